@@ -1,0 +1,26 @@
+// Package dyno is a dynamometer for Go concurrency runtimes: the same runtime
+// built several ways, one conformance suite that proves each keeps the
+// contract, one set of workloads that puts all of them on the same rollers.
+//
+// How the pieces follow one another:
+//
+//  1. A contract is a package: [github.com/dynolab/dyno/group] today. It holds
+//     an interface, its errors and its options, and nothing that runs.
+//  2. An implementation is a folder under impls/ that fills the contract with
+//     one idea: locks, a manager loop, channels, work stealing, or a single
+//     deterministic thread. Implementations share the contract, never
+//     mechanism: two that share a queue would be one measurement.
+//  3. An [Impl] bundles an implementation's factories with what it [Promises].
+//     Whoever tests or measures asks the promises, never the name.
+//  4. Package conformance holds the contract's clauses as functions of an
+//     Impl; conformtest runs them under testing and testing/synctest.
+//  5. Package workloads holds programs over the contracts, each with a checked
+//     result and with the code a good engineer would write by hand today.
+//  6. Package lab, and the command benchrun on top of it, know neither
+//     contracts nor implementations: a subject is a test binary that prints Go
+//     benchmark lines, so that any package's benchmarks can be measured.
+//
+// This package holds contracts only. It is not a framework to write
+// applications in, and not a second benchstat: statistics that benchstat has
+// are benchstat's.
+package dyno

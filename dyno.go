@@ -1,0 +1,81 @@
+package dyno
+
+import (
+	"context"
+
+	"github.com/dynolab/dyno/group"
+)
+
+// Impl is one implementation as tests, workloads and boards see it: a name,
+// its factories, and what it promises beyond the contract.
+//
+// An Impl is a plain value. A package that implements the contracts exports
+// one as a variable, and whoever wants to run it puts that variable in a list;
+// nothing registers itself.
+type Impl struct {
+	// Name is the implementation's name in benchmark names and tables: lower
+	// case letters, digits and hyphens, such as "workstealing". Names that
+	// begin with "ref-" are kept for hand-written references.
+	Name string
+
+	// Idea says in half a sentence how it is built, for tables and help.
+	Idea string
+
+	// Promises says what holds beyond the contract, or what of it does not.
+	Promises Promises
+
+	// NewGroup makes a task group. It follows [group.Group]: a nil context
+	// means context.Background, and the group is open when it returns. Nil
+	// means that the implementation has no task group.
+	NewGroup func(ctx context.Context, opts ...group.Option) group.Group[int]
+}
+
+// Promises is what an implementation promises. The zero value promises
+// nothing beyond the contract. Clauses of the conformance suite and workloads
+// name the promises they need, and are skipped, with that reason, for an
+// implementation that does not make them.
+type Promises struct {
+	// Overlap: several tasks of a group may be in progress at once, so a task
+	// may wait for another one. Without it a task that needs another task to
+	// run before it can finish never finishes.
+	Overlap bool
+
+	// Eager: an accepted task runs although nobody is in Next or Wait.
+	Eager bool
+
+	// StartOrder: tasks of one group start in the order in which they were
+	// accepted, as long as one goroutine submits them and the group's
+	// concurrency is limited to one.
+	StartOrder bool
+
+	// Deterministic: the same calls in the same order from one goroutine give
+	// the same results in the same order, every time.
+	Deterministic bool
+
+	// Parks: every call that waits, and every idle goroutine of the
+	// implementation, is durably blocked in the sense of testing/synctest
+	// (it waits on a channel or a condition, it does not spin or sit in a
+	// system call), and no goroutine is left when the work is done.
+	Parks bool
+}
+
+// Lacks returns the names of the promises in need that p does not make, in
+// the order in which they are declared; it is empty if p makes them all.
+func (p Promises) Lacks(need Promises) []string {
+	var lacks []string
+	for _, c := range []struct {
+		name       string
+		need, have bool
+	}{
+		{"Overlap", need.Overlap, p.Overlap},
+		{"Eager", need.Eager, p.Eager},
+		{"StartOrder", need.StartOrder, p.StartOrder},
+		{"Deterministic", need.Deterministic, p.Deterministic},
+		{"Parks", need.Parks, p.Parks},
+	} {
+		if c.need && !c.have {
+			lacks = append(lacks, c.name)
+		}
+	}
+	return lacks
+}

@@ -1,0 +1,281 @@
+package lockbased
+
+import (
+	"context"
+	"sync"
+
+	"github.com/dynolab/dyno/group"
+	"github.com/dynolab/dyno/internal/invariants"
+)
+
+// Group is a task group whose whole state is behind one mutex.
+// Make one with [NewGroup].
+type Group[T any] struct {
+	cfg    group.Config
+	ctx    context.Context
+	cancel context.CancelCauseFunc
+
+	// mu guards everything below. It hands a task's result from the goroutine
+	// that ran it to the consumer, and a slot from a completion to a submission.
+	mu       sync.Mutex
+	closed   bool
+	settled  bool
+	inflight int   // accepted and unfinished tasks
+	firstErr error // of the first task that completed with an error
+	cause    error // of the context, fixed when the group settles
+
+	results   ring[group.Result[T]] // in completion order
+	blocked   ring[*submission[T]]  // calls of Go that wait for a slot
+	consumers consumers[T]          // calls of Next that wait for a result
+	idle      *idle                 // what calls of Wait wait for, nil if none does
+}
+
+// submission is a call of Go that waits for a slot.
+type submission[T any] struct {
+	fn    group.TaskFunc[T]
+	ready chan error // capacity 1; receives what Go returns
+}
+
+// idle is one stretch of time with tasks in flight, as seen by those who wait
+// for its end.
+type idle struct {
+	over chan struct{} // closed by the completion that leaves nothing in flight
+	err  error         // what Wait returns; set before over is closed
+}
+
+// NewGroup returns an open group. A nil ctx means context.Background.
+func NewGroup[T any](ctx context.Context, opts ...group.Option) *Group[T] {
+	if ctx == nil {
+		ctx = context.Background()
+	}
+	g := &Group[T]{cfg: group.Resolve(opts...)}
+	g.ctx, g.cancel = context.WithCancelCause(ctx)
+	g.results.reserve(g.cfg.ResultBuffer)
+	return g
+}
+
+// Go implements [group.Group].
+func (g *Group[T]) Go(fn group.TaskFunc[T]) error {
+	if fn == nil {
+		return group.ErrNilTask
+	}
+	g.mu.Lock()
+	if g.closed {
+		g.mu.Unlock()
+		return group.ErrGroupClosed
+	}
+	if g.cfg.MaxConcurrency > 0 && g.inflight >= g.cfg.MaxConcurrency {
+		s := &submission[T]{fn: fn, ready: make(chan error, 1)}
+		g.blocked.push(s)
+		g.mu.Unlock()
+		return <-s.ready
+	}
+	g.inflight++
+	g.check()
+	g.mu.Unlock()
+	go g.work(fn)
+	return nil
+}
+
+// Close implements [group.Group].
+func (g *Group[T]) Close() {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if g.closed {
+		return
+	}
+	g.closed = true
+	for g.blocked.len() > 0 {
+		g.blocked.pop().ready <- group.ErrGroupClosed
+	}
+	if g.inflight == 0 {
+		g.settle()
+	}
+	g.check()
+}
+
+// Next implements [group.Group].
+func (g *Group[T]) Next(ctx context.Context) (group.Result[T], bool, error) {
+	g.mu.Lock()
+	if g.results.len() > 0 {
+		r := g.results.pop()
+		g.mu.Unlock()
+		return r, true, nil
+	}
+	if g.settled {
+		g.mu.Unlock()
+		return group.Result[T]{}, false, nil
+	}
+	var done <-chan struct{} // nil, and never ready, for a context that cannot end
+	if ctx != nil {
+		if err := ctx.Err(); err != nil {
+			g.mu.Unlock()
+			return group.Result[T]{}, false, err
+		}
+		done = ctx.Done()
+	}
+	c := &consumer[T]{ready: make(chan struct{}, 1)}
+	g.consumers.push(c)
+	g.check()
+	g.mu.Unlock()
+
+	if done == nil {
+		<-c.ready
+		return c.res, c.ok, nil
+	}
+	select {
+	case <-c.ready:
+		return c.res, c.ok, nil
+	case <-done:
+	}
+	g.mu.Lock()
+	if !c.answered {
+		g.consumers.remove(c)
+		g.mu.Unlock()
+		return group.Result[T]{}, false, ctx.Err()
+	}
+	g.mu.Unlock()
+	return c.res, c.ok, nil
+}
+
+// Wait implements [group.Group].
+func (g *Group[T]) Wait() error {
+	g.mu.Lock()
+	if g.inflight == 0 {
+		err := g.verdict()
+		g.mu.Unlock()
+		return err
+	}
+	if g.idle == nil {
+		g.idle = &idle{over: make(chan struct{})}
+	}
+	i := g.idle
+	g.mu.Unlock()
+	<-i.over
+	return i.err
+}
+
+// Cancel implements [group.Group].
+func (g *Group[T]) Cancel(cause error) {
+	if cause == nil {
+		cause = context.Canceled
+	}
+	g.cancel(cause)
+}
+
+// work runs fn and then every submission that a completion hands it.
+func (g *Group[T]) work(fn group.TaskFunc[T]) {
+	returned := false
+	defer func() {
+		if returned {
+			return
+		}
+		// The task called Goexit (or panics in a group that lets panics
+		// through: then the process ends as soon as this function returns).
+		// This goroutine cannot go on, so another one takes the slot's next task.
+		if next := g.complete(group.Result[T]{Err: group.ErrGoexit}); next != nil {
+			go g.work(next)
+		}
+	}()
+	for fn != nil {
+		fn = g.complete(g.call(fn))
+	}
+	returned = true
+}
+
+// call runs fn and makes a result of what it does.
+func (g *Group[T]) call(fn group.TaskFunc[T]) (r group.Result[T]) {
+	if g.cfg.PanicToError {
+		defer func() {
+			if v := recover(); v != nil {
+				r = group.Result[T]{Err: group.NewPanicError(v)}
+			}
+		}()
+	}
+	r.Value, r.Err = fn(g.ctx)
+	return r
+}
+
+// complete books the result of a task that is over. If a submission waits for
+// the slot, complete accepts it and returns its task, for the caller to run.
+func (g *Group[T]) complete(r group.Result[T]) (next group.TaskFunc[T]) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if r.Err != nil && g.firstErr == nil {
+		g.firstErr = r.Err
+		if g.cfg.FailFast {
+			// Under the lock, so that whoever has seen the result finds the
+			// context cancelled. No foreign code runs in a cancel function.
+			g.cancel(r.Err)
+		}
+	}
+	if !g.consumers.empty() {
+		g.consumers.pop().answer(r, true)
+	} else {
+		g.results.push(r)
+	}
+	if g.blocked.len() > 0 {
+		s := g.blocked.pop()
+		s.ready <- nil
+		g.check()
+		return s.fn
+	}
+	g.inflight--
+	if g.inflight == 0 {
+		if g.closed {
+			g.settle()
+		}
+		if g.idle != nil {
+			g.idle.err = g.verdict()
+			close(g.idle.over)
+			g.idle = nil
+		}
+	}
+	g.check()
+	return nil
+}
+
+// settle fixes what Wait answers, releases the context and the consumers that
+// no result will reach any more. mu is held, the group closed and idle.
+func (g *Group[T]) settle() {
+	g.settled = true
+	g.cause = context.Cause(g.ctx)
+	g.cancel(nil)
+	for !g.consumers.empty() {
+		g.consumers.pop().answer(group.Result[T]{}, false)
+	}
+}
+
+// verdict is what Wait returns. mu is held.
+func (g *Group[T]) verdict() error {
+	switch {
+	case g.firstErr != nil:
+		return g.firstErr
+	case g.settled:
+		return g.cause
+	}
+	return context.Cause(g.ctx)
+}
+
+// check panics if an invariant of the package comment does not hold. mu is
+// held. It costs nothing in builds without invariants.
+func (g *Group[T]) check() {
+	if !invariants.Enabled {
+		return
+	}
+	limit := g.cfg.MaxConcurrency
+	switch {
+	case g.inflight < 0:
+		invariants.Violated("lockbased", "inflight >= 0")
+	case limit > 0 && g.inflight > limit:
+		invariants.Violated("lockbased", "inflight <= MaxConcurrency")
+	case g.blocked.len() > 0 && (g.closed || limit == 0 || g.inflight < limit):
+		invariants.Violated("lockbased", "a submission waits only if the group is open and full")
+	case !g.consumers.empty() && (g.results.len() > 0 || g.settled):
+		invariants.Violated("lockbased", "a consumer waits only if there is neither result nor end")
+	case g.idle != nil && g.inflight == 0:
+		invariants.Violated("lockbased", "a Wait waits only if a task is in flight")
+	case g.settled && (!g.closed || g.inflight > 0):
+		invariants.Violated("lockbased", "settled implies closed and nothing in flight")
+	}
+}
