@@ -1,0 +1,143 @@
+# dyno's tasks. `make` alone lists them. Needed: Go, GNU make, git, and a
+# module proxy for the first build; developer tools are built into bin/ from
+# the module tools/.
+
+SHELL := bash
+.SHELLFLAGS := -euo pipefail -c
+.DEFAULT_GOAL := help
+.NOTPARALLEL: # stages follow one another; go itself uses all cores
+
+BIN := $(CURDIR)/bin
+STARTED := $(shell date +%s)
+
+# Every module of the tree, and those of them that hold packages.
+MODULES := $(patsubst ./%,%,$(patsubst %/go.mod,%,$(shell find . -name go.mod -not -path '*/testdata/*' -not -path './bin/*' | sort)))
+CODE_MODULES := $(filter-out tools,$(MODULES))
+
+# The packages whose subject is concurrency: they are tested under -race and
+# with several GOMAXPROCS, and must compile for a 32-bit machine.
+CONCURRENT := . ./group/... ./impls/... ./conformance/... ./workloads/...
+
+# How many rounds the long tests take in `make soak`, and in `make test`.
+SOAK ?= 1000
+SOAK_SHORT ?= 20
+
+# say prints a stage's headline and the seconds since make was started.
+say = @printf '\n=== %s [%d s]\n' '$(1)' $$(($$(date +%s) - $(STARTED)))
+
+# each runs a command in every module of a list and names the module it fails in.
+each = @for m in $(1); do (cd "$$m" && $(2)) || { echo "make $@: the command '$(2)' failed in module $$m" >&2; exit 1; }; done
+
+.PHONY: help
+help: ## list these targets
+	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
+
+.PHONY: bench
+bench: benchrun ## run the default comparison (under 3 minutes) and write its report
+	$(BIN)/benchrun
+
+.PHONY: report
+report: benchrun ## write the report of the newest results file (or FILE=path)
+	@file="$(FILE)"; \
+	if [ -z "$$file" ]; then file=$$(find results -name '*.bench' 2>/dev/null | awk -F/ '{ print $$NF "\t" $$0 }' | sort | tail -n 1 | cut -f 2); fi; \
+	if [ -z "$$file" ]; then echo "make report: no results yet: run make bench first, or give FILE=path" >&2; exit 2; fi; \
+	$(BIN)/benchrun report "$$file"
+
+.PHONY: bench-pr
+bench-pr: benchrun ## compare this tree with BASE (default origin/main) into bin/pr/comment.md
+	.ci/bench-pr "$(or $(BASE),origin/main)"
+
+.PHONY: test
+test: check unit procs race examples soak-short ## everything CI runs
+	$(call say,all stages passed)
+
+.PHONY: check
+check: fmt vet staticcheck tidy generated policy ## format, vet, staticcheck, tidy, generated files, import policy
+
+.PHONY: fmt
+fmt: $(BIN)/gofumpt
+	$(call say,gofumpt)
+	@bad=$$(git ls-files -co --exclude-standard '*.go' | while read -r f; do if [ -f "$$f" ]; then echo "$$f"; fi; done | xargs -r $(BIN)/gofumpt -l); \
+	if [ -n "$$bad" ]; then echo "$$bad"; echo "make fmt: not formatted: run bin/gofumpt -w on the files above" >&2; exit 1; fi
+
+.PHONY: vet
+vet:
+	$(call say,go vet (and for a 32-bit machine))
+	$(call each,$(CODE_MODULES),go vet ./...)
+	GOARCH=386 go vet $(CONCURRENT)
+
+.PHONY: staticcheck
+staticcheck: $(BIN)/staticcheck
+	$(call say,staticcheck)
+	$(call each,$(CODE_MODULES),$(BIN)/staticcheck ./...)
+
+.PHONY: tidy
+tidy:
+	$(call say,go mod tidy -diff)
+	$(call each,$(MODULES),go mod tidy -diff)
+
+# The comparison is made in a copy of the tree as it lies, so that it neither
+# changes the tree nor is confused by changes that are not committed.
+.PHONY: generated
+generated:
+	$(call say,generated files are current)
+	@copy=$$(mktemp -d); trap 'rm -rf "$$copy"' EXIT; \
+	mkdir "$$copy/old"; \
+	git ls-files -z -co --exclude-standard -- ':!results' | while IFS= read -r -d '' f; do if [ -e "$$f" ]; then printf '%s\0' "$$f"; fi; done | xargs -0 cp --parents -Pt "$$copy/old"; \
+	cp -R "$$copy/old" "$$copy/new"; \
+	for m in $(CODE_MODULES); do (cd "$$copy/new/$$m" && go generate ./...); done; \
+	if ! (cd "$$copy" && diff -ru old new); then echo "make generated: stale: run go generate ./... and commit what it changes" >&2; exit 1; fi
+
+.PHONY: policy
+policy:
+	$(call say,import policy and documents)
+	go test -count=1 . ./internal/importpolicy
+
+.PHONY: unit
+unit:
+	$(call say,all tests)
+	go test -count=1 ./...
+
+.PHONY: procs
+procs:
+	$(call say,concurrent packages with GOMAXPROCS 1 and 2 and 8)
+	go test -count=1 -cpu 1,2,8 $(CONCURRENT)
+
+.PHONY: race
+race: ## all tests under the race detector, with the invariant checks it switches on
+	$(call say,all tests under -race)
+	go test -count=1 -race ./...
+
+.PHONY: examples
+examples:
+	$(call say,an implementation in another module)
+	cd examples/outoftree && go test -count=1 -race ./... && go test -count=1 -run '^$$' -bench . -benchtime 10x ./...
+
+.PHONY: soak-short
+soak-short:
+	$(call say,soak of $(SOAK_SHORT) rounds)
+	DYNO_SOAK=$(SOAK_SHORT) go test -count=1 -timeout 0 ./impls/... ./conformance/...
+
+.PHONY: soak
+soak: ## the long tests: SOAK=1000 rounds, plain and under -race (hours)
+	$(call say,soak of $(SOAK) rounds)
+	DYNO_SOAK=$(SOAK) go test -count=1 -timeout 0 ./impls/... ./conformance/...
+	$(call say,soak of $(SOAK) rounds under -race)
+	DYNO_SOAK=$(SOAK) go test -count=1 -race -timeout 0 ./impls/... ./conformance/...
+
+.PHONY: cover
+cover: ## coverage of group/ and every implementation by its own tests, and what is not covered
+	go test -count=1 -coverprofile=cover.out ./group ./impls/...
+	@echo; echo "functions not covered in full:"; go tool cover -func=cover.out | grep -v '100.0%$$'
+
+.PHONY: clean
+clean: ## remove what make has built
+	rm -rf bin cover.out
+
+.PHONY: benchrun
+benchrun:
+	go build -o $(BIN)/benchrun ./cmd/benchrun
+
+$(BIN)/gofumpt $(BIN)/staticcheck $(BIN)/benchstat &: tools/go.mod tools/go.sum
+	cd tools && go build -o $(BIN)/ tool
+	@touch $(BIN)/gofumpt $(BIN)/staticcheck $(BIN)/benchstat
