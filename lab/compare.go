@@ -1,0 +1,215 @@
+package lab
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"golang.org/x/perf/benchfmt"
+)
+
+// DefaultAlpha is the chance of calling a difference where there is none, for
+// each single comparison.
+const DefaultAlpha = 0.05
+
+// RefPrefix begins the name of a column that is a reference: code written by
+// hand for a workload, against which implementations are measured.
+const RefPrefix = "ref-"
+
+// CompareOptions say how results are arranged and judged. The zero value is
+// the default.
+type CompareOptions struct {
+	// Col is the benchproc projection whose values become columns, such as
+	// "/impl", "commit" or "/impl@(lockbased channel)". Empty means "/impl" if
+	// any benchmark name has that key, and ".file", the input file, otherwise.
+	Col string
+
+	// Filter is a benchproc filter; results and units that do not match are
+	// left out. Empty means "*", everything.
+	Filter string
+
+	// Base is the name of the column that the others are compared to. Empty
+	// means, for each row, its first reference, or if the whole table has
+	// none, the table's first column.
+	Base string
+
+	// Alpha is the level of each test, and 1-Alpha the confidence of each
+	// interval; it lies in (0, 1). Zero means DefaultAlpha.
+	Alpha float64
+}
+
+// A Comparison is the content of a report: what was measured, in which
+// circumstances, and how the columns compare. It is plain data.
+type Comparison struct {
+	Alpha  float64 // level of each test
+	Col    string  // projection that makes the columns
+	Files  []File
+	Tables []Table // one a unit: time first, then allocations, bytes, others
+
+	// Warnings concern everything; Notes are pointed to by single cells.
+	Warnings []string
+	Notes    []string
+
+	// Problems are malformed input lines, each "file:line: what". They were
+	// left out, the rest was read.
+	Problems []string
+
+	// Comparisons is the number of tests made.
+	Comparisons int
+}
+
+// A File is one input and what it says about its circumstances.
+type File struct {
+	Label string // name in tables: the path, or the label put before it
+	Path  string
+
+	// Config holds the file's configuration keys in order of appearance.
+	Config []Setting
+	// Results is the number of benchmark lines used, Blocks the number of
+	// blocks they lie in; zero if the file has none.
+	Results, Blocks int
+	Holes           []Hole
+}
+
+// A Setting is a configuration key with all the values it takes in one file,
+// in order of appearance.
+type Setting struct {
+	Key    string
+	Values []string
+}
+
+// A Table compares the columns in one unit.
+type Table struct {
+	Unit   string // as written in the results, such as "ns/op"
+	Better int    // +1: more is better, -1: less is better, 0: unknown
+	Exact  bool   // values have no distribution (the unit says assume=exact)
+	Cols   []Column
+	Rows   []Row
+}
+
+// A Column is one value of the column key.
+type Column struct {
+	Name string
+	Ref  bool // the name says that it is a reference
+}
+
+// A Row is one benchmark: its name without the column key.
+type Row struct {
+	Name string
+	Pkg  string // import path, if the same name occurs in several packages
+
+	// Base is the index of the column that the others are compared to, -1 if
+	// there is none.
+	Base  int
+	Cells []Cell // one a column
+}
+
+// A Cell is what was measured for one row and column.
+type Cell struct {
+	// N is the number of values: of blocks, or if the results have no blocks,
+	// of benchmark lines. Zero means that there is no value.
+	N int
+	// Center is the median, or the commonest value if the table is exact. Lo
+	// and Hi bound it; they are infinite if N is too small.
+	Center, Lo, Hi float64
+
+	// Vs compares the cell to its row's base; nil if that is not possible, and
+	// for the base itself.
+	Vs      *Versus
+	Verdict Verdict
+
+	// Hole says that a value was due and is missing or incomplete.
+	Hole bool
+	// Notes are indexes in Comparison.Notes.
+	Notes []int
+}
+
+// A Versus is one cell compared to its base.
+type Versus struct {
+	// Ratio is this cell over the base, NaN if it is not defined. Lo and Hi
+	// bound it; they are 0 and infinite if there are too few values, and NaN
+	// if there is no interval for such values (exact ones, or not positive).
+	Ratio, Lo, Hi float64
+
+	// P is the probability of a difference at least as large if there is
+	// none; NaN for exact values, which are not tested.
+	P float64
+
+	// Paired says that values of the same block were compared with one
+	// another, and N is the number of such pairs. Otherwise N and BaseN are
+	// the sizes of the two samples.
+	Paired   bool
+	N, BaseN int
+}
+
+// A Verdict is the word for a cell. Faster and Slower are said of times and
+// rates, Better and Worse of other units that have a good direction, Lower and
+// Higher of those that have none.
+type Verdict string
+
+// The verdicts. NoDifference does not say that there is none, only that this
+// data does not show it; see the interval for how large it may still be.
+const (
+	Base         Verdict = "base"
+	Faster       Verdict = "faster"
+	Slower       Verdict = "slower"
+	Better       Verdict = "better"
+	Worse        Verdict = "worse"
+	Lower        Verdict = "lower"
+	Higher       Verdict = "higher"
+	Same         Verdict = "same"                // exact values, equal
+	NoDifference Verdict = "no difference shown" // p above alpha
+	TooFew       Verdict = "too few"             // no such sample could show one
+	NoBase       Verdict = "no base"             // nothing to compare to
+	Missing      Verdict = "missing"             // due, but not there
+	Absent       Verdict = ""                    // not there, not due
+)
+
+// Compare reads benchmark results and compares them. A path is a file in Go
+// benchmark format, "-" for standard input, or either with a label,
+// "label=path". A malformed line is recorded in Problems and skipped. The
+// error says what to do: an unreadable file, a bad option, nothing to compare.
+func Compare(paths []string, opts CompareOptions) (*Comparison, error) {
+	if opts.Alpha == 0 {
+		opts.Alpha = DefaultAlpha
+	}
+	if !(opts.Alpha > 0 && opts.Alpha < 1) {
+		return nil, fmt.Errorf("alpha is %v; it must lie between 0 and 1, such as %v", opts.Alpha, DefaultAlpha)
+	}
+	in, err := readInputs(paths)
+	if err != nil {
+		return nil, err
+	}
+	if opts.Col == "" {
+		opts.Col = ".file"
+		if slices.ContainsFunc(in.results, func(r *benchfmt.Result) bool { return nameHasKey(r.Name, "impl") }) {
+			opts.Col = "/impl"
+		}
+	}
+	g, err := arrange(in, opts)
+	if err != nil {
+		return nil, err
+	}
+	c := &Comparison{Alpha: opts.Alpha, Col: opts.Col, Files: in.files, Problems: in.problems}
+	j := judge{c: c, notes: make(map[string]int), pooled: make(map[string]bool)}
+	for _, unit := range g.units {
+		t, err := j.table(g, unit, opts)
+		if err != nil {
+			return nil, err
+		}
+		c.Tables = append(c.Tables, t)
+	}
+	j.warn()
+	return c, nil
+}
+
+// nameHasKey reports whether a benchmark name has a part "/key=…".
+func nameHasKey(name benchfmt.Name, key string) bool {
+	_, parts := name.Parts()
+	for _, p := range parts {
+		if strings.HasPrefix(string(p), "/"+key+"=") {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,257 @@
+package lab
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+
+	"golang.org/x/perf/benchfmt"
+	"golang.org/x/perf/benchproc"
+)
+
+// A value is one measurement, and where it stands.
+type value struct {
+	file, block string // block is "" if the results have none
+	v           float64
+}
+
+// A rowKey names a row. pkg is dropped where it tells nothing apart.
+type rowKey struct{ name, pkg string }
+
+// A cellKey names a cell, in all tables.
+type cellKey struct {
+	row rowKey
+	col string
+}
+
+// A place is where something stands in a table: by the plan's case index if
+// there is one, else by appearance.
+type place struct{ plan, seen int }
+
+func (a place) compare(b place) int {
+	if a.plan != b.plan {
+		return a.plan - b.plan
+	}
+	return a.seen - b.seen
+}
+
+// A grid holds results sorted into rows and columns, but not yet judged.
+type grid struct {
+	units  []string // tidy names, in the order of tables
+	meta   benchfmt.UnitMetadataMap
+	orig   map[string]string // tidy to written unit
+	rows   []rowKey
+	cols   []string
+	cells  map[cellKey]*gridCell
+	blocks map[string]int // number of blocks by file
+}
+
+type gridCell struct {
+	place  place
+	values map[string][]value // by tidy unit
+	holes  []Hole
+
+	// config has the values that the circumstances of the results take.
+	config map[string][]string
+}
+
+// arrange projects results and holes on rows and columns.
+func arrange(in *inputs, opts CompareOptions) (*grid, error) {
+	expr := opts.Filter
+	if expr == "" {
+		expr = "*"
+	}
+	filter, err := benchproc.NewFilter(expr)
+	if err != nil {
+		return nil, fmt.Errorf("filter: %w", err)
+	}
+	var parser benchproc.ProjectionParser
+	rowBy, err := parser.Parse(".fullname", filter)
+	if err != nil {
+		return nil, err
+	}
+	colBy, err := parser.Parse(opts.Col, filter)
+	if err != nil {
+		return nil, fmt.Errorf("column key: %w", err)
+	}
+	colKeys := make(map[string]bool)
+	for _, f := range colBy.Fields() {
+		colKeys[f.Name] = true
+	}
+	g := &grid{
+		meta:   in.units,
+		orig:   make(map[string]string),
+		cells:  make(map[cellKey]*gridCell),
+		blocks: make(map[string]int),
+	}
+	var colOrder []benchproc.Key
+	colNames := make(map[benchproc.Key]string)
+	cellOf := func(r *benchfmt.Result) *gridCell {
+		col := colBy.Project(r)
+		if _, ok := colNames[col]; !ok {
+			colNames[col] = columnName(col)
+			colOrder = append(colOrder, col)
+		}
+		key := cellKey{rowKey{name: rowBy.Project(r).StringValues()}, colNames[col]}
+		if !colKeys["pkg"] {
+			key.row.pkg = r.GetConfig("pkg")
+		}
+		cell := g.cells[key]
+		if cell == nil {
+			cell = &gridCell{
+				place:  place{math.MaxInt, len(g.cells)},
+				values: make(map[string][]value),
+				config: make(map[string][]string),
+			}
+			g.cells[key] = cell
+		}
+		if i, err := strconv.Atoi(r.GetConfig("case")); err == nil {
+			cell.place.plan = min(cell.place.plan, i)
+		}
+		return cell
+	}
+
+	type blockKey struct{ file, block string }
+	blocks := make(map[blockKey]bool)
+	used := 0
+	for _, r := range in.results {
+		r := r.Clone() // the filter cuts values off
+		if ok, _ := filter.Apply(r); !ok {
+			continue
+		}
+		used++
+		cell := cellOf(r)
+		at := blockKey{r.GetConfig(".file"), r.GetConfig("block")}
+		if at.block != "" && !blocks[at] {
+			blocks[at] = true
+			g.blocks[at.file]++
+		}
+		for _, s := range r.Config {
+			if s.File && !colKeys[s.Key] && !passing[s.Key] && !slices.Contains(cell.config[s.Key], string(s.Value)) {
+				cell.config[s.Key] = append(cell.config[s.Key], string(s.Value))
+			}
+		}
+		for _, v := range r.Values {
+			if _, ok := g.orig[v.Unit]; !ok {
+				g.orig[v.Unit] = written(v)
+				g.units = append(g.units, v.Unit)
+			}
+			cell.values[v.Unit] = append(cell.values[v.Unit], value{at.file, at.block, inUnit(v, g.orig[v.Unit])})
+		}
+	}
+	if used == 0 {
+		if len(in.results) > 0 {
+			return nil, fmt.Errorf("filter %q matches none of the %d results", expr, len(in.results))
+		}
+		msg := `the input holds no benchmark results, lines such as "BenchmarkX-8  100  52.1 ns/op"`
+		if len(in.problems) > 0 {
+			msg += "; the first malformed line is " + in.problems[0]
+		}
+		return nil, errors.New(msg)
+	}
+	for _, h := range in.holes {
+		r := h.result.Clone()
+		// A hole has a value in no unit. Lend it one in each, so that a filter
+		// by unit does not hide it.
+		for _, u := range g.units {
+			r.Values = append(r.Values, benchfmt.Value{Unit: u, OrigUnit: g.orig[u]})
+		}
+		if ok, _ := filter.Apply(r); ok {
+			cell := cellOf(r)
+			cell.holes = append(cell.holes, h.Hole)
+		}
+	}
+	g.mergePackages()
+	g.order(colOrder, colNames, strings.Contains(opts.Col, "@"))
+	slices.SortStableFunc(g.units, func(a, b string) int { return unitRank(a) - unitRank(b) })
+	return g, nil
+}
+
+// columnName joins the values of a column key. Unlike Key.StringValues it keeps
+// a missing value visible, so that two different keys never share a name.
+func columnName(key benchproc.Key) string {
+	var parts []string
+	for _, f := range key.Projection().FlattenedFields() {
+		v := key.Get(f)
+		if v == "" {
+			v = "(no " + f.Name + ")"
+		}
+		parts = append(parts, v)
+	}
+	return strings.Join(parts, " ")
+}
+
+// passing are the configuration keys that differ from result to result or from
+// run to run by design; that they do is no reason for a warning.
+var passing = map[string]bool{"block": true, "case": true, "pkg": true}
+
+// written returns the unit of v as it stands in the file.
+func written(v benchfmt.Value) string {
+	if v.OrigUnit != "" {
+		return v.OrigUnit
+	}
+	return v.Unit
+}
+
+// mergePackages drops the package from row names unless some cell would then
+// mix results of several packages.
+func (g *grid) mergePackages() {
+	of := make(map[cellKey]string)
+	for key := range g.cells {
+		bare := cellKey{rowKey{name: key.row.name}, key.col}
+		if pkg, ok := of[bare]; ok && pkg != key.row.pkg {
+			return
+		}
+		of[bare] = key.row.pkg
+	}
+	merged := make(map[cellKey]*gridCell, len(g.cells))
+	for key, cell := range g.cells {
+		merged[cellKey{rowKey{name: key.row.name}, key.col}] = cell
+	}
+	g.cells = merged
+}
+
+// order sorts rows and columns by their first cell's place. A column
+// projection that names an order of its own (fixed) keeps it.
+func (g *grid) order(keys []benchproc.Key, names map[benchproc.Key]string, fixed bool) {
+	rows, cols := make(map[rowKey]place), make(map[string]place)
+	for key, cell := range g.cells {
+		if at, ok := rows[key.row]; !ok || cell.place.compare(at) < 0 {
+			rows[key.row] = cell.place
+		}
+		if at, ok := cols[key.col]; !ok || cell.place.compare(at) < 0 {
+			cols[key.col] = cell.place
+		}
+	}
+	for row := range rows {
+		g.rows = append(g.rows, row)
+	}
+	slices.SortFunc(g.rows, func(a, b rowKey) int { return rows[a].compare(rows[b]) })
+	if fixed {
+		benchproc.SortKeys(keys)
+		for _, k := range keys {
+			g.cols = append(g.cols, names[k])
+		}
+		return
+	}
+	for col := range cols {
+		g.cols = append(g.cols, col)
+	}
+	slices.SortFunc(g.cols, func(a, b string) int { return cols[a].compare(cols[b]) })
+}
+
+// unitRank puts time first, then what is allocated, then the rest.
+func unitRank(unit string) int {
+	switch unit {
+	case "sec/op":
+		return 0
+	case "allocs/op":
+		return 1
+	case "B/op":
+		return 2
+	}
+	return 3
+}

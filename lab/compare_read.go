@@ -1,0 +1,157 @@
+package lab
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"os"
+	"slices"
+	"strconv"
+	"strings"
+
+	"golang.org/x/perf/benchfmt"
+	"golang.org/x/perf/benchunit"
+)
+
+// inputs is everything that was read.
+type inputs struct {
+	files    []File
+	results  []*benchfmt.Result
+	holes    []holeResult
+	units    benchfmt.UnitMetadataMap
+	problems []string
+}
+
+// A holeResult is a hole with the configuration that was in force where it
+// stands, so that it is projected and filtered like a result.
+type holeResult struct {
+	Hole
+	result *benchfmt.Result
+}
+
+// readInputs reads benchmark results. A path may carry a label, "label=path";
+// "-" is standard input.
+func readInputs(paths []string) (*inputs, error) {
+	if len(paths) == 0 {
+		return nil, fmt.Errorf("no result file given; name one or more, or \"-\" for standard input")
+	}
+	in := new(inputs)
+	var r benchfmt.Reader
+	for _, arg := range paths {
+		label, path, labelled := strings.Cut(arg, "=")
+		if !labelled {
+			path = arg
+		}
+		for base, n := label, 2; slices.ContainsFunc(in.files, func(f File) bool { return f.Label == label }) && !labelled; n++ {
+			label = base + "#" + strconv.Itoa(n)
+		}
+		data, err := readPath(path)
+		if err != nil {
+			return nil, err
+		}
+		if err := in.readFile(&r, data, label, path); err != nil {
+			return nil, err
+		}
+	}
+	in.units = r.Units()
+	return in, nil
+}
+
+func readPath(path string) ([]byte, error) {
+	if path == "-" {
+		return io.ReadAll(os.Stdin)
+	}
+	return os.ReadFile(path)
+}
+
+// holeUnit is the unit of the benchmark lines that stand in for holes while
+// benchfmt reads a file. No real unit can begin so: the reader has no way to
+// write one.
+const holeUnit = "\x00hole:"
+
+// readFile reads one file. To know the configuration in force at a hole, which
+// is a comment to benchfmt, each hole becomes a benchmark line of an impossible
+// unit before benchfmt sees it; line numbers stay as they are.
+func (in *inputs) readFile(r *benchfmt.Reader, data []byte, label, path string) error {
+	f := File{Label: label, Path: path}
+	lines := bytes.SplitAfter(data, []byte("\n"))
+	for i, line := range lines {
+		h, ok, err := parseHoleLine(strings.TrimRight(string(line), "\r\n"))
+		if err != nil {
+			in.problems = append(in.problems, fmt.Sprintf("%s:%d: %v", path, i+1, err))
+			continue
+		}
+		if ok {
+			lines[i] = fmt.Appendf(nil, "%s 1 0 %s%d\n", h.Case, holeUnit, len(f.Holes))
+			f.Holes = append(f.Holes, h)
+		}
+	}
+	settings := make(map[string]int)
+	blocks := make(map[string]bool)
+	r.Reset(bytes.NewReader(bytes.Join(lines, nil)), path, ".file", label)
+	for r.Scan() {
+		switch rec := r.Result().(type) {
+		case *benchfmt.SyntaxError:
+			in.problems = append(in.problems, rec.Error())
+		case *benchfmt.Result:
+			res := rec.Clone()
+			if n, ok := strings.CutPrefix(res.Values[0].Unit, holeUnit); ok {
+				i, err := strconv.Atoi(n)
+				if err != nil || i >= len(f.Holes) {
+					continue // somebody wrote the impossible unit
+				}
+				res.Values = nil
+				if b := f.Holes[i].Block; b != "" {
+					res.SetConfig("block", b)
+				}
+				in.holes = append(in.holes, holeResult{f.Holes[i], res})
+				continue
+			}
+			for i, v := range res.Values {
+				res.Values[i] = tidied(v)
+			}
+			in.results = append(in.results, res)
+			f.Results++
+			for _, s := range res.Config {
+				if !s.File {
+					continue
+				}
+				i, ok := settings[s.Key]
+				if !ok {
+					i = len(f.Config)
+					settings[s.Key] = i
+					f.Config = append(f.Config, Setting{Key: s.Key})
+				}
+				if v := string(s.Value); !slices.Contains(f.Config[i].Values, v) {
+					f.Config[i].Values = append(f.Config[i].Values, v)
+				}
+			}
+			if b := res.GetConfig("block"); b != "" {
+				blocks[b] = true
+			}
+		}
+	}
+	f.Blocks = len(blocks)
+	in.files = append(in.files, f)
+	return r.Err()
+}
+
+// tidied returns v in its tidy unit. The reader leaves out the step for values
+// that scaling does not change, and would give 0 ns/op a unit of its own.
+func tidied(v benchfmt.Value) benchfmt.Value {
+	if v.OrigUnit == "" {
+		if val, unit := benchunit.Tidy(v.Value, v.Unit); unit != v.Unit {
+			return benchfmt.Value{Value: val, Unit: unit, OrigValue: v.Value, OrigUnit: v.Unit}
+		}
+	}
+	return v
+}
+
+// inUnit returns v's value in unit, a written form of v's tidy unit.
+func inUnit(v benchfmt.Value, unit string) float64 {
+	if v.OrigUnit == unit {
+		return v.OrigValue
+	}
+	factor, _ := benchunit.Tidy(1, unit)
+	return v.Value / factor
+}
