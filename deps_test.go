@@ -1,0 +1,174 @@
+package dyno_test
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"testing"
+
+	"github.com/dynolab/dyno/internal/importpolicy"
+)
+
+// errgroup is the one package of another module that a board may have to
+// carry.
+const errgroup = "golang.org/x/sync/errgroup"
+
+// importPolicy says who may import what, and why. Arrows point one way:
+//
+//	cmd/benchrun ─► report ─► lab            a subject is any test binary
+//	impls ─► impls/* ─► dyno, group          one idea each
+//	conformance, workloads ─► dyno, group    they know contracts only
+//	group ─► nothing of ours
+//
+// The first rule that matches a package governs it.
+var importPolicy = importpolicy.Policy{
+	Module: "github.com/dynolab/dyno",
+
+	Rules: []importpolicy.Rule{
+		{
+			Packages:  ".",
+			Why:       "the root holds contracts only, and whatever it imported every implementation and board would carry",
+			Ours:      []string{"group"},
+			TestOurs:  []string{"internal/importpolicy"},
+			BoardSafe: true,
+		},
+		{
+			Packages:  "group",
+			Why:       "a contract depends on nothing of ours, so that it can be read and implemented alone",
+			BoardSafe: true,
+		},
+		{
+			Packages:  "impls",
+			Why:       "the list of implementations is a list: it knows their values and does nothing with them",
+			Ours:      []string{".", "impls/*"},
+			TestOurs:  []string{"group", "conformance/...", "workloads/..."},
+			BoardSafe: true,
+		},
+		{
+			Packages:  "impls/actorloop",
+			Why:       "the document this implementation follows has errgroup execute its tasks",
+			Ours:      []string{".", "group", "internal/invariants"},
+			TestOurs:  []string{"conformance/...", "workloads/..."},
+			Others:    []string{errgroup},
+			BoardSafe: true,
+		},
+		{
+			Packages:  "impls/*",
+			Why:       "implementations share the contract and never mechanism: two that share a queue would be one measurement",
+			Ours:      []string{".", "group", "internal/invariants"},
+			TestOurs:  []string{"conformance/...", "workloads/..."},
+			BoardSafe: true,
+		},
+		{
+			Packages:  "conformance",
+			Why:       "a clause knows the contract and asks an implementation's promises; boards run the same clauses",
+			Ours:      []string{".", "group"},
+			TestOurs:  []string{"conformance/..."},
+			BoardSafe: true,
+		},
+		{
+			Packages: "conformance/...",
+			Why:      "the host adapters bring clauses and testing together and know no implementation, so that one in another module can use them",
+			Ours:     []string{".", "group", "conformance/..."},
+			TestOurs: []string{"impls/..."},
+			Others: []string{
+				"github.com/anishathalye/porcupine",
+				"go.uber.org/goleak",
+				"pgregory.net/rapid",
+			},
+		},
+		{
+			Packages:  "workloads",
+			Why:       "a workload knows the contract and its references, boards run it too, and the clock belongs to who measures",
+			Ours:      []string{".", "group"},
+			TestOurs:  []string{"impls/...", "workloads/..."},
+			Others:    []string{errgroup}, // what the references are written with
+			BoardSafe: true,
+			Banned: []importpolicy.Symbol{
+				{Pkg: "time", Name: "Now", Why: "a workload that reads the clock measures itself"},
+				{Pkg: "time", Name: "Since", Why: "a workload that reads the clock measures itself"},
+				{Pkg: "time", Name: "Until", Why: "a workload that reads the clock measures itself"},
+			},
+		},
+		{
+			Packages: "workloads/...",
+			Why:      "the host adapters bring workloads and testing together and know no implementation, so that one in another module can use them",
+			Ours:     []string{".", "group", "workloads/..."},
+			TestOurs: []string{"impls/..."},
+		},
+		{
+			Packages: "lab/...",
+			Why:      "the engine knows neither contracts nor implementations: a subject is a program that prints benchmark lines",
+			Ours:     []string{"lab/..."},
+			Others: []string{
+				"github.com/agnivade/levenshtein",
+				"github.com/shirou/gopsutil/v4/...",
+				"golang.org/x/perf/...",
+				"golang.org/x/term",
+			},
+		},
+		{
+			Packages: "report/...",
+			Why:      "a report is derived from what the engine read from files, never from the code that was measured",
+			Ours:     []string{"lab/...", "report/..."},
+			Others: []string{
+				"github.com/jedib0t/go-pretty/v6/...",
+				"golang.org/x/perf/...",
+				"golang.org/x/term",
+				"gonum.org/v1/plot/...",
+			},
+		},
+		{
+			Packages: "cmd/benchrun",
+			Why:      "the command is thin: flags in, the engine and the report do the rest",
+			Ours:     []string{"lab/...", "report/..."},
+			Others: []string{
+				"github.com/spf13/cobra/...",
+				"golang.org/x/term",
+			},
+		},
+		{
+			Packages:  "internal/invariants",
+			Why:       "the switch for invariant checks is a constant, so that they cost nothing in builds that are measured",
+			BoardSafe: true,
+			Variants:  true,
+		},
+		{
+			Packages: "internal/importpolicy",
+			Why:      "it judges the others and must not depend on them",
+		},
+	},
+
+	BoardStd: []string{
+		"cmp", "container/heap", "context", "errors", "iter", "math", "math/bits", "math/rand/v2", "runtime",
+		"slices", "strconv", "sync", "sync/atomic", "time", "unsafe",
+	},
+	BoardGo: "go1.23",
+	Banned: []importpolicy.Symbol{
+		{Pkg: "sync", Name: "Cond", Why: "on TinyGo every Wait allocates twice, and a wait cannot end with a context"},
+		{Pkg: "sync", Name: "NewCond", Why: "on TinyGo every Wait allocates twice, and a wait cannot end with a context"},
+		{Name: "print", Why: "only commands and adapters print"},
+		{Name: "println", Why: "only commands and adapters print"},
+	},
+}
+
+func TestImportPolicy(t *testing.T) {
+	p := importPolicy
+	newer, err := importpolicy.NewerThan(os.DirFS(importpolicy.GOROOT()), p.BoardGo)
+	t.Run("lists of newer symbols", func(t *testing.T) {
+		if errors.Is(err, fs.ErrNotExist) {
+			t.Skipf("this Go has no folder api below GOROOT %q, so uses of symbols newer than %s go unseen: install Go from its release archive", importpolicy.GOROOT(), p.BoardGo)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	})
+	p.Newer = newer
+	violations, err := importpolicy.Check(os.DirFS("."), p)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, v := range violations {
+		t.Error(v)
+	}
+}
