@@ -4,11 +4,13 @@ package impls
 import (
 	"github.com/dynolab/dyno"
 	"github.com/dynolab/dyno/impls/lockbased"
+	"github.com/dynolab/dyno/impls/workstealing"
 )
 
 // All returns every implementation, in the order in which tables show them.
 func All() []dyno.Impl {
 	return []dyno.Impl{
 		lockbased.Impl,
+		workstealing.Impl,
 	}
 }

@@ -1,0 +1,400 @@
+package workstealing
+
+import (
+	"context"
+	"sync"
+	"sync/atomic"
+
+	"github.com/dynolab/dyno/group"
+	"github.com/dynolab/dyno/internal/invariants"
+)
+
+// Group is a task group whose tasks run on a [Pool].
+// Make one with [NewGroup] or [NewGroupOn].
+type Group[T any] struct {
+	home home
+	pool *Pool
+	cfg  group.Config
+	ctx  context.Context
+
+	cancel context.CancelCauseFunc
+
+	// state is accepted<<1 | closed: the number of tasks accepted so far, and
+	// whether Close was called. In one word, because a task must be accepted
+	// before Close or not at all. Accepting is a compare-and-swap.
+	state atomic.Uint64
+
+	// seen is a number of completed tasks that some submitter saw lately. It
+	// never exceeds the true one. With it a submitter looks at the workers'
+	// line only when the limit seems to be reached.
+	seen atomic.Uint64
+	_    [48]byte
+
+	// flags says whom a completion has to care for besides pushing its result.
+	// It is read after every push and rarely written. A waiter sets its flag and
+	// then looks once more whether it has to wait; a worker pushes and then
+	// reads flags: one of the two sees the other.
+	flags atomic.Uint32
+
+	// failed is set once firstErr is.
+	failed atomic.Bool
+	_      [56]byte
+
+	results results[T]
+
+	mu       sync.Mutex // guards what follows, the writing of flags, and acceptance for blocked submissions
+	settled  bool
+	firstErr error // of the first task that completed with an error
+	cause    error // of the context, fixed when the group settles
+	blocked  []*submission[T]
+	waiting  consumers[T]
+	idle     *idle
+}
+
+// flags of a group.
+const (
+	flagBlocked = 1 << iota // calls of Go wait for a slot
+	flagWaiting             // calls of Next wait for a result
+	flagIdle                // calls of Wait wait for the end of all tasks
+	flagClosed              // the group is closed: the last completion settles it
+)
+
+const closedBit = 1
+
+// home is a group as the pool sees it.
+type home struct {
+	// exec runs fn, and further tasks of the same group from w's stock. It
+	// returns a task of another group if it took one.
+	exec func(w *worker, fn any) (task, bool)
+}
+
+// submission is a call of Go that waits for a slot.
+type submission[T any] struct {
+	fn    group.TaskFunc[T]
+	ready chan error // capacity 1; receives what Go returns
+}
+
+// idle is one stretch of time with tasks in flight, as seen by those who wait
+// for its end.
+type idle struct {
+	over chan struct{} // closed when nothing is in flight
+	err  error         // what Wait returns; set before over is closed
+}
+
+// NewGroup returns an open group on the pool that all groups made with NewGroup
+// share. A nil ctx means context.Background.
+func NewGroup[T any](ctx context.Context, opts ...group.Option) *Group[T] {
+	return NewGroupOn[T](shared, ctx, opts...)
+}
+
+// NewGroupOn returns an open group on p. A nil ctx means context.Background.
+func NewGroupOn[T any](p *Pool, ctx context.Context, opts ...group.Option) *Group[T] {
+	if ctx == nil {
+		ctx = context.Background()
+	}
+	g := &Group[T]{pool: p, cfg: group.Resolve(opts...)}
+	g.ctx, g.cancel = context.WithCancelCause(ctx)
+	g.home.exec = g.exec
+	g.results.init(g.cfg.ResultBuffer)
+	return g
+}
+
+// Go implements [group.Group].
+func (g *Group[T]) Go(fn group.TaskFunc[T]) error {
+	if fn == nil {
+		return group.ErrNilTask
+	}
+	if g.cfg.MaxConcurrency > 0 && g.flags.Load()&flagBlocked != 0 {
+		return g.block(fn) // behind those who wait already
+	}
+	for {
+		st := g.state.Load()
+		if st&closedBit != 0 {
+			return group.ErrGroupClosed
+		}
+		if !g.room(st) {
+			return g.block(fn)
+		}
+		if g.state.CompareAndSwap(st, st+2) {
+			g.pool.submit(task{&g.home, fn})
+			return nil
+		}
+	}
+}
+
+// room reports whether a task may be accepted when the state is st.
+func (g *Group[T]) room(st uint64) bool {
+	// Signed, since st may be older than what has completed since; the
+	// compare-and-swap that follows notices.
+	limit, accepted := int64(g.cfg.MaxConcurrency), int64(st>>1)
+	if limit == 0 || accepted-int64(g.seen.Load()) < limit {
+		return true
+	}
+	done := g.results.pushed()
+	g.seen.Store(done) // a smaller value, stored late by another submitter, only costs a look
+	return accepted-int64(done) < limit
+}
+
+// block waits in the queue of those who wait for a slot.
+func (g *Group[T]) block(fn group.TaskFunc[T]) error {
+	s := &submission[T]{fn: fn, ready: make(chan error, 1)}
+	g.mu.Lock()
+	if g.state.Load()&closedBit != 0 {
+		g.mu.Unlock()
+		return group.ErrGroupClosed
+	}
+	g.blocked = append(g.blocked, s)
+	g.flags.Or(flagBlocked)
+	g.admit() // a slot may have become free before the flag was seen
+	g.mu.Unlock()
+	return <-s.ready
+}
+
+// admit accepts as many blocked submissions as there is room for. mu is held.
+func (g *Group[T]) admit() {
+	for len(g.blocked) > 0 {
+		st := g.state.Load()
+		if st&closedBit != 0 || !g.room(st) {
+			break
+		}
+		if !g.state.CompareAndSwap(st, st+2) {
+			continue // a call of Go that did not see the flag came first
+		}
+		s := g.blocked[0]
+		g.blocked[0] = nil
+		g.blocked = g.blocked[1:]
+		g.pool.submit(task{&g.home, s.fn})
+		s.ready <- nil
+	}
+	if len(g.blocked) == 0 {
+		g.flags.And(^uint32(flagBlocked))
+	}
+}
+
+// Close implements [group.Group].
+func (g *Group[T]) Close() {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if g.state.Or(closedBit)&closedBit != 0 {
+		return
+	}
+	g.flags.Or(flagClosed)
+	for _, s := range g.blocked {
+		s.ready <- group.ErrGroupClosed
+	}
+	g.blocked = nil
+	g.flags.And(^uint32(flagBlocked))
+	g.attend()
+}
+
+// Next implements [group.Group].
+func (g *Group[T]) Next(ctx context.Context) (group.Result[T], bool, error) {
+	if r, ok := g.results.pop(); ok {
+		return r, true, nil
+	}
+	return g.wait(ctx)
+}
+
+// wait is Next when there seems to be no result.
+func (g *Group[T]) wait(ctx context.Context) (group.Result[T], bool, error) {
+	g.mu.Lock()
+	g.flags.Or(flagWaiting)
+	if r, ok := g.results.pop(); ok || g.settled {
+		g.unflag()
+		g.mu.Unlock()
+		return r, ok, nil
+	}
+	var done <-chan struct{} // nil, and never ready, for a context that cannot end
+	if ctx != nil {
+		if err := ctx.Err(); err != nil {
+			g.unflag()
+			g.mu.Unlock()
+			return group.Result[T]{}, false, err
+		}
+		done = ctx.Done()
+	}
+	c := &consumer[T]{ready: make(chan struct{}, 1)}
+	g.waiting.push(c)
+	g.mu.Unlock()
+	if done == nil {
+		<-c.ready
+		return c.res, c.ok, nil
+	}
+	select {
+	case <-c.ready:
+		return c.res, c.ok, nil
+	case <-done:
+	}
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if c.answered {
+		return c.res, c.ok, nil
+	}
+	g.waiting.remove(c)
+	g.unflag()
+	return group.Result[T]{}, false, ctx.Err()
+}
+
+// unflag clears the waiting flag if nobody waits. mu is held.
+func (g *Group[T]) unflag() {
+	if g.waiting.empty() {
+		g.flags.And(^uint32(flagWaiting))
+	}
+}
+
+// Wait implements [group.Group].
+func (g *Group[T]) Wait() error {
+	g.mu.Lock()
+	i := g.idle
+	if i == nil {
+		i = &idle{over: make(chan struct{})}
+		g.idle = i
+	}
+	g.flags.Or(flagIdle)
+	g.attend()
+	g.mu.Unlock()
+	<-i.over
+	return i.err
+}
+
+// Cancel implements [group.Group].
+func (g *Group[T]) Cancel(cause error) {
+	if cause == nil {
+		cause = context.Canceled
+	}
+	g.cancel(cause)
+}
+
+// exec runs fn and then tasks of this group from w's stock, one after the
+// other: a loop of its own, so that consecutive tasks of a group share one
+// deferred call and one indirect one.
+func (g *Group[T]) exec(w *worker, fn any) (next task, ok bool) {
+	running := true
+	defer func() {
+		if !running {
+			return
+		}
+		if g.cfg.PanicToError {
+			if v := recover(); v != nil {
+				g.complete(group.Result[T]{Err: group.NewPanicError(v)})
+				next, ok = w.next()
+				return
+			}
+		}
+		// The task called Goexit (or panics in a group that lets panics
+		// through: then the process ends as soon as this function returns).
+		// This goroutine ends; the slot, and the tasks in it, go to another.
+		g.complete(group.Result[T]{Err: group.ErrGoexit})
+		go w.run()
+	}()
+	for {
+		var r group.Result[T]
+		r.Value, r.Err = fn.(group.TaskFunc[T])(g.ctx)
+		g.complete(r)
+		next, ok = w.next()
+		if !ok || next.home != &g.home {
+			running = false
+			return next, ok
+		}
+		fn = next.fn
+	}
+}
+
+// complete books the result of a task that is over.
+func (g *Group[T]) complete(r group.Result[T]) {
+	var done uint64
+	if r.Err != nil && !g.failed.Load() {
+		done = g.fail(r)
+	} else {
+		done = g.results.push(r)
+	}
+	f := g.flags.Load()
+	if f&(flagBlocked|flagWaiting) == 0 && (f == 0 || done != g.state.Load()>>1) {
+		return // nobody cares, or only for the last completion, which this is not
+	}
+	g.mu.Lock()
+	g.attend()
+	g.mu.Unlock()
+}
+
+// fail pushes a result with an error while no error is on record. Under the
+// mutex, because the first error must be that of the first such result pushed.
+func (g *Group[T]) fail(r group.Result[T]) uint64 {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if g.firstErr == nil {
+		g.firstErr = r.Err
+		if g.cfg.FailFast {
+			// Before the push, so that whoever has seen the result finds the
+			// context cancelled.
+			g.cancel(r.Err)
+		}
+	}
+	done := g.results.push(r)
+	g.failed.Store(true) // after the push: results that skip the mutex come later
+	return done
+}
+
+// attend does what the flags ask for, as far as the state allows: it gives
+// slots to blocked submissions, results to waiting consumers, settles a closed
+// group with nothing in flight, and ends the waits of those who wait for that.
+// mu is held. It looks at the state itself, so calling it too often is safe.
+func (g *Group[T]) attend() {
+	f := g.flags.Load()
+	if f&flagBlocked != 0 {
+		g.admit()
+	}
+	// The order matters: what was pushed before this look at the counters is
+	// handed out below, so that nobody is told of the end before the last result.
+	st := g.state.Load()
+	over := g.results.pushed() == st>>1
+	if over && st&closedBit != 0 && !g.settled {
+		g.settled = true
+		g.cause = context.Cause(g.ctx)
+		g.cancel(nil)
+	}
+	for !g.waiting.empty() {
+		r, ok := g.results.pop()
+		if !ok && !g.settled {
+			break
+		}
+		g.waiting.pop().answer(r, ok)
+	}
+	g.unflag()
+	if over && g.idle != nil {
+		g.idle.err = g.verdict()
+		close(g.idle.over)
+		g.idle = nil
+		g.flags.And(^uint32(flagIdle))
+	}
+	g.check()
+}
+
+// verdict is what Wait returns. mu is held.
+func (g *Group[T]) verdict() error {
+	switch {
+	case g.firstErr != nil:
+		return g.firstErr
+	case g.settled:
+		return g.cause
+	}
+	return context.Cause(g.ctx)
+}
+
+// check panics if an invariant of the package comment does not hold. mu is
+// held. It costs nothing in builds without invariants.
+func (g *Group[T]) check() {
+	if !invariants.Enabled {
+		return
+	}
+	done := g.results.pushed() // before state: both only grow
+	st := g.state.Load()
+	switch {
+	case done > st>>1:
+		invariants.Violated("workstealing", "no more tasks complete than were accepted")
+	case g.seen.Load() > g.results.pushed():
+		invariants.Violated("workstealing", "seen never exceeds the number of completed tasks")
+	case g.settled && (st&closedBit == 0 || done != st>>1):
+		invariants.Violated("workstealing", "settled implies closed and nothing in flight")
+	}
+}

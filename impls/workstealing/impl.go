@@ -1,0 +1,19 @@
+package workstealing
+
+import (
+	"context"
+
+	"github.com/dynolab/dyno"
+	"github.com/dynolab/dyno/group"
+)
+
+// Impl is this implementation for suites, workloads and boards. Its groups
+// share one pool.
+var Impl = dyno.Impl{
+	Name:     "workstealing",
+	Idea:     "workers with a deque each, thieves, an injector; no goroutine per task",
+	Promises: dyno.Promises{Overlap: true, Eager: true, StartOrder: true, Parks: true},
+	NewGroup: func(ctx context.Context, opts ...group.Option) group.Group[int] {
+		return NewGroup[int](ctx, opts...)
+	},
+}
