@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"testing/fstest"
@@ -19,10 +20,11 @@ func tree() fstest.MapFS {
 		"m.go":                   {Data: []byte("package m\n\nimport _ \"example.com/m/contract\"\n")},
 		"contract/c.go":          {Data: []byte("package contract\n\nimport \"context\"\n\nvar _ context.Context\n")},
 		"contract/c_test.go":     {Data: []byte("package contract_test\n\nimport (\n\t\"os\"\n\t\"testing\"\n\n\t\"example.com/m/contract\"\n\t\"example.com/m/suite\"\n\t\"other.org/check\"\n)\n")},
-		"contract/gen.go":        {Data: []byte("//go:build ignore\n\npackage main\n\nimport \"fmt\"\n\nfunc main() { fmt.Println() }\n")},
+		"contract/a_gen.go":      {Data: []byte("//go:build ignore\n\npackage main\n\nimport \"fmt\"\n\nfunc main() { fmt.Println(); println() }\n")},
 		"impls/a/a.go":           {Data: []byte("package a\n\nimport (\n\t\"example.com/m/contract\"\n\t\"other.org/allowed/sub\"\n)\n")},
-		"impls/b/b.go":           {Data: []byte("package b\n")},
-		"suite/s.go":             {Data: []byte("package suite\n\nimport (\n\t\"fmt\"\n\n\t\"example.com/m/impls/a\"\n\t\"other.org/check\"\n)\n")},
+		"impls/b/b.go":           {Data: []byte("package b\n\nimport (\n\t\"bufio\"\n\n\t\"example.com/m/host\"\n)\n\nvar _, _ = (*bufio.Reader).ReadByte, host.Print\n")},
+		"host/h.go":              {Data: []byte("package host\n\nfunc Print() { println() }\n")},
+		"suite/s.go":             {Data: []byte("package suite\n\nimport (\n\t\"fmt\"\n\n\t\"example.com/m\"\n\t\"example.com/m/impls/a\"\n\t\"other.org/check\"\n)\n")},
 		"switch/on.go":           {Data: []byte("//go:build x\n\npackage sw\n\nconst On = true\n")},
 		"switch/off.go":          {Data: []byte("//go:build !x\n\npackage sw\n\nconst On = false\n")},
 		"nested/go.mod":          {Data: []byte("module example.com/nested\n")},
@@ -36,15 +38,21 @@ func tree() fstest.MapFS {
 func policy() Policy {
 	return Policy{
 		Module:   "example.com/m",
-		BoardStd: []string{"context", "sync", "time", "runtime"},
+		BoardStd: []string{"bufio", "context", "runtime", "sync", "sync/atomic", "time"},
 		BoardGo:  "go1.23",
-		Newer:    []Symbol{{Pkg: "sync", Name: "WaitGroup.Go", Why: "newer"}, {Pkg: "runtime", Name: "AddCleanup", Why: "newer"}},
-		Banned:   []Symbol{{Pkg: "sync", Name: "Cond", Why: "banned"}, {Name: "println", Why: "banned"}},
+		Newer: []Symbol{
+			{Pkg: "sync", Name: "WaitGroup.Go", Why: "newer"},
+			{Pkg: "sync/atomic", Name: "Pointer.Swap", Why: "newer"},
+			{Pkg: "runtime", Name: "AddCleanup", Why: "newer"},
+			{Pkg: "bufio", Name: "ReadWriter.ReadByte", Why: "newer"}, // of a field: *Reader's is old
+		},
+		Banned: []Symbol{{Pkg: "sync", Name: "Cond", Why: "banned"}, {Name: "println", Why: "banned"}},
 		Rules: []Rule{
 			{Packages: ".", Why: "root", Ours: []string{"contract"}, BoardSafe: true},
 			{Packages: "contract", Why: "contracts import nothing", TestOurs: []string{"suite"}, BoardSafe: true},
-			{Packages: "impls/*", Why: "implementations share no mechanism", Ours: []string{"contract"}, Others: []string{"other.org/allowed/..."}, BoardSafe: true, Banned: []Symbol{{Pkg: "time", Name: "Now", Why: "no clock"}}},
-			{Packages: "suite/...", Why: "suite", Ours: []string{"impls/..."}, Others: []string{"other.org/check"}},
+			{Packages: "impls/*", Why: "implementations share no mechanism", Ours: []string{"contract", "host"}, Others: []string{"other.org/allowed/..."}, BoardSafe: true, Banned: []Symbol{{Pkg: "time", Name: "Now", Why: "no clock"}}},
+			{Packages: "suite/...", Why: "suite", Ours: []string{".", "impls/..."}, Others: []string{"other.org/check"}},
+			{Packages: "host", Why: "host"},
 			{Packages: "switch", Why: "switch", BoardSafe: true, Variants: true},
 		},
 	}
@@ -140,6 +148,10 @@ func TestCheckFindsEachViolation(t *testing.T) {
 			words: []string{"impls/a may not use sync.WaitGroup.Go", "newer"},
 		},
 		{
+			name: "newer method of a generic type", file: "impls/a/x.go", src: "package a\nimport \"sync/atomic\"\nfunc f(p *atomic.Pointer[int]) { p.Swap(nil) }\n",
+			words: []string{"impls/a may not use sync/atomic.Pointer.Swap"},
+		},
+		{
 			name: "newer method where another import is unknown", file: "impls/a/x.go", src: "package a\nimport (\"sync\"; \"other.org/allowed/sub\"; \"example.com/m/contract\")\nfunc f(e *sub.T, _ contract.T) { var w sync.WaitGroup; e.Do(); w.Go(nil) }\n",
 			words: []string{"sync.WaitGroup.Go"},
 		},
@@ -191,6 +203,23 @@ func TestCheckFindsEachViolation(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+func TestCheckReportsUsesInOrder(t *testing.T) {
+	fsys := tree()
+	fsys["impls/a/x.go"] = &fstest.MapFile{Data: []byte("package a\n\nfunc f() {\n" + strings.Repeat("\tprintln()\n", 20) + "}\n")}
+	got, err := Check(fsys, policy())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(got) != 20 {
+		t.Fatalf("want 20 violations, got %d: %v", len(got), got)
+	}
+	for i, v := range got {
+		if want := "impls/a/x.go:" + strconv.Itoa(i+4); v.Where != want {
+			t.Errorf("violation %d is at %s, want %s", i, v.Where, want)
+		}
 	}
 }
 
