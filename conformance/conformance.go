@@ -1,0 +1,190 @@
+package conformance
+
+import (
+	"strconv"
+	"sync"
+
+	"github.com/dynolab/dyno"
+)
+
+// Kind says of a clause who must keep it and how it finds out.
+type Kind int
+
+const (
+	// Required: every implementation keeps it, and one run decides.
+	Required Kind = iota
+	// Promised: only an implementation that makes the promise in Needs keeps
+	// it; one run decides.
+	Promised
+	// Stochastic: every implementation keeps it. The check drives many
+	// goroutines in an order derived from Env.Seed and repeats that Env.Rounds
+	// times: a pass is evidence, a failure is proof.
+	Stochastic
+)
+
+// String returns the kind in lower case, as reports print it.
+func (k Kind) String() string {
+	switch k {
+	case Required:
+		return "required"
+	case Promised:
+		return "promised"
+	case Stochastic:
+		return "stochastic"
+	}
+	return "Kind(" + strconv.Itoa(int(k)) + ")"
+}
+
+// Clause is one sentence of a contract, with a check.
+type Clause struct {
+	// Name is contract/short-name, such as "group/next-completion-order". It
+	// is stable: people put it into -run patterns.
+	Name string
+	// Rule is the line of the requirements that the clause belongs to: "G4".
+	Rule string
+	// Why is one sentence: what the rule is and why it matters. A failure
+	// prints it.
+	Why string
+	// Kind says who must keep the clause.
+	Kind Kind
+	// Needs holds what an implementation must promise for the check to make
+	// sense. It is skipped for the others; see Skip.
+	Needs dyno.Promises
+	// On holds what the machine must be able to do for the check to make
+	// sense.
+	On Platform
+	// Check returns nil if e.Impl keeps the clause and otherwise an error that
+	// says what was seen. It does not return if the implementation hangs:
+	// whoever runs it bounds the time, and finds in e.Doing what it waits for.
+	Check func(e *Env) error
+}
+
+// Skip says why c cannot be run in e, such as "needs Overlap, which serial
+// does not promise". It returns "" if c can be run.
+func (c Clause) Skip(e *Env) string {
+	if lacks := e.Impl.Promises.Lacks(c.Needs); len(lacks) > 0 {
+		return "needs " + join(lacks) + ", which " + e.Impl.Name + " does not promise"
+	}
+	if lacks := e.Platform.lacks(c.On); len(lacks) > 0 {
+		return "needs " + join(lacks) + ", which this platform does not have"
+	}
+	return ""
+}
+
+// Platform is what a machine can do. Some clauses need more than every machine
+// has: on small boards the runtime is not Go's own.
+type Platform struct {
+	// Goexit: runtime.Goexit runs the deferred functions of its goroutine.
+	Goexit bool
+	// RuntimePanics: run-time errors, such as a nil dereference, can be recovered.
+	RuntimePanics bool
+	// Stacks: runtime.Stack tells the stack.
+	Stacks bool
+	// Heap: there are megabytes of heap, and runtime.ReadMemStats after
+	// runtime.GC tells what is reachable.
+	Heap bool
+}
+
+func (p Platform) lacks(need Platform) []string {
+	var lacks []string
+	for _, f := range []struct {
+		name       string
+		need, have bool
+	}{
+		{"Goexit", need.Goexit, p.Goexit},
+		{"RuntimePanics", need.RuntimePanics, p.RuntimePanics},
+		{"Stacks", need.Stacks, p.Stacks},
+		{"Heap", need.Heap, p.Heap},
+	} {
+		if f.need && !f.have {
+			lacks = append(lacks, f.name)
+		}
+	}
+	return lacks
+}
+
+// Env is what a check runs in. Whoever runs clauses makes a new one for every
+// run of a check; its exported fields do not change afterwards.
+type Env struct {
+	// Impl is the implementation to check.
+	Impl dyno.Impl
+	// Seed is where every random choice of the check comes from.
+	Seed uint64
+	// Rounds is how often a stochastic check repeats its experiment; less than
+	// one means once.
+	Rounds int
+	// Settle returns when everything that can run has run and waits:
+	// synctest.Wait on a host, a bounded loop of yields elsewhere. Only the
+	// goroutine of the check calls it.
+	Settle func()
+	// Exact: what has not happened when Settle returns will not happen unless
+	// the check does something. True under testing/synctest.
+	Exact bool
+	// Goroutines returns the number of goroutines that belong to the check,
+	// or, where that cannot be told, to the process. Nil where nothing can.
+	Goroutines func() int
+	// Platform is what the machine can do.
+	Platform Platform
+
+	mu    sync.Mutex
+	doing string
+	gates []*gate
+}
+
+// Doing says what the check waits for, in words such as "Next to return". It
+// may be called at any time by any goroutine; it is meant for whoever finds
+// that the check hangs.
+func (e *Env) Doing() string {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return e.doing
+}
+
+func (e *Env) waitFor(what string) {
+	e.mu.Lock()
+	e.doing = what
+	e.mu.Unlock()
+}
+
+// release opens every gate, so that no task of a check that is over waits for
+// something that will not come.
+func (e *Env) release() {
+	e.mu.Lock()
+	gates := e.gates
+	e.gates = nil
+	e.mu.Unlock()
+	for _, g := range gates {
+		g.open()
+	}
+}
+
+// rounds returns how often a stochastic check repeats its experiment.
+func (e *Env) rounds() int { return max(1, e.Rounds) }
+
+// Group returns the clauses of package group, in the order of the rules.
+func Group() []Clause {
+	var all []Clause
+	for _, part := range [][]Clause{
+		makeClauses, goClauses, limitClauses, closeClauses, nextClauses, consumerClauses,
+		waitClauses, cancelClauses, failFastClauses, panicClauses, goexitClauses, leftoverClauses,
+		promiseClauses, stormClauses,
+	} {
+		all = append(all, part...)
+	}
+	return all
+}
+
+func join(names []string) string {
+	s := ""
+	for i, n := range names {
+		switch {
+		case i == 0:
+		case i == len(names)-1:
+			s += " and "
+		default:
+			s += ", "
+		}
+		s += n
+	}
+	return s
+}

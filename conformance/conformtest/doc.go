@@ -1,0 +1,58 @@
+// Package conformtest runs the conformance suite under package testing.
+//
+// An implementation's test is ten lines, wherever it lives:
+//
+//	func TestConformance(t *testing.T) { conformtest.Run(t, lockbased.Impl) }
+//
+// Every clause is a sub-test that has the clause's name, so that one is run
+// with
+//
+//	go test -run 'TestConformance/group/next-completion-order' ./impls/lockbased
+//
+// # How a clause is run
+//
+// An implementation that promises Parks runs in a testing/synctest bubble of
+// its own for every clause. In a bubble it is known when nothing can happen any
+// more: a call that should have returned by then is reported, with the stacks
+// of the bubble's goroutines, and so is a goroutine that is left at the end.
+// Neither ends the test binary. Other implementations run outside, where the
+// suite asks the Go scheduler whether anything is runnable, and bounds every
+// clause by real time.
+//
+// Beside the clauses of package conformance there are some that need a host:
+//
+//	group/model               random programs against a sequential model, shrunk (rapid)
+//	group/linearizable        recorded histories of concurrent calls are linearizable (porcupine)
+//	group/panic-ends-process  without panic-to-error a panic ends the process (a child process)
+//	group/dropped-groups      many groups, used and dropped, leave no goroutine and no memory
+//	group/queued-task-bytes   reports what a queued task costs; asserts no limit
+//
+// The linearizability check has three answers. A history that could not be
+// decided in time is neither good nor bad: the clause is then reported as
+// skipped, with the number of undecided histories, and not as passed.
+//
+// # Seeds and length
+//
+// These environment variables are read:
+//
+//	DYNO_SEED=n   random choices start from n instead of from a random seed. A
+//	              failure prints the seed and the command that repeats it.
+//	DYNO_SOAK=n   the long version: every clause n times with different seeds,
+//	              and the random programs, histories and dropped groups in
+//	              proportion (1,000,000 groups). Tests that run the whole suite
+//	              many times (of wrong groups, for instance) take n as well.
+//
+// With -short the stochastic clauses repeat less, and fewer groups are dropped.
+//
+// # Output
+//
+// For every clause there is one line in the test's output, for programs:
+//
+//	conform: clause=group/close-twice rule=G3 result=pass
+//	conform: clause=… rule=… result=skip why="needs Eager, which serial does not promise"
+//	conform: clause=… rule=… result=fail seed=7 why="…" repeat="DYNO_SEED=7 go test …"
+//
+// Strings are in the form of strconv.Quote. Figures are on lines that begin
+// with "conform-metric:". Use go test -v or -json to see the lines of clauses
+// that pass.
+package conformtest

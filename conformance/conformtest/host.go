@@ -1,0 +1,4 @@
+package conformtest
+
+// hostClauses are the clauses that need a host, in the order in which they run.
+var hostClauses []hostClause

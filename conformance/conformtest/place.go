@@ -1,0 +1,158 @@
+package conformtest
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"regexp"
+	"runtime"
+	"runtime/metrics"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/dynolab/dyno/conformance"
+)
+
+// limit bounds one run of a check in real time. A check takes milliseconds;
+// the limit is for implementations that spin or lock themselves up, and must
+// not be reached on a machine that is busy with other things.
+const limit = 60 * time.Second
+
+// inBubble runs check in a synctest bubble.
+//
+// When everything in a bubble is blocked for ever, synctest.Test panics, on the
+// goroutine that called it. That is recovered here and made the check's error:
+// the goroutines stay blocked, which costs their memory and nothing else.
+func inBubble(t *testing.T, e *conformance.Env, check func(*conformance.Env) error) error {
+	var (
+		id  atomic.Value // string, of the bubble; nil until it is known
+		err error        // what the check returned
+	)
+	returned := make(chan struct{}) // the check returned, and err may be read
+	dead := make(chan any, 1)       // the bubble is over; the reason if it deadlocked
+	go func() {
+		defer func() { dead <- recover() }() // also if synctest.Test ends this goroutine
+		synctest.Test(t, func(*testing.T) {
+			id.Store(bubbleID())
+			e.Settle, e.Exact = synctest.Wait, true
+			e.Goroutines = func() int { return len(bubbleStacks(id.Load())) }
+			err = check(e)
+			// A bubble's clock runs while all wait: what waits for a time-out
+			// before it ends gets it now.
+			time.Sleep(time.Hour)
+			close(returned)
+		})
+	}()
+	var deadlock any
+	select {
+	case deadlock = <-dead:
+	case <-time.After(limit):
+		return hung(e, fmt.Sprintf("was not over after %v: something spins, or holds a lock", limit), stacksOf(id.Load()))
+	}
+	select {
+	case <-returned:
+	default:
+		if deadlock == nil {
+			return errors.New("the goroutine of the check was ended, or the race detector complained")
+		}
+		return hung(e, "hangs: every goroutine waits, and nothing will wake one", stacksOf(id.Load()))
+	}
+	if err == nil && deadlock != nil {
+		left := bubbleStacks(id.Load())
+		return fmt.Errorf("%d goroutines are left for ever when the check is over:\n%s", len(left), bytes.Join(left, []byte("\n\n")))
+	}
+	return err
+}
+
+// outside runs check on ordinary goroutines.
+func outside(e *conformance.Env, check func(*conformance.Env) error) error {
+	return outsideWithin(limit, e, check)
+}
+
+func outsideWithin(limit time.Duration, e *conformance.Env, check func(*conformance.Env) error) error {
+	e.Settle, e.Goroutines = settle, runtime.NumGoroutine
+	done := make(chan error, 1)
+	go func() {
+		err := errors.New("the goroutine of the check was ended")
+		defer func() { done <- err }()
+		err = check(e)
+	}()
+	timer := time.NewTimer(limit)
+	defer timer.Stop()
+	select {
+	case err := <-done:
+		return err
+	case <-timer.C:
+		return hung(e, fmt.Sprintf("was not over after %v", limit), allStacks())
+	}
+}
+
+func hung(e *conformance.Env, how string, stacks []byte) error {
+	what := "the check " + how
+	if doing := e.Doing(); doing != "" {
+		what += "; it waits for " + doing
+	}
+	return fmt.Errorf("%s\n%s", what, stacks)
+}
+
+// settle returns when nothing is runnable but its caller, as far as that can be
+// told outside a bubble: the scheduler's own count says so several times in a
+// row. It gives up after about 10 ms, for implementations that never idle.
+func settle() {
+	samples := []metrics.Sample{
+		{Name: "/sched/goroutines/runnable:goroutines"},
+		{Name: "/sched/goroutines/running:goroutines"},
+	}
+	const calm = 4
+	quiet := 0
+	for start := time.Now(); quiet < calm && time.Since(start) < 10*time.Millisecond; {
+		runtime.Gosched()
+		metrics.Read(samples)
+		if samples[0].Value.Uint64() == 0 && samples[1].Value.Uint64() <= 1 {
+			quiet++
+		} else {
+			quiet = 0
+		}
+	}
+}
+
+var bubbleTag = regexp.MustCompile(`^goroutine \d+ [^\n]*\[[^\n]*synctest bubble (\d+)[^\n]*\]:`)
+
+// bubbleID returns the number of the bubble that the caller is in.
+func bubbleID() string {
+	buf := make([]byte, 256)
+	if m := bubbleTag.FindSubmatch(buf[:runtime.Stack(buf, false)]); m != nil {
+		return string(m[1])
+	}
+	return ""
+}
+
+// bubbleStacks returns the stacks of the goroutines of a bubble, but for those
+// that are package testing's own. id is what bubbleID returned; nil finds none.
+func bubbleStacks(id any) [][]byte {
+	var stacks [][]byte
+	for g := range bytes.SplitSeq(bytes.TrimSpace(allStacks()), []byte("\n\n")) {
+		m := bubbleTag.FindSubmatch(g)
+		if m == nil || string(m[1]) != id || bytes.Contains(g, []byte("\ntesting/synctest.testingSynctestTest(")) {
+			continue
+		}
+		stacks = append(stacks, g)
+	}
+	return stacks
+}
+
+func stacksOf(id any) []byte { return bytes.Join(bubbleStacks(id), []byte("\n\n")) }
+
+// allStacks returns the stacks of all goroutines.
+func allStacks() []byte {
+	buf := make([]byte, 1<<20)
+	for {
+		n := runtime.Stack(buf, true)
+		if n < len(buf) || len(buf) >= 64<<20 {
+			return buf[:n]
+		}
+		buf = make([]byte, 2*len(buf))
+	}
+}

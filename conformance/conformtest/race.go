@@ -1,0 +1,5 @@
+//go:build race
+
+package conformtest
+
+const raceEnabled = true

@@ -1,0 +1,220 @@
+package conformtest
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"regexp"
+	"runtime"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/dynolab/dyno"
+	"github.com/dynolab/dyno/conformance"
+)
+
+// Run runs the conformance suite on impl, a sub-test per clause. The package
+// documentation says what is run how, and which environment variables matter.
+//
+// It must not be called from a parallel test: some clauses count goroutines
+// and measure the heap.
+func Run(t *testing.T, impl dyno.Impl) {
+	set, err := readSettings(os.Getenv, testing.Short(), raceEnabled)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := &suite{impl: impl, set: set, pkg: callingPackage()}
+	if impl.NewGroup == nil {
+		t.Logf("%s has no task group: clauses of package group do not apply", impl.Name)
+		return
+	}
+	t.Run("group", func(t *testing.T) {
+		for _, c := range conformance.Group() {
+			t.Run(strings.TrimPrefix(c.Name, "group/"), func(t *testing.T) { s.clause(t, c) })
+		}
+		for _, c := range hostClauses {
+			t.Run(strings.TrimPrefix(c.Name, "group/"), func(t *testing.T) { s.hostClause(t, c) })
+		}
+	})
+}
+
+// settings is what the environment asks for.
+type settings struct {
+	seed     uint64 // of the first run of every clause
+	soak     int    // 0, or how often every clause is run
+	rounds   int    // of stochastic clauses
+	programs int    // for group/model
+	groups   int    // for group/dropped-groups
+	queued   int    // for group/queued-task-bytes
+	hists    int    // for group/linearizable
+}
+
+// readSettings reads DYNO_SEED and DYNO_SOAK.
+func readSettings(getenv func(string) string, short, race bool) (settings, error) {
+	set := settings{seed: rand.Uint64(), rounds: 10, programs: 100, hists: 100, groups: 50_000, queued: 100_000}
+	if race {
+		set.programs, set.hists, set.groups, set.queued = 50, 50, 10_000, 20_000
+	}
+	if short {
+		set.rounds, set.programs, set.hists, set.groups, set.queued = 3, 25, 25, 5_000, 10_000
+	}
+	if v := getenv("DYNO_SOAK"); v != "" {
+		n, err := strconv.Atoi(v)
+		if err != nil || n < 1 {
+			return set, fmt.Errorf("DYNO_SOAK=%q: want the number of times that every clause is run, such as 1000", v)
+		}
+		set.soak = n
+		set.programs, set.hists, set.groups, set.queued = 10*n, 10*n, 1_000_000, 1_000_000
+	}
+	if v := getenv("DYNO_SEED"); v != "" {
+		n, err := strconv.ParseUint(v, 0, 64)
+		if err != nil {
+			return set, fmt.Errorf("DYNO_SEED=%q: want a number below 2^64, such as a failure prints", v)
+		}
+		set.seed = n
+	}
+	return set, nil
+}
+
+// runs returns how often every clause is run.
+func (s settings) runs() int { return max(1, s.soak) }
+
+// seedOf returns the seed of the i-th run: the given one first, so that it
+// repeats what was reported.
+func (s settings) seedOf(i int) uint64 {
+	if i == 0 {
+		return s.seed
+	}
+	return rand.NewPCG(s.seed, uint64(i)).Uint64()
+}
+
+// suite is the suite applied to one implementation.
+type suite struct {
+	impl dyno.Impl
+	set  settings
+	pkg  string // import path of the package that called Run
+}
+
+// hostClause is a clause that needs more than an Env.
+type hostClause struct {
+	conformance.Clause // its Check is nil
+	check              func(t *testing.T, s *suite) outcome
+}
+
+// outcome is what became of a clause.
+type outcome struct {
+	err   error  // nil if it passed
+	seed  uint64 // of the run that failed
+	skip  string // why it was not decided; "" if it was
+	notes []string
+}
+
+// clause runs a clause as often as the settings say, up to its first failure.
+func (s *suite) clause(t *testing.T, c conformance.Clause) {
+	if why := c.Skip(s.env(0)); why != "" {
+		s.report(t, c, outcome{skip: why})
+		return
+	}
+	for i := range s.set.runs() {
+		seed := s.set.seedOf(i)
+		if err := s.try(t, c.Check, seed); err != nil {
+			s.report(t, c, outcome{err: err, seed: seed})
+			return
+		}
+	}
+	s.report(t, c, outcome{})
+}
+
+func (s *suite) hostClause(t *testing.T, c hostClause) {
+	if why := c.Skip(s.env(0)); why != "" {
+		s.report(t, c.Clause, outcome{skip: why})
+		return
+	}
+	s.report(t, c.Clause, c.check(t, s))
+}
+
+// report prints the line for programs and, after a failure, the text for
+// people, and sets the state of the sub-test.
+func (s *suite) report(t *testing.T, c conformance.Clause, o outcome) {
+	t.Helper()
+	for _, n := range o.notes {
+		fmt.Fprintln(t.Output(), n)
+	}
+	line := "conform: clause=" + c.Name + " rule=" + c.Rule
+	switch {
+	case o.err != nil:
+		seen, _, _ := strings.Cut(o.err.Error(), "\n")
+		repeat := s.repeat(t.Name(), o.seed)
+		fmt.Fprintf(t.Output(), "%s result=fail seed=%d why=%q repeat=%q\n", line, o.seed, seen+" – rule: "+c.Why, repeat)
+		t.Errorf("%s breaks %s (rule %s)\n    rule:   %s\n    seen:   %s\n    seed:   %d\n    repeat: %s",
+			s.impl.Name, c.Name, c.Rule, c.Why, strings.ReplaceAll(o.err.Error(), "\n", "\n            "), o.seed, repeat)
+	case o.skip != "":
+		fmt.Fprintf(t.Output(), "%s result=skip why=%q\n", line, o.skip)
+		t.Skip(o.skip)
+	default:
+		fmt.Fprintf(t.Output(), "%s result=pass\n", line)
+	}
+}
+
+// repeat returns the command that runs the test called name again with seed.
+func (s *suite) repeat(name string, seed uint64) string {
+	cmd := fmt.Sprintf("DYNO_SEED=%d ", seed)
+	if v := os.Getenv("GOMAXPROCS"); v != "" {
+		cmd += "GOMAXPROCS=" + v + " "
+	}
+	cmd += "go test -count=1 "
+	if raceEnabled {
+		cmd += "-race "
+	}
+	parts := strings.Split(name, "/")
+	for i, p := range parts {
+		parts[i] = "^" + regexp.QuoteMeta(p) + "$"
+	}
+	return cmd + "-run '" + strings.Join(parts, "/") + "' " + s.pkg
+}
+
+// env returns a new Env without what only the place it runs in can give.
+func (s *suite) env(seed uint64) *conformance.Env {
+	return &conformance.Env{
+		Impl:     s.impl,
+		Seed:     seed,
+		Rounds:   s.set.rounds,
+		Platform: conformance.Platform{Goexit: true, RuntimePanics: true, Stacks: true, Heap: true},
+	}
+}
+
+// try runs check once, in a bubble if the implementation parks, and returns
+// what it found. It returns in bounded time.
+func (s *suite) try(t *testing.T, check func(*conformance.Env) error, seed uint64) error {
+	if s.impl.Promises.Parks {
+		return inBubble(t, s.env(seed), check)
+	}
+	return outside(s.env(seed), check)
+}
+
+// callingPackage returns the import path of the package whose test called Run.
+func callingPackage() string {
+	pcs := make([]uintptr, 16)
+	frames := runtime.CallersFrames(pcs[:runtime.Callers(2, pcs)]) // from the caller of this function
+	for {
+		f, more := frames.Next()
+		if pkg := packageOf(f.Function); pkg != packageOf(selfName()) || !more {
+			return pkg
+		}
+	}
+}
+
+// selfName returns the full name of a function of this package.
+func selfName() string {
+	pc, _, _, _ := runtime.Caller(0)
+	return runtime.FuncForPC(pc).Name()
+}
+
+// packageOf returns the import path in the full name of a function, without
+// the suffix of an external test package.
+func packageOf(function string) string {
+	slash := strings.LastIndex(function, "/") + 1
+	name, _, _ := strings.Cut(function[slash:], ".")
+	return function[:slash] + strings.TrimSuffix(name, "_test")
+}

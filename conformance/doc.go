@@ -1,0 +1,34 @@
+// Package conformance holds the contracts' clauses: for every sentence that an
+// implementation must keep a function that finds out whether it does.
+//
+// A [Clause] has a name for patterns, the rule it belongs to, the reason why
+// the rule matters (a failure prints it), and a check of a [dyno.Impl] that
+// returns an error. [Group] lists the clauses of package group; they are plain
+// data, so that a board's firmware can run them as well as a test on a host.
+// On the host, package conformtest is the adapter:
+//
+//	func TestConformance(t *testing.T) { conformtest.Run(t, lockbased.Impl) }
+//
+// # How a check finds out
+//
+// A check never sleeps and has no clock. Its tasks stop at gates that the check
+// opens, so that it knows what is in progress; then it asks [Env.Settle] to
+// let everything run that can run, and looks at what has returned and what has
+// not. Where Settle is exact (under testing/synctest it is) a call that has
+// not returned then never will, and the check says so. Elsewhere the check
+// waits for what must happen, and whoever runs it bounds the time; what must
+// *not* happen may then go unseen, but is never seen wrongly.
+//
+// Clauses ask for as little as they can. Those that need tasks to overlap, or
+// to run while nobody is in Next or Wait, say so in [Clause.Needs], and are
+// skipped for an implementation that does not promise it.
+//
+// Three sentences of the contract are not here, because a check cannot return
+// from them or because they take a process of their own: that a panic ends the
+// process if it is not made an error, that a million groups leave no memory
+// behind, and that recorded histories are linearizable. Package conformtest
+// has those.
+//
+// The package is board-safe: it imports neither testing nor fmt, and text is
+// built by hand.
+package conformance

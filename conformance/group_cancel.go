@@ -1,0 +1,417 @@
+package conformance
+
+import (
+	"context"
+	"runtime"
+	"sync/atomic"
+
+	"github.com/dynolab/dyno/group"
+)
+
+// G6: Cancel.
+var cancelClauses = []Clause{
+	{
+		Name: "group/cancel-reaches-tasks", Rule: "G6",
+		Why: "Cancel ends the context of the tasks, with the cause: that is how they learn that they should stop, and why",
+		Check: check(func(e *Env) {
+			p := e.open()
+			started := e.gate()
+			started.open()
+			p.run(func(ctx context.Context) (int, error) {
+				started.pass()
+				<-ctx.Done()
+				return 1, context.Cause(ctx)
+			})
+			n := p.next(context.Background())
+			e.reached(started, 1)
+			n.blocks("the task waits for its context")
+			p.cancel(errA)
+			t := n.get()
+			e.require(t == taken{r: group.Result[int]{Value: 1, Err: errA}, ok: true}, "Next returned ", t, ", want value 1 and error ", errA)
+			p.finish(errA)
+		}),
+	},
+	{
+		Name: "group/cancel-at-once", Rule: "G6",
+		Why: "when Cancel has returned, the group's context has ended: the caller may rely on it",
+		Check: check(func(e *Env) {
+			for range 16 {
+				p := e.open()
+				ctx := p.context()
+				p.cancel(errA)
+				p.endedBy(ctx, errA)
+				p.finish(errA)
+			}
+		}),
+	},
+	{
+		Name: "group/cancel-nil", Rule: "G6",
+		Why: "a nil cause means context.Canceled, for the tasks and for Wait",
+		Check: check(func(e *Env) {
+			p := e.open()
+			ctx := p.context()
+			p.cancel(nil)
+			p.endedBy(ctx, context.Canceled)
+			p.waits(context.Canceled)
+			p.finish(context.Canceled)
+		}),
+	},
+	{
+		Name: "group/cancel-first-cause", Rule: "G6",
+		Why: "the first cause wins: it is the reason, the later ones are echoes",
+		Check: check(func(e *Env) {
+			p := e.open()
+			ctx := p.context()
+			p.cancel(errA)
+			p.cancel(errB)
+			p.cancel(nil)
+			p.endedBy(ctx, errA)
+			p.finish(errA)
+		}),
+	},
+	{
+		Name: "group/cancel-after-parent", Rule: "G6",
+		Why: "after the parent's end Cancel does nothing: the group's context ended for another reason",
+		Check: check(func(e *Env) {
+			parent, cancel := context.WithCancelCause(context.Background())
+			p := e.group(parent)
+			ctx := p.context()
+			cancel(errA)
+			e.Settle()
+			p.cancel(errB)
+			p.endedBy(ctx, errA)
+			p.finish(errA)
+		}),
+	},
+	{
+		Name: "group/cancel-before-parent", Rule: "G6",
+		Why: "after Cancel the parent's end changes nothing",
+		Check: check(func(e *Env) {
+			parent, cancel := context.WithCancelCause(context.Background())
+			p := e.group(parent)
+			ctx := p.context()
+			p.cancel(errA)
+			cancel(errB)
+			e.Settle()
+			p.endedBy(ctx, errA)
+			p.finish(errA)
+		}),
+	},
+	{
+		Name: "group/cancel-does-not-wait", Rule: "G6",
+		Why: "Cancel returns although tasks that take no notice are unfinished",
+		Check: check(func(e *Env) {
+			p, hold := e.open(), e.gate()
+			p.run(gated(hold, 1, nil))
+			p.cancel(errA) // must return by itself
+			hold.open()
+			p.takes(1)
+			p.finish(errA)
+		}),
+	},
+	{
+		Name: "group/cancel-does-not-close", Rule: "G6",
+		Why: "a cancelled group is open until Close: the two are independent",
+		Check: check(func(e *Env) {
+			p := e.open()
+			p.cancel(errA)
+			p.run(value(1))
+			p.takes(1)
+			n := p.next(context.Background())
+			n.blocks("the group is cancelled, but open")
+			p.close()
+			e.require(n.get() == taken{}, "Next did not report the drain")
+			p.finish(errA)
+		}),
+	},
+	{
+		Name: "group/cancel-keeps-results", Rule: "G6",
+		Why: "results that are queued when the group is cancelled can be taken: the work was done",
+		Check: check(func(e *Env) {
+			p := e.open()
+			for i := range 3 {
+				p.run(value(i))
+				p.waits(nil)
+			}
+			p.cancel(errA)
+			p.takes(0, 1, 2)
+			p.finish(errA)
+		}),
+	},
+	{
+		Name: "group/cancel-drained", Rule: "G6",
+		Why: "cancelling a drained group does nothing",
+		Check: check(func(e *Env) {
+			p := e.open()
+			p.run(value(1))
+			p.takes(1)
+			p.close()
+			p.drained()
+			p.cancel(errA)
+			p.finish(nil)
+		}),
+	},
+	{
+		Name: "group/cancel-races-cancel", Rule: "G6", Kind: Stochastic,
+		Why: "of causes given at the same time one wins, and tasks and Wait agree on which",
+		Check: check(func(e *Env) {
+			for range e.rounds() {
+				p := e.open()
+				ctx := p.context()
+				var calls [4]*call[struct{}]
+				for i := range calls {
+					cause := errA
+					if i%2 == 1 {
+						cause = errB
+					}
+					calls[i] = start(e, "Cancel", func() struct{} { p.g.Cancel(cause); return struct{}{} })
+				}
+				for _, c := range calls {
+					c.get()
+				}
+				cause := context.Cause(ctx)
+				e.require(cause == errA || cause == errB, "the cause is ", cause, ", want ", errA, " or ", errB)
+				p.finish(cause)
+				p.endedBy(ctx, cause)
+			}
+		}),
+	},
+}
+
+// G6: fail-fast.
+var failFastClauses = []Clause{
+	{
+		Name: "group/failfast-cancels", Rule: "G6",
+		Why: "with fail-fast, which is the default, the first task error cancels the group with that error as the cause",
+		Check: check(func(e *Env) {
+			for _, opts := range [][]group.Option{nil, {group.WithFailFast(true)}} {
+				p := e.open(opts...)
+				ctx := p.context()
+				p.alive(ctx, "no task has failed")
+				p.run(failing(0, errA))
+				p.takesError(0, errA)
+				p.endedBy(ctx, errA)
+				p.run(func(ctx context.Context) (int, error) {
+					if context.Cause(ctx) != errA {
+						return 0, nil
+					}
+					return 1, nil
+				})
+				p.takes(1)
+				p.finish(errA)
+			}
+		}),
+	},
+	{
+		Name: "group/failfast-reaches-running", Rule: "G6", Needs: overlapEager,
+		Why: "fail-fast reaches the tasks that are running: they would work on for nothing",
+		Check: check(func(e *Env) {
+			p, hold := e.open(), e.gate()
+			for i := range 3 {
+				p.run(func(ctx context.Context) (int, error) {
+					hold.pass()
+					<-ctx.Done()
+					if context.Cause(ctx) != errA {
+						return i, context.Cause(ctx)
+					}
+					return i, nil
+				})
+			}
+			hold.open()
+			e.reached(hold, 3)
+			p.run(failing(9, errA))
+			p.takesError(9, errA)
+			p.takesAll(3)
+			p.finish(errA)
+		}),
+	},
+	{
+		Name: "group/failfast-error-is-first", Rule: "G6", Needs: overlapEager, Kind: Stochastic,
+		Why: "the error that cancels is the first one, for Next and for Wait: tasks that fail because of it come after it",
+		Check: check(func(e *Env) {
+			for range e.rounds() {
+				const others = 4
+				p, hold := e.open(), e.gate()
+				for range others {
+					p.run(func(ctx context.Context) (int, error) {
+						hold.pass()
+						<-ctx.Done()
+						return 0, ctx.Err()
+					})
+				}
+				hold.open()
+				p.run(failing(1, errA))
+				p.takesError(1, errA)
+				for range others {
+					p.takesError(0, context.Canceled)
+				}
+				p.finish(errA)
+			}
+		}),
+	},
+	{
+		Name: "group/failfast-not-without-error", Rule: "G6",
+		Why: "tasks that succeed cancel nothing, also the first and the last one",
+		Check: check(func(e *Env) {
+			p := e.open()
+			ctx := p.context()
+			for i := range 4 {
+				p.run(value(i))
+				p.takes(i)
+				p.alive(ctx, "no task has failed")
+			}
+			p.waits(nil)
+			p.alive(ctx, "the group is open")
+			p.finish(nil)
+		}),
+	},
+	{
+		Name: "group/failfast-off", Rule: "G6",
+		Why: "without fail-fast an error cancels nothing: the other tasks' work is wanted all the same",
+		Check: check(func(e *Env) {
+			p := e.open(group.WithFailFast(false))
+			ctx := p.context()
+			p.run(failing(0, errA))
+			p.takesError(0, errA)
+			p.run(panicking(errB))
+			isPanic(e, p.take(), errB)
+			p.alive(ctx, "fail-fast is off")
+			p.run(func(ctx context.Context) (int, error) { return 1, ctx.Err() })
+			p.takes(1)
+			p.finish(errA)
+		}),
+	},
+	{
+		Name: "group/failfast-first-error", Rule: "G6",
+		Why: "the cause is the first error and stays it: later errors and later calls of Cancel do not replace it",
+		Check: check(func(e *Env) {
+			p := e.open()
+			ctx := p.context()
+			p.run(failing(0, errA))
+			p.takesError(0, errA)
+			p.run(failing(0, errB))
+			p.takesError(0, errB)
+			p.cancel(errStop)
+			p.endedBy(ctx, errA)
+			p.finish(errA)
+		}),
+	},
+	{
+		Name: "group/failfast-after-cancel", Rule: "G6",
+		Why: "a task error after Cancel leaves the cause alone, and is what Wait returns",
+		Check: check(func(e *Env) {
+			p := e.open()
+			ctx := p.context()
+			p.cancel(errB)
+			p.run(failing(0, errA))
+			p.takesError(0, errA)
+			p.endedBy(ctx, errB)
+			p.finish(errA)
+		}),
+	},
+	{
+		Name: "group/failfast-panic", Rule: "G6",
+		Why: "a panic that became an error is a task error: it cancels like any other, with the *PanicError as the cause",
+		Check: check(func(e *Env) {
+			p := e.open()
+			ctx := p.context()
+			p.run(panicking(errA))
+			r := p.take()
+			isPanic(e, r, errA)
+			p.endedBy(ctx, r.Err)
+			p.finish(r.Err)
+		}),
+	},
+	{
+		Name: "group/failfast-before-result", Rule: "G6", Kind: Stochastic,
+		Why: "whoever has seen the failed result finds the context ended already: otherwise it submits work that is meant to be called off",
+		Check: check(func(e *Env) {
+			for range e.rounds() {
+				// A consumer that waits, and one that looks all the time.
+				for _, poll := range []bool{false, true} {
+					p := e.open()
+					ctx := p.context()
+					over := ended(errStop)
+					n := start(e, "Next and a look at the context", func() error {
+						for {
+							look := context.Background()
+							if poll {
+								look = over
+							}
+							if _, ok, err := p.g.Next(look); ok {
+								return ctx.Err()
+							} else if err == nil {
+								return errStop
+							}
+							runtime.Gosched()
+						}
+					})
+					if !poll {
+						n.blocks("there is no result")
+					}
+					// No Settle from here on: one who looks all the time never settles.
+					e.same("what Go returned", p.submit(failing(0, errA)).await(), nil)
+					w := p.wait() // drives an implementation that is not eager
+					err := n.await()
+					e.require(err != nil, "Next returned the failed result while the group's context was alive")
+					e.same("what the consumer saw", err, context.Canceled)
+					e.same("what Wait returned", w.get(), errA)
+					p.endedBy(ctx, errA)
+					p.finish(errA)
+				}
+			}
+		}),
+	},
+	{
+		Name: "group/failfast-before-wait", Rule: "G6",
+		Why: "when Wait returns the error, the context has ended already",
+		Check: check(func(e *Env) {
+			for range 16 {
+				p := e.open()
+				ctx := p.context()
+				p.run(failing(0, errA))
+				p.waits(errA)
+				p.endedBy(ctx, errA)
+				p.takesError(0, errA)
+				p.finish(errA)
+			}
+		}),
+	},
+	{
+		Name: "group/failfast-keeps-tasks", Rule: "G6",
+		Why: "fail-fast drops nothing: tasks accepted before and after it run and yield their results",
+		Check: check(func(e *Env) {
+			const n = 50
+			p, hold := e.open(), e.gate()
+			var ran atomic.Int32
+			p.run(func(context.Context) (int, error) {
+				hold.pass()
+				return n, errA
+			})
+			task := func(i int) group.TaskFunc[int] {
+				return func(context.Context) (int, error) {
+					ran.Add(1)
+					return i, nil
+				}
+			}
+			for i := range n / 2 {
+				p.run(task(i))
+			}
+			hold.open()
+			for i := n / 2; i < n; i++ {
+				p.run(task(i))
+			}
+			seen := make([]bool, n+1)
+			for range n + 1 {
+				r := p.take()
+				e.require(r.Value >= 0 && r.Value <= n && !seen[r.Value] && (r.Err != nil) == (r.Value == n), "a result is ", r)
+				seen[r.Value] = true
+			}
+			e.require(ran.Load() == n, int(ran.Load()), " of ", n, " tasks ran")
+			p.finish(errA)
+		}),
+	},
+}
+
+// yield lets others run.
+func yield() { runtime.Gosched() }

@@ -1,0 +1,144 @@
+package conformance
+
+import (
+	"context"
+	"sync/atomic"
+
+	"github.com/dynolab/dyno/group"
+)
+
+// G3: Close.
+var closeClauses = []Clause{
+	{
+		Name: "group/close-twice", Rule: "G3",
+		Why: "closing a closed group does nothing, so that a deferred Close is always right",
+		Check: check(func(e *Env) {
+			p, hold := e.open(), e.gate()
+			p.run(gated(hold, 1, nil))
+			p.close()
+			p.close()
+			hold.open()
+			p.takes(1)
+			p.drained()
+			p.close()
+			p.finish(nil)
+		}),
+	},
+	{
+		Name: "group/close-does-not-cancel", Rule: "G3",
+		Why: "Close only refuses later tasks: those accepted run on with a living context",
+		Check: check(func(e *Env) {
+			p, hold := e.open(), e.gate()
+			for range 3 {
+				p.run(func(ctx context.Context) (int, error) {
+					hold.pass()
+					return 1, ctx.Err()
+				})
+			}
+			p.close()
+			e.Settle()
+			hold.open()
+			p.takes(1, 1, 1)
+			p.finish(nil)
+		}),
+	},
+	{
+		Name: "group/close-does-not-wait", Rule: "G3",
+		Why: "Close returns at once although tasks are unfinished: waiting is what Wait is for",
+		Check: check(func(e *Env) {
+			p, hold := e.open(), e.gate()
+			p.run(gated(hold, 1, nil))
+			c := start(e, "Close", func() struct{} { p.g.Close(); return struct{}{} })
+			c.get()
+			hold.open()
+			p.takes(1)
+			p.finish(nil)
+		}),
+	},
+	{
+		Name: "group/close-keeps-results", Rule: "G3",
+		Why: "results queued before Close, and those of tasks that end after it, can still be taken",
+		Check: check(func(e *Env) {
+			p, hold := e.open(), e.gate()
+			p.run(value(1))
+			p.waits(nil)
+			p.run(gated(hold, 2, nil))
+			p.close()
+			p.takes(1)
+			hold.open()
+			p.takes(2)
+			p.finish(nil)
+		}),
+	},
+	{
+		Name: "group/close-runs-accepted", Rule: "G3",
+		Why: "tasks accepted before Close run even if they have not started by then",
+		Check: check(func(e *Env) {
+			const n = 100
+			p, hold := e.open(), e.gate()
+			for i := range n {
+				p.run(gated(hold, i, nil))
+			}
+			p.close()
+			hold.open()
+			p.takesAll(n)
+			p.finish(nil)
+		}),
+	},
+	{
+		Name: "group/close-within-a-task", Rule: "G3",
+		Why: "a task may close its own group: the usual way for a producer to say that it was the last",
+		Check: check(func(e *Env) {
+			p := e.open()
+			p.run(func(context.Context) (int, error) {
+				p.g.Close()
+				return 1, nil
+			})
+			p.takes(1)
+			p.drained()
+			e.same("what Go returned", p.submit(value(2)).get(), group.ErrGroupClosed)
+			p.finish(nil)
+		}),
+	},
+	{
+		Name: "group/close-races-go", Rule: "G3", Kind: Stochastic,
+		Why: "a Go that races with Close is either accepted and yields its result, or refused and never runs; nothing in between",
+		Check: check(func(e *Env) {
+			for range e.rounds() {
+				const callers, each = 4, 8
+				p := e.open()
+				var ran, accepted atomic.Int32
+				var calls [callers]*call[error]
+				for i := range calls {
+					calls[i] = start(e, "a loop of Go", func() error {
+						for range each {
+							err := p.g.Go(func(context.Context) (int, error) {
+								ran.Add(1)
+								return 1, nil
+							})
+							if err != nil {
+								return err
+							}
+							accepted.Add(1)
+						}
+						return nil
+					})
+				}
+				p.close()
+				for _, c := range calls {
+					if err := c.get(); err != nil && err != group.ErrGroupClosed {
+						e.fail("Go returned ", err, ", want nil or ", group.ErrGroupClosed)
+					}
+				}
+				results := 0
+				for t := p.next(nil).get(); t.ok; t = p.next(nil).get() { //nolint:staticcheck // nil means Background
+					results++
+				}
+				p.finish(nil)
+				e.Settle()
+				e.require(results == int(accepted.Load()) && results == int(ran.Load()),
+					int(accepted.Load()), " tasks were accepted, ", int(ran.Load()), " ran, ", results, " results came")
+			}
+		}),
+	},
+}

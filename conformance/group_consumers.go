@@ -1,0 +1,325 @@
+package conformance
+
+import (
+	"context"
+	"sync/atomic"
+
+	"github.com/dynolab/dyno/group"
+)
+
+// G4: Next, as several consumers see it.
+var consumerClauses = []Clause{
+	{
+		Name: "group/waiters-all-served", Rule: "G4",
+		Why: "as many results as waiting consumers serve all of them, each with another result; in which order is open",
+		Check: check(func(e *Env) {
+			const n = 6
+			p := e.open()
+			var calls [n]*call[taken]
+			for i := range calls {
+				calls[i] = p.next(context.Background())
+			}
+			calls[0].blocks("there is no result")
+			for i := range n {
+				p.run(value(i))
+			}
+			var seen [n]bool
+			for _, c := range calls {
+				t := c.get()
+				e.require(t.ok && t.err == nil && t.r.Value >= 0 && t.r.Value < n && !seen[t.r.Value],
+					"a waiting Next returned ", t, ", want one of the values 0 to ", n-1, " that nobody else got")
+				seen[t.r.Value] = true
+			}
+			p.finish(nil)
+		}),
+	},
+	{
+		Name: "group/waiters-one-each", Rule: "G4",
+		Why: "one result serves one waiting consumer; the others wait on",
+		Check: check(func(e *Env) {
+			const n = 4
+			p := e.open()
+			var calls [n]*call[taken]
+			for i := range calls {
+				calls[i] = p.next(context.Background())
+			}
+			calls[0].blocks("there is no result")
+			for served := 1; served <= n; served++ {
+				p.run(value(1))
+				e.Settle()
+				over := 0
+				for _, c := range calls {
+					select {
+					case <-c.over:
+						e.require(c.res == taken{r: group.Result[int]{Value: 1}, ok: true}, "a waiting Next returned ", c.res, ", want value 1")
+						over++
+					default:
+					}
+				}
+				e.require(over <= served && (over == served || !e.Exact), over, " consumers returned for ", served, " results")
+			}
+			for _, c := range calls {
+				c.get()
+			}
+			p.finish(nil)
+		}),
+	},
+	{
+		Name: "group/waiters-released-by-last-task", Rule: "G4",
+		Why: "when the last task of a closed group ends, every consumer that no result can reach any more is told so",
+		Check: check(func(e *Env) {
+			const n = 5
+			p, hold := e.open(), e.gate()
+			p.run(gated(hold, 1, nil))
+			var calls [n]*call[taken]
+			for i := range calls {
+				calls[i] = p.next(context.Background())
+			}
+			p.close()
+			for _, c := range calls {
+				c.blocks("a task is in flight")
+			}
+			hold.open()
+			results := 0
+			for _, c := range calls {
+				switch t := c.get(); t {
+				case taken{r: group.Result[int]{Value: 1}, ok: true}:
+					results++
+				case taken{}:
+				default:
+					e.fail("a waiting Next returned ", t, ", want value 1 or (zero, false, nil)")
+				}
+			}
+			e.require(results == 1, results, " consumers got the one result")
+			p.finish(nil)
+		}),
+	},
+	{
+		Name: "group/waiters-released-by-close", Rule: "G4",
+		Why: "closing an idle group drains it, which releases every consumer that waits",
+		Check: check(func(e *Env) {
+			for _, tasks := range []int{0, 3} {
+				p := e.open()
+				for i := range tasks {
+					p.run(value(i))
+				}
+				for range tasks {
+					p.take()
+				}
+				var calls [5]*call[taken]
+				for i := range calls {
+					calls[i] = p.next(context.Background())
+				}
+				for _, c := range calls {
+					c.blocks("the group is open")
+				}
+				p.close()
+				for _, c := range calls {
+					t := c.get()
+					e.require(t == taken{}, "a waiting Next returned ", t, ", want (zero, false, nil)")
+				}
+				p.finish(nil)
+			}
+		}),
+	},
+	{
+		Name: "group/waiter-gives-up", Rule: "G4",
+		Why: "a consumer that gave up takes no result with it: the next result goes to one who still waits, or is queued",
+		Check: check(func(e *Env) {
+			for _, quitter := range []int{0, 1, 2} { // the oldest, one in the middle, the newest
+				p := e.open()
+				ctx, cancel := context.WithCancel(context.Background())
+				var calls [3]*call[taken]
+				for i := range calls {
+					if i == quitter {
+						calls[i] = p.next(ctx)
+					} else {
+						calls[i] = p.next(context.Background())
+					}
+					calls[i].blocks("there is no result")
+				}
+				cancel()
+				t := calls[quitter].get()
+				e.require(t == taken{err: context.Canceled}, "the consumer that gave up got ", t, ", want (zero, false, ", context.Canceled, ")")
+				p.run(value(0), value(1), value(2))
+				sum := 0
+				for i, c := range calls {
+					if i != quitter {
+						sum += 1 << c.get().r.Value
+					}
+				}
+				sum += 1 << p.take().Value
+				e.require(sum == 1<<3-1, "after one of three consumers gave up, a result is lost or came twice")
+				p.finish(nil)
+			}
+		}),
+	},
+	{
+		Name: "group/waiters-give-up-together", Rule: "G4",
+		Why: "consumers that give up leave nothing behind that a later result could get caught in",
+		Check: check(func(e *Env) {
+			p := e.open()
+			ctx, cancel := context.WithCancel(context.Background())
+			var calls [8]*call[taken]
+			for i := range calls {
+				calls[i] = p.next(ctx)
+			}
+			calls[0].blocks("there is no result")
+			cancel()
+			for _, c := range calls {
+				t := c.get()
+				e.require(t == taken{err: context.Canceled}, "a consumer that gave up got ", t, ", want (zero, false, ", context.Canceled, ")")
+			}
+			p.run(value(1))
+			p.takes(1)
+			n := p.next(context.Background())
+			n.blocks("the group is open")
+			p.close()
+			e.require(n.get() == taken{}, "Next did not report the drain")
+			p.finish(nil)
+		}),
+	},
+	{
+		Name: "group/waiter-gives-up-as-result-comes", Rule: "G4",
+		Why: "a result that meets a consumer whose context ends in the same moment goes to it or stays queued, never nowhere",
+		Check: check(func(e *Env) {
+			// The task ends the context as its last act, so that both are ready
+			// when the consumer wakes. A choice at random is wrong half the time.
+			for i := range 64 {
+				p := e.open()
+				ctx, cancel := context.WithCancel(context.Background())
+				n := p.next(ctx)
+				n.blocks("there is no result")
+				p.run(func(context.Context) (int, error) {
+					cancel()
+					return i, nil
+				})
+				switch t := n.get(); t {
+				case taken{r: group.Result[int]{Value: i}, ok: true}:
+				case taken{err: context.Canceled}:
+					p.takes(i)
+				default:
+					e.fail("Next returned ", t, ", want value ", i, " or (zero, false, ", context.Canceled, ")")
+				}
+				p.finish(nil)
+			}
+		}),
+	},
+	{
+		Name: "group/waiter-gives-up-after-answer", Rule: "G4", Needs: eager,
+		Why: "a consumer that has its result and whose context ends before it runs again keeps the result or puts it back",
+		Check: check(func(e *Env) {
+			// Two consumers wait on the same context; one result. Whoever is
+			// answered, the end of the context reaches both.
+			for range 64 {
+				p, hold := e.open(), e.gate()
+				ctx, cancel := context.WithCancel(context.Background())
+				p.run(gated(hold, 1, nil))
+				a, b := p.next(ctx), p.next(ctx)
+				a.blocks("a task is in flight")
+				hold.open()
+				cancel()
+				got := 0
+				for _, c := range []*call[taken]{a, b} {
+					switch t := c.get(); t {
+					case taken{r: group.Result[int]{Value: 1}, ok: true}:
+						got++
+					case taken{err: context.Canceled}:
+					default:
+						e.fail("Next returned ", t, ", want value 1 or (zero, false, ", context.Canceled, ")")
+					}
+				}
+				if got == 0 {
+					p.takes(1)
+				}
+				e.require(got <= 1, "two consumers got the one result")
+				p.finish(nil)
+			}
+		}),
+	},
+	{
+		Name: "group/consumers-exactly-once", Rule: "G4", Kind: Stochastic,
+		Why: "many consumers at once together see each result exactly once, and all of them see the end",
+		Check: check(func(e *Env) {
+			for range e.rounds() {
+				const consumers, tasks = 8, 64
+				p := e.open()
+				var seen [tasks]atomic.Int32
+				var calls [consumers]*call[int]
+				for i := range calls {
+					calls[i] = start(e, "a loop of Next", func() (n int) {
+						for r := range group.Results(context.Background(), p.g) {
+							seen[r.Value].Add(1)
+							n++
+						}
+						return n
+					})
+				}
+				e.same("what Go returned", p.submitAll(tasks, value).get(), nil)
+				p.close()
+				total := 0
+				for _, c := range calls {
+					total += c.get()
+				}
+				for i := range seen {
+					e.require(seen[i].Load() == 1, "result ", i, " came ", int(seen[i].Load()), " times")
+				}
+				e.require(total == tasks, total, " results for ", tasks, " tasks")
+				p.finish(nil)
+			}
+		}),
+	},
+	{
+		Name: "group/consumers-giving-up", Rule: "G4", Kind: Stochastic,
+		Why: "consumers that come and give up all the time, while results come, lose and double none",
+		Check: check(func(e *Env) {
+			rng := e.random()
+			for range e.rounds() {
+				const consumers, tasks = 4, 48
+				p := e.open()
+				var seen [tasks]atomic.Int32
+				var calls [consumers]*call[error]
+				for i := range calls {
+					patience := rng.IntN(4)
+					calls[i] = start(e, "a loop of Next", func() error {
+						// Patient in the end, or the check would never settle.
+						for try := 0; ; try++ {
+							ctx, cancel := context.WithCancel(context.Background())
+							if try < tasks {
+								go func() {
+									for range patience {
+										yield()
+									}
+									cancel()
+								}()
+							}
+							r, ok, err := p.g.Next(ctx)
+							cancel()
+							switch {
+							case ok:
+								seen[r.Value].Add(1)
+							case err == nil:
+								return nil
+							case err != context.Canceled:
+								return err
+							}
+						}
+					})
+				}
+				e.same("what Go returned", p.submitAll(tasks, value).await(), nil)
+				// Somebody must drive an implementation that is not eager, for
+				// a consumer that gives up need not run the task it waited for.
+				p.waits(nil)
+				p.close()
+				for _, c := range calls {
+					e.same("what Next returned to a consumer that gave up", c.get(), nil)
+				}
+				p.drained()
+				for i := range seen {
+					e.require(seen[i].Load() == 1, "result ", i, " came ", int(seen[i].Load()), " times")
+				}
+				p.finish(nil)
+			}
+		}),
+	},
+}

@@ -1,0 +1,489 @@
+package conformance
+
+import (
+	"context"
+	"sync/atomic"
+
+	"github.com/dynolab/dyno/group"
+)
+
+// G2: Go, without a limit.
+var goClauses = []Clause{
+	{
+		Name: "group/go-nil-task", Rule: "G2",
+		Why: "a nil task is refused with ErrNilTask in every state, and leaves no trace: no result, nothing to wait for",
+		Check: check(func(e *Env) {
+			p := e.open(group.WithMaxConcurrency(1))
+			refuses := func(state string) {
+				if err := p.submit(nil).get(); err != group.ErrNilTask {
+					e.fail("Go(nil) on ", state, " group returned ", err, ", want ", group.ErrNilTask)
+				}
+			}
+			refuses("an open")
+			p.waits(nil)
+			p.empty("a nil task has no result")
+			hold := e.gate()
+			p.run(gated(hold, 1, nil))
+			refuses("a full")
+			p.cancel(errA)
+			refuses("a full, cancelled")
+			p.close()
+			refuses("a closed")
+			hold.open()
+			p.takes(1)
+			p.drained()
+			refuses("a drained")
+			p.finish(errA)
+		}),
+	},
+	{
+		Name: "group/go-after-close", Rule: "G2",
+		Why: "a closed group refuses tasks with ErrGroupClosed, whatever else it is, and never runs what it refused",
+		Check: check(func(e *Env) {
+			p, hold := e.open(), e.gate()
+			p.run(gated(hold, 1, nil))
+			p.close()
+			var ran atomic.Bool
+			refuses := func(state string) {
+				err := p.submit(func(context.Context) (int, error) {
+					ran.Store(true)
+					return 2, nil
+				}).get()
+				if err != group.ErrGroupClosed {
+					e.fail("Go on ", state, " group returned ", err, ", want ", group.ErrGroupClosed)
+				}
+			}
+			refuses("a closed, busy")
+			p.cancel(errA)
+			refuses("a closed, cancelled")
+			hold.open()
+			p.takes(1)
+			p.drained()
+			refuses("a drained")
+			p.finish(errA)
+			e.Settle()
+			e.require(!ran.Load(), "a task that was refused has run")
+		}),
+	},
+	{
+		Name: "group/go-on-another-goroutine", Rule: "G2",
+		Why: "Go never runs the task on the caller's goroutine: it returns while the task is held up",
+		Check: check(func(e *Env) {
+			p, hold := e.open(), e.gate()
+			c := p.submit(gated(hold, 1, nil))
+			e.same("what Go returned", c.get(), nil)
+			hold.open()
+			p.takes(1)
+			p.finish(nil)
+		}),
+	},
+	{
+		Name: "group/go-once", Rule: "G2",
+		Why: "an accepted task runs exactly once and yields exactly one result: less loses work, more does it twice",
+		Check: check(func(e *Env) {
+			p := e.open()
+			var runs [50]atomic.Int32
+			for i := range runs {
+				p.run(func(context.Context) (int, error) {
+					runs[i].Add(1)
+					return i, nil
+				})
+			}
+			p.waits(nil)
+			p.takesAll(len(runs))
+			p.finish(nil)
+			for i := range runs {
+				e.require(runs[i].Load() == 1, "task ", i, " ran ", int(runs[i].Load()), " times")
+			}
+		}),
+	},
+	{
+		Name: "group/go-result-as-returned", Rule: "G2",
+		Why: "a result carries what the task returned, value and error, also when there are both",
+		Check: check(func(e *Env) {
+			p := e.open(group.WithFailFast(false))
+			p.run(failing(7, errA))
+			p.takesError(7, errA)
+			p.run(value(-3))
+			p.takes(-3)
+			p.finish(errA)
+		}),
+	},
+	{
+		Name: "group/go-after-cancel", Rule: "G2",
+		Why: "a cancelled group is open: it accepts tasks, runs them with the ended context and yields their results",
+		Check: check(func(e *Env) {
+			p := e.open()
+			p.cancel(errA)
+			for range 3 {
+				p.run(func(ctx context.Context) (int, error) {
+					if ctx.Err() == nil {
+						return 0, errB
+					}
+					return 1, context.Cause(ctx)
+				})
+			}
+			for range 3 {
+				p.takesError(1, errA)
+			}
+			p.finish(errA)
+		}),
+	},
+	{
+		Name: "group/go-cancelled-before-start", Rule: "G2",
+		Why: "a task accepted before the cancellation runs even if it has not started by then: its result is owed",
+		Check: check(func(e *Env) {
+			const n = 200
+			p, hold := e.open(), e.gate()
+			var ran atomic.Int32
+			for i := range n {
+				p.run(func(ctx context.Context) (int, error) {
+					hold.pass()
+					ran.Add(1)
+					if ctx.Err() == nil {
+						return i, errB
+					}
+					return i, nil
+				})
+			}
+			p.cancel(errA)
+			hold.open()
+			p.takesAll(n)
+			e.require(ran.Load() == n, int(ran.Load()), " of ", n, " accepted tasks ran")
+			p.finish(errA)
+		}),
+	},
+	{
+		Name: "group/go-within-a-task", Rule: "G2",
+		Why: "tasks may submit tasks: the child counts from the moment Go returns, so Wait and the drain cover it",
+		Check: check(func(e *Env) {
+			p, hold := e.open(), e.gate()
+			p.run(func(context.Context) (int, error) {
+				return 0, p.g.Go(gated(hold, 1, nil))
+			})
+			w := p.wait()
+			w.blocks("the task has submitted another one, which is held up")
+			hold.open()
+			e.same("what Wait returned", w.get(), nil)
+			p.takesAll(2)
+			p.finish(nil)
+		}),
+	},
+	{
+		Name: "group/calls-within-a-task", Rule: "G2",
+		Why: "a task may call Next, Cancel and Close of its own group: nothing of the group is locked while it runs",
+		Check: check(func(e *Env) {
+			p := e.open()
+			p.run(value(1))
+			p.waits(nil)
+			p.run(func(ctx context.Context) (int, error) {
+				r, ok, err := p.g.Next(context.Background()) // the result of the first task is queued
+				if !ok || err != nil {
+					return 0, errB
+				}
+				p.g.Cancel(errA)
+				p.g.Close()
+				if p.g.Go(value(3)) != group.ErrGroupClosed || context.Cause(ctx) != errA {
+					return 0, errB
+				}
+				return 10 * r.Value, nil
+			})
+			p.takes(10)
+			p.finish(errA)
+		}),
+	},
+	{
+		Name: "group/go-happens-before", Rule: "G2",
+		Why: "what was written before Go is seen by the task, and what the task wrote is seen after Next or Wait (run with -race)",
+		Check: check(func(e *Env) {
+			p := e.open()
+			// Plain variables: only the group orders the accesses.
+			in := make([]int, 8)
+			out := make([]int, 8)
+			for i := range in {
+				in[i] = i + 1
+				p.run(func(context.Context) (int, error) {
+					out[i] = 10 * in[i]
+					return i, nil
+				})
+			}
+			r := p.take()
+			e.require(out[r.Value] == 10*(r.Value+1), "after Next, a write of the task is missing")
+			p.waits(nil)
+			for i := range out {
+				e.require(out[i] == 10*(i+1), "after Wait, a write of task ", i, " is missing")
+			}
+			for range len(out) - 1 {
+				p.take()
+			}
+			p.finish(nil)
+		}),
+	},
+	{
+		Name: "group/many-tasks", Rule: "G2",
+		Why: "a group holds as many tasks and results as it is given: every one of 5,000 is accounted for",
+		Check: check(func(e *Env) {
+			const n = 5000
+			g := e.Impl.NewGroup(context.Background())
+			p := &probe{e, g}
+			e.same("what Go returned", p.submitAll(n, value).get(), nil)
+			p.waits(nil)
+			p.close()
+			seen := start(e, "the loop of Next", func() (seen []int) {
+				seen = make([]int, n)
+				for r := range group.Results(context.Background(), g) {
+					if r.Err == nil && r.Value >= 0 && r.Value < n {
+						seen[r.Value]++
+					}
+				}
+				return seen
+			}).get()
+			for i, k := range seen {
+				e.require(k == 1, "result ", i, " came ", k, " times")
+			}
+			p.finish(nil)
+		}),
+	},
+}
+
+// G2: Go with a concurrency limit.
+var limitClauses = []Clause{
+	{
+		Name: "group/limit-reached", Rule: "G2",
+		Why: "with a limit of n, n tasks are accepted before the first one ends: a stricter limit wastes cores or deadlocks",
+		Check: check(func(e *Env) {
+			for _, limit := range []int{1, 2, 3, 8} {
+				p, hold := e.open(group.WithMaxConcurrency(limit)), e.gate()
+				for i := range limit {
+					p.run(gated(hold, i, nil))
+				}
+				hold.open()
+				p.takesAll(limit)
+				p.finish(nil)
+			}
+		}),
+	},
+	{
+		Name: "group/limit-respected", Rule: "G2",
+		Why: "with a limit of n, Go blocks while n tasks are unfinished: that is the back pressure that callers rely on",
+		Check: check(func(e *Env) {
+			for _, limit := range []int{1, 2, 3, 8} {
+				p, hold := e.open(group.WithMaxConcurrency(limit)), e.gate()
+				for i := range limit {
+					p.run(gated(hold, i, nil))
+				}
+				more := p.submit(value(limit))
+				more.blocks("as many tasks as the limit allows are unfinished")
+				hold.open()
+				w := p.wait() // somebody must drive an implementation that is not eager
+				e.same("what Go returned", more.get(), nil)
+				w.get()
+				p.takesAll(limit + 1)
+				p.finish(nil)
+			}
+		}),
+	},
+	{
+		Name: "group/limit-never-exceeded", Rule: "G2",
+		Why: "no more than the limit of tasks are in progress at once, however many are submitted by however many goroutines",
+		Check: check(func(e *Env) {
+			const limit, callers, each = 3, 4, 25
+			p := e.open(group.WithMaxConcurrency(limit))
+			var running, most atomic.Int32
+			task := func(int) group.TaskFunc[int] {
+				return func(context.Context) (int, error) {
+					now := running.Add(1)
+					for m := most.Load(); now > m && !most.CompareAndSwap(m, now); m = most.Load() {
+					}
+					yield() // so that the others come in between, if anything lets them
+					running.Add(-1)
+					return 0, nil
+				}
+			}
+			var calls [callers]*call[error]
+			for i := range calls {
+				calls[i] = p.submitAll(each, task)
+			}
+			for range callers * each {
+				p.takes(0)
+			}
+			for _, c := range calls {
+				e.same("what Go returned", c.get(), nil)
+			}
+			p.finish(nil)
+			e.require(most.Load() <= limit, int(most.Load()), " tasks were in progress at once, the limit is ", limit)
+		}),
+	},
+	{
+		Name: "group/limit-all-at-once", Rule: "G2", Needs: overlapEager,
+		Why: "with a limit of n, n tasks are really in progress at once: tasks that wait for each other depend on it",
+		Check: check(func(e *Env) {
+			const limit = 4
+			p, hold := e.open(group.WithMaxConcurrency(limit)), e.gate()
+			for i := range limit {
+				p.run(gated(hold, i, nil))
+			}
+			e.reached(hold, limit)
+			hold.open()
+			p.takesAll(limit)
+			p.finish(nil)
+		}),
+	},
+	{
+		Name: "group/limit-slot-back", Rule: "G2",
+		Why: "a task that ends gives its slot to a blocked Go, one slot for one task, for as long as tasks come",
+		Check: check(func(e *Env) {
+			p := e.open(group.WithMaxConcurrency(1))
+			gates := make([]*gate, 6)
+			for i := range gates {
+				gates[i] = e.gate()
+			}
+			p.run(gated(gates[0], 0, nil))
+			for i := 1; i < len(gates); i++ {
+				n := p.next(context.Background())
+				c := p.submit(gated(gates[i], i, nil))
+				c.blocks("the one slot is taken")
+				gates[i-1].open()
+				e.same("what Go returned", c.get(), nil)
+				t := n.get()
+				e.require(t.ok && t.err == nil && t.r.Value == i-1, "Next returned ", t, ", want value ", i-1)
+			}
+			gates[len(gates)-1].open()
+			p.takes(len(gates) - 1)
+			p.finish(nil)
+		}),
+	},
+	{
+		Name: "group/limit-slot-back-after-failure", Rule: "G2",
+		Why: "a task that fails or panics gives its slot back like any other, or the group locks up bit by bit",
+		Check: check(func(e *Env) {
+			p := e.open(group.WithMaxConcurrency(1), group.WithFailFast(false))
+			for range 3 {
+				p.run(failing(0, errA))
+				p.takesError(0, errA)
+				p.run(panicking("boom"))
+				e.require(p.take().Err != nil, "the panic left no error")
+			}
+			p.finish(errA)
+		}),
+	},
+	{
+		Name: "group/limit-slot-free-before-taken", Rule: "G2",
+		Why: "the limit is on unfinished tasks, not on results: a slot is free again although nobody has taken the result",
+		Check: check(func(e *Env) {
+			p := e.open(group.WithMaxConcurrency(1))
+			for i := range 10 {
+				p.run(value(i))
+				p.waits(nil)
+			}
+			p.takes(0, 1, 2, 3, 4, 5, 6, 7, 8, 9)
+			p.finish(nil)
+		}),
+	},
+	{
+		Name: "group/limit-close-releases-go", Rule: "G2",
+		Why: "Close makes every blocked Go return ErrGroupClosed, and its task never runs: acceptance is the slot, not the call",
+		Check: check(func(e *Env) {
+			p, hold := e.open(group.WithMaxConcurrency(1)), e.gate()
+			p.run(gated(hold, 1, nil))
+			var ran atomic.Int32
+			calls := make([]*call[error], 3)
+			for i := range calls {
+				calls[i] = p.submit(func(context.Context) (int, error) {
+					ran.Add(1)
+					return 2, nil
+				})
+			}
+			calls[0].blocks("the one slot is taken")
+			p.close()
+			for _, c := range calls {
+				e.same("what the blocked Go returned after Close", c.get(), group.ErrGroupClosed)
+			}
+			hold.open()
+			p.takes(1)
+			p.finish(nil)
+			e.Settle()
+			e.require(ran.Load() == 0, int(ran.Load()), " tasks ran although their Go returned ErrGroupClosed")
+		}),
+	},
+	{
+		Name: "group/limit-cancel-keeps-go", Rule: "G2",
+		Why: "Cancel does not release a blocked Go: the slot of a cancelled task does, and the new task runs with the ended context",
+		Check: check(func(e *Env) {
+			p, hold := e.open(group.WithMaxConcurrency(1)), e.gate()
+			p.run(gated(hold, 1, nil))
+			c := p.submit(func(ctx context.Context) (int, error) { return 2, context.Cause(ctx) })
+			c.blocks("the one slot is taken")
+			p.cancel(errA)
+			c.blocks("the one slot is taken, and cancelling gives none up by itself")
+			hold.open()
+			w := p.wait()
+			e.same("what Go returned", c.get(), nil)
+			w.get()
+			p.takes(1)
+			p.takesError(2, errA)
+			p.finish(errA)
+		}),
+	},
+	{
+		Name: "group/limit-blocked-go-is-not-accepted", Rule: "G2",
+		Why: "a task that waits for a slot does not run before it has it",
+		Check: check(func(e *Env) {
+			p, hold, second := e.open(group.WithMaxConcurrency(1)), e.gate(), e.gate()
+			p.run(gated(hold, 1, nil))
+			w := p.wait()
+			c := p.submit(gated(second, 2, nil))
+			c.blocks("the one slot is taken")
+			select {
+			case <-second.arrived:
+				e.fail("a task started while the group was full")
+			default:
+			}
+			hold.open()
+			second.open()
+			e.same("what Go returned", c.get(), nil)
+			w.get()
+			p.takes(1, 2)
+			p.finish(nil)
+		}),
+	},
+	{
+		Name: "group/limit-go-within-full-group", Rule: "G2",
+		Why: "a task that calls Go on its own full group waits for itself, until Close refuses the submission",
+		Check: check(func(e *Env) {
+			p, started := e.open(group.WithMaxConcurrency(1)), e.gate()
+			started.open()
+			p.run(func(context.Context) (int, error) {
+				started.pass()
+				return 1, p.g.Go(value(2))
+			})
+			n := p.next(context.Background())
+			e.reached(started, 1)
+			n.blocks("the task waits for its own slot")
+			p.close()
+			t := n.get()
+			e.require(t == taken{r: group.Result[int]{Value: 1, Err: group.ErrGroupClosed}, ok: true},
+				"Next returned ", t, ", want value 1 and error ", group.ErrGroupClosed)
+			p.finish(group.ErrGroupClosed)
+		}),
+	},
+	{
+		Name: "group/limit-waiting-go-all-served", Rule: "G2",
+		Why: "every blocked Go gets a slot in the end, whatever the order: one that is forgotten is a goroutine lost for ever",
+		Check: check(func(e *Env) {
+			const n = 8
+			p, hold := e.open(group.WithMaxConcurrency(2)), e.gate()
+			var calls [n]*call[error]
+			for i := range calls {
+				calls[i] = p.submit(gated(hold, i, nil))
+			}
+			e.Settle()
+			hold.open()
+			p.takesAll(n)
+			for _, c := range calls {
+				e.same("what Go returned", c.get(), nil)
+			}
+			p.finish(nil)
+		}),
+	},
+}

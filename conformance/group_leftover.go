@@ -1,0 +1,282 @@
+package conformance
+
+import (
+	"context"
+	"runtime"
+	"sync"
+	"sync/atomic"
+
+	"github.com/dynolab/dyno"
+	"github.com/dynolab/dyno/group"
+)
+
+// G8: what is left of a group that is over.
+var leftoverClauses = []Clause{
+	{
+		Name: "group/leaves-no-goroutine", Rule: "G8", Kind: Promised, Needs: dyno.Promises{Parks: true},
+		Why: "no goroutine outlives a group that is closed and drained, whatever was done with it: leaked goroutines are leaked memory",
+		Check: check(func(e *Env) {
+			base := e.goroutines()
+			for _, opts := range groupKinds {
+				use(e, e.open(opts...), true)
+			}
+			e.fewer(base, "were closed and drained")
+		}),
+	},
+	{
+		Name: "group/leaves-no-goroutine-when-dropped", Rule: "G8", Kind: Promised, Needs: dyno.Promises{Parks: true},
+		Why: "no goroutine outlives an open group whose owner dropped it after Wait: nobody is left who could close it",
+		Check: check(func(e *Env) {
+			base := e.goroutines()
+			for _, opts := range groupKinds {
+				use(e, e.open(opts...), false)
+			}
+			e.fewer(base, "were dropped after Wait")
+		}),
+	},
+	{
+		Name: "group/goroutines-bounded", Rule: "G8",
+		Why: "used groups leave no goroutine each: workers that outlive one are shared, and their number does not grow with the groups",
+		Check: check(func(e *Env) {
+			if e.Goroutines == nil {
+				return
+			}
+			const groups = 64
+			round := func(closed bool) {
+				for range groups {
+					use(e, e.open(group.WithMaxConcurrency(2)), closed)
+				}
+			}
+			round(true)
+			round(false)
+			base := e.goroutines()
+			round(true)
+			round(false)
+			now := 0
+			for range 100 {
+				if now = e.goroutines(); now < base+groups/2 {
+					return
+				}
+			}
+			e.fail(now-base, " goroutines more after ", 2*groups, " more groups were used")
+		}),
+	},
+	{
+		Name: "group/foreign-parent-released", Rule: "G8",
+		Why: "a parent that package context knows nothing about is watched by a goroutine, which ends when the closed group settles",
+		Check: check(func(e *Env) {
+			if e.Goroutines == nil {
+				return
+			}
+			warm := e.open() // workers that are shared may start now
+			warm.run(value(1))
+			warm.takes(1)
+			warm.finish(nil)
+			parent := &foreign{Context: context.Background(), done: make(chan struct{})}
+			base := e.goroutines()
+			const groups = 32
+			for range groups {
+				p := e.group(parent)
+				p.run(value(1))
+				p.takes(1)
+				p.finish(nil)
+			}
+			now := 0
+			for range 100 {
+				if now = e.goroutines(); now < base+groups/2 {
+					return
+				}
+			}
+			e.fail(now-base, " goroutines more after ", groups, " groups with a parent that lives on")
+		}),
+	},
+	{
+		Name: "group/context-released", Rule: "G8",
+		Why: "a closed group that has settled ends its own context: what tasks hung onto it is released, and nothing is leaked",
+		Check: check(func(e *Env) {
+			for _, take := range []bool{true, false} {
+				p := e.open()
+				ctx := p.context()
+				p.run(value(1))
+				if take {
+					p.takes(1)
+				}
+				p.close()
+				p.waits(nil)
+				e.Settle()
+				e.require(ctx.Err() != nil, "the context of the tasks lives on after the closed group has settled")
+				if !take {
+					p.takes(1)
+				}
+				p.finish(nil)
+			}
+		}),
+	},
+	{
+		Name: "group/parent-keeps-nothing", Rule: "G8",
+		Why: "a long-lived parent keeps nothing of a closed group that has settled, or a server leaks a little with every request",
+		Check: check(func(e *Env) {
+			parent, cancel := context.WithCancel(context.Background())
+			defer cancel()
+			r := &registry{Context: parent}
+			for i := range 5 {
+				p := e.group(r)
+				if i > 0 {
+					p.run(value(1))
+					p.takes(1)
+				}
+				if i == 2 {
+					p.cancel(errA)
+				}
+				if i == 3 {
+					p.run(failing(1, errA))
+					p.takesError(1, errA)
+				}
+				if i == 4 {
+					p.run(value(1)) // never taken
+				}
+				p.close()
+				_ = p.wait().get()
+			}
+			e.Settle()
+			n := r.registered.Load()
+			e.require(n == 0, int(n), " of 5 groups are still registered with their parent")
+		}),
+	},
+	{
+		Name: "group/results-not-retained", Rule: "G8", On: Platform{Heap: true},
+		Why: "a result that was taken is the consumer's alone: a group that lives on does not keep it, nor the task, alive",
+		Check: check(func(e *Env) {
+			const tasks, size = 64, 64 << 10
+			p := e.open(group.WithFailFast(false))
+			p.run(failing(0, errA)) // the first error is kept: Wait returns it
+			p.takesError(0, errA)
+			base := heap()
+			// Queued all at once, so that the room for results grows.
+			err := start(e, "a loop of Go", func() error {
+				for range tasks {
+					// Both the task and its error hold on to memory.
+					held, returned := make([]byte, size), &heavy{load: make([]byte, size)}
+					err := p.g.Go(func(context.Context) (int, error) {
+						held[0]++
+						return 0, returned
+					})
+					if err != nil {
+						return err
+					}
+				}
+				return nil
+			}).get()
+			e.same("what Go returned", err, nil)
+			p.waits(errA)
+			for range tasks {
+				p.take()
+			}
+			var grown int64
+			for range 20 {
+				e.Settle()
+				if grown = heap() - base; grown < tasks*size/8 {
+					p.finish(errA)
+					return
+				}
+			}
+			e.fail("after all results were taken, ", grown>>10, " KiB of the ", 2*tasks*size>>10, " KiB that tasks and results held are still reachable")
+		}),
+	},
+}
+
+// groupKinds are options that make implementations take other paths.
+var groupKinds = [][]group.Option{
+	nil,
+	{group.WithMaxConcurrency(1)},
+	{group.WithMaxConcurrency(3), group.WithFailFast(false)},
+	{group.WithResultBuffer(16), group.WithPanicToError(false)},
+}
+
+// use does a little of everything with p, and leaves it drained and closed, or
+// open with a result that nobody took.
+func use(e *Env, p *probe, closed bool) {
+	ctx, cancel := context.WithCancel(context.Background())
+	quitter := p.next(ctx)
+	quitter.blocks("there is no result")
+	cancel()
+	quitter.get()
+	c := p.submitAll(4, value)
+	_ = p.wait().get()
+	p.takesAll(4)
+	e.same("what Go returned", c.get(), nil)
+	p.run(failing(1, errA))
+	if !closed {
+		p.waits(errA)
+		return
+	}
+	p.takesError(1, errA)
+	p.cancel(errB)
+	waiters := []*call[taken]{p.next(context.Background()), p.next(context.Background())}
+	waiters[0].blocks("the group is open")
+	p.close()
+	for _, w := range waiters {
+		w.get()
+	}
+	p.finish(errA)
+}
+
+// goroutines returns how many goroutines there are once everything has run.
+func (e *Env) goroutines() int {
+	e.Settle()
+	if e.Goroutines == nil {
+		return 0
+	}
+	return e.Goroutines()
+}
+
+// fewer demands that the number of goroutines comes down to base. Goroutines
+// that are on their way out get some time where Settle is not exact, and a
+// collection, which may be what ends those of a group that was dropped.
+func (e *Env) fewer(base int, why string) {
+	now := 0
+	for range 100 {
+		if now = e.goroutines(); now <= base {
+			return
+		}
+		runtime.GC()
+	}
+	e.fail(now-base, " goroutines are left of ", len(groupKinds), " groups that ", why)
+}
+
+// heap returns the bytes that are reachable.
+func heap() int64 {
+	runtime.GC()
+	runtime.GC() // the first one may leave floating garbage to sweep
+	var m runtime.MemStats
+	runtime.ReadMemStats(&m)
+	return int64(m.HeapAlloc)
+}
+
+// heavy is an error that holds on to memory.
+type heavy struct{ load []byte }
+
+func (h *heavy) Error() string { return text("an error of ", len(h.load), " bytes") }
+
+// registry is a context that counts who wants to hear of its end. Package
+// context asks a foreign parent's AfterFunc to do that, and calls the function
+// it gets back when the child has ended.
+type registry struct {
+	context.Context
+	registered atomic.Int32
+}
+
+func (r *registry) Value(any) any { return nil } // hides the parent, or its own list would be used
+
+func (r *registry) AfterFunc(f func()) (stop func() bool) {
+	r.registered.Add(1)
+	var once sync.Once
+	unhook := context.AfterFunc(r.Context, func() {
+		once.Do(func() { r.registered.Add(-1) })
+		f()
+	})
+	return func() bool {
+		once.Do(func() { r.registered.Add(-1) })
+		return unhook()
+	}
+}

@@ -1,0 +1,326 @@
+package conformance
+
+import (
+	"context"
+	"time"
+
+	"github.com/dynolab/dyno/group"
+)
+
+// G1: making a group, its options, the context it is made with.
+var makeClauses = []Clause{
+	{
+		Name: "group/nil-context", Rule: "G1",
+		Why: "a nil context means context.Background: the tasks' context is usable, has not ended and never ends by itself",
+		Check: check(func(e *Env) {
+			p := e.group(nil) //nolint:staticcheck // nil is what is tested
+			ctx := p.context()
+			p.alive(ctx, "nobody cancelled it")
+			_, limited := ctx.Deadline()
+			e.require(!limited, "the tasks' context has a deadline")
+			p.finish(nil)
+		}),
+	},
+	{
+		Name: "group/zero-tasks", Rule: "G1",
+		Why: "a group without tasks is a group: it waits for nothing and, once closed, is drained",
+		Check: check(func(e *Env) {
+			p := e.open()
+			p.waits(nil)
+			p.empty("it is open")
+			p.finish(nil)
+		}),
+	},
+	{
+		Name: "group/defaults", Rule: "G1",
+		Why: "without options fail-fast is on, panics become errors, and nothing limits the number of accepted tasks",
+		Check: check(func(e *Env) {
+			p, hold := e.open(), e.gate()
+			for i := range 64 {
+				p.run(gated(hold, i, nil))
+			}
+			hold.open()
+			p.takesAll(64)
+			ctx := p.context()
+			p.run(panicking(errA))
+			r := p.take()
+			isPanic(e, r, errA)
+			p.endedBy(ctx, r.Err)
+			p.finish(r.Err)
+		}),
+	},
+	{
+		Name: "group/last-option-wins", Rule: "G1",
+		Why: "options are applied in their order, so that a caller can overrule defaults of its own",
+		Check: check(func(e *Env) {
+			p := e.open(group.WithFailFast(true), group.WithMaxConcurrency(1), group.WithMaxConcurrency(2), group.WithFailFast(false))
+			ctx := p.context()
+			hold := e.gate()
+			p.run(gated(hold, 1, errA), gated(hold, 2, errA))
+			third := p.submit(value(3))
+			third.blocks("the limit is 2")
+			hold.open()
+			w := p.wait()
+			e.same("what Go returned", third.get(), nil)
+			w.get()
+			sum := 0
+			for range 3 {
+				sum += p.take().Value
+			}
+			e.require(sum == 6, "the values of the three results add up to ", sum, ", want 6")
+			p.alive(ctx, "fail-fast is off")
+			p.finish(errA)
+		}),
+	},
+	{
+		Name: "group/nil-options", Rule: "G1",
+		Why: "a nil option is ignored, so that callers can choose options without assembling lists",
+		Check: check(func(e *Env) {
+			p := e.open(nil, group.WithFailFast(false), nil)
+			ctx := p.context()
+			p.run(failing(0, errA))
+			p.takesError(0, errA)
+			p.alive(ctx, "fail-fast is off")
+			p.finish(errA)
+		}),
+	},
+	{
+		Name: "group/limit-zero", Rule: "G1",
+		Why: "a limit of 0 means no limit: Go never blocks",
+		Check: check(func(e *Env) {
+			p, hold := e.open(group.WithMaxConcurrency(0)), e.gate()
+			for i := range 100 {
+				p.run(gated(hold, i, nil))
+			}
+			hold.open()
+			p.takesAll(100)
+			p.finish(nil)
+		}),
+	},
+	{
+		Name: "group/buffer-is-a-hint", Rule: "G1",
+		Why: "a result buffer saves growing and bounds nothing: tasks finish although nobody takes results",
+		Check: check(func(e *Env) {
+			for _, room := range []int{0, 1, 7, 64} {
+				p := e.open(group.WithResultBuffer(room))
+				for i := range 33 {
+					p.run(value(i))
+				}
+				p.waits(nil)
+				p.takesAll(33)
+				p.finish(nil)
+			}
+		}),
+	},
+	{
+		Name: "group/parent-values", Rule: "G1",
+		Why: "tasks get a context derived from the group's parent, with its values and its deadline",
+		Check: check(func(e *Env) {
+			type key struct{}
+			far := time.Date(2999, 1, 1, 0, 0, 0, 0, time.UTC)
+			parent, cancel := context.WithDeadline(context.WithValue(context.Background(), key{}, errA), far)
+			defer cancel()
+			p := e.group(parent)
+			ctx := p.context()
+			e.require(ctx.Value(key{}) == errA, "the tasks' context lacks a value of the parent")
+			d, ok := ctx.Deadline()
+			e.require(ok && d.Equal(far), "the tasks' context lacks the parent's deadline")
+			p.finish(nil)
+		}),
+	},
+	{
+		Name: "group/parent-ends", Rule: "G1",
+		Why: "the end of the parent ends the group's context with the parent's cause, and Wait returns it",
+		Check: check(func(e *Env) {
+			parent, cancel := context.WithCancelCause(context.Background())
+			p := e.group(parent)
+			ctx := p.context()
+			cancel(errA)
+			e.Settle()
+			p.endedBy(ctx, errA)
+			p.waits(errA)
+			p.finish(errA)
+		}),
+	},
+	{
+		Name: "group/parent-foreign", Rule: "G1",
+		Why: "any context.Context can be the parent, not only those of package context: its end reaches the tasks",
+		Check: check(func(e *Env) {
+			parent := &foreign{Context: context.Background(), done: make(chan struct{})}
+			p := e.group(parent)
+			ctx := p.context()
+			p.alive(ctx, "the parent has not ended")
+			// A task that waits for it: a foreign context is watched by a
+			// goroutine, which takes its time.
+			p.run(func(ctx context.Context) (int, error) {
+				<-ctx.Done()
+				return 1, nil
+			})
+			n := p.next(context.Background())
+			n.blocks("the task waits for its context")
+			close(parent.done)
+			t := n.get()
+			e.require(t == taken{r: group.Result[int]{Value: 1}, ok: true}, "Next returned ", t, ", want value 1")
+			p.endedBy(ctx, errStop)
+			p.finish(errStop)
+		}),
+	},
+	{
+		Name: "group/parent-ended-before", Rule: "G1",
+		Why: "a group made with a context that has ended is open: it accepts tasks, which see the end",
+		Check: check(func(e *Env) {
+			p := e.group(ended(errA))
+			ctx := p.context()
+			p.endedBy(ctx, errA)
+			p.run(value(1))
+			p.takes(1)
+			p.finish(errA)
+		}),
+	},
+	{
+		Name: "group/parent-untouched", Rule: "G1",
+		Why: "cancelling a group ends its own context, never the parent's: the parent belongs to somebody else",
+		Check: check(func(e *Env) {
+			parent, cancel := context.WithCancel(context.Background())
+			defer cancel()
+			p := e.group(parent)
+			p.run(failing(0, errA))
+			p.takesError(0, errA)
+			p.cancel(errB)
+			p.finish(errA)
+			e.Settle()
+			e.require(parent.Err() == nil, "the parent has ended")
+		}),
+	},
+	{
+		Name: "group/groups-are-apart", Rule: "G1",
+		Why: "two groups share nothing: neither results nor errors nor cancellation nor Close",
+		Check: check(func(e *Env) {
+			p, q := e.open(group.WithMaxConcurrency(1)), e.open(group.WithMaxConcurrency(1))
+			qctx := q.context()
+			hold := e.gate()
+			p.run(gated(hold, 1, errA))
+			q.run(value(2)) // p is full, q is not
+			q.waits(nil)
+			p.close()
+			p.cancel(errB)
+			hold.open()
+			p.takesError(1, errA)
+			p.finish(errA)
+			q.alive(qctx, "only the other group was cancelled")
+			q.run(value(3))
+			q.takes(2, 3)
+			q.finish(nil)
+		}),
+	},
+	{
+		Name: "group/range-results", Rule: "G1",
+		Why: "ranging over the results yields every one of them once and ends at the drain; leaving early loses nothing",
+		Check: check(func(e *Env) {
+			p := e.open()
+			for i := range 5 {
+				p.run(value(i))
+			}
+			p.waits(nil)
+			p.close()
+			collect := func(limit int) []int {
+				return start(e, "the loop over Results", func() (got []int) {
+					for r := range group.Results(context.Background(), p.g) {
+						if got = append(got, r.Value); len(got) == limit {
+							break
+						}
+					}
+					return got
+				}).get()
+			}
+			first, rest := collect(2), collect(-1)
+			sum := 0
+			for _, v := range append(first, rest...) {
+				sum += 1 << v
+			}
+			e.require(len(first) == 2 && len(rest) == 3 && sum == 1<<5-1,
+				"two loops got ", first, " and ", rest, ", want two and three of the values 0 to 4, each once")
+			p.finish(nil)
+		}),
+	},
+	{
+		Name: "group/nested", Rule: "G1",
+		Why: "a task may make groups of its own and wait for them: that is how trees of work are written",
+		Check: check(func(e *Env) {
+			var tree func(depth int) group.TaskFunc[int]
+			tree = func(depth int) group.TaskFunc[int] {
+				return func(ctx context.Context) (int, error) {
+					if depth == 0 {
+						return 1, nil
+					}
+					g := e.Impl.NewGroup(ctx)
+					for range 2 {
+						if err := g.Go(tree(depth - 1)); err != nil {
+							return 0, err
+						}
+					}
+					g.Close()
+					if err := g.Wait(); err != nil {
+						return 0, err
+					}
+					sum := 0
+					for r := range group.Results(ctx, g) {
+						sum += r.Value
+					}
+					return sum, nil
+				}
+			}
+			p := e.open()
+			p.run(tree(4))
+			p.takes(16)
+			p.finish(nil)
+		}),
+	},
+	{
+		Name: "group/nested-cancel", Rule: "G1",
+		Why: "cancelling a group reaches the tasks of the groups that its tasks made with their context",
+		Check: check(func(e *Env) {
+			p := e.open()
+			hold := e.gate()
+			p.run(func(ctx context.Context) (int, error) {
+				g := e.Impl.NewGroup(ctx)
+				err := g.Go(func(ctx context.Context) (int, error) {
+					hold.pass()
+					return 0, context.Cause(ctx)
+				})
+				if err != nil {
+					return 0, err
+				}
+				g.Close()
+				return 7, g.Wait()
+			})
+			n := p.next(context.Background())
+			e.reached(hold, 1)
+			p.cancel(errA)
+			hold.open()
+			t := n.get()
+			e.require(t == taken{r: group.Result[int]{Value: 7, Err: errA}, ok: true}, "the inner group ended with ", t, ", want error ", errA)
+			p.finish(errA)
+		}),
+	},
+}
+
+// foreign is a context that package context knows nothing about.
+type foreign struct {
+	context.Context
+	done chan struct{}
+}
+
+func (c *foreign) Done() <-chan struct{} { return c.done }
+
+func (c *foreign) Err() error {
+	select {
+	case <-c.done:
+		return errStop
+	default:
+		return nil
+	}
+}
+
+// Value hides everything, or context.Cause would look through to the parent.
+func (c *foreign) Value(any) any { return nil }

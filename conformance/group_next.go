@@ -1,0 +1,295 @@
+package conformance
+
+import (
+	"context"
+	"time"
+
+	"github.com/dynolab/dyno"
+	"github.com/dynolab/dyno/group"
+)
+
+var (
+	// overlapEager is what tasks need that are all held up at once while the
+	// check does something else.
+	overlapEager = dyno.Promises{Overlap: true, Eager: true}
+	// eager is what a task needs that is to run, or to be held up, while
+	// nobody is in Next or Wait.
+	eager = dyno.Promises{Eager: true}
+)
+
+// G4: Next, as one consumer sees it.
+var nextClauses = []Clause{
+	{
+		Name: "group/next-completion-order", Rule: "G4", Needs: overlapEager,
+		Why: "results come in the order in which the tasks complete, not in which they were submitted: the first to finish is the first to be used",
+		Check: check(func(e *Env) {
+			const n = 6
+			for _, order := range [][]int{{5, 4, 3, 2, 1, 0}, {2, 0, 5, 1, 4, 3}, e.random().Perm(n)} {
+				p := e.open()
+				var gates [n]*gate
+				for i := range gates {
+					gates[i] = e.gate()
+					p.run(gated(gates[i], i, nil))
+				}
+				// One completes after the other. Where Settle is exact all do so
+				// before the first result is taken; elsewhere nothing tells that
+				// a result is queued but taking it.
+				var got []int
+				for _, i := range order {
+					gates[i].open()
+					e.Settle()
+					if !e.Exact {
+						got = append(got, p.take().Value)
+					}
+				}
+				for len(got) < n {
+					got = append(got, p.take().Value)
+				}
+				for i := range order {
+					e.require(got[i] == order[i], "the tasks completed in order ", order, ", their results came in order ", got)
+				}
+				p.finish(nil)
+			}
+		}),
+	},
+	{
+		Name: "group/next-oldest-first", Rule: "G4",
+		Why: "of the results that are queued, the one of the task that completed first comes first",
+		Check: check(func(e *Env) {
+			p := e.open()
+			// Wait between two tasks makes one complete before the other starts.
+			for i := range 5 {
+				p.run(value(i))
+				p.waits(nil)
+			}
+			p.takes(0, 1)
+			for i := 5; i < 20; i++ { // beyond the room that a small queue starts with
+				p.run(value(i))
+				p.waits(nil)
+			}
+			for i := 2; i < 20; i++ {
+				p.takes(i)
+			}
+			p.finish(nil)
+		}),
+	},
+	{
+		Name: "group/next-waits-on-open", Rule: "G4",
+		Why: "on an open group without results Next waits: the tasks may still come",
+		Check: check(func(e *Env) {
+			p := e.open()
+			n := p.next(context.Background())
+			n.blocks("the group is open")
+			p.run(value(1))
+			t := n.get()
+			e.require(t == taken{r: group.Result[int]{Value: 1}, ok: true}, "Next returned ", t, ", want value 1")
+			p.finish(nil)
+		}),
+	},
+	{
+		Name: "group/next-waits-for-inflight", Rule: "G4",
+		Why: "a closed group is not drained while a task is in flight: reporting the end early loses its result",
+		Check: check(func(e *Env) {
+			p, hold := e.open(), e.gate()
+			p.run(gated(hold, 1, nil))
+			p.close()
+			n := p.next(context.Background())
+			n.blocks("a task is in flight")
+			hold.open()
+			t := n.get()
+			e.require(t == taken{r: group.Result[int]{Value: 1}, ok: true}, "Next returned ", t, ", want value 1")
+			p.finish(nil)
+		}),
+	},
+	{
+		Name: "group/next-nil-context", Rule: "G4",
+		Why: "a nil context means context.Background, for a result that is there, for one to come and for the end",
+		Check: check(func(e *Env) {
+			p := e.open()
+			p.run(value(1))
+			p.waits(nil)
+			want := func(c *call[taken], v int) {
+				t := c.get()
+				e.require(t == taken{r: group.Result[int]{Value: v}, ok: true}, "Next(nil) returned ", t, ", want value ", v)
+			}
+			want(p.next(nil), 1) //nolint:staticcheck // nil is what is tested
+			n := p.next(nil)     //nolint:staticcheck // nil is what is tested
+			n.blocks("the group is open")
+			p.run(value(2))
+			want(n, 2)
+			p.close()
+			t := p.next(nil).get() //nolint:staticcheck // nil is what is tested
+			e.require(t == taken{}, "Next(nil) on a drained group returned ", t, ", want (zero, false, nil)")
+			p.finish(nil)
+		}),
+	},
+	{
+		Name: "group/next-queued-beats-context", Rule: "G4",
+		Why: "a queued result wins over a context that has ended: a consumer that is told to stop can still take what is there",
+		Check: check(func(e *Env) {
+			p := e.open()
+			late, cancel := context.WithDeadline(context.Background(), time.Unix(1, 0))
+			defer cancel()
+			for range 16 { // a choice at random between the two is right once in 2^16 times
+				p.run(value(1))
+				p.waits(nil)
+				for _, ctx := range []context.Context{ended(errA), late} {
+					t := p.next(ctx).get()
+					e.require(t == taken{r: group.Result[int]{Value: 1}, ok: true},
+						"Next with an ended context returned ", t, ", want the queued value 1")
+					p.run(value(1))
+					p.waits(nil)
+				}
+				p.takes(1)
+			}
+			p.finish(nil)
+		}),
+	},
+	{
+		Name: "group/next-drained-beats-context", Rule: "G4",
+		Why: "the end of a drained group wins over a context that has ended: it is the better answer, and final",
+		Check: check(func(e *Env) {
+			p := e.open()
+			p.run(value(1))
+			p.takes(1)
+			p.close()
+			for range 16 {
+				t := p.next(ended(errA)).get()
+				e.require(t == taken{}, "Next with an ended context on a drained group returned ", t, ", want (zero, false, nil)")
+			}
+			p.finish(nil)
+		}),
+	},
+	{
+		Name: "group/next-ended-context", Rule: "G4",
+		Why: "without a result, an ended context makes Next return that context's Err, not its cause and nothing else",
+		Check: check(func(e *Env) {
+			p := e.open()
+			late, cancel := context.WithDeadline(context.Background(), time.Unix(1, 0))
+			defer cancel()
+			strange := &foreign{Context: context.Background(), done: make(chan struct{})}
+			close(strange.done)
+			for _, c := range []struct {
+				ctx  context.Context
+				want error
+			}{{ended(errA), context.Canceled}, {late, context.DeadlineExceeded}, {strange, errStop}} {
+				t := p.next(c.ctx).get()
+				e.require(t == taken{err: c.want}, "Next returned ", t, ", want (zero, false, ", c.want, ")")
+			}
+			p.finish(nil)
+		}),
+	},
+	{
+		Name: "group/next-ended-context-inflight", Rule: "G4", Needs: eager,
+		Why: "an ended context makes Next return also while tasks are in flight, open or closed: it does not wait for them",
+		Check: check(func(e *Env) {
+			p, hold := e.open(), e.gate()
+			p.run(gated(hold, 1, nil))
+			e.reached(hold, 1)
+			p.empty("the task is in flight")
+			p.close()
+			p.empty("the task is in flight")
+			hold.open()
+			p.takes(1)
+			p.finish(nil)
+		}),
+	},
+	{
+		Name: "group/next-context-ends-waiting", Rule: "G4",
+		Why: "a context that ends releases the Next that waits, with its Err, and touches neither the group nor later results",
+		Check: check(func(e *Env) {
+			p := e.open()
+			gctx := p.context()
+			for _, want := range []error{context.Canceled, errStop} {
+				var ctx context.Context
+				var end func()
+				if want == errStop {
+					f := &foreign{Context: context.Background(), done: make(chan struct{})}
+					ctx, end = f, func() { close(f.done) }
+				} else {
+					c, cancel := context.WithCancelCause(context.Background())
+					ctx, end = c, func() { cancel(errB) }
+				}
+				n := p.next(ctx)
+				n.blocks("the group is open")
+				end()
+				t := n.get()
+				e.require(t == taken{err: want}, "Next returned ", t, ", want (zero, false, ", want, ")")
+				p.alive(gctx, "a context of Next bounds only that call")
+				p.run(value(1))
+				p.takes(1)
+			}
+			p.finish(nil)
+		}),
+	},
+	{
+		Name: "group/next-deadline-while-waiting", Rule: "G4",
+		Why: "a deadline releases a Next that waits, with context.DeadlineExceeded",
+		Check: check(func(e *Env) {
+			p := e.open()
+			ctx, cancel := context.WithTimeout(context.Background(), time.Millisecond)
+			defer cancel()
+			n := p.next(ctx)
+			<-ctx.Done()
+			t := n.get()
+			e.require(t == taken{err: context.DeadlineExceeded}, "Next returned ", t, ", want (zero, false, ", context.DeadlineExceeded, ")")
+			p.finish(nil)
+		}),
+	},
+	{
+		Name: "group/next-outlives-cancel", Rule: "G4",
+		Why: "the group's own end does not end Next: the results of the cancelled tasks are still to come",
+		Check: check(func(e *Env) {
+			parent, cancel := context.WithCancelCause(context.Background())
+			p, hold := e.group(parent), e.gate()
+			p.run(gated(hold, 1, errA))
+			n := p.next(context.Background())
+			n.blocks("a task is in flight")
+			cancel(errB)
+			p.cancel(errB)
+			n.blocks("the group is cancelled, but a task is in flight")
+			hold.open()
+			t := n.get()
+			e.require(t == taken{r: group.Result[int]{Value: 1, Err: errA}, ok: true}, "Next returned ", t, ", want value 1 and error ", errA)
+			n = p.next(context.Background())
+			n.blocks("the group is cancelled, but open")
+			p.close()
+			e.require(n.get() == taken{}, "Next did not report the drain")
+			p.finish(errA)
+		}),
+	},
+	{
+		Name: "group/next-result-once", Rule: "G4",
+		Why: "a result is delivered once: whoever counts or adds up results would be wrong by every second delivery",
+		Check: check(func(e *Env) {
+			p := e.open()
+			// Taken from the queue, and handed to one who waits.
+			p.run(value(1))
+			p.waits(nil)
+			p.takes(1)
+			p.empty("the one result was taken")
+			n := p.next(context.Background())
+			n.blocks("the group is open")
+			p.run(value(2))
+			e.require(n.get().r.Value == 2, "Next did not return value 2")
+			p.empty("both results were taken")
+			p.finish(nil)
+		}),
+	},
+	{
+		Name: "group/drain-final", Rule: "G4",
+		Why: "once drained, a group stays drained: every later Next says so, whatever is called in between",
+		Check: check(func(e *Env) {
+			p := e.open()
+			p.run(value(1))
+			p.takes(1)
+			p.close()
+			p.drained()
+			p.cancel(errA)
+			e.same("what Go returned", p.submit(value(2)).get(), group.ErrGroupClosed)
+			p.close()
+			p.drained()
+			p.finish(nil)
+		}),
+	},
+}

@@ -1,0 +1,301 @@
+package conformance
+
+import (
+	"context"
+	"errors"
+	"runtime"
+
+	"github.com/dynolab/dyno/group"
+)
+
+// G7: panics.
+var panicClauses = []Clause{
+	{
+		Name: "group/panic-is-an-error", Rule: "G7",
+		Why: "a panic becomes the *PanicError of that task's result, with the value and no result value, and others go on",
+		Check: check(func(e *Env) {
+			for _, failFast := range []bool{false, true} {
+				p := e.open(group.WithFailFast(failFast))
+				p.run(panicking("boom"))
+				r := p.take()
+				isPanic(e, r, "boom")
+				p.waits(r.Err)
+				p.run(value(1))
+				p.takes(1)
+				p.finish(r.Err)
+			}
+		}),
+	},
+	{
+		Name: "group/panic-unwraps", Rule: "G7",
+		Why: "errors.Is and errors.As see through a panic to the error it carried, so that callers can tell reasons apart",
+		Check: check(func(e *Env) {
+			p := e.open()
+			p.run(panicking(&coded{code: 42}))
+			r := p.take()
+			var c *coded
+			e.require(errors.As(r.Err, &c) && c.code == 42, "errors.As does not find the error that the task panicked with in ", r.Err)
+			e.require(errors.Is(r.Err, c), "errors.Is does not find the error that the task panicked with in ", r.Err)
+			p.finish(r.Err)
+		}),
+	},
+	{
+		Name: "group/panic-stack", Rule: "G7", On: Platform{Stacks: true},
+		Why: "a *PanicError carries the stack of the panic, with the function that panicked: without it the fault cannot be found",
+		Check: check(func(e *Env) {
+			p := e.open()
+			p.run(panicking("boom"))
+			r := p.take()
+			var pe *group.PanicError
+			e.require(errors.As(r.Err, &pe), "the error is ", r.Err, ", want a *group.PanicError")
+			e.require(contains(string(pe.Stack), "conformance.explode"), "the stack does not show the function that panicked:\n", string(pe.Stack))
+			p.finish(r.Err)
+		}),
+	},
+	{
+		Name: "group/panic-nil", Rule: "G7", On: Platform{Goexit: true},
+		Why: "a panic with nil is a failure like any other, never a success",
+		Check: check(func(e *Env) {
+			p := e.open()
+			p.run(panicking(nil))
+			r := p.take()
+			e.require(r.Err != nil && r.Value == 0, "the result is ", r, ", want an error and no value")
+			p.finish(r.Err)
+		}),
+	},
+	{
+		Name: "group/panic-runtime-error", Rule: "G7", On: Platform{RuntimePanics: true},
+		Why: "run-time errors of a task are panics, too: they unwrap to runtime.Error",
+		Check: check(func(e *Env) {
+			p := e.open()
+			var none []int
+			p.run(func(context.Context) (int, error) { return none[e.Seed%7], nil })
+			r := p.take()
+			var re runtime.Error
+			e.require(errors.As(r.Err, &re), "the error is ", r.Err, ", want one that unwraps to a runtime.Error")
+			p.finish(r.Err)
+		}),
+	},
+	{
+		Name: "group/panic-recovered-by-task", Rule: "G7",
+		Why: "a panic that the task recovers itself is its own affair: the result is what it returns",
+		Check: check(func(e *Env) {
+			p := e.open()
+			p.run(func(context.Context) (v int, err error) {
+				defer func() {
+					if recover() != nil {
+						v = 5
+					}
+				}()
+				return explode("boom"), nil
+			})
+			p.takes(5)
+			p.finish(nil)
+		}),
+	},
+	{
+		Name: "group/panic-last-task", Rule: "G7",
+		Why: "a panic in the last task of a closed group ends waits as any completion does: it is counted, and the group drains",
+		Check: check(func(e *Env) {
+			p, hold := e.open(), e.gate()
+			p.run(func(context.Context) (int, error) {
+				hold.pass()
+				return explode(errA), nil
+			})
+			p.close()
+			w, n, m := p.wait(), p.next(context.Background()), p.next(context.Background())
+			w.blocks("the task is unfinished")
+			hold.open()
+			a, b := n.get(), m.get()
+			if b.ok {
+				a, b = b, a
+			}
+			e.require(a.ok && b == taken{}, "two calls of Next returned ", a, " and ", b, ", want a result and the drain")
+			isPanic(e, a.r, errA)
+			e.same("what Wait returned", w.get(), a.r.Err)
+			p.finish(a.r.Err)
+		}),
+	},
+	{
+		Name: "group/panic-mode-off", Rule: "G7",
+		Why: "with panic-to-error off everything else holds as before: order, errors, limit, drain",
+		Check: check(func(e *Env) {
+			p := e.open(group.WithPanicToError(false), group.WithMaxConcurrency(1))
+			ctx := p.context()
+			hold := e.gate()
+			p.run(gated(hold, 1, nil))
+			c := p.submit(failing(2, errA))
+			c.blocks("the one slot is taken")
+			hold.open()
+			p.takes(1)
+			e.same("what Go returned", c.get(), nil)
+			p.takesError(2, errA)
+			p.endedBy(ctx, errA)
+			p.finish(errA)
+		}),
+	},
+}
+
+// G7: runtime.Goexit.
+var goexitClauses = []Clause{
+	{
+		Name: "group/goexit-is-an-error", Rule: "G7", On: Platform{Goexit: true},
+		Why: "a task that calls runtime.Goexit, as FailNow of a test does, yields ErrGoexit; without it its consumer waits for ever",
+		Check: check(func(e *Env) {
+			for _, toError := range []bool{true, false} {
+				p := e.open(group.WithPanicToError(toError))
+				p.run(exiting)
+				p.takesError(0, group.ErrGoexit)
+				p.waits(group.ErrGoexit)
+				p.run(value(1))
+				p.takes(1)
+				p.finish(group.ErrGoexit)
+			}
+		}),
+	},
+	{
+		Name: "group/goexit-cancels", Rule: "G6", On: Platform{Goexit: true},
+		Why: "ErrGoexit is a task error: with fail-fast it cancels the group, without it does not",
+		Check: check(func(e *Env) {
+			for _, failFast := range []bool{true, false} {
+				p := e.open(group.WithFailFast(failFast))
+				ctx := p.context()
+				p.run(exiting)
+				p.takesError(0, group.ErrGoexit)
+				if failFast {
+					p.endedBy(ctx, group.ErrGoexit)
+				} else {
+					p.alive(ctx, "fail-fast is off")
+				}
+				p.finish(group.ErrGoexit)
+			}
+		}),
+	},
+	{
+		Name: "group/goexit-slot-back", Rule: "G7", On: Platform{Goexit: true},
+		Why: "a task that calls Goexit gives its slot to the Go that waits for it",
+		Check: check(func(e *Env) {
+			for _, toError := range []bool{true, false} {
+				p, hold := e.open(group.WithMaxConcurrency(1), group.WithFailFast(false), group.WithPanicToError(toError)), e.gate()
+				p.run(func(ctx context.Context) (int, error) {
+					hold.pass()
+					return exiting(ctx)
+				})
+				calls := []*call[error]{p.submit(exiting), p.submit(exiting), p.submit(exiting)}
+				calls[0].blocks("the one slot is taken")
+				hold.open()
+				for range 4 {
+					p.takesError(0, group.ErrGoexit)
+				}
+				for _, c := range calls {
+					e.same("what Go returned", c.get(), nil)
+				}
+				p.run(value(1))
+				p.takes(1)
+				p.finish(group.ErrGoexit)
+			}
+		}),
+	},
+	{
+		Name: "group/goexit-last-task", Rule: "G7", On: Platform{Goexit: true},
+		Why: "a Goexit in the last task of a closed group ends waits as any completion does: it is counted, and the group drains",
+		Check: check(func(e *Env) {
+			p, hold := e.open(), e.gate()
+			p.run(func(ctx context.Context) (int, error) {
+				hold.pass()
+				return exiting(ctx)
+			})
+			p.close()
+			w, n, m := p.wait(), p.next(context.Background()), p.next(context.Background())
+			w.blocks("the task is unfinished")
+			hold.open()
+			a, b := n.get(), m.get()
+			if b.ok {
+				a, b = b, a
+			}
+			want := taken{r: group.Result[int]{Err: group.ErrGoexit}, ok: true}
+			e.require(a == want && b == taken{}, "two calls of Next returned ", a, " and ", b, ", want ", want, " and the drain")
+			e.same("what Wait returned", w.get(), group.ErrGoexit)
+			p.finish(group.ErrGoexit)
+		}),
+	},
+	{
+		Name: "group/goexit-runs-deferred", Rule: "G7", On: Platform{Goexit: true},
+		Why: "the deferred functions of the task have run when its result comes: what they release is released",
+		Check: check(func(e *Env) {
+			p := e.open()
+			deferred := false
+			p.run(func(ctx context.Context) (int, error) {
+				defer func() { deferred = true }()
+				return exiting(ctx)
+			})
+			p.takesError(0, group.ErrGoexit)
+			e.require(deferred, "the deferred function of the task has not run")
+			p.finish(group.ErrGoexit)
+		}),
+	},
+	{
+		Name: "group/goexit-many", Rule: "G7", On: Platform{Goexit: true},
+		Why: "any number of tasks may end their goroutine: those that run tasks are replaced",
+		Check: check(func(e *Env) {
+			const n = 40
+			p := e.open(group.WithFailFast(false))
+			for i := range n {
+				if i%2 == 0 {
+					p.run(exiting)
+				} else {
+					p.run(value(1))
+				}
+			}
+			sum, exits := 0, 0
+			for range n {
+				r := p.take()
+				sum += r.Value
+				if r.Err == group.ErrGoexit {
+					exits++
+				}
+			}
+			e.require(sum == n/2 && exits == n/2, exits, " of ", n/2, " Goexits and ", sum, " of ", n/2, " values came")
+			p.finish(group.ErrGoexit)
+		}),
+	},
+}
+
+// coded is an error with data.
+type coded struct{ code int }
+
+func (c *coded) Error() string { return text("code ", c.code) }
+
+// explode panics. It is a function of its own so that stacks can be looked
+// through for it.
+//
+//go:noinline
+func explode(v any) int { panic(v) }
+
+// panicking is a task that panics with v.
+func panicking(v any) group.TaskFunc[int] {
+	return func(context.Context) (int, error) { return explode(v), nil }
+}
+
+// exiting is a task that ends its goroutine.
+func exiting(context.Context) (int, error) {
+	runtime.Goexit()
+	return 1, nil
+}
+
+// isPanic demands that r is the result of a task that panicked with v.
+func isPanic(e *Env, r group.Result[int], v any) {
+	var pe *group.PanicError
+	e.require(errors.As(r.Err, &pe) && pe.Value == v && r.Value == 0,
+		"the result is ", r, ", want no value and a *group.PanicError with value ", v)
+}
+
+// contains reports whether s contains sub, without package strings.
+func contains(s, sub string) bool {
+	for i := 0; i+len(sub) <= len(s); i++ {
+		if s[i:i+len(sub)] == sub {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,129 @@
+package conformance
+
+import (
+	"context"
+
+	"github.com/dynolab/dyno"
+	"github.com/dynolab/dyno/group"
+)
+
+// What some implementations promise beyond the contract.
+var promiseClauses = []Clause{
+	{
+		Name: "group/promise-overlap", Rule: "G2", Kind: Promised, Needs: dyno.Promises{Overlap: true},
+		Why: "Overlap is promised: tasks of one group are in progress at once, so one may wait for another",
+		Check: check(func(e *Env) {
+			p := e.open()
+			here, there := make(chan int), make(chan int)
+			p.run(
+				func(context.Context) (int, error) {
+					here <- 1
+					return <-there, nil
+				},
+				func(context.Context) (int, error) {
+					v := <-here
+					there <- v + 1
+					return v, nil
+				})
+			w := p.wait()
+			e.same("what Wait returned", w.get(), nil)
+			a, b := p.take().Value, p.take().Value
+			e.require(a+b == 3, "the tasks exchanged ", a, " and ", b, ", want 1 and 2")
+			p.finish(nil)
+		}),
+	},
+	{
+		Name: "group/promise-overlap-many", Rule: "G2", Kind: Promised, Needs: overlapEager,
+		Why: "Overlap is promised: however many tasks wait, the next one runs, or sleeping tasks would stop the group",
+		Check: check(func(e *Env) {
+			const n = 300
+			p, hold := e.open(), e.gate()
+			for i := range n {
+				p.run(gated(hold, i, nil))
+			}
+			e.reached(hold, n)
+			hold.open()
+			p.takesAll(n)
+			p.finish(nil)
+		}),
+	},
+	{
+		Name: "group/promise-eager", Rule: "G2", Kind: Promised, Needs: eager,
+		Why: "Eager is promised: an accepted task runs although nobody is in Next or Wait",
+		Check: check(func(e *Env) {
+			p := e.open()
+			for i := range 3 {
+				ran := e.gate()
+				ran.open()
+				p.run(gated(ran, i, nil))
+				e.reached(ran, 1)
+			}
+			p.takesAll(3)
+			p.finish(nil)
+		}),
+	},
+	{
+		Name: "group/promise-start-order", Rule: "G2", Kind: Promised, Needs: dyno.Promises{StartOrder: true},
+		Why: "StartOrder is promised: with a limit of one, tasks that one goroutine submits start in that order",
+		Check: check(func(e *Env) {
+			const n = 40
+			p := e.open(group.WithMaxConcurrency(1))
+			var order []int // tasks run one at a time
+			c := p.submitAll(n, func(i int) group.TaskFunc[int] {
+				return func(context.Context) (int, error) {
+					order = append(order, i)
+					return i, nil
+				}
+			})
+			var got []int
+			for range n {
+				got = append(got, p.take().Value)
+			}
+			e.same("what Go returned", c.get(), nil)
+			p.finish(nil)
+			for i := range n {
+				e.require(order[i] == i && got[i] == i, "the tasks started in order ", order, " and their results came in order ", got)
+			}
+		}),
+	},
+	{
+		Name: "group/promise-deterministic", Rule: "G2", Kind: Promised, Needs: dyno.Promises{Deterministic: true},
+		Why: "Deterministic is promised: the same calls in the same order give the same results in the same order",
+		Check: check(func(e *Env) {
+			run := func() (order []int) {
+				g := e.Impl.NewGroup(context.Background())
+				for i := range 20 {
+					err := g.Go(func(context.Context) (int, error) {
+						order = append(order, i)
+						if i%3 == 0 { // tasks that submit tasks
+							return i, g.Go(func(context.Context) (int, error) {
+								order = append(order, 100+i)
+								return 100 + i, nil
+							})
+						}
+						return i, nil
+					})
+					e.same("what Go returned", err, nil)
+				}
+				for range 10 {
+					r, _, _ := g.Next(context.Background())
+					order = append(order, 1000+r.Value)
+				}
+				e.same("what Wait returned", g.Wait(), nil)
+				g.Close()
+				for r := range group.Results(context.Background(), g) {
+					order = append(order, 1000+r.Value)
+				}
+				return order
+			}
+			first := start(e, "a run of a group", run).get()
+			for range 10 {
+				again := start(e, "a run of a group", run).get()
+				e.require(len(again) == len(first), "two runs did ", len(first), " and ", len(again), " things")
+				for i := range first {
+					e.require(again[i] == first[i], "two runs did things in order ", first, " and ", again)
+				}
+			}
+		}),
+	},
+}

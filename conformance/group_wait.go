@@ -1,0 +1,299 @@
+package conformance
+
+import (
+	"context"
+	"sync/atomic"
+
+	"github.com/dynolab/dyno/group"
+)
+
+// G5: Wait.
+var waitClauses = []Clause{
+	{
+		Name: "group/wait-for-all", Rule: "G5",
+		Why: "Wait returns when no accepted task is unfinished, not before: what follows it may rely on all of them",
+		Check: check(func(e *Env) {
+			const n = 5
+			p, hold := e.open(), e.gate()
+			var done atomic.Int32
+			for i := range n {
+				p.run(func(context.Context) (int, error) {
+					hold.pass()
+					done.Add(1)
+					return i, nil
+				})
+			}
+			w := start(e, "Wait", func() int {
+				_ = p.g.Wait()
+				return int(done.Load())
+			})
+			w.blocks("tasks are unfinished")
+			hold.open()
+			at := w.get()
+			e.require(at == n, "Wait returned when ", at, " of ", n, " tasks were finished")
+			p.takesAll(n)
+			p.finish(nil)
+		}),
+	},
+	{
+		Name: "group/wait-for-the-last", Rule: "G5", Needs: overlapEager,
+		Why: "Wait waits for the last task, whichever that is, and not for as many completions as there were",
+		Check: check(func(e *Env) {
+			const n = 4
+			p := e.open()
+			var gates [n]*gate
+			for i := range gates {
+				gates[i] = e.gate()
+				p.run(gated(gates[i], i, nil))
+			}
+			w := p.wait()
+			for _, i := range e.random().Perm(n) {
+				w.blocks("a task is unfinished")
+				gates[i].open()
+				p.takes(i)
+			}
+			e.same("what Wait returned", w.get(), nil)
+			p.finish(nil)
+		}),
+	},
+	{
+		Name: "group/wait-results-visible", Rule: "G5",
+		Why: "when Wait has returned, the results of the tasks it waited for are queued: they can be taken without waiting",
+		Check: check(func(e *Env) {
+			for i := range 32 {
+				p := e.open()
+				p.run(value(i))
+				p.waits(nil)
+				t := p.next(ended(errA)).get()
+				e.require(t == taken{r: group.Result[int]{Value: i}, ok: true}, "after Wait, Next with an ended context returned ", t, ", want value ", i)
+				p.finish(nil)
+			}
+		}),
+	},
+	{
+		Name: "group/wait-takes-nothing", Rule: "G5",
+		Why: "Wait takes no results: they are for Next, before and after",
+		Check: check(func(e *Env) {
+			p := e.open()
+			p.run(value(0), value(1), value(2))
+			p.waits(nil)
+			p.waits(nil)
+			p.takesAll(3)
+			p.waits(nil)
+			p.finish(nil)
+		}),
+	},
+	{
+		Name: "group/wait-does-not-close", Rule: "G5",
+		Why: "a group can be used on after Wait, round after round; each Wait answers for the tasks so far",
+		Check: check(func(e *Env) {
+			p := e.open()
+			for round := range 3 {
+				hold := e.gate()
+				p.run(gated(hold, round, nil))
+				w := p.wait()
+				w.blocks("the task of this round is unfinished")
+				hold.open()
+				e.same("what Wait returned", w.get(), nil)
+				p.takes(round)
+				p.empty("it is open")
+			}
+			p.finish(nil)
+		}),
+	},
+	{
+		Name: "group/wait-covers-later-tasks", Rule: "G5", Needs: overlapEager,
+		Why: "Wait waits as long as any accepted task is unfinished, also one accepted while it waits",
+		Check: check(func(e *Env) {
+			p, first, second := e.open(), e.gate(), e.gate()
+			p.run(gated(first, 1, nil))
+			w := p.wait()
+			w.blocks("the first task is unfinished")
+			p.run(gated(second, 2, nil))
+			first.open()
+			p.takes(1)
+			w.blocks("the second task is unfinished")
+			second.open()
+			e.same("what Wait returned", w.get(), nil)
+			p.takes(2)
+			p.finish(nil)
+		}),
+	},
+	{
+		Name: "group/wait-many-callers", Rule: "G5",
+		Why: "any number of goroutines may wait, and all of them get the same answer",
+		Check: check(func(e *Env) {
+			p, hold := e.open(), e.gate()
+			p.run(gated(hold, 1, errA))
+			var calls [8]*call[error]
+			for i := range calls {
+				calls[i] = p.wait()
+			}
+			for _, c := range calls {
+				c.blocks("the task is unfinished")
+			}
+			hold.open()
+			for _, c := range calls {
+				e.same("what Wait returned", c.get(), errA)
+			}
+			p.takesError(1, errA)
+			p.finish(errA)
+		}),
+	},
+	{
+		Name: "group/wait-and-next", Rule: "G5",
+		Why: "Wait and Next may wait at the same time, and the last task releases both",
+		Check: check(func(e *Env) {
+			p, hold := e.open(), e.gate()
+			p.run(gated(hold, 1, nil))
+			p.close()
+			w, n, m := p.wait(), p.next(context.Background()), p.next(context.Background())
+			w.blocks("the task is unfinished")
+			hold.open()
+			e.same("what Wait returned", w.get(), nil)
+			a, b := n.get(), m.get()
+			want := taken{r: group.Result[int]{Value: 1}, ok: true}
+			e.require(a == want && b == taken{} || b == want && a == taken{}, "two calls of Next returned ", a, " and ", b, ", want value 1 and the drain")
+			p.finish(nil)
+		}),
+	},
+	{
+		Name: "group/wait-first-error", Rule: "G5",
+		Why: "Wait returns the error of the task that failed first; later ones are often only its consequences",
+		Check: check(func(e *Env) {
+			for _, failFast := range []bool{false, true} {
+				p := e.open(group.WithFailFast(failFast))
+				p.run(value(1))
+				p.waits(nil)
+				p.run(failing(2, errB))
+				p.waits(errB)
+				p.run(failing(3, errA))
+				p.waits(errB)
+				p.takes(1)
+				p.takesError(2, errB)
+				p.takesError(3, errA)
+				p.finish(errB)
+			}
+		}),
+	},
+	{
+		Name: "group/wait-first-by-completion", Rule: "G5", Needs: overlapEager,
+		Why: "first means first to complete, not first to be submitted",
+		Check: check(func(e *Env) {
+			for _, failFast := range []bool{false, true} {
+				p, first, second := e.open(group.WithFailFast(failFast)), e.gate(), e.gate()
+				p.run(gated(first, 1, errA), gated(second, 2, errB))
+				second.open()
+				p.takesError(2, errB)
+				first.open()
+				p.takesError(1, errA)
+				p.finish(errB)
+			}
+		}),
+	},
+	{
+		Name: "group/wait-remembers", Rule: "G5",
+		Why: "the error stays: every Wait returns it, whatever is taken, closed, cancelled or submitted in between",
+		Check: check(func(e *Env) {
+			p := e.open(group.WithFailFast(false))
+			p.run(failing(1, errA))
+			p.waits(errA)
+			p.waits(errA)
+			p.takesError(1, errA)
+			p.waits(errA)
+			p.cancel(errB)
+			p.waits(errA)
+			p.run(value(2))
+			p.waits(errA)
+			p.takes(2)
+			p.close()
+			p.waits(errA)
+			p.drained()
+			p.waits(errA)
+			p.cancel(errStop)
+			p.finish(errA)
+		}),
+	},
+	{
+		Name: "group/wait-cause", Rule: "G5",
+		Why: "without a task error, Wait returns the cause with which the group was cancelled: it was not a success",
+		Check: check(func(e *Env) {
+			p := e.open()
+			p.run(value(1))
+			p.waits(nil)
+			p.cancel(errA)
+			p.waits(errA) // also on an open group, from then on
+			p.takes(1)
+			p.finish(errA)
+		}),
+	},
+	{
+		Name: "group/wait-error-beats-cause", Rule: "G5",
+		Why: "a task's error comes before the cause of the cancellation, whichever was first",
+		Check: check(func(e *Env) {
+			p := e.open()
+			p.cancel(errB)
+			p.waits(errB)
+			p.run(failing(1, errA))
+			p.waits(errA)
+			p.takesError(1, errA)
+			p.finish(errA)
+		}),
+	},
+	{
+		Name: "group/wait-outlives-cancel", Rule: "G5",
+		Why: "cancelling does not end Wait: the tasks decide when they are done",
+		Check: check(func(e *Env) {
+			p, hold := e.open(), e.gate()
+			p.run(gated(hold, 1, nil))
+			w := p.wait()
+			w.blocks("the task is unfinished")
+			p.cancel(errA)
+			w.blocks("the group is cancelled, but its task is unfinished")
+			p.close()
+			w.blocks("the group is cancelled and closed, but its task is unfinished")
+			hold.open()
+			e.same("what Wait returned", w.get(), errA)
+			p.takes(1)
+			p.finish(errA)
+		}),
+	},
+	{
+		Name: "group/wait-settled", Rule: "G5",
+		Why: "once a closed group has settled its answer is final: a later Cancel, or end of the parent, does not turn success into failure",
+		Check: check(func(e *Env) {
+			parent, cancel := context.WithCancelCause(context.Background())
+			p := e.group(parent)
+			p.run(value(1))
+			p.takes(1)
+			p.close()
+			p.waits(nil)
+			p.cancel(errA)
+			p.waits(nil)
+			cancel(errB)
+			e.Settle()
+			p.waits(nil)
+			p.drained()
+			q := e.open()
+			q.cancel(errA)
+			q.close()
+			q.waits(errA)
+			q.cancel(errB)
+			q.finish(errA)
+		}),
+	},
+	{
+		Name: "group/wait-settled-untaken", Rule: "G5",
+		Why: "a closed group settles when its last task ends, whether or not anybody takes the results",
+		Check: check(func(e *Env) {
+			p := e.open()
+			p.run(value(1))
+			p.close()
+			p.waits(nil)
+			p.cancel(errA)
+			p.waits(nil)
+			p.takes(1)
+			p.finish(nil)
+		}),
+	},
+}
