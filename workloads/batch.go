@@ -1,0 +1,369 @@
+package workloads
+
+import (
+	"context"
+	"errors"
+	"runtime"
+	"sync"
+	"sync/atomic"
+
+	"golang.org/x/sync/errgroup"
+
+	"github.com/dynolab/dyno/group"
+)
+
+// A batch is a job that four workloads have in common and differ in its parts:
+// submit a number of tasks to a new group, close it, take the results in
+// completion order until the group is drained, wait. Once through is a round.
+//
+// It can be run by a dyno group and by each of the references. A batch belongs
+// to one Run, since its tasks may keep something between them.
+type batch struct {
+	tasks    []group.TaskFunc[int] // as many as a round has at most
+	want     []int                 // what each returns, see book
+	limit    int                   // of concurrency; 0 is none
+	failFast bool
+
+	// cause, if not nil, is what the group is cancelled with after the last
+	// submission. No task ends before that, and failFast is off.
+	cause error
+
+	judge   func(b *book, i int, err error) bool // see book
+	waitErr error                                // what Wait returns
+	after   func() error                         // a last look after Wait; may be nil
+}
+
+// settle judges the end of a round: all results booked, Wait's answer.
+func (b *batch) settle(k *book, waitErr error) error {
+	if err := k.shut(); err != nil {
+		return err
+	}
+	if waitErr != b.waitErr {
+		return wrongWait(waitErr, b.waitErr)
+	}
+	if b.after != nil {
+		return b.after()
+	}
+	return nil
+}
+
+// batchRun does a batch's rounds in one of the ways below.
+type batchRun struct {
+	*batch
+	book          *book
+	round         func(k int) error
+	asked, booked int64
+}
+
+func (r *batchRun) Do(n int) error {
+	r.asked += int64(n)
+	return inRounds(n, len(r.tasks), r.round)
+}
+
+func (r *batchRun) Check() error { return countCheck(r.asked, r.booked) }
+
+func (r *batchRun) Close() { r.batch, r.book, r.round = nil, nil, nil }
+
+// onGroup runs the batch on the groups of an implementation.
+func (b *batch) onGroup(newGroup NewGroup) Run {
+	r := &batchRun{batch: b, book: newBook(b, true)}
+	opts := []group.Option{group.WithFailFast(b.failFast), group.WithMaxConcurrency(b.limit), nil}
+	room := 0
+	r.round = func(k int) error {
+		if k != room { // rarely: whole rounds are alike
+			// The errgroup reference makes its channel this long, too.
+			opts[2], room = group.WithResultBuffer(k), k
+		}
+		g := newGroup(context.Background(), opts...)
+		for _, t := range b.tasks[:k] {
+			if err := g.Go(t); err != nil {
+				return abandon(g, errors.New("workloads: Go returned "+errText(err)))
+			}
+		}
+		if b.cause != nil {
+			g.Cancel(b.cause)
+		}
+		g.Close()
+		r.book.open(k)
+		for {
+			res, ok, err := g.Next(context.Background())
+			if err != nil {
+				return abandon(g, errors.New("workloads: Next returned "+errText(err)))
+			}
+			if !ok {
+				break
+			}
+			if err := r.book.enter(res); err != nil {
+				return abandon(g, err)
+			}
+		}
+		r.booked += int64(r.book.taken)
+		return b.settle(r.book, g.Wait())
+	}
+	return r
+}
+
+// abandon gives up a group that did something wrong, and returns err.
+func abandon(g group.Group[int], err error) error {
+	g.Close()
+	g.Cancel(err)
+	return err
+}
+
+// onErrgroup runs the batch as one writes it with errgroup: the tasks send
+// their results into a channel that has room for all of them, so that none
+// waits for the consumer and the consumer, who knows how many there are, needs
+// nobody to close it.
+func (b *batch) onErrgroup() Run {
+	r := &batchRun{batch: b, book: newBook(b, true)}
+	var ctx context.Context
+	var results chan group.Result[int]
+	// The closures are made once, as those of the other ways are. What differs
+	// between rounds they find in variables, which are set before they run.
+	jobs := make([]func() error, len(b.tasks))
+	for i, task := range b.tasks {
+		jobs[i] = func() error {
+			v, err := task(ctx)
+			results <- group.Result[int]{Value: v, Err: err}
+			return err
+		}
+	}
+	r.round = func(k int) error {
+		var (
+			eg     *errgroup.Group
+			cancel context.CancelCauseFunc
+		)
+		if b.failFast {
+			eg, ctx = errgroup.WithContext(context.Background())
+		} else {
+			eg = new(errgroup.Group)
+			ctx, cancel = context.WithCancelCause(context.Background())
+			defer cancel(nil)
+		}
+		if b.limit > 0 {
+			eg.SetLimit(b.limit)
+		}
+		results = make(chan group.Result[int], k)
+		for _, job := range jobs[:k] {
+			eg.Go(job)
+		}
+		if b.cause != nil {
+			cancel(b.cause)
+		}
+		r.book.open(k)
+		for range k {
+			if err := r.book.enter(<-results); err != nil {
+				return err
+			}
+		}
+		r.booked += int64(r.book.taken)
+		return b.settle(r.book, eg.Wait())
+	}
+	return r
+}
+
+// onGoroutines runs the batch with a goroutine per task, a semaphore where
+// there is a limit, a WaitGroup, and the results in a slice behind a mutex:
+// they can be looked at only when all tasks are done.
+func (b *batch) onGoroutines() Run {
+	r := &batchRun{batch: b, book: newBook(b, true)}
+	var (
+		ctx    context.Context
+		cancel context.CancelCauseFunc
+		sem    chan struct{}
+		wg     sync.WaitGroup
+
+		mu      sync.Mutex
+		results []group.Result[int]
+		first   error
+	)
+	jobs := make([]func(), len(b.tasks))
+	for i, task := range b.tasks {
+		jobs[i] = func() {
+			defer func() {
+				if sem != nil {
+					<-sem
+				}
+				wg.Done()
+			}()
+			v, err := task(ctx)
+			mu.Lock()
+			defer mu.Unlock()
+			results = append(results, group.Result[int]{Value: v, Err: err})
+			if err != nil && first == nil {
+				first = err
+				if b.failFast {
+					cancel(err)
+				}
+			}
+		}
+	}
+	r.round = func(k int) error {
+		ctx, cancel = context.WithCancelCause(context.Background())
+		defer cancel(nil)
+		if b.limit > 0 {
+			sem = make(chan struct{}, b.limit)
+		}
+		results, first = make([]group.Result[int], 0, k), nil
+		wg.Add(k)
+		for _, job := range jobs[:k] {
+			if sem != nil {
+				sem <- struct{}{}
+			}
+			go job()
+		}
+		if b.cause != nil {
+			cancel(b.cause)
+		}
+		wg.Wait()
+		r.book.open(k)
+		for _, res := range results {
+			if err := r.book.enter(res); err != nil {
+				return err
+			}
+		}
+		r.booked += int64(r.book.taken)
+		return b.settle(r.book, first)
+	}
+	return r
+}
+
+// onFloor runs the batch with bare workers that take the next task's number
+// from an atomic counter. Nothing is streamed, ordered or recovered: it is what
+// tasks, harness and checking cost by themselves. The caller is one of the
+// workers; GOMAXPROCS of them are enough unless tasks wait, which workers > 0
+// allows for.
+func (b *batch) onFloor(workers int) Run {
+	if workers == 0 {
+		workers = runtime.GOMAXPROCS(0)
+	}
+	f := &floor{batch: b, crew: make([]floorWorker, workers)}
+	for i := range f.crew {
+		w := &f.crew[i]
+		w.book = newBook(b, false)
+		w.job = func() {
+			defer f.wg.Done()
+			w.work(f)
+		}
+	}
+	r := &batchRun{batch: b, book: newBook(b, false)}
+	r.round = func(k int) error {
+		var cancel context.CancelCauseFunc
+		f.ctx, cancel = context.WithCancelCause(context.Background())
+		defer cancel(nil)
+		f.cancel = cancel
+		f.failed.Store(false)
+		f.first = nil
+		f.next.Store(0)
+		f.n = k
+		f.wg.Add(workers - 1)
+		for i := 1; i < workers; i++ {
+			go f.crew[i].job()
+		}
+		if b.cause != nil {
+			cancel(b.cause)
+		}
+		f.crew[0].work(f)
+		f.wg.Wait()
+		r.book.open(k)
+		for i := range f.crew {
+			w := &f.crew[i]
+			if w.err != nil {
+				return w.err
+			}
+			if err := r.book.absorb(w.book); err != nil {
+				return err
+			}
+		}
+		r.booked += int64(r.book.taken)
+		return b.settle(r.book, f.first)
+	}
+	return r
+}
+
+// floor is what the workers of onFloor share.
+type floor struct {
+	*batch
+	crew []floorWorker
+
+	// Set by the caller before the workers of a round start.
+	n      int
+	ctx    context.Context
+	cancel context.CancelCauseFunc
+
+	_    [64]byte // next is written by all workers; the fields above are read with every task
+	next atomic.Int64
+	_    [64]byte
+
+	wg     sync.WaitGroup
+	failed atomic.Bool
+	first  error // written by whoever sets failed, read after wg.Wait
+}
+
+// floorWorker is one worker. It books on its own, so that workers share
+// nothing but the counter.
+type floorWorker struct {
+	book *book
+	err  error
+	job  func()
+	_    [64]byte // the next worker's line is somebody else's
+}
+
+func (w *floorWorker) work(f *floor) {
+	w.book.open(f.n)
+	for {
+		i := int(f.next.Add(1)) - 1
+		if i >= f.n {
+			return
+		}
+		v, err := f.tasks[i](f.ctx)
+		if err != nil && f.failed.CompareAndSwap(false, true) {
+			f.first = err
+			if f.failFast {
+				f.cancel(err)
+			}
+		}
+		if err := w.book.enter(group.Result[int]{Value: v, Err: err}); err != nil {
+			w.err = err
+			return
+		}
+	}
+}
+
+// numbers returns 0 … n-1, the values of tasks that return their number.
+func numbers(n int) []int {
+	s := make([]int, n)
+	for i := range s {
+		s[i] = i
+	}
+	return s
+}
+
+// batchRefs returns all references of a batch; floorWorkers is onFloor's.
+func batchRefs(newBatch func() *batch, floorWorkers int) []Ref {
+	return []Ref{
+		refBatchErrgroup(newBatch),
+		refBatchGoroutines(newBatch),
+		{
+			Name:    refFloor,
+			Doc:     "bare workers and an atomic counter: no order, no stream, no limit to keep",
+			Prepare: func() Run { return newBatch().onFloor(floorWorkers) },
+		},
+	}
+}
+
+func refBatchErrgroup(newBatch func() *batch) Ref {
+	return Ref{
+		Name:    refErrgroup,
+		Doc:     "errgroup, its limit, and a channel with room for every result",
+		Prepare: func() Run { return newBatch().onErrgroup() },
+	}
+}
+
+func refBatchGoroutines(newBatch func() *batch) Ref {
+	return Ref{
+		Name:    refGoroutines,
+		Doc:     "a goroutine each, a semaphore channel, a WaitGroup, results in a slice behind a mutex",
+		Prepare: func() Run { return newBatch().onGoroutines() },
+	}
+}

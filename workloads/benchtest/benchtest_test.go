@@ -1,0 +1,219 @@
+package benchtest_test
+
+import (
+	"context"
+	"errors"
+	"os"
+	"os/exec"
+	"slices"
+	"strings"
+	"testing"
+
+	"golang.org/x/perf/benchfmt"
+
+	"github.com/dynolab/dyno"
+	"github.com/dynolab/dyno/group"
+	"github.com/dynolab/dyno/impls/lockbased"
+	"github.com/dynolab/dyno/workloads"
+	"github.com/dynolab/dyno/workloads/benchtest"
+)
+
+// The tests run this binary once more, for its benchmarks. The environment
+// variable says with which implementation.
+const subject = "BENCHTEST_SUBJECT"
+
+var subjects = map[string]dyno.Impl{
+	"right": lockbased.Impl,
+	"lazy":  {Name: "lazy", NewGroup: lockbased.Impl.NewGroup}, // promises nothing
+	"none":  {Name: "none"},                                    // has no task group
+	"wrong": {
+		Name:     "wrong",
+		Promises: lockbased.Impl.Promises,
+		NewGroup: func(ctx context.Context, opts ...group.Option) group.Group[int] {
+			return wrong{lockbased.NewGroup[int](ctx, opts...)}
+		},
+	},
+}
+
+// wrong groups change every result.
+type wrong struct{ group.Group[int] }
+
+func (g wrong) Next(ctx context.Context) (group.Result[int], bool, error) {
+	r, ok, err := g.Group.Next(ctx)
+	r.Err = errors.Join(r.Err, errors.New("not what the task returned"))
+	return r, ok, err
+}
+
+func BenchmarkGroup(b *testing.B) {
+	impl, ok := subjects[os.Getenv(subject)]
+	if !ok {
+		b.Skip("only for the tests of this package")
+	}
+	benchtest.Groups(b, impl)
+}
+
+func BenchmarkGroupSideBySide(b *testing.B) {
+	if os.Getenv(subject) == "" {
+		b.Skip("only for the tests of this package")
+	}
+	benchtest.GroupsSideBySide(b, []dyno.Impl{subjects["right"], subjects["lazy"]})
+}
+
+// output runs the benchmarks that match pattern, n operations each, and returns
+// what they print and whether they succeed.
+func output(t *testing.T, impl, pattern, benchtime string, args ...string) (string, bool) {
+	t.Helper()
+	cmd := exec.Command(os.Args[0], append([]string{
+		"-test.run=^$", "-test.bench=" + pattern, "-test.benchtime=" + benchtime,
+	}, args...)...)
+	cmd.Env = append(os.Environ(), subject+"="+impl)
+	out, err := cmd.CombinedOutput()
+	var exit *exec.ExitError
+	if err != nil && !errors.As(err, &exit) {
+		t.Fatal(err)
+	}
+	return string(out), err == nil
+}
+
+// records parses output as the tools do that read it.
+func records(t *testing.T, out string) []*benchfmt.Result {
+	t.Helper()
+	var rs []*benchfmt.Result
+	reader := benchfmt.NewReader(strings.NewReader(out), "output")
+	for reader.Scan() {
+		switch r := reader.Result().(type) {
+		case *benchfmt.Result:
+			rs = append(rs, r.Clone())
+		case *benchfmt.SyntaxError:
+			t.Errorf("%v in\n%s", r, out)
+		}
+	}
+	return rs
+}
+
+// names returns the benchmark names without the number of processors.
+func names(rs []*benchfmt.Result) []string {
+	var s []string
+	for _, r := range rs {
+		base, parts := r.Name.Parts()
+		n := string(base)
+		for _, p := range parts {
+			if p[0] == '/' {
+				n += string(p)
+			}
+		}
+		s = append(s, n)
+	}
+	return s
+}
+
+func TestNamesAndUnits(t *testing.T) {
+	out, ok := output(t, "right", "^BenchmarkGroup$", "300x")
+	if !ok {
+		t.Fatalf("failed:\n%s", out)
+	}
+	rs := records(t, out)
+	var want []string
+	for _, w := range workloads.Groups() {
+		want = append(want, "Group/"+w.Path()+"/impl=lockbased")
+	}
+	if got := names(rs); !slices.Equal(got, want) {
+		t.Errorf("benchmarks\n%q\nwant\n%q", got, want)
+	}
+	for _, r := range rs {
+		units := []string{"sec/op", "allocs/task", "B/task"}
+		if strings.Contains(string(r.Name), "workload=uneven") {
+			units = append(units, "rounds/op")
+		}
+		for _, unit := range units {
+			if _, ok := r.Value(unit); !ok {
+				t.Errorf("%s reports no %s", r.Name, unit)
+			}
+		}
+		if len(r.Values) != len(units) {
+			t.Errorf("%s reports %d values, want %d: %v", r.Name, len(r.Values), len(units), r.Values)
+		}
+	}
+}
+
+func TestSideBySideHasReferencesFirst(t *testing.T) {
+	out, ok := output(t, "right", "^BenchmarkGroupSideBySide$", "1x")
+	if !ok {
+		t.Fatalf("failed:\n%s", out)
+	}
+	var want []string
+	for _, w := range workloads.Groups() {
+		for _, ref := range w.Refs {
+			want = append(want, "GroupSideBySide/"+w.Path()+"/impl="+ref.Name)
+		}
+		want = append(want, "GroupSideBySide/"+w.Path()+"/impl=lockbased")
+		if w.Needs == (dyno.Promises{}) {
+			want = append(want, "GroupSideBySide/"+w.Path()+"/impl=lazy")
+		}
+	}
+	if got := names(records(t, out)); !slices.Equal(got, want) {
+		t.Errorf("benchmarks\n%q\nwant\n%q", got, want)
+	}
+}
+
+// An allocation in many operations is not none.
+func TestAllocationsHaveFractions(t *testing.T) {
+	out, ok := output(t, "right", "GroupSideBySide/workload=short/failfast=off/impl=ref-goroutines$", "256000x")
+	if !ok {
+		t.Fatalf("failed:\n%s", out)
+	}
+	rs := records(t, out)
+	if len(rs) != 1 {
+		t.Fatalf("%d results, want 1:\n%s", len(rs), out)
+	}
+	for _, unit := range []string{"allocs/task", "B/task"} {
+		v, _ := rs[0].Value(unit)
+		if v == 0 || v == float64(int(v)) {
+			t.Errorf("%v %s: the fraction is lost", v, unit)
+		}
+	}
+	// A context with its cancel function, a semaphore, a slice in 256 tasks.
+	if v, _ := rs[0].Value("allocs/task"); v < 2.0/256 || v > 0.1 {
+		t.Errorf("%v allocs/task, want a few in 256 tasks", v)
+	}
+}
+
+func TestLackingPromiseIsSkippedWithReason(t *testing.T) {
+	out, ok := output(t, "lazy", "^BenchmarkGroup$", "1x", "-test.v")
+	if !ok {
+		t.Fatalf("failed:\n%s", out)
+	}
+	for _, w := range workloads.Groups() {
+		name := "BenchmarkGroup/" + w.Path() + "/impl=lazy"
+		skipped := strings.Contains(out, "--- SKIP: "+name+"\n")
+		if needs := w.Needs != (dyno.Promises{}); skipped != needs {
+			t.Errorf("%s: skipped: %v, needs promises: %v", name, skipped, needs)
+		}
+	}
+	if reason := "needs Eager, which lazy does not promise"; !strings.Contains(out, reason) {
+		t.Errorf("no reason %q in\n%s", reason, out)
+	}
+}
+
+func TestNoTaskGroupIsSkipped(t *testing.T) {
+	out, ok := output(t, "none", "^BenchmarkGroup$", "1x", "-test.v")
+	if !ok || !strings.Contains(out, "none has no task group") || strings.Contains(out, "ns/op") {
+		t.Errorf("success %v, want the reason and no figures:\n%s", ok, out)
+	}
+}
+
+func TestWrongResultsHaveNoFigure(t *testing.T) {
+	out, ok := output(t, "wrong", "^BenchmarkGroup$", "1x")
+	if ok {
+		t.Errorf("success")
+	}
+	if strings.Contains(out, "ns/op") {
+		t.Errorf("a figure of wrong results:\n%s", out)
+	}
+	for _, w := range workloads.Groups() {
+		name := "BenchmarkGroup/" + w.Path() + "/impl=wrong"
+		if !strings.Contains(out, "--- FAIL: "+name) || !strings.Contains(out, w.Path()+": 1 operations: workloads: ") {
+			t.Errorf("%s did not fail with a reason:\n%s", name, out)
+		}
+	}
+}

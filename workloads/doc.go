@@ -1,0 +1,26 @@
+// Package workloads holds programs over dyno's contracts that are worth
+// measuring, each with the code a good engineer writes by hand for the same
+// job today.
+//
+// The package neither reads a clock nor prints: who measures calls
+//
+//	run := w.Prepare(impl.NewGroup) // allocate, outside the clock
+//	err := run.Do(n)                // exactly n operations, inside the clock
+//	err  = run.Check()              // every result accounted for
+//	run.Close()
+//
+// and an error of Do or Check means that there is no figure. The same
+// definition serves package benchtest on the host and whoever else can count
+// to n. It is not a conformance suite: a workload notices results that are
+// lost, doubled, altered or out of order, because a runtime that loses work
+// must not win, but it does not look for everything that a contract rules out.
+//
+// One operation is one task. Tasks are closures made by Prepare and used again
+// and again, so that what is allocated per operation is the implementation's
+// own; the caller's closure, which every real program adds, is the same for
+// all. The references run the very same tasks.
+//
+// A workload is one file, group_<name>.go; the list of them is generated:
+//
+//go:generate go run ./internal/listgen
+package workloads

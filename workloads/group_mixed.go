@@ -1,0 +1,44 @@
+package workloads
+
+import (
+	"context"
+	"time"
+
+	"github.com/dynolab/dyno"
+)
+
+const (
+	mixedEvery = 8                      // one task in this many waits
+	mixedWait  = 200 * time.Microsecond // for this long
+)
+
+// Mixed is Short with tasks that wait as for a reply from a near machine. It
+// tells implementations that keep working while tasks wait from those that
+// do not.
+func Mixed() Group {
+	return Group{
+		Name:    "mixed",
+		Doc:     "as short, but every 8th task waits for 200 µs: whether waiting tasks hold up the others",
+		Needs:   dyno.Promises{Eager: true},
+		Prepare: func(newGroup NewGroup) Run { return mixedBatch().onGroup(newGroup) },
+		// Workers that wait do not work: the floor has as many as the limit allows.
+		Refs: batchRefs(mixedBatch, shortLimit),
+	}
+}
+
+func mixedBatch() *batch {
+	b := shortBatch(false)
+	for i := 0; i < len(b.tasks); i += mixedEvery {
+		b.tasks[i] = func(ctx context.Context) (int, error) {
+			t := time.NewTimer(mixedWait)
+			defer t.Stop()
+			select {
+			case <-t.C:
+				return i, nil
+			case <-ctx.Done():
+				return i, ctx.Err()
+			}
+		}
+	}
+	return b
+}

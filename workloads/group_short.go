@@ -1,0 +1,79 @@
+package workloads
+
+import (
+	"context"
+	"errors"
+
+	"github.com/dynolab/dyno"
+	"github.com/dynolab/dyno/group"
+)
+
+// The size of the first source document's own benchmark.
+const (
+	shortTasks = 256
+	shortLimit = 32
+)
+
+// errFirst is what the failing task of a fail-fast workload fails with.
+var errFirst = errors.New("workloads: the first task fails")
+
+// Short is the everyday group: many tasks that do next to nothing, so that the
+// group itself is all there is to measure.
+func Short() Group {
+	return Group{
+		Name:    "short",
+		Variant: "failfast=off",
+		Doc:     "groups of 256 tiny tasks, at most 32 at once: what a task costs when it costs nothing itself",
+		Needs:   dyno.Promises{Eager: true}, // it fills the group before it takes a result
+		Prepare: func(newGroup NewGroup) Run { return shortBatch(false).onGroup(newGroup) },
+		Refs:    batchRefs(func() *batch { return shortBatch(false) }, 0),
+	}
+}
+
+// ShortFailFast is Short with a first task that fails. The others look at the
+// context first, and how many of them still find it open is up to the
+// implementation; but none may be seen to give up before the one that failed.
+func ShortFailFast() Group {
+	return Group{
+		Name:    "short",
+		Variant: "failfast=on",
+		Doc:     "the same with a first task that fails and so cancels the rest: what the way out costs",
+		Needs:   dyno.Promises{Eager: true},
+		Prepare: func(newGroup NewGroup) Run { return shortBatch(true).onGroup(newGroup) },
+		Refs:    batchRefs(func() *batch { return shortBatch(true) }, 0),
+	}
+}
+
+func shortBatch(failFast bool) *batch {
+	b := &batch{
+		tasks:    make([]group.TaskFunc[int], shortTasks),
+		want:     numbers(shortTasks),
+		limit:    shortLimit,
+		failFast: failFast,
+	}
+	for i := range b.tasks {
+		b.tasks[i] = func(ctx context.Context) (int, error) { return i, ctx.Err() }
+	}
+	if !failFast {
+		return b
+	}
+	var seen context.Context // the group's, as the failing task saw it
+	b.tasks[0] = func(ctx context.Context) (int, error) {
+		seen = ctx
+		return 0, errFirst
+	}
+	b.judge = func(k *book, i int, err error) bool {
+		if i == 0 {
+			return err == errFirst
+		}
+		return err == nil || err == context.Canceled && (k.has(0) || !k.inOrder)
+	}
+	b.waitErr = errFirst
+	b.after = func() error {
+		if c := context.Cause(seen); c != errFirst {
+			return errors.New("workloads: the failed task left the group's context with the cause " + errText(c))
+		}
+		return nil
+	}
+	return b
+}

@@ -1,0 +1,167 @@
+package workloads_test
+
+import (
+	"fmt"
+	"regexp"
+	"strings"
+	"testing"
+
+	"go.uber.org/goleak"
+
+	"github.com/dynolab/dyno/impls"
+	"github.com/dynolab/dyno/workloads"
+)
+
+// counts are numbers of operations around everything a workload might round
+// to: its fan-out, its limit, the size of its groups, several of them.
+var counts = []int{1, 2, 7, 8, 9, 31, 32, 33, 64, 65, 255, 256, 257, 511, 512, 513, 1000, 1021, 1022, 1024, 1025, 5000, 10_001}
+
+// scale returns which of counts to use for a workload.
+func scale(w workloads.Group) []int {
+	last := len(counts)
+	if w.Name == "cancel" && raceEnabled {
+		last-- // the race detector ends a process with more than 8,128 goroutines
+	}
+	return counts[:last]
+}
+
+func TestGroups(t *testing.T) {
+	for _, w := range workloads.Groups() {
+		for _, impl := range impls.All() {
+			t.Run(w.Path()+"/impl="+impl.Name, func(t *testing.T) {
+				if impl.NewGroup == nil {
+					t.Skip("no task group")
+				}
+				if lacks := impl.Promises.Lacks(w.Needs); len(lacks) > 0 {
+					t.Skip("needs ", strings.Join(lacks, ", "))
+				}
+				exercise(t, scale(w), func() workloads.Run { return w.Prepare(impl.NewGroup) })
+			})
+		}
+	}
+}
+
+func TestRefs(t *testing.T) {
+	for _, w := range workloads.Groups() {
+		for _, ref := range w.Refs {
+			t.Run(w.Path()+"/impl="+ref.Name, func(t *testing.T) {
+				defer goleak.VerifyNone(t, goleak.IgnoreCurrent())
+				exercise(t, scale(w), ref.Prepare)
+			})
+		}
+	}
+}
+
+// exercise checks runs of n operations in one go, of several in a row, and of
+// two prepared at the same time.
+func exercise(t *testing.T, counts []int, prepare func() workloads.Run) {
+	t.Helper()
+	all, other := prepare(), prepare()
+	for _, n := range counts {
+		one := prepare()
+		for name, run := range map[string]workloads.Run{"alone": one, "in a row": all} {
+			if err := run.Do(n); err != nil {
+				t.Fatalf("%d operations, %s: Do: %v", n, name, err)
+			}
+			if err := run.Check(); err != nil {
+				t.Fatalf("%d operations, %s: Check: %v", n, name, err)
+			}
+		}
+		one.Close()
+		if err := other.Do(3); err != nil {
+			t.Fatalf("3 operations of another run after %d of the first: %v", n, err)
+		}
+	}
+	if err := other.Check(); err != nil {
+		t.Fatalf("another run beside it: Check: %v", err)
+	}
+	all.Close()
+	other.Close()
+}
+
+// A stretch of stream is longer than any of counts.
+func TestStreamOfSeveralGroups(t *testing.T) {
+	w := find(t, "workload=stream")
+	exercise(t, []int{100_000, 200_001}, func() workloads.Run { return w.Prepare(impls.All()[0].NewGroup) })
+	for _, ref := range w.Refs {
+		exercise(t, []int{100_000, 200_001}, ref.Prepare)
+	}
+}
+
+func TestDoOfNothingPanics(t *testing.T) {
+	for _, w := range workloads.Groups() {
+		for _, n := range []int{0, -1} {
+			func() {
+				defer func() {
+					if v := fmt.Sprint(recover()); !strings.HasPrefix(v, "workloads: ") {
+						t.Errorf("%s: Do(%d): panicked with %s, want a message of this package", w.Path(), n, v)
+					}
+				}()
+				w.Prepare(impls.All()[0].NewGroup).Do(n)
+			}()
+		}
+	}
+}
+
+// Names are keys of tables and results, and must not change by accident: old
+// figures could not be compared any more.
+func TestNames(t *testing.T) {
+	want := []string{
+		"workload=cancel: ref-errgroup ref-goroutines ref-floor",
+		"workload=consumers: ref-errgroup ref-workers ref-floor",
+		"workload=mixed: ref-errgroup ref-goroutines ref-floor",
+		"workload=nested: ref-errgroup ref-goroutines ref-floor",
+		"workload=short/failfast=off: ref-errgroup ref-goroutines ref-floor",
+		"workload=short/failfast=on: ref-errgroup ref-goroutines ref-floor",
+		"workload=stream: ref-errgroup ref-workers ref-floor",
+		"workload=uneven: ref-errgroup ref-goroutines ref-floor",
+	}
+	var got []string
+	for _, w := range workloads.Groups() {
+		line := w.Path() + ":"
+		for _, ref := range w.Refs {
+			line += " " + ref.Name
+		}
+		got = append(got, line)
+	}
+	if g, w := strings.Join(got, "\n"), strings.Join(want, "\n"); g != w {
+		t.Errorf("the workloads and their references are\n%s\nwant\n%s", g, w)
+	}
+}
+
+func TestFields(t *testing.T) {
+	path := regexp.MustCompile(`^workload=[a-z0-9]+(/[a-z0-9]+=[a-z0-9]+)?$`)
+	sentence := regexp.MustCompile(`^[^\n]{20,160}[^\n.]$`)
+	seen := map[string]bool{}
+	for _, w := range workloads.Groups() {
+		switch p := w.Path(); {
+		case !path.MatchString(p):
+			t.Errorf("%q is not a path of lower-case keys and values", p)
+		case seen[p]:
+			t.Errorf("%s is in the list twice", p)
+		case !sentence.MatchString(w.Doc):
+			t.Errorf("%s: its description fits no table: %q", p, w.Doc)
+		case len(w.Refs) == 0 || w.Refs[0].Name != "ref-errgroup":
+			t.Errorf("%s: the first reference, the base, must be ref-errgroup", p)
+		}
+		seen[w.Path()] = true
+		refs := map[string]bool{}
+		for _, ref := range w.Refs {
+			if !strings.HasPrefix(ref.Name, "ref-") || refs[ref.Name] || ref.Doc == "" {
+				t.Errorf("%s: reference %q: no ref- name, twice, or without a description", w.Path(), ref.Name)
+			}
+			refs[ref.Name] = true
+		}
+	}
+}
+
+func find(t *testing.T, path string) workloads.Group {
+	t.Helper()
+	for _, w := range workloads.Groups() {
+		if w.Path() == path {
+			return w
+		}
+	}
+	t.Fatalf("no workload %s", path)
+	return workloads.Group{}
+}
