@@ -1,0 +1,10 @@
+package lockbased_test
+
+import (
+	"testing"
+
+	"github.com/dynolab/dyno/impls/lockbased"
+	"github.com/dynolab/dyno/workloads/benchtest"
+)
+
+func BenchmarkGroup(b *testing.B) { benchtest.Groups(b, lockbased.Impl) }

@@ -1,0 +1,10 @@
+package serial_test
+
+import (
+	"testing"
+
+	"github.com/dynolab/dyno/impls/serial"
+	"github.com/dynolab/dyno/workloads/benchtest"
+)
+
+func BenchmarkGroup(b *testing.B) { benchtest.Groups(b, serial.Impl) }
