@@ -2,6 +2,7 @@ package workloads_test
 
 import (
 	"fmt"
+	"os"
 	"regexp"
 	"strings"
 	"testing"
@@ -151,6 +152,57 @@ func TestFields(t *testing.T) {
 				t.Errorf("%s: reference %q: no ref- name, twice, or without a description", w.Path(), ref.Name)
 			}
 			refs[ref.Name] = true
+		}
+	}
+}
+
+// The document's table has a row for every workload, and none for others.
+func TestDocumentIsCurrent(t *testing.T) {
+	page, err := os.ReadFile("../docs/workloads.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, table, _ := strings.Cut(string(page), "\n## Task groups\n")
+	table, _, _ = strings.Cut(table, "\n#")
+	rows := map[string][]string{} // by name: empty, name, variants, …, references, empty
+	for line := range strings.Lines(table) {
+		cells := strings.Split(line, "|")
+		if len(cells) != 7 || !strings.Contains(cells[1], "`") {
+			continue // no row, or the table's head
+		}
+		for i := range cells {
+			cells[i] = strings.TrimSpace(cells[i])
+		}
+		rows[strings.Trim(cells[1], "`")] = cells
+	}
+	type row struct{ variants, refs []string }
+	want := map[string]row{}
+	for _, w := range workloads.Groups() {
+		r := row{variants: want[w.Name].variants}
+		if w.Variant != "" {
+			r.variants = append(r.variants, "`"+w.Variant+"`")
+		}
+		for _, ref := range w.Refs {
+			r.refs = append(r.refs, "`"+ref.Name+"`")
+		}
+		want[w.Name] = r
+	}
+	for name, r := range want {
+		cells := rows[name]
+		if cells == nil {
+			t.Errorf("docs/workloads.md has no row for %s", name)
+			continue
+		}
+		if v := strings.Join(r.variants, ", "); cells[2] != v {
+			t.Errorf("docs/workloads.md, row of %s: variants %q, want %q", name, cells[2], v)
+		}
+		if refs := strings.Join(r.refs, ", "); cells[5] != refs {
+			t.Errorf("docs/workloads.md, row of %s: references %q, want %q", name, cells[5], refs)
+		}
+	}
+	for name := range rows {
+		if _, ok := want[name]; !ok {
+			t.Errorf("docs/workloads.md has a row for %s, which is no workload", name)
 		}
 	}
 }
