@@ -43,7 +43,9 @@ type Group[T any] interface {
 	// when Go is called: if Close comes first, the blocked call returns
 	// ErrGroupClosed. Cancelling the group does not release a blocked call;
 	// the slot does that the cancelled tasks give up. A task that calls Go on
-	// its own full group waits for itself.
+	// its own full group waits for itself. An implementation that runs tasks
+	// only on demand, inside Next and Wait (it does not promise Eager), runs
+	// one at a time and never blocks in Go: nobody would free the slot.
 	//
 	// Go returns ErrNilTask if fn is nil (in every state), ErrGroupClosed if
 	// the group is closed, and nil otherwise. It never runs the task on the

@@ -3,7 +3,10 @@ package impls
 
 import (
 	"github.com/dynolab/dyno"
+	"github.com/dynolab/dyno/impls/actorloop"
+	"github.com/dynolab/dyno/impls/channel"
 	"github.com/dynolab/dyno/impls/lockbased"
+	"github.com/dynolab/dyno/impls/serial"
 	"github.com/dynolab/dyno/impls/workstealing"
 )
 
@@ -11,6 +14,9 @@ import (
 func All() []dyno.Impl {
 	return []dyno.Impl{
 		lockbased.Impl,
+		actorloop.Impl,
+		channel.Impl,
 		workstealing.Impl,
+		serial.Impl,
 	}
 }

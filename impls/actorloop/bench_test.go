@@ -1,0 +1,10 @@
+package actorloop_test
+
+import (
+	"testing"
+
+	"github.com/dynolab/dyno/impls/actorloop"
+	"github.com/dynolab/dyno/workloads/benchtest"
+)
+
+func BenchmarkGroup(b *testing.B) { benchtest.Groups(b, actorloop.Impl) }

@@ -1,0 +1,10 @@
+package channel_test
+
+import (
+	"testing"
+
+	"github.com/dynolab/dyno/impls/channel"
+	"github.com/dynolab/dyno/workloads/benchtest"
+)
+
+func BenchmarkGroup(b *testing.B) { benchtest.Groups(b, channel.Impl) }

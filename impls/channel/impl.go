@@ -1,0 +1,18 @@
+package channel
+
+import (
+	"context"
+
+	"github.com/dynolab/dyno"
+	"github.com/dynolab/dyno/group"
+)
+
+// Impl is this implementation for suites, workloads and boards.
+var Impl = dyno.Impl{
+	Name:     "channel",
+	Idea:     "the state travels through channels; a goroutine per task",
+	Promises: dyno.Promises{Overlap: true, Eager: true, StartOrder: true, Parks: true},
+	NewGroup: func(ctx context.Context, opts ...group.Option) group.Group[int] {
+		return NewGroup[int](ctx, opts...)
+	},
+}

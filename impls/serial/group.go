@@ -1,0 +1,439 @@
+package serial
+
+import (
+	"context"
+	"math/rand/v2"
+	"strconv"
+	"sync"
+	"time"
+
+	"github.com/dynolab/dyno/group"
+	"github.com/dynolab/dyno/internal/invariants"
+)
+
+// Order is how a group chooses the next task.
+type Order int
+
+const (
+	// FIFO runs tasks in the order in which they were accepted.
+	FIFO Order = iota
+	// Seeded runs any of the queued tasks, each with the same probability, as
+	// Config.Seed decides: one seed, one order.
+	Seeded
+)
+
+// Config is what makes a group of this implementation different from the
+// others'. The zero value is what [NewGroup] uses.
+type Config struct {
+	Order Order
+	Seed  uint64 // used by Seeded only; 0 is a seed like any other
+
+	// StallAfter is how long a task may be in progress while others are queued
+	// before the calls that wait for them return a *StallError. 0 means a
+	// minute, which is long for a task in a deterministic test and short for a
+	// hang in CI. Negative means for ever. It is measured by package time's
+	// clock, which inside a testing/synctest bubble is the bubble's.
+	StallAfter time.Duration
+}
+
+// StallError is returned by Next and Wait when a task is in progress for too
+// long while others wait for their turn: most likely it waits for one of them,
+// which this implementation does not promise to work. The group goes on if the
+// task ends after all.
+type StallError struct {
+	Task    uint64        // which task is in progress, counted from 1 in the order of starting
+	Waiting int           // how many accepted tasks have not been started
+	After   time.Duration // Config.StallAfter
+}
+
+// Error says what stalls, for how long, and what to do.
+func (e *StallError) Error() string {
+	return "serial: task " + strconv.FormatUint(e.Task, 10) + " has not finished for " + e.After.String() +
+		" while " + strconv.Itoa(e.Waiting) + " more wait for their turn: tasks run one at a time here, so one that" +
+		" waits for another never ends; use an implementation that promises Overlap, or a longer StallAfter"
+}
+
+// Group is a task group that runs its tasks one at a time and on demand.
+// Make one with [NewGroup] or [NewGroupWith].
+type Group[T any] struct {
+	cfg    group.Config
+	ctx    context.Context
+	cancel context.CancelCauseFunc
+	stall  time.Duration // 0 or less: never
+
+	mu        sync.Mutex // guards everything below
+	rng       *rand.Rand // nil for FIFO
+	queued    ring[group.TaskFunc[T]]
+	started   uint64 // tasks begun so far
+	running   bool   // a task is in progress: the one numbered started
+	closed    bool
+	settled   bool
+	firstErr  error
+	cause     error // of the context, fixed when the group settles
+	results   ring[group.Result[T]]
+	consumers []*consumer[T] // calls of Next that wait, in order of arrival
+	spare     *consumer[T]   // one that nobody uses: most calls of Next wait here, mostly one at a time
+	idle      *idle          // what calls of Wait wait for, nil if none does
+
+	work    func()            // runs tasks as long as they are demanded; a value, to start it without allocating
+	current group.TaskFunc[T] // the task in progress, for work to pick up
+
+	watchdog *time.Timer // fires some time after it was armed; nil until it is needed
+	watched  uint64      // the task in progress when it was armed; 0 if it is not armed
+	stalled  *StallError // set while the task in progress is taken for stalled
+}
+
+// consumer is a call of Next that waits.
+type consumer[T any] struct {
+	ready chan struct{} // capacity 1; a token means the fields below are set
+	res   group.Result[T]
+	ok    bool
+	err   error
+}
+
+// idle is what calls of Wait wait for.
+type idle struct {
+	over chan struct{} // closed when nothing is in flight, or the group stalls
+	err  error         // what Wait returns; set before over is closed
+}
+
+// NewGroup returns an open group that runs tasks in the order of submission.
+// A nil ctx means context.Background.
+func NewGroup[T any](ctx context.Context, opts ...group.Option) *Group[T] {
+	return NewGroupWith[T](Config{}, ctx, opts...)
+}
+
+// NewGroupWith returns an open group that follows c. A nil ctx means
+// context.Background.
+func NewGroupWith[T any](c Config, ctx context.Context, opts ...group.Option) *Group[T] {
+	if ctx == nil {
+		ctx = context.Background()
+	}
+	g := &Group[T]{cfg: group.Resolve(opts...), stall: c.StallAfter}
+	if g.stall == 0 {
+		g.stall = time.Minute
+	}
+	if c.Order == Seeded {
+		g.rng = rand.New(rand.NewPCG(c.Seed, 0))
+	}
+	g.work = g.run
+	g.ctx, g.cancel = context.WithCancelCause(ctx)
+	g.results.reserve(g.cfg.ResultBuffer)
+	return g
+}
+
+// Go implements [group.Group]. It never blocks, whatever the limit: tasks wait
+// in the queue for Next or Wait, and never run more than one at a time.
+func (g *Group[T]) Go(fn group.TaskFunc[T]) error {
+	if fn == nil {
+		return group.ErrNilTask
+	}
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if g.closed {
+		return group.ErrGroupClosed
+	}
+	g.queued.push(fn)
+	g.start()
+	if g.running {
+		g.watch() // from now on somebody waits for the one in progress
+	}
+	g.check()
+	return nil
+}
+
+// Close implements [group.Group].
+func (g *Group[T]) Close() {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.closed = true
+	g.settle()
+	g.check()
+}
+
+// Next implements [group.Group]. If no result is queued it runs the next task.
+// Beyond the contract it returns a *StallError when a task in progress stalls.
+func (g *Group[T]) Next(ctx context.Context) (group.Result[T], bool, error) {
+	g.mu.Lock()
+	if g.results.len() > 0 {
+		r := g.results.pop()
+		g.mu.Unlock()
+		return r, true, nil
+	}
+	var done <-chan struct{} // nil, and never ready, for a context that cannot end
+	var err error
+	if ctx != nil {
+		err, done = ctx.Err(), ctx.Done()
+	}
+	if err == nil && g.stalled != nil {
+		err = g.stalled
+	}
+	if g.settled || err != nil {
+		if g.settled {
+			err = nil
+		}
+		g.mu.Unlock()
+		return group.Result[T]{}, false, err
+	}
+	c := g.spare
+	g.spare = nil
+	if c == nil {
+		c = &consumer[T]{ready: make(chan struct{}, 1)}
+	}
+	g.consumers = append(g.consumers, c)
+	g.start()
+	g.check()
+	g.mu.Unlock()
+	if done == nil {
+		<-c.ready
+	} else {
+		select {
+		case <-c.ready:
+		case <-done:
+			if g.leave(c) {
+				return group.Result[T]{}, false, ctx.Err()
+			}
+			<-c.ready // it was answered first
+		}
+	}
+	r, ok, err := c.res, c.ok, c.err
+	c.res = group.Result[T]{}
+	g.mu.Lock()
+	g.spare = c
+	g.mu.Unlock()
+	return r, ok, err
+}
+
+// leave takes c out of the queue and reports whether it was in it.
+func (g *Group[T]) leave(c *consumer[T]) bool {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	for i := range g.consumers {
+		if g.consumers[i] == c {
+			g.consumers = append(g.consumers[:i], g.consumers[i+1:]...)
+			return true
+		}
+	}
+	return false
+}
+
+// Wait implements [group.Group]. It runs every queued task. Beyond the contract
+// it returns a *StallError when a task in progress stalls.
+func (g *Group[T]) Wait() error {
+	g.mu.Lock()
+	if g.stalled != nil {
+		defer g.mu.Unlock()
+		return g.stalled
+	}
+	if !g.running && g.queued.len() == 0 {
+		defer g.mu.Unlock()
+		return g.verdict()
+	}
+	if g.idle == nil {
+		g.idle = &idle{over: make(chan struct{})}
+	}
+	i := g.idle
+	g.start()
+	g.check()
+	g.mu.Unlock()
+	<-i.over
+	return i.err
+}
+
+// Cancel implements [group.Group].
+func (g *Group[T]) Cancel(cause error) {
+	if cause == nil {
+		cause = context.Canceled
+	}
+	g.cancel(cause)
+}
+
+// start begins a task if somebody demands one and none is in progress.
+// mu is held.
+func (g *Group[T]) start() {
+	if g.choose() {
+		go g.work()
+	}
+}
+
+// choose makes the next task in the queue the current one, for the caller to
+// run, if somebody demands one and none is in progress. mu is held.
+func (g *Group[T]) choose() bool {
+	if g.running || g.queued.len() == 0 || (len(g.consumers) == 0 && g.idle == nil) {
+		return false
+	}
+	if g.rng != nil {
+		g.queued.swap(0, g.rng.IntN(g.queued.len()))
+	}
+	g.running = true
+	g.started++
+	g.current = g.queued.pop()
+	g.watch()
+	return true
+}
+
+// run runs the current task and then further ones as long as they are demanded.
+// The goroutine that runs it is the only one to touch current meanwhile.
+func (g *Group[T]) run() {
+	returned := false
+	defer func() {
+		if returned {
+			return
+		}
+		// The task called Goexit (or panics in a group that lets panics
+		// through: then the process ends as soon as this function returns).
+		if g.complete(group.Result[T]{Err: group.ErrGoexit}) {
+			go g.work()
+		}
+	}()
+	for g.complete(g.call(g.current)) {
+	}
+	returned = true
+}
+
+// call runs fn and makes a result of what it does.
+func (g *Group[T]) call(fn group.TaskFunc[T]) (r group.Result[T]) {
+	if g.cfg.PanicToError {
+		defer func() {
+			if v := recover(); v != nil {
+				r = group.Result[T]{Err: group.NewPanicError(v)}
+			}
+		}()
+	}
+	r.Value, r.Err = fn(g.ctx)
+	return r
+}
+
+// complete books the result of the current task and reports whether the next
+// one, which is current then, is to be run.
+func (g *Group[T]) complete(r group.Result[T]) bool {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.running, g.stalled, g.current = false, nil, nil
+	if r.Err != nil && g.firstErr == nil {
+		g.firstErr = r.Err
+		if g.cfg.FailFast {
+			g.cancel(r.Err) // before anybody can see the result
+		}
+	}
+	if len(g.consumers) > 0 {
+		c := g.consumers[0]
+		g.consumers = append(g.consumers[:0], g.consumers[1:]...) // there are few
+		c.answer(r, true, nil)
+	} else {
+		g.results.push(r)
+	}
+	g.settle()
+	if g.queued.len() == 0 && g.idle != nil {
+		g.idle.err = g.verdict()
+		close(g.idle.over)
+		g.idle = nil
+	}
+	again := g.choose()
+	if !again && g.queued.len() == 0 {
+		g.unwatch()
+	}
+	g.check()
+	return again
+}
+
+// settle, if the group is closed and nothing is in flight, fixes what Wait
+// answers and releases the context and the consumers. mu is held.
+func (g *Group[T]) settle() {
+	if g.settled || !g.closed || g.running || g.queued.len() > 0 {
+		return
+	}
+	g.settled = true
+	g.cause = context.Cause(g.ctx)
+	g.cancel(nil)
+	g.release(nil)
+}
+
+// release answers all waiting consumers that there is nothing for them, because
+// of err. mu is held.
+func (g *Group[T]) release(err error) {
+	for _, c := range g.consumers {
+		c.answer(group.Result[T]{}, false, err)
+	}
+	g.consumers = nil
+}
+
+// verdict is what Wait returns. mu is held.
+func (g *Group[T]) verdict() error {
+	switch {
+	case g.firstErr != nil:
+		return g.firstErr
+	case g.settled:
+		return g.cause
+	}
+	return context.Cause(g.ctx)
+}
+
+// answer ends the wait of c. The group's mutex is held.
+func (c *consumer[T]) answer(r group.Result[T], ok bool, err error) {
+	c.res, c.ok, c.err = r, ok, err
+	c.ready <- struct{}{}
+}
+
+// watch sees to it that the watchdog is armed if tasks wait for the one in
+// progress. It stays armed from one task to the next: setting a timer for each
+// would cost more than many tasks do. mu is held.
+func (g *Group[T]) watch() {
+	if g.stall <= 0 || g.watched != 0 || g.queued.len() == 0 {
+		return
+	}
+	g.watched = g.started
+	if g.watchdog == nil {
+		g.watchdog = time.AfterFunc(g.stall, g.bark)
+	} else {
+		g.watchdog.Reset(g.stall)
+	}
+}
+
+// unwatch disarms the watchdog, so that the timer does not keep a group that is
+// over. mu is held.
+func (g *Group[T]) unwatch() {
+	if g.watched != 0 {
+		g.watchdog.Stop()
+		g.watched = 0
+	}
+}
+
+// bark is what the watchdog does when it fires: if the task is still the one
+// that was in progress when it was armed, those who wait are told.
+func (g *Group[T]) bark() {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	watched := g.watched
+	g.watched = 0
+	if watched == 0 || !g.running || g.queued.len() == 0 {
+		return
+	}
+	if g.started != watched {
+		g.watch() // another task by now: give it the same time
+		return
+	}
+	g.stalled = &StallError{Task: g.started, Waiting: g.queued.len(), After: g.stall}
+	g.release(g.stalled)
+	if g.idle != nil {
+		g.idle.err = g.stalled
+		close(g.idle.over)
+		g.idle = nil
+	}
+}
+
+// check panics if an invariant of the package comment does not hold. mu is
+// held. It costs nothing in builds without invariants.
+func (g *Group[T]) check() {
+	if !invariants.Enabled {
+		return
+	}
+	switch {
+	case len(g.consumers) > 0 && (g.results.len() > 0 || g.settled):
+		invariants.Violated("serial", "a consumer waits only if there is neither result nor end")
+	case (len(g.consumers) > 0 || g.idle != nil) && g.queued.len() > 0 && !g.running:
+		invariants.Violated("serial", "a demanded task is in progress")
+	case g.settled && (!g.closed || g.running || g.queued.len() > 0):
+		invariants.Violated("serial", "settled implies closed and nothing in flight")
+	}
+}

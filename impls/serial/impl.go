@@ -1,0 +1,19 @@
+package serial
+
+import (
+	"context"
+
+	"github.com/dynolab/dyno"
+	"github.com/dynolab/dyno/group"
+)
+
+// Impl is this implementation for suites, workloads and boards: first in, first
+// out.
+var Impl = dyno.Impl{
+	Name:     "serial",
+	Idea:     "one task at a time, on demand, in a repeatable order",
+	Promises: dyno.Promises{StartOrder: true, Deterministic: true, Parks: true},
+	NewGroup: func(ctx context.Context, opts ...group.Option) group.Group[int] {
+		return NewGroup[int](ctx, opts...)
+	},
+}
