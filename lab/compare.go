@@ -60,7 +60,7 @@ type Comparison struct {
 
 // A File is one input and what it says about its circumstances.
 type File struct {
-	Label string // name in tables: the path, or the label put before it
+	Label string // name in tables and filters: the label given, or the file's name
 	Path  string
 
 	// Config holds the file's configuration keys in order of appearance.
@@ -128,11 +128,12 @@ type Cell struct {
 type Versus struct {
 	// Ratio is this cell over the base, NaN if it is not defined. Lo and Hi
 	// bound it; they are 0 and infinite if there are too few values, and NaN
-	// if there is no interval for such values (exact ones, or not positive).
+	// if there is no interval for such values (not tested, or not positive).
 	Ratio, Lo, Hi float64
 
 	// P is the probability of a difference at least as large if there is
-	// none; NaN for exact values, which are not tested.
+	// none; NaN if there was no test, because the values are exact or all the
+	// same.
 	P float64
 
 	// Paired says that values of the same block were compared with one
@@ -157,17 +158,19 @@ const (
 	Worse        Verdict = "worse"
 	Lower        Verdict = "lower"
 	Higher       Verdict = "higher"
-	Same         Verdict = "same"                // exact values, equal
+	Same         Verdict = "same"                // equal, and no value differs from the others
 	NoDifference Verdict = "no difference shown" // p above alpha
 	TooFew       Verdict = "too few"             // no such sample could show one
 	NoBase       Verdict = "no base"             // nothing to compare to
 	Missing      Verdict = "missing"             // due, but not there
+	Skipped      Verdict = "skipped"             // not there for a reason of its own
 	Absent       Verdict = ""                    // not there, not due
 )
 
 // Compare reads benchmark results and compares them. A path is a file in Go
 // benchmark format, "-" for standard input, or either with a label,
-// "label=path". A malformed line is recorded in Problems and skipped. The
+// "label=path"; without one the file's name is its label, or its path if two
+// files have the same name. A malformed line is recorded in Problems and skipped. The
 // error says what to do: an unreadable file, a bad option, nothing to compare.
 func Compare(paths []string, opts CompareOptions) (*Comparison, error) {
 	if opts.Alpha == 0 {

@@ -214,8 +214,8 @@ func (g *grid) mergePackages() {
 	g.cells = merged
 }
 
-// order sorts rows and columns by their first cell's place. A column
-// projection that names an order of its own (fixed) keeps it.
+// order sorts rows and columns by their first cell's place, references before
+// other columns. A column projection that names an order (fixed) keeps it.
 func (g *grid) order(keys []benchproc.Key, names map[benchproc.Key]string, fixed bool) {
 	rows, cols := make(map[rowKey]place), make(map[string]place)
 	for key, cell := range g.cells {
@@ -240,7 +240,15 @@ func (g *grid) order(keys []benchproc.Key, names map[benchproc.Key]string, fixed
 	for col := range cols {
 		g.cols = append(g.cols, col)
 	}
-	slices.SortFunc(g.cols, func(a, b string) int { return cols[a].compare(cols[b]) })
+	slices.SortFunc(g.cols, func(a, b string) int {
+		if ref := strings.HasPrefix(a, RefPrefix); ref != strings.HasPrefix(b, RefPrefix) {
+			if ref {
+				return -1
+			}
+			return 1
+		}
+		return cols[a].compare(cols[b])
+	})
 }
 
 // unitRank puts time first, then what is allocated, then the rest.

@@ -2,6 +2,7 @@ package lab
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"unicode"
@@ -28,6 +29,21 @@ func (h Hole) String() string {
 		what += " in block " + h.Block
 	}
 	return what + ": " + h.Reason
+}
+
+// mergeHoles joins holes of one cell that have the same reason, so that a
+// benchmark that failed in every block needs one footnote.
+func mergeHoles(holes []Hole) []Hole {
+	var out []Hole
+	for _, h := range holes {
+		i := slices.IndexFunc(out, func(o Hole) bool { return o.Reason == h.Reason && o.Skipped == h.Skipped })
+		if i < 0 {
+			out = append(out, h)
+		} else if h.Block != "" {
+			out[i].Block += ", " + h.Block
+		}
+	}
+	return out
 }
 
 // parseHoleLine reads a line "# hole: case=… block=… reason=…", or the same

@@ -136,6 +136,9 @@ func (j *judge) row(t *Table, r *Row, cells []*gridCell, unit string) {
 			cell.Verdict = Absent
 			if cells[i] != nil && len(cells[i].holes) > 0 {
 				cell.Verdict = Missing
+				if !cell.Hole {
+					cell.Verdict = Skipped
+				}
 			} else if !t.Cols[i].Ref && !onlyRefs {
 				cell.Verdict, cell.Hole = Missing, true
 				cell.Notes = append(cell.Notes, j.note("no result, and the input names no reason"))
@@ -196,7 +199,7 @@ func perBlock(in []value) (out []value, reduced bool) {
 // gaps notes what a cell lacks and why.
 func (j *judge) gaps(cell *Cell, c *gridCell, n, most int) {
 	if c != nil && len(c.holes) > 0 {
-		for _, h := range c.holes {
+		for _, h := range mergeHoles(c.holes) {
 			if !h.Skipped {
 				cell.Hole = true
 			}
@@ -253,9 +256,7 @@ func (j *judge) compare(t *Table, cell, base *Cell, x, ref []value, unit string)
 		return
 	}
 	if constant(x, ref) {
-		vs.Lo, vs.Hi, vs.P = vs.Ratio, vs.Ratio, 1
-		_, _, vs.Paired = pairs(x, ref)
-		cell.Verdict = Same
+		cell.Verdict = Same // nothing varies, so there is nothing to test
 		return
 	}
 	j.c.Comparisons++
@@ -477,11 +478,8 @@ func (c *Comparison) Gate() Gate {
 		}
 		for _, r := range t.Rows {
 			for i, cell := range r.Cells {
-				if t.Cols[i].Ref || cell.Verdict == Absent || cell.Verdict == Base && !cell.Hole {
+				if t.Cols[i].Ref || cell.Verdict == Absent || cell.Verdict == Skipped || cell.Verdict == Base && !cell.Hole {
 					continue
-				}
-				if cell.Verdict == Missing && !cell.Hole {
-					continue // skipped, with a reason: nothing was due
 				}
 				judged++
 				what := fmt.Sprintf("%s, %s, %s: %s", r.Name, t.Cols[i].Name, t.Unit, cell.Verdict)

@@ -2,9 +2,12 @@ package lab
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"io"
+	"math"
 	"os"
+	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -33,28 +36,56 @@ type holeResult struct {
 // "-" is standard input.
 func readInputs(paths []string) (*inputs, error) {
 	if len(paths) == 0 {
-		return nil, fmt.Errorf("no result file given; name one or more, or \"-\" for standard input")
+		return nil, errors.New(`no result file given; name one or more, or "-" for standard input`)
 	}
 	in := new(inputs)
 	var r benchfmt.Reader
-	for _, arg := range paths {
-		label, path, labelled := strings.Cut(arg, "=")
-		if !labelled {
-			path = arg
-		}
-		for base, n := label, 2; slices.ContainsFunc(in.files, func(f File) bool { return f.Label == label }) && !labelled; n++ {
-			label = base + "#" + strconv.Itoa(n)
-		}
-		data, err := readPath(path)
+	for _, f := range label(paths) {
+		data, err := readPath(f.Path)
 		if err != nil {
 			return nil, err
 		}
-		if err := in.readFile(&r, data, label, path); err != nil {
+		if err := in.readFile(&r, data, f); err != nil {
 			return nil, err
 		}
 	}
 	in.units = r.Units()
 	return in, nil
+}
+
+// label splits labels from paths, and finds one for each path that has none:
+// its last element, or if several have that, the whole path, and if a path is
+// there twice, with a number.
+func label(args []string) []File {
+	files := make([]File, len(args))
+	count := make(map[string]int)
+	for i, arg := range args {
+		files[i].Path = arg
+		if l, path, ok := strings.Cut(arg, "="); ok {
+			// A name such as "workload=short.bench" is no label.
+			if _, err := os.Stat(arg); err != nil {
+				files[i] = File{Label: l, Path: path}
+				continue
+			}
+		}
+		count[filepath.Base(arg)]++
+		count[arg+"\x00"]++
+	}
+	seen := make(map[string]int)
+	for i, f := range files {
+		if f.Label != "" {
+			continue
+		}
+		files[i].Label = filepath.Base(f.Path)
+		if count[files[i].Label] > 1 {
+			files[i].Label = f.Path
+		}
+		if count[f.Path+"\x00"] > 1 {
+			seen[f.Path]++
+			files[i].Label += "#" + strconv.Itoa(seen[f.Path])
+		}
+	}
+	return files
 }
 
 func readPath(path string) ([]byte, error) {
@@ -72,13 +103,12 @@ const holeUnit = "\x00hole:"
 // readFile reads one file. To know the configuration in force at a hole, which
 // is a comment to benchfmt, each hole becomes a benchmark line of an impossible
 // unit before benchfmt sees it; line numbers stay as they are.
-func (in *inputs) readFile(r *benchfmt.Reader, data []byte, label, path string) error {
-	f := File{Label: label, Path: path}
+func (in *inputs) readFile(r *benchfmt.Reader, data []byte, f File) error {
 	lines := bytes.SplitAfter(data, []byte("\n"))
 	for i, line := range lines {
 		h, ok, err := parseHoleLine(strings.TrimRight(string(line), "\r\n"))
 		if err != nil {
-			in.problems = append(in.problems, fmt.Sprintf("%s:%d: %v", path, i+1, err))
+			in.problems = append(in.problems, fmt.Sprintf("%s:%d: %v", f.Path, i+1, err))
 			continue
 		}
 		if ok {
@@ -88,7 +118,7 @@ func (in *inputs) readFile(r *benchfmt.Reader, data []byte, label, path string) 
 	}
 	settings := make(map[string]int)
 	blocks := make(map[string]bool)
-	r.Reset(bytes.NewReader(bytes.Join(lines, nil)), path, ".file", label)
+	r.Reset(bytes.NewReader(bytes.Join(lines, nil)), f.Path, ".file", f.Label)
 	for r.Scan() {
 		switch rec := r.Result().(type) {
 		case *benchfmt.SyntaxError:
@@ -107,9 +137,7 @@ func (in *inputs) readFile(r *benchfmt.Reader, data []byte, label, path string) 
 				in.holes = append(in.holes, holeResult{f.Holes[i], res})
 				continue
 			}
-			for i, v := range res.Values {
-				res.Values[i] = tidied(v)
-			}
+			in.clean(res)
 			in.results = append(in.results, res)
 			f.Results++
 			for _, s := range res.Config {
@@ -134,6 +162,22 @@ func (in *inputs) readFile(r *benchfmt.Reader, data []byte, label, path string) 
 	f.Blocks = len(blocks)
 	in.files = append(in.files, f)
 	return r.Err()
+}
+
+// clean tidies the values of res, and drops those that are no numbers to
+// calculate with: benchmath's rank test does not end on NaN.
+func (in *inputs) clean(res *benchfmt.Result) {
+	res.Values = slices.DeleteFunc(res.Values, func(v benchfmt.Value) bool {
+		bad := math.IsNaN(v.Value) || math.IsInf(v.Value, 0)
+		if bad {
+			file, line := res.Pos()
+			in.problems = append(in.problems, fmt.Sprintf("%s:%d: the value in %s is %v", file, line, written(v), v.Value))
+		}
+		return bad
+	})
+	for i, v := range res.Values {
+		res.Values[i] = tidied(v)
+	}
 }
 
 // tidied returns v in its tidy unit. The reader leaves out the step for values

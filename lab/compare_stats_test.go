@@ -33,7 +33,7 @@ func TestSignedRankTable(t *testing.T) {
 				t.Errorf("n=%d: P(%d) = %v, want > %v", n, want+1, p, tab.alpha)
 			}
 		}
-		if p := 2 * signedRankCDF(tab.first - 1)(0); p <= tab.alpha {
+		if p := 2 * signedRankCDF(tab.first-1)(0); p <= tab.alpha {
 			t.Errorf("n=%d: least p = %v, want > %v", tab.first-1, p, tab.alpha)
 		}
 	}
