@@ -4,11 +4,14 @@ import (
 	"context"
 	"errors"
 	"slices"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
 
+	"github.com/dynolab/dyno"
 	"github.com/dynolab/dyno/group"
+	"github.com/dynolab/dyno/impls"
 	"github.com/dynolab/dyno/impls/lockbased"
 	"github.com/dynolab/dyno/workloads"
 )
@@ -32,7 +35,8 @@ type sabotage struct {
 // A saboteur makes groups that are right but for one thing.
 type saboteur struct {
 	sabotage
-	at int64 // the turn, counted over all groups of the run
+	impl dyno.Impl // makes the right groups
+	at   int64     // the turn, counted over all groups of the run
 
 	tasks, results atomic.Int64
 	struck         atomic.Bool // the turn was there
@@ -48,7 +52,7 @@ type sabotaged struct {
 }
 
 func (s *saboteur) newGroup(ctx context.Context, opts ...group.Option) group.Group[int] {
-	return &sabotaged{Group: lockbased.NewGroup[int](ctx, slices.Concat(opts, s.opts)...), s: s}
+	return &sabotaged{Group: s.impl.NewGroup(ctx, slices.Concat(opts, s.opts)...), s: s}
 }
 
 func (g *sabotaged) Go(fn group.TaskFunc[int]) error {
@@ -111,13 +115,14 @@ func (g *sabotaged) Cancel(cause error) {
 var sabotages = []struct {
 	name   string
 	only   []string
-	always bool // it does not wait for its turn
+	always bool   // it does not wait for its turn
+	says   string // in the error, if more than that something is wrong is to be said
 	do     sabotage
 }{
 	{name: "a task is accepted and never run", do: sabotage{
 		goes: func(*sabotaged, group.TaskFunc[int]) error { return nil },
 	}},
-	{name: "a task is refused", do: sabotage{
+	{name: "a task is refused", says: "group: closed", do: sabotage{
 		goes: func(*sabotaged, group.TaskFunc[int]) error { return group.ErrGroupClosed },
 	}},
 	{name: "a task is run as two", do: sabotage{
@@ -163,13 +168,13 @@ var sabotages = []struct {
 			return group.Result[int]{Err: r.Err}, true, nil
 		},
 	}},
-	{name: "an error comes from nowhere", do: sabotage{
+	{name: "an error comes from nowhere", says: "sabotage", do: sabotage{
 		nexts: func(_ *sabotaged, r group.Result[int]) (group.Result[int], bool, error) {
 			r.Err = errSabotage
 			return r, true, nil
 		},
 	}},
-	{name: "Next fails", do: sabotage{
+	{name: "Next fails", says: "sabotage", do: sabotage{
 		nexts: func(_ *sabotaged, r group.Result[int]) (group.Result[int], bool, error) {
 			return group.Result[int]{}, false, errSabotage
 		},
@@ -180,7 +185,7 @@ var sabotages = []struct {
 			return group.Result[int]{}, false, nil
 		},
 	}},
-	{name: "Wait returns another error", always: true, do: sabotage{
+	{name: "Wait returns another error", always: true, says: "sabotage", do: sabotage{
 		waits: func(error) error { return errSabotage },
 	}},
 	{
@@ -218,31 +223,51 @@ func alter(f func(v int) int) sabotage {
 	}}
 }
 
+// saboteurs' implementations: one that runs tasks by itself, and those that
+// only do while somebody takes results, where giving up must not leave the
+// one who submits waiting.
+func sabotagedImpls() []dyno.Impl {
+	list := []dyno.Impl{lockbased.Impl}
+	for _, impl := range impls.All() {
+		if !impl.Promises.Eager {
+			list = append(list, impl)
+		}
+	}
+	return list
+}
+
 // Every workload notices every sabotage, wherever in a run it strikes.
 func TestSabotageIsNoticed(t *testing.T) {
 	const n = 600 // more than a group of most workloads
-	for _, w := range workloads.Groups() {
-		for _, sab := range sabotages {
-			if sab.only != nil && !slices.Contains(sab.only, w.Path()) {
+	for _, impl := range sabotagedImpls() {
+		for _, w := range workloads.Groups() {
+			if len(impl.Promises.Lacks(w.Needs)) > 0 {
 				continue
 			}
-			t.Run(w.Path()+"/"+sab.name, func(t *testing.T) {
-				for _, at := range []int64{1, 2, 100, 256, 257, 590} {
-					s := &saboteur{sabotage: sab.do, at: at}
-					run := w.Prepare(s.newGroup)
-					err := run.Do(n)
-					if err == nil {
-						err = run.Check()
-					}
-					if !sab.always && !s.struck.Load() {
-						t.Fatalf("no task or result number %d: the test tests nothing", at)
-					}
-					if err == nil {
-						t.Fatalf("at %d: not noticed", at)
-					}
-					t.Logf("at %d: %v", at, err)
+			for _, sab := range sabotages {
+				if sab.only != nil && !slices.Contains(sab.only, w.Path()) {
+					continue
 				}
-			})
+				t.Run(w.Path()+"/impl="+impl.Name+"/"+sab.name, func(t *testing.T) {
+					for _, at := range []int64{1, 2, 100, 256, 257, 590} {
+						s := &saboteur{sabotage: sab.do, impl: impl, at: at}
+						run := w.Prepare(s.newGroup)
+						err := run.Do(n)
+						if err == nil {
+							err = run.Check()
+						}
+						if !sab.always && !s.struck.Load() {
+							t.Fatalf("no task or result number %d: the test tests nothing", at)
+						}
+						if err == nil {
+							t.Fatalf("at %d: not noticed", at)
+						}
+						if !strings.Contains(err.Error(), sab.says) {
+							t.Errorf("at %d: noticed, but not said: %v", at, err)
+						}
+					}
+				})
+			}
 		}
 	}
 }
@@ -251,7 +276,9 @@ func TestSabotageIsNoticed(t *testing.T) {
 func TestNoSabotage(t *testing.T) {
 	for _, w := range workloads.Groups() {
 		t.Run(w.Path(), func(t *testing.T) {
-			exercise(t, []int{600}, func() workloads.Run { return w.Prepare(new(saboteur).newGroup) })
+			exercise(t, []int{600}, func() workloads.Run {
+				return w.Prepare((&saboteur{impl: lockbased.Impl}).newGroup)
+			})
 		})
 	}
 }
