@@ -88,6 +88,11 @@ func Conform(ctx context.Context, o ConformOptions) (*Matrix, error) {
 	if len(o.Packages) == 0 {
 		o.Packages = []string{"./impls/..."}
 	}
+	for _, p := range o.Packages {
+		if strings.HasPrefix(p, "-") {
+			return nil, fmt.Errorf("package %q begins with a hyphen; it would be a flag of go test", p)
+		}
+	}
 	if o.Timeout == 0 {
 		o.Timeout = 10 * time.Minute
 	}
