@@ -1,0 +1,16 @@
+// Package report renders what package lab found, for people and for programs.
+//
+//  1. [lab.Compare] and [lab.Conform] make plain data: a [lab.Comparison], a
+//     [lab.Matrix].
+//  2. [Text], [Markdown], [CSV] and [JSON] write a comparison to an io.Writer;
+//     [ConformText], [ConformMarkdown] and [ConformJSON] a matrix.
+//  3. [Chart] and [Overview] draw it, as SVG.
+//  4. [Write] puts the markdown and its charts beside the results they come
+//     from.
+//
+// Nothing here computes: a figure that is in a report is in the data. The same
+// data gives the same bytes; there is no clock and no random identifier in any
+// output, so that a report can be committed and compared.
+//
+// How to read a report is told in docs/reading-a-report.md.
+package report

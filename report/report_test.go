@@ -1,0 +1,471 @@
+package report
+
+import (
+	"bytes"
+	"encoding/csv"
+	"encoding/json"
+	"encoding/xml"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"math"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/dynolab/dyno/lab"
+)
+
+var update = flag.Bool("update", false, "rewrite the golden files; look at the difference before you commit it")
+
+// golden compares got to a file in testdata.
+func golden(t *testing.T, name string, got []byte) {
+	t.Helper()
+	path := filepath.Join("testdata", name)
+	if *update {
+		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, got, 0o644); err != nil {
+			t.Fatal(err)
+		}
+		return
+	}
+	want, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !bytes.Equal(got, want) {
+		t.Errorf("%s differs; if that is right, run go test ./report -update. Got:\n%s", path, got)
+	}
+}
+
+const samples = "../lab/testdata/compare/"
+
+func interleaved(t testing.TB) *lab.Comparison {
+	t.Helper()
+	return compare(t, samples+"interleaved.bench")
+}
+
+func unpaired(t testing.TB) *lab.Comparison {
+	t.Helper()
+	return compare(t, samples+"old.txt", samples+"new.txt")
+}
+
+func compare(t testing.TB, paths ...string) *lab.Comparison {
+	t.Helper()
+	c, err := lab.Compare(paths, lab.CompareOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c
+}
+
+func render(t *testing.T, f func(io.Writer) error) []byte {
+	t.Helper()
+	var b bytes.Buffer
+	if err := f(&b); err != nil {
+		t.Fatal(err)
+	}
+	return b.Bytes()
+}
+
+func TestGolden(t *testing.T) {
+	for name, c := range map[string]*lab.Comparison{"interleaved": interleaved(t), "unpaired": unpaired(t)} {
+		golden(t, name+".txt", render(t, func(w io.Writer) error { return Text(w, c, TextOptions{}) }))
+		golden(t, name+".md", render(t, func(w io.Writer) error { return Markdown(w, c) }))
+		golden(t, name+".csv", render(t, func(w io.Writer) error { return CSV(w, c) }))
+		golden(t, name+".json", render(t, func(w io.Writer) error { return JSON(w, withoutPaths(c)) }))
+	}
+}
+
+// withoutPaths makes the paths of c those of any system.
+func withoutPaths(c *lab.Comparison) *lab.Comparison {
+	for i := range c.Files {
+		c.Files[i].Path = filepath.ToSlash(c.Files[i].Path)
+	}
+	return c
+}
+
+// Colour adds escape sequences and nothing else.
+func TestColorOnlyAddsColor(t *testing.T) {
+	c := interleaved(t)
+	plain := render(t, func(w io.Writer) error { return Text(w, c, TextOptions{}) })
+	colored := render(t, func(w io.Writer) error { return Text(w, c, TextOptions{Color: true}) })
+	if bytes.Contains(plain, []byte("\x1b")) {
+		t.Error("plain text has escape sequences")
+	}
+	for _, want := range []string{"\x1b[32mfaster", "\x1b[31mslower", "\x1b[33mtoo few", "\x1b[2mref-errgroup"} {
+		if !bytes.Contains(colored, []byte(want)) {
+			t.Errorf("no %q", want)
+		}
+	}
+	if stripped := regexp.MustCompile("\x1b\\[[0-9]+m").ReplaceAll(colored, nil); !bytes.Equal(stripped, plain) {
+		t.Errorf("without colours it is\n%s", stripped)
+	}
+}
+
+// CSV parses back into the same figures.
+func TestCSVParsesBack(t *testing.T) {
+	for _, c := range []*lab.Comparison{interleaved(t), unpaired(t)} {
+		records, err := csv.NewReader(bytes.NewReader(render(t, func(w io.Writer) error { return CSV(w, c) }))).ReadAll()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !slices.Equal(records[0], csvHead) {
+			t.Errorf("head: %q", records[0])
+		}
+		at := 1
+		for _, tab := range c.Tables {
+			for _, r := range tab.Rows {
+				for i, cell := range r.Cells {
+					if cell.Verdict == lab.Absent {
+						continue
+					}
+					rec := make(map[string]string)
+					for k, name := range csvHead {
+						rec[name] = records[at][k]
+					}
+					at++
+					if rec["unit"] != tab.Unit || rec["benchmark"] != r.Name || rec["column"] != tab.Cols[i].Name || rec["verdict"] != string(cell.Verdict) {
+						t.Fatalf("line %d is %v, want %s of %s", at, rec, tab.Cols[i].Name, r.Name)
+					}
+					if cell.N > 0 {
+						same(t, rec["center"], cell.Center)
+						same(t, rec["lo"], cell.Lo)
+						same(t, rec["hi"], cell.Hi)
+					}
+					if cell.Vs != nil {
+						same(t, rec["ratio"], cell.Vs.Ratio)
+						same(t, rec["ratio_lo"], cell.Vs.Lo)
+						same(t, rec["ratio_hi"], cell.Vs.Hi)
+						same(t, rec["p"], cell.Vs.P)
+					}
+				}
+			}
+		}
+		if at != len(records) {
+			t.Errorf("%d lines, want %d", len(records), at)
+		}
+	}
+}
+
+// same checks that s is v as text; "" is NaN.
+func same(t *testing.T, s string, v float64) {
+	t.Helper()
+	if s == "" {
+		if !math.IsNaN(v) {
+			t.Errorf("empty, want %v", v)
+		}
+		return
+	}
+	if got, err := strconv.ParseFloat(s, 64); err != nil || got != v {
+		t.Errorf("%q, want %v", s, v)
+	}
+}
+
+// JSON parses back, strictly, and leaves out no cell.
+func TestJSONParsesBack(t *testing.T) {
+	c := interleaved(t)
+	dec := json.NewDecoder(bytes.NewReader(render(t, func(w io.Writer) error { return JSON(w, c) })))
+	dec.DisallowUnknownFields()
+	var doc comparisonJSON
+	if err := dec.Decode(&doc); err != nil {
+		t.Fatal(err)
+	}
+	if doc.Schema != ComparisonSchema || doc.Comparisons != c.Comparisons || len(doc.Tables) != len(c.Tables) {
+		t.Errorf("document: %+v", doc)
+	}
+	var verdicts, want []string
+	for i, tab := range doc.Tables {
+		for j, r := range tab.Rows {
+			for _, cell := range r.Cells {
+				verdicts = append(verdicts, cell.Verdict)
+			}
+			for _, cell := range c.Tables[i].Rows[j].Cells {
+				if cell.Verdict != lab.Absent {
+					want = append(want, string(cell.Verdict))
+				}
+			}
+		}
+	}
+	if !slices.Equal(verdicts, want) {
+		t.Errorf("verdicts %q, want %q", verdicts, want)
+	}
+	if len(doc.Files[0].Holes) != len(c.Files[0].Holes) || doc.Files[0].Holes[0].Reason == "" {
+		t.Errorf("holes: %+v", doc.Files[0].Holes)
+	}
+}
+
+// A report is the same bytes each time, its links lead to its charts, and its
+// charts are well-formed.
+func TestWrite(t *testing.T) {
+	c := interleaved(t)
+	out := filepath.Join(t.TempDir(), "deep", "run.md")
+	if err := Write(c, out); err != nil {
+		t.Fatal(err)
+	}
+	first := tree(t, filepath.Dir(out))
+	if err := Write(interleaved(t), out); err != nil {
+		t.Fatal(err)
+	}
+	second := tree(t, filepath.Dir(out))
+	if fmt.Sprint(first) != fmt.Sprint(second) {
+		t.Error("a second report of the same results differs")
+	}
+	golden(t, "report.md", first["run.md"])
+	golden(t, "overview.svg", first["run/overview.svg"])
+	golden(t, "chart.svg", first["run/Group-workload=short-2.svg"])
+
+	links := regexp.MustCompile(`!\[[^]]*\]\(([^)]*)\)`).FindAllSubmatch(first["run.md"], -1)
+	if want := 1 + len(c.Tables[0].Rows); len(links) != want {
+		t.Errorf("%d pictures, want %d", len(links), want)
+	}
+	for _, l := range links {
+		if first[string(l[1])] == nil {
+			t.Errorf("picture %s does not exist; there are %d files", l[1], len(first))
+		}
+	}
+	for name, data := range first {
+		if strings.HasSuffix(name, ".svg") {
+			wellFormed(t, name, data)
+		}
+	}
+	// A hole is a miss, and shown in every place.
+	if !bytes.Contains(first["run.md"], []byte("crashed: exit status 2")) || !bytes.Contains(first["run/overview.svg"], []byte("missing")) {
+		t.Error("the hole is not shown")
+	}
+}
+
+// tree reads all files below dir.
+func tree(t *testing.T, dir string) map[string][]byte {
+	t.Helper()
+	files := make(map[string][]byte)
+	err := filepath.WalkDir(dir, func(path string, d os.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			return err
+		}
+		rel, err := filepath.Rel(dir, path)
+		if err != nil {
+			return err
+		}
+		files[filepath.ToSlash(rel)], err = os.ReadFile(path)
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return files
+}
+
+func wellFormed(t *testing.T, name string, data []byte) {
+	t.Helper()
+	dec := xml.NewDecoder(bytes.NewReader(data))
+	title := false
+	for {
+		tok, err := dec.Token()
+		if errors.Is(err, io.EOF) {
+			break
+		}
+		if err != nil {
+			t.Errorf("%s: %v", name, err)
+			return
+		}
+		if e, ok := tok.(xml.StartElement); ok && e.Name.Local == "title" {
+			title = true
+		}
+	}
+	if !title {
+		t.Errorf("%s has no title", name)
+	}
+	if bytes.Contains(data, []byte("NaN")) || bytes.Contains(data, []byte("Inf")) {
+		t.Errorf("%s has coordinates that are no numbers", name)
+	}
+}
+
+// What a logarithmic axis cannot show has no chart, and the report stands
+// without it.
+func TestNoChart(t *testing.T) {
+	c := compareText(t, "BenchmarkA 1 0 ns/op\nBenchmarkB 1 5 ns/op\nBenchmark<&> 1 5 ns/op\nBenchmarkb 1 6 ns/op\n")
+	t0 := c.Tables[0]
+	if err := Chart(io.Discard, c, t0, t0.Rows[0]); !errors.Is(err, ErrNoChart) {
+		t.Errorf("chart of zero: %v", err)
+	}
+	if err := Overview(io.Discard, c, t0); !errors.Is(err, ErrNoChart) {
+		t.Errorf("overview of nothing: %v", err)
+	}
+	out := filepath.Join(t.TempDir(), "run.md")
+	if err := Write(c, out); err != nil {
+		t.Fatal(err)
+	}
+	var names []string
+	for name, data := range tree(t, filepath.Dir(out)) {
+		names = append(names, name)
+		if strings.HasSuffix(name, ".svg") {
+			wellFormed(t, name, data)
+		}
+	}
+	slices.Sort(names)
+	if got := strings.Join(names, " "); got != "run.md run/B.svg run/b-2.svg run/benchmark.svg" {
+		t.Errorf("files: %s", got)
+	}
+}
+
+func compareText(t testing.TB, text string) *lab.Comparison {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "a.bench")
+	if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	return compare(t, path)
+}
+
+// Names and settings are data: they cannot break the document.
+func TestMarkdownIsEscaped(t *testing.T) {
+	c := compareText(t, "note: a `b` | *c* <script>\nBenchmarkX/|<b>*_`[x](y) 1 5 ns/op\n")
+	got := string(render(t, func(w io.Writer) error { return Markdown(w, c) }))
+	for _, bad := range []string{"<script>\n", "<b>", "[x](y)"} {
+		if strings.Contains(got, bad) {
+			t.Errorf("%q stands unescaped in\n%s", bad, got)
+		}
+	}
+	for _, line := range strings.Split(got, "\n") {
+		cells := strings.Count(strings.ReplaceAll(line, `\|`, ""), "|") - 1
+		if strings.HasPrefix(line, "| X/") && cells != 10 || strings.HasPrefix(line, "| note") && cells != 2 {
+			t.Errorf("%d cells in %s", cells, line)
+		}
+	}
+}
+
+func TestPath(t *testing.T) {
+	for _, c := range []struct{ file, dir, want string }{
+		{"results/m/run.bench", "", "results/m/run.md"},
+		{"results/m/run.bench", "out", "out/run.md"},
+		{"new=results/run.bench", "", "results/run.md"},
+		{"-", "", "stdin.md"},
+		{"plain", "", "plain.md"},
+	} {
+		if got := filepath.ToSlash(Path([]string{c.file, "other"}, c.dir)); got != c.want {
+			t.Errorf("Path(%s, %q) = %s, want %s", c.file, c.dir, got, c.want)
+		}
+	}
+}
+
+func TestFormat(t *testing.T) {
+	for _, c := range []struct {
+		v    float64
+		unit string
+		want string
+	}{
+		{0.5, "ns/op", "0.5 ns"},
+		{0, "ns/op", "0 ns"},
+		{1.2345, "ns/op", "1.234 ns"},
+		{371.04, "ns/op", "371.0 ns"},
+		{999.94, "ns/op", "999.9 ns"},
+		{999.96, "ns/op", "1.000 µs"},
+		{12345, "ns/op", "12.35 µs"},
+		{3e6, "ns/op", "3.000 ms"},
+		{2.5e9, "ns/op", "2.500 s"},
+		{2.5e13, "ns/op", "25000 s"},
+		{1.5, "p99-ns", "1.500 ns"},
+		{528, "allocs/op", "528"},
+		{17120, "B/op", "17120"},
+		{0.03125, "allocs/op", "0.0312"},
+		{1048576, "B/op", "1.000Mi"},
+		{2.5e6, "msgs/s", "2.500M"},
+		{math.Inf(1), "ns/op", "–"},
+	} {
+		if got := formatValue(c.v, c.unit); got != c.want {
+			t.Errorf("formatValue(%v, %s) = %q, want %q", c.v, c.unit, got, c.want)
+		}
+	}
+	for r, want := range map[float64]string{
+		0.05: "0.05", 0.3267: "0.327", 1: "1.000", 9.9996: "10.00", 12.345: "12.35", 1234.5: "1234", 0: "0", math.Inf(1): "–",
+	} {
+		if got := formatRatio(r); got != want {
+			t.Errorf("formatRatio(%v) = %q, want %q", r, got, want)
+		}
+	}
+	for p, want := range map[float64]string{0.03125: "0.031", 0.0004: "<0.001", 0.0005: "0.001", 1: "1.000"} {
+		if got := formatP(p); got != want {
+			t.Errorf("formatP(%v) = %q, want %q", p, got, want)
+		}
+	}
+}
+
+func matrix() *lab.Matrix {
+	return &lab.Matrix{
+		Clauses: []lab.Clause{{Name: "group/one", Rule: "G1"}, {Name: "group/two", Rule: "G4"}},
+		Packages: []lab.Conformance{
+			{Path: "example.com/impls/good", Results: map[string]lab.ClauseResult{
+				"group/one": {Outcome: "pass"}, "group/two": {Outcome: "skip", Why: "lacks Overlap"},
+			}},
+			{Path: "example.com/impls/wrong", Results: map[string]lab.ClauseResult{
+				"group/one": {Outcome: "fail", Why: "a result came twice", Seed: "7", Repeat: "DYNO_SEED=7 go test ./impls/wrong"},
+				"group/two": {Outcome: "unknown"},
+			}},
+			{Path: "example.com/impls/crash", Results: map[string]lab.ClauseResult{}, Problem: "does not build", Output: "x.go:1: no\n"},
+		},
+	}
+}
+
+func TestConformGolden(t *testing.T) {
+	m := matrix()
+	golden(t, "conform.txt", render(t, func(w io.Writer) error { return ConformText(w, m, TextOptions{}) }))
+	golden(t, "conform.md", render(t, func(w io.Writer) error { return ConformMarkdown(w, m) }))
+	data := render(t, func(w io.Writer) error { return ConformJSON(w, m) })
+	golden(t, "conform.json", data)
+	dec := json.NewDecoder(bytes.NewReader(data))
+	dec.DisallowUnknownFields()
+	var doc matrixJSON
+	if err := dec.Decode(&doc); err != nil || doc.Packages[1].Results["group/one"].Seed != "7" {
+		t.Errorf("parsed back: %+v, %v", doc, err)
+	}
+	colored := string(render(t, func(w io.Writer) error { return ConformText(w, m, TextOptions{Color: true}) }))
+	for _, want := range []string{"\x1b[32mpass", "\x1b[33mskip[2]", "\x1b[31mFAIL[1]", "\x1b[31mUNKNOWN[3]"} {
+		if !strings.Contains(colored, want) {
+			t.Errorf("no %q in\n%s", want, colored)
+		}
+	}
+	m.Packages[2].Path = "example.com/other/good"
+	if text := string(render(t, func(w io.Writer) error { return ConformText(w, m, TextOptions{}) })); !strings.Contains(text, "example.com/impls/good") {
+		t.Errorf("packages of one name are not told apart:\n%s", text)
+	}
+}
+
+// Failure to write is passed on.
+func TestWriteErrors(t *testing.T) {
+	c := interleaved(t)
+	m := matrix()
+	for name, f := range map[string]func(io.Writer) error{
+		"text":     func(w io.Writer) error { return Text(w, c, TextOptions{}) },
+		"markdown": func(w io.Writer) error { return Markdown(w, c) },
+		"csv":      func(w io.Writer) error { return CSV(w, c) },
+		"json":     func(w io.Writer) error { return JSON(w, c) },
+		"chart":    func(w io.Writer) error { return Chart(w, c, c.Tables[0], c.Tables[0].Rows[0]) },
+		"conform":  func(w io.Writer) error { return ConformText(w, m, TextOptions{}) },
+		"matrix":   func(w io.Writer) error { return ConformMarkdown(w, m) },
+	} {
+		if err := f(failing{}); !errors.Is(err, errFull) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	file := filepath.Join(t.TempDir(), "file")
+	if err := os.WriteFile(file, nil, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if err := Write(c, filepath.Join(file, "run.md")); err == nil {
+		t.Error("a report inside a file was written")
+	}
+}
+
+var errFull = errors.New("disk full")
+
+type failing struct{}
+
+func (failing) Write([]byte) (int, error) { return 0, errFull }
