@@ -253,7 +253,6 @@ func (b *batch) onFloor(workers int) Run {
 		defer cancel(nil)
 		f.cancel = cancel
 		f.failed.Store(false)
-		f.first = nil
 		f.next.Store(0)
 		f.n = k
 		f.wg.Add(workers - 1)
@@ -297,7 +296,7 @@ type floor struct {
 
 	wg     sync.WaitGroup
 	failed atomic.Bool
-	first  error // written by whoever sets failed, read after wg.Wait
+	first  error // of a round that failed; written by whoever sets failed, read after wg.Wait
 }
 
 // floorWorker is one worker. It books on its own, so that workers share

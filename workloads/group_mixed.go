@@ -3,8 +3,6 @@ package workloads
 import (
 	"context"
 	"time"
-
-	"github.com/dynolab/dyno"
 )
 
 const (
@@ -19,7 +17,6 @@ func Mixed() Group {
 	return Group{
 		Name:    "mixed",
 		Doc:     "as short, but every 8th task waits for 200 µs: whether waiting tasks hold up the others",
-		Needs:   dyno.Promises{Eager: true},
 		Prepare: func(newGroup NewGroup) Run { return mixedBatch().onGroup(newGroup) },
 		// Workers that wait do not work: the floor has as many as the limit allows.
 		Refs: batchRefs(mixedBatch, shortLimit),

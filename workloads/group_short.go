@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 
-	"github.com/dynolab/dyno"
 	"github.com/dynolab/dyno/group"
 )
 
@@ -24,7 +23,6 @@ func Short() Group {
 		Name:    "short",
 		Variant: "failfast=off",
 		Doc:     "groups of 256 tiny tasks, at most 32 at once: what a task costs when it costs nothing itself",
-		Needs:   dyno.Promises{Eager: true}, // it fills the group before it takes a result
 		Prepare: func(newGroup NewGroup) Run { return shortBatch(false).onGroup(newGroup) },
 		Refs:    batchRefs(func() *batch { return shortBatch(false) }, 0),
 	}
@@ -38,7 +36,6 @@ func ShortFailFast() Group {
 		Name:    "short",
 		Variant: "failfast=on",
 		Doc:     "the same with a first task that fails and so cancels the rest: what the way out costs",
-		Needs:   dyno.Promises{Eager: true},
 		Prepare: func(newGroup NewGroup) Run { return shortBatch(true).onGroup(newGroup) },
 		Refs:    batchRefs(func() *batch { return shortBatch(true) }, 0),
 	}

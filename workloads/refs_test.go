@@ -68,15 +68,16 @@ func TestBatchRefsAreChecked(t *testing.T) {
 
 func TestFlowRefsAreChecked(t *testing.T) {
 	for ref, on := range map[string]func(f *flow) Run{
-		refErrgroup: func(f *flow) Run { return f.onErrgroup(2) },
-		refWorkers:  func(f *flow) Run { return f.onWorkers(2) },
+		refErrgroup: func(f *flow) Run { return f.onErrgroup(1) },
+		refWorkers:  func(f *flow) Run { return f.onWorkers(1) },
 		refFloor:    func(f *flow) Run { return f.onFloor() },
 	} {
 		for _, c := range tampered {
-			f := newFlow(400)
+			f := newFlow(1000)
 			f.tasks[5] = c.task
 			run := on(f)
-			err := run.Do(300)
+			// More than find room in the channels, if nobody took them any more.
+			err := run.Do(900)
 			if err == nil {
 				err = run.Check()
 			}

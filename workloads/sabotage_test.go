@@ -9,6 +9,8 @@ import (
 	"sync/atomic"
 	"testing"
 
+	"go.uber.org/goleak"
+
 	"github.com/dynolab/dyno"
 	"github.com/dynolab/dyno/group"
 	"github.com/dynolab/dyno/impls"
@@ -147,6 +149,12 @@ var sabotages = []struct {
 			return r, true, nil
 		},
 	}},
+	{name: "there is a result too many", do: sabotage{
+		nexts: func(g *sabotaged, r group.Result[int]) (group.Result[int], bool, error) {
+			g.again.Store(new(group.Result[int]))
+			return r, true, nil
+		},
+	}},
 	{name: "a result replaces the next one", do: sabotage{
 		nexts: func(g *sabotaged, r group.Result[int]) (group.Result[int], bool, error) {
 			if _, ok, err := g.Group.Next(context.Background()); !ok || err != nil {
@@ -223,9 +231,8 @@ func alter(f func(v int) int) sabotage {
 	}}
 }
 
-// saboteurs' implementations: one that runs tasks by itself, and those that
-// only do while somebody takes results, where giving up must not leave the
-// one who submits waiting.
+// sabotagedImpls are one implementation that runs tasks by itself and those that
+// do only while somebody takes results.
 func sabotagedImpls() []dyno.Impl {
 	list := []dyno.Impl{lockbased.Impl}
 	for _, impl := range impls.All() {
@@ -269,6 +276,18 @@ func TestSabotageIsNoticed(t *testing.T) {
 				})
 			}
 		}
+	}
+}
+
+// A run that gives up lets its tasks go, as far as the group does what it says.
+func TestFailedRunLeavesNoTasks(t *testing.T) {
+	defer goleak.VerifyNone(t, goleak.IgnoreCurrent())
+	s := &saboteur{impl: lockbased.Impl, at: 100, sabotage: sabotage{
+		goes: func(*sabotaged, group.TaskFunc[int]) error { return errSabotage },
+	}}
+	// The 99 tasks before wait until they are cancelled.
+	if err := find(t, "workload=cancel").Prepare(s.newGroup).Do(200); err == nil {
+		t.Fatal("the refused task was not noticed")
 	}
 }
 

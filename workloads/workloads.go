@@ -24,7 +24,8 @@ type Group struct {
 	Doc string
 
 	// Needs is what an implementation must promise. Without it the workload
-	// does not finish, so it must be skipped.
+	// does not finish, so it must be skipped. None here needs anything: even
+	// where tasks wait, they do not wait for each other.
 	Needs dyno.Promises
 
 	// Work returns how much the tasks of Do(n) compute, in rounds of the filler

@@ -1,4 +1,4 @@
-package benchtest_test
+package benchtest
 
 import (
 	"context"
@@ -15,7 +15,6 @@ import (
 	"github.com/dynolab/dyno/group"
 	"github.com/dynolab/dyno/impls/lockbased"
 	"github.com/dynolab/dyno/workloads"
-	"github.com/dynolab/dyno/workloads/benchtest"
 )
 
 // The tests run this binary once more, for its benchmarks. The environment
@@ -24,8 +23,7 @@ const subject = "BENCHTEST_SUBJECT"
 
 var subjects = map[string]dyno.Impl{
 	"right": lockbased.Impl,
-	"lazy":  {Name: "lazy", NewGroup: lockbased.Impl.NewGroup}, // promises nothing
-	"none":  {Name: "none"},                                    // has no task group
+	"none":  {Name: "none"}, // has no task group
 	"wrong": {
 		Name:     "wrong",
 		Promises: lockbased.Impl.Promises,
@@ -49,14 +47,29 @@ func BenchmarkGroup(b *testing.B) {
 	if !ok {
 		b.Skip("only for the tests of this package")
 	}
-	benchtest.Groups(b, impl)
+	Groups(b, impl)
 }
 
 func BenchmarkGroupSideBySide(b *testing.B) {
 	if os.Getenv(subject) == "" {
 		b.Skip("only for the tests of this package")
 	}
-	benchtest.GroupsSideBySide(b, []dyno.Impl{subjects["right"], subjects["lazy"]})
+	GroupsSideBySide(b, []dyno.Impl{subjects["right"], subjects["none"]})
+}
+
+// No workload of today needs a promise; this one does.
+func BenchmarkNeeds(b *testing.B) {
+	if os.Getenv(subject) == "" {
+		b.Skip("only for the tests of this package")
+	}
+	w := workloads.Groups()[0]
+	w.Needs = dyno.Promises{Overlap: true, Eager: true}
+	promises := subjects["right"]
+	eager := dyno.Impl{Name: "eager", Promises: dyno.Promises{Eager: true}, NewGroup: promises.NewGroup}
+	modest := dyno.Impl{Name: "modest", NewGroup: promises.NewGroup}
+	for _, impl := range []dyno.Impl{modest, eager, promises} {
+		benchImpl(b, w, impl)
+	}
 }
 
 // output runs the benchmarks that match pattern, n operations each, and returns
@@ -147,9 +160,6 @@ func TestSideBySideHasReferencesFirst(t *testing.T) {
 			want = append(want, "GroupSideBySide/"+w.Path()+"/impl="+ref.Name)
 		}
 		want = append(want, "GroupSideBySide/"+w.Path()+"/impl=lockbased")
-		if w.Needs == (dyno.Promises{}) {
-			want = append(want, "GroupSideBySide/"+w.Path()+"/impl=lazy")
-		}
 	}
 	if got := names(records(t, out)); !slices.Equal(got, want) {
 		t.Errorf("benchmarks\n%q\nwant\n%q", got, want)
@@ -179,19 +189,20 @@ func TestAllocationsHaveFractions(t *testing.T) {
 }
 
 func TestLackingPromiseIsSkippedWithReason(t *testing.T) {
-	out, ok := output(t, "lazy", "^BenchmarkGroup$", "1x", "-test.v")
+	out, ok := output(t, "right", "^BenchmarkNeeds$", "1x", "-test.v")
 	if !ok {
 		t.Fatalf("failed:\n%s", out)
 	}
-	for _, w := range workloads.Groups() {
-		name := "BenchmarkGroup/" + w.Path() + "/impl=lazy"
-		skipped := strings.Contains(out, "--- SKIP: "+name+"\n")
-		if needs := w.Needs != (dyno.Promises{}); skipped != needs {
-			t.Errorf("%s: skipped: %v, needs promises: %v", name, skipped, needs)
+	for _, want := range []string{
+		"needs Overlap, Eager, which modest does not promise",
+		"needs Overlap, which eager does not promise",
+	} {
+		if !strings.Contains(out, want) {
+			t.Errorf("no reason %q in\n%s", want, out)
 		}
 	}
-	if reason := "needs Eager, which lazy does not promise"; !strings.Contains(out, reason) {
-		t.Errorf("no reason %q in\n%s", reason, out)
+	if got := names(records(t, out)); len(got) != 1 || !strings.HasSuffix(got[0], "/impl=lockbased") {
+		t.Errorf("figures of %q, want of lockbased only", got)
 	}
 }
 
