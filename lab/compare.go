@@ -2,6 +2,7 @@ package lab
 
 import (
 	"fmt"
+	"io"
 	"slices"
 	"strings"
 
@@ -36,6 +37,9 @@ type CompareOptions struct {
 	// Alpha is the level of each test, and 1-Alpha the confidence of each
 	// interval; it lies in (0, 1). Zero means DefaultAlpha.
 	Alpha float64
+
+	// Stdin is what the path "-" reads; nil means os.Stdin.
+	Stdin io.Reader
 }
 
 // A Comparison is the content of a report: what was measured, in which
@@ -179,7 +183,7 @@ func Compare(paths []string, opts CompareOptions) (*Comparison, error) {
 	if !(opts.Alpha > 0 && opts.Alpha < 1) {
 		return nil, fmt.Errorf("alpha is %v; it must lie between 0 and 1, such as %v", opts.Alpha, DefaultAlpha)
 	}
-	in, err := readInputs(paths)
+	in, err := readInputs(paths, opts.Stdin)
 	if err != nil {
 		return nil, err
 	}

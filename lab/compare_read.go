@@ -33,15 +33,15 @@ type holeResult struct {
 }
 
 // readInputs reads benchmark results. A path may carry a label, "label=path";
-// "-" is standard input.
-func readInputs(paths []string) (*inputs, error) {
+// "-" is stdin.
+func readInputs(paths []string, stdin io.Reader) (*inputs, error) {
 	if len(paths) == 0 {
 		return nil, errors.New(`no result file given; name one or more, or "-" for standard input`)
 	}
 	in := new(inputs)
 	var r benchfmt.Reader
 	for _, f := range label(paths) {
-		data, err := readPath(f.Path)
+		data, err := readPath(f.Path, stdin)
 		if err != nil {
 			return nil, err
 		}
@@ -88,9 +88,12 @@ func label(args []string) []File {
 	return files
 }
 
-func readPath(path string) ([]byte, error) {
+func readPath(path string, stdin io.Reader) ([]byte, error) {
 	if path == "-" {
-		return io.ReadAll(os.Stdin)
+		if stdin == nil {
+			stdin = os.Stdin
+		}
+		return io.ReadAll(stdin)
 	}
 	return os.ReadFile(path)
 }

@@ -561,6 +561,14 @@ func TestLabels(t *testing.T) {
 	}
 }
 
+func TestStdin(t *testing.T) {
+	c, err := Compare([]string{"new=-"}, CompareOptions{Stdin: strings.NewReader("BenchmarkX 1 10 ns/op\n")})
+	if err != nil {
+		t.Fatal(err)
+	}
+	wantVerdict(t, c, "ns/op", "X", "new", Base)
+}
+
 // Blocks of different files are different blocks: they were not measured
 // together.
 func TestFilesAreNotPaired(t *testing.T) {
