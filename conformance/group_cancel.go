@@ -38,8 +38,12 @@ var cancelClauses = []Clause{
 			for range 16 {
 				p := e.open()
 				ctx := p.context()
-				p.cancel(errA)
-				p.endedBy(ctx, errA)
+				// On one goroutine, so that nothing runs in between that need not.
+				err := start(e, "Cancel", func() error {
+					p.g.Cancel(errA)
+					return context.Cause(ctx)
+				}).get()
+				e.same("the cause that the caller of Cancel finds", err, errA)
 				p.finish(errA)
 			}
 		}),
@@ -369,9 +373,17 @@ var failFastClauses = []Clause{
 			for range 16 {
 				p := e.open()
 				ctx := p.context()
-				p.run(failing(0, errA))
-				p.waits(errA)
-				p.endedBy(ctx, errA)
+				hold := e.gate()
+				p.run(gated(hold, 0, errA))
+				w := start(e, "Wait", func() error {
+					if err := p.g.Wait(); err != errA {
+						return err
+					}
+					return context.Cause(ctx)
+				})
+				w.blocks("the task is unfinished")
+				hold.open()
+				e.same("what Wait returned, or the cause found after it,", w.get(), errA)
 				p.takesError(0, errA)
 				p.finish(errA)
 			}

@@ -20,7 +20,8 @@ var leftoverClauses = []Clause{
 			for _, opts := range groupKinds {
 				use(e, e.open(opts...), true)
 			}
-			e.fewer(base, "were closed and drained")
+			more := e.moreThan(base, 0)
+			e.require(more == 0, more, " goroutines are left of ", len(groupKinds), " groups that were closed and drained")
 		}),
 	},
 	{
@@ -31,7 +32,8 @@ var leftoverClauses = []Clause{
 			for _, opts := range groupKinds {
 				use(e, e.open(opts...), false)
 			}
-			e.fewer(base, "were dropped after Wait")
+			more := e.moreThan(base, 0)
+			e.require(more == 0, more, " goroutines are left of ", len(groupKinds), " groups that were dropped after Wait")
 		}),
 	},
 	{
@@ -52,13 +54,8 @@ var leftoverClauses = []Clause{
 			base := e.goroutines()
 			round(true)
 			round(false)
-			now := 0
-			for range 100 {
-				if now = e.goroutines(); now < base+groups/2 {
-					return
-				}
-			}
-			e.fail(now-base, " goroutines more after ", 2*groups, " more groups were used")
+			more := e.moreThan(base, groups/2)
+			e.require(more == 0, more, " goroutines more after ", 2*groups, " more groups were used")
 		}),
 	},
 	{
@@ -81,13 +78,8 @@ var leftoverClauses = []Clause{
 				p.takes(1)
 				p.finish(nil)
 			}
-			now := 0
-			for range 100 {
-				if now = e.goroutines(); now < base+groups/2 {
-					return
-				}
-			}
-			e.fail(now-base, " goroutines more after ", groups, " groups with a parent that lives on")
+			more := e.moreThan(base, groups/2)
+			e.require(more == 0, more, " goroutines more after ", groups, " groups with a parent that lives on")
 		}),
 	},
 	{
@@ -230,18 +222,23 @@ func (e *Env) goroutines() int {
 	return e.Goroutines()
 }
 
-// fewer demands that the number of goroutines comes down to base. Goroutines
-// that are on their way out get some time where Settle is not exact, and a
-// collection, which may be what ends those of a group that was dropped.
-func (e *Env) fewer(base int, why string) {
+// moreThan returns how many goroutines there are beyond base, or 0 if no more
+// than slack. Goroutines that are on their way out get some time where Settle
+// is not exact, and a collection, which may be what ends those of a group that
+// was dropped.
+func (e *Env) moreThan(base, slack int) int {
+	tries := 100
+	if e.Exact {
+		tries = 2
+	}
 	now := 0
-	for range 100 {
-		if now = e.goroutines(); now <= base {
-			return
+	for range tries {
+		if now = e.goroutines(); now <= base+slack {
+			return 0
 		}
 		runtime.GC()
 	}
-	e.fail(now-base, " goroutines are left of ", len(groupKinds), " groups that ", why)
+	return now - base
 }
 
 // heap returns the bytes that are reachable.

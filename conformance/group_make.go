@@ -50,7 +50,7 @@ var makeClauses = []Clause{
 		}),
 	},
 	{
-		Name: "group/last-option-wins", Rule: "G1",
+		Name: "group/last-option-wins", Rule: "G1", Needs: eager,
 		Why: "options are applied in their order, so that a caller can overrule defaults of its own",
 		Check: check(func(e *Env) {
 			p := e.open(group.WithFailFast(true), group.WithMaxConcurrency(1), group.WithMaxConcurrency(2), group.WithFailFast(false))

@@ -117,7 +117,7 @@ var panicClauses = []Clause{
 		}),
 	},
 	{
-		Name: "group/panic-mode-off", Rule: "G7",
+		Name: "group/panic-mode-off", Rule: "G7", Needs: eager,
 		Why: "with panic-to-error off everything else holds as before: order, errors, limit, drain",
 		Check: check(func(e *Env) {
 			p := e.open(group.WithPanicToError(false), group.WithMaxConcurrency(1))
@@ -172,7 +172,7 @@ var goexitClauses = []Clause{
 		}),
 	},
 	{
-		Name: "group/goexit-slot-back", Rule: "G7", On: Platform{Goexit: true},
+		Name: "group/goexit-slot-back", Rule: "G7", Needs: eager, On: Platform{Goexit: true},
 		Why: "a task that calls Goexit gives its slot to the Go that waits for it",
 		Check: check(func(e *Env) {
 			for _, toError := range []bool{true, false} {

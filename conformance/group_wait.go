@@ -61,10 +61,19 @@ var waitClauses = []Clause{
 		Why: "when Wait has returned, the results of the tasks it waited for are queued: they can be taken without waiting",
 		Check: check(func(e *Env) {
 			for i := range 32 {
-				p := e.open()
-				p.run(value(i))
-				p.waits(nil)
-				t := p.next(ended(errA)).get()
+				p, hold := e.open(), e.gate()
+				p.run(gated(hold, i, nil))
+				over := ended(errA)
+				// On one goroutine, so that nothing runs in between that need not.
+				c := start(e, "Wait, then Next", func() (t taken) {
+					if t.err = p.g.Wait(); t.err == nil {
+						t.r, t.ok, t.err = p.g.Next(over)
+					}
+					return t
+				})
+				c.blocks("the task is unfinished")
+				hold.open()
+				t := c.get()
 				e.require(t == taken{r: group.Result[int]{Value: i}, ok: true}, "after Wait, Next with an ended context returned ", t, ", want value ", i)
 				p.finish(nil)
 			}

@@ -15,17 +15,17 @@ import (
 	"github.com/dynolab/dyno/conformance"
 )
 
-// limit bounds one run of a check in real time. A check takes milliseconds;
-// the limit is for implementations that spin or lock themselves up, and must
+// patience bounds one run of a check in real time. A check takes milliseconds;
+// the bound is for implementations that spin or lock themselves up, and must
 // not be reached on a machine that is busy with other things.
-const limit = 60 * time.Second
+const patience = 60 * time.Second
 
 // inBubble runs check in a synctest bubble.
 //
 // When everything in a bubble is blocked for ever, synctest.Test panics, on the
 // goroutine that called it. That is recovered here and made the check's error:
 // the goroutines stay blocked, which costs their memory and nothing else.
-func inBubble(t *testing.T, e *conformance.Env, check func(*conformance.Env) error) error {
+func inBubble(t *testing.T, limit time.Duration, e *conformance.Env, check func(*conformance.Env) error) error {
 	var (
 		id  atomic.Value // string, of the bubble; nil until it is known
 		err error        // what the check returned
@@ -67,11 +67,7 @@ func inBubble(t *testing.T, e *conformance.Env, check func(*conformance.Env) err
 }
 
 // outside runs check on ordinary goroutines.
-func outside(e *conformance.Env, check func(*conformance.Env) error) error {
-	return outsideWithin(limit, e, check)
-}
-
-func outsideWithin(limit time.Duration, e *conformance.Env, check func(*conformance.Env) error) error {
+func outside(limit time.Duration, e *conformance.Env, check func(*conformance.Env) error) error {
 	e.Settle, e.Goroutines = settle, runtime.NumGoroutine
 	done := make(chan error, 1)
 	go func() {

@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/dynolab/dyno"
 	"github.com/dynolab/dyno/conformance"
@@ -24,7 +25,7 @@ func Run(t *testing.T, impl dyno.Impl) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := &suite{impl: impl, set: set, pkg: callingPackage()}
+	s := &suite{impl: impl, set: set, limit: patience, pkg: callingPackage()}
 	if impl.NewGroup == nil {
 		t.Logf("%s has no task group: clauses of package group do not apply", impl.Name)
 		return
@@ -91,9 +92,10 @@ func (s settings) seedOf(i int) uint64 {
 
 // suite is the suite applied to one implementation.
 type suite struct {
-	impl dyno.Impl
-	set  settings
-	pkg  string // import path of the package that called Run
+	impl  dyno.Impl
+	set   settings
+	limit time.Duration // of one run of a check, in real time
+	pkg   string        // import path of the package that called Run
 }
 
 // hostClause is a clause that needs more than an Env.
@@ -188,9 +190,9 @@ func (s *suite) env(seed uint64) *conformance.Env {
 // what it found. It returns in bounded time.
 func (s *suite) try(t *testing.T, check func(*conformance.Env) error, seed uint64) error {
 	if s.impl.Promises.Parks {
-		return inBubble(t, s.env(seed), check)
+		return inBubble(t, s.limit, s.env(seed), check)
 	}
-	return outside(s.env(seed), check)
+	return outside(s.limit, s.env(seed), check)
 }
 
 // callingPackage returns the import path of the package whose test called Run.
