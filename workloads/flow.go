@@ -24,9 +24,10 @@ const (
 	// how many there will be.
 	flowLimit = 32
 
-	// flowBuffer is the length of the references' channels. They are fastest at
-	// about this length; beyond it nothing is gained.
-	flowBuffer = 256
+	// flowBuffer is the length of the references' channels, and the room that
+	// groups are asked to make. The workers gain from each doubling up to about
+	// here, to errgroup it makes no difference.
+	flowBuffer = 1024
 )
 
 // A flow is a job that two workloads have in common: the caller submits a

@@ -73,17 +73,17 @@ func TestFlowRefsAreChecked(t *testing.T) {
 		refFloor:    func(f *flow) Run { return f.onFloor() },
 	} {
 		for _, c := range tampered {
-			f := newFlow(1000)
+			f := newFlow(3000)
 			f.tasks[5] = c.task
 			run := on(f)
 			// More than find room in the channels, if nobody took them any more.
-			err := run.Do(900)
+			err := run.Do(2500)
 			if err == nil {
 				err = run.Check()
 			}
 			says := c.says
 			if c.name == "another's value" {
-				says = "the result of task 5 was seen 0 times instead of 1"
+				says = "the result of task 5 was seen 0 times instead of 3"
 			}
 			if err == nil || !strings.Contains(err.Error(), says) {
 				t.Errorf("%s: task 5 with %s: error %v, want one with %q", ref, c.name, err, says)

@@ -102,12 +102,12 @@ func TestOptions(t *testing.T) {
 	const n = 100
 	want := map[string]group.Config{
 		"workload=cancel":             {FailFast: false, PanicToError: true, MaxConcurrency: 0, ResultBuffer: n},
-		"workload=consumers":          {FailFast: true, PanicToError: true, MaxConcurrency: 32, ResultBuffer: 256},
+		"workload=consumers":          {FailFast: true, PanicToError: true, MaxConcurrency: 32, ResultBuffer: 1024},
 		"workload=mixed":              {FailFast: false, PanicToError: true, MaxConcurrency: 32, ResultBuffer: n},
 		"workload=nested":             {FailFast: true, PanicToError: true, MaxConcurrency: 0, ResultBuffer: 8},
 		"workload=short/failfast=off": {FailFast: false, PanicToError: true, MaxConcurrency: 32, ResultBuffer: n},
 		"workload=short/failfast=on":  {FailFast: true, PanicToError: true, MaxConcurrency: 32, ResultBuffer: n},
-		"workload=stream":             {FailFast: true, PanicToError: true, MaxConcurrency: 32, ResultBuffer: 256},
+		"workload=stream":             {FailFast: true, PanicToError: true, MaxConcurrency: 32, ResultBuffer: 1024},
 		"workload=uneven":             {FailFast: true, PanicToError: true, MaxConcurrency: 0, ResultBuffer: n},
 	}
 	for _, w := range workloads.Groups() {
