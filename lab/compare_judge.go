@@ -446,7 +446,7 @@ func (j *judge) warn() {
 			}
 		}
 		if holes > 0 {
-			warn("%s has %d holes: measurements that were due and failed", f.Label, holes)
+			warn("holes in %s, measurements that were due and failed: %d", f.Label, holes)
 		}
 	}
 	if chance := float64(j.c.Comparisons) * j.c.Alpha; chance >= 1 {

@@ -143,7 +143,8 @@ type running struct {
 	Conformance
 	output  bytes.Buffer
 	partial map[string]string // an unfinished line, by test
-	done    bool              // TestConformance ended by itself
+	done    bool              // TestConformance ended
+	crashed bool              // the runtime ended the process
 	failed  bool              // and failed, as opposed to its clauses
 	seen    bool              // there is such a test
 }
@@ -218,6 +219,10 @@ func (p *running) take(m *Matrix, e event, test string) {
 		return
 	}
 	delete(p.partial, e.Test)
+	// What a test logs is indented; this is the runtime speaking.
+	if strings.HasPrefix(line, "panic: ") || strings.HasPrefix(line, "fatal error: ") {
+		p.crashed = true
+	}
 	c, res, ok, err := parseConformLine(line)
 	if err != nil {
 		p.Problem = err.Error()
@@ -249,11 +254,10 @@ func (p *running) end(e event, build *bytes.Buffer) bool {
 		if build != nil {
 			p.output.Write(build.Bytes())
 		}
-	case e.Action == "fail" && !p.done:
+	case e.Action == "fail" && !p.seen:
+		p.Problem = "failed before its conformance test began"
+	case e.Action == "fail" && (!p.done || p.crashed):
 		p.Problem = "crashed or ran out of time"
-		if !p.seen {
-			p.Problem = "failed before its conformance test began"
-		}
 	case p.Problem != "": // a malformed line
 	case p.failed && failing == 0:
 		p.Problem = "failed, but no clause says so"
