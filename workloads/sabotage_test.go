@@ -251,6 +251,9 @@ func TestSabotageIsNoticed(t *testing.T) {
 			if len(impl.Promises.Lacks(w.Needs)) > 0 {
 				continue
 			}
+			if w.Name == "mixed" && !impl.Promises.Overlap {
+				continue // it takes seconds to wait for each task, and is short but for that
+			}
 			for _, sab := range sabotages {
 				if sab.only != nil && !slices.Contains(sab.only, w.Path()) {
 					continue
