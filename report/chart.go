@@ -136,7 +136,11 @@ func Overview(w io.Writer, c *lab.Comparison, t lab.Table) error {
 			y++
 		}
 		if y > top {
-			groups = append(groups, plot.Tick{Value: -(top + y - 1) / 2, Label: benchmark(r)})
+			name := benchmark(r)
+			if r.Base >= 0 {
+				name += "\nagainst " + t.Cols[r.Base].Name
+			}
+			groups = append(groups, plot.Tick{Value: -(top + y - 1) / 2, Label: name})
 			y++ // room between groups
 			bounds = append(bounds, plotter.XY{Y: -(y - 1)})
 		}

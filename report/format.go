@@ -64,8 +64,10 @@ func formatRatio(r float64) string {
 		return "–"
 	case r == 0:
 		return "0"
-	case r < 0.0995:
+	case r < 0.00995:
 		return strconv.FormatFloat(r, 'g', 3, 64)
+	case r < 0.0995:
+		return strconv.FormatFloat(r, 'f', 4, 64)
 	case r < 9.9995:
 		return strconv.FormatFloat(r, 'f', 3, 64)
 	case r < 99.995:

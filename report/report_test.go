@@ -316,6 +316,22 @@ func TestNoChart(t *testing.T) {
 	}
 }
 
+// A benchmark without a base is in the overview only with what is missing.
+func TestOverviewWithoutBase(t *testing.T) {
+	c := compareText(t, `BenchmarkA/impl=ref-r 1 5 ns/op
+BenchmarkA/impl=x 1 5.5 ns/op
+BenchmarkA/impl=y 1 6 ns/op
+BenchmarkB/impl=x 1 5 ns/op
+`)
+	svg := string(render(t, func(w io.Writer) error { return Overview(w, c, c.Tables[0]) }))
+	wellFormed(t, "overview", []byte(svg))
+	for _, want := range []string{">A<", ">against ref-r<", ">B<", ">missing<"} {
+		if !strings.Contains(svg, want) {
+			t.Errorf("no %s in the overview", want)
+		}
+	}
+}
+
 func compareText(t testing.TB, text string) *lab.Comparison {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "a.bench")
@@ -385,7 +401,7 @@ func TestFormat(t *testing.T) {
 		}
 	}
 	for r, want := range map[float64]string{
-		0.05: "0.05", 0.3267: "0.327", 1: "1.000", 9.9996: "10.00", 12.345: "12.35", 1234.5: "1234", 0: "0", math.Inf(1): "–",
+		0.05: "0.0500", 0.005: "0.005", 0.3267: "0.327", 1: "1.000", 9.9996: "10.00", 12.345: "12.35", 1234.5: "1234", 0: "0", math.Inf(1): "–",
 	} {
 		if got := formatRatio(r); got != want {
 			t.Errorf("formatRatio(%v) = %q, want %q", r, got, want)
