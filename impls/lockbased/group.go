@@ -28,6 +28,11 @@ type Group[T any] struct {
 	blocked   ring[*submission[T]]  // calls of Go that wait for a slot
 	consumers consumers[T]          // calls of Next that wait for a result
 	idle      *idle                 // what calls of Wait wait for, nil if none does
+
+	// One of each kind of waiter for the next call that has to wait, to save
+	// allocating one: mostly a single goroutine submits, and a single one drains.
+	spareSubmission *submission[T]
+	spareConsumer   *consumer[T]
 }
 
 // submission is a call of Go that waits for a slot.
@@ -65,10 +70,20 @@ func (g *Group[T]) Go(fn group.TaskFunc[T]) error {
 		return group.ErrGroupClosed
 	}
 	if g.cfg.MaxConcurrency > 0 && g.inflight >= g.cfg.MaxConcurrency {
-		s := &submission[T]{fn: fn, ready: make(chan error, 1)}
+		s := g.spareSubmission
+		g.spareSubmission = nil
+		if s == nil {
+			s = &submission[T]{ready: make(chan error, 1)}
+		}
+		s.fn = fn
 		g.blocked.push(s)
 		g.mu.Unlock()
-		return <-s.ready
+		err := <-s.ready
+		s.fn = nil
+		g.mu.Lock()
+		g.spareSubmission = s
+		g.mu.Unlock()
+		return err
 	}
 	g.inflight++
 	g.check()
@@ -114,28 +129,31 @@ func (g *Group[T]) Next(ctx context.Context) (group.Result[T], bool, error) {
 		}
 		done = ctx.Done()
 	}
-	c := &consumer[T]{ready: make(chan struct{}, 1)}
+	c := g.spareConsumer
+	g.spareConsumer = nil
+	if c == nil {
+		c = &consumer[T]{ready: make(chan struct{}, 1)}
+	}
 	g.consumers.push(c)
 	g.check()
 	g.mu.Unlock()
-
-	if done == nil {
-		<-c.ready
-		return c.res, c.ok, nil
-	}
 	select {
 	case <-c.ready:
-		return c.res, c.ok, nil
+		g.mu.Lock()
 	case <-done:
+		g.mu.Lock()
+		if !c.answered {
+			g.consumers.remove(c)
+			g.mu.Unlock()
+			return group.Result[T]{}, false, ctx.Err()
+		}
+		<-c.ready // it was answered first
 	}
-	g.mu.Lock()
-	if !c.answered {
-		g.consumers.remove(c)
-		g.mu.Unlock()
-		return group.Result[T]{}, false, ctx.Err()
-	}
+	r, ok := c.res, c.ok
+	c.res, c.answered = group.Result[T]{}, false
+	g.spareConsumer = c
 	g.mu.Unlock()
-	return c.res, c.ok, nil
+	return r, ok, nil
 }
 
 // Wait implements [group.Group].
@@ -216,9 +234,10 @@ func (g *Group[T]) complete(r group.Result[T]) (next group.TaskFunc[T]) {
 	}
 	if g.blocked.len() > 0 {
 		s := g.blocked.pop()
+		next = s.fn // before the answer: then s is its owner's again
 		s.ready <- nil
 		g.check()
-		return s.fn
+		return next
 	}
 	g.inflight--
 	if g.inflight == 0 {

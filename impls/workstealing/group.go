@@ -2,6 +2,7 @@ package workstealing
 
 import (
 	"context"
+	"runtime"
 	"sync"
 	"sync/atomic"
 
@@ -49,6 +50,11 @@ type Group[T any] struct {
 	blocked  []*submission[T]
 	waiting  consumers[T]
 	idle     *idle
+
+	// One of each kind of waiter for the next call that has to wait, to save
+	// allocating one: mostly a single goroutine submits, and a single one drains.
+	spareSubmission *submission[T]
+	spareConsumer   *consumer[T]
 }
 
 // flags of a group.
@@ -137,17 +143,27 @@ func (g *Group[T]) room(st uint64) bool {
 
 // block waits in the queue of those who wait for a slot.
 func (g *Group[T]) block(fn group.TaskFunc[T]) error {
-	s := &submission[T]{fn: fn, ready: make(chan error, 1)}
 	g.mu.Lock()
 	if g.state.Load()&closedBit != 0 {
 		g.mu.Unlock()
 		return group.ErrGroupClosed
 	}
+	s := g.spareSubmission
+	g.spareSubmission = nil
+	if s == nil {
+		s = &submission[T]{ready: make(chan error, 1)}
+	}
+	s.fn = fn
 	g.blocked = append(g.blocked, s)
 	g.flags.Or(flagBlocked)
 	g.admit() // a slot may have become free before the flag was seen
 	g.mu.Unlock()
-	return <-s.ready
+	err := <-s.ready
+	s.fn = nil
+	g.mu.Lock()
+	g.spareSubmission = s
+	g.mu.Unlock()
+	return err
 }
 
 // admit accepts as many blocked submissions as there is room for. mu is held.
@@ -213,26 +229,31 @@ func (g *Group[T]) wait(ctx context.Context) (group.Result[T], bool, error) {
 		}
 		done = ctx.Done()
 	}
-	c := &consumer[T]{ready: make(chan struct{}, 1)}
+	c := g.spareConsumer
+	g.spareConsumer = nil
+	if c == nil {
+		c = &consumer[T]{ready: make(chan struct{}, 1)}
+	}
 	g.waiting.push(c)
 	g.mu.Unlock()
-	if done == nil {
-		<-c.ready
-		return c.res, c.ok, nil
-	}
 	select {
 	case <-c.ready:
-		return c.res, c.ok, nil
+		g.mu.Lock()
 	case <-done:
+		g.mu.Lock()
+		if !c.answered {
+			g.waiting.remove(c)
+			g.unflag()
+			g.mu.Unlock()
+			return group.Result[T]{}, false, ctx.Err()
+		}
+		<-c.ready // it was answered first
 	}
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	if c.answered {
-		return c.res, c.ok, nil
-	}
-	g.waiting.remove(c)
-	g.unflag()
-	return group.Result[T]{}, false, ctx.Err()
+	r, ok := c.res, c.ok
+	c.res, c.answered = group.Result[T]{}, false
+	g.spareConsumer = c
+	g.mu.Unlock()
+	return r, ok, nil
 }
 
 // unflag clears the waiting flag if nobody waits. mu is held.
@@ -245,6 +266,12 @@ func (g *Group[T]) unflag() {
 // Wait implements [group.Group].
 func (g *Group[T]) Wait() error {
 	g.mu.Lock()
+	if g.over() {
+		g.attend()
+		err := g.verdict()
+		g.mu.Unlock()
+		return err
+	}
 	i := g.idle
 	if i == nil {
 		i = &idle{over: make(chan struct{})}
@@ -346,9 +373,8 @@ func (g *Group[T]) attend() {
 	}
 	// The order matters: what was pushed before this look at the counters is
 	// handed out below, so that nobody is told of the end before the last result.
-	st := g.state.Load()
-	over := g.results.pushed() == st>>1
-	if over && st&closedBit != 0 && !g.settled {
+	over := g.over()
+	if over && g.state.Load()&closedBit != 0 && !g.settled {
 		g.settled = true
 		g.cause = context.Cause(g.ctx)
 		g.cancel(nil)
@@ -368,6 +394,17 @@ func (g *Group[T]) attend() {
 		g.flags.And(^uint32(flagIdle))
 	}
 	g.check()
+}
+
+// over reports whether nothing was in flight at some moment of the call.
+func (g *Group[T]) over() bool {
+	// In this order. The other way round, a task accepted and completed between
+	// the two reads would be counted for one that is still running.
+	done := g.results.pushed()
+	if invariants.Enabled {
+		runtime.Gosched() // makes the rare common
+	}
+	return done == g.state.Load()>>1
 }
 
 // verdict is what Wait returns. mu is held.

@@ -29,7 +29,8 @@ const (
 // A pool has as many workers as can make progress, and none while it has
 // nothing to do; there is nothing to close.
 type Pool struct {
-	inj injector
+	inj   injector
+	start func() // work; a value, to start a goroutine without allocating a closure
 
 	// watch packs round<<32 | lookers.
 	//
@@ -62,6 +63,7 @@ type Pool struct {
 // NewPool returns a pool without workers.
 func NewPool() *Pool {
 	p := new(Pool)
+	p.start = p.work
 	p.inj.init()
 	p.workers.Store(new([]*worker))
 	return p
@@ -101,7 +103,7 @@ func (p *Pool) wake() {
 			return
 		}
 		if p.watch.CompareAndSwap(v, v+1) { // fails also if only the round changed
-			go p.work()
+			go p.start()
 			return
 		}
 	}

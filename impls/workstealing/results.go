@@ -8,7 +8,8 @@ import (
 )
 
 // minPage is the number of results of a group's first page, unless it reserved
-// room for more. Each further page doubles the total, up to maxPage a page.
+// room for more. Each further page makes the total four times as large, up to
+// maxPage a page: pages are few, and small groups small.
 const (
 	minPage = 16
 	maxPage = 1024
@@ -65,7 +66,7 @@ func (q *results[T]) push(r group.Result[T]) uint64 {
 		next := p.next.Load()
 		if next == nil {
 			total := p.first + uint64(size)
-			n := &page[T]{first: total, slots: make([]resultSlot[T], min(total, maxPage))}
+			n := &page[T]{first: total, slots: make([]resultSlot[T], min(3*total, maxPage))}
 			n.claimed.Store(1)
 			n.slots[0].res = r
 			n.slots[0].full.Store(true)

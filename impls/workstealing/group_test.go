@@ -1,0 +1,65 @@
+package workstealing_test
+
+import (
+	"context"
+	"sync"
+	"sync/atomic"
+	"testing"
+
+	"github.com/dynolab/dyno/group"
+	"github.com/dynolab/dyno/impls/workstealing"
+)
+
+// Wait compares two counters that cannot be read at once. Read in the wrong
+// order, a task that is accepted and completes between the two reads stands in
+// for one that is still running.
+func TestWaitCountsNoTaskForAnother(t *testing.T) {
+	const tasks = 50
+	rounds := 500
+	if testing.Short() {
+		rounds = 50
+	}
+	ctx := context.Background()
+	quick := func(context.Context) (int, error) { return 0, nil }
+	for range rounds {
+		g := workstealing.NewGroup[int](ctx)
+		gate := make(chan struct{})
+		if err := g.Go(func(context.Context) (int, error) { <-gate; return 1, nil }); err != nil {
+			t.Fatal(err)
+		}
+		var returned atomic.Bool
+		waited := make(chan struct{})
+		go func() {
+			defer close(waited)
+			if err := g.Wait(); err != nil {
+				t.Error(err)
+			}
+			returned.Store(true)
+		}()
+		// Each of these waits for its task's result, and a consumer that waits
+		// makes every completion look at the counters. Between them the number
+		// of tasks in flight goes up and down by one.
+		var pairs sync.WaitGroup
+		for range 3 {
+			pairs.Go(func() {
+				for range tasks {
+					if err := g.Go(quick); err != nil {
+						t.Error(err)
+					}
+					if _, ok, err := g.Next(ctx); !ok || err != nil {
+						t.Error("no result")
+					}
+				}
+			})
+		}
+		pairs.Wait()
+		if returned.Load() {
+			t.Fatal("Wait returned while a task was running")
+		}
+		close(gate)
+		<-waited
+		g.Close()
+		for range group.Results[int](ctx, g) {
+		}
+	}
+}
