@@ -58,7 +58,8 @@ type gridCell struct {
 	config map[string][]string
 }
 
-// arrange projects results and holes on rows and columns.
+// arrange projects results and holes on rows and columns. It consumes in: the
+// filter cuts values off.
 func arrange(in *inputs, opts CompareOptions) (*grid, error) {
 	expr := opts.Filter
 	if expr == "" {
@@ -118,7 +119,6 @@ func arrange(in *inputs, opts CompareOptions) (*grid, error) {
 	blocks := make(map[blockKey]bool)
 	used := 0
 	for _, r := range in.results {
-		r := r.Clone() // the filter cuts values off
 		if ok, _ := filter.Apply(r); !ok {
 			continue
 		}
@@ -153,14 +153,13 @@ func arrange(in *inputs, opts CompareOptions) (*grid, error) {
 		return nil, errors.New(msg)
 	}
 	for _, h := range in.holes {
-		r := h.result.Clone()
 		// A hole has a value in no unit. Lend it one in each, so that a filter
 		// by unit does not hide it.
 		for _, u := range g.units {
-			r.Values = append(r.Values, benchfmt.Value{Unit: u, OrigUnit: g.orig[u]})
+			h.result.Values = append(h.result.Values, benchfmt.Value{Unit: u, OrigUnit: g.orig[u]})
 		}
-		if ok, _ := filter.Apply(r); ok {
-			cell := cellOf(r)
+		if ok, _ := filter.Apply(h.result); ok {
+			cell := cellOf(h.result)
 			cell.holes = append(cell.holes, h.Hole)
 		}
 	}

@@ -88,7 +88,7 @@ func invert(e []float64, cdf func(s int) float64, alpha float64) shift {
 	// The interval runs from the c-th smallest to the c-th largest, with the
 	// largest c that leaves at most alpha/2 outside at each end.
 	c := 0
-	for c < (len(e)+1)/2 && 2*cdf(c) <= alpha {
+	for 2*cdf(c) <= alpha { // ends below the middle: alpha < 1
 		c++
 	}
 	if c > 0 {

@@ -266,6 +266,8 @@ func TestBaseIsTheFirstReference(t *testing.T) {
 		"BenchmarkG/w=2/impl=ref-a 1 300~ ns/op",
 		"BenchmarkG/w=2/impl=fast 1 600~ ns/op",
 		"BenchmarkG/w=3/impl=fast 1 600~ ns/op",
+		"BenchmarkG/w=4/impl=ref-a 1 300~ ns/op",
+		"BenchmarkG/w=4/impl=ref-b 1 300~ ns/op",
 	)
 	c := compareText(t, CompareOptions{}, text)
 	near(t, "ratio to ref-b", wantVerdict(t, c, "ns/op", "G/w=1", "fast", Faster).Vs.Ratio, 0.5, 0.01)
@@ -273,6 +275,7 @@ func TestBaseIsTheFirstReference(t *testing.T) {
 	wantVerdict(t, c, "ns/op", "G/w=1", "ref-a", Slower)
 	wantVerdict(t, c, "ns/op", "G/w=1", "ref-b", Base)
 	wantVerdict(t, c, "ns/op", "G/w=3", "fast", NoBase)
+	wantVerdict(t, c, "ns/op", "G/w=4", "ref-a", Base)
 	var names []string
 	for _, col := range c.Tables[0].Cols {
 		names = append(names, col.Name)
@@ -299,6 +302,19 @@ func TestBaseIsTheFirstReference(t *testing.T) {
 	_, err := Compare([]string{write(t, "a", text)}, CompareOptions{Base: "fats"})
 	if err == nil || !strings.Contains(err.Error(), `did you mean "fast"`) {
 		t.Errorf("unknown base: %v", err)
+	}
+}
+
+// Where files number their cases differently, the least number counts.
+func TestPlanOrderOfSeveralFiles(t *testing.T) {
+	a := write(t, "a.bench", "case: 1\nBenchmarkFirst/impl=x 1 5 ns/op\ncase: 2\nBenchmarkSecond/impl=x 1 5 ns/op\n")
+	b := write(t, "b.bench", "case: 9\nBenchmarkFirst/impl=x 1 5 ns/op\n")
+	c, err := Compare([]string{a, b}, CompareOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if rows := c.Tables[0].Rows; rows[0].Name != "First" {
+		t.Errorf("first row: %s", rows[0].Name)
 	}
 }
 
@@ -490,6 +506,11 @@ BenchmarkZ/impl=ref-z 1 10 ns/op
 		}
 		wantVerdict(t, c, "ns/op", "X", "ref-z", Absent)
 		wantVerdict(t, c, "ns/op", "Z", "a", Absent)
+	}
+	// A hole may name another block than the one in force.
+	late := text + "# hole: case=BenchmarkX/impl=e block=2 reason=late\n"
+	if c := compareText(t, CompareOptions{Filter: "block:1"}, late); strings.Contains(strings.Join(c.Notes, "\n"), "late") {
+		t.Errorf("the filter takes a hole for one of another block: %q", c.Notes)
 	}
 	if c := compareText(t, CompareOptions{Filter: "/impl:(a OR d)"}, text); len(c.Tables[0].Cols) != 2 {
 		t.Errorf("the filter does not hold for holes: %+v", c.Tables[0].Cols)
