@@ -170,7 +170,7 @@ var goClauses = []Clause{
 		}),
 	},
 	{
-		Name: "group/calls-within-a-task", Rule: "G2", Needs: eager,
+		Name: "group/calls-within-a-task", Rule: "G2",
 		Why: "a task may call Next, Cancel and Close of its own group: nothing of the group is locked while it runs",
 		Check: check(func(e *Env) {
 			p := e.open()

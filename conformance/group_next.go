@@ -277,6 +277,34 @@ var nextClauses = []Clause{
 		}),
 	},
 	{
+		Name: "group/drain-at-once", Rule: "G4", Kind: Stochastic,
+		Why: "a task whose result was taken is over: the closed group is then drained and settled at once, not a little later",
+		Check: check(func(e *Env) {
+			over := ended(errStop)
+			for i := range 40 * e.rounds() {
+				p := e.open()
+				// On one goroutine, so that nothing runs in between that need not.
+				start(e, "a loop of Go, Next and Close, Next, Cancel, Wait", func() struct{} {
+					e.same("what Go returned", p.g.Go(value(1)), nil)
+					if i%2 == 0 {
+						p.g.Close()
+					}
+					var a, b taken
+					a.r, a.ok, a.err = p.g.Next(context.Background())
+					if i%2 == 1 {
+						p.g.Close()
+					}
+					b.r, b.ok, b.err = p.g.Next(over)
+					e.require(a == taken{r: group.Result[int]{Value: 1}, ok: true}, "Next returned ", a, ", want value 1")
+					e.require(b == taken{}, "after Close and the last result, Next with an ended context returned ", b, ", want (zero, false, nil)")
+					p.g.Cancel(errA)
+					e.same("what Wait returned after Cancel of the drained group", p.g.Wait(), nil)
+					return struct{}{}
+				}).get()
+			}
+		}),
+	},
+	{
 		Name: "group/drain-final", Rule: "G4",
 		Why: "once drained, a group stays drained: every later Next says so, whatever is called in between",
 		Check: check(func(e *Env) {

@@ -47,18 +47,19 @@ type settings struct {
 	rounds   int    // of stochastic clauses
 	programs int    // for group/model
 	groups   int    // for group/dropped-groups
-	queued   int    // for group/queued-task-bytes
-	hists    int    // for group/linearizable
+	queued   int    // for group/queued-task-bytes, and the time for it:
+	queueing time.Duration
+	hists    int // for group/linearizable
 }
 
 // readSettings reads DYNO_SEED and DYNO_SOAK.
 func readSettings(getenv func(string) string, short, race bool) (settings, error) {
-	set := settings{seed: rand.Uint64(), rounds: 10, programs: 100, hists: 100, groups: 50_000, queued: 100_000}
+	set := settings{seed: rand.Uint64(), rounds: 10, programs: 200, hists: 500, groups: 50_000, queued: 100_000, queueing: 500 * time.Millisecond}
 	if race {
-		set.programs, set.hists, set.groups, set.queued = 50, 50, 10_000, 20_000
+		set.programs, set.hists, set.groups, set.queued = 100, 200, 10_000, 20_000
 	}
 	if short {
-		set.rounds, set.programs, set.hists, set.groups, set.queued = 3, 25, 25, 5_000, 10_000
+		set.rounds, set.programs, set.hists, set.groups, set.queued = 3, 50, 100, 5_000, 10_000
 	}
 	if v := getenv("DYNO_SOAK"); v != "" {
 		n, err := strconv.Atoi(v)
@@ -67,6 +68,7 @@ func readSettings(getenv func(string) string, short, race bool) (settings, error
 		}
 		set.soak = n
 		set.programs, set.hists, set.groups, set.queued = 10*n, 10*n, 1_000_000, 1_000_000
+		set.queueing = 10 * time.Second
 	}
 	if v := getenv("DYNO_SEED"); v != "" {
 		n, err := strconv.ParseUint(v, 0, 64)
@@ -169,11 +171,16 @@ func (s *suite) repeat(name string, seed uint64) string {
 	if raceEnabled {
 		cmd += "-race "
 	}
+	return cmd + "-run '" + exactly(name) + "' " + s.pkg
+}
+
+// exactly returns the -run pattern for the one test called name.
+func exactly(name string) string {
 	parts := strings.Split(name, "/")
 	for i, p := range parts {
 		parts[i] = "^" + regexp.QuoteMeta(p) + "$"
 	}
-	return cmd + "-run '" + strings.Join(parts, "/") + "' " + s.pkg
+	return strings.Join(parts, "/")
 }
 
 // env returns a new Env without what only the place it runs in can give.

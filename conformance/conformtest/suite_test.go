@@ -64,6 +64,7 @@ var wrongs = []struct {
 	{"drained with tasks in flight", "next-waits-for-inflight close-keeps-results"},
 	{"drained although open", "next-waits-on-open zero-tasks"},
 	{"drained said once", "drain-final"},
+	{"task in flight after its result", "drain-at-once"},
 	{"zero result not zero", "next-ended-context"},
 	{"nil context crashes Next", "next-nil-context"},
 	{"ended context beats a queued result", "next-queued-beats-context"},

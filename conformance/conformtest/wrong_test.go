@@ -301,6 +301,14 @@ func (g *wrong) complete(r *group.Result[int], index int) {
 			g.wait(nil)
 		}
 	}
+	if r != nil && g.bug.is("task in flight after its result") {
+		g.book(*r, index)
+		r = nil
+		g.wake()
+		g.mu.Unlock()
+		runtime.Gosched()
+		g.mu.Lock()
+	}
 	g.done++
 	g.inflight--
 	g.slots--

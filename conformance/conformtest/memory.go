@@ -1,0 +1,173 @@
+package conformtest
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"runtime"
+	"runtime/debug"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/dynolab/dyno/conformance"
+	"github.com/dynolab/dyno/group"
+)
+
+// checkDropped makes many groups, uses them and drops them, and looks at what
+// is left: no goroutine and no memory.
+func checkDropped(_ *testing.T, s *suite) outcome {
+	n := s.set.groups
+	limit := s.limit + time.Duration(n)*time.Millisecond
+	err := outside(limit, s.env(s.set.seed), func(e *conformance.Env) error {
+		parent, cancel := context.WithCancel(context.Background())
+		defer cancel()
+		if err := dropGroups(s, parent, 2000); err != nil { // what is made once is made now
+			return err
+		}
+		e.Settle()
+		goroutines, bytes := e.Goroutines(), heapInUse()
+		if err := dropGroups(s, parent, n); err != nil {
+			return err
+		}
+		// A group that leaks anything at all leaks more than 16 bytes.
+		grown, bound := int64(0), int64(128<<10+16*n)
+		for range 20 {
+			e.Settle()
+			if grown = heapInUse() - bytes; grown <= bound {
+				break
+			}
+		}
+		if grown > bound {
+			return fmt.Errorf("the heap grew by %d KiB over %d groups, %.1f bytes each", grown>>10, n, float64(grown)/float64(n))
+		}
+		more, slack := 0, 0
+		if !s.impl.Promises.Parks {
+			slack = 16 + 4*runtime.GOMAXPROCS(0) // workers that are shared and stay
+		}
+		for range 200 {
+			e.Settle()
+			if more = e.Goroutines() - goroutines; more <= slack {
+				return nil
+			}
+			runtime.GC() // may be what ends those of a dropped group
+		}
+		return fmt.Errorf("%d goroutines more after %d groups:\n%s", more, n, head(allStacks(), 4<<10))
+	})
+	return outcome{err: err, seed: s.set.seed}
+}
+
+func head(b []byte, n int) []byte { return b[:min(n, len(b))] }
+
+var errTask = errors.New("a task failed")
+
+// dropGroups makes n groups and leaves them in the ways that G8 allows.
+func dropGroups(s *suite, parent context.Context, n int) error {
+	value := func(context.Context) (int, error) { return 1, nil }
+	failing := func(context.Context) (int, error) { return 0, errTask }
+	for i := range n {
+		ctx := context.Background()
+		if i%8 < 4 { // a parent that outlives the group: the group must be closed
+			ctx = parent
+		}
+		g := s.impl.NewGroup(ctx, group.WithMaxConcurrency(i%3))
+		for _, fn := range []group.TaskFunc[int]{value, failing} {
+			if err := g.Go(fn); err != nil {
+				return fmt.Errorf("Go returned %w", err)
+			}
+		}
+		switch i % 4 {
+		case 0: // closed and drained
+			g.Close()
+			for range group.Results(context.Background(), g) {
+			}
+		case 1: // closed, waited for, results left
+			g.Close()
+		case 2: // one result taken, cancelled, closed
+			_, _, _ = g.Next(context.Background())
+			g.Cancel(errTask)
+			g.Close()
+		case 3:
+			if i%8 < 4 {
+				g.Close()
+			} // else dropped open
+		}
+		if err := g.Wait(); err != errTask {
+			return fmt.Errorf("Wait returned %v, want %v", err, errTask)
+		}
+	}
+	return nil
+}
+
+// heapInUse returns the bytes that are reachable.
+func heapInUse() int64 {
+	runtime.GC()
+	runtime.GC() // the first one may leave floating garbage
+	var m runtime.MemStats
+	runtime.ReadMemStats(&m)
+	return int64(m.HeapAlloc)
+}
+
+// checkQueued queues many tasks and reports what each needs until it starts,
+// beyond the caller's closure; there is one closure for all of them.
+//
+// The tasks spin until they are released: a task that blocked would make an
+// implementation with workers start another one. On one processor, with the
+// submitter running, few of them start. Those that do take a time slice of the
+// processor in turn with the submitter and with what else the implementation
+// runs, so that submitting is given up after some time; the figure is then of
+// fewer tasks.
+func checkQueued(_ *testing.T, s *suite) outcome {
+	var note string
+	limit := s.limit + time.Duration(s.set.queued)*time.Millisecond
+	err := outside(limit, s.env(s.set.seed), func(*conformance.Env) error {
+		defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
+		defer debug.SetGCPercent(debug.SetGCPercent(-1))
+		g := s.impl.NewGroup(context.Background())
+		var released atomic.Bool
+		var started atomic.Int64
+		spin := func(context.Context) (int, error) {
+			started.Add(1)
+			for !released.Load() {
+			}
+			return 1, nil
+		}
+		goroutines, bytes := runtime.NumGoroutine(), footprint()
+		n, each := 0, false
+		for begun := time.Now(); n < s.set.queued && !each && (n%64 != 0 || time.Since(begun) < s.set.queueing); {
+			if err := g.Go(spin); err != nil {
+				released.Store(true)
+				return fmt.Errorf("Go returned %w", err)
+			}
+			// A goroutine each: enough of them have been seen, and a million
+			// would fill the machine.
+			n++
+			each = n == 1000 && runtime.NumGoroutine()-goroutines > n/2
+		}
+		queued := n - int(started.Load())
+		perTask := float64(footprint()-bytes) / float64(n)
+		released.Store(true)
+		how := "queue"
+		if each {
+			how = "goroutines"
+		}
+		note = fmt.Sprintf("conform-metric: clause=group/queued-task-bytes value=%.1f unit=B/task tasks=%d not-started=%d how=%s", perTask, n, queued, how)
+		g.Close()
+		results := 0
+		for r := range group.Results(context.Background(), g) {
+			results += r.Value
+		}
+		if results != n {
+			return fmt.Errorf("%d results for %d tasks", results, n)
+		}
+		return nil
+	})
+	return outcome{err: err, seed: s.set.seed, notes: []string{note}}
+}
+
+// footprint returns the bytes of heap and stacks in use, with garbage.
+func footprint() int64 {
+	var m runtime.MemStats
+	runtime.ReadMemStats(&m)
+	return int64(m.HeapAlloc + m.StackInuse)
+}
