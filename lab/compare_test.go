@@ -241,6 +241,11 @@ func TestPairsWithHoles(t *testing.T) {
 	if g := c.Gate(); len(g.Slower) != 1 {
 		t.Errorf("gate: %+v", g)
 	}
+	// Without a hole line, nobody knows why; but it is told.
+	c = compareText(t, CompareOptions{Base: "a"}, strings.ReplaceAll(strings.Join(lines, ""), "# hole", "# comment"))
+	if _, _, cell = cellAt(t, c, "ns/op", "X", "b"); !strings.Contains(notesOf(c, cell), "fewer values than others of the same benchmark, which have up to 8") {
+		t.Errorf("notes: %q", notesOf(c, cell))
+	}
 }
 
 // blocks repeats lines in n blocks, with a little noise on what is written
@@ -627,7 +632,7 @@ func TestGate(t *testing.T) {
 		"hole":                    {[]string{"BenchmarkX/impl=x 1 50~ ns/op"}, "# hole: case=BenchmarkX/impl=y reason=r\n", 0, 1},
 		"hole in a faster one":    {[]string{"BenchmarkX/impl=x 1 50~ ns/op"}, "# hole: case=BenchmarkX/impl=x block=9 reason=r\n", 0, 1},
 		"skip":                    {[]string{"BenchmarkX/impl=x 1 50~ ns/op"}, "# skip: case=BenchmarkX/impl=y reason=r\n", 0, 0},
-		"unit without direction":  {[]string{"BenchmarkX/impl=x 1 50~ ns/op 7 things"}, "", 0, 0},
+		"unit without direction":  {[]string{"BenchmarkX/impl=x 1 50~ ns/op 7~ things", "BenchmarkX/impl=ref-a 1 9~ things"}, "", 0, 0},
 		"new benchmark":           {[]string{"BenchmarkX/impl=x 1 50~ ns/op", "BenchmarkNew/impl=x 1 50~ ns/op"}, "", 0, 1},
 		"too few":                 {[]string{"BenchmarkX/impl=x 1 50~ ns/op"}, "block: 1\nBenchmarkFew/impl=ref-a 1 1 ns/op\nBenchmarkFew/impl=x 1 9 ns/op\n", 0, 1},
 	} {

@@ -40,6 +40,8 @@ func TestReadConform(t *testing.T) {
 		// A clause that is said twice keeps the worse.
 		out("x/a", test+"/two", "conform: clause=group/two rule=G2 result=unknown\n"),
 		out("x/a", test+"/two", "conform: clause=group/two rule=G2 result=pass\n"),
+		out("x/a", test+"/three", "conform: clause=group/three rule=G3 result=pass\n"),
+		out("x/a", test+"/three", "conform: clause=group/three rule=G3 result=fail\n"),
 		event{Action: "fail", Package: "x/a", Test: test},
 		event{Action: "fail", Package: "x/a"},
 		// No such test; no tests at all.
@@ -77,11 +79,11 @@ func TestReadConform(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got := len(m.Clauses); got != 2 || m.Clauses[0] != (Clause{"group/one", "G1"}) || m.Clauses[1] != (Clause{"group/two", "G2"}) {
+	if got := len(m.Clauses); got != 3 || m.Clauses[0] != (Clause{"group/one", "G1"}) || m.Clauses[1] != (Clause{"group/two", "G2"}) {
 		t.Errorf("clauses: %+v", m.Clauses)
 	}
 	want := []struct{ path, summary, output string }{
-		{"x/a", "0 passed, 0 skipped, 2 failed", ""},
+		{"x/a", "0 passed, 0 skipped, 3 failed", ""},
 		{"x/b", "1 passed, 1 skipped, 0 failed", ""},
 		{"x/broken", "0 passed, 0 skipped, 0 failed; does not build", "broken.go:1: no"},
 		{"x/crash", "1 passed, 0 skipped, 0 failed; crashed or ran out of time", "panic: oh"},

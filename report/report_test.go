@@ -291,7 +291,7 @@ func wellFormed(t *testing.T, name string, data []byte) {
 // What a logarithmic axis cannot show has no chart, and the report stands
 // without it.
 func TestNoChart(t *testing.T) {
-	c := compareText(t, "BenchmarkA 1 0 ns/op\nBenchmarkB 1 5 ns/op\nBenchmark<&> 1 5 ns/op\nBenchmarkb 1 6 ns/op\n")
+	c := compareText(t, "BenchmarkA 1 0 ns/op\nBenchmarkb 1 5 ns/op\nBenchmark<&> 1 5 ns/op\nBenchmarkB 1 6 ns/op\n")
 	t0 := c.Tables[0]
 	if err := Chart(io.Discard, c, t0, t0.Rows[0]); !errors.Is(err, ErrNoChart) {
 		t.Errorf("chart of zero: %v", err)
@@ -311,7 +311,7 @@ func TestNoChart(t *testing.T) {
 		}
 	}
 	slices.Sort(names)
-	if got := strings.Join(names, " "); got != "run.md run/B.svg run/b-2.svg run/benchmark.svg" {
+	if got := strings.Join(names, " "); got != "run.md run/B-2.svg run/b.svg run/benchmark.svg" {
 		t.Errorf("files: %s", got)
 	}
 }
