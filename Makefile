@@ -131,7 +131,7 @@ soak: ## the long tests: SOAK=1000 rounds, plain and under -race (hours)
 
 .PHONY: cover
 cover: ## coverage of group/ and every implementation by its own tests, and what is not covered
-	go test -count=1 -coverprofile=cover.out ./group ./impls/...
+	go test -count=1 -tags dynocheck -coverprofile=cover.out ./group ./impls/...
 	@echo; echo "functions not covered in full:"; go tool cover -func=cover.out | grep -v '100.0%$$'
 
 .PHONY: clean

@@ -58,6 +58,12 @@ func policy() Policy {
 	}
 }
 
+// std is shared by the tests, since reading the standard library takes longer
+// than all the rest.
+var std = importer.ForCompiler(token.NewFileSet(), "source", nil)
+
+func checkTree(fsys fs.FS, p Policy) ([]Violation, error) { return check(fsys, p, std) }
+
 func TestCheckAcceptsWhatKeepsThePolicy(t *testing.T) {
 	got, err := Check(tree(), policy())
 	if err != nil {
@@ -71,7 +77,6 @@ func TestCheckAcceptsWhatKeepsThePolicy(t *testing.T) {
 // Each case breaks one rule with one file; exactly the named place must be
 // reported, and with the words a reader needs to know which rule it was.
 func TestCheckFindsEachViolation(t *testing.T) {
-	std := importer.ForCompiler(token.NewFileSet(), "source", nil)
 	for _, c := range []struct {
 		name  string
 		file  string
@@ -183,7 +188,7 @@ func TestCheckFindsEachViolation(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			fsys := tree()
 			fsys[c.file] = &fstest.MapFile{Data: []byte(c.src)}
-			got, err := check(fsys, policy(), std)
+			got, err := checkTree(fsys, policy())
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -209,7 +214,7 @@ func TestCheckFindsEachViolation(t *testing.T) {
 func TestCheckReportsUsesInOrder(t *testing.T) {
 	fsys := tree()
 	fsys["impls/a/x.go"] = &fstest.MapFile{Data: []byte("package a\n\nfunc f() {\n" + strings.Repeat("\tprintln()\n", 20) + "}\n")}
-	got, err := Check(fsys, policy())
+	got, err := checkTree(fsys, policy())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -226,7 +231,7 @@ func TestCheckReportsUsesInOrder(t *testing.T) {
 func TestCheckFindsARuleWithoutAPackage(t *testing.T) {
 	p := policy()
 	p.Rules = append(p.Rules, Rule{Packages: "gone/..."})
-	got, err := Check(tree(), p)
+	got, err := checkTree(tree(), p)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -238,7 +243,7 @@ func TestCheckFindsARuleWithoutAPackage(t *testing.T) {
 func TestCheckFailsForAFileThatDoesNotParse(t *testing.T) {
 	fsys := tree()
 	fsys["contract/x.go"] = &fstest.MapFile{Data: []byte("package contract\n\nfunc {\n")}
-	if _, err := Check(fsys, policy()); err == nil || !strings.Contains(err.Error(), "contract/x.go:3") {
+	if _, err := checkTree(fsys, policy()); err == nil || !strings.Contains(err.Error(), "contract/x.go:3") {
 		t.Errorf("want an error that names contract/x.go:3, got %v", err)
 	}
 }
