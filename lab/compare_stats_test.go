@@ -44,8 +44,21 @@ func TestSignedRankTable(t *testing.T) {
 // JASA 59 (1964).
 func TestRankSumTable(t *testing.T) {
 	for _, c := range []struct{ n, m, crit int }{
-		{4, 4, 0}, {5, 5, 2}, {6, 6, 5}, {7, 7, 8}, {8, 8, 13}, {9, 9, 17}, {10, 10, 23}, {12, 12, 37},
-		{15, 15, 64}, {20, 20, 127}, {5, 8, 6}, {8, 5, 6}, {4, 10, 5}, {10, 20, 55}, {3, 5, 0},
+		{4, 4, 0},
+		{5, 5, 2},
+		{6, 6, 5},
+		{7, 7, 8},
+		{8, 8, 13},
+		{9, 9, 17},
+		{10, 10, 23},
+		{12, 12, 37},
+		{15, 15, 64},
+		{20, 20, 127},
+		{5, 8, 6},
+		{8, 5, 6},
+		{4, 10, 5},
+		{10, 20, 55},
+		{3, 5, 0},
 	} {
 		cdf := rankSumCDF(c.n, c.m)
 		if p := 2 * cdf(c.crit); p > 0.05 {
@@ -199,7 +212,7 @@ func negated(s []float64) []float64 {
 // check of the code, not of luck. The bounds are the level plus four standard
 // deviations of the count.
 func TestFalseAlarms(t *testing.T) {
-	const rounds, alpha = 4000, 0.05
+	const rounds, alpha = 2000, 0.05
 	limit := alpha + 4*math.Sqrt(alpha*(1-alpha)/rounds)
 	rng := rand.New(rand.NewPCG(3, 4))
 	for _, n := range []int{6, 10, 25} {
