@@ -352,13 +352,16 @@ func (g *Group[T]) close() {
 		return
 	}
 	m.closed = true
-	unspent := g.credit.Swap(withdrawn) + m.back
+	unspent := g.credit.Swap(0) + m.back
 	m.back = 0
 	m.coming = g.limit() - unspent - m.inflight
 	for m.blocked.len() > 0 {
 		m.blocked.pop().errc <- group.ErrGroupClosed
 	}
 	g.settle()
+	// Only now can a Go be refused without asking: a caller that has been refused
+	// and then cancels must find the group settled if nothing was in flight.
+	g.credit.Store(withdrawn)
 	g.answer()
 }
 

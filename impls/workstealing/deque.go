@@ -74,11 +74,14 @@ func (d *deque) steal() (b *block, lo, hi uint32) {
 	}
 }
 
-// empty reports whether the range was empty at the moment of the call.
-func (d *deque) empty() bool {
+// len returns the number of tasks in the range at the moment of the call.
+func (d *deque) len() int {
 	_, lo, hi := unpack(d.span.Load())
-	return lo >= hi
+	return int(hi) - int(lo)
 }
+
+// empty reports whether the range was empty at the moment of the call.
+func (d *deque) empty() bool { return d.len() <= 0 }
 
 // claim returns the task in slot i, which belongs to the caller, and empties
 // the slot: a block may live for long, what it held must not.

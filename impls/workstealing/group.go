@@ -215,7 +215,11 @@ func (g *Group[T]) Next(ctx context.Context) (group.Result[T], bool, error) {
 func (g *Group[T]) wait(ctx context.Context) (group.Result[T], bool, error) {
 	g.mu.Lock()
 	g.flags.Or(flagWaiting)
-	if r, ok := g.results.pop(); ok || g.settled {
+	r, ok := g.results.pop()
+	if !ok && g.settle() {
+		r, ok = g.results.pop() // it may have been the last result that settled the group
+	}
+	if ok || g.settled {
 		g.unflag()
 		g.mu.Unlock()
 		return r, ok, nil
@@ -249,7 +253,7 @@ func (g *Group[T]) wait(ctx context.Context) (group.Result[T], bool, error) {
 		}
 		<-c.ready // it was answered first
 	}
-	r, ok := c.res, c.ok
+	r, ok = c.res, c.ok
 	c.res, c.answered = group.Result[T]{}, false
 	g.spareConsumer = c
 	g.mu.Unlock()
@@ -289,6 +293,11 @@ func (g *Group[T]) Cancel(cause error) {
 	if cause == nil {
 		cause = context.Canceled
 	}
+	// Under the mutex and after settling, so that a cause that comes when the
+	// end of the group can be seen already is too late for good.
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.settle()
 	g.cancel(cause)
 }
 
@@ -374,11 +383,7 @@ func (g *Group[T]) attend() {
 	// The order matters: what was pushed before this look at the counters is
 	// handed out below, so that nobody is told of the end before the last result.
 	over := g.over()
-	if over && g.state.Load()&closedBit != 0 && !g.settled {
-		g.settled = true
-		g.cause = context.Cause(g.ctx)
-		g.cancel(nil)
-	}
+	g.settle()
 	for !g.waiting.empty() {
 		r, ok := g.results.pop()
 		if !ok && !g.settled {
@@ -394,6 +399,19 @@ func (g *Group[T]) attend() {
 		g.flags.And(^uint32(flagIdle))
 	}
 	g.check()
+}
+
+// settle, if the group is closed and nothing is in flight, fixes what Wait
+// answers and releases the context. It reports whether the group is settled. mu
+// is held. It is not left to the last completion alone: between that one's push
+// and its attend the end of the group can be seen already, and must be told.
+func (g *Group[T]) settle() bool {
+	if !g.settled && g.state.Load()&closedBit != 0 && g.over() {
+		g.settled = true
+		g.cause = context.Cause(g.ctx)
+		g.cancel(nil)
+	}
+	return g.settled
 }
 
 // over reports whether nothing was in flight at some moment of the call.

@@ -15,9 +15,9 @@ import (
 // for one that is still running.
 func TestWaitCountsNoTaskForAnother(t *testing.T) {
 	const tasks = 50
-	rounds := 500
+	rounds := 200
 	if testing.Short() {
-		rounds = 50
+		rounds = 20
 	}
 	ctx := context.Background()
 	quick := func(context.Context) (int, error) { return 0, nil }

@@ -225,12 +225,16 @@ func (w *worker) look() bool {
 	for {
 		for range looks {
 			if w.grab() {
-				p.watch.Add(^uint64(0))
+				// The others' stocks are this looker's business as well: who
+				// left something there and blocked counted on it.
+				if lookers(p.watch.Add(^uint64(0))) == 0 && p.visible(w) {
+					p.wake()
+				}
 				return true
 			}
 		}
 		p.watch.Add(^uint64(0))
-		if !p.visible() {
+		if !p.visible(nil) {
 			return false
 		}
 		p.watch.Add(1)
@@ -275,13 +279,14 @@ func (w *worker) settle() {
 	}
 }
 
-// visible reports whether there is a task that a looker could take.
-func (p *Pool) visible() bool {
+// visible reports whether there is a task for a looker to take, not counting
+// the one that except, if it is not nil, is about to begin.
+func (p *Pool) visible(except *worker) bool {
 	if !p.inj.empty() {
 		return true
 	}
 	for _, w := range *p.workers.Load() {
-		if !w.empty() {
+		if n := w.len(); n > 1 || n == 1 && w != except {
 			return true
 		}
 	}

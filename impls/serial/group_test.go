@@ -1,0 +1,219 @@
+package serial_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/dynolab/dyno/group"
+	"github.com/dynolab/dyno/impls/serial"
+)
+
+// order returns the order in which the tasks 0 to n-1 run in g.
+func order(t *testing.T, g *serial.Group[int], n int) []int {
+	t.Helper()
+	var ran []int
+	for i := range n {
+		if err := g.Go(func(context.Context) (int, error) {
+			ran = append(ran, i) // one at a time: no lock
+			return i, nil
+		}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	g.Close()
+	var seen []int
+	for r := range group.Results[int](t.Context(), g) {
+		seen = append(seen, r.Value)
+	}
+	if !slices.Equal(ran, seen) {
+		t.Fatalf("ran %v, results %v", ran, seen)
+	}
+	return ran
+}
+
+func TestOrderOfSubmission(t *testing.T) {
+	got := order(t, serial.NewGroup[int](t.Context()), 100)
+	if !slices.IsSorted(got) {
+		t.Errorf("ran %v, want the order of submission", got)
+	}
+}
+
+// The orders are literal: a seed in a bug report must mean the same schedule on
+// every machine and in every later version.
+func TestSeededOrder(t *testing.T) {
+	for seed, want := range map[uint64][]int{
+		0: {2, 5, 4, 1, 7, 3, 0, 6},
+		1: {3, 1, 6, 0, 4, 2, 5, 7},
+	} {
+		c := serial.Config{Order: serial.Seeded, Seed: seed}
+		for range 3 {
+			if got := order(t, serial.NewGroupWith[int](c, t.Context()), 8); !slices.Equal(got, want) {
+				t.Errorf("seed %d ran %v, want %v", seed, got, want)
+			}
+		}
+	}
+}
+
+func TestEveryOrderIsPossible(t *testing.T) {
+	seen := map[string]bool{}
+	for seed := range uint64(200) {
+		c := serial.Config{Order: serial.Seeded, Seed: seed}
+		seen[fmt.Sprint(order(t, serial.NewGroupWith[int](c, t.Context()), 3))] = true
+	}
+	if len(seen) != 6 {
+		t.Errorf("200 seeds gave %d of the 6 orders of three tasks: %v", len(seen), seen)
+	}
+}
+
+func TestTasksRunOnlyOnDemand(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		g := serial.NewGroup[int](t.Context())
+		var ran []int
+		for i := range 3 {
+			_ = g.Go(func(context.Context) (int, error) { ran = append(ran, i); return i, nil })
+		}
+		g.Close()
+		for i, want := range [][]int{nil, {0}, {0, 1}} {
+			synctest.Wait()
+			if !slices.Equal(ran, want) {
+				t.Errorf("after %d calls of Next, ran %v, want %v", i, ran, want)
+			}
+			_, _, _ = g.Next(t.Context())
+		}
+	})
+}
+
+// A task that waits for one behind it is reported, by Next and by Wait, and the
+// group goes on when it ends after all.
+func TestStall(t *testing.T) {
+	for _, c := range []struct {
+		name string
+		conf serial.Config
+		want time.Duration
+	}{
+		{"default", serial.Config{}, time.Minute},
+		{"set", serial.Config{StallAfter: time.Second}, time.Second},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				g := serial.NewGroupWith[int](c.conf, t.Context())
+				other := make(chan int)
+				_ = g.Go(func(context.Context) (int, error) { return 7, nil })
+				_ = g.Go(func(context.Context) (int, error) { return <-other, nil })
+				_ = g.Go(func(context.Context) (int, error) { return 2, nil })
+				_ = g.Go(func(context.Context) (int, error) { return 3, nil })
+				g.Close()
+				if r, ok, err := g.Next(t.Context()); r.Value != 7 || !ok || err != nil {
+					t.Fatalf("first Next: %v, %v, %v", r, ok, err)
+				}
+				start := time.Now()
+				var stall *serial.StallError
+				if _, ok, err := g.Next(t.Context()); ok || !errors.As(err, &stall) {
+					t.Fatalf("Next of the stalled task: %v, %v", ok, err)
+				}
+				if *stall != (serial.StallError{Task: 2, Waiting: 2, After: c.want}) {
+					t.Errorf("stall: %+v", *stall)
+				}
+				// The clock is armed with the task before: one period, or two.
+				if took := time.Since(start); took < c.want || took > 2*c.want {
+					t.Errorf("reported after %v, want %v to %v", took, c.want, 2*c.want)
+				}
+				if err := g.Wait(); !errors.As(err, &stall) {
+					t.Errorf("Wait while stalled: %v", err)
+				}
+				if _, _, err := g.Next(t.Context()); !errors.As(err, &stall) {
+					t.Errorf("Next while stalled: %v", err)
+				}
+				other <- 1
+				for want := 1; want <= 3; want++ {
+					synctest.Wait()
+					if r, ok, err := g.Next(t.Context()); r.Value != want || !ok || err != nil {
+						t.Errorf("after the stall: %v, %v, %v, want %d", r, ok, err, want)
+					}
+				}
+				if err := g.Wait(); err != nil {
+					t.Errorf("Wait at the end: %v", err)
+				}
+			})
+		})
+	}
+}
+
+func TestWaitReportsStall(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		g := serial.NewGroup[int](t.Context())
+		other := make(chan int, 1)
+		_ = g.Go(func(context.Context) (int, error) { return <-other, nil })
+		_ = g.Go(func(context.Context) (int, error) { other <- 1; return 2, nil })
+		var stall *serial.StallError
+		if err := g.Wait(); !errors.As(err, &stall) || stall.Task != 1 || stall.Waiting != 1 {
+			t.Errorf("Wait: %v", err)
+		}
+		want := "serial: task 1 has not finished for 1m0s while 1 more wait for their turn: tasks run one at a time here," +
+			" so one that waits for another never ends; use an implementation that promises Overlap, or a longer StallAfter"
+		if stall != nil && stall.Error() != want {
+			t.Errorf("text: %q", stall.Error())
+		}
+		other <- 1
+		synctest.Wait()
+		if err := g.Wait(); err != nil {
+			t.Errorf("Wait after the stall: %v", err)
+		}
+	})
+}
+
+// Long is not stalled: with nobody behind it, with another task by the time the
+// watchdog fires, or with StallAfter negative.
+func TestNoStall(t *testing.T) {
+	sleep := func(d time.Duration) group.TaskFunc[int] {
+		return func(context.Context) (int, error) { time.Sleep(d); return 0, nil }
+	}
+	for _, c := range []struct {
+		name  string
+		conf  serial.Config
+		tasks []time.Duration
+	}{
+		{"alone", serial.Config{}, []time.Duration{time.Hour}},
+		{"one after the other", serial.Config{}, []time.Duration{50 * time.Second, 50 * time.Second, 50 * time.Second, 50 * time.Second}},
+		{"never", serial.Config{StallAfter: -1}, []time.Duration{time.Hour, time.Hour}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				g := serial.NewGroupWith[int](c.conf, t.Context())
+				for _, d := range c.tasks {
+					_ = g.Go(sleep(d))
+				}
+				if err := g.Wait(); err != nil {
+					t.Error(err)
+				}
+			})
+		})
+	}
+}
+
+// A task that comes to wait behind one that runs alone so far starts the clock.
+func TestStallBehindLoneTask(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		g := serial.NewGroup[int](t.Context())
+		gate := make(chan struct{})
+		_ = g.Go(func(context.Context) (int, error) { <-gate; return 0, nil })
+		failed := make(chan error, 1)
+		go func() { failed <- g.Wait() }()
+		time.Sleep(time.Hour)
+		_ = g.Go(func(context.Context) (int, error) { return 0, nil })
+		var stall *serial.StallError
+		if err := <-failed; !errors.As(err, &stall) {
+			t.Errorf("Wait: %v", err)
+		}
+		close(gate)
+		synctest.Wait()
+		if err := g.Wait(); err != nil {
+			t.Error(err)
+		}
+	})
+}
