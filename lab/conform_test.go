@@ -156,7 +156,7 @@ func TestConformRunsGo(t *testing.T) {
 		"c/c_test.go": "package c\n\nimport \"testing\"\n\nfunc TestOther(t *testing.T) { t.Fatal(`not to be run`) }\n",
 		"d/d_test.go": "package d\n\nimport \"testing\"\n\nfunc TestConformance(t *testing.T) { select {} }\n",
 	})
-	m, err := Conform(context.Background(), ConformOptions{Dir: dir, Packages: []string{"./..."}, Timeout: 5 * time.Second})
+	m, err := Conform(context.Background(), ConformOptions{Dir: dir, Packages: []string{"./..."}, Timeout: 2 * time.Second})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,0 +1,173 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"golang.org/x/term"
+
+	"github.com/dynolab/dyno/lab"
+	"github.com/dynolab/dyno/report"
+)
+
+// The exit statuses of compare --gate and of conform. Every error is 2.
+const (
+	exitSlower       = 1 // something is slower; a clause failed
+	exitInconclusive = 3 // nothing is slower, but something cannot be told
+)
+
+// comparisonFormats are the values of compare's --format.
+var comparisonFormats = []string{"text", "md", "csv", "json"}
+
+// compareFlags are the flags that say what is compared, for compare and
+// report.
+func compareFlags(cmd *cobra.Command, o *lab.CompareOptions) {
+	f := cmd.Flags()
+	f.StringVar(&o.Col, "col", "", "the `key` whose values become columns, such as /impl, commit or .file; a benchproc\nprojection (default /impl if benchmark names have it, else .file)")
+	f.StringVar(&o.Filter, "filter", "", "use only what matches this benchproc filter `expr`ession, such as '/workload:short .unit:ns/op'")
+	f.StringVar(&o.Base, "base", "", "the `column` that others are compared to (default: each benchmark's first reference, else the first column)")
+	f.Float64Var(&o.Alpha, "alpha", lab.DefaultAlpha, "the `level` of each test; intervals have confidence 1-alpha")
+}
+
+// needFiles is the argument check of compare and report.
+func needFiles(cmd *cobra.Command, args []string) error {
+	if len(args) == 0 {
+		return fmt.Errorf("%s needs a results file, or - for standard input; benchrun run makes one below results/", cmd.Name())
+	}
+	return nil
+}
+
+func newCompareCmd() *cobra.Command {
+	var (
+		opts   lab.CompareOptions
+		format string
+		gate   bool
+	)
+	cmd := &cobra.Command{
+		Use:   "compare [label=]file...",
+		Short: "Compare the columns of result files",
+		Long: `Compare reads results in Go benchmark format, ours or those of go test -bench,
+and prints a table for each unit: the median of each benchmark and column with
+its interval, the ratio to the base with its interval, p, n and a verdict.
+
+Columns whose name begins with ref- are references: code written by hand. The
+base of each benchmark is its first reference in plan order, or the first column
+if there is none. Values of the same block are compared with one another; values
+without blocks, or of different files, as two samples, which is much less
+certain.
+
+The exit status is 0, or 2 on an error, such as a file that cannot be read.
+Malformed lines are reported on standard error and left out; that is an error
+only if nothing is left. With --gate it is 1 if something is slower (or worse)
+than its base, and else 3 if that cannot be told of something: no difference
+shown, too few values, a hole, no base. References and units without a good
+direction are not judged.`,
+		Example: `  benchrun compare results/my-machine/run.bench
+  benchrun compare --filter '/workload:short .unit:ns/op' run.bench
+  benchrun compare old=before.txt new=after.txt --gate
+  benchrun compare --col commit --base 1a2b3c4 run.bench
+  go test -bench . -count 10 ./... | benchrun compare --col /impl -`,
+		Args: needFiles,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if err := oneOf("--format", format, comparisonFormats); err != nil {
+				return err
+			}
+			c, err := compareFiles(cmd, args, opts)
+			if err != nil {
+				return err
+			}
+			out := cmd.OutOrStdout()
+			switch format {
+			case "md":
+				err = report.Markdown(out, c)
+			case "csv":
+				err = report.CSV(out, c)
+			case "json":
+				err = report.JSON(out, c)
+			default:
+				err = report.Text(out, c, report.TextOptions{Color: wantsColor(out)})
+			}
+			if err != nil || !gate {
+				return err
+			}
+			return judge(cmd.ErrOrStderr(), c.Gate())
+		},
+	}
+	compareFlags(cmd, &opts)
+	cmd.Flags().StringVar(&format, "format", "text", "how to print: "+strings.Join(comparisonFormats, ", "))
+	cmd.Flags().BoolVar(&gate, "gate", false, "exit with 1 if something is slower, with 3 if that cannot be told")
+	_ = cmd.RegisterFlagCompletionFunc("format", cobra.FixedCompletions(comparisonFormats, cobra.ShellCompDirectiveNoFileComp))
+	return cmd
+}
+
+// compareFiles compares, and reports malformed lines on standard error.
+func compareFiles(cmd *cobra.Command, files []string, o lab.CompareOptions) (*lab.Comparison, error) {
+	if !(o.Alpha > 0 && o.Alpha < 1) {
+		return nil, fmt.Errorf("--alpha is %v; it must lie between 0 and 1, such as %v", o.Alpha, lab.DefaultAlpha)
+	}
+	o.Stdin = cmd.InOrStdin()
+	c, err := lab.Compare(files, o)
+	if err != nil {
+		return nil, err
+	}
+	for _, p := range c.Problems {
+		fmt.Fprintf(cmd.ErrOrStderr(), "benchrun: %s (left out)\n", p)
+	}
+	return c, nil
+}
+
+// judge tells what the gate found, and returns its exit status as an error.
+func judge(w io.Writer, g lab.Gate) error {
+	for _, s := range g.Slower {
+		fmt.Fprintf(w, "gate: %s\n", s)
+	}
+	for _, s := range g.Inconclusive {
+		fmt.Fprintf(w, "gate: %s\n", s)
+	}
+	switch {
+	case len(g.Slower) > 0:
+		return exitError(exitSlower)
+	case len(g.Inconclusive) > 0:
+		return exitError(exitInconclusive)
+	}
+	return nil
+}
+
+// exitError ends the command with a status of its own, after everything has
+// been said.
+type exitError int
+
+func (e exitError) Error() string { return fmt.Sprintf("exit status %d", int(e)) }
+
+// exitStatus is the status for the error of a command: 0 without one, its own
+// if it is an exitError, 2 for every other.
+func exitStatus(err error) int {
+	var e exitError
+	switch {
+	case err == nil:
+		return 0
+	case errors.As(err, &e):
+		return int(e)
+	}
+	return 2
+}
+
+// oneOf checks a flag that takes one of a few words.
+func oneOf(flag, value string, words []string) error {
+	if !slices.Contains(words, value) {
+		return fmt.Errorf("%s is %q; it must be one of %s", flag, value, strings.Join(words, ", "))
+	}
+	return nil
+}
+
+// wantsColor reports whether w is a terminal that takes colours; see
+// https://no-color.org.
+func wantsColor(w io.Writer) bool {
+	f, ok := w.(*os.File)
+	return ok && os.Getenv("NO_COLOR") == "" && os.Getenv("TERM") != "dumb" && term.IsTerminal(int(f.Fd()))
+}

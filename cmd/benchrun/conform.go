@@ -1,0 +1,73 @@
+package main
+
+import (
+	"errors"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/dynolab/dyno/lab"
+	"github.com/dynolab/dyno/report"
+)
+
+// conformFormats are the values of conform's --format.
+var conformFormats = []string{"text", "md", "json"}
+
+func newConformCmd() *cobra.Command {
+	var (
+		opts   lab.ConformOptions
+		format string
+	)
+	cmd := &cobra.Command{
+		Use:   "conform [packages]",
+		Short: "Show which clauses of the contract each implementation passes",
+		Long: `Conform runs the conformance test of packages (TestConformance, by default of
+./impls/...) and prints a matrix: each clause of the suite, and which package
+passed it, skipped it (and why), or failed it (with the seed and the command
+that repeats the failure).
+
+The exit status is 0 if everything was passed or skipped, 1 if a clause was not,
+and 2 on an error: no conformance test, a package that does not build, or a
+crash, whose output is shown.`,
+		Example: `  benchrun conform
+  benchrun conform ./impls/channel --timeout 1m
+  benchrun conform --format md ./... > conformance.md`,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if err := oneOf("--format", format, conformFormats); err != nil {
+				return err
+			}
+			if opts.Timeout <= 0 {
+				return errors.New("--timeout must be more than zero, such as 10m")
+			}
+			opts.Packages = args
+			opts.Progress = cmd.ErrOrStderr()
+			m, err := lab.Conform(cmd.Context(), opts)
+			if err != nil {
+				return err
+			}
+			out := cmd.OutOrStdout()
+			switch format {
+			case "md":
+				err = report.ConformMarkdown(out, m)
+			case "json":
+				err = report.ConformJSON(out, m)
+			default:
+				err = report.ConformText(out, m, report.TextOptions{Color: wantsColor(out)})
+			}
+			switch {
+			case err != nil:
+				return err
+			case m.Broken():
+				return errors.New("some packages have a problem besides their clauses; see their output")
+			case !m.Conforms():
+				return exitError(exitSlower)
+			}
+			return nil
+		},
+	}
+	cmd.Flags().StringVar(&format, "format", "text", "how to print: "+strings.Join(conformFormats, ", "))
+	cmd.Flags().DurationVar(&opts.Timeout, "timeout", 10*time.Minute, "how `long` the tests of one package may take")
+	_ = cmd.RegisterFlagCompletionFunc("format", cobra.FixedCompletions(conformFormats, cobra.ShellCompDirectiveNoFileComp))
+	return cmd
+}
