@@ -142,8 +142,9 @@ func benchrunCommands(fsys fs.FS) ([]string, error) {
 			key, isID := kv.Key.(*ast.Ident)
 			use, isLit := kv.Value.(*ast.BasicLit)
 			if isID && isLit && key.Name == "Use" && use.Kind == token.STRING {
-				if s, err := strconv.Unquote(use.Value); err == nil {
-					commands = append(commands, strings.Fields(s)[0])
+				s, err := strconv.Unquote(use.Value)
+				if name, _, _ := strings.Cut(s, " "); err == nil && name != "benchrun" {
+					commands = append(commands, name)
 				}
 			}
 			return true
@@ -210,7 +211,7 @@ func TestCheckDocumentsFindsEachFault(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			got, err := checkDocuments(fstest.MapFS{
 				"Makefile":             {Data: []byte("each = x\ntest: unit ## all\n$(BIN)/all: y\n\tmake each\n")},
-				"cmd/benchrun/root.go": {Data: []byte("package main\n\nvar c = T{Use: \"run [packages]\"}\n")},
+				"cmd/benchrun/root.go": {Data: []byte("package main\n\nvar r, c = T{Use: \"benchrun\"}, T{Use: \"run [packages]\"}\n")},
 				"docs/a.md":            {Data: []byte("# Two words & more\n\n[up](../README.md)\n")},
 				"README.md":            {Data: []byte(c.text)},
 				"testdata/x.md":        {Data: []byte("`make nothing`")},
