@@ -226,7 +226,7 @@ var goClauses = []Clause{
 		Check: check(func(e *Env) {
 			const n = 5000
 			g := e.Impl.NewGroup(context.Background())
-			p := &probe{e, g}
+			p := &probe{e: e, g: g}
 			e.same("what Go returned", p.submitAll(n, value).get(), nil)
 			p.waits(nil)
 			p.close()
@@ -466,6 +466,17 @@ var limitClauses = []Clause{
 			e.require(t == taken{r: group.Result[int]{Value: 1, Err: group.ErrGroupClosed}, ok: true},
 				"Next returned ", t, ", want value 1 and error ", group.ErrGroupClosed)
 			p.finish(group.ErrGroupClosed)
+		}),
+	},
+	{
+		Name: "group/limit-never-stuck", Rule: "G2",
+		Why: "a loop of Go gets through although nobody is in Next or Wait: tasks run by themselves, or, where they run on demand, Go does not block",
+		Check: check(func(e *Env) {
+			const n = 20
+			p := e.open(group.WithMaxConcurrency(2))
+			e.same("what Go returned", p.submitAll(n, value).get(), nil)
+			p.takesAll(n)
+			p.finish(nil)
 		}),
 	},
 	{

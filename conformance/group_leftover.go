@@ -43,7 +43,7 @@ var leftoverClauses = []Clause{
 			if e.Goroutines == nil {
 				return
 			}
-			const groups = 64
+			const groups = 32
 			round := func(closed bool) {
 				for range groups {
 					use(e, e.open(group.WithMaxConcurrency(2)), closed)
@@ -165,7 +165,7 @@ var leftoverClauses = []Clause{
 				p.take()
 			}
 			var grown int64
-			for range 20 {
+			for range e.tries(20) {
 				e.Settle()
 				if grown = heap() - base; grown < tasks*size/8 {
 					p.finish(errA)
@@ -227,18 +227,23 @@ func (e *Env) goroutines() int {
 // is not exact, and a collection, which may be what ends those of a group that
 // was dropped.
 func (e *Env) moreThan(base, slack int) int {
-	tries := 100
-	if e.Exact {
-		tries = 2
-	}
 	now := 0
-	for range tries {
+	for range e.tries(100) {
 		if now = e.goroutines(); now <= base+slack {
 			return 0
 		}
 		runtime.GC()
 	}
 	return now - base
+}
+
+// tries returns how often to look for something that may take its time: n
+// times, but where Settle is exact twice is enough.
+func (e *Env) tries(n int) int {
+	if e.Exact {
+		return 2
+	}
+	return n
 }
 
 // heap returns the bytes that are reachable.

@@ -394,9 +394,14 @@ func checkLinearizable(t *testing.T, s *suite) outcome {
 			undecided++
 		}
 	}
-	notes := []string{fmt.Sprintf("conform-metric: clause=group/linearizable histories=%d decided=%d undecided=%d", s.set.hists, s.set.hists-undecided, undecided)}
+	return linOutcome(s.set.hists, undecided)
+}
+
+// linOutcome is the outcome of n histories of which none was illegal.
+func linOutcome(n, undecided int) outcome {
+	notes := []string{fmt.Sprintf("conform-metric: clause=group/linearizable histories=%d decided=%d undecided=%d", n, n-undecided, undecided)}
 	if undecided > 0 {
-		return outcome{skip: fmt.Sprintf("unknown: %d of %d histories were not decided in time", undecided, s.set.hists), notes: notes}
+		return outcome{skip: fmt.Sprintf("unknown: %d of %d histories were not decided in time", undecided, n), notes: notes}
 	}
 	return outcome{notes: notes}
 }

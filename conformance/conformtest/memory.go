@@ -31,7 +31,7 @@ func checkDropped(_ *testing.T, s *suite) outcome {
 			return err
 		}
 		// A group that leaks anything at all leaks more than 16 bytes.
-		grown, bound := int64(0), int64(128<<10+16*n)
+		grown, bound := int64(0), int64(64<<10+16*n)
 		for range 20 {
 			e.Settle()
 			if grown = heapInUse() - bytes; grown <= bound {
@@ -70,7 +70,7 @@ func dropGroups(s *suite, parent context.Context, n int) error {
 		if i%8 < 4 { // a parent that outlives the group: the group must be closed
 			ctx = parent
 		}
-		g := s.impl.NewGroup(ctx, group.WithMaxConcurrency(i%3))
+		g := s.impl.NewGroup(ctx, group.WithMaxConcurrency(i%3), group.WithFailFast(i%5 < 2))
 		for _, fn := range []group.TaskFunc[int]{value, failing} {
 			if err := g.Go(fn); err != nil {
 				return fmt.Errorf("Go returned %w", err)

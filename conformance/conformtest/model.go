@@ -240,7 +240,12 @@ func (p *pending[R]) returned() bool {
 }
 
 // run runs the program and returns the first difference.
-func (p program) run(e *conformance.Env) error {
+func (p program) run(e *conformance.Env) (err error) {
+	defer func() {
+		if v := recover(); v != nil {
+			err = fmt.Errorf("a call panicked: %v\nprogram: %v", v, p)
+		}
+	}()
 	pr := e.Impl.Promises
 	x := &machine{e: e, gated: pr.Overlap && pr.Eager, m: model{limit: p.limit, failFast: p.failFast}}
 	if !pr.Eager {
@@ -364,6 +369,7 @@ func (x *machine) next(try bool) {
 // happened, and compares.
 func (x *machine) settle(st step) error {
 	x.e.Settle()
+	queued, drained := len(x.m.queue) > 0, x.m.drained()
 	if err := x.brokenCall(); err != nil {
 		return err
 	}
@@ -418,6 +424,11 @@ func (x *machine) settle(st step) error {
 	}
 	if err := x.progress(); err != nil {
 		return err
+	}
+	if st.op == opTry && (queued || drained) {
+		if try := x.nexts[len(x.nexts)-1]; try.returned() && try.res.err != nil {
+			return fmt.Errorf("Next with an ended context returned %v, queued: %v, drained: %v", try.res.err, queued, drained)
+		}
 	}
 	if err := x.consumers(); err != nil {
 		return err

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"regexp"
 	"runtime"
+	"runtime/debug"
 	"runtime/metrics"
 	"sync/atomic"
 	"testing"
@@ -38,7 +39,7 @@ func inBubble(t *testing.T, limit time.Duration, e *conformance.Env, check func(
 			id.Store(bubbleID())
 			e.Settle, e.Exact = synctest.Wait, true
 			e.Goroutines = func() int { return len(bubbleStacks(id.Load())) }
-			err = check(e)
+			err = <-alone(e, check)
 			// A bubble's clock runs while all wait: what waits for a time-out
 			// before it ends gets it now.
 			time.Sleep(time.Hour)
@@ -55,7 +56,7 @@ func inBubble(t *testing.T, limit time.Duration, e *conformance.Env, check func(
 	case <-returned:
 	default:
 		if deadlock == nil {
-			return errors.New("the goroutine of the check was ended, or the race detector complained")
+			return errors.New("the bubble ended before the check did")
 		}
 		return hung(e, "hangs: every goroutine waits, and nothing will wake one", stacksOf(id.Load()))
 	}
@@ -69,12 +70,7 @@ func inBubble(t *testing.T, limit time.Duration, e *conformance.Env, check func(
 // outside runs check on ordinary goroutines.
 func outside(limit time.Duration, e *conformance.Env, check func(*conformance.Env) error) error {
 	e.Settle, e.Goroutines = settle, runtime.NumGoroutine
-	done := make(chan error, 1)
-	go func() {
-		err := errors.New("the goroutine of the check was ended")
-		defer func() { done <- err }()
-		err = check(e)
-	}()
+	done := alone(e, check)
 	timer := time.NewTimer(limit)
 	defer timer.Stop()
 	select {
@@ -83,6 +79,22 @@ func outside(limit time.Duration, e *conformance.Env, check func(*conformance.En
 	case <-timer.C:
 		return hung(e, fmt.Sprintf("was not over after %v", limit), allStacks())
 	}
+}
+
+// alone runs check on a goroutine of its own, which it may end or panic on.
+func alone(e *conformance.Env, check func(*conformance.Env) error) <-chan error {
+	done := make(chan error, 1)
+	go func() {
+		err := errors.New("the goroutine of the check was ended by runtime.Goexit")
+		defer func() {
+			if v := recover(); v != nil {
+				err = fmt.Errorf("the check panicked: %v\n%s", v, debug.Stack())
+			}
+			done <- err
+		}()
+		err = check(e)
+	}()
+	return done
 }
 
 func hung(e *conformance.Env, how string, stacks []byte) error {

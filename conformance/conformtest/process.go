@@ -19,7 +19,7 @@ const (
 	childPanic  = "conformance: this panic must end the process"
 	childAlive  = "conformance: the process survived the panic"
 	childLimit  = 60 * time.Second // for all it does
-	childGrace  = 5 * time.Second  // for the panic to end it, once everything else has
+	childGrace  = 3 * time.Second  // for the panic to end it, once everything else has
 	childFailed = 2                // exit status of a Go program that panics
 )
 

@@ -26,6 +26,9 @@ func Run(t *testing.T, impl dyno.Impl) {
 		t.Fatal(err)
 	}
 	s := &suite{impl: impl, set: set, limit: patience, pkg: callingPackage()}
+	if os.Getenv(loadEnv) != "" {
+		beLoad()
+	}
 	if impl.NewGroup == nil {
 		t.Logf("%s has no task group: clauses of package group do not apply", impl.Name)
 		return
@@ -121,6 +124,13 @@ func (s *suite) clause(t *testing.T, c conformance.Clause) {
 		return
 	}
 	for i := range s.set.runs() {
+		if s.set.soak > 1 && i == s.set.soak/2 {
+			stop, err := startLoad(t.Name())
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer stop()
+		}
 		seed := s.set.seedOf(i)
 		if err := s.try(t, c.Check, seed); err != nil {
 			s.report(t, c, outcome{err: err, seed: seed})
@@ -206,10 +216,14 @@ func (s *suite) try(t *testing.T, check func(*conformance.Env) error, seed uint6
 func callingPackage() string {
 	pcs := make([]uintptr, 16)
 	frames := runtime.CallersFrames(pcs[:runtime.Callers(2, pcs)]) // from the caller of this function
+	pkg := packageOf(selfName())
 	for {
 		f, more := frames.Next()
-		if pkg := packageOf(f.Function); pkg != packageOf(selfName()) || !more {
+		switch caller := packageOf(f.Function); {
+		case caller == "testing" || !more: // this package's own test called
 			return pkg
+		case caller != pkg:
+			return caller
 		}
 	}
 }

@@ -1,0 +1,518 @@
+package conformtest
+
+import (
+	"errors"
+	"os"
+	"os/exec"
+	"regexp"
+	"runtime"
+	"slices"
+	"strconv"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/anishathalye/porcupine"
+	"github.com/dynolab/dyno/conformance"
+)
+
+// These tests are of the adapter: that it notices what goes wrong with a check,
+// wherever it runs, and says so in the agreed form.
+
+func TestReadSettings(t *testing.T) {
+	env := func(kv ...string) func(string) string {
+		return func(k string) string {
+			if i := slices.Index(kv, k); i >= 0 {
+				return kv[i+1]
+			}
+			return ""
+		}
+	}
+	for _, test := range []struct {
+		env  []string
+		soak int
+		seed uint64
+		err  string
+	}{
+		{nil, 0, 0, ""},
+		{[]string{"DYNO_SEED", "7"}, 0, 7, ""},
+		{[]string{"DYNO_SEED", "18446744073709551615", "DYNO_SOAK", "3"}, 3, 1<<64 - 1, ""},
+		{[]string{"DYNO_SEED", "x"}, 0, 0, `DYNO_SEED="x": want a number`},
+		{[]string{"DYNO_SOAK", "0"}, 0, 0, `DYNO_SOAK="0": want the number of times`},
+		{[]string{"DYNO_SOAK", "many"}, 0, 0, `DYNO_SOAK="many": want the number of times`},
+	} {
+		set, err := readSettings(env(test.env...), false, false)
+		switch {
+		case test.err != "":
+			if err == nil || !strings.HasPrefix(err.Error(), test.err) {
+				t.Errorf("%q: the error is %v, want %s…", test.env, err, test.err)
+			}
+		case err != nil:
+			t.Errorf("%q: %v", test.env, err)
+		case set.soak != test.soak || set.runs() != max(1, test.soak) || test.seed != 0 && set.seed != test.seed:
+			t.Errorf("%q: soak %d, runs %d, seed %d", test.env, set.soak, set.runs(), set.seed)
+		}
+	}
+	long, _ := readSettings(env("DYNO_SOAK", "1000"), false, false)
+	normal, _ := readSettings(env(), false, false)
+	short, _ := readSettings(env(), true, false)
+	if long.groups != 1_000_000 || long.hists <= normal.hists || normal.groups <= short.groups || normal.rounds <= short.rounds {
+		t.Errorf("long, normal and short are not in that order: %+v, %+v, %+v", long, normal, short)
+	}
+	other, _ := readSettings(env(), false, false)
+	if other.seed == normal.seed {
+		t.Error("two runs without DYNO_SEED have the same seed")
+	}
+	set := settings{seed: 5}
+	if set.seedOf(0) != 5 || set.seedOf(1) == 5 || set.seedOf(1) == set.seedOf(2) {
+		t.Error("the first run does not have the given seed, or later ones not their own")
+	}
+}
+
+func TestNames(t *testing.T) {
+	for function, want := range map[string]string{
+		"github.com/dynolab/dyno/impls/lockbased_test.TestConformance": "github.com/dynolab/dyno/impls/lockbased",
+		"example.com/a.b/pkg.(*T).Method":                              "example.com/a.b/pkg",
+		"main.main.func1":                                              "main",
+	} {
+		if got := packageOf(function); got != want {
+			t.Errorf("packageOf(%q) = %q, want %q", function, got, want)
+		}
+	}
+	if got, want := exactly("TestX/group/a-b"), "^TestX$/^group$/^a-b$"; got != want {
+		t.Errorf("exactly = %q, want %q", got, want)
+	}
+}
+
+// spinOver ends the check that spins.
+var spinOver atomic.Bool
+
+// places are the two ways to run a check.
+var places = []struct {
+	name  string
+	parks bool
+}{{"bubble", true}, {"outside", false}}
+
+// TestPlaces runs checks that go wrong in every way there is.
+func TestPlaces(t *testing.T) {
+	forever := func() { <-make(chan int) }
+	for _, test := range []struct {
+		name  string
+		check func(e *conformance.Env) error
+		in    string // what the error says in a bubble; "" for no error
+		out   string // and outside
+	}{
+		{"pass", func(e *conformance.Env) error { e.Settle(); return nil }, "", ""},
+		{"error", func(*conformance.Env) error { return errors.New("as seen") }, "as seen", "as seen"},
+		{"hang", func(*conformance.Env) error { forever(); return nil }, "every goroutine waits", "was not over after"},
+		{"error and leftover", func(*conformance.Env) error { go forever(); return errors.New("as seen") }, "as seen", "as seen"},
+		{"leftover", func(*conformance.Env) error { go forever(); return nil }, "1 goroutines are left for ever", ""},
+		{"goexit", func(*conformance.Env) error { runtime.Goexit(); return nil }, "goroutine of the check was ended", "goroutine of the check was ended"},
+		{"panic", func(*conformance.Env) error { panic("as seen") }, "the check panicked: as seen", "the check panicked: as seen"},
+		{"spin", func(*conformance.Env) error {
+			for stop := time.Now().Add(time.Hour); time.Now().Before(stop); {
+				runtime.Gosched()
+				if spinOver.Load() {
+					break
+				}
+			}
+			return nil
+		}, "something spins, or holds a lock", "was not over after"},
+		{"late", func(*conformance.Env) error {
+			go func() { time.Sleep(time.Second) }() // ends by itself
+			return nil
+		}, "", ""},
+	} {
+		for _, place := range places {
+			t.Run(test.name+"/"+place.name, func(t *testing.T) {
+				impl := wrongImpl("")
+				impl.Promises.Parks = place.parks
+				s := &suite{impl: impl, limit: patience}
+				want := test.in
+				if !place.parks {
+					want = test.out
+				}
+				if strings.Contains(want, "was not over") || test.name == "spin" {
+					s.limit = 100 * time.Millisecond
+				}
+				spinOver.Store(false)
+				err := s.try(t, test.check, 1)
+				spinOver.Store(true)
+				switch {
+				case want == "" && err != nil:
+					t.Errorf("the check failed: %v", err)
+				case want != "" && (err == nil || !strings.Contains(err.Error(), want)):
+					t.Errorf("the error is %v, want one that contains %q", err, want)
+				case test.name == "hang" && !strings.Contains(err.Error(), "conformtest.TestPlaces"):
+					t.Errorf("the error does not show where the check hangs: %v", err)
+				}
+			})
+		}
+	}
+}
+
+// TestHangSaysWhat looks at the message about a call that does not return,
+// where only real time tells.
+func TestHangSaysWhat(t *testing.T) {
+	impl := wrongImpl("waiters not woken by Close")
+	impl.Promises.Parks = false
+	s := &suite{impl: impl, limit: 200 * time.Millisecond}
+	err := s.try(t, clause(t, "waiters-released-by-close").Check, 1)
+	if err == nil || !strings.Contains(err.Error(), "it waits for Next to return") || !strings.Contains(err.Error(), "(*wrong).Next") {
+		t.Errorf("the error is %v, want one that names Next and shows its stack", err)
+	}
+}
+
+func clause(t *testing.T, name string) conformance.Clause {
+	t.Helper()
+	all := conformance.Group()
+	i := slices.IndexFunc(all, func(c conformance.Clause) bool { return c.Name == "group/"+name })
+	if i < 0 {
+		t.Fatalf("there is no clause group/%s", name)
+	}
+	return all[i]
+}
+
+// TestSettle: a chain of goroutines that wake each other has come to its end
+// when settle returns.
+func TestSettle(t *testing.T) {
+	for range 50 {
+		end := make(chan int, 1)
+		links := make([]chan int, 21)
+		for i := range links {
+			links[i] = make(chan int)
+			go func() {
+				n := <-links[i]
+				if i == 20 {
+					end <- n
+					return
+				}
+				links[i+1] <- n + 1
+			}()
+		}
+		links[0] <- 0
+		settle()
+		select {
+		case n := <-end:
+			if n != 20 {
+				t.Fatalf("the chain yielded %d, want 20", n)
+			}
+		default:
+			t.Fatal("the chain had not come to its end when settle returned")
+		}
+	}
+}
+
+// TestOutside runs wrong groups outside a bubble, where what a group must not
+// do is found by asking the scheduler, and what it must do by waiting for it.
+func TestOutside(t *testing.T) {
+	if testing.Short() {
+		t.Skip("the hangs of wrong groups take real time")
+	}
+	for _, w := range wrongs {
+		name, _, _ := strings.Cut(w.clauses, " ")
+		if name == "" || slices.Contains([]string{"leaves-no-goroutine", "leaves-no-goroutine-when-dropped"}, name) {
+			continue // needs Parks
+		}
+		if w.bug == "results in submission order" {
+			continue // nothing tells outside that two results are queued but taking them
+		}
+		impl := wrongImpl(w.bug)
+		impl.Promises.Parks = false
+		s := &suite{impl: impl, limit: 150 * time.Millisecond, set: settings{rounds: 10}}
+		if err := s.try(t, clause(t, name).Check, 1); err == nil {
+			t.Errorf("%s: group/%s passed", w.bug, name)
+		}
+	}
+}
+
+// TestModelNotices and the tests after it give wrong groups to the clauses that
+// need a host.
+func TestModelNotices(t *testing.T) {
+	set, _ := testSettings(t)
+	set.soak, set.programs = 0, 400
+	for _, b := range []bug{
+		"limit one too high", "limit one too low", "blocked Go not released by Close", "blocked Go accepted after Close",
+		"blocked Go released by Cancel", "Close cancels", "newest result first", "results in submission order",
+		"result delivered twice", "drained with tasks in flight", "ended context beats a queued result",
+		"waiters not woken by the last task", "waiters not woken by Close", "one waiter released at the drain",
+		"cancelled waiter swallows the next result", "Wait does not wait", "Wait ended by Cancel",
+		"second error overwrites the first", "answer of Wait changes after settling", "fail-fast ignored",
+		"panic taken for success", "Cancel closes", "last cause wins", "second Close panics",
+	} {
+		t.Run(string(b), func(t *testing.T) {
+			o := checkModel(t, &suite{impl: wrongImpl(b), set: set, limit: patience})
+			if o.err == nil {
+				t.Fatal("the model saw no difference")
+			}
+			text := o.err.Error()
+			if !strings.Contains(text, "program: limit=") {
+				t.Errorf("the error does not show the program: %s", text)
+			}
+			t.Log(text[:min(len(text), 300)])
+		})
+	}
+	if o := checkModel(t, &suite{impl: wrongImpl(""), set: set, limit: patience}); o.err != nil {
+		t.Errorf("the right group differs from the model: %v", o.err)
+	}
+}
+
+// TestModelSeed: a seed repeats the programs.
+func TestModelSeed(t *testing.T) {
+	run := func(seed uint64) string {
+		o := checkModel(t, &suite{impl: wrongImpl("newest result first"), set: settings{seed: seed, programs: 400}, limit: patience})
+		if o.err == nil || o.seed != seed {
+			t.Fatalf("seed %d: error %v with seed %d", seed, o.err, o.seed)
+		}
+		_, program, _ := strings.Cut(o.err.Error(), "program: ")
+		return program
+	}
+	if a, b := run(11), run(11); a != b {
+		t.Errorf("seed 11 failed with two programs:\n%s\n%s", a, b)
+	}
+}
+
+func TestLinearizableNotices(t *testing.T) {
+	set, _ := testSettings(t)
+	set.hists = 3000
+	for _, b := range []bug{
+		"newest result first", "result delivered twice", "drained with tasks in flight", "Wait does not wait",
+		"second error overwrites the first", "ended context beats a queued result", "task accepted after Close",
+		"limit ignored", "last cause wins", "waiters not woken by Close",
+	} {
+		t.Run(string(b), func(t *testing.T) {
+			o := checkLinearizable(t, &suite{impl: wrongImpl(b), set: set, limit: patience})
+			if o.err == nil {
+				t.Fatalf("%d histories were all right", set.hists)
+			}
+			t.Log(firstLine(o.err))
+		})
+	}
+	if o := checkLinearizable(t, &suite{impl: wrongImpl(""), set: set, limit: patience}); o.err != nil || o.skip != "" {
+		t.Errorf("histories of the right group: error %v, skip %q", o.err, o.skip)
+	}
+}
+
+// TestHistories gives hand-written histories to the linearizability check.
+func TestHistories(t *testing.T) {
+	op := func(begin, end int64, in linInput, out linOutput) porcupine.Operation {
+		return porcupine.Operation{Input: in, Output: out, Call: begin, Return: end}
+	}
+	const never = 100
+	goOne, endOne := op(1, 2, linInput{op: linGo, id: 1}, linOutput{}), op(3, never, linInput{op: linEnd, id: 1}, linOutput{})
+	got := func(begin, end int64, id int) porcupine.Operation {
+		return op(begin, end, linInput{op: linNext}, linOutput{kind: 1, id: id})
+	}
+	empty := func(begin, end int64) porcupine.Operation {
+		return op(begin, end, linInput{op: linNext}, linOutput{kind: 2})
+	}
+	drain := func(begin, end int64) porcupine.Operation { return op(begin, end, linInput{op: linNext}, linOutput{}) }
+	closed := func(begin, end int64) porcupine.Operation { return op(begin, end, linInput{op: linClose}, linOutput{}) }
+	for _, test := range []struct {
+		name    string
+		limit   int
+		history []porcupine.Operation
+		legal   bool
+	}{
+		{"a result", 0, []porcupine.Operation{goOne, endOne, got(4, 5, 1)}, true},
+		{"a result before its task ends", 0, []porcupine.Operation{goOne, op(6, never, linInput{op: linEnd, id: 1}, linOutput{}), got(4, 5, 1)}, false},
+		{"a result that completes later than its last act", 0, []porcupine.Operation{goOne, endOne, empty(4, 5), got(6, 7, 1)}, true},
+		{"a result twice", 0, []porcupine.Operation{goOne, endOne, got(4, 5, 1), got(6, 7, 1)}, false},
+		{"gone after it was there", 0, []porcupine.Operation{goOne, endOne, got(4, 5, 1), closed(6, 7), empty(8, 9)}, false},
+		{"the drain", 0, []porcupine.Operation{goOne, endOne, got(4, 5, 1), closed(6, 7), drain(8, 9)}, true},
+		{"the drain with a close that may be later", 0, []porcupine.Operation{goOne, endOne, got(4, 5, 1), closed(6, 9), drain(7, 8)}, true},
+		{"the drain without a close", 0, []porcupine.Operation{goOne, endOne, got(4, 5, 1), drain(8, 9)}, false},
+		{"accepted after close", 0, []porcupine.Operation{closed(0, 0), goOne}, false},
+		{"beyond the limit", 1, []porcupine.Operation{goOne, op(1, 3, linInput{op: linGo, id: 2}, linOutput{}), op(4, never, linInput{op: linEnd, id: 1}, linOutput{})}, false},
+		{"the cause", 0, []porcupine.Operation{
+			op(1, 2, linInput{op: linCancel, id: 2}, linOutput{}), op(3, 4, linInput{op: linWait}, linOutput{err: -2}), op(3, 4, linInput{op: linCause}, linOutput{err: -2}),
+		}, true},
+		{"the second cause", 0, []porcupine.Operation{
+			op(1, 2, linInput{op: linCancel, id: 2}, linOutput{}), op(3, 4, linInput{op: linCancel, id: 3}, linOutput{}),
+			op(5, 6, linInput{op: linWait}, linOutput{err: -3}), op(5, 6, linInput{op: linCause}, linOutput{err: -3}),
+		}, false},
+		{"no cause", 0, []porcupine.Operation{op(1, 2, linInput{op: linCancel, id: 2}, linOutput{}), op(3, 4, linInput{op: linWait}, linOutput{})}, false},
+	} {
+		want := porcupine.Illegal
+		if test.legal {
+			want = porcupine.Ok
+		}
+		if got := decide(test.history, test.limit, time.Minute); got != want {
+			t.Errorf("%s: %s, want %s:%s", test.name, got, want, describe(test.history))
+		}
+	}
+}
+
+// TestUndecided: a history that was not decided in time is no pass.
+func TestUndecided(t *testing.T) {
+	var history []porcupine.Operation
+	for i := range int64(14) { // all at the same time: 14! orders, and none is allowed
+		history = append(history, porcupine.Operation{Input: linInput{op: linCancel, id: int(i) + 1}, Call: 1, Return: 2})
+	}
+	history = append(history, porcupine.Operation{Input: linInput{op: linNext}, Output: linOutput{kind: 1, id: 1}, Call: 1, Return: 2})
+	if got := decide(history, 0, time.Microsecond); got != porcupine.Unknown {
+		t.Errorf("a history that takes longer than its time was found %s", got)
+	}
+	if o := linOutcome(100, 1); o.skip == "" || !strings.HasPrefix(o.skip, "unknown: 1 of 100") {
+		t.Errorf("one undecided history of 100 gave %+v, want a skip that says so", o)
+	}
+	if o := linOutcome(100, 0); o.skip != "" || o.err != nil {
+		t.Errorf("100 decided histories gave %+v, want a pass", o)
+	}
+}
+
+func TestDroppedNotices(t *testing.T) {
+	for _, b := range []bug{"context not released", "goroutine until closed", "goroutine leaked per group"} {
+		impl := wrongImpl(b)
+		o := checkDropped(t, &suite{impl: impl, set: settings{groups: 10_000}, limit: patience})
+		if o.err == nil {
+			t.Errorf("%s: not noticed", b)
+		} else {
+			t.Logf("%s: %s", b, firstLine(o.err))
+		}
+	}
+	if o := checkDropped(t, &suite{impl: wrongImpl(""), set: settings{groups: 10_000}, limit: patience}); o.err != nil {
+		t.Errorf("the right group: %v", o.err)
+	}
+}
+
+func TestQueuedReports(t *testing.T) {
+	o := checkQueued(t, &suite{impl: wrongImpl(""), set: settings{queued: 2000, queueing: time.Second}, limit: patience})
+	if o.err != nil || len(o.notes) != 1 || !strings.Contains(o.notes[0], "how=goroutines") {
+		t.Errorf("a group with a goroutine a task gave %+v", o)
+	}
+	o = checkQueued(t, &suite{impl: wrongImpl("result delivered twice"), set: settings{queued: 500, queueing: time.Second}, limit: patience})
+	if o.err == nil {
+		t.Error("a group that delivers results twice was not noticed")
+	}
+}
+
+// TestPanicEndsProcess runs the clause in this process, which starts another.
+func TestPanicEndsProcess(t *testing.T) {
+	if o := checkPanicEndsProcess(t, &suite{impl: wrongImpl("")}); o.err != nil {
+		t.Errorf("the right group: %v", o.err)
+	}
+}
+
+func TestPanicSwallowedIsNoticed(t *testing.T) {
+	if testing.Short() {
+		t.Skip("waits for a process that does not end")
+	}
+	o := checkPanicEndsProcess(t, &suite{impl: wrongImpl("panic made an error although off")})
+	if o.err == nil || !strings.Contains(o.err.Error(), "survived") {
+		t.Errorf("the error is %v, want that the process survived", o.err)
+	}
+}
+
+// bugEnv tells TestRunChild, in a process of its own, which group to run.
+const bugEnv = "DYNO_CONFORM_TEST_BUG"
+
+// TestRunChild is not a test by itself: the tests below look at its output.
+func TestRunChild(t *testing.T) {
+	b, ok := os.LookupEnv(bugEnv)
+	if !ok {
+		t.Skip("runs as a child of TestRunOutput only")
+	}
+	impl := wrongImpl(bug(b))
+	impl.Promises.StartOrder = false
+	Run(t, impl)
+}
+
+// runChild runs clauses of a wrong group and returns the output of go test -v.
+func runChild(t *testing.T, b bug, run string, env ...string) (out string, failed bool) {
+	t.Helper()
+	cmd := exec.Command(os.Args[0], "-test.v", "-test.count=1", "-test.run="+run)
+	cmd.Env = append(append(os.Environ(), bugEnv+"="+string(b)), env...)
+	text, err := cmd.CombinedOutput()
+	var exit *exec.ExitError
+	if err != nil && !errors.As(err, &exit) {
+		t.Fatal(err)
+	}
+	return string(text), err != nil
+}
+
+var conformLine = regexp.MustCompile(`(?m)^\s*conform: clause=(\S+) rule=(\S+) result=(\S+)(?: seed=(\d+))?(?: why=("(?:[^"\\]|\\.)*"))?(?: repeat=("(?:[^"\\]|\\.)*"))?$`)
+
+// TestRunOutput holds the output to the form that programs read, and repeats a
+// failure with the command that it prints.
+func TestRunOutput(t *testing.T) {
+	out, failed := runChild(t, "second Close panics", "^TestRunChild$/^group$/^(close-.*|promise-.*)$")
+	if !failed {
+		t.Error("the process succeeded")
+	}
+	results := map[string][]string{}
+	for _, m := range conformLine.FindAllStringSubmatch(out, -1) {
+		results[m[1]] = m
+	}
+	unquote := func(s string) string {
+		u, err := strconv.Unquote(s)
+		if err != nil {
+			t.Errorf("%s is not quoted as Go does: %v", s, err)
+		}
+		return u
+	}
+	if m := results["group/close-keeps-results"]; m == nil || m[2] != "G3" || m[3] != "pass" {
+		t.Errorf("the line of a pass is %q", m)
+	}
+	if m := results["group/promise-start-order"]; m == nil || m[3] != "skip" || unquote(m[5]) != "needs StartOrder, which wrong does not promise" {
+		t.Errorf("the line of a skip is %q", m)
+	}
+	m := results["group/close-twice"]
+	if m == nil || m[3] != "fail" || !strings.Contains(unquote(m[5]), "Close panicked") {
+		t.Fatalf("the line of a failure is %q in:\n%s", m, out)
+	}
+	seed, repeat := m[4], unquote(m[6])
+	want := regexp.MustCompile(`^DYNO_SEED=` + seed + ` (GOMAXPROCS=\d+ )?go test -count=1 (-race )?-run '([^']*)' github.com/dynolab/dyno/conformance/conformtest$`)
+	cmd := want.FindStringSubmatch(repeat)
+	if cmd == nil {
+		t.Fatalf("the command to repeat is %q, want %s", repeat, want)
+	}
+	for _, part := range []string{"rule:", "seen:", "seed:   " + seed, "repeat: " + repeat} {
+		if !strings.Contains(out, part) {
+			t.Errorf("the text of the failure lacks %q:\n%s", part, out)
+		}
+	}
+	again, failed := runChild(t, "second Close panics", cmd[3], "DYNO_SEED="+seed)
+	lines := conformLine.FindAllStringSubmatch(again, -1)
+	if !failed || len(lines) != 1 || lines[0][1] != "group/close-twice" || lines[0][4] != seed {
+		t.Errorf("the command to repeat ran %q", lines)
+	}
+}
+
+// TestRunRight runs everything on the right group, the host's clauses, too.
+func TestRunRight(t *testing.T) {
+	out, failed := runChild(t, "", "^TestRunChild$")
+	if failed {
+		t.Errorf("the right group failed:\n%s", out)
+	}
+	for _, c := range hostClauses {
+		if !strings.Contains(out, "conform: clause="+c.Name+" rule="+c.Rule+" result=pass") {
+			t.Errorf("%s did not pass:\n%s", c.Name, out)
+		}
+	}
+}
+
+// TestRunBadSeed: what cannot be read is said, not ignored.
+func TestRunBadSeed(t *testing.T) {
+	out, failed := runChild(t, "", "^TestRunChild$", "DYNO_SEED=what")
+	if !failed || !strings.Contains(out, `DYNO_SEED="what": want a number`) {
+		t.Errorf("DYNO_SEED=what was not refused:\n%s", out)
+	}
+}
+
+// TestRunSoak runs a clause under the long version's settings, which loads the
+// cores by a process that must be gone afterwards.
+func TestRunSoak(t *testing.T) {
+	out, failed := runChild(t, "", "^TestRunChild$/^group$/^close-twice$", "DYNO_SOAK=6")
+	if failed || !strings.Contains(out, "conform: clause=group/close-twice rule=G3 result=pass") {
+		t.Errorf("the soak of one clause failed:\n%s", out)
+	}
+}
+
+// TestNoGroup: an implementation without a task group has no clauses to keep.
+func TestNoGroup(t *testing.T) {
+	impl := wrongImpl("")
+	impl.NewGroup = nil
+	Run(t, impl)
+}
