@@ -185,7 +185,11 @@ func columnName(key benchproc.Key) string {
 
 // passing are the configuration keys that differ from result to result or from
 // run to run by design; that they do is no reason for a warning.
-var passing = map[string]bool{"block": true, "case": true, "pkg": true}
+var passing = map[string]bool{
+	"block": true, "case": true, "pkg": true, "load": true,
+	// They tell two runs apart, not what was measured.
+	"started": true, "plan": true, "seed": true,
+}
 
 // written returns the unit of v as it stands in the file.
 func written(v benchfmt.Value) string {

@@ -8,16 +8,12 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"os/signal"
-	"syscall"
 
 	"github.com/spf13/cobra"
 )
 
 func main() {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	defer stop()
-	os.Exit(run(ctx, os.Args[1:], os.Stdin, os.Stdout, os.Stderr))
+	os.Exit(run(context.Background(), os.Args[1:], os.Stdin, os.Stdout, os.Stderr))
 }
 
 // run is the command: it parses args and returns the exit status.
@@ -37,15 +33,51 @@ func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.
 
 func newRootCmd() *cobra.Command {
 	root := &cobra.Command{
-		Use:           "benchrun",
-		Short:         "Measure, compare and report Go benchmarks",
+		Use:   "benchrun",
+		Short: "Measure, compare and report Go benchmarks",
+		Long: `Benchrun measures Go benchmarks so that they can be compared: in fresh
+processes, block by block, in random order, all of it on record. It says what
+differs, by how much and how surely.
+
+Without a command, in a checkout of dyno, it runs the default comparison: every
+implementation and reference on every workload, in under three minutes. It
+prints the table and the path of the report.
+
+A run that is interrupted keeps what it has measured and can be resumed.
+
+Exit status: 0, or 2 on an error, or 130 if it was interrupted; compare --gate
+and conform add their own.`,
+		Example: `  benchrun
+  benchrun run ./mypackage
+  benchrun compare results/my-machine/run.bench
+  benchrun conform ./impls/...`,
+		Args:          noCommand,
 		SilenceErrors: true, // run prints them
 		SilenceUsage:  true,
+		RunE:          runDefault,
 	}
 	root.AddCommand(
+		newListCmd(),
+		newRunCmd(),
 		newCompareCmd(),
 		newReportCmd(),
 		newConformCmd(),
+		newManCmd(root),
 	)
 	return root
+}
+
+// noCommand refuses arguments of the bare command: a word there is a mistyped
+// command, or a package without one.
+func noCommand(cmd *cobra.Command, args []string) error {
+	if len(args) == 0 {
+		return nil
+	}
+	msg := fmt.Sprintf("unknown command %q", args[0])
+	if near := cmd.SuggestionsFor(args[0]); len(near) > 0 {
+		msg += fmt.Sprintf("; did you mean %q?", near[0])
+	} else {
+		msg += fmt.Sprintf("; to measure a package, benchrun run %s", args[0])
+	}
+	return errors.New(msg)
 }

@@ -1,0 +1,103 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/dynolab/dyno/lab"
+	"github.com/dynolab/dyno/report"
+)
+
+func newRunCmd() *cobra.Command {
+	var c measureConfig
+	cmd := &cobra.Command{
+		Use:   "run [packages]",
+		Short: "Measure benchmarks and keep the results",
+		Long: `Run measures the benchmarks of Go packages: of this module or of any package
+path that go list resolves. Without packages it measures ./impls in a checkout
+of dyno, and the package in the working directory elsewhere.
+
+Each benchmark runs in a process of its own. A block is every benchmark once, in
+random order; blocks are what compare holds against each other, so more blocks
+say more, where more time a process says little. Six are the least that can
+prove a difference.
+
+Results are appended to a file in the Go benchmark format below results/, synced
+block by block. The first Ctrl-C lets the running process finish and says how to
+go on, the second ends it at once; either way nothing measured is lost. A
+subject that crashes, hangs or prints nothing leaves a hole that the report
+shows, and the rest of the run goes on.
+
+Progress is on standard error; the path of the results is on standard output.`,
+		Example: `  benchrun run
+  benchrun run ./impls --bench '/workload=short' --blocks 20
+  benchrun run ./mypackage ./other/... --cpu 1,2,4 --time 50ms
+  benchrun run --resume results/my-machine/run.bench`,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			c.packages = args
+			if c.resume == "" {
+				c.packages = packagesOr(cmd.Context(), args)
+			}
+			c.cpu = uniqueSorted(c.cpu)
+			path, err := measure(cmd, c, cmd.Flags().Changed)
+			if path != "" {
+				fmt.Fprintln(cmd.OutOrStdout(), path)
+			}
+			return err
+		},
+	}
+	f := cmd.Flags()
+	f.StringVar(&c.bench, "bench", ".", "measure only benchmarks that match this `pattern`, as go test -bench has it")
+	f.IntVar(&c.blocks, "blocks", 10, "how many `times` each benchmark runs, once in each block")
+	f.StringVar(&c.time, "time", "200ms", "how long a process measures: a `duration`, or a number of iterations such as 1000x")
+	f.IntSliceVar(&c.cpu, "cpu", nil, "measure with these `values` of GOMAXPROCS (default: what this machine has)")
+	f.Uint64Var(&c.seed, "seed", 0, "the `seed` of the order, to repeat an earlier one (default: random, and on record)")
+	f.BoolVar(&c.benchmem, "benchmem", false, "also measure bytes and allocations per operation, as go test -benchmem")
+	f.DurationVar(&c.timeout, "timeout", 0, "end a process that takes longer `than` this (default: a minute and ten times --time)")
+	f.StringVar(&c.out, "out", "", "append to this new `file` (default: results/<machine>/<time>-<commit>.bench)")
+	f.StringVar(&c.machine, "machine", "", "the `name` of this machine in results (default: CPU model, cores and platform)")
+	f.StringVar(&c.resume, "resume", "", "go on with the run whose results are in this `file`")
+	f.StringVar(&c.idle, "idle", "warn", "what to do if the machine is busy: `warn`, wait or off")
+	_ = cmd.MarkFlagFilename("out", "bench")
+	_ = cmd.MarkFlagFilename("resume", "bench")
+	_ = cmd.RegisterFlagCompletionFunc("idle", cobra.FixedCompletions([]string{"warn", "wait", "off"}, cobra.ShellCompDirectiveNoFileComp))
+	return cmd
+}
+
+// runDefault is benchrun without a command: the comparison of dyno's own
+// implementations, sized to take under three minutes on two cores.
+func runDefault(cmd *cobra.Command, _ []string) error {
+	if !inDyno(cmd.Context()) {
+		return errors.New("without a command benchrun compares dyno's implementations, and this folder is not in a checkout of dyno; " +
+			"to measure a package here: benchrun run ./package (benchrun --help shows more)")
+	}
+	start := time.Now()
+	path, err := measure(cmd, measureConfig{
+		packages: []string{defaultPackages},
+		bench:    ".",
+		blocks:   8,
+		time:     "100ms",
+		idle:     "warn",
+	}, func(string) bool { return false })
+	if err != nil {
+		return err
+	}
+	c, err := lab.Compare([]string{path}, lab.CompareOptions{})
+	if err != nil {
+		return err
+	}
+	out := cmd.OutOrStdout()
+	if err := report.Text(out, c, report.TextOptions{Color: wantsColor(out)}); err != nil {
+		return err
+	}
+	doc := report.Path([]string{path}, "")
+	if err := report.Write(c, doc); err != nil {
+		return fmt.Errorf("writing the report: %w", err)
+	}
+	fmt.Fprintf(out, "\nreport:  %s\nresults: %s\n", doc, path)
+	fmt.Fprintf(cmd.ErrOrStderr(), "took %v\n", time.Since(start).Round(time.Second))
+	return nil
+}
