@@ -66,6 +66,9 @@ type Group[T any] interface {
 	//	                           flight, every result taken;
 	//	(zero, false, ctx.Err())   ctx ended before there was a result.
 	//
+	// Whoever has been given the first failed result of a fail-fast group finds
+	// the group's context cancelled already.
+	//
 	// A queued result wins over a context that has ended, and so does the end
 	// of a drained group. ctx bounds only this call: it does not cancel the
 	// group, and a caller that gives up takes no result with it. A nil ctx

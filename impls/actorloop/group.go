@@ -61,6 +61,11 @@ type state[T any] struct {
 	drained bool  // the outbox is closed
 	cause   error // of the context, fixed when the group settles
 	engine  errgroup.Group
+
+	// What the invariants are checked against; kept in builds that check only.
+	submitted, completed int64        // tasks dispatched, taskDone events handled
+	firsts               int          // how often firstErr was set
+	loops                atomic.Int32 // manager loops that run
 }
 
 type kind uint8
@@ -205,6 +210,9 @@ func (g *Group[T]) Cancel(cause error) {
 // loop is the manager. It runs on a goroutine of its own while there are
 // messages, and is the only one to touch g.manager.
 func (g *Group[T]) loop() {
+	if invariants.Enabled {
+		g.manager.loops.Add(1)
+	}
 	for yielded := false; ; {
 		msg := g.mail.receive()
 		if msg == nil {
@@ -212,7 +220,7 @@ func (g *Group[T]) loop() {
 			case !yielded:
 				yielded = true
 				runtime.Gosched()
-			case g.mail.sleep():
+			case g.sleep():
 				return
 			}
 			continue
@@ -227,6 +235,19 @@ func (g *Group[T]) loop() {
 		}
 		g.grant()
 	}
+}
+
+// sleep ends the manager's duty if there is no message, and reports whether it
+// did.
+func (g *Group[T]) sleep() bool {
+	if invariants.Enabled {
+		g.manager.loops.Add(-1) // before: afterwards there may be another manager
+	}
+	asleep := g.mail.sleep()
+	if invariants.Enabled && !asleep {
+		g.manager.loops.Add(1)
+	}
+	return asleep
 }
 
 // handle does what msg asks for. Like all methods below it is the manager's.
@@ -297,6 +318,9 @@ func (g *Group[T]) accept(msg *message[T]) {
 func (g *Group[T]) dispatch(msg *message[T]) {
 	m := &g.manager
 	m.inflight++ // before the task can end
+	if invariants.Enabled {
+		m.submitted++
+	}
 	m.engine.Go(func() error {
 		defer g.report(msg)
 		msg.res.Err = group.ErrGoexit // what stands if the task does not return
@@ -328,8 +352,14 @@ func (g *Group[T]) report(msg *message[T]) {
 func (g *Group[T]) taskDone(r group.Result[T]) {
 	m := &g.manager
 	m.inflight--
+	if invariants.Enabled {
+		m.completed++
+	}
 	if r.Err != nil && m.firstErr == nil {
 		m.firstErr = r.Err
+		if invariants.Enabled {
+			m.firsts++
+		}
 		if g.cfg.FailFast {
 			g.cancel(r.Err) // before anybody can see the result
 		}
@@ -435,22 +465,31 @@ func (g *Group[T]) answerWaiters() {
 	m.waiters = m.waiters[:0]
 }
 
-// check panics if an invariant of the package comment does not hold. It costs
-// nothing in builds without invariants.
+// check panics if an invariant of the package comment does not hold, in between
+// two messages. It costs nothing in builds without invariants.
 func (g *Group[T]) check() {
 	if !invariants.Enabled {
 		return
 	}
 	m := &g.manager
+	over := m.closed && m.inflight == 0 && m.coming == 0 && m.results.len() == 0
 	switch {
-	case m.inflight < 0:
+	case m.inflight < 0: // 1
 		invariants.Violated("actorloop", "inflight >= 0")
+	case m.loops.Load() != 1: // 2
+		invariants.Violated("actorloop", "only the manager loop changes the state")
+	case m.submitted != m.inflight+m.completed: // 3, 4, 5
+		invariants.Violated("actorloop", "every submitted task is in flight or has emitted one taskDone")
+	case m.firsts > 1: // 6; errors themselves may not be comparable
+		invariants.Violated("actorloop", "firstErr never changes")
+	case m.drained && !over: // 7
+		invariants.Violated("actorloop", "drained implies closed, nothing in flight, no result left")
+	case over && !m.drained: // 7
+		invariants.Violated("actorloop", "closed, nothing in flight, no result left imply drained")
 	case m.coming < 0:
 		invariants.Violated("actorloop", "a submit arrives only if a credit was spent for it")
 	case !m.closed && g.credit.Load()+m.back+m.inflight > g.limit():
 		invariants.Violated("actorloop", "credit + inflight + submits on their way = limit")
-	case m.drained && (!m.closed || m.inflight > 0 || m.results.len() > 0):
-		invariants.Violated("actorloop", "drained implies closed, nothing in flight, no result left")
 	case len(m.nextWaiters) > 0 && (m.results.len() > 0 || m.settled):
 		invariants.Violated("actorloop", "a next waits only if there is neither result nor end")
 	case len(m.waiters) > 0 && m.inflight == 0 && m.coming == 0:

@@ -1,0 +1,40 @@
+package serial
+
+import (
+	"context"
+	"testing"
+
+	"github.com/dynolab/dyno/group"
+	"github.com/dynolab/dyno/internal/invariants"
+)
+
+// Each broken state is reported by its rule, in builds that check.
+func TestInvariantsAreChecked(t *testing.T) {
+	if !invariants.Enabled {
+		t.Skip("invariants are checked under -race and -tags dynocheck only")
+	}
+	cases := map[string]func(g *Group[int]){
+		"a consumer waits only if there is neither result nor end": func(g *Group[int]) {
+			g.results.push(group.Result[int]{})
+			g.consumers = append(g.consumers, new(consumer[int]))
+		},
+		"a demanded task is in progress": func(g *Group[int]) {
+			g.queued.push(func(context.Context) (int, error) { return 0, nil })
+			g.idle = new(idle)
+		},
+		"settled implies closed and nothing in flight": func(g *Group[int]) { g.settled = true },
+	}
+	for rule, breakIt := range cases {
+		g := NewGroup[int](t.Context(), group.WithMaxConcurrency(2))
+		breakIt(g)
+		func() {
+			defer func() {
+				want := "serial: invariant violated: " + rule
+				if got := recover(); got != want {
+					t.Errorf("check said %v, want %q", got, want)
+				}
+			}()
+			g.check()
+		}()
+	}
+}
