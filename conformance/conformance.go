@@ -120,8 +120,8 @@ type Env struct {
 	// Exact: what has not happened when Settle returns will not happen unless
 	// the check does something. True under testing/synctest.
 	Exact bool
-	// Goroutines returns the number of goroutines that belong to the check,
-	// or, where that cannot be told, to the process. Nil where nothing can.
+	// Goroutines returns the number of goroutines of the process. Nil where
+	// that cannot be told.
 	Goroutines func() int
 	// Platform is what the machine can do.
 	Platform Platform

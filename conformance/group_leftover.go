@@ -43,7 +43,7 @@ var leftoverClauses = []Clause{
 			if e.Goroutines == nil {
 				return
 			}
-			const groups = 32
+			const groups = 16
 			round := func(closed bool) {
 				for range groups {
 					use(e, e.open(group.WithMaxConcurrency(2)), closed)
@@ -228,7 +228,7 @@ func (e *Env) goroutines() int {
 // was dropped.
 func (e *Env) moreThan(base, slack int) int {
 	now := 0
-	for range e.tries(100) {
+	for range 20 {
 		if now = e.goroutines(); now <= base+slack {
 			return 0
 		}

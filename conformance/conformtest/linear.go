@@ -24,8 +24,8 @@ import (
 // its return, that the contract allows. porcupine looks for that order.
 //
 // That a task completes is an operation, too, of nobody's: it begins with the
-// last act of the task and has no end, for a result may stay unseen. So the
-// model need not guess.
+// last act of the task and has no end but that of the call that took the
+// result. So the model need not guess.
 //
 // Wait that returns a cause is two operations: it finds no task in flight, and
 // it finds the cause. The contract does not say that both are one moment, and
@@ -267,13 +267,35 @@ func record(e *conformance.Env, seed uint64) (history []porcupine.Operation, lim
 	rec.wait(g, clients)()
 	rec.mu.Lock()
 	defer rec.mu.Unlock()
-	end := rec.clock.Add(1)
-	for i := range rec.ops {
-		if rec.ops[i].Return == 0 { // a completion
-			rec.ops[i].Return = end
+	bound(rec.ops, rec.clock.Add(1))
+	return rec.ops, limit, rec.err
+}
+
+// bound gives completions their end: the return of the call that took the
+// result, for a result is there only afterwards, or the end of the history.
+// Without it a completion could be anywhere, and the search would take long.
+func bound(history []porcupine.Operation, end int64) {
+	taken := map[int]int64{}
+	for _, o := range history {
+		out := o.Output.(linOutput)
+		if o.Input.(linInput).op != linNext || out.kind != 1 {
+			continue
+		}
+		if at, ok := taken[out.id]; !ok || o.Return < at {
+			taken[out.id] = o.Return
 		}
 	}
-	return rec.ops, limit, rec.err
+	for i, o := range history {
+		in := o.Input.(linInput)
+		if in.op != linEnd {
+			continue
+		}
+		history[i].Return = end
+		// A result that was taken before its task ended is for the check to find.
+		if at, ok := taken[in.id]; ok && at > o.Call {
+			history[i].Return = at
+		}
+	}
 }
 
 func (r *recording) goTask(g group.Group[int], client, id int, fails bool) func() {

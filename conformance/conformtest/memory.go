@@ -142,7 +142,7 @@ func checkQueued(_ *testing.T, s *suite) outcome {
 			// A goroutine each: enough of them have been seen, and a million
 			// would fill the machine.
 			n++
-			each = n == 1000 && runtime.NumGoroutine()-goroutines > n/2
+			each = n%64 == 0 && n >= 256 && runtime.NumGoroutine()-goroutines > n/2
 		}
 		queued := n - int(started.Load())
 		perTask := float64(footprint()-bytes) / float64(n)
