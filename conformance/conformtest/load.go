@@ -6,6 +6,7 @@ import (
 	"os"
 	"os/exec"
 	"runtime"
+	"sync/atomic"
 )
 
 // loadEnv is set in a process that loads the machine.
@@ -36,7 +37,9 @@ func startLoad(name string) (stop func(), err error) {
 func beLoad() {
 	for range runtime.NumCPU() {
 		go func() {
+			var turns atomic.Int64
 			for {
+				turns.Add(1)
 			}
 		}()
 	}

@@ -31,8 +31,6 @@ type model struct {
 	closed   bool
 	inflight []int // accepted and unfinished
 	queue    []int // completed and not taken, oldest first
-	blocked  int   // calls of Go that wait for a slot
-	waiting  int   // calls of Next that wait
 	first    error // first task error
 	cause    error // of the group's context
 	answer   error // of Wait, once settled
@@ -61,11 +59,6 @@ func (m *model) cancel(cause error) {
 	if m.cause == nil && !m.settled {
 		m.cause = cause
 	}
-}
-
-func (m *model) close() {
-	m.closed = true
-	m.settle()
 }
 
 func (m *model) settle() {
@@ -569,7 +562,9 @@ func (r *recorder) Error(args ...any)   { r.record(fmt.Sprint(args...)) }
 func (r *recorder) Errorf(format string, args ...any) {
 	r.record(fmt.Sprintf(format, args...))
 }
-func (r *recorder) Fatal(args ...any)                 { r.record(fmt.Sprint(args...)); runtime.Goexit() }
+
+func (r *recorder) Fatal(args ...any) { r.record(fmt.Sprint(args...)); runtime.Goexit() }
+
 func (r *recorder) Fatalf(format string, args ...any) { r.Errorf(format, args...); runtime.Goexit() }
 func (r *recorder) Skip(...any)                       { runtime.Goexit() }
 func (r *recorder) Skipf(string, ...any)              { runtime.Goexit() }

@@ -29,6 +29,7 @@ func Run(t *testing.T, impl dyno.Impl) {
 	if os.Getenv(loadEnv) != "" {
 		beLoad()
 	}
+	t.Logf("random choices start from DYNO_SEED=%d", set.seed)
 	if impl.NewGroup == nil {
 		t.Logf("%s has no task group: clauses of package group do not apply", impl.Name)
 		return
