@@ -351,7 +351,7 @@ func TestHistories(t *testing.T) {
 func TestUndecided(t *testing.T) {
 	var history []porcupine.Operation
 	for i := range int64(14) { // all at the same time: 14! orders, and none is allowed
-		history = append(history, porcupine.Operation{Input: linInput{op: linCancel, id: int(i) + 1}, Call: 1, Return: 2})
+		history = append(history, porcupine.Operation{Input: linInput{op: linCancel, id: int(i) + 1}, Output: linOutput{}, Call: 1, Return: 2})
 	}
 	history = append(history, porcupine.Operation{Input: linInput{op: linNext}, Output: linOutput{kind: 1, id: 1}, Call: 1, Return: 2})
 	if got := decide(history, 0, time.Microsecond); got != porcupine.Unknown {
