@@ -3,11 +3,13 @@ package lab
 import (
 	"errors"
 	"fmt"
+	"math"
 	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 	"time"
+	"unicode"
 
 	"github.com/agnivade/levenshtein"
 	"golang.org/x/perf/benchfmt"
@@ -29,41 +31,63 @@ type Listing struct {
 	Absent []Hole
 }
 
-// Cases runs every benchmark of s that bench matches once, and returns them.
-// bench is a pattern as go test -bench takes it. It is an error if the subject
-// crashes or hangs; a benchmark that fails is only absent.
-func (s Subject) Cases(bench string, timeout time.Duration, kill <-chan struct{}) (*Listing, error) {
-	text, err := invocation{
-		subject: s,
-		// One processor, so that the names have no suffix to take off. With -v a
-		// skipped benchmark tells why.
-		args:    []string{"-test.run=^$", "-test.bench=" + bench, "-test.benchtime=1x", "-test.cpu=1", "-test.v"},
-		timeout: timeout,
-		kill:    kill,
-	}.run()
-	l := parseListing(s.Pkg, text)
-	var f *failure
-	switch {
-	case err == nil:
-		return l, nil
-	case errors.As(err, &f) && len(l.Absent) > 0 && strings.HasPrefix(f.reason, "failed: "):
-		return l, nil // each failure is in the listing
+// mostCrashes bounds how often a listing begins again: a package of which so
+// many benchmarks crash or hang is broken as a whole.
+const mostCrashes = 10
+
+// Cases runs every benchmark of s that bench matches once, with GOMAXPROCS=cpu,
+// and returns them. bench is a pattern as go test -bench takes it. A benchmark
+// that fails, crashes, or prints nothing for as long as timeout is absent; the
+// others are listed all the same. It is an error if the subject ends in a way
+// that is no benchmark's doing; what was listed before is returned with it.
+func (s Subject) Cases(bench string, cpu int, timeout time.Duration, kill <-chan struct{}) (*Listing, error) {
+	var crashed []Hole
+	var skip []string
+	for {
+		text, err := invocation{
+			subject: s,
+			// With -v a skipped benchmark tells why, and each says its name
+			// before it runs.
+			args: []string{
+				"-test.run=^$", "-test.bench=" + bench, "-test.skip=" + strings.Join(skip, "|"), "-test.benchtime=1x",
+				"-test.cpu=" + strconv.Itoa(cpu), "-test.v", "-test.timeout=0",
+			},
+			timeout:     timeout,
+			sinceOutput: true,
+			kill:        kill,
+		}.run()
+		l, at := parseListing(s.Pkg, text, cpu)
+		l.Absent = append(slices.Clone(crashed), l.Absent...)
+		var f *failure
+		switch {
+		case err == nil:
+			return l, nil
+		case !errors.As(err, &f):
+			return l, err
+		case strings.HasPrefix(f.reason, "failed: "):
+			return l, nil // each failure is in the listing
+		case at == "" || len(crashed) == mostCrashes:
+			return l, err
+		}
+		crashed = append(crashed, Hole{Case: at, Reason: f.reason})
+		skip = append(skip, Case{Name: at}.pattern())
 	}
-	return l, err
 }
 
-// parseListing reads what a test binary prints with -test.v -test.cpu=1.
-func parseListing(pkg, text string) *Listing {
-	l := new(Listing)
-	var last string // the latest indented line: what a skip or a failure gives as its reason
+// parseListing reads what a test binary prints with -test.v and -test.cpu=cpu.
+// at is the benchmark that had begun and not ended when the output ends, "" if
+// there is none.
+func parseListing(pkg, text string, cpu int) (l *Listing, at string) {
+	l = new(Listing)
+	suffix := Step{CPU: cpu}.FullName() // what follows the name
+	var last string                     // the latest log entry: what a skip or a failure gives as its reason
 	for line := range strings.Lines(text) {
 		line = strings.TrimRight(line, "\r\n")
 		for _, end := range []struct {
 			mark    string
 			skipped bool
 		}{{"--- SKIP: ", true}, {"--- FAIL: ", false}} {
-			if name, ok := strings.CutPrefix(strings.TrimSpace(line), end.mark); ok {
-				name, _, _ = strings.Cut(name, " ")
+			if name, ok := strings.CutPrefix(line, end.mark); ok {
 				// A parent fails with its children; it is no benchmark of its own.
 				if !slices.ContainsFunc(l.Absent, func(h Hole) bool { return strings.HasPrefix(h.Case, name+"/") }) {
 					reason := last
@@ -72,19 +96,31 @@ func parseListing(pkg, text string) *Listing {
 					}
 					l.Absent = append(l.Absent, Hole{Case: name, Reason: reason, Skipped: end.skipped})
 				}
-				last = ""
+				last, at = "", ""
 			}
 		}
-		if strings.HasPrefix(line, "    ") {
-			last = withoutPosition(strings.TrimSpace(line))
-			continue
+		switch entry, indented := strings.CutPrefix(line, "    "); {
+		case indented && strings.HasPrefix(entry, "    ") && last != "":
+			last += " " + strings.TrimSpace(entry) // the entry's next line
+		case indented:
+			last = withoutPosition(entry)
+		case isName(line):
+			last, at = "", line
+		case line == "PASS", line == testingFailed:
+			at = "" // what comes is not a benchmark's doing
 		}
 		if res, ok := parseResult(line); ok {
-			l.Cases = append(l.Cases, Case{Pkg: pkg, Name: "Benchmark" + string(res.Name)})
-			last = ""
+			name := strings.TrimSuffix("Benchmark"+string(res.Name), suffix)
+			l.Cases = append(l.Cases, Case{Pkg: pkg, Name: name})
+			last, at = "", ""
 		}
 	}
-	return l
+	return l, at
+}
+
+// isName reports whether line is what testing prints when a benchmark begins.
+func isName(line string) bool {
+	return strings.HasPrefix(line, "Benchmark") && !strings.ContainsFunc(line, unicode.IsSpace)
 }
 
 // withoutPosition takes "file.go:12: " off a line of a test's log.
@@ -110,7 +146,9 @@ func parseResult(line string) (*benchfmt.Result, bool) {
 	return res, ok
 }
 
-// pattern returns a -test.bench pattern that matches the case and no other.
+// pattern returns a -test.bench pattern that matches the case. It also matches
+// what has the whole name and a slash in front, which beneath returns a
+// -test.skip pattern for: b.Run("a") and b.Run("a/b") may both be leaves.
 func (c Case) pattern() string {
 	elems := strings.Split(c.Name, "/")
 	for i, e := range elems {
@@ -119,14 +157,48 @@ func (c Case) pattern() string {
 	return strings.Join(elems, "/")
 }
 
+func (c Case) beneath() string { return c.pattern() + "/" }
+
 // CheckPattern returns an error if bench is no -test.bench pattern.
 func CheckPattern(bench string) error {
-	for elem := range strings.SplitSeq(bench, "/") {
+	for _, elem := range splitPattern(bench) {
 		if _, err := regexp.Compile(elem); err != nil {
 			return fmt.Errorf("--bench %q: %w", bench, err)
 		}
 	}
 	return nil
+}
+
+// splitPattern splits a -test.bench pattern into the regular expressions that it
+// consists of, as package testing does: at slashes and bars, but not within
+// brackets.
+func splitPattern(s string) []string {
+	var elems []string
+	start, square, round := 0, 0, 0
+	for i := 0; i < len(s); i++ {
+		switch s[i] {
+		case '\\':
+			i++
+		case '[':
+			square++
+		case ']':
+			square = max(0, square-1)
+		case '(':
+			if square == 0 {
+				round++
+			}
+		case ')':
+			if square == 0 {
+				round--
+			}
+		case '/', '|':
+			if square == 0 && round == 0 {
+				elems = append(elems, s[start:i])
+				start = i + 1
+			}
+		}
+	}
+	return append(elems, s[start:])
 }
 
 // NoMatch returns the error for a pattern that matches none of the known cases,
@@ -141,26 +213,26 @@ func NoMatch(bench string, known []Case) error {
 		distance int
 	}
 	var all []near
-	add := func(text, part string) {
+	// add takes text in, held against what a person may call it.
+	add := func(text string, calls ...string) {
 		if slices.ContainsFunc(all, func(n near) bool { return n.text == text }) {
 			return
 		}
-		d := levenshtein.ComputeDistance(strings.ToLower(part), strings.ToLower(bench))
-		all = append(all, near{text, d})
+		n := near{text, math.MaxInt}
+		for _, call := range calls {
+			n.distance = min(n.distance, levenshtein.ComputeDistance(strings.ToLower(call), strings.ToLower(bench)))
+		}
+		all = append(all, n)
 	}
 	want := strings.Count(bench, "/") + 1
 	for _, c := range known {
 		elems := strings.Split(c.Name, "/")
 		for i, e := range elems {
-			add(e, e)
-			if _, value, ok := strings.Cut(e, "="); ok {
-				all[slices.IndexFunc(all, func(n near) bool { return n.text == e })].distance = min(
-					levenshtein.ComputeDistance(value, bench),
-					levenshtein.ComputeDistance(e, bench))
-			}
+			_, value, _ := strings.Cut(e, "=")
+			add(e, e, value, strings.TrimPrefix(e, "Benchmark"))
 			if want > 1 && i+want <= len(elems) {
 				part := strings.Join(elems[i:i+want], "/")
-				add(part, part)
+				add(part, part, strings.TrimPrefix(part, "Benchmark"))
 			}
 		}
 	}

@@ -206,7 +206,7 @@ func Compare(paths []string, opts CompareOptions) (*Comparison, error) {
 		}
 		c.Tables = append(c.Tables, t)
 	}
-	j.warn()
+	j.warn(g)
 	return c, nil
 }
 

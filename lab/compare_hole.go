@@ -11,7 +11,8 @@ import (
 // A Hole is a measurement that was due and is not there. Results files say so
 // in a comment line, which other readers of the format ignore.
 type Hole struct {
-	Case   string // full benchmark name, with "Benchmark"
+	Pkg    string // import path, as far as it is known
+	Case   string // full benchmark name, with "Benchmark"; "" means all of Pkg
 	Block  string // block in which it is missing; "" means all
 	Reason string
 
@@ -31,6 +32,37 @@ func (h Hole) String() string {
 	return what + ": " + h.Reason
 }
 
+// Name says what the hole is of: a benchmark, or a whole package.
+func (h Hole) Name() string {
+	if h.Case == "" {
+		return h.Pkg
+	}
+	return h.Case
+}
+
+const (
+	holeMark = "# hole: "
+	skipMark = "# skip: "
+)
+
+// line is the line of a results file that says so, without the newline;
+// parseHoleLine reads it.
+func (h Hole) line() string {
+	line := holeMark
+	if h.Skipped {
+		line = skipMark
+	}
+	if h.Case == "" {
+		line += "pkg=" + h.Pkg
+	} else {
+		line += "case=" + h.Case
+	}
+	if h.Block != "" {
+		line += " block=" + h.Block
+	}
+	return line + " reason=" + strconv.Quote(h.Reason)
+}
+
 // mergeHoles joins holes of one cell that have the same reason, so that a
 // benchmark that failed in every block needs one footnote.
 func mergeHoles(holes []Hole) []Hole {
@@ -47,12 +79,12 @@ func mergeHoles(holes []Hole) []Hole {
 }
 
 // parseHoleLine reads a line "# hole: case=… block=… reason=…", or the same
-// with "skip". ok is false for any other line. Values with spaces are quoted
+// with "skip", or with pkg=… instead of the case. ok is false for any other line. Values with spaces are quoted
 // as Go strings; unknown keys are ignored.
 func parseHoleLine(line string) (h Hole, ok bool, err error) {
-	rest, isHole := strings.CutPrefix(line, "# hole: ")
+	rest, isHole := strings.CutPrefix(line, holeMark)
 	if !isHole {
-		if rest, ok = strings.CutPrefix(line, "# skip: "); !ok {
+		if rest, ok = strings.CutPrefix(line, skipMark); !ok {
 			return h, false, nil
 		}
 		h.Skipped = true
@@ -61,7 +93,10 @@ func parseHoleLine(line string) (h Hole, ok bool, err error) {
 	if err != nil {
 		return h, false, fmt.Errorf("malformed hole line: %w", err)
 	}
-	h.Case, h.Block, h.Reason = fields["case"], fields["block"], fields["reason"]
+	h.Pkg, h.Case, h.Block, h.Reason = fields["pkg"], fields["case"], fields["block"], fields["reason"]
+	if h.Case == "" && h.Pkg != "" {
+		return h, true, nil
+	}
 	if h.Case == "" || strings.ContainsFunc(h.Case, unicode.IsSpace) {
 		return h, false, fmt.Errorf("malformed hole line: case is %q, not a benchmark name", h.Case)
 	}

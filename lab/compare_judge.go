@@ -51,14 +51,14 @@ func (j *judge) table(g *grid, unit string, opts CompareOptions) (Table, error) 
 		cell := g.cells[cellKey{row, col}]
 		return cell != nil && len(cell.values[unit]) > 0
 	}
+	rows := slices.DeleteFunc(slices.Clone(g.rows), func(row rowKey) bool {
+		return !slices.ContainsFunc(g.cols, func(col string) bool { return has(row, col) })
+	})
 	cols := slices.DeleteFunc(slices.Clone(g.cols), func(col string) bool {
-		return !slices.ContainsFunc(g.rows, func(row rowKey) bool {
+		return !slices.ContainsFunc(rows, func(row rowKey) bool {
 			cell := g.cells[cellKey{row, col}]
 			return cell != nil && (len(cell.values[unit]) > 0 || len(cell.holes) > 0)
 		})
-	})
-	rows := slices.DeleteFunc(slices.Clone(g.rows), func(row rowKey) bool {
-		return !slices.ContainsFunc(cols, func(col string) bool { return has(row, col) })
 	})
 	for _, col := range cols {
 		t.Cols = append(t.Cols, Column{Name: col, Ref: strings.HasPrefix(col, RefPrefix)})
@@ -407,7 +407,7 @@ func orNone(s string) string {
 }
 
 // warn adds the warnings that concern the comparison as a whole.
-func (j *judge) warn() {
+func (j *judge) warn(g *grid) {
 	warn := func(format string, args ...any) {
 		j.c.Warnings = append(j.c.Warnings, fmt.Sprintf(format, args...))
 	}
@@ -448,11 +448,46 @@ func (j *judge) warn() {
 		if holes > 0 {
 			warn("holes in %s, measurements that were due and failed: %d", f.Label, holes)
 		}
+		for _, h := range f.Holes {
+			if h.Case == "" && !h.Skipped {
+				warn("no results of %s in %s, %s", h.Pkg, f.Label, h)
+			}
+		}
+	}
+	for _, row := range g.rows {
+		if holes := g.rowOfHoles(row); len(holes) > 0 {
+			warn("no results of %s, so it is in no table: %s", row.name, joinHoles(holes))
+		}
 	}
 	if chance := float64(j.c.Comparisons) * j.c.Alpha; chance >= 1 {
 		warn("%d comparisons were made at level %v each: about %.0f would be called different by chance if nothing differed",
 			j.c.Comparisons, j.c.Alpha, chance)
 	}
+}
+
+// rowOfHoles returns the holes of a row that has nothing else.
+func (g *grid) rowOfHoles(row rowKey) []Hole {
+	var holes []Hole
+	for _, col := range g.cols {
+		if cell := g.cells[cellKey{row, col}]; cell != nil {
+			if len(cell.values) > 0 {
+				return nil
+			}
+			holes = append(holes, cell.holes...)
+		}
+	}
+	if !slices.ContainsFunc(holes, func(h Hole) bool { return !h.Skipped }) {
+		return nil // nothing was due
+	}
+	return mergeHoles(holes)
+}
+
+func joinHoles(holes []Hole) string {
+	texts := make([]string, len(holes))
+	for i, h := range holes {
+		texts[i] = h.String()
+	}
+	return strings.Join(texts, "; ")
 }
 
 // A Gate is the answer to "did anything get slower?". It looks at every

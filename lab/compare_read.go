@@ -115,7 +115,9 @@ func (in *inputs) readFile(r *benchfmt.Reader, data []byte, f File) error {
 			continue
 		}
 		if ok {
-			lines[i] = fmt.Appendf(nil, "%s 1 0 %s%d\n", h.Case, holeUnit, len(f.Holes))
+			if h.Case != "" { // else it is in no place of a table
+				lines[i] = fmt.Appendf(nil, "%s 1 0 %s%d\n", h.Case, holeUnit, len(f.Holes))
+			}
 			f.Holes = append(f.Holes, h)
 		}
 	}
@@ -134,6 +136,7 @@ func (in *inputs) readFile(r *benchfmt.Reader, data []byte, f File) error {
 					continue // somebody wrote the impossible unit
 				}
 				res.Values = nil
+				f.Holes[i].Pkg = res.GetConfig("pkg")
 				if b := f.Holes[i].Block; b != "" {
 					res.SetConfig("block", b)
 				}

@@ -1,6 +1,7 @@
 package lab
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"os"
@@ -39,30 +40,30 @@ func CheckIdle(ctx context.Context, watch time.Duration) *Busy {
 	if err != nil || len(percent) == 0 || percent[0] < busyPercent {
 		return nil
 	}
-	b := &Busy{Percent: percent[0]}
+	return &Busy{Percent: percent[0], Top: busiest(before, processTimes(ctx), watch, int32(os.Getpid()))}
+}
+
+// busiest returns the three processes, but not self, that have used most time
+// between two looks, as far as it is worth mentioning: two percent of a core.
+func busiest(before, after map[int32]processTime, watch time.Duration, self int32) []string {
 	type used struct {
-		name    string
-		seconds float64
+		name  string
+		share float64 // of a core
 	}
 	var all []used
-	for pid, now := range processTimes(ctx) {
-		if d := now.seconds - before[pid].seconds; d > 0.02*watch.Seconds() && int(pid) != os.Getpid() {
-			all = append(all, used{fmt.Sprintf("%s (process %d, %.0f %% of a core)", now.name, pid, 100*d/watch.Seconds()), d})
+	for pid, now := range after {
+		if share := (now.seconds - before[pid].seconds) / watch.Seconds(); share > 0.02 && pid != self {
+			all = append(all, used{fmt.Sprintf("%s (process %d, %.0f %% of a core)", now.name, pid, 100*share), share})
 		}
 	}
 	slices.SortFunc(all, func(a, b used) int {
-		switch {
-		case a.seconds > b.seconds:
-			return -1
-		case a.seconds < b.seconds:
-			return 1
-		}
-		return strings.Compare(a.name, b.name)
+		return cmp.Or(cmp.Compare(b.share, a.share), cmp.Compare(a.name, b.name))
 	})
+	var top []string
 	for _, u := range all[:min(3, len(all))] {
-		b.Top = append(b.Top, u.name)
+		top = append(top, u.name)
 	}
-	return b
+	return top
 }
 
 type processTime struct {

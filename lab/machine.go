@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
+	"encoding/json"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -40,13 +41,14 @@ func (c *Circumstances) Value(key string) string {
 }
 
 // environment lists the variables that change how a Go program is built or
-// runs. They are noted if they are set.
+// runs. They are noted if they are set, in the environment or by go env -w.
 var environment = []string{"GOFLAGS", "GOEXPERIMENT", "GOAMD64", "GOARM64", "GOGC", "GOMEMLIMIT", "GODEBUG", "GOMAXPROCS", "CGO_ENABLED"}
 
 // Describe notes the circumstances of measuring the module in dir on this
 // machine. What cannot be found out is left out. machine overrides the name of
-// the machine if it is not empty.
-func Describe(ctx context.Context, dir, machine string) *Circumstances {
+// the machine if it is not empty. results, if not empty, is the path of the
+// results file; it does not make the work tree dirty.
+func Describe(ctx context.Context, dir, machine, results string) *Circumstances {
 	c := new(Circumstances)
 	note := func(key, value string) {
 		if value = strings.Join(strings.Fields(value), " "); value != "" {
@@ -55,14 +57,14 @@ func Describe(ctx context.Context, dir, machine string) *Circumstances {
 	}
 	note("commit", output(ctx, dir, "git", "rev-parse", "HEAD"))
 	if c.Value("commit") != "" {
-		note("dirty", dirty(ctx, dir))
+		note("dirty", dirty(ctx, dir, results))
 	}
 	note("toolchain", output(ctx, dir, "go", "version"))
+	set := changedGoEnv(ctx, dir)
 	for _, name := range environment {
-		// go env knows what is set by go env -w, and only its own variables.
-		v := os.Getenv(name)
-		if v == "" && strings.HasPrefix(name, "GOFLAGS") {
-			v = output(ctx, dir, "go", "env", name)
+		v := set[name]
+		if v == "" {
+			v = os.Getenv(name)
 		}
 		note(strings.ToLower(name), v)
 	}
@@ -95,17 +97,49 @@ func Describe(ctx context.Context, dir, machine string) *Circumstances {
 	return c
 }
 
+// changedGoEnv returns the go command's own variables that are not what they are
+// by default.
+func changedGoEnv(ctx context.Context, dir string) map[string]string {
+	set := make(map[string]string)
+	// A variable that go env does not know gives nothing; no output gives none.
+	_ = json.Unmarshal([]byte(output(ctx, dir, "go", append([]string{"env", "-changed", "-json"}, environment...)...)), &set)
+	return set
+}
+
 // dirty is "false" for a clean work tree, and else "true" with a digest of what
-// is different, so that two dirty trees can be told apart.
-func dirty(ctx context.Context, dir string) string {
+// is different, so that two dirty trees can be told apart. results is the path
+// of a file that does not count.
+func dirty(ctx context.Context, dir, results string) string {
 	// Results are what a run writes; they do not change what is measured.
-	but := []string{"--", ":(top)", ":(exclude,top)results", ":(exclude,top,glob)**/*.bench"}
-	status := output(ctx, dir, "git", append([]string{"status", "--porcelain"}, but...)...)
+	but := []string{"--", ":(top)", ":(exclude,top,glob)**/results/**", ":(exclude,top,glob)**/*.bench"}
+	if results != "" {
+		if rel, ok := within(output(ctx, dir, "git", "rev-parse", "--show-toplevel"), results); ok {
+			but = append(but, ":(exclude,top,literal)"+rel)
+		}
+	}
+	status := output(ctx, dir, "git", append([]string{"status", "--porcelain", "--untracked-files=all"}, but...)...)
 	if status == "" {
 		return "false"
 	}
 	sum := sha256.Sum256([]byte(status + output(ctx, dir, "git", append([]string{"diff", "HEAD"}, but...)...)))
 	return "true " + hex.EncodeToString(sum[:6])
+}
+
+// within returns path relative to the folder root, with slashes, and whether it
+// lies there. The file need not exist, its folder must.
+func within(root, path string) (string, bool) {
+	folder, err := filepath.Abs(filepath.Dir(path))
+	if err != nil || root == "" {
+		return "", false
+	}
+	if root, err = filepath.EvalSymlinks(root); err != nil {
+		return "", false
+	}
+	if folder, err = filepath.EvalSymlinks(folder); err != nil {
+		return "", false
+	}
+	rel, err := filepath.Rel(root, filepath.Join(folder, filepath.Base(path)))
+	return filepath.ToSlash(rel), err == nil && filepath.IsLocal(rel)
 }
 
 // governors returns the frequency governors of the processors, where the system
@@ -145,14 +179,27 @@ func Load(ctx context.Context) string {
 	return f(l.Load1) + " " + f(l.Load5) + " " + f(l.Load15)
 }
 
-// FixedKeys returns the keys of all settings that Describe may note.
-func FixedKeys() []string {
+// Differences says in which respects now differs from then, configuration lines
+// of an earlier run, one line each, as "key: then → now". The clock rate is left
+// out: some systems tell what it is at the moment.
+func (now *Circumstances) Differences(then map[string]string) []string {
 	keys := []string{
-		"commit", "dirty", "toolchain", "cpu-mhz", "machine", "cpu-model", "cores", "memory",
-		"kernel", "virtual", "governor", "emulated",
+		"commit", "dirty", "toolchain", "machine", "cpu-model", "cores", "memory", "kernel", "virtual", "governor", "emulated",
 	}
 	for _, name := range environment {
 		keys = append(keys, strings.ToLower(name))
 	}
-	return keys
+	none := func(s string) string {
+		if s == "" {
+			return "none"
+		}
+		return s
+	}
+	var diffs []string
+	for _, key := range keys {
+		if a, b := then[key], now.Value(key); a != b {
+			diffs = append(diffs, key+": "+none(a)+" → "+none(b))
+		}
+	}
+	return diffs
 }

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"math/rand/v2"
 	"slices"
 	"strconv"
@@ -54,9 +55,15 @@ func (s Step) FullName() string {
 
 // Check returns an error if the plan cannot be carried out.
 func (p *Plan) Check() error {
-	switch {
-	case len(p.Cases) == 0:
+	if len(p.Cases) == 0 {
 		return errors.New("the plan has no benchmarks")
+	}
+	return p.CheckSettings()
+}
+
+// CheckSettings is Check for a plan whose cases are not known yet.
+func (p *Plan) CheckSettings() error {
+	switch {
 	case p.Blocks < 1:
 		return fmt.Errorf("--blocks is %d; it must be at least 1 (6 is the least that can prove a difference)", p.Blocks)
 	case len(p.CPU) == 0:
@@ -69,11 +76,14 @@ func (p *Plan) Check() error {
 			return fmt.Errorf("--cpu %d: GOMAXPROCS is at least 1", n)
 		}
 	}
-	return CheckTime(p.Time)
+	if err := checkTime(p.Time); err != nil {
+		return err
+	}
+	return CheckPattern(p.Bench)
 }
 
-// CheckTime returns an error if s is no -test.benchtime.
-func CheckTime(s string) error {
+// checkTime returns an error if s is no -test.benchtime.
+func checkTime(s string) error {
 	if n, ok := strings.CutSuffix(s, "x"); ok {
 		if v, err := strconv.Atoi(n); err == nil && v > 0 {
 			return nil
@@ -183,8 +193,8 @@ func (p *Plan) Differences(now *Plan) []string {
 			say("benchmark "+c.Name+" of "+c.Pkg, "absent", "there")
 		}
 	}
-	for pkg, hash := range p.Subjects {
-		say("test binary of "+pkg, short(hash), short(now.Subjects[pkg]))
+	for _, pkg := range slices.Sorted(maps.Keys(p.Subjects)) {
+		say("test binary of "+pkg, short(p.Subjects[pkg]), short(now.Subjects[pkg]))
 	}
 	return diffs
 }

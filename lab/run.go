@@ -43,13 +43,21 @@ func Run(ctx context.Context, plan *Plan, subjects []Subject, s *Store, from *In
 	for _, sub := range subjects {
 		byPkg[sub.Pkg] = sub
 	}
+	return carryOut(ctx, plan, s, from, p, func(step Step) (string, error) {
+		return measure(plan, byPkg[step.Case.Pkg], step, kill)
+	})
+}
+
+// carryOut is Run with a function that measures a step: it returns the step's
+// benchmark line, or errKilled, or why there is none.
+func carryOut(ctx context.Context, plan *Plan, s *Store, from *Interrupted, p Progress, measure func(Step) (string, error)) error {
 	ended, failed := 0, make(map[int]int)
 	var done map[int]bool
-	steps := plan.Steps()
 	if from != nil {
 		ended, done, failed = from.Ended, from.Done, from.Given
 	}
-	p.Start(plan.Blocks*len(steps), ended*len(steps)+len(done))
+	steps := len(plan.Steps())
+	p.Start(plan.Blocks*steps, ended*steps+len(done))
 	for block := ended + 1; block <= plan.Blocks; block++ {
 		s.Block(block, Load(ctx))
 		for _, step := range plan.Order(block) {
@@ -60,7 +68,11 @@ func Run(ctx context.Context, plan *Plan, subjects []Subject, s *Store, from *In
 				return errors.Join(ErrInterrupted, s.sync())
 			}
 			p.Step(block, step)
-			line, err := measure(plan, byPkg[step.Case.Pkg], step, failed[step.Index], kill)
+			var line string
+			var err error = &failure{reason: fmt.Sprintf("not tried any more after it failed %d times in a row", giveUpAfter)}
+			if failed[step.Index] < giveUpAfter {
+				line, err = measure(step)
+			}
 			if errors.Is(err, errKilled) {
 				return errors.Join(ErrInterrupted, s.sync())
 			}
@@ -71,13 +83,8 @@ func Run(ctx context.Context, plan *Plan, subjects []Subject, s *Store, from *In
 			} else {
 				failed[step.Index]++
 				h := Hole{Case: step.FullName(), Block: strconv.Itoa(block), Reason: err.Error()}
-				s.Hole(h, step.Case.Pkg)
-				var f *failure
-				text := ""
-				if errors.As(err, &f) {
-					text = f.output
-				}
-				p.Done(block, step, &h, text)
+				s.Missing(step, h)
+				p.Done(block, step, &h, FailureOutput(err))
 			}
 			if s.err != nil {
 				return s.sync()
@@ -93,20 +100,20 @@ func Run(ctx context.Context, plan *Plan, subjects []Subject, s *Store, from *In
 }
 
 // measure runs one step and returns its benchmark line.
-func measure(plan *Plan, s Subject, step Step, failed int, kill <-chan struct{}) (string, error) {
-	if failed >= giveUpAfter {
-		return "", &failure{reason: fmt.Sprintf("not tried any more after it failed %d times in a row", giveUpAfter)}
-	}
+func measure(plan *Plan, s Subject, step Step, kill <-chan struct{}) (string, error) {
 	text, err := invocation{
 		subject: s,
 		args: []string{
 			"-test.run=^$",
 			"-test.bench=" + step.Case.pattern(),
+			"-test.skip=" + step.Case.beneath(),
 			"-test.benchtime=" + plan.Time,
 			"-test.cpu=" + strconv.Itoa(step.CPU),
 			"-test.count=1",
 			"-test.benchmem=" + strconv.FormatBool(plan.Benchmem),
-			"-test.timeout=0", // ours is outside, and kills
+			// Our limit is outside, and kills. This one ends what hangs after
+			// the lab itself was killed.
+			"-test.timeout=" + (plan.Timeout + time.Minute).String(),
 		},
 		timeout: plan.Timeout,
 		kill:    kill,
@@ -114,23 +121,49 @@ func measure(plan *Plan, s Subject, step Step, failed int, kill <-chan struct{})
 	if err != nil {
 		return "", err
 	}
-	for line := range strings.Lines(text) {
-		line = strings.TrimRight(line, "\r\n")
-		if res, ok := parseResult(line); ok && "Benchmark"+string(res.Name) == step.FullName() {
-			return line, nil
-		}
-	}
-	return "", &failure{reason: "printed no result", output: tail(text)}
+	return resultLine(text, step.FullName())
 }
 
-// Estimate returns how long the processes of a plan take together, from how long
-// the listing took and what testing does to find the number of iterations: it
-// runs a benchmark with growing numbers, which together take once or twice the
-// time that is asked for.
-func Estimate(plan *Plan) time.Duration {
+// resultLine finds the benchmark line of name in what a subject printed.
+func resultLine(text, name string) (string, error) {
+	why := "printed no result: it skipped itself, or ended the process"
+	for line := range strings.Lines(text) {
+		line = strings.TrimRight(line, "\r\n")
+		if res, ok := parseResult(line); ok && "Benchmark"+string(res.Name) == name {
+			return line, nil
+		}
+		// testing prints the name first and the figures when it has them, and
+		// begins no line for it.
+		before, after, ok := strings.Cut(line, name)
+		said := before
+		if before == "" {
+			said = strings.TrimSpace(after)
+		}
+		if ok && said != "" && strings.IndexAny(after, " \t") == 0 {
+			why = fmt.Sprintf("printed %s in its result line, which cannot be read any more; let it print on standard error", shortened(said))
+		}
+	}
+	return "", &failure{reason: why, output: excerpt(text)}
+}
+
+// shortened quotes s, or the beginning of it.
+func shortened(s string) string {
+	const most = 40
+	if r := []rune(s); len(r) > most {
+		return strconv.Quote(string(r[:most]) + "…")
+	}
+	return strconv.Quote(s)
+}
+
+// Estimate returns about how long the processes of a plan take that are not done.
+// Beside the time that is asked for, testing needs some to find the number of
+// iterations: it runs a benchmark with growing numbers, which together take once
+// or twice that time. A plan that gives a number of iterations says nothing of
+// how long they take.
+func Estimate(plan *Plan, done int) time.Duration {
 	one := 60 * time.Millisecond // to start a process and to prepare the work
 	if d, err := time.ParseDuration(plan.Time); err == nil {
 		one += d * 7 / 4
 	}
-	return one * time.Duration(plan.Blocks*len(plan.Cases)*len(plan.CPU))
+	return one * time.Duration(plan.Blocks*len(plan.Cases)*len(plan.CPU)-done)
 }

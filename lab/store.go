@@ -4,8 +4,10 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -25,9 +27,10 @@ type Store struct {
 	err  error  // of the first write that failed
 }
 
-// Create starts a results file for plan in the circumstances c. The file must
-// not be there yet; missing folders are made.
-func Create(path string, plan *Plan, c *Circumstances, started time.Time) (*Store, error) {
+// Create starts a results file for plan in the circumstances c. absent is what
+// the plan has to leave out. The file must not be there yet; missing folders are
+// made.
+func Create(path string, plan *Plan, c *Circumstances, absent []Hole, started time.Time) (*Store, error) {
 	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
 		return nil, err
 	}
@@ -39,12 +42,15 @@ func Create(path string, plan *Plan, c *Circumstances, started time.Time) (*Stor
 		return nil, err
 	}
 	s := &Store{Path: path, f: f}
-	s.line("# Written by benchrun run; never edited. See docs/results-format.md.")
+	if err := lock(f); err != nil {
+		return nil, errors.Join(err, f.Close())
+	}
+	s.line(writtenBy)
 	for _, set := range c.Fixed {
 		s.line(set.Key + ": " + strings.Join(set.Values, " "))
 	}
 	s.line("started: " + started.UTC().Format(time.RFC3339))
-	s.line("plan: " + plan.ID())
+	s.line(planKey + plan.ID())
 	s.line("seed: " + strconv.FormatUint(plan.Seed, 10))
 	s.line("benchtime: " + plan.Time)
 	for _, l := range plan.encode() {
@@ -57,12 +63,24 @@ func Create(path string, plan *Plan, c *Circumstances, started time.Time) (*Stor
 	} {
 		s.line("Unit " + u)
 	}
-	return s, s.sync()
+	for _, h := range absent {
+		s.hole(h)
+	}
+	if err := s.sync(); err != nil {
+		return nil, errors.Join(err, f.Close())
+	}
+	return s, nil
 }
+
+// writtenBy begins a results file.
+const writtenBy = "# Written by benchrun run; never edited. See docs/results-format.md."
+
+// planKey begins the line with the plan's ID.
+const planKey = "plan: "
 
 // Block begins a block, or the rest of one.
 func (s *Store) Block(n int, load string) {
-	s.line("block: " + strconv.Itoa(n))
+	s.line(blockKey + strconv.Itoa(n))
 	if load != "" {
 		s.line("load: " + load)
 	}
@@ -74,18 +92,18 @@ func (s *Store) Result(step Step, line string) {
 	s.write("case: " + strconv.Itoa(step.Index) + "\n" + line + "\n")
 }
 
-// Hole notes that a step has no result.
-func (s *Store) Hole(h Hole, pkg string) {
-	s.inPackage(pkg)
-	mark := "# hole: "
-	if h.Skipped {
-		mark = "# skip: "
+// Missing notes that a step has no result.
+func (s *Store) Missing(step Step, h Hole) {
+	s.inPackage(step.Case.Pkg)
+	s.write("case: " + strconv.Itoa(step.Index) + "\n" + h.line() + "\n")
+}
+
+// hole notes a hole that is no step's.
+func (s *Store) hole(h Hole) {
+	if h.Case != "" {
+		s.inPackage(h.Pkg)
 	}
-	line := mark + "case=" + h.Case
-	if h.Block != "" {
-		line += " block=" + h.Block
-	}
-	s.line(line + " reason=" + strconv.Quote(h.Reason))
+	s.line(h.line())
 }
 
 // End ends a block: what was measured in it is safe from then on.
@@ -97,8 +115,12 @@ func (s *Store) End(n int, load string) error {
 	return s.sync()
 }
 
-// blockEnd begins the line after the last one of a complete block.
-const blockEnd = "# end of block "
+// blockKey begins the first line of a block, blockEnd the line after the last one
+// of a complete block.
+const (
+	blockKey = "block: "
+	blockEnd = "# end of block "
+)
 
 // Close syncs and closes the file, and returns the first error of all writes.
 func (s *Store) Close() error {
@@ -144,7 +166,8 @@ type Interrupted struct {
 	// Done holds the indices of the steps that block Ended+1 has results or
 	// holes for.
 	Done map[int]bool
-	// Given holds, for each step, how many holes in a row its last ones were.
+	// Given holds, for each step that has been tried, how many times in a row it
+	// has failed.
 	Given map[int]int
 	// Torn is what stands behind the last newline: a line that was being written
 	// when the run was killed. Resume cuts it off.
@@ -168,47 +191,58 @@ func ReadInterrupted(path string) (*Interrupted, error) {
 		Path: path, Config: make(map[string]string), Done: make(map[int]bool), Given: make(map[int]int),
 		Torn: string(data[len(whole):]), size: int64(len(whole)),
 	}
+	bad := func(format string, args ...any) (*Interrupted, error) {
+		return nil, fmt.Errorf("%s cannot be resumed: "+format, append([]any{path}, args...)...)
+	}
 	lines := strings.Split(string(whole), "\n")
+	measured := slices.ContainsFunc(lines, func(line string) bool { return strings.HasPrefix(line, blockKey) })
+	if lines[0] == writtenBy && !measured {
+		return bad("nothing was measured when its run ended; start a new one")
+	}
 	if r.Plan, err = decodePlan(lines); err != nil {
-		return nil, fmt.Errorf("%s cannot be resumed: %w", path, err)
+		return bad("%w", err)
 	}
-	steps := make(map[string]Step) // by package and full name
-	for _, s := range r.Plan.Steps() {
-		steps[s.Case.Pkg+" "+s.FullName()] = s
-	}
+	steps := len(r.Plan.Steps())
 	inBlock, index := false, 0
-	for _, line := range lines {
+	for i, line := range lines {
 		switch {
 		case strings.HasPrefix(line, blockEnd):
 			n, err := strconv.Atoi(line[len(blockEnd):])
 			if err != nil || n != r.Ended+1 {
-				return nil, fmt.Errorf("%s cannot be resumed: %q after the end of block %d", path, line, r.Ended)
+				return bad("line %d: %q after the end of block %d", i+1, line, r.Ended)
 			}
 			r.Ended, r.Done = n, make(map[int]bool)
-		case strings.HasPrefix(line, "block: "):
+		case strings.HasPrefix(line, blockKey):
+			n, err := strconv.Atoi(line[len(blockKey):])
+			if err != nil || n != r.Ended+1 {
+				return bad("line %d: %q after the end of block %d", i+1, line, r.Ended)
+			}
 			inBlock = true
 		case strings.HasPrefix(line, "pkg: "):
 			r.pkg = line[len("pkg: "):]
 		case strings.HasPrefix(line, "case: "):
-			if index, err = strconv.Atoi(line[len("case: "):]); err != nil {
-				return nil, fmt.Errorf("%s cannot be resumed: %q is no case", path, line)
+			index, err = strconv.Atoi(line[len("case: "):])
+			if err != nil || index < 1 || index > steps {
+				return bad("line %d: %q is no case of the plan", i+1, line)
 			}
-		case strings.HasPrefix(line, "Benchmark"):
-			r.Done[index], r.Given[index] = true, 0
-		case strings.HasPrefix(line, "# hole: "):
-			h, ok, err := parseHoleLine(line)
-			if !ok || err != nil || !inBlock || h.Block == "" {
-				continue
+		case inBlock && (strings.HasPrefix(line, "Benchmark") || strings.HasPrefix(line, holeMark)):
+			if r.Done[index] || index == 0 {
+				return bad("line %d: block %d has case %d already", i+1, r.Ended+1, index)
 			}
-			if s, ok := steps[r.pkg+" "+h.Case]; ok {
-				r.Done[s.Index] = true
-				r.Given[s.Index]++
+			r.Done[index] = true
+			if strings.HasPrefix(line, "Benchmark") {
+				r.Given[index] = 0
+			} else {
+				r.Given[index]++
 			}
 		case !inBlock && !strings.HasPrefix(line, "#"):
 			if key, value, ok := strings.Cut(line, ": "); ok {
 				r.Config[key] = value
 			}
 		}
+	}
+	if id := r.Plan.ID(); r.Config["plan"] != id {
+		return bad("its plan is %s by name and %s by content, so it has been changed", r.Config["plan"], id)
 	}
 	return r, nil
 }
@@ -219,13 +253,32 @@ func (r *Interrupted) Resume(now time.Time) (*Store, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := f.Truncate(r.size); err != nil {
-		return nil, errors.Join(err, f.Close())
-	}
-	if _, err := f.Seek(r.size, 0); err != nil {
+	if err := r.takeOver(f); err != nil {
 		return nil, errors.Join(err, f.Close())
 	}
 	s := &Store{Path: r.Path, f: f, pkg: r.pkg}
 	s.line("# resumed " + now.UTC().Format(time.RFC3339))
-	return s, s.sync()
+	if err := s.sync(); err != nil {
+		return nil, errors.Join(err, f.Close())
+	}
+	return s, nil
+}
+
+// takeOver makes f, the file that r was read from, ready to be appended to.
+func (r *Interrupted) takeOver(f *os.File) error {
+	if err := lock(f); err != nil {
+		return err
+	}
+	info, err := f.Stat()
+	if err != nil {
+		return err
+	}
+	if info.Size() != r.size+int64(len(r.Torn)) {
+		return fmt.Errorf("%s has been written to in the meantime: is another benchrun at it?", r.Path)
+	}
+	if err := f.Truncate(r.size); err != nil {
+		return err
+	}
+	_, err = f.Seek(r.size, io.SeekStart)
+	return err
 }

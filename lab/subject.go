@@ -14,6 +14,7 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+	"time"
 )
 
 // A Subject is a compiled test binary.
@@ -29,6 +30,9 @@ type BuildProblem struct {
 	Pkg    string
 	Reason string // one line
 	Output string // what the compiler said, if it did; ends with a newline
+
+	// Untested means that the package has no tests, so that nothing was due.
+	Untested bool
 }
 
 // Build compiles the tests of the packages that match patterns, as the go
@@ -39,6 +43,9 @@ func Build(ctx context.Context, dir, out string, patterns []string) ([]Subject, 
 	for _, p := range patterns {
 		if strings.HasPrefix(p, "-") {
 			return nil, nil, fmt.Errorf("package %q begins with a hyphen; flags come before packages", p)
+		}
+		if strings.HasSuffix(p, ".go") {
+			return nil, nil, fmt.Errorf("%s is a file; name the package it is in, such as ./%s", p, filepath.ToSlash(filepath.Dir(p)))
 		}
 	}
 	pkgs, err := list(ctx, dir, patterns)
@@ -53,7 +60,7 @@ func Build(ctx context.Context, dir, out string, patterns []string) ([]Subject, 
 			continue
 		}
 		if len(p.TestGoFiles)+len(p.XTestGoFiles) == 0 {
-			problems = append(problems, BuildProblem{Pkg: p.ImportPath, Reason: "has no test files, so no benchmarks"})
+			problems = append(problems, BuildProblem{Pkg: p.ImportPath, Reason: "has no test files, so no benchmarks", Untested: true})
 			continue
 		}
 		s := Subject{Pkg: p.ImportPath, Dir: p.Dir, Binary: filepath.Join(out, "subject"+strconv.Itoa(i)+".test")}
@@ -64,6 +71,7 @@ func Build(ctx context.Context, dir, out string, patterns []string) ([]Subject, 
 		cmd.Dir = dir
 		var said bytes.Buffer
 		cmd.Stdout, cmd.Stderr = &said, &said
+		cmd.WaitDelay = time.Second // compilers may outlive a go command that is killed
 		if err := cmd.Run(); err != nil {
 			if ctx.Err() != nil {
 				return nil, nil, context.Cause(ctx)

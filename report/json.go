@@ -38,6 +38,7 @@ type (
 		Values []string `json:"values"`
 	}
 	holeJSON struct {
+		Pkg     string `json:"pkg,omitempty"`
 		Case    string `json:"case"`
 		Block   string `json:"block,omitempty"`
 		Reason  string `json:"reason"`

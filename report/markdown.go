@@ -80,7 +80,7 @@ func holesMarkdown(b *bytes.Buffer, c *lab.Comparison) {
 				b.WriteString("## Holes\n\n")
 				first = false
 			}
-			fmt.Fprintf(b, "- %s: %s\n", escape(h.Case), escape(h.String()))
+			fmt.Fprintf(b, "- %s: %s\n", escape(h.Name()), escape(h.String()))
 		}
 	}
 	if !first {

@@ -2,17 +2,23 @@ package main
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
+	"io"
 	"os"
+	"runtime"
 	"time"
 
 	"github.com/spf13/cobra"
+
+	"github.com/dynolab/dyno/lab"
 )
 
 func newListCmd() *cobra.Command {
 	var (
-		bench  string
-		asJSON bool
+		bench   string
+		asJSON  bool
+		timeout time.Duration
 	)
 	cmd := &cobra.Command{
 		Use:   "list [packages]",
@@ -29,7 +35,12 @@ with --json in the list, with their reason.`,
 				return err
 			}
 			defer os.RemoveAll(folder)
-			b, err := prepare(cmd.Context(), cmd.ErrOrStderr(), folder, packagesOr(cmd.Context(), args), bench, time.Minute)
+			ctx, _, stop := interruptible(cmd.Context(), func() {})
+			defer stop()
+			b, err := prepare(ctx, cmd.ErrOrStderr(), folder, packagesOr(ctx, args), bench, runtime.GOMAXPROCS(0), timeout)
+			if errors.Is(err, lab.ErrInterrupted) {
+				return exitError(exitInterrupted)
+			}
 			if err != nil {
 				return err
 			}
@@ -40,32 +51,35 @@ with --json in the list, with their reason.`,
 			for _, c := range b.cases {
 				fmt.Fprintln(out, c.Name)
 			}
-			for _, a := range b.absent {
-				fmt.Fprintf(cmd.ErrOrStderr(), "%s %s\n", a.hole.Case, a.hole)
+			for _, h := range b.absent {
+				if h.Skipped && h.Case != "" { // prepare has told the others
+					fmt.Fprintf(cmd.ErrOrStderr(), "%s %s\n", h.Case, h)
+				}
 			}
 			return nil
 		},
 	}
 	cmd.Flags().StringVar(&bench, "bench", ".", "list only benchmarks that match this `pattern`, as go test -bench has it")
-	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON: an array of objects with pkg, name and, if it gave no figure, absent and skipped")
+	cmd.Flags().DurationVar(&timeout, "timeout", time.Minute, "end a benchmark that prints nothing for longer `than` this")
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON: an array of objects with pkg, name (none if it is all of the package) and, if it gave no figure, absent and skipped")
 	return cmd
 }
 
 // listed is a benchmark in list's JSON.
 type listed struct {
 	Pkg     string `json:"pkg"`
-	Name    string `json:"name"`
+	Name    string `json:"name,omitempty"`
 	Absent  string `json:"absent,omitempty"` // why it gives no figure
 	Skipped bool   `json:"skipped,omitempty"`
 }
 
-func listJSON(w interface{ Write([]byte) (int, error) }, b *bench) error {
+func listJSON(w io.Writer, b *bench) error {
 	all := []listed{}
 	for _, c := range b.cases {
 		all = append(all, listed{Pkg: c.Pkg, Name: c.Name})
 	}
-	for _, a := range b.absent {
-		all = append(all, listed{Pkg: a.pkg, Name: a.hole.Case, Absent: a.hole.Reason, Skipped: a.hole.Skipped})
+	for _, h := range b.absent {
+		all = append(all, listed{Pkg: h.Pkg, Name: h.Case, Absent: h.Reason, Skipped: h.Skipped})
 	}
 	enc := json.NewEncoder(w)
 	enc.SetIndent("", "  ")

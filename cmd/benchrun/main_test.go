@@ -1,12 +1,19 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"fmt"
+	"io"
 	"os"
 	"os/exec"
+	"regexp"
 	"strings"
+	"sync"
+	"sync/atomic"
+	"syscall"
 	"testing"
+	"time"
 
 	"github.com/rogpeppe/go-internal/testscript"
 )
@@ -14,22 +21,117 @@ import (
 func TestMain(m *testing.M) {
 	testscript.Main(m, map[string]func(){
 		"benchrun": func() { os.Exit(run(context.Background(), os.Args[1:], os.Stdin, os.Stdout, os.Stderr)) },
+		"act":      func() { os.Exit(act(os.Args[1:])) },
+		"spin": func() {
+			for n := new(atomic.Int64); ; {
+				n.Add(1)
+			}
+		},
 	})
 }
 
 // TestScript runs the command as a user does; see testdata/script.
 func TestScript(t *testing.T) {
+	cache := goCache(t)
 	testscript.Run(t, testscript.Params{
 		Dir: "testdata/script",
 		Setup: func(env *testscript.Env) error {
-			// Scripts that compile share the user's build cache: filling one of
-			// their own takes minutes.
-			out, err := exec.Command("go", "env", "GOCACHE").Output()
-			if err != nil {
-				return fmt.Errorf("go env GOCACHE: %w", err)
-			}
-			env.Setenv("GOCACHE", strings.TrimSpace(string(out)))
+			env.Setenv("GOCACHE", cache)
 			return nil
 		},
 	})
+}
+
+// goCache returns the user's build cache. Tests that compile share it: filling
+// one of their own takes minutes.
+func goCache(t *testing.T) string {
+	t.Helper()
+	out, err := exec.Command("go", "env", "GOCACHE").Output()
+	if err != nil {
+		t.Fatal("go env GOCACHE: ", err)
+	}
+	return strings.TrimSpace(string(out))
+}
+
+// act runs a command, does something to it while it runs, and prints its exit
+// status:
+//
+//	act step... -- command args...
+//
+// The steps are done in turn: wait=file waits until a file is there,
+// said=regexp until the command has said so on standard error, touch=file makes
+// a file, and INT, TERM and KILL are sent to the command.
+func act(args []string) int {
+	var steps []string
+	for len(args) > 0 && args[0] != "--" {
+		steps, args = append(steps, args[0]), args[1:]
+	}
+	if len(args) < 2 {
+		fmt.Fprintln(os.Stderr, "act: no command")
+		return 1
+	}
+	cmd := exec.Command(args[1], args[2:]...)
+	var said lockedBuffer
+	cmd.Stdout, cmd.Stderr = os.Stdout, io.MultiWriter(os.Stderr, &said)
+	cmd.WaitDelay = 10 * time.Second // a killed command may leave a child with its pipe
+	if err := cmd.Start(); err != nil {
+		fmt.Fprintln(os.Stderr, "act:", err)
+		return 1
+	}
+	for _, step := range steps {
+		var err error
+		switch what, arg, _ := strings.Cut(step, "="); what {
+		case "wait":
+			err = until(func() bool { _, err := os.Stat(arg); return err == nil })
+		case "said":
+			re := regexp.MustCompile(arg)
+			err = until(func() bool { return re.MatchString(said.String()) })
+		case "touch":
+			err = os.WriteFile(arg, nil, 0o644)
+		case "INT":
+			err = cmd.Process.Signal(os.Interrupt)
+		case "TERM":
+			err = cmd.Process.Signal(syscall.SIGTERM)
+		case "KILL":
+			err = cmd.Process.Kill()
+		default:
+			err = fmt.Errorf("unknown")
+		}
+		if err != nil {
+			fmt.Fprintf(os.Stderr, "act: step %s: %v\n", step, err)
+			_ = cmd.Process.Kill()
+			_ = cmd.Wait()
+			return 1
+		}
+	}
+	_ = cmd.Wait() // the status says it
+	fmt.Printf("status %d\n", cmd.ProcessState.ExitCode())
+	return 0
+}
+
+// until waits for a condition in another process. It gives up after a minute.
+func until(ok func() bool) error {
+	for end := time.Now().Add(time.Minute); !ok(); time.Sleep(2 * time.Millisecond) {
+		if time.Now().After(end) {
+			return fmt.Errorf("not after a minute")
+		}
+	}
+	return nil
+}
+
+type lockedBuffer struct {
+	mu sync.Mutex
+	b  bytes.Buffer
+}
+
+func (l *lockedBuffer) Write(p []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.b.Write(p)
+}
+
+func (l *lockedBuffer) String() string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.b.String()
 }

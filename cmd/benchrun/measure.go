@@ -13,6 +13,7 @@ import (
 	"runtime"
 	"slices"
 	"strings"
+	"sync"
 	"syscall"
 	"time"
 
@@ -25,7 +26,7 @@ const (
 	exitInterrupted = 130 // 128 + SIGINT, as shells have it
 
 	module          = "github.com/dynolab/dyno"
-	defaultPackages = "./impls"
+	defaultPackages = module + "/impls" // a path that means the same in every folder of the checkout
 )
 
 // measureConfig is what the flags of run say.
@@ -44,17 +45,52 @@ type measureConfig struct {
 	idle     string
 }
 
-// A bench is where measuring takes place: subjects, and the folder they lie in.
+// A bench is where measuring takes place: subjects, and what they have.
 type bench struct {
 	subjects []lab.Subject
 	cases    []lab.Case
-	absent   []absence
+	absent   []lab.Hole // what a plan has to leave out
 }
 
-// An absence is a benchmark, or all of a package's, that a plan has to leave out.
-type absence struct {
-	pkg  string
-	hole lab.Hole
+// interruptible returns a context that ends with the first interrupt, and a
+// channel that is closed by the second. stop goes back to what an interrupt
+// does by default.
+func interruptible(parent context.Context, first func()) (ctx context.Context, second <-chan struct{}, stop func()) {
+	ctx, cancel := context.WithCancelCause(parent)
+	kill := make(chan struct{})
+	signals := make(chan os.Signal, 2)
+	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
+	ended := make(chan struct{})
+	go func() {
+		for _, act := range []func(){
+			func() { first(); cancel(lab.ErrInterrupted) },
+			func() { close(kill) },
+		} {
+			select {
+			case <-signals:
+				act()
+			case <-ended:
+				return
+			}
+		}
+	}()
+	return ctx, kill, func() {
+		signal.Stop(signals)
+		close(ended)
+		cancel(nil)
+	}
+}
+
+// A syncWriter is a writer for several goroutines.
+type syncWriter struct {
+	mu sync.Mutex
+	w  io.Writer
+}
+
+func (s *syncWriter) Write(p []byte) (int, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.w.Write(p)
 }
 
 // inDyno reports whether the working directory is in a checkout of dyno.
@@ -82,53 +118,75 @@ func packagesOr(ctx context.Context, args []string) []string {
 	return []string{"."}
 }
 
-// prepare builds the packages into folder and lists their benchmarks. What does
-// not work is told on w; it is an error only if nothing is left.
-func prepare(ctx context.Context, w io.Writer, folder string, packages []string, pattern string, timeout time.Duration) (*bench, error) {
-	if err := lab.CheckPattern(pattern); err != nil {
-		return nil, err
-	}
+// build compiles the packages into folder. What does not work is told on w.
+func build(ctx context.Context, w io.Writer, folder string, packages []string) (*bench, error) {
 	fmt.Fprintf(w, "building the tests of %s\n", strings.Join(packages, " "))
 	subjects, problems, err := lab.Build(ctx, ".", folder, packages)
 	if err != nil {
 		return nil, err
 	}
-	b := new(bench)
+	b := &bench{subjects: subjects}
 	for _, p := range problems {
 		fmt.Fprintf(w, "benchrun: %s %s\n%s", p.Pkg, p.Reason, p.Output)
+		b.absent = append(b.absent, lab.Hole{Pkg: p.Pkg, Reason: p.Reason, Skipped: p.Untested})
 	}
-	for _, s := range subjects {
+	if len(subjects) == 0 {
+		return nil, errors.New("nothing to measure: none of the packages gave a test binary that runs")
+	}
+	return b, nil
+}
+
+// prepare builds the packages into folder and lists their benchmarks. What does
+// not work is told on w; it is an error only if nothing is left.
+func prepare(ctx context.Context, w io.Writer, folder string, packages []string, pattern string, cpu int, timeout time.Duration) (*bench, error) {
+	if err := lab.CheckPattern(pattern); err != nil {
+		return nil, err
+	}
+	b, err := build(ctx, w, folder, packages)
+	if err != nil {
+		return nil, err
+	}
+	var with []lab.Subject // that have benchmarks
+	for _, s := range b.subjects {
 		fmt.Fprintf(w, "listing the benchmarks of %s\n", s.Pkg)
-		l, err := s.Cases(pattern, timeout, ctx.Done())
+		l, err := s.Cases(pattern, cpu, timeout, ctx.Done())
 		if ctx.Err() != nil {
 			return nil, context.Cause(ctx)
 		}
 		if err != nil {
-			fmt.Fprintf(w, "benchrun: %s: listing its benchmarks: %v\n", s.Pkg, describe(err))
-			if l == nil || len(l.Cases) == 0 {
-				continue
-			}
+			fmt.Fprintf(w, "benchrun: %s: listing its benchmarks: %s\n", s.Pkg, describe(err))
+			l.Absent = append(l.Absent, lab.Hole{Reason: "listing its benchmarks: " + err.Error()})
 		}
 		for _, h := range l.Absent {
-			if !h.Skipped {
-				fmt.Fprintf(w, "benchrun: %s: %s %s\n", s.Pkg, h.Case, h)
+			h.Pkg = s.Pkg
+			if h.Case != "" && !h.Skipped {
+				fmt.Fprintf(w, "benchrun: %s: %s: %s\n", s.Pkg, h.Case, h)
 			}
-			b.absent = append(b.absent, absence{s.Pkg, h})
+			b.absent = append(b.absent, h)
 		}
-		b.subjects = append(b.subjects, s)
+		if len(l.Cases) > 0 {
+			with = append(with, s)
+		}
 		b.cases = append(b.cases, l.Cases...)
 	}
-	switch {
-	case len(b.cases) > 0:
+	if len(b.cases) > 0 {
+		b.subjects = with
 		return b, nil
-	case len(b.subjects) == 0 && len(problems) > 0:
-		return nil, fmt.Errorf("nothing to measure: none of the packages gave a test binary that runs")
-	case pattern == ".":
+	}
+	if i := slices.IndexFunc(b.absent, func(h lab.Hole) bool { return h.Case != "" }); i >= 0 {
+		h := b.absent[i]
+		return nil, fmt.Errorf("nothing to measure: every benchmark that matches skips itself or fails, such as %s (%s)", h.Case, h)
+	}
+	if pattern == "." {
 		return nil, fmt.Errorf("nothing to measure: %s has no benchmarks that can run", strings.Join(packages, " "))
 	}
 	var known []lab.Case
 	for _, s := range b.subjects {
-		if l, err := s.Cases(".", timeout, ctx.Done()); err == nil {
+		l, err := s.Cases(".", cpu, timeout, ctx.Done())
+		if ctx.Err() != nil {
+			return nil, context.Cause(ctx)
+		}
+		if err == nil {
 			known = append(known, l.Cases...)
 		}
 	}
@@ -150,39 +208,6 @@ func indent(s string) string {
 // measure carries out what c says, or the rest of the run it resumes, and
 // returns the path of the results. changed names the flags that were given.
 func measure(cmd *cobra.Command, c measureConfig, changed func(flag string) bool) (path string, err error) {
-	w := cmd.ErrOrStderr()
-	ctx, stop := context.WithCancelCause(cmd.Context())
-	defer stop(nil)
-	kill := make(chan struct{})
-	signals := make(chan os.Signal, 2)
-	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
-	defer signal.Stop(signals)
-	ended := make(chan struct{})
-	defer close(ended)
-	go func() { // the first signal lets the running process finish, the second does not
-		for _, act := range []func(){
-			func() { stop(lab.ErrInterrupted) },
-			func() { close(kill) },
-		} {
-			select {
-			case <-signals:
-				act()
-			case <-ended:
-				return
-			}
-		}
-	}()
-
-	switch c.idle {
-	case "off":
-	case "warn", "wait":
-		if err := checkIdle(ctx, w, c.idle == "wait"); err != nil {
-			return "", asInterrupt(err)
-		}
-	default:
-		return "", oneOf("--idle", c.idle, []string{"warn", "wait", "off"})
-	}
-
 	var from *lab.Interrupted
 	if c.resume != "" {
 		if c.out != "" || len(c.packages) > 0 {
@@ -191,58 +216,106 @@ func measure(cmd *cobra.Command, c measureConfig, changed func(flag string) bool
 		if from, err = lab.ReadInterrupted(c.resume); err != nil {
 			return "", err
 		}
-		if from.Finished() {
-			fmt.Fprintf(w, "%s is complete: all %d blocks are there\n", c.resume, from.Plan.Blocks)
-			return c.resume, nil
+		c.packages = from.Plan.Packages
+		if !changed("machine") {
+			c.machine = from.Config["machine"]
 		}
-		if from.Torn != "" {
-			fmt.Fprintf(w, "%s ends in the middle of a line; that one is measured again\n", c.resume)
+	}
+	plan := newPlan(c, from, changed)
+	if err := checkFlags(c, plan); err != nil {
+		return "", err
+	}
+	w := &syncWriter{w: cmd.ErrOrStderr()}
+	if from != nil && from.Finished() {
+		fmt.Fprintf(w, "%s is complete: all %d blocks are there\n", c.resume, from.Plan.Blocks)
+		return c.resume, nil
+	}
+
+	measuring := newProgress(w, terminalWidth(cmd.ErrOrStderr()))
+	ctx, kill, stop := interruptible(cmd.Context(), func() { measuring.interrupted() })
+	defer stop()
+	// Before anything is measured, the first interrupt ends it all.
+	early := func(err error) error {
+		if errors.Is(err, lab.ErrInterrupted) {
+			fmt.Fprintln(w, "interrupted before anything was measured")
+			return exitError(exitInterrupted)
 		}
-		c.packages, c.machine = from.Plan.Packages, from.Config["machine"]
+		return err
+	}
+	if c.idle != "off" {
+		if err := checkIdle(ctx, w, c.idle == "wait"); err != nil {
+			return "", early(err)
+		}
 	}
 	folder, err := os.MkdirTemp("", "benchrun")
 	if err != nil {
 		return "", err
 	}
 	defer os.RemoveAll(folder)
-	plan, b, err := makePlan(ctx, w, folder, c, from, changed)
-	if err != nil {
-		return "", asInterrupt(err)
+	var b *bench
+	if from == nil {
+		b, err = prepare(ctx, w, folder, plan.Packages, plan.Bench, slices.Max(plan.CPU), plan.Timeout)
+	} else {
+		// Nothing is listed: binaries that are the same have the same benchmarks.
+		b, err = build(ctx, w, folder, plan.Packages)
 	}
-	here := lab.Describe(ctx, ".", c.machine)
+	if err != nil {
+		return "", early(err)
+	}
+	plan.Cases = b.cases
+	plan.Subjects = make(map[string]string)
+	for _, s := range b.subjects {
+		plan.Subjects[s.Pkg] = s.Hash
+	}
+	here := lab.Describe(ctx, ".", c.machine, c.resume)
+	if ctx.Err() != nil {
+		return "", early(context.Cause(ctx))
+	}
+	var store *lab.Store
+	done := 0
 	if from != nil {
+		plan.Cases = from.Plan.Cases
 		if err := sameCircumstances(from, plan, here); err != nil {
 			return "", err
 		}
+		done = from.Ended*len(plan.Steps()) + len(from.Done)
+		if from.Torn != "" {
+			fmt.Fprintf(w, "%s ends in the middle of a line; that one is measured again\n", c.resume)
+		}
+		store, err = from.Resume(time.Now())
+	} else {
+		store, err = create(ctx, c, plan, b, here)
 	}
-	store, err := openStore(ctx, c, plan, b, here, from)
 	if err != nil {
 		return "", err
 	}
-	steps := plan.Blocks * len(plan.Cases) * len(plan.CPU)
-	fmt.Fprintf(w, "measuring %d benchmarks in %d blocks, %d processes, about %v; order by seed %d\nresults: %s\n",
-		len(plan.Cases)*len(plan.CPU), plan.Blocks, steps, roughly(lab.Estimate(plan)), plan.Seed, store.Path)
-	err = lab.Run(ctx, plan, b.subjects, store, from, newProgress(w), kill)
+	steps := len(plan.Steps())
+	fmt.Fprintf(w, "measuring %s in %s, %s, about %v; order by seed %d\nresults: %s\n",
+		counted(steps, "benchmark"), counted(plan.Blocks, "block"), counted(plan.Blocks*steps-done, "process"),
+		roughly(lab.Estimate(plan, done)), plan.Seed, store.Path)
+	err = lab.Run(ctx, plan, b.subjects, store, from, measuring, kill)
+	measuring.end()
 	err = errors.Join(err, store.Close())
 	if errors.Is(err, lab.ErrInterrupted) {
-		fmt.Fprintf(w, "interrupted; what was measured is kept. To go on:\n  benchrun run --resume %s\n", store.Path)
+		fmt.Fprintf(w, "interrupted; what was measured is kept. To go on:\n  benchrun run --resume %s\n", shellWord(store.Path))
 		return store.Path, exitError(exitInterrupted)
 	}
 	return store.Path, err
 }
 
-// asInterrupt turns the end of the context before anything was measured into
-// its exit status.
-func asInterrupt(err error) error {
-	if errors.Is(err, lab.ErrInterrupted) {
-		return exitError(exitInterrupted)
+// shellWord quotes a path for a shell if it needs that.
+func shellWord(s string) string {
+	if s != "" && !strings.ContainsFunc(s, func(r rune) bool {
+		return !('a' <= r && r <= 'z' || 'A' <= r && r <= 'Z' || '0' <= r && r <= '9' || strings.ContainsRune("/._-+=:,@%", r))
+	}) {
+		return s
 	}
-	return err
+	return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
 }
 
-// makePlan builds what is to be measured and plans it. With from it plans the
-// same again, but for the flags that are given.
-func makePlan(ctx context.Context, w io.Writer, folder string, c measureConfig, from *lab.Interrupted, changed func(string) bool) (*lab.Plan, *bench, error) {
+// newPlan makes a plan of the flags, without cases. With from it is the same
+// again, but for the flags that are given.
+func newPlan(c measureConfig, from *lab.Interrupted, changed func(string) bool) *lab.Plan {
 	plan := &lab.Plan{
 		CPU: c.cpu, Blocks: c.blocks, Time: c.time, Seed: c.seed, Benchmem: c.benchmem,
 		Packages: c.packages, Bench: c.bench, Timeout: c.timeout,
@@ -274,38 +347,30 @@ func makePlan(ctx context.Context, w io.Writer, folder string, c measureConfig, 
 			}
 		}
 	}
-	if err := lab.CheckTime(plan.Time); err != nil {
-		return nil, nil, err
+	return plan
+}
+
+// checkFlags returns an error for flags that cannot be carried out, before
+// anything takes time.
+func checkFlags(c measureConfig, plan *lab.Plan) error {
+	if err := oneOf("--idle", c.idle, []string{"warn", "wait", "off"}); err != nil {
+		return err
 	}
-	b, err := prepare(ctx, w, folder, plan.Packages, plan.Bench, plan.Timeout)
-	if err != nil {
-		return nil, nil, err
+	if strings.ContainsAny(c.machine, `/\`) || c.machine == "." || c.machine == ".." {
+		return fmt.Errorf("--machine is %q; it becomes the name of a folder", c.machine)
 	}
-	plan.Cases = b.cases
-	plan.Subjects = make(map[string]string)
-	for _, s := range b.subjects {
-		plan.Subjects[s.Pkg] = s.Hash
+	if c.out != "" {
+		if _, err := os.Lstat(c.out); err == nil {
+			return fmt.Errorf("%s is there already: choose another --out, or go on with it by --resume", c.out)
+		}
 	}
-	return plan, b, plan.Check()
+	return plan.CheckSettings()
 }
 
 // sameCircumstances returns an error that names what is different from when the
 // run was begun: then its halves could not be compared.
 func sameCircumstances(from *lab.Interrupted, plan *lab.Plan, here *lab.Circumstances) error {
-	var diffs []string
-	keys := make(map[string]bool)
-	for _, s := range here.Fixed {
-		keys[s.Key] = true
-		if then, now := from.Config[s.Key], strings.Join(s.Values, " "); then != now {
-			diffs = append(diffs, s.Key+": "+orNone(then)+" → "+now)
-		}
-	}
-	for _, key := range lab.FixedKeys() {
-		if then := from.Config[key]; then != "" && !keys[key] {
-			diffs = append(diffs, key+": "+then+" → none")
-		}
-	}
-	diffs = append(diffs, from.Plan.Differences(plan)...)
+	diffs := append(here.Differences(from.Config), from.Plan.Differences(plan)...)
 	if len(diffs) == 0 {
 		return nil
 	}
@@ -313,20 +378,10 @@ func sameCircumstances(from *lab.Interrupted, plan *lab.Plan, here *lab.Circumst
 		from.Path, strings.Join(diffs, "\n  "))
 }
 
-func orNone(s string) string {
-	if s == "" {
-		return "none"
-	}
-	return s
-}
-
-// openStore opens the results file, new or resumed, and notes what the plan has
-// to leave out.
-func openStore(ctx context.Context, c measureConfig, plan *lab.Plan, b *bench, here *lab.Circumstances, from *lab.Interrupted) (*lab.Store, error) {
+// create opens a new results file, and notes in it what the plan has to leave
+// out.
+func create(ctx context.Context, c measureConfig, plan *lab.Plan, b *bench, here *lab.Circumstances) (*lab.Store, error) {
 	now := time.Now()
-	if from != nil {
-		return from.Resume(now)
-	}
 	path := c.out
 	if path == "" {
 		root := "."
@@ -345,18 +400,19 @@ func openStore(ctx context.Context, c measureConfig, plan *lab.Plan, b *bench, h
 		name := now.UTC().Format("20060102-150405") + "-" + commit[:min(8, len(commit))] + ".bench"
 		path = filepath.Join(root, "results", here.Machine, name)
 	}
-	store, err := lab.Create(path, plan, here, now)
-	if err != nil {
-		return nil, err
-	}
-	for _, a := range b.absent {
-		for _, n := range plan.CPU {
-			h := a.hole
-			h.Case = lab.Step{Case: lab.Case{Name: h.Case}, CPU: n}.FullName()
-			store.Hole(h, a.pkg)
+	var absent []lab.Hole
+	for _, h := range b.absent {
+		if h.Case == "" {
+			absent = append(absent, h)
+			continue
+		}
+		name := h.Case
+		for _, n := range plan.CPU { // each would have had a result
+			h.Case = lab.Step{Case: lab.Case{Name: name}, CPU: n}.FullName()
+			absent = append(absent, h)
 		}
 	}
-	return store, nil
+	return lab.Create(path, plan, here, absent, now)
 }
 
 // checkIdle warns if the machine is busy, or waits until it is not.
@@ -375,6 +431,17 @@ func checkIdle(ctx context.Context, w io.Writer, wait bool) error {
 			fmt.Fprintf(w, "waiting for the machine to calm down: %s (Ctrl-C ends, --idle=warn measures all the same)\n", busy)
 		}
 	}
+}
+
+// counted is a number with its noun.
+func counted(n int, what string) string {
+	switch {
+	case n == 1:
+		return "1 " + what
+	case strings.HasSuffix(what, "s"):
+		return fmt.Sprintf("%d %ses", n, what)
+	}
+	return fmt.Sprintf("%d %ss", n, what)
 }
 
 // roughly rounds a duration for people.

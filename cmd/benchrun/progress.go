@@ -5,6 +5,7 @@ import (
 	"io"
 	"os"
 	"strings"
+	"sync"
 	"time"
 
 	"golang.org/x/term"
@@ -19,26 +20,37 @@ type progress struct {
 	width int // of the terminal; 0 if it is none
 	now   func() time.Time
 
+	mu          sync.Mutex // an interrupt comes from another goroutine
 	total, done int
 	started     time.Time
 	measured    int // processes since started
+	holes       int // of those
+	running     bool
 	shown       bool
 }
 
-func newProgress(w io.Writer) *progress {
-	p := &progress{w: w, now: time.Now}
-	if f, ok := w.(*os.File); ok && term.IsTerminal(int(f.Fd())) && os.Getenv("TERM") != "dumb" {
-		p.width = 80
-		if width, _, err := term.GetSize(int(f.Fd())); err == nil && width > 0 {
-			p.width = width
-		}
+func newProgress(w io.Writer, width int) *progress {
+	return &progress{w: w, width: width, now: time.Now}
+}
+
+// terminalWidth returns the width of w if it is a terminal that can write a line
+// again, and 0 if not.
+func terminalWidth(w io.Writer) int {
+	f, ok := w.(*os.File)
+	if !ok || !term.IsTerminal(int(f.Fd())) || os.Getenv("TERM") == "dumb" {
+		return 0
 	}
-	return p
+	if width, _, err := term.GetSize(int(f.Fd())); err == nil && width > 0 {
+		return width
+	}
+	return 80
 }
 
 // Start implements [lab.Progress].
 func (p *progress) Start(total, done int) {
-	p.total, p.done, p.started = total, done, p.now()
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.total, p.done, p.started, p.running = total, done, p.now(), true
 	if done > 0 {
 		fmt.Fprintf(p.w, "%d of %d processes are done already\n", done, total)
 	}
@@ -46,12 +58,14 @@ func (p *progress) Start(total, done int) {
 
 // Step implements [lab.Progress].
 func (p *progress) Step(block int, s lab.Step) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
 	if p.width == 0 {
 		return
 	}
 	line := fmt.Sprintf("%d/%d%s  block %d  %s", p.done, p.total, p.left(), block, strings.TrimPrefix(s.FullName(), "Benchmark"))
-	if len(line) >= p.width {
-		line = line[:p.width-1]
+	if r := []rune(line); len(r) >= p.width {
+		line = string(r[:p.width-1])
 	}
 	fmt.Fprintf(p.w, "\r\x1b[K%s", line)
 	p.shown = true
@@ -59,11 +73,14 @@ func (p *progress) Step(block int, s lab.Step) {
 
 // Done implements [lab.Progress].
 func (p *progress) Done(block int, s lab.Step, hole *lab.Hole, output string) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
 	p.done++
 	p.measured++
 	if hole == nil {
 		return
 	}
+	p.holes++
 	p.clear()
 	fmt.Fprintf(p.w, "benchrun: %s: %s\n", s.FullName(), hole)
 	if output != "" {
@@ -73,13 +90,34 @@ func (p *progress) Done(block int, s lab.Step, hole *lab.Hole, output string) {
 
 // Block implements [lab.Progress].
 func (p *progress) Block(n, of int) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
 	if p.width > 0 {
-		if n == of {
-			p.clear()
-		}
 		return
 	}
 	fmt.Fprintf(p.w, "block %d of %d done%s\n", n, of, p.left())
+}
+
+// interrupted says what the first interrupt does. It may be called at any time,
+// by any goroutine.
+func (p *progress) interrupted() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.running {
+		p.clear()
+		fmt.Fprintln(p.w, "finishing the process that runs; interrupt again to end it at once")
+	}
+}
+
+// end concludes: nothing is measured any more.
+func (p *progress) end() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.clear()
+	p.running = false
+	if p.holes > 0 {
+		fmt.Fprintf(p.w, "%d of %s gave no result; the results say why\n", p.holes, counted(p.measured, "process"))
+	}
 }
 
 // left says how long the rest will take, as long as what was measured took.

@@ -55,6 +55,8 @@ and conform add their own.`,
 		SilenceErrors: true, // run prints them
 		SilenceUsage:  true,
 		RunE:          runDefault,
+
+		SuggestionsMinimumDistance: 2, // edits; noCommand asks
 	}
 	root.AddCommand(
 		newListCmd(),

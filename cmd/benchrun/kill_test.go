@@ -1,0 +1,134 @@
+package main
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	"golang.org/x/perf/benchfmt"
+)
+
+// A run that is killed again and again, at any moment, and resumed each time, has
+// in the end every benchmark in every block exactly once.
+func TestKilledAndResumed(t *testing.T) {
+	if testing.Short() {
+		t.Skip("compiles a test binary for each resumption")
+	}
+	dir := t.TempDir()
+	for name, text := range map[string]string{
+		"go.mod": "module example.com/m\n\ngo 1.23\n",
+		"x_test.go": `package m
+
+import "testing"
+
+func BenchmarkX(b *testing.B) {
+	for _, name := range []string{"a", "b", "c"} {
+		b.Run("impl="+name, func(b *testing.B) {})
+	}
+}
+`,
+	} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	const blocks, kills = 60, 6
+	path := filepath.Join(dir, "r.bench")
+	// start begins or resumes the run, and returns when it measures.
+	start := func(args ...string) (*exec.Cmd, *lockedBuffer) {
+		cmd := exec.Command("benchrun", append([]string{"run", "--idle", "off"}, args...)...)
+		cmd.Dir = dir
+		cmd.Env = append(os.Environ(), "GOFLAGS=", "GOCACHE="+goCache(t))
+		said := new(lockedBuffer)
+		cmd.Stderr = said
+		cmd.WaitDelay = 10 * time.Second // a killed run may leave its process behind
+		if err := cmd.Start(); err != nil {
+			t.Fatal(err)
+		}
+		if err := until(func() bool { return strings.Contains(said.String(), "results: ") }); err != nil {
+			t.Fatalf("%v\n%s", err, said)
+		}
+		return cmd, said
+	}
+	seed := uint64(time.Now().UnixNano())
+	t.Logf("kills by seed %d", seed)
+	r := rand.New(rand.NewPCG(seed, 0))
+	var before []byte
+	done := 0
+	cmd, said := start("--time", "1x", "--blocks", fmt.Sprint(blocks), "--cpu", "1,2", "--out", path)
+	for k := range kills {
+		// The moment is to be any after the beginning of a block, but not always
+		// the first.
+		enough := done + r.IntN(blocks/kills/2)
+		if err := until(func() bool {
+			data, _ := os.ReadFile(path)
+			return bytes.Contains(data, []byte("\nblock: ")) && bytes.Count(data, []byte(endOfBlock)) >= enough
+		}); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(time.Duration(r.IntN(30)) * time.Millisecond)
+		_ = cmd.Process.Kill()
+		_ = cmd.Wait()
+		data, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		// All that was complete is still there.
+		if whole := before[:bytes.LastIndexByte(before, '\n')+1]; !bytes.HasPrefix(data, whole) {
+			t.Fatalf("kill %d: what was there has changed\n%s", k, data)
+		}
+		before, done = data, bytes.Count(data, []byte(endOfBlock))
+		cmd, said = start("--resume", path)
+	}
+	if err := cmd.Wait(); err != nil {
+		t.Fatalf("the last resumption: %v\n%s", err, said)
+	}
+	if done == 0 || done == blocks {
+		t.Errorf("%d of %d blocks were complete at the last kill: nothing is shown by that", done, blocks)
+	}
+
+	data, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	count := make(map[string]int)
+	reader := benchfmt.NewReader(bytes.NewReader(data), path)
+	for reader.Scan() {
+		switch rec := reader.Result().(type) {
+		case *benchfmt.SyntaxError:
+			t.Error(rec)
+		case *benchfmt.Result:
+			count[rec.GetConfig("block")+" "+rec.GetConfig("case")+" "+string(rec.Name)]++
+		}
+	}
+	for block := 1; block <= blocks; block++ {
+		for i, name := range []string{"a", "a-2", "b", "b-2", "c", "c-2"} {
+			key := fmt.Sprintf("%d %d X/impl=%s", block, i+1, name)
+			if count[key] != 1 {
+				t.Errorf("%s: %d results", key, count[key])
+			}
+			delete(count, key)
+		}
+	}
+	if len(count) > 0 || regexp.MustCompile(`(?m)^# hole`).Match(data) {
+		t.Errorf("besides: %v", count)
+	}
+	if n := bytes.Count(data, []byte("\n# resumed ")); n != kills {
+		t.Errorf("resumed %d times, want %d", n, kills)
+	}
+	var exit *exec.ExitError
+	if _, err := exec.Command("benchrun", "compare", path).Output(); errors.As(err, &exit) {
+		t.Errorf("compare: %v\n%s", err, exit.Stderr)
+	}
+}
+
+// endOfBlock is how the line after a complete block begins.
+const endOfBlock = "\n# end of block "

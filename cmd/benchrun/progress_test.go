@@ -1,0 +1,123 @@
+package main
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/dynolab/dyno/lab"
+)
+
+// walk tells p of a run: two blocks of two processes, each a second long, of
+// which the third fails.
+func walk(p *progress) {
+	now := time.Unix(0, 0)
+	p.now = func() time.Time { return now }
+	steps := []lab.Step{
+		{Index: 1, Case: lab.Case{Name: "BenchmarkGroup/workload=short"}, CPU: 1},
+		{Index: 2, Case: lab.Case{Name: "BenchmarkÄ/workload=ßtream"}, CPU: 2},
+	}
+	p.Start(6, 2)
+	for block := 2; block <= 3; block++ {
+		for _, s := range steps {
+			p.Step(block, s)
+			now = now.Add(time.Second)
+			if block == 3 && s.Index == 1 {
+				p.Done(block, s, &lab.Hole{Case: s.FullName(), Block: "3", Reason: "crashed: panic: oh"}, "line 1\nline 2")
+				continue
+			}
+			p.Done(block, s, nil, "")
+		}
+		p.Block(block, 3)
+	}
+	p.end()
+}
+
+func TestProgressPlain(t *testing.T) {
+	var b strings.Builder
+	walk(newProgress(&b, 0))
+	want := `2 of 6 processes are done already
+block 2 of 3 done, 2s left
+benchrun: BenchmarkGroup/workload=short: hole in block 3: crashed: panic: oh
+    line 1
+    line 2
+block 3 of 3 done
+1 of 4 processes gave no result; the results say why
+`
+	if got := b.String(); got != want {
+		t.Errorf("got\n%s\nwant\n%s", got, want)
+	}
+}
+
+func TestProgressOnATerminal(t *testing.T) {
+	var b strings.Builder
+	walk(newProgress(&b, 30))
+	const again = "\r\x1b[K"
+	want := "2 of 6 processes are done already\n" +
+		again + "2/6  block 2  Group/workload=" + // one short of the width: the cursor needs a place
+		again + "3/6, 3s left  block 2  Ä/work" +
+		again + "4/6, 2s left  block 3  Group/" +
+		again + "benchrun: BenchmarkGroup/workload=short: hole in block 3: crashed: panic: oh\n" +
+		"    line 1\n    line 2\n" +
+		again + "5/6, 1s left  block 3  Ä/work" +
+		again + "1 of 4 processes gave no result; the results say why\n"
+	if got := b.String(); got != want {
+		t.Errorf("got\n%q\nwant\n%q", got, want)
+	}
+}
+
+func TestProgressInterrupted(t *testing.T) {
+	var b strings.Builder
+	p := newProgress(&b, 30)
+	p.interrupted() // before anything runs there is nothing to finish
+	if b.Len() > 0 {
+		t.Errorf("said %q before the start", b.String())
+	}
+	p.Start(2, 0)
+	p.Step(1, lab.Step{Case: lab.Case{Name: "BenchmarkX"}, CPU: 1})
+	p.interrupted()
+	p.end()
+	want := "\r\x1b[K0/2  block 1  X\r\x1b[Kfinishing the process that runs; interrupt again to end it at once\n"
+	if got := b.String(); got != want {
+		t.Errorf("got %q, want %q", got, want)
+	}
+}
+
+func TestShellWord(t *testing.T) {
+	for s, want := range map[string]string{
+		"results/intel-2c/2026-1.bench": "results/intel-2c/2026-1.bench",
+		"my results/a.bench":            "'my results/a.bench'",
+		"it's":                          `'it'\''s'`,
+		"$HOME":                         "'$HOME'",
+		"":                              "''",
+	} {
+		if got := shellWord(s); got != want {
+			t.Errorf("%q: %s, want %s", s, got, want)
+		}
+	}
+}
+
+func TestRoughly(t *testing.T) {
+	for d, want := range map[time.Duration]string{
+		1234 * time.Millisecond:   "1.2s",
+		12345 * time.Millisecond:  "12s",
+		123456 * time.Millisecond: "2m0s",
+	} {
+		if got := roughly(d).String(); got != want {
+			t.Errorf("%v: %s, want %s", d, got, want)
+		}
+	}
+}
+
+func TestCounted(t *testing.T) {
+	for want, got := range map[string]string{
+		"1 process":    counted(1, "process"),
+		"2 processes":  counted(2, "process"),
+		"0 benchmarks": counted(0, "benchmark"),
+		"1 block":      counted(1, "block"),
+	} {
+		if got != want {
+			t.Errorf("got %q, want %q", got, want)
+		}
+	}
+}
