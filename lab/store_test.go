@@ -3,10 +3,12 @@ package lab
 import (
 	"bytes"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -200,6 +202,60 @@ pkg: example.com/b
 
 	if _, err := Create(path, plan, someCircumstances, nil, time.Now()); err == nil || !strings.Contains(err.Error(), "is there already") {
 		t.Errorf("an existing file: %v", err)
+	}
+}
+
+// docs/results-format.md tells of everything that stands in a file.
+func TestDocumentHasEveryKey(t *testing.T) {
+	doc, err := os.ReadFile("../docs/results-format.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	plan := aPlan(3, 4)
+	data, err := os.ReadFile(fakeRun(t, plan, 3))
+	if err != nil {
+		t.Fatal(err)
+	}
+	text := string(data) + "# resumed \n"
+	// The keys of Describe, also those that this machine has nothing for.
+	c := Describe(context.Background(), ".", "", "")
+	for _, s := range c.Fixed {
+		text += s.Key + ": x\n"
+	}
+	for _, name := range append([]string{"virtual", "governor", "commit", "dirty"}, environment...) {
+		text += strings.ToLower(name) + ": x\n"
+	}
+	units := regexp.MustCompile(`^Unit (\S+) `)
+	config := regexp.MustCompile(`^([a-z][a-z-]*): `)
+	comment := regexp.MustCompile(`^# [a-z]+( of block|:)?`)
+	seen := 0
+	for line := range strings.Lines(text) {
+		want := ""
+		if m := config.FindStringSubmatch(line); m != nil {
+			want = "`" + m[1] + "`"
+		} else if m := units.FindStringSubmatch(line); m != nil {
+			want = "`" + m[1] + "`"
+		} else if m := comment.FindString(line); m != "" {
+			want = "| `" + m + " "
+		} else {
+			continue
+		}
+		seen++
+		if !strings.Contains(string(doc), want) {
+			t.Errorf("docs/results-format.md lacks %s, of %q", want, line)
+		}
+	}
+	if seen < 60 {
+		t.Errorf("only %d lines were looked at", seen)
+	}
+	var fields map[string]any
+	if err := json.Unmarshal([]byte(asJSON(t, plan)), &fields); err != nil {
+		t.Fatal(err)
+	}
+	for f := range fields {
+		if f != "cases" && !strings.Contains(string(doc), "`"+f+"`") {
+			t.Errorf("docs/results-format.md lacks the plan's field %s", f)
+		}
 	}
 }
 

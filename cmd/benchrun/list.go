@@ -60,8 +60,8 @@ with --json in the list, with their reason.`,
 		},
 	}
 	cmd.Flags().StringVar(&bench, "bench", ".", "list only benchmarks that match this `pattern`, as go test -bench has it")
-	cmd.Flags().DurationVar(&timeout, "timeout", time.Minute, "end a benchmark that prints nothing for longer `than` this")
-	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON: an array of objects with pkg, name (none if it is all of the package) and, if it gave no figure, absent and skipped")
+	cmd.Flags().DurationVar(&timeout, "timeout", time.Minute, "end a benchmark that prints nothing for longer than this `duration`")
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON: an array of objects with pkg, name (not if it is all of the package)\nand, for what gave no figure, absent (why) and skipped")
 	return cmd
 }
 

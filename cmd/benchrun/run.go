@@ -31,7 +31,9 @@ go on, the second ends it at once; either way nothing measured is lost. A
 subject that crashes, hangs or prints nothing leaves a hole that the report
 shows, and the rest of the run goes on.
 
-Progress is on standard error; the path of the results is on standard output.`,
+Progress is on standard error; the path of the results is on standard output.
+
+Exit status: 0, also with holes; 2 on an error; 130 if it was interrupted.`,
 		Example: `  benchrun run
   benchrun run ./impls --bench '/workload=short' --blocks 20
   benchrun run ./mypackage ./other/... --cpu 1,2,4 --time 50ms
@@ -51,20 +53,30 @@ Progress is on standard error; the path of the results is on standard output.`,
 	}
 	f := cmd.Flags()
 	f.StringVar(&c.bench, "bench", ".", "measure only benchmarks that match this `pattern`, as go test -bench has it")
-	f.IntVar(&c.blocks, "blocks", 10, "how many `times` each benchmark runs, once in each block")
+	f.IntVar(&c.blocks, "blocks", 10, "measure `n` blocks: each benchmark runs once in each")
 	f.StringVar(&c.time, "time", "200ms", "how long a process measures: a `duration`, or a number of iterations such as 1000x")
 	f.IntSliceVar(&c.cpu, "cpu", nil, "measure with these `values` of GOMAXPROCS (default: what this machine has)")
 	f.Uint64Var(&c.seed, "seed", 0, "the `seed` of the order, to repeat an earlier one (default: random, and on record)")
 	f.BoolVar(&c.benchmem, "benchmem", false, "also measure bytes and allocations per operation, as go test -benchmem")
-	f.DurationVar(&c.timeout, "timeout", 0, "end a process that takes longer `than` this (default: a minute and ten times --time)")
-	f.StringVar(&c.out, "out", "", "append to this new `file` (default: results/<machine>/<time>-<commit>.bench)")
+	f.DurationVar(&c.timeout, "timeout", 0, "end a process that takes longer than this `duration` (default: a minute and ten times --time)")
+	f.StringVar(&c.out, "out", "", "write the results into this new `file` (default: results/<machine>/<time>-<commit>.bench)")
 	f.StringVar(&c.machine, "machine", "", "the `name` of this machine in results (default: CPU model, cores and platform)")
 	f.StringVar(&c.resume, "resume", "", "go on with the run whose results are in this `file`")
-	f.StringVar(&c.idle, "idle", "warn", "what to do if the machine is busy: `warn`, wait or off")
+	f.StringVar(&c.idle, "idle", "warn", "`what` to do if the machine is busy: warn, wait (until it is not) or off (do not look)")
 	_ = cmd.MarkFlagFilename("out", "bench")
 	_ = cmd.MarkFlagFilename("resume", "bench")
 	_ = cmd.RegisterFlagCompletionFunc("idle", cobra.FixedCompletions([]string{"warn", "wait", "off"}, cobra.ShellCompDirectiveNoFileComp))
 	return cmd
+}
+
+// defaultConfig is what the default comparison measures: some 65 benchmarks,
+// which at this size take about two minutes.
+var defaultConfig = measureConfig{
+	packages: []string{defaultPackages},
+	bench:    ".",
+	blocks:   8,
+	time:     "100ms",
+	idle:     "warn",
 }
 
 // runDefault is benchrun without a command: the comparison of dyno's own
@@ -75,13 +87,7 @@ func runDefault(cmd *cobra.Command, _ []string) error {
 			"to measure a package here: benchrun run ./package (benchrun --help shows more)")
 	}
 	start := time.Now()
-	path, err := measure(cmd, measureConfig{
-		packages: []string{defaultPackages},
-		bench:    ".",
-		blocks:   8,
-		time:     "100ms",
-		idle:     "warn",
-	}, func(string) bool { return false })
+	path, err := measure(cmd, defaultConfig, func(string) bool { return false })
 	if err != nil {
 		return err
 	}

@@ -1,0 +1,70 @@
+package main
+
+import (
+	"os"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/spf13/cobra"
+)
+
+// docs/benchrun.md and --help agree: every command and flag is in the document,
+// and every flag in the document is one.
+func TestDocumentHasEveryFlag(t *testing.T) {
+	data, err := os.ReadFile("../../docs/benchrun.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	text := string(data)
+	told := make(map[string]bool)
+	for _, m := range regexp.MustCompile(`--([a-z][a-z-]*)`).FindAllStringSubmatch(text, -1) {
+		told[m[1]] = true
+	}
+	flags := map[string]bool{"help": true}
+	for _, cmd := range newRootCmd().Commands() {
+		if !regexp.MustCompile("`benchrun " + cmd.Name() + "[ `]").MatchString(text) {
+			t.Errorf("docs/benchrun.md does not tell of benchrun %s", cmd.Name())
+		}
+		if cmd.Example == "" || cmd.Short == "" {
+			t.Errorf("the help of benchrun %s has no example or no summary", cmd.Name())
+		}
+		for _, m := range regexp.MustCompile(`(?m)^ +--([a-z][a-z-]*)`).FindAllStringSubmatch(cmd.Flags().FlagUsages(), -1) {
+			flags[m[1]] = true
+			if !told[m[1]] {
+				t.Errorf("docs/benchrun.md does not tell of --%s of benchrun %s", m[1], cmd.Name())
+			}
+		}
+	}
+	for f := range told {
+		if !flags[f] {
+			t.Errorf("docs/benchrun.md has the flag --%s, which no command has", f)
+		}
+	}
+}
+
+// Defaults that the document names are those of the flags.
+func TestDocumentHasTheDefaults(t *testing.T) {
+	data, err := os.ReadFile("../../docs/benchrun.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var cmd *cobra.Command
+	for _, c := range newRootCmd().Commands() {
+		if c.Name() == "run" {
+			cmd = c
+		}
+	}
+	for flag, sentence := range map[string]string{
+		"blocks": "| `--blocks n` | DEFAULT by default. |",
+		"time":   "how many iterations; DEFAULT by default.",
+	} {
+		want := strings.Replace(sentence, "DEFAULT", cmd.Flag(flag).DefValue, 1)
+		if !strings.Contains(string(data), want) {
+			t.Errorf("docs/benchrun.md lacks %q", want)
+		}
+	}
+	if want := "`./impls`, 8 blocks of 100 ms"; defaultConfig.blocks != 8 || defaultConfig.time != "100ms" || !strings.Contains(string(data), want) {
+		t.Errorf("the default is %+v, and docs/benchrun.md should have %q", defaultConfig, want)
+	}
+}
