@@ -14,9 +14,13 @@ STARTED := $(shell date +%s)
 MODULES := $(patsubst ./%,%,$(patsubst %/go.mod,%,$(shell find . -name go.mod -not -path '*/testdata/*' -not -path './bin/*' | sort)))
 CODE_MODULES := $(filter-out tools,$(MODULES))
 
-# The packages whose subject is concurrency: they are tested under -race and
-# with several GOMAXPROCS, and must compile for a 32-bit machine.
+# The packages whose subject is concurrency: they are tested under -race and must
+# compile for a 32-bit machine.
 CONCURRENT := . ./group/... ./impls/... ./conformance/... ./workloads/...
+
+# Of these, the ones that are tested with several GOMAXPROCS. Not conformtest: its
+# own tests are about wrong groups, each of them run many times, and take minutes.
+PROCS := . ./group/... ./impls/... ./workloads/...
 
 # How many rounds the long tests take in `make soak`; in `make test` only the
 # implementations' own take any.
@@ -105,7 +109,7 @@ unit:
 .PHONY: procs
 procs:
 	$(call say,concurrent packages with GOMAXPROCS 1 and 2 and 8)
-	$(GO_TEST) -cpu 1,2,8 $(CONCURRENT)
+	$(GO_TEST) -cpu 1,2,8 $(PROCS)
 
 .PHONY: race
 race: ## all tests under the race detector, with the invariant checks it switches on
