@@ -39,9 +39,9 @@
 //	              failure prints the seed and the command that repeats it.
 //	DYNO_SOAK=n   the long version: every clause n times with different seeds,
 //	              and the random programs, histories and dropped groups in
-//	              proportion (1,000,000 groups). The second half of the runs is
-//	              made while other processes load every core. Tests of the
-//	              suite itself run wrong groups 40 times then.
+//	              proportion (1,000,000 groups from n = 1000 on). The second
+//	              half of the runs is made while other processes load every
+//	              core. The suite's own tests then run wrong groups 40 times.
 //
 // With -short the stochastic clauses repeat less, and fewer groups are dropped.
 //

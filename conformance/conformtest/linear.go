@@ -48,6 +48,10 @@ type linInput struct {
 	op    linOp
 	id    int // task or, for linCancel, cause
 	fails bool
+
+	// before holds, for linEnd, the tasks whose results were taken before
+	// this one's: see bound.
+	before uint32
 }
 
 // linOutput is what a call returned. Results, errors and causes are numbers;
@@ -63,6 +67,7 @@ type linOutput struct {
 // compared.
 type linState struct {
 	inflight uint32
+	ended    uint32 // completed, whether or not taken
 	queue    [maxLinTasks]int8
 	queued   int
 	closed   bool
@@ -96,10 +101,11 @@ func linStep(s linState, in linInput, out linOutput) (bool, linState) {
 		s.inflight |= 1 << in.id
 		s.count++
 	case linEnd:
-		if s.inflight&(1<<in.id) == 0 {
+		if s.inflight&(1<<in.id) == 0 || in.before&^s.ended != 0 {
 			return false, s
 		}
 		s.inflight &^= 1 << in.id
+		s.ended |= 1 << in.id
 		s.count--
 		s.queue[s.queued] = int8(in.id)
 		s.queued++
@@ -271,18 +277,21 @@ func record(e *conformance.Env, seed uint64) (history []porcupine.Operation, lim
 	return rec.ops, limit, rec.err
 }
 
-// bound gives completions their end: the return of the call that took the
-// result, for a result is there only afterwards, or the end of the history.
-// Without it a completion could be anywhere, and the search would take long.
+// bound gives completions what is known about them, so that the search need not
+// try what must fail later; without it some histories take seconds. A
+// completion comes before the return of the call that took the result, at the
+// latest at end. And as results are taken in the order of completion, it comes
+// after those whose results were taken by calls that had returned when the one
+// that took this result began.
 func bound(history []porcupine.Operation, end int64) {
-	taken := map[int]int64{}
+	takes := map[int]porcupine.Operation{} // the first call that took the result of a task
 	for _, o := range history {
 		out := o.Output.(linOutput)
 		if o.Input.(linInput).op != linNext || out.kind != 1 {
 			continue
 		}
-		if at, ok := taken[out.id]; !ok || o.Return < at {
-			taken[out.id] = o.Return
+		if first, ok := takes[out.id]; !ok || o.Return < first.Return {
+			takes[out.id] = o
 		}
 	}
 	for i, o := range history {
@@ -291,10 +300,19 @@ func bound(history []porcupine.Operation, end int64) {
 			continue
 		}
 		history[i].Return = end
-		// A result that was taken before its task ended is for the check to find.
-		if at, ok := taken[in.id]; ok && at > o.Call {
-			history[i].Return = at
+		take, ok := takes[in.id]
+		if !ok {
+			continue
 		}
+		if take.Return > o.Call { // or it was taken before its task ended, which is for the check to find
+			history[i].Return = take.Return
+		}
+		for id, earlier := range takes {
+			if earlier.Return < take.Call {
+				in.before |= 1 << id
+			}
+		}
+		history[i].Input = in
 	}
 }
 
@@ -303,7 +321,7 @@ func (r *recording) goTask(g group.Group[int], client, id int, fails bool) func(
 		r.mu.Lock()
 		defer r.mu.Unlock()
 		r.ops = append(r.ops, porcupine.Operation{
-			ClientId: -1, Input: linInput{linEnd, id, fails}, Output: linOutput{}, Call: r.clock.Add(1),
+			ClientId: -1, Input: linInput{op: linEnd, id: id, fails: fails}, Output: linOutput{}, Call: r.clock.Add(1),
 		})
 		if fails {
 			return id, &taskError{id}

@@ -46,14 +46,14 @@ func Run(t *testing.T, impl dyno.Impl) {
 
 // settings is what the environment asks for.
 type settings struct {
-	seed     uint64 // of the first run of every clause
-	soak     int    // 0, or how often every clause is run
-	rounds   int    // of stochastic clauses
-	programs int    // for group/model
-	groups   int    // for group/dropped-groups
-	queued   int    // for group/queued-task-bytes, and the time for it:
-	queueing time.Duration
-	hists    int // for group/linearizable
+	seed     uint64        // of the first run of every clause
+	soak     int           // 0, or how often every clause is run
+	rounds   int           // of stochastic clauses
+	programs int           // for group/model
+	hists    int           // for group/linearizable
+	groups   int           // for group/dropped-groups
+	queued   int           // for group/queued-task-bytes
+	queueing time.Duration // for the same: submitting is given up after this
 }
 
 // readSettings reads DYNO_SEED and DYNO_SOAK.
@@ -71,7 +71,8 @@ func readSettings(getenv func(string) string, short, race bool) (settings, error
 			return set, fmt.Errorf("DYNO_SOAK=%q: want the number of times that every clause is run, such as 1000", v)
 		}
 		set.soak = n
-		set.programs, set.hists, set.groups, set.queued = 10*n, 10*n, 1_000_000, 1_000_000
+		set.programs, set.hists = max(set.programs, 10*n), max(set.hists, 10*n)
+		set.groups, set.queued = max(set.groups, min(1000*n, 1_000_000)), max(set.queued, min(1000*n, 1_000_000))
 		set.queueing = 10 * time.Second
 	}
 	if v := getenv("DYNO_SEED"); v != "" {
