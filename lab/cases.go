@@ -44,18 +44,7 @@ func (s Subject) Cases(bench string, cpu int, timeout time.Duration, kill <-chan
 	var crashed []Hole
 	var skip []string
 	for {
-		text, err := invocation{
-			subject: s,
-			// With -v a skipped benchmark tells why, and each says its name
-			// before it runs.
-			args: []string{
-				"-test.run=^$", "-test.bench=" + bench, "-test.skip=" + strings.Join(skip, "|"), "-test.benchtime=1x",
-				"-test.cpu=" + strconv.Itoa(cpu), "-test.v", "-test.timeout=0",
-			},
-			timeout:     timeout,
-			sinceOutput: true,
-			kill:        kill,
-		}.run()
+		text, err := s.once(bench, strings.Join(skip, "|"), cpu, timeout, kill)
 		l, at := parseListing(s.Pkg, text, cpu)
 		l.Absent = append(slices.Clone(crashed), l.Absent...)
 		var f *failure
@@ -66,18 +55,74 @@ func (s Subject) Cases(bench string, cpu int, timeout time.Duration, kill <-chan
 			return l, err
 		case strings.HasPrefix(f.reason, "failed: "):
 			return l, nil // each failure is in the listing
-		case at == "" || len(crashed) == mostCrashes:
+		case len(crashed) == mostCrashes:
 			return l, err
 		}
-		crashed = append(crashed, Hole{Case: at, Reason: f.reason})
-		skip = append(skip, Case{Name: at}.pattern())
+		h := Hole{Case: at.running, Reason: f.reason}
+		if strings.HasPrefix(f.reason, "crashed: ") {
+			found, err := s.culprit(at.names, cpu, timeout, kill)
+			if err != nil {
+				return l, err
+			}
+			if found.Case != "" {
+				h = found
+			}
+		}
+		if h.Case == "" {
+			return l, err
+		}
+		crashed = append(crashed, h)
+		skip = append(skip, Case{Name: h.Case}.pattern())
 	}
 }
 
+// once runs benchmarks once each.
+func (s Subject) once(bench, skip string, cpu int, timeout time.Duration, kill <-chan struct{}) (string, error) {
+	return invocation{
+		subject: s,
+		// With -v a skipped benchmark tells why, and each says its name before
+		// it runs.
+		args: []string{
+			"-test.run=^$", "-test.bench=" + bench, "-test.skip=" + skip, "-test.benchtime=1x",
+			"-test.cpu=" + strconv.Itoa(cpu), "-test.v", "-test.timeout=0",
+		},
+		timeout:     timeout,
+		sinceOutput: true,
+		kill:        kill,
+	}.run()
+}
+
+// culprit finds which benchmark it was that crashed, of those that had begun, in
+// this order: the latest that crashes alone too. It need not be the latest of
+// all. When a benchmark panics, its deferred calls run, and one of testing's
+// begins the next benchmark while the runtime is still printing the stack.
+func (s Subject) culprit(begun []string, cpu int, timeout time.Duration, kill <-chan struct{}) (Hole, error) {
+	for tried, name := range slices.Backward(begun) {
+		if len(begun)-tried > mostCrashes {
+			break
+		}
+		c := Case{Name: name}
+		_, err := s.once(c.pattern(), c.beneath(), cpu, timeout, kill)
+		var f *failure
+		switch {
+		case err == nil:
+		case !errors.As(err, &f):
+			return Hole{}, err
+		case strings.HasPrefix(f.reason, "crashed: "):
+			return Hole{Case: name, Reason: f.reason}, nil
+		}
+	}
+	return Hole{}, nil
+}
+
+// begun is how far a listing has come.
+type begun struct {
+	names   []string // of the benchmarks that have begun, parents too
+	running string   // the one that had not ended; "" if there is none
+}
+
 // parseListing reads what a test binary prints with -test.v and -test.cpu=cpu.
-// at is the benchmark that had begun and not ended when the output ends, "" if
-// there is none.
-func parseListing(pkg, text string, cpu int) (l *Listing, at string) {
+func parseListing(pkg, text string, cpu int) (l *Listing, at begun) {
 	l = new(Listing)
 	suffix := Step{CPU: cpu}.FullName() // what follows the name
 	var last string                     // the latest log entry: what a skip or a failure gives as its reason
@@ -96,7 +141,7 @@ func parseListing(pkg, text string, cpu int) (l *Listing, at string) {
 					}
 					l.Absent = append(l.Absent, Hole{Case: name, Reason: reason, Skipped: end.skipped})
 				}
-				last, at = "", ""
+				last, at.running = "", ""
 			}
 		}
 		switch entry, indented := strings.CutPrefix(line, "    "); {
@@ -105,14 +150,15 @@ func parseListing(pkg, text string, cpu int) (l *Listing, at string) {
 		case indented:
 			last = withoutPosition(entry)
 		case isName(line):
-			last, at = "", line
+			last, at.running = "", line
+			at.names = append(at.names, line)
 		case line == "PASS", line == testingFailed:
-			at = "" // what comes is not a benchmark's doing
+			at.running = "" // what comes is not a benchmark's doing
 		}
 		if res, ok := parseResult(line); ok {
 			name := strings.TrimSuffix("Benchmark"+string(res.Name), suffix)
 			l.Cases = append(l.Cases, Case{Pkg: pkg, Name: name})
-			last, at = "", ""
+			last, at.running = "", ""
 		}
 	}
 	return l, at

@@ -55,12 +55,12 @@ BenchmarkG
 	if !slices.Equal(l.Absent, absent) {
 		t.Errorf("absent\n%+v, want\n%+v", l.Absent, absent)
 	}
-	if at != "BenchmarkG" {
-		t.Errorf("ended at %q, want BenchmarkG", at)
+	if got, want := strings.Join(at.names, " "), "BenchmarkA BenchmarkA/x=1 BenchmarkA/n-4 BenchmarkB BenchmarkC BenchmarkD BenchmarkD/y BenchmarkG"; got != want || at.running != "BenchmarkG" {
+		t.Errorf("begun %q, running %q, want %q and BenchmarkG", got, at.running, want)
 	}
 	for _, end := range []string{"BenchmarkG-4 \t 1 \t 1 ns/op\n", "--- SKIP: BenchmarkG\n", "PASS\n", "FAIL\n"} {
-		if _, at := parseListing("p", text+end, 4); at != "" {
-			t.Errorf("after %q it ended at %q", end, at)
+		if _, at := parseListing("p", text+end, 4); at.running != "" {
+			t.Errorf("after %q it ended at %q", end, at.running)
 		}
 	}
 	// With one processor names have no suffix.

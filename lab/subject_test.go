@@ -40,7 +40,7 @@ func BenchmarkSubject(b *testing.B) {
 	for _, name := range strings.Split(how, ",") {
 		b.Run(name, func(b *testing.B) {
 			switch name {
-			case "crash":
+			case "crash", "good/crash":
 				panic("oh no")
 			case "exit":
 				os.Exit(7)
@@ -53,6 +53,8 @@ func BenchmarkSubject(b *testing.B) {
 				b.Log("in the log")
 			case "print":
 				fmt.Println("in the way")
+			case "slow":
+				time.Sleep(500 * time.Millisecond)
 			case "hang":
 				select {}
 			case "deaf":
@@ -134,6 +136,10 @@ func TestMeasure(t *testing.T) {
 			}
 		})
 	}
+	// b.Run("good/crash") is another benchmark, and not to be run with "good".
+	if _, err := measureSubject(subject(t, "good,good/crash"), "good", time.Minute, nil); err != nil {
+		t.Errorf("beside one with a longer name: %v", err)
+	}
 	if _, err := measureSubject(Subject{Binary: filepath.Join(t.TempDir(), "none")}, "x", time.Minute, nil); err == nil || !strings.HasPrefix(err.Error(), "does not start: ") {
 		t.Errorf("a binary that is not there: %v", err)
 	}
@@ -192,6 +198,38 @@ func TestCases(t *testing.T) {
 	}
 }
 
+// When a benchmark panics, testing may begin others before the process ends, and
+// print its result even. So the culprit is looked for, latest first.
+func TestCulprit(t *testing.T) {
+	s := subject(t, "good,crash,log,exit,last")
+	name := func(names ...string) (all []string) {
+		for _, n := range names {
+			all = append(all, "BenchmarkSubject"+n)
+		}
+		return all
+	}
+	for _, c := range []struct {
+		begun []string
+		want  string
+	}{
+		{name("", "/good", "/crash"), "BenchmarkSubject/crash"},
+		{name("", "/good", "/crash", "/log", "/exit", "/last"), "BenchmarkSubject/crash"},
+		{name("", "/good", "/log"), ""},
+		{append(name("/crash"), slices.Repeat(name("/good"), mostCrashes)...), ""}, // too far back
+		{nil, ""},
+	} {
+		h, err := s.culprit(c.begun, 1, time.Minute, nil)
+		if err != nil || h.Case != c.want || c.want != "" && h.Reason != "crashed: panic: oh no" {
+			t.Errorf("of %q it is %+v, %v, want %q", c.begun, h, err, c.want)
+		}
+	}
+	kill := make(chan struct{})
+	close(kill)
+	if _, err := s.culprit(name("/good"), 1, time.Minute, kill); err != errKilled {
+		t.Errorf("killed: %v", err)
+	}
+}
+
 // A benchmark that hangs is found by its silence, not by how long all take.
 func TestCasesWithHang(t *testing.T) {
 	if testing.Short() {
@@ -209,6 +247,17 @@ func TestCasesWithHang(t *testing.T) {
 			l.Absent[0] != (Hole{Case: "BenchmarkSubject/" + how, Reason: want}) {
 			t.Errorf("absent %+v", l.Absent)
 		}
+	}
+}
+
+// Many benchmarks that each print in time are not taken for one that hangs.
+func TestCasesThatTakeLongTogether(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes longer than a time limit")
+	}
+	l, err := subject(t, "slow,slow,slow").Cases(".", 1, 1200*time.Millisecond, nil)
+	if err != nil || len(l.Cases) != 3 {
+		t.Errorf("%+v, %v", l, err)
 	}
 }
 
