@@ -3,6 +3,7 @@ package dyno
 import (
 	"context"
 
+	"github.com/dynolab/dyno/actor"
 	"github.com/dynolab/dyno/group"
 )
 
@@ -28,6 +29,10 @@ type Impl struct {
 	// means context.Background, and the group is open when it returns. Nil
 	// means that the implementation has no task group.
 	NewGroup func(ctx context.Context, opts ...group.Option) group.Group[int]
+
+	// NewDispatcher makes what runs the actors of one system; see
+	// [actor.Dispatcher]. Nil means that the implementation runs no actors.
+	NewDispatcher func() actor.Dispatcher
 }
 
 // Promises is what an implementation promises. The zero value promises
