@@ -69,9 +69,9 @@ type Dispatcher interface {
 type Synchronous interface {
 	Dispatcher
 
-	// RunUntilIdle runs turns until no actor has anything to do. If another
-	// goroutine is at it, or the caller is itself in a turn, it returns when
-	// that is over, or at once, respectively.
+	// RunUntilIdle runs turns until no actor has anything to do. If a turn is
+	// under way already, on this goroutine or another one, it returns at once:
+	// whoever runs that one goes on with everything that is queued.
 	RunUntilIdle()
 }
 

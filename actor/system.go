@@ -172,7 +172,11 @@ func (s *System) Shutdown(ctx context.Context) error {
 	}
 	s.Stop(Ref{s.root})
 	if d, ok := s.dispatcher.(Synchronous); ok {
-		d.RunUntilIdle()
+		if ctx.Done() == nil {
+			d.RunUntilIdle()
+		} else {
+			go d.RunUntilIdle() // an actor that does not return must not keep this call
+		}
 	}
 	select {
 	case <-s.done:
@@ -243,6 +247,7 @@ func (s *System) attach(parent *Cell, name string, p *Props, a Actor) *Cell {
 	c.parent = parent
 	c.name = name
 	c.quantum = p.quantum()
+	c.left = c.quantum
 	c.actor = a
 	if _, ok := a.(PreStarter); !ok {
 		c.started = true

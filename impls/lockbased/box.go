@@ -3,6 +3,7 @@ package lockbased
 import (
 	"context"
 	"sync"
+	"sync/atomic"
 
 	"github.com/dynolab/dyno/actor"
 	"github.com/dynolab/dyno/internal/invariants"
@@ -20,19 +21,22 @@ const (
 
 // box is an actor with its mailbox.
 type box struct {
-	cell actor.Cell
-	d    *Dispatcher
+	cell actor.Cell // ends with what the turn writes
 
-	bound *bounded // nil if the mailbox is a plain unbounded one; the pointer never changes
+	// The turn's, for every message.
+	out  []any        // what it took from in
+	pos  int          // of the next message in out
+	held atomic.Int64 // messages in out, as of the end of the last turn that left any
 
-	mu    sync.Mutex // guards what follows, down to out, and *bound
+	_ [8]byte // what senders write, for every message as well, begins a cache line: 192
+
+	mu    sync.Mutex // guards what follows, down to in, and *bound
 	phase phase
 	shut  bool
-	held  int   // messages left in out when last the turn said so
-	in    []any // arrived, if the mailbox is a plain one
-
-	out []any // what a turn took from in; the turn's
-	pos int   // of the next message in out
+	quiet uint8    // sleeps since the last batch beyond keep
+	in    []any    // arrived, if the mailbox is a plain unbounded one
+	bound *bounded // nil if it is; the pointer never changes
+	d     *Dispatcher
 }
 
 func newBox(d *Dispatcher, cfg actor.MailboxConfig) *box {
@@ -56,15 +60,29 @@ func (b *box) Send(msg any, from actor.Worker) actor.SendResult {
 		b.mu.Unlock()
 		return actor.Closed
 	}
+	if len(b.in) == cap(b.in) && len(b.in) >= keep {
+		b.in = b.d.grow(b.in)
+	}
 	b.in = append(b.in, msg)
-	b.scheduleUnlock(asleep, from)
+	backlog := len(b.in) == nudge && b.phase == scheduled
+	b.scheduleUnlock(false, from)
+	if backlog {
+		b.d.nudge()
+	}
 	return actor.Sent
 }
 
-// scheduleUnlock schedules the actor unless it is beyond the phase most, and
-// unlocks mu.
-func (b *box) scheduleUnlock(most phase, from actor.Worker) {
-	if b.phase == asleep || b.phase == suspended && most == suspended {
+// nudge is the number of waiting messages at which a sender has an idle worker
+// woken for an actor that is scheduled already: it may be one that the sender's
+// worker was going to take after its turn (Dispatcher.schedule), and the turn
+// is not going to end soon. Waking a worker costs about as much as sending this
+// many messages.
+const nudge = 32
+
+// scheduleUnlock schedules the actor if it is asleep or, for system messages,
+// suspended, and unlocks mu.
+func (b *box) scheduleUnlock(system bool, from actor.Worker) {
+	if b.phase == asleep || system && b.phase == suspended {
 		b.phase = scheduled
 		b.mu.Unlock()
 		b.d.schedule(b, from)
@@ -86,7 +104,7 @@ func (b *box) sendBounded(msg any, from actor.Worker) actor.SendResult {
 		b.mu.Unlock()
 		return res
 	}
-	b.scheduleUnlock(asleep, from)
+	b.scheduleUnlock(false, from)
 	if drop {
 		b.cell.Undelivered(dropped, actor.ErrDropped)
 	}
@@ -102,7 +120,7 @@ func (b *box) SendWait(ctx context.Context, msg any, from actor.Worker) error {
 		return actor.ErrStopped
 	}
 	if _, _, res := b.bound.offer(prio, msg); res == actor.Sent {
-		b.scheduleUnlock(asleep, from)
+		b.scheduleUnlock(false, from)
 		return nil
 	}
 	if err := ctx.Err(); err != nil {
@@ -136,7 +154,7 @@ func (b *box) SendWait(ctx context.Context, msg any, from actor.Worker) error {
 // Wake implements [actor.Port].
 func (b *box) Wake(from actor.Worker) {
 	b.mu.Lock()
-	b.scheduleUnlock(suspended, from)
+	b.scheduleUnlock(true, from)
 }
 
 // Close implements [actor.Port].
@@ -144,7 +162,8 @@ func (b *box) Close() {
 	b.mu.Lock()
 	b.shut = true
 	left := append(b.out[b.pos:], b.in...)
-	b.in, b.held = nil, 0
+	b.in = nil
+	b.held.Store(0)
 	if b.bound != nil {
 		left = b.bound.close(left)
 	}
@@ -162,7 +181,7 @@ func (b *box) Len() int {
 	if b.bound != nil {
 		return b.bound.len()
 	}
-	return b.held + len(b.in)
+	return int(b.held.Load()) + len(b.in)
 }
 
 // turn runs a turn of the actor on w.
@@ -202,7 +221,6 @@ func (b *box) refill() bool {
 	if b.bound == nil {
 		b.in, b.out = b.out[:0], b.in
 		b.pos = 0
-		b.held = len(b.out)
 		return len(b.out) > 0
 	}
 	if b.bound.len() == 0 {
@@ -213,38 +231,63 @@ func (b *box) refill() bool {
 	return true
 }
 
-// keep is the capacity from which on an empty queue's memory is given back
-// when the actor goes to sleep: a flood should not be remembered for ever, and
-// below this the memory is soon needed again.
+// keep is the capacity up to which an actor that goes to sleep keeps the memory
+// of its empty queue. What is larger goes to a pool, from where the next flood
+// gets it: a flood should not be remembered for ever by every actor that saw
+// one, but a stream of messages, which finds the actor asleep often, should not
+// have the queue grow again every time.
 const keep = 1 << 10
+
+// buffer is a large empty queue in the pool.
+type buffer struct{ msgs []any }
+
+// discard puts an empty queue that is large into the pool.
+func (d *Dispatcher) discard(msgs []any) {
+	if cap(msgs) > keep {
+		d.buffers.Put(&buffer{msgs[:0]})
+	}
+}
+
+// grow returns msgs with more capacity.
+func (d *Dispatcher) grow(msgs []any) []any {
+	if b, _ := d.buffers.Get().(*buffer); b != nil && cap(b.msgs) > cap(msgs) {
+		return append(b.msgs, msgs...)
+	}
+	return append(make([]any, 0, 2*cap(msgs)), msgs...)
+}
 
 // rest acts on the verdict of a turn and reports whether the actor is to be
 // put into the ready queue again.
 func (b *box) rest(v actor.Verdict) (again bool) {
+	left := len(b.out) - b.pos
+	if left > 0 || b.held.Load() > 0 {
+		b.held.Store(int64(left))
+	}
+	if v == actor.Yield {
+		// Without the lock, for which a flood of senders may keep the actor
+		// waiting longer than the turn took.
+		return true
+	}
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if invariants.Enabled && b.phase != scheduled {
 		invariants.Violated("lockbased", "an actor in a turn is scheduled")
 	}
-	b.held = len(b.out) - b.pos
 	switch v {
-	case actor.Yield:
-		return true
 	case actor.Stopped:
 		b.phase = finished
 		return false
 	case actor.Suspended:
 		b.phase = suspended
 	case actor.Continue:
-		if b.held > 0 || len(b.in) > 0 || b.bound != nil && b.bound.len() > 0 {
+		if left > 0 || len(b.in) > 0 || b.bound != nil && b.bound.len() > 0 {
 			return true
 		}
 		b.phase = asleep
-		if cap(b.in) > keep {
-			b.in = nil
-		}
-		if cap(b.out) > keep {
-			b.out, b.pos = nil, 0
+		if cap(b.in) > keep || cap(b.out) > keep {
+			b.d.discard(b.in)
+			b.d.discard(b.out)
+			b.in, b.out, b.pos = nil, nil, 0
 		}
 	}
 	if b.cell.Pending() {

@@ -36,6 +36,8 @@ type Dispatcher struct {
 	target int // workers that are to be able to run
 	most   int
 
+	buffers sync.Pool // of *buffer
+
 	mu       sync.Mutex // guards everything below
 	ready    ring[*box] // scheduled actors, the one that waits longest first
 	idle     []*worker  // parked workers; the last to park is the first to be woken
@@ -171,6 +173,15 @@ func (d *Dispatcher) rouse() {
 	d.idle = d.idle[:len(d.idle)-1]
 	d.wakes++
 	w.wake <- struct{}{}
+}
+
+// nudge gets an idle worker to work if an actor is ready.
+func (d *Dispatcher) nudge() {
+	d.mu.Lock()
+	if d.ready.len() > 0 {
+		d.help()
+	}
+	d.mu.Unlock()
 }
 
 // watch sets the timer if there is something to do. mu is held.
