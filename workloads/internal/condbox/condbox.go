@@ -1,0 +1,66 @@
+// Package condbox is the mailbox of the references called mutex-cond: the
+// mutex, condition variable and slice that a careful engineer writes who finds
+// channels too slow.
+//
+// It is apart from package workloads because boards' code does without
+// sync.Cond, which allocates there; this is the one place where it is the
+// subject.
+package condbox
+
+import "sync"
+
+// Box is a queue for any number of senders and one receiver. Make one with
+// [New].
+type Box[T any] struct {
+	mu       sync.Mutex
+	some     sync.Cond // there are items, or the box is closed
+	room     sync.Cond // there are fewer than capacity
+	capacity int       // 0: unbounded
+	items    []T
+	closed   bool
+}
+
+// New returns an empty box in which at most capacity items wait, or any number
+// if that is 0.
+func New[T any](capacity int) *Box[T] {
+	b := &Box[T]{capacity: capacity}
+	b.some.L = &b.mu
+	b.room.L = &b.mu
+	return b
+}
+
+// Put adds an item. It waits for room. The box must not be closed.
+func (b *Box[T]) Put(item T) {
+	b.mu.Lock()
+	for b.capacity > 0 && len(b.items) >= b.capacity {
+		b.room.Wait()
+	}
+	b.items = append(b.items, item)
+	b.mu.Unlock()
+	b.some.Signal()
+}
+
+// TakeAll waits until there are items and returns all of them, oldest first. It
+// gives the box the memory of used, which the receiver has done with, to fill
+// next. After Close it returns nothing when nothing is left.
+func (b *Box[T]) TakeAll(used []T) []T {
+	b.mu.Lock()
+	for len(b.items) == 0 && !b.closed {
+		b.some.Wait()
+	}
+	items := b.items
+	b.items = used[:0]
+	b.mu.Unlock()
+	if b.capacity > 0 {
+		b.room.Broadcast()
+	}
+	return items
+}
+
+// Close lets the receiver go when the box is empty.
+func (b *Box[T]) Close() {
+	b.mu.Lock()
+	b.closed = true
+	b.mu.Unlock()
+	b.some.Signal()
+}
