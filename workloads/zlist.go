@@ -24,6 +24,9 @@ func Groups() []Group {
 func Actors() []Actor {
 	return slices.Concat(
 		[]Actor{
+			Ask(),
+			AskOutside(),
+			Big(),
 			Count(),
 			FanIn(),
 		},
@@ -35,6 +38,7 @@ func Actors() []Actor {
 		[]Actor{
 			PingPong(),
 			Ring(),
+			Spawn(),
 		},
 	)
 }

@@ -62,6 +62,7 @@ func benchActor(b *testing.B, w workloads.Actor, st workloads.Setting, prepare f
 	run := prepare(st)
 	defer run.Close()
 
+	m.memory = inUse()
 	b.ResetTimer()
 	m.begin()
 	b.StartTimer()
@@ -84,16 +85,17 @@ type meter struct {
 	base time.Time
 
 	allocs, bytes uint64 // of Do; negative, as it were, until end
-	memory        uint64 // in use before the idle actors were made
+	memory        uint64 // in use before Do
 
 	latency    *hdrhistogram.Histogram // nil until there is one
 	backlogs   int                     // samples
 	backlog    int64                   // their sum
 	maxBacklog int
 
-	idle      int // actors
-	idleBytes uint64
-	stopTime  time.Duration
+	most      int           // actors that were idle at once
+	mostBytes uint64        // what they kept
+	stopped   int           // actors
+	stopTime  time.Duration // of all of them
 }
 
 func newMeter(b *testing.B) *meter { return &meter{b: b, base: time.Now()} }
@@ -104,7 +106,6 @@ func (m *meter) begin() {
 	runtime.ReadMemStats(&s)
 	m.allocs -= s.Mallocs
 	m.bytes -= s.TotalAlloc
-	m.memory = s.HeapInuse + s.StackInuse
 }
 
 func (m *meter) end() {
@@ -141,12 +142,15 @@ func (m *meter) Backlog(n int) {
 func (m *meter) Idle(n int, stop func()) {
 	m.b.StopTimer()
 	m.end()
-	before := m.memory
-	m.idleBytes += max(inUse(), before) - before
-	m.idle += n
+	// Of the first of the largest crowds: the runtime keeps the descriptors of
+	// goroutines that have ended, and would count them for every later crowd.
+	if bytes := inUse(); n > m.most && bytes > m.memory {
+		m.most, m.mostBytes = n, bytes-m.memory
+	}
 	begin := time.Now()
 	stop()
 	m.stopTime += time.Since(begin)
+	m.stopped += n
 	inUse() // collects, so that the next actors find what these leave
 	m.begin()
 	m.b.StartTimer()
@@ -167,9 +171,9 @@ func (m *meter) report(messages int) {
 	n := float64(messages)
 	m.b.ReportMetric(float64(m.allocs)/n, "allocs/msg")
 	m.b.ReportMetric(float64(m.bytes)/n, "B/msg")
-	if m.idle > 0 {
-		m.b.ReportMetric(float64(m.idleBytes)/float64(m.idle), "B/actor")
-		m.b.ReportMetric(float64(m.stopTime)/float64(m.idle), "stop-ns/actor")
+	if m.stopped > 0 {
+		m.b.ReportMetric(float64(m.mostBytes)/float64(max(m.most, 1)), "B/actor")
+		m.b.ReportMetric(float64(m.stopTime)/float64(m.stopped), "stop-ns/actor")
 	}
 	if m.latency != nil {
 		m.b.ReportMetric(float64(m.latency.ValueAtPercentile(50)), "p50-ns")

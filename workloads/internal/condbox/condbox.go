@@ -64,3 +64,37 @@ func (b *Box[T]) Close() {
 	b.mu.Unlock()
 	b.some.Signal()
 }
+
+// Slot is a place for one item, which one goroutine sets and one gets. Make one
+// with [NewSlot].
+type Slot[T any] struct {
+	mu   sync.Mutex
+	cond sync.Cond
+	item T
+	set  bool
+}
+
+// NewSlot returns an empty slot.
+func NewSlot[T any]() *Slot[T] {
+	s := new(Slot[T])
+	s.cond.L = &s.mu
+	return s
+}
+
+// Set puts the item into the slot, once.
+func (s *Slot[T]) Set(item T) {
+	s.mu.Lock()
+	s.item, s.set = item, true
+	s.mu.Unlock()
+	s.cond.Signal()
+}
+
+// Get waits for the item and returns it.
+func (s *Slot[T]) Get() T {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for !s.set {
+		s.cond.Wait()
+	}
+	return s.item
+}
