@@ -198,6 +198,9 @@ func askBetweenActors(st Setting) Run {
 }
 
 func (r askInside) Do(n int) error {
+	if err := r.err(); err != nil {
+		return err
+	}
 	r.begin(n, 1)
 	r.deal(n)
 	return r.play(func(ctx *actor.Context) error { return ctx.Tell(r.clientRef, nil) })

@@ -242,6 +242,9 @@ func bigOnActors(st Setting) Run {
 }
 
 func (r *bigOfActors) Do(n int) error {
+	if err := r.err(); err != nil {
+		return err
+	}
 	r.big.deal(n)
 	return r.play(func(ctx *actor.Context) error {
 		return r.big.release(func(to *bigPeer, m *bigPing) error { return ctx.Tell(to.self, m) })

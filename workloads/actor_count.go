@@ -7,6 +7,6 @@ func Count() Actor {
 		Name:    "count",
 		Doc:     "one actor sends to another as fast as it can: what a message costs when the mailbox is never empty",
 		Prepare: func(st Setting) Run { return funnelOnActors(st, 1) },
-		Refs:    funnelRefs(1),
+		Refs:    funnelRefs(1, 0, window),
 	}
 }

@@ -24,6 +24,6 @@ func fanIn(senders int, variant string) Actor {
 		Variant: variant,
 		Doc:     "8 actors, or the number given, send to one as fast as they can: whether senders get into each other's way",
 		Prepare: func(st Setting) Run { return funnelOnActors(st, senders) },
-		Refs:    funnelRefs(senders),
+		Refs:    funnelRefs(senders, 0, window),
 	}
 }

@@ -152,7 +152,7 @@ func (r spawnNursery) Receive(ctx *actor.Context, _ any) error {
 
 // PostStop implements [actor.PostStopper].
 func (r spawnNursery) PostStop(*actor.Context) error {
-	r.end()
+	r.part()
 	return nil
 }
 
@@ -175,6 +175,7 @@ func (r *spawnRun) round(k int) error {
 
 // dismiss stops the actors of a round.
 func (r *spawnRun) dismiss() {
+	r.parts.Store(1) // the nursery's end
 	_ = r.play(func(ctx *actor.Context) error {
 		ctx.Stop(r.nursery)
 		return nil

@@ -83,10 +83,11 @@ func (in *inbound) check(table []note, count int64) error {
 	return nil
 }
 
-// funnel is a job that two workloads have in common: senders send to one
+// funnel is a job that three workloads have in common: senders send to one
 // receiver as fast as they can. An operation is a message.
 type funnel struct {
 	*score
+	work    uint32 // rounds of filler work for each message
 	senders []funnelSender
 	sink    funnelSink
 	odd     int // the sender that gets the first of the next odd messages
@@ -96,12 +97,17 @@ type funnel struct {
 type funnelSender struct {
 	table []note
 	next  int // index of the next note
-	left  int // notes to send in this Do
+	left  int // notes to send
 	free  int // notes it may send before it hears of the receiver
-	sent  int64
 	self  actor.Ref
 	sink  actor.Ref
-	_     [56]byte // senders are worked on by different processors
+
+	// Written between two Dos. That the receiver has a note does not mean that
+	// its sender has gone to sleep, so left is the sender's alone.
+	quota int   // notes to send in this Do
+	sent  int64 // and in all
+
+	_ [64]byte // senders are worked on by different processors
 }
 
 // A funnelSink is the actor that receives.
@@ -109,6 +115,7 @@ type funnelSink struct {
 	*funnel
 	_    [64]byte // the senders' line is in front
 	left int      // notes to come in this Do
+	done uint32   // what the filler work has come to
 	in   []funnelInbound
 	_    [64]byte
 }
@@ -136,8 +143,8 @@ func (f *funnel) deal(n int) {
 	k := len(f.senders)
 	for i := range k {
 		s := &f.senders[(f.odd+i)%k]
-		s.left = share(n, i, k)
-		s.sent += int64(s.left)
+		s.quota = share(n, i, k)
+		s.sent += int64(s.quota)
 	}
 	f.odd = (f.odd + n) % k
 	f.sink.left = n
@@ -158,7 +165,6 @@ func (s *funnelSender) pick() *note {
 	if s.next++; s.next == notes {
 		s.next = 0
 	}
-	s.left--
 	return m
 }
 
@@ -167,28 +173,37 @@ func (k *funnelSink) take(m *note) error {
 	if err := k.in[m.from].take(m); err != nil {
 		return err
 	}
+	if k.work > 0 {
+		k.done = fill(k.done^m.value, k.work)
+	}
 	if k.left--; k.left == 0 {
 		k.part()
 	}
 	return nil
 }
 
-// funnelMore tells a sender that it may send as many notes more.
-type funnelMore int
+// moreNotes tells a sender to go on, and that as many of its notes as the
+// number have arrived.
+type moreNotes int
 
+// These are made once: a conversion to any at each send would allocate.
 var (
-	funnelGo     any = funnelMore(0) // made once: a conversion at each send would allocate
-	funnelCredit any = funnelMore(credit)
+	beginNotes any = moreNotes(0)
+	creditNote any = moreNotes(credit)
 )
 
 // Receive implements [actor.Actor].
 func (s *funnelSender) Receive(ctx *actor.Context, msg any) error {
-	more, ok := msg.(funnelMore)
+	more, ok := msg.(moreNotes)
 	if !ok {
 		return errStray()
 	}
+	if more == 0 {
+		s.left = s.quota
+	}
 	s.free += int(more)
 	for s.left > 0 && s.free > 0 {
+		s.left--
 		s.free--
 		if err := ctx.Tell(s.sink, s.pick()); err != nil {
 			return err
@@ -207,7 +222,7 @@ func (k *funnelSink) Receive(ctx *actor.Context, msg any) error {
 	in := &k.in[m.from]
 	if in.owed++; in.owed == credit {
 		in.owed = 0
-		if err := ctx.Tell(k.senders[m.from].self, funnelCredit); err != nil {
+		if err := ctx.Tell(k.senders[m.from].self, creditNote); err != nil {
 			return err
 		}
 	}
@@ -236,6 +251,9 @@ func funnelOnActors(st Setting, senders int) Run {
 }
 
 func (r *funnelOfActors) Do(n int) error {
+	if err := r.err(); err != nil {
+		return err
+	}
 	r.funnel.deal(n)
 	return r.play(r.release)
 }
@@ -243,7 +261,7 @@ func (r *funnelOfActors) Do(n int) error {
 // release lets the senders send.
 func (r *funnelOfActors) release(ctx *actor.Context) error {
 	for i := range r.funnel.senders {
-		if err := ctx.Tell(r.funnel.senders[i].self, funnelGo); err != nil {
+		if err := ctx.Tell(r.funnel.senders[i].self, beginNotes); err != nil {
 			return err
 		}
 	}
@@ -281,10 +299,11 @@ func (r *funnelByHand) Check() error {
 
 // newFunnelByHand makes the senders' goroutines, which call send in each Do.
 // What lets the receiver go is end.
-func newFunnelByHand(senders int, send func(s *funnelSender), end func()) *funnelByHand {
+func newFunnelByHand(senders int, work uint32, send func(s *funnelSender), end func()) *funnelByHand {
 	c := new(crew)
 	c.init()
 	r := &funnelByHand{crew: c, funnel: newFunnel(&c.score, senders)}
+	r.funnel.work = work
 	for i := range senders {
 		s, start := &r.funnel.senders[i], make(chan struct{}, 1)
 		r.start = append(r.start, start)
@@ -304,11 +323,11 @@ func newFunnelByHand(senders int, send func(s *funnelSender), end func()) *funne
 }
 
 // funnelOnChannel is a funnel with one channel.
-func funnelOnChannel(senders, room int) Run {
+func funnelOnChannel(senders int, work uint32, room int) Run {
 	in := make(chan *note, room)
-	r := newFunnelByHand(senders,
+	r := newFunnelByHand(senders, work,
 		func(s *funnelSender) {
-			for s.left > 0 {
+			for range s.quota {
 				in <- s.pick()
 			}
 		},
@@ -325,11 +344,11 @@ func funnelOnChannel(senders, room int) Run {
 }
 
 // funnelOnBox is a funnel with one locked mailbox.
-func funnelOnBox(senders int) Run {
-	in := condbox.New[*note](window)
-	r := newFunnelByHand(senders,
+func funnelOnBox(senders int, work uint32, room int) Run {
+	in := condbox.New[*note](room)
+	r := newFunnelByHand(senders, work,
 		func(s *funnelSender) {
-			for s.left > 0 {
+			for range s.quota {
 				in.Put(s.pick())
 			}
 		},
@@ -351,22 +370,23 @@ func funnelOnBox(senders int) Run {
 	return r
 }
 
-func funnelRefs(senders int) []ActorRef {
+// funnelRefs returns the references of a funnel whose queue is room long.
+func funnelRefs(senders int, work uint32, room int) []ActorRef {
 	return []ActorRef{
 		{
 			Name:    refBuffered,
-			Doc:     "goroutines and one channel of 1,024",
-			Prepare: func(Setting) Run { return funnelOnChannel(senders, window) },
+			Doc:     "goroutines and one buffered channel",
+			Prepare: func(Setting) Run { return funnelOnChannel(senders, work, room) },
 		},
 		{
 			Name:    refUnbuffered,
 			Doc:     "goroutines and one unbuffered channel",
-			Prepare: func(Setting) Run { return funnelOnChannel(senders, 0) },
+			Prepare: func(Setting) Run { return funnelOnChannel(senders, work, 0) },
 		},
 		{
 			Name:    refMutexCond,
-			Doc:     "goroutines and one slice of at most 1,024 behind a mutex and condition variables",
-			Prepare: func(Setting) Run { return funnelOnBox(senders) },
+			Doc:     "goroutines and one slice, no longer than the channel, behind a mutex and condition variables",
+			Prepare: func(Setting) Run { return funnelOnBox(senders, work, room) },
 		},
 	}
 }

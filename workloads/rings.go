@@ -163,16 +163,25 @@ func (k ringKind) onActors(st Setting) Run {
 		}
 		return nil
 	})
-	if r.err() == nil {
-		_ = r.Do(len(r.rings.nodes)) // what is wrong with it the next Do says
-	}
+	_ = r.warm()
 	return r
 }
 
 func (r *ringsOfActors) Do(n int) error {
+	if err := r.err(); err != nil {
+		return err
+	}
 	r.begin(n, min(n, len(r.rings.tokens)))
 	r.first, r.moving = r.rings.deal(n)
 	return r.play(r.release)
+}
+
+// warm sends every actor its first message. If that fails, Do will say so.
+func (r *ringsOfActors) warm() error {
+	if err := r.err(); err != nil {
+		return err
+	}
+	return r.Do(len(r.rings.nodes))
 }
 
 // release lets the tokens go.

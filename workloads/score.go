@@ -102,13 +102,7 @@ func newStage(st Setting, setUp func(s *stage, ctx *actor.Context) error) *stage
 	s.sys = sys
 	s.timer = time.AfterFunc(patience, s.look)
 	s.timer.Stop()
-	s.play(func(ctx *actor.Context) error {
-		if err := setUp(s, ctx); err != nil {
-			return err
-		}
-		s.end()
-		return nil
-	})
+	_ = s.play(func(ctx *actor.Context) error { return setUp(s, ctx) })
 	return s
 }
 
@@ -117,15 +111,18 @@ func (s *stage) direct(ctx *actor.Context, msg any) error {
 	if msg != any(s) {
 		return errors.New("workloads: the guardian received a message that nobody sent it")
 	}
-	return s.act(ctx)
+	if err := s.act(ctx); err != nil {
+		return err
+	}
+	s.part()
+	return nil
 }
 
-// play has the guardian do act and waits until the Do is over.
+// play has the guardian do act, which is one more part of the Do, and waits
+// until all parts are over.
 func (s *stage) play(act func(ctx *actor.Context) error) error {
-	if err := s.err(); err != nil {
-		return err // of before
-	}
 	s.act = act
+	s.parts.Add(1)
 	if err := s.sys.UserGuardian().Tell(s); err != nil {
 		s.fail(err)
 	}
@@ -193,6 +190,19 @@ func (s *stage) Close() {
 	defer cancel()
 	_ = s.sys.Shutdown(ctx) // the run has said already what is wrong
 	s.act = nil
+}
+
+// stopped reports whether nothing is left of the system.
+func (s *stage) stopped() bool {
+	if s.sys == nil {
+		return true
+	}
+	select {
+	case <-s.sys.Done():
+		return true
+	default:
+		return false
+	}
 }
 
 // crew is the goroutines of a reference.

@@ -26,12 +26,14 @@ func Actors() []Actor {
 		[]Actor{
 			Ask(),
 			AskOutside(),
+			Backpressure(),
 			Big(),
 			Count(),
 			FanIn(),
 		},
 		FanInCurve(),
 		[]Actor{
+			FanOut(),
 			Pairs(),
 		},
 		PairsCurve(),
