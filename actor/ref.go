@@ -72,3 +72,13 @@ func (r Ref) String() string {
 	b = append(b, '#')
 	return string(r.cell.pid.append(b))
 }
+
+// Backlog returns how many user messages wait in the actor's mailbox. While it
+// is being sent to, or in a turn, the number may be out of date at once, and
+// those that the turn has picked up may or may not be counted.
+func (r Ref) Backlog() int {
+	if r.cell == nil {
+		return 0
+	}
+	return r.cell.port.Len()
+}

@@ -341,7 +341,10 @@ func (s *System) remove(c *Cell) {
 }
 
 // over is the end of the root's last turn.
-func (s *System) over() { s.dispatcher.Stop(func() { close(s.done) }) }
+func (s *System) over() {
+	s.table.clear()
+	s.dispatcher.Stop(func() { close(s.done) })
+}
 
 // stragglers lists who has not stopped.
 func (s *System) stragglers() []Straggler {

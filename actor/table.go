@@ -110,6 +110,17 @@ func (t *table) all() []*Cell {
 	return cells
 }
 
+// clear lets go of the slots when all actors have stopped: a Ref that somebody
+// keeps keeps the system.
+func (t *table) clear() {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	for k := range t.segments {
+		t.segments[k].Store(nil)
+	}
+	t.used, t.free = 0, 0
+}
+
 // count returns how many actors there are and how many there have been.
 func (t *table) count() (live int, spawned uint64) {
 	t.mu.Lock()
