@@ -326,27 +326,18 @@ func (c *Cell) workerFor(to *Cell) Worker {
 	return c.worker
 }
 
-// send sends msg from this actor's turn and returns the reason if it is not
-// accepted.
-func (c *Cell) send(ctx context.Context, to *Cell, msg any) (reason error) {
-	if to == nil {
-		return ErrNobody
-	}
-	w := c.workerFor(to)
-	res := to.port.Send(msg, w)
-	switch {
-	case res == Sent:
-		return nil
-	case res == MustWait && to == c:
+// insist is the function insist for this actor's turn.
+func (c *Cell) insist(ctx context.Context, to *Cell, msg any, res SendResult) (reason error) {
+	if res == MustWait && to == c {
 		return ErrFull // nobody else could ever make room
 	}
-	return to.insist(ctx, msg, w, res)
+	return insist(ctx, to, msg, c.workerFor(to), res)
 }
 
-// insist does what is left to do when c's Port has not simply accepted a
+// insist does what is left to do when to's Port has not simply accepted a
 // message: it waits, if the answer was MustWait, and returns the reason if the
 // message is not accepted in the end.
-func (c *Cell) insist(ctx context.Context, msg any, from Worker, res SendResult) (reason error) {
+func insist(ctx context.Context, to *Cell, msg any, from Worker, res SendResult) (reason error) {
 	switch res {
 	case Full:
 		return ErrFull
@@ -356,13 +347,7 @@ func (c *Cell) insist(ctx context.Context, msg any, from Worker, res SendResult)
 	if ctx == nil {
 		ctx = context.Background()
 	}
-	return c.port.SendWait(ctx, msg, from)
-}
-
-// giveBack returns a message to its sender, which c's system counts.
-func (c *Cell) giveBack(to Ref, msg any, reason error) error {
-	c.system.returned.Add(1)
-	return &SendError{Msg: msg, To: to, Reason: reason}
+	return to.port.SendWait(ctx, msg, from)
 }
 
 // link makes child, which has no siblings yet, a child of c.

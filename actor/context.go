@@ -64,9 +64,12 @@ func (x *Context) System() *System { return x.turn().system }
 // the receiver can be run next on the same processor, without anybody being
 // woken.
 func (x *Context) Tell(to Ref, msg any) error {
-	c := x.turn()
-	if reason := c.send(context.Background(), to.cell, msg); reason != nil {
-		return c.giveBack(to, msg, reason)
+	c, t := x.turn(), to.cell
+	if t == nil || t.system != c.system {
+		return x.TellContext(context.Background(), to, msg)
+	}
+	if res := t.port.Send(msg, c.worker); res != Sent {
+		return c.untold(context.Background(), t, msg, res)
 	}
 	return nil
 }
@@ -74,9 +77,20 @@ func (x *Context) Tell(to Ref, msg any) error {
 // TellContext is Tell that stops waiting for room when ctx ends, as
 // [Ref.TellContext] does.
 func (x *Context) TellContext(ctx context.Context, to Ref, msg any) error {
-	c := x.turn()
-	if reason := c.send(ctx, to.cell, msg); reason != nil {
-		return c.giveBack(to, msg, reason)
+	c, t := x.turn(), to.cell
+	if t == nil {
+		return c.system.giveBack(to, msg, ErrNobody)
+	}
+	if res := t.port.Send(msg, c.workerFor(t)); res != Sent {
+		return c.untold(ctx, t, msg, res)
+	}
+	return nil
+}
+
+// untold goes on when a Send from this actor's turn was not simply accepted.
+func (c *Cell) untold(ctx context.Context, to *Cell, msg any, res SendResult) error {
+	if reason := c.insist(ctx, to, msg, res); reason != nil {
+		return c.system.giveBack(Ref{to}, msg, reason)
 	}
 	return nil
 }
@@ -84,8 +98,16 @@ func (x *Context) TellContext(ctx context.Context, to Ref, msg any) error {
 // Forward passes on a message that this actor is not the one to answer for:
 // like Tell, but what cannot be sent goes to the dead letters instead of back.
 func (x *Context) Forward(to Ref, msg any) {
-	c := x.turn()
-	if reason := c.send(context.Background(), to.cell, msg); reason != nil {
+	c, t := x.turn(), to.cell
+	reason := ErrNobody
+	if t != nil {
+		res := t.port.Send(msg, c.workerFor(t))
+		if res == Sent {
+			return
+		}
+		reason = c.insist(context.Background(), t, msg, res)
+	}
+	if reason != nil {
 		c.system.deadLetter(DeadLetter{Msg: msg, To: to, Reason: reason})
 	}
 }

@@ -30,8 +30,8 @@ func (r Ref) TellContext(ctx context.Context, msg any) error {
 		return &SendError{Msg: msg, Reason: ErrNobody}
 	}
 	if res := r.cell.port.Send(msg, nil); res != Sent {
-		if reason := r.cell.insist(ctx, msg, nil, res); reason != nil {
-			return r.cell.giveBack(r, msg, reason)
+		if reason := insist(ctx, r.cell, msg, nil, res); reason != nil {
+			return r.cell.system.giveBack(r, msg, reason)
 		}
 	}
 	return nil

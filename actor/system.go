@@ -355,6 +355,14 @@ func (s *System) stragglers() []Straggler {
 	return list
 }
 
+// giveBack returns a message to its sender.
+//
+//go:noinline
+func (s *System) giveBack(to Ref, msg any, reason error) error {
+	s.returned.Add(1)
+	return &SendError{Msg: msg, To: to, Reason: reason}
+}
+
 // deadLetter books a message that nobody is going to handle.
 func (s *System) deadLetter(l DeadLetter) {
 	s.letters.Add(1)
