@@ -237,7 +237,8 @@ func (r askOutside) Do(n int) error {
 	defer r.timer.Stop()
 	for r.left > 0 {
 		if err := r.serverRef.Tell(r.request()); err != nil {
-			return err
+			r.fail(err)
+			return r.err() // why the server has stopped, if that is why
 		}
 		if synchronous {
 			r.sys.RunUntilIdle()

@@ -59,6 +59,9 @@ func benchActor(b *testing.B, w workloads.Actor, st workloads.Setting, prepare f
 	b.StopTimer()
 	m := newMeter(b)
 	st.Ops, st.Meter = b.N, m
+	if w.Open {
+		m.latency = hdrhistogram.New(1, int64(slowest), 3)
+	}
 	run := prepare(st)
 	defer run.Close()
 
@@ -87,7 +90,7 @@ type meter struct {
 	allocs, bytes uint64 // of Do; negative, as it were, until end
 	memory        uint64 // in use before Do
 
-	latency    *hdrhistogram.Histogram // nil until there is one
+	latency    *hdrhistogram.Histogram // of open loops; nil for others
 	backlogs   int                     // samples
 	backlog    int64                   // their sum
 	maxBacklog int
@@ -123,9 +126,6 @@ const slowest = 10 * time.Minute
 
 // Latency implements [workloads.Meter].
 func (m *meter) Latency(ns int64) {
-	if m.latency == nil {
-		m.latency = hdrhistogram.New(1, int64(slowest), 3)
-	}
 	// Nothing is out of range: a message that is handled before it was due
 	// would be a fault of the workload, and shows as the histogram's zero.
 	_ = m.latency.RecordValue(min(max(ns, 0), int64(slowest)))

@@ -98,3 +98,54 @@ func (s *Slot[T]) Get() T {
 	}
 	return s.item
 }
+
+// Levels is a queue with priorities, from which one goroutine takes. Make one
+// with [NewLevels].
+type Levels[T any] struct {
+	mu     sync.Mutex
+	some   sync.Cond
+	levels []fifo[T]
+}
+
+// fifo is a queue that is a slice; it begins anew when it is empty.
+type fifo[T any] struct {
+	items []T
+	head  int
+}
+
+// NewLevels returns an empty queue with n levels, of which 0 is the first.
+func NewLevels[T any](n int) *Levels[T] {
+	l := &Levels[T]{levels: make([]fifo[T], n)}
+	l.some.L = &l.mu
+	return l
+}
+
+// Put adds an item to a level.
+func (l *Levels[T]) Put(level int, item T) {
+	l.mu.Lock()
+	q := &l.levels[level]
+	q.items = append(q.items, item)
+	l.mu.Unlock()
+	l.some.Signal()
+}
+
+// Take waits until there is an item and removes the oldest one of the first
+// level that has any.
+func (l *Levels[T]) Take() T {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for {
+		for i := range l.levels {
+			q := &l.levels[i]
+			if len(q.items) == 0 {
+				continue
+			}
+			item := q.items[q.head]
+			if q.head++; q.head == len(q.items) {
+				q.items, q.head = q.items[:0], 0
+			}
+			return item
+		}
+		l.some.Wait()
+	}
+}
