@@ -421,7 +421,7 @@ var turnClauses = []Clause{
 	{
 		Name: "actor/turn-others-many", Rule: "V5",
 		Why:   "many busy actors do not keep one more from running",
-		Check: check(func(e *Env) { e.starved("a ring of 50 actors that feed each other", 10, 50, 10_000) }),
+		Check: check(func(e *Env) { e.starved("a ring of 50 actors that feed each other", 10, 50, 2000) }),
 	},
 	{
 		Name: "actor/flood", Rule: "V5", Needs: eager,
@@ -431,7 +431,7 @@ var turnClauses = []Clause{
 				w := e.world(actor.Config{})
 				defer w.abandon()
 				const (
-					most  = 1_000_000 // messages of a flood that nobody ends
+					most  = 400_000   // messages of a flood that nobody ends
 					bound = 100 * 300 // a hundred turns
 				)
 				var over atomic.Bool
@@ -523,10 +523,10 @@ var turnClauses = []Clause{
 // the best of many rounds counts; who is unfair is so in all of them.
 func (e *Env) starved(who string, throughput, busy, bound int) {
 	oneProcessor(func() {
-		const rounds = 20
+		const rounds = 10
 		w := e.world(actor.Config{})
 		defer w.abandon()
-		limit := 4 * bound // of a round that is lost
+		limit := 2 * bound // of a round that is lost
 		var quiet actor.Ref
 		var seen, over atomic.Bool
 		var round atomic.Int32
