@@ -16,9 +16,9 @@ const errgroup = "golang.org/x/sync/errgroup"
 // importPolicy says who may import what, and why. Arrows point one way:
 //
 //	cmd/benchrun ─► report ─► lab            a subject is any test binary
-//	impls ─► impls/* ─► dyno, group          one idea each
-//	conformance, workloads ─► dyno, group    they know contracts only
-//	group ─► nothing of ours
+//	impls ─► impls/* ─► dyno, group, actor          one idea each
+//	conformance, workloads ─► dyno, group, actor    they know contracts only
+//	group, actor ─► nothing of ours
 //
 // The first rule that matches a package governs it.
 var importPolicy = importpolicy.Policy{
@@ -28,7 +28,7 @@ var importPolicy = importpolicy.Policy{
 		{
 			Packages:  ".",
 			Why:       "the root holds contracts only, and whatever it imported every implementation and board would carry",
-			Ours:      []string{"group"},
+			Ours:      []string{"actor", "group"},
 			TestOurs:  []string{"internal/importpolicy"},
 			BoardSafe: true,
 		},
@@ -38,16 +38,23 @@ var importPolicy = importpolicy.Policy{
 			BoardSafe: true,
 		},
 		{
+			Packages:  "actor",
+			Why:       "a contract depends on nothing of ours; the actor core has invariants to check, and its tests need something that runs actors",
+			Ours:      []string{"internal/invariants"},
+			TestOurs:  []string{"impls/..."},
+			BoardSafe: true,
+		},
+		{
 			Packages:  "impls",
 			Why:       "the list of implementations is a list: it knows their values and does nothing with them",
 			Ours:      []string{".", "impls/*"},
-			TestOurs:  []string{"group", "conformance/...", "workloads/..."},
+			TestOurs:  []string{"actor", "group", "conformance/...", "workloads/..."},
 			BoardSafe: true,
 		},
 		{
 			Packages:  "impls/actorloop",
 			Why:       "the document this implementation follows has errgroup execute its tasks",
-			Ours:      []string{".", "group", "internal/invariants"},
+			Ours:      []string{".", "actor", "group", "internal/invariants"},
 			TestOurs:  []string{"conformance/...", "workloads/..."},
 			Others:    []string{errgroup},
 			BoardSafe: true,
@@ -55,21 +62,21 @@ var importPolicy = importpolicy.Policy{
 		{
 			Packages:  "impls/*",
 			Why:       "implementations share the contract and never mechanism: two that share a queue would be one measurement",
-			Ours:      []string{".", "group", "internal/invariants"},
+			Ours:      []string{".", "actor", "group", "internal/invariants"},
 			TestOurs:  []string{"conformance/...", "workloads/..."},
 			BoardSafe: true,
 		},
 		{
 			Packages:  "conformance",
 			Why:       "a clause knows the contract and asks an implementation's promises; boards run the same clauses",
-			Ours:      []string{".", "group"},
+			Ours:      []string{".", "actor", "group"},
 			TestOurs:  []string{"conformance/..."},
 			BoardSafe: true,
 		},
 		{
 			Packages: "conformance/...",
 			Why:      "the host adapters bring clauses and testing together and know no implementation, so that one in another module can use them",
-			Ours:     []string{".", "group", "conformance/..."},
+			Ours:     []string{".", "actor", "group", "conformance/..."},
 			TestOurs: []string{"impls/..."},
 			Others: []string{
 				"github.com/anishathalye/porcupine",
@@ -80,7 +87,7 @@ var importPolicy = importpolicy.Policy{
 		{
 			Packages:  "workloads",
 			Why:       "a workload knows the contract and its references, boards run it too, and the clock belongs to who measures",
-			Ours:      []string{".", "group"},
+			Ours:      []string{".", "actor", "group", "workloads/internal/condbox"},
 			TestOurs:  []string{"impls/...", "workloads/..."},
 			Others:    []string{errgroup}, // what the references are written with
 			BoardSafe: true,
@@ -91,10 +98,15 @@ var importPolicy = importpolicy.Policy{
 			},
 		},
 		{
+			Packages: "workloads/internal/condbox",
+			Why:      "the reference that waits on a sync.Cond is made of nothing else; boards have sync.Cond, it only allocates there",
+		},
+		{
 			Packages: "workloads/...",
 			Why:      "the host adapters bring workloads and testing together and know no implementation, so that one in another module can use them",
-			Ours:     []string{".", "group", "workloads/..."},
+			Ours:     []string{".", "actor", "group", "workloads/..."},
 			TestOurs: []string{"impls/..."},
+			Others:   []string{"github.com/HdrHistogram/hdrhistogram-go"},
 		},
 		{
 			Packages: "lab/...",

@@ -3,6 +3,7 @@ package dyno
 import (
 	"context"
 
+	"github.com/dynolab/dyno/actor"
 	"github.com/dynolab/dyno/group"
 )
 
@@ -28,6 +29,10 @@ type Impl struct {
 	// means context.Background, and the group is open when it returns. Nil
 	// means that the implementation has no task group.
 	NewGroup func(ctx context.Context, opts ...group.Option) group.Group[int]
+
+	// NewDispatcher makes what runs the actors of one system; see
+	// [actor.Dispatcher]. Nil means that the implementation runs no actors.
+	NewDispatcher func() actor.Dispatcher
 }
 
 // Promises is what an implementation promises. The zero value promises
@@ -36,11 +41,14 @@ type Impl struct {
 // implementation that does not make them.
 type Promises struct {
 	// Overlap: several tasks of a group may be in progress at once, so a task
-	// may wait for another one. Without it a task that needs another task to
-	// run before it can finish never finishes.
+	// may wait for another one, and likewise several actors. Without it a task
+	// that needs another task to run before it can finish never finishes, and
+	// a handler that blocks stops every actor.
 	Overlap bool
 
-	// Eager: an accepted task runs although nobody is in Next or Wait.
+	// Eager: an accepted task runs although nobody is in Next or Wait, and an
+	// actor with messages although nobody is in RunUntilIdle. A dispatcher
+	// without it is an [actor.Synchronous] one.
 	Eager bool
 
 	// StartOrder: tasks of one group start in the order in which they were
@@ -49,13 +57,15 @@ type Promises struct {
 	StartOrder bool
 
 	// Deterministic: the same calls in the same order from one goroutine give
-	// the same results in the same order, every time.
+	// the same results in the same order, every time, and have the actors
+	// handle the same messages in the same order.
 	Deterministic bool
 
 	// Parks: every call that waits, and every idle goroutine of the
 	// implementation, is durably blocked in the sense of testing/synctest
 	// (it waits on a channel or a condition, it does not spin or sit in a
-	// system call), and no goroutine is left when the work is done.
+	// system call), and no goroutine is left when the work is done: for
+	// actors, when the system is done.
 	Parks bool
 }
 

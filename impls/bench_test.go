@@ -7,5 +7,9 @@ import (
 	"github.com/dynolab/dyno/workloads/benchtest"
 )
 
-// BenchmarkGroup runs all implementations and the references side by side.
+// BenchmarkGroup and BenchmarkActor run all implementations and the references
+// side by side.
+
 func BenchmarkGroup(b *testing.B) { benchtest.GroupsSideBySide(b, impls.All()) }
+
+func BenchmarkActor(b *testing.B) { benchtest.ActorsSideBySide(b, impls.All()) }

@@ -2,6 +2,8 @@
 
 package workloads
 
+import "slices"
+
 // Groups returns every workload over the task-group contract, in the order in
 // which tables show them.
 func Groups() []Group {
@@ -15,4 +17,35 @@ func Groups() []Group {
 		Stream(),
 		Uneven(),
 	}
+}
+
+// Actors returns every workload over the actor contract, in the order in
+// which tables show them.
+func Actors() []Actor {
+	return slices.Concat(
+		[]Actor{
+			Ask(),
+			AskOutside(),
+			Backpressure(),
+			Big(),
+			Chameneos(),
+			Count(),
+			FanIn(),
+		},
+		FanInCurve(),
+		[]Actor{
+			FanOut(),
+			ForkJoin(),
+			Latency1k(),
+			Latency100k(),
+			Pairs(),
+		},
+		PairsCurve(),
+		[]Actor{
+			PingPong(),
+			Priority(),
+			Ring(),
+			Spawn(),
+		},
+	)
 }

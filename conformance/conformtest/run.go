@@ -30,16 +30,26 @@ func Run(t *testing.T, impl dyno.Impl) {
 		beLoad()
 	}
 	t.Logf("random choices start from DYNO_SEED=%d", set.seed)
-	if impl.NewGroup == nil {
+	if impl.NewGroup != nil {
+		s.contract(t, "group", conformance.Group(), hostClauses)
+	} else {
 		t.Logf("%s has no task group: clauses of package group do not apply", impl.Name)
-		return
 	}
-	t.Run("group", func(t *testing.T) {
-		for _, c := range conformance.Group() {
-			t.Run(strings.TrimPrefix(c.Name, "group/"), func(t *testing.T) { s.clause(t, c) })
+	if impl.NewDispatcher != nil {
+		s.contract(t, "actor", conformance.Actor(), actorHostClauses)
+	} else {
+		t.Logf("%s runs no actors: clauses of package actor do not apply", impl.Name)
+	}
+}
+
+// contract runs the clauses of one contract below a sub-test of its name.
+func (s *suite) contract(t *testing.T, name string, clauses []conformance.Clause, host []hostClause) {
+	t.Run(name, func(t *testing.T) {
+		for _, c := range clauses {
+			t.Run(strings.TrimPrefix(c.Name, name+"/"), func(t *testing.T) { s.clause(t, c) })
 		}
-		for _, c := range hostClauses {
-			t.Run(strings.TrimPrefix(c.Name, "group/"), func(t *testing.T) { s.hostClause(t, c) })
+		for _, c := range host {
+			t.Run(strings.TrimPrefix(c.Name, name+"/"), func(t *testing.T) { s.hostClause(t, c) })
 		}
 	})
 }

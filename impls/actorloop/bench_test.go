@@ -8,3 +8,5 @@ import (
 )
 
 func BenchmarkGroup(b *testing.B) { benchtest.Groups(b, actorloop.Impl) }
+
+func BenchmarkActor(b *testing.B) { benchtest.Actors(b, actorloop.Impl) }

@@ -8,3 +8,5 @@ import (
 )
 
 func BenchmarkGroup(b *testing.B) { benchtest.Groups(b, lockbased.Impl) }
+
+func BenchmarkActor(b *testing.B) { benchtest.Actors(b, lockbased.Impl) }

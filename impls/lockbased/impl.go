@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/dynolab/dyno"
+	"github.com/dynolab/dyno/actor"
 	"github.com/dynolab/dyno/group"
 )
 
@@ -15,4 +16,5 @@ var Impl = dyno.Impl{
 	NewGroup: func(ctx context.Context, opts ...group.Option) group.Group[int] {
 		return NewGroup[int](ctx, opts...)
 	},
+	NewDispatcher: func() actor.Dispatcher { return NewDispatcher() },
 }

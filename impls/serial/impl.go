@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/dynolab/dyno"
+	"github.com/dynolab/dyno/actor"
 	"github.com/dynolab/dyno/group"
 )
 
@@ -11,9 +12,10 @@ import (
 // out.
 var Impl = dyno.Impl{
 	Name:     "serial",
-	Idea:     "one task at a time, on demand, in a repeatable order",
+	Idea:     "one task or actor at a time, on demand, in a repeatable order",
 	Promises: dyno.Promises{StartOrder: true, Deterministic: true, Parks: true},
 	NewGroup: func(ctx context.Context, opts ...group.Option) group.Group[int] {
 		return NewGroup[int](ctx, opts...)
 	},
+	NewDispatcher: func() actor.Dispatcher { return NewDispatcher() },
 }

@@ -8,3 +8,5 @@ import (
 )
 
 func BenchmarkGroup(b *testing.B) { benchtest.Groups(b, workstealing.Impl) }
+
+func BenchmarkActor(b *testing.B) { benchtest.Actors(b, workstealing.Impl) }

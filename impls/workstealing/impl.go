@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/dynolab/dyno"
+	"github.com/dynolab/dyno/actor"
 	"github.com/dynolab/dyno/group"
 )
 
@@ -16,4 +17,5 @@ var Impl = dyno.Impl{
 	NewGroup: func(ctx context.Context, opts ...group.Option) group.Group[int] {
 		return NewGroup[int](ctx, opts...)
 	},
+	NewDispatcher: func() actor.Dispatcher { return NewDispatcher() },
 }

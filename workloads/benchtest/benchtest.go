@@ -3,9 +3,12 @@
 //
 //	BenchmarkGroup/workload=short/failfast=on/impl=workstealing-2
 //
+//	BenchmarkActor/workload=pingpong/impl=workstealing-2
+//
 // The benchmark file of an implementation is
 //
 //	func BenchmarkGroup(b *testing.B) { benchtest.Groups(b, lockbased.Impl) }
+//	func BenchmarkActor(b *testing.B) { benchtest.Actors(b, lockbased.Impl) }
 package benchtest
 
 import (

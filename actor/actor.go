@@ -1,0 +1,78 @@
+package actor
+
+// Actor is what a user writes: private state, and a method that is called with
+// one message at a time.
+type Actor interface {
+	// Receive handles a message. ctx is valid until Receive returns, in every
+	// call the same. An error, like a panic, is a failure of the actor: it
+	// handles no further message until its parent has decided what becomes of
+	// it. Receive may block; others are run meanwhile.
+	Receive(ctx *Context, msg any) error
+}
+
+// PreStarter is an Actor with something to do before its first message.
+type PreStarter interface {
+	// PreStart runs in the actor's first turn. If it fails the actor stops
+	// without having been started: PostStop is not called.
+	PreStart(ctx *Context) error
+}
+
+// PostStopper is an Actor with something to do after its last message.
+type PostStopper interface {
+	// PostStop runs once, when the actor has handled its last message and its
+	// children have stopped. An error is reported and changes nothing else.
+	// ctx may be used to send.
+	PostStop(ctx *Context) error
+}
+
+// ReceiveFunc is an Actor, or the behaviour of one, that is only a function.
+type ReceiveFunc func(ctx *Context, msg any) error
+
+// Receive calls f.
+func (f ReceiveFunc) Receive(ctx *Context, msg any) error { return f(ctx, msg) }
+
+// Props says how to make an actor.
+type Props struct {
+	// New makes the actor's value. It is called by Spawn, in the parent's turn,
+	// and must return a new value each time: two actors that share one share
+	// its state. It is required and must not return nil. A panic in it is the
+	// parent's.
+	New func() Actor
+
+	// Mailbox says how user messages wait; the default is unbounded.
+	Mailbox MailboxConfig
+
+	// Throughput is the most user messages that the actor handles in one turn
+	// before others get theirs; 0 means 300. A turn costs some ten nanoseconds
+	// to begin and end, which 300 messages make disappear, while 300 short
+	// messages, some ten microseconds, are not long to wait. It must not be
+	// negative.
+	Throughput int
+}
+
+// defaultThroughput is the number that protoactor-go and the source document
+// on small machines use.
+const defaultThroughput = 300
+
+// check returns a *PropsError if p cannot be used, and nil otherwise. prefix
+// begins the names of fields.
+func (p *Props) check() error {
+	switch {
+	case p.New == nil:
+		return &PropsError{"Props.New", "must not be nil"}
+	case p.Throughput < 0 || p.Throughput > 1<<30:
+		return &PropsError{"Props.Throughput", "must be from 0, which means 300, to 1<<30"}
+	}
+	return p.Mailbox.check()
+}
+
+// quantum is the throughput with the default filled in.
+func (p *Props) quantum() int32 {
+	if p.Throughput == 0 {
+		return defaultThroughput
+	}
+	return int32(p.Throughput)
+}
+
+// errNilActor: a factory has made nothing.
+var errNilActor = &PropsError{"Props.New", "must not return nil"}

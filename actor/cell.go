@@ -1,0 +1,393 @@
+package actor
+
+import (
+	"context"
+	"sync/atomic"
+
+	"github.com/dynolab/dyno/internal/invariants"
+)
+
+// State is where an actor is in its life.
+type State uint32
+
+const (
+	// StateStarting: spawned, PreStart not over. Actors without PreStart skip it.
+	StateStarting State = iota
+	// StateRunning: handles messages.
+	StateRunning
+	// StateSuspended: handles system messages only; user messages wait. It is the
+	// state of an actor that has failed, until its parent has decided.
+	StateSuspended
+	// StateStopping: handles system messages only and refuses user messages; its
+	// children are stopping.
+	StateStopping
+	// StateStopped: nothing is left of it.
+	StateStopped
+)
+
+// String returns the state in lower case.
+func (s State) String() string {
+	switch s {
+	case StateStarting:
+		return "starting"
+	case StateRunning:
+		return "running"
+	case StateSuspended:
+		return "suspended"
+	case StateStopping:
+		return "stopping"
+	case StateStopped:
+		return "stopped"
+	}
+	return "State(" + itoa(int(s)) + ")"
+}
+
+// Cell is an actor as the core keeps it. It is part of the Port that an
+// implementation makes, and its exported methods are what an implementation
+// writes a turn with (see spi.go); nobody else calls them.
+//
+// A Cell must not be copied. Where nothing else is said, fields belong to the
+// turn: only one goroutine at a time is in it, and the implementation hands
+// them from one turn to the next.
+type Cell struct {
+	// What senders read stands apart from what a turn writes: both are touched
+	// for every message, by different processors. All of it is written before
+	// the Ref exists and never again, except for state, which changes a few
+	// times in a life.
+	port    Port
+	system  *System
+	parent  *Cell // nil for the root
+	name    string
+	pid     PID
+	quantum int32         // user messages a turn
+	state   atomic.Uint32 // a State; written by the turn, read by anyone
+
+	actor    Actor // the behaviour in force
+	worker   Worker
+	signals  signals // pushed to by anyone
+	below    *behaviour
+	children *Cell // the newest; they are linked through older and newer
+	older    *Cell // these two belong to the parent's turn
+	newer    *Cell
+	left     int32 // user messages left in this turn; quantum between turns
+	started  bool  // PreStart has succeeded or there is none, and PostStop is owed
+	closed   bool  // the port is
+}
+
+// behaviour is an entry of the stack that Become pushes to.
+type behaviour struct {
+	actor Actor
+	below *behaviour
+}
+
+// BeginTurn handles the waiting system messages and reports whether the actor
+// may handle user messages. w is the worker that runs the turn. Every turn
+// begins with it and ends with EndTurn or Caught.
+func (c *Cell) BeginTurn(w Worker) bool {
+	if invariants.Enabled {
+		if c.worker != nil {
+			invariants.Violated("actor", "one turn of an actor at a time")
+		}
+		if w.Dispatcher() != c.system.dispatcher {
+			invariants.Violated("actor", "the worker of a turn belongs to the system's dispatcher")
+		}
+	}
+	c.worker = w
+	if c.signals.pending() {
+		return c.handleSignals()
+	}
+	return State(c.state.Load()) == StateRunning
+}
+
+// Invoke has the actor handle msg, and then system messages that have come
+// meanwhile. It reports whether it may be called with another message in this
+// turn; if not, what was accepted and not handled waits, or is handed to
+// Undelivered by Port.Close.
+func (c *Cell) Invoke(msg any) bool {
+	c.left--
+	if err := c.actor.Receive((*Context)(c), msg); err != nil {
+		c.fail(msg, err)
+		return false
+	}
+	if c.signals.pending() {
+		return c.handleSignals() && c.left > 0
+	}
+	return c.left > 0
+}
+
+// EndTurn ends a turn and says what is to become of the actor. It counts the
+// turn in t, which belongs to the calling worker. Until the implementation has
+// acted on the verdict no other turn may begin.
+func (c *Cell) EndTurn(t *Tally) Verdict {
+	left := c.left
+	c.left = c.quantum
+	t.turn(c.quantum - left)
+	v := Continue
+	switch {
+	case State(c.state.Load()) != StateRunning:
+		v = c.settle()
+	case left == 0:
+		v = Yield
+	}
+	c.worker = nil
+	return v
+}
+
+// Caught takes the place of EndTurn when the actor did not return from Invoke,
+// or a hook from BeginTurn or EndTurn: it panicked, with the value recovered,
+// or, if that is nil, called runtime.Goexit. It must be called on the
+// goroutine of the turn by the deferred function that has recovered, where the
+// panic's stack is still there. msg is the message that Invoke was called with.
+func (c *Cell) Caught(t *Tally, msg, recovered any) Verdict {
+	c.fail(msg, caught(recovered))
+	return c.EndTurn(t)
+}
+
+// caught makes an error of what a deferred function has recovered.
+func caught(recovered any) error {
+	if recovered == nil {
+		return ErrGoexit
+	}
+	return newPanicError(recovered)
+}
+
+// Pending reports whether system messages wait. Any goroutine may call it; an
+// implementation does when it has made the actor idle.
+func (c *Cell) Pending() bool { return c.signals.pending() }
+
+// Undelivered takes a message that Send had accepted and nobody is going to
+// handle: with ErrStopped what Close finds, with ErrDropped what DropOldest
+// drops. Any goroutine may call it.
+func (c *Cell) Undelivered(msg any, reason error) {
+	c.system.deadLetter(DeadLetter{Msg: msg, To: Ref{c}, Reason: reason})
+}
+
+// handleSignals handles system messages until there are none and reports
+// whether the actor is running then.
+func (c *Cell) handleSignals() bool {
+	var rest *signal // taken and not begun
+	defer func() {
+		for rest != nil { // PreStart has called Goexit
+			s := rest
+			rest = s.next
+			c.signals.push(s)
+		}
+	}()
+	for rest = c.signals.take(); rest != nil; {
+		s := rest
+		rest = s.next
+		c.handle(s)
+		if rest == nil {
+			rest = c.signals.take()
+		}
+	}
+	return State(c.state.Load()) == StateRunning
+}
+
+func (c *Cell) handle(s *signal) {
+	switch s.kind {
+	case sigStart:
+		c.start()
+	case sigStop:
+		if State(c.state.Load()) != StateStopping {
+			c.state.Store(uint32(StateStopping))
+		}
+	case sigChildStopped:
+		c.unlink(s.from)
+		if c.parent == nil && c.state.Load() == uint32(StateRunning) {
+			c.state.Store(uint32(StateStopping)) // a guardian is gone, and with it the system
+		}
+	case sigFailure:
+		if c.parent == nil {
+			c.system.err = s.fail.Err
+		}
+		switch judge(s.fail) {
+		case stop:
+			c.signal(s.from, sigStop)
+		}
+	}
+}
+
+// directive is what becomes of an actor that has failed.
+type directive uint8
+
+const stop directive = iota
+
+// judge decides what becomes of a child that has failed. It runs in the
+// parent's turn, while the child is suspended.
+func judge(*Failure) directive { return stop }
+
+// start runs PreStart.
+func (c *Cell) start() {
+	if State(c.state.Load()) != StateStarting {
+		return
+	}
+	if err := c.protect(c.actor.(PreStarter).PreStart); err != nil {
+		c.fail(nil, err)
+		return
+	}
+	c.started = true
+	c.state.Store(uint32(StateRunning))
+}
+
+// fail suspends the actor and asks its parent what is to become of it. msg is
+// the message it failed on, nil for a hook.
+func (c *Cell) fail(msg any, err error) {
+	f := &Failure{Actor: Ref{c}, Msg: msg, Err: err, Time: c.system.clock.Now()}
+	c.system.failed(f)
+	switch State(c.state.Load()) {
+	case StateStopping:
+		return // it is on its way out already
+	case StateRunning, StateStarting:
+		c.state.Store(uint32(StateSuspended))
+	}
+	if c.parent.signals.push(&signal{kind: sigFailure, from: c, fail: f}) {
+		c.parent.port.Wake(c.worker)
+	}
+}
+
+// settle does what the end of a turn of an actor that is not running asks for.
+func (c *Cell) settle() Verdict {
+	if State(c.state.Load()) != StateStopping {
+		return Suspended
+	}
+	if !c.closed {
+		c.closed = true
+		c.port.Close()
+		if c.parent != nil {
+			for child := c.children; child != nil; child = child.older {
+				c.signal(child, sigStop)
+			}
+		}
+	}
+	if c.children != nil {
+		if c.parent == nil {
+			// The guardians go one after the other: what the user's actors
+			// need of the system's stays until they are gone.
+			c.signal(c.children, sigStop)
+		}
+		return Suspended
+	}
+	c.finish()
+	return Stopped
+}
+
+// finish is the end of an actor whose children have stopped.
+func (c *Cell) finish() {
+	for b := c.below; b != nil; b = b.below {
+		c.actor = b.actor // hooks are those of the actor, not of a behaviour
+	}
+	c.below = nil
+	if c.started {
+		c.started = false
+		if h, ok := c.actor.(PostStopper); ok {
+			if err := c.protect(h.PostStop); err != nil {
+				c.fail(nil, err)
+			}
+		}
+	}
+	c.actor = nil
+	c.state.Store(uint32(StateStopped))
+	c.signals.close()
+	c.system.remove(c)
+	if c.parent == nil {
+		c.system.over()
+		return
+	}
+	if c.parent.signals.push(&signal{kind: sigChildStopped, from: c}) {
+		c.parent.port.Wake(c.worker)
+	}
+}
+
+// protect calls a hook and returns its error, or its panic as one. A Goexit in
+// it goes on to the implementation's deferred function, which calls Caught.
+func (c *Cell) protect(hook func(*Context) error) (err error) {
+	defer func() {
+		if v := recover(); v != nil {
+			err = newPanicError(v)
+		}
+	}()
+	return hook((*Context)(c))
+}
+
+// signal sends a system message from this actor's turn.
+func (c *Cell) signal(to *Cell, kind signalKind) {
+	if to.signals.push(&signal{kind: kind}) {
+		to.port.Wake(c.workerFor(to))
+	}
+}
+
+// workerFor returns the worker to schedule another actor on: this turn's,
+// unless the other one belongs to another system.
+func (c *Cell) workerFor(to *Cell) Worker {
+	if to.system != c.system {
+		return nil
+	}
+	return c.worker
+}
+
+// insist is the function insist for this actor's turn.
+func (c *Cell) insist(ctx context.Context, to *Cell, msg any, res SendResult) (reason error) {
+	if res == MustWait && to == c {
+		return ErrFull // nobody else could ever make room
+	}
+	return insist(ctx, to, msg, c.workerFor(to), res)
+}
+
+// insist does what is left to do when to's Port has not simply accepted a
+// message: it waits, if the answer was MustWait, and returns the reason if the
+// message is not accepted in the end.
+func insist(ctx context.Context, to *Cell, msg any, from Worker, res SendResult) (reason error) {
+	switch res {
+	case Full:
+		return ErrFull
+	case Closed:
+		return ErrStopped
+	}
+	if ctx == nil {
+		ctx = context.Background()
+	}
+	return to.port.SendWait(ctx, msg, from)
+}
+
+// link makes child, which has no siblings yet, a child of c.
+func (c *Cell) link(child *Cell) {
+	child.older = c.children
+	if child.older != nil {
+		child.older.newer = child
+	}
+	c.children = child
+}
+
+// unlink undoes link.
+func (c *Cell) unlink(child *Cell) {
+	if child.newer == nil {
+		c.children = child.older
+	} else {
+		child.newer.older = child.older
+	}
+	if child.older != nil {
+		child.older.newer = child.newer
+	}
+	child.older, child.newer = nil, nil
+}
+
+// anon begins the names of actors that were spawned without one.
+const anon = "anon-"
+
+func (c *Cell) appendName(b []byte) []byte {
+	if c.name != "" || c.parent == nil {
+		return append(b, c.name...)
+	}
+	return c.pid.append(append(b, anon...))
+}
+
+func (c *Cell) appendPath(b []byte) []byte {
+	if c.parent == nil {
+		return append(b, '/')
+	}
+	if c.parent.parent != nil {
+		b = c.parent.appendPath(b)
+	}
+	return c.appendName(append(b, '/'))
+}

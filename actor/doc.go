@@ -1,0 +1,32 @@
+// Package actor is the contract of an actor runtime and its core: private
+// state, one message at a time, and a tree of actors that start and stop each
+// other.
+//
+// The core is written once. Where messages wait, and who runs an actor when, is
+// left to implementations (spi.go); they are in the folders below impls/. What
+// every call answers in every state of an actor is one table,
+// docs/semantics-actors.md.
+//
+// What happens to a message:
+//
+//  1. Tell asks the receiver's [Port] to queue it. The port is the
+//     implementation's: mailbox and place in the schedule in one. If the
+//     receiver was idle it is scheduled now.
+//  2. A worker of the implementation begins a turn of the receiver with
+//     [Cell.BeginTurn], which handles system messages: start, stop, a child has
+//     stopped, a child has failed.
+//  3. It takes user messages out of the mailbox and has them handled with
+//     [Cell.Invoke], until there are none, the actor has had its share, or
+//     Invoke says that it is enough.
+//  4. It ends the turn with [Cell.EndTurn]. The core judges – continue, yield,
+//     suspended, stopped – and the implementation schedules accordingly.
+//
+// So the parts that the source documents name are found here: the Invoker that
+// judges is the Cell's turn, with the state that the document on suspension
+// gives the ActorCell; the ReadyQueueCoordinator, which registers and
+// unregisters and knows of no suspension, and the MailboxRegistry that relays a
+// wake-up to it, are the implementation behind Port.
+//
+// Every message sent is handled, returned to its sender with a [*SendError], or
+// reported as a dead letter, exactly once.
+package actor

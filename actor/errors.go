@@ -1,0 +1,190 @@
+package actor
+
+import (
+	"errors"
+	"runtime"
+	"strconv"
+)
+
+// Why a message was not delivered: what a [SendError] and a [DeadLetter] give
+// as their reason.
+var (
+	// ErrStopped: the actor is stopping or has stopped. A Ref means one
+	// incarnation; ask for the actor that took over, if there is one, by name.
+	ErrStopped = errors.New("actor: the actor has stopped")
+
+	// ErrFull: the mailbox is full and its policy is DropNewest; or its policy
+	// is Block and the sender is the actor itself, which would wait for ever.
+	ErrFull = errors.New("actor: the mailbox is full")
+
+	// ErrDropped: the mailbox was full, its policy is DropOldest, and the
+	// message had to make room. It is a dead letter's reason only: the sender
+	// has gone on.
+	ErrDropped = errors.New("actor: dropped from a full mailbox")
+
+	// ErrDeadlock: the mailbox is full, its policy is Block, and nobody is
+	// left who could make room: everybody who could run waits.
+	ErrDeadlock = errors.New("actor: the mailbox is full and every actor that could make room waits")
+
+	// ErrNobody: the Ref is zero.
+	ErrNobody = errors.New("actor: the Ref is nobody's (zero)")
+)
+
+// Why an actor or a system was not made.
+var (
+	// ErrStopping is returned by Spawn when the spawning actor is stopping.
+	ErrStopping = errors.New("actor: a stopping actor spawns no more children")
+
+	// ErrNameTaken is returned by SpawnNamed while the parent has a child of
+	// that name that has not stopped.
+	ErrNameTaken = errors.New("actor: the parent has a child of this name already")
+
+	// ErrBadName is returned by SpawnNamed for a name that is empty, contains a
+	// slash, which separates names in a path, or begins with "anon-", which
+	// begins the names of actors without one.
+	ErrBadName = errors.New(`actor: a name must not be empty, contain "/" or begin with "anon-"`)
+)
+
+// ErrGoexit is the failure of an actor that called runtime.Goexit instead of
+// returning, as testing.T's FailNow does.
+var ErrGoexit = errors.New("actor: the actor called runtime.Goexit")
+
+// SendError is the error of a message that was not accepted. It gives the
+// message back: nobody else has it, and it is counted as returned, not as a
+// dead letter.
+type SendError struct {
+	// Msg is the message.
+	Msg any
+	// To is the actor it was for.
+	To Ref
+	// Reason is ErrStopped, ErrFull, ErrDeadlock, ErrNobody, or the error of
+	// the context that ended while the sender waited for room.
+	Reason error
+}
+
+// Error says to whom the message could not be sent, and why.
+func (e *SendError) Error() string {
+	return "actor: not sent to " + e.To.String() + ": " + trim(e.Reason.Error())
+}
+
+// Unwrap returns the reason.
+func (e *SendError) Unwrap() error { return e.Reason }
+
+// PropsError says which field of a [Props], [MailboxConfig] or [Config] cannot be used.
+type PropsError struct {
+	// Field is the field's name, such as "Mailbox.Capacity".
+	Field string
+	// Rule says what is allowed.
+	Rule string
+}
+
+// Error returns the field and the rule.
+func (e *PropsError) Error() string { return "actor: " + e.Field + " " + e.Rule }
+
+// ShutdownError is the error of [System.Shutdown] when its context ended
+// before every actor had stopped.
+type ShutdownError struct {
+	// Running are the actors that had not stopped, in the order of their PIDs.
+	Running []Straggler
+	// Cause is the context's error.
+	Cause error
+}
+
+// Straggler is an actor that has not stopped in time.
+type Straggler struct {
+	PID   PID
+	Path  string
+	State State
+}
+
+// Error names the first few stragglers. An actor waits for its children, so
+// what keeps a system from stopping is as a rule the last of them.
+func (e *ShutdownError) Error() string {
+	const most = 8
+	s := "actor: shutdown: " + strconv.Itoa(len(e.Running)) + " actors have not stopped: "
+	for i, r := range e.Running {
+		if i > 0 {
+			s += ", "
+		}
+		if i == most {
+			s += "…"
+			break
+		}
+		s += r.Path + " (" + r.State.String() + ")"
+	}
+	return s + ": " + e.Cause.Error()
+}
+
+// Unwrap returns the cause.
+func (e *ShutdownError) Unwrap() error { return e.Cause }
+
+// PanicError is the failure of an actor that panicked.
+type PanicError struct {
+	// Value is what the actor panicked with.
+	Value any
+	// Stack is the stack of the panicking goroutine in the form of
+	// runtime.Stack, at most 64 KiB of it. It is empty where the platform
+	// cannot tell (TinyGo).
+	Stack []byte
+}
+
+// newPanicError returns a PanicError with the stack of the calling goroutine,
+// on which the frames that panicked still are.
+func newPanicError(value any) *PanicError {
+	buf := make([]byte, 4<<10)
+	for {
+		n := runtime.Stack(buf, false)
+		if n < len(buf) || len(buf) >= 64<<10 {
+			return &PanicError{Value: value, Stack: buf[:n:n]}
+		}
+		buf = make([]byte, 2*len(buf))
+	}
+}
+
+// Error returns "actor: panicked: " and the value as text, without the stack.
+// Values that are not errors, strings, fmt.Stringers or basic types are shown
+// by kind only.
+func (e *PanicError) Error() string { return "actor: panicked: " + panicText(e.Value) }
+
+// Unwrap returns the value if that is an error, so that errors.Is and
+// errors.As see through the panic, and nil otherwise.
+func (e *PanicError) Unwrap() error {
+	err, _ := e.Value.(error)
+	return err
+}
+
+// panicText renders a panic value without fmt, which costs a board 47 KB of
+// flash.
+func panicText(v any) string {
+	switch v := v.(type) {
+	case nil:
+		return "nil"
+	case error:
+		return v.Error()
+	case interface{ String() string }:
+		return v.String()
+	case string:
+		return v
+	case bool:
+		return strconv.FormatBool(v)
+	case int:
+		return strconv.Itoa(v)
+	case int64:
+		return strconv.FormatInt(v, 10)
+	case uint64:
+		return strconv.FormatUint(v, 10)
+	case float64:
+		return strconv.FormatFloat(v, 'g', -1, 64)
+	}
+	return "(a value that is neither error, string nor number)"
+}
+
+// trim takes the package's name off an error's text that is going to stand
+// inside another one.
+func trim(s string) string {
+	const p = "actor: "
+	if len(s) > len(p) && s[:len(p)] == p {
+		return s[len(p):]
+	}
+	return s
+}

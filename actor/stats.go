@@ -1,0 +1,82 @@
+package actor
+
+import (
+	"strconv"
+	"sync/atomic"
+	"time"
+)
+
+// Stats is what a system has counted. Counters that workers keep are published
+// when a worker goes idle and at least every few hundred turns, so in a running
+// system they are a little behind, and in an idle or stopped one exact.
+type Stats struct {
+	Messages uint64 // user messages handed to Receive
+	Turns    uint64 // turns: visits of a worker to an actor
+	Steals   uint64 // actors that a worker took from another worker
+	Parks    uint64 // times a worker went to sleep for lack of work
+	Wakes    uint64 // times a sleeping worker was woken, or one started
+	Workers  int    // workers there are now, asleep or not
+
+	Actors      int    // actors that have not stopped, with the three guardians
+	Spawned     uint64 // actors ever spawned, with the three guardians
+	DeadLetters uint64 // messages accepted and not handled, those dropped included
+	Dropped     uint64 // messages dropped by DropOldest
+	Returned    uint64 // messages given back with a *SendError
+	Failures    uint64 // errors and panics of actors
+}
+
+// Tally is the count of one worker: plain counters that only the worker
+// writes, and what of them has been published. Writing an atomic costs 5 ns,
+// and a hop between two actors should cost 40 in all.
+type Tally struct {
+	Turns, Messages, Steals, Parks, Wakes uint64 // the owner's
+
+	published [5]atomic.Uint64
+}
+
+// Publish makes the counters visible to others. Only the owner calls it.
+//
+//go:noinline
+func (t *Tally) Publish() {
+	t.published[0].Store(t.Turns)
+	t.published[1].Store(t.Messages)
+	t.published[2].Store(t.Steals)
+	t.published[3].Store(t.Parks)
+	t.published[4].Store(t.Wakes)
+}
+
+// AddTo adds the published counters to s. Any goroutine may call it.
+func (t *Tally) AddTo(s *Stats) {
+	s.Turns += t.published[0].Load()
+	s.Messages += t.published[1].Load()
+	s.Steals += t.published[2].Load()
+	s.Parks += t.published[3].Load()
+	s.Wakes += t.published[4].Load()
+}
+
+// publishEvery is how many turns a busy worker goes without publishing, a power
+// of two: five atomic stores in so many turns cost a turn a tenth of a
+// nanosecond.
+const publishEvery = 256
+
+// turn counts a turn in which n messages were handled.
+func (t *Tally) turn(n int32) {
+	t.Turns++
+	t.Messages += uint64(n)
+	if t.Turns%publishEvery == 0 {
+		t.Publish()
+	}
+}
+
+// Clock tells the time. Tests and boards bring their own.
+type Clock interface {
+	Now() time.Time
+}
+
+// wallClock is package time's clock, which inside a testing/synctest bubble is
+// the bubble's.
+type wallClock struct{}
+
+func (wallClock) Now() time.Time { return time.Now() }
+
+func itoa(n int) string { return strconv.Itoa(n) }

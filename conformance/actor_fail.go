@@ -1,0 +1,612 @@
+package conformance
+
+import (
+	"context"
+	"math/rand/v2"
+	"runtime"
+	"slices"
+	"sync/atomic"
+
+	"github.com/dynolab/dyno"
+	"github.com/dynolab/dyno/actor"
+)
+
+// FR-018: failures.
+var failureClauses = []Clause{
+	{
+		Name: "actor/failure-stops", Rule: "FR-018",
+		Why: "an actor that fails, by an error, a panic, a run-time error or Goexit, is reported with its message and stops as if it had been told to; the message is not handled again",
+		Check: actors(func(w *world) {
+			for _, m := range mailboxes {
+				for _, how := range failures(w.e) {
+					d := &diary{}
+					r := w.spawn(actor.Props{Mailbox: m, New: making(&staged{
+						receive: func(ctx *actor.Context, msg any) error {
+							d.note(msg)
+							if msg == "fail" {
+								w.tells(ctx, ctx.Self(), 1, 2, 3)
+								return how.fail()
+							}
+							return nil
+						},
+						stop: func(*actor.Context) error {
+							d.note("stops")
+							return nil
+						},
+					})})
+					w.tell(r, "well")
+					w.reads(d, "well")
+					w.tell(r, "fail")
+					f := w.failed(r)
+					how.is(w.e, f.Err)
+					w.e.require(f.Msg == "fail", "the failure is said to be on message ", f.Msg)
+					w.undelivered(r, actor.ErrStopped, 1, 2, 3)
+					w.gone(r)
+					w.reads(d, "well", "fail", "stops")
+					w.returned(r.Tell(4), r, 4, actor.ErrStopped)
+				}
+			}
+		}),
+	},
+	{
+		Name: "actor/failure-spares-others", Rule: "FR-018",
+		Why: "a failure is one actor's: its parent, its siblings and everybody else go on, also on the worker on which it happened",
+		Check: actors(func(w *world) {
+			for _, how := range failures(w.e) {
+				d := &diary{}
+				parent := w.spawnPuppet()
+				var bad, sibling actor.Ref
+				w.in(parent, func(ctx *actor.Context) {
+					bad = w.born(ctx.Spawn(actor.Props{New: w.puppet}))
+					sibling = w.born(ctx.Spawn(actor.Props{New: hearing(d)}))
+				})
+				w.tell(bad, &order{func(ctx *actor.Context) error {
+					w.tells(ctx, sibling, 1) // may wait for this very worker
+					return how.fail()
+				}})
+				w.failed(bad)
+				w.gone(bad)
+				w.tell(sibling, 2)
+				w.reads(d, "1", "2")
+				w.in(parent, func(ctx *actor.Context) {
+					for r := range ctx.Children() {
+						w.e.require(r == sibling, r.String(), " is a child of the parent, and should have stopped")
+					}
+				})
+			}
+		}),
+	},
+	{
+		Name: "actor/failure-takes-children", Rule: "FR-018",
+		Why: "the children of an actor that fails stop with it, before it",
+		Check: actors(func(w *world) {
+			d := &diary{}
+			a := w.spawnNamed("a", d.staged("a"))
+			var b actor.Ref
+			w.in(a, func(ctx *actor.Context) { b = w.born(ctx.SpawnNamed("b", d.staged("b"))) })
+			w.reads(d, "a-starts", "b-starts")
+			w.tell(a, &order{func(*actor.Context) error { return errA }})
+			w.failed(a)
+			w.gone(a, b)
+			w.reads(d, "a-starts", "b-starts", "b-stops", "a-stops")
+		}),
+	},
+	{
+		Name: "actor/failure-many", Rule: "FR-018",
+		Why: "no failure costs the system a worker: after many, in every way, everything still runs",
+		Check: actors(func(w *world) {
+			ways := failures(w.e)
+			n := 8 * runtime.GOMAXPROCS(0) * len(ways)
+			var refs []actor.Ref
+			for range n {
+				refs = append(refs, w.spawnPuppet())
+			}
+			for i, r := range refs {
+				w.tell(r, &order{func(*actor.Context) error { return ways[i%len(ways)].fail() }})
+			}
+			w.gone(refs...)
+			w.mu.Lock()
+			count := len(w.failures)
+			w.failures = nil
+			w.mu.Unlock()
+			w.e.require(count == n, count, " failures are reported of ", n)
+			d := &diary{}
+			r := w.spawn(actor.Props{New: hearing(d)})
+			for i := range 20 {
+				w.in(w.spawnPuppet(), func(ctx *actor.Context) { w.tells(ctx, r, i+1) })
+			}
+			w.reads(d, numbers(1, 20)...)
+			w.shutdown()
+			st := w.s.Stats()
+			w.e.require(st.Failures == uint64(n), "Stats.Failures is ", st.Failures, ", want ", n)
+		}),
+	},
+	{
+		Name: "actor/failure-while-stopping", Rule: "FR-018",
+		Why: "an actor that fails in the message during which it was told to stop, stops: nobody has to decide anything",
+		Check: actors(func(w *world) {
+			for _, how := range failures(w.e) {
+				d := &diary{}
+				r := w.spawnNamed("a", d.staged("a"))
+				w.reads(d, "a-starts")
+				w.tell(r, &order{func(ctx *actor.Context) error {
+					ctx.StopSelf()
+					return how.fail()
+				}})
+				w.failed(r)
+				w.gone(r)
+				w.reads(d, "a-starts", "a-stops")
+			}
+		}),
+	},
+	{
+		Name: "actor/failure-on-shutdown", Rule: "FR-018", Kind: Stochastic,
+		Why: "failures at the very end do not keep a system from ending",
+		Check: check(func(e *Env) {
+			rng := e.random()
+			for range e.rounds() {
+				w := e.world(actor.Config{})
+				defer w.abandon()
+				t := w.family(rng, 30)
+				ways := failures(e)
+				for _, r := range t.refs {
+					if rng.IntN(2) == 0 {
+						how := ways[rng.IntN(len(ways))]
+						// Who has failed may have stopped others.
+						_ = r.Tell(&order{func(*actor.Context) error { return how.fail() }})
+					}
+				}
+				w.shutdown()
+				t.inOrder(len(t.refs))
+				w.mu.Lock()
+				w.failures, w.letters = nil, nil
+				w.mu.Unlock()
+				w.end()
+			}
+		}),
+	},
+}
+
+// FR-009: nothing is lost.
+var accountClauses = []Clause{
+	{
+		Name: "actor/account-stop", Rule: "FR-009", Kind: Stochastic,
+		Why: "handled + returned to the sender + undelivered = sent, and each message is in one of these places, also when sends race with stops",
+		Check: check(func(e *Env) {
+			rng := e.random()
+			for range e.rounds() {
+				stopRace(e, rng)
+			}
+		}),
+	},
+	{
+		Name: "actor/everything-at-once", Rule: "FR-009", Kind: Stochastic,
+		Why: "whatever actors do at the same time – spawn, send, forward, become, fail, stop, each in any order, and the system is shut down in between – every message is accounted for, and everybody stops",
+		Check: check(func(e *Env) {
+			rng := e.random()
+			for range e.rounds() {
+				actorStorm(e, rng)
+			}
+		}),
+	},
+}
+
+// stopRace lets goroutines and actors send to actors that are stopped and
+// spawned again.
+func stopRace(e *Env, rng *rand.Rand) {
+	const senders, each, lives = 4, 100, 12
+	w := e.world(actor.Config{})
+	defer w.abandon()
+	all := parcels(2 * senders * each)
+	var now atomic.Pointer[actor.Ref]
+	stopAt := rng.IntN(40)
+	spawn := func() {
+		count := 0
+		r := w.spawn(actor.Props{Mailbox: mailboxes[rng.IntN(len(mailboxes))], Throughput: rng.IntN(8), New: making(actor.ReceiveFunc(func(ctx *actor.Context, msg any) error {
+			msg.(*parcel).handled.Add(1)
+			if count++; count == stopAt {
+				ctx.StopSelf()
+			}
+			return nil
+		}))})
+		now.Store(&r)
+	}
+	spawn()
+	var done atomic.Int32
+	for s := range senders {
+		from, n := w.spawnPuppet(), 0
+		rng := sub(rng)
+		var send *order
+		send = &order{func(ctx *actor.Context) error {
+			for range 1 + rng.IntN(10) {
+				if n == each {
+					done.Add(1)
+					return nil
+				}
+				p := &all[(senders+s)*each+n]
+				n++
+				switch to := *now.Load(); rng.IntN(3) {
+				case 0:
+					ctx.Forward(to, p)
+				default:
+					p.sent(ctx.Tell(to, p))
+				}
+			}
+			w.tells(ctx, from, send)
+			return nil
+		}}
+		w.tell(from, send)
+	}
+	var calls []*call[error]
+	for s := range senders {
+		rng := sub(rng)
+		calls = append(calls, start(e, "a loop of Tell", func() error {
+			for i := range each {
+				p := &all[s*each+i]
+				p.sent((*now.Load()).Tell(p))
+				if rng.IntN(8) == 0 {
+					yield()
+				}
+			}
+			return nil
+		}))
+	}
+	for range lives {
+		for range rng.IntN(20) {
+			yield()
+		}
+		old := *now.Load()
+		w.s.Stop(old)
+		spawn()
+	}
+	for _, c := range calls {
+		e.same("what a sender saw", finished(w, c), nil)
+	}
+	w.until("the sending actors to be through", func() bool { return done.Load() == senders })
+	w.end()
+	w.counted(w.accounted(all))
+}
+
+// actorStorm lets a tree of actors do anything.
+func actorStorm(e *Env, rng *rand.Rand) {
+	const messages, senders = 1500, 3
+	w := e.world(actor.Config{})
+	defer w.abandon()
+	all := parcels(messages)
+	var next atomic.Int32 // parcels sent so far
+	var sent [messages]atomic.Bool
+	take := func() *parcel {
+		if i := int(next.Add(1)) - 1; i < messages {
+			sent[i].Store(true)
+			return &all[i]
+		}
+		return nil
+	}
+	ways := failures(e)
+	gone := ended(errStop)
+	var known [64]atomic.Pointer[actor.Ref] // whom everybody knows
+	var stops, starts atomic.Int32
+	var props func(rng *rand.Rand) actor.Props
+	props = func(rng *rand.Rand) actor.Props {
+		rng = sub(rng)
+		var receive actor.ReceiveFunc
+		receive = func(ctx *actor.Context, msg any) error {
+			msg.(*parcel).handled.Add(1)
+			for range rng.IntN(4) {
+				to := known[rng.IntN(len(known))].Load()
+				switch do := rng.IntN(40); {
+				case do < 20:
+					if p := take(); p != nil && to != nil {
+						p.sent(ctx.TellContext(gone, *to, p))
+					} else if p != nil {
+						p.handled.Add(1)
+					}
+				case do < 24:
+					if p := take(); p != nil {
+						p.sent(ctx.Tell(ctx.Self(), p))
+					}
+				case do < 30:
+					if r, err := ctx.Spawn(props(rng)); err == nil {
+						starts.Add(1)
+						known[rng.IntN(len(known))].Store(&r)
+					}
+				case do < 32:
+					ctx.Become(receive)
+				case do < 33:
+					ctx.Unbecome()
+				case do < 34:
+					if to != nil {
+						ctx.Stop(*to)
+					}
+				case do < 35:
+					ctx.StopSelf()
+				case do < 36:
+					return ways[rng.IntN(len(ways))].fail()
+				case do < 38:
+					yield()
+				case do < 39:
+					for r := range ctx.Children() {
+						ctx.Stop(r)
+						break
+					}
+				}
+			}
+			return nil
+		}
+		return actor.Props{
+			Mailbox: mailboxes[rng.IntN(len(mailboxes))], Throughput: rng.IntN(6),
+			New: making(&staged{receive: receive, stop: func(*actor.Context) error {
+				stops.Add(1)
+				return nil
+			}}),
+		}
+	}
+	for i := range 16 {
+		starts.Add(1)
+		r := w.spawn(props(rng))
+		known[i].Store(&r)
+	}
+	shutAt := rng.IntN(2 * messages)
+	var calls []*call[error]
+	for range senders {
+		rng := sub(rng)
+		calls = append(calls, start(e, "a loop of Tell", func() error {
+			for p := take(); p != nil; p = take() {
+				to := known[rng.IntN(len(known))].Load()
+				if to == nil {
+					p.handled.Add(1)
+					continue
+				}
+				p.sent(to.TellContext(gone, p))
+				if p.id >= shutAt {
+					_ = w.s.Shutdown(gone)
+				}
+				if rng.IntN(4) == 0 {
+					yield()
+				}
+			}
+			return nil
+		}))
+	}
+	for _, c := range calls {
+		e.same("what a sender saw", finished(w, c), nil)
+	}
+	w.shutdown()
+	for i := range all {
+		if !sent[i].Load() {
+			all[i].handled.Add(1)
+		}
+	}
+	w.accounted(all)
+	w.mu.Lock()
+	w.failures = nil
+	w.mu.Unlock()
+	w.end()
+	e.require(starts.Load() == stops.Load(), int(starts.Load()), " actors were spawned and ", int(stops.Load()), " PostStops were called")
+}
+
+// FR-034: without workers.
+var synchronousClauses = []Clause{
+	{
+		Name: "actor/run-until-idle", Rule: "FR-034",
+		Why: "a synchronous dispatcher runs actors in RunUntilIdle only, and then until none has anything to do; any other one says that it is none",
+		Check: actors(func(w *world) {
+			if !w.s.Synchronous() {
+				w.e.require(w.e.Impl.Promises.Eager, w.e.Impl.Name, " does not promise Eager, and its dispatcher is not a Synchronous one")
+				defer func() {
+					if v, ok := recover().(failure); ok {
+						panic(v)
+					}
+				}()
+				w.s.RunUntilIdle()
+				w.e.fail("RunUntilIdle of a system that is not synchronous did not panic")
+			}
+			d := &diary{}
+			r := w.spawn(actor.Props{New: hearing(d)})
+			from := w.spawnPuppet()
+			w.tell(r, 1)
+			w.ask(from, func(ctx *actor.Context) {
+				w.tells(ctx, r, 2)
+				w.s.RunUntilIdle() // within a turn it does nothing
+				w.e.require(len(d.read()) <= 1, "RunUntilIdle within a turn has run actors")
+				w.tells(ctx, r, 3)
+			})
+			w.e.Settle()
+			w.e.require(len(d.read()) == 0, "an actor ran although nobody has called RunUntilIdle")
+			start(w.e, "RunUntilIdle", func() error {
+				w.s.RunUntilIdle()
+				return nil
+			}).get()
+			got := d.read()
+			w.e.require(slices.Equal(got, numbers(1, 3)), "after RunUntilIdle the diary says “", quote(got), "”, want “1 2 3”")
+			w.s.Stop(r)
+			w.e.require(w.alive(r), "an actor stopped although nobody has called RunUntilIdle")
+			w.s.RunUntilIdle()
+			w.e.require(!w.alive(r), "an actor that was told to stop is there after RunUntilIdle")
+		}),
+	},
+	{
+		Name: "actor/run-many-callers", Rule: "FR-034", Kind: Stochastic,
+		Why: "any number of goroutines may send and call RunUntilIdle at once: actors run on one of them, one at a time, and nothing is left over",
+		Check: check(func(e *Env) {
+			rng := e.random()
+			for range e.rounds() {
+				runMany(e, rng)
+			}
+		}),
+	},
+	{
+		Name: "actor/deterministic", Rule: "X9", Kind: Promised, Needs: dyno.Promises{Deterministic: true},
+		Why: "Deterministic is promised: the same calls in the same order have the actors handle the same messages in the same order",
+		Check: check(func(e *Env) {
+			first := trace(e)
+			for range 5 {
+				again := trace(e)
+				e.require(len(first) == len(again), "two runs handled ", len(first), " and ", len(again), " messages")
+				for i := range first {
+					e.require(first[i] == again[i], "two runs differ in message ", i+1, ": ", first[i], " and ", again[i])
+				}
+			}
+		}),
+	},
+}
+
+// runMany lets several goroutines send, and call RunUntilIdle if there is one.
+func runMany(e *Env, rng *rand.Rand) {
+	const ring, callers, each, hops = 5, 4, 50, 3
+	w := e.world(actor.Config{})
+	defer w.abandon()
+	var inside, count atomic.Int32
+	refs := make([]actor.Ref, ring)
+	for i := range refs {
+		refs[i] = w.spawn(plain(func(ctx *actor.Context, msg any) error {
+			n := inside.Add(1)
+			w.e.require(n == 1 || !w.s.Synchronous(), "two actors of a synchronous system are in a turn at once")
+			yield()
+			if left := msg.(int); left > 0 {
+				w.tells(ctx, refs[(i+1)%ring], left-1)
+			}
+			inside.Add(-1)
+			count.Add(1)
+			return nil
+		}))
+	}
+	var calls []*call[error]
+	for range callers {
+		rng := sub(rng)
+		calls = append(calls, start(e, "a loop of Tell and RunUntilIdle", func() error {
+			for range each {
+				if err := refs[rng.IntN(ring)].Tell(hops); err != nil {
+					return err
+				}
+				if w.s.Synchronous() {
+					w.s.RunUntilIdle()
+				}
+			}
+			return nil
+		}))
+	}
+	for _, c := range calls {
+		e.same("what a caller saw", c.await(), nil)
+	}
+	const want = callers * each * (hops + 1)
+	w.until("all messages to be handled", func() bool { return count.Load() == want })
+	w.end()
+	e.require(count.Load() == want, int(count.Load()), " messages were handled, want ", want)
+}
+
+// trace runs a little world and returns who handled what.
+func trace(e *Env) (lines []string) {
+	w := e.world(actor.Config{})
+	defer w.abandon()
+	const peers = 8
+	rng := rand.New(rand.NewPCG(1, 1)) // the same calls every time
+	refs := make([]actor.Ref, peers)
+	for i := range refs {
+		refs[i] = w.spawn(actor.Props{Throughput: 1 + i%3, New: making(actor.ReceiveFunc(func(ctx *actor.Context, msg any) error {
+			n := msg.(int)
+			lines = append(lines, text(i, " handles ", n))
+			if n > 0 {
+				for k := range 1 + n%2 {
+					if err := ctx.TellContext(context.Background(), refs[(i*3+n+k)%peers], n-1); err != nil {
+						return err
+					}
+				}
+			}
+			return nil
+		}))})
+	}
+	for range 30 {
+		w.tell(refs[rng.IntN(peers)], 5)
+	}
+	w.idle()
+	w.s.Stop(refs[0])
+	w.idle()
+	w.end()
+	return lines
+}
+
+// FR-016: what is left.
+var actorLeftoverClauses = []Clause{
+	{
+		Name: "actor/leaves-no-goroutine", Rule: "FR-016", Kind: Promised, Needs: dyno.Promises{Parks: true},
+		Why: "no goroutine outlives a system, whatever was done with it",
+		Check: check(func(e *Env) {
+			base := e.goroutines()
+			for range 3 {
+				useSystem(e)
+			}
+			more := e.moreThan(base, 0)
+			e.require(more == 0, more, " goroutines are left of 3 systems that are done")
+		}),
+	},
+	{
+		Name: "actor/goroutines-bounded", Rule: "FR-016",
+		Why: "systems that are done leave no goroutine each",
+		Check: check(func(e *Env) {
+			if e.Goroutines == nil {
+				return
+			}
+			useSystem(e)
+			base := e.goroutines()
+			const systems = 16
+			for range systems {
+				useSystem(e)
+			}
+			more := e.moreThan(base, systems/2)
+			e.require(more == 0, more, " goroutines more after ", systems, " more systems")
+		}),
+	},
+	{
+		Name: "actor/stops-leave-no-goroutine", Rule: "FR-016", Kind: Promised, Needs: dyno.Promises{Parks: true},
+		Why: "an actor that has stopped leaves no goroutine, while its system goes on",
+		Check: actors(func(w *world) {
+			round := func() {
+				var refs []actor.Ref
+				for range 50 {
+					refs = append(refs, w.spawnPuppet())
+				}
+				for _, r := range refs {
+					w.in(r, func(*actor.Context) {})
+					w.s.Stop(r)
+				}
+				w.gone(refs...)
+			}
+			round()
+			base := w.e.goroutines()
+			for range 3 {
+				round()
+			}
+			more := w.e.moreThan(base, 2*runtime.GOMAXPROCS(0)) // workers may come
+			w.e.require(more == 0, more, " goroutines more after 150 actors have come and gone")
+		}),
+	},
+	{
+		Name: "actor/workers-gone", Rule: "V5",
+		Why: "when a system is done its dispatcher has no worker left, and says so",
+		Check: actors(func(w *world) {
+			for range 10 {
+				w.in(w.spawnPuppet(), func(*actor.Context) {})
+			}
+			w.shutdown()
+			w.until("the workers to be gone", func() bool { return w.s.Stats().Workers == 0 },
+				func() string { return text("Stats counts ", w.s.Stats().Workers, " workers after the end") })
+		}),
+	},
+}
+
+// useSystem makes a system, works with it and ends it.
+func useSystem(e *Env) {
+	w := e.world(actor.Config{})
+	defer w.abandon()
+	t := w.family(rand.New(rand.NewPCG(2, 2)), 10)
+	d := &diary{}
+	r := w.spawn(d.blocking(1, nil))
+	for i, from := range t.refs {
+		w.in(from, func(ctx *actor.Context) { w.tells(ctx, r, i) })
+		w.until("a message to be handled", func() bool { return len(d.read()) == i+1 })
+	}
+	w.tell(t.refs[5], &order{func(*actor.Context) error { panic("x") }})
+	w.failed(t.refs[5])
+	w.end()
+}

@@ -1,0 +1,758 @@
+package conformance
+
+import (
+	"context"
+	"errors"
+	"math/rand/v2"
+	"runtime"
+	"slices"
+	"sync"
+
+	"github.com/dynolab/dyno/actor"
+)
+
+// V1: hooks.
+var hookClauses = []Clause{
+	{
+		Name: "actor/hooks-in-order", Rule: "V1",
+		Why: "PreStart comes before the first message, PostStop after the last, each once: what one acquires the other lets go",
+		Check: actors(func(w *world) {
+			d := &diary{}
+			r := w.spawnNamed("a", d.staged("a"))
+			w.tell(r, 1, 2)
+			w.reads(d, "a-starts", "1", "2")
+			w.s.Stop(r)
+			w.s.Stop(r)
+			w.reads(d, "a-starts", "1", "2", "a-stops")
+			w.s.Stop(r)
+			w.idle()
+			w.shutdown()
+			w.reads(d, "a-starts", "1", "2", "a-stops")
+		}),
+	},
+	{
+		Name: "actor/prestart-first", Rule: "V1",
+		Why: "messages sent before PreStart has run wait for it, however fast they come",
+		Check: actors(func(w *world) {
+			d := &diary{}
+			const n = 20
+			w.in(w.guardian(), func(ctx *actor.Context) {
+				for i := range n {
+					started := false
+					r := w.born(ctx.Spawn(actor.Props{New: making(&staged{
+						start: func(ctx *actor.Context) error {
+							w.tells(ctx, ctx.Self(), i)
+							yield()
+							started = true
+							return nil
+						},
+						receive: func(ctx *actor.Context, msg any) error {
+							w.e.require(started, ctx.Self().Path(), " was given a message before PreStart had returned")
+							return d.hear(ctx, msg)
+						},
+					})}))
+					w.tells(ctx, r, n+i)
+				}
+			})
+			w.until(text(2*n, " messages to be handled"), func() bool { return len(d.read()) == 2*n })
+			got := d.read()
+			for i := range 2 * n {
+				w.e.require(slices.Contains(got, text(i)), "message ", i, " is missing: ", quote(got))
+			}
+		}),
+	},
+	{
+		Name: "actor/prestart-without-message", Rule: "V1",
+		Why: "PreStart runs although no message comes: an actor may be there to act, not to be told",
+		Check: actors(func(w *world) {
+			d := &diary{}
+			w.spawnNamed("a", d.staged("a"))
+			w.reads(d, "a-starts")
+			w.shutdown()
+			w.reads(d, "a-starts", "a-stops")
+		}),
+	},
+	{
+		Name: "actor/prestart-fails", Rule: "V1",
+		Why: "an actor whose PreStart fails was never started: it handles nothing, PostStop is not called, it stops, and what waited is undelivered",
+		Check: actors(func(w *world) {
+			for _, how := range failures(w.e) {
+				d := &diary{}
+				var r actor.Ref
+				w.in(w.guardian(), func(ctx *actor.Context) {
+					r = w.born(ctx.Spawn(actor.Props{New: making(&staged{
+						// Told from inside, so that both wait whoever is faster.
+						start: func(ctx *actor.Context) error {
+							w.tells(ctx, ctx.Self(), 1, 2)
+							d.note("starts")
+							return how.fail()
+						},
+						receive: d.hear,
+						stop: func(*actor.Context) error {
+							d.note("stops")
+							return nil
+						},
+					})}))
+				})
+				f := w.failed(r)
+				how.is(w.e, f.Err)
+				w.e.require(f.Msg == nil, "a failure in PreStart is said to be on message ", f.Msg)
+				w.undelivered(r, actor.ErrStopped, 1, 2)
+				w.gone(r)
+				w.reads(d, "starts")
+				w.returned(r.Tell(3), r, 3, actor.ErrStopped)
+			}
+			w.in(w.guardian(), func(*actor.Context) {}) // who is well
+		}),
+	},
+	{
+		Name: "actor/poststop-fails", Rule: "V1",
+		Why: "a PostStop that fails is reported and keeps nobody: the actor is gone, and its parent goes on",
+		Check: actors(func(w *world) {
+			for _, how := range failures(w.e) {
+				d := &diary{}
+				r := w.spawn(actor.Props{New: making(&staged{receive: d.hear, stop: func(*actor.Context) error {
+					d.note("stops")
+					return how.fail()
+				}})})
+				w.tell(r, 1)
+				w.reads(d, "1")
+				w.stop(r)
+				f := w.failed(r)
+				how.is(w.e, f.Err)
+				w.e.require(f.Msg == nil, "a failure in PostStop is said to be on message ", f.Msg)
+				w.reads(d, "1", "stops")
+			}
+			w.in(w.guardian(), func(ctx *actor.Context) {
+				for r := range ctx.Children() {
+					w.e.fail(r.String(), " has stopped and is still a child")
+				}
+			})
+		}),
+	},
+	{
+		Name: "actor/poststop-tells", Rule: "V1",
+		Why: "in PostStop an actor may still send, and its own mailbox takes nothing any more",
+		Check: actors(func(w *world) {
+			d := &diary{}
+			to := w.spawn(actor.Props{New: hearing(d)})
+			r := w.spawn(actor.Props{New: making(&staged{receive: d.hear, stop: func(ctx *actor.Context) error {
+				w.tells(ctx, to, "goodbye")
+				w.returned(ctx.Tell(ctx.Self(), "me"), ctx.Self(), "me", actor.ErrStopped)
+				w.e.require(ctx.Parent() == w.guardian(), "in PostStop the parent is ", ctx.Parent().String())
+				return nil
+			}})})
+			w.stop(r)
+			w.reads(d, "goodbye")
+		}),
+	},
+	{
+		Name: "actor/poststop-after-children", Rule: "V1",
+		Why: "an actor's PostStop comes when its children have stopped: what it lets go they may be using",
+		Check: actors(func(w *world) {
+			d := &diary{}
+			a := w.spawnNamed("a", d.staged("a"))
+			var b, c actor.Ref
+			w.in(a, func(ctx *actor.Context) { b = w.born(ctx.SpawnNamed("b", d.staged("b"))) })
+			w.in(b, func(ctx *actor.Context) { c = w.born(ctx.SpawnNamed("c", d.staged("c"))) })
+			w.reads(d, "a-starts", "b-starts", "c-starts")
+			w.stop(a)
+			w.gone(b, c)
+			w.reads(d, "a-starts", "b-starts", "c-starts", "c-stops", "b-stops", "a-stops")
+		}),
+	},
+}
+
+// staged returns the props of an actor that writes down its hooks and what it
+// is told.
+func (d *diary) staged(name string) actor.Props {
+	return actor.Props{New: making(&staged{
+		receive: d.hear,
+		start: func(*actor.Context) error {
+			d.note(name, "-starts")
+			return nil
+		},
+		stop: func(*actor.Context) error {
+			d.note(name, "-stops")
+			return nil
+		},
+	})}
+}
+
+// misfortune is a way to fail.
+type misfortune struct {
+	name string
+	fail func() error
+	is   func(e *Env, err error) // demands that err is of that kind
+}
+
+// failures returns the ways to fail that the platform has.
+func failures(e *Env) []misfortune {
+	all := []misfortune{
+		{"error", func() error { return errA }, func(e *Env, err error) { e.same("the failure", err, errA) }},
+		{"panic", func() error { panic(errB) }, func(e *Env, err error) {
+			var p *actor.PanicError
+			e.require(errors.As(err, &p) && p.Value == errB && errors.Is(err, errB), "the failure is ", err, ", want a *PanicError of ", errB)
+			e.require(!e.Platform.Stacks || len(p.Stack) > 0, "the *PanicError has no stack")
+		}},
+	}
+	if e.Platform.RuntimePanics {
+		all = append(all, misfortune{"run-time error", func() error {
+			var m map[int]int
+			m[e.Rounds] = 1
+			return nil
+		}, func(e *Env, err error) {
+			var r runtime.Error
+			e.require(errors.As(err, &r), "the failure is ", err, ", want a runtime.Error")
+		}})
+	}
+	if e.Platform.Goexit {
+		all = append(all, misfortune{"Goexit", func() error {
+			runtime.Goexit()
+			return nil
+		}, func(e *Env, err error) { e.same("the failure", err, actor.ErrGoexit) }})
+	}
+	return all
+}
+
+// FR-002: become and unbecome.
+var behaviourClauses = []Clause{
+	{
+		Name: "actor/become", Rule: "FR-002",
+		Why: "behaviours are a stack: Become puts one on top for the messages that follow, Unbecome takes it off, and the actor's own is at the bottom",
+		Check: actors(func(w *world) {
+			d := &diary{}
+			var behave func(level int) actor.ReceiveFunc
+			behave = func(level int) actor.ReceiveFunc {
+				return func(ctx *actor.Context, msg any) error {
+					d.note(level, msg)
+					switch msg {
+					case "up":
+						ctx.Become(behave(level + 1))
+					case "down":
+						w.e.require(ctx.Unbecome() == (level > 0), "Unbecome at level ", level, " said ", level == 0)
+					}
+					return nil
+				}
+			}
+			r := w.spawn(plain(behave(0)))
+			w.tell(r, "up", "x", "up", "up", "down", "x", "down", "down", "down", "x", "up", "x")
+			w.reads(d, "0up", "1x", "1up", "2up", "3down", "2x", "2down", "1down", "0down", "0x", "0up", "1x")
+		}),
+	},
+	{
+		Name: "actor/become-keeps-hooks", Rule: "FR-002",
+		Why: "the hooks are the actor's and not a behaviour's: PostStop lets go what PreStart acquired, whatever the actor has become",
+		Check: actors(func(w *world) {
+			d := &diary{}
+			r := w.spawnNamed("a", d.staged("a"))
+			w.in(r, func(ctx *actor.Context) {
+				for range 3 {
+					ctx.Become(func(_ *actor.Context, msg any) error {
+						d.note("became ", msg)
+						return nil
+					})
+				}
+			})
+			w.tell(r, 1)
+			w.reads(d, "a-starts", "became 1")
+			w.stop(r)
+			w.reads(d, "a-starts", "became 1", "a-stops")
+		}),
+	},
+	{
+		Name: "actor/become-in-prestart", Rule: "FR-002",
+		Why: "an actor may become something before its first message, and also while messages wait",
+		Check: actors(func(w *world) {
+			d := &diary{}
+			r := w.spawn(actor.Props{New: making(&staged{
+				receive: func(*actor.Context, any) error { return errA },
+				start: func(ctx *actor.Context) error {
+					ctx.Become(func(ctx *actor.Context, msg any) error {
+						d.note("new ", msg)
+						ctx.Become(d.hear)
+						return nil
+					})
+					w.tells(ctx, ctx.Self(), 1, 2, 3)
+					return nil
+				},
+			})})
+			w.reads(d, "new 1", "2", "3")
+			w.stop(r)
+		}),
+	},
+}
+
+// V7, FR-004: stopping one.
+var stopClauses = []Clause{
+	{
+		Name: "actor/stop-overtakes", Rule: "FR-004",
+		Why: "system messages come before user messages: an actor that is told to stop handles none of the 1,000 that wait, and each becomes a dead letter, in order",
+		Check: actors(func(w *world) {
+			var msgs []any
+			for i := range 1000 {
+				msgs = append(msgs, i)
+			}
+			d := &diary{}
+			for _, stop := range []func(ctx *actor.Context, r actor.Ref){
+				func(ctx *actor.Context, _ actor.Ref) { ctx.StopSelf() },
+				func(ctx *actor.Context, r actor.Ref) { ctx.Stop(r) },
+				func(_ *actor.Context, r actor.Ref) { w.s.Stop(r) },
+			} {
+				r := w.spawn(actor.Props{New: hearing(d)})
+				w.ask(r, func(ctx *actor.Context) {
+					w.tells(ctx, r, msgs...)
+					stop(ctx, r)
+				})
+				w.undelivered(r, actor.ErrStopped, msgs...)
+				w.gone(r)
+			}
+			w.reads(d)
+		}),
+	},
+	{
+		Name: "actor/stop-overtakes-from-outside", Rule: "FR-004", Needs: overlapEager,
+		Why: "the same when messages and stop come from outside while the actor is busy",
+		Check: actors(func(w *world) {
+			d := &diary{}
+			r, g := w.hold(actor.Props{New: hearing(d)})
+			var msgs []any
+			for i := range 1000 {
+				msgs = append(msgs, i)
+			}
+			w.tell(r, msgs...)
+			w.s.Stop(r)
+			w.idle()
+			g.open()
+			w.undelivered(r, actor.ErrStopped, msgs...)
+			w.gone(r)
+			w.reads(d)
+		}),
+	},
+	{
+		Name: "actor/stop-idle", Rule: "V7",
+		Why: "an actor with nothing to do stops too when it is told, by its parent, by another actor, from outside, also if it has never had a message",
+		Check: actors(func(w *world) {
+			stranger := w.spawnPuppet()
+			for _, used := range []bool{false, true} {
+				for _, stop := range []func(r actor.Ref){
+					func(r actor.Ref) { w.in(w.guardian(), func(ctx *actor.Context) { ctx.Stop(r) }) },
+					func(r actor.Ref) { w.in(stranger, func(ctx *actor.Context) { ctx.Stop(r) }) },
+					func(r actor.Ref) { w.s.Stop(r) },
+				} {
+					r := w.spawnPuppet()
+					if used {
+						w.in(r, func(*actor.Context) {})
+					}
+					w.idle()
+					stop(r)
+					w.gone(r)
+				}
+			}
+		}),
+	},
+	{
+		Name: "actor/stop-idle-soon", Rule: "FR-004",
+		Why: "a system message that comes just as the actor goes idle is found: the turn's end looks once more",
+		Check: actors(func(w *world) {
+			d := &diary{}
+			for i := range 100 {
+				r := w.spawn(actor.Props{New: hearing(d)})
+				w.tell(r, i)
+				for range i % 10 {
+					yield()
+				}
+				if i%2 == 0 {
+					w.idle()
+				}
+				w.s.Stop(r)
+				w.gone(r)
+			}
+			w.mu.Lock()
+			w.letters = nil // who was stopped in time has one
+			w.mu.Unlock()
+		}),
+	},
+	{
+		Name: "actor/stop-last-message", Rule: "V7",
+		Why: "the message during which an actor stops itself is its last, and it is handled to the end",
+		Check: actors(func(w *world) {
+			d := &diary{}
+			r := w.spawn(plain(func(ctx *actor.Context, msg any) error {
+				if msg == 2 {
+					w.tells(ctx, ctx.Self(), 3)
+					ctx.StopSelf()
+					ctx.StopSelf()
+					w.tells(ctx, ctx.Self(), 4) // accepted: the mailbox closes when the message has been handled
+				}
+				d.note(msg)
+				return nil
+			}))
+			w.tell(r, 1)
+			w.reads(d, "1")
+			w.tell(r, 2)
+			w.undelivered(r, actor.ErrStopped, 3, 4)
+			w.reads(d, "1", "2")
+		}),
+	},
+	{
+		Name: "actor/stop-refuses", Rule: "FR-009",
+		Why: "whoever sends to an actor that has stopped gets the message back, from outside and from a turn, with and without a context",
+		Check: actors(func(w *world) {
+			for _, m := range mailboxes {
+				r := w.spawn(actor.Props{New: w.puppet, Mailbox: m})
+				w.stop(r)
+				ended := ended(errStop)
+				for range 2 {
+					w.returned(r.Tell(1), r, 1, actor.ErrStopped)
+					w.returned(r.TellContext(context.Background(), 1), r, 1, actor.ErrStopped)
+					w.returned(r.TellContext(ended, 1), r, 1, actor.ErrStopped)
+					w.in(w.guardian(), func(ctx *actor.Context) {
+						w.returned(ctx.Tell(r, 1), r, 1, actor.ErrStopped)
+						w.returned(ctx.TellContext(ended, r, 1), r, 1, actor.ErrStopped)
+					})
+				}
+				w.in(w.guardian(), func(ctx *actor.Context) { ctx.Forward(r, 2) })
+				w.undelivered(r, actor.ErrStopped, 2)
+			}
+			w.idle()
+			st := w.s.Stats()
+			w.e.require(st.Returned == uint64(10*len(mailboxes)), "Stats.Returned is ", st.Returned, " after ", 10*len(mailboxes), " messages came back")
+		}),
+	},
+	{
+		Name: "actor/stop-waiting-letters", Rule: "FR-009",
+		Why: "what waits in a mailbox when its actor stops becomes a dead letter, with its receiver and reason, whatever the mailbox",
+		Check: actors(func(w *world) {
+			for _, m := range mailboxes {
+				r := w.spawn(actor.Props{New: w.puppet, Mailbox: m})
+				w.ask(r, func(ctx *actor.Context) {
+					w.tells(ctx, r, 1, 2, 3)
+					ctx.StopSelf()
+				})
+				w.undelivered(r, actor.ErrStopped, 1, 2, 3)
+				w.gone(r)
+			}
+		}),
+	},
+	{
+		Name: "actor/stop-holds-messages", Rule: "FR-004", Needs: overlapEager,
+		Why: "an actor whose children are still stopping handles no user message and takes none, but is there until the last child is gone",
+		Check: actors(func(w *world) {
+			d := &diary{}
+			r := w.spawn(actor.Props{New: hearing(d)})
+			var child actor.Ref
+			w.in(r, func(ctx *actor.Context) { child = w.born(ctx.Spawn(actor.Props{New: w.puppet})) })
+			g := w.e.gate()
+			w.ask(child, func(*actor.Context) { g.pass() })
+			w.reached(g, 1)
+			w.s.Stop(r)
+			w.until("the mailbox to be closed", func() bool {
+				err := r.Tell("x")
+				if err == nil {
+					w.undelivered(r, actor.ErrStopped, "x")
+					return false
+				}
+				w.returned(err, r, "x", actor.ErrStopped)
+				return true
+			})
+			_, ok := w.s.Lookup(r.PID())
+			w.e.require(ok, "the parent has stopped before its child")
+			w.reads(d)
+			g.open()
+			w.gone(child, r)
+			w.reads(d)
+		}),
+	},
+	{
+		Name: "actor/stop-family", Rule: "V7",
+		Why: "stopping an actor stops all below it, children before parents, and nobody else",
+		Check: actors(func(w *world) {
+			t := w.family(w.e.random(), 60)
+			top := t.refs[1]
+			below := map[actor.Ref]bool{top: true}
+			for i, r := range t.refs {
+				if i > 0 && below[t.refs[t.parent[i]]] {
+					below[r] = true
+				}
+			}
+			w.stop(top)
+			for _, r := range t.refs {
+				w.e.require(w.alive(r) != below[r], r.Path(), " is alive: ", w.alive(r), ", after its ancestor was stopped: ", below[r])
+			}
+			t.inOrder(len(below))
+			w.shutdown()
+			t.inOrder(len(t.refs))
+		}),
+	},
+}
+
+// mailboxes holds a configuration of every kind, with room for three messages
+// of equal priority.
+var mailboxes = []actor.MailboxConfig{
+	{},
+	{Policy: actor.DropNewest, Capacity: 3},
+	{Policy: actor.DropOldest, Capacity: 3},
+	{Policy: actor.Grow, Capacity: 2},
+	{Policy: actor.Block, Capacity: 3},
+	{Priority: samePriority},
+	{Policy: actor.DropNewest, Capacity: 3, Priority: samePriority},
+	{Policy: actor.DropOldest, Capacity: 3, Priority: samePriority},
+	{Policy: actor.Grow, Capacity: 2, Priority: samePriority},
+	{Policy: actor.Block, Capacity: 3, Priority: samePriority},
+}
+
+func samePriority(any) int { return 0 }
+
+// tree is a family of actors that write down in which order they stop.
+type tree struct {
+	w      *world
+	refs   []actor.Ref
+	parent []int // index of the parent, or -1
+
+	mu    sync.Mutex
+	stops []int // in order
+}
+
+// family spawns n actors below the guardian, at random places.
+func (w *world) family(rng *rand.Rand, n int) *tree {
+	t := &tree{w: w}
+	for i := range n {
+		p := actor.Props{New: making(&staged{receive: (&diary{}).hear, stop: func(*actor.Context) error {
+			t.mu.Lock()
+			t.stops = append(t.stops, i)
+			t.mu.Unlock()
+			return nil
+		}})}
+		parent := -1
+		above := w.guardian()
+		if i > 0 {
+			parent = max(0, i-1-rng.IntN(8))
+			above = t.refs[parent]
+		}
+		w.in(above, func(ctx *actor.Context) { t.refs = append(t.refs, w.born(ctx.Spawn(p))) })
+		t.parent = append(t.parent, parent)
+	}
+	return t
+}
+
+// inOrder demands that n of the family have stopped, each once, and children
+// before parents.
+func (t *tree) inOrder(n int) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.w.e.require(len(t.stops) == n, len(t.stops), " PostStops were called, want ", n)
+	when := make([]int, len(t.refs))
+	for at, i := range t.stops {
+		t.w.e.require(when[i] == 0, "PostStop of actor ", i, " was called twice")
+		when[i] = at + 1
+	}
+	for i, p := range t.parent {
+		if p >= 0 && when[p] > 0 {
+			t.w.e.require(when[i] > 0 && when[i] < when[p], "actor ", p, " stopped before its child ", i, ": the order was ", t.stops)
+		}
+	}
+}
+
+// V7: the end of a system.
+var shutdownClauses = []Clause{
+	{
+		Name: "actor/shutdown-all", Rule: "V7",
+		Why: "after Shutdown every actor has stopped, children before parents, and PostStop was called once for each",
+		Check: actors(func(w *world) {
+			t := w.family(w.e.random(), 60)
+			w.shutdown()
+			t.inOrder(len(t.refs))
+			for _, r := range t.refs {
+				_, ok := w.s.Lookup(r.PID())
+				w.e.require(!ok, r.Path(), " is found after Shutdown")
+				w.returned(r.Tell(1), r, 1, actor.ErrStopped)
+			}
+			g := w.guardian()
+			w.returned(g.Tell(1), g, 1, actor.ErrStopped)
+		}),
+	},
+	{
+		Name: "actor/shutdown-waiting-letters", Rule: "FR-009", Needs: overlapEager,
+		Why: "what waits anywhere when the system is shut down becomes a dead letter",
+		Check: actors(func(w *world) {
+			d := &diary{}
+			r, g := w.hold(actor.Props{New: hearing(d)})
+			w.tell(r, 1, 2, 3)
+			c := start(w.e, "Shutdown", func() error { return w.s.Shutdown(context.Background()) })
+			c.blocks("an actor has not stopped")
+			w.tell(r, 4) // it does not know yet
+			g.open()
+			if !w.e.Exact {
+				finished(w, c) // and the actor may have been told later
+				w.mu.Lock()
+				w.letters = nil
+				w.mu.Unlock()
+				return
+			}
+			w.undelivered(r, actor.ErrStopped, 1, 2, 3, 4)
+			w.e.same("what Shutdown returned", finished(w, c), nil)
+			w.done(nil)
+			w.reads(d)
+		}),
+	},
+	{
+		Name: "actor/shutdown-limit", Rule: "V7", Needs: overlapEager,
+		Why: "Shutdown returns when its context ends, and says who has not stopped; they go on stopping, and a second call sees it",
+		Check: actors(func(w *world) {
+			other := w.spawnNamed("other", actor.Props{New: w.puppet})
+			a := w.spawnNamed("a", actor.Props{New: w.puppet})
+			var b actor.Ref
+			w.in(a, func(ctx *actor.Context) { b = w.born(ctx.SpawnNamed("b", actor.Props{New: w.puppet})) })
+			g := w.e.gate()
+			w.ask(b, func(*actor.Context) { g.pass() })
+			w.reached(g, 1)
+			ctx, cancel := context.WithCancel(context.Background())
+			c := start(w.e, "Shutdown", func() error { return w.s.Shutdown(ctx) })
+			w.gone(other)
+			c.blocks("an actor has not stopped")
+			cancel()
+			var s *actor.ShutdownError
+			err := finished(w, c)
+			w.e.require(errors.As(err, &s) && s.Cause == context.Canceled && errors.Is(err, context.Canceled),
+				"Shutdown returned ", err, ", want a *ShutdownError because of ", context.Canceled)
+			running := map[string]actor.Straggler{}
+			for _, r := range s.Running {
+				running[r.Path] = r
+			}
+			for path, state := range map[string]actor.State{
+				"/": actor.StateStopping, "/user": actor.StateStopping, "/user/a": actor.StateStopping, "/user/a/b": actor.StateRunning,
+			} {
+				r, ok := running[path]
+				w.e.require(ok && r.State == state && !r.PID.IsZero(), "Shutdown does not say that ", path, " is ", state.String(), " but: ", err)
+			}
+			for path := range running {
+				w.e.require(path != "/user/other", "Shutdown says that /user/other has not stopped")
+			}
+			w.e.require(running["/user/a/b"].PID == b.PID(), "Shutdown reports /user/a/b with PID ", running["/user/a/b"].PID.String(), ", want ", b.PID().String())
+			select {
+			case <-w.s.Done():
+				w.e.fail("Done is closed while ", b.Path(), " is in a turn")
+			default:
+			}
+			again := start(w.e, "Shutdown", func() error { return w.s.Shutdown(nil) }) //nolint:staticcheck // nil means Background
+			again.blocks("an actor has not stopped")
+			g.open()
+			w.e.same("what the second Shutdown returned", finished(w, again), nil)
+			w.done(nil)
+		}),
+	},
+	{
+		Name: "actor/shutdown-many", Rule: "V7",
+		Why: "any number of goroutines may call Shutdown, at once and afterwards: all return when the system is done",
+		Check: actors(func(w *world) {
+			for range 20 {
+				w.spawnPuppet()
+			}
+			var calls []*call[error]
+			for range 4 {
+				calls = append(calls, start(w.e, "Shutdown", func() error {
+					err := w.s.Shutdown(context.Background())
+					select {
+					case <-w.s.Done():
+					default:
+						return errors.New("Shutdown returned before Done was closed")
+					}
+					return err
+				}))
+			}
+			for _, c := range calls {
+				w.e.same("what Shutdown returned", finished(w, c), nil)
+			}
+			w.shutdown()
+		}),
+	},
+	{
+		Name: "actor/shutdown-within-a-turn", Rule: "V7",
+		Why: "an actor may begin the end of its system; it cannot wait for it, being in the way, and is told so when its context ends",
+		Check: actors(func(w *world) {
+			r := w.spawnPuppet()
+			d := &diary{}
+			w.ask(r, func(ctx *actor.Context) {
+				var s *actor.ShutdownError
+				err := w.s.Shutdown(ended(errStop))
+				w.e.require(errors.As(err, &s), "Shutdown within a turn returned ", err, ", want a *ShutdownError")
+				found := false
+				for _, x := range s.Running {
+					found = found || x.PID == r.PID()
+				}
+				w.e.require(found, "Shutdown within a turn does not say that the caller has not stopped: ", err)
+				d.note("told")
+			})
+			w.done(nil)
+			w.reads(d, "told")
+		}),
+	},
+	{
+		Name: "actor/shutdown-sends-race", Rule: "FR-009", Kind: Stochastic,
+		Why: "messages sent while the system goes down are handled, come back or become dead letters: none is lost, none is in two places",
+		Check: check(func(e *Env) {
+			rng := e.random()
+			for range e.rounds() {
+				shutdownRace(e, rng)
+			}
+		}),
+	},
+}
+
+// shutdownRace lets actors and goroutines send while the system is shut down.
+func shutdownRace(e *Env, rng *rand.Rand) {
+	const receivers, senders, each = 4, 4, 60
+	w := e.world(actor.Config{})
+	defer w.abandon()
+	all := parcels(senders * each * 2)
+	gone := ended(errStop)
+	var to []actor.Ref
+	for i := range receivers {
+		m := mailboxes[rng.IntN(len(mailboxes))]
+		to = append(to, w.spawn(actor.Props{Mailbox: m, New: making(actor.ReceiveFunc(func(ctx *actor.Context, msg any) error {
+			p := msg.(*parcel)
+			p.handled.Add(1)
+			if p.id < len(all)/2 { // and one more, to a neighbour
+				next := &all[p.id+len(all)/2]
+				next.sent(ctx.TellContext(gone, to[(i+1)%len(to)], next)) // a ring that waits would wait for ever
+			}
+			return nil
+		}))}))
+	}
+	after := rng.IntN(each)
+	var calls []*call[error]
+	for s := range senders {
+		rng := sub(rng)
+		calls = append(calls, start(e, "a loop of Tell", func() error {
+			for i := range each {
+				p := &all[s*each+i]
+				ctx, cancel := context.WithCancel(context.Background())
+				if rng.IntN(4) == 0 {
+					cancel()
+				}
+				err := to[rng.IntN(len(to))].TellContext(ctx, p)
+				cancel()
+				p.sent(err)
+				if s == 0 && i == after {
+					_ = w.s.Shutdown(ended(errStop))
+				}
+				if rng.IntN(8) == 0 {
+					yield()
+				}
+			}
+			return nil
+		}))
+	}
+	for _, c := range calls {
+		e.same("what a sender saw", finished(w, c), nil)
+	}
+	w.shutdown()
+	for i := range len(all) / 2 { // a message that was not handled sent no other
+		if all[i].handled.Load() == 0 {
+			all[i+len(all)/2].returned.Add(1)
+		}
+	}
+	w.accounted(all)
+	w.end()
+}

@@ -1,0 +1,461 @@
+package conformance
+
+import (
+	"math/rand/v2"
+	"sync/atomic"
+
+	"github.com/dynolab/dyno"
+	"github.com/dynolab/dyno/actor"
+)
+
+// V3: from tell to receive.
+var messageClauses = []Clause{
+	{
+		Name: "actor/tell-in-order", Rule: "V3",
+		Why: "messages of one sender to one actor are handled in the order of sending, each once, from outside and from a turn, whatever the mailbox",
+		Check: actors(func(w *world) {
+			for i, m := range mailboxes {
+				if m.Capacity > 0 {
+					m.Capacity = 300
+				}
+				d := &diary{}
+				r := w.spawn(actor.Props{New: hearing(d), Mailbox: m})
+				for n := range 100 {
+					w.tell(r, n+1)
+				}
+				w.reads(d, numbers(1, 100)...)
+				w.in(w.guardian(), func(ctx *actor.Context) {
+					for n := range 100 {
+						w.tells(ctx, r, n+101)
+					}
+				})
+				w.reads(d, numbers(1, 200)...)
+				w.in(r, func(ctx *actor.Context) {
+					for n := range 100 {
+						w.tells(ctx, r, n+201)
+					}
+				})
+				w.reads(d, numbers(1, 300)...)
+				if i%2 == 0 {
+					w.stop(r)
+				}
+			}
+		}),
+	},
+	{
+		Name: "actor/tell-identity", Rule: "FR-011",
+		Why: "what arrives is the very value that was sent, nil included: messages are untyped and nobody copies or wraps them",
+		Check: actors(func(w *world) {
+			p := &parcel{}
+			sent := []any{nil, 0, "x", p, w, 1.5, struct{}{}, [2]int{1, 2}, errA, w.guardian(), order{}.do == nil}
+			var got []any
+			var n atomic.Int32
+			r := w.spawn(plain(func(_ *actor.Context, msg any) error {
+				got = append(got, msg)
+				n.Add(1)
+				return nil
+			}))
+			w.tell(r, sent...)
+			w.until("all messages to be handled", func() bool { return int(n.Load()) == len(sent) })
+			for i := range sent {
+				w.e.require(got[i] == sent[i], "message ", i+1, " arrived as ", got[i], ", want ", sent[i])
+			}
+		}),
+	},
+	{
+		Name: "actor/tell-only-queues", Rule: "FR-004",
+		Why: "to send queues and schedules and never runs the receiver: a sender can send with a lock held",
+		Check: actors(func(w *world) {
+			d := &diary{}
+			g := w.e.gate()
+			r := w.spawn(plain(func(_ *actor.Context, msg any) error {
+				g.pass()
+				d.note(msg)
+				return nil
+			}))
+			w.tell(r, 1) // hangs if the handler runs inside
+			g.open()
+			w.reads(d, "1")
+			from := w.spawnPuppet()
+			g2 := w.e.gate()
+			r2 := w.spawn(plain(func(_ *actor.Context, msg any) error {
+				g2.pass()
+				d.note(msg)
+				return nil
+			}))
+			w.in(from, func(ctx *actor.Context) {
+				w.tells(ctx, r2, 2)
+				g2.open()
+			})
+			w.reads(d, "1", "2")
+		}),
+	},
+	{
+		Name: "actor/tell-self", Rule: "V1",
+		Why: "an actor may send to itself: the message waits until the present one has been handled",
+		Check: actors(func(w *world) {
+			d := &diary{}
+			depth := 0
+			r := w.spawn(plain(func(ctx *actor.Context, msg any) error {
+				depth++
+				w.e.require(depth == 1, "a message was handled inside another one")
+				if n := msg.(int); n < 50 {
+					w.tells(ctx, ctx.Self(), n+1)
+				}
+				d.note(msg)
+				depth--
+				return nil
+			}))
+			w.tell(r, 1)
+			w.reads(d, numbers(1, 50)...)
+		}),
+	},
+	{
+		Name: "actor/tell-wakes", Rule: "V3",
+		Why: "an actor that has gone idle is woken by the next message, every time",
+		Check: actors(func(w *world) {
+			d := &diary{}
+			r := w.spawn(actor.Props{New: hearing(d)})
+			from := w.spawnPuppet()
+			for i := range 25 {
+				w.tell(r, 2*i+1)
+				w.reads(d, numbers(1, 2*i+1)...)
+				w.in(from, func(ctx *actor.Context) { w.tells(ctx, r, 2*i+2) })
+				w.reads(d, numbers(1, 2*i+2)...)
+			}
+		}),
+	},
+	{
+		Name: "actor/tell-wakes-race", Rule: "V3", Kind: Stochastic, Needs: dyno.Promises{Eager: true},
+		Why: "a message that comes just as its receiver goes idle is found: otherwise an answer never comes, once in a million",
+		Check: check(func(e *Env) {
+			rng := e.random()
+			for range e.rounds() {
+				w := e.world(actor.Config{})
+				defer w.abandon()
+				m := mailboxes[rng.IntN(len(mailboxes))]
+				heard := make(chan any, 1)
+				r := w.spawn(actor.Props{Mailbox: m, New: making(actor.ReceiveFunc(func(_ *actor.Context, msg any) error {
+					heard <- msg
+					return nil
+				}))})
+				c := start(e, "a loop of Tell and waiting for the answer", func() error {
+					for i := range 500 {
+						if err := r.Tell(i); err != nil {
+							return err
+						}
+						for range rng.IntN(3) {
+							yield()
+						}
+						if got := <-heard; got != i {
+							e.fail("the answer to ", i, " is ", got)
+						}
+					}
+					return nil
+				})
+				e.same("what the sender saw", finished(w, c), nil)
+				w.end()
+			}
+		}),
+	},
+	{
+		Name: "actor/tell-chain", Rule: "V3",
+		Why: "a message handed on from actor to actor arrives, round after round: no hop is lost, and nobody has to be woken from outside",
+		Check: actors(func(w *world) {
+			const n, laps = 50, 20
+			var count [n]int
+			var done atomic.Bool
+			refs := make([]actor.Ref, n)
+			for i := range refs {
+				refs[i] = w.spawn(plain(func(ctx *actor.Context, msg any) error {
+					left := msg.(int)
+					count[i]++
+					if left == 0 {
+						done.Store(true)
+						return nil
+					}
+					w.tells(ctx, refs[(i+1)%n], left-1)
+					return nil
+				}))
+			}
+			w.tell(refs[0], n*laps-1)
+			w.until("the last hop", done.Load)
+			for i, c := range count {
+				w.e.require(c == laps, "actor ", i, " had the message ", c, " times, want ", laps)
+			}
+		}),
+	},
+	{
+		Name: "actor/tell-many-to-one", Rule: "V3", Kind: Stochastic,
+		Why: "whoever sends at the same time, each sender's messages arrive once and in the order of sending, and the receiver's state needs no lock",
+		Check: check(func(e *Env) {
+			rng := e.random()
+			for range e.rounds() {
+				manyToOne(e, rng)
+			}
+		}),
+	},
+	{
+		Name: "actor/tell-random", Rule: "V3", Kind: Stochastic,
+		Why: "actors that all send to each other at random lose nothing, get nothing twice, and see each sender's messages in order",
+		Check: check(func(e *Env) {
+			rng := e.random()
+			for range e.rounds() {
+				exchange(e, rng)
+			}
+		}),
+	},
+	{
+		Name: "actor/one-at-a-time", Rule: "V1", Needs: overlapEager,
+		Why: "an actor handles one message at a time, whoever sends, stops or wakes it meanwhile: its state is its own",
+		Check: actors(func(w *world) {
+			r, g := w.hold(actor.Props{New: w.puppet})
+			inside := w.e.gate()
+			inside.open()
+			other := w.spawnPuppet()
+			count := 0
+			for i := range 20 {
+				o := &order{func(*actor.Context) error {
+					inside.pass()
+					count++
+					return nil
+				}}
+				if i%2 == 0 {
+					w.tell(r, o)
+				} else {
+					w.in(other, func(ctx *actor.Context) { w.tells(ctx, r, o) })
+				}
+			}
+			w.idle()
+			w.e.require(len(inside.arrived) == 0, len(inside.arrived), " messages were handled while another one was")
+			g.open()
+			w.reached(inside, 20)
+			g2 := w.e.gate()
+			w.ask(r, func(*actor.Context) { g2.pass() })
+			w.reached(g2, 1)
+			w.e.require(count == 20, count, " messages were handled, want 20")
+			w.ask(r, func(*actor.Context) { inside.pass() })
+			w.s.Stop(r) // a system message is no turn either
+			w.idle()
+			w.e.require(len(inside.arrived) == 0 && w.alive(r), "a stop had a turn while a message was being handled")
+			g2.open()
+			w.gone(r)
+			w.mu.Lock()
+			left := len(w.letters)
+			w.letters = nil
+			w.mu.Unlock()
+			w.e.require(left == 1, left, " dead letters, want 1")
+		}),
+	},
+	{
+		Name: "actor/forward", Rule: "FR-030",
+		Why: "what is forwarded arrives as it is; what cannot be is a dead letter with the reason, since its sender has long gone on",
+		Check: actors(func(w *world) {
+			d := &diary{}
+			to := w.spawn(actor.Props{New: hearing(d)})
+			gone := w.spawnPuppet()
+			w.stop(gone)
+			next := to
+			r := w.spawn(plain(func(ctx *actor.Context, msg any) error {
+				if o, ok := msg.(*order); ok {
+					return o.do(ctx)
+				}
+				ctx.Forward(next, msg)
+				return nil
+			}))
+			w.tell(r, 1, 2, 3)
+			w.reads(d, "1", "2", "3")
+			w.in(r, func(*actor.Context) { next = gone })
+			w.tell(r, 4)
+			w.undelivered(gone, actor.ErrStopped, 4)
+			full := w.spawn(actor.Props{New: hearing(d), Mailbox: actor.MailboxConfig{Policy: actor.DropNewest, Capacity: 1}})
+			w.in(full, func(ctx *actor.Context) {
+				ctx.Forward(full, 5)
+				ctx.Forward(full, 6)
+			})
+			w.undelivered(full, actor.ErrFull, 6)
+			w.reads(d, "1", "2", "3", "5")
+			w.e.require(w.s.Stats().Returned == 0, "a forwarded message is counted as returned")
+		}),
+	},
+	{
+		Name: "actor/request-reply", Rule: "FR-029",
+		Why: "an answer goes to the Ref that came in the message: there is no hidden sender",
+		Check: actors(func(w *world) {
+			type request struct {
+				n  int
+				re actor.Ref
+			}
+			server := w.spawn(plain(func(ctx *actor.Context, msg any) error {
+				q := msg.(request)
+				w.tells(ctx, q.re, q.n*q.n)
+				return nil
+			}))
+			d := &diary{}
+			client := w.spawn(actor.Props{New: hearing(d)})
+			w.in(client, func(ctx *actor.Context) {
+				for n := range 5 {
+					w.tells(ctx, server, request{n, ctx.Self()})
+				}
+			})
+			w.reads(d, "0", "1", "4", "9", "16")
+		}),
+	},
+}
+
+// FR-009: send errors give the message back.
+var sendErrorClauses = []Clause{
+	{
+		Name: "actor/send-error", Rule: "FR-009",
+		Why: "a message that is not accepted comes back with its receiver and the reason, in words too, and is counted",
+		Check: actors(func(w *world) {
+			r := w.spawnNamed("a", actor.Props{New: w.puppet})
+			w.stop(r)
+			p := &parcel{}
+			for range 3 {
+				err := r.Tell(p)
+				w.returned(err, r, p, actor.ErrStopped)
+				w.e.require(len(err.Error()) > len(r.String()), "the SendError says only ", err)
+			}
+			w.idle()
+			st := w.s.Stats()
+			w.e.require(st.Returned == 3 && st.DeadLetters == 0, "Stats counts ", st.Returned, " returned and ", st.DeadLetters, " dead letters, want 3 and 0")
+		}),
+	},
+	{
+		Name: "actor/send-context", Rule: "V3",
+		Why: "tell never waits unless the mailbox is full and its policy is Block: a context that has ended refuses no message for which there is room, and nil is one that never ends",
+		Check: actors(func(w *world) {
+			late := ended(errStop)
+			for _, m := range mailboxes {
+				d := &diary{}
+				r := w.spawn(actor.Props{New: hearing(d), Mailbox: m})
+				w.e.same("what TellContext with an ended context returned", r.TellContext(late, 1), nil)
+				w.reads(d, "1")
+				w.in(w.guardian(), func(ctx *actor.Context) {
+					w.e.same("what Context.TellContext with an ended context returned", ctx.TellContext(late, r, 2), nil)
+				})
+				w.reads(d, "1", "2")
+				w.e.same("what TellContext(nil) returned", r.TellContext(nil, 3), nil) //nolint:staticcheck // nil is what is tested
+				w.reads(d, "1", "2", "3")
+			}
+		}),
+	},
+}
+
+// manyToOne lets goroutines and actors send to one actor.
+func manyToOne(e *Env, rng *rand.Rand) {
+	const each = 100
+	outside, inside := 1+rng.IntN(4), 1+rng.IntN(4)
+	w := e.world(actor.Config{})
+	defer w.abandon()
+	type item struct{ sender, n int }
+	m := mailboxes[rng.IntN(len(mailboxes))]
+	if m.Policy == actor.DropNewest || m.Policy == actor.DropOldest {
+		m.Policy = actor.Grow
+	}
+	next := make([]int, outside+inside) // the receiver's state, without a lock
+	total := 0
+	var done atomic.Bool
+	pause := rng.IntN(3)
+	r := w.spawn(actor.Props{Mailbox: m, Throughput: rng.IntN(10), New: making(actor.ReceiveFunc(func(_ *actor.Context, msg any) error {
+		i := msg.(item)
+		e.require(i.n == next[i.sender], "message ", i.n, " of sender ", i.sender, " was handled, next is ", next[i.sender])
+		for range pause {
+			yield()
+		}
+		next[i.sender]++
+		total++
+		if total == (outside+inside)*each {
+			done.Store(true)
+		}
+		return nil
+	}))})
+	for s := range inside {
+		from := w.spawnPuppet()
+		n := 0
+		var send *order
+		send = &order{func(ctx *actor.Context) error {
+			for range 7 {
+				if n == each {
+					return nil
+				}
+				w.tells(ctx, r, item{outside + s, n})
+				n++
+			}
+			w.tells(ctx, from, send)
+			return nil
+		}}
+		w.tell(from, send)
+	}
+	var calls []*call[error]
+	for s := range outside {
+		rng := sub(rng)
+		calls = append(calls, start(e, "a loop of Tell", func() error {
+			for n := range each {
+				if err := r.Tell(item{s, n}); err != nil {
+					return err
+				}
+				if rng.IntN(16) == 0 {
+					yield()
+				}
+			}
+			return nil
+		}))
+	}
+	for _, c := range calls {
+		e.same("what a sender saw", finished(w, c), nil)
+	}
+	w.until("all messages to be handled", done.Load)
+	w.end()
+	e.require(total == (outside+inside)*each, total, " messages were handled, want ", (outside+inside)*each)
+}
+
+// exchange lets actors send to each other: each message is handed on some
+// times to somebody at random.
+func exchange(e *Env, rng *rand.Rand) {
+	const peers, each, hops = 12, 6, 40
+	w := e.world(actor.Config{})
+	defer w.abandon()
+	type item struct{ from, n, hops int }
+	type state struct {
+		rng  *rand.Rand
+		sent [peers]int // how many to each
+		next [peers]int // expected of each
+	}
+	refs := make([]actor.Ref, peers)
+	var left atomic.Int32
+	left.Store(peers * each)
+	for i := range refs {
+		p := &state{rng: sub(rng)}
+		refs[i] = w.spawn(actor.Props{Throughput: 1 + rng.IntN(5), New: making(actor.ReceiveFunc(func(ctx *actor.Context, msg any) error {
+			if m, ok := msg.(item); ok {
+				e.require(m.n == p.next[m.from], "message ", m.n, " of actor ", m.from, " to ", i, " was handled, next is ", p.next[m.from])
+				p.next[m.from]++
+				if m.hops == 0 {
+					left.Add(-1)
+					return nil
+				}
+				to := p.rng.IntN(peers)
+				w.tells(ctx, refs[to], item{i, p.sent[to], m.hops - 1})
+				p.sent[to]++
+				return nil
+			}
+			for range each {
+				to := p.rng.IntN(peers)
+				w.tells(ctx, refs[to], item{i, p.sent[to], hops})
+				p.sent[to]++
+			}
+			return nil
+		}))})
+	}
+	for _, r := range refs {
+		w.tell(r, "go")
+	}
+	w.until("the last hop of every message", func() bool { return left.Load() <= 0 })
+	w.end()
+	e.require(left.Load() == 0, "there were ", int(-left.Load()), " messages too many")
+	st := w.s.Stats()
+	const want = peers*each*(hops+1) + peers + peers // hops, go, spawns
+	e.require(st.Messages == want, "Stats.Messages is ", st.Messages, ", want ", want)
+}

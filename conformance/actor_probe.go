@@ -1,0 +1,578 @@
+package conformance
+
+import (
+	"context"
+	"errors"
+	"math/rand/v2"
+	"runtime"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/dynolab/dyno/actor"
+)
+
+// Actor returns the clauses of package actor, in the order of the rules. They
+// say what an actor, its parent and its senders can see; since the core is the
+// same for all, most of them find what an [actor.Dispatcher] does wrong.
+func Actor() []Clause {
+	var all []Clause
+	for _, part := range [][]Clause{
+		systemClauses, spawnClauses, nameClauses, refClauses, hookClauses, behaviourClauses,
+		messageClauses, sendErrorClauses, stopClauses, shutdownClauses, failureClauses,
+		turnClauses, blockingClauses, mailboxClauses, priorityClauses, blockClauses,
+		accountClauses, synchronousClauses, actorLeftoverClauses,
+	} {
+		all = append(all, part...)
+	}
+	return all
+}
+
+// The vocabulary in which checks of actors are written, on top of that for
+// groups. A check has a world: a system whose guardian does what it is told,
+// and a book of what went wrong. Checks know two ways to say what an actor is
+// to do: a function as its behaviour, and an order, a message that is a
+// function. Both may call e.fail and e.require: the failure of an actor that
+// panicked with one is the check's.
+
+// actors turns the body of a check of actors into one that returns what it
+// found. The world is shut down at the end, and must then have nothing in its
+// book that the check has not asked for.
+func actors(body func(w *world)) func(e *Env) error {
+	return check(func(e *Env) {
+		w := e.world(actor.Config{})
+		defer w.abandon()
+		body(w)
+		w.end()
+	})
+}
+
+// world is a system under test.
+type world struct {
+	e    *Env
+	s    *actor.System
+	over bool // the system is done; of the check's goroutine
+
+	mu       sync.Mutex // guards the book
+	letters  []actor.DeadLetter
+	failures []actor.Failure
+	verdict  error // of a check that failed inside an actor
+}
+
+// world starts a system with an implementation's dispatcher, where c does not
+// say something else.
+func (e *Env) world(c actor.Config) *world {
+	w := &world{e: e}
+	if c.Dispatcher == nil {
+		c.Dispatcher = e.Impl.NewDispatcher()
+	}
+	if c.Guardian.New == nil {
+		c.Guardian.New = w.puppet
+	}
+	c.DeadLetters, c.Failures = w.letter, w.failure
+	s, err := actor.NewSystem(c)
+	if err != nil {
+		e.fail("NewSystem returned ", err, ", want nil")
+	}
+	w.s = s
+	return w
+}
+
+func (w *world) letter(l actor.DeadLetter) {
+	if p, ok := l.Msg.(*parcel); ok {
+		if l.Reason != actor.ErrStopped && l.Reason != actor.ErrDropped && l.Reason != actor.ErrFull {
+			p.wrong.Store(true)
+		}
+		p.undelivered.Add(1)
+		return
+	}
+	w.mu.Lock()
+	w.letters = append(w.letters, l)
+	w.mu.Unlock()
+}
+
+func (w *world) failure(f actor.Failure) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	var p *actor.PanicError
+	if errors.As(f.Err, &p) {
+		if v, ok := p.Value.(failure); ok {
+			if w.verdict == nil {
+				w.verdict = v.err
+			}
+			return
+		}
+	}
+	w.failures = append(w.failures, f)
+}
+
+// order is a message that its receiver carries out.
+type order struct {
+	do func(ctx *actor.Context) error
+}
+
+// puppet makes an actor that carries out orders and knows nothing else.
+func (w *world) puppet() actor.Actor {
+	return actor.ReceiveFunc(func(ctx *actor.Context, msg any) error {
+		o, ok := msg.(*order)
+		if !ok {
+			w.e.fail(ctx.Self().Path(), " was given ", msg, ", which nobody sent it")
+		}
+		return o.do(ctx)
+	})
+}
+
+// hearing makes an actor that writes down what it is told, and carries out
+// orders.
+func hearing(d *diary) func() actor.Actor {
+	return func() actor.Actor { return actor.ReceiveFunc(d.hear) }
+}
+
+func (d *diary) hear(ctx *actor.Context, msg any) error {
+	if o, ok := msg.(*order); ok {
+		return o.do(ctx)
+	}
+	d.note(msg)
+	return nil
+}
+
+// staged is an actor with hooks; those that are nil do nothing.
+type staged struct {
+	start, stop func(ctx *actor.Context) error
+	receive     actor.ReceiveFunc
+}
+
+func (a *staged) PreStart(ctx *actor.Context) error {
+	if a.start == nil {
+		return nil
+	}
+	return a.start(ctx)
+}
+
+func (a *staged) PostStop(ctx *actor.Context) error {
+	if a.stop == nil {
+		return nil
+	}
+	return a.stop(ctx)
+}
+
+func (a *staged) Receive(ctx *actor.Context, msg any) error { return a.receive(ctx, msg) }
+
+// making returns a factory that makes a, once.
+func making(a actor.Actor) func() actor.Actor { return func() actor.Actor { return a } }
+
+// plain returns the props of an actor that is only a function.
+func plain(f actor.ReceiveFunc) actor.Props { return actor.Props{New: making(f)} }
+
+// diary is what actors have done, in order. Any goroutine may write it.
+type diary struct {
+	mu      sync.Mutex
+	entries []string
+}
+
+func (d *diary) note(parts ...any) {
+	d.mu.Lock()
+	d.entries = append(d.entries, text(parts...))
+	d.mu.Unlock()
+}
+
+func (d *diary) read() []string {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return append([]string(nil), d.entries...)
+}
+
+// reads demands that d comes to say exactly that and nothing more happens.
+func (w *world) reads(d *diary, want ...string) {
+	w.until("“"+quote(want)+"” to be in the diary", func() bool { return len(d.read()) >= len(want) },
+		func() string {
+			return "the diary says only “" + quote(d.read()) + "”, want “" + quote(want) + "”"
+		})
+	w.idle()
+	got := d.read()
+	w.e.require(slices.Equal(got, want), "the diary says “", quote(got), "”, want “", quote(want), "”")
+}
+
+// quote joins entries, or the first few of many.
+func quote(entries []string) string {
+	const most = 24
+	s := ""
+	for i, entry := range entries {
+		switch {
+		case i == most:
+			return s + " … (" + text(len(entries)) + ")"
+		case i > 0:
+			s += " "
+		}
+		s += entry
+	}
+	return s
+}
+
+// numbers returns the numbers from first to last as a diary has them.
+func numbers(first, last int) []string {
+	var s []string
+	for i := first; i <= last; i++ {
+		s = append(s, text(i))
+	}
+	return s
+}
+
+// idle lets everything run that can.
+func (w *world) idle() {
+	w.drive()
+	w.e.Settle()
+}
+
+// drive runs actors that do not run by themselves: on a goroutine of its own,
+// which an actor that calls Goexit ends.
+func (w *world) drive() {
+	if !w.s.Synchronous() {
+		return
+	}
+	over := make(chan struct{})
+	go func() {
+		defer close(over)
+		w.s.RunUntilIdle()
+	}()
+	<-over
+}
+
+// until waits until cond, which it calls now and then. What must happen may
+// need time to pass: a worker that is blocked is replaced only when that shows.
+// Where Settle is exact time is cheap, and nothing that takes ten seconds of it
+// is going to happen; elsewhere whoever runs the check bounds it. seen, which
+// may be missing, says what is the case instead.
+func (w *world) until(what string, cond func() bool, seen ...func() string) {
+	w.e.waitFor(what)
+	for try := 0; ; try++ {
+		if w.e.Exact {
+			w.idle()
+		} else {
+			w.drive()
+		}
+		w.mu.Lock()
+		v := w.verdict
+		w.mu.Unlock()
+		if v != nil {
+			panic(failure{v})
+		}
+		if cond() {
+			break
+		}
+		if !w.e.Exact {
+			yield()
+			continue
+		}
+		if try == 100 {
+			if len(seen) > 0 {
+				w.e.fail(seen[0](), ", and nothing more happens")
+			}
+			w.e.fail("waited in vain for ", what, ": nothing more happens")
+		}
+		time.Sleep(100 * time.Millisecond)
+	}
+	w.e.waitFor("")
+}
+
+// finished returns what a call returned that may need actors to run.
+func finished[R any](w *world, c *call[R]) R {
+	w.until(c.what+" to return", func() bool {
+		select {
+		case <-c.over:
+			return true
+		default:
+			return false
+		}
+	})
+	return c.await()
+}
+
+// tell sends from outside, and demands that the message is accepted.
+func (w *world) tell(to actor.Ref, msgs ...any) {
+	w.e.waitFor("Tell to return")
+	for _, msg := range msgs {
+		if err := to.Tell(msg); err != nil {
+			w.e.fail("Tell returned ", err, ", want nil")
+		}
+	}
+	w.e.waitFor("")
+}
+
+// tells sends from inside a turn, and demands that the message is accepted.
+func (w *world) tells(ctx *actor.Context, to actor.Ref, msgs ...any) {
+	for _, msg := range msgs {
+		if err := ctx.Tell(to, msg); err != nil {
+			w.e.fail("Context.Tell returned ", err, ", want nil")
+		}
+	}
+}
+
+// ask has an actor that carries out orders call f in a turn. It does not wait.
+func (w *world) ask(r actor.Ref, f func(ctx *actor.Context)) {
+	w.tell(r, &order{func(ctx *actor.Context) error {
+		f(ctx)
+		return nil
+	}})
+}
+
+// in is ask that waits until f has returned.
+func (w *world) in(r actor.Ref, f func(ctx *actor.Context)) {
+	var done atomic.Bool
+	w.ask(r, func(ctx *actor.Context) {
+		f(ctx)
+		done.Store(true)
+	})
+	w.until("a turn of "+r.Path()+" to end", done.Load)
+}
+
+// guardian returns the user guardian, a puppet.
+func (w *world) guardian() actor.Ref { return w.s.UserGuardian() }
+
+// born demands that a Spawn has succeeded.
+func (w *world) born(r actor.Ref, err error) actor.Ref {
+	if err != nil {
+		w.e.fail("Spawn returned ", err, ", want nil")
+	}
+	w.e.require(!r.IsZero(), "Spawn returned the zero Ref and no error")
+	return r
+}
+
+// spawn makes a child of the guardian.
+func (w *world) spawn(p actor.Props) (r actor.Ref) {
+	w.in(w.guardian(), func(ctx *actor.Context) { r = w.born(ctx.Spawn(p)) })
+	return r
+}
+
+// spawnNamed makes a child of the guardian with that name.
+func (w *world) spawnNamed(name string, p actor.Props) (r actor.Ref) {
+	w.in(w.guardian(), func(ctx *actor.Context) { r = w.born(ctx.SpawnNamed(name, p)) })
+	return r
+}
+
+// spawnPuppet makes a child of the guardian that carries out orders.
+func (w *world) spawnPuppet() actor.Ref { return w.spawn(actor.Props{New: w.puppet}) }
+
+// alive reports whether r has not stopped, or its name is not free yet.
+func (w *world) alive(r actor.Ref) bool {
+	_, ok := w.s.Lookup(r.PID())
+	named, taken := w.s.Find(r.Path())
+	return ok || taken && named == r
+}
+
+// gone waits until all of these have stopped.
+func (w *world) gone(refs ...actor.Ref) {
+	for _, r := range refs {
+		w.until(r.Path()+" to stop", func() bool { return !w.alive(r) })
+	}
+}
+
+// stop stops r and waits for that.
+func (w *world) stop(r actor.Ref) {
+	w.s.Stop(r)
+	w.gone(r)
+}
+
+// hold spawns an actor that carries out orders, and keeps it in a turn until
+// the gate is opened: what it is sent meanwhile waits. It needs Overlap and
+// Eager.
+func (w *world) hold(p actor.Props) (r actor.Ref, g *gate) {
+	r, g = w.spawn(p), w.e.gate()
+	w.ask(r, func(*actor.Context) { g.pass() })
+	w.reached(g, 1)
+	return r, g
+}
+
+// reached waits until n have come to g since it was called last.
+func (w *world) reached(g *gate, n int) {
+	for i := range n {
+		w.until("actors to come to a gate", func() bool {
+			select {
+			case <-g.arrived:
+				return true
+			default:
+				return false
+			}
+		}, func() string { return text("only ", i, " of ", n, " actors have come to the gate") })
+	}
+}
+
+// undelivered demands that these messages, in that order, and no others, are
+// dead letters; and forgets them.
+func (w *world) undelivered(to actor.Ref, reason error, msgs ...any) {
+	count := func() int {
+		w.mu.Lock()
+		defer w.mu.Unlock()
+		return len(w.letters)
+	}
+	w.until(text(len(msgs), " dead letters"), func() bool { return count() >= len(msgs) },
+		func() string { return text("there are ", count(), " dead letters, want ", len(msgs)) })
+	w.idle()
+	w.mu.Lock()
+	letters := w.letters
+	w.letters = nil
+	w.mu.Unlock()
+	w.e.require(len(letters) == len(msgs), "there are ", len(letters), " dead letters, want ", len(msgs))
+	for i, l := range letters {
+		w.e.require(l.Msg == msgs[i], "dead letter ", i+1, " is ", l.Msg, ", want ", msgs[i])
+		w.e.require(l.To == to, "dead letter ", l.Msg, " is said to be for ", l.To.String(), ", want ", to.String())
+		w.e.same(text("the reason of dead letter ", l.Msg), l.Reason, reason)
+		w.e.require(!l.Time.IsZero(), "dead letter ", l.Msg, " has no time")
+	}
+}
+
+// failed waits for a failure of who, demands that nobody else has failed, and
+// forgets it.
+func (w *world) failed(who actor.Ref) actor.Failure {
+	var all []actor.Failure
+	w.until("a failure of "+who.Path()+" to be reported", func() bool {
+		w.mu.Lock()
+		defer w.mu.Unlock()
+		all = w.failures
+		return len(all) > 0
+	})
+	w.mu.Lock()
+	w.failures = nil
+	w.mu.Unlock()
+	w.e.require(len(all) == 1, "there are ", len(all), " failures, want one")
+	f := all[0]
+	w.e.require(f.Actor == who, "the failure of ", who.String(), " is reported of ", f.Actor.String())
+	w.e.require(!f.Time.IsZero(), "the failure of ", who.String(), " has no time")
+	return f
+}
+
+// returned demands that err gives msg back.
+func (w *world) returned(err error, to actor.Ref, msg any, reason error) {
+	var s *actor.SendError
+	w.e.require(errors.As(err, &s), "sending returned ", err, ", want a *SendError")
+	w.e.require(s.Msg == msg, "the SendError gives back ", s.Msg, ", want ", msg)
+	w.e.require(s.To == to, "the SendError says that the message was for ", s.To.String(), ", want ", to.String())
+	w.e.same("the reason of the SendError", s.Reason, reason)
+	w.e.require(errors.Is(err, reason), "errors.Is does not find ", reason, " in ", err)
+}
+
+// shutdown ends the system. Its context could end, so that where Shutdown runs
+// actors they are not run on the goroutine that calls it: an actor that calls
+// Goexit would end that.
+func (w *world) shutdown() {
+	ctx, cancel := context.WithCancel(context.Background())
+	defer cancel()
+	c := start(w.e, "Shutdown", func() error { return w.s.Shutdown(ctx) })
+	w.e.same("what Shutdown returned", finished(w, c), nil)
+	w.done(nil)
+}
+
+// done demands that the system is done, now or soon, and why.
+func (w *world) done(err error) {
+	w.until("Done to be closed", func() bool {
+		select {
+		case <-w.s.Done():
+			return true
+		default:
+			return false
+		}
+	})
+	w.over = true
+	w.e.same("what System.Err returned", w.s.Err(), err)
+}
+
+// end ends the system, unless the check has, and looks through the book.
+func (w *world) end() {
+	if !w.over {
+		w.shutdown()
+	}
+	w.idle()
+	st := w.s.Stats()
+	w.e.require(st.Actors == 0, st.Actors, " actors are left of a system that is done")
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.verdict != nil {
+		panic(failure{w.verdict})
+	}
+	for _, f := range w.failures {
+		w.e.fail(f.Actor.String(), " failed with ", f.Err, ", which it should not")
+	}
+	for _, l := range w.letters {
+		w.e.fail("message ", l.Msg, " for ", l.To.String(), " became a dead letter, which it should not: ", l.Reason)
+	}
+}
+
+// abandon ends what can be ended of a system whose check has failed.
+func (w *world) abandon() {
+	if w.over {
+		return
+	}
+	w.e.release()
+	go func() {
+		defer func() { _ = recover() }() // what is broken has been found already
+		_ = w.s.Shutdown(ended(errStop))
+	}()
+}
+
+// parcel is a message of whom the book is kept: in the end one of the counters
+// must be 1.
+type parcel struct {
+	id                             int
+	handled, returned, undelivered atomic.Int32
+	wrong                          atomic.Bool // an error that makes no sense came with it
+}
+
+// parcels makes n of them.
+func parcels(n int) []parcel {
+	all := make([]parcel, n)
+	for i := range all {
+		all[i].id = i
+	}
+	return all
+}
+
+// sent takes what sending p has returned, and reports whether it was accepted.
+func (p *parcel) sent(err error) bool {
+	if err == nil {
+		return true
+	}
+	var s *actor.SendError
+	if !errors.As(err, &s) || s.Msg != p {
+		p.wrong.Store(true)
+	}
+	p.returned.Add(1)
+	return false
+}
+
+// book is the sum over parcels.
+type book struct{ handled, returned, undelivered int }
+
+// accounted demands that every parcel was handled, returned to its sender or
+// found undelivered, and only one of that; it needs the system to be done.
+func (w *world) accounted(all []parcel) (b book) {
+	for i := range all {
+		p := &all[i]
+		h, r, u := int(p.handled.Load()), int(p.returned.Load()), int(p.undelivered.Load())
+		w.e.require(h+r+u == 1, "message ", p.id, " of ", len(all), " was handled ", h, " times, returned ", r,
+			" times and found undelivered ", u, " times; want one of that, once")
+		w.e.require(!p.wrong.Load(), "message ", p.id, " came back with an error that makes no sense")
+		b.handled += h
+		b.returned += r
+		b.undelivered += u
+	}
+	return b
+}
+
+// counted demands that the system has counted what b says and nothing else.
+func (w *world) counted(b book) {
+	st := w.s.Stats()
+	w.e.require(st.Returned == uint64(b.returned), "Stats.Returned is ", st.Returned, ", want ", b.returned)
+	w.e.require(st.DeadLetters == uint64(b.undelivered), "Stats.DeadLetters is ", st.DeadLetters, ", want ", b.undelivered)
+}
+
+// oneProcessor makes what is started while f runs believe that there is one
+// processor, so that there is one worker, and who comes first is not left to
+// the operating system.
+func oneProcessor(f func()) {
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
+	f()
+}
+
+// sub returns a source of random numbers for one of several goroutines.
+func sub(rng *rand.Rand) *rand.Rand { return rand.New(rand.NewPCG(rng.Uint64(), 1)) }

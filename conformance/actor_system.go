@@ -1,0 +1,648 @@
+package conformance
+
+import (
+	"context"
+	"errors"
+	"sync/atomic"
+
+	"github.com/dynolab/dyno/actor"
+)
+
+// FR-001, FR-024, FR-031: one call makes a system.
+var systemClauses = []Clause{
+	{
+		Name: "actor/system-guardian", Rule: "FR-001",
+		Why: "a new system has its three guardians and nothing else; the user guardian is there, alone at the top, and handles messages",
+		Check: actors(func(w *world) {
+			g := w.s.UserGuardian()
+			w.e.require(g.Path() == "/user" && g.Name() == "user", "the user guardian is ", g.Path(), ", named ", g.Name(), ", want /user")
+			w.in(g, func(ctx *actor.Context) {
+				w.e.require(ctx.Self() == g, "the guardian's Self is not UserGuardian")
+				w.e.require(ctx.Parent().IsZero(), "the guardian's Parent is ", ctx.Parent().String(), ", want nobody")
+				w.e.require(ctx.System() == w.s, "Context.System is not the system")
+				for r := range ctx.Children() {
+					w.e.fail("the new guardian has a child: ", r.String())
+				}
+			})
+			st := w.s.Stats()
+			w.e.require(st.Actors == 3 && st.Spawned == 3, "a new system counts ", st.Actors, " actors and ", st.Spawned, " spawned, want the three guardians")
+			w.e.require(w.s.Err() == nil, "Err of a running system is ", w.s.Err())
+			select {
+			case <-w.s.Done():
+				w.e.fail("Done is closed while the system runs")
+			default:
+			}
+		}),
+	},
+	{
+		Name: "actor/system-rejects", Rule: "FR-001",
+		Why: "what cannot work is refused when the system is made, with the field's name, and not when the first message comes",
+		Check: check(func(e *Env) {
+			ok := making(actor.ReceiveFunc(func(*actor.Context, any) error { return nil }))
+			for i, c := range []actor.Config{
+				{Guardian: actor.Props{New: ok}},
+				{Dispatcher: e.Impl.NewDispatcher()},
+				{Dispatcher: e.Impl.NewDispatcher(), Guardian: actor.Props{New: making(nil)}},
+				{Dispatcher: e.Impl.NewDispatcher(), Guardian: actor.Props{New: ok, Throughput: -1}},
+				{Dispatcher: e.Impl.NewDispatcher(), Guardian: actor.Props{New: ok, Mailbox: actor.MailboxConfig{Capacity: 1}}},
+			} {
+				s, err := actor.NewSystem(c)
+				var p *actor.PropsError
+				e.require(s == nil && errors.As(err, &p) && p.Field != "" && p.Rule != "",
+					"NewSystem with wrong configuration ", i+1, " returned error ", err, ", want no system and a *PropsError")
+			}
+		}),
+	},
+	{
+		Name: "actor/dispatcher-serves-one", Rule: "FR-005",
+		Why: "a dispatcher serves one system, once: given to a second one it refuses, and the first goes on",
+		Check: check(func(e *Env) {
+			d := e.Impl.NewDispatcher()
+			w := e.world(actor.Config{Dispatcher: d})
+			defer w.abandon()
+			again := func() {
+				s, err := actor.NewSystem(actor.Config{Dispatcher: d, Guardian: actor.Props{New: w.puppet}})
+				e.require(s == nil && err != nil, "NewSystem with a dispatcher that serves another system returned error ", err, ", want no system and an error")
+			}
+			again()
+			w.in(w.guardian(), func(*actor.Context) {})
+			w.end()
+			again()
+		}),
+	},
+	{
+		Name: "actor/systems-talk", Rule: "FR-001",
+		Why: "actors of two systems may tell each other, and one system's end is not the other's",
+		Check: actors(func(w *world) {
+			other := w.e.world(actor.Config{Name: "other"})
+			defer other.abandon()
+			w.e.require(w.s.Name() == "dyno" && other.s.Name() == "other", "the systems are called ", w.s.Name(), " and ", other.s.Name(), ", want dyno and other")
+			d, far := &diary{}, &diary{}
+			here, there := w.spawn(actor.Props{New: hearing(d)}), other.spawn(actor.Props{New: hearing(far)})
+			w.in(here, func(ctx *actor.Context) { w.tells(ctx, there, 1, 2, 3) })
+			other.reads(far, "1", "2", "3")
+			other.in(there, func(ctx *actor.Context) { w.tells(ctx, here, 4, 5) })
+			w.reads(d, "4", "5")
+			other.end()
+			w.returned(there.Tell(6), there, 6, actor.ErrStopped)
+			w.tell(here, 7)
+			w.reads(d, "4", "5", "7")
+		}),
+	},
+	{
+		Name: "actor/guardian-stops-system", Rule: "FR-001",
+		Why: "when the user guardian has stopped there is nobody left to spawn anything: the system ends, in order, without an error",
+		Check: actors(func(w *world) {
+			d := &diary{}
+			child := w.spawn(actor.Props{New: making(&staged{stop: func(*actor.Context) error {
+				d.note("child stopped")
+				return nil
+			}})})
+			w.ask(w.guardian(), func(ctx *actor.Context) { ctx.StopSelf() })
+			w.done(nil)
+			w.reads(d, "child stopped")
+			w.returned(child.Tell(1), child, 1, actor.ErrStopped)
+			w.e.same("what Shutdown returned afterwards", w.s.Shutdown(context.Background()), nil)
+		}),
+	},
+	{
+		Name: "actor/guardian-fails-system", Rule: "FR-018",
+		Why: "the user guardian's failure ends the system, and Err says which it was: nobody else could",
+		Check: actors(func(w *world) {
+			child := w.spawnPuppet()
+			o := &order{func(*actor.Context) error { return errA }}
+			w.tell(w.guardian(), o)
+			w.done(errA)
+			f := w.failed(w.guardian())
+			w.e.same("the failure", f.Err, errA)
+			w.e.require(f.Msg == o, "the failure is said to be on another message")
+			w.returned(child.Tell(1), child, 1, actor.ErrStopped)
+		}),
+	},
+	{
+		Name: "actor/stats", Rule: "V5",
+		Why: "what a system has counted is exact when it is done: messages, actors, dead letters, what was returned and what failed",
+		Check: actors(func(w *world) {
+			const n = 100
+			d := &diary{}
+			r := w.spawn(actor.Props{New: hearing(d)})
+			full := w.spawn(actor.Props{New: w.puppet, Mailbox: actor.MailboxConfig{Capacity: 1, Policy: actor.DropOldest}})
+			for i := range n {
+				w.tell(r, i+1)
+			}
+			w.reads(d, numbers(1, n)...)
+			nothing := &order{func(*actor.Context) error { return nil }}
+			lost := []any{"a", "b", "c"}
+			w.in(full, func(ctx *actor.Context) { w.tells(ctx, full, append(lost, nothing)...) })
+			w.undelivered(full, actor.ErrDropped, lost...)
+			w.ask(r, func(ctx *actor.Context) {
+				w.tells(ctx, r, "x")
+				ctx.StopSelf()
+			})
+			w.undelivered(r, actor.ErrStopped, "x")
+			w.returned(r.Tell("y"), r, "y", actor.ErrStopped)
+			w.tell(full, &order{func(*actor.Context) error { return errA }})
+			w.failed(full)
+			w.shutdown()
+			st := w.s.Stats()
+			// The guardian's two spawns, n, the order to fill and the one that
+			// was left in, the order to stop, the order to fail.
+			const messages = 2 + n + 2 + 1 + 1
+			w.e.require(st.Messages == messages, "Stats.Messages is ", st.Messages, ", want ", messages)
+			w.e.require(st.Turns > 0, "Stats.Turns is 0 after ", messages, " messages")
+			w.e.require(st.Spawned == 5 && st.Actors == 0, "Stats counts ", st.Spawned, " actors spawned and ", st.Actors, " left, want 5 and 0")
+			w.e.require(st.DeadLetters == 4 && st.Dropped == 3, "Stats counts ", st.DeadLetters, " dead letters, ", st.Dropped, " of them dropped; want 4 and 3")
+			w.e.require(st.Returned == 1, "Stats.Returned is ", st.Returned, ", want 1")
+			w.e.require(st.Failures == 1, "Stats.Failures is ", st.Failures, ", want 1")
+		}),
+	},
+}
+
+// FR-001, FR-007, FR-010: actors make actors.
+var spawnClauses = []Clause{
+	{
+		Name: "actor/spawn-family", Rule: "FR-023",
+		Why: "an actor knows its parent and its children, the newest first, by Ref and by name; those that have stopped are none",
+		Check: actors(func(w *world) {
+			var all []actor.Ref
+			w.in(w.guardian(), func(ctx *actor.Context) {
+				for range 5 {
+					all = append(all, w.born(ctx.Spawn(actor.Props{New: w.puppet})))
+				}
+			})
+			family := func(want ...int) {
+				w.in(w.guardian(), func(ctx *actor.Context) {
+					i := 0
+					for r := range ctx.Children() {
+						w.e.require(i < len(want) && r == all[want[i]], "child ", i+1, " is ", r.String(), ", want one of ", len(want), " in another order")
+						i++
+						c, ok := ctx.Child(r.Name())
+						w.e.require(ok && c == r, "Child does not find ", r.Name())
+					}
+					w.e.require(i == len(want), "there are ", i, " children, want ", len(want))
+					for range ctx.Children() {
+						break // a loop may be left
+					}
+				})
+			}
+			for _, r := range all {
+				w.in(r, func(ctx *actor.Context) {
+					w.e.require(ctx.Parent() == w.guardian(), "the parent of ", r.Path(), " is ", ctx.Parent().String())
+					w.e.require(ctx.Self() == r, "Self of ", r.String(), " is ", ctx.Self().String())
+				})
+			}
+			family(4, 3, 2, 1, 0)
+			w.stop(all[2])
+			family(4, 3, 1, 0)
+			w.stop(all[4])
+			w.stop(all[0])
+			family(3, 1)
+			w.in(w.guardian(), func(ctx *actor.Context) {
+				_, ok := ctx.Child(all[0].Name())
+				w.e.require(!ok, "Child finds ", all[0].Name(), ", which has stopped")
+			})
+		}),
+	},
+	{
+		Name: "actor/spawn-new-each", Rule: "FR-010",
+		Why: "each Spawn calls the factory once: actors share no state",
+		Check: actors(func(w *world) {
+			made := 0
+			d := &diary{}
+			p := actor.Props{New: func() actor.Actor {
+				made++ // in the parent's turn
+				count := 0
+				return actor.ReceiveFunc(func(ctx *actor.Context, msg any) error {
+					count++
+					d.note(count)
+					return nil
+				})
+			}}
+			a, b := w.spawn(p), w.spawn(p)
+			w.e.require(made == 2, "two Spawns called Props.New ", made, " times")
+			w.tell(a, 0)
+			w.reads(d, "1")
+			w.tell(b, 0)
+			w.reads(d, "1", "1")
+			w.tell(a, 0)
+			w.reads(d, "1", "1", "2")
+		}),
+	},
+	{
+		Name: "actor/spawn-rejects", Rule: "FR-010",
+		Why: "props that cannot work are refused with the field's name, and no actor is made",
+		Check: actors(func(w *world) {
+			props := func(throughput int, m actor.MailboxConfig) actor.Props {
+				return actor.Props{New: w.puppet, Throughput: throughput, Mailbox: m}
+			}
+			w.in(w.guardian(), func(ctx *actor.Context) {
+				for i, p := range []actor.Props{
+					{},
+					{New: making(nil)},
+					props(-1, actor.MailboxConfig{}),
+					props(0, actor.MailboxConfig{Capacity: -1}),
+					props(0, actor.MailboxConfig{Capacity: 1}),
+					props(0, actor.MailboxConfig{Policy: actor.DropNewest}),
+					props(0, actor.MailboxConfig{Policy: actor.DropOldest}),
+					props(0, actor.MailboxConfig{Policy: actor.Grow}),
+					props(0, actor.MailboxConfig{Policy: actor.Block}),
+					props(0, actor.MailboxConfig{Policy: actor.Block, Capacity: -1}),
+					props(0, actor.MailboxConfig{Policy: actor.Block + 1, Capacity: 1}),
+				} {
+					for _, name := range []string{"", "x"} {
+						var r actor.Ref
+						var err error
+						if name == "" {
+							r, err = ctx.Spawn(p)
+						} else {
+							r, err = ctx.SpawnNamed(name, p)
+						}
+						var pe *actor.PropsError
+						w.e.require(r.IsZero() && errors.As(err, &pe) && pe.Field != "" && pe.Rule != "",
+							"Spawn with wrong props ", i+1, " returned ", r.String(), " and ", err, ", want nobody and a *PropsError")
+					}
+				}
+				for r := range ctx.Children() {
+					w.e.fail("Spawn with wrong props made ", r.String())
+				}
+				w.born(ctx.SpawnNamed("x", actor.Props{New: w.puppet})) // the name was not taken
+			})
+		}),
+	},
+	{
+		Name: "actor/spawn-when-stopping", Rule: "V7",
+		Why: "an actor on its way out makes no more children: they would outlive it",
+		Check: actors(func(w *world) {
+			d := &diary{}
+			r := w.spawn(actor.Props{New: making(&staged{
+				receive: d.hear,
+				stop: func(ctx *actor.Context) error {
+					_, err := ctx.Spawn(actor.Props{New: w.puppet})
+					w.e.same("what Spawn in PostStop returned", err, actor.ErrStopping)
+					_, err = ctx.SpawnNamed("x", actor.Props{New: w.puppet})
+					w.e.same("what SpawnNamed in PostStop returned", err, actor.ErrStopping)
+					d.note("stopped")
+					return nil
+				},
+			})})
+			w.in(r, func(ctx *actor.Context) {
+				w.born(ctx.Spawn(actor.Props{New: w.puppet}))
+				ctx.StopSelf()
+			})
+			w.reads(d, "stopped")
+		}),
+	},
+	{
+		Name: "actor/spawn-many", Rule: "V11",
+		Why: "thousands of actors live side by side and each gets its own messages",
+		Check: actors(func(w *world) {
+			const n = 2000
+			var got [n]atomic.Int32
+			refs := make([]actor.Ref, n)
+			w.in(w.guardian(), func(ctx *actor.Context) {
+				for i := range refs {
+					refs[i] = w.born(ctx.Spawn(plain(func(_ *actor.Context, msg any) error {
+						if msg == i {
+							got[i].Add(1)
+						}
+						return nil
+					})))
+				}
+			})
+			for range 2 {
+				for i, r := range refs {
+					w.tell(r, i)
+				}
+			}
+			for i := range got {
+				w.until(text("actor ", i, " to get its messages"), func() bool { return got[i].Load() == 2 },
+					func() string {
+						return text("actor ", i, " of ", n, " has got ", int(got[i].Load()), " of its 2 messages")
+					})
+			}
+			st := w.s.Stats()
+			w.e.require(st.Actors == n+3, "Stats counts ", st.Actors, " actors, want ", n+3)
+		}),
+	},
+	{
+		Name: "actor/spawn-deep", Rule: "FR-001",
+		Why: "every actor may spawn, in any turn and in PreStart, and the path tells the whole line",
+		Check: actors(func(w *world) {
+			const depth = 50
+			d := &diary{}
+			var grow func(level int) actor.Props
+			grow = func(level int) actor.Props {
+				return actor.Props{New: making(&staged{
+					receive: d.hear,
+					start: func(ctx *actor.Context) error {
+						if level == depth {
+							d.note(ctx.Self().Path())
+							return nil
+						}
+						w.born(ctx.SpawnNamed("n", grow(level+1)))
+						return nil
+					},
+				})}
+			}
+			w.spawnNamed("n", grow(1))
+			path := "/user"
+			for range depth {
+				path += "/n"
+			}
+			w.reads(d, path)
+			r, ok := w.s.Find(path)
+			w.e.require(ok && r.Path() == path, "Find does not find ", path)
+			w.tell(r, "hello")
+			w.reads(d, path, "hello")
+		}),
+	},
+}
+
+// FR-025: names.
+var nameClauses = []Clause{
+	{
+		Name: "actor/name-unique", Rule: "FR-025",
+		Why: "a name means one child of its parent; children of others may have the same",
+		Check: actors(func(w *world) {
+			a := w.spawnNamed("a", actor.Props{New: w.puppet})
+			for _, parent := range []actor.Ref{w.guardian(), a} {
+				w.in(parent, func(ctx *actor.Context) {
+					b := w.born(ctx.SpawnNamed("b", actor.Props{New: w.puppet}))
+					r, err := ctx.SpawnNamed("b", actor.Props{New: w.puppet})
+					w.e.require(r.IsZero(), "SpawnNamed with a name that is taken made ", r.String())
+					w.e.same("what SpawnNamed returned for a name that is taken", err, actor.ErrNameTaken)
+					c, ok := ctx.Child("b")
+					w.e.require(ok && c == b, "Child(b) finds ", c.String(), ", want ", b.String())
+					w.e.require(b.Name() == "b" && b.Path() == parent.Path()+"/b", "b is called ", b.Name(), " with path ", b.Path())
+					_, ok = ctx.Child("c")
+					w.e.require(!ok, "Child finds c, whom nobody has spawned")
+				})
+			}
+		}),
+	},
+	{
+		Name: "actor/name-free-again", Rule: "FR-025",
+		Why: "the name of an actor that has stopped is free, also after a failure and after a PreStart that failed",
+		Check: actors(func(w *world) {
+			for i := range 20 {
+				r := w.spawnNamed("a", actor.Props{New: w.puppet})
+				if i%2 == 0 {
+					w.stop(r)
+					continue
+				}
+				w.tell(r, &order{func(*actor.Context) error { return errA }})
+				w.failed(r)
+				w.gone(r)
+			}
+			bad := w.spawnNamed("a", actor.Props{New: making(&staged{start: func(*actor.Context) error { return errA }})})
+			w.failed(bad)
+			w.gone(bad)
+			w.spawnNamed("a", actor.Props{New: w.puppet})
+		}),
+	},
+	{
+		Name: "actor/name-rejects", Rule: "FR-025",
+		Why: "names that could not be told from a path or from a made name are refused",
+		Check: actors(func(w *world) {
+			w.in(w.guardian(), func(ctx *actor.Context) {
+				for _, name := range []string{"", "/", "a/b", "/a", "anon-", "anon-7", "anon-x"} {
+					r, err := ctx.SpawnNamed(name, actor.Props{New: w.puppet})
+					w.e.require(r.IsZero() && err == actor.ErrBadName, "SpawnNamed(", name, ") returned ", r.String(), " and ", err, ", want nobody and ", actor.ErrBadName)
+				}
+				for _, name := range []string{"anon", "ano", "Anon-7", "7", "ä b", "user"} {
+					r := w.born(ctx.SpawnNamed(name, actor.Props{New: w.puppet}))
+					w.e.require(r.Name() == name, "the actor ", name, " is called ", r.Name())
+				}
+			})
+		}),
+	},
+	{
+		Name: "actor/name-made", Rule: "FR-025",
+		Why: "an actor without a name of its own is called anon- and its PID, and is found by that like any other",
+		Check: actors(func(w *world) {
+			a, b := w.spawnPuppet(), w.spawnPuppet()
+			named := w.spawnNamed("named", actor.Props{New: w.puppet})
+			w.e.require(a.Name() != b.Name(), "two actors are called ", a.Name())
+			for _, r := range []actor.Ref{a, b} {
+				w.e.require(r.Name() == "anon-"+r.PID().String(), "actor ", r.PID().String(), " is called ", r.Name())
+				found, ok := w.s.Find("/user/" + r.Name())
+				w.e.require(ok && found == r, "Find does not find ", r.Path())
+			}
+			for _, path := range []string{
+				"/user/anon-" + named.PID().String(), "/user/anon-0", "/user/anon-", "/user/anon-x", "/system/" + a.Name(), "/" + a.Name(),
+				"/user/" + a.Name() + "/", "/user//" + a.Name(), "user/" + a.Name(), "", "/user/named/named",
+			} {
+				r, ok := w.s.Find(path)
+				w.e.require(!ok && r.IsZero(), "Find(", path, ") finds ", r.String(), ", want nobody")
+			}
+			found, ok := w.s.Find("/user/named")
+			w.e.require(ok && found == named, "Find does not find /user/named")
+			w.stop(a)
+			_, ok = w.s.Find(a.Path())
+			w.e.require(!ok, "Find finds ", a.Path(), ", which has stopped")
+		}),
+	},
+}
+
+// FR-003, V6: PIDs and Refs.
+var refClauses = []Clause{
+	{
+		Name: "actor/pid-lookup", Rule: "FR-003",
+		Why: "a PID finds its actor as long as that has not stopped, and nobody afterwards",
+		Check: actors(func(w *world) {
+			var refs []actor.Ref
+			for range 100 {
+				refs = append(refs, w.spawnPuppet())
+			}
+			for _, r := range refs {
+				found, ok := w.s.Lookup(r.PID())
+				w.e.require(ok && found == r, "Lookup(", r.PID().String(), ") finds ", found.String(), ", want ", r.String())
+				p, ok := actor.ParsePID(r.PID().String())
+				w.e.require(ok && p == r.PID(), "ParsePID does not understand ", r.PID().String())
+			}
+			_, ok := w.s.Lookup(actor.PID{})
+			w.e.require(!ok, "Lookup finds somebody for the zero PID")
+			never, ok := actor.ParsePID("4000000")
+			w.e.require(ok, "ParsePID does not understand 4000000")
+			_, ok = w.s.Lookup(never)
+			w.e.require(!ok, "Lookup finds somebody for a PID that was never given out")
+			for i, r := range refs {
+				if i%2 == 0 {
+					w.s.Stop(r)
+				}
+			}
+			for i, r := range refs {
+				if i%2 == 0 {
+					w.gone(r)
+				}
+				_, ok := w.s.Lookup(r.PID())
+				w.e.require(ok == (i%2 == 1), "Lookup of actor ", i, " says ", ok)
+			}
+		}),
+	},
+	{
+		Name: "actor/pid-never-reused", Rule: "FR-003",
+		Why: "a PID means one actor for ever, however many come and go: an old one must not find a stranger",
+		Check: actors(func(w *world) {
+			const n = 300
+			seen := make(map[actor.PID]bool, n)
+			var old []actor.Ref
+			for range n / 3 {
+				batch := []actor.Ref{w.spawnPuppet(), w.spawnPuppet(), w.spawnPuppet()}
+				for _, r := range batch {
+					w.e.require(!r.PID().IsZero() && !seen[r.PID()], "PID ", r.PID().String(), " was given out twice")
+					seen[r.PID()] = true
+					w.s.Stop(r)
+				}
+				old = append(old, batch...)
+				w.gone(batch...)
+			}
+			for range 10 {
+				w.spawnPuppet()
+			}
+			for _, r := range old {
+				found, ok := w.s.Lookup(r.PID())
+				w.e.require(!ok, "Lookup(", r.PID().String(), "), which has stopped, finds ", found.String())
+			}
+		}),
+	},
+	{
+		Name: "actor/ref-equality", Rule: "V6",
+		Why: "a Ref is a value: all of one actor are equal, those of two are not, and it can be a key and a message",
+		Check: actors(func(w *world) {
+			a, b := w.spawnPuppet(), w.spawnPuppet()
+			w.e.require(a != b, "the Refs of two actors are equal")
+			var self actor.Ref
+			var told atomic.Pointer[actor.Ref]
+			w.in(a, func(ctx *actor.Context) { self = ctx.Self() })
+			c := w.spawn(plain(func(_ *actor.Context, msg any) error {
+				r := msg.(actor.Ref)
+				told.Store(&r)
+				return nil
+			}))
+			w.tell(c, a)
+			w.until("the Ref to be told", func() bool { return told.Load() != nil })
+			w.e.require(self == a && *told.Load() == a, "Self is ", self.String(), " and the Ref that was told ", told.Load().String(), ", want ", a.String())
+			m := map[actor.Ref]int{a: 1, b: 2}
+			w.e.require(m[self] == 1 && m[b] == 2 && m[c] == 0, "a map with Refs as keys confuses them")
+		}),
+	},
+	{
+		Name: "actor/ref-nobody", Rule: "V6",
+		Why: "the zero Ref is nobody's: what is sent to it comes back, and to stop it does nothing",
+		Check: actors(func(w *world) {
+			var nobody actor.Ref
+			w.e.require(nobody.IsZero() && nobody.PID().IsZero() && nobody.Path() == "" && nobody.Name() == "", "the zero Ref is called ", nobody.String())
+			var s *actor.SendError
+			err := nobody.Tell(1)
+			w.e.require(errors.As(err, &s) && s.Msg == 1 && s.To == nobody && s.Reason == actor.ErrNobody, "Tell to nobody returned ", err)
+			w.s.Stop(nobody)
+			w.in(w.guardian(), func(ctx *actor.Context) {
+				w.returned(ctx.Tell(nobody, 2), nobody, 2, actor.ErrNobody)
+				ctx.Stop(nobody)
+				ctx.Forward(nobody, 3)
+			})
+			w.undelivered(nobody, actor.ErrNobody, 3)
+		}),
+	},
+	{
+		Name: "actor/ref-namesake", Rule: "V6",
+		Why: "a Ref to an actor that has stopped never reaches another one of the same name: messages meant for the first would surprise the second",
+		Check: actors(func(w *world) {
+			var old []actor.Ref
+			for life := range 20 {
+				d := &diary{}
+				r := w.spawnNamed("a", actor.Props{New: hearing(d)})
+				for _, o := range old {
+					w.e.require(o != r, "the Ref of a stopped actor equals that of its namesake")
+					w.returned(o.Tell("old"), o, "old", actor.ErrStopped)
+				}
+				w.in(w.guardian(), func(ctx *actor.Context) {
+					for _, o := range old {
+						w.returned(ctx.Tell(o, "old"), o, "old", actor.ErrStopped)
+						ctx.Stop(o)
+					}
+				})
+				w.tell(r, life)
+				w.reads(d, text(life))
+				w.stop(r)
+				old = append(old, r)
+			}
+		}),
+	},
+	{
+		Name: "actor/ref-namesake-race", Rule: "V6", Kind: Stochastic,
+		Why: "also while one incarnation stops and the next one of that name starts, a message reaches the one that it was sent to or comes back",
+		Check: check(func(e *Env) {
+			rng := e.random()
+			for range e.rounds() {
+				namesakes(e, rng.IntN(8), 5+rng.IntN(20))
+			}
+		}),
+	},
+}
+
+// incarnation is a Ref and the number of who it is of.
+type incarnation struct {
+	ref actor.Ref
+	no  int
+}
+
+// namesakes lets senders tell whoever they think has a name, while the
+// incarnations of that name follow each other.
+func namesakes(e *Env, batch, lives int) {
+	const senders, each = 3, 100
+	w := e.world(actor.Config{})
+	defer w.abandon()
+	type letter struct {
+		*parcel
+		to int
+	}
+	all := parcels(senders * each)
+	var now atomic.Pointer[incarnation]
+	life := func(no int) {
+		r := w.spawnNamed("a", plain(func(_ *actor.Context, msg any) error {
+			m, ok := msg.(letter)
+			w.e.require(ok && m.to == no, "incarnation ", no, " was given a message for another one")
+			m.handled.Add(1)
+			return nil
+		}))
+		now.Store(&incarnation{r, no})
+	}
+	life(0)
+	calls := make([]*call[error], senders)
+	for s := range calls {
+		calls[s] = start(e, "a loop of Tell", func() error {
+			for i := s * each; i < (s+1)*each; i++ {
+				to := now.Load()
+				if err := to.ref.Tell(letter{&all[i], to.no}); err != nil {
+					all[i].returned.Add(1)
+				}
+				if i%(batch+1) == 0 {
+					yield()
+				}
+			}
+			return nil
+		})
+	}
+	for no := 1; no < lives; no++ {
+		w.stop(now.Load().ref)
+		life(no)
+	}
+	for _, c := range calls {
+		e.same("what a sender saw", finished(w, c), nil)
+	}
+	w.shutdown()
+	lost := 0
+	w.mu.Lock()
+	for _, l := range w.letters {
+		m, ok := l.Msg.(letter)
+		e.require(ok && l.Reason == actor.ErrStopped, "a dead letter is ", l.Msg, " for ", l.Reason)
+		m.undelivered.Add(1)
+		lost++
+	}
+	w.letters = nil
+	w.mu.Unlock()
+	w.accounted(all)
+	w.end()
+}

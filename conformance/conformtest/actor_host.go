@@ -1,0 +1,373 @@
+package conformtest
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"runtime"
+	"slices"
+	"sync/atomic"
+	"testing"
+	"weak"
+
+	"github.com/dynolab/dyno/actor"
+	"github.com/dynolab/dyno/conformance"
+)
+
+// actorHostClauses are the clauses of package actor that need a host, in the
+// order in which they run.
+var actorHostClauses = []hostClause{
+	{
+		Clause: conformance.Clause{
+			Name: "actor/context-outside-turn", Rule: "FR-002",
+			Why: "builds with -race panic when a Context is used outside its actor's turn: there it belongs to nobody, and what it says may be wrong",
+		},
+		check: checkContextOutside,
+	},
+	{
+		Clause: conformance.Clause{
+			Name: "actor/system-collected", Rule: "FR-016",
+			Why: "nothing keeps a system that is done alive, nor its actors, however it was used and whatever ended it",
+		},
+		check: checkSystemCollected,
+	},
+	{
+		Clause: conformance.Clause{
+			Name: "actor/stopped-collected", Rule: "FR-016",
+			Why: "of an actor that has stopped its system keeps nothing, and a Ref to it only a shell: not the actor, its behaviours, nor what was in its mailbox",
+		},
+		check: checkStoppedCollected,
+	},
+	{
+		Clause: conformance.Clause{
+			Name: "actor/messages-collected", Rule: "FR-016",
+			Why: "a message that was handled, dropped or given back is nobody's: an idle mailbox keeps none alive",
+		},
+		check: checkMessagesCollected,
+	},
+}
+
+// hosted is a system of a host clause. Its guardian carries out functions.
+type hosted struct {
+	*actor.System
+	e *conformance.Env
+}
+
+func (s *suite) hosted(e *conformance.Env) (*hosted, error) {
+	sys, err := actor.NewSystem(actor.Config{
+		Dispatcher: s.impl.NewDispatcher(),
+		Guardian:   actor.Props{New: func() actor.Actor { return actor.ReceiveFunc(carryOut) }},
+	})
+	return &hosted{sys, e}, err
+}
+
+func carryOut(ctx *actor.Context, msg any) error {
+	if f, ok := msg.(func(*actor.Context)); ok {
+		f(ctx)
+	}
+	return nil
+}
+
+// until lets actors run until cond holds; whoever runs the check bounds it.
+func (h *hosted) until(cond func() bool) {
+	for !cond() {
+		if h.Synchronous() {
+			h.RunUntilIdle()
+		}
+		h.e.Settle()
+	}
+}
+
+// in calls f in a turn of r and waits for that.
+func (h *hosted) in(r actor.Ref, f func(ctx *actor.Context)) error {
+	var done atomic.Bool
+	err := r.Tell(func(ctx *actor.Context) {
+		f(ctx)
+		done.Store(true)
+	})
+	if err == nil {
+		h.until(done.Load)
+	}
+	return err
+}
+
+// stop stops r and waits for that.
+func (h *hosted) stop(r actor.Ref) {
+	h.Stop(r)
+	h.until(func() bool {
+		_, ok := h.Lookup(r.PID())
+		return !ok
+	})
+}
+
+// checkContextOutside keeps a Context and uses it when its actor has gone idle.
+func checkContextOutside(t *testing.T, s *suite) outcome {
+	if !raceEnabled {
+		return outcome{skip: "needs a build with -race, in which this is checked"}
+	}
+	err := s.try(t, func(e *conformance.Env) error {
+		h, err := s.hosted(e)
+		if err != nil {
+			return err
+		}
+		var kept *actor.Context
+		if err := h.in(h.UserGuardian(), func(ctx *actor.Context) {
+			kept = ctx
+			_ = ctx.Self() // inside it may be used
+		}); err != nil {
+			return err
+		}
+		// Its last turn is over, and that is visible here, when Done is closed.
+		if err := h.Shutdown(context.Background()); err != nil {
+			return err
+		}
+		for name, use := range map[string]func(){
+			"Self":       func() { kept.Self() },
+			"Parent":     func() { kept.Parent() },
+			"Children":   func() { kept.Children() },
+			"Child":      func() { kept.Child("x") },
+			"System":     func() { kept.System() },
+			"Tell":       func() { _ = kept.Tell(actor.Ref{}, 1) },
+			"Forward":    func() { kept.Forward(actor.Ref{}, 1) },
+			"Spawn":      func() { _, _ = kept.Spawn(actor.Props{}) },
+			"SpawnNamed": func() { _, _ = kept.SpawnNamed("x", actor.Props{}) },
+			"Stop":       func() { kept.Stop(actor.Ref{}) },
+			"StopSelf":   func() { kept.StopSelf() },
+			"Become":     func() { kept.Become(carryOut) },
+			"Unbecome":   func() { kept.Unbecome() },
+		} {
+			if !panics(use) {
+				return fmt.Errorf("Context.%s outside the actor's turn did not panic", name)
+			}
+		}
+		return nil
+	}, s.set.seed)
+	return outcome{err: err, seed: s.set.seed}
+}
+
+func panics(f func()) (did bool) {
+	defer func() { did = recover() != nil }()
+	f()
+	return false
+}
+
+// collected returns the index of an object that is still there after many
+// collections, or -1. An object is collected when nothing reaches it, which may
+// take some collections to show, as finalizers and the stacks of goroutines
+// that are about to end keep a little.
+func collected[T any](e *conformance.Env, objects ...weak.Pointer[T]) (left int) {
+	for range 50 {
+		runtime.GC()
+		left = slices.IndexFunc(objects, func(p weak.Pointer[T]) bool { return p.Value() != nil })
+		if left < 0 {
+			break
+		}
+		e.Settle()
+	}
+	return left
+}
+
+// witness is an object of which it is watched whether it is collected. The
+// pointer keeps it out of the tiny allocator, which would tie it to others.
+type witness struct {
+	self *witness
+	_    [64]byte
+}
+
+func newWitness() (*witness, weak.Pointer[witness]) {
+	w := &witness{}
+	w.self = w
+	return w, weak.Make(w)
+}
+
+func checkSystemCollected(_ *testing.T, s *suite) outcome {
+	err := outside(s.limit, s.env(s.set.seed), func(e *conformance.Env) error {
+		for name, end := range map[string]func(h *hosted) error{
+			"Shutdown": func(h *hosted) error { return h.Shutdown(context.Background()) },
+			"a guardian that stopped": func(h *hosted) error {
+				h.Stop(h.UserGuardian())
+				h.until(h.over)
+				return nil
+			},
+			"a guardian that failed": func(h *hosted) error {
+				err := h.UserGuardian().Tell(func(*actor.Context) { panic("x") })
+				h.until(h.over)
+				return err
+			},
+		} {
+			system, state, message, err := s.useSystem(e, end)
+			if err != nil {
+				return fmt.Errorf("ended by %s: %w", name, err)
+			}
+			switch {
+			case collected(e, system) >= 0:
+				return fmt.Errorf("a system ended by %s is still reachable", name)
+			case collected(e, state) >= 0:
+				return fmt.Errorf("an actor of a system ended by %s is still reachable", name)
+			case collected(e, message) >= 0:
+				return fmt.Errorf("a message that waited when %s ended the system is still reachable", name)
+			}
+		}
+		return nil
+	})
+	return outcome{err: err, seed: s.set.seed}
+}
+
+func (h *hosted) over() bool {
+	select {
+	case <-h.Done():
+		return true
+	default:
+		return false
+	}
+}
+
+// useSystem makes a system with some life in it, ends it, and returns what must
+// be collectable when it returns.
+func (s *suite) useSystem(e *conformance.Env, end func(h *hosted) error) (system weak.Pointer[actor.System], state, message weak.Pointer[witness], err error) {
+	h, err := s.hosted(e)
+	if err != nil {
+		return system, state, message, err
+	}
+	inside, state := newWitness()
+	waits, message := newWitness()
+	err = h.in(h.UserGuardian(), func(ctx *actor.Context) {
+		for i := range 20 {
+			r, spawnErr := ctx.SpawnNamed(fmt.Sprint("child ", i), actor.Props{New: func() actor.Actor {
+				return actor.ReceiveFunc(func(ctx *actor.Context, msg any) error {
+					runtime.KeepAlive(inside)
+					if i%4 == 0 {
+						return errors.New("a failure")
+					}
+					return nil
+				})
+			}})
+			err = errors.Join(err, spawnErr, ctx.Tell(r, i))
+		}
+		r, spawnErr := ctx.Spawn(actor.Props{New: func() actor.Actor { return actor.ReceiveFunc(carryOut) }})
+		err = errors.Join(err, spawnErr, ctx.Tell(r, func(ctx *actor.Context) {
+			_ = ctx.Tell(ctx.Self(), waits)
+			ctx.StopSelf()
+		}))
+	})
+	if err == nil {
+		err = end(h)
+	}
+	return weak.Make(h.System), state, message, err
+}
+
+func checkStoppedCollected(_ *testing.T, s *suite) outcome {
+	err := outside(s.limit, s.env(s.set.seed), func(e *conformance.Env) error {
+		h, err := s.hosted(e)
+		if err != nil {
+			return err
+		}
+		refs := make([]actor.Ref, 2)
+		states, behaviours, messages := make([]weak.Pointer[witness], 2), make([]weak.Pointer[witness], 2), make([]weak.Pointer[witness], 2)
+		for i := range refs {
+			if err := h.useActor(i == 1, &refs[i], &states[i], &behaviours[i], &messages[i]); err != nil {
+				return err
+			}
+		}
+		switch {
+		case collected(e, states...) >= 0:
+			return errors.New("an actor that has stopped is still reachable")
+		case collected(e, behaviours...) >= 0:
+			return errors.New("what an actor that has stopped had become is still reachable")
+		case collected(e, messages...) >= 0:
+			return errors.New("a message that waited for an actor that has stopped is still reachable")
+		}
+		runtime.KeepAlive(refs) // the Refs are held all the while
+		return h.Shutdown(context.Background())
+	})
+	return outcome{err: err, seed: s.set.seed}
+}
+
+// useActor lets an actor live and stop, by itself or by failing.
+func (h *hosted) useActor(fail bool, ref *actor.Ref, state, behaviour, message *weak.Pointer[witness]) error {
+	inside, w1 := newWitness()
+	become, w2 := newWitness()
+	waits, w3 := newWitness()
+	*state, *behaviour, *message = w1, w2, w3
+	var err error
+	if e := h.in(h.UserGuardian(), func(ctx *actor.Context) {
+		*ref, err = ctx.Spawn(actor.Props{New: func() actor.Actor {
+			return actor.ReceiveFunc(func(ctx *actor.Context, msg any) error {
+				runtime.KeepAlive(inside)
+				return carryOut(ctx, msg)
+			})
+		}})
+	}); e != nil || err != nil {
+		return errors.Join(e, err)
+	}
+	if err := h.in(*ref, func(ctx *actor.Context) {
+		ctx.Become(func(ctx *actor.Context, msg any) error {
+			runtime.KeepAlive(become)
+			return carryOut(ctx, msg)
+		})
+	}); err != nil {
+		return err
+	}
+	if err := ref.Tell(func(ctx *actor.Context) {
+		_ = ctx.Tell(ctx.Self(), waits)
+		if fail {
+			panic("x")
+		}
+		ctx.StopSelf()
+	}); err != nil {
+		return err
+	}
+	h.stop(*ref)
+	return nil
+}
+
+func checkMessagesCollected(_ *testing.T, s *suite) outcome {
+	err := outside(s.limit, s.env(s.set.seed), func(e *conformance.Env) error {
+		h, err := s.hosted(e)
+		if err != nil {
+			return err
+		}
+		for _, m := range []actor.MailboxConfig{
+			{},
+			{Policy: actor.DropNewest, Capacity: 4},
+			{Policy: actor.DropOldest, Capacity: 4},
+			{Policy: actor.Grow, Capacity: 2},
+			{Policy: actor.Block, Capacity: 4},
+			{Priority: func(any) int { return 0 }},
+			{Policy: actor.DropOldest, Capacity: 4, Priority: func(any) int { return 0 }},
+		} {
+			r, messages, err := h.useMailbox(m)
+			if err != nil {
+				return err
+			}
+			if i := collected(e, messages...); i >= 0 {
+				how := ""
+				if m.Priority != nil {
+					how = " with priorities"
+				}
+				return fmt.Errorf("message %d of %d to an actor that is idle now is still reachable (mailbox: %v%s)", i+1, len(messages), m.Policy, how)
+			}
+			runtime.KeepAlive(r)
+		}
+		return h.Shutdown(context.Background())
+	})
+	return outcome{err: err, seed: s.set.seed}
+}
+
+// useMailbox has an actor with such a mailbox send itself messages, more than
+// there is room for, and handle them.
+func (h *hosted) useMailbox(m actor.MailboxConfig) (r actor.Ref, messages []weak.Pointer[witness], err error) {
+	if e := h.in(h.UserGuardian(), func(ctx *actor.Context) {
+		r, err = ctx.Spawn(actor.Props{Mailbox: m, New: func() actor.Actor { return actor.ReceiveFunc(carryOut) }})
+	}); e != nil || err != nil {
+		return r, nil, errors.Join(e, err)
+	}
+	err = h.in(r, func(ctx *actor.Context) {
+		for range 10 {
+			w, p := newWitness()
+			messages = append(messages, p)
+			_ = ctx.Tell(ctx.Self(), w) // it may come back
+		}
+	})
+	return r, messages, errors.Join(err, h.in(r, func(*actor.Context) {}))
+}

@@ -1,0 +1,235 @@
+package conformtest
+
+import (
+	"math/rand/v2"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/dynolab/dyno/conformance"
+)
+
+// wrongDispatchers says of every bug which clauses must notice it.
+var wrongDispatchers = []struct {
+	bug     actorBug
+	clauses string // names without "actor/"
+}{
+	// From Send to Invoke.
+	{"every seventh message lost", "tell-in-order mailbox-unbounded"},
+	{"every seventh message doubled", "tell-in-order mailbox-unbounded tell-many-to-one"},
+	{"newest message first", "tell-in-order mailbox-unbounded"},
+	{"message handled by its sender", "tell-only-queues"},
+	{"messages not counted", "stats tell-random"},
+	{"turns not counted", "stats turn-bound"},
+
+	// Turns.
+	{"two turns at once", "one-at-a-time"},
+	{"actor not woken again", "tell-wakes"},
+	{"what comes in a turn overlooked", "tell-self mailbox-unbounded"},
+	{"late message overlooked", "tell-wakes"},
+	{"late system message overlooked", "stop-idle stop-idle-soon"},
+	{"idle actor not woken by system messages", "stop-idle"},
+	{"suspended actor not woken", "failure-stops failure-takes-children prestart-fails stop-family"},
+	{"suspended actor woken by messages", "suspended-waits"},
+	{"BeginTurn's answer ignored", "prestart-fails"},
+	{"Invoke's answer ignored", "stop-overtakes stop-last-message turn-bound failure-stops"},
+	{"yield to the front", "turn-others flood"},
+	{"newest ready actor first", "turn-others-pair turn-others-many"},
+	{"one worker", "blocked-handlers overlap block-within-a-turn"},
+
+	// Failures.
+	{"panic overlooked", "failure-stops"},
+	{"panic's value lost", "failure-stops"},
+	{"failed message forgotten", "failure-stops"},
+	{"actor stuck after Goexit", "failure-stops failure-many"},
+	{"worker lost with Goexit", "failure-many"},
+
+	// Close.
+	{"mailbox thrown away by Close", "stop-waiting-letters stop-overtakes failure-stops"},
+	{"first message lost by Close", "stop-waiting-letters stop-overtakes"},
+	{"mailbox handed over newest first", "stop-waiting-letters stop-overtakes"},
+	{"mailbox handed over twice", "stop-waiting-letters"},
+	{"mailbox handed over for a wrong reason", "stop-waiting-letters"},
+	{"messages accepted after Close", "stop-refuses send-error ref-namesake shutdown-all"},
+
+	// Mailboxes.
+	{"bound one too high", "mailbox-drop-newest mailbox-drop-oldest mailbox-room-again block-self"},
+	{"bound one too low", "mailbox-drop-newest mailbox-drop-oldest mailbox-room-again"},
+	{"message in hand counts", "mailbox-drop-newest mailbox-drop-oldest block-self"},
+	{"room not given back", "mailbox-room-again"},
+	{"DropNewest silent", "mailbox-drop-newest priority-drop-newest"},
+	{"DropOldest drops the newest", "mailbox-drop-oldest"},
+	{"DropOldest silent", "mailbox-drop-oldest priority-drop-oldest"},
+	{"Grow is a bound", "mailbox-grow"},
+	{"priority ignored", "priority-order priority-overtakes"},
+	{"largest priority first", "priority-order"},
+	{"priority unstable", "priority-stable priority-order tell-in-order"},
+	{"priority judged once in a while", "priority-overtakes"},
+	{"oldest dropped whatever its priority", "priority-drop-oldest"},
+	{"newest of the lowest dropped", "priority-drop-oldest"},
+
+	// The policy Block.
+	{"Full instead of waiting", "block-waits block-progress"},
+	{"waiting sender not let in", "block-waits block-progress block-within-a-turn"},
+	{"two senders for one slot", "block-one-for-one"},
+	{"waiting sender ignores its context", "block-context block-ring"},
+	{"given-up message handled", "block-context"},
+	{"waiting senders not released by Close", "block-stop"},
+	{"waiting senders let in by Close", "block-stop"},
+	{"waiting senders' messages undelivered too", "block-stop"},
+
+	// The end.
+	{"done never called", "shutdown-all guardian-stops-system guardian-fails-system"},
+	{"goroutine left by Stop", "leaves-no-goroutine goroutines-bounded"},
+	{"goroutine until the system ends", "stops-leave-no-goroutine"},
+	{"workers counted wrongly", "workers-gone"},
+	{"second start accepted", "dispatcher-serves-one"},
+}
+
+// wrongSynchronousDispatchers is the same for dispatchers without goroutines.
+var wrongSynchronousDispatchers = []struct {
+	bug     actorBug
+	clauses string
+}{
+	{"message handled by its sender", "tell-only-queues run-until-idle"},
+	{"actors run in the background", "run-until-idle"},
+	{"RunUntilIdle ends early", "run-until-idle"},
+	{"RunUntilIdle runs actors in a turn", "run-until-idle"},
+	{"two callers run actors", "run-many-callers"},
+	{"ready actors in random order", "deterministic"},
+	{"deadlock not noticed", "block-deadlock"},
+}
+
+// wrongOnHost is the same for clauses that need a host.
+var wrongOnHost = []struct {
+	bug     actorBug
+	clauses string
+}{
+	{"messages kept", "messages-collected"},
+	{"mailbox of a stopped actor kept", "stopped-collected"},
+	{"system kept for ever", "system-collected"},
+}
+
+var knownActorBugs = func() map[actorBug]bool {
+	m := map[actorBug]bool{}
+	for _, w := range wrongDispatchers {
+		m[w.bug] = true
+	}
+	for _, w := range wrongSynchronousDispatchers {
+		m[w.bug] = true
+	}
+	for _, w := range wrongOnHost {
+		m[w.bug] = true
+	}
+	return m
+}()
+
+// TestWrongDispatchers runs dispatchers that are wrong in one way, and demands
+// that the clauses that are there for it fail every time.
+func TestWrongDispatchers(t *testing.T) {
+	for _, w := range wrongDispatchers {
+		t.Run(string(w.bug), func(t *testing.T) { wrongActors(t, w.bug, false, w.clauses) })
+	}
+}
+
+// TestWrongSynchronousDispatchers is the same for those without goroutines.
+func TestWrongSynchronousDispatchers(t *testing.T) {
+	for _, w := range wrongSynchronousDispatchers {
+		t.Run(string(w.bug), func(t *testing.T) { wrongActors(t, w.bug, true, w.clauses) })
+	}
+}
+
+func wrongActors(t *testing.T, b actorBug, synchronous bool, clauses string) {
+	if raceEnabled && b == "two turns at once" {
+		t.Skip("the race detector and the core's own checks end this one before the clause sees it")
+	}
+	set, runs := testSettings(t)
+	runs = min(runs, 40)
+	all := map[string]conformance.Clause{}
+	for _, c := range conformance.Actor() {
+		all[strings.TrimPrefix(c.Name, "actor/")] = c
+	}
+	s := &suite{impl: wrongActorImpl(b, synchronous), set: set, limit: patience}
+	for _, name := range strings.Fields(clauses) {
+		c, ok := all[name]
+		if !ok {
+			t.Fatalf("there is no clause actor/%s", name)
+		}
+		for i := range runs {
+			began := time.Now()
+			err := s.try(t, c.Check, rand.Uint64())
+			if err == nil {
+				t.Fatalf("%s passed in run %d of %d", c.Name, i+1, runs)
+			}
+			if i == 0 {
+				t.Logf("%s (%v): %v", c.Name, time.Since(began).Round(time.Millisecond), firstLine(err))
+			}
+		}
+	}
+}
+
+// TestWrongOnHost is the same for clauses that need a host.
+func TestWrongOnHost(t *testing.T) {
+	set, _ := testSettings(t)
+	all := map[string]hostClause{}
+	for _, c := range actorHostClauses {
+		all[strings.TrimPrefix(c.Name, "actor/")] = c
+	}
+	for _, w := range wrongOnHost {
+		t.Run(string(w.bug), func(t *testing.T) {
+			defer func() { wrongLeft = nil }()
+			s := &suite{impl: wrongActorImpl(w.bug, false), set: set, limit: patience}
+			for _, name := range strings.Fields(w.clauses) {
+				c, ok := all[name]
+				if !ok {
+					t.Fatalf("there is no clause actor/%s", name)
+				}
+				for i := range max(1, set.soak) {
+					o := c.check(t, s)
+					if o.err == nil {
+						t.Fatalf("%s passed in run %d (skipped: %q)", c.Name, i+1, o.skip)
+					}
+					if i == 0 {
+						t.Logf("%s: %v", c.Name, firstLine(o.err))
+					}
+				}
+			}
+		})
+	}
+}
+
+// TestRightDispatcher runs the same dispatchers without a bug, which must pass
+// every clause every time, in a bubble and outside.
+func TestRightDispatcher(t *testing.T) {
+	set, runs := testSettings(t)
+	for _, synchronous := range []bool{false, true} {
+		for _, parks := range []bool{true, false} {
+			impl := wrongActorImpl("", synchronous)
+			impl.Promises.Parks = parks
+			s := &suite{impl: impl, set: set, limit: patience}
+			runs := runs
+			if !parks { // there it takes long to tell that nothing happens
+				if testing.Short() {
+					continue
+				}
+				runs = max(1, set.soak)
+			}
+			for _, c := range conformance.Actor() {
+				if c.Skip(s.env(0)) != "" {
+					continue
+				}
+				for i := range runs {
+					if err := s.try(t, c.Check, set.seedOf(i)); err != nil {
+						t.Errorf("%s (synchronous: %v, parks: %v, run %d of %d, seed %d): %v", c.Name, synchronous, parks, i+1, runs, set.seedOf(i), err)
+						break
+					}
+				}
+			}
+			for _, c := range actorHostClauses {
+				if o := c.check(t, s); o.err != nil {
+					t.Errorf("%s (synchronous: %v, parks: %v): %v", c.Name, synchronous, parks, o.err)
+				}
+			}
+		}
+	}
+}

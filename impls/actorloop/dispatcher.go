@@ -1,0 +1,277 @@
+package actorloop
+
+import (
+	"errors"
+	"runtime"
+	"sync/atomic"
+
+	"github.com/dynolab/dyno/actor"
+)
+
+// DispatcherConfig is what makes a dispatcher of this implementation different
+// from the one that [NewDispatcher] makes. The zero value is that one.
+type DispatcherConfig struct {
+	// Workers is how many workers run turns while none is blocked; 0 means
+	// GOMAXPROCS, since more of them could not run at once.
+	Workers int
+
+	// MaxWorkers bounds the workers there are, those included that a handler
+	// keeps blocked; 0 means 10,000, the number at which Go's own scheduler
+	// gives up on threads.
+	MaxWorkers int
+}
+
+const (
+	// outboxActors is how many actors workers can take without asking the
+	// scheduler: enough to last while it wakes up.
+	outboxActors = 128
+
+	// outboxLow is at how many left in the outbox the scheduler is told.
+	outboxLow = outboxActors / 4
+
+	// lease is how many turns a worker may give to actors that its own turns
+	// have made ready before it looks what else there is: the price of asking
+	// is spread over so many, and so many short turns are not long to wait.
+	lease = 64
+)
+
+var errStarted = errors.New("actorloop: the dispatcher serves a system already: make one for each")
+
+// Dispatcher runs actors on workers that take them from what a scheduler puts
+// out. Make one with [NewDispatcher] or [NewDispatcherWith].
+type Dispatcher struct {
+	target, most int
+
+	started atomic.Bool
+	inbox   inbox
+
+	// outbox holds the actors that have been ready for longest. The scheduler
+	// sends, and closes it at the end.
+	outbox   chan *box
+	wantRoom request // when it is full
+	wantKept request // while the timer is not set
+
+	idle atomic.Int32 // workers that wait for the outbox, or are about to
+
+	sched scheduler
+	over  chan struct{} // closed by the scheduler as it ends; hands over sched
+}
+
+// NewDispatcher returns a dispatcher with the default configuration.
+func NewDispatcher() *Dispatcher { return NewDispatcherWith(DispatcherConfig{}) }
+
+// NewDispatcherWith returns a dispatcher that follows c. It panics if a number
+// is negative.
+func NewDispatcherWith(c DispatcherConfig) *Dispatcher {
+	if c.Workers < 0 || c.MaxWorkers < 0 {
+		panic("actorloop: negative number of workers")
+	}
+	d := &Dispatcher{target: c.Workers, most: c.MaxWorkers}
+	if d.most == 0 {
+		d.most = 10_000
+	}
+	return d
+}
+
+// Start implements [actor.Dispatcher]. It starts the scheduler; workers start
+// when there is work.
+func (d *Dispatcher) Start() error {
+	if !d.started.CompareAndSwap(false, true) {
+		return errStarted
+	}
+	if d.target == 0 {
+		d.target = runtime.GOMAXPROCS(0)
+	}
+	d.target = min(d.target, d.most)
+	d.inbox.bell = make(chan struct{}, 1)
+	d.outbox = make(chan *box, outboxActors)
+	d.wantRoom.event.kind = room
+	d.wantKept.event.kind = kept
+	d.wantKept.want()
+	d.over = make(chan struct{})
+	d.sched.d = d
+	d.sched.tick.kind = tick
+	d.sched.workers = make(map[*worker]struct{})
+	go d.sched.loop()
+	return nil
+}
+
+// Attach implements [actor.Dispatcher].
+func (d *Dispatcher) Attach(cfg actor.MailboxConfig) actor.Port { return newBox(d, cfg) }
+
+// Stop implements [actor.Dispatcher].
+func (d *Dispatcher) Stop(done func()) { d.inbox.send(&event{kind: stop, done: done}) }
+
+// AddStats implements [actor.Dispatcher]. It asks the scheduler, or reads what
+// that has left behind.
+func (d *Dispatcher) AddStats(s *actor.Stats) {
+	if !d.started.Load() {
+		return
+	}
+	e := &event{kind: count, ask: make(chan actor.Stats, 1)}
+	d.inbox.send(e)
+	var c actor.Stats
+	select {
+	case c = <-e.ask:
+	case <-d.over:
+		c = d.sched.gone
+	}
+	s.Messages += c.Messages
+	s.Turns += c.Turns
+	s.Parks += c.Parks
+	s.Wakes += c.Wakes
+	s.Workers += c.Workers
+}
+
+// schedule is told that b has become ready, by the worker from, in its turn, or
+// by somebody else if that is nil.
+//
+// Whoever wakes an actor has the right to have it run, and as a rule gives that
+// to the scheduler. A worker may keep it for one actor at a time: that is the
+// lease.
+func (d *Dispatcher) schedule(b *box, from actor.Worker) {
+	if w, ok := from.(*worker); ok && w.next.Load() == nil {
+		w.next.Store(b)
+		// After that: either this sees that the scheduler wants to know, or the
+		// scheduler, which looks once more when it has come to want, sees b.
+		d.wantKept.tell(&d.inbox)
+		return
+	}
+	d.inbox.send(&b.event)
+}
+
+// worker is a goroutine that runs turns.
+type worker struct {
+	d     *Dispatcher
+	tally actor.Tally
+
+	// next is an actor that a turn of this worker has made ready. The worker
+	// puts one there if there is none, and takes it out after the turn; the
+	// scheduler takes it out if that turn goes on for too long.
+	next   atomic.Pointer[box]
+	streak int  // turns since it last took an actor from the outbox
+	ended  bool // it is to end
+
+	seen    *box  // what was in next at the last tick; the scheduler's
+	leaving event // sent once
+}
+
+// Dispatcher implements [actor.Worker].
+func (w *worker) Dispatcher() actor.Dispatcher { return w.d }
+
+// run is the life of a worker's goroutine.
+func (w *worker) run() {
+	returned := false
+	defer func() {
+		if !returned {
+			go w.run() // an actor has called Goexit; another goroutine goes on
+		}
+	}()
+	for !w.ended {
+		w.serve()
+	}
+	returned = true
+	w.d.inbox.send(&w.leaving)
+}
+
+// serve runs turns until the worker is to end or a turn does not return.
+func (w *worker) serve() {
+	var b *box
+	var msg any
+	returned := false
+	defer func() {
+		if !returned {
+			w.caught(b, msg, recover())
+		}
+	}()
+	for {
+		if b = w.choose(); b == nil {
+			break
+		}
+		if b.cell.BeginTurn(w) {
+			for b.pos < len(b.out) || b.refill() {
+				msg = b.out[b.pos]
+				b.out[b.pos] = nil // or the slot would keep the message alive
+				b.pos++
+				if !b.cell.Invoke(msg) {
+					break
+				}
+			}
+			msg = nil
+		}
+		w.settle(b, b.cell.EndTurn(&w.tally))
+	}
+	w.ended = true
+	returned = true
+}
+
+// caught ends a turn that has not returned. If the actor calls Goexit in its
+// last hook, this does not return either.
+func (w *worker) caught(b *box, msg, recovered any) {
+	v := actor.Stopped
+	returned := false
+	defer func() {
+		if !returned {
+			v = b.cell.Caught(&w.tally, nil, recover())
+		}
+		w.settle(b, v)
+	}()
+	v = b.cell.Caught(&w.tally, msg, recovered)
+	returned = true
+}
+
+// settle acts on the verdict of a turn.
+func (w *worker) settle(b *box, v actor.Verdict) {
+	if !b.rest(v) {
+		return
+	}
+	if w.next.Load() == nil && !w.d.pressed() {
+		w.next.Store(b) // behind all others: there are none
+		w.d.wantKept.tell(&w.d.inbox)
+		return
+	}
+	w.d.inbox.send(&b.event)
+}
+
+// pressed reports whether there are actors to run that are nobody's.
+func (d *Dispatcher) pressed() bool { return len(d.outbox) > 0 || !d.inbox.empty() }
+
+// choose returns the next actor to run, for which it waits if need be, or nil
+// if the worker is to end.
+func (w *worker) choose() *box {
+	d := w.d
+	if w.next.Load() != nil {
+		if b := w.next.Swap(nil); b != nil {
+			w.streak++
+			if w.streak < lease || !d.pressed() {
+				return b
+			}
+			d.inbox.send(&b.event)
+		}
+	}
+	w.streak = 0
+	var b *box
+	select {
+	case b = <-d.outbox:
+	default:
+		n := d.idle.Add(1)
+		if int(n) > d.target {
+			d.idle.Add(-1)
+			w.tally.Publish()
+			return nil // of those that were blocked, this one is not needed any more
+		}
+		w.tally.Parks++
+		w.tally.Publish()
+		b = <-d.outbox
+		d.idle.Add(-1)
+		w.tally.Wakes++
+	}
+	if b == nil { // closed
+		w.tally.Publish()
+		return nil
+	}
+	if len(d.outbox) <= outboxLow {
+		d.wantRoom.tell(&d.inbox)
+	}
+	return b
+}

@@ -1,0 +1,209 @@
+package actorloop
+
+import (
+	"runtime"
+	"time"
+
+	"github.com/dynolab/dyno/actor"
+	"github.com/dynolab/dyno/internal/invariants"
+)
+
+// period is how often the scheduler looks whether workers make progress, while
+// there is something to do: long against a turn, short for a person. It is how
+// long actors wait when all workers are blocked.
+const period = time.Millisecond
+
+// scheduler is who decides which actors run. All of it belongs to the one
+// goroutine that runs loop; others send it events.
+type scheduler struct {
+	d *Dispatcher
+
+	oldest, newest *event // actors that are ready and not in the outbox, linked by next
+	sent           uint64 // actors put into the outbox so far
+
+	workers map[*worker]struct{}
+	paused  int // workers that wait in SendWait
+
+	timer   *time.Timer
+	ticking bool   // it is set, or its event is on the way
+	tick    event  // the timer's
+	seen    uint64 // actors that workers had taken when the timer was set
+
+	stopping bool
+	done     func()      // to be called at the end
+	gone     actor.Stats // counted by workers that have left, and here
+}
+
+// loop is the scheduler's goroutine.
+func (s *scheduler) loop() {
+	in := &s.d.inbox
+	for yielded := false; ; {
+		e := in.receive()
+		if e == nil {
+			if !yielded {
+				yielded = true
+				runtime.Gosched() // those who run have more to say
+			} else {
+				in.sleep()
+			}
+			continue
+		}
+		yielded = false
+		for e != nil {
+			following := e.next
+			s.handle(e)
+			e = following
+		}
+		s.deliver()
+		if s.stopping && len(s.workers) == 0 && !s.ticking {
+			break
+		}
+	}
+	close(s.d.over)
+	s.done()
+}
+
+// handle does what e asks for.
+func (s *scheduler) handle(e *event) {
+	switch e.kind {
+	case ready:
+		s.push(e)
+	case room:
+		s.d.wantRoom.granted()
+	case kept:
+		s.d.wantKept.granted()
+		s.watch()
+	case tick:
+		s.ticking = false
+		if !s.stopping {
+			s.look()
+		}
+	case paused:
+		s.paused++
+	case resume:
+		s.paused--
+	case left:
+		delete(s.workers, e.by)
+		e.by.tally.AddTo(&s.gone)
+	case count:
+		c := s.gone
+		for w := range s.workers {
+			w.tally.AddTo(&c)
+		}
+		c.Workers = len(s.workers)
+		e.ask <- c
+	case stop:
+		if invariants.Enabled && (s.oldest != nil || len(s.d.outbox) > 0) {
+			invariants.Violated("actorloop", "no actor is ready when every actor has stopped")
+		}
+		s.stopping = true
+		s.done = e.done
+		close(s.d.outbox)
+		if s.ticking && s.timer.Stop() {
+			s.ticking = false
+		}
+	}
+}
+
+// push puts an actor behind all that are ready.
+func (s *scheduler) push(e *event) {
+	e.next = nil
+	if s.oldest == nil {
+		s.oldest = e
+	} else {
+		s.newest.next = e
+	}
+	s.newest = e
+}
+
+// deliver puts ready actors into the outbox and sees to it that there are
+// workers.
+func (s *scheduler) deliver() {
+	out := s.d.outbox
+	for asked := false; s.oldest != nil; {
+		e := s.oldest
+		following := e.next // once e.box is in the outbox, e may be sent again
+		select {
+		case out <- e.box:
+			s.oldest = following
+			s.sent++
+			continue
+		default:
+		}
+		if asked {
+			break
+		}
+		asked = true // and tried once more: it may have been emptied meanwhile
+		s.d.wantRoom.want()
+	}
+	if waiting := len(out); waiting > 0 {
+		for n := waiting; n > 0 && len(s.workers)-s.paused < s.d.target; n-- {
+			s.hire()
+		}
+		s.watch()
+	}
+}
+
+// hire starts a worker, if there may be one more.
+func (s *scheduler) hire() {
+	if len(s.workers) >= s.d.most {
+		return
+	}
+	w := &worker{d: s.d}
+	w.leaving = event{kind: left, by: w}
+	s.workers[w] = struct{}{}
+	s.gone.Wakes++
+	go w.run()
+}
+
+// watch sets the timer.
+func (s *scheduler) watch() {
+	if s.ticking || s.stopping {
+		return
+	}
+	s.d.wantKept.drop()
+	s.ticking = true
+	s.seen = s.taken()
+	if s.timer == nil {
+		s.timer = time.AfterFunc(period, func() { s.d.inbox.send(&s.tick) })
+	} else {
+		s.timer.Reset(period)
+	}
+}
+
+// taken returns how many actors workers have taken from the outbox.
+func (s *scheduler) taken() uint64 { return s.sent - uint64(len(s.d.outbox)) }
+
+// look looks whether workers make progress.
+func (s *scheduler) look() {
+	// What a worker has kept and not come to since the last tick others may run.
+	kept := false
+	for w := range s.workers {
+		b := w.next.Load()
+		if b != nil && b == w.seen && w.next.CompareAndSwap(b, nil) {
+			s.push(&b.event)
+			b = nil
+		}
+		w.seen = b
+		kept = kept || b != nil
+	}
+	waiting := len(s.d.outbox)
+	if waiting > 0 && s.seen == s.taken() {
+		// Nobody has taken anything for a whole period: all workers are busy
+		// with long turns, or blocked.
+		for range min(s.d.target, waiting) {
+			s.hire()
+		}
+	}
+	if kept || waiting > 0 || s.oldest != nil {
+		s.watch()
+		return
+	}
+	s.d.wantKept.want()
+	for w := range s.workers {
+		if w.next.Load() != nil { // it may not have seen that
+			s.watch()
+			return
+		}
+	}
+}

@@ -1,0 +1,112 @@
+package channel
+
+import (
+	"errors"
+
+	"github.com/dynolab/dyno/actor"
+	"github.com/dynolab/dyno/internal/invariants"
+)
+
+var errStarted = errors.New("channel: the dispatcher serves a system already: make one for each")
+
+// Dispatcher runs every actor on a goroutine of its own. Make one with
+// [NewDispatcher].
+type Dispatcher struct {
+	// books, of capacity one, holds what is known of all actors together,
+	// between those who look something up or enter it.
+	books chan *books
+}
+
+// books belong to whoever received them.
+type books struct {
+	started bool
+	newest  *box        // the actors that have a goroutine, linked through older and newer
+	actors  int         // their number
+	gone    actor.Stats // what those counted that have stopped
+	done    func()      // to be called by the last one, once Stop has been called
+}
+
+// NewDispatcher returns a dispatcher.
+func NewDispatcher() *Dispatcher {
+	d := &Dispatcher{books: make(chan *books, 1)}
+	d.books <- &books{}
+	return d
+}
+
+// Start implements [actor.Dispatcher].
+func (d *Dispatcher) Start() error {
+	k := <-d.books
+	again := k.started
+	k.started = true
+	d.books <- k
+	if again {
+		return errStarted
+	}
+	return nil
+}
+
+// Attach implements [actor.Dispatcher]. The actor's goroutine starts at once,
+// and waits for a message before it touches the Cell.
+func (d *Dispatcher) Attach(cfg actor.MailboxConfig) actor.Port {
+	b := newBox(d, cfg)
+	k := <-d.books
+	b.older = k.newest
+	if b.older != nil {
+		b.older.newer = b
+	}
+	k.newest = b
+	k.actors++
+	d.books <- k
+	go b.live()
+	return b
+}
+
+// leave takes an actor whose goroutine is about to end out of the books.
+func (d *Dispatcher) leave(b *box) {
+	b.tally.Publish()
+	k := <-d.books
+	b.tally.AddTo(&k.gone)
+	if b.newer == nil {
+		k.newest = b.older
+	} else {
+		b.newer.older = b.older
+	}
+	if b.older != nil {
+		b.older.newer = b.newer
+	}
+	b.older, b.newer = nil, nil
+	k.actors--
+	done := k.done
+	if k.actors > 0 {
+		done = nil
+	}
+	d.books <- k
+	if done != nil {
+		done()
+	}
+}
+
+// Stop implements [actor.Dispatcher]. The root's goroutine, in whose turn it is
+// called, is still in the books, so somebody is left to call done.
+func (d *Dispatcher) Stop(done func()) {
+	k := <-d.books
+	if invariants.Enabled && k.actors == 0 {
+		invariants.Violated("channel", "the actor in whose turn Stop is called has a goroutine")
+	}
+	k.done = done
+	d.books <- k
+}
+
+// AddStats implements [actor.Dispatcher].
+func (d *Dispatcher) AddStats(s *actor.Stats) {
+	k := <-d.books
+	s.Messages += k.gone.Messages
+	s.Turns += k.gone.Turns
+	s.Parks += k.gone.Parks
+	s.Wakes += k.gone.Wakes
+	s.Workers += k.actors
+	for b := k.newest; b != nil; b = b.older {
+		b.tally.AddTo(s)
+	}
+	d.books <- k
+}

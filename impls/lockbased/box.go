@@ -1,0 +1,298 @@
+package lockbased
+
+import (
+	"context"
+	"sync"
+	"sync/atomic"
+
+	"github.com/dynolab/dyno/actor"
+	"github.com/dynolab/dyno/internal/invariants"
+)
+
+// phase is where an actor is in the schedule.
+type phase uint8
+
+const (
+	asleep    phase = iota // whoever sends it something schedules it
+	scheduled              // in the ready queue, in a turn, or on the way from one to the other
+	suspended              // only Wake schedules it
+	finished               // nobody schedules it
+)
+
+// box is an actor with its mailbox.
+type box struct {
+	cell actor.Cell // ends with what the turn writes
+
+	// The turn's, for every message.
+	out  []any        // what it took from in
+	pos  int          // of the next message in out
+	held atomic.Int64 // messages in out, as of the end of the last turn that left any
+
+	_ [8]byte // what senders write, for every message as well, begins a cache line: 192
+
+	mu    sync.Mutex // guards what follows, down to in, and *bound
+	phase phase
+	shut  bool
+	quiet uint8    // sleeps since the last batch beyond keep
+	in    []any    // arrived, if the mailbox is a plain unbounded one
+	bound *bounded // nil if it is; the pointer never changes
+	d     *Dispatcher
+}
+
+func newBox(d *Dispatcher, cfg actor.MailboxConfig) *box {
+	b := &box{d: d}
+	if cfg.Policy != actor.Unbounded || cfg.Priority != nil {
+		b.bound = newBounded(cfg)
+	}
+	return b
+}
+
+// Cell implements [actor.Port].
+func (b *box) Cell() *actor.Cell { return &b.cell }
+
+// Send implements [actor.Port].
+func (b *box) Send(msg any, from actor.Worker) actor.SendResult {
+	if b.bound != nil {
+		return b.sendBounded(msg, from)
+	}
+	b.mu.Lock()
+	if b.shut {
+		b.mu.Unlock()
+		return actor.Closed
+	}
+	if len(b.in) == cap(b.in) && len(b.in) >= keep {
+		b.in = b.d.grow(b.in)
+	}
+	b.in = append(b.in, msg)
+	backlog := len(b.in) == nudge && b.phase == scheduled
+	b.scheduleUnlock(false, from)
+	if backlog {
+		b.d.nudge()
+	}
+	return actor.Sent
+}
+
+// nudge is the number of waiting messages at which a sender has an idle worker
+// woken for an actor that is scheduled already: it may be one that the sender's
+// worker was going to take after its turn (Dispatcher.schedule), and the turn
+// is not going to end soon. Waking a worker costs about as much as sending this
+// many messages.
+const nudge = 32
+
+// scheduleUnlock schedules the actor if it is asleep or, for system messages,
+// suspended, and unlocks mu.
+func (b *box) scheduleUnlock(system bool, from actor.Worker) {
+	if b.phase == asleep || system && b.phase == suspended {
+		b.phase = scheduled
+		b.mu.Unlock()
+		b.d.schedule(b, from)
+		return
+	}
+	b.mu.Unlock()
+}
+
+// sendBounded is Send for a mailbox that is not a plain one.
+func (b *box) sendBounded(msg any, from actor.Worker) actor.SendResult {
+	prio := b.bound.prio(msg) // before the lock is taken: it is the user's
+	b.mu.Lock()
+	if b.shut {
+		b.mu.Unlock()
+		return actor.Closed
+	}
+	dropped, drop, res := b.bound.offer(prio, msg)
+	if res != actor.Sent {
+		b.mu.Unlock()
+		return res
+	}
+	b.scheduleUnlock(false, from)
+	if drop {
+		b.cell.Undelivered(dropped, actor.ErrDropped)
+	}
+	return actor.Sent
+}
+
+// SendWait implements [actor.Port].
+func (b *box) SendWait(ctx context.Context, msg any, from actor.Worker) error {
+	prio := b.bound.prio(msg)
+	b.mu.Lock()
+	if b.shut {
+		b.mu.Unlock()
+		return actor.ErrStopped
+	}
+	if _, _, res := b.bound.offer(prio, msg); res == actor.Sent {
+		b.scheduleUnlock(false, from)
+		return nil
+	}
+	if err := ctx.Err(); err != nil {
+		b.mu.Unlock()
+		return err
+	}
+	s := &sender{prio: prio, msg: msg, ready: make(chan error, 1)}
+	b.bound.senders.push(s)
+	b.mu.Unlock()
+	if from != nil {
+		b.d.pause()
+		defer b.d.resume()
+	}
+	select {
+	case err := <-s.ready:
+		return err
+	case <-ctx.Done():
+	}
+	b.mu.Lock()
+	select {
+	case err := <-s.ready: // it was answered first
+		b.mu.Unlock()
+		return err
+	default:
+	}
+	b.bound.senders.remove(s)
+	b.mu.Unlock()
+	return ctx.Err()
+}
+
+// Wake implements [actor.Port].
+func (b *box) Wake(from actor.Worker) {
+	b.mu.Lock()
+	b.scheduleUnlock(true, from)
+}
+
+// Close implements [actor.Port].
+func (b *box) Close() {
+	b.mu.Lock()
+	b.shut = true
+	left := append(b.out[b.pos:], b.in...)
+	b.in = nil
+	b.held.Store(0)
+	if b.bound != nil {
+		left = b.bound.close(left)
+	}
+	b.mu.Unlock()
+	b.out, b.pos = nil, 0
+	for _, msg := range left {
+		b.cell.Undelivered(msg, actor.ErrStopped)
+	}
+}
+
+// Len implements [actor.Port].
+func (b *box) Len() int {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.bound != nil {
+		return b.bound.len()
+	}
+	return int(b.held.Load()) + len(b.in)
+}
+
+// turn runs a turn of the actor on w.
+func (b *box) turn(w *worker) (v actor.Verdict) {
+	var msg any
+	returned := false
+	defer func() {
+		if !returned {
+			v = b.cell.Caught(&w.tally, msg, recover())
+			w.box, w.verdict = b, v
+		}
+	}()
+	if b.cell.BeginTurn(w) {
+		for {
+			if b.pos == len(b.out) && !b.refill() {
+				break
+			}
+			msg = b.out[b.pos]
+			b.out[b.pos] = nil // or the slot would keep the message alive
+			b.pos++
+			if !b.cell.Invoke(msg) {
+				break
+			}
+		}
+	}
+	v = b.cell.EndTurn(&w.tally)
+	returned = true
+	return v
+}
+
+// refill gets messages into out, which is used up, and reports whether there
+// are any: all of a plain mailbox at once, and one at a time where order and
+// bound depend on what else has come.
+func (b *box) refill() bool {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.bound == nil {
+		b.in, b.out = b.out[:0], b.in
+		b.pos = 0
+		return len(b.out) > 0
+	}
+	if b.bound.len() == 0 {
+		return false
+	}
+	b.out = append(b.out[:0], b.bound.pop())
+	b.pos = 0
+	return true
+}
+
+// keep is the capacity up to which an actor that goes to sleep keeps the memory
+// of its empty queue. What is larger goes to a pool, from where the next flood
+// gets it: a flood should not be remembered for ever by every actor that saw
+// one, but a stream of messages, which finds the actor asleep often, should not
+// have the queue grow again every time.
+const keep = 1 << 10
+
+// buffer is a large empty queue in the pool.
+type buffer struct{ msgs []any }
+
+// discard puts an empty queue that is large into the pool.
+func (d *Dispatcher) discard(msgs []any) {
+	if cap(msgs) > keep {
+		d.buffers.Put(&buffer{msgs[:0]})
+	}
+}
+
+// grow returns msgs with more capacity.
+func (d *Dispatcher) grow(msgs []any) []any {
+	if b, _ := d.buffers.Get().(*buffer); b != nil && cap(b.msgs) > cap(msgs) {
+		return append(b.msgs, msgs...)
+	}
+	return append(make([]any, 0, 2*cap(msgs)), msgs...)
+}
+
+// rest acts on the verdict of a turn and reports whether the actor is to be
+// put into the ready queue again.
+func (b *box) rest(v actor.Verdict) (again bool) {
+	left := len(b.out) - b.pos
+	if left > 0 || b.held.Load() > 0 {
+		b.held.Store(int64(left))
+	}
+	if v == actor.Yield {
+		// Without the lock, for which a flood of senders may keep the actor
+		// waiting longer than the turn took.
+		return true
+	}
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if invariants.Enabled && b.phase != scheduled {
+		invariants.Violated("lockbased", "an actor in a turn is scheduled")
+	}
+	switch v {
+	case actor.Stopped:
+		b.phase = finished
+		return false
+	case actor.Suspended:
+		b.phase = suspended
+	case actor.Continue:
+		if left > 0 || len(b.in) > 0 || b.bound != nil && b.bound.len() > 0 {
+			return true
+		}
+		b.phase = asleep
+		if cap(b.in) > keep || cap(b.out) > keep {
+			b.d.discard(b.in)
+			b.d.discard(b.out)
+			b.in, b.out, b.pos = nil, nil, 0
+		}
+	}
+	if b.cell.Pending() {
+		b.phase = scheduled
+		return true
+	}
+	return false
+}

@@ -1,0 +1,317 @@
+package lockbased
+
+import (
+	"errors"
+	"runtime"
+	"sync"
+	"time"
+
+	"github.com/dynolab/dyno/actor"
+	"github.com/dynolab/dyno/internal/invariants"
+)
+
+// DispatcherConfig is what makes a dispatcher of this implementation different
+// from the one that [NewDispatcher] makes. The zero value is that one.
+type DispatcherConfig struct {
+	// Workers is how many workers run turns while none is blocked; 0 means
+	// GOMAXPROCS, since more of them could not run at once.
+	Workers int
+
+	// MaxWorkers bounds the workers there are, those included that a handler
+	// keeps blocked; 0 means 10,000, the number at which Go's own scheduler
+	// gives up on threads.
+	MaxWorkers int
+}
+
+// period is how often the dispatcher looks whether its workers make progress,
+// while there is something to do: long against a turn, short for a person. It
+// is how long actors wait when all workers are blocked.
+const period = time.Millisecond
+
+var errStarted = errors.New("lockbased: the dispatcher serves a system already: make one for each")
+
+// Dispatcher runs actors on a fixed set of workers that take them from one
+// locked queue. Make one with [NewDispatcher] or [NewDispatcherWith].
+type Dispatcher struct {
+	target int // workers that are to be able to run
+	most   int
+
+	buffers sync.Pool // of *buffer
+
+	mu       sync.Mutex // guards everything below
+	ready    ring[*box] // scheduled actors, the one that waits longest first
+	idle     []*worker  // parked workers; the last to park is the first to be woken
+	workers  int        // goroutines
+	blocked  int        // workers that wait in SendWait
+	stuck    int        // workers that are taken for blocked by something else
+	taken    uint64     // actors taken from ready so far
+	watching bool       // the timer is set
+	lastSeen uint64     // taken, when the timer fired last
+	timer    *time.Timer
+	started  bool
+	stopping bool
+	done     func() // to be called by the last worker to leave
+	parks    uint64
+	wakes    uint64
+	all      map[*worker]struct{}
+	gone     actor.Stats // of workers that have left
+}
+
+// worker is a goroutine that runs turns.
+type worker struct {
+	d     *Dispatcher
+	tally actor.Tally
+	wake  chan struct{} // capacity 1
+
+	// How the last turn ended, if it did not return, for the deferred function
+	// of a goroutine that an actor has ended with Goexit.
+	box     *box
+	verdict actor.Verdict
+}
+
+// Dispatcher implements [actor.Worker].
+func (w *worker) Dispatcher() actor.Dispatcher { return w.d }
+
+// NewDispatcher returns a dispatcher with the default configuration.
+func NewDispatcher() *Dispatcher { return NewDispatcherWith(DispatcherConfig{}) }
+
+// NewDispatcherWith returns a dispatcher that follows c. It panics if a number
+// is negative.
+func NewDispatcherWith(c DispatcherConfig) *Dispatcher {
+	if c.Workers < 0 || c.MaxWorkers < 0 {
+		panic("lockbased: negative number of workers")
+	}
+	d := &Dispatcher{target: c.Workers, most: c.MaxWorkers, all: make(map[*worker]struct{})}
+	if d.most == 0 {
+		d.most = 10_000
+	}
+	return d
+}
+
+// Start implements [actor.Dispatcher]. Workers start when there is work.
+func (d *Dispatcher) Start() error {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.started {
+		return errStarted
+	}
+	d.started = true
+	if d.target == 0 {
+		d.target = runtime.GOMAXPROCS(0)
+	}
+	d.target = min(d.target, d.most)
+	return nil
+}
+
+// Attach implements [actor.Dispatcher].
+func (d *Dispatcher) Attach(cfg actor.MailboxConfig) actor.Port { return newBox(d, cfg) }
+
+// Stop implements [actor.Dispatcher].
+func (d *Dispatcher) Stop(done func()) {
+	d.mu.Lock()
+	d.stopping = true
+	if d.timer != nil {
+		d.timer.Stop()
+	}
+	for len(d.idle) > 0 {
+		d.rouse()
+	}
+	if d.workers > 0 {
+		d.done = done
+		d.mu.Unlock()
+		return
+	}
+	d.mu.Unlock()
+	done()
+}
+
+// AddStats implements [actor.Dispatcher].
+func (d *Dispatcher) AddStats(s *actor.Stats) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	s.Messages += d.gone.Messages
+	s.Turns += d.gone.Turns
+	s.Parks += d.parks
+	s.Wakes += d.wakes
+	s.Workers += d.workers
+	for w := range d.all {
+		w.tally.AddTo(s)
+	}
+}
+
+// schedule queues an actor that has become ready. A worker that does so in a
+// turn takes the actor itself afterwards, so nobody else is woken for the
+// first one that is ready: that would cost more than most turns take. What is
+// queued and not taken because the turn goes on for long, look finds.
+func (d *Dispatcher) schedule(b *box, from actor.Worker) {
+	d.mu.Lock()
+	d.ready.push(b)
+	if from == nil || d.ready.len() > 1 {
+		d.help()
+	}
+	d.watch()
+	d.mu.Unlock()
+}
+
+// help gets one more worker to work, if there may be one more. mu is held.
+func (d *Dispatcher) help() {
+	switch {
+	case len(d.idle) > 0:
+		d.rouse()
+	case d.workers-d.blocked-d.stuck < d.target && d.workers < d.most:
+		d.workers++
+		d.wakes++
+		w := &worker{d: d, wake: make(chan struct{}, 1)}
+		d.all[w] = struct{}{}
+		go w.run()
+	}
+}
+
+// rouse wakes the worker that parked last. mu is held, and somebody is parked.
+func (d *Dispatcher) rouse() {
+	w := d.idle[len(d.idle)-1]
+	d.idle = d.idle[:len(d.idle)-1]
+	d.wakes++
+	w.wake <- struct{}{}
+}
+
+// nudge gets an idle worker to work if an actor is ready.
+func (d *Dispatcher) nudge() {
+	d.mu.Lock()
+	if d.ready.len() > 0 {
+		d.help()
+	}
+	d.mu.Unlock()
+}
+
+// watch sets the timer if there is something to do. mu is held.
+func (d *Dispatcher) watch() {
+	if d.watching || d.ready.len() == 0 {
+		return
+	}
+	d.watching = true
+	d.lastSeen = d.taken
+	if d.timer == nil {
+		d.timer = time.AfterFunc(period, d.look)
+	} else {
+		d.timer.Reset(period)
+	}
+}
+
+// look is what the timer does: if actors are ready and none was taken for a
+// whole period, the workers are busy or blocked, and as many more are
+// brought in.
+func (d *Dispatcher) look() {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.watching = false
+	if d.stopping || d.ready.len() == 0 {
+		return
+	}
+	if d.taken == d.lastSeen {
+		if len(d.idle) == 0 {
+			d.stuck = d.workers - d.blocked
+		}
+		for range min(d.target, d.ready.len()) {
+			d.help()
+		}
+	}
+	d.watch()
+}
+
+// pause and resume surround a wait in SendWait.
+func (d *Dispatcher) pause() {
+	d.mu.Lock()
+	d.blocked++
+	if d.ready.len() > 0 {
+		d.help()
+	}
+	d.mu.Unlock()
+}
+
+func (d *Dispatcher) resume() {
+	d.mu.Lock()
+	d.blocked--
+	d.mu.Unlock()
+}
+
+// run is the life of a worker's goroutine.
+func (w *worker) run() {
+	d := w.d
+	returned := false
+	defer func() {
+		if returned {
+			return
+		}
+		// An actor has called Goexit, which ends this goroutine; another one
+		// goes on in its place.
+		b, v := w.box, w.verdict
+		w.box = nil
+		if b.rest(v) {
+			d.mu.Lock()
+			d.ready.push(b)
+			d.mu.Unlock()
+		}
+		go w.run()
+	}()
+	d.mu.Lock()
+	for {
+		b := d.take(w)
+		if b == nil {
+			break
+		}
+		again := b.rest(b.turn(w))
+		d.mu.Lock()
+		if again {
+			d.ready.push(b)
+		}
+	}
+	returned = true
+}
+
+// take returns the next actor, for which it parks the worker if need be, or
+// nil if the worker is to end. mu is held at the call and not afterwards.
+func (d *Dispatcher) take(w *worker) *box {
+	for {
+		if d.ready.len() > 0 {
+			b := d.ready.pop()
+			d.taken++
+			if d.ready.len() > 0 && len(d.idle) > 0 {
+				d.help()
+			}
+			d.mu.Unlock()
+			return b
+		}
+		if d.stuck > 0 {
+			d.stuck-- // one of those taken for stuck, or one in its place
+		}
+		w.tally.Publish()
+		if d.stopping || len(d.idle) >= d.target {
+			d.leave(w)
+			return nil
+		}
+		d.idle = append(d.idle, w)
+		d.parks++
+		d.mu.Unlock()
+		<-w.wake
+		d.mu.Lock()
+	}
+}
+
+// leave ends a worker. mu is held at the call and not afterwards.
+func (d *Dispatcher) leave(w *worker) {
+	d.workers--
+	delete(d.all, w)
+	w.tally.AddTo(&d.gone)
+	done := d.done
+	if d.workers > 0 {
+		done = nil
+	}
+	if invariants.Enabled && done != nil && d.ready.len() > 0 {
+		invariants.Violated("lockbased", "no actor is ready when the last worker leaves")
+	}
+	d.mu.Unlock()
+	if done != nil {
+		done()
+	}
+}

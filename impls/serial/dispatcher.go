@@ -1,0 +1,316 @@
+package serial
+
+import (
+	"context"
+	"errors"
+	"math/rand/v2"
+	"sync"
+
+	"github.com/dynolab/dyno/actor"
+	"github.com/dynolab/dyno/internal/invariants"
+)
+
+// DispatcherConfig is what makes a dispatcher of this implementation different
+// from the one that [NewDispatcher] makes. The zero value is that one.
+type DispatcherConfig struct {
+	// Order is how the next actor is chosen. FIFO takes the one that has been
+	// ready longest and lets it handle as many messages as its throughput
+	// allows. Seeded takes any, each with the same probability, and lets it
+	// handle one message: so every order of handling that the mailboxes allow
+	// comes up with some seed.
+	Order Order
+	Seed  uint64 // used by Seeded only; 0 is a seed like any other
+}
+
+var errStarted = errors.New("serial: the dispatcher serves a system already: make one for each")
+
+// Dispatcher runs actors one at a time on the goroutine of whoever asks for it.
+// Make one with [NewDispatcher] or [NewDispatcherWith]. It implements
+// [actor.Synchronous].
+type Dispatcher struct {
+	seeded bool
+	tally  actor.Tally // of whoever runs actors
+
+	mu      sync.Mutex // guards everything below, and every box
+	rng     *rand.Rand // nil for FIFO
+	ready   ring[*box] // scheduled actors
+	running bool       // somebody runs actors
+	parked  int        // senders that wait for room while another goroutine runs actors
+	started bool
+}
+
+// NewDispatcher returns a dispatcher that runs actors in the order in which
+// they became ready.
+func NewDispatcher() *Dispatcher { return NewDispatcherWith(DispatcherConfig{}) }
+
+// NewDispatcherWith returns a dispatcher that follows c.
+func NewDispatcherWith(c DispatcherConfig) *Dispatcher {
+	d := &Dispatcher{}
+	if c.Order == Seeded {
+		d.seeded = true
+		d.rng = rand.New(rand.NewPCG(c.Seed, 0))
+	}
+	return d
+}
+
+// Start implements [actor.Dispatcher].
+func (d *Dispatcher) Start() error {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.started {
+		return errStarted
+	}
+	d.started = true
+	return nil
+}
+
+// Attach implements [actor.Dispatcher].
+func (d *Dispatcher) Attach(cfg actor.MailboxConfig) actor.Port {
+	return &box{d: d, mail: newMailbox(cfg)}
+}
+
+// Stop implements [actor.Dispatcher]: there is nothing to stop.
+func (d *Dispatcher) Stop(done func()) {
+	d.tally.Publish() // this is the last turn, and done tells
+	done()
+}
+
+// AddStats implements [actor.Dispatcher].
+func (d *Dispatcher) AddStats(s *actor.Stats) { d.tally.AddTo(s) }
+
+// Dispatcher implements [actor.Worker]: the one who runs actors needs no other
+// description.
+func (d *Dispatcher) Dispatcher() actor.Dispatcher { return d }
+
+// RunUntilIdle implements [actor.Synchronous]. If an actor calls
+// runtime.Goexit the rest is still run before the calling goroutine ends.
+func (d *Dispatcher) RunUntilIdle() {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if !d.running {
+		d.run(context.Background(), nil)
+	}
+}
+
+// run makes the calling goroutine the one that runs actors, until none is ready
+// or s, if it is not nil, needs no more and nobody else does. mu is held, and
+// nobody runs actors.
+func (d *Dispatcher) run(ctx context.Context, s *sender) {
+	d.running = true
+	defer func() { d.running = false }()
+	d.drive(ctx, s)
+	if d.parked > 0 {
+		d.drive(ctx, nil)
+	}
+}
+
+// drive runs turns until none is ready or, if s is not nil, s is answered or
+// ctx has ended. mu is held, but not during turns.
+func (d *Dispatcher) drive(ctx context.Context, s *sender) {
+	returned := false
+	defer func() {
+		if !returned { // an actor has called Goexit
+			d.drive(ctx, nil)
+		}
+	}()
+	for d.ready.len() > 0 && (s == nil || !s.answered && ctx.Err() == nil) {
+		b := d.next()
+		d.mu.Unlock()
+		b.turn()
+	}
+	d.tally.Publish()
+	returned = true
+}
+
+// next takes the next actor out of the ready queue. mu is held.
+func (d *Dispatcher) next() *box {
+	if d.rng != nil {
+		d.ready.swap(0, d.rng.IntN(d.ready.len()))
+	}
+	return d.ready.pop()
+}
+
+// phase is where an actor is in the schedule.
+type phase uint8
+
+const (
+	asleep    phase = iota // whoever sends it something schedules it
+	scheduled              // in the ready queue, in a turn, or on the way from one to the other
+	suspended              // only Wake schedules it
+	finished               // nobody schedules it
+)
+
+// box is an actor with its mailbox.
+type box struct {
+	cell actor.Cell
+	d    *Dispatcher
+
+	// Guarded by the dispatcher's mutex.
+	mail  mailbox
+	phase phase
+	shut  bool
+}
+
+// Cell implements [actor.Port].
+func (b *box) Cell() *actor.Cell { return &b.cell }
+
+// Send implements [actor.Port]. It only queues: whoever runs actors runs this
+// one too.
+func (b *box) Send(msg any, _ actor.Worker) actor.SendResult {
+	prio := b.mail.prio(msg) // before the lock is taken: it is the user's
+	b.d.mu.Lock()
+	if b.shut {
+		b.d.mu.Unlock()
+		return actor.Closed
+	}
+	dropped, drop, res := b.mail.offer(prio, msg)
+	if res == actor.Sent {
+		b.schedule(false)
+	}
+	b.d.mu.Unlock()
+	if drop {
+		b.cell.Undelivered(dropped, actor.ErrDropped)
+	}
+	return res
+}
+
+// schedule makes the actor ready if it is asleep or, for system messages,
+// suspended. The dispatcher's mutex is held.
+func (b *box) schedule(system bool) {
+	if b.phase == asleep || system && b.phase == suspended {
+		b.phase = scheduled
+		b.d.ready.push(b)
+	}
+}
+
+// SendWait implements [actor.Port]. Waiting, on the one goroutine there is,
+// means to run other actors until there is room. It returns ErrDeadlock if none
+// is ready and there is still no room.
+func (b *box) SendWait(ctx context.Context, msg any, from actor.Worker) error {
+	d := b.d
+	prio := b.mail.prio(msg)
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if b.shut {
+		return actor.ErrStopped
+	}
+	if _, _, res := b.mail.offer(prio, msg); res == actor.Sent {
+		b.schedule(false)
+		return nil
+	}
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	s := &sender{prio: prio, msg: msg}
+	b.mail.bound.senders.push(s)
+	defer func() {
+		if !s.answered { // also if an actor that was run meanwhile has called Goexit
+			b.mail.bound.senders.remove(s)
+		}
+	}()
+	switch {
+	case from != nil: // in a turn, so on the goroutine that runs actors
+		d.drive(ctx, s)
+	case !d.running:
+		d.run(ctx, s)
+	default:
+		s.ready = make(chan struct{})
+		d.parked++
+		d.mu.Unlock()
+		select {
+		case <-s.ready:
+		case <-ctx.Done():
+		}
+		d.mu.Lock()
+		d.parked--
+	}
+	if s.answered {
+		return s.err
+	}
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	return actor.ErrDeadlock
+}
+
+// Wake implements [actor.Port].
+func (b *box) Wake(actor.Worker) {
+	b.d.mu.Lock()
+	b.schedule(true)
+	b.d.mu.Unlock()
+}
+
+// Close implements [actor.Port].
+func (b *box) Close() {
+	b.d.mu.Lock()
+	b.shut = true
+	left := b.mail.close()
+	b.d.mu.Unlock()
+	for _, msg := range left {
+		b.cell.Undelivered(msg, actor.ErrStopped)
+	}
+}
+
+// Len implements [actor.Port].
+func (b *box) Len() int {
+	b.d.mu.Lock()
+	defer b.d.mu.Unlock()
+	return b.mail.len()
+}
+
+// turn runs a turn of the actor. mu is not held at the call, and held
+// afterwards, also if the actor calls Goexit.
+func (b *box) turn() {
+	var (
+		msg      any
+		v        actor.Verdict
+		returned bool
+	)
+	defer func() {
+		if !returned {
+			v = b.cell.Caught(&b.d.tally, msg, recover())
+		}
+		b.d.mu.Lock()
+		b.rest(v)
+	}()
+	for more := b.cell.BeginTurn(b.d); more; {
+		if msg, more = b.pop(); more {
+			more = b.cell.Invoke(msg) && !b.d.seeded
+		}
+	}
+	v = b.cell.EndTurn(&b.d.tally)
+	returned = true
+}
+
+func (b *box) pop() (msg any, ok bool) {
+	b.d.mu.Lock()
+	defer b.d.mu.Unlock()
+	if b.mail.len() == 0 {
+		return nil, false
+	}
+	return b.mail.pop(), true
+}
+
+// rest acts on the verdict of a turn. The dispatcher's mutex is held.
+func (b *box) rest(v actor.Verdict) {
+	if invariants.Enabled && b.phase != scheduled {
+		invariants.Violated("serial", "an actor in a turn is scheduled")
+	}
+	again := b.cell.Pending()
+	switch v {
+	case actor.Continue:
+		again = again || b.mail.len() > 0
+		b.phase = asleep
+	case actor.Yield:
+		again = true
+	case actor.Suspended:
+		b.phase = suspended
+	case actor.Stopped:
+		b.phase = finished
+		return
+	}
+	if again {
+		b.phase = scheduled
+		b.d.ready.push(b)
+	}
+}

@@ -1,0 +1,268 @@
+package workstealing
+
+import (
+	"context"
+	"runtime"
+	"sync/atomic"
+
+	"github.com/dynolab/dyno/actor"
+)
+
+// box is an actor's mailbox and its place in the schedule: the [actor.Port].
+//
+// Both are in one word, so that a send is one step: it queues the message and
+// learns whether the actor has to be scheduled, and a turn that ends makes the
+// actor idle only if no message has come. There is nothing to look at twice.
+//
+// An idle actor's message does not go through the queue at all. The sender that
+// makes the actor scheduled owns the place first until it has put the actor
+// into a ready queue, and the turn owns it from then on. So a message from one
+// actor to another that waits for it costs two compare-and-swaps of this word,
+// one to schedule and one to go idle.
+//
+// Messages for an actor that is not idle are appended to in, under the word's
+// lock bit; the turn takes them all at once by exchanging in and out. The lock
+// is held for the time of an append.
+type box struct {
+	// word packs phase, locked, waiting and shut. Setting phase to scheduled
+	// hands first from the sender to the turn; clearing locked hands in from
+	// one who had it to the next.
+	word atomic.Uint32
+
+	any bool // first holds a message; its owner's, like first
+	d   *Dispatcher
+
+	in    []any // guarded by locked
+	first any   // see above
+	out   []any // the turn's: a batch that was taken, handled up to begun
+	begun int
+
+	bounded *bounded // the queue of a mailbox with a capacity or priorities; else nil
+
+	next *box // in the injector; guarded by its mutex
+
+	cell actor.Cell // last: what senders read most is at its beginning
+}
+
+// The bits of box.word.
+const (
+	phaseMask      = 3
+	phaseIdle      = 0 // nobody runs it, no message waits
+	phaseScheduled = 1 // it is in a ready queue, or in its turn
+	phaseSuspended = 2 // nobody runs it; only a system message schedules it
+	phaseGone      = 3 // it has stopped
+
+	bitLocked  = 1 << 2 // somebody has in
+	bitWaiting = 1 << 3 // in is not empty
+	bitShut    = 1 << 4 // Close was called: in takes no more
+)
+
+// keep is the largest buffer, in messages, that an idle mailbox keeps.
+const keep = 1024
+
+var _ actor.Port = (*box)(nil)
+
+// Cell implements [actor.Port].
+func (b *box) Cell() *actor.Cell { return &b.cell }
+
+// Send implements [actor.Port].
+func (b *box) Send(msg any, from actor.Worker) actor.SendResult {
+	if b.bounded != nil {
+		return b.sendBounded(msg, from)
+	}
+	if b.word.CompareAndSwap(phaseIdle, phaseScheduled) {
+		b.first, b.any = msg, true
+		b.d.schedule(b, from)
+		return actor.Sent
+	}
+	v := b.lock()
+	if v&bitShut != 0 {
+		b.word.Store(v)
+		return actor.Closed
+	}
+	b.in = append(b.in, msg)
+	if v&phaseMask != phaseIdle {
+		b.word.Store(v | bitWaiting) // hands in over; it has been scheduled, or must not be
+		if w, ok := from.(*runner); ok && v&bitWaiting == 0 {
+			w.offer(b)
+		}
+		return actor.Sent
+	}
+	b.word.Store(v | bitWaiting | phaseScheduled)
+	b.d.schedule(b, from)
+	return actor.Sent
+}
+
+// lock sets the lock bit and returns the word without it, for the caller to
+// store, changed or not, to unlock.
+func (b *box) lock() uint32 {
+	for spins := 0; ; spins++ {
+		v := b.word.Load()
+		if v&bitLocked == 0 {
+			if b.word.CompareAndSwap(v, v|bitLocked) {
+				return v
+			}
+			continue
+		}
+		if spins%16 == 15 {
+			runtime.Gosched() // whoever has it may have lost its processor
+		}
+	}
+}
+
+// SendWait implements [actor.Port].
+func (b *box) SendWait(ctx context.Context, msg any, from actor.Worker) error {
+	return b.bounded.wait(ctx, b, msg, from)
+}
+
+// Wake implements [actor.Port].
+func (b *box) Wake(from actor.Worker) {
+	for {
+		v := b.word.Load()
+		switch {
+		case v&bitLocked != 0:
+			runtime.Gosched()
+		case v&phaseMask == phaseScheduled || v&phaseMask == phaseGone:
+			return // the end of its turn looks at Pending
+		case b.word.CompareAndSwap(v, v&^phaseMask|phaseScheduled):
+			b.d.schedule(b, from)
+			return
+		}
+	}
+}
+
+// Close implements [actor.Port].
+func (b *box) Close() {
+	v := b.lock()
+	in := b.in
+	b.in = nil
+	b.word.Store(v&^bitWaiting | bitShut)
+	if b.any {
+		b.cell.Undelivered(b.first, actor.ErrStopped)
+		b.first, b.any = nil, false
+	}
+	for _, msg := range b.out[b.begun:] {
+		b.cell.Undelivered(msg, actor.ErrStopped)
+	}
+	b.out, b.begun = nil, 0
+	for _, msg := range in {
+		b.cell.Undelivered(msg, actor.ErrStopped)
+	}
+	if b.bounded != nil {
+		b.bounded.close(b)
+	}
+}
+
+// Len implements [actor.Port].
+func (b *box) Len() int {
+	if b.bounded != nil {
+		return b.bounded.len()
+	}
+	v := b.lock()
+	n := len(b.in)
+	b.word.Store(v)
+	return n
+}
+
+// pop takes the next message. Only the turn calls it.
+func (b *box) pop() (any, bool) {
+	if b.any {
+		msg := b.first
+		b.first, b.any = nil, false
+		return msg, true
+	}
+	if b.begun < len(b.out) {
+		msg := b.out[b.begun]
+		b.out[b.begun] = nil
+		b.begun++
+		return msg, true
+	}
+	if b.bounded != nil {
+		return b.bounded.pop()
+	}
+	if b.word.Load()&bitWaiting == 0 {
+		return nil, false
+	}
+	v := b.lock()
+	b.in, b.out, b.begun = b.out[:0], b.in, 1
+	b.word.Store(v &^ bitWaiting)
+	msg := b.out[0]
+	b.out[0] = nil
+	return msg, true
+}
+
+// turn gives the actor a turn on w, and puts it back into the schedule as the
+// verdict says.
+func (b *box) turn(w *runner) { b.after(w, b.run(w)) }
+
+// after does what the verdict v of a turn asks for.
+func (b *box) after(w *runner, v actor.Verdict) {
+	switch v {
+	case actor.Continue:
+		b.rest(w, phaseIdle)
+	case actor.Yield:
+		w.push(b)
+	case actor.Suspended:
+		b.rest(w, phaseSuspended)
+	case actor.Stopped:
+		b.word.Store(phaseGone | bitShut)
+	}
+}
+
+// run runs the turn itself.
+func (b *box) run(w *runner) (v actor.Verdict) {
+	var msg any
+	returned := false
+	defer func() {
+		if !returned {
+			v = b.caught(w, msg, recover())
+		}
+	}()
+	if b.cell.BeginTurn(w) {
+		for ok := true; ok; ok = b.cell.Invoke(msg) {
+			if msg, ok = b.pop(); !ok {
+				break
+			}
+		}
+	}
+	v = b.cell.EndTurn(&w.tally)
+	returned = true
+	return v
+}
+
+// caught ends a turn whose actor panicked or called Goexit. After Goexit this
+// goroutine is lost: another one goes on as w, beginning with the verdict.
+func (b *box) caught(w *runner, msg, recovered any) actor.Verdict {
+	v := b.cell.Caught(&w.tally, msg, recovered)
+	if recovered == nil {
+		go w.resume(b, v)
+	}
+	return v
+}
+
+// rest ends the actor's time in the schedule: phase is idle or suspended. If
+// there is something to do after all it is scheduled again.
+func (b *box) rest(w *runner, phase uint32) {
+	if len(b.out) == b.begun && cap(b.out) > keep {
+		b.out, b.begun = nil, 0
+	}
+	for {
+		v := b.word.Load()
+		switch {
+		case v&bitLocked != 0:
+			runtime.Gosched()
+			continue
+		case phase == phaseIdle && (v&bitWaiting != 0 || b.any || b.begun < len(b.out)):
+			w.push(b)
+			return
+		case !b.word.CompareAndSwap(v, v&^phaseMask|phase):
+			continue
+		}
+		break
+	}
+	// A system message, or one for a bounded queue, may have come while the
+	// word said scheduled; its sender has then left it to this look.
+	if b.cell.Pending() || phase == phaseIdle && b.bounded != nil && b.bounded.len() > 0 {
+		b.Wake(w)
+	}
+}

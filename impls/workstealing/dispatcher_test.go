@@ -1,0 +1,341 @@
+package workstealing
+
+import (
+	"context"
+	"errors"
+	"runtime"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/dynolab/dyno/actor"
+)
+
+// system makes a system whose guardian runs setup for its first message, and
+// returns it after that.
+func system(t *testing.T, conf actor.Config, setup func(ctx *actor.Context)) *actor.System {
+	t.Helper()
+	ready := make(chan struct{})
+	conf.Guardian = actor.Props{New: func() actor.Actor {
+		return actor.ReceiveFunc(func(ctx *actor.Context, _ any) error {
+			setup(ctx)
+			close(ready)
+			return nil
+		})
+	}}
+	if conf.Dispatcher == nil {
+		conf.Dispatcher = NewDispatcher()
+	}
+	s, err := actor.NewSystem(conf)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := s.UserGuardian().Tell("start"); err != nil {
+		t.Fatal(err)
+	}
+	<-ready
+	return s
+}
+
+func props(f actor.ReceiveFunc) actor.Props {
+	return actor.Props{New: func() actor.Actor { return f }}
+}
+
+func spawn(t *testing.T, ctx *actor.Context, p actor.Props) actor.Ref {
+	t.Helper()
+	r, err := ctx.Spawn(p)
+	if err != nil {
+		t.Error(err)
+	}
+	return r
+}
+
+func shutdown(t *testing.T, s *actor.System) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
+	defer cancel()
+	if err := s.Shutdown(ctx); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// Handlers that block in every worker do not stop the others, whether those are
+// told from outside or from the very handlers that then block.
+func TestBlockedHandlersDoNotStopOthers(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		const sleepers = 20
+		var handled atomic.Int32
+		var quick actor.Ref
+		var slow []actor.Ref
+		s := system(t, actor.Config{}, func(ctx *actor.Context) {
+			quick = spawn(t, ctx, props(func(*actor.Context, any) error { handled.Add(1); return nil }))
+			for range sleepers {
+				slow = append(slow, spawn(t, ctx, props(func(ctx *actor.Context, _ any) error {
+					err := ctx.Tell(quick, "from a handler that blocks")
+					time.Sleep(time.Hour)
+					return err
+				})))
+			}
+		})
+		start := time.Now()
+		for _, r := range slow {
+			if err := r.Tell("sleep"); err != nil {
+				t.Error(err)
+			}
+		}
+		if err := quick.Tell("from outside"); err != nil {
+			t.Error(err)
+		}
+		time.Sleep(time.Minute)
+		if got := handled.Load(); got != sleepers+1 {
+			t.Errorf("%d messages handled beside the sleepers within a minute, want %d", got, sleepers+1)
+		}
+		shutdown := make(chan error, 1)
+		go func() { shutdown <- s.Shutdown(context.Background()) }()
+		if err := <-shutdown; err != nil {
+			t.Error(err)
+		}
+		if took := time.Since(start); took > 2*time.Hour {
+			t.Errorf("the sleepers slept one after the other: %v", took)
+		}
+	})
+}
+
+// Whatever is sent while actors stop is handled, given back, or undelivered.
+func TestNothingIsLostWhenActorsStop(t *testing.T) {
+	rounds := 300
+	if testing.Short() {
+		rounds = 30
+	}
+	for _, mailbox := range []actor.MailboxConfig{
+		{},
+		{Policy: actor.DropOldest, Capacity: 3},
+		{Policy: actor.DropNewest, Capacity: 3},
+		{Policy: actor.Block, Capacity: 3},
+		{Policy: actor.Grow, Capacity: 3},
+		{Priority: func(msg any) int { return msg.(int) % 3 }},
+	} {
+		t.Run(mailbox.Policy.String(), func(t *testing.T) {
+			for range rounds {
+				var handled, undelivered, returned, sent atomic.Int64
+				var r actor.Ref
+				s := system(t, actor.Config{DeadLetters: func(actor.DeadLetter) { undelivered.Add(1) }}, func(ctx *actor.Context) {
+					p := props(func(*actor.Context, any) error { handled.Add(1); return nil })
+					p.Mailbox = mailbox
+					r = spawn(t, ctx, p)
+				})
+				var wg sync.WaitGroup
+				for range 3 {
+					wg.Go(func() {
+						for i := range 50 {
+							sent.Add(1)
+							var e *actor.SendError
+							if err := r.Tell(i); errors.As(err, &e) {
+								if e.Msg != i {
+									t.Errorf("got %v back, want %d", e.Msg, i)
+								}
+								returned.Add(1)
+							}
+							if i == 20 {
+								s.Stop(r)
+							}
+						}
+					})
+				}
+				wg.Wait()
+				shutdown(t, s)
+				if got := handled.Load() + undelivered.Load() + returned.Load(); got != sent.Load() {
+					t.Fatalf("%d handled + %d undelivered + %d returned = %d, of %d sent",
+						handled.Load(), undelivered.Load(), returned.Load(), got, sent.Load())
+				}
+			}
+		})
+	}
+}
+
+// Messages of one sender arrive in its order, also while the receiver goes idle
+// and comes back all the time.
+func TestOrderPerSender(t *testing.T) {
+	const senders = 4
+	each := 20_000
+	if testing.Short() {
+		each = 2_000
+	}
+	type msg struct{ sender, n int }
+	last := make([]int, senders)
+	done := make(chan struct{})
+	total := 0
+	var r actor.Ref
+	s := system(t, actor.Config{}, func(ctx *actor.Context) {
+		r = spawn(t, ctx, props(func(_ *actor.Context, m any) error {
+			v := m.(msg)
+			if v.n != last[v.sender]+1 {
+				t.Errorf("sender %d: message %d after %d", v.sender, v.n, last[v.sender])
+			}
+			last[v.sender] = v.n
+			if total++; total == senders*each {
+				close(done)
+			}
+			return nil
+		}))
+	})
+	var wg sync.WaitGroup
+	for i := range senders {
+		wg.Go(func() {
+			for n := range each {
+				if err := r.Tell(msg{i, n + 1}); err != nil {
+					t.Error(err)
+				}
+				if n%7 == i {
+					runtime.Gosched()
+				}
+			}
+		})
+	}
+	wg.Wait()
+	<-done
+	shutdown(t, s)
+}
+
+// Two actors that only talk to each other do not keep the others waiting, even
+// with a single worker.
+func TestNextSlotDoesNotStarve(t *testing.T) {
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
+	var a, b, other, kick actor.Ref
+	var stop atomic.Bool
+	answered := make(chan struct{})
+	bounce := func(to *actor.Ref) actor.ReceiveFunc {
+		return func(ctx *actor.Context, m any) error {
+			if stop.Load() {
+				return nil
+			}
+			return ctx.Tell(*to, m)
+		}
+	}
+	s := system(t, actor.Config{}, func(ctx *actor.Context) {
+		a = spawn(t, ctx, props(bounce(&b)))
+		b = spawn(t, ctx, props(bounce(&a)))
+		other = spawn(t, ctx, props(func(*actor.Context, any) error { close(answered); return nil }))
+		kick = spawn(t, ctx, props(func(ctx *actor.Context, m any) error {
+			// The first is displaced from the next slot into the queue.
+			return errors.Join(ctx.Tell(other, m), ctx.Tell(a, m))
+		}))
+	})
+	if err := kick.Tell("ball"); err != nil {
+		t.Fatal(err)
+	}
+	<-answered // or the test's time limit
+	stop.Store(true)
+	shutdown(t, s)
+}
+
+// A system that has been shut down leaves no goroutine, and in between its
+// workers are parked: the bubble would not end otherwise.
+func TestNoGoroutineIsLeft(t *testing.T) {
+	for range 50 {
+		synctest.Test(t, func(t *testing.T) {
+			var r actor.Ref
+			d := NewDispatcher()
+			s := system(t, actor.Config{Dispatcher: d}, func(ctx *actor.Context) {
+				r = spawn(t, ctx, props(func(*actor.Context, any) error { return nil }))
+			})
+			_ = r.Tell(1)
+			synctest.Wait()
+			if d.running == 0 || d.running != len(d.parked) {
+				t.Errorf("%d of %d workers are parked in an idle system", len(d.parked), d.running)
+			}
+			_ = r.Tell(2)
+			shutdown(t, s)
+		})
+	}
+}
+
+// Goexit in a handler ends the goroutine of the worker, not the worker.
+func TestGoexitKeepsTheWorker(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var failures atomic.Int32
+		var victims []actor.Ref
+		handled := 0
+		var after actor.Ref
+		s := system(t, actor.Config{Failures: func(f actor.Failure) {
+			if errors.Is(f.Err, actor.ErrGoexit) {
+				failures.Add(1)
+			}
+		}}, func(ctx *actor.Context) {
+			for range 10 {
+				victims = append(victims, spawn(t, ctx, props(func(*actor.Context, any) error { runtime.Goexit(); return nil })))
+			}
+			after = spawn(t, ctx, props(func(*actor.Context, any) error { handled++; return nil }))
+		})
+		for _, v := range victims {
+			_ = v.Tell(1)
+		}
+		synctest.Wait()
+		_ = after.Tell(1)
+		synctest.Wait()
+		if failures.Load() != 10 || handled != 1 {
+			t.Errorf("%d failures, want 10; %d messages handled after them, want 1", failures.Load(), handled)
+		}
+		shutdown(t, s)
+	})
+}
+
+// The ring hands every actor out once, to its owner or a thief.
+func TestRingHandsEachActorOutOnce(t *testing.T) {
+	const n = 20_000
+	var q ring
+	boxes := make([]box, n)
+	var taken sync.Map
+	took := func(b *box) {
+		if b == nil {
+			return
+		}
+		if _, twice := taken.LoadOrStore(b, true); twice {
+			t.Error("an actor was taken twice")
+		}
+	}
+	var wg sync.WaitGroup
+	var over atomic.Bool
+	for range 2 {
+		wg.Go(func() {
+			var own ring
+			for !over.Load() || q.len() > 0 {
+				took(q.steal(&own))
+				for b := own.pop(); b != nil; b = own.pop() {
+					took(b)
+				}
+				runtime.Gosched()
+			}
+		})
+	}
+	for i := range boxes {
+		for !q.push(&boxes[i]) {
+			took(q.pop())
+		}
+		if i%3 == 0 {
+			took(q.pop())
+		}
+	}
+	over.Store(true)
+	wg.Wait()
+	for b := q.pop(); b != nil; b = q.pop() {
+		took(b)
+	}
+	count := 0
+	taken.Range(func(any, any) bool { count++; return true })
+	if count != n {
+		t.Errorf("%d of %d actors came out", count, n)
+	}
+}
+
+// A dispatcher serves one system.
+func TestDispatcherServesOnce(t *testing.T) {
+	d := NewDispatcher()
+	s := system(t, actor.Config{Dispatcher: d}, func(*actor.Context) {})
+	if err := d.Start(); err == nil {
+		t.Error("Start succeeded twice")
+	}
+	shutdown(t, s)
+}

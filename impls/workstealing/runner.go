@@ -1,0 +1,343 @@
+package workstealing
+
+import (
+	"runtime"
+	"sync/atomic"
+
+	"github.com/dynolab/dyno/actor"
+)
+
+// runner runs actors. It is a goroutine with a ready queue.
+type runner struct {
+	d    *Dispatcher
+	wake chan struct{} // capacity 1: one token ends a park
+	rng  uint64        // xorshift state; owner only
+
+	// Guarded by the dispatcher's mutex; rescuer is read by the owner, to whom
+	// wake, or the start, hands it.
+	asleep  bool
+	rescuer bool // it was roused because others are stuck
+
+	// next is the actor that the one in its turn sent to last: it runs next,
+	// while what they share is in this processor's cache. Owner and thieves
+	// swap it; thieves only when the worker is stuck.
+	next  atomic.Pointer[box]
+	queue ring
+
+	streak int    // turns in a row from next; owner only
+	turns  uint32 // since the last look at the entrance; owner only
+	seen   uint64 // progress at the last patrol; the patrol's
+
+	tally actor.Tally
+}
+
+var _ actor.Worker = (*runner)(nil)
+
+// Dispatcher implements [actor.Worker].
+func (w *runner) Dispatcher() actor.Dispatcher { return w.d }
+
+// main is the worker's goroutine, which counts as looking when it starts.
+func (w *runner) main() {
+	w.loop(w.look())
+}
+
+// loop gives turns, to b first, until there is no work for this worker.
+func (w *runner) loop(b *box) {
+	for b != nil {
+		b.turn(w)
+		if b = w.take(); b == nil {
+			b = w.find()
+		}
+	}
+}
+
+// resume goes on as w after its goroutine was ended by an actor's Goexit.
+func (w *runner) resume(b *box, v actor.Verdict) {
+	b.after(w, v)
+	b = w.take()
+	if b == nil {
+		b = w.find()
+	}
+	w.loop(b)
+}
+
+// take takes an actor from what the worker has itself.
+func (w *runner) take() *box {
+	if w.turns++; w.turns%outside == 0 {
+		if w.d.stopping.Load() {
+			return nil
+		}
+		if b := w.d.inj.pop(); b != nil {
+			return b
+		}
+	}
+	if w.streak < streak {
+		if b := w.next.Load(); b != nil {
+			if b = w.next.Swap(nil); b != nil {
+				w.streak++
+				return b
+			}
+		}
+	}
+	w.streak = 0
+	if b := w.queue.pop(); b != nil {
+		return b
+	}
+	return w.next.Swap(nil)
+}
+
+// push puts b at the end of the worker's queue, for itself or a thief.
+func (w *runner) push(b *box) {
+	if w.queue.len() == 0 && w.next.Load() == nil {
+		// Alone: the worker itself comes to it next.
+		w.queue.push(b)
+		return
+	}
+	if !w.queue.push(b) {
+		// Full: half of it goes to the entrance, where all look.
+		for range ringSize / 2 {
+			if old := w.queue.pop(); old != nil {
+				w.d.inj.push(old)
+			}
+		}
+		w.d.inj.push(b)
+	}
+	w.d.alert()
+}
+
+// offer puts b, if it is the one to run next here, where others can take it: the
+// actor in its turn goes on sending to it, so they are not taking turns.
+func (w *runner) offer(b *box) {
+	if w.d.spare.Load() > 0 && w.next.Load() == b && w.next.CompareAndSwap(b, nil) {
+		if !w.queue.push(b) {
+			w.d.inj.push(b)
+		}
+		w.d.alert()
+	}
+}
+
+// find looks for an actor to run, parks if there is none, and returns nil when
+// the worker is to end.
+func (w *runner) find() *box {
+	if b := w.grab(false); b != nil {
+		return b
+	}
+	if w.d.watch.Load() > 0 {
+		return w.park() // another one is looking
+	}
+	w.d.watch.Add(1)
+	return w.look()
+}
+
+// look looks for an actor for a while, then parks. The worker counts as looking
+// before the call and not after it.
+func (w *runner) look() *box {
+	d := w.d
+	for range peeks {
+		if b := w.grab(w.rescuer); b != nil {
+			w.rescuer = false
+			if d.watch.Add(-1) == 0 && d.visible() {
+				d.alert()
+			}
+			return b
+		}
+		if d.stopping.Load() {
+			break
+		}
+		runtime.Gosched()
+	}
+	w.rescuer = false
+	d.watch.Add(-1)
+	return w.park()
+}
+
+// park waits until the worker is woken and looks again; it returns nil when the
+// worker is to end. The worker does not count as looking before the call.
+func (w *runner) park() *box {
+	d := w.d
+	d.mu.Lock()
+	if d.stopping.Load() || d.running-d.blocked > d.procs {
+		w.end() // unlocks
+		return nil
+	}
+	d.parked = append(d.parked, w)
+	w.asleep = true
+	d.count()
+	d.mu.Unlock()
+	w.tally.Parks++
+	w.tally.Publish()
+	if d.visible() { // it came after the last look and before spare counted this worker
+		d.alert()
+	}
+	<-w.wake
+	w.tally.Wakes++
+	if d.stopping.Load() {
+		d.mu.Lock()
+		w.end()
+		return nil
+	}
+	return w.look()
+}
+
+// end ends the worker. The dispatcher's mutex is held, and released.
+func (w *runner) end() {
+	d := w.d
+	w.tally.Publish()
+	var mine actor.Stats
+	w.tally.AddTo(&mine)
+	r := &d.retired
+	r.Turns += mine.Turns
+	r.Messages += mine.Messages
+	r.Steals += mine.Steals
+	r.Parks += mine.Parks
+	r.Wakes += mine.Wakes
+	r.Publish()
+	var ws []*runner
+	for _, o := range *d.workers.Load() {
+		if o != w {
+			ws = append(ws, o)
+		}
+	}
+	d.workers.Store(&ws)
+	d.running--
+	d.count()
+	stop := d.stop
+	last := d.running == 0
+	d.mu.Unlock()
+	if stop != nil && last {
+		stop()
+		return
+	}
+	if d.visible() {
+		d.alert()
+	}
+}
+
+// grab takes an actor from the entrance or another worker's queue, or, if desperate,
+// from a stuck worker's next slot.
+func (w *runner) grab(desperate bool) *box {
+	if b := w.d.inj.pop(); b != nil {
+		return b
+	}
+	ws := *w.d.workers.Load()
+	w.rng ^= w.rng << 13
+	w.rng ^= w.rng >> 7
+	w.rng ^= w.rng << 17
+	start := int(w.rng % uint64(len(ws)+1))
+	for _, part := range [2][]*runner{ws[start:], ws[:start]} {
+		for _, victim := range part {
+			if victim == w {
+				continue
+			}
+			if b := victim.queue.steal(&w.queue); b != nil {
+				w.tally.Steals++
+				return b
+			}
+			if desperate && victim.next.Load() != nil {
+				if b := victim.next.Swap(nil); b != nil {
+					w.tally.Steals++
+					return b
+				}
+			}
+		}
+	}
+	return nil
+}
+
+// stock reports whether an actor waits for this worker.
+func (w *runner) stock() bool { return w.next.Load() != nil || w.queue.len() > 0 }
+
+// block is called in a turn that is about to wait: what waits for this worker
+// goes to others.
+func (w *runner) block() {
+	d := w.d
+	if b := w.next.Swap(nil); b != nil {
+		d.inj.push(b)
+	}
+	for b := w.queue.pop(); b != nil; b = w.queue.pop() {
+		d.inj.push(b)
+	}
+	d.mu.Lock()
+	d.blocked++
+	d.count()
+	d.mu.Unlock()
+	if d.visible() {
+		d.alert()
+	}
+}
+
+// unblock undoes block.
+func (w *runner) unblock() {
+	w.d.mu.Lock()
+	w.d.blocked--
+	w.d.count()
+	w.d.mu.Unlock()
+}
+
+// ring is a worker's ready queue: the owner appends, owner and thieves take the
+// oldest. It is that of Go's scheduler (runtime/proc.go, runqput and runqsteal).
+type ring struct {
+	head atomic.Uint32 // of the oldest; raised by compare-and-swap by whoever takes
+	_    [60]byte
+	tail atomic.Uint32 // behind the newest; the owner's. Storing it hands the slots before it over.
+
+	slots [ringSize]atomic.Pointer[box]
+}
+
+// push appends b and reports whether there was room. Owner only.
+func (q *ring) push(b *box) bool {
+	tail := q.tail.Load()
+	if tail-q.head.Load() >= ringSize {
+		return false
+	}
+	q.slots[tail%ringSize].Store(b)
+	q.tail.Store(tail + 1)
+	return true
+}
+
+// pop takes the oldest. Owner only.
+func (q *ring) pop() *box {
+	for {
+		head := q.head.Load()
+		if head == q.tail.Load() {
+			return nil
+		}
+		b := q.slots[head%ringSize].Load()
+		if q.head.CompareAndSwap(head, head+1) {
+			return b
+		}
+	}
+}
+
+// steal moves half of the queue, the larger one if it is odd, to the empty queue
+// of the caller, who owns it, and returns one of them.
+func (q *ring) steal(to *ring) *box {
+	for {
+		head := q.head.Load()
+		n := q.tail.Load() - head
+		if n == 0 || n > ringSize { // or the two reads do not belong together
+			return nil
+		}
+		n -= n / 2
+		tail := to.tail.Load()
+		if room := ringSize - (tail - to.head.Load()); n-1 > room {
+			n = room + 1
+		}
+		first := q.slots[head%ringSize].Load()
+		for i := uint32(1); i < n; i++ {
+			to.slots[(tail+i-1)%ringSize].Store(q.slots[(head+i)%ringSize].Load())
+		}
+		if q.head.CompareAndSwap(head, head+n) {
+			if n > 1 {
+				to.tail.Store(tail + n - 1)
+			}
+			return first
+		}
+	}
+}
+
+// len returns how many actors wait in the queue.
+func (q *ring) len() int {
+	head := q.head.Load()
+	return int(int32(q.tail.Load() - head))
+}

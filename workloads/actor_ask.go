@@ -1,0 +1,367 @@
+package workloads
+
+import (
+	"errors"
+	"strconv"
+
+	"github.com/dynolab/dyno/actor"
+	"github.com/dynolab/dyno/workloads/internal/condbox"
+)
+
+// Ask is request and reply: an actor sends a request that says where the reply
+// is to go, waits for the reply, and sends the next. The server does not know
+// its client. An operation is a request with its reply.
+//
+// The reference ref-chan-buffered makes a channel for the reply to each
+// request, as everybody does who may one day stop waiting: a reply that comes
+// too late must not be taken for that to the next request. ref-chan-reused has
+// one for all, as actors have one mailbox, and cannot tell.
+func Ask() Actor {
+	return Actor{
+		Name:     "ask",
+		Doc:      "an actor sends requests with a reply-to to another and waits for each reply: request and reply are one operation",
+		Messages: 2,
+		Prepare:  askBetweenActors,
+		Refs: []ActorRef{
+			{
+				Name:    refBuffered,
+				Doc:     "goroutines, a buffered channel of requests and one of capacity 1 for each reply",
+				Prepare: func(Setting) Run { return askOnChannels(1, false) },
+			},
+			{
+				Name:    refUnbuffered,
+				Doc:     "goroutines, an unbuffered channel of requests and one for each reply",
+				Prepare: func(Setting) Run { return askOnChannels(0, false) },
+			},
+			{
+				Name:    refReused,
+				Doc:     "as ref-chan-buffered, with one channel for all replies, which no client could use that gives up waiting",
+				Prepare: func(Setting) Run { return askOnChannels(1, true) },
+			},
+			{
+				Name:    refMutexCond,
+				Doc:     "goroutines, a slice behind a mutex and a condition variable, and both of them for each reply",
+				Prepare: func(Setting) Run { return askOnBoxes() },
+			},
+		},
+	}
+}
+
+// AskOutside is Ask by a goroutine that is no actor, as every program has one
+// somewhere: it is woken for every reply. The reply-to is an actor that passes
+// the reply on to it. The references are those of Ask, whose client is a
+// goroutine anyway.
+func AskOutside() Actor {
+	a := Ask()
+	a.Variant = "from=outside"
+	a.Doc = "a goroutine sends requests with a reply-to to an actor and waits for each reply: what leaving and entering the system costs"
+	a.Prepare = askFromOutside
+	return a
+}
+
+// A question is the request and, sent back, the reply.
+type question struct {
+	replyTo actor.Ref
+	x       uint32
+	reply   answer
+}
+
+type answer struct {
+	y uint32
+}
+
+// respond computes the reply to a request.
+func (q *question) respond() *answer {
+	q.reply.y = fill(q.x, 1)
+	return &q.reply
+}
+
+// asker is the client's side in all ways: it makes requests and looks at the
+// replies.
+type asker struct {
+	q           question
+	left        int
+	open        bool // a reply is expected
+	asked, told int64
+	sum, want   uint64
+}
+
+// request returns the next request.
+func (a *asker) request() *question {
+	a.q.x = a.q.x*0x9e3779b1 + 1
+	a.want += uint64(fill(a.q.x, 1))
+	a.open = true
+	a.left--
+	return &a.q
+}
+
+// take books a reply.
+func (a *asker) take(r *answer) error {
+	if !a.open || r.y != fill(a.q.x, 1) {
+		return errors.New("workloads: a reply came that is not the one to the last request: " + strconv.FormatUint(uint64(r.y), 10))
+	}
+	a.open = false
+	a.told++
+	a.sum += uint64(r.y)
+	r.y = 0
+	return nil
+}
+
+func (a *asker) deal(n int) {
+	a.left = n
+	a.asked += int64(n)
+}
+
+func (a *asker) check() error {
+	if err := countCheck(a.asked, a.told); err != nil {
+		return err
+	}
+	if a.sum != a.want {
+		return errors.New("workloads: the replies were not those to the requests")
+	}
+	return nil
+}
+
+// askServer is the actor that answers.
+type askServer struct{ served int64 }
+
+// Receive implements [actor.Actor].
+func (s *askServer) Receive(ctx *actor.Context, msg any) error {
+	q, ok := msg.(*question)
+	if !ok {
+		return errStray()
+	}
+	s.served++
+	return ctx.Tell(q.replyTo, q.respond())
+}
+
+// askRun is Ask run by an implementation.
+type askRun struct {
+	*stage
+	asker
+	_         [64]byte // the server's line is another one
+	server    askServer
+	serverRef actor.Ref
+	clientRef actor.Ref // who gets the replies
+	replies   chan *answer
+}
+
+// Receive implements [actor.Actor]: it is the client.
+func (r *askRun) Receive(ctx *actor.Context, msg any) error {
+	if msg != nil {
+		a, ok := msg.(*answer)
+		if !ok {
+			return errStray()
+		}
+		if err := r.take(a); err != nil {
+			return err
+		}
+		if r.left == 0 {
+			r.part()
+			return nil
+		}
+	} else if r.open || r.left == 0 {
+		return errors.New("workloads: the client was told twice to begin")
+	}
+	return ctx.Tell(r.serverRef, r.request())
+}
+
+func newAsk(st Setting, client func(r *askRun) actor.Actor) *askRun {
+	r := &askRun{replies: make(chan *answer, 1)}
+	r.stage = newStage(st, func(s *stage, ctx *actor.Context) error {
+		var err error
+		if r.serverRef, err = s.spawn(ctx, &r.server); err != nil {
+			return err
+		}
+		r.clientRef, err = s.spawn(ctx, client(r))
+		r.q.replyTo = r.clientRef
+		return err
+	})
+	return r
+}
+
+func (r *askRun) Check() error {
+	if err := r.stop(); err != nil {
+		return err
+	}
+	if err := countCheck(r.asked, r.server.served); err != nil {
+		return err
+	}
+	return r.check()
+}
+
+// askInside is Ask.
+type askInside struct{ *askRun }
+
+func askBetweenActors(st Setting) Run {
+	return askInside{newAsk(st, func(r *askRun) actor.Actor { return r })}
+}
+
+func (r askInside) Do(n int) error {
+	if err := r.err(); err != nil {
+		return err
+	}
+	r.begin(n, 1)
+	r.deal(n)
+	return r.play(func(ctx *actor.Context) error { return ctx.Tell(r.clientRef, nil) })
+}
+
+// askOutside is AskOutside.
+type askOutside struct{ *askRun }
+
+func askFromOutside(st Setting) Run {
+	return askOutside{newAsk(st, func(r *askRun) actor.Actor {
+		return actor.ReceiveFunc(func(_ *actor.Context, msg any) error {
+			a, ok := msg.(*answer)
+			if !ok {
+				return errStray()
+			}
+			select {
+			case r.replies <- a:
+				return nil
+			default:
+				return errors.New("workloads: a second reply came before the first was taken")
+			}
+		})
+	})}
+}
+
+func (r askOutside) Do(n int) error {
+	r.begin(n, 1)
+	if err := r.err(); err != nil {
+		return err
+	}
+	r.deal(n)
+	synchronous := r.sys.Synchronous()
+	r.timer.Reset(patience)
+	defer r.timer.Stop()
+	for r.left > 0 {
+		if err := r.serverRef.Tell(r.request()); err != nil {
+			r.fail(err)
+			return r.err() // why the server has stopped, if that is why
+		}
+		if synchronous {
+			r.sys.RunUntilIdle()
+			if len(r.replies) == 0 {
+				r.fail(errLost)
+			}
+		}
+		select {
+		case a := <-r.replies:
+			if err := r.take(a); err != nil {
+				r.fail(err)
+				return err
+			}
+		case <-r.over:
+			return r.err()
+		}
+	}
+	return r.err()
+}
+
+// askByHand is Ask run by a reference.
+type askByHand struct {
+	*crew
+	asker
+	begins chan struct{}
+	_      [64]byte // the server's line is another one
+	served int64    // the server's
+}
+
+// newAskByHand makes a client that calls ask for each request and passes on its
+// reply.
+func newAskByHand(ask func(q *question) *answer) *askByHand {
+	r := &askByHand{crew: new(crew), begins: make(chan struct{}, 1)}
+	r.init()
+	r.launch(func() {
+		for range r.begins {
+			for r.left > 0 {
+				if err := r.take(ask(r.request())); err != nil {
+					r.fail(err)
+					return
+				}
+			}
+			r.part()
+		}
+	})
+	return r
+}
+
+func (r *askByHand) Do(n int) error {
+	r.begin(n, 1)
+	r.deal(n)
+	r.begins <- struct{}{}
+	return r.wait()
+}
+
+func (r *askByHand) Check() error {
+	if err := r.stop(); err != nil {
+		return err
+	}
+	if err := countCheck(r.asked, r.served); err != nil {
+		return err
+	}
+	return r.check()
+}
+
+// askOnChannels has a server behind a channel. With reused, all replies take
+// the same channel.
+func askOnChannels(room int, reused bool) Run {
+	type request struct {
+		*question
+		reply chan *answer
+	}
+	requests := make(chan request, room)
+	one := make(chan *answer, room)
+	r := newAskByHand(func(q *question) *answer {
+		reply := one
+		if !reused {
+			reply = make(chan *answer, room)
+		}
+		requests <- request{q, reply}
+		return <-reply
+	})
+	r.launch(func() {
+		for req := range requests {
+			r.served++
+			req.reply <- req.respond()
+		}
+	})
+	r.let = func() {
+		close(r.begins)
+		close(requests)
+	}
+	return r
+}
+
+// askOnBoxes has a server behind a locked mailbox, and a lock and a condition
+// variable for each reply.
+func askOnBoxes() Run {
+	type request struct {
+		*question
+		reply *condbox.Slot[*answer]
+	}
+	requests := condbox.New[request](0)
+	r := newAskByHand(func(q *question) *answer {
+		reply := condbox.NewSlot[*answer]()
+		requests.Put(request{q, reply})
+		return reply.Get()
+	})
+	r.launch(func() {
+		var batch []request
+		for {
+			if batch = requests.TakeAll(batch); len(batch) == 0 {
+				return
+			}
+			for _, req := range batch {
+				r.served++
+				req.reply.Set(req.respond())
+			}
+		}
+	})
+	r.let = func() {
+		close(r.begins)
+		requests.Close()
+	}
+	return r
+}

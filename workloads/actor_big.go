@@ -1,0 +1,401 @@
+package workloads
+
+import (
+	"errors"
+	"math/bits"
+	"strconv"
+
+	"github.com/dynolab/dyno/actor"
+	"github.com/dynolab/dyno/workloads/internal/condbox"
+)
+
+// bigPeers is how many actors there are.
+const bigPeers = 120
+
+// Big is many to many: each actor sends a ping to a random other one, waits for
+// the pong, and sends the next, while it answers the pings of others. It is
+// the benchmark of that name of Erlang's and Savina's suites. Neither partner
+// nor processor is the same twice.
+func Big() Actor {
+	return Actor{
+		Name:    "big",
+		Doc:     "120 actors send pings to random others and answer theirs: mailboxes that everybody uses",
+		Prepare: bigOnActors,
+		Refs: []ActorRef{
+			{
+				Name:    refBuffered,
+				Doc:     "a goroutine and a channel each with room for a message of everybody",
+				Prepare: func(Setting) Run { return bigOnBufferedChannels() },
+			},
+			{
+				Name:    refUnbuffered,
+				Doc:     "a goroutine and an unbuffered channel each, with a select of receiving and sending, since two could send to each other",
+				Prepare: func(Setting) Run { return bigOnUnbufferedChannels() },
+			},
+			{
+				Name:    refMutexCond,
+				Doc:     "a goroutine each and a slice behind a mutex and a condition variable",
+				Prepare: func(Setting) Run { return bigOnBoxes() },
+			},
+		},
+	}
+}
+
+// A bigPing is sent to a peer and back. Nil tells a peer to begin.
+type bigPing struct {
+	home     *bigPeer // whose ping it is; nil if it is not to be answered
+	to       *bigPeer
+	answered bool
+	key      uint64 // adds up, with the sender and with the receiver
+}
+
+// A bigPeer is an actor. It has one ping, and so one on its way at most.
+type bigPeer struct {
+	big  *big
+	id   int
+	rnd  uint32
+	self actor.Ref
+
+	ping bigPing
+	open bool // it waits for its pong
+	left int  // pings to send in this Do
+
+	sent, served bigSum
+	_            [64]byte // peers are worked on by different processors
+}
+
+// bigSum counts pings and adds up their keys.
+type bigSum struct {
+	count int64
+	keys  uint64
+}
+
+func (s *bigSum) add(m *bigPing) {
+	s.count++
+	s.keys += m.key
+}
+
+// big is what runs in all ways have in common.
+type big struct {
+	*score
+	peers  []bigPeer
+	first  int     // the peer that gets the first of the next odd pings
+	single bigPing // the last operation of an odd number, which has no pong
+	ones   bigSum  // of the single
+	asked  int64
+
+	pings int  // of this Do
+	odd   bool // and the single one
+}
+
+func newBig(s *score) *big {
+	b := &big{score: s, peers: make([]bigPeer, bigPeers)}
+	for i := range b.peers {
+		p := &b.peers[i]
+		p.big, p.id, p.rnd = b, i, fill(uint32(i), 5)|1
+		p.ping.home = p
+	}
+	return b
+}
+
+// other returns a random peer that is not p.
+func (p *bigPeer) other() *bigPeer {
+	// xorshift: random enough, and cheap
+	p.rnd ^= p.rnd << 13
+	p.rnd ^= p.rnd >> 17
+	p.rnd ^= p.rnd << 5
+	i, _ := bits.Mul32(p.rnd, bigPeers-1)
+	if int(i) >= p.id {
+		i++
+	}
+	return &p.big.peers[i]
+}
+
+// aim makes m, which is p's or the single one, ready to be sent to m.to.
+func (p *bigPeer) aim(m *bigPing) {
+	m.to, m.answered = p.other(), false
+	m.key = m.key*0x9e3779b97f4a7c15 + uint64(p.id) + 1
+}
+
+// handle does what a message asks for. It returns the message to send because
+// of it, if there is one, and to whom.
+func (p *bigPeer) handle(m *bigPing) (next *bigPing, to *bigPeer, err error) {
+	switch {
+	case m == nil:
+		if p.open || p.left == 0 {
+			return nil, nil, errors.New("workloads: a peer was told twice to begin")
+		}
+	case m.home == p:
+		if !p.open || !m.answered {
+			return nil, nil, errors.New("workloads: a peer received a pong twice, or its own ping")
+		}
+		p.open = false
+		if p.left == 0 {
+			p.big.part()
+			return nil, nil, nil
+		}
+	default:
+		if m.to != p || m.answered {
+			return nil, nil, errors.New("workloads: a peer received a ping twice, or one that was sent to another")
+		}
+		p.served.add(m)
+		m.answered = true
+		if m.home == nil {
+			p.big.part()
+			return nil, nil, nil
+		}
+		return m, m.home, nil
+	}
+	m = &p.ping
+	p.aim(m)
+	p.sent.add(m)
+	p.open = true
+	p.left--
+	return m, m.to, nil
+}
+
+// deal gives the peers n messages to send, a ping and its pong being two.
+func (b *big) deal(n int) {
+	pings, odd := n/2, n%2
+	b.begin(n, min(pings, bigPeers)+odd)
+	b.asked += int64(n)
+	for i := range b.peers {
+		b.peer(i).left = share(pings, i, bigPeers)
+	}
+	b.pings, b.odd = pings, odd == 1
+	if b.odd {
+		b.peer(0).aim(&b.single)
+		b.ones.add(&b.single)
+	}
+}
+
+// release has send send the messages that begin what deal has dealt.
+func (b *big) release(send func(to *bigPeer, m *bigPing) error) error {
+	for i := range min(b.pings, bigPeers) {
+		if err := send(b.peer(i), nil); err != nil {
+			return err
+		}
+	}
+	b.first = (b.first + b.pings) % bigPeers
+	if b.odd {
+		return send(b.single.to, &b.single)
+	}
+	return nil
+}
+
+// peer returns the i-th peer in the order in which pings are dealt.
+func (b *big) peer(i int) *bigPeer { return &b.peers[(b.first+i)%bigPeers] }
+
+// check compares what was served with what was sent.
+func (b *big) check() error {
+	sent, served := b.ones, bigSum{}
+	for i := range b.peers {
+		p := &b.peers[i]
+		sent.count += p.sent.count
+		sent.keys += p.sent.keys
+		served.count += p.served.count
+		served.keys += p.served.keys
+	}
+	if err := countCheck(b.asked, 2*sent.count-b.ones.count); err != nil {
+		return err
+	}
+	if sent != served {
+		return errors.New("workloads: " + strconv.FormatInt(sent.count, 10) + " pings were sent and " +
+			strconv.FormatInt(served.count, 10) + " served, or others than were sent")
+	}
+	return nil
+}
+
+// Receive implements [actor.Actor].
+func (p *bigPeer) Receive(ctx *actor.Context, msg any) error {
+	m, ok := msg.(*bigPing)
+	if !ok {
+		return errStray()
+	}
+	next, to, err := p.handle(m)
+	if err != nil || next == nil {
+		return err
+	}
+	return ctx.Tell(to.self, next)
+}
+
+// bigOfActors is big run by an implementation.
+type bigOfActors struct {
+	*stage
+	big *big
+}
+
+func bigOnActors(st Setting) Run {
+	r := new(bigOfActors)
+	r.stage = newStage(st, func(s *stage, ctx *actor.Context) error {
+		r.big = newBig(&s.score)
+		for i := range r.big.peers {
+			self, err := s.spawn(ctx, &r.big.peers[i])
+			if err != nil {
+				return err
+			}
+			r.big.peers[i].self = self
+		}
+		return nil
+	})
+	return r
+}
+
+func (r *bigOfActors) Do(n int) error {
+	if err := r.err(); err != nil {
+		return err
+	}
+	r.big.deal(n)
+	return r.play(func(ctx *actor.Context) error {
+		return r.big.release(func(to *bigPeer, m *bigPing) error { return ctx.Tell(to.self, m) })
+	})
+}
+
+func (r *bigOfActors) Check() error {
+	if err := r.stop(); err != nil {
+		return err
+	}
+	return r.big.check()
+}
+
+// bigByHand is big run by a reference.
+type bigByHand struct {
+	*crew
+	big  *big
+	send func(to *bigPeer, m *bigPing) error
+}
+
+func newBigByHand() *bigByHand {
+	r := &bigByHand{crew: new(crew)}
+	r.init()
+	r.big = newBig(&r.score)
+	return r
+}
+
+func (r *bigByHand) Do(n int) error {
+	r.big.deal(n)
+	_ = r.big.release(r.send)
+	return r.wait()
+}
+
+func (r *bigByHand) Check() error {
+	if err := r.stop(); err != nil {
+		return err
+	}
+	return r.big.check()
+}
+
+// bigOnChannels makes a channel for each peer and has serve serve it.
+func bigOnChannels(room int, serve func(r *bigByHand, p *bigPeer, in []chan *bigPing)) Run {
+	r := newBigByHand()
+	in := make([]chan *bigPing, bigPeers)
+	for i := range in {
+		in[i] = make(chan *bigPing, room)
+	}
+	for i := range in {
+		r.launch(func() { serve(r, &r.big.peers[i], in) })
+	}
+	r.send = func(to *bigPeer, m *bigPing) error {
+		in[to.id] <- m
+		return nil
+	}
+	r.let = func() {
+		for _, ch := range in {
+			close(ch)
+		}
+	}
+	return r
+}
+
+// bigOnBufferedChannels: a channel has room for a ping of every peer, the pong
+// of its own, and what begins a Do, so nobody ever waits to send.
+func bigOnBufferedChannels() Run {
+	return bigOnChannels(bigPeers+2, func(r *bigByHand, p *bigPeer, in []chan *bigPing) {
+		for m := range in[p.id] {
+			next, to, err := p.handle(m)
+			switch {
+			case err != nil:
+				r.fail(err)
+			case next != nil:
+				in[to.id] <- next
+			}
+		}
+	})
+}
+
+// bigOnUnbufferedChannels: whoever waits to send must receive meanwhile, since
+// its receiver may be waiting to send to it.
+func bigOnUnbufferedChannels() Run {
+	type parcel struct {
+		m  *bigPing
+		to *bigPeer
+	}
+	return bigOnChannels(0, func(r *bigByHand, p *bigPeer, in []chan *bigPing) {
+		own := in[p.id]
+		var out []parcel // the newest goes first: no sender has two under way
+		for {
+			var (
+				ch   chan<- *bigPing // nil, on which nothing is sent, if there is nothing to send
+				last parcel
+			)
+			if len(out) > 0 {
+				last = out[len(out)-1]
+				ch = in[last.to.id]
+			}
+			select {
+			case m, ok := <-own:
+				if !ok {
+					return
+				}
+				next, to, err := p.handle(m)
+				switch {
+				case err != nil:
+					r.fail(err)
+				case next != nil:
+					out = append(out, parcel{next, to})
+				}
+			case ch <- last.m:
+				out = out[:len(out)-1]
+			}
+		}
+	})
+}
+
+// bigOnBoxes makes a locked mailbox for each peer.
+func bigOnBoxes() Run {
+	r := newBigByHand()
+	in := make([]*condbox.Box[*bigPing], bigPeers)
+	for i := range in {
+		in[i] = condbox.New[*bigPing](0)
+	}
+	for i := range in {
+		p := &r.big.peers[i]
+		r.launch(func() {
+			var batch []*bigPing
+			for {
+				if batch = in[p.id].TakeAll(batch); len(batch) == 0 {
+					return
+				}
+				for _, m := range batch {
+					next, to, err := p.handle(m)
+					switch {
+					case err != nil:
+						r.fail(err)
+					case next != nil:
+						in[to.id].Put(next)
+					}
+				}
+			}
+		})
+	}
+	r.send = func(to *bigPeer, m *bigPing) error {
+		in[to.id].Put(m)
+		return nil
+	}
+	r.let = func() {
+		for _, b := range in {
+			b.Close()
+		}
+	}
+	return r
+}

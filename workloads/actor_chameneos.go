@@ -1,0 +1,457 @@
+package workloads
+
+import (
+	"errors"
+	"strconv"
+
+	"github.com/dynolab/dyno/actor"
+	"github.com/dynolab/dyno/workloads/internal/condbox"
+)
+
+// chameneosCount is how many creatures there are.
+const chameneosCount = 100
+
+// Chameneos is a hundred creatures that go to a mall to meet somebody: two at a
+// time meet, both change colour by what the other one's is, and go again. It
+// is the benchmark of that name of Savina's suite: everybody competes for one
+// actor, and those whom it brings together then talk to each other.
+//
+// A meeting is four messages: the mall tells the first of two who the second
+// is, the first tells the second, and both go to the mall again.
+func Chameneos() Actor {
+	return Actor{
+		Name:    "chameneos",
+		Doc:     "100 actors meet in pairs, as a broker brings them together: everybody against one, and random partners",
+		Prepare: chameneosOnActors,
+		Refs: []ActorRef{
+			{
+				Name:    refBuffered,
+				Doc:     "a goroutine and a channel each, with room for all that can come",
+				Prepare: func(Setting) Run { return chameneosOnChannels(1, chameneosCount) },
+			},
+			{
+				Name:    refUnbuffered,
+				Doc:     "a goroutine and an unbuffered channel each",
+				Prepare: func(Setting) Run { return chameneosOnChannels(0, 0) },
+			},
+			{
+				Name:    refMutexCond,
+				Doc:     "a goroutine each and a slice behind a mutex and a condition variable",
+				Prepare: func(Setting) Run { return chameneosOnBoxes() },
+			},
+		},
+	}
+}
+
+// An encounter is every message.
+type encounter struct {
+	kind  encounterKind
+	color uint8
+	from  *creature
+	visit int64 // of a visit: how many there were before
+}
+
+type encounterKind uint8
+
+const (
+	toVisit  encounterKind = iota // from is at the mall; or, sent on: go and meet from
+	toMeet                        // from has met you and had this colour
+	toRegard                      // nothing more than that: an odd message
+	toOpen                        // to the mall: a Do begins
+	toBegin                       // to a creature: go to the mall
+)
+
+// complement returns the colour of those who have met with the colours a and b:
+// their own if they have the same, and the third one if not.
+func complement(a, b uint8) uint8 {
+	if a == b {
+		return a
+	}
+	return 3 - a - b
+}
+
+// A creature is an actor.
+type creature struct {
+	park  *park
+	id    int
+	color uint8
+	away  bool // it is at the mall and waits
+	self  actor.Ref
+
+	visit   encounter    // reused: it goes to the mall and on to whom it meets
+	meets   [3]encounter // one for each colour, never written to
+	met     int64
+	partner int64 // sum of the ids of those it has met
+	regards int64
+	_       [64]byte // creatures are worked on by different processors
+}
+
+// handle does what m asks for. It returns what is to be sent to somebody it
+// has met, if anything, and whether it is to go to the mall.
+func (c *creature) handle(m *encounter) (meet *encounter, to *creature, visit bool, err error) {
+	switch m.kind {
+	case toBegin:
+		if c.away {
+			return nil, nil, false, errors.New("workloads: a creature was told twice to begin")
+		}
+	case toRegard:
+		c.regards++
+		c.park.part()
+		return nil, nil, false, nil
+	case toVisit, toMeet:
+		if !c.away || m.from == c {
+			return nil, nil, false, errors.New("workloads: a creature met somebody twice, or while it was not at the mall")
+		}
+		if m.kind == toVisit {
+			meet, to = &c.meets[c.color], m.from
+		}
+		c.color = complement(c.color, m.color)
+		c.met++
+		c.partner += int64(m.from.id)
+	default:
+		return nil, nil, false, errStray()
+	}
+	c.away = true
+	c.visit.color = c.color
+	c.visit.visit++
+	return meet, to, true, nil
+}
+
+// mall is the actor that brings creatures together.
+type mall struct {
+	*park
+	self actor.Ref
+
+	waiting [chameneosCount]*encounter // a ring
+	head, n int
+	visits  [chameneosCount]int64
+	open    bool // in a Do
+	left    int  // meetings of this Do
+	met     int64
+	pairs   int64 // sum of the ids of those who were brought together
+}
+
+// handle does what m asks for. It calls send with what is to be sent.
+func (l *mall) handle(m *encounter, send func(to *creature, m *encounter) error) error {
+	if m.kind == toOpen {
+		l.open, l.left = true, l.meetings
+	} else {
+		id := m.from.id
+		if l.visits[id]++; m.kind != toVisit || m.visit != l.visits[id] {
+			return errors.New("workloads: creature " + strconv.Itoa(id) + " came to the mall twice")
+		}
+		l.waiting[(l.head+l.n)%chameneosCount] = m
+		l.n++
+	}
+	for l.left > 0 && l.n > 1 {
+		l.left--
+		first, second := l.pop(), l.pop()
+		l.met++
+		l.pairs += int64(first.from.id) + int64(second.from.id)
+		if err := send(first.from, second); err != nil {
+			return err
+		}
+	}
+	if !l.open || l.left > 0 || l.n < chameneosCount {
+		return nil
+	}
+	l.open = false
+	for i := range l.odd {
+		if err := send(&l.creatures[i], &l.regard); err != nil {
+			return err
+		}
+	}
+	l.part()
+	return nil
+}
+
+func (l *mall) pop() *encounter {
+	m := l.waiting[l.head]
+	l.head = (l.head + 1) % chameneosCount
+	l.n--
+	return m
+}
+
+// park is what runs in all ways have in common.
+type park struct {
+	*score
+	mall      mall
+	creatures []creature
+
+	begins, opens, regard encounter // never written to
+
+	meetings int // of this Do
+	odd      int // messages of this Do that belong to no meeting
+	asked    int64
+}
+
+func newPark(s *score) *park {
+	p := &park{score: s, creatures: make([]creature, chameneosCount)}
+	p.begins.kind, p.opens.kind, p.regard.kind = toBegin, toOpen, toRegard
+	p.mall.park = p
+	for i := range p.creatures {
+		c := &p.creatures[i]
+		c.park, c.id, c.color = p, i, uint8(i%3)
+		c.visit.from = c
+		for color := range c.meets {
+			c.meets[color] = encounter{kind: toMeet, color: uint8(color), from: c}
+		}
+	}
+	return p
+}
+
+// deal prepares n messages.
+func (p *park) deal(n int) {
+	p.meetings, p.odd = n/4, n%4
+	p.begin(n, 1+p.odd)
+	p.asked += int64(n)
+}
+
+// gather prepares for the creatures' first way to the mall. They wait there
+// between two Dos.
+func (p *park) gather() {
+	p.meetings, p.odd = 0, 0
+	p.parts.Store(1)
+}
+
+func (p *park) check() error {
+	var met, partners, regards int64
+	for i := range p.creatures {
+		met += p.creatures[i].met
+		partners += p.creatures[i].partner
+		regards += p.creatures[i].regards
+	}
+	if met != 2*p.mall.met || partners != p.mall.pairs {
+		return errors.New("workloads: the creatures have met others than were brought together, or not as often")
+	}
+	return countCheck(p.asked, 4*p.mall.met+regards)
+}
+
+// Receive implements [actor.Actor].
+func (c *creature) Receive(ctx *actor.Context, msg any) error {
+	m, ok := msg.(*encounter)
+	if !ok {
+		return errStray()
+	}
+	meet, to, visit, err := c.handle(m)
+	if err != nil {
+		return err
+	}
+	if meet != nil {
+		if err := ctx.Tell(to.self, meet); err != nil {
+			return err
+		}
+	}
+	if visit {
+		return ctx.Tell(c.park.mall.self, &c.visit)
+	}
+	return nil
+}
+
+// mallActor is the mall with its way of sending.
+type mallActor struct {
+	*mall
+	ctx  *actor.Context // always the same
+	send func(to *creature, m *encounter) error
+}
+
+// Receive implements [actor.Actor].
+func (l *mallActor) Receive(ctx *actor.Context, msg any) error {
+	m, ok := msg.(*encounter)
+	if !ok {
+		return errStray()
+	}
+	l.ctx = ctx
+	return l.handle(m, l.send)
+}
+
+// chameneosRun is Chameneos run by an implementation.
+type chameneosRun struct {
+	*stage
+	park *park
+}
+
+func chameneosOnActors(st Setting) Run {
+	r := new(chameneosRun)
+	r.stage = newStage(st, func(s *stage, ctx *actor.Context) (err error) {
+		r.park = newPark(&s.score)
+		l := &mallActor{mall: &r.park.mall}
+		l.send = func(to *creature, m *encounter) error { return l.ctx.Tell(to.self, m) }
+		l.self, err = s.spawn(ctx, l)
+		for i := 0; i < chameneosCount && err == nil; i++ {
+			r.park.creatures[i].self, err = s.spawn(ctx, &r.park.creatures[i])
+		}
+		return err
+	})
+	if r.err() == nil {
+		r.park.gather()
+		_ = r.play(func(ctx *actor.Context) error { // what is wrong Do will say
+			for i := range r.park.creatures {
+				if err := ctx.Tell(r.park.creatures[i].self, &r.park.begins); err != nil {
+					return err
+				}
+			}
+			return ctx.Tell(r.park.mall.self, &r.park.opens)
+		})
+	}
+	return r
+}
+
+func (r *chameneosRun) Do(n int) error {
+	if err := r.err(); err != nil {
+		return err
+	}
+	r.park.deal(n)
+	return r.play(func(ctx *actor.Context) error { return ctx.Tell(r.park.mall.self, &r.park.opens) })
+}
+
+func (r *chameneosRun) Check() error {
+	if err := r.stop(); err != nil {
+		return err
+	}
+	return r.park.check()
+}
+
+// chameneosByHand is Chameneos run by a reference.
+type chameneosByHand struct {
+	*crew
+	park   *park
+	toMall func(m *encounter)
+	send   func(to *creature, m *encounter) error
+}
+
+func newChameneosByHand() *chameneosByHand {
+	r := &chameneosByHand{crew: new(crew)}
+	r.init()
+	r.park = newPark(&r.score)
+	return r
+}
+
+// gather has the creatures go to the mall.
+func (r *chameneosByHand) gather() {
+	r.park.gather()
+	for i := range r.park.creatures {
+		_ = r.send(&r.park.creatures[i], &r.park.begins)
+	}
+	r.toMall(&r.park.opens)
+	_ = r.wait()
+}
+
+// attend has a creature handle a message.
+func (r *chameneosByHand) attend(c *creature, m *encounter) {
+	meet, to, visit, err := c.handle(m)
+	if err != nil {
+		r.fail(err)
+		return
+	}
+	if meet != nil {
+		_ = r.send(to, meet)
+	}
+	if visit {
+		r.toMall(&c.visit)
+	}
+}
+
+func (r *chameneosByHand) Do(n int) error {
+	r.park.deal(n)
+	r.toMall(&r.park.opens)
+	return r.wait()
+}
+
+func (r *chameneosByHand) Check() error {
+	if err := r.stop(); err != nil {
+		return err
+	}
+	return r.park.check()
+}
+
+// chameneosOnChannels makes a channel for each creature and one for the mall.
+// Unbuffered ones do: the mall sends only to creatures that wait for it, and
+// they send to others that wait.
+func chameneosOnChannels(room, mallRoom int) Run {
+	r := newChameneosByHand()
+	in := make([]chan *encounter, chameneosCount)
+	mallIn := make(chan *encounter, mallRoom)
+	r.toMall = func(m *encounter) { mallIn <- m }
+	r.send = func(to *creature, m *encounter) error {
+		in[to.id] <- m
+		return nil
+	}
+	for i := range in {
+		in[i] = make(chan *encounter, room)
+	}
+	for i := range in {
+		c := &r.park.creatures[i]
+		r.launch(func() {
+			for m := range in[c.id] {
+				r.attend(c, m)
+			}
+		})
+	}
+	r.launch(func() {
+		for m := range mallIn {
+			if err := r.park.mall.handle(m, r.send); err != nil {
+				r.fail(err)
+			}
+		}
+	})
+	r.let = func() {
+		for _, ch := range in {
+			close(ch)
+		}
+		close(mallIn)
+	}
+	r.gather()
+	return r
+}
+
+// chameneosOnBoxes makes a locked mailbox for each creature and one for the
+// mall.
+func chameneosOnBoxes() Run {
+	r := newChameneosByHand()
+	in := make([]*condbox.Box[*encounter], chameneosCount)
+	mallIn := condbox.New[*encounter](0)
+	r.toMall = mallIn.Put
+	r.send = func(to *creature, m *encounter) error {
+		in[to.id].Put(m)
+		return nil
+	}
+	for i := range in {
+		in[i] = condbox.New[*encounter](0)
+	}
+	for i := range in {
+		c := &r.park.creatures[i]
+		r.launch(func() {
+			var batch []*encounter
+			for {
+				if batch = in[c.id].TakeAll(batch); len(batch) == 0 {
+					return
+				}
+				for _, m := range batch {
+					r.attend(c, m)
+				}
+			}
+		})
+	}
+	r.launch(func() {
+		var batch []*encounter
+		for {
+			if batch = mallIn.TakeAll(batch); len(batch) == 0 {
+				return
+			}
+			for _, m := range batch {
+				if err := r.park.mall.handle(m, r.send); err != nil {
+					r.fail(err)
+				}
+			}
+		}
+	})
+	r.let = func() {
+		for _, b := range in {
+			b.Close()
+		}
+		mallIn.Close()
+	}
+	r.gather()
+	return r
+}

@@ -1,0 +1,264 @@
+package workloads
+
+import (
+	"errors"
+	"runtime"
+	"strconv"
+	"sync/atomic"
+
+	"github.com/dynolab/dyno/actor"
+	"github.com/dynolab/dyno/workloads/internal/condbox"
+)
+
+// Latency1k is what a quiet system's user feels: a thousand messages a second
+// come from outside, and all but one processor are asleep between two of them.
+//
+// Messages are due at times that are fixed beforehand, and latency counts from
+// then, not from the moment at which the sender got round to it: a stall delays
+// all messages that are due meanwhile, and a sender that waited with them would
+// see it once. The sender is a goroutine that yields until the next message is
+// due, since timers are too coarse, by a factor of a thousand. Latency is up to the
+// moment at which the actor begins to handle the message.
+func Latency1k() Actor { return latency("latency1k", "1,000", 1_000_000) }
+
+// Latency100k is Latency1k with a hundred times as many messages: the system is
+// never quiet, and far from busy.
+func Latency100k() Actor { return latency("latency100k", "100,000", 10_000) }
+
+// latency is a workload with a message every so many nanoseconds.
+func latency(name, rate string, interval int64) Actor {
+	return Actor{
+		Name:    name,
+		Doc:     rate + " messages a second come from outside, due at fixed times: how long until an actor handles them",
+		Open:    true,
+		Prepare: func(st Setting) Run { return latencyOnActor(st, interval) },
+		Refs: []ActorRef{
+			{
+				Name:    refBuffered,
+				Doc:     "a goroutine and a buffered channel",
+				Prepare: func(st Setting) Run { return latencyOnChannel(st, interval, window) },
+			},
+			{
+				Name:    refUnbuffered,
+				Doc:     "a goroutine and an unbuffered channel",
+				Prepare: func(st Setting) Run { return latencyOnChannel(st, interval, 0) },
+			},
+			{
+				Name:    refMutexCond,
+				Doc:     "a goroutine and a slice behind a mutex and a condition variable",
+				Prepare: func(st Setting) Run { return latencyOnBox(st, interval) },
+			},
+		},
+	}
+}
+
+// latencyRing is how many messages are made beforehand. If more than these wait
+// at once, further ones are allocated.
+const latencyRing = 1 << 12
+
+// A timed message says when it was due.
+type timed struct {
+	seq int64
+	due int64
+}
+
+// openLoop is what runs in all ways have in common.
+type openLoop struct {
+	*score
+	meter    Meter // nil: messages are sent without regard to time
+	interval int64
+
+	// The sender's.
+	ring []timed
+	sent int64
+
+	_ [64]byte
+
+	// The receiver's, but for handled, which the sender reads.
+	handled atomic.Int64
+	sum     int64
+	last    atomic.Int64 // the number of messages that ends the Do
+}
+
+func newOpenLoop(s *score, st Setting, interval int64) *openLoop {
+	return &openLoop{score: s, meter: st.Meter, interval: interval, ring: make([]timed, latencyRing)}
+}
+
+// do sends n messages when they are due.
+func (l *openLoop) do(n int, send func(m *timed) error) error {
+	l.begin(n, 1)
+	l.last.Store(l.sent + int64(n))
+	var due int64
+	if l.meter != nil {
+		due = l.meter.Now()
+	}
+	for range n {
+		handled := l.handled.Load()
+		m := &l.ring[l.sent%latencyRing]
+		if l.sent-handled >= latencyRing {
+			m = new(timed)
+		}
+		m.seq, m.due = l.sent, due
+		if l.meter != nil {
+			for l.meter.Now() < due {
+				runtime.Gosched()
+			}
+			l.meter.Backlog(int(l.sent - l.handled.Load()))
+			due += l.interval
+		}
+		l.sent++
+		if err := send(m); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// take books a message.
+func (l *openLoop) take(m *timed) error {
+	if l.meter != nil {
+		l.meter.Latency(l.meter.Now() - m.due)
+	}
+	seq := l.handled.Load()
+	if m.seq != seq {
+		return errors.New("workloads: message " + strconv.FormatInt(m.seq, 10) + " came instead of message " + strconv.FormatInt(seq, 10))
+	}
+	l.sum += m.seq
+	last := l.last.Load()
+	l.handled.Store(seq + 1) // from now on the message may be used again
+	if seq+1 == last {
+		l.part()
+	}
+	return nil
+}
+
+func (l *openLoop) check() error {
+	if err := countCheck(l.sent, l.handled.Load()); err != nil {
+		return err
+	}
+	if l.sum != l.sent*(l.sent-1)/2 {
+		return errors.New("workloads: the messages were not those that were sent")
+	}
+	return nil
+}
+
+// Receive implements [actor.Actor].
+func (l *openLoop) Receive(_ *actor.Context, msg any) error {
+	m, ok := msg.(*timed)
+	if !ok {
+		return errStray()
+	}
+	return l.take(m)
+}
+
+// latencyRun is the workload run by an implementation.
+type latencyRun struct {
+	*stage
+	loop *openLoop
+	self actor.Ref
+	send func(m *timed) error
+}
+
+func latencyOnActor(st Setting, interval int64) Run {
+	r := new(latencyRun)
+	r.stage = newStage(st, func(s *stage, ctx *actor.Context) (err error) {
+		r.loop = newOpenLoop(&s.score, st, interval)
+		r.self, err = s.spawn(ctx, r.loop)
+		return err
+	})
+	r.send = func(m *timed) error { return r.self.Tell(m) }
+	if r.err() == nil && r.sys.Synchronous() {
+		r.send = func(m *timed) error {
+			err := r.self.Tell(m)
+			r.sys.RunUntilIdle()
+			return err
+		}
+	}
+	return r
+}
+
+func (r *latencyRun) Do(n int) error {
+	if err := r.err(); err != nil {
+		return err
+	}
+	if err := r.loop.do(n, r.send); err != nil {
+		r.fail(err)
+		return r.err() // why the actor has stopped, if that is why
+	}
+	return r.wait()
+}
+
+func (r *latencyRun) Check() error {
+	if err := r.stop(); err != nil {
+		return err
+	}
+	return r.loop.check()
+}
+
+// latencyByHand is the workload run by a reference.
+type latencyByHand struct {
+	*crew
+	loop *openLoop
+	send func(m *timed) error
+}
+
+func newLatencyByHand(st Setting, interval int64) *latencyByHand {
+	r := &latencyByHand{crew: new(crew)}
+	r.init()
+	r.loop = newOpenLoop(&r.score, st, interval)
+	return r
+}
+
+func (r *latencyByHand) Do(n int) error {
+	_ = r.loop.do(n, r.send) // send returns no errors
+	return r.wait()
+}
+
+func (r *latencyByHand) Check() error {
+	if err := r.stop(); err != nil {
+		return err
+	}
+	return r.loop.check()
+}
+
+func latencyOnChannel(st Setting, interval int64, room int) Run {
+	r := newLatencyByHand(st, interval)
+	in := make(chan *timed, room)
+	r.launch(func() {
+		for m := range in {
+			if err := r.loop.take(m); err != nil {
+				r.fail(err)
+			}
+		}
+	})
+	r.send = func(m *timed) error {
+		in <- m
+		return nil
+	}
+	r.let = func() { close(in) }
+	return r
+}
+
+func latencyOnBox(st Setting, interval int64) Run {
+	r := newLatencyByHand(st, interval)
+	in := condbox.New[*timed](0)
+	r.launch(func() {
+		var batch []*timed
+		for {
+			if batch = in.TakeAll(batch); len(batch) == 0 {
+				return
+			}
+			for _, m := range batch {
+				if err := r.loop.take(m); err != nil {
+					r.fail(err)
+				}
+			}
+		}
+	})
+	r.send = func(m *timed) error {
+		in.Put(m)
+		return nil
+	}
+	r.let = in.Close
+	return r
+}

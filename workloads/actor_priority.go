@@ -1,0 +1,264 @@
+package workloads
+
+import (
+	"errors"
+	"slices"
+	"strconv"
+
+	"github.com/dynolab/dyno/actor"
+	"github.com/dynolab/dyno/workloads/internal/condbox"
+)
+
+const (
+	priorityLevels = 8
+	priorityDepth  = 256 // jobs that wait at first
+)
+
+// Priority is an actor with an agenda: it files jobs of eight priorities for
+// itself, 256 at a time, and gets them back the most urgent first and, within a
+// priority, in the order of filing. Because it files them in one turn, all
+// of them wait before the first is handled, so that their order is known.
+func Priority() Actor {
+	return Actor{
+		Name:    "priority",
+		Doc:     "an actor files 256 jobs of 8 priorities with itself and handles them by priority: what an ordered mailbox costs",
+		Prepare: priorityOnActor,
+		// An unbuffered channel cannot hold what its own receiver sends.
+		Refs: []ActorRef{
+			{
+				Name:    refBuffered,
+				Doc:     "a goroutine and a buffered channel for each priority, tried in turn",
+				Prepare: func(Setting) Run { return priorityOnChannels() },
+			},
+			{
+				Name:    refMutexCond,
+				Doc:     "a goroutine and a queue for each priority behind one mutex and condition variable",
+				Prepare: func(Setting) Run { return priorityOnLevels() },
+			},
+		},
+	}
+}
+
+// A job is never written to.
+type job struct {
+	index int
+	level int
+}
+
+// agenda is what runs in all ways have in common.
+type agenda struct {
+	*score
+	jobs  []job
+	order []*job // as they are to be handled
+
+	quota int // jobs of this Do
+	left  int // jobs of this Do that have not been filed
+	filed int // jobs of this round
+	taken int // jobs of this round that have been handled
+	pos   int // in order
+
+	asked, handled int64
+	sum, want      int64 // of the jobs' indexes
+}
+
+func newAgenda(s *score) *agenda {
+	a := &agenda{score: s, jobs: make([]job, priorityDepth), order: make([]*job, priorityDepth)}
+	for i := range a.jobs {
+		a.jobs[i] = job{i, int(fill(uint32(i), 3) % priorityLevels)}
+		a.order[i] = &a.jobs[i]
+	}
+	slices.SortStableFunc(a.order, func(x, y *job) int { return x.level - y.level })
+	return a
+}
+
+// deal prepares n jobs.
+func (a *agenda) deal(n int) {
+	a.begin(n, 1)
+	a.quota = n
+	a.asked += int64(n)
+}
+
+// round returns the jobs to file next.
+func (a *agenda) round() []job {
+	k := min(a.left, priorityDepth)
+	a.left -= k
+	a.filed, a.taken, a.pos = k, 0, 0
+	a.want += int64(k) * int64(k-1) / 2
+	return a.jobs[:k]
+}
+
+// take books a job and reports whether it was the last one of its round.
+func (a *agenda) take(j *job) (last bool, err error) {
+	for a.pos < priorityDepth && a.order[a.pos].index >= a.filed {
+		a.pos++ // not in this round
+	}
+	if a.taken == a.filed || a.order[a.pos] != j {
+		return false, errors.New("workloads: job " + strconv.Itoa(j.index) + " of level " + strconv.Itoa(j.level) + " came out of turn")
+	}
+	a.pos++
+	a.taken++
+	a.handled++
+	a.sum += int64(j.index)
+	return a.taken == a.filed, nil
+}
+
+func (a *agenda) check() error {
+	if err := countCheck(a.asked, a.handled); err != nil {
+		return err
+	}
+	if a.sum != a.want {
+		return errors.New("workloads: the jobs were not those that were filed")
+	}
+	return nil
+}
+
+// Receive implements [actor.Actor].
+func (a *agenda) Receive(ctx *actor.Context, msg any) error {
+	if msg == nil {
+		a.left = a.quota
+	} else {
+		j, ok := msg.(*job)
+		if !ok {
+			return errStray()
+		}
+		last, err := a.take(j)
+		if err != nil || !last {
+			return err
+		}
+		if a.left == 0 {
+			a.part()
+			return nil
+		}
+	}
+	jobs, self := a.round(), ctx.Self()
+	for i := range jobs {
+		if err := ctx.Tell(self, &jobs[i]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// priorityOf is the mailbox's function.
+func priorityOf(msg any) int {
+	if j, ok := msg.(*job); ok {
+		return j.level
+	}
+	return 0
+}
+
+// priorityRun is Priority run by an implementation.
+type priorityRun struct {
+	*stage
+	agenda *agenda
+	self   actor.Ref
+}
+
+func priorityOnActor(st Setting) Run {
+	r := new(priorityRun)
+	r.stage = newStage(st, func(s *stage, ctx *actor.Context) (err error) {
+		r.agenda = newAgenda(&s.score)
+		r.self, err = ctx.Spawn(actor.Props{
+			New:     func() actor.Actor { return r.agenda },
+			Mailbox: actor.MailboxConfig{Priority: priorityOf},
+		})
+		return err
+	})
+	return r
+}
+
+func (r *priorityRun) Do(n int) error {
+	if err := r.err(); err != nil {
+		return err
+	}
+	r.agenda.deal(n)
+	return r.play(func(ctx *actor.Context) error { return ctx.Tell(r.self, nil) })
+}
+
+func (r *priorityRun) Check() error {
+	if err := r.stop(); err != nil {
+		return err
+	}
+	return r.agenda.check()
+}
+
+// priorityByHand is Priority run by a reference.
+type priorityByHand struct {
+	*crew
+	agenda *agenda
+	begins chan struct{}
+}
+
+// newPriorityByHand makes the goroutine, which files jobs with put and gets them
+// with take.
+func newPriorityByHand(put func(j *job), take func() *job) Run {
+	r := &priorityByHand{crew: new(crew), begins: make(chan struct{}, 1)}
+	r.init()
+	r.agenda = newAgenda(&r.score)
+	r.launch(func() {
+		for range r.begins {
+			if err := r.agenda.perform(put, take); err != nil {
+				r.fail(err)
+				return
+			}
+			r.part()
+		}
+	})
+	r.let = func() { close(r.begins) }
+	return r
+}
+
+// perform does a Do's jobs.
+func (a *agenda) perform(put func(j *job), take func() *job) error {
+	a.left = a.quota
+	for a.left > 0 {
+		jobs := a.round()
+		for i := range jobs {
+			put(&jobs[i])
+		}
+		for last := false; !last; {
+			var err error
+			if last, err = a.take(take()); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+func (r *priorityByHand) Do(n int) error {
+	r.agenda.deal(n)
+	r.begins <- struct{}{}
+	return r.wait()
+}
+
+func (r *priorityByHand) Check() error {
+	if err := r.stop(); err != nil {
+		return err
+	}
+	return r.agenda.check()
+}
+
+func priorityOnChannels() Run {
+	var levels [priorityLevels]chan *job
+	for i := range levels {
+		levels[i] = make(chan *job, priorityDepth)
+	}
+	return newPriorityByHand(
+		func(j *job) { levels[j.level] <- j },
+		func() *job {
+			for _, ch := range levels {
+				select {
+				case j := <-ch:
+					return j
+				default:
+				}
+			}
+			panic("workloads: a job is missing from the channels")
+		})
+}
+
+func priorityOnLevels() Run {
+	box := condbox.NewLevels[*job](priorityLevels)
+	return newPriorityByHand(func(j *job) { box.Put(j.level, j) }, box.Take)
+}

@@ -1,0 +1,280 @@
+package workloads
+
+import (
+	"errors"
+	"strconv"
+
+	"github.com/dynolab/dyno/actor"
+	"github.com/dynolab/dyno/workloads/internal/condbox"
+)
+
+// spawnMost is how many actors are alive at once.
+const spawnMost = 100_000
+
+// Spawn makes actors, sends each its first message and keeps them: what an
+// actor costs that does next to nothing. An operation is an actor with its
+// first message.
+//
+// There are 100,000 at a time. The [Meter] learns of them while they have
+// nothing to do, and when they are to stop.
+func Spawn() Actor {
+	return Actor{
+		Name:    "spawn",
+		Doc:     "100,000 actors at a time are made and sent a message each: what an actor costs that hardly lives",
+		Prepare: spawnOnActors,
+		Refs: []ActorRef{
+			{
+				Name:    refBuffered,
+				Doc:     "a goroutine and a channel of 16 each",
+				Prepare: func(st Setting) Run { return spawnOnChannels(st, 16) },
+			},
+			{
+				Name:    refUnbuffered,
+				Doc:     "a goroutine and an unbuffered channel each",
+				Prepare: func(st Setting) Run { return spawnOnChannels(st, 0) },
+			},
+			{
+				Name:    refMutexCond,
+				Doc:     "a goroutine each and a slice behind a mutex and a condition variable",
+				Prepare: func(st Setting) Run { return spawnOnBoxes(st) },
+			},
+		},
+	}
+}
+
+// hello is the first message of an actor.
+type hello struct {
+	id   int
+	roll *spawnRoll
+}
+
+// A spawned is an actor. It is as small as one can be that checks what it gets.
+type spawned struct {
+	id    int
+	greet bool // it has had its message
+}
+
+// take books the actor's message.
+func (a *spawned) take(h *hello) error {
+	if a.greet || a.id != h.id {
+		return errors.New("workloads: the first message of actor " + strconv.Itoa(h.id) + " came twice or to another actor")
+	}
+	a.greet = true
+	h.roll.part()
+	return nil
+}
+
+// Receive implements [actor.Actor].
+func (a *spawned) Receive(_ *actor.Context, msg any) error {
+	h, ok := msg.(*hello)
+	if !ok {
+		return errStray()
+	}
+	return a.take(h)
+}
+
+// spawnRoll is what runs in all ways have in common.
+type spawnRoll struct {
+	*score
+	meter  Meter
+	hellos []hello // a round's
+}
+
+func newSpawnRoll(s *score, st Setting) *spawnRoll {
+	most := spawnMost
+	if st.Ops > 0 {
+		most = min(most, st.Ops)
+	}
+	r := &spawnRoll{score: s, meter: st.Meter, hellos: make([]hello, most)}
+	for i := range r.hellos {
+		r.hellos[i] = hello{i, r}
+	}
+	return r
+}
+
+// do makes n actors in rounds: round makes k of them and waits until they have
+// had their messages, and stop stops them.
+func (r *spawnRoll) do(n int, round func(k int) error, stop func()) error {
+	return inRounds(n, len(r.hellos), func(k int) error {
+		r.begin(k, k)
+		if err := round(k); err != nil {
+			return err
+		}
+		if r.meter != nil {
+			r.meter.Idle(k, stop)
+		} else {
+			stop()
+		}
+		return r.err()
+	})
+}
+
+// spawnRun is Spawn run by an implementation.
+type spawnRun struct {
+	*stage
+	roll    *spawnRoll
+	k       int // actors of this round
+	nursery actor.Ref
+
+	made  int // actors of this round so far
+	props actor.Props
+}
+
+func spawnOnActors(st Setting) Run {
+	r := new(spawnRun)
+	r.props.New = func() actor.Actor {
+		r.made++
+		return &spawned{id: r.made - 1}
+	}
+	r.stage = newStage(st, func(s *stage, _ *actor.Context) error {
+		r.roll = newSpawnRoll(&s.score, st)
+		return nil
+	})
+	return r
+}
+
+// spawnNursery is the parent of a round's actors, with which they stop.
+type spawnNursery struct{ *spawnRun }
+
+// Receive implements [actor.Actor].
+func (r spawnNursery) Receive(ctx *actor.Context, _ any) error {
+	for i := range r.k {
+		child, err := ctx.Spawn(r.props)
+		if err != nil {
+			return err
+		}
+		if err := ctx.Tell(child, &r.roll.hellos[i]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// PostStop implements [actor.PostStopper].
+func (r spawnNursery) PostStop(*actor.Context) error {
+	r.part()
+	return nil
+}
+
+func (r *spawnRun) Do(n int) error {
+	if err := r.err(); err != nil {
+		return err
+	}
+	return r.roll.do(n, r.round, r.dismiss)
+}
+
+func (r *spawnRun) round(k int) error {
+	r.k, r.made = k, 0
+	return r.play(func(ctx *actor.Context) (err error) {
+		if r.nursery, err = r.spawn(ctx, spawnNursery{r}); err != nil {
+			return err
+		}
+		return ctx.Tell(r.nursery, nil)
+	})
+}
+
+// dismiss stops the actors of a round.
+func (r *spawnRun) dismiss() {
+	r.parts.Store(1) // the nursery's end
+	_ = r.play(func(ctx *actor.Context) error {
+		ctx.Stop(r.nursery)
+		return nil
+	})
+}
+
+func (r *spawnRun) Check() error { return r.stop() }
+
+// spawnByHand is Spawn run by a reference.
+type spawnByHand struct {
+	*crew
+	roll    *spawnRoll
+	round   func(k int)
+	dismiss func(k int)
+}
+
+func newSpawnByHand(st Setting) *spawnByHand {
+	r := &spawnByHand{crew: new(crew)}
+	r.init()
+	r.let = func() {} // nobody is there between two Dos
+	r.roll = newSpawnRoll(&r.score, st)
+	return r
+}
+
+func (r *spawnByHand) Do(n int) error {
+	k := 0
+	return r.roll.do(n,
+		func(now int) error {
+			k = now
+			r.wg.Add(k)
+			r.round(k)
+			return r.wait()
+		},
+		func() {
+			r.dismiss(k)
+			r.wg.Wait()
+		})
+}
+
+func (r *spawnByHand) Check() error { return r.stop() }
+
+// spawnOnChannels makes a goroutine and a channel for each actor.
+func spawnOnChannels(st Setting, room int) Run {
+	r := newSpawnByHand(st)
+	in := make([]chan *hello, len(r.roll.hellos))
+	serve := func(a *spawned, own <-chan *hello) {
+		defer r.wg.Done()
+		for h := range own {
+			if err := a.take(h); err != nil {
+				r.fail(err)
+			}
+		}
+	}
+	r.round = func(k int) {
+		for i := range k {
+			in[i] = make(chan *hello, room)
+			go serve(&spawned{id: i}, in[i])
+			in[i] <- &r.roll.hellos[i]
+		}
+	}
+	r.dismiss = func(k int) {
+		for i := range k {
+			close(in[i])
+			in[i] = nil
+		}
+	}
+	return r
+}
+
+// spawnOnBoxes makes a goroutine and a locked mailbox for each actor.
+func spawnOnBoxes(st Setting) Run {
+	r := newSpawnByHand(st)
+	in := make([]*condbox.Box[*hello], len(r.roll.hellos))
+	serve := func(a *spawned, own *condbox.Box[*hello]) {
+		defer r.wg.Done()
+		var batch []*hello
+		for {
+			if batch = own.TakeAll(batch); len(batch) == 0 {
+				return
+			}
+			for _, h := range batch {
+				if err := a.take(h); err != nil {
+					r.fail(err)
+				}
+			}
+		}
+	}
+	r.round = func(k int) {
+		for i := range k {
+			in[i] = condbox.New[*hello](0)
+			go serve(&spawned{id: i}, in[i])
+			in[i].Put(&r.roll.hellos[i])
+		}
+	}
+	r.dismiss = func(k int) {
+		for i := range k {
+			in[i].Close()
+			in[i] = nil
+		}
+	}
+	return r
+}

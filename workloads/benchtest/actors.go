@@ -1,0 +1,188 @@
+package benchtest
+
+import (
+	"runtime"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/HdrHistogram/hdrhistogram-go"
+
+	"github.com/dynolab/dyno"
+	"github.com/dynolab/dyno/workloads"
+)
+
+// Actors runs every actor workload with one implementation, each as a
+// sub-benchmark workload=…/impl=…. It skips and fails as [Groups] does.
+//
+// Beside ns/op the sub-benchmarks report allocs/msg and B/msg, which have
+// fractions. Where the operations are actors that stay, they report B/actor,
+// what an idle actor keeps in heap and stacks, and stop-ns/actor, the time it
+// takes to stop one of many; where messages are sent at fixed times, latencies
+// (p50-ns, p99-ns, p99.9-ns, max-ns) and how many messages waited at most and
+// on average when one was sent (backlog, backlog-mean).
+func Actors(b *testing.B, impl dyno.Impl) {
+	for _, w := range workloads.Actors() {
+		benchActorImpl(b, w, impl)
+	}
+}
+
+// ActorsSideBySide runs every actor workload with its references and then with
+// each of impls, as [GroupsSideBySide] does.
+func ActorsSideBySide(b *testing.B, impls []dyno.Impl) {
+	for _, w := range workloads.Actors() {
+		for _, ref := range w.Refs {
+			b.Run(w.Path()+"/impl="+ref.Name, func(b *testing.B) {
+				benchActor(b, w, workloads.Setting{}, ref.Prepare)
+			})
+		}
+		for _, impl := range impls {
+			benchActorImpl(b, w, impl)
+		}
+	}
+}
+
+func benchActorImpl(b *testing.B, w workloads.Actor, impl dyno.Impl) {
+	b.Run(w.Path()+"/impl="+impl.Name, func(b *testing.B) {
+		if impl.NewDispatcher == nil {
+			b.Skip(impl.Name + " runs no actors")
+		}
+		if lacks := impl.Promises.Lacks(w.Needs); len(lacks) > 0 {
+			b.Skip("needs " + strings.Join(lacks, ", ") + ", which " + impl.Name + " does not promise")
+		}
+		benchActor(b, w, workloads.Setting{NewDispatcher: impl.NewDispatcher}, w.Prepare)
+	})
+}
+
+// benchActor measures one run of b.N operations.
+func benchActor(b *testing.B, w workloads.Actor, st workloads.Setting, prepare func(workloads.Setting) workloads.Run) {
+	b.StopTimer()
+	m := newMeter(b)
+	st.Ops, st.Meter = b.N, m
+	if w.Open {
+		m.latency = hdrhistogram.New(1, int64(slowest), 3)
+	}
+	run := prepare(st)
+	defer run.Close()
+
+	m.memory = inUse()
+	b.ResetTimer()
+	m.begin()
+	b.StartTimer()
+	err := run.Do(b.N)
+	b.StopTimer()
+	m.end()
+
+	if err == nil {
+		err = run.Check()
+	}
+	if err != nil {
+		b.Fatalf("%s: %d operations: %v", w.Path(), b.N, err)
+	}
+	m.report(b.N * max(w.Messages, 1))
+}
+
+// meter implements [workloads.Meter].
+type meter struct {
+	b    *testing.B
+	base time.Time
+
+	allocs, bytes uint64 // of Do; negative, as it were, until end
+	memory        uint64 // in use before Do
+
+	latency    *hdrhistogram.Histogram // of open loops; nil for others
+	backlogs   int                     // samples
+	backlog    int64                   // their sum
+	maxBacklog int
+
+	most      int           // actors that were idle at once
+	mostBytes uint64        // what they kept
+	stopped   int           // actors
+	stopTime  time.Duration // of all of them
+}
+
+func newMeter(b *testing.B) *meter { return &meter{b: b, base: time.Now()} }
+
+// begin and end enclose what is measured.
+func (m *meter) begin() {
+	var s runtime.MemStats
+	runtime.ReadMemStats(&s)
+	m.allocs -= s.Mallocs
+	m.bytes -= s.TotalAlloc
+}
+
+func (m *meter) end() {
+	var s runtime.MemStats
+	runtime.ReadMemStats(&s)
+	m.allocs += s.Mallocs
+	m.bytes += s.TotalAlloc
+}
+
+// Now implements [workloads.Meter].
+func (m *meter) Now() int64 { return int64(time.Since(m.base)) }
+
+// slowest is the longest latency that is told from longer ones.
+const slowest = 10 * time.Minute
+
+// Latency implements [workloads.Meter].
+func (m *meter) Latency(ns int64) {
+	// Nothing is out of range: a message that is handled before it was due
+	// would be a fault of the workload, and shows as the histogram's zero.
+	_ = m.latency.RecordValue(min(max(ns, 0), int64(slowest)))
+}
+
+// Backlog implements [workloads.Meter].
+func (m *meter) Backlog(n int) {
+	m.backlogs++
+	m.backlog += int64(n)
+	m.maxBacklog = max(m.maxBacklog, n)
+}
+
+// Idle implements [workloads.Meter].
+func (m *meter) Idle(n int, stop func()) {
+	m.b.StopTimer()
+	m.end()
+	// Of the first of the largest crowds: the runtime keeps the descriptors of
+	// goroutines that have ended, and would count them for every later crowd.
+	if bytes := inUse(); n > m.most && bytes > m.memory {
+		m.most, m.mostBytes = n, bytes-m.memory
+	}
+	begin := time.Now()
+	stop()
+	m.stopTime += time.Since(begin)
+	m.stopped += n
+	inUse() // collects, so that the next actors find what these leave
+	m.begin()
+	m.b.StartTimer()
+}
+
+// inUse returns the bytes of heap and stacks in use after a collection. It
+// collects twice: what the first one finds finalized goes with the second.
+func inUse() uint64 {
+	runtime.GC()
+	runtime.GC()
+	var s runtime.MemStats
+	runtime.ReadMemStats(&s)
+	return s.HeapInuse + s.StackInuse
+}
+
+// report reports what has been measured over the given number of messages.
+func (m *meter) report(messages int) {
+	n := float64(messages)
+	m.b.ReportMetric(float64(m.allocs)/n, "allocs/msg")
+	m.b.ReportMetric(float64(m.bytes)/n, "B/msg")
+	if m.stopped > 0 {
+		m.b.ReportMetric(float64(m.mostBytes)/float64(max(m.most, 1)), "B/actor")
+		m.b.ReportMetric(float64(m.stopTime)/float64(m.stopped), "stop-ns/actor")
+	}
+	if m.latency != nil {
+		m.b.ReportMetric(float64(m.latency.ValueAtPercentile(50)), "p50-ns")
+		m.b.ReportMetric(float64(m.latency.ValueAtPercentile(99)), "p99-ns")
+		m.b.ReportMetric(float64(m.latency.ValueAtPercentile(99.9)), "p99.9-ns")
+		m.b.ReportMetric(float64(m.latency.Max()), "max-ns")
+	}
+	if m.backlogs > 0 {
+		m.b.ReportMetric(float64(m.maxBacklog), "backlog")
+		m.b.ReportMetric(float64(m.backlog)/float64(m.backlogs), "backlog-mean")
+	}
+}

@@ -1,0 +1,339 @@
+package workloads
+
+import (
+	"errors"
+	"strconv"
+
+	"github.com/dynolab/dyno/actor"
+	"github.com/dynolab/dyno/workloads/internal/condbox"
+)
+
+// rings is a job that three workloads have in common and differ in its
+// measures: a number of rings of actors, in each of which a token goes round.
+// An operation is a hop. Each actor has had a token once when the run is
+// prepared: what a first message costs is for spawn to say.
+type rings struct {
+	*score
+	size   int // actors in a ring
+	nodes  []ringNode
+	tokens []token // one for each ring
+	turn   int     // the ring that gets the first of the next odd hops
+	hops   []int   // of each ring in all
+}
+
+// A ringNode is an actor. Neighbours in memory are worked on by different
+// processors, so each has a cache line of its own.
+type ringNode struct {
+	next   *ringNode
+	rings  *rings
+	index  int
+	weight uint64 // of a visit in the token's sum
+	visits int
+	self   actor.Ref
+	to     actor.Ref // the next one
+	_      [8]byte
+}
+
+// A token is the message. It belongs to whoever it has been sent to.
+type token struct {
+	at   *ringNode // who is to have it next
+	left int       // hops of this Do
+	sum  uint64    // of the weights of the nodes it has been at
+	_    [40]byte
+}
+
+func newRings(s *score, count, size int) *rings {
+	r := &rings{
+		score:  s,
+		size:   size,
+		nodes:  make([]ringNode, count*size),
+		tokens: make([]token, count),
+		hops:   make([]int, count),
+	}
+	for i := range r.nodes {
+		n := &r.nodes[i]
+		n.rings, n.index = r, i
+		n.next = &r.nodes[r.after(i)]
+		n.weight = uint64(fill(uint32(i), 2))
+	}
+	for i := range r.tokens {
+		r.tokens[i].at = &r.nodes[i*size]
+	}
+	return r
+}
+
+// after returns the index of the node after the i-th.
+func (r *rings) after(i int) int {
+	if i%r.size == r.size-1 {
+		return i - r.size + 1
+	}
+	return i + 1
+}
+
+// token returns the token of the i-th ring, counted round and round.
+func (r *rings) token(i int) *token { return &r.tokens[i%len(r.tokens)] }
+
+// visit books that n has the token and reports whether it is to be passed on.
+func (n *ringNode) visit(t *token) (more bool, err error) {
+	if t.at != n || t.left <= 0 {
+		return false, errors.New("workloads: a node of a ring received a token that was not sent to it: it came twice, or went astray")
+	}
+	n.visits++
+	t.sum += n.weight
+	t.at = n.next
+	t.left--
+	return t.left > 0, nil
+}
+
+// deal gives the tokens n hops and returns how many tokens have any, which
+// are those from first on.
+func (r *rings) deal(n int) (first, moving int) {
+	count := len(r.tokens)
+	first = r.turn
+	for i := range count {
+		k := share(n, i, count)
+		ring := (first + i) % count
+		r.tokens[ring].left = k
+		r.hops[ring] += k
+	}
+	r.turn = (first + n) % count
+	return first, min(n, count)
+}
+
+// check compares each node's visits and each token's sum with what follows
+// from the number of hops.
+func (r *rings) check() error {
+	for ring := range r.tokens {
+		var sum uint64
+		for pos := range r.size {
+			n := &r.nodes[ring*r.size+pos]
+			want := share(r.hops[ring], pos, r.size)
+			if n.visits != want {
+				return errors.New("workloads: node " + strconv.Itoa(pos) + " of ring " + strconv.Itoa(ring) + " had the token " +
+					strconv.Itoa(n.visits) + " times instead of " + strconv.Itoa(want))
+			}
+			sum += uint64(want) * n.weight
+		}
+		if sum != r.tokens[ring].sum {
+			return errors.New("workloads: the token of ring " + strconv.Itoa(ring) + " has added up something else than it saw")
+		}
+	}
+	return nil
+}
+
+// Receive implements [actor.Actor].
+func (n *ringNode) Receive(ctx *actor.Context, msg any) error {
+	t, ok := msg.(*token)
+	if !ok {
+		return errStray()
+	}
+	more, err := n.visit(t)
+	if err != nil {
+		return err
+	}
+	if more {
+		return ctx.Tell(n.to, t)
+	}
+	n.rings.part()
+	return nil
+}
+
+// ringsOfActors is rings run by an implementation.
+type ringsOfActors struct {
+	*stage
+	rings  *rings
+	first  int // of the rings whose tokens have hops to make
+	moving int // and how many they are
+}
+
+func (k ringKind) onActors(st Setting) Run {
+	r := new(ringsOfActors)
+	r.stage = newStage(st, func(s *stage, ctx *actor.Context) error {
+		r.rings = k.new(&s.score, st)
+		nodes := r.rings.nodes
+		for i := range nodes {
+			self, err := s.spawn(ctx, &nodes[i])
+			if err != nil {
+				return err
+			}
+			nodes[i].self = self
+		}
+		for i := range nodes {
+			nodes[i].to = nodes[i].next.self
+		}
+		return nil
+	})
+	_ = r.warm()
+	return r
+}
+
+func (r *ringsOfActors) Do(n int) error {
+	if err := r.err(); err != nil {
+		return err
+	}
+	r.begin(n, min(n, len(r.rings.tokens)))
+	r.first, r.moving = r.rings.deal(n)
+	return r.play(r.release)
+}
+
+// warm sends every actor its first message. If that fails, Do will say so.
+func (r *ringsOfActors) warm() error {
+	if err := r.err(); err != nil {
+		return err
+	}
+	return r.Do(len(r.rings.nodes))
+}
+
+// release lets the tokens go.
+func (r *ringsOfActors) release(ctx *actor.Context) error {
+	for i := range r.moving {
+		t := r.rings.token(r.first + i)
+		if err := ctx.Tell(t.at.self, t); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (r *ringsOfActors) Check() error {
+	if err := r.stop(); err != nil {
+		return err
+	}
+	return r.rings.check()
+}
+
+// ringsByHand is rings run by a reference.
+type ringsByHand struct {
+	*crew
+	rings *rings
+	send  func(to *ringNode, t *token)
+}
+
+func (r *ringsByHand) Do(n int) error {
+	r.begin(n, min(n, len(r.rings.tokens)))
+	first, moving := r.rings.deal(n)
+	for i := range moving {
+		t := r.rings.token(first + i)
+		r.send(t.at, t)
+	}
+	return r.wait()
+}
+
+func (r *ringsByHand) Check() error {
+	if err := r.stop(); err != nil {
+		return err
+	}
+	return r.rings.check()
+}
+
+// onChannels runs rings with a goroutine and a channel for each node. A node
+// has one token at most, so room for more than one would be of no use.
+func (k ringKind) onChannels(st Setting, room int) Run {
+	c := new(crew)
+	c.init()
+	r := &ringsByHand{crew: c, rings: k.new(&c.score, st)}
+	in := make([]chan *token, len(r.rings.nodes))
+	for i := range in {
+		in[i] = make(chan *token, room)
+	}
+	for i := range in {
+		n, own, next := &r.rings.nodes[i], in[i], in[r.rings.after(i)]
+		c.launch(func() {
+			for t := range own {
+				more, err := n.visit(t)
+				switch {
+				case err != nil:
+					c.fail(err)
+				case more:
+					next <- t
+				default:
+					c.part()
+				}
+			}
+		})
+	}
+	r.send = func(to *ringNode, t *token) { in[to.index] <- t }
+	c.let = func() {
+		for _, ch := range in {
+			close(ch)
+		}
+	}
+	_ = r.Do(len(in))
+	return r
+}
+
+// onBoxes runs rings with a goroutine and a locked mailbox for each node.
+func (k ringKind) onBoxes(st Setting) Run {
+	c := new(crew)
+	c.init()
+	r := &ringsByHand{crew: c, rings: k.new(&c.score, st)}
+	in := make([]*condbox.Box[*token], len(r.rings.nodes))
+	for i := range in {
+		in[i] = condbox.New[*token](0)
+	}
+	for i := range in {
+		n, own, next := &r.rings.nodes[i], in[i], in[r.rings.after(i)]
+		c.launch(func() {
+			var batch []*token
+			for {
+				if batch = own.TakeAll(batch); len(batch) == 0 {
+					return
+				}
+				for _, t := range batch {
+					more, err := n.visit(t)
+					switch {
+					case err != nil:
+						c.fail(err)
+					case more:
+						next.Put(t)
+					default:
+						c.part()
+					}
+				}
+			}
+		})
+	}
+	r.send = func(to *ringNode, t *token) { in[to.index].Put(t) }
+	c.let = func() {
+		for _, b := range in {
+			b.Close()
+		}
+	}
+	_ = r.Do(len(in))
+	return r
+}
+
+// ringKind is a workload of rings.
+type ringKind struct {
+	count int // rings
+	size  int // actors in each
+}
+
+// new makes the rings, without those that no token would ever move in.
+func (k ringKind) new(s *score, st Setting) *rings {
+	count := k.count
+	if st.Ops > 0 {
+		count = min(count, st.Ops)
+	}
+	return newRings(s, count, k.size)
+}
+
+func (k ringKind) refs() []ActorRef {
+	return []ActorRef{
+		{
+			Name:    refBuffered,
+			Doc:     "a goroutine and a buffered channel each",
+			Prepare: func(st Setting) Run { return k.onChannels(st, 1) },
+		},
+		{
+			Name:    refUnbuffered,
+			Doc:     "a goroutine and an unbuffered channel each",
+			Prepare: func(st Setting) Run { return k.onChannels(st, 0) },
+		},
+		{
+			Name:    refMutexCond,
+			Doc:     "a goroutine each and a slice behind a mutex and a condition variable",
+			Prepare: k.onBoxes,
+		},
+	}
+}

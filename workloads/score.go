@@ -1,0 +1,259 @@
+package workloads
+
+import (
+	"context"
+	"errors"
+	"strconv"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/dynolab/dyno/actor"
+)
+
+// patience is how long a run waits while no message at all is handled before
+// it gives up. It is far more than the slowest machine needs, and no more than
+// a person waits for a test that has lost a message.
+const patience = 10 * time.Second
+
+// score is what runs of actors and of references have in common: who waits for
+// the end of a Do, and what was wrong first.
+type score struct {
+	parts atomic.Int64  // parts of this Do that are not over
+	over  chan struct{} // capacity 1: all parts are over, or something is wrong
+
+	mu    sync.Mutex
+	wrong error // what was wrong first
+}
+
+func (s *score) init() { s.over = make(chan struct{}, 1) }
+
+// fail books that something is wrong and ends the wait for the Do. Any
+// goroutine may call it.
+func (s *score) fail(err error) {
+	s.mu.Lock()
+	if s.wrong == nil {
+		s.wrong = err
+	}
+	s.mu.Unlock()
+	s.end()
+}
+
+func (s *score) err() error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.wrong
+}
+
+// end ends the wait for the Do.
+func (s *score) end() {
+	select {
+	case s.over <- struct{}{}:
+	default: // it has been ended
+	}
+}
+
+// part books that a part of the Do is over.
+func (s *score) part() {
+	if s.parts.Add(-1) == 0 {
+		s.end()
+	}
+}
+
+// begin begins a Do of n operations in the given number of parts.
+func (s *score) begin(n, parts int) {
+	if n < 1 {
+		panic("workloads: Do of fewer than one operation")
+	}
+	s.parts.Store(int64(parts))
+}
+
+// errLost is what a run ends with whose messages do not come to an end.
+var errLost = errors.New("workloads: nothing is left to do and the last message has not come: one was lost on the way")
+
+// stage is a system for one run.
+type stage struct {
+	score
+	sys *actor.System
+
+	act   func(ctx *actor.Context) error // what the guardian is to do now
+	timer *time.Timer
+	seen  uint64 // progress when the timer fired last
+}
+
+// newStage makes a system whose guardian does what it is told, and has it do
+// setUp, which makes the actors. If that fails, Do will say so.
+func newStage(st Setting, setUp func(s *stage, ctx *actor.Context) error) *stage {
+	s := new(stage)
+	s.init()
+	sys, err := actor.NewSystem(actor.Config{
+		Name:       "workload",
+		Guardian:   actor.Props{New: func() actor.Actor { return actor.ReceiveFunc(s.direct) }},
+		Dispatcher: st.NewDispatcher(),
+		DeadLetters: func(l actor.DeadLetter) {
+			s.fail(errors.New("workloads: a message became a dead letter: " + errText(l.Reason)))
+		},
+		Failures: func(f actor.Failure) { s.fail(f.Err) },
+	})
+	if err != nil {
+		s.fail(errors.New("workloads: NewSystem returned " + errText(err)))
+		return s
+	}
+	s.sys = sys
+	s.timer = time.AfterFunc(patience, s.look)
+	s.timer.Stop()
+	_ = s.play(func(ctx *actor.Context) error { return setUp(s, ctx) })
+	return s
+}
+
+// direct is the guardian's behaviour.
+func (s *stage) direct(ctx *actor.Context, msg any) error {
+	if msg != any(s) {
+		return errors.New("workloads: the guardian received a message that nobody sent it")
+	}
+	if err := s.act(ctx); err != nil {
+		return err
+	}
+	s.part()
+	return nil
+}
+
+// play has the guardian do act, which is one more part of the Do, and waits
+// until all parts are over.
+func (s *stage) play(act func(ctx *actor.Context) error) error {
+	s.act = act
+	s.parts.Add(1)
+	if err := s.sys.UserGuardian().Tell(s); err != nil {
+		s.fail(err)
+	}
+	return s.wait()
+}
+
+// wait waits until the Do is over.
+func (s *stage) wait() error {
+	if s.sys.Synchronous() {
+		s.sys.RunUntilIdle()
+		select {
+		case <-s.over:
+		default:
+			s.fail(errLost)
+		}
+		return s.err()
+	}
+	s.timer.Reset(patience)
+	<-s.over
+	s.timer.Stop()
+	return s.err()
+}
+
+// look gives up the Do if no message was handled since it was called before.
+func (s *stage) look() {
+	st := s.sys.Stats()
+	now := st.Messages + st.Turns + st.Spawned
+	if now == s.seen {
+		s.fail(errLost)
+		return
+	}
+	s.seen = now
+	s.timer.Reset(patience)
+}
+
+// spawn makes an actor of the given value.
+func (s *stage) spawn(ctx *actor.Context, a actor.Actor) (actor.Ref, error) {
+	return ctx.Spawn(actor.Props{New: func() actor.Actor { return a }})
+}
+
+// stop stops the system and looks for what it has not handled.
+func (s *stage) stop() error {
+	if err := s.err(); err != nil {
+		return err
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), 6*patience)
+	defer cancel()
+	if err := s.sys.Shutdown(ctx); err != nil {
+		s.fail(err)
+	}
+	if st := s.sys.Stats(); st.Returned > 0 || st.Actors > 0 {
+		s.fail(errors.New("workloads: " + strconv.FormatUint(st.Returned, 10) + " messages were given back and " +
+			strconv.Itoa(st.Actors) + " actors are left after the shutdown"))
+	}
+	return s.err() // also of dead letters
+}
+
+// Close stops the system, if the run has failed and Check has not.
+func (s *stage) Close() {
+	if s.sys == nil {
+		return
+	}
+	s.timer.Stop()
+	ctx, cancel := context.WithTimeout(context.Background(), time.Second)
+	defer cancel()
+	_ = s.sys.Shutdown(ctx) // the run has said already what is wrong
+	s.act = nil
+}
+
+// stopped reports whether nothing is left of the system.
+func (s *stage) stopped() bool {
+	if s.sys == nil {
+		return true
+	}
+	select {
+	case <-s.sys.Done():
+		return true
+	default:
+		return false
+	}
+}
+
+// crew is the goroutines of a reference.
+type crew struct {
+	score
+	wg    sync.WaitGroup
+	let   func() // lets the goroutines go, which have nothing to do
+	ended bool
+}
+
+// launch starts a goroutine.
+func (c *crew) launch(f func()) {
+	c.wg.Add(1)
+	go func() {
+		defer c.wg.Done()
+		f()
+	}()
+}
+
+// wait waits until the Do is over.
+func (c *crew) wait() error {
+	<-c.over
+	return c.err()
+}
+
+// stop ends the goroutines, unless the run has failed: then they may be where
+// nobody reaches them.
+func (c *crew) stop() error {
+	if err := c.err(); err != nil {
+		return err
+	}
+	if !c.ended {
+		c.ended = true
+		c.let()
+		c.wg.Wait()
+	}
+	return c.err()
+}
+
+// Close ends the goroutines if Check has not.
+func (c *crew) Close() { _ = c.stop() }
+
+// errStray says that an actor was sent what it never is.
+func errStray() error {
+	return errors.New("workloads: an actor received a message of a type that nobody sends it")
+}
+
+// share returns how much of n the i-th of k gets.
+func share(n, i, k int) int {
+	if i < n%k {
+		return n/k + 1
+	}
+	return n / k
+}
