@@ -46,8 +46,8 @@ func dead[T any](p *T) func() bool {
 // state is that of an actor in TestNothingIsLeft: large enough that nothing
 // else is allocated together with it.
 type state struct {
-	big [1 << 12]byte
-	n   int
+	_ [1 << 12]byte
+	n int
 }
 
 // TestNothingIsLeft: a system that has stopped leaves no goroutine and is

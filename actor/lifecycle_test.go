@@ -182,7 +182,8 @@ func TestStoppingRefuses(t *testing.T) {
 		var child actor.Ref
 		var spawnErr error
 		parent := h.spawn(actor.Props{New: func() actor.Actor {
-			return &hooked{journal: &journal{},
+			return &hooked{
+				journal: &journal{},
 				preStart: func(ctx *actor.Context) (err error) {
 					child, err = ctx.Spawn(props(func(*actor.Context, any) error { <-gate; return nil }))
 					return err

@@ -7,6 +7,7 @@ import (
 	"runtime"
 	"slices"
 	"sync"
+	"time"
 
 	"github.com/dynolab/dyno/actor"
 )
@@ -199,7 +200,7 @@ func failures(e *Env) []misfortune {
 	if e.Platform.RuntimePanics {
 		all = append(all, misfortune{"run-time error", func() error {
 			var m map[int]int
-			m[e.Rounds] = 1
+			m[e.Rounds] = 1 //lint:ignore SA5000 the panic is what it is for
 			return nil
 		}, func(e *Env, err error) {
 			var r runtime.Error
@@ -581,6 +582,9 @@ var shutdownClauses = []Clause{
 			w.tell(r, 1, 2, 3)
 			c := start(w.e, "Shutdown", func() error { return w.s.Shutdown(context.Background()) })
 			c.blocks("an actor has not stopped")
+			if w.e.Exact {
+				time.Sleep(time.Second) // of the bubble's: who runs actors may need a moment to see that one blocks
+			}
 			w.tell(r, 4) // it does not know yet
 			g.open()
 			if !w.e.Exact {

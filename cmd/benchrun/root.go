@@ -40,8 +40,9 @@ processes, block by block, in random order, all of it on record. It says what
 differs, by how much and how surely.
 
 Without a command, in a checkout of dyno, it runs the default comparison: every
-implementation and reference on every workload, in under three minutes. It
-prints the table and the path of the report.
+task group and reference on every workload, in under three minutes. It prints
+the table and the path of the report. Actors are measured by
+benchrun run --bench '^BenchmarkActor$'.
 
 A run that is interrupted keeps what it has measured and can be resumed.
 

@@ -33,7 +33,6 @@ type box struct {
 	mu    sync.Mutex // guards what follows, down to in, and *bound
 	phase phase
 	shut  bool
-	quiet uint8    // sleeps since the last batch beyond keep
 	in    []any    // arrived, if the mailbox is a plain unbounded one
 	bound *bounded // nil if it is; the pointer never changes
 	d     *Dispatcher

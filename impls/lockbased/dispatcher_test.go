@@ -68,7 +68,7 @@ func TestBlockedHandlers(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			s := newSystem(t, lockbased.DispatcherConfig{Workers: workers})
 			gate := make(chan struct{})
-			var mu = make(chan struct{}, 1)
+			mu := make(chan struct{}, 1)
 			handled := make(chan int, 1000)
 			full := props(func(*actor.Context, any) error { <-gate; return nil })
 			full.Mailbox = actor.MailboxConfig{Policy: actor.Block, Capacity: 1}
