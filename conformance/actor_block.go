@@ -377,7 +377,7 @@ var turnClauses = []Clause{
 		Why: "a turn ends after Throughput messages, so that others get theirs; the default is 300",
 		Check: actors(func(w *world) {
 			for _, throughput := range []int{1, 7, 100, 0} {
-				const n = 3000
+				const n = 12_000 // 40 turns of the longest
 				w := w.e.world(actor.Config{})
 				defer w.abandon()
 				var count atomic.Int32
