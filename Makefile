@@ -16,7 +16,7 @@ CODE_MODULES := $(filter-out tools,$(MODULES))
 
 # The packages whose subject is concurrency: they are tested under -race and
 # with several GOMAXPROCS, and must compile for a 32-bit machine.
-CONCURRENT := . ./group/... ./impls/... ./conformance/... ./workloads/...
+CONCURRENT := . ./actor/... ./group/... ./impls/... ./conformance/... ./workloads/...
 
 # How many rounds the long tests take in `make soak`; in `make test` only the
 # implementations' own take any.
@@ -125,13 +125,13 @@ soak-short:
 .PHONY: soak
 soak: ## the long tests: SOAK=1000 rounds, plain and under -race (hours)
 	$(call say,soak of $(SOAK) rounds)
-	DYNO_SOAK=$(SOAK) go test -count=1 -timeout 0 ./impls/... ./conformance/...
+	DYNO_SOAK=$(SOAK) go test -count=1 -timeout 0 ./actor ./impls/... ./conformance/...
 	$(call say,soak of $(SOAK) rounds under -race)
-	DYNO_SOAK=$(SOAK) go test -count=1 -race -timeout 0 ./impls/... ./conformance/...
+	DYNO_SOAK=$(SOAK) go test -count=1 -race -timeout 0 ./actor ./impls/... ./conformance/...
 
 .PHONY: cover
-cover: ## coverage of group/ and every implementation by its own tests, and what is not covered
-	go test -count=1 -tags dynocheck -coverprofile=cover.out ./group ./impls/...
+cover: ## coverage of actor/, group/ and every implementation by its own tests, and what is not covered
+	go test -count=1 -tags dynocheck -coverprofile=cover.out ./actor ./group ./impls/...
 	@echo; echo "functions not covered in full:"; go tool cover -func=cover.out | grep -v '100.0%$$'
 
 .PHONY: clean
