@@ -1,6 +1,10 @@
 package workloads
 
-import "github.com/dynolab/dyno/actor"
+import (
+	"time"
+
+	"github.com/dynolab/dyno/actor"
+)
 
 const (
 	pressureSenders = 4
@@ -38,7 +42,8 @@ type pressureRun struct {
 	*stage
 	senders *funnelByHand // who send to the actor
 	funnel  *funnel
-	sent    chan struct{} // a sender has sent its quota
+	sent    chan struct{} // a sender has sent its quota, or given up
+	busy    int           // senders that have not said so
 }
 
 func pressureOnActors(st Setting) Run {
@@ -57,7 +62,7 @@ func pressureOnActors(st Setting) Run {
 		func() {})
 	r.funnel = r.senders.funnel
 	r.stage = newStage(st, func(s *stage, ctx *actor.Context) (err error) {
-		r.funnel.score = &s.score
+		r.funnel.score = &s.score // not that of the senders' crew
 		sink, err = ctx.Spawn(actor.Props{
 			New:     func() actor.Actor { return pressureSink{&r.funnel.sink} },
 			Mailbox: actor.MailboxConfig{Capacity: pressureRoom, Policy: actor.Block},
@@ -74,10 +79,7 @@ func (r *pressureRun) Do(n int) error {
 	r.funnel.deal(n)
 	r.timer.Reset(patience)
 	defer r.timer.Stop()
-	for _, ch := range r.senders.start {
-		ch <- struct{}{}
-	}
-	for range r.senders.start {
+	for r.busy = r.senders.release(); r.busy > 0; r.busy-- {
 		select {
 		case <-r.sent:
 		case <-r.over:
@@ -106,7 +108,17 @@ func (r *pressureRun) Check() error {
 // Close stops what Check has not.
 func (r *pressureRun) Close() {
 	r.stage.Close()
-	if r.stopped() { // or the senders may be waiting in Tell
-		r.senders.Close()
+	late := time.NewTimer(parting)
+	defer late.Stop()
+	for ; r.busy > 0; r.busy-- { // the run has failed
+		select {
+		case <-r.sent:
+		case <-late.C:
+			return // they wait in Tell for ever
+		}
+	}
+	r.senders.Close()
+	if !r.stopped() {
+		r.stage.Close() // now that no sender runs the actors, where senders do
 	}
 }

@@ -120,10 +120,16 @@ func (r *fanOutReceiver) take(m *note) error {
 }
 
 func (f *fanOut) check() error {
+	free := f.free + f.owed*fanOutCredit
 	for i := range f.receivers {
-		if err := f.receivers[i].check(f.table, f.receivers[i].sent); err != nil {
+		r := &f.receivers[i]
+		if err := r.check(f.table, r.sent); err != nil {
 			return err
 		}
+		free += r.owed
+	}
+	if free != fanOutReceivers*fanOutRoom {
+		return errCredit
 	}
 	return nil
 }
@@ -137,6 +143,7 @@ func (r *fanOutReceiver) Receive(ctx *actor.Context, msg any) error {
 	// What is owed is paid first: with the last message the Do is over.
 	if r.owed++; r.owed == fanOutCredit {
 		r.owed = 0
+		r.fan.parts.Add(1) // that the sender hears of it is a part of the Do
 		if err := ctx.Tell(r.fan.self, creditNote); err != nil {
 			return err
 		}
@@ -154,6 +161,7 @@ func (f fanOutSender) Receive(ctx *actor.Context, msg any) error {
 		return errStray()
 	}
 	if more > 0 {
+		defer f.part()
 		// Not every receipt is worth a burst of sends: one from each is.
 		if f.owed++; f.owed < fanOutReceivers {
 			return nil

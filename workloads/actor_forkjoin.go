@@ -121,6 +121,7 @@ func (n *forkNode) Receive(ctx *actor.Context, msg any) error {
 			return errForkTwice
 		}
 		n.asked = true
+		n.self = ctx.Self()
 		n.found = n.own()
 		left, right := n.split()
 		if err := n.delegate(ctx, left); err != nil {
@@ -157,7 +158,6 @@ func (n *forkNode) delegate(ctx *actor.Context, s stretch) error {
 		return nil
 	}
 	n.waiting++
-	n.self = ctx.Self()
 	child := &forkNode{stretch: s, parent: n}
 	return child.start(ctx)
 }

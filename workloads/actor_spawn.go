@@ -137,7 +137,10 @@ func spawnOnActors(st Setting) Run {
 type spawnNursery struct{ *spawnRun }
 
 // Receive implements [actor.Actor].
-func (r spawnNursery) Receive(ctx *actor.Context, _ any) error {
+func (r spawnNursery) Receive(ctx *actor.Context, msg any) error {
+	if msg != nil {
+		return errStray()
+	}
 	for i := range r.k {
 		child, err := ctx.Spawn(r.props)
 		if err != nil {

@@ -95,6 +95,7 @@ type funnel struct {
 
 // A funnelSender is an actor.
 type funnelSender struct {
+	*score
 	table []note
 	next  int // index of the next note
 	left  int // notes to send
@@ -131,6 +132,7 @@ func newFunnel(s *score, senders int) *funnel {
 	f.sink.funnel = f
 	f.sink.in = make([]funnelInbound, senders)
 	for i := range f.senders {
+		f.senders[i].score = s
 		f.senders[i].table = newNotes(i)
 		f.senders[i].free = window
 	}
@@ -152,12 +154,20 @@ func (f *funnel) deal(n int) {
 
 func (f *funnel) check() error {
 	for i := range f.senders {
-		if err := f.sink.in[i].check(f.senders[i].table, f.senders[i].sent); err != nil {
+		s, in := &f.senders[i], &f.sink.in[i]
+		if err := in.check(s.table, s.sent); err != nil {
 			return err
+		}
+		if s.free+in.owed != window {
+			return errCredit
 		}
 	}
 	return nil
 }
+
+// errCredit is what is wrong when a sender has heard of more or fewer messages
+// than it was told of.
+var errCredit = errors.New("workloads: a message with which a receiver told its sender what has arrived was lost, doubled or sent to another")
 
 // pick returns the next note to send.
 func (s *funnelSender) pick() *note {
@@ -200,8 +210,10 @@ func (s *funnelSender) Receive(ctx *actor.Context, msg any) error {
 	}
 	if more == 0 {
 		s.left = s.quota
+	} else {
+		s.free += int(more)
+		defer s.part()
 	}
-	s.free += int(more)
 	for s.left > 0 && s.free > 0 {
 		s.left--
 		s.free--
@@ -222,6 +234,7 @@ func (k *funnelSink) Receive(ctx *actor.Context, msg any) error {
 	in := &k.in[m.from]
 	if in.owed++; in.owed == credit {
 		in.owed = 0
+		k.parts.Add(1) // that the sender hears of it is a part of the Do
 		if err := ctx.Tell(k.senders[m.from].self, creditNote); err != nil {
 			return err
 		}
@@ -261,8 +274,12 @@ func (r *funnelOfActors) Do(n int) error {
 // release lets the senders send.
 func (r *funnelOfActors) release(ctx *actor.Context) error {
 	for i := range r.funnel.senders {
-		if err := ctx.Tell(r.funnel.senders[i].self, beginNotes); err != nil {
-			return err
+		s := &r.funnel.senders[i]
+		// One with nothing to send could hear of this Do in the next one.
+		if s.quota > 0 {
+			if err := ctx.Tell(s.self, beginNotes); err != nil {
+				return err
+			}
 		}
 	}
 	return nil
@@ -284,10 +301,22 @@ type funnelByHand struct {
 
 func (r *funnelByHand) Do(n int) error {
 	r.funnel.deal(n)
-	for _, ch := range r.start {
-		ch <- struct{}{}
-	}
+	r.release()
 	return r.wait()
+}
+
+// release lets the senders send that have anything to send, and returns how
+// many those are.
+func (r *funnelByHand) release() int {
+	senders := 0
+	for i, ch := range r.start {
+		// One with nothing to send could hear of this Do in the next one.
+		if r.funnel.senders[i].quota > 0 {
+			ch <- struct{}{}
+			senders++
+		}
+	}
+	return senders
 }
 
 func (r *funnelByHand) Check() error {

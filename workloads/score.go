@@ -16,6 +16,9 @@ import (
 // a person waits for a test that has lost a message.
 const patience = 10 * time.Second
 
+// parting is how long Close waits for what a run that has failed has left.
+const parting = time.Second
+
 // score is what runs of actors and of references have in common: who waits for
 // the end of a Do, and what was wrong first.
 type score struct {
@@ -186,7 +189,7 @@ func (s *stage) Close() {
 		return
 	}
 	s.timer.Stop()
-	ctx, cancel := context.WithTimeout(context.Background(), time.Second)
+	ctx, cancel := context.WithTimeout(context.Background(), parting)
 	defer cancel()
 	_ = s.sys.Shutdown(ctx) // the run has said already what is wrong
 	s.act = nil

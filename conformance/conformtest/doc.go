@@ -9,6 +9,9 @@
 //
 //	go test -run 'TestConformance/group/next-completion-order' ./impls/lockbased
 //
+// The clauses of package group are run on an implementation that has task
+// groups, those of package actor on one that runs actors.
+//
 // # How a clause is run
 //
 // An implementation that promises Parks runs in a testing/synctest bubble of
@@ -21,11 +24,15 @@
 //
 // Beside the clauses of package conformance there are some that need a host:
 //
-//	group/model               random programs against a sequential model, shrunk (rapid)
-//	group/linearizable        recorded histories of concurrent calls are linearizable (porcupine)
-//	group/panic-ends-process  without panic-to-error a panic ends the process (a child process)
-//	group/dropped-groups      many groups, used and dropped, leave no goroutine and no memory
-//	group/queued-task-bytes   reports what a queued task costs; asserts no limit
+//	group/model                random programs against a sequential model, shrunk (rapid)
+//	group/linearizable         recorded histories of concurrent calls are linearizable (porcupine)
+//	group/panic-ends-process   without panic-to-error a panic ends the process (a child process)
+//	group/dropped-groups       many groups, used and dropped, leave no goroutine and no memory
+//	group/queued-task-bytes    reports what a queued task costs; asserts no limit
+//	actor/context-outside-turn a Context outside its turn panics (with -race)
+//	actor/system-collected     nothing keeps a system that is done (weak pointers)
+//	actor/stopped-collected    a Ref keeps of a stopped actor a shell only
+//	actor/messages-collected   an idle mailbox keeps no message
 //
 // The linearizability check has three answers. A history that could not be
 // decided in time is neither good nor bad: the clause is then reported as

@@ -146,25 +146,29 @@ func (d *Dispatcher) AddStats(s *actor.Stats) {
 func (d *Dispatcher) schedule(b *box, from actor.Worker) {
 	d.mu.Lock()
 	d.ready.push(b)
-	if from == nil || d.ready.len() > 1 {
-		d.help()
+	helped := (from == nil || d.ready.len() > 1) && d.help()
+	if !helped || d.ready.len() > 1 {
+		d.watch()
 	}
-	d.watch()
 	d.mu.Unlock()
 }
 
-// help gets one more worker to work, if there may be one more. mu is held.
-func (d *Dispatcher) help() {
+// help gets one more worker to work, if there may be one more, and reports
+// whether it did. mu is held.
+func (d *Dispatcher) help() bool {
 	switch {
 	case len(d.idle) > 0:
 		d.rouse()
+		return true
 	case d.workers-d.blocked-d.stuck < d.target && d.workers < d.most:
 		d.workers++
 		d.wakes++
 		w := &worker{d: d, wake: make(chan struct{}, 1)}
 		d.all[w] = struct{}{}
 		go w.run()
+		return true
 	}
+	return false
 }
 
 // rouse wakes the worker that parked last. mu is held, and somebody is parked.
@@ -184,7 +188,8 @@ func (d *Dispatcher) nudge() {
 	d.mu.Unlock()
 }
 
-// watch sets the timer if there is something to do. mu is held.
+// watch sets the timer if an actor is ready. It is called whenever one is and
+// no worker is on its way to it but those that are in a turn. mu is held.
 func (d *Dispatcher) watch() {
 	if d.watching || d.ready.len() == 0 {
 		return
@@ -276,8 +281,11 @@ func (d *Dispatcher) take(w *worker) *box {
 		if d.ready.len() > 0 {
 			b := d.ready.pop()
 			d.taken++
-			if d.ready.len() > 0 && len(d.idle) > 0 {
-				d.help()
+			if d.ready.len() > 0 {
+				if len(d.idle) > 0 {
+					d.rouse()
+				}
+				d.watch()
 			}
 			d.mu.Unlock()
 			return b

@@ -1,5 +1,6 @@
 // Package lockbased is the readable baseline: shared state behind one mutex,
-// and queues of those who wait for it to change.
+// and queues of those who wait for it to change. Task groups come first here,
+// actors after them.
 //
 // # Idea
 //
@@ -42,4 +43,71 @@
 //     the measured workloads the second lock costs more than it frees.
 //   - A fixed set of workers: that is workstealing's idea, and a blocked task
 //     would stop the others.
+//
+// # Actors: idea
+//
+// Each actor has a mailbox with a mutex; all actors of a [Dispatcher] share one
+// ready queue, and its idle workers one list, behind a second mutex. A sender
+// puts the message into the mailbox and, if the actor was asleep, the actor
+// into the ready queue. A worker takes the actor that is ready longest and runs
+// its turn. There are as many workers as processors.
+//
+// A turn takes everything that has arrived at once: it exchanges the queue that
+// senders append to for the empty one it has used up. So a turn locks the
+// mailbox once for a batch and not for each message. Only a mailbox with a
+// capacity or with priorities gives its messages out one by one, because what
+// comes meanwhile matters there.
+//
+// A worker that makes an actor ready in a turn wakes nobody for it: it is going
+// to take that actor itself, and waking another worker costs more than most
+// turns. It wakes one if a second actor is ready, or if so many messages wait
+// for the first that the turn seems not to end (nudge).
+//
+// # Actors: handlers that block
+//
+// A worker that waits in a send is counted out, and another one is started in
+// its place at once. Of anything else that blocks (a lock, a sleep, a system
+// call) Go tells nobody. While actors are ready a timer looks every millisecond
+// whether any was taken meanwhile; if not, all workers are taken for stuck and as
+// many more are brought in. When they find nothing to do, workers beyond the
+// usual number end. So a handler that blocks costs those behind it a
+// millisecond or two, and a goroutine as long as it lasts.
+//
+// # Actors: invariants (checked under -race and the build tag dynocheck)
+//
+//  1. An actor is in the ready queue, or in a turn, or on the way from one to
+//     the other, exactly when its phase is scheduled; so never twice.
+//  2. An actor is asleep only if no message waits, and suspended only if no
+//     system message does. The sender queues, then looks at the phase; the end
+//     of a turn sets the phase, then looks at the queues; user messages and the
+//     phase are behind one mutex, and a system message is queued before Wake
+//     takes it.
+//  3. If an actor is ready, a worker is on its way to the queue, or the timer is
+//     set.
+//  4. When the last worker leaves no actor is ready.
+//
+// # Actors: shutdown
+//
+//  1. The core stops the actors; the root is the last. Inside its last turn it
+//     calls Stop, which marks the dispatcher and wakes all idle workers.
+//  2. A worker leaves when it finds the mark and nothing ready. The one that runs
+//     the root's turn comes to that point after the turn, so the last to leave
+//     comes after Stop, and calls done.
+//  3. A send that races with its actor's end takes the mailbox's mutex before
+//     Close, and Close hands the message to the dead letters; or after it, and
+//     it is refused. Calls that wait for room are answered by Close.
+//  4. A Wake that races with the end finds the phase scheduled, and the turn
+//     under way looks at the system messages once more, or finds it finished.
+//  5. The timer may fire while the last worker leaves; it finds the mark.
+//
+// # Actors: rejected
+//
+//   - One mutex for everything: then two senders to two actors wait for each
+//     other.
+//   - Waking a worker for every actor that becomes ready: a hop between two
+//     actors then costs a park and a wake-up, several times the rest.
+//   - Giving a large queue's memory back when the actor falls asleep: in a stream
+//     of messages the receiver falls asleep all the time. It goes to a pool.
+//   - A lock at the end of every turn: under a flood of senders an actor may wait
+//     for its own mailbox longer than the turn took.
 package lockbased

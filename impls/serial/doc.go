@@ -1,5 +1,6 @@
-// Package serial runs tasks one at a time, on demand, in an order that is the
-// same every time: the oracle, the test scheduler, and the board's runner.
+// Package serial runs tasks and actors one at a time, on demand, in an order
+// that is the same every time: the oracle, the test scheduler, and the board's
+// runner. Task groups come first here, actors after them.
 //
 // # Idea
 //
@@ -45,4 +46,49 @@
 //   - Coroutines (iter.Pull): a Goexit in one ends the goroutine that resumed it.
 //   - Detecting a stalled task exactly: the runtime does not tell a blocked
 //     goroutine from one that waits for a timer or the network.
+//
+// # Actors: idea
+//
+// Sending only queues. RunUntilIdle takes the actor that has been ready longest,
+// runs its turn on the goroutine of the caller, and goes on until none is
+// ready. There is no worker and no goroutine; a board with one stack can run
+// any number of actors. With [Seeded] the next actor is any of those that are
+// ready, and a turn is one message: every order in which the messages can be
+// handled comes up with some seed, and with that seed every time.
+//
+// # Actors: waiting
+//
+// On one goroutine nobody else can make room in a full mailbox while a sender
+// waits for it. So the sender runs other actors until there is room: inside its
+// own turn, nested, if it is an actor. An actor that is in a turn further out is
+// not run again, of course; if nobody else is ready and there is still no room
+// the send fails with actor.ErrDeadlock. Where several goroutines use a system
+// one of them runs actors, and the others wait for it.
+//
+// A handler that waits in any other way stops everything, which is why this
+// implementation does not promise Overlap. A handler must send with its
+// Context, which tells that it is on the goroutine that runs actors; with
+// Ref.Tell to a full mailbox it would wait for itself.
+//
+// # Actors: invariants (checked under -race and the build tag dynocheck)
+//
+//  1. At most one turn makes progress; those it is nested in wait for it.
+//  2. An actor's phase is scheduled exactly when it is in the ready queue or in
+//     a turn.
+//  3. Nobody runs actors only if none is ready, or nobody has asked for it since.
+//
+// # Actors: shutdown
+//
+//  1. The core asks the root to stop and calls RunUntilIdle, on the caller's
+//     goroutine, or on another one if the caller has a time limit.
+//  2. The last turn is the root's; it calls Stop, and there is nothing to stop.
+//  3. A handler that calls runtime.Goexit ends the goroutine that runs actors;
+//     what is ready is run in its deferred functions before that.
+//
+// # Actors: rejected
+//
+//   - Running the receiver inside the send: it recurses as deep as messages
+//     cause messages, and a sender must not find its own state changed.
+//   - A lock for each actor: one lock is taken once for a send and the schedule
+//     together, and a second processor has nothing to do here.
 package serial

@@ -55,6 +55,9 @@ func (m *mailbox) prio(msg any) int {
 func (m *mailbox) offer(prio int, msg any) (dropped any, drop bool, res actor.SendResult) {
 	x := m.bound
 	if x == nil {
+		if len(m.fifo.buf) == 0 {
+			m.fifo.buf = make([]any, 2) // many actors never have more waiting
+		}
 		m.fifo.push(msg)
 		return nil, false, actor.Sent
 	}
