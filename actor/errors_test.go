@@ -23,8 +23,10 @@ func TestErrorTexts(t *testing.T) {
 		{&SendError{Msg: 1, Reason: ErrStopped}, "actor: not sent to nobody: the actor has stopped"},
 		{&SendError{Msg: 1, Reason: context.Canceled}, "actor: not sent to nobody: context canceled"},
 		{&PropsError{"Field", "must be"}, "actor: Field must be"},
-		{&ShutdownError{Running: []Straggler{{Path: "/user", State: StateRunning}, {Path: "/user/a", State: StateStopping}}, Cause: context.DeadlineExceeded},
-			"actor: shutdown: 2 actors have not stopped: /user (running), /user/a (stopping): context deadline exceeded"},
+		{
+			&ShutdownError{Running: []Straggler{{Path: "/user", State: StateRunning}, {Path: "/user/a", State: StateStopping}}, Cause: context.DeadlineExceeded},
+			"actor: shutdown: 2 actors have not stopped: /user (running), /user/a (stopping): context deadline exceeded",
+		},
 		{&PanicError{Value: nil}, "actor: panicked: nil"},
 		{&PanicError{Value: errors.New("x")}, "actor: panicked: x"},
 		{&PanicError{Value: named{}}, "actor: panicked: by name"},
