@@ -248,13 +248,3 @@ func TestActorDocumentIsCurrent(t *testing.T) {
 	}
 }
 
-func findActor(t *testing.T, path string) workloads.Actor {
-	t.Helper()
-	for _, w := range workloads.Actors() {
-		if w.Path() == path {
-			return w
-		}
-	}
-	t.Fatalf("no workload %s", path)
-	return workloads.Actor{}
-}
