@@ -247,4 +247,3 @@ func TestActorDocumentIsCurrent(t *testing.T) {
 		}
 	}
 }
-
