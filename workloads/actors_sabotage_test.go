@@ -192,6 +192,10 @@ func TestActorSabotageIsNoticed(t *testing.T) {
 			for _, sab := range actorSabotages {
 				t.Run(w.Path()+"/impl="+impl.Name+"/"+sab.name, func(t *testing.T) {
 					for _, at := range actorSabotageAt {
+						if w.Name == "chameneos" && at == 1999 && sab.name == "a message goes to another actor" {
+							// It may be one that says the same to each: that the day is over.
+							continue
+						}
 						// A message that is lost is noticed after ten seconds of silence, of
 						// which in here none passes.
 						synctest.Test(t, func(t *testing.T) {
