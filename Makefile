@@ -28,7 +28,7 @@ SOAK ?= 1000
 SOAK_SHORT ?= 50
 
 # A test that hangs is to end with its stacks long before CI gives up.
-GO_TEST := go test -count=1 -timeout 10m
+GO_TEST := go test -count=1 -timeout 20m
 
 # say prints a stage's headline and the seconds since make was started.
 say = @printf '\n=== %s [%d s]\n' '$(1)' $$(($$(date +%s) - $(STARTED)))

@@ -236,14 +236,14 @@ func TestCasesWithHang(t *testing.T) {
 		t.Skip("waits for a time limit")
 	}
 	for _, how := range []string{"hang", "chatter"} {
-		l, err := subject(t, "good,"+how+",last").Cases(".", 1, time.Second, nil)
+		l, err := subject(t, "good,"+how+",last").Cases(".", 1, 5*time.Second, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
 		if len(l.Cases) != 2 || l.Cases[1].Name != "BenchmarkSubject/last" {
 			t.Errorf("cases %+v", l.Cases)
 		}
-		if want := "nothing printed and not finished after 1s: hangs, or needs a longer --timeout"; len(l.Absent) != 1 ||
+		if want := "nothing printed and not finished after 5s: hangs, or needs a longer --timeout"; len(l.Absent) != 1 ||
 			l.Absent[0] != (Hole{Case: "BenchmarkSubject/" + how, Reason: want}) {
 			t.Errorf("absent %+v", l.Absent)
 		}
