@@ -185,11 +185,10 @@ func (s *suite) report(t *testing.T, c conformance.Clause, o outcome) {
 
 // repeat returns the command that runs the test called name again with seed.
 func (s *suite) repeat(name string, seed uint64) string {
-	cmd := fmt.Sprintf("DYNO_SEED=%d ", seed)
-	if v := os.Getenv("GOMAXPROCS"); v != "" {
-		cmd += "GOMAXPROCS=" + v + " "
+	cmd := fmt.Sprintf("DYNO_SEED=%d go test -count=1 ", seed)
+	if n := runtime.GOMAXPROCS(0); n != runtime.NumCPU() {
+		cmd += fmt.Sprintf("-cpu=%d ", n)
 	}
-	cmd += "go test -count=1 "
 	if raceEnabled {
 		cmd += "-race "
 	}
