@@ -431,6 +431,66 @@ func TestResumeRemembersFailures(t *testing.T) {
 	}
 }
 
+// A success between failures counts after an interruption as it does without one.
+func TestResumeCountsFailuresInARow(t *testing.T) {
+	plan := aPlan(1, 4)
+	plan.CPU = []int{1}
+	path := filepath.Join(t.TempDir(), "x")
+	s, err := Create(path, plan, someCircumstances, nil, time.Now())
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	tries := 0
+	measure := func(st Step) (string, error) {
+		switch tries++; tries {
+		case 3:
+			cancel()
+			fallthrough
+		case 1:
+			return fake(1)(st)
+		}
+		return fake(0)(st)
+	}
+	if err := carryOut(ctx, plan, s, nil, new(watched), measure); !errors.Is(err, ErrInterrupted) {
+		t.Fatal(err)
+	}
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	r := resumeFake(t, path, 0)
+	if r.Given[1] != 0 || !strings.HasPrefix(entries(t, path)["4/1"][0], "example.com/a ") {
+		t.Errorf("the benchmark was given up: %v", entries(t, path))
+	}
+}
+
+// The torn end is gone even if the run ends again at once.
+func TestResumeCutsTheTornEndOff(t *testing.T) {
+	path := fakeRun(t, aPlan(2, 2), 0)
+	whole, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(path, append(slices.Clone(whole), "case: 1\nBenchmark"+strings.Repeat("x", 200)...), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	r, err := ReadInterrupted(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := r.Resume(time.Unix(1e9, 0))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	now, err := os.ReadFile(path)
+	if want := string(whole) + "case: 1\n# resumed 2001-09-09T01:46:40Z\n"; err != nil || string(now) != want {
+		t.Errorf("got %q, %v, want %q", now, err, want)
+	}
+}
+
 // resumeFake goes on with the run at path to its end.
 func resumeFake(t testing.TB, path string, bad int) *Interrupted {
 	t.Helper()

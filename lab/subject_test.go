@@ -54,7 +54,7 @@ func BenchmarkSubject(b *testing.B) {
 			case "print":
 				fmt.Println("in the way")
 			case "slow":
-				time.Sleep(500 * time.Millisecond)
+				time.Sleep(700 * time.Millisecond)
 			case "hang":
 				select {}
 			case "deaf":
@@ -255,8 +255,8 @@ func TestCasesThatTakeLongTogether(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes longer than a time limit")
 	}
-	l, err := subject(t, "slow,slow,slow").Cases(".", 1, 1200*time.Millisecond, nil)
-	if err != nil || len(l.Cases) != 3 {
+	l, err := subject(t, "slow,slow,slow,slow,slow").Cases(".", 1, 2500*time.Millisecond, nil)
+	if err != nil || len(l.Cases) != 5 {
 		t.Errorf("%+v, %v", l, err)
 	}
 }

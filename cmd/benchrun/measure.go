@@ -295,7 +295,9 @@ func measure(cmd *cobra.Command, c measureConfig, changed func(flag string) bool
 		roughly(lab.Estimate(plan, done)), plan.Seed, store.Path)
 	err = lab.Run(ctx, plan, b.subjects, store, from, measuring, kill)
 	measuring.end()
-	err = errors.Join(err, store.Close())
+	if closed := store.Close(); closed != nil {
+		return store.Path, closed // the first error of all writes: the run ended for it
+	}
 	if errors.Is(err, lab.ErrInterrupted) {
 		fmt.Fprintf(w, "interrupted; what was measured is kept. To go on:\n  benchrun run --resume %s\n", shellWord(store.Path))
 		return store.Path, exitError(exitInterrupted)
