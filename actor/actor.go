@@ -48,7 +48,22 @@ type Props struct {
 	// messages, some ten microseconds, are not long to wait. It must not be
 	// negative.
 	Throughput int
+
+	// Priority is how urgent the actor is among those that are ready to run, for
+	// a dispatcher that goes by it; others ignore it. It says nothing about
+	// the order of an actor's own messages: see MailboxConfig.Priority.
+	Priority Priority
 }
+
+// Priority is how urgent an actor is among others. The zero value is Normal.
+type Priority int8
+
+// The priorities there are.
+const (
+	Low    Priority = -1
+	Normal Priority = 0
+	High   Priority = 1
+)
 
 // defaultThroughput is the number that protoactor-go and the source document
 // on small machines use.
@@ -62,6 +77,8 @@ func (p *Props) check() error {
 		return &PropsError{"Props.New", "must not be nil"}
 	case p.Throughput < 0 || p.Throughput > 1<<30:
 		return &PropsError{"Props.Throughput", "must be from 0, which means 300, to 1<<30"}
+	case p.Priority < Low || p.Priority > High:
+		return &PropsError{"Props.Priority", "must be Low, Normal or High"}
 	}
 	return p.Mailbox.check()
 }

@@ -69,9 +69,10 @@ type Cell struct {
 	children *Cell // the newest; they are linked through older and newer
 	older    *Cell // these two belong to the parent's turn
 	newer    *Cell
-	left     int32 // user messages left in this turn; quantum between turns
-	started  bool  // PreStart has succeeded or there is none, and PostStop is owed
-	closed   bool  // the port is
+	left     int32    // user messages left in this turn; quantum between turns
+	started  bool     // PreStart has succeeded or there is none, and PostStop is owed
+	closed   bool     // the port is
+	urgency  Priority // never written after the Ref exists
 }
 
 // behaviour is an entry of the stack that Become pushes to.
@@ -79,6 +80,10 @@ type behaviour struct {
 	actor Actor
 	below *behaviour
 }
+
+// Priority returns the actor's priority, for dispatchers that go by it. Any
+// goroutine may call it.
+func (c *Cell) Priority() Priority { return c.urgency }
 
 // BeginTurn handles the waiting system messages and reports whether the actor
 // may handle user messages. w is the worker that runs the turn. Every turn

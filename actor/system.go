@@ -246,6 +246,7 @@ func (s *System) attach(parent *Cell, name string, p *Props, a Actor) *Cell {
 	c.system = s
 	c.parent = parent
 	c.name = name
+	c.urgency = p.Priority
 	c.quantum = p.quantum()
 	c.left = c.quantum
 	c.actor = a

@@ -70,27 +70,48 @@ func (b *box) Send(msg any, from actor.Worker) actor.SendResult {
 	if b.bounded != nil {
 		return b.sendBounded(msg, from)
 	}
-	if b.word.CompareAndSwap(phaseIdle, phaseScheduled) {
+	v := b.word.Load()
+	if v == phaseIdle && b.word.CompareAndSwap(phaseIdle, phaseScheduled) {
 		b.first, b.any = msg, true
 		b.d.schedule(b, from)
 		return actor.Sent
 	}
-	v := b.lock()
+	if v&bitLocked != 0 || !b.word.CompareAndSwap(v, v|bitLocked) {
+		v = b.lock()
+	}
+	if v&(bitShut|phaseMask) != phaseScheduled {
+		return b.sendSlow(v, msg, from)
+	}
+	n := len(b.in) + 1
+	b.in = append(b.in, msg)
+	b.word.Store(v | bitWaiting) // hands in over; the actor has been scheduled
+	if n&(n-1) == 0 {
+		b.offer(n, from)
+	}
+	return actor.Sent
+}
+
+// sendSlow is the rest of Send for an actor that is not scheduled. The word,
+// which was v, is locked.
+func (b *box) sendSlow(v uint32, msg any, from actor.Worker) actor.SendResult {
 	if v&bitShut != 0 {
 		b.word.Store(v)
 		return actor.Closed
 	}
 	b.in = append(b.in, msg)
 	if v&phaseMask != phaseIdle {
-		b.word.Store(v | bitWaiting) // hands in over; it has been scheduled, or must not be
-		if w, ok := from.(*runner); ok && v&bitWaiting == 0 {
-			w.offer(b)
-		}
+		b.word.Store(v | bitWaiting) // it must not be scheduled
 		return actor.Sent
 	}
 	b.word.Store(v | bitWaiting | phaseScheduled)
 	b.d.schedule(b, from)
 	return actor.Sent
+}
+
+func (b *box) offer(n int, from actor.Worker) {
+	if w, ok := from.(*runner); ok {
+		w.offer(b, n)
+	}
 }
 
 // lock sets the lock bit and returns the word without it, for the caller to

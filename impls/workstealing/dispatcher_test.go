@@ -286,6 +286,7 @@ func TestGoexitKeepsTheWorker(t *testing.T) {
 func TestRingHandsEachActorOutOnce(t *testing.T) {
 	const n = 20_000
 	var q ring
+	q.init(256)
 	boxes := make([]box, n)
 	var taken sync.Map
 	took := func(b *box) {
@@ -301,6 +302,7 @@ func TestRingHandsEachActorOutOnce(t *testing.T) {
 	for range 2 {
 		wg.Go(func() {
 			var own ring
+			own.init(256)
 			for !over.Load() || q.len() > 0 {
 				took(q.steal(&own))
 				for b := own.pop(); b != nil; b = own.pop() {

@@ -3,6 +3,7 @@ package workstealing
 import (
 	"runtime"
 	"sync/atomic"
+	"time"
 
 	"github.com/dynolab/dyno/actor"
 )
@@ -13,22 +14,40 @@ type runner struct {
 	wake chan struct{} // capacity 1: one token ends a park
 	rng  uint64        // xorshift state; owner only
 
-	// Guarded by the dispatcher's mutex; rescuer is read by the owner, to whom
-	// wake, or the start, hands it.
+	// Guarded by the dispatcher's mutex; rescuer and retired are read by the
+	// owner, to whom wake, or the start, hands them.
 	asleep  bool
-	rescuer bool // it was roused because others are stuck
+	rescuer bool      // it was roused because others are stuck
+	retired bool      // it was woken to end
+	idle    time.Time // when it parked
 
 	// next is the actor that the one in its turn sent to last: it runs next,
 	// while what they share is in this processor's cache. Owner and thieves
-	// swap it; thieves only when the worker is stuck.
+	// swap it; thieves only when the worker is stuck, or work is to be conserved.
 	next  atomic.Pointer[box]
 	queue ring
 
 	streak int    // turns in a row from next; owner only
-	turns  uint32 // since the last look at the entrance; owner only
-	seen   uint64 // progress at the last patrol; the patrol's
+	turns  uint32 // taken; owner only
+
+	// asked is set by the patrol and cleared by the owner between two turns. It
+	// hands the question over whether this worker is stuck.
+	asked atomic.Bool
+	cost  atomic.Uint32 // what a turn takes, in nanoseconds, or 0: not known; the owner writes it
+	since time.Time     // when the owner last answered
+	then  uint64        // its turns at that time
+	head  uint32        // the oldest in queue at the last patrol; guarded by the dispatcher's mutex
 
 	tally actor.Tally
+}
+
+// newRunner returns a worker without its goroutine; seed is not 0.
+func newRunner(d *Dispatcher, seed uint64) *runner {
+	w := &runner{d: d, wake: make(chan struct{}, 1), rng: seed * 0x9e3779b97f4a7c15}
+	if d.cfg.Strategy != Priority { // which has no queue of a worker's own
+		w.queue.init(d.cfg.QueueCapacity)
+	}
+	return w
 }
 
 var _ actor.Worker = (*runner)(nil)
@@ -63,6 +82,9 @@ func (w *runner) resume(b *box, v actor.Verdict) {
 
 // take takes an actor from what the worker has itself.
 func (w *runner) take() *box {
+	if w.asked.Load() {
+		w.answer()
+	}
 	if w.turns++; w.turns%outside == 0 {
 		if w.d.stopping.Load() {
 			return nil
@@ -86,28 +108,62 @@ func (w *runner) take() *box {
 	return w.next.Swap(nil)
 }
 
+// answer tells the patrol that the worker is not stuck, and writes down what its
+// turns take. Time that it slept counts: who was idle a moment ago calls for help
+// sooner.
+func (w *runner) answer() {
+	w.asked.Store(false)
+	w.tally.Publish()
+	now := time.Now()
+	if turns, took := w.tally.Turns-w.then, now.Sub(w.since); turns > 0 && took > 0 {
+		w.cost.Store(uint32(min(max(uint64(took)/turns, 1), worthwhile)))
+	}
+	w.since, w.then = now, w.tally.Turns
+}
+
 // push puts b at the end of the worker's queue, for itself or a thief.
 func (w *runner) push(b *box) {
-	if w.queue.len() == 0 && w.next.Load() == nil {
-		// Alone: the worker itself comes to it next.
-		w.queue.push(b)
-		return
-	}
-	if !w.queue.push(b) {
+	switch {
+	case w.d.cfg.Strategy == Priority:
+		w.d.ranks.push(b)
+		w.d.alert()
+	case w.queue.len() == 0 && w.next.Load() == nil:
+		w.queue.push(b) // alone: the worker itself comes to it next
+	case !w.queue.push(b):
 		// Full: half of it goes to the entrance, where all look.
-		for range ringSize / 2 {
+		for range w.queue.capacity() / 2 {
 			if old := w.queue.pop(); old != nil {
 				w.d.inj.push(old)
 			}
 		}
 		w.d.inj.push(b)
+		w.d.alert()
+	case w.pays():
+		w.d.alert()
 	}
-	w.d.alert()
+}
+
+// pays reports whether what waits in the queue is worth another worker: whether it
+// would wait here for longer than the other one needs to come to it.
+func (w *runner) pays() bool {
+	if w.d.cfg.Strategy == WorkConserving && w.next.Load() != nil {
+		return true
+	}
+	n := w.queue.len()
+	if n <= 0 {
+		return false
+	}
+	c := w.cost.Load()
+	return c == 0 || uint64(n)*uint64(c) >= worthwhile || w.d.cfg.Strategy == WorkConserving
 }
 
 // offer puts b, if it is the one to run next here, where others can take it: the
-// actor in its turn goes on sending to it, so they are not taking turns.
-func (w *runner) offer(b *box) {
+// actor in its turn goes on sending to it, n messages by now, so they are not
+// taking turns.
+func (w *runner) offer(b *box, n int) {
+	if c := w.cost.Load(); c != 0 && c < worthwhile && n < many {
+		return
+	}
 	if w.d.spare.Load() > 0 && w.next.Load() == b && w.next.CompareAndSwap(b, nil) {
 		if !w.queue.push(b) {
 			w.d.inj.push(b)
@@ -119,7 +175,7 @@ func (w *runner) offer(b *box) {
 // find looks for an actor to run, parks if there is none, and returns nil when
 // the worker is to end.
 func (w *runner) find() *box {
-	if b := w.grab(false); b != nil {
+	if b := w.grab(w.d.cfg.Strategy == WorkConserving); b != nil {
 		return b
 	}
 	if w.d.watch.Load() > 0 {
@@ -134,7 +190,7 @@ func (w *runner) find() *box {
 func (w *runner) look() *box {
 	d := w.d
 	for range peeks {
-		if b := w.grab(w.rescuer); b != nil {
+		if b := w.grab(w.rescuer || d.cfg.Strategy == WorkConserving); b != nil {
 			w.rescuer = false
 			if d.watch.Add(-1) == 0 && d.visible() {
 				d.alert()
@@ -155,14 +211,16 @@ func (w *runner) look() *box {
 // worker is to end. The worker does not count as looking before the call.
 func (w *runner) park() *box {
 	d := w.d
+	w.asked.Store(false)
 	d.mu.Lock()
-	if d.stopping.Load() || d.running-d.blocked > d.procs {
+	if d.stopping.Load() || d.running-d.blocked > d.cfg.Parallelism {
 		w.end() // unlocks
 		return nil
 	}
 	d.parked = append(d.parked, w)
 	w.asleep = true
 	d.count()
+	d.keep(w)
 	d.mu.Unlock()
 	w.tally.Parks++
 	w.tally.Publish()
@@ -170,12 +228,12 @@ func (w *runner) park() *box {
 		d.alert()
 	}
 	<-w.wake
-	w.tally.Wakes++
-	if d.stopping.Load() {
+	if d.stopping.Load() || w.retired {
 		d.mu.Lock()
 		w.end()
 		return nil
 	}
+	w.tally.Wakes++
 	return w.look()
 }
 
@@ -216,6 +274,9 @@ func (w *runner) end() {
 // grab takes an actor from the entrance or another worker's queue, or, if desperate,
 // from a stuck worker's next slot.
 func (w *runner) grab(desperate bool) *box {
+	if w.d.cfg.Strategy == Priority {
+		return w.d.ranks.pop(w.turns)
+	}
 	if b := w.d.inj.pop(); b != nil {
 		return b
 	}
@@ -277,20 +338,29 @@ func (w *runner) unblock() {
 // ring is a worker's ready queue: the owner appends, owner and thieves take the
 // oldest. It is that of Go's scheduler (runtime/proc.go, runqput and runqsteal).
 type ring struct {
-	head atomic.Uint32 // of the oldest; raised by compare-and-swap by whoever takes
-	_    [60]byte
-	tail atomic.Uint32 // behind the newest; the owner's. Storing it hands the slots before it over.
-
-	slots [ringSize]atomic.Pointer[box]
+	slots []atomic.Pointer[box] // their number is a power of two
+	mask  uint32
+	_     [36]byte
+	head  atomic.Uint32 // of the oldest; raised by compare-and-swap by whoever takes
+	_     [60]byte
+	tail  atomic.Uint32 // behind the newest; the owner's. Storing it hands the slots before it over.
+	_     [60]byte
 }
+
+func (q *ring) init(capacity int) {
+	q.slots = make([]atomic.Pointer[box], capacity)
+	q.mask = uint32(capacity - 1)
+}
+
+func (q *ring) capacity() int { return len(q.slots) }
 
 // push appends b and reports whether there was room. Owner only.
 func (q *ring) push(b *box) bool {
 	tail := q.tail.Load()
-	if tail-q.head.Load() >= ringSize {
+	if tail-q.head.Load() >= uint32(len(q.slots)) {
 		return false
 	}
-	q.slots[tail%ringSize].Store(b)
+	q.slots[tail&q.mask].Store(b)
 	q.tail.Store(tail + 1)
 	return true
 }
@@ -302,7 +372,7 @@ func (q *ring) pop() *box {
 		if head == q.tail.Load() {
 			return nil
 		}
-		b := q.slots[head%ringSize].Load()
+		b := q.slots[head&q.mask].Load()
 		if q.head.CompareAndSwap(head, head+1) {
 			return b
 		}
@@ -315,17 +385,17 @@ func (q *ring) steal(to *ring) *box {
 	for {
 		head := q.head.Load()
 		n := q.tail.Load() - head
-		if n == 0 || n > ringSize { // or the two reads do not belong together
+		if n == 0 || n > uint32(len(q.slots)) { // or the two reads do not belong together
 			return nil
 		}
 		n -= n / 2
 		tail := to.tail.Load()
-		if room := ringSize - (tail - to.head.Load()); n-1 > room {
+		if room := uint32(len(to.slots)) - (tail - to.head.Load()); n-1 > room {
 			n = room + 1
 		}
-		first := q.slots[head%ringSize].Load()
+		first := q.slots[head&q.mask].Load()
 		for i := uint32(1); i < n; i++ {
-			to.slots[(tail+i-1)%ringSize].Store(q.slots[(head+i)%ringSize].Load())
+			to.slots[(tail+i-1)&to.mask].Store(q.slots[(head+i)&q.mask].Load())
 		}
 		if q.head.CompareAndSwap(head, head+n) {
 			if n > 1 {

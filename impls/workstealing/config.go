@@ -1,0 +1,128 @@
+package workstealing
+
+import (
+	"runtime"
+	"strconv"
+	"time"
+)
+
+// Strategy is how a dispatcher decides which actor runs next, and where.
+type Strategy uint8
+
+const (
+	// Fair gives actors turns in the order in which they became ready, with one
+	// exception: the actor that another one has just sent to runs next on the
+	// same worker, up to 64 times in a row. Other workers are woken when what
+	// waits here is estimated to take 50 µs or more, or has waited for a
+	// millisecond.
+	//
+	// Bound: an actor that is in a worker's queue behind p others has its turn
+	// after at most 65·(p+1) turns of that worker, and one told from outside,
+	// with p others before it, after at most 61·(p+1).
+	Fair Strategy = iota
+
+	// Priority gives a turn to the actor whose Props.Priority is highest, and
+	// among equals to the one that became ready first. The order holds for the
+	// whole dispatcher, and that is its price: all workers take from one queue
+	// behind a lock, and no actor runs next where its sender ran.
+	//
+	// Bound: one of 32 turns of each worker is kept for the normal and one for the
+	// low priority, so an actor with p others of its own before it has
+	// its turn after at most 32·(p+1) turns of any worker, whatever is more
+	// urgent.
+	Priority
+
+	// WorkConserving never leaves a worker without work while an actor is
+	// ready: whenever an actor becomes ready another worker is woken, and may
+	// take even the one that is to run next here. It is for handlers that take
+	// long; short ones it makes several times slower. Order and bound are
+	// those of Fair.
+	WorkConserving
+)
+
+// String returns the strategy's name in lower case, such as "work-conserving".
+func (s Strategy) String() string {
+	switch s {
+	case Fair:
+		return "fair"
+	case Priority:
+		return "priority"
+	case WorkConserving:
+		return "work-conserving"
+	}
+	return "Strategy(" + strconv.Itoa(int(s)) + ")"
+}
+
+// Config is what can be chosen about a [Dispatcher]. The zero value is the
+// default.
+type Config struct {
+	// Strategy is the order in which actors have their turns.
+	Strategy Strategy
+
+	// Parallelism is how many workers run handlers at the same time, as long as
+	// none is stuck in one; 0 means GOMAXPROCS at the time of Start.
+	Parallelism int
+
+	// MinWorkers is how many workers stay, parked, while there is no work for
+	// them. The default is 0: an idle system ends up without goroutines. Workers
+	// are started when there is first work for them, these too.
+	MinWorkers int
+
+	// MaxWorkers is the most workers there may be, with those that are stuck in
+	// a handler or wait for room in a mailbox. 0 means 10,000, Go's own limit
+	// for threads, or Parallelism if that is more. When so many are stuck, the
+	// others' actors wait until one is not.
+	MaxWorkers int
+
+	// KeepAlive is how long a worker stays parked without work before it ends,
+	// unless it is one of the last MinWorkers; 0 means a minute. A parked worker
+	// costs a goroutine's stack and its queue, some 5 KiB, and starting one costs
+	// about a microsecond.
+	KeepAlive time.Duration
+
+	// QueueCapacity is how many ready actors wait in one worker's own queue; when
+	// it is full half of it goes to the queue that all share. It must be a power of
+	// two from 2 to 1<<16; 0 means 256, which takes 2 KiB.
+	QueueCapacity int
+}
+
+// ConfigError says which field of a Config cannot be used, and why.
+type ConfigError struct {
+	Field, Why string
+}
+
+// Error implements error.
+func (e *ConfigError) Error() string {
+	return "workstealing: Config." + e.Field + " " + e.Why
+}
+
+// complete fills the defaults in, or returns a *ConfigError.
+func (c *Config) complete() error {
+	if c.Parallelism == 0 {
+		c.Parallelism = runtime.GOMAXPROCS(0)
+	}
+	if c.MaxWorkers == 0 {
+		c.MaxWorkers = max(10_000, c.Parallelism)
+	}
+	if c.KeepAlive == 0 {
+		c.KeepAlive = time.Minute
+	}
+	if c.QueueCapacity == 0 {
+		c.QueueCapacity = 256
+	}
+	switch {
+	case c.Strategy > WorkConserving:
+		return &ConfigError{"Strategy", "is not one of the constants"}
+	case c.Parallelism < 0:
+		return &ConfigError{"Parallelism", "must not be negative"}
+	case c.MaxWorkers < c.Parallelism:
+		return &ConfigError{"MaxWorkers", "must not be less than Parallelism, which is " + strconv.Itoa(c.Parallelism)}
+	case c.MinWorkers < 0 || c.MinWorkers > c.MaxWorkers:
+		return &ConfigError{"MinWorkers", "must be from 0 to MaxWorkers, which is " + strconv.Itoa(c.MaxWorkers)}
+	case c.KeepAlive < 0:
+		return &ConfigError{"KeepAlive", "must not be negative"}
+	case c.QueueCapacity < 2 || c.QueueCapacity > 1<<16 || c.QueueCapacity&(c.QueueCapacity-1) != 0:
+		return &ConfigError{"QueueCapacity", "must be a power of two from 2 to 65536"}
+	}
+	return nil
+}
