@@ -1,0 +1,337 @@
+package workstealing
+
+import (
+	"errors"
+	"runtime"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/dynolab/dyno/actor"
+)
+
+// A configuration that cannot be used is refused, with the field, when the
+// system is made.
+func TestConfigIsChecked(t *testing.T) {
+	for field, cfg := range map[string]Config{
+		"Strategy":      {Strategy: 3},
+		"Parallelism":   {Parallelism: -1},
+		"MaxWorkers":    {MaxWorkers: 3, Parallelism: 4},
+		"MinWorkers":    {MinWorkers: 5, MaxWorkers: 4, Parallelism: 1},
+		"KeepAlive":     {KeepAlive: -time.Second},
+		"QueueCapacity": {QueueCapacity: 100},
+	} {
+		_, err := actor.NewSystem(actor.Config{
+			Guardian:   props(func(*actor.Context, any) error { return nil }),
+			Dispatcher: NewDispatcherWith(cfg),
+		})
+		var ce *ConfigError
+		if !errors.As(err, &ce) || ce.Field != field {
+			t.Errorf("%+v: %v, want an error about %s", cfg, err, field)
+		}
+	}
+	_, err := actor.NewSystem(actor.Config{
+		Guardian:   actor.Props{New: func() actor.Actor { return actor.ReceiveFunc(nil) }, Priority: 2},
+		Dispatcher: NewDispatcher(),
+	})
+	var pe *actor.PropsError
+	if !errors.As(err, &pe) || pe.Field != "Props.Priority" {
+		t.Errorf("a priority of 2: %v, want an error about Props.Priority", err)
+	}
+}
+
+// sleepers has n actors asleep in a handler at once and returns the workers
+// that there are then; peak is the most handlers that were under way at once.
+func sleepers(t *testing.T, cfg Config, n int, wait time.Duration) (s *actor.System, peak *atomic.Int32) {
+	var now atomic.Int32
+	peak = new(atomic.Int32)
+	var all []actor.Ref
+	s = system(t, actor.Config{Dispatcher: NewDispatcherWith(cfg)}, func(ctx *actor.Context) {
+		for range n {
+			all = append(all, spawn(t, ctx, props(func(*actor.Context, any) error {
+				k := now.Add(1)
+				for p := peak.Load(); k > p && !peak.CompareAndSwap(p, k); p = peak.Load() {
+				}
+				time.Sleep(wait)
+				now.Add(-1)
+				return nil
+			})))
+		}
+	})
+	for _, r := range all {
+		if err := r.Tell("sleep"); err != nil {
+			t.Error(err)
+		}
+	}
+	return s, peak
+}
+
+// The pool grows while handlers block, to MaxWorkers and no further, and then
+// the others have their turns when a worker comes back.
+func TestPoolGrowsToMaxWorkers(t *testing.T) {
+	for _, max := range []int{2, 5, 0} {
+		synctest.Test(t, func(t *testing.T) {
+			const n = 20
+			s, peak := sleepers(t, Config{Parallelism: 2, MaxWorkers: max}, n, time.Minute)
+			time.Sleep(30 * time.Second)
+			want := max
+			if max == 0 {
+				want = n
+			}
+			if got := int(peak.Load()); got != want {
+				t.Errorf("MaxWorkers %d: %d handlers at once, want %d", max, got, want)
+			}
+			if got := s.Stats().Workers; max > 0 && got > max {
+				t.Errorf("MaxWorkers %d: %d workers", max, got)
+			}
+			time.Sleep(n * time.Minute)
+			if got := s.Stats().Messages; got != n+1 { // the guardian's one
+				t.Errorf("MaxWorkers %d: %d messages handled in the end, want %d", max, got, n+1)
+			}
+			shutdown(t, s)
+		})
+	}
+}
+
+// Workers beyond Parallelism end when they are no longer needed, those up to it
+// after KeepAlive, and MinWorkers stay and are of use.
+func TestPoolShrinksWhenIdle(t *testing.T) {
+	for _, min := range []int{0, 1, 3} {
+		synctest.Test(t, func(t *testing.T) {
+			s, _ := sleepers(t, Config{Parallelism: 4, MinWorkers: min, KeepAlive: time.Hour}, 20, time.Minute)
+			time.Sleep(2 * time.Minute)
+			synctest.Wait()
+			if got := s.Stats().Workers; got != 4 {
+				t.Errorf("%d workers right after the work, want 4", got)
+			}
+			time.Sleep(30 * time.Minute)
+			synctest.Wait()
+			if got := s.Stats().Workers; got != 4 {
+				t.Errorf("%d workers before KeepAlive is over, want 4", got)
+			}
+			time.Sleep(2 * time.Hour)
+			synctest.Wait()
+			if got := s.Stats().Workers; got != min {
+				t.Errorf("%d workers after KeepAlive, want %d", got, min)
+			}
+			handled := s.Stats().Messages
+			if err := s.UserGuardian().Tell("again"); err == nil {
+				// The guardian's setup closes a channel twice and panics: all
+				// that matters is that somebody ran it.
+				synctest.Wait()
+			}
+			time.Sleep(time.Second)
+			if got := s.Stats().Messages; got != handled+1 {
+				t.Errorf("%d messages handled after the pool had shrunk, want 1", got-handled)
+			}
+			shutdown(t, s)
+		})
+	}
+}
+
+// Work that comes again and again keeps its worker: KeepAlive counts from the
+// last time it parked.
+func TestKeepAliveBeginsAnew(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var r actor.Ref
+		s := system(t, actor.Config{Dispatcher: NewDispatcherWith(Config{Parallelism: 1, KeepAlive: time.Minute})}, func(ctx *actor.Context) {
+			r = spawn(t, ctx, props(func(*actor.Context, any) error { return nil }))
+		})
+		synctest.Wait()
+		for range 10 {
+			time.Sleep(40 * time.Second)
+			if err := r.Tell(1); err != nil {
+				t.Error(err)
+			}
+			synctest.Wait()
+			if d := s.Stats(); d.Workers != 1 {
+				t.Fatalf("%d workers, want the one that works every 40 s", d.Workers)
+			}
+		}
+		time.Sleep(2 * time.Minute)
+		synctest.Wait()
+		if d := s.Stats(); d.Workers != 0 {
+			t.Errorf("%d workers after two minutes without work", d.Workers)
+		}
+		shutdown(t, s)
+	})
+}
+
+// With any capacity of the queues, and any strategy, every actor has its turn
+// and nothing is lost.
+func TestQueueCapacityAndStrategyLoseNobody(t *testing.T) {
+	for _, strategy := range []Strategy{Fair, Priority, WorkConserving} {
+		for _, capacity := range []int{2, 8, 1024} {
+			const actors, hops = 500, 20
+			var left atomic.Int32
+			left.Store(actors * hops)
+			done := make(chan struct{})
+			refs := make([]actor.Ref, actors)
+			s := system(t, actor.Config{Dispatcher: NewDispatcherWith(Config{Strategy: strategy, QueueCapacity: capacity})}, func(ctx *actor.Context) {
+				for i := range refs {
+					p := props(func(ctx *actor.Context, m any) error {
+						if left.Add(-1) == 0 {
+							close(done)
+						}
+						if n := m.(int); n > 1 {
+							return ctx.Tell(refs[(i*7+n)%actors], n-1)
+						}
+						return nil
+					})
+					p.Priority = actor.Priority(i%3 - 1)
+					refs[i] = spawn(t, ctx, p)
+				}
+				for i := range refs {
+					if err := ctx.Tell(refs[i], hops); err != nil {
+						t.Error(err)
+					}
+				}
+			})
+			<-done
+			shutdown(t, s)
+			if got := s.Stats().Messages; got != actors*hops+1 {
+				t.Errorf("%v, queues of %d: %d messages handled, want %d", strategy, capacity, got, actors*hops+1)
+			}
+		}
+	}
+}
+
+// flood is a system with one worker in which n actors always have messages, and
+// counts turns and messages of theirs.
+type flood struct {
+	*actor.System
+	quiet    actor.Ref
+	kick     actor.Ref // hands on what it is sent to quiet, from inside
+	over     atomic.Bool
+	messages atomic.Int64
+	answered chan int64 // messages of the flood when quiet had its turn
+}
+
+func newFlood(t *testing.T, cfg Config, n int, busy, quiet actor.Priority) *flood {
+	t.Helper()
+	cfg.Parallelism, cfg.MaxWorkers = 1, 1
+	f := &flood{answered: make(chan int64, 1)}
+	var floods []actor.Ref
+	f.System = system(t, actor.Config{Dispatcher: NewDispatcherWith(cfg)}, func(ctx *actor.Context) {
+		p := props(func(*actor.Context, any) error { f.answered <- f.messages.Load(); return nil })
+		p.Priority = quiet
+		f.quiet = spawn(t, ctx, p)
+		p = props(func(ctx *actor.Context, m any) error { return ctx.Tell(f.quiet, f.messages.Load()) })
+		p.Priority = actor.High
+		f.kick = spawn(t, ctx, p)
+		for range n {
+			p := props(func(ctx *actor.Context, m any) error {
+				if f.over.Load() {
+					return nil
+				}
+				f.messages.Add(1)
+				return ctx.Tell(ctx.Self(), m)
+			})
+			p.Priority = busy
+			floods = append(floods, spawn(t, ctx, p))
+		}
+		for _, r := range floods {
+			for range 3 { // so that none is ever without
+				if err := ctx.Tell(r, "more"); err != nil {
+					t.Error(err)
+				}
+			}
+		}
+	})
+	return f
+}
+
+// worst is the most messages that the flood had between a message to quiet,
+// from inside or outside, and its handling.
+func (f *flood) worst(t *testing.T, rounds int) int64 {
+	t.Helper()
+	most := int64(0)
+	for i := range rounds {
+		before := f.messages.Load()
+		to := f.quiet
+		if i%2 == 1 {
+			to = f.kick
+		}
+		if err := to.Tell("hello"); err != nil {
+			t.Fatal(err)
+		}
+		most = max(most, <-f.answered-before)
+	}
+	f.over.Store(true)
+	shutdown(t, f.System)
+	return most
+}
+
+// A flood does not starve a quiet actor: it has its turn after the number of
+// turns that the strategy's doc comment says, told from inside or outside. A
+// turn of the flood is 300 messages. (Reading the count and sending are not one
+// step, and the test's goroutine may lose its processor in between, so the
+// first of several tries that keeps the bound will do; a strategy that starves
+// would never.)
+func TestStarvationBounds(t *testing.T) {
+	const turn = 300
+	for _, c := range []struct {
+		name        string
+		cfg         Config
+		floods      int
+		busy, quiet actor.Priority
+		bound       int64 // turns
+	}{
+		// Told from outside: one look at the entrance in 61 turns, twice for kick's sake.
+		{"fair", Config{}, 10, actor.Normal, actor.Normal, 2*outside + 11},
+		{"work-conserving", Config{Strategy: WorkConserving}, 10, actor.Normal, actor.Normal, 2*outside + 11},
+		{"priority, equal", Config{Strategy: Priority}, 10, actor.Normal, actor.Normal, 12},
+		{"priority, quiet is low", Config{Strategy: Priority}, 10, actor.High, actor.Low, 2*kept + 12},
+		{"priority, quiet is normal", Config{Strategy: Priority}, 10, actor.High, actor.Normal, 2*kept + 12},
+		{"priority, quiet is high", Config{Strategy: Priority}, 10, actor.Low, actor.High, 3},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			best := int64(1 << 62)
+			for range 5 {
+				got := newFlood(t, c.cfg, c.floods, c.busy, c.quiet).worst(t, 40)
+				best = min(best, got)
+				if best <= c.bound*turn {
+					break
+				}
+			}
+			t.Logf("at most %d messages of a flood of %d actors, %.1f turns, before a quiet actor's; bound %d turns", best, c.floods, float64(best)/turn, c.bound)
+			if best > c.bound*turn {
+				t.Errorf("%d messages, %d turns, of a flood before a quiet actor's; want at most %d turns", best, best/turn, c.bound)
+			}
+		})
+	}
+}
+
+// With the strategy WorkConserving an idle worker takes even the actor that is
+// to run next where its sender still runs.
+func TestWorkConservingTakesWhatIsNext(t *testing.T) {
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(2))
+	handled := make(chan struct{})
+	var kick actor.Ref
+	s := system(t, actor.Config{Dispatcher: NewDispatcherWith(Config{Strategy: WorkConserving, Parallelism: 2})}, func(ctx *actor.Context) {
+		other := spawn(t, ctx, props(func(*actor.Context, any) error { close(handled); return nil }))
+		kick = spawn(t, ctx, props(func(ctx *actor.Context, m any) error {
+			err := ctx.Tell(other, m)
+			<-handled // which only another worker can do
+			return err
+		}))
+	})
+	if err := kick.Tell("go"); err != nil {
+		t.Fatal(err)
+	}
+	<-handled
+	shutdown(t, s)
+	if got := s.Stats().Steals; got == 0 {
+		t.Error("nothing was stolen")
+	}
+}
+
+// Strategies have names.
+func TestStrategyNames(t *testing.T) {
+	for s, want := range map[Strategy]string{Fair: "fair", Priority: "priority", WorkConserving: "work-conserving", 9: "Strategy(9)"} {
+		if s.String() != want {
+			t.Errorf("%q, want %q", s, want)
+		}
+	}
+}
