@@ -6,6 +6,7 @@ import (
 	"sync/atomic"
 
 	"github.com/dynolab/dyno/actor"
+	"github.com/dynolab/dyno/internal/invariants"
 )
 
 // box is an actor's mailbox and its place in the schedule: the [actor.Port].
@@ -65,13 +66,17 @@ var _ actor.Port = (*box)(nil)
 // Cell implements [actor.Port].
 func (b *box) Cell() *actor.Cell { return &b.cell }
 
-// Send implements [actor.Port].
+// Send implements [actor.Port]. It reads the word before it writes to it: a
+// compare-and-swap that fails costs as much as one that succeeds.
 func (b *box) Send(msg any, from actor.Worker) actor.SendResult {
 	if b.bounded != nil {
 		return b.sendBounded(msg, from)
 	}
 	v := b.word.Load()
 	if v == phaseIdle && b.word.CompareAndSwap(phaseIdle, phaseScheduled) {
+		if invariants.Enabled && b.any {
+			invariants.Violated("workstealing", "first holds a message only while the actor is scheduled")
+		}
 		b.first, b.any = msg, true
 		b.d.schedule(b, from)
 		return actor.Sent
@@ -108,6 +113,9 @@ func (b *box) sendSlow(v uint32, msg any, from actor.Worker) actor.SendResult {
 	return actor.Sent
 }
 
+// offer lets others have the actor, which has just got its nth message while it
+// waits for its turn, if it waits for the sender's own worker. It is apart from Send
+// because it is called seldom.
 func (b *box) offer(n int, from actor.Worker) {
 	if w, ok := from.(*runner); ok {
 		w.offer(b, n)
@@ -232,6 +240,9 @@ func (b *box) after(w *runner, v actor.Verdict) {
 
 // run runs the turn itself.
 func (b *box) run(w *runner) (v actor.Verdict) {
+	if invariants.Enabled && b.word.Load()&phaseMask != phaseScheduled {
+		invariants.Violated("workstealing", "an actor has a turn only if it is scheduled")
+	}
 	var msg any
 	returned := false
 	defer func() {

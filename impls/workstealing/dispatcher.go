@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/dynolab/dyno/actor"
+	"github.com/dynolab/dyno/internal/invariants"
 )
 
 const (
@@ -221,6 +222,9 @@ func (d *Dispatcher) rouse(rescuer bool) {
 
 // count brings spare up to date. mu is held.
 func (d *Dispatcher) count() {
+	if invariants.Enabled && len(d.parked) > d.running {
+		invariants.Violated("workstealing", "no more workers are parked than there are")
+	}
 	missing := min(d.cfg.Parallelism-(d.running-d.blocked), d.cfg.MaxWorkers-d.running)
 	d.spare.Store(int32(len(d.parked) + max(0, missing)))
 }

@@ -1,4 +1,5 @@
-// Package workstealing runs the tasks of many groups on few goroutines.
+// Package workstealing runs the tasks of many groups, and the actors of a system,
+// on few goroutines. Task groups come first here, actors after them.
 //
 // # Idea
 //
@@ -75,4 +76,105 @@
 //   - A ring per worker, as in Go's scheduler: tasks are copied twice more, and a
 //     task is three words that cannot be read atomically by a thief.
 //   - Running tasks inside Wait: a task that calls Goexit would end the caller.
+//
+// # Actors: idea
+//
+// A [Dispatcher] has a worker for each processor, and a worker has two places for
+// actors that are ready: a next slot for one, and a queue. An actor that sends to
+// another one puts it into the next slot of the worker it runs on. It runs
+// there as soon as this turn is over, while what the two share is in the
+// processor's cache, and no goroutine is parked or woken on the way. What was in
+// the slot goes to the end of the queue; what does not fit there, and whoever is
+// told from outside, goes to the entrance, which all workers share. A worker
+// without work looks at the entrance and takes half of another one's queue, as in
+// Go's own scheduler, whose queue this is.
+//
+// An actor's mailbox and its place in the schedule are one word (see box), so
+// that a send is one step. To an actor that waits for its message it is one
+// compare-and-swap, and the end of the turn another one: the message does not go
+// through the queue at all. To one that is busy it is two locked instructions,
+// which lock a bit, append to a slice, and unlock; the turn exchanges the
+// slice for the one it has used up and reads it without any.
+//
+// # Actors: who is woken when
+//
+// Work on another processor begins some 5 to 50 µs after the decision to wake
+// somebody for it, and actors that talk to one another cost twice as much a message
+// on two processors as on one. So a worker wakes another one for the actors in its
+// queue only if running them here would take 50 µs or more (worthwhile), their
+// number times what a turn took in the last millisecond; and lets others have its
+// next slot only if it sends and sends to that actor (offer). A patrol looks each
+// millisecond for actors that have waited since the last time and wakes somebody
+// for them, so a guess that was wrong costs two milliseconds at the most. For
+// actors told from outside a worker is always woken, unless one is looking
+// around already. [Config] has other strategies.
+//
+// # Actors: handlers that block
+//
+// A worker that waits in a send hands what it has to the entrance and is counted
+// out, and another one takes its place. Of anything else that blocks Go tells
+// nobody: the patrol sets a mark in each worker, which clears it between two turns;
+// if it is still there a millisecond later and actors wait, one worker more is
+// woken or started, and takes that worker's actors, also from the next slot.
+// Workers beyond Parallelism end when they find nothing to do, the others after
+// KeepAlive.
+//
+// # Actors: invariants (1, 2 and 5 checked under -race and the build tag dynocheck)
+//
+//  1. An actor is in one of the queues or slots, or in a turn, or on the way from one to
+//     the other, exactly when its phase is scheduled; so never twice.
+//  2. first holds a message only while the phase is scheduled.
+//  3. An actor is idle only if no message waits. With an unbounded mailbox
+//     message and phase change in one compare-and-swap or under the lock bit. For
+//     system messages and bounded mailboxes the sender queues and then looks at
+//     the phase; the end of a turn sets the phase and then looks at the queues.
+//  4. If an actor is at the entrance, or in a queue where it pays, a worker is
+//     looking, or about to look, or all are busy and the patrol is set. Whoever
+//     makes it so reads watch afterwards; whoever stops looking lowers watch
+//     first and looks once more afterwards. If an actor is in any other place its
+//     worker comes to it, or the patrol does.
+//  5. No more workers are parked than there are.
+//
+// # Actors: shutdown
+//
+//  1. The core stops the actors; the root is the last. Inside its last turn it calls
+//     Stop, which sets stopping, stops the timers and wakes all parked
+//     workers.
+//  2. A worker ends when it finds stopping set: when it was woken, between two looks
+//     around, or before it parks, under the mutex. The one in the root's turn comes there
+//     after it. The last one to end calls done; it sees stop because both are
+//     under the mutex.
+//  3. A worker that Stop did not see parked has not taken the mutex yet in park, and finds
+//     stopping there.
+//  4. The patrol may fire meanwhile: it, and rouse, look at stopping under the
+//     mutex and start nobody. So may the reaper, which finds nobody parked.
+//  5. A send that races with its actor's end locks the word before Close, which hands
+//     the message to the dead letters, or after it, and is refused: the shut bit
+//     is in the same word. One that finds the phase idle and swaps it to scheduled before
+//     the actor was stopped has its turn, and then the message is in first, where
+//     Close finds it.
+//  6. A Wake that races with the end of a turn finds the phase scheduled, and the
+//     end of the turn looks at the system messages once more; or idle, and
+//     schedules the actor; or gone, and there is nothing left to do.
+//  7. An actor that calls runtime.Goexit ends its worker's goroutine. The deferred
+//     function starts another one as the same worker, which acts on the verdict
+//     first. The number of workers does not change, so nobody else is the last.
+//
+// # Actors: rejected
+//
+//   - Waking a worker for each actor that becomes ready, as Go does for goroutines:
+//     count then took 1.7 times as long and fanin 1.8 times. The strategy
+//     WorkConserving does it.
+//   - A threshold of messages, or of queued actors, for waking others: any number is
+//     wrong for either 10 ns handlers or 10 ms ones.
+//   - A linked queue (Vyukov's) or a ring of segments as the mailbox: see
+//     docs/mailboxes.md, and package mailboxes, which keeps the comparison.
+//   - A flag beside the queue that says whether the actor is scheduled: a send is
+//     then two locked instructions where it is one, and the end of a turn has
+//     to look twice.
+//   - A deque with the owner at the end where it pushes: two actors that talk to each
+//     other would keep all others waiting. Order is first in, first out; the next
+//     slot is the one exception, and its length of stay is limited.
+//   - Publishing each turn for the patrol to see: an atomic store is 5 ns, and a
+//     hop between two actors 32.
 package workstealing

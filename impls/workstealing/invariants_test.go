@@ -31,3 +31,35 @@ func TestInvariantsAreChecked(t *testing.T) {
 		}()
 	}
 }
+
+// Likewise of the dispatcher.
+func TestDispatcherInvariantsAreChecked(t *testing.T) {
+	if !invariants.Enabled {
+		t.Skip("invariants are checked under -race and -tags dynocheck only")
+	}
+	d := NewDispatcher()
+	if err := d.Start(); err != nil {
+		t.Fatal(err)
+	}
+	for rule, breakIt := range map[string]func(){
+		"first holds a message only while the actor is scheduled": func() {
+			b := &box{d: d, any: true}
+			b.Send(1, nil)
+		},
+		"an actor has a turn only if it is scheduled": func() { new(box).run(newRunner(d, 1)) },
+		"no more workers are parked than there are": func() {
+			d := &Dispatcher{parked: make([]*runner, 1)}
+			d.count()
+		},
+	} {
+		func() {
+			defer func() {
+				want := "workstealing: invariant violated: " + rule
+				if got := recover(); got != want {
+					t.Errorf("%v was said, want %q", got, want)
+				}
+			}()
+			breakIt()
+		}()
+	}
+}
