@@ -85,7 +85,7 @@
 //     the outbox is nearly empty.
 //   - Lease. Whoever wakes an actor has the right to have it run. A worker may
 //     keep that right for one actor at a time, in next, and run that actor after
-//     its present turn: so a message from one actor to another passes by the
+//     its present turn: so a message from one actor to another does without the
 //     scheduler. After so many such turns in a row the worker gives the actor to
 //     the scheduler, if others wait.
 //
@@ -113,7 +113,7 @@
 //
 //  1. An actor whose alarm is off is in one place: its event in the inbox or in
 //     the scheduler's list, or the actor in the outbox, in one worker's next, or
-//     in a turn. Whoever takes it out of one puts it into the next. During a turn
+//     in a turn. Whoever takes it out of one puts it into another. During a turn
 //     the alarm is off.
 //  2. The alarm is on only if no message waits, and on or muted only if no system
 //     message does, or whoever has queued that is on its way to Wake. The sender
