@@ -20,7 +20,7 @@ CONCURRENT := . ./actor/... ./group/... ./impls/... ./conformance/... ./workload
 
 # Of these, the ones that are tested with several GOMAXPROCS. Not conformtest: its
 # own tests are about wrong groups, each of them run many times, and take minutes.
-PROCS := . ./actor/... ./group/... ./impls/... ./workloads/...
+PROCS := . ./actor/... ./group/... ./impls/... ./workloads/... ./examples/...
 
 # How many rounds the long tests take in `make soak`; in `make test` only the
 # implementations' own take any.
@@ -118,6 +118,8 @@ race: ## all tests under the race detector, with the invariant checks it switche
 
 .PHONY: examples
 examples:
+	$(call say,the example programs)
+	@for e in counter chatroom pipeline; do go run ./examples/$$e >/dev/null; done
 	$(call say,an implementation in another module)
 	cd examples/outoftree && $(GO_TEST) -race ./... && $(GO_TEST) -run '^$$' -bench . -benchtime 10x ./...
 

@@ -140,6 +140,18 @@ var importPolicy = importpolicy.Policy{
 			},
 		},
 		{
+			Packages: "examples/*",
+			Why:      "an example shows what a user writes: the contracts, an implementation, and no dependency that a reader would have to learn first",
+			Ours:     []string{"actor", "examples/internal/cli"},
+			TestOurs: []string{"impls"},
+		},
+		{
+			Packages: "examples/internal/cli",
+			Why:      "it chooses the implementation, so that the examples do not have to",
+			Ours:     []string{"actor", "impls"},
+			TestOurs: []string{"impls/*"},
+		},
+		{
 			Packages:  "internal/invariants",
 			Why:       "the switch for invariant checks is a constant, so that they cost nothing in builds that are measured",
 			BoardSafe: true,

@@ -1,5 +1,6 @@
 // Package actorloop is the actor style: errgroup executes the tasks, one manager
-// loop owns the state, and everything else is a message to it.
+// loop owns the state, and everything else is a message to it. Task groups come
+// first here, actors after them.
 //
 // It builds the design of the source document "Actor-Style Runtime over
 // errgroup Execution Engine": the commands submit, close, next, wait and the
@@ -66,4 +67,101 @@
 //     by every group that is not closed, or is closed and not drained.
 //   - errgroup's SetLimit: the loop would block in Go when a task has reported its
 //     end and its goroutine has not ended yet. The credit keeps the limit.
+//
+// # Actors: idea
+//
+// One goroutine, the scheduler, lives as long as the system and owns what there
+// is to decide: which actors are ready and in which order, which workers there
+// are, and when there must be more. Everybody else tells it, with an event in
+// its inbox. It handles all that has arrived, one event after the other, and
+// needs no lock for what it owns.
+//
+// A worker that asked the scheduler for each actor would wait for two switches
+// of goroutines each time. As with groups, what can be is given in advance:
+//
+//   - Outbox. The scheduler keeps a channel filled with the actors that have been
+//     ready for longest. Workers receive from it without asking. What does not
+//     fit stays in the scheduler's list, and then it wants to be told, once, when
+//     the outbox is nearly empty.
+//   - Lease. Whoever wakes an actor has the right to have it run. A worker may
+//     keep that right for one actor at a time, in next, and run that actor after
+//     its present turn: so a message from one actor to another does without the
+//     scheduler. After so many such turns in a row the worker gives the actor to
+//     the scheduler, if others wait.
+//
+// Mailboxes are not the scheduler's: each has a mutex, and beside the messages
+// the alarm, which says whether the scheduler has to hear of the next one. So
+// only the message that wakes an actor can become an event. The event is part of
+// the actor, which is why it costs no allocation. A turn takes all messages of a
+// plain mailbox at once.
+//
+// # Actors: handlers that block
+//
+// A worker that is about to wait in a send gives away the actor that it keeps
+// and tells the scheduler, which hires another worker if actors wait in the
+// outbox. Of anything else that blocks (a lock, a sleep, a system call) Go tells
+// nobody. While a worker keeps an actor, or actors wait, the scheduler has a
+// timer send it a tick every millisecond. At a tick it takes away what a worker
+// has kept since the last one, and if actors wait and no worker has taken any,
+// it takes all workers for blocked and hires one for each actor that waits, at
+// most as many as there are processors, and at most MaxWorkers in all. A worker
+// that comes to the outbox when as many as processors wait there already ends.
+//
+// # Actors: invariants
+//
+// Checked under -race and the build tag dynocheck are the last sentence of 1, and 6.
+//
+//  1. An actor whose alarm is off is in one place: its event in the inbox or in
+//     the scheduler's list, or the actor in the outbox, in one worker's next, or
+//     in a turn. Whoever takes it out of one puts it into another. During a turn
+//     the alarm is off.
+//  2. The alarm is on only if no message waits, and on or muted only if no system
+//     message does, or whoever has queued that is on its way to Wake. The sender
+//     queues, then looks at the alarm; the end of a turn sets the alarm, then
+//     looks at the queues.
+//  3. Only the worker itself fills its next, when that is empty. It empties it by
+//     a swap and the scheduler by compare-and-swap, so one of them gets the actor.
+//  4. If a worker keeps an actor, the timer is set, or the scheduler wants to be
+//     told of the first that is kept, or it is being told. The worker keeps, then
+//     looks whether that is wanted; the scheduler wants, then looks what is kept.
+//  5. If actors wait in the scheduler's list the outbox is full, or somebody is
+//     going to say that it is not: the scheduler wants to be told of room, then
+//     tries once more to put actors there; a worker takes, then looks whether
+//     that is wanted.
+//  6. When every actor has stopped none is in the list or in the outbox.
+//
+// # Actors: shutdown
+//
+//  1. The core stops the actors; the root is the last. Inside its last turn it
+//     calls Stop, which sends the event stop. What was sent before comes before
+//     it, and by rule 6 no actor is left to run.
+//  2. The scheduler closes the outbox. A worker that waits there, or comes there
+//     after its turn, as the one that runs the root's does, finds it closed, sends
+//     that it leaves, and ends.
+//  3. The scheduler stops the timer. If that was about to fire, its tick is on the
+//     way, and the scheduler waits for it.
+//  4. When the last worker has left and no tick is on its way, the scheduler closes
+//     over, which hands what was counted to AddStats, calls done, and ends. A
+//     call of AddStats that comes too late for an answer finds over closed.
+//  5. A send that races with its actor's end takes the mailbox's mutex before
+//     Close, and Close hands the message to the dead letters; or after it, and
+//     it is refused. Calls that wait for room are answered by Close. A Wake
+//     that races with it finds the alarm off or detached, and nothing to do.
+//  6. An actor that calls runtime.Goexit ends its worker's goroutine. What the
+//     deferred functions do is what the worker would have done with the verdict;
+//     then another goroutine goes on as that worker. The scheduler hears nothing
+//     of it.
+//
+// # Actors: rejected
+//
+//   - Messages as events, or the alarm among what the scheduler owns: then every
+//     message would pass through one goroutine, and not only those that wake
+//     somebody.
+//   - A scheduler that is a goroutine only while there are events, as a group's
+//     manager is: a system has events all the time, and to start a goroutine
+//     costs twice a wake-up.
+//   - A lease for several actors: that is a queue for each worker, which others
+//     would have to steal from, and so workstealing's idea.
+//   - Looking after the workers on a goroutine of its own: it would share with the
+//     scheduler what the scheduler owns alone. The timer only sends an event.
 package actorloop

@@ -68,10 +68,11 @@
 // A worker that waits in a send is counted out, and another one is started in
 // its place at once. Of anything else that blocks (a lock, a sleep, a system
 // call) Go tells nobody. While actors are ready a timer looks every millisecond
-// whether any was taken meanwhile; if not, all workers are taken for stuck and as
-// many more are brought in. When they find nothing to do, workers beyond the
-// usual number end. So a handler that blocks costs those behind it a
-// millisecond or two, and a goroutine as long as it lasts.
+// whether any was taken meanwhile; if not, all workers are taken for stuck, and
+// one more is brought in for each actor that is ready, at most as many as there
+// are processors, and at most MaxWorkers in all. When they find nothing to do,
+// workers beyond the usual number end. So a handler that blocks costs those behind
+// it a millisecond or two, and a goroutine as long as it lasts.
 //
 // # Actors: invariants (checked under -race and the build tag dynocheck)
 //
@@ -99,6 +100,10 @@
 //  4. A Wake that races with the end finds the phase scheduled, and the turn
 //     under way looks at the system messages once more, or finds it finished.
 //  5. The timer may fire while the last worker leaves; it finds the mark.
+//  6. An actor that calls runtime.Goexit ends its worker's goroutine. The deferred
+//     function acts on the verdict and starts another goroutine as the same
+//     worker. The number of workers does not fall meanwhile, so nobody else takes
+//     itself for the last to leave.
 //
 // # Actors: rejected
 //

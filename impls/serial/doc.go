@@ -65,6 +65,13 @@
 // the send fails with actor.ErrDeadlock. Where several goroutines use a system
 // one of them runs actors, and the others wait for it.
 //
+// That everything is on one stack has a price: a turn goes on only when those
+// nested in it are over. Say a worker waits for room at its sink, and meanwhile
+// the source is run and waits for room at that worker. The sink makes room, and
+// the worker could go on if the source's turn did not lie on top of its own. That,
+// too, is actor.ErrDeadlock. It does not happen if the source, having begun, stays
+// in its turn: then the worker's lies on top.
+//
 // A handler that waits in any other way stops everything, which is why this
 // implementation does not promise Overlap. A handler must send with its
 // Context, which tells that it is on the goroutine that runs actors; with
@@ -81,9 +88,19 @@
 //
 //  1. The core asks the root to stop and calls RunUntilIdle, on the caller's
 //     goroutine, or on another one if the caller has a time limit.
-//  2. The last turn is the root's; it calls Stop, and there is nothing to stop.
-//  3. A handler that calls runtime.Goexit ends the goroutine that runs actors;
+//  2. If another goroutine runs actors already, that call returns at once. Whoever
+//     holds the mutex when it finds nothing ready stops running actors before it
+//     lets go of it, so the stop is either found by the one who runs, or made
+//     ready when nobody does.
+//  3. The last turn is the root's; it calls Stop, and there is nothing to stop.
+//  4. If the time limit passes while a handler does not return, the goroutine
+//     that runs it stays until it does. It is the only one that this
+//     implementation ever leaves behind.
+//  5. A handler that calls runtime.Goexit ends the goroutine that runs actors;
 //     what is ready is run in its deferred functions before that.
+//  6. A send on another goroutine that races with its actor's end takes the mutex
+//     before Close, and Close hands the message to the dead letters; or after it,
+//     and it is refused. Calls that wait for room are answered by Close.
 //
 // # Actors: rejected
 //

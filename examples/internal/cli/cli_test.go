@@ -1,0 +1,52 @@
+package cli
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+	"testing"
+
+	"github.com/dynolab/dyno/actor"
+	"github.com/dynolab/dyno/impls/lockbased"
+	"github.com/dynolab/dyno/impls/workstealing"
+)
+
+func TestRun(t *testing.T) {
+	show := func(w io.Writer, d actor.Dispatcher) error {
+		switch d.(type) {
+		case *workstealing.Dispatcher:
+			fmt.Fprint(w, "workstealing")
+		case *lockbased.Dispatcher:
+			fmt.Fprint(w, "lockbased")
+		default:
+			fmt.Fprintf(w, "%T", d)
+		}
+		return nil
+	}
+	fail := func(io.Writer, actor.Dispatcher) error { return errors.New("broken") }
+	for _, c := range []struct {
+		name   string
+		p      Program
+		args   string
+		status int
+		stdout string
+		stderr string // what it contains
+	}{
+		{"default", show, "x", 0, "workstealing", ""},
+		{"chosen", show, "x -impl lockbased", 0, "lockbased", ""},
+		{"failure", fail, "x", 1, "", "x: broken\n"},
+		{"unknown implementation", fail, "x -impl none", 2, "", `x: no implementation "none": there are lockbased, actorloop, channel, workstealing, serial` + "\n"},
+		{"unknown flag", fail, "x -imp serial", 2, "", "flag provided but not defined: -imp\n"},
+		{"argument", fail, "x serial", 2, "", `x: unexpected argument "serial"` + "\n"},
+		{"help", fail, "x -h", 0, "", "who runs the actors: lockbased, actorloop, channel, workstealing, serial"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			var stdout, stderr strings.Builder
+			status := run(c.p, strings.Fields(c.args), &stdout, &stderr)
+			if status != c.status || stdout.String() != c.stdout || !strings.Contains(stderr.String(), c.stderr) || c.stderr == "" && stderr.Len() > 0 {
+				t.Errorf("status %d, stdout %q, stderr %q;\nwant   %d, stdout %q, stderr with %q", status, &stdout, &stderr, c.status, c.stdout, c.stderr)
+			}
+		})
+	}
+}

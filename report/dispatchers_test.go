@@ -1,0 +1,112 @@
+package report
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/dynolab/dyno/lab"
+)
+
+// TestDispatchersFigures holds the page on dispatchers to the results file that
+// it names, as TestReadmeFigures does with the README. For other figures name
+// another file in the page and run it with -update.
+func TestDispatchersFigures(t *testing.T) {
+	page := filepath.Join("..", "docs", "dispatchers.md")
+	data, err := os.ReadFile(page)
+	if err != nil {
+		t.Fatal(err)
+	}
+	m := readmeFigures.FindSubmatch(data)
+	if m == nil {
+		t.Fatalf("%s has no <!-- figures: begin results/… --> … <!-- figures: end -->", page)
+	}
+	want := dispatcherFigures(t, "..", string(m[1]))
+	if bytes.Equal(m[0], want) {
+		return
+	}
+	if !*update {
+		t.Fatalf("%s does not say what %s says; run go test ./report -run DispatchersFigures -update\ngot:\n%s\nwant:\n%s", page, m[1], m[0], want)
+	}
+	if err := os.WriteFile(page, bytes.Replace(data, m[0], want, 1), 0o644); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// dispatcherFigures renders what the page quotes of a results file: times
+// relative to buffered channels, and the bytes of an idle actor.
+func dispatcherFigures(t *testing.T, root, file string) []byte {
+	t.Helper()
+	const base = "ref-chan-buffered"
+	c, err := lab.Compare([]string{filepath.Join(root, filepath.FromSlash(file))}, lab.CompareOptions{Base: base})
+	if err != nil {
+		t.Fatal(err)
+	}
+	setting := func(key string) string {
+		for _, s := range c.Files[0].Config {
+			if s.Key == key {
+				return strings.Join(s.Values, ", ")
+			}
+		}
+		return "unknown " + key
+	}
+	table := func(unit string) lab.Table {
+		i := slices.IndexFunc(c.Tables, func(t lab.Table) bool { return t.Unit == unit })
+		if i < 0 {
+			t.Fatalf("%s has no values in %s", file, unit)
+		}
+		return c.Tables[i]
+	}
+	// cells returns those of the base and the implementations, in that order.
+	cells := func(tab lab.Table, r lab.Row) (names []string, cells []lab.Cell) {
+		for i, col := range tab.Cols {
+			if col.Name == base {
+				names, cells = slices.Insert(names, 0, col.Name), slices.Insert(cells, 0, r.Cells[i])
+			} else if !col.Ref {
+				names, cells = append(names, col.Name), append(cells, r.Cells[i])
+			}
+		}
+		return names, cells
+	}
+	var b bytes.Buffer
+	fmt.Fprintf(&b, "<!-- figures: begin %s -->\n", file)
+	fmt.Fprintf(&b, "Time per operation relative to `%s`, less is better; **bold** where the %.0f%% interval excludes 1.00. An operation is a message;\nwith `ask` it is a request with its reply, with `spawn` an actor with its first message.\n", base, 100*(1-c.Alpha))
+	fmt.Fprintf(&b, "Machine: %s, %s cores, %s; commit %.8s, %d blocks ([raw file](../%s)).\n\n",
+		setting("cpu-model"), setting("cores"), setting("toolchain"), setting("commit"), c.Files[0].Blocks, file)
+	times := table("ns/op")
+	for i, r := range times.Rows {
+		names, cells := cells(times, r)
+		if i == 0 {
+			b.WriteString("| workload | " + strings.Join(names, " | ") + " |\n|---|" + strings.Repeat("---:|", len(names)) + "\n")
+		}
+		fmt.Fprintf(&b, "| %s |", strings.TrimPrefix(workloadName(r), "Actor/workload="))
+		for i, cell := range cells {
+			switch vs := cell.Vs; {
+			case i == 0 && cell.N > 0:
+				fmt.Fprintf(&b, " %s |", nanoseconds(cell.Center))
+			case vs == nil:
+				b.WriteString(" |")
+			case vs.Lo > 1 || vs.Hi < 1:
+				fmt.Fprintf(&b, " **%.2f** |", vs.Ratio)
+			default:
+				fmt.Fprintf(&b, " %.2f |", vs.Ratio)
+			}
+		}
+		b.WriteString("\n")
+	}
+	bytesEach := table("B/actor")
+	for _, r := range bytesEach.Rows {
+		_, cells := cells(bytesEach, r)
+		b.WriteString("| bytes of an idle actor |")
+		for _, cell := range cells {
+			fmt.Fprintf(&b, " %.0f |", cell.Center)
+		}
+		b.WriteString("\n")
+	}
+	b.WriteString("<!-- figures: end -->")
+	return b.Bytes()
+}
