@@ -93,7 +93,7 @@ func TestBoxIsAQueue(t *testing.T) {
 
 // A turn that ends without having popped does not make a box idle that holds a
 // message, however it came there.
-func TestRestLooksAtWhatWaits(t *testing.T) {
+func TestBoxRestsOnlyWhenEmpty(t *testing.T) {
 	each(t, func(t *testing.T, k Kind) {
 		w := NewWorker(new(Depot))
 		for n := 1; n <= 3; n++ {
@@ -466,6 +466,59 @@ func TestBoxDoesNotAllocate(t *testing.T) {
 			})
 			if allocs != 0 {
 				t.Errorf("%d messages: %v allocations", n, allocs)
+			}
+		}
+	})
+}
+
+// Workers and their depot have as many nodes as they say, each once, however
+// nodes wander from one worker to the other.
+func TestWorkerCountsItsNodes(t *testing.T) {
+	seeds(t, 20, func(t *testing.T, seed uint64) {
+		rng := rand.New(rand.NewPCG(seed, 0))
+		depot := new(Depot)
+		ws := []*Worker{NewWorker(depot), NewWorker(depot)}
+		var out []*node
+		for range 60 {
+			w := ws[rng.IntN(2)]
+			if n := rng.IntN(3 * chainLen); rng.IntN(2) == 0 {
+				for range n {
+					out = append(out, w.get())
+				}
+			} else {
+				for ; n > 0 && len(out) > 0; n-- {
+					w.put(out[len(out)-1])
+					out = out[:len(out)-1]
+				}
+			}
+			seen := map[*node]bool{}
+			count := func(where string, chain *node, want int) {
+				n := 0
+				for ; chain != nil; chain = chain.next {
+					if seen[chain] {
+						t.Fatalf("%s: a node is there twice", where)
+					}
+					seen[chain] = true
+					n++
+				}
+				if n != want {
+					t.Fatalf("%s: %d nodes, want %d", where, n, want)
+				}
+			}
+			for _, n := range out {
+				count("taken", n, 1)
+			}
+			for _, w := range ws {
+				count("free", w.free, w.n)
+				if w.spare != nil {
+					count("spare", w.spare, chainLen)
+				}
+			}
+			for _, c := range depot.chains {
+				count("depot", c, chainLen)
+			}
+			if len(seen)%chainLen != 0 {
+				t.Fatalf("%d nodes in all: some are lost", len(seen))
 			}
 		}
 	})

@@ -185,11 +185,8 @@ func (b *ringBox) Pop(*Worker) (any, bool) {
 	return msg, true
 }
 
-// Rest implements [Box].
+// Rest implements [Box]. What was not popped, first too, is pending.
 func (b *ringBox) Rest(*Worker) bool {
-	if b.any {
-		return false
-	}
 	if b.emptied*segmentLen > keep {
 		b.trim()
 	}
