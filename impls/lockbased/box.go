@@ -63,8 +63,12 @@ func (b *box) Send(msg any, from actor.Worker) actor.SendResult {
 		b.in = b.d.grow(b.in)
 	}
 	b.in = append(b.in, msg)
-	backlog := len(b.in) == nudge && b.phase == scheduled
-	b.scheduleUnlock(false, from)
+	if b.phase != scheduled {
+		b.scheduleUnlock(false, from)
+		return actor.Sent
+	}
+	backlog := len(b.in) == nudge
+	b.mu.Unlock()
 	if backlog {
 		b.d.nudge()
 	}

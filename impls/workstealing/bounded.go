@@ -9,13 +9,15 @@ import (
 )
 
 // bounded is the queue of a mailbox that has a capacity or priorities. It is
-// apart from the fast path: a mutex, and one message at a time.
+// apart from the fast path: a mutex, and one message at a time. Without priorities
+// the heap is a queue: what comes is never before what is there.
 type bounded struct {
 	cfg actor.MailboxConfig
 
 	mu    sync.Mutex // guards what follows; hands messages from senders to the turn
 	shut  bool
 	queue prioritized
+	free  []*item    // used up
 	seq   uint64     // of the next message
 	admit []*blocked // senders that wait for room, in order of arrival
 }
@@ -35,7 +37,7 @@ type blocked struct {
 
 func newBounded(cfg actor.MailboxConfig) *bounded {
 	q := &bounded{cfg: cfg}
-	q.queue.items = make([]item, 0, min(cfg.Capacity, keep))
+	q.queue = make(prioritized, 0, min(cfg.Capacity, keep))
 	return q
 }
 
@@ -47,7 +49,7 @@ func (q *bounded) offer(msg any) (res actor.SendResult, dropped any, drop bool) 
 	if q.shut {
 		return actor.Closed, nil, false
 	}
-	if full := q.cfg.Capacity > 0 && len(q.queue.items) >= q.cfg.Capacity; full {
+	if full := q.cfg.Capacity > 0 && len(q.queue) >= q.cfg.Capacity; full {
 		switch q.cfg.Policy {
 		case actor.DropNewest:
 			return actor.Full, nil, false
@@ -55,7 +57,7 @@ func (q *bounded) offer(msg any) (res actor.SendResult, dropped any, drop bool) 
 			return actor.MustWait, nil, false
 		case actor.DropOldest:
 			q.push(msg)
-			return actor.Sent, q.queue.removeWorst(), true
+			return actor.Sent, q.take(heap.Remove(&q.queue, q.queue.worst()).(*item)), true
 		}
 	}
 	q.push(msg)
@@ -68,31 +70,48 @@ func (q *bounded) push(msg any) {
 	if q.cfg.Priority != nil {
 		p = q.cfg.Priority(msg)
 	}
-	heap.Push(&q.queue, item{msg, p, q.seq})
+	var it *item
+	if n := len(q.free); n > 0 {
+		it, q.free = q.free[n-1], q.free[:n-1]
+	} else {
+		it = new(item)
+	}
+	*it = item{msg, p, q.seq}
+	heap.Push(&q.queue, it)
 	q.seq++
+}
+
+// take takes the message of an item that was removed. mu is held.
+func (q *bounded) take(it *item) any {
+	msg := it.msg
+	it.msg = nil
+	if len(q.free) < keep {
+		q.free = append(q.free, it)
+	}
+	return msg
 }
 
 // pop takes the first message, and lets the first of those who wait for room in.
 func (q *bounded) pop() (any, bool) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	if len(q.queue.items) == 0 {
+	if len(q.queue) == 0 {
 		return nil, false
 	}
-	it := heap.Pop(&q.queue).(item)
+	msg := q.take(heap.Pop(&q.queue).(*item))
 	if len(q.admit) > 0 {
 		s := q.admit[0]
 		q.admit = q.admit[1:]
 		q.push(s.msg)
 		s.ready <- nil
 	}
-	return it.msg, true
+	return msg, true
 }
 
 func (q *bounded) len() int {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	return len(q.queue.items)
+	return len(q.queue)
 }
 
 // close refuses what comes, releases who waits, and hands what is there, in
@@ -103,13 +122,13 @@ func (q *bounded) close(b *box) {
 	admit := q.admit
 	q.admit = nil
 	rest := q.queue
-	q.queue.items = nil
+	q.queue, q.free = nil, nil
 	q.mu.Unlock()
 	for _, s := range admit {
 		s.ready <- actor.ErrStopped
 	}
-	for len(rest.items) > 0 {
-		b.cell.Undelivered(heap.Pop(&rest).(item).msg, actor.ErrStopped)
+	for len(rest) > 0 {
+		b.cell.Undelivered(heap.Pop(&rest).(*item).msg, actor.ErrStopped)
 	}
 }
 
@@ -120,7 +139,7 @@ func (q *bounded) wait(ctx context.Context, b *box, msg any, from actor.Worker) 
 	case q.shut:
 		q.mu.Unlock()
 		return actor.ErrStopped
-	case len(q.queue.items) < q.cfg.Capacity && len(q.admit) == 0:
+	case len(q.queue) < q.cfg.Capacity && len(q.admit) == 0:
 		q.push(msg)
 		q.mu.Unlock()
 		b.Wake(from)
@@ -166,40 +185,41 @@ func (b *box) sendBounded(msg any, from actor.Worker) actor.SendResult {
 }
 
 // prioritized is a heap of items: the smallest priority first, and of equal
-// ones the one that came first. It implements heap.Interface.
-type prioritized struct{ items []item }
+// ones the one that came first. It implements heap.Interface; pointers, because
+// a conversion to any would allocate for anything else.
+type prioritized []*item
 
-func (h *prioritized) Len() int { return len(h.items) }
+func (h prioritized) Len() int { return len(h) }
 
-func (h *prioritized) Less(i, j int) bool {
-	a, b := &h.items[i], &h.items[j]
+func (h prioritized) Less(i, j int) bool {
+	a, b := h[i], h[j]
 	if a.priority != b.priority {
 		return a.priority < b.priority
 	}
 	return a.seq < b.seq
 }
 
-func (h *prioritized) Swap(i, j int) { h.items[i], h.items[j] = h.items[j], h.items[i] }
+func (h prioritized) Swap(i, j int) { h[i], h[j] = h[j], h[i] }
 
-func (h *prioritized) Push(x any) { h.items = append(h.items, x.(item)) }
+func (h *prioritized) Push(x any) { *h = append(*h, x.(*item)) }
 
 func (h *prioritized) Pop() any {
-	n := len(h.items) - 1
-	it := h.items[n]
-	h.items[n] = item{}
-	h.items = h.items[:n]
+	n := len(*h) - 1
+	it := (*h)[n]
+	(*h)[n] = nil
+	*h = (*h)[:n]
 	return it
 }
 
-// removeWorst removes the oldest of the items with the lowest priority, which
-// is what DropOldest drops, and returns its message.
-func (h *prioritized) removeWorst() any {
+// worst returns the index of the oldest of the items with the lowest priority,
+// which is what DropOldest drops.
+func (h prioritized) worst() int {
 	worst := 0
-	for i := range h.items {
-		a, b := &h.items[i], &h.items[worst]
+	for i := range h {
+		a, b := h[i], h[worst]
 		if a.priority > b.priority || a.priority == b.priority && a.seq < b.seq {
 			worst = i
 		}
 	}
-	return heap.Remove(h, worst).(item).msg
+	return worst
 }

@@ -37,6 +37,12 @@ type box struct {
 	first any   // see above
 	out   []any // the turn's: a batch that was taken, handled up to begun
 	begun int
+	gave  int // the capacity of what the turn gave for out, which is now in's; the turn's
+
+	// left is how many messages of first and out the last turn left for the next one,
+	// for Len; known is what the turn has written to it.
+	left  atomic.Int32
+	known int32
 
 	bounded *bounded // the queue of a mailbox with a capacity or priorities; else nil
 
@@ -182,7 +188,8 @@ func (b *box) Close() {
 	}
 }
 
-// Len implements [actor.Port].
+// Len implements [actor.Port]. It does not count the message that has made the
+// actor ready, and what a turn in progress took it counts as of the turn before.
 func (b *box) Len() int {
 	if b.bounded != nil {
 		return b.bounded.len()
@@ -190,7 +197,7 @@ func (b *box) Len() int {
 	v := b.lock()
 	n := len(b.in)
 	b.word.Store(v)
-	return n
+	return n + int(b.left.Load())
 }
 
 // pop takes the next message. Only the turn calls it.
@@ -212,6 +219,7 @@ func (b *box) pop() (any, bool) {
 	if b.word.Load()&bitWaiting == 0 {
 		return nil, false
 	}
+	b.gave = cap(b.out)
 	v := b.lock()
 	b.in, b.out, b.begun = b.out[:0], b.in, 1
 	b.word.Store(v &^ bitWaiting)
@@ -226,6 +234,14 @@ func (b *box) turn(w *runner) { b.after(w, b.run(w)) }
 
 // after does what the verdict v of a turn asks for.
 func (b *box) after(w *runner, v actor.Verdict) {
+	rest := int32(len(b.out) - b.begun)
+	if b.any {
+		rest++
+	}
+	if rest != b.known {
+		b.known = rest
+		b.left.Store(rest)
+	}
 	switch v {
 	case actor.Continue:
 		b.rest(w, phaseIdle)
@@ -277,6 +293,15 @@ func (b *box) caught(w *runner, msg, recovered any) actor.Verdict {
 func (b *box) rest(w *runner, phase uint32) {
 	if len(b.out) == b.begun && cap(b.out) > keep {
 		b.out, b.begun = nil, 0
+	}
+	if b.gave > keep {
+		// Both buffers have grown. A message that has come meanwhile keeps its own.
+		b.gave = 0
+		v := b.lock()
+		if len(b.in) == 0 {
+			b.in = nil
+		}
+		b.word.Store(v)
 	}
 	for {
 		v := b.word.Load()

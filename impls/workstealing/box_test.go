@@ -1,0 +1,127 @@
+package workstealing
+
+import (
+	"runtime"
+	"testing"
+	"testing/synctest"
+
+	"github.com/dynolab/dyno/actor"
+)
+
+// Between two turns Len counts what a turn took and did not handle.
+func TestLenCountsWhatATurnLeft(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var busy, watcher actor.Ref
+		var saw []int
+		s := system(t, actor.Config{Dispatcher: NewDispatcherWith(Config{Parallelism: 1, MaxWorkers: 1})}, func(ctx *actor.Context) {
+			p := props(func(*actor.Context, any) error { return nil })
+			p.Throughput = 2
+			busy = spawn(t, ctx, p)
+			p = props(func(ctx *actor.Context, m any) error {
+				saw = append(saw, busy.Backlog())
+				if saw[len(saw)-1] > 0 {
+					return ctx.Tell(watcher, m)
+				}
+				return nil
+			})
+			p.Throughput = 1
+			watcher = spawn(t, ctx, p)
+			for range 10 {
+				if err := ctx.Tell(busy, "work"); err != nil {
+					t.Error(err)
+				}
+			}
+			if err := ctx.Tell(watcher, "look"); err != nil {
+				t.Error(err)
+			}
+		})
+		synctest.Wait()
+		shutdown(t, s)
+		// The message that made the actor ready is not in the queue (see Len), so
+		// the first look is not compared.
+		want := []int{8, 6, 4, 2, 0}
+		if got := saw[max(0, len(saw)-len(want)):]; len(got) != len(want) {
+			t.Fatalf("looks saw %v, want %v at the end", saw, want)
+		}
+		for i, n := range saw[len(saw)-len(want):] {
+			if n != want[i] {
+				t.Fatalf("looks saw %v, want %v at the end", saw, want)
+			}
+		}
+	})
+}
+
+// An actor that has had very many messages waiting keeps neither of its buffers.
+func TestIdleMailboxGivesMemoryBack(t *testing.T) {
+	const n = 1 << 18 // 4 MiB a buffer
+	inUse := func() uint64 {
+		var m runtime.MemStats
+		runtime.GC()
+		runtime.ReadMemStats(&m)
+		return m.HeapAlloc
+	}
+	var burst, sink actor.Ref
+	gone := make(chan struct{}, 1)
+	seen := 0
+	s := system(t, actor.Config{Dispatcher: NewDispatcherWith(Config{Parallelism: 1, MaxWorkers: 1})}, func(ctx *actor.Context) {
+		sink = spawn(t, ctx, props(func(ctx *actor.Context, m any) error {
+			if seen++; seen == n/2 { // the other buffer grows as well
+				return ctx.Tell(burst, n/2)
+			}
+			if seen == n/2*3 {
+				gone <- struct{}{}
+			}
+			return nil
+		}))
+		burst = spawn(t, ctx, props(func(ctx *actor.Context, m any) error {
+			for range m.(int) {
+				if err := ctx.Tell(sink, "x"); err != nil {
+					return err
+				}
+			}
+			return nil
+		}))
+	})
+	before := inUse()
+	if err := burst.Tell(n); err != nil {
+		t.Fatal(err)
+	}
+	<-gone
+	for range 3 { // the turn has ended when the actor has had others
+		seen = n/2*3 - 1
+		if err := sink.Tell("y"); err != nil {
+			t.Fatal(err)
+		}
+		<-gone
+	}
+	if after := inUse(); after > before+1<<20 {
+		t.Errorf("%d bytes more in use after %d messages had waited", after-before, n)
+	}
+	runtime.KeepAlive(s)
+	shutdown(t, s)
+}
+
+// A mailbox with a capacity or priorities allocates nothing for a message once
+// it has had as many.
+func TestBoundedAllocatesNothing(t *testing.T) {
+	for name, cfg := range map[string]actor.MailboxConfig{
+		"first in, first out": {Capacity: 64, Policy: actor.DropNewest},
+		"oldest dropped":      {Capacity: 16, Policy: actor.DropOldest},
+		"priority":            {Priority: func(m any) int { return len(m.(string)) % 3 }},
+	} {
+		q := newBounded(cfg)
+		work := func() {
+			for _, m := range [...]any{"a", "bb", "ccc", "dddd"} {
+				for range 8 {
+					q.offer(m)
+				}
+			}
+			for _, ok := q.pop(); ok; _, ok = q.pop() {
+			}
+		}
+		work()
+		if n := testing.AllocsPerRun(100, work); n != 0 {
+			t.Errorf("%s: %v allocations for 32 messages, want none", name, n)
+		}
+	}
+}
