@@ -64,16 +64,18 @@ type settings struct {
 	groups   int           // for group/dropped-groups
 	queued   int           // for group/queued-task-bytes
 	queueing time.Duration // for the same: submitting is given up after this
+	soaking  time.Duration // for actor/soak
 }
 
 // readSettings reads DYNO_SEED and DYNO_SOAK.
 func readSettings(getenv func(string) string, short, race bool) (settings, error) {
-	set := settings{seed: rand.Uint64(), rounds: 10, programs: 200, hists: 500, groups: 50_000, queued: 100_000, queueing: 500 * time.Millisecond}
+	set := settings{seed: rand.Uint64(), rounds: 10, programs: 200, hists: 500, groups: 50_000, queued: 100_000, queueing: 500 * time.Millisecond, soaking: 300 * time.Millisecond}
 	if race {
 		set.programs, set.hists, set.groups, set.queued = 100, 200, 10_000, 20_000
 	}
 	if short {
 		set.rounds, set.programs, set.hists, set.groups, set.queued = 3, 50, 100, 5_000, 10_000
+		set.soaking = 50 * time.Millisecond
 	}
 	if v := getenv("DYNO_SOAK"); v != "" {
 		n, err := strconv.Atoi(v)
@@ -84,6 +86,7 @@ func readSettings(getenv func(string) string, short, race bool) (settings, error
 		set.programs, set.hists = max(set.programs, 10*n), max(set.hists, 10*n)
 		set.groups, set.queued = max(set.groups, min(1000*n, 1_000_000)), max(set.queued, min(1000*n, 1_000_000))
 		set.queueing = 10 * time.Second
+		set.soaking = max(set.soaking, time.Duration(n)*200*time.Millisecond)
 	}
 	if v := getenv("DYNO_SEED"); v != "" {
 		n, err := strconv.ParseUint(v, 0, 64)
