@@ -666,11 +666,11 @@ func wrongActorImpl(b actorBug, synchronous bool) dyno.Impl {
 	impl := dyno.Impl{
 		Name:          "wrong",
 		Idea:          string(b),
-		Promises:      dyno.Promises{Overlap: true, Eager: true, Parks: true},
+		Promises:      dyno.Promises{Overlap: true, Eager: true, Fair: true, Parks: true},
 		NewDispatcher: func() actor.Dispatcher { return newWrongDispatcher(b, synchronous) },
 	}
 	if synchronous {
-		impl.Promises = dyno.Promises{Deterministic: true, Parks: true}
+		impl.Promises = dyno.Promises{Fair: true, Deterministic: true, Parks: true}
 	}
 	return impl
 }

@@ -6,6 +6,7 @@ import (
 	"os"
 	"regexp"
 	"runtime"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -116,6 +117,9 @@ type suite struct {
 	set   settings
 	limit time.Duration // of one run of a check, in real time
 	pkg   string        // import path of the package that called Run
+
+	// measured takes the figures of the clause that is being run; or nil.
+	measured func(value int, unit string)
 }
 
 // hostClause is a clause that needs more than an Env.
@@ -138,6 +142,9 @@ func (s *suite) clause(t *testing.T, c conformance.Clause) {
 		s.report(t, c, outcome{skip: why})
 		return
 	}
+	worst := map[string]int{} // figure by unit
+	s.measured = func(value int, unit string) { worst[unit] = max(worst[unit], value) }
+	defer func() { s.measured = nil }()
 	for i := range s.set.runs() {
 		if s.set.soak > 1 && i == s.set.soak/2 {
 			stop, err := startLoad(t.Name())
@@ -152,7 +159,12 @@ func (s *suite) clause(t *testing.T, c conformance.Clause) {
 			return
 		}
 	}
-	s.report(t, c, outcome{})
+	var notes []string
+	for unit, value := range worst {
+		notes = append(notes, fmt.Sprintf("conform-metric: clause=%s value=%d unit=%s", c.Name, value, unit))
+	}
+	slices.Sort(notes)
+	s.report(t, c, outcome{notes: notes})
 }
 
 func (s *suite) hostClause(t *testing.T, c hostClause) {
@@ -214,6 +226,7 @@ func (s *suite) env(seed uint64) *conformance.Env {
 		Seed:     seed,
 		Rounds:   s.set.rounds,
 		Platform: conformance.Platform{Goexit: true, RuntimePanics: true, Stacks: true, Heap: true},
+		Measured: s.measured,
 	}
 }
 
