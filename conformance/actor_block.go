@@ -407,8 +407,10 @@ var turnClauses = []Clause{
 	},
 	{
 		Name: "actor/turn-others", Rule: "FR-028", Kind: Promised, Needs: fair,
-		Why:   "Fair is promised: an actor that always has messages does not keep others from running; after its turn it is behind them",
-		Check: check(func(e *Env) { e.starved(crowd{who: "an actor that feeds itself", busy: 1, throughput: 10, alone: true}) }),
+		Why: "Fair is promised: an actor that always has messages does not keep others from running; after its turn it is behind them",
+		Check: check(func(e *Env) {
+			e.starved(crowd{who: "an actor that feeds itself", busy: 1, throughput: 10, alone: true})
+		}),
 	},
 	{
 		Name: "actor/turn-others-pair", Rule: "V5", Kind: Promised, Needs: fair,
@@ -417,13 +419,17 @@ var turnClauses = []Clause{
 	},
 	{
 		Name: "actor/turn-others-ring", Rule: "V5", Kind: Promised, Needs: fair,
-		Why:   "Fair is promised: actors that hand on a message in a ring do not keep one more from running, however long the ring is",
-		Check: check(func(e *Env) { e.starved(crowd{who: "a ring of 7 actors that hand on a message", busy: 7, throughput: 10}) }),
+		Why: "Fair is promised: actors that hand on a message in a ring do not keep one more from running, however long the ring is",
+		Check: check(func(e *Env) {
+			e.starved(crowd{who: "a ring of 7 actors that hand on a message", busy: 7, throughput: 10})
+		}),
 	},
 	{
 		Name: "actor/turn-others-many", Rule: "V5", Kind: Promised, Needs: fair,
-		Why:   "Fair is promised: among many actors that all have messages always, one more has its turn",
-		Check: check(func(e *Env) { e.starved(crowd{who: "12 actors that feed themselves", busy: 12, throughput: 5, alone: true}) }),
+		Why: "Fair is promised: among many actors that all have messages always, one more has its turn",
+		Check: check(func(e *Env) {
+			e.starved(crowd{who: "12 actors that feed themselves", busy: 12, throughput: 5, alone: true})
+		}),
 	},
 	{
 		Name: "actor/flood", Rule: "V5", Kind: Promised, Needs: fair,

@@ -43,6 +43,7 @@ type soakTarget struct {
 // soakCounts is what was counted in one system or, in the end, in all.
 type soakCounts struct {
 	systems, sent, handled, returned, undelivered, dropped, actors, failures int64
+	workers                                                                  int // the most at a time
 }
 
 func (c *soakCounts) add(o soakCounts) {
@@ -54,6 +55,7 @@ func (c *soakCounts) add(o soakCounts) {
 	c.dropped += o.dropped
 	c.actors += o.actors
 	c.failures += o.failures
+	c.workers = max(c.workers, o.workers)
 }
 
 // soakRound is one system and the book of its messages.
@@ -68,6 +70,7 @@ type soakRound struct {
 
 	handled, returned, undelivered atomic.Int64
 	spawned, stopped, failed       atomic.Int64
+	workers                        int // the most that were seen; trouble's until it is over
 
 	mu  sync.Mutex
 	err error // the first thing that was wrong
@@ -284,6 +287,7 @@ func (r *soakRound) send(rng *rand.Rand) {
 // trouble stops actors and spawns others until all parcels are sent.
 func (r *soakRound) trouble(rng *rand.Rand) {
 	for r.next.Load() < int64(len(r.parcels)) {
+		r.workers = max(r.workers, r.sys.Stats().Workers)
 		switch rng.IntN(4) {
 		case 0:
 			r.sys.Stop(r.targets[rng.IntN(soakTargets)].Load().ref)
@@ -368,18 +372,21 @@ func (s *suite) soakSystem(e *conformance.Env, parcels []soakParcel, seed uint64
 		r.targets[i].Store(&nobody)
 	}
 	// Whoever sends finds actors, not the guardian, which takes orders only.
-	for known := false; !known; {
-		r.tellGuardian(func(ctx *actor.Context) error {
-			for range soakTargets {
-				r.spawn(ctx, rng)
+	spawns := rand.New(rand.NewPCG(rng.Uint64(), 0))
+	var known atomic.Bool
+	r.tellGuardian(func(ctx *actor.Context) error {
+		for all := false; !all; {
+			r.spawn(ctx, spawns)
+			all = true
+			for i := range r.targets {
+				all = all && r.targets[i].Load() != &nobody
 			}
-			return nil
-		})
-		e.Settle()
-		known = true
-		for i := range r.targets {
-			known = known && r.targets[i].Load() != &nobody
 		}
+		known.Store(true)
+		return nil
+	})
+	for !known.Load() {
+		e.Settle()
 	}
 
 	var senders sync.WaitGroup
@@ -406,7 +413,7 @@ func (r *soakRound) balance() (soakCounts, error) {
 	st := r.sys.Stats()
 	c := soakCounts{
 		systems: 1, sent: parcels + r.orders.Load(), handled: r.handled.Load(), returned: r.returned.Load(), undelivered: r.undelivered.Load(),
-		dropped: int64(st.Dropped), actors: r.spawned.Load(), failures: r.failed.Load(),
+		dropped: int64(st.Dropped), actors: r.spawned.Load(), failures: r.failed.Load(), workers: r.workers,
 	}
 	r.mu.Lock()
 	err := r.err
@@ -484,6 +491,6 @@ func checkSoak(_ *testing.T, s *suite) outcome {
 		return nil
 	})
 	return outcome{err: err, seed: seed, notes: []string{fmt.Sprintf(
-		"conform-metric: clause=actor/soak seconds=%.1f systems=%d actors=%d failures=%d sent=%d handled=%d returned=%d undelivered=%d dropped=%d",
-		time.Since(begun).Seconds(), sum.systems, sum.actors, sum.failures, sum.sent, sum.handled, sum.returned, sum.undelivered, sum.dropped)}}
+		"conform-metric: clause=actor/soak seconds=%.1f systems=%d actors=%d failures=%d workers=%d sent=%d handled=%d returned=%d undelivered=%d dropped=%d",
+		time.Since(begun).Seconds(), sum.systems, sum.actors, sum.failures, sum.workers, sum.sent, sum.handled, sum.returned, sum.undelivered, sum.dropped)}}
 }
