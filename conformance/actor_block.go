@@ -75,8 +75,8 @@ var blockClauses = []Clause{
 				}
 			}
 			g.open()
-			// In which order senders are served nobody promises, so any message
-			// may be the next.
+			// Outside a bubble it is not known who came first, so any message may
+			// be the next; block-first-served is about the order.
 			for n := range waiting {
 				w.until("a waiting sender to go on", func() bool { return int(returned.Load()) > n })
 				if w.e.Exact {
@@ -101,6 +101,31 @@ var blockClauses = []Clause{
 				w.e.same("what Tell returned", finished(w, c), nil)
 			}
 			w.until("all messages to be handled", func() bool { return len(d.read()) == waiting+1 })
+		}),
+	},
+	{
+		Name: "actor/block-first-served", Rule: "FR-020", Needs: overlapEager,
+		Why: "of those who wait for room the one that came first is served first: otherwise a sender may wait for ever while others come and go",
+		Check: actors(func(w *world) {
+			if !w.e.Exact {
+				return // who came first cannot be told
+			}
+			const waiting = 6
+			for _, prio := range []func(any) int{nil, samePriority} {
+				d := &diary{}
+				r, g := w.hold(d.blocking(1, prio))
+				w.tell(r, 1)
+				var calls []*call[error]
+				for i := range waiting {
+					calls = append(calls, w.telling(context.Background(), r, i+2))
+					calls[i].blocks("the mailbox is full")
+				}
+				g.open()
+				for _, c := range calls {
+					w.e.same("what Tell returned", finished(w, c), nil)
+				}
+				w.reads(d, numbers(1, waiting+1)...)
+			}
 		}),
 	},
 	{
@@ -403,6 +428,40 @@ var turnClauses = []Clause{
 				turns := w.s.Stats().Turns
 				w.e.require(turns >= uint64(n/throughput), n, " messages were handled in ", turns, " turns, but a turn is ", throughput, " messages")
 			}
+		}),
+	},
+	{
+		Name: "actor/turn-system-first", Rule: "FR-004", Needs: overlapEager,
+		Why: "a turn begins with all system messages that wait, however many: the user message after them finds their work done",
+		Check: actors(func(w *world) {
+			const n = 40
+			parent := w.spawnPuppet()
+			var children []actor.Ref
+			w.in(parent, func(ctx *actor.Context) {
+				for range n {
+					children = append(children, w.born(ctx.Spawn(actor.Props{New: w.puppet})))
+				}
+			})
+			g := w.e.gate()
+			left := -1
+			w.ask(parent, func(*actor.Context) { g.pass() })
+			w.reached(g, 1)
+			for _, r := range children {
+				w.s.Stop(r)
+			}
+			w.gone(children...)
+			w.idle() // and each has told its parent
+			var done atomic.Bool
+			w.ask(parent, func(ctx *actor.Context) {
+				left = 0
+				for range ctx.Children() {
+					left++
+				}
+				done.Store(true)
+			})
+			g.open()
+			w.until("the parent to go on", done.Load)
+			w.e.require(left == 0 || !w.e.Exact, "a turn handled a user message while ", left, " of ", n, " children's ends waited to be heard of")
 		}),
 	},
 	{
