@@ -501,7 +501,7 @@ var turnClauses = []Clause{
 		Name: "actor/turn-others-at-all", Rule: "V5", Kind: Stochastic,
 		Why: "whatever others do, an actor that is ready has its turn some time: also where that is left to Go's scheduler, and Fair is not promised",
 		Check: check(func(e *Env) {
-			const most = 1_000_000
+			const most = 500_000
 			e.starved(crowd{who: "a pair of actors that feed each other", busy: 2, throughput: 10, most: most})
 			e.starved(crowd{who: "a flooded actor", busy: 1, throughput: 10, alone: true, backlog: 1000, outside: true, most: most})
 		}),

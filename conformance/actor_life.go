@@ -7,6 +7,7 @@ import (
 	"runtime"
 	"slices"
 	"sync"
+	"sync/atomic"
 
 	"github.com/dynolab/dyno/actor"
 )
@@ -700,7 +701,7 @@ var shutdownClauses = []Clause{
 
 // shutdownRace lets actors and goroutines send while the system is shut down.
 func shutdownRace(e *Env, rng *rand.Rand) {
-	const receivers, senders, each = 4, 4, 60
+	const receivers, senders, each = 4, 4, 120
 	w := e.world(actor.Config{})
 	defer w.abandon()
 	all := parcels(senders * each * 2)
@@ -718,7 +719,10 @@ func shutdownRace(e *Env, rng *rand.Rand) {
 			return nil
 		}))}))
 	}
-	after := rng.IntN(each)
+	// Everybody sends while the system goes down: it needs some turns for that,
+	// which come when senders yield.
+	after := rng.IntN(each / 2)
+	var down atomic.Bool
 	var calls []*call[error]
 	for s := range senders {
 		rng := sub(rng)
@@ -734,8 +738,9 @@ func shutdownRace(e *Env, rng *rand.Rand) {
 				p.sent(err)
 				if s == 0 && i == after {
 					_ = w.s.Shutdown(ended(errStop))
+					down.Store(true)
 				}
-				if rng.IntN(8) == 0 {
+				if down.Load() || rng.IntN(8) == 0 {
 					yield()
 				}
 			}
