@@ -56,6 +56,15 @@ type Promises struct {
 	// concurrency is limited to one.
 	StartOrder bool
 
+	// Fair: an actor that is ready has its turn before any other actor has had
+	// 128 turns more. Turns count, and not time, since how long a turn takes is
+	// the actor's affair; 128 of them leave room for a shortcut from a sender
+	// to its receiver, and for looking into some queues only now and then.
+	// Without it an actor that is ready has its turn some time: where actors
+	// are goroutines, as Go's scheduler decides, by which those that wake one
+	// another share time slices of 10 ms. It is about actors only.
+	Fair bool
+
 	// Deterministic: the same calls in the same order from one goroutine give
 	// the same results in the same order, every time, and have the actors
 	// handle the same messages in the same order.
@@ -80,6 +89,7 @@ func (p Promises) Lacks(need Promises) []string {
 		{"Overlap", need.Overlap, p.Overlap},
 		{"Eager", need.Eager, p.Eager},
 		{"StartOrder", need.StartOrder, p.StartOrder},
+		{"Fair", need.Fair, p.Fair},
 		{"Deterministic", need.Deterministic, p.Deterministic},
 		{"Parks", need.Parks, p.Parks},
 	} {

@@ -426,6 +426,33 @@ var synchronousClauses = []Clause{
 		}),
 	},
 	{
+		Name: "actor/run-asked-meanwhile", Rule: "FR-034",
+		Why: "a RunUntilIdle that finds somebody running actors returns at once, and whoever runs them goes on until all are idle, also if that is a sender that only waited for room",
+		Check: actors(func(w *world) {
+			if !w.s.Synchronous() {
+				return
+			}
+			d := &diary{}
+			r, other := w.spawn(d.blocking(1, nil)), w.spawn(actor.Props{New: hearing(d)})
+			inside, goOn := w.e.gate(), w.e.gate()
+			inside.open()
+			w.ask(r, func(*actor.Context) { // its mailbox is full
+				inside.pass()
+				goOn.pass()
+			})
+			w.tell(other, "other")
+			c := w.telling(context.Background(), r, "r") // runs r until there is room
+			w.e.waitFor("the sender to run the receiver")
+			<-inside.arrived
+			w.s.RunUntilIdle()
+			goOn.open()
+			w.e.same("what Tell returned", c.await(), nil)
+			got := d.read()
+			slices.Sort(got)
+			w.e.require(slices.Equal(got, []string{"other", "r"}), "RunUntilIdle was called while a sender ran actors, and when that is through the diary says “", quote(got), "”, want “other r”")
+		}),
+	},
+	{
 		Name: "actor/run-many-callers", Rule: "FR-034", Kind: Stochastic,
 		Why: "any number of goroutines may send and call RunUntilIdle at once: actors run on one of them, one at a time, and nothing is left over",
 		Check: check(func(e *Env) {
@@ -583,14 +610,14 @@ var actorLeftoverClauses = []Clause{
 	},
 	{
 		Name: "actor/workers-gone", Rule: "V5",
-		Why: "when a system is done its dispatcher has no worker left, and says so",
+		Why: "Done is closed when the dispatcher has no worker left, and not before: who waits for it may then take away what actors were using",
 		Check: actors(func(w *world) {
 			for range 10 {
 				w.in(w.spawnPuppet(), func(*actor.Context) {})
 			}
 			w.shutdown()
-			w.until("the workers to be gone", func() bool { return w.s.Stats().Workers == 0 },
-				func() string { return text("Stats counts ", w.s.Stats().Workers, " workers after the end") })
+			n := w.s.Stats().Workers
+			w.e.require(n == 0, "Stats counts ", n, " workers when Done is closed")
 		}),
 	},
 }

@@ -63,6 +63,51 @@ var messageClauses = []Clause{
 		}),
 	},
 	{
+		Name: "actor/tell-forged", Rule: "FR-033",
+		Why: "user code cannot make a system message: whatever value it sends is a user message like any other, in its place in the order, and nobody stops or fails of it",
+		Check: actors(func(w *world) {
+			forged := []any{
+				actor.StateStopping, actor.StateStopped, actor.Stopped, actor.Suspended, actor.Closed,
+				actor.ErrStopped, actor.ErrStopping, actor.ErrGoexit, actor.ErrDropped,
+				actor.Failure{Err: errA},
+				&actor.Failure{Err: errA},
+				actor.DeadLetter{},
+				&actor.SendError{Reason: errA},
+				&actor.PanicError{}, &actor.ShutdownError{},
+				actor.Ref{},
+				w.guardian(),
+				actor.PID{},
+				w.guardian().PID(),
+				actor.MailboxConfig{}.Policy,
+				actor.Stats{},
+				"stop", "kill", nil, w.s,
+			}
+			for _, m := range mailboxes {
+				if m.Capacity > 0 {
+					m.Capacity = len(forged)
+				}
+				var got []any
+				var n atomic.Int32
+				r := w.spawn(actor.Props{Mailbox: m, New: making(actor.ReceiveFunc(func(ctx *actor.Context, msg any) error {
+					if o, ok := msg.(*order); ok {
+						return o.do(ctx)
+					}
+					got = append(got, msg)
+					n.Add(1)
+					return nil
+				}))})
+				w.in(r, func(ctx *actor.Context) { w.tells(ctx, r, forged...) })
+				w.until("all messages to be handled", func() bool { return int(n.Load()) == len(forged) },
+					func() string { return text("only ", int(n.Load()), " of ", len(forged), " messages were handled") })
+				for i := range forged {
+					w.e.require(got[i] == forged[i], "message ", i+1, " arrived as ", got[i], ", want ", forged[i])
+				}
+				w.e.require(w.alive(r), "an actor has stopped because of a user message")
+				w.stop(r)
+			}
+		}),
+	},
+	{
 		Name: "actor/tell-only-queues", Rule: "FR-004",
 		Why: "to send queues and schedules and never runs the receiver: a sender can send with a lock held",
 		Check: actors(func(w *world) {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"sync/atomic"
+	"time"
 
 	"github.com/dynolab/dyno/actor"
 )
@@ -32,6 +33,94 @@ var systemClauses = []Clause{
 				w.e.fail("Done is closed while the system runs")
 			default:
 			}
+		}),
+	},
+	{
+		Name: "actor/guardian-props", Rule: "FR-001",
+		Why: "the user guardian is made from its props like any other actor, once: its hooks run, its mailbox has the bound they say, and it may spawn from the first moment",
+		Check: check(func(e *Env) {
+			d, made := &diary{}, 0
+			var child actor.Ref
+			w := e.world(actor.Config{Guardian: actor.Props{
+				Mailbox: actor.MailboxConfig{Policy: actor.DropNewest, Capacity: 2},
+				New: func() actor.Actor {
+					made++
+					return &staged{
+						receive: d.hear,
+						start: func(ctx *actor.Context) (err error) {
+							d.note("starts")
+							child, err = ctx.SpawnNamed("child", d.staged("child"))
+							return err
+						},
+						stop: func(*actor.Context) error {
+							d.note("stops")
+							return nil
+						},
+					}
+				},
+			}})
+			defer w.abandon()
+			w.reads(d, "starts", "child-starts")
+			w.e.require(made == 1, "Props.New of the guardian was called ", made, " times")
+			w.e.require(child.Path() == "/user/child", "the guardian's child is ", child.Path())
+			w.in(w.guardian(), func(ctx *actor.Context) {
+				w.tells(ctx, ctx.Self(), 1, 2)
+				w.returned(ctx.Tell(ctx.Self(), 3), ctx.Self(), 3, actor.ErrFull)
+			})
+			w.reads(d, "starts", "child-starts", "1", "2")
+			w.end()
+			w.reads(d, "starts", "child-starts", "1", "2", "child-stops", "stops")
+		}),
+	},
+	{
+		Name: "actor/system-clock", Rule: "V7",
+		Why: "dead letters and failures have the time of the system's clock and no other: tests and boards bring their own",
+		Check: check(func(e *Env) {
+			clock := &paces{}
+			w := e.world(actor.Config{Clock: clock})
+			defer w.abandon()
+			r := w.spawnPuppet()
+			w.tell(r, &order{func(ctx *actor.Context) error {
+				w.tells(ctx, r, "x", "y")
+				return errA
+			}})
+			failed := w.failed(r).Time
+			w.gone(r)
+			w.mu.Lock()
+			letters := w.letters
+			w.letters = nil
+			w.mu.Unlock()
+			w.e.require(len(letters) == 2, "there are ", len(letters), " dead letters, want 2")
+			times := []time.Time{failed, letters[0].Time, letters[1].Time}
+			for i, at := range times {
+				w.e.require(at.Equal(epoch.Add(time.Duration(i)*time.Hour)), "the failure and two dead letters are of ", times, ", want one after the other by the system's clock")
+			}
+			w.end()
+		}),
+	},
+	{
+		Name: "actor/stats-idle", Rule: "V5",
+		Why: "what a system has counted is exact whenever it is idle, and not only at the end: metrics are for looking at it while it lives",
+		Check: actors(func(w *world) {
+			if !w.e.Exact {
+				return // nobody can tell that it is idle
+			}
+			r, from := w.spawnPuppet(), w.spawnPuppet()
+			w.idle()
+			before := w.s.Stats()
+			const n = 10
+			for range n {
+				w.in(from, func(ctx *actor.Context) { w.tells(ctx, r, &order{func(*actor.Context) error { return nil }}) })
+			}
+			w.until("the messages to be counted", func() bool { return w.s.Stats().Messages == before.Messages+2*n },
+				func() string {
+					return text(2*n, " messages were handled, and Stats counts ", w.s.Stats().Messages-before.Messages)
+				})
+			after := w.s.Stats()
+			turns := after.Turns - before.Turns
+			w.e.require(turns >= n && turns <= 2*n, 2*n, " messages one after the other are ", turns, " turns, want from ", n, " to ", 2*n)
+			w.idle()
+			w.e.require(w.s.Stats() == after, "the Stats of an idle system change")
 		}),
 	},
 	{
@@ -156,6 +245,16 @@ var systemClauses = []Clause{
 			w.e.require(st.Failures == 1, "Stats.Failures is ", st.Failures, ", want 1")
 		}),
 	},
+}
+
+// epoch is when the clock of the checks begins.
+var epoch = time.Date(2000, 1, 1, 0, 0, 0, 0, time.UTC)
+
+// paces is a clock that goes on by an hour whenever it is looked at.
+type paces struct{ looks atomic.Int64 }
+
+func (c *paces) Now() time.Time {
+	return epoch.Add(time.Duration(c.looks.Add(1)-1) * time.Hour)
 }
 
 // FR-001, FR-007, FR-010: actors make actors.

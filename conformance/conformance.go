@@ -125,6 +125,10 @@ type Env struct {
 	Goroutines func() int
 	// Platform is what the machine can do.
 	Platform Platform
+	// Measured takes a figure that a check has found, such as the bound that an
+	// implementation keeps where the contract leaves it some room. Nil where
+	// nobody wants to know.
+	Measured func(value int, unit string)
 
 	mu    sync.Mutex
 	doing string
@@ -155,6 +159,13 @@ func (e *Env) release() {
 	e.mu.Unlock()
 	for _, g := range gates {
 		g.open()
+	}
+}
+
+// measured reports a figure.
+func (e *Env) measured(value int, unit string) {
+	if e.Measured != nil {
+		e.Measured(value, unit)
 	}
 }
 

@@ -45,6 +45,13 @@ var actorHostClauses = []hostClause{
 		},
 		check: checkMessagesCollected,
 	},
+	{
+		Clause: conformance.Clause{
+			Name: "actor/soak", Rule: "FR-009", Kind: conformance.Stochastic,
+			Why: "handled + returned to the sender + undelivered = sent, and order per sender, for as long as sends race with stops, failures and shutdowns; and nothing is left of the systems",
+		},
+		check: checkSoak,
+	},
 }
 
 // hosted is a system of a host clause. Its guardian carries out functions.

@@ -51,8 +51,11 @@ type wrongDispatcher struct {
 	started  bool
 	stopping bool
 	done     func()
-	gone     actor.Stats // of goroutines that have ended
-	kept     []any       // what should have been let go
+	gone     actor.Stats  // of goroutines that have ended
+	kept     []any        // what should have been let go
+	taken    int          // actors out of ready
+	waits    *wrongSender // who drives, and only as long as it has to wait; for some bugs only
+	free     []*wrongBox  // of actors that have stopped, for some bugs only
 	ended    chan struct{}
 }
 
@@ -66,7 +69,7 @@ func newWrongDispatcher(b actorBug, synchronous bool) actor.Dispatcher {
 	d := &wrongDispatcher{bug: b, ended: make(chan struct{})}
 	d.self = d
 	switch {
-	case b.any("one worker", "yield to the front", "newest ready actor first"):
+	case b.any("one worker", "yield to the front", "newest ready actor first", "newest ready actor first, but for every thousandth"):
 		d.most = 1
 	case b.is("worker lost with Goexit"):
 		d.most = 4 * runtime.GOMAXPROCS(0)
@@ -100,6 +103,14 @@ func (d *wrongDispatcher) Attach(cfg actor.MailboxConfig) actor.Port {
 	if d.bug.is("goroutine until the system ends") {
 		go func() { <-d.ended }()
 	}
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.bug.is("port used again") && len(d.free) > 0 {
+		b := d.free[0]
+		d.free = d.free[1:]
+		*b = wrongBox{d: d, cfg: cfg}
+		return b
+	}
 	b := &wrongBox{d: d, cfg: cfg}
 	if d.bug.is("system kept for ever") {
 		wrongLeft = append(wrongLeft, b)
@@ -113,6 +124,11 @@ func (d *wrongDispatcher) Stop(done func()) {
 	d.done = done
 	close(d.ended)
 	d.mu.Unlock()
+	if d.bug.is("done called with a worker left") {
+		d.done = nil // in the root's turn, so on a worker
+		done()
+		time.Sleep(time.Millisecond) // who waits comes first
+	}
 	if d.bug.is("goroutine left by Stop") {
 		go func() { <-make(chan int) }()
 	}
@@ -125,7 +141,7 @@ func (d *wrongDispatcher) AddStats(s *actor.Stats) {
 		s.Workers++
 	}
 	s.Workers += d.running
-	if d.bug.is("turns not counted") {
+	if d.bug.is("turns not counted") || d.bug.is("counted at the end only") && !d.stopping {
 		return
 	}
 	s.Turns += d.gone.Turns
@@ -181,8 +197,9 @@ func (d *wrongDispatcher) drive(w *wrongWorker) {
 	}()
 	for len(d.ready) > 0 {
 		i := 0
+		d.taken++
 		switch {
-		case d.bug.is("newest ready actor first"):
+		case d.bug.is("newest ready actor first"), d.bug.is("newest ready actor first, but for every thousandth") && d.taken%1000 != 0:
 			i = len(d.ready) - 1
 		case d.bug.is("ready actors in random order"):
 			i = rand.IntN(len(d.ready))
@@ -191,7 +208,7 @@ func (d *wrongDispatcher) drive(w *wrongWorker) {
 		d.ready = slices.Delete(d.ready, i, i+1)
 		d.mu.Unlock()
 		b.turn(w)
-		if d.bug.is("RunUntilIdle ends early") {
+		if d.bug.is("RunUntilIdle ends early") || d.waits != nil && len(d.waits.answer) > 0 {
 			break
 		}
 	}
@@ -294,7 +311,13 @@ func (b *wrongBox) push(it wrongItem) {
 	if bug.is("every seventh message lost") && b.sends%7 == 0 {
 		return
 	}
+	if bug.is("message lost when 10,000 wait") && len(b.items) >= 10_000 {
+		return
+	}
 	b.items = append(b.items, it)
+	if n := len(b.items); n > 1 && bug.is("every seventh message overtakes one") && b.sends%7 == 0 {
+		b.items[n-1], b.items[n-2] = b.items[n-2], b.items[n-1]
+	}
 	if bug.is("every seventh message doubled") && b.sends%7 == 0 {
 		b.items = append(b.items, it)
 	}
@@ -426,10 +449,11 @@ func (b *wrongBox) wake(most int) {
 	}
 }
 
-func (b *wrongBox) Wake(actor.Worker) {
+func (b *wrongBox) Wake(from actor.Worker) {
 	b.d.mu.Lock()
 	defer b.d.mu.Unlock()
 	switch bug := b.d.bug; {
+	case bug.is("system message of an actor wakes nobody") && from != nil:
 	case bug.is("idle actor not woken by system messages") && b.phase == wrongAsleep && b.sends > 0:
 	case bug.is("suspended actor not woken"):
 		b.wake(wrongAsleep)
@@ -484,7 +508,11 @@ func (b *wrongBox) runAndWait(ctx context.Context, s *wrongSender, from actor.Wo
 	if from == nil {
 		d.driving = true
 		d.running++
+		if d.bug.is("waiting sender runs no more than it must") {
+			d.waits = s
+		}
 		d.drive(d.lone)
+		d.waits = nil
 		d.driving = false
 		d.running--
 	} else {
@@ -518,6 +546,9 @@ func (b *wrongBox) admit() {
 		}
 		s := b.senders[0]
 		b.senders = b.senders[1:]
+		if n := len(b.senders); n > 0 && bug.is("last sender served first") {
+			s, b.senders[n-1] = b.senders[n-1], s
+		}
 		b.push(s.wrongItem)
 		s.answer <- nil
 	}
@@ -525,6 +556,19 @@ func (b *wrongBox) admit() {
 
 func (b *wrongBox) Close() {
 	bug := b.d.bug
+	if bug.is("message lost that comes during Close") {
+		b.d.mu.Lock()
+		items := b.items
+		b.items = nil
+		b.d.mu.Unlock()
+		for _, it := range items {
+			b.cell.Undelivered(it.msg, actor.ErrStopped)
+		}
+		time.Sleep(time.Millisecond) // the moment in which it matters
+		b.d.mu.Lock()
+		b.items = nil
+		b.d.mu.Unlock()
+	}
 	b.d.mu.Lock()
 	b.shut = true
 	items, senders := b.items, b.senders
@@ -572,6 +616,7 @@ func (b *wrongBox) Close() {
 
 // pop returns the next message.
 func (b *wrongBox) pop() (msg any, ok bool) {
+	bug := b.d.bug
 	b.d.mu.Lock()
 	defer b.d.mu.Unlock()
 	if len(b.items) == 0 || b.batch == 0 && b.d.bug.any("what comes in a turn overlooked", "late message overlooked") {
@@ -580,6 +625,13 @@ func (b *wrongBox) pop() (msg any, ok bool) {
 	msg = b.take(b.first())
 	b.batch--
 	b.admit()
+	switch {
+	case bug.is("nil taken for nothing") && msg == nil:
+		return nil, false
+	case bug.is("user message taken for a system message") && msg == any(actor.StateStopping):
+		b.cell.Undelivered(msg, actor.ErrStopped)
+		return nil, false
+	}
 	return msg, true
 }
 
@@ -653,6 +705,7 @@ func (b *wrongBox) rest(v actor.Verdict) {
 		again = again || bug.is("BeginTurn's answer ignored") && len(b.items) > 0
 	case actor.Stopped:
 		b.phase = wrongFinished
+		b.d.free = append(b.d.free, b)
 		return
 	}
 	if again {
@@ -666,11 +719,11 @@ func wrongActorImpl(b actorBug, synchronous bool) dyno.Impl {
 	impl := dyno.Impl{
 		Name:          "wrong",
 		Idea:          string(b),
-		Promises:      dyno.Promises{Overlap: true, Eager: true, Parks: true},
+		Promises:      dyno.Promises{Overlap: true, Eager: true, Fair: true, Parks: true},
 		NewDispatcher: func() actor.Dispatcher { return newWrongDispatcher(b, synchronous) },
 	}
 	if synchronous {
-		impl.Promises = dyno.Promises{Deterministic: true, Parks: true}
+		impl.Promises = dyno.Promises{Fair: true, Deterministic: true, Parks: true}
 	}
 	return impl
 }

@@ -33,6 +33,7 @@
 //	actor/system-collected     nothing keeps a system that is done (weak pointers)
 //	actor/stopped-collected    a Ref keeps of a stopped actor a shell only
 //	actor/messages-collected   an idle mailbox keeps no message
+//	actor/soak                 sends race with stops, failures and shutdowns for as long as DYNO_SOAK says
 //
 // The linearizability check has three answers. A history that could not be
 // decided in time is neither good nor bad: the clause is then reported as

@@ -6,6 +6,7 @@ import (
 	"os"
 	"regexp"
 	"runtime"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -64,16 +65,18 @@ type settings struct {
 	groups   int           // for group/dropped-groups
 	queued   int           // for group/queued-task-bytes
 	queueing time.Duration // for the same: submitting is given up after this
+	soaking  time.Duration // for actor/soak
 }
 
 // readSettings reads DYNO_SEED and DYNO_SOAK.
 func readSettings(getenv func(string) string, short, race bool) (settings, error) {
-	set := settings{seed: rand.Uint64(), rounds: 10, programs: 200, hists: 500, groups: 50_000, queued: 100_000, queueing: 500 * time.Millisecond}
+	set := settings{seed: rand.Uint64(), rounds: 10, programs: 200, hists: 500, groups: 50_000, queued: 100_000, queueing: 500 * time.Millisecond, soaking: 300 * time.Millisecond}
 	if race {
 		set.programs, set.hists, set.groups, set.queued = 100, 200, 10_000, 20_000
 	}
 	if short {
 		set.rounds, set.programs, set.hists, set.groups, set.queued = 3, 50, 100, 5_000, 10_000
+		set.soaking = 50 * time.Millisecond
 	}
 	if v := getenv("DYNO_SOAK"); v != "" {
 		n, err := strconv.Atoi(v)
@@ -84,6 +87,7 @@ func readSettings(getenv func(string) string, short, race bool) (settings, error
 		set.programs, set.hists = max(set.programs, 10*n), max(set.hists, 10*n)
 		set.groups, set.queued = max(set.groups, min(1000*n, 1_000_000)), max(set.queued, min(1000*n, 1_000_000))
 		set.queueing = 10 * time.Second
+		set.soaking = max(set.soaking, time.Duration(n)*200*time.Millisecond)
 	}
 	if v := getenv("DYNO_SEED"); v != "" {
 		n, err := strconv.ParseUint(v, 0, 64)
@@ -113,6 +117,9 @@ type suite struct {
 	set   settings
 	limit time.Duration // of one run of a check, in real time
 	pkg   string        // import path of the package that called Run
+
+	// measured takes the figures of the clause that is being run; or nil.
+	measured func(value int, unit string)
 }
 
 // hostClause is a clause that needs more than an Env.
@@ -135,6 +142,9 @@ func (s *suite) clause(t *testing.T, c conformance.Clause) {
 		s.report(t, c, outcome{skip: why})
 		return
 	}
+	worst := map[string]int{} // figure by unit
+	s.measured = func(value int, unit string) { worst[unit] = max(worst[unit], value) }
+	defer func() { s.measured = nil }()
 	for i := range s.set.runs() {
 		if s.set.soak > 1 && i == s.set.soak/2 {
 			stop, err := startLoad(t.Name())
@@ -149,7 +159,12 @@ func (s *suite) clause(t *testing.T, c conformance.Clause) {
 			return
 		}
 	}
-	s.report(t, c, outcome{})
+	var notes []string
+	for unit, value := range worst {
+		notes = append(notes, fmt.Sprintf("conform-metric: clause=%s value=%d unit=%s", c.Name, value, unit))
+	}
+	slices.Sort(notes)
+	s.report(t, c, outcome{notes: notes})
 }
 
 func (s *suite) hostClause(t *testing.T, c hostClause) {
@@ -211,6 +226,7 @@ func (s *suite) env(seed uint64) *conformance.Env {
 		Seed:     seed,
 		Rounds:   s.set.rounds,
 		Platform: conformance.Platform{Goexit: true, RuntimePanics: true, Stacks: true, Heap: true},
+		Measured: s.measured,
 	}
 }
 

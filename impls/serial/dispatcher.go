@@ -35,6 +35,7 @@ type Dispatcher struct {
 	rng     *rand.Rand // nil for FIFO
 	ready   ring[*box] // scheduled actors
 	running bool       // somebody runs actors
+	asked   bool       // RunUntilIdle was called meanwhile
 	parked  int        // senders that wait for room while another goroutine runs actors
 	started bool
 }
@@ -87,19 +88,22 @@ func (d *Dispatcher) Dispatcher() actor.Dispatcher { return d }
 func (d *Dispatcher) RunUntilIdle() {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	if !d.running {
-		d.run(context.Background(), nil)
+	if d.running {
+		d.asked = true
+		return
 	}
+	d.run(context.Background(), nil)
 }
 
 // run makes the calling goroutine the one that runs actors, until none is ready
-// or s, if it is not nil, needs no more and nobody else does. mu is held, and
-// nobody runs actors.
+// or s, if it is not nil, needs no more and nobody else does: neither a sender
+// that waits nor a caller of RunUntilIdle who was told that somebody runs them.
+// mu is held, and nobody runs actors.
 func (d *Dispatcher) run(ctx context.Context, s *sender) {
-	d.running = true
+	d.running, d.asked = true, false
 	defer func() { d.running = false }()
 	d.drive(ctx, s)
-	if d.parked > 0 {
+	if d.parked > 0 || d.asked {
 		d.drive(ctx, nil)
 	}
 }
