@@ -162,6 +162,17 @@ Unit B/op better=lower
 Unit allocs/op better=lower
 Unit B/task better=lower
 Unit allocs/task better=lower
+Unit B/msg better=lower
+Unit allocs/msg better=lower
+Unit B/actor better=lower
+Unit stop-ns/actor better=lower
+Unit p50-ns better=lower
+Unit p99-ns better=lower
+Unit p99.9-ns better=lower
+Unit max-ns better=lower
+Unit backlog better=lower
+Unit backlog-mean better=lower
+Unit backlog-end better=lower
 pkg: example.com/b
 # skip: case=BenchmarkAbsent-2 reason="needs a board"
 # hole: pkg=example.com/c reason="does not build"
