@@ -85,7 +85,7 @@ func TestMemoryOfActors(t *testing.T) {
 			if v < 63 || v > 80 {
 				t.Errorf("%s: %v B/actor, want a node's", name, v)
 			}
-		case v < 2048 || v > 6000:
+		case v < 2048 || v > 16_384: // the race detector makes stacks larger
 			t.Errorf("%s: %v B/actor, want a goroutine's", name, v)
 		}
 		impl := name[strings.Index(name, "impl="):]
@@ -173,6 +173,9 @@ func TestMeterReports(t *testing.T) {
 
 // A run that has lost a message has no figure.
 func TestLostMessagesHaveNoFigure(t *testing.T) {
+	if checked {
+		t.Skip("builds with invariants notice that the dispatcher is wrapped")
+	}
 	out, ok := output(t, "loses", "^BenchmarkActor$", "1x")
 	if ok {
 		t.Errorf("success")
