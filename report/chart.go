@@ -109,15 +109,7 @@ func Chart(w io.Writer, c *lab.Comparison, t lab.Table, r lab.Row) error {
 // one for each column but the base, with a mark if it has a ratio. ErrNoChart
 // means that there is nothing to draw.
 func Overview(w io.Writer, c *lab.Comparison, t lab.Table) error {
-	colors := make([]color.RGBA, len(t.Cols))
-	next := 0
-	for i, col := range t.Cols {
-		colors[i] = reference
-		if !col.Ref {
-			colors[i] = series[next%len(series)]
-			next++
-		}
-	}
+	colors := columnColors(t)
 	var (
 		marks  []mark
 		labels [][]string
@@ -166,6 +158,20 @@ func Overview(w io.Writer, c *lab.Comparison, t lab.Table) error {
 	return writeSVG(w, p, axis, labelTable{marks, labels, style(8.5)}, font.Length(chartExtra+overviewLine*y))
 }
 
+// columnColors returns a colour for each column of t: grey for references.
+func columnColors(t lab.Table) []color.RGBA {
+	colors := make([]color.RGBA, len(t.Cols))
+	next := 0
+	for i, col := range t.Cols {
+		colors[i] = reference
+		if !col.Ref {
+			colors[i] = series[next%len(series)]
+			next++
+		}
+	}
+	return colors
+}
+
 // A mark is one value with its interval at height y. at is NaN if there is no
 // value, lo and hi are not finite if there is no interval.
 type mark struct {
@@ -203,19 +209,25 @@ func newPlot(marks []mark, base float64) (*plot.Plot, error) {
 	p.Y.LineStyle.Width = 0
 	p.X.LineStyle.Color = ink
 	p.X.Scale = plot.LogScale{}
-	// A little air, and at least a factor of two, so that noise does not fill
-	// the picture.
-	p.X.Min, p.X.Max = lo/1.08, hi*1.08
-	if p.X.Max < 2*p.X.Min {
-		mid := math.Sqrt(p.X.Min * p.X.Max)
-		p.X.Min, p.X.Max = mid/math.Sqrt2, mid*math.Sqrt2
-	}
+	p.X.Min, p.X.Max = widen(lo, hi)
 	p.Add(verticals{})
 	if !math.IsNaN(base) {
 		p.Add(baseLine(base))
 	}
 	p.Add(whiskers(marks))
 	return p, nil
+}
+
+// widen returns the ends of a logarithmic axis for values from lo to hi: with a
+// little air, and at least a factor of two apart, so that noise does not fill
+// the picture.
+func widen(lo, hi float64) (float64, float64) {
+	lo, hi = lo/1.08, hi*1.08
+	if hi < 2*lo {
+		mid := math.Sqrt(lo * hi)
+		lo, hi = mid/math.Sqrt2, mid*math.Sqrt2
+	}
+	return lo, hi
 }
 
 // style returns an upright sans serif style of size points.
@@ -306,14 +318,27 @@ type labelTable struct {
 // labelGap is the room between the columns of a labelTable.
 const labelGap = 9
 
-// widths returns the columns' widths and their sum, gaps included.
-func (l labelTable) widths() (columns []vg.Length, total vg.Length) {
-	for _, row := range l.cells {
+// sideLabels is text right of a picture, which needs room for it.
+type sideLabels interface {
+	plot.Plotter
+	room() vg.Length
+}
+
+// room implements sideLabels.
+func (l labelTable) room() vg.Length {
+	_, total := columnWidths(l.style, l.cells)
+	return total
+}
+
+// columnWidths returns the widths of the columns of cells and their sum, gaps
+// included.
+func columnWidths(style text.Style, cells [][]string) (columns []vg.Length, total vg.Length) {
+	for _, row := range cells {
 		for i, s := range row {
 			if i == len(columns) {
 				columns = append(columns, 0)
 			}
-			columns[i] = max(columns[i], l.style.Width(s))
+			columns[i] = max(columns[i], style.Width(s))
 		}
 	}
 	for _, w := range columns {
@@ -324,7 +349,7 @@ func (l labelTable) widths() (columns []vg.Length, total vg.Length) {
 
 func (l labelTable) Plot(c draw.Canvas, p *plot.Plot) {
 	_, y := p.Transforms(&c)
-	columns, _ := l.widths()
+	columns, _ := columnWidths(l.style, l.cells)
 	for i, m := range l.marks {
 		s := l.style
 		if m.color == reference {
@@ -394,15 +419,14 @@ func formatTick(v float64, unit string) string {
 //
 // The text below the axis is not the plot's own: on a logarithmic scale plot
 // reserves room for that as if its middle lay at the mean of the ends.
-func writeSVG(w io.Writer, p *plot.Plot, axis string, labels labelTable, height font.Length) error {
+func writeSVG(w io.Writer, p *plot.Plot, axis string, labels sideLabels, height font.Length) error {
 	p.Add(labels)
 	c := vgsvg.NewWith(vgsvg.UseWH(chartWidth, height))
 	margin := vg.Points(10)
 	page := draw.Crop(draw.New(c), margin, -margin, margin, -margin)
 	below := style(10)
 	below.YAlign = text.YBottom
-	_, right := labels.widths()
-	plotted := draw.Crop(page, 0, -right, below.Height(axis)+vg.Points(4), 0)
+	plotted := draw.Crop(page, 0, -labels.room(), below.Height(axis)+vg.Points(4), 0)
 	p.Draw(plotted)
 	data := p.DataCanvas(plotted)
 	below.XAlign = text.XCenter

@@ -20,10 +20,11 @@ func Markdown(w io.Writer, c *lab.Comparison) error {
 }
 
 // pictures are the files of a report's charts, relative to its document: by
-// row of the first table, and the overview.
+// row and by curve of the first table, and the overview.
 type pictures struct {
 	overview string
 	rows     map[int]string
+	curves   map[int]string
 }
 
 func markdown(w io.Writer, c *lab.Comparison, title string, pics *pictures) error {
@@ -48,6 +49,9 @@ func markdown(w io.Writer, c *lab.Comparison, title string, pics *pictures) erro
 				fmt.Fprintf(&b, "![Ratios of all benchmarks](%s)\n\n", pics.overview)
 			}
 		}
+		if i == 0 {
+			curvesMarkdown(&b, t, pics)
+		}
 		fmt.Fprintf(&b, "%s\n\n", drawMarkdown(detail(c, t)))
 		if i == 0 && pics != nil {
 			for r := range t.Rows {
@@ -68,6 +72,22 @@ func markdown(w io.Writer, c *lab.Comparison, title string, pics *pictures) erro
 	circumstancesMarkdown(&b, c)
 	_, err := w.Write(append(bytes.TrimRight(b.Bytes(), "\n"), '\n'))
 	return err
+}
+
+// curvesMarkdown shows the curves of t, each as a table, and drawn if there is a
+// picture of it.
+func curvesMarkdown(b *bytes.Buffer, t lab.Table, pics *pictures) {
+	curves := t.Curves()
+	for i, curve := range curves {
+		fmt.Fprintf(b, "### %s\n\n", escape(curveName(curve)))
+		if pics != nil && pics.curves[i] != "" {
+			fmt.Fprintf(b, "![%s](%s)\n\n", escape(curveName(curve)), pics.curves[i])
+		}
+		fmt.Fprintf(b, "%s\n\n", drawMarkdown(curveTable(t, curve)))
+	}
+	if len(curves) > 0 {
+		b.WriteString("### All benchmarks\n\n")
+	}
 }
 
 // holesMarkdown lists everything that was due and is missing, and what skipped

@@ -18,6 +18,8 @@ import (
 	"strings"
 	"testing"
 
+	"gonum.org/v1/plot/vg"
+
 	"github.com/dynolab/dyno/lab"
 )
 
@@ -454,6 +456,127 @@ func TestConformGolden(t *testing.T) {
 	}
 }
 
+// Rows that differ in one number are drawn as curves, with a table each, and not
+// one by one.
+func TestCurves(t *testing.T) {
+	c := compare(t, "testdata/curves.bench")
+	out := filepath.Join(t.TempDir(), "run.md")
+	if err := Write(c, out); err != nil {
+		t.Fatal(err)
+	}
+	files := tree(t, filepath.Dir(out))
+	golden(t, "curves.md", files["run.md"])
+	golden(t, "curve.svg", files["run/Actor-workload=ring-2-by-actors.svg"])
+	var pictures []string
+	for _, l := range regexp.MustCompile(`!\[[^]]*\]\(([^)]*)\)`).FindAllSubmatch(files["run.md"], -1) {
+		pictures = append(pictures, string(l[1]))
+		wellFormed(t, pictures[len(pictures)-1], files[string(l[1])])
+	}
+	if want := []string{
+		"run/overview.svg", "run/Actor-workload=ring-2-by-actors.svg", "run/Actor-workload=big-by-GOMAXPROCS.svg", "run/Actor-workload=count-2.svg",
+	}; !slices.Equal(pictures, want) || len(files) != 1+len(want) {
+		t.Errorf("pictures %q, want %q, and %d files", pictures, want, len(files))
+	}
+	ring := string(files["run/Actor-workload=ring-2-by-actors.svg"])
+	for _, want := range []string{">missing<", ">100k<", ">×", ">ref-mutex-cond<"} {
+		if !strings.Contains(ring, want) {
+			t.Errorf("no %s in the picture", want)
+		}
+	}
+	// Nobody measured lockbased there.
+	if big := string(files["run/Actor-workload=big-by-GOMAXPROCS.svg"]); strings.Contains(big, "lockbased") {
+		t.Error("a line without a point has a label")
+	}
+}
+
+// Where a value is missing the line has a gap, and no bridge.
+func TestCurveGap(t *testing.T) {
+	table := lab.Table{Unit: "ns/op", Cols: []lab.Column{{Name: "a"}, {Name: "ref-b", Ref: true}}}
+	for i, v := range []float64{10, 0, 30, 40} {
+		a := lab.Cell{N: 6, Center: v, Lo: v - 1, Hi: v + 1}
+		if v == 0 {
+			a = lab.Cell{Verdict: lab.Missing, Hole: true}
+		}
+		table.Rows = append(table.Rows, lab.Row{
+			Name:  fmt.Sprintf("X/n=%d", i+1),
+			Cells: []lab.Cell{a, {N: 1, Center: -1}}, // which has no logarithm
+		})
+	}
+	curve := table.Curves()[0]
+	lines := newCurveLines(table, curve)
+	if len(lines) != 1 || len(lines[0].points) != 3 || !lines[0].points[0].gap || lines[0].points[1].gap {
+		t.Errorf("lines %+v, want one with a gap behind its first of three points", lines)
+	}
+	draw := func() (string, error) {
+		var b strings.Builder
+		err := CurveChart(&b, &lab.Comparison{Alpha: 0.05}, table, curve)
+		return b.String(), err
+	}
+	gap, err := draw()
+	if err != nil {
+		t.Fatal(err)
+	}
+	table.Rows[1].Cells[0] = lab.Cell{N: 1, Center: 20}
+	whole, err := draw()
+	if err != nil {
+		t.Fatal(err)
+	}
+	// Two stretches of line more; a point without an interval is hollow.
+	if g, w := strings.Count(gap, "stroke-width:1.5"), strings.Count(whole, "stroke-width:1.5"); g != 1 || w != 3 {
+		t.Errorf("%d stretches of line with a gap and %d without, want 1 and 3", g, w)
+	}
+	for i := range table.Rows {
+		table.Rows[i].Cells[0] = lab.Cell{Verdict: lab.Missing}
+	}
+	if _, err := draw(); !errors.Is(err, ErrNoChart) {
+		t.Errorf("nothing to draw: %v", err)
+	}
+}
+
+func TestSpread(t *testing.T) {
+	for _, c := range []struct {
+		places []vg.Length
+		want   []vg.Length
+	}{
+		{nil, []vg.Length{}},
+		{[]vg.Length{50}, []vg.Length{50}},
+		{[]vg.Length{-5, 120}, []vg.Length{0, 100}},
+		{[]vg.Length{50, 20, 80}, []vg.Length{50, 20, 80}},
+		{[]vg.Length{50, 50}, []vg.Length{45, 55}},
+		{[]vg.Length{52, 50, 20}, []vg.Length{56, 46, 20}},
+		{[]vg.Length{99, 98, 97}, []vg.Length{100, 90, 80}},
+		{[]vg.Length{1, 2, 3, 30}, []vg.Length{0, 10, 20, 30}},
+		{[]vg.Length{1, 2, 3, 25}, []vg.Length{0, 10, 20, 30}},
+	} {
+		got := spread(c.places, 10, 0, 100)
+		if !slices.EqualFunc(got, c.want, func(a, b vg.Length) bool { return math.Abs(float64(a-b)) < 1e-9 }) {
+			t.Errorf("spread(%v) = %v, want %v", c.places, got, c.want)
+		}
+	}
+	// More than there is room for: still in order and apart.
+	var many []vg.Length
+	for i := range 20 {
+		many = append(many, vg.Length(i%7))
+	}
+	got := slices.Sorted(slices.Values(spread(many, 10, 0, 100)))
+	for i := 1; i < len(got); i++ {
+		if got[i]-got[i-1] < 9.999 {
+			t.Errorf("too close: %v", got)
+			break
+		}
+	}
+}
+
+func TestFormatCount(t *testing.T) {
+	for v, want := range map[float64]string{
+		1: "1", 2: "2", 0.5: "0.5", 999: "999", 1000: "1k", 2500: "2.5k", 1e6: "1M", 3e9: "3G", 1e13: "1e+13",
+	} {
+		if got := formatCount(v); got != want {
+			t.Errorf("formatCount(%v) = %s, want %s", v, got, want)
+		}
+	}
+}
+
 // Failure to write is passed on.
 func TestWriteErrors(t *testing.T) {
 	c := interleaved(t)
@@ -464,8 +587,12 @@ func TestWriteErrors(t *testing.T) {
 		"csv":      func(w io.Writer) error { return CSV(w, c) },
 		"json":     func(w io.Writer) error { return JSON(w, c) },
 		"chart":    func(w io.Writer) error { return Chart(w, c, c.Tables[0], c.Tables[0].Rows[0]) },
-		"conform":  func(w io.Writer) error { return ConformText(w, m, TextOptions{}) },
-		"matrix":   func(w io.Writer) error { return ConformMarkdown(w, m) },
+		"curve": func(w io.Writer) error {
+			c := compare(t, "testdata/curves.bench")
+			return CurveChart(w, c, c.Tables[0], c.Tables[0].Curves()[0])
+		},
+		"conform": func(w io.Writer) error { return ConformText(w, m, TextOptions{}) },
+		"matrix":  func(w io.Writer) error { return ConformMarkdown(w, m) },
 	} {
 		if err := f(failing{}); !errors.Is(err, errFull) {
 			t.Errorf("%s: %v", name, err)

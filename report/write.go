@@ -12,8 +12,9 @@ import (
 	"github.com/dynolab/dyno/lab"
 )
 
-// Write writes c as a markdown document, out, and its charts: one for each
-// benchmark in the first unit, and one of all ratios. The charts go into a
+// Write writes c as a markdown document, out, and its charts in the first unit:
+// one of all ratios, one for each curve, and one for each benchmark that is on
+// none. The charts go into a
 // folder beside it, named like the document without its extension. What is
 // there under the same names is replaced.
 //
@@ -21,7 +22,7 @@ import (
 func Write(c *lab.Comparison, out string) error {
 	stem := strings.TrimSuffix(filepath.Base(out), filepath.Ext(out))
 	folder := filepath.Join(filepath.Dir(out), stem)
-	pics := &pictures{rows: make(map[int]string)}
+	pics := &pictures{rows: make(map[int]string), curves: make(map[int]string)}
 	chart := func(name string, draw func(io.Writer) error) (string, error) {
 		var b bytes.Buffer
 		err := draw(&b)
@@ -49,7 +50,24 @@ func Write(c *lab.Comparison, out string) error {
 			pics.overview = file
 		}
 		taken := map[string]bool{"overview": true}
+		drawn := make(map[int]bool) // rows on curves
+		for i, curve := range t.Curves() {
+			file, err := chart(fileName(curveName(curve), taken)+".svg", func(w io.Writer) error { return CurveChart(w, c, t, curve) })
+			if err != nil {
+				return err
+			}
+			if file == "" {
+				continue
+			}
+			pics.curves[i] = file
+			for _, p := range curve.Points {
+				drawn[p.Row] = true
+			}
+		}
 		for i, r := range t.Rows {
+			if drawn[i] {
+				continue
+			}
 			file, err := chart(fileName(benchmark(r), taken)+".svg", func(w io.Writer) error { return Chart(w, c, t, r) })
 			if err != nil {
 				return err

@@ -68,6 +68,8 @@ type openLoop struct {
 	meter    Meter // nil: messages are sent without regard to time
 	interval int64
 
+	_ [64]byte // both read what is in front, and each writes its own
+
 	// The sender's.
 	ring []timed
 	sent int64

@@ -12,7 +12,9 @@ func Pairs() Actor {
 }
 
 // PairsCurve is Pairs with as many actors as its variants say: how the price of
-// a message rises when the actors no longer fit into a processor's caches.
+// a message rises when all of them have one and do not fit into a processor's
+// caches. A scheduler may let a pair go on for a while; with [RingCurve] it
+// cannot.
 func PairsCurve() []Actor {
 	var curve []Actor
 	for _, actors := range []int{2, 20, 200, 20_000, 200_000, 1_000_000} {
@@ -27,6 +29,7 @@ func pairs(count int, variant string) Actor {
 		Name:    "pairs",
 		Variant: variant,
 		Doc:     "1,000 pairs of actors, or the number given, send a message to and fro all at once: whether many hops at once cost less",
+		Actors:  2 * count,
 		Prepare: k.onActors,
 		Refs:    k.refs(),
 	}

@@ -25,6 +25,11 @@ type Actor struct {
 	// Messages is how many messages an operation is made of; 0 means 1.
 	Messages int
 
+	// Actors is how many actors a run has from its preparation to its end, where
+	// that number is what variants differ in, and 0 elsewhere. What such an
+	// actor keeps in memory is worth a figure too.
+	Actors int
+
 	// Open says that the workload is an open loop: messages are sent at times
 	// that are fixed beforehand, so that its figures are latencies and not the
 	// time of an operation. It needs a Meter.
@@ -67,10 +72,11 @@ type Setting struct {
 	// NewDispatcher makes what runs the actors: the field of [dyno.Impl].
 	NewDispatcher func() actor.Dispatcher
 
-	// Ops is how many operations Do will be asked for in all, if that is known,
-	// and 0 if not. A workload may leave out actors that so few operations
-	// never reach: one operation among a million actors reaches one or two, and
-	// a look at which benchmarks there are should not cost a second each.
+	// Ops is how many operations Do will be asked for in all if nobody is
+	// interested in a figure, and 0 otherwise. A workload may leave out actors
+	// that so few operations never reach: one operation among a million actors
+	// reaches one or two, and a look at which benchmarks there are should not
+	// cost a second each.
 	Ops int
 
 	// Meter, if not nil, is told what is worth knowing beside the time of Do.
@@ -78,7 +84,8 @@ type Setting struct {
 }
 
 // Meter measures what only a workload knows when to measure. The workload
-// calls its methods one at a time.
+// calls each method by one goroutine at a time, Latency and Backlog by
+// different ones, and Now by any number.
 type Meter interface {
 	// Now returns a time that never goes back, in nanoseconds.
 	Now() int64
@@ -87,8 +94,9 @@ type Meter interface {
 	// to be sent to the moment it was handled.
 	Latency(ns int64)
 
-	// Backlog books how many messages had been sent and not been handled at
-	// some moment.
+	// Backlog books how many messages had been sent and not been handled when
+	// the next one was sent. It is called once for each operation, in time's
+	// order.
 	Backlog(n int)
 
 	// Idle says that n actors are there that have nothing to do, and have been

@@ -17,6 +17,13 @@ import (
 // workload might divide by or round to.
 var actorCounts = []int{1, 2, 3, 4, 5, 7, 8, 9, 99, 100, 101, 119, 120, 121, 239, 240, 241, 255, 256, 257, 999, 1000, 1001, 1021, 1023, 1025, 2001, 5000, 8191, 8192, 20_001}
 
+// isCurve reports whether w is a point of a curve: a workload with another number
+// of actors.
+func isCurve(w workloads.Actor) bool {
+	key, _, _ := strings.Cut(w.Variant, "=")
+	return key == "actors" || key == "shuffled" || key == "producers"
+}
+
 // actorScale returns which numbers of operations to use for a workload. The race
 // detector is slow, and allows a process no more than 8,128 goroutines.
 func actorScale(w workloads.Actor) []int {
@@ -158,7 +165,17 @@ func TestActorNames(t *testing.T) {
 		"workload=pairs/actors=1000000" + refs,
 		"workload=pingpong" + refs,
 		"workload=priority: ref-chan-buffered ref-mutex-cond",
-		"workload=ring" + refs,
+		"workload=ring" + refs + " ref-floor",
+		"workload=ring/actors=2" + refs + " ref-floor",
+		"workload=ring/actors=10" + refs + " ref-floor",
+		"workload=ring/actors=1000" + refs + " ref-floor",
+		"workload=ring/actors=10000" + refs + " ref-floor",
+		"workload=ring/actors=100000" + refs + " ref-floor",
+		"workload=ring/actors=1000000" + refs + " ref-floor",
+		"workload=ring/shuffled=1000" + refs + " ref-floor",
+		"workload=ring/shuffled=10000" + refs + " ref-floor",
+		"workload=ring/shuffled=100000" + refs + " ref-floor",
+		"workload=ring/shuffled=1000000" + refs + " ref-floor",
 		"workload=spawn" + refs,
 	}
 	var got []string

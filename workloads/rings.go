@@ -2,6 +2,7 @@ package workloads
 
 import (
 	"errors"
+	"math/rand/v2"
 	"strconv"
 
 	"github.com/dynolab/dyno/actor"
@@ -14,11 +15,12 @@ import (
 // prepared: what a first message costs is for spawn to say.
 type rings struct {
 	*score
-	size   int // actors in a ring
-	nodes  []ringNode
-	tokens []token // one for each ring
-	turn   int     // the ring that gets the first of the next odd hops
-	hops   []int   // of each ring in all
+	size   int        // actors in a ring
+	nodes  []ringNode // in the order in which they are spawned
+	order  []int32    // the nodes' indexes ring by ring, nil if that is their order anyway
+	tokens []token    // one for each ring
+	turn   int        // the ring that gets the first of the next odd hops
+	hops   []int      // of each ring in all
 }
 
 // A ringNode is an actor. Neighbours in memory are worked on by different
@@ -42,7 +44,9 @@ type token struct {
 	_    [40]byte
 }
 
-func newRings(s *score, count, size int) *rings {
+// newRings makes count rings of size nodes. With shuffled, neighbours in a ring
+// are none in memory.
+func newRings(s *score, count, size int, shuffled bool) *rings {
 	r := &rings{
 		score:  s,
 		size:   size,
@@ -50,19 +54,33 @@ func newRings(s *score, count, size int) *rings {
 		tokens: make([]token, count),
 		hops:   make([]int, count),
 	}
+	if shuffled {
+		r.order = make([]int32, len(r.nodes))
+		for i, at := range rand.New(rand.NewPCG(1, 2)).Perm(len(r.nodes)) { // the same in every run
+			r.order[i] = int32(at)
+		}
+	}
 	for i := range r.nodes {
 		n := &r.nodes[i]
 		n.rings, n.index = r, i
-		n.next = &r.nodes[r.after(i)]
 		n.weight = uint64(fill(uint32(i), 2))
+		r.node(i).next = r.node(r.after(i))
 	}
 	for i := range r.tokens {
-		r.tokens[i].at = &r.nodes[i*size]
+		r.tokens[i].at = r.node(i * size)
 	}
 	return r
 }
 
-// after returns the index of the node after the i-th.
+// node returns the i-th node, counted along the rings.
+func (r *rings) node(i int) *ringNode {
+	if r.order != nil {
+		i = int(r.order[i])
+	}
+	return &r.nodes[i]
+}
+
+// after returns which node along the rings comes after the i-th.
 func (r *rings) after(i int) int {
 	if i%r.size == r.size-1 {
 		return i - r.size + 1
@@ -106,7 +124,7 @@ func (r *rings) check() error {
 	for ring := range r.tokens {
 		var sum uint64
 		for pos := range r.size {
-			n := &r.nodes[ring*r.size+pos]
+			n := r.node(ring*r.size + pos)
 			want := share(r.hops[ring], pos, r.size)
 			if n.visits != want {
 				return errors.New("workloads: node " + strconv.Itoa(pos) + " of ring " + strconv.Itoa(ring) + " had the token " +
@@ -237,7 +255,8 @@ func (k ringKind) onChannels(st Setting, room int) Run {
 		in[i] = make(chan *token, room)
 	}
 	for i := range in {
-		n, own, next := &r.rings.nodes[i], in[i], in[r.rings.after(i)]
+		n, own := &r.rings.nodes[i], in[i]
+		next := in[n.next.index]
 		c.launch(func() {
 			for t := range own {
 				more, err := n.visit(t)
@@ -272,7 +291,8 @@ func (k ringKind) onBoxes(st Setting) Run {
 		in[i] = condbox.New[*token](0)
 	}
 	for i := range in {
-		n, own, next := &r.rings.nodes[i], in[i], in[r.rings.after(i)]
+		n, own := &r.rings.nodes[i], in[i]
+		next := in[n.next.index]
 		c.launch(func() {
 			var batch []*token
 			for {
@@ -305,17 +325,19 @@ func (k ringKind) onBoxes(st Setting) Run {
 
 // ringKind is a workload of rings.
 type ringKind struct {
-	count int // rings
-	size  int // actors in each
+	count    int  // rings
+	size     int  // actors in each
+	shuffled bool // neighbours in a ring have not been spawned one after the other
 }
 
-// new makes the rings, without those that no token would ever move in.
+// new makes the rings, without actors that no token would ever reach.
 func (k ringKind) new(s *score, st Setting) *rings {
-	count := k.count
+	count, size := k.count, k.size
 	if st.Ops > 0 {
 		count = min(count, st.Ops)
+		size = min(size, max(2, st.Ops))
 	}
-	return newRings(s, count, k.size)
+	return newRings(s, count, size, k.shuffled)
 }
 
 func (k ringKind) refs() []ActorRef {
@@ -335,5 +357,50 @@ func (k ringKind) refs() []ActorRef {
 			Doc:     "a goroutine each and a slice behind a mutex and a condition variable",
 			Prepare: k.onBoxes,
 		},
+	}
+}
+
+// ringsOnFloor is rings without messages.
+type ringsOnFloor struct {
+	score
+	rings *rings
+}
+
+// onFloor runs rings in the caller's goroutine, which calls node after node: what
+// it takes to reach the nodes' own memory, however they are told of it.
+func (k ringKind) onFloor(st Setting) Run {
+	r := new(ringsOnFloor)
+	r.init()
+	r.rings = k.new(&r.score, st)
+	_ = r.Do(len(r.rings.nodes))
+	return r
+}
+
+func (r *ringsOnFloor) Do(n int) error {
+	r.begin(n, 1)
+	first, moving := r.rings.deal(n)
+	for i := range moving {
+		t := r.rings.token(first + i)
+		for more := true; more; {
+			var err error
+			if more, err = t.at.visit(t); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+func (r *ringsOnFloor) Check() error { return r.rings.check() }
+
+// Close has nothing to release.
+func (r *ringsOnFloor) Close() {}
+
+// floor is the reference without messages.
+func (k ringKind) floor() ActorRef {
+	return ActorRef{
+		Name:    refFloor,
+		Doc:     "one goroutine that goes from actor to actor and calls it: the way without the messages",
+		Prepare: k.onFloor,
 	}
 }

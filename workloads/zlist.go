@@ -45,6 +45,9 @@ func Actors() []Actor {
 			PingPong(),
 			Priority(),
 			Ring(),
+		},
+		RingCurve(),
+		[]Actor{
 			Spawn(),
 		},
 	)

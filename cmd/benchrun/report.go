@@ -18,8 +18,9 @@ func newReportCmd() *cobra.Command {
 		Use:   "report [label=]file...",
 		Short: "Write a report with charts beside result files",
 		Long: `Report writes a markdown document with the comparison of the result files: what
-compare prints, the circumstances, every hole, and SVG charts, one for each
-benchmark and one of all ratios. It stands beside the first file, under its name
+compare prints, the circumstances, every hole, and SVG charts: one of all ratios,
+one for each curve, that is for benchmarks that differ in one number only, and
+one for each other benchmark. It stands beside the first file, under its name
 with the extension .md, its charts in a folder of that name; --out chooses
 another place. Its path is printed.
 

@@ -36,6 +36,7 @@ Progress is on standard error; the path of the results is on standard output.
 Exit status: 0, also with holes; 2 on an error; 130 if it was interrupted.`,
 		Example: `  benchrun run
   benchrun run ./impls --bench '/workload=short' --blocks 20
+  benchrun run ./impls --bench '/workload=ring/actors=' --cpu 1,2,4
   benchrun run ./mypackage ./other/... --cpu 1,2,4 --time 50ms
   benchrun run --resume results/my-machine/run.bench`,
 		RunE: func(cmd *cobra.Command, args []string) error {

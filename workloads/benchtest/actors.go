@@ -16,11 +16,13 @@ import (
 // sub-benchmark workload=…/impl=…. It skips and fails as [Groups] does.
 //
 // Beside ns/op the sub-benchmarks report allocs/msg and B/msg, which have
-// fractions. Where the operations are actors that stay, they report B/actor,
-// what an idle actor keeps in heap and stacks, and stop-ns/actor, the time it
-// takes to stop one of many; where messages are sent at fixed times, latencies
-// (p50-ns, p99-ns, p99.9-ns, max-ns) and how many messages waited at most and
-// on average when one was sent (backlog, backlog-mean).
+// fractions. Where there are many actors they report B/actor, what an idle one
+// keeps in heap and stacks; where making them is the operation, also
+// stop-ns/actor, the time it takes to stop one of many; where messages are sent
+// at fixed times, latencies (p50-ns, p99-ns, p99.9-ns, max-ns) and how many
+// messages waited when one was sent (backlog at most, backlog-mean on average,
+// backlog-end in the last tenth of the time: more than on average if the
+// receiver does not keep up).
 func Actors(b *testing.B, impl dyno.Impl) {
 	for _, w := range workloads.Actors() {
 		benchActorImpl(b, w, impl)
@@ -32,8 +34,9 @@ func Actors(b *testing.B, impl dyno.Impl) {
 func ActorsSideBySide(b *testing.B, impls []dyno.Impl) {
 	for _, w := range workloads.Actors() {
 		for _, ref := range w.Refs {
+			var c crowd
 			b.Run(w.Path()+"/impl="+ref.Name, func(b *testing.B) {
-				benchActor(b, w, workloads.Setting{}, ref.Prepare)
+				benchActor(b, w, &c, workloads.Setting{}, ref.Prepare)
 			})
 		}
 		for _, impl := range impls {
@@ -43,6 +46,7 @@ func ActorsSideBySide(b *testing.B, impls []dyno.Impl) {
 }
 
 func benchActorImpl(b *testing.B, w workloads.Actor, impl dyno.Impl) {
+	var c crowd
 	b.Run(w.Path()+"/impl="+impl.Name, func(b *testing.B) {
 		if impl.NewDispatcher == nil {
 			b.Skip(impl.Name + " runs no actors")
@@ -50,22 +54,35 @@ func benchActorImpl(b *testing.B, w workloads.Actor, impl dyno.Impl) {
 		if lacks := impl.Promises.Lacks(w.Needs); len(lacks) > 0 {
 			b.Skip("needs " + strings.Join(lacks, ", ") + ", which " + impl.Name + " does not promise")
 		}
-		benchActor(b, w, workloads.Setting{NewDispatcher: impl.NewDispatcher}, w.Prepare)
+		benchActor(b, w, &c, workloads.Setting{NewDispatcher: impl.NewDispatcher}, w.Prepare)
 	})
 }
 
-// benchActor measures one run of b.N operations.
-func benchActor(b *testing.B, w workloads.Actor, st workloads.Setting, prepare func(workloads.Setting) workloads.Run) {
+// benchActor measures one run of b.N operations. Testing calls it with a larger
+// N each time until that takes long enough; c is the same every time.
+func benchActor(b *testing.B, w workloads.Actor, c *crowd, st workloads.Setting, prepare func(workloads.Setting) workloads.Run) {
 	b.StopTimer()
-	m := newMeter(b)
-	st.Ops, st.Meter = b.N, m
+	m := &meter{b: b, base: time.Now(), crowd: c}
+	st.Meter = m
+	if b.N <= glance {
+		st.Ops = b.N
+	}
 	if w.Open {
 		m.latency = hdrhistogram.New(1, int64(slowest), 3)
+		m.last = b.N - b.N/10
+	}
+	count := w.Actors >= countable && st.Ops == 0 && c.n == 0
+	if count {
+		m.memory = inUse()
 	}
 	run := prepare(st)
 	defer run.Close()
 
+	before := m.memory
 	m.memory = inUse()
+	if count {
+		c.see(w.Actors, before, m.memory)
+	}
 	b.ResetTimer()
 	m.begin()
 	b.StartTimer()
@@ -82,26 +99,52 @@ func benchActor(b *testing.B, w workloads.Actor, st workloads.Setting, prepare f
 	m.report(b.N * max(w.Messages, 1))
 }
 
+// glance is up to how many operations nobody takes for a measurement: they are
+// testing's first attempts, or somebody's look at what benchmarks there are.
+const glance = 100
+
+// countable is how many actors there must be to tell what they keep from what
+// else a process has in use.
+const countable = 10_000
+
+// crowd is what the most actors of a benchmark kept that were idle at once: the
+// first that were so many. The runtime keeps the descriptors of goroutines that
+// have ended and uses them again, so that a later crowd seems to need less.
+type crowd struct {
+	n     int
+	bytes uint64
+}
+
+// see books that there are n idle actors, before and with which so many bytes
+// were in use. Too few are nothing to go by.
+func (c *crowd) see(n int, before, with uint64) {
+	if n >= countable && n > c.n && with > before {
+		c.n, c.bytes = n, with-before
+	}
+}
+
 // meter implements [workloads.Meter].
 type meter struct {
 	b    *testing.B
 	base time.Time
 
 	allocs, bytes uint64 // of Do; negative, as it were, until end
-	memory        uint64 // in use before Do
+	memory        uint64 // in use before the actors were there that Do or Prepare makes
 
-	latency    *hdrhistogram.Histogram // of open loops; nil for others
-	backlogs   int                     // samples
-	backlog    int64                   // their sum
+	latency *hdrhistogram.Histogram // of open loops; nil for others
+
+	_ [64]byte // what receivers read is in front, what senders write behind
+
+	backlogs   int   // samples
+	backlog    int64 // their sum
 	maxBacklog int
+	last       int   // the sample with which the last tenth begins
+	lastly     int64 // the sum of those from there on
 
-	most      int           // actors that were idle at once
-	mostBytes uint64        // what they kept
-	stopped   int           // actors
-	stopTime  time.Duration // of all of them
+	crowd    *crowd
+	stopped  int           // actors
+	stopTime time.Duration // of all of them
 }
-
-func newMeter(b *testing.B) *meter { return &meter{b: b, base: time.Now()} }
 
 // begin and end enclose what is measured.
 func (m *meter) begin() {
@@ -133,6 +176,9 @@ func (m *meter) Latency(ns int64) {
 
 // Backlog implements [workloads.Meter].
 func (m *meter) Backlog(n int) {
+	if m.backlogs >= m.last {
+		m.lastly += int64(n)
+	}
 	m.backlogs++
 	m.backlog += int64(n)
 	m.maxBacklog = max(m.maxBacklog, n)
@@ -142,11 +188,7 @@ func (m *meter) Backlog(n int) {
 func (m *meter) Idle(n int, stop func()) {
 	m.b.StopTimer()
 	m.end()
-	// Of the first of the largest crowds: the runtime keeps the descriptors of
-	// goroutines that have ended, and would count them for every later crowd.
-	if bytes := inUse(); n > m.most && bytes > m.memory {
-		m.most, m.mostBytes = n, bytes-m.memory
-	}
+	m.crowd.see(n, m.memory, inUse())
 	begin := time.Now()
 	stop()
 	m.stopTime += time.Since(begin)
@@ -171,8 +213,10 @@ func (m *meter) report(messages int) {
 	n := float64(messages)
 	m.b.ReportMetric(float64(m.allocs)/n, "allocs/msg")
 	m.b.ReportMetric(float64(m.bytes)/n, "B/msg")
+	if m.crowd.n > 0 {
+		m.b.ReportMetric(float64(m.crowd.bytes)/float64(m.crowd.n), "B/actor")
+	}
 	if m.stopped > 0 {
-		m.b.ReportMetric(float64(m.mostBytes)/float64(max(m.most, 1)), "B/actor")
 		m.b.ReportMetric(float64(m.stopTime)/float64(m.stopped), "stop-ns/actor")
 	}
 	if m.latency != nil {
@@ -184,5 +228,6 @@ func (m *meter) report(messages int) {
 	if m.backlogs > 0 {
 		m.b.ReportMetric(float64(m.maxBacklog), "backlog")
 		m.b.ReportMetric(float64(m.backlog)/float64(m.backlogs), "backlog-mean")
+		m.b.ReportMetric(float64(m.lastly)/float64(max(m.backlogs-m.last, 1)), "backlog-end")
 	}
 }

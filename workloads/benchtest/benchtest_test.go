@@ -12,8 +12,10 @@ import (
 	"golang.org/x/perf/benchfmt"
 
 	"github.com/dynolab/dyno"
+	"github.com/dynolab/dyno/actor"
 	"github.com/dynolab/dyno/group"
 	"github.com/dynolab/dyno/impls/lockbased"
+	"github.com/dynolab/dyno/impls/serial"
 	"github.com/dynolab/dyno/workloads"
 )
 
@@ -24,6 +26,12 @@ const subject = "BENCHTEST_SUBJECT"
 var subjects = map[string]dyno.Impl{
 	"right": lockbased.Impl,
 	"none":  {Name: "none"}, // has no task group
+	"loses": {
+		Name: "loses",
+		NewDispatcher: func() actor.Dispatcher {
+			return &losing{Synchronous: serial.NewDispatcher()}
+		},
+	},
 	"wrong": {
 		Name:     "wrong",
 		Promises: lockbased.Impl.Promises,
@@ -40,6 +48,37 @@ func (g wrong) Next(ctx context.Context) (group.Result[int], bool, error) {
 	r, ok, err := g.Group.Next(ctx)
 	r.Value++
 	return r, ok, err
+}
+
+// losing loses the first message to one of the actors that a workload makes, of
+// which the first three are the guardians. It is Synchronous, so that a workload
+// need not wait to see that a message does not come.
+type losing struct {
+	actor.Synchronous
+	ports int
+	lost  bool
+}
+
+func (d *losing) Attach(cfg actor.MailboxConfig) actor.Port {
+	d.ports++
+	if p := d.Synchronous.Attach(cfg); d.ports <= 3 {
+		return p
+	} else {
+		return losingPort{p, d}
+	}
+}
+
+type losingPort struct {
+	actor.Port
+	d *losing
+}
+
+func (p losingPort) Send(msg any, from actor.Worker) actor.SendResult {
+	if !p.d.lost {
+		p.d.lost = true
+		return actor.Sent
+	}
+	return p.Port.Send(msg, from)
 }
 
 func BenchmarkGroup(b *testing.B) {
@@ -70,6 +109,21 @@ func BenchmarkNeeds(b *testing.B) {
 	for _, impl := range []dyno.Impl{modest, eager, promises} {
 		benchImpl(b, w, impl)
 	}
+}
+
+func BenchmarkActor(b *testing.B) {
+	impl, ok := subjects[os.Getenv(subject)]
+	if !ok {
+		b.Skip("only for the tests of this package")
+	}
+	Actors(b, impl)
+}
+
+func BenchmarkActorSideBySide(b *testing.B) {
+	if os.Getenv(subject) == "" {
+		b.Skip("only for the tests of this package")
+	}
+	ActorsSideBySide(b, []dyno.Impl{subjects["right"], subjects["none"]})
 }
 
 // output runs the benchmarks that match pattern, n operations each, and returns

@@ -1,0 +1,231 @@
+package benchtest
+
+import (
+	"os"
+	"runtime"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/HdrHistogram/hdrhistogram-go"
+	"golang.org/x/perf/benchfmt"
+
+	"github.com/dynolab/dyno/workloads"
+)
+
+// units returns the units of a result as they are printed.
+func units(r *benchfmt.Result) []string {
+	var us []string
+	for _, v := range r.Values {
+		if v.OrigUnit != "" {
+			us = append(us, v.OrigUnit)
+		} else {
+			us = append(us, v.Unit)
+		}
+	}
+	slices.Sort(us)
+	return us
+}
+
+func TestActorNamesAndUnits(t *testing.T) {
+	out, ok := output(t, "right", "^BenchmarkActor$", "1x")
+	if !ok {
+		t.Fatalf("failed:\n%s", out)
+	}
+	rs := records(t, out)
+	ws := workloads.Actors()
+	var want []string
+	for _, w := range ws {
+		want = append(want, "Actor/"+w.Path()+"/impl=lockbased")
+	}
+	if got := names(rs); !slices.Equal(got, want) {
+		t.Fatalf("benchmarks\n%q\nwant\n%q", got, want)
+	}
+	for i, r := range rs {
+		want := []string{"B/msg", "allocs/msg", "ns/op"}
+		if ws[i].Open {
+			want = append(want, "backlog", "backlog-end", "backlog-mean", "max-ns", "p50-ns", "p99-ns", "p99.9-ns")
+		}
+		if ws[i].Name == "spawn" {
+			want = append(want, "stop-ns/actor") // and B/actor, if they are more
+		}
+		slices.Sort(want)
+		if got := units(r); !slices.Equal(got, want) {
+			t.Errorf("%s reports %q, want %q", r.Name, got, want)
+		}
+	}
+}
+
+// What many idle actors keep is a figure, and it is of as many as the name says,
+// however few operations there are.
+func TestMemoryOfActors(t *testing.T) {
+	out, ok := output(t, "right", "ActorSideBySide/workload=(ring|spawn)/(actors=10000$|shuffled=10000$|impl=)/", "10000x")
+	if !ok {
+		t.Fatalf("failed:\n%s", out)
+	}
+	few, ok := output(t, "right", "ActorSideBySide/workload=ring/actors=10000$/", "101x")
+	if !ok {
+		t.Fatalf("failed:\n%s", few)
+	}
+	found := make(map[string]int)
+	for _, r := range records(t, out+few) {
+		name := string(r.Name)
+		v, ok := r.Value("B/actor")
+		switch {
+		case strings.Contains(name, "ring/impl="):
+			if ok {
+				t.Errorf("%s: %v B/actor, of a hundred", name, v)
+			}
+			continue
+		case strings.Contains(name, "impl=lockbased"):
+			if v < 200 || v > 600 {
+				t.Errorf("%s: %v B/actor, want what an actor and its node are", name, v)
+			}
+		case strings.Contains(name, "ref-floor"):
+			if v < 63 || v > 80 {
+				t.Errorf("%s: %v B/actor, want a node's", name, v)
+			}
+		case v < 2048 || v > 16_384: // the race detector makes stacks larger
+			t.Errorf("%s: %v B/actor, want a goroutine's", name, v)
+		}
+		impl := name[strings.Index(name, "impl="):]
+		impl, _, _ = strings.Cut(impl, "-2")
+		found[impl]++
+	}
+	if len(found) < 5 {
+		t.Errorf("figures of %v only", found)
+	}
+}
+
+// The runtime uses descriptors of goroutines again that have ended. What the
+// first crowd needed is what counts.
+func TestCrowd(t *testing.T) {
+	var c crowd
+	for _, step := range []struct {
+		n            int
+		before, with uint64
+		want         crowd
+	}{
+		{countable - 1, 0, 1 << 20, crowd{}}, // too few to go by
+		{20_000, 500, 1500, crowd{20_000, 1000}},
+		{20_000, 500, 900, crowd{20_000, 1000}}, // a later one of as many
+		{30_000, 900, 800, crowd{20_000, 1000}}, // somebody else went meanwhile
+		{30_000, 500, 2500, crowd{30_000, 2000}},
+		{20_000, 500, 9500, crowd{30_000, 2000}},
+	} {
+		if c.see(step.n, step.before, step.with); c != step.want {
+			t.Errorf("after %d actors: %+v, want %+v", step.n, c, step.want)
+		}
+	}
+}
+
+// inUse sees heap and stacks, and what is garbage no more.
+func TestInUse(t *testing.T) {
+	before := inUse()
+	kept := make([]byte, 8<<20)
+	if got := inUse() - before; got < 8<<20 || got > 9<<20 {
+		t.Errorf("8 MiB of heap are %d bytes", got)
+	}
+	runtime.KeepAlive(kept)
+	kept = nil
+	stop, started := make(chan struct{}), make(chan struct{})
+	for range 1000 {
+		go func() {
+			var stack [4096]byte
+			started <- struct{}{}
+			<-stop
+			runtime.KeepAlive(&stack)
+		}()
+	}
+	for range 1000 {
+		<-started
+	}
+	if got := inUse() - before; got < 2_000*1000 || got > 16<<20 {
+		t.Errorf("a thousand goroutines are %d bytes", got)
+	}
+	close(stop)
+}
+
+// The histogram's figures are those of what was booked.
+func TestMeterReports(t *testing.T) {
+	res := testing.Benchmark(func(b *testing.B) {
+		m := &meter{b: b, crowd: new(crowd), latency: hdrhistogram.New(1, int64(slowest), 3), last: 900}
+		for i := range 1000 {
+			m.Latency(int64(i+1) * 1000)
+			if i < 900 {
+				m.Backlog(1)
+			} else {
+				m.Backlog(11)
+			}
+		}
+		m.Latency(-5) // is booked as zero, and not lost
+		m.report(1001)
+	})
+	for unit, want := range map[string]float64{
+		"p50-ns": 500e3, "p99-ns": 990e3, "p99.9-ns": 999e3, "max-ns": 1000e3,
+		"backlog": 11, "backlog-mean": 2, "backlog-end": 11,
+	} {
+		if got, ok := res.Extra[unit]; !ok || got < want*0.998 || got > want*1.002 {
+			t.Errorf("%v %s, want %v", got, unit, want)
+		}
+	}
+}
+
+// A run that has lost a message has no figure.
+func TestLostMessagesHaveNoFigure(t *testing.T) {
+	if checked {
+		t.Skip("builds with invariants notice that the dispatcher is wrapped")
+	}
+	out, ok := output(t, "loses", "^BenchmarkActor$", "1x")
+	if ok {
+		t.Errorf("success")
+	}
+	if strings.Contains(out, "ns/op") {
+		t.Errorf("a figure of a run that lost a message:\n%s", out)
+	}
+	for _, w := range workloads.Actors() {
+		name := "BenchmarkActor/" + w.Path() + "/impl=loses"
+		if !strings.Contains(out, "--- FAIL: "+name) || !strings.Contains(out, w.Path()+": 1 operations: workloads: ") {
+			t.Errorf("%s did not fail with a reason:\n%s", name, out)
+		}
+	}
+}
+
+func TestNoDispatcherIsSkipped(t *testing.T) {
+	out, ok := output(t, "none", "^BenchmarkActor$", "1x", "-test.v")
+	if !ok || !strings.Contains(out, "none runs no actors") || strings.Contains(out, "ns/op") {
+		t.Errorf("success %v, want the reason and no figures:\n%s", ok, out)
+	}
+}
+
+// Every unit is told of in the documents, and has a line in the results that says
+// which way it is good: a report would call its changes lower and higher only.
+func TestUnitsAreKnown(t *testing.T) {
+	store, err := os.ReadFile("../../lab/store.go")
+	if err != nil {
+		t.Fatal(err)
+	}
+	page, err := os.ReadFile("../../docs/workloads.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	out, ok := output(t, "right", "^BenchmarkActor$/workload=(latency100k|spawn)$", "10000x")
+	if !ok {
+		t.Fatalf("failed:\n%s", out)
+	}
+	seen := make(map[string]bool)
+	for _, r := range records(t, out) {
+		for _, u := range units(r) {
+			seen[u] = true
+			if !strings.Contains(string(store), `"`+u+` better=`) {
+				t.Errorf("no line says which way %s is good", u)
+			}
+			if !strings.Contains(string(page), "`"+u+"`") {
+				t.Errorf("docs/workloads.md does not tell of %s", u)
+			}
+		}
+	}
+	if len(seen) != 12 {
+		t.Errorf("%d units: %v", len(seen), seen)
+	}
+}

@@ -1,0 +1,6 @@
+//go:build !race && !dynocheck
+
+package benchtest
+
+// checked builds have the invariants of internal/invariants.
+const checked = false

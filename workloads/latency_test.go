@@ -1,0 +1,156 @@
+package workloads
+
+import (
+	"slices"
+	"testing"
+)
+
+// fakeMeter is a Meter whose clock the test sets. Whoever looks at it makes a
+// microsecond pass, so that waiting ends.
+type fakeMeter struct {
+	now       int64
+	latencies []int64
+	backlogs  []int
+}
+
+func (m *fakeMeter) Now() int64 {
+	m.now += 1000
+	return m.now
+}
+func (m *fakeMeter) Latency(ns int64)        { m.latencies = append(m.latencies, ns) }
+func (m *fakeMeter) Backlog(n int)           { m.backlogs = append(m.backlogs, n) }
+func (m *fakeMeter) Idle(_ int, stop func()) { stop() }
+
+const millisecond = 1_000_000
+
+// in returns times in whole milliseconds.
+func in(ns []int64) []int64 {
+	ms := make([]int64, len(ns))
+	for i, t := range ns {
+		ms[i] = t / millisecond
+	}
+	return ms
+}
+
+// Latency counts from the moment at which a message was due. If the sender is
+// held up for five milliseconds, by a send that waits or by whoever else has the
+// processor, all the messages that were due meanwhile are late, and not one of
+// them only.
+func TestOpenLoopDoesNotOmit(t *testing.T) {
+	var s score
+	s.init()
+	m := new(fakeMeter)
+	l := newOpenLoop(&s, Setting{Meter: m}, millisecond)
+	err := l.do(10, func(msg *timed) error {
+		if msg.seq == 2 {
+			m.now += 5 * millisecond
+		}
+		return l.take(msg)
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, want := in(m.latencies), []int64{0, 0, 5, 4, 3, 2, 1, 0, 0, 0}; !slices.Equal(got, want) {
+		t.Errorf("latencies of %v ms, want %v", got, want)
+	}
+	if err := l.check(); err != nil {
+		t.Error(err)
+	}
+	// On time again, messages are a millisecond apart: nothing is sent early.
+	if m.now < 9*millisecond || m.now > 10*millisecond {
+		t.Errorf("ten messages a millisecond apart took %d ns", m.now)
+	}
+}
+
+// The backlog is what has been sent before and not been handled.
+func TestOpenLoopBacklog(t *testing.T) {
+	var s score
+	s.init()
+	m := new(fakeMeter)
+	l := newOpenLoop(&s, Setting{Meter: m}, millisecond)
+	var waiting []*timed
+	err := l.do(7, func(msg *timed) error {
+		waiting = append(waiting, msg)
+		if msg.seq == 3 || msg.seq == 6 { // the receiver wakes up
+			for _, w := range waiting {
+				if err := l.take(w); err != nil {
+					return err
+				}
+			}
+			waiting = nil
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if want := []int{0, 1, 2, 3, 0, 1, 2}; !slices.Equal(m.backlogs, want) {
+		t.Errorf("backlogs %v, want %v", m.backlogs, want)
+	}
+	if got, want := in(m.latencies), []int64{3, 2, 1, 0, 2, 1, 0}; !slices.Equal(got, want) {
+		t.Errorf("latencies of %v ms, want %v", got, want)
+	}
+}
+
+// However many wait, none is overwritten.
+func TestOpenLoopLongBacklog(t *testing.T) {
+	var s score
+	s.init()
+	l := newOpenLoop(&s, Setting{}, millisecond)
+	const n = 3 * latencyRing
+	var waiting []*timed
+	err := l.do(n, func(msg *timed) error {
+		waiting = append(waiting, msg)
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, msg := range waiting {
+		if err := l.take(msg); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := l.check(); err != nil {
+		t.Error(err)
+	}
+}
+
+// A ring's floor has no messages to lose, but a node could be left out.
+func TestRingFloorIsChecked(t *testing.T) {
+	for name, harm := range map[string]func(r *rings){
+		"a node is left out":      func(r *rings) { r.node(3).next = r.node(5) },
+		"a node is visited twice": func(r *rings) { r.node(3).visits++ },
+		"a node is another's":     func(r *rings) { r.node(3).weight++ },
+	} {
+		run := ringKind{count: 1, size: 20, shuffled: true}.onFloor(Setting{}).(*ringsOnFloor)
+		harm(run.rings)
+		err := run.Do(100)
+		if err == nil {
+			err = run.Check()
+		}
+		if err == nil {
+			t.Errorf("%s: not noticed", name)
+		}
+	}
+}
+
+// Neighbours in a shuffled ring are none in memory, and all nodes are in it.
+func TestShuffledRing(t *testing.T) {
+	var s score
+	r := newRings(&s, 1, 1000, true)
+	seen := make(map[int]bool)
+	next := 0
+	for n := r.node(0); !seen[n.index]; n = n.next {
+		seen[n.index] = true
+		if n.next.index == n.index+1 {
+			next++
+		}
+	}
+	if len(seen) != 1000 {
+		t.Errorf("the ring has %d nodes of 1,000", len(seen))
+	}
+	if next > 10 { // one is expected
+		t.Errorf("%d of 1,000 nodes are followed by their neighbours in memory", next)
+	}
+}
