@@ -31,7 +31,7 @@ type box struct {
 	// What follows belongs to the turn, down to tally. With an overflow it is
 	// handed on with the queue when the goroutine ends and when one starts.
 
-	first any  // the message that woke the actor, if that is what has
+	first any  // the message that woke the actor, if that is what has; out is used up then
 	woken bool // first is one
 	young bool // the goroutine is the actor's first
 	known bool // the queue has been in calm, so senders may be about to use the channel
@@ -42,7 +42,7 @@ type box struct {
 	// verdict is how the last turn ended. It outlives the goroutine if an actor
 	// calls Goexit.
 	verdict actor.Verdict
-	tally   actor.Tally // the counts of the goroutine
+	tally   actor.Tally // the counts of the goroutine, see count
 
 	older, newer *box // belong to the books
 }
@@ -60,8 +60,10 @@ func isMark(msg any) bool {
 }
 
 const (
-	// room is the capacity of the channel of an unbounded mailbox.
-	room = 64
+	// room is the capacity of the channel of an unbounded mailbox. Most mailboxes
+	// never hold more than a few messages, and of more the overflow makes less
+	// work than a channel.
+	room = 16
 
 	// most is the largest capacity for which a mailbox is a channel of that
 	// capacity. A channel's memory is there from the start: here a mebibyte.
@@ -319,15 +321,20 @@ func (b *box) serve() (rests bool) {
 				return true
 			}
 		case actor.Yield:
+			b.tally.Parks++
 			runtime.Gosched()
 		case actor.Suspended:
 			b.awaitSignal()
 		}
 		if b.cell.BeginTurn(b) {
 			for {
-				var ok bool
-				if msg, ok = b.pop(); !ok {
-					break
+				if b.pos < len(b.out) { // in a flood, nearly always
+					msg = b.popOut()
+				} else {
+					var ok bool
+					if msg, ok = b.pop(); !ok {
+						break
+					}
 				}
 				if !b.cell.Invoke(msg) {
 					break
@@ -355,14 +362,13 @@ func (b *box) caught(msg, recovered any) {
 	returned = true
 }
 
-// pop returns the next message, if there is one.
+// pop returns the next message, if there is one. What is in out has been used
+// up.
 func (b *box) pop() (msg any, ok bool) {
 	switch {
 	case b.woken:
 		msg, b.first, b.woken = b.first, nil, false
 		return msg, true
-	case b.pos < len(b.out):
-		return b.popOut(), true
 	case b.shelf != nil:
 		return b.popShelf()
 	}
@@ -394,13 +400,17 @@ func (b *box) await() (rests bool) {
 	case b.woken: // by whoever started the goroutine
 		return false
 	case b.young:
-		return b.retire()
-	case b.calm != nil && len(b.calm) == 0 && !b.subside():
-		return false
+		rests = b.retire()
+		if !rests {
+			b.stay()
+		}
+		return rests
 	case b.cell.Pending():
+		b.stay()
 		return false
 	}
-	b.tally.Parks++
+	// Pop has found nothing, and with an overflow that calm is not empty. If it
+	// is now, the channel has become full meanwhile.
 	b.tally.Publish()
 	if b.calm == nil {
 		select {
@@ -414,8 +424,29 @@ func (b *box) await() (rests bool) {
 	} else {
 		b.woken = true
 	}
-	b.tally.Wakes++
 	return false
+}
+
+// stay counts that the goroutine goes on without having slept, which it can
+// only after a turn.
+func (b *box) stay() {
+	if b.tally.Turns > 0 {
+		b.tally.Parks++
+	}
+}
+
+// count adds what the goroutine has counted to s. A goroutine sleeps after
+// nearly every turn, so what its tally has as Parks is how often it did not: it
+// costs nothing to publish a counter that has not changed. That it started is
+// one of the Wakes, and that it ended one of the Parks.
+func (b *box) count(s *actor.Stats) {
+	var t actor.Stats
+	b.tally.AddTo(&t)
+	s.Messages += t.Messages
+	s.Turns += t.Turns
+	slept := t.Turns - min(t.Turns, t.Parks)
+	s.Parks += slept
+	s.Wakes += slept
 }
 
 // awaitSignal waits until there is a system message.

@@ -71,7 +71,7 @@ func (d *Dispatcher) enter(b *box) {
 func (d *Dispatcher) leave(b *box) {
 	b.tally.Publish()
 	k := <-d.books
-	b.tally.AddTo(&k.gone)
+	b.count(&k.gone)
 	if b.newer == nil {
 		k.newest = b.older
 	} else {
@@ -113,7 +113,7 @@ func (d *Dispatcher) AddStats(s *actor.Stats) {
 	s.Wakes += k.gone.Wakes
 	s.Workers += k.actors
 	for b := k.newest; b != nil; b = b.older {
-		b.tally.AddTo(s)
+		b.count(s)
 	}
 	d.books <- k
 }

@@ -93,7 +93,7 @@ func (b *box) put(q *queue) {
 func (b *box) sendSpill(msg any) actor.SendResult {
 	q := b.take()
 	switch q.mood {
-	case calm:
+	case calm: // so the channel was full
 		select {
 		case b.in <- msg:
 			b.put(q)
@@ -114,9 +114,10 @@ func (b *box) sendSpill(msg any) actor.SendResult {
 	q.msgs = append(q.msgs, msg)
 	n := len(q.msgs)
 	b.put(q)
-	if n%room == 0 {
-		// A channel would make the sender wait here. Sends do not wait, but the
-		// receiver should have its chance.
+	if n%keep == 0 {
+		// A channel would make the sender wait. Sends do not wait, but before
+		// the overflow needs memory that it will not keep the receiver should
+		// have its chance.
 		runtime.Gosched()
 	}
 	return actor.Sent
@@ -227,17 +228,6 @@ func (b *box) settle(q *queue) {
 	}
 }
 
-// subside ends a flood if the overflow is empty, and reports whether it is.
-func (b *box) subside() bool {
-	q := b.hold()
-	empty := len(q.msgs) == 0
-	if empty {
-		b.settle(q)
-	}
-	b.put(q)
-	return empty
-}
-
 // retire ends the actor's first goroutine if there is nothing to do, and reports
 // whether it has. Then whoever takes the queue next may start another one.
 func (b *box) retire() bool {
@@ -281,6 +271,10 @@ func (b *box) awaitMark() {
 		default:
 			if b.pos == len(b.out) {
 				b.out, b.pos = b.out[:0], 0
+			}
+			if b.woken { // it came before msg
+				b.out = append(b.out, b.first)
+				b.first, b.woken = nil, false
 			}
 			b.out = append(b.out, msg)
 			q := b.hold()
