@@ -5,7 +5,6 @@ import (
 	"runtime"
 
 	"github.com/dynolab/dyno/actor"
-	"github.com/dynolab/dyno/internal/invariants"
 )
 
 // box is an actor with its mailbox and its goroutine, which is its worker.
@@ -17,38 +16,35 @@ type box struct {
 	cell actor.Cell
 	d    *Dispatcher
 
-	in   chan any      // user messages; with an overflow also the mark
-	bell chan struct{} // capacity one; see knock
+	in chan any // user messages; with an overflow also the mark
 
-	// The overflow. Its queue is in calm when it is empty and in spill when it
-	// is not, or with whoever received it. calm is closed with the mailbox.
+	// The overflow, see overflow.go. Its queue is in calm when the channel is
+	// to be used and in spill when it is not, or with whoever received it.
 	calm, spill chan *queue
+	queue       queue // whoever received its address
 
-	shut  chan struct{} // closed with a mailbox that has no overflow
+	bell  chan struct{} // capacity one: wakes the actor; without an overflow
+	shut  chan struct{} // closed with the mailbox; without an overflow
 	block bool          // the policy is Block
 	shelf *shelf
 
-	// What follows belongs to the turn, down to tally.
+	// What follows belongs to the turn, down to tally. With an overflow it is
+	// handed on with the queue when the goroutine ends and when one starts.
 
-	first any  // the message that woke the actor, if that is what has
+	first any  // the message that woke the actor, if that is what has; out is used up then
 	woken bool // first is one
+	young bool // the goroutine is the actor's first
+	known bool // the queue has been in calm, so senders may be about to use the channel
+	ended bool // the mailbox is closed
 	out   []any
 	pos   int // of the next message in out
-	said  int // messages left in out, as the overflow's queue knows
 	keep  int // the capacity up to which an empty overflow keeps its memory
-	ended bool
 	// verdict is how the last turn ended. It outlives the goroutine if an actor
 	// calls Goexit.
 	verdict actor.Verdict
-	tally   actor.Tally // the counts of the goroutine
+	tally   actor.Tally // the counts of the goroutine, see count
 
 	older, newer *box // belong to the books
-}
-
-// queue is what an overflow consists of. It belongs to whoever received it.
-type queue struct {
-	msgs []any
-	held int // messages that a turn has taken from here and not handled
 }
 
 // mark is what comes out of a channel of messages and is none. In a mailbox
@@ -58,9 +54,16 @@ type mark struct{ _ byte }
 
 var theMark any = new(mark)
 
+func isMark(msg any) bool {
+	_, is := msg.(*mark)
+	return is
+}
+
 const (
-	// room is the capacity of the channel of an unbounded mailbox.
-	room = 64
+	// room is the capacity of the channel of an unbounded mailbox. Most mailboxes
+	// never hold more than a few messages, and of more the overflow makes less
+	// work than a channel.
+	room = 16
 
 	// most is the largest capacity for which a mailbox is a channel of that
 	// capacity. A channel's memory is there from the start: here a mebibyte.
@@ -72,30 +75,25 @@ const (
 )
 
 func newBox(d *Dispatcher, cfg actor.MailboxConfig) *box {
-	b := &box{
-		d:     d,
-		bell:  make(chan struct{}, 1),
-		block: cfg.Policy == actor.Block,
-	}
+	b := &box{d: d, block: cfg.Policy == actor.Block}
 	grows := cfg.Policy == actor.Unbounded || cfg.Policy == actor.Grow
 	switch {
 	case grows && cfg.Priority == nil:
 		b.in = make(chan any, room)
 		b.calm, b.spill = make(chan *queue, 1), make(chan *queue, 1)
-		q := &queue{}
 		b.keep = max(keep, cfg.Capacity)
 		if cfg.Capacity > room {
-			q.msgs = make([]any, 0, cfg.Capacity-room)
+			b.queue.msgs = make([]any, 0, cfg.Capacity-room)
 		}
-		b.calm <- q
-		b.bell <- struct{}{}
+		b.spill <- &b.queue
+		return b
 	case cfg.Priority == nil && cfg.Policy != actor.DropOldest && cfg.Capacity <= most:
 		b.in = make(chan any, cfg.Capacity)
-		b.shut = make(chan struct{})
 	default:
 		b.shelf = newShelf(cfg)
-		b.shut = make(chan struct{})
 	}
+	b.bell = make(chan struct{}, 1)
+	b.shut = make(chan struct{})
 	return b
 }
 
@@ -114,105 +112,35 @@ func (b *box) Send(msg any, _ actor.Worker) actor.SendResult {
 	// empty, and calm is empty until the actor has taken it out, after which
 	// nothing can overtake it. What others do meanwhile may make the answer
 	// wrong, but then the sender has nothing there.
-	for try := 0; len(b.calm) > 0; try++ {
+	if len(b.calm) > 0 {
 		select {
 		case b.in <- msg:
 			return actor.Sent
 		default:
 		}
-		if try > 0 {
-			break
-		}
-		// A channel would make the sender wait here. Sends do not wait, but
-		// one that lets others run, its receiver among them, mostly finds room.
-		runtime.Gosched()
 	}
-	q := b.take()
-	if q == nil {
-		return actor.Closed
-	}
-	q.msgs = append(q.msgs, msg)
-	n := len(q.msgs)
-	b.put(q)
-	b.knock()
-	if n%room == 0 {
-		runtime.Gosched()
-	}
-	return actor.Sent
-}
-
-// take receives the overflow's queue; nil means that the mailbox is closed.
-//
-// The queue is away for the time of an append. Who waited for it in a blocking
-// select would be handed it before it runs again, all others would find it
-// missing until then and wait as well, and from there on every message would
-// cost two switches of goroutines.
-func (b *box) take() *queue {
-	for try := 1; ; try++ {
-		select {
-		case q := <-b.spill: // alone in a select with default it is cheap
-			return q
-		default:
-		}
-		select {
-		case q := <-b.calm:
-			return q
-		default:
-		}
-		if try%16 == 0 {
-			runtime.Gosched()
-		}
-	}
-}
-
-// put gives the overflow's queue back. All but the actor itself have to knock
-// afterwards: it may have looked for the queue when it was away.
-func (b *box) put(q *queue) {
-	if len(q.msgs) > 0 {
-		b.spill <- q
-	} else {
-		b.calm <- q
-	}
-}
-
-// knock wakes the actor, or makes it look once more before it goes to sleep.
-//
-// An actor without an overflow waits for its bell beside its messages. A select
-// of two costs half as much again as a plain receive, so an actor with an
-// overflow waits for messages only, and is woken by the mark among them. It
-// takes part in no bound there. There is one mark: it is in the bell, in the
-// channel, or with someone who is in this function or has received it.
-func (b *box) knock() {
-	if b.calm == nil {
-		select {
-		case b.bell <- struct{}{}:
-		default:
-		}
-		return
-	}
-	for {
-		select {
-		case <-b.bell:
-		default:
-			return // whoever has the mark gives it back and then looks
-		}
-		select {
-		case b.in <- theMark:
-			return
-		default:
-		}
-		b.bell <- struct{}{}
-		// The channel is full: the actor is not asleep, and looks when it has
-		// received what is in it. But it may not be full any more, and others
-		// may have relied on the mark meanwhile.
-		if len(b.in) == cap(b.in) {
-			return
-		}
-	}
+	return b.sendSpill(msg)
 }
 
 // Wake implements [actor.Port].
-func (b *box) Wake(actor.Worker) { b.knock() }
+func (b *box) Wake(from actor.Worker) {
+	switch self, _ := from.(*box); {
+	case self == b: // in its own turn, after which it looks
+	case b.calm == nil:
+		b.ring()
+	default:
+		b.knock()
+	}
+}
+
+// ring wakes an actor without an overflow, or makes it look once more before
+// it goes to sleep. Such an actor waits for its bell beside its messages.
+func (b *box) ring() {
+	select {
+	case b.bell <- struct{}{}:
+	default:
+	}
+}
 
 // sendBounded is Send for a mailbox without an overflow.
 func (b *box) sendBounded(msg any) actor.SendResult {
@@ -266,28 +194,18 @@ func (b *box) SendWait(ctx context.Context, msg any, _ actor.Worker) error {
 
 // Len implements [actor.Port].
 func (b *box) Len() int {
-	if b.shelf != nil {
+	switch {
+	case b.shelf != nil:
 		return b.shelf.len()
+	case b.calm != nil:
+		return b.lenSpill()
 	}
-	if b.calm == nil {
-		select {
-		case <-b.shut:
-			return 0
-		default:
-			return len(b.in)
-		}
-	}
-	q := b.take()
-	if q == nil {
+	select {
+	case <-b.shut:
 		return 0
+	default:
+		return len(b.in)
 	}
-	n := len(b.in) + len(q.msgs) + q.held
-	if len(b.bell) == 0 {
-		n-- // the mark
-	}
-	b.put(q)
-	b.knock()
-	return max(n, 0)
 }
 
 // Close implements [actor.Port]. It is called in the actor's turn, like
@@ -303,13 +221,7 @@ func (b *box) Close() {
 		b.refuseRest()
 		b.entomb()
 	default:
-		q := b.hold()
-		close(b.calm)
-		b.refuseRest()
-		for _, msg := range q.msgs {
-			b.refuse(msg)
-		}
-		// Sends that saw calm before may still come; await and entomb find them.
+		b.closeSpill()
 	}
 }
 
@@ -327,7 +239,7 @@ func (b *box) refuseRest() {
 	}
 	b.out, b.pos = nil, 0
 	for {
-		msg, ok := b.try()
+		msg, ok := b.next()
 		if !ok {
 			return
 		}
@@ -335,47 +247,25 @@ func (b *box) refuseRest() {
 	}
 }
 
-// try receives a message if there is one.
-func (b *box) try() (msg any, ok bool) {
-	for {
-		select {
-		case msg = <-b.in:
-			if b.isMark(msg) {
-				continue
-			}
+// next receives a message if there is one. Nobody else receives, so what is in
+// the channel stays there, and a plain receive is cheaper than one that may
+// find nothing.
+func (b *box) next() (msg any, ok bool) {
+	for len(b.in) > 0 {
+		if msg = <-b.in; !isMark(msg) {
 			return msg, true
-		default:
-			return nil, false
 		}
+		b.unring()
 	}
-}
-
-// isMark reports whether msg is the mark that wakes, and if so puts it back
-// into the bell. After that the actor must look at what it may be about.
-func (b *box) isMark(msg any) bool {
-	if _, is := msg.(*mark); !is {
-		return false
-	}
-	b.bell <- struct{}{}
-	return true
+	return nil, false
 }
 
 // entomb fills the channel with marks, so that no send succeeds any more, and
 // hands over what a send that was under way has put between them. Receiving is
 // the only way to make room, and nobody else receives: so a message either is
-// found here or has not been accepted. Nobody can knock at a mailbox with an
-// overflow afterwards.
+// found here or has not been accepted. There must be no mark in the channel,
+// and nobody who may send one.
 func (b *box) entomb() {
-	for mine := b.calm == nil; !mine; { // or the mark that wakes would be counted
-		select {
-		case <-b.bell:
-			mine = true
-		case msg := <-b.in:
-			if _, mine = msg.(*mark); !mine {
-				b.refuse(msg)
-			}
-		}
-	}
 	for marks := 0; marks < cap(b.in); {
 		select {
 		case b.in <- theMark:
@@ -383,8 +273,7 @@ func (b *box) entomb() {
 			continue
 		default:
 		}
-		msg := <-b.in
-		if _, is := msg.(*mark); is {
+		if msg := <-b.in; isMark(msg) {
 			marks--
 		} else {
 			b.refuse(msg)
@@ -394,25 +283,28 @@ func (b *box) entomb() {
 
 // live is the life of the actor's goroutine.
 func (b *box) live() {
-	returned := false
+	rests, returned := false, false
 	defer func() {
-		if !returned && b.verdict != actor.Stopped {
+		switch {
+		case rests: // and nothing here is this goroutine's any more
+		case !returned && b.verdict != actor.Stopped:
 			go b.live() // the actor has called Goexit; another goroutine goes on
-			return
+		default:
+			if b.calm != nil {
+				b.seal()
+			}
+			b.d.leave(b)
 		}
-		if b.calm != nil {
-			b.entomb()
-		}
-		b.d.leave(b)
 	}()
-	for b.verdict != actor.Stopped {
-		b.serve()
+	for !rests && b.verdict != actor.Stopped {
+		rests = b.serve()
 	}
 	returned = true
 }
 
-// serve runs turns until the actor has stopped or a turn does not return.
-func (b *box) serve() {
+// serve runs turns until the actor has stopped, a turn does not return, or the
+// actor rests: then it reports true.
+func (b *box) serve() (rests bool) {
 	var msg any
 	returned := false
 	defer func() {
@@ -424,17 +316,25 @@ func (b *box) serve() {
 	for v != actor.Stopped {
 		switch v {
 		case actor.Continue:
-			b.await()
+			if b.await() {
+				returned = true
+				return true
+			}
 		case actor.Yield:
+			b.tally.Parks++
 			runtime.Gosched()
 		case actor.Suspended:
 			b.awaitSignal()
 		}
 		if b.cell.BeginTurn(b) {
 			for {
-				var ok bool
-				if msg, ok = b.pop(); !ok {
-					break
+				if b.pos < len(b.out) { // in a flood, nearly always
+					msg = b.popOut()
+				} else {
+					var ok bool
+					if msg, ok = b.pop(); !ok {
+						break
+					}
 				}
 				if !b.cell.Invoke(msg) {
 					break
@@ -446,6 +346,7 @@ func (b *box) serve() {
 	}
 	b.verdict = v
 	returned = true
+	return false
 }
 
 // caught ends a turn that has not returned. If the actor calls Goexit in its
@@ -461,7 +362,8 @@ func (b *box) caught(msg, recovered any) {
 	returned = true
 }
 
-// pop returns the next message, if there is one.
+// pop returns the next message, if there is one. What is in out has been used
+// up.
 func (b *box) pop() (msg any, ok bool) {
 	switch {
 	case b.woken:
@@ -469,34 +371,18 @@ func (b *box) pop() (msg any, ok bool) {
 		return msg, true
 	case b.shelf != nil:
 		return b.popShelf()
-	case b.pos < len(b.out):
-		return b.popOut(), true
 	}
-	if msg, ok = b.try(); ok || b.calm == nil {
+	if msg, ok = b.next(); ok || b.calm == nil {
 		return msg, ok
 	}
 	// Only now: what is in the channel is older than what is in the overflow.
 	if len(b.calm) > 0 {
-		return nil, false // should it change now: whoever changes it knocks
-	}
-	q := b.hold()
-	if len(q.msgs) == 0 {
-		b.calm <- q
 		return nil, false
 	}
-	b.unspill(q)
-	return b.popOut(), true
-}
-
-// hold is take for the actor itself, which might never be as quick as a sender
-// in a loop. There is one actor, so its waiting delays nobody for long.
-func (b *box) hold() *queue {
-	select {
-	case q := <-b.spill:
-		return q
-	case q := <-b.calm:
-		return q
+	if b.unspill() {
+		return b.popOut(), true
 	}
+	return nil, false
 }
 
 // popOut returns the next message of out, which must not be used up.
@@ -507,68 +393,24 @@ func (b *box) popOut() any {
 	return msg
 }
 
-// unspill takes all messages of the overflow into out, which is used up.
-func (b *box) unspill(q *queue) {
-	if invariants.Enabled && len(q.msgs) == 0 {
-		invariants.Violated("channel", "the queue in spill is not empty")
-	}
-	// A sender may have filled the channel and gone on to the overflow since
-	// the channel was found empty. With the queue in hand that is over.
-	out := b.out[:0]
-	for {
-		msg, ok := b.try()
-		if !ok {
-			break
+// await waits until there is something to do, and reports whether the actor
+// rests instead: then nothing here is this goroutine's any more.
+func (b *box) await() (rests bool) {
+	switch {
+	case b.woken: // by whoever started the goroutine
+		return false
+	case b.young:
+		rests = b.retire()
+		if !rests {
+			b.stay()
 		}
-		out = append(out, msg)
+		return rests
+	case b.cell.Pending():
+		b.stay()
+		return false
 	}
-	if len(out) == 0 {
-		out, q.msgs = q.msgs, out
-	} else {
-		out = append(out, q.msgs...)
-		clear(q.msgs)
-		q.msgs = q.msgs[:0]
-	}
-	b.out, b.pos = out, 0
-	q.held = len(out)
-	b.said = q.held
-	b.put(q)
-}
-
-// report tells the overflow's queue, which is in hand, how much of what was
-// taken from it is left.
-func (b *box) report(q *queue) {
-	b.said = len(b.out) - b.pos
-	q.held = b.said
-}
-
-// rest reports before the actor goes to sleep, with everything handled, and
-// gives memory back.
-func (b *box) rest() {
-	if b.said == 0 {
-		return
-	}
-	select {
-	case q := <-b.calm:
-		b.report(q)
-		if cap(b.out) > b.keep {
-			b.out, b.pos = nil, 0
-		}
-		if cap(q.msgs) > b.keep {
-			q.msgs = nil
-		}
-		b.calm <- q
-	default: // whoever has it knocks, and await comes here again
-	}
-}
-
-// await waits until there is something to do.
-func (b *box) await() {
-	b.rest()
-	if b.cell.Pending() {
-		return
-	}
-	b.tally.Parks++
+	// Pop has found nothing, and with an overflow that calm is not empty. If it
+	// is now, the channel has become full meanwhile.
 	b.tally.Publish()
 	if b.calm == nil {
 		select {
@@ -576,41 +418,45 @@ func (b *box) await() {
 			b.woken = true
 		case <-b.bell:
 		}
+	} else if b.first = <-b.in; isMark(b.first) {
+		b.first = nil
+		b.unring()
 	} else {
-		b.first = <-b.in
-		b.woken = !b.isMark(b.first)
+		b.woken = true
 	}
-	b.tally.Wakes++
+	return false
+}
+
+// stay counts that the goroutine goes on without having slept, which it can
+// only after a turn.
+func (b *box) stay() {
+	if b.tally.Turns > 0 {
+		b.tally.Parks++
+	}
+}
+
+// count adds what the goroutine has counted to s. A goroutine sleeps after
+// nearly every turn, so what its tally has as Parks is how often it did not: it
+// costs nothing to publish a counter that has not changed. That it started is
+// one of the Wakes, and that it ended one of the Parks.
+func (b *box) count(s *actor.Stats) {
+	var t actor.Stats
+	b.tally.AddTo(&t)
+	s.Messages += t.Messages
+	s.Turns += t.Turns
+	slept := t.Turns - min(t.Turns, t.Parks)
+	s.Parks += slept
+	s.Wakes += slept
 }
 
 // awaitSignal waits until there is a system message.
 func (b *box) awaitSignal() {
-	b.tally.Publish()
-	if b.calm == nil {
-		for !b.cell.Pending() {
-			<-b.bell
-		}
+	if b.calm != nil {
+		b.awaitMark()
 		return
 	}
-	if !b.ended && b.said != len(b.out)-b.pos {
-		q := b.hold()
-		b.report(q)
-		b.put(q)
-	}
+	b.tally.Publish()
 	for !b.cell.Pending() {
-		msg := <-b.in // to find the mark; the rest waits
-		switch {
-		case b.isMark(msg):
-		case b.ended:
-			b.refuse(msg) // from a send that was under way in Close
-		default:
-			if b.pos == len(b.out) {
-				b.out, b.pos = b.out[:0], 0
-			}
-			b.out = append(b.out, msg)
-			q := b.hold()
-			b.report(q)
-			b.put(q)
-		}
+		<-b.bell
 	}
 }

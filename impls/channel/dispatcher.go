@@ -45,10 +45,18 @@ func (d *Dispatcher) Start() error {
 	return nil
 }
 
-// Attach implements [actor.Dispatcher]. The actor's goroutine starts at once,
-// and waits for a message before it touches the Cell.
+// Attach implements [actor.Dispatcher].
 func (d *Dispatcher) Attach(cfg actor.MailboxConfig) actor.Port {
 	b := newBox(d, cfg)
+	if b.calm == nil { // or whoever sends first starts the goroutine
+		d.enter(b)
+		go b.live()
+	}
+	return b
+}
+
+// enter puts an actor whose goroutine is about to start into the books.
+func (d *Dispatcher) enter(b *box) {
 	k := <-d.books
 	b.older = k.newest
 	if b.older != nil {
@@ -57,15 +65,13 @@ func (d *Dispatcher) Attach(cfg actor.MailboxConfig) actor.Port {
 	k.newest = b
 	k.actors++
 	d.books <- k
-	go b.live()
-	return b
 }
 
 // leave takes an actor whose goroutine is about to end out of the books.
 func (d *Dispatcher) leave(b *box) {
 	b.tally.Publish()
 	k := <-d.books
-	b.tally.AddTo(&k.gone)
+	b.count(&k.gone)
 	if b.newer == nil {
 		k.newest = b.older
 	} else {
@@ -75,6 +81,7 @@ func (d *Dispatcher) leave(b *box) {
 		b.older.newer = b.newer
 	}
 	b.older, b.newer = nil, nil
+	b.tally = actor.Tally{} // the next goroutine counts anew
 	k.actors--
 	done := k.done
 	if k.actors > 0 {
@@ -106,7 +113,7 @@ func (d *Dispatcher) AddStats(s *actor.Stats) {
 	s.Wakes += k.gone.Wakes
 	s.Workers += k.actors
 	for b := k.newest; b != nil; b = b.older {
-		b.tally.AddTo(s)
+		b.count(s)
 	}
 	d.books <- k
 }

@@ -104,7 +104,7 @@ func (b *box) place(rank int, msg any) actor.SendResult {
 	if drop {
 		b.cell.Undelivered(dropped, actor.ErrDropped)
 	}
-	b.knock()
+	b.ring()
 	return actor.Sent
 }
 

@@ -1,0 +1,326 @@
+package channel
+
+import (
+	"runtime"
+
+	"github.com/dynolab/dyno/actor"
+	"github.com/dynolab/dyno/internal/invariants"
+)
+
+// queue is what the overflow of an unbounded mailbox consists of, and what is
+// to be known of its actor. It belongs to whoever received it, and nobody who
+// has it waits for anything.
+type queue struct {
+	msgs []any
+	held int  // messages that a turn has taken from here and not handled
+	mood mood // of the actor
+	rung bool // the mark is in the channel, or the actor has just received it
+	born bool // the actor has had a goroutine
+}
+
+// mood says where an actor is, for those who send to it.
+type mood uint8
+
+const (
+	// resting: it has no goroutine. Whoever has something for it starts one.
+	resting mood = iota
+	// young: its first goroutine is running. All messages go to the overflow, in
+	// which it looks before it ends.
+	young
+	// calm: the overflow is empty and the channel is to be used. Only then the
+	// queue is in calm.
+	calm
+	// flood: all messages go to the overflow, in which the actor looks before it
+	// goes to sleep, unless it is suspended.
+	flood
+	// closed: no message is accepted.
+	closed
+)
+
+// take receives the queue.
+//
+// The queue is away for the time of an append. Who waited for it in a blocking
+// select would be handed it before it runs again, all others would find it
+// missing until then and wait as well, and from there on every message would
+// cost two switches of goroutines.
+func (b *box) take() *queue {
+	for try := 1; ; try++ {
+		select {
+		case q := <-b.spill: // alone in a select with default it is cheap
+			return q
+		default:
+		}
+		select {
+		case q := <-b.calm:
+			return q
+		default:
+		}
+		if try%16 == 0 {
+			runtime.Gosched()
+		}
+	}
+}
+
+// hold is take for the actor itself, which might never be as quick as a sender
+// in a loop. There is one actor, so its waiting delays nobody for long.
+func (b *box) hold() *queue {
+	select {
+	case q := <-b.spill:
+		return q
+	default:
+	}
+	select {
+	case q := <-b.spill:
+		return q
+	case q := <-b.calm:
+		return q
+	}
+}
+
+// put gives the queue back.
+func (b *box) put(q *queue) {
+	if invariants.Enabled && q.mood == calm && len(q.msgs)+q.held > 0 {
+		invariants.Violated("channel", "an overflow that is not used is empty")
+	}
+	if q.mood == calm {
+		b.calm <- q
+	} else {
+		b.spill <- q
+	}
+}
+
+// sendSpill is Send for a mailbox whose channel is full or not to be used.
+func (b *box) sendSpill(msg any) actor.SendResult {
+	q := b.take()
+	switch q.mood {
+	case calm: // so the channel was full
+		select {
+		case b.in <- msg:
+			b.put(q)
+			return actor.Sent
+		default:
+		}
+		// The channel is full, so the actor is not asleep, and before it goes
+		// to sleep it finds calm empty: that it is came first.
+		q.mood = flood
+	case resting:
+		b.first, b.woken = msg, true
+		b.start(q)
+		return actor.Sent
+	case closed:
+		b.put(q)
+		return actor.Closed
+	}
+	q.msgs = append(q.msgs, msg)
+	n := len(q.msgs)
+	b.put(q)
+	if n%keep == 0 {
+		// A channel would make the sender wait. Sends do not wait, but before
+		// the overflow needs memory that it will not keep the receiver should
+		// have its chance.
+		runtime.Gosched()
+	}
+	return actor.Sent
+}
+
+// start gives back the queue of an actor that rests and starts its goroutine.
+func (b *box) start(q *queue) {
+	q.mood = flood
+	if !q.born {
+		q.born = true
+		q.mood = young
+		b.young = true
+	}
+	b.put(q)
+	b.d.enter(b)
+	go b.live()
+}
+
+// knock wakes an actor with an overflow, or makes it look once more for system
+// messages before it goes to sleep.
+//
+// A select of two channels costs half as much again as a plain receive, so such
+// an actor waits for messages only, and is woken by the mark among them. It
+// takes part in no bound there.
+func (b *box) knock() {
+	q := b.take()
+	switch {
+	case q.mood == resting:
+		b.start(q)
+		return
+	case q.mood != young && !q.rung:
+		select {
+		case b.in <- theMark:
+			q.rung = true
+		default: // the actor is not asleep, and looks before it goes to sleep
+		}
+	}
+	b.put(q)
+}
+
+// unring says that the mark has been received. After that the actor must look
+// at what it may be about.
+func (b *box) unring() {
+	if b.calm == nil {
+		return
+	}
+	q := b.hold()
+	q.rung = false
+	b.put(q)
+}
+
+// lenSpill is Len for a mailbox with an overflow.
+func (b *box) lenSpill() int {
+	q := b.take()
+	n := 0
+	if q.mood != closed {
+		n = len(b.in) + len(q.msgs) + q.held
+		if q.rung {
+			n--
+		}
+	}
+	b.put(q)
+	return max(n, 0)
+}
+
+// unspill takes all messages of the overflow into out, which is used up, and
+// reports whether there were any. If not, the channel is to be used again.
+func (b *box) unspill() bool {
+	q := b.hold()
+	out := b.out[:0]
+	// A sender may have filled the channel and gone on to the overflow since
+	// the channel was found empty. With the queue in hand that is over.
+	for len(b.in) > 0 {
+		if msg := <-b.in; isMark(msg) {
+			q.rung = false
+		} else {
+			out = append(out, msg)
+		}
+	}
+	if len(out) == 0 {
+		out, q.msgs = q.msgs, out
+	} else {
+		out = append(out, q.msgs...)
+		clear(q.msgs)
+		q.msgs = q.msgs[:0]
+	}
+	b.out, b.pos = out, 0
+	q.held = len(out)
+	if q.held == 0 {
+		b.settle(q)
+	}
+	b.put(q)
+	return len(out) > 0
+}
+
+// settle ends a flood. The overflow is empty and in hand.
+func (b *box) settle(q *queue) {
+	q.held = 0
+	if cap(b.out) > b.keep {
+		b.out, b.pos = nil, 0
+	}
+	if cap(q.msgs) > b.keep {
+		q.msgs = nil
+	}
+	if q.mood == flood {
+		q.mood = calm
+		b.known = true
+	}
+}
+
+// retire ends the actor's first goroutine if there is nothing to do, and reports
+// whether it has. Then whoever takes the queue next may start another one.
+func (b *box) retire() bool {
+	if b.cell.Pending() {
+		return false
+	}
+	b.d.leave(b)
+	q := b.hold()
+	b.young = false
+	if len(q.msgs) > 0 || b.cell.Pending() {
+		q.mood = flood
+		b.put(q)
+		b.d.enter(b)
+		return false
+	}
+	b.settle(q)
+	b.verdict = actor.Continue
+	q.mood = resting
+	b.put(q)
+	return true
+}
+
+// awaitMark is awaitSignal with an overflow. User messages wait there, but for
+// those whose senders were about to use the channel.
+func (b *box) awaitMark() {
+	q := b.hold()
+	if q.mood != closed {
+		q.mood = flood
+		b.young = false
+	}
+	b.tell(q)
+	b.put(q)
+	b.tally.Publish()
+	for !b.cell.Pending() {
+		msg := <-b.in
+		switch {
+		case isMark(msg):
+			b.unring()
+		case b.ended:
+			b.refuse(msg)
+		default:
+			if b.pos == len(b.out) {
+				b.out, b.pos = b.out[:0], 0
+			}
+			if b.woken { // it came before msg
+				b.out = append(b.out, b.first)
+				b.first, b.woken = nil, false
+			}
+			b.out = append(b.out, msg)
+			q := b.hold()
+			b.tell(q)
+			b.put(q)
+		}
+	}
+}
+
+// tell tells the queue, which is in hand, how much of what was taken from it is
+// left.
+func (b *box) tell(q *queue) {
+	q.held = len(b.out) - b.pos
+	if b.woken {
+		q.held++
+	}
+}
+
+// closeSpill is Close for a mailbox with an overflow.
+func (b *box) closeSpill() {
+	q := b.hold()
+	msgs := q.msgs
+	q.msgs, q.held = nil, 0
+	q.mood = closed
+	b.put(q)
+	b.refuseRest()
+	for _, msg := range msgs {
+		b.refuse(msg)
+	}
+	// Sends that were about to use the channel may still come; awaitMark and
+	// seal find them.
+}
+
+// seal is the end of a closed mailbox with an overflow: if there are senders
+// that may still be about to use the channel, they find it full.
+func (b *box) seal() {
+	if !b.known {
+		return
+	}
+	q := b.hold()
+	q.rung = true // so nobody rings any more
+	b.put(q)
+	for len(b.in) > 0 {
+		if msg := <-b.in; !isMark(msg) {
+			b.refuse(msg)
+		}
+	}
+	b.entomb()
+}
