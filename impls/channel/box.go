@@ -316,9 +316,23 @@ func (b *box) serve() (rests bool) {
 	for v != actor.Stopped {
 		switch v {
 		case actor.Continue:
-			if b.await() {
-				returned = true
-				return true
+			if b.calm == nil || b.woken || b.young || b.cell.Pending() {
+				if b.await() {
+					returned = true
+					return true
+				}
+				break
+			}
+			// Pop has found nothing, nor calm empty; if it is now, the channel
+			// has become full meanwhile. The receive is here and not in a
+			// function: a goroutine that wakes up finds none of the returns
+			// that lead out of it predicted.
+			b.tally.Publish()
+			if b.first = <-b.in; isMark(b.first) {
+				b.first = nil
+				b.unring()
+			} else {
+				b.woken = true
 			}
 		case actor.Yield:
 			b.tally.Parks++
@@ -330,6 +344,8 @@ func (b *box) serve() (rests bool) {
 			for {
 				if b.pos < len(b.out) { // in a flood, nearly always
 					msg = b.popOut()
+				} else if b.woken {
+					msg, b.first, b.woken = b.first, nil, false
 				} else {
 					var ok bool
 					if msg, ok = b.pop(); !ok {
@@ -362,14 +378,10 @@ func (b *box) caught(msg, recovered any) {
 	returned = true
 }
 
-// pop returns the next message, if there is one. What is in out has been used
-// up.
+// pop returns the next message, if there is one, when first and out have been
+// used up.
 func (b *box) pop() (msg any, ok bool) {
-	switch {
-	case b.woken:
-		msg, b.first, b.woken = b.first, nil, false
-		return msg, true
-	case b.shelf != nil:
+	if b.shelf != nil {
 		return b.popShelf()
 	}
 	if msg, ok = b.next(); ok || b.calm == nil {
@@ -393,8 +405,9 @@ func (b *box) popOut() any {
 	return msg
 }
 
-// await waits until there is something to do, and reports whether the actor
-// rests instead: then nothing here is this goroutine's any more.
+// await waits until there is something to do, unless that is a message in a
+// mailbox with an overflow, and reports whether the actor rests instead: then
+// nothing here is this goroutine's any more.
 func (b *box) await() (rests bool) {
 	switch {
 	case b.woken: // by whoever started the goroutine
@@ -409,20 +422,11 @@ func (b *box) await() (rests bool) {
 		b.stay()
 		return false
 	}
-	// Pop has found nothing, and with an overflow that calm is not empty. If it
-	// is now, the channel has become full meanwhile.
 	b.tally.Publish()
-	if b.calm == nil {
-		select {
-		case b.first = <-b.in:
-			b.woken = true
-		case <-b.bell:
-		}
-	} else if b.first = <-b.in; isMark(b.first) {
-		b.first = nil
-		b.unring()
-	} else {
+	select {
+	case b.first = <-b.in:
 		b.woken = true
+	case <-b.bell:
 	}
 	return false
 }

@@ -1,4 +1,5 @@
-// Package channel is pure CSP: channels only, no mutex, no atomic operation.
+// Package channel is pure CSP: channels only, no mutex, no atomic operation. Task
+// groups come first here, actors after them.
 //
 // # Idea
 //
@@ -53,4 +54,117 @@
 //     one more goroutine for every group, and that goroutine is actorloop's idea.
 //   - Relying on select to choose fairly among ready cases: TinyGo's takes the
 //     first. Where the order matters there are two selects.
+//
+// # Actors: idea
+//
+// An actor is a process: a goroutine that receives messages from a channel and
+// sleeps in that receive. A mailbox with a bound is a channel of that capacity,
+// and a full channel does what the policy says. An order or a policy that no
+// channel has (priorities, DropOldest) is kept in a heap that travels through a
+// channel like a group's state (shelf.go).
+//
+// A mailbox without a bound has a small channel and an overflow: a queue that
+// travels, so that whoever has received it may append. It lies in one of two
+// channels, and in which of them is what a sender looks at first:
+//
+//	calm    the overflow is empty: send to the channel
+//	spill   the queue itself says what to do: append, start the actor's
+//	        goroutine, or give up because the mailbox is closed
+//
+// A sender that finds the channel full moves the queue from calm to spill, and
+// only the actor moves it back, when it has handled everything. So what a sender
+// has in the overflow is never overtaken by what it sends to the channel. In a
+// flood the actor takes all of the overflow at once, which costs less for each
+// message than a receive.
+//
+// Such an actor sleeps in a plain receive from the one channel, and is woken for
+// system messages by a mark among the messages (knock).
+//
+// A goroutine starts with the first message and ends when that has been handled
+// and nothing else has come: an actor with one message may never have another,
+// and a parked goroutine is two kilobytes that each garbage collection scans.
+// The second goroutine stays until the actor stops: to start one for every hop
+// costs more than to wake one.
+//
+// # Actors: invariants (the first two checked under -race and the build tag dynocheck)
+//
+//  1. The queue is in calm only if the overflow is empty and no message taken
+//     from it waits.
+//  2. The actor in whose turn Stop is called has a goroutine.
+//  3. The queue exists once, and whoever has it waits for nothing but the
+//     processor. So those who want it may look for it again and again.
+//  4. Only the actor's goroutine receives from its channel.
+//  5. An actor asleep in its receive has calm not empty, or is suspended. For a
+//     sender goes to the overflow only if, with the queue in hand, it finds the
+//     channel full. The actor then has something to receive, and before it
+//     sleeps again it looks at calm, which was emptied before that.
+//  6. There is at most one mark in the channel of an open mailbox.
+//  7. An actor without a goroutine has its queue in spill, with the mood resting
+//     and nothing else in it, and an empty channel: before the queue has been in
+//     calm nobody sends there. Who takes the queue then starts the goroutine.
+//
+// # Actors: how the first goroutine ends
+//
+//  1. Nothing is left to do: it leaves the books.
+//  2. It takes the queue. If a message is in it, or a system message is pending,
+//     it enters the books again and stays for good. A sender that had the queue
+//     before has appended, and a Wake that had it before comes after its system
+//     message: both are found now.
+//  3. Otherwise it notes in the queue that the actor rests, gives it back and
+//     touches nothing of the actor any more. A sender or a Wake that has the
+//     queue later finds that note and starts another goroutine, which owns what
+//     belongs to the turn because the queue was handed on.
+//
+// # Actors: shutdown
+//
+//  1. A stop is a system message, and Wake rings. If the channel is full there
+//     is no mark: the actor is not asleep, and looks when it has received
+//     something.
+//  2. Close takes the queue, notes in it that the mailbox is closed, and gives
+//     it back; then it hands what waits to the dead letters. A sender that had
+//     the queue before is among them; one that has it later is refused.
+//  3. A sender that looked at calm before and has not sent yet may still fill
+//     the channel. While the actor waits for its children it refuses what
+//     comes.
+//  4. Before the goroutine ends it fills the channel with marks (entomb). Only a
+//     receive makes room, and nobody else receives, so a late send is found
+//     between the marks or fails, and goes on to the queue. If the queue has never
+//     been in calm there is no such sender, and this is left out.
+//  5. The goroutine leaves the books. The last one to do so after Stop calls
+//     done; the root's own, in whose turn Stop is called, has not left yet.
+//
+// # Actors: how far from bare channels
+//
+// Against a goroutine that receives from a buffered channel of pointers, in one
+// run on two processors: pingpong 1.3, pairs 1.3, count 1.3, big 1.2, ask 0.9,
+// spawn 0.6 to 0.9, ring 1.25 to 1.7 from process to process. The target is 1.3.
+//
+// Fanin misses it with 1.5 to 1.8. Eight senders overrun one actor, so all
+// messages go through the overflow: two channel operations for a sender and next
+// to nothing for the actor. On one processor that is as cheap as an operation
+// on either side, but two senders on two processors contend for the lock of the
+// channel in which the queue lies; half of the samples are in its lock and
+// unlock. Bare senders do not, because a full channel puts them to sleep, and a
+// Send must not wait. A channel with room for all that can be under way (8,192
+// messages, 128 KiB for every actor) still takes 1.4: 31 ns of the reference
+// are the send and the receive, and 14 are added by the core's turn and calls.
+//
+// # Actors: rejected
+//
+//   - A select over a channel of user messages and one of signals: half as much
+//     again as a plain receive, for every message.
+//   - Going back to the channel as soon as the overflow has been taken: the
+//     actor is behind, the channel is full again at once, and every message
+//     pays for both ways (fanin 2.2, count 1.55).
+//   - A yield of the sender for every room messages in the overflow: count 1.55
+//     instead of 1.3. It yields when the overflow outgrows what it may keep.
+//   - Waiting for the queue in a blocking receive: it is handed to the one that
+//     waits, who has to be woken first, and meanwhile all others begin to wait.
+//   - Backing off for a microsecond when the queue is away: fanin 1.4, but a
+//     spinning sender keeps a processor from somebody else.
+//   - Two channels, one filled and one emptied, that change places: a sender
+//     that has looked and not sent yet can be overtaken by itself.
+//   - A large channel from the start: 16 KiB for an actor of 1,024 messages.
+//   - A goroutine from the start that stays: spawn 1.5 to 3 times the reference,
+//     most of it in stacks and in scanning them.
 package channel

@@ -1,0 +1,773 @@
+package channel
+
+import (
+	"context"
+	"errors"
+	"runtime"
+	"slices"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+
+	"github.com/dynolab/dyno/actor"
+	"github.com/dynolab/dyno/internal/invariants"
+)
+
+// A rig is a system with the dead letters it made. Its guardian runs the
+// functions it is told.
+type rig struct {
+	*actor.System
+	t       *testing.T
+	d       *Dispatcher
+	letters chan actor.DeadLetter
+}
+
+func newRig(t *testing.T) *rig {
+	t.Helper()
+	r := &rig{t: t, d: NewDispatcher(), letters: make(chan actor.DeadLetter, 10_000)}
+	s, err := actor.NewSystem(actor.Config{
+		Dispatcher:  r.d,
+		DeadLetters: func(l actor.DeadLetter) { r.letters <- l },
+		Guardian: props(func(ctx *actor.Context, msg any) error {
+			msg.(func(*actor.Context))(ctx)
+			return nil
+		}),
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.System = s
+	r.do(func(*actor.Context) {})
+	r.do(func(*actor.Context) {}) // from now on the guardian's goroutine stays
+	return r
+}
+
+func props(f actor.ReceiveFunc) actor.Props {
+	return actor.Props{New: func() actor.Actor { return f }}
+}
+
+// do runs f in the guardian's turn, and waits until nothing happens any more.
+func (r *rig) do(f func(*actor.Context)) {
+	r.t.Helper()
+	r.tell(r.UserGuardian(), f)
+	synctest.Wait()
+}
+
+func (r *rig) tell(to actor.Ref, msg any) {
+	r.t.Helper()
+	if err := to.Tell(msg); err != nil {
+		r.t.Errorf("Tell(%v): %v", msg, err)
+	}
+}
+
+func (r *rig) spawn(p actor.Props) (ref actor.Ref) {
+	r.t.Helper()
+	r.do(func(ctx *actor.Context) {
+		var err error
+		if ref, err = ctx.Spawn(p); err != nil {
+			r.t.Error(err)
+		}
+	})
+	return ref
+}
+
+func (r *rig) shutdown() {
+	r.t.Helper()
+	if err := r.Shutdown(context.Background()); err != nil {
+		r.t.Error(err)
+	}
+	if n := r.Stats().Workers; n != 0 {
+		r.t.Errorf("%d workers after the end", n)
+	}
+}
+
+// latest returns the box whose goroutine started last.
+func (r *rig) latest() *box {
+	k := <-r.d.books
+	b := k.newest
+	r.d.books <- k
+	return b
+}
+
+// moodOf looks at a queue.
+func moodOf(b *box) mood {
+	q := b.take()
+	defer b.put(q)
+	return q.mood
+}
+
+// gated is an actor that waits at a gate in each message, and its box.
+type gated struct {
+	ref  actor.Ref
+	box  *box
+	gate chan struct{}
+	got  []any
+}
+
+// gated spawns an actor whose goroutine is there to stay. It is in a handler,
+// waiting at the gate, having got the message "busy".
+func (r *rig) gated(m actor.MailboxConfig) *gated {
+	r.t.Helper()
+	g := &gated{gate: make(chan struct{})}
+	p := props(func(_ *actor.Context, msg any) error {
+		if msg == "fail" {
+			return errors.New("told to")
+		}
+		<-g.gate
+		g.got = append(g.got, msg)
+		return nil
+	})
+	p.Mailbox = m
+	g.ref = r.spawn(p)
+	for range 2 {
+		r.tell(g.ref, "hello")
+		synctest.Wait()
+		g.box = r.latest()
+		g.gate <- struct{}{}
+		synctest.Wait()
+	}
+	g.got = nil
+	r.tell(g.ref, "busy")
+	synctest.Wait()
+	return g
+}
+
+func (r *rig) wantGot(g *gated, want ...any) {
+	r.t.Helper()
+	if !slices.Equal(g.got, want) {
+		r.t.Errorf("handled %v, want %v", g.got, want)
+	}
+}
+
+func (r *rig) wantLetters(want ...any) {
+	r.t.Helper()
+	var got []any
+	for len(r.letters) > 0 {
+		got = append(got, (<-r.letters).Msg)
+	}
+	if !slices.Equal(got, want) {
+		r.t.Errorf("dead letters %v, want %v", got, want)
+	}
+}
+
+func (r *rig) wantBacklog(g *gated, want int) {
+	r.t.Helper()
+	if n := g.ref.Backlog(); n != want {
+		r.t.Errorf("a backlog of %d, want %d", n, want)
+	}
+}
+
+func numbers(from, to int) (list []any) {
+	for i := from; i < to; i++ {
+		list = append(list, i)
+	}
+	return list
+}
+
+// TestGoroutines: an actor has none before its first message and none after
+// it; from the second on it keeps one; and what has ended is still counted.
+func TestGoroutines(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := newRig(t)
+		base := r.Stats()
+		handled := 0
+		ref := r.spawn(props(func(*actor.Context, any) error { handled++; return nil }))
+		idle := r.spawn(props(func(*actor.Context, any) error { return nil }))
+		for i, want := range []int{0, 0, 1, 1, 1} {
+			if i > 0 {
+				r.tell(ref, i)
+				synctest.Wait()
+			}
+			if n := r.Stats().Workers - base.Workers; n != want {
+				t.Errorf("%d goroutines after message %d, want %d", n, i, want)
+			}
+		}
+		// Two turns of the guardian for the spawns, and the four above.
+		st := r.Stats()
+		if n := st.Messages - base.Messages; n != 6 || handled != 4 {
+			t.Errorf("%d messages counted, want 6; %d handled, want 4", n, handled)
+		}
+		for name, n := range map[string]uint64{"turns": st.Turns - base.Turns, "parks": st.Parks - base.Parks, "wakes": st.Wakes - base.Wakes} {
+			if n != 6 {
+				t.Errorf("%d %s counted, want 6", n, name)
+			}
+		}
+		r.Stop(idle) // it has never had a goroutine
+		synctest.Wait()
+		if n := r.Stats().Actors - base.Actors; n != 1 {
+			t.Errorf("%d actors are left, want 1", n)
+		}
+		r.shutdown()
+	})
+}
+
+// TestYieldsAreNoParks: a turn that ends because the actor has had its share is
+// not followed by sleep.
+func TestYieldsAreNoParks(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := newRig(t)
+		p := props(func(*actor.Context, any) error { return nil })
+		p.Throughput = 1
+		ref := r.spawn(p)
+		base := r.Stats()
+		r.do(func(ctx *actor.Context) {
+			for i := range 10 {
+				if err := ctx.Tell(ref, i); err != nil {
+					t.Error(err)
+				}
+			}
+		})
+		st := r.Stats()
+		turns, parks := st.Turns-base.Turns, st.Parks-base.Parks
+		if turns < 11 || parks > turns-9 {
+			t.Errorf("%d turns and %d parks: the actor had ten turns and went to sleep in few of them", turns, parks)
+		}
+		r.shutdown()
+	})
+}
+
+// TestBooks: a goroutine that ends leaves the others in the books, wherever it
+// stands there.
+func TestBooks(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := newRig(t)
+		base := r.Stats().Workers
+		var refs [3]actor.Ref
+		for i := range refs {
+			refs[i] = r.spawn(props(func(*actor.Context, any) error { return nil }))
+			for range 2 {
+				r.tell(refs[i], i)
+				synctest.Wait()
+			}
+		}
+		for i, k := range []int{1, 2, 0} { // from the middle, the newest, the last
+			r.Stop(refs[k])
+			synctest.Wait()
+			if n, want := r.Stats().Workers-base, 2-i; n != want {
+				t.Errorf("%d goroutines after %d stops, want %d", n, i+1, want)
+			}
+			n := 0
+			for b := r.latest(); b != nil; b = b.older {
+				if b.older != nil && b.older.newer != b {
+					t.Error("the books' links do not agree")
+				}
+				n++
+			}
+			if want := base + 2 - i; n != want {
+				t.Errorf("%d boxes in the books, want %d", n, want)
+			}
+		}
+		r.shutdown()
+	})
+}
+
+// TestFlood: what finds the channel full goes to the overflow, all that comes
+// later as well, in order and counted; the actor ends the flood when it has
+// handled everything, and forgets a large one.
+func TestFlood(t *testing.T) {
+	for _, n := range []int{room, room + 1, room + 2, 5 * keep, 5*keep + 1} {
+		more := n%2 == 1 // during the first turn; the slices change places once more
+		synctest.Test(t, func(t *testing.T) {
+			r := newRig(t)
+			g := r.gated(actor.MailboxConfig{})
+			if m := moodOf(g.box); m != calm {
+				t.Errorf("mood %d before the flood, want calm", m)
+			}
+			for i := range n {
+				r.tell(g.ref, i)
+			}
+			want := flood
+			if n <= room {
+				want = calm
+			}
+			if m := moodOf(g.box); m != want {
+				t.Errorf("mood %d after %d messages, want %d", m, n, want)
+			}
+			r.wantBacklog(g, n)
+			g.gate <- struct{}{}
+			synctest.Wait()
+			if more {
+				r.tell(g.ref, n)
+				n++
+			}
+			close(g.gate)
+			synctest.Wait()
+			r.wantGot(g, append([]any{"busy"}, numbers(0, n)...)...)
+			r.wantBacklog(g, 0)
+			if m := moodOf(g.box); m != calm {
+				t.Errorf("mood %d after the flood, want calm", m)
+			}
+			if c := max(cap(g.box.out), cap(g.box.queue.msgs)); c > keep {
+				t.Errorf("room for %d messages is kept", c)
+			}
+			r.shutdown()
+		})
+	}
+}
+
+// TestGrowKeeps: a mailbox that grows keeps the room that was asked for.
+func TestGrowKeeps(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		const n = 4 * keep
+		r := newRig(t)
+		g := r.gated(actor.MailboxConfig{Policy: actor.Grow, Capacity: n})
+		for i := range n {
+			r.tell(g.ref, i)
+		}
+		close(g.gate)
+		synctest.Wait()
+		if c := max(cap(g.box.out), cap(g.box.queue.msgs)); c < n-room {
+			t.Errorf("room for %d messages is left, of %d", c, n-room)
+		}
+		r.shutdown()
+	})
+}
+
+// TestChannelBeforeOverflow: a sender that had looked at calm before the flood
+// may fill the channel during it. What it sent may be older than what is in the
+// overflow, from the same sender, so it is handled first.
+func TestChannelBeforeOverflow(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := newRig(t)
+		g := r.gated(actor.MailboxConfig{})
+		for i := range room + 2 {
+			r.tell(g.ref, i)
+		}
+		q := g.box.take() // the actor waits for it with an empty channel
+		close(g.gate)
+		synctest.Wait()
+		g.box.in <- "late"
+		g.box.in <- theMark
+		q.rung = true
+		g.box.put(q)
+		synctest.Wait()
+		want := append([]any{"busy"}, numbers(0, room)...)
+		r.wantGot(g, append(want, "late", room, room+1)...)
+		if q := g.box.take(); q.rung {
+			t.Error("the mark has been received, and the queue says that it is in the channel")
+		} else {
+			g.box.put(q)
+		}
+		r.shutdown()
+	})
+}
+
+// TestMark: there is one mark, which is not counted as a message, and needs no
+// room in a full channel.
+func TestMark(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := newRig(t)
+		g := r.gated(actor.MailboxConfig{})
+		b := g.box
+		for range 3 {
+			b.Wake(nil)
+		}
+		if n := len(b.in); n != 1 {
+			t.Errorf("%d marks in the channel, want 1", n)
+		}
+		r.wantBacklog(g, 0)
+		r.tell(g.ref, 1)
+		r.wantBacklog(g, 1)
+		g.gate <- struct{}{}
+		g.gate <- struct{}{}
+		synctest.Wait()
+		r.wantGot(g, "busy", 1)
+		r.tell(g.ref, 2)
+		synctest.Wait()
+		for i := range room {
+			r.tell(g.ref, i)
+		}
+		b.Wake(nil)
+		r.wantBacklog(g, room)
+		if q := b.take(); q.rung {
+			t.Error("the mark found room in a full channel")
+		} else {
+			b.put(q)
+		}
+		close(g.gate)
+		synctest.Wait()
+		b.Wake(b) // in its own turn, as it were: it looks afterwards
+		if n := len(b.in); n != 0 {
+			t.Errorf("%d marks for an actor that wakes itself", n)
+		}
+		b.Wake(nil) // a wake-up without a reason does no harm
+		synctest.Wait()
+		if n := len(b.in); n != 0 {
+			t.Errorf("%d marks are left", n)
+		}
+		r.shutdown()
+	})
+}
+
+// TestSuspended: the messages of an actor that waits for its parent's decision
+// are counted, those of senders that were about to use the channel, too, and
+// they are undelivered in order.
+func TestSuspended(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := newRig(t)
+		g := r.gated(actor.MailboxConfig{})
+		for _, msg := range []any{"fail", 1, 2} {
+			r.tell(g.ref, msg)
+		}
+		parent := make(chan struct{})
+		r.do(func(*actor.Context) { <-parent })
+		g.gate <- struct{}{}
+		synctest.Wait()
+		r.wantBacklog(g, 2)
+		g.box.in <- 3
+		synctest.Wait()
+		r.tell(g.ref, 4)
+		g.box.in <- 5 // from another sender than 4
+		synctest.Wait()
+		r.wantBacklog(g, 5)
+		close(parent)
+		synctest.Wait()
+		r.wantLetters(1, 2, 3, 5, 4)
+		r.shutdown()
+	})
+}
+
+// TestSuspendedFirst: so are those of an actor whose first goroutine it is.
+func TestSuspendedFirst(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := newRig(t)
+		gate := make(chan struct{})
+		ref := r.spawn(props(func(*actor.Context, any) error { <-gate; return errors.New("told to") }))
+		for i := range 3 {
+			r.tell(ref, i)
+		}
+		parent := make(chan struct{})
+		r.do(func(*actor.Context) { <-parent })
+		close(gate)
+		synctest.Wait()
+		r.tell(ref, 3)
+		if n := ref.Backlog(); n != 3 {
+			t.Errorf("a backlog of %d, want 3", n)
+		}
+		close(parent)
+		synctest.Wait()
+		r.wantLetters(1, 2, 3)
+		r.shutdown()
+	})
+}
+
+// TestLateSends: what a sender that was about to use the channel puts there
+// while the actor stops is undelivered, and afterwards it does not get it in.
+func TestLateSends(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := newRig(t)
+		g := r.gated(actor.MailboxConfig{})
+		r.tell(g.ref, 1)
+		r.Stop(g.ref)
+		b := g.box
+		q := b.take() // the actor waits for it in Close
+		close(g.gate)
+		synctest.Wait()
+		b.in <- 2
+		b.put(q)
+		synctest.Wait()
+		r.wantGot(g, "busy")
+		r.wantLetters(1, 2)
+		r.wantBacklog(g, 0) // there are only marks
+		select {
+		case b.in <- "late":
+			t.Error("a message got into the channel of an actor that has stopped")
+		default:
+		}
+		for len(b.in) > 0 {
+			if msg := <-b.in; !isMark(msg) {
+				t.Errorf("%v was left in the channel", msg)
+			}
+		}
+		if err := g.ref.Tell(3); !errors.Is(err, actor.ErrStopped) {
+			t.Errorf("Tell: %v, want ErrStopped", err)
+		}
+		b.Wake(nil)
+		r.shutdown()
+	})
+}
+
+// TestLateSendsOfChildren: the same while an actor waits for its children.
+func TestLateSendsOfChildren(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := newRig(t)
+		gate := make(chan struct{})
+		child := props(func(*actor.Context, any) error { <-gate; return nil })
+		ref := r.spawn(props(func(ctx *actor.Context, msg any) error {
+			if msg == "spawn" {
+				c, err := ctx.Spawn(child)
+				if err != nil {
+					return err
+				}
+				return ctx.Tell(c, msg)
+			}
+			return nil
+		}))
+		r.tell(ref, 0)
+		synctest.Wait()
+		r.tell(ref, 1)
+		synctest.Wait()
+		b := r.latest()
+		r.tell(ref, "spawn")
+		synctest.Wait()
+		r.Stop(ref)
+		synctest.Wait()
+		b.in <- "late"
+		synctest.Wait()
+		r.wantLetters("late")
+		close(gate)
+		synctest.Wait()
+		r.wantLetters()
+		r.shutdown()
+	})
+}
+
+// TestSeal: senders that had looked at calm before go on while the actor stops.
+// Each of their messages is handled, undelivered, or not accepted.
+func TestSeal(t *testing.T) {
+	for range 100 {
+		synctest.Test(t, func(t *testing.T) {
+			r := newRig(t)
+			var handled, accepted atomic.Int64
+			ref := r.spawn(props(func(*actor.Context, any) error { handled.Add(1); return nil }))
+			for range 2 {
+				r.tell(ref, 0)
+				synctest.Wait()
+			}
+			accepted.Add(2)
+			b := r.latest()
+			for range 3 {
+				go func() {
+					for range 300 {
+						select {
+						case b.in <- 1:
+							accepted.Add(1)
+						default:
+							runtime.Gosched()
+						}
+					}
+				}()
+			}
+			r.Stop(ref)
+			synctest.Wait()
+			if sum := handled.Load() + int64(len(r.letters)); sum != accepted.Load() {
+				t.Errorf("%d messages accepted, %d handled and %d undelivered", accepted.Load(), handled.Load(), len(r.letters))
+			}
+			for len(b.in) > 0 {
+				if msg := <-b.in; !isMark(msg) {
+					t.Errorf("%v was left in the channel", msg)
+				}
+			}
+			r.shutdown()
+		})
+	}
+}
+
+// TestBirth: messages and wake-ups that race with the start and the end of the
+// first goroutine are found, by one goroutine.
+func TestBirth(t *testing.T) {
+	const senders, each = 3, 3
+	for i := range 300 {
+		synctest.Test(t, func(t *testing.T) {
+			r := newRig(t)
+			base := r.Stats().Workers
+			busy, handled, last := atomic.Int32{}, 0, [senders]int{}
+			ref := r.spawn(props(func(_ *actor.Context, msg any) error {
+				if busy.Add(1) != 1 {
+					t.Error("two goroutines in one actor")
+				}
+				m := msg.([2]int)
+				if m[1] != last[m[0]]+1 {
+					t.Errorf("message %d of sender %d came after %d", m[1], m[0], last[m[0]])
+				}
+				last[m[0]] = m[1]
+				handled++
+				busy.Add(-1)
+				return nil
+			}))
+			for s := range senders {
+				go func() {
+					for k := range each {
+						r.tell(ref, [2]int{s, k + 1})
+						for range (s + k + i) % 3 {
+							runtime.Gosched()
+						}
+					}
+				}()
+			}
+			synctest.Wait()
+			if handled != senders*each {
+				t.Errorf("%d messages handled of %d", handled, senders*each)
+			}
+			if n := r.Stats().Workers - base; n > 1 {
+				t.Errorf("%d goroutines for one actor", n)
+			}
+			go r.Stop(ref)
+			r.shutdown()
+		})
+	}
+}
+
+// TestSecondThoughts: a first goroutine that is about to end goes on if there is
+// something to do, although it is out of the books.
+func TestSecondThoughts(t *testing.T) {
+	for name, do := range map[string]func(r *rig, ref actor.Ref){
+		"message": func(r *rig, ref actor.Ref) { r.tell(ref, "second") },
+		"stop":    func(r *rig, ref actor.Ref) { r.Stop(ref) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				r := newRig(t)
+				base := r.Stats()
+				gate := make(chan struct{})
+				ref := r.spawn(props(func(*actor.Context, any) error { <-gate; return nil }))
+				r.tell(ref, "first")
+				synctest.Wait()
+				k := <-r.d.books // it waits for them on its way out
+				close(gate)
+				synctest.Wait()
+				do(r, ref)
+				r.d.books <- k
+				synctest.Wait()
+				st := r.Stats()
+				switch name {
+				case "message":
+					if n := st.Workers - base.Workers; n != 1 || st.Messages-base.Messages != 3 {
+						t.Errorf("%d goroutines after it and %d messages, want 1 and 3", n, st.Messages-base.Messages)
+					}
+				case "stop":
+					if st.Actors != base.Actors || st.Workers != base.Workers {
+						t.Error("the actor has not stopped")
+					}
+				}
+				r.shutdown()
+			})
+		})
+	}
+}
+
+// TestBoundedLen: a bounded mailbox knows how much waits, and nothing does when
+// it is closed.
+func TestBoundedLen(t *testing.T) {
+	for name, m := range map[string]actor.MailboxConfig{
+		"channel": {Policy: actor.DropNewest, Capacity: 10},
+		"shelf":   {Policy: actor.DropNewest, Capacity: 10, Priority: func(any) int { return 0 }},
+		"large":   {Policy: actor.DropNewest, Capacity: most + 1},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				r := newRig(t)
+				g := r.gated(m)
+				for i := range 3 {
+					r.tell(g.ref, i)
+				}
+				r.wantBacklog(g, 3)
+				r.Stop(g.ref)
+				close(g.gate)
+				synctest.Wait()
+				r.wantBacklog(g, 0)
+				r.wantLetters(0, 1, 2)
+				r.shutdown()
+			})
+		})
+	}
+}
+
+// TestShelfForgets: a shelf that has held much gives the memory back.
+func TestShelfForgets(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := newRig(t)
+		g := r.gated(actor.MailboxConfig{Priority: func(any) int { return 0 }})
+		for i := range 3 * keep {
+			r.tell(g.ref, i)
+		}
+		close(g.gate)
+		synctest.Wait()
+		r.wantGot(g, append([]any{"busy"}, numbers(0, 3*keep)...)...)
+		h := <-g.box.shelf.turn
+		if c := cap(h.items); c > keep {
+			t.Errorf("room for %d messages is kept", c)
+		}
+		g.box.shelf.turn <- h
+		r.shutdown()
+	})
+}
+
+// TestWaitEnds: a wait for room ends with the actor or with its context, and
+// does not begin if the context has ended.
+func TestWaitEnds(t *testing.T) {
+	for name, priority := range map[string]func(any) int{"channel": nil, "shelf": func(any) int { return 0 }} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				r := newRig(t)
+				g := r.gated(actor.MailboxConfig{Policy: actor.Block, Capacity: 1, Priority: priority})
+				r.tell(g.ref, 0)
+				ended, cancel := context.WithCancel(t.Context())
+				answers := make(chan error, 2)
+				for _, ctx := range []context.Context{ended, context.Background()} {
+					go func() { answers <- g.ref.TellContext(ctx, "waits") }()
+				}
+				synctest.Wait()
+				cancel()
+				if err := <-answers; !errors.Is(err, context.Canceled) {
+					t.Errorf("TellContext: %v, want Canceled", err)
+				}
+				if err := g.ref.TellContext(ended, "waits"); !errors.Is(err, context.Canceled) {
+					t.Errorf("TellContext: %v, want Canceled", err)
+				}
+				r.Stop(g.ref)
+				close(g.gate)
+				if err := <-answers; !errors.Is(err, actor.ErrStopped) {
+					t.Errorf("TellContext: %v, want ErrStopped", err)
+				}
+				// The answer of a mailbox that closes after it said it was full.
+				if err := g.box.SendWait(t.Context(), "late", nil); !errors.Is(err, actor.ErrStopped) {
+					t.Errorf("SendWait: %v, want ErrStopped", err)
+				}
+				synctest.Wait()
+				r.wantLetters(0)
+				r.shutdown()
+			})
+		})
+	}
+}
+
+// TestRoomAfterFull: a mailbox that has got room between the two calls takes
+// the message at once.
+func TestRoomAfterFull(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := newRig(t)
+		g := r.gated(actor.MailboxConfig{Policy: actor.Block, Capacity: 1})
+		if err := g.box.SendWait(t.Context(), 1, nil); err != nil {
+			t.Error(err)
+		}
+		close(g.gate)
+		synctest.Wait()
+		r.wantGot(g, "busy", 1)
+		r.shutdown()
+	})
+}
+
+// TestDispatcherInvariants: each broken state is reported by its rule, in
+// builds that check.
+func TestDispatcherInvariants(t *testing.T) {
+	if !invariants.Enabled {
+		t.Skip("invariants are checked under -race and -tags dynocheck only")
+	}
+	d := NewDispatcher()
+	b := newBox(d, actor.MailboxConfig{})
+	for rule, breakIt := range map[string]func(){
+		"an overflow that is not used is empty":                  func() { b.put(&queue{mood: calm, held: 1}) },
+		"the actor in whose turn Stop is called has a goroutine": func() { d.Stop(func() {}) },
+	} {
+		func() {
+			defer func() {
+				want := "channel: invariant violated: " + rule
+				if got := recover(); got != want {
+					t.Errorf("check said %v, want %q", got, want)
+				}
+			}()
+			breakIt()
+		}()
+	}
+}
