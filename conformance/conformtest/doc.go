@@ -33,6 +33,9 @@
 //	actor/system-collected     nothing keeps a system that is done (weak pointers)
 //	actor/stopped-collected    a Ref keeps of a stopped actor a shell only
 //	actor/messages-collected   an idle mailbox keeps no message
+//	actor/blocked-for-real     handlers that sleep, lock or sit in system calls stop nobody else
+//	actor/waits-are-idle       who waits burns no processor time
+//	actor/flood-of-a-million   a flood is handled to the last; reports what a quiet actor waits
 //	actor/soak                 sends race with stops, failures and shutdowns for as long as DYNO_SOAK says
 //
 // The linearizability check has three answers. A history that could not be
