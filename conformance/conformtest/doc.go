@@ -50,9 +50,13 @@
 //	              failure prints the seed and the command that repeats it.
 //	DYNO_SOAK=n   the long version: every clause n times with different seeds,
 //	              and the random programs, histories and dropped groups in
-//	              proportion (1,000,000 groups from n = 1000 on). The second
-//	              half of the runs is made while other processes load every
-//	              core. The suite's own tests then run wrong groups 40 times.
+//	              proportion (1,000,000 groups from n = 1000 on); actor/soak
+//	              for n fifths of a second. The second half of the runs is made
+//	              while other processes load every core. The suite's own tests
+//	              then run wrong groups 40 times.
+//
+// An implementation whose order comes from a seed is run through many of them
+// by [RunSeeds].
 //
 // With -short the stochastic clauses repeat less, and fewer groups are dropped.
 //
@@ -66,5 +70,6 @@
 //
 // Strings are in the form of strconv.Quote. Figures are on lines that begin
 // with "conform-metric:". Use go test -v or -json to see the lines of clauses
-// that pass.
+// that pass. What an implementation keeps where the contract leaves room, such as
+// the bound of actor/flood in turns, is among the figures.
 package conformtest

@@ -136,6 +136,8 @@ type outcome struct {
 	seed  uint64 // of the run that failed
 	skip  string // why it was not decided; "" if it was
 	notes []string
+
+	undecided int // histories, of group/linearizable
 }
 
 // clause runs a clause as often as the settings say, up to its first failure.
