@@ -180,6 +180,16 @@ var accountClauses = []Clause{
 		}),
 	},
 	{
+		Name: "actor/account-one-caller", Rule: "X9", Kind: Stochastic,
+		Why: "one caller, and so one order where the dispatcher has it from a seed: messages of one sender to one actor stay in order, none is handled twice, and each is accounted for, whatever stops and fails",
+		Check: check(func(e *Env) {
+			rng := e.random()
+			for range e.rounds() {
+				oneCaller(e, rng)
+			}
+		}),
+	},
+	{
 		Name: "actor/everything-at-once", Rule: "FR-009", Kind: Stochastic,
 		Why: "whatever actors do at the same time – spawn, send, forward, become, fail, stop, each in any order, and the system is shut down in between – every message is accounted for, and everybody stops",
 		Check: check(func(e *Env) {
@@ -265,6 +275,82 @@ func stopRace(e *Env, rng *rand.Rand) {
 	w.until("the sending actors to be through", func() bool { return done.Load() == senders })
 	w.end()
 	w.counted(w.accounted(all))
+}
+
+// oneCaller lets one goroutine send to actors that send to one another, stop and
+// fail, and runs them in between. All that is random comes from rng, and from
+// sources of each actor's own.
+func oneCaller(e *Env, rng *rand.Rand) {
+	const peers, messages = 5, 150
+	w := e.world(actor.Config{})
+	defer w.abandon()
+	all := parcels(messages)
+	type stamp struct{ sender, n int } // of a parcel, by its id
+	var stamps [messages]stamp
+	var next, lives atomic.Int32
+	var refs [peers]atomic.Pointer[actor.Ref]
+	take := func(sender int, n *int) *parcel {
+		i := int(next.Add(1)) - 1
+		if i >= messages {
+			return nil
+		}
+		*n++
+		stamps[i] = stamp{sender, *n}
+		return &all[i]
+	}
+	gone := ended(errStop)
+	ways := failures(e)
+	spawn := func(at int) {
+		rng, me, n := sub(rng), int(lives.Add(1)), 0
+		last := map[int]int{}
+		m := mailboxes[rng.IntN(len(mailboxes))]
+		r := w.spawn(actor.Props{Mailbox: m, Throughput: rng.IntN(4), New: making(actor.ReceiveFunc(func(ctx *actor.Context, msg any) error {
+			p := msg.(*parcel)
+			w.e.require(p.handled.Add(1) == 1, "message ", p.id, " was handled twice")
+			from := stamps[p.id]
+			w.e.require(last[from.sender] < from.n, "message ", from.n, " of sender ", from.sender, " was handled after its message ", last[from.sender])
+			last[from.sender] = from.n
+			to := *refs[rng.IntN(peers)].Load()
+			switch do := rng.IntN(32); {
+			case do < 14:
+				if q := take(me, &n); q != nil {
+					q.sent(ctx.TellContext(gone, to, q))
+				}
+			case do < 16:
+				if q := take(me, &n); q != nil {
+					q.sent(ctx.Tell(ctx.Self(), q))
+				}
+			case do < 17:
+				return ways[rng.IntN(len(ways))].fail()
+			case do < 18:
+				ctx.Stop(to)
+			}
+			return nil
+		}))})
+		refs[at].Store(&r)
+	}
+	for i := range peers {
+		spawn(i)
+	}
+	n := 0
+	for p := take(0, &n); p != nil; p = take(0, &n) {
+		at := rng.IntN(peers)
+		p.sent((*refs[at].Load()).TellContext(gone, p))
+		switch rng.IntN(24) {
+		case 0:
+			w.s.Stop(*refs[at].Load())
+		case 1, 2, 3:
+			w.drive()
+		case 4:
+			spawn(at)
+		}
+	}
+	w.shutdown()
+	w.counted(w.accounted(all))
+	w.mu.Lock()
+	w.failures = nil
+	w.mu.Unlock()
+	w.end()
 }
 
 // actorStorm lets a tree of actors do anything.

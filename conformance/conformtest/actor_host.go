@@ -10,6 +10,7 @@ import (
 	"testing"
 	"weak"
 
+	"github.com/dynolab/dyno"
 	"github.com/dynolab/dyno/actor"
 	"github.com/dynolab/dyno/conformance"
 )
@@ -44,6 +45,27 @@ var actorHostClauses = []hostClause{
 			Why: "a message that was handled, dropped or given back is nobody's: an idle mailbox keeps none alive",
 		},
 		check: checkMessagesCollected,
+	},
+	{
+		Clause: conformance.Clause{
+			Name: "actor/blocked-for-real", Rule: "V4", Needs: dyno.Promises{Overlap: true, Eager: true},
+			Why: "handlers that sleep, lock, wait or sit in a system call, more of them than there are workers, do not stop the others",
+		},
+		check: checkBlockedForReal,
+	},
+	{
+		Clause: conformance.Clause{
+			Name: "actor/waits-are-idle", Rule: "FR-020", Needs: dyno.Promises{Overlap: true, Eager: true},
+			Why: "who waits for room, and a worker without work, is parked: it neither spins nor polls, and the processor is free for others",
+		},
+		check: checkWaitsAreIdle,
+	},
+	{
+		Clause: conformance.Clause{
+			Name: "actor/flood-of-a-million", Rule: "V5",
+			Why: "a flood from outside is handled to the last message, and a quiet actor has its turns meanwhile; how long they take is reported",
+		},
+		check: checkFloodOfAMillion,
 	},
 	{
 		Clause: conformance.Clause{
@@ -129,19 +151,20 @@ func checkContextOutside(t *testing.T, s *suite) outcome {
 			return err
 		}
 		for name, use := range map[string]func(){
-			"Self":       func() { kept.Self() },
-			"Parent":     func() { kept.Parent() },
-			"Children":   func() { kept.Children() },
-			"Child":      func() { kept.Child("x") },
-			"System":     func() { kept.System() },
-			"Tell":       func() { _ = kept.Tell(actor.Ref{}, 1) },
-			"Forward":    func() { kept.Forward(actor.Ref{}, 1) },
-			"Spawn":      func() { _, _ = kept.Spawn(actor.Props{}) },
-			"SpawnNamed": func() { _, _ = kept.SpawnNamed("x", actor.Props{}) },
-			"Stop":       func() { kept.Stop(actor.Ref{}) },
-			"StopSelf":   func() { kept.StopSelf() },
-			"Become":     func() { kept.Become(carryOut) },
-			"Unbecome":   func() { kept.Unbecome() },
+			"Self":        func() { kept.Self() },
+			"Parent":      func() { kept.Parent() },
+			"Children":    func() { kept.Children() },
+			"Child":       func() { kept.Child("x") },
+			"System":      func() { kept.System() },
+			"Tell":        func() { _ = kept.Tell(actor.Ref{}, 1) },
+			"TellContext": func() { _ = kept.TellContext(context.Background(), actor.Ref{}, 1) },
+			"Forward":     func() { kept.Forward(actor.Ref{}, 1) },
+			"Spawn":       func() { _, _ = kept.Spawn(actor.Props{}) },
+			"SpawnNamed":  func() { _, _ = kept.SpawnNamed("x", actor.Props{}) },
+			"Stop":        func() { kept.Stop(actor.Ref{}) },
+			"StopSelf":    func() { kept.StopSelf() },
+			"Become":      func() { kept.Become(carryOut) },
+			"Unbecome":    func() { kept.Unbecome() },
 		} {
 			if !panics(use) {
 				return fmt.Errorf("Context.%s outside the actor's turn did not panic", name)

@@ -33,6 +33,9 @@
 //	actor/system-collected     nothing keeps a system that is done (weak pointers)
 //	actor/stopped-collected    a Ref keeps of a stopped actor a shell only
 //	actor/messages-collected   an idle mailbox keeps no message
+//	actor/blocked-for-real     handlers that sleep, lock or sit in system calls stop nobody else
+//	actor/waits-are-idle       who waits burns no processor time
+//	actor/flood-of-a-million   a flood is handled to the last; reports what a quiet actor waits
 //	actor/soak                 sends race with stops, failures and shutdowns for as long as DYNO_SOAK says
 //
 // The linearizability check has three answers. A history that could not be
@@ -47,9 +50,13 @@
 //	              failure prints the seed and the command that repeats it.
 //	DYNO_SOAK=n   the long version: every clause n times with different seeds,
 //	              and the random programs, histories and dropped groups in
-//	              proportion (1,000,000 groups from n = 1000 on). The second
-//	              half of the runs is made while other processes load every
-//	              core. The suite's own tests then run wrong groups 40 times.
+//	              proportion (1,000,000 groups from n = 1000 on); actor/soak
+//	              for n fifths of a second. The second half of the runs is made
+//	              while other processes load every core. The suite's own tests
+//	              then run wrong groups 40 times.
+//
+// An implementation whose order comes from a seed is run through many of them
+// by [RunSeeds].
 //
 // With -short the stochastic clauses repeat less, and fewer groups are dropped.
 //
@@ -63,5 +70,6 @@
 //
 // Strings are in the form of strconv.Quote. Figures are on lines that begin
 // with "conform-metric:". Use go test -v or -json to see the lines of clauses
-// that pass.
+// that pass. What an implementation keeps where the contract leaves room, such as
+// the bound of actor/flood in turns, is among the figures.
 package conformtest

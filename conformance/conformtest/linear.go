@@ -441,7 +441,7 @@ func checkLinearizable(t *testing.T, s *suite) outcome {
 func linOutcome(n, undecided int) outcome {
 	notes := []string{fmt.Sprintf("conform-metric: clause=group/linearizable histories=%d decided=%d undecided=%d", n, n-undecided, undecided)}
 	if undecided > 0 {
-		return outcome{skip: fmt.Sprintf("unknown: %d of %d histories were not decided in time", undecided, n), notes: notes}
+		return outcome{skip: fmt.Sprintf("unknown: %d of %d histories were not decided in time", undecided, n), notes: notes, undecided: undecided}
 	}
 	return outcome{notes: notes}
 }

@@ -295,8 +295,11 @@ func TestLinearizableNotices(t *testing.T) {
 	if o.err != nil {
 		t.Errorf("histories of the right group: %v", o.err)
 	}
-	if o.skip != "" {
-		t.Log(o.skip) // a busy machine may leave one undecided; that is no verdict
+	// They are cut small enough to be decided, in microseconds as a rule. A busy
+	// machine may leave one undecided, which is no verdict; if it is more, the
+	// clause checks less than it says.
+	if most := set.hists / 1000; o.undecided > most {
+		t.Errorf("%s, want at most %d", o.skip, most)
 	}
 }
 
@@ -360,7 +363,7 @@ func TestUndecided(t *testing.T) {
 	if got := decide(history, 0, time.Microsecond); got != porcupine.Unknown {
 		t.Errorf("a history that takes longer than its time was found %s", got)
 	}
-	if o := linOutcome(100, 1); o.skip == "" || !strings.HasPrefix(o.skip, "unknown: 1 of 100") {
+	if o := linOutcome(100, 1); o.skip == "" || o.undecided != 1 || !strings.HasPrefix(o.skip, "unknown: 1 of 100") {
 		t.Errorf("one undecided history of 100 gave %+v, want a skip that says so", o)
 	}
 	if o := linOutcome(100, 0); o.skip != "" || o.err != nil {

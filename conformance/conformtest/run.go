@@ -66,17 +66,19 @@ type settings struct {
 	queued   int           // for group/queued-task-bytes
 	queueing time.Duration // for the same: submitting is given up after this
 	soaking  time.Duration // for actor/soak
+	flood    int           // for actor/flood-of-a-million
 }
 
 // readSettings reads DYNO_SEED and DYNO_SOAK.
 func readSettings(getenv func(string) string, short, race bool) (settings, error) {
-	set := settings{seed: rand.Uint64(), rounds: 10, programs: 200, hists: 500, groups: 50_000, queued: 100_000, queueing: 500 * time.Millisecond, soaking: 300 * time.Millisecond}
+	set := settings{seed: rand.Uint64(), rounds: 10, programs: 200, hists: 500, groups: 50_000, queued: 100_000, queueing: 500 * time.Millisecond, soaking: 300 * time.Millisecond, flood: 1_000_000}
 	if race {
 		set.programs, set.hists, set.groups, set.queued = 100, 200, 10_000, 20_000
+		set.flood = 200_000
 	}
 	if short {
 		set.rounds, set.programs, set.hists, set.groups, set.queued = 3, 50, 100, 5_000, 10_000
-		set.soaking = 50 * time.Millisecond
+		set.soaking, set.flood = 50*time.Millisecond, 100_000
 	}
 	if v := getenv("DYNO_SOAK"); v != "" {
 		n, err := strconv.Atoi(v)
@@ -134,6 +136,8 @@ type outcome struct {
 	seed  uint64 // of the run that failed
 	skip  string // why it was not decided; "" if it was
 	notes []string
+
+	undecided int // histories, of group/linearizable
 }
 
 // clause runs a clause as often as the settings say, up to its first failure.

@@ -1,0 +1,291 @@
+package conformtest
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"runtime"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/dynolab/dyno/actor"
+	"github.com/dynolab/dyno/conformance"
+)
+
+// Clauses that need the real world: handlers that block in ways that a bubble
+// cannot see or that take real time, processors that burn, and a flood on all of
+// them.
+
+// blocker is a way for a handler to block until it is let go.
+type blocker struct {
+	name    string
+	block   func()
+	release func()
+}
+
+// blockers returns ways to block for n handlers at a time: in Go's scheduler,
+// with a timer, and in the operating system, where a thread blocks as well.
+func blockers(n int) ([]blocker, error) {
+	wait := make(chan struct{})
+	var lock sync.Mutex
+	lock.Lock()
+	var awake atomic.Bool
+	r, w, err := blockingPipe()
+	if err != nil {
+		return nil, err
+	}
+	return []blocker{
+		{"a channel", func() { <-wait }, func() { close(wait) }},
+		{"a mutex", func() {
+			lock.Lock()
+			lock.Unlock() //nolint:staticcheck // to wait is what it is for
+		}, lock.Unlock},
+		{"sleep", func() {
+			for !awake.Load() {
+				time.Sleep(2 * time.Millisecond)
+			}
+		}, func() { awake.Store(true) }},
+		{"a system call", func() { _, _ = io.ReadFull(r, make([]byte, 1)) }, func() {
+			_, _ = w.Write(make([]byte, n))
+		}},
+	}, nil
+}
+
+// checkBlockedForReal has more handlers block than there can be workers to begin
+// with, and demands that others have turns all the while.
+func checkBlockedForReal(_ *testing.T, s *suite) outcome {
+	var notes []string
+	err := outside(s.limit, s.env(s.set.seed), func(e *conformance.Env) error {
+		n := 4*runtime.GOMAXPROCS(0) + 2
+		all, err := blockers(n)
+		if err != nil {
+			return err
+		}
+		for _, how := range all {
+			worst, err := s.blockForReal(e, how, n)
+			if err != nil {
+				return fmt.Errorf("while %d handlers blocked in %s: %w", n, how.name, err)
+			}
+			notes = append(notes, fmt.Sprintf("conform-metric: clause=actor/blocked-for-real how=%q handlers=%d value=%d unit=us", how.name, n, worst.Microseconds()))
+		}
+		return nil
+	})
+	return outcome{err: err, seed: s.set.seed, notes: notes}
+}
+
+// blockForReal returns how long an actor took at most to answer while others
+// blocked. It returns when all is over, and fails if that does not come.
+func (s *suite) blockForReal(e *conformance.Env, how blocker, n int) (worst time.Duration, err error) {
+	h, err := s.hosted(e)
+	if err != nil {
+		return 0, err
+	}
+	var refs []actor.Ref
+	if err := h.in(h.UserGuardian(), func(ctx *actor.Context) {
+		for range n + 1 {
+			r, spawnErr := ctx.Spawn(actor.Props{New: func() actor.Actor { return actor.ReceiveFunc(carryOut) }})
+			err = errors.Join(err, spawnErr)
+			refs = append(refs, r)
+		}
+	}); err != nil {
+		return 0, err
+	}
+	if err != nil {
+		return 0, err
+	}
+	last := refs[n]
+	var blocked, over atomic.Int32
+	// One after the other, from outside and from a turn in which the sender
+	// then blocks itself, so that what it has sent waits on its worker.
+	for i, r := range refs[:n] {
+		heard := make(chan struct{})
+		begun := time.Now()
+		if err := r.Tell(func(ctx *actor.Context) {
+			_ = ctx.Tell(last, func(*actor.Context) { close(heard) })
+			blocked.Add(1)
+			how.block()
+			over.Add(1)
+		}); err != nil {
+			return 0, err
+		}
+		<-heard
+		if i > 0 { // the first time pays for the workers' goroutines
+			worst = max(worst, time.Since(begun))
+		}
+	}
+	answers := make(chan struct{})
+	for range 100 {
+		if err := last.Tell(func(*actor.Context) { answers <- struct{}{} }); err != nil {
+			return 0, err
+		}
+		<-answers
+	}
+	if b, o := blocked.Load(), over.Load(); b != int32(n) || o != 0 {
+		return 0, fmt.Errorf("%d handlers have begun and %d are over, want %d and 0", b, o, n)
+	}
+	how.release()
+	h.until(func() bool { return over.Load() == int32(n) })
+	return worst, h.Shutdown(nil) //nolint:staticcheck // nil means Background
+}
+
+// burnShare is the part of one processor that a system in which all wait may
+// burn, one in so many: one that spins burns all of it, one that polls with the
+// shortest timer there is about a twentieth, and those that park, with what
+// else the process has to do, less than a hundredth.
+const burnShare = 40
+
+// checkWaitsAreIdle measures the processor time of a process in which senders
+// wait for room, a handler blocks, and workers have nothing to do.
+func checkWaitsAreIdle(_ *testing.T, s *suite) outcome {
+	if !canTellBurnt {
+		return outcome{skip: "needs a system that tells the processor time of a process"}
+	}
+	var notes []string
+	err := outside(s.limit, s.env(s.set.seed), func(e *conformance.Env) error {
+		h, err := s.hosted(e)
+		if err != nil {
+			return err
+		}
+		var full actor.Ref
+		if e := h.in(h.UserGuardian(), func(ctx *actor.Context) {
+			full, err = ctx.Spawn(actor.Props{
+				New:     func() actor.Actor { return actor.ReceiveFunc(carryOut) },
+				Mailbox: actor.MailboxConfig{Policy: actor.Block, Capacity: 1},
+			})
+		}); e != nil || err != nil {
+			return errors.Join(e, err)
+		}
+		inside, goOn := make(chan struct{}), make(chan struct{})
+		if err := full.Tell(func(*actor.Context) {
+			close(inside)
+			<-goOn
+		}); err != nil {
+			return err
+		}
+		<-inside
+		const senders = 4
+		sent := make(chan error, senders)
+		for range senders + 1 { // one has room
+			go func() { sent <- full.Tell(func(*actor.Context) {}) }()
+		}
+		if err := <-sent; err != nil {
+			return err
+		}
+		const stretch, tries = 30 * time.Millisecond, 8
+		var burnt []time.Duration
+		for range tries {
+			e.Settle()
+			before := processorTime()
+			time.Sleep(stretch)
+			burnt = append(burnt, processorTime()-before)
+		}
+		// What else there is in the process, such as a collection, comes and goes.
+		least := slices.Min(burnt)
+		notes = append(notes, fmt.Sprintf("conform-metric: clause=actor/waits-are-idle value=%d unit=us/s", least*time.Second/stretch/time.Microsecond))
+		close(goOn)
+		for range senders {
+			if err := <-sent; err != nil {
+				return err
+			}
+		}
+		if least > stretch/burnShare {
+			return fmt.Errorf("in %v in which nobody could go on the process burnt at least %v of processor time, want at most %v", stretch, least, stretch/burnShare)
+		}
+		return h.Shutdown(nil) //nolint:staticcheck // nil means Background
+	})
+	return outcome{err: err, seed: s.set.seed, notes: notes}
+}
+
+// checkFloodOfAMillion has producers flood an actor, with all processors, while
+// another one is told something now and then. It demands that nothing is lost
+// and reports how long the quiet one's messages took; the bound in turns is what
+// actor/flood is about.
+func checkFloodOfAMillion(_ *testing.T, s *suite) outcome {
+	var note string
+	err := outside(s.limit, s.env(s.set.seed), func(e *conformance.Env) error {
+		h, err := s.hosted(e)
+		if err != nil {
+			return err
+		}
+		var flooded, quiet actor.Ref
+		count := 0 // the flooded actor's
+		answers := make(chan struct{}, 1)
+		if err := h.in(h.UserGuardian(), func(ctx *actor.Context) {
+			var e1, e2 error
+			flooded, e1 = ctx.Spawn(actor.Props{New: func() actor.Actor {
+				return actor.ReceiveFunc(func(ctx *actor.Context, msg any) error {
+					if msg != nil {
+						return carryOut(ctx, msg)
+					}
+					count++
+					return nil
+				})
+			}})
+			quiet, e2 = ctx.Spawn(actor.Props{New: func() actor.Actor {
+				return actor.ReceiveFunc(func(*actor.Context, any) error {
+					answers <- struct{}{}
+					return nil
+				})
+			}})
+			err = errors.Join(e1, e2)
+		}); err != nil {
+			return err
+		}
+		if err != nil {
+			return err
+		}
+		n := s.set.flood
+		var producers sync.WaitGroup
+		const parts = 2
+		for range parts {
+			producers.Go(func() {
+				for range n / parts {
+					_ = flooded.Tell(nil)
+				}
+			})
+		}
+		flooding := make(chan struct{})
+		go func() {
+			producers.Wait()
+			close(flooding)
+		}()
+		var took []time.Duration
+		for over := false; !over; {
+			begun := time.Now()
+			if err := quiet.Tell(0); err != nil {
+				return err
+			}
+			h.drive()
+			<-answers
+			took = append(took, time.Since(begun))
+			select {
+			case <-flooding:
+				over = flooded.Backlog() == 0
+			default:
+			}
+			runtime.Gosched()
+		}
+		handled := 0
+		if err := h.in(flooded, func(*actor.Context) { handled = count }); err != nil {
+			return err
+		}
+		if handled != n/parts*parts {
+			return fmt.Errorf("%d messages of a flood of %d were handled", handled, n)
+		}
+		slices.Sort(took)
+		note = fmt.Sprintf("conform-metric: clause=actor/flood-of-a-million messages=%d quiet=%d p50-us=%d p99-us=%d max-us=%d", n, len(took),
+			took[len(took)/2].Microseconds(), took[len(took)*99/100].Microseconds(), took[len(took)-1].Microseconds())
+		return h.Shutdown(nil) //nolint:staticcheck // nil means Background
+	})
+	return outcome{err: err, seed: s.set.seed, notes: []string{note}}
+}
+
+// drive runs actors that do not run by themselves.
+func (h *hosted) drive() {
+	if h.Synchronous() {
+		h.RunUntilIdle()
+	}
+}
