@@ -190,7 +190,9 @@ func (d *Dispatcher) alert() {
 // rouse wakes a parked worker or starts one, which then counts as looking; if
 // there is none to be had nobody does. The caller has raised watch for it. A
 // rescuer may be one more than Parallelism says, and takes work from those who
-// are stuck.
+// are stuck. It does not arm the patrol: setting a timer wakes a thread, which
+// would be in the way of messages that come one by one from outside, and behind
+// them nothing waits.
 func (d *Dispatcher) rouse(rescuer bool) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -217,7 +219,6 @@ func (d *Dispatcher) rouse(rescuer bool) {
 		return
 	}
 	d.count()
-	d.set()
 }
 
 // count brings spare up to date. mu is held.
