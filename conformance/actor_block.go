@@ -501,7 +501,7 @@ var turnClauses = []Clause{
 		Name: "actor/turn-others-at-all", Rule: "V5", Kind: Stochastic,
 		Why: "whatever others do, an actor that is ready has its turn some time: also where that is left to Go's scheduler, and Fair is not promised",
 		Check: check(func(e *Env) {
-			const most = 500_000
+			most := 100_000 * e.rounds()
 			e.starved(crowd{who: "a pair of actors that feed each other", busy: 2, throughput: 10, most: most})
 			e.starved(crowd{who: "a flooded actor", busy: 1, throughput: 10, alone: true, backlog: 1000, outside: true, most: most})
 		}),
@@ -574,7 +574,7 @@ func (e *Env) starved(c crowd) {
 	rounds, bound := 11, fairTurns*c.busy*c.per()
 	limit := 2 * bound // of a round that is lost
 	if c.most > 0 {
-		rounds, bound, limit = e.rounds(), c.most-1, c.most
+		rounds, bound, limit = 2*e.rounds(), c.most-1, c.most
 	}
 	var got []int
 	oneProcessor(func() {

@@ -91,9 +91,9 @@ var systemClauses = []Clause{
 			w.letters = nil
 			w.mu.Unlock()
 			w.e.require(len(letters) == 2, "there are ", len(letters), " dead letters, want 2")
-			times := []time.Time{failed, letters[0].Time, letters[1].Time}
-			for i, at := range times {
-				w.e.require(at.Equal(epoch.Add(time.Duration(i)*time.Hour)), "the failure and two dead letters are of ", times, ", want one after the other by the system's clock")
+			for i, at := range []time.Time{failed, letters[0].Time, letters[1].Time} {
+				w.e.require(at.Equal(epoch.Add(time.Duration(i)*time.Hour)), "of a failure and two dead letters number ", i+1, " has the time ", at.String(),
+					", want ", i, " hours after ", epoch.String(), " by the system's clock")
 			}
 			w.end()
 		}),

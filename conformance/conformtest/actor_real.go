@@ -41,7 +41,7 @@ func blockers(n int) ([]blocker, error) {
 		{"a channel", func() { <-wait }, func() { close(wait) }},
 		{"a mutex", func() {
 			lock.Lock()
-			lock.Unlock() //nolint:staticcheck // to wait is what it is for
+			defer lock.Unlock()
 		}, lock.Unlock},
 		{"sleep", func() {
 			for !awake.Load() {

@@ -521,7 +521,10 @@ func (b *wrongBox) runAndWait(ctx context.Context, s *wrongSender, from actor.Wo
 		d.drive(d.lone)
 		d.waits = nil
 		d.driving = false
-		d.running--
+		w := d.lone
+		d.lone = &wrongWorker{d: d}
+		d.leave(w) // the root's last turn may have been among these
+		d.mu.Lock()
 	} else {
 		d.drive(d.lone)
 	}
