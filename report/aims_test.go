@@ -168,7 +168,7 @@ func aimsTable(t *testing.T, root string, files []string) []byte {
 					ratio = math.NaN()
 					break
 				}
-				ratio, lo, hi = ratio/from.Center, math.NaN(), math.NaN()
+				ratio, hi = ratio/from.Center, math.NaN()
 				measured = fmt.Sprintf("%.1f", ratio)
 			default:
 				measured = fmt.Sprintf("%s (%s to %s)", digits3(ratio), digits3(lo), digits3(hi))
