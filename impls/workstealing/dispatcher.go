@@ -71,11 +71,15 @@ type Dispatcher struct {
 
 	workers atomic.Pointer[[]*runner] // all there are, for thieves
 
-	mu      sync.Mutex  // guards what follows, and the writing of workers
-	parked  []*runner   // who parked last is last, and is woken first
-	running int         // workers that have not ended
-	blocked int         // of these, those that wait in SendWait
-	stop    func()      // done, once Stop was called
+	mu      sync.Mutex // guards what follows, and the writing of workers
+	parked  []*runner  // who parked last is last, and is woken first
+	running int        // workers that have not ended
+	blocked int        // of these, those that wait in SendWait
+	stop    func()     // done, once Stop was called
+
+	rescuing int       // rescuers that have been roused and not begun to look
+	patience time.Time // no rescuers before; see arrived
+
 	made    uint64      // workers ever made
 	retired actor.Tally // what the workers that have ended had counted
 
@@ -83,6 +87,20 @@ type Dispatcher struct {
 	timer    *time.Timer // the patrol's
 	reaper   *time.Timer // see reap
 	reaps    bool        // reaper is set
+
+	// self is what the timers hold of the dispatcher. Package time may keep a
+	// timer that was stopped for as long as it would have run, so Stop takes it
+	// away from them.
+	self *atomic.Pointer[Dispatcher]
+}
+
+// after is time.AfterFunc for what is done to a dispatcher until Stop.
+func after(t time.Duration, self *atomic.Pointer[Dispatcher], do func(*Dispatcher)) *time.Timer {
+	return time.AfterFunc(t, func() {
+		if d := self.Load(); d != nil {
+			do(d)
+		}
+	})
 }
 
 // NewDispatcher returns a dispatcher for one system, with the default [Config].
@@ -107,6 +125,8 @@ func (d *Dispatcher) Start() error {
 		return err
 	}
 	d.spare.Store(int32(d.cfg.Parallelism))
+	d.self = new(atomic.Pointer[Dispatcher])
+	d.self.Store(d)
 	return nil
 }
 
@@ -134,6 +154,9 @@ func (d *Dispatcher) Stop(done func()) {
 		if t != nil {
 			t.Stop()
 		}
+	}
+	if d.self != nil {
+		d.self.Store(nil)
 	}
 	d.mu.Unlock()
 	for _, w := range parked {
@@ -206,12 +229,13 @@ func (d *Dispatcher) rouse(rescuer bool) {
 	case n > 0:
 		w = d.parked[n-1]
 		d.parked = d.parked[:n-1]
-		w.asleep, w.rescuer = false, rescuer
+		w.asleep = false
+		d.appoint(w, rescuer)
 		w.wake <- struct{}{}
 	case d.running < d.cfg.MaxWorkers && (rescuer || d.running-d.blocked < d.cfg.Parallelism):
 		d.made++
 		w = newRunner(d, d.made)
-		w.rescuer = rescuer
+		d.appoint(w, rescuer)
 		d.running++
 		old := *d.workers.Load()
 		ws := append(old[:len(old):len(old)], w)
@@ -223,6 +247,27 @@ func (d *Dispatcher) rouse(rescuer bool) {
 		return
 	}
 	d.count()
+}
+
+// appoint says whether w is roused as a rescuer. mu is held.
+func (d *Dispatcher) appoint(w *runner, rescuer bool) {
+	if w.rescuer = rescuer; rescuer {
+		d.rescuing++
+		w.roused = time.Now()
+	}
+}
+
+// arrived is called by a rescuer when it begins to look. If it had to wait for a
+// processor, those it was roused for may not be stuck but wait for one as
+// well: more workers would only make it worse, so there will be none for several
+// times as long as it has waited.
+func (d *Dispatcher) arrived(w *runner) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.rescuing--
+	if now := time.Now(); now.Sub(w.roused) > patrol/2 {
+		d.patience = now.Add(8 * now.Sub(w.roused))
+	}
 }
 
 // count brings spare up to date. mu is held.
@@ -243,7 +288,7 @@ func (d *Dispatcher) keep(w *runner) {
 	}
 	d.reaps = true
 	if d.reaper == nil {
-		d.reaper = time.AfterFunc(d.cfg.KeepAlive, d.reap)
+		d.reaper = after(d.cfg.KeepAlive, d.self, (*Dispatcher).reap)
 	} else {
 		d.reaper.Reset(d.cfg.KeepAlive)
 	}
@@ -289,7 +334,7 @@ func (d *Dispatcher) set() {
 	}
 	d.patrols.Store(true)
 	if d.timer == nil {
-		d.timer = time.AfterFunc(patrol, d.round)
+		d.timer = after(patrol, d.self, (*Dispatcher).round)
 	} else {
 		d.timer.Reset(patrol)
 	}
@@ -332,6 +377,9 @@ func (d *Dispatcher) round() {
 		return
 	}
 	d.timer.Reset(patrol)
+	if d.rescuing > 0 || time.Now().Before(d.patience) {
+		stuck = 0
+	}
 	d.mu.Unlock()
 	if late {
 		d.alert()

@@ -341,3 +341,225 @@ func TestDispatcherServesOnce(t *testing.T) {
 	}
 	shutdown(t, s)
 }
+
+// pair returns a dispatcher with one worker that is busy, as far as others can see,
+// and one that is parked.
+func pair(t *testing.T, cfg Config) (d *Dispatcher, busy, parked *runner) {
+	t.Helper()
+	d = NewDispatcherWith(cfg)
+	if err := d.Start(); err != nil {
+		t.Fatal(err)
+	}
+	busy, parked = newRunner(d, 1), newRunner(d, 2)
+	parked.asleep = true
+	d.workers.Store(&[]*runner{busy, parked})
+	d.running, d.parked = 2, []*runner{parked}
+	d.count()
+	d.patrols.Store(true)
+	d.timer = time.AfterFunc(time.Hour, func() {})
+	t.Cleanup(func() { d.timer.Stop() })
+	return d, busy, parked
+}
+
+// Another worker is woken for actors in a queue only if they would wait there for
+// longer than it needs to come.
+func TestWorkerIsWokenWhenItPays(t *testing.T) {
+	for _, c := range []struct {
+		name   string
+		cost   uint32
+		actors int
+		cfg    Config
+		woken  bool
+	}{
+		{"short turns, few actors", 1000, 10, Config{}, false},
+		{"short turns, many actors", 1000, 51, Config{}, true},
+		{"long turns", worthwhile, 2, Config{}, true},
+		{"not known yet", 0, 2, Config{}, true},
+		{"work-conserving", 1, 2, Config{Strategy: WorkConserving}, true},
+		{"a full queue", 1, 5, Config{QueueCapacity: 4}, true},
+	} {
+		_, w, parked := pair(t, c.cfg)
+		w.cost.Store(c.cost)
+		for range c.actors {
+			w.push(new(box))
+		}
+		if got := len(parked.wake) > 0; got != c.woken {
+			t.Errorf("%s: woken is %v, want %v", c.name, got, c.woken)
+		}
+	}
+}
+
+// What it did not pay to wake somebody for is not forgotten: the patrol does when
+// the same actor is the first in the queue at its next round, and not before.
+func TestPatrolFindsWhoWaits(t *testing.T) {
+	d, w, parked := pair(t, Config{})
+	w.cost.Store(1)
+	w.push(new(box))
+	w.push(new(box))
+	w.head = ^uint32(0) // as if another one had been first at the last round
+	d.round()
+	if len(parked.wake) > 0 {
+		t.Fatal("a worker was woken at the first round")
+	}
+	w.answer()
+	w.cost.Store(1)
+	d.round()
+	if len(parked.wake) == 0 {
+		t.Fatal("no worker was woken although the same actor was first in the queue for a round")
+	}
+}
+
+// A worker that has not answered by the next round counts as stuck, and a rescuer is
+// woken if actors wait for it; one that has answered does not.
+func TestPatrolFindsWhoIsStuck(t *testing.T) {
+	for _, c := range []struct{ answers, waits, woken bool }{
+		{false, true, true},
+		{false, false, false},
+		{true, true, false},
+	} {
+		d, w, parked := pair(t, Config{})
+		if c.waits {
+			w.next.Store(new(box))
+		}
+		d.round()
+		if c.answers {
+			w.answer()
+		}
+		d.round()
+		if woken := len(parked.wake) > 0; woken != c.woken || parked.rescuer != c.woken {
+			t.Errorf("%+v: woken is %v, as a rescuer %v", c, woken, parked.rescuer)
+		}
+	}
+}
+
+// The actor that is to run next is left to its worker unless its sender goes on
+// sending to it: for long, or if turns are not short.
+func TestNextIsOfferedWhenItPays(t *testing.T) {
+	for _, c := range []struct {
+		cost    uint32
+		n       int
+		offered bool
+	}{
+		{100, 2, false},
+		{100, many / 2, false},
+		{100, many, true},
+		{worthwhile, 1, true},
+		{0, 1, true},
+	} {
+		_, w, parked := pair(t, Config{})
+		w.cost.Store(c.cost)
+		b := new(box)
+		w.next.Store(b)
+		w.offer(b, c.n)
+		if got := w.next.Load() == nil && w.queue.len() == 1; got != c.offered || c.offered != (len(parked.wake) > 0) {
+			t.Errorf("cost %d, message %d: offered is %v, somebody woken %v, want %v", c.cost, c.n, got, len(parked.wake) > 0, c.offered)
+		}
+	}
+}
+
+// A worker writes down what its turns take.
+func TestAnswerMeasuresTurns(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		_, w, _ := pair(t, Config{})
+		w.answer()
+		w.tally.Turns += 1000
+		time.Sleep(time.Millisecond)
+		w.answer()
+		if got := w.cost.Load(); got != 1000 {
+			t.Errorf("1000 turns in a millisecond: a turn takes %d ns, want 1000", got)
+		}
+		w.tally.Turns++
+		time.Sleep(time.Second)
+		w.answer()
+		if got := w.cost.Load(); got != worthwhile {
+			t.Errorf("a turn in a second: %d ns, want no more than %d", got, worthwhile)
+		}
+	})
+}
+
+// Handlers that compute for some milliseconds are not blocked: they must not
+// have workers multiply. Each round of the patrol takes every worker that has
+// ended no turn for stuck, those that wait for a processor included, so it must
+// notice that who was to help them had to wait for one, too.
+func TestBusyHandlersDoNotMultiplyWorkers(t *testing.T) {
+	spin := func(*actor.Context, any) error {
+		for begun := time.Now(); time.Since(begun) < 3*time.Millisecond; {
+		}
+		return nil
+	}
+	var refs []actor.Ref
+	ready := make(chan struct{})
+	s, err := actor.NewSystem(actor.Config{
+		Dispatcher: NewDispatcher(),
+		Guardian: actor.Props{New: func() actor.Actor {
+			return actor.ReceiveFunc(func(ctx *actor.Context, _ any) error {
+				for range 200 {
+					r, err := ctx.Spawn(actor.Props{New: func() actor.Actor { return actor.ReceiveFunc(spin) }})
+					if err != nil {
+						return err
+					}
+					refs = append(refs, r)
+				}
+				close(ready)
+				return nil
+			})
+		}},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := s.UserGuardian().Tell(0); err != nil {
+		t.Fatal(err)
+	}
+	<-ready
+	for _, r := range refs {
+		if err := r.Tell(0); err != nil {
+			t.Fatal(err)
+		}
+	}
+	most := 0
+	for s.Stats().Messages < uint64(len(refs)) {
+		most = max(most, s.Stats().Workers)
+		runtime.Gosched()
+	}
+	if err := s.Shutdown(context.Background()); err != nil {
+		t.Fatal(err)
+	}
+	t.Logf("at most %d workers", most)
+	if limit := 8 * runtime.GOMAXPROCS(0); most > limit {
+		t.Errorf("%d workers for %d busy actors on %d processors, want at most %d", most, len(refs), runtime.GOMAXPROCS(0), limit)
+	}
+}
+
+// There are no more rescuers while one is on its way, nor for a while after one has
+// had to wait for a processor; then there are again.
+func TestRescuersArePatient(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		d, w, first := pair(t, Config{})
+		second := newRunner(d, 3)
+		second.asleep = true
+		d.parked = []*runner{second, first} // who parked last is woken first
+		d.running++
+		w.next.Store(new(box))
+		d.round()
+		d.round()
+		if len(first.wake) == 0 {
+			t.Fatal("nobody was roused for a worker that is stuck")
+		}
+		d.round()
+		if len(second.wake) > 0 {
+			t.Fatal("another rescuer was roused while the first had not begun to look")
+		}
+		time.Sleep(10 * time.Millisecond) // so long has the first one waited for a processor
+		d.arrived(first)
+		d.round()
+		if len(second.wake) > 0 {
+			t.Fatal("another rescuer was roused although the first had to wait for a processor")
+		}
+		time.Sleep(time.Second)
+		d.round()
+		if len(second.wake) == 0 {
+			t.Fatal("no rescuer was roused after a second in which a worker was stuck")
+		}
+	})
+}

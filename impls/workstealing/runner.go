@@ -18,6 +18,7 @@ type runner struct {
 	// owner, to whom wake, or the start, hands them.
 	asleep  bool
 	rescuer bool      // it was roused because others are stuck
+	roused  time.Time // when, if it is a rescuer
 	retired bool      // it was woken to end
 	idle    time.Time // when it parked
 
@@ -189,6 +190,9 @@ func (w *runner) find() *box {
 // before the call and not after it.
 func (w *runner) look() *box {
 	d := w.d
+	if w.rescuer {
+		d.arrived(w)
+	}
 	for range peeks {
 		if b := w.grab(w.rescuer || d.cfg.Strategy == WorkConserving); b != nil {
 			w.rescuer = false
