@@ -115,7 +115,9 @@
 // out, and another one takes its place. Of anything else that blocks Go tells
 // nobody: the patrol sets a mark in each worker, which clears it between two turns;
 // if it is still there a millisecond later and actors wait, one worker more is
-// woken or started, and takes that worker's actors, also from the next slot.
+// woken or started, and takes that worker's actors, also from the next slot. Who
+// merely waits for a processor looks the same; so a rescuer that had to wait for
+// one itself says so, and for several times as long there is no other.
 // Workers beyond Parallelism end when they find nothing to do, the others after
 // KeepAlive.
 //
@@ -147,7 +149,9 @@
 //  3. A worker that Stop did not see parked has not taken the mutex yet in park, and finds
 //     stopping there.
 //  4. The patrol may fire meanwhile: it, and rouse, look at stopping under the
-//     mutex and start nobody. So may the reaper, which finds nobody parked.
+//     mutex and start nobody. So may the reaper, which finds nobody parked. Stop
+//     takes the dispatcher away from both, since package time may keep timers
+//     that were stopped.
 //  5. A send that races with its actor's end locks the word before Close, which hands
 //     the message to the dead letters, or after it, and is refused: the shut bit
 //     is in the same word. One that finds the phase idle and swaps it to scheduled before
