@@ -123,7 +123,6 @@ var wrongOnHost = []struct {
 	{"system kept for ever", "system-collected soak", 0},
 	{"one worker", "blocked-for-real", 100 * time.Millisecond},
 	{"waiting sender spins", "waits-are-idle", 0},
-	{"waiting sender polls", "waits-are-idle", 0},
 	{"every seventh message lost", "flood-of-a-million soak", 500 * time.Millisecond}, // the quiet one's as well
 	{"every seventh message doubled", "soak", 0},
 	{"every seventh message overtakes one", "soak", 0},

@@ -491,12 +491,8 @@ func (b *wrongBox) SendWait(ctx context.Context, msg any, from actor.Worker) err
 		ended = nil
 	}
 	d.mu.Unlock()
-	for bug.any("waiting sender spins", "waiting sender polls") && len(s.answer) == 0 && ctx.Err() == nil {
-		if bug.is("waiting sender polls") {
-			time.Sleep(20 * time.Microsecond)
-		} else {
-			runtime.Gosched()
-		}
+	for bug.is("waiting sender spins") && len(s.answer) == 0 && ctx.Err() == nil {
+		runtime.Gosched()
 	}
 	select {
 	case err := <-s.answer:
