@@ -205,9 +205,14 @@ func (b *box) unspill() bool {
 		q.msgs = q.msgs[:0]
 	}
 	b.out, b.pos = out, 0
-	q.held = len(out)
-	if q.held == 0 {
+	switch {
+	case len(out) == 0:
 		b.settle(q)
+	case q.mood != calm:
+		q.held = len(out)
+	default:
+		// The overflow is not used: a sender had the queue when the actor found
+		// it away, and has put its message into the channel since.
 	}
 	b.put(q)
 	return len(out) > 0
