@@ -1,0 +1,99 @@
+package report
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/dynolab/dyno/lab"
+)
+
+// TestMailboxesFigures holds the page on mailboxes to the results file that it
+// names, as TestReadmeFigures does with the README. For other figures name
+// another file in the page and run it with -update.
+func TestMailboxesFigures(t *testing.T) {
+	page := filepath.Join("..", "docs", "mailboxes.md")
+	data, err := os.ReadFile(page)
+	if err != nil {
+		t.Fatal(err)
+	}
+	m := readmeFigures.FindSubmatch(data)
+	if m == nil {
+		t.Fatalf("%s has no <!-- figures: begin results/… --> … <!-- figures: end -->", page)
+	}
+	want := mailboxFigures(t, "..", string(m[1]))
+	if bytes.Equal(m[0], want) {
+		return
+	}
+	if !*update {
+		t.Fatalf("%s does not say what %s says; run go test ./report -run MailboxesFigures -update\ngot:\n%s\nwant:\n%s", page, m[1], m[0], want)
+	}
+	if err := os.WriteFile(page, bytes.Replace(data, m[0], want, 1), 0o644); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// mailboxFigures renders what the page quotes of a results file: medians of the
+// time for a message, relative to the box word, and bytes.
+func mailboxFigures(t *testing.T, root, file string) []byte {
+	t.Helper()
+	c, err := lab.Compare([]string{filepath.Join(root, filepath.FromSlash(file))}, lab.CompareOptions{Col: "/box", Base: "word"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	setting := func(key string) string {
+		for _, s := range c.Files[0].Config {
+			if s.Key == key {
+				return strings.Join(s.Values, ", ")
+			}
+		}
+		return "unknown " + key
+	}
+	var b bytes.Buffer
+	fmt.Fprintf(&b, "<!-- figures: begin %s -->\n", file)
+	fmt.Fprintf(&b, "Time per message, of `word` and of the others relative to it; **bold** where the %.0f%% interval excludes 1.00. Below it the bytes of a mailbox.\n", 100*(1-c.Alpha))
+	fmt.Fprintf(&b, "Machine: %s, %s cores, %s; commit %.8s, %d blocks ([raw file](../%s)).\n\n",
+		setting("cpu-model"), setting("cores"), setting("toolchain"), setting("commit"), c.Files[0].Blocks, file)
+	head := false
+	for _, tab := range c.Tables {
+		if tab.Unit != "ns/op" && !strings.HasPrefix(tab.Unit, "B/") || tab.Unit == "B/msg" {
+			continue
+		}
+		if !head {
+			head = true
+			b.WriteString("| |")
+			for _, col := range tab.Cols {
+				b.WriteString(" `" + col.Name + "` |")
+			}
+			b.WriteString("\n|---|" + strings.Repeat("---:|", len(tab.Cols)) + "\n")
+		}
+		for _, r := range tab.Rows {
+			name := workloadName(r)
+			name = strings.TrimPrefix(name, "Mailbox/work=")
+			if tab.Unit != "ns/op" {
+				name = "`" + tab.Unit + "`"
+			}
+			b.WriteString("| " + name + " |")
+			for _, cell := range r.Cells {
+				switch vs := cell.Vs; {
+				case tab.Unit != "ns/op":
+					fmt.Fprintf(&b, " %.0f |", cell.Center)
+				case vs == nil && cell.N > 0:
+					fmt.Fprintf(&b, " %.1f ns |", cell.Center)
+				case vs == nil:
+					b.WriteString(" |")
+				case vs.Lo > 1 || vs.Hi < 1:
+					fmt.Fprintf(&b, " **%.2f** |", vs.Ratio)
+				default:
+					fmt.Fprintf(&b, " %.2f |", vs.Ratio)
+				}
+			}
+			b.WriteString("\n")
+		}
+	}
+	b.WriteString("<!-- figures: end -->")
+	return b.Bytes()
+}
