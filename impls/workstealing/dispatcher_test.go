@@ -346,6 +346,7 @@ func TestDispatcherServesOnce(t *testing.T) {
 // and one that is parked.
 func pair(t *testing.T, cfg Config) (d *Dispatcher, busy, parked *runner) {
 	t.Helper()
+	cfg.Parallelism, cfg.MaxWorkers = 2, max(cfg.MaxWorkers, 2) // no other is started
 	d = NewDispatcherWith(cfg)
 	if err := d.Start(); err != nil {
 		t.Fatal(err)
@@ -535,7 +536,7 @@ func TestBusyHandlersDoNotMultiplyWorkers(t *testing.T) {
 // had to wait for a processor; then there are again.
 func TestRescuersArePatient(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		d, w, first := pair(t, Config{})
+		d, w, first := pair(t, Config{MaxWorkers: 3})
 		second := newRunner(d, 3)
 		second.asleep = true
 		d.parked = []*runner{second, first} // who parked last is woken first
