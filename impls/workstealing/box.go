@@ -267,8 +267,18 @@ func (b *box) run(w *runner) (v actor.Verdict) {
 		}
 	}()
 	if b.cell.BeginTurn(w) {
-		for ok := true; ok; ok = b.cell.Invoke(msg) {
-			if msg, ok = b.pop(); !ok {
+		for {
+			if i := b.begun; i < len(b.out) && !b.any { // what pop would do; in a stream nearly always
+				msg = b.out[i]
+				b.out[i] = nil
+				b.begun = i + 1
+			} else {
+				var ok bool
+				if msg, ok = b.pop(); !ok {
+					break
+				}
+			}
+			if !b.cell.Invoke(msg) {
 				break
 			}
 		}
