@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"fmt"
 	"math"
-	"os"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -71,25 +70,7 @@ func rises(impls ...string) (all []aim) {
 // TestReadmeAims holds the README's table of aims to the results files that it
 // names. With -update it writes it.
 func TestReadmeAims(t *testing.T) {
-	page := filepath.Join("..", "README.md")
-	data, err := os.ReadFile(page)
-	if err != nil {
-		t.Fatal(err)
-	}
-	m := readmeAims.FindSubmatch(data)
-	if m == nil {
-		t.Fatal("README.md has no <!-- aims: begin results/… --> … <!-- aims: end -->")
-	}
-	want := aimsTable(t, "..", strings.Fields(string(m[1])))
-	if bytes.Equal(m[0], want) {
-		return
-	}
-	if !*update {
-		t.Fatalf("README.md does not say what its results files say; run go test ./report -run ReadmeAims -update\ngot:\n%s\nwant:\n%s", m[0], want)
-	}
-	if err := os.WriteFile(page, bytes.Replace(data, m[0], want, 1), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	hold(t, "README.md", readmeAims, "ReadmeAims", func(root, files string) []byte { return aimsTable(t, root, strings.Fields(files)) })
 }
 
 // aimsTable renders what the README quotes.
@@ -111,18 +92,10 @@ func aimsTable(t *testing.T, root string, files []string) []byte {
 	}
 	for i, file := range files {
 		c := compare(file, "")
-		setting := func(key string) string {
-			for _, s := range c.Files[0].Config {
-				if s.Key == key {
-					return strings.Join(s.Values, ", ")
-				}
-			}
-			return "unknown " + key
-		}
 		if i == 0 {
-			fmt.Fprintf(&b, "Machine: %s, %s cores, %s, %s. Files:", setting("cpu-model"), setting("cores"), setting("kernel"), setting("toolchain"))
+			fmt.Fprintf(&b, "Machine: %s, %s cores, %s, %s. Files:", setting(c.Files[0], "cpu-model"), setting(c.Files[0], "cores"), setting(c.Files[0], "kernel"), setting(c.Files[0], "toolchain"))
 		}
-		fmt.Fprintf(&b, " [%.8s, %d blocks](%s)", setting("commit"), c.Files[0].Blocks, file)
+		fmt.Fprintf(&b, " [%.8s, %d blocks](%s)", setting(c.Files[0], "commit"), c.Files[0].Blocks, file)
 	}
 	b.WriteString(".\n\n| workload | implementation | unit | base | aim | measured (interval) | |\n|---|---|---|---|---:|---:|---|\n")
 	// find returns the cell of a workload and column in the first file that has it.

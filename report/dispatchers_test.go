@@ -3,7 +3,6 @@ package report
 import (
 	"bytes"
 	"fmt"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -16,25 +15,7 @@ import (
 // it names, as TestReadmeFigures does with the README. For other figures name
 // another file in the page and run it with -update.
 func TestDispatchersFigures(t *testing.T) {
-	page := filepath.Join("..", "docs", "dispatchers.md")
-	data, err := os.ReadFile(page)
-	if err != nil {
-		t.Fatal(err)
-	}
-	m := readmeFigures.FindSubmatch(data)
-	if m == nil {
-		t.Fatalf("%s has no <!-- figures: begin results/… --> … <!-- figures: end -->", page)
-	}
-	want := dispatcherFigures(t, "..", string(m[1]))
-	if bytes.Equal(m[0], want) {
-		return
-	}
-	if !*update {
-		t.Fatalf("%s does not say what %s says; run go test ./report -run DispatchersFigures -update\ngot:\n%s\nwant:\n%s", page, m[1], m[0], want)
-	}
-	if err := os.WriteFile(page, bytes.Replace(data, m[0], want, 1), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	hold(t, "docs/dispatchers.md", readmeFigures, "DispatchersFigures", func(root, files string) []byte { return dispatcherFigures(t, root, files) })
 }
 
 // dispatcherFigures renders what the page quotes of a results file: times
@@ -45,14 +26,6 @@ func dispatcherFigures(t *testing.T, root, file string) []byte {
 	c, err := lab.Compare([]string{filepath.Join(root, filepath.FromSlash(file))}, lab.CompareOptions{Base: base})
 	if err != nil {
 		t.Fatal(err)
-	}
-	setting := func(key string) string {
-		for _, s := range c.Files[0].Config {
-			if s.Key == key {
-				return strings.Join(s.Values, ", ")
-			}
-		}
-		return "unknown " + key
 	}
 	table := func(unit string) lab.Table {
 		i := slices.IndexFunc(c.Tables, func(t lab.Table) bool { return t.Unit == unit })
@@ -76,7 +49,7 @@ func dispatcherFigures(t *testing.T, root, file string) []byte {
 	fmt.Fprintf(&b, "<!-- figures: begin %s -->\n", file)
 	fmt.Fprintf(&b, "Time per operation relative to `%s`, less is better; **bold** where the %.0f%% interval excludes 1.00. An operation is a message;\nwith `ask` it is a request with its reply, with `spawn` an actor with its first message.\n", base, 100*(1-c.Alpha))
 	fmt.Fprintf(&b, "Machine: %s, %s cores, %s; commit %.8s, %d blocks ([raw file](../%s)).\n\n",
-		setting("cpu-model"), setting("cores"), setting("toolchain"), setting("commit"), c.Files[0].Blocks, file)
+		setting(c.Files[0], "cpu-model"), setting(c.Files[0], "cores"), setting(c.Files[0], "toolchain"), setting(c.Files[0], "commit"), c.Files[0].Blocks, file)
 	times := table("ns/op")
 	for i, r := range times.Rows {
 		names, cells := cells(times, r)

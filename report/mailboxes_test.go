@@ -3,7 +3,6 @@ package report
 import (
 	"bytes"
 	"fmt"
-	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -15,25 +14,7 @@ import (
 // names, as TestReadmeFigures does with the README. For other figures name
 // another file in the page and run it with -update.
 func TestMailboxesFigures(t *testing.T) {
-	page := filepath.Join("..", "docs", "mailboxes.md")
-	data, err := os.ReadFile(page)
-	if err != nil {
-		t.Fatal(err)
-	}
-	m := readmeFigures.FindSubmatch(data)
-	if m == nil {
-		t.Fatalf("%s has no <!-- figures: begin results/… --> … <!-- figures: end -->", page)
-	}
-	want := mailboxFigures(t, "..", string(m[1]))
-	if bytes.Equal(m[0], want) {
-		return
-	}
-	if !*update {
-		t.Fatalf("%s does not say what %s says; run go test ./report -run MailboxesFigures -update\ngot:\n%s\nwant:\n%s", page, m[1], m[0], want)
-	}
-	if err := os.WriteFile(page, bytes.Replace(data, m[0], want, 1), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	hold(t, "docs/mailboxes.md", readmeFigures, "MailboxesFigures", func(root, files string) []byte { return mailboxFigures(t, root, files) })
 }
 
 // mailboxFigures renders what the page quotes of a results file: medians of the
@@ -44,19 +25,11 @@ func mailboxFigures(t *testing.T, root, file string) []byte {
 	if err != nil {
 		t.Fatal(err)
 	}
-	setting := func(key string) string {
-		for _, s := range c.Files[0].Config {
-			if s.Key == key {
-				return strings.Join(s.Values, ", ")
-			}
-		}
-		return "unknown " + key
-	}
 	var b bytes.Buffer
 	fmt.Fprintf(&b, "<!-- figures: begin %s -->\n", file)
 	fmt.Fprintf(&b, "Time per message, of `word` and of the others relative to it; **bold** where the %.0f%% interval excludes 1.00. Below it the bytes of a mailbox.\n", 100*(1-c.Alpha))
 	fmt.Fprintf(&b, "Machine: %s, %s cores, %s; commit %.8s, %d blocks ([raw file](../%s)).\n\n",
-		setting("cpu-model"), setting("cores"), setting("toolchain"), setting("commit"), c.Files[0].Blocks, file)
+		setting(c.Files[0], "cpu-model"), setting(c.Files[0], "cores"), setting(c.Files[0], "toolchain"), setting(c.Files[0], "commit"), c.Files[0].Blocks, file)
 	head := false
 	for _, tab := range c.Tables {
 		if tab.Unit != "ns/op" && !strings.HasPrefix(tab.Unit, "B/") || tab.Unit == "B/msg" {

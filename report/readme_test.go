@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"fmt"
 	"math"
-	"os"
 	"path"
 	"path/filepath"
 	"regexp"
@@ -15,7 +14,7 @@ import (
 	"github.com/dynolab/dyno/lab"
 )
 
-// The README's figures stand between these two marks; the first names the
+// Quoted figures stand between these two marks; the first names the
 // results file they come from.
 var readmeFigures = regexp.MustCompile(`(?s)<!-- figures: begin (\S+) -->\n.*?<!-- figures: end -->`)
 
@@ -41,26 +40,7 @@ var targets = []target{
 // table, its picture and the targets are what the file says. With -update it
 // writes them.
 func TestReadmeFigures(t *testing.T) {
-	root := ".."
-	data, err := os.ReadFile(filepath.Join(root, "README.md"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	m := readmeFigures.FindSubmatch(data)
-	if m == nil {
-		t.Fatal("README.md has no <!-- figures: begin results/… --> … <!-- figures: end -->")
-	}
-	want := figures(t, root, string(m[1]))
-	if bytes.Equal(m[0], want) {
-		return
-	}
-	if !*update {
-		t.Fatalf("README.md does not say what %s says; run go test ./report -run ReadmeFigures -update\ngot:\n%s\nwant:\n%s", m[1], m[0], want)
-	}
-	data = bytes.Replace(data, m[0], want, 1)
-	if err := os.WriteFile(filepath.Join(root, "README.md"), data, 0o644); err != nil {
-		t.Fatal(err)
-	}
+	hold(t, "README.md", readmeFigures, "ReadmeFigures", func(root, files string) []byte { return figures(t, root, files) })
 }
 
 // figures renders what the README quotes of a results file.
@@ -77,21 +57,13 @@ func figures(t *testing.T, root, file string) []byte {
 	if err != nil {
 		t.Fatal(err)
 	}
-	setting := func(key string) string {
-		for _, s := range c.Files[0].Config {
-			if s.Key == key {
-				return strings.Join(s.Values, ", ")
-			}
-		}
-		return "unknown " + key
-	}
 	table := c.Tables[0]
 	var b bytes.Buffer
 	fmt.Fprintf(&b, "<!-- figures: begin %s -->\n", file)
 	fmt.Fprintf(&b, "Time per task relative to the reference `ref-errgroup`, less is better; **bold** where the %.0f%% interval excludes 1.00.\n",
 		100*(1-c.Alpha))
 	fmt.Fprintf(&b, "Machine: %s, %s cores, %s, %s; commit %.8s, %d blocks.\n\n",
-		setting("cpu-model"), setting("cores"), setting("kernel"), setting("toolchain"), setting("commit"), c.Files[0].Blocks)
+		setting(c.Files[0], "cpu-model"), setting(c.Files[0], "cores"), setting(c.Files[0], "kernel"), setting(c.Files[0], "toolchain"), setting(c.Files[0], "commit"), c.Files[0].Blocks)
 	// Implementations first; references that some workloads have last.
 	cols := slices.Clone(table.Cols)
 	slices.SortStableFunc(cols, func(a, b lab.Column) int { return ref(a) - ref(b) })

@@ -1,0 +1,37 @@
+package report
+
+import (
+	"bytes"
+	"os"
+	"path/filepath"
+	"regexp"
+	"testing"
+)
+
+// hold compares the part of a page that marks find, whose first group names
+// results files, with what render makes of those files. With -update it writes
+// what render made. Page is relative to the root of the tree; pattern is
+// that of the test that calls it.
+func hold(t *testing.T, page string, marks *regexp.Regexp, pattern string, render func(root, files string) []byte) {
+	t.Helper()
+	root := ".."
+	path := filepath.Join(root, filepath.FromSlash(page))
+	data, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	m := marks.FindSubmatch(data)
+	if m == nil {
+		t.Fatalf("%s has nothing that matches %s", page, marks)
+	}
+	want := render(root, string(m[1]))
+	if bytes.Equal(m[0], want) {
+		return
+	}
+	if !*update {
+		t.Fatalf("%s does not say what %s says; run go test ./report -run %s -update\ngot:\n%s\nwant:\n%s", page, m[1], pattern, m[0], want)
+	}
+	if err := os.WriteFile(path, bytes.Replace(data, m[0], want, 1), 0o644); err != nil {
+		t.Fatal(err)
+	}
+}
