@@ -35,7 +35,7 @@ const (
 	// WorkConserving never leaves a worker without work while an actor is
 	// ready: whenever an actor becomes ready another worker is woken, and may
 	// take even the one that is to run next here. It is for handlers that take
-	// long; short ones it makes several times slower. Order and bound are
+	// long; short ones it makes two or three times slower. Order and bound are
 	// those of Fair.
 	WorkConserving
 )
@@ -76,8 +76,8 @@ type Config struct {
 
 	// KeepAlive is how long a worker stays parked without work before it ends,
 	// unless it is one of the last MinWorkers; 0 means a minute. A parked worker
-	// costs a goroutine's stack and its queue, some 5 KiB, and starting one costs
-	// about a microsecond.
+	// costs a goroutine's stack and its queue, some 5 KiB; one that has ended is
+	// made anew when it is needed.
 	KeepAlive time.Duration
 
 	// QueueCapacity is how many ready actors wait in one worker's own queue; when

@@ -25,7 +25,7 @@ const (
 	// giving up its processor in between. Few: more did not make any workload
 	// faster, and a second thread that is awake costs latency, as the operating
 	// system now and then puts it where the first one runs: with 32 instead of 4
-	// the mean backlog of latency100k was 10 to 40 times as long.
+	// the mean backlog of latency100k was 2 to 40 times as long.
 	peeks = 4
 
 	// worthwhile is the time in nanoseconds that the actors in a worker's queue
