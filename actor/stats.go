@@ -3,7 +3,6 @@ package actor
 import (
 	"strconv"
 	"sync/atomic"
-	"time"
 )
 
 // Stats is what a system has counted. Counters that workers keep are published
@@ -74,16 +73,5 @@ func (t *Tally) turn(n int32) {
 		t.Publish()
 	}
 }
-
-// Clock tells the time. Tests and boards bring their own.
-type Clock interface {
-	Now() time.Time
-}
-
-// wallClock is package time's clock, which inside a testing/synctest bubble is
-// the bubble's.
-type wallClock struct{}
-
-func (wallClock) Now() time.Time { return time.Now() }
 
 func itoa(n int) string { return strconv.Itoa(n) }

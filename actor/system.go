@@ -19,7 +19,8 @@ type Config struct {
 	// Dispatcher runs the actors. It serves this system alone.
 	Dispatcher Dispatcher
 
-	// Clock stamps dead letters and failures; the default is package time's.
+	// Clock stamps dead letters and failures, and all waiting for a time is done
+	// with its alarm; the default is package time's.
 	Clock Clock
 
 	// DeadLetters, if not nil, is called with every message that was accepted
@@ -59,6 +60,7 @@ type System struct {
 	name       string
 	dispatcher Dispatcher
 	clock      Clock
+	timers     timers
 	onLetter   func(DeadLetter)
 	onFailure  func(Failure)
 
@@ -112,6 +114,7 @@ func NewSystem(c Config) (*System, error) {
 	if err := s.dispatcher.Start(); err != nil {
 		return nil, err
 	}
+	s.timers.init(s.clock)
 	s.root = s.attach(nil, "", &Props{}, ReceiveFunc(ignore))
 	s.attach(s.root, "system", &Props{}, ReceiveFunc(ignore))
 	s.user = s.attach(s.root, "user", &c.Guardian, guardian)
@@ -343,6 +346,7 @@ func (s *System) remove(c *Cell) {
 
 // over is the end of the root's last turn.
 func (s *System) over() {
+	s.timers.close()
 	s.table.clear()
 	s.dispatcher.Stop(func() { close(s.done) })
 }

@@ -257,6 +257,14 @@ func (c *paces) Now() time.Time {
 	return epoch.Add(time.Duration(c.looks.Add(1)-1) * time.Hour)
 }
 
+// NewAlarm returns an alarm that never rings: nothing waits for this clock.
+func (c *paces) NewAlarm(func()) actor.Alarm { return silent{} }
+
+type silent struct{}
+
+func (silent) Set(time.Duration) {}
+func (silent) Stop()             {}
+
 // FR-001, FR-007, FR-010: actors make actors.
 var spawnClauses = []Clause{
 	{
