@@ -68,6 +68,9 @@ func newHostOn(tb testing.TB, d actor.Dispatcher) *host {
 		}),
 		Dispatcher: d,
 		DeadLetters: func(l actor.DeadLetter) {
+			if l.Returned {
+				return
+			}
 			h.mu.Lock()
 			defer h.mu.Unlock()
 			h.letters = append(h.letters, l)

@@ -167,10 +167,14 @@ func storm(t *testing.T, impl dyno.Impl, seed uint64) {
 	}
 	failed := atomic.Int64{}
 	sys, err := actor.NewSystem(actor.Config{
-		Dispatcher:  impl.NewDispatcher(),
-		Guardian:    props(func(ctx *actor.Context, msg any) error { newTarget(ctx, msg.(*rand.Rand)); return nil }),
-		DeadLetters: func(l actor.DeadLetter) { b.count(&b.dead, l.Msg) },
-		Failures:    func(actor.Failure) { failed.Add(1) },
+		Dispatcher: impl.NewDispatcher(),
+		Guardian:   props(func(ctx *actor.Context, msg any) error { newTarget(ctx, msg.(*rand.Rand)); return nil }),
+		DeadLetters: func(l actor.DeadLetter) {
+			if !l.Returned {
+				b.count(&b.dead, l.Msg)
+			}
+		},
+		Failures: func(actor.Failure) { failed.Add(1) },
 	})
 	if err != nil {
 		t.Fatal(err)

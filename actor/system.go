@@ -23,22 +23,22 @@ type Config struct {
 	// with its alarm; the default is package time's.
 	Clock Clock
 
-	// DeadLetters, if not nil, is called with every message that was accepted
-	// and then not handled. It is called on the goroutine that found it, by
+	// DeadLetters, if not nil, is called with every message that is not handled,
+	// those that go back to their senders included, which DeadLetter.Returned
+	// tells from the others. It is called on the goroutine that found it, by
 	// several at once, possibly in an actor's turn: it must not block or panic.
+	// If it sends, what becomes of that may be a dead letter again; only of a
+	// DeadLetter that is sent and not handled neither it nor the event stream
+	// is told, so that dead letters can be passed on to an actor.
 	DeadLetters func(DeadLetter)
+
+	// KeepDeadLetters is how many dead letters System.DeadLetters keeps, the
+	// newest: 0 means 64, and a negative number none, for small machines.
+	KeepDeadLetters int
 
 	// Failures, if not nil, is called with every failure of an actor, in that
 	// actor's turn. It must not block or panic.
 	Failures func(Failure)
-}
-
-// DeadLetter is a message that was accepted and not handled.
-type DeadLetter struct {
-	Msg    any
-	To     Ref
-	Reason error // ErrStopped or ErrDropped; after Forward, any reason of a SendError
-	Time   time.Time
 }
 
 // Failure is an error that Receive or a hook returned, a panic (*PanicError),
@@ -63,6 +63,8 @@ type System struct {
 	timers     timers
 	onLetter   func(DeadLetter)
 	onFailure  func(Failure)
+	events     *EventStream // apart from the System, which a Subscription must not keep
+	box        letterBox
 
 	root, user *Cell
 	table      table
@@ -103,7 +105,11 @@ func NewSystem(c Config) (*System, error) {
 		clock:      c.Clock,
 		onLetter:   c.DeadLetters,
 		onFailure:  c.Failures,
+		events:     new(EventStream),
 		done:       make(chan struct{}),
+	}
+	if s.box.keep = c.KeepDeadLetters; s.box.keep == 0 {
+		s.box.keep = keepDeadLetters
 	}
 	if s.name == "" {
 		s.name = "dyno"
@@ -228,6 +234,16 @@ func (s *System) RunUntilIdle() {
 	d.RunUntilIdle()
 }
 
+// Events returns the stream on which the system publishes what happens to its
+// actors. When the system is over it ends all subscriptions.
+func (s *System) Events() *EventStream { return s.events }
+
+// DeadLetters returns the newest of the dead letters, the oldest of them first:
+// as many as Config.KeepDeadLetters says. When the system is over it returns
+// none, for who keeps a Ref would keep them: subscribe to DeadLetter to have
+// them then.
+func (s *System) DeadLetters() []DeadLetter { return s.box.all() }
+
 // Stats returns what has been counted so far.
 func (s *System) Stats() Stats {
 	var st Stats
@@ -348,7 +364,11 @@ func (s *System) remove(c *Cell) {
 func (s *System) over() {
 	s.timers.close()
 	s.table.clear()
-	s.dispatcher.Stop(func() { close(s.done) })
+	s.dispatcher.Stop(func() {
+		s.events.close()
+		s.box.close()
+		close(s.done)
+	})
 }
 
 // stragglers lists who has not stopped.
@@ -364,19 +384,37 @@ func (s *System) stragglers() []Straggler {
 //
 //go:noinline
 func (s *System) giveBack(to Ref, msg any, reason error) error {
-	s.returned.Add(1)
+	s.deadLetter(DeadLetter{Msg: msg, To: to, Reason: reason, Returned: true})
 	return &SendError{Msg: msg, To: to, Reason: reason}
 }
 
-// deadLetter books a message that nobody is going to handle.
+// deadLetter books a message that nobody is going to handle, or that its sender
+// gets back. Every such message comes here, once.
 func (s *System) deadLetter(l DeadLetter) {
-	s.letters.Add(1)
-	if l.Reason == ErrDropped {
-		s.dropped.Add(1)
+	if l.Returned {
+		s.returned.Add(1)
+	} else {
+		s.letters.Add(1)
+		if l.Reason == ErrDropped {
+			s.dropped.Add(1)
+		}
+	}
+	if s.box.keep <= 0 && s.onLetter == nil && !s.events.active() {
+		return
+	}
+	if b, ok := l.Msg.(Boxed); ok {
+		l.Msg = b.Unbox()
+	}
+	l.Time = s.clock.Now()
+	s.box.add(l)
+	if _, ok := l.Msg.(DeadLetter); ok {
+		return // or who passes them on to a full mailbox would be told of that, and pass it on
 	}
 	if s.onLetter != nil {
-		l.Time = s.clock.Now()
 		s.onLetter(l)
+	}
+	if s.events.active() {
+		s.events.Publish(l)
 	}
 }
 
@@ -385,5 +423,8 @@ func (s *System) failed(f *Failure) {
 	s.failures.Add(1)
 	if s.onFailure != nil {
 		s.onFailure(*f)
+	}
+	if s.events.active() {
+		s.events.Publish(*f)
 	}
 }

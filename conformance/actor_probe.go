@@ -80,6 +80,9 @@ func (e *Env) world(c actor.Config) *world {
 }
 
 func (w *world) letter(l actor.DeadLetter) {
+	if l.Returned {
+		return // it is the sender's, who has an error to show for it
+	}
 	if p, ok := l.Msg.(*parcel); ok {
 		if l.Reason != actor.ErrStopped && l.Reason != actor.ErrDropped && l.Reason != actor.ErrFull {
 			p.wrong.Store(true)

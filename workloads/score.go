@@ -94,6 +94,9 @@ func newStage(st Setting, setUp func(s *stage, ctx *actor.Context) error) *stage
 		Guardian:   actor.Props{New: func() actor.Actor { return actor.ReceiveFunc(s.direct) }},
 		Dispatcher: st.NewDispatcher(),
 		DeadLetters: func(l actor.DeadLetter) {
+			if l.Returned {
+				return // its sender knows, and Stats counts it
+			}
 			s.fail(errors.New("workloads: a message became a dead letter: " + errText(l.Reason)))
 		},
 		Failures: func(f actor.Failure) { s.fail(f.Err) },

@@ -86,6 +86,8 @@ func (s *suite) hosted(e *conformance.Env) (*hosted, error) {
 	sys, err := actor.NewSystem(actor.Config{
 		Dispatcher: s.impl.NewDispatcher(),
 		Guardian:   actor.Props{New: func() actor.Actor { return actor.ReceiveFunc(carryOut) }},
+
+		KeepDeadLetters: -1, // clauses ask what else keeps a message alive
 	})
 	return &hosted{sys, e}, err
 }

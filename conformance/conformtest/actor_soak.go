@@ -127,6 +127,9 @@ func (r *soakRound) sent(to actor.Ref, msg any, p *soakParcel, err error) {
 }
 
 func (r *soakRound) letter(l actor.DeadLetter) {
+	if l.Returned {
+		return // its sender books it
+	}
 	var p *soakParcel
 	switch m := l.Msg.(type) {
 	case *soakParcel:

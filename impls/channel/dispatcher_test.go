@@ -26,8 +26,12 @@ func newRig(t *testing.T) *rig {
 	t.Helper()
 	r := &rig{t: t, d: NewDispatcher(), letters: make(chan actor.DeadLetter, 10_000)}
 	s, err := actor.NewSystem(actor.Config{
-		Dispatcher:  r.d,
-		DeadLetters: func(l actor.DeadLetter) { r.letters <- l },
+		Dispatcher: r.d,
+		DeadLetters: func(l actor.DeadLetter) {
+			if !l.Returned {
+				r.letters <- l
+			}
+		},
 		Guardian: props(func(ctx *actor.Context, msg any) error {
 			msg.(func(*actor.Context))(ctx)
 			return nil

@@ -16,9 +16,13 @@ func play(t *testing.T, c serial.DispatcherConfig) (trace []string) {
 	var dead []string
 	system := func(f actor.ReceiveFunc) *actor.System {
 		s, err := actor.NewSystem(actor.Config{
-			Dispatcher:  serial.NewDispatcherWith(c),
-			Guardian:    actor.Props{New: func() actor.Actor { return f }},
-			DeadLetters: func(l actor.DeadLetter) { dead = append(dead, fmt.Sprint("dead ", l.Msg)) },
+			Dispatcher: serial.NewDispatcherWith(c),
+			Guardian:   actor.Props{New: func() actor.Actor { return f }},
+			DeadLetters: func(l actor.DeadLetter) {
+				if !l.Returned {
+					dead = append(dead, fmt.Sprint("dead ", l.Msg))
+				}
+			},
 		})
 		if err != nil {
 			t.Fatal(err)

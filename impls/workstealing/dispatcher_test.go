@@ -121,7 +121,11 @@ func TestNothingIsLostWhenActorsStop(t *testing.T) {
 			for range rounds {
 				var handled, undelivered, returned, sent atomic.Int64
 				var r actor.Ref
-				s := system(t, actor.Config{DeadLetters: func(actor.DeadLetter) { undelivered.Add(1) }}, func(ctx *actor.Context) {
+				s := system(t, actor.Config{DeadLetters: func(l actor.DeadLetter) {
+					if !l.Returned {
+						undelivered.Add(1)
+					}
+				}}, func(ctx *actor.Context) {
 					p := props(func(*actor.Context, any) error { handled.Add(1); return nil })
 					p.Mailbox = mailbox
 					r = spawn(t, ctx, p)
