@@ -25,6 +25,25 @@ type PostStopper interface {
 	PostStop(ctx *Context) error
 }
 
+// PreRestarter is an Actor with something to do before a restart replaces it. An
+// actor without it has its PostStop called instead, if it has one.
+type PreRestarter interface {
+	// PreRestart runs on the old value, when the actor's children have stopped
+	// and before a backoff. cause is what the actor, or with AllForOne a
+	// sibling, has failed with. An error is reported and changes nothing else.
+	// An actor that has not started, because its PreStart failed, has nothing
+	// to undo: it is not called.
+	PreRestart(ctx *Context, cause error) error
+}
+
+// PostRestarter is an Actor with something to do after a restart has made it. An
+// actor without it has its PreStart called instead, if it has one.
+type PostRestarter interface {
+	// PostRestart runs on the new value, before its first message. If it fails,
+	// the actor has failed once more.
+	PostRestart(ctx *Context, cause error) error
+}
+
 // ReceiveFunc is an Actor, or the behaviour of one, that is only a function.
 type ReceiveFunc func(ctx *Context, msg any) error
 
@@ -36,7 +55,7 @@ type Props struct {
 	// New makes the actor's value. It is called by Spawn, in the parent's turn,
 	// and must return a new value each time: two actors that share one share
 	// its state. It is required and must not return nil. A panic in it is the
-	// parent's.
+	// parent's. A restart calls it again, in the actor's own turn.
 	New func() Actor
 
 	// Mailbox says how user messages wait; the default is unbounded.
@@ -53,6 +72,18 @@ type Props struct {
 	// a dispatcher that goes by it; others ignore it. It says nothing about
 	// the order of an actor's own messages: see MailboxConfig.Priority.
 	Priority Priority
+
+	// Supervisor says what becomes of the actor's children when they fail. Nil
+	// stops them.
+	Supervisor *Supervisor
+
+	// Middleware is called with every message before the actor is, the first of
+	// it first, and after that of Config.Middleware.
+	Middleware []Middleware
+
+	// Invoker, if not nil, calls the actor; without it, the actor's Receive is
+	// called.
+	Invoker Invoker
 }
 
 // Priority is how urgent an actor is among others. The zero value is Normal.
@@ -79,6 +110,14 @@ func (p *Props) check() error {
 		return &PropsError{"Props.Throughput", "must be from 0, which means 300, to 1<<30"}
 	case p.Priority < Low || p.Priority > High:
 		return &PropsError{"Props.Priority", "must be Low, Normal or High"}
+	}
+	for _, m := range p.Middleware {
+		if m == nil {
+			return &PropsError{"Props.Middleware", "must not contain nil"}
+		}
+	}
+	if err := p.Supervisor.check(); err != nil {
+		return err
 	}
 	return p.Mailbox.check()
 }

@@ -3,6 +3,7 @@ package actor
 import (
 	"context"
 	"sync/atomic"
+	"time"
 
 	"github.com/dynolab/dyno/internal/invariants"
 )
@@ -65,20 +66,14 @@ type Cell struct {
 	actor    Actor // the behaviour in force
 	worker   Worker
 	signals  signals // pushed to by anyone
-	below    *behaviour
-	children *Cell // the newest; they are linked through older and newer
-	older    *Cell // these two belong to the parent's turn
+	more     *more   // what few actors have; nil: nothing
+	children *Cell   // the newest; they are linked through older and newer
+	older    *Cell   // these two belong to the parent's turn
 	newer    *Cell
 	left     int32    // user messages left in this turn; quantum between turns
 	started  bool     // PreStart has succeeded or there is none, and PostStop is owed
 	closed   bool     // the port is
 	urgency  Priority // never written after the Ref exists
-}
-
-// behaviour is an entry of the stack that Become pushes to.
-type behaviour struct {
-	actor Actor
-	below *behaviour
 }
 
 // Priority returns the actor's priority, for dispatchers that go by it. Any
@@ -111,7 +106,7 @@ func (c *Cell) BeginTurn(w Worker) bool {
 func (c *Cell) Invoke(msg any) bool {
 	c.left--
 	if err := c.actor.Receive((*Context)(c), msg); err != nil {
-		c.fail(msg, err)
+		c.fail(msg, err, true)
 		return false
 	}
 	if c.signals.pending() {
@@ -131,8 +126,11 @@ func (c *Cell) EndTurn(t *Tally) Verdict {
 	switch {
 	case State(c.state.Load()) != StateRunning:
 		v = c.settle()
-	case left == 0:
+	case left <= 0:
 		v = Yield
+	}
+	if c.more != nil && v != Stopped {
+		c.ended(left)
 	}
 	c.worker = nil
 	return v
@@ -144,7 +142,14 @@ func (c *Cell) EndTurn(t *Tally) Verdict {
 // goroutine of the turn by the deferred function that has recovered, where the
 // panic's stack is still there. msg is the message that Invoke was called with.
 func (c *Cell) Caught(t *Tally, msg, recovered any) Verdict {
-	c.fail(msg, caught(recovered))
+	sent := State(c.state.Load()) == StateRunning
+	if m := c.more; m != nil && m.busy {
+		msg, sent = m.current.msg, m.current.sent
+		m.busy, m.current = false, notice{}
+	} else if !sent {
+		msg = nil // a hook failed, not a message
+	}
+	c.fail(msg, caught(recovered), sent)
 	return c.EndTurn(t)
 }
 
@@ -167,12 +172,25 @@ func (c *Cell) Undelivered(msg any, reason error) {
 	c.system.deadLetter(DeadLetter{Msg: msg, To: Ref{c}, Reason: reason})
 }
 
-// handleSignals handles system messages until there are none and reports
-// whether the actor is running then.
+// handleSignals handles system messages until there are none, and what comes
+// before user messages because of them, and reports whether the actor may handle
+// user messages then.
 func (c *Cell) handleSignals() bool {
+	c.takeSignals()
+	if State(c.state.Load()) != StateRunning {
+		return false
+	}
+	if m := c.more; m != nil && (!m.notices.empty() || m.custom != nil) {
+		return c.deliver()
+	}
+	return true
+}
+
+// takeSignals handles system messages until there are none.
+func (c *Cell) takeSignals() {
 	var rest *signal // taken and not begun
 	defer func() {
-		for rest != nil { // PreStart has called Goexit
+		for rest != nil { // a hook has called Goexit
 			s := rest
 			rest = s.next
 			c.signals.push(s)
@@ -186,7 +204,6 @@ func (c *Cell) handleSignals() bool {
 			rest = c.signals.take()
 		}
 	}
-	return State(c.state.Load()) == StateRunning
 }
 
 func (c *Cell) handle(s *signal) {
@@ -198,56 +215,112 @@ func (c *Cell) handle(s *signal) {
 			c.state.Store(uint32(StateStopping))
 		}
 	case sigChildStopped:
-		c.unlink(s.from)
-		if c.parent == nil && c.state.Load() == uint32(StateRunning) {
-			c.state.Store(uint32(StateStopping)) // a guardian is gone, and with it the system
-		}
+		c.lost(s.arg.(*Cell))
 	case sigFailure:
-		if c.parent == nil {
-			c.system.err = s.fail.Err
+		f := s.arg.(*Failure)
+		c.judge(f.Actor.cell, f)
+	case sigRestart:
+		c.restart(s.arg.(*restartOrder))
+	case sigBackoff:
+		if v := s.arg.(*verdict); c.more.verdict == v && State(c.state.Load()) != StateStopping {
+			v.waiting = false
+			c.renew()
 		}
-		switch judge(s.fail) {
-		case stop:
-			c.signal(s.from, sigStop)
+	case sigGoOn:
+		c.goOn(s.arg.(*goOnOrder))
+	case sigSuspend:
+		c.suspended(s.arg.(*pause))
+	case sigResume:
+		c.resumed(s.epoch, s.arg.(time.Time))
+	case sigSeek:
+		c.seek(s.arg.(*Cell), s.epoch)
+	case sigWatch:
+		c.extra().watchers.add(s.arg.(*Cell))
+	case sigUnwatch:
+		if c.more != nil {
+			c.more.watchers.remove(s.arg.(*Cell))
+		}
+	case sigTerminated:
+		c.terminated(s.arg.(*Terminated))
+	case sigTimer:
+		c.rings(s.arg.(*Timer))
+	case sigNudge:
+		if s == &c.more.nudge {
+			c.more.nudged = false
 		}
 	}
 }
 
-// directive is what becomes of an actor that has failed.
-type directive uint8
-
-const stop directive = iota
-
-// judge decides what becomes of a child that has failed. It runs in the
-// parent's turn, while the child is suspended.
-func judge(*Failure) directive { return stop }
+// lost forgets a child that has stopped.
+func (c *Cell) lost(child *Cell) {
+	c.unlink(child)
+	if c.parent == nil && c.state.Load() == uint32(StateRunning) {
+		c.state.Store(uint32(StateStopping)) // a guardian is gone, and with it the system
+	}
+	m := c.more
+	if m == nil {
+		return
+	}
+	if m.budgets != nil {
+		delete(m.budgets, child)
+	}
+	if m.verdict != nil && State(c.state.Load()) != StateStopping {
+		c.renew() // it may have been the last that a restart waited for
+	}
+}
 
 // start runs PreStart.
 func (c *Cell) start() {
 	if State(c.state.Load()) != StateStarting {
 		return
 	}
-	if err := c.protect(c.actor.(PreStarter).PreStart); err != nil {
-		c.fail(nil, err)
+	if err := c.protect((*c.behaviour()).(PreStarter).PreStart); err != nil {
+		c.fail(nil, err, false)
 		return
 	}
 	c.started = true
 	c.state.Store(uint32(StateRunning))
+	c.announce()
+}
+
+// announce publishes that the actor has started.
+func (c *Cell) announce() {
+	if e := c.system.events; e.active() {
+		e.Publish(ActorStarted{Actor: Ref{c}, Time: c.now()})
+	}
 }
 
 // fail suspends the actor and asks its parent what is to become of it. msg is
-// the message it failed on, nil for a hook.
-func (c *Cell) fail(msg any, err error) {
-	f := &Failure{Actor: Ref{c}, Msg: msg, Err: err, Time: c.system.clock.Now()}
+// the message it failed on, nil for a hook; sent says that it is one that
+// somebody sent and must be accounted for.
+func (c *Cell) fail(msg any, err error, sent bool) {
+	f := &Failure{Actor: Ref{c}, Msg: msg, Err: err, Time: c.now(), early: !c.started}
 	c.system.failed(f)
-	switch State(c.state.Load()) {
-	case StateStopping:
-		return // it is on its way out already
-	case StateRunning, StateStarting:
-		c.state.Store(uint32(StateSuspended))
+	if sent {
+		c.system.lapses.Add(1)
 	}
-	if c.parent.signals.push(&signal{kind: sigFailure, from: c, fail: f}) {
-		c.parent.port.Wake(c.worker)
+	if State(c.state.Load()) == StateStopping {
+		return // it is on its way out already
+	}
+	m := c.extra()
+	if m.broken != nil {
+		return // a decision about it is on its way already
+	}
+	m.lastErr = err
+	m.broken, m.failed = f, sent
+	c.suspend(holdFailed)
+	c.send(c.parent, &signal{kind: sigFailure, arg: f})
+}
+
+// ended does what is left to do at the end of a turn for an actor that has
+// more than others. left is what it had left of its share.
+func (c *Cell) ended(left int32) {
+	m := c.more
+	if m.idle != nil && left < c.quantum {
+		m.idle.last = c.now()
+	}
+	if len(m.seekers) > 0 {
+		c.room(false)
 	}
 }
 
@@ -258,6 +331,9 @@ func (c *Cell) settle() Verdict {
 	}
 	if !c.closed {
 		c.closed = true
+		if c.more != nil {
+			c.quit()
+		}
 		c.port.Close()
 		if c.parent != nil {
 			for child := c.children; child != nil; child = child.older {
@@ -277,47 +353,98 @@ func (c *Cell) settle() Verdict {
 	return Stopped
 }
 
+// quit ends what an actor that is stopping has begun. What it had taken out of
+// its mailbox comes before the rest of that in the dead letters.
+func (c *Cell) quit() {
+	m := c.more
+	c.recovered(false)
+	c.unpause()
+	if m.verdict != nil {
+		if m.verdict.waiting {
+			c.system.timers.stop(&m.verdict.timer)
+		}
+		m.verdict = nil
+	}
+	c.stopTimers()
+	c.spill()
+	m.hold = 0
+}
+
 // finish is the end of an actor whose children have stopped.
 func (c *Cell) finish() {
-	for b := c.below; b != nil; b = b.below {
-		c.actor = b.actor // hooks are those of the actor, not of a behaviour
-	}
-	c.below = nil
+	c.uncover()
 	if c.started {
 		c.started = false
-		if h, ok := c.actor.(PostStopper); ok {
+		if h, ok := c.self().(PostStopper); ok {
 			if err := c.protect(h.PostStop); err != nil {
-				c.fail(nil, err)
+				c.fail(nil, err, false)
 			}
 		}
 	}
 	c.actor = nil
 	c.state.Store(uint32(StateStopped))
-	c.signals.close()
+	rest := c.signals.close()
 	c.system.remove(c)
+	if e := c.system.events; e.active() {
+		e.Publish(ActorStopped{Actor: Ref{c}, Time: c.now()})
+	}
+	for ; rest != nil; rest = rest.next {
+		c.decline(rest)
+	}
+	if c.more != nil {
+		c.stopTimers() // of PostStop
+		c.spill()
+		c.room(true)
+		c.unwatchAll()
+		c.tellWatchers()
+		c.more = nil
+	}
 	if c.parent == nil {
 		c.system.over()
 		return
 	}
-	if c.parent.signals.push(&signal{kind: sigChildStopped, from: c}) {
-		c.parent.port.Wake(c.worker)
+	c.send(c.parent, &signal{kind: sigChildStopped, arg: c})
+}
+
+// decline answers a system message that came too late for the actor.
+func (c *Cell) decline(s *signal) {
+	switch s.kind {
+	case sigWatch:
+		c.send(s.arg.(*Cell), &signal{kind: sigTerminated, arg: &Terminated{Actor: Ref{c}}})
+	case sigSeek:
+		resume(s.arg.(*Cell), s.epoch, c.workerFor(s.arg.(*Cell)))
 	}
 }
 
 // protect calls a hook and returns its error, or its panic as one. A Goexit in
 // it goes on to the implementation's deferred function, which calls Caught.
 func (c *Cell) protect(hook func(*Context) error) (err error) {
+	returned := false
+	busy := c.more
+	if busy != nil {
+		busy.busy = true
+	}
 	defer func() {
 		if v := recover(); v != nil {
 			err = newPanicError(v)
+		} else if !returned {
+			return // Goexit: Caught is going to ask
+		}
+		if busy != nil {
+			busy.busy = false
 		}
 	}()
-	return hook((*Context)(c))
+	err = hook((*Context)(c))
+	returned = true
+	return err
 }
 
-// signal sends a system message from this actor's turn.
-func (c *Cell) signal(to *Cell, kind signalKind) {
-	if to.signals.push(&signal{kind: kind}) {
+// signal sends a system message without particulars from this actor's turn.
+func (c *Cell) signal(to *Cell, kind signalKind) { c.send(to, &signal{kind: kind}) }
+
+// send sends a system message from this actor's turn.
+func (c *Cell) send(to *Cell, s *signal) {
+	if to.signals.push(s) {
 		to.port.Wake(c.workerFor(to))
 	}
 }

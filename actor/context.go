@@ -150,17 +150,30 @@ func (x *Context) Become(f ReceiveFunc) {
 		panic("actor: Become(nil)")
 	}
 	c := x.turn()
-	c.below = &behaviour{actor: c.actor, below: c.below}
-	c.actor = f
+	b, m := c.behaviour(), c.extra()
+	m.below = append(m.below, *b)
+	*b = f
+	c.changed()
 }
 
 // Unbecome undoes the last Become that has not been undone, and reports
 // whether there was one.
 func (x *Context) Unbecome() bool {
 	c := x.turn()
-	if c.below == nil {
+	if c.more == nil || len(c.more.below) == 0 {
 		return false
 	}
-	c.actor, c.below = c.below.actor, c.below.below
+	b, m := c.behaviour(), c.more
+	last := len(m.below) - 1
+	*b, m.below[last] = m.below[last], nil
+	m.below = m.below[:last]
+	c.changed()
 	return true
+}
+
+// changed publishes that another behaviour is in force.
+func (c *Cell) changed() {
+	if e := c.system.events; e.active() {
+		e.Publish(BehaviorChanged{Actor: Ref{c}, Depth: len(c.more.below), Time: c.now()})
+	}
 }

@@ -26,6 +26,14 @@ var (
 	// left who could make room: everybody who could run waits.
 	ErrDeadlock = errors.New("actor: the mailbox is full and every actor that could make room waits")
 
+	// ErrFailed: the actor failed while it handled the message, and its
+	// supervisor did not have it try again. It is a dead letter's reason only;
+	// its Cause is the failure.
+	ErrFailed = errors.New("actor: the actor failed on the message")
+
+	// ErrUnknown: there is no actor of that PID, and perhaps never was.
+	ErrUnknown = errors.New("actor: no actor has this PID")
+
 	// ErrNobody: the Ref is zero.
 	ErrNobody = errors.New("actor: the Ref is nobody's (zero)")
 )

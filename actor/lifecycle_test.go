@@ -270,7 +270,7 @@ func TestFailure(t *testing.T) {
 				lost := []any{}
 				switch tt.inHook {
 				case "":
-					msg, lost = 1, []any{2}
+					msg, lost = 1, []any{1, 2}
 				case "pre":
 					lost = []any{1, 2}
 				}
@@ -318,7 +318,7 @@ func TestFailedWaitsForParent(t *testing.T) {
 		close(gate)
 		h.settle()
 		j.want(t, "a starts", "a gets 1", "a stops")
-		wantAll(t, h.dead(), 2)
+		wantAll(t, h.dead(), 1, 2)
 	})
 }
 

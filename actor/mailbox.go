@@ -1,5 +1,11 @@
 package actor
 
+import (
+	"context"
+	"sync"
+	"sync/atomic"
+)
+
 // Policy is what a mailbox does with a message when it is full.
 type Policy uint8
 
@@ -56,11 +62,25 @@ type MailboxConfig struct {
 	// by any number of goroutines at once, must not block, and must not use the
 	// actor's state. Nil means first in, first out.
 	Priority func(msg any) int
+
+	// Watermark, if not 0, is how many waiting messages are worth a MailboxHigh
+	// event: when a send finds that many, and not again until a send has found
+	// fewer than half of them, which is worth a MailboxLow. It costs every send
+	// to the actor a look at the mailbox.
+	Watermark int
+
+	// New, if not nil, makes a mailbox of one's own for the actor; Policy,
+	// Capacity and Priority must be zero then. See Mailbox.
+	New func() Mailbox
 }
 
 // check returns a *PropsError if c cannot be used, and nil otherwise.
 func (c MailboxConfig) check() error {
 	switch {
+	case c.Watermark < 0:
+		return &PropsError{"Mailbox.Watermark", "must not be negative"}
+	case c.New != nil && (c.Policy != Unbounded || c.Capacity != 0 || c.Priority != nil):
+		return &PropsError{"Mailbox.New", "must not be combined with Policy, Capacity or Priority: the mailbox it makes has its own"}
 	case c.Policy > Block:
 		return &PropsError{"Mailbox.Policy", "is not one of the constants"}
 	case c.Policy == Unbounded && c.Capacity != 0:
@@ -69,4 +89,126 @@ func (c MailboxConfig) check() error {
 		return &PropsError{"Mailbox.Capacity", "must be at least 1 for a bounded mailbox"}
 	}
 	return nil
+}
+
+// Mailbox is where user messages wait, if Props brings one of its own. The
+// dispatcher still says who runs the actor when. Its methods are never called at
+// the same time: the core holds a lock, which is what it costs.
+type Mailbox interface {
+	// Enqueue takes msg and returns Sent, or Full if it does not want it. If it
+	// drops another message for it, it calls drop with that one, once.
+	Enqueue(msg any, drop func(msg any)) SendResult
+	// Dequeue returns the message to handle next, and false if there is none.
+	Dequeue() (any, bool)
+	// Len returns how many messages wait.
+	Len() int
+}
+
+// custom is the port of an actor with a mailbox of its own: that of the
+// dispatcher, of which only the place in the schedule is used. A message is
+// announced by a system message, which makes the actor's turn look into the
+// mailbox (Cell.deliver).
+type custom struct {
+	Port
+	cell *Cell
+
+	mu     sync.Mutex // guards what follows
+	box    Mailbox
+	shut   bool
+	queued bool   // node is queued, or the turn has yet to find the mailbox empty
+	node   signal // pushed by whoever sets queued
+}
+
+// Send implements Port.
+func (p *custom) Send(msg any, from Worker) SendResult {
+	res, dropped, wake := p.enqueue(msg)
+	for _, d := range dropped {
+		p.cell.Undelivered(d, ErrDropped)
+	}
+	if wake && p.cell.signals.push(&p.node) {
+		p.Port.Wake(from)
+	}
+	return res
+}
+
+func (p *custom) enqueue(msg any) (res SendResult, dropped []any, wake bool) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.shut {
+		return Closed, nil, false
+	}
+	res = p.box.Enqueue(msg, func(d any) { dropped = append(dropped, d) })
+	if res != Sent {
+		return Full, dropped, false
+	}
+	wake = !p.queued
+	p.queued = true
+	return Sent, dropped, wake
+}
+
+// pop takes the next message. Only the turn calls it.
+func (p *custom) pop() (any, bool) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	msg, ok := p.box.Dequeue()
+	if !ok {
+		p.queued = false
+	}
+	return msg, ok
+}
+
+// Len implements Port.
+func (p *custom) Len() int {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.box.Len()
+}
+
+// Close implements Port.
+func (p *custom) Close() {
+	p.Port.Close()
+	p.mu.Lock()
+	p.shut = true
+	var rest []any
+	for msg, ok := p.box.Dequeue(); ok; msg, ok = p.box.Dequeue() {
+		rest = append(rest, msg)
+	}
+	p.mu.Unlock()
+	for _, msg := range rest {
+		p.cell.Undelivered(msg, ErrStopped)
+	}
+}
+
+// marked is a port that says when many messages wait behind it.
+type marked struct {
+	Port
+	cell  *Cell
+	mark  int
+	above atomic.Bool // whoever changes it publishes
+}
+
+// Send implements Port.
+func (p *marked) Send(msg any, from Worker) SendResult {
+	res := p.Port.Send(msg, from)
+	p.look()
+	return res
+}
+
+// SendWait implements Port.
+func (p *marked) SendWait(ctx context.Context, msg any, from Worker) error {
+	err := p.Port.SendWait(ctx, msg, from)
+	p.look()
+	return err
+}
+
+// look publishes that the mark has been passed. Of several senders one does.
+func (p *marked) look() {
+	n := p.Port.Len()
+	c := p.cell
+	switch above := p.above.Load(); {
+	case !above && n >= p.mark && p.above.CompareAndSwap(false, true):
+		c.system.events.Publish(MailboxHigh{Actor: Ref{c}, Len: n, Time: c.now()})
+	case above && n < (p.mark+1)/2 && p.above.CompareAndSwap(true, false):
+		c.system.events.Publish(MailboxLow{Actor: Ref{c}, Len: n, Time: c.now()})
+	}
 }

@@ -5,10 +5,10 @@ import "sync/atomic"
 // signal is a system message. The type is private and has a queue of its own,
 // so no user code can forge one.
 type signal struct {
-	next *signal
-	kind signalKind
-	from *Cell    // the child that stopped or failed
-	fail *Failure // of a failure
+	next  *signal
+	kind  signalKind
+	epoch uint32 // of a suspension
+	arg   any    // as the kind says
 }
 
 type signalKind uint8
@@ -16,8 +16,19 @@ type signalKind uint8
 const (
 	sigStart        signalKind = iota + 1 // run PreStart
 	sigStop                               // handle no further message, stop the children, stop
-	sigChildStopped                       // from has stopped
-	sigFailure                            // from has failed and waits for a decision
+	sigChildStopped                       // *Cell: a child has stopped
+	sigFailure                            // *Failure: a child has failed and waits for a decision
+	sigRestart                            // *restartOrder: be restarted
+	sigBackoff                            // *verdict: the delay of a restart is over
+	sigGoOn                               // *goOnOrder: a failure is forgiven
+	sigSuspend                            // *pause: handle no user messages
+	sigResume                             // time.Time, when it was sent: the suspension epoch is over, or any if that is 0
+	sigSeek                               // *Cell: it waits, in its suspension epoch, for room in the mailbox
+	sigWatch                              // *Cell: tell it when you have stopped
+	sigUnwatch                            // *Cell: do not
+	sigTerminated                         // *Terminated: an actor that may be watched has stopped
+	sigTimer                              // *Timer: its time is up
+	sigNudge                              // look at your notices
 )
 
 // signals is a queue of system messages: a lock-free stack that the actor's
@@ -58,7 +69,6 @@ func (q *signals) take() *signal {
 	return oldest
 }
 
-// close makes the queue refuse system messages from now on and drops what is
-// in it: an actor that has stopped has nothing left to do about it. Only the
-// actor's turn calls it.
-func (q *signals) close() { q.top.Store(&noSignals) }
+// close makes the queue refuse system messages from now on and returns what is
+// in it, the newest first. Only the actor's turn calls it.
+func (q *signals) close() *signal { return q.top.Swap(&noSignals) }

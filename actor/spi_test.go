@@ -139,7 +139,7 @@ func TestVerdicts(t *testing.T) {
 		t.Errorf("after the decision the actor was woken %d times, pending %v", b.wakes, b.cell.Pending())
 	}
 	wantVerdict(t, b.turn(), actor.Stopped)
-	if st := sys.Stats(); !b.shut || st.DeadLetters != 1 || st.Actors != 3 || st.Messages != 5 || st.Turns != 8 {
+	if st := sys.Stats(); !b.shut || st.DeadLetters != 2 || st.Actors != 3 || st.Messages != 5 || st.Turns != 8 {
 		t.Errorf("at its end: %+v, shut %v", st, b.shut)
 	}
 	if user.wakes != 2 {

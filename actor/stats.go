@@ -3,13 +3,14 @@ package actor
 import (
 	"strconv"
 	"sync/atomic"
+	"time"
 )
 
 // Stats is what a system has counted. Counters that workers keep are published
 // when a worker goes idle and at least every few hundred turns, so in a running
 // system they are a little behind, and in an idle or stopped one exact.
 type Stats struct {
-	Messages uint64 // user messages handed to Receive
+	Messages uint64 // calls of Receive: those with a timer's message, a Terminated or an unstashed message included
 	Turns    uint64 // turns: visits of a worker to an actor
 	Steals   uint64 // actors that a worker took from another worker
 	Parks    uint64 // times a worker went to sleep for lack of work
@@ -22,6 +23,13 @@ type Stats struct {
 	Dropped     uint64 // messages dropped by DropOldest
 	Returned    uint64 // messages given back with a *SendError
 	Failures    uint64 // errors and panics of actors
+	Failed      uint64 // those of them in which Receive was handling a message that somebody had sent
+
+	Restarts    uint64        // new values made for actors that failed, or whose sibling did
+	Suspends    uint64        // suspensions that were asked for
+	Resumes     uint64        // those that have ended otherwise than by a restart or a stop
+	ResumeTotal time.Duration // from being asked to resume until the actor went on: the sum
+	ResumeMax   time.Duration // and the longest
 }
 
 // Tally is the count of one worker: plain counters that only the worker

@@ -32,6 +32,11 @@ type Config struct {
 	// is told, so that dead letters can be passed on to an actor.
 	DeadLetters func(DeadLetter)
 
+	// Middleware is called with every message of every actor but the guardians
+	// above the user's, the first of it first: a place for tracing and metrics.
+	// Empty costs nothing.
+	Middleware []Middleware
+
 	// KeepDeadLetters is how many dead letters System.DeadLetters keeps, the
 	// newest: 0 means 64, and a negative number none, for small machines.
 	KeepDeadLetters int
@@ -48,6 +53,8 @@ type Failure struct {
 	Msg   any // the message it failed on; nil if it failed in a hook
 	Err   error
 	Time  time.Time
+
+	early bool // the actor had not started
 }
 
 // System is a tree of actors with what they share. Make one with [NewSystem].
@@ -72,7 +79,12 @@ type System struct {
 	mu    sync.Mutex // guards names
 	names map[nameKey]*Cell
 
+	middleware []Middleware
+
 	letters, dropped, returned, failures atomic.Uint64
+	lapses                               atomic.Uint64 // Stats.Failed
+	restarts, suspends, resumes          atomic.Uint64
+	resumeTotal, resumeMax               atomic.Int64 // nanoseconds
 
 	err  error // why the user guardian failed; written in the root's turn, before done is closed
 	done chan struct{}
@@ -94,6 +106,11 @@ func NewSystem(c Config) (*System, error) {
 	}
 	if err := c.Guardian.check(); err != nil {
 		return nil, err
+	}
+	for _, m := range c.Middleware {
+		if m == nil {
+			return nil, &PropsError{"Config.Middleware", "must not contain nil"}
+		}
 	}
 	guardian := c.Guardian.New()
 	if guardian == nil {
@@ -123,6 +140,7 @@ func NewSystem(c Config) (*System, error) {
 	s.timers.init(s.clock)
 	s.root = s.attach(nil, "", &Props{}, ReceiveFunc(ignore))
 	s.attach(s.root, "system", &Props{}, ReceiveFunc(ignore))
+	s.middleware = c.Middleware
 	s.user = s.attach(s.root, "user", &c.Guardian, guardian)
 	s.user.launch(nil)
 	return s, nil
@@ -141,7 +159,10 @@ func (s *System) UserGuardian() Ref { return Ref{s.user} }
 // Lookup returns the actor with that PID; false if it has stopped or never was.
 func (s *System) Lookup(p PID) (Ref, bool) {
 	c := s.table.find(p)
-	return Ref{c}, c != nil
+	if c == nil || c == s.root {
+		return Ref{}, false
+	}
+	return Ref{c}, true
 }
 
 // Find returns the actor with that path, such as "/user/room/anon-12"; false if
@@ -253,13 +274,46 @@ func (s *System) Stats() Stats {
 	st.Dropped = s.dropped.Load()
 	st.Returned = s.returned.Load()
 	st.Failures = s.failures.Load()
+	st.Failed = s.lapses.Load()
+	st.Restarts = s.restarts.Load()
+	st.Suspends, st.Resumes = s.suspends.Load(), s.resumes.Load()
+	st.ResumeTotal = time.Duration(s.resumeTotal.Load())
+	st.ResumeMax = time.Duration(s.resumeMax.Load())
 	return st
+}
+
+// resumed books the end of a suspension, and how long it took from being asked
+// for to the actor going on.
+func (s *System) resumed(took time.Duration) {
+	s.resumes.Add(1)
+	s.resumeTotal.Add(int64(took))
+	for {
+		most := s.resumeMax.Load()
+		if int64(took) <= most || s.resumeMax.CompareAndSwap(most, int64(took)) {
+			return
+		}
+	}
+}
+
+// Tell sends msg to the actor with that PID, which the caller has from
+// somewhere else. It is slower than [Ref.Tell] by a look into a table. If there is no
+// such actor the error is a [*SendError] with ErrUnknown.
+func (s *System) Tell(p PID, msg any) error {
+	r, ok := s.Lookup(p)
+	if !ok {
+		return s.giveBack(Ref{}, msg, ErrUnknown)
+	}
+	return r.Tell(msg)
 }
 
 // attach makes an actor. The parent, if there is one, is in its turn, or not
 // running yet.
 func (s *System) attach(parent *Cell, name string, p *Props, a Actor) *Cell {
-	port := s.dispatcher.Attach(p.Mailbox)
+	box := p.Mailbox
+	if box.New != nil {
+		box = MailboxConfig{} // only its place in the schedule is used
+	}
+	port := s.dispatcher.Attach(box)
 	c := port.Cell()
 	c.port = port
 	c.system = s
@@ -269,10 +323,12 @@ func (s *System) attach(parent *Cell, name string, p *Props, a Actor) *Cell {
 	c.quantum = p.quantum()
 	c.left = c.quantum
 	c.actor = a
-	if _, ok := a.(PreStarter); !ok {
+	_, prepares := a.(PreStarter)
+	if !prepares {
 		c.started = true
 		c.state.Store(uint32(StateRunning))
 	}
+	c.equip(p, a)
 	s.table.add(c)
 	if parent != nil {
 		parent.link(c)
@@ -285,7 +341,37 @@ func (s *System) attach(parent *Cell, name string, p *Props, a Actor) *Cell {
 		s.names[nameKey{parent, name}] = c
 		s.mu.Unlock()
 	}
+	if !prepares {
+		c.announce()
+	}
 	return c
+}
+
+// equip gives a new actor what its props ask for beyond the ordinary.
+func (c *Cell) equip(p *Props, a Actor) {
+	box := &p.Mailbox
+	if box.New != nil {
+		w := &custom{Port: c.port, cell: c, box: box.New()}
+		w.node.kind = sigNudge
+		c.extra().custom = w
+		c.port = w
+	}
+	if box.Watermark > 0 {
+		c.port = &marked{Port: c.port, cell: c, mark: box.Watermark}
+	}
+	if box.Capacity > 0 && box.Policy != Grow {
+		c.extra().capacity = box.Capacity
+	}
+	if p.Supervisor != nil {
+		c.extra().super = p.Supervisor
+	}
+	if up := c.parent; up != nil && up.more != nil && up.more.super != nil {
+		c.extra().fresh = p.New
+	}
+	if f := newFront(a, p.Invoker, c.system.middleware, p.Middleware); f != nil {
+		c.extra().front = f
+		c.actor = f
+	}
 }
 
 // launch has an actor with a PreStart run it. from is the worker of the turn it

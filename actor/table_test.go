@@ -145,20 +145,20 @@ func TestSignals(t *testing.T) {
 	for i := range cells {
 		wg.Go(func() {
 			for k := range n {
-				if !q.push(&signal{kind: signalKind(k), from: &cells[i]}) {
+				if !q.push(&signal{kind: signalKind(k), arg: &cells[i]}) {
 					t.Error("an open queue refused")
 				}
 			}
 		})
 	}
 	wg.Wait()
-	last := map[*Cell]int{}
+	last := map[any]int{}
 	got := 0
 	for s := q.take(); s != nil; s = s.next {
-		if int(s.kind) != last[s.from] {
-			t.Fatalf("signal %d of a sender came as number %d", s.kind, last[s.from])
+		if int(s.kind) != last[s.arg] {
+			t.Fatalf("signal %d of a sender came as number %d", s.kind, last[s.arg])
 		}
-		last[s.from]++
+		last[s.arg]++
 		got++
 	}
 	if got != n*len(cells) || q.pending() {

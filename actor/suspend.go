@@ -1,0 +1,174 @@
+package actor
+
+import "time"
+
+// Suspension is why an actor handles no user messages for a while, and what
+// ends that. Whatever the condition, Resume ends it too, and so does a restart.
+//
+// The duties are divided as the source document on suspension has it. The
+// invoker, which is the Cell's turn, judges, and answers Suspended at the turn's
+// end. The Cell owns the state and this condition. The Dispatcher, in the roles of
+// ReadyQueueCoordinator and MailboxRegistry, only unregisters the actor, and
+// registers it again when the Cell asks for that with Port.Wake; it knows of no
+// suspension.
+type Suspension struct {
+	// Reason is for people: it is recorded in events.
+	Reason string
+
+	// After is how long the suspension lasts at most, on the system's clock; 0 means
+	// without a limit.
+	After time.Duration
+
+	// Capacity, if not zero, is an actor whose mailbox is full or may be: the
+	// suspension ends when there is room in it, or the actor stops. Those who
+	// wait for the same mailbox are resumed in the order in which they came, as
+	// many at a time as there is room for.
+	Capacity Ref
+}
+
+// pause is a suspension that somebody asked for.
+type pause struct {
+	Suspension
+	since time.Time
+	timer timer
+	cell  *Cell
+	epoch uint32
+}
+
+// due is called when the time is up.
+func (p *pause) due(uint64) { resume(p.cell, p.epoch, nil) }
+
+// resume asks an actor to go on: from the suspension epoch, or from any if that
+// is 0.
+func resume(to *Cell, epoch uint32, from Worker) {
+	if to.signals.push(&signal{kind: sigResume, epoch: epoch, arg: to.now()}) {
+		to.port.Wake(from)
+	}
+}
+
+// seeker is an actor that waits for room in another one's mailbox.
+type seeker struct {
+	cell  *Cell
+	epoch uint32
+}
+
+// Suspend has the actor handle no user message after this one until the
+// suspension ends. They wait meanwhile as the mailbox's policy says; system
+// messages are handled. Suspending an actor that is suspended already changes
+// the condition.
+func (x *Context) Suspend(s Suspension) {
+	c := x.turn()
+	c.send(c, &signal{kind: sigSuspend, arg: &pause{Suspension: s, cell: c}})
+}
+
+// Resume ends a suspension, this actor's or another one's. For an actor that is
+// not suspended it does nothing, and nobody remembers it; an actor that waits
+// for its parent's decision about a failure goes on waiting.
+func (x *Context) Resume(r Ref) {
+	if c := x.turn(); r.cell != nil {
+		resume(r.cell, 0, c.workerFor(r.cell))
+	}
+}
+
+// Suspend is Context.Suspend of any actor, after the message that it is
+// handling.
+func (s *System) Suspend(r Ref, p Suspension) {
+	if r.cell != nil && r.cell.signals.push(&signal{kind: sigSuspend, arg: &pause{Suspension: p, cell: r.cell}}) {
+		r.cell.port.Wake(nil)
+	}
+}
+
+// Resume is [Context.Resume] from outside.
+func (s *System) Resume(r Ref) {
+	if r.cell != nil {
+		resume(r.cell, 0, nil)
+	}
+}
+
+// Suspension returns why and until when the actor is suspended; false if nobody
+// has asked for that. It is for the implementation, in the actor's turn.
+func (c *Cell) Suspension() (Suspension, bool) {
+	if c.more == nil || c.more.pause == nil {
+		return Suspension{}, false
+	}
+	return c.more.pause.Suspension, true
+}
+
+// suspended begins a suspension.
+func (c *Cell) suspended(p *pause) {
+	if State(c.state.Load()) == StateStopping {
+		return
+	}
+	c.unpause()
+	m := c.extra()
+	m.epoch++
+	if m.epoch == 0 {
+		m.epoch = 1 // 0 stands for any
+	}
+	p.epoch, p.since = m.epoch, c.now()
+	m.pause = p
+	c.suspend(holdPaused)
+	c.system.suspends.Add(1)
+	if e := c.system.events; e.active() {
+		e.Publish(ActorSuspended{Actor: Ref{c}, Suspension: p.Suspension, Time: p.since})
+	}
+	if p.After > 0 {
+		p.timer.waiter = p
+		c.system.timers.start(&p.timer, p.After)
+	}
+	if t := p.Capacity.cell; t != nil && !t.signals.push(&signal{kind: sigSeek, arg: c, epoch: p.epoch}) {
+		resume(c, p.epoch, c.worker) // it has stopped
+	} else if t != nil {
+		t.port.Wake(c.workerFor(t))
+	}
+}
+
+// unpause forgets a suspension. The caller sees to the state.
+func (c *Cell) unpause() {
+	m := c.more
+	if m == nil || m.pause == nil {
+		return
+	}
+	if m.pause.After > 0 {
+		c.system.timers.stop(&m.pause.timer)
+	}
+	m.pause = nil
+	m.hold &^= holdPaused
+}
+
+// resumed ends the suspension epoch, or whichever there is if that is 0; asked is
+// when that was asked for.
+func (c *Cell) resumed(epoch uint32, asked time.Time) {
+	m := c.more
+	if m == nil || m.pause == nil || epoch != 0 && epoch != m.pause.epoch {
+		return // of an earlier suspension, or of none
+	}
+	c.unpause()
+	now := c.now()
+	c.system.resumed(now.Sub(asked))
+	if e := c.system.events; e.active() {
+		e.Publish(ActorResumed{Actor: Ref{c}, Latency: now.Sub(asked), Time: now})
+	}
+	c.release(holdPaused)
+}
+
+// seek adds an actor to those that wait for room in this one's mailbox.
+func (c *Cell) seek(from *Cell, epoch uint32) {
+	m := c.extra()
+	m.seekers = append(m.seekers, seeker{from, epoch})
+	c.room(State(c.state.Load()) == StateStopping)
+}
+
+// room resumes those for whom there is room in the mailbox, or all of them. It
+// runs at the end of turns: only they make room.
+func (c *Cell) room(all bool) {
+	m := c.more
+	n := len(m.seekers)
+	if !all && m.capacity > 0 {
+		n = min(n, max(0, m.capacity-c.port.Len()))
+	}
+	for _, s := range m.seekers[:n] {
+		resume(s.cell, s.epoch, c.workerFor(s.cell))
+	}
+	m.seekers = append(m.seekers[:0], m.seekers[n:]...)
+}
