@@ -56,6 +56,7 @@ type world struct {
 
 	mu       sync.Mutex // guards the book
 	letters  []actor.DeadLetter
+	lapses   []actor.DeadLetter // those on which their receiver failed
 	failures []actor.Failure
 	verdict  error // of a check that failed inside an actor
 }
@@ -82,6 +83,12 @@ func (e *Env) world(c actor.Config) *world {
 func (w *world) letter(l actor.DeadLetter) {
 	if l.Returned {
 		return // it is the sender's, who has an error to show for it
+	}
+	if l.Reason == actor.ErrFailed {
+		w.mu.Lock()
+		w.lapses = append(w.lapses, l)
+		w.mu.Unlock()
+		return
 	}
 	if p, ok := l.Msg.(*parcel); ok {
 		if l.Reason != actor.ErrStopped && l.Reason != actor.ErrDropped && l.Reason != actor.ErrFull {
@@ -566,7 +573,10 @@ func (w *world) accounted(all []parcel) (b book) {
 func (w *world) counted(b book) {
 	st := w.s.Stats()
 	w.e.require(st.Returned == uint64(b.returned), "Stats.Returned is ", st.Returned, ", want ", b.returned)
-	w.e.require(st.DeadLetters == uint64(b.undelivered), "Stats.DeadLetters is ", st.DeadLetters, ", want ", b.undelivered)
+	w.mu.Lock()
+	lapses := len(w.lapses)
+	w.mu.Unlock()
+	w.e.require(st.DeadLetters == uint64(b.undelivered+lapses), "Stats.DeadLetters is ", st.DeadLetters, ", want ", b.undelivered+lapses)
 }
 
 // oneProcessor makes what is started while f runs believe that there is one

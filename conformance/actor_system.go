@@ -90,9 +90,9 @@ var systemClauses = []Clause{
 			letters := w.letters
 			w.letters = nil
 			w.mu.Unlock()
-			w.e.require(len(letters) == 2, "there are ", len(letters), " dead letters, want 2")
-			for i, at := range []time.Time{failed, letters[0].Time, letters[1].Time} {
-				w.e.require(at.Equal(epoch.Add(time.Duration(i)*time.Hour)), "of a failure and two dead letters number ", i+1, " has the time ", at.String(),
+			w.e.require(len(letters) == 2 && len(w.lapses) == 1, "there are ", len(letters), " and ", len(w.lapses), " dead letters, want 2 that were not handled and 1 that failed")
+			for i, at := range []time.Time{failed, w.lapses[0].Time, letters[0].Time, letters[1].Time} {
+				w.e.require(at.Equal(epoch.Add(time.Duration(i)*time.Hour)), "of a failure and three dead letters number ", i+1, " has the time ", at.String(),
 					", want ", i, " hours after ", epoch.String(), " by the system's clock")
 			}
 			w.end()
@@ -240,7 +240,8 @@ var systemClauses = []Clause{
 			w.e.require(st.Messages == messages, "Stats.Messages is ", st.Messages, ", want ", messages)
 			w.e.require(st.Turns > 0, "Stats.Turns is 0 after ", messages, " messages")
 			w.e.require(st.Spawned == 5 && st.Actors == 0, "Stats counts ", st.Spawned, " actors spawned and ", st.Actors, " left, want 5 and 0")
-			w.e.require(st.DeadLetters == 4 && st.Dropped == 3, "Stats counts ", st.DeadLetters, " dead letters, ", st.Dropped, " of them dropped; want 4 and 3")
+			w.e.require(st.DeadLetters == 5 && st.Dropped == 3 && st.Failed == 1, "Stats counts ", st.DeadLetters, " dead letters, ", st.Dropped,
+				" of them dropped and ", st.Failed, " that failed; want 5, 3 and 1")
 			w.e.require(st.Returned == 1, "Stats.Returned is ", st.Returned, ", want 1")
 			w.e.require(st.Failures == 1, "Stats.Failures is ", st.Failures, ", want 1")
 		}),

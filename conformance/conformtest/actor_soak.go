@@ -141,7 +141,7 @@ func (r *soakRound) letter(l actor.DeadLetter) {
 		return
 	}
 	switch l.Reason {
-	case actor.ErrStopped, actor.ErrDropped, actor.ErrFull: // the last after Forward
+	case actor.ErrStopped, actor.ErrDropped, actor.ErrFailed, actor.ErrFull: // the last after Forward
 	default:
 		r.wrong("message %d of sender %d is a dead letter because of %v", p.n, p.from, l.Reason)
 	}
@@ -168,7 +168,10 @@ var soakGone = func() context.Context {
 
 func (a *soakActor) Receive(ctx *actor.Context, msg any) error {
 	r, p := a.r, msg.(*soakParcel)
-	r.became(p, &r.handled, "handled")
+	k := a.rng.IntN(4096)
+	if k < 1508 || k >= 1516 || k >= 1514 && r.sys.Synchronous() {
+		r.became(p, &r.handled, "handled") // else it fails, and the message becomes a dead letter
+	}
 	if last := a.last[p.from]; p.n <= last {
 		r.wrong("%v was given message %d of sender %d after its message %d", ctx.Self(), p.n, p.from, last)
 	}
@@ -176,7 +179,7 @@ func (a *soakActor) Receive(ctx *actor.Context, msg any) error {
 	t := r.targets[a.rng.IntN(soakTargets)].Load()
 	// Fewer stop than are spawned, or there would soon be nobody to send to, and
 	// fewer messages are sent than handled, or there would be ever more.
-	switch k := a.rng.IntN(4096); {
+	switch {
 	case k < 1280:
 		a.n++
 		if m := r.take(a.id, a.n); m != nil {
@@ -360,8 +363,11 @@ func (s *suite) soakSystem(e *conformance.Env, parcels []soakParcel, seed uint64
 		Guardian: actor.Props{New: func() actor.Actor {
 			return actor.ReceiveFunc(func(ctx *actor.Context, msg any) error {
 				o := msg.(*soakOrder)
-				r.became(&o.soakParcel, &r.handled, "handled")
-				return o.do(ctx)
+				err := o.do(ctx)
+				if err == nil {
+					r.became(&o.soakParcel, &r.handled, "handled")
+				}
+				return err
 			})
 		}},
 		DeadLetters: r.letter,
@@ -436,7 +442,7 @@ func (r *soakRound) balance() (soakCounts, error) {
 		name       string
 		have, want int64
 	}{
-		{"Messages", int64(st.Messages), c.handled},
+		{"Messages", int64(st.Messages - st.Failed), c.handled},
 		{"Returned", int64(st.Returned), c.returned},
 		{"DeadLetters", int64(st.DeadLetters), c.undelivered},
 		{"Failures", int64(st.Failures), c.failures},
