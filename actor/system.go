@@ -61,6 +61,7 @@ type System struct {
 	dispatcher Dispatcher
 	clock      Clock
 	timers     timers
+	futures    futures
 	onLetter   func(DeadLetter)
 	onFailure  func(Failure)
 
@@ -348,7 +349,10 @@ func (s *System) remove(c *Cell) {
 func (s *System) over() {
 	s.timers.close()
 	s.table.clear()
-	s.dispatcher.Stop(func() { close(s.done) })
+	s.dispatcher.Stop(func() {
+		s.futures.close()
+		close(s.done)
+	})
 }
 
 // stragglers lists who has not stopped.
