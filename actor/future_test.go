@@ -819,6 +819,27 @@ func askStorm(t *testing.T, impl dyno.Impl, seed uint64, under bool) {
 	}
 }
 
+// TestSystemThatAskedIsCollected: what promises share is a system's own, and
+// nothing of it outlives the system; also not what a timer had to do yet.
+func TestSystemThatAskedIsCollected(t *testing.T) {
+	forEach(t, func(t *testing.T, impl dyno.Impl) {
+		gone := func() func() bool {
+			sys, err := actor.NewSystem(actor.Config{Dispatcher: impl.NewDispatcher(), Guardian: props(doubler)})
+			must(t, err)
+			for i := range 100 {
+				f := sys.Ask(sys.UserGuardian(), time.Hour, ask(i))
+				if msg, err := f.Wait(context.Background()); msg != 2*i || err != nil {
+					t.Errorf("Wait: %v, %v", msg, err)
+				}
+				sys.NewFuture(time.Hour)
+			}
+			must(t, sys.Shutdown(context.Background()))
+			return dead(sys)
+		}()
+		collected(t, map[string]func() bool{"a system that asked": gone})
+	})
+}
+
 // TestAskDoesNotAllocate counts what asking allocates, with a deadline and
 // without, when promises and queues have grown to their number.
 func TestAskDoesNotAllocate(t *testing.T) {
