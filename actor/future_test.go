@@ -90,7 +90,8 @@ func TestAsk(t *testing.T) {
 		wantTaken(t, f)
 
 		h.do(func(ctx *actor.Context) { f = ctx.Ask(server, time.Hour, ask(4)) })
-		if msg, err := f.Wait(nil); msg != 8 || err != nil { //nolint:staticcheck // nil is allowed
+		var none context.Context // which is allowed
+		if msg, err := f.Wait(none); msg != 8 || err != nil {
 			t.Errorf("Wait: %v, %v", msg, err)
 		}
 		wantTaken(t, f)
@@ -308,7 +309,7 @@ func TestFutureTimeout(t *testing.T) {
 		time.Sleep(time.Minute - 1)
 		synctest.Wait()
 		wantPending(t, f)
-		time.Sleep(1)
+		time.Sleep(time.Nanosecond)
 		synctest.Wait()
 		wantLate(h, f.ReplyTo().Tell(2), 2)
 		wantResult(t, f, nil, actor.ErrTimeout)
