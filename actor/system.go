@@ -68,6 +68,7 @@ type System struct {
 	dispatcher Dispatcher
 	clock      Clock
 	timers     timers
+	futures    futures
 	onLetter   func(DeadLetter)
 	onFailure  func(Failure)
 	events     *EventStream // apart from the System, which a Subscription must not keep
@@ -453,6 +454,7 @@ func (s *System) over() {
 	s.dispatcher.Stop(func() {
 		s.events.close()
 		s.box.close()
+		s.futures.close()
 		close(s.done)
 	})
 }

@@ -1,0 +1,949 @@
+package actor_test
+
+import (
+	"context"
+	"errors"
+	"math/rand/v2"
+	"runtime"
+	"strconv"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/anishathalye/porcupine"
+
+	"github.com/dynolab/dyno"
+	"github.com/dynolab/dyno/actor"
+	"github.com/dynolab/dyno/impls/lockbased"
+	"github.com/dynolab/dyno/impls/serial"
+	"github.com/dynolab/dyno/internal/invariants"
+)
+
+// A request says where its reply is to go.
+type query struct {
+	replyTo actor.ReplyTo
+	n       int
+}
+
+// doubler is an actor that replies with twice the number.
+func doubler(ctx *actor.Context, msg any) error {
+	q := msg.(*query)
+	return ctx.Reply(q.replyTo, 2*q.n)
+}
+
+// ask makes the function that Ask wants.
+func ask(n int) func(actor.ReplyTo) any {
+	return func(r actor.ReplyTo) any { return &query{r, n} }
+}
+
+func wantResult(tb testing.TB, f actor.Future, want any, wantErr error) {
+	tb.Helper()
+	if msg, done, err := f.Poll(); !done || msg != want || !errors.Is(err, wantErr) {
+		tb.Errorf("Poll: %v, %v, %v, want %v, true, %v", msg, done, err, want, wantErr)
+	}
+}
+
+func wantPending(tb testing.TB, f actor.Future) {
+	tb.Helper()
+	if msg, done, err := f.Poll(); done || msg != nil || err != nil {
+		tb.Errorf("Poll: %v, %v, %v, want nothing yet", msg, done, err)
+	}
+}
+
+// wantTaken fails the test unless f answers all that is left to answer.
+func wantTaken(tb testing.TB, f actor.Future) {
+	tb.Helper()
+	wantResult(tb, f, nil, actor.ErrTaken)
+	if msg, err := f.Wait(context.Background()); msg != nil || err != actor.ErrTaken {
+		tb.Errorf("Wait: %v, %v, want %v", msg, err, actor.ErrTaken)
+	}
+	f.Discard()
+	wantResult(tb, f, nil, actor.ErrTaken)
+}
+
+// wantLate fails the test unless err refuses msg as late, and nothing but msg
+// has become a dead letter, for that reason.
+func wantLate(h *host, err error, msg any) {
+	h.Helper()
+	wantBack(h, err, msg, actor.Ref{}, actor.ErrLate)
+	h.mu.Lock()
+	for _, l := range h.letters {
+		if l.Reason != actor.ErrLate {
+			h.Errorf("a dead letter's reason is %v", l.Reason)
+		}
+	}
+	h.mu.Unlock()
+	wantAll(h, h.dead(), msg)
+}
+
+func TestAsk(t *testing.T) {
+	forEach(t, func(t *testing.T, impl dyno.Impl) {
+		h := newHost(t, impl)
+		server := h.spawnFunc(doubler)
+		// On a synchronous dispatcher Wait runs the server: nobody else does.
+		f := h.sys.Ask(server, 0, ask(21))
+		if msg, err := f.Wait(context.Background()); msg != 42 || err != nil {
+			t.Errorf("Wait: %v, %v", msg, err)
+		}
+		wantTaken(t, f)
+
+		h.do(func(ctx *actor.Context) { f = ctx.Ask(server, time.Hour, ask(4)) })
+		var none context.Context // which is allowed
+		if msg, err := f.Wait(none); msg != 8 || err != nil {
+			t.Errorf("Wait: %v, %v", msg, err)
+		}
+		wantTaken(t, f)
+		wantTaken(t, actor.Future{})
+		if !(actor.Future{}).ReplyTo().IsZero() {
+			t.Error("the zero Future has a ReplyTo")
+		}
+	})
+}
+
+// TestReplies: what a reply can be, and what becomes of all but the first.
+func TestReplies(t *testing.T) {
+	forEach(t, func(t *testing.T, impl dyno.Impl) {
+		h := newHost(t, impl)
+		why := errors.New("why")
+		for _, by := range []string{"outside", "an actor"} {
+			tell := func(r actor.ReplyTo, msg any) (err error) {
+				if by == "outside" {
+					return r.Tell(msg)
+				}
+				h.do(func(ctx *actor.Context) { err = ctx.Reply(r, msg) })
+				return err
+			}
+			f := h.sys.NewFuture(0)
+			r := f.ReplyTo()
+			if r.IsZero() || r != f.ReplyTo() {
+				t.Error("a ReplyTo is the same each time, and not zero")
+			}
+			wantPending(t, f)
+			must(t, tell(r, "a"))
+			wantLate(h, tell(r, "b"), "b")
+			wantLate(h, r.Fail(why), why)
+			wantResult(t, f, "a", nil)
+			wantLate(h, tell(r, "c"), "c")
+			wantTaken(t, f)
+
+			f = h.sys.NewFuture(0) // most likely the same promise
+			wantLate(h, tell(r, "d"), "d")
+			wantPending(t, f)
+			must(t, tell(f.ReplyTo(), nil))
+			wantTaken(t, actor.Future{})
+			wantResult(t, f, nil, nil)
+			wantTaken(t, f)
+
+			f = h.sys.NewFuture(0)
+			must(t, f.ReplyTo().Fail(why))
+			wantResult(t, f, nil, why)
+
+			f = h.sys.NewFuture(0)
+			f.Discard()
+			wantTaken(t, f)
+			wantLate(h, tell(f.ReplyTo(), "e"), "e")
+
+			f = h.sys.NewFuture(0)
+			must(t, tell(f.ReplyTo(), "f"))
+			f.Discard()
+			wantTaken(t, f)
+			wantAll(t, h.dead(), "f")
+			wantLate(h, tell(f.ReplyTo(), "g"), "g")
+
+			f = h.sys.NewFuture(0)
+			must(t, f.ReplyTo().Fail(why))
+			f.Discard()
+			wantAll(t, h.dead(), why)
+		}
+		defer func() {
+			if recover() == nil {
+				t.Error("Fail(nil) does not panic")
+			}
+		}()
+		_ = h.sys.NewFuture(0).ReplyTo().Fail(nil)
+	})
+}
+
+func TestReplyToAnActor(t *testing.T) {
+	bubbles(t, func(t *testing.T, h *host) {
+		var j journal
+		r := h.spawnFunc(func(_ *actor.Context, msg any) error { j.add(msg); return nil })
+		to := r.ReplyTo()
+		if to.IsZero() || to != r.ReplyTo() || !(actor.Ref{}).ReplyTo().IsZero() {
+			t.Error("an actor's ReplyTo is the same each time, and that of nobody zero")
+		}
+		why := errors.New("why")
+		must(t, to.Tell(1))
+		must(t, to.Fail(why))
+		h.do(func(ctx *actor.Context) { must(t, ctx.Reply(to, 2)) })
+		h.sys.Stop(r)
+		h.settle()
+		j.want(t, 1, why, 2)
+		wantBack(t, to.Tell(3), 3, r, actor.ErrStopped)
+		wantBack(t, to.Fail(why), why, r, actor.ErrStopped)
+		var none actor.ReplyTo
+		wantBack(t, none.Tell(4), 4, actor.Ref{}, actor.ErrNobody)
+		h.do(func(ctx *actor.Context) {
+			wantBack(t, ctx.Reply(to, 5), 5, r, actor.ErrStopped)
+			wantBack(t, ctx.Reply(none, 6), 6, actor.Ref{}, actor.ErrNobody)
+		})
+	})
+}
+
+func TestAskRefused(t *testing.T) {
+	bubbles(t, func(t *testing.T, h *host) {
+		gone := h.spawnFunc(doubler)
+		h.sys.Stop(gone)
+		h.settle()
+		g := newGated(h, actor.MailboxConfig{Capacity: 1, Policy: actor.DropNewest})
+		for _, to := range []struct {
+			actor.Ref
+			reason error
+		}{{gone, actor.ErrStopped}, {actor.Ref{}, actor.ErrNobody}, {g.ref, actor.ErrFull}} {
+			returned := uint64(0)
+			count := func(f func()) {
+				if to.Ref == g.ref {
+					for g.ref.Tell(0) == nil { // until it is full
+					}
+				}
+				before := h.sys.Stats().Returned
+				f()
+				returned += h.sys.Stats().Returned - before
+			}
+			var q *query
+			var f actor.Future
+			request := func(r actor.ReplyTo) any { q = &query{replyTo: r}; return q }
+			count(func() { f = h.sys.Ask(to.Ref, time.Hour, request) })
+			_, done, err := f.Poll()
+			wantBack(t, err, q, to.Ref, to.reason)
+			if !done || q.replyTo != f.ReplyTo() {
+				t.Error("the Future has not ended, or the request had another ReplyTo")
+			}
+			wantTaken(t, f)
+			h.do(func(ctx *actor.Context) { count(func() { f = ctx.Ask(to.Ref, time.Hour, request) }) })
+			_, err = f.Wait(context.Background())
+			wantBack(t, err, q, to.Ref, to.reason)
+			if returned != 2 {
+				t.Errorf("%d messages were counted as returned, want 2", returned)
+			}
+		}
+		g.open(h)
+	})
+}
+
+// TestAskWaitsForRoom: in a full mailbox whose policy is Block a request waits,
+// but not longer than for its reply.
+func TestAskWaitsForRoom(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		h := newHost(t, lockbased.Impl)
+		h.bubble = true
+		letGo := make(chan struct{})
+		slow := h.spawn(actor.Props{
+			New: func() actor.Actor {
+				return actor.ReceiveFunc(func(ctx *actor.Context, msg any) error {
+					<-letGo
+					return doubler(ctx, msg)
+				})
+			},
+			Mailbox: actor.MailboxConfig{Capacity: 1, Policy: actor.Block},
+		})
+		var fs []actor.Future
+		for i := range 2 { // one in its hands and one in the mailbox
+			fs = append(fs, h.sys.Ask(slow, 0, ask(i)))
+			synctest.Wait()
+		}
+		start := time.Now()
+		for _, inside := range []bool{false, true} {
+			for _, timeout := range []time.Duration{time.Minute, -1} {
+				var f actor.Future
+				if inside {
+					h.do(func(ctx *actor.Context) { start = time.Now(); f = ctx.Ask(slow, timeout, ask(1)) })
+					start = start.Add(time.Second) // in which h settles
+				} else {
+					start = time.Now()
+					f = h.sys.Ask(slow, timeout, ask(1))
+				}
+				if d := time.Since(start); d != max(timeout, 0) {
+					t.Errorf("Ask with timeout %v waited for %v", timeout, d)
+				}
+				if _, err := f.Wait(context.Background()); !errors.Is(err, actor.ErrTimeout) {
+					t.Errorf("the Future ended with %v", err)
+				}
+			}
+		}
+		go func() {
+			time.Sleep(time.Hour)
+			close(letGo)
+		}()
+		start = time.Now()
+		fs = append(fs, h.sys.Ask(slow, 0, ask(2)), h.sys.Ask(slow, 2*time.Hour, ask(3)))
+		if d := time.Since(start); d != time.Hour {
+			t.Errorf("Ask waited for %v, want an hour", d)
+		}
+		for i, f := range fs {
+			if msg, err := f.Wait(context.Background()); msg != 2*i || err != nil {
+				t.Errorf("the reply to %d: %v, %v", i, msg, err)
+			}
+		}
+	})
+}
+
+// TestFutureTimeout: a Future ends when its time is up, not before, and not if
+// it has ended otherwise.
+func TestFutureTimeout(t *testing.T) {
+	bubbles(t, func(t *testing.T, h *host) {
+		f := h.sys.NewFuture(time.Minute)
+		start := time.Now()
+		if msg, err := f.Wait(context.Background()); msg != nil || err != actor.ErrTimeout {
+			t.Errorf("Wait: %v, %v", msg, err)
+		}
+		if d := time.Since(start); d != time.Minute {
+			t.Errorf("a minute took %v", d)
+		}
+		wantTaken(t, f)
+		wantLate(h, f.ReplyTo().Tell(1), 1)
+
+		f = h.sys.NewFuture(time.Minute)
+		time.Sleep(time.Minute - 1)
+		synctest.Wait()
+		wantPending(t, f)
+		time.Sleep(time.Nanosecond)
+		synctest.Wait()
+		wantLate(h, f.ReplyTo().Tell(2), 2)
+		wantResult(t, f, nil, actor.ErrTimeout)
+
+		f = h.sys.NewFuture(time.Minute)
+		must(t, f.ReplyTo().Tell(3))
+		time.Sleep(time.Hour)
+		synctest.Wait()
+		wantResult(t, f, 3, nil)
+
+		f = h.sys.NewFuture(-1)
+		wantLate(h, f.ReplyTo().Tell(4), 4)
+		wantResult(t, f, nil, actor.ErrTimeout)
+
+		// The deadlines of uses that have ended do nothing to later ones.
+		for i := range 100 {
+			f := h.sys.NewFuture(time.Duration(1 + i%3))
+			if i%2 == 0 {
+				f.Discard()
+			} else {
+				must(t, f.ReplyTo().Tell(i))
+				wantResult(t, f, i, nil)
+			}
+		}
+		f = h.sys.NewFuture(time.Minute)
+		g := h.sys.NewFuture(0)
+		time.Sleep(time.Second)
+		synctest.Wait()
+		wantPending(t, f)
+		time.Sleep(time.Hour)
+		synctest.Wait()
+		wantResult(t, f, nil, actor.ErrTimeout)
+		wantPending(t, g)
+	})
+}
+
+// TestWaitAndContext: a context that ends ends the waiting and not the Future.
+func TestWaitAndContext(t *testing.T) {
+	bubbles(t, func(t *testing.T, h *host) {
+		f := h.sys.NewFuture(0)
+		ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+		defer cancel()
+		start := time.Now()
+		if msg, err := f.Wait(ctx); msg != nil || err != context.DeadlineExceeded || time.Since(start) != time.Minute {
+			t.Errorf("Wait: %v, %v after %v", msg, err, time.Since(start))
+		}
+		if msg, err := f.Wait(ctx); msg != nil || err != context.DeadlineExceeded {
+			t.Errorf("Wait: %v, %v", msg, err)
+		}
+		wantPending(t, f)
+		must(t, f.ReplyTo().Tell(1))
+		if msg, err := f.Wait(ctx); msg != 1 || err != nil {
+			t.Errorf("Wait with a context that has ended, and a reply: %v, %v", msg, err)
+		}
+		wantTaken(t, f)
+	})
+}
+
+// TestOneOfManyWaitersGetsIt: and the others are told, whoever takes it and
+// whoever has given up before.
+func TestOneOfManyWaitersGetsIt(t *testing.T) {
+	for _, end := range []string{"reply", "reply, then discard or poll", "discard", "timeout", "system over"} {
+		t.Run("end="+end, func(t *testing.T) {
+			bubbles(t, func(t *testing.T, h *host) {
+				f := h.sys.NewFuture(time.Hour)
+				var got, told, gaveUp int
+				var mu sync.Mutex
+				ctx, cancel := context.WithCancel(context.Background())
+				var wg sync.WaitGroup
+				for i := range 10 {
+					wg.Go(func() {
+						c := context.Background()
+						if i%2 == 0 {
+							c = ctx
+						}
+						msg, err := f.Wait(c)
+						mu.Lock()
+						defer mu.Unlock()
+						switch {
+						case err == actor.ErrTaken && msg == nil:
+							told++
+						case err == context.Canceled && msg == nil:
+							gaveUp++
+						case end[:5] == "reply" && msg == 1 && err == nil,
+							end == "timeout" && err == actor.ErrTimeout,
+							end == "system over" && err == actor.ErrOver:
+							got++
+						default:
+							t.Errorf("Wait: %v, %v", msg, err)
+						}
+					})
+				}
+				synctest.Wait()
+				cancel()
+				synctest.Wait()
+				want := 1
+				switch end {
+				case "reply":
+					must(t, f.ReplyTo().Tell(1))
+				case "reply, then discard or poll":
+					must(t, f.ReplyTo().Tell(1))
+					if _, done, err := f.Poll(); done && err == nil {
+						want = 0 // before any waiter
+					} else {
+						f.Discard()
+					}
+				case "discard":
+					f.Discard()
+					want = 0
+				case "timeout":
+					time.Sleep(time.Hour)
+				case "system over":
+					must(t, h.sys.Shutdown(context.Background()))
+				}
+				wg.Wait()
+				if got != want || gaveUp != 5 || told != 5-want {
+					t.Errorf("%d got it, %d were told, %d gave up; want %d, %d, 5", got, told, gaveUp, want, 5-want)
+				}
+				wantTaken(t, f)
+			})
+		})
+	}
+}
+
+// TestSystemOverEndsFutures: those that somebody waits for, those that nobody
+// does, and those that are made afterwards.
+func TestSystemOverEndsFutures(t *testing.T) {
+	bubbles(t, func(t *testing.T, h *host) {
+		replied, idle, short := h.sys.NewFuture(0), h.sys.NewFuture(0), h.sys.NewFuture(time.Hour)
+		must(t, replied.ReplyTo().Tell(1))
+		waited := make(chan error)
+		for range 3 {
+			f := h.sys.NewFuture(0)
+			go func() {
+				_, err := f.Wait(context.Background())
+				waited <- err
+			}()
+		}
+		synctest.Wait()
+		must(t, h.sys.Shutdown(context.Background()))
+		for range 3 {
+			if err := <-waited; err != actor.ErrOver {
+				t.Errorf("Wait: %v", err)
+			}
+		}
+		wantLate(h, short.ReplyTo().Tell(2), 2)
+		wantResult(t, short, nil, actor.ErrOver)
+		wantResult(t, idle, nil, actor.ErrOver)
+		wantResult(t, replied, 1, nil)
+		for _, timeout := range []time.Duration{0, time.Hour} {
+			f := h.sys.NewFuture(timeout)
+			if _, err := f.Wait(context.Background()); err != actor.ErrOver {
+				t.Errorf("Wait: %v", err)
+			}
+		}
+		f := h.sys.Ask(h.sys.UserGuardian(), 0, ask(1))
+		_, _, err := f.Poll()
+		if !errors.Is(err, actor.ErrStopped) {
+			t.Errorf("Ask: %v", err)
+		}
+	})
+}
+
+// What one client does with a Future in TestFutureIsLinearizable.
+const (
+	opReply = iota
+	opPoll
+	opWait // with a context that has ended
+	opDiscard
+	opOver // the system ends; only as the last operation of a history
+	numOps
+)
+
+type futureOp struct{ kind, msg int }
+
+// outcome is how an operation ended: with a message, or why not.
+type outcome struct {
+	msg int
+	why error
+}
+
+var errNotYet = errors.New("not yet")
+
+// futureModel is what a Future is: a place that is empty, holds something, or
+// has been emptied.
+var futureModel = porcupine.Model{
+	Init: func() any { return outcome{why: errNotYet} },
+	Step: func(state, input, output any) (bool, any) {
+		s, in, out := state.(outcome), input.(futureOp), output.(outcome)
+		taken := outcome{why: actor.ErrTaken}
+		switch in.kind {
+		case opReply:
+			if s.why == errNotYet {
+				return out == outcome{}, outcome{msg: in.msg}
+			}
+			return out.why == actor.ErrLate, s
+		case opDiscard:
+			return true, taken
+		default:
+			if s.why == errNotYet {
+				return out == s, s
+			}
+			return out == s, taken
+		}
+	},
+}
+
+// TestFutureIsLinearizable has three clients do random things with one Future
+// at once: there must be an order of what they did, in keeping with the order of
+// time, in which a Future that knows of no concurrency would have answered the
+// same. All Futures of a test share their promises.
+func TestFutureIsLinearizable(t *testing.T) {
+	h := newHost(t, lockbased.Impl)
+	seed := rand.Uint64()
+	rng := rand.New(rand.NewPCG(seed, 0))
+	ended, cancel := context.WithCancel(context.Background())
+	cancel()
+	var clock atomic.Int64
+	const clients, each = 3, 3
+	type task struct {
+		f   actor.Future
+		ops [each]futureOp
+	}
+	var begin [clients]chan task
+	history := make(chan porcupine.Operation, clients*each)
+	for c := range clients {
+		begin[c] = make(chan task)
+		go func() {
+			for k := range begin[c] {
+				for _, op := range k.ops {
+					o := porcupine.Operation{ClientId: c, Input: op, Call: clock.Add(1)}
+					o.Output = perform(k.f, op, ended)
+					o.Return = clock.Add(1)
+					history <- o
+				}
+			}
+		}()
+		defer close(begin[c])
+	}
+	seen := map[error]int{}
+	letters, replies := 0, 0
+	for i := range rounds(t, 20_000) {
+		f := h.sys.NewFuture(time.Duration(rng.IntN(2)) * time.Hour)
+		for c := range clients {
+			k := task{f: f}
+			for j := range k.ops {
+				k.ops[j] = futureOp{[...]int{opReply, opReply, opPoll, opWait, opDiscard}[rng.IntN(5)], 1 + c*each + j}
+			}
+			begin[c] <- k
+		}
+		var ops []porcupine.Operation
+		for range clients * each {
+			o := <-history
+			ops = append(ops, o)
+			if o.Input.(futureOp).kind == opReply {
+				replies++
+				if o.Output.(outcome).why != nil {
+					letters++
+				}
+			}
+			seen[o.Output.(outcome).why]++
+		}
+		if !porcupine.CheckOperations(futureModel, ops) {
+			t.Fatalf("seed %d, history %d is not that of a Future: %+v", seed, i, ops)
+		}
+		f.Discard()
+	}
+	for _, why := range []error{nil, errNotYet, actor.ErrLate, actor.ErrTaken} {
+		if seen[why] == 0 {
+			t.Errorf("no operation ended with %v: this has tested little", why)
+		}
+	}
+	if got := len(h.dead()); got < letters || got > replies {
+		t.Errorf("%d dead letters, but %d of %d replies were late", got, letters, replies)
+	}
+}
+
+func perform(f actor.Future, op futureOp, ended context.Context) outcome {
+	var (
+		msg any
+		err error
+	)
+	switch op.kind {
+	case opReply:
+		if err := f.ReplyTo().Tell(op.msg); err != nil {
+			return outcome{why: errors.Unwrap(err)}
+		}
+		return outcome{}
+	case opDiscard:
+		f.Discard()
+		return outcome{}
+	case opPoll:
+		var done bool
+		if msg, done, err = f.Poll(); !done {
+			err = errNotYet
+		}
+	case opWait:
+		if msg, err = f.Wait(ended); err == context.Canceled {
+			err = errNotYet
+		}
+	}
+	n, _ := msg.(int)
+	return outcome{n, err}
+}
+
+// reply is one that the storm keeps account of.
+type stormReply struct {
+	to   *stormAsk
+	dead atomic.Int32
+}
+
+type stormAsk struct {
+	replyTo actor.ReplyTo
+	times   int // how many replies it gets
+	elsewhere,
+	fail bool
+}
+
+func (r *stormReply) Error() string { return "no" }
+
+// TestEveryReplyIsAccountedFor asks, from many goroutines and an actor, a
+// server that replies to some requests not at all, to some more than once, and
+// to some by way of goroutines that do it later, while askers wait, poll, give
+// up, discard and run out of time, and in some rounds the system ends. Each
+// reply must have been taken, by who asked for it, or be a dead letter, once;
+// and all that were refused must be dead letters.
+func TestEveryReplyIsAccountedFor(t *testing.T) {
+	forEach(t, func(t *testing.T, impl dyno.Impl) {
+		for i := range rounds(t, 20) {
+			seed := rand.Uint64()
+			if !t.Run("seed="+strconv.FormatUint(seed, 10), func(t *testing.T) { askStorm(t, impl, seed, i%3 == 2) }) {
+				t.Fatalf("round %d", i)
+			}
+		}
+	})
+}
+
+func askStorm(t *testing.T, impl dyno.Impl, seed uint64, under bool) {
+	const askers, asks = 6, 300
+	h := newHost(t, impl)
+	var replies, accepted, late, taken, timeouts, over, noAnswer atomic.Int64
+	answer := func(q *stormAsk, send func(*stormReply) error) {
+		for range q.times {
+			r := &stormReply{to: q}
+			replies.Add(1)
+			if err := send(r); err == nil {
+				accepted.Add(1)
+			} else if errors.Is(err, actor.ErrLate) {
+				late.Add(1)
+			} else {
+				t.Errorf("a reply was refused: %v", err)
+			}
+		}
+	}
+	outside := make(chan *stormAsk, askers*asks)
+	var repliers sync.WaitGroup
+	for range 2 {
+		repliers.Go(func() {
+			for q := range outside {
+				answer(q, func(r *stormReply) error {
+					if q.fail {
+						return q.replyTo.Fail(r)
+					}
+					return q.replyTo.Tell(r)
+				})
+			}
+		})
+	}
+	server := h.spawnFunc(func(ctx *actor.Context, msg any) error {
+		q := msg.(*stormAsk)
+		if q.elsewhere {
+			outside <- q
+		} else {
+			answer(q, func(r *stormReply) error { return ctx.Reply(q.replyTo, r) })
+		}
+		return nil
+	})
+	take := func(q *stormAsk, msg any, err error) {
+		r, ok := msg.(*stormReply)
+		if !ok {
+			ok = errors.As(err, &r)
+		}
+		switch {
+		case ok && r.to == q:
+			taken.Add(1)
+			if r.dead.Add(1) != 1 {
+				t.Error("a reply was taken twice, or after it was a dead letter")
+			}
+		case ok:
+			t.Error("a reply was taken by somebody who did not ask for it")
+		case err == actor.ErrTimeout:
+			timeouts.Add(1)
+		case err == actor.ErrOver:
+			over.Add(1)
+		case errors.Is(err, actor.ErrStopped) && under:
+			noAnswer.Add(1)
+		default:
+			t.Errorf("the Future ended with %v, %v", msg, err)
+		}
+	}
+	stopped := make(chan struct{})
+	var wg sync.WaitGroup
+	for a := range askers {
+		rng := rand.New(rand.NewPCG(seed, uint64(a)))
+		wg.Go(func() {
+			for i := range asks {
+				q := &stormAsk{times: rng.IntN(4), elsewhere: rng.IntN(2) == 0, fail: rng.IntN(4) == 0}
+				timeout := time.Duration(0)
+				if q.times == 0 || rng.IntN(3) == 0 {
+					timeout = time.Duration(rng.IntN(50)+1) * time.Microsecond
+				}
+				f := h.sys.Ask(server, timeout, func(r actor.ReplyTo) any { q.replyTo = r; return q })
+				if under && a == 0 && i == asks/2 {
+					go func() {
+						must(t, h.sys.Shutdown(context.Background()))
+						close(stopped)
+					}()
+				}
+				switch rng.IntN(6) {
+				case 0:
+					f.Discard()
+				case 1:
+					runtime.Gosched()
+					f.Discard()
+				case 2:
+					if msg, done, err := f.Poll(); done {
+						take(q, msg, err)
+					} else {
+						f.Discard()
+					}
+				case 3: // gives up, and comes back
+					ctx, cancel := context.WithTimeout(context.Background(), time.Duration(rng.IntN(20))*time.Microsecond)
+					msg, err := f.Wait(ctx)
+					cancel()
+					if errors.Is(err, context.DeadlineExceeded) {
+						msg, err = f.Wait(context.Background())
+					}
+					take(q, msg, err)
+				case 4: // two wait, one gets it
+					second := make(chan bool)
+					go func() {
+						msg, err := f.Wait(context.Background())
+						if err != actor.ErrTaken {
+							take(q, msg, err)
+						}
+						second <- err == actor.ErrTaken
+					}()
+					msg, err := f.Wait(context.Background())
+					if err != actor.ErrTaken {
+						take(q, msg, err)
+					}
+					if told := <-second; told == (err == actor.ErrTaken) {
+						t.Errorf("of two who wait one gets it; the first got %v, %v", msg, err)
+					}
+				default:
+					msg, err := f.Wait(context.Background())
+					take(q, msg, err)
+				}
+			}
+		})
+	}
+	idle := make(chan struct{})
+	if h.sys.Synchronous() {
+		// Wait runs the actors once, and then somebody else has to.
+		var driver sync.WaitGroup
+		driver.Go(func() {
+			for {
+				select {
+				case <-idle:
+					return
+				default:
+					h.sys.RunUntilIdle()
+					runtime.Gosched()
+				}
+			}
+		})
+		defer driver.Wait()
+	}
+	wg.Wait()
+	close(idle)
+	if under {
+		<-stopped
+	}
+	must(t, h.sys.Shutdown(context.Background()))
+	close(outside)
+	repliers.Wait()
+	for _, l := range h.letters {
+		if q, ok := l.Msg.(*stormAsk); ok && under && q != nil {
+			continue // a request in a mailbox
+		}
+		r := l.Msg.(*stormReply)
+		if l.Reason != actor.ErrLate || r.dead.Add(1) != 1 {
+			t.Errorf("a reply is a dead letter twice, or though it was taken; reason %v", l.Reason)
+		}
+	}
+	dead := int64(0)
+	for _, l := range h.letters {
+		if _, ok := l.Msg.(*stormReply); ok {
+			dead++
+		}
+	}
+	if replies.Load() != taken.Load()+dead || replies.Load() != accepted.Load()+late.Load() || late.Load() > dead {
+		t.Errorf("%d replies, of which %d were accepted and %d late, but %d were taken and %d are dead letters",
+			replies.Load(), accepted.Load(), late.Load(), taken.Load(), dead)
+	}
+	if taken.Load() == 0 || late.Load() == 0 || timeouts.Load() == 0 {
+		t.Errorf("%d taken, %d late, %d timeouts: this has tested little", taken.Load(), late.Load(), timeouts.Load())
+	}
+}
+
+// TestSystemThatAskedIsCollected: what promises share is a system's own, and
+// nothing of it outlives the system; also not what a timer had to do yet.
+func TestSystemThatAskedIsCollected(t *testing.T) {
+	forEach(t, func(t *testing.T, impl dyno.Impl) {
+		gone := func() func() bool {
+			sys, err := actor.NewSystem(actor.Config{Dispatcher: impl.NewDispatcher(), Guardian: props(doubler)})
+			must(t, err)
+			for i := range 100 {
+				f := sys.Ask(sys.UserGuardian(), time.Hour, ask(i))
+				if msg, err := f.Wait(context.Background()); msg != 2*i || err != nil {
+					t.Errorf("Wait: %v, %v", msg, err)
+				}
+				sys.NewFuture(time.Hour)
+			}
+			must(t, sys.Shutdown(context.Background()))
+			return dead(sys)
+		}()
+		collected(t, map[string]func() bool{"a system that asked": gone})
+	})
+}
+
+// TestAskDoesNotAllocate counts what asking allocates, with a deadline and
+// without, when promises and queues have grown to their number.
+func TestAskDoesNotAllocate(t *testing.T) {
+	if invariants.Enabled {
+		t.Skip("under -race sync.Pool throws away a part of what it is given")
+	}
+	forEach(t, func(t *testing.T, impl dyno.Impl) {
+		h := newHost(t, impl)
+		server := h.spawnFunc(func(ctx *actor.Context, msg any) error {
+			return ctx.Reply(msg.(*query).replyTo, msg)
+		})
+		q := &query{}
+		for _, timeout := range []time.Duration{0, time.Hour} {
+			run := func(n int) {
+				for range n {
+					f := h.sys.Ask(server, timeout, func(r actor.ReplyTo) any { q.replyTo = r; return q })
+					if msg, err := f.Wait(context.Background()); msg != any(q) || err != nil {
+						t.Fatalf("Wait: %v, %v", msg, err)
+					}
+				}
+			}
+			run(1000)
+			const n = 50_000
+			var before, after runtime.MemStats
+			runtime.ReadMemStats(&before)
+			run(n)
+			runtime.ReadMemStats(&after)
+			if got := after.Mallocs - before.Mallocs; got > n/100 {
+				t.Errorf("%d allocations for %d asks with timeout %v", got, n, timeout)
+			}
+		}
+	})
+}
+
+// BenchmarkAsk is a request to an actor and its reply to a goroutine: by a
+// Future, by one with a deadline, and by a channel made for each request, as is
+// usual.
+func BenchmarkAsk(b *testing.B) {
+	type channelQuery struct {
+		reply chan any
+	}
+	forEach(b, func(b *testing.B, impl dyno.Impl) {
+		for _, timeout := range []time.Duration{0, time.Minute} {
+			b.Run("by=future/timeout="+timeout.String(), func(b *testing.B) {
+				h := newHost(b, impl)
+				server := h.spawnFunc(func(ctx *actor.Context, msg any) error {
+					return ctx.Reply(msg.(*query).replyTo, msg)
+				})
+				q := &query{}
+				b.ReportAllocs()
+				b.ResetTimer()
+				for range b.N {
+					f := h.sys.Ask(server, timeout, func(r actor.ReplyTo) any { q.replyTo = r; return q })
+					if _, err := f.Wait(context.Background()); err != nil {
+						b.Fatal(err)
+					}
+				}
+			})
+		}
+		b.Run("by=channel", func(b *testing.B) {
+			h := newHost(b, impl)
+			server := h.spawnFunc(func(_ *actor.Context, msg any) error {
+				msg.(*channelQuery).reply <- msg
+				return nil
+			})
+			q := &channelQuery{}
+			b.ReportAllocs()
+			b.ResetTimer()
+			for range b.N {
+				reply := make(chan any, 1)
+				q.reply = reply
+				must(b, server.Tell(q))
+				if h.sys.Synchronous() {
+					h.sys.RunUntilIdle()
+				}
+				<-reply
+			}
+		})
+	})
+	b.Run("impl=none", func(b *testing.B) { // no actor, no waiting: what the place of the reply costs
+		for _, timeout := range []time.Duration{0, time.Minute} {
+			b.Run("by=future/timeout="+timeout.String(), func(b *testing.B) {
+				h := newHost(b, serial.Impl)
+				b.ReportAllocs()
+				b.ResetTimer()
+				for range b.N {
+					f := h.sys.NewFuture(timeout)
+					if f.ReplyTo().Tell(h) != nil {
+						b.Fatal("late")
+					}
+					if _, done, _ := f.Poll(); !done {
+						b.Fatal("not done")
+					}
+				}
+			})
+		}
+		b.Run("by=channel", func(b *testing.B) {
+			b.ReportAllocs()
+			for range b.N {
+				c := make(chan any, 1)
+				c <- b
+				<-c
+			}
+		})
+	})
+}

@@ -1,0 +1,390 @@
+package actor
+
+import (
+	"context"
+	"errors"
+	"math/rand/v2"
+	"runtime"
+	"strconv"
+	"testing"
+	"time"
+	"weak"
+)
+
+// newAsking returns as much of a system as promises need.
+func newAsking(c Clock) (*System, *[]DeadLetter) {
+	letters := new([]DeadLetter)
+	s := &System{clock: c, onLetter: func(l DeadLetter) { *letters = append(*letters, l) }}
+	s.timers.init(c)
+	return s, letters
+}
+
+// TestPromiseModel takes random steps with a few promises that are used over
+// and over, and compares every answer with that of a model that has never heard
+// of reuse, tickets or waiters. What other tests leave to the scheduler is a step
+// here: a completer is stopped half-way, waiters sleep until there is a token for
+// them, and old tickets, those of the deadlines included, are used at any time.
+func TestPromiseModel(t *testing.T) {
+	for range 300 {
+		seed := rand.Uint64()
+		if !t.Run("seed="+strconv.FormatUint(seed, 10), func(t *testing.T) { walkPromises(t, seed, 2000) }) {
+			return
+		}
+	}
+}
+
+// useModel is the model of one use of a promise.
+type useModel struct {
+	f      Future
+	phase  string // "pending", "writing", "abandoned", "done" or "gone"
+	msg    any    // what it was, or is being, completed with
+	err    error
+	sent   bool
+	timed  bool
+	asleep int // waiters
+}
+
+func walkPromises(t *testing.T, seed uint64, steps int) {
+	rng := rand.New(rand.NewPCG(seed, 0))
+	clock := NewManualClock(time.Unix(0, 0))
+	s, letters := newAsking(clock)
+	var uses []*useModel
+	lettersWanted, replies := 0, 0
+	fresh := func() any { replies++; return replies }
+	failed := false
+	check := func(step string, u *useModel, ok bool) {
+		if !ok && !failed {
+			failed = true
+			t.Errorf("%s: wrong in phase %s with %d asleep, state %x", step, u.phase, u.asleep, u.f.promise.state.Load())
+		}
+	}
+	// woken is what becomes of a waiter that has a token.
+	woken := func(u *useModel) {
+		msg, ok, err := u.f.promise.take(u.f.ticket, oneWaiter)
+		switch u.phase {
+		case "pending", "writing":
+			check("wake", u, !ok)
+			return
+		case "done":
+			check("wake", u, ok && msg == u.msg && err == u.err)
+			u.phase = "gone"
+		default:
+			check("wake", u, ok && err == ErrTaken)
+		}
+		u.asleep--
+	}
+	// wakeOne gives the token of u's promise, if there is one, to a waiter.
+	wakeOne := func(u *useModel) bool {
+		if u.asleep == 0 {
+			return false
+		}
+		select {
+		case <-u.f.promise.wake:
+			woken(u)
+			return true
+		default:
+			return false
+		}
+	}
+	settle := func(u *useModel) {
+		accepted := u.f.promise.settle(u.msg, u.err, u.sent)
+		check("settle", u, accepted == (u.phase == "writing"))
+		if u.phase == "writing" {
+			u.phase = "done"
+		} else {
+			u.phase = "gone"
+		}
+	}
+	for range steps {
+		if failed {
+			return
+		}
+		if len(uses) == 0 || rng.IntN(8) == 0 {
+			u := &useModel{phase: "pending", timed: rng.IntN(2) == 0}
+			timeout := time.Duration(0)
+			if u.timed {
+				timeout = time.Duration(1+rng.IntN(20)) * time.Second
+			}
+			u.f = s.NewFuture(timeout)
+			for _, o := range uses {
+				if o.f == u.f || o.f.promise == u.f.promise && (o.phase != "gone" || o.asleep > 0) {
+					t.Errorf("a promise is used again that is not free: %s", o.phase)
+					return
+				}
+			}
+			uses = append(uses, u)
+		}
+		// The last ones are looked at most, the first ones all the time.
+		u := uses[max(0, len(uses)-1-int(rng.ExpFloat64()*4))]
+		if rng.IntN(4) == 0 {
+			u = uses[rng.IntN(len(uses))]
+		}
+		p := u.f.promise
+		switch rng.IntN(9) {
+		case 0: // a reply begins
+			if u.phase == "writing" {
+				continue // claim would wait for settle
+			}
+			won := p.claim(u.f.ticket)
+			check("claim", u, won == (u.phase == "pending"))
+			if won {
+				u.phase, u.msg, u.sent = "writing", fresh(), true
+			}
+		case 1: // and ends
+			if u.phase == "writing" || u.phase == "abandoned" {
+				settle(u)
+			}
+		case 2: // a reply as a whole
+			if u.phase == "writing" {
+				continue
+			}
+			msg := fresh()
+			var err error
+			if rng.IntN(2) == 0 {
+				err = u.f.ReplyTo().Tell(msg)
+			} else {
+				e := errors.New("no")
+				msg, err = e, u.f.ReplyTo().Fail(e)
+			}
+			if u.phase == "pending" {
+				check("reply", u, err == nil)
+				u.phase, u.sent = "done", true
+				if u.err, _ = msg.(error); u.err == nil {
+					u.msg = msg
+				}
+			} else {
+				var e *SendError
+				check("reply", u, errors.As(err, &e) && e.Reason == ErrLate && e.Msg == msg)
+				lettersWanted++
+				check("the letter of a late reply", u, len(*letters) == lettersWanted && (*letters)[lettersWanted-1].Msg == msg)
+			}
+		case 3:
+			msg, ok, err := u.f.Poll()
+			switch u.phase {
+			case "pending", "writing":
+				check("Poll", u, !ok)
+			case "done":
+				check("Poll", u, ok && msg == u.msg && err == u.err)
+				u.phase = "gone"
+			default:
+				check("Poll", u, ok && msg == nil && err == ErrTaken)
+			}
+		case 4:
+			if rng.IntN(3) > 0 {
+				continue
+			}
+			u.f.Discard()
+			switch u.phase {
+			case "pending":
+				u.phase = "gone"
+			case "writing":
+				u.phase = "abandoned"
+			case "done":
+				u.phase = "gone"
+				if u.sent {
+					lettersWanted++
+				}
+			}
+			check("Discard", u, len(*letters) == lettersWanted)
+		case 5: // a waiter enters and, finding nothing, goes to sleep
+			if inside := p.enter(u.f.ticket); inside != 0 {
+				check("enter", u, u.phase == "pending" || u.phase == "writing")
+				u.asleep++
+			} else {
+				check("enter", u, u.phase != "pending" && u.phase != "writing")
+			}
+		case 6: // a waiter's context ends
+			if u.asleep > 0 {
+				if p.leave(u.f.ticket) {
+					check("leave", u, u.phase == "pending" || u.phase == "writing")
+					u.asleep--
+				} else {
+					woken(u)
+				}
+			}
+		case 7:
+			wakeOne(u)
+		case 8: // the deadline of an earlier use that was on its way
+			if u.phase != "writing" && u.phase != "pending" {
+				p.due(u.f.ticket)
+			}
+			if rng.IntN(8) > 0 {
+				continue
+			}
+			// As the deadline's own goroutine would wait for who is writing.
+			for _, u := range uses {
+				if u.phase == "writing" || u.phase == "abandoned" {
+					settle(u)
+				}
+			}
+			clock.Advance(30 * time.Second)
+			for _, u := range uses {
+				if u.timed && u.phase == "pending" {
+					u.phase, u.err = "done", ErrTimeout
+				}
+			}
+		}
+	}
+	// All tokens have been sent: whoever sleeps now where there is a result, or
+	// has been, would sleep for ever.
+	for _, u := range uses {
+		if u.phase == "writing" || u.phase == "abandoned" {
+			settle(u)
+		}
+	}
+	for more := true; more; {
+		more = false
+		for _, u := range uses {
+			more = wakeOne(u) || more
+		}
+	}
+	promises := map[*promise]bool{}
+	for _, u := range uses {
+		check("the end", u, u.asleep == 0 || u.phase == "pending")
+		promises[u.f.promise] = true
+	}
+	if len(promises) == len(uses) {
+		t.Error("no promise was used again: this has tested nothing")
+	}
+	if n := len(s.timers.heap); n > len(uses) {
+		t.Errorf("%d timers are left", n)
+	}
+	for _, u := range uses {
+		u.f.Discard()
+	}
+	if n := len(s.timers.heap); n != 0 {
+		t.Errorf("%d timers are left though nobody has anything to wait for", n)
+	}
+}
+
+// TestNoTicketIsIssuedTwice: when a promise has had its last ticket it is not
+// used again, and old values go on finding nothing.
+func TestNoTicketIsIssuedTwice(t *testing.T) {
+	s, letters := newAsking(wallClock{})
+	old := s.NewFuture(0)
+	p := old.promise
+	old.Discard()
+	p.state.Store(tickets) // the last one
+	last := Future{p, tickets}
+	if err := last.ReplyTo().Tell(1); err != nil {
+		t.Error(err)
+	}
+	if msg, ok, err := last.Poll(); msg != 1 || !ok || err != nil {
+		t.Errorf("the last use: %v, %v, %v", msg, ok, err)
+	}
+	for range 1000 {
+		f := s.NewFuture(0)
+		if f.promise == p && f.ticket <= last.ticket && f != old {
+			t.Fatalf("the promise was used again with the ticket %x", f.ticket)
+		}
+		f.Discard()
+	}
+	for _, f := range []Future{old, last} {
+		if _, ok, err := f.Poll(); !ok || err != ErrTaken {
+			t.Errorf("Poll: %v, %v", ok, err)
+		}
+		if err := f.ReplyTo().Tell(2); !errors.Is(err, ErrLate) {
+			t.Errorf("Tell: %v", err)
+		}
+	}
+	if len(*letters) != 2 {
+		t.Errorf("%d dead letters, want 2", len(*letters))
+	}
+}
+
+// TestNobodyIsLateForAnUnfinishedReply: a reply that loses against another one
+// learns that when the other one can be seen. Before, Poll could say "nothing
+// yet" after a reply was refused as too late.
+func TestNobodyIsLateForAnUnfinishedReply(t *testing.T) {
+	letters := make(chan DeadLetter, 1)
+	s := &System{clock: wallClock{}, onLetter: func(l DeadLetter) { letters <- l }}
+	f := s.NewFuture(0)
+	if !f.promise.claim(f.ticket) {
+		t.Fatal("a new promise is not pending")
+	}
+	late := make(chan error)
+	go func() { late <- f.ReplyTo().Tell(2) }()
+	for range 10_000 {
+		runtime.Gosched()
+		select {
+		case <-late:
+			t.Fatal("the second reply was refused before the first could be seen")
+		default:
+		}
+	}
+	f.promise.settle(1, nil, true)
+	if err := <-late; !errors.Is(err, ErrLate) {
+		t.Errorf("the second reply: %v", err)
+	}
+	if msg, ok, _ := f.Poll(); !ok || msg != 1 {
+		t.Errorf("Poll: %v, %v", msg, ok)
+	}
+	<-letters
+}
+
+// TestFuturesAreCollected: what nobody can ask for the result any more is
+// garbage, and no table, pool or timer keeps it, nor the reply in it.
+func TestFuturesAreCollected(t *testing.T) {
+	type reply struct{ _ [100]byte }
+	clock := NewManualClock(time.Unix(0, 0))
+	s, _ := newAsking(clock)
+	gone := map[string]func() bool{}
+	left := func(what string, f Future) {
+		p := weak.Make(f.promise)
+		gone[what] = func() bool { return p.Value() == nil }
+	}
+	left("a future without a deadline", s.NewFuture(0))
+	f := s.NewFuture(time.Hour)
+	r := new(reply)
+	if err := f.ReplyTo().Tell(r); err != nil {
+		t.Error(err)
+	}
+	left("a future whose reply came before its deadline", f)
+	w := weak.Make(r)
+	gone["its reply"] = func() bool { return w.Value() == nil }
+	f, r = Future{}, nil
+	left("a future whose time is up", s.NewFuture(time.Minute))
+	clock.Advance(time.Minute)
+
+	// Two that are taken: their promises may be kept, their replies may not.
+	for _, what := range []string{"a reply that was taken", "a reply that was discarded"} {
+		f := s.NewFuture(0)
+		r := new(reply)
+		w := weak.Make(r)
+		gone[what] = func() bool { return w.Value() == nil }
+		if err := f.ReplyTo().Tell(r); err != nil {
+			t.Error(err)
+		}
+		if what == "a reply that was taken" {
+			_, _ = f.Wait(context.Background())
+		} else {
+			f.Discard()
+		}
+		defer runtime.KeepAlive(f)
+	}
+	s.onLetter = nil
+
+	kept := s.NewFuture(time.Hour)
+	keptWeak := weak.Make(kept.promise)
+	kept = Future{}
+	for range 100 {
+		runtime.GC()
+		for what, f := range gone {
+			if f() {
+				delete(gone, what)
+			}
+		}
+		if len(gone) == 0 {
+			break
+		}
+		time.Sleep(time.Millisecond) // the collector's own goroutines clear weak pointers
+	}
+	for what := range gone {
+		t.Errorf("%s is not collected", what)
+	}
+	if keptWeak.Value() == nil {
+		t.Error("a future that has a deadline to meet was collected: this test cannot tell")
+	}
+	_ = kept
+	runtime.KeepAlive(s)
+}
