@@ -1,0 +1,599 @@
+package actor_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"runtime"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+
+	"github.com/dynolab/dyno/actor"
+	"github.com/dynolab/dyno/impls/lockbased"
+	"github.com/dynolab/dyno/impls/serial"
+)
+
+// note is an event: the n-th of a publisher.
+type note struct{ from, n int }
+
+// rest fetches what is there.
+func rest[E any](s *actor.Subscription[E]) (got []any) {
+	for {
+		ev, ok := s.TryNext()
+		if !ok {
+			return got
+		}
+		got = append(got, ev)
+	}
+}
+
+func TestEventsByType(t *testing.T) {
+	var e actor.EventStream
+	e.Publish("nobody is there")
+	ints := actor.Subscribe[int](&e, 10)
+	errs := actor.Subscribe[error](&e, 10)
+	all := actor.Subscribe[any](&e, 10)
+	var texts journal
+	actor.SubscribeFunc(&e, func(s string) { texts.add(s) })
+	for _, ev := range []any{1, "a", errTest, nil, 2, note{}, "b"} {
+		e.Publish(ev)
+	}
+	wantAll(t, rest(ints), 1, 2)
+	wantAll(t, rest(errs), errTest)
+	wantAll(t, rest(all), 1, "a", errTest, 2, note{}, "b")
+	texts.want(t, "a", "b")
+}
+
+func TestOldestEventsAreLost(t *testing.T) {
+	var e actor.EventStream
+	small, large := actor.Subscribe[int](&e, 3), actor.Subscribe[int](&e, 100)
+	e.Publish(-1)
+	wantAll(t, rest(small), -1) // the ring does not begin at 0
+	for i := range 10 {
+		e.Publish(i)
+	}
+	wantAll(t, rest(small), 7, 8, 9)
+	if n := small.Lost(); n != 7 {
+		t.Errorf("Lost is %d, want 7", n)
+	}
+	e.Publish(10)
+	wantAll(t, rest(small), 10)
+	wantAll(t, rest(large), -1, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10)
+	if n := large.Lost(); n != 0 {
+		t.Errorf("Lost is %d, want 0", n)
+	}
+}
+
+// inOrder checks that every publisher's notes come in the order of publishing.
+type inOrder map[int]int
+
+func (o inOrder) add(t *testing.T, ev note) {
+	if last, ok := o[ev.from]; ok && ev.n <= last {
+		t.Errorf("event %d of publisher %d came after event %d", ev.n, ev.from, last)
+	}
+	o[ev.from] = ev.n
+}
+
+// TestSlowSubscriber: a subscriber that is too slow loses its own events, knows
+// how many, and nobody else loses any.
+func TestSlowSubscriber(t *testing.T) {
+	const publishers, each, all = 4, 5000, 4 * 5000
+	var e actor.EventStream
+	slow := actor.Subscribe[note](&e, 4)
+	fast := actor.Subscribe[note](&e, all)
+	stuck := actor.Subscribe[note](&e, 7)
+	var called atomic.Int64
+	f := actor.SubscribeFunc(&e, func(note) { called.Add(1) })
+
+	var wg, readers sync.WaitGroup
+	for from := range publishers {
+		wg.Go(func() {
+			for n := range each {
+				e.Publish(note{from, n})
+			}
+		})
+	}
+	received := 0
+	readers.Go(func() {
+		o := inOrder{}
+		for {
+			ev, err := slow.Next(context.Background())
+			if err != nil {
+				return
+			}
+			o.add(t, ev)
+			received++
+			runtime.Gosched()
+		}
+	})
+	wg.Wait()
+	slow.Unsubscribe()
+	readers.Wait()
+	if lost := int(slow.Lost()); received+lost != all {
+		t.Errorf("the slow one received %d and lost %d of %d", received, lost, all)
+	}
+	o := inOrder{}
+	got := rest(fast)
+	for _, ev := range got {
+		o.add(t, ev.(note))
+	}
+	if len(got) != all || fast.Lost() != 0 || called.Load() != all || f.Lost() != 0 {
+		t.Errorf("the fast one received %d and lost %d, the function %d and %d, of %d", len(got), fast.Lost(), called.Load(), f.Lost(), all)
+	}
+	if n, lost := len(rest(stuck)), stuck.Lost(); n != 7 || lost != all-7 {
+		t.Errorf("the stuck one has %d and lost %d of %d", n, lost, all)
+	}
+}
+
+func TestNext(t *testing.T) {
+	ended, cancel := context.WithCancel(context.Background())
+	cancel()
+	var e actor.EventStream
+	s := actor.Subscribe[int](&e, 10)
+	if _, err := s.Next(ended); !errors.Is(err, context.Canceled) {
+		t.Errorf("Next with an ended context returned %v", err)
+	}
+	e.Publish(1)
+	e.Publish(2)
+	if n, err := s.Next(ended); n != 1 || err != nil {
+		t.Errorf("Next with an ended context and an event returned %d, %v", n, err)
+	}
+	s.Unsubscribe()
+	s.Unsubscribe()
+	e.Publish(3)
+	if n, err := s.Next(nil); n != 2 || err != nil { //nolint:staticcheck // nil is allowed
+		t.Errorf("Next after Unsubscribe returned %d, %v, want what had come", n, err)
+	}
+	if n, err := s.Next(ended); n != 0 || !errors.Is(err, actor.ErrUnsubscribed) {
+		t.Errorf("Next returned %d, %v, want ErrUnsubscribed", n, err)
+	}
+}
+
+// TestEventWinsOverContext: what was published before the context ended is
+// returned, even if whoever waits finds both.
+func TestEventWinsOverContext(t *testing.T) {
+	var e actor.EventStream
+	s := actor.Subscribe[int](&e, 1)
+	for i := range 2000 {
+		ctx, cancel := context.WithCancel(context.Background())
+		var wg sync.WaitGroup
+		wg.Go(func() {
+			if n, err := s.Next(ctx); n != i || err != nil {
+				t.Errorf("Next returned %d, %v, want %d", n, err, i)
+			}
+		})
+		if i%2 == 0 {
+			runtime.Gosched() // let it wait
+		}
+		e.Publish(i)
+		cancel()
+		wg.Wait()
+	}
+}
+
+// TestSeveralWait: nobody goes on waiting while there is an event.
+func TestSeveralWait(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var e actor.EventStream
+		s := actor.Subscribe[int](&e, 100)
+		var got, over atomic.Int64
+		for range 8 {
+			go func() {
+				if _, err := s.Next(context.Background()); err == nil {
+					got.Add(1)
+				} else {
+					over.Add(1)
+				}
+			}()
+		}
+		synctest.Wait()
+		for i := range 5 { // at once: who waits is told of several at a time
+			e.Publish(i)
+		}
+		synctest.Wait()
+		if got.Load() != 5 {
+			t.Errorf("%d of 8 that wait have got one of 5 events", got.Load())
+		}
+		s.Unsubscribe()
+		synctest.Wait()
+		if over.Load() != 3 {
+			t.Errorf("%d of the other 3 have ended", over.Load())
+		}
+	})
+}
+
+// TestSubscribersComeAndGo: what is published between a Subscribe and an
+// Unsubscribe comes, what is published after it does not, and others notice
+// nothing.
+func TestSubscribersComeAndGo(t *testing.T) {
+	var e actor.EventStream
+	const publishers, each = 2, 3000
+	stays := actor.Subscribe[note](&e, publishers*each)
+	var wg sync.WaitGroup
+	for from := range publishers {
+		wg.Go(func() {
+			for n := range each {
+				e.Publish(note{from, n})
+			}
+		})
+	}
+	for i := range 4 {
+		wg.Go(func() {
+			for range 500 {
+				s := actor.Subscribe[any](&e, 2)
+				f := actor.SubscribeFunc(&e, func(int) {})
+				e.Publish(i + 1)
+				wg := sync.WaitGroup{}
+				wg.Go(s.Unsubscribe)
+				f.Unsubscribe()
+				s.Unsubscribe()
+				wg.Wait()
+				n, lost := len(rest(s)), s.Lost()
+				if n == 0 {
+					t.Error("an event that was published after Subscribe has not come")
+				}
+				e.Publish(-i)
+				if len(rest(s)) != 0 || s.Lost() != lost {
+					t.Error("an event has come after Unsubscribe")
+				}
+			}
+		})
+	}
+	wg.Wait()
+	if n, lost := len(rest(stays)), stays.Lost(); n != publishers*each || lost != 0 {
+		t.Errorf("who stays has got %d events and lost %d of %d", n, lost, publishers*each)
+	}
+}
+
+// mallocs returns how many allocations f makes; others may add a few.
+func mallocs(f func()) uint64 {
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	f()
+	runtime.ReadMemStats(&after)
+	return after.Mallocs - before.Mallocs
+}
+
+// TestPublishDoesNotAllocate: neither for nobody nor for those there are.
+func TestPublishDoesNotAllocate(t *testing.T) {
+	const n = 10_000
+	var ev any = note{1, 2}
+	var e actor.EventStream
+	publish := func() {
+		for range n {
+			e.Publish(ev)
+		}
+	}
+	if got := mallocs(publish); got > n/100 {
+		t.Errorf("%d allocations for %d events for nobody", got, n)
+	}
+	s := actor.Subscribe[note](&e, 10)
+	f := actor.SubscribeFunc(&e, func(note) {})
+	if got := mallocs(publish); got > n/100 {
+		t.Errorf("%d allocations for %d events for two", got, n)
+	}
+	s.Unsubscribe()
+	f.Unsubscribe()
+	if got := mallocs(publish); got > n/100 {
+		t.Errorf("%d allocations for %d events for nobody any more", got, n)
+	}
+}
+
+// TestNobodyListens: a system without a listener makes no events. What a
+// refused message costs is its error.
+func TestNobodyListens(t *testing.T) {
+	for _, listen := range []bool{false, true} {
+		h := newQuietHost(t, lockbased.NewDispatcher())
+		r := h.spawnFunc(func(*actor.Context, any) error { return nil })
+		h.sys.Stop(r)
+		for r.Tell(1) == nil {
+			runtime.Gosched()
+		}
+		const n = 1000
+		if listen {
+			actor.Subscribe[actor.DeadLetter](h.sys.Events(), 1)
+		}
+		got := mallocs(func() {
+			for range n {
+				_ = r.Tell(1)
+			}
+		})
+		if listen && got < 2*n {
+			t.Fatalf("%d allocations for %d events: the test sees nothing", got, n)
+		}
+		if !listen && got > n+n/10 {
+			t.Errorf("%d allocations for %d refused messages", got, n)
+		}
+	}
+}
+
+// newQuietHost is a host whose system is configured to keep and tell nothing.
+func newQuietHost(t *testing.T, d actor.Dispatcher) *host {
+	t.Helper()
+	h := &host{TB: t}
+	sys, err := actor.NewSystem(actor.Config{
+		Guardian: props(func(ctx *actor.Context, msg any) error {
+			msg.(func(*actor.Context))(ctx)
+			return nil
+		}),
+		Dispatcher:      d,
+		KeepDeadLetters: -1,
+	})
+	must(t, err)
+	h.sys = sys
+	t.Cleanup(func() { must(t, sys.Shutdown(context.Background())) })
+	return h
+}
+
+func TestSubscribeFunc(t *testing.T) {
+	var e actor.EventStream
+	var before, got, after journal
+	actor.SubscribeFunc(&e, func(ev any) { before.add(ev) })
+	var l *actor.Listener
+	l = actor.SubscribeFunc(&e, func(n int) {
+		got.add(n)
+		switch n {
+		case 1:
+			panic(errTest)
+		case 2:
+			panic(nil) //nolint:govet // callbacks do that
+		case 3:
+			runtime.Goexit()
+		case 4:
+			e.Publish("from inside")
+			l.Unsubscribe()
+			actor.SubscribeFunc(&e, func(n int) { after.add(n) })
+		}
+	})
+	actor.SubscribeFunc(&e, func(ev any) { after.add(ev) })
+	e.Publish(0)
+	e.Publish(1) // not a panic of this goroutine
+	e.Publish(2)
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		e.Publish(3) // who calls Goexit ends the publisher, and that is all
+	}()
+	<-done
+	if n := l.Lost(); n != 3 {
+		t.Errorf("Lost is %d, want 3", n)
+	}
+	e.Publish(4)
+	e.Publish(5)
+	got.want(t, 0, 1, 2, 3, 4)
+	before.want(t, 0, 1, 2, 3, 4, "from inside", 5)
+	after.want(t, 0, 1, 2, "from inside", 4, 5, 5)
+	if n := l.Lost(); n != 3 {
+		t.Errorf("Lost is %d, want 3", n)
+	}
+}
+
+func TestSubscribeActor(t *testing.T) {
+	bubbles(t, func(t *testing.T, h *host) {
+		var got journal
+		r := h.spawnFunc(func(_ *actor.Context, msg any) error { got.add(msg); return nil })
+		l := actor.SubscribeActor[note](h.sys.Events(), r, 10)
+		h.do(func(ctx *actor.Context) { // in a turn
+			ctx.System().Events().Publish(note{1, 1})
+			ctx.System().Events().Publish("not for it")
+		})
+		h.sys.Events().Publish(note{1, 2})
+		h.settle()
+		got.want(t, note{1, 1}, note{1, 2})
+		l.Unsubscribe()
+		h.sys.Events().Publish(note{1, 3})
+		h.settle()
+		got.want(t, note{1, 1}, note{1, 2})
+		if n := l.Lost(); n != 0 {
+			t.Errorf("Lost is %d, want 0", n)
+		}
+	})
+}
+
+// TestSubscribedActorIsFull: events that an actor has no room for are lost,
+// whatever its policy, and who publishes does not wait.
+func TestSubscribedActorIsFull(t *testing.T) {
+	for _, tt := range []struct {
+		mailbox actor.MailboxConfig
+		backlog int
+		got     []any
+		lost    uint64
+		dead    []any
+	}{
+		{actor.MailboxConfig{}, 2, []any{0, 1}, 3, nil},
+		{actor.MailboxConfig{Policy: actor.Grow, Capacity: 1}, 2, []any{0, 1}, 3, nil},
+		{actor.MailboxConfig{Policy: actor.Block, Capacity: 2}, 9, []any{0, 1}, 3, nil},
+		{actor.MailboxConfig{Policy: actor.DropNewest, Capacity: 2}, 9, []any{0, 1}, 3, nil},
+		{actor.MailboxConfig{Policy: actor.DropOldest, Capacity: 2}, 2, []any{0, 1}, 3, nil},
+		{actor.MailboxConfig{Policy: actor.DropOldest, Capacity: 2}, 9, []any{3, 4}, 0, []any{0, 1, 2}},
+	} {
+		t.Run(fmt.Sprint(tt.mailbox.Policy, " ", tt.backlog), func(t *testing.T) {
+			bubbles(t, func(t *testing.T, h *host) {
+				g := newGated(h, tt.mailbox)
+				l := actor.SubscribeActor[int](h.sys.Events(), g.ref, tt.backlog)
+				h.do(func(*actor.Context) { // in a turn, or a synchronous system makes room
+					for i := range 5 {
+						h.sys.Events().Publish(i)
+					}
+				})
+				if n := l.Lost(); n != tt.lost {
+					t.Errorf("Lost is %d, want %d", n, tt.lost)
+				}
+				wantAll(t, h.dead(), tt.dead...)
+				g.open(h)
+				g.want(t, tt.got...)
+			})
+		})
+	}
+}
+
+// TestDeadLettersAsMessages: an actor that is told of dead letters, and has no
+// room for them, makes no dead letters without end, nor do two of them.
+func TestDeadLettersAsMessages(t *testing.T) {
+	bubbles(t, func(t *testing.T, h *host) {
+		full := actor.MailboxConfig{Policy: actor.DropOldest, Capacity: 2}
+		a, b := newGated(h, full), newGated(h, full)
+		all := actor.Subscribe[actor.DeadLetter](h.sys.Events(), 100)
+		la := actor.SubscribeActor[actor.DeadLetter](h.sys.Events(), a.ref, 100)
+		lb := actor.SubscribeActor[any](h.sys.Events(), b.ref, 100)
+		h.do(func(ctx *actor.Context) {
+			for i := range 3 {
+				must(t, ctx.Tell(a.ref, i)) // the third drops 0
+			}
+			must(t, ctx.Tell(b.ref, 3)) // has dead letter 0 already
+			must(t, ctx.Tell(b.ref, 4)) // drops it, which is told nobody
+			must(t, ctx.Tell(b.ref, 5)) // drops 3, of which a hears and drops 1, of which b hears and drops 4, and so on
+		})
+		var about []any
+		for _, l := range rest(all) {
+			about = append(about, l.(actor.DeadLetter).Msg)
+		}
+		wantAll(t, about, 0, 3, 1, 4, 2, 5)
+		if st := h.sys.Stats(); st.DeadLetters != 8 {
+			t.Errorf("%d dead letters, want 8: six, and two about dead letters", st.DeadLetters)
+		}
+		if la.Lost()+lb.Lost() != 0 {
+			t.Errorf("%d and %d are lost, want none: the mailboxes accepted them", la.Lost(), lb.Lost())
+		}
+		a.open(h)
+		b.open(h)
+	})
+}
+
+// TestSubscribedActorStops: its subscription ends with it, and the events that
+// it has not handled are dead letters, of which it is not told.
+func TestSubscribedActorStops(t *testing.T) {
+	bubbles(t, func(t *testing.T, h *host) {
+		g := newGated(h, actor.MailboxConfig{})
+		l := actor.SubscribeActor[any](h.sys.Events(), g.ref, 10)
+		h.do(func(*actor.Context) {
+			h.sys.Events().Publish(1)
+			h.sys.Stop(g.ref)
+		})
+		g.open(h)
+		wantAll(t, h.dead(), 1)
+		h.sys.Events().Publish(2)
+		h.sys.Events().Publish(3)
+		if n := l.Lost(); n != 1 {
+			t.Errorf("Lost is %d, want 1: the one that found out", n)
+		}
+		l.Unsubscribe()
+		h.settle()
+		wantAll(t, h.dead())
+	})
+}
+
+// TestFailuresArePublished: once each, in the order of Config.Failures.
+func TestFailuresArePublished(t *testing.T) {
+	bubbles(t, func(t *testing.T, h *host) {
+		s := actor.Subscribe[actor.Failure](h.sys.Events(), 10)
+		r := h.spawnFunc(func(*actor.Context, any) error { return errTest })
+		must(t, r.Tell(1))
+		h.settle()
+		f := h.failed()
+		if len(f) != 1 {
+			t.Fatalf("%d failures, want 1", len(f))
+		}
+		wantAll(t, rest(s), f[0])
+	})
+}
+
+// TestEventsEndWithTheSystem: who waits is told, who has not fetched yet may.
+func TestEventsEndWithTheSystem(t *testing.T) {
+	bubbles(t, func(t *testing.T, h *host) {
+		e := h.sys.Events()
+		s, idle := actor.Subscribe[actor.DeadLetter](e, 10), actor.Subscribe[string](e, 10)
+		f := actor.SubscribeFunc(e, func(string) { t.Error("an event after the end") })
+		waits := make(chan error, 1)
+		go func() {
+			_, err := idle.Next(context.Background())
+			waits <- err
+		}()
+		h.do(func(ctx *actor.Context) {
+			must(t, ctx.Tell(ctx.Self(), "left"))
+			ctx.StopSelf()
+		})
+		must(t, h.sys.Shutdown(context.Background()))
+		if err := <-waits; !errors.Is(err, actor.ErrUnsubscribed) {
+			t.Errorf("Next returned %v", err)
+		}
+		e.Publish("late")
+		if l, err := s.Next(context.Background()); l.Msg != "left" || err != nil {
+			t.Errorf("Next returned %+v, %v, want the dead letter that the end made", l, err)
+		}
+		for _, s := range []*actor.Subscription[actor.DeadLetter]{s, actor.Subscribe[actor.DeadLetter](e, 1)} {
+			if _, err := s.Next(context.Background()); !errors.Is(err, actor.ErrUnsubscribed) {
+				t.Errorf("Next returned %v", err)
+			}
+			s.Unsubscribe()
+		}
+		f.Unsubscribe()
+		actor.SubscribeFunc(e, func(string) { t.Error("an event after the end") })
+		e.Publish("late")
+	})
+}
+
+// TestSubscriptionKeepsNoSystem: nor does a stream, nor events that are left in
+// one, unless they have a Ref.
+func TestSubscriptionKeepsNoSystem(t *testing.T) {
+	for _, impl := range implsUnderTest {
+		var kept []any
+		gone := map[string]func() bool{}
+		func() {
+			sys, err := actor.NewSystem(actor.Config{Dispatcher: impl.NewDispatcher(), Guardian: props(func(*actor.Context, any) error { return nil })})
+			must(t, err)
+			gone["the system"] = dead(sys)
+			e := sys.Events()
+			s := actor.Subscribe[any](e, 10)
+			f := actor.SubscribeFunc(e, func(actor.LogEvent) {})
+			a := actor.SubscribeActor[actor.LogEvent](e, sys.UserGuardian(), 1)
+			a.Unsubscribe() // it has the Ref of an actor
+			fetched := &state{}
+			gone["an event that was fetched"] = dead(fetched)
+			e.Publish(fetched)
+			e.Publish("left")
+			if _, ok := s.TryNext(); !ok {
+				t.Error("there is no event")
+			}
+			kept = append(kept, e, s, f)
+			must(t, sys.Shutdown(context.Background()))
+		}()
+		collected(t, gone)
+		runtime.KeepAlive(kept)
+	}
+}
+
+func TestLevelsAreThoseOfSlog(t *testing.T) {
+	for l := actor.Level(-9); l < 15; l++ {
+		if got, want := l.String(), slog.Level(l).String(); got != want {
+			t.Errorf("level %d is %s, want %s", l, got, want)
+		}
+	}
+	if actor.LevelDebug != actor.Level(slog.LevelDebug) || actor.LevelInfo != actor.Level(slog.LevelInfo) ||
+		actor.LevelWarn != actor.Level(slog.LevelWarn) || actor.LevelError != actor.Level(slog.LevelError) {
+		t.Error("the levels are not those of slog")
+	}
+}
+
+func TestMisuseOfEvents(t *testing.T) {
+	var e actor.EventStream
+	h := newHostOn(t, serial.NewDispatcher())
+	for name, f := range map[string]func(){
+		"capacity 0":     func() { actor.Subscribe[int](&e, 0) },
+		"nil function":   func() { actor.SubscribeFunc[int](&e, nil) },
+		"nobody":         func() { actor.SubscribeActor[int](&e, actor.Ref{}, 1) },
+		"a backlog of 0": func() { actor.SubscribeActor[int](&e, h.sys.UserGuardian(), 0) },
+	} {
+		func() {
+			defer func() {
+				if text, ok := recover().(string); !ok || len(text) < 7 || text[:7] != "actor: " {
+					t.Errorf("%s: panicked with %q", name, text)
+				}
+			}()
+			f()
+		}()
+	}
+}
