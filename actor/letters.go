@@ -18,6 +18,8 @@ type DeadLetter struct {
 	// Cause is the error that brought this about, if it was one, such as what
 	// an actor failed with that was handling the message.
 	Cause error
+	// ReplyTo is where the message wants its reply to go, if it is a [Requester].
+	ReplyTo ReplyTo
 	// Returned says that the message was not accepted and its sender has it
 	// back, in a *SendError.
 	Returned bool
@@ -30,6 +32,14 @@ type DeadLetter struct {
 // if it is not handled. A Ref means one incarnation: if that has stopped, send
 // Msg to the actor that took over.
 func (l DeadLetter) Resend() error { return l.To.Tell(l.Msg) }
+
+// Requester is implemented by messages that carry a ReplyTo, so that a dead letter
+// can show who waits for an answer, and whoever looks through the dead letters
+// give one.
+type Requester interface {
+	// ReplyAddress returns where the reply is to go.
+	ReplyAddress() ReplyTo
+}
 
 // Boxed is implemented by messages that only carry another value, as those of
 // package typed do. A dead letter shows the value.

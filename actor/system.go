@@ -493,6 +493,9 @@ func (s *System) deadLetter(l DeadLetter) {
 	if b, ok := l.Msg.(Boxed); ok {
 		l.Msg = b.Unbox()
 	}
+	if r, ok := l.Msg.(Requester); ok {
+		l.ReplyTo = r.ReplyAddress()
+	}
 	l.Time = s.clock.Now()
 	s.box.add(l)
 	if _, ok := l.Msg.(DeadLetter); ok {
