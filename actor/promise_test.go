@@ -14,7 +14,7 @@ import (
 // newAsking returns as much of a system as promises need.
 func newAsking(c Clock) (*System, *[]DeadLetter) {
 	letters := new([]DeadLetter)
-	s := &System{clock: c, onLetter: func(l DeadLetter) { *letters = append(*letters, l) }}
+	s := &System{events: new(EventStream), clock: c, onLetter: func(l DeadLetter) { *letters = append(*letters, l) }}
 	s.timers.init(c)
 	return s, letters
 }
@@ -297,7 +297,7 @@ func TestNoTicketIsIssuedTwice(t *testing.T) {
 // yet" after a reply was refused as too late.
 func TestNobodyIsLateForAnUnfinishedReply(t *testing.T) {
 	letters := make(chan DeadLetter, 1)
-	s := &System{clock: wallClock{}, onLetter: func(l DeadLetter) { letters <- l }}
+	s := &System{events: new(EventStream), clock: wallClock{}, onLetter: func(l DeadLetter) { letters <- l }}
 	f := s.NewFuture(0)
 	if !f.promise.claim(f.ticket) {
 		t.Fatal("a new promise is not pending")
