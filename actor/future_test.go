@@ -842,7 +842,8 @@ func TestSystemThatAskedIsCollected(t *testing.T) {
 }
 
 // TestAskDoesNotAllocate counts what asking allocates, with a deadline and
-// without, when promises and queues have grown to their number.
+// without, answered or given up, when promises and queues have grown to their
+// number.
 func TestAskDoesNotAllocate(t *testing.T) {
 	if invariants.Enabled {
 		t.Skip("under -race sync.Pool throws away a part of what it is given")
@@ -860,6 +861,7 @@ func TestAskDoesNotAllocate(t *testing.T) {
 					if msg, err := f.Wait(context.Background()); msg != any(q) || err != nil {
 						t.Fatalf("Wait: %v, %v", msg, err)
 					}
+					h.sys.NewFuture(timeout).Discard()
 				}
 			}
 			run(1000)
