@@ -621,10 +621,6 @@ func (s *System) patience(timeout time.Duration, res SendResult) (context.Contex
 		return context.Background(), func() {}
 	}
 	p := &patience{done: make(chan struct{})}
-	if timeout < 0 {
-		close(p.done)
-		return p, func() {}
-	}
 	p.timer.waiter = p
 	s.timers.start(&p.timer, timeout)
 	return p, func() { s.timers.stop(&p.timer) }
