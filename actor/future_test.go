@@ -84,14 +84,14 @@ func TestAsk(t *testing.T) {
 		server := h.spawnFunc(doubler)
 		// On a synchronous dispatcher Wait runs the server: nobody else does.
 		f := h.sys.Ask(server, 0, ask(21))
-		if msg, err := f.Wait(context.Background()); msg != 42 || err != nil {
+		var none context.Context // which is allowed
+		if msg, err := f.Wait(none); msg != 42 || err != nil {
 			t.Errorf("Wait: %v, %v", msg, err)
 		}
 		wantTaken(t, f)
 
 		h.do(func(ctx *actor.Context) { f = ctx.Ask(server, time.Hour, ask(4)) })
-		var none context.Context // which is allowed
-		if msg, err := f.Wait(none); msg != 8 || err != nil {
+		if msg, err := f.Wait(context.Background()); msg != 8 || err != nil {
 			t.Errorf("Wait: %v, %v", msg, err)
 		}
 		wantTaken(t, f)
