@@ -116,8 +116,10 @@ func (p *Props) check() error {
 			return &PropsError{"Props.Middleware", "must not contain nil"}
 		}
 	}
-	if err := p.Supervisor.check(); err != nil {
-		return err
+	if p.Supervisor != nil {
+		if err := p.Supervisor.check(); err != nil {
+			return err
+		}
 	}
 	return p.Mailbox.check()
 }

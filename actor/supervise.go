@@ -120,9 +120,6 @@ type Backoff struct {
 
 // check returns a *PropsError if s cannot be used, and nil otherwise.
 func (s *Supervisor) check() error {
-	if s == nil {
-		return nil
-	}
 	b := &s.Backoff
 	switch {
 	case s.Strategy > AllForOne:

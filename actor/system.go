@@ -329,7 +329,11 @@ func (s *System) attach(parent *Cell, name string, p *Props, a Actor) *Cell {
 		c.started = true
 		c.state.Store(uint32(StateRunning))
 	}
-	c.equip(p, a)
+	if len(p.Middleware)+len(s.middleware) > 0 || p.Supervisor != nil || p.Invoker != nil ||
+		p.Mailbox.Capacity > 0 || p.Mailbox.Watermark > 0 || p.Mailbox.New != nil ||
+		parent != nil && parent.more != nil {
+		c.equip(p, a)
+	}
 	s.table.add(c)
 	if parent != nil {
 		parent.link(c)
