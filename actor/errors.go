@@ -58,8 +58,8 @@ var (
 var ErrGoexit = errors.New("actor: the actor called runtime.Goexit")
 
 // SendError is the error of a message that was not accepted. It gives the
-// message back: nobody else has it, and it is counted as returned, not as a
-// dead letter.
+// message back: no actor has it. Stats counts it as returned, not as a dead
+// letter, and it is recorded as a [DeadLetter] with Returned set.
 type SendError struct {
 	// Msg is the message.
 	Msg any
