@@ -192,6 +192,31 @@ func TestJudgeFewBlocks(t *testing.T) {
 	}
 }
 
+// A hole in some blocks is said, and of a ratio only the pairs count.
+func TestJudgeHoles(t *testing.T) {
+	var lines []string
+	for b := range 8 {
+		lines = append(lines, fmt.Sprintf("block: %d", b+1), "BenchmarkActor/workload=a/impl=x-2 1 10 ns/op")
+		if b > 0 {
+			lines = append(lines, "BenchmarkActor/workload=a/impl=ref-r-2 1 20 ns/op", "BenchmarkActor/workload=a/impl=y-2 1 10 ns/op")
+		}
+	}
+	lines = append(lines, `# hole: case=BenchmarkActor/workload=a/impl=y-2 block=1 reason="crashed"`)
+	file := bench(t, "x.bench", lines...)
+	one := targets.Target{Bench: "Actor", Workload: "a", Metric: "ns/op", Limit: 15, Where: targets.Host}
+	ratio := one
+	ratio.Base = "ref-r"
+	card := judge(t, []targets.Target{one, ratio}, file)
+	var got []string
+	for _, s := range card.Scores {
+		got = append(got, fmt.Sprintf("%s %s %d %s", s.Impl, s.Outcome, s.N, s.Why))
+	}
+	want := []string{"x pass 8 ", "y pass 7 with a hole", "x pass 7 ", "y pass 7 with a hole"}
+	if !slices.Equal(got, want) {
+		t.Errorf("scores are\n%q\nwant\n%q", got, want)
+	}
+}
+
 func TestJudgeErrors(t *testing.T) {
 	for name, paths := range map[string][]string{
 		"no file":         nil,

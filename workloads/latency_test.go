@@ -3,6 +3,8 @@ package workloads
 import (
 	"slices"
 	"testing"
+
+	"github.com/dynolab/dyno/impls/serial"
 )
 
 // fakeMeter is a Meter whose clock the test sets. Whoever looks at it makes a
@@ -190,5 +192,19 @@ func TestBirthIsBookedAsItWas(t *testing.T) {
 	}
 	if err := notes[0].take(m, notes[0].msg); err == nil {
 		t.Error("an actor took a second first message")
+	}
+}
+
+// An actor that has had its message goes: a run among ever more of them would
+// measure something else the longer it takes.
+func TestBirthsDoNotPileUp(t *testing.T) {
+	run := birthOnActors(Setting{NewDispatcher: serial.Impl.NewDispatcher}).(*latencyRun)
+	defer run.Close()
+	before := run.sys.Stats().Actors
+	if err := run.Do(100); err != nil {
+		t.Fatal(err)
+	}
+	if after := run.sys.Stats().Actors; after != before {
+		t.Errorf("%d actors after the run, %d before", after, before)
 	}
 }
