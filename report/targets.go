@@ -207,17 +207,22 @@ func score(t targets.Target, impl string, inputs []*judged) (Score, error) {
 
 func (in *judged) score(t targets.Target, impl string) (Score, error) {
 	s := Score{Target: t, Impl: impl, Outcome: NotMeasured, Lo: math.NaN(), Hi: math.NaN(), Min: math.NaN(), Max: math.NaN()}
-	c, err := in.to(t.Base)
-	if err != nil {
-		return s, err
-	}
-	if c == nil {
-		c = in.byBase[""]
-	}
+	c := in.byBase[""]
 	cell := figureOf(c, t.Bench, t.Workload, t.Metric, impl)
 	if cell == nil {
-		s.Outcome, s.Why = absence(in.byBase[""], t.Bench, t.Workload, t.Metric, impl)
+		s.Outcome, s.Why = absence(c, t.Bench, t.Workload, t.Metric, impl)
 		return s, nil
+	}
+	if t.Base != "" {
+		to, err := in.to(t.Base)
+		if err != nil {
+			return s, err
+		}
+		if to == nil { // and cell is compared to something else
+			s.Why = "no results of " + t.Base + " to compare to"
+			return s, nil
+		}
+		cell = figureOf(to, t.Bench, t.Workload, t.Metric, impl)
 	}
 	s.N, s.File = cell.N, c.Files[0].Label
 	switch {

@@ -217,6 +217,23 @@ func TestJudgeHoles(t *testing.T) {
 	}
 }
 
+// A ratio is to the base that the target names, or to nothing: not to what a
+// comparison takes where that is missing.
+func TestJudgeWithoutBase(t *testing.T) {
+	target := targets.Target{Bench: "Actor", Workload: "a", Metric: "ns/op", Base: "ref-r", Limit: 15, Impls: []string{"x"}, Where: targets.Host}
+	for name, lines := range map[string][]string{
+		"no reference at all": {"BenchmarkActor/workload=a/impl=y-2 1 20 ns/op"},
+		"another reference":   {"BenchmarkActor/workload=a/impl=ref-a-2 1 20 ns/op"},
+		"of another workload": {"BenchmarkActor/workload=a/impl=ref-a-2 1 20 ns/op", "BenchmarkActor/workload=b/impl=ref-r-2 1 20 ns/op"},
+	} {
+		file := bench(t, "x.bench", append(lines, "BenchmarkActor/workload=a/impl=x-2 1 10 ns/op")...)
+		s := judge(t, []targets.Target{target}, file).Scores[0]
+		if s.Outcome != NotMeasured || s.Why != "no results of ref-r to compare to" {
+			t.Errorf("%s: %s %v, %q", name, s.Outcome, s.Figure, s.Why)
+		}
+	}
+}
+
 func TestJudgeErrors(t *testing.T) {
 	for name, paths := range map[string][]string{
 		"no file":         nil,

@@ -27,7 +27,7 @@ figure, what the blocks lie between, and whether that passes. Of several files
 that have a figure the first counts; - is standard input.
 
 Without a file, in a checkout of dyno, it first measures what the required targets
-need, in about four minutes, into a results file like any run's; with --all
+need, in about three minutes, into a results file like any run's; with --all
 also what the aims need, among them a million actors, which takes about a quarter
 of an hour. Latencies need an idle machine: --idle wait waits for one.
 
