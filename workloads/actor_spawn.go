@@ -361,17 +361,22 @@ func (l *openLoop) book(n *birthNote) {
 type birthNursery struct {
 	loop *openLoop
 	self actor.Ref
+	made int64
 }
 
 // Receive implements [actor.Actor].
 func (r *birthNursery) Receive(ctx *actor.Context, msg any) error {
 	switch m := msg.(type) {
 	case *timed:
-		child, err := ctx.Spawn(actor.Props{New: func() actor.Actor { return &newborn{nursery: r} }})
+		if m.seq != r.made {
+			return errors.New("workloads: actor " + strconv.FormatInt(m.seq, 10) + " was due instead of actor " + strconv.FormatInt(r.made, 10))
+		}
+		r.made++
+		child, err := ctx.Spawn(actor.Props{New: func() actor.Actor { return &newborn{nursery: r, due: m} }})
 		if err != nil {
 			return err
 		}
-		return ctx.Tell(child, m)
+		return ctx.Tell(child, firstWord{m})
 	case birth:
 		r.loop.book(m.birthNote)
 		return nil
@@ -379,19 +384,24 @@ func (r *birthNursery) Receive(ctx *actor.Context, msg any) error {
 	return errStray()
 }
 
+// A firstWord is the message of a new actor, as that of its nursery is not. It is
+// one pointer, too.
+type firstWord struct{ *timed }
+
 // A newborn is an actor that lives for one message.
 type newborn struct {
 	birthNote
 	nursery *birthNursery
+	due     *timed
 }
 
 // Receive implements [actor.Actor].
 func (a *newborn) Receive(ctx *actor.Context, msg any) error {
-	m, ok := msg.(*timed)
-	if !ok {
+	m, ok := msg.(firstWord)
+	if !ok || m.timed != a.due {
 		return errStray()
 	}
-	if err := a.take(a.nursery.loop.meter, m); err != nil {
+	if err := a.take(a.nursery.loop.meter, m.timed); err != nil {
 		return err
 	}
 	ctx.StopSelf()
