@@ -380,7 +380,17 @@ func (c *Cell) unlink(child *Cell) {
 // anon begins the names of actors that were spawned without one.
 const anon = "anon-"
 
+// away reports whether c stands for an actor in another system: see proxy.
+func (c *Cell) away() bool { return c.parent == nil && c.name != "" }
+
 func (c *Cell) appendName(b []byte) []byte {
+	if c.away() {
+		i := len(c.name)
+		for c.name[i-1] != '/' {
+			i--
+		}
+		return append(b, c.name[i:]...)
+	}
 	if c.name != "" || c.parent == nil {
 		return append(b, c.name...)
 	}
@@ -388,6 +398,9 @@ func (c *Cell) appendName(b []byte) []byte {
 }
 
 func (c *Cell) appendPath(b []byte) []byte {
+	if c.away() {
+		return append(b, c.name...)
+	}
 	if c.parent == nil {
 		return append(b, '/')
 	}
