@@ -64,6 +64,7 @@ type System struct {
 
 	root, user *Cell
 	table      table
+	remote     remote // ways to other systems
 
 	mu    sync.Mutex // guards names
 	names map[nameKey]*Cell
