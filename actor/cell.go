@@ -56,13 +56,14 @@ type Cell struct {
 	// times in a life.
 	port    Port
 	system  *System
-	parent  *Cell // nil for the root
-	name    string
+	parent  *Cell   // nil for the root
+	intake  *Intake // nil for actors that are not a Taker
 	pid     PID
 	quantum int32         // user messages a turn
 	state   atomic.Uint32 // a State; written by the turn, read by anyone
 
-	actor    Actor // the behaviour in force
+	name     string // never written after the Ref exists; rarely read
+	actor    Actor  // the behaviour in force
 	worker   Worker
 	signals  signals // pushed to by anyone
 	below    *behaviour

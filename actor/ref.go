@@ -77,6 +77,15 @@ func (r Ref) String() string {
 	return string(r.cell.pid.append(b))
 }
 
+// Intake returns what the actor told of itself as a [Taker]; nil if it is none, or
+// is not in this system, and for the zero Ref.
+func (r Ref) Intake() *Intake {
+	if r.cell == nil {
+		return nil
+	}
+	return r.cell.intake
+}
+
 // Backlog returns how many user messages wait in the actor's mailbox. While it
 // is being sent to, or in a turn, the number may be out of date at once, and
 // those that the turn has picked up may or may not be counted.

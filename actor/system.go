@@ -251,6 +251,9 @@ func (s *System) attach(parent *Cell, name string, p *Props, a Actor) *Cell {
 	c.quantum = p.quantum()
 	c.left = c.quantum
 	c.actor = a
+	if t, ok := a.(Taker); ok {
+		c.intake = t.Intake()
+	}
 	if _, ok := a.(PreStarter); !ok {
 		c.started = true
 		c.state.Store(uint32(StateRunning))
