@@ -19,9 +19,12 @@ type box[M any] struct {
 func (b *box[M]) Unbox() any { return b.msg }
 
 // pool is where boxes of one type wait to be used again. There is one for each
-// type. It is a sync.Pool, since a list of our own would hold for ever as many
-// boxes as ever waited in mailboxes, and be one lock for all workers: with two
-// of them a hand-over by sync.Pool takes a third of the time.
+// type. It is a sync.Pool, which lets the collector have what is not needed: a
+// list of our own would hold for ever as many boxes as ever waited in mailboxes.
+// BenchmarkKeepers compares the two, for 32 bytes on two processors. Whoever
+// takes back its own boxes, as actors that answer each other do, pays 7 ns with
+// a sync.Pool, 12 with a list behind one lock and 16 for allocating; boxes that
+// always go from one processor to the other cost 30, 15 and 30.
 type pool[M any] struct {
 	boxes  sync.Pool
 	intake actor.Intake // what senders find at the Refs of the actors that handle M

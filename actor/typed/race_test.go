@@ -2,5 +2,5 @@
 
 package typed_test
 
-// poolsDrop: a sync.Pool drops what it is given at random.
+// poolsDrop says whether a sync.Pool drops what it is given at random.
 const poolsDrop = true
