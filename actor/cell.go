@@ -57,13 +57,13 @@ type Cell struct {
 	port    Port
 	system  *System
 	parent  *Cell   // nil for the root
+	given   *string // the name; nil if there is none, which is most
 	intake  *Intake // nil for actors that are not a Taker
 	pid     PID
 	quantum int32         // user messages a turn
 	state   atomic.Uint32 // a State; written by the turn, read by anyone
 
-	name     string // never written after the Ref exists; rarely read
-	actor    Actor  // the behaviour in force
+	actor    Actor // the behaviour in force
 	worker   Worker
 	signals  signals // pushed to by anyone
 	below    *behaviour
@@ -381,26 +381,34 @@ func (c *Cell) unlink(child *Cell) {
 // anon begins the names of actors that were spawned without one.
 const anon = "anon-"
 
+// name returns the name that the actor was spawned with, "" if it has none.
+func (c *Cell) name() string {
+	if c.given == nil {
+		return ""
+	}
+	return *c.given
+}
+
 // away reports whether c stands for an actor in another system: see proxy.
-func (c *Cell) away() bool { return c.parent == nil && c.name != "" }
+func (c *Cell) away() bool { return c.parent == nil && c.name() != "" }
 
 func (c *Cell) appendName(b []byte) []byte {
 	if c.away() {
-		i := len(c.name)
-		for c.name[i-1] != '/' {
+		i := len(c.name())
+		for c.name()[i-1] != '/' {
 			i--
 		}
-		return append(b, c.name[i:]...)
+		return append(b, c.name()[i:]...)
 	}
-	if c.name != "" || c.parent == nil {
-		return append(b, c.name...)
+	if c.name() != "" || c.parent == nil {
+		return append(b, c.name()...)
 	}
 	return c.pid.append(append(b, anon...))
 }
 
 func (c *Cell) appendPath(b []byte) []byte {
 	if c.away() {
-		return append(b, c.name...)
+		return append(b, c.name()...)
 	}
 	if c.parent == nil {
 		return append(b, '/')

@@ -183,16 +183,16 @@ func newProxy(s *System, p *peer, a Address) *proxy {
 	x := &proxy{peer: p}
 	x.cell.port = x
 	x.cell.system = s
-	x.cell.name = a.Path
+	x.cell.given = &a.Path
 	x.cell.pid = a.PID
 	x.cell.state.Store(uint32(StateRunning)) // as far as anybody here knows
 	return x
 }
 
-func (x *proxy) key() proxyKey { return proxyKey{x.cell.name, x.cell.pid} }
+func (x *proxy) key() proxyKey { return proxyKey{x.cell.name(), x.cell.pid} }
 
 func (x *proxy) address() Address {
-	return Address{System: x.peer.name, Path: x.cell.name, PID: x.cell.pid}
+	return Address{System: x.peer.name, Path: x.cell.name(), PID: x.cell.pid}
 }
 
 // Cell implements Port.

@@ -246,7 +246,10 @@ func (s *System) attach(parent *Cell, name string, p *Props, a Actor) *Cell {
 	c.port = port
 	c.system = s
 	c.parent = parent
-	c.name = name
+	if name != "" {
+		given := name // only those that have one pay for it
+		c.given = &given
+	}
 	c.urgency = p.Priority
 	c.quantum = p.quantum()
 	c.left = c.quantum
@@ -312,7 +315,7 @@ func (s *System) child(parent *Cell, name string) (Ref, bool) {
 			return Ref{}, false
 		}
 		c := s.table.find(p)
-		if c == nil || c.parent != parent || c.name != "" {
+		if c == nil || c.parent != parent || c.name() != "" {
 			return Ref{}, false
 		}
 		return Ref{c}, true
@@ -338,9 +341,9 @@ func validName(name string) bool {
 // remove forgets an actor that has stopped.
 func (s *System) remove(c *Cell) {
 	s.table.remove(c)
-	if c.name != "" {
+	if c.name() != "" {
 		s.mu.Lock()
-		delete(s.names, nameKey{c.parent, c.name})
+		delete(s.names, nameKey{c.parent, c.name()})
 		s.mu.Unlock()
 	}
 }
