@@ -368,15 +368,15 @@ func (c *Cell) budget(s *Supervisor, child *Cell) *budget {
 // again, or is a dead letter.
 func (c *Cell) recovered(retry bool) {
 	m := c.more
-	f, failed := m.broken, m.failed
-	m.broken, m.failed = nil, false
+	f, failed, msg := m.broken, m.failed, m.failedOn
+	m.broken, m.failed, m.failedOn = nil, false, nil
 	switch {
 	case !failed:
 	case retry:
-		m.notices.prepend(f.Msg)
+		m.notices.prepend(msg)
 		c.poke()
 	default:
-		c.system.deadLetter(DeadLetter{Msg: f.Msg, To: Ref{c}, Reason: ErrFailed, Cause: f.Err})
+		c.system.deadLetter(DeadLetter{Msg: msg, To: Ref{c}, Reason: ErrFailed, Cause: f.Err})
 	}
 }
 
