@@ -43,6 +43,20 @@ func bubbles(t *testing.T, f func(t *testing.T, h *host)) {
 	})
 }
 
+// bubblesWith is bubbles with a configuration of the system, made anew for each.
+func bubblesWith(t *testing.T, config func() (actor.Config, *journal), f func(t *testing.T, h *host, j *journal)) {
+	t.Helper()
+	forEach(t, func(t *testing.T, impl dyno.Impl) {
+		synctest.Test(t, func(t *testing.T) {
+			c, j := config()
+			c.Dispatcher = impl.NewDispatcher()
+			h := newHostWith(t, c)
+			h.bubble = true
+			f(t, h, j)
+		})
+	})
+}
+
 // host is a system whose user guardian does what it is told.
 type host struct {
 	testing.TB
