@@ -383,8 +383,8 @@ func (c *Cell) finish() {
 	}
 	c.actor = nil
 	c.state.Store(uint32(StateStopped))
+	c.system.remove(c) // before the queue is closed, which tells those who begin to watch it that it has gone
 	rest := c.signals.close()
-	c.system.remove(c)
 	if e := c.system.events; e.active() {
 		e.Publish(ActorStopped{Actor: Ref{c}, Time: c.now()})
 	}
