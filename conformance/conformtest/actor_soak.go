@@ -441,7 +441,8 @@ func (r *soakRound) census() {
 	})
 	for begun := time.Now(); left.Load() > 0; {
 		if time.Since(begun) > 30*time.Second {
-			r.wrong("the guardian was not told of %d actors that it watches, whose stop was asked for 30 s ago", left.Load())
+			err := r.sys.Shutdown(soakGone) // which says in what state they are
+			r.wrong("the guardian was not told of %d actors that it watches, whose stop was asked for 30 s ago: %v", left.Load(), err)
 			return
 		}
 		r.drive()

@@ -502,6 +502,11 @@ func (a *soaker) supervisor() *actor.Supervisor {
 		Window:      []time.Duration{0, time.Millisecond, -1}[rng.IntN(3)],
 		Retry:       rng.IntN(2) == 0,
 	}
+	if s.Strategy == actor.AllForOne && (s.MaxRestarts < 0 || s.Window == time.Millisecond) {
+		// With more than 16 children, one of which fails to start as a rule,
+		// they would be restarted for ever.
+		s.MaxRestarts, s.Window = 5, -1
+	}
 	if rng.IntN(2) == 0 {
 		s.Backoff = actor.Backoff{
 			Min: time.Duration(1+rng.IntN(100)) * time.Microsecond, Max: time.Millisecond,
@@ -539,6 +544,9 @@ func (a *soaker) decide(f actor.Failure) actor.Directive {
 // spawn makes a child, whom senders then know instead of somebody else.
 func (a *soaker) spawn(ctx *actor.Context, rng *rand.Rand) {
 	r := a.r
+	if a.closing != nil {
+		return
+	}
 	c := r.newSoaker(rng)
 	hooked := rng.IntN(2) == 0
 	m := actor.MailboxConfig{Policy: actor.Policy(rng.IntN(int(actor.Block) + 1))}
