@@ -245,8 +245,10 @@ func (c *Cell) handle(s *signal) {
 	case sigTimer:
 		c.rings(s.arg.(*Timer))
 	case sigNudge:
-		if s == &c.more.nudge {
-			c.more.nudged = false
+		if m := c.more; s == &m.nudge {
+			m.nudged = false
+		} else {
+			m.custom.announced()
 		}
 	}
 }
