@@ -537,8 +537,10 @@ func (a *soaker) decide(f actor.Failure) actor.Directive {
 		a.escalated++
 		return actor.Escalate
 	}
-	a.raised++
-	panic(errSoak)
+	if err := a.raise(); err != nil {
+		panic(err)
+	}
+	return actor.Stop
 }
 
 // spawn makes a child, whom senders then know instead of somebody else.
