@@ -246,8 +246,10 @@ func (c *Cell) handle(s *signal) {
 	case sigTimer:
 		c.rings(s.arg.(*Timer))
 	case sigNudge:
-		if s == &c.more.nudge {
-			c.more.nudged = false
+		if m := c.more; s == &m.nudge {
+			m.nudged = false
+		} else {
+			m.custom.announced()
 		}
 	}
 }
@@ -387,8 +389,8 @@ func (c *Cell) finish() {
 	}
 	c.actor = nil
 	c.state.Store(uint32(StateStopped))
+	c.system.remove(c) // before the queue is closed, which tells those who begin to watch it that it has gone
 	rest := c.signals.close()
-	c.system.remove(c)
 	if e := c.system.events; e.active() {
 		e.Publish(ActorStopped{Actor: Ref{c}, Time: c.now()})
 	}

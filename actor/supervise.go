@@ -291,10 +291,7 @@ func (c *Cell) judge(child *Cell, f *Failure) {
 	if s != nil && !isFatal(f.Err) {
 		d = Restart
 		if s.Decide != nil {
-			oops = c.protect(func(*Context) error { d = s.Decide(*f); return nil })
-			if oops != nil || d > Escalate {
-				d = Stop
-			}
+			d, oops = c.ask(s, child, f)
 		}
 		if d == Resume && f.early {
 			d = Restart
@@ -346,6 +343,22 @@ func (c *Cell) judge(child *Cell, f *Failure) {
 	if oops != nil {
 		c.fail(nil, oops, false)
 	}
+}
+
+// ask asks s what becomes of child. If there is no answer the child is stopped.
+func (c *Cell) ask(s *Supervisor, child *Cell, f *Failure) (d Directive, err error) {
+	returned := false
+	defer func() {
+		if !returned { // Decide has called Goexit, and judge does not go on either
+			c.signal(child, sigStop)
+		}
+	}()
+	err = c.protect(func(*Context) error { d = s.Decide(*f); return nil })
+	returned = true
+	if err != nil || d > Escalate {
+		d = Stop
+	}
+	return d, err
 }
 
 // budget returns the one that a restart of child is booked in.
@@ -497,6 +510,7 @@ func (c *Cell) letGo(cause error) {
 
 // install makes a the actor's value, and returns the hook to run first.
 func (c *Cell) install(a Actor, cause error) func(*Context) error {
+	c.stopTimers() // if the hook in letGo has called Goexit, they still run
 	if f := c.more.front; f != nil {
 		f.behaviour = a
 	} else {
