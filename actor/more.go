@@ -33,7 +33,9 @@ type more struct {
 	idle     *idle  // the receive timeout
 	pause    *pause // the suspension asked for
 	epoch    uint32 // of pause
+	sought   seeker // whose mailbox had room for this actor, which is in its first turn since
 	seekers  []seeker
+	granted  int // of them
 	watchers watchers
 	watching map[*Cell]struct{}
 
