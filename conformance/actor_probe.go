@@ -23,6 +23,7 @@ func Actor() []Clause {
 		messageClauses, sendErrorClauses, stopClauses, shutdownClauses, failureClauses,
 		turnClauses, blockingClauses, mailboxClauses, priorityClauses, blockClauses,
 		accountClauses, synchronousClauses, actorLeftoverClauses,
+		suspendClauses,
 	} {
 		all = append(all, part...)
 	}
