@@ -23,7 +23,7 @@ func Actor() []Clause {
 		messageClauses, sendErrorClauses, stopClauses, shutdownClauses, failureClauses,
 		turnClauses, blockingClauses, mailboxClauses, priorityClauses, blockClauses,
 		accountClauses, synchronousClauses, actorLeftoverClauses,
-		suspendClauses,
+		suspendClauses, letterClauses, eventClauses, askClauses,
 	} {
 		all = append(all, part...)
 	}
@@ -92,7 +92,7 @@ func (w *world) letter(l actor.DeadLetter) {
 		return
 	}
 	if p, ok := l.Msg.(*parcel); ok {
-		if l.Reason != actor.ErrStopped && l.Reason != actor.ErrDropped && l.Reason != actor.ErrFull {
+		if l.Reason != actor.ErrStopped && l.Reason != actor.ErrDropped && l.Reason != actor.ErrFull && l.Reason != actor.ErrLate {
 			p.wrong.Store(true)
 		}
 		p.undelivered.Add(1)
