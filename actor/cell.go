@@ -249,6 +249,8 @@ func (c *Cell) handle(s *signal) {
 	case sigNudge:
 		if s == &c.more.nudge {
 			c.more.nudged = false
+		} else {
+			c.more.custom.announced()
 		}
 	}
 }

@@ -115,7 +115,7 @@ type custom struct {
 	mu     sync.Mutex // guards what follows
 	box    Mailbox
 	shut   bool
-	queued bool   // node is queued, or the turn has yet to find the mailbox empty
+	queued bool   // node is, or is about to be, among the system messages
 	node   signal // pushed by whoever sets queued
 }
 
@@ -150,11 +150,16 @@ func (p *custom) enqueue(msg any) (res SendResult, dropped []any, wake bool) {
 func (p *custom) pop() (any, bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	msg, ok := p.box.Dequeue()
-	if !ok {
-		p.queued = false
-	}
-	return msg, ok
+	return p.box.Dequeue()
+}
+
+// announced takes note that the turn has node, and is going to look into the
+// mailbox. Not before that may it be pushed again: whoever has set queued may
+// not have pushed it yet, although the turn has found the message already.
+func (p *custom) announced() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.queued = false
 }
 
 // Len implements Port.
