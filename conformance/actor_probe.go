@@ -23,7 +23,8 @@ func Actor() []Clause {
 		messageClauses, sendErrorClauses, stopClauses, shutdownClauses, failureClauses,
 		turnClauses, blockingClauses, mailboxClauses, priorityClauses, blockClauses,
 		accountClauses, synchronousClauses, actorLeftoverClauses,
-		suspendClauses, letterClauses, eventClauses, askClauses,
+		suspendClauses, letterClauses, eventClauses, askClauses, timerClauses,
+		wrapClauses,
 	} {
 		all = append(all, part...)
 	}
