@@ -235,6 +235,8 @@ func (c *Cell) handle(s *signal) {
 		c.resumed(s.epoch, s.arg.(time.Time))
 	case sigSeek:
 		c.seek(s.arg.(*Cell), s.epoch)
+	case sigUnseek:
+		c.unseek(s.arg.(*Cell), s.epoch)
 	case sigWatch:
 		c.extra().watchers.add(s.arg.(*Cell))
 	case sigUnwatch:
@@ -325,6 +327,7 @@ func (c *Cell) ended(left int32) {
 	if m.idle != nil && left < c.quantum {
 		m.idle.last = c.now()
 	}
+	c.handOn()
 	if len(m.seekers) > 0 {
 		c.room(false)
 	}
@@ -365,6 +368,7 @@ func (c *Cell) quit() {
 	m := c.more
 	c.recovered(false)
 	c.unpause()
+	c.handOn()
 	if m.verdict != nil {
 		if m.verdict.waiting {
 			c.system.timers.stop(&m.verdict.timer)

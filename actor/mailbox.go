@@ -168,6 +168,15 @@ func (p *custom) pop() (any, bool) {
 	return msg, ok
 }
 
+// waiting reports whether there are messages, for a turn that leaves them to the
+// next one. If there are none the turn has found the mailbox empty.
+func (p *custom) waiting() bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.queued = p.box.Len() > 0
+	return p.queued
+}
+
 // Len implements Port.
 func (p *custom) Len() int {
 	p.mu.Lock()

@@ -34,7 +34,9 @@ type more struct {
 	idle     *idle  // the receive timeout
 	pause    *pause // the suspension asked for
 	epoch    uint32 // of pause
+	sought   seeker // whose mailbox had room for this actor, which is in its first turn since
 	seekers  []seeker
+	granted  int // of them
 	watchers watchers
 	watching map[*Cell]struct{}
 
@@ -131,7 +133,7 @@ func (c *Cell) deliver() bool {
 	m := c.more
 	for State(c.state.Load()) == StateRunning {
 		if c.left <= 0 {
-			if !m.notices.empty() || m.custom != nil && m.custom.Len() > 0 {
+			if !m.notices.empty() || m.custom != nil && m.custom.waiting() {
 				c.poke()
 			}
 			return false
