@@ -408,7 +408,7 @@ func (c *Cell) goOn(o *goOnOrder) {
 	for _, child := range m.escalated {
 		c.send(child, &signal{kind: sigGoOn, arg: &goOnOrder{}})
 	}
-	m.escalated = nil
+	m.escalated, m.lastErr = nil, nil
 	c.release(holdFailed)
 }
 
@@ -477,6 +477,7 @@ func (c *Cell) renew() {
 		return
 	}
 	c.started = true
+	m.lastErr = nil
 	if e := c.system.events; e.active() {
 		e.Publish(ActorRestarted{Actor: Ref{c}, Cause: v.cause, Restarts: v.n, Time: c.now()})
 	}
