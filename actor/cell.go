@@ -232,8 +232,15 @@ func (c *Cell) handle(s *signal) {
 		c.suspended(s.arg.(*pause))
 	case sigResume:
 		c.resumed(s.epoch, s.arg.(time.Time))
+	case sigRoom:
+		if m := c.more; m != nil && m.pause != nil && m.pause.epoch == s.epoch {
+			m.pause.Capacity = Ref{}
+			c.resumed(s.epoch, s.arg.(time.Time))
+		}
 	case sigSeek:
 		c.seek(s.arg.(*Cell), s.epoch)
+	case sigUnseek:
+		c.unseek(s.arg.(*Cell))
 	case sigWatch:
 		c.extra().watchers.add(s.arg.(*Cell))
 	case sigUnwatch:

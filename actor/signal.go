@@ -24,6 +24,8 @@ const (
 	sigSuspend                            // *pause: handle no user messages
 	sigResume                             // time.Time, when it was sent: the suspension epoch is over, or any if that is 0
 	sigSeek                               // *Cell: it waits, in its suspension epoch, for room in the mailbox
+	sigRoom                               // sigResume, from the actor in whose mailbox there is room; it has forgotten this one
+	sigUnseek                             // *Cell: it does not wait for room any more
 	sigWatch                              // *Cell: tell it when you have stopped
 	sigUnwatch                            // *Cell: do not
 	sigTerminated                         // *Terminated: an actor that may be watched has stopped

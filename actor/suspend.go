@@ -1,6 +1,9 @@
 package actor
 
-import "time"
+import (
+	"slices"
+	"time"
+)
 
 // Suspension is why an actor handles no user messages for a while, and what
 // ends that. Whatever the condition, Resume ends it too, and so does a restart.
@@ -132,6 +135,11 @@ func (c *Cell) unpause() {
 	if m.pause.After > 0 {
 		c.system.timers.stop(&m.pause.timer)
 	}
+	if t := m.pause.Capacity.cell; t != nil {
+		// Or it would keep the actor, and those behind it would wait for an
+		// actor that is not going to use the room.
+		c.send(t, &signal{kind: sigUnseek, arg: c})
+	}
 	m.pause = nil
 	m.hold &^= holdPaused
 }
@@ -167,6 +175,13 @@ func (c *Cell) seek(from *Cell, epoch uint32) {
 	c.room(State(c.state.Load()) == StateStopping)
 }
 
+// unseek forgets an actor that waits for room no longer.
+func (c *Cell) unseek(from *Cell) {
+	if m := c.more; m != nil {
+		m.seekers = slices.DeleteFunc(m.seekers, func(s seeker) bool { return s.cell == from })
+	}
+}
+
 // room resumes those for whom there is room in the mailbox, or all of them. It
 // runs at the end of turns: only they make room.
 func (c *Cell) room(all bool) {
@@ -176,7 +191,7 @@ func (c *Cell) room(all bool) {
 		n = min(n, max(0, m.capacity-c.port.Len()))
 	}
 	for _, s := range m.seekers[:n] {
-		resume(s.cell, s.epoch, c.workerFor(s.cell))
+		c.send(s.cell, &signal{kind: sigRoom, epoch: s.epoch, arg: c.now()})
 	}
-	m.seekers = append(m.seekers[:0], m.seekers[n:]...)
+	m.seekers = slices.Delete(m.seekers, 0, n)
 }

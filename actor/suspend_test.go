@@ -148,3 +148,32 @@ func TestSuspendUntilCapacity(t *testing.T) {
 		}
 	})
 }
+
+// TestRoomNotForWhoLeft has the one who waits first for room go on otherwise: the
+// room is the next one's.
+func TestRoomNotForWhoLeft(t *testing.T) {
+	bubbles(t, func(_ *testing.T, h *host) {
+		j := &journal{}
+		p := props(func(*actor.Context, any) error { return nil })
+		p.Mailbox = actor.MailboxConfig{Policy: actor.DropNewest, Capacity: 1}
+		full := h.spawn(p)
+		h.sys.Suspend(full, actor.Suspension{})
+		h.settle()
+		must(h, full.Tell(1))
+		var waiting []actor.Ref
+		for i := range 3 {
+			r := h.spawnFunc(func(*actor.Context, any) error { j.add(i); return nil })
+			h.sys.Suspend(r, actor.Suspension{Capacity: full})
+			h.settle()
+			must(h, r.Tell(nil))
+			waiting = append(waiting, r)
+		}
+		h.sys.Resume(waiting[0])
+		h.sys.Stop(waiting[1])
+		h.settle()
+		j.want(h, 0)
+		h.sys.Resume(full)
+		h.settle()
+		j.want(h, 0, 2)
+	})
+}
