@@ -143,6 +143,15 @@ func (x *Context) StopSelf() {
 	c.signal(c, sigStop)
 }
 
+// Log publishes a [LogEvent] of the actor's on the system's event stream. If
+// nobody listens it costs next to nothing.
+func (x *Context) Log(level Level, text string) {
+	c := x.turn()
+	if e := c.system.events; e.active() {
+		e.Publish(LogEvent{Level: level, Actor: Ref{c}, Text: text, Time: c.now()})
+	}
+}
+
 // Become makes f handle the messages that follow, in the actor's place, until
 // Unbecome, or Become with another one. The hooks stay the actor's.
 func (x *Context) Become(f ReceiveFunc) {

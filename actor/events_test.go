@@ -152,25 +152,29 @@ func TestNext(t *testing.T) {
 	}
 }
 
+// lateEnd is a context that ends when it is asked for its channel, after an event
+// has come: Next has seen that there is none then, and finds both.
+type lateEnd struct {
+	context.Context
+	publish func()
+}
+
+func (c lateEnd) Done() <-chan struct{} {
+	c.publish()
+	return c.Context.Done()
+}
+
 // TestEventWinsOverContext: what was published before the context ended is
 // returned, even if whoever waits finds both.
 func TestEventWinsOverContext(t *testing.T) {
+	ended, cancel := context.WithCancel(context.Background())
+	cancel()
 	var e actor.EventStream
 	s := actor.Subscribe[int](&e, 1)
-	for i := range 2000 {
-		ctx, cancel := context.WithCancel(context.Background())
-		var wg sync.WaitGroup
-		wg.Go(func() {
-			if n, err := s.Next(ctx); n != i || err != nil {
-				t.Errorf("Next returned %d, %v, want %d", n, err, i)
-			}
-		})
-		if i%2 == 0 {
-			runtime.Gosched() // let it wait
+	for i := range 100 { // select takes one or the other
+		if n, err := s.Next(lateEnd{ended, func() { e.Publish(i) }}); n != i || err != nil {
+			t.Fatalf("Next returned %d, %v, want %d", n, err, i)
 		}
-		e.Publish(i)
-		cancel()
-		wg.Wait()
 	}
 }
 
@@ -248,6 +252,24 @@ func TestSubscribersComeAndGo(t *testing.T) {
 	}
 }
 
+// TestUnsubscribedWhilePublishing: whoever is told first ends the others, which
+// are not told any more.
+func TestUnsubscribedWhilePublishing(t *testing.T) {
+	var e actor.EventStream
+	var s *actor.Subscription[int]
+	var f *actor.Listener
+	actor.SubscribeFunc(&e, func(int) {
+		s.Unsubscribe()
+		f.Unsubscribe()
+	})
+	s = actor.Subscribe[int](&e, 10)
+	f = actor.SubscribeFunc(&e, func(int) { t.Error("the function was called after Unsubscribe") })
+	e.Publish(1)
+	if got := rest(s); got != nil {
+		t.Errorf("%v has come after Unsubscribe", got)
+	}
+}
+
 // mallocs returns how many allocations f makes; others may add a few.
 func mallocs(f func()) uint64 {
 	var before, after runtime.MemStats
@@ -286,7 +308,7 @@ func TestPublishDoesNotAllocate(t *testing.T) {
 // refused message costs is its error.
 func TestNobodyListens(t *testing.T) {
 	for _, listen := range []bool{false, true} {
-		h := newQuietHost(t, lockbased.NewDispatcher())
+		h := newQuietHost(t, lockbased.NewDispatcher(), 1)
 		r := h.spawnFunc(func(*actor.Context, any) error { return nil })
 		h.sys.Stop(r)
 		for r.Tell(1) == nil {
@@ -310,8 +332,9 @@ func TestNobodyListens(t *testing.T) {
 	}
 }
 
-// newQuietHost is a host whose system is configured to keep and tell nothing.
-func newQuietHost(t *testing.T, d actor.Dispatcher) *host {
+// newQuietHost is a host whose system keeps so many dead letters and tells
+// nobody.
+func newQuietHost(t *testing.T, d actor.Dispatcher, keep int) *host {
 	t.Helper()
 	h := &host{TB: t}
 	sys, err := actor.NewSystem(actor.Config{
@@ -320,7 +343,7 @@ func newQuietHost(t *testing.T, d actor.Dispatcher) *host {
 			return nil
 		}),
 		Dispatcher:      d,
-		KeepDeadLetters: -1,
+		KeepDeadLetters: keep,
 	})
 	must(t, err)
 	h.sys = sys

@@ -134,17 +134,17 @@ func (s *System) NewFuture(timeout time.Duration) Future {
 func (s *System) Ask(to Ref, timeout time.Duration, request func(ReplyTo) any) Future {
 	f := s.NewFuture(timeout)
 	msg := request(f.ReplyTo())
-	if to.cell == nil {
-		f.refused(s.giveBack(to, msg, ErrNobody))
-		return f
-	}
-	if res := to.cell.port.Send(msg, nil); res != Sent {
-		ctx, end := s.patience(timeout, res)
-		defer end()
-		if reason := insist(ctx, to.cell, msg, nil, res); reason != nil {
-			f.refused(s.giveBack(to, msg, reason))
+	reason := ErrNobody
+	if t := to.cell; t != nil {
+		res := t.port.Send(msg, nil)
+		if res == Sent {
+			return f
 		}
+		ctx, end := s.patience(timeout, res)
+		reason = insist(ctx, t, msg, nil, res)
+		end()
 	}
+	f.unasked(to, msg, reason)
 	return f
 }
 
@@ -152,26 +152,29 @@ func (s *System) Ask(to Ref, timeout time.Duration, request func(ReplyTo) any) F
 // can be polled for in later turns, or the Future given to a goroutine.
 func (x *Context) Ask(to Ref, timeout time.Duration, request func(ReplyTo) any) Future {
 	c := x.turn()
-	s := c.system
-	f := s.NewFuture(timeout)
+	f := c.system.NewFuture(timeout)
 	msg := request(f.ReplyTo())
-	if to.cell == nil {
-		f.refused(s.giveBack(to, msg, ErrNobody))
-		return f
-	}
-	if res := to.cell.port.Send(msg, c.workerFor(to.cell)); res != Sent {
-		ctx, end := s.patience(timeout, res)
-		defer end()
-		if reason := c.insist(ctx, to.cell, msg, res); reason != nil {
-			f.refused(s.giveBack(to, msg, reason))
+	reason := ErrNobody
+	if t := to.cell; t != nil {
+		res := t.port.Send(msg, c.workerFor(t))
+		if res == Sent {
+			return f
 		}
+		ctx, end := c.system.patience(timeout, res)
+		reason = c.insist(ctx, t, msg, res)
+		end()
 	}
+	f.unasked(to, msg, reason)
 	return f
 }
 
-// refused ends the Future of a request that was not accepted. If it has ended
-// already, say with its timeout, that stands.
-func (f Future) refused(err error) { f.promise.complete(f.ticket, err) }
+// unasked ends the Future of a request that was not accepted, if it was not. If
+// the Future has ended meanwhile, say with its timeout, that stands.
+func (f Future) unasked(to Ref, msg any, reason error) {
+	if reason != nil {
+		f.promise.complete(f.ticket, f.promise.system.giveBack(to, msg, reason))
+	}
+}
 
 // ReplyTo returns where replies to this Future go.
 func (f Future) ReplyTo() ReplyTo { return ReplyTo{promise: f.promise, ticket: f.ticket} }
@@ -618,10 +621,6 @@ func (s *System) patience(timeout time.Duration, res SendResult) (context.Contex
 		return context.Background(), func() {}
 	}
 	p := &patience{done: make(chan struct{})}
-	if timeout < 0 {
-		close(p.done)
-		return p, func() {}
-	}
 	p.timer.waiter = p
 	s.timers.start(&p.timer, timeout)
 	return p, func() { s.timers.stop(&p.timer) }

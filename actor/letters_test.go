@@ -155,13 +155,19 @@ func TestResend(t *testing.T) {
 }
 
 // box is a message that carries another one.
-type box struct{ value any }
+type box struct {
+	value  any
+	opened int
+}
 
-func (b *box) Unbox() any { return b.value }
+func (b *box) Unbox() any {
+	b.opened++
+	return b.value
+}
 
 func TestBoxedDeadLetters(t *testing.T) {
 	h := newHostOn(t, lockbased.NewDispatcher())
-	b := &box{7}
+	b := &box{value: 7}
 	h.do(func(ctx *actor.Context) {
 		ctx.Forward(actor.Ref{}, b)
 		wantBack(t, ctx.Tell(actor.Ref{}, b), b, actor.Ref{}, actor.ErrNobody) // the sender has its own back
@@ -172,6 +178,13 @@ func TestBoxedDeadLetters(t *testing.T) {
 		}
 	}
 	wantAll(t, h.dead(), 7)
+
+	q := newQuietHost(t, serial.NewDispatcher(), -1)
+	b = &box{value: 8}
+	q.do(func(ctx *actor.Context) { ctx.Forward(actor.Ref{}, b) })
+	if b.opened != 0 || q.sys.Stats().DeadLetters != 1 {
+		t.Errorf("the box was opened %d times for nobody", b.opened)
+	}
 }
 
 // TestDeadLettersArePassedOn: a callback that sends every dead letter to an actor

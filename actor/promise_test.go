@@ -322,6 +322,62 @@ func TestNobodyIsLateForAnUnfinishedReply(t *testing.T) {
 	<-letters
 }
 
+// TestWaitersAreCountedExactly: one more than can be counted is refused, before
+// it could be taken for a ticket.
+func TestWaitersAreCountedExactly(t *testing.T) {
+	s, _ := newAsking(wallClock{})
+	f := s.NewFuture(0)
+	p := f.promise
+	p.state.Add(waiters - 2*oneWaiter)
+	if p.enter(f.ticket) != oneWaiter {
+		t.Error("the last waiter was not counted")
+	}
+	full := p.state.Load()
+	func() {
+		defer func() {
+			if recover() == nil {
+				t.Error("one waiter too many does not panic")
+			}
+		}()
+		p.enter(f.ticket)
+	}()
+	if p.state.Load() != full {
+		t.Error("the waiter that was refused was counted")
+	}
+	f.Discard() // which counts for one in passing
+	if w := p.state.Load(); w != full+taken {
+		t.Errorf("state %x after Discard, want %x", w, full+taken)
+	}
+}
+
+// TestPatienceIsAContext: an implementation may derive others from it.
+func TestPatienceIsAContext(t *testing.T) {
+	clock := NewManualClock(time.Unix(0, 0))
+	s, _ := newAsking(clock)
+	p, end := s.patience(time.Minute, MustWait)
+	ctx, cancel := context.WithTimeout(context.WithValue(p, s, 1), time.Hour)
+	defer cancel()
+	if ctx.Err() != nil || ctx.Value(s) != 1 || ctx.Value(p) != nil {
+		t.Errorf("before: %v, %v", ctx.Err(), ctx.Value(s))
+	}
+	if d, ok := p.Deadline(); ok {
+		t.Errorf("it has the deadline %v, by a clock that nobody knows", d)
+	}
+	clock.Advance(time.Minute)
+	<-ctx.Done()
+	if ctx.Err() != ErrTimeout || p.Err() != ErrTimeout {
+		t.Errorf("after: %v, %v", ctx.Err(), p.Err())
+	}
+	end()
+
+	p, end = s.patience(time.Minute, MustWait)
+	end()
+	clock.Advance(time.Hour)
+	if p.Err() != nil {
+		t.Error("it ended though nobody waited any longer")
+	}
+}
+
 // TestFuturesAreCollected: what nobody can ask for the result any more is
 // garbage, and no table, pool or timer keeps it, nor the reply in it.
 func TestFuturesAreCollected(t *testing.T) {

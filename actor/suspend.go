@@ -155,7 +155,15 @@ func (c *Cell) resumed(epoch uint32, asked time.Time) {
 // seek adds an actor to those that wait for room in this one's mailbox.
 func (c *Cell) seek(from *Cell, epoch uint32) {
 	m := c.extra()
-	m.seekers = append(m.seekers, seeker{from, epoch})
+	known := false
+	for i := range m.seekers {
+		if m.seekers[i].cell == from { // it has gone on otherwise meanwhile, and keeps its place
+			m.seekers[i].epoch, known = epoch, true
+		}
+	}
+	if !known {
+		m.seekers = append(m.seekers, seeker{from, epoch})
+	}
 	c.room(State(c.state.Load()) == StateStopping)
 }
 

@@ -135,31 +135,33 @@ func (h *held) Handle(ctx context.Context, r slog.Record) error {
 // TestSlowHandler: who publishes does not wait for a handler that is stuck, and
 // the log says how much it has missed, even if it does not say what followed.
 func TestSlowHandler(t *testing.T) {
-	var out bytes.Buffer
-	h := &held{
-		Handler: slog.NewTextHandler(&out, &slog.HandlerOptions{Level: slog.LevelInfo}),
-		begun:   make(chan struct{}), let: make(chan struct{}),
-	}
-	var e actor.EventStream
-	l := actorslog.New(&e, actorslog.Config{Logger: slog.New(h), Capacity: 3})
-	say := func(level actor.Level, text string) {
-		e.Publish(actor.LogEvent{Level: level, Text: text, Time: day})
-	}
-	say(actor.LevelInfo, "a")
-	<-h.begun
-	for _, text := range []string{"b", "c", "d"} {
-		say(actor.LevelInfo, text)
-	}
-	for _, text := range []string{"e", "f"} {
-		say(actor.LevelDebug, text) // in the place of b and c
-	}
-	close(h.let)
-	l.Close()
 	const at = "time=2024-05-06T07:08:09.000Z level="
-	same(
-		t, strings.Split(strings.TrimSpace(out.String()), "\n"),
-		at+"INFO msg=a", at+`WARN msg="events lost" lost=2`, at+"INFO msg=d",
-	)
+	for level, want := range map[slog.Level][]string{
+		slog.LevelInfo:  {at + "ERROR msg=a", at + `WARN msg="events lost" lost=2`, at + "ERROR msg=d"},
+		slog.LevelError: {at + "ERROR msg=a", at + "ERROR msg=d"},
+	} {
+		var out bytes.Buffer
+		h := &held{
+			Handler: slog.NewTextHandler(&out, &slog.HandlerOptions{Level: level}),
+			begun:   make(chan struct{}), let: make(chan struct{}),
+		}
+		var e actor.EventStream
+		l := actorslog.New(&e, actorslog.Config{Logger: slog.New(h), Capacity: 3})
+		say := func(level actor.Level, text string) {
+			e.Publish(actor.LogEvent{Level: level, Text: text, Time: day})
+		}
+		say(actor.LevelError, "a")
+		<-h.begun
+		for _, text := range []string{"b", "c", "d"} {
+			say(actor.LevelError, text)
+		}
+		for _, text := range []string{"e", "f"} {
+			say(actor.LevelDebug, text) // in the place of b and c
+		}
+		close(h.let)
+		l.Close()
+		same(t, strings.Split(strings.TrimSpace(out.String()), "\n"), want...)
+	}
 }
 
 // TestSystemOver: a Logger that nobody closes ends with its system, when it has
