@@ -62,7 +62,7 @@ var restartClauses = []Clause{
 					stop: func(*actor.Context) error { return how.fail() },
 				}
 				_, refs := w.boss(&actor.Supervisor{}, d.reborn("a", fails), d.mortal("b", fails))
-				w.reads2(d, "a1-starts", "b1-starts")
+				w.readsAll(d, "a1-starts", "b1-starts")
 				w.tell(refs[0], failA(), 1)
 				w.until("the first to be restarted", func() bool { return len(d.read()) == 5 })
 				w.tell(refs[1], failA(), 2)
@@ -787,8 +787,8 @@ type invoker func(ctx *actor.Context, a actor.Actor, msg any) error
 
 func (f invoker) Invoke(ctx *actor.Context, a actor.Actor, msg any) error { return f(ctx, a, msg) }
 
-// reads2 is reads for entries whose order does not matter.
-func (w *world) reads2(d *diary, want ...string) {
+// readsAll is reads for entries whose order does not matter.
+func (w *world) readsAll(d *diary, want ...string) {
 	w.until(text(len(want), " entries in the diary"), func() bool { return len(d.read()) >= len(want) })
 	w.idle()
 	for _, entry := range want {
