@@ -298,6 +298,27 @@ var restartClauses = []Clause{
 		}),
 	},
 	{
+		Name: "actor/restart-retries-first", Rule: "V8",
+		Why: "the message that is retried comes before what had been stashed, and both before all that waits",
+		Check: actors(func(w *world) {
+			d := &diary{}
+			_, refs := w.boss(&actor.Supervisor{Retry: true}, d.mortal("a", fate{}))
+			tries := 0
+			w.tell(refs[0], &order{func(ctx *actor.Context) error {
+				if tries++; tries > 1 {
+					d.note("again")
+					return nil
+				}
+				w.tells(ctx, ctx.Self(), 3)
+				ctx.Stash(1)
+				ctx.Stash(2)
+				return errA
+			}})
+			w.reads(d, "a1-starts", "a1-stops", "a2-starts", "again", "a2:1", "a2:2", "a2:3")
+			w.forgive()
+		}),
+	},
+	{
 		Name: "actor/restart-of-a-start", Rule: "V1",
 		Why: "an actor whose PreStart failed is started anew if it is to be restarted, or resumed, for it has nothing to go on with; what never started is not stopped, and messages wait for the start",
 		Check: actors(func(w *world) {

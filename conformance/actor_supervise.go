@@ -549,6 +549,28 @@ var superviseClauses = []Clause{
 		}),
 	},
 	{
+		Name: "actor/supervise-escalate-start", Rule: "V8",
+		Why: "an actor whose PreStart failed has nothing to go on with, also if it was escalated and resumed with its parent: it is started anew",
+		Check: actors(func(w *world) {
+			for _, how := range failures(w.e) {
+				d := &diary{}
+				p := actor.Props{New: w.puppet, Supervisor: &actor.Supervisor{Decide: always(actor.Escalate)}}
+				_, refs := w.boss(&actor.Supervisor{Decide: always(actor.Resume)}, p)
+				tries := 0
+				a := w.below(refs[0], d.mortal("a", fate{start: func(*actor.Context) error {
+					if tries++; tries < 3 {
+						return how.fail()
+					}
+					return nil
+				}}))[0]
+				w.tell(a, 1)
+				w.reads(d, "a1-starts", "a2-starts", "a3-starts", "a3:1")
+				n := w.forgive()
+				w.e.require(n == 4, n, " failures are reported, want two of the actor and two of its parent")
+			}
+		}),
+	},
+	{
 		Name: "actor/supervise-to-the-end", Rule: "V8",
 		Why: "a failure that climbs to the root ends the system, children before parents, and System.Err is the error",
 		Check: check(func(e *Env) {
@@ -662,7 +684,7 @@ var superviseClauses = []Clause{
 			const actors, fails = 10, 100
 			rng := w.e.random()
 			s := &actor.Supervisor{MaxRestarts: -1, Decide: func(f actor.Failure) actor.Directive {
-				if f.Actor.PID().IsZero() || errors.Is(f.Err, errB) {
+				if errors.Is(f.Err, errB) { // some of each
 					return actor.Resume
 				}
 				return actor.Restart
@@ -742,6 +764,30 @@ var superviseClauses = []Clause{
 			w.gone(child, a)
 			w.reads(d, "a1-starts", "a1-stops")
 			w.in(boss, func(*actor.Context) {})
+
+			// It is stopping, and a child holds that up, when the decision comes.
+			d = &diary{}
+			boss, refs = w.boss(&actor.Supervisor{}, d.mortal("a", fate{}))
+			a = refs[0]
+			child = w.below(a, actor.Props{New: w.puppet})[0]
+			decide := w.e.gate()
+			w.ask(boss, func(*actor.Context) { decide.pass() })
+			w.reached(decide, 1)
+			g = w.e.gate()
+			w.ask(child, func(*actor.Context) { g.pass() })
+			w.reached(g, 1)
+			bad = failA()
+			w.tell(a, bad, 1)
+			w.failed(a)
+			w.s.Stop(a)
+			w.undelivered(a, actor.ErrStopped, 1)
+			decide.open()
+			w.in(boss, func(*actor.Context) {})
+			w.idle()
+			g.open()
+			w.gone(child, a)
+			w.lapsed(a, errA, bad)
+			w.reads(d, "a1-starts", "a1-stops")
 		}),
 	},
 	{

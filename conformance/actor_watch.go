@@ -146,6 +146,30 @@ var watchClauses = []Clause{
 		}),
 	},
 	{
+		Name: "actor/watch-the-last-moment", Rule: "FR-023", Needs: overlapEager,
+		Why: "who begins to watch an actor that is in its PostStop, after which it looks at nothing any more, is told all the same, once; who unwatches it then is not told",
+		Check: actors(func(w *world) {
+			who, ends := w.watcher()
+			other, none := w.watcher()
+			g := w.e.gate()
+			r := w.spawn(actor.Props{New: making(&staged{receive: (&diary{}).hear, stop: func(*actor.Context) error {
+				g.pass()
+				return nil
+			}})})
+			w.watches(other, r)
+			w.idle()
+			w.s.Stop(r)
+			w.reached(g, 1)
+			w.watches(who, r)
+			w.in(other, func(ctx *actor.Context) { ctx.Unwatch(r) })
+			w.told(who, ends, r, 0, nil)
+			g.open()
+			w.gone(r)
+			w.told(who, ends, r, 1, nil)
+			w.told(other, none, r, 0, nil)
+		}),
+	},
+	{
 		Name: "actor/watch-nobody", Rule: "FR-023",
 		Why: "to watch or unwatch nobody, oneself, or somebody who is not watched does nothing",
 		Check: actors(func(w *world) {
