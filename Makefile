@@ -135,6 +135,13 @@ soak: ## the long tests: SOAK=1000 rounds, plain and under -race (hours)
 	$(call say,soak of $(SOAK) rounds under -race)
 	DYNO_SOAK=$(SOAK) go test -count=1 -race -timeout 0 ./actor ./impls/... ./conformance/...
 
+# Two at a time: each builds a program, and the clauses are to run on a machine
+# that is not drowned in them.
+.PHONY: mutants
+mutants: ## change lines of the actor core, and see the clauses for them fail 40 times of 40
+	$(call say,mutants of the actor core)
+	DYNO_MUTANTS=1 go test -count=1 -timeout 0 -parallel 2 -v -run '^TestMutants' ./conformance/conformtest
+
 .PHONY: cover
 cover: ## coverage of actor/, group/ and every implementation by its own tests, and what is not covered
 	go test -count=1 -tags dynocheck -coverprofile=cover.out ./actor ./group ./impls/...

@@ -196,7 +196,7 @@ var suspendClauses = []Clause{
 	{
 		Name: "actor/suspend-restart", Rule: "S3",
 		Why: "a restart ends a suspension, since it was the old value's: the new one handles what waits, and nobody has to resume it",
-		Check: timed(func(w *world, clock *actor.ManualClock) {
+		Check: clocked(func(w *world, clock *actor.ManualClock) {
 			d := &diary{}
 			var a, b actor.Ref
 			parent := w.spawn(actor.Props{New: w.puppet, Supervisor: &actor.Supervisor{Strategy: actor.AllForOne}})
@@ -259,7 +259,7 @@ var suspendClauses = []Clause{
 	{
 		Name: "actor/suspend-after", Rule: "S2",
 		Why: "a suspension for a time ends when that has passed on the system's clock, not before, and whoever is due first goes on first",
-		Check: timed(func(w *world, clock *actor.ManualClock) {
+		Check: clocked(func(w *world, clock *actor.ManualClock) {
 			d := &diary{}
 			const n = 8
 			order := w.e.random().Perm(n)
@@ -280,7 +280,7 @@ var suspendClauses = []Clause{
 	{
 		Name: "actor/suspend-anew", Rule: "S2",
 		Why: "a suspension belongs to its own condition: who is suspended anew waits for the new one, and the time of an earlier one does not end it",
-		Check: timed(func(w *world, clock *actor.ManualClock) {
+		Check: clocked(func(w *world, clock *actor.ManualClock) {
 			d := &diary{}
 			r := w.spawn(actor.Props{New: hearing(d)})
 			w.suspend(r, actor.Suspension{After: time.Minute})
@@ -419,7 +419,7 @@ var suspendClauses = []Clause{
 	{
 		Name: "actor/suspend-capacity-left", Rule: "S4",
 		Why: "room that the first in line does not take is for the next one: who has gone on otherwise, has stopped, or does not send after all keeps nobody waiting",
-		Check: timed(func(w *world, clock *actor.ManualClock) {
+		Check: clocked(func(w *world, clock *actor.ManualClock) {
 			for how, leave := range map[string]func(first actor.Ref){
 				"resumed by somebody": func(r actor.Ref) { w.s.Resume(r) },
 				"resumed by time":     func(actor.Ref) { clock.Advance(time.Hour) },
@@ -452,7 +452,7 @@ var suspendClauses = []Clause{
 	{
 		Name: "actor/suspend-event", Rule: "S2",
 		Why: "that an actor is suspended, why, until when, and that it has been resumed is on the event stream, in order, with the time",
-		Check: timed(func(w *world, clock *actor.ManualClock) {
+		Check: clocked(func(w *world, clock *actor.ManualClock) {
 			r, other := w.spawnPuppet(), w.spawnPuppet()
 			sub := actor.Subscribe[any](w.s.Events(), 16)
 			began := clock.Now()
@@ -499,7 +499,7 @@ var suspendClauses = []Clause{
 	{
 		Name: "actor/suspend-metrics", Rule: "S5",
 		Why: "suspensions and their ends are counted, and how long it took from being asked to go on until that: the sum and the longest",
-		Check: timed(func(w *world, clock *actor.ManualClock) {
+		Check: clocked(func(w *world, clock *actor.ManualClock) {
 			r := w.spawnPuppet()
 			sub := actor.Subscribe[actor.ActorResumed](w.s.Events(), 8)
 			took := []time.Duration{time.Second, 5 * time.Second, 2 * time.Second}
@@ -530,7 +530,7 @@ var suspendClauses = []Clause{
 	{
 		Name: "actor/suspend-cycles", Rule: "S5",
 		Why: "an actor can be suspended and resumed any number of times: each time it stops handling messages and goes on with them",
-		Check: timed(func(w *world, clock *actor.ManualClock) {
+		Check: clocked(func(w *world, clock *actor.ManualClock) {
 			const n = 1000
 			d := &diary{}
 			count := 0
@@ -576,25 +576,8 @@ var suspendClauses = []Clause{
 	},
 }
 
-// midnight is when the clocks of checks begin.
-var midnight = time.Date(2026, time.January, 1, 0, 0, 0, 0, time.UTC)
-
-// timed is actors with a clock that the check moves.
-func timed(body func(w *world, clock *actor.ManualClock)) func(e *Env) error {
-	return timedWith(actor.Config{}, body)
-}
-
-// timedWith is timed with a configuration.
-func timedWith(c actor.Config, body func(w *world, clock *actor.ManualClock)) func(e *Env) error {
-	return check(func(e *Env) {
-		c, clock := c, actor.NewManualClock(midnight)
-		c.Clock = clock
-		w := e.world(c)
-		defer w.abandon()
-		body(w, clock)
-		w.end()
-	})
-}
+// genesis is when the clocks of checks begin.
+var genesis = time.Unix(1_000_000_000, 0)
 
 // suspends waits until there have been n suspensions in all.
 func (w *world) suspends(n uint64) {
@@ -624,7 +607,7 @@ func (w *world) waitsFor(r, to actor.Ref, then func(ctx *actor.Context)) {
 // end nobody is suspended, and a message that is still there was overlooked.
 func suspendRace(e *Env, rng *rand.Rand) {
 	const senders, each, cycles = 3, 60, 20
-	clock := actor.NewManualClock(midnight)
+	clock := actor.NewManualClock(genesis)
 	w := e.world(actor.Config{Clock: clock})
 	defer w.abandon()
 	all := parcels(2 * senders * each)
