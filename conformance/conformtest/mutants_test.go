@@ -164,7 +164,7 @@ func (b *mutantBench) build(t *testing.T, m *mutant) (program string) {
 	b.built++
 	program = filepath.Join(b.dir, fmt.Sprintf("%d.test", b.built))
 	b.mu.Unlock()
-	args := []string{"test", "-c", "-o", program}
+	args := []string{"test", "-c", "-ldflags", "-s -w", "-o", program} // linked in half the time
 	if m.file != "" {
 		src, err := m.source(b.root)
 		if err != nil {
