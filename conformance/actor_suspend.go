@@ -314,6 +314,47 @@ var suspendClauses = []Clause{
 		}),
 	},
 	{
+		Name: "actor/suspend-stale", Rule: "S4",
+		Why: "the end of a suspension that comes when the actor has been suspended anew, by time or by room, belongs to the past and does not end the new one",
+		Check: clocked(func(w *world, clock *actor.ManualClock) {
+			full := w.spawn(actor.Props{New: hearing(&diary{}), Mailbox: actor.MailboxConfig{Policy: actor.DropNewest, Capacity: 1}})
+			for i, s := range []actor.Suspension{{After: time.Minute}, {Capacity: full}} {
+				d := &diary{}
+				w.suspend(full, actor.Suspension{})
+				w.tell(full, i)
+				// Decide runs in the turn of the actor, which is suspended: there it is
+				// suspended anew, and then its condition is fulfilled, before it looks.
+				var r, child actor.Ref
+				r = w.spawn(actor.Props{New: hearing(d), Supervisor: &actor.Supervisor{Decide: func(actor.Failure) actor.Directive {
+					w.s.Suspend(r, actor.Suspension{Reason: "anew"})
+					if s.After > 0 {
+						clock.Advance(s.After)
+					} else {
+						w.s.Stop(full)
+					}
+					return actor.Resume
+				}}})
+				w.in(r, func(ctx *actor.Context) { child = w.born(ctx.Spawn(actor.Props{New: w.puppet})) })
+				w.suspend(r, s)
+				w.idle()
+				n := w.s.Stats().Suspends
+				w.tell(r, 1)
+				w.tell(child, &order{func(*actor.Context) error { return errA }})
+				w.failed(child)
+				w.suspends(n + 1)
+				w.reads(d)
+				w.s.Resume(r)
+				w.reads(d, "1")
+				if s.After > 0 {
+					w.s.Resume(full)
+					w.idle()
+				} else {
+					w.undelivered(full, actor.ErrStopped, i)
+				}
+			}
+		}),
+	},
+	{
 		Name: "actor/suspend-capacity", Rule: "S2",
 		Why: "who waits for room in a full mailbox goes on when there is some, in the order of coming, and every message arrives",
 		Check: actors(func(w *world) {
