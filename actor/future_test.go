@@ -3,6 +3,7 @@ package actor_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"math/rand/v2"
 	"runtime"
 	"strconv"
@@ -100,6 +101,29 @@ func TestAsk(t *testing.T) {
 			t.Error("the zero Future has a ReplyTo")
 		}
 	})
+}
+
+func ExampleSystem_Ask() {
+	type square struct {
+		replyTo actor.ReplyTo
+		n       int
+	}
+	sys, err := actor.NewSystem(actor.Config{
+		Dispatcher: serial.Impl.NewDispatcher(),
+		Guardian: props(func(ctx *actor.Context, msg any) error {
+			m := msg.(square)
+			return ctx.Reply(m.replyTo, m.n*m.n)
+		}),
+	})
+	if err != nil {
+		panic(err)
+	}
+	f := sys.Ask(sys.UserGuardian(), time.Second, func(r actor.ReplyTo) any { return square{r, 12} })
+	fmt.Println(f.Wait(context.Background()))
+	fmt.Println(f.Wait(context.Background()))
+	// Output:
+	// 144 <nil>
+	// <nil> actor: the future's result has been taken
 }
 
 // TestReplies: what a reply can be, and what becomes of all but the first.

@@ -97,9 +97,11 @@ func TestEveryDeadLetterIsRecorded(t *testing.T) {
 // system is over.
 func TestNewestDeadLettersAreKept(t *testing.T) {
 	for _, tt := range []struct{ keep, want int }{{0, 64}, {3, 3}, {1, 1}, {-1, 0}, {100, 70}} {
+		told := 0
 		sys, err := actor.NewSystem(actor.Config{
 			Dispatcher:      serial.NewDispatcher(),
 			KeepDeadLetters: tt.keep,
+			DeadLetters:     func(actor.DeadLetter) { told++ }, // whether they are kept or not
 			Guardian: props(func(ctx *actor.Context, msg any) error {
 				ctx.Forward(actor.Ref{}, msg)
 				return nil
@@ -127,8 +129,8 @@ func TestNewestDeadLettersAreKept(t *testing.T) {
 		if got := sys.DeadLetters(); got != nil {
 			t.Errorf("of %d: there are dead letters %v in the end", tt.keep, got)
 		}
-		if st := sys.Stats(); st.DeadLetters != 70 || st.Returned != 1 {
-			t.Errorf("of %d: %+v, want 70 dead letters and one returned", tt.keep, st)
+		if st := sys.Stats(); st.DeadLetters != 70 || st.Returned != 1 || told != 71 {
+			t.Errorf("of %d: told of %d, %+v, want 70 dead letters and one returned", tt.keep, told, st)
 		}
 	}
 }

@@ -264,8 +264,8 @@ func TestNoTicketIsIssuedTwice(t *testing.T) {
 	old := s.NewFuture(0)
 	p := old.promise
 	old.Discard()
-	p.state.Store(tickets) // the last one
-	last := Future{p, tickets}
+	p.state.Store(useTickets) // the last one
+	last := Future{p, useTickets}
 	if err := last.ReplyTo().Tell(1); err != nil {
 		t.Error(err)
 	}
@@ -328,7 +328,7 @@ func TestWaitersAreCountedExactly(t *testing.T) {
 	s, _ := newAsking(wallClock{})
 	f := s.NewFuture(0)
 	p := f.promise
-	p.state.Add(waiters - 2*oneWaiter)
+	p.state.Add(useWaiters - 2*oneWaiter)
 	if p.enter(f.ticket) != oneWaiter {
 		t.Error("the last waiter was not counted")
 	}
@@ -345,8 +345,8 @@ func TestWaitersAreCountedExactly(t *testing.T) {
 		t.Error("the waiter that was refused was counted")
 	}
 	f.Discard() // which counts for one in passing
-	if w := p.state.Load(); w != full+taken {
-		t.Errorf("state %x after Discard, want %x", w, full+taken)
+	if w := p.state.Load(); w != full+useTaken {
+		t.Errorf("state %x after Discard, want %x", w, full+useTaken)
 	}
 }
 

@@ -168,14 +168,16 @@ func storm(t *testing.T, impl dyno.Impl, seed uint64) {
 		}
 		p.add(r, id)
 	}
-	failed := atomic.Int64{}
+	failed, back := atomic.Int64{}, atomic.Int64{}
 	sys, err := actor.NewSystem(actor.Config{
 		Dispatcher: impl.NewDispatcher(),
 		Guardian:   props(func(ctx *actor.Context, msg any) error { newTarget(ctx, msg.(*rand.Rand)); return nil }),
 		DeadLetters: func(l actor.DeadLetter) {
-			if !l.Returned {
-				b.count(&b.dead, l.Msg)
+			if l.Returned {
+				back.Add(1) // the sender counts it, too
+				return
 			}
+			b.count(&b.dead, l.Msg)
 		},
 		Failures: func(actor.Failure) { failed.Add(1) },
 	})
@@ -247,8 +249,8 @@ func storm(t *testing.T, impl dyno.Impl, seed uint64) {
 	if int64(st.DeadLetters) != dead || int64(st.Failures) != failed.Load() || int64(st.Spawned) < ids.Load()+3-guardians || st.Actors != 0 || st.Workers != 0 {
 		t.Errorf("dead %d, failed %d, spawned %d, but %+v", dead, failed.Load(), ids.Load(), st)
 	}
-	if int64(st.Returned) != returned {
-		t.Errorf("returned %d, but %+v", returned, st)
+	if int64(st.Returned) != returned || back.Load() != returned {
+		t.Errorf("returned %d, reported %d, but %+v", returned, back.Load(), st)
 	}
 	if n := b.twice.Load(); n != 0 {
 		t.Errorf("%d letters had more than one fate", n)

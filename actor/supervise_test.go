@@ -23,10 +23,10 @@ type frail struct {
 }
 
 type frailHooks struct {
-	preStart, postStop    func(*actor.Context) error
-	preRestart            func(*actor.Context, error) error
-	postRestart           func(*actor.Context, error) error
-	noRestartHooks, quiet bool
+	preStart, postStop func(*actor.Context) error
+	preRestart         func(*actor.Context, error) error
+	postRestart        func(*actor.Context, error) error
+	noRestartHooks     bool
 }
 
 func (a *frail) say(what string) { a.add(fmt.Sprintf("%s%d %s", a.name, a.life, what)) }
@@ -132,15 +132,31 @@ func TestDirectives(t *testing.T) {
 		dead int // letters
 	}{
 		{"restart by default", actor.Supervisor{}, frailHooks{}, errBoom, restart, 1},
-		{"restart without hooks of its own", actor.Supervisor{}, frailHooks{noRestartHooks: true}, errBoom,
-			[]any{"a1 starts", "a1 gets 1", "a1 stops", "a2 starts", "a2 gets 2"}, 1},
+		{
+			"restart without hooks of its own",
+			actor.Supervisor{},
+			frailHooks{noRestartHooks: true},
+			errBoom,
+			[]any{"a1 starts", "a1 gets 1", "a1 stops", "a2 starts", "a2 gets 2"},
+			1,
+		},
 		{"resume", actor.Supervisor{Decide: always(actor.Resume)}, frailHooks{}, errBoom, []any{"a1 starts", "a1 gets 1", "a1 gets 2"}, 1},
 		{"stop", actor.Supervisor{Decide: always(actor.Stop)}, frailHooks{}, errBoom, []any{"a1 starts", "a1 gets 1", "a1 stops"}, 2},
 		{"nonsense stops", actor.Supervisor{Decide: always(17)}, frailHooks{}, errBoom, []any{"a1 starts", "a1 gets 1", "a1 stops"}, 2},
-		{"fatal stops, whatever is decided", actor.Supervisor{Decide: always(actor.Resume)}, frailHooks{}, actor.Fatal(errBoom),
-			[]any{"a1 starts", "a1 gets 1", "a1 stops"}, 2},
-		{"a failing PreRestart changes nothing", actor.Supervisor{},
-			frailHooks{preRestart: func(*actor.Context, error) error { return errTest }}, errBoom, restart, 1},
+		{
+			"fatal stops, whatever is decided",
+			actor.Supervisor{Decide: always(actor.Resume)},
+			frailHooks{},
+			actor.Fatal(errBoom),
+			[]any{"a1 starts", "a1 gets 1", "a1 stops"},
+			2,
+		},
+		{
+			"a failing PreRestart changes nothing",
+			actor.Supervisor{},
+			frailHooks{preRestart: func(*actor.Context, error) error { return errTest }},
+			errBoom, restart, 1,
+		},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

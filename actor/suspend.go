@@ -25,7 +25,8 @@ type Suspension struct {
 	// Capacity, if not zero, is an actor whose mailbox is full or may be: the
 	// suspension ends when there is room in it, or the actor stops. Those who
 	// wait for the same mailbox are resumed in the order in which they came, as
-	// many at a time as there is room for.
+	// many at a time as there is room for. Of an actor in another system nobody
+	// knows: it ends at once.
 	Capacity Ref
 }
 
@@ -126,7 +127,9 @@ func (c *Cell) suspended(p *pause) {
 		p.timer.waiter = p
 		c.system.timers.start(&p.timer, p.After)
 	}
-	if t := p.Capacity.cell; t != nil && !t.signals.push(&signal{kind: sigSeek, arg: c, epoch: p.epoch}) {
+	if t := p.Capacity.cell; t != nil && t.away() {
+		resume(c, p.epoch, c.worker) // links relay nothing of the kind
+	} else if t != nil && !t.signals.push(&signal{kind: sigSeek, arg: c, epoch: p.epoch}) {
 		resume(c, p.epoch, c.worker) // it has stopped
 	} else if t != nil {
 		t.port.Wake(c.workerFor(t))

@@ -3,8 +3,8 @@ package actor
 import (
 	"container/heap"
 	"math/rand/v2"
-	"runtime"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 )
@@ -14,8 +14,8 @@ const crowd = 100_000
 
 // BenchmarkTimers is the cost of a timer among a hundred thousand: of one that
 // is started and stopped (an ask that is answered), of one that is started
-// again (a receive timeout), of one that rings, and of the memory that one
-// takes. Beside timers are a binary heap of container/heap with the same lock
+// again (a receive timeout), of one that is started and stopped or due with all
+// the others. Beside timers are a binary heap of container/heap with the same lock
 // and clock, and what one would write with package time: an AfterFunc for each,
 // new each time or, where a stopped one can be reset, used again.
 func BenchmarkTimers(b *testing.B) {
@@ -37,6 +37,19 @@ func BenchmarkTimers(b *testing.B) {
 					s.start(crowd, 5*time.Second)
 					s.stop(crowd)
 				}
+			})
+			b.Run("op=parallel", func(b *testing.B) { // the same on all processors at once
+				s := subject.make(crowd+1000, func() { panic("due") })
+				fill(s)
+				defer s.close()
+				var next atomic.Int32
+				b.RunParallel(func(pb *testing.PB) {
+					i := crowd + int(next.Add(1))
+					for pb.Next() {
+						s.start(i, 5*time.Second)
+						s.stop(i)
+					}
+				})
 			})
 			b.Run("op=again", func(b *testing.B) {
 				s := subject.make(crowd, func() { panic("due") })
@@ -64,7 +77,7 @@ func BenchmarkTimers(b *testing.B) {
 				}
 			})
 			if subject.name == "ref-container-heap" {
-				return // has no alarm, and takes the memory that timers take
+				return // has no alarm
 			}
 			b.Run("op=due", func(b *testing.B) { // one op is one of the crowd: started, and rings
 				var wg sync.WaitGroup
@@ -80,24 +93,8 @@ func BenchmarkTimers(b *testing.B) {
 					wg.Wait()
 				}
 			})
-			b.Run("op=memory", func(b *testing.B) { // bytes of a timer that is started
-				for b.Loop() {
-					before := heapInUse()
-					s := subject.make(crowd, func() { panic("due") })
-					fill(s)
-					b.ReportMetric(float64(heapInUse()-before)/crowd, "B/timer")
-					s.close()
-				}
-			})
 		})
 	}
-}
-
-func heapInUse() int64 {
-	var m runtime.MemStats
-	runtime.GC()
-	runtime.ReadMemStats(&m)
-	return int64(m.HeapAlloc)
 }
 
 // starter is n timers, numbered.

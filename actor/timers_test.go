@@ -58,7 +58,7 @@ func (t *timers) check(tb testing.TB) {
 // TestTimersModel does random things to timers and to a sorted list, also in
 // the calls of due, and expects the same of both.
 func TestTimersModel(t *testing.T) {
-	for range 200 {
+	for range 500 {
 		seed := rand.Uint64()
 		if !t.Run("seed="+strconv.FormatUint(seed, 10), func(t *testing.T) { timersModel(t, seed) }) {
 			break
@@ -333,6 +333,14 @@ func TestTimersClose(t *testing.T) {
 			t.Errorf("a second stop of timer %d returns true", i)
 		}
 	}
+
+	var idle timers
+	idle.init(c)
+	idle.start(&timer{waiter: told(func(uint64) {})}, time.Hour)
+	idle.close()
+	if len(c.alarms) != 0 {
+		t.Error("close leaves the alarm set")
+	}
 }
 
 // TestTimersInBubble: with package time's clock, in a synctest bubble, timers
@@ -373,6 +381,33 @@ func TestTimersInBubble(t *testing.T) {
 	})
 }
 
+// TestWallAlarm: the last Set counts, and none before a Stop.
+func TestWallAlarm(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		begin := time.Now()
+		rings := make(chan time.Duration, 10)
+		a := wallClock{}.NewAlarm(func() { rings <- time.Since(begin) })
+		a.Stop()
+		a.Set(time.Hour)
+		a.Set(3 * time.Hour)
+		a.Set(2 * time.Hour)
+		if at := <-rings; at != 2*time.Hour {
+			t.Errorf("an alarm that was set for 2 hours last rings after %v", at)
+		}
+		a.Set(time.Hour)
+		a.Stop()
+		<-time.After(24 * time.Hour)
+		if len(rings) != 0 {
+			t.Errorf("after Stop, or a second time, it rings after %v", <-rings)
+		}
+		begin = time.Now()
+		a.Set(-1)
+		if at := <-rings; at != 0 {
+			t.Errorf("an alarm that was set for now rings after %v", at)
+		}
+	})
+}
+
 // TestTimersStopOrDue: of every start comes exactly one of a stop that returned
 // true and a call of due, however many stop it while it rings. Starts that are
 // replaced come to nothing or to a call.
@@ -385,6 +420,7 @@ func TestTimersStopOrDue(t *testing.T) {
 	ts.init(wallClock{})
 	defer ts.close()
 	var wg sync.WaitGroup
+	var late atomic.Int32 // starts that were due before they could be stopped
 	seed := rand.Uint64()
 	t.Logf("seed=%d", seed)
 	for g := range 4 {
@@ -422,6 +458,9 @@ func TestTimersStopOrDue(t *testing.T) {
 				}
 				if outcomes > 1 {
 					t.Errorf("start %d was stopped twice", i)
+				}
+				if outcomes == 0 {
+					late.Add(1)
 				}
 				for outcomes == 0 {
 					select {
@@ -461,9 +500,43 @@ func TestTimersStopOrDue(t *testing.T) {
 		})
 	}
 	wg.Wait()
+	t.Logf("%d of %d starts were due", late.Load(), 4*rounds)
 	ts.check(t)
 	if len(ts.heap) != 0 {
 		t.Errorf("%d timers are left", len(ts.heap))
+	}
+}
+
+// TestTimersTag: due is called with the tag of the start that it is for, and not
+// with that of a later one that comes while the call is on its way.
+func TestTimersTag(t *testing.T) {
+	const n = 50_000
+	var ts timers
+	ts.init(NewManualClock(midnight))
+	last := uint64(0)
+	x := timer{waiter: told(func(tag uint64) {
+		if tag <= last {
+			t.Errorf("start %d is due after start %d", tag, last)
+		}
+		last = tag
+	})}
+	var done atomic.Bool
+	var wg sync.WaitGroup
+	wg.Go(func() {
+		for !done.Load() {
+			ts.ring()
+			runtime.Gosched()
+		}
+	})
+	for i := range uint64(n) {
+		ts.startAs(&x, 0, i+1)
+		runtime.Gosched()
+	}
+	done.Store(true)
+	wg.Wait()
+	ts.ring()
+	if last != n {
+		t.Errorf("start %d was the last to be due, want %d", last, n)
 	}
 }
 

@@ -82,6 +82,38 @@ var restartClauses = []Clause{
 		}),
 	},
 	{
+		Name: "actor/restart-hooks-may", Rule: "V1",
+		Why: "in the hooks of a restart an actor may send and watch: what the old value sends to itself the new one is given, after what waits",
+		Check: actors(func(w *world) {
+			d := &diary{}
+			x := w.spawnNamed("x", actor.Props{New: w.puppet})
+			other := &diary{}
+			to := w.spawn(actor.Props{New: hearing(other)})
+			_, refs := w.boss(&actor.Supervisor{}, d.reborn("a", fate{
+				end: func(ctx *actor.Context, _ error) error {
+					w.tells(ctx, ctx.Self(), "legacy")
+					w.tells(ctx, to, "bye")
+					ctx.Watch(x)
+					return nil
+				},
+				begin: func(ctx *actor.Context, _ error) error {
+					w.tells(ctx, ctx.Self(), "hope")
+					w.tells(ctx, to, "hello")
+					return nil
+				},
+			}))
+			w.tell(refs[0], &order{func(ctx *actor.Context) error {
+				w.tells(ctx, ctx.Self(), 1)
+				return errA
+			}})
+			w.reads(d, "a1-starts", "a1-ends", "a2-begins", "a2:1", "a2:legacy", "a2:hope")
+			w.reads(other, "bye", "hello")
+			w.forgive()
+			w.stop(x)
+			w.reads(d, "a1-starts", "a1-ends", "a2-begins", "a2:1", "a2:legacy", "a2:hope", "a2:x-gone")
+		}),
+	},
+	{
 		Name: "actor/restart-keeps-messages", Rule: "V8",
 		Why: "a restart keeps the mailbox: what waits is handled by the new value in its order, whatever the mailbox, and what is sent meanwhile after that",
 		Check: actors(func(w *world) {

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"math/rand/v2"
 	"slices"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -652,6 +653,48 @@ var superviseClauses = []Clause{
 		}),
 	},
 	{
+		Name: "actor/supervise-events-true", Rule: "FR-007",
+		Why: "what an event says is so when it comes: who has started or was restarted is found by its path below its parent, who has stopped is not, its name is free and all below it are gone",
+		Check: actors(func(w *world) {
+			var mu sync.Mutex // guards what follows: events come in any actor's turn
+			var wrong []string
+			counts := map[string]int{}
+			event := func(what string, r actor.Ref, alive bool) {
+				found, ok := w.s.Find(r.Path())
+				known, there := w.s.Lookup(r.PID())
+				mu.Lock()
+				defer mu.Unlock()
+				counts[what]++
+				if ok != alive || there != alive || alive && (found != r || known != r) {
+					wrong = append(wrong, text(r.Path(), " ", what, ", and by its path it is found: ", ok, ", by its PID: ", there))
+				}
+			}
+			actor.SubscribeFunc(w.s.Events(), func(ev actor.ActorStarted) { event("has started", ev.Actor, true) })
+			actor.SubscribeFunc(w.s.Events(), func(ev actor.ActorRestarted) { event("was restarted", ev.Actor, true) })
+			actor.SubscribeFunc(w.s.Events(), func(ev actor.ActorStopped) { event("has stopped", ev.Actor, false) })
+			d := &diary{}
+			boss, refs := w.boss(&actor.Supervisor{}, d.mortal("a", fate{}))
+			w.in(refs[0], func(ctx *actor.Context) {
+				w.born(ctx.SpawnNamed("b", d.mortal("b", fate{})))
+				w.born(ctx.Spawn(actor.Props{New: w.puppet}))
+			})
+			w.reads(d, "a1-starts", "b1-starts")
+			w.tell(refs[0], failA())
+			w.reads(d, "a1-starts", "b1-starts", "b1-stops", "a1-stops", "a2-starts")
+			w.forgive()
+			w.stop(boss)
+			w.idle()
+			mu.Lock()
+			defer mu.Unlock()
+			for _, what := range wrong {
+				w.e.fail(what)
+			}
+			for what, want := range map[string]int{"has started": 4, "was restarted": 1, "has stopped": 4} {
+				w.e.require(counts[what] == want, "there are ", counts[what], " events that an actor ", what, ", want ", want)
+			}
+		}),
+	},
+	{
 		Name: "actor/supervise-rejects", Rule: "FR-010",
 		Why: "a supervisor that cannot be, and middleware that is nil, are refused by Spawn, which names the field",
 		Check: actors(func(w *world) {
@@ -788,6 +831,23 @@ var superviseClauses = []Clause{
 			w.gone(child, a)
 			w.lapsed(a, errA, bad)
 			w.reads(d, "a1-starts", "a1-stops")
+
+			// It is stopping when a sibling's failure restarts all.
+			d = &diary{}
+			_, refs = w.boss(&actor.Supervisor{Strategy: actor.AllForOne}, d.mortal("a", fate{}), actor.Props{New: w.puppet})
+			a = refs[0]
+			child = w.below(a, actor.Props{New: w.puppet})[0]
+			g = w.e.gate()
+			w.ask(child, func(*actor.Context) { g.pass() })
+			w.reached(g, 1)
+			w.s.Stop(a)
+			w.idle()
+			w.tell(refs[1], failA())
+			w.in(refs[1], func(*actor.Context) {}) // it has been restarted
+			w.forgive()
+			g.open()
+			w.gone(child, a)
+			w.reads(d, "a1-starts", "a1-stops")
 		}),
 	},
 	{
@@ -817,7 +877,7 @@ func heard(d *diary) (msgs []string) {
 // superviseStorm lets a tree of supervisors fail, be stopped and be shut down
 // while it is sent to.
 func superviseStorm(e *Env, rng *rand.Rand) {
-	const messages, senders, most = 1200, 3, 48
+	const messages, senders, most = 600, 3, 48
 	w := e.world(actor.Config{})
 	defer w.abandon()
 	all := parcels(messages)
