@@ -86,7 +86,7 @@ var suspendClauses = []Clause{
 		Name: "actor/suspend-unregistered", Rule: "S1",
 		Why: "a suspended actor is not in the ready queue: messages do not give it turns, however many come, and its end of suspension does",
 		Check: actors(func(w *world) {
-			const n = 500
+			const n = 60
 			var handled atomic.Int32
 			r := w.spawn(plain(func(ctx *actor.Context, msg any) error {
 				if o, ok := msg.(*order); ok {
@@ -101,9 +101,7 @@ var suspendClauses = []Clause{
 			before := w.s.Stats().Turns
 			for i := range n {
 				w.tell(r, i)
-				if i%50 == 0 {
-					w.idle()
-				}
+				w.idle() // or one turn might be for several
 			}
 			w.in(from, func(ctx *actor.Context) {
 				for i := range n {
@@ -113,7 +111,7 @@ var suspendClauses = []Clause{
 			w.idle()
 			turns := w.s.Stats().Turns - before
 			w.e.require(handled.Load() == 0, int(handled.Load()), " messages were handled by a suspended actor")
-			w.e.require(!w.e.Exact || turns <= 20, turns, " turns while ", 2*n, " messages came to a suspended actor, want only those of the sender")
+			w.e.require(!w.e.Exact || turns <= 10, turns, " turns while ", 2*n, " messages came to a suspended actor, want only those of the sender")
 			w.s.Resume(r)
 			w.until("all messages to be handled", func() bool { return handled.Load() == 2*n })
 		}),
@@ -311,6 +309,47 @@ var suspendClauses = []Clause{
 			w.reads(d, "1", "2")
 			w.s.Resume(r)
 			w.reads(d, "1", "2", "3")
+		}),
+	},
+	{
+		Name: "actor/suspend-stale", Rule: "S4",
+		Why: "the end of a suspension that comes when the actor has been suspended anew, by time or by room, belongs to the past and does not end the new one",
+		Check: clocked(func(w *world, clock *actor.ManualClock) {
+			full := w.spawn(actor.Props{New: hearing(&diary{}), Mailbox: actor.MailboxConfig{Policy: actor.DropNewest, Capacity: 1}})
+			for i, s := range []actor.Suspension{{After: time.Minute}, {Capacity: full}} {
+				d := &diary{}
+				w.suspend(full, actor.Suspension{})
+				w.tell(full, i)
+				// Decide runs in the turn of the actor, which is suspended: there it is
+				// suspended anew, and then its condition is fulfilled, before it looks.
+				var r, child actor.Ref
+				r = w.spawn(actor.Props{New: hearing(d), Supervisor: &actor.Supervisor{Decide: func(actor.Failure) actor.Directive {
+					w.s.Suspend(r, actor.Suspension{Reason: "anew"})
+					if s.After > 0 {
+						clock.Advance(s.After)
+					} else {
+						w.s.Stop(full)
+					}
+					return actor.Resume
+				}}})
+				w.in(r, func(ctx *actor.Context) { child = w.born(ctx.Spawn(actor.Props{New: w.puppet})) })
+				w.suspend(r, s)
+				w.idle()
+				n := w.s.Stats().Suspends
+				w.tell(r, 1)
+				w.tell(child, &order{func(*actor.Context) error { return errA }})
+				w.failed(child)
+				w.suspends(n + 1)
+				w.reads(d)
+				w.s.Resume(r)
+				w.reads(d, "1")
+				if s.After > 0 {
+					w.s.Resume(full)
+					w.idle()
+				} else {
+					w.undelivered(full, actor.ErrStopped, i)
+				}
+			}
 		}),
 	},
 	{
