@@ -44,11 +44,17 @@ func Actors() []Actor {
 		[]Actor{
 			PingPong(),
 			Priority(),
+			Restart(),
+			RestartRetry(),
+			RestartPanic(),
 			Ring(),
 		},
 		RingCurve(),
 		[]Actor{
 			Spawn(),
+			Suspend(),
+			SuspendUntilRoom(),
+			Timers(),
 		},
 	)
 }
