@@ -353,13 +353,25 @@ func (k restartKind) onActors(st Setting) Run {
 func newRestartRun(k restartKind, st Setting) *restartRun {
 	r := &restartRun{
 		stage: new(stage),
-		// Failures are what is measured: there is no limit to them.
-		policy: &actor.Supervisor{MaxRestarts: -1, Retry: k.retry},
+		policy: &actor.Supervisor{
+			Decide:      decide,
+			MaxRestarts: -1, // they are what is measured
+			Retry:       k.retry,
+		},
 	}
 	r.letter, r.failure = r.isLetter, r.isFailure
 	r.work = newRestarts(&r.score, k, st)
 	r.estates[1].mailbox = actor.MailboxConfig{Capacity: wills / 2, Policy: actor.DropOldest}
 	return r
+}
+
+// decide is the supervisor's policy: an actor that has failed for another reason
+// would, with the same message, do it again and again.
+func decide(f actor.Failure) actor.Directive {
+	if errors.Is(f.Err, errBlow) {
+		return actor.Restart
+	}
+	return actor.Stop
 }
 
 // open makes the system and its actors.
