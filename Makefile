@@ -72,7 +72,7 @@ fmt: $(BIN)/gofumpt
 vet:
 	$(call say,go vet (and for a 32-bit machine))
 	$(call each,$(CODE_MODULES),go vet ./...)
-	GOARCH=386 go vet $(CONCURRENT)
+	GOARCH=386 go vet $(CONCURRENT) ./targets
 
 .PHONY: staticcheck
 staticcheck: $(BIN)/staticcheck

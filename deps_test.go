@@ -16,6 +16,7 @@ const errgroup = "golang.org/x/sync/errgroup"
 // importPolicy says who may import what, and why. Arrows point one way:
 //
 //	cmd/benchrun ─► report ─► lab            a subject is any test binary
+//	            └─► targets ◄─┘              the promises are data: lab does not know them
 //	impls ─► impls/* ─► dyno, group, actor          one idea each
 //	conformance, workloads ─► dyno, group, actor    they know contracts only
 //	group, actor ─► nothing of ours
@@ -49,6 +50,13 @@ var importPolicy = importpolicy.Policy{
 			Why:      "it is what a host's program subscribes with: log/slog is too large for a board, and a subscriber knows the contract only",
 			Ours:     []string{"actor"},
 			TestOurs: []string{"impls/*"},
+		},
+		{
+			Packages:  "actor/typed",
+			Why:       "the typed layer is one of many that could stand on the contract, and has no more of it than they would",
+			Ours:      []string{"actor"},
+			TestOurs:  []string{".", "impls/..."},
+			BoardSafe: true,
 		},
 		{
 			Packages:  "impls",
@@ -121,6 +129,12 @@ var importPolicy = importpolicy.Policy{
 			Others:   []string{"github.com/HdrHistogram/hdrhistogram-go"},
 		},
 		{
+			Packages:  "targets",
+			Why:       "the promises are data that a board is judged by too: they name workloads, metrics and columns as results have them, and import nothing that could disagree",
+			TestOurs:  []string{".", "impls", "workloads"},
+			BoardSafe: true,
+		},
+		{
 			Packages: "lab/...",
 			Why:      "the engine knows neither contracts nor implementations: a subject is a program that prints benchmark lines",
 			Ours:     []string{"lab/..."},
@@ -133,8 +147,8 @@ var importPolicy = importpolicy.Policy{
 		},
 		{
 			Packages: "report/...",
-			Why:      "a report is derived from what the engine read from files, never from the code that was measured",
-			Ours:     []string{"lab/...", "report/..."},
+			Why:      "a report is derived from what the engine read from files and judged by targets, which are data, never from the code that was measured",
+			Ours:     []string{"lab/...", "report/...", "targets"},
 			Others: []string{
 				"github.com/jedib0t/go-pretty/v6/...",
 				"golang.org/x/perf/...",
@@ -145,7 +159,7 @@ var importPolicy = importpolicy.Policy{
 		{
 			Packages: "cmd/benchrun",
 			Why:      "the command is thin: flags in, the engine and the report do the rest",
-			Ours:     []string{"lab/...", "report/..."},
+			Ours:     []string{"lab/...", "report/...", "targets"},
 			Others: []string{
 				"github.com/spf13/cobra/...",
 				"golang.org/x/term",

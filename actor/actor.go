@@ -44,6 +44,22 @@ type PostRestarter interface {
 	PostRestart(ctx *Context, cause error) error
 }
 
+// Taker is an Actor with something to tell those who send to it. It is for
+// layers over this package, such as package typed, which has senders put
+// messages into boxes if and only if the actor is one that takes them out.
+type Taker interface {
+	Actor
+	// Intake is called once, when the actor is spawned. What it returns,
+	// [Ref.Intake] returns to anybody; it must not change.
+	Intake() *Intake
+}
+
+// Intake is what an actor tells those who send to it.
+type Intake struct {
+	// Of is for the layer that made the actor to recognise its own.
+	Of any
+}
+
 // ReceiveFunc is an Actor, or the behaviour of one, that is only a function.
 type ReceiveFunc func(ctx *Context, msg any) error
 

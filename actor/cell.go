@@ -57,8 +57,9 @@ type Cell struct {
 	// times in a life.
 	port    Port
 	system  *System
-	parent  *Cell // nil for the root
-	name    string
+	parent  *Cell   // nil for the root
+	given   *string // the name; nil if there is none, which is most
+	intake  *Intake // nil for actors that are not a Taker
 	pid     PID
 	quantum int32         // user messages a turn
 	state   atomic.Uint32 // a State; written by the turn, read by anyone
@@ -234,6 +235,8 @@ func (c *Cell) handle(s *signal) {
 		c.resumed(s.epoch, s.arg.(time.Time))
 	case sigSeek:
 		c.seek(s.arg.(*Cell), s.epoch)
+	case sigUnseek:
+		c.unseek(s.arg.(*Cell), s.epoch)
 	case sigWatch:
 		c.extra().watchers.add(s.arg.(*Cell))
 	case sigUnwatch:
@@ -245,8 +248,10 @@ func (c *Cell) handle(s *signal) {
 	case sigTimer:
 		c.rings(s.arg.(*Timer))
 	case sigNudge:
-		if s == &c.more.nudge {
-			c.more.nudged = false
+		if m := c.more; s == &m.nudge {
+			m.nudged = false
+		} else {
+			m.custom.announced()
 		}
 	}
 }
@@ -295,6 +300,9 @@ func (c *Cell) announce() {
 // somebody sent and must be accounted for.
 func (c *Cell) fail(msg any, err error, sent bool) {
 	f := &Failure{Actor: Ref{c}, Msg: msg, Err: err, Time: c.now(), early: !c.started}
+	if b, ok := msg.(Boxed); ok {
+		f.Msg = b.Unbox()
+	}
 	c.system.failed(f)
 	if sent {
 		c.system.lapses.Add(1)
@@ -307,7 +315,7 @@ func (c *Cell) fail(msg any, err error, sent bool) {
 		return // a decision about it is on its way already
 	}
 	m.lastErr = err
-	m.broken, m.failed = f, sent
+	m.broken, m.failed, m.failedOn = f, sent, msg
 	c.suspend(holdFailed)
 	c.send(c.parent, &signal{kind: sigFailure, arg: f})
 }
@@ -319,6 +327,7 @@ func (c *Cell) ended(left int32) {
 	if m.idle != nil && left < c.quantum {
 		m.idle.last = c.now()
 	}
+	c.handOn()
 	if len(m.seekers) > 0 {
 		c.room(false)
 	}
@@ -359,6 +368,7 @@ func (c *Cell) quit() {
 	m := c.more
 	c.recovered(false)
 	c.unpause()
+	c.handOn()
 	if m.verdict != nil {
 		if m.verdict.waiting {
 			c.system.timers.stop(&m.verdict.timer)
@@ -383,8 +393,8 @@ func (c *Cell) finish() {
 	}
 	c.actor = nil
 	c.state.Store(uint32(StateStopped))
+	c.system.remove(c) // before the queue is closed, which tells those who begin to watch it that it has gone
 	rest := c.signals.close()
-	c.system.remove(c)
 	if e := c.system.events; e.active() {
 		e.Publish(ActorStopped{Actor: Ref{c}, Time: c.now()})
 	}
@@ -507,14 +517,35 @@ func (c *Cell) unlink(child *Cell) {
 // anon begins the names of actors that were spawned without one.
 const anon = "anon-"
 
+// name returns the name that the actor was spawned with, "" if it has none.
+func (c *Cell) name() string {
+	if c.given == nil {
+		return ""
+	}
+	return *c.given
+}
+
+// away reports whether c stands for an actor in another system: see proxy.
+func (c *Cell) away() bool { return c.parent == nil && c.name() != "" }
+
 func (c *Cell) appendName(b []byte) []byte {
-	if c.name != "" || c.parent == nil {
-		return append(b, c.name...)
+	if c.away() {
+		i := len(c.name())
+		for c.name()[i-1] != '/' {
+			i--
+		}
+		return append(b, c.name()[i:]...)
+	}
+	if c.name() != "" || c.parent == nil {
+		return append(b, c.name()...)
 	}
 	return c.pid.append(append(b, anon...))
 }
 
 func (c *Cell) appendPath(b []byte) []byte {
+	if c.away() {
+		return append(b, c.name()...)
+	}
 	if c.parent == nil {
 		return append(b, '/')
 	}

@@ -31,8 +31,9 @@ var (
 	// its Cause is the failure.
 	ErrFailed = errors.New("actor: the actor failed on the message")
 
-	// ErrUnknown: there is no actor of that PID, and perhaps never was.
-	ErrUnknown = errors.New("actor: no actor has this PID")
+	// ErrUnknown: no actor of the system has that PID or address: it has stopped, or
+	// never was.
+	ErrUnknown = errors.New("actor: no actor has this PID or address")
 
 	// ErrNobody: the Ref is zero.
 	ErrNobody = errors.New("actor: the Ref is nobody's (zero)")

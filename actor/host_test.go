@@ -43,6 +43,20 @@ func bubbles(t *testing.T, f func(t *testing.T, h *host)) {
 	})
 }
 
+// bubblesWith is bubbles with a configuration of the system, made anew for each.
+func bubblesWith(t *testing.T, config func() (actor.Config, *journal), f func(t *testing.T, h *host, j *journal)) {
+	t.Helper()
+	forEach(t, func(t *testing.T, impl dyno.Impl) {
+		synctest.Test(t, func(t *testing.T) {
+			c, j := config()
+			c.Dispatcher = impl.NewDispatcher()
+			h := newHostWith(t, c)
+			h.bubble = true
+			f(t, h, j)
+		})
+	})
+}
+
 // host is a system whose user guardian does what it is told.
 type host struct {
 	testing.TB
@@ -60,27 +74,31 @@ func newHost(tb testing.TB, impl dyno.Impl) *host {
 
 func newHostOn(tb testing.TB, d actor.Dispatcher) *host {
 	tb.Helper()
+	return newHostWith(tb, actor.Config{Dispatcher: d})
+}
+
+// newHostWith makes a host of a system as c says, but for what the host needs.
+func newHostWith(tb testing.TB, c actor.Config) *host {
+	tb.Helper()
 	h := &host{TB: tb}
-	sys, err := actor.NewSystem(actor.Config{
-		Guardian: props(func(ctx *actor.Context, msg any) error {
-			msg.(func(*actor.Context))(ctx)
-			return nil
-		}),
-		Dispatcher: d,
-		DeadLetters: func(l actor.DeadLetter) {
-			if l.Returned {
-				return
-			}
-			h.mu.Lock()
-			defer h.mu.Unlock()
-			h.letters = append(h.letters, l)
-		},
-		Failures: func(f actor.Failure) {
-			h.mu.Lock()
-			defer h.mu.Unlock()
-			h.failures = append(h.failures, f)
-		},
+	c.Guardian = props(func(ctx *actor.Context, msg any) error {
+		msg.(func(*actor.Context))(ctx)
+		return nil
 	})
+	c.DeadLetters = func(l actor.DeadLetter) {
+		if l.Returned {
+			return
+		}
+		h.mu.Lock()
+		defer h.mu.Unlock()
+		h.letters = append(h.letters, l)
+	}
+	c.Failures = func(f actor.Failure) {
+		h.mu.Lock()
+		defer h.mu.Unlock()
+		h.failures = append(h.failures, f)
+	}
+	sys, err := actor.NewSystem(c)
 	must(tb, err)
 	h.sys = sys
 	tb.Cleanup(func() { must(tb, sys.Shutdown(context.Background())) })

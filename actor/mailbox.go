@@ -115,8 +115,9 @@ type custom struct {
 	mu     sync.Mutex // guards what follows
 	box    Mailbox
 	shut   bool
-	queued bool   // node is queued, or the turn has yet to find the mailbox empty
-	node   signal // pushed by whoever sets queued
+	queued bool   // the turn is going to look into the mailbox until it finds it empty
+	posted bool   // node is queued or about to be: it is in one place at a time
+	node   signal // pushed by whoever sets posted
 }
 
 // Send implements Port.
@@ -141,9 +142,19 @@ func (p *custom) enqueue(msg any) (res SendResult, dropped []any, wake bool) {
 	if res != Sent {
 		return Full, dropped, false
 	}
-	wake = !p.queued
+	// If node was posted and the turn has emptied the mailbox before it came, it
+	// is still to come, and does for this message.
+	wake = !p.queued && !p.posted
 	p.queued = true
+	p.posted = p.posted || wake
 	return Sent, dropped, wake
+}
+
+// announced says that node has come. The turn looks into the mailbox after that.
+func (p *custom) announced() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.posted = false
 }
 
 // pop takes the next message. Only the turn calls it.
@@ -155,6 +166,15 @@ func (p *custom) pop() (any, bool) {
 		p.queued = false
 	}
 	return msg, ok
+}
+
+// waiting reports whether there are messages, for a turn that leaves them to the
+// next one. If there are none the turn has found the mailbox empty.
+func (p *custom) waiting() bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.queued = p.box.Len() > 0
+	return p.queued
 }
 
 // Len implements Port.

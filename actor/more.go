@@ -16,11 +16,12 @@ type more struct {
 
 	below []Actor // behaviours that Become has covered; the first is the actor itself
 
-	hold    hold     // why it is suspended; 0: it is not
-	broken  *Failure // what it failed with, until that is decided
-	failed  bool     // broken.Msg is a message that was sent, and now somebody's to account for
-	verdict *verdict // the restart that is under way
-	lastErr error    // what it failed with last, for those who watch it
+	hold     hold     // why it is suspended; 0: it is not
+	broken   *Failure // what it failed with, until that is decided
+	failed   bool     // failedOn is a message that was sent, and now somebody's to account for
+	failedOn any      // as it was sent
+	verdict  *verdict // the restart that is under way
+	lastErr  error    // what it failed with last, for those who watch it
 
 	busy    bool // user code runs outside Invoke: what Caught is told of a message is stale
 	current notice
@@ -33,7 +34,9 @@ type more struct {
 	idle     *idle  // the receive timeout
 	pause    *pause // the suspension asked for
 	epoch    uint32 // of pause
+	sought   seeker // whose mailbox had room for this actor, which is in its first turn since
 	seekers  []seeker
+	granted  int // of them
 	watchers watchers
 	watching map[*Cell]struct{}
 
@@ -130,7 +133,7 @@ func (c *Cell) deliver() bool {
 	m := c.more
 	for State(c.state.Load()) == StateRunning {
 		if c.left <= 0 {
-			if !m.notices.empty() || m.custom != nil && m.custom.Len() > 0 {
+			if !m.notices.empty() || m.custom != nil && m.custom.waiting() {
 				c.poke()
 			}
 			return false

@@ -63,14 +63,27 @@ func (r Ref) Path() string {
 	return string(r.cell.appendPath(nil))
 }
 
-// String returns the path and the PID, "/user/room/anon-12#12", or "nobody".
+// String returns the path and the PID, "/user/room/anon-12#12", or "nobody";
+// for an actor in another system it returns the text of its address.
 func (r Ref) String() string {
 	if r.cell == nil {
 		return "nobody"
 	}
+	if r.cell.away() {
+		return r.Address().String()
+	}
 	b := r.cell.appendPath(nil)
 	b = append(b, '#')
 	return string(r.cell.pid.append(b))
+}
+
+// Intake returns what the actor told of itself as a [Taker]; nil if it is none, or
+// is not in this system, and for the zero Ref.
+func (r Ref) Intake() *Intake {
+	if r.cell == nil {
+		return nil
+	}
+	return r.cell.intake
 }
 
 // Backlog returns how many user messages wait in the actor's mailbox. While it

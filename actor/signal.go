@@ -24,6 +24,7 @@ const (
 	sigSuspend                            // *pause: handle no user messages
 	sigResume                             // time.Time, when it was sent: the suspension epoch is over, or any if that is 0
 	sigSeek                               // *Cell: it waits, in its suspension epoch, for room in the mailbox
+	sigUnseek                             // *Cell: it no longer does, and has taken what room it wanted; follows each sigSeek
 	sigWatch                              // *Cell: tell it when you have stopped
 	sigUnwatch                            // *Cell: do not
 	sigTerminated                         // *Terminated: an actor that may be watched has stopped

@@ -291,10 +291,7 @@ func (c *Cell) judge(child *Cell, f *Failure) {
 	if s != nil && !isFatal(f.Err) {
 		d = Restart
 		if s.Decide != nil {
-			oops = c.protect(func(*Context) error { d = s.Decide(*f); return nil })
-			if oops != nil || d > Escalate {
-				d = Stop
-			}
+			d, oops = c.ask(s, child, f)
 		}
 		if d == Resume && f.early {
 			d = Restart
@@ -348,6 +345,22 @@ func (c *Cell) judge(child *Cell, f *Failure) {
 	}
 }
 
+// ask asks s what becomes of child. If there is no answer the child is stopped.
+func (c *Cell) ask(s *Supervisor, child *Cell, f *Failure) (d Directive, err error) {
+	returned := false
+	defer func() {
+		if !returned { // Decide has called Goexit, and judge does not go on either
+			c.signal(child, sigStop)
+		}
+	}()
+	err = c.protect(func(*Context) error { d = s.Decide(*f); return nil })
+	returned = true
+	if err != nil || d > Escalate {
+		d = Stop
+	}
+	return d, err
+}
+
 // budget returns the one that a restart of child is booked in.
 func (c *Cell) budget(s *Supervisor, child *Cell) *budget {
 	if s.Strategy == AllForOne {
@@ -368,15 +381,15 @@ func (c *Cell) budget(s *Supervisor, child *Cell) *budget {
 // again, or is a dead letter.
 func (c *Cell) recovered(retry bool) {
 	m := c.more
-	f, failed := m.broken, m.failed
-	m.broken, m.failed = nil, false
+	f, failed, msg := m.broken, m.failed, m.failedOn
+	m.broken, m.failed, m.failedOn = nil, false, nil
 	switch {
 	case !failed:
 	case retry:
-		m.notices.prepend(f.Msg)
+		m.notices.prepend(msg)
 		c.poke()
 	default:
-		c.system.deadLetter(DeadLetter{Msg: f.Msg, To: Ref{c}, Reason: ErrFailed, Cause: f.Err})
+		c.system.deadLetter(DeadLetter{Msg: msg, To: Ref{c}, Reason: ErrFailed, Cause: f.Err})
 	}
 }
 
@@ -497,6 +510,7 @@ func (c *Cell) letGo(cause error) {
 
 // install makes a the actor's value, and returns the hook to run first.
 func (c *Cell) install(a Actor, cause error) func(*Context) error {
+	c.stopTimers() // if the hook in letGo has called Goexit, they still run
 	if f := c.more.front; f != nil {
 		f.behaviour = a
 	} else {

@@ -1,6 +1,9 @@
 package actor
 
-import "time"
+import (
+	"slices"
+	"time"
+)
 
 // Suspension is why an actor handles no user messages for a while, and what
 // ends that. Whatever the condition, Resume ends it too, and so does a restart.
@@ -22,7 +25,8 @@ type Suspension struct {
 	// Capacity, if not zero, is an actor whose mailbox is full or may be: the
 	// suspension ends when there is room in it, or the actor stops. Those who
 	// wait for the same mailbox are resumed in the order in which they came, as
-	// many at a time as there is room for.
+	// many at a time as there is room for. Of an actor in another system nobody
+	// knows: it ends at once.
 	Capacity Ref
 }
 
@@ -46,10 +50,17 @@ func resume(to *Cell, epoch uint32, from Worker) {
 	}
 }
 
-// seeker is an actor that waits for room in another one's mailbox.
+// seeker is an actor that waits for room in another one's mailbox, in the list of
+// that one; or, as more.sought, the other one.
+//
+// It stays in the list until it says that it has gone on, for whatever reason:
+// one that was resumed when its first turn is over, in which it will have taken
+// the room. So nobody else is promised the same room meanwhile, and what it does
+// not take the next one gets.
 type seeker struct {
-	cell  *Cell
-	epoch uint32
+	cell    *Cell
+	epoch   uint32
+	granted bool // it was resumed; those that were come first
 }
 
 // Suspend has the actor handle no user message after this one until the
@@ -116,7 +127,9 @@ func (c *Cell) suspended(p *pause) {
 		p.timer.waiter = p
 		c.system.timers.start(&p.timer, p.After)
 	}
-	if t := p.Capacity.cell; t != nil && !t.signals.push(&signal{kind: sigSeek, arg: c, epoch: p.epoch}) {
+	if t := p.Capacity.cell; t != nil && t.away() {
+		resume(c, p.epoch, c.worker) // links relay nothing of the kind
+	} else if t != nil && !t.signals.push(&signal{kind: sigSeek, arg: c, epoch: p.epoch}) {
 		resume(c, p.epoch, c.worker) // it has stopped
 	} else if t != nil {
 		t.port.Wake(c.workerFor(t))
@@ -132,6 +145,9 @@ func (c *Cell) unpause() {
 	if m.pause.After > 0 {
 		c.system.timers.stop(&m.pause.timer)
 	}
+	if t := m.pause.Capacity.cell; t != nil {
+		c.send(t, &signal{kind: sigUnseek, arg: c, epoch: m.pause.epoch})
+	}
 	m.pause = nil
 	m.hold &^= holdPaused
 }
@@ -143,6 +159,11 @@ func (c *Cell) resumed(epoch uint32, asked time.Time) {
 	if m == nil || m.pause == nil || epoch != 0 && epoch != m.pause.epoch {
 		return // of an earlier suspension, or of none
 	}
+	c.handOn()
+	if p := m.pause; p.Capacity.cell != nil {
+		m.sought = seeker{cell: p.Capacity.cell, epoch: p.epoch}
+		p.Capacity = Ref{} // it is told at the end of the turn
+	}
 	c.unpause()
 	now := c.now()
 	c.system.resumed(now.Sub(asked))
@@ -152,19 +173,37 @@ func (c *Cell) resumed(epoch uint32, asked time.Time) {
 	c.release(holdPaused)
 }
 
+// handOn tells the actor for whose room this one waited that it has gone on.
+func (c *Cell) handOn() {
+	m := c.more
+	if t := m.sought.cell; t != nil {
+		c.send(t, &signal{kind: sigUnseek, arg: c, epoch: m.sought.epoch})
+		m.sought = seeker{}
+	}
+}
+
 // seek adds an actor to those that wait for room in this one's mailbox.
 func (c *Cell) seek(from *Cell, epoch uint32) {
 	m := c.extra()
-	known := false
+	m.seekers = append(m.seekers, seeker{cell: from, epoch: epoch})
+	c.room(State(c.state.Load()) == StateStopping)
+}
+
+// unseek undoes seek. There may be room for the next one now; the turn's end looks.
+func (c *Cell) unseek(from *Cell, epoch uint32) {
+	m := c.more
+	if m == nil {
+		return
+	}
 	for i := range m.seekers {
-		if m.seekers[i].cell == from { // it has gone on otherwise meanwhile, and keeps its place
-			m.seekers[i].epoch, known = epoch, true
+		if m.seekers[i].cell == from && m.seekers[i].epoch == epoch {
+			if m.seekers[i].granted {
+				m.granted--
+			}
+			m.seekers = slices.Delete(m.seekers, i, i+1)
+			return
 		}
 	}
-	if !known {
-		m.seekers = append(m.seekers, seeker{from, epoch})
-	}
-	c.room(State(c.state.Load()) == StateStopping)
 }
 
 // room resumes those for whom there is room in the mailbox, or all of them. It
@@ -173,10 +212,15 @@ func (c *Cell) room(all bool) {
 	m := c.more
 	n := len(m.seekers)
 	if !all && m.capacity > 0 {
-		n = min(n, max(0, m.capacity-c.port.Len()))
+		n = min(n, max(m.granted, m.capacity-c.port.Len()))
 	}
-	for _, s := range m.seekers[:n] {
+	for i := m.granted; i < n; i++ {
+		s := &m.seekers[i]
+		s.granted = true
 		resume(s.cell, s.epoch, c.workerFor(s.cell))
 	}
-	m.seekers = append(m.seekers[:0], m.seekers[n:]...)
+	m.granted = n
+	if all {
+		m.seekers, m.granted = nil, 0
+	}
 }

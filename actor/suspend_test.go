@@ -148,3 +148,42 @@ func TestSuspendUntilCapacity(t *testing.T) {
 		}
 	})
 }
+
+// Room that the first in line does not take is for the next one, and who has left
+// the line is not kept in it.
+func TestSuspendLeavesTheLine(t *testing.T) {
+	for name, leave := range map[string]func(h *host, first actor.Ref){
+		"resumed":        func(h *host, first actor.Ref) { h.sys.Resume(first) },
+		"stopped":        func(h *host, first actor.Ref) { h.sys.Stop(first) },
+		"suspended anew": func(h *host, first actor.Ref) { h.sys.Suspend(first, actor.Suspension{}) },
+		"silent":         func(*host, actor.Ref) {},
+	} {
+		t.Run(name, func(t *testing.T) {
+			bubbles(t, func(t *testing.T, h *host) {
+				var j journal
+				full := h.spawn(actor.Props{
+					Mailbox: actor.MailboxConfig{Capacity: 1, Policy: actor.DropNewest},
+					New:     lives(&j, "full", frailHooks{}).New,
+				})
+				h.sys.Suspend(full, actor.Suspension{})
+				h.settle()
+				h.tell(full, 0)
+				first, second := h.spawn(lives(&j, "first", frailHooks{})), h.spawn(lives(&j, "second", frailHooks{}))
+				for _, r := range []actor.Ref{first, second} {
+					h.tell(r, suspends(actor.Suspension{Capacity: full}))
+					h.settle()
+				}
+				h.tell(second, 1)
+				leave(h, first)
+				h.settle()
+				h.sys.Resume(full)
+				h.settle()
+				want := []any{"full1 starts", "first1 starts", "second1 starts", "full1 gets 0", "second1 gets 1"}
+				if name == "stopped" {
+					want = []any{"full1 starts", "first1 starts", "second1 starts", "first1 stops", "full1 gets 0", "second1 gets 1"}
+				}
+				j.want(t, want...)
+			})
+		})
+	}
+}

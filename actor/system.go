@@ -76,6 +76,7 @@ type System struct {
 
 	root, user *Cell
 	table      table
+	remote     remote // ways to other systems
 
 	mu    sync.Mutex // guards names
 	names map[nameKey]*Cell
@@ -319,11 +320,17 @@ func (s *System) attach(parent *Cell, name string, p *Props, a Actor) *Cell {
 	c.port = port
 	c.system = s
 	c.parent = parent
-	c.name = name
+	if name != "" {
+		given := name // only those that have one pay for it
+		c.given = &given
+	}
 	c.urgency = p.Priority
 	c.quantum = p.quantum()
 	c.left = c.quantum
 	c.actor = a
+	if t, ok := a.(Taker); ok {
+		c.intake = t.Intake()
+	}
 	_, prepares := a.(PreStarter)
 	if !prepares {
 		c.started = true
@@ -418,7 +425,7 @@ func (s *System) child(parent *Cell, name string) (Ref, bool) {
 			return Ref{}, false
 		}
 		c := s.table.find(p)
-		if c == nil || c.parent != parent || c.name != "" {
+		if c == nil || c.parent != parent || c.name() != "" {
 			return Ref{}, false
 		}
 		return Ref{c}, true
@@ -444,9 +451,9 @@ func validName(name string) bool {
 // remove forgets an actor that has stopped.
 func (s *System) remove(c *Cell) {
 	s.table.remove(c)
-	if c.name != "" {
+	if c.name() != "" {
 		s.mu.Lock()
-		delete(s.names, nameKey{c.parent, c.name})
+		delete(s.names, nameKey{c.parent, c.name()})
 		s.mu.Unlock()
 	}
 }

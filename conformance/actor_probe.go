@@ -23,6 +23,8 @@ func Actor() []Clause {
 		messageClauses, sendErrorClauses, stopClauses, shutdownClauses, failureClauses,
 		turnClauses, blockingClauses, mailboxClauses, priorityClauses, blockClauses,
 		accountClauses, synchronousClauses, actorLeftoverClauses,
+		suspendClauses, letterClauses, eventClauses, askClauses, timerClauses,
+		wrapClauses,
 	} {
 		all = append(all, part...)
 	}
@@ -91,7 +93,7 @@ func (w *world) letter(l actor.DeadLetter) {
 		return
 	}
 	if p, ok := l.Msg.(*parcel); ok {
-		if l.Reason != actor.ErrStopped && l.Reason != actor.ErrDropped && l.Reason != actor.ErrFull {
+		if l.Reason != actor.ErrStopped && l.Reason != actor.ErrDropped && l.Reason != actor.ErrFull && l.Reason != actor.ErrLate {
 			p.wrong.Store(true)
 		}
 		p.undelivered.Add(1)

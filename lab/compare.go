@@ -116,6 +116,8 @@ type Cell struct {
 	// Center is the median, or the commonest value if the table is exact. Lo
 	// and Hi bound it; they are infinite if N is too small.
 	Center, Lo, Hi float64
+	// Min and Max are the least and the greatest of the values.
+	Min, Max float64
 
 	// Vs compares the cell to its row's base; nil if that is not possible, and
 	// for the base itself.

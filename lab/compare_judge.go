@@ -1,6 +1,7 @@
 package lab
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -147,6 +148,8 @@ func (j *judge) row(t *Table, r *Row, cells []*gridCell, unit string) {
 		}
 		sum := j.summary(t, s)
 		cell.Center, cell.Lo, cell.Hi = sum.Center, sum.Lo, sum.Hi
+		byValue := func(a, b value) int { return cmp.Compare(a.v, b.v) }
+		cell.Min, cell.Max = slices.MinFunc(s, byValue).v, slices.MaxFunc(s, byValue).v
 		for _, w := range sum.Warnings {
 			cell.Notes = append(cell.Notes, j.note("%v", w))
 		}

@@ -53,6 +53,10 @@ func readInputs(paths []string, stdin io.Reader) (*inputs, error) {
 	return in, nil
 }
 
+// ReadsStdin reports whether a path given to Compare stands for standard input,
+// which can be read once only.
+func ReadsStdin(path string) bool { return label([]string{path})[0].Path == "-" }
+
 // label splits labels from paths, and finds one for each path that has none:
 // its last element, or if several have that, the whole path, and if a path is
 // there twice, with a number.

@@ -61,8 +61,8 @@ func Create(path string, plan *Plan, c *Circumstances, absent []Hole, started ti
 		"ns/op better=lower", "B/op better=lower", "allocs/op better=lower",
 		"B/task better=lower", "allocs/task better=lower",
 		"B/msg better=lower", "allocs/msg better=lower",
-		"B/actor better=lower", "stop-ns/actor better=lower",
-		"p50-ns better=lower", "p99-ns better=lower", "p99.9-ns better=lower", "max-ns better=lower",
+		"B/actor better=lower", "actors better=higher", "stop-ns/actor better=lower",
+		"mean-ns better=lower", "p50-ns better=lower", "p99-ns better=lower", "p99.9-ns better=lower", "max-ns better=lower",
 		"backlog better=lower", "backlog-mean better=lower", "backlog-end better=lower",
 	} {
 		s.line("Unit " + u)

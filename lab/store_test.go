@@ -165,7 +165,9 @@ Unit allocs/task better=lower
 Unit B/msg better=lower
 Unit allocs/msg better=lower
 Unit B/actor better=lower
+Unit actors better=higher
 Unit stop-ns/actor better=lower
+Unit mean-ns better=lower
 Unit p50-ns better=lower
 Unit p99-ns better=lower
 Unit p99.9-ns better=lower
@@ -592,7 +594,7 @@ func TestReadInterruptedRefuses(t *testing.T) {
 	for want, text := range map[string]string{
 		"there is no plan in it":                                   line("BenchmarkX"),
 		"nothing was measured when its run ended; start a new one": header,
-		"line 30: \"block: 2\" after the end of block 0":           header + "block: 2\n",
+		"line 32: \"block: 2\" after the end of block 0":           header + "block: 2\n",
 		"after the end of block 0":                                 header + "block: 1\n# end of block 2\n",
 		"\"# end of block 1\" after the end of block 1":            good[:strings.Index(good, "block: 2\n")] + "# end of block 1\n",
 		"\"case: 5\" is no case of the plan":                       header + "block: 1\ncase: 5\n",

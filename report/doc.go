@@ -4,11 +4,15 @@
 //     [lab.Matrix].
 //  2. [Text], [Markdown], [CSV] and [JSON] write a comparison to an io.Writer;
 //     [ConformText], [ConformMarkdown] and [ConformJSON] a matrix.
-//  3. [Chart] and [Overview] draw it, as SVG.
-//  4. [Write] puts the markdown and its charts beside the results they come
+//  3. [Judge] holds results against targets and makes a
+//     [Scorecard]; [ScorecardText] and [ScorecardJSON] write it, and the
+//     functions above put it into a comparison's report.
+//  4. [Chart] and [Overview] draw it, as SVG.
+//  5. [Write] puts the markdown and its charts beside the results they come
 //     from.
 //
-// Nothing here computes: a figure that is in a report is in the data. The same
+// Nothing here computes, but for the verdicts of Judge: a figure that is in a
+// report is in the data. The same
 // data gives the same bytes; there is no clock and no random identifier in any
 // output, so that a report can be committed and compared.
 //

@@ -24,6 +24,7 @@ type (
 		Tables      []tableJSON `json:"tables"`
 		Warnings    []string    `json:"warnings"`
 		Problems    []string    `json:"problems"`
+		Targets     []scoreJSON `json:"targets,omitempty"`
 	}
 	fileJSON struct {
 		Label   string        `json:"label"`
@@ -79,22 +80,19 @@ type (
 	}
 )
 
-// JSON writes c as one indented JSON object of the schema ComparisonSchema.
-func JSON(w io.Writer, c *lab.Comparison) error {
+// JSON writes c as one indented JSON object of the schema ComparisonSchema, with
+// the scores of card if that is not nil.
+func JSON(w io.Writer, c *lab.Comparison, card *Scorecard) error {
 	doc := comparisonJSON{
 		Schema: ComparisonSchema, Alpha: c.Alpha, Column: c.Col, Comparisons: c.Comparisons,
 		Files: []fileJSON{}, Tables: []tableJSON{},
 		Warnings: append([]string{}, c.Warnings...), Problems: append([]string{}, c.Problems...),
 	}
 	for _, f := range c.Files {
-		fj := fileJSON{Label: f.Label, Path: f.Path, Results: f.Results, Blocks: f.Blocks, Config: []settingJSON{}, Holes: []holeJSON{}}
-		for _, s := range f.Config {
-			fj.Config = append(fj.Config, settingJSON(s))
-		}
-		for _, h := range f.Holes {
-			fj.Holes = append(fj.Holes, holeJSON(h))
-		}
-		doc.Files = append(doc.Files, fj)
+		doc.Files = append(doc.Files, fileToJSON(f))
+	}
+	if card != nil {
+		doc.Targets = scoresToJSON(card)
 	}
 	for _, t := range c.Tables {
 		tj := tableJSON{Unit: t.Unit, Exact: t.Exact, Rows: []rowJSON{}}
@@ -119,6 +117,17 @@ func JSON(w io.Writer, c *lab.Comparison) error {
 		doc.Tables = append(doc.Tables, tj)
 	}
 	return writeJSON(w, doc)
+}
+
+func fileToJSON(f lab.File) fileJSON {
+	fj := fileJSON{Label: f.Label, Path: f.Path, Results: f.Results, Blocks: f.Blocks, Config: []settingJSON{}, Holes: []holeJSON{}}
+	for _, s := range f.Config {
+		fj.Config = append(fj.Config, settingJSON(s))
+	}
+	for _, h := range f.Holes {
+		fj.Holes = append(fj.Holes, holeJSON(h))
+	}
+	return fj
 }
 
 func cellToJSON(c *lab.Comparison, col lab.Column, cell lab.Cell) cellJSON {

@@ -13,10 +13,10 @@ import (
 	"github.com/dynolab/dyno/lab"
 )
 
-// Markdown writes c as a document: circumstances, warnings, tables, notes and
-// holes. It has no pictures; Write adds them.
-func Markdown(w io.Writer, c *lab.Comparison) error {
-	return markdown(w, c, "Comparison", nil)
+// Markdown writes c as a document: circumstances, warnings, tables, targets if
+// card is not nil, notes and holes. It has no pictures; Write adds them.
+func Markdown(w io.Writer, c *lab.Comparison, card *Scorecard) error {
+	return markdown(w, c, card, "Comparison", nil)
 }
 
 // pictures are the files of a report's charts, relative to its document: by
@@ -27,7 +27,7 @@ type pictures struct {
 	curves   map[int]string
 }
 
-func markdown(w io.Writer, c *lab.Comparison, title string, pics *pictures) error {
+func markdown(w io.Writer, c *lab.Comparison, card *Scorecard, title string, pics *pictures) error {
 	var b bytes.Buffer
 	fmt.Fprintf(&b, "# %s\n\n", escape(title))
 	for _, line := range legend(c) {
@@ -60,6 +60,10 @@ func markdown(w io.Writer, c *lab.Comparison, title string, pics *pictures) erro
 				}
 			}
 		}
+	}
+	if card != nil {
+		b.WriteString("## Targets\n\n")
+		scorecardMarkdown(&b, card)
 	}
 	if len(c.Notes) > 0 {
 		b.WriteString("## Notes\n\n")

@@ -3,7 +3,6 @@ package report
 import (
 	"bytes"
 	"fmt"
-	"math"
 	"path"
 	"path/filepath"
 	"regexp"
@@ -18,24 +17,6 @@ import (
 // results file they come from.
 var readmeFigures = regexp.MustCompile(`(?s)<!-- figures: begin (\S+) -->\n.*?<!-- figures: end -->`)
 
-// target is a figure we aim at. A target that is missed is shown as missed; no
-// test fails for it.
-type target struct {
-	row, impl, base string
-	limit           float64
-}
-
-// targets are those of the task group's implementations.
-var targets = []target{
-	{"workload=short/failfast=off", "workstealing", "ref-errgroup", 0.35},
-	{"workload=stream", "workstealing", "ref-errgroup", 0.3},
-	{"workload=uneven", "workstealing", "ref-floor", 1.15},
-	{"workload=short/failfast=off", "lockbased", "ref-errgroup", 1.5},
-	{"workload=short/failfast=off", "actorloop", "ref-errgroup", 2},
-	{"workload=short/failfast=off", "channel", "ref-errgroup", 1.5},
-	{"workload=short/failfast=off", "serial", "ref-errgroup", 1.5},
-}
-
 // TestReadmeFigures holds the README to the results file that it names: its
 // table, its picture and the targets are what the file says. With -update it
 // writes them.
@@ -46,13 +27,6 @@ func TestReadmeFigures(t *testing.T) {
 // figures renders what the README quotes of a results file.
 func figures(t *testing.T, root, file string) []byte {
 	t.Helper()
-	compare := func(base string) lab.Table {
-		c, err := lab.Compare([]string{filepath.Join(root, filepath.FromSlash(file))}, lab.CompareOptions{Base: base})
-		if err != nil {
-			t.Fatal(err)
-		}
-		return c.Tables[0]
-	}
 	c, err := lab.Compare([]string{filepath.Join(root, filepath.FromSlash(file))}, lab.CompareOptions{})
 	if err != nil {
 		t.Fatal(err)
@@ -95,32 +69,9 @@ func figures(t *testing.T, root, file string) []byte {
 	fmt.Fprintf(&b, "\n![Ratios with their intervals](%s/overview.svg)\n", stem)
 	fmt.Fprintf(&b, "\nThe whole [report](%s.md) and the [raw file](%s). What we aim at, and what this run shows:\n\n", stem, file)
 	b.WriteString("| workload | implementation | base | target | measured (interval) | |\n|---|---|---|---:|---:|---|\n")
-	byBase := map[string]lab.Table{}
-	for _, want := range targets {
-		tab, ok := byBase[want.base]
-		if !ok {
-			tab = compare(want.base)
-			byBase[want.base] = tab
-		}
-		measured, verdict := "not measured", "open"
-		for _, r := range tab.Rows {
-			if !strings.Contains(r.Name, "/"+want.row+"-") {
-				continue
-			}
-			if i := index(tab, want.impl); i >= 0 && r.Cells[i].Vs != nil {
-				vs := r.Cells[i].Vs
-				measured = fmt.Sprintf("%.2f (%.2f to %.2f)", vs.Ratio, vs.Lo, vs.Hi)
-				switch {
-				case math.IsInf(vs.Hi, 0) || vs.Hi > want.limit && vs.Ratio <= want.limit:
-					verdict = "met, the interval reaches beyond"
-				case vs.Ratio > want.limit:
-					verdict = "**missed**"
-				default:
-					verdict = "met"
-				}
-			}
-		}
-		fmt.Fprintf(&b, "| %s | %s | %s | ≤ %.2f | %s | %s |\n", strings.TrimPrefix(want.row, "workload="), want.impl, want.base, want.limit, measured, verdict)
+	for _, a := range aimsOf(t, "Group", root, file) {
+		measured, verdict := quoteAim(a)
+		fmt.Fprintf(&b, "| %s | %s | %s | ≤ %.2f | %s | %s |\n", a.Target.Workload, a.Impl, a.Target.Base, a.Target.Limit, measured, verdict)
 	}
 	b.WriteString("<!-- figures: end -->")
 	return b.Bytes()

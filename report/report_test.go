@@ -79,10 +79,10 @@ func render(t *testing.T, f func(io.Writer) error) []byte {
 
 func TestGolden(t *testing.T) {
 	for name, c := range map[string]*lab.Comparison{"interleaved": interleaved(t), "unpaired": unpaired(t)} {
-		golden(t, name+".txt", render(t, func(w io.Writer) error { return Text(w, c, TextOptions{}) }))
-		golden(t, name+".md", render(t, func(w io.Writer) error { return Markdown(w, c) }))
+		golden(t, name+".txt", render(t, func(w io.Writer) error { return Text(w, c, nil, TextOptions{}) }))
+		golden(t, name+".md", render(t, func(w io.Writer) error { return Markdown(w, c, nil) }))
 		golden(t, name+".csv", render(t, func(w io.Writer) error { return CSV(w, c) }))
-		golden(t, name+".json", render(t, func(w io.Writer) error { return JSON(w, withoutPaths(c)) }))
+		golden(t, name+".json", render(t, func(w io.Writer) error { return JSON(w, withoutPaths(c), nil) }))
 	}
 }
 
@@ -97,8 +97,8 @@ func withoutPaths(c *lab.Comparison) *lab.Comparison {
 // Colour adds escape sequences and nothing else.
 func TestColorOnlyAddsColor(t *testing.T) {
 	c := interleaved(t)
-	plain := render(t, func(w io.Writer) error { return Text(w, c, TextOptions{}) })
-	colored := render(t, func(w io.Writer) error { return Text(w, c, TextOptions{Color: true}) })
+	plain := render(t, func(w io.Writer) error { return Text(w, c, nil, TextOptions{}) })
+	colored := render(t, func(w io.Writer) error { return Text(w, c, nil, TextOptions{Color: true}) })
 	if bytes.Contains(plain, []byte("\x1b")) {
 		t.Error("plain text has escape sequences")
 	}
@@ -174,7 +174,7 @@ func same(t *testing.T, s string, v float64) {
 // JSON parses back, strictly, and leaves out no cell.
 func TestJSONParsesBack(t *testing.T) {
 	c := interleaved(t)
-	dec := json.NewDecoder(bytes.NewReader(render(t, func(w io.Writer) error { return JSON(w, c) })))
+	dec := json.NewDecoder(bytes.NewReader(render(t, func(w io.Writer) error { return JSON(w, c, nil) })))
 	dec.DisallowUnknownFields()
 	var doc comparisonJSON
 	if err := dec.Decode(&doc); err != nil {
@@ -209,11 +209,11 @@ func TestJSONParsesBack(t *testing.T) {
 func TestWrite(t *testing.T) {
 	c := interleaved(t)
 	out := filepath.Join(t.TempDir(), "deep", "run.md")
-	if err := Write(c, out); err != nil {
+	if err := Write(c, nil, out); err != nil {
 		t.Fatal(err)
 	}
 	first := tree(t, filepath.Dir(out))
-	if err := Write(interleaved(t), out); err != nil {
+	if err := Write(interleaved(t), nil, out); err != nil {
 		t.Fatal(err)
 	}
 	second := tree(t, filepath.Dir(out))
@@ -302,7 +302,7 @@ func TestNoChart(t *testing.T) {
 		t.Errorf("overview of nothing: %v", err)
 	}
 	out := filepath.Join(t.TempDir(), "run.md")
-	if err := Write(c, out); err != nil {
+	if err := Write(c, nil, out); err != nil {
 		t.Fatal(err)
 	}
 	var names []string
@@ -346,7 +346,7 @@ func compareText(t testing.TB, text string) *lab.Comparison {
 // Names and settings are data: they cannot break the document.
 func TestMarkdownIsEscaped(t *testing.T) {
 	c := compareText(t, "note: a `b` | *c* <script>\nBenchmarkX/|<b>*_`[x](y) 1 5 ns/op\n")
-	got := string(render(t, func(w io.Writer) error { return Markdown(w, c) }))
+	got := string(render(t, func(w io.Writer) error { return Markdown(w, c, nil) }))
 	for _, bad := range []string{"<script>\n", "<b>", "[x](y)"} {
 		if strings.Contains(got, bad) {
 			t.Errorf("%q stands unescaped in\n%s", bad, got)
@@ -461,7 +461,7 @@ func TestConformGolden(t *testing.T) {
 func TestCurves(t *testing.T) {
 	c := compare(t, "testdata/curves.bench")
 	out := filepath.Join(t.TempDir(), "run.md")
-	if err := Write(c, out); err != nil {
+	if err := Write(c, nil, out); err != nil {
 		t.Fatal(err)
 	}
 	files := tree(t, filepath.Dir(out))
@@ -582,10 +582,10 @@ func TestWriteErrors(t *testing.T) {
 	c := interleaved(t)
 	m := matrix()
 	for name, f := range map[string]func(io.Writer) error{
-		"text":     func(w io.Writer) error { return Text(w, c, TextOptions{}) },
-		"markdown": func(w io.Writer) error { return Markdown(w, c) },
+		"text":     func(w io.Writer) error { return Text(w, c, nil, TextOptions{}) },
+		"markdown": func(w io.Writer) error { return Markdown(w, c, nil) },
 		"csv":      func(w io.Writer) error { return CSV(w, c) },
-		"json":     func(w io.Writer) error { return JSON(w, c) },
+		"json":     func(w io.Writer) error { return JSON(w, c, nil) },
 		"chart":    func(w io.Writer) error { return Chart(w, c, c.Tables[0], c.Tables[0].Rows[0]) },
 		"curve": func(w io.Writer) error {
 			c := compare(t, "testdata/curves.bench")
@@ -602,7 +602,7 @@ func TestWriteErrors(t *testing.T) {
 	if err := os.WriteFile(file, nil, 0o644); err != nil {
 		t.Fatal(err)
 	}
-	if err := Write(c, filepath.Join(file, "run.md")); err == nil {
+	if err := Write(c, nil, filepath.Join(file, "run.md")); err == nil {
 		t.Error("a report inside a file was written")
 	}
 }

@@ -19,9 +19,9 @@ type TextOptions struct {
 	Color bool
 }
 
-// Text writes c as tables for a terminal. Lines are as long as they need to
-// be.
-func Text(w io.Writer, c *lab.Comparison, o TextOptions) error {
+// Text writes c as tables for a terminal, and card after them if that is not nil.
+// Lines are as long as they need to be.
+func Text(w io.Writer, c *lab.Comparison, card *Scorecard, o TextOptions) error {
 	var b bytes.Buffer
 	for _, f := range c.Files {
 		fmt.Fprintln(&b, fileLine(f))
@@ -43,6 +43,10 @@ func Text(w io.Writer, c *lab.Comparison, o TextOptions) error {
 	}
 	for _, warning := range c.Warnings {
 		fmt.Fprintf(&b, "warning: %s\n", warning)
+	}
+	if card != nil {
+		b.WriteString("\nTargets\n\n")
+		scorecardText(&b, card, o)
 	}
 	_, err := w.Write(b.Bytes())
 	return err

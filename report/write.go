@@ -12,14 +12,14 @@ import (
 	"github.com/dynolab/dyno/lab"
 )
 
-// Write writes c as a markdown document, out, and its charts in the first unit:
+// Write writes c, with card if that is not nil, as a markdown document, out, and its charts in the first unit:
 // one of all ratios, one for each curve, and one for each benchmark that is on
 // none. The charts go into a
 // folder beside it, named like the document without its extension. What is
 // there under the same names is replaced.
 //
 // A benchmark that a logarithmic axis cannot show has no chart.
-func Write(c *lab.Comparison, out string) error {
+func Write(c *lab.Comparison, card *Scorecard, out string) error {
 	stem := strings.TrimSuffix(filepath.Base(out), filepath.Ext(out))
 	folder := filepath.Join(filepath.Dir(out), stem)
 	pics := &pictures{rows: make(map[int]string), curves: make(map[int]string)}
@@ -78,7 +78,7 @@ func Write(c *lab.Comparison, out string) error {
 		}
 	}
 	var b bytes.Buffer
-	if err := markdown(&b, c, "Comparison of "+stem, pics); err != nil {
+	if err := markdown(&b, c, card, "Comparison of "+stem, pics); err != nil {
 		return err
 	}
 	if err := os.MkdirAll(filepath.Dir(out), 0o755); err != nil {

@@ -71,7 +71,7 @@ type openLoop struct {
 	_ [64]byte // both read what is in front, and each writes its own
 
 	// The sender's.
-	ring []timed
+	ring []timed // nil: every message is a new one
 	sent int64
 
 	_ [64]byte
@@ -95,10 +95,11 @@ func (l *openLoop) do(n int, send func(m *timed) error) error {
 		due = l.meter.Now()
 	}
 	for range n {
-		handled := l.handled.Load()
-		m := &l.ring[l.sent%latencyRing]
-		if l.sent-handled >= latencyRing {
+		var m *timed
+		if l.ring == nil || l.sent-l.handled.Load() >= latencyRing {
 			m = new(timed)
+		} else {
+			m = &l.ring[l.sent%latencyRing]
 		}
 		m.seq, m.due = l.sent, due
 		if l.meter != nil {
@@ -116,22 +117,27 @@ func (l *openLoop) do(n int, send func(m *timed) error) error {
 	return nil
 }
 
-// take books a message.
+// take books a message, which is the next one, as handled now.
 func (l *openLoop) take(m *timed) error {
 	if l.meter != nil {
 		l.meter.Latency(l.meter.Now() - m.due)
 	}
-	seq := l.handled.Load()
-	if m.seq != seq {
+	if seq := l.handled.Load(); m.seq != seq {
 		return errors.New("workloads: message " + strconv.FormatInt(m.seq, 10) + " came instead of message " + strconv.FormatInt(seq, 10))
 	}
+	l.count(m)
+	return nil
+}
+
+// count books a message without regard to time and order.
+func (l *openLoop) count(m *timed) {
 	l.sum += m.seq
 	last := l.last.Load()
-	l.handled.Store(seq + 1) // from now on the message may be used again
-	if seq+1 == last {
+	handled := l.handled.Load() + 1
+	l.handled.Store(handled) // from now on the message may be used again
+	if handled == last {
 		l.part()
 	}
-	return nil
 }
 
 func (l *openLoop) check() error {
@@ -168,6 +174,12 @@ func latencyOnActor(st Setting, interval int64) Run {
 		r.self, err = s.spawn(ctx, r.loop)
 		return err
 	})
+	r.sendTo()
+	return r
+}
+
+// sendTo makes the run send to its actor.
+func (r *latencyRun) sendTo() {
 	r.send = func(m *timed) error { return r.self.Tell(m) }
 	if r.err() == nil && r.sys.Synchronous() {
 		r.send = func(m *timed) error {
@@ -176,7 +188,6 @@ func latencyOnActor(st Setting, interval int64) Run {
 			return err
 		}
 	}
-	return r
 }
 
 func (r *latencyRun) Do(n int) error {

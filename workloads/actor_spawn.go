@@ -42,6 +42,39 @@ func Spawn() Actor {
 	}
 }
 
+// SpawnRate is how long a new actor is waited for in a quiet system: a thousand
+// times a second, at fixed times, an actor is made and sent its first message.
+//
+// It is an open loop as [Latency1k] is. What is due is sent to an actor, the
+// nursery, which makes another one and passes it on, and latency is up to the
+// moment at which that one begins to handle it.
+func SpawnRate() Actor {
+	return Actor{
+		Name:    "spawn",
+		Variant: "rate=1000",
+		Doc:     "1,000 times a second, at fixed times, an actor is made and sent a message: how long until it handles that",
+		Open:    true,
+		Prepare: birthOnActors,
+		Refs: []ActorRef{
+			{
+				Name:    refBuffered,
+				Doc:     "a goroutine and a channel of 16 each",
+				Prepare: func(st Setting) Run { return birthOnChannels(st, 16) },
+			},
+			{
+				Name:    refUnbuffered,
+				Doc:     "a goroutine and an unbuffered channel each",
+				Prepare: func(st Setting) Run { return birthOnChannels(st, 0) },
+			},
+			{
+				Name:    refMutexCond,
+				Doc:     "a goroutine each and a slice behind a mutex and a condition variable",
+				Prepare: birthOnBoxes,
+			},
+		},
+	}
+}
+
 // hello is the first message of an actor.
 type hello struct {
 	id   int
@@ -280,4 +313,156 @@ func spawnOnBoxes(st Setting) Run {
 		}
 	}
 	return r
+}
+
+// birthInterval is the time between two actors of SpawnRate, in nanoseconds.
+const birthInterval = 1_000_000
+
+// A birth is the first message of an actor of SpawnRate, on its way back to
+// where it is booked. It is one pointer, which an interface holds without
+// allocating.
+type birth struct{ *birthNote }
+
+// A birthNote says what a new actor has had, and when.
+type birthNote struct {
+	msg     *timed
+	handled int64
+}
+
+// take notes that m was handled now. It is the actor's only message.
+func (n *birthNote) take(meter Meter, m *timed) error {
+	if n.msg != nil {
+		return errors.New("workloads: the first message of an actor came twice")
+	}
+	n.msg = m
+	if meter != nil {
+		n.handled = meter.Now()
+	}
+	return nil
+}
+
+// newBirthLoop makes the loop of a run. Two actors that are made at the same time
+// may handle their messages in any order, so none is used again.
+func newBirthLoop(s *score, st Setting) *openLoop {
+	l := newOpenLoop(s, st, birthInterval)
+	l.ring = nil
+	return l
+}
+
+// book books what a new actor has noted.
+func (l *openLoop) book(n *birthNote) {
+	if l.meter != nil {
+		l.meter.Latency(n.handled - n.msg.due)
+	}
+	l.count(n.msg)
+}
+
+// birthNursery makes an actor for each message, and books it.
+type birthNursery struct {
+	loop *openLoop
+	self actor.Ref
+	made int64
+}
+
+// Receive implements [actor.Actor].
+func (r *birthNursery) Receive(ctx *actor.Context, msg any) error {
+	switch m := msg.(type) {
+	case *timed:
+		if m.seq != r.made {
+			return errors.New("workloads: actor " + strconv.FormatInt(m.seq, 10) + " was due instead of actor " + strconv.FormatInt(r.made, 10))
+		}
+		r.made++
+		child, err := ctx.Spawn(actor.Props{New: func() actor.Actor { return &newborn{nursery: r, due: m} }})
+		if err != nil {
+			return err
+		}
+		return ctx.Tell(child, firstWord{m})
+	case birth:
+		r.loop.book(m.birthNote)
+		return nil
+	}
+	return errStray()
+}
+
+// A firstWord is the message of a new actor, as that of its nursery is not. It is
+// one pointer, too.
+type firstWord struct{ *timed }
+
+// A newborn is an actor that lives for one message.
+type newborn struct {
+	birthNote
+	nursery *birthNursery
+	due     *timed
+}
+
+// Receive implements [actor.Actor].
+func (a *newborn) Receive(ctx *actor.Context, msg any) error {
+	m, ok := msg.(firstWord)
+	if !ok || m.timed != a.due {
+		return errStray()
+	}
+	if err := a.take(a.nursery.loop.meter, m.timed); err != nil {
+		return err
+	}
+	ctx.StopSelf()
+	return ctx.Tell(a.nursery.self, birth{&a.birthNote})
+}
+
+func birthOnActors(st Setting) Run {
+	r := new(latencyRun)
+	r.stage = newStage(st, func(s *stage, ctx *actor.Context) (err error) {
+		r.loop = newBirthLoop(&s.score, st)
+		nursery := &birthNursery{loop: r.loop}
+		r.self, err = s.spawn(ctx, nursery)
+		nursery.self = r.self
+		return err
+	})
+	r.sendTo()
+	return r
+}
+
+// birthByHand is SpawnRate run by a reference: born makes a goroutine and sends
+// it the message, and the goroutine sends what it noted to the one that books.
+func birthByHand(st Setting, born func(r *latencyByHand, booked chan<- *birthNote, m *timed)) Run {
+	r := &latencyByHand{crew: new(crew)}
+	r.init()
+	r.loop = newBirthLoop(&r.score, st)
+	booked := make(chan *birthNote, window)
+	r.launch(func() {
+		for n := range booked {
+			r.loop.book(n)
+		}
+	})
+	r.send = func(m *timed) error {
+		born(r, booked, m)
+		return nil
+	}
+	r.let = func() { close(booked) } // all have been booked
+	return r
+}
+
+func birthOnChannels(st Setting, room int) Run {
+	return birthByHand(st, func(r *latencyByHand, booked chan<- *birthNote, m *timed) {
+		in := make(chan *timed, room)
+		r.launch(func() {
+			n := new(birthNote)
+			_ = n.take(r.loop.meter, <-in) // there is one
+			booked <- n
+		})
+		in <- m
+	})
+}
+
+func birthOnBoxes(st Setting) Run {
+	return birthByHand(st, func(r *latencyByHand, booked chan<- *birthNote, m *timed) {
+		in := condbox.New[*timed](0)
+		r.launch(func() {
+			n := new(birthNote)
+			for _, m := range in.TakeAll(nil) {
+				_ = n.take(r.loop.meter, m) // there is one
+			}
+			booked <- n
+		})
+		in.Put(m)
+	})
 }

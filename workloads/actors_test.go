@@ -177,6 +177,7 @@ func TestActorNames(t *testing.T) {
 		"workload=ring/shuffled=100000" + refs + " ref-floor",
 		"workload=ring/shuffled=1000000" + refs + " ref-floor",
 		"workload=spawn" + refs,
+		"workload=spawn/rate=1000" + refs,
 	}
 	var got []string
 	for _, w := range workloads.Actors() {

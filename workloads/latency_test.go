@@ -3,6 +3,8 @@ package workloads
 import (
 	"slices"
 	"testing"
+
+	"github.com/dynolab/dyno/impls/serial"
 )
 
 // fakeMeter is a Meter whose clock the test sets. Whoever looks at it makes a
@@ -152,5 +154,57 @@ func TestShuffledRing(t *testing.T) {
 	}
 	if next > 10 { // one is expected
 		t.Errorf("%d of 1,000 nodes are followed by their neighbours in memory", next)
+	}
+}
+
+// The latency of a new actor ends when it handles its message, whenever that is
+// booked, and none is lost that answers out of turn.
+func TestBirthIsBookedAsItWas(t *testing.T) {
+	var s score
+	s.init()
+	m := new(fakeMeter)
+	l := newBirthLoop(&s, Setting{Meter: m})
+	var notes []*birthNote
+	err := l.do(5, func(msg *timed) error {
+		m.now += 2000
+		n := new(birthNote)
+		notes = append(notes, n)
+		return n.take(m, msg)
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	m.now += 50 * millisecond
+	slices.Reverse(notes)
+	for i, n := range notes {
+		if err := l.check(); err == nil {
+			t.Errorf("%d of 5 are booked, and nothing is missing", i)
+		}
+		l.book(n)
+	}
+	for _, ns := range m.latencies {
+		if ns < 2000 || ns > 10_000 {
+			t.Errorf("latency of %d ns, want the 2,000 to the handling and a few looks at the clock", ns)
+		}
+	}
+	if err := l.check(); err != nil || len(m.latencies) != 5 {
+		t.Errorf("%d latencies, %v", len(m.latencies), err)
+	}
+	if err := notes[0].take(m, notes[0].msg); err == nil {
+		t.Error("an actor took a second first message")
+	}
+}
+
+// An actor that has had its message goes: a run among ever more of them would
+// measure something else the longer it takes.
+func TestBirthsDoNotPileUp(t *testing.T) {
+	run := birthOnActors(Setting{NewDispatcher: serial.Impl.NewDispatcher}).(*latencyRun)
+	defer run.Close()
+	before := run.sys.Stats().Actors
+	if err := run.Do(100); err != nil {
+		t.Fatal(err)
+	}
+	if after := run.sys.Stats().Actors; after != before {
+		t.Errorf("%d actors after the run, %d before", after, before)
 	}
 }

@@ -49,6 +49,7 @@ func Actors() []Actor {
 		RingCurve(),
 		[]Actor{
 			Spawn(),
+			SpawnRate(),
 		},
 	)
 }

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"io"
@@ -15,10 +16,10 @@ import (
 	"github.com/dynolab/dyno/report"
 )
 
-// The exit statuses of compare --gate and of conform. Every error is 2.
+// The exit statuses of compare --gate, conform and targets. Every error is 2.
 const (
-	exitSlower       = 1 // something is slower; a clause failed
-	exitInconclusive = 3 // nothing is slower, but something cannot be told
+	exitSlower       = 1 // something is slower; a clause failed; a target is missed
+	exitInconclusive = 3 // not that, but of something it cannot be told
 )
 
 // comparisonFormats are the values of compare's --format.
@@ -61,6 +62,9 @@ if there is none. Values of the same block are compared with one another; values
 without blocks, or of different files, as two samples, which is much less
 certain.
 
+After the tables of one file stand the targets that it has figures for, if it
+was measured with dyno's workloads; see benchrun targets.
+
 The exit status is 0, or 2 on an error, such as a file that cannot be read.
 Malformed lines are reported on standard error and left out; that is an error
 only if nothing is left. With --gate it is 1 if something is slower (or worse)
@@ -77,20 +81,20 @@ direction are not judged.`,
 			if err := oneOf("--format", format, comparisonFormats); err != nil {
 				return err
 			}
-			c, err := compareFiles(cmd, args, opts)
+			c, card, err := compareFiles(cmd, args, opts)
 			if err != nil {
 				return err
 			}
 			out := cmd.OutOrStdout()
 			switch format {
 			case "md":
-				err = report.Markdown(out, c)
+				err = report.Markdown(out, c, card)
 			case "csv":
 				err = report.CSV(out, c)
 			case "json":
-				err = report.JSON(out, c)
+				err = report.JSON(out, c, card)
 			default:
-				err = report.Text(out, c, report.TextOptions{Color: wantsColor(out)})
+				err = report.Text(out, c, card, report.TextOptions{Color: wantsColor(out)})
 			}
 			if err != nil || !gate {
 				return err
@@ -105,20 +109,30 @@ direction are not judged.`,
 	return cmd
 }
 
-// compareFiles compares, and reports malformed lines on standard error.
-func compareFiles(cmd *cobra.Command, files []string, o lab.CompareOptions) (*lab.Comparison, error) {
+// compareFiles compares, judges by targets, and reports malformed lines on
+// standard error.
+func compareFiles(cmd *cobra.Command, files []string, o lab.CompareOptions) (*lab.Comparison, *report.Scorecard, error) {
 	if !(o.Alpha > 0 && o.Alpha < 1) {
-		return nil, fmt.Errorf("--alpha is %v; it must lie between 0 and 1, such as %v", o.Alpha, lab.DefaultAlpha)
+		return nil, nil, fmt.Errorf("--alpha is %v; it must lie between 0 and 1, such as %v", o.Alpha, lab.DefaultAlpha)
 	}
-	o.Stdin = cmd.InOrStdin()
+	var stdin []byte // which is read twice
+	if slices.ContainsFunc(files, lab.ReadsStdin) {
+		var err error
+		if stdin, err = io.ReadAll(cmd.InOrStdin()); err != nil {
+			return nil, nil, err
+		}
+	}
+	o.Stdin = bytes.NewReader(stdin)
 	c, err := lab.Compare(files, o)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	for _, p := range c.Problems {
 		fmt.Fprintf(cmd.ErrOrStderr(), "benchrun: %s (left out)\n", p)
 	}
-	return c, nil
+	o.Stdin = bytes.NewReader(stdin)
+	card, err := scorecard(c, files, o)
+	return c, card, err
 }
 
 // judge tells what the gate found, and returns its exit status as an error.

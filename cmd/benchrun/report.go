@@ -29,12 +29,12 @@ The same results give the same bytes.`,
   benchrun report --out /tmp/reports old=before.txt new=after.txt`,
 		Args: needFiles,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			c, err := compareFiles(cmd, args, opts)
+			c, card, err := compareFiles(cmd, args, opts)
 			if err != nil {
 				return err
 			}
 			path := report.Path(args, dir)
-			if err := report.Write(c, path); err != nil {
+			if err := report.Write(c, card, path); err != nil {
 				return fmt.Errorf("writing the report: %w", err)
 			}
 			fmt.Fprintln(cmd.OutOrStdout(), path)

@@ -46,12 +46,13 @@ benchrun run --bench '^BenchmarkActor$'.
 
 A run that is interrupted keeps what it has measured and can be resumed.
 
-Exit status: 0, or 2 on an error, or 130 if it was interrupted; compare --gate
-and conform add their own.`,
+Exit status: 0, or 2 on an error, or 130 if it was interrupted; compare --gate,
+conform and targets add their own.`,
 		Example: `  benchrun
   benchrun run ./mypackage
   benchrun compare results/my-machine/run.bench
-  benchrun conform ./impls/...`,
+  benchrun conform ./impls/...
+  benchrun targets results/my-machine/run.bench`,
 		Args:          noCommand,
 		SilenceErrors: true, // run prints them
 		SilenceUsage:  true,
@@ -65,6 +66,7 @@ and conform add their own.`,
 		newCompareCmd(),
 		newReportCmd(),
 		newConformCmd(),
+		newTargetsCmd(),
 		newManCmd(root),
 	)
 	return root

@@ -93,16 +93,16 @@ func runDefault(cmd *cobra.Command, _ []string) error {
 	if err != nil {
 		return err
 	}
-	c, err := lab.Compare([]string{path}, lab.CompareOptions{})
+	c, card, err := compareFiles(cmd, []string{path}, lab.CompareOptions{Alpha: lab.DefaultAlpha})
 	if err != nil {
 		return err
 	}
 	out := cmd.OutOrStdout()
-	if err := report.Text(out, c, report.TextOptions{Color: wantsColor(out)}); err != nil {
+	if err := report.Text(out, c, card, report.TextOptions{Color: wantsColor(out)}); err != nil {
 		return err
 	}
 	doc := report.Path([]string{path}, "")
-	if err := report.Write(c, doc); err != nil {
+	if err := report.Write(c, card, doc); err != nil {
 		return fmt.Errorf("writing the report: %w", err)
 	}
 	fmt.Fprintf(out, "\nreport:  %s\nresults: %s\n", doc, path)

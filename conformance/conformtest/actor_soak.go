@@ -16,14 +16,19 @@ import (
 	"github.com/dynolab/dyno/conformance"
 )
 
-// The soak: for as long as the settings say, systems in which goroutines and
-// actors send, while actors are stopped, fail, and are spawned again, and the
-// system goes down. The clauses of package conformance do the same in small and
-// in bubbles; this is with real time, real processors and enough of it for
-// orders of events that come up once in millions.
+// The soak: systems, one after the other until as many messages have been sent as
+// the settings ask for, in which goroutines and actors send and ask while actors
+// fail, are restarted, suspended, stopped and spawned again, and the system goes
+// down. The clauses of package conformance do the same in small and in bubbles;
+// this is with real time, real processors and enough of it for orders of events
+// that come up once in millions. What an actor does is in actor_soaker.go.
 //
 // Of every message a book is kept, in the message: exactly one thing becomes
-// of it, it is handled, returned to its sender, or found undelivered.
+// of it, it is handled, returned to its sender, or a dead letter. Handled it is
+// when Receive has returned nil and it was not stashed in that call; a message
+// that its receiver failed on is handled again, if the supervisor says so, or a
+// dead letter. Likewise every reply is taken or a dead letter, and every ask has
+// one result.
 
 // soakTargets is how many actors senders know at a time.
 const soakTargets = 16
@@ -34,6 +39,40 @@ type soakParcel struct {
 	fate    atomic.Uint32 // how many things have become of it
 }
 
+// soakQuestion is a message that wants an answer.
+type soakQuestion struct {
+	*soakParcel
+	to actor.ReplyTo
+}
+
+// ReplyAddress implements [actor.Requester].
+func (q *soakQuestion) ReplyAddress() actor.ReplyTo { return q.to }
+
+// soakAnswer is the answer.
+type soakAnswer struct {
+	question *soakQuestion
+	fate     atomic.Uint32
+}
+
+// soakOrder is a message to the guardian.
+type soakOrder struct {
+	soakParcel
+	do func(ctx *actor.Context) error
+}
+
+// soakBook returns the book of a message that somebody has sent, nil for others.
+func soakBook(msg any) *soakParcel {
+	switch m := msg.(type) {
+	case *soakParcel:
+		return m
+	case *soakQuestion:
+		return m.soakParcel
+	case *soakOrder:
+		return &m.soakParcel
+	}
+	return nil
+}
+
 // soakTarget is whom messages are sent to.
 type soakTarget struct {
 	ref   actor.Ref
@@ -42,8 +81,9 @@ type soakTarget struct {
 
 // soakCounts is what was counted in one system or, in the end, in all.
 type soakCounts struct {
-	systems, sent, handled, returned, undelivered, dropped, actors, failures int64
-	workers                                                                  int // the most at a time
+	systems, sent, handled, returned, undelivered, dropped      int64
+	actors, failures, restarts, suspends, asks, answered, calls int64
+	workers                                                     int // the most at a time
 }
 
 func (c *soakCounts) add(o soakCounts) {
@@ -55,31 +95,37 @@ func (c *soakCounts) add(o soakCounts) {
 	c.dropped += o.dropped
 	c.actors += o.actors
 	c.failures += o.failures
+	c.restarts += o.restarts
+	c.suspends += o.suspends
+	c.asks += o.asks
+	c.answered += o.answered
+	c.calls += o.calls
 	c.workers = max(c.workers, o.workers)
 }
 
 // soakRound is one system and the book of its messages.
 type soakRound struct {
 	sys     *actor.System
-	seed    uint64
+	storm   bool // trouble all the time; else now and then, so that many messages are handled
 	parcels []soakParcel
 	next    atomic.Int64 // parcels taken, and vain attempts
 	orders  atomic.Int64 // sent to the guardian
 	ids     atomic.Int32 // senders so far, actors included
 	targets [soakTargets]atomic.Pointer[soakTarget]
 
-	handled, returned, undelivered atomic.Int64
-	spawned, stopped, failed       atomic.Int64
-	workers                        int // the most that were seen; trouble's until it is over
+	guardian *soaker
+	begun    atomic.Bool // all targets are actors
+	failing  atomic.Bool // the guardian has been told to fail
 
-	mu  sync.Mutex
-	err error // the first thing that was wrong
-}
+	returned, undelivered          atomic.Int64
+	late                           atomic.Int64 // dead letters that are answers
+	asks, taken                    atomic.Int64 // by way of futures; answers that came
+	reported, stopped, middleCalls atomic.Int64 // failures, stops, calls that the system has told of
+	workers                        int          // the most that were seen; trouble's until it is over
 
-// soakOrder is a message to the guardian, which is accounted for as well.
-type soakOrder struct {
-	soakParcel
-	do func(ctx *actor.Context) error
+	mu      sync.Mutex // guards what follows
+	soakers []*soaker
+	err     error // the first thing that was wrong
 }
 
 func (r *soakRound) wrong(format string, args ...any) {
@@ -91,21 +137,21 @@ func (r *soakRound) wrong(format string, args ...any) {
 }
 
 // became books that one thing has become of p.
-func (r *soakRound) became(p *soakParcel, count *atomic.Int64, what string) {
-	count.Add(1)
+func (r *soakRound) became(p *soakParcel, what string) {
 	if n := p.fate.Add(1); n != 1 {
 		r.wrong("message %d of sender %d was %s, and that is thing %d that has become of it", p.n, p.from, what, n)
 	}
 }
 
 // take returns a parcel that nobody has sent yet, nil when all are sent.
-func (r *soakRound) take(from, n int32) *soakParcel {
+func (r *soakRound) take(from int32, n *int32) *soakParcel {
 	i := r.next.Add(1) - 1
 	if i >= int64(len(r.parcels)) {
 		return nil
 	}
+	*n++
 	p := &r.parcels[i]
-	p.from, p.n = from, n
+	p.from, p.n = from, *n
 	return p
 }
 
@@ -114,50 +160,88 @@ func (r *soakRound) sent(to actor.Ref, msg any, p *soakParcel, err error) {
 	if err == nil {
 		return
 	}
+	r.refused(to, msg, p, err)
+	r.returned.Add(1)
+	r.became(p, "returned")
+}
+
+// refused checks the error of a send.
+func (r *soakRound) refused(to actor.Ref, msg any, p *soakParcel, err error) {
 	var s *actor.SendError
 	switch {
 	case !errors.As(err, &s) || s.Msg != msg || s.To != to:
 		r.wrong("sending message %d of sender %d to %v returned %v, want a *SendError that gives it back", p.n, p.from, to, err)
 	case s.Reason == actor.ErrStopped, s.Reason == actor.ErrFull, s.Reason == context.Canceled, s.Reason == context.DeadlineExceeded:
+	case s.Reason == actor.ErrTimeout: // of an ask that waited for room
 	case s.Reason == actor.ErrDeadlock && r.sys.Synchronous():
 	default:
 		r.wrong("message %d of sender %d came back because of %v", p.n, p.from, s.Reason)
 	}
-	r.became(p, &r.returned, "returned")
 }
 
 func (r *soakRound) letter(l actor.DeadLetter) {
-	if l.Returned {
-		return // its sender books it
+	if a, ok := l.Msg.(*soakAnswer); ok || l.Msg == errSoak {
+		if l.Reason != actor.ErrLate || l.Returned {
+			r.wrong("an answer is a dead letter because of %v (returned: %v)", l.Reason, l.Returned)
+		}
+		r.late.Add(1)
+		if ok {
+			r.answer(a, "too late")
+		}
+		return
 	}
-	var p *soakParcel
-	switch m := l.Msg.(type) {
-	case *soakParcel:
-		p = m
-	case *soakOrder:
-		p = &m.soakParcel
-	default:
+	p := soakBook(l.Msg)
+	if p == nil {
 		r.wrong("a dead letter is %v, which nobody sent", l.Msg)
 		return
 	}
+	if q, ok := l.Msg.(*soakQuestion); ok && l.ReplyTo != q.to {
+		r.wrong("the dead letter of a question does not say who asked it")
+	}
+	if l.Returned {
+		if _, asked := l.Msg.(*soakQuestion); asked { // the future may have ended otherwise, and its owner not know
+			r.returned.Add(1)
+			r.became(p, "returned")
+		}
+		return // others are booked by their sender
+	}
 	switch l.Reason {
-	case actor.ErrStopped, actor.ErrDropped, actor.ErrFailed, actor.ErrFull: // the last after Forward
+	case actor.ErrStopped, actor.ErrDropped, actor.ErrFull: // the last after Forward
+	case actor.ErrFailed:
+		if !soakFailure(l.Cause) {
+			r.wrong("message %d of sender %d was failed on, with the cause %v", p.n, p.from, l.Cause)
+		}
 	default:
 		r.wrong("message %d of sender %d is a dead letter because of %v", p.n, p.from, l.Reason)
 	}
-	r.became(p, &r.undelivered, "found undelivered")
+	r.undelivered.Add(1)
+	r.became(p, "found undelivered")
 }
 
-// soakActor is an actor that does anything. Its messages are those of sender id.
-type soakActor struct {
-	r    *soakRound
-	rng  *rand.Rand
-	id   int32
-	n    int32
-	last map[int32]int32 // of each sender the last message
+// answer books that one thing has become of an answer.
+func (r *soakRound) answer(a *soakAnswer, what string) {
+	if n := a.fate.Add(1); n != 1 {
+		r.wrong("the answer to message %d of sender %d was %s, and that is thing %d that has become of it", a.question.n, a.question.from, what, n)
+	}
+}
+
+// failure sees every failure of an actor: none is of somebody else's making.
+func (r *soakRound) failure(f actor.Failure) {
+	r.reported.Add(1)
+	if !soakFailure(f.Err) {
+		var p *actor.PanicError
+		if errors.As(f.Err, &p) {
+			r.wrong("%v failed on %v: %v\n%s", f.Actor, f.Msg, f.Err, p.Stack)
+		} else {
+			r.wrong("%v failed on %v: %v", f.Actor, f.Msg, f.Err)
+		}
+	}
 }
 
 var errSoak = errors.New("a failure of the soak's")
+
+// soakFailure reports whether err is what actors of the soak fail with.
+func soakFailure(err error) bool { return errors.Is(err, errSoak) || err == actor.ErrGoexit }
 
 // soakGone is a context that has ended.
 var soakGone = func() context.Context {
@@ -165,88 +249,6 @@ var soakGone = func() context.Context {
 	cancel()
 	return ctx
 }()
-
-func (a *soakActor) Receive(ctx *actor.Context, msg any) error {
-	r, p := a.r, msg.(*soakParcel)
-	k := a.rng.IntN(4096)
-	if k < 1508 || k >= 1516 || k >= 1514 && r.sys.Synchronous() {
-		r.became(p, &r.handled, "handled") // else it fails, and the message becomes a dead letter
-	}
-	if last := a.last[p.from]; p.n <= last {
-		r.wrong("%v was given message %d of sender %d after its message %d", ctx.Self(), p.n, p.from, last)
-	}
-	a.last[p.from] = p.n
-	t := r.targets[a.rng.IntN(soakTargets)].Load()
-	// Fewer stop than are spawned, or there would soon be nobody to send to, and
-	// fewer messages are sent than handled, or there would be ever more.
-	switch {
-	case k < 1280:
-		a.n++
-		if m := r.take(a.id, a.n); m != nil {
-			// A circle of actors that wait for each other would wait for ever
-			// without a context.
-			wait, cancel := soakGone, context.CancelFunc(func() {})
-			if k < 32 {
-				wait, cancel = context.WithTimeout(context.Background(), time.Duration(a.rng.IntN(200))*time.Microsecond)
-			}
-			r.sent(t.ref, m, m, ctx.TellContext(wait, t.ref, m))
-			cancel()
-		}
-	case k < 1360 && !t.block:
-		a.n++
-		if m := r.take(a.id, a.n); m != nil {
-			ctx.Forward(t.ref, m)
-		}
-	case k < 1400:
-		r.spawn(ctx, a.rng)
-	case k < 1420:
-		ctx.Become(a.Receive)
-	case k < 1440:
-		ctx.Unbecome()
-	case k < 1500:
-		runtime.Gosched()
-	case k < 1504:
-		ctx.Stop(t.ref)
-	case k < 1508:
-		ctx.StopSelf()
-	case k < 1512:
-		r.failed.Add(1)
-		return errSoak
-	case k < 1514:
-		r.failed.Add(1)
-		panic(errSoak)
-	case k < 1516 && !r.sys.Synchronous(): // else it would end the sender who runs it
-		r.failed.Add(1)
-		runtime.Goexit()
-	}
-	return nil
-}
-
-// PostStop implements [actor.PostStopper].
-func (a *soakActor) PostStop(*actor.Context) error {
-	a.r.stopped.Add(1)
-	return nil
-}
-
-// spawn makes a child, whom senders then know instead of somebody else.
-func (r *soakRound) spawn(ctx *actor.Context, rng *rand.Rand) {
-	a := &soakActor{r: r, rng: rand.New(rand.NewPCG(rng.Uint64(), 1)), id: r.ids.Add(1), last: map[int32]int32{}}
-	m := actor.MailboxConfig{Policy: actor.Policy(rng.IntN(int(actor.Block) + 1))}
-	if m.Policy != actor.Unbounded {
-		m.Capacity = 1 + rng.IntN(8)
-	}
-	if rng.IntN(2) == 0 { // one sender's are equals, and stay in order
-		m.Priority = func(msg any) int { return int(msg.(*soakParcel).from % 3) }
-	}
-	ref, err := ctx.Spawn(actor.Props{New: func() actor.Actor { return a }, Mailbox: m, Throughput: rng.IntN(8)})
-	switch {
-	case err == nil:
-		r.spawned.Add(1)
-		r.targets[rng.IntN(soakTargets)].Store(&soakTarget{ref, m.Policy == actor.Block})
-	case err != actor.ErrStopping:
-		r.wrong("Spawn returned %v", err)
-	}
-}
 
 // tellGuardian has the guardian call do.
 func (r *soakRound) tellGuardian(do func(ctx *actor.Context) error) {
@@ -263,63 +265,198 @@ func (r *soakRound) drive() {
 	}
 }
 
+// soakPatience makes the contexts in which one sender waits.
+type soakPatience struct {
+	ctx    context.Context
+	cancel context.CancelFunc
+}
+
+func (w *soakPatience) end() {
+	if w.cancel != nil {
+		w.cancel()
+	}
+}
+
 // send is what one goroutine does until all parcels are sent.
 func (r *soakRound) send(rng *rand.Rand) {
-	id := r.ids.Add(1)
-	n := int32(0)
+	id, n := r.ids.Add(1), int32(0)
 	for {
 		t := r.targets[rng.IntN(soakTargets)].Load()
-		ctx, cancel := soakGone, context.CancelFunc(func() {})
+		// Actors pass on more than they are sent: whoever floods them only has
+		// the messages wait.
+		for try := 0; !r.storm && t.ref.Backlog() > 32 && try < 64 && r.next.Load() < int64(len(r.parcels)); try++ {
+			r.drive()
+			runtime.Gosched()
+			t = r.targets[rng.IntN(soakTargets)].Load()
+		}
+		w := soakPatience{ctx: soakGone}
 		switch k := rng.IntN(16); {
 		case k < 1:
-			ctx = context.Background() // room or the end of the actor will come
+			w.ctx = context.Background() // room or the end of the actor will come
 		case k < 4:
-			ctx, cancel = context.WithTimeout(context.Background(), time.Duration(rng.IntN(300))*time.Microsecond)
+			w.ctx, w.cancel = context.WithTimeout(context.Background(), time.Duration(rng.IntN(300))*time.Microsecond)
 		}
 		for range 1 + rng.IntN(8) {
-			n++
-			p := r.take(id, n)
+			p := r.take(id, &n)
 			if p == nil {
-				cancel()
+				w.end()
 				return
 			}
-			r.sent(t.ref, p, p, t.ref.TellContext(ctx, p))
+			if rng.IntN(8) == 0 {
+				r.ask(rng, t.ref, p)
+				continue
+			}
+			r.sent(t.ref, p, p, t.ref.TellContext(w.ctx, p))
 		}
-		cancel()
+		w.end()
 		r.drive()
 	}
 }
 
-// trouble stops actors and spawns others until all parcels are sent.
+// soakAsk is an ask that has not ended, or has and nobody knows.
+type soakAsk struct {
+	q      *soakQuestion
+	future actor.Future
+}
+
+// ask asks from outside, and waits for the answer or does not.
+func (r *soakRound) ask(rng *rand.Rand, to actor.Ref, p *soakParcel) {
+	r.asks.Add(1)
+	timeout := time.Duration(1+rng.IntN(300)) * time.Microsecond
+	a := soakAsk{q: &soakQuestion{soakParcel: p}}
+	a.future = r.sys.Ask(to, timeout, func(to actor.ReplyTo) any {
+		a.q.to = to
+		return a.q
+	})
+	switch rng.IntN(4) {
+	case 0:
+		a.future.Discard()
+		r.ended(a)
+	case 1:
+		if msg, done, err := a.future.Poll(); done {
+			r.result(a, msg, err)
+		} else {
+			a.future.Discard()
+			r.ended(a)
+		}
+	case 2: // gives up, and looks once more
+		ctx, cancel := context.WithTimeout(context.Background(), time.Duration(rng.IntN(100))*time.Microsecond)
+		msg, err := a.future.Wait(ctx)
+		cancel()
+		if err == context.DeadlineExceeded {
+			msg, err = a.future.Wait(context.Background())
+		}
+		r.result(a, msg, err)
+	default:
+		msg, err := a.future.Wait(context.Background())
+		r.result(a, msg, err)
+	}
+}
+
+// result checks what an ask has ended with.
+func (r *soakRound) result(a soakAsk, msg any, err error) {
+	var s *actor.SendError
+	switch {
+	case err == nil:
+		if m, ok := msg.(*soakAnswer); !ok || m.question != a.q {
+			r.wrong("question %d of sender %d was answered with %v, which is of another one", a.q.n, a.q.from, msg)
+		} else {
+			r.taken.Add(1)
+			r.answer(m, "taken")
+		}
+	case err == errSoak, err == actor.ErrTimeout, err == actor.ErrOver:
+	case errors.As(err, &s):
+		r.refused(s.To, a.q, a.q.soakParcel, err)
+	default:
+		r.wrong("question %d of sender %d ended with %v", a.q.n, a.q.from, err)
+	}
+	r.ended(a)
+}
+
+// ended checks that an ask which has ended does not end once more.
+func (r *soakRound) ended(a soakAsk) {
+	if msg, done, err := a.future.Poll(); !done || err != actor.ErrTaken {
+		r.wrong("question %d of sender %d, whose result was taken, has another one: %v, %v, %v", a.q.n, a.q.from, msg, done, err)
+	}
+}
+
+// trouble stops, suspends and resumes actors and spawns others until all
+// parcels are sent.
 func (r *soakRound) trouble(rng *rand.Rand) {
 	for r.next.Load() < int64(len(r.parcels)) {
 		r.workers = max(r.workers, r.sys.Stats().Workers)
-		switch rng.IntN(4) {
-		case 0:
-			r.sys.Stop(r.targets[rng.IntN(soakTargets)].Load().ref)
-		case 1, 2:
+		t := r.targets[rng.IntN(soakTargets)].Load()
+		switch k := rng.IntN(8); {
+		case k < 2:
+			r.sys.Stop(t.ref)
+		case k < 5:
 			rng := rand.New(rand.NewPCG(rng.Uint64(), 2))
 			r.tellGuardian(func(ctx *actor.Context) error {
-				r.spawn(ctx, rng)
+				r.guardian.spawn(ctx, rng)
 				return nil
 			})
+		case k < 6:
+			if t.ref != r.sys.UserGuardian() {
+				r.sys.Suspend(t.ref, r.suspension(rng, t.block))
+			}
+		default:
+			r.sys.Resume(t.ref)
 		}
-		for range rng.IntN(256) {
+		pause := 256
+		if !r.storm {
+			pause = 4096
+		}
+		for range rng.IntN(pause) {
 			runtime.Gosched()
 		}
 		r.drive()
 	}
 }
 
+// suspension is a random one. If the actor's mailbox has those wait who send to
+// it, it ends by itself.
+func (r *soakRound) suspension(rng *rand.Rand, block bool) actor.Suspension {
+	p := actor.Suspension{Reason: "soak"}
+	if block || rng.IntN(2) == 0 {
+		p.After = time.Duration(1+rng.IntN(200)) * time.Microsecond
+	}
+	if rng.IntN(2) == 0 {
+		p.Capacity = r.targets[rng.IntN(soakTargets)].Load().ref
+	}
+	return p
+}
+
+// census has the guardian's children stop, and waits until it has been told of
+// every one that it watches.
+func (r *soakRound) census() {
+	left := atomic.Int64{}
+	left.Store(1)
+	r.tellGuardian(func(ctx *actor.Context) error {
+		r.guardian.closing = func(n int) { left.Store(int64(n)) }
+		for c := range ctx.Children() {
+			ctx.Stop(c)
+		}
+		r.guardian.closing(len(r.guardian.watching))
+		return nil
+	})
+	for begun := time.Now(); left.Load() > 0; {
+		if time.Since(begun) > 30*time.Second {
+			err := r.sys.Shutdown(soakGone) // which says in what state they are
+			r.wrong("the guardian was not told of %d actors that it watches, whose stop was asked for 30 s ago: %v", left.Load(), err)
+			return
+		}
+		r.drive()
+		runtime.Gosched()
+	}
+}
+
 // finish ends the system in one of the ways there are, when so many parcels
-// have been sent, and waits for it. It returns the error that the system must
-// be done with, nil if that is not known.
+// have been sent, and waits for it.
 func (r *soakRound) finish(rng *rand.Rand, after int64) error {
 	for r.next.Load() < min(after, int64(len(r.parcels))) {
 		runtime.Gosched()
 	}
-	var handled atomic.Bool
-	switch rng.IntN(4) {
+	switch rng.IntN(5) {
 	case 0:
 		r.tellGuardian(func(ctx *actor.Context) error {
 			ctx.StopSelf()
@@ -327,8 +464,9 @@ func (r *soakRound) finish(rng *rand.Rand, after int64) error {
 		})
 	case 1:
 		r.tellGuardian(func(*actor.Context) error {
-			handled.Store(true)
-			r.failed.Add(1)
+			r.failing.Store(true)
+			r.guardian.raised++
+			r.guardian.raisedOn++
 			return errSoak
 		})
 	case 2:
@@ -338,6 +476,8 @@ func (r *soakRound) finish(rng *rand.Rand, after int64) error {
 				return fmt.Errorf("Shutdown with an ended context returned %w, want a *ShutdownError", err)
 			}
 		}
+	case 3:
+		r.census()
 	}
 	if err := r.sys.Shutdown(context.Background()); err != nil {
 		return fmt.Errorf("Shutdown returned %w", err)
@@ -347,54 +487,63 @@ func (r *soakRound) finish(rng *rand.Rand, after int64) error {
 	default:
 		return errors.New("Shutdown has returned nil, and Done is not closed")
 	}
-	if err := r.sys.Err(); handled.Load() && err != errSoak || !handled.Load() && err != nil {
-		return fmt.Errorf("the system's Err is %w; the guardian has failed: %v", err, handled.Load())
+	if err := r.sys.Err(); r.failing.Load() && err != errSoak || !r.failing.Load() && err != nil {
+		return fmt.Errorf("the system's Err is %w; the guardian has failed: %v", err, r.failing.Load())
 	}
 	return nil
 }
 
 // soakSystem runs one system and balances its book.
-func (s *suite) soakSystem(e *conformance.Env, parcels []soakParcel, seed uint64) (soakCounts, weak.Pointer[actor.System], error) {
+func (s *suite) soakSystem(e *conformance.Env, parcels []soakParcel, storm bool, seed uint64) (soakCounts, weak.Pointer[actor.System], error) {
 	rng := rand.New(rand.NewPCG(seed, 0))
-	r := &soakRound{seed: seed, parcels: parcels}
+	r := &soakRound{parcels: parcels, storm: storm}
 	clear(r.parcels)
-	sys, err := actor.NewSystem(actor.Config{
-		Dispatcher: s.impl.NewDispatcher(),
-		Guardian: actor.Props{New: func() actor.Actor {
-			return actor.ReceiveFunc(func(ctx *actor.Context, msg any) error {
-				o := msg.(*soakOrder)
-				err := o.do(ctx)
-				if err == nil {
-					r.became(&o.soakParcel, &r.handled, "handled")
-				}
-				return err
-			})
-		}},
-		DeadLetters: r.letter,
-	})
+	g := r.newSoaker(rng)
+	g.guards = true
+	r.guardian = g
+	config := actor.Config{
+		Dispatcher:      s.impl.NewDispatcher(),
+		Guardian:        actor.Props{New: func() actor.Actor { return actor.ReceiveFunc(g.obey) }, Supervisor: g.supervisor()},
+		DeadLetters:     r.letter,
+		Failures:        r.failure,
+		KeepDeadLetters: rng.IntN(3) - 1,
+	}
+	middle := rng.IntN(3) == 0
+	if middle {
+		config.Middleware = []actor.Middleware{func(next actor.ReceiveFunc) actor.ReceiveFunc {
+			return func(ctx *actor.Context, msg any) error {
+				r.middleCalls.Add(1)
+				return next(ctx, msg)
+			}
+		}}
+	}
+	sys, err := actor.NewSystem(config)
 	if err != nil {
 		return soakCounts{}, weak.Pointer[actor.System]{}, err
 	}
 	r.sys = sys
+	heard := rng.IntN(3) == 0
+	if heard {
+		actor.SubscribeFunc(sys.Events(), func(actor.ActorStopped) { r.stopped.Add(1) })
+	}
 	nobody := soakTarget{ref: sys.UserGuardian()}
 	for i := range r.targets {
 		r.targets[i].Store(&nobody)
 	}
 	// Whoever sends finds actors, not the guardian, which takes orders only.
 	spawns := rand.New(rand.NewPCG(rng.Uint64(), 0))
-	var known atomic.Bool
 	r.tellGuardian(func(ctx *actor.Context) error {
 		for all := false; !all; {
-			r.spawn(ctx, spawns)
+			g.spawn(ctx, spawns)
 			all = true
 			for i := range r.targets {
 				all = all && r.targets[i].Load() != &nobody
 			}
 		}
-		known.Store(true)
+		r.begun.Store(true)
 		return nil
 	})
-	for !known.Load() {
+	for !r.begun.Load() {
 		e.Settle()
 	}
 
@@ -406,23 +555,49 @@ func (s *suite) soakSystem(e *conformance.Env, parcels []soakParcel, seed uint64
 	var others sync.WaitGroup
 	troubles := rand.New(rand.NewPCG(rng.Uint64(), 0))
 	others.Go(func() { r.trouble(troubles) })
-	err = r.finish(rng, rng.Int64N(int64(2*len(parcels))))
+	after := rng.Int64N(int64(2 * len(parcels)))
+	if !storm {
+		after = int64(len(parcels)) // these are there to be handled
+	}
+	err = r.finish(rng, after)
 	if err != nil {
 		return soakCounts{}, weak.Pointer[actor.System]{}, err
 	}
 	senders.Wait()
 	others.Wait()
-	c, err := r.balance()
+	c, err := r.balance(middle, heard)
 	return c, weak.Make(sys), err
 }
 
 // balance closes the book of a system that is done, when nobody sends any more.
-func (r *soakRound) balance() (soakCounts, error) {
+func (r *soakRound) balance(middle, heard bool) (soakCounts, error) {
+	var actors, calls, handled, raised, raisedOn, escalated int64
+	for _, a := range r.soakers {
+		for _, q := range a.asked {
+			if msg, done, err := q.future.Poll(); done {
+				r.result(q, msg, err)
+			} else {
+				r.wrong("question %d of sender %d has no result when the system is over", q.q.n, q.q.from)
+			}
+		}
+		if a.values > 0 {
+			actors++
+		}
+		calls += a.calls
+		handled += a.handled
+		raised += a.raised
+		raisedOn += a.raisedOn
+		escalated += a.escalated
+		if a.started {
+			r.wrong("an actor has started, and neither PreRestart nor PostStop came after that")
+		}
+	}
 	parcels := min(r.next.Load(), int64(len(r.parcels)))
 	st := r.sys.Stats()
 	c := soakCounts{
-		systems: 1, sent: parcels + r.orders.Load(), handled: r.handled.Load(), returned: r.returned.Load(), undelivered: r.undelivered.Load(),
-		dropped: int64(st.Dropped), actors: r.spawned.Load(), failures: r.failed.Load(), workers: r.workers,
+		systems: 1, sent: parcels + r.orders.Load(), handled: handled, returned: r.returned.Load(), undelivered: r.undelivered.Load(),
+		dropped: int64(st.Dropped), actors: actors, failures: raised, restarts: int64(st.Restarts), suspends: int64(st.Suspends),
+		asks: r.asks.Load(), answered: r.taken.Load(), calls: calls, workers: r.workers,
 	}
 	r.mu.Lock()
 	err := r.err
@@ -442,10 +617,12 @@ func (r *soakRound) balance() (soakCounts, error) {
 		name       string
 		have, want int64
 	}{
-		{"Messages", int64(st.Messages - st.Failed), c.handled},
+		{"Messages", int64(st.Messages), calls},
+		{"Failed", int64(st.Failed), raisedOn},
 		{"Returned", int64(st.Returned), c.returned},
-		{"DeadLetters", int64(st.DeadLetters), c.undelivered},
-		{"Failures", int64(st.Failures), c.failures},
+		{"DeadLetters", int64(st.DeadLetters), c.undelivered + r.late.Load()},
+		{"Failures", int64(st.Failures), raised + escalated},
+		{"Failures", int64(st.Failures), r.reported.Load()},
 		{"Spawned", int64(st.Spawned), c.actors + 3},
 		{"Actors", int64(st.Actors), 0},
 		{"Workers", int64(st.Workers), 0},
@@ -454,52 +631,75 @@ func (r *soakRound) balance() (soakCounts, error) {
 			return c, fmt.Errorf("Stats.%s of a system that is done is %d, want %d", count.name, count.have, count.want)
 		}
 	}
-	if n := r.stopped.Load(); n != c.actors {
-		return c, fmt.Errorf("%d actors were spawned and %d PostStops called", c.actors, n)
+	switch n := r.stopped.Load(); {
+	case st.Resumes > st.Suspends:
+		return c, fmt.Errorf("there were %d suspensions and %d ends of them", st.Suspends, st.Resumes)
+	case heard && n != c.actors+3:
+		return c, fmt.Errorf("%d actors were spawned, the guardians not counted, and %d events say that one has stopped", c.actors, n)
+	case middle && r.middleCalls.Load() != calls:
+		return c, fmt.Errorf("actors were called %d times, the system's middleware %d times", calls, r.middleCalls.Load())
 	}
 	return c, nil
 }
 
-// checkSoak runs one system after another until the time is up.
+// soakFlow is how many messages there are in a system with little trouble.
+const soakFlow = 500_000
+
+// checkSoak runs one system after another until enough messages were sent.
 func checkSoak(_ *testing.T, s *suite) outcome {
 	var sum soakCounts
 	seed := s.set.seed
 	begun := time.Now()
-	err := outside(s.limit+s.set.soaking, s.env(seed), func(e *conformance.Env) error {
-		const kept = 64
-		var systems [kept]weak.Pointer[actor.System]
-		parcels := make([]soakParcel, 20_000)
-		goroutines := e.Goroutines()
-		for i := 0; i < 3 || time.Since(begun) < s.set.soaking; i++ {
+	e := s.env(seed)
+	settled := func(do func() error) error {
+		return outside(s.limit, e, func(*conformance.Env) error { return do() })
+	}
+	const kept = 64
+	var systems [kept]weak.Pointer[actor.System]
+	parcels := make([]soakParcel, max(20_000, min(soakFlow, s.set.messages/4)))
+	goroutines := runtime.NumGoroutine() + 1 // this one, which waits for the check's
+	err := func() error {
+		for i := 0; i < 4 || sum.sent < int64(s.set.messages) && time.Since(begun) < s.set.soaking; i++ {
 			seed = s.set.seedOf(i)
 			// Small systems have more of beginning and end, large ones of what
 			// is between.
-			n := []int{100, 1000, len(parcels)}[i%3]
-			c, system, err := s.soakSystem(e, parcels[:n], seed)
-			if err != nil {
+			n := []int{100, 1000, 20_000, len(parcels)}[i%4]
+			// A system is bounded by itself, so that one that hangs is known by
+			// its seed.
+			if err := settled(func() error {
+				c, system, err := s.soakSystem(e, parcels[:n], i%4 < 3, seed)
+				sum.add(c)
+				systems[i%kept] = system
+				return err
+			}); err != nil {
 				return fmt.Errorf("in system %d: %w", i+1, err)
 			}
-			sum.add(c)
-			systems[i%kept] = system
 		}
-		if s.impl.Promises.Parks {
-			more := 0
-			for range 1000 {
-				if more = e.Goroutines() - goroutines; more <= 0 {
-					break
+		if sum.sent < int64(s.set.messages) {
+			return fmt.Errorf("only %d messages of %d were sent in %v", sum.sent, s.set.messages, s.set.soaking)
+		}
+		return settled(func() error {
+			if s.impl.Promises.Parks {
+				more := 0
+				for range 1000 {
+					if more = e.Goroutines() - goroutines; more <= 0 {
+						break
+					}
+					e.Settle()
 				}
-				e.Settle()
+				if more > 0 {
+					return fmt.Errorf("%d goroutines more after %d systems:\n%s", more, sum.systems, head(allStacks(), 4<<10))
+				}
 			}
-			if more > 0 {
-				return fmt.Errorf("%d goroutines more after %d systems:\n%s", more, sum.systems, head(allStacks(), 4<<10))
+			if collected(e, systems[:min(kept, sum.systems)]...) >= 0 {
+				return errors.New("one of the last systems is still reachable")
 			}
-		}
-		if collected(e, systems[:min(kept, sum.systems)]...) >= 0 {
-			return errors.New("one of the last systems is still reachable")
-		}
-		return nil
-	})
+			return nil
+		})
+	}()
+	took := time.Since(begun).Seconds()
 	return outcome{err: err, seed: seed, notes: []string{fmt.Sprintf(
-		"conform-metric: clause=actor/soak seconds=%.1f systems=%d actors=%d failures=%d workers=%d sent=%d handled=%d returned=%d undelivered=%d dropped=%d",
-		time.Since(begun).Seconds(), sum.systems, sum.actors, sum.failures, sum.workers, sum.sent, sum.handled, sum.returned, sum.undelivered, sum.dropped)}}
+		"conform-metric: clause=actor/soak seconds=%.1f messages=%d rate=%.0f systems=%d actors=%d failures=%d restarts=%d suspends=%d asks=%d answered=%d workers=%d handled=%d returned=%d undelivered=%d dropped=%d calls=%d",
+		took, sum.sent, float64(sum.sent)/took, sum.systems, sum.actors, sum.failures, sum.restarts, sum.suspends, sum.asks, sum.answered, sum.workers,
+		sum.handled, sum.returned, sum.undelivered, sum.dropped, sum.calls)}}
 }

@@ -428,7 +428,7 @@ func TestSuspended(t *testing.T) {
 		r.wantBacklog(g, 5)
 		close(parent)
 		synctest.Wait()
-		r.wantLetters(1, 2, 3, 5, 4)
+		r.wantLetters("fail", 1, 2, 3, 5, 4)
 		r.shutdown()
 	})
 }
@@ -452,7 +452,7 @@ func TestSuspendedFirst(t *testing.T) {
 		}
 		close(parent)
 		synctest.Wait()
-		r.wantLetters(1, 2, 3)
+		r.wantLetters(0, 1, 2, 3)
 		r.shutdown()
 	})
 }

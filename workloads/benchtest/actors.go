@@ -17,9 +17,9 @@ import (
 //
 // Beside ns/op the sub-benchmarks report allocs/msg and B/msg, which have
 // fractions. Where there are many actors they report B/actor, what an idle one
-// keeps in heap and stacks; where making them is the operation, also
+// keeps in heap and stacks, and actors, of how many at once that is; where making them is the operation, also
 // stop-ns/actor, the time it takes to stop one of many; where messages are sent
-// at fixed times, latencies (p50-ns, p99-ns, p99.9-ns, max-ns) and how many
+// at fixed times, latencies (mean-ns, p50-ns, p99-ns, p99.9-ns, max-ns) and how many
 // messages waited when one was sent (backlog at most, backlog-mean on average,
 // backlog-end in the last tenth of the time: more than on average if the
 // receiver does not keep up).
@@ -215,11 +215,13 @@ func (m *meter) report(messages int) {
 	m.b.ReportMetric(float64(m.bytes)/n, "B/msg")
 	if m.crowd.n > 0 {
 		m.b.ReportMetric(float64(m.crowd.bytes)/float64(m.crowd.n), "B/actor")
+		m.b.ReportMetric(float64(m.crowd.n), "actors")
 	}
 	if m.stopped > 0 {
 		m.b.ReportMetric(float64(m.stopTime)/float64(m.stopped), "stop-ns/actor")
 	}
 	if m.latency != nil {
+		m.b.ReportMetric(m.latency.Mean(), "mean-ns")
 		m.b.ReportMetric(float64(m.latency.ValueAtPercentile(50)), "p50-ns")
 		m.b.ReportMetric(float64(m.latency.ValueAtPercentile(99)), "p99-ns")
 		m.b.ReportMetric(float64(m.latency.ValueAtPercentile(99.9)), "p99.9-ns")

@@ -44,10 +44,10 @@ func TestActorNamesAndUnits(t *testing.T) {
 	for i, r := range rs {
 		want := []string{"B/msg", "allocs/msg", "ns/op"}
 		if ws[i].Open {
-			want = append(want, "backlog", "backlog-end", "backlog-mean", "max-ns", "p50-ns", "p99-ns", "p99.9-ns")
+			want = append(want, "backlog", "backlog-end", "backlog-mean", "max-ns", "mean-ns", "p50-ns", "p99-ns", "p99.9-ns")
 		}
-		if ws[i].Name == "spawn" {
-			want = append(want, "stop-ns/actor") // and B/actor, if they are more
+		if ws[i].Path() == "workload=spawn" {
+			want = append(want, "stop-ns/actor") // and B/actor and actors, if they are more
 		}
 		slices.Sort(want)
 		if got := units(r); !slices.Equal(got, want) {
@@ -87,6 +87,9 @@ func TestMemoryOfActors(t *testing.T) {
 			}
 		case v < 2048 || v > 16_384: // the race detector makes stacks larger
 			t.Errorf("%s: %v B/actor, want a goroutine's", name, v)
+		}
+		if n, _ := r.Value("actors"); n < 10_000 {
+			t.Errorf("%s: of %v actors, want ten thousand or more", name, n)
 		}
 		impl := name[strings.Index(name, "impl="):]
 		impl, _, _ = strings.Cut(impl, "-2")
@@ -162,7 +165,7 @@ func TestMeterReports(t *testing.T) {
 		m.report(1001)
 	})
 	for unit, want := range map[string]float64{
-		"p50-ns": 500e3, "p99-ns": 990e3, "p99.9-ns": 999e3, "max-ns": 1000e3,
+		"mean-ns": 500e3, "p50-ns": 500e3, "p99-ns": 990e3, "p99.9-ns": 999e3, "max-ns": 1000e3,
 		"backlog": 11, "backlog-mean": 2, "backlog-end": 11,
 	} {
 		if got, ok := res.Extra[unit]; !ok || got < want*0.998 || got > want*1.002 {
@@ -225,7 +228,7 @@ func TestUnitsAreKnown(t *testing.T) {
 			}
 		}
 	}
-	if len(seen) != 12 {
+	if len(seen) != 14 {
 		t.Errorf("%d units: %v", len(seen), seen)
 	}
 }

@@ -1,0 +1,473 @@
+package actor_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/gob"
+	"errors"
+	"fmt"
+	"runtime"
+	"strconv"
+	"sync/atomic"
+	"testing"
+
+	"github.com/dynolab/dyno/actor"
+	"github.com/dynolab/dyno/impls"
+)
+
+// direct is a link that hands messages over as they are.
+type direct struct {
+	to    *actor.System
+	calls atomic.Int64
+	err   error
+}
+
+func (l *direct) Send(ctx context.Context, to actor.Address, msg any) error {
+	l.calls.Add(1)
+	if l.err != nil {
+		return l.err
+	}
+	return l.to.Deliver(ctx, to, msg)
+}
+
+// stopping is a link that carries Stop.
+type stopping struct{ direct }
+
+func (l *stopping) Stop(to actor.Address) {
+	if r, err := l.to.ResolveAddress(to); err == nil {
+		l.to.Stop(r)
+	}
+}
+
+// hit is the message of ping-pong, with the Ref of who is to answer.
+type hit struct {
+	left int
+	from actor.Ref
+}
+
+// wireHit is a hit as bytes carry it: a Ref in its binary form.
+type wireHit struct {
+	Left int
+	From []byte
+}
+
+// encoding is a link that makes bytes of hits, and has a goroutine read them at
+// the other end, as one between processes would.
+type encoding struct {
+	to    *actor.System
+	bytes chan []byte
+	done  chan struct{}
+}
+
+func newEncoding(to *actor.System) *encoding {
+	l := &encoding{to: to, bytes: make(chan []byte, 16), done: make(chan struct{})}
+	go l.read()
+	return l
+}
+
+type envelope struct {
+	To  actor.Address // gob writes it in its binary form
+	Hit wireHit
+}
+
+func (l *encoding) Send(ctx context.Context, to actor.Address, msg any) error {
+	m, ok := msg.(*hit)
+	if !ok {
+		return fmt.Errorf("the link does not carry a %T", msg)
+	}
+	from, err := m.from.MarshalBinary()
+	if err != nil {
+		return err
+	}
+	var buf bytes.Buffer
+	if err := gob.NewEncoder(&buf).Encode(envelope{to, wireHit{m.left, from}}); err != nil {
+		return err
+	}
+	select {
+	case l.bytes <- buf.Bytes():
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+func (l *encoding) read() {
+	defer close(l.done)
+	for b := range l.bytes {
+		var e envelope
+		if err := gob.NewDecoder(bytes.NewReader(b)).Decode(&e); err != nil {
+			panic(err)
+		}
+		from, err := l.to.ResolveBinary(e.Hit.From)
+		m := &hit{e.Hit.Left, from}
+		if err == nil {
+			err = l.to.Deliver(context.Background(), e.To, m)
+		}
+		if err != nil {
+			l.to.Undeliverable(e.To, m, err)
+		}
+	}
+}
+
+func (l *encoding) close() {
+	close(l.bytes)
+	<-l.done
+}
+
+// onAll runs f with two systems, "a" and "b", on every implementation.
+func onAll(t *testing.T, f func(t *testing.T, a, b *host)) {
+	t.Helper()
+	for _, impl := range impls.All() {
+		t.Run("impl="+impl.Name, func(t *testing.T) {
+			f(t, newHostWith(t, actor.Config{Name: "a", Dispatcher: impl.NewDispatcher()}),
+				newHostWith(t, actor.Config{Name: "b", Dispatcher: impl.NewDispatcher()}))
+		})
+	}
+}
+
+// abroad returns sys's Ref for an actor of another system.
+func abroad(tb testing.TB, sys *actor.System, r actor.Ref) actor.Ref {
+	tb.Helper()
+	got, err := sys.ResolveAddress(r.Address())
+	if err != nil {
+		tb.Error(err)
+	}
+	return got
+}
+
+// both drives two systems until done is closed.
+func both(a, b *host, done <-chan struct{}) {
+	for a.sys.Synchronous() {
+		a.drive()
+		b.drive()
+		select {
+		case <-done:
+			return
+		default:
+			runtime.Gosched()
+		}
+	}
+	<-done
+}
+
+// hitter answers hits until none is left, over the link to who hit.
+func hitter(tb testing.TB, j *journal, done chan<- struct{}) actor.ReceiveFunc {
+	return func(ctx *actor.Context, msg any) error {
+		m := msg.(*hit)
+		j.add(m.left)
+		if m.left == 0 {
+			close(done)
+			return nil
+		}
+		return ctx.Tell(abroad(tb, ctx.System(), m.from), &hit{m.left - 1, ctx.Self()})
+	}
+}
+
+func TestPingPongOverLinks(t *testing.T) {
+	const rounds = 200
+	play := func(t *testing.T, a, b *host) {
+		var ja, jb journal
+		done := make(chan struct{})
+		pa := a.spawnFunc(hitter(t, &ja, nil))
+		pb := b.spawnFunc(hitter(t, &jb, done))
+		must(t, abroad(t, a.sys, pb).Tell(&hit{2 * rounds, pa}))
+		both(a, b, done)
+		var wa, wb []any
+		for i := 2*rounds - 1; i > 0; i -= 2 {
+			wa, wb = append(wa, i), append(wb, i+1)
+		}
+		ja.want(t, wa...)
+		jb.want(t, append(wb, 0)...)
+	}
+	t.Run("link=direct", func(t *testing.T) {
+		onAll(t, func(t *testing.T, a, b *host) {
+			ab, ba := &direct{to: b.sys}, &direct{to: a.sys}
+			a.sys.Connect("b", ab)
+			b.sys.Connect("a", ba)
+			play(t, a, b)
+			if ab.calls.Load() != rounds+1 || ba.calls.Load() != rounds {
+				t.Errorf("%d messages went one way, and %d the other, want %d and %d", ab.calls.Load(), ba.calls.Load(), rounds+1, rounds)
+			}
+		})
+	})
+	t.Run("link=encoding", func(t *testing.T) {
+		onAll(t, func(t *testing.T, a, b *host) {
+			ab, ba := newEncoding(b.sys), newEncoding(a.sys)
+			defer ba.close()
+			defer ab.close()
+			a.sys.Connect("b", ab)
+			b.sys.Connect("a", ba)
+			play(t, a, b)
+		})
+	})
+}
+
+var errLink = errors.New("the link is broken")
+
+func TestRemoteRefs(t *testing.T) {
+	onAll(t, func(t *testing.T, a, b *host) {
+		var j journal
+		var far actor.Ref
+		b.do(func(ctx *actor.Context) {
+			var err error
+			far, err = ctx.SpawnNamed("x y", props(func(_ *actor.Context, msg any) error {
+				j.add(msg)
+				return nil
+			}))
+			must(t, err)
+		})
+		link := &direct{to: b.sys}
+		if _, err := a.sys.ResolveAddress(far.Address()); err != actor.ErrNoLink {
+			t.Errorf("without a link: %v", err)
+		}
+		a.sys.Connect("b", nil) // nothing to take away
+		a.sys.Connect("b", link)
+		r := abroad(t, a.sys, far)
+		if again := abroad(t, a.sys, far); again != r {
+			t.Errorf("%v and %v are not equal", r, again)
+		}
+		other := abroad(t, a.sys, b.sys.UserGuardian())
+		text := "dyno://b/user/x%20y#" + far.PID().String()
+		if r == other || r == far || r.IsZero() || r.Address() != far.Address() || r.PID() != far.PID() ||
+			r.Name() != "x y" || r.Path() != "/user/x y" || r.String() != text || r.Backlog() != 0 || other.Name() != "user" {
+			t.Errorf("the remote Ref is %v: %#v, %v, %q, %q, %d", r, r.Address(), r.PID(), r.Name(), r.Path(), r.Backlog())
+		}
+		if got, err := a.sys.Resolve(text); err != nil || got != r {
+			t.Errorf("Resolve(%q) = %v, %v", text, got, err)
+		}
+
+		// All ways of sending.
+		tell := func(msg any, f func(ctx *actor.Context) error) (err error) {
+			a.do(func(ctx *actor.Context) { err = f(ctx) })
+			return err
+		}
+		sends := func() (errs [4]error) {
+			errs[0] = r.Tell(1)
+			errs[1] = r.TellContext(nil, 2) //nolint:staticcheck // nil means Background
+			errs[2] = tell(3, func(ctx *actor.Context) error { return ctx.Tell(r, 3) })
+			errs[3] = tell(4, func(ctx *actor.Context) error { return ctx.TellContext(context.Background(), r, 4) })
+			a.do(func(ctx *actor.Context) { ctx.Forward(r, 5) })
+			return errs
+		}
+		if errs := sends(); errs != [4]error{} {
+			t.Errorf("sends: %v", errs)
+		}
+		wait := func() { // for far to handle all that was sent to it
+			done := make(chan struct{})
+			must(t, far.Tell(done))
+			b.drive()
+			for {
+				if g := j.got(); len(g) > 0 && g[len(g)-1] == any(done) {
+					return
+				}
+				runtime.Gosched()
+			}
+		}
+		wait()
+		if got := j.got(); len(got) != 6 {
+			t.Errorf("got %v", got)
+		} else {
+			wantAll(t, got[:5], 1, 2, 3, 4, 5)
+		}
+
+		// What goes wrong comes back with the reason.
+		refused := func(reason error) {
+			t.Helper()
+			n := a.sys.Stats().Returned
+			for i, err := range sends() {
+				wantBack(t, err, i+1, r, reason)
+			}
+			if got := a.sys.Stats().Returned - n; got != 4 {
+				t.Errorf("%d messages are counted as returned, want 4", got)
+			}
+			a.mu.Lock()
+			l := a.letters
+			a.letters = nil
+			a.mu.Unlock()
+			if len(l) != 1 || l[0].Msg != 5 || l[0].To != r || l[0].Reason != reason {
+				t.Errorf("the dead letters are %v", l)
+			}
+		}
+		link.err = errLink
+		refused(errLink)
+		link.err = nil
+		a.sys.Connect("b", nil)
+		refused(actor.ErrNoLink)
+		a.sys.Connect("b", link)
+		if abroad(t, a.sys, far) != r {
+			t.Error("the loss of a link has changed a Ref")
+		}
+
+		// Stop goes only over links that carry it.
+		a.sys.Stop(r)
+		a.do(func(ctx *actor.Context) { ctx.Stop(r) })
+		wait() // it is still there
+		stopper := &stopping{direct{to: b.sys}}
+		a.sys.Connect("b", stopper)
+		a.sys.Stop(r)
+		for {
+			b.drive()
+			if _, ok := b.sys.Lookup(far.PID()); !ok {
+				break
+			}
+			runtime.Gosched()
+		}
+		refused(actor.ErrUnknown)
+		if got := b.sys.Stats(); got.Returned != 0 || got.DeadLetters != 0 {
+			t.Errorf("at the other end %d messages are returned and %d undelivered", got.Returned, got.DeadLetters)
+		}
+	})
+}
+
+func TestStopInATurnGoesOverTheLink(t *testing.T) {
+	onAll(t, func(t *testing.T, a, b *host) {
+		far := b.spawnFunc(nothing)
+		a.sys.Connect("b", &stopping{direct{to: b.sys}})
+		r := abroad(t, a.sys, far)
+		a.do(func(ctx *actor.Context) { ctx.Stop(r) })
+		for {
+			b.drive()
+			if _, ok := b.sys.Lookup(far.PID()); !ok {
+				return
+			}
+			runtime.Gosched()
+		}
+	})
+}
+
+// The context that TellContext is given reaches the link.
+func TestLinkSeesTheContext(t *testing.T) {
+	onAll(t, func(t *testing.T, a, b *host) {
+		stuck := &encoding{to: b.sys, bytes: make(chan []byte)} // nobody reads
+		a.sys.Connect("b", stuck)
+		r := abroad(t, a.sys, b.sys.UserGuardian())
+		ctx, cancel := context.WithCancel(context.Background())
+		cancel()
+		m := &hit{}
+		wantBack(t, r.TellContext(ctx, m), m, r, context.Canceled)
+		a.do(func(x *actor.Context) { wantBack(t, x.TellContext(ctx, r, m), m, r, context.Canceled) })
+	})
+}
+
+func TestDeliver(t *testing.T) {
+	bubbles(t, func(t *testing.T, h *host) {
+		var j journal
+		r := h.spawnFunc(func(_ *actor.Context, msg any) error {
+			j.add(msg)
+			return nil
+		})
+		a := r.Address()
+		must(t, h.sys.Deliver(context.Background(), a, 1))
+		h.settle()
+		j.want(t, 1)
+		stranger := actor.Address{System: "else", Path: a.Path, PID: a.PID}
+		for to, want := range map[actor.Address]error{
+			stranger: actor.ErrUnknown,
+			{}:       actor.ErrUnknown,
+			{System: "dyno", Path: a.Path, PID: pid(t, "99")}: actor.ErrUnknown,
+			{System: "dyno"}: actor.ErrBadAddress,
+		} {
+			if err := h.sys.Deliver(context.Background(), to, 2); err != want {
+				t.Errorf("Deliver to %v: %v, want %v", to, err, want)
+			}
+		}
+		p := props(nothing)
+		p.Mailbox = actor.MailboxConfig{Policy: actor.DropNewest, Capacity: 1}
+		held, release := make(chan struct{}), make(chan struct{})
+		p.New = func() actor.Actor {
+			return actor.ReceiveFunc(func(*actor.Context, any) error {
+				if !h.sys.Synchronous() {
+					close(held)
+					<-release
+				}
+				return actor.ErrFull // it fails, so that it is called once
+			})
+		}
+		full := h.spawn(p)
+		must(t, h.sys.Deliver(context.Background(), full.Address(), 3))
+		if !h.sys.Synchronous() {
+			<-held
+			must(t, h.sys.Deliver(context.Background(), full.Address(), 4))
+		}
+		if err := h.sys.Deliver(context.Background(), full.Address(), 5); err != actor.ErrFull {
+			t.Errorf("Deliver to a full mailbox: %v", err)
+		}
+		if st := h.sys.Stats(); st.Returned != 0 || st.DeadLetters != 0 {
+			t.Errorf("Deliver has counted: %+v", st)
+		}
+		close(release)
+		h.settle()
+		h.dead() // what waited for the actor that has failed
+
+		// What a link loses is reported, whoever it was for.
+		for _, to := range []actor.Address{a, {System: "dyno", Path: "/user/gone", PID: pid(t, "77.7")}, stranger, {}} {
+			h.sys.Undeliverable(to, 5, errLink)
+			h.mu.Lock()
+			l := h.letters
+			h.letters = nil
+			h.mu.Unlock()
+			if len(l) != 1 || l[0].Msg != 5 || l[0].To.Address() != to || l[0].Reason != errLink {
+				t.Errorf("the dead letter for %v is %+v", to, l)
+				continue
+			}
+			// It can be sent again, with the answer that is right.
+			want := map[actor.Address]error{a: nil, stranger: actor.ErrNoLink, {}: actor.ErrNobody}
+			w, ok := want[to]
+			if !ok {
+				w = actor.ErrUnknown
+			}
+			if err := l[0].To.Tell(6); !errors.Is(err, w) {
+				t.Errorf("Tell to %v: %v, want %v", to, err, w)
+			}
+		}
+	})
+}
+
+func TestConnectMisuse(t *testing.T) {
+	h := newHost(t, implsUnderTest[1])
+	for _, name := range []string{"", "dyno"} {
+		func() {
+			defer func() {
+				if recover() == nil {
+					t.Errorf("Connect(%q) does not panic", name)
+				}
+			}()
+			h.sys.Connect(name, &direct{})
+		}()
+	}
+}
+
+// TestRemoteRefsAreForgotten: whoever resolves without end does not grow
+// without end, and what is used stays equal meanwhile.
+func TestRemoteRefsAreForgotten(t *testing.T) {
+	h := newHost(t, implsUnderTest[1])
+	h.sys.Connect("b", &direct{to: h.sys})
+	address := func(i int) actor.Address {
+		return actor.Address{System: "b", Path: "/user/anon-" + strconv.Itoa(i), PID: pid(t, strconv.Itoa(i))}
+	}
+	resolve := func(i int) actor.Ref {
+		r, err := h.sys.ResolveAddress(address(i))
+		must(t, err)
+		return r
+	}
+	const most = 1 << 14
+	kept, used := resolve(1), resolve(2)
+	for i := range most - 2 {
+		resolve(i + 3)
+	}
+	if resolve(1) != kept {
+		t.Error("a Ref is forgotten although there was room")
+	}
+	for i := range 5 * most {
+		resolve(i + 3 + most)
+		if i%(most/2) == 0 && resolve(2) != used {
+			t.Fatal("a Ref is forgotten although it is used")
+		}
+	}
+	if resolve(1) == kept {
+		t.Error("a Ref is remembered for ever")
+	}
+	if kept.Address() != address(1) {
+		t.Errorf("the address of a forgotten Ref is %v", kept.Address())
+	}
+}

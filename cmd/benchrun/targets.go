@@ -1,0 +1,211 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/dynolab/dyno/lab"
+	"github.com/dynolab/dyno/report"
+	"github.com/dynolab/dyno/targets"
+)
+
+func newTargetsCmd() *cobra.Command {
+	c := measureConfig{packages: []string{defaultPackages}}
+	var all, asJSON bool
+	cmd := &cobra.Command{
+		Use:   "targets [[label=]file...]",
+		Short: "Judge results by what is promised",
+		Long: `Targets judges results files by the list of what is promised of dyno's
+implementations: a table for each implementation with each target, its limit, the
+figure, what the blocks lie between, and whether that passes. Of several files
+that have a figure the first counts; - is standard input.
+
+Without a file, in a checkout of dyno, it first measures what the required targets
+need, in about three minutes, into a results file like any run's; with --all
+also what the aims need, among them a million actors, which takes about a quarter
+of an hour. Latencies need an idle machine: --idle wait waits for one.
+
+A required target is a promise. An aim is what an implementation is built for,
+such as a ratio to a reference, and is shown if the file has it; --all shows
+also the others.
+
+The exit status is 0 if all required targets are passed, 1 if one is missed, else
+3 if one is not measured (but not for an implementation that lacks what a
+workload needs), and 2 on an error. Aims do not change it.`,
+		Example: `  benchrun targets results/my-machine/run.bench
+  benchrun targets
+  benchrun targets --all --blocks 8 --idle wait
+  benchrun run ./mydispatcher --out mine.bench; benchrun targets --json mine.bench`,
+		RunE: func(cmd *cobra.Command, files []string) error {
+			if len(files) == 0 {
+				if !inDyno(cmd.Context()) {
+					return errors.New("without a file targets measures dyno's implementations, and this folder is not in a checkout of dyno; " +
+						"to judge results: benchrun targets file (benchrun targets --help shows more)")
+				}
+				c.bench = targetsPattern(all)
+				path, err := measure(cmd, c, cmd.Flags().Changed)
+				if err != nil {
+					return err
+				}
+				files = []string{path}
+			} else if flag := firstChanged(cmd, "blocks", "time", "seed", "out", "machine", "idle"); flag != "" {
+				return fmt.Errorf("--%s is for measuring, and with a file nothing is measured", flag)
+			}
+			return judgeTargets(cmd, files, all, asJSON)
+		},
+	}
+	f := cmd.Flags()
+	f.BoolVar(&all, "all", false, "measure and show also the aims that no file has a figure for")
+	f.BoolVar(&asJSON, "json", false, "print JSON")
+	f.IntVar(&c.blocks, "blocks", 6, "measure `n` blocks: each benchmark runs once in each")
+	f.StringVar(&c.time, "time", "300ms", "how long a process measures: a `duration`, or a number of iterations such as 1000x")
+	f.Uint64Var(&c.seed, "seed", 0, "the `seed` of the order, to repeat an earlier one (default: random, and on record)")
+	f.StringVar(&c.out, "out", "", "write the results into this new `file` (default: results/<machine>/<time>-<commit>.bench)")
+	f.StringVar(&c.machine, "machine", "", "the `name` of this machine in results (default: CPU model, cores and platform)")
+	f.StringVar(&c.idle, "idle", "warn", "`what` to do if the machine is busy: warn, wait (until it is not) or off (do not look)")
+	_ = cmd.MarkFlagFilename("out", "bench")
+	_ = cmd.RegisterFlagCompletionFunc("idle", cobra.FixedCompletions([]string{"warn", "wait", "off"}, cobra.ShellCompDirectiveNoFileComp))
+	return cmd
+}
+
+// firstChanged returns the first of the flags that was given.
+func firstChanged(cmd *cobra.Command, flags ...string) string {
+	for _, f := range flags {
+		if cmd.Flags().Changed(f) {
+			return f
+		}
+	}
+	return ""
+}
+
+// targetsPattern is the pattern of the benchmarks that the required targets
+// need, or all: for each workload the implementations of which something is
+// promised, and the references that are the base of that.
+func targetsPattern(all bool) string {
+	type workload struct{ bench, path string }
+	var order []workload
+	impls := make(map[workload][]string) // patterns
+	need := func(bench, path string, names ...string) {
+		w := workload{bench, path}
+		if impls[w] == nil {
+			order = append(order, w)
+		}
+		for _, n := range names {
+			if !slices.Contains(impls[w], n) {
+				impls[w] = append(impls[w], n)
+			}
+		}
+	}
+	for _, t := range targets.All() {
+		if t.Where&targets.Host == 0 || !t.Required && !all {
+			continue
+		}
+		// Every one: a name that does not begin with ref-. There is no way to
+		// say so but letter by letter.
+		names := []string{"[^r]", "r[^e]", "re[^f]", "ref[^-]"}
+		if t.Impls != nil {
+			names = nil
+			for _, impl := range t.Impls {
+				names = append(names, regexp.QuoteMeta(impl)+"$")
+			}
+		}
+		if t.Base != "" {
+			names = append(names, regexp.QuoteMeta(t.Base)+"$")
+		}
+		need(t.Bench, t.Workload, names...)
+		if t.BaseWorkload != "" {
+			need(t.Bench, t.BaseWorkload, names...)
+		}
+	}
+	var patterns []string
+	for _, w := range order {
+		elems := []string{"^Benchmark" + w.bench + "$"}
+		for e := range strings.SplitSeq("workload="+w.path, "/") {
+			elems = append(elems, "^"+regexp.QuoteMeta(e)+"$")
+		}
+		elems = append(elems, "^impl=("+strings.Join(impls[w], "|")+")")
+		patterns = append(patterns, strings.Join(elems, "/"))
+	}
+	return strings.Join(patterns, "|")
+}
+
+// judgeTargets prints how the files do. Its error is the exit status.
+func judgeTargets(cmd *cobra.Command, files []string, all, asJSON bool) error {
+	card, err := report.Judge(targets.All(), files, report.JudgeOptions{Stdin: cmd.InOrStdin()})
+	if err != nil {
+		return err
+	}
+	for _, p := range card.Problems {
+		fmt.Fprintf(cmd.ErrOrStderr(), "benchrun: %s (left out)\n", p)
+	}
+	if !all {
+		card = card.Only(func(s report.Score) bool { return s.Target.Required || s.Outcome != report.NotMeasured })
+	}
+	out := cmd.OutOrStdout()
+	if asJSON {
+		err = report.ScorecardJSON(out, card)
+	} else {
+		err = report.ScorecardText(out, card, report.TextOptions{Color: wantsColor(out)})
+	}
+	if err != nil {
+		return err
+	}
+	return required(cmd.ErrOrStderr(), card)
+}
+
+// required tells which required targets are not passed, and returns the exit
+// status as an error. What several implementations share is told once.
+func required(w io.Writer, card *report.Scorecard) error {
+	var order []string
+	impls := make(map[string][]string)
+	for _, s := range card.Scores {
+		if !s.Target.Required || s.Outcome != report.Miss && s.Outcome != report.NotMeasured {
+			continue
+		}
+		line := s.Target.ID + ": missed"
+		if s.Outcome == report.NotMeasured {
+			line = s.Target.ID + ": not measured: " + s.Why
+		}
+		if impls[line] == nil {
+			order = append(order, line)
+		}
+		impls[line] = append(impls[line], s.Impl)
+	}
+	for _, line := range order {
+		who := ""
+		if impls[line][0] != "" {
+			who = " (" + strings.Join(impls[line], ", ") + ")"
+		}
+		fmt.Fprintf(w, "targets: %s%s\n", line, who)
+	}
+	switch n := card.Tally(true); {
+	case n.Miss > 0:
+		return exitError(exitSlower)
+	case n.NotMeasured > 0:
+		return exitError(exitInconclusive)
+	}
+	return nil
+}
+
+// scorecard judges the one file of a comparison, for the section in its report. It is
+// nil if no target has a figure there, and if the columns are no implementations
+// or there are several files, of which a target could mean any.
+func scorecard(c *lab.Comparison, files []string, o lab.CompareOptions) (*report.Scorecard, error) {
+	if len(files) != 1 || c.Col != "/impl" {
+		return nil, nil
+	}
+	found, err := report.Judge(targets.All(), files, report.JudgeOptions{Filter: o.Filter, Alpha: o.Alpha, Stdin: o.Stdin})
+	if err != nil {
+		return nil, err
+	}
+	if found = found.Only(report.Score.Measured); len(found.Scores) == 0 {
+		return nil, nil
+	}
+	return found, nil
+}

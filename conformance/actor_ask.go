@@ -1,0 +1,497 @@
+package conformance
+
+import (
+	"context"
+	"errors"
+	"math/rand/v2"
+	"sync/atomic"
+	"time"
+
+	"github.com/dynolab/dyno"
+	"github.com/dynolab/dyno/actor"
+)
+
+// V6, FR-008: asking. A server puts the ReplyTo of what it is asked where the
+// check finds it, and the check answers; or it answers by itself.
+var askClauses = []Clause{
+	{
+		Name: "actor/ask-reply", Rule: "V6",
+		Why: "who asks gets the reply to that very question, whoever gives it: the actor, at once or later, or somebody to whom it has left that",
+		Check: actors(func(w *world) {
+			var later actor.ReplyTo
+			server := w.spawn(plain(func(ctx *actor.Context, msg any) error {
+				switch q := msg.(type) {
+				case petition:
+					switch q.n {
+					case 1:
+						w.e.same("what Reply returned", ctx.Reply(q.re, "one"), nil)
+					case 2:
+						later = q.re
+					case 3:
+						w.e.same("what Reply returned", ctx.Reply(later, "two"), nil)
+						w.e.same("what Reply returned", ctx.Reply(q.re, "three"), nil)
+					}
+					return nil
+				case *order:
+					return q.do(ctx)
+				}
+				return nil
+			}))
+			one, two := w.inquire(server, 1, 0), w.inquire(server, 2, 0)
+			w.answered(one, "one")
+			w.idle()
+			w.unanswered(two)
+			w.answered(w.inquire(server, 3, 0), "three")
+			w.answered(two, "two")
+			f := w.s.NewFuture(0) // given away by hand
+			w.unanswered(f)
+			c := start(w.e, "ReplyTo.Tell", func() error { return f.ReplyTo().Tell("four") })
+			w.e.same("what ReplyTo.Tell returned", c.get(), nil)
+			w.answered(f, "four")
+		}),
+	},
+	{
+		Name: "actor/ask-from-actor", Rule: "V6",
+		Why: "an actor can ask, too: it polls for the reply in later turns, and gives its own ReplyTo where it wants the reply as a message",
+		Check: actors(func(w *world) {
+			d := &diary{}
+			server := w.spawn(plain(func(ctx *actor.Context, msg any) error {
+				q := msg.(petition)
+				return ctx.Reply(q.re, q.n*q.n)
+			}))
+			client := w.spawn(actor.Props{New: hearing(d)})
+			var f actor.Future
+			w.in(client, func(ctx *actor.Context) {
+				f = ctx.Ask(server, 0, func(re actor.ReplyTo) any { return petition{5, re} })
+				w.tells(ctx, server, petition{6, ctx.Self().ReplyTo()})
+			})
+			w.idle()
+			w.in(client, func(*actor.Context) {
+				msg, done, err := f.Poll()
+				w.e.require(done && err == nil && msg == 25, "Poll returned ", msg, ", ", done, ", ", err, ", want 25, true, nil")
+			})
+			w.reads(d, "36")
+		}),
+	},
+	{
+		Name: "actor/reply-to", Rule: "FR-030",
+		Why: "where a reply goes is a plain value in the message: an actor's, a future's, or nobody's, to be compared, copied and passed on; an actor is told the reply like any message",
+		Check: actors(func(w *world) {
+			d := &diary{}
+			r := w.spawn(actor.Props{New: hearing(d)})
+			other := w.spawnPuppet()
+			re := r.ReplyTo()
+			w.e.require(re == r.ReplyTo() && re != other.ReplyTo() && !re.IsZero(), "ReplyTo values of actors do not compare as the actors do")
+			w.e.same("what ReplyTo.Tell returned", re.Tell(1), nil)
+			w.in(other, func(ctx *actor.Context) { w.e.same("what Reply returned", ctx.Reply(re, 2), nil) })
+			w.e.same("what Fail returned", re.Fail(errA), nil) // told as a message
+			w.reads(d, "1", "2", text(errA))
+			w.e.require(actor.ReplyTo{}.IsZero(), "the zero ReplyTo is not nobody's")
+			w.returned(actor.ReplyTo{}.Tell(3), actor.Ref{}, 3, actor.ErrNobody)
+			w.in(other, func(ctx *actor.Context) {
+				w.returned(ctx.Reply(actor.ReplyTo{}, 4), actor.Ref{}, 4, actor.ErrNobody)
+			})
+			w.stop(r)
+			w.returned(re.Tell(5), r, 5, actor.ErrStopped)
+			f, g := w.s.NewFuture(0), w.s.NewFuture(0)
+			w.e.require(f.ReplyTo() == f.ReplyTo() && f.ReplyTo() != g.ReplyTo(), "ReplyTo values of futures do not compare as the futures do")
+			f.Discard()
+			g.Discard()
+		}),
+	},
+	{
+		Name: "actor/ask-fail", Rule: "V6",
+		Why: "an answer may be that there is none: the future ends with the very error, and no reply comes after it",
+		Check: actors(func(w *world) {
+			f := w.s.NewFuture(0)
+			w.e.same("what Fail returned", f.ReplyTo().Fail(errA), nil)
+			w.late(f.ReplyTo().Tell("late"), "late")
+			w.failedWith(f, errA)
+			w.late(f.ReplyTo().Fail(errB), errB)
+			w.undelivered(actor.Ref{}, actor.ErrLate, "late", errB)
+		}),
+	},
+	{
+		Name: "actor/ask-timeout", Rule: "V6",
+		Why: "a future with a deadline ends at it by the system's clock, neither before nor after; a reply that comes in time stops that, and one that comes late is refused and recorded",
+		Check: timed(func(w *world, clock *actor.ManualClock) {
+			f, g := w.s.NewFuture(time.Minute), w.s.NewFuture(time.Minute)
+			never := w.s.NewFuture(0)
+			w.e.same("what ReplyTo.Tell returned", g.ReplyTo().Tell("in time"), nil)
+			clock.Advance(time.Minute - 1)
+			w.unanswered(f)
+			clock.Advance(1)
+			w.late(f.ReplyTo().Tell("late"), "late")
+			w.failedWith(f, actor.ErrTimeout)
+			w.answered(g, "in time")
+			clock.Advance(time.Hour)
+			w.unanswered(never)
+			never.Discard()
+			w.failedWith(w.s.NewFuture(-1), actor.ErrTimeout)
+			w.undelivered(actor.Ref{}, actor.ErrLate, "late")
+			waiting := w.s.NewFuture(time.Minute)
+			c := start(w.e, "Wait", func() error { _, err := waiting.Wait(context.Background()); return err })
+			c.blocks("there is no reply, and time")
+			clock.Advance(time.Minute)
+			w.e.same("what Wait returned", c.get(), actor.ErrTimeout)
+		}),
+	},
+	{
+		Name: "actor/ask-timeout-of-another", Rule: "V6",
+		Why: "a deadline is that of one question: when what stands behind a future is used again, the old deadline does not end the new one",
+		Check: timed(func(w *world, clock *actor.ManualClock) {
+			for range 50 {
+				f := w.s.NewFuture(time.Minute)
+				w.e.same("what ReplyTo.Tell returned", f.ReplyTo().Tell(1), nil)
+				w.answered(f, 1)
+				g := w.s.NewFuture(0)
+				h := w.s.NewFuture(time.Hour)
+				clock.Advance(time.Minute)
+				w.unanswered(g)
+				w.unanswered(h)
+				g.Discard()
+				h.Discard()
+			}
+		}),
+	},
+	{
+		Name: "actor/ask-refused", Rule: "V6",
+		Why: "a question that is not accepted is answered at once, by the error of sending: nobody waits for a reply that cannot come",
+		Check: actors(func(w *world) {
+			gone, full := w.spawnPuppet(), w.spawn(actor.Props{New: hearing(&diary{}), Mailbox: actor.MailboxConfig{Policy: actor.DropNewest, Capacity: 1}})
+			w.stop(gone)
+			w.suspend(full, actor.Suspension{})
+			w.tell(full, 0)
+			from := w.spawnPuppet()
+			for _, c := range []struct {
+				to     actor.Ref
+				reason error
+			}{{gone, actor.ErrStopped}, {full, actor.ErrFull}, {actor.Ref{}, actor.ErrNobody}} {
+				for _, inside := range []bool{false, true} {
+					var f actor.Future
+					var q petition
+					ask := func(re actor.ReplyTo) any { q = petition{1, re}; return q }
+					if inside {
+						w.in(from, func(ctx *actor.Context) { f = ctx.Ask(c.to, time.Hour, ask) })
+					} else {
+						f = w.s.Ask(c.to, time.Hour, ask)
+					}
+					_, done, err := f.Poll()
+					w.e.require(done, "a question was refused, and its future has not ended")
+					w.returned(err, c.to, q, c.reason)
+					w.late(q.re.Tell("late"), "late")
+				}
+			}
+			st := w.s.Stats()
+			w.e.require(st.Returned == 6, "Stats.Returned is ", st.Returned, ", want 6")
+			late := make([]any, 6)
+			for i := range late {
+				late[i] = "late"
+			}
+			w.undelivered(actor.Ref{}, actor.ErrLate, late...)
+			w.s.Resume(full)
+			w.idle()
+		}),
+	},
+	{
+		Name: "actor/ask-left", Rule: "V6",
+		Why: "a question that its actor leaves behind is a dead letter which says who waits: the future itself goes on until its deadline, and whoever finds the letter may answer",
+		Check: timed(func(w *world, clock *actor.ManualClock) {
+			r := w.spawn(actor.Props{New: hearing(&diary{})})
+			w.suspend(r, actor.Suspension{})
+			f, g := w.inquire(r, 1, time.Minute), w.inquire(r, 2, time.Minute)
+			w.s.Stop(r)
+			w.gone(r)
+			w.until("two dead letters", func() bool { return len(w.s.DeadLetters()) == 2 })
+			letters := w.s.DeadLetters()
+			w.e.require(letters[0].ReplyTo == f.ReplyTo() && letters[1].ReplyTo == g.ReplyTo(), "the dead letters do not say who waits for replies")
+			w.e.same("what ReplyTo.Tell returned", letters[0].ReplyTo.Tell("found"), nil)
+			w.answered(f, "found")
+			w.unanswered(g)
+			clock.Advance(time.Minute)
+			w.failedWith(g, actor.ErrTimeout)
+			w.mu.Lock()
+			w.letters = nil
+			w.mu.Unlock()
+		}),
+	},
+	{
+		Name: "actor/ask-poll", Rule: "FR-008",
+		Why: "Poll never waits: it says that there is no reply yet, delivers it once, and says then that it has been taken",
+		Check: actors(func(w *world) {
+			f := w.s.NewFuture(0)
+			twin := f
+			for range 3 {
+				w.unanswered(f)
+			}
+			w.e.same("what ReplyTo.Tell returned", f.ReplyTo().Tell(nil), nil) // nil is an answer, too
+			msg, done, err := f.Poll()
+			w.e.require(msg == nil && done && err == nil, "Poll returned ", msg, ", ", done, ", ", err, ", want nil, true, nil")
+			for _, g := range []actor.Future{f, twin, {}} {
+				w.failedWith(g, actor.ErrTaken)
+				_, err := g.Wait(ended(errStop))
+				w.e.same("what Wait returned", err, actor.ErrTaken)
+				g.Discard()
+			}
+		}),
+	},
+	{
+		Name: "actor/ask-wait", Rule: "FR-008", Needs: overlapEager,
+		Why: "Wait waits until there is a reply; of several who wait one gets it, and the others are told that it has been taken",
+		Check: actors(func(w *world) {
+			f := w.s.NewFuture(0)
+			const n = 5
+			var calls []*call[error]
+			var got atomic.Int32
+			for range n {
+				calls = append(calls, start(w.e, "Wait", func() error {
+					msg, err := f.Wait(context.Background())
+					if err == nil && msg != "reply" {
+						w.e.fail("Wait returned ", msg, ", want the reply")
+					}
+					if err == nil {
+						got.Add(1)
+					}
+					return err
+				}))
+			}
+			for _, c := range calls {
+				c.blocks("there is no reply")
+			}
+			w.e.same("what ReplyTo.Tell returned", f.ReplyTo().Tell("reply"), nil)
+			for _, c := range calls {
+				err := c.get()
+				w.e.require(err == nil || err == actor.ErrTaken, "Wait returned ", err, ", want nil or ", actor.ErrTaken)
+			}
+			w.e.require(got.Load() == 1, int(got.Load()), " of those who wait have got the reply, want one")
+		}),
+	},
+	{
+		Name: "actor/ask-context", Rule: "FR-008",
+		Why: "a Wait that is given up loses nothing: the future is as it was, the reply is found later, and one that is there wins over a context that has ended",
+		Check: actors(func(w *world) {
+			f := w.s.NewFuture(0)
+			_, err := f.Wait(ended(errStop))
+			w.e.same("what Wait returned", err, context.Canceled)
+			ctx, cancel := context.WithCancel(context.Background())
+			c := start(w.e, "Wait", func() error { _, err := f.Wait(ctx); return err })
+			c.blocks("there is no reply")
+			cancel()
+			w.e.same("what Wait returned", c.get(), context.Canceled)
+			w.e.same("what ReplyTo.Tell returned", f.ReplyTo().Tell("reply"), nil)
+			msg, err := f.Wait(ctx)
+			w.e.require(msg == "reply" && err == nil, "Wait returned ", msg, ", ", err, ", want the reply, which is there")
+		}),
+	},
+	{
+		Name: "actor/ask-discard", Rule: "FR-008",
+		Why: "a future that is discarded has ended: who waits is told, and its reply, whether it had come or comes later, is a dead letter",
+		Check: actors(func(w *world) {
+			f := w.s.NewFuture(0)
+			c := start(w.e, "Wait", func() error { _, err := f.Wait(context.Background()); return err })
+			c.blocks("there is no reply")
+			f.Discard()
+			w.e.same("what Wait returned", c.get(), actor.ErrTaken)
+			w.late(f.ReplyTo().Tell(1), 1)
+			w.failedWith(f, actor.ErrTaken)
+			g := w.s.NewFuture(0)
+			w.e.same("what ReplyTo.Tell returned", g.ReplyTo().Tell(2), nil)
+			g.Discard()
+			g.Discard()
+			w.failedWith(g, actor.ErrTaken)
+			w.undelivered(actor.Ref{}, actor.ErrLate, 1, 2)
+		}),
+	},
+	{
+		Name: "actor/ask-late", Rule: "SC-004",
+		Why: "only the first reply is one: every other, however late, is refused and recorded, and never reaches another question that uses the same place",
+		Check: timed(func(w *world, _ *actor.ManualClock) {
+			p := w.post()
+			letter := func(msg any) actor.DeadLetter { return p.letter(msg, actor.Ref{}, actor.ErrLate) }
+			var old []actor.ReplyTo
+			for i := range 20 {
+				f := w.s.NewFuture(time.Hour)
+				for j, re := range old {
+					w.late(re.Tell(-j), -j)
+					p.brings(letter(-j))
+				}
+				w.unanswered(f)
+				w.e.same("what ReplyTo.Tell returned", f.ReplyTo().Tell(i), nil)
+				w.late(f.ReplyTo().Tell("twice"), "twice")
+				w.answered(f, i)
+				w.late(f.ReplyTo().Tell("after"), "after")
+				p.brings(letter("twice"), letter("after"))
+				old = append(old, f.ReplyTo())
+			}
+		}),
+	},
+	{
+		Name: "actor/ask-over", Rule: "FR-008",
+		Why: "when the system is over every future without a reply has ended, so that nobody waits for ever; a reply that had come can be taken, and one that comes then is refused",
+		Check: actors(func(w *world) {
+			f, g, h := w.s.NewFuture(0), w.s.NewFuture(time.Hour), w.s.NewFuture(0)
+			w.e.same("what ReplyTo.Tell returned", h.ReplyTo().Tell("in time"), nil)
+			c := start(w.e, "Wait", func() error { _, err := f.Wait(context.Background()); return err })
+			c.blocks("there is no reply")
+			w.shutdown()
+			w.e.same("what Wait returned", c.get(), actor.ErrOver)
+			w.failedWith(g, actor.ErrOver)
+			w.answered(h, "in time")
+			late := w.s.NewFuture(0)
+			w.late(late.ReplyTo().Tell(1), 1)
+			w.failedWith(late, actor.ErrOver)
+			w.undelivered(actor.Ref{}, actor.ErrLate, 1)
+		}),
+	},
+	{
+		Name: "actor/ask-drives", Rule: "FR-034",
+		Why: "where actors run only when somebody has them run, Wait does: a board asks and has the answer, without a goroutine",
+		Check: actors(func(w *world) {
+			server := w.spawn(plain(func(ctx *actor.Context, msg any) error {
+				q := msg.(petition)
+				return ctx.Reply(q.re, q.n+1)
+			}))
+			f := w.inquire(server, 1, 0)
+			c := start(w.e, "Wait", func() any { msg, _ := f.Wait(context.Background()); return msg })
+			w.e.require(c.get() == 2, "Wait did not return the reply")
+		}),
+	},
+	{
+		Name: "actor/ask-race", Rule: "V6", Kind: Stochastic, Needs: dyno.Promises{Eager: true},
+		Why: "replies, deadlines, second replies and discards race, and each future ends exactly once: what was accepted is taken or recorded, what was not is refused and recorded",
+		Check: check(func(e *Env) {
+			rng := e.random()
+			for range e.rounds() {
+				askRace(e, rng)
+			}
+		}),
+	},
+}
+
+// inquire asks an actor with a petition.
+func (w *world) inquire(to actor.Ref, n int, timeout time.Duration) actor.Future {
+	return w.s.Ask(to, timeout, func(re actor.ReplyTo) any { return petition{n, re} })
+}
+
+// answered demands that f ends with that reply.
+func (w *world) answered(f actor.Future, want any) {
+	var msg any
+	var err error
+	w.until("a reply", func() bool {
+		var done bool
+		msg, done, err = f.Poll()
+		return done
+	})
+	w.e.require(err == nil, "a future ended with ", err, ", want the reply ", want)
+	w.e.require(msg == want, "a reply is ", msg, ", want ", want)
+	w.failedWith(f, actor.ErrTaken)
+}
+
+// unanswered demands that f has not ended.
+func (w *world) unanswered(f actor.Future) {
+	msg, done, err := f.Poll()
+	w.e.require(msg == nil && !done && err == nil, "Poll returned ", msg, ", ", done, ", ", err, ", want nil, false, nil: there is no reply")
+}
+
+// failedWith demands that f has ended, with that error.
+func (w *world) failedWith(f actor.Future, want error) {
+	msg, done, err := f.Poll()
+	w.e.require(done && msg == nil, "Poll returned ", msg, ", ", done, ", ", err, ", want nil, true, ", want)
+	w.e.same("the error of a future", err, want)
+}
+
+// late demands that err refuses a reply that came too late, and gives it back.
+func (w *world) late(err error, msg any) { w.returned(err, actor.Ref{}, msg, actor.ErrLate) }
+
+// askRace asks, and has two replies, the deadline and somebody who discards race
+// for each future.
+func askRace(e *Env, rng *rand.Rand) {
+	const askers, each = 3, 60
+	clock := actor.NewManualClock(midnight)
+	w := e.world(actor.Config{Clock: clock, KeepDeadLetters: -1})
+	defer w.abandon()
+	all := parcels(2 * askers * each) // the replies
+	settle := func(p *parcel, err error) {
+		var s *actor.SendError
+		switch {
+		case err == nil: // whoever has the future has it, or a letter
+		case !errors.As(err, &s) || s.Msg != p || s.Reason != actor.ErrLate:
+			p.wrong.Store(true)
+		default: // refused, and a letter
+		}
+	}
+	moods := sub(rng)
+	second := w.spawn(plain(func(ctx *actor.Context, msg any) error {
+		m := msg.(petition)
+		p := &all[m.n]
+		settle(p, ctx.Reply(m.re, p))
+		return nil
+	}))
+	server := w.spawn(plain(func(ctx *actor.Context, msg any) error {
+		m := msg.(petition)
+		later := petition{2*m.n + 1, m.re}
+		w.tells(ctx, second, later)
+		p := &all[2*m.n]
+		if moods.IntN(4) == 0 {
+			w.tells(ctx, second, petition{2 * m.n, m.re})
+			return nil
+		}
+		settle(p, ctx.Reply(m.re, p))
+		return nil
+	}))
+	var calls []*call[error]
+	for a := range askers {
+		rng := sub(rng)
+		calls = append(calls, start(e, "a loop of Ask and Wait", func() error {
+			for i := range each {
+				n := a*each + i
+				f := w.inquire(server, n, time.Duration(1+rng.IntN(3))*time.Second)
+				for range rng.IntN(3) {
+					yield()
+				}
+				ctx := context.Background()
+				switch rng.IntN(4) {
+				case 0:
+					f.Discard()
+					continue
+				case 1:
+					ctx = ended(errStop)
+				}
+				msg, err := f.Wait(ctx)
+				switch {
+				case err == nil:
+					p := msg.(*parcel)
+					if p.id/2 != n {
+						e.fail("the reply to question ", n, " was that to ", p.id/2)
+					}
+					p.handled.Add(1)
+				case err == context.Canceled:
+					f.Discard()
+				case err != actor.ErrTimeout:
+					return err
+				}
+			}
+			return nil
+		}))
+	}
+	for range 50 {
+		clock.Advance(time.Duration(rng.IntN(300)) * time.Millisecond)
+		yield()
+	}
+	over := func() bool {
+		for _, c := range calls {
+			select {
+			case <-c.over:
+			default:
+				return false
+			}
+		}
+		return true
+	}
+	w.until("all loops to end", func() bool { clock.Advance(time.Second); return over() })
+	for _, c := range calls {
+		e.same("what a loop of Ask returned", c.await(), nil)
+	}
+	w.end()
+	w.accounted(all)
+}

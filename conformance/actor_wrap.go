@@ -1,0 +1,509 @@
+package conformance
+
+import (
+	"errors"
+	"math/rand/v2"
+	"slices"
+	"sync/atomic"
+	"time"
+
+	"github.com/dynolab/dyno/actor"
+)
+
+// FR-026, FR-005, FR-015: what stands around an actor, and what it can bring of
+// its own: middleware, an invoker, a mailbox.
+var wrapClauses = []Clause{
+	{
+		Name: "actor/middleware-order", Rule: "FR-026",
+		Why: "middleware is called in its order, the system's before the actor's, around every message: what comes first begins first and ends last",
+		Check: check(func(e *Env) {
+			d := &diary{}
+			w := e.world(actor.Config{Middleware: []actor.Middleware{around(d, "a"), around(d, "b")}})
+			defer w.abandon()
+			r := w.spawn(actor.Props{Middleware: []actor.Middleware{around(d, "c"), around(d, "d")}, New: hearing(d)})
+			d.clear()
+			w.tell(r, 1)
+			w.reads(d, "a(", "b(", "c(", "d(", "1", ")d", ")c", ")b", ")a")
+			w.end()
+		}),
+	},
+	{
+		Name: "actor/middleware-sees", Rule: "FR-026",
+		Why: "middleware sees all that Receive is called with, also messages of timers, Terminated, ReceiveTimeout and what was stashed; hooks it does not",
+		Check: timed(func(w *world, clock *actor.ManualClock) {
+			d := &diary{}
+			watched := w.spawnPuppet()
+			named := func(msg any) any {
+				switch msg.(type) {
+				case actor.Terminated:
+					return "terminated"
+				case actor.ReceiveTimeout:
+					return "silence"
+				case *order:
+					return "order"
+				}
+				return msg
+			}
+			r := w.spawn(actor.Props{
+				Middleware: []actor.Middleware{func(next actor.ReceiveFunc) actor.ReceiveFunc {
+					return func(ctx *actor.Context, msg any) error {
+						d.note("sees-", named(msg))
+						return next(ctx, msg)
+					}
+				}},
+				New: making(&staged{
+					start: func(*actor.Context) error { d.note("starts"); return nil },
+					stop:  func(*actor.Context) error { d.note("stops"); return nil },
+					receive: func(ctx *actor.Context, msg any) error {
+						if o, ok := msg.(*order); ok {
+							return o.do(ctx)
+						}
+						d.note(named(msg))
+						return nil
+					},
+				}),
+			})
+			w.reads(d, "starts")
+			w.in(r, func(ctx *actor.Context) {
+				ctx.Watch(watched)
+				ctx.StartTimer(time.Second, "tick")
+				ctx.Stash("stashed")
+			})
+			clock.Advance(time.Second)
+			w.stopWatched(watched)
+			w.reads(d, "starts", "sees-order", "sees-tick", "tick", "sees-terminated", "terminated")
+			d.clear()
+			w.in(r, func(ctx *actor.Context) { ctx.UnstashAll() })
+			w.reads(d, "sees-order", "sees-stashed", "stashed")
+			d.clear()
+			w.in(r, func(ctx *actor.Context) { ctx.SetReceiveTimeout(time.Second) })
+			clock.Advance(time.Second)
+			w.reads(d, "sees-order", "sees-silence", "silence")
+			d.clear()
+			w.stop(r)
+			w.reads(d, "stops")
+		}),
+	},
+	{
+		Name: "actor/middleware-stays", Rule: "FR-026",
+		Why: "an actor's middleware is made once and stays when it changes its behaviour and when it is restarted: what it counts is the actor's",
+		Check: actors(func(w *world) {
+			d := &diary{}
+			var made atomic.Int32
+			count := 0
+			var r actor.Ref
+			parent := w.spawn(actor.Props{New: w.puppet, Supervisor: &actor.Supervisor{}})
+			w.in(parent, func(ctx *actor.Context) {
+				r = w.born(ctx.Spawn(actor.Props{New: hearing(d), Middleware: []actor.Middleware{func(next actor.ReceiveFunc) actor.ReceiveFunc {
+					made.Add(1)
+					return func(ctx *actor.Context, msg any) error {
+						count++
+						if _, ok := msg.(*order); !ok {
+							d.note("no", count)
+						}
+						return next(ctx, msg)
+					}
+				}}}))
+			})
+			w.tell(r, "a")
+			w.in(r, func(ctx *actor.Context) {
+				ctx.Become(func(ctx *actor.Context, msg any) error { return d.hear(ctx, msg) })
+			})
+			w.tell(r, "b")
+			w.in(r, func(ctx *actor.Context) { ctx.Unbecome() })
+			w.tell(r, "c")
+			w.reads(d, "no1", "a", "no3", "b", "no5", "c")
+			w.tell(r, &order{func(ctx *actor.Context) error {
+				ctx.Become(func(*actor.Context, any) error { return errB })
+				return errA
+			}})
+			w.failed(r)
+			w.tell(r, "d")
+			w.reads(d, "no1", "a", "no3", "b", "no5", "c", "no7", "d")
+			w.e.require(made.Load() == 1, "the middleware of one actor was made ", int(made.Load()), " times, want once")
+		}),
+	},
+	{
+		Name: "actor/middleware-decides", Rule: "FR-026",
+		Why: "middleware may keep a message from the actor, give it another one, forgive its error or make one: what it returns is what happened",
+		Check: actors(func(w *world) {
+			d := &diary{}
+			r := w.spawn(actor.Props{
+				Middleware: []actor.Middleware{func(next actor.ReceiveFunc) actor.ReceiveFunc {
+					return func(ctx *actor.Context, msg any) error {
+						switch msg {
+						case "swallow":
+							return nil
+						case "replace":
+							return next(ctx, "replaced")
+						case "twice":
+							return errors.Join(next(ctx, 1), next(ctx, 2))
+						case "forgive":
+							_ = next(ctx, "fail")
+							return nil
+						case "refuse":
+							return errB
+						}
+						return next(ctx, msg)
+					}
+				}},
+				New: making(actor.ReceiveFunc(func(ctx *actor.Context, msg any) error {
+					if msg == "fail" {
+						d.note("fails")
+						return errA
+					}
+					return d.hear(ctx, msg)
+				})),
+			})
+			w.tell(r, "swallow", "replace", "twice", "forgive", 3)
+			w.reads(d, "replaced", "1", "2", "fails", "3")
+			st := w.s.Stats()
+			w.e.require(st.Failures == 0 && st.DeadLetters == 0, "middleware forgave an error, and there are ", st.Failures, " failures and ", st.DeadLetters, " dead letters")
+			w.tell(r, "refuse")
+			f := w.failed(r)
+			w.e.same("the failure", f.Err, errB)
+			w.e.require(f.Msg == "refuse", "the failure is said to be on message ", f.Msg)
+			w.gone(r)
+		}),
+	},
+	{
+		Name: "actor/middleware-fails", Rule: "FR-026",
+		Why: "middleware that panics or ends its goroutine is a failure of the actor, like one of its own, and of nobody else",
+		Check: actors(func(w *world) {
+			for _, how := range failures(w.e) {
+				r := w.spawn(actor.Props{New: w.puppet, Middleware: []actor.Middleware{func(next actor.ReceiveFunc) actor.ReceiveFunc {
+					return func(ctx *actor.Context, msg any) error {
+						if msg == "fail" {
+							return how.fail()
+						}
+						return next(ctx, msg)
+					}
+				}}})
+				w.tell(r, "fail")
+				f := w.failed(r)
+				how.is(w.e, f.Err)
+				w.e.require(f.Msg == "fail", "the failure is said to be on message ", f.Msg)
+				w.gone(r)
+			}
+			w.in(w.spawnPuppet(), func(*actor.Context) {})
+		}),
+	},
+	{
+		Name: "actor/invoker", Rule: "FR-015",
+		Why: "an actor may bring its own invoker: it is given the behaviour in force and the message, inside all middleware, and decides whether, how often and with what the actor is called",
+		Check: timed(func(w *world, clock *actor.ManualClock) {
+			d := &diary{}
+			r := w.spawn(actor.Props{
+				New: hearing(d), Middleware: []actor.Middleware{around(d, "m")},
+				Invoker: invoker(func(ctx *actor.Context, a actor.Actor, msg any) error {
+					switch msg {
+					case "no":
+						d.note("not-called")
+						return nil
+					case "retry":
+						for try := range 3 {
+							if err := a.Receive(ctx, try); err != nil {
+								return err
+							}
+						}
+						return nil
+					case "fail":
+						return errA
+					}
+					return a.Receive(ctx, msg)
+				}),
+			})
+			w.tell(r, "no", "retry")
+			w.reads(d, "m(", "not-called", ")m", "m(", "0", "1", "2", ")m")
+			w.in(r, func(ctx *actor.Context) {
+				ctx.StartTimer(time.Second, "no")
+				ctx.Become(func(ctx *actor.Context, msg any) error {
+					d.note("became")
+					return d.hear(ctx, msg)
+				})
+			})
+			d.clear()
+			clock.Advance(time.Second)
+			w.reads(d, "m(", "not-called", ")m")
+			w.tell(r, 5)
+			w.reads(d, "m(", "not-called", ")m", "m(", "became", "5", ")m")
+			w.tell(r, "fail")
+			f := w.failed(r)
+			w.e.same("the failure", f.Err, errA)
+			w.gone(r)
+		}),
+	},
+	{
+		Name: "actor/own-mailbox", Rule: "FR-005",
+		Why: "an actor may bring its own mailbox, and is given messages in the order of that: here the newest first; system messages pass it by",
+		Check: timed(func(w *world, clock *actor.ManualClock) {
+			d := &diary{}
+			r := w.spawn(actor.Props{New: hearing(d), Mailbox: actor.MailboxConfig{New: func() actor.Mailbox { return &pile{} }}})
+			w.in(r, func(ctx *actor.Context) {
+				w.tells(ctx, r, 1, 2, 3)
+				ctx.StartTimer(time.Second, "tick")
+				clock.Advance(time.Second)
+			})
+			w.reads(d, "tick", "3", "2", "1")
+			d.clear()
+			w.suspend(r, actor.Suspension{})
+			w.tell(r, 4, 5)
+			w.e.require(r.Backlog() == 2, r.Backlog(), " messages wait, want 2")
+			w.reads(d)
+			w.s.Resume(r)
+			w.reads(d, "5", "4")
+			w.suspend(r, actor.Suspension{})
+			w.tell(r, 6, 7)
+			w.s.Stop(r)
+			w.undelivered(r, actor.ErrStopped, 7, 6)
+			w.gone(r)
+			w.returned(r.Tell(8), r, 8, actor.ErrStopped)
+		}),
+	},
+	{
+		Name: "actor/own-mailbox-full", Rule: "FR-005",
+		Why: "what a mailbox of one's own refuses goes back to its sender, and what it drops is a dead letter: it can lose nothing silently",
+		Check: timed(func(w *world, _ *actor.ManualClock) {
+			p := w.post()
+			d := &diary{}
+			refuses := w.spawn(actor.Props{New: hearing(d), Mailbox: actor.MailboxConfig{New: func() actor.Mailbox { return &pile{bound: 2} }}})
+			drops := w.spawn(actor.Props{New: hearing(d), Mailbox: actor.MailboxConfig{New: func() actor.Mailbox { return &pile{bound: 2, drops: true} }}})
+			for _, r := range []actor.Ref{refuses, drops} {
+				w.suspend(r, actor.Suspension{})
+				w.tell(r, 1, 2)
+			}
+			w.returned(refuses.Tell(3), refuses, 3, actor.ErrFull)
+			p.brings(p.returned(3, refuses, actor.ErrFull))
+			w.tell(drops, 3)
+			p.brings(p.letter(2, drops, actor.ErrDropped))
+			w.s.Resume(refuses)
+			w.reads(d, "2", "1")
+			w.s.Resume(drops)
+			w.reads(d, "2", "1", "3", "1")
+		}),
+	},
+	{
+		Name: "actor/own-mailbox-turns", Rule: "FR-028",
+		Why: "an actor with a mailbox of its own has turns like any other: at most its throughput, and then others have theirs",
+		Check: actors(func(w *world) {
+			const n = 50
+			var handled atomic.Int32
+			r := w.spawn(actor.Props{
+				Throughput: 4, Mailbox: actor.MailboxConfig{New: func() actor.Mailbox { return &pile{} }},
+				New: making(actor.ReceiveFunc(func(ctx *actor.Context, msg any) error {
+					if o, ok := msg.(*order); ok {
+						return o.do(ctx)
+					}
+					handled.Add(1)
+					return nil
+				})),
+			})
+			w.suspend(r, actor.Suspension{})
+			for i := range n {
+				w.tell(r, i)
+			}
+			w.idle()
+			before := w.s.Stats().Turns
+			w.s.Resume(r)
+			w.until("all messages to be handled", func() bool { return handled.Load() == n })
+			w.idle()
+			turns := w.s.Stats().Turns - before
+			w.e.require(!w.e.Exact || turns >= n/4, turns, " turns for ", n, " messages with a throughput of 4")
+		}),
+	},
+	{
+		Name: "actor/own-mailbox-account", Rule: "FR-009", Kind: Stochastic,
+		Why: "a mailbox of one's own, whatever it refuses, drops and reorders, is called by one at a time, and every message is accounted for when sends race with suspensions, failures and stops",
+		Check: check(func(e *Env) {
+			rng := e.random()
+			for range e.rounds() {
+				pileRace(e, rng)
+			}
+		}),
+	},
+	{
+		Name: "actor/props-wrapped", Rule: "FR-010",
+		Why: "props that cannot be used are refused by name, before anything is made of them",
+		Check: actors(func(w *world) {
+			own := func() actor.Mailbox { return &pile{} }
+			w.in(w.guardian(), func(ctx *actor.Context) {
+				for field, p := range map[string]actor.Props{
+					"Mailbox.New":               {New: w.puppet, Mailbox: actor.MailboxConfig{New: own, Policy: actor.Grow, Capacity: 1}},
+					"Mailbox.Watermark":         {New: w.puppet, Mailbox: actor.MailboxConfig{Watermark: -1}},
+					"Props.Middleware":          {New: w.puppet, Middleware: []actor.Middleware{nil}},
+					"Supervisor.Strategy":       {New: w.puppet, Supervisor: &actor.Supervisor{Strategy: 9}},
+					"Supervisor.Backoff":        {New: w.puppet, Supervisor: &actor.Supervisor{Backoff: actor.Backoff{Min: -1}}},
+					"Supervisor.Backoff.Max":    {New: w.puppet, Supervisor: &actor.Supervisor{Backoff: actor.Backoff{Min: 2, Max: 1}}},
+					"Supervisor.Backoff.Factor": {New: w.puppet, Supervisor: &actor.Supervisor{Backoff: actor.Backoff{Factor: 0.5}}},
+				} {
+					_, err := ctx.Spawn(p)
+					var pe *actor.PropsError
+					w.e.require(errors.As(err, &pe) && pe.Field == field, "Spawn with a wrong ", field, " returned ", err)
+				}
+			})
+			st := w.s.Stats()
+			w.e.require(st.Spawned == 3, "Stats.Spawned is ", st.Spawned, ", want 3, the guardians")
+		}),
+	},
+}
+
+// around is middleware that notes when a message comes and goes. Orders it passes
+// on without a word.
+func around(d *diary, name string) actor.Middleware {
+	return func(next actor.ReceiveFunc) actor.ReceiveFunc {
+		return func(ctx *actor.Context, msg any) error {
+			if _, ok := msg.(*order); ok {
+				return next(ctx, msg)
+			}
+			d.note(name, "(")
+			defer d.note(")", name)
+			return next(ctx, msg)
+		}
+	}
+}
+
+// invoker is an actor.Invoker that is a function.
+type invoker func(ctx *actor.Context, a actor.Actor, msg any) error
+
+// Invoke implements actor.Invoker.
+func (f invoker) Invoke(ctx *actor.Context, a actor.Actor, msg any) error { return f(ctx, a, msg) }
+
+// clear forgets what is in the diary.
+func (d *diary) clear() {
+	d.mu.Lock()
+	d.entries = nil
+	d.mu.Unlock()
+}
+
+// stopWatched stops r and waits until those who watch it have been told.
+func (w *world) stopWatched(r actor.Ref) {
+	w.stop(r)
+	w.idle()
+}
+
+// pile is a mailbox of one's own: the newest message is the next. If it has a
+// bound it refuses what comes when that many wait, or drops the newest.
+type pile struct {
+	list   []any
+	bound  int
+	drops  bool
+	inside atomic.Int32
+	wrong  *atomic.Bool // set when it is called by two at a time
+}
+
+func (p *pile) enter() func() {
+	if p.inside.Add(1) != 1 && p.wrong != nil {
+		p.wrong.Store(true)
+	}
+	return func() { p.inside.Add(-1) }
+}
+
+// Enqueue implements actor.Mailbox.
+func (p *pile) Enqueue(msg any, drop func(any)) actor.SendResult {
+	defer p.enter()()
+	if p.bound > 0 && len(p.list) == p.bound {
+		if !p.drops {
+			return actor.Full
+		}
+		drop(p.list[p.bound-1])
+		p.list = p.list[:p.bound-1]
+	}
+	p.list = append(p.list, msg)
+	return actor.Sent
+}
+
+// Dequeue implements actor.Mailbox.
+func (p *pile) Dequeue() (any, bool) {
+	defer p.enter()()
+	n := len(p.list)
+	if n == 0 {
+		return nil, false
+	}
+	msg := p.list[n-1]
+	p.list = slices.Delete(p.list, n-1, n)
+	return msg, true
+}
+
+// Len implements actor.Mailbox.
+func (p *pile) Len() int {
+	defer p.enter()()
+	return len(p.list)
+}
+
+// pileRace sends to an actor with a mailbox of its own, which fails, suspends
+// itself and is stopped in the end.
+func pileRace(e *Env, rng *rand.Rand) {
+	const senders, each = 4, 80
+	w := e.world(actor.Config{})
+	defer w.abandon()
+	all := parcels(senders * each)
+	var wrong atomic.Bool
+	bound, drops := rng.IntN(4), rng.IntN(2) == 0
+	moods := sub(rng)
+	var r actor.Ref
+	parent := w.spawn(actor.Props{New: w.puppet, Supervisor: &actor.Supervisor{MaxRestarts: -1}})
+	w.in(parent, func(ctx *actor.Context) {
+		r = w.born(ctx.Spawn(actor.Props{
+			Throughput: rng.IntN(5),
+			Mailbox:    actor.MailboxConfig{New: func() actor.Mailbox { return &pile{bound: bound, drops: drops, wrong: &wrong} }},
+			New: func() actor.Actor {
+				return actor.ReceiveFunc(func(ctx *actor.Context, msg any) error {
+					switch moods.IntN(20) {
+					case 0:
+						return errA
+					case 1:
+						ctx.Suspend(actor.Suspension{})
+						ctx.Resume(ctx.Self())
+					case 2:
+						_ = r.Backlog()
+					}
+					msg.(*parcel).handled.Add(1)
+					return nil
+				})
+			},
+		}))
+	})
+	stopAfter := rng.IntN(2 * each)
+	var calls []*call[error]
+	for s := range senders {
+		rng := sub(rng)
+		calls = append(calls, start(e, "a loop of Tell", func() error {
+			for i := range each {
+				p := &all[s*each+i]
+				p.sent(r.Tell(p))
+				for range rng.IntN(3) {
+					yield()
+				}
+				if s == 0 && i == stopAfter {
+					w.s.Stop(r)
+				}
+			}
+			return nil
+		}))
+	}
+	for _, c := range calls {
+		e.same("what a loop of Tell returned", finished(w, c), nil)
+	}
+	accounted := func() (n int) {
+		for i := range all {
+			n += int(all[i].handled.Load() + all[i].returned.Load() + all[i].undelivered.Load())
+		}
+		w.mu.Lock()
+		defer w.mu.Unlock()
+		return n + len(w.lapses)
+	}
+	w.until("every message to be accounted for", func() bool { return accounted() == len(all) },
+		func() string {
+			return text("only ", accounted(), " of ", len(all), " messages are accounted for, ", r.Backlog(), " wait")
+		})
+	w.shutdown()
+	w.idle()
+	w.mu.Lock()
+	for _, l := range w.lapses {
+		l.Msg.(*parcel).undelivered.Add(1)
+	}
+	w.failures = nil
+	w.mu.Unlock()
+	w.accounted(all)
+	e.require(!wrong.Load(), "the mailbox was called by two at a time")
+}

@@ -1,0 +1,179 @@
+package targets
+
+import "slices"
+
+// All returns every target, those that are required first. The caller may change
+// the slice.
+func All() []Target { return slices.Concat(required(), groupAims(), actorAims()) }
+
+// In nanoseconds.
+const (
+	millisecond = 1e6
+	second      = 1e9
+)
+
+// required are those of the requirements' lines.
+func required() []Target {
+	all := []Target{
+		{
+			ID: "V11/rate", Says: "a million messages are handled in a second",
+			Workload: "count", Metric: "ns/op", PerSecond: true, Unit: "msgs/s", Limit: 1e6, Bound: AtLeast, Where: Host,
+			Note: "derived: 1 s ÷ ns/op",
+		},
+		{
+			ID: "V11/latency", Says: "a message takes less than 1 ms on average",
+			Workload: "latency1k", Metric: "mean-ns", Limit: millisecond, Where: Host,
+			Note: "from the moment it is due until it is handled",
+		},
+		{
+			ID: "V11/actors", Says: "10,000 actors live at once",
+			Workload: "spawn", Metric: "actors", Limit: 10_000, Bound: AtLeast, Statistic: Worst, Where: Host,
+			Note: "the most that were there and idle at once",
+		},
+		{
+			ID: "V11/memory", Says: "an idle actor takes less than 1 KiB",
+			Workload: "spawn", Metric: "B/actor", Limit: 1 << 10, Where: Host,
+			Note: "with the workload's own 16 bytes",
+		},
+		{
+			ID: "SC-001/host", Says: "a new actor handles its first message within 5 ms",
+			Workload: "spawn/rate=1000", Metric: "p99-ns", Limit: 5 * millisecond, Where: Host,
+			Note: "p99 from the moment it is due: the slowest, max-ns, is the slower the longer one measures",
+		},
+		{
+			ID: "SC-001/board", Says: "a new actor handles its first message within 20 ms",
+			Workload: "spawn/rate=1000", Metric: "p99-ns", Limit: 20 * millisecond, Where: Board,
+			Note: "p99, as on the host",
+		},
+		{
+			ID: "SC-002", Says: "1,000 messages a second: no more than 10 wait",
+			Workload: "latency1k", Metric: "backlog", Unit: "waiting", Limit: 10, Where: Host,
+			Note: "the most of a block; a run that drops a message has no figure",
+		},
+		{
+			ID: "SC-003", Says: "95 of 100 injected failures are recovered from",
+			Workload: "restart", Metric: "recovered-%", Unit: "%", Limit: 95, Bound: AtLeast, Statistic: Worst, Where: Anywhere,
+		},
+		{
+			ID: "SC-004", Says: "every undelivered message is found",
+			Workload: "restart", Metric: "undelivered-found-%", Unit: "%", Limit: 100, Bound: AtLeast, Statistic: Worst, Where: Anywhere,
+		},
+	}
+	for _, w := range []string{"pingpong", "ring", "pairs", "count", "fanin", "ask"} {
+		all = append(all, Target{
+			ID: "SC-005/" + w, Says: "no allocation per message",
+			Workload: w, Metric: "allocs/msg", Limit: 0.01, Where: Anywhere,
+			Note: "what a mailbox allocates while it grows is spread over the messages of a run",
+		})
+	}
+	all = append(all,
+		Target{
+			ID: "FR-014", Says: "1,000 messages to and fro within 1 s",
+			Workload: "pingpong", Metric: "ns/op", Times: 1000, Unit: "ns", Limit: second, Where: Anywhere,
+			Note: "derived: 1,000 × ns/op",
+		},
+		Target{
+			ID: "S5/cycle", Says: "suspend and resume within 1 ms at p99",
+			Workload: "suspend", Metric: "cycle-p99-ns", Limit: millisecond, Where: Host,
+		},
+		Target{
+			ID: "S5/resume", Says: "first message within 10 ms of resume at p99",
+			Workload: "suspend", Metric: "resume-p99-ns", Limit: 10 * millisecond, Where: Host,
+		},
+	)
+	for i := range all {
+		all[i].Bench, all[i].Required = "Actor", true
+	}
+	return all
+}
+
+// groupAims are what the implementations of task groups are built for.
+func groupAims() []Target {
+	return []Target{
+		groupAim("short/failfast=off", "workstealing", "ref-errgroup", 0.35),
+		groupAim("stream", "workstealing", "ref-errgroup", 0.3),
+		groupAim("uneven", "workstealing", "ref-floor", 1.15),
+		groupAim("short/failfast=off", "lockbased", "ref-errgroup", 1.5),
+		groupAim("short/failfast=off", "actorloop", "ref-errgroup", 2),
+		groupAim("short/failfast=off", "channel", "ref-errgroup", 1.5),
+		groupAim("short/failfast=off", "serial", "ref-errgroup", 1.5),
+	}
+}
+
+func groupAim(workload, impl, base string, limit float64) Target {
+	return Target{
+		ID: "aim/" + workload + "/" + impl, Says: "time per task, over that of " + base,
+		Bench: "Group", Workload: workload, Metric: "ns/op", Base: base, Limit: limit,
+		Impls: []string{impl}, Where: Host,
+	}
+}
+
+// actorAims are what the implementations of the actor contract are built for.
+func actorAims() []Target {
+	const ws = "workstealing"
+	all := []Target{
+		timeAim("pingpong", ws, "ref-chan-buffered", 0.33),
+		timeAim("ring", ws, "ref-chan-buffered", 0.33),
+		timeAim("pairs", ws, "ref-chan-buffered", 0.4),
+		timeAim("big", ws, "ref-chan-buffered", 0.6),
+		timeAim("fanin", ws, "ref-chan-buffered", 1),
+		timeAim("count", ws, "ref-chan-buffered", 0.5),
+		timeAim("ask", ws, "ref-chan-reused", 1.1),
+		actorAim("spawn", ws, "ns/op", "", "time to make an actor", 800),
+		actorAim("spawn", ws, "B/actor", "/memory", "memory of an idle actor", 512),
+		latencyAim(ws, 1.5),
+	}
+	for _, peer := range []struct {
+		impl, base string
+		limit      float64
+	}{
+		{"channel", "ref-chan-buffered", 1.3},
+		{"lockbased", "ref-mutex-cond", 1.5},
+	} {
+		for _, w := range []string{"pingpong", "ring", "pairs", "count", "fanin", "big", "ask", "spawn"} {
+			all = append(all, timeAim(w, peer.impl, peer.base, peer.limit))
+		}
+	}
+	for _, impl := range []string{ws, "channel"} {
+		for _, w := range []string{"pairs", "ring"} {
+			all = append(all, millionAims(w, impl)...)
+		}
+	}
+	return all
+}
+
+// actorAim is one of an absolute figure; suffix tells it from others of the same
+// workload and implementation.
+func actorAim(workload, impl, metric, suffix, says string, limit float64) Target {
+	return Target{
+		ID: "aim/" + workload + "/" + impl + suffix, Says: says,
+		Bench: "Actor", Workload: workload, Metric: metric, Limit: limit,
+		Impls: []string{impl}, Where: Host,
+	}
+}
+
+// timeAim is one of the time of an operation compared to a reference's.
+func timeAim(workload, impl, base string, limit float64) Target {
+	t := actorAim(workload, impl, "ns/op", "", "time per operation, over that of "+base, limit)
+	t.Base = base
+	return t
+}
+
+func latencyAim(impl string, limit float64) Target {
+	t := actorAim("latency1k", impl, "p99-ns", "/p99", "p99 of the latency, over that of ref-chan-buffered", limit)
+	t.Base = "ref-chan-buffered"
+	return t
+}
+
+// millionAims are what a million actors may take: three times as long for a
+// message as two actors, and a GiB in all.
+func millionAims(workload, impl string) []Target {
+	const million = 1_000_000
+	many := workload + "/actors=1000000"
+	rise := actorAim(many, impl, "ns/op", "", "time per message, over that among two actors", 3)
+	rise.BaseWorkload = workload + "/actors=2"
+	return []Target{
+		rise,
+		actorAim(many, impl, "B/actor", "/memory", "memory of an idle actor: a million in a GiB", (1<<30)/million),
+	}
+}

@@ -1,0 +1,154 @@
+package targets_test
+
+import (
+	"math"
+	"os"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/dynolab/dyno"
+	"github.com/dynolab/dyno/impls"
+	"github.com/dynolab/dyno/targets"
+	"github.com/dynolab/dyno/workloads"
+)
+
+// The list has every line of the requirements that is a figure, once.
+func TestLines(t *testing.T) {
+	want := []string{
+		"V11/rate", "V11/latency", "V11/actors", "V11/memory",
+		"SC-001/host", "SC-001/board", "SC-002", "SC-003", "SC-004",
+		"SC-005/pingpong", "SC-005/ring", "SC-005/pairs", "SC-005/count", "SC-005/fanin", "SC-005/ask",
+		"FR-014", "S5/cycle", "S5/resume",
+	}
+	var got []string
+	for _, target := range targets.All() {
+		if target.Required {
+			got = append(got, target.ID)
+		}
+	}
+	if !slices.Equal(got, want) {
+		t.Errorf("required are\n%q\nwant\n%q", got, want)
+	}
+}
+
+func TestFields(t *testing.T) {
+	id := regexp.MustCompile(`^(V11|SC-00[1-5]|FR-014|S5|aim)(/[a-z0-9]+(=[a-z0-9]+)?)*$`)
+	seen := map[string]bool{}
+	for _, target := range targets.All() {
+		switch {
+		case !id.MatchString(target.ID):
+			t.Errorf("%q is no line of the requirements and no aim", target.ID)
+		case seen[target.ID]:
+			t.Errorf("%s is in the list twice", target.ID)
+		case target.Required == strings.HasPrefix(target.ID, "aim/"):
+			t.Errorf("%s: an aim is not required, and a line of the requirements is", target.ID)
+		case target.Says == "" || len(target.Says) > 60 || strings.HasSuffix(target.Says, "."):
+			t.Errorf("%s: %q fits no table", target.ID, target.Says)
+		case !(target.Limit > 0) || math.IsInf(target.Limit, 0):
+			t.Errorf("%s: the limit is %v", target.ID, target.Limit)
+		case target.Base != "" && target.BaseWorkload != "":
+			t.Errorf("%s has two bases", target.ID)
+		case target.Ratio() && (target.PerSecond || target.Times != 0 || target.Statistic != targets.Median):
+			t.Errorf("%s: a ratio of what is derived, or of something else than medians", target.ID)
+		case (target.PerSecond || target.Times != 0) && (target.Unit == "" || target.PerSecond && target.Times != 0):
+			t.Errorf("%s is derived and has no unit, or is derived twice", target.ID)
+		case target.Where&^targets.Anywhere != 0 || target.Where == 0:
+			t.Errorf("%s applies nowhere", target.ID)
+		}
+		seen[target.ID] = true
+	}
+}
+
+// pending are workloads that are promised too, and not written yet.
+var pending = []string{"Actor/workload=restart", "Actor/workload=suspend"}
+
+// A target that names what no run can print would never be measured, and nobody
+// would notice.
+func TestTargetsNameWhatThereIs(t *testing.T) {
+	refs := map[string][]string{} // by workload
+	for _, w := range workloads.Groups() {
+		refs["Group/"+w.Path()] = []string{}
+		for _, r := range w.Refs {
+			refs["Group/"+w.Path()] = append(refs["Group/"+w.Path()], r.Name)
+		}
+	}
+	for _, w := range workloads.Actors() {
+		refs["Actor/"+w.Path()] = []string{}
+		for _, r := range w.Refs {
+			refs["Actor/"+w.Path()] = append(refs["Actor/"+w.Path()], r.Name)
+		}
+	}
+	// How results say which way a unit is good.
+	store, err := os.ReadFile("../lab/store.go")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, target := range targets.All() {
+		path := target.Bench + "/workload=" + target.Workload
+		if slices.Contains(pending, path) && refs[path] == nil {
+			continue
+		}
+		if refs[path] == nil {
+			t.Errorf("%s: there is no %s", target.ID, path)
+		}
+		if target.Base != "" && !slices.Contains(refs[path], target.Base) {
+			t.Errorf("%s: %s has no reference %s", target.ID, path, target.Base)
+		}
+		if from := target.Bench + "/workload=" + target.BaseWorkload; target.BaseWorkload != "" && refs[from] == nil {
+			t.Errorf("%s: there is no %s", target.ID, from)
+		}
+		for _, name := range target.Impls {
+			if !slices.ContainsFunc(impls.All(), func(i dyno.Impl) bool { return i.Name == name }) {
+				t.Errorf("%s: there is no implementation %s", target.ID, name)
+			}
+		}
+		better := "lower"
+		if (target.Bound == targets.AtLeast) != target.PerSecond {
+			better = "higher"
+		}
+		if line := `"` + target.Metric + " better=" + better + `"`; !strings.Contains(string(store), line) {
+			t.Errorf("%s: results have no Unit line %s", target.ID, line)
+		}
+	}
+}
+
+func TestFigure(t *testing.T) {
+	for _, c := range []struct {
+		target       targets.Target
+		v, want      float64
+		unit         string
+		met          bool
+		bound, where string
+	}{
+		{targets.Target{Metric: "B/actor", Limit: 10, Where: targets.Host}, 10, 10, "B/actor", true, "≤", "host"},
+		{targets.Target{Metric: "B/actor", Limit: 10, Where: targets.Board}, 10.1, 10.1, "B/actor", false, "≤", "board"},
+		{targets.Target{Metric: "p-%", Unit: "%", Limit: 95, Bound: targets.AtLeast, Where: targets.Anywhere}, 95, 95, "%", true, "≥", "anywhere"},
+		{targets.Target{Metric: "p-%", Limit: 95, Bound: targets.AtLeast, Where: targets.Host}, 94, 94, "p-%", false, "≥", "host"},
+		{targets.Target{Metric: "ns/op", PerSecond: true, Unit: "msgs/s", Limit: 1e6, Bound: targets.AtLeast, Where: targets.Host}, 500, 2e6, "msgs/s", true, "≥", "host"},
+		{targets.Target{Metric: "ns/op", Times: 1000, Unit: "ns", Limit: 1e9, Where: targets.Host}, 2e6, 2e9, "ns", false, "≤", "host"},
+		{targets.Target{Metric: "ns/op", Base: "ref-a", Limit: 1, Where: targets.Host}, 0.5, 0.5, "", true, "≤", "host"},
+		{targets.Target{Metric: "ns/op", BaseWorkload: "a", Limit: 1, Where: targets.Host}, math.NaN(), math.NaN(), "", false, "≤", "host"},
+		{targets.Target{Metric: "x", Bound: targets.AtLeast, Where: targets.Host}, math.NaN(), math.NaN(), "x", false, "≥", "host"},
+	} {
+		got := c.target.Figure(c.v)
+		if got != c.want && !math.IsNaN(c.want) {
+			t.Errorf("%+v: the figure of %v is %v, want %v", c.target, c.v, got, c.want)
+		}
+		if c.target.FigureUnit() != c.unit || c.target.Met(got) != c.met || c.target.Bound.String() != c.bound || c.target.Where.String() != c.where {
+			t.Errorf("%+v: %v %s, met %v, %s, %s", c.target, got, c.target.FigureUnit(), c.target.Met(got), c.target.Bound, c.target.Where)
+		}
+	}
+	if targets.Median.String() != "median" || targets.Worst.String() != "worst" {
+		t.Error("the statistics' names are wrong")
+	}
+}
+
+// The caller may do with the list what it likes.
+func TestAllIsACopy(t *testing.T) {
+	targets.All()[0].ID = "changed"
+	if id := targets.All()[0].ID; id == "changed" {
+		t.Error("the list is shared")
+	}
+}
