@@ -409,6 +409,7 @@ func (c *Cell) goOn(o *goOnOrder) {
 		c.send(child, &signal{kind: sigGoOn, arg: &goOnOrder{}})
 	}
 	m.escalated = nil
+	m.lastErr = nil
 	c.release(holdFailed)
 }
 
@@ -477,6 +478,7 @@ func (c *Cell) renew() {
 		return
 	}
 	c.started = true
+	m.lastErr = nil
 	if e := c.system.events; e.active() {
 		e.Publish(ActorRestarted{Actor: Ref{c}, Cause: v.cause, Restarts: v.n, Time: c.now()})
 	}
