@@ -383,6 +383,29 @@ func TestPreStartIsRestarted(t *testing.T) {
 	}
 }
 
+// A child that a hook spawns on the way out does not keep the restart waiting,
+// and is not the new value's.
+func TestRestartStopsChildrenOfItsHook(t *testing.T) {
+	for _, backoff := range []time.Duration{0, time.Millisecond} {
+		t.Run(backoff.String(), func(t *testing.T) {
+			bubbles(t, func(t *testing.T, h *host) {
+				var j, k journal
+				on := frailHooks{preRestart: func(ctx *actor.Context, _ error) error {
+					_, err := ctx.Spawn(lives(&k, "c", frailHooks{}))
+					return err
+				}}
+				_, refs := h.supervised(&actor.Supervisor{Backoff: actor.Backoff{Min: backoff}}, lives(&j, "a", on))
+				h.tell(refs[0], failing(errBoom), 1)
+				h.settle()
+				h.settle()
+				j.want(t, "a1 starts", "a1 ends for boom", "a2 begins for boom", "a2 gets 1")
+				k.want(t, "c1 starts", "c1 stops")
+				h.dead()
+			})
+		})
+	}
+}
+
 // Who watches an actor is told of a failure that ended it, and not of one that
 // it had recovered from.
 func TestTerminatedSaysWhy(t *testing.T) {
