@@ -375,7 +375,7 @@ type (
 	ActorRestarted struct {
 		Actor    Ref
 		Cause    error // what it had failed with
-		Restarts int   // how many restarts it has had, this one included
+		Restarts int   // of its supervisor's Window, this one included; see Supervised
 		Time     time.Time
 	}
 
