@@ -127,7 +127,7 @@ race: ## all tests under the race detector, with the invariant checks it switche
 .PHONY: examples
 examples:
 	$(call say,the example programs)
-	@for e in counter chatroom pipeline; do go run ./examples/$$e >/dev/null; done
+	@for e in counter chatroom pipeline workerpool; do go run ./examples/$$e >/dev/null; done
 	$(call say,an implementation in another module)
 	cd examples/outoftree && $(GO_TEST) -race ./... && $(GO_TEST) -run '^$$' -bench . -benchtime 10x ./...
 

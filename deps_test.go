@@ -168,7 +168,7 @@ var importPolicy = importpolicy.Policy{
 		{
 			Packages: "examples/*",
 			Why:      "an example shows what a user writes: the contracts, an implementation, and no dependency that a reader would have to learn first",
-			Ours:     []string{"actor", "examples/internal/cli"},
+			Ours:     []string{"actor", "actor/actorslog", "examples/internal/cli"},
 			TestOurs: []string{"impls"},
 		},
 		{

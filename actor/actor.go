@@ -12,16 +12,18 @@ type Actor interface {
 
 // PreStarter is an Actor with something to do before its first message.
 type PreStarter interface {
-	// PreStart runs in the actor's first turn. If it fails the actor stops
-	// without having been started: PostStop is not called.
+	// PreStart runs in the actor's first turn, and after a restart unless the
+	// actor is a PostRestarter. If it fails, the actor has failed without
+	// having been started: PostStop is not called when it is stopped for that.
 	PreStart(ctx *Context) error
 }
 
 // PostStopper is an Actor with something to do after its last message.
 type PostStopper interface {
 	// PostStop runs once, when the actor has handled its last message and its
-	// children have stopped. An error is reported and changes nothing else.
-	// ctx may be used to send.
+	// children have stopped; and before a restart, unless the actor is a
+	// PreRestarter. An error is reported and changes nothing else. ctx may be
+	// used to send.
 	PostStop(ctx *Context) error
 }
 
@@ -29,8 +31,8 @@ type PostStopper interface {
 // actor without it has its PostStop called instead, if it has one.
 type PreRestarter interface {
 	// PreRestart runs on the old value, when the actor's children have stopped
-	// and before a backoff. cause is what the actor, or with AllForOne a
-	// sibling, has failed with. An error is reported and changes nothing else.
+	// and before a backoff; children that it spawns are stopped, too. cause is
+	// what the actor, or with AllForOne a sibling, has failed with. An error is reported and changes nothing else.
 	// An actor that has not started, because its PreStart failed, has nothing
 	// to undo: it is not called.
 	PreRestart(ctx *Context, cause error) error

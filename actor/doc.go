@@ -13,8 +13,9 @@
 //     implementation's: mailbox and place in the schedule in one. If the
 //     receiver was idle it is scheduled now.
 //  2. A worker of the implementation begins a turn of the receiver with
-//     [Cell.BeginTurn], which handles system messages: start, stop, a child has
-//     stopped, a child has failed.
+//     [Cell.BeginTurn], which handles system messages: start, stop, suspend,
+//     resume, a child has stopped or failed, a supervisor's decision; and then
+//     what comes ahead of the mailbox, such as a timer's message.
 //  3. It takes user messages out of the mailbox and has them handled with
 //     [Cell.Invoke], until there are none, the actor has had its share, or
 //     Invoke says that it is enough.
@@ -28,5 +29,16 @@
 // wake-up to it, are the implementation behind Port.
 //
 // Every message sent is handled, returned to its sender with a [*SendError], or
-// reported as a dead letter, exactly once.
+// reported as a dead letter, exactly once. A message that an actor fails on is
+// not handled: its fate is the supervisor's decision.
+//
+// What an actor can do besides receiving is in its [Context]: spawn and stop, tell
+// and ask, watch, suspend itself, stash, start timers, become somebody else. What
+// becomes of failures says [Supervisor]; what happens to actors is published on
+// the [EventStream]; what is called around a message are [Middleware] and
+// [Invoker]; other systems are reached over a [Link]. Package typed, below this
+// one, has the compiler check messages.
+//
+// Documents: docs/supervision.md, docs/mailboxes.md, docs/what-can-block.md and
+// docs/extending.md.
 package actor

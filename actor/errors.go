@@ -66,8 +66,10 @@ type SendError struct {
 	Msg any
 	// To is the actor it was for.
 	To Ref
-	// Reason is ErrStopped, ErrFull, ErrDeadlock, ErrNobody, or the error of
-	// the context that ended while the sender waited for room.
+	// Reason is ErrStopped, ErrFull, ErrDeadlock, ErrNobody, ErrUnknown, or the
+	// error of the context that ended while the sender waited for room; of a
+	// reply ErrLate; of a message to another system ErrNoLink or what the
+	// link says.
 	Reason error
 }
 

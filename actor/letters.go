@@ -12,8 +12,8 @@ type DeadLetter struct {
 	Msg any
 	// To is the actor it was for, zero if it was for nobody.
 	To Ref
-	// Reason is ErrStopped or ErrDropped; for a message that was returned or
-	// forwarded, any reason of a SendError.
+	// Reason is ErrStopped, ErrDropped, ErrFailed or ErrLate; for a message that
+	// was returned or forwarded, any reason of a SendError.
 	Reason error
 	// Cause is the error that brought this about, if it was one, such as what
 	// an actor failed with that was handling the message.

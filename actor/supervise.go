@@ -450,11 +450,17 @@ func (c *Cell) renew() {
 	if !v.clean {
 		v.clean = true
 		c.letGo(v.cause)
+		for child := c.children; child != nil; child = child.older {
+			c.signal(child, sigStop) // the hook has spawned it
+		}
 		if v.delay > 0 {
 			v.waiting = true
 			v.sig.kind, v.sig.arg = sigBackoff, v
 			v.timer.waiter = v
 			c.system.timers.start(&v.timer, v.delay)
+			return
+		}
+		if c.children != nil {
 			return
 		}
 	}

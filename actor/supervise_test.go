@@ -399,6 +399,62 @@ func TestPreStartIsRestarted(t *testing.T) {
 	}
 }
 
+// A child that a hook spawns on the way out does not keep the restart waiting,
+// and is not the new value's.
+func TestRestartStopsChildrenOfItsHook(t *testing.T) {
+	for _, backoff := range []time.Duration{0, time.Millisecond} {
+		t.Run(backoff.String(), func(t *testing.T) {
+			bubbles(t, func(t *testing.T, h *host) {
+				var j, k journal
+				on := frailHooks{preRestart: func(ctx *actor.Context, _ error) error {
+					_, err := ctx.Spawn(lives(&k, "c", frailHooks{}))
+					return err
+				}}
+				_, refs := h.supervised(&actor.Supervisor{Backoff: actor.Backoff{Min: backoff}}, lives(&j, "a", on))
+				h.tell(refs[0], failing(errBoom), 1)
+				h.settle()
+				h.settle()
+				j.want(t, "a1 starts", "a1 ends for boom", "a2 begins for boom", "a2 gets 1")
+				k.want(t, "c1 starts", "c1 stops")
+				h.dead()
+			})
+		})
+	}
+}
+
+// Who watches an actor is told of a failure that ended it, and not of one that
+// it had recovered from.
+func TestTerminatedSaysWhy(t *testing.T) {
+	tests := []struct {
+		d    actor.Directive
+		want error
+	}{{actor.Restart, nil}, {actor.Resume, nil}, {actor.Stop, errBoom}}
+	for _, tt := range tests {
+		t.Run(tt.d.String(), func(t *testing.T) {
+			bubbles(t, func(t *testing.T, h *host) {
+				var j, seen journal
+				_, refs := h.supervised(&actor.Supervisor{Decide: always(tt.d)}, lives(&j, "a", frailHooks{}))
+				w := h.spawnFunc(func(ctx *actor.Context, msg any) error {
+					if msg == "watch" {
+						ctx.Watch(refs[0])
+					} else {
+						seen.add(msg)
+					}
+					return nil
+				})
+				h.tell(w, "watch")
+				h.settle()
+				h.tell(refs[0], failing(errBoom))
+				h.settle()
+				h.sys.Stop(refs[0])
+				h.settle()
+				seen.want(t, actor.Terminated{Actor: refs[0], Err: tt.want})
+				h.dead()
+			})
+		})
+	}
+}
+
 func TestDecideThatPanics(t *testing.T) {
 	bubbles(t, func(t *testing.T, h *host) {
 		var j journal

@@ -10,11 +10,12 @@
 // path, "pid", and what else the event says; of a message only the type, since
 // whoever has the message may be writing to it. Levels:
 //
-//	Debug  actors start, stop, resume and change behaviour; messages given back
-//	       to their senders, who have an error for it
+//	Debug  actors start, stop, are suspended, resume and change behaviour;
+//	       messages given back to their senders, who have an error for it
 //	Info   mailboxes are low again; events that programs publish
-//	Warn   restarts, full mailboxes, messages that nobody handles, lost events
-//	Error  failures
+//	Warn   what supervisors decide, restarts, full mailboxes, messages that
+//	       nobody handles, lost events
+//	Error  failures; a stop because there were too many restarts
 //
 // An [actor.LogEvent] says its level itself.
 package actorslog
@@ -122,6 +123,26 @@ func (l *Logger) record(ev any) (slog.Record, bool) {
 	case actor.ActorRestarted:
 		level, text, who, when = slog.LevelWarn, "actor restarted", ev.Actor, ev.Time
 		attrs = []slog.Attr{slog.Any("cause", ev.Cause), slog.Int("restarts", ev.Restarts)}
+	case actor.Supervised:
+		level, text, who, when = slog.LevelWarn, "supervisor decided", ev.Actor, ev.Time
+		attrs = []slog.Attr{
+			slog.String("parent", ev.Parent.Path()), slog.String("directive", ev.Directive.String()), slog.Any("cause", ev.Cause),
+		}
+		switch {
+		case ev.Exhausted:
+			level, text = slog.LevelError, "too many restarts"
+		case ev.Directive == actor.Restart:
+			attrs = append(attrs, slog.Int("restarts", ev.Restarts), slog.Duration("delay", ev.Delay))
+		}
+	case actor.ActorSuspended:
+		level, text, who, when = slog.LevelDebug, "actor suspended", ev.Actor, ev.Time
+		attrs = []slog.Attr{slog.String("reason", ev.Suspension.Reason)}
+		if d := ev.Suspension.After; d > 0 {
+			attrs = append(attrs, slog.Duration("after", d))
+		}
+		if r := ev.Suspension.Capacity; !r.IsZero() {
+			attrs = append(attrs, slog.String("capacity", r.Path()))
+		}
 	case actor.ActorResumed:
 		level, text, who, when = slog.LevelDebug, "actor resumed", ev.Actor, ev.Time
 		attrs = []slog.Attr{slog.Duration("latency", ev.Latency)}

@@ -6,4 +6,6 @@ import (
 	"github.com/dynolab/dyno/workloads/benchtest"
 )
 
+func BenchmarkActor(b *testing.B) { benchtest.Actors(b, Impl) }
+
 func BenchmarkGroup(b *testing.B) { benchtest.Groups(b, Impl) }

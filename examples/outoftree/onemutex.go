@@ -1,8 +1,13 @@
-// Package onemutex is a task group that lives outside dyno's module: one
-// mutex, a goroutine per task, and a broadcast. Whoever waits looks at the
-// state, and looks again each time anything has changed; nobody keeps a list
-// of who waits for what. It is the shortest group that keeps the contract, and
-// pays for that when many wait: each change wakes all of them.
+// Package onemutex is an implementation that lives outside dyno's module: one
+// mutex, and a goroutine for each task and each turn of an actor.
+//
+// The group is the shortest one that keeps the contract. Whoever waits looks at
+// the state, and looks again each time anything has changed; nobody keeps a
+// list of who waits for what. It pays for that when many wait: each change
+// wakes all of them.
+//
+// The [Dispatcher] runs actors. A mailbox ([Latest]) and an invoker ([Retrier])
+// of the module's own go with it, or with any other dispatcher.
 package onemutex
 
 import (
@@ -10,15 +15,18 @@ import (
 	"sync"
 
 	"github.com/dynolab/dyno"
+	"github.com/dynolab/dyno/actor"
 	"github.com/dynolab/dyno/group"
 )
 
 // Impl is what dyno's suite and workloads take.
 var Impl = dyno.Impl{
 	Name:     "onemutex",
-	Idea:     "one mutex, a goroutine per task, and every change wakes all who wait",
+	Idea:     "one mutex, and a goroutine for each task and each turn",
 	Promises: dyno.Promises{Overlap: true, Eager: true, StartOrder: true, Parks: true},
 	NewGroup: func(ctx context.Context, opts ...group.Option) group.Group[int] { return NewGroup[int](ctx, opts...) },
+
+	NewDispatcher: func() actor.Dispatcher { return NewDispatcher() },
 }
 
 // Group implements [group.Group]. Make one with [NewGroup].

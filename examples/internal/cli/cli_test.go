@@ -2,6 +2,7 @@ package cli
 
 import (
 	"errors"
+	"flag"
 	"fmt"
 	"io"
 	"strings"
@@ -24,6 +25,15 @@ func TestRun(t *testing.T) {
 		}
 		return nil
 	}
+	n := 0
+	number := func(flags *flag.FlagSet) {
+		n = 3
+		flags.Var(AtLeast(2, &n), "n", "a `number`")
+	}
+	tellN := func(w io.Writer, _ actor.Dispatcher) error {
+		fmt.Fprint(w, n)
+		return nil
+	}
 	fail := func(io.Writer, actor.Dispatcher) error { return errors.New("broken") }
 	for _, c := range []struct {
 		name   string
@@ -39,11 +49,16 @@ func TestRun(t *testing.T) {
 		{"unknown implementation", fail, "x -impl none", 2, "", `x: no implementation "none": there are lockbased, actorloop, channel, workstealing, serial` + "\n"},
 		{"unknown flag", fail, "x -imp serial", 2, "", "flag provided but not defined: -imp\n"},
 		{"argument", fail, "x serial", 2, "", `x: unexpected argument "serial"` + "\n"},
+		{"own flag's default", tellN, "x", 0, "3", ""},
+		{"own flag", tellN, "x -n 2 -impl serial", 0, "2", ""},
+		{"own flag below its least", tellN, "x -n 1", 2, "", `invalid value "1" for flag -n: want a number from 2`},
+		{"own flag without a number", tellN, "x -n many", 2, "", `invalid value "many" for flag -n: want a number from 2`},
+		{"help with own flag", fail, "x --help", 0, "", "-n number\n    \ta number (default 3)\n"},
 		{"help", fail, "x -h", 0, "", "who runs the actors: lockbased, actorloop, channel, workstealing, serial"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			var stdout, stderr strings.Builder
-			status := run(c.p, strings.Fields(c.args), &stdout, &stderr)
+			status := run(c.p, strings.Fields(c.args), &stdout, &stderr, number)
 			if status != c.status || stdout.String() != c.stdout || !strings.Contains(stderr.String(), c.stderr) || c.stderr == "" && stderr.Len() > 0 {
 				t.Errorf("status %d, stdout %q, stderr %q;\nwant   %d, stdout %q, stderr with %q", status, &stdout, &stderr, c.status, c.stdout, c.stderr)
 			}
