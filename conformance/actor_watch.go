@@ -368,7 +368,7 @@ var watchClauses = []Clause{
 			w.reads(d, append(want, "a2:y-gone")...)
 			w.told(who, ends, a, 0, nil)
 			w.stop(a)
-			w.told(who, ends, a, 1, errA)
+			w.told(who, ends, a, 1, nil)
 		}),
 	},
 	{
