@@ -446,10 +446,16 @@ var mutants = []mutant{
 		clauses: "watch-reason watch-children",
 	},
 	{
-		name: "name kept until the watchers know", file: "cell.go",
-		old:     "\trest := c.signals.close()\n\tc.system.remove(c)\n",
-		new:     "\trest := c.signals.close()\n\tif c.more != nil {\n\t\tc.tellWatchers()\n\t}\n\tc.system.remove(c)\n",
-		clauses: "watch-name-free",
+		name: "end told when it begins", file: "cell.go",
+		old:     "\t\tc.port.Close()\n\t\tif c.parent != nil {",
+		new:     "\t\tc.port.Close()\n\t\tif c.more != nil {\n\t\t\tc.tellWatchers()\n\t\t}\n\t\tif c.parent != nil {",
+		clauses: "watch-the-dying",
+	},
+	{
+		name: "end published while the name is taken", file: "cell.go",
+		old:     "\trest := c.signals.close()\n\tc.system.remove(c)\n\tif e := c.system.events; e.active() {\n\t\te.Publish(ActorStopped{Actor: Ref{c}, Time: c.now()})\n\t}\n",
+		new:     "\trest := c.signals.close()\n\tif e := c.system.events; e.active() {\n\t\te.Publish(ActorStopped{Actor: Ref{c}, Time: c.now()})\n\t}\n\tc.system.remove(c)\n",
+		clauses: "supervise-events-true",
 	},
 	{
 		name: "failure on an end blamed on a sender", file: "more.go",
