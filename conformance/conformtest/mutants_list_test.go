@@ -271,7 +271,7 @@ var mutants = []mutant{
 		name: "always Retry", file: "supervise.go",
 		old:     "\tcase retry:\n",
 		new:     "\tcase retry || c != nil:\n",
-		clauses: "supervise-directives supervise-hundred",
+		clauses: "supervise-directives",
 	},
 	{
 		name: "retried message before nothing", file: "supervise.go",
