@@ -2,7 +2,8 @@ package conformtest
 
 // mutants says of every change to the core which clauses must notice it. A line
 // more is all that another one takes; old and new are text of the file, with
-// its tabs, and enough of it to be there once.
+// its tabs, and enough of it to be there once. A clause that a mutant keeps from
+// ending is none to name: each of its runs takes until it is stopped.
 var mutants = []mutant{
 	// Hooks.
 	{
