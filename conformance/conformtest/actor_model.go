@@ -81,7 +81,7 @@ func (p actorProgram) String() string {
 
 func actorPrograms() *rapid.Generator[actorProgram] {
 	weighted := []actorOp{
-		doNote, doNote, doNote, doNote, doSuspend, doStash, doStash, doUnstash, doFail, doFail, doPanic, doSuspendFail,
+		doNote, doNote, doNote, doNote, doSuspend, doStash, doStash, doStash, doStash, doUnstash, doUnstash, doUnstash, doFail, doFail, doPanic, doSuspendFail,
 		doTimer, doTimer, doPeriodic, doStopTimer, opSuspend, opResume, opResume, opAdvance, opAdvance, opAdvance,
 	}
 	rare := append(slices.Repeat(weighted, 3), doStopSelf, opStop)
