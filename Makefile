@@ -30,6 +30,14 @@ SOAK_SHORT ?= 50
 # A test that hangs is to end with its stacks long before CI gives up.
 GO_TEST := go test -count=1 -timeout 20m
 
+# sent passes on what tests say, but for what has passed, and fails if all the
+# systems of the clause actor/soak together have not been sent so many messages.
+# (A backslash before a newline is awk's here.)
+sent = awk -v want=$$(($(1))) \
+	'/conform-metric: clause=actor\/soak / { match($$0, / messages=[0-9]+/); n += substr($$0, RSTART+10, RLENGTH-10) } \
+	!/^ *(=== |--- (PASS|SKIP))|result=(pass|skip)|random choices start/ { print; fflush() } \
+	END { printf "%d messages in actor/soak, of %d asked for\n", n, want; exit n < want }'
+
 # say prints a stage's headline and the seconds since make was started.
 say = @printf '\n=== %s [%d s]\n' '$(1)' $$(($$(date +%s) - $(STARTED)))
 
@@ -126,14 +134,21 @@ examples:
 .PHONY: soak-short
 soak-short:
 	$(call say,the conformance suite $(SOAK_SHORT) times with every implementation)
-	DYNO_SOAK=$(SOAK_SHORT) $(GO_TEST) ./impls/...
+	DYNO_SOAK=$(SOAK_SHORT) $(GO_TEST) -v ./impls/... | $(call sent,1000000 * $(SOAK_SHORT))
 
 .PHONY: soak
-soak: ## the long tests: SOAK=1000 rounds, plain and under -race (hours)
+soak: ## the long tests: SOAK=1000 rounds, 10^9 messages, plain and under -race (hours)
 	$(call say,soak of $(SOAK) rounds)
-	DYNO_SOAK=$(SOAK) go test -count=1 -timeout 0 ./actor ./impls/... ./conformance/...
+	DYNO_SOAK=$(SOAK) go test -count=1 -v -timeout 0 ./actor ./impls/... ./conformance/... | $(call sent,1000000 * $(SOAK))
 	$(call say,soak of $(SOAK) rounds under -race)
-	DYNO_SOAK=$(SOAK) go test -count=1 -race -timeout 0 ./actor ./impls/... ./conformance/...
+	DYNO_SOAK=$(SOAK) go test -count=1 -v -race -timeout 0 ./actor ./impls/... ./conformance/... | $(call sent,100000 * $(SOAK))
+
+# Two at a time: each builds a program, and the clauses are to run on a machine
+# that is not drowned in them.
+.PHONY: mutants
+mutants: ## change lines of the actor core, and see the clauses for them fail 40 times of 40
+	$(call say,mutants of the actor core)
+	DYNO_MUTANTS=1 go test -count=1 -timeout 0 -parallel 2 -v -run '^TestMutants' ./conformance/conformtest
 
 .PHONY: cover
 cover: ## coverage of actor/, group/ and every implementation by its own tests, and what is not covered

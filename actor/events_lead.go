@@ -8,7 +8,7 @@ type Supervised struct {
 	Parent    Ref
 	Directive Directive
 	Cause     error         // what the child failed with
-	Restarts  int           // of the window, with this one; 0 if it is none
+	Restarts  int           // of the window: with this one, if it is one; those before, if Exhausted; else 0
 	Delay     time.Duration // before the restart
 	Exhausted bool          // there would have been a restart, but there were too many: Stop
 	Time      time.Time

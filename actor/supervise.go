@@ -408,8 +408,7 @@ func (c *Cell) goOn(o *goOnOrder) {
 	for _, child := range m.escalated {
 		c.send(child, &signal{kind: sigGoOn, arg: &goOnOrder{}})
 	}
-	m.escalated = nil
-	m.lastErr = nil
+	m.escalated, m.lastErr = nil, nil
 	c.release(holdFailed)
 }
 

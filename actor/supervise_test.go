@@ -23,10 +23,10 @@ type frail struct {
 }
 
 type frailHooks struct {
-	preStart, postStop    func(*actor.Context) error
-	preRestart            func(*actor.Context, error) error
-	postRestart           func(*actor.Context, error) error
-	noRestartHooks, quiet bool
+	preStart, postStop func(*actor.Context) error
+	preRestart         func(*actor.Context, error) error
+	postRestart        func(*actor.Context, error) error
+	noRestartHooks     bool
 }
 
 func (a *frail) say(what string) { a.add(fmt.Sprintf("%s%d %s", a.name, a.life, what)) }
@@ -132,15 +132,31 @@ func TestDirectives(t *testing.T) {
 		dead int // letters
 	}{
 		{"restart by default", actor.Supervisor{}, frailHooks{}, errBoom, restart, 1},
-		{"restart without hooks of its own", actor.Supervisor{}, frailHooks{noRestartHooks: true}, errBoom,
-			[]any{"a1 starts", "a1 gets 1", "a1 stops", "a2 starts", "a2 gets 2"}, 1},
+		{
+			"restart without hooks of its own",
+			actor.Supervisor{},
+			frailHooks{noRestartHooks: true},
+			errBoom,
+			[]any{"a1 starts", "a1 gets 1", "a1 stops", "a2 starts", "a2 gets 2"},
+			1,
+		},
 		{"resume", actor.Supervisor{Decide: always(actor.Resume)}, frailHooks{}, errBoom, []any{"a1 starts", "a1 gets 1", "a1 gets 2"}, 1},
 		{"stop", actor.Supervisor{Decide: always(actor.Stop)}, frailHooks{}, errBoom, []any{"a1 starts", "a1 gets 1", "a1 stops"}, 2},
 		{"nonsense stops", actor.Supervisor{Decide: always(17)}, frailHooks{}, errBoom, []any{"a1 starts", "a1 gets 1", "a1 stops"}, 2},
-		{"fatal stops, whatever is decided", actor.Supervisor{Decide: always(actor.Resume)}, frailHooks{}, actor.Fatal(errBoom),
-			[]any{"a1 starts", "a1 gets 1", "a1 stops"}, 2},
-		{"a failing PreRestart changes nothing", actor.Supervisor{},
-			frailHooks{preRestart: func(*actor.Context, error) error { return errTest }}, errBoom, restart, 1},
+		{
+			"fatal stops, whatever is decided",
+			actor.Supervisor{Decide: always(actor.Resume)},
+			frailHooks{},
+			actor.Fatal(errBoom),
+			[]any{"a1 starts", "a1 gets 1", "a1 stops"},
+			2,
+		},
+		{
+			"a failing PreRestart changes nothing",
+			actor.Supervisor{},
+			frailHooks{preRestart: func(*actor.Context, error) error { return errTest }},
+			errBoom, restart, 1,
+		},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -400,39 +416,6 @@ func TestRestartStopsChildrenOfItsHook(t *testing.T) {
 				h.settle()
 				j.want(t, "a1 starts", "a1 ends for boom", "a2 begins for boom", "a2 gets 1")
 				k.want(t, "c1 starts", "c1 stops")
-				h.dead()
-			})
-		})
-	}
-}
-
-// Who watches an actor is told of a failure that ended it, and not of one that
-// it had recovered from.
-func TestTerminatedSaysWhy(t *testing.T) {
-	tests := []struct {
-		d    actor.Directive
-		want error
-	}{{actor.Restart, nil}, {actor.Resume, nil}, {actor.Stop, errBoom}}
-	for _, tt := range tests {
-		t.Run(tt.d.String(), func(t *testing.T) {
-			bubbles(t, func(t *testing.T, h *host) {
-				var j, seen journal
-				_, refs := h.supervised(&actor.Supervisor{Decide: always(tt.d)}, lives(&j, "a", frailHooks{}))
-				w := h.spawnFunc(func(ctx *actor.Context, msg any) error {
-					if msg == "watch" {
-						ctx.Watch(refs[0])
-					} else {
-						seen.add(msg)
-					}
-					return nil
-				})
-				h.tell(w, "watch")
-				h.settle()
-				h.tell(refs[0], failing(errBoom))
-				h.settle()
-				h.sys.Stop(refs[0])
-				h.settle()
-				seen.want(t, actor.Terminated{Actor: refs[0], Err: tt.want})
 				h.dead()
 			})
 		})

@@ -114,8 +114,7 @@ func TestSuspendUntilCapacity(t *testing.T) {
 		h.settle()
 		var producers []actor.Ref
 		for _, name := range []string{"p", "q"} {
-			var p actor.Ref
-			p = h.spawnFunc(func(ctx *actor.Context, msg any) error {
+			p := h.spawnFunc(func(ctx *actor.Context, msg any) error {
 				if err := ctx.Tell(slow, msg); errors.Is(err, actor.ErrFull) {
 					j.add(name + " waits")
 					ctx.Stash(msg)

@@ -114,7 +114,7 @@ var askClauses = []Clause{
 	{
 		Name: "actor/ask-timeout", Rule: "V6",
 		Why: "a future with a deadline ends at it by the system's clock, neither before nor after; a reply that comes in time stops that, and one that comes late is refused and recorded",
-		Check: timed(func(w *world, clock *actor.ManualClock) {
+		Check: clocked(func(w *world, clock *actor.ManualClock) {
 			f, g := w.s.NewFuture(time.Minute), w.s.NewFuture(time.Minute)
 			never := w.s.NewFuture(0)
 			w.e.same("what ReplyTo.Tell returned", g.ReplyTo().Tell("in time"), nil)
@@ -139,7 +139,7 @@ var askClauses = []Clause{
 	{
 		Name: "actor/ask-timeout-of-another", Rule: "V6",
 		Why: "a deadline is that of one question: when what stands behind a future is used again, the old deadline does not end the new one",
-		Check: timed(func(w *world, clock *actor.ManualClock) {
+		Check: clocked(func(w *world, clock *actor.ManualClock) {
 			for range 50 {
 				f := w.s.NewFuture(time.Minute)
 				w.e.same("what ReplyTo.Tell returned", f.ReplyTo().Tell(1), nil)
@@ -196,7 +196,7 @@ var askClauses = []Clause{
 	{
 		Name: "actor/ask-left", Rule: "V6",
 		Why: "a question that its actor leaves behind is a dead letter which says who waits: the future itself goes on until its deadline, and whoever finds the letter may answer",
-		Check: timed(func(w *world, clock *actor.ManualClock) {
+		Check: clocked(func(w *world, clock *actor.ManualClock) {
 			r := w.spawn(actor.Props{New: hearing(&diary{})})
 			w.suspend(r, actor.Suspension{})
 			f, g := w.inquire(r, 1, time.Minute), w.inquire(r, 2, time.Minute)
@@ -305,7 +305,7 @@ var askClauses = []Clause{
 	{
 		Name: "actor/ask-late", Rule: "SC-004",
 		Why: "only the first reply is one: every other, however late, is refused and recorded, and never reaches another question that uses the same place",
-		Check: timed(func(w *world, _ *actor.ManualClock) {
+		Check: clocked(func(w *world, _ *actor.ManualClock) {
 			p := w.post()
 			letter := func(msg any) actor.DeadLetter { return p.letter(msg, actor.Ref{}, actor.ErrLate) }
 			var old []actor.ReplyTo
@@ -407,7 +407,7 @@ func (w *world) late(err error, msg any) { w.returned(err, actor.Ref{}, msg, act
 // for each future.
 func askRace(e *Env, rng *rand.Rand) {
 	const askers, each = 3, 60
-	clock := actor.NewManualClock(midnight)
+	clock := actor.NewManualClock(genesis)
 	w := e.world(actor.Config{Clock: clock, KeepDeadLetters: -1})
 	defer w.abandon()
 	all := parcels(2 * askers * each) // the replies

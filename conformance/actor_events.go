@@ -189,7 +189,7 @@ var eventClauses = []Clause{
 	{
 		Name: "actor/events-life", Rule: "FR-007",
 		Why: "an actor's life is on the event stream: its start, its failures, what was decided, its restarts and its end, in that order, with who and when",
-		Check: timed(func(w *world, clock *actor.ManualClock) {
+		Check: clocked(func(w *world, clock *actor.ManualClock) {
 			sub := actor.Subscribe[any](w.s.Events(), 64)
 			d := actor.Restart
 			parent := w.spawnNamed("parent", actor.Props{New: w.puppet, Supervisor: &actor.Supervisor{Decide: func(actor.Failure) actor.Directive { return d }}})
@@ -215,7 +215,7 @@ var eventClauses = []Clause{
 			w.in(parent, func(*actor.Context) { d = actor.Stop })
 			fails()
 			w.gone(r)
-			at := func(s int) time.Time { return midnight.Add(time.Duration(s) * time.Second) }
+			at := func(s int) time.Time { return genesis.Add(time.Duration(s) * time.Second) }
 			supervised := func(s int, d actor.Directive, n int) actor.Supervised {
 				return actor.Supervised{Actor: r, Parent: parent, Directive: d, Cause: errA, Restarts: n, Time: at(s)}
 			}
@@ -255,7 +255,7 @@ var eventClauses = []Clause{
 	{
 		Name: "actor/events-behaviour", Rule: "FR-007",
 		Why: "a change of behaviour is an event, which says how many Unbecome can undo",
-		Check: timed(func(w *world, _ *actor.ManualClock) {
+		Check: clocked(func(w *world, _ *actor.ManualClock) {
 			sub := actor.Subscribe[actor.BehaviorChanged](w.s.Events(), 16)
 			r := w.spawnPuppet()
 			w.in(r, func(ctx *actor.Context) {
@@ -267,7 +267,7 @@ var eventClauses = []Clause{
 			})
 			var want []actor.BehaviorChanged
 			for _, depth := range []int{1, 2, 1, 0} {
-				want = append(want, actor.BehaviorChanged{Actor: r, Depth: depth, Time: midnight})
+				want = append(want, actor.BehaviorChanged{Actor: r, Depth: depth, Time: genesis})
 			}
 			events(w, sub, want...)
 		}),
@@ -275,7 +275,7 @@ var eventClauses = []Clause{
 	{
 		Name: "actor/events-log", Rule: "FR-022",
 		Why: "what an actor logs is an event with its level, its actor and the time, for whichever logger has subscribed; without one it costs nothing and goes nowhere",
-		Check: timed(func(w *world, _ *actor.ManualClock) {
+		Check: clocked(func(w *world, _ *actor.ManualClock) {
 			r := w.spawnPuppet()
 			w.in(r, func(ctx *actor.Context) { ctx.Log(actor.LevelError, "nobody listens") })
 			sub := actor.Subscribe[actor.LogEvent](w.s.Events(), 16)
@@ -285,15 +285,15 @@ var eventClauses = []Clause{
 			})
 			events(
 				w, sub,
-				actor.LogEvent{Level: actor.LevelWarn, Actor: r, Text: "hot", Time: midnight},
-				actor.LogEvent{Level: actor.LevelDebug, Actor: r, Text: "cold", Time: midnight},
+				actor.LogEvent{Level: actor.LevelWarn, Actor: r, Text: "hot", Time: genesis},
+				actor.LogEvent{Level: actor.LevelDebug, Actor: r, Text: "cold", Time: genesis},
 			)
 		}),
 	},
 	{
 		Name: "actor/watermark", Rule: "FR-027",
 		Why: "a mailbox that fills to its watermark says so, once, and once that it has emptied to half of it: a warning for each message would be a flood of its own",
-		Check: timed(func(w *world, _ *actor.ManualClock) {
+		Check: clocked(func(w *world, _ *actor.ManualClock) {
 			for _, m := range []actor.MailboxConfig{{}, {Policy: actor.Grow, Capacity: 2}, {Policy: actor.DropOldest, Capacity: 12}, {Priority: samePriority}} {
 				const mark = 8
 				m.Watermark = mark
@@ -316,19 +316,19 @@ var eventClauses = []Clause{
 				events(w, high)
 				w.tell(r, next)
 				next++
-				events(w, high, actor.MailboxHigh{Actor: r, Len: mark, Time: midnight})
+				events(w, high, actor.MailboxHigh{Actor: r, Len: mark, Time: genesis})
 				w.tell(r, next, next+1)
 				next += 2
 				events(w, high)
 				events(w, low)
 				empty()
 				fill(1) // a send finds that the mailbox is empty
-				events(w, low, actor.MailboxLow{Actor: r, Len: 1, Time: midnight})
+				events(w, low, actor.MailboxLow{Actor: r, Len: 1, Time: genesis})
 				for range mark - 1 {
 					w.tell(r, next)
 					next++
 				}
-				events(w, high, actor.MailboxHigh{Actor: r, Len: mark, Time: midnight})
+				events(w, high, actor.MailboxHigh{Actor: r, Len: mark, Time: genesis})
 				events(w, low)
 				empty()
 				high.Unsubscribe()
@@ -339,7 +339,7 @@ var eventClauses = []Clause{
 	{
 		Name: "actor/watermark-hysteresis", Rule: "FR-027",
 		Why: "between half of the watermark and the whole nothing is said: a mailbox that swings about its watermark does not flood the stream",
-		Check: timed(func(w *world, _ *actor.ManualClock) {
+		Check: clocked(func(w *world, _ *actor.ManualClock) {
 			const mark = 8
 			d := &diary{}
 			n := 0
@@ -364,7 +364,7 @@ var eventClauses = []Clause{
 			for range mark {
 				send()
 			}
-			events(w, high, actor.MailboxHigh{Actor: r, Len: mark, Time: midnight})
+			events(w, high, actor.MailboxHigh{Actor: r, Len: mark, Time: genesis})
 			for range 5 { // between mark-4 and mark: above half
 				for range 4 {
 					handle()
@@ -379,11 +379,11 @@ var eventClauses = []Clause{
 				handle()
 			}
 			send()
-			events(w, low, actor.MailboxLow{Actor: r, Len: mark/2 - 1, Time: midnight})
+			events(w, low, actor.MailboxLow{Actor: r, Len: mark/2 - 1, Time: genesis})
 			for range mark {
 				send()
 			}
-			events(w, high, actor.MailboxHigh{Actor: r, Len: mark, Time: midnight})
+			events(w, high, actor.MailboxHigh{Actor: r, Len: mark, Time: genesis})
 			for range 2 * mark {
 				if r.Backlog() > 0 {
 					handle()

@@ -13,7 +13,7 @@ var letterClauses = []Clause{
 	{
 		Name: "actor/letter-returned", Rule: "SC-004",
 		Why: "a message that is given back is recorded as well, with its receiver, the reason and who waits for a reply: whoever looks for what went wrong need not ask the sender",
-		Check: timed(func(w *world, _ *actor.ManualClock) {
+		Check: clocked(func(w *world, _ *actor.ManualClock) {
 			p := w.post()
 			gone := w.spawnPuppet()
 			w.stop(gone)
@@ -64,7 +64,7 @@ var letterClauses = []Clause{
 	{
 		Name: "actor/letter-dropped", Rule: "FR-020",
 		Why: "what DropOldest drops is recorded, every message of it, with who waits for a reply: a policy that drops is no excuse for silence",
-		Check: timed(func(w *world, _ *actor.ManualClock) {
+		Check: clocked(func(w *world, _ *actor.ManualClock) {
 			p := w.post()
 			for _, prio := range []func(any) int{nil, samePriority} {
 				const capacity, n = 2, 6
@@ -87,7 +87,7 @@ var letterClauses = []Clause{
 	{
 		Name: "actor/letter-left", Rule: "SC-004",
 		Why: "what an actor has taken and not handled when it stops is recorded, all of it: what it has unstashed, what it has stashed, and what waits in its mailbox",
-		Check: timed(func(w *world, _ *actor.ManualClock) {
+		Check: clocked(func(w *world, _ *actor.ManualClock) {
 			p := w.post()
 			for _, m := range mailboxes {
 				r := w.spawn(actor.Props{Mailbox: m, New: making(actor.ReceiveFunc(func(ctx *actor.Context, msg any) error {
@@ -120,7 +120,7 @@ var letterClauses = []Clause{
 	{
 		Name: "actor/letter-stashed", Rule: "SC-004",
 		Why: "what an actor still has stashed when it stops is recorded, in the order in which it came, and before what waits in its mailbox",
-		Check: timed(func(w *world, _ *actor.ManualClock) {
+		Check: clocked(func(w *world, _ *actor.ManualClock) {
 			p := w.post()
 			r := w.spawn(plain(func(ctx *actor.Context, msg any) error {
 				if o, ok := msg.(*order); ok {
@@ -143,7 +143,7 @@ var letterClauses = []Clause{
 	{
 		Name: "actor/letter-failed", Rule: "FR-018",
 		Why: "a message on which an actor fails is recorded with what it failed with, once its fate is decided, whatever is decided; one that succeeds when it is tried again is not",
-		Check: timed(func(w *world, _ *actor.ManualClock) {
+		Check: clocked(func(w *world, _ *actor.ManualClock) {
 			p := w.post()
 			for _, d := range []actor.Directive{actor.Restart, actor.Resume, actor.Stop} {
 				for _, retry := range []bool{false, true} {
@@ -182,7 +182,7 @@ var letterClauses = []Clause{
 	{
 		Name: "actor/letter-forwarded", Rule: "FR-009",
 		Why: "what cannot be forwarded is recorded with the reason for which it could not be sent, and the one who waits for the reply",
-		Check: timed(func(w *world, _ *actor.ManualClock) {
+		Check: clocked(func(w *world, _ *actor.ManualClock) {
 			p := w.post()
 			gone, from := w.spawnPuppet(), w.spawnPuppet()
 			w.stop(gone)
@@ -197,7 +197,7 @@ var letterClauses = []Clause{
 	{
 		Name: "actor/letter-shutdown", Rule: "SC-004",
 		Why: "what waits when the system is shut down is recorded, and so is what is sent during that: the last messages are lost no more silently than others",
-		Check: timed(func(w *world, _ *actor.ManualClock) {
+		Check: clocked(func(w *world, _ *actor.ManualClock) {
 			const n = 5
 			p := w.post()
 			first := w.spawn(actor.Props{New: hearing(&diary{})})
@@ -245,7 +245,7 @@ var letterClauses = []Clause{
 	{
 		Name: "actor/letter-boxed", Rule: "FR-012",
 		Why: "a dead letter shows what was sent, not the box in which the typed layer carries it",
-		Check: timed(func(w *world, _ *actor.ManualClock) {
+		Check: clocked(func(w *world, _ *actor.ManualClock) {
 			p := w.post()
 			gone := w.spawnPuppet()
 			w.stop(gone)
@@ -257,7 +257,7 @@ var letterClauses = []Clause{
 	{
 		Name: "actor/letter-resend", Rule: "FR-009",
 		Why: "a dead letter can be sent again: it is handled if the actor can now, and is a dead letter once more if not",
-		Check: timed(func(w *world, _ *actor.ManualClock) {
+		Check: clocked(func(w *world, _ *actor.ManualClock) {
 			d := &diary{}
 			p := w.post()
 			r := w.spawn(actor.Props{New: hearing(d), Mailbox: actor.MailboxConfig{Policy: actor.DropOldest, Capacity: 1}})
@@ -381,7 +381,7 @@ func (w *world) post() *post {
 
 // letter returns what is to be recorded of a message that was accepted.
 func (p *post) letter(msg any, to actor.Ref, reason error) actor.DeadLetter {
-	l := actor.DeadLetter{Msg: msg, To: to, Reason: reason, Time: midnight}
+	l := actor.DeadLetter{Msg: msg, To: to, Reason: reason, Time: genesis}
 	if m, ok := msg.(petition); ok {
 		l.ReplyTo = m.re
 	}

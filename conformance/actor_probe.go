@@ -20,7 +20,7 @@ func Actor() []Clause {
 	var all []Clause
 	for _, part := range [][]Clause{
 		systemClauses, spawnClauses, nameClauses, refClauses, hookClauses, behaviourClauses,
-		messageClauses, sendErrorClauses, stopClauses, shutdownClauses, failureClauses,
+		messageClauses, sendErrorClauses, stopClauses, shutdownClauses, failureClauses, superviseClauses, restartClauses, middlewareClauses, watchClauses,
 		turnClauses, blockingClauses, mailboxClauses, priorityClauses, blockClauses,
 		accountClauses, synchronousClauses, actorLeftoverClauses,
 		suspendClauses, letterClauses, eventClauses, askClauses, timerClauses,

@@ -86,7 +86,7 @@ var suspendClauses = []Clause{
 		Name: "actor/suspend-unregistered", Rule: "S1",
 		Why: "a suspended actor is not in the ready queue: messages do not give it turns, however many come, and its end of suspension does",
 		Check: actors(func(w *world) {
-			const n = 500
+			const n = 60
 			var handled atomic.Int32
 			r := w.spawn(plain(func(ctx *actor.Context, msg any) error {
 				if o, ok := msg.(*order); ok {
@@ -101,9 +101,7 @@ var suspendClauses = []Clause{
 			before := w.s.Stats().Turns
 			for i := range n {
 				w.tell(r, i)
-				if i%50 == 0 {
-					w.idle()
-				}
+				w.idle() // or one turn might be for several
 			}
 			w.in(from, func(ctx *actor.Context) {
 				for i := range n {
@@ -113,7 +111,7 @@ var suspendClauses = []Clause{
 			w.idle()
 			turns := w.s.Stats().Turns - before
 			w.e.require(handled.Load() == 0, int(handled.Load()), " messages were handled by a suspended actor")
-			w.e.require(!w.e.Exact || turns <= 20, turns, " turns while ", 2*n, " messages came to a suspended actor, want only those of the sender")
+			w.e.require(!w.e.Exact || turns <= 10, turns, " turns while ", 2*n, " messages came to a suspended actor, want only those of the sender")
 			w.s.Resume(r)
 			w.until("all messages to be handled", func() bool { return handled.Load() == 2*n })
 		}),
@@ -196,7 +194,7 @@ var suspendClauses = []Clause{
 	{
 		Name: "actor/suspend-restart", Rule: "S3",
 		Why: "a restart ends a suspension, since it was the old value's: the new one handles what waits, and nobody has to resume it",
-		Check: timed(func(w *world, clock *actor.ManualClock) {
+		Check: clocked(func(w *world, clock *actor.ManualClock) {
 			d := &diary{}
 			var a, b actor.Ref
 			parent := w.spawn(actor.Props{New: w.puppet, Supervisor: &actor.Supervisor{Strategy: actor.AllForOne}})
@@ -259,7 +257,7 @@ var suspendClauses = []Clause{
 	{
 		Name: "actor/suspend-after", Rule: "S2",
 		Why: "a suspension for a time ends when that has passed on the system's clock, not before, and whoever is due first goes on first",
-		Check: timed(func(w *world, clock *actor.ManualClock) {
+		Check: clocked(func(w *world, clock *actor.ManualClock) {
 			d := &diary{}
 			const n = 8
 			order := w.e.random().Perm(n)
@@ -280,7 +278,7 @@ var suspendClauses = []Clause{
 	{
 		Name: "actor/suspend-anew", Rule: "S2",
 		Why: "a suspension belongs to its own condition: who is suspended anew waits for the new one, and the time of an earlier one does not end it",
-		Check: timed(func(w *world, clock *actor.ManualClock) {
+		Check: clocked(func(w *world, clock *actor.ManualClock) {
 			d := &diary{}
 			r := w.spawn(actor.Props{New: hearing(d)})
 			w.suspend(r, actor.Suspension{After: time.Minute})
@@ -311,6 +309,47 @@ var suspendClauses = []Clause{
 			w.reads(d, "1", "2")
 			w.s.Resume(r)
 			w.reads(d, "1", "2", "3")
+		}),
+	},
+	{
+		Name: "actor/suspend-stale", Rule: "S4",
+		Why: "the end of a suspension that comes when the actor has been suspended anew, by time or by room, belongs to the past and does not end the new one",
+		Check: clocked(func(w *world, clock *actor.ManualClock) {
+			full := w.spawn(actor.Props{New: hearing(&diary{}), Mailbox: actor.MailboxConfig{Policy: actor.DropNewest, Capacity: 1}})
+			for i, s := range []actor.Suspension{{After: time.Minute}, {Capacity: full}} {
+				d := &diary{}
+				w.suspend(full, actor.Suspension{})
+				w.tell(full, i)
+				// Decide runs in the turn of the actor, which is suspended: there it is
+				// suspended anew, and then its condition is fulfilled, before it looks.
+				var r, child actor.Ref
+				r = w.spawn(actor.Props{New: hearing(d), Supervisor: &actor.Supervisor{Decide: func(actor.Failure) actor.Directive {
+					w.s.Suspend(r, actor.Suspension{Reason: "anew"})
+					if s.After > 0 {
+						clock.Advance(s.After)
+					} else {
+						w.s.Stop(full)
+					}
+					return actor.Resume
+				}}})
+				w.in(r, func(ctx *actor.Context) { child = w.born(ctx.Spawn(actor.Props{New: w.puppet})) })
+				w.suspend(r, s)
+				w.idle()
+				n := w.s.Stats().Suspends
+				w.tell(r, 1)
+				w.tell(child, &order{func(*actor.Context) error { return errA }})
+				w.failed(child)
+				w.suspends(n + 1)
+				w.reads(d)
+				w.s.Resume(r)
+				w.reads(d, "1")
+				if s.After > 0 {
+					w.s.Resume(full)
+					w.idle()
+				} else {
+					w.undelivered(full, actor.ErrStopped, i)
+				}
+			}
 		}),
 	},
 	{
@@ -419,7 +458,7 @@ var suspendClauses = []Clause{
 	{
 		Name: "actor/suspend-capacity-left", Rule: "S4",
 		Why: "room that the first in line does not take is for the next one: who has gone on otherwise, has stopped, or does not send after all keeps nobody waiting",
-		Check: timed(func(w *world, clock *actor.ManualClock) {
+		Check: clocked(func(w *world, clock *actor.ManualClock) {
 			for how, leave := range map[string]func(first actor.Ref){
 				"resumed by somebody": func(r actor.Ref) { w.s.Resume(r) },
 				"resumed by time":     func(actor.Ref) { clock.Advance(time.Hour) },
@@ -452,7 +491,7 @@ var suspendClauses = []Clause{
 	{
 		Name: "actor/suspend-event", Rule: "S2",
 		Why: "that an actor is suspended, why, until when, and that it has been resumed is on the event stream, in order, with the time",
-		Check: timed(func(w *world, clock *actor.ManualClock) {
+		Check: clocked(func(w *world, clock *actor.ManualClock) {
 			r, other := w.spawnPuppet(), w.spawnPuppet()
 			sub := actor.Subscribe[any](w.s.Events(), 16)
 			began := clock.Now()
@@ -499,7 +538,7 @@ var suspendClauses = []Clause{
 	{
 		Name: "actor/suspend-metrics", Rule: "S5",
 		Why: "suspensions and their ends are counted, and how long it took from being asked to go on until that: the sum and the longest",
-		Check: timed(func(w *world, clock *actor.ManualClock) {
+		Check: clocked(func(w *world, clock *actor.ManualClock) {
 			r := w.spawnPuppet()
 			sub := actor.Subscribe[actor.ActorResumed](w.s.Events(), 8)
 			took := []time.Duration{time.Second, 5 * time.Second, 2 * time.Second}
@@ -530,7 +569,7 @@ var suspendClauses = []Clause{
 	{
 		Name: "actor/suspend-cycles", Rule: "S5",
 		Why: "an actor can be suspended and resumed any number of times: each time it stops handling messages and goes on with them",
-		Check: timed(func(w *world, clock *actor.ManualClock) {
+		Check: clocked(func(w *world, clock *actor.ManualClock) {
 			const n = 1000
 			d := &diary{}
 			count := 0
@@ -576,25 +615,8 @@ var suspendClauses = []Clause{
 	},
 }
 
-// midnight is when the clocks of checks begin.
-var midnight = time.Date(2026, time.January, 1, 0, 0, 0, 0, time.UTC)
-
-// timed is actors with a clock that the check moves.
-func timed(body func(w *world, clock *actor.ManualClock)) func(e *Env) error {
-	return timedWith(actor.Config{}, body)
-}
-
-// timedWith is timed with a configuration.
-func timedWith(c actor.Config, body func(w *world, clock *actor.ManualClock)) func(e *Env) error {
-	return check(func(e *Env) {
-		c, clock := c, actor.NewManualClock(midnight)
-		c.Clock = clock
-		w := e.world(c)
-		defer w.abandon()
-		body(w, clock)
-		w.end()
-	})
-}
+// genesis is when the clocks of checks begin.
+var genesis = time.Unix(1_000_000_000, 0)
 
 // suspends waits until there have been n suspensions in all.
 func (w *world) suspends(n uint64) {
@@ -624,7 +646,7 @@ func (w *world) waitsFor(r, to actor.Ref, then func(ctx *actor.Context)) {
 // end nobody is suspended, and a message that is still there was overlooked.
 func suspendRace(e *Env, rng *rand.Rand) {
 	const senders, each, cycles = 3, 60, 20
-	clock := actor.NewManualClock(midnight)
+	clock := actor.NewManualClock(genesis)
 	w := e.world(actor.Config{Clock: clock})
 	defer w.abandon()
 	all := parcels(2 * senders * each)

@@ -13,7 +13,7 @@ var timerClauses = []Clause{
 	{
 		Name: "actor/timer-once", Rule: "V1",
 		Why: "a timer's message comes when its time has passed on the system's clock, not before and once, whoever is due first before the others",
-		Check: timed(func(w *world, clock *actor.ManualClock) {
+		Check: clocked(func(w *world, clock *actor.ManualClock) {
 			d := &diary{}
 			r := w.spawn(actor.Props{New: hearing(d)})
 			w.in(r, func(ctx *actor.Context) {
@@ -50,7 +50,7 @@ var timerClauses = []Clause{
 	{
 		Name: "actor/timer-ahead", Rule: "FR-004",
 		Why: "a timer's message comes ahead of the mailbox and takes no room in it, as a system message does: it is neither late nor lost because an actor is behind",
-		Check: timed(func(w *world, clock *actor.ManualClock) {
+		Check: clocked(func(w *world, clock *actor.ManualClock) {
 			for _, m := range mailboxes {
 				d := &diary{}
 				r := w.spawn(actor.Props{New: hearing(d), Mailbox: m})
@@ -66,14 +66,19 @@ var timerClauses = []Clause{
 	{
 		Name: "actor/timer-periodic", Rule: "V1",
 		Why: "a periodic timer comes after each period, and keeps to its times although its messages are handled late",
-		Check: timed(func(w *world, clock *actor.ManualClock) {
+		Check: clocked(func(w *world, clock *actor.ManualClock) {
 			d := &diary{}
 			r := w.spawn(plain(func(ctx *actor.Context, msg any) error {
 				if o, ok := msg.(*order); ok {
 					return o.do(ctx)
 				}
-				d.note(int(clock.Now().Sub(midnight) / time.Millisecond))
-				clock.Advance(50 * time.Millisecond) // which it takes to handle
+				now := clock.Now().Sub(genesis)
+				d.note(int(now / time.Millisecond))
+				if now == time.Second {
+					clock.Advance(1300 * time.Millisecond) // which it takes to handle
+				} else {
+					clock.Advance(50 * time.Millisecond)
+				}
 				return nil
 			}))
 			var t *actor.Timer
@@ -81,20 +86,22 @@ var timerClauses = []Clause{
 			clock.Advance(999 * time.Millisecond)
 			w.reads(d)
 			clock.Advance(time.Millisecond)
-			w.reads(d, "1000") // it is 1050
+			w.reads(d, "1000", "2300") // the second is late; it is 2350
+			clock.Advance(649 * time.Millisecond)
+			w.reads(d, "1000", "2300")
+			clock.Advance(time.Millisecond)
+			w.reads(d, "1000", "2300", "3000")
 			clock.Advance(950 * time.Millisecond)
-			w.reads(d, "1000", "2000")
-			clock.Advance(950 * time.Millisecond)
-			w.reads(d, "1000", "2000", "3000")
+			w.reads(d, "1000", "2300", "3000", "4000")
 			w.in(r, func(*actor.Context) { w.e.require(t.Stop(), "Stop of a periodic timer said that nothing was to come") })
 			clock.Advance(time.Hour)
-			w.reads(d, "1000", "2000", "3000")
+			w.reads(d, "1000", "2300", "3000", "4000")
 		}),
 	},
 	{
 		Name: "actor/timer-coalesced", Rule: "V1",
 		Why: "an actor that is behind has one message of a periodic timer waiting, however many periods pass: to be slow must not make it slower",
-		Check: timed(func(w *world, clock *actor.ManualClock) {
+		Check: clocked(func(w *world, clock *actor.ManualClock) {
 			d := &diary{}
 			r := w.spawn(actor.Props{New: hearing(d)})
 			w.in(r, func(ctx *actor.Context) { ctx.StartPeriodic(time.Second, "tick") })
@@ -116,7 +123,7 @@ var timerClauses = []Clause{
 	{
 		Name: "actor/timer-stop", Rule: "V1",
 		Why: "a timer that was stopped does not come, not even if its time was up already, and Stop says whether there was anything to come",
-		Check: timed(func(w *world, clock *actor.ManualClock) {
+		Check: clocked(func(w *world, clock *actor.ManualClock) {
 			d := &diary{}
 			r := w.spawn(actor.Props{New: hearing(d)})
 			var done *actor.Timer
@@ -154,7 +161,7 @@ var timerClauses = []Clause{
 	{
 		Name: "actor/timer-suspended", Rule: "S3",
 		Why: "while an actor is suspended its timers' messages wait, in order, and come before its mailbox when it goes on",
-		Check: timed(func(w *world, clock *actor.ManualClock) {
+		Check: clocked(func(w *world, clock *actor.ManualClock) {
 			d := &diary{}
 			r := w.spawn(actor.Props{New: hearing(d)})
 			w.in(r, func(ctx *actor.Context) {
@@ -172,7 +179,7 @@ var timerClauses = []Clause{
 	{
 		Name: "actor/timer-ends", Rule: "V1",
 		Why: "when an actor stops or is restarted its timers are gone, those that were due as well, and are nobody's dead letters",
-		Check: timed(func(w *world, clock *actor.ManualClock) {
+		Check: clocked(func(w *world, clock *actor.ManualClock) {
 			d := &diary{}
 			var r actor.Ref
 			parent := w.spawn(actor.Props{New: w.puppet, Supervisor: &actor.Supervisor{}})
@@ -205,7 +212,7 @@ var timerClauses = []Clause{
 	{
 		Name: "actor/receive-timeout", Rule: "V1",
 		Why: "an actor is told that nothing has come for a while, neither before that nor if something has, again after each such while, and not after it has ended that",
-		Check: timed(func(w *world, clock *actor.ManualClock) {
+		Check: clocked(func(w *world, clock *actor.ManualClock) {
 			d := &diary{}
 			r := w.spawn(plain(func(ctx *actor.Context, msg any) error {
 				if _, ok := msg.(actor.ReceiveTimeout); ok {
@@ -236,7 +243,7 @@ var timerClauses = []Clause{
 	{
 		Name: "actor/receive-timeout-suspended", Rule: "S3",
 		Why: "a suspended actor that nothing was told is told so when it goes on, once",
-		Check: timed(func(w *world, clock *actor.ManualClock) {
+		Check: clocked(func(w *world, clock *actor.ManualClock) {
 			d := &diary{}
 			r := w.spawn(plain(func(ctx *actor.Context, msg any) error {
 				if _, ok := msg.(actor.ReceiveTimeout); ok {
@@ -258,7 +265,7 @@ var timerClauses = []Clause{
 	{
 		Name: "actor/steady-rate", Rule: "SC-002",
 		Why: "at 1,000 messages a second an actor that has nothing else to do keeps its backlog at 10 or less, and drops nothing",
-		Check: timed(func(w *world, clock *actor.ManualClock) {
+		Check: clocked(func(w *world, clock *actor.ManualClock) {
 			const n = 300
 			var handled atomic.Int32
 			r := w.spawn(actor.Props{Mailbox: actor.MailboxConfig{Policy: actor.DropNewest, Capacity: 10}, New: making(actor.ReceiveFunc(func(*actor.Context, any) error {
@@ -410,7 +417,7 @@ var timerClauses = []Clause{
 // moves the clock in steps of any size.
 func timerStorm(e *Env, rng *rand.Rand) {
 	const n = 120
-	clock := actor.NewManualClock(midnight)
+	clock := actor.NewManualClock(genesis)
 	w := e.world(actor.Config{Clock: clock})
 	defer w.abandon()
 	type alarm struct {

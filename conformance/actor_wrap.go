@@ -14,159 +14,6 @@ import (
 // its own: middleware, an invoker, a mailbox.
 var wrapClauses = []Clause{
 	{
-		Name: "actor/middleware-order", Rule: "FR-026",
-		Why: "middleware is called in its order, the system's before the actor's, around every message: what comes first begins first and ends last",
-		Check: check(func(e *Env) {
-			d := &diary{}
-			w := e.world(actor.Config{Middleware: []actor.Middleware{around(d, "a"), around(d, "b")}})
-			defer w.abandon()
-			r := w.spawn(actor.Props{Middleware: []actor.Middleware{around(d, "c"), around(d, "d")}, New: hearing(d)})
-			d.clear()
-			w.tell(r, 1)
-			w.reads(d, "a(", "b(", "c(", "d(", "1", ")d", ")c", ")b", ")a")
-			w.end()
-		}),
-	},
-	{
-		Name: "actor/middleware-sees", Rule: "FR-026",
-		Why: "middleware sees all that Receive is called with, also messages of timers, Terminated, ReceiveTimeout and what was stashed; hooks it does not",
-		Check: timed(func(w *world, clock *actor.ManualClock) {
-			d := &diary{}
-			watched := w.spawnPuppet()
-			named := func(msg any) any {
-				switch msg.(type) {
-				case actor.Terminated:
-					return "terminated"
-				case actor.ReceiveTimeout:
-					return "silence"
-				case *order:
-					return "order"
-				}
-				return msg
-			}
-			r := w.spawn(actor.Props{
-				Middleware: []actor.Middleware{func(next actor.ReceiveFunc) actor.ReceiveFunc {
-					return func(ctx *actor.Context, msg any) error {
-						d.note("sees-", named(msg))
-						return next(ctx, msg)
-					}
-				}},
-				New: making(&staged{
-					start: func(*actor.Context) error { d.note("starts"); return nil },
-					stop:  func(*actor.Context) error { d.note("stops"); return nil },
-					receive: func(ctx *actor.Context, msg any) error {
-						if o, ok := msg.(*order); ok {
-							return o.do(ctx)
-						}
-						d.note(named(msg))
-						return nil
-					},
-				}),
-			})
-			w.reads(d, "starts")
-			w.in(r, func(ctx *actor.Context) {
-				ctx.Watch(watched)
-				ctx.StartTimer(time.Second, "tick")
-				ctx.Stash("stashed")
-			})
-			clock.Advance(time.Second)
-			w.stopWatched(watched)
-			w.reads(d, "starts", "sees-order", "sees-tick", "tick", "sees-terminated", "terminated")
-			d.clear()
-			w.in(r, func(ctx *actor.Context) { ctx.UnstashAll() })
-			w.reads(d, "sees-order", "sees-stashed", "stashed")
-			d.clear()
-			w.in(r, func(ctx *actor.Context) { ctx.SetReceiveTimeout(time.Second) })
-			clock.Advance(time.Second)
-			w.reads(d, "sees-order", "sees-silence", "silence")
-			d.clear()
-			w.stop(r)
-			w.reads(d, "stops")
-		}),
-	},
-	{
-		Name: "actor/middleware-stays", Rule: "FR-026",
-		Why: "an actor's middleware is made once and stays when it changes its behaviour and when it is restarted: what it counts is the actor's",
-		Check: actors(func(w *world) {
-			d := &diary{}
-			var made atomic.Int32
-			count := 0
-			var r actor.Ref
-			parent := w.spawn(actor.Props{New: w.puppet, Supervisor: &actor.Supervisor{}})
-			w.in(parent, func(ctx *actor.Context) {
-				r = w.born(ctx.Spawn(actor.Props{New: hearing(d), Middleware: []actor.Middleware{func(next actor.ReceiveFunc) actor.ReceiveFunc {
-					made.Add(1)
-					return func(ctx *actor.Context, msg any) error {
-						count++
-						if _, ok := msg.(*order); !ok {
-							d.note("no", count)
-						}
-						return next(ctx, msg)
-					}
-				}}}))
-			})
-			w.tell(r, "a")
-			w.in(r, func(ctx *actor.Context) {
-				ctx.Become(func(ctx *actor.Context, msg any) error { return d.hear(ctx, msg) })
-			})
-			w.tell(r, "b")
-			w.in(r, func(ctx *actor.Context) { ctx.Unbecome() })
-			w.tell(r, "c")
-			w.reads(d, "no1", "a", "no3", "b", "no5", "c")
-			w.tell(r, &order{func(ctx *actor.Context) error {
-				ctx.Become(func(*actor.Context, any) error { return errB })
-				return errA
-			}})
-			w.failed(r)
-			w.tell(r, "d")
-			w.reads(d, "no1", "a", "no3", "b", "no5", "c", "no7", "d")
-			w.e.require(made.Load() == 1, "the middleware of one actor was made ", int(made.Load()), " times, want once")
-		}),
-	},
-	{
-		Name: "actor/middleware-decides", Rule: "FR-026",
-		Why: "middleware may keep a message from the actor, give it another one, forgive its error or make one: what it returns is what happened",
-		Check: actors(func(w *world) {
-			d := &diary{}
-			r := w.spawn(actor.Props{
-				Middleware: []actor.Middleware{func(next actor.ReceiveFunc) actor.ReceiveFunc {
-					return func(ctx *actor.Context, msg any) error {
-						switch msg {
-						case "swallow":
-							return nil
-						case "replace":
-							return next(ctx, "replaced")
-						case "twice":
-							return errors.Join(next(ctx, 1), next(ctx, 2))
-						case "forgive":
-							_ = next(ctx, "fail")
-							return nil
-						case "refuse":
-							return errB
-						}
-						return next(ctx, msg)
-					}
-				}},
-				New: making(actor.ReceiveFunc(func(ctx *actor.Context, msg any) error {
-					if msg == "fail" {
-						d.note("fails")
-						return errA
-					}
-					return d.hear(ctx, msg)
-				})),
-			})
-			w.tell(r, "swallow", "replace", "twice", "forgive", 3)
-			w.reads(d, "replaced", "1", "2", "fails", "3")
-			st := w.s.Stats()
-			w.e.require(st.Failures == 0 && st.DeadLetters == 0, "middleware forgave an error, and there are ", st.Failures, " failures and ", st.DeadLetters, " dead letters")
-			w.tell(r, "refuse")
-			f := w.failed(r)
-			w.e.same("the failure", f.Err, errB)
-			w.e.require(f.Msg == "refuse", "the failure is said to be on message ", f.Msg)
-			w.gone(r)
-		}),
-	},
-	{
 		Name: "actor/middleware-fails", Rule: "FR-026",
 		Why: "middleware that panics or ends its goroutine is a failure of the actor, like one of its own, and of nobody else",
 		Check: actors(func(w *world) {
@@ -189,9 +36,9 @@ var wrapClauses = []Clause{
 		}),
 	},
 	{
-		Name: "actor/invoker", Rule: "FR-015",
+		Name: "actor/invoker-inside", Rule: "FR-015",
 		Why: "an actor may bring its own invoker: it is given the behaviour in force and the message, inside all middleware, and decides whether, how often and with what the actor is called",
-		Check: timed(func(w *world, clock *actor.ManualClock) {
+		Check: clocked(func(w *world, clock *actor.ManualClock) {
 			d := &diary{}
 			r := w.spawn(actor.Props{
 				New: hearing(d), Middleware: []actor.Middleware{around(d, "m")},
@@ -236,7 +83,7 @@ var wrapClauses = []Clause{
 	{
 		Name: "actor/own-mailbox", Rule: "FR-005",
 		Why: "an actor may bring its own mailbox, and is given messages in the order of that: here the newest first; system messages pass it by",
-		Check: timed(func(w *world, clock *actor.ManualClock) {
+		Check: clocked(func(w *world, clock *actor.ManualClock) {
 			d := &diary{}
 			r := w.spawn(actor.Props{New: hearing(d), Mailbox: actor.MailboxConfig{New: func() actor.Mailbox { return &pile{} }}})
 			w.in(r, func(ctx *actor.Context) {
@@ -263,7 +110,7 @@ var wrapClauses = []Clause{
 	{
 		Name: "actor/own-mailbox-full", Rule: "FR-005",
 		Why: "what a mailbox of one's own refuses goes back to its sender, and what it drops is a dead letter: it can lose nothing silently",
-		Check: timed(func(w *world, _ *actor.ManualClock) {
+		Check: clocked(func(w *world, _ *actor.ManualClock) {
 			p := w.post()
 			d := &diary{}
 			refuses := w.spawn(actor.Props{New: hearing(d), Mailbox: actor.MailboxConfig{New: func() actor.Mailbox { return &pile{bound: 2} }}})
@@ -362,23 +209,11 @@ func around(d *diary, name string) actor.Middleware {
 	}
 }
 
-// invoker is an actor.Invoker that is a function.
-type invoker func(ctx *actor.Context, a actor.Actor, msg any) error
-
-// Invoke implements actor.Invoker.
-func (f invoker) Invoke(ctx *actor.Context, a actor.Actor, msg any) error { return f(ctx, a, msg) }
-
 // clear forgets what is in the diary.
 func (d *diary) clear() {
 	d.mu.Lock()
 	d.entries = nil
 	d.mu.Unlock()
-}
-
-// stopWatched stops r and waits until those who watch it have been told.
-func (w *world) stopWatched(r actor.Ref) {
-	w.stop(r)
-	w.idle()
 }
 
 // pile is a mailbox of one's own: the newest message is the next. If it has a

@@ -12,7 +12,8 @@
 //
 // # How a check finds out
 //
-// A check never sleeps and has no clock. Its tasks stop at gates that the check
+// A check never sleeps, and what clock it has stands still unless the check moves
+// it. Its tasks stop at gates that the check
 // opens, so that it knows what is in progress; then it asks [Env.Settle] to
 // let everything run that can run, and looks at what has returned and what has
 // not. Where Settle is exact (under testing/synctest it is) a call that has

@@ -2,9 +2,13 @@ package report
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
 	"io"
+	"maps"
 	"path"
+	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/jedib0t/go-pretty/v6/text"
@@ -71,6 +75,76 @@ func matrixLayout(m *lab.Matrix) (layout, []string) {
 	return l, notes
 }
 
+// rulesLayout sums the matrix up by rule: one line a rule, in the order of their
+// names, and in each column how many of its clauses the package has passed. So
+// a line of the requirements can be looked up.
+func rulesLayout(m *lab.Matrix) layout {
+	l := layout{head: []string{"rule", "clauses"}, right: []bool{false, true}}
+	for _, name := range shortNames(m.Packages) {
+		l.head, l.right = append(l.head, name), append(l.right, false)
+	}
+	clauses := make(map[string][]string) // by rule
+	for _, c := range m.Clauses {
+		clauses[c.Rule] = append(clauses[c.Rule], c.Name)
+	}
+	for _, rule := range slices.SortedFunc(maps.Keys(clauses), compareRules) {
+		names := clauses[rule]
+		line := []string{rule, strconv.Itoa(len(names))}
+		for _, p := range m.Packages {
+			line = append(line, ruleCell(p, names))
+		}
+		l.rows = append(l.rows, line)
+	}
+	return l
+}
+
+// ruleCell says what became of a rule's clauses in a package.
+func ruleCell(p lab.Conformance, clauses []string) string {
+	count := make(map[string]int) // by outcome; "" is a clause that did not run
+	for _, name := range clauses {
+		count[p.Results[name].Outcome]++
+	}
+	pass, skip := count["pass"], count["skip"]
+	missing := count[""]
+	bad := len(clauses) - pass - skip - missing
+	switch {
+	case pass == len(clauses):
+		return "pass"
+	case missing == len(clauses):
+		return "—"
+	case skip == len(clauses):
+		return "skip"
+	}
+	var parts []string
+	for _, part := range []struct {
+		n    int
+		name string
+	}{{bad, "FAIL"}, {pass, "pass"}, {skip, "skip"}, {missing, "missing"}} {
+		if part.n > 0 {
+			parts = append(parts, fmt.Sprintf("%d %s", part.n, part.name))
+		}
+	}
+	return strings.Join(parts, ", ")
+}
+
+// compareRules orders rules by their letters and then by number: G2 before G10.
+func compareRules(a, b string) int {
+	split := func(s string) (string, int) {
+		i := strings.IndexAny(s, "0123456789")
+		if i < 0 {
+			return s, 0
+		}
+		n, err := strconv.Atoi(s[i:])
+		if err != nil {
+			return s, 0
+		}
+		return s[:i], n
+	}
+	aName, aNumber := split(a)
+	bName, bNumber := split(b)
+	return cmp.Or(strings.Compare(aName, bName), aNumber-bNumber, strings.Compare(a, b))
+}
+
 func orUnsaid(s string) string {
 	if s == "" {
 		return "no reason given"
@@ -119,6 +193,9 @@ func ConformText(w io.Writer, m *lab.Matrix, o TextOptions) error {
 	for i, n := range notes {
 		fmt.Fprintf(&b, "[%d] %s\n", i+1, n)
 	}
+	if len(m.Clauses) > 0 {
+		fmt.Fprintf(&b, "\nby rule\n\n%s", drawText(rulesLayout(m), o))
+	}
 	for _, p := range m.Packages {
 		if p.Problem != "" {
 			fmt.Fprintf(&b, "\n%s: %s; its output:\n%s\n", p.Path, p.Problem, strings.TrimRight(p.Output, "\n"))
@@ -138,6 +215,9 @@ func ConformMarkdown(w io.Writer, m *lab.Matrix) error {
 	}
 	for i, n := range notes {
 		fmt.Fprintf(&b, "%d. %s\n", i+1, escape(n))
+	}
+	if len(m.Clauses) > 0 {
+		fmt.Fprintf(&b, "\n## By rule\n\n%s\n", drawMarkdown(rulesLayout(m)))
 	}
 	for _, p := range m.Packages {
 		if p.Problem != "" {

@@ -456,6 +456,34 @@ func TestConformGolden(t *testing.T) {
 	}
 }
 
+// TestConformRules sums clauses up by rule, in the order of the rules' numbers.
+func TestConformRules(t *testing.T) {
+	m := &lab.Matrix{Packages: []lab.Conformance{{Path: "x/a", Results: map[string]lab.ClauseResult{}}}}
+	for _, c := range []struct{ rule, outcomes string }{
+		{"V10", "pass pass"}, {"V2", "pass skip"}, {"FR-010", "skip"}, {"FR-002", "pass fail pass unknown skip "},
+		{"odd", "pass"}, {"FR-001", ""},
+	} {
+		for i, outcome := range strings.Split(c.outcomes, " ") {
+			name := fmt.Sprint("actor/", c.rule, i)
+			m.Clauses = append(m.Clauses, lab.Clause{Name: name, Rule: c.rule})
+			if outcome != "" {
+				m.Packages[0].Results[name] = lab.ClauseResult{Outcome: outcome}
+			}
+		}
+	}
+	var got []string
+	for _, row := range rulesLayout(m).rows {
+		got = append(got, strings.Join(row, "|"))
+	}
+	want := []string{
+		"FR-001|1|—", "FR-002|6|2 FAIL, 2 pass, 1 skip, 1 missing", "FR-010|1|skip",
+		"V2|2|1 pass, 1 skip", "V10|2|pass", "odd|1|pass",
+	}
+	if !slices.Equal(got, want) {
+		t.Errorf("got\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
+	}
+}
+
 // Rows that differ in one number are drawn as curves, with a table each, and not
 // one by one.
 func TestCurves(t *testing.T) {

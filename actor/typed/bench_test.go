@@ -12,9 +12,18 @@ import (
 // Messages of so many bytes.
 type (
 	m8  struct{ a int64 }
-	m16 struct{ a, b int64 }
-	m24 struct{ a, b, c int64 }
-	m64 struct{ a, b, c, d, e, f, g, h int64 }
+	m16 struct {
+		a int64
+		_ [1]int64
+	}
+	m24 struct {
+		a int64
+		_ [2]int64
+	}
+	m64 struct {
+		a int64
+		_ [7]int64
+	}
 )
 
 func (m m8) left() int64       { return m.a }

@@ -69,6 +69,13 @@ var actorHostClauses = []hostClause{
 	},
 	{
 		Clause: conformance.Clause{
+			Name: "actor/cycles-leak-nothing", Rule: "S5", On: conformance.Platform{Heap: true},
+			Why: "suspensions, asks, timers, restarts, watches, stashes and subscriptions leave nothing behind when they end: no memory, no goroutine",
+		},
+		check: checkCycles,
+	},
+	{
+		Clause: conformance.Clause{
 			Name: "actor/soak", Rule: "FR-009", Kind: conformance.Stochastic,
 			Why: "handled + returned to the sender + undelivered = sent, and order per sender, for as long as sends race with stops, failures and shutdowns; and nothing is left of the systems",
 		},

@@ -34,8 +34,8 @@ var wrongDispatchers = []struct {
 	{"late system message overlooked", "stop-idle stop-idle-soon"},
 	{"idle actor not woken by system messages", "stop-idle"},
 	{"system message of an actor wakes nobody", "stop-idle poststop-after-children"},
-	{"suspended actor not woken", "failure-stops failure-takes-children prestart-fails stop-family"},
-	{"suspended actor woken by messages", "suspended-waits"},
+	{"suspended actor not woken", "failure-stops failure-takes-children prestart-fails stop-family suspend-self suspend-after"},
+	{"suspended actor woken by messages", "suspended-waits suspend-unregistered"},
 	{"BeginTurn's answer ignored", "prestart-fails"},
 	{"Invoke's answer ignored", "stop-overtakes stop-last-message turn-bound failure-stops"},
 	{"yield to the front", "turn-others flood"},
@@ -118,7 +118,7 @@ var wrongOnHost = []struct {
 	clauses string
 	limit   time.Duration // of a run, for bugs that make it hang; 0 means the suite's
 }{
-	{"messages kept", "messages-collected", 0},
+	{"messages kept", "messages-collected cycles-leak-nothing", 0},
 	{"mailbox of a stopped actor kept", "stopped-collected", 0},
 	{"system kept for ever", "system-collected soak", 0},
 	{"one worker", "blocked-for-real", 100 * time.Millisecond},
@@ -208,7 +208,7 @@ func wrongActors(t *testing.T, b actorBug, synchronous bool, clauses string) {
 func TestWrongOnHost(t *testing.T) {
 	set, runs := testSettings(t)
 	runs = min(runs, wrongRuns) // they take real time
-	set.flood = 10_000
+	set.flood, set.cycles = 10_000, 100_000
 	all := map[string]hostClause{}
 	for _, c := range actorHostClauses {
 		all[strings.TrimPrefix(c.Name, "actor/")] = c
@@ -244,6 +244,20 @@ func TestWrongOnHost(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// TestSoakCounts demands that a soak fails that is over before enough messages
+// were sent.
+func TestSoakCounts(t *testing.T) {
+	s := &suite{impl: wrongActorImpl("", false), set: settings{seed: rand.Uint64(), messages: 50_000, soaking: 1}, limit: patience}
+	o := checkSoak(t, s)
+	if o.err == nil || !strings.Contains(o.err.Error(), "messages of 50000 were sent") {
+		t.Errorf("a soak of too few messages ended with %v", o.err)
+	}
+	s.set.messages = 20_000
+	if o := checkSoak(t, s); o.err != nil || len(o.notes) != 1 || !strings.Contains(o.notes[0], " messages=") {
+		t.Errorf("a soak of enough messages ended with %v and noted %q", o.err, o.notes)
 	}
 }
 

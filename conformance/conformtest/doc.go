@@ -36,7 +36,8 @@
 //	actor/blocked-for-real     handlers that sleep, lock or sit in system calls stop nobody else
 //	actor/waits-are-idle       who waits burns no processor time
 //	actor/flood-of-a-million   a flood is handled to the last; reports what a quiet actor waits
-//	actor/soak                 sends race with stops, failures and shutdowns for as long as DYNO_SOAK says
+//	actor/cycles-leak-nothing  suspensions, asks, timers, restarts, watches … over and over leave nothing behind
+//	actor/soak                 everything that messages can meet with, for as many of them as DYNO_SOAK says
 //
 // The linearizability check has three answers. A history that could not be
 // decided in time is neither good nor bad: the clause is then reported as
@@ -51,9 +52,12 @@
 //	DYNO_SOAK=n   the long version: every clause n times with different seeds,
 //	              and the random programs, histories and dropped groups in
 //	              proportion (1,000,000 groups from n = 1000 on); actor/soak
-//	              for n fifths of a second. The second half of the runs is made
-//	              while other processes load every core. The suite's own tests
-//	              then run wrong groups 40 times.
+//	              sends 200,000 messages n times (a tenth under -race), and
+//	              fails if it could not;
+//	              actor/cycles-leak-nothing has 1000 cycles n times, at most
+//	              1,000,000. The second half of the runs is made while other
+//	              processes load every core. The suite's own tests then run
+//	              wrong groups 40 times.
 //
 // An implementation whose order comes from a seed is run through many of them
 // by [RunSeeds].

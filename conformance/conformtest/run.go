@@ -67,19 +67,20 @@ type settings struct {
 	queueing time.Duration // for the same: submitting is given up after this
 	messages int           // for actor/soak: at least so many are sent
 	soaking  time.Duration // for actor/soak: it fails if that takes longer
+	cycles   int           // for actor/cycles-leak-nothing
 	flood    int           // for actor/flood-of-a-million
 }
 
 // readSettings reads DYNO_SEED and DYNO_SOAK.
 func readSettings(getenv func(string) string, short, race bool) (settings, error) {
-	set := settings{seed: rand.Uint64(), rounds: 10, programs: 200, hists: 500, groups: 50_000, queued: 100_000, queueing: 500 * time.Millisecond, messages: 200_000, soaking: time.Minute, flood: 1_000_000}
+	set := settings{seed: rand.Uint64(), rounds: 10, programs: 200, hists: 500, groups: 50_000, queued: 100_000, queueing: 500 * time.Millisecond, messages: 200_000, soaking: time.Minute, cycles: 20_000, flood: 1_000_000}
 	if race {
 		set.programs, set.hists, set.groups, set.queued = 100, 200, 10_000, 20_000
-		set.messages, set.flood = 40_000, 200_000
+		set.messages, set.cycles, set.flood = 40_000, 5_000, 200_000
 	}
 	if short {
 		set.rounds, set.programs, set.hists, set.groups, set.queued = 3, 50, 100, 5_000, 10_000
-		set.messages, set.flood = 20_000, 100_000
+		set.messages, set.cycles, set.flood = 20_000, 2_000, 100_000
 	}
 	if v := getenv("DYNO_SOAK"); v != "" {
 		n, err := strconv.Atoi(v)
@@ -89,12 +90,16 @@ func readSettings(getenv func(string) string, short, race bool) (settings, error
 		set.soak = n
 		set.programs, set.hists = max(set.programs, 10*n), max(set.hists, 10*n)
 		set.groups, set.queued = max(set.groups, min(1000*n, 1_000_000)), max(set.queued, min(1000*n, 1_000_000))
+		set.cycles = max(set.cycles, min(1000*n, 1_000_000))
 		set.queueing = 10 * time.Second
 		// A thousand rounds are 10^9 messages for the five implementations there
-		// are. It takes a microsecond or two for each, ten times as long under
-		// -race, and as long as that again while everything else is loaded.
+		// are, at a microsecond or two each. Under -race they take ten times as
+		// long, and a tenth has to do.
 		set.messages = max(set.messages, 200_000*n)
-		set.soaking += time.Duration(set.messages) * 200 * time.Microsecond
+		if race {
+			set.messages = max(set.messages/10, 40_000)
+		}
+		set.soaking += time.Duration(set.messages) * 100 * time.Microsecond
 	}
 	if v := getenv("DYNO_SEED"); v != "" {
 		n, err := strconv.ParseUint(v, 0, 64)

@@ -1,0 +1,561 @@
+package conformtest
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"runtime"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/dynolab/dyno/actor"
+	"github.com/dynolab/dyno/conformance"
+)
+
+// What a long life consists of: things that begin and end, over and over. None of
+// them may leave anything behind, as long as system and actors live.
+
+// cycling is a system in which something is repeated. Its clock stands still
+// unless it is moved.
+type cycling struct {
+	*hosted
+	clock *actor.ManualClock
+	count atomic.Int64 // what the actors of the cycle count
+}
+
+// cycle is something that begins and ends. prepare makes the actors it needs and
+// returns a function that repeats it n times; by its end everything has ended.
+type cycle struct {
+	name    string
+	part    int // of the cycles asked for: one in so many
+	prepare func(c *cycling) (repeat func(n int) error, err error)
+}
+
+var cycles = []cycle{
+	{"suspend and resume", 1, cycleSuspend},
+	{"suspend for a time", 1, cycleSuspendFor},
+	{"suspend for room that does not come", 1, cycleSuspendRoom},
+	{"ask and answer", 1, func(c *cycling) (func(int) error, error) { return cycleAsk(c, true) }},
+	{"ask in vain", 1, func(c *cycling) (func(int) error, error) { return cycleAsk(c, false) }},
+	{"timers started and stopped", 1, cycleTimersStopped},
+	{"timers started and due", 1, cycleTimersDue},
+	{"restart", 10, cycleRestart},
+	{"spawn, restart, stop", 10, cycleSpawnRestart},
+	{"watch and unwatch", 10, cycleWatch},
+	{"watch until it stops", 10, cycleWatchStop},
+	{"stop while watching", 10, cycleStopWatching},
+	{"stash and unstash", 1, cycleStash},
+	{"subscribe and unsubscribe", 10, cycleSubscribe},
+}
+
+// checkCycles repeats each of the cycles in a system of its own.
+func checkCycles(_ *testing.T, s *suite) outcome {
+	var notes []string
+	for _, cy := range cycles {
+		n := max(1000, s.set.cycles/cy.part)
+		grown, err := s.checkCycle(cy, n)
+		if err != nil {
+			return outcome{err: fmt.Errorf("%s: %w", cy.name, err), seed: s.set.seed, notes: notes}
+		}
+		notes = append(notes, fmt.Sprintf("conform-metric: clause=actor/cycles-leak-nothing cycle=%q cycles=%d value=%d unit=B", cy.name, n, grown))
+	}
+	return outcome{seed: s.set.seed, notes: notes}
+}
+
+// checkCycle repeats a cycle n times and returns by how much the heap has grown.
+func (s *suite) checkCycle(cy cycle, n int) (grown int64, err error) {
+	limit := s.limit + time.Duration(n)*100*time.Microsecond
+	return grown, outside(limit, s.env(s.set.seed), func(e *conformance.Env) error {
+		c := &cycling{clock: actor.NewManualClock(time.Unix(0, 0))}
+		sys, err := actor.NewSystem(actor.Config{
+			Dispatcher: s.impl.NewDispatcher(),
+			Guardian:   actor.Props{New: func() actor.Actor { return actor.ReceiveFunc(carryOut) }},
+			Clock:      c.clock,
+
+			KeepDeadLetters: -1,
+		})
+		if err != nil {
+			return err
+		}
+		c.hosted = &hosted{sys, e}
+		repeat, err := cy.prepare(c)
+		if err != nil {
+			return err
+		}
+		for range 2 { // what is made once, or by the second use, is made now
+			if err := repeat(cycleBatch * 4); err != nil {
+				return err
+			}
+			e.Settle()
+		}
+		goroutines, bytes := e.Goroutines(), heapInUse()
+		if err := repeat(n); err != nil {
+			return err
+		}
+		// What leaks at all leaks a word each time, and most of it more. The
+		// rest is for workers that an implementation has started meanwhile.
+		bound := int64(256<<10 + 4*n)
+		for range 20 {
+			e.Settle()
+			if grown = heapInUse() - bytes; grown <= bound {
+				break
+			}
+		}
+		if grown > bound {
+			return fmt.Errorf("the heap grew by %d KiB in %d cycles, %.1f bytes each", grown>>10, n, float64(grown)/float64(n))
+		}
+		more := 0
+		for range 200 {
+			if more = e.Goroutines() - goroutines; more <= cycleSlack {
+				break
+			}
+			e.Settle()
+		}
+		if more > cycleSlack {
+			return fmt.Errorf("%d goroutines more after %d cycles:\n%s", more, n, head(allStacks(), 4<<10))
+		}
+		return sys.Shutdown(context.Background())
+	})
+}
+
+const (
+	cycleBatch = 256 // cycles between two waits
+	cycleSlack = 16  // goroutines: workers that an implementation has started meanwhile
+)
+
+// batches calls f for every i below n, and after a batch of them wait, which is
+// told how many calls there were in all.
+func batches(n int, f func(i int) error, wait func(done int)) error {
+	for i := range n {
+		if err := f(i); err != nil {
+			return err
+		}
+		if (i+1)%cycleBatch == 0 || i == n-1 {
+			wait(i + 1)
+		}
+	}
+	return nil
+}
+
+// until is quicker than that of hosted: something happens all the time.
+func (c *cycling) until(cond func() bool) {
+	for !cond() {
+		if c.Synchronous() {
+			c.RunUntilIdle()
+		}
+		runtime.Gosched()
+	}
+}
+
+// in calls f in a turn of r and waits for that.
+func (c *cycling) in(r actor.Ref, f func(ctx *actor.Context)) error {
+	var done atomic.Bool
+	err := r.Tell(func(ctx *actor.Context) {
+		f(ctx)
+		done.Store(true)
+	})
+	if err == nil {
+		c.until(done.Load)
+	}
+	return err
+}
+
+// counts waits until the actors have counted n since the last call.
+func (c *cycling) counts(n int) {
+	c.until(func() bool { return c.count.Load() >= int64(n) })
+	c.count.Add(int64(-n))
+}
+
+// spawn makes a child of the guardian.
+func (c *cycling) spawn(p actor.Props) (r actor.Ref, err error) {
+	e := c.in(c.UserGuardian(), func(ctx *actor.Context) { r, err = ctx.Spawn(p) })
+	return r, errors.Join(e, err)
+}
+
+// counter makes an actor that carries out functions and counts everything else.
+func (c *cycling) counter() actor.Props {
+	return actor.Props{New: func() actor.Actor {
+		return actor.ReceiveFunc(func(ctx *actor.Context, msg any) error {
+			if f, ok := msg.(func(*actor.Context)); ok {
+				f(ctx)
+			} else {
+				c.count.Add(1)
+			}
+			return nil
+		})
+	}}
+}
+
+func cycleSuspend(c *cycling) (func(int) error, error) {
+	r, err := c.spawn(c.counter())
+	return func(n int) error {
+		before := c.Stats()
+		waited := 0
+		err := batches(n, func(int) error {
+			c.Suspend(r, actor.Suspension{Reason: "cycle"})
+			err := r.Tell(1)
+			c.Resume(r)
+			return err
+		}, func(done int) {
+			c.counts(done - waited)
+			waited = done
+		})
+		st := c.Stats()
+		if a, b := st.Suspends-before.Suspends, st.Resumes-before.Resumes; err == nil && (a != uint64(n) || b != uint64(n)) {
+			return fmt.Errorf("of %d suspensions %d are counted, and %d ends", n, a, b)
+		}
+		return err
+	}, err
+}
+
+// many makes a batch of actors.
+func (c *cycling) many(p actor.Props) (refs []actor.Ref, err error) {
+	for range cycleBatch {
+		r, err := c.spawn(p)
+		if err != nil {
+			return nil, err
+		}
+		refs = append(refs, r)
+	}
+	return refs, nil
+}
+
+// cycleSuspendFor has the clock end suspensions.
+func cycleSuspendFor(c *cycling) (func(int) error, error) {
+	refs, err := c.many(c.counter())
+	return func(n int) error {
+		return c.suspendAll(refs, n, actor.Suspension{After: time.Second})
+	}, err
+}
+
+// cycleSuspendRoom has the clock end suspensions that wait for room in a mailbox
+// that is full and stays so.
+func cycleSuspendRoom(c *cycling) (func(int) error, error) {
+	refs, err := c.many(c.counter())
+	if err != nil {
+		return nil, err
+	}
+	full, err := c.full()
+	return func(n int) error {
+		return c.suspendAll(refs, n, actor.Suspension{After: time.Second, Capacity: full})
+	}, err
+}
+
+// full makes an actor whose mailbox is full and stays so.
+func (c *cycling) full() (actor.Ref, error) {
+	p := c.counter()
+	p.Mailbox = actor.MailboxConfig{Policy: actor.DropNewest, Capacity: 1}
+	r, err := c.spawn(p)
+	if err != nil {
+		return r, err
+	}
+	c.Suspend(r, actor.Suspension{})
+	c.until(func() bool { return c.Stats().Suspends == 1 })
+	return r, r.Tell(1)
+}
+
+// suspendAll suspends actors n times in all, and lets the time pass.
+func (c *cycling) suspendAll(refs []actor.Ref, n int, s actor.Suspension) error {
+	begun := c.Stats()
+	waited := 0
+	return batches(n, func(i int) error {
+		r := refs[i%len(refs)]
+		c.Suspend(r, s)
+		return r.Tell(1)
+	}, func(done int) {
+		c.until(func() bool { return c.Stats().Suspends == begun.Suspends+uint64(done) })
+		c.until(func() bool { // the last may have been counted, and not have started its timer
+			c.clock.Advance(time.Second)
+			return c.Stats().Resumes == begun.Resumes+uint64(done)
+		})
+		c.counts(done - waited)
+		waited = done
+	})
+}
+
+func cycleAsk(c *cycling, answered bool) (func(int) error, error) {
+	r, err := c.spawn(actor.Props{New: func() actor.Actor {
+		return actor.ReceiveFunc(func(ctx *actor.Context, msg any) error {
+			c.count.Add(1)
+			if answered {
+				return ctx.Reply(msg.(actor.ReplyTo), 1)
+			}
+			return nil
+		})
+	}})
+	return func(n int) error {
+		futures := make([]actor.Future, 0, cycleBatch)
+		waited := 0
+		var wrong error
+		err := batches(n, func(i int) error {
+			futures = append(futures, c.Ask(r, time.Second, func(to actor.ReplyTo) any { return to }))
+			if !answered && i%2 == 0 {
+				futures[len(futures)-1].Discard()
+			}
+			return nil
+		}, func(done int) {
+			c.counts(done - waited)
+			waited = done
+			if !answered {
+				c.clock.Advance(time.Second)
+			}
+			for i, f := range futures {
+				want := error(nil)
+				switch {
+				case !answered && i%2 == 0:
+					want = actor.ErrTaken
+				case !answered:
+					want = actor.ErrTimeout
+				}
+				if _, err := f.Wait(context.Background()); err != want {
+					wrong = fmt.Errorf("the result of an ask is the error %w, want %w", err, want)
+				}
+			}
+			futures = futures[:0]
+		})
+		return errors.Join(err, wrong)
+	}, err
+}
+
+func cycleTimersStopped(c *cycling) (func(int) error, error) {
+	r, err := c.spawn(c.counter())
+	return func(n int) error {
+		stopped := 0
+		if err := c.in(r, func(ctx *actor.Context) {
+			for i := range n {
+				t := ctx.StartTimer(time.Hour, 1)
+				u := ctx.StartPeriodic(time.Hour, 1)
+				ctx.SetReceiveTimeout(time.Hour * time.Duration(i%2))
+				if t.Stop() && u.Stop() {
+					stopped++
+				}
+			}
+			ctx.SetReceiveTimeout(0)
+		}); err != nil {
+			return err
+		}
+		if stopped != n {
+			return fmt.Errorf("of %d timers %d could be stopped before they were due", n, stopped)
+		}
+		return nil
+	}, err
+}
+
+func cycleTimersDue(c *cycling) (func(int) error, error) {
+	refs, err := c.many(c.counter())
+	return func(n int) error {
+		for left := n; left > 0; left -= cycleBatch {
+			for _, r := range refs[:min(left, cycleBatch)] {
+				if err := r.Tell(func(ctx *actor.Context) {
+					ctx.StartTimer(time.Second, 1)
+					c.count.Add(1)
+				}); err != nil {
+					return err
+				}
+			}
+			c.counts(min(left, cycleBatch)) // after its timer has started
+			c.clock.Advance(time.Second)
+			c.counts(min(left, cycleBatch))
+		}
+		return nil
+	}, err
+}
+
+var errCycle = errors.New("a failure of the cycle's")
+
+// family makes a supervisor with as many children, which fail on everything
+// but functions, and count their restarts.
+func (c *cycling) family(s *actor.Supervisor, children int) (up actor.Ref, refs []actor.Ref, err error) {
+	p := c.counter()
+	p.Supervisor = s
+	up, err = c.spawn(p)
+	if err != nil {
+		return up, nil, err
+	}
+	e := c.in(up, func(ctx *actor.Context) {
+		for range children {
+			var r actor.Ref
+			if r, err = ctx.Spawn(c.frail()); err != nil {
+				return
+			}
+			refs = append(refs, r)
+		}
+	})
+	return up, refs, errors.Join(e, err)
+}
+
+type cycleFrail struct{ c *cycling }
+
+func (c *cycling) frail() actor.Props {
+	return actor.Props{New: func() actor.Actor { return &cycleFrail{c} }}
+}
+
+func (a *cycleFrail) Receive(ctx *actor.Context, msg any) error {
+	if f, ok := msg.(func(*actor.Context)); ok {
+		f(ctx)
+		return nil
+	}
+	ctx.StartTimer(time.Hour, 1)
+	ctx.Become(a.Receive)
+	return errCycle
+}
+
+func (a *cycleFrail) PostRestart(*actor.Context, error) error {
+	a.c.count.Add(1)
+	return nil
+}
+
+func cycleRestart(c *cycling) (func(int) error, error) {
+	s := &actor.Supervisor{MaxRestarts: -1, Backoff: actor.Backoff{Min: time.Second, Max: time.Second}}
+	_, refs, err := c.family(s, cycleBatch)
+	return func(n int) error {
+		waited := 0
+		return batches(n, func(i int) error { return refs[i%len(refs)].Tell(1) }, func(done int) {
+			c.until(func() bool {
+				c.clock.Advance(time.Second)
+				return c.count.Load() >= int64(done-waited)
+			})
+			c.counts(done - waited)
+			waited = done
+		})
+	}, err
+}
+
+func cycleSpawnRestart(c *cycling) (func(int) error, error) {
+	up, _, err := c.family(&actor.Supervisor{MaxRestarts: 1, Strategy: actor.OneForOne}, 0)
+	return func(n int) error {
+		for left := n; left > 0; left -= cycleBatch {
+			batch := min(left, cycleBatch)
+			var err error
+			if e := c.in(up, func(ctx *actor.Context) {
+				for range batch {
+					var r actor.Ref
+					if r, err = ctx.Spawn(c.frail()); err != nil {
+						return
+					}
+					_ = ctx.Tell(r, 1) // is restarted
+					_ = ctx.Tell(r, 2) // and stopped, for that was the last restart
+				}
+			}); e != nil || err != nil {
+				return errors.Join(e, err)
+			}
+			c.counts(batch)
+			c.until(func() bool { return c.Stats().Actors == 4 })
+		}
+		return nil
+	}, err
+}
+
+func cycleWatch(c *cycling) (func(int) error, error) {
+	refs, err := c.many(c.counter())
+	return func(n int) error {
+		return c.in(refs[0], func(ctx *actor.Context) {
+			for i := range n {
+				ctx.Watch(refs[i%len(refs)])
+				ctx.Unwatch(refs[i%len(refs)])
+			}
+		})
+	}, err
+}
+
+// cycleWatchStop has an actor watch others, which stop.
+func cycleWatchStop(c *cycling) (func(int) error, error) {
+	up, err := c.spawn(c.counter())
+	return func(n int) error {
+		for left := n; left > 0; left -= cycleBatch {
+			batch := min(left, cycleBatch)
+			var err error
+			if e := c.in(up, func(ctx *actor.Context) {
+				for range batch {
+					var r actor.Ref
+					if r, err = ctx.Spawn(c.counter()); err != nil {
+						return
+					}
+					ctx.Watch(r)
+					ctx.Stop(r)
+				}
+			}); e != nil || err != nil {
+				return errors.Join(e, err)
+			}
+			c.counts(batch)
+		}
+		return nil
+	}, err
+}
+
+// cycleStopWatching has actors watch one that goes on, and stop while they wait
+// for room in its mailbox.
+func cycleStopWatching(c *cycling) (func(int) error, error) {
+	up, err := c.spawn(c.counter())
+	if err != nil {
+		return nil, err
+	}
+	r, err := c.full()
+	return func(n int) error {
+		for left := n; left > 0; left -= cycleBatch {
+			if err := c.in(up, func(ctx *actor.Context) {
+				for range min(left, cycleBatch) {
+					w, err := ctx.Spawn(c.counter())
+					if err != nil {
+						return
+					}
+					_ = ctx.Tell(w, func(ctx *actor.Context) {
+						ctx.Watch(r)
+						ctx.Suspend(actor.Suspension{Capacity: r, After: time.Hour})
+						ctx.StopSelf()
+						c.count.Add(1)
+					})
+				}
+			}); err != nil {
+				return err
+			}
+			c.counts(min(left, cycleBatch))
+			c.until(func() bool { return c.Stats().Actors == 5 })
+		}
+		return nil
+	}, err
+}
+
+func cycleStash(c *cycling) (func(int) error, error) {
+	stashing := true
+	r, err := c.spawn(actor.Props{New: func() actor.Actor {
+		return actor.ReceiveFunc(func(ctx *actor.Context, msg any) error {
+			switch f, ok := msg.(func(*actor.Context)); {
+			case ok:
+				stashing = false
+				f(ctx)
+			case stashing:
+				ctx.Stash(msg)
+			default:
+				c.count.Add(1)
+			}
+			return nil
+		})
+	}})
+	return func(n int) error {
+		var err error
+		waited := 0
+		return errors.Join(batches(n, func(int) error { return r.Tell(1) }, func(done int) {
+			err = errors.Join(err, c.in(r, func(ctx *actor.Context) {
+				ctx.UnstashAll()
+			}))
+			c.counts(done - waited)
+			waited = done
+			stashing = true // the actor is idle
+		}), err)
+	}, err
+}
+
+func cycleSubscribe(c *cycling) (func(int) error, error) {
+	return func(n int) error {
+		for range n {
+			s := actor.Subscribe[actor.Failure](c.Events(), 4)
+			t := actor.SubscribeFunc(c.Events(), func(actor.DeadLetter) {})
+			c.Events().Publish(actor.Failure{})
+			s.Unsubscribe()
+			t.Unsubscribe()
+		}
+		return nil
+	}, nil
+}
