@@ -18,7 +18,7 @@
 // So every job is done once or given up, whatever happens to the workers.
 //
 //	go run ./examples/workerpool
-//	go run ./examples/workerpool -impl channel -jobs 100000 -flaky 0
+//	go run ./examples/workerpool -impl channel -jobs 20000 -bad 1000
 //	go run ./examples/workerpool -log info
 package main
 
@@ -348,7 +348,7 @@ func run(ctx context.Context, cfg config, w io.Writer, d actor.Dispatcher) (err 
 		return errors.Join(sys.Err(), err) // the pool has failed, and the system is over
 	}
 	sum := reply.(summary)
-	if _, err := fmt.Fprintf(w, "%d jobs done, %d given up: %v\nthe results add up to %d\n", sum.done, len(sum.givenUp), sum.givenUp, sum.sum); err != nil {
+	if _, err := fmt.Fprintf(w, "%d jobs done, %d given up: %v\nthe results add up to %d\n", sum.done, len(sum.givenUp), abridged(sum.givenUp), sum.sum); err != nil {
 		return err
 	}
 	st := sys.Stats()
@@ -357,6 +357,20 @@ func run(ctx context.Context, cfg config, w io.Writer, d actor.Dispatcher) (err 
 		st.Failures, st.Restarts, sum.replaced, st.Suspends, st.ResumeMax.Round(time.Microsecond),
 	)
 	return err
+}
+
+// abridged is the first and the last of many jobs.
+func abridged(jobs []job) []any {
+	var list []any
+	for i, j := range jobs {
+		switch most := 10; {
+		case len(jobs) <= most || i < most-1 || i == len(jobs)-1:
+			list = append(list, j)
+		case i == most-1:
+			list = append(list, "…")
+		}
+	}
+	return list
 }
 
 // drive runs actors of serial, which has no goroutine of its own: not even for

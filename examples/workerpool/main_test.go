@@ -127,3 +127,17 @@ func TestLog(t *testing.T) {
 		})
 	}
 }
+
+func TestAbridged(t *testing.T) {
+	var jobs []job
+	for n := range job(12) {
+		jobs = append(jobs, n+1)
+	}
+	for n, want := range map[int]string{
+		0: "[]", 10: "[1 2 3 4 5 6 7 8 9 10]", 11: "[1 2 3 4 5 6 7 8 9 … 11]", 12: "[1 2 3 4 5 6 7 8 9 … 12]",
+	} {
+		if got := fmt.Sprint(abridged(jobs[:n])); got != want {
+			t.Errorf("%d jobs: got %s, want %s", n, got, want)
+		}
+	}
+}
