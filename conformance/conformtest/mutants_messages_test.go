@@ -275,10 +275,4 @@ var messageMutants = []mutant{
 		new:     "\t\tif c.left <= -1000 {\n",
 		clauses: "own-mailbox-turns",
 	},
-	{
-		name: "announcement of an own mailbox sent twice", file: "mailbox.go",
-		old:     "wake = !p.queued && !p.posted",
-		new:     "wake = !p.queued",
-		clauses: "own-mailbox-account",
-	},
 }
