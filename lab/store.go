@@ -63,6 +63,9 @@ func Create(path string, plan *Plan, c *Circumstances, absent []Hole, started ti
 		"B/msg better=lower", "allocs/msg better=lower",
 		"B/actor better=lower", "actors better=higher", "stop-ns/actor better=lower",
 		"mean-ns better=lower", "p50-ns better=lower", "p99-ns better=lower", "p99.9-ns better=lower", "max-ns better=lower",
+		"cycle-p50-ns better=lower", "cycle-p99-ns better=lower", "cycle-max-ns better=lower",
+		"resume-p50-ns better=lower", "resume-p99-ns better=lower", "resume-max-ns better=lower",
+		"recovered-% better=higher", "undelivered-found-% better=higher",
 		"backlog better=lower", "backlog-mean better=lower", "backlog-end better=lower",
 	} {
 		s.line("Unit " + u)

@@ -172,6 +172,14 @@ Unit p50-ns better=lower
 Unit p99-ns better=lower
 Unit p99.9-ns better=lower
 Unit max-ns better=lower
+Unit cycle-p50-ns better=lower
+Unit cycle-p99-ns better=lower
+Unit cycle-max-ns better=lower
+Unit resume-p50-ns better=lower
+Unit resume-p99-ns better=lower
+Unit resume-max-ns better=lower
+Unit recovered-% better=higher
+Unit undelivered-found-% better=higher
 Unit backlog better=lower
 Unit backlog-mean better=lower
 Unit backlog-end better=lower
@@ -594,7 +602,7 @@ func TestReadInterruptedRefuses(t *testing.T) {
 	for want, text := range map[string]string{
 		"there is no plan in it":                                   line("BenchmarkX"),
 		"nothing was measured when its run ended; start a new one": header,
-		"line 32: \"block: 2\" after the end of block 0":           header + "block: 2\n",
+		"line 40: \"block: 2\" after the end of block 0":           header + "block: 2\n",
 		"after the end of block 0":                                 header + "block: 1\n# end of block 2\n",
 		"\"# end of block 1\" after the end of block 1":            good[:strings.Index(good, "block: 2\n")] + "# end of block 1\n",
 		"\"case: 5\" is no case of the plan":                       header + "block: 1\ncase: 5\n",

@@ -35,6 +35,10 @@ type Actor struct {
 	// time of an operation. It needs a Meter.
 	Open bool
 
+	// Timings are the names of the times that the run tells its Meter, such as
+	// "resume", which become parts of units: resume-p99-ns.
+	Timings []string
+
 	// Prepare makes a system and its actors before the clock starts. An error
 	// is Do's to return.
 	Prepare func(s Setting) Run
@@ -81,10 +85,13 @@ type Setting struct {
 
 	// Meter, if not nil, is told what is worth knowing beside the time of Do.
 	Meter Meter
+
+	// middleware is that of the system, for the tests to do harm with.
+	middleware []actor.Middleware
 }
 
 // Meter measures what only a workload knows when to measure. The workload
-// calls each method by one goroutine at a time, Latency and Backlog by
+// calls each method by one goroutine at a time, Latency or Timing and Backlog by
 // different ones, and Now by any number.
 type Meter interface {
 	// Now returns a time that never goes back, in nanoseconds.
@@ -98,6 +105,13 @@ type Meter interface {
 	// the next one was sent. It is called once for each operation, in time's
 	// order.
 	Backlog(n int)
+
+	// Timing books a time in nanoseconds: one of what [Actor].Timings[i] names.
+	Timing(i int, ns int64)
+
+	// Share says that part of whole things were as they should be, such as failures
+	// that were "recovered" from. Check calls it, once for each name.
+	Share(name string, part, whole int64)
 
 	// Idle says that n actors are there that have nothing to do, and have been
 	// made since the run was prepared or the last call of Idle. It must call

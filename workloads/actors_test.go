@@ -165,6 +165,9 @@ func TestActorNames(t *testing.T) {
 		"workload=pairs/actors=1000000" + refs,
 		"workload=pingpong" + refs,
 		"workload=priority: ref-chan-buffered ref-mutex-cond",
+		"workload=restart: ref-chan-buffered ref-chan-unbuffered",
+		"workload=restart/retry=on: ref-chan-buffered ref-chan-unbuffered",
+		"workload=restart/failure=panic: ref-chan-buffered ref-chan-unbuffered",
 		"workload=ring" + refs + " ref-floor",
 		"workload=ring/actors=2" + refs + " ref-floor",
 		"workload=ring/actors=10" + refs + " ref-floor",
@@ -178,6 +181,9 @@ func TestActorNames(t *testing.T) {
 		"workload=ring/shuffled=1000000" + refs + " ref-floor",
 		"workload=spawn" + refs,
 		"workload=spawn/rate=1000" + refs,
+		"workload=suspend: ref-chan-buffered ref-chan-unbuffered",
+		"workload=suspend/until=room: ref-chan-buffered ref-chan-unbuffered",
+		"workload=timers: ref-chan-buffered ref-afterfunc",
 	}
 	var got []string
 	for _, w := range workloads.Actors() {

@@ -13,14 +13,29 @@ type fakeMeter struct {
 	now       int64
 	latencies []int64
 	backlogs  []int
+	timings   [][]int64
+	shares    map[string][2]int64
 }
 
 func (m *fakeMeter) Now() int64 {
 	m.now += 1000
 	return m.now
 }
-func (m *fakeMeter) Latency(ns int64)        { m.latencies = append(m.latencies, ns) }
-func (m *fakeMeter) Backlog(n int)           { m.backlogs = append(m.backlogs, n) }
+func (m *fakeMeter) Latency(ns int64) { m.latencies = append(m.latencies, ns) }
+func (m *fakeMeter) Backlog(n int)    { m.backlogs = append(m.backlogs, n) }
+func (m *fakeMeter) Timing(i int, ns int64) {
+	for len(m.timings) <= i {
+		m.timings = append(m.timings, nil)
+	}
+	m.timings[i] = append(m.timings[i], ns)
+}
+
+func (m *fakeMeter) Share(name string, part, whole int64) {
+	if m.shares == nil {
+		m.shares = make(map[string][2]int64)
+	}
+	m.shares[name] = [2]int64{part, whole}
+}
 func (m *fakeMeter) Idle(_ int, stop func()) { stop() }
 
 const millisecond = 1_000_000

@@ -79,6 +79,12 @@ type stage struct {
 	score
 	sys *actor.System
 
+	// What a workload wants otherwise than others. Nil is what others want.
+	clock   actor.Clock
+	letter  func(l actor.DeadLetter) bool // books a dead letter, if the workload has made it one; any goroutine calls it
+	failure func(f actor.Failure) bool    // books a failure, if the workload has made an actor fail; any actor's turn calls it
+	refused uint64                        // messages that the workload sent to be given back
+
 	act   func(ctx *actor.Context) error // what the guardian is to do now
 	timer *time.Timer
 	seen  uint64 // progress when the timer fired last
@@ -88,28 +94,42 @@ type stage struct {
 // setUp, which makes the actors. If that fails, Do will say so.
 func newStage(st Setting, setUp func(s *stage, ctx *actor.Context) error) *stage {
 	s := new(stage)
+	s.raise(st, setUp)
+	return s
+}
+
+// raise is newStage for a stage that somebody else has made.
+func (s *stage) raise(st Setting, setUp func(s *stage, ctx *actor.Context) error) {
 	s.init()
 	sys, err := actor.NewSystem(actor.Config{
 		Name:       "workload",
 		Guardian:   actor.Props{New: func() actor.Actor { return actor.ReceiveFunc(s.direct) }},
 		Dispatcher: st.NewDispatcher(),
+		Clock:      s.clock,
+		Middleware: st.middleware,
 		DeadLetters: func(l actor.DeadLetter) {
+			if s.letter != nil && s.letter(l) {
+				return
+			}
 			if l.Returned {
 				return // its sender knows, and Stats counts it
 			}
 			s.fail(errors.New("workloads: a message became a dead letter: " + errText(l.Reason)))
 		},
-		Failures: func(f actor.Failure) { s.fail(f.Err) },
+		Failures: func(f actor.Failure) {
+			if s.failure == nil || !s.failure(f) {
+				s.fail(f.Err)
+			}
+		},
 	})
 	if err != nil {
 		s.fail(errors.New("workloads: NewSystem returned " + errText(err)))
-		return s
+		return
 	}
 	s.sys = sys
 	s.timer = time.AfterFunc(patience, s.look)
 	s.timer.Stop()
 	_ = s.play(func(ctx *actor.Context) error { return setUp(s, ctx) })
-	return s
 }
 
 // direct is the guardian's behaviour.
@@ -179,7 +199,7 @@ func (s *stage) stop() error {
 	if err := s.sys.Shutdown(ctx); err != nil {
 		s.fail(err)
 	}
-	if st := s.sys.Stats(); st.Returned > 0 || st.Actors > 0 {
+	if st := s.sys.Stats(); st.Returned != s.refused || st.Actors > 0 {
 		s.fail(errors.New("workloads: " + strconv.FormatUint(st.Returned, 10) + " messages were given back and " +
 			strconv.Itoa(st.Actors) + " actors are left after the shutdown"))
 	}

@@ -44,12 +44,18 @@ func Actors() []Actor {
 		[]Actor{
 			PingPong(),
 			Priority(),
+			Restart(),
+			RestartRetry(),
+			RestartPanic(),
 			Ring(),
 		},
 		RingCurve(),
 		[]Actor{
 			Spawn(),
 			SpawnRate(),
+			Suspend(),
+			SuspendUntilRoom(),
+			Timers(),
 		},
 	)
 }

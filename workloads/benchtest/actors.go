@@ -22,7 +22,9 @@ import (
 // at fixed times, latencies (mean-ns, p50-ns, p99-ns, p99.9-ns, max-ns) and how many
 // messages waited when one was sent (backlog at most, backlog-mean on average,
 // backlog-end in the last tenth of the time: more than on average if the
-// receiver does not keep up).
+// receiver does not keep up). Of times that a workload names, such as resume,
+// they report resume-p50-ns, resume-p99-ns and resume-max-ns, and of shares, such
+// as recovered, recovered-%.
 func Actors(b *testing.B, impl dyno.Impl) {
 	for _, w := range workloads.Actors() {
 		benchActorImpl(b, w, impl)
@@ -70,6 +72,9 @@ func benchActor(b *testing.B, w workloads.Actor, c *crowd, st workloads.Setting,
 	if w.Open {
 		m.latency = hdrhistogram.New(1, int64(slowest), 3)
 		m.last = b.N - b.N/10
+	}
+	for _, name := range w.Timings {
+		m.timings = append(m.timings, timing{name, hdrhistogram.New(1, int64(slowest), 3)})
 	}
 	count := w.Actors >= countable && st.Ops == 0 && c.n == 0
 	if count {
@@ -132,6 +137,8 @@ type meter struct {
 	memory        uint64 // in use before the actors were there that Do or Prepare makes
 
 	latency *hdrhistogram.Histogram // of open loops; nil for others
+	timings []timing
+	shares  []share
 
 	_ [64]byte // what receivers read is in front, what senders write behind
 
@@ -144,6 +151,18 @@ type meter struct {
 	crowd    *crowd
 	stopped  int           // actors
 	stopTime time.Duration // of all of them
+}
+
+// timing is what was told of one of a workload's times.
+type timing struct {
+	name string
+	hist *hdrhistogram.Histogram
+}
+
+// share is how much of whole things was as it should be.
+type share struct {
+	name        string
+	part, whole int64
 }
 
 // begin and end enclose what is measured.
@@ -182,6 +201,16 @@ func (m *meter) Backlog(n int) {
 	m.backlogs++
 	m.backlog += int64(n)
 	m.maxBacklog = max(m.maxBacklog, n)
+}
+
+// Timing implements [workloads.Meter].
+func (m *meter) Timing(i int, ns int64) {
+	_ = m.timings[i].hist.RecordValue(min(max(ns, 0), int64(slowest)))
+}
+
+// Share implements [workloads.Meter].
+func (m *meter) Share(name string, part, whole int64) {
+	m.shares = append(m.shares, share{name, part, whole})
 }
 
 // Idle implements [workloads.Meter].
@@ -226,6 +255,14 @@ func (m *meter) report(messages int) {
 		m.b.ReportMetric(float64(m.latency.ValueAtPercentile(99)), "p99-ns")
 		m.b.ReportMetric(float64(m.latency.ValueAtPercentile(99.9)), "p99.9-ns")
 		m.b.ReportMetric(float64(m.latency.Max()), "max-ns")
+	}
+	for _, t := range m.timings {
+		m.b.ReportMetric(float64(t.hist.ValueAtPercentile(50)), t.name+"-p50-ns")
+		m.b.ReportMetric(float64(t.hist.ValueAtPercentile(99)), t.name+"-p99-ns")
+		m.b.ReportMetric(float64(t.hist.Max()), t.name+"-max-ns")
+	}
+	for _, s := range m.shares {
+		m.b.ReportMetric(100*float64(s.part)/float64(max(s.whole, 1)), s.name+"-%")
 	}
 	if m.backlogs > 0 {
 		m.b.ReportMetric(float64(m.maxBacklog), "backlog")

@@ -49,6 +49,12 @@ func TestActorNamesAndUnits(t *testing.T) {
 		if ws[i].Path() == "workload=spawn" {
 			want = append(want, "stop-ns/actor") // and B/actor and actors, if they are more
 		}
+		for _, name := range ws[i].Timings {
+			want = append(want, name+"-p50-ns", name+"-p99-ns", name+"-max-ns")
+		}
+		if ws[i].Name == "restart" {
+			want = append(want, "recovered-%", "undelivered-found-%")
+		}
 		slices.Sort(want)
 		if got := units(r); !slices.Equal(got, want) {
 			t.Errorf("%s reports %q, want %q", r.Name, got, want)
@@ -174,6 +180,32 @@ func TestMeterReports(t *testing.T) {
 	}
 }
 
+// So are those of times that a workload names, and the shares.
+func TestMeterReportsWhatIsNamed(t *testing.T) {
+	res := testing.Benchmark(func(b *testing.B) {
+		m := &meter{b: b, crowd: new(crowd)}
+		for _, name := range []string{"cycle", "resume"} {
+			m.timings = append(m.timings, timing{name, hdrhistogram.New(1, int64(slowest), 3)})
+		}
+		for i := range 1000 {
+			m.Timing(0, int64(i+1)*1000)
+			m.Timing(1, int64(i+1)*10)
+		}
+		m.Share("recovered", 19, 20)
+		m.Share("undelivered-found", 7, 7)
+		m.report(1000)
+	})
+	for unit, want := range map[string]float64{
+		"cycle-p50-ns": 500e3, "cycle-p99-ns": 990e3, "cycle-max-ns": 1000e3,
+		"resume-p50-ns": 5000, "resume-p99-ns": 9900, "resume-max-ns": 10_000,
+		"recovered-%": 95, "undelivered-found-%": 100,
+	} {
+		if got, ok := res.Extra[unit]; !ok || got < want*0.998 || got > want*1.002 {
+			t.Errorf("%v %s, want %v", got, unit, want)
+		}
+	}
+}
+
 // A run that has lost a message has no figure.
 func TestLostMessagesHaveNoFigure(t *testing.T) {
 	if checked {
@@ -212,7 +244,7 @@ func TestUnitsAreKnown(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	out, ok := output(t, "right", "^BenchmarkActor$/workload=(latency100k|spawn)$", "10000x")
+	out, ok := output(t, "right", "^BenchmarkActor$/workload=(latency100k|spawn|restart|suspend)$", "10000x")
 	if !ok {
 		t.Fatalf("failed:\n%s", out)
 	}
@@ -228,7 +260,7 @@ func TestUnitsAreKnown(t *testing.T) {
 			}
 		}
 	}
-	if len(seen) != 14 {
+	if len(seen) != 22 {
 		t.Errorf("%d units: %v", len(seen), seen)
 	}
 }

@@ -1,0 +1,671 @@
+package workloads
+
+import (
+	"errors"
+	"strconv"
+
+	"github.com/dynolab/dyno/actor"
+)
+
+const (
+	// restartPosts is how many actors fail, all of them children of one. Who
+	// restarted a sibling by mistake would be noticed.
+	restartPosts = 8
+
+	// restartBatch is how many failures are ahead of an actor at most: twice as
+	// many messages wait in its mailbox while it is restarted, and are to be
+	// there afterwards.
+	restartBatch = 32
+)
+
+// Restart is failure as a part of the work: every other message makes the actor
+// fail that handles it, and its supervisor restarts it. An operation is such a
+// failure, with the next message, which the new value handles. The
+// message that did it is a dead letter.
+//
+// At the end of each Do some messages are sent that cannot be handled, in each
+// of the other ways there are: to an actor that stops before it comes to them,
+// to one that has stopped, and to a mailbox that makes room by dropping the oldest.
+// All of these are to be found among the dead letters, too.
+//
+// The [Meter] learns the share of failures that were "recovered" from, and of
+// undelivered messages that were found, "undelivered-found". Both are
+// whole if the run has no error.
+func Restart() Actor {
+	return restartKind{}.workload("", "8 actors fail at every other message and are restarted: what a failure costs, until the next message is handled")
+}
+
+// RestartRetry is Restart by a supervisor that has the message tried again: the
+// new value handles it, and then the next one.
+func RestartRetry() Actor {
+	return restartKind{retry: true}.workload("retry=on", "8 actors fail at every other message, are restarted and handle it again: what a second try costs")
+}
+
+// RestartPanic is Restart with actors that panic.
+func RestartPanic() Actor {
+	return restartKind{panics: true}.workload("failure=panic", "8 actors panic at every other message and are restarted: what catching a panic costs")
+}
+
+// restartKind is a variant.
+type restartKind struct {
+	retry  bool // the message that an actor failed on is handled again
+	panics bool // failing is panicking
+}
+
+func (k restartKind) workload(variant, doc string) Actor {
+	return Actor{
+		Name:     "restart",
+		Variant:  variant,
+		Doc:      doc,
+		Messages: 2,
+		Prepare:  k.onActors,
+		Refs: []ActorRef{
+			{
+				Name:    refBuffered,
+				Doc:     "goroutines that receive in a loop from a buffered channel, and one around it that recovers",
+				Prepare: func(st Setting) Run { return k.onChannels(st, 2*restartBatch) },
+			},
+			{
+				Name:    refUnbuffered,
+				Doc:     "the same with unbuffered channels",
+				Prepare: func(st Setting) Run { return k.onChannels(st, 0) },
+			},
+		},
+	}
+}
+
+// errBlow is what actors fail with.
+var errBlow = errors.New("workloads: a failure on purpose")
+
+// A blow is a message that makes its receiver fail, the first time.
+type blow struct {
+	from  *post
+	i     int // which one of the batch
+	tries int // how often it was handled
+	found int // how often it was found among the dead letters
+}
+
+// A chore is the message after a blow.
+type chore struct {
+	from *post
+	i    int
+}
+
+// A respite tells the foreman that a post has handled a batch.
+type respite struct {
+	from  *post
+	batch int64
+}
+
+// A post is a place at which one value after the other works. What is in it
+// outlives them. It belongs to the turns of the actor at it and, while that has
+// nothing to do, to the foreman's.
+type post struct {
+	ref    actor.Ref
+	blows  []blow
+	chores []chore
+	rests  [2]respite // of the last two batches
+
+	// The foreman's.
+	left   int   // pairs of blow and chore to send after this batch
+	sent   int64 // batches
+	waits  bool  // for the end of a batch
+	asked  int64 // pairs in all
+	k      int   // pairs of this batch
+	done   int64 // batches that were handled; the actor's
+	pair   int   // of the batch: the one that is being handled
+	struck bool  // its blow has been handled, or been given up
+
+	made      int64 // values
+	failures  int64
+	recovered int64 // of these, that the next message was handled after
+	found     int64 // blows among the dead letters
+
+	_ [64]byte // the next one is another processor's
+}
+
+// restarts is what runs in all ways have in common.
+type restarts struct {
+	*score
+	restartKind
+	meter Meter
+	posts []post
+}
+
+func newRestarts(s *score, k restartKind, st Setting) *restarts {
+	r := &restarts{score: s, restartKind: k, meter: st.Meter, posts: make([]post, restartPosts)}
+	for i := range r.posts {
+		p := &r.posts[i]
+		p.blows, p.chores = make([]blow, restartBatch), make([]chore, restartBatch)
+		for j := range p.blows {
+			p.blows[j], p.chores[j] = blow{from: p, i: j}, chore{p, j}
+		}
+		p.rests[0].from, p.rests[1].from = p, p
+	}
+	return r
+}
+
+// deal divides n failures among the posts.
+func (r *restarts) deal(n int) {
+	r.begin(n, min(n, restartPosts))
+	for i := range r.posts {
+		r.posts[i].left = share(n, i, restartPosts)
+		r.posts[i].asked += int64(r.posts[i].left)
+	}
+}
+
+// start sends the first batches of a Do.
+func (r *restarts) start(send func(p *post, msg any) error) error {
+	for i := range r.posts {
+		p := &r.posts[i]
+		if p.waits {
+			return errors.New("workloads: the foreman was told to begin before the end")
+		}
+		if p.left > 0 {
+			if err := r.feed(p, send); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// feed sends a batch.
+func (r *restarts) feed(p *post, send func(p *post, msg any) error) error {
+	p.k = min(p.left, restartBatch)
+	p.left -= p.k
+	p.sent++
+	p.waits = true
+	for i := range p.k {
+		b := &p.blows[i]
+		b.tries, b.found = 0, 0
+		if err := send(p, b); err != nil {
+			return err
+		}
+		if err := send(p, &p.chores[i]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// hear books that a batch was handled, and sends the next one.
+func (r *restarts) hear(m *respite, send func(p *post, msg any) error) error {
+	p := m.from
+	if !p.waits || m.batch != p.sent {
+		return errors.New("workloads: the foreman was told twice of the end of a batch")
+	}
+	p.waits = false
+	if p.left == 0 {
+		r.part()
+		return nil
+	}
+	return r.feed(p, send)
+}
+
+// A laborer is the value of an actor: what a restart replaces.
+type laborer struct {
+	*restarts
+	at     *post
+	number int64 // of the values at this post
+}
+
+// succeed makes the next value of a post.
+func (r *restarts) succeed(p *post) *laborer {
+	p.made++
+	return &laborer{r, p, p.made}
+}
+
+// handle handles a message. It returns the word to the foreman after the last
+// message of a batch.
+func (l *laborer) handle(msg any) (*respite, error) {
+	switch m := msg.(type) {
+	case *blow:
+		return nil, l.suffer(m)
+	case *chore:
+		return l.work(m)
+	}
+	return nil, errStray()
+}
+
+// suffer handles a blow.
+func (l *laborer) suffer(b *blow) error {
+	p := l.at
+	again := l.retry && b.tries == 1
+	if b.from != p || b.i != p.pair || p.struck || b.tries > 0 && !again {
+		return errors.New("workloads: blow " + strconv.Itoa(b.i) + " came out of turn, or again")
+	}
+	if l.number != p.failures+1 {
+		return l.errValue()
+	}
+	b.tries++
+	if again {
+		p.struck = true
+		return nil
+	}
+	p.struck = !l.retry
+	p.failures++
+	if l.panics {
+		panic(errBlow)
+	}
+	return errBlow
+}
+
+// work handles the message after a blow.
+func (l *laborer) work(c *chore) (*respite, error) {
+	p := l.at
+	if c.from != p || c.i != p.pair || !p.struck {
+		return nil, errors.New("workloads: message " + strconv.Itoa(c.i) + " came out of turn, or again")
+	}
+	if l.number != p.failures+1 {
+		return nil, l.errValue()
+	}
+	if !l.retry && p.blows[c.i].found != 1 {
+		return nil, errors.New("workloads: the message that an actor failed on was found " + strconv.Itoa(p.blows[c.i].found) + " times among the dead letters")
+	}
+	p.recovered++
+	p.struck = false
+	if p.pair++; p.pair < p.k {
+		return nil, nil
+	}
+	p.pair = 0
+	p.done++
+	m := &p.rests[p.done&1]
+	m.batch = p.done
+	return m, nil
+}
+
+// errValue says that the actor's value is not the one that it should be.
+func (l *laborer) errValue() error {
+	return errors.New("workloads: after " + strconv.FormatInt(l.at.failures, 10) + " failures an actor has its value number " +
+		strconv.FormatInt(l.number, 10) + ": there is to be a new one for each")
+}
+
+// find books a blow that nobody handled.
+func (r *restarts) find(b *blow) {
+	b.found++
+	b.from.found++
+}
+
+// check looks at what has been booked in the end, and tells the Meter.
+func (r *restarts) check(lost, foundLost int64) error {
+	var asked, failures, recovered, found int64
+	for i := range r.posts {
+		p := &r.posts[i]
+		asked += p.asked
+		failures += p.failures
+		recovered += p.recovered
+		found += p.found
+		if p.made != p.failures+1 {
+			return errors.New("workloads: " + strconv.FormatInt(p.made, 10) + " values were made for " + strconv.FormatInt(p.failures, 10) + " failures and the beginning")
+		}
+	}
+	if err := countCheck(asked, failures); err != nil {
+		return err
+	}
+	if err := countCheck(failures, recovered); err != nil {
+		return err
+	}
+	if !r.retry {
+		lost += failures
+	}
+	found += foundLost
+	if lost != found {
+		return errors.New("workloads: of " + strconv.FormatInt(lost, 10) + " undelivered messages " + strconv.FormatInt(found, 10) + " were found among the dead letters")
+	}
+	if r.meter != nil {
+		r.meter.Share("recovered", recovered, failures)
+		if lost > 0 {
+			r.meter.Share("undelivered-found", found, lost)
+		}
+	}
+	return nil
+}
+
+// Receive implements [actor.Actor].
+func (l *laborer) Receive(ctx *actor.Context, msg any) error {
+	m, err := l.handle(msg)
+	if err != nil || m == nil {
+		return err
+	}
+	return ctx.Tell(ctx.Parent(), m)
+}
+
+// restartRun is Restart run by an implementation. It is also the foreman, the
+// actor that sends and supervises.
+type restartRun struct {
+	*stage
+	work    *restarts
+	policy  *actor.Supervisor
+	foreman actor.Ref
+	estates [2]estate
+
+	lost, found int64 // wills, in all Dos
+}
+
+func (k restartKind) onActors(st Setting) Run {
+	r := newRestartRun(k, st)
+	r.open(st)
+	return r
+}
+
+// newRestartRun makes a run without a system.
+func newRestartRun(k restartKind, st Setting) *restartRun {
+	r := &restartRun{
+		stage: new(stage),
+		policy: &actor.Supervisor{
+			Decide:      decide,
+			MaxRestarts: -1, // they are what is measured
+			Retry:       k.retry,
+		},
+	}
+	r.letter, r.failure = r.isLetter, r.isFailure
+	r.work = newRestarts(&r.score, k, st)
+	r.estates[1].mailbox = actor.MailboxConfig{Capacity: wills / 2, Policy: actor.DropOldest}
+	return r
+}
+
+// decide is the supervisor's policy: an actor that has failed for another reason
+// would, with the same message, do it again and again.
+func decide(f actor.Failure) actor.Directive {
+	if errors.Is(f.Err, errBlow) {
+		return actor.Restart
+	}
+	return actor.Stop
+}
+
+// open makes the system and its actors.
+func (r *restartRun) open(st Setting) {
+	r.raise(st, func(_ *stage, ctx *actor.Context) (err error) {
+		r.foreman, err = ctx.Spawn(actor.Props{
+			New:        func() actor.Actor { return r },
+			Supervisor: r.policy,
+		})
+		return err
+	})
+}
+
+// PreStart implements [actor.PreStarter].
+func (r *restartRun) PreStart(ctx *actor.Context) (err error) {
+	for i := range r.work.posts {
+		p := &r.work.posts[i]
+		p.ref, err = ctx.Spawn(actor.Props{New: func() actor.Actor { return r.work.succeed(p) }})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Receive implements [actor.Actor].
+func (r *restartRun) Receive(ctx *actor.Context, msg any) error {
+	send := func(p *post, msg any) error { return ctx.Tell(p.ref, msg) }
+	if msg == nil {
+		return r.work.start(send)
+	}
+	m, ok := msg.(*respite)
+	if !ok {
+		return errStray()
+	}
+	return r.work.hear(m, send)
+}
+
+// isFailure reports whether a failure is one that the run asked for.
+func (r *restartRun) isFailure(f actor.Failure) bool {
+	b, ok := f.Msg.(*blow)
+	return ok && f.Actor == b.from.ref && errors.Is(f.Err, errBlow)
+}
+
+// isLetter books a dead letter that the run has made one.
+func (r *restartRun) isLetter(l actor.DeadLetter) bool {
+	switch m := l.Msg.(type) {
+	case *blow:
+		if r.work.retry || l.Returned || l.Reason != actor.ErrFailed || l.To != m.from.ref || !errors.Is(l.Cause, errBlow) {
+			return false
+		}
+		r.work.find(m)
+		return true
+	case *will:
+		if l.Returned != m.returned || l.Reason != m.reason || l.To != m.to {
+			return false
+		}
+		m.found++
+		return true
+	}
+	return false
+}
+
+func (r *restartRun) Do(n int) error {
+	r.work.deal(n)
+	if err := r.err(); err != nil {
+		return err
+	}
+	if err := r.play(func(ctx *actor.Context) error { return ctx.Tell(r.foreman, nil) }); err != nil {
+		return err
+	}
+	return r.bury()
+}
+
+func (r *restartRun) Check() error {
+	if err := r.stop(); err != nil {
+		return err
+	}
+	return r.work.check(r.lost, r.found)
+}
+
+// wills is how many messages an actor leaves behind that stops.
+const wills = 8
+
+// An estate is what an actor leaves that is made to stop with messages in its
+// mailbox.
+type estate struct {
+	mailbox actor.MailboxConfig
+	ref     actor.Ref
+	wills   [wills + 1]will // the last one comes when the actor has stopped
+}
+
+// A will is a message that is not handled.
+type will struct {
+	to       actor.Ref
+	reason   error // why not
+	returned bool  // its sender gets it back
+	found    int
+}
+
+// A testator is the actor that leaves an estate.
+type testator struct{ r *restartRun }
+
+// Receive implements [actor.Actor].
+func (testator) Receive(*actor.Context, any) error {
+	return errors.New("workloads: an actor handled a message while it was suspended, before its end")
+}
+
+// PostStop implements [actor.PostStopper].
+func (t testator) PostStop(*actor.Context) error {
+	t.r.part()
+	return nil
+}
+
+// bury sends messages that cannot be handled, and sees that all of them are found.
+func (r *restartRun) bury() error {
+	r.parts.Store(int64(len(r.estates)))
+	err := r.play(func(ctx *actor.Context) error {
+		for i := range r.estates {
+			if err := r.estates[i].leave(ctx, r); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	for i := range r.estates {
+		if err := r.estates[i].settle(r); err != nil {
+			r.fail(err)
+			return err
+		}
+	}
+	return nil
+}
+
+// leave makes an actor that stops with messages in its mailbox.
+func (e *estate) leave(ctx *actor.Context, r *restartRun) (err error) {
+	e.ref, err = ctx.Spawn(actor.Props{
+		New:     func() actor.Actor { return testator{r} },
+		Mailbox: e.mailbox,
+	})
+	if err != nil {
+		return err
+	}
+	// It sees this before any message, and so handles none.
+	ctx.System().Suspend(e.ref, actor.Suspension{Reason: "it leaves its messages behind"})
+	for i := range e.wills {
+		e.wills[i] = will{to: e.ref, reason: actor.ErrStopped, returned: i == wills}
+		if e.mailbox.Capacity > 0 && i < wills-e.mailbox.Capacity {
+			e.wills[i].reason = actor.ErrDropped
+		}
+	}
+	for i := range e.wills[:wills] {
+		if err := ctx.Tell(e.ref, &e.wills[i]); err != nil {
+			return err
+		}
+	}
+	ctx.Stop(e.ref)
+	return nil
+}
+
+// settle sends one more message to the actor that has stopped, and looks whether
+// all were found.
+func (e *estate) settle(r *restartRun) error {
+	last := &e.wills[wills]
+	var back *actor.SendError
+	if err := e.ref.Tell(last); !errors.As(err, &back) || back.Msg != any(last) {
+		return errors.New("workloads: a message to an actor that has stopped did not come back: " + errText(err))
+	}
+	r.refused++
+	for i := range e.wills {
+		if e.wills[i].found != 1 {
+			return errors.New("workloads: undelivered message " + strconv.Itoa(i) + " was found " + strconv.Itoa(e.wills[i].found) + " times among the dead letters")
+		}
+		r.lost++
+		r.found += int64(e.wills[i].found)
+	}
+	return nil
+}
+
+// restartByHand is Restart run by a reference.
+type restartByHand struct {
+	*crew
+	work   *restarts
+	begins chan *respite // nil: the Do; others: of the goroutines
+	in     []chan any    // a post's
+}
+
+// onChannels has a goroutine for each post, with a channel, and one that feeds
+// them. There is nobody who stops with messages left, for that is nothing that a
+// goroutine with a channel could notice.
+func (k restartKind) onChannels(st Setting, room int) Run {
+	r := &restartByHand{
+		crew:   new(crew),
+		begins: make(chan *respite, restartPosts+1),
+		in:     make([]chan any, restartPosts),
+	}
+	r.init()
+	r.work = newRestarts(&r.score, k, st)
+	for i := range r.in {
+		r.in[i] = make(chan any, room)
+		r.launch(func() {
+			p, in := &r.work.posts[i], r.in[i]
+			var again any // the message to try again
+			for over := false; !over; {
+				again, over = r.live(r.work.succeed(p), in, again)
+			}
+		})
+	}
+	r.launch(r.forward)
+	r.let = func() {
+		close(r.begins)
+		for _, in := range r.in {
+			close(in)
+		}
+	}
+	return r
+}
+
+// forward is the foreman.
+func (r *restartByHand) forward() {
+	send := func(p *post, msg any) error {
+		for i := range r.work.posts {
+			if p == &r.work.posts[i] {
+				r.in[i] <- msg
+			}
+		}
+		return nil
+	}
+	for m := range r.begins {
+		var err error
+		if m == nil {
+			err = r.work.start(send)
+		} else {
+			err = r.work.hear(m, send)
+		}
+		if err != nil {
+			r.fail(err)
+		}
+	}
+}
+
+// live is the time of one value: from its beginning to its failure, when it
+// returns the message that is to be tried again, if any, or to the end of all.
+func (r *restartByHand) live(l *laborer, in <-chan any, again any) (retry any, over bool) {
+	var msg any
+	defer func() {
+		if v := recover(); v != nil {
+			err, _ := v.(error)
+			retry, over = r.afterwards(msg, err), false
+		}
+	}()
+	ok := true
+	for msg = again; ok; msg, ok = <-in {
+		if msg == nil {
+			continue // there was none to try again
+		}
+		m, err := l.handle(msg)
+		if err != nil {
+			return r.afterwards(msg, err), false
+		}
+		if m != nil {
+			r.begins <- m
+		}
+	}
+	return nil, true
+}
+
+// afterwards decides what becomes of a message that a value has failed on. It
+// returns it if it is to be tried again.
+func (r *restartByHand) afterwards(msg any, err error) (again any) {
+	b, ok := msg.(*blow)
+	switch {
+	case !ok || err != errBlow:
+		r.fail(err)
+	case r.work.retry:
+		return b
+	default:
+		r.work.find(b)
+	}
+	return nil
+}
+
+func (r *restartByHand) Do(n int) error {
+	r.work.deal(n)
+	r.begins <- nil
+	return r.wait()
+}
+
+func (r *restartByHand) Check() error {
+	if err := r.stop(); err != nil {
+		return err
+	}
+	return r.work.check(0, 0)
+}

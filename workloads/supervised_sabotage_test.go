@@ -1,0 +1,332 @@
+package workloads
+
+import (
+	"reflect"
+	"slices"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/dynolab/dyno"
+	"github.com/dynolab/dyno/actor"
+	"github.com/dynolab/dyno/impls/lockbased"
+	"github.com/dynolab/dyno/impls/serial"
+)
+
+// What a dispatcher cannot do wrong, because it is the core's to do: restarts,
+// suspensions, timers and dead letters. The harm is done between the core and the
+// workload's actors, or to what the workload asks the core for.
+
+// A harm is done to every message of a run, or to some.
+type harm func(next actor.ReceiveFunc, ctx *actor.Context, msg any) error
+
+// once returns a harm that is done to the nth message of type M only, or if n is 0
+// to all of them.
+func once[M any](n int64, do func(next actor.ReceiveFunc, ctx *actor.Context, m M) error) func() harm {
+	return func() harm {
+		var seen atomic.Int64
+		return func(next actor.ReceiveFunc, ctx *actor.Context, msg any) error {
+			m, ok := msg.(M)
+			if !ok || seen.Add(1) != n && n != 0 {
+				return next(ctx, msg)
+			}
+			return do(next, ctx, m)
+		}
+	}
+}
+
+func lose[M any](n int64) func() harm {
+	return once(n, func(actor.ReceiveFunc, *actor.Context, M) error { return nil })
+}
+
+func double[M any](n int64) func() harm {
+	return once(n, func(next actor.ReceiveFunc, ctx *actor.Context, m M) error {
+		if err := next(ctx, m); err != nil {
+			return err
+		}
+		return next(ctx, m)
+	})
+}
+
+// resumeAtOnce ends every suspension that an actor asks for when it handles M.
+func resumeAtOnce[M any]() func() harm {
+	return once(0, func(next actor.ReceiveFunc, ctx *actor.Context, m M) error {
+		err := next(ctx, m)
+		ctx.Resume(ctx.Self())
+		return err
+	})
+}
+
+// amongTicks does something to the first tick that fits of the owner who has
+// handled its nth M.
+func amongTicks[M any](n int64, fits func(t *tick) bool, do func(next actor.ReceiveFunc, ctx *actor.Context, t *tick) error) func() harm {
+	return once(n, func(next actor.ReceiveFunc, ctx *actor.Context, m M) error {
+		if err := next(ctx, m); err != nil {
+			return err
+		}
+		var o *timerOwner
+		switch m := any(m).(type) {
+		case *armNote:
+			o = m.from
+		case *disarmNote:
+			o = m.from
+		}
+		i := slices.IndexFunc(o.ticks, func(t tick) bool { return fits(&t) })
+		return do(next, ctx, &o.ticks[i])
+	})
+}
+
+// deliver has the actor handle a tick.
+func deliver(next actor.ReceiveFunc, ctx *actor.Context, t *tick) error { return next(ctx, t) }
+
+// liar is a timer that does not stop.
+type liar struct{ says bool }
+
+func (l liar) Stop() bool { return l.says }
+
+// with is what makes another timer of a tick's.
+func with(timer interface{ Stop() bool }) func(actor.ReceiveFunc, *actor.Context, *tick) error {
+	return func(_ actor.ReceiveFunc, _ *actor.Context, t *tick) error {
+		t.timer = timer
+		return nil
+	}
+}
+
+func isStopped(t *tick) bool { return t.state == tickStopped }
+func isArmed(t *tick) bool   { return t.state == tickArmed }
+func isLater(t *tick) bool   { return t.state == tickArmed && t.later }
+
+// restarting is a preparation of a restart workload that has been tampered with.
+func restarting(k restartKind, tamper func(r *restartRun)) func(st Setting) Run {
+	return func(st Setting) Run {
+		r := newRestartRun(k, st)
+		tamper(r)
+		r.open(st)
+		return r
+	}
+}
+
+// mishear is a preparation whose dead letters of type M are not all booked as
+// they are: one is booked as often as given.
+func mishear[M any](k restartKind, times int) func(st Setting) Run {
+	return restarting(k, func(r *restartRun) {
+		right := r.letter
+		var done atomic.Bool
+		r.letter = func(l actor.DeadLetter) bool {
+			if _, ok := l.Msg.(M); !ok || done.Swap(true) {
+				return right(l)
+			}
+			for range times {
+				right(l)
+			}
+			return true
+		}
+	})
+}
+
+var plain, retry, panics restartKind = restartKind{}, restartKind{retry: true}, restartKind{panics: true}
+
+var supervisedSabotages = []struct {
+	name    string
+	prepare func(st Setting) Run
+	harm    func() harm // nil: what prepare does is enough
+	says    string
+}{
+	{"restart: another policy resumes", restarting(plain, func(r *restartRun) {
+		r.policy.Decide = func(actor.Failure) actor.Directive { return actor.Resume }
+	}), nil, "there is to be a new one for each"},
+	{"restart: another policy stops", restarting(plain, func(r *restartRun) {
+		r.policy.Decide = func(actor.Failure) actor.Directive { return actor.Stop }
+	}), nil, "dead letter"},
+	{"restart: all are restarted for one", restarting(plain, func(r *restartRun) {
+		r.policy.Strategy = actor.AllForOne
+	}), nil, "there is to be a new one for each"},
+	{"restart: there is a limit", restarting(plain, func(r *restartRun) { r.policy.MaxRestarts = 20 }), nil, "dead letter"},
+	{"restart: the message is tried again", restarting(plain, func(r *restartRun) {
+		r.policy.Retry = true
+	}), nil, "out of turn, or again"},
+	{"restart: the message is not tried again", restarting(retry, func(r *restartRun) {
+		r.policy.Retry = false
+	}), nil, "dead letter"},
+	{"restart: a dead letter is not found", mishear[*blow](plain, 0), nil, "found 0 times"},
+	{"restart: a dead letter is found twice", mishear[*blow](plain, 2), nil, "found 2 times"},
+	{"restart: a dead letter of a panic is not found", mishear[*blow](panics, 0), nil, "found 0 times"},
+	{"restart: a message left behind is not found", mishear[*will](plain, 0), nil, "found 0 times"},
+	{"restart: a message left behind is found twice", mishear[*will](retry, 2), nil, "found 2 times"},
+	{"restart: an actor does not fail", restartKind{}.onActors, once(70, func(next actor.ReceiveFunc, ctx *actor.Context, m *blow) error {
+		_ = next(ctx, m)
+		return nil
+	}), "there is to be a new one for each"},
+	{"restart: an actor fails that should not", restartKind{}.onActors, once(70, func(actor.ReceiveFunc, *actor.Context, *chore) error {
+		return errBlow
+	}), "a failure on purpose"},
+	{"restart: a blow is lost", restartKind{}.onActors, lose[*blow](70), "out of turn"},
+	{"restart: the next message is lost", restartKind{}.onActors, lose[*chore](70), "out of turn"},
+	{"restart: the next message comes twice", restartKind{}.onActors, double[*chore](70), "out of turn, or again"},
+	{"restart: a message is tried twice", retry.onActors, double[*blow](0), "out of turn, or again"},
+
+	{"suspend: a suspension is none", napOnActors, resumeAtOnce[*call](), "was to be suspended"},
+	{"suspend: an actor is not resumed", napOnActors, lose[*nudge](70), "one was lost"},
+	{"suspend: a message is lost on resuming", napOnActors, lose[*call](70), "one was lost"},
+	{"suspend: a message comes twice on resuming", napOnActors, double[*call](70), "out of turn, or again"},
+	{"until=room: a suspension is none", roomOnActors, resumeAtOnce[*nudge](), "the mailbox is full"},
+	{"until=room: an actor is not resumed", roomOnActors, lose[*nudge](70), "one was lost"},
+	{"until=room: a message is lost", roomOnActors, lose[*call](70), "out of turn"},
+	{"until=room: a message comes twice", roomOnActors, double[*call](70), "out of turn, or again"},
+
+	{"timers: a timer's message is lost", timersOnActors, lose[*tick](70), "one was lost"},
+	{"timers: a timer's message comes twice", timersOnActors, double[*tick](70), "came twice"},
+	{"timers: a timer is late", timersOnActors, amongTicks[*armNote](70, isArmed, func(next actor.ReceiveFunc, ctx *actor.Context, t *tick) error {
+		t.timer.Stop()
+		t.timer = ctx.StartTimer(timerSpan*time.Millisecond+1, t)
+		return nil
+	}), "one was lost"},
+	{"timers: a timer is early", timersOnActors, amongTicks[*armNote](70, isArmed, deliver), "before it was due"},
+	{"timers: a timer's message goes to another actor", timersOnActors, once(70, func(next actor.ReceiveFunc, ctx *actor.Context, t *tick) error {
+		return next(ctx, &t.owner.board.owners[(t.owner.index+1)%timerOwners].ticks[0])
+	}), "went to another actor"},
+	{"timers: a stopped timer's message comes at once", timersOnActors, amongTicks[*armNote](70, isStopped, deliver), "had been stopped"},
+	{"timers: a stopped timer's message comes later", timersOnActors, amongTicks[*disarmNote](70, isStopped, deliver), "had been stopped"},
+	{"timers: a timer does not stop", timersOnActors, amongTicks[*armNote](70, isLater, with(liar{true})), "had been stopped"},
+	{"timers: a timer that runs says it does not", timersOnActors, amongTicks[*armNote](70, isLater, with(liar{false})), "nothing to stop"},
+}
+
+func TestSupervisedSabotageIsNoticed(t *testing.T) {
+	const n = 8000 // 8 timers for each owner: some are stopped later
+	for _, sab := range supervisedSabotages {
+		for _, impl := range []dyno.Impl{lockbased.Impl, serial.Impl} {
+			t.Run(sab.name+"/impl="+impl.Name, func(t *testing.T) {
+				// A message that is lost is noticed after ten seconds of silence.
+				synctest.Test(t, func(t *testing.T) {
+					st := Setting{NewDispatcher: impl.NewDispatcher}
+					if sab.harm != nil {
+						do := sab.harm()
+						st.middleware = []actor.Middleware{func(next actor.ReceiveFunc) actor.ReceiveFunc {
+							return func(ctx *actor.Context, msg any) error { return do(next, ctx, msg) }
+						}}
+					}
+					run := sab.prepare(st)
+					err := run.Do(n)
+					if err == nil {
+						err = run.Check()
+					}
+					run.Close()
+					switch {
+					case err == nil:
+						t.Error("not noticed")
+					case !strings.Contains(err.Error(), sab.says):
+						t.Errorf("noticed, but not said: %v; want %q", err, sab.says)
+					}
+				})
+			})
+		}
+	}
+}
+
+// Middleware that does nothing does no harm, and neither does it to make a run
+// that can be tampered with.
+func TestNoSupervisedSabotage(t *testing.T) {
+	seen := make(map[string]bool)
+	for _, sab := range supervisedSabotages {
+		name, _, _ := strings.Cut(sab.name, ":")
+		if seen[name] || sab.harm == nil {
+			continue
+		}
+		seen[name] = true
+		for _, impl := range []dyno.Impl{lockbased.Impl, serial.Impl} {
+			run := sab.prepare(Setting{NewDispatcher: impl.NewDispatcher, middleware: []actor.Middleware{
+				func(next actor.ReceiveFunc) actor.ReceiveFunc { return next },
+			}})
+			if err := run.Do(8000); err != nil {
+				t.Errorf("%s, %s: Do: %v", name, impl.Name, err)
+			}
+			if err := run.Check(); err != nil {
+				t.Errorf("%s, %s: Check: %v", name, impl.Name, err)
+			}
+			run.Close()
+		}
+	}
+	if len(seen) != 4 {
+		t.Errorf("%d kinds of runs", len(seen))
+	}
+}
+
+// The references of Timers are checked as the implementations are, as far as a
+// goroutine without patience can: what is lost it waits for.
+func TestTimerRefsAreChecked(t *testing.T) {
+	// The harm is done when the owners have nothing to do but to wait for it.
+	never := func(_ *timersByHand, t *tick, _ time.Duration) { t.timer = liar{true} }
+	first := func(times int, fits func(t *tick) bool) func(r *timersByHand, _ int64) {
+		return func(r *timersByHand, _ int64) {
+			o := &r.board.owners[0]
+			i := slices.IndexFunc(o.ticks, func(t tick) bool { return fits(&t) })
+			for range times {
+				r.in[0] <- &o.ticks[i]
+			}
+		}
+	}
+	for _, c := range []struct {
+		name string
+		run  *timersByHand
+		says string
+	}{
+		{"a timer is early", newTimersByHand(never, first(1, func(t *tick) bool { return isArmed(t) && t.at > timerHalf })), "before it was due"},
+		{"a timer's message comes twice", newTimersByHand(never, first(2, func(t *tick) bool { return isArmed(t) && t.at <= timerHalf })), "came twice"},
+		{"a timer does not stop", newTimersByHand(never, first(1, isStopped)), "had been stopped"},
+	} {
+		err := c.run.Do(8000)
+		if err == nil || !strings.Contains(err.Error(), c.says) {
+			t.Errorf("%s: error %v, want one with %q", c.name, err, c.says)
+		}
+		c.run.let()
+		c.run.wg.Wait()
+	}
+}
+
+// A Meter is told of every cycle, and that resuming is a part of it.
+func TestTimings(t *testing.T) {
+	m := new(fakeMeter)
+	run := napOnActors(Setting{NewDispatcher: serial.Impl.NewDispatcher, Meter: m})
+	defer run.Close()
+	for range 3 {
+		if err := run.Do(100); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if len(m.timings) != 2 || len(m.timings[napCycle]) != 300 || len(m.timings[napResume]) != 300 {
+		t.Fatalf("timings %v, want 300 of two kinds", m.timings)
+	}
+	// Whoever looks at the clock makes a microsecond pass: the sleeper when it asks to
+	// be suspended, the waker when it resumes it, and the sleeper again.
+	for i := range 300 {
+		if c, r := m.timings[napCycle][i], m.timings[napResume][i]; c != 2000 || r != 1000 {
+			t.Fatalf("cycle %d took %d ns, and resuming %d; want 2,000 and 1,000", i, c, r)
+		}
+	}
+}
+
+// A Meter is told how many failures and dead letters there were, of how many.
+func TestShares(t *testing.T) {
+	for _, c := range []struct {
+		kind restartKind
+		lost int64
+	}{{plain, 300 + 3*18}, {retry, 3 * 18}, {panics, 300 + 3*18}} {
+		m := new(fakeMeter)
+		run := c.kind.onActors(Setting{NewDispatcher: serial.Impl.NewDispatcher, Meter: m})
+		for range 3 {
+			if err := run.Do(100); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if err := run.Check(); err != nil {
+			t.Fatal(err)
+		}
+		run.Close()
+		want := map[string][2]int64{"recovered": {300, 300}, "undelivered-found": {c.lost, c.lost}}
+		if !reflect.DeepEqual(m.shares, want) {
+			t.Errorf("%+v: shares %v, want %v", c.kind, m.shares, want)
+		}
+	}
+}
