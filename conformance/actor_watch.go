@@ -128,10 +128,12 @@ var watchClauses = []Clause{
 	},
 	{
 		Name: "actor/watch-the-dying", Rule: "FR-023", Needs: overlapEager,
-		Why: "who begins to watch an actor that is stopping is told when it has stopped, not before, and once",
+		Why: "who watches an actor that is stopping, since before or from then on, is told when it has stopped, not before, and once",
 		Check: actors(func(w *world) {
 			who, ends := w.watcher()
+			before, ends2 := w.watcher()
 			r := w.spawnPuppet()
+			w.watches(before, r)
 			child := w.below(r, actor.Props{New: w.puppet})[0]
 			g := w.e.gate()
 			w.ask(child, func(*actor.Context) { g.pass() })
@@ -140,9 +142,11 @@ var watchClauses = []Clause{
 			w.idle()
 			w.watches(who, r)
 			w.told(who, ends, r, 0, nil)
+			w.told(before, ends2, r, 0, nil)
 			g.open()
 			w.gone(r)
 			w.told(who, ends, r, 1, nil)
+			w.told(before, ends2, r, 1, nil)
 		}),
 	},
 	{
@@ -368,7 +372,7 @@ var watchClauses = []Clause{
 			w.reads(d, append(want, "a2:y-gone")...)
 			w.told(who, ends, a, 0, nil)
 			w.stop(a)
-			w.told(who, ends, a, 1, errA)
+			w.told(who, ends, a, 1, nil)
 		}),
 	},
 	{

@@ -69,6 +69,13 @@ var actorHostClauses = []hostClause{
 	},
 	{
 		Clause: conformance.Clause{
+			Name: "actor/model", Rule: "FR-009", Kind: conformance.Stochastic,
+			Why: "mailbox, stash, timers, suspension and supervision of an actor together do what a sequential model of them does, in the same order",
+		},
+		check: checkActorModel,
+	},
+	{
+		Clause: conformance.Clause{
 			Name: "actor/cycles-leak-nothing", Rule: "S5", On: conformance.Platform{Heap: true},
 			Why: "suspensions, asks, timers, restarts, watches, stashes and subscriptions leave nothing behind when they end: no memory, no goroutine",
 		},

@@ -247,6 +247,24 @@ func TestWrongOnHost(t *testing.T) {
 	}
 }
 
+// TestActorModelNotices gives the model dispatchers that are wrong in one way.
+func TestActorModelNotices(t *testing.T) {
+	set := settings{seed: 1, programs: 500} // the same programs every time
+	for _, synchronous := range []bool{false, true} {
+		for _, b := range []actorBug{"every seventh message lost", "newest message first", "BeginTurn's answer ignored", "mailbox thrown away by Close"} {
+			o := checkActorModel(t, &suite{impl: wrongActorImpl(b, synchronous), set: set, limit: patience})
+			if o.err == nil {
+				t.Errorf("%s (synchronous: %v): the model saw no difference", b, synchronous)
+				continue
+			}
+			t.Logf("%s: %.300s", b, o.err)
+		}
+		if o := checkActorModel(t, &suite{impl: wrongActorImpl("", synchronous), set: set, limit: patience}); o.err != nil {
+			t.Errorf("the right dispatcher (synchronous: %v) differs from the model: %v", synchronous, o.err)
+		}
+	}
+}
+
 // TestSoakCounts demands that a soak fails that is over before enough messages
 // were sent.
 func TestSoakCounts(t *testing.T) {

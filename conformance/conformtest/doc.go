@@ -36,6 +36,7 @@
 //	actor/blocked-for-real     handlers that sleep, lock or sit in system calls stop nobody else
 //	actor/waits-are-idle       who waits burns no processor time
 //	actor/flood-of-a-million   a flood is handled to the last; reports what a quiet actor waits
+//	actor/model                random programs for one actor against a sequential model, shrunk (rapid)
 //	actor/cycles-leak-nothing  suspensions, asks, timers, restarts, watches … over and over leave nothing behind
 //	actor/soak                 everything that messages can meet with, for as many of them as DYNO_SOAK says
 //

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"flag"
 	"fmt"
-	"math/rand/v2"
 	"runtime"
 	"slices"
 	"strconv"
@@ -580,33 +579,10 @@ func (r *recorder) record(s string) {
 // checkModel runs n random programs.
 func checkModel(t *testing.T, s *suite) outcome {
 	seed := s.set.seed
-	defer setFlags(map[string]string{
-		"rapid.seed":       strconv.FormatUint(rand.NewPCG(seed, 0).Uint64()|1, 10), // 0 would mean a random one
-		"rapid.checks":     strconv.Itoa(s.set.programs * testingShort()),
-		"rapid.nofailfile": "true",
-		"rapid.shrinktime": "10s",
-	})()
-	var last error
-	rec := &recorder{}
-	done := make(chan struct{})
-	go func() { // FailNow of rec ends the goroutine
-		defer close(done)
-		rapid.Check(rec, func(rt *rapid.T) {
-			p := programs().Draw(rt, "program")
-			if err := s.try(t, p.run, seed); err != nil {
-				last = err
-				rt.Fatal("the group and the model differ")
-			}
-		})
-	}()
-	<-done
-	if !rec.Failed() {
-		return outcome{}
-	}
-	if last == nil {
-		last = errors.New("rapid: " + strings.Join(rec.errs, "\n"))
-	}
-	return outcome{err: last, seed: seed}
+	err := s.checkPrograms(seed, func(rt *rapid.T) error {
+		return s.try(t, programs().Draw(rt, "program").run, seed)
+	})
+	return outcome{err: err, seed: seed}
 }
 
 // testingShort makes up for rapid's own division by 5 in short mode.

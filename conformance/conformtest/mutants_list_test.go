@@ -2,7 +2,8 @@ package conformtest
 
 // mutants says of every change to the core which clauses must notice it. A line
 // more is all that another one takes; old and new are text of the file, with
-// its tabs, and enough of it to be there once.
+// its tabs, and enough of it to be there once. A clause that a mutant keeps from
+// ending is none to name: each of its runs takes until it is stopped.
 var mutants = []mutant{
 	// Hooks.
 	{
@@ -271,7 +272,7 @@ var mutants = []mutant{
 		name: "always Retry", file: "supervise.go",
 		old:     "\tcase retry:\n",
 		new:     "\tcase retry || c != nil:\n",
-		clauses: "supervise-directives supervise-hundred",
+		clauses: "supervise-directives",
 	},
 	{
 		name: "retried message before nothing", file: "supervise.go",
@@ -446,10 +447,16 @@ var mutants = []mutant{
 		clauses: "watch-reason watch-children",
 	},
 	{
-		name: "name kept until the watchers know", file: "cell.go",
-		old:     "\trest := c.signals.close()\n\tc.system.remove(c)\n",
-		new:     "\trest := c.signals.close()\n\tif c.more != nil {\n\t\tc.tellWatchers()\n\t}\n\tc.system.remove(c)\n",
-		clauses: "watch-name-free",
+		name: "end told when it begins", file: "cell.go",
+		old:     "\t\tc.port.Close()\n\t\tif c.parent != nil {",
+		new:     "\t\tc.port.Close()\n\t\tif c.more != nil {\n\t\t\tc.tellWatchers()\n\t\t}\n\t\tif c.parent != nil {",
+		clauses: "watch-the-dying",
+	},
+	{
+		name: "end published while the name is taken", file: "cell.go",
+		old:     "\trest := c.signals.close()\n\tc.system.remove(c)\n\tif e := c.system.events; e.active() {\n\t\te.Publish(ActorStopped{Actor: Ref{c}, Time: c.now()})\n\t}\n",
+		new:     "\trest := c.signals.close()\n\tif e := c.system.events; e.active() {\n\t\te.Publish(ActorStopped{Actor: Ref{c}, Time: c.now()})\n\t}\n\tc.system.remove(c)\n",
+		clauses: "supervise-events-true",
 	},
 	{
 		name: "failure on an end blamed on a sender", file: "more.go",

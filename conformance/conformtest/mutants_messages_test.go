@@ -32,12 +32,6 @@ var messageMutants = []mutant{
 		clauses: "suspend-failed",
 	},
 	{
-		name: "suspension survives a restart", file: "supervise.go",
-		old:     "\tm.escalated = nil\n\tc.unpause()\n",
-		new:     "\tm.escalated = nil\n",
-		clauses: "suspend-restart",
-	},
-	{
 		name: "resume latency not measured", file: "suspend.go",
 		old:     "c.system.resumed(now.Sub(asked))",
 		new:     "c.system.resumed(0)",
@@ -107,8 +101,8 @@ var messageMutants = []mutant{
 	},
 	{
 		name: "failed message forgotten", file: "supervise.go",
-		old:     "\t\tc.system.deadLetter(DeadLetter{Msg: f.Msg, To: Ref{c}, Reason: ErrFailed, Cause: f.Err})\n",
-		new:     "\t\t_ = f\n",
+		old:     "\t\tc.system.deadLetter(DeadLetter{Msg: msg, To: Ref{c}, Reason: ErrFailed, Cause: f.Err})\n",
+		new:     "\t\t_ = msg\n",
 		clauses: "letter-failed letters-account",
 	},
 	{
@@ -232,12 +226,6 @@ var messageMutants = []mutant{
 		clauses: "timer-coalesced",
 	},
 	{
-		name: "timers survive a restart", file: "supervise.go",
-		old:     "\tm.lastErr = cause\n\tc.stopTimers()\n",
-		new:     "\tm.lastErr = cause\n",
-		clauses: "timer-ends",
-	},
-	{
 		name: "periodic timer drifts", file: "timer.go",
 		old:     "c.system.timers.start(&t.timer, t.next.Sub(now))",
 		new:     "c.system.timers.start(&t.timer, t.period)",
@@ -289,14 +277,8 @@ var messageMutants = []mutant{
 	},
 	{
 		name: "announcement of an own mailbox sent twice", file: "mailbox.go",
-		old:     "\treturn p.box.Dequeue()\n}",
-		new:     "\tmsg, ok := p.box.Dequeue()\n\tif !ok {\n\t\tp.queued = false\n\t}\n\treturn msg, ok\n}",
+		old:     "wake = !p.queued && !p.posted",
+		new:     "wake = !p.queued",
 		clauses: "own-mailbox-account",
-	},
-	{
-		name: "invoker given the first behaviour", file: "middleware.go",
-		old:     "return inv.Invoke(ctx, f.behaviour, msg)",
-		new:     "return inv.Invoke(ctx, a, msg)",
-		clauses: "invoker-inside",
 	},
 }
