@@ -375,7 +375,7 @@ type (
 	ActorRestarted struct {
 		Actor    Ref
 		Cause    error // what it had failed with
-		Restarts int   // of its supervisor's Window, this one included; see Supervised
+		Restarts int   // which restart it is of its supervisor's window, from 1
 		Time     time.Time
 	}
 

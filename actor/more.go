@@ -21,7 +21,7 @@ type more struct {
 	failed   bool     // failedOn is a message that was sent, and now somebody's to account for
 	failedOn any      // as it was sent
 	verdict  *verdict // the restart that is under way
-	lastErr  error    // what it failed with and has not recovered from, for those who watch it
+	lastErr  error    // what it is going to stop for, for those who watch it
 
 	busy    bool // user code runs outside Invoke: what Caught is told of a message is stale
 	current notice

@@ -422,39 +422,6 @@ func TestRestartStopsChildrenOfItsHook(t *testing.T) {
 	}
 }
 
-// Who watches an actor is told of a failure that ended it, and not of one that
-// it had recovered from.
-func TestTerminatedSaysWhy(t *testing.T) {
-	tests := []struct {
-		d    actor.Directive
-		want error
-	}{{actor.Restart, nil}, {actor.Resume, nil}, {actor.Stop, errBoom}}
-	for _, tt := range tests {
-		t.Run(tt.d.String(), func(t *testing.T) {
-			bubbles(t, func(t *testing.T, h *host) {
-				var j, seen journal
-				_, refs := h.supervised(&actor.Supervisor{Decide: always(tt.d)}, lives(&j, "a", frailHooks{}))
-				w := h.spawnFunc(func(ctx *actor.Context, msg any) error {
-					if msg == "watch" {
-						ctx.Watch(refs[0])
-					} else {
-						seen.add(msg)
-					}
-					return nil
-				})
-				h.tell(w, "watch")
-				h.settle()
-				h.tell(refs[0], failing(errBoom))
-				h.settle()
-				h.sys.Stop(refs[0])
-				h.settle()
-				seen.want(t, actor.Terminated{Actor: refs[0], Err: tt.want})
-				h.dead()
-			})
-		})
-	}
-}
-
 func TestDecideThatPanics(t *testing.T) {
 	bubbles(t, func(t *testing.T, h *host) {
 		var j journal
