@@ -290,9 +290,15 @@ func (c *Cell) start() {
 
 // announce publishes that the actor has started.
 func (c *Cell) announce() {
-	if e := c.system.events; e.active() {
+	if e := c.system.events; e.active() && !c.private() {
 		e.Publish(ActorStarted{Actor: Ref{c}, Time: c.now()})
 	}
+}
+
+// private reports whether c is the root or the system guardian, of which nobody
+// gets a Ref.
+func (c *Cell) private() bool {
+	return c.parent == nil || c.parent.parent == nil && c.name() == systemGuardian
 }
 
 // fail suspends the actor and asks its parent what is to become of it. msg is
@@ -395,7 +401,7 @@ func (c *Cell) finish() {
 	c.state.Store(uint32(StateStopped))
 	c.system.remove(c) // before the queue is closed, which tells those who begin to watch it that it has gone
 	rest := c.signals.close()
-	if e := c.system.events; e.active() {
+	if e := c.system.events; e.active() && !c.private() {
 		e.Publish(ActorStopped{Actor: Ref{c}, Time: c.now()})
 	}
 	for ; rest != nil; rest = rest.next {

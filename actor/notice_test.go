@@ -503,6 +503,25 @@ func TestWatermark(t *testing.T) {
 	})
 }
 
+// Who brings the stream hears of the guardian's start.
+func TestOwnEventStream(t *testing.T) {
+	var events actor.EventStream
+	started := actor.Subscribe[actor.ActorStarted](&events, 1)
+	bubblesWith(t, func() (actor.Config, *journal) {
+		events = actor.EventStream{}
+		started = actor.Subscribe[actor.ActorStarted](&events, 1)
+		return actor.Config{Events: &events}, nil
+	}, func(t *testing.T, h *host, _ *journal) {
+		if h.sys.Events() != &events {
+			t.Error("the system has another stream")
+		}
+		h.settle()
+		if e, ok := started.TryNext(); !ok || e.Actor != h.sys.UserGuardian() {
+			t.Errorf("the first event is %v, %v, want the guardian's start", e, ok)
+		}
+	})
+}
+
 // deep is a mailbox without a limit.
 type deep struct{ stack }
 

@@ -41,6 +41,10 @@ type Config struct {
 	// newest: 0 means 64, and a negative number none, for small machines.
 	KeepDeadLetters int
 
+	// Events, if not nil, is the system's event stream, for those who want to
+	// subscribe before the guardian starts. It serves this system alone, which ends it.
+	Events *EventStream
+
 	// Failures, if not nil, is called with every failure of an actor, in that
 	// actor's turn. It must not block or panic.
 	Failures func(Failure)
@@ -124,11 +128,14 @@ func NewSystem(c Config) (*System, error) {
 		clock:      c.Clock,
 		onLetter:   c.DeadLetters,
 		onFailure:  c.Failures,
-		events:     new(EventStream),
+		events:     c.Events,
 		done:       make(chan struct{}),
 	}
 	if s.box.keep = c.KeepDeadLetters; s.box.keep == 0 {
 		s.box.keep = keepDeadLetters
+	}
+	if s.events == nil {
+		s.events = new(EventStream)
 	}
 	if s.name == "" {
 		s.name = "dyno"
@@ -141,12 +148,15 @@ func NewSystem(c Config) (*System, error) {
 	}
 	s.timers.init(s.clock)
 	s.root = s.attach(nil, "", &Props{}, ReceiveFunc(ignore))
-	s.attach(s.root, "system", &Props{}, ReceiveFunc(ignore))
+	s.attach(s.root, systemGuardian, &Props{}, ReceiveFunc(ignore))
 	s.middleware = c.Middleware
 	s.user = s.attach(s.root, "user", &c.Guardian, guardian)
 	s.user.launch(nil)
 	return s, nil
 }
+
+// systemGuardian is the name of the guardian beside the user's.
+const systemGuardian = "system"
 
 // ignore is the behaviour of the root and the system guardian, of which no Ref
 // is given to anybody.

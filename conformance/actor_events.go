@@ -221,10 +221,17 @@ var eventClauses = []Clause{
 			}
 			want := []any{
 				actor.ActorStarted{Actor: r, Time: at(1)},
-				failed{r, at(2)}, supervised(2, actor.Restart, 1), actor.ActorRestarted{Actor: r, Cause: errA, Restarts: 1, Time: at(2)},
-				failed{r, at(3)}, supervised(3, actor.Restart, 2), actor.ActorRestarted{Actor: r, Cause: errA, Restarts: 2, Time: at(3)},
-				failed{r, at(4)}, supervised(4, actor.Resume, 0),
-				failed{r, at(5)}, supervised(5, actor.Stop, 0), actor.ActorStopped{Actor: r, Time: at(5)},
+				failed{r, at(2)},
+				supervised(2, actor.Restart, 1),
+				actor.ActorRestarted{Actor: r, Cause: errA, Restarts: 1, Time: at(2)},
+				failed{r, at(3)},
+				supervised(3, actor.Restart, 2),
+				actor.ActorRestarted{Actor: r, Cause: errA, Restarts: 2, Time: at(3)},
+				failed{r, at(4)},
+				supervised(4, actor.Resume, 0),
+				failed{r, at(5)},
+				supervised(5, actor.Stop, 0),
+				actor.ActorStopped{Actor: r, Time: at(5)},
 			}
 			w.idle()
 			var got []any

@@ -460,8 +460,12 @@ func TestConformGolden(t *testing.T) {
 func TestConformRules(t *testing.T) {
 	m := &lab.Matrix{Packages: []lab.Conformance{{Path: "x/a", Results: map[string]lab.ClauseResult{}}}}
 	for _, c := range []struct{ rule, outcomes string }{
-		{"V10", "pass pass"}, {"V2", "pass skip"}, {"FR-010", "skip"}, {"FR-002", "pass fail pass unknown skip "},
-		{"odd", "pass"}, {"FR-001", ""},
+		{"V10", "pass pass"},
+		{"V2", "pass skip"},
+		{"FR-010", "skip"},
+		{"FR-002", "pass fail pass unknown skip "},
+		{"odd", "pass"},
+		{"FR-001", ""},
 	} {
 		for i, outcome := range strings.Split(c.outcomes, " ") {
 			name := fmt.Sprint("actor/", c.rule, i)

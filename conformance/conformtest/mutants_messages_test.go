@@ -5,7 +5,6 @@ package conformtest
 func init() { mutants = append(mutants, messageMutants...) }
 
 var messageMutants = []mutant{
-
 	// Suspension.
 	{
 		name: "resume of an earlier suspension obeyed", file: "suspend.go",
