@@ -652,6 +652,37 @@ func TestSecondThoughts(t *testing.T) {
 	}
 }
 
+// TestLateWake: who has queued a system message may wake the actor only when that
+// was handled and the actor has gone to rest. If a goroutine started for that it
+// would sleep at the channel, and the next message be in the overflow for ever.
+func TestLateWake(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := newRig(t)
+		base := r.Stats()
+		gate := make(chan struct{})
+		ref := r.spawn(props(func(*actor.Context, any) error { <-gate; return nil }))
+		r.tell(ref, "first")
+		synctest.Wait()
+		b := r.latest()
+		close(gate)
+		synctest.Wait()
+		if m := moodOf(b); m != resting {
+			t.Fatalf("the actor is in mood %d, want that it rests", m)
+		}
+		b.Wake(nil)
+		synctest.Wait()
+		if n := r.Stats().Workers - base.Workers; n != 0 {
+			t.Errorf("%d goroutines for nothing", n)
+		}
+		r.tell(ref, "second")
+		synctest.Wait()
+		if n := ref.Backlog(); n != 0 {
+			t.Errorf("%d messages that nobody handles", n)
+		}
+		r.shutdown()
+	})
+}
+
 // TestBoundedLen: a bounded mailbox knows how much waits, and nothing does when
 // it is closed.
 func TestBoundedLen(t *testing.T) {

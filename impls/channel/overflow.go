@@ -146,8 +146,13 @@ func (b *box) knock() {
 	q := b.take()
 	switch {
 	case q.mood == resting:
-		b.start(q)
-		return
+		if b.cell.Pending() {
+			b.start(q)
+			return
+		}
+		// The caller was overtaken: a turn has handled what it had queued, and
+		// the actor has gone to rest since. A goroutine would find nothing and
+		// go to sleep at the channel, while messages go to the overflow.
 	case q.mood != young && !q.rung:
 		select {
 		case b.in <- theMark:
