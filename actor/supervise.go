@@ -94,7 +94,8 @@ type Supervisor struct {
 	// Retry has the message that the actor failed on handled once more after
 	// the restart, or after Resume, before all others. The default is to give
 	// it to the dead letters: a message that makes its receiver fail is likely
-	// to do it again.
+	// to do it again. Indeed one that always does is tried until MaxRestarts is
+	// used up, and for ever if there is no limit, or with Resume.
 	Retry bool
 }
 
