@@ -94,7 +94,8 @@ var askClauses = []Clause{
 			w.stop(r)
 			w.returned(re.Tell(5), r, 5, actor.ErrStopped)
 			f, g := w.s.NewFuture(0), w.s.NewFuture(0)
-			w.e.require(f.ReplyTo() == f.ReplyTo() && f.ReplyTo() != g.ReplyTo(), "ReplyTo values of futures do not compare as the futures do")
+			again := f.ReplyTo()
+			w.e.require(f.ReplyTo() == again && f.ReplyTo() != g.ReplyTo(), "ReplyTo values of futures do not compare as the futures do")
 			f.Discard()
 			g.Discard()
 		}),
