@@ -119,7 +119,6 @@ func (c *Cell) suspended(p *pause) {
 	p.epoch, p.since = m.epoch, c.now()
 	m.pause = p
 	c.suspend(holdPaused)
-	c.system.suspends.Add(1)
 	if e := c.system.events; e.active() {
 		e.Publish(ActorSuspended{Actor: Ref{c}, Suspension: p.Suspension, Time: p.since})
 	}
@@ -127,6 +126,7 @@ func (c *Cell) suspended(p *pause) {
 		p.timer.waiter = p
 		c.system.timers.start(&p.timer, p.After)
 	}
+	c.system.suspends.Add(1) // now, so that who has seen it counted finds the timer running
 	if t := p.Capacity.cell; t != nil && t.away() {
 		resume(c, p.epoch, c.worker) // links relay nothing of the kind
 	} else if t != nil && !t.signals.push(&signal{kind: sigSeek, arg: c, epoch: p.epoch}) {

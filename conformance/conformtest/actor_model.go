@@ -469,6 +469,15 @@ func (r *actorRun) settle() error {
 	}
 	r.e.Settle()
 	r.model.run()
+	for range 10_000 { // where it cannot be told that everything has happened
+		r.mu.Lock()
+		behind := len(r.trace) < len(r.model.trace)
+		r.mu.Unlock()
+		if r.e.Exact || !behind {
+			break
+		}
+		r.e.Settle()
+	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if !slices.Equal(r.trace, r.model.trace) {

@@ -711,7 +711,9 @@ func (b *wrongBox) rest(v actor.Verdict) {
 		again = again || bug.is("BeginTurn's answer ignored") && len(b.items) > 0
 	case actor.Stopped:
 		b.phase = wrongFinished
-		b.d.free = append(b.d.free, b)
+		if b.d.bug.is("port used again") {
+			b.d.free = append(b.d.free, b)
+		}
 		return
 	}
 	if again {

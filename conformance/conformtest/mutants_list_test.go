@@ -64,8 +64,8 @@ var mutants = []mutant{
 	// What a supervisor decides.
 	{
 		name: "failed actor goes on before the decision", file: "cell.go",
-		old:     "\tm.broken, m.failed = f, sent\n\tc.suspend(holdFailed)\n",
-		new:     "\tm.broken, m.failed = f, sent\n",
+		old:     "\tm.broken, m.failed, m.failedOn = f, sent, msg\n\tc.suspend(holdFailed)\n",
+		new:     "\tm.broken, m.failed, m.failedOn = f, sent, msg\n",
 		clauses: "supervise-waits",
 	},
 	{
@@ -82,8 +82,8 @@ var mutants = []mutant{
 	},
 	{
 		name: "nonsense is Restart", file: "supervise.go",
-		old:     "\t\t\tif oops != nil || d > Escalate {\n\t\t\t\td = Stop",
-		new:     "\t\t\tif oops != nil || d > Escalate {\n\t\t\t\td = Restart",
+		old:     "\tif err != nil || d > Escalate {\n\t\td = Stop",
+		new:     "\tif err != nil || d > Escalate {\n\t\td = Restart",
 		clauses: "supervise-directives supervise-undecided",
 	},
 	{
@@ -344,8 +344,8 @@ var mutants = []mutant{
 	},
 	{
 		name: "backoff before the old value is let go", file: "supervise.go",
-		old:     "\t\tv.clean = true\n\t\tc.letGo(v.cause)\n\t\tif v.delay > 0 {",
-		new:     "\t\tif v.delay == 0 {\n\t\t\tv.clean = true\n\t\t\tc.letGo(v.cause)\n\t\t} else {",
+		old:     "\t\tv.clean = true\n\t\tc.letGo(v.cause)\n",
+		new:     "\t\tif v.delay == 0 {\n\t\t\tv.clean = true\n\t\t\tc.letGo(v.cause)\n\t\t}\n",
 		clauses: "restart-backoff",
 	},
 	{
@@ -454,8 +454,8 @@ var mutants = []mutant{
 	},
 	{
 		name: "end published while the name is taken", file: "cell.go",
-		old:     "\trest := c.signals.close()\n\tc.system.remove(c)\n\tif e := c.system.events; e.active() {\n\t\te.Publish(ActorStopped{Actor: Ref{c}, Time: c.now()})\n\t}\n",
-		new:     "\trest := c.signals.close()\n\tif e := c.system.events; e.active() {\n\t\te.Publish(ActorStopped{Actor: Ref{c}, Time: c.now()})\n\t}\n\tc.system.remove(c)\n",
+		old:     "\tc.system.remove(c) // before the queue is closed, which tells those who begin to watch it that it has gone\n\trest := c.signals.close()\n\tif e := c.system.events; e.active() && !c.private() {\n\t\te.Publish(ActorStopped{Actor: Ref{c}, Time: c.now()})\n\t}\n",
+		new:     "\trest := c.signals.close()\n\tif e := c.system.events; e.active() && !c.private() {\n\t\te.Publish(ActorStopped{Actor: Ref{c}, Time: c.now()})\n\t}\n\tc.system.remove(c)\n",
 		clauses: "supervise-events-true",
 	},
 	{
