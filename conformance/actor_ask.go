@@ -493,6 +493,14 @@ func askRace(e *Env, rng *rand.Rand) {
 	for _, c := range calls {
 		e.same("what a loop of Ask returned", c.await(), nil)
 	}
+	w.until("every reply to have come", func() bool {
+		for i := range all {
+			if all[i].handled.Load()+all[i].undelivered.Load() == 0 {
+				return false
+			}
+		}
+		return true
+	})
 	w.end()
 	w.accounted(all)
 }
