@@ -684,7 +684,7 @@ func suspendRace(e *Env, rng *rand.Rand) {
 	}))})
 	var calls []*call[error]
 	for s := range senders {
-		rng := sub(rng)
+		rng, turns := sub(rng), sub(rng)
 		calls = append(calls, start(e, "a loop of Tell", func() error {
 			for i := range each {
 				p := &all[s*each+i]
@@ -696,11 +696,10 @@ func suspendRace(e *Env, rng *rand.Rand) {
 			return nil
 		}))
 		from := w.spawnPuppet()
-		sub := sub(rng)
 		n := 0
 		var send *order
 		send = &order{func(ctx *actor.Context) error {
-			for range 1 + sub.IntN(5) {
+			for range 1 + turns.IntN(5) {
 				if n < each {
 					p := &all[(senders+s)*each+n]
 					p.sent(ctx.Tell(r, p))
