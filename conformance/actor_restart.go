@@ -705,7 +705,7 @@ var middlewareClauses = []Clause{
 			w.reads(seen, "stashed", "terminated")
 			w.pass(clock, time.Minute)
 			w.reads(seen, "stashed", "terminated", "tick")
-			w.pass(clock, 2*time.Hour)
+			w.pass(clock, 90*time.Minute) // less than two timeouts, whenever the first is handled
 			w.until("the receive timeout", func() bool { return len(seen.read()) >= 4 })
 			w.in(a, func(ctx *actor.Context) {
 				ctx.SetReceiveTimeout(0)

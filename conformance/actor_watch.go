@@ -466,7 +466,7 @@ var watchClauses = []Clause{
 		Check: actors(func(w *world) {
 			t := w.family(w.e.random(), 40)
 			for _, r := range t.refs {
-				w.ask(r, func(ctx *actor.Context) {
+				w.in(r, func(ctx *actor.Context) {
 					for _, other := range t.refs {
 						ctx.Watch(other)
 					}

@@ -498,17 +498,18 @@ func (p actorProgram) run(e *conformance.Env) error {
 	if p.limit == 0 {
 		s.MaxRestarts = -1
 	}
-	var ref actor.Ref
+	spawned := make(chan actor.Ref, 1)
 	values := 0
 	sys, err := actor.NewSystem(actor.Config{
 		Dispatcher: e.Impl.NewDispatcher(),
 		Clock:      r.clock,
 		Guardian: actor.Props{Supervisor: s, New: func() actor.Actor {
-			return actor.ReceiveFunc(func(ctx *actor.Context, _ any) (err error) {
-				ref, err = ctx.Spawn(actor.Props{New: func() actor.Actor {
+			return actor.ReceiveFunc(func(ctx *actor.Context, _ any) error {
+				ref, err := ctx.Spawn(actor.Props{New: func() actor.Actor {
 					values++
 					return &modelActor{r: r, value: values}
 				}})
+				spawned <- ref
 				return err
 			})
 		}},
@@ -528,6 +529,7 @@ func (p actorProgram) run(e *conformance.Env) error {
 	if err := r.settle(); err != nil {
 		return err
 	}
+	ref := <-spawned
 	for n, st := range p.steps {
 		if st.op == opAdvance {
 			if err := r.settle(); err != nil {
