@@ -32,9 +32,9 @@ type PostStopper interface {
 type PreRestarter interface {
 	// PreRestart runs on the old value, when the actor's children have stopped
 	// and before a backoff; children that it spawns are stopped, too. cause is
-	// what the actor, or with AllForOne a sibling, has failed with. An error is reported and changes nothing else.
-	// An actor that has not started, because its PreStart failed, has nothing
-	// to undo: it is not called.
+	// what the actor, or with AllForOne a sibling, has failed with. An error is
+	// reported and changes nothing else. An actor that has not started, because
+	// its PreStart failed, has nothing to undo: it is not called.
 	PreRestart(ctx *Context, cause error) error
 }
 

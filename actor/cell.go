@@ -460,9 +460,18 @@ func (c *Cell) signal(to *Cell, kind signalKind) { c.send(to, &signal{kind: kind
 
 // send sends a system message from this actor's turn.
 func (c *Cell) send(to *Cell, s *signal) {
-	if to.signals.push(s) {
-		to.port.Wake(c.workerFor(to))
+	to.post(s, c.workerFor(to))
+}
+
+// post queues a system message for the actor and sees to it that it has a turn,
+// on the worker from if that is not nil. It reports false if the actor has
+// stopped. Any goroutine may call it.
+func (c *Cell) post(s *signal, from Worker) bool {
+	if !c.signals.push(s) {
+		return false
 	}
+	c.port.Wake(from)
+	return true
 }
 
 // workerFor returns the worker to schedule another actor on: this turn's,

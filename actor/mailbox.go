@@ -126,8 +126,8 @@ func (p *custom) Send(msg any, from Worker) SendResult {
 	for _, d := range dropped {
 		p.cell.Undelivered(d, ErrDropped)
 	}
-	if wake && p.cell.signals.push(&p.node) {
-		p.Port.Wake(from)
+	if wake {
+		p.cell.post(&p.node, from)
 	}
 	return res
 }

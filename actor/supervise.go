@@ -267,9 +267,7 @@ type verdict struct {
 
 // due is called when the backoff is over.
 func (v *verdict) due(uint64) {
-	if v.cell.signals.push(&v.sig) {
-		v.cell.port.Wake(nil)
-	}
+	v.cell.post(&v.sig, nil)
 }
 
 // judge decides what becomes of a child that has failed. It runs in the

@@ -45,9 +45,7 @@ func (p *pause) due(uint64) { resume(p.cell, p.epoch, nil) }
 // resume asks an actor to go on: from the suspension epoch, or from any if that
 // is 0.
 func resume(to *Cell, epoch uint32, from Worker) {
-	if to.signals.push(&signal{kind: sigResume, epoch: epoch, arg: to.now()}) {
-		to.port.Wake(from)
-	}
+	to.post(&signal{kind: sigResume, epoch: epoch, arg: to.now()}, from)
 }
 
 // seeker is an actor that waits for room in another one's mailbox, in the list of
@@ -84,8 +82,8 @@ func (x *Context) Resume(r Ref) {
 // Suspend is Context.Suspend of any actor, after the message that it is
 // handling.
 func (s *System) Suspend(r Ref, p Suspension) {
-	if r.cell != nil && r.cell.signals.push(&signal{kind: sigSuspend, arg: &pause{Suspension: p, cell: r.cell}}) {
-		r.cell.port.Wake(nil)
+	if r.cell != nil {
+		r.cell.post(&signal{kind: sigSuspend, arg: &pause{Suspension: p, cell: r.cell}}, nil)
 	}
 }
 
@@ -127,12 +125,9 @@ func (c *Cell) suspended(p *pause) {
 		c.system.timers.start(&p.timer, p.After)
 	}
 	c.system.suspends.Add(1) // now, so that who has seen it counted finds the timer running
-	if t := p.Capacity.cell; t != nil && t.away() {
-		resume(c, p.epoch, c.worker) // links relay nothing of the kind
-	} else if t != nil && !t.signals.push(&signal{kind: sigSeek, arg: c, epoch: p.epoch}) {
-		resume(c, p.epoch, c.worker) // it has stopped
-	} else if t != nil {
-		t.port.Wake(c.workerFor(t))
+	t := p.Capacity.cell
+	if t != nil && (t.away() || !t.post(&signal{kind: sigSeek, arg: c, epoch: p.epoch}, c.workerFor(t))) {
+		resume(c, p.epoch, c.worker) // it has stopped; or is elsewhere, and links relay nothing of the kind
 	}
 }
 

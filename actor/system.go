@@ -199,8 +199,8 @@ func (s *System) Find(path string) (Ref, bool) {
 
 // Stop asks an actor to stop, as [Context.Stop] does.
 func (s *System) Stop(r Ref) {
-	if r.cell != nil && r.cell.signals.push(&signal{kind: sigStop}) {
-		r.cell.port.Wake(nil)
+	if r.cell != nil {
+		r.cell.post(&signal{kind: sigStop}, nil)
 	}
 }
 
@@ -400,8 +400,7 @@ func (c *Cell) equip(p *Props, a Actor) {
 // was spawned in.
 func (c *Cell) launch(from Worker) {
 	if State(c.state.Load()) == StateStarting {
-		c.signals.push(&signal{kind: sigStart})
-		c.port.Wake(from)
+		c.post(&signal{kind: sigStart}, from)
 	}
 }
 

@@ -82,9 +82,7 @@ func (t *Timer) end() {
 // due is called when the time is up, by the clock's goroutine. sig is the turn's
 // from then on; the timer is armed again by the turn that has handled it.
 func (t *Timer) due(uint64) {
-	if t.cell.signals.push(&t.sig) {
-		t.cell.port.Wake(nil)
-	}
+	t.cell.post(&t.sig, nil)
 }
 
 // rings queues the notice of a timer whose time is up.

@@ -52,11 +52,9 @@ func (x *Context) Watch(r Ref) {
 		return
 	}
 	m.watching[t] = struct{}{}
-	if t.signals.push(&signal{kind: sigWatch, arg: c}) {
-		t.port.Wake(c.workerFor(t))
-		return
+	if !t.post(&signal{kind: sigWatch, arg: c}, c.workerFor(t)) {
+		c.signals.push(&signal{kind: sigTerminated, arg: &Terminated{Actor: r}})
 	}
-	c.signals.push(&signal{kind: sigTerminated, arg: &Terminated{Actor: r}})
 }
 
 // Unwatch undoes Watch: no Terminated of r comes any more, not even if r has
@@ -70,9 +68,7 @@ func (x *Context) Unwatch(r Ref) {
 		return
 	}
 	delete(c.more.watching, t)
-	if t.signals.push(&signal{kind: sigUnwatch, arg: c}) {
-		t.port.Wake(c.workerFor(t))
-	}
+	c.send(t, &signal{kind: sigUnwatch, arg: c})
 }
 
 // terminated queues the notice that an actor has stopped, if it is still watched.

@@ -406,8 +406,8 @@ var mutants = []mutant{
 	},
 	{
 		name: "Unwatch keeps the watch", file: "watch.go",
-		old:     "\tdelete(c.more.watching, t)\n\tif t.signals",
-		new:     "\tif t.signals",
+		old:     "\tdelete(c.more.watching, t)\n\tc.send",
+		new:     "\tc.send",
 		clauses: "unwatch unwatch-after-the-end",
 	},
 	{

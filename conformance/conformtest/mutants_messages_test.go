@@ -74,7 +74,7 @@ var messageMutants = []mutant{
 	},
 	{
 		name: "room of an actor that has stopped waited for", file: "suspend.go",
-		old:     "\t\tresume(c, p.epoch, c.worker) // it has stopped\n",
+		old:     "\t\tresume(c, p.epoch, c.worker) // it has stopped; or is elsewhere, and links relay nothing of the kind\n",
 		new:     "\t\t_ = t\n",
 		clauses: "suspend-capacity-at-once",
 	},
