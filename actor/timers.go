@@ -137,9 +137,11 @@ func (t *timers) startAs(x *timer, d time.Duration, tag uint64) {
 	}
 }
 
-// after returns the time d after now. There is always time left until never.
+// after returns the time d after now, which is before never. now is negative if
+// somebody else started the system's first timer after this clock was read.
 func after(now, d int64) int64 {
-	return now + min(max(d, 0), never-1-now)
+	now, d = max(now, 0), max(d, 0)
+	return now + min(d, never-1-now)
 }
 
 // stop stops x and reports whether due will not be called for its last start.

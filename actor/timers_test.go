@@ -261,6 +261,48 @@ func TestTimersInDue(t *testing.T) {
 	}
 }
 
+// overtaken is a clock of which somebody reads the time and, before he goes on,
+// is overtaken by others.
+type overtaken struct {
+	*ManualClock
+	by func() // what they do; nil when done
+}
+
+func (c *overtaken) Now() time.Time {
+	now := c.ManualClock.Now()
+	if by := c.by; by != nil {
+		c.by = nil
+		by()
+	}
+	return now
+}
+
+// TestTimersStartedFirstTogether: of two timers that are the first to be started
+// at the same time, the one that was started second may have read the clock
+// first. Entries count from the other one's time, which is after that; the timer
+// is due all the same.
+func TestTimersStartedFirstTogether(t *testing.T) {
+	var ts timers
+	var due []string
+	x := timer{waiter: told(func(uint64) { due = append(due, "x") })}
+	y := timer{waiter: told(func(uint64) { due = append(due, "y") })}
+	c := &overtaken{ManualClock: NewManualClock(midnight)}
+	c.by = func() {
+		c.Advance(5)
+		ts.start(&y, 20)
+	}
+	ts.init(c)
+	ts.start(&x, 10)
+	c.Advance(10)
+	if !slices.Equal(due, []string{"x"}) {
+		t.Errorf("10 ns after a timer of 10 ns and one of 20 ns were started, %v are due", due)
+	}
+	c.Advance(10)
+	if !slices.Equal(due, []string{"x", "y"}) {
+		t.Errorf("10 ns later, %v are due", due)
+	}
+}
+
 // early is a clock whose alarm rings too early, and in between for no reason.
 type early struct{ *ManualClock }
 

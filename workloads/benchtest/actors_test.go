@@ -132,8 +132,9 @@ func TestCrowd(t *testing.T) {
 func TestInUse(t *testing.T) {
 	before := inUse()
 	kept := make([]byte, 8<<20)
-	if got := inUse() - before; got < 8<<20 || got > 9<<20 {
-		t.Errorf("8 MiB of heap are %d bytes", got)
+	// Others' garbage may go meanwhile, and come.
+	if got := inUse() - before; got < 7<<20 || got > 9<<20 {
+		t.Errorf("8 MiB of heap are %d bytes", int64(got))
 	}
 	runtime.KeepAlive(kept)
 	kept = nil
