@@ -57,21 +57,20 @@ func blockers(n int) ([]blocker, error) {
 // checkBlockedForReal has more handlers block than there can be workers to begin
 // with, and demands that others have turns all the while.
 func checkBlockedForReal(_ *testing.T, s *suite) outcome {
-	var notes []string
-	err := outside(s.limit, s.env(s.set.seed), func(e *conformance.Env) error {
+	notes, err := noting(s.limit, s.env(s.set.seed), func(e *conformance.Env) (notes []string, err error) {
 		n := 4*runtime.GOMAXPROCS(0) + 2
 		all, err := blockers(n)
 		if err != nil {
-			return err
+			return nil, err
 		}
 		for _, how := range all {
 			worst, err := s.blockForReal(e, how, n)
 			if err != nil {
-				return fmt.Errorf("while %d handlers blocked in %s: %w", n, how.name, err)
+				return notes, fmt.Errorf("while %d handlers blocked in %s: %w", n, how.name, err)
 			}
 			notes = append(notes, fmt.Sprintf("conform-metric: clause=actor/blocked-for-real how=%q handlers=%d value=%d unit=us", how.name, n, worst.Microseconds()))
 		}
-		return nil
+		return notes, nil
 	})
 	return outcome{err: err, seed: s.set.seed, notes: notes}
 }
@@ -144,11 +143,10 @@ func checkWaitsAreIdle(_ *testing.T, s *suite) outcome {
 	if !canTellBurnt {
 		return outcome{skip: "needs a system that tells the processor time of a process"}
 	}
-	var notes []string
-	err := outside(s.limit, s.env(s.set.seed), func(e *conformance.Env) error {
+	notes, err := noting(s.limit, s.env(s.set.seed), func(e *conformance.Env) (notes []string, err error) {
 		h, err := s.hosted(e)
 		if err != nil {
-			return err
+			return nil, err
 		}
 		var full actor.Ref
 		if e := h.in(h.UserGuardian(), func(ctx *actor.Context) {
@@ -157,14 +155,14 @@ func checkWaitsAreIdle(_ *testing.T, s *suite) outcome {
 				Mailbox: actor.MailboxConfig{Policy: actor.Block, Capacity: 1},
 			})
 		}); e != nil || err != nil {
-			return errors.Join(e, err)
+			return nil, errors.Join(e, err)
 		}
 		inside, goOn := make(chan struct{}), make(chan struct{})
 		if err := full.Tell(func(*actor.Context) {
 			close(inside)
 			<-goOn
 		}); err != nil {
-			return err
+			return nil, err
 		}
 		<-inside
 		const senders = 4
@@ -173,7 +171,7 @@ func checkWaitsAreIdle(_ *testing.T, s *suite) outcome {
 			go func() { sent <- full.Tell(func(*actor.Context) {}) }()
 		}
 		if err := <-sent; err != nil {
-			return err
+			return nil, err
 		}
 		const stretch, tries = 30 * time.Millisecond, 8
 		var burnt []time.Duration
@@ -189,13 +187,13 @@ func checkWaitsAreIdle(_ *testing.T, s *suite) outcome {
 		close(goOn)
 		for range senders {
 			if err := <-sent; err != nil {
-				return err
+				return nil, err
 			}
 		}
 		if least > stretch/burnShare {
-			return fmt.Errorf("in %v in which nobody could go on the process burnt at least %v of processor time, want at most %v", stretch, least, stretch/burnShare)
+			return notes, fmt.Errorf("in %v in which nobody could go on the process burnt at least %v of processor time, want at most %v", stretch, least, stretch/burnShare)
 		}
-		return h.Shutdown(nil) //nolint:staticcheck // nil means Background
+		return notes, h.Shutdown(nil) //nolint:staticcheck // nil means Background
 	})
 	return outcome{err: err, seed: s.set.seed, notes: notes}
 }
@@ -205,11 +203,10 @@ func checkWaitsAreIdle(_ *testing.T, s *suite) outcome {
 // and reports how long the quiet one's messages took; the bound in turns is what
 // actor/flood is about.
 func checkFloodOfAMillion(_ *testing.T, s *suite) outcome {
-	var note string
-	err := outside(s.limit, s.env(s.set.seed), func(e *conformance.Env) error {
+	notes, err := noting(s.limit, s.env(s.set.seed), func(e *conformance.Env) ([]string, error) {
 		h, err := s.hosted(e)
 		if err != nil {
-			return err
+			return nil, err
 		}
 		var flooded, quiet actor.Ref
 		count := 0 // the flooded actor's
@@ -233,10 +230,10 @@ func checkFloodOfAMillion(_ *testing.T, s *suite) outcome {
 			}})
 			err = errors.Join(e1, e2)
 		}); err != nil {
-			return err
+			return nil, err
 		}
 		if err != nil {
-			return err
+			return nil, err
 		}
 		n := s.set.flood
 		var producers sync.WaitGroup
@@ -257,7 +254,7 @@ func checkFloodOfAMillion(_ *testing.T, s *suite) outcome {
 		for over := false; !over; {
 			begun := time.Now()
 			if err := quiet.Tell(0); err != nil {
-				return err
+				return nil, err
 			}
 			h.drive()
 			<-answers
@@ -271,17 +268,17 @@ func checkFloodOfAMillion(_ *testing.T, s *suite) outcome {
 		}
 		handled := 0
 		if err := h.in(flooded, func(*actor.Context) { handled = count }); err != nil {
-			return err
+			return nil, err
 		}
 		if handled != n/parts*parts {
-			return fmt.Errorf("%d messages of a flood of %d were handled", handled, n)
+			return nil, fmt.Errorf("%d messages of a flood of %d were handled", handled, n)
 		}
 		slices.Sort(took)
-		note = fmt.Sprintf("conform-metric: clause=actor/flood-of-a-million messages=%d quiet=%d p50-us=%d p99-us=%d max-us=%d", n, len(took),
-			took[len(took)/2].Microseconds(), took[len(took)*99/100].Microseconds(), took[len(took)-1].Microseconds())
-		return h.Shutdown(nil) //nolint:staticcheck // nil means Background
+		notes := []string{fmt.Sprintf("conform-metric: clause=actor/flood-of-a-million messages=%d quiet=%d p50-us=%d p99-us=%d max-us=%d", n, len(took),
+			took[len(took)/2].Microseconds(), took[len(took)*99/100].Microseconds(), took[len(took)-1].Microseconds())}
+		return notes, h.Shutdown(nil) //nolint:staticcheck // nil means Background
 	})
-	return outcome{err: err, seed: s.set.seed, notes: []string{note}}
+	return outcome{err: err, seed: s.set.seed, notes: notes}
 }
 
 // drive runs actors that do not run by themselves.

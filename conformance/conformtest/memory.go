@@ -118,9 +118,8 @@ func heapInUse() int64 {
 // runs, so that submitting is given up after some time; the figure is then of
 // fewer tasks.
 func checkQueued(_ *testing.T, s *suite) outcome {
-	var note string
 	limit := s.limit + time.Duration(s.set.queued)*time.Millisecond
-	err := outside(limit, s.env(s.set.seed), func(*conformance.Env) error {
+	notes, err := noting(limit, s.env(s.set.seed), func(*conformance.Env) ([]string, error) {
 		defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
 		defer debug.SetGCPercent(debug.SetGCPercent(-1))
 		g := s.impl.NewGroup(context.Background())
@@ -137,7 +136,7 @@ func checkQueued(_ *testing.T, s *suite) outcome {
 		for begun := time.Now(); n < s.set.queued && !each && (n%64 != 0 || time.Since(begun) < s.set.queueing); {
 			if err := g.Go(spin); err != nil {
 				released.Store(true)
-				return fmt.Errorf("Go returned %w", err)
+				return nil, fmt.Errorf("Go returned %w", err)
 			}
 			// A goroutine each: enough of them have been seen, and a million
 			// would fill the machine.
@@ -151,18 +150,18 @@ func checkQueued(_ *testing.T, s *suite) outcome {
 		if each {
 			how = "goroutines"
 		}
-		note = fmt.Sprintf("conform-metric: clause=group/queued-task-bytes value=%.1f unit=B/task tasks=%d not-started=%d how=%s", perTask, n, queued, how)
+		note := fmt.Sprintf("conform-metric: clause=group/queued-task-bytes value=%.1f unit=B/task tasks=%d not-started=%d how=%s", perTask, n, queued, how)
 		g.Close()
 		results := 0
 		for r := range group.Results(context.Background(), g) {
 			results += r.Value
 		}
 		if results != n {
-			return fmt.Errorf("%d results for %d tasks", results, n)
+			return []string{note}, fmt.Errorf("%d results for %d tasks", results, n)
 		}
-		return nil
+		return []string{note}, nil
 	})
-	return outcome{err: err, seed: s.set.seed, notes: []string{note}}
+	return outcome{err: err, seed: s.set.seed, notes: notes}
 }
 
 // footprint returns the bytes of heap and stacks in use, with garbage.

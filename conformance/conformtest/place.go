@@ -82,6 +82,22 @@ func outside(limit time.Duration, e *conformance.Env, check func(*conformance.En
 	}
 }
 
+// noting is outside for a check that has something to note. If it is not over in
+// time it may be noting still, and what it has noted is left to it.
+func noting(limit time.Duration, e *conformance.Env, check func(*conformance.Env) ([]string, error)) (notes []string, err error) {
+	noted := make(chan []string, 1)
+	err = outside(limit, e, func(e *conformance.Env) error {
+		n, err := check(e)
+		noted <- n
+		return err
+	})
+	select {
+	case notes = <-noted:
+	default:
+	}
+	return notes, err
+}
+
 // alone runs check on a goroutine of its own, which it may end or panic on.
 func alone(e *conformance.Env, check func(*conformance.Env) error) <-chan error {
 	done := make(chan error, 1)

@@ -189,10 +189,11 @@ func (d *Dispatcher) schedule(b *box, from actor.Worker) {
 	case inside && w.d == d:
 		if old := w.next.Swap(b); old != nil {
 			w.push(old)
-		} else if d.cfg.Strategy == WorkConserving {
+		}
+		if d.cfg.Strategy == WorkConserving {
 			d.alert()
 		} else if !d.patrols.Load() {
-			d.arm() // should the sender's handler block, b waits here
+			d.arm() // should the sender's handler block, b waits here, and so may old
 		}
 	default:
 		d.inj.push(b)
@@ -214,12 +215,15 @@ func (d *Dispatcher) alert() {
 	}
 }
 
-// rouse wakes a parked worker or starts one, which then counts as looking; if
-// there is none to be had nobody does. The caller has raised watch for it. A
-// rescuer may be one more than Parallelism says, and takes work from those who
-// are stuck. It does not arm the patrol: setting a timer wakes a thread, which
-// would be in the way of messages that come one by one from outside, and behind
-// them nothing waits.
+// rouse wakes a parked worker or starts one, which then counts as looking. The
+// caller has raised watch for it. A rescuer may be one more than Parallelism
+// says, and takes work from those who are stuck.
+//
+// If there is none to be had after all – spare is read without the mutex – then
+// nobody looks, and others may have relied on watch meanwhile: it arms the
+// patrol. Else it does not: setting a timer wakes a thread, which would be in the
+// way of messages that come one by one from outside, and behind them nothing
+// waits.
 func (d *Dispatcher) rouse(rescuer bool) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -244,6 +248,7 @@ func (d *Dispatcher) rouse(rescuer bool) {
 	}
 	if w == nil {
 		d.watch.Add(-1)
+		d.set()
 		return
 	}
 	d.count()

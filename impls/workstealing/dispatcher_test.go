@@ -568,3 +568,43 @@ func TestRescuersArePatient(t *testing.T) {
 		}
 	})
 }
+
+// A worker that was promised and is not to be had leaves the patrol behind:
+// meanwhile others have seen that somebody is about to look, and have left to him
+// what they made ready.
+func TestAlertThatFindsNobodyLeavesThePatrol(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		d, w, parked := pair(t, Config{})
+		d.patrols.Store(false)
+		// The other worker was woken for something else. That spare says so comes
+		// last.
+		d.parked, parked.asleep = nil, false
+		w.next.Store(new(box))
+		d.alert()
+		if !d.patrols.Load() {
+			t.Error("an actor waits, nobody looks for it, and no patrol is set")
+		}
+		if n := d.watch.Load(); n != 0 {
+			t.Errorf("%d workers are believed to look, and none does", n)
+		}
+		d.timer.Stop()
+	})
+}
+
+// What an actor sent to first waits with the worker as what it sent to last does,
+// should the handler block now: the patrol looks after it, also if it had ended.
+func TestDisplacedActorIsLookedAfter(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		d, w, parked := pair(t, Config{})
+		d.patrols.Store(false)
+		d.parked, parked.asleep = nil, false // busy as well
+		d.count()
+		w.cost.Store(1000) // so that they are not worth another worker
+		w.next.Store(new(box))
+		d.schedule(new(box), w)
+		if !d.patrols.Load() {
+			t.Error("two actors wait for a worker in a turn that may never end, and no patrol is set")
+		}
+		d.timer.Stop()
+	})
+}
