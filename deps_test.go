@@ -17,9 +17,9 @@ const errgroup = "golang.org/x/sync/errgroup"
 //
 //	cmd/benchrun ─► report ─► lab            a subject is any test binary
 //	            └─► targets ◄─┘              the promises are data: lab does not know them
-//	impls ─► impls/* ─► dyno, group, actor          one idea each
-//	conformance, workloads ─► dyno, group, actor    they know contracts only
-//	group, actor ─► nothing of ours
+//	impls ─► impls/* ─► dyno, group, task, actor        one idea each
+//	conformance, workloads ─► dyno, group, task, actor  they know contracts only
+//	group, task, actor ─► nothing of ours
 //
 // The first rule that matches a package governs it.
 var importPolicy = importpolicy.Policy{
@@ -29,12 +29,17 @@ var importPolicy = importpolicy.Policy{
 		{
 			Packages:  ".",
 			Why:       "the root holds contracts only, and whatever it imported every implementation and board would carry",
-			Ours:      []string{"actor", "group"},
+			Ours:      []string{"actor", "group", "task"},
 			TestOurs:  []string{"internal/importpolicy"},
 			BoardSafe: true,
 		},
 		{
 			Packages:  "group",
+			Why:       "a contract depends on nothing of ours, so that it can be read and implemented alone",
+			BoardSafe: true,
+		},
+		{
+			Packages:  "task",
 			Why:       "a contract depends on nothing of ours, so that it can be read and implemented alone",
 			BoardSafe: true,
 		},
@@ -62,13 +67,13 @@ var importPolicy = importpolicy.Policy{
 			Packages:  "impls",
 			Why:       "the list of implementations is a list: it knows their values and does nothing with them",
 			Ours:      []string{".", "impls/*"},
-			TestOurs:  []string{"actor", "group", "conformance/...", "workloads/..."},
+			TestOurs:  []string{"actor", "group", "task", "conformance/...", "workloads/..."},
 			BoardSafe: true,
 		},
 		{
 			Packages:  "impls/actorloop",
 			Why:       "the document this implementation follows has errgroup execute its tasks",
-			Ours:      []string{".", "actor", "group", "internal/invariants"},
+			Ours:      []string{".", "actor", "group", "task", "internal/invariants"},
 			TestOurs:  []string{"conformance/...", "workloads/..."},
 			Others:    []string{errgroup},
 			BoardSafe: true,
@@ -76,7 +81,7 @@ var importPolicy = importpolicy.Policy{
 		{
 			Packages:  "impls/*",
 			Why:       "implementations share the contract and never mechanism: two that share a queue would be one measurement",
-			Ours:      []string{".", "actor", "group", "internal/invariants"},
+			Ours:      []string{".", "actor", "group", "task", "internal/invariants"},
 			TestOurs:  []string{"conformance/...", "workloads/..."},
 			BoardSafe: true,
 		},
@@ -89,14 +94,14 @@ var importPolicy = importpolicy.Policy{
 		{
 			Packages:  "conformance",
 			Why:       "a clause knows the contract and asks an implementation's promises; boards run the same clauses",
-			Ours:      []string{".", "actor", "group"},
+			Ours:      []string{".", "actor", "group", "task"},
 			TestOurs:  []string{"conformance/..."},
 			BoardSafe: true,
 		},
 		{
 			Packages: "conformance/...",
 			Why:      "the host adapters bring clauses and testing together and know no implementation, so that one in another module can use them",
-			Ours:     []string{".", "actor", "group", "conformance/..."},
+			Ours:     []string{".", "actor", "group", "task", "conformance/..."},
 			TestOurs: []string{"impls/..."},
 			Others: []string{
 				"github.com/anishathalye/porcupine",
@@ -107,7 +112,7 @@ var importPolicy = importpolicy.Policy{
 		{
 			Packages:  "workloads",
 			Why:       "a workload knows the contract and its references, boards run it too, and the clock belongs to who measures",
-			Ours:      []string{".", "actor", "group", "workloads/internal/condbox"},
+			Ours:      []string{".", "actor", "group", "task", "workloads/internal/condbox"},
 			TestOurs:  []string{"impls/...", "workloads/..."},
 			Others:    []string{errgroup}, // what the references are written with
 			BoardSafe: true,
@@ -124,7 +129,7 @@ var importPolicy = importpolicy.Policy{
 		{
 			Packages: "workloads/...",
 			Why:      "the host adapters bring workloads and testing together and know no implementation, so that one in another module can use them",
-			Ours:     []string{".", "actor", "group", "workloads/..."},
+			Ours:     []string{".", "actor", "group", "task", "workloads/..."},
 			TestOurs: []string{"impls/..."},
 			Others:   []string{"github.com/HdrHistogram/hdrhistogram-go"},
 		},

@@ -5,6 +5,7 @@ import (
 
 	"github.com/dynolab/dyno/actor"
 	"github.com/dynolab/dyno/group"
+	"github.com/dynolab/dyno/task"
 )
 
 // Impl is one implementation as tests, workloads and boards see it: a name,
@@ -33,6 +34,10 @@ type Impl struct {
 	// NewDispatcher makes what runs the actors of one system; see
 	// [actor.Dispatcher]. Nil means that the implementation runs no actors.
 	NewDispatcher func() actor.Dispatcher
+
+	// NewExecutor makes an executor of tasks, which is open when it is returned.
+	// Nil means that the implementation has none.
+	NewExecutor func() task.Executor
 }
 
 // Promises is what an implementation promises. The zero value promises
@@ -41,19 +46,25 @@ type Impl struct {
 // implementation that does not make them.
 type Promises struct {
 	// Overlap: several tasks of a group may be in progress at once, so a task
-	// may wait for another one, and likewise several actors. Without it a task
-	// that needs another task to run before it can finish never finishes, and
-	// a handler that blocks stops every actor.
+	// may wait for another one, and likewise several actors, and tasks of an
+	// executor. Without it a task that needs another task to run before it can
+	// finish never finishes, a handler that blocks stops every actor, and a task
+	// of an executor that waits in any other way than by Wait, Value and Yield
+	// stops every other task.
 	Overlap bool
 
 	// Eager: an accepted task runs although nobody is in Next or Wait, and an
 	// actor with messages although nobody is in RunUntilIdle. A dispatcher
-	// without it is an [actor.Synchronous] one.
+	// without it is an [actor.Synchronous] one, and an executor without it runs
+	// tasks in Flush, Wait and Value only.
 	Eager bool
 
 	// StartOrder: tasks of one group start in the order in which they were
 	// accepted, as long as one goroutine submits them and the group's
-	// concurrency is limited to one.
+	// concurrency is limited to one. An executor that makes this promise and
+	// not Overlap starts its tasks in the order in which they were accepted,
+	// but for those that others wait for, and has one that yields wait until
+	// all that were ready have had their turn.
 	StartOrder bool
 
 	// Fair: an actor that is ready has its turn before any other actor has had

@@ -1,0 +1,263 @@
+package task
+
+import (
+	"context"
+	"sync/atomic"
+	"time"
+)
+
+// Handle is a task that was started, as everybody sees it. Its methods may be
+// called by any number of goroutines at once, but for those that are for
+// implementations of [Executor].
+type Handle struct {
+	ex   Executor
+	body body
+
+	// failure is written by the goroutine that runs the task before it makes the
+	// task Failed, and read by those who have seen that it is: the executor hands
+	// it over with the state.
+	failure *Error
+
+	// life is the context that ends with the task; nil until somebody asks for it,
+	// which few tasks do.
+	life atomic.Pointer[life]
+
+	room Room
+}
+
+// body is what a task does.
+type body interface {
+	run(ctx context.Context) error
+}
+
+// life is a context that ends when its task is over.
+type life struct {
+	ctx context.Context
+	end context.CancelFunc
+}
+
+// dead is the life of every task that nobody asked for its context while it ran.
+var dead = func() *life {
+	ctx, end := context.WithCancel(context.Background())
+	end()
+	return &life{ctx, end}
+}()
+
+// begin starts h on ex, or makes it one that was refused.
+func (h *Handle) begin(ex Executor, b body, from *Handle) {
+	h.ex, h.body = ex, b
+	if err := ex.Start(h, from); err != nil {
+		h.refuse(err)
+	}
+}
+
+// refuse makes h a task that has failed.
+func (h *Handle) refuse(err error) {
+	h.ex, h.body = refused, nil
+	h.failure = &Error{Message: "the task was not started", Cause: err}
+}
+
+// Status returns the task's state. It never blocks.
+func (h *Handle) Status() Status { return h.ex.Status(h) }
+
+// Wait blocks until the task is over and returns nil if it succeeded, else an
+// [*Error]: the same one to everybody, whenever they ask.
+//
+// If ctx ends first Wait returns its error, and nothing becomes of the task. A
+// result that is there wins over a context that has ended. A nil ctx means
+// context.Background.
+//
+// A task passes its own context, or one made of it: then the executor knows that
+// this task waits, and may run others meanwhile in its place. With another
+// context a worker may be blocked, and an executor that runs one task at a time
+// will wait for itself.
+func (h *Handle) Wait(ctx context.Context) error {
+	_, err := h.wait(ctx)
+	return err
+}
+
+// wait waits, and says whether the task succeeded.
+func (h *Handle) wait(ctx context.Context) (ok bool, err error) {
+	var from *Handle
+	if ctx == nil {
+		ctx = context.Background()
+	} else {
+		from = Current(ctx)
+	}
+	if err := h.ex.Wait(ctx, h, from); err != nil {
+		return false, err
+	}
+	switch h.ex.Status(h) {
+	case Resolved:
+		return true, nil
+	case Failed:
+		return false, h.failure
+	default:
+		return false, canceled
+	}
+}
+
+// Cancel makes the task Canceled, unless it is over, and reports whether it did.
+// If the task has not begun it never does; if it is in progress its context ends.
+// Cancel does not wait for it.
+func (h *Handle) Cancel() bool {
+	if !h.ex.Cancel(h) {
+		return false
+	}
+	// Whoever makes the context after this load looks at the state afterwards.
+	if l := h.life.Load(); l != nil {
+		l.end()
+	}
+	return true
+}
+
+// Done returns a channel that is closed when the task is over, for select.
+func (h *Handle) Done() <-chan struct{} { return h.ex.Done(h) }
+
+// Executor returns the executor of the task.
+func (h *Handle) Executor() Executor { return h.ex }
+
+// Room returns the part of the handle that belongs to its executor. It is for
+// implementations of [Executor].
+func (h *Handle) Room() *Room { return &h.room }
+
+// Run runs the task on the calling goroutine and returns the state that it is to
+// have: Resolved or Failed. It is for implementations of [Executor], which call it
+// once, and then make the task what Run has returned, unless it was canceled
+// meanwhile.
+//
+// A panic of the task ends in Run. If the task calls runtime.Goexit, Run does not
+// return; then the deferred functions of the caller make the task Failed, of which
+// the handle knows the reason.
+func (h *Handle) Run() (s Status) {
+	returned := false
+	defer func() {
+		if !returned {
+			if v := recover(); v != nil {
+				h.failure = newPanic(v)
+			} else {
+				h.failure = &Error{Message: "the task ended its goroutine", Cause: ErrGoexit}
+			}
+			s = Failed
+		}
+		h.body = nil // what it holds is needed no longer, and the handle may live long
+		if !h.life.CompareAndSwap(nil, dead) {
+			h.life.Load().end()
+		}
+	}()
+	if err := h.body.run((*scope)(h)); err != nil {
+		h.failure = failed(err)
+		s = Failed
+	} else {
+		s = Resolved
+	}
+	returned = true
+	return s
+}
+
+// failed returns the error of a task that has returned err.
+func failed(err error) *Error { return &Error{Message: "the task failed", Cause: err} }
+
+// scope is a handle as its task's context.
+type scope Handle
+
+var _ context.Context = (*scope)(nil)
+
+// Deadline implements [context.Context].
+func (*scope) Deadline() (deadline time.Time, ok bool) { return time.Time{}, false }
+
+// Done implements [context.Context].
+func (s *scope) Done() <-chan struct{} { return (*Handle)(s).alive().Done() }
+
+// Err implements [context.Context].
+func (s *scope) Err() error {
+	h := (*Handle)(s)
+	if l := h.life.Load(); l != nil {
+		return l.ctx.Err()
+	}
+	if h.ex.Status(h) != Pending {
+		return context.Canceled
+	}
+	return nil
+}
+
+// Value implements [context.Context].
+func (s *scope) Value(key any) any {
+	if key == (current{}) {
+		return (*Handle)(s)
+	}
+	// package context asks its own contexts for themselves, and so saves a
+	// goroutine for each context that is made of this one.
+	if l := (*Handle)(s).life.Load(); l != nil {
+		return l.ctx.Value(key)
+	}
+	return nil
+}
+
+// alive returns the context that ends with the task.
+func (h *Handle) alive() context.Context {
+	l := h.life.Load()
+	if l == nil {
+		ctx, end := context.WithCancel(context.Background())
+		l = &life{ctx, end}
+		if !h.life.CompareAndSwap(nil, l) {
+			end()
+			l = h.life.Load()
+		}
+		// Cancel changes the state and then looks for the context.
+		if h.ex.Status(h) != Pending {
+			l.end()
+		}
+	}
+	return l.ctx
+}
+
+// current is the key of the task in its context.
+type current struct{}
+
+// Current returns the task that ctx belongs to, or nil. It is for implementations
+// of [Executor], and for those who want to cancel themselves.
+func Current(ctx context.Context) *Handle {
+	if s, ok := ctx.(*scope); ok {
+		return (*Handle)(s) // as a rule
+	}
+	h, _ := ctx.Value(current{}).(*Handle)
+	return h
+}
+
+// Detached returns a context that ends when ctx does and has its values, and is
+// not the task's: for the goroutines that a task starts itself. See the package's
+// documentation.
+func Detached(ctx context.Context) context.Context { return detached{ctx} }
+
+type detached struct{ context.Context }
+
+// Value implements [context.Context].
+func (d detached) Value(key any) any {
+	if key == (current{}) {
+		return nil
+	}
+	return d.Context.Value(key)
+}
+
+// Yield lets other tasks run before the calling one goes on. Its executor says
+// how much that is worth. ctx is the task's; with another one, Yield returns
+// [ErrOutside].
+func Yield(ctx context.Context) error {
+	h := Current(ctx)
+	if h == nil {
+		return ErrOutside
+	}
+	h.ex.Yield(h)
+	return nil
+}
+
+// Canceled reports whether the calling task has been canceled. ctx is the task's;
+// with another one it returns [ErrOutside].
+func Canceled(ctx context.Context) (bool, error) {
+	h := Current(ctx)
+	if h == nil {
+		return false, ErrOutside
+	}
+	return h.ex.Status(h) == Cancelled, nil
+}

@@ -1,0 +1,171 @@
+package task
+
+import (
+	"context"
+	"errors"
+	"runtime"
+	"strings"
+	"testing"
+)
+
+// straight runs every task when it is waited for, on the goroutine that waits:
+// the least that the contract's own parts need to be tested.
+type straight struct {
+	refusal
+	closed bool
+}
+
+func (x *straight) Start(h, _ *Handle) error {
+	if x.closed {
+		return ErrClosed
+	}
+	return nil
+}
+
+func (x *straight) Status(h *Handle) Status { return Status(h.Room().Word.Load()) }
+
+func (x *straight) Wait(_ context.Context, h, _ *Handle) error {
+	if x.Status(h) == Pending {
+		s := h.Run()
+		h.Room().Word.CompareAndSwap(uint64(Pending), uint64(s))
+	}
+	return nil
+}
+
+func (x *straight) Cancel(h *Handle) bool {
+	return h.Room().Word.CompareAndSwap(uint64(Pending), uint64(Cancelled))
+}
+
+var errTest = errors.New("of the test")
+
+func TestValue(t *testing.T) {
+	x := new(straight)
+	runs := 0
+	f := Call(x, func(_ context.Context, n int) (int, error) { runs++; return 2 * n, nil }, 21)
+	for range 2 {
+		if v, err := f.Value(nil); v != 42 || err != nil {
+			t.Errorf("Value: %v, %v", v, err)
+		}
+	}
+	if runs != 1 || f.Status() != Resolved {
+		t.Errorf("%d runs, state %v", runs, f.Status())
+	}
+}
+
+func TestErrors(t *testing.T) {
+	x := new(straight)
+	for _, c := range []struct {
+		name string
+		f    *Future[int]
+		text string
+		is   error
+	}{
+		{"returned", Go(x, func(context.Context) (int, error) { return 1, errTest }), "task: the task failed: of the test", errTest},
+		{"panicked with an error", Go(x, func(context.Context) (int, error) { panic(errTest) }), "task: the task panicked: of the test", errTest},
+		{"panicked", Go(x, func(context.Context) (int, error) { panic("ouch") }), "task: the task panicked: ouch", nil},
+		{"outside", Fork(context.Background(), func(context.Context) (int, error) { return 1, nil }), "task: the task was not started: task: the context is not that of a task", ErrOutside},
+		{"closed", Go(&straight{closed: true}, func(context.Context) (int, error) { return 1, nil }), "task: the task was not started: task: the executor is closed", ErrClosed},
+	} {
+		v, err := c.f.Value(context.Background())
+		var e *Error
+		if v != 0 || !errors.As(err, &e) || err.Error() != c.text || c.is != nil && !errors.Is(err, c.is) {
+			t.Errorf("%s: %v, %v", c.name, v, err)
+		}
+		if c.f.Status() != Failed {
+			t.Errorf("%s: the state is %v", c.name, c.f.Status())
+		}
+		if strings.HasPrefix(c.name, "panicked") && !strings.Contains(string(e.Stack), "TestErrors") {
+			t.Errorf("%s: the stack is %s", c.name, e.Stack)
+		}
+		if _, again := c.f.Value(context.Background()); again != err {
+			t.Errorf("%s: another error the second time: %v", c.name, again)
+		}
+	}
+}
+
+func TestGoexit(t *testing.T) {
+	x := new(straight)
+	f := Go(x, func(context.Context) (int, error) { runtime.Goexit(); return 1, nil })
+	over := make(chan struct{})
+	go func() {
+		defer close(over)
+		f.h.Run()
+		t.Error("Run has returned")
+	}()
+	<-over
+	f.h.Room().Word.Store(uint64(Failed))
+	if _, err := f.Value(context.Background()); !errors.Is(err, ErrGoexit) {
+		t.Errorf("Value: %v", err)
+	}
+}
+
+func TestContext(t *testing.T) {
+	x := new(straight)
+	type key struct{}
+	var inside context.Context
+	f := Go(x, func(ctx context.Context) (int, error) {
+		inside = ctx
+		if err := Yield(ctx); err != nil {
+			t.Errorf("Yield: %v", err)
+		}
+		if c, err := Canceled(ctx); c || err != nil {
+			t.Errorf("Canceled: %v, %v", c, err)
+		}
+		derived, cancel := context.WithCancel(context.WithValue(ctx, key{}, 1))
+		defer cancel()
+		if Current(derived) != Current(ctx) || Current(ctx) == nil {
+			t.Error("a context made of the task's is not the task's")
+		}
+		if d := Detached(derived); Current(d) != nil || d.Value(key{}) != 1 {
+			t.Error("a detached context is the task's, or has lost a value")
+		}
+		if ctx.Err() != nil {
+			t.Errorf("the context of a task in progress has ended: %v", ctx.Err())
+		}
+		goroutines := runtime.NumGoroutine()
+		for range 10 {
+			_, stop := context.WithCancel(ctx)
+			defer stop()
+		}
+		if n := runtime.NumGoroutine(); n > goroutines {
+			t.Errorf("ten contexts made of the task's cost %d goroutines", n-goroutines)
+		}
+		if !Current(ctx).Cancel() {
+			t.Error("a task in progress could not be canceled")
+		}
+		if c, err := Canceled(ctx); !c || err != nil {
+			t.Errorf("Canceled: %v, %v", c, err)
+		}
+		<-derived.Done()
+		return 1, nil
+	})
+	if v, err := f.Value(context.Background()); v != 0 || !errors.Is(err, context.Canceled) {
+		t.Errorf("Value: %v, %v", v, err)
+	}
+	if f.Cancel() {
+		t.Error("a task that was over was canceled")
+	}
+	if inside.Err() != context.Canceled {
+		t.Errorf("the context of a task that is over: %v", inside.Err())
+	}
+	g := Go(x, func(ctx context.Context) (int, error) { inside = ctx; return 1, nil })
+	_, _ = g.Value(context.Background())
+	select {
+	case <-inside.Done():
+	default:
+		t.Error("the context of a task that is over has not ended")
+	}
+	if _, err := Canceled(context.Background()); err != ErrOutside {
+		t.Errorf("Canceled outside: %v", err)
+	}
+	if err := Yield(context.Background()); err != ErrOutside {
+		t.Errorf("Yield outside: %v", err)
+	}
+}
+
+func TestCycleError(t *testing.T) {
+	err := &CycleError{Tasks: []uint64{3, 1}}
+	if got, want := err.Error(), "task: a circle of waits: task 3 waits for task 1 waits for task 3"; got != want {
+		t.Errorf("%q, want %q", got, want)
+	}
+}
