@@ -14,7 +14,66 @@ var wrongExecutors = []struct {
 	bug     taskBug
 	lone    bool
 	clauses string // names without "task/"
-}{}
+}{
+	// Starting.
+	{"every fiftieth task forgotten", false, "start-once fork-many"},
+	{"task run by its starter", false, "start-on-another-goroutine fork-on-another-goroutine"},
+	{"tasks started by who waits only", false, "promise-eager start-once"},
+	{"one task at a time", false, "promise-overlap promise-overlap-many promise-overlap-forks future-nested"},
+	{"tasks accepted after Close", false, "close-refuses close-refuses-forks close-in-a-task"},
+
+	// Counting.
+	{"Pending counts all that were ever started", false, "pending-counts pending-at-the-end"},
+	{"counted after it is seen", false, "pending-at-the-end"},
+	{"canceled task counts until it returns", false, "pending-canceled"},
+
+	// The end.
+	{"Close cancels", false, "close-runs-on close-does-not-wait"},
+	{"Close waits", false, "close-does-not-wait close-in-a-task"},
+	{"second Close panics", false, "close-twice"},
+	{"goroutine left by Close", false, "leaves-no-goroutine goroutines-bounded"},
+
+	// States and waits.
+	{"Done made anew", false, "done-same done-by-many"},
+	{"Done closed when the task returns", false, "done-closed-at-the-end cancel-in-progress"},
+	{"one waiter released", false, "wait-by-many cancel-releases-waiters wait-same-for-ever"},
+	{"waiters released when the task returns", false, "cancel-releases-waiters cancel-in-progress"},
+	{"Wait ignores its context", false, "wait-context-ends wait-context-has-ended wait-in-a-task-gives-up"},
+	{"context beats the result", false, "wait-result-beats-context"},
+	{"cause instead of Err", false, "wait-context-has-ended"},
+	{"who gives up takes the task along", false, "wait-context-ends wait-context-has-ended"},
+	{"who gives up leaves a goroutine", false, "waiters-leave-no-goroutine"},
+
+	// Cancel.
+	{"canceled task runs all the same", false, "cancel-before-start cancel-before-start-in-a-task"},
+	{"result beats an earlier Cancel", false, "cancel-in-progress cancel-in-a-task status-in-the-task"},
+	{"Cancel of a task in progress refused", false, "cancel-in-progress cancel-answers pending-canceled"},
+	{"Cancel says yes again", false, "cancel-answers cancel-races-cancel"},
+	{"Cancel cancels others, too", false, "cancel-only-one"},
+
+	// Goexit, yields, and what is left.
+	{"Goexit loses the end", false, "goexit goexit-many goexit-nested"},
+	{"Goexit taken for success", false, "goexit goexit-nested"},
+	{"Yield swallows the turn", false, "yield yield-lets-others-run future-memoised"},
+	{"Flush says what it was asked", false, "flush-of-eager"},
+	{"tasks kept", false, "not-retained"},
+	{"canceled tasks kept", false, "canceled-not-retained"},
+
+	// One task at a time, on demand.
+	{"tasks run by themselves", true, "demand-only"},
+	{"newest task first", true, "order-start order-trace order-yield"},
+	{"random order", true, "promise-deterministic order-start"},
+	{"who yields comes first", true, "order-trace order-yield"},
+	{"awaited task in its turn", true, "order-awaited-first"},
+	{"who waited comes last", true, "order-awaited-first"},
+	{"circle not noticed", true, "cycle cycle-returned"},
+	{"circle of many not noticed", true, "cycle cycle-returned"},
+	{"tasks numbered from 0", true, "cycle"},
+	{"budget of 1,000", true, "flush-budget"},
+	{"ends counted as steps", true, "flush-counts-steps order-trace"},
+	{"canceled task is a step", true, "cancel-not-begun"},
+	{"who waits not told that nobody runs tasks", true, "waiters-take-over"},
+}
 
 var knownTaskBugs = func() map[taskBug]bool {
 	m := map[taskBug]bool{}
