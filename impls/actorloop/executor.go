@@ -25,6 +25,8 @@ type Executor struct {
 	// change it, and so need no answer from the manager.
 	door atomic.Uint64
 
+	engine errgroup.Group // runs the tasks
+
 	desk  desk
 	calls sync.Pool // of *order, each with a reply
 
@@ -33,18 +35,17 @@ type Executor struct {
 
 // ledger is what the manager owns, beside the records.
 type ledger struct {
-	over   uint64 // tasks whose state is not Pending any more
-	engine errgroup.Group
+	over uint64 // tasks whose state is not Pending any more
 
 	// What the invariants are checked against; kept in builds that check only.
-	begun, returned uint64       // orders of that kind handled
-	loops           atomic.Int32 // manager loops that run
+	returned uint64       // events of that kind handled
+	loops    atomic.Int32 // manager loops that run
 }
 
 // record is a task as the manager sees it.
 type record struct {
-	h     *task.Handle
-	order order // begin, and when that has been handled, returned
+	h   *task.Handle
+	end order // sent once: returned
 
 	// These are the manager's.
 	waits *order        // the oldest of those without an answer, which are a circle
@@ -54,8 +55,7 @@ type record struct {
 type orderKind uint8
 
 const (
-	begin    orderKind = iota // run the task
-	returned                  // the task is to be what status says, unless it is over
+	returned orderKind = iota // the task is to be what status says, unless it is over
 	await                     // answered when the task is over
 	forgo                     // the caller of wait does not wait any more; wait is answered
 	revoke                    // make the task Canceled; answered with whether it was done
@@ -135,9 +135,12 @@ func (x *Executor) Start(h, _ *task.Handle) error {
 		}
 	}
 	r := &record{h: h}
-	r.order = order{kind: begin, of: r}
+	r.end = order{kind: returned, of: r}
 	h.Room().Own = r
-	x.send(&r.order)
+	x.engine.Go(func() error {
+		x.run(r)
+		return nil // the state says what has become of the task
+	})
 	return nil
 }
 
@@ -211,21 +214,15 @@ func (x *Executor) Close() {
 // recordOf returns the record of h.
 func recordOf(h *task.Handle) *record { return h.Room().Own.(*record) }
 
-// run is the task's goroutine.
+// run is the task's goroutine. Whatever the task does, the last thing is to report.
 func (x *Executor) run(r *record) {
-	r.order.status = task.Failed // what stands if the task does not return
-	defer x.report(r)
+	r.end.status = task.Failed // what stands if the task does not return
+	defer x.send(&r.end)
 	if s := x.Status(r.h); s != task.Pending {
-		r.order.status = s // it was canceled before it began
+		r.end.status = s // it was canceled before it began
 		return
 	}
-	r.order.status = r.h.Run()
-}
-
-// report sends the order of r back, on the task's goroutine.
-func (x *Executor) report(r *record) {
-	r.order.kind = returned
-	x.send(&r.order)
+	r.end.status = r.h.Run()
 }
 
 // loop is the manager. It runs on a goroutine of its own while there are orders,
@@ -273,14 +270,6 @@ func (x *Executor) sleep() bool {
 // order that is answered is its sender's again.
 func (x *Executor) handle(o *order) {
 	switch r := o.of; o.kind {
-	case begin:
-		if invariants.Enabled {
-			x.manager.begun++
-		}
-		x.manager.engine.Go(func() error {
-			x.run(r)
-			return nil // the state says what has become of the task
-		})
 	case returned:
 		if invariants.Enabled {
 			x.manager.returned++
@@ -368,11 +357,9 @@ func (x *Executor) check() {
 	switch {
 	case m.loops.Load() != 1:
 		invariants.Violated("actorloop", "only the manager loop changes the states")
-	case m.begun > accepted:
-		invariants.Violated("actorloop", "a task begins only if it was accepted")
-	case m.returned > m.begun:
-		invariants.Violated("actorloop", "a task returns once, and only if it has begun")
-	case m.over > m.begun || m.over < m.returned:
-		invariants.Violated("actorloop", "a task that has returned is over, and one that is over was told to begin")
+	case m.returned > accepted:
+		invariants.Violated("actorloop", "a task returns once, and only if it was accepted")
+	case m.over > accepted || m.over < m.returned:
+		invariants.Violated("actorloop", "every task that has returned is over, and no more than were accepted")
 	}
 }
