@@ -18,10 +18,12 @@ const (
 	// for each task, and one that does little takes less than 1 KB.
 	deepest = 1 << 14
 
-	// patience is how many turns a new processor leaves to those that are busy
+	// patience is the most turns that a new processor leaves to those that are busy
 	// with tasks which wait for one another, before it takes over other work (see
-	// Executor.await). Such a turn is a time slice of Go's scheduler, 10 ms.
-	patience = 8
+	// Executor.await). Such a turn is a time slice of Go's scheduler, 10 ms. It
+	// leaves one to each that there is, up to this: so in a second of such work there
+	// are some 14 processors more, and not one each slice.
+	patience = 32
 )
 
 // The word of a task's room: its [task.Status] in the two lowest bits, and these.
@@ -296,10 +298,10 @@ func (x *Executor) wake() {
 // looks at nothing else meanwhile: so for such ones it waits a few turns only.
 func (x *Executor) await() {
 	procs := int32(runtime.GOMAXPROCS(0))
-	for turn := 0; ; turn++ {
+	for turn := int32(0); ; turn++ {
 		loops, joins := x.loops.Swap(0), x.joins.Swap(0)
 		x.watch.Add(1 << 32)
-		if loops+joins < procs || loops < procs && turn >= patience || !x.visible() {
+		if loops+joins < procs || loops < procs && turn >= min(x.active.Load(), patience) || !x.visible() {
 			return
 		}
 		runtime.Gosched()

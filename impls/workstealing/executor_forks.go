@@ -125,6 +125,10 @@ func (f *forks) grow(n uint32) *ring32 {
 	}
 	f.dirty = f.last
 	f.ring.Store(&bigger)
+	// What thieves have taken meanwhile they took out of the other ring.
+	for top := uint32(f.top.Load()); f.seen != top; f.seen++ {
+		bigger.at(f.seen).Store(nil)
+	}
 	return &bigger
 }
 
