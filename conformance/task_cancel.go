@@ -19,10 +19,10 @@ var taskCancelClauses = []Clause{
 		Name: "task/cancel-before-start", Rule: "X2", Kind: Stochastic,
 		Why: "a task that was canceled before it has begun never runs: the caller may have taken away what it needs",
 		Check: tasks(func(r *runner) {
+			const n = 60
+			tried, late := 0, new(atomic.Int32)
 			for range r.e.rounds() {
-				const n = 60
 				var canceled [n]atomic.Bool
-				var late atomic.Int32
 				for i := range n {
 					f := task.Go(r.x, func(context.Context) (int, error) {
 						if canceled[i].Load() {
@@ -34,11 +34,12 @@ var taskCancelClauses = []Clause{
 						canceled[i].Store(true)
 					}
 				}
+				tried += n
 				r.drive()
 				r.until("no task to be Pending", func() bool { return r.x.Pending() == 0 })
 				r.idle()
-				r.e.require(late.Load() == 0, int(late.Load()), " of ", n, " tasks began after they were canceled")
 			}
+			r.late(int(late.Load()), tried)
 		}),
 	},
 	{
@@ -73,7 +74,8 @@ var taskCancelClauses = []Clause{
 			a := r.answer(f)
 			r.e.require(a.err == nil, "Value returned ", a.String())
 			r.until("no task to be Pending", func() bool { return r.x.Pending() == 0 })
-			r.e.require(late.Load() == 0, int(late.Load()), " tasks began after they were canceled")
+			r.idle()
+			r.late(int(late.Load()), n)
 			if !r.e.Impl.Promises.Overlap {
 				r.e.require(a.v == n, "only ", a.v, " of ", n, " tasks could be canceled, though none can have begun")
 			}
@@ -350,6 +352,18 @@ var taskCancelClauses = []Clause{
 			r.gives(f, 2)
 		}),
 	},
+}
+
+// late demands that as few of n tasks as can be began after they were canceled.
+// Between the moment at which an executor makes sure that a task was not canceled
+// and the task's first act somebody may cancel it; but that is a short time, and
+// the task has begun then. One that runs tasks one at a time has no such moment.
+func (r *runner) late(began, n int) {
+	most := 0
+	if r.e.Impl.Promises.Overlap {
+		most = n / 4
+	}
+	r.e.require(began <= most, began, " of ", n, " tasks began after they were canceled")
 }
 
 // duel lets the end of a task and a call of Cancel race, with so many yields

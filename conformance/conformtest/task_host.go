@@ -182,9 +182,9 @@ func checkDuels(_ *testing.T, s *suite) outcome {
 				switch {
 				case err == nil && v == i && i%3 != 0:
 					want = task.Resolved
-				case errors.As(err, &te) && te.Cause == errTask && i%3 == 0:
+				case errors.As(err, &te) && te != nil && te.Cause == errTask && i%3 == 0:
 					want = task.Failed
-				case errors.As(err, &te) && te.Cause == context.Canceled:
+				case errors.As(err, &te) && te != nil && te.Cause == context.Canceled:
 					want = task.Cancelled
 				}
 				if got != want || want == task.Pending || !word[i].CompareAndSwap(0, int32(got)+1) && word[i].Load() != int32(got)+1 {

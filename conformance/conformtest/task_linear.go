@@ -125,14 +125,22 @@ func recordTask(e *conformance.Env, seed uint64) ([]porcupine.Operation, error) 
 			switch {
 			case err == nil && v == 1:
 				return taskOutput{state: task.Resolved}, nil
-			case errors.As(err, &te) && te.Cause == errTask:
+			case errors.As(err, &te) && te != nil && te.Cause == errTask:
 				return taskOutput{state: task.Failed}, nil
-			case errors.As(err, &te) && te.Cause == context.Canceled:
+			case errors.As(err, &te) && te != nil && te.Cause == context.Canceled:
 				return taskOutput{state: task.Cancelled}, nil
 			case err == context.Canceled && ctx.Err() != nil:
 				return taskOutput{gone: true}, nil
 			}
 			return taskOutput{}, fmt.Errorf("Value returned (%d, %v)", v, err)
+		})
+	}
+	cancel := func(client int) {
+		rec.doTask(client, taskCancel, func() (taskOutput, error) {
+			if f.Cancel() {
+				return taskOutput{state: task.Cancelled}, nil
+			}
+			return taskOutput{}, nil
 		})
 	}
 	var all sync.WaitGroup
@@ -152,14 +160,7 @@ func recordTask(e *conformance.Env, seed uint64) ([]porcupine.Operation, error) 
 					rec.doTask(c, taskStatus, func() (taskOutput, error) { return taskOutput{state: f.Status()}, nil })
 				})
 			case 3:
-				todo = append(todo, func() {
-					rec.doTask(c, taskCancel, func() (taskOutput, error) {
-						if f.Cancel() {
-							return taskOutput{state: task.Cancelled}, nil
-						}
-						return taskOutput{}, nil
-					})
-				})
+				todo = append(todo, func() { cancel(c) })
 			case 4:
 				todo = append(todo, func() { wait(c, context.Background()) })
 			case 5, 6:
@@ -188,6 +189,9 @@ func recordTask(e *conformance.Env, seed uint64) ([]porcupine.Operation, error) 
 		})
 	}
 	close(begin)
+	if rng.IntN(4) == 0 {
+		cancel(clients)
+	}
 	all.Wait()
 	wait(clients, context.Background())
 	x.Close()

@@ -44,9 +44,10 @@ type wrongExecutor struct {
 	over    int        // tasks
 	pending int
 	closed  bool
-	kept    []*task.Handle // what should have been let go
-	all     []*task.Handle // for some bugs only
-	slot    chan struct{}  // held by who runs, for one bug only
+	kept    []*task.Handle  // what should have been let go
+	gone    []chan struct{} // of those who have given up, for one bug only
+	all     []*task.Handle  // for some bugs only
+	slot    chan struct{}   // held by who runs, for one bug only
 
 	// Of a lone one.
 	ready   []*task.Handle // that would go on
@@ -78,10 +79,17 @@ func wrongTaskImpl(b taskBug, lone bool) dyno.Impl {
 	return dyno.Impl{
 		Name: "wrong", Promises: p,
 		NewExecutor: func() task.Executor {
-			return &wrongExecutor{bug: b, lone: lone, change: make(chan struct{}), back: make(chan struct{}, 1), slot: make(chan struct{}, 1)}
+			x := &wrongExecutor{bug: b, lone: lone, change: make(chan struct{}), back: make(chan struct{}, 1), slot: make(chan struct{}, 1)}
+			if b.is("executors kept") {
+				wrongExecutorsLeft = append(wrongExecutorsLeft, x)
+			}
+			return x
 		},
 	}
 }
+
+// wrongExecutorsLeft holds executors that should be nowhere.
+var wrongExecutorsLeft []*wrongExecutor
 
 func of(h *task.Handle) *wrongTask { return h.Room().Own.(*wrongTask) }
 
@@ -102,7 +110,7 @@ func (x *wrongExecutor) Start(h, _ *task.Handle) error {
 		t.done = make(chan struct{}, 1)
 	}
 	h.Room().Own = t
-	if x.bug.is("tasks kept") {
+	if x.bug.any("tasks kept", "executors kept") {
 		x.kept = append(x.kept, h)
 	}
 	if x.bug.any("Close cancels", "Close waits", "Cancel cancels others, too") {
@@ -244,6 +252,9 @@ func (x *wrongExecutor) Wait(ctx context.Context, h, from *task.Handle) error {
 		}()
 		over = c
 	}
+	for x.bug.is("who waits spins") && ctx.Err() == nil && x.Status(h) == task.Pending {
+		runtime.Gosched()
+	}
 	select {
 	case <-over:
 		return nil
@@ -254,6 +265,10 @@ func (x *wrongExecutor) Wait(ctx context.Context, h, from *task.Handle) error {
 		return nil
 	case <-off:
 		switch {
+		case x.bug.is("who gives up remembered"):
+			x.mu.Lock()
+			x.gone = append(x.gone, make(chan struct{}))
+			x.mu.Unlock()
 		case x.bug.is("who gives up takes the task along"):
 			x.Cancel(h)
 		case x.bug.is("cause instead of Err"):
