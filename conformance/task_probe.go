@@ -75,6 +75,13 @@ type runner struct {
 
 func (e *Env) runner() *runner { return &runner{e: e, x: e.Impl.NewExecutor()} }
 
+// anyOrder reports whether tasks have their turn one at a time in an order that
+// nobody knows: then one that is held up holds up any other.
+func (r *runner) anyOrder() bool {
+	p := r.e.Impl.Promises
+	return !p.Overlap && !p.StartOrder
+}
+
 // abandon leaves nothing running after a check that has failed.
 func (r *runner) abandon() {
 	if !r.over {
