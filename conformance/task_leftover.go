@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"math/rand/v2"
+	"runtime"
 	"sync/atomic"
 
 	"github.com/dynolab/dyno"
@@ -24,7 +25,7 @@ var taskLeftoverClauses = []Clause{
 				empty := e.runner()
 				empty.end()
 			}
-			more := e.moreThan(base, 0)
+			more := e.stay(base, 0)
 			e.require(more == 0, more, " goroutines are left of 8 executors that were closed")
 		}),
 	},
@@ -46,7 +47,7 @@ var taskLeftoverClauses = []Clause{
 			round()
 			base := e.goroutines()
 			round()
-			more := e.moreThan(base, executors/2)
+			more := e.stay(base, executors/2)
 			e.require(more == 0, more, " goroutines more after ", executors, " more executors were used")
 		}),
 	},
@@ -73,7 +74,7 @@ var taskLeftoverClauses = []Clause{
 				a := r.value(f, ended(errStop)).get()
 				r.e.require(a == answer{err: context.Canceled}, "Value with an ended context returned ", a.String())
 			}
-			more := r.e.moreThan(base, n/8)
+			more := r.e.stay(base, n/8)
 			r.e.require(more == 0, more, " goroutines are left of ", 2*n, " waits that were given up")
 			hold.open()
 			r.gives(f, 1)
@@ -193,6 +194,18 @@ var taskLeftoverClauses = []Clause{
 			r.e.fail("the handles of tasks that are over keep ", grown>>10, " KiB of the ", n*size>>10, " KiB that the tasks needed")
 		}),
 	},
+}
+
+// stay is moreThan that looks only twice where Settle is exact.
+func (e *Env) stay(base, slack int) int {
+	now := 0
+	for range e.tries(20) {
+		if now = e.goroutines(); now <= base+slack {
+			return 0
+		}
+		runtime.GC()
+	}
+	return now - base
 }
 
 // useTasks does a little of everything with r, and leaves tasks behind.
