@@ -2,6 +2,8 @@ package actorloop
 
 import (
 	"context"
+	"errors"
+	"runtime"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -54,6 +56,62 @@ func TestOverIsCounted(t *testing.T) {
 			}
 		}
 		watchers.Wait()
+	}
+}
+
+// Pending never counts a task that is over together with one that began later.
+func TestPendingIsExact(t *testing.T) {
+	x := NewExecutor()
+	stop := make(chan struct{})
+	var counters sync.WaitGroup
+	for range 2 {
+		counters.Go(func() {
+			for {
+				select {
+				case <-stop:
+					return
+				default:
+				}
+				if n := x.Pending(); n > 1 {
+					t.Errorf("%d tasks are pending, and there is never more than one", n)
+				}
+			}
+		})
+	}
+	for range 2000 {
+		if err := task.Start(x, func(context.Context) error { return nil }).Wait(t.Context()); err != nil {
+			t.Error(err)
+		}
+	}
+	close(stop)
+	counters.Wait()
+}
+
+// A task that is over wins over a context that has ended, also if the context was
+// first to wake the one that waits.
+func TestOverWins(t *testing.T) {
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1)) // who is woken does not run at once
+	won := 0
+	for range 100 {
+		synctest.Test(t, func(t *testing.T) {
+			x := NewExecutor()
+			gate := make(chan struct{})
+			h := task.Start(x, func(context.Context) error { <-gate; return nil })
+			ctx, cancel := context.WithCancel(t.Context())
+			var err error
+			go func() { err = h.Wait(ctx) }()
+			synctest.Wait()
+			cancel()
+			h.Cancel()
+			synctest.Wait()
+			if errors.As(err, new(*task.Error)) {
+				won++
+			}
+			close(gate)
+		})
+	}
+	if won == 0 {
+		t.Error("in 100 rounds no wait has found the task over that was over")
 	}
 }
 
@@ -110,6 +168,23 @@ func TestManagerEnds(t *testing.T) {
 			t.Error("there is a manager in the end")
 		}
 	})
+}
+
+// No order is lost between the last look at the desk and the manager's end.
+func TestNoOrderIsLost(t *testing.T) {
+	x := NewExecutor()
+	var askers sync.WaitGroup
+	for i := range 3 {
+		askers.Go(func() {
+			for n := range 10_000 {
+				x.Pending()
+				if n%(i+2) == 0 {
+					runtime.Gosched()
+				}
+			}
+		})
+	}
+	askers.Wait()
 }
 
 // The manager decides what came first, the end or the giving up, and nobody waits
