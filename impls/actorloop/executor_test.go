@@ -62,29 +62,23 @@ func TestOverIsCounted(t *testing.T) {
 // Pending never counts a task that is over together with one that began later.
 func TestPendingIsExact(t *testing.T) {
 	x := NewExecutor()
-	stop := make(chan struct{})
-	var counters sync.WaitGroup
+	var left atomic.Int32
+	left.Store(2)
 	for range 2 {
-		counters.Go(func() {
-			for {
-				select {
-				case <-stop:
-					return
-				default:
-				}
+		go func() {
+			defer left.Add(-1)
+			for range 10_000 {
 				if n := x.Pending(); n > 1 {
 					t.Errorf("%d tasks are pending, and there is never more than one", n)
 				}
 			}
-		})
+		}()
 	}
-	for range 2000 {
+	for left.Load() > 0 {
 		if err := task.Start(x, func(context.Context) error { return nil }).Wait(t.Context()); err != nil {
 			t.Error(err)
 		}
 	}
-	close(stop)
-	counters.Wait()
 }
 
 // A task that is over wins over a context that has ended, also if the context was
