@@ -84,6 +84,11 @@ func TestErrors(t *testing.T) {
 		if strings.HasPrefix(c.name, "panicked") && !strings.Contains(string(e.Stack), "TestErrors") {
 			t.Errorf("%s: the stack is %s", c.name, e.Stack)
 		}
+		select {
+		case <-c.f.Done():
+		default:
+			t.Errorf("%s: it has failed, and Done is not closed", c.name)
+		}
 		if _, again := c.f.Value(context.Background()); again != err {
 			t.Errorf("%s: another error the second time: %v", c.name, again)
 		}

@@ -43,12 +43,12 @@ func (d *deque) fill(b *block, lo, hi uint32) {
 }
 
 // pop takes the first task. Only the owner may call it.
-func (d *deque) pop() (task, bool) {
+func (d *deque) pop() (job, bool) {
 	for {
 		v := d.span.Load()
 		gen, lo, hi := unpack(v)
 		if lo >= hi {
-			return task{}, false
+			return job{}, false
 		}
 		if d.span.CompareAndSwap(v, pack(gen, lo+1, hi)) {
 			d.begun++
@@ -85,8 +85,8 @@ func (d *deque) empty() bool { return d.len() <= 0 }
 
 // claim returns the task in slot i, which belongs to the caller, and empties
 // the slot: a block may live for long, what it held must not.
-func (b *block) claim(i uint32) task {
-	t := b.slots[i].task
-	b.slots[i].task = task{}
+func (b *block) claim(i uint32) job {
+	t := b.slots[i].job
+	b.slots[i].job = job{}
 	return t
 }

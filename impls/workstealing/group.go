@@ -71,7 +71,7 @@ const closedBit = 1
 type home struct {
 	// exec runs fn, and further tasks of the same group from w's stock. It
 	// returns a task of another group if it took one.
-	exec func(w *worker, fn any) (task, bool)
+	exec func(w *worker, fn any) (job, bool)
 }
 
 // submission is a call of Go that waits for a slot.
@@ -122,7 +122,7 @@ func (g *Group[T]) Go(fn group.TaskFunc[T]) error {
 			return g.block(fn)
 		}
 		if g.state.CompareAndSwap(st, st+2) {
-			g.pool.submit(task{&g.home, fn})
+			g.pool.submit(job{&g.home, fn})
 			return nil
 		}
 	}
@@ -179,7 +179,7 @@ func (g *Group[T]) admit() {
 		s := g.blocked[0]
 		g.blocked[0] = nil
 		g.blocked = g.blocked[1:]
-		g.pool.submit(task{&g.home, s.fn})
+		g.pool.submit(job{&g.home, s.fn})
 		s.ready <- nil
 	}
 	if len(g.blocked) == 0 {
@@ -304,7 +304,7 @@ func (g *Group[T]) Cancel(cause error) {
 // exec runs fn and then tasks of this group from w's stock, one after the
 // other: a loop of its own, so that consecutive tasks of a group share one
 // deferred call and one indirect one.
-func (g *Group[T]) exec(w *worker, fn any) (next task, ok bool) {
+func (g *Group[T]) exec(w *worker, fn any) (next job, ok bool) {
 	running := true
 	defer func() {
 		if !running {

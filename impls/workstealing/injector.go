@@ -6,8 +6,8 @@ import "sync/atomic"
 // two indices into one block, fits a word with room to spare.
 const blockSize = 256
 
-// task is a submitted task: what to call and the group that knows how.
-type task struct {
+// job is a submitted task: what to call and the group that knows how.
+type job struct {
 	home *home
 	fn   any // a group.TaskFunc[T] of the home's T; a func in an interface allocates nothing
 }
@@ -28,7 +28,7 @@ type block struct {
 
 // slot is a place for one task: 32 bytes, two to a cache line.
 type slot struct {
-	task
+	job
 	// full is set to the block's life by the producer after it wrote the task,
 	// and hands the task over to whoever takes the slot. Being a number and
 	// not a flag it need not be reset.
@@ -98,7 +98,7 @@ func (q *injector) init() {
 }
 
 // push appends t. Any goroutine may call it.
-func (q *injector) push(t task) {
+func (q *injector) push(t job) {
 	for {
 		s := q.tail.Load()
 		if i := s.claimed.Add(1) - 1; i < blockSize {
@@ -117,7 +117,7 @@ func (q *injector) push(t task) {
 				return
 			}
 			// Somebody else made the next segment. The block goes back, whole.
-			n.block.slots[0].task = task{}
+			n.block.slots[0].job = job{}
 			q.spare.Store(n.block)
 			next = s.next.Load()
 		}
@@ -126,9 +126,9 @@ func (q *injector) push(t task) {
 }
 
 // fill writes t to slot i, which the caller has claimed.
-func (s *segment) fill(i uint32, t task) {
+func (s *segment) fill(i uint32, t job) {
 	sl := &s.block.slots[i]
-	sl.task = t
+	sl.job = t
 	sl.full.Store(s.life) // hands the slot to takers; pairs with the Load in full
 }
 

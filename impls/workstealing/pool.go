@@ -85,7 +85,7 @@ type worker struct {
 }
 
 // submit queues t and sees to it that somebody looks for it.
-func (p *Pool) submit(t task) {
+func (p *Pool) submit(t job) {
 	p.inj.push(t)
 	p.wake()
 }
@@ -200,7 +200,7 @@ func (w *worker) run() {
 
 // next takes a task from the worker's own stock and makes sure that others look
 // for what is left, in case this task blocks.
-func (w *worker) next() (task, bool) {
+func (w *worker) next() (job, bool) {
 	t, ok := w.pop()
 	if !ok {
 		return t, false

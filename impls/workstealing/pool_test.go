@@ -161,7 +161,7 @@ func TestInjectorIsFIFOAndLosesNothing(t *testing.T) {
 	for p := range producers {
 		wg.Go(func() {
 			for i := range each {
-				q.push(task{fn: p*each + i})
+				q.push(job{fn: p*each + i})
 			}
 		})
 	}
@@ -207,7 +207,7 @@ func TestInjectorReusesBlocks(t *testing.T) {
 	q.init()
 	blocks := map[*block]bool{}
 	for range 100 * blockSize {
-		q.push(task{})
+		q.push(job{})
 		b, lo, hi := q.take(1, batch)
 		for i := lo; i < hi; i++ {
 			b.claim(i)
@@ -225,7 +225,7 @@ func TestTakeShares(t *testing.T) {
 	var q injector
 	q.init()
 	for range 12 {
-		q.push(task{})
+		q.push(job{})
 	}
 	for _, want := range []uint32{4, 3, 2, 1, 1, 1, 0} {
 		if _, lo, hi := q.take(3, batch); hi-lo != want {
