@@ -120,7 +120,7 @@ func TestCloseWhileStarting(t *testing.T) {
 			starters.Go(func() {
 				for range 10 {
 					h := task.Start(x, func(context.Context) error { ran.Add(1); return nil })
-					if h.Wait(nil) != nil {
+					if h.Wait(t.Context()) != nil {
 						refused.Add(1)
 					}
 				}
