@@ -257,7 +257,7 @@ func (g *Group[T]) choose() bool {
 	}
 	i := 0
 	if g.sched != nil {
-		i = g.sched.choose((*queue[T])(g))
+		i = g.sched.choose((*unstarted[T])(g))
 	}
 	g.running = true
 	g.started++
@@ -266,12 +266,12 @@ func (g *Group[T]) choose() bool {
 	return true
 }
 
-// queue is what the schedule of a group chooses from.
-type queue[T any] Group[T]
+// unstarted is what the schedule of a group chooses from.
+type unstarted[T any] Group[T]
 
-func (q *queue[T]) len() int { return q.queued.len() }
+func (q *unstarted[T]) len() int { return q.queued.len() }
 
-func (q *queue[T]) numbers(yield func(int, uint64) bool) {
+func (q *unstarted[T]) numbers(yield func(int, uint64) bool) {
 	for i := range q.queued.len() {
 		if !yield(i, q.queued.at(i).number) {
 			return
@@ -279,7 +279,9 @@ func (q *queue[T]) numbers(yield func(int, uint64) bool) {
 	}
 }
 
-func (q *queue[T]) who(i int) string { return "task " + strconv.FormatUint(q.queued.at(i).number, 10) }
+func (q *unstarted[T]) who(i int) string {
+	return "task " + strconv.FormatUint(q.queued.at(i).number, 10)
+}
 
 // run runs the current task and then further ones as long as they are demanded.
 // The goroutine that runs it is the only one to touch current meanwhile.
