@@ -2,6 +2,7 @@ package serial
 
 import (
 	"context"
+	"slices"
 	"strconv"
 	"sync"
 	"time"
@@ -41,6 +42,7 @@ type Executor struct {
 	turns   uint64       // how often the baton has been handed over
 
 	patrons []*waiter // who waits outside tasks: the demand
+	late    []*waiter // those of them who are answered before the next turn
 	flush   *waiter   // the one of them that is a call of Flush, if one is
 	polled  jobs      // tasks that wait for another one
 	spare   *waiter   // one that nobody uses
@@ -98,6 +100,7 @@ type waiter struct {
 	steps    int // Flush: taken so far
 	limit    int
 	answered bool
+	late     bool // it is in the executor's list
 }
 
 // What an executor keeps for later: enough for tasks that take turns with each
@@ -108,8 +111,9 @@ const (
 )
 
 // polls is how many of the tasks that wait are asked, each time the baton is handed
-// over, whether the context of their wait has ended.
-const polls = 16
+// over, whether the context of their wait has ended. Each costs a miss of the
+// cache where many wait.
+const polls = 2
 
 // NewExecutor returns an executor that runs tasks in the order in which they were
 // started.
@@ -211,6 +215,9 @@ func (x *Executor) Cancel(h *task.Handle) bool {
 	case j.co == nil:
 		x.ready.remove(h)
 		x.release(j)
+	case j.awaits != nil: // most likely its context is about to end
+		x.polled.remove(j)
+		x.polled.unshift(j)
 	}
 	return true
 }
@@ -312,8 +319,7 @@ func (x *Executor) attend(ctx context.Context, h *task.Handle) error {
 		case <-done:
 			x.mu.Lock()
 			if !w.answered {
-				x.forsake(w)
-				x.answer(w, ctx.Err())
+				x.dispel(w, ctx.Err())
 			}
 			x.mu.Unlock()
 			<-w.ready
@@ -355,13 +361,21 @@ func (x *Executor) patron() *waiter {
 	return w
 }
 
-// forsake takes w out of those who wait for a task that is not over. mu is held.
-func (x *Executor) forsake(w *waiter) {
-	j := own(w.h)
-	j.leave(w)
-	if j.co == nil && j.oldest == nil && j.done == nil {
-		x.release(j)
+// dispel ends the wait of w with err, unless what it waits for is over. mu is
+// held.
+func (x *Executor) dispel(w *waiter, err error) {
+	switch {
+	case w.late:
+		x.late = slices.DeleteFunc(x.late, func(o *waiter) bool { return o == w })
+		err = nil
+	case w.h != nil:
+		j := own(w.h)
+		j.leave(w)
+		if j.co == nil && j.oldest == nil && j.done == nil {
+			x.release(j)
+		}
 	}
+	x.answer(w, err)
 }
 
 // serve sees to it that a coroutine has the baton. mu is held, and released.
@@ -463,12 +477,18 @@ func (x *Executor) settle(h *task.Handle, s task.Status) {
 	for j.newest != nil { // backwards, so that the one that came first is next
 		w := j.newest
 		j.leave(w)
-		if w.j == nil {
+		switch {
+		case w.j != nil:
+			x.resume(w.j, nil)
+			x.ready.unshift(w.j.h)
+		case s == task.Cancelled && x.running && x.current != h:
+			// Most likely by the task in progress: the goroutine that waits goes on
+			// when that has had its turn, or both would run at once.
+			w.late = true
+			x.late = append(x.late, w)
+		default:
 			x.answer(w, nil)
-			continue
 		}
-		x.resume(w.j, nil)
-		x.ready.unshift(w.j.h)
 	}
 }
 
@@ -553,6 +573,11 @@ func (x *Executor) hand() *coroutine {
 func (x *Executor) choose() *task.Handle {
 	x.turns++
 	x.stalled = nil
+	for _, w := range x.late {
+		x.answer(w, nil)
+	}
+	clear(x.late)
+	x.late = x.late[:0]
 	x.poll()
 	if len(x.patrons) == 0 || x.ready.n == 0 {
 		x.rest()
@@ -574,14 +599,10 @@ func (x *Executor) choose() *task.Handle {
 func (x *Executor) rest() {
 	x.running, x.current = false, nil
 	for len(x.patrons) > 0 { // nothing is ready
-		w := x.patrons[0]
-		if w.h != nil {
-			if invariants.Enabled {
-				invariants.Violated("serial", "if nothing is ready, nothing is waited for")
-			}
-			x.forsake(w)
+		if invariants.Enabled && x.patrons[0] != x.flush {
+			invariants.Violated("serial", "if nothing is ready, nothing is waited for")
 		}
-		x.answer(w, task.ErrDeadlock)
+		x.dispel(x.patrons[0], task.ErrDeadlock)
 	}
 	for co := x.idle; co != nil; co = x.idle {
 		x.idle, co.next = co.next, nil
@@ -705,11 +726,7 @@ func (x *Executor) bark() {
 	}
 	x.stalled = &StallError{Task: x.current.Room().ID, Waiting: x.ready.n, After: x.stall}
 	for len(x.patrons) > 0 {
-		w := x.patrons[0]
-		if w.h != nil {
-			x.forsake(w)
-		}
-		x.answer(w, x.stalled)
+		x.dispel(x.patrons[0], x.stalled)
 	}
 }
 
@@ -802,6 +819,17 @@ func (l *jobs) push(j *job) {
 		j.prev.next = j
 	}
 	l.last = j
+	l.n++
+}
+
+func (l *jobs) unshift(j *job) {
+	j.next = l.first
+	if j.next == nil {
+		l.last = j
+	} else {
+		j.next.prev = j
+	}
+	l.first = j
 	l.n++
 }
 
