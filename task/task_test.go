@@ -74,6 +74,13 @@ func TestErrors(t *testing.T) {
 		if c.f.Status() != Failed {
 			t.Errorf("%s: the state is %v", c.name, c.f.Status())
 		}
+		if strings.Contains(c.text, "not started") {
+			select {
+			case <-c.f.Done():
+			default:
+				t.Errorf("%s: the channel of Done is not closed", c.name)
+			}
+		}
 		if strings.HasPrefix(c.name, "panicked") && !strings.Contains(string(e.Stack), "TestErrors") {
 			t.Errorf("%s: the stack is %s", c.name, e.Stack)
 		}

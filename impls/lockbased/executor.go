@@ -254,6 +254,10 @@ func (x *Executor) Status(h *task.Handle) task.Status {
 }
 
 // Wait implements [task.Executor].
+//
+// Its parts are functions of their own so that its frame is small: it is on the
+// stack of every task that waits, and with a few words more those would not fit
+// into the two kilobytes with which a goroutine begins.
 func (x *Executor) Wait(ctx context.Context, h, from *task.Handle) error {
 	if x.Status(h) != task.Pending {
 		return nil // and the task's context need not be made
@@ -262,6 +266,21 @@ func (x *Executor) Wait(ctx context.Context, h, from *task.Handle) error {
 	if ctx.Err() != nil {
 		return x.verdict(ctx, h) // for which no slot need change hands
 	}
+	if w := x.lieDown(h, from); w != nil {
+		select {
+		case <-w.ready:
+		case <-ended:
+			x.getUp(w, h)
+		}
+		w.from, w.answered = nil, false
+		x.sleepers.Put(w)
+	}
+	return x.verdict(ctx, h)
+}
+
+// lieDown begins a wait for h. If from has a slot it is given away. It returns nil
+// if h is over.
+func (x *Executor) lieDown(h, from *task.Handle) *sleeper {
 	w, _ := x.sleepers.Get().(*sleeper)
 	if w == nil {
 		w = &sleeper{ready: make(chan struct{}, 1)}
@@ -286,24 +305,23 @@ func (x *Executor) Wait(ctx context.Context, h, from *task.Handle) error {
 	if next != nil {
 		go x.work(next)
 	}
-	select {
-	case <-w.ready:
-	case <-ended:
-		x.mu.Lock()
-		if !w.answered {
-			c := crowdOf(h)
-			c.remove(w)
-			c.of(h)
-			x.recall(w)
-			x.watch()
-			x.check()
-		}
-		x.mu.Unlock()
-		<-w.ready // it may have to wait for a slot
+	return w
+}
+
+// getUp ends the wait of w for h because the caller's context has ended. It waits
+// for a slot, if w needs one.
+func (x *Executor) getUp(w *sleeper, h *task.Handle) {
+	x.mu.Lock()
+	if !w.answered { // else whoever did it has recalled w
+		c := crowdOf(h)
+		c.remove(w)
+		c.of(h)
+		x.recall(w)
+		x.watch()
+		x.check()
 	}
-	w.from, w.answered = nil, false
-	x.sleepers.Put(w)
-	return x.verdict(ctx, h)
+	x.mu.Unlock()
+	<-w.ready
 }
 
 // verdict is what Wait returns: nil if h is over, whatever has become of ctx.

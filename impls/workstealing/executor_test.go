@@ -1,0 +1,827 @@
+package workstealing
+
+import (
+	"context"
+	"errors"
+	"math/rand/v2"
+	"runtime"
+	"strconv"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/dynolab/dyno/task"
+)
+
+// still makes x start no processor until release is called: it seems that one is
+// looking already.
+func (x *Executor) still() (release func()) {
+	x.watch.Add(1)
+	return func() { go x.work() }
+}
+
+// quiet fails the test if x has a goroutine or thinks that a task is pending.
+func quiet(t *testing.T, x *Executor) {
+	t.Helper()
+	synctest.Wait()
+	if a, p, l := x.active.Load(), x.Pending(), lookers(x.watch.Load()); a != 0 || p != 0 || l != 0 {
+		t.Errorf("%d processors, %d tasks and %d lookers are left", a, p, l)
+	}
+}
+
+func one(context.Context) (int, error) { return 1, nil }
+
+// inside runs fn as a task and returns what it returns.
+func inside(x *Executor, fn func(ctx context.Context) (int, error)) (int, error) {
+	return task.Go(x, fn).Value(context.Background())
+}
+
+// A task that waits runs what it waits for on its own goroutine, and one that
+// nobody has begun wherever it is queued.
+func TestWaitRunsTheAwaited(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		x := NewExecutor()
+		release := x.still()
+		elsewhere := task.Go(x, one) // behind the one that waits for it
+		var order []int
+		f := task.Go(x, func(ctx context.Context) (int, error) {
+			x.watch.Add(1) // nobody else
+			var fs []*task.Future[int]
+			for i := range 5 {
+				fs = append(fs, task.Fork(ctx, func(ctx context.Context) (int, error) {
+					order = append(order, i) // the race detector says if this is another goroutine
+					if x.at(task.Current(ctx)).depth != 2 {
+						t.Errorf("%d tasks are in progress here, want 2", x.at(task.Current(ctx)).depth)
+					}
+					return i, nil
+				}))
+			}
+			sum, _ := elsewhere.Value(ctx)
+			for _, i := range []int{4, 0, 2, 3, 1} {
+				v, err := fs[i].Value(ctx)
+				if err != nil {
+					return 0, err
+				}
+				sum = 10*sum + v
+			}
+			x.watch.Add(^uint64(0))
+			return sum, nil
+		})
+		// The first that arrived begins first; let it be the one that waits.
+		h := elsewhere.Handle()
+		var some [1]*task.Handle
+		x.arrivals.take(some[:])
+		x.arrivals.push(some[0])
+		if some[0] != h {
+			t.Fatal("what arrives does not leave in order")
+		}
+		release()
+		if v, err := f.Value(context.Background()); v != 140231 || err != nil {
+			t.Errorf("%v, %v; in order %v", v, err, order)
+		}
+		quiet(t, x)
+	})
+}
+
+// chain is a task that waits for one that waits for … n times.
+func chain(ctx context.Context, n int) (int, error) {
+	if n == 0 {
+		return 0, nil
+	}
+	v, err := task.ForkCall(ctx, chain, n-1).Value(ctx)
+	return v + 1, err
+}
+
+// A hundred thousand tasks that wait for one another need hardly any goroutines,
+// and no stack that Go would not give.
+func TestDeepJoin(t *testing.T) {
+	const depth = 100_000
+	x := NewExecutor()
+	if v, err := task.Call(x, chain, depth).Value(context.Background()); v != depth || err != nil {
+		t.Fatal(v, err)
+	}
+	// Thieves are as fast as the one they steal from now and then, and it waits.
+	if n := len(*x.processors.Load()); n > 2000 {
+		t.Errorf("%d goroutines for a chain of %d", n, depth)
+	} else {
+		t.Logf("%d goroutines for a chain of %d", n, depth)
+	}
+}
+
+// Where no thief comes, it is a goroutine for each so many tasks.
+func TestDeepJoinAlone(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		const depth = 3*deepest + 10
+		x := NewExecutor()
+		f := task.Go(x, func(ctx context.Context) (int, error) {
+			defer x.watch.Add(^uint64(0))
+			return alone(ctx, depth)
+		})
+		if v, err := f.Value(context.Background()); v != depth || err != nil {
+			t.Fatal(v, err)
+		}
+		if n := len(*x.processors.Load()); n != 4 {
+			t.Errorf("%d goroutines for a chain of %d, want 4", n, depth)
+		}
+		quiet(t, x)
+	})
+}
+
+// alone is chain without thieves, but where it is too deep.
+func alone(ctx context.Context, n int) (int, error) {
+	x := task.Current(ctx).Executor().(*Executor)
+	p := x.at(task.Current(ctx))
+	if p.depth == 1 {
+		x.watch.Add(1)
+	}
+	if n == 0 {
+		return 0, nil
+	}
+	f := task.ForkCall(ctx, alone, n-1)
+	if p.depth == deepest {
+		x.watch.Add(^uint64(0))
+		x.wake()
+	}
+	v, err := f.Value(ctx)
+	return v + 1, err
+}
+
+// A task waits for two others that wait for one another, and for itself, in ways
+// that a goroutine a task allows: nothing is run on a stack that it waits for.
+func TestWaitBuriesNobody(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		x := NewExecutor()
+		begun, gate := make(chan struct{}), make(chan struct{})
+		f := task.Go(x, func(ctx context.Context) (int, error) {
+			me := task.Current(ctx)
+			stolen := task.Fork(ctx, func(context.Context) (int, error) {
+				close(begun)
+				<-gate
+				return 1, nil
+			})
+			<-begun
+			_ = task.Fork(ctx, func(ctx context.Context) (int, error) {
+				close(gate)
+				return 0, me.Wait(ctx) // the one below, if it ran here
+			})
+			return stolen.Value(ctx)
+		})
+		if v, err := f.Value(context.Background()); v != 1 || err != nil {
+			t.Error(v, err)
+		}
+		quiet(t, x)
+	})
+}
+
+// A wait that can end before the awaited task runs nothing in its place: it could
+// not end then.
+func TestWaitWithADeadline(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		x := NewExecutor()
+		f := task.Go(x, func(ctx context.Context) (int, error) {
+			gate := make(chan struct{})
+			f := task.Fork(ctx, func(context.Context) (int, error) { <-gate; return 1, nil })
+			soon, cancel := context.WithTimeout(ctx, time.Second)
+			defer cancel()
+			if _, err := f.Value(soon); err != context.DeadlineExceeded {
+				t.Errorf("the wait ended with %v", err)
+			}
+			close(gate)
+			return f.Value(ctx)
+		})
+		if v, err := f.Value(context.Background()); v != 1 || err != nil {
+			t.Error(v, err)
+		}
+		quiet(t, x)
+	})
+}
+
+// The shortcut that tells a task's own context from others sees through none.
+func TestOwnContext(t *testing.T) {
+	type key struct{}
+	x := NewExecutor()
+	_, _ = inside(x, func(ctx context.Context) (int, error) {
+		h := task.Current(ctx)
+		if !own(ctx, h) {
+			t.Error("a task's own context is not taken for that")
+		}
+		made, cancel := context.WithCancel(ctx)
+		defer cancel()
+		for _, other := range []context.Context{made, context.WithValue(ctx, key{}, 1), task.Detached(ctx), context.Background()} {
+			if own(other, h) {
+				t.Errorf("%v is taken for a task's own context", other)
+			}
+		}
+		return 0, nil
+	})
+}
+
+// A canceled task that waits is woken, and does not begin what it would wait for.
+func TestCancelOfAWaiter(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		x := NewExecutor()
+		gate := make(chan struct{})
+		blocked := task.Go(x, func(context.Context) (int, error) { <-gate; return 1, nil })
+		synctest.Wait()
+		ended := make(chan error, 2)
+		waiter := task.Go(x, func(ctx context.Context) (int, error) {
+			_, err := blocked.Value(ctx)
+			ended <- err
+			release := x.still()
+			f := task.Fork(ctx, func(context.Context) (int, error) { t.Error("it ran"); return 1, nil })
+			_, err = f.Value(ctx)
+			ended <- err
+			f.Cancel()
+			release()
+			return 0, nil
+		})
+		synctest.Wait()
+		if !waiter.Cancel() || waiter.Status() != task.Cancelled {
+			t.Error("it could not be canceled")
+		}
+		for range 2 {
+			if err := <-ended; err != context.Canceled {
+				t.Errorf("the wait of a canceled task ended with %v", err)
+			}
+		}
+		if n := x.Pending(); n != 1 {
+			t.Errorf("%d tasks pending, want the one that is blocked", n)
+		}
+		close(gate)
+		quiet(t, x)
+	})
+}
+
+// What is canceled before anybody has begun it never runs, and is let go.
+func TestCancelBeforeTheStart(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		x := NewExecutor()
+		release := x.still()
+		var fs []*task.Future[int]
+		var ran [100]bool
+		for i := range ran {
+			fs = append(fs, task.Go(x, func(context.Context) (int, error) { ran[i] = true; return i, nil }))
+		}
+		waiting := fs[0].Done()
+		for i := 0; i < len(fs); i += 2 {
+			if !fs[i].Cancel() || fs[i].Cancel() {
+				t.Error("it is not canceled once")
+			}
+		}
+		<-waiting
+		if n := x.Pending(); n != 50 {
+			t.Errorf("%d tasks pending, want 50", n)
+		}
+		release()
+		quiet(t, x)
+		for i, f := range fs {
+			v, err := f.Value(context.Background())
+			if i%2 == 0 && (ran[i] || !errors.Is(err, context.Canceled)) || i%2 == 1 && (!ran[i] || v != i || err != nil) {
+				t.Errorf("task %d: ran %v, %v, %v", i, ran[i], v, err)
+			}
+			select {
+			case <-f.Done():
+			default:
+				t.Errorf("task %d is not done", i)
+			}
+			if f.Done() != f.Done() {
+				t.Errorf("task %d has two channels", i)
+			}
+		}
+		if fs[0].Done() != waiting {
+			t.Error("the channel is another one afterwards")
+		}
+	})
+}
+
+// Cancel and completion race: one wins, everybody sees that one, and nothing is
+// counted twice.
+func TestCancelRace(t *testing.T) {
+	x := NewExecutor()
+	rounds := 20_000
+	if testing.Short() {
+		rounds = 2_000
+	}
+	gate := make(chan struct{})
+	blocker := task.Go(x, func(context.Context) (int, error) { <-gate; return 0, nil })
+	var over atomic.Bool
+	var watcher sync.WaitGroup
+	watcher.Go(func() {
+		for !over.Load() {
+			if n := x.Pending(); n < 1 {
+				t.Errorf("%d tasks pending, and one is blocked all the time", n)
+				return
+			}
+			runtime.Gosched()
+		}
+	})
+	var done [4]atomic.Int64
+	canceled := int64(0)
+	for i := range rounds {
+		f := task.Call(x, func(_ context.Context, i int) (int, error) {
+			if i%3 == 0 {
+				return 0, errors.New("odd")
+			}
+			return i, nil
+		}, i)
+		var wg sync.WaitGroup
+		var seen [2]task.Status
+		for w := range seen {
+			wg.Go(func() {
+				if w == 0 && i%2 == 0 {
+					runtime.Gosched()
+				}
+				v, err := f.Value(context.Background())
+				switch {
+				case err == nil && v == i:
+					seen[w] = task.Resolved
+				case errors.Is(err, context.Canceled):
+					seen[w] = task.Cancelled
+				default:
+					seen[w] = task.Failed
+				}
+			})
+		}
+		if i%5 > 0 {
+			runtime.Gosched()
+		}
+		if f.Cancel() {
+			canceled++
+		}
+		wg.Wait()
+		if s := f.Status(); s != seen[0] || s != seen[1] {
+			t.Fatalf("round %d: %v, and the waiters saw %v", i, s, seen)
+		}
+		done[f.Status()].Add(1)
+	}
+	over.Store(true)
+	watcher.Wait()
+	close(gate)
+	_, _ = blocker.Value(context.Background())
+	if done[task.Cancelled].Load() != canceled || x.Pending() != 0 {
+		t.Errorf("%d were canceled, %d times Cancel said so, and %d are pending", done[task.Cancelled].Load(), canceled, x.Pending())
+	}
+	t.Logf("resolved %d, failed %d, canceled %d", done[task.Resolved].Load(), done[task.Failed].Load(), canceled)
+}
+
+// A task that ends its goroutine takes those along that wait below it, nobody
+// else, and no waiter is left hanging.
+func TestGoexit(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		x := NewExecutor()
+		release := x.still()
+		var inner *task.Future[int]
+		var middle *task.Future[int]
+		outer := task.Go(x, func(ctx context.Context) (int, error) {
+			x.watch.Add(1) // no thieves
+			defer x.watch.Add(^uint64(0))
+			middle = task.Fork(ctx, func(ctx context.Context) (int, error) {
+				inner = task.Fork(ctx, func(context.Context) (int, error) { runtime.Goexit(); return 0, nil })
+				return inner.Value(ctx)
+			})
+			return middle.Value(ctx)
+		})
+		others := task.Go(x, one)
+		release()
+		<-outer.Done()
+		for _, f := range []*task.Future[int]{outer, middle, inner} {
+			if _, err := f.Value(context.Background()); !errors.Is(err, task.ErrGoexit) {
+				t.Errorf("a task ended with %v", err)
+			}
+		}
+		if v, err := others.Value(context.Background()); v != 1 || err != nil {
+			t.Errorf("another task ended with %v, %v", v, err)
+		}
+		// Whatever was left in the forks of that goroutine runs as well.
+		var left [10]*task.Future[int]
+		f := task.Go(x, func(ctx context.Context) (int, error) {
+			x.watch.Add(1)
+			defer x.watch.Add(^uint64(0))
+			for i := range left {
+				left[i] = task.Fork(ctx, one)
+			}
+			runtime.Goexit()
+			return 0, nil
+		})
+		_, _ = f.Value(context.Background())
+		for _, f := range left {
+			if v, err := f.Value(context.Background()); v != 1 || err != nil {
+				t.Errorf("what was left ended with %v, %v", v, err)
+			}
+		}
+		quiet(t, x)
+	})
+}
+
+// Tasks that block in any way do not stop others, and cost a goroutine each while
+// they do.
+func TestExecutorGrowsWhenTasksBlock(t *testing.T) {
+	for _, where := range []string{"outside", "inside"} {
+		t.Run(where, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				x := NewExecutor()
+				const sleepers = 1000
+				sleep := func(context.Context) (int, error) { time.Sleep(time.Hour); return 1, nil }
+				var fs [sleepers]*task.Future[int]
+				if where == "outside" {
+					for i := range fs {
+						fs[i] = task.Go(x, sleep)
+					}
+				} else {
+					_, _ = inside(x, func(ctx context.Context) (int, error) {
+						for i := range fs {
+							fs[i] = task.Fork(ctx, sleep)
+						}
+						return 0, nil
+					})
+				}
+				synctest.Wait()
+				if n := int(x.active.Load()); n != sleepers {
+					t.Errorf("%d processors for %d sleepers", n, sleepers)
+				}
+				start := time.Now()
+				if v, err := inside(x, one); v != 1 || err != nil || time.Since(start) > 0 {
+					t.Errorf("beside the sleepers: %v, %v after %v", v, err, time.Since(start))
+				}
+				for _, f := range fs {
+					if v, err := f.Value(context.Background()); v != 1 || err != nil {
+						t.Error(v, err)
+					}
+				}
+				if took := time.Since(start); took != time.Hour {
+					t.Errorf("they slept %v, want an hour side by side", took)
+				}
+				quiet(t, x)
+				if got, most := len(*x.processors.Load()), 8*runtime.GOMAXPROCS(0); got > most {
+					t.Errorf("%d slots are kept, want at most %d", got, most)
+				}
+				if x.Pending() != 0 {
+					t.Errorf("%d pending when the slots were dropped", x.Pending())
+				}
+			})
+		})
+	}
+}
+
+// A task blocks on a channel that tasks which it has started are to close.
+func TestBlockedByItsOwnTask(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		x := NewExecutor()
+		v, err := inside(x, func(ctx context.Context) (int, error) {
+			gate := make(chan int)
+			for i := range 100 {
+				_ = task.Fork(ctx, func(context.Context) (int, error) { gate <- i; return 0, nil })
+				_ = task.Fork(ctx, func(context.Context) (int, error) { <-gate; return 0, nil })
+			}
+			last := make(chan int)
+			_ = task.Fork(ctx, func(context.Context) (int, error) { close(last); return 0, nil })
+			<-last
+			return 1, nil
+		})
+		if v != 1 || err != nil {
+			t.Error(v, err)
+		}
+		quiet(t, x)
+	})
+}
+
+// Nobody is kept waiting for ever by tasks that are always there: by such as start
+// the next one, and by such as wait for others all the time.
+func TestForwardProgress(t *testing.T) {
+	for name, hog := range map[string]func(ctx context.Context, over *atomic.Bool) (int, error){
+		"chains": nil,
+		"joins": func(ctx context.Context, over *atomic.Bool) (int, error) {
+			for !over.Load() {
+				if _, err := task.ForkCall(ctx, chain, 5).Value(ctx); err != nil {
+					return 0, err
+				}
+			}
+			return 0, nil
+		},
+		"yields": func(ctx context.Context, over *atomic.Bool) (int, error) {
+			for !over.Load() {
+				if err := task.Yield(ctx); err != nil {
+					return 0, err
+				}
+			}
+			return 0, nil
+		},
+	} {
+		if hog == nil {
+			var next func(ctx context.Context, over *atomic.Bool) (int, error)
+			next = func(ctx context.Context, over *atomic.Bool) (int, error) {
+				if !over.Load() {
+					_ = task.ForkCall(ctx, next, over)
+				}
+				return 0, nil
+			}
+			hog = next
+		}
+		t.Run(name, func(t *testing.T) {
+			x := NewExecutor()
+			var over atomic.Bool
+			var hidden *task.Future[int]
+			started, gate := make(chan struct{}), make(chan struct{})
+			blocked := task.Go(x, func(ctx context.Context) (int, error) {
+				x.watch.Add(1)
+				for range 3 * runtime.GOMAXPROCS(0) {
+					_ = task.ForkCall(ctx, hog, &over)
+				}
+				hidden = task.Fork(ctx, one) // the newest: thieves take it last
+				x.watch.Add(^uint64(0))
+				x.wake()
+				close(started)
+				<-gate
+				return 0, nil
+			})
+			<-started
+			for range 10 {
+				if v, err := inside(x, one); v != 1 || err != nil {
+					t.Error(v, err)
+				}
+			}
+			_, _ = hidden.Value(context.Background())
+			close(gate)
+			over.Store(true)
+			_, _ = blocked.Value(context.Background())
+		})
+	}
+}
+
+// A closed executor refuses tasks, inside as well, and ends those it has.
+func TestClose(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		x := NewExecutor()
+		gate := make(chan struct{})
+		f := task.Go(x, func(ctx context.Context) (int, error) {
+			early := task.Fork(ctx, one)
+			<-gate
+			if _, err := task.Fork(ctx, one).Value(ctx); !errors.Is(err, task.ErrClosed) {
+				t.Errorf("started inside a closed executor: %v", err)
+			}
+			return early.Value(ctx)
+		})
+		synctest.Wait()
+		x.Close()
+		x.Close()
+		if _, err := task.Go(x, one).Value(context.Background()); !errors.Is(err, task.ErrClosed) {
+			t.Errorf("started on a closed executor: %v", err)
+		}
+		if n := x.Pending(); n != 1 {
+			t.Errorf("%d pending, want 1", n)
+		}
+		close(gate)
+		if v, err := f.Value(context.Background()); v != 1 || err != nil {
+			t.Error(v, err)
+		}
+		quiet(t, x)
+	})
+}
+
+// Tasks of one executor start and await those of another one.
+func TestTwoExecutors(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		x, y := NewExecutor(), NewExecutor()
+		v, err := inside(x, func(ctx context.Context) (int, error) {
+			f := task.Go(y, func(context.Context) (int, error) {
+				// With the context of a task of x, on a goroutine of y's.
+				return task.Go(x, one).Value(task.Detached(ctx))
+			})
+			return f.Value(ctx)
+		})
+		if v != 1 || err != nil {
+			t.Error(v, err)
+		}
+		quiet(t, x)
+		quiet(t, y)
+	})
+}
+
+// A future costs its own allocation and no other one, and what is over is not
+// held.
+func TestAllocations(t *testing.T) {
+	x := NewExecutor()
+	const tasks = 1 << 16
+	var leaves func(ctx context.Context, n int) (int, error)
+	leaves = func(ctx context.Context, n int) (int, error) {
+		if n == 1 {
+			return 1, nil
+		}
+		f := task.ForkCall(ctx, leaves, n/2)
+		b, _ := leaves(ctx, n-n/2)
+		a, err := f.Value(ctx)
+		return a + b, err
+	}
+	_, _ = task.Call(x, leaves, tasks).Value(context.Background())
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	if v, err := task.Call(x, leaves, tasks).Value(context.Background()); v != tasks || err != nil {
+		t.Fatal(v, err)
+	}
+	runtime.ReadMemStats(&after)
+	each := float64(after.Mallocs-before.Mallocs) / tasks
+	t.Logf("%.3f allocations a task", each)
+	if each > 1.02 {
+		t.Errorf("%.3f allocations a task, want 1", each)
+	}
+}
+
+// The results of tasks that are over belong to those who have their futures: an
+// executor that is blocked or without work holds on to few.
+func TestNothingIsHeld(t *testing.T) {
+	x := NewExecutor()
+	const tasks = 5000
+	var freed atomic.Int32
+	gate, done := make(chan struct{}), make(chan struct{})
+	f := task.Go(x, func(ctx context.Context) (int, error) {
+		var fs []*task.Future[*[64]byte]
+		for i := range tasks {
+			f := task.ForkCall(ctx, func(context.Context, int) (*[64]byte, error) {
+				v := new([64]byte)
+				runtime.AddCleanup(v, func(int) { freed.Add(1) }, 0)
+				return v, nil
+			}, i)
+			if i%3 == 0 && f.Cancel() {
+				freed.Add(1)
+			}
+			fs = append(fs, f)
+		}
+		for _, f := range fs {
+			_, _ = f.Value(ctx)
+		}
+		fs = nil
+		close(done)
+		<-gate
+		return 0, nil
+	})
+	<-done
+	left := int32(0)
+	for range 100 {
+		runtime.GC()
+		runtime.Gosched()
+		if left = tasks - freed.Load(); left <= 2*litter {
+			break
+		}
+	}
+	if left > 2*litter {
+		t.Errorf("%d of %d tasks are held", left, tasks)
+	}
+	close(gate)
+	_, _ = f.Value(context.Background())
+}
+
+// Programs that start, await, cancel, fail and yield at random, and wait for what
+// others have started, end with the right values, whatever is stolen.
+func TestRandomPrograms(t *testing.T) {
+	seeds := uint64(60)
+	if testing.Short() {
+		seeds = 10
+	}
+	for seed := range seeds {
+		t.Run("seed="+strconv.FormatUint(seed, 10), func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) { randomProgram(t, seed) })
+		})
+	}
+}
+
+// node is a task of a random program. It may wait for any that was made before it
+// in the depth-first order of the whole program, so there is no circle of waits.
+type node struct {
+	id       uint64
+	kids     []*node
+	waitsFor []*node
+	fails    bool
+	goes     bool // ends its goroutine
+	sleeps   bool
+	cancels  *node
+
+	begun  atomic.Int32
+	future atomic.Pointer[task.Future[uint64]]
+	known  chan struct{} // closed when future is set
+}
+
+var errNode = errors.New("a node failed")
+
+func (n *node) run(ctx context.Context) (uint64, error) {
+	if n.begun.Add(1) != 1 {
+		return 0, errors.New("a task ran twice")
+	}
+	for i, k := range n.kids {
+		k.future.Store(task.Fork(ctx, k.run))
+		close(k.known)
+		if i%3 == 2 {
+			_ = task.Yield(ctx)
+		}
+	}
+	if n.sleeps {
+		time.Sleep(time.Duration(n.id))
+	}
+	if n.cancels != nil {
+		<-n.cancels.known
+		n.cancels.future.Load().Cancel()
+	}
+	sum := n.id
+	for _, o := range n.waitsFor {
+		<-o.known
+		v, _ := o.future.Load().Value(ctx)
+		sum += v
+	}
+	for i := range n.kids {
+		k := n.kids[(i*7+int(n.id))%len(n.kids)]
+		_, _ = k.future.Load().Value(ctx)
+	}
+	switch {
+	case n.fails:
+		return 0, errNode
+	case n.goes:
+		runtime.Goexit()
+	}
+	return sum, nil
+}
+
+func randomProgram(t *testing.T, seed uint64) {
+	r := rand.New(rand.NewPCG(seed, 3))
+	x := NewExecutor()
+	var all []*node
+	var grow func(depth int) *node
+	grow = func(depth int) *node {
+		n := &node{known: make(chan struct{})}
+		for range r.IntN(6) {
+			if depth > 0 && len(all) < 400 {
+				n.kids = append(n.kids, grow(depth-1))
+			}
+		}
+		// Made after its kids: whom it waits for was made before, and waits for
+		// nobody that is made later.
+		for range r.IntN(3) {
+			if len(all) > 0 {
+				n.waitsFor = append(n.waitsFor, all[r.IntN(len(all))])
+			}
+		}
+		n.fails, n.sleeps = r.IntN(20) == 0, r.IntN(20) == 0
+		n.goes = len(n.kids) == 0 && len(n.waitsFor) == 0 && seed%4 == 0 && r.IntN(20) == 0
+		all = append(all, n)
+		n.id = uint64(len(all))
+		return n
+	}
+	var roots []*node
+	for range 4 {
+		roots = append(roots, grow(6))
+	}
+	canceled := false
+	for _, n := range all {
+		// Cancel only what no kids hang on: those of one that never began are never
+		// known.
+		if o := all[r.IntN(len(all))]; r.IntN(10) == 0 && len(o.kids) == 0 && o.id < n.id && seed%3 == 0 {
+			n.cancels = o
+			canceled = true
+		}
+	}
+	for _, n := range roots {
+		n.future.Store(task.Go(x, n.run))
+		close(n.known)
+	}
+	exact := !canceled && seed%4 != 0
+	var value func(n *node) uint64
+	values := make(map[*node]uint64)
+	value = func(n *node) uint64 {
+		if v, ok := values[n]; ok {
+			return v
+		}
+		sum := n.id
+		for _, o := range n.waitsFor {
+			sum += value(o)
+		}
+		if n.fails {
+			sum = 0
+		}
+		values[n] = sum
+		return sum
+	}
+	for _, n := range roots {
+		_, _ = n.future.Load().Value(context.Background())
+	}
+	time.Sleep(time.Hour) // until those wake that were canceled in their sleep
+	quiet(t, x)
+	for _, n := range all {
+		if n.future.Load() == nil {
+			if exact {
+				t.Errorf("task %d was never started", n.id)
+			}
+			continue // whoever was to start it has ended with its goroutine
+		}
+		v, err := n.future.Load().Value(context.Background())
+		s := n.future.Load().Status()
+		switch {
+		case exact && !n.fails && (err != nil || v != value(n)),
+			exact && n.fails && (!errors.Is(err, errNode) || s != task.Failed):
+			t.Errorf("task %d ended with %v, %v, %v; want %v", n.id, s, v, err, value(n))
+		case s == task.Resolved && (err != nil || n.begun.Load() != 1),
+			s == task.Failed && err == nil,
+			s == task.Pending:
+			t.Errorf("task %d ended with %v, %v, %v", n.id, s, v, err)
+		}
+	}
+}
