@@ -347,10 +347,10 @@ func TestNoGoroutineIsLeft(t *testing.T) {
 		})
 		g := task.Start(x, func(context.Context) error { runtime.Goexit(); return nil })
 		x.Close()
-		if err := h.Wait(nil); !errors.Is(err, task.ErrClosed) {
+		if err := h.Wait(context.Background()); !errors.Is(err, task.ErrClosed) {
 			t.Errorf("a task that an accepted one starts after Close: %v", err)
 		}
-		if err := g.Wait(nil); !errors.Is(err, task.ErrGoexit) {
+		if err := g.Wait(context.Background()); !errors.Is(err, task.ErrGoexit) {
 			t.Errorf("a task that was accepted before Close: %v", err)
 		}
 	})

@@ -103,7 +103,7 @@ func (y *player) start(ctx context.Context, body int) (id int) {
 		return id, y.run(ctx, id, body)
 	}
 	var f *task.Future[int]
-	if ctx == nil {
+	if task.Current(ctx) == nil {
 		f = task.Go(y.x, fn)
 	} else {
 		f = task.Fork(ctx, fn)
@@ -181,12 +181,12 @@ func (p program) play(s serial.Schedule) []string {
 		}
 		switch {
 		case o.kind == opStart:
-			y.start(nil, o.n)
+			y.start(context.Background(), o.n)
 		case o.kind == opYield:
 			y.note("flushed %d", y.x.Flush(o.n))
 		case h == nil:
 		case o.kind == opWait:
-			y.note("waited for %d: %s", y.ids[h], outcome(h.Wait(nil)))
+			y.note("waited for %d: %s", y.ids[h], outcome(h.Wait(context.Background())))
 		case o.kind == opCancel:
 			y.note("canceled %d: %v", y.ids[h], h.Cancel())
 		}
@@ -218,7 +218,7 @@ type model struct {
 
 type modelTask struct {
 	id, body, pc int
-	begun, over  bool // over: of its goroutine, which may be later than its state
+	begun        bool
 	status       task.Status
 	resumed      bool   // it is in the middle of an op
 	err          string // what the wait in the middle of which it is has returned

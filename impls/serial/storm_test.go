@@ -106,7 +106,7 @@ func storm(t *testing.T, seed uint64) {
 				case n < 4 || h == nil:
 					keep(task.Start(x, body(rng.Uint64(), 3)))
 				case n < 7:
-					saw(h, h.Wait(nil))
+					saw(h, h.Wait(context.Background()))
 				case n < 8:
 					short, stop := context.WithTimeout(t.Context(), time.Duration(rng.IntN(3))*time.Millisecond)
 					saw(h, h.Wait(short))
@@ -138,6 +138,6 @@ func storm(t *testing.T, seed uint64) {
 			t.Errorf("seed %d: a task is pending", seed)
 		}
 		<-h.Done()
-		saw(h, h.Wait(nil))
+		saw(h, h.Wait(context.Background()))
 	}
 }
