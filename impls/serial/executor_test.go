@@ -380,7 +380,21 @@ func TestExecutorStall(t *testing.T) {
 		if err := c.Wait(t.Context()); err != nil {
 			t.Errorf("Wait: %v", err)
 		}
-		x.Close()
+		// Nor are many that are short, one after the other; but then it is looked at again.
+		for range 5 {
+			task.Start(x, func(context.Context) error { time.Sleep(700 * time.Millisecond); return nil })
+		}
+		gate := make(chan struct{})
+		d := task.Start(x, func(context.Context) error { <-gate; return nil })
+		e := task.Start(x, func(context.Context) error { return nil })
+		if err := e.Wait(t.Context()); !errors.As(err, &stall) || stall.Task != d.Room().ID {
+			t.Errorf("Wait: %v", err)
+		}
+		close(gate)
+		synctest.Wait()
+		if n := x.Flush(0); n != 1 {
+			t.Errorf("after the stall: %d steps", n)
+		}
 	})
 }
 
