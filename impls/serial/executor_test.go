@@ -368,7 +368,7 @@ func TestExecutorStall(t *testing.T) {
 		if err := a.Wait(t.Context()); !errors.As(err, &stall) || *stall != (serial.StallError{Task: 1, Waiting: 1, After: time.Second}) {
 			t.Errorf("Wait: %v", err)
 		}
-		// Its own wait has been given up, too.
+		synctest.Wait() // its own wait has been given up, too
 		if err := a.Wait(t.Context()); !errors.As(err, &stall) {
 			t.Errorf("Wait: %v", err)
 		}
