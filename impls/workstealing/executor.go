@@ -7,6 +7,7 @@ import (
 	"sync/atomic"
 	"unsafe"
 
+	"github.com/dynolab/dyno/internal/invariants"
 	"github.com/dynolab/dyno/task"
 )
 
@@ -120,12 +121,7 @@ func (x *Executor) at(h *task.Handle) *processor {
 }
 
 // state is the state of a task with the word v.
-func state(v uint64) task.Status {
-	if v&ending != 0 {
-		return task.Pending
-	}
-	return task.Status(v & status)
-}
+func state(v uint64) task.Status { return task.Status(v & status) }
 
 // Status implements [task.Executor].
 func (x *Executor) Status(h *task.Handle) task.Status { return state(h.Room().Word.Load()) }
@@ -271,6 +267,9 @@ func (x *Executor) Pending() int {
 	n += x.accepted.Load()
 	for _, p := range ps {
 		n += p.forks.accepted()
+	}
+	if invariants.Enabled && int32(n) < 0 {
+		invariants.Violated("workstealing", "no pending task is left out of the books")
 	}
 	return int(int32(n))
 }

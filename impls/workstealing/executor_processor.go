@@ -3,6 +3,7 @@ package workstealing
 import (
 	"sync/atomic"
 
+	"github.com/dynolab/dyno/internal/invariants"
 	"github.com/dynolab/dyno/task"
 )
 
@@ -87,12 +88,16 @@ func (p *processor) perform(h *task.Handle) {
 			p.x.joins.Add(1)
 		}
 	}
+	r := h.Room()
+	if invariants.Enabled && (r.Word.Load()&claimed == 0 || r.Place != nil) {
+		invariants.Violated("workstealing", "a task runs once, by who has claimed it")
+	}
 	s := task.Failed // unless Run returns
 	p.depth++
-	h.Room().Place = p
+	r.Place = p
 	defer func() {
 		p.depth--
-		h.Room().Place = nil
+		r.Place = nil
 		p.x.end(h, s, &p.over)
 	}()
 	s = h.Run()

@@ -12,6 +12,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/dynolab/dyno/internal/invariants"
 	"github.com/dynolab/dyno/task"
 )
 
@@ -286,7 +287,7 @@ func TestCancelBeforeTheStart(t *testing.T) {
 			default:
 				t.Errorf("task %d is not done", i)
 			}
-			if f.Done() != f.Done() {
+			if once := f.Done(); once != f.Done() {
 				t.Errorf("task %d has two channels", i)
 			}
 		}
@@ -354,6 +355,9 @@ func TestCancelRace(t *testing.T) {
 		if s := f.Status(); s != seen[0] || s != seen[1] {
 			t.Fatalf("round %d: %v, and the waiters saw %v", i, s, seen)
 		}
+		if n := x.Pending(); n != 1 {
+			t.Fatalf("round %d: %d tasks pending, want the one that is blocked", i, n)
+		}
 		done[f.Status()].Add(1)
 	}
 	over.Store(true)
@@ -364,6 +368,43 @@ func TestCancelRace(t *testing.T) {
 		t.Errorf("%d were canceled, %d times Cancel said so, and %d are pending", done[task.Cancelled].Load(), canceled, x.Pending())
 	}
 	t.Logf("resolved %d, failed %d, canceled %d", done[task.Resolved].Load(), done[task.Failed].Load(), canceled)
+}
+
+// Who decides what becomes of a task is one, in each moment of its life.
+func TestWords(t *testing.T) {
+	for _, c := range []struct {
+		what       string
+		word       uint64
+		claim, end bool
+	}{
+		{"nobody has begun it", 0, true, true},
+		{"somebody waits for it", awaited, true, true},
+		{"it is in progress", claimed, false, true},
+		{"it is in progress, and somebody waits", claimed | awaited, false, true},
+		{"it is being canceled", ending, false, false},
+		{"it is being canceled, and somebody waits", ending | awaited, false, false},
+		{"it ends", claimed | ending, false, false},
+		{"it is over", claimed | uint64(task.Resolved), false, false},
+		{"it is canceled", claimed | uint64(task.Cancelled), false, false},
+	} {
+		x := NewExecutor()
+		h := new(task.Handle)
+		w := &h.Room().Word
+		w.Store(c.word)
+		if got := claim(h); got != c.claim || got && w.Load() != c.word|claimed {
+			t.Errorf("%s: claim says %v, and the word is %#x", c.what, got, w.Load())
+		}
+		w.Store(c.word)
+		h.Room().Own = make(chan struct{})
+		var over atomic.Uint32
+		want := c.word
+		if c.end {
+			want = claimed | uint64(task.Failed)
+		}
+		if got := x.end(h, task.Failed, &over); got != c.end || got != (over.Load() == 1) || w.Load() != want {
+			t.Errorf("%s: end says %v, %d are counted, and the word is %#x", c.what, got, over.Load(), w.Load())
+		}
+	}
 }
 
 // A task that ends its goroutine takes those along that wait below it, nobody
@@ -823,5 +864,31 @@ func randomProgram(t *testing.T, seed uint64) {
 			s == task.Pending:
 			t.Errorf("task %d ended with %v, %v, %v", n.id, s, v, err)
 		}
+	}
+}
+
+// Each broken state is reported by its rule, in builds that check.
+func TestExecutorInvariantsAreChecked(t *testing.T) {
+	if !invariants.Enabled {
+		t.Skip("invariants are checked under -race and -tags dynocheck only")
+	}
+	for rule, breakIt := range map[string]func(x *Executor){
+		"a task runs once, by who has claimed it": func(x *Executor) {
+			(&processor{x: x}).perform(new(task.Handle))
+		},
+		"no pending task is left out of the books": func(x *Executor) {
+			x.canceled.Add(1)
+			x.Pending()
+		},
+	} {
+		func() {
+			defer func() {
+				want := "workstealing: invariant violated: " + rule
+				if got := recover(); got != want {
+					t.Errorf("%v was said, want %q", got, want)
+				}
+			}()
+			breakIt(NewExecutor())
+		}()
 	}
 }
