@@ -2,6 +2,7 @@ package conformance_test
 
 import (
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -12,10 +13,10 @@ import (
 // TestClauses holds the list to what its users rely on: names are stable keys
 // for patterns, and a failure has something to print.
 func TestClauses(t *testing.T) {
-	wellFormed := regexp.MustCompile(`^(group|actor)/[a-z]+(-[a-z]+)*$`)
+	wellFormed := regexp.MustCompile(`^(group|actor|task)/[a-z]+(-[a-z]+)*$`)
 	rules := map[string]int{}
 	seen := map[string]bool{}
-	for _, c := range append(conformance.Group(), conformance.Actor()...) {
+	for _, c := range slices.Concat(conformance.Group(), conformance.Actor(), conformance.Task()) {
 		if !wellFormed.MatchString(c.Name) {
 			t.Errorf("%q is no name for a -run pattern", c.Name)
 		}

@@ -7,9 +7,11 @@ import (
 	"github.com/dynolab/dyno/workloads/benchtest"
 )
 
-// BenchmarkGroup and BenchmarkActor run all implementations and the references
-// side by side.
+// BenchmarkGroup, BenchmarkTask and BenchmarkActor run all implementations and
+// the references side by side.
 
 func BenchmarkGroup(b *testing.B) { benchtest.GroupsSideBySide(b, impls.All()) }
+
+func BenchmarkTask(b *testing.B) { benchtest.TasksSideBySide(b, impls.All()) }
 
 func BenchmarkActor(b *testing.B) { benchtest.ActorsSideBySide(b, impls.All()) }

@@ -115,7 +115,11 @@ type refusal struct{}
 
 var (
 	refused = new(refusal)
-	over    = make(chan struct{}) // closed
+	over    = func() chan struct{} {
+		c := make(chan struct{})
+		close(c)
+		return c
+	}()
 )
 
 func (*refusal) Start(_, _ *Handle) error                     { return ErrClosed }

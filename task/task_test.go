@@ -74,8 +74,20 @@ func TestErrors(t *testing.T) {
 		if c.f.Status() != Failed {
 			t.Errorf("%s: the state is %v", c.name, c.f.Status())
 		}
+		if strings.Contains(c.text, "not started") {
+			select {
+			case <-c.f.Done():
+			default:
+				t.Errorf("%s: the channel of Done is not closed", c.name)
+			}
+		}
 		if strings.HasPrefix(c.name, "panicked") && !strings.Contains(string(e.Stack), "TestErrors") {
 			t.Errorf("%s: the stack is %s", c.name, e.Stack)
+		}
+		select {
+		case <-c.f.Done():
+		default:
+			t.Errorf("%s: it has failed, and Done is not closed", c.name)
 		}
 		if _, again := c.f.Value(context.Background()); again != err {
 			t.Errorf("%s: another error the second time: %v", c.name, again)

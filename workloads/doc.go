@@ -15,12 +15,15 @@
 // lost, doubled, altered or out of order, because a runtime that loses work
 // must not win, but it does not look for everything that a contract rules out.
 //
-// One operation is one task. Tasks are closures made by Prepare and used again
-// and again, so that what is allocated per operation is the implementation's
-// own; the caller's closure, which every real program adds, is the same for
-// all. The references run the very same tasks.
+// One operation is one task, or one message. The tasks of groups are closures
+// made by Prepare and used again and again, so that what is allocated per
+// operation is the implementation's own; the caller's closure, which every real
+// program adds, is the same for all. The references run the very same tasks.
+// Tasks of executors are functions with an argument, and what is allocated is
+// their futures; the references have closures there, as one writes them.
 //
-// A workload is one file, group_<name>.go; the list of them is generated:
+// A workload is one file, group_<name>.go, task_<name>.go or actor_<name>.go; the
+// list of them is generated:
 //
 //go:generate go run ./internal/listgen
 package workloads

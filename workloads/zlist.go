@@ -59,3 +59,22 @@ func Actors() []Actor {
 		},
 	)
 }
+
+// Tasks returns every workload over the contract of executors, in the order in
+// which tables show them.
+func Tasks() []Task {
+	return []Task{
+		CancelStorm(),
+		Fib(),
+		Matmul(),
+		Pipeline(),
+		Queens(),
+		QueensSmall(),
+		Quicksort(),
+		Shared(),
+		SpawnAwait(),
+		SpawnAwaitOutside(),
+		Tree(),
+		Yield(),
+	}
+}

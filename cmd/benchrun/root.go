@@ -41,8 +41,8 @@ differs, by how much and how surely.
 
 Without a command, in a checkout of dyno, it runs the default comparison: every
 task group and reference on every workload, in under three minutes. It prints
-the table and the path of the report. Actors are measured by
-benchrun run --bench '^BenchmarkActor$'.
+the table and the path of the report. Executors and actors are measured by
+benchrun run --bench '^BenchmarkTask$' and '^BenchmarkActor$'.
 
 A run that is interrupted keeps what it has measured and can be resumed.
 

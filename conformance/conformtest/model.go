@@ -150,7 +150,7 @@ type machine struct {
 	m     model
 	gated bool // tasks are held until opEnd; else they end as soon as they run
 
-	tasks   []*task
+	tasks   []*modelTask
 	submits []*pending[error]
 	nexts   []*nextCall
 	waits   []*pending[error]
@@ -160,13 +160,13 @@ type machine struct {
 	broken error    // what calls did that did not return
 }
 
-type task struct {
+type modelTask struct {
 	outcome int // 0 to 3 value, 4 error, 5 panic
 	hold    chan struct{}
 	open    bool
 }
 
-func (t *task) err(i int) error {
+func (t *modelTask) err(i int) error {
 	if t.outcome < 4 {
 		return nil
 	}
@@ -323,7 +323,7 @@ func (x *machine) step(st step) error {
 
 func (x *machine) submit(outcome int) {
 	i := len(x.tasks)
-	t := &task{outcome: outcome, hold: make(chan struct{}), open: !x.gated}
+	t := &modelTask{outcome: outcome, hold: make(chan struct{}), open: !x.gated}
 	if t.open {
 		close(t.hold)
 	}

@@ -227,9 +227,9 @@ var mutants = []mutant{
 		clauses: "restart-children-first",
 	},
 	{
-		name: "timers survive a restart", file: "supervise.go",
-		old:     "\tm.lastErr = cause\n\tc.stopTimers()\n",
-		new:     "\tm.lastErr = cause\n",
+		name: "timers survive a restart", file: "timer.go", // restart stops them in two places
+		old:     "\tfor c.more.timers != nil {",
+		new:     "\tfor c.more.timers != nil && State(c.state.Load()) == StateStopping {",
 		clauses: "restart-resets",
 	},
 	{

@@ -41,6 +41,11 @@ func Run(t *testing.T, impl dyno.Impl) {
 	} else {
 		t.Logf("%s runs no actors: clauses of package actor do not apply", impl.Name)
 	}
+	if impl.NewExecutor != nil {
+		s.contract(t, "task", conformance.Task(), taskHostClauses)
+	} else {
+		t.Logf("%s has no executor: clauses of package task do not apply", impl.Name)
+	}
 }
 
 // contract runs the clauses of one contract below a sub-test of its name.

@@ -9,4 +9,6 @@ import (
 
 func BenchmarkGroup(b *testing.B) { benchtest.Groups(b, actorloop.Impl) }
 
+func BenchmarkTask(b *testing.B) { benchtest.Tasks(b, actorloop.Impl) }
+
 func BenchmarkActor(b *testing.B) { benchtest.Actors(b, actorloop.Impl) }

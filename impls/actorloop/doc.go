@@ -1,6 +1,6 @@
 // Package actorloop is the actor style: errgroup executes the tasks, one manager
 // loop owns the state, and everything else is a message to it. Task groups come
-// first here, actors after them.
+// first here, actors after them, and executors last.
 //
 // It builds the design of the source document "Actor-Style Runtime over
 // errgroup Execution Engine": the commands submit, close, next, wait and the
@@ -164,4 +164,58 @@
 //     would have to steal from, and so workstealing's idea.
 //   - Looking after the workers on a goroutine of its own: it would share with the
 //     scheduler what the scheduler owns alone. The timer only sends an event.
+//
+// # Executor: idea
+//
+// As with groups, errgroup runs the tasks and a manager loop, which is a goroutine
+// only while there are orders on its desk, owns what becomes of them: their states,
+// who waits, and how many are over. Nobody else decides anything. Await, revoke,
+// publish and census are commands, and returned is the event; an await that is
+// given up is a command as well (forgo), so it is the manager who decides whether
+// the end came first.
+//
+// And as with groups, what can be is given in advance:
+//
+//   - The door. A counter and a bit say how many tasks were accepted and whether
+//     more are. Start and Close change it without asking. The task begins at once,
+//     since there is nothing to decide then: Pending is what every handle is from
+//     the start. The manager hears of a task when it is over or somebody asks.
+//   - The state. The manager publishes it in the handle, so that Status, and Wait
+//     for what is over, read it without asking.
+//   - The event is part of the task's record, and commands are kept for the next
+//     call: neither is allocated.
+//
+// Fairness: that of Go's scheduler for tasks, of which there may be any number; and
+// orders are handled in the order in which they came.
+//
+// # Executor: invariants (checked under -race and the build tag dynocheck)
+//
+//  1. Only the manager loop changes a state, once; there is one loop at a time.
+//  2. Every task that was accepted returns once.
+//  3. returned ≤ over ≤ accepted. What is over and has not returned was canceled.
+//
+// and not checked:
+//
+//  4. An await is in its record's circle only while the task is Pending.
+//  5. Who finds a task over also finds it counted: the state and the count are
+//     changed by the same order, and the count is given between orders.
+//
+// # Executor: shutdown
+//
+//  1. Close sets the bit. A Start that raced with it has either been counted, and
+//     then its task runs, or is refused.
+//  2. The event returned is the last thing that a task's goroutine does, in a
+//     deferred function, so that runtime.Goexit makes no difference.
+//  3. When the desk is empty the manager ends. Nobody has to say that it was the
+//     last time.
+//
+// # Executor: rejected
+//
+//   - A command for the beginning of a task, on which the manager starts it: then
+//     every task costs two visits and begins a switch of goroutines later; fib by
+//     futures took three times as long.
+//   - A table of tasks in the manager: the record hangs from the handle, and both go
+//     when nobody has the handle any more.
+//   - Waiting for errgroup when the last task is over: all goroutines have sent their
+//     event by then, and nobody is there to be told.
 package actorloop

@@ -6,6 +6,7 @@ import (
 	"github.com/dynolab/dyno"
 	"github.com/dynolab/dyno/actor"
 	"github.com/dynolab/dyno/group"
+	"github.com/dynolab/dyno/task"
 )
 
 // Impl is this implementation for suites, workloads and boards.
@@ -17,4 +18,5 @@ var Impl = dyno.Impl{
 		return NewGroup[int](ctx, opts...)
 	},
 	NewDispatcher: func() actor.Dispatcher { return NewDispatcher() },
+	NewExecutor:   func() task.Executor { return NewExecutor() },
 }

@@ -9,4 +9,6 @@ import (
 
 func BenchmarkGroup(b *testing.B) { benchtest.Groups(b, channel.Impl) }
 
+func BenchmarkTask(b *testing.B) { benchtest.Tasks(b, channel.Impl) }
+
 func BenchmarkActor(b *testing.B) { benchtest.Actors(b, channel.Impl) }

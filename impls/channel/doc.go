@@ -1,5 +1,5 @@
 // Package channel is pure CSP: channels only, no mutex, no atomic operation. Task
-// groups come first here, actors after them.
+// groups come first here, actors after them, and executors last.
 //
 // # Idea
 //
@@ -167,4 +167,48 @@
 //   - A large channel from the start: 16 KiB for an actor of 1,024 messages.
 //   - A goroutine from the start that stays: spawn 1.5 to 3 times the reference,
 //     most of it in stacks and in scanning them.
+//
+// # Executor: idea
+//
+// A task is a process, a goroutine, and its end is an event: a channel that is
+// closed. All that waits is a receive from that channel, and Status is one that
+// does not wait. How the task ended is written before the channel is closed, and
+// read after it was found closed.
+//
+// Two values travel, each through a channel of capacity one:
+//
+//	door    what Start and Close need: whether it is closed, how many tasks came in
+//	ledger  how many tasks are over
+//
+// A task is ended with the ledger in hand, so only once: who finds the channel
+// open closes it. Two and not one because whoever starts tasks and those that
+// end then need not wait for each other.
+//
+// Fairness: that of Go's scheduler. Every task begins at once, and there is no
+// limit. A limit by a channel of tokens would have to be given up and taken again
+// by every task that waits, and with one that blocks in another way it would stop
+// the rest.
+//
+// # Executor: invariants (the first checked under -race and the build tag dynocheck)
+//
+//  1. No more tasks are over than came in. Pending takes the door first.
+//  2. The channel of a task is closed while its end is in the ledger's count, and
+//     not before or after: so whoever finds a task over also finds it counted.
+//
+// # Executor: shutdown
+//
+// There is nothing to shut down: the goroutines are the tasks. One that finds its
+// task canceled ends without running it. One that runtime.Goexit ends makes its
+// task Failed in a deferred function.
+//
+// # Executor: rejected
+//
+//   - A channel of capacity one for each task, into which the first to send puts
+//     the verdict: it decides without the ledger, but a second channel is a hundred
+//     bytes for every task, and who came second would have to wait until the
+//     first has closed the other one, or Status would still say Pending.
+//   - A pool of processes that receive tasks from a channel: it is bounded, or it
+//     keeps goroutines that nobody uses, and tasks that wait must leave it.
+//   - Looking for the ledger again and again, as actors do for their queue: no
+//     better here, since between two ends of a task there is a task.
 package channel

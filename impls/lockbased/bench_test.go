@@ -9,4 +9,6 @@ import (
 
 func BenchmarkGroup(b *testing.B) { benchtest.Groups(b, lockbased.Impl) }
 
+func BenchmarkTask(b *testing.B) { benchtest.Tasks(b, lockbased.Impl) }
+
 func BenchmarkActor(b *testing.B) { benchtest.Actors(b, lockbased.Impl) }

@@ -1,6 +1,6 @@
 // Package lockbased is the readable baseline: shared state behind one mutex,
 // and queues of those who wait for it to change. Task groups come first here,
-// actors after them.
+// actors after them, and executors last.
 //
 // # Idea
 //
@@ -115,4 +115,61 @@
 //     of messages the receiver falls asleep all the time. It goes to a pool.
 //   - A lock at the end of every turn: under a flood of senders an actor may wait
 //     for its own mailbox longer than the turn took.
+//
+// # Executor: idea
+//
+// All there is to know of the tasks is behind one mutex: their states, who waits
+// for each, and the slots. A task needs a slot to be in progress, and there are
+// four for each processor; those that find none wait in a FIFO line, which runs
+// through the handles. A slot is a goroutine as long as it goes from a task that is
+// over to one that has not begun: many short tasks share a few goroutines.
+//
+// A task that waits for another one gives its slot away, and needs one again to go
+// on. So any number of tasks may wait, each on its goroutine, and there is always a
+// slot for one that does not. Who comes back has precedence over who has not
+// begun, and a task that has not begun gets the slot of the first that waits for
+// it: so of a tree of tasks a few branches are in progress, and not whole levels.
+// Both only so many times in a row (patience); then it is the line's turn.
+//
+// Of what blocks a task in any other way Go tells nobody. While somebody needs a
+// slot a timer looks every millisecond whether any has changed hands; if not, there
+// are as many slots more, until nobody needs one. So the tasks behind some that
+// block wait for a millisecond, and the number of slots is no limit on which the
+// meaning of a program depends.
+//
+// Fairness: a task that was accepted begins, whatever others do; before it, at most
+// patience slots go to those that precede it for each place in the line.
+//
+// # Executor: invariants (checked under -race and the build tag dynocheck)
+//
+//  1. pending ≥ 0, taken ≥ 0.
+//  2. A task waits for a slot only if all are taken, and the timer is set.
+//  3. A task in the line is Pending and has not begun: Cancel takes it out.
+//
+// and not checked:
+//
+//  4. A state changes under the mutex, together with pending. Status reads it
+//     without: what it says was true, and everybody who asks later finds it so.
+//  5. taken is the number of tasks in the phase working.
+//
+// # Executor: shutdown
+//
+// There is nothing to shut down: goroutines end when their slot goes to somebody
+// else or to nobody. The timer may be left, for a millisecond. A task that calls
+// runtime.Goexit ends its goroutine; the deferred function makes it Failed, and what
+// gets the slot then runs on a new one. A wait that its context ends races with
+// the end of the task that it waits for: the mutex decides, and either way the
+// waiting task gets its slot back first.
+//
+// # Executor: rejected
+//
+//   - A mutex for each handle: the end of a task needs its waiters and a slot, so
+//     it would take two, and the one of the slots is as contended as before.
+//   - A goroutine for each task that then waits for a slot: a hundred thousand
+//     that are started at once are 250 MB of stacks.
+//   - Running the awaited task on the goroutine that waits: workstealing's idea.
+//   - A fixed number of slots: tasks that wait for each other through channels, and
+//     are more than that, would wait for ever.
+//   - The line alone, in order: fib by futures then is half done in all its levels
+//     before the first task is over.
 package lockbased

@@ -9,4 +9,6 @@ import (
 
 func BenchmarkGroup(b *testing.B) { benchtest.Groups(b, serial.Impl) }
 
+func BenchmarkTask(b *testing.B) { benchtest.Tasks(b, serial.Impl) }
+
 func BenchmarkActor(b *testing.B) { benchtest.Actors(b, serial.Impl) }

@@ -16,7 +16,7 @@ func TestConformanceSeeds(t *testing.T) {
 	conformtest.RunSeeds(t, 1000, func(seed uint64) dyno.Impl {
 		impl := serial.Impl
 		impl.NewDispatcher = func() actor.Dispatcher {
-			return serial.NewDispatcherWith(serial.DispatcherConfig{Order: serial.Seeded, Seed: seed})
+			return serial.NewDispatcherWith(serial.DispatcherConfig{Schedule: serial.Schedule{Order: serial.Seeded, Seed: seed}})
 		}
 		// What promises the order of the queue is not promised of any other.
 		impl.Promises.Fair = false

@@ -3,7 +3,7 @@ package serial
 import (
 	"context"
 	"errors"
-	"math/rand/v2"
+	"strconv"
 	"sync"
 
 	"github.com/dynolab/dyno/actor"
@@ -13,13 +13,10 @@ import (
 // DispatcherConfig is what makes a dispatcher of this implementation different
 // from the one that [NewDispatcher] makes. The zero value is that one.
 type DispatcherConfig struct {
-	// Order is how the next actor is chosen. FIFO takes the one that has been
-	// ready longest and lets it handle as many messages as its throughput
-	// allows. Seeded takes any, each with the same probability, and lets it
-	// handle one message: so every order of handling that the mailboxes allow
-	// comes up with some seed.
-	Order Order
-	Seed  uint64 // used by Seeded only; 0 is a seed like any other
+	// Schedule is the order in which actors have their turn. With FIFO an actor handles as many messages as its
+	// throughput allows; with the others it handles one. So every order of handling
+	// that the mailboxes allow comes up with some seed.
+	Schedule Schedule
 }
 
 var errStarted = errors.New("serial: the dispatcher serves a system already: make one for each")
@@ -28,12 +25,13 @@ var errStarted = errors.New("serial: the dispatcher serves a system already: mak
 // Make one with [NewDispatcher] or [NewDispatcherWith]. It implements
 // [actor.Synchronous].
 type Dispatcher struct {
-	seeded bool
+	single bool        // a turn is one message
 	tally  actor.Tally // of whoever runs actors
 
 	mu      sync.Mutex // guards everything below, and every box
-	rng     *rand.Rand // nil for FIFO
+	sched   *scheduler // nil: first in, first out
 	ready   ring[*box] // scheduled actors
+	boxes   uint32     // actors so far, if there is a schedule
 	running bool       // somebody runs actors
 	asked   bool       // RunUntilIdle was called meanwhile
 	parked  int        // senders that wait for room while another goroutine runs actors
@@ -46,12 +44,8 @@ func NewDispatcher() *Dispatcher { return NewDispatcherWith(DispatcherConfig{}) 
 
 // NewDispatcherWith returns a dispatcher that follows c.
 func NewDispatcherWith(c DispatcherConfig) *Dispatcher {
-	d := &Dispatcher{}
-	if c.Order == Seeded {
-		d.seeded = true
-		d.rng = rand.New(rand.NewPCG(c.Seed, 0))
-	}
-	return d
+	s := newScheduler(c.Schedule)
+	return &Dispatcher{sched: s, single: s.fine()}
 }
 
 // Start implements [actor.Dispatcher].
@@ -67,7 +61,14 @@ func (d *Dispatcher) Start() error {
 
 // Attach implements [actor.Dispatcher].
 func (d *Dispatcher) Attach(cfg actor.MailboxConfig) actor.Port {
-	return &box{d: d, mail: newMailbox(cfg)}
+	b := &box{d: d, mail: newMailbox(cfg)}
+	if d.sched != nil {
+		d.mu.Lock()
+		d.boxes++
+		b.number = d.boxes
+		d.mu.Unlock()
+	}
+	return b
 }
 
 // Stop implements [actor.Dispatcher]: there is nothing to stop.
@@ -128,10 +129,27 @@ func (d *Dispatcher) drive(ctx context.Context, s *sender) {
 
 // next takes the next actor out of the ready queue. mu is held.
 func (d *Dispatcher) next() *box {
-	if d.rng != nil {
-		d.ready.swap(0, d.rng.IntN(d.ready.len()))
+	if d.sched == nil {
+		return d.ready.pop()
 	}
-	return d.ready.pop()
+	return d.ready.remove(d.sched.choose((*turns)(d)))
+}
+
+// turns is what the schedule of a dispatcher chooses from.
+type turns Dispatcher
+
+func (t *turns) len() int { return t.ready.len() }
+
+func (t *turns) numbers(yield func(int, uint64) bool) {
+	for i := range t.ready.len() {
+		if !yield(i, uint64(t.ready.at(i).number)) {
+			return
+		}
+	}
+}
+
+func (t *turns) who(i int) string {
+	return "actor " + strconv.FormatUint(uint64(t.ready.at(i).number), 10)
 }
 
 // phase is where an actor is in the schedule.
@@ -153,6 +171,8 @@ type box struct {
 	mail  mailbox
 	phase phase
 	shut  bool
+
+	number uint32 // for the schedule: in the order of Attach, counted from 1; never written again
 }
 
 // Cell implements [actor.Port].
@@ -279,7 +299,7 @@ func (b *box) turn() {
 	}()
 	for more := b.cell.BeginTurn(b.d); more; {
 		if msg, more = b.pop(); more {
-			more = b.cell.Invoke(msg) && !b.d.seeded
+			more = b.cell.Invoke(msg) && !b.d.single
 		}
 	}
 	v = b.cell.EndTurn(&b.d.tally)

@@ -90,7 +90,7 @@ func play(t *testing.T, c serial.DispatcherConfig) (trace []string) {
 func TestSeeds(t *testing.T) {
 	orders := map[string]bool{}
 	for seed := range uint64(1000) {
-		c := serial.DispatcherConfig{Order: serial.Seeded, Seed: seed}
+		c := serial.DispatcherConfig{Schedule: serial.Schedule{Order: serial.Seeded, Seed: seed}}
 		first := play(t, c)
 		if second := play(t, c); !slices.Equal(first, second) {
 			t.Fatalf("seed %d: two orders:\n%q\n%q", seed, first, second)
@@ -113,7 +113,7 @@ func TestSeedsExplore(t *testing.T) {
 	for seed := range uint64(3000) {
 		var trace string
 		s, err := actor.NewSystem(actor.Config{
-			Dispatcher: serial.NewDispatcherWith(serial.DispatcherConfig{Order: serial.Seeded, Seed: seed}),
+			Dispatcher: serial.NewDispatcherWith(serial.DispatcherConfig{Schedule: serial.Schedule{Order: serial.Seeded, Seed: seed}}),
 			Guardian: actor.Props{New: func() actor.Actor {
 				return actor.ReceiveFunc(func(ctx *actor.Context, _ any) error {
 					for _, name := range []string{"a", "b", "c"} {

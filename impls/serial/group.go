@@ -2,7 +2,6 @@ package serial
 
 import (
 	"context"
-	"math/rand/v2"
 	"strconv"
 	"sync"
 	"time"
@@ -11,22 +10,11 @@ import (
 	"github.com/dynolab/dyno/internal/invariants"
 )
 
-// Order is how a group chooses the next task.
-type Order int
-
-const (
-	// FIFO runs tasks in the order in which they were accepted.
-	FIFO Order = iota
-	// Seeded runs any of the queued tasks, each with the same probability, as
-	// Config.Seed decides: one seed, one order.
-	Seeded
-)
-
 // Config is what makes a group of this implementation different from the
 // others'. The zero value is what [NewGroup] uses.
 type Config struct {
-	Order Order
-	Seed  uint64 // used by Seeded only; 0 is a seed like any other
+	// Schedule is the order in which tasks are started.
+	Schedule Schedule
 
 	// StallAfter is how long a task may be in progress while others are queued
 	// before the calls that wait for them return a *StallError. 0 means a
@@ -62,8 +50,9 @@ type Group[T any] struct {
 	stall  time.Duration // 0 or less: never
 
 	mu        sync.Mutex // guards everything below
-	rng       *rand.Rand // nil for FIFO
-	queued    ring[group.TaskFunc[T]]
+	sched     *scheduler // nil: first in, first out
+	queued    ring[entry[T]]
+	accepted  uint64 // tasks so far
 	started   uint64 // tasks begun so far
 	running   bool   // a task is in progress: the one numbered started
 	closed    bool
@@ -81,6 +70,12 @@ type Group[T any] struct {
 	watchdog *time.Timer // fires some time after it was armed; nil until it is needed
 	watched  uint64      // the task in progress when it was armed; 0 if it is not armed
 	stalled  *StallError // set while the task in progress is taken for stalled
+}
+
+// entry is an accepted task.
+type entry[T any] struct {
+	fn     group.TaskFunc[T]
+	number uint64 // in the order of acceptance, counted from 1
 }
 
 // consumer is a call of Next that waits.
@@ -109,12 +104,9 @@ func NewGroupWith[T any](c Config, ctx context.Context, opts ...group.Option) *G
 	if ctx == nil {
 		ctx = context.Background()
 	}
-	g := &Group[T]{cfg: group.Resolve(opts...), stall: c.StallAfter}
+	g := &Group[T]{cfg: group.Resolve(opts...), stall: c.StallAfter, sched: newScheduler(c.Schedule)}
 	if g.stall == 0 {
 		g.stall = time.Minute
-	}
-	if c.Order == Seeded {
-		g.rng = rand.New(rand.NewPCG(c.Seed, 0))
 	}
 	g.work = g.run
 	g.ctx, g.cancel = context.WithCancelCause(ctx)
@@ -133,7 +125,8 @@ func (g *Group[T]) Go(fn group.TaskFunc[T]) error {
 	if g.closed {
 		return group.ErrGroupClosed
 	}
-	g.queued.push(fn)
+	g.accepted++
+	g.queued.push(entry[T]{fn, g.accepted})
 	g.start()
 	if g.running {
 		g.watch() // from now on somebody waits for the one in progress
@@ -262,14 +255,32 @@ func (g *Group[T]) choose() bool {
 	if g.running || g.queued.len() == 0 || (len(g.consumers) == 0 && g.idle == nil) {
 		return false
 	}
-	if g.rng != nil {
-		g.queued.swap(0, g.rng.IntN(g.queued.len()))
+	i := 0
+	if g.sched != nil {
+		i = g.sched.choose((*unstarted[T])(g))
 	}
 	g.running = true
 	g.started++
-	g.current = g.queued.pop()
+	g.current = g.queued.remove(i).fn
 	g.watch()
 	return true
+}
+
+// unstarted is what the schedule of a group chooses from.
+type unstarted[T any] Group[T]
+
+func (q *unstarted[T]) len() int { return q.queued.len() }
+
+func (q *unstarted[T]) numbers(yield func(int, uint64) bool) {
+	for i := range q.queued.len() {
+		if !yield(i, q.queued.at(i).number) {
+			return
+		}
+	}
+}
+
+func (q *unstarted[T]) who(i int) string {
+	return "task " + strconv.FormatUint(q.queued.at(i).number, 10)
 }
 
 // run runs the current task and then further ones as long as they are demanded.

@@ -19,7 +19,7 @@ func TestInvariantsAreChecked(t *testing.T) {
 			g.consumers = append(g.consumers, new(consumer[int]))
 		},
 		"a demanded task is in progress": func(g *Group[int]) {
-			g.queued.push(func(context.Context) (int, error) { return 0, nil })
+			g.queued.push(entry[int]{func(context.Context) (int, error) { return 0, nil }, 1})
 			g.idle = new(idle)
 		},
 		"settled implies closed and nothing in flight": func(g *Group[int]) { g.settled = true },

@@ -44,9 +44,25 @@ func (q *ring[E]) pop() E {
 	return e
 }
 
-// swap exchanges the i-th and the j-th oldest elements.
-func (q *ring[E]) swap(i, j int) {
+// at returns the i-th oldest element.
+func (q *ring[E]) at(i int) E { return q.buf[(q.head+i)&(len(q.buf)-1)] }
+
+// remove removes and returns the i-th oldest element. The others keep their order.
+func (q *ring[E]) remove(i int) E {
 	mask := len(q.buf) - 1
-	a, b := (q.head+i)&mask, (q.head+j)&mask
-	q.buf[a], q.buf[b] = q.buf[b], q.buf[a]
+	e := q.buf[(q.head+i)&mask]
+	if i > q.n/2 { // move those behind it forward, or those before it back: the fewer
+		for ; i < q.n-1; i++ {
+			q.buf[(q.head+i)&mask] = q.buf[(q.head+i+1)&mask]
+		}
+		var zero E
+		q.buf[(q.head+i)&mask] = zero
+		q.n--
+		return e
+	}
+	for ; i > 0; i-- {
+		q.buf[(q.head+i)&mask] = q.buf[(q.head+i-1)&mask]
+	}
+	q.pop()
+	return e
 }

@@ -10,6 +10,8 @@ import (
 
 func BenchmarkGroup(b *testing.B) { benchtest.Groups(b, workstealing.Impl) }
 
+func BenchmarkTask(b *testing.B) { benchtest.Tasks(b, workstealing.Impl) }
+
 func BenchmarkActor(b *testing.B) { benchtest.Actors(b, workstealing.Impl) }
 
 // BenchmarkStrategy is what the strategies cost, beside the default one.

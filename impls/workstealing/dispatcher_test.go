@@ -531,7 +531,10 @@ func TestBusyHandlersDoNotMultiplyWorkers(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Logf("at most %d workers", most)
-	if limit := 8 * runtime.GOMAXPROCS(0); most > limit {
+	// A few more come and go on a machine that others use as well. Without
+	// patience they are as many as actors before long; see also
+	// TestRescuersArePatient.
+	if limit := len(refs) / 2; most > limit {
 		t.Errorf("%d workers for %d busy actors on %d processors, want at most %d", most, len(refs), runtime.GOMAXPROCS(0), limit)
 	}
 }

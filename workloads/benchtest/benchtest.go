@@ -3,11 +3,14 @@
 //
 //	BenchmarkGroup/workload=short/failfast=on/impl=workstealing-2
 //
+//	BenchmarkTask/workload=fib/impl=workstealing-2
+//
 //	BenchmarkActor/workload=pingpong/impl=workstealing-2
 //
 // The benchmark file of an implementation is
 //
 //	func BenchmarkGroup(b *testing.B) { benchtest.Groups(b, lockbased.Impl) }
+//	func BenchmarkTask(b *testing.B)  { benchtest.Tasks(b, lockbased.Impl) }
 //	func BenchmarkActor(b *testing.B) { benchtest.Actors(b, lockbased.Impl) }
 package benchtest
 
@@ -43,7 +46,7 @@ func GroupsSideBySide(b *testing.B, impls []dyno.Impl) {
 	for _, w := range workloads.Groups() {
 		for _, ref := range w.Refs {
 			b.Run(w.Path()+"/impl="+ref.Name, func(b *testing.B) {
-				bench(b, w, ref.Prepare)
+				bench(b, w.Path(), w.Work, ref.Prepare)
 			})
 		}
 		for _, impl := range impls {
@@ -60,12 +63,13 @@ func benchImpl(b *testing.B, w workloads.Group, impl dyno.Impl) {
 		if lacks := impl.Promises.Lacks(w.Needs); len(lacks) > 0 {
 			b.Skip("needs " + strings.Join(lacks, ", ") + ", which " + impl.Name + " does not promise")
 		}
-		bench(b, w, func() workloads.Run { return w.Prepare(impl.NewGroup) })
+		bench(b, w.Path(), w.Work, func() workloads.Run { return w.Prepare(impl.NewGroup) })
 	})
 }
 
-// bench measures one run of b.N operations.
-func bench(b *testing.B, w workloads.Group, prepare func() workloads.Run) {
+// bench measures one run of b.N operations of the workload with the given path.
+// work is what they compute, or nil.
+func bench(b *testing.B, path string, work func(n int) int64, prepare func() workloads.Run) {
 	b.StopTimer()
 	run := prepare()
 	defer run.Close()
@@ -86,12 +90,12 @@ func bench(b *testing.B, w workloads.Group, prepare func() workloads.Run) {
 		err = run.Check()
 	}
 	if err != nil {
-		b.Fatalf("%s: %d operations: %v", w.Path(), b.N, err)
+		b.Fatalf("%s: %d operations: %v", path, b.N, err)
 	}
 	n := float64(b.N)
 	b.ReportMetric(float64(after.Mallocs-before.Mallocs)/n, "allocs/task")
 	b.ReportMetric(float64(after.TotalAlloc-before.TotalAlloc)/n, "B/task")
-	if w.Work != nil {
-		b.ReportMetric(float64(w.Work(b.N))/n, "rounds/op")
+	if work != nil {
+		b.ReportMetric(float64(work(b.N))/n, "rounds/op")
 	}
 }

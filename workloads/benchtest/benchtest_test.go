@@ -38,6 +38,7 @@ var subjects = map[string]dyno.Impl{
 		NewGroup: func(ctx context.Context, opts ...group.Option) group.Group[int] {
 			return wrong{lockbased.NewGroup[int](ctx, opts...)}
 		},
+		NewExecutor: newForgetful,
 	},
 }
 

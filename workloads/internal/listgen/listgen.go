@@ -41,6 +41,7 @@ type contract struct {
 var contracts = []contract{
 	{"group_*.go", "Group", "Groups", "every workload over the task-group contract"},
 	{"actor_*.go", "Actor", "Actors", "every workload over the actor contract"},
+	{"task_*.go", "Task", "Tasks", "every workload over the contract of executors"},
 }
 
 // generate returns the source of listFile for the folder: for each contract a

@@ -40,6 +40,7 @@ func TestGenerate(t *testing.T) {
 		"actor_b.go", "func D() Actor { return Actor{} }\nfunc C() []Actor { return nil }\nfunc B() []Actor { return nil }",
 		"actor_c.go", "func F() Actor { return Actor{} }",
 		"actor_d.go", "func E() Actor { return Actor{} }",
+		"task_a.go", "func K() Task { return Task{} }",
 		"other.go", "func Other() Group { return Group{} }",
 	))
 	if err != nil {
@@ -50,6 +51,7 @@ func TestGenerate(t *testing.T) {
 		"func Groups() []Group {\n\treturn []Group{\n\t\tM(),\n\t\tZ(),\n\t\tA(),\n\t}\n",
 		"func Actors() []Actor {\n\treturn slices.Concat(\n\t\t[]Actor{\n\t\t\tD(),\n\t\t},\n\t\tC(),\n\t\tB(),\n" +
 			"\t\t[]Actor{\n\t\t\tF(),\n\t\t\tE(),\n\t\t},\n\t)\n",
+		"func Tasks() []Task {\n\treturn []Task{\n\t\tK(),\n\t}\n",
 	} {
 		if !strings.Contains(string(src), want) {
 			t.Errorf("the list is\n%s\nwant in it\n%s", src, want)
@@ -71,6 +73,7 @@ func TestGenerateErrors(t *testing.T) {
 		{"group_a.go", "func Make() *Group { return nil }", "group_a.go:2:1: an exported function"},
 		{"group_a.go", "func Make() [2]Group { return [2]Group{} }", "group_a.go:2:1: an exported function"},
 		{"group_a.go", "func Make() []*Group { return nil }", "group_a.go:2:1: an exported function"},
+		{"task_a.go", "func Make() Group { return Group{} }", "no group_*.go files here"},
 		{"group_a.go", "func Make() Actor { return Actor{} }", "group_a.go:2:1: an exported function"},
 		{"group_a.go", "func Make() {}", "group_a.go:2:1: an exported function"},
 		{"group_a.go", "func make() Group { return Group{} }", "group_a.go: no workload"},

@@ -1,0 +1,406 @@
+package conformance
+
+import (
+	"context"
+	"errors"
+	"runtime"
+	"sync/atomic"
+	"time"
+
+	"github.com/dynolab/dyno/task"
+)
+
+// long is a time that is over.
+var long = time.Unix(0, 0)
+
+// X2: Cancel.
+var taskCancelClauses = []Clause{
+	{
+		Name: "task/cancel-before-start", Rule: "X2", Kind: Stochastic,
+		Why: "a task that was canceled before it has begun never runs: the caller may have taken away what it needs",
+		Check: tasks(func(r *runner) {
+			for range r.e.rounds() {
+				const n = 60
+				var canceled [n]atomic.Bool
+				var late atomic.Int32
+				for i := range n {
+					f := task.Go(r.x, func(context.Context) (int, error) {
+						if canceled[i].Load() {
+							late.Add(1) // it began when Cancel had returned
+						}
+						return 1, nil
+					})
+					if f.Cancel() {
+						canceled[i].Store(true)
+					}
+				}
+				r.drive()
+				r.until("no task to be Pending", func() bool { return r.x.Pending() == 0 })
+				r.idle()
+				r.e.require(late.Load() == 0, int(late.Load()), " of ", n, " tasks began after they were canceled")
+			}
+		}),
+	},
+	{
+		Name: "task/cancel-before-start-in-a-task", Rule: "X2",
+		Why: "a task that another one starts and cancels before it has begun never runs, nor is it run by those who wait for it",
+		Check: tasks(func(r *runner) {
+			const n = 60
+			var canceled [n]atomic.Bool
+			var late atomic.Int32
+			f := r.spawn(func(ctx context.Context) (int, error) {
+				var all [n]*task.Future[int]
+				for i := range all {
+					all[i] = task.Fork(ctx, func(context.Context) (int, error) {
+						if canceled[i].Load() {
+							late.Add(1)
+						}
+						return 1, nil
+					})
+				}
+				off := 0
+				for i := range n {
+					k := i * 7 % n
+					if all[k].Cancel() {
+						canceled[k].Store(true)
+						off++
+						_, err := all[k].Value(ctx)
+						r.e.require(errors.Is(err, context.Canceled), "Value of a canceled task returned ", err)
+					}
+				}
+				return off, nil
+			})
+			a := r.answer(f)
+			r.e.require(a.err == nil, "Value returned ", a.String())
+			r.until("no task to be Pending", func() bool { return r.x.Pending() == 0 })
+			r.e.require(late.Load() == 0, int(late.Load()), " tasks began after they were canceled")
+			if !r.e.Impl.Promises.Overlap {
+				r.e.require(a.v == n, "only ", a.v, " of ", n, " tasks could be canceled, though none can have begun")
+			}
+		}),
+	},
+	{
+		Name: "task/cancel-not-begun", Rule: "X2",
+		Why: "a task that nobody has asked for can be canceled for sure: it is Cancelled at once, and stays it",
+		Check: onDemand(func(r *runner) {
+			ran := false
+			f := r.spawn(func(context.Context) (int, error) { ran = true; return 1, nil })
+			g := r.spawn(returns(2))
+			r.e.require(r.cancel(f), "a task that has not begun could not be canceled")
+			r.off(f)
+			r.pending(1, "one of two was canceled")
+			r.gives(g, 2)
+			n := r.flushes(0)
+			r.e.require(n == 0, "Flush took ", n, " steps, and no task was there")
+			r.e.require(!ran, "a task that was canceled before it began has run")
+		}),
+	},
+	{
+		Name: "task/cancel-in-progress", Rule: "X2",
+		Why: "a task that is canceled in progress is over at once as far as others can see, and what it returns is dropped",
+		Check: tasks(func(r *runner) {
+			for _, body := range []func(context.Context) (int, error){
+				returns(1), raises(0, errA),
+				func(context.Context) (int, error) { return explode("boom"), nil },
+			} {
+				f, hold := r.held(body)
+				r.e.require(r.cancel(f), "a task in progress could not be canceled")
+				r.off(f)
+				hold.open()
+				r.idle()
+				r.off(f)
+			}
+		}),
+	},
+	{
+		Name: "task/cancel-releases-waiters", Rule: "X2",
+		Why: "who waits for a task that is canceled is released at once, although the task takes no notice",
+		Check: tasks(func(r *runner) {
+			f, hold := r.held(returns(1))
+			var calls [4]*call[answer]
+			for i := range calls {
+				calls[i] = r.value(f, context.Background())
+			}
+			calls[0].blocks("the task is unfinished")
+			r.cancel(f)
+			first := calls[0].get()
+			r.e.require(errors.Is(first.err, context.Canceled) && first.v == 0, "Value returned ", first.String())
+			for _, c := range calls {
+				a := c.get()
+				r.e.require(a == first, "two of those who waited got ", a.String(), " and ", first.String())
+			}
+			hold.open()
+		}),
+	},
+	{
+		Name: "task/cancel-reaches-the-task", Rule: "X2",
+		Why: "the context of a task ends when it is canceled: that is how it learns that it should stop",
+		Check: tasks(func(r *runner) {
+			hold := r.e.gate()
+			hold.open()
+			stopped := make(chan error, 1)
+			f := r.spawn(func(ctx context.Context) (int, error) {
+				r.e.require(ctx.Err() == nil, "the context of a task has ended before it was canceled: ", ctx.Err())
+				hold.pass()
+				<-ctx.Done()
+				stopped <- ctx.Err()
+				return 1, nil
+			})
+			r.reached(hold, 1)
+			r.cancel(f)
+			c := start(r.e, "the task", func() error { return <-stopped })
+			r.e.same("the error of the task's context", c.get(), context.Canceled)
+			r.off(f)
+		}),
+	},
+	{
+		Name: "task/cancel-ends-context-at-once", Rule: "X2",
+		Why: "when Cancel has returned the task's context has ended, also one that was made of it",
+		Check: tasks(func(r *runner) {
+			for range 8 {
+				contexts := make(chan context.Context, 2)
+				f, hold := r.held(returns(1))
+				hold.open()
+				r.gives(f, 1)
+				stay := r.e.gate()
+				g := r.spawn(func(ctx context.Context) (int, error) {
+					made, cancel := context.WithCancel(ctx)
+					defer cancel()
+					contexts <- ctx
+					contexts <- made
+					stay.pass()
+					return 1, nil
+				})
+				r.reached(stay, 1)
+				ctx, made := <-contexts, <-contexts
+				r.e.require(ctx.Err() == nil && made.Err() == nil, "the context of a task in progress has ended")
+				both := atOnce(r, "Cancel", func() bool {
+					g.Cancel()
+					return ctx.Err() == context.Canceled && made.Err() == context.Canceled
+				})
+				r.e.require(both, "Cancel has returned, and the task's context is alive")
+				stay.open()
+			}
+		}),
+	},
+	{
+		Name: "task/cancel-answers", Rule: "X2",
+		Why: "Cancel says whether it was what ended the task: once true, never for a task that is over",
+		Check: tasks(func(r *runner) {
+			f, hold := r.held(returns(1))
+			r.e.require(r.cancel(f), "a task in progress could not be canceled")
+			r.e.require(!r.cancel(f), "a task was canceled twice")
+			hold.open()
+			r.idle()
+			r.e.require(!r.cancel(f), "a task was canceled twice")
+			for _, err := range []error{nil, errA} {
+				g := r.spawn(raises(1, err))
+				_ = r.answer(g)
+				was := g.Status()
+				r.e.require(!r.cancel(g), "a task that was over was canceled")
+				r.is(g, was)
+			}
+		}),
+	},
+	{
+		Name: "task/cancel-only-one", Rule: "X2",
+		Why: "Cancel cancels that task and no other, and the executor goes on",
+		Check: tasks(func(r *runner) {
+			f, hold := r.held(returns(1))
+			g := r.spawn(func(ctx context.Context) (int, error) { return 2, ctx.Err() })
+			r.cancel(f)
+			hold.open()
+			r.gives(g, 2)
+			h := r.spawn(func(ctx context.Context) (int, error) { return 3, ctx.Err() })
+			r.gives(h, 3)
+		}),
+	},
+	{
+		Name: "task/cancel-races-cancel", Rule: "X2", Kind: Stochastic,
+		Why: "of several that cancel a task at the same time one is told that it did",
+		Check: tasks(func(r *runner) {
+			for range r.e.rounds() {
+				f, hold := r.held(returns(1))
+				var calls [5]*call[bool]
+				for i := range calls {
+					calls[i] = start(r.e, "Cancel", f.Cancel)
+				}
+				won := 0
+				for _, c := range calls {
+					if c.get() {
+						won++
+					}
+				}
+				r.e.require(won == 1, won, " calls of Cancel were told that they ended the task, want 1")
+				r.off(f)
+				hold.open()
+			}
+		}),
+	},
+	{
+		Name: "task/cancel-races-the-end", Rule: "X2", Kind: Stochastic,
+		Why: "if a task ends as it is canceled one of the two is first, and Cancel, Status and everybody who waits agree on which",
+		Check: tasks(func(r *runner) {
+			rng := r.e.random()
+			for range 10 * r.e.rounds() {
+				r.duel(rng.IntN(3), rng.IntN(8), rng.IntN(8))
+			}
+		}),
+	},
+	{
+		Name: "task/cancel-in-a-task", Rule: "X2",
+		Why: "a task may cancel itself and go on: what it returns is dropped",
+		Check: tasks(func(r *runner) {
+			f := r.spawn(func(ctx context.Context) (int, error) {
+				r.e.require(task.Current(ctx).Cancel(), "a task could not cancel itself")
+				r.e.require(ctx.Err() == context.Canceled, "the context of a task that has canceled itself is alive")
+				return 1, nil
+			})
+			_ = r.answer(f)
+			r.off(f)
+		}),
+	},
+	{
+		Name: "task/cancel-yielded", Rule: "X2",
+		Why: "a task that is canceled while it has yielded goes on, sees that it was canceled, and can clean up: it is not torn down",
+		Check: tasks(func(r *runner) {
+			hold := r.e.gate()
+			hold.open()
+			seen := make(chan error, 1)
+			// No Settle: one who yields all the time never settles.
+			f := task.Go(r.x, func(ctx context.Context) (int, error) {
+				hold.pass()
+				for ctx.Err() == nil {
+					if err := task.Yield(ctx); err != nil {
+						return 0, err
+					}
+				}
+				seen <- task.Yield(ctx) // also after it was canceled
+				return 0, nil
+			})
+			g := task.Go(r.x, func(ctx context.Context) (int, error) {
+				for task.Yield(ctx) == nil {
+					select {
+					case <-hold.arrived:
+						f.Cancel()
+						return 1, nil
+					default:
+					}
+				}
+				return 0, nil
+			})
+			r.e.waitFor("a task that cancels another one")
+			a := r.value(g, context.Background()).await()
+			r.e.require(a == answer{v: 1}, "Value returned ", a.String(), ", want 1")
+			r.e.waitFor("a canceled task to go on")
+			r.drive()
+			err := <-seen
+			r.e.same("what Yield returned in a canceled task", err, nil)
+			r.off(f)
+		}),
+	},
+	{
+		Name: "task/context-ends-with-task", Rule: "X2",
+		Why: "the context of a task ends when the task is over: what hung onto it is released, and nothing is leaked",
+		Check: tasks(func(r *runner) {
+			for _, err := range []error{nil, errA} {
+				contexts := make(chan context.Context, 2)
+				for _, asked := range []bool{true, false} {
+					f := r.spawn(func(ctx context.Context) (int, error) {
+						if asked {
+							_ = ctx.Done()
+						}
+						contexts <- ctx
+						return 1, err
+					})
+					_ = r.answer(f)
+					ctx := <-contexts
+					r.e.require(ctx.Err() == context.Canceled, "the context of a task that is over has error ", ctx.Err())
+					select {
+					case <-ctx.Done():
+					default:
+						r.e.fail("the context of a task that is over has not ended")
+					}
+				}
+			}
+		}),
+	},
+	{
+		Name: "task/context-empty", Rule: "X2",
+		Why: "the context of a task has no deadline, and nothing of the context of the one who started it",
+		Check: tasks(func(r *runner) {
+			f := r.spawn(func(ctx context.Context) (int, error) {
+				_, has := ctx.Deadline()
+				r.e.require(!has, "the context of a task has a deadline")
+				r.e.require(ctx.Value(keyOf{}) == nil, "the context of a task has a value for a key it does not know")
+				made, cancel := context.WithDeadline(context.WithValue(ctx, keyOf{}, 1), long)
+				defer cancel()
+				g := task.Fork(made, func(ctx context.Context) (int, error) {
+					r.e.require(ctx.Err() == nil && ctx.Value(keyOf{}) == nil, "a task has inherited a context")
+					return 2, nil
+				})
+				return g.Value(ctx)
+			})
+			r.gives(f, 2)
+		}),
+	},
+}
+
+// duel lets the end of a task and a call of Cancel race, with so many yields
+// before each, and some that wait; and demands that all agree.
+func (r *runner) duel(kind, first, second int) {
+	e := r.e
+	f := task.Go(r.x, func(context.Context) (int, error) {
+		for range first {
+			runtime.Gosched()
+		}
+		switch kind {
+		case 0:
+			return 1, nil
+		case 1:
+			return 1, errA
+		}
+		return explode("boom"), nil
+	})
+	look := func() string {
+		a := answer{}
+		a.v, a.err = f.Value(context.Background())
+		<-f.Done()
+		return verdict(f.Status(), a)
+	}
+	var waiters [3]*call[string]
+	for i := range waiters {
+		waiters[i] = start(e, "Value", look)
+	}
+	canceled := start(e, "Cancel", func() bool {
+		for range second {
+			runtime.Gosched()
+		}
+		return f.Cancel()
+	}).await()
+	want := "canceled"
+	if !canceled {
+		want = []string{"1", "failed", "failed"}[kind]
+	}
+	for _, c := range waiters {
+		got := c.await()
+		e.require(got == want, "Cancel returned ", canceled, ", and one who waited got “", got, "”")
+	}
+	got := start(e, "Value", look).await()
+	e.require(got == want, "Cancel returned ", canceled, ", and the answer at the end is “", got, "”")
+	e.require(!f.Cancel(), "a task that was over was canceled")
+}
+
+// verdict says in a word what became of a task, if state and answer agree.
+func verdict(s task.Status, a answer) string {
+	te, _ := a.err.(*task.Error)
+	switch {
+	case s == task.Resolved && a.err == nil:
+		return text(a.v)
+	case s == task.Failed && te != nil && a.v == 0 && !errors.Is(te, context.Canceled):
+		return "failed"
+	case s == task.Cancelled && te != nil && a.v == 0 && errors.Is(te, context.Canceled):
+		return "canceled"
+	}
+	return s.String() + " with " + a.String()
+}

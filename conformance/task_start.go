@@ -1,0 +1,467 @@
+package conformance
+
+import (
+	"context"
+	"errors"
+	"sync/atomic"
+
+	"github.com/dynolab/dyno/task"
+)
+
+// X1: a task is started.
+var startClauses = []Clause{
+	{
+		Name: "task/start-runs", Rule: "X1",
+		Why: "a task that was started runs, and what it returns is its value: that is what an executor is for",
+		Check: tasks(func(r *runner) {
+			f := r.spawn(returns(42))
+			r.gives(f, 42)
+			var ran atomic.Int32
+			h := r.start(func(context.Context) error { ran.Add(1); return nil })
+			err := done(r, start(r.e, "Wait", func() error { return h.Wait(context.Background()) }))
+			r.e.same("what Wait returned", err, nil)
+			r.e.require(ran.Load() == 1, "a task without a value ran ", int(ran.Load()), " times")
+			g := atOnce(r, "Call", func() *task.Future[int] {
+				return task.Call(r.x, func(_ context.Context, n int) (int, error) { return 2 * n, nil }, 21)
+			})
+			r.gives(g, 42)
+		}),
+	},
+	{
+		Name: "task/start-once", Rule: "X1",
+		Why: "each of many tasks runs once, whoever waits for it or not, or work is lost or done twice",
+		Check: tasks(func(r *runner) {
+			const n = 500
+			var runs [n]atomic.Int32
+			var all [n]*task.Future[int]
+			for i := range all {
+				all[i] = task.Go(r.x, func(context.Context) (int, error) {
+					runs[i].Add(1)
+					return i, nil
+				})
+			}
+			for i := 0; i < n; i += 2 {
+				r.gives(all[i], i)
+			}
+			r.drive()
+			r.until("tasks that nobody waits for to be over", func() bool { return r.x.Pending() == 0 })
+			for i := range runs {
+				r.e.require(runs[i].Load() == 1, "task ", i, " of ", n, " ran ", int(runs[i].Load()), " times")
+			}
+		}),
+	},
+	{
+		Name: "task/start-on-another-goroutine", Rule: "X1",
+		Why: "Start never runs the task before it returns: the caller may hold a lock that the task needs",
+		Check: tasks(func(r *runner) {
+			for range 4 {
+				hold := r.e.gate()
+				f := r.spawn(func(context.Context) (int, error) {
+					hold.pass()
+					return 1, nil
+				})
+				hold.open()
+				r.gives(f, 1)
+			}
+		}),
+	},
+	{
+		Name: "task/start-by-many", Rule: "X1", Kind: Stochastic,
+		Why: "any number of goroutines may start tasks at once: none is lost and none runs twice",
+		Check: tasks(func(r *runner) {
+			for range r.e.rounds() {
+				const starters, each = 6, 40
+				var runs [starters * each]atomic.Int32
+				var all [starters * each]*task.Future[int]
+				var calls [starters]*call[struct{}]
+				for s := range calls {
+					calls[s] = start(r.e, "a loop of Go", func() struct{} {
+						for i := s * each; i < (s+1)*each; i++ {
+							all[i] = task.Go(r.x, func(context.Context) (int, error) {
+								runs[i].Add(1)
+								return i, nil
+							})
+						}
+						return struct{}{}
+					})
+				}
+				for _, c := range calls {
+					c.await()
+				}
+				for i := range all {
+					r.gives(all[i], i)
+					r.e.require(runs[i].Load() == 1, "task ", i, " ran ", int(runs[i].Load()), " times")
+				}
+			}
+		}),
+	},
+	{
+		Name: "task/start-from-another-executor", Rule: "X1",
+		Why: "a task may start tasks on another executor, and wait for them: libraries bring executors of their own",
+		Check: tasks(func(r *runner) {
+			other := r.e.runner()
+			f := r.spawn(func(ctx context.Context) (int, error) {
+				g := task.Go(other.x, func(ctx context.Context) (int, error) {
+					h := task.Fork(ctx, returns(20))
+					r.e.require(h.Handle().Executor() == other.x, "Fork started a task on an executor that is not that of the calling task")
+					v, err := h.Value(ctx)
+					return v + 1, err
+				})
+				v, err := g.Value(ctx)
+				return 2 * v, err
+			})
+			r.gives(f, 42)
+			other.end()
+		}),
+	},
+	{
+		Name: "task/start-nil", Rule: "X1",
+		Why: "a nil function is a mistake of the caller: it panics at once, where the mistake is, and not in a worker",
+		Check: tasks(func(r *runner) {
+			for _, f := range []func(){
+				func() { task.Start(r.x, nil) },
+				func() { task.Go[int](r.x, nil) },
+				func() { task.Call[int, int](r.x, nil, 1) },
+			} {
+				panicked := atOnce(r, "a start of nil", func() (v any) {
+					defer func() { v = recover() }()
+					f()
+					return nil
+				})
+				r.e.require(panicked != nil, "a nil function was accepted")
+			}
+			r.pending(0, "a nil function is no task")
+		}),
+	},
+}
+
+// X1: a task starts others.
+var forkClauses = []Clause{
+	{
+		Name: "task/fork-runs", Rule: "X1",
+		Why: "a task starts others with its context, on its own executor, and waits for them",
+		Check: tasks(func(r *runner) {
+			f := r.spawn(func(ctx context.Context) (int, error) {
+				a := task.Fork(ctx, returns(20))
+				b := task.ForkCall(ctx, func(_ context.Context, n int) (int, error) { return n + 1, nil }, 21)
+				r.e.require(a.Handle().Executor() == r.x && b.Handle().Executor() == r.x, "a task of Fork is on another executor")
+				va, err := a.Value(ctx)
+				r.e.same("the error of Value in a task", err, nil)
+				vb, err := b.Value(ctx)
+				return va + vb, err
+			})
+			r.gives(f, 42)
+		}),
+	},
+	{
+		Name: "task/fork-on-another-goroutine", Rule: "X1",
+		Why: "Fork does not run the task before it returns: the calling task may hold what the other one needs",
+		Check: tasks(func(r *runner) {
+			hold := r.e.gate()
+			f := r.spawn(func(ctx context.Context) (int, error) {
+				g := task.Fork(ctx, func(context.Context) (int, error) {
+					hold.pass()
+					return 1, nil
+				})
+				hold.open()
+				return g.Value(ctx)
+			})
+			r.gives(f, 1)
+		}),
+	},
+	{
+		Name: "task/fork-with-made-context", Rule: "X1",
+		Why: "a context that was made of the task's, say with a deadline, is the task's as well",
+		Check: tasks(func(r *runner) {
+			f := r.spawn(func(ctx context.Context) (int, error) {
+				made, cancel := context.WithCancel(context.WithValue(ctx, keyOf{}, 1))
+				defer cancel()
+				v, err := task.Fork(made, returns(1)).Value(made)
+				r.e.require(v == 1 && err == nil, "a task that was started with a context made of the task's returned ", answer{v, err}.String())
+				r.e.same("what Yield returned", task.Yield(made), nil)
+				canceled, err := task.Canceled(made)
+				r.e.require(!canceled && err == nil, "Canceled returned (", canceled, ", ", err, ")")
+				return 2, nil
+			})
+			r.gives(f, 2)
+		}),
+	},
+	{
+		Name: "task/fork-outside", Rule: "X5",
+		Why: "Fork with a context that is not a task's fails with ErrOutside: there is no executor to start the task on",
+		Check: tasks(func(r *runner) {
+			ran := false
+			body := func(context.Context) (int, error) { ran = true; return 1, nil }
+			f := task.Fork(context.Background(), body)
+			r.fails(f, task.ErrOutside)
+			g := task.ForkCall(context.Background(), func(context.Context, int) (int, error) { ran = true; return 1, nil }, 1)
+			r.fails(g, task.ErrOutside)
+			h := r.spawn(func(ctx context.Context) (int, error) {
+				_, err := task.Fork(task.Detached(ctx), body).Value(ctx)
+				r.e.require(errors.Is(err, task.ErrOutside), "Fork with a detached context: ", err)
+				return 1, nil
+			})
+			r.gives(h, 1)
+			r.e.require(!ran, "a task that was started outside of any ran")
+		}),
+	},
+	{
+		Name: "task/fork-outlives-parent", Rule: "X1",
+		Why: "a task that another one started is on its own: it is not canceled with it, and need not be waited for",
+		Check: tasks(func(r *runner) {
+			children := make(chan *task.Future[int], 1)
+			f := r.spawn(func(ctx context.Context) (int, error) {
+				children <- task.Fork(ctx, func(ctx context.Context) (int, error) {
+					err := task.Yield(ctx)
+					return 7, errors.Join(err, ctx.Err())
+				})
+				task.Current(ctx).Cancel()
+				return 1, nil
+			})
+			_ = r.answer(f)
+			r.off(f)
+			r.gives(<-children, 7)
+		}),
+	},
+	{
+		Name: "task/fork-many", Rule: "X1",
+		Why: "a task may start thousands of others before it waits for one: none is lost",
+		Check: tasks(func(r *runner) {
+			const n = 3000
+			f := r.spawn(func(ctx context.Context) (int, error) {
+				all := make([]*task.Future[int], n)
+				for i := range all {
+					all[i] = task.ForkCall(ctx, func(_ context.Context, i int) (int, error) { return i, nil }, i)
+				}
+				sum := 0
+				for _, f := range all {
+					v, err := f.Value(ctx)
+					if err != nil {
+						return 0, err
+					}
+					sum += v
+				}
+				return sum, nil
+			})
+			r.gives(f, n*(n-1)/2)
+		}),
+	},
+}
+
+// X1: the number of tasks.
+var pendingClauses = []Clause{
+	{
+		Name: "task/pending-counts", Rule: "X1",
+		Why: "Pending is the number of tasks that were accepted and are not over, whether or not they have begun",
+		Check: tasks(func(r *runner) {
+			r.pending(0, "nothing was started")
+			f, hold := r.held(returns(1))
+			r.pending(1, "one task is in progress")
+			gates, all := []*gate{hold}, []*task.Future[int]{f}
+			for i := range 4 {
+				g := r.e.gate()
+				gates = append(gates, g)
+				all = append(all, r.spawn(func(context.Context) (int, error) {
+					g.pass()
+					return i + 2, nil
+				}))
+				r.pending(i+2, "so many were started, and none is over")
+			}
+			for i, g := range gates {
+				g.open()
+				r.gives(all[i], i+1)
+				r.until("Pending to be "+text(len(all)-i-1), func() bool { return r.x.Pending() == len(all)-i-1 })
+			}
+		}),
+	},
+	{
+		Name: "task/pending-at-the-end", Rule: "X1", Kind: Stochastic,
+		Why: "who has seen the end of the last task finds none Pending: Pending counts states, not workers",
+		Check: tasks(func(r *runner) {
+			for i := range 20 * r.e.rounds() {
+				var f *task.Future[int]
+				switch i % 4 {
+				case 0:
+					f = task.Go(r.x, returns(1))
+				case 1:
+					f = task.Go(r.x, raises(0, errA))
+				case 2:
+					f = task.Go(r.x, func(context.Context) (int, error) { return explode("boom"), nil })
+				case 3:
+					f = task.Go(r.x, func(ctx context.Context) (int, error) { return 1, task.Yield(ctx) })
+				}
+				n := start(r.e, "Value and Pending", func() int {
+					_, _ = f.Value(context.Background())
+					return r.x.Pending()
+				}).get()
+				r.e.require(n == 0, n, " tasks are Pending after the only one was over")
+			}
+		}),
+	},
+	{
+		Name: "task/pending-canceled", Rule: "X1",
+		Why: "a task that was canceled is not Pending any more, at once, also while it takes no notice",
+		Check: tasks(func(r *runner) {
+			f, hold := r.held(returns(1))
+			r.pending(1, "one task is in progress")
+			r.e.require(r.cancel(f), "a task in progress could not be canceled")
+			r.pending(0, "the only task was canceled")
+			canceled := 0
+			var all []*task.Future[int]
+			for range 8 {
+				all = append(all, r.spawn(func(ctx context.Context) (int, error) {
+					<-ctx.Done()
+					return 0, nil
+				}))
+			}
+			for _, f := range all {
+				canceled++
+				r.e.require(r.cancel(f), "a task that cannot end was over")
+				r.pending(len(all)-canceled, "so many were not canceled")
+			}
+			hold.open()
+			r.idle()
+			r.pending(0, "all tasks are over")
+		}),
+	},
+}
+
+// X1: the end.
+var closedClauses = []Clause{
+	{
+		Name: "task/close-refuses", Rule: "X1",
+		Why: "a closed executor refuses tasks: they have failed with ErrClosed and never run, and whoever waits for one learns it",
+		Check: tasks(func(r *runner) {
+			r.close()
+			var ran atomic.Bool
+			f := r.spawn(func(context.Context) (int, error) { ran.Store(true); return 1, nil })
+			r.is(f, task.Failed)
+			r.fails(f, task.ErrClosed)
+			r.e.require(!r.cancel(f), "a task that was refused was canceled")
+			h := r.start(func(context.Context) error { ran.Store(true); return nil })
+			err := h.Wait(ended(errStop))
+			r.e.require(errors.Is(err, task.ErrClosed), "Wait returned ", err, ", want ", task.ErrClosed)
+			r.pending(0, "no task was accepted")
+			r.drive()
+			r.idle()
+			r.e.require(!ran.Load(), "a task that was refused ran")
+		}),
+	},
+	{
+		Name: "task/close-runs-on", Rule: "X1",
+		Why: "tasks that were accepted before Close run to their end: Close cancels nothing, and drops nothing",
+		Check: tasks(func(r *runner) {
+			f, hold := r.held(func(ctx context.Context) (int, error) { return 1, ctx.Err() })
+			var all []*task.Future[int]
+			for i := range 50 {
+				all = append(all, r.spawn(func(ctx context.Context) (int, error) { return i, ctx.Err() }))
+			}
+			r.close()
+			r.is(f, task.Pending)
+			hold.open()
+			r.gives(f, 1)
+			for i, f := range all {
+				r.gives(f, i)
+			}
+		}),
+	},
+	{
+		Name: "task/close-does-not-wait", Rule: "X1",
+		Why: "Close returns although tasks are unfinished, also inside a task: who wants to wait has Wait",
+		Check: tasks(func(r *runner) {
+			f, hold := r.held(returns(1))
+			r.close() // must return by itself
+			r.pending(1, "a task is in progress")
+			hold.open()
+			r.gives(f, 1)
+		}),
+	},
+	{
+		Name: "task/close-twice", Rule: "X1",
+		Why: "a second Close does nothing, so that everybody who may be the last can call it",
+		Check: tasks(func(r *runner) {
+			f := r.spawn(returns(1))
+			r.close()
+			r.close()
+			r.gives(f, 1)
+			r.close()
+			r.gives(f, 1)
+		}),
+	},
+	{
+		Name: "task/close-refuses-forks", Rule: "X1",
+		Why: "a task of a closed executor cannot start others, or a chain of them would keep it alive for ever",
+		Check: tasks(func(r *runner) {
+			f, hold := r.held(func(ctx context.Context) (int, error) {
+				g := task.Fork(ctx, returns(1))
+				r.e.require(g.Status() == task.Failed, "a task started after Close is ", g.Status().String())
+				return g.Value(ctx)
+			})
+			r.close()
+			hold.open()
+			a := r.answer(f)
+			var te *task.Error
+			r.e.require(errors.As(a.err, &te) && errors.Is(a.err, task.ErrClosed), "Value returned ", a.String(), ", want ", task.ErrClosed)
+		}),
+	},
+	{
+		Name: "task/close-in-a-task", Rule: "X1",
+		Why: "a task may close its executor: it goes on, and so do the others",
+		Check: tasks(func(r *runner) {
+			g := r.e.gate()
+			other := r.spawn(func(context.Context) (int, error) { return 2, nil })
+			f := r.spawn(func(ctx context.Context) (int, error) {
+				g.pass()
+				r.x.Close()
+				_, err := task.Fork(ctx, returns(1)).Value(ctx)
+				r.e.require(errors.Is(err, task.ErrClosed), "a task that has closed its executor started another one: ", err)
+				return other.Value(ctx)
+			})
+			g.open()
+			r.gives(f, 2)
+		}),
+	},
+	{
+		Name: "task/close-races-start", Rule: "X1", Kind: Stochastic,
+		Why: "a task that is started while the executor is closed is either refused or runs: it is never forgotten",
+		Check: check(func(e *Env) {
+			for range e.rounds() {
+				r := e.runner()
+				const starters, each = 3, 20
+				var ran [starters * each]atomic.Int32
+				var all [starters * each]*task.Future[int]
+				var calls [starters]*call[struct{}]
+				for s := range calls {
+					calls[s] = start(e, "a loop of Go", func() struct{} {
+						for i := s * each; i < (s+1)*each; i++ {
+							all[i] = task.Go(r.x, func(context.Context) (int, error) {
+								ran[i].Add(1)
+								return i, nil
+							})
+						}
+						return struct{}{}
+					})
+				}
+				closing := start(e, "Close", func() struct{} { yield(); r.x.Close(); return struct{}{} })
+				for _, c := range calls {
+					c.await()
+				}
+				closing.await()
+				for i, f := range all {
+					a := r.answer(f)
+					refused := errors.Is(a.err, task.ErrClosed)
+					e.require(refused || a == answer{v: i}, "task ", i, " answered ", a.String())
+					want := int32(1)
+					if refused {
+						want = 0
+					}
+					e.require(ran[i].Load() == want, "task ", i, " (refused: ", refused, ") ran ", int(ran[i].Load()), " times")
+				}
+				r.end()
+			}
+		}),
+	},
+}
+
+// keyOf is a key for values of contexts.
+type keyOf struct{}

@@ -1,0 +1,420 @@
+package lockbased
+
+import (
+	"context"
+	"runtime"
+	"sync"
+	"time"
+
+	"github.com/dynolab/dyno/internal/invariants"
+	"github.com/dynolab/dyno/task"
+)
+
+// ExecutorConfig is what makes an executor of this implementation different from
+// the one that [NewExecutor] makes. The zero value is that one.
+type ExecutorConfig struct {
+	// Slots is how many tasks are in progress at once, but for those that wait
+	// for another one, while none is blocked; 0 means four times GOMAXPROCS:
+	// so a few that are blocked cost the others nothing.
+	Slots int
+}
+
+// patience is how often in a row a slot goes to a task that came back from
+// waiting, or to the one that is waited for, while others wait to begin: the
+// first is what keeps few tasks half done, and this what keeps the others
+// from waiting for ever.
+const patience = 64
+
+// Executor runs tasks in slots, and keeps all there is to know of them behind one
+// mutex. Make one with [NewExecutor] or [NewExecutorWith].
+//
+// Of a handle's room, Word is the state, written under the mutex and read by
+// anybody. The rest belongs to who has the mutex: ID is the task's phase, Link
+// and Place are its neighbours in the queue of those that have not begun, and Own
+// is the crowd of those who wait for it.
+type Executor struct {
+	slots    int
+	sleepers sync.Pool // of *sleeper
+
+	mu        sync.Mutex // guards everything below
+	closed    bool
+	pending   int   // tasks whose state is Pending
+	taken     int   // slots in use; more than slots if some seem to be blocked
+	fresh     line  // tasks that have not begun and are not over
+	returning crowd // those that need a slot to go on after a wait
+	streak    int   // see patience
+
+	timer    *time.Timer
+	watching bool   // the timer is set
+	given    uint64 // how often a slot has changed hands
+	lastSeen uint64 // given, when the timer was set
+}
+
+// The phases of a task.
+const (
+	queued  uint64 = iota // it is in fresh, or on its way there
+	working               // it has a slot
+	waiting               // it has given its slot away, and waits for another task
+	gone                  // it has returned, or will never begin
+)
+
+// NewExecutor returns an executor that is open, with the default configuration.
+func NewExecutor() *Executor { return NewExecutorWith(ExecutorConfig{}) }
+
+// NewExecutorWith returns an executor that follows c and is open. It panics if a
+// number is negative.
+func NewExecutorWith(c ExecutorConfig) *Executor {
+	if c.Slots < 0 {
+		panic("lockbased: negative number of slots")
+	}
+	x := &Executor{slots: c.Slots}
+	if x.slots == 0 {
+		x.slots = 4 * runtime.GOMAXPROCS(0)
+	}
+	return x
+}
+
+// Start implements [task.Executor].
+func (x *Executor) Start(h, _ *task.Handle) error {
+	x.mu.Lock()
+	if x.closed {
+		x.mu.Unlock()
+		return task.ErrClosed
+	}
+	x.pending++
+	if x.taken >= x.slots {
+		x.fresh.push(h)
+		x.watch()
+		x.check()
+		x.mu.Unlock()
+		return nil
+	}
+	x.taken++
+	h.Room().ID = working
+	x.check()
+	x.mu.Unlock()
+	go x.work(h)
+	return nil
+}
+
+// work runs h and then every task that the slot is given to.
+func (x *Executor) work(h *task.Handle) {
+	returned := false
+	defer func() {
+		if returned {
+			return
+		}
+		// The task called Goexit. This goroutine cannot go on, so another one
+		// runs what the slot is given to.
+		if next := x.leave(h, task.Failed); next != nil {
+			go x.work(next)
+		}
+	}()
+	for h != nil {
+		s := x.Status(h)
+		if s == task.Pending { // else it was canceled after it got the slot
+			s = h.Run()
+		}
+		h = x.leave(h, s)
+	}
+	returned = true
+}
+
+// leave ends h, with state s if it is not over, and gives its slot away. If that
+// is to a task that has not begun, leave returns it, for the caller to run.
+func (x *Executor) leave(h *task.Handle, s task.Status) (next *task.Handle) {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	phase := h.Room().ID
+	h.Room().ID = gone
+	if x.Status(h) == task.Pending {
+		x.settle(h, s)
+	}
+	if phase == working { // not if a goroutine that it has left behind waits in its name
+		next = x.pass()
+	}
+	x.watch()
+	x.check()
+	return next
+}
+
+// settle makes h, which is Pending, what s says, and ends the waits for it. mu is
+// held.
+func (x *Executor) settle(h *task.Handle, s task.Status) {
+	r := h.Room()
+	r.Word.Store(uint64(s)) // hands the result over to those who do not take the mutex
+	x.pending--
+	c := crowdOf(h)
+	r.Own = nil
+	for !c.empty() {
+		w := c.pop()
+		if w.done != nil {
+			close(w.done)
+			r.Own = w // Done is going to return the same one
+			continue
+		}
+		w.answered = true
+		x.recall(w)
+	}
+}
+
+// recall ends the wait of w, which has left the crowd: at once, unless it needs a
+// slot and there is none. mu is held.
+func (x *Executor) recall(w *sleeper) {
+	switch {
+	case w.from == nil:
+	case w.from.Room().ID == gone: // a goroutine that it has left behind waits
+	case x.taken >= x.slots:
+		x.returning.push(w)
+		return
+	default:
+		x.taken++
+		x.given++
+		w.from.Room().ID = working
+	}
+	w.ready <- struct{}{}
+}
+
+// pass gives a slot that comes free to the next one, or back. If that is a task
+// that has not begun, pass returns it, and the caller has it run. mu is held.
+func (x *Executor) pass() *task.Handle {
+	x.given++
+	for !x.returning.empty() && (x.streak < patience || x.fresh.empty()) {
+		w := x.returning.pop()
+		if r := w.from.Room(); r.ID != gone {
+			x.streak++
+			r.ID = working
+			w.ready <- struct{}{}
+			return nil
+		}
+		w.ready <- struct{}{}
+	}
+	if !x.fresh.empty() {
+		x.streak = 0
+		h := x.fresh.oldest
+		x.begin(h)
+		return h
+	}
+	x.taken--
+	return nil
+}
+
+// lend is pass for the slot of a task that is going to wait for h. mu is held.
+func (x *Executor) lend(h *task.Handle) *task.Handle {
+	if h.Room().ID == queued && x.streak < patience {
+		x.streak++
+		x.given++
+		x.begin(h)
+		return h
+	}
+	return x.pass()
+}
+
+// begin takes h out of fresh: it has got a slot. mu is held.
+func (x *Executor) begin(h *task.Handle) {
+	x.fresh.remove(h)
+	h.Room().ID = working
+}
+
+// watch sets the timer if somebody waits for a slot. mu is held.
+func (x *Executor) watch() {
+	if x.watching || x.fresh.empty() && x.returning.empty() {
+		return
+	}
+	x.watching = true
+	x.lastSeen = x.given
+	if x.timer == nil {
+		x.timer = time.AfterFunc(period, x.look)
+	} else {
+		x.timer.Reset(period)
+	}
+}
+
+// look is called by the timer. If no slot has changed hands for a whole period,
+// the tasks that have them take long or are blocked: then it makes as many more.
+func (x *Executor) look() {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	x.watching = false
+	if x.given == x.lastSeen {
+		for i := 0; i < x.slots && !(x.fresh.empty() && x.returning.empty()); i++ {
+			x.taken++
+			if next := x.pass(); next != nil {
+				go x.work(next)
+			}
+		}
+	}
+	x.watch()
+	x.check()
+}
+
+// Status implements [task.Executor].
+func (x *Executor) Status(h *task.Handle) task.Status {
+	return task.Status(h.Room().Word.Load())
+}
+
+// Wait implements [task.Executor].
+//
+// Its parts are functions of their own so that its frame is small: it is on the
+// stack of every task that waits, and with a few words more those would not fit
+// into the two kilobytes with which a goroutine begins.
+func (x *Executor) Wait(ctx context.Context, h, from *task.Handle) error {
+	if x.Status(h) != task.Pending {
+		return nil // and the task's context need not be made
+	}
+	ended := ctx.Done()
+	if ctx.Err() != nil {
+		return x.verdict(ctx, h) // for which no slot need change hands
+	}
+	if w := x.lieDown(h, from); w != nil {
+		select {
+		case <-w.ready:
+		case <-ended:
+			x.getUp(w, h)
+		}
+		w.from, w.answered = nil, false
+		x.sleepers.Put(w)
+	}
+	return x.verdict(ctx, h)
+}
+
+// lieDown begins a wait for h. If from has a slot it is given away. It returns nil
+// if h is over.
+func (x *Executor) lieDown(h, from *task.Handle) *sleeper {
+	w, _ := x.sleepers.Get().(*sleeper)
+	if w == nil {
+		w = &sleeper{ready: make(chan struct{}, 1)}
+	}
+	x.mu.Lock()
+	if x.Status(h) != task.Pending {
+		x.mu.Unlock()
+		x.sleepers.Put(w)
+		return nil
+	}
+	c := crowdOf(h)
+	c.push(w)
+	c.of(h)
+	var next *task.Handle
+	if from != nil && from.Executor() == task.Executor(x) && from.Room().ID == working {
+		w.from = from
+		from.Room().ID = waiting
+		next = x.lend(h)
+	}
+	x.check()
+	x.mu.Unlock()
+	if next != nil {
+		go x.work(next)
+	}
+	return w
+}
+
+// getUp ends the wait of w for h because the caller's context has ended. It waits
+// for a slot, if w needs one.
+func (x *Executor) getUp(w *sleeper, h *task.Handle) {
+	x.mu.Lock()
+	if !w.answered { // else whoever did it has recalled w
+		c := crowdOf(h)
+		c.remove(w)
+		c.of(h)
+		x.recall(w)
+		x.watch()
+		x.check()
+	}
+	x.mu.Unlock()
+	<-w.ready
+}
+
+// verdict is what Wait returns: nil if h is over, whatever has become of ctx.
+func (x *Executor) verdict(ctx context.Context, h *task.Handle) error {
+	if x.Status(h) != task.Pending {
+		return nil
+	}
+	return ctx.Err()
+}
+
+// Done implements [task.Executor].
+func (x *Executor) Done(h *task.Handle) <-chan struct{} {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	c := crowdOf(h)
+	if !c.empty() && c.oldest.done != nil {
+		return c.oldest.done
+	}
+	if x.Status(h) != task.Pending {
+		return past
+	}
+	w := &sleeper{done: make(chan struct{})}
+	c.push(w)
+	c.oldest = w // the crowd is a circle: it has come round to the front
+	c.of(h)
+	return w.done
+}
+
+// past is the done channel of the tasks that were over when somebody asked.
+var past = func() chan struct{} {
+	c := make(chan struct{})
+	close(c)
+	return c
+}()
+
+// Cancel implements [task.Executor].
+func (x *Executor) Cancel(h *task.Handle) bool {
+	if x.Status(h) != task.Pending {
+		return false
+	}
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	if x.Status(h) != task.Pending {
+		return false
+	}
+	if h.Room().ID == queued {
+		x.fresh.remove(h)
+		h.Room().ID = gone
+	}
+	x.settle(h, task.Cancelled)
+	x.watch()
+	x.check()
+	return true
+}
+
+// Yield implements [task.Executor]. It is a hint: the task keeps its slot.
+func (x *Executor) Yield(*task.Handle) { runtime.Gosched() }
+
+// Flush implements [task.Executor]. There is nothing to do: tasks run by
+// themselves.
+func (x *Executor) Flush(int) int { return 0 }
+
+// Pending implements [task.Executor].
+func (x *Executor) Pending() int {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	return x.pending
+}
+
+// Close implements [task.Executor].
+func (x *Executor) Close() {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	x.closed = true
+}
+
+// check panics if an invariant of the package comment does not hold. mu is held.
+// It costs nothing in builds without invariants.
+func (x *Executor) check() {
+	if !invariants.Enabled {
+		return
+	}
+	wanted := !x.fresh.empty() || !x.returning.empty()
+	switch {
+	case x.pending < 0:
+		invariants.Violated("lockbased", "pending >= 0")
+	case x.taken < 0:
+		invariants.Violated("lockbased", "taken >= 0")
+	case wanted && x.taken < x.slots:
+		invariants.Violated("lockbased", "a task waits for a slot only if all are taken")
+	case wanted && !x.watching:
+		invariants.Violated("lockbased", "a task waits for a slot only if the timer is set")
+	case !x.fresh.empty() && x.fresh.oldest.Room().ID != queued:
+		invariants.Violated("lockbased", "a task that waits to begin has not begun")
+	}
+}

@@ -1,0 +1,307 @@
+package lockbased
+
+import (
+	"context"
+	"errors"
+	"runtime"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/dynolab/dyno/internal/invariants"
+	"github.com/dynolab/dyno/task"
+)
+
+// Not more tasks are in progress than there are slots.
+func TestSlots(t *testing.T) {
+	x := NewExecutorWith(ExecutorConfig{Slots: 3})
+	var now, most atomic.Int32
+	var all []*task.Handle
+	gate := make(chan struct{})
+	x.watching = true // no timer: no slots are to be added
+	for range 100 {
+		all = append(all, task.Start(x, func(context.Context) error {
+			<-gate
+			if n := now.Add(1); n > most.Load() {
+				most.Store(n)
+			}
+			runtime.Gosched()
+			now.Add(-1)
+			return nil
+		}))
+	}
+	if n := x.Pending(); n != 100 {
+		t.Errorf("%d tasks are pending, want 100", n)
+	}
+	close(gate)
+	for _, h := range all {
+		if err := h.Wait(t.Context()); err != nil {
+			t.Error(err)
+		}
+	}
+	if n := most.Load(); n > 3 {
+		t.Errorf("%d tasks were in progress at once, want at most 3", n)
+	}
+}
+
+// A task that waits has no slot, and one that does not wait any more has one.
+func TestWaitLendsSlot(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		x := NewExecutorWith(ExecutorConfig{Slots: 1})
+		x.watching = true // no timer
+		gate := make(chan struct{})
+		blocked := task.Start(x, func(context.Context) error { <-gate; return nil })
+		var first, second bool
+		outer := task.Start(x, func(ctx context.Context) error {
+			inner := task.Fork(ctx, func(context.Context) (int, error) { first = true; return 1, nil })
+			if v, err := inner.Value(ctx); v != 1 || err != nil {
+				t.Errorf("Value: %v, %v", v, err)
+			}
+			second = true
+			return nil
+		})
+		synctest.Wait()
+		if first {
+			t.Error("a second task began in the only slot")
+		}
+		close(gate)
+		if err := outer.Wait(t.Context()); err != nil || !second {
+			t.Error(err)
+		}
+		if err := blocked.Wait(t.Context()); err != nil {
+			t.Error(err)
+		}
+		synctest.Wait()
+		if x.taken != 0 {
+			t.Errorf("%d slots are taken in the end", x.taken)
+		}
+	})
+}
+
+// A task whose context ends while it waits needs a slot to go on.
+func TestGiveUpNeedsSlot(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		x := NewExecutorWith(ExecutorConfig{Slots: 1})
+		x.watching = true // no timer
+		gates := [2]chan struct{}{make(chan struct{}), make(chan struct{})}
+		var handles [2]*task.Handle
+		var back atomic.Bool
+		waiter := task.Start(x, func(ctx context.Context) error {
+			for i, g := range gates {
+				handles[i] = task.Fork(ctx, func(context.Context) (int, error) { <-g; return 0, nil }).Handle()
+			}
+			short, cancel := context.WithTimeout(ctx, time.Second)
+			defer cancel()
+			err := handles[1].Wait(short)
+			back.Store(true)
+			return err
+		})
+		time.Sleep(2 * time.Second)
+		synctest.Wait()
+		if back.Load() {
+			t.Error("a task went on without a slot")
+		}
+		close(gates[1]) // which has it
+		if err := waiter.Wait(t.Context()); err != nil {
+			t.Errorf("what was waited for is over, and Wait returned %v", err)
+		}
+		close(gates[0])
+		if err := handles[0].Wait(t.Context()); err != nil {
+			t.Error(err)
+		}
+	})
+}
+
+// Tasks that block in other ways than by waiting for a task do not stop the others.
+func TestBlockedTasks(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		x := NewExecutorWith(ExecutorConfig{Slots: 2})
+		gate := make(chan struct{})
+		var all []*task.Handle
+		for range 100 {
+			all = append(all, task.Start(x, func(context.Context) error { <-gate; return nil }))
+		}
+		begun := time.Now()
+		all = append(all, task.Start(x, func(context.Context) error { close(gate); return nil }))
+		for _, h := range all {
+			if err := h.Wait(t.Context()); err != nil {
+				t.Error(err)
+			}
+		}
+		if d := time.Since(begun); d > 50*period {
+			t.Errorf("it took %v, want 50 periods: two slots more in each", d)
+		}
+		synctest.Wait()
+		if x.taken != 0 {
+			t.Errorf("%d slots are taken in the end", x.taken)
+		}
+	})
+}
+
+// Tasks that lend their slot to what they wait for do not keep it to themselves.
+func TestPatience(t *testing.T) {
+	x := NewExecutorWith(ExecutorConfig{Slots: 1})
+	x.watching = true // no timer
+	var begun atomic.Bool
+	rounds := 0
+	h := task.Start(x, func(ctx context.Context) error {
+		task.Start(x, func(context.Context) error { begun.Store(true); return nil })
+		for ; !begun.Load() && rounds < 10*patience; rounds++ {
+			if _, err := task.Fork(ctx, func(context.Context) (int, error) { return 0, nil }).Value(ctx); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	if err := h.Wait(t.Context()); err != nil {
+		t.Error(err)
+	}
+	if rounds > patience {
+		t.Errorf("a task began after %d rounds of others, want at most %d", rounds, patience)
+	}
+}
+
+// The first task that is waited for runs before those that came earlier: a tree is
+// not half done in all its levels.
+func TestAwaitedFirst(t *testing.T) {
+	x := NewExecutorWith(ExecutorConfig{Slots: 1})
+	x.watching = true // no timer
+	most := 0
+	var grow func(ctx context.Context, depth int) (int, error)
+	grow = func(ctx context.Context, depth int) (int, error) {
+		most = max(most, x.Pending())
+		if depth == 0 {
+			return 1, nil
+		}
+		a, b := task.ForkCall(ctx, grow, depth-1), task.ForkCall(ctx, grow, depth-1)
+		n, err := a.Value(ctx)
+		if err != nil {
+			return 0, err
+		}
+		m, err := b.Value(ctx)
+		return n + m, err
+	}
+	if n, err := task.Call(x, grow, 12).Value(t.Context()); n != 1<<12 || err != nil {
+		t.Errorf("%d leaves, %v", n, err)
+	}
+	// In the order of the line alone it would be about half of them.
+	if most > 1000 {
+		t.Errorf("%d of 8191 tasks were accepted and not over at once", most)
+	}
+}
+
+// Slots are not lost to tasks that call Goexit, or whose context others use.
+func TestSlotsAreKept(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		x := NewExecutorWith(ExecutorConfig{Slots: 2})
+		gate := make(chan struct{})
+		blocked := task.Start(x, func(context.Context) error { <-gate; return nil })
+		var all []*task.Handle
+		for i := range 40 {
+			all = append(all, task.Start(x, func(ctx context.Context) error {
+				if i%2 == 0 {
+					runtime.Goexit()
+				}
+				go func() { _ = blocked.Wait(ctx) }() // in the name of a task that is soon over
+				if i%4 == 1 {
+					runtime.Gosched()
+				}
+				return nil
+			}))
+		}
+		for i, h := range all {
+			if err := h.Wait(t.Context()); errors.Is(err, task.ErrGoexit) != (i%2 == 0) {
+				t.Errorf("task %d: %v", i, err)
+			}
+		}
+		close(gate)
+		if err := blocked.Wait(t.Context()); err != nil {
+			t.Error(err)
+		}
+		synctest.Wait()
+		if x.taken != 0 || x.Pending() != 0 || !x.returning.empty() {
+			t.Errorf("in the end %d slots are taken, and %d tasks pending", x.taken, x.Pending())
+		}
+	})
+}
+
+// Tasks begin in the order in which they came, and Cancel takes one out of any
+// place in the line.
+func TestLine(t *testing.T) {
+	for _, cancel := range [][]int{{0}, {1}, {2}, {3}, {0, 1}, {2, 3}, {1, 2}, {3, 2, 1, 0}, {0, 2}, {1, 3, 0}} {
+		x := NewExecutorWith(ExecutorConfig{Slots: 1})
+		gate := make(chan struct{})
+		task.Start(x, func(context.Context) error { <-gate; return nil })
+		x.mu.Lock()
+		x.watching = true // no timer
+		x.mu.Unlock()
+		var ran, want []int
+		var all []*task.Handle
+		canceled := map[int]bool{}
+		for _, i := range cancel {
+			canceled[i] = true
+		}
+		for i := range 4 {
+			all = append(all, task.Start(x, func(context.Context) error { ran = append(ran, i); return nil }))
+			if !canceled[i] {
+				want = append(want, i)
+			}
+		}
+		for _, i := range cancel {
+			all[i].Cancel()
+		}
+		last := task.Start(x, func(context.Context) error { return nil })
+		close(gate)
+		if err := last.Wait(t.Context()); err != nil {
+			t.Error(err)
+		}
+		if len(ran) != len(want) {
+			t.Fatalf("canceled %v: %v ran, want %v", cancel, ran, want)
+		}
+		for i := range ran {
+			if ran[i] != want[i] {
+				t.Errorf("canceled %v: %v ran, want %v", cancel, ran, want)
+			}
+		}
+	}
+}
+
+func TestNegativeSlots(t *testing.T) {
+	defer func() {
+		if recover() == nil {
+			t.Error("NewExecutorWith did not panic")
+		}
+	}()
+	NewExecutorWith(ExecutorConfig{Slots: -1})
+}
+
+func TestExecutorInvariantsAreChecked(t *testing.T) {
+	if !invariants.Enabled {
+		t.Skip("invariants are checked under -race and -tags dynocheck only")
+	}
+	for rule, breakIt := range map[string]func(x *Executor){
+		"pending >= 0": func(x *Executor) { x.pending = -1 },
+		"taken >= 0":   func(x *Executor) { x.taken = -1 },
+		"a task waits for a slot only if all are taken":    func(x *Executor) { x.fresh.push(new(task.Handle)) },
+		"a task waits for a slot only if the timer is set": func(x *Executor) { x.returning.push(new(sleeper)); x.taken = 1 },
+		"a task that waits to begin has not begun": func(x *Executor) {
+			h := new(task.Handle)
+			h.Room().ID = working
+			x.fresh.push(h)
+			x.taken, x.watching = 1, true
+		},
+	} {
+		x := NewExecutorWith(ExecutorConfig{Slots: 1})
+		breakIt(x)
+		func() {
+			defer func() {
+				want := "lockbased: invariant violated: " + rule
+				if got := recover(); got != want {
+					t.Errorf("check said %v, want %q", got, want)
+				}
+			}()
+			x.check()
+		}()
+	}
+}

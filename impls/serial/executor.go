@@ -1,0 +1,821 @@
+package serial
+
+import (
+	"context"
+	"strconv"
+	"sync"
+	"time"
+
+	"github.com/dynolab/dyno/internal/invariants"
+	"github.com/dynolab/dyno/task"
+)
+
+// ExecutorConfig is what makes an executor of this implementation different from
+// the one that [NewExecutor] makes. The zero value is that one.
+type ExecutorConfig struct {
+	// Schedule is the order in which tasks have their turn. With every order but
+	// FIFO a task can be interrupted when it starts another one, too.
+	Schedule Schedule
+
+	// StallAfter is how long a task may be in progress, without a turn of any other,
+	// while others are ready, before the calls of Wait and Value that wait outside
+	// tasks return a [*StallError]. It is what Config.StallAfter is to a group: 0
+	// means a minute, and negative means for ever.
+	StallAfter time.Duration
+}
+
+// Executor runs tasks one at a time and on demand: in Flush, Wait and Value. Make
+// one with [NewExecutor] or [NewExecutorWith].
+type Executor struct {
+	stall time.Duration // 0 or less: never
+
+	mu      sync.Mutex // guards everything below, and the Rooms of all tasks, but for the state
+	sched   *scheduler // nil: first in, first out
+	ready   queue      // tasks that wait for their turn
+	started uint64     // tasks so far
+	pending int        // tasks whose state is Pending
+	closed  bool
+
+	running bool         // a coroutine has the baton
+	current *task.Handle // whose coroutine that is
+	turns   uint64       // how often the baton has been handed over
+
+	patrons []*waiter // who waits outside tasks: the demand
+	flush   *waiter   // the one of them that is a call of Flush, if one is
+	polled  jobs      // tasks that wait for another one
+	spare   *waiter   // one that nobody uses
+
+	idle  *coroutine // those that have no task
+	idles int
+	free  *job // those that nobody uses
+	frees int
+
+	watchdog *time.Timer // fires some time after it was armed; nil until it is needed
+	armed    bool
+	watched  uint64      // turns when it was armed
+	stalled  *StallError // set while the task in progress is taken for stalled
+}
+
+// coroutine is a goroutine that runs tasks. It does so only while it has the
+// baton.
+type coroutine struct {
+	x     *Executor
+	baton chan struct{} // capacity 1; a token is the baton
+	j     *job          // the task in progress on it, or nil
+	next  *coroutine    // in the list of idle ones
+}
+
+// job is what a task has that is in progress, or that somebody waits for. It is in
+// its Room's Own.
+type job struct {
+	h  *task.Handle
+	co *coroutine // nil until the task begins
+
+	// Who waits for the task, in the order in which they came.
+	oldest, newest *waiter
+	done           chan struct{} // nil until somebody asks for it
+
+	// What the task itself waits for.
+	awaits *task.Handle
+	ctx    context.Context // of that wait
+	err    error           // what Wait returns
+	self   waiter          // in the list of those who wait for awaits
+
+	prev, next *job // in the list of those that are polled, or (next) that are free
+}
+
+// waiter is somebody who waits for a task: another task, or a call of Wait, or of
+// Flush, outside tasks.
+type waiter struct {
+	j          *job         // the task that waits, or nil
+	h          *task.Handle // what a call of Wait waits for
+	prev, next *waiter      // in the list of those who wait for it
+
+	// Outside tasks.
+	ready    chan struct{} // capacity 1; a token means that the wait is over
+	err      error
+	place    int // index in the executor's patrons
+	steps    int // Flush: taken so far
+	limit    int
+	answered bool
+}
+
+// What an executor keeps for later: enough for tasks that take turns with each
+// other, and little enough to be forgotten.
+const (
+	maxIdle = 8
+	maxFree = 64
+)
+
+// polls is how many of the tasks that wait are asked, each time the baton is handed
+// over, whether the context of their wait has ended.
+const polls = 16
+
+// NewExecutor returns an executor that runs tasks in the order in which they were
+// started.
+func NewExecutor() *Executor { return NewExecutorWith(ExecutorConfig{}) }
+
+// NewExecutorWith returns an executor that follows c.
+func NewExecutorWith(c ExecutorConfig) *Executor {
+	x := &Executor{sched: newScheduler(c.Schedule), stall: c.StallAfter}
+	if x.stall == 0 {
+		x.stall = time.Minute
+	}
+	return x
+}
+
+var _ task.Executor = (*Executor)(nil)
+
+// Start implements [task.Executor]. It only queues, but for a Schedule that
+// interrupts the task that calls it.
+func (x *Executor) Start(h, from *task.Handle) error {
+	x.mu.Lock()
+	if x.closed {
+		x.mu.Unlock()
+		return task.ErrClosed
+	}
+	x.started++
+	x.pending++
+	h.Room().ID = x.started
+	x.ready.push(h)
+	if from != nil && from == x.current && x.sched.fine() {
+		x.ready.unshift(from) // by default it goes on
+		x.pass(own(from))
+		return nil
+	}
+	x.watch()
+	x.mu.Unlock()
+	return nil
+}
+
+// Status implements [task.Executor].
+func (x *Executor) Status(h *task.Handle) task.Status {
+	return task.Status(h.Room().Word.Load())
+}
+
+// Pending implements [task.Executor].
+func (x *Executor) Pending() int {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	return x.pending
+}
+
+// Close implements [task.Executor].
+func (x *Executor) Close() {
+	x.mu.Lock()
+	x.closed = true
+	x.mu.Unlock()
+}
+
+// Done implements [task.Executor]. It is no demand: nobody runs the task because
+// of it.
+func (x *Executor) Done(h *task.Handle) <-chan struct{} {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	r := h.Room()
+	if done, ok := r.Own.(chan struct{}); ok {
+		return done
+	}
+	j := own(h)
+	switch {
+	case j != nil && j.done != nil:
+		return j.done
+	case x.Status(h) != task.Pending:
+		return over
+	case j == nil:
+		j = x.job(h)
+	}
+	j.done = make(chan struct{})
+	return j.done
+}
+
+// over is what Done returns for tasks that were over before anybody asked.
+var over = func() chan struct{} {
+	c := make(chan struct{})
+	close(c)
+	return c
+}()
+
+// Cancel implements [task.Executor].
+func (x *Executor) Cancel(h *task.Handle) bool {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	if x.Status(h) != task.Pending {
+		return false
+	}
+	j := own(h)
+	x.settle(h, task.Cancelled)
+	switch {
+	case j == nil:
+		x.ready.remove(h)
+	case j.co == nil:
+		x.ready.remove(h)
+		x.release(j)
+	}
+	return true
+}
+
+// Yield implements [task.Executor].
+func (x *Executor) Yield(h *task.Handle) {
+	x.mu.Lock()
+	if h != x.current { // a goroutine that is not the task's
+		x.mu.Unlock()
+		return
+	}
+	x.stepped()
+	x.ready.push(h)
+	x.pass(own(h))
+}
+
+// Wait implements [task.Executor]. Beyond the contract it returns a [*StallError]
+// if it is called outside tasks and a task in progress stalls.
+func (x *Executor) Wait(ctx context.Context, h, from *task.Handle) error {
+	if x.Status(h) != task.Pending {
+		return nil
+	}
+	x.mu.Lock()
+	if x.Status(h) != task.Pending {
+		x.mu.Unlock()
+		return nil
+	}
+	if err := ctx.Err(); err != nil {
+		x.mu.Unlock()
+		return err
+	}
+	if from == nil || from != x.current {
+		return x.attend(ctx, h)
+	}
+	return x.await(ctx, h, from)
+}
+
+// await is Wait in a task: its coroutine hands the baton on. mu is held, and
+// released.
+func (x *Executor) await(ctx context.Context, h, from *task.Handle) error {
+	j := own(from)
+	if invariants.Enabled && j.awaits != nil {
+		invariants.Violated("serial", "a task waits for one thing at a time")
+	}
+	for t := h; t != nil; {
+		if t == from {
+			err := circle(from, h)
+			x.mu.Unlock()
+			return err
+		}
+		o := own(t)
+		if o == nil {
+			break
+		}
+		t = o.awaits
+	}
+	o := x.job(h)
+	if o.co == nil {
+		x.ready.remove(h) // it has its turn now, ahead of the queue
+		x.ready.unshift(h)
+	}
+	o.enlist(&j.self)
+	j.awaits, j.ctx = h, ctx
+	j.self.j = j
+	x.polled.push(j)
+	x.pass(j)
+	err := j.err
+	j.err = nil
+	return err
+}
+
+// circle returns the error that names the tasks from the one that would wait, and
+// from h, for which it would, back to it.
+func circle(from, h *task.Handle) error {
+	err := &task.CycleError{Tasks: []uint64{from.Room().ID}}
+	for ; h != from; h = own(h).awaits {
+		err.Tasks = append(err.Tasks, h.Room().ID)
+	}
+	return err
+}
+
+// attend is Wait outside tasks: a demand, which keeps the baton going round. mu is
+// held, and released.
+func (x *Executor) attend(ctx context.Context, h *task.Handle) error {
+	if x.stalled != nil {
+		err := x.stalled
+		x.mu.Unlock()
+		return err
+	}
+	w := x.patron()
+	w.h = h
+	x.job(h).enlist(w)
+	x.serve()
+	if done := ctx.Done(); done == nil {
+		<-w.ready
+	} else {
+		select {
+		case <-w.ready:
+		case <-done:
+			x.mu.Lock()
+			if !w.answered {
+				x.forsake(w)
+				x.answer(w, ctx.Err())
+			}
+			x.mu.Unlock()
+			<-w.ready
+		}
+	}
+	return x.dismiss(w)
+}
+
+// Flush implements [task.Executor]. It returns early, beyond the contract, if a
+// task in progress stalls.
+func (x *Executor) Flush(limit int) int {
+	x.mu.Lock()
+	if x.running {
+		x.mu.Unlock()
+		return 0
+	}
+	if limit <= 0 {
+		limit = task.FlushLimit
+	}
+	w := x.patron()
+	w.limit = limit
+	x.flush = w
+	x.serve()
+	<-w.ready
+	steps := w.steps
+	_ = x.dismiss(w)
+	return steps
+}
+
+// patron returns somebody new who waits outside tasks. mu is held.
+func (x *Executor) patron() *waiter {
+	w := x.spare
+	x.spare = nil
+	if w == nil {
+		w = &waiter{ready: make(chan struct{}, 1)}
+	}
+	w.place = len(x.patrons)
+	x.patrons = append(x.patrons, w)
+	return w
+}
+
+// forsake takes w out of those who wait for a task that is not over. mu is held.
+func (x *Executor) forsake(w *waiter) {
+	j := own(w.h)
+	j.leave(w)
+	if j.co == nil && j.oldest == nil && j.done == nil {
+		x.release(j)
+	}
+}
+
+// serve sees to it that a coroutine has the baton. mu is held, and released.
+func (x *Executor) serve() {
+	if x.running {
+		x.watch()
+		x.mu.Unlock()
+		return
+	}
+	x.running = true
+	to := x.hand()
+	x.mu.Unlock()
+	to.run()
+}
+
+// answer ends the wait of w, which is nobody's waiter any longer. mu is held.
+func (x *Executor) answer(w *waiter, err error) {
+	last := len(x.patrons) - 1
+	x.patrons[w.place] = x.patrons[last]
+	x.patrons[w.place].place = w.place
+	x.patrons[last] = nil
+	x.patrons = x.patrons[:last]
+	if x.flush == w {
+		x.flush = nil
+	}
+	w.err, w.answered = err, true
+	w.ready <- struct{}{}
+}
+
+// dismiss returns what w was answered and keeps w for the next one.
+func (x *Executor) dismiss(w *waiter) error {
+	err := w.err
+	*w = waiter{ready: w.ready}
+	x.mu.Lock()
+	x.spare = w
+	x.mu.Unlock()
+	return err
+}
+
+// stepped counts a step of those that Flush is to take. mu is held.
+func (x *Executor) stepped() {
+	if w := x.flush; w != nil {
+		if w.steps++; w.steps == w.limit {
+			x.answer(w, nil)
+		}
+	}
+}
+
+// own returns the job of h, or nil. mu is held.
+func own(h *task.Handle) *job {
+	j, _ := h.Room().Own.(*job)
+	return j
+}
+
+// job returns the job of h, which is Pending. mu is held.
+func (x *Executor) job(h *task.Handle) *job {
+	j := own(h)
+	if j == nil {
+		if j = x.free; j == nil {
+			j = new(job)
+		} else {
+			x.free = j.next
+			x.frees--
+			j.next = nil
+		}
+		j.h = h
+		h.Room().Own = j
+	}
+	return j
+}
+
+// release takes the job away from its task, which is over or has not begun, and
+// for which nobody waits. mu is held.
+func (x *Executor) release(j *job) {
+	r := j.h.Room()
+	if r.Own = nil; j.done != nil {
+		r.Own = j.done
+	}
+	*j = job{}
+	if x.frees < maxFree {
+		j.next = x.free
+		x.free = j
+		x.frees++
+	}
+}
+
+// settle makes h, which is Pending, what it is to be for ever, and tells everybody
+// who waits for it. mu is held.
+func (x *Executor) settle(h *task.Handle, s task.Status) {
+	h.Room().Word.Store(uint64(s))
+	x.pending--
+	j := own(h)
+	if j == nil {
+		return
+	}
+	if j.done != nil {
+		close(j.done)
+	}
+	for j.newest != nil { // backwards, so that the one that came first is next
+		w := j.newest
+		j.leave(w)
+		if w.j == nil {
+			x.answer(w, nil)
+			continue
+		}
+		x.resume(w.j, nil)
+		x.ready.unshift(w.j.h)
+	}
+}
+
+// resume ends the wait of j's task, which is nobody's waiter any longer and is to
+// be made ready. mu is held.
+func (x *Executor) resume(j *job, err error) {
+	x.polled.remove(j)
+	j.awaits, j.ctx, j.err = nil, nil, err
+}
+
+// enlist adds w to those who wait for j's task. The executor's mutex is held.
+func (j *job) enlist(w *waiter) {
+	w.prev = j.newest
+	if w.prev == nil {
+		j.oldest = w
+	} else {
+		w.prev.next = w
+	}
+	j.newest = w
+}
+
+// leave undoes enlist.
+func (j *job) leave(w *waiter) {
+	if w.prev == nil {
+		j.oldest = w.next
+	} else {
+		w.prev.next = w.next
+	}
+	if w.next == nil {
+		j.newest = w.prev
+	} else {
+		w.next.prev = w.prev
+	}
+	w.prev, w.next = nil, nil
+}
+
+// pass hands the baton on from the coroutine of j, on which it is called, and
+// returns when that has it again. mu is held, and released.
+func (x *Executor) pass(j *job) {
+	co := j.co
+	to := x.hand()
+	x.mu.Unlock()
+	if to == co {
+		return
+	}
+	to.run()
+	<-co.baton
+}
+
+// run gives co the baton, or does nothing if it is nil. mu is not held.
+func (co *coroutine) run() {
+	if co != nil {
+		co.baton <- struct{}{}
+	}
+}
+
+// hand chooses the next task and returns the coroutine that is to have the baton,
+// with the task in it; nil if there is none. mu is held.
+func (x *Executor) hand() *coroutine {
+	h := x.choose()
+	if h == nil {
+		return nil
+	}
+	j := x.job(h)
+	if j.co == nil {
+		co := x.idle
+		if co == nil {
+			co = &coroutine{x: x, baton: make(chan struct{}, 1)}
+			go co.live()
+		} else {
+			x.idle = co.next
+			x.idles--
+			co.next = nil
+		}
+		co.j, j.co = j, co
+	}
+	return j.co
+}
+
+// choose takes the next task out of the queue. If there is none, or nobody demands
+// it, it returns nil, and nobody has the baton any longer. mu is held.
+func (x *Executor) choose() *task.Handle {
+	x.turns++
+	x.stalled = nil
+	x.poll()
+	if len(x.patrons) == 0 || x.ready.n == 0 {
+		x.rest()
+		return nil
+	}
+	h := x.ready.first
+	if x.sched != nil {
+		for i := x.sched.choose(&x.ready); i > 0; i-- {
+			h = h.Room().Link
+		}
+	}
+	x.ready.remove(h)
+	x.current = h
+	x.watch()
+	return h
+}
+
+// rest is what is done when nobody has the baton any longer. mu is held.
+func (x *Executor) rest() {
+	x.running, x.current = false, nil
+	for len(x.patrons) > 0 { // nothing is ready
+		w := x.patrons[0]
+		if w.h != nil {
+			if invariants.Enabled {
+				invariants.Violated("serial", "if nothing is ready, nothing is waited for")
+			}
+			x.forsake(w)
+		}
+		x.answer(w, task.ErrDeadlock)
+	}
+	for co := x.idle; co != nil; co = x.idle {
+		x.idle, co.next = co.next, nil
+		co.run() // without a task: it ends
+	}
+	x.idles = 0
+	x.unwatch()
+}
+
+// poll makes ready those whose wait is over because its context has ended. The
+// list goes round, so that everybody is asked some time. mu is held.
+func (x *Executor) poll() {
+	for range min(polls, x.polled.n) {
+		j := x.polled.first
+		if err := j.ctx.Err(); err != nil {
+			own(j.awaits).leave(&j.self)
+			x.resume(j, err)
+			x.ready.push(j.h)
+			continue
+		}
+		x.polled.remove(j)
+		x.polled.push(j)
+	}
+}
+
+// live is the life of the coroutine.
+func (co *coroutine) live() {
+	<-co.baton
+	defer func() {
+		if co.j != nil { // its task has called Goexit: it ends, and another one goes on
+			co.x.mu.Lock()
+			co.x.finish(co, task.Failed)
+			to := co.x.hand()
+			co.x.mu.Unlock()
+			to.run()
+		}
+	}()
+	for co.j != nil {
+		s := co.j.h.Run()
+		co.x.next(co, s)
+	}
+}
+
+// finish books that the task on co has ended in state s, unless it was canceled
+// before. mu is held.
+func (x *Executor) finish(co *coroutine, s task.Status) {
+	j := co.j
+	co.j = nil
+	if x.Status(j.h) == task.Pending {
+		x.settle(j.h, s)
+	}
+	x.release(j)
+	x.stepped()
+}
+
+// next finishes the task on co and hands the baton on: to co itself with another
+// task, if that is one that has not begun. It returns when co has a task again, or
+// is to end. mu is not held.
+func (x *Executor) next(co *coroutine, s task.Status) {
+	x.mu.Lock()
+	x.finish(co, s)
+	co.next = x.idle
+	x.idle = co
+	x.idles++
+	to := x.hand()
+	if to == co {
+		x.mu.Unlock()
+		return
+	}
+	keep := x.idles <= maxIdle
+	if !keep {
+		x.idle = co.next
+		x.idles--
+	}
+	x.mu.Unlock()
+	to.run()
+	if keep {
+		<-co.baton
+	}
+}
+
+// watch sees to it that the watchdog is armed if others wait for the task in
+// progress. It stays armed from one to the next: setting a timer for each would
+// cost more than many tasks do. mu is held.
+func (x *Executor) watch() {
+	if x.stall <= 0 || x.armed || !x.running || x.ready.n == 0 {
+		return
+	}
+	x.armed, x.watched = true, x.turns
+	if x.watchdog == nil {
+		x.watchdog = time.AfterFunc(x.stall, x.bark)
+	} else {
+		x.watchdog.Reset(x.stall)
+	}
+}
+
+// unwatch disarms the watchdog if there is nothing to be done, so that the timer
+// does not keep an executor that is over. mu is held.
+func (x *Executor) unwatch() {
+	if x.armed && x.ready.n == 0 {
+		x.watchdog.Stop()
+		x.armed = false
+	}
+}
+
+// bark is what the watchdog does when it fires: if nobody has had a turn since it
+// was armed, those who wait outside tasks are told.
+func (x *Executor) bark() {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	if !x.armed {
+		return
+	}
+	x.armed = false
+	if !x.running || x.ready.n == 0 {
+		return
+	}
+	if x.turns != x.watched {
+		x.watch() // another one by now: give it the same time
+		return
+	}
+	x.stalled = &StallError{Task: x.current.Room().ID, Waiting: x.ready.n, After: x.stall}
+	for len(x.patrons) > 0 {
+		w := x.patrons[0]
+		if w.h != nil {
+			x.forsake(w)
+		}
+		x.answer(w, x.stalled)
+	}
+}
+
+// queue is the tasks that wait for their turn, linked by their Rooms: Link is the
+// next one, and Place the one before.
+type queue struct {
+	first, last *task.Handle
+	n           int
+}
+
+// push adds h behind all others.
+func (q *queue) push(h *task.Handle) {
+	if q.last == nil {
+		q.first = h
+	} else {
+		q.last.Room().Link = h
+		h.Room().Place = q.last
+	}
+	q.last = h
+	q.n++
+}
+
+// unshift adds h before all others.
+func (q *queue) unshift(h *task.Handle) {
+	if q.first == nil {
+		q.last = h
+	} else {
+		q.first.Room().Place = h
+		h.Room().Link = q.first
+	}
+	q.first = h
+	q.n++
+}
+
+// remove takes h out, which must be in it.
+func (q *queue) remove(h *task.Handle) {
+	r := h.Room()
+	before, _ := r.Place.(*task.Handle)
+	after := r.Link
+	if before == nil {
+		q.first = after
+	} else {
+		before.Room().Link = after
+	}
+	if after == nil {
+		q.last = before
+	} else if before == nil {
+		after.Room().Place = nil
+	} else {
+		after.Room().Place = before
+	}
+	r.Place, r.Link = nil, nil
+	q.n--
+}
+
+// len implements line.
+func (q *queue) len() int { return q.n }
+
+// numbers implements line.
+func (q *queue) numbers(yield func(int, uint64) bool) {
+	i := 0
+	for h := q.first; h != nil; h = h.Room().Link {
+		if !yield(i, h.Room().ID) {
+			return
+		}
+		i++
+	}
+}
+
+// who implements line.
+func (q *queue) who(i int) string {
+	h := q.first
+	for range i {
+		h = h.Room().Link
+	}
+	return "task " + strconv.FormatUint(h.Room().ID, 10)
+}
+
+// jobs is the tasks that wait for another one, as a list.
+type jobs struct {
+	first, last *job
+	n           int
+}
+
+func (l *jobs) push(j *job) {
+	j.prev = l.last
+	if j.prev == nil {
+		l.first = j
+	} else {
+		j.prev.next = j
+	}
+	l.last = j
+	l.n++
+}
+
+func (l *jobs) remove(j *job) {
+	if j.prev == nil {
+		l.first = j.next
+	} else {
+		j.prev.next = j.next
+	}
+	if j.next == nil {
+		l.last = j.prev
+	} else {
+		j.next.prev = j.prev
+	}
+	j.prev, j.next = nil, nil
+	l.n--
+}

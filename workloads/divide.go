@@ -1,0 +1,86 @@
+package workloads
+
+import (
+	"sync"
+
+	"golang.org/x/sync/errgroup"
+)
+
+// Something divisible is a share of the work of a program that divides it: into
+// two parts, those into two parts each, and so on until a part is for one task.
+type divisible[S any] interface {
+	// divide returns two parts, or false if there is nothing to divide.
+	divide() (a, b S, ok bool)
+
+	// do does what is for one task.
+	do()
+}
+
+// The ways to do a share by hand. All do one of two parts in the same goroutine,
+// so that there are as many as tasks. They return how many tasks' work they did.
+
+func divideOnErrgroup[S divisible[S]](s S) (int, error) {
+	a, b, ok := s.divide()
+	if !ok {
+		s.do()
+		return 1, nil
+	}
+	var (
+		eg   errgroup.Group
+		x, y int
+	)
+	eg.Go(func() (err error) {
+		y, err = divideOnErrgroup(b)
+		return err
+	})
+	x, err := divideOnErrgroup(a)
+	if also := eg.Wait(); err == nil {
+		err = also
+	}
+	return x + y, err
+}
+
+func divideOnGoroutines[S divisible[S]](s S) int {
+	a, b, ok := s.divide()
+	if !ok {
+		s.do()
+		return 1
+	}
+	var (
+		wg sync.WaitGroup
+		y  int
+	)
+	wg.Add(1)
+	go func() {
+		defer wg.Done()
+		y = divideOnGoroutines(b)
+	}()
+	x := divideOnGoroutines(a)
+	wg.Wait()
+	return x + y
+}
+
+func divideOnChannels[S divisible[S]](s S) int {
+	a, b, ok := s.divide()
+	if !ok {
+		s.do()
+		return 1
+	}
+	count := make(chan int, 1)
+	go func() { count <- divideOnChannels(b) }()
+	return divideOnChannels(a) + <-count
+}
+
+// divideRefs are the references of a workload whose jobs newJob makes: work does
+// a share and returns of how many tasks that was. floor does it without dividing.
+func divideRefs[S divisible[S]](newJob func(work func(s S) (int, error)) func(n int) (int, error), floorDoc string, floor func(s S) (int, error)) []Ref {
+	ref := func(name, doc string, work func(s S) (int, error)) Ref {
+		return Ref{Name: name, Doc: doc, Prepare: func() Run { return byHand(newJob(work)) }}
+	}
+	return []Ref{
+		ref(refErrgroup, "an errgroup for every division", divideOnErrgroup[S]),
+		ref(refGoroutines, "a goroutine and a WaitGroup for every division", func(s S) (int, error) { return divideOnGoroutines(s), nil }),
+		ref(refBuffered, "a goroutine and a channel for its one value for every division", func(s S) (int, error) { return divideOnChannels(s), nil }),
+		ref(refFloor, floorDoc, floor),
+	}
+}

@@ -1,0 +1,152 @@
+package workloads
+
+import (
+	"context"
+	"sync"
+
+	"golang.org/x/sync/errgroup"
+
+	"github.com/dynolab/dyno/task"
+)
+
+// fibMost is the largest number that is asked for. It takes 57,313 calls: enough
+// that it makes no difference how long the first task takes to be noticed, and
+// few enough that all of them may have a goroutine at once.
+const fibMost = 22
+
+// Fib is the program that everybody measures joins with: each call is a task
+// that starts two more and waits for them, down to those that do nothing. An
+// operation is a call. There is no cutoff, which every real program has, since
+// then it would measure the other calls.
+func Fib() Task {
+	return Task{
+		Name: "fib",
+		Doc:  "Fibonacci numbers with a task for every call, down to the smallest: what it costs to start a task and wait for it",
+		Prepare: func(newExecutor NewExecutor) Run {
+			return onExecutor(newExecutor, func(ex task.Executor) func(n int) (int, error) {
+				return fibJob(func(n, want int) error { return demand(ex, fibTask, n, want) })
+			})
+		},
+		Refs: []Ref{
+			{
+				Name: refErrgroup,
+				Doc:  "an errgroup for the two calls of every call",
+				Prepare: func() Run {
+					return byHand(fibJob(func(n, want int) error {
+						got, err := fibOnErrgroup(n)
+						return judge(got, want, err)
+					}))
+				},
+			},
+			{
+				Name: refGoroutines,
+				Doc:  "two goroutines and a WaitGroup for every call",
+				Prepare: func() Run {
+					return byHand(fibJob(func(n, want int) error { return judge(fibOnGoroutines(n), want, nil) }))
+				},
+			},
+			{
+				Name: refBuffered,
+				Doc:  "a goroutine and a channel for the one value of every call",
+				Prepare: func() Run {
+					return byHand(fibJob(func(n, want int) error { return judge(<-fibOnChannels(n), want, nil) }))
+				},
+			},
+			{
+				Name: refFloor,
+				Doc:  "calls of a function, on one goroutine",
+				Prepare: func() Run {
+					return byHand(fibJob(func(n, want int) error { return judge(fibOnFloor(n), want, nil) }))
+				},
+			},
+		},
+	}
+}
+
+// fibJob asks for the largest Fibonacci numbers that n calls are enough for.
+func fibJob(ask func(n, want int) error) func(n int) (int, error) {
+	calls, want := make([]int, fibMost+1), make([]int, fibMost+1)
+	for i := range calls {
+		if calls[i], want[i] = 1, 1; i > 1 {
+			calls[i], want[i] = 1+calls[i-1]+calls[i-2], want[i-1]+want[i-2]
+		}
+	}
+	return largest(calls, func(i int) error { return ask(i, want[i]) })
+}
+
+// fibTask returns the Fibonacci number n. They begin with 1, 1 here, so that no
+// value is the zero of a task that has not run.
+func fibTask(ctx context.Context, n int) (int, error) {
+	if n < 2 {
+		return 1, nil
+	}
+	a := task.ForkCall(ctx, fibTask, n-1)
+	b := task.ForkCall(ctx, fibTask, n-2)
+	x, err := a.Value(ctx)
+	if err != nil {
+		return 0, err
+	}
+	y, err := b.Value(ctx)
+	return x + y, err
+}
+
+func fibOnErrgroup(n int) (int, error) {
+	if n < 2 {
+		return 1, nil
+	}
+	var (
+		eg   errgroup.Group
+		x, y int
+	)
+	eg.Go(func() (err error) {
+		x, err = fibOnErrgroup(n - 1)
+		return err
+	})
+	eg.Go(func() (err error) {
+		y, err = fibOnErrgroup(n - 2)
+		return err
+	})
+	err := eg.Wait()
+	return x + y, err
+}
+
+func fibOnGoroutines(n int) int {
+	if n < 2 {
+		return 1
+	}
+	var (
+		wg   sync.WaitGroup
+		x, y int
+	)
+	wg.Add(2)
+	go func() {
+		defer wg.Done()
+		x = fibOnGoroutines(n - 1)
+	}()
+	go func() {
+		defer wg.Done()
+		y = fibOnGoroutines(n - 2)
+	}()
+	wg.Wait()
+	return x + y
+}
+
+func fibOnChannels(n int) <-chan int {
+	value := make(chan int, 1)
+	go func() {
+		if n < 2 {
+			value <- 1
+			return
+		}
+		x, y := fibOnChannels(n-1), fibOnChannels(n-2)
+		value <- <-x + <-y
+	}()
+	return value
+}
+
+func fibOnFloor(n int) int {
+	if n < 2 {
+		return 1
+	}
+	return fibOnFloor(n-1) + fibOnFloor(n-2)
+}

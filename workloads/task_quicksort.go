@@ -1,0 +1,141 @@
+package workloads
+
+import (
+	"context"
+	"errors"
+	"math/bits"
+	"slices"
+
+	"github.com/dynolab/dyno/task"
+)
+
+const (
+	quicksortTasks = 256 // at most, for one array
+	quicksortGrain = 512 // numbers a task has to sort, on average
+)
+
+// Quicksort sorts up to 131,072 numbers. Parts that are more than one task's share
+// are divided about a median of three, and one of the two goes to a new task. An
+// operation is a task, which sorts 512 numbers on average: some 20 µs, so that
+// little depends on what a task costs, and most on how the work is shared out.
+func Quicksort() Task {
+	return Task{
+		Name: "quicksort",
+		Doc:  "131,072 numbers are sorted by 256 tasks, which divide them among each other: uneven work that appears as it is done",
+		Prepare: func(newExecutor NewExecutor) Run {
+			return onExecutor(newExecutor, func(ex task.Executor) func(n int) (int, error) {
+				return quicksortJob(func(s quicksortShare) (int, error) {
+					return task.Call(ex, quicksortTask, s).Value(context.Background())
+				})
+			})
+		},
+		Refs: divideRefs(quicksortJob, "package slices, on one goroutine", func(s quicksortShare) (int, error) {
+			slices.Sort(s.data)
+			return s.tasks, nil
+		}),
+	}
+}
+
+// quicksortShare are numbers to sort, and by how many tasks.
+type quicksortShare struct {
+	data  []uint32
+	tasks int
+}
+
+// quicksortJob sorts the first 512·k numbers of a large array, with k tasks.
+func quicksortJob(work func(s quicksortShare) (int, error)) func(n int) (int, error) {
+	const most = quicksortTasks * quicksortGrain
+	from, data, upTo := make([]uint32, most), make([]uint32, most), make([]uint64, quicksortTasks+1)
+	for i := range from {
+		from[i] = fill(uint32(i), 3)
+	}
+	for k := range quicksortTasks {
+		upTo[k+1] = upTo[k]
+		for _, v := range from[k*quicksortGrain : (k+1)*quicksortGrain] {
+			upTo[k+1] += quicksortMark(v)
+		}
+	}
+	return atMost(quicksortTasks, func(k int) error {
+		part := data[:k*quicksortGrain]
+		copy(part, from)
+		got, err := work(quicksortShare{part, k})
+		if err := judge(got, k, err); err != nil {
+			return err
+		}
+		if !sorted(part, upTo[k]) {
+			return errors.New("workloads: the numbers are not sorted, or others than there were")
+		}
+		return nil
+	})
+}
+
+// quicksortMark is a number's part of the sum that tells other numbers from those
+// that there were.
+func quicksortMark(v uint32) uint64 {
+	m := uint64(v) * 0x9e3779b97f4a7c15
+	return m ^ bits.RotateLeft64(m, 29)
+}
+
+// sorted reports whether the numbers are in order, and have the given sum of
+// marks.
+func sorted(data []uint32, sum uint64) bool {
+	before := uint32(0)
+	for _, v := range data {
+		if v < before {
+			return false
+		}
+		before = v
+		sum -= quicksortMark(v)
+	}
+	return sum == 0
+}
+
+// divide implements [divisible]: the smaller numbers and the larger ones, and tasks in
+// proportion, but one at least.
+func (s quicksortShare) divide() (a, b quicksortShare, ok bool) {
+	if s.tasks == 1 {
+		return a, b, false
+	}
+	i, k := 0, 1
+	if n := len(s.data); n > 0 {
+		i = partition(s.data)
+		k = min(max((s.tasks*i+n/2)/n, 1), s.tasks-1)
+	}
+	return quicksortShare{s.data[:i], k}, quicksortShare{s.data[i:], s.tasks - k}, true
+}
+
+// do implements [divisible].
+func (s quicksortShare) do() { slices.Sort(s.data) }
+
+// partition moves numbers until none of those before the index that it returns is
+// larger than any from there on.
+func partition(data []uint32) int {
+	a, b, c := data[0], data[len(data)/2], data[len(data)-1]
+	median := max(min(a, b), min(max(a, b), c))
+	i, j := -1, len(data)
+	for {
+		for i++; data[i] < median; i++ {
+		}
+		for j--; data[j] > median; j-- {
+		}
+		if i >= j {
+			return j + 1
+		}
+		data[i], data[j] = data[j], data[i]
+	}
+}
+
+func quicksortTask(ctx context.Context, s quicksortShare) (int, error) {
+	a, b, ok := s.divide()
+	if !ok {
+		s.do()
+		return 1, nil
+	}
+	f := task.ForkCall(ctx, quicksortTask, b)
+	x, err := quicksortTask(ctx, a)
+	if err != nil {
+		return 0, err
+	}
+	y, err := f.Value(ctx)
+	return x + y, err
+}

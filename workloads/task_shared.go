@@ -1,0 +1,170 @@
+package workloads
+
+import (
+	"context"
+	"errors"
+	"runtime"
+	"sync"
+	"sync/atomic"
+
+	"golang.org/x/sync/errgroup"
+
+	"github.com/dynolab/dyno/task"
+)
+
+const (
+	sharedWaiters = 64
+
+	// sharedPatience is how often the task that is waited for lets others run
+	// while not all have come. It is far more often than needed where that is
+	// what yielding does, and an end where it does nothing.
+	sharedPatience = 10_000
+)
+
+// Shared is one value that many wait for: 64 tasks wait for a single one, which
+// is not over before all of them have come. Then all are to be woken. An
+// operation is such a wait.
+func Shared() Task {
+	return Task{
+		Name: "shared",
+		Doc:  "64 tasks wait for a single other one, again and again: what it costs to wait where everybody does, and to wake everybody",
+		Prepare: func(newExecutor NewExecutor) Run {
+			return onExecutor(newExecutor, func(ex task.Executor) func(n int) (int, error) {
+				s := new(sharedOnTasks)
+				return sharedJob(&s.shared, func(k int) error { return demand(ex, s.round, k, k) })
+			})
+		},
+		Refs: []Ref{
+			{
+				Name: refErrgroup,
+				Doc:  "an errgroup, and a channel that is closed when the value is there",
+				Prepare: func() Run {
+					s := new(shared)
+					return byHand(sharedJob(s, func(k int) error {
+						var (
+							eg    errgroup.Group
+							value uint32
+						)
+						there := make(chan struct{})
+						eg.Go(func() error {
+							defer close(there)
+							value = s.compute(k, runtime.Gosched)
+							return nil
+						})
+						for range k {
+							eg.Go(func() error {
+								s.come()
+								<-there
+								return s.check(value, nil)
+							})
+						}
+						return eg.Wait()
+					}))
+				},
+			},
+			{
+				Name: refGoroutines,
+				Doc:  "goroutines, and two WaitGroups: for the value, and for those who wait for it",
+				Prepare: func() Run {
+					s := new(shared)
+					return byHand(sharedJob(s, func(k int) error {
+						var (
+							there, over sync.WaitGroup
+							value       uint32
+						)
+						errs := make([]error, k)
+						there.Add(1)
+						go func() {
+							defer there.Done()
+							value = s.compute(k, runtime.Gosched)
+						}()
+						over.Add(k)
+						for i := range errs {
+							go func() {
+								defer over.Done()
+								s.come()
+								there.Wait()
+								errs[i] = s.check(value, nil)
+							}()
+						}
+						over.Wait()
+						return errors.Join(errs...)
+					}))
+				},
+			},
+		},
+	}
+}
+
+// shared is what a job's tasks know.
+type shared struct {
+	value uint32       // another one in each job
+	here  atomic.Int32 // who have come
+}
+
+// sharedJob is n waits, at most 64 at once.
+func sharedJob(s *shared, round func(k int) error) func(n int) (int, error) {
+	return atMost(sharedWaiters, func(k int) error {
+		s.value = fill(s.value+1, 2) | 1
+		s.here.Store(0)
+		return round(k)
+	})
+}
+
+// come says that one who waits is there.
+func (s *shared) come() { s.here.Add(1) }
+
+// compute returns the value when k have come.
+func (s *shared) compute(k int, yield func()) uint32 {
+	for tries := 0; int(s.here.Load()) < k && tries < sharedPatience; tries++ {
+		yield()
+	}
+	return s.value
+}
+
+// check says what is wrong with the value that somebody got.
+func (s *shared) check(v uint32, err error) error { return judge(v, s.value, err) }
+
+// sharedOnTasks is a round of tasks.
+type sharedOnTasks struct {
+	shared
+	one     *task.Future[uint32]
+	waiters [sharedWaiters]*task.Future[int]
+}
+
+// round starts the one and k tasks that wait for it, and returns how many of
+// them have got its value.
+func (s *sharedOnTasks) round(ctx context.Context, k int) (int, error) {
+	s.one = task.ForkCall(ctx, s.produce, k)
+	for i := range s.waiters[:k] {
+		s.waiters[i] = task.ForkCall(ctx, sharedWait, s)
+	}
+	n := 0
+	for _, w := range s.waiters[:k] {
+		got, err := w.Value(ctx)
+		if err != nil {
+			return 0, err
+		}
+		n += got
+	}
+	return n, nil
+}
+
+func (s *sharedOnTasks) produce(ctx context.Context, k int) (uint32, error) {
+	var err error
+	v := s.compute(k, func() {
+		if e := task.Yield(ctx); e != nil {
+			err = e
+		}
+	})
+	return v, err
+}
+
+func sharedWait(ctx context.Context, s *sharedOnTasks) (int, error) {
+	s.come()
+	v, err := s.one.Value(ctx)
+	if err := s.check(v, err); err != nil {
+		return 0, err
+	}
+	return 1, nil
+}

@@ -1,0 +1,151 @@
+package workloads
+
+import (
+	"context"
+	"sync"
+
+	"golang.org/x/sync/errgroup"
+
+	"github.com/dynolab/dyno/task"
+)
+
+// spawnAwaitMost is how many tasks there are at once.
+const spawnAwaitMost = 100_000
+
+// SpawnAwait starts tasks that do next to nothing, 100,000 of them, and then
+// waits for one after the other. A task does it: a program that is made of tasks.
+func SpawnAwait() Task {
+	return spawnAwait("", "a task starts 100,000 others that do next to nothing, and then waits for each: what a flat crowd of tasks costs",
+		func(f *futures) func(k int) error {
+			return func(k int) error { return demand(f.ex, f.fromTask, k, 1) }
+		})
+}
+
+// SpawnAwaitOutside is the same done by a goroutine that is no task: how a
+// program that is not made of tasks hands some over.
+func SpawnAwaitOutside() Task {
+	return spawnAwait("from=outside", "the same by a goroutine that is no task: what it costs to get tasks into an executor, and their values out",
+		func(f *futures) func(k int) error { return f.fromOutside })
+}
+
+func spawnAwait(variant, doc string, do func(f *futures) func(k int) error) Task {
+	return Task{
+		Name:    "spawnawait",
+		Variant: variant,
+		Doc:     doc,
+		Prepare: func(newExecutor NewExecutor) Run {
+			return onExecutor(newExecutor, func(ex task.Executor) func(n int) (int, error) {
+				return atMost(spawnAwaitMost, do(&futures{ex: ex, all: make([]*task.Future[uint32], spawnAwaitMost)}))
+			})
+		},
+		Refs: []Ref{
+			{
+				Name: refErrgroup,
+				Doc:  "an errgroup, and the values in a slice",
+				Prepare: func() Run {
+					values := make([]uint32, spawnAwaitMost)
+					return byHand(atMost(spawnAwaitMost, func(k int) error {
+						var eg errgroup.Group
+						for i := range values[:k] {
+							eg.Go(func() error {
+								values[i] = crowdValue(i)
+								return nil
+							})
+						}
+						return checkCrowd(values[:k], eg.Wait())
+					}))
+				},
+			},
+			{
+				Name: refGoroutines,
+				Doc:  "a goroutine each, a WaitGroup, and the values in a slice",
+				Prepare: func() Run {
+					values := make([]uint32, spawnAwaitMost)
+					return byHand(atMost(spawnAwaitMost, func(k int) error {
+						var wg sync.WaitGroup
+						wg.Add(k)
+						for i := range values[:k] {
+							go func() {
+								defer wg.Done()
+								values[i] = crowdValue(i)
+							}()
+						}
+						wg.Wait()
+						return checkCrowd(values[:k], nil)
+					}))
+				},
+			},
+			{
+				Name: refBuffered,
+				Doc:  "a goroutine and a channel for its one value each: the only one of these that can be waited for one at a time",
+				Prepare: func() Run {
+					values := make([]chan uint32, spawnAwaitMost)
+					return byHand(atMost(spawnAwaitMost, func(k int) error {
+						for i := range values[:k] {
+							value := make(chan uint32, 1)
+							values[i] = value
+							go func() { value <- crowdValue(i) }()
+						}
+						for i, value := range values[:k] {
+							if err := judge(<-value, crowdValue(i), nil); err != nil {
+								return err
+							}
+						}
+						clear(values[:k])
+						return nil
+					}))
+				},
+			},
+		},
+	}
+}
+
+// crowdValue is what task i returns: never zero, and no other's value.
+func crowdValue(i int) uint32 { return fill(uint32(i)+1, 1) | 1 }
+
+func crowdTask(_ context.Context, i int) (uint32, error) { return crowdValue(i), nil }
+
+// checkCrowd checks the values that tasks have left in a slice, and clears it, so
+// that none is taken for that of a later task.
+func checkCrowd(values []uint32, err error) error {
+	for i, v := range values {
+		if err := judge(v, crowdValue(i), err); err != nil {
+			return err
+		}
+	}
+	clear(values)
+	return err
+}
+
+// futures are the tasks of a job.
+type futures struct {
+	ex  task.Executor
+	all []*task.Future[uint32]
+}
+
+// fromTask is the task that starts k others and waits for them.
+func (f *futures) fromTask(ctx context.Context, k int) (int, error) {
+	for i := range f.all[:k] {
+		f.all[i] = task.ForkCall(ctx, crowdTask, i)
+	}
+	return 1, f.await(ctx, k)
+}
+
+func (f *futures) fromOutside(k int) error {
+	for i := range f.all[:k] {
+		f.all[i] = task.Call(f.ex, crowdTask, i)
+	}
+	return f.await(context.Background(), k)
+}
+
+// await waits for each of k tasks, and forgets them.
+func (f *futures) await(ctx context.Context, k int) error {
+	for i, one := range f.all[:k] {
+		v, err := one.Value(ctx)
+		if err = judge(v, crowdValue(i), err); err != nil {
+			return err
+		}
+	}
+	clear(f.all[:k])
+	return nil
+}

@@ -1,0 +1,137 @@
+package workloads
+
+import (
+	"context"
+	"errors"
+	"strconv"
+
+	"github.com/dynolab/dyno"
+	"github.com/dynolab/dyno/task"
+)
+
+// NewExecutor makes an executor of tasks; it is the type of [dyno.Impl]'s field.
+type NewExecutor = func() task.Executor
+
+// Task is a workload over the contract of executors. It is a plain value and
+// may be prepared any number of times.
+type Task struct {
+	// Name is the workload's name: lower-case letters and digits.
+	Name string
+
+	// Variant is a key=value pair, such as "from=outside", that tells workloads
+	// of one name apart, or empty for the plain one.
+	Variant string
+
+	// Doc says in one sentence what the workload stands for.
+	Doc string
+
+	// Needs is what an implementation must promise. Without it the workload
+	// does not finish, so it must be skipped. None here needs anything: tasks
+	// wait for each other by Wait, Value and Yield only.
+	Needs dyno.Promises
+
+	// Prepare makes an executor and allocates whatever can be allocated before
+	// the clock starts. No goroutine is left when the Run has been closed.
+	Prepare func(newExecutor NewExecutor) Run
+
+	// Refs are hand-written programs that do the same without dyno. The first
+	// one is the base of comparisons, the 1.00 line.
+	Refs []Ref
+}
+
+// Path returns the key=value path of the workload in benchmark names:
+// "workload=spawnawait/from=outside".
+func (t Task) Path() string { return Group{Name: t.Name, Variant: t.Variant}.Path() }
+
+// A taskRun is a [Task] in progress, or one of its references. It does its
+// operations in jobs, one after the other.
+type taskRun struct {
+	// job does k operations, at least one and at most n, and returns when all
+	// their results have been checked.
+	job func(n int) (k int, err error)
+
+	ex task.Executor // nil in references
+}
+
+// onExecutor makes an executor and a run of the jobs that newJob makes for it.
+func onExecutor(newExecutor NewExecutor, newJob func(ex task.Executor) func(n int) (int, error)) Run {
+	ex := newExecutor()
+	return &taskRun{job: newJob(ex), ex: ex}
+}
+
+func (r *taskRun) Do(n int) error {
+	if n < 1 {
+		panic("workloads: Do of fewer than one operation")
+	}
+	for n > 0 {
+		k, err := r.job(n)
+		if err != nil {
+			return err
+		}
+		n -= k
+	}
+	return nil
+}
+
+// Check has little left to do: a job knows what its tasks are to find out.
+func (r *taskRun) Check() error {
+	if r.ex == nil {
+		return nil
+	}
+	if n := r.ex.Pending(); n != 0 {
+		return errors.New("workloads: all tasks are over, and the executor counts " + strconv.Itoa(n) + " that are not")
+	}
+	return nil
+}
+
+func (r *taskRun) Close() {
+	r.job = nil
+	if r.ex != nil {
+		r.ex.Close()
+	}
+}
+
+// atMost makes a job of do, which does k operations: any number up to most.
+func atMost(most int, do func(k int) error) func(n int) (int, error) {
+	return func(n int) (int, error) {
+		k := min(n, most)
+		return k, do(k)
+	}
+}
+
+// largest makes a job of do for a workload whose problems have a number of
+// operations each that is what it is: sizes[i], the first of them 1, and each
+// as large as the one before or larger. It takes the largest problem that n
+// operations are enough for. So nearly all operations are in problems of the
+// last size, and any n is made up of whole ones.
+func largest(sizes []int, do func(i int) error) func(n int) (int, error) {
+	return func(n int) (int, error) {
+		i := len(sizes) - 1
+		for sizes[i] > n {
+			i--
+		}
+		return sizes[i], do(i)
+	}
+}
+
+// demand runs fn(ctx, arg) as a task that is started from outside, and says what
+// is wrong with what it returns.
+func demand[A any, T uint32 | uint64 | int](ex task.Executor, fn func(context.Context, A) (T, error), arg A, want T) error {
+	got, err := task.Call(ex, fn, arg).Value(context.Background())
+	return judge(got, want, err)
+}
+
+// judge says what is wrong with a result.
+func judge[T uint32 | uint64 | int](got, want T, err error) error {
+	if err != nil {
+		return errors.New("workloads: a task ended with " + errText(err))
+	}
+	if got != want {
+		return errors.New("workloads: the tasks found " + strconv.FormatUint(uint64(got), 10) +
+			" instead of " + strconv.FormatUint(uint64(want), 10))
+	}
+	return nil
+}
+
+// byHand is the [Run] of a reference.
+func byHand(job func(n int) (int, error)) Run { return &taskRun{job: job} }
