@@ -155,6 +155,68 @@ func TestForksHandEachTaskOutOnce(t *testing.T) {
 	}
 }
 
+// The same where owner and thief are closest: where there is one task or two, taken
+// from both ends, and where the ring is full, so that what is pushed next goes where
+// the thief has just taken something.
+func TestForksAtTheEdges(t *testing.T) {
+	for name, turn := range map[string]func(f *forks, push func(), took func(*task.Handle)){
+		"few": func(f *forks, push func(), took func(*task.Handle)) {
+			push()
+			push()
+			took(f.pop())
+			took(f.steal())
+		},
+		"full": func(f *forks, push func(), _ func(*task.Handle)) {
+			for f.len() < fewest {
+				push()
+			}
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			hs := numbered(100_000)
+			taken := make([]atomic.Int32, len(hs)+1)
+			took := func(h *task.Handle) {
+				if h != nil {
+					taken[number(h)].Add(1)
+				}
+			}
+			var f forks
+			var over atomic.Bool
+			var thief sync.WaitGroup
+			thief.Go(func() {
+				for n := 0; !over.Load(); n++ {
+					took(f.steal())
+					if n%100 == 0 {
+						runtime.Gosched()
+					}
+				}
+			})
+			pushed := 0
+			push := func() { f.push(hs[pushed]); pushed++ }
+			for n := 0; pushed < len(hs)-fewest; n++ {
+				turn(&f, push, took)
+				if n%100 == 0 {
+					runtime.Gosched()
+				}
+			}
+			over.Store(true)
+			thief.Wait()
+			for f.len() > 0 {
+				h := f.steal()
+				if h == nil {
+					t.Fatal("a place with a task is empty")
+				}
+				took(h)
+			}
+			for i := 1; i <= pushed; i++ {
+				if n := taken[i].Load(); n != 1 {
+					t.Fatalf("task %d was taken %d times", i, n)
+				}
+			}
+		})
+	}
+}
+
 // held returns the numbers of the tasks that the ring points to.
 func (f *forks) held() (all []uint64) {
 	for i := range *f.ring.Load() {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"math/rand/v2"
 	"runtime"
+	"slices"
 	"strconv"
 	"sync"
 	"sync/atomic"
@@ -588,6 +589,66 @@ func TestForwardProgress(t *testing.T) {
 			over.Store(true)
 			_, _ = blocked.Value(context.Background())
 		})
+	}
+}
+
+// A processor with any number of tasks of its own looks at what has arrived, at what
+// others have, and at its oldest one, within so many turns.
+func TestGlance(t *testing.T) {
+	hs := numbered(200 + 2*glance)
+	x := NewExecutor()
+	x.watch.Add(1) // nobody else
+	p, other := x.unpark(), x.unpark()
+	own, arrived, others := hs[2:200], hs[0], hs[1]
+	for _, h := range own {
+		p.forks.push(h)
+	}
+	x.arrivals.push(arrived)
+	other.forks.push(others)
+	more := hs[200:]
+	var order []uint64
+	for range 2 * glance {
+		h := p.next()
+		order = append(order, number(h))
+		if h != arrived && h != others && h != own[0] && h != own[1] && number(h) < 150 {
+			t.Fatalf("task %d comes out of turn: %v", number(h), order)
+		}
+		p.forks.push(more[0]) // there is always a newer one
+		more = more[1:]
+	}
+	for what, want := range map[string]*task.Handle{
+		"what has arrived": arrived, "what another one has": others, "the oldest": own[0], "the oldest but one": own[1],
+	} {
+		if !slices.Contains(order, number(want)) {
+			t.Errorf("%s, task %d, was not taken in %d turns: %v", what, number(want), 2*glance, order)
+		}
+	}
+}
+
+// A task that arrives while the last processor gives up looking is not forgotten,
+// however long after the one before it comes.
+func TestLateArrivals(t *testing.T) {
+	x := NewExecutor()
+	rounds := 20_000
+	if testing.Short() {
+		rounds = 5_000
+	}
+	r := rand.New(rand.NewPCG(1, 4))
+	var sum atomic.Int64
+	for range rounds {
+		f := task.Go(x, one)
+		for i := r.IntN(200); i > 0; i-- {
+			sum.Add(1) // takes a while
+		}
+		for f.Status() == task.Pending && r.IntN(1000) > 0 {
+			runtime.Gosched()
+		}
+		if v, err := f.Value(context.Background()); v != 1 || err != nil {
+			t.Fatal(v, err)
+		}
+		for i := r.IntN(100); i > 0; i-- {
+			sum.Add(1)
+		}
 	}
 }
 
