@@ -77,12 +77,9 @@ func (f *forks) push(h *task.Handle) {
 	f.publish()
 }
 
-// fill adds tasks that were accepted elsewhere, such that the first is the newest.
+// fill adds tasks that were accepted elsewhere, at least one, such that the first is the newest.
 // Owner only.
 func (f *forks) fill(hs []*task.Handle) {
-	if len(hs) == 0 {
-		return
-	}
 	if invariants.Enabled {
 		f.enter()
 		defer f.leave()

@@ -53,7 +53,7 @@ func TestForksAreADeque(t *testing.T) {
 				hs = hs[1:]
 				accepted++
 			case op < 9:
-				n := r.IntN(batch + 1)
+				n := 1 + r.IntN(batch)
 				f.fill(hs[:n])
 				for i := n - 1; i >= 0; i-- {
 					model = append(model, hs[i])
