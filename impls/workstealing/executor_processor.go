@@ -187,6 +187,29 @@ func (p *processor) take(limit int) *task.Handle {
 // to limit-1 more that have arrived into the own forks.
 func (p *processor) grab(limit int) *task.Handle {
 	x := p.x
+	if !x.arrivals.empty() {
+		if h := p.receive(limit); h != nil {
+			return h
+		}
+	}
+	p.rng ^= p.rng << 13
+	p.rng ^= p.rng >> 7
+	p.rng ^= p.rng << 17
+	rows := *x.rows.Load()
+	start := int(p.rng >> 6 % uint64(len(rows)))
+	for _, part := range [2][]*row{rows[start:], rows[:start]} {
+		for _, r := range part {
+			if h := p.search(r, int(p.rng%64)); h != nil {
+				return h
+			}
+		}
+	}
+	return nil
+}
+
+// receive is grab of what has arrived.
+func (p *processor) receive(limit int) *task.Handle {
+	x := p.x
 	if x.active.Load() > crowd {
 		limit = 1
 	}
@@ -198,18 +221,6 @@ func (p *processor) grab(limit int) *task.Handle {
 					p.forks.fill(some[i+1 : n])
 					p.show()
 				}
-				return h
-			}
-		}
-	}
-	p.rng ^= p.rng << 13
-	p.rng ^= p.rng >> 7
-	p.rng ^= p.rng << 17
-	rows := *x.rows.Load()
-	start := int(p.rng >> 6 % uint64(len(rows)))
-	for _, part := range [2][]*row{rows[start:], rows[:start]} {
-		for _, r := range part {
-			if h := p.search(r, int(p.rng%64)); h != nil {
 				return h
 			}
 		}
