@@ -194,7 +194,8 @@
 //
 // A task that waits for one that nobody has begun claims it, by one
 // compare-and-swap on the word that is also its state, and runs it there and then,
-// as a call. Wherever it was queued it stays and is dropped when it turns up. So
+// as a call. If it is not the newest of this processor's it stays where it is
+// queued and is dropped when it turns up. So
 // what is divided and joined runs depth first on one stack for each processor: a
 // task is its own allocation and six locked instructions, and goroutines are
 // started for what is stolen.
@@ -269,6 +270,9 @@
 //   - Stealing half of a deque: of tasks that divide a problem the oldest one is worth
 //     as much as all the others together. And no task is ever twice in a deque,
 //     which would make it unsafe to let go of what was stolen.
+//   - Leaving what was claimed in the deque until its turn comes: a task that starts
+//     two and waits for the older one first leaves one behind each time. The owner
+//     drops such ones when it claims something and before the deque grows.
 //   - The lock-free injector of the pool: it copies tasks into blocks, and is worth it
 //     where tasks are no objects of their own. These are linked through themselves.
 //   - Counting tasks in one place: two processors that write one word for each task

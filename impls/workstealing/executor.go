@@ -210,8 +210,8 @@ func (x *Executor) Wait(ctx context.Context, h, from *task.Handle) error {
 	v := h.Room().Word.Load()
 	if v&^awaited == 0 && from != nil && own(ctx, from) {
 		if p := x.at(from); p != nil && p.depth < deepest && x.Status(from) == task.Pending {
-			p.forks.popIf(h)
 			if claim(h) {
+				p.forks.trim() // as a rule it is the newest
 				p.perform(h)
 			}
 		}
