@@ -164,12 +164,21 @@ func (p *processor) look() *task.Handle {
 				return h
 			}
 		}
-		x.watch.Add(^uint64(0))
-		if !x.visible() {
+		if x.resign() {
 			return nil
 		}
-		x.watch.Add(1)
 	}
+}
+
+// resign makes a looker none, unless there is a task now that it has not found: who
+// has made that visible may have relied on it.
+func (x *Executor) resign() bool {
+	x.watch.Add(^uint64(0))
+	if !x.visible() {
+		return true
+	}
+	x.watch.Add(1)
+	return false
 }
 
 // take is grab for a processor that is not a looker.

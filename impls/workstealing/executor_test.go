@@ -637,6 +637,35 @@ func TestGlance(t *testing.T) {
 	}
 }
 
+// A looker that is about to give up does not, if a task became visible after its
+// last look, inside or outside.
+func TestResign(t *testing.T) {
+	hs := numbered(2)
+	x := NewExecutor()
+	x.watch.Add(1)
+	p := x.unpark()
+	if !x.resign() || x.watch.Load() != 0 {
+		t.Errorf("it looks on, or counts, with nothing to do: %d", x.watch.Load())
+	}
+	x.watch.Add(1)
+	x.arrivals.push(hs[0])
+	if x.resign() || x.watch.Load() != 1 {
+		t.Errorf("it gives up, or counts no more, with a task that has arrived: %d", x.watch.Load())
+	}
+	if p.grab(1) != hs[0] {
+		t.Error("it does not find the task")
+	}
+	p.forks.push(hs[1])
+	p.show()
+	if x.resign() || x.watch.Load() != 1 {
+		t.Errorf("it gives up, or counts no more, with a task in a deque: %d", x.watch.Load())
+	}
+	p.forks.pop()
+	if !x.resign() || p.row.shown.Load() != 0 {
+		t.Errorf("it looks on, or an empty deque is shown: %b", p.row.shown.Load())
+	}
+}
+
 // A task that arrives while the last processor gives up looking is not forgotten,
 // however long after the one before it comes.
 func TestLateArrivals(t *testing.T) {
