@@ -266,6 +266,47 @@ func TestCancelOfAWaiter(t *testing.T) {
 	})
 }
 
+// The wait of a canceled task fails also if its context has not ended yet, since
+// that comes last.
+func TestWaitFailsBeforeTheContextEnds(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		x := NewExecutor()
+		gate, ended := make(chan struct{}), make(chan error, 1)
+		blocked := task.Go(x, func(context.Context) (int, error) { <-gate; return 1, nil })
+		waiter := task.Go(x, func(ctx context.Context) (int, error) {
+			_ = ctx.Done() // from now on there is a context that has to be ended
+			ended <- blocked.Handle().Wait(ctx)
+			return 0, nil
+		})
+		synctest.Wait()
+		x.Cancel(waiter.Handle()) // the executor's part of it only
+		if err := <-ended; err != context.Canceled {
+			t.Errorf("the wait ended with %v", err)
+		}
+		close(gate)
+		quiet(t, x)
+	})
+}
+
+// The context of a task that is over belongs to no processor, and what is started
+// with it comes from outside.
+func TestContextOfATaskThatIsOver(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		x := NewExecutor()
+		var leaked context.Context
+		f := task.Go(x, func(ctx context.Context) (int, error) { leaked = ctx; return 1, nil })
+		_, _ = f.Value(context.Background())
+		if x.at(f.Handle()) != nil {
+			t.Error("a task that is over is in progress on a processor")
+		}
+		g := task.Fork(leaked, one)
+		if v, err := g.Value(context.Background()); v != 1 || err != nil {
+			t.Error(v, err)
+		}
+		quiet(t, x)
+	})
+}
+
 // What is canceled before anybody has begun it never runs, and is let go.
 func TestCancelBeforeTheStart(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -664,6 +705,33 @@ func TestResign(t *testing.T) {
 	if !x.resign() || p.row.shown.Load() != 0 {
 		t.Errorf("it looks on, or an empty deque is shown: %b", p.row.shown.Load())
 	}
+}
+
+// A processor that is no looker and takes many tasks that have arrived has others
+// look for those it does not begin.
+func TestTakeLeavesNothingBehind(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		x := NewExecutor()
+		x.watch.Add(1)
+		var fs [5]*task.Future[int]
+		for i := range fs {
+			fs[i] = task.Go(x, one)
+		}
+		x.watch.Add(^uint64(0)) // it has looked while they were in somebody's hands
+		p := x.unpark()
+		h := p.take(batch)
+		synctest.Wait()
+		for i, f := range fs[1:] {
+			if f.Status() != task.Resolved {
+				t.Errorf("task %d is %v", i+1, f.Status())
+			}
+		}
+		if h != fs[0].Handle() {
+			t.Fatal("it did not take the first")
+		}
+		p.run(h)
+		quiet(t, x)
+	})
 }
 
 // A task that arrives while the last processor gives up looking is not forgotten,
