@@ -45,7 +45,7 @@ var wrongExecutors = []struct {
 	{"who gives up leaves a goroutine", false, "waiters-leave-no-goroutine"},
 
 	// Cancel.
-	{"canceled task runs all the same", false, "cancel-before-start cancel-before-start-in-a-task"},
+	{"canceled task runs all the same", false, "cancel-before-start"},
 	{"result beats an earlier Cancel", false, "cancel-in-progress cancel-in-a-task status-in-the-task"},
 	{"Cancel of a task in progress refused", false, "cancel-in-progress cancel-answers pending-canceled"},
 	{"Cancel says yes again", false, "cancel-answers cancel-races-cancel"},
