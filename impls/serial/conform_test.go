@@ -7,6 +7,7 @@ import (
 	"github.com/dynolab/dyno/actor"
 	"github.com/dynolab/dyno/conformance/conformtest"
 	"github.com/dynolab/dyno/impls/serial"
+	"github.com/dynolab/dyno/task"
 )
 
 func TestConformance(t *testing.T) { conformtest.Run(t, serial.Impl) }
@@ -21,5 +22,17 @@ func TestConformanceSeeds(t *testing.T) {
 		// What promises the order of the queue is not promised of any other.
 		impl.Promises.Fair = false
 		return impl
+	})
+}
+
+// First in, first out with the scheduling points of the other orders keeps the
+// contract of executors as well. (Some clauses rely on that order, so that the
+// others are left to TestModel and TestStorm.)
+func TestConformanceFine(t *testing.T) {
+	conformtest.Run(t, dyno.Impl{
+		Name: serial.Impl.Name, Idea: serial.Impl.Idea, Promises: serial.Impl.Promises,
+		NewExecutor: func() task.Executor {
+			return serial.NewExecutorWith(serial.ExecutorConfig{Schedule: serial.Schedule{Order: serial.Replay}})
+		},
 	})
 }

@@ -2,7 +2,7 @@ package serial
 
 import (
 	"context"
-	"strconv"
+	"slices"
 	"sync"
 	"time"
 
@@ -41,6 +41,7 @@ type Executor struct {
 	turns   uint64       // how often the baton has been handed over
 
 	patrons []*waiter // who waits outside tasks: the demand
+	late    []*waiter // those of them who are answered before the next turn
 	flush   *waiter   // the one of them that is a call of Flush, if one is
 	polled  jobs      // tasks that wait for another one
 	spare   *waiter   // one that nobody uses
@@ -54,15 +55,6 @@ type Executor struct {
 	armed    bool
 	watched  uint64      // turns when it was armed
 	stalled  *StallError // set while the task in progress is taken for stalled
-}
-
-// coroutine is a goroutine that runs tasks. It does so only while it has the
-// baton.
-type coroutine struct {
-	x     *Executor
-	baton chan struct{} // capacity 1; a token is the baton
-	j     *job          // the task in progress on it, or nil
-	next  *coroutine    // in the list of idle ones
 }
 
 // job is what a task has that is in progress, or that somebody waits for. It is in
@@ -98,6 +90,7 @@ type waiter struct {
 	steps    int // Flush: taken so far
 	limit    int
 	answered bool
+	late     bool // it is in the executor's list
 }
 
 // What an executor keeps for later: enough for tasks that take turns with each
@@ -108,8 +101,9 @@ const (
 )
 
 // polls is how many of the tasks that wait are asked, each time the baton is handed
-// over, whether the context of their wait has ended.
-const polls = 16
+// over, whether the context of their wait has ended. Each costs a miss of the
+// cache where many wait.
+const polls = 2
 
 // NewExecutor returns an executor that runs tasks in the order in which they were
 // started.
@@ -211,6 +205,9 @@ func (x *Executor) Cancel(h *task.Handle) bool {
 	case j.co == nil:
 		x.ready.remove(h)
 		x.release(j)
+	case j.awaits != nil: // most likely its context is about to end
+		x.polled.remove(j)
+		x.polled.unshift(j)
 	}
 	return true
 }
@@ -312,8 +309,7 @@ func (x *Executor) attend(ctx context.Context, h *task.Handle) error {
 		case <-done:
 			x.mu.Lock()
 			if !w.answered {
-				x.forsake(w)
-				x.answer(w, ctx.Err())
+				x.dispel(w, ctx.Err())
 			}
 			x.mu.Unlock()
 			<-w.ready
@@ -355,13 +351,21 @@ func (x *Executor) patron() *waiter {
 	return w
 }
 
-// forsake takes w out of those who wait for a task that is not over. mu is held.
-func (x *Executor) forsake(w *waiter) {
-	j := own(w.h)
-	j.leave(w)
-	if j.co == nil && j.oldest == nil && j.done == nil {
-		x.release(j)
+// dispel ends the wait of w with err, unless what it waits for is over. mu is
+// held.
+func (x *Executor) dispel(w *waiter, err error) {
+	switch {
+	case w.late:
+		x.late = slices.DeleteFunc(x.late, func(o *waiter) bool { return o == w })
+		err = nil
+	case w.h != nil:
+		j := own(w.h)
+		j.leave(w)
+		if j.co == nil && j.oldest == nil && j.done == nil {
+			x.release(j)
+		}
 	}
+	x.answer(w, err)
 }
 
 // serve sees to it that a coroutine has the baton. mu is held, and released.
@@ -463,12 +467,18 @@ func (x *Executor) settle(h *task.Handle, s task.Status) {
 	for j.newest != nil { // backwards, so that the one that came first is next
 		w := j.newest
 		j.leave(w)
-		if w.j == nil {
+		switch {
+		case w.j != nil:
+			x.resume(w.j, nil)
+			x.ready.unshift(w.j.h)
+		case s == task.Cancelled && x.running && x.current != h:
+			// Most likely by the task in progress: the goroutine that waits goes on
+			// when that has had its turn, or both would run at once.
+			w.late = true
+			x.late = append(x.late, w)
+		default:
 			x.answer(w, nil)
-			continue
 		}
-		x.resume(w.j, nil)
-		x.ready.unshift(w.j.h)
 	}
 }
 
@@ -505,92 +515,6 @@ func (j *job) leave(w *waiter) {
 	w.prev, w.next = nil, nil
 }
 
-// pass hands the baton on from the coroutine of j, on which it is called, and
-// returns when that has it again. mu is held, and released.
-func (x *Executor) pass(j *job) {
-	co := j.co
-	to := x.hand()
-	x.mu.Unlock()
-	if to == co {
-		return
-	}
-	to.run()
-	<-co.baton
-}
-
-// run gives co the baton, or does nothing if it is nil. mu is not held.
-func (co *coroutine) run() {
-	if co != nil {
-		co.baton <- struct{}{}
-	}
-}
-
-// hand chooses the next task and returns the coroutine that is to have the baton,
-// with the task in it; nil if there is none. mu is held.
-func (x *Executor) hand() *coroutine {
-	h := x.choose()
-	if h == nil {
-		return nil
-	}
-	j := x.job(h)
-	if j.co == nil {
-		co := x.idle
-		if co == nil {
-			co = &coroutine{x: x, baton: make(chan struct{}, 1)}
-			go co.live()
-		} else {
-			x.idle = co.next
-			x.idles--
-			co.next = nil
-		}
-		co.j, j.co = j, co
-	}
-	return j.co
-}
-
-// choose takes the next task out of the queue. If there is none, or nobody demands
-// it, it returns nil, and nobody has the baton any longer. mu is held.
-func (x *Executor) choose() *task.Handle {
-	x.turns++
-	x.stalled = nil
-	x.poll()
-	if len(x.patrons) == 0 || x.ready.n == 0 {
-		x.rest()
-		return nil
-	}
-	h := x.ready.first
-	if x.sched != nil {
-		for i := x.sched.choose(&x.ready); i > 0; i-- {
-			h = h.Room().Link
-		}
-	}
-	x.ready.remove(h)
-	x.current = h
-	x.watch()
-	return h
-}
-
-// rest is what is done when nobody has the baton any longer. mu is held.
-func (x *Executor) rest() {
-	x.running, x.current = false, nil
-	for len(x.patrons) > 0 { // nothing is ready
-		w := x.patrons[0]
-		if w.h != nil {
-			if invariants.Enabled {
-				invariants.Violated("serial", "if nothing is ready, nothing is waited for")
-			}
-			x.forsake(w)
-		}
-		x.answer(w, task.ErrDeadlock)
-	}
-	for co := x.idle; co != nil; co = x.idle {
-		x.idle, co.next = co.next, nil
-		co.run() // without a task: it ends
-	}
-	x.idles = 0
-	x.unwatch()
-}
-
 // poll makes ready those whose wait is over because its context has ended. The
 // list goes round, so that everybody is asked some time. mu is held.
 func (x *Executor) poll() {
@@ -604,62 +528,6 @@ func (x *Executor) poll() {
 		}
 		x.polled.remove(j)
 		x.polled.push(j)
-	}
-}
-
-// live is the life of the coroutine.
-func (co *coroutine) live() {
-	<-co.baton
-	defer func() {
-		if co.j != nil { // its task has called Goexit: it ends, and another one goes on
-			co.x.mu.Lock()
-			co.x.finish(co, task.Failed)
-			to := co.x.hand()
-			co.x.mu.Unlock()
-			to.run()
-		}
-	}()
-	for co.j != nil {
-		s := co.j.h.Run()
-		co.x.next(co, s)
-	}
-}
-
-// finish books that the task on co has ended in state s, unless it was canceled
-// before. mu is held.
-func (x *Executor) finish(co *coroutine, s task.Status) {
-	j := co.j
-	co.j = nil
-	if x.Status(j.h) == task.Pending {
-		x.settle(j.h, s)
-	}
-	x.release(j)
-	x.stepped()
-}
-
-// next finishes the task on co and hands the baton on: to co itself with another
-// task, if that is one that has not begun. It returns when co has a task again, or
-// is to end. mu is not held.
-func (x *Executor) next(co *coroutine, s task.Status) {
-	x.mu.Lock()
-	x.finish(co, s)
-	co.next = x.idle
-	x.idle = co
-	x.idles++
-	to := x.hand()
-	if to == co {
-		x.mu.Unlock()
-		return
-	}
-	keep := x.idles <= maxIdle
-	if !keep {
-		x.idle = co.next
-		x.idles--
-	}
-	x.mu.Unlock()
-	to.run()
-	if keep {
-		<-co.baton
 	}
 }
 
@@ -705,117 +573,6 @@ func (x *Executor) bark() {
 	}
 	x.stalled = &StallError{Task: x.current.Room().ID, Waiting: x.ready.n, After: x.stall}
 	for len(x.patrons) > 0 {
-		w := x.patrons[0]
-		if w.h != nil {
-			x.forsake(w)
-		}
-		x.answer(w, x.stalled)
+		x.dispel(x.patrons[0], x.stalled)
 	}
-}
-
-// queue is the tasks that wait for their turn, linked by their Rooms: Link is the
-// next one, and Place the one before.
-type queue struct {
-	first, last *task.Handle
-	n           int
-}
-
-// push adds h behind all others.
-func (q *queue) push(h *task.Handle) {
-	if q.last == nil {
-		q.first = h
-	} else {
-		q.last.Room().Link = h
-		h.Room().Place = q.last
-	}
-	q.last = h
-	q.n++
-}
-
-// unshift adds h before all others.
-func (q *queue) unshift(h *task.Handle) {
-	if q.first == nil {
-		q.last = h
-	} else {
-		q.first.Room().Place = h
-		h.Room().Link = q.first
-	}
-	q.first = h
-	q.n++
-}
-
-// remove takes h out, which must be in it.
-func (q *queue) remove(h *task.Handle) {
-	r := h.Room()
-	before, _ := r.Place.(*task.Handle)
-	after := r.Link
-	if before == nil {
-		q.first = after
-	} else {
-		before.Room().Link = after
-	}
-	if after == nil {
-		q.last = before
-	} else if before == nil {
-		after.Room().Place = nil
-	} else {
-		after.Room().Place = before
-	}
-	r.Place, r.Link = nil, nil
-	q.n--
-}
-
-// len implements line.
-func (q *queue) len() int { return q.n }
-
-// numbers implements line.
-func (q *queue) numbers(yield func(int, uint64) bool) {
-	i := 0
-	for h := q.first; h != nil; h = h.Room().Link {
-		if !yield(i, h.Room().ID) {
-			return
-		}
-		i++
-	}
-}
-
-// who implements line.
-func (q *queue) who(i int) string {
-	h := q.first
-	for range i {
-		h = h.Room().Link
-	}
-	return "task " + strconv.FormatUint(h.Room().ID, 10)
-}
-
-// jobs is the tasks that wait for another one, as a list.
-type jobs struct {
-	first, last *job
-	n           int
-}
-
-func (l *jobs) push(j *job) {
-	j.prev = l.last
-	if j.prev == nil {
-		l.first = j
-	} else {
-		j.prev.next = j
-	}
-	l.last = j
-	l.n++
-}
-
-func (l *jobs) remove(j *job) {
-	if j.prev == nil {
-		l.first = j.next
-	} else {
-		j.prev.next = j.next
-	}
-	if j.next == nil {
-		l.last = j.prev
-	} else {
-		j.next.prev = j.prev
-	}
-	j.prev, j.next = nil, nil
-	l.n--
 }

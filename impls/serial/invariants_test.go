@@ -6,6 +6,7 @@ import (
 
 	"github.com/dynolab/dyno/group"
 	"github.com/dynolab/dyno/internal/invariants"
+	"github.com/dynolab/dyno/task"
 )
 
 // Each broken state is reported by its rule, in builds that check.
@@ -35,6 +36,37 @@ func TestInvariantsAreChecked(t *testing.T) {
 				}
 			}()
 			g.check()
+		}()
+	}
+}
+
+// Each broken state of an executor is reported by its rule, in builds that check.
+func TestExecutorInvariantsAreChecked(t *testing.T) {
+	if !invariants.Enabled {
+		t.Skip("invariants are checked under -race and -tags dynocheck only")
+	}
+	returns := func(context.Context) error { return nil }
+	for rule, breakIt := range map[string]func(x *Executor){
+		"if nothing is ready, nothing is waited for": func(x *Executor) {
+			h := task.Start(x, returns)
+			x.ready.remove(h)
+			_ = h.Wait(t.Context())
+		},
+		"a task waits for one thing at a time": func(x *Executor) {
+			h, from := task.Start(x, returns), task.Start(x, returns)
+			x.current = from
+			x.job(from).awaits = h
+			_ = x.Wait(t.Context(), h, from)
+		},
+	} {
+		func() {
+			defer func() {
+				want := "serial: invariant violated: " + rule
+				if got := recover(); got != want {
+					t.Errorf("check said %v, want %q", got, want)
+				}
+			}()
+			breakIt(NewExecutor())
 		}()
 	}
 }
