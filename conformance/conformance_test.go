@@ -147,6 +147,24 @@ func TestLines(t *testing.T) {
 	}
 }
 
+// TestTaskLines is the same for lines about executors. X8 is the suite itself, and
+// X9, the schedules of one seed, is for those who explore them.
+func TestTaskLines(t *testing.T) {
+	clauses := map[string]int{}
+	for _, c := range conformance.Task() {
+		clauses[c.Rule]++
+	}
+	for _, rule := range []string{"X1", "X2", "X3", "X4", "X5", "X6", "X7"} {
+		if clauses[rule] == 0 {
+			t.Errorf("no clause checks %s", rule)
+		}
+		delete(clauses, rule)
+	}
+	for rule := range clauses {
+		t.Errorf("there are clauses of %s, which is not in the table", rule)
+	}
+}
+
 func TestSkip(t *testing.T) {
 	all := conformance.Platform{Goexit: true, RuntimePanics: true, Stacks: true, Heap: true}
 	for _, test := range []struct {

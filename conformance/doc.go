@@ -3,9 +3,9 @@
 //
 // A [Clause] has a name for patterns, the rule it belongs to, the reason why
 // the rule matters (a failure prints it), and a check of a [dyno.Impl] that
-// returns an error. [Group] lists the clauses of package group, [Actor] those of
-// package actor; they are plain data, so that a board's firmware can run them as
-// well as a test on a host.
+// returns an error. [Group] lists the clauses of package group, [Task] those of
+// package task, [Actor] those of package actor; they are plain data, so that a
+// board's firmware can run them as well as a test on a host.
 // On the host, package conformtest is the adapter:
 //
 //	func TestConformance(t *testing.T) { conformtest.Run(t, lockbased.Impl) }
@@ -21,13 +21,16 @@
 // waits for what must happen, and whoever runs it bounds the time; what must
 // *not* happen may then go unseen, but is never seen wrongly.
 //
-// Actors differ in one thing: a worker that a handler blocks is replaced when
-// that shows, which may take a timer. So where Settle is exact, and time is the
-// bubble's, their checks let it pass before they say that nothing more happens.
+// Actors and executors differ in one thing: a worker that a handler or a task
+// blocks is replaced when that shows, which may take a timer. So where Settle is
+// exact, and time is the bubble's, their checks let it pass before they say that
+// nothing more happens.
 //
 // Clauses ask for as little as they can. Those that need tasks to overlap, or
 // to run while nobody is in Next or Wait, say so in [Clause.Needs], and are
-// skipped for an implementation that does not promise it.
+// skipped for an implementation that does not promise it. Those about executors
+// that run tasks on demand, or in an order, find nothing to check with another
+// one, and pass.
 //
 // Some sentences of the contracts are not here, because a check cannot return
 // from them or because they need more than a board has: that a panic ends the

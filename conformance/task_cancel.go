@@ -19,10 +19,10 @@ var taskCancelClauses = []Clause{
 		Name: "task/cancel-before-start", Rule: "X2", Kind: Stochastic,
 		Why: "a task that was canceled before it has begun never runs: the caller may have taken away what it needs",
 		Check: tasks(func(r *runner) {
+			const n = 60
+			tried, late := 0, new(atomic.Int32)
 			for range r.e.rounds() {
-				const n = 60
 				var canceled [n]atomic.Bool
-				var late atomic.Int32
 				for i := range n {
 					f := task.Go(r.x, func(context.Context) (int, error) {
 						if canceled[i].Load() {
@@ -34,11 +34,12 @@ var taskCancelClauses = []Clause{
 						canceled[i].Store(true)
 					}
 				}
+				tried += n
 				r.drive()
 				r.until("no task to be Pending", func() bool { return r.x.Pending() == 0 })
 				r.idle()
-				r.e.require(late.Load() == 0, int(late.Load()), " of ", n, " tasks began after they were canceled")
 			}
+			r.late(int(late.Load()), tried)
 		}),
 	},
 	{
@@ -73,7 +74,8 @@ var taskCancelClauses = []Clause{
 			a := r.answer(f)
 			r.e.require(a.err == nil, "Value returned ", a.String())
 			r.until("no task to be Pending", func() bool { return r.x.Pending() == 0 })
-			r.e.require(late.Load() == 0, int(late.Load()), " tasks began after they were canceled")
+			r.idle()
+			r.late(int(late.Load()), n)
 			if !r.e.Impl.Promises.Overlap {
 				r.e.require(a.v == n, "only ", a.v, " of ", n, " tasks could be canceled, though none can have begun")
 			}
@@ -89,9 +91,9 @@ var taskCancelClauses = []Clause{
 			r.e.require(r.cancel(f), "a task that has not begun could not be canceled")
 			r.off(f)
 			r.pending(1, "one of two was canceled")
-			r.gives(g, 2)
 			n := r.flushes(0)
-			r.e.require(n == 0, "Flush took ", n, " steps, and no task was there")
+			r.e.require(n == 1, "Flush took ", n, " steps, and one task was there")
+			r.gives(g, 2)
 			r.e.require(!ran, "a task that was canceled before it began has run")
 		}),
 	},
@@ -207,9 +209,15 @@ var taskCancelClauses = []Clause{
 		Why: "Cancel cancels that task and no other, and the executor goes on",
 		Check: tasks(func(r *runner) {
 			f, hold := r.held(returns(1))
-			g := r.spawn(func(ctx context.Context) (int, error) { return 2, ctx.Err() })
+			stay := r.e.gate()
+			g := r.spawn(func(ctx context.Context) (int, error) {
+				stay.pass()
+				return 2, ctx.Err()
+			})
 			r.cancel(f)
+			r.is(g, task.Pending)
 			hold.open()
+			stay.open()
 			r.gives(g, 2)
 			h := r.spawn(func(ctx context.Context) (int, error) { return 3, ctx.Err() })
 			r.gives(h, 3)
@@ -344,6 +352,18 @@ var taskCancelClauses = []Clause{
 			r.gives(f, 2)
 		}),
 	},
+}
+
+// late demands that as few of n tasks as can be began after they were canceled.
+// Between the moment at which an executor makes sure that a task was not canceled
+// and the task's first act somebody may cancel it; but that is a short time, and
+// the task has begun then. One that runs tasks one at a time has no such moment.
+func (r *runner) late(began, n int) {
+	most := 0
+	if r.e.Impl.Promises.Overlap {
+		most = n / 4
+	}
+	r.e.require(began <= most, began, " of ", n, " tasks began after they were canceled")
 }
 
 // duel lets the end of a task and a call of Cancel race, with so many yields

@@ -83,7 +83,7 @@ var taskLeftoverClauses = []Clause{
 		Name: "task/not-retained", Rule: "X3", On: Platform{Heap: true},
 		Why: "a future that nobody waits for leaks nothing: an executor that lives on keeps neither the task, nor its value, nor what was canceled",
 		Check: tasks(func(r *runner) {
-			const n, size = 64, 64 << 10
+			const n, size = 32, 64 << 10
 			round := func() {
 				for i := range n {
 					held := make([]byte, size)
@@ -128,23 +128,24 @@ var taskLeftoverClauses = []Clause{
 		Name: "task/canceled-not-retained", Rule: "X3", On: Platform{Heap: true},
 		Why: "tasks that were canceled before they began are let go while others that were started before and after are in progress: a storm of cancels must not fill the memory",
 		Check: tasks(func(r *runner) {
-			const n, size = 200, 64 << 10
+			const n, size = 128, 64 << 10
 			var all []*task.Future[int]
 			stay, hold := r.held(returns(1))
 			base := heap()
 			for range n {
 				held := make([]byte, size)
-				all = append(all, r.spawn(func(ctx context.Context) (int, error) {
+				all = append(all, task.Go(r.x, func(ctx context.Context) (int, error) {
 					held[0]++
 					<-ctx.Done() // it is canceled before or after it begins
 					return int(held[0]), nil
 				}))
+				if len(all) == 4 {
+					for _, f := range all {
+						f.Cancel()
+					}
+					all = nil
+				}
 			}
-			for i := range all {
-				all[i].Cancel()
-				all[i] = nil
-			}
-			all = nil
 			if !r.e.Impl.Promises.Overlap {
 				// A queue in which canceled tasks are found only when it is their turn
 				// may keep them until then.

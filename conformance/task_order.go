@@ -175,8 +175,9 @@ var onDemandClauses = []Clause{
 			hold := r.e.gate()
 			ran := false
 			f := r.spawn(func(context.Context) (int, error) {
+				before := ran
 				n := r.x.Flush(0)
-				r.e.require(n == 0 && !ran, "Flush inside a task took ", n, " steps")
+				r.e.require(n == 0 && ran == before, "Flush inside a task took ", n, " steps")
 				hold.pass()
 				return 1, nil
 			})

@@ -79,7 +79,7 @@ func (e *Env) runner() *runner { return &runner{e: e, x: e.Impl.NewExecutor()} }
 func (r *runner) abandon() {
 	if !r.over {
 		r.e.release()
-		go r.x.Close()
+		start(r.e, "Close", func() struct{} { r.x.Close(); return struct{}{} })
 	}
 }
 

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"slices"
 	"strconv"
+	"sync"
 
 	"github.com/dynolab/dyno/task"
 )
@@ -40,27 +41,33 @@ func Matmul() Task {
 	}
 }
 
-// matrices are two factors and their product, row by row. Numbers that do not fit
-// are cut off, which is as good a ring as any.
+// matrix is a matrix row by row. What does not fit a number is cut off, which is
+// as good a ring as any.
+type matrix [matmulSize * matmulSize]uint32
+
+// matrices are two factors and their product.
 type matrices struct {
-	a, b, c [matmulSize * matmulSize]uint32
-	want    [matmulSize * matmulSize]uint32
+	*factors
+	c matrix
 }
 
-func newMatrices() *matrices {
-	m := new(matrices)
-	for i := range m.a {
-		m.a[i], m.b[i] = fill(uint32(i), 2), fill(^uint32(i), 2)
+// factors is what all runs have in common.
+type factors struct{ a, b, want matrix }
+
+var matmulFactors = sync.OnceValue(func() *factors {
+	f := new(factors)
+	for i := range f.a {
+		f.a[i], f.b[i] = fill(uint32(i), 2), fill(^uint32(i), 2)
 	}
 	for i := range matmulSize {
 		for j := range matmulSize {
 			for k := range matmulSize {
-				m.want[i*matmulSize+j] += m.a[i*matmulSize+k] * m.b[k*matmulSize+j]
+				f.want[i*matmulSize+j] += f.a[i*matmulSize+k] * f.b[k*matmulSize+j]
 			}
 		}
 	}
-	return m
-}
+	return f
+})
 
 // matmulShare are blocks of the product, numbered row by row.
 type matmulShare struct {
@@ -70,7 +77,7 @@ type matmulShare struct {
 
 // matmulJob computes the first k blocks of the product.
 func matmulJob(work func(s matmulShare) (int, error)) func(n int) (int, error) {
-	m := newMatrices()
+	m := &matrices{factors: matmulFactors()}
 	return atMost(matmulTasks, func(k int) error {
 		clear(m.c[:])
 		got, err := work(matmulShare{m, 0, k})

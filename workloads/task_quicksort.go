@@ -5,6 +5,7 @@ import (
 	"errors"
 	"math/bits"
 	"slices"
+	"sync"
 
 	"github.com/dynolab/dyno/task"
 )
@@ -44,30 +45,41 @@ type quicksortShare struct {
 
 // quicksortJob sorts the first 512·k numbers of a large array, with k tasks.
 func quicksortJob(work func(s quicksortShare) (int, error)) func(n int) (int, error) {
-	const most = quicksortTasks * quicksortGrain
-	from, data, upTo := make([]uint32, most), make([]uint32, most), make([]uint64, quicksortTasks+1)
-	for i := range from {
-		from[i] = fill(uint32(i), 3)
-	}
-	for k := range quicksortTasks {
-		upTo[k+1] = upTo[k]
-		for _, v := range from[k*quicksortGrain : (k+1)*quicksortGrain] {
-			upTo[k+1] += quicksortMark(v)
-		}
-	}
+	n := quicksortNumbers()
+	data := make([]uint32, len(n.from))
 	return atMost(quicksortTasks, func(k int) error {
 		part := data[:k*quicksortGrain]
-		copy(part, from)
+		copy(part, n.from[:])
 		got, err := work(quicksortShare{part, k})
 		if err := judge(got, k, err); err != nil {
 			return err
 		}
-		if !sorted(part, upTo[k]) {
+		if !sorted(part, n.upTo[k]) {
 			return errors.New("workloads: the numbers are not sorted, or others than there were")
 		}
 		return nil
 	})
 }
+
+// numbersToSort is what all runs have in common.
+type numbersToSort struct {
+	from [quicksortTasks * quicksortGrain]uint32
+	upTo [quicksortTasks + 1]uint64 // marks of the first 512·k of them
+}
+
+var quicksortNumbers = sync.OnceValue(func() *numbersToSort {
+	n := new(numbersToSort)
+	for i := range n.from {
+		n.from[i] = fill(uint32(i), 3)
+	}
+	for k := range quicksortTasks {
+		n.upTo[k+1] = n.upTo[k]
+		for _, v := range n.from[k*quicksortGrain : (k+1)*quicksortGrain] {
+			n.upTo[k+1] += quicksortMark(v)
+		}
+	}
+	return n
+})
 
 // quicksortMark is a number's part of the sum that tells other numbers from those
 // that there were.

@@ -16,9 +16,10 @@ const (
 	sharedWaiters = 64
 
 	// sharedPatience is how often the task that is waited for lets others run
-	// while not all have come. It is far more often than needed where that is
-	// what yielding does, and an end where it does nothing.
-	sharedPatience = 10_000
+	// while not all have come. A hundred times are enough for those who have a
+	// processor; a million last longer than another program may keep that from
+	// them, and are an end where yielding does nothing.
+	sharedPatience = 1_000_000
 )
 
 // Shared is one value that many wait for: 64 tasks wait for a single one, which

@@ -10,7 +10,8 @@
 //	go test -run 'TestConformance/group/next-completion-order' ./impls/lockbased
 //
 // The clauses of package group are run on an implementation that has task
-// groups, those of package actor on one that runs actors.
+// groups, those of package actor on one that runs actors, and those of package
+// task on one that has an executor.
 //
 // # How a clause is run
 //
@@ -39,8 +40,16 @@
 //	actor/model                random programs for one actor against a sequential model, shrunk (rapid)
 //	actor/cycles-leak-nothing  suspensions, asks, timers, restarts, watches … over and over leave nothing behind
 //	actor/soak                 everything that messages can meet with, for as many of them as DYNO_SOAK says
+//	task/linearizable          histories of one task, with its beginning and its end, are linearizable (porcupine)
+//	task/deep-joins            waits inside waits, 100,000 deep; reports time and memory a level
+//	task/cancel-races-the-end-a-million-times  every race of a Cancel with an end has one winner, whom all see
+//	task/waiters-forgotten     who gave up waiting leaves nothing with a task that goes on
+//	task/futures-collected     futures nobody waits for, and closed executors, leave no memory and no goroutine
+//	task/executor-collected    nothing keeps a closed executor and what its tasks have computed (weak pointers)
+//	task/blocked-for-real      tasks that sleep, lock or sit in system calls stop nobody else
+//	task/waits-are-idle        who waits for a task burns no processor time
 //
-// The linearizability check has three answers. A history that could not be
+// The linearizability checks have three answers. A history that could not be
 // decided in time is neither good nor bad: the clause is then reported as
 // skipped, with the number of undecided histories, and not as passed.
 //
@@ -56,12 +65,13 @@
 //	              sends 200,000 messages n times (a tenth under -race), and
 //	              fails if it could not;
 //	              actor/cycles-leak-nothing has 1000 cycles n times, at most
+//	              1,000,000, and races of Cancel are 100,000 n times, at most
 //	              1,000,000. The second half of the runs is made while other
 //	              processes load every core. The suite's own tests then run
 //	              wrong groups 40 times.
 //
 // An implementation whose order comes from a seed is run through many of them
-// by [RunSeeds].
+// by [RunSeeds] and [RunTaskSeeds].
 //
 // With -short the stochastic clauses repeat less, and fewer groups are dropped.
 //

@@ -18,6 +18,22 @@ import (
 // -short or under -race, where everything takes ten times as long, it is a
 // tenth of the seeds; with DYNO_SEED it is that seed alone.
 func RunSeeds(t *testing.T, n int, impl func(seed uint64) dyno.Impl) {
+	var stochastic []conformance.Clause
+	for _, c := range conformance.Actor() {
+		if c.Kind == conformance.Stochastic {
+			stochastic = append(stochastic, c)
+		}
+	}
+	runSeeds(t, n, impl, "actor/", stochastic)
+}
+
+// RunTaskSeeds does the same with all clauses of package task, for one whose
+// executor takes its order from a seed: there every clause depends on it.
+func RunTaskSeeds(t *testing.T, n int, impl func(seed uint64) dyno.Impl) {
+	runSeeds(t, n, impl, "task/", conformance.Task())
+}
+
+func runSeeds(t *testing.T, n int, impl func(seed uint64) dyno.Impl, contract string, clauses []conformance.Clause) {
 	set, err := readSettings(os.Getenv, testing.Short(), raceEnabled)
 	if err != nil {
 		t.Fatal(err)
@@ -34,11 +50,8 @@ func RunSeeds(t *testing.T, n int, impl func(seed uint64) dyno.Impl) {
 	}
 	set.rounds = 1
 	pkg := callingPackage()
-	for _, c := range conformance.Actor() {
-		if c.Kind != conformance.Stochastic {
-			continue
-		}
-		t.Run(strings.TrimPrefix(c.Name, "actor/"), func(t *testing.T) {
+	for _, c := range clauses {
+		t.Run(strings.TrimPrefix(c.Name, contract), func(t *testing.T) {
 			for i := range uint64(n) {
 				seed := first + i
 				s := &suite{impl: impl(seed), set: set, limit: patience, pkg: pkg}

@@ -1,5 +1,593 @@
 package conformtest
 
+import (
+	"context"
+	"errors"
+	"fmt"
+	"runtime"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+	"weak"
+
+	"github.com/dynolab/dyno"
+	"github.com/dynolab/dyno/conformance"
+	"github.com/dynolab/dyno/task"
+)
+
 // taskHostClauses are the clauses of package task that need a host, in the order
 // in which they run.
-var taskHostClauses = []hostClause{}
+var taskHostClauses = []hostClause{
+	{
+		Clause: conformance.Clause{
+			Name: "task/linearizable", Rule: "X2", Kind: conformance.Stochastic,
+			Why: "a task's beginning and end, and concurrent calls of Status, Cancel and Value, take effect as if each happened at one moment, in an order that the contract allows",
+		},
+		check: checkTaskLinearizable,
+	},
+	{
+		Clause: conformance.Clause{
+			Name: "task/deep-joins", Rule: "X6",
+			Why: "a task waits for one that waits for one …, as deep as memory goes: no stack overflows, and no pool of workers runs dry",
+		},
+		check: checkDeepJoins,
+	},
+	{
+		Clause: conformance.Clause{
+			Name: "task/cancel-races-the-end-a-million-times", Rule: "X2", Kind: conformance.Stochastic,
+			Why: "however often a Cancel races with the end of its task, one of the two is first and all agree on which",
+		},
+		check: checkDuels,
+	},
+	{
+		Clause: conformance.Clause{
+			Name: "task/waiters-forgotten", Rule: "X2", On: conformance.Platform{Heap: true},
+			Why: "who has given up waiting is forgotten, while the task goes on: a task that takes for ever must not collect those who once waited for it",
+		},
+		check: checkWaitersForgotten,
+	},
+	{
+		Clause: conformance.Clause{
+			Name: "task/futures-collected", Rule: "X3", On: conformance.Platform{Heap: true},
+			Why: "futures that nobody waits for, and executors that are closed, leave no memory and no goroutine, however many there were",
+		},
+		check: checkFuturesCollected,
+	},
+	{
+		Clause: conformance.Clause{
+			Name: "task/executor-collected", Rule: "X1",
+			Why: "nothing keeps an executor that is closed alive, nor the tasks that have run on it, once their handles are dropped",
+		},
+		check: checkExecutorCollected,
+	},
+	{
+		Clause: conformance.Clause{
+			Name: "task/blocked-for-real", Rule: "X7", Needs: dyno.Promises{Overlap: true, Eager: true},
+			Why: "tasks that sleep, lock, wait or sit in a system call, more of them than there are workers, do not stop the others",
+		},
+		check: checkTasksBlockedForReal,
+	},
+	{
+		Clause: conformance.Clause{
+			Name: "task/waits-are-idle", Rule: "X7", Needs: dyno.Promises{Overlap: true, Eager: true},
+			Why: "who waits for a task, in a task or not, and a worker without work, is parked: it neither spins nor polls, and the processor is free for others",
+		},
+		check: checkTaskWaitsAreIdle,
+	},
+}
+
+// errLost is for what cannot be.
+var errLost = errors.New("the answer is wrong")
+
+// checkDeepJoins nests waits in three ways: each task starts the next one; all
+// were started before, the one that waits first; and the one that is waited for
+// first.
+func checkDeepJoins(_ *testing.T, s *suite) outcome {
+	n := s.set.depth
+	notes, err := noting(s.limit, s.env(s.set.seed), func(*conformance.Env) (notes []string, err error) {
+		for _, how := range []string{"recursion", "chain from its end", "chain from its beginning"} {
+			x := s.impl.NewExecutor()
+			var before runtime.MemStats
+			runtime.GC()
+			runtime.ReadMemStats(&before)
+			begun := time.Now()
+			var most int64
+			v := 0
+			if how == "recursion" {
+				v, err = task.Call(x, func(ctx context.Context, n int) (int, error) {
+					return deep(ctx, n, func() { most = footprint() - int64(before.HeapAlloc+before.StackInuse) })
+				}, n).Value(context.Background())
+			} else {
+				v, err = chain(x, n, how == "chain from its end")
+			}
+			if err != nil || v != n {
+				return notes, fmt.Errorf("%s: %d waits inside each other gave (%d, %w)", how, n, v, errors.Join(err, errLost))
+			}
+			note := fmt.Sprintf("conform-metric: clause=task/deep-joins how=%q depth=%d ns/level=%d", how, n, time.Since(begun).Nanoseconds()/int64(n))
+			if how == "recursion" {
+				note += fmt.Sprintf(" B/level=%d", most/int64(n))
+			}
+			notes = append(notes, note)
+			x.Close()
+		}
+		return notes, nil
+	})
+	return outcome{err: err, seed: s.set.seed, notes: notes}
+}
+
+// deep starts a task that does the same one level deeper, and waits for it. It
+// calls bottom at the deepest.
+func deep(ctx context.Context, n int, bottom func()) (int, error) {
+	if n == 0 {
+		bottom()
+		return 0, nil
+	}
+	v, err := task.Fork(ctx, func(ctx context.Context) (int, error) { return deep(ctx, n-1, bottom) }).Value(ctx)
+	return v + 1, err
+}
+
+// chain starts n tasks, each of which waits for the next one, or for the one
+// before, and asks for the last of them in that order.
+func chain(x task.Executor, n int, forward bool) (int, error) {
+	all := make([]*task.Future[int], n)
+	made := make(chan struct{})
+	for i := range all {
+		all[i] = task.Go(x, func(ctx context.Context) (int, error) {
+			if !forward {
+				if i == 0 {
+					return 1, nil
+				}
+				v, err := all[i-1].Value(ctx)
+				return v + 1, err
+			}
+			<-made
+			if i == n-1 {
+				return 1, nil
+			}
+			v, err := all[i+1].Value(ctx)
+			return v + 1, err
+		})
+	}
+	close(made)
+	if forward {
+		return all[0].Value(context.Background())
+	}
+	return all[n-1].Value(context.Background())
+}
+
+// checkDuels lets calls of Cancel race with the ends of tasks.
+func checkDuels(_ *testing.T, s *suite) outcome {
+	n := s.set.duels
+	limit := s.limit + time.Duration(n)*100*time.Microsecond
+	notes, err := noting(limit, s.env(s.set.seed), func(*conformance.Env) ([]string, error) {
+		x := s.impl.NewExecutor()
+		var ran atomic.Int64
+		canceled, resolved, failed := 0, 0, 0
+		const batch = 100
+		for done := 0; done < n; done += batch {
+			var all [batch]*task.Future[int]
+			var word [batch]atomic.Int32 // what the first who waited saw, and one
+			var won [batch]atomic.Int32
+			odd := false
+			var made atomic.Int32 // of all
+			var both sync.WaitGroup
+			var bad atomic.Pointer[error]
+			look := func(i int) {
+				v, err := all[i].Value(context.Background())
+				got := all[i].Status()
+				var want task.Status
+				var te *task.Error
+				switch {
+				case err == nil && v == i && i%3 != 0:
+					want = task.Resolved
+				case errors.As(err, &te) && te != nil && te.Cause == errTask && i%3 == 0:
+					want = task.Failed
+				case errors.As(err, &te) && te != nil && te.Cause == context.Canceled:
+					want = task.Cancelled
+				}
+				if got != want || want == task.Pending || !word[i].CompareAndSwap(0, int32(got)+1) && word[i].Load() != int32(got)+1 {
+					err = fmt.Errorf("one who waited got (%d, %w) in state %v", v, err, got)
+					bad.Store(&err)
+				}
+			}
+			for who := range 3 {
+				both.Go(func() {
+					for i := range all {
+						for int(made.Load()) <= i {
+							runtime.Gosched()
+						}
+						for range who * (i % 5) * 20 {
+							made.Load() // let it get further
+						}
+						if who == 2 {
+							look(i)
+						} else if all[i].Cancel() {
+							won[i].Add(1)
+						}
+					}
+				})
+			}
+			for i := range all {
+				work := i % 7 * 10
+				all[i] = task.Go(x, func(context.Context) (int, error) {
+					ran.Add(1)
+					for range work {
+						made.Load()
+					}
+					if i%3 == 0 {
+						return 0, errTask
+					}
+					return i, nil
+				})
+				made.Store(int32(i) + 1)
+			}
+			both.Wait()
+			for i := range all {
+				look(i)
+				off := int(won[i].Load())
+				switch all[i].Status() {
+				case task.Cancelled:
+					canceled++
+					odd = odd || off != 1
+				case task.Resolved:
+					resolved++
+					odd = odd || off != 0
+				case task.Failed:
+					failed++
+					odd = odd || off != 0
+				}
+				if odd {
+					return nil, fmt.Errorf("a task is %v, and %d calls of Cancel were told that they ended it", all[i].Status(), off)
+				}
+			}
+			if err := bad.Load(); err != nil {
+				return nil, *err
+			}
+			if s.impl.Promises.Eager {
+				continue
+			}
+			x.Flush(0)
+		}
+		x.Close()
+		for x.Pending() > 0 {
+			runtime.Gosched()
+		}
+		if r := int(ran.Load()); r < resolved+failed || r > n {
+			return nil, fmt.Errorf("%d of %d tasks ran, and %d are resolved or failed", r, n, resolved+failed)
+		}
+		return []string{fmt.Sprintf("conform-metric: clause=task/cancel-races-the-end-a-million-times duels=%d canceled=%d resolved=%d failed=%d", n, canceled, resolved, failed)}, nil
+	})
+	return outcome{err: err, seed: s.set.seed, notes: notes}
+}
+
+// checkWaitersForgotten has many give up on one task, before they wait and while
+// they do.
+func checkWaitersForgotten(_ *testing.T, s *suite) outcome {
+	n := s.set.futures
+	limit := s.limit + time.Duration(n)*100*time.Microsecond
+	err := outside(limit, s.env(s.set.seed), func(e *conformance.Env) error {
+		x := s.impl.NewExecutor()
+		inside, hold := make(chan struct{}), make(chan struct{})
+		f := task.Go(x, func(context.Context) (int, error) {
+			close(inside)
+			<-hold
+			return 1, nil
+		})
+		go x.Flush(0)
+		<-inside
+		over, end := context.WithCancel(context.Background())
+		end()
+		round := func(n int) error {
+			const batch = 50
+			for range n / batch / 2 {
+				for range batch {
+					if _, err := f.Value(over); err != context.Canceled {
+						return fmt.Errorf("Value with an ended context returned %w", errors.Join(err, errLost))
+					}
+				}
+				ctx, cancel := context.WithCancel(context.Background())
+				var all sync.WaitGroup
+				var wrong atomic.Int32
+				for range batch {
+					all.Go(func() {
+						if _, err := f.Value(ctx); err != context.Canceled {
+							wrong.Add(1)
+						}
+					})
+				}
+				for range 4 {
+					runtime.Gosched()
+				}
+				cancel()
+				all.Wait()
+				if wrong.Load() > 0 {
+					return fmt.Errorf("%d of %d who gave up were not told so", wrong.Load(), batch)
+				}
+			}
+			return nil
+		}
+		if err := round(2000); err != nil {
+			return err
+		}
+		base, goroutines := heapInUse(), e.Goroutines()
+		if err := round(n); err != nil {
+			return err
+		}
+		if err := letGo(e, base, int64(64<<10+2*n)); err != nil { // less than a word each
+			return fmt.Errorf("after %d waits that were given up %w", n, err)
+		}
+		e.Settle()
+		if more := e.Goroutines() - goroutines; more > 16 {
+			return fmt.Errorf("%d goroutines more after %d waits that were given up", more, n)
+		}
+		close(hold)
+		if v, err := f.Value(nil); v != 1 || err != nil { //nolint:staticcheck // nil means Background
+			return fmt.Errorf("Value returned (%d, %w)", v, errors.Join(err, errLost))
+		}
+		x.Close()
+		return nil
+	})
+	return outcome{err: err, seed: s.set.seed}
+}
+
+// letGo returns an error unless the heap comes to be at most so much larger than
+// base.
+func letGo(e *conformance.Env, base, bound int64) error {
+	grown := int64(0)
+	for range 20 {
+		e.Settle()
+		if grown = heapInUse() - base; grown <= bound {
+			return nil
+		}
+	}
+	return fmt.Errorf("the heap has grown by %d KiB, want at most %d KiB", grown>>10, bound>>10)
+}
+
+// checkFuturesCollected starts many tasks on one executor and drops the futures,
+// and makes many executors, uses and closes them.
+func checkFuturesCollected(_ *testing.T, s *suite) outcome {
+	n := s.set.futures
+	limit := s.limit + time.Duration(n)*200*time.Microsecond
+	err := outside(limit, s.env(s.set.seed), func(e *conformance.Env) error {
+		x := s.impl.NewExecutor()
+		drop := func(x task.Executor, n int) {
+			for i := range n {
+				f := task.Go(x, func(ctx context.Context) (int, error) {
+					switch i % 8 {
+					case 1:
+						_ = ctx.Done()
+					case 2:
+						return 0, errTask
+					case 3:
+						_, err := task.Fork(ctx, func(context.Context) (int, error) { return 1, nil }).Value(ctx)
+						return 1, err
+					case 4:
+						task.Fork(ctx, func(context.Context) (int, error) { return 1, nil })
+					case 5:
+						return 1, task.Yield(ctx)
+					}
+					return 1, nil
+				})
+				switch i % 16 {
+				case 6:
+					_ = f.Done()
+				case 7, 15:
+					f.Cancel()
+				}
+				for i%512 == 511 && x.Pending() > 0 { // or they fill the memory first
+					x.Flush(0)
+					runtime.Gosched()
+				}
+			}
+			for x.Pending() > 0 {
+				x.Flush(0)
+				runtime.Gosched()
+			}
+		}
+		executors := func(n int) {
+			for range n {
+				x := s.impl.NewExecutor()
+				drop(x, 16)
+				x.Close()
+			}
+		}
+		drop(x, 4096)
+		executors(64)
+		e.Settle()
+		base, goroutines := heapInUse(), e.Goroutines()
+		drop(x, n)
+		if err := letGo(e, base, int64(256<<10+2*n)); err != nil {
+			return fmt.Errorf("after %d futures that nobody waited for %w", n, err)
+		}
+		executors(n / 100)
+		if err := letGo(e, base, int64(256<<10+2*n)); err != nil {
+			return fmt.Errorf("after %d executors that were closed %w", n/100, err)
+		}
+		more := 0
+		for range 200 {
+			e.Settle()
+			if more = e.Goroutines() - goroutines; more <= 16 {
+				x.Close()
+				return nil
+			}
+		}
+		return fmt.Errorf("%d goroutines more after %d futures and %d executors:\n%s", more, n, n/100, head(allStacks(), 4<<10))
+	})
+	return outcome{err: err, seed: s.set.seed}
+}
+
+// checkExecutorCollected looks at what is left of executors through weak pointers.
+func checkExecutorCollected(_ *testing.T, s *suite) outcome {
+	err := outside(s.limit, s.env(s.set.seed), func(e *conformance.Env) error {
+		const n = 8
+		var held [n]weak.Pointer[[1 << 10]byte]
+		for i := range held {
+			x := s.impl.NewExecutor()
+			load := new([1 << 10]byte)
+			held[i] = weak.Make(load)
+			f := task.Go(x, func(ctx context.Context) (*[1 << 10]byte, error) {
+				load[0]++
+				_, err := task.Fork(ctx, func(context.Context) (int, error) { load[1]++; return 1, nil }).Value(ctx)
+				return load, err
+			})
+			if i%2 == 0 {
+				if v, err := f.Value(context.Background()); v != load || err != nil {
+					return fmt.Errorf("Value returned %w", errors.Join(err, errLost))
+				}
+			}
+			x.Close()
+			for x.Pending() > 0 {
+				x.Flush(0)
+				runtime.Gosched()
+			}
+		}
+		left := 0
+		for range 50 {
+			e.Settle()
+			runtime.GC()
+			left = 0
+			for _, p := range held {
+				if p.Value() != nil {
+					left++
+				}
+			}
+			if left == 0 {
+				return nil
+			}
+		}
+		return fmt.Errorf("what %d of %d closed executors have computed is still reachable", left, n)
+	})
+	return outcome{err: err, seed: s.set.seed}
+}
+
+// checkTasksBlockedForReal has more tasks block than there can be workers to begin
+// with, and demands that others run all the while.
+func checkTasksBlockedForReal(_ *testing.T, s *suite) outcome {
+	notes, err := noting(s.limit, s.env(s.set.seed), func(*conformance.Env) (notes []string, err error) {
+		n := 4*runtime.GOMAXPROCS(0) + 2
+		all, err := blockers(n)
+		if err != nil {
+			return nil, err
+		}
+		for _, how := range all {
+			worst, err := s.blockTasks(how, n)
+			if err != nil {
+				return notes, fmt.Errorf("while %d tasks blocked in %s: %w", n, how.name, err)
+			}
+			notes = append(notes, fmt.Sprintf("conform-metric: clause=task/blocked-for-real how=%q tasks=%d value=%d unit=us", how.name, n, worst.Microseconds()))
+		}
+		return notes, nil
+	})
+	return outcome{err: err, seed: s.set.seed, notes: notes}
+}
+
+// blockTasks returns how long a task took at most to run while others blocked.
+func (s *suite) blockTasks(how blocker, n int) (worst time.Duration, err error) {
+	x := s.impl.NewExecutor()
+	var blocked, over atomic.Int32
+	var all []*task.Future[int]
+	// One after the other, from outside; and each starts one and then blocks
+	// itself, so that what it has started waits on its worker.
+	for i := range n {
+		heard := make(chan struct{})
+		begun := time.Now()
+		all = append(all, task.Go(x, func(ctx context.Context) (int, error) {
+			blocked.Add(1) // before anybody hears of it
+			task.Fork(ctx, func(context.Context) (int, error) { close(heard); return 0, nil })
+			how.block()
+			over.Add(1)
+			return i, nil
+		}))
+		<-heard
+		if i > 0 { // the first time pays for the workers' goroutines
+			worst = max(worst, time.Since(begun))
+		}
+	}
+	for range 100 {
+		if v, err := task.Call(x, fib, 8).Value(context.Background()); v != 21 || err != nil {
+			return 0, fmt.Errorf("other tasks gave (%d, %w)", v, errors.Join(err, errLost))
+		}
+	}
+	if b, o := blocked.Load(), over.Load(); b != int32(n) || o != 0 {
+		return 0, fmt.Errorf("%d tasks have begun and %d are over, want %d and 0", b, o, n)
+	}
+	how.release()
+	for i, f := range all {
+		if v, err := f.Value(context.Background()); v != i || err != nil {
+			return 0, fmt.Errorf("a task that was blocked gave (%d, %w)", v, errors.Join(err, errLost))
+		}
+	}
+	x.Close()
+	return worst, nil
+}
+
+// fib is Fibonacci's function with a task for one of two calls.
+func fib(ctx context.Context, n int) (int, error) {
+	if n < 2 {
+		return n, nil
+	}
+	f := task.ForkCall(ctx, fib, n-1)
+	v, err := fib(ctx, n-2)
+	if err != nil {
+		return 0, err
+	}
+	w, err := f.Value(ctx)
+	return v + w, err
+}
+
+// checkTaskWaitsAreIdle measures the processor time of a process in which tasks and
+// others wait, and workers have nothing to do.
+func checkTaskWaitsAreIdle(_ *testing.T, s *suite) outcome {
+	if !canTellBurnt {
+		return outcome{skip: "needs a system that tells the processor time of a process"}
+	}
+	notes, err := noting(s.limit, s.env(s.set.seed), func(e *conformance.Env) (notes []string, err error) {
+		x := s.impl.NewExecutor()
+		hold := make(chan struct{})
+		f := task.Go(x, func(context.Context) (int, error) {
+			<-hold
+			return 1, nil
+		})
+		const n = 6
+		sums := make(chan int, 2*n)
+		for range n {
+			task.Go(x, func(ctx context.Context) (int, error) {
+				v, err := f.Value(ctx)
+				sums <- v
+				return v, err
+			})
+			go func() {
+				v, _ := f.Value(context.Background())
+				sums <- v
+			}()
+		}
+		if v, err := task.Call(x, fib, 10).Value(context.Background()); v != 55 || err != nil {
+			return nil, errors.Join(err, errLost)
+		}
+		const stretch, tries = 30 * time.Millisecond, 8
+		var burnt []time.Duration
+		for range tries {
+			e.Settle()
+			before := processorTime()
+			time.Sleep(stretch)
+			burnt = append(burnt, processorTime()-before)
+		}
+		// What else there is in the process, such as a collection, comes and goes.
+		least := slices.Min(burnt)
+		notes = append(notes, fmt.Sprintf("conform-metric: clause=task/waits-are-idle value=%d unit=us/s", least*time.Second/stretch/time.Microsecond))
+		close(hold)
+		for range 2 * n {
+			if <-sums != 1 {
+				return nil, errLost
+			}
+		}
+		x.Close()
+		if least > stretch/burnShare {
+			return notes, fmt.Errorf("in %v in which nobody could go on the process burnt at least %v of processor time, want at most %v", stretch, least, stretch/burnShare)
+		}
+		return notes, nil
+	})
+	return outcome{err: err, seed: s.set.seed, notes: notes}
+}

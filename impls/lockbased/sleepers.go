@@ -94,12 +94,9 @@ func (q *line) remove(h *task.Handle) {
 	} else {
 		older.Room().Link = younger
 	}
-	switch {
-	case younger == nil:
+	if younger == nil {
 		q.newest = older
-	case older == nil:
-		younger.Room().Place = nil
-	default:
+	} else {
 		younger.Room().Place = older
 	}
 }

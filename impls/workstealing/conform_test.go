@@ -12,13 +12,14 @@ import (
 func TestConformance(t *testing.T) { conformtest.Run(t, workstealing.Impl) }
 
 // strategies is the implementation once for each strategy but the default one,
-// without groups, to which strategies mean nothing.
+// without groups and tasks, to which strategies mean nothing.
 func strategies() []dyno.Impl {
 	var all []dyno.Impl
 	for _, s := range []workstealing.Strategy{workstealing.Priority, workstealing.WorkConserving} {
 		impl := workstealing.Impl
 		impl.Name += "-" + s.String()
 		impl.NewGroup = nil
+		impl.NewExecutor = nil
 		impl.NewDispatcher = func() actor.Dispatcher {
 			return workstealing.NewDispatcherWith(workstealing.Config{Strategy: s})
 		}

@@ -1,5 +1,6 @@
-// Package workstealing runs the tasks of many groups, and the actors of a system,
-// on few goroutines. Task groups come first here, actors after them.
+// Package workstealing runs the tasks of many groups, the actors of a system, and
+// tasks with futures, on few goroutines. Task groups come first here, then actors,
+// then futures.
 //
 // # Idea
 //
@@ -181,4 +182,103 @@
 //     slot is the one exception, and its length of stay is limited.
 //   - Publishing each turn for the patrol to see: an atomic store is 5 ns, and a
 //     hop between two actors 32.
+//
+// # Futures: idea
+//
+// An [Executor] has processors, slots for goroutines as those of the pool, each
+// with a deque (forks). A task that another one starts goes to the new end of the
+// deque of the processor it runs on, and one that is started outside into a queue
+// that all share (arrivals). A processor takes the newest of its own; when it has
+// none, what has arrived; and then the oldest of another one's, which is the
+// largest part of a problem that is being divided.
+//
+// A task that waits for one that nobody has begun claims it, by one
+// compare-and-swap on the word that is also its state, and runs it there and then,
+// as a call. If it is not the newest of this processor's it stays where it is
+// queued and is dropped when it turns up. So
+// what is divided and joined runs depth first on one stack for each processor: a
+// task is its own allocation and six locked instructions, and goroutines are
+// started for what is stolen.
+//
+// # Futures: what a task that waits may run
+//
+// Only what it waits for. A task that is run on another one's stack buries it:
+// the one below cannot go on before the one above is over, whatever they have to do
+// with each other. If the one above is what the one below waits for, that is so
+// already. So everybody on a stack waits for the one above, and one who waits for
+// somebody below closes a circle that would be a deadlock with a goroutine a task
+// too. With anything else this is not so: let a task P wait for A, which another
+// processor has begun, and run its own B meanwhile; B may wait for P. Futures can be
+// handed to anybody, so neither "only what I have started myself" nor "only from
+// the one who stole what I wait for" (leapfrogging: Wagner and Calder, PPoPP
+// 1993) excludes it; they do where each task waits for those it has started and no
+// others.
+//
+// A task that cannot run what it waits for blocks its goroutine, and another one
+// takes its place, for this as for every other reason. It does so if the awaited task is in
+// progress; if its context is not its own but one made of it, with a deadline
+// perhaps, since a wait that is to end before the awaited task cannot lie below it; and
+// if there are 16,384 tasks on the stack. So a chain of 100,000 joins needs some seven
+// goroutines where nobody steals, and a few hundred where somebody does all the time,
+// and no stack more than a part of what Go allows.
+//
+// The price: a task that is canceled while the awaited one runs in its place
+// gets to know when that returns.
+//
+// # Futures: tasks that block
+//
+// As in the pool, a processor that is not needed yet stays runnable behind the
+// others while there are tasks that nobody has begun, and Go's scheduler runs it
+// when one blocks (Executor.await). But a task that joins others may run them on
+// its processor for ever and look at nothing else. To such processors a new one
+// leaves a time slice for each that there is, and then takes over what
+// waits. A processor that is between two tasks looks after the others' itself: each
+// 61 tasks at what has arrived and at others' deques, and at the old end of its own.
+//
+// # Futures: invariants (1, 3 and 5 checked under -race and the build tag dynocheck)
+//
+//  1. A task runs once, by who sets claimed in its word, which is set in no task that is
+//     over. It is over by who sets ending.
+//  2. Who sees a task over finds it counted, and finds what it has left. A channel
+//     in Own is closed if and only if awaited was set before the final state was
+//     swapped in, or by who has put it there.
+//  3. A deque has one owner: the goroutine that has the slot. A goroutine that uses the
+//     context of a task in progress on another one breaks this.
+//  4. If there is a task that nobody has claimed and that is not in anybody's hands,
+//     a processor is looking, or about to look, or the goroutine that made it so
+//     is about to start one (see Executor.watch). So nobody needs to do anything
+//     before he blocks.
+//  5. No task's state is Pending that the books leave out.
+//  6. A task is in one deque once in its life, at one place.
+//
+// # Futures: shutdown
+//
+//  1. Close sets closed. A Start that has read it before is accepted.
+//  2. A processor without work gives its slot back and its goroutine ends, closed
+//     or not. With the last one all slots but a few are dropped; what they counted
+//     is kept, under the mutex that Pending takes.
+//  3. A task that calls runtime.Goexit ends its goroutine, and with it all that wait
+//     on this stack. Each of them has its own deferred function that makes it Failed and
+//     wakes who waits; the last one, below all of them, gives the slot to a new goroutine,
+//     with all that is in its deque.
+//
+// # Futures: rejected
+//
+//   - Running other tasks than the awaited one in a wait: see above.
+//   - Handing the slot over to another goroutine when a task blocks: others can steal
+//     from it where it is, and the task would have to take one again when it wakes.
+//   - Stealing half of a deque: of tasks that divide a problem the oldest one is worth
+//     as much as all the others together. And no task is ever twice in a deque,
+//     which would make it unsafe to let go of what was stolen.
+//   - Leaving what was claimed in the deque until its turn comes: a task that starts
+//     two and waits for the older one first leaves one behind each time. The owner
+//     drops such ones when it claims something and before the deque grows.
+//   - The lock-free injector of the pool: it copies tasks into blocks, and is worth it
+//     where tasks are no objects of their own. These are linked through themselves.
+//   - Counting tasks in one place: two processors that write one word for each task
+//     cost each other 15 ns and more. accepted is half of a word that is written anyway.
+//   - A state without ending, the task being counted before or after: Pending then
+//     counts a task twice, or none, if cancel and completion meet.
+//   - Emptying each place in a deque when a task is popped: a locked instruction for
+//     each task; it is done when 64 have gathered, and when there is nothing to do.
 package workstealing

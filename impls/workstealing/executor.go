@@ -2,11 +2,13 @@ package workstealing
 
 import (
 	"context"
+	"math/bits"
 	"runtime"
 	"sync"
 	"sync/atomic"
 	"unsafe"
 
+	"github.com/dynolab/dyno/internal/invariants"
 	"github.com/dynolab/dyno/task"
 )
 
@@ -70,12 +72,12 @@ type Executor struct {
 	// were over by Cancel. A processor counts the others, in its forks and in over.
 	accepted, canceled atomic.Uint32
 
-	processors atomic.Pointer[[]*processor] // every slot in use, and some that are parked, for thieves
-	rich       atomic.Pointer[processor]    // where the last thief has left something
-	active     atomic.Int32                 // the slots that have a goroutine; written under mu
+	rows   atomic.Pointer[[]*row] // every slot in use, and some that are parked, for thieves
+	active atomic.Int32           // the slots that have a goroutine; written under mu
 
-	mu     sync.Mutex   // guards what follows and the writing of processors and active
+	mu     sync.Mutex   // guards what follows and the writing of rows and active
 	parked []*processor // slots without a goroutine
+	made   uint64       // slots ever made
 	before uint32       // pending tasks in the books of slots that were dropped, modulo 1<<32
 
 	waits sync.Mutex // guards every room's Own
@@ -87,7 +89,7 @@ var _ task.Executor = (*Executor)(nil)
 func NewExecutor() *Executor {
 	x := new(Executor)
 	x.start = x.work
-	x.processors.Store(new([]*processor))
+	x.rows.Store(new([]*row))
 	return x
 }
 
@@ -99,6 +101,7 @@ func (x *Executor) Start(h, from *task.Handle) error {
 	}
 	if p := x.at(from); p != nil {
 		p.forks.push(h)
+		p.show()
 	} else {
 		x.accepted.Add(1)
 		x.arrivals.push(h)
@@ -120,12 +123,7 @@ func (x *Executor) at(h *task.Handle) *processor {
 }
 
 // state is the state of a task with the word v.
-func state(v uint64) task.Status {
-	if v&ending != 0 {
-		return task.Pending
-	}
-	return task.Status(v & status)
-}
+func state(v uint64) task.Status { return task.Status(v & status) }
 
 // Status implements [task.Executor].
 func (x *Executor) Status(h *task.Handle) task.Status { return state(h.Room().Word.Load()) }
@@ -212,8 +210,8 @@ func (x *Executor) Wait(ctx context.Context, h, from *task.Handle) error {
 	v := h.Room().Word.Load()
 	if v&^awaited == 0 && from != nil && own(ctx, from) {
 		if p := x.at(from); p != nil && p.depth < deepest && x.Status(from) == task.Pending {
-			p.forks.popIf(h)
 			if claim(h) {
+				p.forks.trim() // as a rule it is the newest
 				p.perform(h)
 			}
 		}
@@ -222,7 +220,7 @@ func (x *Executor) Wait(ctx context.Context, h, from *task.Handle) error {
 	if state(v) != task.Pending {
 		return nil
 	}
-	return x.block(ctx, h)
+	return x.block(ctx, h, from)
 }
 
 // own reports whether ctx is the task's own context and not one made of it, which
@@ -232,23 +230,38 @@ func own(ctx context.Context, h *task.Handle) bool {
 	return (*[2]unsafe.Pointer)(unsafe.Pointer(&ctx))[1] == unsafe.Pointer(h)
 }
 
-// block is Wait without helping. If a processor's goroutine is blocked here
-// somebody else looks after what is visible, as in any other case in which it
-// blocks.
-func (x *Executor) block(ctx context.Context, h *task.Handle) error {
+// block is Wait without helping. If it blocks a processor's goroutine somebody else
+// looks after what is visible, as in any other case in which one blocks.
+func (x *Executor) block(ctx context.Context, h, from *task.Handle) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
 	done := x.Done(h)
-	select {
-	case <-done:
-		return nil
-	case <-ctx.Done():
+	p := x.at(from)
+	if p != nil {
+		p.still()
+	}
+	if p != nil && own(ctx, from) {
+		// The context ends when the task is over, which costs less to wait for.
+		select {
+		case <-done:
+			return nil
+		case <-x.Done(from):
+		}
+	} else {
+		select {
+		case <-done:
+			return nil
+		case <-ctx.Done():
+		}
 	}
 	if x.Status(h) != task.Pending {
 		return nil
 	}
-	return ctx.Err()
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	return context.Canceled // Handle.Cancel is about to end the context
 }
 
 // Yield implements [task.Executor].
@@ -262,15 +275,22 @@ func (x *Executor) Flush(int) int { return 0 }
 func (x *Executor) Pending() int {
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	ps := *x.processors.Load()
+	rows := *x.rows.Load()
 	n := x.before - x.canceled.Load()
-	for _, p := range ps {
-		n -= p.over.Load()
+	for _, r := range rows {
+		for i := range r.used {
+			n -= r.slots[i].Load().over.Load()
+		}
 	}
 	// Behind the books of what is over: each of these was accepted before.
 	n += x.accepted.Load()
-	for _, p := range ps {
-		n += p.forks.accepted()
+	for _, r := range rows {
+		for i := range r.used {
+			n += r.slots[i].Load().forks.accepted()
+		}
+	}
+	if invariants.Enabled && int32(n) < 0 {
+		invariants.Violated("workstealing", "no pending task is left out of the books")
 	}
 	return int(int32(n))
 }
@@ -314,12 +334,32 @@ func (x *Executor) visible() bool {
 	if !x.arrivals.empty() {
 		return true
 	}
-	for _, p := range *x.processors.Load() {
-		if p.forks.len() > 0 {
-			return true
+	for _, r := range *x.rows.Load() {
+		for shown := r.shown.Load(); shown != 0; shown &= shown - 1 {
+			p := r.slots[bits.TrailingZeros64(shown)].Load()
+			if p.forks.len() > 0 {
+				return true
+			}
+			// The owner adds a task and then looks whether it is shown; this hides
+			// it and then looks whether there is a task. One of them sees the other.
+			r.shown.And(^p.bit)
+			if p.forks.len() > 0 {
+				r.shown.Or(p.bit)
+				return true
+			}
 		}
 	}
 	return false
+}
+
+// row is places for slots.
+type row struct {
+	// shown has a bit for each slot whose forks may hold a task: looking for work
+	// costs as much as there are such slots, and not as many as are blocked.
+	shown atomic.Uint64
+
+	used  int // how many there are; guarded by the executor's mutex
+	slots [64]atomic.Pointer[processor]
 }
 
 // unpark returns a slot for the calling goroutine.
@@ -332,30 +372,38 @@ func (x *Executor) unpark() *processor {
 		x.parked = x.parked[:n-1]
 		return p
 	}
-	p := &processor{x: x}
-	ps := append(*x.processors.Load(), p) // in place; a reader keeps the length it saw
-	p.rng = uint64(len(ps)) * 0x9e3779b97f4a7c15
-	x.processors.Store(&ps)
+	rows := *x.rows.Load()
+	if n := len(rows); n == 0 || rows[n-1].used == len(rows[n-1].slots) {
+		rows = append(rows[:n:n], new(row))
+		x.rows.Store(&rows)
+	}
+	r := rows[len(rows)-1]
+	x.made++
+	p := &processor{x: x, row: r, bit: 1 << r.used, rng: x.made * 0x9e3779b97f4a7c15}
+	r.slots[r.used].Store(p)
+	r.used++
 	return p
 }
 
 // park gives back the slot of a goroutine that is about to end. With the last one
-// all slots but a few are dropped.
+// all slots but those of one row are dropped.
 func (x *Executor) park(p *processor) {
 	p.forks.tidy()
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	x.parked = append(x.parked, p)
-	keep := 4 * runtime.GOMAXPROCS(0)
-	if x.active.Add(-1) > 0 || len(x.parked) <= 2*keep {
+	rows := *x.rows.Load()
+	if x.active.Add(-1) > 0 || len(rows) == 1 {
 		return
 	}
-	surplus := len(x.parked) - keep
-	for _, p := range x.parked[:surplus] {
-		x.before += p.forks.accepted() - p.over.Load()
+	var kept []*processor
+	for _, p := range x.parked {
+		if p.row == rows[0] {
+			kept = append(kept, p)
+		} else {
+			x.before += p.forks.accepted() - p.over.Load()
+		}
 	}
-	ps := append([]*processor(nil), x.parked[surplus:]...)
-	x.processors.Store(&ps)
-	x.parked = append([]*processor(nil), ps...)
-	x.rich.Store(nil)
+	x.parked = kept
+	x.rows.Store(&[]*row{rows[0]})
 }

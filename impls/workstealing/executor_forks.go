@@ -77,12 +77,9 @@ func (f *forks) push(h *task.Handle) {
 	f.publish()
 }
 
-// fill adds tasks that were accepted elsewhere, such that the first is the newest.
+// fill adds tasks that were accepted elsewhere, at least one, such that the first is the newest.
 // Owner only.
 func (f *forks) fill(hs []*task.Handle) {
-	if len(hs) == 0 {
-		return
-	}
 	if invariants.Enabled {
 		f.enter()
 		defer f.leave()
@@ -100,6 +97,10 @@ func (f *forks) room(n uint32) ring32 {
 	end := f.last + n
 	r := f.ring.Load()
 	if r == nil || end-f.seen > uint32(len(*r)) {
+		if r != nil {
+			f.drop()
+			end = f.last + n
+		}
 		f.seen = uint32(f.top.Load())
 		if r == nil || end-f.seen > uint32(len(*r)) {
 			r = f.grow(n)
@@ -138,6 +139,11 @@ func (f *forks) pop() *task.Handle {
 		f.enter()
 		defer f.leave()
 	}
+	return f.newest()
+}
+
+// newest is pop for the other methods.
+func (f *forks) newest() *task.Handle {
 	if int32(f.last-uint32(f.top.Load())) <= 0 {
 		return nil
 	}
@@ -165,12 +171,49 @@ func (f *forks) pop() *task.Handle {
 	}
 }
 
-// popIf takes h if it is the newest task. Owner only.
-func (f *forks) popIf(h *task.Handle) {
-	if r := f.ring.Load(); r != nil && r.at(f.last-1).Load() == h {
-		f.pop()
+// trim takes tasks away from the new end that are claimed, or over, so that they
+// do not gather where each task waits for those it has started. Owner only.
+func (f *forks) trim() {
+	if invariants.Enabled {
+		f.enter()
+		defer f.leave()
+	}
+	f.trimmed()
+}
+
+// trimmed is trim for the other methods.
+func (f *forks) trimmed() {
+	r := f.ring.Load()
+	if r == nil {
+		return
+	}
+	for {
+		h := r.at(f.last - 1).Load() // if there is none, one that was taken, or nil
+		if h == nil || waits(h) || f.newest() == nil {
+			return
+		}
 	}
 }
+
+// drop is trim for both ends.
+func (f *forks) drop() {
+	f.trimmed()
+	for r := f.ring.Load(); ; {
+		top := f.top.Load()
+		if int32(f.last-uint32(top)) <= 0 {
+			return
+		}
+		place := r.at(uint32(top))
+		// A thief may have taken it, and then the swap fails.
+		if h := place.Load(); h == nil || waits(h) || !f.top.CompareAndSwap(top, top+1) {
+			return
+		}
+		place.Store(nil)
+	}
+}
+
+// waits reports whether nobody has claimed h and it is not over.
+func waits(h *task.Handle) bool { return h.Room().Word.Load()&^awaited == 0 }
 
 // steal takes the oldest task, or returns nil. Any goroutine may call it.
 func (f *forks) steal() *task.Handle {

@@ -45,6 +45,14 @@ func TestForksAreADeque(t *testing.T) {
 		var model []*task.Handle
 		accepted := uint32(0)
 		for len(hs) > 40 {
+			alive := func(hs []*task.Handle) (n int) {
+				for _, h := range hs {
+					if waits(h) {
+						n++
+					}
+				}
+				return n
+			}
 			var got, want *task.Handle
 			switch op := r.IntN(20); {
 			case op < 8:
@@ -53,37 +61,49 @@ func TestForksAreADeque(t *testing.T) {
 				hs = hs[1:]
 				accepted++
 			case op < 9:
-				n := r.IntN(batch + 1)
+				n := 1 + r.IntN(batch)
 				f.fill(hs[:n])
 				for i := n - 1; i >= 0; i-- {
 					model = append(model, hs[i])
 				}
 				hs = hs[n:]
-			case op < 13:
-				got = f.pop()
-				if n := len(model); n > 0 {
-					want, model = model[n-1], model[:n-1]
+			case op < 12:
+				for got = f.pop(); got != nil && !waits(got); got = f.pop() {
 				}
-			case op < 17:
-				got = f.steal()
-				if len(model) > 0 {
-					want, model = model[0], model[1:]
+				for n := len(model); n > 0 && want == nil; n-- {
+					if h := model[n-1]; waits(h) {
+						want = h
+					}
+					model = model[:n-1]
 				}
-			case op < 19 && len(model) > 0:
-				// The newest, or another one, which stays.
-				i := r.IntN(len(model))
-				f.popIf(model[i])
-				if i == len(model)-1 {
-					model = model[:i]
+			case op < 15:
+				for got = f.steal(); got != nil && !waits(got); got = f.steal() {
 				}
-			case op == 19 && len(model) == 0:
+				for len(model) > 0 && want == nil {
+					if waits(model[0]) {
+						want = model[0]
+					}
+					model = model[1:]
+				}
+			case op < 17 && len(model) > 0:
+				claim(model[r.IntN(len(model))])
+			case op < 19:
+				f.trim()
+				for n := len(model); n > 0 && !waits(model[n-1]); n-- {
+					model = model[:n-1]
+				}
+				// What is claimed and not at the end may stay, or be dropped.
+				if f.len() > len(model) || f.len() > 0 && !waits(f.ring.Load().at(f.last-1).Load()) {
+					t.Fatalf("seed %d: %d tasks after trim, want at most %d", seed, f.len(), len(model))
+				}
+			case op == 19 && f.len() == 0:
 				f.tidy()
 			}
 			if got != want {
 				t.Fatalf("seed %d: task %d came out, want %d", seed, number(got), number(want))
 			}
-			if f.len() != len(model) || f.accepted() != accepted {
-				t.Fatalf("seed %d: %d tasks and %d accepted, want %d and %d", seed, f.len(), f.accepted(), len(model), accepted)
+			if f.len() < alive(model) || f.len() > len(model) || f.accepted() != accepted {
+				t.Fatalf("seed %d: %d tasks and %d accepted, want %d, of which %d wait, and %d", seed, f.len(), f.accepted(), len(model), alive(model), accepted)
 			}
 		}
 	}
@@ -155,6 +175,68 @@ func TestForksHandEachTaskOutOnce(t *testing.T) {
 	}
 }
 
+// The same where owner and thief are closest: where there is one task or two, taken
+// from both ends, and where the ring is full, so that what is pushed next goes where
+// the thief has just taken something.
+func TestForksAtTheEdges(t *testing.T) {
+	for name, turn := range map[string]func(f *forks, push func(), took func(*task.Handle)){
+		"few": func(f *forks, push func(), took func(*task.Handle)) {
+			push()
+			push()
+			took(f.pop())
+			took(f.steal())
+		},
+		"full": func(f *forks, push func(), _ func(*task.Handle)) {
+			for i := 0; i < fewest && f.len() < fewest; i++ {
+				push()
+			}
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			hs := numbered(100_000)
+			taken := make([]atomic.Int32, len(hs)+1)
+			took := func(h *task.Handle) {
+				if h != nil {
+					taken[number(h)].Add(1)
+				}
+			}
+			var f forks
+			var over atomic.Bool
+			var thief sync.WaitGroup
+			thief.Go(func() {
+				for n := 0; !over.Load(); n++ {
+					took(f.steal())
+					if n%100 == 0 {
+						runtime.Gosched()
+					}
+				}
+			})
+			pushed := 0
+			push := func() { f.push(hs[pushed]); pushed++ }
+			for n := 0; pushed < len(hs)-fewest; n++ {
+				turn(&f, push, took)
+				if n%100 == 0 {
+					runtime.Gosched()
+				}
+			}
+			over.Store(true)
+			thief.Wait()
+			for f.len() > 0 {
+				h := f.steal()
+				if h == nil {
+					t.Fatal("a place with a task is empty")
+				}
+				took(h)
+			}
+			for i := 1; i <= pushed; i++ {
+				if n := taken[i].Load(); n != 1 {
+					t.Fatalf("task %d was taken %d times", i, n)
+				}
+			}
+		})
+	}
+}
+
 // held returns the numbers of the tasks that the ring points to.
 func (f *forks) held() (all []uint64) {
 	for i := range *f.ring.Load() {
@@ -196,6 +278,47 @@ func TestForksLetGo(t *testing.T) {
 	}
 }
 
+// Tasks that were claimed where they are do not gather: a task may start two and
+// wait for the older one first, for ever.
+func TestForksDropWhatIsClaimed(t *testing.T) {
+	for _, first := range []int{0, 1} {
+		var f forks
+		for range 10_000 {
+			hs := numbered(2)
+			f.push(hs[0])
+			f.push(hs[1])
+			for _, i := range []int{first, 1 - first} {
+				claim(hs[i])
+				f.trim()
+			}
+			if f.len() != 0 {
+				t.Fatalf("%d tasks are left, and all were claimed", f.len())
+			}
+		}
+		// Likewise if the task never waits, and others claim or cancel them.
+		for range 10_000 {
+			h := numbered(1)[0]
+			f.push(h)
+			claim(h)
+		}
+		kept := numbered(1)[0] // in the middle
+		f.push(kept)
+		for range 10_000 {
+			h := numbered(1)[0]
+			f.push(h)
+			claim(h)
+		}
+		if n := len(*f.ring.Load()); n > 2*fewest {
+			t.Errorf("the ring has %d places, for one task", n)
+		}
+		for h := f.steal(); h != kept; h = f.steal() {
+			if h == nil {
+				t.Fatal("the one task is gone")
+			}
+		}
+	}
+}
+
 // Two owners at once are noticed, in builds that check.
 func TestTwoOwnersAreNoticed(t *testing.T) {
 	if !invariants.Enabled {
@@ -206,6 +329,7 @@ func TestTwoOwnersAreNoticed(t *testing.T) {
 		"push": func(f *forks) { f.push(h[0]) },
 		"pop":  func(f *forks) { f.pop() },
 		"fill": func(f *forks) { f.fill(h) },
+		"trim": func(f *forks) { f.trim() },
 	} {
 		func() {
 			defer func() {

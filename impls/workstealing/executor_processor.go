@@ -1,8 +1,10 @@
 package workstealing
 
 import (
+	"math/bits"
 	"sync/atomic"
 
+	"github.com/dynolab/dyno/internal/invariants"
 	"github.com/dynolab/dyno/task"
 )
 
@@ -22,11 +24,15 @@ const (
 type processor struct {
 	forks forks
 
-	x     *Executor
-	rng   uint64 // xorshift state
-	round uint32 // the last round in which it counted itself
-	turn  uint32 // tasks taken between two tasks
-	depth int    // tasks in progress on its goroutine
+	x   *Executor
+	row *row   // where it is
+	bit uint64 // and its bit there
+
+	rng   uint64        // xorshift state
+	round uint32        // the last round in which it counted itself,
+	among *atomic.Int32 // and where; nil if it took that back
+	turn  uint32        // tasks taken between two tasks
+	depth int           // tasks in progress on its goroutine
 
 	over atomic.Uint32 // tasks that ended here; written by the owner
 	_    [64]byte      // the next processor's owner must not share the line
@@ -80,22 +86,46 @@ func (p *processor) run(h *task.Handle) {
 // perform runs h, which this processor has claimed.
 func (p *processor) perform(h *task.Handle) {
 	if v := p.x.watch.Load(); p.round != round(v) {
-		p.round = round(v)
-		if p.depth == 0 {
-			p.x.loops.Add(1)
-		} else {
-			p.x.joins.Add(1)
-		}
+		p.move(round(v))
+	}
+	r := h.Room()
+	if invariants.Enabled && (r.Word.Load()&claimed == 0 || r.Place != nil) {
+		invariants.Violated("workstealing", "a task runs once, by who has claimed it")
 	}
 	s := task.Failed // unless Run returns
 	p.depth++
-	h.Room().Place = p
+	r.Place = p
 	defer func() {
 		p.depth--
-		h.Room().Place = nil
+		r.Place = nil
 		p.x.end(h, s, &p.over)
 	}()
 	s = h.Run()
+}
+
+// move counts the processor among those that have begun a task in this round.
+func (p *processor) move(round uint32) {
+	p.round, p.among = round, &p.x.loops
+	if p.depth > 0 {
+		p.among = &p.x.joins
+	}
+	p.among.Add(1)
+}
+
+// still takes it back: the processor is about to block.
+func (p *processor) still() {
+	if p.among != nil && p.round == round(p.x.watch.Load()) {
+		p.among.Add(-1)
+		p.among = nil
+		p.round--
+	}
+}
+
+// show makes the processor's tasks visible for others, after the first was added.
+func (p *processor) show() {
+	if p.row.shown.Load()&p.bit == 0 {
+		p.row.shown.Or(p.bit)
+	}
 }
 
 // next claims a task of the processor's own: the newest, whose data is in the
@@ -134,12 +164,21 @@ func (p *processor) look() *task.Handle {
 				return h
 			}
 		}
-		x.watch.Add(^uint64(0))
-		if !x.visible() {
+		if x.resign() {
 			return nil
 		}
-		x.watch.Add(1)
 	}
+}
+
+// resign makes a looker none, unless there is a task now that it has not found: who
+// has made that visible may have relied on it.
+func (x *Executor) resign() bool {
+	x.watch.Add(^uint64(0))
+	if !x.visible() {
+		return true
+	}
+	x.watch.Add(1)
+	return false
 }
 
 // take is grab for a processor that is not a looker.
@@ -157,6 +196,29 @@ func (p *processor) take(limit int) *task.Handle {
 // to limit-1 more that have arrived into the own forks.
 func (p *processor) grab(limit int) *task.Handle {
 	x := p.x
+	if !x.arrivals.empty() {
+		if h := p.receive(limit); h != nil {
+			return h
+		}
+	}
+	p.rng ^= p.rng << 13
+	p.rng ^= p.rng >> 7
+	p.rng ^= p.rng << 17
+	rows := *x.rows.Load()
+	start := int(p.rng >> 6 % uint64(len(rows)))
+	for _, part := range [2][]*row{rows[start:], rows[:start]} {
+		for _, r := range part {
+			if h := p.search(r, int(p.rng%64)); h != nil {
+				return h
+			}
+		}
+	}
+	return nil
+}
+
+// receive is grab of what has arrived.
+func (p *processor) receive(limit int) *task.Handle {
+	x := p.x
 	if x.active.Load() > crowd {
 		limit = 1
 	}
@@ -164,32 +226,27 @@ func (p *processor) grab(limit int) *task.Handle {
 	for n := x.arrivals.take(some[:limit]); n > 0; n = x.arrivals.take(some[:limit]) {
 		for i, h := range some[:n] {
 			if claim(h) {
-				p.forks.fill(some[i+1 : n])
-				return h
-			}
-		}
-	}
-	if v := x.rich.Load(); v != nil && v != p {
-		if h := p.rob(v); h != nil {
-			return h
-		}
-	}
-	ps := *x.processors.Load()
-	p.rng ^= p.rng << 13
-	p.rng ^= p.rng >> 7
-	p.rng ^= p.rng << 17
-	start := int(p.rng % uint64(len(ps)+1))
-	for _, part := range [2][]*processor{ps[start:], ps[:start]} {
-		for _, v := range part {
-			if v == p {
-				continue
-			}
-			if h := p.rob(v); h != nil {
-				if v.forks.len() > 0 && x.rich.Load() != v {
-					x.rich.Store(v)
+				if i+1 < n {
+					p.forks.fill(some[i+1 : n])
+					p.show()
 				}
 				return h
 			}
+		}
+	}
+	return nil
+}
+
+// search claims a task of a processor in r, the first one to be asked being the
+// one at start or after it.
+func (p *processor) search(r *row, start int) *task.Handle {
+	for shown := bits.RotateLeft64(r.shown.Load(), -start); shown != 0; shown &= shown - 1 {
+		v := r.slots[(bits.TrailingZeros64(shown)+start)%64].Load()
+		if v == p {
+			continue
+		}
+		if h := p.rob(v); h != nil {
+			return h
 		}
 	}
 	return nil

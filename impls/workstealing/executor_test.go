@@ -5,6 +5,7 @@ import (
 	"errors"
 	"math/rand/v2"
 	"runtime"
+	"slices"
 	"strconv"
 	"sync"
 	"sync/atomic"
@@ -12,6 +13,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/dynolab/dyno/internal/invariants"
 	"github.com/dynolab/dyno/task"
 )
 
@@ -31,6 +33,16 @@ func quiet(t *testing.T, x *Executor) {
 	}
 }
 
+// slots is how many slots x has.
+func (x *Executor) slots() (n int) {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	for _, r := range *x.rows.Load() {
+		n += r.used
+	}
+	return n
+}
+
 func one(context.Context) (int, error) { return 1, nil }
 
 // inside runs fn as a task and returns what it returns.
@@ -44,10 +56,10 @@ func TestWaitRunsTheAwaited(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		x := NewExecutor()
 		release := x.still()
+		x.watch.Add(1)               // nor any other one
 		elsewhere := task.Go(x, one) // behind the one that waits for it
 		var order []int
 		f := task.Go(x, func(ctx context.Context) (int, error) {
-			x.watch.Add(1) // nobody else
 			var fs []*task.Future[int]
 			for i := range 5 {
 				fs = append(fs, task.Fork(ctx, func(ctx context.Context) (int, error) {
@@ -66,7 +78,6 @@ func TestWaitRunsTheAwaited(t *testing.T) {
 				}
 				sum = 10*sum + v
 			}
-			x.watch.Add(^uint64(0))
 			return sum, nil
 		})
 		// The first that arrived begins first; let it be the one that waits.
@@ -81,6 +92,7 @@ func TestWaitRunsTheAwaited(t *testing.T) {
 		if v, err := f.Value(context.Background()); v != 140231 || err != nil {
 			t.Errorf("%v, %v; in order %v", v, err, order)
 		}
+		x.watch.Add(^uint64(0))
 		quiet(t, x)
 	})
 }
@@ -103,7 +115,7 @@ func TestDeepJoin(t *testing.T) {
 		t.Fatal(v, err)
 	}
 	// Thieves are as fast as the one they steal from now and then, and it waits.
-	if n := len(*x.processors.Load()); n > 2000 {
+	if n := x.slots(); n > 2000 {
 		t.Errorf("%d goroutines for a chain of %d", n, depth)
 	} else {
 		t.Logf("%d goroutines for a chain of %d", n, depth)
@@ -122,7 +134,7 @@ func TestDeepJoinAlone(t *testing.T) {
 		if v, err := f.Value(context.Background()); v != depth || err != nil {
 			t.Fatal(v, err)
 		}
-		if n := len(*x.processors.Load()); n != 4 {
+		if n := x.slots(); n != 4 {
 			t.Errorf("%d goroutines for a chain of %d, want 4", n, depth)
 		}
 		quiet(t, x)
@@ -254,6 +266,47 @@ func TestCancelOfAWaiter(t *testing.T) {
 	})
 }
 
+// The wait of a canceled task fails also if its context has not ended yet, since
+// that comes last.
+func TestWaitFailsBeforeTheContextEnds(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		x := NewExecutor()
+		gate, ended := make(chan struct{}), make(chan error, 1)
+		blocked := task.Go(x, func(context.Context) (int, error) { <-gate; return 1, nil })
+		waiter := task.Go(x, func(ctx context.Context) (int, error) {
+			_ = ctx.Done() // from now on there is a context that has to be ended
+			ended <- blocked.Handle().Wait(ctx)
+			return 0, nil
+		})
+		synctest.Wait()
+		x.Cancel(waiter.Handle()) // the executor's part of it only
+		if err := <-ended; err != context.Canceled {
+			t.Errorf("the wait ended with %v", err)
+		}
+		close(gate)
+		quiet(t, x)
+	})
+}
+
+// The context of a task that is over belongs to no processor, and what is started
+// with it comes from outside.
+func TestContextOfATaskThatIsOver(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		x := NewExecutor()
+		var leaked context.Context
+		f := task.Go(x, func(ctx context.Context) (int, error) { leaked = ctx; return 1, nil })
+		_, _ = f.Value(context.Background())
+		if x.at(f.Handle()) != nil {
+			t.Error("a task that is over is in progress on a processor")
+		}
+		g := task.Fork(leaked, one)
+		if v, err := g.Value(context.Background()); v != 1 || err != nil {
+			t.Error(v, err)
+		}
+		quiet(t, x)
+	})
+}
+
 // What is canceled before anybody has begun it never runs, and is let go.
 func TestCancelBeforeTheStart(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -286,7 +339,7 @@ func TestCancelBeforeTheStart(t *testing.T) {
 			default:
 				t.Errorf("task %d is not done", i)
 			}
-			if f.Done() != f.Done() {
+			if once := f.Done(); once != f.Done() {
 				t.Errorf("task %d has two channels", i)
 			}
 		}
@@ -354,6 +407,9 @@ func TestCancelRace(t *testing.T) {
 		if s := f.Status(); s != seen[0] || s != seen[1] {
 			t.Fatalf("round %d: %v, and the waiters saw %v", i, s, seen)
 		}
+		if n := x.Pending(); n != 1 {
+			t.Fatalf("round %d: %d tasks pending, want the one that is blocked", i, n)
+		}
 		done[f.Status()].Add(1)
 	}
 	over.Store(true)
@@ -366,17 +422,53 @@ func TestCancelRace(t *testing.T) {
 	t.Logf("resolved %d, failed %d, canceled %d", done[task.Resolved].Load(), done[task.Failed].Load(), canceled)
 }
 
+// Who decides what becomes of a task is one, in each moment of its life.
+func TestWords(t *testing.T) {
+	for _, c := range []struct {
+		what       string
+		word       uint64
+		claim, end bool
+	}{
+		{"nobody has begun it", 0, true, true},
+		{"somebody waits for it", awaited, true, true},
+		{"it is in progress", claimed, false, true},
+		{"it is in progress, and somebody waits", claimed | awaited, false, true},
+		{"it is being canceled", ending, false, false},
+		{"it is being canceled, and somebody waits", ending | awaited, false, false},
+		{"it ends", claimed | ending, false, false},
+		{"it is over", claimed | uint64(task.Resolved), false, false},
+		{"it is canceled", claimed | uint64(task.Cancelled), false, false},
+	} {
+		x := NewExecutor()
+		h := new(task.Handle)
+		w := &h.Room().Word
+		w.Store(c.word)
+		if got := claim(h); got != c.claim || got && w.Load() != c.word|claimed {
+			t.Errorf("%s: claim says %v, and the word is %#x", c.what, got, w.Load())
+		}
+		w.Store(c.word)
+		h.Room().Own = make(chan struct{})
+		var over atomic.Uint32
+		want := c.word
+		if c.end {
+			want = claimed | uint64(task.Failed)
+		}
+		if got := x.end(h, task.Failed, &over); got != c.end || got != (over.Load() == 1) || w.Load() != want {
+			t.Errorf("%s: end says %v, %d are counted, and the word is %#x", c.what, got, over.Load(), w.Load())
+		}
+	}
+}
+
 // A task that ends its goroutine takes those along that wait below it, nobody
 // else, and no waiter is left hanging.
 func TestGoexit(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		x := NewExecutor()
 		release := x.still()
+		x.watch.Add(1) // there is one processor all the time
 		var inner *task.Future[int]
 		var middle *task.Future[int]
 		outer := task.Go(x, func(ctx context.Context) (int, error) {
-			x.watch.Add(1) // no thieves
-			defer x.watch.Add(^uint64(0))
 			middle = task.Fork(ctx, func(ctx context.Context) (int, error) {
 				inner = task.Fork(ctx, func(context.Context) (int, error) { runtime.Goexit(); return 0, nil })
 				return inner.Value(ctx)
@@ -396,21 +488,23 @@ func TestGoexit(t *testing.T) {
 		}
 		// Whatever was left in the forks of that goroutine runs as well.
 		var left [10]*task.Future[int]
+		synctest.Wait()
+		release = x.still()
 		f := task.Go(x, func(ctx context.Context) (int, error) {
-			x.watch.Add(1)
-			defer x.watch.Add(^uint64(0))
 			for i := range left {
 				left[i] = task.Fork(ctx, one)
 			}
 			runtime.Goexit()
 			return 0, nil
 		})
+		release()
 		_, _ = f.Value(context.Background())
 		for _, f := range left {
 			if v, err := f.Value(context.Background()); v != 1 || err != nil {
 				t.Errorf("what was left ended with %v, %v", v, err)
 			}
 		}
+		x.watch.Add(^uint64(0))
 		quiet(t, x)
 	})
 }
@@ -454,8 +548,8 @@ func TestExecutorGrowsWhenTasksBlock(t *testing.T) {
 					t.Errorf("they slept %v, want an hour side by side", took)
 				}
 				quiet(t, x)
-				if got, most := len(*x.processors.Load()), 8*runtime.GOMAXPROCS(0); got > most {
-					t.Errorf("%d slots are kept, want at most %d", got, most)
+				if got := x.slots(); got > 64 {
+					t.Errorf("%d slots are kept, want at most 64", got)
 				}
 				if x.Pending() != 0 {
 					t.Errorf("%d pending when the slots were dropped", x.Pending())
@@ -547,6 +641,123 @@ func TestForwardProgress(t *testing.T) {
 			over.Store(true)
 			_, _ = blocked.Value(context.Background())
 		})
+	}
+}
+
+// A processor with any number of tasks of its own looks at what has arrived, at what
+// others have, and at its oldest one, within so many turns.
+func TestGlance(t *testing.T) {
+	hs := numbered(200 + 2*glance)
+	x := NewExecutor()
+	x.watch.Add(1) // nobody else
+	p, other := x.unpark(), x.unpark()
+	own, arrived, others := hs[2:200], hs[0], hs[1]
+	for _, h := range own {
+		p.forks.push(h)
+	}
+	x.arrivals.push(arrived)
+	other.forks.push(others)
+	other.show()
+	more := hs[200:]
+	var order []uint64
+	for range 2 * glance {
+		h := p.next()
+		order = append(order, number(h))
+		if h != arrived && h != others && h != own[0] && h != own[1] && number(h) < 150 {
+			t.Fatalf("task %d comes out of turn: %v", number(h), order)
+		}
+		p.forks.push(more[0]) // there is always a newer one
+		more = more[1:]
+	}
+	for what, want := range map[string]*task.Handle{
+		"what has arrived": arrived, "what another one has": others, "the oldest": own[0], "the oldest but one": own[1],
+	} {
+		if !slices.Contains(order, number(want)) {
+			t.Errorf("%s, task %d, was not taken in %d turns: %v", what, number(want), 2*glance, order)
+		}
+	}
+}
+
+// A looker that is about to give up does not, if a task became visible after its
+// last look, inside or outside.
+func TestResign(t *testing.T) {
+	hs := numbered(2)
+	x := NewExecutor()
+	x.watch.Add(1)
+	p := x.unpark()
+	if !x.resign() || x.watch.Load() != 0 {
+		t.Errorf("it looks on, or counts, with nothing to do: %d", x.watch.Load())
+	}
+	x.watch.Add(1)
+	x.arrivals.push(hs[0])
+	if x.resign() || x.watch.Load() != 1 {
+		t.Errorf("it gives up, or counts no more, with a task that has arrived: %d", x.watch.Load())
+	}
+	if p.grab(1) != hs[0] {
+		t.Error("it does not find the task")
+	}
+	p.forks.push(hs[1])
+	p.show()
+	if x.resign() || x.watch.Load() != 1 {
+		t.Errorf("it gives up, or counts no more, with a task in a deque: %d", x.watch.Load())
+	}
+	p.forks.pop()
+	if !x.resign() || p.row.shown.Load() != 0 {
+		t.Errorf("it looks on, or an empty deque is shown: %b", p.row.shown.Load())
+	}
+}
+
+// A processor that is no looker and takes many tasks that have arrived has others
+// look for those it does not begin.
+func TestTakeLeavesNothingBehind(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		x := NewExecutor()
+		x.watch.Add(1)
+		var fs [5]*task.Future[int]
+		for i := range fs {
+			fs[i] = task.Go(x, one)
+		}
+		x.watch.Add(^uint64(0)) // it has looked while they were in somebody's hands
+		p := x.unpark()
+		h := p.take(batch)
+		synctest.Wait()
+		for i, f := range fs[1:] {
+			if f.Status() != task.Resolved {
+				t.Errorf("task %d is %v", i+1, f.Status())
+			}
+		}
+		if h != fs[0].Handle() {
+			t.Fatal("it did not take the first")
+		}
+		p.run(h)
+		quiet(t, x)
+	})
+}
+
+// A task that arrives while the last processor gives up looking is not forgotten,
+// however long after the one before it comes.
+func TestLateArrivals(t *testing.T) {
+	x := NewExecutor()
+	rounds := 20_000
+	if testing.Short() {
+		rounds = 5_000
+	}
+	r := rand.New(rand.NewPCG(1, 4))
+	var sum atomic.Int64
+	for range rounds {
+		f := task.Go(x, one)
+		for i := r.IntN(200); i > 0; i-- {
+			sum.Add(1) // takes a while
+		}
+		for f.Status() == task.Pending && r.IntN(1000) > 0 {
+			runtime.Gosched()
+		}
+		if v, err := f.Value(context.Background()); v != 1 || err != nil {
+			t.Fatal(v, err)
+		}
+		for i := r.IntN(100); i > 0; i-- {
+			sum.Add(1)
+		}
 	}
 }
 
@@ -823,5 +1034,31 @@ func randomProgram(t *testing.T, seed uint64) {
 			s == task.Pending:
 			t.Errorf("task %d ended with %v, %v, %v", n.id, s, v, err)
 		}
+	}
+}
+
+// Each broken state is reported by its rule, in builds that check.
+func TestExecutorInvariantsAreChecked(t *testing.T) {
+	if !invariants.Enabled {
+		t.Skip("invariants are checked under -race and -tags dynocheck only")
+	}
+	for rule, breakIt := range map[string]func(x *Executor){
+		"a task runs once, by who has claimed it": func(x *Executor) {
+			(&processor{x: x}).perform(new(task.Handle))
+		},
+		"no pending task is left out of the books": func(x *Executor) {
+			x.canceled.Add(1)
+			x.Pending()
+		},
+	} {
+		func() {
+			defer func() {
+				want := "workstealing: invariant violated: " + rule
+				if got := recover(); got != want {
+					t.Errorf("%v was said, want %q", got, want)
+				}
+			}()
+			breakIt(NewExecutor())
+		}()
 	}
 }
