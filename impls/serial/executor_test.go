@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 	"runtime"
 	"slices"
 	"strings"
@@ -396,99 +395,4 @@ func TestExecutorStall(t *testing.T) {
 			t.Errorf("after the stall: %d steps", n)
 		}
 	})
-}
-
-// golden is a program in which everything that is a scheduling point occurs.
-func golden(s serial.Schedule) (steps int, text string) {
-	x := serial.NewExecutorWith(serial.ExecutorConfig{Schedule: s})
-	var out script
-	var fs []*task.Future[int]
-	for i := range 4 {
-		fs = append(fs, task.Go(x, func(ctx context.Context) (int, error) {
-			fmt.Fprintf(&out, "%d", i)
-			_ = task.Yield(ctx)
-			sum := i
-			for k := range 2 {
-				f := task.Fork(ctx, func(ctx context.Context) (int, error) {
-					fmt.Fprintf(&out, "%c", 'a'+2*i+k)
-					err := task.Yield(ctx)
-					fmt.Fprintf(&out, "%c", 'A'+2*i+k)
-					return 10, err
-				})
-				if k == 1 && i == 2 {
-					f.Cancel()
-				}
-				v, _ := f.Value(ctx)
-				sum += v
-			}
-			if i > 0 {
-				v, err := fs[i-1].Value(ctx)
-				return sum + v, err
-			}
-			return sum, nil
-		}))
-	}
-	steps = x.Flush(0)
-	v, err := fs[3].Value(context.Background())
-	fmt.Fprintf(&out, " %d %v", v, err)
-	return steps, out.String()
-}
-
-// One seed is one interleaving, every time, on every machine and in every later
-// version: the traces are in testdata.
-func TestGoldenTraces(t *testing.T) {
-	var b strings.Builder
-	trace := func(name string, s serial.Schedule) []int {
-		var choices []int
-		fmt.Fprintf(&b, "# %s\n", name)
-		s.Record = func(c serial.Choice) { choices = append(choices, c.Index); fmt.Fprintln(&b, c) }
-		steps, text := golden(s)
-		fmt.Fprintf(&b, "# %d steps: %s\n\n", steps, text)
-		return choices
-	}
-	all := func() string {
-		b.Reset()
-		trace("FIFO", serial.Schedule{})
-		trace("Replay of nothing", serial.Schedule{Order: serial.Replay})
-		for seed := range uint64(2) {
-			trace(fmt.Sprint("Seeded ", seed), serial.Schedule{Order: serial.Seeded, Seed: seed})
-			for depth := 1; depth <= 3; depth++ {
-				trace(fmt.Sprint("PCT ", seed, ", depth ", depth), serial.Schedule{Order: serial.PCT, Seed: seed, Depth: depth, Steps: 60})
-			}
-		}
-		return b.String()
-	}
-	const file = "testdata/traces.txt"
-	got := all()
-	if os.Getenv("DYNO_REWRITE") != "" {
-		if err := os.WriteFile(file, []byte(got), 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
-	want, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for i := range 100 {
-		if got != strings.ReplaceAll(string(want), "\r\n", "\n") {
-			t.Fatalf("run %d: the traces differ from %s; now they are:\n%s", i, file, got)
-		}
-		got = all()
-	}
-	// What was recorded can be replayed, and no choices are first in, first out.
-	for seed := range uint64(200) {
-		b.Reset()
-		choices := trace("x", serial.Schedule{Order: serial.Seeded, Seed: seed})
-		first := b.String()
-		b.Reset()
-		trace("x", serial.Schedule{Order: serial.Replay, Choices: choices})
-		if b.String() != first {
-			t.Fatalf("seed %d: recorded\n%s\nreplayed\n%s", seed, first, b.String())
-		}
-	}
-	if _, fifo := golden(serial.Schedule{}); fifo == "" {
-		t.Error("no text")
-	} else if _, none := golden(serial.Schedule{Order: serial.Replay}); none != fifo {
-		t.Errorf("replay of nothing %q, first in, first out %q", none, fifo)
-	}
 }
