@@ -48,15 +48,15 @@ type process struct {
 	over   bool
 }
 
-// abandoned ends a coroutine that is blocked for ever.
-var abandoned = errors.New("abandoned")
+// errAbandoned ends a coroutine that is blocked for ever.
+var errAbandoned = errors.New("abandoned")
 
 // process adds a process.
 func (m *computer) process(name string, body func(p *process)) {
 	p := &process{m: m, name: name}
 	p.resume, p.stop = iter.Pull(func(yield func(bool) bool) {
 		defer func() {
-			if v := recover(); v != nil && v != abandoned {
+			if v := recover(); v != nil && v != errAbandoned {
 				m.fail("%s panicked: %v", name, v)
 			}
 		}()
@@ -128,7 +128,7 @@ func (p *process) turn() bool {
 
 func (p *process) give(blocked bool) {
 	if !p.yield(blocked) {
-		panic(abandoned)
+		panic(errAbandoned)
 	}
 }
 
