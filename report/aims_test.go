@@ -14,10 +14,13 @@ import (
 	"github.com/dynolab/dyno/targets"
 )
 
-// The README's table of what the actors' implementations aim at stands between
-// these marks; the first names the results files, of which the first that has
-// the row counts.
-var readmeAims = regexp.MustCompile(`(?s)<!-- aims: begin ([^>]+?) -->\n.*?<!-- aims: end -->`)
+// The README's tables of what the implementations of actors and of executors aim
+// at stand between these marks; the first names the results files, of which the
+// first that has the row counts.
+var (
+	readmeAims     = regexp.MustCompile(`(?s)<!-- aims: begin ([^>]+?) -->\n.*?<!-- aims: end -->`)
+	readmeTaskAims = regexp.MustCompile(`(?s)<!-- task aims: begin ([^>]+?) -->\n.*?<!-- task aims: end -->`)
+)
 
 // aimsOf judges what the implementations of a contract aim at by files below
 // root. A miss is shown as one; no test fails for it.
@@ -65,14 +68,23 @@ func quoteAim(s Score) (measured, verdict string) {
 // TestReadmeAims holds the README's table of aims to the results files that it
 // names. With -update it writes it.
 func TestReadmeAims(t *testing.T) {
-	hold(t, "README.md", readmeAims, "ReadmeAims", func(root, files string) []byte { return aimsTable(t, root, strings.Fields(files)) })
+	hold(t, "README.md", readmeAims, "ReadmeAims", func(root, files string) []byte {
+		return aimsTable(t, "aims", "Actor", root, strings.Fields(files))
+	})
 }
 
-// aimsTable renders what the README quotes.
-func aimsTable(t *testing.T, root string, files []string) []byte {
+// TestReadmeTaskAims is the same for executors.
+func TestReadmeTaskAims(t *testing.T) {
+	hold(t, "README.md", readmeTaskAims, "ReadmeTaskAims", func(root, files string) []byte {
+		return aimsTable(t, "task aims", "Task", root, strings.Fields(files))
+	})
+}
+
+// aimsTable renders what the README quotes of a contract's benchmarks.
+func aimsTable(t *testing.T, mark, bench, root string, files []string) []byte {
 	t.Helper()
 	var b bytes.Buffer
-	fmt.Fprintf(&b, "<!-- aims: begin %s -->\n", strings.Join(files, " "))
+	fmt.Fprintf(&b, "<!-- %s: begin %s -->\n", mark, strings.Join(files, " "))
 	for i, file := range files {
 		c, err := lab.Compare([]string{filepath.Join(root, filepath.FromSlash(file))}, lab.CompareOptions{})
 		if err != nil {
@@ -84,7 +96,7 @@ func aimsTable(t *testing.T, root string, files []string) []byte {
 		fmt.Fprintf(&b, " [%.8s, %d blocks](%s)", setting(c.Files[0], "commit"), c.Files[0].Blocks, file)
 	}
 	b.WriteString(".\n\n| workload | implementation | unit | base | aim | measured (interval) | |\n|---|---|---|---|---:|---:|---|\n")
-	for _, a := range aimsOf(t, "Actor", root, files...) {
+	for _, a := range aimsOf(t, bench, root, files...) {
 		base, limit := a.Target.BaseWorkload, digits3(a.Target.Limit)
 		if a.Target.Base != "" {
 			base, limit = "`"+a.Target.Base+"`", fmt.Sprintf("%.2f", a.Target.Limit)
@@ -92,7 +104,7 @@ func aimsTable(t *testing.T, root string, files []string) []byte {
 		measured, verdict := quoteAim(a)
 		fmt.Fprintf(&b, "| %s | %s | %s | %s | ≤ %s | %s | %s |\n", a.Target.Workload, a.Impl, a.Target.Metric, base, limit, measured, verdict)
 	}
-	b.WriteString("<!-- aims: end -->")
+	fmt.Fprintf(&b, "<!-- %s: end -->", mark)
 	return b.Bytes()
 }
 

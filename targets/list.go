@@ -4,7 +4,7 @@ import "slices"
 
 // All returns every target, those that are required first. The caller may change
 // the slice.
-func All() []Target { return slices.Concat(required(), groupAims(), actorAims()) }
+func All() []Target { return slices.Concat(required(), groupAims(), taskAims(), actorAims()) }
 
 // In nanoseconds.
 const (
@@ -106,6 +106,23 @@ func groupAim(workload, impl, base string, limit float64) Target {
 		Bench: "Group", Workload: workload, Metric: "ns/op", Base: base, Limit: limit,
 		Impls: []string{impl}, Where: Host,
 	}
+}
+
+// taskAims are what the implementations of executors are built for.
+func taskAims() []Target {
+	var all []Target
+	for _, w := range []string{"fib", "tree", "spawnawait"} {
+		t := Target{
+			ID: "aim/" + w + "/workstealing", Says: "time per task, over that of ref-errgroup",
+			Bench: "Task", Workload: w, Metric: "ns/op", Base: "ref-errgroup", Limit: 0.5,
+			Impls: []string{"workstealing"}, Where: Host,
+		}
+		all = append(all, t)
+		t.ID, t.Says = t.ID+"/allocations", "allocations per future, with the workers' own"
+		t.Metric, t.Base, t.Limit = "allocs/task", "", 1.01
+		all = append(all, t)
+	}
+	return all
 }
 
 // actorAims are what the implementations of the actor contract are built for.

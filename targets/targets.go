@@ -21,7 +21,7 @@ type Target struct {
 	// Says is the promise in a few words.
 	Says string
 
-	// Bench is the contract, "Group" or "Actor": the benchmark's name without
+	// Bench is the contract, "Group", "Task" or "Actor": the benchmark's name without
 	// Benchmark. Workload is the path of the workload below it without its key:
 	// "pingpong", "ring/actors=1000000".
 	Bench, Workload string

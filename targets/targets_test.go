@@ -71,6 +71,12 @@ func TestTargetsNameWhatThereIs(t *testing.T) {
 			refs["Group/"+w.Path()] = append(refs["Group/"+w.Path()], r.Name)
 		}
 	}
+	for _, w := range workloads.Tasks() {
+		refs["Task/"+w.Path()] = []string{}
+		for _, r := range w.Refs {
+			refs["Task/"+w.Path()] = append(refs["Task/"+w.Path()], r.Name)
+		}
+	}
 	for _, w := range workloads.Actors() {
 		refs["Actor/"+w.Path()] = []string{}
 		for _, r := range w.Refs {

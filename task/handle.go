@@ -225,6 +225,15 @@ func Current(ctx context.Context) *Handle {
 	return h
 }
 
+// Own reports whether ctx is the very context that the task h was given, and not
+// one made of it, which may end while the task goes on. It is for implementations
+// of [Executor]: a wait with it ends in no other way than by the end of what is
+// waited for, or of the waiting task.
+func Own(ctx context.Context, h *Handle) bool {
+	s, ok := ctx.(*scope)
+	return ok && (*Handle)(s) == h
+}
+
 // Detached returns a context that ends when ctx does and has its values, and is
 // not the task's: for the goroutines that a task starts itself. See the package's
 // documentation.

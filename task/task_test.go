@@ -134,6 +134,14 @@ func TestContext(t *testing.T) {
 		if ctx.Err() != nil {
 			t.Errorf("the context of a task in progress has ended: %v", ctx.Err())
 		}
+		if !Own(ctx, Current(ctx)) {
+			t.Error("a task's own context is not taken for that")
+		}
+		for _, other := range []context.Context{derived, Detached(ctx), context.Background()} {
+			if Own(other, Current(ctx)) {
+				t.Errorf("%v is taken for a task's own context", other)
+			}
+		}
 		goroutines := runtime.NumGoroutine()
 		for range 10 {
 			_, stop := context.WithCancel(ctx)

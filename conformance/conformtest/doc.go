@@ -70,6 +70,9 @@
 //	              processes load every core. The suite's own tests then run
 //	              wrong groups 40 times.
 //
+//	DYNO_SCHEDULE=step:index,…
+//	              Explore runs this one schedule, as a failure prints it.
+//
 // An implementation whose order comes from a seed is run through many of them
 // by [RunSeeds] and [RunTaskSeeds].
 //

@@ -6,7 +6,6 @@ import (
 	"runtime"
 	"sync"
 	"sync/atomic"
-	"unsafe"
 
 	"github.com/dynolab/dyno/internal/invariants"
 	"github.com/dynolab/dyno/task"
@@ -208,7 +207,7 @@ func (x *Executor) Done(h *task.Handle) <-chan struct{} {
 // can end in no other way than by its end, it runs here.
 func (x *Executor) Wait(ctx context.Context, h, from *task.Handle) error {
 	v := h.Room().Word.Load()
-	if v&^awaited == 0 && from != nil && own(ctx, from) {
+	if v&^awaited == 0 && from != nil && task.Own(ctx, from) {
 		if p := x.at(from); p != nil && p.depth < deepest && x.Status(from) == task.Pending {
 			if claim(h) {
 				p.forks.trim() // as a rule it is the newest
@@ -223,13 +222,6 @@ func (x *Executor) Wait(ctx context.Context, h, from *task.Handle) error {
 	return x.block(ctx, h, from)
 }
 
-// own reports whether ctx is the task's own context and not one made of it, which
-// may end while the task goes on. The task's own is its handle under another
-// type, so asking for the pointer saves asking for Done, which allocates.
-func own(ctx context.Context, h *task.Handle) bool {
-	return (*[2]unsafe.Pointer)(unsafe.Pointer(&ctx))[1] == unsafe.Pointer(h)
-}
-
 // block is Wait without helping. If it blocks a processor's goroutine somebody else
 // looks after what is visible, as in any other case in which one blocks.
 func (x *Executor) block(ctx context.Context, h, from *task.Handle) error {
@@ -241,7 +233,7 @@ func (x *Executor) block(ctx context.Context, h, from *task.Handle) error {
 	if p != nil {
 		p.still()
 	}
-	if p != nil && own(ctx, from) {
+	if p != nil && task.Own(ctx, from) {
 		// The context ends when the task is over, which costs less to wait for.
 		select {
 		case <-done:

@@ -210,26 +210,6 @@ func TestWaitWithADeadline(t *testing.T) {
 	})
 }
 
-// The shortcut that tells a task's own context from others sees through none.
-func TestOwnContext(t *testing.T) {
-	type key struct{}
-	x := NewExecutor()
-	_, _ = inside(x, func(ctx context.Context) (int, error) {
-		h := task.Current(ctx)
-		if !own(ctx, h) {
-			t.Error("a task's own context is not taken for that")
-		}
-		made, cancel := context.WithCancel(ctx)
-		defer cancel()
-		for _, other := range []context.Context{made, context.WithValue(ctx, key{}, 1), task.Detached(ctx), context.Background()} {
-			if own(other, h) {
-				t.Errorf("%v is taken for a task's own context", other)
-			}
-		}
-		return 0, nil
-	})
-}
-
 // A canceled task that waits is woken, and does not begin what it would wait for.
 func TestCancelOfAWaiter(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
