@@ -75,7 +75,7 @@ type MailboxConfig struct {
 }
 
 // check returns a *PropsError if c cannot be used, and nil otherwise.
-func (c MailboxConfig) check() error {
+func (c *MailboxConfig) check() error {
 	switch {
 	case c.Watermark < 0:
 		return &PropsError{"Mailbox.Watermark", "must not be negative"}
