@@ -16,11 +16,11 @@ CODE_MODULES := $(filter-out tools,$(MODULES))
 
 # The packages whose subject is concurrency: they are tested under -race and must
 # compile for a 32-bit machine.
-CONCURRENT := . ./actor/... ./group/... ./impls/... ./conformance/... ./workloads/...
+CONCURRENT := . ./actor/... ./group/... ./task/... ./impls/... ./conformance/... ./workloads/...
 
 # Of these, the ones that are tested with several GOMAXPROCS. Not conformtest: its
 # own tests are about wrong groups, each of them run many times, and take minutes.
-PROCS := . ./actor/... ./group/... ./impls/... ./workloads/... ./examples/...
+PROCS := . ./actor/... ./group/... ./task/... ./impls/... ./workloads/... ./examples/...
 
 # How many rounds the long tests take in `make soak`; in `make test` only the
 # implementations' own take any.
@@ -151,8 +151,8 @@ mutants: ## change lines of the actor core, and see the clauses for them fail 40
 	DYNO_MUTANTS=1 go test -count=1 -timeout 0 -parallel 2 -v -run '^TestMutants' ./conformance/conformtest
 
 .PHONY: cover
-cover: ## coverage of actor/, group/ and every implementation by its own tests, and what is not covered
-	go test -count=1 -tags dynocheck -coverprofile=cover.out ./actor ./group ./impls/...
+cover: ## coverage of actor/, group/, task/ and every implementation by its own tests, and what is not covered
+	go test -count=1 -tags dynocheck -coverprofile=cover.out ./actor ./group ./task ./impls/...
 	@echo; echo "functions not covered in full:"; go tool cover -func=cover.out | grep -v '100.0%$$'
 
 .PHONY: clean

@@ -21,7 +21,9 @@ type Executor interface {
 	// It may be one of another executor.
 	Start(h, from *Handle) error
 
-	// Status returns the task's state. It never blocks.
+	// Status returns the task's state. It never blocks. The task's context asks it,
+	// too: an implementation must not look at a context under a lock that Status
+	// takes.
 	Status(h *Handle) Status
 
 	// Wait blocks until the task is over and then returns nil. If ctx, which is
