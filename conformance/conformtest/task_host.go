@@ -5,8 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"runtime"
-	"runtime/debug"
-	"slices"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -567,20 +565,8 @@ func checkTaskWaitsAreIdle(_ *testing.T, s *suite) outcome {
 		if v, err := task.Call(x, fib, 10).Value(context.Background()); v != 55 || err != nil {
 			return nil, errors.Join(err, errLost)
 		}
-		// Memory that earlier clauses have used is given back now: the runtime would do
-		// so meanwhile, and may take a hundredth of every GOMAXPROCS for it.
-		debug.FreeOSMemory()
-		const stretch, tries = 30 * time.Millisecond, 8
-		var burnt []time.Duration
-		for range tries {
-			e.Settle()
-			before := processorTime()
-			time.Sleep(stretch)
-			burnt = append(burnt, processorTime()-before)
-		}
-		// What else there is in the process, such as a collection, comes and goes.
-		least := slices.Min(burnt)
-		notes = append(notes, fmt.Sprintf("conform-metric: clause=task/waits-are-idle value=%d unit=us/s", least*time.Second/stretch/time.Microsecond))
+		least, note := leastBurnt(e, "task/waits-are-idle")
+		notes = append(notes, note)
 		close(hold)
 		for range 2 * n {
 			if <-sums != 1 {
@@ -588,8 +574,8 @@ func checkTaskWaitsAreIdle(_ *testing.T, s *suite) outcome {
 			}
 		}
 		x.Close()
-		if least > stretch/burnShare {
-			return notes, fmt.Errorf("in %v in which nobody could go on the process burnt at least %v of processor time, want at most %v", stretch, least, stretch/burnShare)
+		if least > burnLimit {
+			return notes, burning(least)
 		}
 		return notes, nil
 	})
