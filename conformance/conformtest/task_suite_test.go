@@ -111,6 +111,9 @@ var knownTaskBugs = func() map[taskBug]bool {
 func TestRightExecutor(t *testing.T) {
 	set, runs := testSettings(t)
 	set.duels, set.futures, set.depth = 10_000, 5_000, 2000
+	if raceEnabled {
+		set.duels, set.futures, set.depth = 2000, 1000, 500
+	}
 	for _, lone := range []bool{false, true} {
 		for _, parks := range []bool{true, false} {
 			impl := wrongTaskImpl("", lone)
