@@ -245,9 +245,9 @@ func (x *wrongExecutor) Wait(ctx context.Context, h, from *task.Handle) error {
 		}
 		x.mu.Unlock()
 	case x.bug.is("who gives up leaves a goroutine"):
-		c := make(chan struct{})
+		end, c := over, make(chan struct{})
 		go func() {
-			<-over
+			<-end
 			close(c)
 		}()
 		over = c
