@@ -25,7 +25,7 @@ PROCS := . ./actor/... ./group/... ./task/... ./impls/... ./workloads/... ./exam
 # How many rounds the long tests take in `make soak`; in `make test` only the
 # implementations' own take any.
 SOAK ?= 1000
-SOAK_SHORT ?= 50
+SOAK_SHORT ?= 20
 
 # A test that hangs is to end with its stacks long before CI gives up.
 GO_TEST := go test -count=1 -timeout 20m
