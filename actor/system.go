@@ -321,11 +321,11 @@ func (s *System) Tell(p PID, msg any) error {
 // attach makes an actor. The parent, if there is one, is in its turn, or not
 // running yet.
 func (s *System) attach(parent *Cell, name string, p *Props, a Actor) *Cell {
-	box := p.Mailbox
+	box := &p.Mailbox
 	if box.New != nil {
-		box = MailboxConfig{} // only its place in the schedule is used
+		box = &MailboxConfig{} // only its place in the schedule is used
 	}
-	port := s.dispatcher.Attach(box)
+	port := s.dispatcher.Attach(*box)
 	c := port.Cell()
 	c.port = port
 	c.system = s

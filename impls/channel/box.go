@@ -238,12 +238,10 @@ func (b *box) refuseRest() {
 		b.refuse(msg)
 	}
 	b.out, b.pos = nil, 0
-	for {
-		msg, ok := b.next()
-		if !ok {
-			return
+	for len(b.in) > 0 { // as a rule there is nothing, and to call next needs more than a young goroutine's stack
+		if msg, ok := b.next(); ok {
+			b.refuse(msg)
 		}
-		b.refuse(msg)
 	}
 }
 
