@@ -458,10 +458,19 @@ func (x *wrongExecutor) drive(stop func() bool, step func()) {
 		<-x.back
 		x.mu.Lock()
 	}
-	x.driven = false
-	if !x.bug.is("who waits not told that nobody runs tasks") {
-		x.changed()
+	if x.bug.is("who waits not told that nobody runs tasks") {
+		// They were told that a task is over. They have the time to see that somebody
+		// runs tasks, which is true for a moment more.
+		x.mu.Unlock()
+		for range 100 {
+			runtime.Gosched()
+		}
+		x.mu.Lock()
+		x.driven = false
+		return
 	}
+	x.driven = false
+	x.changed()
 }
 
 // pass hands the turn of h back, and waits for the next one.
