@@ -2,8 +2,6 @@ package workloads_test
 
 import (
 	"fmt"
-	"os"
-	"regexp"
 	"strings"
 	"testing"
 
@@ -134,8 +132,6 @@ func TestActorsDoOfNothingPanics(t *testing.T) {
 	}
 }
 
-// Names are keys of tables and results, and must not change by accident: old
-// figures could not be compared any more.
 func TestActorNames(t *testing.T) {
 	const refs = ": ref-chan-buffered ref-chan-unbuffered ref-mutex-cond"
 	want := []string{
@@ -185,89 +181,9 @@ func TestActorNames(t *testing.T) {
 		"workload=suspend/until=room: ref-chan-buffered ref-chan-unbuffered",
 		"workload=timers: ref-chan-buffered ref-afterfunc",
 	}
-	var got []string
-	for _, w := range workloads.Actors() {
-		line := w.Path() + ":"
-		for _, ref := range w.Refs {
-			line += " " + ref.Name
-		}
-		got = append(got, line)
-	}
-	if g, w := strings.Join(got, "\n"), strings.Join(want, "\n"); g != w {
-		t.Errorf("the workloads and their references are\n%s\nwant\n%s", g, w)
-	}
+	checkNames(t, describedActors(), want)
 }
 
-func TestActorFields(t *testing.T) {
-	path := regexp.MustCompile(`^workload=[a-z0-9]+(/[a-z0-9]+=[a-z0-9]+)?$`)
-	sentence := regexp.MustCompile(`^[^\n]{20,160}[^\n.]$`)
-	seen := map[string]bool{}
-	for _, w := range workloads.Actors() {
-		switch p := w.Path(); {
-		case !path.MatchString(p):
-			t.Errorf("%q is not a path of lower-case keys and values", p)
-		case seen[p]:
-			t.Errorf("%s is in the list twice", p)
-		case !sentence.MatchString(w.Doc):
-			t.Errorf("%s: its description fits no table: %q", p, w.Doc)
-		case len(w.Refs) == 0 || w.Refs[0].Name != "ref-chan-buffered":
-			t.Errorf("%s: the first reference, the base, must be ref-chan-buffered", p)
-		}
-		seen[w.Path()] = true
-		refs := map[string]bool{}
-		for _, ref := range w.Refs {
-			if !strings.HasPrefix(ref.Name, "ref-") || refs[ref.Name] || ref.Doc == "" {
-				t.Errorf("%s: reference %q: no ref- name, twice, or without a description", w.Path(), ref.Name)
-			}
-			refs[ref.Name] = true
-		}
-	}
-}
+func TestActorFields(t *testing.T) { checkFields(t, describedActors(), "ref-chan-buffered") }
 
-// The document's table has a row for every workload, and none for others.
-func TestActorDocumentIsCurrent(t *testing.T) {
-	page, err := os.ReadFile("../docs/workloads.md")
-	if err != nil {
-		t.Fatal(err)
-	}
-	_, table, _ := strings.Cut(string(page), "\n## Actors\n")
-	table, _, _ = strings.Cut(table, "\n#")
-	type row struct{ variants, refs string }
-	got := map[string]row{}
-	for line := range strings.Lines(table) {
-		cells := strings.Split(line, "|") // empty, name, variants, …, references, empty
-		if len(cells) != 7 || !strings.Contains(cells[1], "`") {
-			continue // no row, or the table's head
-		}
-		for i := range cells {
-			cells[i] = strings.TrimSpace(cells[i])
-		}
-		got[strings.Trim(cells[1], "`")] = row{cells[2], cells[5]}
-	}
-	want := map[string]row{}
-	for _, w := range workloads.Actors() {
-		r := want[w.Name]
-		if w.Variant != "" {
-			if r.variants != "" {
-				r.variants += ", "
-			}
-			r.variants += "`" + w.Variant + "`"
-		}
-		var refs []string
-		for _, ref := range w.Refs {
-			refs = append(refs, "`"+ref.Name+"`")
-		}
-		r.refs = strings.Join(refs, ", ")
-		want[w.Name] = r
-	}
-	for name, r := range want {
-		if got[name] != r {
-			t.Errorf("docs/workloads.md, row of %s: %+v, want %+v", name, got[name], r)
-		}
-	}
-	for name := range got {
-		if _, ok := want[name]; !ok {
-			t.Errorf("docs/workloads.md has a row for %s, which is no workload", name)
-		}
-	}
-}
+func TestActorDocumentIsCurrent(t *testing.T) { checkDocument(t, describedActors(), "Actors") }

@@ -3,8 +3,6 @@ package workloads_test
 import (
 	"context"
 	"fmt"
-	"os"
-	"regexp"
 	"runtime"
 	"strings"
 	"sync"
@@ -232,8 +230,6 @@ func TestTasksDoOfNothingPanics(t *testing.T) {
 	}
 }
 
-// Names are keys of tables and results, and must not change by accident: old
-// figures could not be compared any more.
 func TestTaskNames(t *testing.T) {
 	const joins = ": ref-errgroup ref-goroutines ref-chan-buffered ref-floor"
 	want := []string{
@@ -250,92 +246,9 @@ func TestTaskNames(t *testing.T) {
 		"workload=tree" + joins,
 		"workload=yield: ref-errgroup ref-goroutines ref-chan-unbuffered",
 	}
-	var got []string
-	for _, w := range workloads.Tasks() {
-		line := w.Path() + ":"
-		for _, ref := range w.Refs {
-			line += " " + ref.Name
-		}
-		got = append(got, line)
-	}
-	if g, w := strings.Join(got, "\n"), strings.Join(want, "\n"); g != w {
-		t.Errorf("the workloads and their references are\n%s\nwant\n%s", g, w)
-	}
+	checkNames(t, describedTasks(), want)
 }
 
-func TestTaskFields(t *testing.T) {
-	path := regexp.MustCompile(`^workload=[a-z0-9]+(/[a-z0-9]+=[a-z0-9]+)?$`)
-	sentence := regexp.MustCompile(`^[^\n]{20,160}[^\n.]$`)
-	seen := map[string]bool{}
-	for _, w := range workloads.Tasks() {
-		switch p := w.Path(); {
-		case !path.MatchString(p):
-			t.Errorf("%q is not a path of lower-case keys and values", p)
-		case seen[p]:
-			t.Errorf("%s is in the list twice", p)
-		case !sentence.MatchString(w.Doc):
-			t.Errorf("%s: its description fits no table: %q", p, w.Doc)
-		case len(w.Refs) == 0 || w.Refs[0].Name != "ref-errgroup":
-			t.Errorf("%s: the first reference, the base, must be ref-errgroup", p)
-		}
-		seen[w.Path()] = true
-		refs := map[string]bool{}
-		for _, ref := range w.Refs {
-			if !strings.HasPrefix(ref.Name, "ref-") || refs[ref.Name] || ref.Doc == "" {
-				t.Errorf("%s: reference %q: no ref- name, twice, or without a description", w.Path(), ref.Name)
-			}
-			refs[ref.Name] = true
-		}
-	}
-}
+func TestTaskFields(t *testing.T) { checkFields(t, describedTasks(), "ref-errgroup") }
 
-// The document's table has a row for every workload, and none for others.
-func TestTaskDocumentIsCurrent(t *testing.T) {
-	page, err := os.ReadFile("../docs/workloads.md")
-	if err != nil {
-		t.Fatal(err)
-	}
-	_, table, found := strings.Cut(string(page), "\n## Executors\n")
-	if !found {
-		t.Fatal("docs/workloads.md has no section of executors")
-	}
-	table, _, _ = strings.Cut(table, "\n#")
-	type row struct{ variants, refs string }
-	got := map[string]row{}
-	for line := range strings.Lines(table) {
-		cells := strings.Split(line, "|") // empty, name, variants, …, references, empty
-		if len(cells) != 7 || !strings.Contains(cells[1], "`") {
-			continue // no row, or the table's head
-		}
-		for i := range cells {
-			cells[i] = strings.TrimSpace(cells[i])
-		}
-		got[strings.Trim(cells[1], "`")] = row{cells[2], cells[5]}
-	}
-	want := map[string]row{}
-	for _, w := range workloads.Tasks() {
-		r := want[w.Name]
-		if w.Variant != "" {
-			if r.variants != "" {
-				r.variants += ", "
-			}
-			r.variants += "`" + w.Variant + "`"
-		}
-		var refs []string
-		for _, ref := range w.Refs {
-			refs = append(refs, "`"+ref.Name+"`")
-		}
-		r.refs = strings.Join(refs, ", ")
-		want[w.Name] = r
-	}
-	for name, r := range want {
-		if got[name] != r {
-			t.Errorf("docs/workloads.md, row of %s: %+v, want %+v", name, got[name], r)
-		}
-	}
-	for name := range got {
-		if _, ok := want[name]; !ok {
-			t.Errorf("docs/workloads.md has a row for %s, which is no workload", name)
-		}
-	}
-}
+func TestTaskDocumentIsCurrent(t *testing.T) { checkDocument(t, describedTasks(), "Executors") }

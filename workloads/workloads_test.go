@@ -3,8 +3,6 @@ package workloads_test
 import (
 	"context"
 	"fmt"
-	"os"
-	"regexp"
 	"slices"
 	"strings"
 	"sync/atomic"
@@ -198,8 +196,6 @@ func TestDoOfNothingPanics(t *testing.T) {
 	}
 }
 
-// Names are keys of tables and results, and must not change by accident: old
-// figures could not be compared any more.
 func TestNames(t *testing.T) {
 	want := []string{
 		"workload=cancel: ref-errgroup ref-goroutines ref-floor",
@@ -211,95 +207,12 @@ func TestNames(t *testing.T) {
 		"workload=stream: ref-errgroup ref-workers ref-floor",
 		"workload=uneven: ref-errgroup ref-goroutines ref-floor",
 	}
-	var got []string
-	for _, w := range workloads.Groups() {
-		line := w.Path() + ":"
-		for _, ref := range w.Refs {
-			line += " " + ref.Name
-		}
-		got = append(got, line)
-	}
-	if g, w := strings.Join(got, "\n"), strings.Join(want, "\n"); g != w {
-		t.Errorf("the workloads and their references are\n%s\nwant\n%s", g, w)
-	}
+	checkNames(t, describedGroups(), want)
 }
 
-func TestFields(t *testing.T) {
-	path := regexp.MustCompile(`^workload=[a-z0-9]+(/[a-z0-9]+=[a-z0-9]+)?$`)
-	sentence := regexp.MustCompile(`^[^\n]{20,160}[^\n.]$`)
-	seen := map[string]bool{}
-	for _, w := range workloads.Groups() {
-		switch p := w.Path(); {
-		case !path.MatchString(p):
-			t.Errorf("%q is not a path of lower-case keys and values", p)
-		case seen[p]:
-			t.Errorf("%s is in the list twice", p)
-		case !sentence.MatchString(w.Doc):
-			t.Errorf("%s: its description fits no table: %q", p, w.Doc)
-		case len(w.Refs) == 0 || w.Refs[0].Name != "ref-errgroup":
-			t.Errorf("%s: the first reference, the base, must be ref-errgroup", p)
-		}
-		seen[w.Path()] = true
-		refs := map[string]bool{}
-		for _, ref := range w.Refs {
-			if !strings.HasPrefix(ref.Name, "ref-") || refs[ref.Name] || ref.Doc == "" {
-				t.Errorf("%s: reference %q: no ref- name, twice, or without a description", w.Path(), ref.Name)
-			}
-			refs[ref.Name] = true
-		}
-	}
-}
+func TestFields(t *testing.T) { checkFields(t, describedGroups(), "ref-errgroup") }
 
-// The document's table has a row for every workload, and none for others.
-func TestDocumentIsCurrent(t *testing.T) {
-	page, err := os.ReadFile("../docs/workloads.md")
-	if err != nil {
-		t.Fatal(err)
-	}
-	_, table, _ := strings.Cut(string(page), "\n## Task groups\n")
-	table, _, _ = strings.Cut(table, "\n#")
-	rows := map[string][]string{} // by name: empty, name, variants, …, references, empty
-	for line := range strings.Lines(table) {
-		cells := strings.Split(line, "|")
-		if len(cells) != 7 || !strings.Contains(cells[1], "`") {
-			continue // no row, or the table's head
-		}
-		for i := range cells {
-			cells[i] = strings.TrimSpace(cells[i])
-		}
-		rows[strings.Trim(cells[1], "`")] = cells
-	}
-	type row struct{ variants, refs []string }
-	want := map[string]row{}
-	for _, w := range workloads.Groups() {
-		r := row{variants: want[w.Name].variants}
-		if w.Variant != "" {
-			r.variants = append(r.variants, "`"+w.Variant+"`")
-		}
-		for _, ref := range w.Refs {
-			r.refs = append(r.refs, "`"+ref.Name+"`")
-		}
-		want[w.Name] = r
-	}
-	for name, r := range want {
-		cells := rows[name]
-		if cells == nil {
-			t.Errorf("docs/workloads.md has no row for %s", name)
-			continue
-		}
-		if v := strings.Join(r.variants, ", "); cells[2] != v {
-			t.Errorf("docs/workloads.md, row of %s: variants %q, want %q", name, cells[2], v)
-		}
-		if refs := strings.Join(r.refs, ", "); cells[5] != refs {
-			t.Errorf("docs/workloads.md, row of %s: references %q, want %q", name, cells[5], refs)
-		}
-	}
-	for name := range rows {
-		if _, ok := want[name]; !ok {
-			t.Errorf("docs/workloads.md has a row for %s, which is no workload", name)
-		}
-	}
-}
+func TestDocumentIsCurrent(t *testing.T) { checkDocument(t, describedGroups(), "Task groups") }
 
 func find(t *testing.T, path string) workloads.Group {
 	t.Helper()
