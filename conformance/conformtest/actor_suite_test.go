@@ -164,6 +164,29 @@ func TestWrongSynchronousDispatchers(t *testing.T) {
 // wrongRuns is how often a clause must catch a bug that it is there for.
 const wrongRuns = 40
 
+// catches runs a clause so many times on something that is wrong, each time with
+// another seed, and demands that it fails every time.
+func catches(t *testing.T, clause string, runs int, run func(seed uint64) outcome) {
+	t.Helper()
+	caught, passed, skip := 0, uint64(0), "" // the seed of a run that passed, and why, if it was skipped
+	began := time.Now()
+	for range runs {
+		seed := rand.Uint64()
+		o := run(seed)
+		if o.err == nil {
+			passed, skip = seed, o.skip
+			continue
+		}
+		if caught++; caught == 1 {
+			t.Logf("%s: %v", clause, firstLine(o.err))
+		}
+	}
+	t.Logf("%s: caught in %d of %d runs (%v)", clause, caught, runs, time.Since(began).Round(time.Millisecond))
+	if caught < runs {
+		t.Errorf("%s passed in %d of %d runs, once with seed %d (skipped: %q)", clause, runs-caught, runs, passed, skip)
+	}
+}
+
 func wrongActors(t *testing.T, b actorBug, synchronous bool, clauses string) {
 	if raceEnabled && b == "two turns at once" {
 		t.Skip("the race detector and the core's own checks end this one before the clause sees it")
@@ -183,23 +206,7 @@ func wrongActors(t *testing.T, b actorBug, synchronous bool, clauses string) {
 		if name == "turn-others-at-all" {
 			s.set.rounds = 1 // nothing happens in any, and there would be millions of messages
 		}
-		caught, passed := 0, uint64(0) // the seed of a run that passed
-		began := time.Now()
-		for range wrongRuns {
-			seed := rand.Uint64()
-			err := s.try(t, c.Check, seed)
-			if err == nil {
-				passed = seed
-				continue
-			}
-			if caught++; caught == 1 {
-				t.Logf("%s: %v", c.Name, firstLine(err))
-			}
-		}
-		t.Logf("%s: caught in %d of %d runs (%v)", c.Name, caught, wrongRuns, time.Since(began).Round(time.Millisecond))
-		if caught < wrongRuns {
-			t.Errorf("%s passed in %d of %d runs, once with seed %d", c.Name, wrongRuns-caught, wrongRuns, passed)
-		}
+		catches(t, c.Name, wrongRuns, func(seed uint64) outcome { return outcome{err: s.try(t, c.Check, seed)} })
 	}
 }
 
@@ -224,23 +231,10 @@ func TestWrongOnHost(t *testing.T) {
 				if !ok {
 					t.Fatalf("there is no clause actor/%s", name)
 				}
-				caught := 0
-				began := time.Now()
-				for range runs {
-					s.set.seed = rand.Uint64()
-					o := c.check(t, s)
-					if o.err == nil {
-						t.Logf("%s passed with seed %d (skipped: %q)", c.Name, s.set.seed, o.skip)
-						continue
-					}
-					if caught++; caught == 1 {
-						t.Logf("%s: %v", c.Name, firstLine(o.err))
-					}
-				}
-				t.Logf("%s: caught in %d of %d runs (%v)", c.Name, caught, runs, time.Since(began).Round(time.Millisecond))
-				if caught < runs {
-					t.Errorf("%s passed in %d of %d runs", c.Name, runs-caught, runs)
-				}
+				catches(t, c.Name, runs, func(seed uint64) outcome {
+					s.set.seed = seed
+					return c.check(t, s)
+				})
 			}
 		})
 	}

@@ -1,7 +1,6 @@
 package conformtest
 
 import (
-	"math/rand/v2"
 	"strings"
 	"testing"
 	"time"
@@ -177,23 +176,10 @@ func TestWrongExecutorsOnHost(t *testing.T) {
 				if !ok {
 					t.Fatalf("there is no clause task/%s", name)
 				}
-				caught := 0
-				began := time.Now()
-				for range runs {
-					s.set.seed = rand.Uint64()
-					o := c.check(t, s)
-					if o.err == nil {
-						t.Logf("%s passed with seed %d (skipped: %q)", c.Name, s.set.seed, o.skip)
-						continue
-					}
-					if caught++; caught == 1 {
-						t.Logf("%s: %v", c.Name, firstLine(o.err))
-					}
-				}
-				t.Logf("%s: caught in %d of %d runs (%v)", c.Name, caught, runs, time.Since(began).Round(time.Millisecond))
-				if caught < runs {
-					t.Errorf("%s passed in %d of %d runs", c.Name, runs-caught, runs)
-				}
+				catches(t, c.Name, runs, func(seed uint64) outcome {
+					s.set.seed = seed
+					return c.check(t, s)
+				})
 			}
 		})
 	}
@@ -219,23 +205,7 @@ func TestWrongExecutors(t *testing.T) {
 				if !ok {
 					t.Fatalf("there is no clause task/%s", name)
 				}
-				caught, passed := 0, uint64(0) // the seed of a run that passed
-				began := time.Now()
-				for range runs {
-					seed := rand.Uint64()
-					err := s.try(t, c.Check, seed)
-					if err == nil {
-						passed = seed
-						continue
-					}
-					if caught++; caught == 1 {
-						t.Logf("%s: %v", c.Name, firstLine(err))
-					}
-				}
-				t.Logf("%s: caught in %d of %d runs (%v)", c.Name, caught, runs, time.Since(began).Round(time.Millisecond))
-				if caught < runs {
-					t.Errorf("%s passed in %d of %d runs, once with seed %d", c.Name, runs-caught, runs, passed)
-				}
+				catches(t, c.Name, runs, func(seed uint64) outcome { return outcome{err: s.try(t, c.Check, seed)} })
 			}
 		})
 	}
