@@ -124,10 +124,23 @@ type Cell struct {
 	Vs      *Versus
 	Verdict Verdict
 
+	// Blocks are the values themselves, one a block, in order of appearance. There
+	// is one for each benchmark line if the results have no blocks, or the table
+	// is exact.
+	Blocks []BlockValue
+
 	// Hole says that a value was due and is missing or incomplete.
 	Hole bool
 	// Notes are indexes in Comparison.Notes.
 	Notes []int
+}
+
+// A BlockValue is what one block says of a cell.
+type BlockValue struct {
+	File   string // label of the file
+	Block  string // number of the block in it; "" if the results have none
+	Layout string // code layout of the binary, as results have it; "" if they do not say
+	V      float64
 }
 
 // A Versus is one cell compared to its base.

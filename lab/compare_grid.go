@@ -16,6 +16,7 @@ import (
 type value struct {
 	file, block string // block is "" if the results have none
 	v           float64
+	layout      string // of the binary, "" if the results do not say
 }
 
 // A rowKey names a row. pkg is dropped where it tells nothing apart.
@@ -139,7 +140,7 @@ func arrange(in *inputs, opts CompareOptions) (*grid, error) {
 				g.orig[v.Unit] = written(v)
 				g.units = append(g.units, v.Unit)
 			}
-			cell.values[v.Unit] = append(cell.values[v.Unit], value{at.file, at.block, inUnit(v, g.orig[v.Unit])})
+			cell.values[v.Unit] = append(cell.values[v.Unit], value{at.file, at.block, inUnit(v, g.orig[v.Unit]), r.GetConfig("layout")})
 		}
 	}
 	if used == 0 {

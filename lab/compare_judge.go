@@ -132,6 +132,9 @@ func (j *judge) row(t *Table, r *Row, cells []*gridCell, unit string) {
 	for i := range cells {
 		cell, s := &r.Cells[i], samples[i]
 		cell.N = len(s)
+		for _, v := range s {
+			cell.Blocks = append(cell.Blocks, BlockValue{File: v.file, Block: v.block, Layout: v.layout, V: v.v})
+		}
 		j.gaps(cell, cells[i], len(s), most)
 		if cell.N == 0 {
 			cell.Verdict = Absent

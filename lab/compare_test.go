@@ -414,6 +414,29 @@ func TestValuesOfOneProcess(t *testing.T) {
 }
 
 // Packages are told apart only where one name stands in several.
+// A comparison keeps what each block said, and how its binary was laid out.
+func TestValuesOfBlocks(t *testing.T) {
+	c := compareText(t, CompareOptions{}, `block: 1
+BenchmarkX/impl=a 1 10 ns/op
+BenchmarkX/impl=a 1 12 ns/op
+layout: 4
+BenchmarkX/impl=b 1 7 ns/op
+block: 2
+layout: 5
+BenchmarkX/impl=b 1 9 ns/op
+BenchmarkX/impl=a 1 13 ns/op
+`)
+	_, _, a := cellAt(t, c, "ns/op", "X", "a")
+	_, _, b := cellAt(t, c, "ns/op", "X", "b")
+	label := c.Files[0].Label
+	if want := []BlockValue{{label, "1", "", 11}, {label, "2", "5", 13}}; !slices.Equal(a.Blocks, want) {
+		t.Errorf("a is %+v, want %+v", a.Blocks, want)
+	}
+	if want := []BlockValue{{label, "1", "4", 7}, {label, "2", "5", 9}}; !slices.Equal(b.Blocks, want) {
+		t.Errorf("b is %+v, want %+v", b.Blocks, want)
+	}
+}
+
 func TestPackages(t *testing.T) {
 	c := compareText(t, CompareOptions{}, "pkg: p/a\nBenchmarkX/impl=a 1 10 ns/op\npkg: p/b\nBenchmarkX/impl=b 1 20 ns/op\n")
 	if rows := c.Tables[0].Rows; len(rows) != 1 || rows[0].Pkg != "" {
