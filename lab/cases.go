@@ -13,6 +13,8 @@ import (
 
 	"github.com/agnivade/levenshtein"
 	"golang.org/x/perf/benchfmt"
+
+	"github.com/dynolab/dyno/lab/internal/child"
 )
 
 // A Case is one benchmark of a subject: a leaf, with all its sub-benchmark
@@ -152,7 +154,7 @@ func parseListing(pkg, text string, cpu int) (l *Listing, at begun) {
 		case isName(line):
 			last, at.running = "", line
 			at.names = append(at.names, line)
-		case line == "PASS", line == testingFailed:
+		case line == "PASS", line == child.Failed:
 			at.running = "" // what comes is not a benchmark's doing
 		}
 		if res, ok := parseResult(line); ok {

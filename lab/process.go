@@ -1,17 +1,15 @@
 package lab
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
-	"os"
 	"os/exec"
 	"runtime"
-	"slices"
 	"strings"
-	"sync"
 	"time"
+
+	"github.com/dynolab/dyno/lab/internal/child"
 )
 
 const runtimeIsWindows = runtime.GOOS == "windows"
@@ -35,9 +33,6 @@ type failure struct {
 
 func (f *failure) Error() string { return f.reason }
 
-// maxOutput bounds what is kept of each stream of a subject, which may never end.
-const maxOutput = 16 << 20
-
 // run runs the subject and returns what it printed on standard output. A
 // subject that crashes, fails or takes too long gives a *failure, and what it
 // printed. Standard error is apart, so that a log does not tear result lines.
@@ -49,17 +44,17 @@ const maxOutput = 16 << 20
 func (v invocation) run() (string, error) {
 	cmd := exec.Command(v.subject.Binary, v.args...)
 	cmd.Dir = v.subject.Dir
-	stdout, stderr := &cappedBuffer{limit: maxOutput}, &cappedBuffer{limit: maxOutput}
+	stdout, stderr := new(child.Buffer), new(child.Buffer)
 	cmd.Stdout, cmd.Stderr = stdout, stderr
 	cmd.WaitDelay = time.Second // a grandchild may hold the pipe open
-	ownGroup(cmd)
+	child.OwnGroup(cmd)
 	if err := cmd.Start(); err != nil {
 		return "", &failure{reason: "does not start: " + err.Error()}
 	}
 	done := make(chan error, 1)
 	go func() { done <- cmd.Wait() }()
 	ended, err := v.wait(cmd, done, stdout, stderr)
-	killGroup(cmd) // those that are left of it
+	child.KillGroup(cmd) // those that are left of it
 	text := stdout.String()
 	said := text
 	if said != "" && !strings.HasSuffix(said, "\n") {
@@ -77,19 +72,19 @@ func (v invocation) run() (string, error) {
 		}
 		return text, &failure{
 			reason: fmt.Sprintf("%s after %v: hangs, or needs a longer --timeout", what, v.timeout),
-			output: excerpt(said),
+			output: child.Excerpt(said),
 		}
 	case err == nil, errors.Is(err, exec.ErrWaitDelay):
 		return text, nil
 	case errors.As(err, &exit):
-		return text, &failure{reason: whyFailed(said, exit.ProcessState), output: excerpt(said)}
+		return text, &failure{reason: child.WhyFailed(said, exit.ProcessState), output: child.Excerpt(said)}
 	}
-	return text, &failure{reason: err.Error(), output: excerpt(said)}
+	return text, &failure{reason: err.Error(), output: child.Excerpt(said)}
 }
 
 // wait waits until the process ends or has to be ended. ended is false if it
 // took too long.
-func (v invocation) wait(cmd *exec.Cmd, done <-chan error, out ...*cappedBuffer) (ended bool, err error) {
+func (v invocation) wait(cmd *exec.Cmd, done <-chan error, out ...*child.Buffer) (ended bool, err error) {
 	start := time.Now()
 	limit := time.NewTimer(v.timeout)
 	defer limit.Stop()
@@ -98,7 +93,7 @@ func (v invocation) wait(cmd *exec.Cmd, done <-chan error, out ...*cappedBuffer)
 		case err := <-done:
 			return true, err
 		case <-v.kill:
-			killGroup(cmd)
+			child.KillGroup(cmd)
 			<-done
 			return true, errKilled
 		case <-limit.C:
@@ -106,7 +101,7 @@ func (v invocation) wait(cmd *exec.Cmd, done <-chan error, out ...*cappedBuffer)
 		if v.sinceOutput {
 			latest := start
 			for _, b := range out {
-				if t := b.written(); t.After(latest) {
+				if t := b.Written(); t.After(latest) {
 					latest = t
 				}
 			}
@@ -117,11 +112,11 @@ func (v invocation) wait(cmd *exec.Cmd, done <-chan error, out ...*cappedBuffer)
 		}
 		// The Go runtime answers the first signal with the stacks of all
 		// goroutines, which say where it hangs.
-		askForStacks(cmd)
+		child.AskForStacks(cmd)
 		select {
 		case <-done:
 		case <-time.After(2 * time.Second):
-			killGroup(cmd)
+			child.KillGroup(cmd)
 			<-done
 		}
 		return false, nil
@@ -130,82 +125,6 @@ func (v invocation) wait(cmd *exec.Cmd, done <-chan error, out ...*cappedBuffer)
 
 // errKilled is the error of an invocation that was killed on request.
 var errKilled = errors.New("killed")
-
-// whyFailed says in one line why a subject ended as it did. The end of the
-// process is the runtime's or the operating system's word, which counts for more
-// than a benchmark that failed before it.
-func whyFailed(output string, state *os.ProcessState) string {
-	lines := strings.Split(output, "\n")
-	for _, line := range lines {
-		if strings.HasPrefix(line, "panic: ") || strings.HasPrefix(line, "fatal error: ") {
-			return "crashed: " + line
-		}
-	}
-	if !slices.Contains(lines, testingFailed) {
-		return "ended with " + state.String()
-	}
-	for i, line := range lines {
-		if !strings.Contains(line, "--- FAIL: ") {
-			continue
-		}
-		// testing prints the reason in indented lines, after the failure line
-		// or, with -v, before it.
-		for _, j := range []int{i + 1, i - 1} {
-			if j >= 0 && j < len(lines) && strings.HasPrefix(lines[j], "    ") {
-				return "failed: " + strings.TrimSpace(lines[j])
-			}
-		}
-		return "failed: " + strings.TrimSpace(line)
-	}
-	return "ended with " + state.String()
-}
-
-// testingFailed is the line with which package testing ends if it has come to
-// its end and something failed.
-const testingFailed = "FAIL"
-
-// excerpt returns s, or if that is long, its first and last lines: a crash says
-// first why and last where.
-func excerpt(s string) string {
-	const first, last = 20, 40
-	lines := strings.Split(strings.TrimRight(s, "\n"), "\n")
-	if left := len(lines) - first - last; left > 1 {
-		lines = slices.Concat(lines[:first], []string{fmt.Sprintf("(%d lines left out)", left)}, lines[len(lines)-last:])
-	}
-	return strings.Join(lines, "\n")
-}
-
-// cappedBuffer keeps the first limit bytes written to it, and swallows the rest.
-type cappedBuffer struct {
-	mu    sync.Mutex // os/exec writes from a goroutine that a timeout may leave behind
-	buf   bytes.Buffer
-	limit int
-	at    time.Time // of the latest write that was kept
-}
-
-func (b *cappedBuffer) Write(p []byte) (int, error) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	if room := b.limit - b.buf.Len(); room > 0 {
-		b.buf.Write(p[:min(room, len(p))])
-		b.at = time.Now()
-	}
-	return len(p), nil
-}
-
-func (b *cappedBuffer) String() string {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return b.buf.String()
-}
-
-// written returns when something was last kept: who prints without end does not
-// count as alive for ever.
-func (b *cappedBuffer) written() time.Time {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return b.at
-}
 
 // output runs a command of the system and returns what it prints, without the
 // space around it; "" if it fails.

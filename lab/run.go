@@ -7,6 +7,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/dynolab/dyno/lab/internal/child"
 )
 
 // giveUpAfter is how many times in a row a case may fail before a run stops
@@ -143,7 +145,7 @@ func resultLine(text, name string) (string, error) {
 			why = fmt.Sprintf("printed %s in its result line, which cannot be read any more; let it print on standard error", shortened(said))
 		}
 	}
-	return "", &failure{reason: why, output: excerpt(text)}
+	return "", &failure{reason: why, output: child.Excerpt(text)}
 }
 
 // shortened quotes s, or the beginning of it.

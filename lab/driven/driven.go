@@ -142,11 +142,12 @@ type Process struct{}
 
 var errNotBuilt = errors.New("driven: not built yet")
 
-// Overlay writes a package testing that can be driven, made of the one in this
-// toolchain, below dir and returns the path of the file to give to go test -c as
-// -overlay. It returns an error that wraps [ErrUnsupported], and says what was not
-// found, if this Go's package testing is not as expected.
-func Overlay(ctx context.Context, dir string) (path string, err error) { return "", errNotBuilt }
+// Overlay writes a package testing that can be driven into the folder out, and
+// returns the path of the file to give to go test -c as -overlay. It is made of the
+// package testing of the toolchain that the go command uses in the folder dir, as a
+// go.mod may name one; "" is the current folder. The error wraps [ErrUnsupported],
+// and says what was not found, if that package is not as expected.
+func Overlay(ctx context.Context, dir, out string) (path string, err error) { return "", errNotBuilt }
 
 // Start starts a benchmark and returns when it is ready for its first slice.
 // Its error is a [*Refusal], a [*Failure], or wraps [ErrUnsupported], [ErrKilled]

@@ -1,0 +1,94 @@
+// Package child has what those need who start a test binary and may have to end
+// it: its process group, its output, and why it ended.
+package child
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+)
+
+// WhyFailed says in one line why a subject ended as it did. The end of the
+// process is the runtime's or the operating system's word, which counts for more
+// than a benchmark that failed before it.
+func WhyFailed(output string, state *os.ProcessState) string {
+	lines := strings.Split(output, "\n")
+	for _, line := range lines {
+		if strings.HasPrefix(line, "panic: ") || strings.HasPrefix(line, "fatal error: ") {
+			return "crashed: " + line
+		}
+	}
+	if !slices.Contains(lines, Failed) {
+		return "ended with " + state.String()
+	}
+	for i, line := range lines {
+		if !strings.Contains(line, "--- FAIL: ") {
+			continue
+		}
+		// testing prints the reason in indented lines, after the failure line
+		// or, with -v, before it.
+		for _, j := range []int{i + 1, i - 1} {
+			if j >= 0 && j < len(lines) && strings.HasPrefix(lines[j], "    ") {
+				return "failed: " + strings.TrimSpace(lines[j])
+			}
+		}
+		return "failed: " + strings.TrimSpace(line)
+	}
+	return "ended with " + state.String()
+}
+
+// Failed is the line with which package testing ends if it has come to
+// its end and something failed.
+const Failed = "FAIL"
+
+// Excerpt returns s, or if that is long, its first and last lines: a crash says
+// first why and last where.
+func Excerpt(s string) string {
+	const first, last = 20, 40
+	lines := strings.Split(strings.TrimRight(s, "\n"), "\n")
+	if left := len(lines) - first - last; left > 1 {
+		lines = slices.Concat(lines[:first], []string{fmt.Sprintf("(%d lines left out)", left)}, lines[len(lines)-last:])
+	}
+	return strings.Join(lines, "\n")
+}
+
+// maxOutput bounds what is kept of each stream of a process, which may never end.
+const maxOutput = 16 << 20
+
+// A Buffer keeps the first 16 MiB written to it, and swallows the rest. It may be
+// read while it is written.
+type Buffer struct {
+	mu  sync.Mutex // os/exec writes from a goroutine that a timeout may leave behind
+	buf bytes.Buffer
+	at  time.Time // of the latest write that was kept
+}
+
+// Write implements [io.Writer]; it never fails.
+func (b *Buffer) Write(p []byte) (int, error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if room := maxOutput - b.buf.Len(); room > 0 {
+		b.buf.Write(p[:min(room, len(p))])
+		b.at = time.Now()
+	}
+	return len(p), nil
+}
+
+// String returns what is kept.
+func (b *Buffer) String() string {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.buf.String()
+}
+
+// Written returns when something was last kept: who prints without end does not
+// count as alive for ever.
+func (b *Buffer) Written() time.Time {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.at
+}

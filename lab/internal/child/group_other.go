@@ -1,0 +1,13 @@
+//go:build !unix
+
+package child
+
+import "os/exec"
+
+// Elsewhere a process is ended alone, and without its stacks.
+
+func OwnGroup(*exec.Cmd) {}
+
+func KillGroup(cmd *exec.Cmd) { _ = cmd.Process.Kill() }
+
+func AskForStacks(cmd *exec.Cmd) { _ = cmd.Process.Kill() }
