@@ -1,0 +1,270 @@
+package why
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+// Schema is the version of the index. A reader refuses another one.
+const Schema = "dyno-why/1"
+
+// An Index says what was found about the differences in one results file. It is
+// kept as why.json in [Folder], with the profiles in folders beside it; all paths
+// in it are relative to that folder and have slashes.
+type Index struct {
+	Schema  string `json:"schema"`
+	Results string `json:"results"` // base name of the results file
+	Plan    string `json:"plan"`    // ID of its plan: two files of one name are not mixed up
+	Col     string `json:"col"`     // projection that made the columns, such as "/impl"
+
+	// Built says in one line what was wrong with the subjects, such as a test
+	// binary that is not the one that was measured. Empty if nothing was.
+	Built string `json:"built,omitempty"`
+
+	Cells []Cell `json:"cells"` // in the order of the comparison's table
+}
+
+// A Cell is one difference and what lies behind it.
+type Cell struct {
+	Pkg    string `json:"pkg"`    // import path of the benchmark
+	Row    string `json:"row"`    // name of the comparison's row, such as "Group/workload=short-2"
+	Base   string `json:"base"`   // column that it is compared to
+	Column string `json:"column"` // column that is compared
+
+	// Unit, Ratio and Verdict are what the comparison says: in the unit of
+	// time, or if there is none in its first unit.
+	Unit    string  `json:"unit"`
+	Ratio   float64 `json:"ratio"`
+	Verdict string  `json:"verdict"`
+
+	// Sentence is the explanation, for people: one sentence, no markup.
+	Sentence string `json:"sentence"`
+
+	// Explained says that the sentence names what makes up at least half of the
+	// difference.
+	Explained bool `json:"explained"`
+
+	Folder   string    `json:"folder"` // with the cell's files
+	Profiles []Profile `json:"profiles,omitempty"`
+	Counters []Counter `json:"counters,omitempty"`
+
+	// Notes are reservations, each a sentence: few samples, no counters, a run
+	// that failed.
+	Notes []string `json:"notes,omitempty"`
+}
+
+// A Kind is what a profile counts.
+type Kind string
+
+// The kinds of profiles, in the order in which they are taken.
+const (
+	CPU   Kind = "cpu"   // nanoseconds of processor time, of all threads together
+	Alloc Kind = "alloc" // bytes allocated on the heap
+	Mutex Kind = "mutex" // nanoseconds that goroutines held others up at a lock
+	Block Kind = "block" // nanoseconds that goroutines were blocked
+)
+
+// A Profile is two profiles of one kind, compared. Costs are per operation of
+// the benchmark, in Unit.
+type Profile struct {
+	Kind  Kind   `json:"kind"`
+	Unit  string `json:"unit"` // "ns/op" or "B/op"
+	N     int    `json:"n"`    // operations, the same on both sides
+	Base  Side   `json:"base"`
+	This  Side   `json:"this"`
+	Flame string `json:"flame,omitempty"` // path of the differential flame graph, SVG
+
+	// Groups and Top are what changed, the largest changes first, whichever
+	// direction. Groups add up to the totals; Top holds single functions, at
+	// most 30, of which one may stand for another's callee.
+	Groups []Change `json:"groups,omitempty"`
+	Top    []Change `json:"top,omitempty"`
+}
+
+// A Side is one of the two profiles.
+type Side struct {
+	Path    string  `json:"path"`    // pprof's format, gzipped
+	Total   float64 `json:"total"`   // cost of an operation
+	Samples int64   `json:"samples"` // of which it was computed: of CPU time 100 a second, else events
+	Wall    float64 `json:"wall"`    // time that the benchmark itself measured while it was profiled, ns/op
+}
+
+// A Change is what one function or group costs on both sides. Flat is the cost
+// in itself, Cum with everything that it calls; a group has Flat only.
+type Change struct {
+	Name  string `json:"name"`
+	Group string `json:"group,omitempty"` // that a function belongs to
+	Base  Cost   `json:"base"`
+	This  Cost   `json:"this"`
+
+	// Main are the functions that a group's change mostly comes from.
+	Main []string `json:"main,omitempty"`
+}
+
+// A Cost is per operation, in the profile's unit.
+type Cost struct {
+	Flat float64 `json:"flat"`
+	Cum  float64 `json:"cum,omitempty"`
+}
+
+// A Counter is what the runtime or the system counted per operation, over pairs
+// of fresh processes: the medians of both sides, and the ratio with its interval
+// of 95 %. Ratio, Lo and Hi are null in JSON if a side is zero.
+type Counter struct {
+	Name  string  `json:"name"` // for people, such as "context switches"
+	Key   string  `json:"key"`  // as runtime/metrics or the system calls it
+	Unit  string  `json:"unit"` // such as "/op"
+	Base  float64 `json:"base"`
+	This  float64 `json:"this"`
+	Ratio *Ratio  `json:"ratio"`
+	Pairs int     `json:"pairs"`
+	Moved bool    `json:"moved"` // the interval leaves out 1
+}
+
+// A Ratio is this over base, with its interval.
+type Ratio struct {
+	Ratio float64 `json:"ratio"`
+	Lo    float64 `json:"lo"`
+	Hi    float64 `json:"hi"`
+}
+
+// Folder returns the folder that belongs to a results file: why, in the one that
+// has the file's name without its extension.
+func Folder(results string) string {
+	return filepath.Join(strings.TrimSuffix(results, filepath.Ext(results)), "why")
+}
+
+// indexName is the name of the index in its folder.
+const indexName = "why.json"
+
+// maxIndex bounds the size of an index that Read takes, in bytes. One cell has
+// some 20 KB.
+const maxIndex = 64 << 20
+
+// ErrNone is the error of [Read] if nothing was explained yet.
+var ErrNone = errors.New("no differences were explained")
+
+// Read reads the index of a results file. Without one the error is ErrNone; a
+// damaged one is an error that names file and line. Cells that make no sense by
+// themselves, such as a path that leads out of the folder, are left out, and
+// problems says which.
+func Read(results string) (x *Index, problems []string, err error) {
+	path := filepath.Join(Folder(results), indexName)
+	f, err := os.Open(path)
+	if errors.Is(err, os.ErrNotExist) {
+		return nil, nil, fmt.Errorf("%s: %w", results, ErrNone)
+	}
+	if err != nil {
+		return nil, nil, err
+	}
+	defer f.Close()
+	info, err := f.Stat()
+	if err != nil {
+		return nil, nil, err
+	}
+	if info.Size() > maxIndex {
+		return nil, nil, fmt.Errorf("%s: %d bytes are more than an index can have", path, info.Size())
+	}
+	data, err := os.ReadFile(path)
+	if err != nil {
+		return nil, nil, err
+	}
+	return decode(path, data)
+}
+
+// decode is Read of what is in the file path.
+func decode(path string, data []byte) (*Index, []string, error) {
+	x := new(Index)
+	if err := json.Unmarshal(data, x); err != nil {
+		at := int64(len(data))
+		if syntax := new(json.SyntaxError); errors.As(err, &syntax) {
+			at = syntax.Offset
+		} else if kind := new(json.UnmarshalTypeError); errors.As(err, &kind) {
+			at = kind.Offset
+		}
+		return nil, nil, fmt.Errorf("%s:%d: %w", path, lineOf(data, at), err)
+	}
+	if x.Schema != Schema {
+		return nil, nil, fmt.Errorf("%s: its schema is %q and not %q: explain the differences again", path, x.Schema, Schema)
+	}
+	var problems []string
+	x.Cells = slices.DeleteFunc(x.Cells, func(c Cell) bool {
+		what := c.fault()
+		if what != "" {
+			problems = append(problems, fmt.Sprintf("%s: %s against %s in %s: %s", path, c.Column, c.Base, c.Row, what))
+		}
+		return what != ""
+	})
+	return x, problems, nil
+}
+
+// fault says why a cell makes no sense; "" if it does.
+func (c *Cell) fault() string {
+	if c.Row == "" || c.Column == "" {
+		return "it names no row or no column"
+	}
+	paths := []string{c.Folder}
+	for _, p := range c.Profiles {
+		paths = append(paths, p.Base.Path, p.This.Path)
+		if p.Flame != "" {
+			paths = append(paths, p.Flame)
+		}
+	}
+	for _, p := range paths {
+		if !filepath.IsLocal(filepath.FromSlash(p)) {
+			return fmt.Sprintf("the path %q leads out of its folder", p)
+		}
+	}
+	return ""
+}
+
+// lineOf returns the number of the line that holds the byte before offset.
+func lineOf(data []byte, offset int64) int {
+	line := 1
+	for _, c := range data[:min(max(offset-1, 0), int64(len(data)))] {
+		if c == '\n' {
+			line++
+		}
+	}
+	return line
+}
+
+// Write writes the index of a results file, all of it or nothing.
+func (x *Index) Write(results string) error {
+	data, err := json.MarshalIndent(x, "", "  ")
+	if err != nil {
+		return err
+	}
+	folder := Folder(results)
+	if err := os.MkdirAll(folder, 0o755); err != nil {
+		return err
+	}
+	f, err := os.CreateTemp(folder, "."+indexName+"-*")
+	if err != nil {
+		return err
+	}
+	defer os.Remove(f.Name()) // nothing, once it has been renamed
+	_, err = f.Write(append(data, '\n'))
+	err = errors.Join(err, f.Chmod(0o644), f.Close())
+	if err != nil {
+		return err
+	}
+	return os.Rename(f.Name(), filepath.Join(folder, indexName))
+}
+
+// Find returns the explanation of a cell: by row and package as the comparison
+// has them, base and column; nil if there is none. An empty pkg matches any.
+func (x *Index) Find(pkg, row, base, column string) *Cell {
+	for i := range x.Cells {
+		c := &x.Cells[i]
+		if c.Row == row && c.Base == base && c.Column == column && (pkg == "" || c.Pkg == pkg) {
+			return c
+		}
+	}
+	return nil
+}
