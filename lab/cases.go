@@ -22,6 +22,10 @@ import (
 type Case struct {
 	Pkg  string
 	Name string // without the "-8" that tells GOMAXPROCS
+
+	// Side says which of two versions of the package is meant, "old" or "new",
+	// in a run that compares versions; it is "" in any other.
+	Side string
 }
 
 // A Listing is what a subject's benchmarks are.

@@ -43,7 +43,7 @@ BenchmarkF-4 	 one 	 2 ns/op
 BenchmarkG
 `
 	l, at := parseListing("p", text, 4)
-	want := []Case{{"p", "BenchmarkA/x=1"}, {"p", "BenchmarkA/n-4"}}
+	want := []Case{{Pkg: "p", Name: "BenchmarkA/x=1"}, {Pkg: "p", Name: "BenchmarkA/n-4"}}
 	if !slices.Equal(l.Cases, want) {
 		t.Errorf("cases %+v, want %+v", l.Cases, want)
 	}
@@ -214,9 +214,9 @@ func TestCheckPattern(t *testing.T) {
 
 func TestNoMatch(t *testing.T) {
 	known := []Case{
-		{"p", "BenchmarkGroup/workload=short/impl=channel"},
-		{"p", "BenchmarkGroup/workload=stream/impl=channel"},
-		{"p", "BenchmarkGroup/workload=stream/impl=lockbased"},
+		{Pkg: "p", Name: "BenchmarkGroup/workload=short/impl=channel"},
+		{Pkg: "p", Name: "BenchmarkGroup/workload=stream/impl=channel"},
+		{Pkg: "p", Name: "BenchmarkGroup/workload=stream/impl=lockbased"},
 	}
 	for bench, want := range map[string]string{
 		"shrot":                       `"workload=short"`,

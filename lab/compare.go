@@ -21,8 +21,9 @@ const RefPrefix = "ref-"
 // the default.
 type CompareOptions struct {
 	// Col is the benchproc projection whose values become columns, such as
-	// "/impl", "commit" or "/impl@(lockbased channel)". Empty means "/impl" if
-	// any benchmark name has that key, and ".file", the input file, otherwise.
+	// "/impl", "commit" or "/impl@(lockbased channel)". Empty means SideKey if
+	// the results are of two versions, else "/impl" if any benchmark name has
+	// that key, and ".file", the input file, otherwise.
 	Col string
 
 	// Filter is a benchproc filter; results and units that do not match are
@@ -203,9 +204,14 @@ func Compare(paths []string, opts CompareOptions) (*Comparison, error) {
 		return nil, err
 	}
 	if opts.Col == "" {
-		opts.Col = ".file"
-		if slices.ContainsFunc(in.results, func(r *benchfmt.Result) bool { return nameHasKey(r.Name, "impl") }) {
+		has := func(is func(r *benchfmt.Result) bool) bool { return slices.ContainsFunc(in.results, is) }
+		switch {
+		case has(func(r *benchfmt.Result) bool { return r.GetConfig(SideKey) != "" }):
+			opts.Col = SideKey
+		case has(func(r *benchfmt.Result) bool { return nameHasKey(r.Name, "impl") }):
 			opts.Col = "/impl"
+		default:
+			opts.Col = ".file"
 		}
 	}
 	g, err := arrange(in, opts)

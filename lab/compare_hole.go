@@ -14,6 +14,7 @@ type Hole struct {
 	Pkg    string // import path, as far as it is known
 	Case   string // full benchmark name, with "Benchmark"; "" means all of Pkg
 	Block  string // block in which it is missing; "" means all
+	Side   string // of the version that lacks it, as in Case; "" if there is one
 	Reason string
 
 	// Skipped means that the benchmark skipped itself: nothing was due.

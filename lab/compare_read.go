@@ -140,7 +140,7 @@ func (in *inputs) readFile(r *benchfmt.Reader, data []byte, f File) error {
 					continue // somebody wrote the impossible unit
 				}
 				res.Values = nil
-				f.Holes[i].Pkg = res.GetConfig("pkg")
+				f.Holes[i].Pkg, f.Holes[i].Side = res.GetConfig("pkg"), res.GetConfig(SideKey)
 				if b := f.Holes[i].Block; b != "" {
 					res.SetConfig("block", b)
 				}

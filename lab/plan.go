@@ -31,7 +31,7 @@ type Plan struct {
 	Timeout time.Duration `json:"timeout"`
 
 	// Packages and Bench are what the cases were chosen by, and Subjects the
-	// hash of each package's test binary.
+	// hash of each test binary, by the subject's ID.
 	Packages []string          `json:"packages"`
 	Bench    string            `json:"bench"`
 	Subjects map[string]string `json:"subjects"`
@@ -132,7 +132,11 @@ func (p *Plan) encode() []string {
 	}
 	lines := []string{planMark + string(b)}
 	for _, c := range p.Cases {
-		lines = append(lines, caseMark+c.Pkg+" "+c.Name)
+		line := caseMark + c.Pkg + " " + c.Name
+		if c.Side != "" {
+			line += sideMark + c.Side
+		}
+		lines = append(lines, line)
 	}
 	return lines
 }
@@ -140,6 +144,7 @@ func (p *Plan) encode() []string {
 const (
 	planMark = "# plan: "
 	caseMark = "# case: "
+	sideMark = " side=" // after the name, which has no space
 )
 
 // decodePlan reads the lines that encode wrote; other lines are ignored.
@@ -157,7 +162,8 @@ func decodePlan(lines []string) (*Plan, error) {
 			if !ok {
 				return nil, fmt.Errorf("line %d: %q is not a package and a benchmark", i+1, text)
 			}
-			p.Cases = append(p.Cases, Case{Pkg: pkg, Name: name})
+			name, side, _ := strings.Cut(name, sideMark)
+			p.Cases = append(p.Cases, Case{Pkg: pkg, Name: name, Side: side})
 		}
 	}
 	if p == nil {
@@ -185,12 +191,12 @@ func (p *Plan) Differences(now *Plan) []string {
 	say("timeout", p.Timeout.String(), now.Timeout.String())
 	for _, c := range p.Cases {
 		if !slices.Contains(now.Cases, c) {
-			say("benchmark "+c.Name+" of "+c.Pkg, "there", "gone")
+			say("benchmark "+c.Name+" of "+subjectID(c.Pkg, c.Side), "there", "gone")
 		}
 	}
 	for _, c := range now.Cases {
 		if !slices.Contains(p.Cases, c) {
-			say("benchmark "+c.Name+" of "+c.Pkg, "absent", "there")
+			say("benchmark "+c.Name+" of "+subjectID(c.Pkg, c.Side), "absent", "there")
 		}
 	}
 	for _, pkg := range slices.Sorted(maps.Keys(p.Subjects)) {

@@ -41,12 +41,12 @@ var ErrInterrupted = errors.New("interrupted")
 // closed, and Run returns ErrInterrupted. A subject that fails is a hole in the
 // results and no error.
 func Run(ctx context.Context, plan *Plan, subjects []Subject, s *Store, from *Interrupted, p Progress, kill <-chan struct{}) error {
-	byPkg := make(map[string]Subject)
+	byID := make(map[string]Subject)
 	for _, sub := range subjects {
-		byPkg[sub.Pkg] = sub
+		byID[sub.ID()] = sub
 	}
 	return carryOut(ctx, plan, s, from, p, func(step Step) (string, error) {
-		return measure(plan, byPkg[step.Case.Pkg], step, kill)
+		return measure(plan, byID[subjectID(step.Case.Pkg, step.Case.Side)], step, kill)
 	})
 }
 

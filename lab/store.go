@@ -24,6 +24,7 @@ type Store struct {
 	Path string
 	f    *os.File
 	pkg  string // the latest pkg line
+	side string // the latest side line
 	err  error  // of the first write that failed
 }
 
@@ -95,20 +96,20 @@ func (s *Store) Block(n int, load string) {
 
 // Result adds the benchmark line of a step.
 func (s *Store) Result(step Step, line string) {
-	s.inPackage(step.Case.Pkg)
+	s.inPackage(step.Case.Pkg, step.Case.Side)
 	s.write("case: " + strconv.Itoa(step.Index) + "\n" + line + "\n")
 }
 
 // Missing notes that a step has no result.
 func (s *Store) Missing(step Step, h Hole) {
-	s.inPackage(step.Case.Pkg)
+	s.inPackage(step.Case.Pkg, step.Case.Side)
 	s.write("case: " + strconv.Itoa(step.Index) + "\n" + h.line() + "\n")
 }
 
 // hole notes a hole that is no step's.
 func (s *Store) hole(h Hole) {
 	if h.Case != "" {
-		s.inPackage(h.Pkg)
+		s.inPackage(h.Pkg, h.Side)
 	}
 	s.line(h.line())
 }
@@ -134,12 +135,27 @@ func (s *Store) Close() error {
 	return errors.Join(s.sync(), s.f.Close())
 }
 
-func (s *Store) inPackage(pkg string) {
+// inPackage says of which package, and of which version of it, the next lines
+// are.
+func (s *Store) inPackage(pkg, side string) {
 	if pkg != s.pkg {
-		s.line("pkg: " + pkg)
+		s.line(pkgKey + pkg)
 		s.pkg = pkg
 	}
+	if side != s.side {
+		s.line(sideKey + side)
+		s.side = side
+	}
 }
+
+const (
+	pkgKey  = "pkg: "
+	sideKey = SideKey + ": "
+)
+
+// SideKey is the configuration key that tells the two versions of a package
+// apart: the column key of a file that compares versions.
+const SideKey = "side"
 
 func (s *Store) line(text string) { s.write(text + "\n") }
 
@@ -182,6 +198,7 @@ type Interrupted struct {
 
 	size int64  // of the file without Torn
 	pkg  string // the latest pkg line
+	side string // the latest side line
 }
 
 // Finished reports whether there is nothing left to do.
@@ -225,8 +242,10 @@ func ReadInterrupted(path string) (*Interrupted, error) {
 				return bad("line %d: %q after the end of block %d", i+1, line, r.Ended)
 			}
 			inBlock = true
-		case strings.HasPrefix(line, "pkg: "):
-			r.pkg = line[len("pkg: "):]
+		case strings.HasPrefix(line, pkgKey):
+			r.pkg = line[len(pkgKey):]
+		case strings.HasPrefix(line, sideKey):
+			r.side = line[len(sideKey):]
 		case strings.HasPrefix(line, "case: "):
 			index, err = strconv.Atoi(line[len("case: "):])
 			if err != nil || index < 1 || index > steps {
@@ -263,7 +282,7 @@ func (r *Interrupted) Resume(now time.Time) (*Store, error) {
 	if err := r.takeOver(f); err != nil {
 		return nil, errors.Join(err, f.Close())
 	}
-	s := &Store{Path: r.Path, f: f, pkg: r.pkg}
+	s := &Store{Path: r.Path, f: f, pkg: r.pkg, side: r.side}
 	s.line("# resumed " + now.UTC().Format(time.RFC3339))
 	if err := s.sync(); err != nil {
 		return nil, errors.Join(err, f.Close())

@@ -286,7 +286,7 @@ func TestHolesKeepTheOrderOfThePlan(t *testing.T) {
 	plan := aPlan(0, 6)
 	plan.CPU = []int{1}
 	for _, name := range []string{"impl=ref-a", "impl=b", "impl=c", "impl=d", "impl=e"} {
-		plan.Cases = append(plan.Cases, Case{"example.com/a", "BenchmarkG/" + name})
+		plan.Cases = append(plan.Cases, Case{Pkg: "example.com/a", Name: "BenchmarkG/" + name})
 	}
 	for bad := 1; bad <= 5; bad++ {
 		c, err := Compare([]string{fakeRun(t, plan, bad)}, CompareOptions{})
@@ -307,7 +307,7 @@ func TestHolesKeepTheOrderOfThePlan(t *testing.T) {
 func TestNothingButHoles(t *testing.T) {
 	plan := aPlan(0, 2)
 	plan.CPU = []int{1}
-	plan.Cases = []Case{{"example.com/a", "BenchmarkG/impl=ref-a"}, {"example.com/a", "BenchmarkCrash"}}
+	plan.Cases = []Case{{Pkg: "example.com/a", Name: "BenchmarkG/impl=ref-a"}, {Pkg: "example.com/a", Name: "BenchmarkCrash"}}
 	c, err := Compare([]string{fakeRun(t, plan, 2)}, CompareOptions{})
 	if err != nil {
 		t.Fatal(err)

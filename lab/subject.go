@@ -23,6 +23,17 @@ type Subject struct {
 	Dir    string // the package's folder, where its tests run
 	Binary string // path of the binary
 	Hash   string // SHA-256 of the binary, in hexadecimal
+	Side   string // which of two versions this is, as in Case; "" if there is one
+}
+
+// ID tells the subjects of a run apart: by package, and side if there are two.
+func (s Subject) ID() string { return subjectID(s.Pkg, s.Side) }
+
+func subjectID(pkg, side string) string {
+	if side == "" {
+		return pkg
+	}
+	return pkg + " " + side // no import path has a space
 }
 
 // A BuildProblem says why a package gave no subject.

@@ -42,6 +42,7 @@ type (
 		Pkg     string `json:"pkg,omitempty"`
 		Case    string `json:"case"`
 		Block   string `json:"block,omitempty"`
+		Side    string `json:"side,omitempty"`
 		Reason  string `json:"reason"`
 		Skipped bool   `json:"skipped"`
 	}

@@ -29,7 +29,7 @@ var comparisonFormats = []string{"text", "md", "csv", "json"}
 // report.
 func compareFlags(cmd *cobra.Command, o *lab.CompareOptions) {
 	f := cmd.Flags()
-	f.StringVar(&o.Col, "col", "", "the `key` whose values become columns, such as /impl, commit or .file; a benchproc\nprojection (default /impl if benchmark names have it, else .file)")
+	f.StringVar(&o.Col, "col", "", "the `key` whose values become columns, such as /impl, commit or .file; a benchproc\nprojection (default side if two versions were measured, else /impl if benchmark names\nhave it, else .file)")
 	f.StringVar(&o.Filter, "filter", "", "use only what matches this benchproc filter `expr`ession, such as '/workload:short .unit:ns/op'")
 	f.StringVar(&o.Base, "base", "", "the `column` that others are compared to (default: each benchmark's first reference, else the first column)")
 	f.Float64Var(&o.Alpha, "alpha", lab.DefaultAlpha, "the `level` of each test; intervals have confidence 1-alpha")

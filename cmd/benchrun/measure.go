@@ -265,7 +265,7 @@ func measure(cmd *cobra.Command, c measureConfig, changed func(flag string) bool
 	plan.Cases = b.cases
 	plan.Subjects = make(map[string]string)
 	for _, s := range b.subjects {
-		plan.Subjects[s.Pkg] = s.Hash
+		plan.Subjects[s.ID()] = s.Hash
 	}
 	here := lab.Describe(ctx, ".", c.machine, c.resume)
 	if ctx.Err() != nil {
