@@ -58,7 +58,9 @@ type Executor interface {
 	Flush(limit int) int
 
 	// Pending returns the number of tasks whose state is Pending: accepted, and
-	// not over.
+	// not over. Who has seen a task over finds it counted no more. A task that
+	// ends at this moment may be counted no more a little before its state says
+	// so, and be counted beside one that starts at this moment.
 	Pending() int
 
 	// Close refuses further tasks. It does not cancel and does not wait: those

@@ -2,137 +2,14 @@ package actorloop
 
 import (
 	"context"
-	"errors"
 	"runtime"
 	"sync"
-	"sync/atomic"
 	"testing"
 	"testing/synctest"
 
 	"github.com/dynolab/dyno/internal/invariants"
 	"github.com/dynolab/dyno/task"
 )
-
-// Whoever finds a task over also finds it counted, and the other way round.
-func TestOverIsCounted(t *testing.T) {
-	for range 200 {
-		x := NewExecutor()
-		const n = 20
-		gate := make(chan struct{})
-		var all []*task.Handle
-		for range n {
-			all = append(all, task.Start(x, func(context.Context) error { <-gate; return nil }))
-		}
-		var watchers sync.WaitGroup
-		for range 2 {
-			watchers.Go(func() {
-				for left := n; left > 0; {
-					seen := 0
-					for _, h := range all {
-						if h.Status() != task.Pending {
-							seen++
-						}
-					}
-					left = x.Pending()
-					if left > n-seen {
-						t.Errorf("%d tasks of %d were seen to be over, and then %d were pending", seen, n, left)
-					}
-					now := 0
-					for _, h := range all {
-						if h.Status() != task.Pending {
-							now++
-						}
-					}
-					if now < n-left {
-						t.Errorf("%d tasks of %d were pending, and then only %d seen to be over", left, n, now)
-					}
-				}
-			})
-		}
-		close(gate)
-		for i, h := range all {
-			if i%2 == 0 {
-				h.Cancel()
-			}
-		}
-		watchers.Wait()
-	}
-}
-
-// Pending never counts a task that is over together with one that began later.
-func TestPendingIsExact(t *testing.T) {
-	x := NewExecutor()
-	var left atomic.Int32
-	left.Store(2)
-	for range 2 {
-		go func() {
-			defer left.Add(-1)
-			for range 10_000 {
-				if n := x.Pending(); n > 1 {
-					t.Errorf("%d tasks are pending, and there is never more than one", n)
-				}
-			}
-		}()
-	}
-	for left.Load() > 0 {
-		if err := task.Start(x, func(context.Context) error { return nil }).Wait(t.Context()); err != nil {
-			t.Error(err)
-		}
-	}
-}
-
-// A task that is over wins over a context that has ended, also if the context was
-// first to wake the one that waits.
-func TestOverWins(t *testing.T) {
-	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1)) // who is woken does not run at once
-	won := 0
-	for range 100 {
-		synctest.Test(t, func(t *testing.T) {
-			x := NewExecutor()
-			gate := make(chan struct{})
-			h := task.Start(x, func(context.Context) error { <-gate; return nil })
-			ctx, cancel := context.WithCancel(t.Context())
-			var err error
-			go func() { err = h.Wait(ctx) }()
-			synctest.Wait()
-			cancel()
-			h.Cancel()
-			synctest.Wait()
-			if errors.As(err, new(*task.Error)) {
-				won++
-			}
-			close(gate)
-		})
-	}
-	if won == 0 {
-		t.Error("in 100 rounds no wait has found the task over that was over")
-	}
-}
-
-// A task that was accepted while Close was called runs, and one that was refused
-// does not.
-func TestCloseWhileStarting(t *testing.T) {
-	for range 200 {
-		x := NewExecutor()
-		var ran, refused atomic.Int32
-		var starters sync.WaitGroup
-		for range 4 {
-			starters.Go(func() {
-				for range 10 {
-					h := task.Start(x, func(context.Context) error { ran.Add(1); return nil })
-					if h.Wait(t.Context()) != nil {
-						refused.Add(1)
-					}
-				}
-			})
-		}
-		x.Close()
-		starters.Wait()
-		if ran.Load()+refused.Load() != 40 || x.Pending() != 0 {
-			t.Errorf("%d tasks ran and %d were refused, of 40; %d are pending", ran.Load(), refused.Load(), x.Pending())
-		}
-	}
-}
 
 // There is a manager only while there are orders.
 func TestManagerEnds(t *testing.T) {

@@ -363,34 +363,6 @@ func TestLine(t *testing.T) {
 	}
 }
 
-// A task that is over wins over a context that has ended, also if the context was
-// first to wake the one that waits.
-func TestOverWins(t *testing.T) {
-	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1)) // who is woken does not run at once
-	won := 0
-	for range 100 {
-		synctest.Test(t, func(t *testing.T) {
-			x := NewExecutor()
-			gate := make(chan struct{})
-			h := task.Start(x, func(context.Context) error { <-gate; return nil })
-			ctx, cancel := context.WithCancel(t.Context())
-			var err error
-			go func() { err = h.Wait(ctx) }()
-			synctest.Wait()
-			cancel()
-			h.Cancel()
-			synctest.Wait()
-			if errors.As(err, new(*task.Error)) {
-				won++
-			}
-			close(gate)
-		})
-	}
-	if won == 0 {
-		t.Error("in 100 rounds no wait has found the task over that was over")
-	}
-}
-
 func TestNegativeSlots(t *testing.T) {
 	defer func() {
 		if recover() == nil {
