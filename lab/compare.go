@@ -5,6 +5,7 @@ import (
 	"io"
 	"slices"
 	"strings"
+	"time"
 
 	"golang.org/x/perf/benchfmt"
 )
@@ -12,6 +13,11 @@ import (
 // DefaultAlpha is the chance of calling a difference where there is none, for
 // each single comparison.
 const DefaultAlpha = 0.05
+
+// DefaultMargin is the relative difference below which two things count as the
+// same: 2 %, since builds of one source differ by about 1 % by where the linker
+// puts things.
+const DefaultMargin = 0.02
 
 // RefPrefix begins the name of a column that is a reference: code written by
 // hand for a workload, against which implementations are measured.
@@ -46,7 +52,8 @@ type CompareOptions struct {
 // A Comparison is the content of a report: what was measured, in which
 // circumstances, and how the columns compare. It is plain data.
 type Comparison struct {
-	Alpha  float64 // level of each test
+	Alpha  float64 // level of the whole report's claims, and of each interval
+	Margin float64 // differences below it, relative to the base, do not matter
 	Col    string  // projection that makes the columns
 	Files  []File
 	Tables []Table // one a unit: time first, then allocations, bytes, others
@@ -107,6 +114,22 @@ type Row struct {
 	// there is none.
 	Base  int
 	Cells []Cell // one a column
+
+	// Control is what the row's A/A control says in this unit; nil if the
+	// results have none.
+	Control *Control
+}
+
+// A Control is a second process of identical code that ran along with the
+// others: what it shows against the first is not there.
+type Control struct {
+	Col    int    // the column whose code ran twice
+	Vs     Versus // the second copy over the first
+	Blocks []BlockValue
+
+	// Alarm says that the two are told apart, Holm's correction over all
+	// controls of the report included.
+	Alarm bool
 }
 
 // A Cell is what was measured for one row and column.
@@ -142,6 +165,7 @@ type BlockValue struct {
 	Block  string // number of the block in it; "" if the results have none
 	Layout string // code layout of the binary, as results have it; "" if they do not say
 	V      float64
+	Ratio  float64 // to the base in the same block; NaN if it has none there
 }
 
 // A Versus is one cell compared to its base.
@@ -155,6 +179,31 @@ type Versus struct {
 	// none; NaN if there was no test, because the values are exact or all the
 	// same.
 	P float64
+
+	// Adjusted is P after Holm's correction over all comparisons of the report:
+	// the least level for the whole report at which this one would be called
+	// a difference. NaN if P is.
+	Adjusted float64
+
+	// Detectable is the smallest ratio above 1 that these blocks would have
+	// proven nine times out of ten, at the level that the report leaves to this
+	// comparison. It is infinite if so few blocks can prove nothing, and NaN if
+	// there was no test, or no blocks.
+	Detectable float64
+
+	// Need is about how many blocks would decide an inconclusive comparison,
+	// and NeedTime how long measuring the two columns in as many blocks takes;
+	// zero if that is not known, or the comparison is decided.
+	Need     int
+	NeedTime time.Duration
+
+	// Layouts is the number of different code layouts among the pairs; 1 if
+	// the results say nothing of layouts.
+	Layouts int
+
+	// Rounds is the number of rounds in all blocks that were paired one by one;
+	// zero if the blocks have one value each.
+	Rounds int
 
 	// Paired says that values of the same block were compared with one
 	// another, and N is the number of such pairs. Otherwise N and BaseN are
@@ -181,6 +230,8 @@ const (
 	Same         Verdict = "same"                // equal, and no value differs from the others
 	NoDifference Verdict = "no difference shown" // p above alpha
 	TooFew       Verdict = "too few"             // no such sample could show one
+	Inconclusive Verdict = "inconclusive"        // this data cannot say
+	Unproven     Verdict = "unproven"            // would be a claim, but the data is not fit to carry it
 	NoBase       Verdict = "no base"             // nothing to compare to
 	Missing      Verdict = "missing"             // due, but not there
 	Skipped      Verdict = "skipped"             // not there for a reason of its own
