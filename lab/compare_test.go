@@ -429,10 +429,10 @@ BenchmarkX/impl=a 1 13 ns/op
 	_, _, a := cellAt(t, c, "ns/op", "X", "a")
 	_, _, b := cellAt(t, c, "ns/op", "X", "b")
 	label := c.Files[0].Label
-	if want := []BlockValue{{label, "1", "", 11}, {label, "2", "5", 13}}; !slices.Equal(a.Blocks, want) {
+	if want := []BlockValue{{File: label, Block: "1", Layout: "", V: 11}, {File: label, Block: "2", Layout: "5", V: 13}}; !slices.Equal(a.Blocks, want) {
 		t.Errorf("a is %+v, want %+v", a.Blocks, want)
 	}
-	if want := []BlockValue{{label, "1", "4", 7}, {label, "2", "5", 9}}; !slices.Equal(b.Blocks, want) {
+	if want := []BlockValue{{File: label, Block: "1", Layout: "4", V: 7}, {File: label, Block: "2", Layout: "5", V: 9}}; !slices.Equal(b.Blocks, want) {
 		t.Errorf("b is %+v, want %+v", b.Blocks, want)
 	}
 }
