@@ -68,6 +68,10 @@ type Comparison struct {
 
 	// Comparisons is the number of tests made.
 	Comparisons int
+
+	// Calibrations are what is known of the machines that the files are of.
+	// Compare leaves it empty; see the function Calibrations.
+	Calibrations []CalibrationQuote
 }
 
 // A File is one input and what it says about its circumstances.

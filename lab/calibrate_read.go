@@ -1,0 +1,340 @@
+package lab
+
+import (
+	"bytes"
+	"cmp"
+	"errors"
+	"fmt"
+	"math"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// The configuration lines that a calibration has and other results do not.
+const (
+	trialKey = "trial: " // number of the trial, from 1
+	slowKey  = "slow: "  // the injected part: 0.02 is 2 % slower on purpose
+)
+
+// CalibrateOptions say how a calibration judges. The zero value is the default,
+// which is that of reports.
+type CalibrateOptions struct {
+	Alpha float64 // level of each test, in (0, 1); 0 means DefaultAlpha
+
+	// judge judges the results of a trial as a report would; nil means
+	// judgeTrial. Tests put a wrong one here.
+	judge func(t *trial, o CalibrateOptions) error
+}
+
+// A trial is the results of one trial, as a file has them.
+type trial struct {
+	file, number string
+	unit         []string // the file's Unit lines
+	records      []trialRecord
+	pairs        []trialPair // what judge judges
+}
+
+// A trialRecord is one benchmark line, and what holds for it.
+type trialRecord struct {
+	pkg, kase, name string // name with the suffix that tells GOMAXPROCS
+	slow            float64
+	copy            string // "2" for the control, the second identical process
+	line, more      string // as they stand in the file: the result, and the line of its slices, "" without one
+	trialProcess
+}
+
+// ReadCalibration computes what results of benchrun calibrate show. Several files
+// are pooled: each trial of each counts as one. Lines that cannot be read are
+// among its Problems. It is an error if a file cannot be read at all, or nothing
+// is in them that could be compared.
+func ReadCalibration(paths []string, o CalibrateOptions) (*Calibration, error) {
+	if o.Alpha == 0 {
+		o.Alpha = DefaultAlpha
+	}
+	if o.judge == nil {
+		o.judge = judgeTrial
+	}
+	c := &Calibration{Schema: CalibrationSchema, Alpha: o.Alpha, Margin: trialMargin, Circumstances: make(map[string]string)}
+	var pairs []trialPair
+	for _, path := range paths {
+		data, err := os.ReadFile(path)
+		if err != nil {
+			return nil, err
+		}
+		c.Files = append(c.Files, filepath.Base(path))
+		for _, t := range c.read(path, data) {
+			t.pair()
+			if err := o.judge(t, o); err != nil {
+				return nil, fmt.Errorf("%s, trial %s: %w", path, t.number, err)
+			}
+			pairs = append(pairs, t.pairs...)
+		}
+	}
+	c.count(pairs)
+	if c.Trials == 0 {
+		msg := "nothing to compute a calibration from: no trial has a benchmark measured twice in a block; benchrun calibrate makes such results"
+		if len(c.Problems) > 0 {
+			msg += "; the first line that cannot be read is " + c.Problems[0]
+		}
+		return nil, errors.New(msg)
+	}
+	return c, nil
+}
+
+// read splits a file into trials, and notes its circumstances, problems and holes.
+func (c *Calibration) read(path string, data []byte) []*trial {
+	var trials []*trial
+	var units []string
+	var last *trialRecord // the latest benchmark line
+	state := make(map[string]string)
+	problem := func(line int, format string, args ...any) {
+		c.Problems = append(c.Problems, fmt.Sprintf("%s:%d: %s", path, line, fmt.Sprintf(format, args...)))
+	}
+	number := 0
+	for text := range strings.Lines(string(data)) {
+		number++
+		line := strings.TrimRight(text, "\r\n")
+		switch {
+		case strings.HasPrefix(line, "Unit "):
+			units = append(units, line)
+		case strings.HasPrefix(line, "Benchmark"):
+			last = nil
+			if !strings.HasSuffix(text, "\n") {
+				problem(number, "the line is torn")
+				continue
+			}
+			res, ok := parseResult(line)
+			if !ok {
+				problem(number, "not a benchmark result: %s", shortened(line))
+				continue
+			}
+			slow, err := strconv.ParseFloat(state["slow"], 64)
+			if err != nil || !(slow >= 0) || math.IsInf(slow, 0) || state["trial"] == "" || state["block"] == "" {
+				problem(number, "a benchmark result without trial, block and slow lines before it is no calibration's")
+				continue
+			}
+			ns, ok := res.Value("sec/op")
+			if !ok || !(ns > 0) || math.IsInf(ns, 0) {
+				problem(number, "a benchmark result without a time")
+				continue
+			}
+			if len(trials) == 0 || trials[len(trials)-1].number != state["trial"] || trials[len(trials)-1].file != path {
+				trials = append(trials, &trial{file: path, number: state["trial"], unit: units})
+			}
+			t := trials[len(trials)-1]
+			t.records = append(t.records, trialRecord{
+				pkg: state["pkg"], kase: state["case"], name: string(res.Name), slow: slow, copy: cmp.Or(state["copy"], "1"), line: line,
+				trialProcess: trialProcess{block: state["block"], layout: state["layout"], nsPerOp: ns * 1e9},
+			})
+			last = &t.records[len(t.records)-1]
+		case strings.HasPrefix(line, trialSlicesMark):
+			if last == nil {
+				problem(number, "slices of no benchmark result")
+				continue
+			}
+			n, ns, err := readTrialSlices(line)
+			if err != nil {
+				problem(number, "%v", err)
+				continue
+			}
+			last.n, last.slices, last.more = n, ns, line
+			last = nil
+		case strings.HasPrefix(line, holeMark):
+			h, ok, err := parseHoleLine(line)
+			if err != nil {
+				problem(number, "%v", err)
+			} else if ok {
+				c.Holes = append(c.Holes, h.Name()+": "+h.String())
+			}
+		case strings.HasPrefix(line, "#") || strings.TrimSpace(line) == "":
+		default:
+			key, value, ok := strings.Cut(line, ":")
+			if !ok || key == "" || key[0] < 'a' || key[0] > 'z' {
+				problem(number, "neither a result nor a configuration line: %s", shortened(line))
+				continue
+			}
+			value = strings.TrimSpace(value)
+			state[key] = value
+			c.circumstance(key, value)
+		}
+	}
+	return trials
+}
+
+// circumstance notes a configuration line.
+func (c *Calibration) circumstance(key, value string) {
+	switch {
+	case key == "started":
+		if at, err := time.Parse(time.RFC3339, value); err == nil && at.After(c.Measured) {
+			c.Measured = at
+		}
+		return
+	case passing[key] || key == "trial" || key == "slow":
+		return
+	}
+	had, ok := c.Circumstances[key]
+	switch {
+	case !ok:
+		c.Circumstances[key] = value
+	case !slices.Contains(strings.Split(had, "; "), value):
+		c.Circumstances[key] = had + "; " + value
+	}
+}
+
+// pair finds the trial's comparisons: in each row, the base with its control, and
+// with each slowed copy.
+func (t *trial) pair() {
+	type row struct{ pkg, name string }
+	type side struct {
+		row
+		slow float64
+		copy string
+	}
+	var rows []row
+	of := make(map[side]map[string]trialProcess) // by block
+	slows := make(map[row][]float64)
+	blocks := make(map[row][]string) // of the base
+	for _, r := range t.records {
+		at := side{row{r.pkg, r.name}, r.slow, r.copy}
+		if of[at] == nil {
+			of[at] = make(map[string]trialProcess)
+			if !slices.Contains(rows, at.row) {
+				rows = append(rows, at.row)
+			}
+			if r.slow > 0 && !slices.Contains(slows[at.row], r.slow) {
+				slows[at.row] = append(slows[at.row], r.slow)
+			}
+		}
+		if _, twice := of[at][r.block]; !twice && r.slow == 0 && r.copy == "1" {
+			blocks[at.row] = append(blocks[at.row], r.block)
+		}
+		of[at][r.block] = r.trialProcess
+	}
+	for _, row := range rows {
+		slices.Sort(slows[row])
+		for _, other := range append([]side{{row, 0, "2"}}, sidesOf(slows[row], func(slow float64) side { return side{row, slow, "1"} })...) {
+			p := trialPair{file: t.file, trial: t.number, name: row.name, slow: other.slow}
+			for _, block := range blocks[row] {
+				if b, ok := of[other][block]; ok {
+					p.a, p.b = append(p.a, of[side{row, 0, "1"}][block]), append(p.b, b)
+				}
+			}
+			if len(p.a) > 0 {
+				t.pairs = append(t.pairs, p)
+			}
+		}
+	}
+}
+
+func sidesOf[S any](slows []float64, side func(float64) S) []S {
+	out := make([]S, len(slows))
+	for i, slow := range slows {
+		out[i] = side(slow)
+	}
+	return out
+}
+
+// identical is the column of the control where it is judged as a program of its
+// own.
+const identical = "identical"
+
+// judgeTrial judges the pairs of a trial as reports are judged, by Compare. It
+// looks at the trial twice. Once as it stands, when the control is a control: that
+// gives the slowed programs' verdicts. And once with the control as a column of
+// its own, which nothing marks as the same program: that gives the verdicts of
+// A/A, and asks more of each, since there is no control to call it into question.
+func judgeTrial(t *trial, o CalibrateOptions) error {
+	for _, asColumn := range []bool{false, true} {
+		c, err := Compare([]string{"-"}, CompareOptions{
+			Col: "slow", Base: "0", Filter: ".unit:ns/op", Alpha: o.Alpha, Stdin: bytes.NewReader(t.text(asColumn)),
+		})
+		if err != nil {
+			return err
+		}
+		for _, table := range c.Tables {
+			for _, r := range table.Rows {
+				for i, cell := range r.Cells {
+					j := slices.IndexFunc(t.pairs, func(p trialPair) bool {
+						return p.name == r.Name && columnOf(p.slow, p.slow == 0) == table.Cols[i].Name
+					})
+					if j >= 0 && (t.pairs[j].slow == 0) == asColumn {
+						t.pairs[j].vs, t.pairs[j].verdict = cell.Vs, cell.Verdict
+					}
+				}
+			}
+		}
+	}
+	return nil
+}
+
+// columnOf names the column of a program, by how much it was slowed.
+func columnOf(slow float64, control bool) string {
+	if control {
+		return identical
+	}
+	return strconv.FormatFloat(slow, 'g', -1, 64)
+}
+
+// text writes the trial as results, which have the slow-down as a column, and the
+// control as one if asColumn is true.
+func (t *trial) text(asColumn bool) []byte {
+	var b bytes.Buffer
+	for _, u := range t.unit {
+		fmt.Fprintln(&b, u)
+	}
+	for _, r := range t.records {
+		control := r.copy != "1" && r.slow == 0
+		for _, set := range []struct{ key, value string }{
+			{"pkg", r.pkg},
+			{"case", r.kase},
+			{"block", r.block},
+			{"layout", r.layout},
+			{"slow", columnOf(r.slow, control && asColumn)},
+			{"copy", r.copy},
+		} {
+			if set.key == "copy" && asColumn {
+				set.value = "1"
+			}
+			if set.value != "" {
+				fmt.Fprintf(&b, "%s: %s\n", set.key, set.value)
+			}
+		}
+		fmt.Fprintln(&b, r.line)
+		if r.more != "" {
+			fmt.Fprintln(&b, r.more)
+		}
+	}
+	return b.Bytes()
+}
+
+// readTrialSlices reads a line of slices: how many operations each has, and the
+// nanoseconds of each, NaN for one that is missing.
+func readTrialSlices(line string) (n int, ns []float64, err error) {
+	for field := range strings.FieldsSeq(strings.TrimPrefix(line, trialSlicesMark)) {
+		key, value, _ := strings.Cut(field, "=")
+		switch key {
+		case "n":
+			if n, err = strconv.Atoi(value); err != nil || n < 1 {
+				return 0, nil, fmt.Errorf("slices of %q operations", value)
+			}
+		case "ns":
+			for text := range strings.SplitSeq(value, ",") {
+				v := math.NaN()
+				if text != "-" {
+					if v, err = strconv.ParseFloat(text, 64); err != nil || !(v > 0) || math.IsInf(v, 0) {
+						return 0, nil, fmt.Errorf("a slice of %q nanoseconds", text)
+					}
+				}
+				ns = append(ns, v)
+			}
+		}
+	}
+	if n == 0 || len(ns) == 0 {
+		return 0, nil, errors.New("a line of slices without n or ns")
+	}
+	return n, ns, nil
+}

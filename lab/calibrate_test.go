@@ -1,0 +1,352 @@
+package lab
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// Intervals as R. G. Newcombe tells them for the method of Clopper and Pearson
+// (Statistics in Medicine 17, 1998, table I), and those that have a closed form.
+func TestBinomialInterval(t *testing.T) {
+	for _, c := range []struct {
+		k, n   int
+		lo, hi float64
+	}{
+		{81, 263, 0.2527, 0.3676},
+		{15, 148, 0.0578, 0.1617},
+		{0, 20, 0, 0.1684},
+		{1, 29, 0.0009, 0.1776},
+		{0, 1, 0, 0.975},
+		{1, 1, 0.025, 1},
+		{0, 0, 0, 1},
+		{0, 400, 0, 1 - math.Pow(0.025, 1.0/400)},
+		{400, 400, math.Pow(0.025, 1.0/400), 1},
+	} {
+		lo, hi := binomialInterval(c.k, c.n, 0.95)
+		if math.Abs(lo-c.lo) > 0.00006 || math.Abs(hi-c.hi) > 0.00006 {
+			t.Errorf("%d of %d: %.4f to %.4f, want %.4f to %.4f", c.k, c.n, lo, hi, c.lo, c.hi)
+		}
+	}
+}
+
+// A world is made-up machines: what every process, slice and moment adds to the
+// logarithm of a time.
+type world struct {
+	process, slice float64 // standard deviations
+	drift          float64 // of what all processes of a block share, which remembers the blocks before
+	off            float64 // what a slowed program is slower by beyond what it should be
+}
+
+// calibrationText makes a results file of that world: trials of so many blocks and
+// rounds, of one benchmark, its control, and a copy slowed by each of slows.
+func (w world) calibrationText(seed uint64, trials, blocks, rounds int, slows ...float64) string {
+	r := rand.New(rand.NewPCG(seed, 1))
+	var b strings.Builder
+	b.WriteString("# Written by benchrun run; never edited. See docs/results-format.md.\n")
+	b.WriteString("machine: made-up\ncores: 2\nkernel: linux 6\ntoolchain: go1.26\nstarted: 2026-11-21T10:00:00Z\nUnit ns/op better=lower\n")
+	moment, block := 0.0, 0
+	for trial := 1; trial <= trials; trial++ {
+		for within := range blocks {
+			block++
+			moment = 0.95*moment + w.drift*r.NormFloat64()
+			fmt.Fprintf(&b, "trial: %d\nblock: %d\nlayout: %d\npkg: example.com/m\n", trial, block, within%5)
+			one := func(copies int, slow float64) {
+				fmt.Fprintf(&b, "case: 1\ncopy: %d\nslow: %v\ndriven: session\n", copies, slow)
+				level := moment + w.process*r.NormFloat64() + math.Log1p(slow)
+				if slow > 0 {
+					level += w.off
+				}
+				var ns []float64
+				for range rounds {
+					ns = append(ns, math.Round(5e6*math.Exp(level+w.slice*r.NormFloat64())))
+				}
+				fmt.Fprintf(&b, "BenchmarkX/impl=a-2 %d %.4f ns/op\n", 1000*rounds, medianOf(ns)/1000)
+				text := make([]string, len(ns))
+				for i, v := range ns {
+					text[i] = fmt.Sprintf("%.0f", v)
+				}
+				fmt.Fprintf(&b, "# slices: n=1000 warmup=2 ns=%s\n", strings.Join(text, ","))
+			}
+			one(1, 0)
+			one(2, 0)
+			for _, slow := range slows {
+				one(1, slow)
+			}
+			fmt.Fprintf(&b, "# end of row \"X/impl=a-2\" of block %d\n# end of block %d\n", block, block)
+		}
+	}
+	return b.String()
+}
+
+func calibrate(t testing.TB, o CalibrateOptions, texts ...string) *Calibration {
+	t.Helper()
+	var paths []string
+	for i, text := range texts {
+		paths = append(paths, write(t, fmt.Sprintf("c%d.bench", i), text))
+	}
+	c, err := ReadCalibration(paths, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c
+}
+
+// drifts is a machine as they are: processes differ, slices too, and all gets
+// slower and faster together.
+var drifts = world{process: 0.004, slice: 0.01, drift: 0.02}
+
+// has reports whether a rate's interval has p.
+func (r Rate) has(p float64) bool { return r.Lo <= p && p <= r.Hi }
+
+// What the method promises it is seen to keep: ten blocks give the exact level
+// 50/1024 at most 0.05, since the signed ranks are 8 or less in 25 of 1024 cases.
+func TestCalibrationOfTheMethod(t *testing.T) {
+	if testing.Short() {
+		t.Skip("compares 400 made-up trials")
+	}
+	c := calibrate(t, CalibrateOptions{}, drifts.calibrationText(6, 400, 10, 10, 0.02, 0.05))
+	const level = 50.0 / 1024
+	if c.Trials != 400 || c.Blocks != 10 || c.Rounds != 10 || c.Layouts != 5 || c.Alarms.N != 400 || c.Covered.N != 800 {
+		t.Errorf("%+v", c)
+	}
+	if !c.Alarms.has(level) || c.Alarms.Hi > 0.09 {
+		t.Errorf("alarms %+v, want %.3f", c.Alarms, level)
+	}
+	if !c.Covered.has(1-level) || c.Covered.Lo < 0.92 {
+		t.Errorf("covered %+v, want %.3f", c.Covered, 1-level)
+	}
+	if c.Wrong.K > c.Alarms.K {
+		t.Errorf("more wrong verdicts than alarms: %+v, %+v", c.Wrong, c.Alarms)
+	}
+	if len(c.Effects) != 2 || c.Effects[0].Slow != 0.02 || c.Effects[1].Slow != 0.05 {
+		t.Fatalf("effects %+v", c.Effects)
+	}
+	for _, e := range c.Effects {
+		if math.Abs(e.Ratio-1-e.Slow) > 0.001 || e.Denied.K > e.Denied.N/20 || math.Abs(e.Seconds-1) > 0.1 {
+			t.Errorf("%+v", e)
+		}
+	}
+	// Both are many standard errors (0.004 × sqrt(2/10) and a bit) from zero.
+	if c.Effects[0].Found.Part() < 0.99 || c.Effects[1].Found.K != 400 {
+		t.Errorf("found %+v", c.Effects)
+	}
+	if w := c.Benchmarks; len(w) != 1 || w[0].Name != "X/impl=a-2" || math.Abs(w[0].Spread-0.0073) > 0.001 {
+		t.Errorf("benchmarks %+v", w)
+	}
+	// The machine drifts, so whoever measures one after the other is misled, and who
+	// does not pair is blind.
+	for _, h := range c.Habits[:2] {
+		if h.Alarms.Lo < 0.2 {
+			t.Errorf("%s: %+v, want many", h.Name, h.Alarms)
+		}
+	}
+	for _, h := range c.Habits[2:] {
+		if h.Alarms.Hi > 0.04 {
+			t.Errorf("%s: %+v, want none to speak of", h.Name, h.Alarms)
+		}
+	}
+	if h := c.Habits[3]; h.Effects[0].Found.Hi > 0.5 {
+		t.Errorf("%s: found %+v of 2 %%", h.Name, h.Effects[0])
+	}
+	for i, n := range []int{2000, 200, 400, 400} {
+		if got := c.Habits[i].Alarms.N; got != n {
+			t.Errorf("%s: %d comparisons, want %d", c.Habits[i].Name, got, n)
+		}
+	}
+}
+
+// Without drift, who takes the slices of few processes for values of their own is
+// misled by what the processes differ in. Here that is 1.3 times what slices do.
+func TestCalibrationOfProcessesThatDiffer(t *testing.T) {
+	c := calibrate(t, CalibrateOptions{}, world{process: 0.004, slice: 0.01}.calibrationText(9, 200, 10, 10))
+	for i, least := range map[int]float64{0: 0.05, 2: 0.1} {
+		if h := c.Habits[i]; h.Alarms.Lo < least {
+			t.Errorf("%s: %+v", h.Name, h.Alarms)
+		}
+	}
+	for _, i := range []int{1, 3} {
+		if h := c.Habits[i]; !h.Alarms.has(0.05) {
+			t.Errorf("%s: %+v", h.Name, h.Alarms)
+		}
+	}
+}
+
+// A machine without drift and without a difference between processes misleads
+// nobody.
+func TestCalibrationOfAQuietWorld(t *testing.T) {
+	quiet := world{slice: 0.01}
+	c := calibrate(t, CalibrateOptions{}, quiet.calibrationText(7, 150, 8, 10, 0.05))
+	for _, h := range c.Habits {
+		if !h.Alarms.has(0.05) && !h.Alarms.has(0.04) {
+			t.Errorf("%s: %+v", h.Name, h.Alarms)
+		}
+		if h.Effects[0].Found.K != h.Effects[0].Found.N {
+			t.Errorf("%s: %+v", h.Name, h.Effects)
+		}
+	}
+}
+
+// An inference that is wrong is seen.
+func TestCalibrationSeesABrokenInference(t *testing.T) {
+	if testing.Short() {
+		t.Skip("compares 300 made-up trials several times")
+	}
+	text := drifts.calibrationText(8, 300, 10, 10, 0.02)
+	for name, c := range map[string]struct {
+		judge func(*trial, CalibrateOptions) error
+		seen  func(*Calibration) bool
+	}{
+		"intervals of 80 %": {
+			func(tr *trial, o CalibrateOptions) error {
+				o.Alpha = 0.2
+				return judgeTrial(tr, o)
+			},
+			func(c *Calibration) bool { return c.Covered.Hi < 0.9 },
+		},
+		"p a third as large": {
+			func(tr *trial, o CalibrateOptions) error {
+				err := judgeTrial(tr, o)
+				for i := range tr.pairs {
+					tr.pairs[i].vs.P /= 3
+				}
+				return err
+			},
+			func(c *Calibration) bool { return c.Alarms.Lo > 0.05 },
+		},
+		"biased by 0.4 %": {
+			func(tr *trial, o CalibrateOptions) error {
+				err := judgeTrial(tr, o)
+				for i := range tr.pairs {
+					vs := tr.pairs[i].vs
+					vs.Ratio, vs.Lo, vs.Hi = vs.Ratio*1.004, vs.Lo*1.004, vs.Hi*1.004
+				}
+				return err
+			},
+			func(c *Calibration) bool { return c.Covered.Hi < 0.9 },
+		},
+		"every p above alpha is a verdict": {
+			func(tr *trial, o CalibrateOptions) error {
+				err := judgeTrial(tr, o)
+				for i := range tr.pairs {
+					if tr.pairs[i].vs.Ratio > 1 {
+						tr.pairs[i].verdict = Slower
+					}
+				}
+				return err
+			},
+			func(c *Calibration) bool { return c.Wrong.Lo > 0.05 },
+		},
+	} {
+		if got := calibrate(t, CalibrateOptions{judge: c.judge}, text); !c.seen(got) {
+			t.Errorf("%s: not seen: alarms %+v, wrong %+v, covered %+v", name, got.Alarms, got.Wrong, got.Covered)
+		}
+		if c.seen(calibrate(t, CalibrateOptions{}, text)) {
+			t.Errorf("%s: seen where it is not", name)
+		}
+	}
+	// And a subject that is not slowed by what it says.
+	wrong := drifts
+	wrong.off = 0.01
+	if got := calibrate(t, CalibrateOptions{}, wrong.calibrationText(8, 100, 10, 10, 0.02)); got.Covered.Hi > 0.9 {
+		t.Errorf("a slow-down that is 1 %% off is covered: %+v", got.Covered)
+	}
+}
+
+// Files are pooled, and a part of one is worth what is in it.
+func TestCalibrationPoolsFiles(t *testing.T) {
+	one, two := drifts.calibrationText(1, 6, 8, 5, 0.02), drifts.calibrationText(2, 4, 8, 5, 0.02)
+	both := calibrate(t, CalibrateOptions{}, one, two)
+	if both.Trials != 10 || both.Alarms.N != 10 || len(both.Files) != 2 {
+		t.Errorf("%+v", both)
+	}
+	// Pairs of trials are of one file: three of the first, two of the other.
+	if h := both.Habits[1]; h.Alarms.N != 5 {
+		t.Errorf("%s: %d comparisons", h.Name, h.Alarms.N)
+	}
+	cut := one[:strings.Index(one, "trial: 4\nblock: 27\n")+400]
+	if c := calibrate(t, CalibrateOptions{}, cut); c.Trials != 4 || c.Alarms.N != 4 {
+		t.Errorf("a part of a file: %+v", c)
+	}
+	if odd := calibrate(t, CalibrateOptions{}, drifts.calibrationText(1, 5, 8, 5), drifts.calibrationText(2, 2, 8, 5)); odd.Habits[1].Alarms.N != 3 {
+		t.Errorf("5 and 2 trials: %+v", odd.Habits[1])
+	}
+}
+
+// What cannot be read is told by line, and the rest is read.
+func TestCalibrationReadsWhatItCan(t *testing.T) {
+	text := drifts.calibrationText(3, 2, 8, 5, 0.02)
+	lines := strings.SplitAfter(strings.TrimSuffix(text, "\n"), "\n")
+	lines[len(lines)-1] += "\n"
+	first := slices.IndexFunc(lines, func(l string) bool { return strings.HasPrefix(l, "Benchmark") })
+	lines[first] = "BenchmarkX/impl=a-2 what\n"
+	lines = append(lines, "# hole: case=BenchmarkX/impl=a-2 block=17 reason=\"crashed: oh\"\n",
+		"BenchmarkX/impl=a-2 100 5 ns/op\n", "!?\n", "# slices: n=0 ns=1\n", "BenchmarkX/impl=a-2 100 5")
+	path := write(t, "c.bench", strings.Join(lines, ""))
+	c, err := ReadCalibration([]string{path}, CalibrateOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := []string{
+		fmt.Sprintf("%s:%d: not a benchmark result", path, first+1),
+		fmt.Sprintf("%s:%d: slices of no benchmark result", path, first+2),
+		fmt.Sprintf("%s:%d: neither a result nor a configuration line", path, len(lines)-2),
+		fmt.Sprintf("%s:%d: slices of \"0\" operations", path, len(lines)-1),
+		fmt.Sprintf("%s:%d: the line is torn", path, len(lines)),
+	}
+	for i, p := range c.Problems {
+		if i >= len(want) || !strings.HasPrefix(p, want[i]) {
+			t.Errorf("problem %q", p)
+		}
+	}
+	if len(c.Problems) != len(want) {
+		t.Errorf("%d problems, want %d", len(c.Problems), len(want))
+	}
+	if len(c.Holes) != 1 || c.Alarms.N != 2 {
+		t.Errorf("holes %q, %d comparisons", c.Holes, c.Alarms.N)
+	}
+	for name, text := range map[string]string{
+		"empty":            "",
+		"other results":    "BenchmarkX 100 5 ns/op\n",
+		"nothing in pairs": "trial: 1\nblock: 1\nslow: 0\nBenchmarkX 100 5 ns/op\n",
+	} {
+		if c, err := ReadCalibration([]string{write(t, "x.bench", text)}, CalibrateOptions{}); err == nil {
+			t.Errorf("%s: %+v", name, c)
+		}
+	}
+}
+
+// The latest calibration of a machine that lies beside the results is quoted, and
+// what is different from then.
+func TestCalibrationsBesideResults(t *testing.T) {
+	dir := t.TempDir()
+	put := func(name, text string) string {
+		path := filepath.Join(dir, name)
+		if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		return path
+	}
+	put("calibration-1.json", `{"schema":"dyno-calibration/1","measured":"2026-11-20T10:00:00Z","circumstances":{"machine":"m","kernel":"linux 5"}}`)
+	put("calibration-2.json", `{"schema":"dyno-calibration/1","measured":"2026-11-21T10:00:00Z","circumstances":{"machine":"m","kernel":"linux 6","cores":"2"}}`)
+	put("calibration-3.json", `{"schema":"dyno-calibration/1","measured":"2026-11-22T10:00:00Z","circumstances":{"machine":"other"}}`)
+	put("calibration-4.json", `{"schema":"dyno-calibration/9","measured":"2026-11-22T10:00:00Z","circumstances":{"machine":"m"}}`)
+	put("calibration-5.json", `torn`)
+	results := put("a.bench", "machine: m\nkernel: linux 6\ncores: 4\nBenchmarkX 100 5 ns/op\n")
+	c, err := Compare([]string{results}, CompareOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	q := Calibrations(c.Files)
+	if len(q) != 1 || filepath.Base(q[0].Path) != "calibration-2.json" || !slices.Equal(q[0].Stale, []string{"cores: 2 → 4"}) {
+		t.Errorf("%+v", q)
+	}
+	if q := Calibrations([]File{{Path: "-", Config: []Setting{{"machine", []string{"m"}}}}, {Path: results}}); len(q) != 0 {
+		t.Errorf("of standard input, and of no machine: %+v", q)
+	}
+}
