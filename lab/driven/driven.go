@@ -18,7 +18,6 @@
 package driven
 
 import (
-	"context"
 	"errors"
 	"time"
 )
@@ -60,8 +59,9 @@ type Config struct {
 	// CPU is the benchmark's GOMAXPROCS; 0 means 1.
 	CPU int
 
-	// Env is added to the environment that the process inherits.
-	Env []string
+	// Env is added to the environment that the process inherits, and Args to the
+	// flags it is given, such as -test.benchmem.
+	Env, Args []string
 
 	// Slow makes every slice slower on purpose, for tests of the method: after
 	// its work the process spins for Slow times as long as that took, within the
@@ -99,9 +99,9 @@ type Hello struct {
 
 	Pid int // of the process
 
-	// Probe is the time of testing's own first call of the benchmark function
-	// with b.N = 1, which comes before everything else. It is a first idea of how
-	// long an operation takes, and often a bad one.
+	// Probe is in ModeRunN the time of testing's own first call of the benchmark
+	// function, with b.N = 1, which comes before everything else: a first idea of
+	// how long an operation takes, and often a bad one. 0 in other modes.
 	Probe time.Duration
 }
 
@@ -114,62 +114,25 @@ type Slice struct {
 	// allocated while the timer ran, by the whole process.
 	Allocs, Bytes uint64
 
-	GCs uint32 // garbage collections that ended in the slice
+	GCs uint32 // garbage collections that ended between its beginning and its end
 
 	// Extra are the metrics that the benchmark reported of the slice by
 	// b.ReportMetric, by their units; nil in sessions, which report at the end.
 	Extra map[string]float64
 
 	// Counters are what moved during the slice, by name; nil unless
-	// [Config].Counters asks for them.
+	// [Config].Counters asks for them. docs/driving.md lists them.
 	Counters map[string]float64
 }
 
 // A Result is what a benchmark reports when it ends.
 type Result struct {
 	// Line is what testing would have printed behind the benchmark's name, of
-	// all slices since the last Reset: the number of operations, and values with
-	// their units.
+	// all slices since the last Reset taken together: the number of operations,
+	// and values with their units. "" if there was no slice.
 	Line string
 
-	// Extra are the metrics of that line that the benchmark reported itself.
+	// Extra are the metrics of that line that the benchmark reported itself. In
+	// ModeRunN, where it reports them for each slice, they are the medians.
 	Extra map[string]float64
 }
-
-// A Process is a benchmark that is being driven. Its methods must not be called
-// concurrently, but for Close.
-type Process struct{}
-
-var errNotBuilt = errors.New("driven: not built yet")
-
-// Overlay writes a package testing that can be driven into the folder out, and
-// returns the path of the file to give to go test -c as -overlay. It is made of the
-// package testing of the toolchain that the go command uses in the folder dir, as a
-// go.mod may name one; "" is the current folder. The error wraps [ErrUnsupported],
-// and says what was not found, if that package is not as expected.
-func Overlay(ctx context.Context, dir, out string) (path string, err error) { return "", errNotBuilt }
-
-// Start starts a benchmark and returns when it is ready for its first slice.
-// Its error is a [*Refusal], a [*Failure], or wraps [ErrUnsupported], [ErrKilled]
-// or ctx's.
-func Start(ctx context.Context, c Config) (*Process, error) { return nil, errNotBuilt }
-
-// Hello returns what the process said when it was ready.
-func (p *Process) Hello() Hello { return Hello{} }
-
-// Run measures one slice of n operations, n ≥ 1. After an error, which is of the
-// kinds that Start returns, the process is of no more use.
-func (p *Process) Run(n int) (Slice, error) { return Slice{}, errNotBuilt }
-
-// Reset has the benchmark forget the slices it has measured, which were to warm
-// up: its metrics count from here.
-func (p *Process) Reset() error { return errNotBuilt }
-
-// Finish ends the benchmark and returns what it reports. It fails with a
-// [*Failure] if the benchmark finds its results to be wrong. The process has
-// ended then.
-func (p *Process) Finish() (Result, error) { return Result{}, errNotBuilt }
-
-// Close kills what is left of the process and of those it has started. It may be
-// called at any time, more than once, and by any goroutine.
-func (p *Process) Close() error { return nil }

@@ -1,0 +1,162 @@
+package driven
+
+import (
+	"bytes"
+	"context"
+	_ "embed" // for the file that is added
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+)
+
+// driveGo is the file that is added to package testing. Its name keeps the go
+// command from taking it for a part of this package.
+//
+//go:embed _drive.go
+var driveGo []byte
+
+// The names of the files, and of the one that is added.
+const (
+	benchmarkFile = "benchmark.go"
+	testingFile   = "testing.go"
+	driveFile     = "dyno_drive.go"
+)
+
+// An insertion puts a statement at the beginning of a function of package testing,
+// in the line that begins it, so that line numbers in stacks stay right.
+// Functions are all it knows of that package's source: they change less often
+// than what is in them.
+type insertion struct {
+	file string
+
+	// begin and end are what the line that begins the function begins and ends
+	// with; end is "" if they are the whole line.
+	begin, end string
+
+	statement string
+}
+
+var insertions = []insertion{
+	{benchmarkFile, "func (b *B) launch() {", "", "if b.driven() { b.driveLaunch(); return }"},
+	{benchmarkFile, "func (b *B) loopSlowPath() bool {", "", "if b.driven() { return b.driveLoop() }"},
+	{benchmarkFile, "func (b *B) runN(n int) {", "", "defer b.driveRan()"},
+	{testingFile, "func MainStart(deps testDeps,", ") *M {", "driveDeps(deps)"},
+}
+
+// insert returns src, which is file, with its insertions.
+func insert(file, src string) (string, error) {
+	for _, ins := range insertions {
+		if ins.file != file {
+			continue
+		}
+		at, found := 0, 0
+		for end, line := range lines(src) {
+			if line == ins.begin || ins.end != "" && strings.HasPrefix(line, ins.begin) && strings.HasSuffix(line, ins.end) {
+				at = end
+				found++
+			}
+		}
+		if found != 1 {
+			return "", fmt.Errorf("%w: package testing of this Go has %d lines %q in %s, which should be one", ErrUnsupported, found, ins.begin+ins.end, file)
+		}
+		src = src[:at] + " " + ins.statement + src[at:]
+	}
+	return src, nil
+}
+
+// lines yields the lines of s without their line ends, and where they end.
+func lines(s string) func(yield func(end int, line string) bool) {
+	return func(yield func(int, string) bool) {
+		at := 0
+		for line := range strings.Lines(s) {
+			text := strings.TrimRight(line, "\r\n")
+			if !yield(at+len(text), text) {
+				return
+			}
+			at += len(line)
+		}
+	}
+}
+
+// Overlay writes a package testing that can be driven into the folder out, and
+// returns the path of the file to give to go test -c as -overlay. It is made of the
+// package testing of the toolchain that the go command uses in the folder dir, as a
+// go.mod may name one; "" is the current folder. The error wraps [ErrUnsupported],
+// and says what was not found, if that package is not as expected.
+//
+// What is written depends on the toolchain alone, so that the go command builds
+// package testing anew once, and finds it in its cache ever after.
+func Overlay(ctx context.Context, dir, out string) (path string, err error) {
+	if err := supported(); err != nil {
+		return "", err
+	}
+	said, err := goCommand(ctx, dir, "list", "-f", "{{.Dir}}", "testing")
+	if err != nil {
+		return "", err
+	}
+	if out, err = filepath.Abs(out); err != nil {
+		return "", err
+	}
+	std := strings.TrimSpace(said)
+	replace := make(map[string]string)
+	write := func(name string, text []byte) error {
+		replace[filepath.Join(std, name)] = filepath.Join(out, name)
+		return os.WriteFile(filepath.Join(out, name), text, 0o644)
+	}
+	for _, file := range []string{benchmarkFile, testingFile} {
+		src, err := os.ReadFile(filepath.Join(std, file))
+		if err != nil {
+			return "", fmt.Errorf("%w: %w", ErrUnsupported, err)
+		}
+		text, err := insert(file, string(src))
+		if err != nil {
+			return "", err
+		}
+		if err := write(file, []byte(text)); err != nil {
+			return "", err
+		}
+	}
+	if err := write(driveFile, driveGo); err != nil {
+		return "", err
+	}
+	text, err := json.MarshalIndent(map[string]any{"Replace": replace}, "", "\t")
+	if err != nil {
+		return "", err
+	}
+	path = filepath.Join(out, "overlay.json")
+	if err := os.WriteFile(path, text, 0o644); err != nil {
+		return "", err
+	}
+	// What is added uses fields and functions of the package, which another Go
+	// may have changed. The compiler knows.
+	if _, err := goCommand(ctx, dir, "build", "-overlay="+path, "testing"); err != nil {
+		if ctx.Err() != nil {
+			return "", err
+		}
+		return "", fmt.Errorf("%w: package testing of this Go does not compile with what is added: %w", ErrUnsupported, err)
+	}
+	return path, nil
+}
+
+// goCommand runs the go command in dir and returns what it prints.
+func goCommand(ctx context.Context, dir string, args ...string) (string, error) {
+	cmd := exec.CommandContext(ctx, "go", args...)
+	cmd.Dir = dir
+	var stdout, stderr bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &stdout, &stderr
+	if err := cmd.Run(); err != nil {
+		if ctx.Err() != nil {
+			return "", context.Cause(ctx)
+		}
+		var exit *exec.ExitError
+		if errors.As(err, &exit) {
+			return "", fmt.Errorf("go %s: %w\n%s", args[0], err, bytes.TrimSpace(stderr.Bytes()))
+		}
+		return "", err
+	}
+	return stdout.String(), nil
+}
