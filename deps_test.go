@@ -144,6 +144,7 @@ var importPolicy = importpolicy.Policy{
 			Why:      "the engine knows neither contracts nor implementations: a subject is a program that prints benchmark lines",
 			Ours:     []string{"lab/..."},
 			Others: []string{
+				errgroup, // builds go on side by side
 				"github.com/agnivade/levenshtein",
 				"github.com/shirou/gopsutil/v4/...",
 				"golang.org/x/perf/...",

@@ -24,8 +24,13 @@ type Case struct {
 	Name string // without the "-8" that tells GOMAXPROCS
 
 	// Side says which of two versions of the package is meant, "old" or "new",
-	// in a run that compares versions; it is "" in any other.
+	// in a run that compares versions; it is "" in any other. It also tells copies
+	// of one version apart that are compared with one another.
 	Side string
+
+	// Slow makes the case slower on purpose, to test the method: by so many times
+	// its own time. 0 for real measurements.
+	Slow float64
 }
 
 // A Listing is what a subject's benchmarks are.

@@ -183,18 +183,18 @@ func TestPatternsMatchTheirCaseOnly(t *testing.T) {
 		}
 		all, _ := parseListing("p", runBenchmarks(t, top, ".", ""), procs)
 		if len(all.Cases) != top.leaves()+1 {
-			t.Fatalf("listed %q, want %d", all.Cases, top.leaves()+1)
+			t.Fatalf("listed %+v, want %d", all.Cases, top.leaves()+1)
 		}
 		for _, c := range all.Cases {
 			got, _ := parseListing("p", runBenchmarks(t, top, c.pattern(), c.beneath()), procs)
 			if !slices.Equal(got.Cases, []Case{c}) {
-				t.Errorf("%q by %q without %q: %q", c, c.pattern(), c.beneath(), got.Cases)
+				t.Errorf("%+v by %q without %q: %+v", c, c.pattern(), c.beneath(), got.Cases)
 			}
 		}
 		one := all.Cases[seed%len(all.Cases)]
 		without, _ := parseListing("p", runBenchmarks(t, top, ".", one.pattern()), procs)
 		if slices.Contains(without.Cases, one) {
-			t.Errorf("%q is listed although it is skipped", one)
+			t.Errorf("%+v is listed although it is skipped", one)
 		}
 	}
 }

@@ -1,6 +1,7 @@
 package lab
 
 import (
+	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
@@ -12,6 +13,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"golang.org/x/perf/benchfmt"
 )
 
 // A Plan says what is measured, how often, and in which order. It is written
@@ -31,17 +34,75 @@ type Plan struct {
 	Timeout time.Duration `json:"timeout"`
 
 	// Packages and Bench are what the cases were chosen by, and Subjects the
-	// hash of each test binary, by the subject's ID.
+	// hash of each test binary, by what Subject.Hashes calls it.
 	Packages []string          `json:"packages"`
 	Bench    string            `json:"bench"`
 	Subjects map[string]string `json:"subjects"`
+
+	// The fields below are zero in plans of files that know nothing of them.
+
+	// Mode says how benchmarks that are compared with one another are measured:
+	// one of the Mode constants, "" meaning ModeProcess.
+	Mode string `json:"mode,omitempty"`
+
+	// Col is the key whose values are compared with one another: "/impl" for a
+	// part of benchmark names, or "side" for Case.Side. "" means "/impl".
+	Col string `json:"col,omitempty"`
+
+	// Control adds a second copy of its base to each row that compares anything:
+	// what the two differ by is what the method gets wrong.
+	Control bool `json:"control,omitempty"`
+
+	// Rounds is in how many rounds those that take turns do a slice each, and
+	// Slice how long a slice is to take. Slices that must be longer, for an
+	// operation or for whole cycles of garbage collection, are fewer; see
+	// lab/turns.go. Both are 0 in ModeProcess.
+	Rounds int           `json:"rounds,omitempty"`
+	Slice  time.Duration `json:"slice,omitempty"`
+
+	// Layouts is in how many orders of its functions each test binary is linked.
+	// Block b measures order (b-1) mod Layouts of all of them, where 0 is the
+	// linker's own. 0 means 1.
+	Layouts int `json:"layouts,omitempty"`
+
+	// Looks are the blocks, ascending, after which it is looked which rows are
+	// decided and need no more blocks; the last one is Blocks. Empty means none
+	// before the end: a fixed plan.
+	Looks []int `json:"looks,omitempty"`
+
+	// Alpha and Margin are those of the decisions that are taken at Looks.
+	Alpha  float64 `json:"alpha,omitempty"`
+	Margin float64 `json:"margin,omitempty"`
 }
 
-// A Step is one process of a plan: a case with a GOMAXPROCS.
+// The modes of a plan.
+const (
+	// ModeProcess measures each benchmark in a fresh process in each block: one
+	// value.
+	ModeProcess = "process"
+	// ModeTurns has the benchmarks of a row alive together, taking turns slice by
+	// slice. One that cannot be driven so is a hole.
+	ModeTurns = "turns"
+	// ModeAuto is ModeTurns for rows that have something to compare and whose
+	// benchmarks can be driven, ModeProcess for the others.
+	ModeAuto = "auto"
+)
+
+// A Step is one process of a block: a case with a GOMAXPROCS, or a copy of it.
 type Step struct {
 	Index int // place in the plan's list of cases × CPU, counted from 1
 	Case  Case
 	CPU   int
+	Copy  int // 1, or 2 for the control: a second, identical process
+}
+
+// A Group is the steps of a plan that are compared with one another: what becomes
+// one row of a table, with GOMAXPROCS, for the first of its units.
+type Group struct {
+	Index int    // place in Plan.Groups, counted from 1
+	Pkg   string // import path
+	Name  string // of the row, such as "Group/workload=short-2"
+	Steps []Step // in the plan's order; the control is the last one
 }
 
 // FullName returns the name under which the step's result is printed: with the
@@ -70,6 +131,23 @@ func (p *Plan) CheckSettings() error {
 		return errors.New("--cpu is empty")
 	case p.Timeout <= 0:
 		return fmt.Errorf("--timeout is %v; it must be positive", p.Timeout)
+	case p.Layouts < 0 || p.Layouts > maxLayouts:
+		return fmt.Errorf("--layouts is %d; it must be between 1 and %d", p.Layouts, maxLayouts)
+	}
+	switch p.Mode {
+	case "", ModeProcess:
+	case ModeTurns, ModeAuto:
+		if p.Rounds < 1 {
+			return fmt.Errorf("--rounds is %d; it must be at least 1", p.Rounds)
+		}
+		if p.Slice <= 0 {
+			return fmt.Errorf("--slice is %v; it must be positive", p.Slice)
+		}
+	default:
+		return fmt.Errorf("--mode is %q; it must be one of %s, %s, %s", p.Mode, ModeAuto, ModeTurns, ModeProcess)
+	}
+	if err := p.checkLooks(); err != nil {
+		return err
 	}
 	for _, n := range p.CPU {
 		if n < 1 {
@@ -94,25 +172,176 @@ func checkTime(s string) error {
 	return fmt.Errorf(`--time is %q; it must be a duration such as "100ms" or a number of iterations such as "1000x"`, s)
 }
 
-// Steps returns the processes of a block in plan order.
+// maxLayouts bounds the test binaries that are linked of one package.
+const maxLayouts = 100
+
+// checkLooks returns an error if Looks are no blocks in ascending order that end
+// with the last one.
+func (p *Plan) checkLooks() error {
+	if len(p.Looks) == 0 {
+		return nil
+	}
+	for i, b := range p.Looks {
+		if b < 1 || i > 0 && b <= p.Looks[i-1] {
+			return fmt.Errorf("the looks %v are no ascending numbers of blocks", p.Looks)
+		}
+	}
+	if p.Looks[len(p.Looks)-1] != p.Blocks {
+		return fmt.Errorf("the last of the looks %v is not after the last of %d blocks", p.Looks, p.Blocks)
+	}
+	if !(p.Alpha > 0 && p.Alpha < 1) || !(p.Margin >= 0) {
+		return fmt.Errorf("the level %v and margin %v of the looks make no sense", p.Alpha, p.Margin)
+	}
+	return nil
+}
+
+// Steps returns the processes of a block in plan order: every case with every
+// GOMAXPROCS, then the controls.
 func (p *Plan) Steps() []Step {
 	steps := make([]Step, 0, len(p.Cases)*len(p.CPU))
 	for _, c := range p.Cases {
 		for _, n := range p.CPU {
-			steps = append(steps, Step{Index: len(steps) + 1, Case: c, CPU: n})
+			steps = append(steps, Step{Index: len(steps) + 1, Case: c, CPU: n, Copy: 1})
+		}
+	}
+	if p.Control {
+		for _, g := range p.Groups() {
+			if last := g.Steps[len(g.Steps)-1]; last.Copy > 1 {
+				steps = append(steps, last)
+			}
 		}
 	}
 	return steps
 }
 
-// Order returns the steps of a block, counted from 1, in the order in which they
-// run: shuffled, the same for the same seed and block.
-func (p *Plan) Order(block int) []Step {
-	steps := p.Steps()
-	r := rand.New(rand.NewPCG(p.Seed, uint64(block)))
-	r.Shuffle(len(steps), func(i, j int) { steps[i], steps[j] = steps[j], steps[i] })
-	return steps
+// Groups returns the steps by the rows that they become, in the order of each
+// one's first.
+func (p *Plan) Groups() []Group {
+	plain := *p
+	plain.Control = false
+	var groups []Group
+	// A name may end as if with GOMAXPROCS, so that is asked apart.
+	type row struct {
+		pkg, name, side string
+		cpu             int
+	}
+	at := make(map[row]int)
+	for _, s := range plain.Steps() {
+		name, _ := p.splitName(s)
+		key := row{pkg: s.Case.Pkg, name: name, cpu: s.CPU}
+		if p.Col != SideKey {
+			key.side = s.Case.Side
+		}
+		i, ok := at[key]
+		if !ok {
+			i = len(groups)
+			at[key] = i
+			groups = append(groups, Group{Index: i + 1, Pkg: s.Case.Pkg, Name: name})
+		}
+		groups[i].Steps = append(groups[i].Steps, s)
+	}
+	if p.Control {
+		first, references := "", false
+		for i, c := range p.Cases {
+			_, col := p.splitName(Step{Case: c, CPU: 1})
+			if i == 0 {
+				first = col
+			}
+			references = references || strings.HasPrefix(col, RefPrefix)
+		}
+		for i, g := range groups {
+			if len(g.Steps) < 2 && p.Mode != ModeTurns {
+				continue // nothing is claimed of it
+			}
+			control := p.base(g, first, references)
+			control.Copy = 2
+			groups[i].Steps = append(g.Steps, control)
+		}
+	}
+	return groups
 }
+
+// base returns the step that Compare holds the others of g against, if it is not
+// told another: the first reference, or where no column is one the first column
+// of all. Where that one is absent it is the first step.
+func (p *Plan) base(g Group, first string, references bool) Step {
+	for _, s := range g.Steps {
+		_, col := p.splitName(s)
+		if references && strings.HasPrefix(col, RefPrefix) || !references && col == first {
+			return s
+		}
+	}
+	return g.Steps[0]
+}
+
+// splitName returns the name of the row that a step belongs to, and what it is
+// called within that: the value of the column key.
+func (p *Plan) splitName(s Step) (row, col string) {
+	name := strings.TrimPrefix(s.FullName(), "Benchmark")
+	if p.Col == SideKey {
+		return name, s.Case.Side
+	}
+	key := p.Col
+	if key == "" {
+		key = "/impl"
+	}
+	base, parts := benchfmt.Name(name).Parts()
+	var b strings.Builder
+	b.Write(base)
+	for _, part := range parts {
+		if value, ok := strings.CutPrefix(string(part), key+"="); ok && col == "" {
+			col = value
+			continue
+		}
+		b.Write(part)
+	}
+	return b.String(), col
+}
+
+// TakesTurns reports whether the steps of g are to take turns, if they can.
+func (p *Plan) TakesTurns(g Group) bool {
+	return p.Mode == ModeTurns || p.Mode == ModeAuto && len(g.Steps) > 1
+}
+
+// A Unit is what a block does at a time: a group whose steps take turns, or a
+// step in a process of its own.
+type Unit struct {
+	Turns *Group // nil for a single step
+	Step  Step
+}
+
+// Order returns the units of a block, counted from 1, in the order in which they
+// are measured: shuffled, the same for the same seed and block.
+func (p *Plan) Order(block int) []Unit {
+	var units []Unit
+	if p.Mode == ModeTurns || p.Mode == ModeAuto {
+		for _, g := range p.Groups() {
+			if p.TakesTurns(g) {
+				units = append(units, Unit{Turns: &g})
+				continue
+			}
+			for _, s := range g.Steps {
+				units = append(units, Unit{Step: s})
+			}
+		}
+	} else {
+		for _, s := range p.Steps() {
+			units = append(units, Unit{Step: s})
+		}
+	}
+	r := rand.New(rand.NewPCG(p.Seed, uint64(block)))
+	r.Shuffle(len(units), func(i, j int) { units[i], units[j] = units[j], units[i] })
+	return units
+}
+
+// chance returns the source of what is random about a group in a block.
+func (p *Plan) chance(block int, g Group) *rand.Rand {
+	// Blocks are far fewer than 1<<32, so this is no block's source.
+	return rand.New(rand.NewPCG(p.Seed, uint64(g.Index)<<32|uint64(block)))
+}
+
+// Layout returns the number of the layout that block measures.
+func (p *Plan) Layout(block int) int { return (block - 1) % max(1, p.Layouts) }
 
 // ID identifies the plan: 12 hexadecimal digits that depend on all of it.
 func (p *Plan) ID() string {
@@ -134,7 +363,10 @@ func (p *Plan) encode() []string {
 	for _, c := range p.Cases {
 		line := caseMark + c.Pkg + " " + c.Name
 		if c.Side != "" {
-			line += sideMark + c.Side
+			line += " " + SideKey + "=" + c.Side
+		}
+		if c.Slow != 0 {
+			line += " slow=" + strconv.FormatFloat(c.Slow, 'g', -1, 64)
 		}
 		lines = append(lines, line)
 	}
@@ -144,7 +376,6 @@ func (p *Plan) encode() []string {
 const (
 	planMark = "# plan: "
 	caseMark = "# case: "
-	sideMark = " side=" // after the name, which has no space
 )
 
 // decodePlan reads the lines that encode wrote; other lines are ignored.
@@ -158,18 +389,37 @@ func decodePlan(lines []string) (*Plan, error) {
 			}
 		}
 		if text, ok := strings.CutPrefix(line, caseMark); ok && p != nil {
-			pkg, name, ok := strings.Cut(text, " ")
-			if !ok {
-				return nil, fmt.Errorf("line %d: %q is not a package and a benchmark", i+1, text)
+			c, err := decodeCase(text)
+			if err != nil {
+				return nil, fmt.Errorf("line %d: %w", i+1, err)
 			}
-			name, side, _ := strings.Cut(name, sideMark)
-			p.Cases = append(p.Cases, Case{Pkg: pkg, Name: name, Side: side})
+			p.Cases = append(p.Cases, c)
 		}
 	}
 	if p == nil {
 		return nil, errors.New("there is no plan in it: it was not written by benchrun run")
 	}
 	return p, p.Check()
+}
+
+// decodeCase reads what follows caseMark.
+func decodeCase(text string) (Case, error) {
+	pkg, rest, ok := strings.Cut(text, " ")
+	if !ok {
+		return Case{}, fmt.Errorf("%q is not a package and a benchmark", text)
+	}
+	name, rest, _ := strings.Cut(rest, " ")
+	fields, err := parseFields(rest)
+	if err != nil {
+		return Case{}, err
+	}
+	c := Case{Pkg: pkg, Name: name, Side: fields[SideKey]}
+	if slow := fields["slow"]; slow != "" {
+		if c.Slow, err = strconv.ParseFloat(slow, 64); err != nil || !(c.Slow >= 0) {
+			return Case{}, fmt.Errorf("slow=%s is no number of times", slow)
+		}
+	}
+	return c, nil
 }
 
 // Differences says in which respects the subjects and settings of now differ
@@ -189,6 +439,15 @@ func (p *Plan) Differences(now *Plan) []string {
 	say("seed", strconv.FormatUint(p.Seed, 10), strconv.FormatUint(now.Seed, 10))
 	say("benchmem", strconv.FormatBool(p.Benchmem), strconv.FormatBool(now.Benchmem))
 	say("timeout", p.Timeout.String(), now.Timeout.String())
+	say("mode", cmp.Or(p.Mode, ModeProcess), cmp.Or(now.Mode, ModeProcess))
+	say("col", cmp.Or(p.Col, "/impl"), cmp.Or(now.Col, "/impl"))
+	say("control", strconv.FormatBool(p.Control), strconv.FormatBool(now.Control))
+	say("rounds", strconv.Itoa(p.Rounds), strconv.Itoa(now.Rounds))
+	say("slice", p.Slice.String(), now.Slice.String())
+	say("layouts", strconv.Itoa(max(1, p.Layouts)), strconv.Itoa(max(1, now.Layouts)))
+	say("looks", fmt.Sprint(p.Looks), fmt.Sprint(now.Looks))
+	say("alpha", fmt.Sprint(p.Alpha), fmt.Sprint(now.Alpha))
+	say("margin", fmt.Sprint(p.Margin), fmt.Sprint(now.Margin))
 	for _, c := range p.Cases {
 		if !slices.Contains(now.Cases, c) {
 			say("benchmark "+c.Name+" of "+subjectID(c.Pkg, c.Side), "there", "gone")

@@ -29,7 +29,7 @@ func aPlan(n, blocks int) *Plan {
 
 func TestOrder(t *testing.T) {
 	p := aPlan(8, 5)
-	byIndex := func(a, b Step) int { return cmp.Compare(a.Index, b.Index) }
+	byIndex := func(a, b Unit) int { return cmp.Compare(a.Step.Index, b.Step.Index) }
 	seen := make(map[string]bool)
 	for _, seed := range []uint64{7, 8} {
 		p.Seed = seed
@@ -40,7 +40,7 @@ func TestOrder(t *testing.T) {
 			}
 			seen[fmt.Sprint(order)] = true
 			slices.SortFunc(order, byIndex)
-			if !slices.Equal(order, p.Steps()) {
+			if !slices.EqualFunc(order, p.Steps(), func(u Unit, s Step) bool { return u.Turns == nil && u.Step == s }) {
 				t.Errorf("seed %d, block %d is not every step once: %v", seed, block, order)
 			}
 		}
@@ -175,17 +175,35 @@ func TestPlanDifferences(t *testing.T) {
 	}
 }
 
-func TestEstimate(t *testing.T) {
-	p := aPlan(4, 5) // 40 processes
+func TestForecast(t *testing.T) {
+	p := aPlan(4, 5) // 8 rows of one step, so 40 processes
 	p.Time = "100ms"
-	if got, want := Estimate(p, 0), 40*(60+175)*time.Millisecond; got != want {
+	if got, want := NewForecast(p, nil).Left(), 40*(60+175)*time.Millisecond; got != want {
 		t.Errorf("got %v, want %v", got, want)
 	}
-	if got, want := Estimate(p, 30), 10*(60+175)*time.Millisecond; got != want {
-		t.Errorf("30 done: got %v, want %v", got, want)
+	from := &Interrupted{Plan: p, Ended: 3, Done: map[StepKey]bool{{1, 1}: true, {2, 1}: true}, Stopped: map[int]int{3: 2, 8: 4}}
+	f := NewForecast(p, from)
+	if f.Steps() != 16-2-2-1 || f.Left() != 11*235*time.Millisecond {
+		t.Errorf("partly done: %d steps, %v", f.Steps(), f.Left())
 	}
 	p.Time = "1x"
-	if got, want := Estimate(p, 0), 40*60*time.Millisecond; got != want {
+	if got, want := NewForecast(p, nil).Left(), 40*60*time.Millisecond; got != want {
 		t.Errorf("by iterations: got %v, want %v", got, want)
+	}
+
+	// What has been measured counts for its row, and scales what has not.
+	f = NewForecast(p, nil)
+	steps := p.Steps()
+	f.Took(120*time.Millisecond, steps[0])
+	if got, want := f.Left(), 39*120*time.Millisecond; got != want {
+		t.Errorf("after one: %v, want %v", got, want)
+	}
+	f.Took(600*time.Millisecond, steps[1])
+	if got, want := f.Left(), 4*120*time.Millisecond+4*600*time.Millisecond+30*360*time.Millisecond; got != want {
+		t.Errorf("after two: %v, want %v", got, want)
+	}
+	f.decided(p.Groups()[1])
+	if got, want := f.Left(), 4*120*time.Millisecond+30*360*time.Millisecond; got != want || f.Steps() != 34 {
+		t.Errorf("without the second: %v, want %v; %d steps", got, want, f.Steps())
 	}
 }

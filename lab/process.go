@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/dynolab/dyno/lab/driven"
 	"github.com/dynolab/dyno/lab/internal/child"
 )
 
@@ -144,6 +145,10 @@ func FailureOutput(err error) string {
 	var f *failure
 	if errors.As(err, &f) {
 		return f.output
+	}
+	var d *driven.Failure
+	if errors.As(err, &d) {
+		return d.Output
 	}
 	return ""
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -15,78 +16,136 @@ import (
 // trying it: one failure may be an accident.
 const giveUpAfter = 2
 
+// grace is how long a row that takes turns may go on after an interrupt, so that
+// it is complete; after that it is given up, and measured again when the run is
+// resumed.
+const grace = 5 * time.Second
+
 // Progress is told what a run does. All calls come from one goroutine.
 type Progress interface {
-	// Start is called once. total is the number of processes of the whole plan,
-	// done how many of them an earlier run has measured.
-	Start(total, done int)
-	// Step is called before each process.
+	// Start is called once. total is the number of steps of the whole plan, and f
+	// knows how many of them are left; it follows the run.
+	Start(total int, f *Forecast)
+	// Step is called before a step that has a process of its own.
 	Step(block int, s Step)
-	// Done is called after each process; hole is nil if it gave a result, and
-	// output is then empty.
+	// Turns is called before the steps of g take turns.
+	Turns(block int, g Group)
+	// Done is called after each step; hole is nil if it gave a result, and
+	// output is then empty. Of steps that take turns it is called at their end.
 	Done(block int, s Step, hole *Hole, output string)
+	// Note is called with what a person may want to know, in one line.
+	Note(text string)
 	// Block is called at the end of each block.
 	Block(n, of int)
+	// Look is called after each look of a sequential plan but the last: stopped
+	// are the groups that need no more blocks, and saved is how many steps of the
+	// plan that saves.
+	Look(block int, stopped []Group, saved int)
 }
 
 // ErrInterrupted is the error of a run that was asked to stop. What it measured
 // is in the results, and the run can be resumed.
 var ErrInterrupted = errors.New("interrupted")
 
-// Run carries out what is left of plan: block by block, each step in a process of
-// its own. from is what an earlier run has done of it, nil for a new run. The
-// caller closes the store.
+// Run carries out what is left of plan, block by block. from is what an earlier
+// run has done of it, nil for a new run. The caller closes the store.
 //
-// When ctx ends, the process that runs is finished, or killed as soon as kill is
-// closed, and Run returns ErrInterrupted. A subject that fails is a hole in the
-// results and no error.
+// When ctx ends, the process that runs is finished, or the row that takes turns
+// if that is soon; or killed as soon as kill is closed. Then Run returns
+// ErrInterrupted. A subject that fails is a hole in the results and no error.
 func Run(ctx context.Context, plan *Plan, subjects []Subject, s *Store, from *Interrupted, p Progress, kill <-chan struct{}) error {
 	byID := make(map[string]Subject)
 	for _, sub := range subjects {
 		byID[sub.ID()] = sub
 	}
-	return carryOut(ctx, plan, s, from, p, func(step Step) (string, error) {
-		return measure(plan, byID[subjectID(step.Case.Pkg, step.Case.Side)], step, kill)
+	of := func(step Step) Subject {
+		if sub, ok := byID[subjectID(step.Case.Pkg, step.Case.Side)]; ok {
+			return sub
+		}
+		return byID[step.Case.Pkg] // several sides are one build
+	}
+	return carryOut(ctx, plan, s, from, p, hands{
+		process: func(block int, step Step) (string, error) {
+			return measure(plan, of(step).in(plan.Layout(block)), step, kill)
+		},
+		start: func(block int, step Step, env []string) (driver, error) {
+			return startDriven(context.WithoutCancel(ctx), plan, of(step).in(plan.Layout(block)), step, env, kill)
+		},
+		look: func(block int) ([]Group, error) { return decided(plan, s.Path, block) },
+		now:  time.Now,
+		rss:  residentSize,
+		room: memoryForTurns(ctx),
 	})
 }
 
-// carryOut is Run with a function that measures a step: it returns the step's
-// benchmark line, or errKilled, or why there is none.
-func carryOut(ctx context.Context, plan *Plan, s *Store, from *Interrupted, p Progress, measure func(Step) (string, error)) error {
-	ended, failed := 0, make(map[int]int)
-	var done map[int]bool
-	if from != nil {
-		ended, done, failed = from.Ended, from.Done, from.Given
+// hands are what a run does its work with; tests have others.
+type hands struct {
+	// process measures a step in a process of its own: it returns the step's
+	// benchmark line, or errKilled, or why there is none.
+	process func(block int, s Step) (string, error)
+	// start starts a step that is to take turns. Its errors are those of
+	// driven.Start.
+	start func(block int, s Step, env []string) (driver, error)
+	// look returns the groups that need no blocks after block.
+	look func(block int) ([]Group, error)
+	now  func() time.Time
+	// rss returns how many bytes a process holds in memory, 0 if the system does
+	// not tell; all that live at a time may hold room, 0 meaning any amount.
+	rss  func(pid int) uint64
+	room uint64
+}
+
+// A run is the carrying out of a plan.
+type run struct {
+	plan  *Plan
+	store *Store
+	p     Progress
+	hands
+
+	forecast *Forecast
+
+	failed map[StepKey]int // how many times in a row
+	// alone has, for the groups that cannot take turns, why.
+	alone map[int]string // by Group.Index
+	// stopped are the groups that need no more blocks.
+	stopped map[int]int // by Group.Index, after which block
+}
+
+// carryOut is Run with other hands.
+func carryOut(ctx context.Context, plan *Plan, s *Store, from *Interrupted, p Progress, h hands) error {
+	r := &run{
+		plan: plan, store: s, p: p, hands: h,
+		failed: make(map[StepKey]int), alone: make(map[int]string), stopped: make(map[int]int),
 	}
-	steps := len(plan.Steps())
-	p.Start(plan.Blocks*steps, ended*steps+len(done))
+	ended := 0
+	var done map[StepKey]bool
+	var looked []int
+	if from != nil {
+		ended, done, looked = from.Ended, from.Done, from.Looked
+		r.failed, r.alone, r.stopped = from.Given, from.Alone, from.Stopped
+	}
+	r.forecast = NewForecast(plan, from)
+	p.Start(plan.Blocks*len(plan.Steps()), r.forecast)
 	for block := ended + 1; block <= plan.Blocks; block++ {
-		s.Block(block, Load(ctx))
-		for _, step := range plan.Order(block) {
-			if done[step.Index] {
-				continue
+		if last := block - 1; slices.Contains(plan.Looks, last) && !slices.Contains(looked, last) {
+			if err := r.take(last); err != nil {
+				return err
 			}
+		}
+		if len(r.stopped) == len(plan.Groups()) {
+			return nil // all is decided
+		}
+		s.Block(block, Load(ctx), plan)
+		for _, u := range r.order(block, done) {
 			if ctx.Err() != nil {
 				return errors.Join(ErrInterrupted, s.sync())
 			}
-			p.Step(block, step)
-			var line string
-			var err error = &failure{reason: fmt.Sprintf("not tried any more after it failed %d times in a row", giveUpAfter)}
-			if failed[step.Index] < giveUpAfter {
-				line, err = measure(step)
-			}
-			if errors.Is(err, errKilled) {
+			err := r.unit(ctx, block, u)
+			if errors.Is(err, errKilled) || errors.Is(err, ErrInterrupted) {
 				return errors.Join(ErrInterrupted, s.sync())
 			}
-			if err == nil {
-				failed[step.Index] = 0
-				s.Result(step, line)
-				p.Done(block, step, nil, "")
-			} else {
-				failed[step.Index]++
-				h := Hole{Case: step.FullName(), Block: strconv.Itoa(block), Reason: err.Error()}
-				s.Missing(step, h)
-				p.Done(block, step, &h, FailureOutput(err))
+			if err != nil {
+				return err
 			}
 			if s.err != nil {
 				return s.sync()
@@ -101,8 +160,154 @@ func carryOut(ctx context.Context, plan *Plan, s *Store, from *Interrupted, p Pr
 	return nil
 }
 
+// order returns the units of block that are left: not done, and not of a group
+// that is decided. A group that cannot take turns is a unit a step, in random
+// order, but all of its steps directly after one another.
+func (r *run) order(block int, done map[StepKey]bool) []Unit {
+	groupOf := make(map[StepKey]int)
+	for _, g := range r.plan.Groups() {
+		for _, s := range g.Steps {
+			groupOf[s.Key()] = g.Index
+		}
+	}
+	var left []Unit
+	add := func(s Step) {
+		if !done[s.Key()] && !r.isStopped(groupOf[s.Key()]) {
+			left = append(left, Unit{Step: s})
+		}
+	}
+	for _, u := range r.plan.Order(block) {
+		switch {
+		case u.Turns == nil:
+			add(u.Step)
+		case r.alone[u.Turns.Index] != "":
+			for _, s := range r.plan.shuffled(block, *u.Turns) {
+				add(s)
+			}
+		case !done[u.Turns.Steps[0].Key()] && !r.isStopped(u.Turns.Index):
+			// A group is done whole or not at all, but for one that could take
+			// turns no more in the middle of a run: that is alone now.
+			left = append(left, u)
+		}
+	}
+	return left
+}
+
+// isStopped reports whether a group needs no more blocks.
+func (r *run) isStopped(group int) bool {
+	_, ok := r.stopped[group]
+	return ok
+}
+
+// unit measures a unit. Its error is errKilled, ErrInterrupted, or one of the
+// store.
+func (r *run) unit(ctx context.Context, block int, u Unit) error {
+	if u.Turns == nil {
+		return r.single(block, u.Step)
+	}
+	g := *u.Turns
+	r.p.Turns(block, g)
+	began := r.now()
+	entries, err := r.takeTurns(ctx, block, g)
+	var unfit *unfitError
+	switch {
+	case errors.As(err, &unfit):
+		r.alone[g.Index] = unfit.reason
+		r.store.Alone(g, unfit.reason)
+		r.p.Note(fmt.Sprintf("%s: %s; each value is from a process of its own", g.Name, unfit.reason))
+		for _, s := range r.plan.shuffled(block, g) {
+			if ctx.Err() != nil {
+				return ErrInterrupted
+			}
+			if err := r.single(block, s); err != nil {
+				return err
+			}
+		}
+		return nil
+	case err != nil:
+		return err
+	}
+	if err := r.store.Turns(block, g, entries, r.plan); err != nil {
+		return err
+	}
+	r.forecast.Took(r.now().Sub(began), g.Steps...)
+	for _, e := range entries {
+		r.count(e.step, e.hole)
+		r.p.Done(block, e.step, e.hole, e.output)
+	}
+	return nil
+}
+
+// single measures a step in a process of its own.
+func (r *run) single(block int, step Step) error {
+	r.p.Step(block, step)
+	began := r.now()
+	line := ""
+	err := r.tried(step)
+	if err == nil {
+		line, err = r.process(block, step)
+	}
+	if errors.Is(err, errKilled) {
+		return err
+	}
+	e := entry{step: step, line: line, driven: ModeProcess}
+	if err != nil {
+		e.hole, e.output = r.hole(block, step, err), FailureOutput(err)
+	}
+	r.forecast.Took(r.now().Sub(began), step)
+	r.count(step, e.hole)
+	r.store.Single(e, r.plan)
+	r.p.Done(block, step, e.hole, e.output)
+	return nil
+}
+
+// tried returns an error if a step has failed too often to be tried again.
+func (r *run) tried(s Step) error {
+	if r.failed[s.Key()] < giveUpAfter {
+		return nil
+	}
+	return &failure{reason: fmt.Sprintf("not tried any more after it failed %d times in a row", giveUpAfter)}
+}
+
+// hole returns the hole that a step leaves in block because of err.
+func (r *run) hole(block int, s Step, err error) *Hole {
+	return &Hole{Case: s.FullName(), Block: strconv.Itoa(block), Reason: err.Error()}
+}
+
+// count counts the failures of a step in a row.
+func (r *run) count(s Step, h *Hole) {
+	if h == nil {
+		r.failed[s.Key()] = 0
+	} else {
+		r.failed[s.Key()]++
+	}
+}
+
+// take takes a look after block and stops the groups that need no more.
+func (r *run) take(block int) error {
+	groups, err := r.look(block)
+	if err != nil {
+		return err
+	}
+	groups = slices.DeleteFunc(groups, func(g Group) bool { return r.isStopped(g.Index) })
+	saved := 0
+	for _, g := range groups {
+		r.stopped[g.Index] = block
+		r.forecast.decided(g)
+		saved += len(g.Steps) * (r.plan.Blocks - block)
+	}
+	if err := r.store.Look(block, groups); err != nil {
+		return err
+	}
+	r.p.Look(block, groups, saved)
+	return nil
+}
+
 // measure runs one step and returns its benchmark line.
 func measure(plan *Plan, s Subject, step Step, kill <-chan struct{}) (string, error) {
+	if step.Case.Slow != 0 {
+		return "", &failure{reason: "only a benchmark that is driven can be made slower"}
+	}
 	text, err := invocation{
 		subject: s,
 		args: []string{
@@ -155,17 +360,4 @@ func shortened(s string) string {
 		return strconv.Quote(string(r[:most]) + "…")
 	}
 	return strconv.Quote(s)
-}
-
-// Estimate returns about how long the processes of a plan take that are not done.
-// Beside the time that is asked for, testing needs some to find the number of
-// iterations: it runs a benchmark with growing numbers, which together take once
-// or twice that time. A plan that gives a number of iterations says nothing of
-// how long they take.
-func Estimate(plan *Plan, done int) time.Duration {
-	one := 60 * time.Millisecond // to start a process and to prepare the work
-	if d, err := time.ParseDuration(plan.Time); err == nil {
-		one += d * 7 / 4
-	}
-	return one * time.Duration(plan.Blocks*len(plan.Cases)*len(plan.CPU)-done)
 }

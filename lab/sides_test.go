@@ -76,7 +76,7 @@ func TestSidesAreResumed(t *testing.T) {
 		t.Fatal(err)
 	}
 	last := r.Plan.Order(3)[len(r.Plan.Order(3))-1]
-	if r.side != last.Case.Side {
-		t.Errorf("the last line is of side %q, and read as %q", last.Case.Side, r.side)
+	if r.side != last.Step.Case.Side {
+		t.Errorf("the last line is of side %q, and read as %q", last.Step.Case.Side, r.side)
 	}
 }

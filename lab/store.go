@@ -17,9 +17,11 @@ import (
 // describes the format: the Go benchmark format, with comment lines for what
 // that has no place for.
 //
-// Every line is written whole and at once, and the file is synced at the end of
-// each block, so a run that is killed loses at most the process it was at, and a
-// machine that loses power at most the running block.
+// Every line is written whole and at once, a row that takes turns when it is
+// complete, and the file is synced after each such row and each block. So a run
+// that is killed loses at most the process or the row it was at, and a machine
+// that loses power at most what single processes have measured in the running
+// block.
 type Store struct {
 	Path string
 	f    *os.File
@@ -86,25 +88,107 @@ const writtenBy = "# Written by benchrun run; never edited. See docs/results-for
 // planKey begins the line with the plan's ID.
 const planKey = "plan: "
 
-// Block begins a block, or the rest of one.
-func (s *Store) Block(n int, load string) {
+// Block begins a block of plan, or the rest of one.
+func (s *Store) Block(n int, load string, plan *Plan) {
 	s.line(blockKey + strconv.Itoa(n))
 	if load != "" {
 		s.line("load: " + load)
 	}
+	if plan.Layouts > 1 {
+		s.line("layout: " + strconv.Itoa(plan.Layout(n)))
+	}
 }
 
-// Result adds the benchmark line of a step.
-func (s *Store) Result(step Step, line string) {
-	s.inPackage(step.Case.Pkg, step.Case.Side)
-	s.write("case: " + strconv.Itoa(step.Index) + "\n" + line + "\n")
+// An entry is what a step leaves in the results: a benchmark line, or a hole.
+type entry struct {
+	step   Step
+	line   string
+	hole   *Hole
+	output string // what the subject printed, if there is a hole; it is not stored
+
+	driven string // how: ModeProcess, or one of driven's modes
+	pad    int    // bytes of padding in the environment
+	slices *Slices
 }
 
-// Missing notes that a step has no result.
-func (s *Store) Missing(step Step, h Hole) {
-	s.inPackage(step.Case.Pkg, step.Case.Side)
-	s.write("case: " + strconv.Itoa(step.Index) + "\n" + h.line() + "\n")
+// Single adds what a step of plan gave that had a process of its own.
+func (s *Store) Single(e entry, plan *Plan) {
+	s.inPackage(e.step.Case.Pkg, e.step.Case.Side)
+	s.write(e.text(plan))
 }
+
+// Turns adds what the steps of g gave that took turns in block, all or nothing:
+// what is torn is cut off by a resumption.
+func (s *Store) Turns(block int, g Group, entries []entry, plan *Plan) error {
+	var b strings.Builder
+	of := " " + strconv.Quote(g.Name) + " of block " + strconv.Itoa(block) + "\n"
+	b.WriteString(rowMark + of)
+	for _, e := range entries {
+		b.WriteString(s.place(e.step.Case.Pkg, e.step.Case.Side) + e.text(plan))
+	}
+	b.WriteString(rowEnd + of)
+	s.write(b.String())
+	return s.sync()
+}
+
+// text returns the lines of e, which stand in its package. A plan that has
+// nothing but single processes needs to say little of each.
+func (e entry) text(plan *Plan) string {
+	var b strings.Builder
+	set := func(key, value string) { b.WriteString(key + ": " + value + "\n") }
+	set("case", strconv.Itoa(e.step.Index))
+	if plan.Control {
+		set("copy", strconv.Itoa(e.step.Copy))
+	}
+	if slices.ContainsFunc(plan.Cases, func(c Case) bool { return c.Slow != 0 }) {
+		set("slow", strconv.FormatFloat(e.step.Case.Slow, 'g', -1, 64))
+	}
+	if plan.Mode == ModeAuto || plan.Mode == ModeTurns {
+		set("envpad", strconv.Itoa(e.pad))
+		set("driven", e.driven)
+	}
+	if e.hole != nil {
+		b.WriteString(e.hole.line() + "\n")
+		return b.String()
+	}
+	b.WriteString(e.line + "\n")
+	if e.slices != nil {
+		b.WriteString(e.slices.line() + "\n")
+	}
+	return b.String()
+}
+
+// Alone notes that the steps of g cannot take turns from here on, and why.
+func (s *Store) Alone(g Group, reason string) {
+	s.line(aloneMark + groupFields(g) + " reason=" + strconv.Quote(reason))
+}
+
+// Look notes what was decided after block.
+func (s *Store) Look(block int, groups []Group) error {
+	at := " block=" + strconv.Itoa(block) + "\n"
+	var b strings.Builder
+	for _, g := range groups {
+		b.WriteString(decidedMark + groupFields(g) + at)
+	}
+	b.WriteString(lookMark + strings.TrimPrefix(at, " "))
+	s.write(b.String())
+	return s.sync()
+}
+
+// groupFields names a group in a comment line.
+func groupFields(g Group) string {
+	return "group=" + strconv.Itoa(g.Index) + " pkg=" + g.Pkg + " row=" + strconv.Quote(g.Name)
+}
+
+// The comment lines of rows. rowMark begins what a row gave that took turns, and
+// rowEnd ends it.
+const (
+	rowMark     = "# row"
+	rowEnd      = "# end of row"
+	aloneMark   = "# process: "
+	decidedMark = "# decided: "
+	lookMark    = "# look: "
+)
 
 // hole notes a hole that is no step's.
 func (s *Store) hole(h Hole) {
@@ -138,14 +222,23 @@ func (s *Store) Close() error {
 // inPackage says of which package, and of which version of it, the next lines
 // are.
 func (s *Store) inPackage(pkg, side string) {
+	if lines := s.place(pkg, side); lines != "" {
+		s.write(lines)
+	}
+}
+
+// place returns the lines that inPackage writes, for a caller who writes them with
+// others.
+func (s *Store) place(pkg, side string) (lines string) {
 	if pkg != s.pkg {
-		s.line(pkgKey + pkg)
+		lines += pkgKey + pkg + "\n"
 		s.pkg = pkg
 	}
 	if side != s.side {
-		s.line(sideKey + side)
+		lines += sideKey + side + "\n"
 		s.side = side
 	}
+	return lines
 }
 
 const (
@@ -153,8 +246,8 @@ const (
 	sideKey = SideKey + ": "
 )
 
-// SideKey is the configuration key that tells the two versions of a package
-// apart: the column key of a file that compares versions.
+// SideKey is the configuration key that tells the versions of a package apart, and
+// the Plan.Col of a run that compares versions.
 const SideKey = "side"
 
 func (s *Store) line(text string) { s.write(text + "\n") }
@@ -186,14 +279,19 @@ type Interrupted struct {
 	Config map[string]string
 	// Ended is the number of the last complete block, 0 for none.
 	Ended int
-	// Done holds the indices of the steps that block Ended+1 has results or
-	// holes for.
-	Done map[int]bool
+	// Done holds the steps that block Ended+1 has results or holes for.
+	Done map[StepKey]bool
 	// Given holds, for each step that has been tried, how many times in a row it
 	// has failed.
-	Given map[int]int
-	// Torn is what stands behind the last newline: a line that was being written
-	// when the run was killed. Resume cuts it off.
+	Given map[StepKey]int
+	// Alone holds, by Group.Index, why groups cannot take turns, Stopped the
+	// groups that are decided and after which block that was seen, and Looked the
+	// blocks after which it was looked.
+	Alone   map[int]string
+	Stopped map[int]int
+	Looked  []int
+	// Torn is what was being written when the run was killed: a line without an
+	// end, or a row without its end. Resume cuts it off.
 	Torn string
 
 	size int64  // of the file without Torn
@@ -201,8 +299,16 @@ type Interrupted struct {
 	side string // the latest side line
 }
 
+// A StepKey names a step of a plan.
+type StepKey struct{ Index, Copy int }
+
+// Key returns the step's key.
+func (s Step) Key() StepKey { return StepKey{s.Index, max(1, s.Copy)} }
+
 // Finished reports whether there is nothing left to do.
-func (r *Interrupted) Finished() bool { return r.Ended >= r.Plan.Blocks }
+func (r *Interrupted) Finished() bool {
+	return r.Ended >= r.Plan.Blocks || len(r.Stopped) == len(r.Plan.Groups())
+}
 
 // ReadInterrupted reads the results file of a run that is to be resumed.
 func ReadInterrupted(path string) (*Interrupted, error) {
@@ -211,8 +317,12 @@ func ReadInterrupted(path string) (*Interrupted, error) {
 		return nil, err
 	}
 	whole := data[:bytes.LastIndexByte(data, '\n')+1]
+	if begin := bytes.LastIndex(whole, []byte("\n"+rowMark+" ")) + 1; begin > 0 && !bytes.Contains(whole[begin:], []byte("\n"+rowEnd+" ")) {
+		whole = whole[:begin]
+	}
 	r := &Interrupted{
-		Path: path, Config: make(map[string]string), Done: make(map[int]bool), Given: make(map[int]int),
+		Path: path, Config: make(map[string]string), Done: make(map[StepKey]bool), Given: make(map[StepKey]int),
+		Alone: make(map[int]string), Stopped: make(map[int]int),
 		Torn: string(data[len(whole):]), size: int64(len(whole)),
 	}
 	bad := func(format string, args ...any) (*Interrupted, error) {
@@ -226,40 +336,91 @@ func ReadInterrupted(path string) (*Interrupted, error) {
 	if r.Plan, err = decodePlan(lines); err != nil {
 		return bad("%w", err)
 	}
-	steps := len(r.Plan.Steps())
-	inBlock, index := false, 0
+	if err := r.read(lines); err != nil {
+		return bad("%w", err)
+	}
+	if id := r.Plan.ID(); r.Config["plan"] != id {
+		return bad("its plan is %s by name and %s by content, so it has been changed", r.Config["plan"], id)
+	}
+	return r, nil
+}
+
+// read takes in what was measured.
+func (r *Interrupted) read(lines []string) error {
+	known := make(map[StepKey]bool)
+	for _, s := range r.Plan.Steps() {
+		known[s.Key()] = true
+	}
+	groups := r.Plan.Groups()
+	inBlock, at := false, StepKey{0, 1}
 	for i, line := range lines {
+		number := func(prefix string) int { // 0 if it is none
+			n, _ := strconv.Atoi(line[len(prefix):])
+			return n
+		}
+		// about reads a line about a group.
+		about := func(prefix string) (group int, fields map[string]string, err error) {
+			if fields, err = parseFields(line[len(prefix):]); err != nil {
+				return 0, nil, fmt.Errorf("line %d: %w", i+1, err)
+			}
+			group, _ = strconv.Atoi(fields["group"])
+			if group < 1 || group > len(groups) || groups[group-1].Name != fields["row"] {
+				return 0, nil, fmt.Errorf("line %d: %q is about no row of the plan", i+1, line)
+			}
+			return group, fields, nil
+		}
 		switch {
 		case strings.HasPrefix(line, blockEnd):
-			n, err := strconv.Atoi(line[len(blockEnd):])
-			if err != nil || n != r.Ended+1 {
-				return bad("line %d: %q after the end of block %d", i+1, line, r.Ended)
+			if number(blockEnd) != r.Ended+1 {
+				return fmt.Errorf("line %d: %q after the end of block %d", i+1, line, r.Ended)
 			}
-			r.Ended, r.Done = n, make(map[int]bool)
+			r.Ended++
+			r.Done = make(map[StepKey]bool)
 		case strings.HasPrefix(line, blockKey):
-			n, err := strconv.Atoi(line[len(blockKey):])
-			if err != nil || n != r.Ended+1 {
-				return bad("line %d: %q after the end of block %d", i+1, line, r.Ended)
+			if number(blockKey) != r.Ended+1 {
+				return fmt.Errorf("line %d: %q after the end of block %d", i+1, line, r.Ended)
 			}
 			inBlock = true
 		case strings.HasPrefix(line, pkgKey):
 			r.pkg = line[len(pkgKey):]
 		case strings.HasPrefix(line, sideKey):
 			r.side = line[len(sideKey):]
-		case strings.HasPrefix(line, "case: "):
-			index, err = strconv.Atoi(line[len("case: "):])
-			if err != nil || index < 1 || index > steps {
-				return bad("line %d: %q is no case of the plan", i+1, line)
-			}
-		case inBlock && (strings.HasPrefix(line, "Benchmark") || strings.HasPrefix(line, holeMark)):
-			if r.Done[index] || index == 0 {
-				return bad("line %d: block %d has case %d already", i+1, r.Ended+1, index)
-			}
-			r.Done[index] = true
-			if strings.HasPrefix(line, "Benchmark") {
-				r.Given[index] = 0
+		case strings.HasPrefix(line, "case: "), strings.HasPrefix(line, "copy: ") && inBlock:
+			key, value, _ := strings.Cut(line, ": ")
+			n, err := strconv.Atoi(value)
+			if key == "copy" {
+				at.Copy = n
 			} else {
-				r.Given[index]++
+				at.Index = n
+			}
+			if err != nil || key == "case" && !known[StepKey{n, 1}] || key == "copy" && !known[at] {
+				return fmt.Errorf("line %d: %q is no case of the plan", i+1, line)
+			}
+		case strings.HasPrefix(line, aloneMark):
+			group, fields, err := about(aloneMark)
+			if err != nil {
+				return err
+			}
+			r.Alone[group] = fields["reason"]
+		case strings.HasPrefix(line, decidedMark):
+			group, _, err := about(decidedMark)
+			if err != nil {
+				return err
+			}
+			if _, ok := r.Stopped[group]; !ok {
+				r.Stopped[group] = r.Ended
+			}
+		case strings.HasPrefix(line, lookMark):
+			r.Looked = append(r.Looked, r.Ended)
+		case inBlock && (strings.HasPrefix(line, "Benchmark") || strings.HasPrefix(line, holeMark)):
+			if r.Done[at] || !known[at] {
+				return fmt.Errorf("line %d: block %d has case %d already", i+1, r.Ended+1, at.Index)
+			}
+			r.Done[at] = true
+			if strings.HasPrefix(line, "Benchmark") {
+				r.Given[at] = 0
+			} else {
+				r.Given[at]++
 			}
 		case !inBlock && !strings.HasPrefix(line, "#"):
 			if key, value, ok := strings.Cut(line, ": "); ok {
@@ -267,10 +428,7 @@ func ReadInterrupted(path string) (*Interrupted, error) {
 			}
 		}
 	}
-	if id := r.Plan.ID(); r.Config["plan"] != id {
-		return bad("its plan is %s by name and %s by content, so it has been changed", r.Config["plan"], id)
-	}
-	return r, nil
+	return nil
 }
 
 // Resume opens the file to append to it, after cutting off what is torn.

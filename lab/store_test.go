@@ -29,9 +29,21 @@ type watched struct {
 	holes       []Hole
 	blocks      []int
 	after       func(block int, s Step) // called before each process
+	notes       []string
+	turns       []string
+	looks       []string
 }
 
-func (w *watched) Start(total, done int) { w.total, w.done = total, done }
+func (w *watched) Start(total int, f *Forecast) { w.total, w.done = total, total-f.Steps() }
+func (w *watched) Turns(block int, g Group) {
+	w.turns = append(w.turns, fmt.Sprint(block, " ", g.Name))
+}
+func (w *watched) Note(text string) { w.notes = append(w.notes, text) }
+func (w *watched) Look(block int, g []Group, n int) {
+	w.looks = append(w.looks, fmt.Sprint(block, " ", len(g), " ", n))
+	w.done += n
+}
+
 func (w *watched) Step(block int, s Step) {
 	if w.after != nil {
 		w.after(block, s)
@@ -57,6 +69,11 @@ func fake(bad int) func(Step) (string, error) {
 	}
 }
 
+// alone are the hands of a run in which each step has a process of its own.
+func alone(measure func(Step) (string, error)) hands {
+	return hands{now: time.Now, process: func(_ int, s Step) (string, error) { return measure(s) }}
+}
+
 // fakeRun carries out plan and returns the path of the results.
 func fakeRun(t testing.TB, plan *Plan, bad int) string {
 	t.Helper()
@@ -68,7 +85,7 @@ func fakeRun(t testing.TB, plan *Plan, bad int) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := carryOut(context.Background(), plan, s, nil, new(watched), fake(bad)); err != nil {
+	if err := carryOut(context.Background(), plan, s, nil, new(watched), alone(fake(bad))); err != nil {
 		t.Fatal(err)
 	}
 	if err := s.Close(); err != nil {
@@ -329,13 +346,13 @@ func TestRunTellsItsProgress(t *testing.T) {
 	defer s.Close()
 	var order []Step
 	w := &watched{after: func(_ int, s Step) { order = append(order, s) }}
-	if err := carryOut(context.Background(), plan, s, nil, w, fake(2)); err != nil {
+	if err := carryOut(context.Background(), plan, s, nil, w, alone(fake(2))); err != nil {
 		t.Fatal(err)
 	}
 	if w.total != 12 || w.done != 12 || !slices.Equal(w.blocks, []int{1, 2, 3}) {
 		t.Errorf("total %d, done %d, blocks %v", w.total, w.done, w.blocks)
 	}
-	if want := slices.Concat(plan.Order(1), plan.Order(2), plan.Order(3)); !slices.Equal(order, want) {
+	if want := slices.Concat(plan.Order(1), plan.Order(2), plan.Order(3)); !slices.EqualFunc(order, want, func(s Step, u Unit) bool { return s == u.Step }) {
 		t.Errorf("order %v, want %v", order, want)
 	}
 	if len(w.holes) != 3 || w.holes[0].Case != "BenchmarkB-2" || w.holes[0].Block != "1" {
@@ -353,13 +370,13 @@ func TestRunGivesUpAfterFailuresInARow(t *testing.T) {
 	}
 	defer s.Close()
 	tries := 0
-	err = carryOut(context.Background(), plan, s, nil, new(watched), func(s Step) (string, error) {
+	err = carryOut(context.Background(), plan, s, nil, new(watched), alone(func(s Step) (string, error) {
 		tries++
 		if tries == 2 {
 			return fake(0)(s)
 		}
 		return fake(1)(s)
-	})
+	}))
 	if err != nil || tries != 4 { // fail, good, fail, fail, and no more
 		t.Errorf("tried %d times, want 4; %v", tries, err)
 	}
@@ -375,12 +392,12 @@ func TestRunIsInterrupted(t *testing.T) {
 	ctx, cancel := context.WithCancel(context.Background())
 	n := 0
 	// The process that runs when the interrupt comes is finished, and kept.
-	err = carryOut(ctx, plan, s, nil, new(watched), func(s Step) (string, error) {
+	err = carryOut(ctx, plan, s, nil, new(watched), alone(func(s Step) (string, error) {
 		if n++; n == 8 {
 			cancel()
 		}
 		return fake(0)(s)
-	})
+	}))
 	if !errors.Is(err, ErrInterrupted) || n != 8 {
 		t.Errorf("%d processes, %v", n, err)
 	}
@@ -404,7 +421,7 @@ func TestRunIsInterrupted(t *testing.T) {
 		t.Fatal(err)
 	}
 	w := new(watched)
-	err = carryOut(context.Background(), plan, s, r, w, func(Step) (string, error) { return "", errKilled })
+	err = carryOut(context.Background(), plan, s, r, w, alone(func(Step) (string, error) { return "", errKilled }))
 	if !errors.Is(err, ErrInterrupted) || w.done != 8 || w.total != 12 {
 		t.Errorf("done %d of %d, %v", w.done, w.total, err)
 	}
@@ -440,12 +457,12 @@ func TestResumeRemembersFailures(t *testing.T) {
 			t.Fatal(err)
 		}
 		tried := 0
-		err = carryOut(context.Background(), r.Plan, s, r, new(watched), func(s Step) (string, error) {
+		err = carryOut(context.Background(), r.Plan, s, r, new(watched), alone(func(s Step) (string, error) {
 			if s.Index == 2 {
 				tried++
 			}
 			return fake(2)(s)
-		})
+		}))
 		if err := errors.Join(err, s.Close()); err != nil || tried != want {
 			t.Errorf("after %d blocks it was tried %d times, want %d; %v", blocks, tried, want, err)
 		}
@@ -473,14 +490,14 @@ func TestResumeCountsFailuresInARow(t *testing.T) {
 		}
 		return fake(0)(st)
 	}
-	if err := carryOut(ctx, plan, s, nil, new(watched), measure); !errors.Is(err, ErrInterrupted) {
+	if err := carryOut(ctx, plan, s, nil, new(watched), alone(measure)); !errors.Is(err, ErrInterrupted) {
 		t.Fatal(err)
 	}
 	if err := s.Close(); err != nil {
 		t.Fatal(err)
 	}
 	r := resumeFake(t, path, 0)
-	if r.Given[1] != 0 || !strings.HasPrefix(entries(t, path)["4/1"][0], "example.com/a ") {
+	if r.Given[StepKey{1, 1}] != 0 || !strings.HasPrefix(entries(t, path)["4/1"][0], "example.com/a ") {
 		t.Errorf("the benchmark was given up: %v", entries(t, path))
 	}
 }
@@ -524,7 +541,7 @@ func resumeFake(t testing.TB, path string, bad int) *Interrupted {
 		t.Fatal(err)
 	}
 	w := new(watched)
-	if err := carryOut(context.Background(), r.Plan, s, r, w, fake(bad)); err != nil {
+	if err := carryOut(context.Background(), r.Plan, s, r, w, alone(fake(bad))); err != nil {
 		t.Fatal(err)
 	}
 	if w.done != w.total {
@@ -633,7 +650,7 @@ func TestResumeWhileAnotherWrites(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s.Block(1, "")
+	s.Block(1, "", plan)
 	r, err := ReadInterrupted(path)
 	if err != nil {
 		t.Fatal(err)
@@ -644,7 +661,7 @@ func TestResumeWhileAnotherWrites(t *testing.T) {
 	if _, err := r.Resume(time.Now()); err == nil || !strings.Contains(err.Error(), "another benchrun is writing to") {
 		t.Errorf("while it is written: %v", err)
 	}
-	s.Result(plan.Steps()[0], "BenchmarkB 1 1 ns/op")
+	s.Single(entry{step: plan.Steps()[0], line: "BenchmarkB 1 1 ns/op"}, plan)
 	if err := s.Close(); err != nil {
 		t.Fatal(err)
 	}
@@ -661,12 +678,12 @@ func TestRunEndsWhenItCannotWrite(t *testing.T) {
 		t.Fatal(err)
 	}
 	n := 0
-	err = carryOut(context.Background(), plan, s, nil, new(watched), func(st Step) (string, error) {
+	err = carryOut(context.Background(), plan, s, nil, new(watched), alone(func(st Step) (string, error) {
 		if n++; n == 2 {
 			s.f.Close()
 		}
 		return fake(0)(st)
-	})
+	}))
 	if !errors.Is(err, os.ErrClosed) || n != 2 {
 		t.Errorf("%d processes, %v", n, err)
 	}

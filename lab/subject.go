@@ -2,6 +2,7 @@ package lab
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -12,9 +13,14 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"strconv"
 	"strings"
 	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"github.com/dynolab/dyno/lab/driven"
 )
 
 // A Subject is a compiled test binary.
@@ -23,7 +29,27 @@ type Subject struct {
 	Dir    string // the package's folder, where its tests run
 	Binary string // path of the binary
 	Hash   string // SHA-256 of the binary, in hexadecimal
-	Side   string // which of two versions this is, as in Case; "" if there is one
+
+	Side string // which of two versions this is, as in Case; "" if there is one
+
+	// Layouts are the same program, linked with its functions in different orders;
+	// the first one is Binary. Empty means that there is only Binary.
+	Layouts []Image
+
+	// Undrivable says why its benchmarks cannot be driven; nil if they can. It
+	// wraps driven.ErrUnsupported.
+	Undrivable error
+}
+
+// An Image is a binary.
+type Image struct{ Binary, Hash string }
+
+// in returns the subject in the given layout.
+func (s Subject) in(layout int) Subject {
+	if layout < len(s.Layouts) {
+		s.Binary, s.Hash = s.Layouts[layout].Binary, s.Layouts[layout].Hash
+	}
+	return s
 }
 
 // ID tells the subjects of a run apart: by package, and side if there are two.
@@ -36,6 +62,19 @@ func subjectID(pkg, side string) string {
 	return pkg + " " + side // no import path has a space
 }
 
+// Hashes returns the hash of each of the subject's binaries: of Binary by the
+// subject's ID, of other layouts by that and their number.
+func (s Subject) Hashes() map[string]string {
+	name := s.ID()
+	hashes := map[string]string{name: s.Hash}
+	for i, l := range s.Layouts {
+		if i > 0 {
+			hashes[name+" layout="+strconv.Itoa(i)] = l.Hash
+		}
+	}
+	return hashes
+}
+
 // A BuildProblem says why a package gave no subject.
 type BuildProblem struct {
 	Pkg    string
@@ -46,11 +85,27 @@ type BuildProblem struct {
 	Untested bool
 }
 
+// BuildOptions say what kind of subjects are built. The zero value is for
+// subjects that are measured in processes of their own.
+type BuildOptions struct {
+	// Driven asks for subjects whose benchmarks can be driven. Where that is not
+	// possible they say why in Undrivable.
+	Driven bool
+	// Layouts is how many layouts there are to be; 0 means 1.
+	Layouts int
+	// Side is that of the subjects.
+	Side string
+}
+
 // Build compiles the tests of the packages that match patterns, as the go
-// command in dir understands them, into the folder out. A package that cannot
-// be built, or has no tests, is a problem and not an error: the others are
-// built all the same. It is an error if the patterns match nothing.
-func Build(ctx context.Context, dir, out string, patterns []string) ([]Subject, []BuildProblem, error) {
+// command in dir understands them, into the folder out, which no other Build
+// must use. A package that cannot be built, or has no tests, is a problem and not
+// an error: the others are built all the same. It is an error if the patterns
+// match nothing.
+//
+// Each program is compiled once; other layouts are linked from what that has left
+// in the go command's cache, as many at a time as there are processors.
+func Build(ctx context.Context, dir, out string, patterns []string, o BuildOptions) ([]Subject, []BuildProblem, error) {
 	for _, p := range patterns {
 		if strings.HasPrefix(p, "-") {
 			return nil, nil, fmt.Errorf("package %q begins with a hyphen; flags come before packages", p)
@@ -63,39 +118,149 @@ func Build(ctx context.Context, dir, out string, patterns []string) ([]Subject, 
 	if err != nil {
 		return nil, nil, err
 	}
-	var subjects []Subject
-	var problems []BuildProblem
+	b := builder{dir: dir, options: o}
+	if o.Driven {
+		b.overlay, b.undrivable = driven.Overlay(ctx, dir, out)
+		if b.undrivable != nil && !errors.Is(b.undrivable, driven.ErrUnsupported) {
+			return nil, nil, b.undrivable
+		}
+	}
+	if o.Layouts > 1 {
+		b.ldflags = flagIn(output(ctx, dir, "go", "env", "GOFLAGS"), "-ldflags")
+	}
+	built := make([]Subject, len(pkgs))
+	faults := make([]*BuildProblem, len(pkgs))
+	work, ctx := errgroup.WithContext(ctx)
+	work.SetLimit(runtime.GOMAXPROCS(0))
 	for i, p := range pkgs {
 		if p.Error != nil {
-			problems = append(problems, BuildProblem{Pkg: p.ImportPath, Reason: firstLine(p.Error.Err), Output: withNewline(p.Error.Err)})
+			faults[i] = &BuildProblem{Pkg: p.ImportPath, Reason: firstLine(p.Error.Err), Output: withNewline(p.Error.Err)}
 			continue
 		}
 		if len(p.TestGoFiles)+len(p.XTestGoFiles) == 0 {
-			problems = append(problems, BuildProblem{Pkg: p.ImportPath, Reason: "has no test files, so no benchmarks", Untested: true})
+			faults[i] = &BuildProblem{Pkg: p.ImportPath, Reason: "has no test files, so no benchmarks", Untested: true}
 			continue
 		}
-		s := Subject{Pkg: p.ImportPath, Dir: p.Dir, Binary: filepath.Join(out, "subject"+strconv.Itoa(i)+".test")}
-		if runtimeIsWindows {
-			s.Binary += ".exe"
+		work.Go(func() (err error) {
+			built[i] = Subject{Pkg: p.ImportPath, Dir: p.Dir, Side: o.Side, Undrivable: b.undrivable}
+			faults[i], err = b.compile(ctx, &built[i], filepath.Join(out, "subject"+strconv.Itoa(i)))
+			return err
+		})
+	}
+	if err := work.Wait(); err != nil {
+		return nil, nil, err
+	}
+	if err := b.link(ctx, built, faults, out); err != nil {
+		return nil, nil, err
+	}
+	var subjects []Subject
+	var problems []BuildProblem
+	for i, s := range built {
+		if faults[i] != nil {
+			problems = append(problems, *faults[i])
+		} else {
+			subjects = append(subjects, s)
 		}
-		cmd := exec.CommandContext(ctx, "go", "test", "-c", "-o", s.Binary, p.ImportPath)
-		cmd.Dir = dir
-		var said bytes.Buffer
-		cmd.Stdout, cmd.Stderr = &said, &said
-		cmd.WaitDelay = time.Second // compilers may outlive a go command that is killed
-		if err := cmd.Run(); err != nil {
-			if ctx.Err() != nil {
-				return nil, nil, context.Cause(ctx)
-			}
-			problems = append(problems, BuildProblem{Pkg: p.ImportPath, Reason: "does not build", Output: said.String()})
-			continue
-		}
-		if s.Hash, err = hashFile(s.Binary); err != nil {
-			return nil, nil, err
-		}
-		subjects = append(subjects, s)
 	}
 	return subjects, problems, nil
+}
+
+// A builder makes subjects.
+type builder struct {
+	dir     string
+	options BuildOptions
+
+	overlay    string // path, "" for none
+	undrivable error  // why there is none
+	ldflags    string // of GOFLAGS, which a flag of ours would take the place of
+}
+
+// compile builds s as path. It returns what is wrong with the package, or an
+// error if that is not the package's fault.
+func (b *builder) compile(ctx context.Context, s *Subject, path string) (*BuildProblem, error) {
+	image, said, err := b.goTest(ctx, s.Pkg, path, 0)
+	if said != "" {
+		return &BuildProblem{Pkg: s.Pkg, Reason: "does not build", Output: said}, nil
+	}
+	s.Binary, s.Hash = image.Binary, image.Hash
+	return nil, err
+}
+
+// link makes the layouts of subjects that have no fault.
+func (b *builder) link(ctx context.Context, subjects []Subject, faults []*BuildProblem, out string) error {
+	if b.options.Layouts <= 1 {
+		return nil
+	}
+	work, ctx := errgroup.WithContext(ctx)
+	work.SetLimit(runtime.GOMAXPROCS(0))
+	for i := range subjects {
+		s := &subjects[i]
+		if faults[i] != nil {
+			continue
+		}
+		s.Layouts = make([]Image, b.options.Layouts)
+		s.Layouts[0] = Image{s.Binary, s.Hash}
+		for l := 1; l < len(s.Layouts); l++ {
+			work.Go(func() error {
+				image, said, err := b.goTest(ctx, s.Pkg, filepath.Join(out, "subject"+strconv.Itoa(i)+"-"+strconv.Itoa(l)), l)
+				if said != "" {
+					return fmt.Errorf("linking layout %d of %s: %s", l, s.Pkg, said)
+				}
+				s.Layouts[l] = image
+				return err
+			})
+		}
+	}
+	return work.Wait()
+}
+
+// goTest compiles the tests of pkg as path with an ending. said is what the go
+// command says if it fails.
+func (b *builder) goTest(ctx context.Context, pkg, path string, layout int) (image Image, said string, err error) {
+	image.Binary = path + ".test"
+	if runtimeIsWindows {
+		image.Binary += ".exe"
+	}
+	args := []string{"test", "-c", "-o", image.Binary}
+	if b.overlay != "" {
+		args = append(args, "-overlay", b.overlay)
+	}
+	if layout > 0 {
+		args = append(args, "-ldflags="+strings.TrimSpace(b.ldflags+" -randlayout="+strconv.Itoa(layout)))
+	}
+	cmd := exec.CommandContext(ctx, "go", append(args, pkg)...)
+	cmd.Dir = b.dir
+	var out bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &out, &out
+	cmd.WaitDelay = time.Second // compilers may outlive a go command that is killed
+	if err := cmd.Run(); err != nil {
+		if ctx.Err() != nil {
+			return Image{}, "", context.Cause(ctx)
+		}
+		return Image{}, cmp.Or(out.String(), err.Error()+"\n"), nil
+	}
+	image.Hash, err = hashFile(image.Binary)
+	return image, "", err
+}
+
+// flagIn returns the value of a flag in GOFLAGS, which is quoted where it has
+// spaces: a=b '-ldflags=-s -w'.
+func flagIn(goflags, flag string) string {
+	value := ""
+	for goflags = strings.TrimSpace(goflags); goflags != ""; goflags = strings.TrimSpace(goflags) {
+		var word string
+		if q := goflags[0]; q == '\'' || q == '"' {
+			word, goflags, _ = strings.Cut(goflags[1:], string(q))
+		} else {
+			word, goflags, _ = strings.Cut(goflags, " ")
+		}
+		if v, ok := strings.CutPrefix(word, flag+"="); ok {
+			value = v
+		} else if v, ok := strings.CutPrefix(word, "-"+flag+"="); ok {
+			value = v
+		}
+	}
+	return value
 }
 
 // goPackage is what go list says of a package.

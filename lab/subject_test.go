@@ -284,14 +284,14 @@ func TestBuildRefuses(t *testing.T) {
 		"sub/x.go":       "x.go is a file; name the package it is in, such as ./sub",
 		"./testdata/...": "no package matches ./testdata/...",
 	} {
-		_, _, err := Build(context.Background(), ".", t.TempDir(), []string{pattern})
+		_, _, err := Build(context.Background(), ".", t.TempDir(), []string{pattern}, BuildOptions{})
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v, want %q", pattern, err, want)
 		}
 	}
 	stopped, cancel := context.WithCancelCause(context.Background())
 	cancel(ErrInterrupted)
-	if _, _, err := Build(stopped, ".", t.TempDir(), []string{"."}); err != ErrInterrupted {
+	if _, _, err := Build(stopped, ".", t.TempDir(), []string{"."}, BuildOptions{}); err != ErrInterrupted {
 		t.Errorf("interrupted: %v", err)
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"math/rand/v2"
 	"os"
 	"os/exec"
@@ -121,7 +122,7 @@ func packagesOr(ctx context.Context, args []string) []string {
 // build compiles the packages into folder. What does not work is told on w.
 func build(ctx context.Context, w io.Writer, folder string, packages []string) (*bench, error) {
 	fmt.Fprintf(w, "building the tests of %s\n", strings.Join(packages, " "))
-	subjects, problems, err := lab.Build(ctx, ".", folder, packages)
+	subjects, problems, err := lab.Build(ctx, ".", folder, packages, lab.BuildOptions{})
 	if err != nil {
 		return nil, err
 	}
@@ -265,20 +266,18 @@ func measure(cmd *cobra.Command, c measureConfig, changed func(flag string) bool
 	plan.Cases = b.cases
 	plan.Subjects = make(map[string]string)
 	for _, s := range b.subjects {
-		plan.Subjects[s.ID()] = s.Hash
+		maps.Copy(plan.Subjects, s.Hashes())
 	}
 	here := lab.Describe(ctx, ".", c.machine, c.resume)
 	if ctx.Err() != nil {
 		return "", early(context.Cause(ctx))
 	}
 	var store *lab.Store
-	done := 0
 	if from != nil {
 		plan.Cases = from.Plan.Cases
 		if err := sameCircumstances(from, plan, here); err != nil {
 			return "", err
 		}
-		done = from.Ended*len(plan.Steps()) + len(from.Done)
 		if from.Torn != "" {
 			fmt.Fprintf(w, "%s ends in the middle of a line; that one is measured again\n", c.resume)
 		}
@@ -289,10 +288,10 @@ func measure(cmd *cobra.Command, c measureConfig, changed func(flag string) bool
 	if err != nil {
 		return "", err
 	}
-	steps := len(plan.Steps())
+	rest := lab.NewForecast(plan, from)
 	fmt.Fprintf(w, "measuring %s in %s, %s, about %v; order by seed %d\nresults: %s\n",
-		counted(steps, "benchmark"), counted(plan.Blocks, "block"), counted(plan.Blocks*steps-done, "process"),
-		roughly(lab.Estimate(plan, done)), plan.Seed, store.Path)
+		counted(len(plan.Cases)*len(plan.CPU), "benchmark"), counted(plan.Blocks, "block"), counted(rest.Steps(), "process"),
+		roughly(rest.Left()), plan.Seed, store.Path)
 	err = lab.Run(ctx, plan, b.subjects, store, from, measuring, kill)
 	measuring.end()
 	if closed := store.Close(); closed != nil {

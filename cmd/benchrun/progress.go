@@ -18,19 +18,19 @@ import (
 type progress struct {
 	w     io.Writer
 	width int // of the terminal; 0 if it is none
-	now   func() time.Time
 
-	mu          sync.Mutex // an interrupt comes from another goroutine
-	total, done int
-	started     time.Time
-	measured    int // processes since started
-	holes       int // of those
-	running     bool
-	shown       bool
+	mu       sync.Mutex // an interrupt comes from another goroutine
+	total    int
+	forecast *lab.Forecast
+	measured int  // processes of this run
+	holes    int  // of those
+	turns    bool // processes take turns
+	running  bool
+	shown    bool
 }
 
 func newProgress(w io.Writer, width int) *progress {
-	return &progress{w: w, width: width, now: time.Now}
+	return &progress{w: w, width: width}
 }
 
 // terminalWidth returns the width of w if it is a terminal that can write a line
@@ -47,11 +47,11 @@ func terminalWidth(w io.Writer) int {
 }
 
 // Start implements [lab.Progress].
-func (p *progress) Start(total, done int) {
+func (p *progress) Start(total int, f *lab.Forecast) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.total, p.done, p.started, p.running = total, done, p.now(), true
-	if done > 0 {
+	p.total, p.forecast, p.running = total, f, true
+	if done := total - f.Steps(); done > 0 {
 		fmt.Fprintf(p.w, "%d of %d processes are done already\n", done, total)
 	}
 }
@@ -60,10 +60,24 @@ func (p *progress) Start(total, done int) {
 func (p *progress) Step(block int, s lab.Step) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
+	p.turns = false
+	p.now(block, strings.TrimPrefix(s.FullName(), "Benchmark"))
+}
+
+// Turns implements [lab.Progress].
+func (p *progress) Turns(block int, g lab.Group) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.turns = true
+	p.now(block, fmt.Sprintf("%s, %d in turns", g.Name, len(g.Steps)))
+}
+
+// now shows what is measured, on a terminal.
+func (p *progress) now(block int, what string) {
 	if p.width == 0 {
 		return
 	}
-	line := fmt.Sprintf("%d/%d%s  block %d  %s", p.done, p.total, p.left(), block, strings.TrimPrefix(s.FullName(), "Benchmark"))
+	line := fmt.Sprintf("%d/%d%s  block %d  %s", p.total-p.forecast.Steps(), p.total, p.left(), block, what)
 	if r := []rune(line); len(r) >= p.width {
 		line = string(r[:p.width-1])
 	}
@@ -71,11 +85,26 @@ func (p *progress) Step(block int, s lab.Step) {
 	p.shown = true
 }
 
+// Note implements [lab.Progress].
+func (p *progress) Note(text string) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.clear()
+	fmt.Fprintf(p.w, "benchrun: %s\n", text)
+}
+
+// Look implements [lab.Progress].
+func (p *progress) Look(block int, decided []lab.Group, saved int) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.clear()
+	fmt.Fprintf(p.w, "look after block %d: %s decided, which saves %s\n", block, counted(len(decided), "row"), counted(saved, "process"))
+}
+
 // Done implements [lab.Progress].
 func (p *progress) Done(block int, s lab.Step, hole *lab.Hole, output string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.done++
 	p.measured++
 	if hole == nil {
 		return
@@ -105,7 +134,11 @@ func (p *progress) interrupted() {
 	defer p.mu.Unlock()
 	if p.running {
 		p.clear()
-		fmt.Fprintln(p.w, "finishing the process that runs; interrupt again to end it at once")
+		what := "the process that runs"
+		if p.turns {
+			what = "the row that takes turns, if that is soon"
+		}
+		fmt.Fprintf(p.w, "finishing %s; interrupt again to end it at once\n", what)
 	}
 }
 
@@ -120,14 +153,12 @@ func (p *progress) end() {
 	}
 }
 
-// left says how long the rest will take, as long as what was measured took.
+// left says how long the rest will take, once something has been measured.
 func (p *progress) left() string {
-	rest := p.total - p.done
-	if p.measured == 0 || rest == 0 {
+	if p.measured == 0 || p.forecast.Steps() == 0 {
 		return ""
 	}
-	each := p.now().Sub(p.started) / time.Duration(p.measured)
-	return fmt.Sprintf(", %v left", (each * time.Duration(rest)).Round(time.Second))
+	return fmt.Sprintf(", %v left", p.forecast.Left().Round(time.Second))
 }
 
 // clear takes the line off the terminal.

@@ -11,17 +11,15 @@ import (
 // walk tells p of a run: two blocks of two processes, each a second long, of
 // which the third fails.
 func walk(p *progress) {
-	now := time.Unix(0, 0)
-	p.now = func() time.Time { return now }
-	steps := []lab.Step{
-		{Index: 1, Case: lab.Case{Name: "BenchmarkGroup/workload=short"}, CPU: 1},
-		{Index: 2, Case: lab.Case{Name: "BenchmarkÄ/workload=ßtream"}, CPU: 2},
-	}
-	p.Start(6, 2)
+	plan := &lab.Plan{Blocks: 3, CPU: []int{2}, Time: "1x", Cases: []lab.Case{
+		{Name: "BenchmarkGroup/workload=short"}, {Name: "BenchmarkÄ/workload=ßtream"},
+	}}
+	f := lab.NewForecast(plan, &lab.Interrupted{Plan: plan, Ended: 1})
+	p.Start(6, f)
 	for block := 2; block <= 3; block++ {
-		for _, s := range steps {
+		for _, s := range plan.Steps() {
 			p.Step(block, s)
-			now = now.Add(time.Second)
+			f.Took(time.Second, s)
 			if block == 3 && s.Index == 1 {
 				p.Done(block, s, &lab.Hole{Case: s.FullName(), Block: "3", Reason: "crashed: panic: oh"}, "line 1\nline 2")
 				continue
@@ -38,7 +36,7 @@ func TestProgressPlain(t *testing.T) {
 	walk(newProgress(&b, 0))
 	want := `2 of 6 processes are done already
 block 2 of 3 done, 2s left
-benchrun: BenchmarkGroup/workload=short: hole in block 3: crashed: panic: oh
+benchrun: BenchmarkGroup/workload=short-2: hole in block 3: crashed: panic: oh
     line 1
     line 2
 block 3 of 3 done
@@ -57,7 +55,7 @@ func TestProgressOnATerminal(t *testing.T) {
 		again + "2/6  block 2  Group/workload=" + // one short of the width: the cursor needs a place
 		again + "3/6, 3s left  block 2  Ä/work" +
 		again + "4/6, 2s left  block 3  Group/" +
-		again + "benchrun: BenchmarkGroup/workload=short: hole in block 3: crashed: panic: oh\n" +
+		again + "benchrun: BenchmarkGroup/workload=short-2: hole in block 3: crashed: panic: oh\n" +
 		"    line 1\n    line 2\n" +
 		again + "5/6, 1s left  block 3  Ä/work" +
 		again + "1 of 4 processes gave no result; the results say why\n"
@@ -73,8 +71,9 @@ func TestProgressInterrupted(t *testing.T) {
 	if b.Len() > 0 {
 		t.Errorf("said %q before the start", b.String())
 	}
-	p.Start(2, 0)
-	p.Step(1, lab.Step{Case: lab.Case{Name: "BenchmarkX"}, CPU: 1})
+	plan := &lab.Plan{Blocks: 2, CPU: []int{1}, Time: "1x", Cases: []lab.Case{{Name: "BenchmarkX"}}}
+	p.Start(2, lab.NewForecast(plan, nil))
+	p.Step(1, plan.Steps()[0])
 	p.interrupted()
 	p.end()
 	want := "\r\x1b[K0/2  block 1  X\r\x1b[Kfinishing the process that runs; interrupt again to end it at once\n"
