@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -175,6 +176,32 @@ func Read(results string) (x *Index, problems []string, err error) {
 		return nil, nil, err
 	}
 	return decode(path, data)
+}
+
+// ReadFS is Read in fsys, such as a folder that no path leads out of. It also
+// returns what the paths in the index are relative to.
+func ReadFS(fsys fs.FS, results string) (x *Index, folder fs.FS, problems []string, err error) {
+	folder, err = fs.Sub(fsys, filepath.ToSlash(Folder(filepath.FromSlash(results))))
+	if err != nil {
+		return nil, nil, nil, err
+	}
+	info, err := fs.Stat(folder, indexName)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil, nil, fmt.Errorf("%s: %w", results, ErrNone)
+	}
+	if err != nil {
+		return nil, nil, nil, err
+	}
+	path := filepath.ToSlash(Folder(filepath.FromSlash(results))) + "/" + indexName
+	if info.Size() > maxIndex {
+		return nil, nil, nil, fmt.Errorf("%s: %d bytes are more than an index can have", path, info.Size())
+	}
+	data, err := fs.ReadFile(folder, indexName)
+	if err != nil {
+		return nil, nil, nil, err
+	}
+	x, problems, err = decode(path, data)
+	return x, folder, problems, err
 }
 
 // decode is Read of what is in the file path.
