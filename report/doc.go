@@ -8,8 +8,10 @@
 //     [Scorecard]; [ScorecardText] and [ScorecardJSON] write it, and the
 //     functions above put it into a comparison's report.
 //  4. [Chart] and [Overview] draw it, as SVG.
-//  5. [Write] puts the markdown and its charts beside the results they come
-//     from.
+//  5. [HTML] writes all of it as one page that needs nothing else: its charts are
+//     its own, because they follow the reader's width, and light or dark.
+//  6. [Write] puts the page, the markdown with its charts, and the JSON beside the
+//     results they come from.
 //
 // Nothing here computes, but for the verdicts of Judge: a figure that is in a
 // report is in the data. The same

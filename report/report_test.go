@@ -313,7 +313,7 @@ func TestNoChart(t *testing.T) {
 		}
 	}
 	slices.Sort(names)
-	if got := strings.Join(names, " "); got != "run.md run/B-2.svg run/b.svg run/benchmark.svg" {
+	if got := strings.Join(names, " "); got != "run.html run.md run.report.json run/B-2.svg run/b.svg run/benchmark.svg" {
 		t.Errorf("files: %s", got)
 	}
 }
@@ -506,7 +506,7 @@ func TestCurves(t *testing.T) {
 	}
 	if want := []string{
 		"run/overview.svg", "run/Actor-workload=ring-2-by-actors.svg", "run/Actor-workload=big-by-GOMAXPROCS.svg", "run/Actor-workload=count-2.svg",
-	}; !slices.Equal(pictures, want) || len(files) != 1+len(want) {
+	}; !slices.Equal(pictures, want) || len(files) != 3+len(want) {
 		t.Errorf("pictures %q, want %q, and %d files", pictures, want, len(files))
 	}
 	ring := string(files["run/Actor-workload=ring-2-by-actors.svg"])

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/dynolab/dyno/lab"
+	"github.com/dynolab/dyno/lab/why"
 )
 
 // Write writes c, with card if that is not nil, as a markdown document, out, and its charts in the first unit:
@@ -17,6 +18,10 @@ import (
 // none. The charts go into a
 // folder beside it, named like the document without its extension. What is
 // there under the same names is replaced.
+//
+// Beside it go the same in one HTML file, whose path is that of [HTMLPath], with
+// what explains the differences if that lies beside the results; and in one JSON file,
+// whose name ends in .report.json.
 //
 // A benchmark that a logarithmic axis cannot show has no chart.
 func Write(c *lab.Comparison, card *Scorecard, out string) error {
@@ -84,7 +89,40 @@ func Write(c *lab.Comparison, card *Scorecard, out string) error {
 	if err := os.MkdirAll(filepath.Dir(out), 0o755); err != nil {
 		return err
 	}
-	return os.WriteFile(out, b.Bytes(), 0o644)
+	if err := os.WriteFile(out, b.Bytes(), 0o644); err != nil {
+		return err
+	}
+	x := explained(c)
+	x.Title, x.Card = "Comparison of "+stem, card
+	b.Reset()
+	if err := HTML(&b, c, x); err != nil {
+		return err
+	}
+	if err := os.WriteFile(HTMLPath(out), b.Bytes(), 0o644); err != nil {
+		return err
+	}
+	b.Reset()
+	if err := JSON(&b, c, card); err != nil {
+		return err
+	}
+	return os.WriteFile(strings.TrimSuffix(out, filepath.Ext(out))+".report.json", b.Bytes(), 0o644)
+}
+
+// HTMLPath returns where the HTML of the report out, a markdown document, is.
+func HTMLPath(out string) string { return strings.TrimSuffix(out, filepath.Ext(out)) + ".html" }
+
+// explained returns what explains the differences in the only file of c, if that
+// lies beside it and can be read.
+func explained(c *lab.Comparison) Extra {
+	if len(c.Files) != 1 || lab.ReadsStdin(c.Files[0].Path) {
+		return Extra{}
+	}
+	path := c.Files[0].Path
+	x, folder, _, err := why.ReadFS(os.DirFS(filepath.Dir(path)), filepath.Base(path))
+	if err != nil {
+		return Extra{}
+	}
+	return Extra{Why: x, Folder: folder}
 }
 
 // Path returns where the report of the results files belongs: beside the first

@@ -16,13 +16,18 @@ func newReportCmd() *cobra.Command {
 	)
 	cmd := &cobra.Command{
 		Use:   "report [label=]file...",
-		Short: "Write a report with charts beside result files",
-		Long: `Report writes a markdown document with the comparison of the result files: what
-compare prints, the circumstances, every hole, and SVG charts: one of all ratios,
-one for each curve, that is for benchmarks that differ in one number only, and
-one for each other benchmark. It stands beside the first file, under its name
-with the extension .md, its charts in a folder of that name; --out chooses
-another place. Its path is printed.
+		Short: "Write a report as HTML beside result files",
+		Long: `Report writes the comparison of the result files as one HTML file, which needs
+nothing else: the answer first, then each benchmark with its ratios, its latency
+quantiles and its values in the order of time, the curves, the targets, why
+things differ if that was asked, the circumstances and every hole.
+
+It stands beside the first file, under its name with the extension .html; --out
+chooses another place. Beside it go a markdown document, .md, with SVG charts in
+a folder of that name: one of all ratios, one for each curve, that is for
+benchmarks that differ in one number only, and one for each other benchmark; and
+the figures as JSON, .report.json. The paths of the HTML and the markdown are
+printed.
 
 The same results give the same bytes.`,
 		Example: `  benchrun report results/my-machine/run.bench
@@ -37,7 +42,7 @@ The same results give the same bytes.`,
 			if err := report.Write(c, card, path); err != nil {
 				return fmt.Errorf("writing the report: %w", err)
 			}
-			fmt.Fprintln(cmd.OutOrStdout(), path)
+			fmt.Fprintf(cmd.OutOrStdout(), "%s\n%s\n", report.HTMLPath(path), path)
 			return nil
 		},
 	}

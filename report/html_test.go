@@ -1,0 +1,286 @@
+package report
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/base64"
+	"fmt"
+	"html"
+	"io"
+	"math"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+	"testing/fstest"
+
+	"github.com/dynolab/dyno/lab"
+	"github.com/dynolab/dyno/lab/why"
+)
+
+func pageOf(t *testing.T, c *lab.Comparison, x Extra) string {
+	t.Helper()
+	return string(render(t, func(w io.Writer) error { return HTML(w, c, x) }))
+}
+
+// resultsOf reads a file of results/, which anyone has.
+func resultsOf(t *testing.T, path string) *lab.Comparison {
+	t.Helper()
+	return compare(t, filepath.FromSlash("../results/"+path))
+}
+
+// The page refers to nothing but itself, its links lead somewhere, and no name is
+// there twice.
+func TestHTMLStandsAlone(t *testing.T) {
+	for name, c := range map[string]*lab.Comparison{
+		"interleaved": interleaved(t), "unpaired": unpaired(t), "curves": compare(t, "testdata/curves.bench"),
+	} {
+		page := pageOf(t, c, Extra{Title: "Comparison of " + name})
+		for _, bad := range []string{"http:", "https:", "//", "<script", "@import", "url(", "<link", "<iframe", " on", "style=", "NaN", "Inf", "ZgotmplZ"} {
+			// A path of a package or a system may have what a reference has.
+			if i := strings.Index(withoutText(page), bad); i >= 0 {
+				t.Errorf("%s has %q: …%s…", name, bad, withoutText(page)[max(0, i-80):i+40])
+			}
+		}
+		ids := make(map[string]int)
+		for _, m := range regexp.MustCompile(` id="([^"]*)"`).FindAllStringSubmatch(page, -1) {
+			ids[m[1]]++
+		}
+		for id, n := range ids {
+			if n > 1 {
+				t.Errorf("%s: %d elements are %q", name, n, id)
+			}
+		}
+		links := regexp.MustCompile(`(?:href|aria-labelledby)="([^"]*)"`).FindAllStringSubmatch(page, -1)
+		if len(links) < 10 {
+			t.Errorf("%s has %d links", name, len(links))
+		}
+		for _, m := range links {
+			if ids[strings.TrimPrefix(m[1], "#")] == 0 {
+				t.Errorf("%s: nothing is %q", name, m[1])
+			}
+		}
+		if again := pageOf(t, c, Extra{Title: "Comparison of " + name}); again != page {
+			t.Errorf("%s: a second page of the same results differs", name)
+		}
+	}
+}
+
+// withoutText is the tags of a page: what it shows may be anything.
+func withoutText(page string) string {
+	return strings.Join(regexp.MustCompile(`<[^>]*>`).FindAllString(page, -1), "")
+}
+
+// The policy that lets the style sheet in names the sheet that is there.
+func TestHTMLPolicyFitsItsStyle(t *testing.T) {
+	page := pageOf(t, interleaved(t), Extra{})
+	_, style, _ := strings.Cut(page, "<style>")
+	style, _, ok := strings.Cut(style, "</style>")
+	sum := sha256.Sum256([]byte(style))
+	if want := "style-src 'sha256-" + base64.StdEncoding.EncodeToString(sum[:]) + "'"; !ok || !strings.Contains(html.UnescapeString(page), want) {
+		t.Errorf("the page has no %s", want)
+	}
+}
+
+// Every cell is in the answer and among the figures.
+func TestHTMLHasEveryCell(t *testing.T) {
+	c := interleaved(t)
+	page := html.UnescapeString(pageOf(t, c, Extra{}))
+	_, answer, _ := strings.Cut(page, `<table class="answer">`)
+	answer, rest, _ := strings.Cut(answer, "</table>")
+	for i, tab := range c.Tables {
+		for _, r := range tab.Rows {
+			for j, cell := range r.Cells {
+				if cell.Vs == nil || cell.Verdict == lab.Base {
+					continue
+				}
+				if i == 0 && !strings.Contains(answer, fmt.Sprintf(`%s <span>%s</span>`, formatRatio(cell.Vs.Ratio), formatInterval(cell.Vs))) && formatInterval(cell.Vs) != "" {
+					t.Errorf("the answer lacks %s of %s", tab.Cols[j].Name, r.Name)
+				}
+				if !strings.Contains(rest, formatValue(cell.Center, tab.Unit)) || !strings.Contains(rest, string(cell.Verdict)) {
+					t.Errorf("the figures lack %s of %s in %s", tab.Cols[j].Name, r.Name, tab.Unit)
+				}
+			}
+		}
+	}
+	for _, want := range slices.Concat(c.Warnings, c.Notes, legend(c), []string{"crashed: exit status 2"}) {
+		if !strings.Contains(page, want) {
+			t.Errorf("the page lacks %q", want)
+		}
+	}
+}
+
+// Names, settings and reasons are text, whatever they hold.
+func TestHTMLEscapes(t *testing.T) {
+	const evil = `<script>alert("1")</script>`
+	c := compareText(t, "machine: "+evil+"\nblock: 1\nBenchmarkX"+evil+"/impl="+evil+" 1 5 ns/op\nBenchmarkX"+evil+"/impl=b 1 6 ns/op 3 "+evil+
+		"\n# hole: case=X/impl=c reason="+fmt.Sprintf("%q", evil)+"\n")
+	c.Warnings, c.Problems = append(c.Warnings, evil), append(c.Problems, evil)
+	x := &why.Index{Cells: []why.Cell{{Row: c.Tables[0].Rows[0].Name, Base: evil, Column: "b", Sentence: evil, Notes: []string{evil}, Profiles: []why.Profile{{Kind: evil, Flame: "f.svg"}}}}}
+	page := pageOf(t, c, Extra{Title: evil, Why: x, Folder: fstest.MapFS{"f.svg": {Data: []byte(evil)}}, Profiles: `javascript:alert(1)//`})
+	if strings.Contains(page, "<script") || strings.Contains(page, `"javascript:`) {
+		t.Errorf("a name became markup")
+	}
+	if n := strings.Count(html.UnescapeString(page), evil); n < 12 {
+		t.Errorf("%d of them are shown", n)
+	}
+}
+
+// The page of the default comparison opens at once.
+func TestHTMLIsSmall(t *testing.T) {
+	for _, path := range []string{"intel-xeon-2c-linux-amd64/20261120-213226-348fc45c.bench", "amd-epyc-2c-linux-amd64/20261121-170929-e08f0212.bench"} {
+		if n := len(pageOf(t, resultsOf(t, path), Extra{})); n > 1<<20 {
+			t.Errorf("the page of %s has %d bytes", path, n)
+		}
+	}
+}
+
+// What explains a difference stands with its benchmark, its flame graph as a
+// picture.
+func TestHTMLExplains(t *testing.T) {
+	c := interleaved(t)
+	t0 := c.Tables[0]
+	r := t0.Rows[0]
+	col := (r.Base + 1) % len(t0.Cols)
+	svg := []byte("<svg xmlns='http://www.w3.org/2000/svg'/>")
+	x := &why.Index{Cells: []why.Cell{{
+		Pkg: "p", Row: r.Name, Base: t0.Cols[r.Base].Name, Column: t0.Cols[col].Name, Sentence: "It allocates less.",
+		Counters: []why.Counter{
+			{Name: "context switches", Unit: "/op", Base: 2, This: 1, Ratio: &why.Ratio{Ratio: 0.5, Lo: 0.4, Hi: 0.6}, Moved: true},
+			{Name: "page faults", Unit: "/op", Base: 2, This: 2},
+		},
+		Profiles: []why.Profile{{
+			Kind: why.CPU, Unit: "ns/op", Base: why.Side{Path: "a/base.pb.gz"}, This: why.Side{Path: "a/this.pb.gz"}, Flame: "a/flame.svg",
+			Top: []why.Change{{Name: "runtime.mallocgc", Base: why.Cost{Flat: 30}, This: why.Cost{Flat: 12}}},
+		}},
+	}}}
+	page := pageOf(t, c, Extra{Why: x, Folder: fstest.MapFS{"a/flame.svg": {Data: svg}}, Profiles: "profile/"})
+	for _, want := range []string{
+		"It allocates less.", "context switches", "0.400 to 0.600", "runtime.mallocgc", "−18.00 ns",
+		`src="data:image/svg+xml;base64,` + base64.StdEncoding.EncodeToString(svg), `href="profile/a/base.pb.gz/"`, `href="profile/a/this.pb.gz/"`,
+	} {
+		if !strings.Contains(html.UnescapeString(page), want) {
+			t.Errorf("the page lacks %s", want)
+		}
+	}
+	if strings.Contains(page, "page faults") {
+		t.Error("a counter that did not move is shown")
+	}
+	// A graph that is too large for the page, or that a path leads elsewhere for, is
+	// left out.
+	for _, folder := range []fstest.MapFS{{"a/flame.svg": {Data: make([]byte, maxFlame+1)}}, {}} {
+		if page := pageOf(t, c, Extra{Why: x, Folder: folder}); strings.Contains(page, "<img") || !strings.Contains(page, "runtime.mallocgc") {
+			t.Error("a graph that cannot be shown is there, or the rest is not")
+		}
+	}
+}
+
+// Write finds the explanations beside the results.
+func TestWriteExplains(t *testing.T) {
+	dir := t.TempDir()
+	data, err := os.ReadFile(samples + "interleaved.bench")
+	if err != nil {
+		t.Fatal(err)
+	}
+	results := filepath.Join(dir, "run.bench")
+	if err := os.WriteFile(results, data, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	c := compare(t, results)
+	r := c.Tables[0].Rows[0]
+	col := (r.Base + 1) % len(c.Tables[0].Cols)
+	x := &why.Index{Schema: why.Schema, Cells: []why.Cell{{Row: r.Name, Base: c.Tables[0].Cols[r.Base].Name, Column: c.Tables[0].Cols[col].Name, Folder: "a", Sentence: "It does less."}}}
+	if err := x.Write(results); err != nil {
+		t.Fatal(err)
+	}
+	out := filepath.Join(dir, "run.md")
+	if err := Write(c, nil, out); err != nil {
+		t.Fatal(err)
+	}
+	page, err := os.ReadFile(HTMLPath(out))
+	if err != nil || !bytes.Contains(page, []byte("It does less.")) {
+		t.Errorf("the explanation is not there: %v", err)
+	}
+}
+
+// Values stand in the order of time, with gaps where some are missing, and the
+// layouts and the control beside them.
+func TestStrips(t *testing.T) {
+	value := func(block, layout string, v float64) lab.BlockValue {
+		return lab.BlockValue{File: "f", Block: block, Layout: layout, V: v}
+	}
+	r := lab.Row{
+		Name: "X",
+		Cells: []lab.Cell{
+			{N: 2, Blocks: []lab.BlockValue{value("10", "2", 100), value("9", "1", 104)}},
+			{N: 3, Blocks: []lab.BlockValue{value("9", "1", 50), value("11", "3", 50), value("10", "2", 500)}},
+		},
+		Control: &lab.Control{Col: 0, Blocks: []lab.BlockValue{value("9", "1", 100), value("11", "3", 100)}},
+	}
+	s := newStrips(lab.Table{Unit: "ns/op", Cols: []lab.Column{{Name: "a"}, {Name: "b"}}, Rows: []lab.Row{r}}, r)
+	var blocks, layouts []string
+	for _, f := range s.Foot {
+		blocks = append(blocks, f.Label)
+	}
+	for _, l := range s.Layouts {
+		layouts = append(layouts, l.Label)
+	}
+	if !slices.Equal(blocks, []string{"9", "10", "11"}) || !slices.Equal(layouts, []string{"L1", "L2", "L3"}) {
+		t.Errorf("blocks %q, layouts %q", blocks, layouts)
+	}
+	if len(s.Strips) != 3 || s.Strips[2].Name != "a again (control)" {
+		t.Fatalf("strips: %+v", s.Strips)
+	}
+	a, b, control := s.Strips[0], s.Strips[1], s.Strips[2]
+	if len(a.Dots) != 2 || len(a.Segments) != 0 {
+		t.Errorf("a goes back in time: %+v", a) // block 10 is read before block 9
+	}
+	if len(b.Dots) != 3 || !b.Dots[2].Clipped || b.Dots[0].Clipped || b.Dots[2].Y != "4" {
+		t.Errorf("ten times the median is not at the upper edge: %+v", b.Dots)
+	}
+	if len(control.Segments) != 0 {
+		t.Errorf("a line leads over the block that is missing: %+v", control.Segments)
+	}
+	if got := s.Table.Rows[1][3].Text; got != "" {
+		t.Errorf("the control has %q in block 10", got)
+	}
+	if one := newStrips(lab.Table{Cols: []lab.Column{{}}}, lab.Row{Cells: []lab.Cell{{N: 1, Blocks: []lab.BlockValue{value("1", "", 1)}}}}); one != nil {
+		t.Errorf("one value is drawn: %+v", one)
+	}
+}
+
+func TestQuantileOf(t *testing.T) {
+	for _, tt := range []struct {
+		unit, prefix, name string
+		q                  float64
+		ok                 bool
+	}{
+		{"p50-ns", "", "p50", 0.5, true},
+		{"cycle-p99.9-ns", "cycle-", "p99.9", 0.999, true},
+		{"resume-max-ns", "resume-", "max", 1, true},
+		{"mean-ns", "", "", 0, false},
+		{"ns/op", "", "", 0, false},
+		{"p200-ns", "", "", 0, false},
+		{"stop-ns/actor", "", "", 0, false},
+	} {
+		prefix, name, q, ok := quantileOf(tt.unit)
+		if ok != tt.ok || ok && (prefix != tt.prefix || name != tt.name || math.Abs(q-tt.q) > 1e-9) {
+			t.Errorf("%s is %q %q %v %v", tt.unit, prefix, name, q, ok)
+		}
+	}
+}
+
+// An axis has some ticks and not too many, whatever it spans, and that of ratios
+// always has 1.
+func TestTicks(t *testing.T) {
+	for _, s := range []scale{{0.99, 1.01}, {0.91, 1.1}, {0.5, 1.2}, {0.9, 40}, {1e-9, 1e9}, {0.2, 1.1}, {3e-4, 1.1}} {
+		for _, most := range []int{3, 5} {
+			got := s.ratioTicks(most)
+			if len(got) < 1 || len(got) > most || !slices.ContainsFunc(got, func(t tickView) bool { return t.Label == "1" }) {
+				t.Errorf("%v, at most %d: %+v", s, most, got)
+			}
+		}
+	}
+}
