@@ -75,7 +75,6 @@ const (
 type Profile struct {
 	Kind  Kind   `json:"kind"`
 	Unit  string `json:"unit"` // "ns/op" or "B/op"
-	N     int    `json:"n"`    // operations, the same on both sides
 	Base  Side   `json:"base"`
 	This  Side   `json:"this"`
 	Flame string `json:"flame,omitempty"` // path of the differential flame graph, SVG
@@ -90,6 +89,7 @@ type Profile struct {
 // A Side is one of the two profiles.
 type Side struct {
 	Path    string  `json:"path"`    // pprof's format, gzipped
+	N       int     `json:"n"`       // operations: the same on both sides, but for whole pieces of the work
 	Total   float64 `json:"total"`   // cost of an operation
 	Samples int64   `json:"samples"` // of which it was computed: of CPU time 100 a second, else events
 	Wall    float64 `json:"wall"`    // time that the benchmark itself measured while it was profiled, ns/op
@@ -98,10 +98,11 @@ type Side struct {
 // A Change is what one function or group costs on both sides. Flat is the cost
 // in itself, Cum with everything that it calls; a group has Flat only.
 type Change struct {
-	Name  string `json:"name"`
-	Group string `json:"group,omitempty"` // that a function belongs to
-	Base  Cost   `json:"base"`
-	This  Cost   `json:"this"`
+	Name   string `json:"name"`             // shortened for reading
+	Symbol string `json:"symbol,omitempty"` // a function's whole name
+	Group  string `json:"group,omitempty"`  // that a function belongs to by itself
+	Base   Cost   `json:"base"`
+	This   Cost   `json:"this"`
 
 	// Main are the functions that a group's change mostly comes from.
 	Main []string `json:"main,omitempty"`

@@ -1,0 +1,187 @@
+package why
+
+import (
+	"strings"
+)
+
+// ownCode is the group of everything that is neither the runtime's nor the
+// standard library's: implementations that are compared have packages of their
+// own, and a group for each would only say that one is there and the other not.
+const ownCode = "its own code"
+
+// A class is a group of what the runtime does.
+type class struct {
+	name string
+	// funcs are beginnings of function names, without "runtime." if they are of
+	// that package.
+	funcs []string
+}
+
+// classes are in the order in which they are looked for in the frames of one
+// sample: an allocation that helps to collect garbage is collecting, and sending
+// that wakes another goroutine is scheduling. Functions that serve several ends,
+// such as futex or memmove, belong to whoever called them.
+var classes = []class{
+	{"garbage collection", []string{
+		"gcBgMarkWorker", "gcDrain", "gcAssist", "gcStart", "gcMark", "gcSweep", "gcParkAssist", "gcWriteBarrier", "gcmarknewobject",
+		"bgsweep", "bgscavenge", "sweepone", "wbBufFlush", "bulkBarrier", "scanobject", "scanObject", "scanblock", "scanstack", "scanConservative", "greyobject",
+		"markroot", "deductSweepCredit", "(*gcWork)", "(*gcControllerState)", "(*sweepLocked)", "(*mspan).sweep", "(*mheap).reclaim", "shade",
+		"stopTheWorld", "startTheWorld", "GC", "tryDeferToSpanScan", "(*spanQueue)", "spanQueue",
+	}},
+	{"allocating", []string{
+		"mallocgc", "newobject", "newarray", "makeslice", "growslice", "rawstring", "rawbyteslice", "rawruneslice", "concatstring", "nextFreeFast",
+		"(*mcache)", "(*mcentral)", "(*mheap).alloc", "makemap", "makechan", "profilealloc", "heapSetType", "memclrNoHeapPointersChunked", "mProf_Malloc",
+		"slicebytetostring", "stringtoslicebyte",
+	}},
+	{"growing stacks", []string{"newstack", "copystack", "morestack", "adjustframe", "adjustpointers", "stackalloc", "stackfree", "stackcache"}},
+	{"timers", []string{"(*timers)", "(*timer)", "checkTimers", "time.Sleep", "timeSleep", "time.(*Timer)", "time.(*Ticker)", "time.newTimer", "time.stopTimer", "time.resetTimer"}},
+	{"scheduling", []string{
+		"schedule", "findRunnable", "findrunnable", "park_m", "gopark", "goparkunlock", "goready", "ready", "wakep", "startm", "stopm", "mstart", "mPark",
+		"notesleep", "notetsleep", "notewakeup", "runqget", "runqput", "runqsteal", "runqgrab", "runqempty", "stealWork", "globrunq", "resetspinning", "execute",
+		"gosched", "Gosched", "goschedImpl", "goschedguarded", "handoffp", "acquirep", "releasep", "pidle", "injectglist", "netpoll", "sysmon", "retake", "preempt", "goyield",
+		"mcall", "gogo", "casgstatus", "newm", "mput", "mget", "checkRunqs", "exitsyscall0", "checkdead", "asyncPreempt", "gopreempt_m", "dropg",
+	}},
+	{"starting and ending goroutines", []string{"newproc", "goexit", "gdestroy", "malg", "gfget", "gfput"}},
+	{"channels", []string{"chansend", "chanrecv", "closechan", "selectgo", "selectnb", "sellock", "selunlock", "send", "recv", "sendDirect", "recvDirect", "acquireSudog", "releaseSudog"}},
+	{"locks", []string{
+		"sync.(*Mutex)", "sync.(*RWMutex)", "sync.(*Cond)", "sync.(*WaitGroup)", "sync.(*Once)", "internal/sync.(*Mutex)", "sync.runtime_", "internal/sync.runtime_",
+		"semacquire", "semrelease", "semawakeup", "(*semaRoot)", "lock2", "unlock2", "lockWithRank", "unlockWithRank", "lock", "unlock", "notifyList", "(*mLockProfile)", "mutexContended",
+	}},
+	{"sync.Pool", []string{"sync.(*Pool)", "sync.(*poolChain)", "sync.(*poolDequeue)"}},
+	{"maps", []string{"map", "internal/runtime/maps.", "sync.(*Map)", "internal/sync.(*HashTrieMap", "memhash", "aeshash", "strhash", "nilinterhash", "interhash", "typehash"}},
+	{"reading the clock", []string{"nanotime", "walltime", "time.Now", "time.now", "time.Since", "time.runtimeNano", "cputicks"}},
+	{"defer and panic", []string{"deferproc", "deferreturn", "gopanic", "gorecover", "recovery", "(*_panic)", "(*unwinder)"}},
+	{"interfaces and types", []string{"assertE2I", "convT", "getitab", "typeAssert", "ifaceeq", "efaceeq", "interfaceSwitch", "panicdottype"}},
+	{"system calls", []string{"syscall.", "entersyscall", "exitsyscall", "internal/runtime/syscall", "reentersyscall", "cgocall", "asmcgocall"}},
+	{"moving memory", []string{"memmove", "memclr", "memequal", "typedmemmove", "typedmemclr", "cmpbody", "typedslicecopy", "wbZero", "wbMove"}},
+}
+
+// otherRuntime is the group of what none of the classes has.
+const otherRuntime = "the rest of the runtime"
+
+// ofRuntime reports whether a function belongs to the runtime or to the packages
+// that are its face, so that what it costs is told by what the runtime does.
+func ofRuntime(symbol string) bool {
+	switch p := packageOf(symbol); {
+	case p == "runtime", p == "sync", p == "internal/sync", p == "sync/atomic", p == "time", p == "syscall", p == "internal/bytealg", p == "internal/abi":
+		return true
+	default:
+		return strings.HasPrefix(p, "internal/runtime/") || strings.HasPrefix(p, "runtime/")
+	}
+}
+
+// groupOf returns the group of a sample: what the runtime does at the end of its
+// stack, leaf first, or else whose code it is in.
+func groupOf(stack []string) string {
+	if len(stack) == 0 {
+		return otherRuntime
+	}
+	n := 0
+	for n < len(stack) && ofRuntime(stack[n]) {
+		n++
+	}
+	if n == 0 {
+		return codeOf(stack[0])
+	}
+	for _, c := range classes {
+		for _, f := range stack[:n] {
+			if c.has(f) {
+				return c.name
+			}
+		}
+	}
+	return otherRuntime
+}
+
+func (c *class) has(symbol string) bool {
+	bare := strings.TrimPrefix(symbol, "runtime.")
+	for _, f := range c.funcs {
+		// "lock" is lock and lock.func1, and "mallocgc" also mallocgcSmall…; a
+		// short lower-case word would have too many others.
+		if bare == f || len(f) > 5 && strings.HasPrefix(bare, f) || strings.HasPrefix(bare, f+".") || f == "map" && isMap(bare) {
+			return true
+		}
+	}
+	return false
+}
+
+// isMap reports whether a function of package runtime is about maps, which are
+// many: mapaccess1, mapassign_fast64, mapIterNext.
+func isMap(bare string) bool {
+	for _, p := range []string{"mapaccess", "mapassign", "mapdelete", "mapiter", "mapIter", "mapclear", "mapclone"} {
+		if strings.HasPrefix(bare, p) {
+			return true
+		}
+	}
+	return false
+}
+
+// codeOf is the group of a function that is not the runtime's: its package in the
+// standard library, whose import paths begin with a word without a dot, or
+// ownCode. Package main has no dot either, and is own.
+func codeOf(symbol string) string {
+	p := packageOf(symbol)
+	first, _, _ := strings.Cut(p, "/")
+	if p == "" || p == "main" || strings.Contains(first, ".") || !standard[first] {
+		return ownCode
+	}
+	return "package " + p
+}
+
+// standard has the first words of the standard library's import paths: a module
+// may have a path without a dot too.
+var standard = func() map[string]bool {
+	m := make(map[string]bool)
+	for _, w := range strings.Fields(`archive arena bufio bytes cmp compress container context crypto database debug embed encoding errors
+		expvar flag fmt go hash html image index internal io iter log maps math mime net os path plugin reflect regexp runtime
+		slices sort strconv strings structs sync syscall testing text time unicode unique unsafe vendor weak`) {
+		m[w] = true
+	}
+	return m
+}()
+
+// packageOf returns the import path in the name of a function, such as
+// "example.com/impls/channel" in "example.com/impls/channel.(*Group[...]).Go".
+func packageOf(symbol string) string {
+	slash := strings.LastIndexByte(symbol[:brackets(symbol)], '/')
+	dot := strings.IndexByte(symbol[slash+1:], '.')
+	if dot < 0 {
+		return ""
+	}
+	return unescape(symbol[:slash+1+dot])
+}
+
+// brackets returns where the type arguments of a symbol begin, which may hold
+// slashes and dots of their own; its length if it has none.
+func brackets(symbol string) int {
+	if i := strings.IndexByte(symbol, '['); i >= 0 {
+		return i
+	}
+	return len(symbol)
+}
+
+// unescape undoes what the linker does to dots in the last element of a path.
+func unescape(path string) string { return strings.ReplaceAll(path, "%2e", ".") }
+
+// Short returns the name of a function for reading: without the folders of its
+// import path, and without what its type arguments are.
+func Short(symbol string) string {
+	end := brackets(symbol)
+	short := symbol[strings.LastIndexByte(symbol[:end], '/')+1:]
+	var b strings.Builder
+	depth := 0
+	for _, r := range short {
+		switch {
+		case r == '[':
+			if depth++; depth == 1 {
+				b.WriteString("[…")
+			}
+		case r == ']' && depth > 0:
+			depth--
+		}
+		if depth == 0 {
+			b.WriteRune(r)
+		}
+	}
+	return b.String()
+}

@@ -1,0 +1,113 @@
+package why
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/dynolab/dyno/lab"
+)
+
+// A Bench is a benchmark of a test binary.
+type Bench struct {
+	Subject lab.Subject
+	Step    lab.Step
+	Ns      float64 // nanoseconds for an operation, as it was measured
+}
+
+// A Pair is a difference that is to be explained: two benchmarks, and what a
+// comparison says of them.
+type Pair struct {
+	Row, BaseCol, Col string
+	Verdict           lab.Verdict
+	Ratio             float64 // of the times, this over base
+	Base, This        Bench
+
+	// Fastest and Slowest bound the times of all that are compared in the row,
+	// in nanoseconds: all of them get the same number of operations.
+	Fastest, Slowest float64
+}
+
+// timeUnit is the unit that is explained.
+const timeUnit = "ns/op"
+
+// Proven reports whether v says that there is a difference.
+func Proven(v lab.Verdict) bool {
+	switch v {
+	case lab.Faster, lab.Slower, lab.Better, lab.Worse, lab.Lower, lab.Higher:
+		return true
+	}
+	return false
+}
+
+// Pairs returns the cells of c's table of times that are to be explained: those
+// that are proven to differ from their base, or with all every one that can be
+// compared to it. plan is that of the results file that c was made of, and
+// subjects are its test binaries.
+func Pairs(c *lab.Comparison, plan *lab.Plan, subjects []lab.Subject, all bool) ([]Pair, error) {
+	if len(c.Files) != 1 {
+		return nil, fmt.Errorf("%d files are compared; the differences of one are explained at a time", len(c.Files))
+	}
+	i := slices.IndexFunc(c.Tables, func(t lab.Table) bool { return t.Unit == timeUnit })
+	if i < 0 {
+		return nil, errors.New("nothing to explain: there are no times in " + timeUnit)
+	}
+	t := c.Tables[i]
+	located, err := plan.Locate(c.Col)
+	if err != nil {
+		return nil, err
+	}
+	find := func(r lab.Row, col int) (Bench, bool) {
+		for _, l := range located {
+			if l.Row != r.Name || l.Col != t.Cols[col].Name || r.Pkg != "" && l.Case.Pkg != r.Pkg {
+				continue
+			}
+			j := slices.IndexFunc(subjects, func(s lab.Subject) bool { return s.Pkg == l.Case.Pkg && s.Side == l.Case.Side })
+			if j < 0 {
+				return Bench{}, false
+			}
+			return Bench{Subject: subjects[j], Step: l.Step, Ns: r.Cells[col].Center}, true
+		}
+		return Bench{}, false
+	}
+	var pairs []Pair
+	for _, r := range t.Rows {
+		if r.Base < 0 || !(r.Cells[r.Base].Center > 0) {
+			continue
+		}
+		first := len(pairs)
+		fastest, slowest := r.Cells[r.Base].Center, r.Cells[r.Base].Center
+		for col, cell := range r.Cells {
+			if cell.Vs == nil || !(cell.Center > 0) || !all && !Proven(cell.Verdict) {
+				continue
+			}
+			base, ok1 := find(r, r.Base)
+			this, ok2 := find(r, col)
+			if !ok1 || !ok2 {
+				continue
+			}
+			fastest, slowest = min(fastest, cell.Center), max(slowest, cell.Center)
+			pairs = append(pairs, Pair{
+				Row: r.Name, BaseCol: t.Cols[r.Base].Name, Col: t.Cols[col].Name,
+				Verdict: cell.Verdict, Ratio: cell.Vs.Ratio, Base: base, This: this,
+			})
+		}
+		for j := range pairs[first:] {
+			pairs[first+j].Fastest, pairs[first+j].Slowest = fastest, slowest
+		}
+	}
+	return pairs, nil
+}
+
+// Ops returns how many operations take the fastest of the pair's row about as
+// long as d; fewer if the slowest would take more than six times as long. It is
+// at least 2: package testing leaves its second run out for 1.
+func (p *Pair) Ops(d time.Duration) int {
+	const most = 6
+	n := float64(d) / p.Fastest
+	if p.Slowest > most*p.Fastest {
+		n = most * float64(d) / p.Slowest
+	}
+	return max(2, int(min(n, 1e12)))
+}
