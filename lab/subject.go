@@ -130,7 +130,7 @@ func Build(ctx context.Context, dir, out string, patterns []string, o BuildOptio
 	}
 	built := make([]Subject, len(pkgs))
 	faults := make([]*BuildProblem, len(pkgs))
-	work, ctx := errgroup.WithContext(ctx)
+	work, compiling := errgroup.WithContext(ctx) // which ends with Wait
 	work.SetLimit(runtime.GOMAXPROCS(0))
 	for i, p := range pkgs {
 		if p.Error != nil {
@@ -143,7 +143,7 @@ func Build(ctx context.Context, dir, out string, patterns []string, o BuildOptio
 		}
 		work.Go(func() (err error) {
 			built[i] = Subject{Pkg: p.ImportPath, Dir: p.Dir, Side: o.Side, Undrivable: b.undrivable}
-			faults[i], err = b.compile(ctx, &built[i], filepath.Join(out, "subject"+strconv.Itoa(i)))
+			faults[i], err = b.compile(compiling, &built[i], filepath.Join(out, "subject"+strconv.Itoa(i)))
 			return err
 		})
 	}
