@@ -261,6 +261,9 @@ func (b *B) DriveSession(unit int, gcHeavy bool, do func(n int) error, reset fun
 	d := drive
 	b.StopTimer()
 	b.ResetTimer()
+	if b.Failed() {
+		return nil
+	}
 	d.hello("session", unit, gcHeavy, 0)
 	for n := d.next(b, reset); n > 0; n = d.next(b, reset) {
 		d.start(b)
@@ -294,7 +297,9 @@ func (b *B) driveLoop() bool {
 		b.N = 0
 		b.StopTimer()
 		b.ResetTimer()
-		d.hello("loop", 1, false, 0)
+		if !b.Failed() {
+			d.hello("loop", 1, false, 0)
+		}
 	}
 	if !b.Failed() {
 		if n := d.next(b, nil); n > 0 {
@@ -312,6 +317,12 @@ func (b *B) driveLoop() bool {
 func (b *B) driveLaunch() {
 	defer func() { b.signal <- true }() // the benchmark may call Goexit
 	d := drive
+	if b.previousN == 0 {
+		// The first call of the function did not return. It panics, with
+		// testing's deferred calls running meanwhile, or it has called Goexit.
+		// The runtime ends the process either way.
+		select {}
+	}
 	if d.mode == "" {
 		f := b.benchFunc
 		b.benchFunc = func(b *B) {

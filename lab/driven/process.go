@@ -42,11 +42,6 @@ type Process struct {
 // defaultTimeout is what a zero Config.Timeout means.
 const defaultTimeout = time.Minute
 
-// orphaned is after how long package testing ends a process that hangs in a slice
-// when nobody is left to end it. A process that waits for a command ends at once
-// when its lab has.
-const orphaned = 6 * time.Hour
-
 // Start starts a benchmark and returns when it is ready for its first slice. Its
 // error is a [*Refusal], a [*Failure], or wraps [ErrUnsupported], [ErrKilled] or
 // what has ended ctx, which ends the process.
@@ -113,7 +108,6 @@ func (p *Process) start() error {
 		"-test.benchtime=1x",
 		"-test.cpu=" + strconv.Itoa(p.c.CPU),
 		"-test.count=1",
-		"-test.timeout=" + orphaned.String(),
 	}, p.c.Args...)...)
 	p.cmd.Dir = p.c.Dir
 	// A benchmark that is measured in package testing's first call of it has not
