@@ -144,12 +144,20 @@ func claim(h *task.Handle) bool {
 
 // end makes h, which is Pending, s, and reports whether it did: it is too late if
 // somebody else decides. over is where it is counted.
+//
+// Between the two steps of somebody else everybody sees the task Pending. "Too
+// late" must not be said before they see why, so end waits for the second step,
+// which is an addition away.
 func (x *Executor) end(h *task.Handle, s task.Status, over *atomic.Uint32) bool {
 	w := &h.Room().Word
 	for {
 		v := w.Load()
-		if v&(ending|status) != 0 {
+		if v&status != 0 {
 			return false
+		}
+		if v&ending != 0 {
+			runtime.Gosched() // where there is one thread, it has to go on
+			continue
 		}
 		if w.CompareAndSwap(v, v|ending) {
 			break

@@ -402,6 +402,42 @@ func TestCancelRace(t *testing.T) {
 	t.Logf("resolved %d, failed %d, canceled %d", done[task.Resolved].Load(), done[task.Failed].Load(), canceled)
 }
 
+// Cancel does not say that it is too late before the state says so: who asks for
+// it then would find the task Pending.
+func TestTooLateIsSeen(t *testing.T) {
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1)) // so that a yield lets the others run until they yield
+	x := NewExecutor()
+	gate := make(chan struct{})
+	h := task.Start(x, func(context.Context) error { <-gate; return nil })
+	w := &h.Room().Word
+	for state(w.Load()) == task.Pending && w.Load()&claimed == 0 {
+		runtime.Gosched()
+	}
+	w.Or(ending) // somebody has decided, and has not got any further
+	var answer atomic.Int32
+	go func() {
+		if h.Cancel() {
+			answer.Store(1)
+		} else {
+			answer.Store(-1)
+		}
+	}()
+	for range 100 {
+		runtime.Gosched()
+	}
+	if a := answer.Load(); a != 0 {
+		t.Errorf("Cancel has answered %d, and the task is %v", a, h.Status())
+	}
+	w.And(^uint64(ending)) // but it is the task's own end that decides
+	close(gate)
+	for answer.Load() == 0 {
+		runtime.Gosched()
+	}
+	if s, a := h.Status(), answer.Load(); a == 1 && s != task.Cancelled || a == -1 && s != task.Resolved {
+		t.Errorf("Cancel answered %d, and the task is %v", a, s)
+	}
+}
+
 // Who decides what becomes of a task is one, in each moment of its life.
 func TestWords(t *testing.T) {
 	for _, c := range []struct {
@@ -425,6 +461,9 @@ func TestWords(t *testing.T) {
 		w.Store(c.word)
 		if got := claim(h); got != c.claim || got && w.Load() != c.word|claimed {
 			t.Errorf("%s: claim says %v, and the word is %#x", c.what, got, w.Load())
+		}
+		if c.word&ending != 0 {
+			continue // end waits, see TestTooLateIsSeen
 		}
 		w.Store(c.word)
 		h.Room().Own = make(chan struct{})
