@@ -261,7 +261,7 @@ func (c *Calibration) count(pairs []trialPair) {
 		}
 		b := benches[at]
 		b.seconds = append(b.seconds, p.seconds())
-		if d := detectableOf(p.vs); d > 0 && !math.IsInf(d, 1) {
+		if d := p.vs.Detectable - 1; d > 0 && !math.IsInf(d, 1) {
 			b.detectable = append(b.detectable, d)
 		}
 		alarm := p.vs.P <= c.Alpha

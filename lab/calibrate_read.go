@@ -58,7 +58,7 @@ func ReadCalibration(paths []string, o CalibrateOptions) (*Calibration, error) {
 	if o.judge == nil {
 		o.judge = judgeTrial
 	}
-	c := &Calibration{Schema: CalibrationSchema, Alpha: o.Alpha, Margin: trialMargin, Circumstances: make(map[string]string)}
+	c := &Calibration{Schema: CalibrationSchema, Alpha: o.Alpha, Margin: DefaultMargin, Circumstances: make(map[string]string)}
 	var pairs []trialPair
 	for _, path := range paths {
 		data, err := os.ReadFile(path)
@@ -131,7 +131,7 @@ func (c *Calibration) read(path string, data []byte) []*trial {
 				trialProcess: trialProcess{block: state["block"], layout: state["layout"], nsPerOp: ns * 1e9},
 			})
 			last = &t.records[len(t.records)-1]
-		case strings.HasPrefix(line, trialSlicesMark):
+		case strings.HasPrefix(line, slicesMark):
 			if last == nil {
 				problem(number, "slices of no benchmark result")
 				continue
@@ -314,7 +314,7 @@ func (t *trial) text(asColumn bool) []byte {
 // readTrialSlices reads a line of slices: how many operations each has, and the
 // nanoseconds of each, NaN for one that is missing.
 func readTrialSlices(line string) (n int, ns []float64, err error) {
-	for field := range strings.FieldsSeq(strings.TrimPrefix(line, trialSlicesMark)) {
+	for field := range strings.FieldsSeq(strings.TrimPrefix(line, slicesMark)) {
 		key, value, _ := strings.Cut(field, "=")
 		switch key {
 		case "n":

@@ -2,12 +2,14 @@ package report
 
 import (
 	"bytes"
-	"encoding/json"
 	"fmt"
 	"io"
 	"math"
+	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/dynolab/dyno/lab"
 )
@@ -35,10 +37,7 @@ func CalibrationMarkdown(w io.Writer, c *lab.Calibration) error {
 
 // CalibrationJSON writes c as JSON, as docs/calibration.md tells it.
 func CalibrationJSON(w io.Writer, c *lab.Calibration) error {
-	e := json.NewEncoder(w)
-	e.SetEscapeHTML(false)
-	e.SetIndent("", "  ")
-	return e.Encode(c)
+	return writeJSON(w, c)
 }
 
 // calibrationDocument writes c in parts: title begins one, say makes a line fit
@@ -78,12 +77,13 @@ func calibrationDocument(b *bytes.Buffer, c *lab.Calibration, title func(string)
 			head:  []string{"benchmark", "slower by", "comparisons", "found", "95% interval", "called slower", "called wrongly", "true ratio in interval", "95% interval", "ratio", "measured"},
 			right: []bool{false, true, true, true, true, true, true, true, true, true, true},
 		}
+		several := slices.ContainsFunc(c.Benchmarks, func(w lab.CalibratedBenchmark) bool { return len(w.Effects) > 1 })
 		add := func(name string, effects []lab.CalibratedEffect) {
 			for i, e := range effects {
 				if i > 0 {
 					name = ""
 				}
-				l.group = append(l.group, i == 0 && len(effects) > 1)
+				l.group = append(l.group, i == 0 && several)
 				l.rows = append(l.rows, []string{
 					name, percent(e.Slow), strconv.Itoa(e.Found.N), rate(e.Found), rateInterval(e.Found), rate(e.Called), rate(e.Denied),
 					rate(e.Covered), rateInterval(e.Covered), formatRatio(e.Ratio), duration(e.Seconds),
@@ -99,6 +99,9 @@ func calibrationDocument(b *bytes.Buffer, c *lab.Calibration, title func(string)
 		line("The true ratio is in %s of %d intervals (%s); %s are promised.", rate(c.Covered), c.Covered.N, rateInterval(c.Covered), percent(1-c.Alpha))
 		line("found: p ≤ %v and the right way round, for a comparison alone. called slower, called wrongly (faster, or the same at %s or more): the verdict in a report of the whole trial.",
 			c.Alpha, percent(c.Margin))
+		if several {
+			line("The slowed programs of a trial share the program that they are compared to, so the intervals of rates over several slow-downs are somewhat too narrow.")
+		}
 	}
 
 	title("What benchstat's test says of the same data")
@@ -230,4 +233,28 @@ func quoteCalibration(q lab.CalibrationQuote) string {
 		fmt.Fprintf(&b, " That was in other circumstances (%s), so repeat it: benchrun calibrate.", strings.Join(q.Stale, "; "))
 	}
 	return b.String()
+}
+
+// A calibrationJSON is what the JSON of a comparison says of a machine.
+type calibrationJSON struct {
+	Machine  string                 `json:"machine"`
+	File     string                 `json:"file"`
+	Measured time.Time              `json:"measured"`
+	Stale    []string               `json:"stale"`
+	Alarms   lab.Rate               `json:"alarms"`
+	Wrong    lab.Rate               `json:"wrong"`
+	Covered  lab.Rate               `json:"covered"`
+	Effects  []lab.CalibratedEffect `json:"effects"`
+}
+
+func calibrationsToJSON(c *lab.Comparison) []calibrationJSON {
+	var out []calibrationJSON
+	for _, q := range c.Calibrations {
+		cal := q.Calibration
+		out = append(out, calibrationJSON{
+			Machine: q.Machine, File: filepath.Base(q.Path), Measured: cal.Measured, Stale: append([]string{}, q.Stale...),
+			Alarms: cal.Alarms, Wrong: cal.Wrong, Covered: cal.Covered, Effects: cal.Effects,
+		})
+	}
+	return out
 }

@@ -25,6 +25,8 @@ type (
 		Warnings    []string    `json:"warnings"`
 		Problems    []string    `json:"problems"`
 		Targets     []scoreJSON `json:"targets,omitempty"`
+
+		Calibrations []calibrationJSON `json:"calibrations,omitempty"`
 	}
 	fileJSON struct {
 		Label   string        `json:"label"`
@@ -95,6 +97,7 @@ func JSON(w io.Writer, c *lab.Comparison, card *Scorecard) error {
 	if card != nil {
 		doc.Targets = scoresToJSON(card)
 	}
+	doc.Calibrations = calibrationsToJSON(c)
 	for _, t := range c.Tables {
 		tj := tableJSON{Unit: t.Unit, Exact: t.Exact, Rows: []rowJSON{}}
 		switch {

@@ -30,7 +30,7 @@ type pictures struct {
 func markdown(w io.Writer, c *lab.Comparison, card *Scorecard, title string, pics *pictures) error {
 	var b bytes.Buffer
 	fmt.Fprintf(&b, "# %s\n\n", escape(title))
-	for _, line := range legend(c) {
+	for _, line := range slices.Concat(legend(c), Calibrations(c)) {
 		fmt.Fprintf(&b, "- %s\n", escape(line))
 	}
 	b.WriteString("\n")

@@ -38,6 +38,9 @@ func Text(w io.Writer, c *lab.Comparison, card *Scorecard, o TextOptions) error 
 	for _, line := range legend(c) {
 		fmt.Fprintln(&b, line)
 	}
+	for _, line := range Calibrations(c) {
+		fmt.Fprintln(&b, line)
+	}
 	for i, n := range c.Notes {
 		fmt.Fprintf(&b, "[%d] %s\n", i+1, n)
 	}

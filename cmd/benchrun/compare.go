@@ -127,6 +127,7 @@ func compareFiles(cmd *cobra.Command, files []string, o lab.CompareOptions) (*la
 	if err != nil {
 		return nil, nil, err
 	}
+	c.Calibrations = lab.Calibrations(c.Files)
 	for _, p := range c.Problems {
 		fmt.Fprintf(cmd.ErrOrStderr(), "benchrun: %s (left out)\n", p)
 	}

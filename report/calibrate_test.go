@@ -1,0 +1,99 @@
+package report
+
+import (
+	"encoding/json"
+	"io"
+	"reflect"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/dynolab/dyno/lab"
+)
+
+// aCalibration is made up, and has every part.
+func aCalibration() *lab.Calibration {
+	few := lab.CalibratedEffect{
+		Slow: 0.02, Found: lab.Rate{K: 38, N: 40, Lo: 0.831, Hi: 0.994}, Called: lab.Rate{K: 36, N: 40, Lo: 0.763, Hi: 0.972},
+		Denied: lab.Rate{K: 0, N: 40, Hi: 0.088}, Covered: lab.Rate{K: 39, N: 40, Lo: 0.868, Hi: 0.999}, Ratio: 1.0203, Seconds: 1.02,
+	}
+	many := few
+	many.Slow, many.Ratio = 0.05, 1.0498
+	return &lab.Calibration{
+		Schema: lab.CalibrationSchema, Files: []string{"calibration-1.bench"}, Measured: time.Date(2026, 11, 21, 22, 0, 0, 0, time.UTC),
+		Circumstances: map[string]string{"machine": "some-cpu-2c", "toolchain": "go version go1.26", "kernel": "linux 6"},
+		Alpha:         0.05, Margin: 0.02, Trials: 40, Blocks: 10, Rounds: 10, Layouts: 8,
+		Alarms: lab.Rate{K: 4, N: 80, Lo: 0.014, Hi: 0.123}, Wrong: lab.Rate{K: 0, N: 80, Hi: 0.045}, Covered: lab.Rate{K: 78, N: 80, Lo: 0.913, Hi: 0.997},
+		Benchmarks: []lab.CalibratedBenchmark{
+			{
+				Name: "Actor/workload=pingpong/impl=a_b-2", Alarms: lab.Rate{K: 1, N: 40, Lo: 0.001, Hi: 0.132}, Wrong: lab.Rate{N: 40, Hi: 0.088},
+				Effects: []lab.CalibratedEffect{few, many}, Spread: 0.0061, Detectable: 0.0112, Seconds: 1.02,
+			},
+			{
+				Name: "Actor/workload=count/impl=a_b-2", Alarms: lab.Rate{K: 3, N: 40, Lo: 0.016, Hi: 0.204}, Wrong: lab.Rate{N: 40, Hi: 0.088},
+				Effects: []lab.CalibratedEffect{few}, Spread: 0.0161, Seconds: 1.1,
+			},
+		},
+		Effects: []lab.CalibratedEffect{few, many},
+		Habits: []lab.Habit{
+			{
+				Name: "all of A first", Says: "one value from each process", Alarms: lab.Rate{K: 12, N: 40, Lo: 0.166, Hi: 0.465},
+				Effects: []lab.HabitEffect{{Slow: 0.02, Found: lab.Rate{K: 20, N: 40}}},
+			},
+		},
+		Problems: []string{"c.bench:7: torn"}, Holes: []string{"X: hole in block 3: crashed"},
+	}
+}
+
+func TestGoldenCalibration(t *testing.T) {
+	c := aCalibration()
+	golden(t, "calibration.txt", render(t, func(w io.Writer) error { return CalibrationText(w, c) }))
+	golden(t, "calibration.md", render(t, func(w io.Writer) error { return CalibrationMarkdown(w, c) }))
+	text := render(t, func(w io.Writer) error { return CalibrationJSON(w, c) })
+	back := new(lab.Calibration)
+	if err := json.Unmarshal(text, back); err != nil || !reflect.DeepEqual(back, c) {
+		t.Errorf("%v: read back: %+v", err, back)
+	}
+	// One without anything in it has no figure, and no NaN either.
+	empty := string(render(t, func(w io.Writer) error { return CalibrationText(w, &lab.Calibration{}) }))
+	if strings.Contains(empty, "NaN") || strings.Contains(empty, "0.0%") {
+		t.Error(empty)
+	}
+}
+
+// Every report of a machine that was calibrated quotes it, and says what was
+// different then.
+func TestReportsQuoteTheCalibration(t *testing.T) {
+	c := interleaved(t)
+	c.Calibrations = []lab.CalibrationQuote{{Machine: "some-cpu-2c", Path: "x/calibration-1.json", Calibration: aCalibration()}}
+	const (
+		want  = "calibrated 2026-11-21): of 80 comparisons of a program with itself 5.0% had p ≤ 0.05 (1.4 to 12.3%)"
+		stale = "kernel: linux 5 → linux 6"
+	)
+	for name, form := range map[string]func(io.Writer) error{
+		"text":     func(w io.Writer) error { return Text(w, c, nil, TextOptions{}) },
+		"markdown": func(w io.Writer) error { return Markdown(w, c, nil) },
+	} {
+		c.Calibrations[0].Stale = nil
+		if got := string(render(t, form)); !strings.Contains(got, want) || strings.Contains(got, "other circumstances") {
+			t.Errorf("%s: no %q, or stale, in\n%s", name, want, got)
+		}
+		c.Calibrations[0].Stale = []string{stale}
+		if got := string(render(t, form)); !strings.Contains(got, stale) {
+			t.Errorf("%s: no %q in\n%s", name, stale, got)
+		}
+	}
+	var doc struct {
+		Calibrations []struct {
+			File   string
+			Alarms lab.Rate
+			Stale  []string
+		}
+	}
+	if err := json.Unmarshal(render(t, func(w io.Writer) error { return JSON(w, c, nil) }), &doc); err != nil {
+		t.Fatal(err)
+	}
+	if len(doc.Calibrations) != 1 || doc.Calibrations[0].File != "calibration-1.json" || doc.Calibrations[0].Alarms.K != 4 || len(doc.Calibrations[0].Stale) != 1 {
+		t.Errorf("JSON: %+v", doc)
+	}
+}
