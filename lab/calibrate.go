@@ -183,9 +183,9 @@ type trialPair struct {
 // A trialProcess is what a results file has of one process.
 type trialProcess struct {
 	block, layout string
-	nsPerOp       float64   // the value of its benchmark line
-	n             int       // operations a slice; 0 if it has no slices
-	slices        []float64 // nanoseconds of each, NaN for a missing one
+	nsPerOp       float64 // the value of its benchmark line
+	n             int     // operations a slice; 0 if it has no slices
+	slices        []int64 // nanoseconds of each, or Lost
 }
 
 // seconds is the measured time of both.
@@ -194,8 +194,8 @@ func (p *trialPair) seconds() float64 {
 	for _, side := range [][]trialProcess{p.a, p.b} {
 		for _, proc := range side {
 			for _, ns := range proc.slices {
-				if !math.IsNaN(ns) {
-					sum += ns
+				if ns != Lost {
+					sum += float64(ns)
 				}
 			}
 		}

@@ -2,7 +2,6 @@ package lab
 
 import (
 	"cmp"
-	"math"
 	"slices"
 
 	"golang.org/x/perf/benchmath"
@@ -109,8 +108,8 @@ var habituals = []habitual{
 func (p trialProcess) perOp() []float64 {
 	out := make([]float64, 0, len(p.slices))
 	for _, ns := range p.slices {
-		if !math.IsNaN(ns) {
-			out = append(out, ns/float64(p.n))
+		if ns != Lost {
+			out = append(out, float64(ns)/float64(p.n))
 		}
 	}
 	return out

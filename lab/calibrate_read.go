@@ -136,12 +136,12 @@ func (c *Calibration) read(path string, data []byte) []*trial {
 				problem(number, "slices of no benchmark result")
 				continue
 			}
-			n, ns, err := readTrialSlices(line)
+			of, _, err := ParseSlices(line)
 			if err != nil {
 				problem(number, "%v", err)
 				continue
 			}
-			last.n, last.slices, last.more = n, ns, line
+			last.n, last.slices, last.more = of.N, of.Ns, line
 			last = nil
 		case strings.HasPrefix(line, holeMark):
 			h, ok, err := parseHoleLine(line)
@@ -309,32 +309,4 @@ func (t *trial) text(asColumn bool) []byte {
 		}
 	}
 	return b.Bytes()
-}
-
-// readTrialSlices reads a line of slices: how many operations each has, and the
-// nanoseconds of each, NaN for one that is missing.
-func readTrialSlices(line string) (n int, ns []float64, err error) {
-	for field := range strings.FieldsSeq(strings.TrimPrefix(line, slicesMark)) {
-		key, value, _ := strings.Cut(field, "=")
-		switch key {
-		case "n":
-			if n, err = strconv.Atoi(value); err != nil || n < 1 {
-				return 0, nil, fmt.Errorf("slices of %q operations", value)
-			}
-		case "ns":
-			for text := range strings.SplitSeq(value, ",") {
-				v := math.NaN()
-				if text != "-" {
-					if v, err = strconv.ParseFloat(text, 64); err != nil || !(v > 0) || math.IsInf(v, 0) {
-						return 0, nil, fmt.Errorf("a slice of %q nanoseconds", text)
-					}
-				}
-				ns = append(ns, v)
-			}
-		}
-	}
-	if n == 0 || len(ns) == 0 {
-		return 0, nil, errors.New("a line of slices without n or ns")
-	}
-	return n, ns, nil
 }

@@ -296,7 +296,7 @@ func TestCalibrationReadsWhatItCan(t *testing.T) {
 		fmt.Sprintf("%s:%d: not a benchmark result", path, first+1),
 		fmt.Sprintf("%s:%d: slices of no benchmark result", path, first+2),
 		fmt.Sprintf("%s:%d: neither a result nor a configuration line", path, len(lines)-2),
-		fmt.Sprintf("%s:%d: slices of \"0\" operations", path, len(lines)-1),
+		fmt.Sprintf("%s:%d: malformed line of slices", path, len(lines)-1),
 		fmt.Sprintf("%s:%d: the line is torn", path, len(lines)),
 	}
 	for i, p := range c.Problems {
