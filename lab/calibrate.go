@@ -49,7 +49,7 @@ type Calibration struct {
 	// the true ratio. 1 - Alpha is the promised share.
 	Covered Rate `json:"covered"`
 
-	Benchmarks []CalibratedBenchmark `json:"benchmarks"` // in order of appearance
+	Benchmarks []CalibratedBenchmark `json:"benchmarks"` // in the plan's order
 	Effects    []CalibratedEffect    `json:"effects"`    // over all benchmarks, smallest first
 
 	// Habits are what others' procedures say of the same data.
@@ -170,6 +170,7 @@ func binomialCDF(k, n int, p float64) float64 {
 // same program, of which the second was slowed by the known part slow.
 type trialPair struct {
 	file, trial, name string
+	place             int     // of its benchmark in the plan, by the numbers of its cases
 	slow              float64 // 0: A/A
 
 	// a and b are the two of each block, in order of blocks: a[i] and b[i] ran in
@@ -225,6 +226,7 @@ func (c *Calibration) count(pairs []trialPair) {
 	}
 	type bench struct {
 		name                        string
+		place                       int
 		alarms, wrong, covered      tally
 		effects                     []*effect
 		spread, detectable, seconds []float64
@@ -257,7 +259,7 @@ func (c *Calibration) count(pairs []trialPair) {
 		at := slices.IndexFunc(benches, func(b *bench) bool { return b.name == p.name })
 		if at < 0 {
 			at = len(benches)
-			benches = append(benches, &bench{name: p.name})
+			benches = append(benches, &bench{name: p.name, place: p.place})
 		}
 		b := benches[at]
 		b.seconds = append(b.seconds, p.seconds())
@@ -303,6 +305,7 @@ func (c *Calibration) count(pairs []trialPair) {
 	c.Trials = len(trials)
 	c.Alarms, c.Wrong, c.Covered = alarms.rate(), wrong.rate(), covered.rate()
 	c.Effects = list(effects)
+	slices.SortStableFunc(benches, func(a, b *bench) int { return a.place - b.place })
 	c.Benchmarks = make([]CalibratedBenchmark, 0, len(benches))
 	for _, b := range benches {
 		c.Benchmarks = append(c.Benchmarks, CalibratedBenchmark{

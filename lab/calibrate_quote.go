@@ -27,8 +27,8 @@ func CalibrationPath(results string) string {
 	return strings.TrimSuffix(results, filepath.Ext(results)) + ".json"
 }
 
-// calibrationPattern matches the files of calibrations within a folder.
-const calibrationPattern = "calibration-*.json"
+// CalibrationPrefix begins the names of the files of calibrations.
+const CalibrationPrefix = "calibration-"
 
 // calibrated are the circumstances that a calibration holds for: one made in
 // others says less.
@@ -68,7 +68,7 @@ func Calibrations(files []File) []CalibrationQuote {
 // latestCalibration returns the calibration of a machine in folder that was
 // measured last, and its path; nil if there is none.
 func latestCalibration(folder, machine string) (latest *Calibration, path string) {
-	paths, _ := filepath.Glob(filepath.Join(escapeGlob(folder), calibrationPattern)) // the pattern is well-formed
+	paths, _ := filepath.Glob(filepath.Join(escapeGlob(folder), CalibrationPrefix+"*.json")) // the pattern is well-formed
 	for _, p := range paths {
 		data, err := os.ReadFile(p)
 		if err != nil {

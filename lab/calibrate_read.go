@@ -197,6 +197,7 @@ func (t *trial) pair() {
 	var rows []row
 	of := make(map[side]map[string]trialProcess) // by block
 	slows := make(map[row][]float64)
+	place := make(map[row]int)
 	blocks := make(map[row][]string) // of the base
 	for _, r := range t.records {
 		at := side{row{r.pkg, r.name}, r.slow, r.copy}
@@ -204,6 +205,7 @@ func (t *trial) pair() {
 			of[at] = make(map[string]trialProcess)
 			if !slices.Contains(rows, at.row) {
 				rows = append(rows, at.row)
+				place[at.row] = math.MaxInt
 			}
 			if r.slow > 0 && !slices.Contains(slows[at.row], r.slow) {
 				slows[at.row] = append(slows[at.row], r.slow)
@@ -213,11 +215,14 @@ func (t *trial) pair() {
 			blocks[at.row] = append(blocks[at.row], r.block)
 		}
 		of[at][r.block] = r.trialProcess
+		if n, err := strconv.Atoi(r.kase); err == nil {
+			place[at.row] = min(place[at.row], n)
+		}
 	}
 	for _, row := range rows {
 		slices.Sort(slows[row])
 		for _, other := range append([]side{{row, 0, "2"}}, sidesOf(slows[row], func(slow float64) side { return side{row, slow, "1"} })...) {
-			p := trialPair{file: t.file, trial: t.number, name: row.name, slow: other.slow}
+			p := trialPair{file: t.file, trial: t.number, name: row.name, place: place[row], slow: other.slow}
 			for _, block := range blocks[row] {
 				if b, ok := of[other][block]; ok {
 					p.a, p.b = append(p.a, of[side{row, 0, "1"}][block]), append(p.b, b)

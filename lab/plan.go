@@ -65,6 +65,10 @@ type Plan struct {
 	// linker's own. 0 means 1.
 	Layouts int `json:"layouts,omitempty"`
 
+	// Trial is how many blocks make a trial of a calibration: results that are
+	// judged on their own. 0 means that the plan is no calibration's.
+	Trial int `json:"trial,omitempty"`
+
 	// Looks are the blocks, ascending, after which it is looked which rows are
 	// decided and need no more blocks; the last one is Blocks. Empty means none
 	// before the end: a fixed plan.

@@ -91,6 +91,9 @@ const planKey = "plan: "
 // Block begins a block of plan, or the rest of one.
 func (s *Store) Block(n int, load string, plan *Plan) {
 	s.line(blockKey + strconv.Itoa(n))
+	if plan.Trial > 0 {
+		s.line(trialKey + strconv.Itoa((n-1)/plan.Trial+1))
+	}
 	if load != "" {
 		s.line("load: " + load)
 	}

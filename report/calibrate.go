@@ -155,7 +155,11 @@ func calibrationDocument(b *bytes.Buffer, c *lab.Calibration, title func(string)
 func present(c *lab.Calibration, keys ...string) []string {
 	var out []string
 	for _, k := range keys {
-		if v := c.Circumstances[k]; v != "" {
+		switch v := c.Circumstances[k]; {
+		case v == "":
+		case k == "commit":
+			out = append(out, "commit "+v[:min(8, len(v))])
+		default:
 			out = append(out, v)
 		}
 	}
