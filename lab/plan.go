@@ -302,6 +302,9 @@ func (p *Plan) splitName(s Step) (row, col string) {
 	return b.String(), col
 }
 
+// InTurns reports whether benchmarks are to take turns, if they can.
+func (p *Plan) InTurns() bool { return p.Mode == ModeTurns || p.Mode == ModeAuto }
+
 // TakesTurns reports whether the steps of g are to take turns, if they can.
 func (p *Plan) TakesTurns(g Group) bool {
 	return p.Mode == ModeTurns || p.Mode == ModeAuto && len(g.Steps) > 1
@@ -318,7 +321,7 @@ type Unit struct {
 // are measured: shuffled, the same for the same seed and block.
 func (p *Plan) Order(block int) []Unit {
 	var units []Unit
-	if p.Mode == ModeTurns || p.Mode == ModeAuto {
+	if p.InTurns() {
 		for _, g := range p.Groups() {
 			if p.TakesTurns(g) {
 				units = append(units, Unit{Turns: &g})

@@ -146,7 +146,7 @@ func (e entry) text(plan *Plan) string {
 	if slices.ContainsFunc(plan.Cases, func(c Case) bool { return c.Slow != 0 }) {
 		set("slow", strconv.FormatFloat(e.step.Case.Slow, 'g', -1, 64))
 	}
-	if plan.Mode == ModeAuto || plan.Mode == ModeTurns {
+	if plan.InTurns() {
 		set("envpad", strconv.Itoa(e.pad))
 		set("driven", e.driven)
 	}

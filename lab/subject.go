@@ -36,6 +36,8 @@ type Subject struct {
 	// the first one is Binary. Empty means that there is only Binary.
 	Layouts []Image
 
+	overlay string // that it was built with; "" for none
+
 	// Undrivable says why its benchmarks cannot be driven; nil if they can. It
 	// wraps driven.ErrUnsupported.
 	Undrivable error
@@ -91,8 +93,6 @@ type BuildOptions struct {
 	// Driven asks for subjects whose benchmarks can be driven. Where that is not
 	// possible they say why in Undrivable.
 	Driven bool
-	// Layouts is how many layouts there are to be; 0 means 1.
-	Layouts int
 	// Side is that of the subjects.
 	Side string
 }
@@ -102,9 +102,6 @@ type BuildOptions struct {
 // must use. A package that cannot be built, or has no tests, is a problem and not
 // an error: the others are built all the same. It is an error if the patterns
 // match nothing.
-//
-// Each program is compiled once; other layouts are linked from what that has left
-// in the go command's cache, as many at a time as there are processors.
 func Build(ctx context.Context, dir, out string, patterns []string, o BuildOptions) ([]Subject, []BuildProblem, error) {
 	for _, p := range patterns {
 		if strings.HasPrefix(p, "-") {
@@ -118,19 +115,16 @@ func Build(ctx context.Context, dir, out string, patterns []string, o BuildOptio
 	if err != nil {
 		return nil, nil, err
 	}
-	b := builder{dir: dir, options: o}
+	overlay, undrivable := "", error(nil)
 	if o.Driven {
-		b.overlay, b.undrivable = driven.Overlay(ctx, dir, out)
-		if b.undrivable != nil && !errors.Is(b.undrivable, driven.ErrUnsupported) {
-			return nil, nil, b.undrivable
+		overlay, undrivable = driven.Overlay(ctx, dir, out)
+		if undrivable != nil && !errors.Is(undrivable, driven.ErrUnsupported) {
+			return nil, nil, undrivable
 		}
-	}
-	if o.Layouts > 1 {
-		b.ldflags = flagIn(output(ctx, dir, "go", "env", "GOFLAGS"), "-ldflags")
 	}
 	built := make([]Subject, len(pkgs))
 	faults := make([]*BuildProblem, len(pkgs))
-	work, compiling := errgroup.WithContext(ctx) // which ends with Wait
+	work, ctx := errgroup.WithContext(ctx)
 	work.SetLimit(runtime.GOMAXPROCS(0))
 	for i, p := range pkgs {
 		if p.Error != nil {
@@ -142,15 +136,17 @@ func Build(ctx context.Context, dir, out string, patterns []string, o BuildOptio
 			continue
 		}
 		work.Go(func() (err error) {
-			built[i] = Subject{Pkg: p.ImportPath, Dir: p.Dir, Side: o.Side, Undrivable: b.undrivable}
-			faults[i], err = b.compile(compiling, &built[i], filepath.Join(out, "subject"+strconv.Itoa(i)))
+			s := Subject{Pkg: p.ImportPath, Dir: p.Dir, Side: o.Side, overlay: overlay, Undrivable: undrivable}
+			image, said, err := goTest(ctx, dir, s, filepath.Join(out, "subject"+strconv.Itoa(i)))
+			if said != "" {
+				faults[i] = &BuildProblem{Pkg: p.ImportPath, Reason: "does not build", Output: said}
+			}
+			s.Binary, s.Hash = image.Binary, image.Hash
+			built[i] = s
 			return err
 		})
 	}
 	if err := work.Wait(); err != nil {
-		return nil, nil, err
-	}
-	if err := b.link(ctx, built, faults, out); err != nil {
 		return nil, nil, err
 	}
 	var subjects []Subject
@@ -165,48 +161,31 @@ func Build(ctx context.Context, dir, out string, patterns []string, o BuildOptio
 	return subjects, problems, nil
 }
 
-// A builder makes subjects.
-type builder struct {
-	dir     string
-	options BuildOptions
-
-	overlay    string // path, "" for none
-	undrivable error  // why there is none
-	ldflags    string // of GOFLAGS, which a flag of ours would take the place of
-}
-
-// compile builds s as path. It returns what is wrong with the package, or an
-// error if that is not the package's fault.
-func (b *builder) compile(ctx context.Context, s *Subject, path string) (*BuildProblem, error) {
-	image, said, err := b.goTest(ctx, s.Pkg, path, 0)
-	if said != "" {
-		return &BuildProblem{Pkg: s.Pkg, Reason: "does not build", Output: said}, nil
-	}
-	s.Binary, s.Hash = image.Binary, image.Hash
-	return nil, err
-}
-
-// link makes the layouts of subjects that have no fault.
-func (b *builder) link(ctx context.Context, subjects []Subject, faults []*BuildProblem, out string) error {
-	if b.options.Layouts <= 1 {
+// Link makes layouts of subjects that Build has made in dir, into the folder out:
+// n of each, the first of which is the one that is there. It takes linking only,
+// because the go command's cache has the rest. As many are linked at a time as
+// there are processors.
+func Link(ctx context.Context, dir, out string, subjects []Subject, n int) error {
+	if n <= 1 {
 		return nil
 	}
+	// A flag of ours takes the place of one in GOFLAGS.
+	ldflags := flagIn(output(ctx, dir, "go", "env", "GOFLAGS"), "-ldflags")
 	work, ctx := errgroup.WithContext(ctx)
 	work.SetLimit(runtime.GOMAXPROCS(0))
-	for i := range subjects {
-		s := &subjects[i]
-		if faults[i] != nil {
-			continue
-		}
-		s.Layouts = make([]Image, b.options.Layouts)
-		s.Layouts[0] = Image{s.Binary, s.Hash}
-		for l := 1; l < len(s.Layouts); l++ {
+	for i, s := range subjects {
+		layouts := make([]Image, n)
+		layouts[0] = Image{s.Binary, s.Hash}
+		subjects[i].Layouts = layouts
+		name := strings.TrimSuffix(strings.TrimSuffix(filepath.Base(s.Binary), ".exe"), ".test")
+		for l := 1; l < n; l++ {
 			work.Go(func() error {
-				image, said, err := b.goTest(ctx, s.Pkg, filepath.Join(out, "subject"+strconv.Itoa(i)+"-"+strconv.Itoa(l)), l)
+				flag := "-ldflags=" + strings.TrimSpace(ldflags+" -randlayout="+strconv.Itoa(l))
+				image, said, err := goTest(ctx, dir, s, filepath.Join(out, name+"-"+strconv.Itoa(l)), flag)
 				if said != "" {
-					return fmt.Errorf("linking layout %d of %s: %s", l, s.Pkg, said)
+					return fmt.Errorf("linking %s with its functions in another order: %s", s.Pkg, said)
 				}
-				s.Layouts[l] = image
+				layouts[l] = image
 				return err
 			})
 		}
@@ -214,22 +193,19 @@ func (b *builder) link(ctx context.Context, subjects []Subject, faults []*BuildP
 	return work.Wait()
 }
 
-// goTest compiles the tests of pkg as path with an ending. said is what the go
-// command says if it fails.
-func (b *builder) goTest(ctx context.Context, pkg, path string, layout int) (image Image, said string, err error) {
+// goTest compiles the tests of s in dir as path with an ending. said is what the
+// go command says if it fails.
+func goTest(ctx context.Context, dir string, s Subject, path string, flags ...string) (image Image, said string, err error) {
 	image.Binary = path + ".test"
 	if runtimeIsWindows {
 		image.Binary += ".exe"
 	}
-	args := []string{"test", "-c", "-o", image.Binary}
-	if b.overlay != "" {
-		args = append(args, "-overlay", b.overlay)
+	args := append([]string{"test", "-c", "-o", image.Binary}, flags...)
+	if s.overlay != "" {
+		args = append(args, "-overlay", s.overlay)
 	}
-	if layout > 0 {
-		args = append(args, "-ldflags="+strings.TrimSpace(b.ldflags+" -randlayout="+strconv.Itoa(layout)))
-	}
-	cmd := exec.CommandContext(ctx, "go", append(args, pkg)...)
-	cmd.Dir = b.dir
+	cmd := exec.CommandContext(ctx, "go", append(args, s.Pkg)...)
+	cmd.Dir = dir
 	var out bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &out
 	cmd.WaitDelay = time.Second // compilers may outlive a go command that is killed

@@ -24,6 +24,9 @@ const (
 	// mostWarmup is after how many times a slice's planned time a process is as
 	// warm as it gets, if it has done a whole window by then.
 	mostWarmup = 100
+	// mostSlices and mostOps end the warming up of what does not take longer for
+	// more operations. Package testing has the same bound of operations.
+	mostSlices, mostOps = 300, 1e9
 	// gcCycles is how many cycles of garbage collection a slice should have if a
 	// cycle takes less than gcFrequent slices; gcLongest bounds such a slice. All
 	// but the first in planned slices.
@@ -58,8 +61,8 @@ func warmUp(p driver, slice time.Duration, stop func() error) (w warmth, err err
 		}
 		w.slices++
 		spent += s.Elapsed
-		over := spent >= mostWarmup*slice
-		if s.Elapsed < target/2 && !over {
+		over := spent >= mostWarmup*slice || w.slices >= mostSlices
+		if s.Elapsed < target/2 && !over && w.n < mostOps {
 			w.n = grown(w.n, unit, s.Elapsed, target)
 			continue
 		}
@@ -104,7 +107,7 @@ func grown(n, unit int, took, want time.Duration) int {
 
 // multiple returns the multiple of unit that is nearest to n, at least one.
 func multiple(n float64, unit int) int {
-	return unit * max(1, int(math.Round(min(n, 1<<40)/float64(unit))))
+	return unit * max(1, int(math.Round(min(n, mostOps)/float64(unit))))
 }
 
 // steady reports whether the medians of the two halves of window are about the

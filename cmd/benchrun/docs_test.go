@@ -56,8 +56,12 @@ func TestDocumentHasTheDefaults(t *testing.T) {
 		}
 	}
 	for flag, sentence := range map[string]string{
-		"blocks": "| `--blocks n` | DEFAULT by default. |",
-		"time":   "how many iterations; DEFAULT by default.",
+		"blocks":  "| `--blocks n` | DEFAULT by default. |",
+		"mode":    "| `--mode how` | `DEFAULT` by default.",
+		"rounds":  "| `--rounds n` | DEFAULT by default:",
+		"slice":   "| `--slice duration` | DEFAULT by default.",
+		"layouts": "| `--layouts n` | DEFAULT by default:",
+		"time":    "how many iterations; DEFAULT by default.",
 	} {
 		want := strings.Replace(sentence, "DEFAULT", cmd.Flag(flag).DefValue, 1)
 		if !strings.Contains(string(data), want) {

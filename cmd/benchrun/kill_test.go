@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
 	"math/rand/v2"
@@ -22,6 +23,19 @@ func TestKilledAndResumed(t *testing.T) {
 	if testing.Short() {
 		t.Skip("compiles a test binary for each resumption")
 	}
+	t.Run("process", func(t *testing.T) { killAndResume(t, 60, "--mode", "process") })
+	// Each block has two rows of four processes, in one of two layouts.
+	t.Run("turns", func(t *testing.T) {
+		killAndResume(t, 30, "--mode", "turns", "--rounds", "3", "--slice", "50us", "--layouts", "2")
+	})
+}
+
+// killAndResume begins a run with the flags mode, and kills and resumes it.
+func killAndResume(t *testing.T, blocks int, mode ...string) {
+	copies := []int{1}
+	if mode[1] != "process" {
+		copies = []int{1, 2} // the base has a control
+	}
 	dir := t.TempDir()
 	for name, text := range map[string]string{
 		"go.mod": "module example.com/m\n\ngo 1.23\n",
@@ -29,9 +43,15 @@ func TestKilledAndResumed(t *testing.T) {
 
 import "testing"
 
+var sink int
+
 func BenchmarkX(b *testing.B) {
 	for _, name := range []string{"a", "b", "c"} {
-		b.Run("impl="+name, func(b *testing.B) {})
+		b.Run("impl="+name, func(b *testing.B) {
+			for i := range b.N {
+				sink += i
+			}
+		})
 	}
 }
 `,
@@ -40,7 +60,7 @@ func BenchmarkX(b *testing.B) {
 			t.Fatal(err)
 		}
 	}
-	const blocks, kills = 60, 6
+	const kills = 6
 	path := filepath.Join(dir, "r.bench")
 	// start begins or resumes the run, and returns when it measures.
 	start := func(args ...string) (*exec.Cmd, *lockedBuffer) {
@@ -63,7 +83,7 @@ func BenchmarkX(b *testing.B) {
 	r := rand.New(rand.NewPCG(seed, 0))
 	var before []byte
 	done := 0
-	cmd, said := start("--time", "1x", "--blocks", fmt.Sprint(blocks), "--cpu", "1,2", "--out", path)
+	cmd, said := start(append(mode, "--time", "1x", "--blocks", fmt.Sprint(blocks), "--cpu", "1,2", "--out", path)...)
 	for k := range kills {
 		// The moment is to be any after the beginning of a block, but not always
 		// the first.
@@ -106,20 +126,29 @@ func BenchmarkX(b *testing.B) {
 		case *benchfmt.SyntaxError:
 			t.Error(rec)
 		case *benchfmt.Result:
-			count[rec.GetConfig("block")+" "+rec.GetConfig("case")+" "+string(rec.Name)]++
+			count[rec.GetConfig("block")+" "+rec.GetConfig("case")+" "+string(rec.Name)+" "+cmp.Or(rec.GetConfig("copy"), "1")]++
 		}
 	}
 	for block := 1; block <= blocks; block++ {
 		for i, name := range []string{"a", "a-2", "b", "b-2", "c", "c-2"} {
-			key := fmt.Sprintf("%d %d X/impl=%s", block, i+1, name)
-			if count[key] != 1 {
-				t.Errorf("%s: %d results", key, count[key])
+			for _, n := range copies {
+				if n == 2 && name[0] != 'a' {
+					continue
+				}
+				key := fmt.Sprintf("%d %d X/impl=%s %d", block, i+1, name, n)
+				if count[key] != 1 {
+					t.Errorf("%s: %d results", key, count[key])
+				}
+				delete(count, key)
 			}
-			delete(count, key)
 		}
 	}
 	if len(count) > 0 || regexp.MustCompile(`(?m)^# hole`).Match(data) {
 		t.Errorf("besides: %v", count)
+	}
+	// A row that takes turns is there whole.
+	if begun, ended := bytes.Count(data, []byte("\n# row ")), bytes.Count(data, []byte("\n# end of row ")); begun != ended || begun != (len(copies)-1)*2*blocks {
+		t.Errorf("%d rows begin and %d end", begun, ended)
 	}
 	if n := bytes.Count(data, []byte("\n# resumed ")); n != kills {
 		t.Errorf("resumed %d times, want %d", n, kills)

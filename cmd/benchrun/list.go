@@ -37,7 +37,7 @@ with --json in the list, with their reason.`,
 			defer os.RemoveAll(folder)
 			ctx, _, stop := interruptible(cmd.Context(), func() {})
 			defer stop()
-			b, err := prepare(ctx, cmd.ErrOrStderr(), folder, packagesOr(ctx, args), bench, runtime.GOMAXPROCS(0), timeout)
+			b, err := prepare(ctx, cmd.ErrOrStderr(), folder, packagesOr(ctx, args), lab.BuildOptions{}, bench, runtime.GOMAXPROCS(0), timeout)
 			if errors.Is(err, lab.ErrInterrupted) {
 				return exitError(exitInterrupted)
 			}

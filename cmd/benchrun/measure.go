@@ -44,6 +44,14 @@ type measureConfig struct {
 	machine  string
 	resume   string
 	idle     string
+
+	// How benchmarks take turns. The zero values are for fresh processes.
+	mode    string
+	control bool
+	rounds  int
+	slice   time.Duration
+	layouts int
+	plan    string
 }
 
 // A bench is where measuring takes place: subjects, and what they have.
@@ -120,9 +128,9 @@ func packagesOr(ctx context.Context, args []string) []string {
 }
 
 // build compiles the packages into folder. What does not work is told on w.
-func build(ctx context.Context, w io.Writer, folder string, packages []string) (*bench, error) {
+func build(ctx context.Context, w io.Writer, folder string, packages []string, o lab.BuildOptions) (*bench, error) {
 	fmt.Fprintf(w, "building the tests of %s\n", strings.Join(packages, " "))
-	subjects, problems, err := lab.Build(ctx, ".", folder, packages, lab.BuildOptions{})
+	subjects, problems, err := lab.Build(ctx, ".", folder, packages, o)
 	if err != nil {
 		return nil, err
 	}
@@ -139,11 +147,11 @@ func build(ctx context.Context, w io.Writer, folder string, packages []string) (
 
 // prepare builds the packages into folder and lists their benchmarks. What does
 // not work is told on w; it is an error only if nothing is left.
-func prepare(ctx context.Context, w io.Writer, folder string, packages []string, pattern string, cpu int, timeout time.Duration) (*bench, error) {
+func prepare(ctx context.Context, w io.Writer, folder string, packages []string, o lab.BuildOptions, pattern string, cpu int, timeout time.Duration) (*bench, error) {
 	if err := lab.CheckPattern(pattern); err != nil {
 		return nil, err
 	}
-	b, err := build(ctx, w, folder, packages)
+	b, err := build(ctx, w, folder, packages, o)
 	if err != nil {
 		return nil, err
 	}
@@ -253,17 +261,10 @@ func measure(cmd *cobra.Command, c measureConfig, changed func(flag string) bool
 		return "", err
 	}
 	defer os.RemoveAll(folder)
-	var b *bench
-	if from == nil {
-		b, err = prepare(ctx, w, folder, plan.Packages, plan.Bench, slices.Max(plan.CPU), plan.Timeout)
-	} else {
-		// Nothing is listed: binaries that are the same have the same benchmarks.
-		b, err = build(ctx, w, folder, plan.Packages)
-	}
+	b, err := subjectsOf(ctx, w, folder, plan, from)
 	if err != nil {
 		return "", early(err)
 	}
-	plan.Cases = b.cases
 	plan.Subjects = make(map[string]string)
 	for _, s := range b.subjects {
 		maps.Copy(plan.Subjects, s.Hashes())
@@ -274,7 +275,6 @@ func measure(cmd *cobra.Command, c measureConfig, changed func(flag string) bool
 	}
 	var store *lab.Store
 	if from != nil {
-		plan.Cases = from.Plan.Cases
 		if err := sameCircumstances(from, plan, here); err != nil {
 			return "", err
 		}
@@ -304,6 +304,43 @@ func measure(cmd *cobra.Command, c measureConfig, changed func(flag string) bool
 	return store.Path, err
 }
 
+// subjectsOf builds the subjects of plan, or of the rest of the run from, into
+// folder, and lists the cases into the plan.
+func subjectsOf(ctx context.Context, w io.Writer, folder string, plan *lab.Plan, from *lab.Interrupted) (*bench, error) {
+	o := lab.BuildOptions{Driven: plan.InTurns()}
+	var b *bench
+	var err error
+	if from == nil {
+		if b, err = prepare(ctx, w, folder, plan.Packages, o, plan.Bench, slices.Max(plan.CPU), plan.Timeout); err != nil {
+			return nil, err
+		}
+		plan.Cases = b.cases
+		if !slices.ContainsFunc(plan.Groups(), plan.TakesTurns) {
+			// Nothing is compared with anything, so these are plain processes.
+			plan.Mode, plan.Control, plan.Rounds, plan.Slice, plan.Layouts = lab.ModeProcess, false, 0, 0, 0
+			if o.Driven {
+				var all []string
+				for _, s := range b.subjects {
+					all = append(all, s.Pkg)
+				}
+				if b.subjects, _, err = lab.Build(ctx, ".", folder, all, lab.BuildOptions{}); err != nil {
+					return nil, err
+				}
+			}
+		}
+	} else {
+		// Nothing is listed: binaries that are the same have the same benchmarks.
+		if b, err = build(ctx, w, folder, plan.Packages, o); err != nil {
+			return nil, err
+		}
+		plan.Cases = from.Plan.Cases
+	}
+	if plan.Layouts > 1 {
+		fmt.Fprintf(w, "linking them in %s\n", counted(plan.Layouts, "layout"))
+	}
+	return b, lab.Link(ctx, ".", folder, b.subjects, plan.Layouts)
+}
+
 // shellWord quotes a path for a shell if it needs that.
 func shellWord(s string) string {
 	if s != "" && !strings.ContainsFunc(s, func(r rune) bool {
@@ -320,6 +357,11 @@ func newPlan(c measureConfig, from *lab.Interrupted, changed func(string) bool) 
 	plan := &lab.Plan{
 		CPU: c.cpu, Blocks: c.blocks, Time: c.time, Seed: c.seed, Benchmem: c.benchmem,
 		Packages: c.packages, Bench: c.bench, Timeout: c.timeout,
+		Mode: c.mode,
+	}
+	if plan.InTurns() {
+		plan.Control, plan.Rounds, plan.Slice = c.control, c.rounds, c.slice
+		plan.Layouts = min(c.layouts, c.blocks) // a block has one
 	}
 	if len(plan.CPU) == 0 {
 		plan.CPU = []int{runtime.GOMAXPROCS(0)}
@@ -342,6 +384,11 @@ func newPlan(c measureConfig, from *lab.Interrupted, changed func(string) bool) 
 			"benchmem": func() { plan.Benchmem = from.Plan.Benchmem },
 			"bench":    func() { plan.Bench = from.Plan.Bench },
 			"timeout":  func() { plan.Timeout = from.Plan.Timeout },
+			"mode":     func() { plan.Mode = from.Plan.Mode },
+			"control":  func() { plan.Control = from.Plan.Control },
+			"rounds":   func() { plan.Rounds = from.Plan.Rounds },
+			"slice":    func() { plan.Slice = from.Plan.Slice },
+			"layouts":  func() { plan.Layouts = from.Plan.Layouts },
 		} {
 			if !changed(flag) {
 				keep()

@@ -20,16 +20,19 @@ func newRunCmd() *cobra.Command {
 path that go list resolves. Without packages it measures ./impls in a checkout
 of dyno, and the package in the working directory elsewhere.
 
-Each benchmark runs in a process of its own. A block is every benchmark once, in
-random order; blocks are what compare holds against each other, so more blocks
-say more, where more time a process says little. Six are the least that can
-prove a difference.
+In each block every benchmark has a fresh process. Those that are compared with
+one another, because their names differ in /impl only, take turns: their
+processes live side by side, and each measures a slice of 5 ms while the others
+wait, round after round in random order. The base of each comparison is there
+twice, as a control. What cannot be driven so, or is compared with nothing, is
+measured in a process of its own for --time, in random order. More blocks say
+more; six are the least that can prove a single difference.
 
 Results are appended to a file in the Go benchmark format below results/, synced
-block by block. The first Ctrl-C lets the running process finish and says how to
-go on, the second ends it at once; either way nothing measured is lost. A
-subject that crashes, hangs or prints nothing leaves a hole that the report
-shows, and the rest of the run goes on.
+row by row. The first Ctrl-C lets the running process finish, or a row if that is
+a matter of seconds, and says how to go on; the second ends it at once. A subject
+that crashes, hangs or prints nothing leaves a hole that the report shows, and
+the rest of the run goes on.
 
 Progress is on standard error; the path of the results is on standard output.
 
@@ -54,8 +57,13 @@ Exit status: 0, also with holes; 2 on an error; 130 if it was interrupted.`,
 	}
 	f := cmd.Flags()
 	f.StringVar(&c.bench, "bench", ".", "measure only benchmarks that match this `pattern`, as go test -bench has it")
-	f.IntVar(&c.blocks, "blocks", 10, "measure `n` blocks: each benchmark runs once in each")
-	f.StringVar(&c.time, "time", "200ms", "how long a process measures: a `duration`, or a number of iterations such as 1000x")
+	f.IntVar(&c.blocks, "blocks", 12, "measure `n` blocks: each benchmark has a new process in each")
+	f.StringVar(&c.mode, "mode", lab.ModeAuto, "`how` benchmarks are measured that are compared: turns (alive together, slice by slice),\nprocess (each alone, one value a block), auto (turns where that is possible)")
+	f.IntVar(&c.rounds, "rounds", 20, "in each block take `n` rounds of turns; fewer where slices have to be long")
+	f.DurationVar(&c.slice, "slice", 5*time.Millisecond, "the `duration` of a slice; longer where an operation or a cycle of garbage collection is")
+	f.IntVar(&c.layouts, "layouts", 12, "link each test binary in `n` orders of its functions, for as many blocks")
+	f.BoolVar(&c.control, "control", true, "measure the base of each comparison twice, to see what the method gets wrong")
+	f.StringVar(&c.time, "time", "200ms", "how long a process measures that takes no turns: a `duration`, or a number of iterations\nsuch as 1000x")
 	f.IntSliceVar(&c.cpu, "cpu", nil, "measure with these `values` of GOMAXPROCS (default: what this machine has)")
 	f.Uint64Var(&c.seed, "seed", 0, "the `seed` of the order, to repeat an earlier one (default: random, and on record)")
 	f.BoolVar(&c.benchmem, "benchmem", false, "also measure bytes and allocations per operation, as go test -benchmem")
@@ -66,6 +74,7 @@ Exit status: 0, also with holes; 2 on an error; 130 if it was interrupted.`,
 	f.StringVar(&c.idle, "idle", "warn", "`what` to do if the machine is busy: warn, wait (until it is not) or off (do not look)")
 	_ = cmd.MarkFlagFilename("out", "bench")
 	_ = cmd.MarkFlagFilename("resume", "bench")
+	_ = cmd.RegisterFlagCompletionFunc("mode", cobra.FixedCompletions([]string{lab.ModeAuto, lab.ModeTurns, lab.ModeProcess}, cobra.ShellCompDirectiveNoFileComp))
 	_ = cmd.RegisterFlagCompletionFunc("idle", cobra.FixedCompletions([]string{"warn", "wait", "off"}, cobra.ShellCompDirectiveNoFileComp))
 	return cmd
 }
