@@ -1,0 +1,121 @@
+package report
+
+import (
+	"bytes"
+	"math"
+	"strings"
+	"testing"
+
+	"github.com/dynolab/dyno/lab"
+)
+
+// aDuel compares two versions in two units, as lab.Compare would; verdict is that
+// of the time of the first benchmark.
+func aDuel(verdict lab.Verdict, ratio float64) *lab.Comparison {
+	base := lab.Cell{N: 12, Center: 1000, Lo: 990, Hi: 1010, Verdict: lab.Base}
+	vs := func(ratio, detectable float64) *lab.Versus {
+		return &lab.Versus{Ratio: ratio, Lo: ratio * 0.99, Hi: ratio * 1.01, P: 0.0005, Adjusted: 0.001, Paired: true, N: 12, BaseN: 12, Detectable: detectable, Layouts: 12}
+	}
+	cell := func(v lab.Verdict, ratio, detectable float64) lab.Cell {
+		return lab.Cell{N: 12, Center: 1000 * ratio, Vs: vs(ratio, detectable), Verdict: v}
+	}
+	cols := []lab.Column{{Name: "old"}, {Name: "new"}}
+	row := func(name string, c lab.Cell) lab.Row { return lab.Row{Name: name, Cells: []lab.Cell{base, c}} }
+	return &lab.Comparison{
+		Alpha: 0.05, Margin: 0.02, Col: lab.SideKey, Comparisons: 5,
+		Files: []lab.File{{
+			Label: "run.bench", Path: "run.bench", Results: 96, Blocks: 12,
+			Config: []lab.Setting{{Key: "machine", Values: []string{"box"}}, {Key: "toolchain", Values: []string{"go version go1.26.0 linux/amd64"}}},
+			Holes: []lab.Hole{
+				{Pkg: "example.com/m", Case: "BenchmarkGone-2", Side: "new", Skipped: true, Reason: "only the old version has it"},
+				{Pkg: "example.com/m", Case: "BenchmarkCrash-2", Side: "new", Reason: "crashed: panic: oh"},
+			},
+		}},
+		Warnings: []string{"holes in run.bench, measurements that were due and failed: 1"},
+		Tables: []lab.Table{
+			{Unit: "ns/op", Better: -1, Cols: cols, Rows: []lab.Row{
+				row("Decode/size=1k-2", cell(verdict, ratio, 1.013)),
+				row("Encode-2", cell(lab.Inconclusive, 1.011, 1.034)),
+				row("Noisy|*x*-2", cell(lab.Unproven, 1.05, 1.02)),
+				row("Sum-2", cell(lab.Same, 1.001, 1.01)),
+				{Name: "Lost-2", Cells: []lab.Cell{base, {Verdict: lab.Missing, Hole: true}}},
+			}},
+			{Unit: "allocs/op", Better: -1, Exact: true, Cols: cols, Rows: []lab.Row{
+				row("Decode/size=1k-2", lab.Cell{N: 12, Center: 1000, Verdict: lab.Same, Vs: &lab.Versus{Ratio: 1, Lo: math.NaN(), Hi: math.NaN(), P: math.NaN()}}),
+				{Name: "Alone-2", Base: -1, Cells: []lab.Cell{{}, {N: 12, Center: 5, Verdict: lab.NoBase}}},
+			}},
+		},
+	}
+}
+
+var someVersions = Versions{
+	Old: "v1.2.0 (1a2b3c4d)", New: "work tree (5e6f7a8b and what is not committed)",
+	Identical: []string{"example.com/m/internal"},
+	Notes:     []string{"the submodules of v1.2.0 are not checked out"},
+}
+
+// Each verdict that is a claim makes the comment a table; anything else leaves it
+// at one line.
+func TestComment(t *testing.T) {
+	for name, verdict := range map[string]lab.Verdict{"slower": lab.Slower, "quiet": lab.Inconclusive} {
+		var b bytes.Buffer
+		if err := Comment(&b, aDuel(verdict, 1.25), someVersions); err != nil {
+			t.Fatal(err)
+		}
+		golden(t, "comment-"+name+".md", b.Bytes())
+		if quiet := strings.Count(b.String(), "\n") == 1; quiet != (name == "quiet") {
+			t.Errorf("%s: one line is %v:\n%s", name, quiet, b.String())
+		}
+	}
+}
+
+func TestCommentIsQuiet(t *testing.T) {
+	for v, quiet := range map[lab.Verdict]bool{
+		lab.Faster: false, lab.Slower: false, lab.Better: false, lab.Worse: false, lab.Lower: false, lab.Higher: false,
+		lab.Same: true, lab.Inconclusive: true, lab.Unproven: true, lab.Missing: true, lab.NoBase: true, lab.Skipped: true,
+	} {
+		var b bytes.Buffer
+		if err := Comment(&b, aDuel(v, 0.5), someVersions); err != nil {
+			t.Fatal(err)
+		}
+		if got := strings.Count(b.String(), "\n") == 1; got != quiet {
+			t.Errorf("%s: one line is %v:\n%s", v, got, b.String())
+		}
+	}
+}
+
+// What got worse is what one has to see first.
+func TestCommentHasTheBadNewsFirst(t *testing.T) {
+	c := aDuel(lab.Faster, 0.5)
+	c.Tables[1].Rows[0].Cells[1].Verdict = lab.Worse
+	var b bytes.Buffer
+	if err := Comment(&b, c, someVersions); err != nil {
+		t.Fatal(err)
+	}
+	text := b.String()
+	worse, faster := strings.Index(text, "**worse**"), strings.Index(text, "**faster**")
+	if !strings.HasPrefix(text, "### Benchmarks: 1 worse, 1 faster\n") || worse < 0 || worse > faster {
+		t.Errorf("worse at %d, faster at %d:\n%s", worse, faster, text)
+	}
+}
+
+func TestCommentOfIdenticalBuilds(t *testing.T) {
+	var b bytes.Buffer
+	if err := Comment(&b, nil, someVersions); err != nil {
+		t.Fatal(err)
+	}
+	want := "Benchmarks: v1.2.0 (1a2b3c4d) and work tree (5e6f7a8b and what is not committed) build to identical test binaries (example.com/m/internal): nothing to measure.\n"
+	if b.String() != want {
+		t.Errorf("%q, want %q", b.String(), want)
+	}
+}
+
+func TestChange(t *testing.T) {
+	for ratio, want := range map[float64]string{
+		1: "0 %", 1.02: "+2 %", 1.034: "+3.4 %", 1.0004: "+0.04 %", 1.123: "+12 %", 2.13: "×2.130", 0.5: "−50 %", 0.987: "−1.3 %", math.NaN(): "–",
+	} {
+		if got := change(ratio); got != want {
+			t.Errorf("%v: %q, want %q", ratio, got, want)
+		}
+	}
+}
