@@ -55,9 +55,9 @@ func Describe(ctx context.Context, dir, machine, results string) *Circumstances 
 			c.Fixed = append(c.Fixed, Setting{Key: key, Values: []string{value}})
 		}
 	}
-	note("commit", output(ctx, dir, "git", "rev-parse", "HEAD"))
-	if c.Value("commit") != "" {
-		note("dirty", dirty(ctx, dir, results))
+	if commit, dirty := Commit(ctx, dir, results); commit != "" {
+		note("commit", commit)
+		note("dirty", dirty)
 	}
 	note("toolchain", output(ctx, dir, "go", "version"))
 	set := changedGoEnv(ctx, dir)
@@ -104,6 +104,16 @@ func changedGoEnv(ctx context.Context, dir string) map[string]string {
 	// A variable that go env does not know gives nothing; no output gives none.
 	_ = json.Unmarshal([]byte(output(ctx, dir, "go", append([]string{"env", "-changed", "-json"}, environment...)...)), &set)
 	return set
+}
+
+// Commit returns the commit of the repository that dir is in, "" if it is in none,
+// and how the work tree differs from it: "false", or "true" and a digest. results
+// is as for Describe.
+func Commit(ctx context.Context, dir, results string) (commit, differs string) {
+	if commit = output(ctx, dir, "git", "rev-parse", "HEAD"); commit == "" {
+		return "", ""
+	}
+	return commit, dirty(ctx, dir, results)
 }
 
 // dirty is "false" for a clean work tree, and else "true" with a digest of what

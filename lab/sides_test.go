@@ -80,3 +80,42 @@ func TestSidesAreResumed(t *testing.T) {
 		t.Errorf("the last line is of side %q, and read as %q", last.Step.Case.Side, r.side)
 	}
 }
+
+func TestMatchSides(t *testing.T) {
+	cases := func(names ...string) (out []Case) {
+		for _, n := range names {
+			pkg, name, _ := strings.Cut(n, " ")
+			out = append(out, Case{Pkg: pkg, Name: name})
+		}
+		return out
+	}
+	before := cases("p A", "p Gone", "p B", "p NowFails", "q A", "broken X")
+	after := cases("p B", "p Came", "p A", "r A", "p FailedBefore")
+	both, alone := MatchSides(before, after, []Hole{
+		{Pkg: "p", Case: "NowFails", Side: SideNew, Reason: "crashed"},
+		{Pkg: "p", Case: "FailedBefore", Side: SideOld, Reason: "crashed"},
+		{Pkg: "p", Case: "Gone", Side: SideOld, Reason: "of the other side"},
+		{Pkg: "broken", Side: SideNew, Reason: "listing crashed"},
+	})
+	var got []string
+	for _, c := range both {
+		got = append(got, c.Pkg+" "+c.Name+" "+c.Side)
+	}
+	if want := []string{"p B old", "p B new", "p A old", "p A new"}; !slices.Equal(got, want) {
+		t.Errorf("both have %q, want %q", got, want)
+	}
+	got = nil
+	for _, h := range alone {
+		if !h.Skipped {
+			t.Errorf("%+v was not due", h)
+		}
+		got = append(got, h.Pkg+" "+h.Case+" "+h.Side+" "+h.Reason)
+	}
+	want := []string{
+		"p Came old only the new version has it", "r A old only the new version has it",
+		"p Gone new only the old version has it", "q A new only the old version has it",
+	}
+	if !slices.Equal(got, want) {
+		t.Errorf("alone %q, want %q", got, want)
+	}
+}
