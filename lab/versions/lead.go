@@ -50,6 +50,7 @@ func (d *Desk) lead(ctx context.Context, t *Tree, root, home string) error {
 
 // A goMod is what go mod edit -json and go work edit -json tell.
 type goMod struct {
+	Module  struct{ Path string }
 	Use     []struct{ DiskPath string }
 	Replace []struct {
 		Old, New struct{ Path, Version string }

@@ -87,7 +87,7 @@ func (d *Desk) Lay(ctx context.Context, name, label string) (*Tree, error) {
 	if info, err := os.Stat(d.abs(name)); err == nil && info.IsDir() {
 		return d.folder(ctx, d.abs(name), name, label)
 	}
-	if isModuleVersion(name) {
+	if IsModuleVersion(name) {
 		return d.download(ctx, name, label)
 	}
 	switch {
@@ -104,12 +104,41 @@ func (d *Desk) shallow(ctx context.Context) bool {
 	return err == nil && out == "true"
 }
 
-// isModuleVersion reports whether name looks like path@version. The path begins
+// IsModuleVersion reports whether name looks like path@version. The path begins
 // with a domain's name, which has a dot.
-func isModuleVersion(name string) bool {
+func IsModuleVersion(name string) bool {
 	path, version, ok := strings.Cut(name, "@")
 	domain, _, _ := strings.Cut(path, "/")
 	return ok && version != "" && strings.Contains(strings.Trim(domain, "."), ".") && !filepath.IsAbs(name)
+}
+
+// ModulePath returns the path of the module that the tree is of.
+func (d *Desk) ModulePath(ctx context.Context, t *Tree) (string, error) {
+	root, err := d.moduleRoot(ctx, t)
+	if err != nil {
+		return "", err
+	}
+	m, err := d.edit(ctx, root, "mod", filepath.Join(root, "go.mod"))
+	if err != nil {
+		return "", err
+	}
+	return m.Module.Path, nil
+}
+
+// Toolchain returns the version of Go that builds the tree: its go.mod may ask for
+// one.
+func (d *Desk) Toolchain(ctx context.Context, t *Tree) (string, error) {
+	return d.goCommand(ctx, t.Dir, t.Env, "env", "GOVERSION")
+}
+
+// AddGoFlag adds a flag to those that the go command gets for the tree.
+func (d *Desk) AddGoFlag(ctx context.Context, t *Tree, flag string) error {
+	flags, err := d.goCommand(ctx, t.Dir, t.Env, "env", "GOFLAGS")
+	if err != nil {
+		return err
+	}
+	t.Env = append(t.Env, "GOFLAGS="+strings.TrimSpace(flags+" "+flag))
+	return nil
 }
 
 // inPlace is the version that lies in dir.
@@ -213,18 +242,15 @@ func (d *Desk) cached(ctx context.Context, cache, rel, name, label string) (*Tre
 			return nil, err
 		}
 	}
-	flags, err := d.goCommand(ctx, root, nil, "env", "GOFLAGS")
-	if err != nil {
-		return nil, err
-	}
-	return &Tree{
-		Name: name,
-		Dir:  filepath.Join(root, filepath.FromSlash(strings.TrimPrefix(rel[end:], "/"))),
-		// A module that was published may lack sums that its tests need; in a copy
-		// the go command can add them.
-		Env:    []string{"GOWORK=off", "GOFLAGS=" + strings.TrimSpace(flags+" -mod=mod")},
+	t := &Tree{
+		Name:   name,
+		Dir:    filepath.Join(root, filepath.FromSlash(strings.TrimPrefix(rel[end:], "/"))),
+		Env:    []string{"GOWORK=off"},
 		Source: "module " + rel,
-	}, nil
+	}
+	// A module that was published may lack sums that its tests need; in a copy the
+	// go command can add them.
+	return t, d.AddGoFlag(ctx, t, "-mod=mod")
 }
 
 // unescape turns the case-insensitive spelling of the module cache back: "!burnt"
