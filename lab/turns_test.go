@@ -1,0 +1,727 @@
+package lab
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/dynolab/dyno/lab/driven"
+)
+
+// A fakeWorld is where fake benchmarks run: its time passes when they do.
+type fakeWorld struct {
+	time   time.Duration
+	starts []string                            // of what, in order
+	ran    []string                            // which slices, since the latest start
+	slow   func(at time.Duration) float64      // by how much everything is slowed down; nil for not at all
+	make   func(block int, s Step) *fakeDriver // returns how a step behaves; nil for well
+	alone  int                                 // processes of steps that took no turns
+}
+
+// A fakeDriver is a benchmark that takes perOp for an operation, in a world.
+type fakeDriver struct {
+	w       *fakeWorld
+	name    string
+	perOp   func(slice int) time.Duration // slice counts from 1 since the start
+	unit    int
+	heavy   bool          // declares that it collects garbage
+	gcEvery time.Duration // of its own time; 0 for never
+	pid     int
+
+	refuse   error // of Start
+	failAt   int   // the slice that fails with fail
+	fail     error
+	wrong    error // of Finish
+	reports  string
+	extra    map[string]float64
+	before   func(slice int) // called before each slice
+	slices   int             // done
+	measured int             // operations since the reset
+	spent    time.Duration   // its own time
+	reset    bool
+	closed   bool
+}
+
+func (f *fakeDriver) Hello() driven.Hello {
+	return driven.Hello{Mode: driven.ModeSession, Unit: f.unit, GCHeavy: f.heavy, Pid: f.pid}
+}
+
+func (f *fakeDriver) Run(n int) (driven.Slice, error) {
+	if f.closed {
+		return driven.Slice{}, errors.New("run after close")
+	}
+	f.slices++
+	if f.before != nil {
+		f.before(f.slices)
+	}
+	if f.slices == f.failAt {
+		return driven.Slice{}, f.fail
+	}
+	factor := 1.0
+	if f.w.slow != nil {
+		factor = f.w.slow(f.w.time)
+	}
+	took := time.Duration(float64(f.perOp(f.slices)) * float64(n) * factor)
+	f.w.time += took + 100*time.Microsecond
+	f.w.ran = append(f.w.ran, f.name)
+	f.measured += n
+	gcs := 0
+	if f.gcEvery > 0 {
+		gcs = int((f.spent+took)/f.gcEvery) - int(f.spent/f.gcEvery)
+	}
+	f.spent += took
+	return driven.Slice{N: n, Elapsed: took, GCs: uint32(gcs), Allocs: uint64(2 * n), Bytes: uint64(48 * n)}, nil
+}
+
+func (f *fakeDriver) Reset() error { f.reset, f.measured = true, 0; return nil }
+
+func (f *fakeDriver) Finish() (driven.Result, error) {
+	if f.wrong != nil {
+		return driven.Result{}, f.wrong
+	}
+	line := f.reports
+	if line == "" {
+		line = fmt.Sprintf("%8d\t%10.1f ns/op\t 1.5 allocs/task", f.measured, 123.0)
+	}
+	return driven.Result{Line: line, Extra: f.extra}, nil
+}
+
+func (f *fakeDriver) Close() error { f.closed = true; return nil }
+
+// hands are those of a run in w.
+func (w *fakeWorld) hands() hands {
+	return hands{
+		now: func() time.Time { return time.Unix(0, 0).Add(w.time) },
+		start: func(block int, s Step, env []string) (driver, error) {
+			f := &fakeDriver{}
+			if w.make != nil {
+				f = w.make(block, s)
+			}
+			f.w, f.name, f.unit = w, fmt.Sprint(s.Index, "/", s.Copy), max(1, f.unit)
+			if f.perOp == nil {
+				f.perOp = func(int) time.Duration { return time.Duration(100 * s.Index) }
+			}
+			w.starts = append(w.starts, fmt.Sprint(block, ":", f.name, " ", len(env[0])))
+			w.ran = nil
+			if f.refuse != nil {
+				return nil, f.refuse
+			}
+			return f, nil
+		},
+		process: func(_ int, s Step) (string, error) {
+			w.alone++
+			return fake(0)(s)
+		},
+		look: func(int) ([]Group, error) { return nil, nil },
+	}
+}
+
+// turnsPlan is a plan of one row of n columns.
+func turnsPlan(n, blocks, rounds int) *Plan {
+	p := &Plan{
+		Mode: ModeAuto, Control: true, Rounds: rounds, Slice: 5 * time.Millisecond, Layouts: 3,
+		CPU: []int{2}, Blocks: blocks, Time: "1x", Seed: 7, Timeout: time.Minute,
+		Packages: []string{"./..."}, Bench: ".", Subjects: map[string]string{"example.com/a": "00"},
+	}
+	for i := range n {
+		p.Cases = append(p.Cases, Case{Pkg: "example.com/a", Name: "BenchmarkG/workload=w/impl=" + string(rune('a'+i)) + "/x=1"})
+	}
+	return p
+}
+
+// turnsRun carries plan out in w, and returns the path of the results.
+func turnsRun(t testing.TB, plan *Plan, w *fakeWorld) (path string, p *watched) {
+	t.Helper()
+	path = filepath.Join(t.TempDir(), "run.bench")
+	s, err := Create(path, plan, someCircumstances, nil, time.Unix(1e9, 0))
+	if err != nil {
+		t.Fatal(err)
+	}
+	p = new(watched)
+	if err := errors.Join(carryOut(context.Background(), plan, s, nil, p, w.hands()), s.Close()); err != nil {
+		t.Fatal(err)
+	}
+	if p.done != p.total {
+		t.Errorf("%d of %d steps are done", p.done, p.total)
+	}
+	return path, p
+}
+
+// A found is a result or a hole in a file, with its slices.
+type found struct {
+	name, reason string
+	config       map[string]string
+	times        *Slices
+}
+
+// find reads a results file line by line: what it has by "block/case/copy".
+func find(t testing.TB, path string) map[string]found {
+	t.Helper()
+	entries(t, path) // other readers can read it too
+	data, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := make(map[string]found)
+	config := make(map[string]string)
+	last := ""
+	add := func(f found) {
+		last = config["block"] + "/" + config["case"] + "/" + config["copy"]
+		if _, ok := got[last]; ok {
+			t.Errorf("%s is there twice", last)
+		}
+		f.config = make(map[string]string)
+		for k, v := range config {
+			f.config[k] = v
+		}
+		got[last] = f
+	}
+	for line := range strings.Lines(string(data)) {
+		line = strings.TrimSuffix(line, "\n")
+		s, isSlices, err := ParseSlices(line)
+		if err != nil {
+			t.Error(err)
+		}
+		h, isHole, err := parseHoleLine(line)
+		if err != nil {
+			t.Error(err)
+		}
+		switch {
+		case isSlices:
+			f := got[last]
+			f.times = &s
+			got[last] = f
+		case isHole:
+			if h.Block != "" {
+				add(found{name: h.Case, reason: h.Reason})
+			}
+		case strings.HasPrefix(line, "Benchmark"):
+			add(found{name: line})
+		case !strings.HasPrefix(line, "#"):
+			if key, value, ok := strings.Cut(line, ": "); ok {
+				config[key] = value
+			}
+		}
+	}
+	return got
+}
+
+func TestGroups(t *testing.T) {
+	p := &Plan{Mode: ModeAuto, Control: true, CPU: []int{1, 2}, Cases: []Case{
+		{Pkg: "p", Name: "BenchmarkA/w=1/impl=x"},
+		{Pkg: "p", Name: "BenchmarkA/w=2/impl=x/y=1"},
+		{Pkg: "p", Name: "BenchmarkA/w=1/impl=ref-a"},
+		{Pkg: "p", Name: "BenchmarkA/w=2/impl=z/y=1"},
+		{Pkg: "p", Name: "BenchmarkA/w=1/impl=ref-b"},
+		{Pkg: "q", Name: "BenchmarkA/w=1/impl=x"},
+		{Pkg: "p", Name: "BenchmarkAlone"},
+	}}
+	show := func() string {
+		var b strings.Builder
+		for _, g := range p.Groups() {
+			fmt.Fprintf(&b, "%d %s %s:", g.Index, g.Pkg, g.Name)
+			for _, s := range g.Steps {
+				fmt.Fprintf(&b, " %d/%d", s.Index, s.Copy)
+			}
+			if p.TakesTurns(g) {
+				b.WriteString(" turns")
+			}
+			b.WriteString("\n")
+		}
+		return b.String()
+	}
+	// The control is of the first reference; where a row has none, Compare has no
+	// base, and it is of the row's first.
+	want := `1 p A/w=1: 1/1 5/1 9/1 5/2 turns
+2 p A/w=1-2: 2/1 6/1 10/1 6/2 turns
+3 p A/w=2/y=1: 3/1 7/1 3/2 turns
+4 p A/w=2/y=1-2: 4/1 8/1 4/2 turns
+5 q A/w=1: 11/1
+6 q A/w=1-2: 12/1
+7 p Alone: 13/1
+8 p Alone-2: 14/1
+`
+	if got := show(); got != want {
+		t.Errorf("got\n%s\nwant\n%s", got, want)
+	}
+	if n := len(p.Steps()); n != 18 {
+		t.Errorf("%d steps, want 14 and 4 controls", n)
+	}
+	// Sides are columns if they are what is compared, and rows if not.
+	p.CPU, p.Cases = []int{2}, []Case{
+		{Pkg: "p", Name: "BenchmarkA/impl=x", Side: "old"},
+		{Pkg: "p", Name: "BenchmarkA/impl=x", Side: "new"},
+		{Pkg: "p", Name: "BenchmarkA/impl=y", Side: "old"},
+		{Pkg: "p", Name: "BenchmarkA/impl=y", Side: "new"},
+	}
+	for col, want := range map[string]string{
+		"":      "1 p A-2: 1/1 3/1 1/2 turns\n2 p A-2: 2/1 4/1 2/2 turns\n",
+		SideKey: "1 p A/impl=x-2: 1/1 2/1 1/2 turns\n2 p A/impl=y-2: 3/1 4/1 3/2 turns\n",
+	} {
+		p.Col = col
+		if got := show(); got != want {
+			t.Errorf("by %q: got\n%s\nwant\n%s", col, got, want)
+		}
+	}
+}
+
+// Everything random is from the seed, each block has its own, and single
+// processes keep the order that plans without turns have.
+func TestTurnsAreRandom(t *testing.T) {
+	plan := turnsPlan(4, 3, 9)
+	plan.Cases = append(plan.Cases, Case{Pkg: "example.com/a", Name: "BenchmarkAlone"})
+	var runs [2]*fakeWorld
+	var files [2][]byte
+	for i := range runs {
+		runs[i] = new(fakeWorld)
+		path, _ := turnsRun(t, plan, runs[i])
+		data, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, files[i], _ = bytes.Cut(data, []byte("\nblock: 1\n"))
+	}
+	withoutLoad := func(b []byte) string {
+		return strings.Join(slices.DeleteFunc(strings.Split(string(b), "\n"), func(l string) bool { return strings.HasPrefix(l, "load:") }), "\n")
+	}
+	if a, b := withoutLoad(files[0]), withoutLoad(files[1]); a != b {
+		t.Errorf("two runs of one plan differ:\n%s\n%s", a, b)
+	}
+	perBlock, pads := make(map[string]bool), make(map[string]bool)
+	for i, start := range runs[0].starts {
+		_, pad, _ := strings.Cut(start, " ")
+		pads[pad] = true
+		if i%5 == 0 {
+			names := ""
+			for _, s := range runs[0].starts[i : i+5] {
+				names += s[2:6]
+			}
+			perBlock[names] = true
+		}
+	}
+	if len(runs[0].starts) != 15 || len(perBlock) != 3 || len(pads) < 12 {
+		t.Errorf("starts and paddings of three blocks: %q", runs[0].starts)
+	}
+	// The rounds of the last block, after warming up alone.
+	ran := runs[0].ran
+	orders := make(map[string]bool)
+	for ; len(ran) >= 5; ran = ran[:len(ran)-5] {
+		round := slices.Clone(ran[len(ran)-5:])
+		if len(orders) < 9 {
+			orders[strings.Join(round, " ")] = true
+			slices.Sort(round)
+			if want := []string{"1/1", "1/2", "2/1", "3/1", "4/1"}; !slices.Equal(round, want) {
+				t.Fatalf("a round has %q", round)
+			}
+		}
+		if len(orders) == 8 {
+			break // of 9 rounds, 2 may be the same by chance
+		}
+	}
+	if len(orders) < 8 {
+		t.Errorf("%d orders in 9 rounds", len(orders))
+	}
+}
+
+// The file has of each round one slice a process; each figure is the median of
+// the slices.
+func TestTurnsInTheFile(t *testing.T) {
+	plan := turnsPlan(3, 4, 7)
+	w := &fakeWorld{make: func(_ int, s Step) *fakeDriver {
+		return &fakeDriver{unit: 64, perOp: func(slice int) time.Duration { return time.Duration(100*s.Index + slice%3) }}
+	}}
+	path, p := turnsRun(t, plan, w)
+	if len(p.holes) > 0 || len(p.notes) > 0 || !slices.Equal(p.blocks, []int{1, 2, 3, 4}) || len(p.turns) != 4 {
+		t.Errorf("told %+v", p)
+	}
+	got := find(t, path)
+	if len(got) != 16 {
+		t.Errorf("%d results, want 16", len(got))
+	}
+	for key, f := range got {
+		if f.times == nil {
+			t.Fatalf("%s has no slices: %s", key, f.name)
+		}
+		fields := strings.Fields(f.name)
+		sorted := slices.Sorted(slices.Values(f.times.Ns))
+		perOp := float64(sorted[3]) / float64(f.times.N)
+		value, err := strconv.ParseFloat(fields[2], 64)
+		if err != nil || fields[3] != "ns/op" || math.Abs(value/perOp-1) > 1e-5 {
+			t.Errorf("%s: %q, want %v ns/op", key, f.name, perOp)
+		}
+		if fields[1] != strconv.Itoa(7*f.times.N) || !strings.HasSuffix(f.name, "\t 1.5 allocs/task") || len(fields) != 6 {
+			t.Errorf("%s: %q of slices of %d", key, f.name, f.times.N)
+		}
+		slice := perOp * float64(f.times.N)
+		if len(f.times.Ns) != 7 || f.times.N%64 != 0 || math.Abs(slice/5e6-1) > 0.01 || !f.times.Steady {
+			t.Errorf("%s: %+v", key, *f.times)
+		}
+		block, _ := strconv.Atoi(f.config["block"])
+		if f.config["driven"] != "session" || f.config["layout"] != strconv.Itoa((block-1)%3) || f.config["pkg"] != "example.com/a" {
+			t.Errorf("%s: %v", key, f.config)
+		}
+		if pad, err := strconv.Atoi(f.config["envpad"]); err != nil || pad < 0 || pad >= maxPad || pad%padStep != 0 {
+			t.Errorf("%s: padding %q", key, f.config["envpad"])
+		}
+	}
+	if _, ok := got["4/1/2"]; !ok {
+		t.Error("the first column has no control")
+	}
+}
+
+// The machine gets slower and slower, twice as slow in the end: the rounds'
+// ratios do not see that.
+func TestTurnsUnderDrift(t *testing.T) {
+	plan := turnsPlan(2, 6, 20)
+	w := &fakeWorld{slow: func(at time.Duration) float64 { return 1 + at.Seconds()/3 }}
+	path, _ := turnsRun(t, plan, w)
+	if w.time < 2*time.Second || w.time > 10*time.Second {
+		t.Fatalf("the fakeWorld is %v old", w.time)
+	}
+	got := find(t, path)
+	for block := range 6 {
+		a, b := got[fmt.Sprint(block+1, "/1/1")].times, got[fmt.Sprint(block+1, "/2/1")].times
+		var ratios []float64
+		for i := range a.Ns {
+			ratios = append(ratios, float64(b.Ns[i])/float64(b.N)/(float64(a.Ns[i])/float64(a.N)))
+		}
+		slices.Sort(ratios)
+		if r := median(ratios); math.Abs(r/2-1) > 0.005 {
+			t.Errorf("block %d: ratio %v, want 2", block+1, r)
+		}
+	}
+	first, last := got["1/1/1"].times, got["6/1/1"].times
+	if drift := float64(last.Ns[0]) / float64(last.N) / (float64(first.Ns[0]) / float64(first.N)); drift < 1.3 {
+		t.Errorf("there was hardly any drift: %v", drift)
+	}
+}
+
+// Each way to fail leaves a hole with its reason and no figure, for that process
+// alone; after two in a row it is not tried again.
+func TestTurnsFail(t *testing.T) {
+	for reason, spoil := range map[string]func(f *fakeDriver){
+		"crashed: panic: in the middle": func(f *fakeDriver) {
+			f.failAt, f.fail = 30, &driven.Failure{Reason: "crashed: panic: in the middle", Output: "stacks"}
+		},
+		"crashed: panic: warming up": func(f *fakeDriver) {
+			f.failAt, f.fail = 2, &driven.Failure{Reason: "crashed: panic: warming up", Output: "stacks"}
+		},
+		"not finished after 1m0s: hangs": func(f *fakeDriver) {
+			f.failAt, f.fail = 25, &driven.Failure{Reason: "not finished after 1m0s: hangs", Output: "stacks"}
+		},
+		"failed: lost 3 tasks":                     func(f *fakeDriver) { f.wrong = &driven.Failure{Reason: "failed: lost 3 tasks", Output: "stacks"} },
+		"skipped itself":                           func(f *fakeDriver) { f.refuse = &driven.Failure{Reason: "skipped itself", Output: "stacks"} },
+		`ended with "nothing", which is no result`: func(f *fakeDriver) { f.reports = "nothing" },
+	} {
+		plan := turnsPlan(3, 4, 20)
+		w := &fakeWorld{make: func(_ int, s Step) *fakeDriver {
+			f := new(fakeDriver)
+			if s.Index == 2 {
+				spoil(f)
+			}
+			return f
+		}}
+		path, p := turnsRun(t, plan, w)
+		got := find(t, path)
+		for key, f := range got {
+			want := ""
+			if strings.Contains(key, "/2/") {
+				want = reason
+				if key >= "3" {
+					want = "not tried any more after it failed 2 times in a row"
+				}
+			}
+			if f.reason != want || (want == "") != (f.times != nil) || want == "" && len(f.times.Ns) != 20 {
+				t.Errorf("%s: %+v, want %q", key, f, want)
+			}
+		}
+		if len(got) != 16 || len(p.holes) != 4 || w.alone != 0 {
+			t.Errorf("%s: %d entries, holes %+v, %d processes", reason, len(got), p.holes, w.alone)
+		}
+	}
+}
+
+// A row that cannot be driven is measured in processes of their own, the control
+// too, from then on and after a resumption.
+func TestTurnsFallBack(t *testing.T) {
+	const MiB = 1 << 20
+	for why, c := range map[string]struct {
+		refuse error
+		room   uint64
+	}{
+		"G/workload=w/impl=b/x=1: not to be driven: it is too large":                          {refuse: &driven.Refusal{Reason: "it is too large"}},
+		"G/workload=w/impl=b/x=1: no pipes: benchmarks cannot be driven here":                 {refuse: fmt.Errorf("no pipes: %w", driven.ErrUnsupported)},
+		"its processes together hold more than 250 MiB of memory, a quarter of what there is": {room: 250 * MiB},
+	} {
+		plan := turnsPlan(3, 4, 5)
+		w := &fakeWorld{make: func(block int, s Step) *fakeDriver {
+			f := &fakeDriver{pid: 1}
+			if s.Index == 2 && block == 2 { // it becomes too large
+				f.refuse, f.pid = c.refuse, 2
+			}
+			return f
+		}}
+		h := w.hands()
+		h.room, h.rss = c.room, func(pid int) uint64 { return uint64(pid) * 60 * MiB }
+		path := filepath.Join(t.TempDir(), "run.bench")
+		s, err := Create(path, plan, someCircumstances, nil, time.Now())
+		if err != nil {
+			t.Fatal(err)
+		}
+		ctx, cancel := context.WithCancel(context.Background())
+		process := h.process
+		h.process = func(block int, s Step) (string, error) {
+			if w.alone == 5 {
+				cancel()
+			}
+			return process(block, s)
+		}
+		p := new(watched)
+		if err := carryOut(ctx, plan, s, nil, p, h); !errors.Is(err, ErrInterrupted) || w.alone != 6 {
+			t.Fatalf("%s: %v after %d processes", why, err, w.alone)
+		}
+		if err := s.Close(); err != nil {
+			t.Fatal(err)
+		}
+		if want := "G/workload=w/x=1-2: " + why + "; each value is from a process of its own"; !slices.Equal(p.notes, []string{want}) {
+			t.Errorf("notes %q, want %q", p.notes, want)
+		}
+		r, err := ReadInterrupted(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if r.Alone[1] != why || r.Ended != 2 || len(r.Done) != 2 {
+			t.Errorf("read %+v", r)
+		}
+		if s, err = r.Resume(time.Now()); err != nil {
+			t.Fatal(err)
+		}
+		starts := len(w.starts)
+		p = new(watched)
+		if err := errors.Join(carryOut(context.Background(), plan, s, r, p, w.hands()), s.Close()); err != nil {
+			t.Fatal(err)
+		}
+		if w.alone != 12 || len(w.starts) != starts || p.done != p.total {
+			t.Errorf("%s: %d processes, %d of %d; started %q", why, w.alone, p.done, p.total, w.starts[starts:])
+		}
+		got := find(t, path)
+		for key, f := range got {
+			how := map[bool]string{true: "session", false: "process"}[key < "2"]
+			if f.config["driven"] != how || (how == "session") != (f.times != nil) || f.reason != "" {
+				t.Errorf("%s: %s: %+v", why, key, f)
+			}
+		}
+		if len(got) != 16 {
+			t.Errorf("%s: %d entries", why, len(got))
+		}
+	}
+	// Who asks for turns gets a hole instead.
+	plan := turnsPlan(2, 1, 5)
+	plan.Mode = ModeTurns
+	w := &fakeWorld{make: func(_ int, s Step) *fakeDriver {
+		if s.Index == 2 {
+			return &fakeDriver{refuse: &driven.Refusal{Reason: "it is too large"}}
+		}
+		return new(fakeDriver)
+	}}
+	path, _ := turnsRun(t, plan, w)
+	if f := find(t, path)["1/2/1"]; f.reason != "not to be driven: it is too large" || w.alone != 0 {
+		t.Errorf("in mode turns: %+v", f)
+	}
+}
+
+// A kill loses the row, as if it had not begun. An interrupt lets it end, if that
+// takes no longer than the grace.
+func TestTurnsAreInterrupted(t *testing.T) {
+	for name, c := range map[string]struct {
+		perOp    time.Duration
+		kill     bool
+		complete int // rows
+	}{
+		"killed":                      {time.Microsecond, true, 1},
+		"interrupted":                 {time.Microsecond, false, 2},
+		"interrupted, but it is slow": {time.Second, false, 1},
+	} {
+		plan := turnsPlan(3, 3, 8)
+		ctx, cancel := context.WithCancel(context.Background())
+		w := new(fakeWorld)
+		w.make = func(block int, s Step) *fakeDriver {
+			f := &fakeDriver{perOp: func(int) time.Duration { return time.Microsecond }}
+			if block == 2 {
+				f.perOp = func(int) time.Duration { return c.perOp }
+				f.before = func(slice int) {
+					if slice > 5 && s.Index == 3 {
+						if c.kill {
+							f.failAt, f.fail = slice, fmt.Errorf("ended: %w", driven.ErrKilled)
+						}
+						cancel()
+					}
+				}
+			}
+			return f
+		}
+		path := filepath.Join(t.TempDir(), "run.bench")
+		s, err := Create(path, plan, someCircumstances, nil, time.Now())
+		if err != nil {
+			t.Fatal(err)
+		}
+		before := w.time
+		if err := carryOut(ctx, plan, s, nil, new(watched), w.hands()); !errors.Is(err, ErrInterrupted) {
+			t.Errorf("%s: %v", name, err)
+		}
+		if err := s.Close(); err != nil {
+			t.Fatal(err)
+		}
+		if c.perOp == time.Second && w.time-before > 45*time.Second {
+			t.Errorf("%s: it went on for %v", name, w.time-before)
+		}
+		if got := find(t, path); len(got) != 4*c.complete {
+			t.Errorf("%s: %d entries, want %d", name, len(got), 4*c.complete)
+		}
+		r, err := ReadInterrupted(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if r.Torn != "" || r.Ended+len(r.Done)/4 != c.complete {
+			t.Errorf("%s: %+v", name, r)
+		}
+	}
+}
+
+// Wherever a kill cuts the file off, at most the row that was being written is
+// taken away, and in the end each step is in each block once.
+func TestTurnsResumeFromEveryByte(t *testing.T) {
+	plan := turnsPlan(2, 2, 3)
+	plan.Cases = append(plan.Cases, Case{Pkg: "example.com/b", Name: "BenchmarkAlone"}, Case{Pkg: "example.com/b", Name: "BenchmarkH/impl=a"}, Case{Pkg: "example.com/b", Name: "BenchmarkH/impl=b"})
+	// The second row cannot be driven, the third has a hole.
+	behave := func(_ int, s Step) *fakeDriver {
+		switch s.Case.Name {
+		case "BenchmarkH/impl=b":
+			return &fakeDriver{refuse: &driven.Refusal{Reason: "no"}}
+		case plan.Cases[1].Name:
+			return &fakeDriver{wrong: &driven.Failure{Reason: "wrong"}}
+		}
+		return new(fakeDriver)
+	}
+	path, _ := turnsRun(t, plan, &fakeWorld{make: behave})
+	data, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := find(t, path)
+	if len(want) != 14 {
+		t.Fatalf("%d entries", len(want))
+	}
+	path = filepath.Join(t.TempDir(), "run.bench")
+	for cut := bytes.Index(data, []byte("block: 1\n")) + len("block: 1\n"); cut <= len(data); cut++ {
+		if testing.Short() && cut%7 != 0 {
+			continue
+		}
+		if err := os.WriteFile(path, data[:cut], 0o644); err != nil {
+			t.Fatal(err)
+		}
+		r, err := ReadInterrupted(path)
+		if err != nil {
+			t.Fatalf("cut at %d: %v", cut, err)
+		}
+		// What is taken away begins with a row, or is a line.
+		kept := data[:cut-len(r.Torn)]
+		if !bytes.HasSuffix(kept, []byte("\n")) || strings.Contains(r.Torn, "\n") && !strings.HasPrefix(r.Torn, rowMark+" ") || strings.Contains(r.Torn, "\n"+rowEnd) && strings.HasSuffix(r.Torn, "\n") {
+			t.Fatalf("cut at %d: torn %q", cut, r.Torn)
+		}
+		s, err := r.Resume(time.Now())
+		if err != nil {
+			t.Fatal(err)
+		}
+		p := new(watched)
+		if err := errors.Join(carryOut(context.Background(), r.Plan, s, r, p, (&fakeWorld{make: behave}).hands()), s.Close()); err != nil {
+			t.Fatal(err)
+		}
+		got := find(t, path)
+		for key := range want {
+			if f, ok := got[key]; !ok || (f.times == nil) != (want[key].times == nil) || (f.reason == "") != (want[key].reason == "") {
+				t.Errorf("cut at %d: %s is %+v, want %+v", cut, key, f, want[key])
+			}
+		}
+		if len(got) != len(want) || p.done != p.total {
+			t.Errorf("cut at %d: %d entries, %d of %d done", cut, len(got), p.done, p.total)
+		}
+		if t.Failed() {
+			return
+		}
+	}
+}
+
+func TestFigures(t *testing.T) {
+	step := Step{Case: Case{Name: "BenchmarkX"}, CPU: 2}
+	slicesOf := func(ns ...time.Duration) (s []driven.Slice) {
+		for _, d := range ns {
+			s = append(s, driven.Slice{N: 10, Elapsed: d, Allocs: 25, Bytes: 990, GCs: 1})
+		}
+		return s
+	}
+	for _, c := range []struct {
+		slices   []driven.Slice
+		line     string
+		own      bool
+		benchmem bool
+		want     string
+		times    string
+	}{
+		// An even number of slices has two in the middle.
+		{slicesOf(10, 20, 40, 900), "40\t 24.2 ns/op", false, false, "BenchmarkX-2 \t      40\t 3 ns/op", "# slices: n=10 warmup=4 steady=true gcs=4 ns=10,20,40,900"},
+		{slicesOf(123456789, 123456799, 1), "30\t 24.2 ns/op\t 1.25 MB/s", false, false, "BenchmarkX-2 \t      30\t 12345678.9 ns/op\t 1.25 MB/s", "# slices: n=10 warmup=4 steady=true gcs=3 ns=123456789,123456799,1"},
+		// As testing, bytes and allocations are whole, and those that are there stay.
+		{slicesOf(10, 20), "20\t 1 ns/op", false, true, "BenchmarkX-2 \t      20\t 1.5 ns/op\t 99 B/op\t 2 allocs/op", "# slices: n=10 warmup=4 steady=true gcs=2 ns=10,20"},
+		{slicesOf(10, 20), "20\t 1 ns/op\t 7 B/op\t 8 allocs/op", false, true, "BenchmarkX-2 \t      20\t 1.5 ns/op\t 7 B/op\t 8 allocs/op", "# slices: n=10 warmup=4 steady=true gcs=2 ns=10,20"},
+		// A time of its own is not that of the slices.
+		{slicesOf(10, 20), "20\t 77 ns/op", true, false, "BenchmarkX-2 \t      20\t 77 ns/op", ""},
+		{slicesOf(10, 20), "20\t 5e-05 x", false, false, "BenchmarkX-2 \t      20\t 0.00005 x", ""},
+	} {
+		p := &player{step: step, slices: c.slices, warm: warmth{n: 10, slices: 4, steady: true}, result: driven.Result{Line: c.line}}
+		if c.own {
+			p.result.Extra = map[string]float64{"ns/op": 77}
+		}
+		line, times, err := p.figures(c.benchmem)
+		said := ""
+		if times != nil {
+			said = times.line()
+		}
+		if err != nil || line != c.want || said != c.times {
+			t.Errorf("%q: %q, %q, %v\nwant %q, %q", c.line, line, said, err, c.want, c.times)
+		}
+	}
+}
+
+func TestParseSlices(t *testing.T) {
+	s := Slices{N: 16384, Warmup: 9, Steady: false, GCs: 3, Ns: []int64{5, Lost, 7}}
+	if got, want := s.line(), "# slices: n=16384 warmup=9 steady=false gcs=3 ns=5,-,7"; got != want {
+		t.Errorf("%q, want %q", got, want)
+	}
+	if got, ok, err := ParseSlices(s.line()); err != nil || !ok || fmt.Sprint(got) != fmt.Sprint(s) {
+		t.Errorf("%+v, %v, %v; want %+v", got, ok, err, s)
+	}
+	if got, ok, err := ParseSlices("# slices: later=x ns=8 n=1"); err != nil || !ok || got.N != 1 || !got.Steady || !slices.Equal(got.Ns, []int64{8}) {
+		t.Errorf("%+v, %v, %v", got, ok, err)
+	}
+	if _, ok, err := ParseSlices("# slice: n=1 ns=1"); ok || err != nil {
+		t.Errorf("another line: %v, %v", ok, err)
+	}
+	for _, bad := range []string{
+		"", "n=1", "ns=1", "n=0 ns=1", "n=x ns=1", "n=1 ns=", "n=1 ns=1,", "n=1 ns=1,,2", "n=1 ns=-1", "n=1 ns=1.5", "n=1 ns=99999999999999999999",
+		"n=1 warmup=x ns=1", "n=1 gcs=-1 ns=1", `n=1 ns="1`, "n",
+	} {
+		if got, ok, err := ParseSlices(slicesMark + bad); err == nil || ok || !strings.HasPrefix(err.Error(), "malformed line of slices: ") {
+			t.Errorf("%q: %+v, %v, %v", bad, got, ok, err)
+		}
+	}
+}
