@@ -24,8 +24,12 @@ type HabitEffect struct {
 	Found Rate    `json:"found"` // p ≤ alpha, and the right way round
 }
 
-// countOf is how many values people have go test -count take.
-const countOf = 10
+// countOf is how many values people have go test -count take, and leastCount how
+// many benchstat asks for; a process of long slices has fewer.
+const (
+	countOf    = 10
+	leastCount = 6
+)
 
 // A habitual is a way to take two samples out of measured pairs: take returns the
 // comparisons it makes of the pairs of one benchmark and one slow-down, in order
@@ -38,7 +42,7 @@ type habitual struct {
 var habituals = []habitual{
 	{
 		name: "one process each, one after the other",
-		says: "as by go test -count 10 for the old program, then for the new one: ten slices of one process against ten of another one in a later block, of the same code layout",
+		says: "as by go test -count 10 for the old program, then for the new one: ten slices of one process against ten of another in a later block, of the same code layout",
 		take: func(pairs []*trialPair) (a, b [][]float64) {
 			for _, p := range pairs {
 				// Of the blocks of a layout, the first is one program's and the
@@ -52,8 +56,8 @@ var habituals = []habitual{
 					}
 					delete(open, p.a[i].layout)
 					x, y := p.a[j].perOp(), p.b[i].perOp()
-					if len(x) >= countOf && len(y) >= countOf {
-						a, b = append(a, x[:countOf]), append(b, y[:countOf])
+					if min(len(x), len(y)) >= leastCount {
+						a, b = append(a, x[:min(countOf, len(x))]), append(b, y[:min(countOf, len(y))])
 					}
 				}
 			}
