@@ -60,7 +60,10 @@ func ReadCalibration(paths []string, o CalibrateOptions) (*Calibration, error) {
 	}
 	c := &Calibration{Schema: CalibrationSchema, Alpha: o.Alpha, Margin: DefaultMargin, Circumstances: make(map[string]string)}
 	var pairs []trialPair
-	for _, path := range paths {
+	for i, path := range paths {
+		if slices.Contains(paths[:i], path) {
+			return nil, fmt.Errorf("%s is given twice, which would count its trials twice", path)
+		}
 		data, err := os.ReadFile(path)
 		if err != nil {
 			return nil, err

@@ -45,6 +45,9 @@ type measureConfig struct {
 	resume   string
 	idle     string
 
+	// calibrate makes the plan a calibration's; nil for every other run.
+	calibrate *calibrateConfig
+
 	// How benchmarks take turns. The zero values are for fresh processes.
 	mode    string
 	control bool
@@ -261,7 +264,7 @@ func measure(cmd *cobra.Command, c measureConfig, changed func(flag string) bool
 		return "", err
 	}
 	defer os.RemoveAll(folder)
-	b, err := subjectsOf(ctx, w, folder, plan, from)
+	b, err := subjectsOf(ctx, w, folder, plan, c, from)
 	if err != nil {
 		return "", early(err)
 	}
@@ -298,7 +301,11 @@ func measure(cmd *cobra.Command, c measureConfig, changed func(flag string) bool
 		return store.Path, closed // the first error of all writes: the run ended for it
 	}
 	if errors.Is(err, lab.ErrInterrupted) {
-		fmt.Fprintf(w, "interrupted; what was measured is kept. To go on:\n  benchrun run --resume %s\n", shellWord(store.Path))
+		verb := "run"
+		if c.calibrate != nil {
+			verb = "calibrate"
+		}
+		fmt.Fprintf(w, "interrupted; what was measured is kept. To go on:\n  benchrun %s --resume %s\n", verb, shellWord(store.Path))
 		return store.Path, exitError(exitInterrupted)
 	}
 	return store.Path, err
@@ -306,7 +313,7 @@ func measure(cmd *cobra.Command, c measureConfig, changed func(flag string) bool
 
 // subjectsOf builds the subjects of plan, or of the rest of the run from, into
 // folder, and lists the cases into the plan.
-func subjectsOf(ctx context.Context, w io.Writer, folder string, plan *lab.Plan, from *lab.Interrupted) (*bench, error) {
+func subjectsOf(ctx context.Context, w io.Writer, folder string, plan *lab.Plan, c measureConfig, from *lab.Interrupted) (*bench, error) {
 	o := lab.BuildOptions{Driven: plan.InTurns()}
 	var b *bench
 	var err error
@@ -315,6 +322,9 @@ func subjectsOf(ctx context.Context, w io.Writer, folder string, plan *lab.Plan,
 			return nil, err
 		}
 		plan.Cases = b.cases
+		if c.calibrate != nil {
+			c.calibrate.plan(plan, b.cases, c.blocks)
+		}
 		if !slices.ContainsFunc(plan.Groups(), plan.TakesTurns) {
 			// Nothing is compared with anything, so these are plain processes.
 			plan.Mode, plan.Control, plan.Rounds, plan.Slice, plan.Layouts = lab.ModeProcess, false, 0, 0, 0
@@ -376,6 +386,7 @@ func newPlan(c measureConfig, from *lab.Interrupted, changed func(string) bool) 
 		plan.Seed = rand.Uint64N(1 << 32) // short enough to be typed again
 	}
 	if from != nil { // what was not given is what it was
+		plan.Col, plan.Trial = from.Plan.Col, from.Plan.Trial
 		for flag, keep := range map[string]func(){
 			"cpu":      func() { plan.CPU = from.Plan.CPU },
 			"blocks":   func() { plan.Blocks = from.Plan.Blocks },
@@ -445,7 +456,11 @@ func create(ctx context.Context, c measureConfig, plan *lab.Plan, b *bench, here
 		if commit == "" {
 			commit = "nocommit"
 		}
-		name := now.UTC().Format("20060102-150405") + "-" + commit[:min(8, len(commit))] + ".bench"
+		kind := ""
+		if c.calibrate != nil {
+			kind = lab.CalibrationPrefix
+		}
+		name := kind + now.UTC().Format("20060102-150405") + "-" + commit[:min(8, len(commit))] + ".bench"
 		path = filepath.Join(root, "results", here.Machine, name)
 	}
 	var absent []lab.Hole

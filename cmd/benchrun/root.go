@@ -67,6 +67,7 @@ conform and targets add their own.`,
 		newReportCmd(),
 		newConformCmd(),
 		newTargetsCmd(),
+		newCalibrateCmd(),
 		newManCmd(root),
 	)
 	return root
