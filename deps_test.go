@@ -128,9 +128,9 @@ var importPolicy = importpolicy.Policy{
 		},
 		{
 			Packages: "workloads/...",
-			Why:      "the host adapters bring workloads and testing together and know no implementation, so that one in another module can use them",
+			Why:      "the host adapters bring workloads and testing together and know no implementation, so that one in another module can use them; their tests drive them as the engine would",
 			Ours:     []string{".", "actor", "group", "task", "workloads/..."},
-			TestOurs: []string{"impls/..."},
+			TestOurs: []string{"impls/...", "lab/driven"},
 			Others:   []string{"github.com/HdrHistogram/hdrhistogram-go"},
 		},
 		{
@@ -138,6 +138,11 @@ var importPolicy = importpolicy.Policy{
 			Why:       "the promises are data that a board is judged by too: they name workloads, metrics and columns as results have them, and import nothing that could disagree",
 			TestOurs:  []string{".", "impls", "workloads"},
 			BoardSafe: true,
+		},
+		{
+			Packages: "lab/driven",
+			Why:      "it starts test binaries and knows no more of them than package testing does; the engine and other programs that measure stand on it",
+			Ours:     []string{"lab/internal/child"},
 		},
 		{
 			Packages: "lab/...",

@@ -31,6 +31,7 @@ func latency(name, rate string, interval int64) Actor {
 		Name:    name,
 		Doc:     rate + " messages a second come from outside, due at fixed times: how long until an actor handles them",
 		Open:    true,
+		Slicing: Slicing{Whole: byTheClock},
 		Prepare: func(st Setting) Run { return latencyOnActor(st, interval) },
 		Refs: []ActorRef{
 			{
@@ -51,6 +52,12 @@ func latency(name, rate string, interval int64) Actor {
 		},
 	}
 }
+
+// byTheClock is the Slicing of open loops. A slice of a few milliseconds has a few
+// messages of a thousand a second, and each begins with a system that was not let
+// run and has no message behind it; what these workloads are about, how long a
+// message waits now and then, is only seen in a time without a break.
+const byTheClock = "it sends at fixed times, and how long a message waits now and then takes a long time without a break to see"
 
 // latencyRing is how many messages are made beforehand. If more than these wait
 // at once, further ones are allocated.

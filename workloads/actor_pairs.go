@@ -30,6 +30,7 @@ func pairs(count int, variant string) Actor {
 		Variant: variant,
 		Doc:     "1,000 pairs of actors, or the number given, send a message to and fro all at once: whether many hops at once cost less",
 		Actors:  2 * count,
+		Slicing: ringSlicing(2 * count),
 		Prepare: k.onActors,
 		Refs:    k.refs(),
 	}

@@ -58,6 +58,7 @@ func (k restartKind) workload(variant, doc string) Actor {
 		Variant:  variant,
 		Doc:      doc,
 		Messages: 2,
+		Slicing:  Slicing{Unit: restartPosts * restartBatch, GCHeavy: true},
 		Prepare:  k.onActors,
 		Refs: []ActorRef{
 			{

@@ -35,6 +35,7 @@ func ring(k ringKind, variant string) Actor {
 		Variant: variant,
 		Doc:     "a message goes round a ring of 100 actors, or the number given: a hop to an actor that has not run for a while",
 		Actors:  k.size,
+		Slicing: ringSlicing(k.size),
 		Prepare: k.onActors,
 		Refs:    append(k.refs(), k.floor()),
 	}

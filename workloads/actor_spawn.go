@@ -19,8 +19,11 @@ const spawnMost = 100_000
 // nothing to do, and when they are to stop.
 func Spawn() Actor {
 	return Actor{
-		Name:    "spawn",
-		Doc:     "100,000 actors at a time are made and sent a message each: what an actor costs that hardly lives",
+		Name: "spawn",
+		Doc:  "100,000 actors at a time are made and sent a message each: what an actor costs that hardly lives",
+		// A round of 100,000 actors takes some tenths of a second, keeps up to
+		// hundreds of megabytes, and ends with collections that are not measured.
+		Slicing: Slicing{Whole: tooMany},
 		Prepare: spawnOnActors,
 		Refs: []ActorRef{
 			{
@@ -54,6 +57,7 @@ func SpawnRate() Actor {
 		Variant: "rate=1000",
 		Doc:     "1,000 times a second, at fixed times, an actor is made and sent a message: how long until it handles that",
 		Open:    true,
+		Slicing: Slicing{Whole: byTheClock},
 		Prepare: birthOnActors,
 		Refs: []ActorRef{
 			{

@@ -33,6 +33,7 @@ func Timers() Actor {
 	return Actor{
 		Name:    "timers",
 		Doc:     "1,000 actors start 100 timers each and stop half of them; the clock is moved on until the others are due: what a timer costs",
+		Slicing: Slicing{Unit: timerOwners * timerEach},
 		Prepare: timersOnActors,
 		Refs: []ActorRef{
 			{

@@ -39,6 +39,9 @@ type Actor struct {
 	// "resume", which become parts of units: resume-p99-ns.
 	Timings []string
 
+	// Slicing says how the workload is to be measured a piece at a time.
+	Slicing Slicing
+
 	// Prepare makes a system and its actors before the clock starts. An error
 	// is Do's to return.
 	Prepare func(s Setting) Run

@@ -20,6 +20,7 @@ func Cancel() Group {
 	return Group{
 		Name:    "cancel",
 		Doc:     "groups of 10,000 tasks that are all accepted and unfinished when the caller cancels: how fast a group is rid of its work",
+		Slicing: Slicing{Unit: cancelTasks},
 		Prepare: func(newGroup NewGroup) Run { return cancelBatch().onGroup(newGroup) },
 		Refs:    batchRefs(cancelBatch, 0),
 	}

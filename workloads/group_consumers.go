@@ -11,6 +11,7 @@ func Consumers() Group {
 	return Group{
 		Name:    "consumers",
 		Doc:     "10,000 trivial tasks through one group with 8 goroutines in Next: whether takers get into each other's way",
+		Slicing: Slicing{Unit: consumersTasks},
 		Prepare: func(newGroup NewGroup) Run { return newFlow(consumersTasks).onGroup(newGroup, consumersCount) },
 		Refs:    flowRefs(consumersTasks, consumersCount),
 	}

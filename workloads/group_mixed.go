@@ -17,6 +17,7 @@ func Mixed() Group {
 	return Group{
 		Name:    "mixed",
 		Doc:     "as short, but every 8th task waits for 200 µs: whether waiting tasks hold up the others",
+		Slicing: Slicing{Unit: shortTasks},
 		Prepare: func(newGroup NewGroup) Run { return mixedBatch().onGroup(newGroup) },
 		// Workers that wait do not work: the floor has as many as the limit allows.
 		Refs: batchRefs(mixedBatch, shortLimit),

@@ -23,6 +23,7 @@ func Short() Group {
 		Name:    "short",
 		Variant: "failfast=off",
 		Doc:     "groups of 256 tiny tasks, at most 32 at once: what a task costs when it costs nothing itself",
+		Slicing: Slicing{Unit: shortTasks},
 		Prepare: func(newGroup NewGroup) Run { return shortBatch(false).onGroup(newGroup) },
 		Refs:    batchRefs(func() *batch { return shortBatch(false) }, 0),
 	}
@@ -36,6 +37,7 @@ func ShortFailFast() Group {
 		Name:    "short",
 		Variant: "failfast=on",
 		Doc:     "the same with a first task that fails and so cancels the rest: what the way out costs",
+		Slicing: Slicing{Unit: shortTasks},
 		Prepare: func(newGroup NewGroup) Run { return shortBatch(true).onGroup(newGroup) },
 		Refs:    batchRefs(func() *batch { return shortBatch(true) }, 0),
 	}

@@ -31,6 +31,7 @@ func Uneven() Group {
 		Name:    "uneven",
 		Doc:     "groups of 1,024 computing tasks of very different length: whether every processor is busy to the end",
 		Work:    func(n int) int64 { return uneven().workOf(n) },
+		Slicing: Slicing{Unit: unevenTasks},
 		Prepare: func(newGroup NewGroup) Run { return unevenBatch().onGroup(newGroup) },
 		Refs: []Ref{
 			refBatchErrgroup(unevenBatch),

@@ -23,6 +23,15 @@ type rings struct {
 	hops   []int      // of each ring in all
 }
 
+// ringSlicing is the Slicing of a workload with so many actors: each is to have
+// its turn.
+func ringSlicing(actors int) Slicing {
+	if actors >= tooManyActors {
+		return Slicing{Whole: tooMany}
+	}
+	return Slicing{Unit: actors}
+}
+
 // A ringNode is an actor. Neighbours in memory are worked on by different
 // processors, so each has a cache line of its own.
 type ringNode struct {

@@ -14,14 +14,18 @@ import (
 // few enough that all of them may have a goroutine at once.
 const fibMost = 22
 
+// fibCalls is how many calls that takes, each a task.
+const fibCalls = 57_313
+
 // Fib is the program that everybody measures joins with: each call is a task
 // that starts two more and waits for them, down to those that do nothing. An
 // operation is a call. There is no cutoff, which every real program has, since
 // then it would measure the other calls.
 func Fib() Task {
 	return Task{
-		Name: "fib",
-		Doc:  "Fibonacci numbers with a task for every call, down to the smallest: what it costs to start a task and wait for it",
+		Name:    "fib",
+		Doc:     "Fibonacci numbers with a task for every call, down to the smallest: what it costs to start a task and wait for it",
+		Slicing: Slicing{Unit: fibCalls, GCHeavy: true},
 		Prepare: func(newExecutor NewExecutor) Run {
 			return onExecutor(newExecutor, func(ex task.Executor) func(n int) (int, error) {
 				return fibJob(func(n, want int) error { return demand(ex, fibTask, n, want) })

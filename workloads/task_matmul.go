@@ -23,8 +23,9 @@ const (
 // read the same matrices and write next to each other.
 func Matmul() Task {
 	return Task{
-		Name: "matmul",
-		Doc:  "the product of two matrices in 64 tasks, a block each: even work over memory that all read",
+		Name:    "matmul",
+		Doc:     "the product of two matrices in 64 tasks, a block each: even work over memory that all read",
+		Slicing: Slicing{Unit: matmulTasks},
 		Prepare: func(newExecutor NewExecutor) Run {
 			return onExecutor(newExecutor, func(ex task.Executor) func(n int) (int, error) {
 				return matmulJob(func(s matmulShare) (int, error) {

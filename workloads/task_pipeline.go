@@ -20,8 +20,9 @@ const (
 // item before. It waits for both. An operation is such a task.
 func Pipeline() Task {
 	return Task{
-		Name: "pipeline",
-		Doc:  "256 items go through 16 stages, with a task for each step that waits for two others: joins that are no tree",
+		Name:    "pipeline",
+		Doc:     "256 items go through 16 stages, with a task for each step that waits for two others: joins that are no tree",
+		Slicing: Slicing{Unit: pipelineStages * pipelineItems, GCHeavy: true},
 		Prepare: func(newExecutor NewExecutor) Run {
 			return onExecutor(newExecutor, func(ex task.Executor) func(n int) (int, error) {
 				p := &pipelineOnTasks{steps: make([]pipelineStep, pipelineStages*pipelineItems)}

@@ -21,8 +21,9 @@ const (
 // little depends on what a task costs, and most on how the work is shared out.
 func Quicksort() Task {
 	return Task{
-		Name: "quicksort",
-		Doc:  "131,072 numbers are sorted by 256 tasks, which divide them among each other: uneven work that appears as it is done",
+		Name:    "quicksort",
+		Doc:     "131,072 numbers are sorted by 256 tasks, which divide them among each other: uneven work that appears as it is done",
+		Slicing: Slicing{Unit: quicksortTasks},
 		Prepare: func(newExecutor NewExecutor) Run {
 			return onExecutor(newExecutor, func(ex task.Executor) func(n int) (int, error) {
 				return quicksortJob(func(s quicksortShare) (int, error) {

@@ -27,8 +27,9 @@ const (
 // operation is such a wait.
 func Shared() Task {
 	return Task{
-		Name: "shared",
-		Doc:  "64 tasks wait for a single other one, again and again: what it costs to wait where everybody does, and to wake everybody",
+		Name:    "shared",
+		Doc:     "64 tasks wait for a single other one, again and again: what it costs to wait where everybody does, and to wake everybody",
+		Slicing: Slicing{Unit: sharedWaiters},
 		Prepare: func(newExecutor NewExecutor) Run {
 			return onExecutor(newExecutor, func(ex task.Executor) func(n int) (int, error) {
 				s := new(sharedOnTasks)

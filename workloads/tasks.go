@@ -30,6 +30,9 @@ type Task struct {
 	// wait for each other by Wait, Value and Yield only.
 	Needs dyno.Promises
 
+	// Slicing says how the workload is to be measured a piece at a time.
+	Slicing Slicing
+
 	// Prepare makes an executor and allocates whatever can be allocated before
 	// the clock starts. No goroutine is left when the Run has been closed.
 	Prepare func(newExecutor NewExecutor) Run

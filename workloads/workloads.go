@@ -32,6 +32,9 @@ type Group struct {
 	// function, for n ≥ 1. It is nil where tasks do next to nothing.
 	Work func(n int) int64
 
+	// Slicing says how the workload is to be measured a piece at a time.
+	Slicing Slicing
+
 	// Prepare allocates whatever can be allocated before the clock starts. The
 	// Run makes its groups with newGroup.
 	Prepare func(newGroup NewGroup) Run
@@ -40,6 +43,34 @@ type Group struct {
 	// one is the base of comparisons, the 1.00 line.
 	Refs []Ref
 }
+
+// Slicing says how a workload is to be measured that is done a slice at a time,
+// in turn with others. Between slices it waits, with all it has prepared.
+type Slicing struct {
+	// Unit is how many operations are a whole problem, or a round: a slice should
+	// be a multiple of it, since a part of a problem is a smaller one, with other
+	// costs per operation. 0 means 1: any number will do.
+	Unit int
+
+	// GCHeavy says that the garbage collector has a part in what the workload
+	// costs, since every operation allocates whatever runs it: some 30 to 250
+	// collections a second have been seen. A slice should have several whole
+	// cycles, or else it has a collection or has none. Where an implementation
+	// allocates and others do not, that shows when it runs.
+	GCHeavy bool
+
+	// Whole says why the workload is not to be sliced at all: half a sentence
+	// that goes on from "not in slices: ". "" if it may be.
+	Whole string
+}
+
+// tooMany is why workloads with tooManyActors are not sliced. With a goroutine each,
+// so many take 300 megabytes, and a row of implementations and references has ten
+// processes that live at once.
+const (
+	tooMany       = "so many actors that there is no room for those of several processes at once"
+	tooManyActors = 100_000
+)
 
 // Path returns the key=value path of the workload in benchmark names:
 // "workload=short/failfast=on".

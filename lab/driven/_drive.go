@@ -255,9 +255,9 @@ func (b *B) DriveRefused(reason string) {
 // smallest sensible piece of work has, and gcHeavy says that the work collects
 // garbage so often that a slice should have several whole cycles. reset is called
 // when what was before was to warm up and does not count, and end at the end, with
-// the number of operations that count, to check them all and to report metrics.
-// The timer has the time of these operations then.
-func (b *B) DriveSession(unit int, gcHeavy bool, do func(n int) error, reset func(), end func(n int) error) error {
+// the number of operations that count and what was allocated while their timer ran,
+// to check them all and to report metrics. The timer has their time then.
+func (b *B) DriveSession(unit int, gcHeavy bool, do func(n int) error, reset func(), end func(n int, allocs, bytes uint64) error) error {
 	d := drive
 	b.StopTimer()
 	b.ResetTimer()
@@ -278,7 +278,7 @@ func (b *B) DriveSession(unit int, gcHeavy bool, do func(n int) error, reset fun
 		d.send()
 	}
 	d.total(b)
-	return end(d.n)
+	return end(d.n, d.allocs, d.bytes)
 }
 
 // driveLoop is the slow path of [B.Loop].

@@ -60,13 +60,15 @@ func benchActorImpl(b *testing.B, w workloads.Actor, impl dyno.Impl) {
 	})
 }
 
-// benchActor measures one run of b.N operations. Testing calls it with a larger
-// N each time until that takes long enough; c is the same every time.
+// benchActor measures one run of b.N operations, or a session of slices if it is
+// driven. Testing calls it with a larger N each time until that takes long enough;
+// c is the same every time.
 func benchActor(b *testing.B, w workloads.Actor, c *crowd, st workloads.Setting, prepare func(workloads.Setting) workloads.Run) {
 	b.StopTimer()
+	s := asked(b, w.Slicing)
 	m := &meter{b: b, base: time.Now(), crowd: c}
 	st.Meter = m
-	if b.N <= glance {
+	if b.N <= glance && s == nil {
 		st.Ops = b.N
 	}
 	if w.Open {
@@ -87,6 +89,13 @@ func benchActor(b *testing.B, w workloads.Actor, c *crowd, st workloads.Setting,
 	m.memory = inUse()
 	if count {
 		c.see(w.Actors, before, m.memory)
+	}
+	if s != nil {
+		session(b, s, w.Path(), w.Slicing, run, m.reset, func(ops int, allocs, bytes uint64) {
+			m.allocs, m.bytes = allocs, bytes
+			m.report(ops * max(w.Messages, 1))
+		})
+		return
 	}
 	b.ResetTimer()
 	m.begin()
@@ -163,6 +172,14 @@ type timing struct {
 type share struct {
 	name        string
 	part, whole int64
+}
+
+// reset forgets what was told before a session's slices counted. What there is of
+// open loops and crowds that come and go, no session has.
+func (m *meter) reset() {
+	for _, t := range m.timings {
+		t.hist.Reset()
+	}
 }
 
 // begin and end enclose what is measured.

@@ -46,7 +46,7 @@ func GroupsSideBySide(b *testing.B, impls []dyno.Impl) {
 	for _, w := range workloads.Groups() {
 		for _, ref := range w.Refs {
 			b.Run(w.Path()+"/impl="+ref.Name, func(b *testing.B) {
-				bench(b, w.Path(), w.Work, ref.Prepare)
+				bench(b, w.Path(), w.Slicing, w.Work, ref.Prepare)
 			})
 		}
 		for _, impl := range impls {
@@ -63,16 +63,29 @@ func benchImpl(b *testing.B, w workloads.Group, impl dyno.Impl) {
 		if lacks := impl.Promises.Lacks(w.Needs); len(lacks) > 0 {
 			b.Skip("needs " + strings.Join(lacks, ", ") + ", which " + impl.Name + " does not promise")
 		}
-		bench(b, w.Path(), w.Work, func() workloads.Run { return w.Prepare(impl.NewGroup) })
+		bench(b, w.Path(), w.Slicing, w.Work, func() workloads.Run { return w.Prepare(impl.NewGroup) })
 	})
 }
 
-// bench measures one run of b.N operations of the workload with the given path.
-// work is what they compute, or nil.
-func bench(b *testing.B, path string, work func(n int) int64, prepare func() workloads.Run) {
+// bench measures one run of b.N operations of the workload with the given path, or
+// a session of slices if it is driven. work is what they compute, or nil.
+func bench(b *testing.B, path string, slicing workloads.Slicing, work func(n int) int64, prepare func() workloads.Run) {
 	b.StopTimer()
+	s := asked(b, slicing)
 	run := prepare()
 	defer run.Close()
+	report := func(ops int, allocs, bytes uint64) {
+		n := float64(ops)
+		b.ReportMetric(float64(allocs)/n, "allocs/task")
+		b.ReportMetric(float64(bytes)/n, "B/task")
+		if work != nil {
+			b.ReportMetric(float64(work(ops))/n, "rounds/op")
+		}
+	}
+	if s != nil {
+		session(b, s, path, slicing, run, func() {}, report)
+		return
+	}
 
 	// Counted here rather than by b.ReportAllocs, because testing rounds
 	// allocs/op and B/op down to whole numbers, even when ReportMetric sets
@@ -92,10 +105,5 @@ func bench(b *testing.B, path string, work func(n int) int64, prepare func() wor
 	if err != nil {
 		b.Fatalf("%s: %d operations: %v", path, b.N, err)
 	}
-	n := float64(b.N)
-	b.ReportMetric(float64(after.Mallocs-before.Mallocs)/n, "allocs/task")
-	b.ReportMetric(float64(after.TotalAlloc-before.TotalAlloc)/n, "B/task")
-	if work != nil {
-		b.ReportMetric(float64(work(b.N))/n, "rounds/op")
-	}
+	report(b.N, after.Mallocs-before.Mallocs, after.TotalAlloc-before.TotalAlloc)
 }

@@ -23,7 +23,7 @@ func TasksSideBySide(b *testing.B, impls []dyno.Impl) {
 	for _, w := range workloads.Tasks() {
 		for _, ref := range w.Refs {
 			b.Run(w.Path()+"/impl="+ref.Name, func(b *testing.B) {
-				bench(b, w.Path(), nil, ref.Prepare)
+				bench(b, w.Path(), w.Slicing, nil, ref.Prepare)
 			})
 		}
 		for _, impl := range impls {
@@ -40,6 +40,6 @@ func benchTaskImpl(b *testing.B, w workloads.Task, impl dyno.Impl) {
 		if lacks := impl.Promises.Lacks(w.Needs); len(lacks) > 0 {
 			b.Skip("needs " + strings.Join(lacks, ", ") + ", which " + impl.Name + " does not promise")
 		}
-		bench(b, w.Path(), nil, func() workloads.Run { return w.Prepare(impl.NewExecutor) })
+		bench(b, w.Path(), w.Slicing, nil, func() workloads.Run { return w.Prepare(impl.NewExecutor) })
 	})
 }

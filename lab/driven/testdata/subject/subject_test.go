@@ -87,7 +87,7 @@ func BenchmarkLoop(b *testing.B) {
 type asked interface {
 	DriveAsked() bool
 	DriveRefused(reason string)
-	DriveSession(unit int, gcHeavy bool, do func(n int) error, reset func(), end func(n int) error) error
+	DriveSession(unit int, gcHeavy bool, do func(n int) error, reset func(), end func(n int, allocs, bytes uint64) error) error
 }
 
 func BenchmarkSession(b *testing.B) {
@@ -110,7 +110,8 @@ func BenchmarkSession(b *testing.B) {
 			operations++
 		}
 		return nil
-	}, func() { resets++ }, func(n int) error {
+	}, func() { resets++ }, func(n int, allocs, _ uint64) error {
+		b.ReportMetric(float64(allocs)/float64(n), "each")
 		b.ReportMetric(float64(n), "N")
 		b.ReportMetric(float64(resets), "resets")
 		b.ReportMetric(float64(setups), "setups")
@@ -326,7 +327,7 @@ func BenchmarkSlow(b *testing.B) {
 			}
 			worked = float64(b.Elapsed())
 			return nil
-		}, func() {}, func(int) error {
+		}, func() {}, func(int, uint64, uint64) error {
 			b.ReportMetric(worked, "worked")
 			return nil
 		}); err != nil {

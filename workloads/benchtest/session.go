@@ -1,0 +1,51 @@
+package benchtest
+
+import (
+	"testing"
+
+	"github.com/dynolab/dyno/workloads"
+)
+
+// A driver has a benchmark measured slice by slice, in turn with those of other
+// processes: what package lab/driven adds to testing.B, in the binaries that are
+// built for it and in no others. docs/driving.md says how.
+type driver interface {
+	DriveAsked() bool
+	DriveRefused(reason string)
+	DriveSession(unit int, gcHeavy bool, do func(n int) error, reset func(), end func(n int, allocs, bytes uint64) error) error
+}
+
+// asked returns who drives b, nil if nobody does. If the workload is not to be
+// sliced, it ends the benchmark.
+func asked(b *testing.B, slicing workloads.Slicing) driver {
+	d, ok := any(b).(driver)
+	if !ok || !d.DriveAsked() {
+		return nil
+	}
+	if slicing.Whole != "" {
+		d.DriveRefused(slicing.Whole)
+	}
+	return d
+}
+
+// session lets d have slices of run until it has enough, and reports what they
+// found then: operations, and allocations and bytes of all of them. What was before
+// the last reset does not count, but is checked with the others.
+func session(b *testing.B, d driver, path string, slicing workloads.Slicing, run workloads.Run, reset func(), report func(ops int, allocs, bytes uint64)) {
+	total := 0
+	err := d.DriveSession(max(slicing.Unit, 1), slicing.GCHeavy, func(n int) error {
+		total += n
+		return run.Do(n)
+	}, reset, func(n int, allocs, bytes uint64) error {
+		if err := run.Check(); err != nil {
+			return err
+		}
+		if n > 0 {
+			report(n, allocs, bytes)
+		}
+		return nil
+	})
+	if err != nil {
+		b.Fatalf("%s: %d operations: %v", path, total, err)
+	}
+}
