@@ -47,6 +47,14 @@ var insertions = []insertion{
 	{testingFile, "func MainStart(deps testDeps,", ") *M {", "driveDeps(deps)"},
 }
 
+// begins reports whether the line begins the function.
+func (ins insertion) begins(line string) bool {
+	if ins.end == "" {
+		return line == ins.begin
+	}
+	return strings.HasPrefix(line, ins.begin) && strings.HasSuffix(line, ins.end)
+}
+
 // insert returns src, which is file, with its insertions.
 func insert(file, src string) (string, error) {
 	for _, ins := range insertions {
@@ -55,7 +63,7 @@ func insert(file, src string) (string, error) {
 		}
 		at, found := 0, 0
 		for end, line := range lines(src) {
-			if line == ins.begin || ins.end != "" && strings.HasPrefix(line, ins.begin) && strings.HasSuffix(line, ins.end) {
+			if ins.begins(line) {
 				at = end
 				found++
 			}
