@@ -319,11 +319,17 @@ func ReadInterrupted(path string) (*Interrupted, error) {
 	if err != nil {
 		return nil, err
 	}
+	return ParseInterrupted(path, data)
+}
+
+// ParseInterrupted is ReadInterrupted of what the results file path holds, or held
+// when it was read: a run that goes on appends to it.
+func ParseInterrupted(path string, data []byte) (r *Interrupted, err error) {
 	whole := data[:bytes.LastIndexByte(data, '\n')+1]
 	if begin := bytes.LastIndex(whole, []byte("\n"+rowMark+" ")) + 1; begin > 0 && !bytes.Contains(whole[begin:], []byte("\n"+rowEnd+" ")) {
 		whole = whole[:begin]
 	}
-	r := &Interrupted{
+	r = &Interrupted{
 		Path: path, Config: make(map[string]string), Done: make(map[StepKey]bool), Given: make(map[StepKey]int),
 		Alone: make(map[int]string), Stopped: make(map[int]int),
 		Torn: string(data[len(whole):]), size: int64(len(whole)),
