@@ -31,7 +31,14 @@ type Extra struct {
 	Why      *why.Index
 	Folder   fs.FS
 	Profiles string
+
+	// Home are links to other pages, if there are any. Without them the page refers
+	// to nothing outside itself.
+	Home []Link
 }
+
+// A Link leads to another page.
+type Link struct{ Href, Name string }
 
 //go:embed html/style.css
 var styleSheet string
@@ -41,11 +48,40 @@ var reportTemplate string
 
 var reportHTML = template.Must(template.New("").Parse(reportTemplate))
 
-// contentPolicy lets a page use the one style sheet that is in it, and pictures that
-// are in it, and nothing else: no script, nothing from elsewhere.
-func contentPolicy() string {
+// Policy returns the Content-Security-Policy of the page: it lets in the one style
+// sheet that is in it, and pictures that are in it, and nothing else: no script,
+// nothing from elsewhere.
+func Policy() string {
 	sum := sha256.Sum256([]byte(styleSheet))
 	return "default-src 'none'; style-src 'sha256-" + base64.StdEncoding.EncodeToString(sum[:]) + "'; img-src data:; base-uri 'none'; form-action 'none'"
+}
+
+// Style returns the style sheet of the page, for others that are to look like it.
+func Style() template.CSS { return template.CSS(styleSheet) }
+
+// Glance writes the ratios of c as a part of a page with the [Style]: a table of
+// those in the first unit, without verdicts. It is for a run that goes on.
+func Glance(w io.Writer, c *lab.Comparison) error {
+	var v *verdictTable
+	if len(c.Tables) > 0 {
+		v = theVerdicts(c, c.Tables[0])
+	}
+	if v == nil {
+		_, err := io.WriteString(w, "<p>Nothing is compared: each benchmark has one column only.</p>\n")
+		return err
+	}
+	v.Unjudged = true
+	for _, g := range v.Groups {
+		for i := range g.Lines {
+			g.Lines[i].Word, g.Lines[i].Notes, g.Lines[i].Bar.Class = "", nil, "flat"
+		}
+	}
+	var b bytes.Buffer
+	if err := reportHTML.ExecuteTemplate(&b, "verdicts", v); err != nil {
+		return err
+	}
+	_, err := w.Write(b.Bytes())
+	return err
 }
 
 // HTML writes c, with what x adds, as one HTML document: the answer first, then
@@ -67,6 +103,7 @@ type (
 		Title, Policy string
 		Style         template.CSS
 		Symbols       []symbol
+		Home          []Link
 		Files         []fileView
 		Sections      []link
 		Answer        answer
@@ -99,6 +136,7 @@ type (
 	}
 	verdictTable struct {
 		Caption, Head, Axis string
+		Unjudged            bool // without verdicts, and links to benchmarks
 		Groups              []verdictGroup
 		Ticks               []tickView
 	}
@@ -183,7 +221,7 @@ type (
 
 func newPage(c *lab.Comparison, x Extra) page {
 	p := page{
-		Title: x.Title, Style: template.CSS(styleSheet), Policy: contentPolicy(), Symbols: symbols(),
+		Title: x.Title, Style: template.CSS(styleSheet), Policy: Policy(), Home: x.Home, Symbols: symbols(),
 		Warnings: c.Warnings, WarningCount: counted(len(c.Warnings), "warning"), Problems: c.Problems,
 		Calibration: Calibrations(c), Legend: append(legend(c), chartLegend(c)...),
 	}
