@@ -64,7 +64,7 @@ bench-pr: benchrun ## compare this tree with BASE (default origin/main) into bin
 	.ci/bench-pr "$(or $(BASE),origin/main)"
 
 .PHONY: test
-test: check unit procs race examples soak-short ## everything CI runs
+test: check unit browser procs race examples soak-short ## everything CI runs
 	$(call say,all stages passed)
 
 .PHONY: check
@@ -113,6 +113,12 @@ policy:
 unit:
 	$(call say,all tests)
 	$(GO_TEST) ./...
+
+.PHONY: browser
+browser: ## look at the report and the served pages with Chromium, if there is one
+	$(call say,the pages in a browser)
+	go vet -tags browser ./report/serve
+	cd report/serve && $(GO_TEST) -tags browser -run '^TestBrowser'
 
 .PHONY: procs
 procs:

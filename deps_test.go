@@ -158,6 +158,12 @@ var importPolicy = importpolicy.Policy{
 			},
 		},
 		{
+			Packages: "report/serve",
+			Why:      "served pages show what a report shows, and profiles in pprof's own pages; nothing else needs those",
+			Ours:     []string{"lab/...", "report"},
+			Others:   []string{"github.com/google/pprof/..."},
+		},
+		{
 			Packages: "report/...",
 			Why:      "a report is derived from what the engine read from files and judged by targets, which are data, never from the code that was measured",
 			Ours:     []string{"lab/...", "report/...", "targets"},

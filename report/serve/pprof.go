@@ -1,0 +1,185 @@
+package serve
+
+import (
+	"bytes"
+	"compress/gzip"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"path"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/google/pprof/driver"
+	"github.com/google/pprof/profile"
+
+	"github.com/dynolab/dyno/lab/why"
+)
+
+// Bounds of profiles in bytes, as they are and uncompressed.
+const (
+	maxProfile      = 64 << 20
+	maxUncompressed = 512 << 20
+)
+
+// shownPages are those of pprof's pages that need nothing but the profile. The
+// others are left out: source and disasm read whatever files a profile names,
+// saveconfig and deleteconfig write the user's settings, by GET.
+var shownPages = map[string]bool{
+	"/": true, "/top": true, "/graph": true, "/peek": true, "/flamegraph": true, "/flamegraph2": true, "/flamegraphold": true, "/download": true,
+}
+
+// profilePolicy is the Content-Security-Policy of pprof's pages, whose scripts and
+// styles are in them. They cannot load or send anything.
+const profilePolicy = "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; img-src data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+
+// mounted are pprof's pages of a profile that had this stamp.
+type mounted struct {
+	stamp    string
+	handlers map[string]http.Handler
+}
+
+// profile shows a page of pprof: of the profile <path>.pb.gz among the
+// explanations of a results file, at <path>.pb.gz/<page>.
+func (s *server) profile(w http.ResponseWriter, r *http.Request, results, what string) {
+	name, page, ok := strings.Cut(what, ".pb.gz")
+	name += ".pb.gz"
+	if !ok || !filepath.IsLocal(filepath.FromSlash(name)) {
+		s.fail(w, http.StatusNotFound, "There is no such profile.")
+		return
+	}
+	if page == "" {
+		http.Redirect(w, r, path.Base(name)+"/", http.StatusMovedPermanently)
+		return
+	}
+	handlers, err := s.mount(path.Join(filepath.ToSlash(why.Folder(filepath.FromSlash(results))), name))
+	if err != nil {
+		s.refuse(w, err)
+		return
+	}
+	h := handlers[page]
+	switch {
+	case h == nil:
+		s.fail(w, http.StatusNotFound, "There is no such page.")
+	case !shownPages[page]:
+		s.fail(w, http.StatusForbidden, "This page of pprof reads or writes files besides the profile, so it is not served. Download the profile and use go tool pprof -http=: on it.")
+	default:
+		w.Header().Set("Content-Security-Policy", profilePolicy)
+		h.ServeHTTP(w, r)
+	}
+}
+
+// mount returns pprof's pages of a profile.
+func (s *server) mount(name string) (map[string]http.Handler, error) {
+	data, stamp, _, err := s.read(name, maxProfile)
+	if err != nil {
+		return nil, err
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if m, ok := s.profiles[name]; ok && m.stamp == stamp {
+		return m.handlers, nil
+	}
+	p, err := parseProfile(data)
+	if err != nil {
+		return nil, fmt.Errorf("%s is no profile: %w", path.Base(name), err)
+	}
+	m := mounted{stamp: stamp}
+	err = driver.PProf(&driver.Options{
+		Flagset: flags{}, Fetch: fetched{p}, Sym: nothing{}, Obj: nothing{}, UI: nothing{},
+		HTTPServer: func(args *driver.HTTPServerArgs) error {
+			m.handlers = args.Handlers
+			return nil
+		},
+	})
+	if err != nil {
+		return nil, err
+	}
+	if len(s.profiles) >= maxCached {
+		clear(s.profiles)
+	}
+	s.profiles[name] = m
+	return m.handlers, nil
+}
+
+// parseProfile parses a profile that is not larger than one can be.
+func parseProfile(data []byte) (*profile.Profile, error) {
+	z, err := gzip.NewReader(bytes.NewReader(data))
+	if err != nil {
+		return nil, err
+	}
+	plain, err := io.ReadAll(io.LimitReader(z, maxUncompressed+1))
+	if err != nil {
+		return nil, err
+	}
+	if len(plain) > maxUncompressed {
+		return nil, fmt.Errorf("it has more than %d MB uncompressed", maxUncompressed>>20)
+	}
+	return profile.ParseUncompressed(plain)
+}
+
+// flags are pprof's flags: to serve, to whom we mount it, and to look for no
+// binaries. Every other one has its default.
+type flags struct{}
+
+func (flags) Bool(name string, def bool, _ string) *bool {
+	def = def || name == "no_browser"
+	return &def
+}
+
+func (flags) Int(_ string, def int, _ string) *int { return &def }
+
+func (flags) Float64(_ string, def float64, _ string) *float64 { return &def }
+
+func (flags) String(name, def, _ string) *string {
+	switch name {
+	case "http":
+		def = "localhost:1" // nobody listens there: HTTPServer does not
+	case "symbolize":
+		def = "none"
+	}
+	return &def
+}
+
+func (flags) StringList(string, string, string) *[]*string { return new([]*string) }
+
+func (flags) ExtraUsage() string { return "" }
+
+func (flags) AddExtraUsage(string) {}
+
+func (flags) Parse(func()) []string { return []string{"profile"} }
+
+// fetched is a profile that is there already.
+type fetched struct{ p *profile.Profile }
+
+// Fetch implements [driver.Fetcher]. Without a source pprof keeps no copy.
+func (f fetched) Fetch(string, time.Duration, time.Duration) (*profile.Profile, string, error) {
+	return f.p, "", nil
+}
+
+// nothing stands for what pprof would open, ask or print.
+type nothing struct{}
+
+var errNothing = errors.New("not here")
+
+func (nothing) Symbolize(string, driver.MappingSources, *profile.Profile) error { return nil }
+
+func (nothing) Open(string, uint64, uint64, uint64, string) (driver.ObjFile, error) {
+	return nil, errNothing
+}
+
+func (nothing) Disasm(string, uint64, uint64, bool) ([]driver.Inst, error) { return nil, errNothing }
+
+func (nothing) ReadLine(string) (string, error) { return "", io.EOF }
+
+func (nothing) Print(...any) {}
+
+func (nothing) PrintErr(...any) {}
+
+func (nothing) IsTerminal() bool { return false }
+
+func (nothing) WantBrowser() bool { return false }
+
+func (nothing) SetAutoComplete(func(string) string) {}

@@ -1,0 +1,329 @@
+package serve
+
+import (
+	"bytes"
+	"fmt"
+	"html/template"
+	"io/fs"
+	"net/http"
+	"path"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/dynolab/dyno/lab"
+	"github.com/dynolab/dyno/report"
+)
+
+// A run is what a results file says of the run that writes it, however much of it
+// is there.
+type run struct {
+	Name, URL string // of the file, and where it is shown
+	Machine   string
+	Config    map[string]string
+	Planned   int // blocks; 0 if the file does not say, or not in a way that can be read
+	Ended     int // complete blocks
+	Decided   int // rows that are stopped early, by the rule of the plan
+	Done      bool
+	Block     int // the block that goes on; 0 if none does
+	InBlock   int // results and holes in it
+	Due       int // results and holes in a block
+	Resumed   bool
+	Results   int
+	Holes     int
+	Latest    string // name of the latest result
+	Torn      bool   // ends in the middle of a line
+	Modified  time.Time
+	Problem   string // why the file cannot be read
+}
+
+// Lines of a results file, as docs/results-format.md has them.
+const (
+	blockLine = "block: "
+	endLine   = "# end of block "
+	holeLine  = "# hole: "
+
+	resumeLine = "# resumed "
+)
+
+// parseRun reads as much of a results file as is there. Lines that it does not know
+// are no concern of it.
+func parseRun(name string, data []byte) run {
+	r := run{Name: name, URL: runURL(name), Config: make(map[string]string)}
+	whole := data[:bytes.LastIndexByte(data, '\n')+1]
+	r.Torn = len(whole) < len(data)
+	for raw := range bytes.Lines(whole) {
+		line := string(bytes.TrimRight(raw, "\r\n"))
+		switch {
+		case strings.HasPrefix(line, blockLine):
+			if n, err := strconv.Atoi(line[len(blockLine):]); err == nil && n != r.Block {
+				r.Block, r.InBlock = n, 0
+			}
+		case strings.HasPrefix(line, endLine):
+			if n, err := strconv.Atoi(line[len(endLine):]); err == nil {
+				r.Ended, r.Block, r.InBlock = n, 0, 0
+			}
+		case strings.HasPrefix(line, holeLine):
+			r.Holes++
+			if r.Block > 0 {
+				r.InBlock++
+			}
+		case strings.HasPrefix(line, resumeLine):
+			r.Resumed = true
+		case strings.HasPrefix(line, "Benchmark"):
+			r.Results++
+			r.InBlock++
+			r.Latest, _, _ = strings.Cut(line, " ")
+			r.Latest, _, _ = strings.Cut(r.Latest, "\t")
+		case r.Ended == 0 && r.Block == 0 && !strings.HasPrefix(line, "#"):
+			if key, value, ok := strings.Cut(line, ": "); ok && !strings.ContainsAny(key, " \t") {
+				r.Config[key] = value
+			}
+		}
+	}
+	if r.Machine = r.Config["machine"]; r.Machine == "" {
+		r.Machine = path.Dir(name)
+	}
+	// The plan says what is to come. Files that have none are complete, as far as one
+	// can know.
+	if i, err := lab.ParseInterrupted(name, data); err == nil {
+		r.Planned, r.Decided, r.Done = i.Plan.Blocks, len(i.Stopped), i.Finished()
+		r.Due = len(i.Plan.Steps())
+	}
+	return r
+}
+
+// recently is how long after its last line a run that is not done is taken to go
+// on. A process writes a line when it is finished, and may take minutes.
+const recently = 3 * time.Minute
+
+// State says how far the run is.
+func (r run) State(now time.Time) string {
+	blocks := fmt.Sprintf("%d blocks", r.Ended)
+	if r.Planned > 0 {
+		blocks = fmt.Sprintf("%d of %d blocks", r.Ended, r.Planned)
+	}
+	if r.Decided > 0 {
+		blocks += fmt.Sprintf(", %d rows decided", r.Decided)
+	}
+	switch {
+	case r.Problem != "":
+		return "unreadable: " + r.Problem
+	case r.Done:
+		return "complete: " + blocks
+	case r.Planned == 0:
+		return "no plan: " + blocks
+	case now.Sub(r.Modified) < recently:
+		return "goes on: " + blocks
+	}
+	return "interrupted: " + blocks
+}
+
+// Percent is how much of the run is done.
+func (r run) Percent() int {
+	switch {
+	case r.Done:
+		return 100
+	case r.Planned == 0 || r.Due == 0:
+		return 0
+	}
+	return min(99, 100*(r.Ended*r.Due+min(r.InBlock, r.Due))/(r.Planned*r.Due))
+}
+
+// left is about how long the rest takes at the pace so far; 0 if that is not known,
+// because the run has only begun, or has been interrupted for who knows how long.
+func (r run) left() time.Duration {
+	started, err := time.Parse(time.RFC3339, r.Config["started"])
+	done := r.Percent()
+	if err != nil || r.Resumed || r.Done || done < 3 {
+		return 0
+	}
+	return r.Modified.Sub(started) * time.Duration(100-done) / time.Duration(done)
+}
+
+// maxRuns bounds how many runs are listed.
+const maxRuns = 1000
+
+// runs returns the runs below root, the latest first, and whether there are more.
+func (s *server) runs() (list []run, more bool) {
+	err := fs.WalkDir(s.root.FS(), ".", func(name string, d fs.DirEntry, err error) error {
+		switch {
+		case err != nil:
+			return nil // what cannot be read is not shown
+		case d.IsDir() && name != "." && strings.HasPrefix(d.Name(), "."):
+			return fs.SkipDir
+		case d.IsDir() || !strings.HasSuffix(name, extension):
+			return nil
+		case len(list) == maxRuns:
+			more = true
+			return fs.SkipAll
+		}
+		list = append(list, s.runOf(name))
+		return nil
+	})
+	if err != nil {
+		list = append(list, run{Name: ".", Problem: err.Error()})
+	}
+	slices.SortStableFunc(list, func(a, b run) int {
+		if d := b.Modified.Compare(a.Modified); d != 0 {
+			return d
+		}
+		return strings.Compare(b.Name, a.Name)
+	})
+	return list, more
+}
+
+// runOf reads one run.
+func (s *server) runOf(name string) run {
+	data, _, modified, err := s.read(name, maxResults)
+	if err != nil {
+		return run{Name: name, Problem: err.Error()}
+	}
+	r := parseRun(name, data)
+	r.Modified = modified
+	// A checkout gives all files one time; what the run says of itself is better.
+	if t, err := time.Parse(time.RFC3339, r.Config["started"]); err == nil && r.Done {
+		r.Modified = t
+	}
+	return r
+}
+
+type indexLine struct {
+	run
+	Says, Started, Commit string
+}
+
+// index lists the runs.
+func (s *server) index(w http.ResponseWriter, r *http.Request) {
+	list, more := s.runs()
+	var body struct {
+		Lines []indexLine
+		More  int
+	}
+	if more {
+		body.More = maxRuns
+	}
+	for _, one := range list {
+		commit := one.Config["commit"]
+		body.Lines = append(body.Lines, indexLine{
+			run: one, Says: one.State(s.o.Now()), Started: strings.NewReplacer("T", " ", "Z", "").Replace(one.Config["started"]), Commit: commit[:min(8, len(commit))],
+		})
+	}
+	s.show(w, r, http.StatusOK, "index", "Results", body)
+}
+
+// A glance is what a run that goes on shows.
+type glance struct {
+	run
+	Says   string
+	Latest string
+	Age    string
+	// Remaining is about how long the rest takes; empty if that is not known.
+	Remaining string
+	Command   string // that goes on with it; empty if it needs none
+	SoFar     template.HTML
+	Why       string // there is nothing so far
+	Tag       string
+}
+
+// glanceAt looks at a run.
+func (s *server) glanceAt(name string) (glance, error) {
+	data, stamp, modified, err := s.read(name, maxResults)
+	if err != nil {
+		return glance{}, err
+	}
+	r := parseRun(name, data)
+	r.Modified = modified
+	now := s.o.Now()
+	g := glance{run: r, Says: r.State(now), Latest: strings.TrimPrefix(r.Latest, "Benchmark")}
+	g.Age = age(now.Sub(modified))
+	if left := r.left(); left > 0 && now.Sub(modified) < recently {
+		g.Remaining = roughly(left)
+	}
+	if !r.Done && r.Planned > 0 && now.Sub(modified) >= recently {
+		g.Command = "benchrun run --resume " + path.Base(name)
+	}
+	// The state may change without the file.
+	g.Tag = fmt.Sprintf("\"%s-%x\"", stamp, g.Says)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	c, err := compare(name, complete(data))
+	if err != nil {
+		g.Why = err.Error()
+		return g, nil
+	}
+	var b bytes.Buffer
+	if err := report.Glance(&b, c); err != nil {
+		return g, err
+	}
+	g.SoFar = template.HTML(b.String()) // made by a template that escapes
+	return g, nil
+}
+
+// complete is the part of a results file up to the end of its last complete block,
+// or if it has none, all of it.
+func complete(data []byte) []byte {
+	at := bytes.LastIndex(data, []byte("\n"+endLine))
+	if at < 0 {
+		return data
+	}
+	end := bytes.IndexByte(data[at+1:], '\n')
+	if end < 0 {
+		return data
+	}
+	return data[:at+1+end+1]
+}
+
+// age says how long ago something was.
+func age(d time.Duration) string {
+	switch {
+	case d < 0:
+		return "just now"
+	case d < time.Minute:
+		return fmt.Sprintf("%d s ago", int(d.Seconds()))
+	case d < time.Hour:
+		return fmt.Sprintf("%d min ago", int(d.Minutes()))
+	case d < 48*time.Hour:
+		return fmt.Sprintf("%d h ago", int(d.Hours()))
+	}
+	return fmt.Sprintf("%d days ago", int(d.Hours()/24))
+}
+
+// roughly says a time as one would.
+func roughly(d time.Duration) string {
+	if d < time.Minute {
+		return fmt.Sprintf("%d s", int(d.Seconds())+1)
+	}
+	return fmt.Sprintf("%d min", int(d.Minutes()+1))
+}
+
+// live shows a run that goes on.
+func (s *server) live(w http.ResponseWriter, r *http.Request, name string) {
+	g, err := s.glanceAt(name)
+	if err != nil {
+		s.refuse(w, err)
+		return
+	}
+	s.show(w, r, http.StatusOK, "live", "Progress of "+strings.TrimSuffix(path.Base(name), extension), g)
+}
+
+// livePart is the part of the page that changes. It is sent only if it is another
+// one than the reader has.
+func (s *server) livePart(w http.ResponseWriter, r *http.Request, name string) {
+	g, err := s.glanceAt(name)
+	if err != nil {
+		s.refuse(w, err)
+		return
+	}
+	var b bytes.Buffer
+	if err := pages.ExecuteTemplate(&b, "part", g); err != nil {
+		s.fail(w, http.StatusInternalServerError, err.Error())
+		return
+	}
+	if g.Done {
+		w.Header().Set("Dyno-Done", "yes")
+	}
+	w.Header().Set("ETag", g.Tag)
+	send(w, r, b.Bytes())
+}
