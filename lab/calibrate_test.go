@@ -6,6 +6,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -348,5 +349,62 @@ func TestCalibrationsBesideResults(t *testing.T) {
 	}
 	if q := Calibrations([]File{{Path: "-", Config: []Setting{{"machine", []string{"m"}}}}, {Path: results}}); len(q) != 0 {
 		t.Errorf("of standard input, and of no machine: %+v", q)
+	}
+}
+
+// Each habit takes the values that it says, and none of them twice.
+func TestHabitsTakeTheirValues(t *testing.T) {
+	// Value 1000·trial + 100·side + 10·block + slice, in nanoseconds an operation.
+	pair := func(file string, trial int, layouts string) *trialPair {
+		p := &trialPair{file: file}
+		for block, layout := range layouts {
+			for side, list := range []*[]trialProcess{&p.a, &p.b} {
+				proc := trialProcess{layout: string(layout), n: 2, nsPerOp: float64(1000*trial + 100*side + 10*block)}
+				for slice := range 7 {
+					proc.slices = append(proc.slices, int64(2*(int(proc.nsPerOp)+slice)))
+				}
+				*list = append(*list, proc)
+			}
+		}
+		return p
+	}
+	pairs := []*trialPair{pair("x", 1, "abaab"), pair("x", 2, "aab"), pair("x", 3, "a"), pair("y", 4, "aa"), pair("y", 5, "ab")}
+	pairs[1].a[1].slices[0] = Lost // of seven there are six
+	seven := func(first float64) []float64 {
+		s := make([]float64, 7)
+		for i := range s {
+			s[i] = first + float64(i)
+		}
+		return s
+	}
+	for i, want := range [][][2][]float64{
+		{
+			{seven(1000), seven(1120)}, {seven(1010), seven(1140)}, // trial 1: a in blocks 0 and 2, b in 1 and 4; block 3 is left
+			{seven(2000), seven(2110)}, {seven(4000), seven(4110)},
+		},
+		{{{1000, 1010, 1020, 1030, 1040}, {2100, 2110, 2120}}, {{4000, 4010}, {5100, 5110}}},
+		{
+			{slices.Concat(seven(1000), seven(1010), seven(1020), seven(1030), seven(1040)), slices.Concat(seven(1100), seven(1110), seven(1120), seven(1130), seven(1140))},
+			{slices.Concat(seven(2000), seven(2010)[1:], seven(2020)), slices.Concat(seven(2100), seven(2110), seven(2120))},
+			{seven(3000), seven(3100)},
+			{slices.Concat(seven(4000), seven(4010)), slices.Concat(seven(4100), seven(4110))},
+			{slices.Concat(seven(5000), seven(5010)), slices.Concat(seven(5100), seven(5110))},
+		},
+		{
+			{{1000, 1010, 1020, 1030, 1040}, {1100, 1110, 1120, 1130, 1140}},
+			{{2000, 2010, 2020}, {2100, 2110, 2120}},
+			{{3000}, {3100}},
+			{{4000, 4010}, {4100, 4110}},
+			{{5000, 5010}, {5100, 5110}},
+		},
+	} {
+		a, b := habituals[i].take(pairs)
+		var got [][2][]float64
+		for j := range a {
+			got = append(got, [2][]float64{a[j], b[j]})
+		}
+		if !reflect.DeepEqual(got, want) {
+			t.Errorf("%s: %v, want %v", habituals[i].name, got, want)
+		}
 	}
 }
