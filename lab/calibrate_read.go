@@ -25,6 +25,10 @@ const (
 type CalibrateOptions struct {
 	Alpha float64 // level of each test, in (0, 1); 0 means DefaultAlpha
 
+	// Rounds is how many rounds of each block are used, the first ones: what a
+	// shorter calibration would have shown. 0 means all.
+	Rounds int
+
 	// judge judges the results of a trial as a report would; nil means
 	// judgeTrial. Tests put a wrong one here.
 	judge func(t *trial, o CalibrateOptions) error
@@ -70,6 +74,9 @@ func ReadCalibration(paths []string, o CalibrateOptions) (*Calibration, error) {
 		}
 		c.Files = append(c.Files, filepath.Base(path))
 		for _, t := range c.read(path, data) {
+			if o.Rounds > 0 {
+				t.shorten(o.Rounds)
+			}
 			t.pair()
 			if err := o.judge(t, o); err != nil {
 				return nil, fmt.Errorf("%s, trial %s: %w", path, t.number, err)
@@ -185,6 +192,19 @@ func (c *Calibration) circumstance(key, value string) {
 		c.Circumstances[key] = value
 	case !slices.Contains(strings.Split(had, "; "), value):
 		c.Circumstances[key] = had + "; " + value
+	}
+}
+
+// shorten leaves the first rounds of each block only, and makes the values theirs.
+func (t *trial) shorten(rounds int) {
+	for i := range t.records {
+		r := &t.records[i]
+		if r.slices = r.slices[:min(rounds, len(r.slices))]; len(r.slices) == 0 {
+			continue
+		}
+		r.nsPerOp = medianOf(r.perOp())
+		r.line = fmt.Sprintf("Benchmark%s %d %v ns/op", r.name, r.n*len(r.slices), r.nsPerOp)
+		r.more = Slices{N: r.n, Steady: true, Ns: r.slices}.line()
 	}
 }
 

@@ -279,6 +279,26 @@ func TestCalibrationPoolsFiles(t *testing.T) {
 	}
 }
 
+// A calibration can be looked at as if it had been shorter.
+func TestCalibrationOfFewerRounds(t *testing.T) {
+	w := world{slice: 0.03} // where more slices are all that helps
+	text := w.calibrationText(4, 30, 8, 40, 0.02)
+	all, few := calibrate(t, CalibrateOptions{}, text), calibrate(t, CalibrateOptions{Rounds: 5}, text)
+	if all.Rounds != 40 || few.Rounds != 5 || few.Trials != 30 {
+		t.Errorf("%d and %d rounds, %d trials", all.Rounds, few.Rounds, few.Trials)
+	}
+	a, b := all.Benchmarks[0], few.Benchmarks[0]
+	if math.Abs(a.Seconds/b.Seconds-8) > 0.1 {
+		t.Errorf("%v s and %v s", a.Seconds, b.Seconds)
+	}
+	if r := b.Spread / a.Spread; math.Abs(r-math.Sqrt(8)) > 0.6 || a.Effects[0].Found.K <= b.Effects[0].Found.K {
+		t.Errorf("spread %v and %v, found %+v and %+v", a.Spread, b.Spread, a.Effects[0].Found, b.Effects[0].Found)
+	}
+	if again := calibrate(t, CalibrateOptions{Rounds: 40}, text); !reflect.DeepEqual(again.Alarms, all.Alarms) || !reflect.DeepEqual(again.Effects, all.Effects) {
+		t.Errorf("all 40 rounds: %+v, want %+v", again.Effects, all.Effects)
+	}
+}
+
 // What cannot be read is told by line, and the rest is read.
 func TestCalibrationReadsWhatItCan(t *testing.T) {
 	text := drifts.calibrationText(3, 2, 8, 5, 0.02)

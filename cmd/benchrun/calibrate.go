@@ -25,9 +25,9 @@ const quickCalibration = 2 * time.Minute
 var calibrationBench = strings.Join([]string{
 	"^BenchmarkActor$/^workload=pingpong$/^impl=workstealing$", // two that wait for one another
 	"^BenchmarkActor$/^workload=count$/^impl=workstealing$",    // a stream of messages
-	"^BenchmarkTask$/^workload=queens$/^impl=serial$",          // processor time and little else
-	"^BenchmarkTask$/^workload=shared$/^impl=lockbased$",       // a lock that all want
-	"^BenchmarkTask$/^workload=tree$/^impl=channel$",           // garbage
+	"^BenchmarkTask$/^workload=matmul$/^impl=serial$",          // processor time and little else
+	"^BenchmarkActor$/^workload=fanin$/^impl=lockbased$",       // a lock that many want
+	"^BenchmarkActor$/^workload=forkjoin$/^impl=workstealing$", // garbage
 }, "|")
 
 // calibrateConfig are the flags that only calibrate has.
@@ -89,13 +89,19 @@ is kept: --from says what it shows, and --resume goes on.`,
 				return err
 			}
 			if from {
-				if flag := firstChanged(cmd, "bench", "blocks", "cpu", "for", "idle", "layouts", "machine", "out", "quick", "resume", "rounds", "seed", "slice", "slow", "timeout", "trials"); flag != "" {
+				if flag := firstChanged(cmd, "bench", "blocks", "cpu", "for", "idle", "layouts", "machine", "out", "quick", "resume", "seed", "slice", "slow", "timeout", "trials"); flag != "" {
 					return fmt.Errorf("--%s is for measuring, and with --from nothing is measured", flag)
 				}
 				if len(args) == 0 {
 					return errors.New("--from needs a file that benchrun calibrate has written, or several")
 				}
-				return showCalibration(cmd, args, format, "")
+				var o lab.CalibrateOptions
+				if cmd.Flags().Changed("rounds") {
+					if o.Rounds = c.rounds; o.Rounds < 1 {
+						return fmt.Errorf("--rounds is %d; it must be at least 1", o.Rounds)
+					}
+				}
+				return showCalibration(cmd, args, o, format, "")
 			}
 			if quick {
 				if flag := firstChanged(cmd, "for", "trials"); flag != "" {
@@ -127,7 +133,7 @@ is kept: --from says what it shows, and --resume goes on.`,
 			if path == "" {
 				return err
 			}
-			if shown := showCalibration(cmd, []string{path}, format, lab.CalibrationPath(path)); err == nil {
+			if shown := showCalibration(cmd, []string{path}, lab.CalibrateOptions{}, format, lab.CalibrationPath(path)); err == nil {
 				err = shown
 			}
 			return err
@@ -140,7 +146,7 @@ is kept: --from says what it shows, and --resume goes on.`,
 	f.DurationVar(&own.time, "for", 10*time.Minute, "measure as many trials as take about this `duration`, at least one")
 	f.BoolVar(&quick, "quick", false, "the same as --for "+shortDuration(quickCalibration))
 	f.IntVar(&c.blocks, "blocks", lab.CalibrationBlocks, "`n` blocks a trial")
-	f.IntVar(&c.rounds, "rounds", lab.CalibrationRounds, "`n` rounds a block")
+	f.IntVar(&c.rounds, "rounds", lab.CalibrationRounds, "`n` rounds a block; with --from, use so many of each")
 	f.DurationVar(&c.slice, "slice", lab.CalibrationSlice, "how long a slice takes: a `duration`")
 	f.IntVar(&c.layouts, "layouts", lab.CalibrationLayouts, "link each program in `n` layouts, which blocks take in turn")
 	f.IntSliceVar(&c.cpu, "cpu", nil, "measure with these `values` of GOMAXPROCS (default: what this machine has)")
@@ -164,8 +170,8 @@ func shortDuration(d time.Duration) string { return strings.TrimSuffix(d.String(
 
 // showCalibration computes what the files show and prints it, and writes it as
 // JSON to path, if that is not empty.
-func showCalibration(cmd *cobra.Command, files []string, format, path string) error {
-	c, err := lab.ReadCalibration(files, lab.CalibrateOptions{})
+func showCalibration(cmd *cobra.Command, files []string, o lab.CalibrateOptions, format, path string) error {
+	c, err := lab.ReadCalibration(files, o)
 	if err != nil {
 		return err
 	}
