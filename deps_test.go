@@ -151,6 +151,7 @@ var importPolicy = importpolicy.Policy{
 			Others: []string{
 				errgroup, // builds go on side by side
 				"github.com/agnivade/levenshtein",
+				"github.com/rogpeppe/go-internal/cache", // of test binaries
 				"github.com/google/pprof/profile", // profiles are compared in the format they are written in
 				"github.com/shirou/gopsutil/v4/...",
 				"golang.org/x/perf/...",

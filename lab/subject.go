@@ -36,7 +36,8 @@ type Subject struct {
 	// the first one is Binary. Empty means that there is only Binary.
 	Layouts []Image
 
-	overlay string // that it was built with; "" for none
+	made *builder // that can link it anew
+	path string   // import path by which that knows it
 
 	// Undrivable says why its benchmarks cannot be driven; nil if they can. It
 	// wraps driven.ErrUnsupported.
@@ -83,8 +84,9 @@ type BuildProblem struct {
 	Reason string // one line
 	Output string // what the compiler said, if it did; ends with a newline
 
-	// Untested means that the package has no tests, so that nothing was due.
-	Untested bool
+	// Untested means that the package has no tests, so that nothing was due, and
+	// Unknown that there is no such package.
+	Untested, Unknown bool
 }
 
 // BuildOptions say what kind of subjects are built. The zero value is for
@@ -95,6 +97,35 @@ type BuildOptions struct {
 	Driven bool
 	// Side is that of the subjects.
 	Side string
+
+	// Env is what the go command gets in addition to the environment, as
+	// "KEY=value".
+	Env []string
+
+	// Cache keeps binaries for the next Build; nil means that nothing does.
+	Cache *BuildCache
+	// Source identifies the sources of all packages and of what they import: with
+	// the same one the same is compiled. "" means that this is not known; then
+	// each program is linked once, and only its layouts come from the cache, and so
+	// it is without -trimpath in GOFLAGS.
+	Source string
+}
+
+// A builder is the go command in a folder, as BuildOptions have it.
+type builder struct {
+	dir     string
+	options BuildOptions
+	overlay string // path, "" for none
+	sources string // all that decides what is compiled, "" if that is not known
+}
+
+// goCommand returns the go command with args, to be run in the builder's folder.
+func (b *builder) goCommand(ctx context.Context, args ...string) *exec.Cmd {
+	cmd := exec.CommandContext(ctx, "go", args...)
+	cmd.Dir = b.dir
+	cmd.Env = append(cmd.Environ(), b.options.Env...)
+	cmd.WaitDelay = time.Second // compilers may outlive a go command that is killed
+	return cmd
 }
 
 // Build compiles the tests of the packages that match patterns, as the go
@@ -111,24 +142,27 @@ func Build(ctx context.Context, dir, out string, patterns []string, o BuildOptio
 			return nil, nil, fmt.Errorf("%s is a file; name the package it is in, such as ./%s", p, filepath.ToSlash(filepath.Dir(p)))
 		}
 	}
-	pkgs, err := list(ctx, dir, patterns)
+	b := &builder{dir: dir, options: o}
+	pkgs, err := b.list(ctx, patterns)
 	if err != nil {
 		return nil, nil, err
 	}
-	overlay, undrivable := "", error(nil)
+	var undrivable error
 	if o.Driven {
-		overlay, undrivable = driven.Overlay(ctx, dir, out)
+		b.overlay, undrivable = driven.Overlay(ctx, dir, out)
 		if undrivable != nil && !errors.Is(undrivable, driven.ErrUnsupported) {
 			return nil, nil, undrivable
 		}
 	}
 	built := make([]Subject, len(pkgs))
 	faults := make([]*BuildProblem, len(pkgs))
+	b.sources = b.describe(ctx)
 	work, ctx := errgroup.WithContext(ctx)
 	work.SetLimit(runtime.GOMAXPROCS(0))
 	for i, p := range pkgs {
 		if p.Error != nil {
-			faults[i] = &BuildProblem{Pkg: p.ImportPath, Reason: firstLine(p.Error.Err), Output: withNewline(p.Error.Err)}
+			_, err := os.Stat(p.Dir)
+			faults[i] = &BuildProblem{Pkg: p.ImportPath, Reason: firstLine(p.Error.Err), Output: withNewline(p.Error.Err), Unknown: err != nil}
 			continue
 		}
 		if len(p.TestGoFiles)+len(p.XTestGoFiles) == 0 {
@@ -136,8 +170,8 @@ func Build(ctx context.Context, dir, out string, patterns []string, o BuildOptio
 			continue
 		}
 		work.Go(func() (err error) {
-			s := Subject{Pkg: p.ImportPath, Dir: p.Dir, Side: o.Side, overlay: overlay, Undrivable: undrivable}
-			image, said, err := goTest(ctx, dir, s, filepath.Join(out, "subject"+strconv.Itoa(i)))
+			s := Subject{Pkg: p.ImportPath, Dir: p.Dir, Side: o.Side, made: b, path: p.ImportPath, Undrivable: undrivable}
+			image, said, err := b.goTest(ctx, s, filepath.Join(out, "subject"+strconv.Itoa(i)))
 			if said != "" {
 				faults[i] = &BuildProblem{Pkg: p.ImportPath, Reason: "does not build", Output: said}
 			}
@@ -161,16 +195,17 @@ func Build(ctx context.Context, dir, out string, patterns []string, o BuildOptio
 	return subjects, problems, nil
 }
 
-// Link makes layouts of subjects that Build has made in dir, into the folder out:
-// n of each, the first of which is the one that is there. It takes linking only,
+// Link makes layouts of subjects that Build has made, into the folder out: n of
+// each, the first of which is the one that is there. It takes linking only,
 // because the go command's cache has the rest. As many are linked at a time as
 // there are processors.
-func Link(ctx context.Context, dir, out string, subjects []Subject, n int) error {
-	if n <= 1 {
+func Link(ctx context.Context, out string, subjects []Subject, n int) error {
+	if n <= 1 || len(subjects) == 0 {
 		return nil
 	}
 	// A flag of ours takes the place of one in GOFLAGS.
-	ldflags := flagIn(output(ctx, dir, "go", "env", "GOFLAGS"), "-ldflags")
+	said, _ := subjects[0].made.goCommand(ctx, "env", "GOFLAGS").Output()
+	ldflags := flagIn(string(said), "-ldflags")
 	work, ctx := errgroup.WithContext(ctx)
 	work.SetLimit(runtime.GOMAXPROCS(0))
 	for i, s := range subjects {
@@ -181,7 +216,7 @@ func Link(ctx context.Context, dir, out string, subjects []Subject, n int) error
 		for l := 1; l < n; l++ {
 			work.Go(func() error {
 				flag := "-ldflags=" + strings.TrimSpace(ldflags+" -randlayout="+strconv.Itoa(l))
-				image, said, err := goTest(ctx, dir, s, filepath.Join(out, name+"-"+strconv.Itoa(l)), flag)
+				image, said, err := s.made.goTest(ctx, s, filepath.Join(out, name+"-"+strconv.Itoa(l)), flag)
 				if said != "" {
 					return fmt.Errorf("linking %s with its functions in another order: %s", s.Pkg, said)
 				}
@@ -193,29 +228,36 @@ func Link(ctx context.Context, dir, out string, subjects []Subject, n int) error
 	return work.Wait()
 }
 
-// goTest compiles the tests of s in dir as path with an ending. said is what the
-// go command says if it fails.
-func goTest(ctx context.Context, dir string, s Subject, path string, flags ...string) (image Image, said string, err error) {
+// goTest compiles the tests of s as path with an ending, or if they are compiled
+// already, links them with other flags. said is what the go command says if it
+// fails.
+func (b *builder) goTest(ctx context.Context, s Subject, path string, flags ...string) (image Image, said string, err error) {
 	image.Binary = path + ".test"
 	if runtimeIsWindows {
 		image.Binary += ".exe"
 	}
-	args := append([]string{"test", "-c", "-o", image.Binary}, flags...)
-	if s.overlay != "" {
-		args = append(args, "-overlay", s.overlay)
+	key, cached := b.key(s.path, s.Hash, flags)
+	if cached {
+		if image.Hash = b.options.Cache.get(key, image.Binary); image.Hash != "" {
+			return image, "", nil
+		}
 	}
-	cmd := exec.CommandContext(ctx, "go", append(args, s.Pkg)...)
-	cmd.Dir = dir
+	args := append([]string{"test", "-c", "-o", image.Binary}, flags...)
+	if b.overlay != "" {
+		args = append(args, "-overlay", b.overlay)
+	}
+	cmd := b.goCommand(ctx, append(args, s.path)...)
 	var out bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &out
-	cmd.WaitDelay = time.Second // compilers may outlive a go command that is killed
 	if err := cmd.Run(); err != nil {
 		if ctx.Err() != nil {
 			return Image{}, "", context.Cause(ctx)
 		}
 		return Image{}, cmp.Or(out.String(), err.Error()+"\n"), nil
 	}
-	image.Hash, err = hashFile(image.Binary)
+	if image.Hash, err = hashFile(image.Binary); err == nil && cached {
+		b.options.Cache.put(key, image.Binary)
+	}
 	return image, "", err
 }
 
@@ -246,10 +288,9 @@ type goPackage struct {
 	Error                     *struct{ Err string }
 }
 
-func list(ctx context.Context, dir string, patterns []string) ([]goPackage, error) {
+func (b *builder) list(ctx context.Context, patterns []string) ([]goPackage, error) {
 	args := append([]string{"list", "-e", "-json=ImportPath,Dir,TestGoFiles,XTestGoFiles,Error", "--"}, patterns...)
-	cmd := exec.CommandContext(ctx, "go", args...)
-	cmd.Dir = dir
+	cmd := b.goCommand(ctx, args...)
 	var stdout, stderr bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &stdout, &stderr
 	if err := cmd.Run(); err != nil {

@@ -348,7 +348,7 @@ func subjectsOf(ctx context.Context, w io.Writer, folder string, plan *lab.Plan,
 	if plan.Layouts > 1 {
 		fmt.Fprintf(w, "linking them in %s\n", counted(plan.Layouts, "layout"))
 	}
-	return b, lab.Link(ctx, ".", folder, b.subjects, plan.Layouts)
+	return b, lab.Link(ctx, folder, b.subjects, plan.Layouts)
 }
 
 // shellWord quotes a path for a shell if it needs that.
