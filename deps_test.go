@@ -152,7 +152,7 @@ var importPolicy = importpolicy.Policy{
 				errgroup, // builds go on side by side
 				"github.com/agnivade/levenshtein",
 				"github.com/rogpeppe/go-internal/cache", // of test binaries
-				"github.com/google/pprof/profile", // profiles are compared in the format they are written in
+				"github.com/google/pprof/profile",       // profiles are compared in the format they are written in
 				"github.com/shirou/gopsutil/v4/...",
 				"golang.org/x/perf/...",
 				"golang.org/x/term",
@@ -180,6 +180,7 @@ var importPolicy = importpolicy.Policy{
 			Why:      "the command is thin: flags in, the engine and the report do the rest",
 			Ours:     []string{"lab/...", "report/...", "targets"},
 			Others: []string{
+				"golang.org/x/sync/errgroup",
 				"github.com/spf13/cobra/...",
 				"golang.org/x/term",
 			},

@@ -194,6 +194,7 @@ func Load(ctx context.Context) string {
 // out: some systems tell what it is at the moment.
 func (now *Circumstances) Differences(then map[string]string) []string {
 	keys := []string{
+		"old", "old-commit", "old-dirty", "new", "new-commit", "new-dirty", "build",
 		"commit", "dirty", "toolchain", "machine", "cpu-model", "cores", "memory", "kernel", "virtual", "governor", "emulated",
 	}
 	for _, name := range environment {

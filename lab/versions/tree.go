@@ -39,8 +39,8 @@ type Tree struct {
 // directory.
 const WorkTree = ""
 
-// workTreeName is its name in results.
-const workTreeName = "work tree"
+// WorkTreeName is its name in results.
+const WorkTreeName = "work tree"
 
 // IsRevision reports whether git knows name as a commit.
 func (d *Desk) IsRevision(ctx context.Context, name string) bool {
@@ -75,7 +75,7 @@ func (d *Desk) commit(ctx context.Context, name string) (string, error) {
 // A name that is a revision and a folder is the revision; ./name is the folder.
 func (d *Desk) Lay(ctx context.Context, name, label string) (*Tree, error) {
 	if name == WorkTree {
-		return d.inPlace(ctx, d.dir, workTreeName)
+		return d.inPlace(ctx, d.dir, WorkTreeName)
 	}
 	commit, err := d.commit(ctx, name)
 	if ctx.Err() != nil {
