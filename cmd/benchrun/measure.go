@@ -110,8 +110,13 @@ func inDyno(ctx context.Context) bool {
 	return goOutput(ctx, "list", "-m") == module
 }
 
-func goOutput(ctx context.Context, args ...string) string {
-	out, err := exec.CommandContext(ctx, "go", args...).Output()
+func goOutput(ctx context.Context, args ...string) string { return goOutputIn(ctx, ".", args...) }
+
+// goOutputIn returns what the go command prints in dir, "" if it fails.
+func goOutputIn(ctx context.Context, dir string, args ...string) string {
+	cmd := exec.CommandContext(ctx, "go", args...)
+	cmd.Dir = dir
+	out, err := cmd.Output()
 	if err != nil {
 		return ""
 	}
@@ -228,6 +233,9 @@ func measure(cmd *cobra.Command, c measureConfig, changed func(flag string) bool
 		if from, err = lab.ReadInterrupted(c.resume); err != nil {
 			return "", err
 		}
+		if isAB(from) {
+			return "", fmt.Errorf("%s compares two versions: go on with benchrun ab --resume", c.resume)
+		}
 		c.packages = from.Plan.Packages
 		if !changed("machine") {
 			c.machine = from.Config["machine"]
@@ -291,24 +299,32 @@ func measure(cmd *cobra.Command, c measureConfig, changed func(flag string) bool
 	if err != nil {
 		return "", err
 	}
+	again := "benchrun run"
+	if c.calibrate != nil {
+		again = "benchrun calibrate"
+	}
+	return store.Path, carryOut(ctx, w, plan, b.subjects, store, from, measuring, kill, again)
+}
+
+// carryOut measures what is left of plan, and closes the store. again is the
+// command that goes on if it is interrupted.
+func carryOut(ctx context.Context, w io.Writer, plan *lab.Plan, subjects []lab.Subject, store *lab.Store, from *lab.Interrupted,
+	measuring *progress, kill <-chan struct{}, again string,
+) error {
 	rest := lab.NewForecast(plan, from)
 	fmt.Fprintf(w, "measuring %s in %s, %s, about %v; order by seed %d\nresults: %s\n",
 		counted(len(plan.Cases)*len(plan.CPU), "benchmark"), counted(plan.Blocks, "block"), counted(rest.Steps(), "process"),
 		roughly(rest.Left()), plan.Seed, store.Path)
-	err = lab.Run(ctx, plan, b.subjects, store, from, measuring, kill)
+	err := lab.Run(ctx, plan, subjects, store, from, measuring, kill)
 	measuring.end()
 	if closed := store.Close(); closed != nil {
-		return store.Path, closed // the first error of all writes: the run ended for it
+		return closed // the first error of all writes: the run ended for it
 	}
 	if errors.Is(err, lab.ErrInterrupted) {
-		verb := "run"
-		if c.calibrate != nil {
-			verb = "calibrate"
-		}
-		fmt.Fprintf(w, "interrupted; what was measured is kept. To go on:\n  benchrun %s --resume %s\n", verb, shellWord(store.Path))
-		return store.Path, exitError(exitInterrupted)
+		fmt.Fprintf(w, "interrupted; what was measured is kept. To go on:\n  %s --resume %s\n", again, shellWord(store.Path))
+		return exitError(exitInterrupted)
 	}
-	return store.Path, err
+	return err
 }
 
 // subjectsOf builds the subjects of plan, or of the rest of the run from, into
@@ -463,19 +479,25 @@ func create(ctx context.Context, c measureConfig, plan *lab.Plan, b *bench, here
 		name := kind + now.UTC().Format("20060102-150405") + "-" + commit[:min(8, len(commit))] + ".bench"
 		path = filepath.Join(root, "results", here.Machine, name)
 	}
-	var absent []lab.Hole
-	for _, h := range b.absent {
+	return lab.Create(path, plan, here, forEachCPU(b.absent, plan.CPU), now)
+}
+
+// forEachCPU names holes as the results would have been named, one for each
+// GOMAXPROCS.
+func forEachCPU(holes []lab.Hole, cpu []int) []lab.Hole {
+	var out []lab.Hole
+	for _, h := range holes {
 		if h.Case == "" {
-			absent = append(absent, h)
+			out = append(out, h)
 			continue
 		}
 		name := h.Case
-		for _, n := range plan.CPU { // each would have had a result
+		for _, n := range cpu {
 			h.Case = lab.Step{Case: lab.Case{Name: name}, CPU: n}.FullName()
-			absent = append(absent, h)
+			out = append(out, h)
 		}
 	}
-	return lab.Create(path, plan, here, absent, now)
+	return out
 }
 
 // checkIdle warns if the machine is busy, or waits until it is not.

@@ -46,10 +46,11 @@ benchrun run --bench '^BenchmarkTask$' and '^BenchmarkActor$'.
 
 A run that is interrupted keeps what it has measured and can be resumed.
 
-Exit status: 0, or 2 on an error, or 130 if it was interrupted; compare --gate,
+Exit status: 0, or 2 on an error, or 130 if it was interrupted; compare --gate, ab --gate,
 conform and targets add their own.`,
 		Example: `  benchrun
   benchrun run ./mypackage
+  benchrun ab main
   benchrun compare results/my-machine/run.bench
   benchrun conform ./impls/...
   benchrun targets results/my-machine/run.bench`,
@@ -63,6 +64,7 @@ conform and targets add their own.`,
 	root.AddCommand(
 		newListCmd(),
 		newRunCmd(),
+		newABCmd(),
 		newCompareCmd(),
 		newReportCmd(),
 		newServeCmd(),

@@ -54,6 +54,21 @@ func (d *Desk) IsModule(name string) bool {
 	return err == nil && info.Mode().IsRegular()
 }
 
+// IsHere reports whether name is the root of the module that the desk's folder is
+// in.
+func (d *Desk) IsHere(ctx context.Context, name string) bool {
+	root, err := d.moduleRoot(ctx, &Tree{Dir: d.dir})
+	if err != nil {
+		return false
+	}
+	here, err := os.Stat(root)
+	if err != nil {
+		return false
+	}
+	there, err := os.Stat(d.abs(name))
+	return err == nil && os.SameFile(here, there)
+}
+
 // abs returns the path name, which is relative to the desk.
 func (d *Desk) abs(name string) string {
 	if filepath.IsAbs(name) {

@@ -198,6 +198,9 @@ func TestNames(t *testing.T) {
 	if !d.IsRevision(context.Background(), "HEAD") || d.IsRevision(context.Background(), "sub") || !d.IsModule("sub") || d.IsModule("plain") {
 		t.Error("IsRevision or IsModule is wrong")
 	}
+	if !d.IsHere(context.Background(), ".") || !d.IsHere(context.Background(), "../repo") || d.IsHere(context.Background(), "sub") || d.IsHere(context.Background(), "nowhere") {
+		t.Error("IsHere is wrong")
+	}
 	if _, err := r.open("..").Lay(context.Background(), "HEAD", "old"); err == nil || !strings.Contains(err.Error(), "would have to be in a git work tree") {
 		t.Errorf("outside of a repository: %v", err)
 	}
