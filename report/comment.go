@@ -119,9 +119,16 @@ type findings struct {
 func sortFindings(c *lab.Comparison) findings {
 	f := findings{count: make(map[string]int)}
 	names := make(map[string]bool)
+	timed := make(map[string]bool) // that have a figure in ns/op
 	for i, t := range c.Tables {
 		for _, r := range t.Rows {
 			names[benchmark(r)] = true
+			if t.Unit == "ns/op" {
+				timed[benchmark(r)] = true
+			}
+			if (t.Unit == "MB/s" || t.Unit == "B/s") && timed[benchmark(r)] {
+				continue // it is ns/op, said in another way
+			}
 			for j, cell := range r.Cells {
 				if j == r.Base && cell.Verdict == lab.Base || cell.Verdict == lab.Absent || cell.Verdict == lab.Skipped {
 					continue

@@ -44,6 +44,9 @@ func aDuel(verdict lab.Verdict, ratio float64) *lab.Comparison {
 				row("Decode/size=1k-2", lab.Cell{N: 12, Center: 1000, Verdict: lab.Same, Vs: &lab.Versus{Ratio: 1, Lo: math.NaN(), Hi: math.NaN(), P: math.NaN()}}),
 				{Name: "Alone-2", Base: -1, Cells: []lab.Cell{{}, {N: 12, Center: 5, Verdict: lab.NoBase}}},
 			}},
+			{Unit: "MB/s", Better: 1, Cols: cols, Rows: []lab.Row{
+				row("Decode/size=1k-2", cell(verdict, 1/ratio, 1.013)), // what ns/op says
+			}},
 		},
 	}
 }

@@ -377,7 +377,7 @@ func (d *duel) lay(ctx context.Context, w io.Writer, names [2]string, from *lab.
 		if err != nil {
 			return err
 		}
-		if name != versions.WorkTree {
+		if called != name {
 			t.Name = name
 		}
 		d.trees[i] = t

@@ -220,7 +220,7 @@ func (d *Desk) folder(ctx context.Context, dir, name, label string) (*Tree, erro
 		cache = real
 	}
 	if rel, err := filepath.Rel(cache, dir); err == nil && filepath.IsLocal(rel) && strings.Contains(rel, "@") {
-		return d.cached(ctx, cache, filepath.ToSlash(rel), name, label)
+		return d.cached(ctx, cache, filepath.ToSlash(rel), label)
 	}
 	return d.inPlace(ctx, dir, name)
 }
@@ -239,7 +239,7 @@ func (d *Desk) download(ctx context.Context, name, label string) (*Tree, error) 
 
 // cached lays out what lies in the module cache, at rel below it: as a copy, for
 // the cache may be read-only and nobody may write there, not even a benchmark.
-func (d *Desk) cached(ctx context.Context, cache, rel, name, label string) (*Tree, error) {
+func (d *Desk) cached(ctx context.Context, cache, rel, label string) (*Tree, error) {
 	// rel is "golang.org/x/text@v0.3.0/cases": a module, and a folder within.
 	at := strings.Index(rel, "@")
 	end := len(rel)
@@ -258,7 +258,7 @@ func (d *Desk) cached(ctx context.Context, cache, rel, name, label string) (*Tre
 		}
 	}
 	t := &Tree{
-		Name:   name,
+		Name:   unescape(rel),
 		Dir:    filepath.Join(root, filepath.FromSlash(strings.TrimPrefix(rel[end:], "/"))),
 		Env:    []string{"GOWORK=off"},
 		Source: "module " + rel,

@@ -517,7 +517,7 @@ func TestModuleCache(t *testing.T) {
 	if got := r.command(tree.Dir, tree.Env, "go", "list", "./..."); got != "example.com/Old/sub" {
 		t.Errorf("packages %q", got)
 	}
-	if tree.Source != "module example.com/!old@v1.0.0" {
+	if tree.Source != "module example.com/!old@v1.0.0" || tree.Name != "example.com/Old@v1.0.0" {
 		t.Errorf("%+v", tree)
 	}
 	if err := os.WriteFile(filepath.Join(tree.Dir, "sub", "x.go"), nil, 0o644); err != nil {

@@ -1,0 +1,64 @@
+package main
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/dynolab/dyno/lab"
+)
+
+// aDuelPlan compares n benchmarks of two versions.
+func aDuelPlan(n int) *lab.Plan {
+	p := &lab.Plan{
+		CPU: []int{2}, Blocks: 12, Rounds: 20, Slice: 5 * time.Millisecond, Layouts: 12, Time: "200ms",
+		Mode: lab.ModeAuto, Control: true, Col: lab.SideKey,
+	}
+	for i := range n {
+		for _, side := range sides {
+			p.Cases = append(p.Cases, lab.Case{Pkg: "example.com/m", Name: fmt.Sprintf("Benchmark%d", i), Side: side})
+		}
+	}
+	return p
+}
+
+// More time is more rounds, less is fewer, and then fewer blocks; it is kept to,
+// and what was given by a flag stays.
+func TestFit(t *testing.T) {
+	var blocks, rounds []int
+	for _, within := range []time.Duration{time.Hour, 3 * time.Minute, 80 * time.Second, time.Minute, 40 * time.Second} {
+		p := aDuelPlan(10)
+		if err := fit(p, within, false, false); err != nil {
+			t.Fatalf("%v: %v", within, err)
+		}
+		if left := lab.NewForecast(p, nil).Left(); left > within {
+			t.Errorf("%v: %d blocks of %d rounds take %v", within, p.Blocks, p.Rounds, left)
+		}
+		if p.Layouts > p.Blocks {
+			t.Errorf("%d layouts for %d blocks", p.Layouts, p.Blocks)
+		}
+		if n := len(blocks); n > 0 && (p.Blocks > blocks[n-1] || p.Blocks == blocks[n-1] && p.Rounds > rounds[n-1]) {
+			t.Errorf("%v: %d blocks of %d rounds, after %d of %d for more time", within, p.Blocks, p.Rounds, blocks[n-1], rounds[n-1])
+		}
+		blocks, rounds = append(blocks, p.Blocks), append(rounds, p.Rounds)
+	}
+	if blocks[0] != 12 || rounds[0] != 80 || blocks[4] == 12 {
+		t.Errorf("blocks %v, rounds %v", blocks, rounds)
+	}
+
+	p := aDuelPlan(10)
+	p.Blocks, p.Rounds = 30, 2
+	if err := fit(p, 5*time.Minute, true, false); err != nil || p.Blocks != 30 {
+		t.Errorf("given 30 blocks: %d, %v", p.Blocks, err)
+	}
+	p = aDuelPlan(10)
+	p.Rounds = 3
+	if err := fit(p, time.Hour, false, true); err != nil || p.Rounds != 3 {
+		t.Errorf("given 3 rounds: %d, %v", p.Rounds, err)
+	}
+	err := fit(aDuelPlan(10), time.Second, false, false)
+	if err == nil || !strings.Contains(err.Error(), "--within 1s is too short for 10 benchmarks: the least that is worth measuring takes about ") {
+		t.Errorf("a second: %v", err)
+	}
+}
