@@ -169,6 +169,7 @@ var importPolicy = importpolicy.Policy{
 			Why:      "a report is derived from what the engine read from files and judged by targets, which are data, never from the code that was measured",
 			Ours:     []string{"lab/...", "report/...", "targets"},
 			Others: []string{
+				"github.com/google/pprof/...",
 				"github.com/jedib0t/go-pretty/v6/...",
 				"golang.org/x/perf/...",
 				"golang.org/x/term",

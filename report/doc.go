@@ -7,7 +7,8 @@
 //  3. [Judge] holds results against targets and makes a
 //     [Scorecard]; [ScorecardText] and [ScorecardJSON] write it, and the
 //     functions above put it into a comparison's report.
-//  4. [Chart] and [Overview] draw it, as SVG.
+//  4. [Chart] and [Overview] draw it, as SVG; [Flame] draws the profiles that package
+//     why compares.
 //  5. [HTML] writes all of it as one page that needs nothing else: its charts are
 //     its own, because they follow the reader's width, and light or dark.
 //  6. [Write] puts the page, the markdown with its charts, and the JSON beside the

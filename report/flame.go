@@ -108,7 +108,7 @@ func (f *flame) frames(n *why.Node, x, y, total float64) (lines int) {
 			fmt.Fprintf(&f.b, ", × %s", formatRatio(this/base))
 		}
 		fmt.Fprintf(&f.b, `</title><rect x="%.1f" y="%.0f" width="%.1f" height="%d" fill="%s"/>`, x, y, width, flameLine-1, flameColor(change))
-		if label := fitting(c.Name, width-6); label != "" {
+		if label := fitting(strings.TrimPrefix(c.Name, "runtime."), width-6); label != "" {
 			fmt.Fprintf(&f.b, `<text x="%.1f" y="%.0f">%s</text>`, x+3, y+12.5, escaped(label))
 		}
 		f.b.WriteString("</g>\n")

@@ -71,6 +71,7 @@ conform and targets add their own.`,
 		newConformCmd(),
 		newTargetsCmd(),
 		newCalibrateCmd(),
+		newWhyCmd(),
 		newManCmd(root),
 	)
 	return root

@@ -1,8 +1,8 @@
 package why
 
 import (
+	"cmp"
 	"context"
-	"errors"
 	"math"
 	"slices"
 	"time"
@@ -17,8 +17,8 @@ const (
 	counterPairs = 8
 
 	// counterSlices is how many slices each process does, in turn with the
-	// other, and counterSlice about how long one of them takes: long enough for
-	// some cycles of garbage collection.
+	// other, and counterSlice about how long one of them takes on average: long
+	// enough for some cycles of garbage collection.
 	counterSlices = 3
 	counterSlice  = 20 * time.Millisecond
 )
@@ -37,7 +37,7 @@ type counterKind struct {
 var counterKinds = []counterKind{
 	{key: "voluntary-switches", name: "context switches because a thread waited", unit: "/op", ns: 5000},
 	{key: "involuntary-switches", name: "context switches because a thread was preempted", unit: "/op", ns: 5000},
-	{key: "sched-events", name: "goroutines that waited for a processor", unit: "/op", ns: 100},
+	{key: "sched-events", name: "goroutines that waited for a processor, of which the runtime counts a sample", unit: "/op"},
 	{key: "sched-p50-ns", name: "median scheduling latency", unit: "ns", level: true},
 	{key: "sched-p99-ns", name: "99th percentile of the scheduling latency", unit: "ns", level: true},
 	{key: "goroutines-created", name: "goroutines started", unit: "/op", ns: 300},
@@ -55,8 +55,8 @@ var counterKinds = []counterKind{
 // counters runs both sides of a pair in slices, in several pairs of fresh
 // processes, and compares what was counted.
 func (e *explainer) counters(ctx context.Context, p *Pair) ([]Counter, error) {
-	if !e.opts.Driven {
-		return nil, errors.New("these benchmarks cannot be driven")
+	if err := cmp.Or(p.Base.Subject.Undrivable, p.This.Subject.Undrivable); err != nil {
+		return nil, err
 	}
 	var base, this []map[string]float64 // by pair
 	for i := range counterPairs {
@@ -81,6 +81,9 @@ func (e *explainer) countPair(ctx context.Context, p *Pair, thisFirst bool) (bas
 		ops float64
 		sum map[string]float64
 	}
+	// As many operations on both sides: what a slice does once, however long it is,
+	// is then the same for both.
+	n := max(1, int(2*float64(counterSlice)/(p.Base.Ns+p.This.Ns)))
 	both := make([]*counted, 2)
 	for i, b := range []*Bench{&p.Base, &p.This} {
 		proc, err := driven.Start(ctx, b.config(e.opts, e.opts.Timeout, true))
@@ -89,7 +92,7 @@ func (e *explainer) countPair(ctx context.Context, p *Pair, thisFirst bool) (bas
 		}
 		defer proc.Close()
 		unit := proc.Hello().Unit
-		n := max(1, int(float64(counterSlice)/b.Ns)/unit) * unit
+		n := (n + unit - 1) / unit * unit
 		both[i] = &counted{p: proc, n: n, sum: make(map[string]float64)}
 		if _, err := proc.Run(n); err != nil { // to warm up
 			return nil, nil, err

@@ -36,10 +36,6 @@ type Options struct {
 	// Kill ends everything at once when it is closed; nil means never.
 	Kill <-chan struct{}
 
-	// Driven says that the subjects' benchmarks can be driven. Without that the
-	// profiles have the preparation of the work too, and there are no counters.
-	Driven bool
-
 	// Done is called with each cell before it is written, to add to it; nil means
 	// that nothing is added.
 	Done func(*Cell) error
@@ -137,9 +133,11 @@ func (e *explainer) cell(ctx context.Context, p *Pair) (Cell, error) {
 		if kind != CPU {
 			time /= perEvent
 		}
-		n := p.Ops(time)
 		e.opts.Step(fmt.Sprintf("%s: %s of %s and %s", p.Row, kind, p.BaseCol, p.Col))
-		base, this := e.take(ctx, c.Folder, p.BaseCol, &p.Base, kind, n), e.take(ctx, c.Folder, p.Col, &p.This, kind, n)
+		var base, this taken
+		for n := p.Ops(time); n > 0; n = more(kind, &base, &this, time) {
+			base, this = e.take(ctx, c.Folder, p.BaseCol, &p.Base, kind, n), e.take(ctx, c.Folder, p.Col, &p.This, kind, n)
+		}
 		err := errors.Join(base.err, this.err)
 		if interrupted(ctx, err) {
 			return c, lab.ErrInterrupted
@@ -185,6 +183,38 @@ func (e *explainer) cell(ctx context.Context, p *Pair) (Cell, error) {
 	return c, nil
 }
 
+// more returns with how many operations profiles of CPU time are taken again
+// because they have too few samples: the work is faster now than when it was
+// measured, or leaves processors idle. It is 0 if they will do, or if the slower
+// side would take more than most times as long as it should.
+func more(kind Kind, base, this *taken, time time.Duration) int {
+	if kind != CPU || base.err != nil || this.err != nil {
+		return 0
+	}
+	have := min(cpuSamples(base.profile), cpuSamples(this.profile))
+	if have >= fewSamples {
+		return 0
+	}
+	n := float64(base.n) * 1.25 * fewSamples / float64(max(have, fewSamples/20))
+	if n*max(base.wall, this.wall) > most*float64(time) {
+		n = most * float64(time) / max(base.wall, this.wall)
+	}
+	if n < 1.2*float64(base.n) {
+		return 0
+	}
+	return int(n)
+}
+
+// cpuSamples is how many samples a profile of CPU time has.
+func cpuSamples(p *profile.Profile) (n int64) {
+	for _, s := range p.Sample {
+		if len(s.Value) > 0 {
+			n += s.Value[0]
+		}
+	}
+	return n
+}
+
 func (t *taken) of() Sampled { return Sampled{Profile: t.profile, N: t.n} }
 
 // interrupted reports whether err, or the end of ctx, means that no more is
@@ -199,7 +229,7 @@ func (e *explainer) take(ctx context.Context, folder, column string, b *Bench, k
 	key := fmt.Sprintf("%s %s %s %d", b.Step.Case.Pkg, b.Step.FullName(), kind, n)
 	t, ok := e.taken[key]
 	if !ok {
-		t = e.run(ctx, path.Join(folder, e.name(folder, column, b.Step.Case.Pkg+" "+b.Step.FullName())+"."+string(kind)+".pb.gz"), b, kind, n)
+		t = e.run(ctx, path.Join(folder, e.name(folder, column+"."+string(kind), key)+".pb.gz"), b, kind, n)
 		e.taken[key] = t
 	}
 	return t
@@ -215,7 +245,7 @@ func (e *explainer) run(ctx context.Context, rel string, b *Bench, kind Kind, n 
 	// The profile of allocations is always taken of a whole process: a memory
 	// profile lags behind by a garbage collection or two, and at the end of a
 	// process package testing sees to that.
-	if e.opts.Driven && kind != Alloc {
+	if b.Subject.Undrivable == nil && kind != Alloc {
 		t.profile, t.n, t.wall, t.err = e.sliced(ctx, file, b, kind, n)
 		if refusal := new(driven.Refusal); !errors.As(t.err, &refusal) && !errors.Is(t.err, driven.ErrUnsupported) {
 			if t.err == nil {

@@ -53,6 +53,7 @@ var classes = []class{
 	{"defer and panic", []string{"deferproc", "deferreturn", "gopanic", "gorecover", "recovery", "(*_panic)", "(*unwinder)"}},
 	{"interfaces and types", []string{"assertE2I", "convT", "getitab", "typeAssert", "ifaceeq", "efaceeq", "interfaceSwitch", "panicdottype"}},
 	{"system calls", []string{"syscall.", "entersyscall", "exitsyscall", "internal/runtime/syscall", "reentersyscall", "cgocall", "asmcgocall"}},
+	{"atomic operations", []string{"sync/atomic.", "internal/runtime/atomic."}},
 	{"moving memory", []string{"memmove", "memclr", "memequal", "typedmemmove", "typedmemclr", "cmpbody", "typedslicecopy", "wbZero", "wbMove"}},
 }
 

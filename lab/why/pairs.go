@@ -9,7 +9,9 @@ import (
 	"github.com/dynolab/dyno/lab"
 )
 
-// A Bench is a benchmark of a test binary.
+// A Bench is a benchmark of a test binary. One that can be driven should be:
+// otherwise its profiles have the preparation of the work too, and it has no
+// counters.
 type Bench struct {
 	Subject lab.Subject
 	Step    lab.Step
@@ -100,11 +102,14 @@ func Pairs(c *lab.Comparison, plan *lab.Plan, subjects []lab.Subject, all bool) 
 	return pairs, nil
 }
 
+// most is how many times longer than asked for the slowest of a row may be
+// profiled.
+const most = 6
+
 // Ops returns how many operations take the fastest of the pair's row about as
 // long as d; fewer if the slowest would take more than six times as long. It is
 // at least 2: package testing leaves its second run out for 1.
 func (p *Pair) Ops(d time.Duration) int {
-	const most = 6
 	n := float64(d) / p.Fastest
 	if p.Slowest > most*p.Fastest {
 		n = most * float64(d) / p.Slowest

@@ -66,7 +66,7 @@ func (f *finding) sentence() (string, bool) {
 	}
 	if said := f.circumstances(diff); len(said) > 0 {
 		b.WriteString("; ")
-		b.WriteString(joined(said))
+		b.WriteString(strings.Join(said, "; "))
 	}
 	b.WriteString(".")
 	return b.String(), explained

@@ -1,0 +1,194 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/dynolab/dyno/lab"
+	"github.com/dynolab/dyno/lab/why"
+	"github.com/dynolab/dyno/report"
+)
+
+func newWhyCmd() *cobra.Command {
+	var (
+		opts lab.CompareOptions
+		all  bool
+		long time.Duration
+	)
+	cmd := &cobra.Command{
+		Use:   "why file",
+		Short: "Explain the differences in a results file",
+		Long: `Why explains each difference in a results file that is proven: it runs both
+sides again, in processes of their own, with the same number of operations, and
+compares their profiles of CPU time, allocations, locks and blocking, and what
+the runtime and the system count. It prints one sentence for each.
+
+None of these processes gives a figure of a table: a profile disturbs what it
+looks at. A sentence names what makes up at least half of the difference, or
+says that nothing does.
+
+Profiles, differential flame graphs (SVG) and an index, why.json, are kept in the
+folder why in the one with the file's name without its extension. Differences
+that were explained before are replaced row by row. Open a profile with go tool
+pprof, two with -diff_base.
+
+The tests are compiled again, in the module of the working directory. If a test
+binary is not the one that was measured, that is said.
+
+It takes about half a minute for a difference at the default --time. The first
+Ctrl-C ends it; what is explained by then is kept.`,
+		Example: `  benchrun why results/my-machine/run.bench
+  benchrun why --filter '/workload:short' run.bench
+  benchrun why --all --time 2s run.bench`,
+		Args: func(cmd *cobra.Command, args []string) error {
+			if err := needFiles(cmd, args); err != nil {
+				return err
+			}
+			if len(args) > 1 || lab.ReadsStdin(args[0]) {
+				return errors.New("why explains the differences of one results file")
+			}
+			return nil
+		},
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if long <= 0 {
+				return fmt.Errorf("--time is %v; it must be positive", long)
+			}
+			c, _, err := compareFiles(cmd, args, opts)
+			if err != nil {
+				return err
+			}
+			return explainFile(cmd, c, all, long)
+		},
+	}
+	compareFlags(cmd, &opts)
+	cmd.Flags().BoolVar(&all, "all", false, "explain every comparison, also those that prove nothing")
+	cmd.Flags().DurationVar(&long, "time", 6*time.Second, "how long the fastest of a row is profiled for CPU time, a `duration`; the slower ones take longer")
+	return cmd
+}
+
+// explainFile explains the differences in c, a comparison of one file, and prints
+// them.
+func explainFile(cmd *cobra.Command, c *lab.Comparison, all bool, long time.Duration) error {
+	results := c.Files[0].Path
+	run, err := lab.ReadInterrupted(results)
+	if err != nil {
+		return fmt.Errorf("it cannot be known which benchmarks to run again: %w", err)
+	}
+	if slices.ContainsFunc(run.Plan.Cases, func(c lab.Case) bool { return c.Side != "" }) {
+		return fmt.Errorf("%s compares two versions, which are not both in this folder", results)
+	}
+	w := &syncWriter{w: cmd.ErrOrStderr()}
+	ctx, kill, stop := interruptible(cmd.Context(), func() { fmt.Fprintln(w, "interrupted; again to end at once") })
+	defer stop()
+	folder, err := os.MkdirTemp("", "benchrun")
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(folder)
+	subjects, built, err := rebuild(ctx, w, folder, run.Plan)
+	if err != nil {
+		return err
+	}
+	return explain(ctx, cmd.OutOrStdout(), w, c, run.Plan, subjects, built, why.Options{Time: long, Kill: kill}, all)
+}
+
+// explain explains the differences in c, which were measured by plan with
+// subjects that can be built again.
+func explain(ctx context.Context, out, w io.Writer, c *lab.Comparison, plan *lab.Plan, subjects []lab.Subject, built string, o why.Options, all bool) error {
+	results := c.Files[0].Path
+	pairs, err := why.Pairs(c, plan, subjects, all)
+	if err != nil {
+		return err
+	}
+	if len(pairs) == 0 {
+		fmt.Fprintln(w, "nothing to explain: no difference in time is proven; --all explains every comparison")
+		return nil
+	}
+	x, problems, err := why.Read(results)
+	for _, p := range problems {
+		fmt.Fprintf(w, "benchrun: %s (left out)\n", p)
+	}
+	switch {
+	case errors.Is(err, why.ErrNone):
+	case err != nil:
+		fmt.Fprintf(w, "benchrun: %v (made anew)\n", err)
+	}
+	if x == nil || x.Plan != plan.ID() || x.Col != c.Col {
+		x = new(why.Index)
+	}
+	x.Schema, x.Results, x.Plan, x.Col, x.Built = why.Schema, filepath.Base(results), plan.ID(), c.Col, built
+	done := 0
+	o.Step = func(what string) { fmt.Fprintf(w, "[%d/%d] %s\n", done+1, len(pairs), what) }
+	o.Done = func(cell *why.Cell) error {
+		done++
+		fmt.Fprintf(out, "%s: %s\n", cell.Row, cell.Sentence)
+		for _, n := range cell.Notes {
+			fmt.Fprintf(out, "    %s\n", n)
+		}
+		return report.WriteFlames(results, cell)
+	}
+	err = why.Explain(ctx, results, x, pairs, o)
+	if done > 0 {
+		fmt.Fprintln(out, filepath.Join(why.Folder(results), "why.json"))
+	}
+	if errors.Is(err, lab.ErrInterrupted) {
+		return exitError(exitInterrupted)
+	}
+	return err
+}
+
+// rebuild compiles the tests that plan measured, so that they can be driven if
+// that is possible. built says which of them are not what was measured; "" if all
+// are.
+func rebuild(ctx context.Context, w io.Writer, folder string, plan *lab.Plan) (subjects []lab.Subject, built string, err error) {
+	fmt.Fprintf(w, "building the tests of %s\n", strings.Join(plan.Packages, " "))
+	make := func(name string, o lab.BuildOptions) ([]lab.Subject, error) {
+		out := filepath.Join(folder, name)
+		if err := os.Mkdir(out, 0o755); err != nil {
+			return nil, err
+		}
+		s, problems, err := lab.Build(ctx, ".", out, plan.Packages, o)
+		for _, p := range problems {
+			if !p.Untested {
+				fmt.Fprintf(w, "benchrun: %s %s\n%s", p.Pkg, p.Reason, p.Output)
+			}
+		}
+		return s, err
+	}
+	if subjects, err = make("driven", lab.BuildOptions{Driven: true}); err != nil {
+		return nil, "", err
+	}
+	different := func(subjects []lab.Subject) []string {
+		var names []string
+		for _, s := range subjects {
+			if have, ok := plan.Subjects[s.ID()]; ok && have != s.Hash {
+				names = append(names, s.Pkg)
+			}
+		}
+		return names
+	}
+	names := different(subjects)
+	if len(names) > 0 {
+		// A run of single processes measures what go test would build.
+		plain, err := make("plain", lab.BuildOptions{})
+		if err != nil {
+			return nil, "", err
+		}
+		names = different(plain)
+	}
+	if len(names) > 0 {
+		built = "not the test binaries that were measured: " + strings.Join(names, ", ") +
+			"; the code, the toolchain or the way of building has changed since"
+		fmt.Fprintln(w, "warning:", built)
+	}
+	return subjects, built, nil
+}

@@ -1,0 +1,196 @@
+package why
+
+import (
+	"context"
+	"errors"
+	"math"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/dynolab/dyno/lab"
+)
+
+// leanAndFat is a package with two benchmarks that differ by an allocation of 64
+// bytes, after a preparation that allocates much.
+var leanAndFat = map[string]string{
+	"go.mod": "module example.com/leanfat\n\ngo 1.26\n",
+	"x_test.go": `package leanfat
+
+import "testing"
+
+var sink, prepared []byte
+
+func BenchmarkX(b *testing.B) {
+	b.Run("impl=lean", func(b *testing.B) {
+		n := 0
+		for b.Loop() {
+			for i := range 200 {
+				n += i
+			}
+		}
+		_ = n
+	})
+	b.Run("impl=fat", func(b *testing.B) {
+		for range 1000 {
+			prepared = make([]byte, 4096)
+		}
+		for b.Loop() {
+			sink = make([]byte, 64)
+		}
+	})
+	b.Run("impl=wrong", func(b *testing.B) { b.Fatal("wrong result") })
+}
+`,
+}
+
+func buildLeanAndFat(t *testing.T) lab.Subject {
+	t.Helper()
+	if testing.Short() {
+		t.Skip("compiles a package")
+	}
+	dir, out := t.TempDir(), t.TempDir()
+	for name, text := range leanAndFat {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	subjects, problems, err := lab.Build(context.Background(), dir, out, []string{"."}, lab.BuildOptions{Driven: true})
+	if err != nil || len(problems) > 0 || len(subjects) != 1 {
+		t.Fatal(err, problems, subjects)
+	}
+	return subjects[0]
+}
+
+func leanFatPair(s lab.Subject, this string) Pair {
+	bench := func(impl string) Bench {
+		return Bench{Subject: s, Step: lab.Step{Case: lab.Case{Pkg: s.Pkg, Name: "BenchmarkX/impl=" + impl}, CPU: 1}, Ns: 100}
+	}
+	return Pair{
+		Row: "X", BaseCol: "lean", Col: this, Verdict: lab.Slower, Ratio: 1.5,
+		Base: bench("lean"), This: bench(this), Fastest: 100, Slowest: 100,
+	}
+}
+
+// Everything, from the test binary to the index that others read.
+func TestExplain(t *testing.T) {
+	s := buildLeanAndFat(t)
+	results := filepath.Join(t.TempDir(), "run.bench")
+	x := &Index{Schema: Schema, Results: "run.bench", Plan: "p", Col: "/impl", Cells: []Cell{
+		{Pkg: s.Pkg, Row: "X", Column: "gone", Base: "lean"},
+		{Pkg: s.Pkg, Row: "Y", Column: "kept", Base: "lean", Folder: "Y"},
+	}}
+	var steps []string
+	err := Explain(context.Background(), results, x, []Pair{leanFatPair(s, "fat"), leanFatPair(s, "wrong")}, Options{
+		Time: 100 * time.Millisecond,
+		Step: func(what string) { steps = append(steps, what) },
+		Done: func(c *Cell) error { c.Notes = append(c.Notes, "seen"); return nil },
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(steps) != 10 {
+		t.Errorf("the steps were %q", steps)
+	}
+	x, problems, err := Read(results)
+	if err != nil || len(problems) > 0 {
+		t.Fatal(err, problems)
+	}
+	if len(x.Cells) != 3 || x.Find("", "Y", "lean", "kept") == nil || x.Find("", "X", "lean", "gone") != nil {
+		t.Errorf("the cells are %+v", x.Cells)
+	}
+	c := x.Find(s.Pkg, "X", "lean", "fat")
+	if c == nil {
+		t.Fatal("the cell is not in the index")
+	}
+	if c.Sentence == "" || !slices.Contains(c.Notes, "seen") || c.Verdict != "slower" || c.Ratio != 1.5 {
+		t.Errorf("the cell is %+v", c)
+	}
+	var kinds []Kind
+	for _, p := range c.Profiles {
+		kinds = append(kinds, p.Kind)
+		if _, err := ReadTree(results, &p); err != nil {
+			t.Error(err)
+		}
+		// The preparation, of 4 MB, is in neither.
+		if p.Kind == Alloc && (math.Abs(p.This.Total-64) > 0.5 || math.Abs(p.Base.Total) > 0.5) {
+			t.Errorf("allocated is %v and %v B/op, not 0 and 64", p.Base.Total, p.This.Total)
+		}
+		if p.Kind == CPU && (p.This.Samples == 0 || p.This.N < 1000 || p.This.Wall <= 0) {
+			t.Errorf("the profile of CPU time is of %+v", p.This)
+		}
+	}
+	if !slices.Equal(kinds, []Kind{CPU, Alloc, Mutex, Block}) {
+		t.Errorf("profiles are %v; notes: %q", kinds, c.Notes)
+	}
+	if !strings.Contains(c.Sentence, "it allocates 64 B per operation more, mostly in leanfat.BenchmarkX.func2") {
+		t.Error(c.Sentence)
+	}
+	if s.Undrivable == nil && len(c.Counters) == 0 {
+		t.Errorf("there are no counters: %q", c.Notes)
+	}
+	// A benchmark that fails has no explanation, and says why.
+	w := x.Find(s.Pkg, "X", "lean", "wrong")
+	if w == nil || len(w.Profiles) != 0 || !slices.ContainsFunc(w.Notes, func(n string) bool { return strings.Contains(n, "wrong result") }) {
+		t.Errorf("the cell of what fails is %+v", w)
+	}
+}
+
+// What is killed ends, keeps what was done before, and says so.
+func TestExplainKilled(t *testing.T) {
+	s := buildLeanAndFat(t)
+	results := filepath.Join(t.TempDir(), "run.bench")
+	kill := make(chan struct{})
+	n := 0
+	x := &Index{Schema: Schema}
+	err := Explain(context.Background(), results, x, []Pair{leanFatPair(s, "fat"), leanFatPair(s, "fat")}, Options{
+		Time: 20 * time.Millisecond, Kill: kill,
+		Step: func(string) {
+			if n++; n == 6 { // the second cell's first
+				close(kill)
+			}
+		},
+		Timeout: time.Hour,
+	})
+	if !errors.Is(err, lab.ErrInterrupted) {
+		t.Errorf("the error is %v", err)
+	}
+	if x, _, err := Read(results); err != nil || len(x.Cells) != 1 {
+		t.Errorf("kept is %+v, %v", x, err)
+	}
+}
+
+func TestPairs(t *testing.T) {
+	plan := &lab.Plan{CPU: []int{1, 2}}
+	for _, impl := range []string{"ref-a", "b", "c"} {
+		plan.Cases = append(plan.Cases, lab.Case{Pkg: "p", Name: "BenchmarkX/impl=" + impl + "/n=3"})
+	}
+	vs := &lab.Versus{Ratio: 2}
+	cells := []lab.Cell{{N: 8, Center: 10, Verdict: lab.Base}, {N: 8, Center: 20, Vs: vs, Verdict: lab.Slower}, {N: 8, Center: 11, Vs: vs, Verdict: lab.NoDifference}}
+	c := &lab.Comparison{
+		Col: "/impl", Files: make([]lab.File, 1),
+		Tables: []lab.Table{{Unit: "B/op"}, {
+			Unit: "ns/op", Cols: []lab.Column{{Name: "ref-a"}, {Name: "b"}, {Name: "c"}},
+			Rows: []lab.Row{{Name: "X/n=3", Cells: cells}, {Name: "X/n=3-2", Cells: cells}},
+		}},
+	}
+	subjects := []lab.Subject{{Pkg: "p", Binary: "bin"}}
+	for all, want := range map[bool]int{false: 2, true: 4} {
+		pairs, err := Pairs(c, plan, subjects, all)
+		if err != nil || len(pairs) != want {
+			t.Fatalf("all %v: %d pairs, %v", all, len(pairs), err)
+		}
+		p := pairs[want/2] // the first of the second row
+		if p.Row != "X/n=3-2" || p.Col != "b" || p.BaseCol != "ref-a" || p.This.Step.FullName() != "BenchmarkX/impl=b/n=3-2" ||
+			p.Base.Step.FullName() != "BenchmarkX/impl=ref-a/n=3-2" || p.This.Ns != 20 || p.Fastest != 10 || p.Slowest != 20 || p.Base.Subject.Binary != "bin" {
+			t.Errorf("all %v: %+v", all, p)
+		}
+	}
+	c.Tables = c.Tables[:1]
+	if _, err := Pairs(c, plan, subjects, false); err == nil {
+		t.Error("there are no times, and no error")
+	}
+}

@@ -1,0 +1,115 @@
+package why
+
+import (
+	"encoding/json"
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+func TestIndexIsReadAsWritten(t *testing.T) {
+	results := filepath.Join(t.TempDir(), "run.bench")
+	if _, _, err := Read(results); !errors.Is(err, ErrNone) {
+		t.Errorf("without an index the error is %v", err)
+	}
+	x := &Index{Schema: Schema, Results: "run.bench", Cells: []Cell{{Row: "r", Base: "b", Column: "c", Sentence: "Because.", Folder: "r"}}}
+	if err := x.Write(results); err != nil {
+		t.Fatal(err)
+	}
+	got, problems, err := Read(results)
+	if err != nil || len(problems) > 0 || got.Find("", "r", "b", "c") == nil {
+		t.Fatal(got, problems, err)
+	}
+	left, err := os.ReadDir(Folder(results))
+	if err != nil || len(left) != 1 {
+		t.Errorf("the folder has %v, %v", left, err)
+	}
+}
+
+// Damage is told by file and line, and cells are judged one by one.
+func TestDamagedIndex(t *testing.T) {
+	for text, want := range map[string]string{
+		"{\n\"schema\": \"dyno-why/1\",\n\"cells\": [}": "f:3: ",
+		"{\n\"schema\": 7}":                             "f:2: ",
+		"":                                              "f:1: ",
+		"{\"schema\": \"dyno-why/1\",\n":                "f:2: ",
+		`{"schema": "dyno-why/2"}`:                      `its schema is "dyno-why/2"`,
+	} {
+		if _, _, err := decode("f", []byte(text)); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%q: the error is %v, want %q", text, err, want)
+		}
+	}
+	x := &Index{Schema: Schema, Cells: []Cell{
+		{Row: "r", Column: "c", Folder: "r"},
+		{Row: "r", Column: "d", Folder: "../r"},
+		{Row: "r", Column: "e", Folder: "r", Profiles: []Profile{{This: Side{Path: "/etc/passwd"}, Base: Side{Path: "r/x"}}}},
+		{Row: "r", Column: "f", Folder: "r", Profiles: []Profile{{This: Side{Path: "r/y"}, Base: Side{Path: "r/x"}, Flame: "a/../../b"}}},
+		{Column: "g", Folder: "r"},
+	}}
+	data, err := json.Marshal(x)
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, problems, err := decode("f", data)
+	if err != nil || len(got.Cells) != 1 || got.Cells[0].Column != "c" || len(problems) != 4 {
+		t.Errorf("%+v, %q, %v", got, problems, err)
+	}
+}
+
+func FuzzIndex(f *testing.F) {
+	f.Add([]byte(`{"schema":"dyno-why/1","cells":[{"row":"r","column":"c","folder":"r","profiles":[{"kind":"cpu","base":{"path":"r/b"},"this":{"path":"../t"}}]}]}`))
+	f.Add([]byte("{\n"))
+	f.Fuzz(func(t *testing.T, data []byte) {
+		x, _, err := decode("f", data)
+		if err != nil {
+			if !strings.HasPrefix(err.Error(), "f:") {
+				t.Errorf("the error does not name the file: %v", err)
+			}
+			return
+		}
+		for _, c := range x.Cells {
+			for _, p := range c.Profiles {
+				for _, path := range []string{c.Folder, p.Base.Path, p.This.Path} {
+					if !filepath.IsLocal(filepath.FromSlash(path)) {
+						t.Errorf("a path leads out: %q", path)
+					}
+				}
+			}
+		}
+	})
+}
+
+// A damaged profile is an error, never a crash, whatever is done with it.
+func FuzzProfile(f *testing.F) {
+	for _, kind := range []Kind{CPU, Alloc} {
+		p := synthetic(&testing.T{}, kind, 16, "3 x.org/a.f runtime.mallocgc\n5 x.org/a.g")
+		file := filepath.Join(f.TempDir(), "p")
+		if err := writeProfile(file, p); err != nil {
+			f.Fatal(err)
+		}
+		data, err := os.ReadFile(file)
+		if err != nil {
+			f.Fatal(err)
+		}
+		f.Add(data)
+	}
+	f.Fuzz(func(t *testing.T, data []byte) {
+		p, err := parseProfile(data)
+		if err != nil {
+			return
+		}
+		for _, kind := range []Kind{CPU, Alloc, Mutex} {
+			d, err := Diff(kind, Sampled{p, 10}, Sampled{p, 20})
+			if err != nil {
+				continue
+			}
+			f := finding{base: 1, this: 2, differs: true, profiles: map[Kind]*Profile{kind: &d}}
+			f.sentence()
+			if _, err := NewTree(kind, Sampled{p, 10}, Sampled{p, 20}); err != nil {
+				t.Errorf("compared, but no tree: %v", err)
+			}
+		}
+	})
+}
