@@ -34,7 +34,7 @@ func TestDamagedIndex(t *testing.T) {
 		"{\n\"schema\": \"dyno-why/1\",\n\"cells\": [}": "f:3: ",
 		"{\n\"schema\": 7}":                             "f:2: ",
 		"":                                              "f:1: ",
-		"{\"schema\": \"dyno-why/1\",\n":                "f:2: ",
+		"{\"schema\": \"dyno-why/1\",\n":                "f:1: ",
 		`{"schema": "dyno-why/2"}`:                      `its schema is "dyno-why/2"`,
 	} {
 		if _, _, err := decode("f", []byte(text)); err == nil || !strings.Contains(err.Error(), want) {
