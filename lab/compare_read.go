@@ -107,12 +107,23 @@ func readPath(path string, stdin io.Reader) ([]byte, error) {
 // write one.
 const holeUnit = "\x00hole:"
 
+// maxLine is the length from which a line is left out, newline included: benchfmt
+// ends reading at a line of 64 KiB.
+const maxLine = 64<<10 - 1
+
 // readFile reads one file. To know the configuration in force at a hole, which
 // is a comment to benchfmt, each hole becomes a benchmark line of an impossible
 // unit before benchfmt sees it; line numbers stay as they are.
 func (in *inputs) readFile(r *benchfmt.Reader, data []byte, f File) error {
 	lines := bytes.SplitAfter(data, []byte("\n"))
 	for i, line := range lines {
+		if len(line) > maxLine {
+			if !bytes.HasPrefix(line, []byte(planMark)) { // which is for resuming, and may be long
+				in.problems = append(in.problems, fmt.Sprintf("%s:%d: a line of %d bytes is longer than any that can be read", f.Path, i+1, len(line)))
+			}
+			lines[i] = []byte("\n")
+			continue
+		}
 		h, ok, err := parseHoleLine(strings.TrimRight(string(line), "\r\n"))
 		if err != nil {
 			in.problems = append(in.problems, fmt.Sprintf("%s:%d: %v", f.Path, i+1, err))

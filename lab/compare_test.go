@@ -572,12 +572,12 @@ func TestMalformedLines(t *testing.T) {
 // What cannot be read or holds nothing is an error that says what to do.
 func TestNothingToCompare(t *testing.T) {
 	for want, paths := range map[string][]string{
-		"no result file given": nil,
-		"no such file":         {filepath.Join(t.TempDir(), "missing")},
-		"no benchmark results": {write(t, "empty", "PASS\n")},
-		"malformed line is":    {write(t, "bad", "BenchmarkX one\n")},
-		"token too long":       {write(t, "long", "key: "+strings.Repeat("x", 1<<17))},
-		"labelled=missing":     {"labelled=missing/labelled=missing"},
+		"no result file given":             nil,
+		"no such file":                     {filepath.Join(t.TempDir(), "missing")},
+		"no benchmark results":             {write(t, "empty", "PASS\n")},
+		"malformed line is":                {write(t, "bad", "BenchmarkX one\n")},
+		"longer than any that can be read": {write(t, "long", "key: "+strings.Repeat("x", 1<<17))},
+		"labelled=missing":                 {"labelled=missing/labelled=missing"},
 	} {
 		_, err := Compare(paths, CompareOptions{})
 		if err == nil || !strings.Contains(err.Error(), want) {

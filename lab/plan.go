@@ -118,10 +118,17 @@ func (s Step) FullName() string {
 	return s.Case.Name + "-" + strconv.Itoa(s.CPU)
 }
 
+// mostSteps bounds how many benchmarks a block has: a file that is damaged, or made
+// to harm, could ask for the product of two long lists.
+const mostSteps = 100_000
+
 // Check returns an error if the plan cannot be carried out.
 func (p *Plan) Check() error {
 	if len(p.Cases) == 0 {
 		return errors.New("the plan has no benchmarks")
+	}
+	if steps := len(p.Cases) * max(1, len(p.CPU)); steps > mostSteps {
+		return fmt.Errorf("the plan has %d benchmarks in a block, more than %d", steps, mostSteps)
 	}
 	return p.CheckSettings()
 }
