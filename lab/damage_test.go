@@ -49,6 +49,20 @@ func sound(t testing.TB) []byte {
 	return b.Bytes()
 }
 
+// soundCalibration is a calibration of one trial of eight blocks.
+func soundCalibration() []byte {
+	var b bytes.Buffer
+	b.WriteString("machine: m\nstarted: 2026-01-02T03:04:05Z\nUnit ns/op better=lower\ntrial: 1\n")
+	for block := range 8 {
+		fmt.Fprintf(&b, "block: %d\nlayout: %d\npkg: example.com/x\n", block+1, block)
+		for i, of := range []struct{ slow, copy string }{{"0", "1"}, {"0", "2"}, {"0.05", "1"}} {
+			fmt.Fprintf(&b, "case: 1\nslow: %s\ncopy: %s\nBenchmarkX-2 1000 %d.5 ns/op\n", of.slow, of.copy, 100+5*(i/2)+block)
+			b.WriteString(Slices{N: 100, Ns: []int64{10_000, 10_100, int64(10_000 + 500*(i/2)), 10_050}}.line() + "\n")
+		}
+	}
+	return b.Bytes()
+}
+
 // readAll reads a results file with all readers that there are for it. It is an
 // error of the test if one of them panics.
 func readAll(t testing.TB, data []byte) *Comparison {
@@ -71,7 +85,13 @@ func readAll(t testing.TB, data []byte) *Comparison {
 	} else if !strings.HasPrefix(err.Error(), path+" cannot be resumed: ") {
 		t.Errorf("the error does not name the file: %v", err)
 	}
-	_, _ = ReadCalibration([]string{path}, CalibrateOptions{})
+	if c, err := ReadCalibration([]string{path}, CalibrateOptions{}); err == nil {
+		for _, p := range c.Problems {
+			if !strings.HasPrefix(p, path+":") {
+				t.Errorf("a problem does not name file and line: %s", p)
+			}
+		}
+	}
 	c, err := Compare([]string{path}, CompareOptions{Col: "/impl"})
 	if err != nil {
 		return nil
@@ -154,6 +174,36 @@ func TestDamagedFiles(t *testing.T) {
 	}
 }
 
+// A calibration of which some lines are damaged is one without them.
+func TestDamagedCalibration(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "calibration.bench")
+	read := func(data []byte) (*Calibration, error) {
+		if err := os.WriteFile(path, data, 0o644); err != nil {
+			t.Fatal(err)
+		}
+		return ReadCalibration([]string{path}, CalibrateOptions{})
+	}
+	whole := soundCalibration()
+	if c, err := read(whole); err != nil || c.Trials != 1 || len(c.Problems) != 0 {
+		t.Fatalf("the calibration is not sound: %+v, %v", c, err)
+	}
+	lines := bytes.SplitAfter(whole, []byte("\n"))
+	seed := rand.Uint64()
+	r := rand.New(rand.NewPCG(seed, 0))
+	for range 50 {
+		damaged := slices.Clone(lines)
+		at := 4 + r.IntN(len(lines)-5)
+		damaged[at] = []byte("Benchmark\xff torn\n")
+		c, err := read(bytes.Join(damaged, nil))
+		if err != nil || c.Trials != 1 {
+			t.Fatalf("seed %d: with line %d damaged: %+v, %v", seed, at+1, c, err)
+		}
+		if want := fmt.Sprintf("%s:%d: ", path, at+1); !slices.ContainsFunc(c.Problems, func(p string) bool { return strings.HasPrefix(p, want) }) {
+			t.Errorf("seed %d: line %d is not among the problems %q", seed, at+1, c.Problems)
+		}
+	}
+}
+
 // Every kind of line that cannot be read is reported with its number, and costs
 // nothing but itself.
 func TestDamageIsReportedByLine(t *testing.T) {
@@ -205,6 +255,7 @@ func FuzzResults(f *testing.F) {
 	data := sound(f)
 	f.Add(data)
 	f.Add(data[:len(data)/2])
+	f.Add(soundCalibration())
 	f.Add([]byte("# plan: {\"cpu\":[1],\"blocks\":2,\"time\":\"1x\",\"timeout\":1,\"mode\":\"turns\",\"rounds\":3}\n# case: p BenchmarkX/impl=a\nblock: 1\n# row \"X\" of block 1\n"))
 	f.Fuzz(func(t *testing.T, data []byte) { readAll(t, data) })
 }
