@@ -162,11 +162,11 @@ func TestTree(t *testing.T) {
 }
 
 func TestPaired(t *testing.T) {
-	est, lo, hi := paired([]float64{1, 2, 3, 4, 5, 6, 7, 8})
 	// Hollander, Wolfe, Chicken, table A.4: P(T+ >= 33) = 0.020 for n = 8, so that
 	// the interval of 96.1 % reaches from the 4th to the 33rd of the 36 averages,
-	// which are 1, 1.5, 2, 2, … here.
-	if est != 4.5 || lo != 2 || hi != 7 {
+	// which begin with 1, 1.5, 2, 2.5 and end with 72, 80, 96, 128 here.
+	est, lo, hi := paired([]float64{1, 2, 4, 8, 16, 32, 64, 128})
+	if est != 19 || lo != 2.5 || hi != 72 {
 		t.Errorf("paired = %v, %v to %v", est, lo, hi)
 	}
 }

@@ -191,11 +191,12 @@ func more(kind Kind, base, this *taken, time time.Duration) int {
 	if kind != CPU || base.err != nil || this.err != nil {
 		return 0
 	}
-	have := min(cpuSamples(base.profile), cpuSamples(this.profile))
-	if have >= fewSamples {
+	a, b := cpuSamples(base.profile), cpuSamples(this.profile)
+	if enough(a, b) {
 		return 0
 	}
-	n := float64(base.n) * 1.25 * fewSamples / float64(max(have, fewSamples/20))
+	lacking := max(manySamples/float64(max(a, b, 1)), fewSamples/float64(max(min(a, b), 1)))
+	n := float64(base.n) * 1.25 * min(lacking, 20)
 	if n*max(base.wall, this.wall) > most*float64(time) {
 		n = most * float64(time) / max(base.wall, this.wall)
 	}

@@ -21,9 +21,11 @@ const (
 	// explained.
 	half = 0.5
 
-	// fewSamples is how many samples a profile of CPU time must have: the share
-	// of a function with a tenth of them is then known to about ±13 % of itself.
-	fewSamples = 500
+	// manySamples is how many samples the profile of CPU time with more of them
+	// must have: a function with a tenth of them is then known to ±28 % of itself
+	// (two standard deviations). fewSamples is the same for the other one, which
+	// is of the faster side and has less to do with the difference.
+	manySamples, fewSamples = 500, 100
 
 	// mostGroups is how many groups a sentence names. With more it is no
 	// explanation any more.
@@ -59,7 +61,7 @@ func (f *finding) sentence() (string, bool) {
 	switch {
 	case cpu == nil:
 		b.WriteString(", and there is no profile of CPU time that would say why")
-	case min(cpu.Base.Samples, cpu.This.Samples) < fewSamples:
+	case !enough(cpu.Base.Samples, cpu.This.Samples):
 		fmt.Fprintf(&b, ", and the profiles of CPU time have too few samples to say why (%d and %d)", cpu.Base.Samples, cpu.This.Samples)
 	default:
 		explained = f.cpu(&b, cpu, diff)
@@ -71,6 +73,9 @@ func (f *finding) sentence() (string, bool) {
 	b.WriteString(".")
 	return b.String(), explained
 }
+
+// enough reports whether two profiles have enough samples.
+func enough(a, b int64) bool { return max(a, b) >= manySamples && min(a, b) >= fewSamples }
 
 // cpu adds what CPU time says of the difference diff.
 func (f *finding) cpu(b *strings.Builder, p *Profile, diff float64) bool {
@@ -97,11 +102,11 @@ func (f *finding) cpu(b *strings.Builder, p *Profile, diff float64) bool {
 	}
 	fmt.Fprintf(b, " and uses %s %s CPU time", nanos(math.Abs(change)), moreOrLess(change))
 	named, sum := p.largest(change, math.Abs(change)*half)
-	enough := math.Abs(sum) >= half*math.Abs(change)
+	found := math.Abs(sum) >= half*math.Abs(change)
 	switch {
 	case len(named) == 0:
 		return false
-	case !enough:
+	case !found:
 		fmt.Fprintf(b, ", which is spread: the largest parts, %s, are less than half of it", groupList(named))
 	default:
 		fmt.Fprintf(b, ": %s", groupList(named))
@@ -113,7 +118,7 @@ func (f *finding) cpu(b *strings.Builder, p *Profile, diff float64) bool {
 		fmt.Fprintf(b, "; that is less than half of the difference, the rest is waiting")
 		return false
 	}
-	return enough && f.differs
+	return found && f.differs
 }
 
 // noise is the change of the total that sampling alone may make: three standard
@@ -192,8 +197,11 @@ func (f *finding) circumstances(diff float64) []string {
 	}
 	for _, c := range telling(f.counters, diff) {
 		write, per := number, " per operation"
-		if strings.HasPrefix(c.Unit, "ns") {
+		switch {
+		case strings.HasPrefix(c.Unit, "ns"):
 			write = nanos
+		case c.Unit == "B":
+			write = func(v float64) string { return number(v) + " B" }
 		}
 		if !strings.HasSuffix(c.Unit, "/op") {
 			per = ""

@@ -83,6 +83,14 @@ func TestSentence(t *testing.T) {
 			false,
 		},
 		{
+			"too few samples on one side",
+			finding{base: 300, this: 500, differs: true, profiles: map[Kind]*Profile{CPU: {
+				Kind: CPU, Base: Side{Total: 300, Samples: 99}, This: Side{Total: 500, Samples: 10_000}, Groups: []Change{changed("scheduling", 100, 300)},
+			}}},
+			"new is 200 ns per operation slower than old, and the profiles of CPU time have too few samples to say why (99 and 10000).",
+			false,
+		},
+		{
 			"no profile, but allocations and a counter",
 			finding{
 				base: 300, this: 500, differs: true,
@@ -90,9 +98,13 @@ func TestSentence(t *testing.T) {
 					Kind: Alloc, Base: Side{Total: 16}, This: Side{Total: 64},
 					Top: []Change{{Name: "a.f", Symbol: "x.org/a.f", Base: Cost{16, 16}, This: Cost{64, 64}}},
 				}},
-				counters: []Counter{{Name: "context switches", Key: "voluntary-switches", Unit: "/op", Base: 0.001, This: 0.5, Moved: true}},
+				counters: []Counter{
+					{Name: "context switches", Key: "voluntary-switches", Unit: "/op", Base: 0.001, This: 0.5, Moved: true},
+					{Name: "live heap", Key: "heap-live-B", Unit: "B", Base: 1000, This: 2000, Moved: true},
+					{Name: "page faults", Key: "minor-faults", Unit: "/op", Base: 0, This: 9, Moved: false},
+				},
 			},
-			"new is 200 ns per operation slower than old, and there is no profile of CPU time that would say why; it allocates 48 B per operation more, mostly in a.f; context switches: 0.5 per operation against 0.001.",
+			"new is 200 ns per operation slower than old, and there is no profile of CPU time that would say why; it allocates 48 B per operation more, mostly in a.f; context switches: 0.5 per operation against 0.001; live heap: 2000 B against 1000 B.",
 			false,
 		},
 		{
