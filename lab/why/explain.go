@@ -109,8 +109,34 @@ func Explain(ctx context.Context, results string, x *Index, pairs []Pair, o Opti
 		if err := x.Write(results); err != nil {
 			return err
 		}
+		// Cells of one row share profiles of their base, so not before its end.
+		if i+1 == len(pairs) || pairs[i+1].Row != pairs[i].Row {
+			if err := e.tidy(x, c.Folder); err != nil {
+				return err
+			}
+		}
 	}
 	return nil
+}
+
+// tidy removes the profiles and graphs in a row's folder that the index does not
+// name: of attempts that had too few samples, and of what was explained before.
+func (e *explainer) tidy(x *Index, folder string) error {
+	named := make(map[string]bool)
+	for _, c := range x.Cells {
+		for _, p := range c.Profiles {
+			named[p.Base.Path], named[p.This.Path], named[p.Flame] = true, true, true
+		}
+	}
+	dir := filepath.Join(e.folder, filepath.FromSlash(folder))
+	files, err := os.ReadDir(dir)
+	for _, f := range files {
+		ours := strings.HasSuffix(f.Name(), ".pb.gz") || strings.HasSuffix(f.Name(), ".svg")
+		if ours && !named[path.Join(folder, f.Name())] {
+			err = errors.Join(err, os.Remove(filepath.Join(dir, f.Name())))
+		}
+	}
+	return err
 }
 
 // cell explains one pair.

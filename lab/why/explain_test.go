@@ -84,6 +84,12 @@ func TestExplain(t *testing.T) {
 		{Pkg: s.Pkg, Row: "X", Column: "gone", Base: "lean"},
 		{Pkg: s.Pkg, Row: "Y", Column: "kept", Base: "lean", Folder: "Y"},
 	}}
+	if err := os.MkdirAll(filepath.Join(Folder(results), "X"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(Folder(results), "X", "gone.cpu.svg"), nil, 0o644); err != nil {
+		t.Fatal(err)
+	}
 	var steps []string
 	err := Explain(context.Background(), results, x, []Pair{leanFatPair(s, "fat"), leanFatPair(s, "wrong")}, Options{
 		Time: 300 * time.Millisecond,
@@ -109,6 +115,22 @@ func TestExplain(t *testing.T) {
 	}
 	if c.Sentence == "" || !slices.Contains(c.Notes, "seen") || c.Verdict != "slower" || c.Ratio != 1.5 {
 		t.Errorf("the cell is %+v", c)
+	}
+	// Every file is in the index, and what was there before is gone.
+	named := []string{"why.json"}
+	for _, c := range x.Cells {
+		for _, p := range c.Profiles {
+			named = append(named, filepath.Base(p.Base.Path), filepath.Base(p.This.Path))
+		}
+	}
+	err = filepath.WalkDir(Folder(results), func(path string, d os.DirEntry, err error) error {
+		if err == nil && !d.IsDir() && !slices.Contains(named, d.Name()) {
+			t.Errorf("the index does not name %s", path)
+		}
+		return err
+	})
+	if err != nil {
+		t.Error(err)
 	}
 	var kinds []Kind
 	for _, p := range c.Profiles {
