@@ -71,7 +71,7 @@ func Run(ctx context.Context, plan *Plan, subjects []Subject, s *Store, from *In
 		start: func(block int, step Step, env []string) (driver, error) {
 			return startDriven(context.WithoutCancel(ctx), plan, of(step).in(plan.Layout(block)), step, env, kill)
 		},
-		look: func(block int) ([]Group, error) { return decided(plan, s.Path, block) },
+		look: func() ([]Group, error) { return decided(plan, s.Path) },
 		now:  time.Now,
 		rss:  residentSize,
 		room: memoryForTurns(ctx),
@@ -86,8 +86,8 @@ type hands struct {
 	// start starts a step that is to take turns. Its errors are those of
 	// driven.Start.
 	start func(block int, s Step, env []string) (driver, error)
-	// look returns the groups that need no blocks after block.
-	look func(block int) ([]Group, error)
+	// look returns the groups that need no blocks after those in the results.
+	look func() ([]Group, error)
 	now  func() time.Time
 	// rss returns how many bytes a process holds in memory, 0 if the system does
 	// not tell; all that live at a time may hold room, 0 meaning any amount.
@@ -285,7 +285,7 @@ func (r *run) count(s Step, h *Hole) {
 
 // take takes a look after block and stops the groups that need no more.
 func (r *run) take(block int) error {
-	groups, err := r.look(block)
+	groups, err := r.look()
 	if err != nil {
 		return err
 	}

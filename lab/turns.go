@@ -335,9 +335,3 @@ func memoryForTurns(ctx context.Context) uint64 {
 	}
 	return v.Total / 4
 }
-
-// decided returns the groups of plan that need no blocks after block, by the
-// results at path.
-func decided(plan *Plan, path string, block int) ([]Group, error) {
-	return nil, errors.New("not built yet")
-}

@@ -121,7 +121,7 @@ func (w *fakeWorld) hands() hands {
 			w.alone++
 			return fake(0)(s)
 		},
-		look: func(int) ([]Group, error) { return nil, nil },
+		look: func() ([]Group, error) { return nil, nil },
 	}
 }
 

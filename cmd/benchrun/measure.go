@@ -290,7 +290,11 @@ func measure(cmd *cobra.Command, c measureConfig, changed func(flag string) bool
 			return "", err
 		}
 		if from.Torn != "" {
-			fmt.Fprintf(w, "%s ends in the middle of a line; that one is measured again\n", c.resume)
+			what := "line"
+			if strings.HasPrefix(from.Torn, "# row ") {
+				what = "row"
+			}
+			fmt.Fprintf(w, "%s ends in the middle of a %s; that one is measured again\n", c.resume, what)
 		}
 		store, err = from.Resume(time.Now())
 	} else {
@@ -343,7 +347,7 @@ func subjectsOf(ctx context.Context, w io.Writer, folder string, plan *lab.Plan,
 		}
 		if !slices.ContainsFunc(plan.Groups(), plan.TakesTurns) {
 			// Nothing is compared with anything, so these are plain processes.
-			plan.Mode, plan.Control, plan.Rounds, plan.Slice, plan.Layouts = lab.ModeProcess, false, 0, 0, 0
+			plan.Mode, plan.Control, plan.Rounds, plan.Slice, plan.Layouts = "", false, 0, 0, 0
 			if o.Driven {
 				var all []string
 				for _, s := range b.subjects {
@@ -384,6 +388,9 @@ func newPlan(c measureConfig, from *lab.Interrupted, changed func(string) bool) 
 		CPU: c.cpu, Blocks: c.blocks, Time: c.time, Seed: c.seed, Benchmem: c.benchmem,
 		Packages: c.packages, Bench: c.bench, Timeout: c.timeout,
 		Mode: c.mode,
+	}
+	if plan.Mode == lab.ModeProcess {
+		plan.Mode = "" // as plans have it that know of no turns
 	}
 	if plan.InTurns() {
 		plan.Control, plan.Rounds, plan.Slice = c.control, c.rounds, c.slice
