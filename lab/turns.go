@@ -64,7 +64,7 @@ const (
 	padStep = 16
 	// leastRounds is how many rounds there are at least, or Plan.Rounds if that is
 	// less, however long the slices are: their median is the block's value.
-	leastRounds = 6
+	leastRounds = 4
 	// stretch is how many times as long as planned the rounds of a row may take
 	// before there are fewer of them.
 	stretch = 2

@@ -30,7 +30,7 @@ const (
 	// gcCycles is how many cycles of garbage collection a slice should have if a
 	// cycle takes less than gcFrequent slices; gcLongest bounds such a slice. All
 	// but the first in planned slices.
-	gcCycles, gcFrequent, gcLongest = 3, 8, 20
+	gcCycles, gcFrequent, gcLongest = 3, 8, 12
 )
 
 // A warmth is how a process is after it has been warmed up.

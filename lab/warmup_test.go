@@ -84,7 +84,7 @@ func TestWarmUp(t *testing.T) {
 		{2 * time.Millisecond, false, 6 * time.Millisecond},
 		{10 * time.Millisecond, false, 30 * time.Millisecond},
 		{200 * time.Millisecond, false, 5 * time.Millisecond},
-		{35 * time.Millisecond, true, 100 * time.Millisecond}, // the most
+		{35 * time.Millisecond, true, 60 * time.Millisecond}, // the most
 	} {
 		w = warmed(t, &fakeDriver{perOp: constantly(100), gcEvery: c.every, heavy: c.heavy})
 		if math.Abs(float64(w.slice)/float64(c.want)-1) > 0.25 {

@@ -1,0 +1,166 @@
+package lab
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+)
+
+// sequentialPlan is a plan of three rows with looks after 2, 4 and 6 blocks, and
+// one of one step.
+func sequentialPlan() *Plan {
+	p := turnsPlan(2, 6, 3)
+	for _, name := range []string{"BenchmarkH/impl=a", "BenchmarkH/impl=b", "BenchmarkI/impl=a", "BenchmarkI/impl=b", "BenchmarkAlone"} {
+		p.Cases = append(p.Cases, Case{Pkg: "example.com/a", Name: name})
+	}
+	p.Looks, p.Alpha, p.Margin = []int{2, 4, 6}, 0.05, 0.02
+	return p
+}
+
+// lookAt returns a hand that decides the second group after block 2, and all that
+// are left of the first three after block 4.
+func lookAt(plan *Plan, looked *[]int) func() ([]Group, error) {
+	return func() ([]Group, error) {
+		*looked = append(*looked, len(*looked)+1)
+		g := plan.Groups()
+		if len(*looked) == 1 {
+			return g[1:2], nil
+		}
+		return g[:3], nil // one of them is decided already
+	}
+}
+
+func TestLooks(t *testing.T) {
+	plan := sequentialPlan()
+	path := filepath.Join(t.TempDir(), "run.bench")
+	s, err := Create(path, plan, someCircumstances, nil, time.Now())
+	if err != nil {
+		t.Fatal(err)
+	}
+	w := new(fakeWorld)
+	h := w.hands()
+	var looked []int
+	h.look = lookAt(plan, &looked)
+	p := new(watched)
+	if err := errors.Join(carryOut(context.Background(), plan, s, nil, p, h), s.Close()); err != nil {
+		t.Fatal(err)
+	}
+	// The last look is the reader's.
+	if want := []string{"2 1 12", "4 2 12"}; !slices.Equal(p.looks, want) || p.done != p.total {
+		t.Errorf("looks %q, want %q; %d of %d done", p.looks, want, p.done, p.total)
+	}
+	blocks := make(map[string]int)
+	for key := range find(t, path) {
+		_, step, _ := strings.Cut(key, "/")
+		blocks[step]++
+	}
+	if got, want := fmt.Sprint(blocks), "map[1/1:4 1/2:4 2/1:4 3/1:2 3/2:2 4/1:2 5/1:4 5/2:4 6/1:4 7/1:6]"; got != want {
+		t.Errorf("blocks of each step: %s, want %s", got, want)
+	}
+	data, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{
+		"# end of block 2\n# decided: group=2 pkg=example.com/a row=\"H-2\" block=2\n# look: block=2\nblock: 3\n",
+		"# decided: group=3 pkg=example.com/a row=\"I-2\" block=4\n# look: block=4\nblock: 5\n",
+	} {
+		if !strings.Contains(string(data), want) {
+			t.Errorf("the file lacks %q", want)
+		}
+	}
+
+	// Cut off anywhere, the run takes each look once, with what was complete then,
+	// and measures what is left.
+	whole := find(t, path)
+	for cut := strings.Index(string(data), "block: 2\n") + len("block: 2\n"); cut <= len(data); cut += 41 {
+		if err := os.WriteFile(path, data[:cut], 0o644); err != nil {
+			t.Fatal(err)
+		}
+		r, err := ReadInterrupted(path)
+		if err != nil {
+			t.Fatalf("cut at %d: %v", cut, err)
+		}
+		s, err := r.Resume(time.Now())
+		if err != nil {
+			t.Fatal(err)
+		}
+		looked := slices.Clone(r.Looked)
+		h := (&fakeWorld{}).hands()
+		h.look = lookAt(plan, &looked)
+		p := new(watched)
+		if err := errors.Join(carryOut(context.Background(), r.Plan, s, r, p, h), s.Close()); err != nil {
+			t.Fatal(err)
+		}
+		got := find(t, path)
+		for key := range whole {
+			if _, ok := got[key]; !ok {
+				t.Errorf("cut at %d: %s is missing", cut, key)
+			}
+		}
+		if len(got) != len(whole) || p.done != p.total || len(looked) != 2 {
+			t.Errorf("cut at %d: %d entries, want %d; %d of %d done; looks %v", cut, len(got), len(whole), p.done, p.total, looked)
+		}
+		if t.Failed() {
+			return
+		}
+	}
+}
+
+// When all is decided the run is finished.
+func TestLooksDecideAll(t *testing.T) {
+	plan := sequentialPlan()
+	plan.Cases = plan.Cases[:4]
+	path := filepath.Join(t.TempDir(), "run.bench")
+	s, err := Create(path, plan, someCircumstances, nil, time.Now())
+	if err != nil {
+		t.Fatal(err)
+	}
+	h := new(fakeWorld).hands()
+	h.look = func() ([]Group, error) { return plan.Groups(), nil }
+	p := new(watched)
+	if err := errors.Join(carryOut(context.Background(), plan, s, nil, p, h), s.Close()); err != nil {
+		t.Fatal(err)
+	}
+	r, err := ReadInterrupted(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !r.Finished() || r.Ended != 2 || p.done != p.total {
+		t.Errorf("finished %v after %d blocks, %d of %d done", r.Finished(), r.Ended, p.done, p.total)
+	}
+}
+
+// A row is decided when all of its comparisons have an answer in its first unit.
+func TestDecided(t *testing.T) {
+	row := func(name string, verdicts ...Verdict) Row {
+		r := Row{Name: name}
+		for _, v := range verdicts {
+			r.Cells = append(r.Cells, Cell{Verdict: v})
+		}
+		return r
+	}
+	c := &Comparison{Tables: []Table{
+		{Unit: "ns/op", Rows: []Row{
+			row("A-2", Base, Faster, Slower, Same, Missing),
+			row("B-2", Base, Faster, Inconclusive),
+			row("C-2", Base, Unproven),
+		}},
+		{Unit: "p99-ns", Rows: []Row{row("A-2", Base, Inconclusive), row("D-2", Base, Better), row("E-2", Base, Inconclusive)}},
+	}}
+	for name, want := range map[string]bool{"A-2": true, "B-2": false, "C-2": false, "D-2": true, "E-2": false, "F-2": false} {
+		if got := c.decided(Group{Name: name}); got != want {
+			t.Errorf("%s: %v, want %v", name, got, want)
+		}
+	}
+	c.Tables[0].Rows = []Row{{Name: "A-2", Pkg: "p"}, {Name: "A-2", Pkg: "q", Cells: []Cell{{Verdict: Inconclusive}}}}
+	if !c.decided(Group{Name: "A-2", Pkg: "p"}) || c.decided(Group{Name: "A-2", Pkg: "q"}) {
+		t.Error("packages are mixed up")
+	}
+}
