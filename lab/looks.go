@@ -26,10 +26,19 @@ func (c *Comparison) decided(g Group) bool {
 		for _, r := range t.Rows {
 			if r.Name == g.Name && (r.Pkg == "" || r.Pkg == g.Pkg) {
 				return !slices.ContainsFunc(r.Cells, func(cell Cell) bool {
-					return cell.Verdict == Inconclusive || cell.Verdict == Unproven
+					return cell.Vs != nil && !slices.Contains(answers, cell.Verdict)
 				})
 			}
 		}
 	}
 	return false // nothing is known of it
+}
+
+// answers are the verdicts that more blocks need not be waited for.
+var answers = []Verdict{Faster, Slower, Better, Worse, Lower, Higher, Same}
+
+// ThreeLooks returns the looks of a sequential plan of so many blocks: after about
+// a half of them, after three quarters, and at the end.
+func ThreeLooks(blocks int) []int {
+	return slices.Compact([]int{(blocks + 1) / 2, (3*blocks + 3) / 4, blocks})
 }

@@ -142,7 +142,11 @@ func TestDecided(t *testing.T) {
 	row := func(name string, verdicts ...Verdict) Row {
 		r := Row{Name: name}
 		for _, v := range verdicts {
-			r.Cells = append(r.Cells, Cell{Verdict: v})
+			cell := Cell{Verdict: v}
+			if v != Base && v != Missing {
+				cell.Vs = new(Versus)
+			}
+			r.Cells = append(r.Cells, cell)
 		}
 		return r
 	}
@@ -159,8 +163,58 @@ func TestDecided(t *testing.T) {
 			t.Errorf("%s: %v, want %v", name, got, want)
 		}
 	}
-	c.Tables[0].Rows = []Row{{Name: "A-2", Pkg: "p"}, {Name: "A-2", Pkg: "q", Cells: []Cell{{Verdict: Inconclusive}}}}
+	c.Tables[0].Rows = []Row{{Name: "A-2", Pkg: "p"}, {Name: "A-2", Pkg: "q", Cells: []Cell{{Verdict: Inconclusive, Vs: new(Versus)}}}}
 	if !c.decided(Group{Name: "A-2", Pkg: "p"}) || c.decided(Group{Name: "A-2", Pkg: "q"}) {
 		t.Error("packages are mixed up")
+	}
+}
+
+func TestThreeLooks(t *testing.T) {
+	for blocks, want := range map[int]string{12: "[6 9 12]", 14: "[7 11 14]", 6: "[3 5 6]", 2: "[1 2]", 1: "[1]"} {
+		looks := ThreeLooks(blocks)
+		if got := fmt.Sprint(looks); got != want {
+			t.Errorf("%d blocks: looks after %s, want %s", blocks, got, want)
+		}
+		p := turnsPlan(2, blocks, 3)
+		p.Looks, p.Alpha, p.Margin = looks, DefaultAlpha, DefaultMargin
+		if err := p.Check(); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+// The hand of a real run: what is twice as fast is decided at a look, and what is
+// the same within a narrow margin or more is not.
+func TestLooksByVerdicts(t *testing.T) {
+	plan := sequentialPlan()
+	plan.Blocks, plan.Looks, plan.Cases = 16, []int{8, 12, 16}, plan.Cases[:4]
+	path := filepath.Join(t.TempDir(), "run.bench")
+	s, err := Create(path, plan, someCircumstances, nil, time.Now())
+	if err != nil {
+		t.Fatal(err)
+	}
+	w := new(fakeWorld)
+	w.make = func(block int, s Step) *fakeDriver {
+		f := new(fakeDriver)
+		if strings.HasPrefix(s.Case.Name, "BenchmarkH") { // 300 and 310 ns, ± 10 %
+			f.perOp = constantly(time.Duration(1000*s.Index + 700 + 97*((block*7+s.Index*5+s.Copy*3)%8)))
+			if s.Index == 4 {
+				f.perOp = constantly(time.Duration(3750 + 97*((block*7+s.Index*5)%8)))
+			}
+		}
+		return f
+	}
+	h := w.hands()
+	h.look = func() ([]Group, error) { return decided(plan, path) }
+	p := new(watched)
+	if err := errors.Join(carryOut(context.Background(), plan, s, nil, p, h), s.Close()); err != nil {
+		t.Fatal(err)
+	}
+	r, err := ReadInterrupted(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := fmt.Sprint(r.Stopped, r.Looked, r.Ended); got != "map[1:8] [8 12] 16" {
+		t.Errorf("stopped, looked, ended: %s", got)
 	}
 }

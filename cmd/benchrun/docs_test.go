@@ -57,6 +57,7 @@ func TestDocumentHasTheDefaults(t *testing.T) {
 	}
 	for flag, sentence := range map[string]string{
 		"blocks":  "| `--blocks n` | DEFAULT by default. |",
+		"plan":    "| `--plan how` | `DEFAULT` by default:",
 		"mode":    "| `--mode how` | `DEFAULT` by default.",
 		"rounds":  "| `--rounds n` | DEFAULT by default:",
 		"slice":   "| `--slice duration` | DEFAULT by default.",
@@ -68,7 +69,7 @@ func TestDocumentHasTheDefaults(t *testing.T) {
 			t.Errorf("docs/benchrun.md lacks %q", want)
 		}
 	}
-	if want := "`./impls`, 8 blocks of 100 ms"; defaultConfig.blocks != 8 || defaultConfig.time != "100ms" || !strings.Contains(string(data), want) {
+	if want := "14 blocks of 8 rounds"; defaultConfig.blocks != 14 || defaultConfig.rounds != 8 || !strings.Contains(string(data), want) {
 		t.Errorf("the default is %+v, and docs/benchrun.md should have %q", defaultConfig, want)
 	}
 }

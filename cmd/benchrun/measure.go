@@ -26,7 +26,10 @@ import (
 const (
 	exitInterrupted = 130 // 128 + SIGINT, as shells have it
 
-	module          = "github.com/dynolab/dyno"
+	module = "github.com/dynolab/dyno"
+	// The values of --plan.
+	planFixed, planSequential = "fixed", "sequential"
+
 	defaultPackages = module + "/impls" // a path that means the same in every folder of the checkout
 )
 
@@ -389,6 +392,9 @@ func newPlan(c measureConfig, from *lab.Interrupted, changed func(string) bool) 
 		Packages: c.packages, Bench: c.bench, Timeout: c.timeout,
 		Mode: c.mode,
 	}
+	if c.plan == planSequential {
+		plan.Looks, plan.Alpha, plan.Margin = lab.ThreeLooks(c.blocks), lab.DefaultAlpha, lab.DefaultMargin
+	}
 	if plan.Mode == lab.ModeProcess {
 		plan.Mode = "" // as plans have it that know of no turns
 	}
@@ -423,6 +429,9 @@ func newPlan(c measureConfig, from *lab.Interrupted, changed func(string) bool) 
 			"rounds":   func() { plan.Rounds = from.Plan.Rounds },
 			"slice":    func() { plan.Slice = from.Plan.Slice },
 			"layouts":  func() { plan.Layouts = from.Plan.Layouts },
+			"plan": func() {
+				plan.Looks, plan.Alpha, plan.Margin = from.Plan.Looks, from.Plan.Alpha, from.Plan.Margin
+			},
 		} {
 			if !changed(flag) {
 				keep()
@@ -437,6 +446,11 @@ func newPlan(c measureConfig, from *lab.Interrupted, changed func(string) bool) 
 func checkFlags(c measureConfig, plan *lab.Plan) error {
 	if err := oneOf("--idle", c.idle, []string{"warn", "wait", "off"}); err != nil {
 		return err
+	}
+	if c.plan != "" {
+		if err := oneOf("--plan", c.plan, []string{planFixed, planSequential}); err != nil {
+			return err
+		}
 	}
 	if strings.ContainsAny(c.machine, `/\`) || c.machine == "." || c.machine == ".." {
 		return fmt.Errorf("--machine is %q; it becomes the name of a folder", c.machine)

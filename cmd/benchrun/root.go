@@ -39,10 +39,10 @@ func newRootCmd() *cobra.Command {
 processes, block by block, in random order, all of it on record. It says what
 differs, by how much and how surely.
 
-Without a command, in a checkout of dyno, it runs the default comparison: every
-task group and reference on every workload, in under three minutes. It prints
-the table and the path of the report. Executors and actors are measured by
-benchrun run --bench '^BenchmarkTask$' and '^BenchmarkActor$'.
+Without a command, in a checkout of dyno, it runs the default comparison: all
+task groups, and actors and executors on some workloads, next to references, in
+under five minutes. It prints the table and the path of the report. The other
+workloads are measured by benchrun run.
 
 A run that is interrupted keeps what it has measured and can be resumed.
 

@@ -59,6 +59,7 @@ Exit status: 0, also with holes; 2 on an error; 130 if it was interrupted.`,
 	f.StringVar(&c.bench, "bench", ".", "measure only benchmarks that match this `pattern`, as go test -bench has it")
 	f.IntVar(&c.blocks, "blocks", 12, "measure `n` blocks: each benchmark has a new process in each")
 	f.StringVar(&c.mode, "mode", lab.ModeAuto, "`how` benchmarks are measured that are compared: turns (alive together, slice by slice),\nprocess (each alone, one value a block), auto (turns where that is possible)")
+	f.StringVar(&c.plan, "plan", planFixed, "`how` many blocks a row has: fixed (all), sequential (as many as it takes until a look after\na half or three quarters of them finds it decided)")
 	f.IntVar(&c.rounds, "rounds", 20, "in each block take `n` rounds of turns; fewer where slices have to be long")
 	f.DurationVar(&c.slice, "slice", 5*time.Millisecond, "the `duration` of a slice; longer where an operation or a cycle of garbage collection is")
 	f.IntVar(&c.layouts, "layouts", 12, "link each test binary in `n` orders of its functions, for as many blocks")
@@ -74,24 +75,35 @@ Exit status: 0, also with holes; 2 on an error; 130 if it was interrupted.`,
 	f.StringVar(&c.idle, "idle", "warn", "`what` to do if the machine is busy: warn, wait (until it is not) or off (do not look)")
 	_ = cmd.MarkFlagFilename("out", "bench")
 	_ = cmd.MarkFlagFilename("resume", "bench")
+	_ = cmd.RegisterFlagCompletionFunc("plan", cobra.FixedCompletions([]string{planFixed, planSequential}, cobra.ShellCompDirectiveNoFileComp))
 	_ = cmd.RegisterFlagCompletionFunc("mode", cobra.FixedCompletions([]string{lab.ModeAuto, lab.ModeTurns, lab.ModeProcess}, cobra.ShellCompDirectiveNoFileComp))
 	_ = cmd.RegisterFlagCompletionFunc("idle", cobra.FixedCompletions([]string{"warn", "wait", "off"}, cobra.ShellCompDirectiveNoFileComp))
 	return cmd
 }
 
-// defaultConfig is what the default comparison measures: the task groups' some 65
-// benchmarks, which at this size take about two minutes. With the actors' it
-// would take a quarter of an hour.
+// defaultConfig is what the default comparison measures: all task groups, and of
+// actors and executors what tells most and takes turns in slices of milliseconds.
+// With all of them it would take an hour. 14 blocks, because the least p that so
+// many can have, 2/2^14, is still small enough after Holm's correction over some
+// four hundred comparisons; each has a layout of its own.
 var defaultConfig = measureConfig{
 	packages: []string{defaultPackages},
-	bench:    "^BenchmarkGroup$",
-	blocks:   8,
-	time:     "100ms",
-	idle:     "warn",
+	bench: "^BenchmarkGroup$" +
+		"|^BenchmarkActor$/^workload=(pingpong|count|ring|fanin)$/^impl=" +
+		"|^BenchmarkTask$/^workload=yield$/^impl=",
+	blocks:  14,
+	mode:    lab.ModeAuto,
+	control: true,
+	rounds:  8,
+	slice:   5 * time.Millisecond,
+	layouts: 14,
+	plan:    planFixed,
+	time:    "100ms",
+	idle:    "warn",
 }
 
 // runDefault is benchrun without a command: the comparison of dyno's own
-// implementations, sized to take under three minutes on two cores.
+// implementations, sized to take under five minutes on two cores.
 func runDefault(cmd *cobra.Command, _ []string) error {
 	if !inDyno(cmd.Context()) {
 		return errors.New("without a command benchrun compares dyno's implementations, and this folder is not in a checkout of dyno; " +
