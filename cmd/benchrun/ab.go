@@ -19,6 +19,7 @@ import (
 
 	"github.com/dynolab/dyno/lab"
 	"github.com/dynolab/dyno/lab/versions"
+	"github.com/dynolab/dyno/lab/why"
 	"github.com/dynolab/dyno/report"
 )
 
@@ -36,6 +37,7 @@ type abConfig struct {
 
 	trimpath  bool
 	identical bool
+	why       bool
 }
 
 // The values of --gate; "" is none.
@@ -114,6 +116,7 @@ worse. With --gate=strict it is else 3 if that cannot be told of something.`,
 	f.Lookup("gate").NoOptDefVal = gateSlower
 	f.StringVar(&c.comment, "comment", "", "write a markdown comment for a pull request into this `file`, - for standard output in place of the table")
 	f.BoolVar(&c.identical, "identical", false, "measure packages whose test binaries are identical too")
+	f.BoolVar(&c.why, "why", false, "explain each difference that is proven, as benchrun why does")
 	f.BoolVar(&c.trimpath, "trimpath", true, "build with -trimpath; without, benchmarks can find their sources, and every package differs")
 	f.BoolVar(&c.noCache, "no-cache", false, "do not use or fill the cache of test binaries")
 	_ = cmd.MarkFlagFilename("out", "bench")
@@ -200,6 +203,11 @@ func ab(cmd *cobra.Command, c abConfig, args, packages []string) (err error) {
 	compared, _, err := compareFiles(cmd, []string{store.Path}, c.compare)
 	if err != nil {
 		return err
+	}
+	if c.why {
+		if err := explain(ctx, w, w, compared, plan, slices.Concat(d.subjects[0], d.subjects[1]), "", why.Options{Kill: kill}, false); err != nil {
+			return err
+		}
 	}
 	return d.finish(cmd, c, compared)
 }

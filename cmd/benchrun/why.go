@@ -84,7 +84,7 @@ func explainFile(cmd *cobra.Command, c *lab.Comparison, all bool, long time.Dura
 		return fmt.Errorf("it cannot be known which benchmarks to run again: %w", err)
 	}
 	if slices.ContainsFunc(run.Plan.Cases, func(c lab.Case) bool { return c.Side != "" }) {
-		return fmt.Errorf("%s compares two versions, which are not both in this folder", results)
+		return fmt.Errorf("%s compares two versions, which are not both in this folder: benchrun ab --why explains while it has them", results)
 	}
 	w := &syncWriter{w: cmd.ErrOrStderr()}
 	ctx, kill, stop := interruptible(cmd.Context(), func() { fmt.Fprintln(w, "interrupted; again to end at once") })

@@ -253,7 +253,7 @@ func interrupted(ctx context.Context, err error) bool {
 // take returns a profile of one benchmark over n operations, which is taken once
 // only for all cells of the row.
 func (e *explainer) take(ctx context.Context, folder, column string, b *Bench, kind Kind, n int) taken {
-	key := fmt.Sprintf("%s %s %s %d", b.Step.Case.Pkg, b.Step.FullName(), kind, n)
+	key := fmt.Sprintf("%s %s %s %d", b.Subject.ID(), b.Step.FullName(), kind, n)
 	t, ok := e.taken[key]
 	if !ok {
 		t = e.run(ctx, path.Join(folder, e.name(folder, column+"."+string(kind), key)+".pb.gz"), b, kind, n)

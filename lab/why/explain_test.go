@@ -217,3 +217,26 @@ func TestPairs(t *testing.T) {
 		t.Error("there are no times, and no error")
 	}
 }
+
+// Two versions of one benchmark have one name, and a profile each.
+func TestExplainVersions(t *testing.T) {
+	old := buildLeanAndFat(t)
+	newer := old
+	old.Side, newer.Side = lab.SideOld, lab.SideNew
+	p := leanFatPair(old, "fat")
+	p.Base, p.BaseCol, p.Col = p.This, lab.SideOld, lab.SideNew
+	p.This.Subject = newer
+	results := filepath.Join(t.TempDir(), "run.bench")
+	x := &Index{Schema: Schema}
+	if err := Explain(context.Background(), results, x, []Pair{p}, Options{Time: 10 * time.Millisecond}); err != nil {
+		t.Fatal(err)
+	}
+	for _, d := range x.Cells[0].Profiles {
+		if d.Base.Path == d.This.Path {
+			t.Errorf("both sides have the profile %s", d.This.Path)
+		}
+	}
+	if len(x.Cells[0].Profiles) == 0 {
+		t.Error("there are no profiles")
+	}
+}
