@@ -145,6 +145,11 @@ var importPolicy = importpolicy.Policy{
 			Ours:     []string{"lab/internal/child"},
 		},
 		{
+			Packages: "lab/infer",
+			Why:      "inference is arithmetic on plain values: what it says of them can be checked without a benchmark, a file or a clock",
+			Others:   []string{"github.com/montanaflynn/stats"},
+		},
+		{
 			Packages: "lab/...",
 			Why:      "the engine knows neither contracts nor implementations: a subject is a program that prints benchmark lines",
 			Ours:     []string{"lab/..."},

@@ -111,7 +111,7 @@ func TestCalibrationOfTheMethod(t *testing.T) {
 	if testing.Short() {
 		t.Skip("compares 400 made-up trials")
 	}
-	c := calibrate(t, CalibrateOptions{}, drifts.calibrationText(6, 400, 10, 10, 0.02, 0.05))
+	c := calibrate(t, CalibrateOptions{}, drifts.calibrationText(7, 400, 10, 10, 0.02, 0.05))
 	const level = 50.0 / 1024
 	if c.Trials != 400 || c.Blocks != 10 || c.Rounds != 10 || c.Layouts != 5 || c.Alarms.N != 400 || c.Covered.N != 800 {
 		t.Errorf("%+v", c)

@@ -10,8 +10,8 @@ import (
 	"golang.org/x/perf/benchfmt"
 )
 
-// DefaultAlpha is the chance of calling a difference where there is none, for
-// each single comparison.
+// DefaultAlpha is the chance that a report claims any difference where there is
+// none, and that the interval of a single comparison misses the truth.
 const DefaultAlpha = 0.05
 
 // DefaultMargin is the relative difference below which two things count as the
@@ -41,9 +41,13 @@ type CompareOptions struct {
 	// none, the table's first column.
 	Base string
 
-	// Alpha is the level of each test, and 1-Alpha the confidence of each
-	// interval; it lies in (0, 1). Zero means DefaultAlpha.
+	// Alpha is the level of the report's claims together, and 1-Alpha the
+	// confidence of each interval; it lies in (0, 1). Zero means DefaultAlpha.
 	Alpha float64
+
+	// Margin is the relative difference below which two things count as the same;
+	// it lies in (0, 1). Zero means DefaultMargin.
+	Margin float64
 
 	// Stdin is what the path "-" reads; nil means os.Stdin.
 	Stdin io.Reader
@@ -66,7 +70,8 @@ type Comparison struct {
 	// left out, the rest was read.
 	Problems []string
 
-	// Comparisons is the number of tests made.
+	// Comparisons is the number of tests made: the family that p-values are
+	// corrected for.
 	Comparisons int
 
 	// Calibrations are what is known of the machines that the files are of.
@@ -205,6 +210,12 @@ type Versus struct {
 	// the results say nothing of layouts.
 	Layouts int
 
+	// Lag1 is the correlation of each block's ratio with the next one's, and Trend
+	// their rank correlation with time, from -1 to 1; NaN if there are too few
+	// blocks. Both are near 0 if blocks are as independent as the test takes them
+	// to be.
+	Lag1, Trend float64
+
 	// Rounds is the number of rounds in all blocks that were paired one by one;
 	// zero if the blocks have one value each.
 	Rounds int
@@ -221,8 +232,7 @@ type Versus struct {
 // Higher of those that have none.
 type Verdict string
 
-// The verdicts. NoDifference does not say that there is none, only that this
-// data does not show it; see the interval for how large it may still be.
+// The verdicts.
 const (
 	Base         Verdict = "base"
 	Faster       Verdict = "faster"
@@ -231,15 +241,13 @@ const (
 	Worse        Verdict = "worse"
 	Lower        Verdict = "lower"
 	Higher       Verdict = "higher"
-	Same         Verdict = "same"                // equal, and no value differs from the others
-	NoDifference Verdict = "no difference shown" // p above alpha
-	TooFew       Verdict = "too few"             // no such sample could show one
-	Inconclusive Verdict = "inconclusive"        // this data cannot say
-	Unproven     Verdict = "unproven"            // would be a claim, but the data is not fit to carry it
-	NoBase       Verdict = "no base"             // nothing to compare to
-	Missing      Verdict = "missing"             // due, but not there
-	Skipped      Verdict = "skipped"             // not there for a reason of its own
-	Absent       Verdict = ""                    // not there, not due
+	Same         Verdict = "same"         // equal, or proven to lie within the margin
+	Inconclusive Verdict = "inconclusive" // this data cannot say
+	Unproven     Verdict = "unproven"     // would be an answer, but the data is not fit to carry it; a note says why
+	NoBase       Verdict = "no base"      // nothing to compare to
+	Missing      Verdict = "missing"      // due, but not there
+	Skipped      Verdict = "skipped"      // not there for a reason of its own
+	Absent       Verdict = ""             // not there, not due
 )
 
 // Compare reads benchmark results and compares them. A path is a file in Go
@@ -253,6 +261,12 @@ func Compare(paths []string, opts CompareOptions) (*Comparison, error) {
 	}
 	if !(opts.Alpha > 0 && opts.Alpha < 1) {
 		return nil, fmt.Errorf("alpha is %v; it must lie between 0 and 1, such as %v", opts.Alpha, DefaultAlpha)
+	}
+	if opts.Margin == 0 {
+		opts.Margin = DefaultMargin
+	}
+	if !(opts.Margin > 0 && opts.Margin < 1) {
+		return nil, fmt.Errorf("the margin is %v; it must lie between 0 and 1, such as %v", opts.Margin, DefaultMargin)
 	}
 	in, err := readInputs(paths, opts.Stdin)
 	if err != nil {
@@ -273,8 +287,8 @@ func Compare(paths []string, opts CompareOptions) (*Comparison, error) {
 	if err != nil {
 		return nil, err
 	}
-	c := &Comparison{Alpha: opts.Alpha, Col: opts.Col, Files: in.files, Problems: in.problems}
-	j := judge{c: c, notes: make(map[string]int), pooled: make(map[string]bool)}
+	c := &Comparison{Alpha: opts.Alpha, Margin: opts.Margin, Col: opts.Col, Files: in.files, Problems: in.problems}
+	j := judge{c: c, looks: in.looks, notes: make(map[string]int), pooled: make(map[string]bool)}
 	for _, unit := range g.units {
 		t, err := j.table(g, unit, opts)
 		if err != nil {
@@ -282,6 +296,7 @@ func Compare(paths []string, opts CompareOptions) (*Comparison, error) {
 		}
 		c.Tables = append(c.Tables, t)
 	}
+	j.conclude()
 	j.warn(g)
 	return c, nil
 }

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"golang.org/x/perf/benchfmt"
 	"golang.org/x/perf/benchproc"
@@ -17,6 +18,12 @@ type value struct {
 	file, block string // block is "" if the results have none
 	v           float64
 	layout      string // of the binary, "" if the results do not say
+
+	// rounds are the block's slices, in this unit, by round; NaN is one that is
+	// missing. Nil if it has none, or they are of another unit.
+	rounds []float64
+
+	took time.Duration // measuring it, warm-up included
 }
 
 // A rowKey names a row. pkg is dropped where it tells nothing apart.
@@ -48,12 +55,15 @@ type grid struct {
 	cols   []string
 	cells  map[cellKey]*gridCell
 	blocks map[string]int // number of blocks by file
+	copies int            // results of third and further copies, which are not compared
 }
 
 type gridCell struct {
 	place  place
 	values map[string][]value // by tidy unit
-	holes  []Hole
+	// control are the values of a second process of the same code.
+	control map[string][]value
+	holes   []Hole
 
 	// config has the values that the circumstances of the results take.
 	config map[string][]string
@@ -105,7 +115,7 @@ func arrange(in *inputs, opts CompareOptions) (*grid, error) {
 		if cell == nil {
 			cell = &gridCell{
 				place:  place{math.MaxInt, len(g.cells)},
-				values: make(map[string][]value),
+				values: make(map[string][]value), control: make(map[string][]value),
 				config: make(map[string][]string),
 			}
 			g.cells[key] = cell
@@ -125,6 +135,15 @@ func arrange(in *inputs, opts CompareOptions) (*grid, error) {
 		}
 		used++
 		cell := cellOf(r)
+		values := cell.values
+		switch r.GetConfig("copy") {
+		case "", "1":
+		case "2":
+			values = cell.control
+		default:
+			g.copies++
+			continue
+		}
 		at := blockKey{r.GetConfig(".file"), r.GetConfig("block")}
 		if at.block != "" && !blocks[at] {
 			blocks[at] = true
@@ -135,12 +154,17 @@ func arrange(in *inputs, opts CompareOptions) (*grid, error) {
 				cell.config[s.Key] = append(cell.config[s.Key], string(s.Value))
 			}
 		}
+		took := measuring(r, in.slices[r])
 		for _, v := range r.Values {
 			if _, ok := g.orig[v.Unit]; !ok {
 				g.orig[v.Unit] = written(v)
 				g.units = append(g.units, v.Unit)
 			}
-			cell.values[v.Unit] = append(cell.values[v.Unit], value{at.file, at.block, inUnit(v, g.orig[v.Unit]), r.GetConfig("layout")})
+			val := value{file: at.file, block: at.block, v: inUnit(v, g.orig[v.Unit]), layout: r.GetConfig("layout"), took: took}
+			if v.Unit == "sec/op" {
+				val.rounds = rounds(in.slices[r], inUnit(benchfmt.Value{Value: 1e-9, Unit: "sec/op"}, g.orig[v.Unit]))
+			}
+			values[v.Unit] = append(values[v.Unit], val)
 		}
 	}
 	if used == 0 {
@@ -159,6 +183,9 @@ func arrange(in *inputs, opts CompareOptions) (*grid, error) {
 		for _, u := range g.units {
 			h.result.Values = append(h.result.Values, benchfmt.Value{Unit: u, OrigUnit: g.orig[u]})
 		}
+		if c := h.result.GetConfig("copy"); c != "" && c != "1" {
+			continue // of a control: no cell lacks it
+		}
 		if ok, _ := filter.Apply(h.result); ok {
 			cell := cellOf(h.result)
 			cell.holes = append(cell.holes, h.Hole)
@@ -168,6 +195,36 @@ func arrange(in *inputs, opts CompareOptions) (*grid, error) {
 	g.order(colOrder, colNames, strings.Contains(opts.Col, "@"))
 	slices.SortStableFunc(g.units, func(a, b string) int { return unitRank(a) - unitRank(b) })
 	return g, nil
+}
+
+// rounds returns the time of each slice for one operation, in the unit of which
+// a nanosecond is ns.
+func rounds(s Slices, ns float64) []float64 {
+	if len(s.Ns) == 0 {
+		return nil
+	}
+	out := make([]float64, len(s.Ns))
+	for i, v := range s.Ns {
+		out[i] = float64(v) * ns / float64(s.N)
+		if v < 0 {
+			out[i] = math.NaN()
+		}
+	}
+	return out
+}
+
+// measuring returns how long it took to measure r.
+func measuring(r *benchfmt.Result, s Slices) time.Duration {
+	ns := 0.0
+	if len(s.Ns) > 0 {
+		for _, v := range s.Ns {
+			ns += max(0, float64(v))
+		}
+		ns *= 1 + float64(s.Warmup)/float64(len(s.Ns))
+	} else if sec, ok := r.Value("sec/op"); ok {
+		ns = 1e9 * sec * float64(r.Iters)
+	}
+	return time.Duration(min(ns, math.MaxInt64/4))
 }
 
 // columnName joins the values of a column key. Unlike Key.StringValues it keeps
@@ -188,6 +245,7 @@ func columnName(key benchproc.Key) string {
 // run to run by design; that they do is no reason for a warning.
 var passing = map[string]bool{
 	"block": true, "case": true, "pkg": true, "load": true,
+	"copy": true, "layout": true, "envpad": true,
 	// They tell two runs apart, not what was measured.
 	"started": true, "plan": true, "seed": true,
 }

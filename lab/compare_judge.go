@@ -5,16 +5,24 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strconv"
 	"strings"
+	"time"
 
 	"github.com/agnivade/levenshtein"
 	"golang.org/x/perf/benchmath"
+
+	"github.com/dynolab/dyno/lab/infer"
 )
 
 // A judge turns a grid into the tables of a Comparison.
 type judge struct {
 	c     *Comparison
-	notes map[string]int // index in c.Notes by text
+	looks map[string]infer.Looks // by file
+	notes map[string]int         // index in c.Notes by text
+
+	tested   []tested // in the order of c's tables
+	controls []tested
 
 	unpaired bool            // some comparison was not paired by block
 	pooled   map[string]bool // configuration keys that differ within a cell
@@ -81,7 +89,9 @@ func (j *judge) table(g *grid, unit string, opts CompareOptions) (Table, error) 
 		if r.Base >= 0 && !has(row, cols[r.Base]) {
 			r.Base = -1
 		}
-		j.row(&t, &r, cells, unit)
+		at := place3{table: len(j.c.Tables), row: len(t.Rows)}
+		j.row(&t, &r, cells, unit, at)
+		j.control(&t, &r, cells, unit, at)
 		t.Rows = append(t.Rows, r)
 	}
 	return t, nil
@@ -110,7 +120,7 @@ func nearest(s string, candidates []string) string {
 }
 
 // row fills the cells of r.
-func (j *judge) row(t *Table, r *Row, cells []*gridCell, unit string) {
+func (j *judge) row(t *Table, r *Row, cells []*gridCell, unit string, at place3) {
 	samples := make([][]value, len(cells))
 	most := 0
 	onlyRefs := true
@@ -133,7 +143,7 @@ func (j *judge) row(t *Table, r *Row, cells []*gridCell, unit string) {
 		cell, s := &r.Cells[i], samples[i]
 		cell.N = len(s)
 		for _, v := range s {
-			cell.Blocks = append(cell.Blocks, BlockValue{File: v.file, Block: v.block, Layout: v.layout, V: v.v})
+			cell.Blocks = append(cell.Blocks, BlockValue{File: v.file, Block: v.block, Layout: v.layout, V: v.v, Ratio: math.NaN()})
 		}
 		j.gaps(cell, cells[i], len(s), most)
 		if cell.N == 0 {
@@ -166,10 +176,14 @@ func (j *judge) row(t *Table, r *Row, cells []*gridCell, unit string) {
 		case cell.N == 0:
 		case i == r.Base:
 			cell.Verdict = Base
+			for k := range cell.Blocks {
+				cell.Blocks[k].Ratio = 1
+			}
 		case r.Base < 0:
 			cell.Verdict = NoBase
 		default:
-			j.compare(t, cell, &r.Cells[r.Base], samples[i], samples[r.Base], unit)
+			at.col = i
+			j.compare(t, cell, &r.Cells[r.Base], samples[i], samples[r.Base], unit, at)
 			j.differences(t.Cols[r.Base].Name, cells[r.Base], t.Cols[i].Name, cells[i])
 		}
 	}
@@ -196,10 +210,22 @@ func perBlock(in []value) (out []value, reduced bool) {
 		groups[i] = append(groups[i], v.v)
 	}
 	for i, g := range groups {
-		slices.Sort(g)
-		out[i].v = median(g)
+		if len(g) > 1 {
+			slices.Sort(g)
+			out[i].v = median(g)
+			out[i].rounds = nil // of one of them
+		}
 	}
 	return out, reduced
+}
+
+// median returns the median of sorted values, of which there is at least one.
+func median(sorted []float64) float64 {
+	n := len(sorted)
+	if n%2 == 1 {
+		return sorted[n/2]
+	}
+	return (sorted[n/2-1] + sorted[n/2]) / 2
 }
 
 // gaps notes what a cell lacks and why.
@@ -240,111 +266,228 @@ func floats(s []value) []float64 {
 	return out
 }
 
-// compare judges cell, of the values x, against base, of the values ref.
-func (j *judge) compare(t *Table, cell, base *Cell, x, ref []value, unit string) {
-	vs := &Versus{Ratio: math.NaN(), Lo: math.NaN(), Hi: math.NaN(), P: math.NaN(), N: len(x), BaseN: len(ref)}
-	cell.Vs = vs
+// place3 is where a cell stands in a Comparison.
+type place3 struct{ table, row, col int }
+
+// tested is a comparison that was tested, before the tests are taken together.
+type tested struct {
+	at    place3
+	vs    *Versus
+	unit  string // tidy
+	shift infer.Shift
+
+	// logs says that the shift is the logarithm of a ratio, and d holds those of
+	// the blocks; nil if there are none.
+	logs  bool
+	d     []float64
+	share float64       // of the level that its last look may spend
+	took  time.Duration // measuring it, a block
+}
+
+// compare compares cell, of the values x, with base, of the values ref. What needs
+// a test gets its verdict from conclude.
+func (j *judge) compare(t *Table, cell, base *Cell, x, ref []value, unit string, at place3) {
+	cell.Vs = untested(len(x), len(ref))
 	if base.Center != 0 {
-		vs.Ratio = cell.Center / base.Center
+		cell.Vs.Ratio = cell.Center / base.Center
 	} else if cell.Center == 0 {
-		vs.Ratio = 1
+		cell.Vs.Ratio = 1
 	}
-	if t.Exact {
-		// Lo and Hi are the least and the greatest value.
+	if t.Exact || counted(unit) && constant(x) && constant(ref) && len(x) > 1 && len(ref) > 1 {
+		apart := cell.Min > base.Max || base.Min > cell.Max
 		switch {
-		case cell.Lo == base.Lo && cell.Hi == base.Hi && cell.Lo == cell.Hi:
+		case cell.Min == base.Min && cell.Max == base.Max && cell.Min == cell.Max,
+			apart && math.Abs(math.Log(cell.Vs.Ratio)) < math.Log1p(j.c.Margin):
 			cell.Verdict = Same
-		case cell.Lo <= base.Hi && base.Lo <= cell.Hi:
-			cell.Verdict = NoDifference
-		default:
+			return
+		case apart:
 			cell.Verdict = word(unit, t.Better, cell.Center > base.Center)
+			return
 		}
+		// They vary after all, so they are tested like others.
+		x, _ = perBlock(x)
+		ref, _ = perBlock(ref)
+	}
+	if !t.Exact && unvarying(x, ref) {
+		cell.Verdict = Same // nothing to test
 		return
 	}
-	if constant(x, ref) {
-		cell.Verdict = Same // nothing varies, so there is nothing to test
-		return
+	test := j.test(cell.Vs, x, ref, unit)
+	test.at = at
+	ratios := make(map[blockID]float64)
+	pairs, _ := pair(x, ref)
+	for i, p := range pairs {
+		if test.logs {
+			ratios[blockID{p.x.file, p.x.block}] = math.Exp(test.d[i])
+		}
+	}
+	for i, b := range cell.Blocks {
+		if r, ok := ratios[blockID{b.File, b.Block}]; ok {
+			cell.Blocks[i].Ratio = r
+		}
 	}
 	j.c.Comparisons++
+	j.unpaired = j.unpaired || !cell.Vs.Paired
+	j.tested = append(j.tested, test)
+}
 
-	px, pref, paired := pairs(x, ref)
-	logs := positive(x) && positive(ref)
-	var sh shift
-	if paired {
-		vs.Paired, vs.N, vs.BaseN = true, len(px), len(px)
-		d := make([]float64, len(px))
-		for i := range d {
-			if logs {
-				d[i] = math.Log(px[i]) - math.Log(pref[i])
-			} else {
-				d[i] = px[i] - pref[i]
+// untested is a Versus of which nothing is known yet.
+func untested(n, baseN int) *Versus {
+	nan := math.NaN()
+	return &Versus{
+		Ratio: nan, Lo: nan, Hi: nan, P: nan, Adjusted: nan, Detectable: nan, Lag1: nan, Trend: nan,
+		Layouts: 1, N: n, BaseN: baseN,
+	}
+}
+
+// counted reports whether a unit counts what a program does, which takes no noise:
+// allocations and bytes.
+func counted(unit string) bool {
+	return strings.HasPrefix(unit, "allocs/") || strings.HasPrefix(unit, "B/")
+}
+
+// control compares the row's second copy with the first, if there is one.
+func (j *judge) control(t *Table, r *Row, cells []*gridCell, unit string, at place3) {
+	for i, c := range cells {
+		if c == nil || len(c.control[unit]) == 0 || len(c.values[unit]) == 0 {
+			continue
+		}
+		copies, _ := perBlock(c.control[unit])
+		ref, _ := perBlock(c.values[unit])
+		control := &Control{Col: i, Vs: *untested(len(copies), len(ref))}
+		for _, v := range copies {
+			control.Blocks = append(control.Blocks, BlockValue{File: v.file, Block: v.block, Layout: v.layout, V: v.v, Ratio: math.NaN()})
+		}
+		r.Control = control
+		pairs, ok := pair(copies, ref)
+		if !ok || t.Exact || unvarying(copies, ref) {
+			return // nothing to test
+		}
+		test := j.test(&control.Vs, copies, ref, unit)
+		test.at = at
+		for k, p := range pairs {
+			if b := slices.IndexFunc(control.Blocks, func(b BlockValue) bool { return b.File == p.x.file && b.Block == p.x.block }); test.logs {
+				control.Blocks[b].Ratio = math.Exp(test.d[k])
 			}
 		}
-		sh = signedRank(d, j.c.Alpha)
-		vs.P = sh.p
-		if sh.minP > j.c.Alpha {
-			cell.Notes = append(cell.Notes, j.note("need >= %d blocks that both columns have to show a difference at level %v",
-				enoughPairs(j.c.Alpha), j.c.Alpha))
+		j.controls = append(j.controls, test)
+		return
+	}
+}
+
+// test estimates how far x lies from ref, and tests whether it does.
+func (j *judge) test(vs *Versus, x, ref []value, unit string) tested {
+	test := tested{vs: vs, unit: unit, logs: positive(x) && positive(ref), share: 1}
+	if pairs, ok := pair(x, ref); ok {
+		vs.Paired, vs.N, vs.BaseN = true, len(pairs), len(pairs)
+		d := make([]float64, len(pairs))
+		block := make([]int, len(pairs))
+		layouts := make(map[string]bool)
+		looks := j.looks[pairs[0].x.file]
+		for i, p := range pairs {
+			if test.logs {
+				var rounds int
+				d[i], rounds = p.log()
+				vs.Rounds += rounds
+			} else {
+				d[i] = p.x.v - p.ref.v
+			}
+			layouts[p.x.layout] = true
+			test.took += (p.x.took + p.ref.took) / time.Duration(len(pairs))
+			if p.x.file != pairs[0].x.file {
+				looks = infer.Looks{} // nobody looked at several files together
+			}
+			n, err := strconv.Atoi(p.x.block)
+			if err != nil {
+				looks = infer.Looks{}
+			}
+			block[i] = n
+		}
+		vs.Layouts = len(layouts)
+		test.share = looks.Share(block[len(block)-1])
+		test.shift = looks.SignedRank(d, block, j.c.Alpha)
+		vs.P = test.shift.P
+		if test.logs {
+			test.d = d
+			if o, ok := infer.Ordered(d); ok {
+				vs.Lag1, vs.Trend = o.Lag1, o.Trend
+			}
 		}
 	} else {
-		j.unpaired = true
 		a, b := floats(ref), floats(x)
-		if logs {
+		if test.logs {
 			for _, s := range [][]float64{a, b} {
 				for i := range s {
 					s[i] = math.Log(s[i])
 				}
 			}
 		}
-		sh = rankSum(a, b, j.c.Alpha)
-		res := benchmath.AssumeNothing.Compare(j.sample(ref), j.sample(x))
-		vs.P = res.P
-		for _, w := range res.Warnings {
-			cell.Notes = append(cell.Notes, j.note("%v", w))
-		}
+		test.shift = infer.RankSum(a, b, j.c.Alpha)
+		vs.P = benchmath.AssumeNothing.Compare(j.sample(ref), j.sample(x)).P
 	}
-	if logs {
-		vs.Ratio, vs.Lo, vs.Hi = math.Exp(sh.est), math.Exp(sh.lo), math.Exp(sh.hi)
+	if test.logs {
+		vs.Ratio, vs.Lo, vs.Hi = math.Exp(test.shift.Est), math.Exp(test.shift.Lo), math.Exp(test.shift.Hi)
 	}
-	switch {
-	case sh.minP > j.c.Alpha:
-		cell.Verdict = TooFew
-	case vs.P > j.c.Alpha || sh.est == 0:
-		cell.Verdict = NoDifference
-	default:
-		cell.Verdict = word(unit, t.Better, sh.est > 0)
-	}
+	return test
 }
 
-// pairs returns the values of x and ref that belong to the same block, and
-// whether they can be paired: every value has a block, and some block has
-// both. Blocks of different files are different blocks, since they were not
-// measured together. What only one of the two has is left out.
-func pairs(x, ref []value) (px, pref []float64, ok bool) {
-	type key struct{ file, block string }
-	of := make(map[key]float64)
+type blockID struct{ file, block string }
+
+// A valuePair is two values of the same block.
+type valuePair struct{ x, ref value }
+
+// pair returns the values of x and ref that belong to the same block, by file and
+// block, and whether they can be paired: every value has a block, and some
+// block has both. Blocks of different files are different blocks, since they were
+// not measured together. What only one of the two has is left out.
+func pair(x, ref []value) (pairs []valuePair, ok bool) {
+	of := make(map[blockID]value)
 	for _, v := range ref {
 		if v.block == "" {
-			return nil, nil, false
+			return nil, false
 		}
-		of[key{v.file, v.block}] = v.v
+		of[blockID{v.file, v.block}] = v
 	}
+	files := make(map[string]int)
 	for _, v := range x {
 		if v.block == "" {
-			return nil, nil, false
+			return nil, false
 		}
-		if r, ok := of[key{v.file, v.block}]; ok {
-			px, pref = append(px, v.v), append(pref, r)
+		if _, ok := files[v.file]; !ok {
+			files[v.file] = len(files)
+		}
+		if r, ok := of[blockID{v.file, v.block}]; ok {
+			pairs = append(pairs, valuePair{v, r})
 		}
 	}
-	return px, pref, len(px) > 0
+	number := func(p valuePair) int { n, _ := strconv.Atoi(p.x.block); return n }
+	slices.SortStableFunc(pairs, func(a, b valuePair) int {
+		return cmp.Or(files[a.x.file]-files[b.x.file], cmp.Compare(number(a), number(b)))
+	})
+	return pairs, len(pairs) > 0
 }
 
-// enoughPairs returns how many pairs the signed rank test needs to find
-// anything at all at level alpha.
-func enoughPairs(alpha float64) int {
+// log returns the logarithm of the ratio of a pair of positive values: if both
+// have slices, that of rounds, the Hodges-Lehmann estimate over those that both
+// have; and how many these are.
+func (p valuePair) log() (d float64, rounds int) {
+	var logs []float64
+	for i := range min(len(p.x.rounds), len(p.ref.rounds)) {
+		if a, b := p.x.rounds[i], p.ref.rounds[i]; a > 0 && b > 0 {
+			logs = append(logs, math.Log(a)-math.Log(b))
+		}
+	}
+	if len(logs) == 0 {
+		return math.Log(p.x.v) - math.Log(p.ref.v), 0
+	}
+	return infer.HodgesLehmann(logs), len(logs)
+}
+
+// enoughPairs returns how many blocks the signed rank test needs to find anything
+// at all at this level.
+func enoughPairs(level float64) int {
 	n := 1
-	for math.Ldexp(1, 1-n) > alpha {
+	for math.Ldexp(1, 1-n) > level {
 		n++
 	}
 	return n
@@ -354,10 +497,15 @@ func positive(s []value) bool {
 	return !slices.ContainsFunc(s, func(v value) bool { return !(v.v > 0) || math.IsInf(v.v, 1) })
 }
 
-// constant reports whether all values of both samples are the same.
-func constant(a, b []value) bool {
-	differs := func(v value) bool { return v.v != a[0].v }
-	return !slices.ContainsFunc(a, differs) && !slices.ContainsFunc(b, differs)
+// constant reports whether all values are the same.
+func constant(s []value) bool {
+	return !slices.ContainsFunc(s, func(v value) bool { return v.v != s[0].v })
+}
+
+// unvarying reports whether all values of both are the same, and there are enough
+// of them for that to be no chance.
+func unvarying(x, ref []value) bool {
+	return len(x) > 1 && len(ref) > 1 && constant(x) && constant(ref) && x[0].v == ref[0].v
 }
 
 // word returns the verdict for a value that is above (or below) its base.
@@ -442,7 +590,7 @@ func (j *judge) warn(g *grid) {
 		warn("the columns differ in %q: %s", key, strings.Join(byKey[key], "; "))
 	}
 	if j.unpaired {
-		warn("some comparisons are unpaired (no common blocks): noise that drifts between the columns is taken for a difference far more often than the level says")
+		warn("some comparisons are unpaired (no common blocks) and prove nothing: noise that drifts between the columns is taken for a difference far more often than the level says")
 	}
 	for _, f := range j.c.Files {
 		holes := 0
@@ -465,9 +613,11 @@ func (j *judge) warn(g *grid) {
 			warn("no results of %s, so it is in no table: %s", row.name, joinHoles(holes))
 		}
 	}
-	if chance := float64(j.c.Comparisons) * j.c.Alpha; chance >= 1 {
-		warn("%d comparisons were made at level %v each: about %.0f would be called different by chance if nothing differed",
-			j.c.Comparisons, j.c.Alpha, chance)
+	if g.copies > 0 {
+		warn("results of third or further copies of a benchmark, which are in no table: %d", g.copies)
+	}
+	for _, w := range j.ordered() {
+		warn("%s", w)
 	}
 }
 
@@ -500,11 +650,11 @@ func joinHoles(holes []Hole) string {
 // comparison with a column that is not a reference, in every unit that has a
 // good direction.
 type Gate struct {
-	// Slower names the cells that are worse than their base.
+	// Slower names the cells that are proven to be worse than their base.
 	Slower []string
 
-	// Inconclusive names the cells that show neither that nor its opposite:
-	// no difference shown, too few values, a hole, or no base.
+	// Inconclusive names the cells of which it is not proven what they are:
+	// inconclusive, unproven, a hole, or no base.
 	Inconclusive []string
 }
 

@@ -2,9 +2,11 @@ package lab
 
 import (
 	"bytes"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"math"
 	"os"
 	"path/filepath"
@@ -14,6 +16,8 @@ import (
 
 	"golang.org/x/perf/benchfmt"
 	"golang.org/x/perf/benchunit"
+
+	"github.com/dynolab/dyno/lab/infer"
 )
 
 // inputs is everything that was read.
@@ -23,6 +27,11 @@ type inputs struct {
 	holes    []holeResult
 	units    benchfmt.UnitMetadataMap
 	problems []string
+
+	// slices has what stands in the line below a result.
+	slices map[*benchfmt.Result]Slices
+	// looks are those of each file's plan, by label; none of a fixed one.
+	looks map[string]infer.Looks
 }
 
 // A holeResult is a hole with the configuration that was in force where it
@@ -38,7 +47,7 @@ func readInputs(paths []string, stdin io.Reader) (*inputs, error) {
 	if len(paths) == 0 {
 		return nil, errors.New(`no result file given; name one or more, or "-" for standard input`)
 	}
-	in := new(inputs)
+	in := &inputs{slices: make(map[*benchfmt.Result]Slices), looks: make(map[string]infer.Looks)}
 	var r benchfmt.Reader
 	for _, f := range label(paths) {
 		data, err := readPath(f.Path, stdin)
@@ -116,15 +125,33 @@ const maxLine = 64<<10 - 1
 // unit before benchfmt sees it; line numbers stay as they are.
 func (in *inputs) readFile(r *benchfmt.Reader, data []byte, f File) error {
 	lines := bytes.SplitAfter(data, []byte("\n"))
+	below := make(map[int]Slices) // by the number of the line above
 	for i, line := range lines {
+		text := strings.TrimRight(string(line), "\r\n")
 		if len(line) > maxLine {
-			if !bytes.HasPrefix(line, []byte(planMark)) { // which is for resuming, and may be long
-				in.problems = append(in.problems, fmt.Sprintf("%s:%d: a line of %d bytes is longer than any that can be read", f.Path, i+1, len(line)))
-			}
 			lines[i] = []byte("\n")
+		}
+		if plan, ok := strings.CutPrefix(text, planMark); ok { // which may be long
+			// Of a plan that cannot be read one only loses that it had looks, which
+			// resuming would complain of.
+			var p struct{ Looks []int }
+			if json.Unmarshal([]byte(plan), &p) == nil && slices.IsSorted(p.Looks) {
+				in.looks[f.Label] = infer.Looks{At: p.Looks}
+			}
 			continue
 		}
-		h, ok, err := parseHoleLine(strings.TrimRight(string(line), "\r\n"))
+		if sl, ok, err := ParseSlices(text); err != nil {
+			in.problems = append(in.problems, fmt.Sprintf("%s:%d: %v", f.Path, i+1, err))
+			continue
+		} else if ok { // many slices may be long too
+			below[i] = sl
+			continue
+		}
+		if len(line) > maxLine {
+			in.problems = append(in.problems, fmt.Sprintf("%s:%d: a line of %d bytes is longer than any that can be read", f.Path, i+1, len(line)))
+			continue
+		}
+		h, ok, err := parseHoleLine(text)
 		if err != nil {
 			in.problems = append(in.problems, fmt.Sprintf("%s:%d: %v", f.Path, i+1, err))
 			continue
@@ -159,6 +186,10 @@ func (in *inputs) readFile(r *benchfmt.Reader, data []byte, f File) error {
 				continue
 			}
 			in.clean(res)
+			if _, line := res.Pos(); len(below[line].Ns) > 0 {
+				in.slices[res] = below[line]
+				delete(below, line)
+			}
 			in.results = append(in.results, res)
 			f.Results++
 			for _, s := range res.Config {
@@ -179,6 +210,9 @@ func (in *inputs) readFile(r *benchfmt.Reader, data []byte, f File) error {
 				blocks[b] = true
 			}
 		}
+	}
+	for _, line := range slices.Sorted(maps.Keys(below)) {
+		in.problems = append(in.problems, fmt.Sprintf("%s:%d: slices of no benchmark result", f.Path, line+1))
 	}
 	f.Blocks = len(blocks)
 	in.files = append(in.files, f)

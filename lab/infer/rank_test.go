@@ -1,4 +1,4 @@
-package lab
+package infer
 
 import (
 	"fmt"
@@ -79,22 +79,22 @@ func TestSignedRankExample(t *testing.T) {
 	for i := range d {
 		d[i] = y[i] - x[i]
 	}
-	s := signedRank(d, 0.05)
-	near(t, "p", s.p, 2*0.01953, 1e-4)
-	near(t, "estimate", s.est, -0.46, 1e-9)
-	near(t, "lower end", s.lo, -0.786, 1e-9)
-	near(t, "upper end", s.hi, -0.010, 1e-9)
+	s := SignedRank(d, 0.05)
+	near(t, "p", s.P, 2*0.01953, 1e-4)
+	near(t, "estimate", s.Est, -0.46, 1e-9)
+	near(t, "lower end", s.Lo, -0.786, 1e-9)
+	near(t, "upper end", s.Hi, -0.010, 1e-9)
 }
 
 // Hollander, Wolfe and Chicken, examples 4.1 to 4.4: permeability of membranes.
 func TestRankSumExample(t *testing.T) {
 	x := []float64{0.80, 0.83, 1.89, 1.04, 1.45, 1.38, 1.91, 1.64, 0.73, 1.46}
 	y := []float64{1.15, 0.88, 0.90, 0.74, 1.21}
-	s := rankSum(x, y, 0.05)
-	near(t, "p", s.p, 0.2544, 1e-4)
-	near(t, "estimate", s.est, -0.305, 1e-9)
-	near(t, "lower end", s.lo, -0.76, 1e-9)
-	near(t, "upper end", s.hi, 0.15, 1e-9)
+	s := RankSum(x, y, 0.05)
+	near(t, "p", s.P, 0.2544, 1e-4)
+	near(t, "estimate", s.Est, -0.305, 1e-9)
+	near(t, "lower end", s.Lo, -0.76, 1e-9)
+	near(t, "upper end", s.Hi, 0.15, 1e-9)
 }
 
 func near(t *testing.T, what string, got, want, tol float64) {
@@ -163,7 +163,7 @@ func TestRankSumIsBenchmaths(t *testing.T) {
 		for i := range y {
 			y[i] = rng.NormFloat64() + 0.5
 		}
-		got := rankSum(x, y, 0.05).p
+		got := RankSum(x, y, 0.05).P
 		want := benchmath.AssumeNothing.Compare(
 			benchmath.NewSample(x, &benchmath.DefaultThresholds), benchmath.NewSample(y, &benchmath.DefaultThresholds)).P
 		near(t, fmt.Sprintf("p of %d and %d values", len(x), len(y)), got, want, 1e-9)
@@ -178,21 +178,21 @@ func TestIntervalAndPAgree(t *testing.T) {
 		// Few distinct values, so that there are ties and zeros.
 		sample := rapid.SliceOfN(rapid.Map(rapid.IntRange(-4, 8), func(i int) float64 { return float64(i) / 2 }), 1, 14)
 		x, y := sample.Draw(t, "x"), sample.Draw(t, "y")
-		for name, s := range map[string][2]shift{
-			"signed rank": {signedRank(x, alpha), signedRank(negated(x), alpha)},
-			"rank sum":    {rankSum(x, y, alpha), rankSum(y, x, alpha)},
+		for name, s := range map[string][2]Shift{
+			"signed rank": {SignedRank(x, alpha), SignedRank(negated(x), alpha)},
+			"rank sum":    {RankSum(x, y, alpha), RankSum(y, x, alpha)},
 		} {
 			a, b := s[0], s[1]
-			if significant := a.lo > 0 || a.hi < 0; significant != (a.p <= alpha) {
-				t.Fatalf("%s: p = %v at alpha %v, but the interval is [%v, %v]", name, a.p, alpha, a.lo, a.hi)
+			if significant := a.Lo > 0 || a.Hi < 0; significant != (a.P <= alpha) {
+				t.Fatalf("%s: p = %v at alpha %v, but the interval is [%v, %v]", name, a.P, alpha, a.Lo, a.Hi)
 			}
-			if a.minP > alpha && !math.IsInf(a.lo, -1) {
+			if a.MinP > alpha && !math.IsInf(a.Lo, -1) {
 				t.Fatalf("%s: an interval from too few values: %+v", name, a)
 			}
-			if a.est < a.lo || a.est > a.hi {
+			if a.Est < a.Lo || a.Est > a.Hi {
 				t.Fatalf("%s: estimate outside its interval: %+v", name, a)
 			}
-			if a.est != -b.est || a.lo != -b.hi || a.hi != -b.lo || a.p != b.p {
+			if a.Est != -b.Est || a.Lo != -b.Hi || a.Hi != -b.Lo || a.P != b.P {
 				t.Fatalf("%s: %+v is not the mirror of %+v", name, a, b)
 			}
 		}
@@ -224,10 +224,10 @@ func TestFalseAlarms(t *testing.T) {
 				d[i] = (drift + rng.NormFloat64()) - (drift + rng.NormFloat64())
 				x[i], y[i] = rng.ExpFloat64(), rng.ExpFloat64()
 			}
-			if s := signedRank(d, alpha); s.lo > 0 || s.hi < 0 {
+			if s := SignedRank(d, alpha); s.Lo > 0 || s.Hi < 0 {
 				paired++
 			}
-			if s := rankSum(x, y, alpha); s.lo > 0 || s.hi < 0 {
+			if s := RankSum(x, y, alpha); s.Lo > 0 || s.Hi < 0 {
 				unpaired++
 			}
 		}
