@@ -12,7 +12,8 @@ import (
 // csvHead are the columns of CSV, in order.
 var csvHead = []string{
 	"unit", "pkg", "benchmark", "column", "reference", "n", "center", "lo", "hi",
-	"base", "ratio", "ratio_lo", "ratio_hi", "p", "paired", "pairs", "verdict", "notes",
+	"base", "ratio", "ratio_lo", "ratio_hi", "p", "p_adjusted", "paired", "pairs",
+	"rounds", "layouts", "control", "detectable", "need_blocks", "need_seconds", "verdict", "notes",
 }
 
 // CSV writes c with one line for each cell, in full precision. Figures that do
@@ -31,19 +32,30 @@ func CSV(w io.Writer, c *lab.Comparison) error {
 				if cell.Verdict == lab.Absent {
 					continue
 				}
-				line := []string{
-					t.Unit, r.Pkg, r.Name, t.Cols[i].Name, strconv.FormatBool(t.Cols[i].Ref), strconv.Itoa(cell.N),
-					"", "", "", base, "", "", "", "", "", "", string(cell.Verdict), joinNotes(c, cell),
+				f := map[string]string{
+					"unit": t.Unit, "pkg": r.Pkg, "benchmark": r.Name, "column": t.Cols[i].Name, "reference": strconv.FormatBool(t.Cols[i].Ref),
+					"n": strconv.Itoa(cell.N), "base": base, "verdict": string(cell.Verdict), "notes": joinNotes(c, cell),
 				}
 				if cell.N > 0 {
-					line[6], line[7], line[8] = number(cell.Center), number(cell.Lo), number(cell.Hi)
+					f["center"], f["lo"], f["hi"] = number(cell.Center), number(cell.Lo), number(cell.Hi)
 				}
 				if vs := cell.Vs; vs != nil {
-					line[10], line[11], line[12], line[13] = number(vs.Ratio), number(vs.Lo), number(vs.Hi), number(vs.P)
-					line[14] = strconv.FormatBool(vs.Paired)
+					f["ratio"], f["ratio_lo"], f["ratio_hi"] = number(vs.Ratio), number(vs.Lo), number(vs.Hi)
+					f["p"], f["p_adjusted"], f["detectable"] = number(vs.P), number(vs.Adjusted), number(vs.Detectable)
+					f["paired"], f["layouts"] = strconv.FormatBool(vs.Paired), strconv.Itoa(vs.Layouts)
 					if vs.Paired {
-						line[15] = strconv.Itoa(vs.N)
+						f["pairs"], f["rounds"] = strconv.Itoa(vs.N), strconv.Itoa(vs.Rounds)
 					}
+					if r.Control != nil {
+						f["control"] = number(r.Control.Vs.Ratio)
+					}
+					if vs.Need > 0 {
+						f["need_blocks"], f["need_seconds"] = strconv.Itoa(vs.Need), number(vs.NeedTime.Seconds())
+					}
+				}
+				line := make([]string, len(csvHead))
+				for k, name := range csvHead {
+					line[k] = f[name]
 				}
 				_ = out.Write(line)
 			}

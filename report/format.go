@@ -3,8 +3,10 @@ package report
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"golang.org/x/perf/benchmath"
 	"golang.org/x/perf/benchunit"
@@ -173,6 +175,11 @@ func detail(c *lab.Comparison, t lab.Table) layout {
 		head:  []string{"benchmark", columnHead(c), "median", "±", "ratio", confidence(c) + " interval", "p", "n", "verdict", ""},
 		right: []bool{false, false, true, true, true, true, true, true, false, false},
 	}
+	sight := !exact && hasSight(t)
+	if sight {
+		l.head = slices.Insert(l.head, 8, "sees", "needs")
+		l.right = slices.Insert(l.right, 8, true, true)
+	}
 	if exact {
 		l.head = []string{"benchmark", columnHead(c), "value", "ratio", "n", "verdict", ""}
 		l.right = []bool{false, false, true, true, true, false, false}
@@ -199,7 +206,7 @@ func detail(c *lab.Comparison, t lab.Table) layout {
 				value, spread, n = formatValue(cell.Center, t.Unit), formatSpread(cell), formatN(cell)
 			}
 			if cell.Vs != nil {
-				ratio, p = formatRatio(cell.Vs.Ratio), formatP(cell.Vs.P)
+				ratio, p = formatRatio(cell.Vs.Ratio), formatP(cell.Vs.Adjusted)
 			} else if i == r.Base {
 				ratio = "1"
 			}
@@ -208,6 +215,9 @@ func detail(c *lab.Comparison, t lab.Table) layout {
 				name = benchmark(r)
 			}
 			line := []string{name, t.Cols[i].Name, value, spread, ratio, formatInterval(cell.Vs), p, n, string(cell.Verdict), references(cell.Notes)}
+			if sight {
+				line = slices.Insert(line, 8, formatSight(cell), formatNeed(cell))
+			}
 			if exact {
 				line = []string{name, t.Cols[i].Name, value, ratio, n, string(cell.Verdict), references(cell.Notes)}
 			}
@@ -219,6 +229,47 @@ func detail(c *lab.Comparison, t lab.Table) layout {
 		}
 	}
 	return l
+}
+
+// hasSight reports whether something in a table is inconclusive, and it is known
+// what would have been seen.
+func hasSight(t lab.Table) bool {
+	for _, r := range t.Rows {
+		for _, cell := range r.Cells {
+			if formatSight(cell) != "" {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// formatSight writes the smallest effect that an inconclusive cell would have
+// proven: "3.4%", or "nothing" if it has too few blocks; empty for others.
+func formatSight(c lab.Cell) string {
+	switch {
+	case c.Verdict != lab.Inconclusive || c.Vs == nil || math.IsNaN(c.Vs.Detectable):
+		return ""
+	case math.IsInf(c.Vs.Detectable, 1):
+		return "nothing"
+	}
+	return strconv.FormatFloat(100*(c.Vs.Detectable-1), 'g', 2, 64) + "%"
+}
+
+// formatNeed writes what would decide an inconclusive cell: "24 blocks, 13s"; empty
+// if that is not known.
+func formatNeed(c lab.Cell) string {
+	if c.Vs == nil || c.Vs.Need == 0 {
+		return ""
+	}
+	s := fmt.Sprintf("%d blocks", c.Vs.Need)
+	switch d := c.Vs.NeedTime; {
+	case d >= 10*time.Second:
+		s += ", " + d.Round(time.Second).String()
+	case d > 0:
+		s += ", " + d.Round(100*time.Millisecond).String()
+	}
+	return s
 }
 
 // overview lays a table out with one line for each benchmark and the ratios
@@ -251,9 +302,9 @@ func brief(c lab.Cell) string {
 		return "base"
 	case lab.NoBase:
 		return "no base"
-	case lab.NoDifference:
+	case lab.Inconclusive:
 		return formatRatio(c.Vs.Ratio) + " ~"
-	case lab.TooFew:
+	case lab.Unproven:
 		return formatRatio(c.Vs.Ratio) + " ?"
 	case lab.Same:
 		return formatRatio(c.Vs.Ratio) + " ="
@@ -264,14 +315,46 @@ func brief(c lab.Cell) string {
 // wide reports whether a table has so many columns that an overview helps.
 func wide(t lab.Table) bool { return len(t.Cols) > 2 && len(t.Rows) > 1 }
 
+// controls counts the rows that have a control of which something varies, and those in which it alarms.
+func controls(c *lab.Comparison) (n, alarms int) {
+	for _, t := range c.Tables {
+		for _, r := range t.Rows {
+			if r.Control != nil && !math.IsNaN(r.Control.Vs.P) {
+				n++
+				if r.Control.Alarm {
+					alarms++
+				}
+			}
+		}
+	}
+	return n, alarms
+}
+
+// paired reports whether anything in a table was compared block by block.
+func paired(t lab.Table) bool {
+	return slices.ContainsFunc(t.Rows, func(r lab.Row) bool {
+		return slices.ContainsFunc(r.Cells, func(c lab.Cell) bool { return c.Vs != nil && c.Vs.Paired })
+	})
+}
+
 // legend explains the table in a few lines.
 func legend(c *lab.Comparison) []string {
+	margin := strconv.FormatFloat(100*c.Margin, 'g', 4, 64) + "%"
 	lines := []string{
-		"ratio: this line over its benchmark's base, with its " + confidence(c) + " interval. p: how often chance alone gives as much.",
-		"n: pairs of one block each; two numbers: unpaired samples, base first. No difference shown does not show that there is none.",
+		"ratio: this line over its benchmark's base, with its " + confidence(c) + " interval. n: pairs of one block each; two numbers: unpaired samples, base first.",
+		fmt.Sprintf("p: corrected for %s, so that this report claims any false difference with a chance of at most %v. same: proven to differ by less than %s.",
+			counted(c.Comparisons, "comparison"), c.Alpha, margin),
+	}
+	if slices.ContainsFunc(c.Tables, hasSight) {
+		lines = append(lines, "inconclusive: this data cannot say. sees: what it would have shown nine times out of ten; needs: what is likely to decide it.")
 	}
 	if len(c.Tables) > 0 && wide(c.Tables[0]) {
-		lines = append(lines, "First table: ~ no difference shown, ? too few values to tell, = the same, — no value.")
+		lines = append(lines, "First table: ~ inconclusive, ? unproven, = the same, — no value.")
+	}
+	if n, alarms := controls(c); n > 0 {
+		lines = append(lines, fmt.Sprintf("A/A control: identical code ran twice in %s; told apart in %d.", counted(n, "row"), alarms))
+	} else if slices.ContainsFunc(c.Tables, paired) {
+		lines = append(lines, "No A/A control in these results: nothing shows whether identical code would have been told apart.")
 	}
 	for _, t := range c.Tables {
 		for _, col := range t.Cols {

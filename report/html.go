@@ -304,7 +304,7 @@ func verdictClass(v lab.Verdict) (class string, rank int) {
 		return "flat", 3
 	case lab.Same:
 		return "flat", 4
-	case lab.Inconclusive, lab.NoDifference, lab.TooFew:
+	case lab.Inconclusive:
 		return "doubt", 5
 	case lab.Unproven:
 		return "doubt", 6

@@ -10,7 +10,7 @@ import (
 
 // ComparisonSchema names the form of JSON's output. Fields may be added under
 // the same name; a change of meaning gets a new one.
-const ComparisonSchema = "dyno-comparison/1"
+const ComparisonSchema = "dyno-comparison/2"
 
 // The types below are the schema, told in docs/reading-a-report.md. A figure
 // that does not exist, or is infinite, is null.
@@ -18,6 +18,7 @@ type (
 	comparisonJSON struct {
 		Schema      string      `json:"schema"`
 		Alpha       float64     `json:"alpha"`
+		Margin      float64     `json:"margin"`
 		Column      string      `json:"column"`
 		Comparisons int         `json:"comparisons"`
 		Files       []fileJSON  `json:"files"`
@@ -55,10 +56,11 @@ type (
 		Rows   []rowJSON `json:"rows"`
 	}
 	rowJSON struct {
-		Benchmark string     `json:"benchmark"`
-		Pkg       string     `json:"pkg,omitempty"`
-		Base      string     `json:"base,omitempty"`
-		Cells     []cellJSON `json:"cells"`
+		Benchmark string       `json:"benchmark"`
+		Pkg       string       `json:"pkg,omitempty"`
+		Base      string       `json:"base,omitempty"`
+		Cells     []cellJSON   `json:"cells"`
+		Control   *controlJSON `json:"control,omitempty"`
 	}
 	cellJSON struct {
 		Column    string      `json:"column"`
@@ -70,16 +72,38 @@ type (
 		Verdict   string      `json:"verdict"`
 		Hole      bool        `json:"hole"`
 		Versus    *versusJSON `json:"versus,omitempty"`
+		Blocks    []blockJSON `json:"blocks,omitempty"`
 		Notes     []string    `json:"notes,omitempty"`
 	}
 	versusJSON struct {
+		Ratio       *float64 `json:"ratio"`
+		Lo          *float64 `json:"lo"`
+		Hi          *float64 `json:"hi"`
+		P           *float64 `json:"p"`
+		Adjusted    *float64 `json:"p_adjusted"`
+		Detectable  *float64 `json:"detectable"`
+		NeedBlocks  int      `json:"need_blocks,omitempty"`
+		NeedSeconds float64  `json:"need_seconds,omitempty"`
+		Paired      bool     `json:"paired"`
+		N           int      `json:"n"`
+		BaseN       int      `json:"base_n"`
+		Rounds      int      `json:"rounds,omitempty"`
+		Layouts     int      `json:"layouts"`
+		Lag1        *float64 `json:"lag1"`
+		Trend       *float64 `json:"trend"`
+	}
+	controlJSON struct {
+		Column string      `json:"column"`
+		Alarm  bool        `json:"alarm"`
+		Versus versusJSON  `json:"versus"`
+		Blocks []blockJSON `json:"blocks"`
+	}
+	blockJSON struct {
+		File   string   `json:"file"`
+		Block  string   `json:"block"`
+		Layout string   `json:"layout,omitempty"`
+		Value  float64  `json:"value"`
 		Ratio  *float64 `json:"ratio"`
-		Lo     *float64 `json:"lo"`
-		Hi     *float64 `json:"hi"`
-		P      *float64 `json:"p"`
-		Paired bool     `json:"paired"`
-		N      int      `json:"n"`
-		BaseN  int      `json:"base_n"`
 	}
 )
 
@@ -87,7 +111,7 @@ type (
 // the scores of card if that is not nil.
 func JSON(w io.Writer, c *lab.Comparison, card *Scorecard) error {
 	doc := comparisonJSON{
-		Schema: ComparisonSchema, Alpha: c.Alpha, Column: c.Col, Comparisons: c.Comparisons,
+		Schema: ComparisonSchema, Alpha: c.Alpha, Margin: c.Margin, Column: c.Col, Comparisons: c.Comparisons,
 		Files: []fileJSON{}, Tables: []tableJSON{},
 		Warnings: append([]string{}, c.Warnings...), Problems: append([]string{}, c.Problems...),
 	}
@@ -116,6 +140,9 @@ func JSON(w io.Writer, c *lab.Comparison, card *Scorecard) error {
 					rj.Cells = append(rj.Cells, cellToJSON(c, t.Cols[i], cell))
 				}
 			}
+			if k := r.Control; k != nil {
+				rj.Control = &controlJSON{t.Cols[k.Col].Name, k.Alarm, versusToJSON(&k.Vs), blocksToJSON(k.Blocks)}
+			}
 			tj.Rows = append(tj.Rows, rj)
 		}
 		doc.Tables = append(doc.Tables, tj)
@@ -140,12 +167,34 @@ func cellToJSON(c *lab.Comparison, col lab.Column, cell lab.Cell) cellJSON {
 		cj.Center, cj.Lo, cj.Hi = finite(cell.Center), finite(cell.Lo), finite(cell.Hi)
 	}
 	if vs := cell.Vs; vs != nil {
-		cj.Versus = &versusJSON{finite(vs.Ratio), finite(vs.Lo), finite(vs.Hi), finite(vs.P), vs.Paired, vs.N, vs.BaseN}
+		v := versusToJSON(vs)
+		cj.Versus = &v
 	}
+	cj.Blocks = blocksToJSON(cell.Blocks)
 	for _, n := range cell.Notes {
 		cj.Notes = append(cj.Notes, c.Notes[n])
 	}
 	return cj
+}
+
+func versusToJSON(vs *lab.Versus) versusJSON {
+	return versusJSON{
+		Ratio: finite(vs.Ratio), Lo: finite(vs.Lo), Hi: finite(vs.Hi), P: finite(vs.P), Adjusted: finite(vs.Adjusted),
+		Detectable: finite(vs.Detectable), NeedBlocks: vs.Need, NeedSeconds: vs.NeedTime.Seconds(),
+		Paired: vs.Paired, N: vs.N, BaseN: vs.BaseN, Rounds: vs.Rounds, Layouts: vs.Layouts,
+		Lag1: finite(vs.Lag1), Trend: finite(vs.Trend),
+	}
+}
+
+// blocksToJSON leaves out values that belong to no block.
+func blocksToJSON(blocks []lab.BlockValue) []blockJSON {
+	var out []blockJSON
+	for _, b := range blocks {
+		if b.Block != "" {
+			out = append(out, blockJSON{b.File, b.Block, b.Layout, b.V, finite(b.Ratio)})
+		}
+	}
+	return out
 }
 
 func finite(v float64) *float64 {

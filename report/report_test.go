@@ -59,6 +59,13 @@ func unpaired(t testing.TB) *lab.Comparison {
 	return compare(t, samples+"old.txt", samples+"new.txt")
 }
 
+// turns has a comparison with each verdict: two rows whose columns took turns, and
+// the control of the second is biased.
+func turns(t testing.TB) *lab.Comparison {
+	t.Helper()
+	return compare(t, samples+"turns.bench")
+}
+
 func compare(t testing.TB, paths ...string) *lab.Comparison {
 	t.Helper()
 	c, err := lab.Compare(paths, lab.CompareOptions{})
@@ -78,7 +85,7 @@ func render(t *testing.T, f func(io.Writer) error) []byte {
 }
 
 func TestGolden(t *testing.T) {
-	for name, c := range map[string]*lab.Comparison{"interleaved": interleaved(t), "unpaired": unpaired(t)} {
+	for name, c := range map[string]*lab.Comparison{"interleaved": interleaved(t), "unpaired": unpaired(t), "turns": turns(t)} {
 		golden(t, name+".txt", render(t, func(w io.Writer) error { return Text(w, c, nil, TextOptions{}) }))
 		golden(t, name+".md", render(t, func(w io.Writer) error { return Markdown(w, c, nil) }))
 		golden(t, name+".csv", render(t, func(w io.Writer) error { return CSV(w, c) }))
@@ -96,13 +103,13 @@ func withoutPaths(c *lab.Comparison) *lab.Comparison {
 
 // Colour adds escape sequences and nothing else.
 func TestColorOnlyAddsColor(t *testing.T) {
-	c := interleaved(t)
+	c := turns(t)
 	plain := render(t, func(w io.Writer) error { return Text(w, c, nil, TextOptions{}) })
 	colored := render(t, func(w io.Writer) error { return Text(w, c, nil, TextOptions{Color: true}) })
 	if bytes.Contains(plain, []byte("\x1b")) {
 		t.Error("plain text has escape sequences")
 	}
-	for _, want := range []string{"\x1b[32mfaster", "\x1b[31mslower", "\x1b[33mtoo few", "\x1b[2mref-errgroup"} {
+	for _, want := range []string{"\x1b[32mfaster", "\x1b[31mslower", "\x1b[33munproven", "\x1b[2mref-errgroup"} {
 		if !bytes.Contains(colored, []byte(want)) {
 			t.Errorf("no %q", want)
 		}
@@ -114,7 +121,7 @@ func TestColorOnlyAddsColor(t *testing.T) {
 
 // CSV parses back into the same figures.
 func TestCSVParsesBack(t *testing.T) {
-	for _, c := range []*lab.Comparison{interleaved(t), unpaired(t)} {
+	for _, c := range []*lab.Comparison{interleaved(t), unpaired(t), turns(t)} {
 		records, err := csv.NewReader(bytes.NewReader(render(t, func(w io.Writer) error { return CSV(w, c) }))).ReadAll()
 		if err != nil {
 			t.Fatal(err)
@@ -147,6 +154,8 @@ func TestCSVParsesBack(t *testing.T) {
 						same(t, rec["ratio_lo"], cell.Vs.Lo)
 						same(t, rec["ratio_hi"], cell.Vs.Hi)
 						same(t, rec["p"], cell.Vs.P)
+						same(t, rec["p_adjusted"], cell.Vs.Adjusted)
+						same(t, rec["detectable"], cell.Vs.Detectable)
 					}
 				}
 			}

@@ -142,7 +142,7 @@ func paint(row table.Row, l layout, i int) {
 		row[verdict] = colored(row[verdict], text.FgGreen)
 	case lab.Slower, lab.Worse:
 		row[verdict] = colored(row[verdict], text.FgRed)
-	case lab.Missing, lab.TooFew, lab.NoBase:
+	case lab.Missing, lab.Unproven, lab.NoBase:
 		row[verdict] = colored(row[verdict], text.FgYellow)
 	}
 	if l.ref[i] {
