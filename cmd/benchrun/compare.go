@@ -32,7 +32,8 @@ func compareFlags(cmd *cobra.Command, o *lab.CompareOptions) {
 	f.StringVar(&o.Col, "col", "", "the `key` whose values become columns, such as /impl, commit or .file; a benchproc\nprojection (default side if two versions were measured, else /impl if benchmark names\nhave it, else .file)")
 	f.StringVar(&o.Filter, "filter", "", "use only what matches this benchproc filter `expr`ession, such as '/workload:short .unit:ns/op'")
 	f.StringVar(&o.Base, "base", "", "the `column` that others are compared to (default: each benchmark's first reference, else the first column)")
-	f.Float64Var(&o.Alpha, "alpha", lab.DefaultAlpha, "the `level` of each test; intervals have confidence 1-alpha")
+	f.Float64Var(&o.Alpha, "alpha", lab.DefaultAlpha, "the `level` of all claims together; each interval has confidence 1-alpha")
+	f.Float64Var(&o.Margin, "margin", lab.DefaultMargin, "the relative `difference` below which two things count as the same")
 }
 
 // needFiles is the argument check of compare and report.
@@ -54,13 +55,16 @@ func newCompareCmd() *cobra.Command {
 		Short: "Compare the columns of result files",
 		Long: `Compare reads results in Go benchmark format, ours or those of go test -bench,
 and prints a table for each unit: the median of each benchmark and column with
-its interval, the ratio to the base with its interval, p, n and a verdict.
+its interval, the ratio to the base with its interval, p, n and a verdict:
+faster or slower (better or worse, lower or higher) if that is proven for the
+report as a whole, same if it is proven that less than --margin lies between
+them, inconclusive if this data cannot say, and unproven if it is not fit to
+carry what it says. docs/method.md has the method.
 
 Columns whose name begins with ref- are references: code written by hand. The
 base of each benchmark is its first reference in plan order, or the first column
 if there is none. Values of the same block are compared with one another; values
-without blocks, or of different files, as two samples, which is much less
-certain.
+without blocks, or of different files, as two samples, which proves nothing.
 
 After the tables of one file stand the targets that it has figures for, if it
 was measured with dyno's workloads; see benchrun targets.
@@ -68,9 +72,9 @@ was measured with dyno's workloads; see benchrun targets.
 The exit status is 0, or 2 on an error, such as a file that cannot be read.
 Malformed lines are reported on standard error and left out; that is an error
 only if nothing is left. With --gate it is 1 if something is slower (or worse)
-than its base, and else 3 if that cannot be told of something: no difference
-shown, too few values, a hole, no base. References and units without a good
-direction are not judged.`,
+than its base, and else 3 if that cannot be told of something: inconclusive,
+unproven, a hole, no base. References and units without a good direction are not
+judged.`,
 		Example: `  benchrun compare results/my-machine/run.bench
   benchrun compare --filter '/workload:short .unit:ns/op' run.bench
   benchrun compare old=before.txt new=after.txt --gate
@@ -114,6 +118,9 @@ direction are not judged.`,
 func compareFiles(cmd *cobra.Command, files []string, o lab.CompareOptions) (*lab.Comparison, *report.Scorecard, error) {
 	if !(o.Alpha > 0 && o.Alpha < 1) {
 		return nil, nil, fmt.Errorf("--alpha is %v; it must lie between 0 and 1, such as %v", o.Alpha, lab.DefaultAlpha)
+	}
+	if !(o.Margin > 0 && o.Margin < 1) {
+		return nil, nil, fmt.Errorf("--margin is %v; it must lie between 0 and 1, such as %v", o.Margin, lab.DefaultMargin)
 	}
 	var stdin []byte // which is read twice
 	if slices.ContainsFunc(files, lab.ReadsStdin) {

@@ -192,7 +192,7 @@ func TestPairs(t *testing.T) {
 		plan.Cases = append(plan.Cases, lab.Case{Pkg: "p", Name: "BenchmarkX/impl=" + impl + "/n=3"})
 	}
 	vs := &lab.Versus{Ratio: 2}
-	cells := []lab.Cell{{N: 8, Center: 10, Verdict: lab.Base}, {N: 8, Center: 20, Vs: vs, Verdict: lab.Slower}, {N: 8, Center: 11, Vs: vs, Verdict: lab.NoDifference}}
+	cells := []lab.Cell{{N: 8, Center: 10, Verdict: lab.Base}, {N: 8, Center: 20, Vs: vs, Verdict: lab.Slower}, {N: 8, Center: 11, Vs: vs, Verdict: lab.Inconclusive}}
 	c := &lab.Comparison{
 		Col: "/impl", Files: make([]lab.File, 1),
 		Tables: []lab.Table{{Unit: "B/op"}, {
