@@ -687,30 +687,29 @@ const maxFlame = 256 << 10
 
 func newProfileView(e *why.Cell, p why.Profile, x Extra) profileView {
 	v := profileView{Name: cmp.Or(kindNames[p.Kind], string(p.Kind)) + " by function"}
-	table := func(name string, changes []why.Change) *gridView {
-		g := &gridView{
-			Label: v.Name + " of " + e.Column, Caption: p.Unit + ", without what it calls",
+	// Groups add up to the totals; a function may stand for what it calls, and is
+	// ordered by that.
+	table := func(name, caption string, changes []why.Change, cost func(why.Cost) float64) {
+		if len(changes) == 0 {
+			return
+		}
+		g := gridView{
+			Label: v.Name + " of " + e.Column, Caption: p.Unit + ", " + caption,
 			Head: []headView{{Text: name}, {e.Base, true}, {e.Column, true}, {"change", true}},
 		}
-		for i, k := range changes {
-			if i == shownChanges {
-				break
-			}
+		for _, k := range changes[:min(len(changes), shownChanges)] {
+			base, this := cost(k.Base), cost(k.This)
 			g.Rows = append(g.Rows, []gridCell{
 				{Text: k.Name, Class: "long", Code: name == "function"},
-				{Text: formatValue(k.Base.Flat, p.Unit), Class: "num"},
-				{Text: formatValue(k.This.Flat, p.Unit), Class: "num"},
-				{Text: formatDelta(k.This.Flat-k.Base.Flat, p.Unit), Class: "num"},
+				{Text: formatValue(base, p.Unit), Class: "num"},
+				{Text: formatValue(this, p.Unit), Class: "num"},
+				{Text: formatDelta(this-base, p.Unit), Class: "num"},
 			})
 		}
-		return g
+		v.Tables = append(v.Tables, g)
 	}
-	if len(p.Groups) > 0 {
-		v.Tables = append(v.Tables, *table("what", p.Groups))
-	}
-	if len(p.Top) > 0 {
-		v.Tables = append(v.Tables, *table("function", p.Top))
-	}
+	table("what", "all of it", p.Groups, func(c why.Cost) float64 { return c.Flat })
+	table("function", "with all that it calls, the largest changes first", p.Top, func(c why.Cost) float64 { return max(c.Cum, c.Flat) })
 	if p.Flame != "" && x.Folder != nil {
 		if info, err := fs.Stat(x.Folder, p.Flame); err == nil && info.Size() <= maxFlame {
 			if svg, err := fs.ReadFile(x.Folder, p.Flame); err == nil {
