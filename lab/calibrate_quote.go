@@ -3,6 +3,7 @@ package lab
 import (
 	"encoding/json"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -37,18 +38,23 @@ var calibrated = []string{"cpu-model", "cores", "memory", "kernel", "virtual", "
 // Calibrations returns, for each machine that the files are of, the latest
 // calibration of it that lies beside one of them. A calibration that cannot be
 // read is none.
-func Calibrations(files []File) []CalibrationQuote {
+func Calibrations(files []File) []CalibrationQuote { return CalibrationsIn(files, os.DirFS) }
+
+// CalibrationsIn is Calibrations in the folders that open returns, by the folder
+// of a file's path.
+func CalibrationsIn(files []File, open func(folder string) fs.FS) []CalibrationQuote {
 	var quotes []CalibrationQuote
 	for _, f := range files {
 		machine := setting(f, "machine")
 		if machine == "" || ReadsStdin(f.Path) {
 			continue
 		}
-		c, path := latestCalibration(filepath.Dir(f.Path), machine)
+		folder := filepath.Dir(f.Path)
+		c, name := latestCalibration(open(folder), machine)
 		if c == nil {
 			continue
 		}
-		q := CalibrationQuote{Machine: machine, Path: path, Calibration: c}
+		q := CalibrationQuote{Machine: machine, Path: filepath.Join(folder, name), Calibration: c}
 		for _, key := range calibrated {
 			if then, now := c.Circumstances[key], setting(f, key); then != now {
 				q.Stale = append(q.Stale, fmt.Sprintf("%s: %s → %s", key, orNone(then), orNone(now)))
@@ -66,11 +72,15 @@ func Calibrations(files []File) []CalibrationQuote {
 }
 
 // latestCalibration returns the calibration of a machine in folder that was
-// measured last, and its path; nil if there is none.
-func latestCalibration(folder, machine string) (latest *Calibration, path string) {
-	paths, _ := filepath.Glob(filepath.Join(escapeGlob(folder), CalibrationPrefix+"*.json")) // the pattern is well-formed
-	for _, p := range paths {
-		data, err := os.ReadFile(p)
+// measured last, and its name; nil if there is none.
+func latestCalibration(folder fs.FS, machine string) (latest *Calibration, name string) {
+	names, _ := fs.Glob(folder, CalibrationPrefix+"*.json") // the pattern is well-formed
+	for _, n := range names {
+		// Opening a pipe would wait for somebody to write to it.
+		if info, err := fs.Stat(folder, n); err != nil || !info.Mode().IsRegular() {
+			continue
+		}
+		data, err := fs.ReadFile(folder, n)
 		if err != nil {
 			continue
 		}
@@ -79,18 +89,10 @@ func latestCalibration(folder, machine string) (latest *Calibration, path string
 			continue
 		}
 		if latest == nil || c.Measured.After(latest.Measured) {
-			latest, path = c, p
+			latest, name = c, n
 		}
 	}
-	return latest, path
-}
-
-// escapeGlob keeps the characters of a folder's name from being a pattern.
-func escapeGlob(s string) string {
-	if filepath.Separator == '\\' {
-		return s // where Glob knows no escapes
-	}
-	return strings.NewReplacer(`\`, `\\`, `*`, `\*`, `?`, `\?`, `[`, `\[`).Replace(s)
+	return latest, name
 }
 
 // setting returns the values of a configuration key, joined as those of a

@@ -711,7 +711,7 @@ func newProfileView(e *why.Cell, p why.Profile, x Extra) profileView {
 	table("what", "all of it", p.Groups, func(c why.Cost) float64 { return c.Flat })
 	table("function", "with all that it calls, the largest changes first", p.Top, func(c why.Cost) float64 { return max(c.Cum, c.Flat) })
 	if p.Flame != "" && x.Folder != nil {
-		if info, err := fs.Stat(x.Folder, p.Flame); err == nil && info.Size() <= maxFlame {
+		if info, err := fs.Stat(x.Folder, p.Flame); err == nil && info.Mode().IsRegular() && info.Size() <= maxFlame {
 			if svg, err := fs.ReadFile(x.Folder, p.Flame); err == nil {
 				v.Flame = &pictureView{
 					// As a picture, which cannot run or load anything, whatever is in it.

@@ -194,6 +194,9 @@ func ReadFS(fsys fs.FS, results string) (x *Index, folder fs.FS, problems []stri
 		return nil, nil, nil, err
 	}
 	path := filepath.ToSlash(Folder(filepath.FromSlash(results))) + "/" + indexName
+	if !info.Mode().IsRegular() { // opening a pipe would wait for somebody to write to it
+		return nil, nil, nil, fmt.Errorf("%s: it is no file", path)
+	}
 	if info.Size() > maxIndex {
 		return nil, nil, nil, fmt.Errorf("%s: %d bytes are more than an index can have", path, info.Size())
 	}

@@ -248,7 +248,7 @@ func (s *server) glanceAt(name string) (glance, error) {
 	g.Tag = fmt.Sprintf("\"%s-%x\"", stamp, g.Says)
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	c, err := compare(name, complete(data))
+	c, err := s.compare(name, complete(data))
 	if err != nil {
 		g.Why = err.Error()
 		return g, nil

@@ -209,11 +209,15 @@ func (s *server) report(w http.ResponseWriter, r *http.Request, name string) {
 	if x != nil {
 		stamp += " " + fmt.Sprint(len(x.Cells)) + s.stampOf(why.Folder(name)+"/why.json")
 	}
+	calibrations, _ := fs.Glob(s.beside(name), lab.CalibrationPrefix+"*.json") // the pattern is well-formed
+	for _, n := range calibrations {
+		stamp += " " + n + s.stampOf(path.Join(path.Dir(name), n))
+	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	page, ok := s.pages[name]
 	if !ok || page.stamp != stamp {
-		c, err := compare(name, data)
+		c, err := s.compare(name, data)
 		if err != nil {
 			s.fail(w, http.StatusUnprocessableEntity, "There is no report of this file: "+err.Error())
 			return
@@ -245,6 +249,15 @@ func (s *server) report(w http.ResponseWriter, r *http.Request, name string) {
 	send(w, r, page.page)
 }
 
+// beside is the folder that a results file lies in, as what no path leads out of.
+func (s *server) beside(name string) fs.FS {
+	folder, err := fs.Sub(s.root.FS(), path.Dir(name))
+	if err != nil {
+		return s.root.FS() // not for a name that fs.ValidPath takes
+	}
+	return folder
+}
+
 // stampOf changes with a file, as far as its size and time do.
 func (s *server) stampOf(name string) string {
 	info, err := s.root.Stat(name)
@@ -255,7 +268,7 @@ func (s *server) stampOf(name string) string {
 }
 
 // compare compares what a results file holds.
-func compare(name string, data []byte) (*lab.Comparison, error) {
+func (s *server) compare(name string, data []byte) (*lab.Comparison, error) {
 	c, err := lab.Compare([]string{path.Base(name) + "=-"}, lab.CompareOptions{Stdin: bytes.NewReader(data)})
 	if err != nil {
 		return nil, err
@@ -263,6 +276,7 @@ func compare(name string, data []byte) (*lab.Comparison, error) {
 	for i := range c.Files {
 		c.Files[i].Path = name
 	}
+	c.Calibrations = lab.CalibrationsIn(c.Files, func(string) fs.FS { return s.beside(name) })
 	return c, nil
 }
 

@@ -16,6 +16,7 @@ import (
 
 	"github.com/google/pprof/profile"
 
+	"github.com/dynolab/dyno/lab"
 	"github.com/dynolab/dyno/lab/why"
 )
 
@@ -169,6 +170,29 @@ func TestReportFollowsTheFile(t *testing.T) {
 	want(t, h, "/run/plain.bench/", 200, "Other")
 	write(t, filepath.Join(why.Folder(filepath.Join(dir, "m", "run.bench")), "why.json"), []byte("{"))
 	want(t, h, "/run/m/run.bench/", 200, "what explains the differences cannot be read")
+}
+
+// The calibration beside the results is quoted, a new one too, and none from
+// elsewhere.
+func TestCalibration(t *testing.T) {
+	dir := folder(t)
+	h := serving(t, dir, Options{})
+	const quoted = "On this kind of machine"
+	if _, body := want(t, h, "/run/plain.bench/", 200); strings.Contains(body, quoted) {
+		t.Error("there is no calibration yet")
+	}
+	text := `{"schema":"` + lab.CalibrationSchema + `","measured":"2026-11-20T10:00:00Z","circumstances":{"machine":"x"},"alarms":{"k":1,"n":20},"wrong":{"k":0,"n":20}}`
+	outside := filepath.Join(filepath.Dir(dir), "calibration-0.json")
+	write(t, outside, []byte(text))
+	if err := os.Symlink(outside, filepath.Join(dir, "calibration-0.json")); err != nil {
+		t.Logf("no symbolic links here: %v", err)
+	}
+	pipe(t, filepath.Join(dir, "calibration-1.json"))
+	if _, body := want(t, h, "/run/plain.bench/", 200); strings.Contains(body, quoted) {
+		t.Error("a calibration from elsewhere is quoted")
+	}
+	write(t, filepath.Join(dir, "calibration-2.json"), []byte(text))
+	want(t, h, "/run/plain.bench/", 200, quoted)
 }
 
 // Nothing can be changed, whatever the method and the path.
