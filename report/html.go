@@ -413,6 +413,7 @@ func lineOf(c *lab.Comparison, t lab.Table, r lab.Row, j int, s scale) lineView 
 	cell := r.Cells[j]
 	l := lineView{Name: benchmark(r), Col: t.Cols[j].Name, Ref: t.Cols[j].Ref, Word: string(cell.Verdict), Interval: formatInterval(cell.Vs), Ratio: "—"}
 	l.Class, _ = verdictClass(cell.Verdict)
+	l.More = sight(cell)
 	l.Bar = s.bar(cell, j == r.Base, c.Margin)
 	if l.Ref {
 		l.Bar.Class = "r"
@@ -429,6 +430,19 @@ func lineOf(c *lab.Comparison, t lab.Table, r lab.Row, j int, s scale) lineView 
 		l.Notes = append(l.Notes, noteRef{noteID(n), n + 1})
 	}
 	return l
+}
+
+// sight says what an inconclusive cell would have seen, and what would decide it;
+// empty for others.
+func sight(cell lab.Cell) string {
+	var parts []string
+	if sees := formatSight(cell); sees != "" {
+		parts = append(parts, "would have seen "+sees)
+	}
+	if need := formatNeed(cell); need != "" {
+		parts = append(parts, "needs about "+need)
+	}
+	return strings.Join(parts, "; ")
 }
 
 // newDetail lays the rows of a table out with all their figures.
@@ -451,6 +465,12 @@ func newDetail(c *lab.Comparison, t lab.Table, rows []lab.Row) detailView {
 	}
 	d.Head = append(d.Head, headView{Text: "verdict"})
 	d.Rest = len(figures) + 1
+	if d.More = !t.Exact && slices.ContainsFunc(rows, func(r lab.Row) bool {
+		return slices.ContainsFunc(r.Cells, func(c lab.Cell) bool { return sight(c) != "" })
+	}); d.More {
+		d.Head = append(d.Head, headView{Text: "what would decide it"})
+		d.Rest++
+	}
 	for _, r := range rows {
 		order := make([]int, 0, len(r.Cells))
 		if r.Base >= 0 {
@@ -472,7 +492,7 @@ func newDetail(c *lab.Comparison, t lab.Table, rows []lab.Row) detailView {
 				value, spread, n = formatValue(cell.Center, t.Unit), formatSpread(cell), formatN(cell)
 			}
 			if cell.Vs != nil {
-				p = formatP(cell.Vs.P)
+				p = formatP(cell.Vs.Adjusted)
 			}
 			l.Cells = []string{l.Ratio, l.Interval, value, spread, p, n}
 			if t.Exact {

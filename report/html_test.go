@@ -112,6 +112,41 @@ func TestHTMLHasEveryCell(t *testing.T) {
 	}
 }
 
+// What cannot be told says what it would have seen, and what would decide it; what is
+// not proven, why; and the control stands beside what it controls.
+func TestHTMLOfTurns(t *testing.T) {
+	c := compare(t, samples+"turns.bench")
+	page := html.UnescapeString(pageOf(t, c, Extra{}))
+	_, answer, _ := strings.Cut(page, `<table class="answer">`)
+	answer, rest, _ := strings.Cut(answer, "</table>")
+	found := 0
+	for _, r := range c.Tables[0].Rows {
+		for _, cell := range r.Cells {
+			if cell.Verdict == lab.Inconclusive {
+				found++
+				if text := sight(cell); text == "" || !strings.Contains(answer, text) || !strings.Contains(rest, text) {
+					t.Errorf("the page does not say of %s: %q", r.Name, text)
+				}
+			}
+			if cell.Verdict == lab.Unproven {
+				found++
+				if len(cell.Notes) == 0 || !strings.Contains(page, c.Notes[cell.Notes[0]]) {
+					t.Errorf("the page does not say why something in %s is unproven", r.Name)
+				}
+			}
+		}
+		if r.Control == nil || !strings.Contains(rest, "again (control)") || !strings.Contains(rest, controlLine(c, c.Tables[0], r)) {
+			t.Errorf("the control of %s is not shown", r.Name)
+		}
+	}
+	if found < 2 {
+		t.Errorf("%d cells were to be looked at", found)
+	}
+	if strings.Count(page, `class="margin"`) < 6 || !strings.Contains(rest, ">L11<") {
+		t.Error("the margin or the layouts are not drawn")
+	}
+}
+
 // Names, settings and reasons are text, whatever they hold.
 func TestHTMLEscapes(t *testing.T) {
 	const evil = `<script>alert("1")</script>`
