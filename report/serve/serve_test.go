@@ -415,10 +415,13 @@ func TestGrowingFile(t *testing.T) {
 	grow(upTo("\nblock: 1\n"))
 	want(t, h, part, 200, "goes on: 0 of 6 blocks", "Block 1 goes on, 0 results of 55", "0 %", "Nothing yet")
 
-	grow(append(upTo("# end of block 1\n"), "block: 2\npkg: p\ncase: 1\nBenchmarkActor/workload=ask/impl=chan"...))
-	res, body := want(t, h, part, 200, "goes on: 1 of 6 blocks", "Block 2 goes on, 0 results", "It is not finished", "1 complete blocks", "not verdicts")
+	grow(append(upTo("# end of block 1\n"), "block: 2\nBenchmarkActor/workload=ask/impl=early-2 1 5 ns/op\nBenchmarkActor/workload=ask/impl=chan"...))
+	res, body := want(t, h, part, 200, "goes on: 1 of 6 blocks", "Block 2 goes on, 1 results of 55", "Actor/workload=ask/impl=early-2", "It is not finished", "1 complete blocks", "not verdicts")
 	if strings.Contains(body, "faster") || strings.Contains(body, "slower") {
 		t.Error("it judges before the end")
+	}
+	if strings.Contains(body, "early</th>") {
+		t.Error("it compares what is in a block that goes on")
 	}
 	tag := res.Header.Get("ETag")
 	if same, _ := ask(t, h, "GET", part, "If-None-Match", tag); tag == "" || same.StatusCode != http.StatusNotModified {
