@@ -7,15 +7,18 @@
 //  1. [Build] compiles packages into subjects: go test -c (subject.go).
 //  2. [Subject.Cases] asks a subject for its benchmarks, by running each once
 //     (cases.go).
-//  3. [NewPlan] makes a plan of them: which cases, how often, in which order.
-//     A block is every case once, in random order; what is compared later is
-//     compared within blocks (plan.go).
+//  3. A [Plan] says which cases are measured, how often, and in which order. A
+//     block has every case once, each in a fresh process, in random order; what is
+//     compared later is compared within blocks (plan.go).
 //  4. [Describe] notes the circumstances: machine, toolchain, commit, load
 //     (machine.go). [CheckIdle] looks whether the machine is busy (idle.go).
-//  5. [Run] carries the plan out, each case in a process of its own, and tells
-//     its [Progress] (run.go, process.go).
+//  5. [Run] carries the plan out and tells its [Progress] (run.go). Cases that are
+//     compared with one another take turns, slice by slice, in processes that live
+//     side by side (turns.go, warmup.go, package driven); others have a process
+//     to themselves (process.go). A [Forecast] says how long the rest takes. A plan
+//     may look in between what is decided (looks.go).
 //  6. A [Store] keeps what the subjects print, in the Go benchmark format,
-//     append-only and synced block by block, so that a run that is interrupted
+//     append-only and synced row by row, so that a run that is interrupted
 //     or killed can be read, and resumed (store.go).
 //  7. [Compare] reads results and judges them (compare*.go).
 //

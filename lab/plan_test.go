@@ -164,13 +164,85 @@ func TestPlanDifferences(t *testing.T) {
 			t.Errorf("%s: %q, want %q", field, got, c.want)
 		}
 	}
+	// Plans that know of turns and looks have more fields.
+	for field, c := range map[string]struct {
+		spoil func(*Plan)
+		want  []string
+	}{
+		"mode":    {func(p *Plan) { p.Mode = ModeTurns }, []string{"mode: auto → turns"}},
+		"col":     {func(p *Plan) { p.Col = SideKey }, []string{"col: /impl → side"}},
+		"control": {func(p *Plan) { p.Control = false }, []string{"control: true → false"}},
+		"rounds":  {func(p *Plan) { p.Rounds = 4 }, []string{"rounds: 3 → 4"}},
+		"slice":   {func(p *Plan) { p.Slice = time.Second }, []string{"slice: 5ms → 1s"}},
+		"layouts": {func(p *Plan) { p.Layouts = 0 }, []string{"layouts: 3 → 1"}},
+		"looks":   {func(p *Plan) { p.Looks = nil }, []string{"looks: [2 4 6] → []"}},
+		"alpha":   {func(p *Plan) { p.Alpha = 0.1 }, []string{"alpha: 0.05 → 0.1"}},
+		"margin":  {func(p *Plan) { p.Margin = 0.01 }, []string{"margin: 0.02 → 0.01"}},
+	} {
+		then, now := sequentialPlan(), sequentialPlan()
+		c.spoil(now)
+		if got := then.Differences(now); !slices.Equal(got, c.want) {
+			t.Errorf("%s: %q, want %q", field, got, c.want)
+		}
+		spoilers[field] = c
+		if then.ID() == now.ID() {
+			t.Errorf("the ID does not depend on %s", field)
+		}
+	}
+	then := sequentialPlan()
+	then.Col = "/impl"
 	var fields map[string]any
-	if err := json.Unmarshal([]byte(asJSON(t, aPlan(1, 1))), &fields); err != nil {
+	if err := json.Unmarshal([]byte(asJSON(t, then)), &fields); err != nil {
 		t.Fatal(err)
+	}
+	if len(fields) != len(spoilers) {
+		t.Errorf("%d fields and %d differences", len(fields), len(spoilers))
 	}
 	for f := range fields {
 		if _, ok := spoilers[f]; !ok {
 			t.Errorf("no difference is tried for the field %s", f)
+		}
+	}
+}
+
+// What a plan has beyond the settings of single processes survives the file too.
+func TestPlanOfTurnsSurvivesTheFile(t *testing.T) {
+	p := sequentialPlan()
+	p.Cases[1].Side, p.Cases[2].Slow = "new", 0.05
+	got, err := decodePlan(p.encode())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if a, b := asJSON(t, got), asJSON(t, p); a != b || got.ID() != p.ID() {
+		t.Errorf("decoded %s, want %s", a, b)
+	}
+	for want, line := range map[string]string{
+		"slow=x is no number of times":  caseMark + "p BenchmarkX slow=x",
+		"slow=-1 is no number of times": caseMark + "p BenchmarkX slow=-1",
+		"expected key=value":            caseMark + "p BenchmarkX slow",
+	} {
+		if _, err := decodePlan(append(p.encode(), line)); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%q: %v", line, err)
+		}
+	}
+}
+
+func TestPlanOfTurnsCheck(t *testing.T) {
+	for want, spoil := range map[string]func(*Plan){
+		"":                          func(*Plan) {},
+		"--rounds is 0":             func(p *Plan) { p.Rounds = 0 },
+		"--slice is 0s":             func(p *Plan) { p.Slice = 0 },
+		"--layouts is -1":           func(p *Plan) { p.Layouts = -1 },
+		"--layouts is 101":          func(p *Plan) { p.Layouts = 101 },
+		`--mode is "x"; it must be`: func(p *Plan) { p.Mode = "x" },
+		"are no ascending numbers":  func(p *Plan) { p.Looks = []int{4, 2, 6} },
+		"is not after the last of":  func(p *Plan) { p.Looks = []int{2, 4} },
+		"the level 0 and margin":    func(p *Plan) { p.Alpha = 0 },
+	} {
+		p := sequentialPlan()
+		spoil(p)
+		if err := p.Check(); (err == nil) != (want == "") || err != nil && !strings.Contains(err.Error(), want) {
+			t.Errorf("want %q, got %v", want, err)
 		}
 	}
 }

@@ -255,7 +255,14 @@ func TestDocumentHasEveryKey(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	text := string(data) + "# resumed \n"
+	turns := sequentialPlan()
+	turns.Col = "/impl"
+	turnsPath, _ := turnsRun(t, turns, new(fakeWorld))
+	more, err := os.ReadFile(turnsPath)
+	if err != nil {
+		t.Fatal(err)
+	}
+	text := string(data) + string(more) + "# resumed \n# process: \n# decided: \nslow: x\n"
 	// The keys of Describe, also those that this machine has nothing for.
 	c := Describe(context.Background(), ".", "", "")
 	for _, s := range c.Fixed {
@@ -288,7 +295,7 @@ func TestDocumentHasEveryKey(t *testing.T) {
 		t.Errorf("only %d lines were looked at", seen)
 	}
 	var fields map[string]any
-	if err := json.Unmarshal([]byte(asJSON(t, plan)), &fields); err != nil {
+	if err := json.Unmarshal([]byte(asJSON(t, turns)), &fields); err != nil {
 		t.Fatal(err)
 	}
 	for f := range fields {
