@@ -11,7 +11,7 @@ import "slices"
 // comparison's p, and with it the others' after Holm's correction, can only become
 // smaller.
 func decided(plan *Plan, path string) ([]Group, error) {
-	c, err := Compare([]string{path}, CompareOptions{Col: plan.Col, Alpha: plan.Alpha})
+	c, err := Compare([]string{path}, CompareOptions{Col: plan.Col, Alpha: plan.Alpha, Margin: plan.Margin})
 	if err != nil {
 		return nil, err
 	}
