@@ -90,6 +90,10 @@ type File struct {
 	// blocks they lie in; zero if the file has none.
 	Results, Blocks int
 	Holes           []Hole
+
+	// Alone are the rows whose benchmarks should have taken turns and did not,
+	// each with the reason: their values are of fresh processes, one a block.
+	Alone []string
 }
 
 // A Setting is a configuration key with all the values it takes in one file,

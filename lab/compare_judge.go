@@ -602,6 +602,9 @@ func (j *judge) warn(g *grid) {
 		if holes > 0 {
 			warn("holes in %s, measurements that were due and failed: %d", f.Label, holes)
 		}
+		if len(f.Alone) > 0 {
+			warn("in %s these took no turns, and have one value a block, each from a process of its own: %s", f.Label, strings.Join(f.Alone, "; "))
+		}
 		for _, h := range f.Holes {
 			if h.Case == "" && !h.Skipped {
 				warn("no results of %s in %s, %s", h.Pkg, f.Label, h)

@@ -140,6 +140,15 @@ func (in *inputs) readFile(r *benchfmt.Reader, data []byte, f File) error {
 			}
 			continue
 		}
+		if rest, ok := strings.CutPrefix(text, aloneMark); ok {
+			fields, err := parseFields(rest)
+			if err != nil {
+				in.problems = append(in.problems, fmt.Sprintf("%s:%d: malformed line of a row: %v", f.Path, i+1, err))
+			} else {
+				f.Alone = append(f.Alone, fields["row"]+" ("+fields["reason"]+")")
+			}
+			continue
+		}
 		if sl, ok, err := ParseSlices(text); err != nil {
 			in.problems = append(in.problems, fmt.Sprintf("%s:%d: %v", f.Path, i+1, err))
 			continue

@@ -523,6 +523,14 @@ func TestTurnsFallBack(t *testing.T) {
 		if len(got) != 16 {
 			t.Errorf("%s: %d entries", why, len(got))
 		}
+		// The report says so.
+		cmp, err := Compare([]string{path}, CompareOptions{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if want := "in run.bench these took no turns, and have one value a block, each from a process of its own: G/workload=w/x=1-2 (" + why + ")"; !slices.Contains(cmp.Warnings, want) {
+			t.Errorf("warnings %q lack %q", cmp.Warnings, want)
+		}
 	}
 	// Who asks for turns gets a hole instead.
 	plan := turnsPlan(2, 1, 5)
