@@ -126,7 +126,7 @@ func runDefault(cmd *cobra.Command, _ []string) error {
 	if err := report.Write(c, card, doc); err != nil {
 		return fmt.Errorf("writing the report: %w", err)
 	}
-	fmt.Fprintf(out, "\nreport:  %s\nresults: %s\n", doc, path)
+	fmt.Fprintf(out, "\nreport:  %s\nresults: %s\n", report.HTMLPath(doc), path)
 	fmt.Fprintf(cmd.ErrOrStderr(), "took %v\n", time.Since(start).Round(time.Second))
 	return nil
 }
