@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"maps"
+	"math"
 	"os"
 	"path/filepath"
 	"slices"
@@ -96,7 +97,7 @@ worse. With --gate=strict it is else 3 if that cannot be told of something.`,
 	f := cmd.Flags()
 	f.StringVar(&c.dir, "dir", ".", "compare versions of the module in this `folder`; packages are relative to it")
 	f.StringVar(&c.bench, "bench", ".", "measure only benchmarks that match this `pattern`, as go test -bench has it")
-	f.IntVar(&c.blocks, "blocks", 12, "measure `n` blocks: each benchmark has new processes in each")
+	f.IntVar(&c.blocks, "blocks", 12, "measure `n` blocks: each benchmark has new processes in each (default: 12, or as many as\nso many benchmarks need for a proof)")
 	f.IntVar(&c.rounds, "rounds", 20, "in each block take `n` rounds of turns; fewer where slices have to be long")
 	f.DurationVar(&c.slice, "slice", 5*time.Millisecond, "the `duration` of a slice; longer where an operation or a cycle of garbage collection is")
 	f.IntVar(&c.layouts, "layouts", 12, "link each test binary in `n` orders of its functions, for as many blocks")
@@ -111,7 +112,7 @@ worse. With --gate=strict it is else 3 if that cannot be told of something.`,
 	f.StringVar(&c.machine, "machine", "", "the `name` of this machine in results (default: CPU model, cores and platform)")
 	f.StringVar(&c.idle, "idle", "warn", "`what` to do if the machine is busy: warn, wait (until it is not) or off (do not look)")
 	f.Float64Var(&c.compare.Alpha, "alpha", lab.DefaultAlpha, "the `level` of all claims together; intervals have confidence 1-alpha")
-	//f.Float64Var(&c.compare.Margin, "margin", lab.DefaultMargin, "a `fraction`: differences below it do not matter")
+	f.Float64Var(&c.compare.Margin, "margin", lab.DefaultMargin, "the relative `difference` below which two versions count as the same")
 	f.StringVar(&c.gate, "gate", "", "exit with 1 if something is proven to be slower; strict: else with 3 if that cannot be told")
 	f.Lookup("gate").NoOptDefVal = gateSlower
 	f.StringVar(&c.comment, "comment", "", "write a markdown comment for a pull request into this `file`, - for standard output in place of the table")
@@ -277,8 +278,8 @@ func (d *duel) prepare(ctx context.Context, w io.Writer, c abConfig, plan *lab.P
 		}
 	}
 	plan.Cases = d.cases
-	if c.within > 0 {
-		if err := fit(plan, c.within, c.blocksGiven, c.roundsGiven); err != nil {
+	if from == nil {
+		if err := size(plan, c); err != nil {
 			return err
 		}
 	}
@@ -328,6 +329,9 @@ func checkAB(c abConfig, plan *lab.Plan) error {
 	}
 	if c.within < 0 {
 		return fmt.Errorf("--within is %v; it must be positive", c.within)
+	}
+	if !(c.compare.Margin > 0 && c.compare.Margin < 1) {
+		return fmt.Errorf("--margin is %v; it must lie between 0 and 1, such as %v", c.compare.Margin, lab.DefaultMargin)
 	}
 	if !(c.compare.Alpha > 0 && c.compare.Alpha < 1) {
 		return fmt.Errorf("--alpha is %v; it must lie between 0 and 1, such as %v", c.compare.Alpha, lab.DefaultAlpha)
@@ -673,28 +677,57 @@ func (d *duel) finish(cmd *cobra.Command, c abConfig, compared *lab.Comparison) 
 	return nil
 }
 
+// size chooses how much is measured, as far as no flag says it: at least so many
+// blocks that a claim about each benchmark can be proven.
+func size(plan *lab.Plan, c abConfig) error {
+	n := len(plan.Cases) / len(sides) * len(plan.CPU)
+	least := enough(c.compare.Alpha, claims*n)
+	if !c.blocksGiven {
+		plan.Blocks = max(plan.Blocks, least+1)
+	}
+	if c.within > 0 {
+		return fit(plan, c.within, least, c.blocksGiven, c.roundsGiven)
+	}
+	return nil
+}
+
+// claims is about how many comparisons there are of a benchmark: of time, and of
+// bytes, or of what else it reports, where those vary.
+const claims = 2
+
+// enough returns how many blocks it takes to prove one of n claims at level alpha
+// for all together: in so many blocks a coin falls the same way with a probability
+// of alpha/n.
+func enough(alpha float64, n int) int {
+	blocks := 6
+	for math.Ldexp(1, 1-blocks) > alpha/float64(max(1, n)) {
+		blocks++
+	}
+	return blocks
+}
+
 // fit chooses the number of rounds and blocks so that measuring plan takes no
-// longer than within. What was given by a flag stays.
-func fit(plan *lab.Plan, within time.Duration, blocksGiven, roundsGiven bool) error {
+// longer than within. What was given by a flag stays. With fewer blocks than least
+// nothing can be proven.
+func fit(plan *lab.Plan, within time.Duration, least int, blocksGiven, roundsGiven bool) error {
 	// Blocks are what a claim rests on: more of them say more than more rounds, so
 	// it is rounds that go first. Fewer than 5 of those are hardly worth starting
-	// processes for, and with fewer than 8 blocks few claims can be proven.
-	shortest := time.Duration(0)
-	for _, blocks := range []int{12, 11, 10, 9, 8} {
+	// processes for.
+	shortest, layouts := time.Duration(0), plan.Layouts
+	for blocks := max(least, plan.Blocks); blocks >= least; blocks-- {
 		for _, rounds := range []int{80, 60, 40, 30, 20, 15, 10, 7, 5} {
-			if blocksGiven {
-				blocks = plan.Blocks
+			if !blocksGiven {
+				plan.Blocks = blocks
 			}
-			if roundsGiven {
-				rounds = plan.Rounds
+			if !roundsGiven {
+				plan.Rounds = rounds
 			}
-			plan.Blocks, plan.Rounds = blocks, rounds
-			plan.Layouts = min(plan.Layouts, blocks) // a block has one
+			plan.Layouts = min(layouts, plan.Blocks) // a block has one
 			if shortest = lab.NewForecast(plan, nil).Left(); shortest <= within {
 				return nil
 			}
 		}
 	}
-	return fmt.Errorf("--within %v is too short for %s: the least that is worth measuring takes about %v; choose fewer with --bench, or packages",
-		within, counted(len(plan.Cases)/2*len(plan.CPU), "benchmark"), roughly(shortest))
+	return fmt.Errorf("--within %v is too short for %s: the least that can prove something takes about %v; choose fewer with --bench, or packages",
+		within, counted(len(plan.Cases)/len(sides)*len(plan.CPU), "benchmark"), roughly(shortest))
 }

@@ -29,7 +29,7 @@ func TestFit(t *testing.T) {
 	var blocks, rounds []int
 	for _, within := range []time.Duration{time.Hour, 3 * time.Minute, 80 * time.Second, time.Minute, 40 * time.Second} {
 		p := aDuelPlan(10)
-		if err := fit(p, within, false, false); err != nil {
+		if err := fit(p, within, 8, false, false); err != nil {
 			t.Fatalf("%v: %v", within, err)
 		}
 		if left := lab.NewForecast(p, nil).Left(); left > within {
@@ -49,16 +49,40 @@ func TestFit(t *testing.T) {
 
 	p := aDuelPlan(10)
 	p.Blocks, p.Rounds = 30, 2
-	if err := fit(p, 5*time.Minute, true, false); err != nil || p.Blocks != 30 {
+	if err := fit(p, 5*time.Minute, 8, true, false); err != nil || p.Blocks != 30 {
 		t.Errorf("given 30 blocks: %d, %v", p.Blocks, err)
 	}
 	p = aDuelPlan(10)
 	p.Rounds = 3
-	if err := fit(p, time.Hour, false, true); err != nil || p.Rounds != 3 {
+	if err := fit(p, time.Hour, 8, false, true); err != nil || p.Rounds != 3 {
 		t.Errorf("given 3 rounds: %d, %v", p.Rounds, err)
 	}
-	err := fit(aDuelPlan(10), time.Second, false, false)
-	if err == nil || !strings.Contains(err.Error(), "--within 1s is too short for 10 benchmarks: the least that is worth measuring takes about ") {
+	err := fit(aDuelPlan(10), time.Second, 8, false, false)
+	if err == nil || !strings.Contains(err.Error(), "--within 1s is too short for 10 benchmarks: the least that can prove something takes about ") {
 		t.Errorf("a second: %v", err)
+	}
+}
+
+// With so many blocks the least p that a signed rank test can give is small enough
+// for each of n claims; with one fewer it is not.
+func TestEnough(t *testing.T) {
+	for n, want := range map[int]int{0: 6, 1: 6, 2: 7, 20: 10, 100: 12, 103: 13} {
+		if got := enough(0.05, n); got != want {
+			t.Errorf("%d claims: %d blocks, want %d", n, got, want)
+		}
+	}
+}
+
+func TestSize(t *testing.T) {
+	for n, want := range map[int]int{1: 12, 10: 12, 200: 15} {
+		p := aDuelPlan(n)
+		if err := size(p, abConfig{compare: lab.CompareOptions{Alpha: 0.05}}); err != nil || p.Blocks != want {
+			t.Errorf("%d benchmarks: %d blocks, want %d: %v", n, p.Blocks, want, err)
+		}
+	}
+	p := aDuelPlan(200)
+	p.Blocks = 3
+	if err := size(p, abConfig{compare: lab.CompareOptions{Alpha: 0.05}, blocksGiven: true}); err != nil || p.Blocks != 3 {
+		t.Errorf("given 3: %d blocks, %v", p.Blocks, err)
 	}
 }
