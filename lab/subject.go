@@ -21,6 +21,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/dynolab/dyno/lab/driven"
+	"github.com/dynolab/dyno/lab/internal/child"
 )
 
 // A Subject is a compiled test binary.
@@ -119,11 +120,15 @@ type builder struct {
 	sources string // all that decides what is compiled, "" if that is not known
 }
 
-// goCommand returns the go command with args, to be run in the builder's folder.
+// goCommand returns the go command with args, to be run in the builder's folder. An
+// interrupt from the terminal does not end it: then it would look as if something
+// did not build. ctx does, and lets it clean up.
 func (b *builder) goCommand(ctx context.Context, args ...string) *exec.Cmd {
 	cmd := exec.CommandContext(ctx, "go", args...)
 	cmd.Dir = b.dir
 	cmd.Env = append(cmd.Environ(), b.options.Env...)
+	child.OwnGroup(cmd)
+	cmd.Cancel = func() error { return cmd.Process.Signal(os.Interrupt) }
 	cmd.WaitDelay = time.Second // compilers may outlive a go command that is killed
 	return cmd
 }

@@ -194,6 +194,14 @@ func (d *Desk) command(ctx context.Context, dir string, env []string, name strin
 	cmd.WaitDelay = 5 * time.Second
 	child.OwnGroup(cmd)
 	if err := cmd.Run(); err != nil {
+		if exit := (*exec.ExitError)(nil); errors.As(err, &exit) && exit.ExitCode() < 0 {
+			// A signal, which may have come before the group was its own, and then is
+			// ours too.
+			select {
+			case <-ctx.Done():
+			case <-time.After(100 * time.Millisecond):
+			}
+		}
 		if ctx.Err() != nil {
 			return "", context.Cause(ctx)
 		}
