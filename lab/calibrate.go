@@ -5,6 +5,8 @@ import (
 	"math"
 	"slices"
 	"time"
+
+	"github.com/dynolab/dyno/lab/infer"
 )
 
 // CalibrationSchema names the form of a calibration's JSON. Fields may be added
@@ -68,9 +70,10 @@ type CalibratedBenchmark struct {
 	Wrong   Rate               `json:"wrong"`
 	Covered Rate               `json:"covered"`
 	Effects []CalibratedEffect `json:"effects"`
-	Spread  float64            `json:"spread"` // median over trials: standard deviation of the blocks' log ratios, A/A
+	Spread  float64            `json:"spread"` // standard deviation of the blocks' log ratios, A/A, if they were normal: the median over trials
 	// Detectable is the smallest slow-down that a trial finds in nine cases of
-	// ten, as a part (0.01 is 1 %): the median over its trials; 0 if unknown.
+	// ten if nothing else is compared, as a part (0.01 is 1 %): the median over its
+	// comparisons; 0 if unknown.
 	Detectable float64 `json:"detectable"`
 	Seconds    float64 `json:"seconds"` // measured time of a pair in a trial, the mean
 }
@@ -179,6 +182,7 @@ type trialPair struct {
 
 	vs      *Versus // nil if compare made no comparison
 	verdict Verdict
+	logs    []float64 // logarithms of the blocks' ratios
 }
 
 // A trialProcess is what a results file has of one process.
@@ -202,15 +206,6 @@ func (p *trialPair) seconds() float64 {
 		}
 	}
 	return sum / 1e9
-}
-
-// logRatios are the logarithms of b over a by their values, block by block.
-func (p *trialPair) logRatios() []float64 {
-	d := make([]float64, len(p.a))
-	for i := range d {
-		d[i] = math.Log(p.b[i].nsPerOp / p.a[i].nsPerOp)
-	}
-	return d
 }
 
 // claims reports whether a verdict says of a time that there is a difference.
@@ -242,6 +237,7 @@ func (c *Calibration) count(pairs []trialPair) {
 		}
 		return (*in)[i]
 	}
+	var sight infer.Sight
 	trials := make(map[[2]string]bool)
 	for i := range pairs {
 		p := &pairs[i]
@@ -263,12 +259,15 @@ func (c *Calibration) count(pairs []trialPair) {
 		}
 		b := benches[at]
 		b.seconds = append(b.seconds, p.seconds())
-		if d := p.vs.Detectable - 1; d > 0 && !math.IsInf(d, 1) {
+		spread := sight.Spread(p.logs)
+		if d := math.Expm1(sight.Detectable(spread, len(p.logs), c.Alpha)); d > 0 && !math.IsInf(d, 1) {
 			b.detectable = append(b.detectable, d)
 		}
 		alarm := p.vs.P <= c.Alpha
 		if p.slow == 0 {
-			b.spread = append(b.spread, deviation(p.logRatios()))
+			if !math.IsNaN(spread) {
+				b.spread = append(b.spread, spread)
+			}
 			for _, t := range []*tally{&alarms, &b.alarms} {
 				t.add(alarm)
 			}
@@ -333,16 +332,4 @@ func mean(values []float64) float64 {
 		sum += v
 	}
 	return sum / float64(max(1, len(values)))
-}
-
-// deviation returns the standard deviation of a sample, 0 of fewer than two.
-func deviation(values []float64) float64 {
-	if len(values) < 2 {
-		return 0
-	}
-	m, sum := mean(values), 0.0
-	for _, v := range values {
-		sum += (v - m) * (v - m)
-	}
-	return math.Sqrt(sum / float64(len(values)-1))
 }

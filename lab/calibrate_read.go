@@ -290,7 +290,13 @@ func judgeTrial(t *trial, o CalibrateOptions) error {
 						return p.name == r.Name && columnOf(p.slow, p.slow == 0) == table.Cols[i].Name
 					})
 					if j >= 0 && (t.pairs[j].slow == 0) == asColumn {
-						t.pairs[j].vs, t.pairs[j].verdict = cell.Vs, cell.Verdict
+						p := &t.pairs[j]
+						p.vs, p.verdict = cell.Vs, cell.Verdict
+						for _, b := range cell.Blocks {
+							if b.Ratio > 0 {
+								p.logs = append(p.logs, math.Log(b.Ratio))
+							}
+						}
 					}
 				}
 			}
