@@ -212,7 +212,7 @@ func (p *trialPair) seconds() float64 {
 func claims(v Verdict) bool { return v == Faster || v == Slower }
 
 // count sums up what the pairs show.
-func (c *Calibration) count(pairs []trialPair) {
+func (c *Calibration) count(pairs []trialPair, sight *infer.Sight) {
 	type counts struct{ found, called, denied, covered tally }
 	type effect struct {
 		counts
@@ -237,7 +237,6 @@ func (c *Calibration) count(pairs []trialPair) {
 		}
 		return (*in)[i]
 	}
-	var sight infer.Sight
 	trials := make(map[[2]string]bool)
 	for i := range pairs {
 		p := &pairs[i]

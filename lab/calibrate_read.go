@@ -12,6 +12,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/dynolab/dyno/lab/infer"
 )
 
 // The configuration lines that a calibration has and other results do not.
@@ -32,6 +34,8 @@ type CalibrateOptions struct {
 	// judge judges the results of a trial as a report would; nil means
 	// judgeTrial. Tests put a wrong one here.
 	judge func(t *trial, o CalibrateOptions) error
+
+	sight *infer.Sight // what all trials see by
 }
 
 // A trial is the results of one trial, as a file has them.
@@ -59,6 +63,7 @@ func ReadCalibration(paths []string, o CalibrateOptions) (*Calibration, error) {
 	if o.Alpha == 0 {
 		o.Alpha = DefaultAlpha
 	}
+	o.sight = new(infer.Sight)
 	if o.judge == nil {
 		o.judge = judgeTrial
 	}
@@ -84,7 +89,7 @@ func ReadCalibration(paths []string, o CalibrateOptions) (*Calibration, error) {
 			pairs = append(pairs, t.pairs...)
 		}
 	}
-	c.count(pairs)
+	c.count(pairs, o.sight)
 	if c.Trials == 0 {
 		msg := "nothing to compute a calibration from: no trial has a benchmark measured twice in a block; benchrun calibrate makes such results"
 		if len(c.Problems) > 0 {
@@ -278,7 +283,7 @@ const identical = "identical"
 func judgeTrial(t *trial, o CalibrateOptions) error {
 	for _, asColumn := range []bool{false, true} {
 		c, err := Compare([]string{"-"}, CompareOptions{
-			Col: "slow", Base: "0", Filter: ".unit:ns/op", Alpha: o.Alpha, Stdin: bytes.NewReader(t.text(asColumn)),
+			Col: "slow", Base: "0", Filter: ".unit:ns/op", Alpha: o.Alpha, sight: o.sight, Stdin: bytes.NewReader(t.text(asColumn)),
 		})
 		if err != nil {
 			return err

@@ -1,6 +1,7 @@
 package lab
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"slices"
@@ -8,6 +9,8 @@ import (
 	"time"
 
 	"golang.org/x/perf/benchfmt"
+
+	"github.com/dynolab/dyno/lab/infer"
 )
 
 // DefaultAlpha is the chance that a report claims any difference where there is
@@ -51,6 +54,10 @@ type CompareOptions struct {
 
 	// Stdin is what the path "-" reads; nil means os.Stdin.
 	Stdin io.Reader
+
+	// sight is what has been found of how small effects are seen, by comparisons
+	// before; nil is nothing.
+	sight *infer.Sight
 }
 
 // A Comparison is the content of a report: what was measured, in which
@@ -292,7 +299,7 @@ func Compare(paths []string, opts CompareOptions) (*Comparison, error) {
 		return nil, err
 	}
 	c := &Comparison{Alpha: opts.Alpha, Margin: opts.Margin, Col: opts.Col, Files: in.files, Problems: in.problems}
-	j := judge{c: c, looks: in.looks, notes: make(map[string]int), pooled: make(map[string]bool)}
+	j := judge{c: c, sight: cmp.Or(opts.sight, new(infer.Sight)), looks: in.looks, notes: make(map[string]int), pooled: make(map[string]bool)}
 	for _, unit := range g.units {
 		t, err := j.table(g, unit, opts)
 		if err != nil {

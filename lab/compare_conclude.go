@@ -31,7 +31,6 @@ func (j *judge) conclude() {
 
 	level := infer.HolmLevel(adjust(j.tested), j.c.Alpha)
 	margin := math.Log1p(j.c.Margin)
-	var sight infer.Sight
 	for _, t := range j.tested {
 		table := &j.c.Tables[t.at.table]
 		row := &table.Rows[t.at.row]
@@ -44,9 +43,9 @@ func (j *judge) conclude() {
 		if c := row.Control; c != nil && c.Alarm && t.logs {
 			bias = max(math.Abs(math.Log(c.Vs.Lo)), math.Abs(math.Log(c.Vs.Hi)))
 		}
-		spread := sight.Spread(t.d)
+		spread := j.sight.Spread(t.d)
 		if t.d != nil {
-			t.vs.Detectable = math.Exp(sight.Detectable(spread, t.vs.N, level*t.share))
+			t.vs.Detectable = math.Exp(j.sight.Detectable(spread, t.vs.N, level*t.share))
 		}
 		answer, doubt := rule.Decide(infer.Evidence{
 			Lo: t.shift.Lo, Hi: t.shift.Hi, Est: t.shift.Est, Adjusted: t.vs.Adjusted,
@@ -77,7 +76,7 @@ func (j *judge) conclude() {
 				// An effect as large as this looks, or if it looks like none, one
 				// that matters.
 				effect := max(math.Abs(t.shift.Est), margin)
-				t.vs.Need = max(0, sight.Need(spread, effect, level*t.share))
+				t.vs.Need = max(0, j.sight.Need(spread, effect, level*t.share))
 				t.vs.NeedTime = saturated(t.took, t.vs.Need)
 				if t.vs.Need <= t.vs.N { // by luck it missed what it would mostly see
 					t.vs.Need, t.vs.NeedTime = 0, 0

@@ -18,6 +18,7 @@ import (
 // A judge turns a grid into the tables of a Comparison.
 type judge struct {
 	c     *Comparison
+	sight *infer.Sight
 	looks map[string]infer.Looks // by file
 	notes map[string]int         // index in c.Notes by text
 
