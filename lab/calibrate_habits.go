@@ -42,20 +42,22 @@ type habitual struct {
 var habituals = []habitual{
 	{
 		name: "one process each, one after the other",
-		says: "as by go test -count 10 for the old program, then for the new one: ten slices of one process against ten of another in a later block, of the same code layout",
+		says: "as by go test -count 10 for the old program, then for the new one: ten slices of one process against ten of another in the next block of the same code layout",
 		take: func(pairs []*trialPair) (a, b [][]float64) {
+			// Of the blocks of a layout, the first is one program's and the next the
+			// other's, and so on. It may be the next trial's.
+			type kind struct{ file, layout string }
+			open := make(map[kind][]float64) // of the first program, to be compared
 			for _, p := range pairs {
-				// Of the blocks of a layout, the first is one program's and the
-				// next the other's, and so on.
-				open := make(map[string]int) // index of a block that waits for its other half
 				for i := range p.a {
-					j, ok := open[p.a[i].layout]
+					k := kind{p.file, p.a[i].layout}
+					x, ok := open[k]
 					if !ok {
-						open[p.a[i].layout] = i
+						open[k] = p.a[i].perOp()
 						continue
 					}
-					delete(open, p.a[i].layout)
-					x, y := p.a[j].perOp(), p.b[i].perOp()
+					delete(open, k)
+					y := p.b[i].perOp()
 					if min(len(x), len(y)) >= leastCount {
 						a, b = append(a, x[:min(countOf, len(x))]), append(b, y[:min(countOf, len(y))])
 					}

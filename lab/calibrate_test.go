@@ -400,8 +400,9 @@ func TestHabitsTakeTheirValues(t *testing.T) {
 	}
 	for i, want := range [][][2][]float64{
 		{
-			{seven(1000), seven(1120)}, {seven(1010), seven(1140)}, // trial 1: a in blocks 0 and 2, b in 1 and 4; block 3 is left
-			{seven(2000), seven(2110)}, {seven(4000), seven(4110)},
+			{seven(1000), seven(1120)}, {seven(1010), seven(1140)}, // a in blocks 0 and 2, b in 1 and 4; block 3 waits
+			{seven(1030), seven(2100)}, {seven(2010)[1:], seven(3100)}, // for trial 2, and that for trial 3
+			{seven(4000), seven(4110)}, // another file: b of trial 2 waits in vain
 		},
 		{{{1000, 1010, 1020, 1030, 1040}, {2100, 2110, 2120}}, {{4000, 4010}, {5100, 5110}}},
 		{
