@@ -48,8 +48,7 @@ func (v invocation) run() (string, error) {
 	stdout, stderr := new(child.Buffer), new(child.Buffer)
 	cmd.Stdout, cmd.Stderr = stdout, stderr
 	cmd.WaitDelay = time.Second // a grandchild may hold the pipe open
-	child.OwnGroup(cmd)
-	if err := cmd.Start(); err != nil {
+	if err := child.Start(cmd); err != nil {
 		return "", &failure{reason: "does not start: " + err.Error()}
 	}
 	done := make(chan error, 1)

@@ -119,8 +119,7 @@ func (p *Process) start() error {
 	p.cmd.Stdout, p.cmd.Stderr = p.said[0], p.said[1]
 	p.cmd.ExtraFiles = []*os.File{commands, answers}
 	p.cmd.WaitDelay = time.Second // a grandchild may hold the pipe open
-	child.OwnGroup(p.cmd)
-	err = p.cmd.Start()
+	err = child.Start(p.cmd)
 	commands.Close()
 	answers.Close()
 	if err != nil {
