@@ -436,7 +436,11 @@ func lineOf(c *lab.Comparison, t lab.Table, r lab.Row, j int, s scale) lineView 
 // empty for others.
 func sight(cell lab.Cell) string {
 	var parts []string
-	if sees := formatSight(cell); sees != "" {
+	switch sees := formatSight(cell); sees {
+	case "":
+	case "nothing":
+		parts = append(parts, "so few blocks can prove nothing")
+	default:
 		parts = append(parts, "would have seen "+sees)
 	}
 	if need := formatNeed(cell); need != "" {
