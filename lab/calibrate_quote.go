@@ -88,7 +88,8 @@ func latestCalibration(folder fs.FS, machine string) (latest *Calibration, name 
 		if json.Unmarshal(data, c) != nil || c.Schema != CalibrationSchema || c.Circumstances["machine"] != machine {
 			continue
 		}
-		if latest == nil || c.Measured.After(latest.Measured) {
+		// One that pools the latest with earlier ones is as late, and says more.
+		if latest == nil || c.Measured.After(latest.Measured) || c.Measured.Equal(latest.Measured) && c.Alarms.N > latest.Alarms.N {
 			latest, name = c, n
 		}
 	}
