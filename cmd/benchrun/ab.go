@@ -103,6 +103,7 @@ worse. With --gate=strict it is else 3 if that cannot be told of something.`,
 	f.IntVar(&c.layouts, "layouts", 12, "link each test binary in `n` orders of its functions, for as many blocks")
 	f.StringVar(&c.time, "time", "200ms", "how long a process measures that takes no turns: a `duration`, or a number of iterations\nsuch as 1000x")
 	f.DurationVar(&c.within, "within", 0, "choose --blocks and --rounds so that measuring takes about this `duration` at most")
+	f.StringVar(&c.plan, "plan", planFixed, "`how` many blocks a benchmark has: fixed (all), sequential (as many as it takes until a look\nafter a half or three quarters of them finds it decided)")
 	f.IntSliceVar(&c.cpu, "cpu", nil, "measure with these `values` of GOMAXPROCS (default: what this machine has)")
 	f.Uint64Var(&c.seed, "seed", 0, "the `seed` of the order, to repeat an earlier one (default: random, and on record)")
 	f.BoolVar(&c.benchmem, "benchmem", true, "also compare bytes and allocations per operation, where benchmarks do not report their own")
@@ -124,6 +125,7 @@ worse. With --gate=strict it is else 3 if that cannot be told of something.`,
 	_ = cmd.MarkFlagFilename("comment", "md")
 	_ = cmd.MarkFlagDirname("dir")
 	_ = cmd.RegisterFlagCompletionFunc("idle", cobra.FixedCompletions([]string{"warn", "wait", "off"}, cobra.ShellCompDirectiveNoFileComp))
+	_ = cmd.RegisterFlagCompletionFunc("plan", cobra.FixedCompletions([]string{planFixed, planSequential}, cobra.ShellCompDirectiveNoFileComp))
 	_ = cmd.RegisterFlagCompletionFunc("gate", cobra.FixedCompletions([]string{gateSlower, gateStrict}, cobra.ShellCompDirectiveNoFileComp))
 	return cmd
 }
@@ -229,6 +231,9 @@ func resumedAB(c *abConfig, args, packages []string) (*lab.Interrupted, error) {
 		c.machine = from.Config["machine"]
 	}
 	c.trimpath = from.Config["build"] == trimpath
+	if len(from.Plan.Looks) > 0 { // which decided at this level
+		c.compare.Alpha, c.compare.Margin = from.Plan.Alpha, from.Plan.Margin
+	}
 	return from, nil
 }
 
@@ -682,11 +687,19 @@ func (d *duel) finish(cmd *cobra.Command, c abConfig, compared *lab.Comparison) 
 func size(plan *lab.Plan, c abConfig) error {
 	n := len(plan.Cases) / len(sides) * len(plan.CPU)
 	least := enough(c.compare.Alpha, claims*n)
+	if c.plan == planSequential {
+		least++ // looking costs a part of the level
+	}
 	if !c.blocksGiven {
 		plan.Blocks = max(plan.Blocks, least+1)
 	}
 	if c.within > 0 {
-		return fit(plan, c.within, least, c.blocksGiven, c.roundsGiven)
+		if err := fit(plan, c.within, least, c.blocksGiven, c.roundsGiven); err != nil {
+			return err
+		}
+	}
+	if c.plan == planSequential {
+		plan.Looks, plan.Alpha, plan.Margin = lab.ThreeLooks(plan.Blocks), c.compare.Alpha, c.compare.Margin
 	}
 	return nil
 }

@@ -81,6 +81,12 @@ func TestSize(t *testing.T) {
 		}
 	}
 	p := aDuelPlan(200)
+	c := abConfig{compare: lab.CompareOptions{Alpha: 0.01, Margin: 0.05}}
+	c.plan = planSequential
+	if err := size(p, c); err != nil || len(p.Looks) != 3 || p.Looks[2] != p.Blocks || p.Alpha != 0.01 || p.Margin != 0.05 {
+		t.Errorf("in sequence: %d blocks, looks %v at %v and %v: %v", p.Blocks, p.Looks, p.Alpha, p.Margin, err)
+	}
+	p = aDuelPlan(200)
 	p.Blocks = 3
 	if err := size(p, abConfig{compare: lab.CompareOptions{Alpha: 0.05}, blocksGiven: true}); err != nil || p.Blocks != 3 {
 		t.Errorf("given 3: %d blocks, %v", p.Blocks, err)
