@@ -356,7 +356,7 @@ func TestCalibrationsBesideResults(t *testing.T) {
 	}
 	put("calibration-1.json", `{"schema":"dyno-calibration/1","measured":"2026-11-20T10:00:00Z","circumstances":{"machine":"m","kernel":"linux 5"}}`)
 	put("calibration-2.json", `{"schema":"dyno-calibration/1","measured":"2026-11-21T10:00:00Z","circumstances":{"machine":"m","kernel":"linux 6","cores":"2"}}`)
-	put("calibration-2-pooled.json", `{"schema":"dyno-calibration/1","measured":"2026-11-21T10:00:00Z","alarms":{"k":1,"n":9},"circumstances":{"machine":"m","kernel":"linux 6","cores":"2"}}`)
+	put("calibration-2b-pooled.json", `{"schema":"dyno-calibration/1","measured":"2026-11-21T10:00:00Z","alarms":{"k":1,"n":9},"circumstances":{"machine":"m","kernel":"linux 6","cores":"2"}}`)
 	put("calibration-3.json", `{"schema":"dyno-calibration/1","measured":"2026-11-22T10:00:00Z","circumstances":{"machine":"other"}}`)
 	put("calibration-4.json", `{"schema":"dyno-calibration/9","measured":"2026-11-22T10:00:00Z","circumstances":{"machine":"m"}}`)
 	put("calibration-5.json", `torn`)
@@ -366,7 +366,7 @@ func TestCalibrationsBesideResults(t *testing.T) {
 		t.Fatal(err)
 	}
 	q := Calibrations(c.Files)
-	if len(q) != 1 || filepath.Base(q[0].Path) != "calibration-2-pooled.json" || !slices.Equal(q[0].Stale, []string{"cores: 2 → 4"}) {
+	if len(q) != 1 || filepath.Base(q[0].Path) != "calibration-2b-pooled.json" || !slices.Equal(q[0].Stale, []string{"cores: 2 → 4"}) {
 		t.Errorf("%+v", q)
 	}
 	if q := Calibrations([]File{{Path: "-", Config: []Setting{{"machine", []string{"m"}}}}, {Path: results}}); len(q) != 0 {
