@@ -352,6 +352,25 @@ func TestExactUnits(t *testing.T) {
 	}
 }
 
+// What the runtime allocates beside a program is no difference, and needs no test.
+func TestNextToNothingIsNothing(t *testing.T) {
+	text := blocks(12,
+		"BenchmarkG/impl=a 1 1~e-4 allocs/msg 1~e-2 B/msg",
+		"BenchmarkG/impl=b 1 8~e-3 allocs/msg 8~e-1 B/msg",
+		"BenchmarkG/impl=c 1 2~e-2 allocs/msg 2~ B/msg",
+	)
+	c := compareText(t, CompareOptions{Base: "a"}, text)
+	for _, unit := range []string{"allocs/msg", "B/msg"} {
+		if cell := wantVerdict(t, c, unit, "G", "b", Same); !math.IsNaN(cell.Vs.P) {
+			t.Errorf("%s: tested, %+v", unit, cell.Vs)
+		}
+		wantVerdict(t, c, unit, "G", "c", Higher)
+	}
+	if c.Comparisons != 2 {
+		t.Errorf("%d comparisons, want those of c", c.Comparisons)
+	}
+}
+
 // Which way is good comes from the unit, and so does the word.
 func TestDirections(t *testing.T) {
 	text := "Unit msgs/s better=higher\nUnit B/actor better=lower\nUnit p50-ns better=lower\n" + blocks(12,
