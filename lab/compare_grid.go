@@ -193,8 +193,26 @@ func arrange(in *inputs, opts CompareOptions) (*grid, error) {
 	}
 	g.mergePackages()
 	g.order(colOrder, colNames, strings.Contains(opts.Col, "@"))
+	g.dropRates()
 	slices.SortStableFunc(g.units, func(a, b string) int { return unitRank(a) - unitRank(b) })
 	return g, nil
+}
+
+// dropRates drops MB/s of what has a time as well. Package testing calculates it
+// from that, so it would say everything a second time, and count twice as many
+// comparisons. A filter by unit that leaves time out shows it.
+func (g *grid) dropRates() {
+	const rate, time = "B/s", "sec/op"
+	left := false
+	for _, cell := range g.cells {
+		if len(cell.values[time]) > 0 {
+			delete(cell.values, rate)
+		}
+		left = left || len(cell.values[rate]) > 0
+	}
+	if !left {
+		g.units = slices.DeleteFunc(g.units, func(u string) bool { return u == rate })
+	}
 }
 
 // rounds returns the time of each slice for one operation, in the unit of which

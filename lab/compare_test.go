@@ -371,6 +371,27 @@ func TestNextToNothingIsNothing(t *testing.T) {
 	}
 }
 
+// A rate that is calculated from the time says nothing new. It is shown to who asks
+// for it, and where there is no time.
+func TestRatesAreNoComparisonsOfTheirOwn(t *testing.T) {
+	both := blocks(12, "BenchmarkG/impl=a 1 100~ ns/op 100~ MB/s", "BenchmarkG/impl=b 1 200~ ns/op 50~ MB/s")
+	units := func(opts CompareOptions, text string) (us []string) {
+		for _, table := range compareText(t, opts, text).Tables {
+			us = append(us, table.Unit)
+		}
+		return us
+	}
+	if got := units(CompareOptions{}, both); !slices.Equal(got, []string{"ns/op"}) {
+		t.Errorf("tables of %q", got)
+	}
+	if got := units(CompareOptions{Filter: ".unit:MB/s"}, both); !slices.Equal(got, []string{"MB/s"}) {
+		t.Errorf("asked for MB/s: tables of %q", got)
+	}
+	if got := units(CompareOptions{}, both+blocks(12, "BenchmarkH/impl=a 1 10~ MB/s")); !slices.Equal(got, []string{"ns/op", "MB/s"}) {
+		t.Errorf("a benchmark without a time: tables of %q", got)
+	}
+}
+
 // Which way is good comes from the unit, and so does the word.
 func TestDirections(t *testing.T) {
 	text := "Unit msgs/s better=higher\nUnit B/actor better=lower\nUnit p50-ns better=lower\n" + blocks(12,

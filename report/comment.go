@@ -127,7 +127,7 @@ func sortFindings(c *lab.Comparison) findings {
 				timed[benchmark(r)] = true
 			}
 			if (t.Unit == "MB/s" || t.Unit == "B/s") && timed[benchmark(r)] {
-				continue // it is ns/op, said in another way
+				continue // as lab leaves it out itself
 			}
 			for j, cell := range r.Cells {
 				if j == r.Base && cell.Verdict == lab.Base || cell.Verdict == lab.Absent || cell.Verdict == lab.Skipped {
