@@ -100,7 +100,7 @@ func (s Subject) once(bench, skip string, cpu int, timeout time.Duration, kill <
 		timeout:     timeout,
 		sinceOutput: true,
 		kill:        kill,
-	}.run()
+	}.bench()
 }
 
 // culprit finds which benchmark it was that crashed, of those that had begun, in
@@ -168,7 +168,11 @@ func parseListing(pkg, text string, cpu int) (l *Listing, at begun) {
 		}
 		if res, ok := parseResult(line); ok {
 			name := strings.TrimSuffix("Benchmark"+string(res.Name), suffix)
-			l.Cases = append(l.Cases, Case{Pkg: pkg, Name: name})
+			if res.Iters > 0 {
+				l.Cases = append(l.Cases, Case{Pkg: pkg, Name: name})
+			} else {
+				l.Absent = append(l.Absent, Hole{Case: name, Reason: noOperations})
+			}
 			last, at.running = "", ""
 		}
 	}

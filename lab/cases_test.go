@@ -78,6 +78,7 @@ func TestResultLine(t *testing.T) {
 		{"BenchmarkA/x-2 \t" + strings.Repeat("é", 50) + "\n", "", `printed "` + strings.Repeat("é", 40) + `…" in its result line`},
 		{"helloBenchmarkA/x-2 \t 10 \t 100 ns/op\n", "", `printed "hello" in its result line`},
 		{"BenchmarkA/x-2 \t\n", "", "printed no result"},
+		{"BenchmarkA/x-2 \t 0 \t NaN ns/op\nPASS\n", "", "panicked, and"},
 		{"BenchmarkA/x-22 \thello\n", "", "printed no result"},
 		{"", "", "printed no result"},
 	} {

@@ -322,11 +322,40 @@ func measure(plan *Plan, s Subject, step Step, kill <-chan struct{}) (string, er
 		},
 		timeout: plan.Timeout,
 		kill:    kill,
-	}.run()
+	}.bench()
 	if err != nil {
 		return "", err
 	}
 	return resultLine(text, step.FullName())
+}
+
+// noOperations is why a result of no operations is none.
+const noOperations = "panicked, and package testing ended the process before that was said"
+
+// bench is run for benchmarks. If one panics, its deferred calls run before the
+// panic is told, and one of package testing's lets that go on: now and then, once in
+// thirty times where there are two processors, it prints a result of no operations
+// and ends the process with success. Then the process is run again: it is to say
+// why it panics.
+func (v invocation) bench() (text string, err error) {
+	for range 5 {
+		text, err = v.run()
+		if err != nil || !hasNoOperations(text) {
+			break
+		}
+	}
+	return text, err
+}
+
+// hasNoOperations reports whether there is a result of no operations in what a
+// subject printed.
+func hasNoOperations(text string) bool {
+	for line := range strings.Lines(text) {
+		if res, ok := parseResult(strings.TrimRight(line, "\r\n")); ok && res.Iters == 0 {
+			return true
+		}
+	}
+	return false
 }
 
 // resultLine finds the benchmark line of name in what a subject printed.
@@ -335,6 +364,10 @@ func resultLine(text, name string) (string, error) {
 	for line := range strings.Lines(text) {
 		line = strings.TrimRight(line, "\r\n")
 		if res, ok := parseResult(line); ok && "Benchmark"+string(res.Name) == name {
+			if res.Iters == 0 {
+				why = noOperations
+				break
+			}
 			return line, nil
 		}
 		// testing prints the name first and the figures when it has them, and
