@@ -25,7 +25,7 @@ PROCS := . ./actor/... ./group/... ./task/... ./impls/... ./workloads/... ./exam
 # How many rounds the long tests take in `make soak`; in `make test` only the
 # implementations' own take any.
 SOAK ?= 1000
-SOAK_SHORT ?= 20
+SOAK_SHORT ?= 10
 
 # A test that hangs is to end with its stacks long before CI gives up.
 GO_TEST := go test -count=1 -timeout 20m
@@ -128,7 +128,8 @@ procs:
 .PHONY: race
 race: ## all tests under the race detector, with the invariant checks it switches on
 	$(call say,all tests under -race)
-	$(GO_TEST) -race ./...
+	$(GO_TEST) -race $$(go list ./... | grep -v /cmd/)
+	$(GO_TEST) -race -short ./cmd/... # not the long scripts: they build and run other programs
 
 .PHONY: examples
 examples:
