@@ -94,7 +94,7 @@ var defaultConfig = measureConfig{
 	blocks:  14,
 	mode:    lab.ModeAuto,
 	control: true,
-	rounds:  5,
+	rounds:  4,
 	slice:   5 * time.Millisecond,
 	layouts: 14,
 	plan:    planFixed,
