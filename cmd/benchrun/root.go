@@ -41,7 +41,7 @@ differs, by how much and how surely.
 
 Without a command, in a checkout of dyno, it runs the default comparison: all
 task groups, and actors and executors on some workloads, next to references, in
-under five minutes. It prints the table and the path of the report. The other
+about five minutes. It prints the table and the path of the report. The other
 workloads are measured by benchrun run.
 
 A run that is interrupted keeps what it has measured and can be resumed.
