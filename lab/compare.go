@@ -261,6 +261,15 @@ const (
 	Absent       Verdict = ""             // not there, not due
 )
 
+// Proven reports whether v says that there is a difference, and which way it goes.
+func (v Verdict) Proven() bool {
+	switch v {
+	case Faster, Slower, Better, Worse, Lower, Higher:
+		return true
+	}
+	return false
+}
+
 // Compare reads benchmark results and compares them. A path is a file in Go
 // benchmark format, "-" for standard input, or either with a label,
 // "label=path"; without one the file's name is its label, or its path if two

@@ -1,6 +1,10 @@
 package lab
 
-import "slices"
+import (
+	"slices"
+
+	"github.com/dynolab/dyno/lab/infer"
+)
 
 // decided returns the groups of plan that need no blocks after those that are in
 // the results at path, as Compare judges them at the plan's level. What that may
@@ -26,7 +30,7 @@ func (c *Comparison) decided(g Group) bool {
 		for _, r := range t.Rows {
 			if r.Name == g.Name && (r.Pkg == "" || r.Pkg == g.Pkg) {
 				return !slices.ContainsFunc(r.Cells, func(cell Cell) bool {
-					return cell.Vs != nil && !slices.Contains(answers, cell.Verdict)
+					return cell.Vs != nil && !cell.Verdict.Proven() && cell.Verdict != Same
 				})
 			}
 		}
@@ -34,11 +38,6 @@ func (c *Comparison) decided(g Group) bool {
 	return false // nothing is known of it
 }
 
-// answers are the verdicts that more blocks need not be waited for.
-var answers = []Verdict{Faster, Slower, Better, Worse, Lower, Higher, Same}
-
 // ThreeLooks returns the looks of a sequential plan of so many blocks: after about
 // a half of them, after three quarters, and at the end.
-func ThreeLooks(blocks int) []int {
-	return slices.Compact([]int{(blocks + 1) / 2, (3*blocks + 3) / 4, blocks})
-}
+func ThreeLooks(blocks int) []int { return infer.ThreeLooks(blocks).At }

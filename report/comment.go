@@ -9,7 +9,6 @@ import (
 	"strings"
 
 	"github.com/jedib0t/go-pretty/v6/table"
-	"github.com/jedib0t/go-pretty/v6/text"
 
 	"github.com/dynolab/dyno/lab"
 )
@@ -139,11 +138,12 @@ func sortFindings(c *lab.Comparison) findings {
 						f.count[word]++
 					}
 				}
-				switch cell.Verdict {
-				case lab.Faster, lab.Slower, lab.Better, lab.Worse, lab.Lower, lab.Higher:
+				if cell.Verdict.Proven() {
 					f.count[string(cell.Verdict)]++
 					f.proven = append(f.proven, at)
 					continue
+				}
+				switch cell.Verdict {
 				case lab.Same:
 					count("same")
 				case lab.Unproven:
@@ -299,17 +299,7 @@ func findingsTable(c *lab.Comparison, all []finding, proven bool) string {
 		}
 		l.rows = append(l.rows, []string{benchmark(f.row), f.table.Unit, base, value, ratio, interval, string(f.cell.Verdict)})
 	}
-	t := table.NewWriter()
-	t.Style().Format.Header = text.FormatDefault
-	t.AppendHeader(tableRow(l.head))
-	configs := make([]table.ColumnConfig, len(l.head))
-	for i := range configs {
-		configs[i].Number = i + 1
-		if l.right[i] {
-			configs[i].Align, configs[i].AlignHeader = text.AlignRight, text.AlignRight
-		}
-	}
-	t.SetColumnConfigs(configs)
+	t := markdownTable(l)
 	for _, cells := range l.rows {
 		row := make(table.Row, len(cells))
 		for i, cell := range cells {

@@ -185,17 +185,8 @@ func detail(c *lab.Comparison, t lab.Table) layout {
 		l.right = []bool{false, false, true, true, true, false, false}
 	}
 	for _, r := range t.Rows {
-		order := make([]int, 0, len(r.Cells))
-		if r.Base >= 0 {
-			order = append(order, r.Base)
-		}
-		for i := range r.Cells {
-			if i != r.Base {
-				order = append(order, i)
-			}
-		}
 		first := true
-		for _, i := range order {
+		for _, i := range baseFirst(r) {
 			cell := r.Cells[i]
 			if cell.Verdict == lab.Absent {
 				continue
@@ -364,4 +355,18 @@ func legend(c *lab.Comparison) []string {
 		}
 	}
 	return lines
+}
+
+// baseFirst returns the indexes of r's cells, the base before the others.
+func baseFirst(r lab.Row) []int {
+	order := make([]int, 0, len(r.Cells))
+	if r.Base >= 0 {
+		order = append(order, r.Base)
+	}
+	for i := range r.Cells {
+		if i != r.Base {
+			order = append(order, i)
+		}
+	}
+	return order
 }

@@ -476,16 +476,7 @@ func newDetail(c *lab.Comparison, t lab.Table, rows []lab.Row) detailView {
 		d.Rest++
 	}
 	for _, r := range rows {
-		order := make([]int, 0, len(r.Cells))
-		if r.Base >= 0 {
-			order = append(order, r.Base)
-		}
-		for j := range r.Cells {
-			if j != r.Base {
-				order = append(order, j)
-			}
-		}
-		for _, j := range order {
+		for _, j := range baseFirst(r) {
 			cell := r.Cells[j]
 			if cell.Verdict == lab.Absent {
 				continue

@@ -174,17 +174,7 @@ func escape(s string) string {
 // drawMarkdown draws a layout as a markdown table. Verdicts that need
 // attention or praise are bold, references italic.
 func drawMarkdown(l layout) string {
-	t := table.NewWriter()
-	t.Style().Format.Header = text.FormatDefault
-	t.AppendHeader(tableRow(l.head))
-	configs := make([]table.ColumnConfig, len(l.head))
-	for i := range configs {
-		configs[i] = table.ColumnConfig{Number: i + 1}
-		if l.right[i] {
-			configs[i].Align, configs[i].AlignHeader = text.AlignRight, text.AlignRight
-		}
-	}
-	t.SetColumnConfigs(configs)
+	t := markdownTable(l)
 	for i, cells := range l.rows {
 		row := make(table.Row, len(cells))
 		for j, cell := range cells {
@@ -203,4 +193,20 @@ func drawMarkdown(l layout) string {
 		t.AppendRow(row)
 	}
 	return t.RenderMarkdown()
+}
+
+// markdownTable returns a table with the head and the columns of l, and no rows.
+func markdownTable(l layout) table.Writer {
+	t := table.NewWriter()
+	t.Style().Format.Header = text.FormatDefault
+	t.AppendHeader(tableRow(l.head))
+	configs := make([]table.ColumnConfig, len(l.head))
+	for i := range configs {
+		configs[i].Number = i + 1
+		if l.right[i] {
+			configs[i].Align, configs[i].AlignHeader = text.AlignRight, text.AlignRight
+		}
+	}
+	t.SetColumnConfigs(configs)
+	return t
 }

@@ -7,7 +7,9 @@ import (
 	"slices"
 	"time"
 
+	"github.com/dynolab/dyno/lab"
 	"github.com/dynolab/dyno/lab/driven"
+	"github.com/dynolab/dyno/lab/infer"
 )
 
 const (
@@ -180,14 +182,8 @@ func compareCounters(base, this []map[string]float64) []Counter {
 // averages of two, and the fourth from each end bound it, because the sum of ranks
 // is 3 or less with probability 5/256.
 func paired(d []float64) (est, lo, hi float64) {
-	var walsh []float64
-	for i := range d {
-		for j := i; j < len(d); j++ {
-			walsh = append(walsh, (d[i]+d[j])/2)
-		}
-	}
-	slices.Sort(walsh)
-	return median(walsh), walsh[3], walsh[len(walsh)-4]
+	s := infer.SignedRank(d, lab.DefaultAlpha)
+	return s.Est, s.Lo, s.Hi
 }
 
 func median(v []float64) float64 {

@@ -151,7 +151,7 @@ func (e *explainer) cell(ctx context.Context, p *Pair) (Cell, error) {
 	}
 	f := finding{
 		baseName: p.BaseCol, thisName: p.Col, base: p.Base.Ns, this: p.This.Ns,
-		differs: Proven(p.Verdict), profiles: make(map[Kind]*Profile),
+		differs: p.Verdict.Proven(), profiles: make(map[Kind]*Profile),
 	}
 	note := func(format string, args ...any) { c.Notes = append(c.Notes, fmt.Sprintf(format, args...)) }
 	for _, kind := range []Kind{CPU, Alloc, Mutex, Block} {

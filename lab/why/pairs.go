@@ -34,15 +34,6 @@ type Pair struct {
 // timeUnit is the unit that is explained.
 const timeUnit = "ns/op"
 
-// Proven reports whether v says that there is a difference.
-func Proven(v lab.Verdict) bool {
-	switch v {
-	case lab.Faster, lab.Slower, lab.Better, lab.Worse, lab.Lower, lab.Higher:
-		return true
-	}
-	return false
-}
-
 // Pairs returns the cells of c's table of times that are to be explained: those
 // that are proven to differ from their base, or with all every one that can be
 // compared to it. plan is that of the results file that c was made of, and
@@ -81,7 +72,7 @@ func Pairs(c *lab.Comparison, plan *lab.Plan, subjects []lab.Subject, all bool) 
 		first := len(pairs)
 		fastest, slowest := r.Cells[r.Base].Center, r.Cells[r.Base].Center
 		for col, cell := range r.Cells {
-			if cell.Vs == nil || !(cell.Center > 0) || !all && !Proven(cell.Verdict) {
+			if cell.Vs == nil || !(cell.Center > 0) || !all && !cell.Verdict.Proven() {
 				continue
 			}
 			base, ok1 := find(r, r.Base)
