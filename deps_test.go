@@ -142,7 +142,7 @@ var importPolicy = importpolicy.Policy{
 		{
 			Packages: "lab/driven",
 			Why:      "it starts test binaries and knows no more of them than package testing does; the engine and other programs that measure stand on it",
-			Ours:     []string{"lab/internal/child"},
+			Ours:     []string{"internal/child"},
 		},
 		{
 			Packages: "lab/infer",
@@ -152,7 +152,7 @@ var importPolicy = importpolicy.Policy{
 		{
 			Packages: "lab/...",
 			Why:      "the engine knows neither contracts nor implementations: a subject is a program that prints benchmark lines",
-			Ours:     []string{"lab/..."},
+			Ours:     []string{"lab/...", "internal/child"},
 			Others: []string{
 				errgroup, // builds go on side by side
 				"github.com/agnivade/levenshtein",
@@ -208,6 +208,10 @@ var importPolicy = importpolicy.Policy{
 			Why:       "the switch for invariant checks is a constant, so that they cost nothing in builds that are measured",
 			BoardSafe: true,
 			Variants:  true,
+		},
+		{
+			Packages: "internal/child",
+			Why:      "it starts processes and ends them, and knows nothing of what they are: the engine has test binaries, boards have emulators and compilers",
 		},
 		{
 			Packages: "internal/importpolicy",

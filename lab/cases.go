@@ -14,7 +14,7 @@ import (
 	"github.com/agnivade/levenshtein"
 	"golang.org/x/perf/benchfmt"
 
-	"github.com/dynolab/dyno/lab/internal/child"
+	"github.com/dynolab/dyno/internal/child"
 )
 
 // A Case is one benchmark of a subject: a leaf, with all its sub-benchmark

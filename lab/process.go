@@ -9,8 +9,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/dynolab/dyno/internal/child"
 	"github.com/dynolab/dyno/lab/driven"
-	"github.com/dynolab/dyno/lab/internal/child"
 )
 
 const runtimeIsWindows = runtime.GOOS == "windows"

@@ -9,7 +9,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/dynolab/dyno/lab/internal/child"
+	"github.com/dynolab/dyno/internal/child"
 )
 
 // giveUpAfter is how many times in a row a case may fail before a run stops

@@ -20,8 +20,8 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
+	"github.com/dynolab/dyno/internal/child"
 	"github.com/dynolab/dyno/lab/driven"
-	"github.com/dynolab/dyno/lab/internal/child"
 )
 
 // A Subject is a compiled test binary.

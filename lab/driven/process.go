@@ -14,7 +14,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/dynolab/dyno/lab/internal/child"
+	"github.com/dynolab/dyno/internal/child"
 )
 
 // A Process is a benchmark that is being driven. Its methods must not be called

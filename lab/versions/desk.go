@@ -16,7 +16,7 @@ import (
 
 	"github.com/shirou/gopsutil/v4/process"
 
-	"github.com/dynolab/dyno/lab/internal/child"
+	"github.com/dynolab/dyno/internal/child"
 )
 
 // A Desk is where versions are laid out. It is for one goroutine.

@@ -1,5 +1,6 @@
-// Package child has what those need who start a test binary and may have to end
-// it: its process group, its output, and why it ended.
+// Package child has what those need who start a process, such as a test binary or
+// an emulator, and may have to end it: its process group, its output, and why it
+// ended.
 package child
 
 import (
