@@ -16,19 +16,17 @@ import (
 // Actor returns the clauses of package actor, in the order of the rules. They
 // say what an actor, its parent and its senders can see; since the core is the
 // same for all, most of them find what an [actor.Dispatcher] does wrong.
-func Actor() []Clause {
-	var all []Clause
-	for _, part := range [][]Clause{
+func Actor() []Clause { return slices.Concat(actorParts()...) }
+
+func actorParts() [][]Clause {
+	return [][]Clause{
 		systemClauses, spawnClauses, nameClauses, refClauses, hookClauses, behaviourClauses,
 		messageClauses, sendErrorClauses, stopClauses, shutdownClauses, failureClauses, superviseClauses, restartClauses, middlewareClauses, watchClauses,
 		turnClauses, blockingClauses, mailboxClauses, priorityClauses, blockClauses,
 		accountClauses, synchronousClauses, actorLeftoverClauses,
 		suspendClauses, letterClauses, eventClauses, askClauses, timerClauses,
 		wrapClauses,
-	} {
-		all = append(all, part...)
 	}
-	return all
 }
 
 // The vocabulary in which checks of actors are written, on top of that for

@@ -1,6 +1,8 @@
 package conformance
 
 import (
+	"iter"
+	"slices"
 	"strconv"
 	"sync"
 
@@ -172,17 +174,42 @@ func (e *Env) measured(value int, unit string) {
 // rounds returns how often a stochastic check repeats its experiment.
 func (e *Env) rounds() int { return max(1, e.Rounds) }
 
+// Clauses returns the clauses of those contracts that impl implements, one after the
+// other: group's, actor's, task's. Unlike the lists it copies nothing, which on a board
+// would take more memory than there is. They must not be changed.
+func Clauses(impl dyno.Impl) iter.Seq[*Clause] {
+	return func(yield func(*Clause) bool) {
+		for _, contract := range [...]struct {
+			there bool
+			parts func() [][]Clause
+		}{
+			{impl.NewGroup != nil, groupParts},
+			{impl.NewDispatcher != nil, actorParts},
+			{impl.NewExecutor != nil, taskParts},
+		} {
+			if !contract.there {
+				continue
+			}
+			for _, part := range contract.parts() {
+				for i := range part {
+					if !yield(&part[i]) {
+						return
+					}
+				}
+			}
+		}
+	}
+}
+
 // Group returns the clauses of package group, in the order of the rules.
-func Group() []Clause {
-	var all []Clause
-	for _, part := range [][]Clause{
+func Group() []Clause { return slices.Concat(groupParts()...) }
+
+func groupParts() [][]Clause {
+	return [][]Clause{
 		makeClauses, goClauses, limitClauses, closeClauses, nextClauses, consumerClauses,
 		waitClauses, cancelClauses, failFastClauses, panicClauses, goexitClauses, leftoverClauses,
 		promiseClauses, stormClauses,
-	} {
-		all = append(all, part...)
 	}
-	return all
 }
 
 func join(names []string) string {

@@ -3,6 +3,7 @@ package conformance
 import (
 	"context"
 	"errors"
+	"slices"
 	"time"
 
 	"github.com/dynolab/dyno/task"
@@ -10,17 +11,15 @@ import (
 
 // Task returns the clauses of package task, in the order of the rules. They say
 // what who starts a task, waits for it or cancels it can see, and the task itself.
-func Task() []Clause {
-	var all []Clause
-	for _, part := range [][]Clause{
+func Task() []Clause { return slices.Concat(taskParts()...) }
+
+func taskParts() [][]Clause {
+	return [][]Clause{
 		startClauses, forkClauses, pendingClauses, closedClauses,
 		handleClauses, taskWaitClauses, taskCancelClauses,
 		futureClauses, taskErrorClauses, taskGoexitClauses, insideClauses,
 		onDemandClauses, taskPromiseClauses, taskLeftoverClauses, taskStormClauses,
-	} {
-		all = append(all, part...)
 	}
-	return all
 }
 
 // The vocabulary in which checks of tasks are written, on top of that for groups.
