@@ -17,33 +17,39 @@ import (
 // too late must not be taken for that to the next request. ref-chan-reused has
 // one for all, as actors have one mailbox, and cannot tell.
 func Ask() Actor {
+	a := bareAsk()
+	a.Refs = []ActorRef{
+		{
+			Name:    refBuffered,
+			Doc:     "goroutines, a buffered channel of requests and one of capacity 1 for each reply",
+			Prepare: func(Setting) Run { return askOnChannels(1, false) },
+		},
+		{
+			Name:    refUnbuffered,
+			Doc:     "goroutines, an unbuffered channel of requests and one for each reply",
+			Prepare: func(Setting) Run { return askOnChannels(0, false) },
+		},
+		{
+			Name:    refReused,
+			Doc:     "as ref-chan-buffered, with one channel for all replies, which no client could use that gives up waiting",
+			Prepare: func(Setting) Run { return askOnChannels(1, true) },
+		},
+		{
+			Name:    refMutexCond,
+			Doc:     "goroutines, a slice behind a mutex and a condition variable, and both of them for each reply",
+			Prepare: func(Setting) Run { return askOnBoxes() },
+		},
+	}
+	return a
+}
+
+// bareAsk is Ask without references.
+func bareAsk() Actor {
 	return Actor{
 		Name:     "ask",
 		Doc:      "an actor sends requests with a reply-to to another and waits for each reply: request and reply are one operation",
 		Messages: 2,
 		Prepare:  askBetweenActors,
-		Refs: []ActorRef{
-			{
-				Name:    refBuffered,
-				Doc:     "goroutines, a buffered channel of requests and one of capacity 1 for each reply",
-				Prepare: func(Setting) Run { return askOnChannels(1, false) },
-			},
-			{
-				Name:    refUnbuffered,
-				Doc:     "goroutines, an unbuffered channel of requests and one for each reply",
-				Prepare: func(Setting) Run { return askOnChannels(0, false) },
-			},
-			{
-				Name:    refReused,
-				Doc:     "as ref-chan-buffered, with one channel for all replies, which no client could use that gives up waiting",
-				Prepare: func(Setting) Run { return askOnChannels(1, true) },
-			},
-			{
-				Name:    refMutexCond,
-				Doc:     "goroutines, a slice behind a mutex and a condition variable, and both of them for each reply",
-				Prepare: func(Setting) Run { return askOnBoxes() },
-			},
-		},
 	}
 }
 

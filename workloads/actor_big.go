@@ -9,8 +9,11 @@ import (
 	"github.com/dynolab/dyno/workloads/internal/condbox"
 )
 
-// bigPeers is how many actors there are.
-const bigPeers = 120
+// bigPeers is how many actors there are, and bigFew where memory is scarce.
+const (
+	bigPeers = 120
+	bigFew   = 16
+)
 
 // Big is many to many: each actor sends a ping to a random other one, waits for
 // the pong, and sends the next, while it answers the pings of others. It is
@@ -20,7 +23,7 @@ func Big() Actor {
 	return Actor{
 		Name:    "big",
 		Doc:     "120 actors send pings to random others and answer theirs: mailboxes that everybody uses",
-		Prepare: bigOnActors,
+		Prepare: func(st Setting) Run { return bigOnActors(st, bigPeers) },
 		Refs: []ActorRef{
 			{
 				Name:    refBuffered,
@@ -88,8 +91,8 @@ type big struct {
 	odd   bool // and the single one
 }
 
-func newBig(s *score) *big {
-	b := &big{score: s, peers: make([]bigPeer, bigPeers)}
+func newBig(s *score, peers int) *big {
+	b := &big{score: s, peers: make([]bigPeer, peers)}
 	for i := range b.peers {
 		p := &b.peers[i]
 		p.big, p.id, p.rnd = b, i, fill(uint32(i), 5)|1
@@ -104,7 +107,7 @@ func (p *bigPeer) other() *bigPeer {
 	p.rnd ^= p.rnd << 13
 	p.rnd ^= p.rnd >> 17
 	p.rnd ^= p.rnd << 5
-	i, _ := bits.Mul32(p.rnd, bigPeers-1)
+	i, _ := bits.Mul32(p.rnd, uint32(len(p.big.peers)-1))
 	if int(i) >= p.id {
 		i++
 	}
@@ -157,10 +160,10 @@ func (p *bigPeer) handle(m *bigPing) (next *bigPing, to *bigPeer, err error) {
 // deal gives the peers n messages to send, a ping and its pong being two.
 func (b *big) deal(n int) {
 	pings, odd := n/2, n%2
-	b.begin(n, min(pings, bigPeers)+odd)
+	b.begin(n, min(pings, len(b.peers))+odd)
 	b.asked += int64(n)
 	for i := range b.peers {
-		b.peer(i).left = share(pings, i, bigPeers)
+		b.peer(i).left = share(pings, i, len(b.peers))
 	}
 	b.pings, b.odd = pings, odd == 1
 	if b.odd {
@@ -171,12 +174,12 @@ func (b *big) deal(n int) {
 
 // release has send send the messages that begin what deal has dealt.
 func (b *big) release(send func(to *bigPeer, m *bigPing) error) error {
-	for i := range min(b.pings, bigPeers) {
+	for i := range min(b.pings, len(b.peers)) {
 		if err := send(b.peer(i), nil); err != nil {
 			return err
 		}
 	}
-	b.first = (b.first + b.pings) % bigPeers
+	b.first = (b.first + b.pings) % len(b.peers)
 	if b.odd {
 		return send(b.single.to, &b.single)
 	}
@@ -184,7 +187,7 @@ func (b *big) release(send func(to *bigPeer, m *bigPing) error) error {
 }
 
 // peer returns the i-th peer in the order in which pings are dealt.
-func (b *big) peer(i int) *bigPeer { return &b.peers[(b.first+i)%bigPeers] }
+func (b *big) peer(i int) *bigPeer { return &b.peers[(b.first+i)%len(b.peers)] }
 
 // check compares what was served with what was sent.
 func (b *big) check() error {
@@ -225,10 +228,10 @@ type bigOfActors struct {
 	big *big
 }
 
-func bigOnActors(st Setting) Run {
+func bigOnActors(st Setting, peers int) Run {
 	r := new(bigOfActors)
 	r.stage = newStage(st, func(s *stage, ctx *actor.Context) error {
-		r.big = newBig(&s.score)
+		r.big = newBig(&s.score, peers)
 		for i := range r.big.peers {
 			self, err := s.spawn(ctx, &r.big.peers[i])
 			if err != nil {
@@ -268,7 +271,7 @@ type bigByHand struct {
 func newBigByHand() *bigByHand {
 	r := &bigByHand{crew: new(crew)}
 	r.init()
-	r.big = newBig(&r.score)
+	r.big = newBig(&r.score, bigPeers)
 	return r
 }
 

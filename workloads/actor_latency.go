@@ -19,7 +19,9 @@ import (
 // see it once. The sender is a goroutine that yields until the next message is
 // due, since timers are too coarse, by a factor of a thousand. Latency is up to the
 // moment at which the actor begins to handle the message.
-func Latency1k() Actor { return latency("latency1k", "1,000", 1_000_000) }
+func Latency1k() Actor { return latency(latency1k()) }
+
+func latency1k() (name, rate string, interval int64) { return "latency1k", "1,000", 1_000_000 }
 
 // Latency100k is Latency1k with a hundred times as many messages: the system is
 // never quiet, and far from busy.
@@ -27,29 +29,35 @@ func Latency100k() Actor { return latency("latency100k", "100,000", 10_000) }
 
 // latency is a workload with a message every so many nanoseconds.
 func latency(name, rate string, interval int64) Actor {
+	a := bareLatency(name, rate, interval)
+	a.Refs = []ActorRef{
+		{
+			Name:    refBuffered,
+			Doc:     "a goroutine and a buffered channel",
+			Prepare: func(st Setting) Run { return latencyOnChannel(st, interval, window) },
+		},
+		{
+			Name:    refUnbuffered,
+			Doc:     "a goroutine and an unbuffered channel",
+			Prepare: func(st Setting) Run { return latencyOnChannel(st, interval, 0) },
+		},
+		{
+			Name:    refMutexCond,
+			Doc:     "a goroutine and a slice behind a mutex and a condition variable",
+			Prepare: func(st Setting) Run { return latencyOnBox(st, interval) },
+		},
+	}
+	return a
+}
+
+// bareLatency is latency without references.
+func bareLatency(name, rate string, interval int64) Actor {
 	return Actor{
 		Name:    name,
 		Doc:     rate + " messages a second come from outside, due at fixed times: how long until an actor handles them",
 		Open:    true,
 		Slicing: Slicing{Whole: byTheClock},
 		Prepare: func(st Setting) Run { return latencyOnActor(st, interval) },
-		Refs: []ActorRef{
-			{
-				Name:    refBuffered,
-				Doc:     "a goroutine and a buffered channel",
-				Prepare: func(st Setting) Run { return latencyOnChannel(st, interval, window) },
-			},
-			{
-				Name:    refUnbuffered,
-				Doc:     "a goroutine and an unbuffered channel",
-				Prepare: func(st Setting) Run { return latencyOnChannel(st, interval, 0) },
-			},
-			{
-				Name:    refMutexCond,
-				Doc:     "a goroutine and a slice behind a mutex and a condition variable",
-				Prepare: func(st Setting) Run { return latencyOnBox(st, interval) },
-			},
-		},
 	}
 }
 
@@ -59,8 +67,8 @@ func latency(name, rate string, interval int64) Actor {
 // message waits now and then, is only seen in a time without a break.
 const byTheClock = "it sends at fixed times, and how long a message waits now and then takes a long time without a break to see"
 
-// latencyRing is how many messages are made beforehand. If more than these wait
-// at once, further ones are allocated.
+// latencyRing is how many messages are made beforehand, if the Setting does not say
+// otherwise. If more than these wait at once, further ones are allocated.
 const latencyRing = 1 << 12
 
 // A timed message says when it was due.
@@ -74,6 +82,7 @@ type openLoop struct {
 	*score
 	meter    Meter // nil: messages are sent without regard to time
 	interval int64
+	until    func(ns int64) // see Setting
 
 	_ [64]byte // both read what is in front, and each writes its own
 
@@ -90,7 +99,18 @@ type openLoop struct {
 }
 
 func newOpenLoop(s *score, st Setting, interval int64) *openLoop {
-	return &openLoop{score: s, meter: st.Meter, interval: interval, ring: make([]timed, latencyRing)}
+	l := newRinglessLoop(s, st, interval)
+	size := latencyRing
+	if st.Ring > 0 {
+		size = st.Ring
+	}
+	l.ring = make([]timed, size)
+	return l
+}
+
+// newRinglessLoop makes a loop whose messages are all new ones.
+func newRinglessLoop(s *score, st Setting, interval int64) *openLoop {
+	return &openLoop{score: s, meter: st.Meter, interval: interval, until: st.Until}
 }
 
 // do sends n messages when they are due.
@@ -103,13 +123,16 @@ func (l *openLoop) do(n int, send func(m *timed) error) error {
 	}
 	for range n {
 		var m *timed
-		if l.ring == nil || l.sent-l.handled.Load() >= latencyRing {
+		if l.sent-l.handled.Load() >= int64(len(l.ring)) {
 			m = new(timed)
 		} else {
-			m = &l.ring[l.sent%latencyRing]
+			m = &l.ring[l.sent%int64(len(l.ring))]
 		}
 		m.seq, m.due = l.sent, due
 		if l.meter != nil {
+			if l.until != nil {
+				l.until(due)
+			}
 			for l.meter.Now() < due {
 				runtime.Gosched()
 			}

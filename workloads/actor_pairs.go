@@ -24,14 +24,19 @@ func PairsCurve() []Actor {
 }
 
 func pairs(count int, variant string) Actor {
-	k := ringKind{count: count, size: 2}
+	a := barePairs(count, variant)
+	a.Refs = ringKind{count: count, size: 2}.refs()
+	return a
+}
+
+// barePairs is pairs without references.
+func barePairs(count int, variant string) Actor {
 	return Actor{
 		Name:    "pairs",
 		Variant: variant,
 		Doc:     "1,000 pairs of actors, or the number given, send a message to and fro all at once: whether many hops at once cost less",
 		Actors:  2 * count,
 		Slicing: ringSlicing(2 * count),
-		Prepare: k.onActors,
-		Refs:    k.refs(),
+		Prepare: ringKind{count: count, size: 2}.onActors,
 	}
 }

@@ -32,8 +32,10 @@ const (
 // undelivered messages that were found, "undelivered-found". Both are
 // whole if the run has no error.
 func Restart() Actor {
-	return restartKind{}.workload("", "8 actors fail at every other message and are restarted: what a failure costs, until the next message is handled")
+	return restartKind{}.workload("", restartDoc)
 }
+
+const restartDoc = "8 actors fail at every other message and are restarted: what a failure costs, until the next message is handled"
 
 // RestartRetry is Restart by a supervisor that has the message tried again: the
 // new value handles it, and then the next one.
@@ -53,6 +55,24 @@ type restartKind struct {
 }
 
 func (k restartKind) workload(variant, doc string) Actor {
+	a := k.bare(variant, doc)
+	a.Refs = []ActorRef{
+		{
+			Name:    refBuffered,
+			Doc:     "goroutines that receive in a loop from a buffered channel, and one around it that recovers",
+			Prepare: func(st Setting) Run { return k.onChannels(st, 2*restartBatch) },
+		},
+		{
+			Name:    refUnbuffered,
+			Doc:     "the same with unbuffered channels",
+			Prepare: func(st Setting) Run { return k.onChannels(st, 0) },
+		},
+	}
+	return a
+}
+
+// bare is workload without references.
+func (k restartKind) bare(variant, doc string) Actor {
 	return Actor{
 		Name:     "restart",
 		Variant:  variant,
@@ -60,18 +80,6 @@ func (k restartKind) workload(variant, doc string) Actor {
 		Messages: 2,
 		Slicing:  Slicing{Unit: restartPosts * restartBatch, GCHeavy: true},
 		Prepare:  k.onActors,
-		Refs: []ActorRef{
-			{
-				Name:    refBuffered,
-				Doc:     "goroutines that receive in a loop from a buffered channel, and one around it that recovers",
-				Prepare: func(st Setting) Run { return k.onChannels(st, 2*restartBatch) },
-			},
-			{
-				Name:    refUnbuffered,
-				Doc:     "the same with unbuffered channels",
-				Prepare: func(st Setting) Run { return k.onChannels(st, 0) },
-			},
-		},
 	}
 }
 

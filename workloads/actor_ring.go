@@ -30,6 +30,13 @@ func RingCurve() []Actor {
 }
 
 func ring(k ringKind, variant string) Actor {
+	a := bareRing(k, variant)
+	a.Refs = append(k.refs(), k.floor())
+	return a
+}
+
+// bareRing is ring without references.
+func bareRing(k ringKind, variant string) Actor {
 	return Actor{
 		Name:    "ring",
 		Variant: variant,
@@ -37,6 +44,5 @@ func ring(k ringKind, variant string) Actor {
 		Actors:  k.size,
 		Slicing: ringSlicing(k.size),
 		Prepare: k.onActors,
-		Refs:    append(k.refs(), k.floor()),
 	}
 }

@@ -52,6 +52,29 @@ func Spawn() Actor {
 // nursery, which makes another one and passes it on, and latency is up to the
 // moment at which that one begins to handle it.
 func SpawnRate() Actor {
+	a := bareSpawnRate()
+	a.Refs = []ActorRef{
+		{
+			Name:    refBuffered,
+			Doc:     "a goroutine and a channel of 16 each",
+			Prepare: func(st Setting) Run { return birthOnChannels(st, 16) },
+		},
+		{
+			Name:    refUnbuffered,
+			Doc:     "a goroutine and an unbuffered channel each",
+			Prepare: func(st Setting) Run { return birthOnChannels(st, 0) },
+		},
+		{
+			Name:    refMutexCond,
+			Doc:     "a goroutine each and a slice behind a mutex and a condition variable",
+			Prepare: birthOnBoxes,
+		},
+	}
+	return a
+}
+
+// bareSpawnRate is SpawnRate without references.
+func bareSpawnRate() Actor {
 	return Actor{
 		Name:    "spawn",
 		Variant: "rate=1000",
@@ -59,23 +82,6 @@ func SpawnRate() Actor {
 		Open:    true,
 		Slicing: Slicing{Whole: byTheClock},
 		Prepare: birthOnActors,
-		Refs: []ActorRef{
-			{
-				Name:    refBuffered,
-				Doc:     "a goroutine and a channel of 16 each",
-				Prepare: func(st Setting) Run { return birthOnChannels(st, 16) },
-			},
-			{
-				Name:    refUnbuffered,
-				Doc:     "a goroutine and an unbuffered channel each",
-				Prepare: func(st Setting) Run { return birthOnChannels(st, 0) },
-			},
-			{
-				Name:    refMutexCond,
-				Doc:     "a goroutine each and a slice behind a mutex and a condition variable",
-				Prepare: birthOnBoxes,
-			},
-		},
 	}
 }
 
@@ -348,9 +354,7 @@ func (n *birthNote) take(meter Meter, m *timed) error {
 // newBirthLoop makes the loop of a run. Two actors that are made at the same time
 // may handle their messages in any order, so none is used again.
 func newBirthLoop(s *score, st Setting) *openLoop {
-	l := newOpenLoop(s, st, birthInterval)
-	l.ring = nil
-	return l
+	return newRinglessLoop(s, st, birthInterval)
 }
 
 // book books what a new actor has noted.

@@ -89,6 +89,16 @@ type Setting struct {
 	// Meter, if not nil, is told what is worth knowing beside the time of Do.
 	Meter Meter
 
+	// Ring is how many messages an open loop makes beforehand, to use them again; 0
+	// means 4,096, which take 64 KiB. If more wait at once it allocates others.
+	Ring int
+
+	// Until, if not nil, is called by an open loop that has to wait until the Meter's
+	// Now is ns; it may return early. It is for machines that have something
+	// better to do than to run in a circle. Other goroutines must be able to run
+	// meanwhile.
+	Until func(ns int64)
+
 	// middleware is that of the system, for the tests to do harm with.
 	middleware []actor.Middleware
 }

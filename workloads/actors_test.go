@@ -99,6 +99,18 @@ func exerciseActor(t *testing.T, w workloads.Actor, counts []int, prepare func(w
 	}
 }
 
+// What small machines run, and no list has, is checked like the others.
+func TestSmallActors(t *testing.T) {
+	for _, w := range workloads.SmallActors() {
+		for _, impl := range impls.All() {
+			t.Run(w.Path()+"/impl="+impl.Name, func(t *testing.T) {
+				defer goleak.VerifyNone(t, goleak.IgnoreCurrent())
+				exerciseActor(t, w, []int{1, 2, 33, 500}, w.Prepare, workloads.Setting{NewDispatcher: impl.NewDispatcher, Ring: 8})
+			})
+		}
+	}
+}
+
 // A run that was prepared and never used leaves nothing behind either.
 func TestUnusedActorRun(t *testing.T) {
 	defer goleak.VerifyNone(t, goleak.IgnoreCurrent())

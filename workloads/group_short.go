@@ -43,16 +43,22 @@ func ShortFailFast() Group {
 	}
 }
 
-func shortBatch(failFast bool) *batch {
+// tinyTasks makes a batch of tasks that do next to nothing.
+func tinyTasks(tasks, limit int) *batch {
 	b := &batch{
-		tasks:    make([]group.TaskFunc[int], shortTasks),
-		want:     numbers(shortTasks),
-		limit:    shortLimit,
-		failFast: failFast,
+		tasks: make([]group.TaskFunc[int], tasks),
+		want:  numbers(tasks),
+		limit: limit,
 	}
 	for i := range b.tasks {
 		b.tasks[i] = func(ctx context.Context) (int, error) { return i, ctx.Err() }
 	}
+	return b
+}
+
+func shortBatch(failFast bool) *batch {
+	b := tinyTasks(shortTasks, shortLimit)
+	b.failFast = failFast
 	if !failFast {
 		return b
 	}

@@ -133,6 +133,65 @@ func TestOpenLoopLongBacklog(t *testing.T) {
 	}
 }
 
+// A short ring is as good as a long one, and so is none: what waits is not overwritten.
+func TestOpenLoopRings(t *testing.T) {
+	for _, size := range []int{1, 3, latencyRing} {
+		var s score
+		s.init()
+		l := newOpenLoop(&s, Setting{Ring: size}, millisecond)
+		if len(l.ring) != size {
+			t.Errorf("a ring of %d messages, want %d", len(l.ring), size)
+		}
+		var waiting []*timed
+		err := l.do(20, func(msg *timed) error {
+			waiting = append(waiting, msg)
+			if len(waiting) < 5 {
+				return nil
+			}
+			for _, w := range waiting {
+				if err := l.take(w); err != nil {
+					return err
+				}
+			}
+			waiting = nil
+			return nil
+		})
+		if err != nil {
+			t.Fatalf("a ring of %d: %v", size, err)
+		}
+		if err := l.check(); err != nil {
+			t.Errorf("a ring of %d: %v", size, err)
+		}
+	}
+}
+
+// Who waits is asked to let the time pass, once for each message that is not due yet; and
+// if that returns early nothing is sent early.
+func TestOpenLoopUntil(t *testing.T) {
+	var s score
+	s.init()
+	m := new(fakeMeter)
+	var waits []int64
+	l := newOpenLoop(&s, Setting{Meter: m, Until: func(ns int64) {
+		waits = append(waits, ns/millisecond)
+		if ns == 0 || len(waits)%2 == 0 {
+			return
+		}
+		m.now = max(m.now, ns)
+	}}, millisecond)
+	if err := l.do(4, func(msg *timed) error {
+		if m.now < msg.due {
+			t.Errorf("message %d is sent %d ns early", msg.seq, msg.due-m.now)
+		}
+		return l.take(msg)
+	}); err != nil {
+		t.Fatal(err)
+	}
+	if want := []int64{0, 1, 2, 3}; !slices.Equal(waits, want) {
+		t.Errorf("waits until %v ms, want %v", waits, want)
+	}
+}
+
 // A ring's floor has no messages to lose, but a node could be left out.
 func TestRingFloorIsChecked(t *testing.T) {
 	for name, harm := range map[string]func(r *rings){

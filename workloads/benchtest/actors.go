@@ -9,6 +9,7 @@ import (
 	"github.com/HdrHistogram/hdrhistogram-go"
 
 	"github.com/dynolab/dyno"
+	"github.com/dynolab/dyno/measure"
 	"github.com/dynolab/dyno/workloads"
 )
 
@@ -73,7 +74,7 @@ func benchActor(b *testing.B, w workloads.Actor, c *crowd, st workloads.Setting,
 	}
 	if w.Open {
 		m.latency = hdrhistogram.New(1, int64(slowest), 3)
-		m.last = b.N - b.N/10
+		m.backlog.Late = b.N - b.N/10
 	}
 	for _, name := range w.Timings {
 		m.timings = append(m.timings, timing{name, hdrhistogram.New(1, int64(slowest), 3)})
@@ -91,18 +92,18 @@ func benchActor(b *testing.B, w workloads.Actor, c *crowd, st workloads.Setting,
 		c.see(w.Actors, before, m.memory)
 	}
 	if s != nil {
-		session(b, s, w.Path(), w.Slicing, run, m.reset, func(ops int, allocs, bytes uint64) {
-			m.allocs, m.bytes = allocs, bytes
+		session(b, s, w.Path(), w.Slicing, run, m.reset, func(ops int, allocated measure.Memory) {
+			m.allocated = allocated
 			m.report(ops * max(w.Messages, 1))
 		})
 		return
 	}
 	b.ResetTimer()
-	m.begin()
+	m.allocated.Begin()
 	b.StartTimer()
 	err := run.Do(b.N)
 	b.StopTimer()
-	m.end()
+	m.allocated.End()
 
 	if err == nil {
 		err = run.Check()
@@ -142,20 +143,16 @@ type meter struct {
 	b    *testing.B
 	base time.Time
 
-	allocs, bytes uint64 // of Do; negative, as it were, until end
-	memory        uint64 // in use before the actors were there that Do or Prepare makes
+	allocated measure.Memory // of Do
+	memory    uint64         // in use before the actors were there that Do or Prepare makes
 
 	latency *hdrhistogram.Histogram // of open loops; nil for others
 	timings []timing
-	shares  []share
+	shares  []measure.Metric
 
 	_ [64]byte // what receivers read is in front, what senders write behind
 
-	backlogs   int   // samples
-	backlog    int64 // their sum
-	maxBacklog int
-	last       int   // the sample with which the last tenth begins
-	lastly     int64 // the sum of those from there on
+	backlog measure.Backlog
 
 	crowd    *crowd
 	stopped  int           // actors
@@ -168,33 +165,12 @@ type timing struct {
 	hist *hdrhistogram.Histogram
 }
 
-// share is how much of whole things was as it should be.
-type share struct {
-	name        string
-	part, whole int64
-}
-
 // reset forgets what was told before a session's slices counted. What there is of
 // open loops and crowds that come and go, no session has.
 func (m *meter) reset() {
 	for _, t := range m.timings {
 		t.hist.Reset()
 	}
-}
-
-// begin and end enclose what is measured.
-func (m *meter) begin() {
-	var s runtime.MemStats
-	runtime.ReadMemStats(&s)
-	m.allocs -= s.Mallocs
-	m.bytes -= s.TotalAlloc
-}
-
-func (m *meter) end() {
-	var s runtime.MemStats
-	runtime.ReadMemStats(&s)
-	m.allocs += s.Mallocs
-	m.bytes += s.TotalAlloc
 }
 
 // Now implements [workloads.Meter].
@@ -211,14 +187,7 @@ func (m *meter) Latency(ns int64) {
 }
 
 // Backlog implements [workloads.Meter].
-func (m *meter) Backlog(n int) {
-	if m.backlogs >= m.last {
-		m.lastly += int64(n)
-	}
-	m.backlogs++
-	m.backlog += int64(n)
-	m.maxBacklog = max(m.maxBacklog, n)
-}
+func (m *meter) Backlog(n int) { m.backlog.Add(n) }
 
 // Timing implements [workloads.Meter].
 func (m *meter) Timing(i int, ns int64) {
@@ -227,20 +196,20 @@ func (m *meter) Timing(i int, ns int64) {
 
 // Share implements [workloads.Meter].
 func (m *meter) Share(name string, part, whole int64) {
-	m.shares = append(m.shares, share{name, part, whole})
+	m.shares = append(m.shares, measure.Share(name, part, whole))
 }
 
 // Idle implements [workloads.Meter].
 func (m *meter) Idle(n int, stop func()) {
 	m.b.StopTimer()
-	m.end()
+	m.allocated.End()
 	m.crowd.see(n, m.memory, inUse())
 	begin := time.Now()
 	stop()
 	m.stopTime += time.Since(begin)
 	m.stopped += n
 	inUse() // collects, so that the next actors find what these leave
-	m.begin()
+	m.allocated.Begin()
 	m.b.StartTimer()
 }
 
@@ -256,9 +225,7 @@ func inUse() uint64 {
 
 // report reports what has been measured over the given number of messages.
 func (m *meter) report(messages int) {
-	n := float64(messages)
-	m.b.ReportMetric(float64(m.allocs)/n, "allocs/msg")
-	m.b.ReportMetric(float64(m.bytes)/n, "B/msg")
+	reportMetrics(m.b, m.allocated.Per(messages, "msg"))
 	if m.crowd.n > 0 {
 		m.b.ReportMetric(float64(m.crowd.bytes)/float64(m.crowd.n), "B/actor")
 		m.b.ReportMetric(float64(m.crowd.n), "actors")
@@ -278,12 +245,6 @@ func (m *meter) report(messages int) {
 		m.b.ReportMetric(float64(t.hist.ValueAtPercentile(99)), t.name+"-p99-ns")
 		m.b.ReportMetric(float64(t.hist.Max()), t.name+"-max-ns")
 	}
-	for _, s := range m.shares {
-		m.b.ReportMetric(100*float64(s.part)/float64(max(s.whole, 1)), s.name+"-%")
-	}
-	if m.backlogs > 0 {
-		m.b.ReportMetric(float64(m.maxBacklog), "backlog")
-		m.b.ReportMetric(float64(m.backlog)/float64(m.backlogs), "backlog-mean")
-		m.b.ReportMetric(float64(m.lastly)/float64(max(m.backlogs-m.last, 1)), "backlog-end")
-	}
+	reportMetrics(m.b, m.shares)
+	reportMetrics(m.b, m.backlog.Metrics())
 }

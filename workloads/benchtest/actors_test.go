@@ -159,7 +159,8 @@ func TestInUse(t *testing.T) {
 // The histogram's figures are those of what was booked.
 func TestMeterReports(t *testing.T) {
 	res := testing.Benchmark(func(b *testing.B) {
-		m := &meter{b: b, crowd: new(crowd), latency: hdrhistogram.New(1, int64(slowest), 3), last: 900}
+		m := &meter{b: b, crowd: new(crowd), latency: hdrhistogram.New(1, int64(slowest), 3)}
+		m.backlog.Late = 900
 		for i := range 1000 {
 			m.Latency(int64(i+1) * 1000)
 			if i < 900 {

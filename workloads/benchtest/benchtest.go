@@ -15,11 +15,11 @@
 package benchtest
 
 import (
-	"runtime"
 	"strings"
 	"testing"
 
 	"github.com/dynolab/dyno"
+	"github.com/dynolab/dyno/measure"
 	"github.com/dynolab/dyno/workloads"
 )
 
@@ -74,12 +74,10 @@ func bench(b *testing.B, path string, slicing workloads.Slicing, work func(n int
 	s := asked(b, slicing)
 	run := prepare()
 	defer run.Close()
-	report := func(ops int, allocs, bytes uint64) {
-		n := float64(ops)
-		b.ReportMetric(float64(allocs)/n, "allocs/task")
-		b.ReportMetric(float64(bytes)/n, "B/task")
+	report := func(ops int, allocated measure.Memory) {
+		reportMetrics(b, allocated.Per(ops, "task"))
 		if work != nil {
-			b.ReportMetric(float64(work(ops))/n, "rounds/op")
+			b.ReportMetric(float64(work(ops))/float64(ops), "rounds/op")
 		}
 	}
 	if s != nil {
@@ -91,13 +89,13 @@ func bench(b *testing.B, path string, slicing workloads.Slicing, work func(n int
 	// allocs/op and B/op down to whole numbers, even when ReportMetric sets
 	// them, and an implementation that allocates twice per group of 256 tasks
 	// is not one that never allocates. Other units keep their fractions.
-	var before, after runtime.MemStats
+	var allocated measure.Memory
 	b.ResetTimer()
-	runtime.ReadMemStats(&before)
+	allocated.Begin()
 	b.StartTimer()
 	err := run.Do(b.N)
 	b.StopTimer()
-	runtime.ReadMemStats(&after)
+	allocated.End()
 
 	if err == nil {
 		err = run.Check()
@@ -105,5 +103,13 @@ func bench(b *testing.B, path string, slicing workloads.Slicing, work func(n int
 	if err != nil {
 		b.Fatalf("%s: %d operations: %v", path, b.N, err)
 	}
-	report(b.N, after.Mallocs-before.Mallocs, after.TotalAlloc-before.TotalAlloc)
+	report(b.N, allocated)
+}
+
+// reportMetrics has b report them. What they are measure says, with which boards
+// measure, too.
+func reportMetrics(b *testing.B, metrics []measure.Metric) {
+	for _, m := range metrics {
+		b.ReportMetric(m.Value, m.Unit)
+	}
 }

@@ -3,6 +3,7 @@ package benchtest
 import (
 	"testing"
 
+	"github.com/dynolab/dyno/measure"
 	"github.com/dynolab/dyno/workloads"
 )
 
@@ -31,7 +32,7 @@ func asked(b *testing.B, slicing workloads.Slicing) driver {
 // session lets d have slices of run until it has enough, and reports what they
 // found then: operations, and allocations and bytes of all of them. What was before
 // the last reset does not count, but is checked with the others.
-func session(b *testing.B, d driver, path string, slicing workloads.Slicing, run workloads.Run, reset func(), report func(ops int, allocs, bytes uint64)) {
+func session(b *testing.B, d driver, path string, slicing workloads.Slicing, run workloads.Run, reset func(), report func(ops int, allocated measure.Memory)) {
 	total := 0
 	err := d.DriveSession(max(slicing.Unit, 1), slicing.GCHeavy, func(n int) error {
 		total += n
@@ -41,7 +42,7 @@ func session(b *testing.B, d driver, path string, slicing workloads.Slicing, run
 			return err
 		}
 		if n > 0 {
-			report(n, allocs, bytes)
+			report(n, measure.Memory{Objects: allocs, Bytes: bytes})
 		}
 		return nil
 	})
