@@ -129,9 +129,40 @@ var importPolicy = importpolicy.Policy{
 		{
 			Packages: "workloads/...",
 			Why:      "the host adapters bring workloads and testing together and know no implementation, so that one in another module can use them; their tests drive them as the engine would",
-			Ours:     []string{".", "actor", "group", "task", "workloads/..."},
+			Ours:     []string{".", "actor", "group", "task", "measure", "workloads/..."},
 			TestOurs: []string{"impls/...", "lab/driven"},
 			Others:   []string{"github.com/HdrHistogram/hdrhistogram-go"},
+		},
+		{
+			Packages:  "measure",
+			Why:       "boards and the host's benchmarks have one arithmetic; it knows no workload, so that whatever does n operations can be measured",
+			BoardSafe: true,
+		},
+		{
+			Packages:  "hw/firmware",
+			Why:       "it is what every board runs, and carries no workload and no clause that its image does not name",
+			Ours:      []string{".", "conformance", "hw/firmware/line", "measure"},
+			TestOurs:  []string{"hw/firmware/...", "impls", "impls/*", "workloads"},
+			BoardSafe: true,
+		},
+		{
+			Packages:  "hw/firmware/line",
+			Why:       "both sides of the line have it, and each knows nothing of the other",
+			BoardSafe: true,
+		},
+		{
+			Packages:  "hw/firmware/bench",
+			Why:       "workloads become cases of a firmware here, for any implementation; it knows none",
+			Ours:      []string{".", "actor", "hw/firmware", "measure", "workloads"},
+			TestOurs:  []string{"conformance", "hw/firmware/...", "impls", "impls/*"},
+			BoardSafe: true,
+		},
+		{
+			Packages:  "hw/firmware/conform",
+			Why:       "clauses become cases of a firmware here, for any implementation; it knows none",
+			Ours:      []string{".", "conformance", "hw/firmware"},
+			TestOurs:  []string{"group", "hw/firmware/...", "impls", "impls/*", "measure"},
+			BoardSafe: true,
 		},
 		{
 			Packages:  "targets",

@@ -1,0 +1,288 @@
+package bench_test
+
+import (
+	"strings"
+	"sync/atomic"
+	"testing"
+
+	"golang.org/x/perf/benchfmt"
+
+	"github.com/dynolab/dyno"
+	"github.com/dynolab/dyno/actor"
+	"github.com/dynolab/dyno/conformance"
+	"github.com/dynolab/dyno/hw/firmware"
+	"github.com/dynolab/dyno/hw/firmware/bench"
+	"github.com/dynolab/dyno/hw/firmware/line"
+	"github.com/dynolab/dyno/impls"
+	"github.com/dynolab/dyno/impls/serial"
+	"github.com/dynolab/dyno/measure"
+	"github.com/dynolab/dyno/workloads"
+)
+
+// tickClock is a clock of instructions that passes when it is looked at, so that whoever
+// waits for a time reaches it.
+type tickClock struct{ now atomic.Int64 }
+
+func (c *tickClock) Now() int64   { return c.now.Add(50) }
+func (c *tickClock) Hz() float64  { return 15_625_000 }
+func (c *tickClock) Unit() string { return measure.Instructions }
+
+// port is a host that has sent everything beforehand.
+type port struct {
+	in  string
+	out strings.Builder
+}
+
+func (p *port) Poll() (byte, bool) {
+	if p.in == "" {
+		return 0, false
+	}
+	b := p.in[0]
+	p.in = p.in[1:]
+	return b, true
+}
+func (p *port) Closed() bool       { return p.in == "" }
+func (p *port) Write(bytes []byte) { p.out.Write(bytes) }
+
+// run runs the firmware with the benchmarks of impl, and returns the texts of what it
+// says to the commands.
+func run(t *testing.T, impl dyno.Impl, commands ...string) []string {
+	t.Helper()
+	p := &port{in: strings.Join(commands, "\n") + "\n"}
+	clock := new(tickClock)
+	firmware.Main(firmware.Board{
+		Name: "fake", Port: p, Clock: clock, Emulated: true,
+		Wait:     func(ticks int64) { clock.now.Add(ticks) },
+		Exit:     func(int) {},
+		Platform: conformance.Platform{Goexit: true, RuntimePanics: true, Stacks: true, Heap: true},
+	}, impl, firmware.Build{}, bench.Cases(impl))
+	var texts []string
+	var d line.Decoder
+	d.Feed([]byte(p.out.String()), func(e line.Event) {
+		if e.Kind != line.Text || e.Lost > 0 || e.Repeated {
+			t.Fatalf("%+v", e)
+		}
+		texts = append(texts, e.Text)
+	})
+	return texts
+}
+
+// names returns the names of the cases of impl.
+func names(impl dyno.Impl) (all []string) {
+	for c := range bench.Cases(impl) {
+		all = append(all, c.Part+"/"+c.Name)
+	}
+	return all
+}
+
+// Every case of every implementation gives one result, of its name, which the tools for
+// the format can read and which has the units of its kind.
+func TestEveryImplementation(t *testing.T) {
+	for _, impl := range impls.All() {
+		t.Run(impl.Name, func(t *testing.T) {
+			for c := range bench.Cases(impl) {
+				said := run(t, impl, "run bench/"+c.Name)
+				if last := said[len(said)-1]; last != "end run bench/"+c.Name+" ok" {
+					t.Errorf("%s:\n%s", c.Name, strings.Join(said, "\n"))
+					continue
+				}
+				check(t, c, impl, said)
+			}
+		})
+	}
+}
+
+// check looks at the results of a case.
+func check(t *testing.T, c firmware.Case, impl dyno.Impl, said []string) {
+	t.Helper()
+	results := 0
+	for _, text := range said {
+		raw, ok := strings.CutPrefix(text, line.ResultPrefix)
+		if !ok {
+			continue
+		}
+		results++
+		r := benchfmt.NewReader(strings.NewReader(raw+"\n"), "said")
+		if !r.Scan() {
+			t.Fatalf("%q: %v", raw, r.Err())
+		}
+		res, ok := r.Result().(*benchfmt.Result)
+		if !ok {
+			t.Fatalf("%q: %v", raw, r.Result())
+		}
+		if string(res.Name) != c.Name || res.Iters != c.Ops {
+			t.Errorf("%q is %s with %d operations, want %s with %d", raw, res.Name, res.Iters, c.Name, c.Ops)
+		}
+		want := []string{"insns/op", "B/op", "allocs/op"}
+		switch {
+		case strings.Contains(c.Name, "case=actor-memory"):
+			want = append(want, "B/actor", "B/system")
+		case strings.Contains(c.Name, "case=slot-memory"):
+			want = append(want, "B/slot")
+		case strings.Contains(c.Name, "case=32-actors"):
+			want = append(want, "allocs/msg", "B/msg", "heap-used-B", "heap-free-B")
+		case strings.Contains(c.Name, "workload=latency1k"), strings.Contains(c.Name, "workload=spawn"):
+			want = append(want, "allocs/msg", "B/msg", "mean-insns", "p50-insns", "p99-insns", "max-insns", "backlog", "backlog-mean", "backlog-end")
+		case strings.Contains(c.Name, "workload=restart"):
+			want = append(want, "allocs/msg", "B/msg", "recovered-%", "undelivered-found-%")
+		case strings.HasPrefix(c.Name, "Group/"):
+			want = append(want, "allocs/task", "B/task")
+		default:
+			want = append(want, "allocs/msg", "B/msg")
+		}
+		for i, v := range res.Values {
+			if i >= len(want) || v.Unit != want[i] {
+				t.Errorf("%q: value %d is in %s, want %v", raw, i+1, v.Unit, want)
+			}
+		}
+		if len(res.Values) != len(want) {
+			t.Errorf("%q has %d values, want %v", raw, len(res.Values), want)
+		}
+		if v, ok := res.Value("recovered-%"); ok && v != 100 {
+			t.Errorf("%q: want all failures recovered from", raw)
+		}
+		if v, ok := res.Value("backlog"); ok && !impl.Promises.Eager && v > 10 {
+			t.Errorf("%q: want a backlog of no more than 10", raw)
+		}
+	}
+	if results != 1 {
+		t.Errorf("%s: %d results, want one:\n%s", c.Name, results, strings.Join(said, "\n"))
+	}
+}
+
+// The single-threaded implementation allocates nothing for a message, and on a clock of
+// instructions its second run takes as many as the first.
+func TestSerialIsExact(t *testing.T) {
+	for _, name := range []string{"Actor/workload=pingpong", "Actor/workload=ring", "Actor/workload=count", "Board/case=32-actors"} {
+		said := strings.Join(run(t, serial.Impl, "run bench/"+name+"/impl=serial"), "\n")
+		if !strings.Contains(said, " 0 B/op 0 allocs/op") {
+			t.Errorf("%s:\n%s", name, said)
+		}
+		if !strings.HasPrefix(name, "Board") && !strings.Contains(said, "measured twice, exactly ") {
+			t.Errorf("%s is not exact:\n%s", name, said)
+		}
+	}
+}
+
+func TestList(t *testing.T) {
+	said := run(t, serial.Impl, "list")
+	var listed []string
+	for _, text := range said {
+		if c, ok := line.ParseListed(text); ok {
+			if c.Ops < 1 || c.Skip != "" {
+				t.Errorf("%+v", c)
+			}
+			listed = append(listed, c.Name)
+		}
+	}
+	if want := names(serial.Impl); strings.Join(listed, " ") != strings.Join(want, " ") {
+		t.Errorf("%q, want %q", listed, want)
+	}
+}
+
+// An implementation without a contract has no cases of it.
+func TestContractsThatAreNotThere(t *testing.T) {
+	if got := names(dyno.Impl{Name: "x"}); len(got) != 0 {
+		t.Errorf("of nothing: %q", got)
+	}
+	for _, name := range names(dyno.Impl{Name: "x", NewGroup: serial.Impl.NewGroup}) {
+		if !strings.HasPrefix(name, "bench/Group/") {
+			t.Errorf("without actors: %s", name)
+		}
+	}
+}
+
+// losing makes dispatchers whose ports lose a message now and then.
+type losing struct{ actor.Dispatcher }
+
+func (d losing) Attach(cfg actor.MailboxConfig) actor.Port {
+	return &losingPort{Port: d.Dispatcher.Attach(cfg)}
+}
+
+func (d losing) RunUntilIdle() { d.Dispatcher.(actor.Synchronous).RunUntilIdle() }
+
+type losingPort struct {
+	actor.Port
+	sent int
+}
+
+func (p *losingPort) Send(msg any, from actor.Worker) actor.SendResult {
+	if p.sent++; p.sent%7 == 0 {
+		return actor.Sent
+	}
+	return p.Port.Send(msg, from)
+}
+
+// An implementation that loses messages has no figures.
+func TestNoFigureOfALostMessage(t *testing.T) {
+	impl := serial.Impl
+	impl.NewDispatcher = func() actor.Dispatcher { return losing{serial.NewDispatcher()} }
+	for _, name := range names(impl) {
+		if strings.Contains(name, "Group/") {
+			continue
+		}
+		said := strings.Join(run(t, impl, "run "+name), "\n")
+		if strings.Contains(said, "result ") || !strings.Contains(said, "fail ") || !strings.HasSuffix(said, "end run "+name+" failed") {
+			t.Errorf("%s:\n%s", name, said)
+		}
+	}
+}
+
+// Every workload of the host is asked of boards, or there is a reason why not.
+func TestNothingIsLeftOutSilently(t *testing.T) {
+	var all []string
+	for _, w := range workloads.Actors() {
+		all = append(all, "Actor/"+w.Path())
+	}
+	for _, w := range workloads.Groups() {
+		all = append(all, "Group/"+w.Path())
+	}
+	for _, w := range workloads.Tasks() {
+		all = append(all, "Task/"+w.Path())
+	}
+	used := make([]bool, len(bench.LeftOut()))
+	there := " " + strings.Join(names(serial.Impl), " ") + " "
+	for _, path := range all {
+		if strings.Contains(there, " bench/"+path+"/impl=serial ") {
+			continue
+		}
+		found := false
+		for i, r := range bench.LeftOut() {
+			if full := r.Bench + "/" + r.Path; path == full || strings.HasPrefix(path, full+"/") || strings.HasPrefix(path, full) && strings.HasSuffix(full, "/") || full+"x" == r.Bench+"/workload=x" && strings.HasPrefix(path, full) {
+				found, used[i] = true, true
+			}
+		}
+		if !found {
+			t.Errorf("%s is neither a case nor left out for a reason", path)
+		}
+	}
+	for i, r := range bench.LeftOut() {
+		if !used[i] || r.Why == "" {
+			t.Errorf("%+v is of no workload there is, or without a reason", r)
+		}
+	}
+}
+
+// Smaller workloads have names of their own: a figure says nothing of the larger one.
+func TestSmallWorkloadsAreTheSameOrHaveTheirOwnNames(t *testing.T) {
+	whole := make(map[string]string)
+	for _, w := range workloads.Actors() {
+		whole[w.Path()] = w.Doc
+	}
+	for _, w := range workloads.SmallActors() {
+		doc, ok := whole[w.Path()]
+		if ok && doc != w.Doc || !ok && w.Path() != "workload=big/actors=16" {
+			t.Errorf("%s: %q, and on the host %q", w.Path(), w.Doc, doc)
+		}
+		if len(w.Refs) > 0 {
+			t.Errorf("%s has references, which a board carries", w.Path())
+		}
+	}
+	for _, w := range workloads.Groups() {
+		for _, s := range workloads.SmallGroups() {
+			if s.Path() == w.Path() || len(s.Refs) > 0 {
+				t.Errorf("%s", s.Path())
+			}
+		}
+	}
+}

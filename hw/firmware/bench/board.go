@@ -1,0 +1,355 @@
+package bench
+
+import (
+	"context"
+	"errors"
+	"runtime"
+	"sync/atomic"
+
+	"github.com/dynolab/dyno"
+	"github.com/dynolab/dyno/actor"
+	"github.com/dynolab/dyno/hw/firmware"
+	"github.com/dynolab/dyno/measure"
+)
+
+// A question is what only boards are asked. Its figures are bytes: of the heap in use,
+// after collections, with something there and without it.
+type question struct {
+	name string
+	ops  int // things that the figures are of
+	ask  func(r *firmware.Report, name string, n int, impl dyno.Impl) error
+}
+
+var questions = [...]question{
+	{"actor-memory", 32, actorMemory},
+	{"slot-memory", 128, slotMemory},
+	{"32-actors", 32 * slots * rounds, manyActors},
+}
+
+func (q question) of(impl dyno.Impl) firmware.Case {
+	name := "Board/case=" + q.name + "/impl=" + impl.Name
+	return firmware.Case{
+		Part: part, Name: name, Ops: q.ops,
+		Run: func(r *firmware.Report) error { return q.ask(r, name, q.ops, impl) },
+	}
+}
+
+// actorMemory finds what an actor takes that has had a message and has nothing to do:
+// the difference between 8, 16 and 32 of them, with their share of the system's
+// tables and, with an implementation that has any, their goroutines.
+func actorMemory(r *firmware.Report, name string, n int, impl dyno.Impl) error {
+	f := measure.Figure{Ops: n}
+	before := measure.HeapInUse()
+	h, err := newHall(r.Board, impl)
+	if err != nil {
+		return err
+	}
+	var c counter
+	var all [32]actor.Ref
+	var used [4]uint64
+	begun := r.Board.Clock.Now()
+	have := 0
+	for i, want := range [...]int{0, n / 4, n / 2, n} {
+		for ; have < want && err == nil; have++ {
+			err = h.in(func(ctx *actor.Context) (err error) {
+				if all[have], err = ctx.Spawn(c.props(actor.MailboxConfig{})); err != nil {
+					return err
+				}
+				return ctx.Tell(all[have], &c)
+			})
+		}
+		if err == nil {
+			err = h.until(func() bool { return c.handled.Load() == int64(want) })
+		}
+		if err != nil {
+			return h.abandon(err)
+		}
+		used[i] = measure.HeapInUse()
+	}
+	f.Ticks = r.Board.Clock.Now() - begun
+	for _, a := range all[:n] { // all of them are there, and work
+		if err := a.Tell(&c); err != nil {
+			return h.abandon(err)
+		}
+	}
+	if err := h.until(func() bool { return c.handled.Load() == int64(2*n) }); err != nil {
+		return h.abandon(err)
+	}
+	if err := h.end(); err != nil {
+		return err
+	}
+	r.Note("heap in use: ", before, " B before, ", used[0], " B with a system, ", used[1], ", ", used[2], " and ", used[3], " B with ", n/4, ", ", n/2, " and ", n, " actors")
+	f.Add(
+		measure.Metric{Value: difference(used[1], used[3], n-n/4), Unit: "B/actor"},
+		measure.Metric{Value: difference(before, used[0], 1), Unit: "B/system"},
+	)
+	r.Result(name, f)
+	return nil
+}
+
+// difference is what each of n things takes.
+func difference(without, with uint64, n int) float64 {
+	return float64(int64(with-without)) / float64(n)
+}
+
+// slotMemory finds what a place in a bounded mailbox takes: the difference between
+// mailboxes for 8 and for 32 messages, with all places taken.
+func slotMemory(r *firmware.Report, name string, n int, impl dyno.Impl) error {
+	const actors, few = 4, 8
+	many := n / actors
+	f := measure.Figure{Ops: n}
+	begun := r.Board.Clock.Now()
+	var used [2]uint64
+	for i, capacity := range [...]int{few, many} {
+		h, err := newHall(r.Board, impl)
+		if err != nil {
+			return err
+		}
+		var c counter
+		var all [actors]actor.Ref
+		empty := measure.HeapInUse()
+		for k := 0; k < actors && err == nil; k++ {
+			err = h.in(func(ctx *actor.Context) (err error) {
+				all[k], err = ctx.Spawn(c.props(actor.MailboxConfig{Policy: actor.DropNewest, Capacity: capacity}))
+				if err != nil {
+					return err
+				}
+				// It sees this before any message, and so leaves all of them waiting.
+				ctx.System().Suspend(all[k], actor.Suspension{Reason: "its mailbox is measured"})
+				for j := 0; j < capacity && err == nil; j++ {
+					err = ctx.Tell(all[k], &c)
+				}
+				return err
+			})
+		}
+		if err == nil {
+			err = h.until(func() bool {
+				for k := range all {
+					if all[k].Backlog() != capacity {
+						return false
+					}
+				}
+				return true
+			})
+		}
+		if err == nil && all[0].Tell(&c) == nil {
+			err = errors.New("a mailbox for " + itoa(capacity) + " messages took one more")
+		}
+		if err != nil {
+			return h.abandon(err)
+		}
+		used[i] = measure.HeapInUse() - empty
+		for k := range all {
+			h.sys.Resume(all[k])
+		}
+		if err := h.until(func() bool { return c.handled.Load() == int64(actors*capacity) }); err != nil {
+			return h.abandon(err)
+		}
+		h.refused = 1
+		if err := h.end(); err != nil {
+			return err
+		}
+		r.Note(actors, " actors with mailboxes for ", capacity, ", full: ", used[i], " B")
+	}
+	f.Ticks = r.Board.Clock.Now() - begun
+	f.Add(measure.Metric{Value: difference(used[0], used[1], actors*(many-few)), Unit: "B/slot"})
+	r.Result(name, f)
+	return nil
+}
+
+const (
+	slots  = 8 // messages that may wait for each of the 32 actors
+	rounds = 4 // times that all of them are sent
+)
+
+// manyActors has 32 actors with bounded mailboxes, fills all of these and has all
+// messages handled, several times, and says what memory is used and free meanwhile. An
+// operation is a message.
+func manyActors(r *firmware.Report, name string, n int, impl dyno.Impl) error {
+	const actors = 32
+	h, err := newHall(r.Board, impl)
+	if err != nil {
+		return err
+	}
+	var c counter
+	var all [actors]actor.Ref
+	err = h.in(func(ctx *actor.Context) (err error) {
+		for k := 0; k < actors && err == nil; k++ {
+			all[k], err = ctx.Spawn(c.props(actor.MailboxConfig{Policy: actor.DropNewest, Capacity: slots}))
+		}
+		return err
+	})
+	if err != nil {
+		return h.abandon(err)
+	}
+	// Made once: each round is in the loop that is measured.
+	send := func(ctx *actor.Context) error {
+		for range slots {
+			for k := range all {
+				if err := ctx.Tell(all[k], &c); err != nil {
+					return err
+				}
+			}
+		}
+		return nil
+	}
+	sent := int64(0)
+	over := func() bool { return c.handled.Load() == sent }
+	round := func() error {
+		sent += actors * slots
+		if err := h.in(send); err != nil {
+			return err
+		}
+		return h.until(over)
+	}
+	if err := round(); err != nil { // the mailboxes have grown then
+		return h.abandon(err)
+	}
+	free := measure.HeapFree()
+	used := measure.HeapInUse()
+	f := measure.Figure{Ops: n, Overhead: measure.Overhead(r.Board.Clock)}
+	f.Memory.Begin()
+	begun := r.Board.Clock.Now()
+	for range n / (actors * slots) {
+		if err := round(); err != nil {
+			return h.abandon(err)
+		}
+	}
+	ended := r.Board.Clock.Now()
+	f.Memory.End()
+	f.Ticks = max(0, ended-begun-f.Overhead)
+	if err := h.end(); err != nil {
+		return err
+	}
+	f.Add(f.Memory.Per(n, "msg")...)
+	f.Add(
+		measure.Metric{Value: float64(used), Unit: "heap-used-B"},
+		measure.Metric{Value: float64(free), Unit: "heap-free-B"},
+	)
+	r.Result(name, f)
+	return nil
+}
+
+// counter is what all actors of a question have in common, and the message that they
+// are sent.
+type counter struct{ handled atomic.Int64 }
+
+func (c *counter) props(m actor.MailboxConfig) actor.Props {
+	return actor.Props{New: func() actor.Actor { return &counting{c} }, Mailbox: m}
+}
+
+// A counting actor counts messages. It is as small as an actor can be.
+type counting struct{ *counter }
+
+// Receive implements [actor.Actor].
+func (a *counting) Receive(_ *actor.Context, msg any) error {
+	if msg != any(a.counter) {
+		return errors.New("an actor received a message that nobody sent it")
+	}
+	a.handled.Add(1)
+	return nil
+}
+
+// hall is a system whose guardian does what it is told.
+type hall struct {
+	board   *firmware.Board
+	sys     *actor.System
+	refused uint64 // messages that the question sent to be given back
+
+	act  func(ctx *actor.Context) error // what the guardian is to do
+	done atomic.Int64                   // times that it has
+	asks int64                          // times that it was asked
+
+	letters, failures atomic.Int64
+}
+
+func newHall(b *firmware.Board, impl dyno.Impl) (*hall, error) {
+	h := &hall{board: b}
+	var err error
+	h.sys, err = actor.NewSystem(actor.Config{
+		Guardian:        actor.Props{New: func() actor.Actor { return h }},
+		Dispatcher:      impl.NewDispatcher(),
+		KeepDeadLetters: -1,
+		DeadLetters: func(l actor.DeadLetter) {
+			if !l.Returned { // of those their sender knows
+				h.letters.Add(1)
+			}
+		},
+		Failures: func(actor.Failure) { h.failures.Add(1) },
+	})
+	return h, err
+}
+
+// Receive implements [actor.Actor].
+func (h *hall) Receive(ctx *actor.Context, msg any) error {
+	if msg != any(h) {
+		return errors.New("the guardian received a message that nobody sent it")
+	}
+	err := h.act(ctx)
+	h.done.Add(1)
+	return err
+}
+
+// in has the guardian do act and waits for that.
+func (h *hall) in(act func(ctx *actor.Context) error) error {
+	h.act = act
+	h.asks++
+	if err := h.sys.UserGuardian().Tell(h); err != nil {
+		return err
+	}
+	return h.until(func() bool { return h.done.Load() == h.asks })
+}
+
+// patience is how many seconds of the board's clock are waited for something that
+// takes some thousand instructions.
+const patience = 10
+
+// errLost is for what does not come.
+var errLost = errors.New("not all messages were handled: one was lost on the way")
+
+// until waits until cond.
+func (h *hall) until(cond func() bool) error {
+	clock := h.board.Clock
+	end := clock.Now() + patience*int64(clock.Hz())
+	for {
+		if h.sys.Synchronous() {
+			h.sys.RunUntilIdle()
+		}
+		switch {
+		case h.failures.Load() > 0:
+			return errors.New("an actor failed")
+		case h.letters.Load() > 0:
+			return errors.New("a message became a dead letter")
+		case cond():
+			return nil
+		case h.sys.Synchronous() || clock.Now() > end:
+			return errLost
+		}
+		runtime.Gosched()
+	}
+}
+
+// abandon ends what can be ended of a system in which something was wrong, and returns
+// what that was.
+func (h *hall) abandon(err error) error {
+	h.sys.Stop(h.sys.UserGuardian())
+	if h.sys.Synchronous() {
+		h.sys.RunUntilIdle()
+	}
+	return err
+}
+
+// end shuts the system down and looks for what it has left.
+func (h *hall) end() error {
+	if err := h.sys.Shutdown(context.Background()); err != nil {
+		return err
+	}
+	st := h.sys.Stats()
+	switch {
+	case st.Actors > 0:
+		return errors.New(itoa(st.Actors) + " actors are left after the shutdown")
+	case st.Returned != h.refused || h.letters.Load() > 0 || h.failures.Load() > 0:
+		return errors.New("a message was given back, lost or failed on")
+	}
+	return nil
+}

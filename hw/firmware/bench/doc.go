@@ -1,0 +1,18 @@
+// Package bench makes cases of a board's firmware of the workloads that fit into 64
+// KiB, and of what only boards are asked: what an actor and a place in its mailbox
+// take in memory, and whether a system of 32 actors with bounded mailboxes fits.
+//
+// A workload's case has the name of its benchmark on the host, so that one report can
+// show both, and its figures mean the same:
+//
+//	bench/Actor/workload=pingpong/impl=serial
+//	bench/Group/workload=short/tasks=32/impl=serial
+//	bench/Board/case=32-actors/impl=serial
+//
+// Each case prepares what it needs, runs it, checks it and closes it. On a clock that
+// counts instructions it does all of that twice, and says whether both took the same
+// number: what an emulator executes is exact, or it is not worth calling so.
+//
+// Workloads of the host that no board is asked for are listed by [LeftOut], with
+// reasons.
+package bench

@@ -1,0 +1,149 @@
+package conform_test
+
+import (
+	"context"
+	"strings"
+	"testing"
+
+	"github.com/dynolab/dyno"
+	"github.com/dynolab/dyno/conformance"
+	"github.com/dynolab/dyno/group"
+	"github.com/dynolab/dyno/hw/firmware"
+	"github.com/dynolab/dyno/hw/firmware/conform"
+	"github.com/dynolab/dyno/hw/firmware/line"
+	"github.com/dynolab/dyno/impls"
+	"github.com/dynolab/dyno/impls/serial"
+	"github.com/dynolab/dyno/measure"
+)
+
+type clock struct{ now int64 }
+
+func (c *clock) Now() int64   { c.now++; return c.now }
+func (c *clock) Hz() float64  { return 1e6 }
+func (c *clock) Unit() string { return measure.Instructions }
+
+type port struct {
+	in  string
+	out strings.Builder
+}
+
+func (p *port) Poll() (byte, bool) {
+	if p.in == "" {
+		return 0, false
+	}
+	b := p.in[0]
+	p.in = p.in[1:]
+	return b, true
+}
+func (p *port) Closed() bool       { return p.in == "" }
+func (p *port) Write(bytes []byte) { p.out.Write(bytes) }
+
+// run runs the firmware with the clauses of impl, and returns the texts of what it says.
+func run(t *testing.T, impl dyno.Impl, on conformance.Platform, in string) (texts []string) {
+	t.Helper()
+	p := &port{in: in}
+	firmware.Main(firmware.Board{Name: "fake", Port: p, Clock: new(clock), Exit: func(int) {}, Platform: on}, impl, firmware.Build{}, conform.Cases(impl))
+	var d line.Decoder
+	d.Feed([]byte(p.out.String()), func(e line.Event) {
+		if e.Kind != line.Text || e.Lost > 0 {
+			t.Fatalf("%+v", e)
+		}
+		texts = append(texts, e.Text)
+	})
+	return texts
+}
+
+// asked returns the commands that ask for all clauses of impl.
+func asked(impl dyno.Impl) (in string, n int) {
+	var b strings.Builder
+	for c := range conform.Cases(impl) {
+		b.WriteString("run " + c.Part + "/" + c.Name + "\n")
+		n++
+	}
+	return b.String(), n
+}
+
+// All clauses of all contracts are cases, and serial, which boards run, keeps them: on a
+// board that can do no more than one must.
+func TestSerialOnABoard(t *testing.T) {
+	in, n := asked(serial.Impl)
+	if want := len(conformance.Group()) + len(conformance.Actor()) + len(conformance.Task()); n != want {
+		t.Errorf("%d cases, want %d", n, want)
+	}
+	ok, skipped := 0, 0
+	for _, text := range run(t, serial.Impl, conformance.Platform{}, in) {
+		switch {
+		case strings.HasPrefix(text, "end ") && strings.HasSuffix(text, " ok"):
+			ok++
+		case strings.HasPrefix(text, "end ") && strings.Contains(text, " skipped needs "):
+			skipped++
+		case strings.HasPrefix(text, line.FailPrefix), strings.HasPrefix(text, "end "):
+			t.Error(text)
+		}
+	}
+	if ok+skipped != n || skipped < 10 || ok < n/2 {
+		t.Errorf("of %d clauses %d passed and %d were skipped", n, ok, skipped)
+	}
+}
+
+// The list says what would be skipped, and why.
+func TestList(t *testing.T) {
+	skips := make(map[string]string)
+	for _, text := range run(t, serial.Impl, conformance.Platform{}, "list\n") {
+		if c, ok := line.ParseListed(text); ok {
+			skips[c.Name] = c.Skip
+		}
+	}
+	for name, want := range map[string]string{
+		"conform/group/panic-stack":           "needs Stacks, which this platform does not have",
+		"conform/group/next-completion-order": skips["conform/group/next-completion-order"],
+	} {
+		if got, ok := skips[name]; !ok || got != want {
+			t.Errorf("%s: listed %v, skipped for %q, want %q", name, ok, got, want)
+		}
+	}
+}
+
+// forgetful is an implementation whose groups forget that they are closed.
+func forgetful() dyno.Impl {
+	impl := serial.Impl
+	impl.Name = "forgetful"
+	impl.NewGroup = func(ctx context.Context, opts ...group.Option) group.Group[int] {
+		return &open{Group: serial.Impl.NewGroup(ctx, opts...)}
+	}
+	return impl
+}
+
+type open struct{ group.Group[int] }
+
+func (o *open) Go(fn group.TaskFunc[int]) error {
+	if err := o.Group.Go(fn); err != group.ErrGroupClosed {
+		return err
+	}
+	return nil
+}
+
+// A clause that is broken fails, says what was seen and which rule that is, and the next
+// one runs.
+func TestABrokenClause(t *testing.T) {
+	said := strings.Join(run(t, forgetful(), conformance.Platform{}, "run conform/group/go-after-close\nrun conform/group/go-nil-task\n"), "\n")
+	if !strings.Contains(said, "fail ") || !strings.Contains(said, " – rule G") || !strings.Contains(said, "end run conform/group/go-after-close failed") {
+		t.Errorf("the board says\n%s", said)
+	}
+	if !strings.Contains(said, "end run conform/group/go-nil-task ok") {
+		t.Errorf("the board says\n%s", said)
+	}
+}
+
+// Every implementation has the clauses of what it implements, and no others.
+func TestEveryImplementation(t *testing.T) {
+	for _, impl := range impls.All() {
+		if _, n := asked(impl); n == 0 {
+			t.Errorf("%s has no clauses", impl.Name)
+		}
+		impl.NewDispatcher, impl.NewExecutor = nil, nil
+		if _, n := asked(impl); n != len(conformance.Group()) {
+			t.Errorf("%s without actors and executor: %d clauses, want %d", impl.Name, n, len(conformance.Group()))
+		}
+	}
+}
