@@ -16,7 +16,8 @@ const errgroup = "golang.org/x/sync/errgroup"
 // importPolicy says who may import what, and why. Arrows point one way:
 //
 //	cmd/benchrun ─► report ─► lab            a subject is any test binary
-//	            └─► targets ◄─┘              the promises are data: lab does not know them
+//	            ├─► targets ◄─┘              the promises are data: lab does not know them
+//	            └─► hw ─► lab                boards are data too: hw knows none by name
 //	impls ─► impls/* ─► dyno, group, task, actor        one idea each
 //	conformance, workloads ─► dyno, group, task, actor  they know contracts only
 //	group, task, actor ─► nothing of ours
@@ -213,9 +214,25 @@ var importPolicy = importpolicy.Policy{
 			},
 		},
 		{
+			Packages: "hw",
+			Why:      "it brings firmware to boards and reads what comes back: it knows the protocol and the format of results, and no board or implementation by name",
+			Ours:     []string{"hw/boards", "hw/firmware/line", "internal/child", "lab"},
+			TestOurs: []string{".", "hw/...", "measure", "impls/..."},
+			Others: []string{
+				"github.com/agnivade/levenshtein",
+				"go.bug.st/serial/...",
+				"go.yaml.in/yaml/v3", // of the hardware map
+				"golang.org/x/perf/benchfmt",
+			},
+		},
+		{
+			Packages: "hw/boards",
+			Why:      "it is the boards as data; their code is for an image, and not for the host",
+		},
+		{
 			Packages: "cmd/benchrun",
-			Why:      "the command is thin: flags in, the engine and the report do the rest",
-			Ours:     []string{"lab/...", "report/...", "targets"},
+			Why:      "the command is thin: flags in, the engine, the boards and the report do the rest",
+			Ours:     []string{"hw", "hw/firmware/line", "lab/...", "report/...", "targets"},
 			Others: []string{
 				"golang.org/x/sync/errgroup",
 				"github.com/spf13/cobra/...",

@@ -1,0 +1,368 @@
+package hw
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"maps"
+	"path"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/agnivade/levenshtein"
+
+	"github.com/dynolab/dyno/hw/boards"
+)
+
+// Kind says what compiles a board's firmware.
+type Kind string
+
+// The kinds of boards.
+const (
+	KindTinyGo Kind = "tinygo" // a microcontroller, or an emulated one
+	KindGo     Kind = "go"     // a Linux system, by ordinary cross-compilation
+)
+
+// A Board is what a board.json says: what the host needs to know of a kind of board.
+// What runs on the board is the Go package in the same folder.
+type Board struct {
+	// Name is that of the folder in hw/boards: lower case letters, digits and
+	// hyphens.
+	Name string `json:"name"`
+	// Title is what people call it.
+	Title string `json:"title"`
+	// Chip is the microcontroller, or the architecture of a Linux board, as the
+	// firmware says it too.
+	Chip string `json:"chip"`
+
+	Kind Kind `json:"kind"`
+	// Target is TinyGo's name for the board; for KindTinyGo only.
+	Target string `json:"target,omitempty"`
+	// GOOS, GOARCH and GOARM are Go's names for it; for KindGo only. GOARM may be
+	// empty.
+	GOOS   string `json:"goos,omitempty"`
+	GOARCH string `json:"goarch,omitempty"`
+	GOARM  string `json:"goarm,omitempty"`
+
+	// RAM and Flash are the limits of an image, in bytes. 0 means none, which only a
+	// Linux board may have.
+	RAM   int64 `json:"ram"`
+	Flash int64 `json:"flash"`
+
+	// Stack is the size of a goroutine's stack, such as "1KB"; GC, Scheduler and Opt
+	// are TinyGo's flags of these names. Empty means TinyGo's default for the target.
+	Stack     string `json:"stack,omitempty"`
+	GC        string `json:"gc,omitempty"`
+	Scheduler string `json:"scheduler,omitempty"`
+	Opt       string `json:"opt,omitempty"`
+	// Flags are further ones for the build.
+	Flags []string `json:"flags,omitempty"`
+
+	// Emulated: the board's time is not that of a real one. Its figures are never
+	// ranked against real ones.
+	Emulated bool `json:"emulated"`
+	// Emulator is the command that runs the image on this machine, with "{image}" for
+	// its path; the firmware's console is its standard input and output. Empty for a
+	// real board.
+	Emulator []string `json:"emulator,omitempty"`
+	// SSH: the image is brought to the board and run there by ssh.
+	SSH bool `json:"ssh,omitempty"`
+	// USB has the vendor and product IDs that the board's port may have: by them it
+	// is found without a hardware map, if it is the only one.
+	USB []USBID `json:"usb,omitempty"`
+	// Baud is the rate of the serial port; 0 means 115200.
+	Baud int `json:"baud,omitempty"`
+	// FlashNeeds is what a person has to do so that the board can be flashed; empty
+	// if nothing.
+	FlashNeeds string `json:"flash-needs,omitempty"`
+
+	// Fits names the implementations that run on it, Unfit the others with the
+	// reason why not.
+	Fits  []string          `json:"fits"`
+	Unfit map[string]string `json:"unfit,omitempty"`
+
+	// Install says in a sentence what a user must install for this board.
+	Install string `json:"install"`
+}
+
+// A USBID tells a kind of USB device: vendor and product, four hexadecimal digits
+// each.
+type USBID struct {
+	VID string `json:"vid"`
+	PID string `json:"pid"`
+}
+
+// String returns the ID as "2e8a:000a".
+func (u USBID) String() string { return strings.ToLower(u.VID + ":" + u.PID) }
+
+// StackBytes returns Stack in bytes, 0 if it is empty.
+func (b *Board) StackBytes() int64 {
+	n, _ := parseBytes(b.Stack) // checked when the board was read
+	return n
+}
+
+// BaudRate returns the rate of the serial port.
+func (b *Board) BaudRate() int {
+	if b.Baud == 0 {
+		return 115200
+	}
+	return b.Baud
+}
+
+// Kit says in a word how the board is reached: "emulator", "ssh" or "serial".
+func (b *Board) Kit() string {
+	switch {
+	case len(b.Emulator) > 0:
+		return "emulator"
+	case b.SSH:
+		return "ssh"
+	}
+	return "serial"
+}
+
+// Compatible returns an error that says why impl does not run on the board, nil if
+// it does or nothing is known of it.
+func (b *Board) Compatible(impl string) error {
+	if why, ok := b.Unfit[impl]; ok {
+		return fmt.Errorf("%s does not fit %s: %s", impl, b.Name, why)
+	}
+	return nil
+}
+
+// A Registry is a list of boards, sorted by name.
+type Registry []Board
+
+// Boards returns the boards of this program: those of hw/boards. It is an error of
+// the tree if one of them is not valid.
+func Boards() (Registry, error) { return ReadBoards(boards.FS) }
+
+// ReadBoards reads the board.json of each folder of fsys. The error has all faults
+// of all boards, a line each; the boards without a fault are returned all the same.
+func ReadBoards(fsys fs.FS) (Registry, error) {
+	files, err := fs.Glob(fsys, "*/board.json")
+	if err != nil {
+		return nil, err
+	}
+	var all Registry
+	var faults []error
+	for _, file := range files { // fs.Glob sorts
+		data, err := fs.ReadFile(fsys, file)
+		if err != nil {
+			faults = append(faults, err)
+			continue
+		}
+		b, err := ParseBoard(data)
+		if err == nil && b.Name != path.Dir(file) {
+			err = fmt.Errorf("name is %q, and the folder %q: they are the same for every board", b.Name, path.Dir(file))
+		}
+		if err != nil {
+			for _, e := range each(err) {
+				faults = append(faults, fmt.Errorf("%s: %w", file, e))
+			}
+			continue
+		}
+		all = append(all, b)
+	}
+	return all, errors.Join(faults...)
+}
+
+// each takes a joined error apart.
+func each(err error) []error {
+	if j, ok := err.(interface{ Unwrap() []error }); ok {
+		return j.Unwrap()
+	}
+	return []error{err}
+}
+
+// Find returns the board with this name. The error names the nearest ones.
+func (r Registry) Find(name string) (Board, error) {
+	for _, b := range r {
+		if b.Name == name {
+			return b, nil
+		}
+	}
+	names := r.Names()
+	return Board{}, fmt.Errorf("no board %q; %s", name, suggest(name, names, "the boards are"))
+}
+
+// Names returns the names of all boards.
+func (r Registry) Names() []string {
+	names := make([]string, len(r))
+	for i, b := range r {
+		names[i] = b.Name
+	}
+	return names
+}
+
+// suggest says which of the known names may have been meant, or which there are.
+func suggest(name string, known []string, are string) string {
+	var near []string
+	for _, k := range known {
+		if name != "" && (strings.Contains(k, name) || levenshtein.ComputeDistance(name, k) <= 1+len(k)/4) {
+			near = append(near, strconv.Quote(k))
+		}
+	}
+	switch {
+	case len(near) > 0:
+		return "did you mean " + strings.Join(near, " or ") + "?"
+	case len(known) == 0:
+		return "there are none"
+	}
+	return are + " " + strings.Join(known, ", ")
+}
+
+// ParseBoard reads a board.json. The error has all its faults, a line each.
+func ParseBoard(data []byte) (Board, error) {
+	var b Board
+	dec := json.NewDecoder(bytes.NewReader(data))
+	dec.DisallowUnknownFields()
+	if err := dec.Decode(&b); err != nil {
+		return b, fmt.Errorf("%s%w", lineOf(data, dec.InputOffset(), err), err)
+	}
+	if _, err := dec.Token(); !errors.Is(err, io.EOF) {
+		return b, errors.New("there is something behind the board's closing brace")
+	}
+	return b, errors.Join(b.faults()...)
+}
+
+// lineOf says in which line of data decoding ended; "" if that is not known.
+func lineOf(data []byte, offset int64, err error) string {
+	var syntax *json.SyntaxError
+	var kind *json.UnmarshalTypeError
+	switch {
+	case errors.As(err, &syntax):
+		offset = syntax.Offset
+	case errors.As(err, &kind):
+		offset = kind.Offset
+	}
+	if offset <= 0 || offset > int64(len(data)) {
+		return ""
+	}
+	return "line " + strconv.Itoa(1+bytes.Count(data[:offset], []byte("\n"))) + ": "
+}
+
+var (
+	validName = regexp.MustCompile(`^[a-z0-9]+(-[a-z0-9]+)*$`)
+	validUSB  = regexp.MustCompile(`^[0-9a-fA-F]{4}$`)
+	// What TinyGo 0.33 to 0.41 take.
+	tinygoGC         = []string{"none", "leaking", "conservative", "precise"}
+	tinygoSchedulers = []string{"none", "tasks", "asyncify", "cores"}
+	tinygoOpt        = []string{"0", "1", "2", "s", "z"}
+)
+
+// faults says what is wrong with the board.
+func (b *Board) faults() []error {
+	var all []error
+	fault := func(format string, args ...any) { all = append(all, fmt.Errorf(format, args...)) }
+	required := func(field, value string) {
+		if strings.TrimSpace(value) == "" {
+			fault("%q is missing", field)
+		}
+	}
+	notFor := func(field string, there bool) {
+		if there {
+			fault("%q means nothing to a board of kind %q", field, b.Kind)
+		}
+	}
+	oneOf := func(field, value string, values []string) {
+		if value != "" && !slices.Contains(values, value) {
+			fault("%q is %q, not one of %s", field, value, strings.Join(values, ", "))
+		}
+	}
+	if required("name", b.Name); b.Name != "" && !validName.MatchString(b.Name) {
+		fault("\"name\" is %q: a name has lower case letters, digits and single hyphens", b.Name)
+	}
+	required("title", b.Title)
+	required("chip", b.Chip)
+	required("install", b.Install)
+	switch b.Kind {
+	case KindTinyGo:
+		required("target", b.Target)
+		notFor("goos", b.GOOS != "")
+		notFor("goarch", b.GOARCH != "")
+		notFor("goarm", b.GOARM != "")
+		if b.RAM <= 0 || b.Flash <= 0 {
+			fault("\"ram\" and \"flash\" are the limits of an image in bytes, and more than 0 for a microcontroller")
+		}
+	case KindGo:
+		required("goos", b.GOOS)
+		required("goarch", b.GOARCH)
+		notFor("target", b.Target != "")
+		notFor("stack", b.Stack != "")
+		notFor("gc", b.GC != "")
+		notFor("scheduler", b.Scheduler != "")
+		notFor("opt", b.Opt != "")
+		if b.RAM < 0 || b.Flash < 0 {
+			fault("\"ram\" and \"flash\" are the limits of an image in bytes, or 0 for none")
+		}
+		if len(b.Emulator) == 0 && !b.SSH {
+			fault("a board of kind %q is run by an \"emulator\" or by \"ssh\"", b.Kind)
+		}
+	default:
+		fault("\"kind\" is %q, not %q or %q", b.Kind, KindTinyGo, KindGo)
+	}
+	if b.Stack != "" {
+		if n, err := parseBytes(b.Stack); err != nil || n <= 0 {
+			fault("\"stack\" is %q, not a size such as \"1KB\" or \"512B\"", b.Stack)
+		}
+	}
+	oneOf("gc", b.GC, tinygoGC)
+	oneOf("scheduler", b.Scheduler, tinygoSchedulers)
+	oneOf("opt", b.Opt, tinygoOpt)
+	if len(b.Emulator) > 0 {
+		switch {
+		case !slices.ContainsFunc(b.Emulator, func(arg string) bool { return strings.Contains(arg, "{image}") }):
+			fault("\"emulator\" lacks {image}, where the path of the image goes")
+		case b.SSH:
+			fault("\"emulator\" and \"ssh\" are two ways to run an image: a board has one")
+		}
+	}
+	if b.Emulated && len(b.Emulator) == 0 && !b.SSH {
+		fault("\"emulated\" is true, and there is no \"emulator\"")
+	}
+	for _, u := range b.USB {
+		if !validUSB.MatchString(u.VID) || !validUSB.MatchString(u.PID) {
+			fault("\"usb\" has the ID %s: vid and pid are four hexadecimal digits each", u)
+		}
+	}
+	if b.Baud < 0 {
+		fault("\"baud\" is %d", b.Baud)
+	}
+	for _, name := range b.Fits {
+		if _, twice := b.Unfit[name]; twice {
+			fault("%s is in \"fits\" and in \"unfit\"", name)
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(b.Unfit)) {
+		if strings.TrimSpace(b.Unfit[name]) == "" {
+			fault("\"unfit\" gives no reason for %s", name)
+		}
+	}
+	return all
+}
+
+// parseBytes reads a size as TinyGo's -stack-size has it: "512B", "2KB", "1MB", or
+// bytes without a unit.
+func parseBytes(s string) (int64, error) {
+	if s == "" {
+		return 0, nil
+	}
+	factor := int64(1)
+	number := strings.ToLower(s)
+	for _, u := range []struct {
+		suffix string
+		factor int64
+	}{{"kb", 1 << 10}, {"mb", 1 << 20}, {"b", 1}} {
+		if rest, ok := strings.CutSuffix(number, u.suffix); ok {
+			number, factor = rest, u.factor
+			break
+		}
+	}
+	n, err := strconv.ParseInt(strings.TrimSpace(number), 10, 64)
+	return n * factor, err
+}

@@ -1,0 +1,243 @@
+package hw
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"go/version"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/dynolab/dyno/internal/child"
+)
+
+// BuildOptions say what an image is made of.
+type BuildOptions struct {
+	Checkout Checkout
+	Impl     string   // name of the implementation
+	Parts    []string // of Parts(); empty means all
+	// Commit is what the firmware says of its sources; "" if that is not known.
+	Commit string
+	// Dir is where the image and its sources go: a folder that is there, empty, and
+	// the caller's to remove.
+	Dir string
+}
+
+// An Image is firmware for one kind of board: an implementation and some parts.
+type Image struct {
+	Board     Board
+	Impl      string
+	Parts     []string
+	Path      string // of the ELF file
+	Hash      string // SHA-256 of it, in hexadecimal
+	Sizes     *Sizes // nil if the linker refused to make an image
+	Commit    string
+	Toolchain string // as Compiler.String has it
+
+	// Source is the folder of the main package it was made of: TinyGo's flasher
+	// compiles anew, with the same Flags.
+	Source   string
+	Flags    []string
+	Compiler *Compiler
+}
+
+// Build makes an image. If it needs more flash or RAM than the board has, it returns
+// the image, with its sizes, and an error with the outcome TooBig; the image is then
+// not to be run.
+func Build(ctx context.Context, b Board, c *Compiler, o BuildOptions) (*Image, error) {
+	parts := o.Parts
+	if len(parts) == 0 {
+		parts = Parts()
+	}
+	for _, p := range parts {
+		if !slices.Contains(Parts(), p) {
+			return nil, fmt.Errorf("no part %q of the firmware; %s", p, suggest(p, Parts(), "the parts are"))
+		}
+	}
+	impls, err := o.Checkout.Implementations()
+	if err != nil {
+		return nil, err
+	}
+	if !slices.Contains(impls, o.Impl) {
+		return nil, fmt.Errorf("no implementation %q; %s", o.Impl, suggest(o.Impl, impls, "the implementations are"))
+	}
+	if err := o.Checkout.write(ctx, o.Dir, b.Name, o.Impl, parts, languageFor(o.Checkout, c)); err != nil {
+		return nil, err
+	}
+	im := &Image{
+		Board: b, Impl: o.Impl, Parts: parts, Commit: o.Commit, Toolchain: c.String(),
+		Path: filepath.Join(o.Dir, "firmware.elf"), Source: o.Dir, Compiler: c,
+	}
+	im.Flags = buildFlags(b, o.Commit, im.Toolchain)
+	said, err := im.compile(ctx, nil)
+	if err != nil {
+		said = strings.ReplaceAll(said, filepath.Join(o.Dir, "dyno")+string(filepath.Separator), "")
+		said = strings.ReplaceAll(said, "dyno"+string(filepath.Separator), "")
+		if ctx.Err() != nil {
+			return nil, context.Cause(ctx)
+		}
+		if !linkerOverflow.MatchString(said) {
+			return nil, &Error{
+				Outcome: BuildFailed, What: fmt.Sprintf("%s with %s does not compile: %s", b.Name, o.Impl, firstLine(said)),
+				Output: said, Err: err,
+			}
+		}
+		return im.overflow(ctx, said)
+	}
+	if im.Sizes, err = ReadSizes(im.Path); err != nil {
+		return nil, &Error{Outcome: BuildFailed, What: "what the compiler made is no ELF file to be read", Err: err}
+	}
+	if im.Hash, err = hashFile(im.Path); err != nil {
+		return nil, err
+	}
+	if e := im.tooBig(); e != nil {
+		return im, e
+	}
+	return im, nil
+}
+
+// linkerOverflow is what linkers say if an image does not fit into the memory that
+// the target's linker script has.
+var linkerOverflow = regexp.MustCompile(`will not fit in region|overflowed by \d+ bytes`)
+
+// overflow makes the error of an image that the linker refuses because of its size.
+// For its table, the linker is asked to make the image all the same.
+func (im *Image) overflow(ctx context.Context, said string) (*Image, error) {
+	if _, err := im.compile(ctx, []string{"-extldflags=--noinhibit-exec"}); err == nil {
+		im.Sizes, _ = ReadSizes(im.Path) // without a table if that cannot be read
+	}
+	if e := im.tooBig(); e != nil {
+		e.Output = strings.TrimSpace(e.Output + "\n" + said)
+		return im, e
+	}
+	return im, &Error{
+		Outcome: TooBig,
+		What:    fmt.Sprintf("%s with %s does not fit: %s", im.Board.Name, im.Impl, overflowLine(said)),
+		Output:  said,
+	}
+}
+
+// overflowLine returns the line of what a linker said in which the region is.
+func overflowLine(said string) string {
+	for line := range strings.Lines(said) {
+		if linkerOverflow.MatchString(line) {
+			return strings.TrimSpace(line)
+		}
+	}
+	return firstLine(said)
+}
+
+// tooBig returns the error of an image that is larger than its board; nil if it is
+// not.
+func (im *Image) tooBig() *Error {
+	if im.Sizes == nil {
+		return nil
+	}
+	var over []string
+	check := func(what string, used, limit int64) {
+		if limit > 0 && used > limit {
+			over = append(over, fmt.Sprintf("%d bytes of %s, %d more than it has", used, what, used-limit))
+		}
+	}
+	check("flash", im.Sizes.Flash(), im.Board.Flash)
+	check("RAM", im.Sizes.RAM(), im.Board.RAM)
+	if len(over) == 0 {
+		return nil
+	}
+	return &Error{
+		Outcome: TooBig,
+		What:    fmt.Sprintf("%s with %s needs %s", im.Board.Name, im.Impl, strings.Join(over, ", and ")),
+		Output:  im.Sizes.Table(),
+	}
+}
+
+// languageFor returns the language version for an image: the checkout's, or the
+// compiler's if that is older.
+func languageFor(c Checkout, compiler *Compiler) string {
+	lang := version.Lang(compiler.Go)
+	if lang == "" || version.Compare(lang, c.Go) > 0 { // a development version has none
+		return c.Go
+	}
+	return lang
+}
+
+// buildFlags are the flags of a build, without those that say where the result goes.
+func buildFlags(b Board, commit, toolchain string) []string {
+	set := "-X main.commit=" + cmp.Or(commit, "unknown") + " -X main.toolchain=" + toolchain
+	if b.Kind == KindGo {
+		return append([]string{"-trimpath", "-buildvcs=false", "-ldflags=" + set}, b.Flags...)
+	}
+	flags := []string{"-target=" + b.Target, "-ldflags=" + set}
+	for _, f := range []struct{ flag, value string }{
+		{"-stack-size=", b.Stack}, {"-gc=", b.GC}, {"-scheduler=", b.Scheduler}, {"-opt=", b.Opt},
+	} {
+		if f.value != "" {
+			flags = append(flags, f.flag+f.value)
+		}
+	}
+	return append(flags, b.Flags...)
+}
+
+// compile runs the compiler, and returns what it says. linker are flags for the
+// linker.
+func (im *Image) compile(ctx context.Context, linker []string) (said string, err error) {
+	flags := slices.Clone(im.Flags)
+	for i, f := range flags {
+		if strings.HasPrefix(f, "-ldflags=") && len(linker) > 0 {
+			flags[i] = f + " " + strings.Join(linker, " ")
+		}
+	}
+	return im.run(ctx, append(append([]string{"build", "-o", im.Path}, flags...), "."))
+}
+
+// run runs the image's compiler in its folder.
+func (im *Image) run(ctx context.Context, args []string) (said string, err error) {
+	cmd := exec.CommandContext(ctx, im.Compiler.Path, args...)
+	cmd.Dir = im.Source
+	// The module is complete as it is, and the user's flags are for other modules.
+	cmd.Env = append(os.Environ(), "GOFLAGS=-mod=mod", "GOWORK=off", "GO111MODULE=on")
+	cmd.Env = append(cmd.Env, im.Compiler.Env...)
+	if b := im.Board; b.Kind == KindGo {
+		cmd.Env = append(cmd.Env, "CGO_ENABLED=0", "GOOS="+b.GOOS, "GOARCH="+b.GOARCH)
+		if b.GOARM != "" {
+			cmd.Env = append(cmd.Env, "GOARM="+b.GOARM)
+		}
+	}
+	var out bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &out, &out
+	cmd.Cancel = func() error { child.KillGroup(cmd); return nil }
+	cmd.WaitDelay = time.Second
+	if err := child.Start(cmd); err != nil {
+		return "", err
+	}
+	err = cmd.Wait()
+	return strings.TrimSpace(out.String()), err
+}
+
+// hashFile returns the SHA-256 of a file, in hexadecimal.
+func hashFile(path string) (string, error) {
+	data, err := os.ReadFile(path)
+	if err != nil {
+		return "", err
+	}
+	sum := sha256.Sum256(data)
+	return hex.EncodeToString(sum[:]), nil
+}
+
+// firstLine returns the first line of s that is not a headline of the go command.
+func firstLine(s string) string {
+	for line := range strings.Lines(s) {
+		if line = strings.TrimSpace(line); line != "" && !strings.HasPrefix(line, "#") {
+			return line
+		}
+	}
+	return strings.TrimSpace(s)
+}

@@ -1,0 +1,282 @@
+package hw
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/dynolab/dyno/hw/firmware/line"
+)
+
+// A script is a conversation as a file of testdata/sessions has it. A line "< text" is
+// what the host sends, and what follows is what the board then prints. In
+// "@7 ~ text" the checksum is put in; any other line is printed as it is, and without a
+// line feed if it ends with a backslash. "= eof" closes the console, "= babble" prints a
+// line every second until somebody closes it.
+type script struct {
+	want    string // "outcome: beginning of what", or "ok", or "ok skipped: why"
+	results int
+	steps   []scriptStep // the first has no command
+}
+
+type scriptStep struct {
+	command string
+	output  []string
+}
+
+func readScript(path string) (*script, error) {
+	data, err := os.ReadFile(path)
+	if err != nil {
+		return nil, err
+	}
+	s := &script{steps: make([]scriptStep, 1)}
+	for text := range strings.Lines(string(data)) {
+		text = strings.TrimSuffix(text, "\n")
+		if rest, ok := strings.CutPrefix(text, "# want: "); ok {
+			s.want = rest
+		} else if rest, ok := strings.CutPrefix(text, "# results: "); ok {
+			s.results, err = strconv.Atoi(rest)
+		} else if strings.HasPrefix(text, "# ") {
+			continue
+		} else if command, ok := strings.CutPrefix(text, "< "); ok {
+			s.steps = append(s.steps, scriptStep{command: command})
+		} else {
+			last := &s.steps[len(s.steps)-1]
+			last.output = append(last.output, framed(text))
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
+	if s.want == "" {
+		return nil, fmt.Errorf("%s says not what it wants", path)
+	}
+	return s, nil
+}
+
+// framed returns a line of a script as it is printed.
+func framed(text string) string {
+	head, rest, ok := strings.Cut(text, " ~ ")
+	if seq, err := strconv.ParseUint(strings.TrimPrefix(head, "@"), 10, 32); ok && err == nil && strings.HasPrefix(head, "@") {
+		return string(line.Append(nil, uint32(seq), []byte(rest)))
+	}
+	if open, ok := strings.CutSuffix(text, `\`); ok {
+		return open
+	}
+	return text + "\n"
+}
+
+// play plays a script on a console, and waits between lines that babble by sleep. It
+// ignores commands that the script does not have next: a board would not answer either.
+func (s *script) play(in io.ReadCloser, out io.WriteCloser, sleep func(time.Duration) bool) {
+	defer in.Close() // nobody listens any more
+	steps := s.steps
+	say := func() bool {
+		for _, text := range steps[0].output {
+			switch text {
+			case "= eof\n":
+				out.Close()
+				return false
+			case "= babble\n":
+				for sleep(time.Second) {
+					if _, err := io.WriteString(out, "still alive\n"); err != nil {
+						return false
+					}
+				}
+				return false
+			}
+			if _, err := io.WriteString(out, text); err != nil {
+				return false
+			}
+		}
+		steps = steps[1:]
+		return true
+	}
+	if !say() {
+		return
+	}
+	var got strings.Builder
+	buf := make([]byte, 1)
+	for {
+		if _, err := in.Read(buf); err != nil {
+			return
+		}
+		if buf[0] != '\n' {
+			got.WriteByte(buf[0])
+			continue
+		}
+		if len(steps) > 0 && got.String() == steps[0].command && !say() {
+			return
+		}
+		got.Reset()
+	}
+}
+
+// A pipeConsole is a console in memory.
+type pipeConsole struct {
+	io.Reader
+	io.Writer
+	close func()
+}
+
+func (c *pipeConsole) Close() error {
+	c.close()
+	return nil
+}
+
+// console plays the script.
+func (s *script) console() *pipeConsole {
+	hostIn, boardOut := io.Pipe()
+	boardIn, hostOut := io.Pipe()
+	closed := make(chan struct{})
+	var once sync.Once
+	go s.play(boardIn, boardOut, func(d time.Duration) bool {
+		select {
+		case <-time.After(d):
+			return true
+		case <-closed:
+			return false
+		}
+	})
+	return &pipeConsole{hostIn, hostOut, func() {
+		once.Do(func() {
+			close(closed)
+			hostIn.Close()
+			hostOut.Close()
+		})
+	}}
+}
+
+const scriptCase = "bench/Actor/workload=pingpong/impl=serial"
+
+// TestSessions: each way in which a conversation can go has its outcome, in bounded
+// time.
+func TestSessions(t *testing.T) {
+	files, err := filepath.Glob("testdata/sessions/*.txt")
+	if err != nil || len(files) < 20 {
+		t.Fatalf("%d scripts, %v", len(files), err)
+	}
+	for _, file := range files {
+		t.Run(strings.TrimSuffix(filepath.Base(file), ".txt"), func(t *testing.T) {
+			s, err := readScript(file)
+			if err != nil {
+				t.Fatal(err)
+			}
+			synctest.Test(t, func(t *testing.T) { s.check(t) })
+		})
+	}
+}
+
+func (s *script) check(t *testing.T) {
+	session := NewSession(s.console(), Limits{})
+	defer session.Close()
+	begun := time.Now()
+	var a *Answer
+	_, err := session.Hello(t.Context())
+	if err == nil {
+		a, err = session.Run(t.Context(), scriptCase)
+	}
+	got := "ok"
+	switch {
+	case err != nil:
+		got = err.Error()
+	case a.Verdict == line.Skipped:
+		got = "ok skipped: " + a.Why
+	}
+	if s.want == "ok" && got != "ok" || !strings.HasPrefix(got, s.want) {
+		t.Errorf("%s\nwant %s\nof:\n%s", got, s.want, session.Transcript())
+	}
+	results := 0
+	if err == nil {
+		results = len(a.Results)
+	}
+	if results != s.results {
+		t.Errorf("%d results, want %d", results, s.results)
+	}
+	var e *Error
+	if err != nil && errors.As(err, &e) && session.Transcript() != "" && e.Output == "" {
+		t.Error("the error does not show what the board has said")
+	}
+	if took := time.Since(begun); took > 6*time.Minute {
+		t.Errorf("took %v", took)
+	}
+}
+
+// TestSessionEnds: a session that is not wanted any more ends at once, and leaves
+// nothing behind: synctest would complain of a goroutine that is left.
+func TestSessionEnds(t *testing.T) {
+	s, err := readScript("testdata/sessions/hung.txt")
+	if err != nil {
+		t.Fatal(err)
+	}
+	synctest.Test(t, func(t *testing.T) {
+		session := NewSession(s.console(), Limits{})
+		defer session.Close()
+		if _, err := session.Hello(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		ctx, cancel := context.WithTimeoutCause(t.Context(), 10*time.Second, errTooLong)
+		defer cancel()
+		begun := time.Now()
+		if _, err := session.Run(ctx, scriptCase); !errors.Is(err, errTooLong) {
+			t.Errorf("the error is %v", err)
+		}
+		if took := time.Since(begun); took != 10*time.Second {
+			t.Errorf("it ended after %v", took)
+		}
+	})
+}
+
+// TestLimits: the limits that are given are those that count.
+func TestLimits(t *testing.T) {
+	for file, want := range map[string]time.Duration{"hung": 3 * time.Second, "hung_talking": 7 * time.Second} {
+		s, err := readScript("testdata/sessions/" + file + ".txt")
+		if err != nil {
+			t.Fatal(err)
+		}
+		synctest.Test(t, func(t *testing.T) {
+			session := NewSession(s.console(), Limits{Silence: 3 * time.Second, Case: 7 * time.Second})
+			defer session.Close()
+			if _, err := session.Hello(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+			begun := time.Now()
+			_, err := session.Run(t.Context(), scriptCase)
+			if took := time.Since(begun); !outcomeIs(err, Hung) || took != want {
+				t.Errorf("%s: %v after %v, want %v", file, err, took, want)
+			}
+		})
+	}
+}
+
+// TestList reads a list, and one that is none.
+func TestList(t *testing.T) {
+	for entry, want := range map[string]string{
+		"case bench/Actor/workload=pingpong/impl=serial 1000": "",
+		"case conform/group/go-nil 0 skipped needs Goexit":    "",
+		"case without a number":                               "wrong result",
+		"something else":                                      "wrong result",
+	} {
+		s := &script{steps: []scriptStep{{}, {"1 list", []string{framed("@1 ~ 1 begin list"), framed("@2 ~ 1 " + entry), framed("@3 ~ 1 end list ok")}}}}
+		synctest.Test(t, func(t *testing.T) {
+			session := NewSession(s.console(), Limits{})
+			defer session.Close()
+			all, err := session.List(t.Context())
+			switch {
+			case want == "" && (err != nil || len(all) != 1 || all[0].Name == ""):
+				t.Errorf("%q: %+v, %v", entry, all, err)
+			case want != "" && (err == nil || !strings.HasPrefix(err.Error(), want)):
+				t.Errorf("%q: %v, want %q", entry, err, want)
+			}
+		})
+	}
+}

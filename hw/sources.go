@@ -1,0 +1,223 @@
+package hw
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"go/parser"
+	"go/token"
+	"go/version"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// module is dyno's path.
+const module = "github.com/dynolab/dyno"
+
+// A Checkout is the tree that firmware is built from.
+type Checkout struct {
+	Dir string // the root of the module
+	// Go is the language version that its go.mod asks for, such as "go1.26".
+	Go string
+}
+
+// FindCheckout returns the checkout of dyno that dir is in, or that the module of dir
+// depends on; an empty dir is the working directory.
+func FindCheckout(ctx context.Context, dir string) (Checkout, error) {
+	cmd := exec.CommandContext(ctx, "go", "list", "-m", "-f", "{{.Dir}}\n{{.GoVersion}}", module)
+	cmd.Dir = dir
+	out, err := cmd.Output()
+	lines := strings.Split(strings.TrimSpace(string(out)), "\n")
+	if err != nil || len(lines) != 2 || lines[0] == "" {
+		said := ""
+		var exit *exec.ExitError
+		if errors.As(err, &exit) {
+			said = ": " + strings.TrimSpace(string(exit.Stderr))
+		}
+		return Checkout{}, fmt.Errorf("firmware is built from a checkout of dyno, and this folder is in none%s", said)
+	}
+	return Checkout{Dir: lines[0], Go: version.Lang("go" + lines[1])}, nil
+}
+
+// Implementations returns the names of the implementations in the checkout, sorted:
+// the folders of impls that are packages.
+func (c Checkout) Implementations() ([]string, error) {
+	folders, err := os.ReadDir(filepath.Join(c.Dir, "impls"))
+	if err != nil {
+		return nil, err
+	}
+	var names []string
+	for _, f := range folders {
+		if _, err := os.Stat(filepath.Join(c.Dir, "impls", f.Name(), "impl.go")); f.IsDir() && err == nil {
+			names = append(names, f.Name())
+		}
+	}
+	return names, nil
+}
+
+// Parts are what an image can be made of, besides the firmware's core: the packages
+// of these names in hw/firmware.
+func Parts() []string { return []string{"bench", "conform"} }
+
+// write makes a module in the folder dir whose main package is the firmware for the
+// board, with the implementation and the parts. It compiles with the language
+// version goVersion and nothing but the standard library.
+//
+// The packages are copied, each module of them into a folder of its own, instead of
+// naming the checkout in a replace directive: a TinyGo that is a year old has a Go
+// that refuses the checkout's go.mod, and that of other modules, although the
+// packages for boards use nothing that is new. And an image is then of sources that
+// nobody edits in the meantime.
+func (c Checkout) write(ctx context.Context, dir, board, impl string, parts []string, goVersion string) error {
+	imports := []string{module + "/hw/firmware", module + "/hw/boards/" + board, module + "/impls/" + impl}
+	for _, p := range parts {
+		imports = append(imports, module+"/hw/firmware/"+p)
+	}
+	if err := os.WriteFile(filepath.Join(dir, "main.go"), []byte(mainFile(board, impl, parts)), 0o644); err != nil {
+		return err
+	}
+	w := &copier{
+		ctx: ctx, from: c, to: dir, done: make(map[string]bool),
+		modules: map[string]string{module: c.Dir}, folders: map[string]string{module: "dyno"},
+	}
+	for _, i := range imports {
+		if err := w.take(i); err != nil {
+			return err
+		}
+	}
+	lang := strings.TrimPrefix(goVersion, "go")
+	var mod strings.Builder
+	fmt.Fprintf(&mod, "module firmware\n\ngo %s\n", lang)
+	for _, m := range w.order {
+		fmt.Fprintf(&mod, "\nrequire %s v0.0.0\n\nreplace %s => ./%s\n", m, m, w.folders[m])
+		gomod := fmt.Sprintf("module %s\n\ngo %s\n", m, lang)
+		if err := os.WriteFile(filepath.Join(dir, w.folders[m], "go.mod"), []byte(gomod), 0o644); err != nil {
+			return err
+		}
+	}
+	return os.WriteFile(filepath.Join(dir, "go.mod"), []byte(mod.String()), 0o644)
+}
+
+// mainFile is the main package of an image.
+func mainFile(board, impl string, parts []string) string {
+	var b strings.Builder
+	b.WriteString("// Command firmware is what " + board + " runs. It is made by benchrun.\npackage main\n\nimport (\n")
+	line := func(name, path string) { b.WriteString("\t" + name + " " + strconv.Quote(module+path) + "\n") }
+	line("board", "/hw/boards/"+board)
+	line("firmware", "/hw/firmware")
+	for _, p := range parts {
+		line(p, "/hw/firmware/"+p)
+	}
+	line("impl", "/impls/"+impl)
+	b.WriteString(")\n\nvar commit, toolchain string // by -ldflags=-X\n\nfunc main() {\n")
+	b.WriteString("\tfirmware.Main(board.Board(), impl.Impl, firmware.Build{Commit: commit, Toolchain: toolchain}")
+	for _, p := range parts {
+		b.WriteString(", " + p + ".Cases(impl.Impl)")
+	}
+	b.WriteString(")\n}\n")
+	return b.String()
+}
+
+// A copier copies packages, with all that they import.
+type copier struct {
+	ctx     context.Context
+	from    Checkout
+	to      string
+	done    map[string]bool   // by import path
+	modules map[string]string // the folder of a module's sources, by its path
+	folders map[string]string // and that of the copy, below to
+	order   []string          // modules of which something was copied
+}
+
+// take copies a package and what it imports, but for the standard library.
+func (w *copier) take(importPath string) error {
+	if w.done[importPath] {
+		return nil
+	}
+	w.done[importPath] = true
+	m, err := w.module(importPath)
+	if err != nil {
+		return err
+	}
+	rel := strings.TrimPrefix(strings.TrimPrefix(importPath, m), "/")
+	source := filepath.Join(w.modules[m], filepath.FromSlash(rel))
+	target := filepath.Join(w.to, w.folders[m], filepath.FromSlash(rel))
+	entries, err := os.ReadDir(source)
+	if errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("there is no package %s in %s", importPath, w.modules[m])
+	}
+	if err != nil {
+		return err
+	}
+	if !slices.Contains(w.order, m) {
+		w.order = append(w.order, m)
+	}
+	if err := os.MkdirAll(target, 0o755); err != nil {
+		return err
+	}
+	for _, e := range entries {
+		if e.IsDir() || strings.HasSuffix(e.Name(), "_test.go") {
+			continue
+		}
+		data, err := os.ReadFile(filepath.Join(source, e.Name()))
+		if err != nil {
+			return err
+		}
+		if strings.HasSuffix(e.Name(), ".go") {
+			f, err := parser.ParseFile(token.NewFileSet(), filepath.Join(source, e.Name()), data, parser.ImportsOnly)
+			if err != nil {
+				return failed(BuildFailed, err.Error(), nil)
+			}
+			if f.Name.Name == "main" {
+				continue // a generator
+			}
+			// All files count, whatever their build constraints: TinyGo's tags are its
+			// own affair.
+			for _, spec := range f.Imports {
+				p, err := strconv.Unquote(spec.Path.Value)
+				if err != nil {
+					continue // the parser has accepted it
+				}
+				if first, _, _ := strings.Cut(p, "/"); strings.Contains(first, ".") {
+					if err := w.take(p); err != nil {
+						return err
+					}
+				}
+			}
+		}
+		if err := os.WriteFile(filepath.Join(target, e.Name()), data, 0o644); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// module returns the path of the module that a package is in, and notes its folders.
+func (w *copier) module(importPath string) (string, error) {
+	for m := importPath; m != "." && m != "/"; m = path.Dir(m) {
+		if w.modules[m] != "" {
+			return m, nil
+		}
+	}
+	cmd := exec.CommandContext(w.ctx, "go", "list", "-f", "{{with .Module}}{{.Path}}\n{{.Dir}}{{end}}", importPath)
+	cmd.Dir = w.from.Dir
+	out, err := cmd.Output()
+	m, dir, ok := strings.Cut(strings.TrimSpace(string(out)), "\n")
+	if err != nil || !ok {
+		said := ""
+		var exit *exec.ExitError
+		if errors.As(err, &exit) {
+			said = string(exit.Stderr)
+		}
+		return "", &Error{Outcome: BuildFailed, What: "the package " + importPath + " is not to be found", Output: said, Err: err}
+	}
+	w.modules[m] = dir
+	w.folders[m] = "module" + strconv.Itoa(len(w.folders))
+	return m, nil
+}
