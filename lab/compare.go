@@ -55,6 +55,9 @@ type CompareOptions struct {
 	// Stdin is what the path "-" reads; nil means os.Stdin.
 	Stdin io.Reader
 
+	// alone: nothing is compared with anything, so there is no base.
+	alone bool
+
 	// sight is what has been found of how small effects are seen, by comparisons
 	// before; nil is nothing.
 	sight *infer.Sight

@@ -128,12 +128,16 @@ func arrange(in *inputs, opts CompareOptions) (*grid, error) {
 
 	type blockKey struct{ file, block string }
 	blocks := make(map[blockKey]bool)
+	var makers []maker
 	used := 0
 	for _, r := range in.results {
 		if ok, _ := filter.Apply(r); !ok {
 			continue
 		}
 		used++
+		if m := makerOf(r); !slices.Contains(makers, m) {
+			makers = append(makers, m)
+		}
 		cell := cellOf(r)
 		values := cell.values
 		switch r.GetConfig("copy") {
@@ -176,6 +180,9 @@ func arrange(in *inputs, opts CompareOptions) (*grid, error) {
 			msg += "; the first malformed line is " + in.problems[0]
 		}
 		return nil, errors.New(msg)
+	}
+	if err := checkMakers(makers); err != nil {
+		return nil, err
 	}
 	for _, h := range in.holes {
 		// A hole has a value in no unit. Lend it one in each, so that a filter
@@ -262,7 +269,7 @@ func columnName(key benchproc.Key) string {
 // passing are the configuration keys that differ from result to result or from
 // run to run by design; that they do is no reason for a warning.
 var passing = map[string]bool{
-	"block": true, "case": true, "pkg": true, "load": true,
+	"block": true, "case": true, "pkg": true, "load": true, "image": true,
 	"copy": true, "layout": true, "envpad": true,
 	// They tell two runs apart, not what was measured.
 	"started": true, "plan": true, "seed": true,
@@ -334,7 +341,7 @@ func (g *grid) order(keys []benchproc.Key, names map[benchproc.Key]string, fixed
 // unitRank puts time first, then what is allocated, then the rest.
 func unitRank(unit string) int {
 	switch unit {
-	case "sec/op":
+	case "sec/op", "ns/op", "insns/op":
 		return 0
 	case "allocs/op":
 		return 1

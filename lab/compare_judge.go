@@ -56,6 +56,9 @@ func (j *judge) table(g *grid, unit string, opts CompareOptions) (Table, error) 
 		Better: g.meta.GetBetter(unit),
 		Exact:  g.meta.GetAssumption(unit) == benchmath.AssumeExact,
 	}
+	if instructions(unit) { // whether or not the file says so
+		t.Better, t.Exact = -1, true
+	}
 	// Only columns and rows that have this unit, or should.
 	has := func(row rowKey, col string) bool {
 		cell := g.cells[cellKey{row, col}]
@@ -87,7 +90,7 @@ func (j *judge) table(g *grid, unit string, opts CompareOptions) (Table, error) 
 		if opts.Base == "" {
 			r.Base = firstBase(t.Cols, cells, unit)
 		}
-		if r.Base >= 0 && !has(row, cols[r.Base]) {
+		if r.Base >= 0 && (opts.alone || !has(row, cols[r.Base])) {
 			r.Base = -1
 		}
 		at := place3{table: len(j.c.Tables), row: len(t.Rows)}
@@ -305,7 +308,8 @@ func (j *judge) compare(t *Table, cell, base *Cell, x, ref []value, unit string,
 		apart := cell.Min > base.Max || base.Min > cell.Max
 		switch {
 		case cell.Min == base.Min && cell.Max == base.Max && cell.Min == cell.Max,
-			apart && math.Abs(math.Log(cell.Vs.Ratio)) < math.Log1p(j.c.Margin):
+			// What is exact by what the file says differs by no chance, however little.
+			!t.Exact && apart && math.Abs(math.Log(cell.Vs.Ratio)) < math.Log1p(j.c.Margin):
 			cell.Verdict = Same
 			return
 		case apart:
@@ -352,6 +356,12 @@ func untested(n, baseN int) *Versus {
 // allocations and bytes.
 func counted(unit string) bool {
 	return strings.HasPrefix(unit, "allocs/") || strings.HasPrefix(unit, "B/")
+}
+
+// instructions reports whether a unit is of an emulator's instruction clock, which
+// is the same in every run.
+func instructions(unit string) bool {
+	return strings.HasPrefix(unit, "insns/") || strings.HasSuffix(unit, "-insns")
 }
 
 // nothing is how little of a unit is none: a hundredth of an allocation for each
