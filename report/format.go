@@ -347,6 +347,9 @@ func legend(c *lab.Comparison) []string {
 	} else if slices.ContainsFunc(c.Tables, paired) {
 		lines = append(lines, "No A/A control in these results: nothing shows whether identical code would have been told apart.")
 	}
+	if slices.ContainsFunc(c.Files, lab.File.Emulated) {
+		lines = append(lines, "emulated: a program plays the board. Figures compare with one another on it, and are no measure of real time.")
+	}
 	for _, t := range c.Tables {
 		for _, col := range t.Cols {
 			if col.Ref {

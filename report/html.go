@@ -112,6 +112,7 @@ type (
 		WarningCount  string
 		Benchmarks    []benchmarkView
 		Curves        []curveView
+		Side          []sideView   // of a side by side
 		Tables        []detailView // of the units after the first
 		Targets       *targetsView
 		Calibration   []string
@@ -252,11 +253,16 @@ func newPage(c *lab.Comparison, x Extra) page {
 	if x.Card != nil {
 		p.Targets = newTargetsView(x.Card)
 	}
+	p.Sections = append([]link{{"answer", "The answer"}}, p.rest()...)
+	return p
+}
+
+// rest are the sections after the answer that the page has.
+func (p page) rest() (sections []link) {
 	for _, s := range []struct {
 		link
 		there bool
 	}{
-		{link{"answer", "The answer"}, true},
 		{link{"warnings", "Warnings"}, len(p.Warnings) > 0},
 		{link{"benchmarks", "Benchmark by benchmark"}, len(p.Benchmarks) > 0},
 		{link{"curves", "Curves"}, len(p.Curves) > 0},
@@ -270,10 +276,10 @@ func newPage(c *lab.Comparison, x Extra) page {
 		{link{"reading", "How to read this"}, true},
 	} {
 		if s.there {
-			p.Sections = append(p.Sections, s.link)
+			sections = append(sections, s.link)
 		}
 	}
-	return p
+	return sections
 }
 
 func noteID(i int) string { return "n" + strconv.Itoa(i+1) }
@@ -649,7 +655,7 @@ func newCurveView(c *lab.Comparison, t lab.Table, curve lab.Curve) curveView {
 
 func newTargetsView(card *Scorecard) *targetsView {
 	v := &targetsView{Legend: scoreLegend(card)}
-	names, scores := card.byImpl()
+	names, scores := card.bySubject()
 	for _, name := range names {
 		g := gridOf(scoreLayout(scores[name]), "Targets of "+name)
 		for i, s := range scores[name] {

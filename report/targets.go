@@ -36,7 +36,14 @@ type Score struct {
 
 	// Impl is the implementation; empty if the target is promised of every one
 	// and the results have none.
-	Impl    string
+	Impl string
+
+	// Board is the board that it was judged on, empty for a host, and Emulated
+	// whether that was emulated. Its times are then emulated ones: instructions, each
+	// as long as the results' clock says.
+	Board    string
+	Emulated bool
+
 	Outcome Outcome
 
 	// Why says why there is no figure, or why it is a doubtful one.
@@ -78,9 +85,9 @@ type JudgeOptions struct {
 	Stdin  io.Reader // as in [lab.CompareOptions]
 }
 
-// Judge holds results against targets that apply on a host. Of several files
-// that have a figure the first counts: figures of different runs are not pooled.
-// The error is that of [lab.Compare].
+// Judge holds results against the targets that apply to what they are of: hosts, and
+// each board by itself. Of several files of the same that have a figure the first
+// counts: figures of different runs are not pooled. The error is that of [lab.Compare].
 func Judge(all []targets.Target, paths []string, o JudgeOptions) (*Scorecard, error) {
 	if o.Alpha == 0 {
 		o.Alpha = lab.DefaultAlpha
@@ -119,26 +126,55 @@ func Judge(all []targets.Target, paths []string, o JudgeOptions) (*Scorecard, er
 		card.Files = append(card.Files, in.byBase[""].Files...)
 		card.Problems = append(card.Problems, in.byBase[""].Problems...)
 	}
-	for _, t := range all {
-		if t.Where&targets.Host == 0 {
-			continue
-		}
-		impls := t.Impls
-		if impls == nil {
-			impls = implementations(inputs, t.Bench)
-		}
-		for _, impl := range impls {
-			s, err := score(t, impl, inputs)
-			if err != nil {
-				return nil, err
+	for _, g := range subjectsOf(inputs) {
+		for _, t := range all {
+			if t.Where&g.place == 0 {
+				continue
 			}
-			card.Scores = append(card.Scores, s)
-		}
-		if len(impls) == 0 {
-			card.Scores = append(card.Scores, Score{Target: t, Outcome: NotMeasured, Why: "no results of any implementation"})
+			impls := t.Impls
+			if impls == nil {
+				impls = implementations(g.inputs, t)
+			}
+			for _, impl := range impls {
+				s, err := score(t, impl, g.inputs)
+				if err != nil {
+					return nil, err
+				}
+				s.Board, s.Emulated = g.board, g.emulated
+				card.Scores = append(card.Scores, s)
+			}
+			if len(impls) == 0 {
+				card.Scores = append(card.Scores, Score{
+					Target: t, Board: g.board, Emulated: g.emulated, Outcome: NotMeasured, Why: "no results of any implementation",
+				})
+			}
 		}
 	}
 	return card, nil
+}
+
+// A subject is what targets are judged of: the hosts, or one board.
+type subject struct {
+	board    string
+	emulated bool
+	place    targets.Place
+	inputs   []*judged
+}
+
+func subjectsOf(inputs []*judged) (subjects []*subject) {
+	for _, in := range inputs {
+		f := in.byBase[""].Files[0]
+		g := &subject{board: f.Board(), emulated: f.Emulated(), place: targets.Host}
+		if g.board != "" {
+			g.place = targets.Board
+		}
+		i := slices.IndexFunc(subjects, func(o *subject) bool { return o.board == g.board && o.emulated == g.emulated })
+		if i < 0 {
+			i, subjects = len(subjects), append(subjects, g)
+		}
+		subjects[i].inputs = append(subjects[i].inputs, in)
+	}
+	return subjects
 }
 
 // judged is one file, compared to each base that a target names.
@@ -168,13 +204,14 @@ func columnIndex(t lab.Table, name string) int {
 }
 
 // implementations are the columns that are no references and have a value, or a
-// hole, in some benchmark of the contract.
-func implementations(inputs []*judged, bench string) []string {
+// hole, in some benchmark of the target's contract.
+func implementations(inputs []*judged, target targets.Target) []string {
+	prefix := targets.Row(target.Bench, "")
 	var names []string
 	for _, in := range inputs {
 		for _, t := range in.byBase[""].Tables {
 			for _, r := range t.Rows {
-				if !strings.HasPrefix(r.Name, bench+"/workload=") {
+				if !strings.HasPrefix(r.Name, prefix) {
 					continue
 				}
 				for i, c := range t.Cols {
@@ -208,9 +245,22 @@ func score(t targets.Target, impl string, inputs []*judged) (Score, error) {
 func (in *judged) score(t targets.Target, impl string) (Score, error) {
 	s := Score{Target: t, Impl: impl, Outcome: NotMeasured, Lo: math.NaN(), Hi: math.NaN(), Min: math.NaN(), Max: math.NaN()}
 	c := in.byBase[""]
-	cell := figureOf(c, t.Bench, t.Workload, t.Metric, impl)
+	cell := figureOf(c, t.Row(), t.Metric, impl)
+	figure := t.Figure
+	if cell == nil && c.Files[0].Emulated() {
+		if unit, ok := targets.OnInstructions(t.Metric); ok {
+			if cell = figureOf(c, t.Row(), unit, impl); cell != nil {
+				hz, err := strconv.ParseFloat(setting(c.Files[0], lab.ClockHzKey), 64)
+				if err != nil || !(hz > 0) {
+					s.Why = "the results do not say how long an instruction takes (" + lab.ClockHzKey + ")"
+					return s, nil
+				}
+				figure = func(insns float64) float64 { return t.Figure(insns * 1e9 / hz) }
+			}
+		}
+	}
 	if cell == nil {
-		s.Outcome, s.Why = absence(c, t.Bench, t.Workload, t.Metric, impl)
+		s.Outcome, s.Why = absence(c, t.Row(), t.Metric, impl)
 		return s, nil
 	}
 	if t.Base != "" {
@@ -222,7 +272,7 @@ func (in *judged) score(t targets.Target, impl string) (Score, error) {
 			s.Why = "no results of " + t.Base + " to compare to"
 			return s, nil
 		}
-		cell = figureOf(to, t.Bench, t.Workload, t.Metric, impl)
+		cell = figureOf(to, t.Row(), t.Metric, impl)
 	}
 	s.N, s.File = cell.N, c.Files[0].Label
 	switch {
@@ -236,17 +286,18 @@ func (in *judged) score(t targets.Target, impl string) (Score, error) {
 			s.N = cell.Vs.N
 		}
 	case t.BaseWorkload != "":
-		from := figureOf(c, t.Bench, t.BaseWorkload, t.Metric, impl)
+		row := targets.Row(t.Bench, t.BaseWorkload)
+		from := figureOf(c, row, t.Metric, impl)
 		if from == nil {
-			_, why := absence(c, t.Bench, t.BaseWorkload, t.Metric, impl)
+			_, why := absence(c, row, t.Metric, impl)
 			s.Why = "nothing to compare to: " + why
 			return s, nil
 		}
 		s.Figure = cell.Center / from.Center
 		s.Why = "of two medians, without an interval"
 	default:
-		s.Figure, s.Lo, s.Hi = t.Figure(cell.Center), t.Figure(cell.Lo), t.Figure(cell.Hi)
-		s.Min, s.Max = t.Figure(cell.Min), t.Figure(cell.Max)
+		s.Figure, s.Lo, s.Hi = figure(cell.Center), figure(cell.Lo), figure(cell.Hi)
+		s.Min, s.Max = figure(cell.Min), figure(cell.Max)
 		if s.Min > s.Max { // the derived figure falls where the measured one rises
 			s.Lo, s.Hi, s.Min, s.Max = s.Hi, s.Lo, s.Max, s.Min
 		}
@@ -274,9 +325,9 @@ func (in *judged) score(t targets.Target, impl string) (Score, error) {
 	return s, nil
 }
 
-// figureOf returns the cell of a workload, unit and column, nil if it has no
+// figureOf returns the cell of a benchmark, unit and column, nil if it has no
 // value. Of several GOMAXPROCS the largest counts.
-func figureOf(c *lab.Comparison, bench, workload, unit, col string) *lab.Cell {
+func figureOf(c *lab.Comparison, row, unit, col string) *lab.Cell {
 	var found *lab.Cell
 	most := -1
 	for i := range c.Tables {
@@ -286,7 +337,7 @@ func figureOf(c *lab.Comparison, bench, workload, unit, col string) *lab.Cell {
 			continue
 		}
 		for j := range t.Rows {
-			procs, ok := isBenchmark(t.Rows[j].Name, bench, workload)
+			procs, ok := isBenchmark(t.Rows[j].Name, row)
 			if cell := &t.Rows[j].Cells[at]; ok && cell.N > 0 && procs > most {
 				found, most = cell, procs
 			}
@@ -295,10 +346,10 @@ func figureOf(c *lab.Comparison, bench, workload, unit, col string) *lab.Cell {
 	return found
 }
 
-// isBenchmark reports whether a row is that of a workload, and with which
-// GOMAXPROCS it was measured.
-func isBenchmark(row, bench, workload string) (procs int, ok bool) {
-	rest, ok := strings.CutPrefix(row, bench+"/workload="+workload)
+// isBenchmark reports whether a row of a table is that of a benchmark, and with
+// which GOMAXPROCS it was measured.
+func isBenchmark(row, benchmark string) (procs int, ok bool) {
+	rest, ok := strings.CutPrefix(row, benchmark)
 	if !ok {
 		return 0, false
 	}
@@ -316,11 +367,12 @@ func procsOf(s string) (procs int, ok bool) {
 }
 
 // absence says why there is no figure.
-func absence(c *lab.Comparison, bench, workload, unit, impl string) (Outcome, string) {
+func absence(c *lab.Comparison, row, unit, impl string) (Outcome, string) {
+	_, what, _ := strings.Cut(row, "/")
 	for _, h := range c.Files[0].Holes {
 		name, ok := strings.CutPrefix(h.Case, "Benchmark")
 		before, after, has := strings.Cut(name, "/impl="+impl)
-		if !ok || !has || before != bench+"/workload="+workload {
+		if !ok || !has || before != row {
 			continue
 		}
 		if _, ok := procsOf(after); !ok {
@@ -332,11 +384,11 @@ func absence(c *lab.Comparison, bench, workload, unit, impl string) (Outcome, st
 		return NotMeasured, h.String()
 	}
 	for _, t := range c.Tables {
-		if figureOf(c, bench, workload, t.Unit, impl) != nil {
-			return NotMeasured, "the results of workload=" + workload + " have no " + unit
+		if figureOf(c, row, t.Unit, impl) != nil {
+			return NotMeasured, "the results of " + what + " have no " + unit
 		}
 	}
-	return NotMeasured, "no results of workload=" + workload
+	return NotMeasured, "no results of " + what
 }
 
 // A Tally counts scores.
@@ -370,23 +422,36 @@ func (c *Scorecard) Only(keep func(Score) bool) *Scorecard {
 	return &out
 }
 
-// byImpl groups scores by implementation, in order of appearance.
-func (c *Scorecard) byImpl() (names []string, scores map[string][]Score) {
+// Subject is what the score is of: an implementation, and on which board.
+func (s Score) Subject() string {
+	name := s.Impl
+	if name == "" {
+		name = "no implementation"
+	}
+	if s.Board != "" {
+		name += " on " + s.Board
+	}
+	if s.Emulated {
+		name += ", emulated"
+	}
+	return name
+}
+
+// bySubject groups scores by implementation and board, in order of appearance.
+func (c *Scorecard) bySubject() (names []string, scores map[string][]Score) {
 	scores = make(map[string][]Score)
 	for _, s := range c.Scores {
-		if scores[s.Impl] == nil {
-			names = append(names, s.Impl)
+		name := s.Subject()
+		if scores[name] == nil {
+			names = append(names, name)
 		}
-		scores[s.Impl] = append(scores[s.Impl], s)
+		scores[name] = append(scores[name], s)
 	}
 	return names, scores
 }
 
 // headline is the implementation and how it does.
 func headline(impl string, scores []Score) string {
-	if impl == "" {
-		impl = "no implementation"
-	}
 	var parts []string
 	for _, kind := range []struct {
 		name     string
@@ -478,10 +543,14 @@ func formatRange(s Score) string {
 // scoreLegend explains the tables.
 func scoreLegend(c *Scorecard) []string {
 	percent := strconv.FormatFloat(100*(1-c.Alpha), 'g', 4, 64) + "%"
-	return []string{
+	lines := []string{
 		"figure: the median of the blocks, and of a count that knows no noise the worst. range: what the blocks lie between; of a ratio (×), its " + percent + " interval.",
 		"required: promised, and a miss is a fault. aim: what an implementation is built for.",
 	}
+	if slices.ContainsFunc(c.Scores, func(s Score) bool { return s.Emulated }) {
+		lines = append(lines, "emulated: times are instructions, each as long as the clock of the emulated board says. They are no measure of a real one.")
+	}
+	return lines
 }
 
 // ScorecardText writes the card as a table for each implementation.
@@ -497,7 +566,7 @@ func ScorecardText(w io.Writer, c *Scorecard, o TextOptions) error {
 }
 
 func scorecardText(b *bytes.Buffer, c *Scorecard, o TextOptions) {
-	names, scores := c.byImpl()
+	names, scores := c.bySubject()
 	for _, name := range names {
 		l := scoreLayout(scores[name])
 		if o.Color {
@@ -518,7 +587,7 @@ func scorecardMarkdown(b *bytes.Buffer, c *Scorecard) {
 	for _, line := range scoreLegend(c) {
 		fmt.Fprintf(b, "- %s\n", escape(line))
 	}
-	names, scores := c.byImpl()
+	names, scores := c.bySubject()
 	for _, name := range names {
 		l := scoreLayout(scores[name])
 		for i, s := range scores[name] {
@@ -550,6 +619,8 @@ type (
 		ID        string   `json:"id"`
 		Says      string   `json:"says"`
 		Impl      string   `json:"implementation"`
+		Board     string   `json:"board,omitempty"`
+		Emulated  bool     `json:"emulated,omitempty"`
 		Required  bool     `json:"required"`
 		Workload  string   `json:"workload"`
 		Metric    string   `json:"metric"`
@@ -589,13 +660,13 @@ func scoresToJSON(c *Scorecard) []scoreJSON {
 	for _, s := range c.Scores {
 		t := s.Target
 		sj := scoreJSON{
-			ID: t.ID, Says: t.Says, Impl: s.Impl, Required: t.Required,
-			Workload: t.Bench + "/workload=" + t.Workload, Metric: t.Metric, Base: t.Base,
+			ID: t.ID, Says: t.Says, Impl: s.Impl, Board: s.Board, Emulated: s.Emulated, Required: t.Required,
+			Workload: t.Row(), Metric: t.Metric, Base: t.Base,
 			Unit: t.FigureUnit(), Bound: "<=", Limit: t.Limit, Statistic: t.Statistic.String(), Note: t.Note,
 			Outcome: strings.ToLower(string(s.Outcome)), Why: s.Why,
 		}
 		if t.BaseWorkload != "" {
-			sj.Base = t.Bench + "/workload=" + t.BaseWorkload
+			sj.Base = targets.Row(t.Bench, t.BaseWorkload)
 		}
 		if t.Bound == targets.AtLeast {
 			sj.Bound = ">="

@@ -58,9 +58,15 @@ func Text(w io.Writer, c *lab.Comparison, card *Scorecard, o TextOptions) error 
 // fileLine says in one line where the figures come from.
 func fileLine(f lab.File) string {
 	var parts []string
-	for _, key := range []string{"machine", "cpu", "goos", "goarch", "toolchain", "commit"} {
+	for _, key := range []string{lab.BoardKey, "chip", "machine", "cpu", "goos", "goarch", "toolchain", "commit"} {
 		if v := setting(f, key); v != "" {
 			parts = append(parts, v)
+		}
+		if key == "chip" && f.Emulated() {
+			parts = append(parts, "emulated")
+			if clock := clockOf(f); clock != "" {
+				parts = append(parts, clock)
+			}
 		}
 	}
 	parts = append(parts, counted(f.Results, "result"))

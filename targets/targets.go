@@ -21,12 +21,13 @@ type Target struct {
 	// Says is the promise in a few words.
 	Says string
 
-	// Bench is the contract, "Group", "Task" or "Actor": the benchmark's name without
-	// Benchmark. Workload is the path of the workload below it without its key:
-	// "pingpong", "ring/actors=1000000".
+	// Bench is the contract, "Group", "Task" or "Actor", or "Board": the benchmark's
+	// name without Benchmark. Workload is the path below it without its key:
+	// "pingpong", "ring/actors=1000000", and of Board a case, "backlog".
 	Bench, Workload string
 
-	// Metric is the unit of the measured figure, as results have it.
+	// Metric is the unit of the measured figure, as results of a real clock have it;
+	// see OnInstructions.
 	Metric string
 
 	// PerSecond and Times derive the figure that is judged from the measured
@@ -160,4 +161,32 @@ func (t Target) Met(figure float64) bool {
 		return figure >= t.Limit
 	}
 	return figure <= t.Limit
+}
+
+// Row is the name of the benchmark without the implementation, as results have it:
+// "Actor/workload=pingpong".
+func (t Target) Row() string { return Row(t.Bench, t.Workload) }
+
+// Row is Target.Row of a benchmark and the path of a workload, or case, below it.
+func Row(bench, workload string) string {
+	if bench == boardBench {
+		return bench + "/case=" + workload
+	}
+	return bench + "/workload=" + workload
+}
+
+// boardBench is the benchmark of what only boards measure.
+const boardBench = "Board"
+
+// OnInstructions is the unit in which an emulated board has what others have in
+// metric, a time: its clock counts instructions. ok is false of what is no time, which
+// has the same unit everywhere.
+func OnInstructions(metric string) (unit string, ok bool) {
+	switch {
+	case len(metric) > 3 && metric[:3] == "ns/":
+		return "insns/" + metric[3:], true
+	case len(metric) > 3 && metric[len(metric)-3:] == "-ns":
+		return metric[:len(metric)-2] + "insns", true
+	}
+	return metric, false
 }

@@ -66,6 +66,9 @@ base of each benchmark is its first reference in plan order, or the first column
 if there is none. Values of the same block are compared with one another; values
 without blocks, or of different files, as two samples, which proves nothing.
 
+Emulated figures are compared with those of the same board only: anything else is
+an error, and benchrun report shows it side by side.
+
 After the tables of one file stand the targets that it has figures for, if it
 was measured with dyno's workloads; see benchrun targets.
 
@@ -116,11 +119,8 @@ judged.`,
 // compareFiles compares, judges by targets, and reports malformed lines on
 // standard error.
 func compareFiles(cmd *cobra.Command, files []string, o lab.CompareOptions) (*lab.Comparison, *report.Scorecard, error) {
-	if !(o.Alpha > 0 && o.Alpha < 1) {
-		return nil, nil, fmt.Errorf("--alpha is %v; it must lie between 0 and 1, such as %v", o.Alpha, lab.DefaultAlpha)
-	}
-	if !(o.Margin > 0 && o.Margin < 1) {
-		return nil, nil, fmt.Errorf("--margin is %v; it must lie between 0 and 1, such as %v", o.Margin, lab.DefaultMargin)
+	if err := checkLevels(o); err != nil {
+		return nil, nil, err
 	}
 	var stdin []byte // which is read twice
 	if slices.ContainsFunc(files, lab.ReadsStdin) {
@@ -141,6 +141,17 @@ func compareFiles(cmd *cobra.Command, files []string, o lab.CompareOptions) (*la
 	o.Stdin = bytes.NewReader(stdin)
 	card, err := scorecard(c, files, o)
 	return c, card, err
+}
+
+// checkLevels returns an error for levels that make no sense.
+func checkLevels(o lab.CompareOptions) error {
+	if !(o.Alpha > 0 && o.Alpha < 1) {
+		return fmt.Errorf("--alpha is %v; it must lie between 0 and 1, such as %v", o.Alpha, lab.DefaultAlpha)
+	}
+	if !(o.Margin > 0 && o.Margin < 1) {
+		return fmt.Errorf("--margin is %v; it must lie between 0 and 1, such as %v", o.Margin, lab.DefaultMargin)
+	}
+	return nil
 }
 
 // judge tells what the gate found, and returns its exit status as an error.

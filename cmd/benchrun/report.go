@@ -1,18 +1,27 @@
 package main
 
 import (
+	"bytes"
 	"fmt"
+	"io"
+	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
 
 	"github.com/dynolab/dyno/lab"
 	"github.com/dynolab/dyno/report"
+	"github.com/dynolab/dyno/targets"
 )
+
+// reportFormats are the values of report's --format.
+var reportFormats = []string{"text", "md", "json", "html"}
 
 func newReportCmd() *cobra.Command {
 	var (
-		opts lab.CompareOptions
-		dir  string
+		opts   lab.CompareOptions
+		dir    string
+		format string
 	)
 	cmd := &cobra.Command{
 		Use:   "report [label=]file...",
@@ -29,25 +38,121 @@ benchmarks that differ in one number only, and one for each other benchmark; and
 the figures as JSON, .report.json. The paths of the HTML and the markdown are
 printed.
 
+Results of a board and of anything else, such as a host, are shown side by side:
+for each benchmark a line for each implementation and a column for each machine
+and board. There, nothing is compared: no ratio, no verdict. Emulated figures are
+labelled so. Its files end in -boards.html, -boards.md and -boards.report.json.
+
+With --format nothing is written, and the report is printed in that form.
+
 The same results give the same bytes.`,
 		Example: `  benchrun report results/my-machine/run.bench
-  benchrun report --out /tmp/reports old=before.txt new=after.txt`,
+  benchrun report --out /tmp/reports old=before.txt new=after.txt
+  benchrun report results/my-machine/run.bench results/cortex-m3-qemu/run.bench`,
 		Args: needFiles,
 		RunE: func(cmd *cobra.Command, args []string) error {
+			if format != "" {
+				if err := oneOf("--format", format, reportFormats); err != nil {
+					return err
+				}
+				if dir != "" {
+					return fmt.Errorf("--format prints the report and --out writes it: give one of them")
+				}
+			}
+			var stdin []byte // which is read more than once
+			if slices.ContainsFunc(args, lab.ReadsStdin) {
+				var err error
+				if stdin, err = io.ReadAll(cmd.InOrStdin()); err != nil {
+					return err
+				}
+				cmd.SetIn(bytes.NewReader(stdin))
+			}
+			places, err := lab.Places(args, bytes.NewReader(stdin))
+			if err != nil {
+				return err
+			}
+			if len(places) > 1 && slices.ContainsFunc(places, func(p lab.Place) bool { return p.Board }) {
+				if flag := firstChanged(cmd, "col", "base"); flag != "" {
+					return fmt.Errorf("--%s is for what is compared, and these are figures of %s, which are shown side by side", flag, placeNames(places))
+				}
+				return reportSideBySide(cmd, args, opts, stdin, dir, format)
+			}
 			c, card, err := compareFiles(cmd, args, opts)
 			if err != nil {
 				return err
+			}
+			out := cmd.OutOrStdout()
+			switch format {
+			case "text":
+				return report.Text(out, c, card, report.TextOptions{Color: wantsColor(out)})
+			case "md":
+				return report.Markdown(out, c, card)
+			case "json":
+				return report.JSON(out, c, card)
+			case "html":
+				return report.HTML(out, c, report.Extra{Card: card})
 			}
 			path := report.Path(args, dir)
 			if err := report.Write(c, card, path); err != nil {
 				return fmt.Errorf("writing the report: %w", err)
 			}
-			fmt.Fprintf(cmd.OutOrStdout(), "%s\n%s\n", report.HTMLPath(path), path)
+			fmt.Fprintf(out, "%s\n%s\n", report.HTMLPath(path), path)
 			return nil
 		},
 	}
 	compareFlags(cmd, &opts)
 	cmd.Flags().StringVar(&dir, "out", "", "write into this `folder` instead of beside the results")
+	cmd.Flags().StringVar(&format, "format", "", "write nothing, and print the report in this `form`: "+strings.Join(reportFormats, ", "))
 	_ = cmd.MarkFlagDirname("out")
+	_ = cmd.RegisterFlagCompletionFunc("format", cobra.FixedCompletions(reportFormats, cobra.ShellCompDirectiveNoFileComp))
 	return cmd
+}
+
+func placeNames(places []lab.Place) string {
+	names := make([]string, len(places))
+	for i, p := range places {
+		names[i] = p.Name
+	}
+	return strings.Join(names, ", ")
+}
+
+// reportSideBySide reports results of several machines and boards.
+func reportSideBySide(cmd *cobra.Command, files []string, o lab.CompareOptions, stdin []byte, dir, format string) error {
+	if err := checkLevels(o); err != nil {
+		return err
+	}
+	o.Stdin = bytes.NewReader(stdin)
+	s, err := lab.CompareSideBySide(files, o)
+	if err != nil {
+		return err
+	}
+	for _, c := range s.Comparisons {
+		for _, p := range c.Problems {
+			fmt.Fprintf(cmd.ErrOrStderr(), "benchrun: %s (left out)\n", p)
+		}
+	}
+	card, err := report.Judge(targets.All(), files, report.JudgeOptions{Filter: o.Filter, Alpha: o.Alpha, Stdin: bytes.NewReader(stdin)})
+	if err != nil {
+		return err
+	}
+	if card = card.Only(report.Score.Measured); len(card.Scores) == 0 {
+		card = nil
+	}
+	out := cmd.OutOrStdout()
+	switch format {
+	case "text":
+		return report.SideBySideText(out, s, card, report.TextOptions{Color: wantsColor(out)})
+	case "md":
+		return report.SideBySideMarkdown(out, s, card)
+	case "json":
+		return report.SideBySideJSON(out, s, card)
+	case "html":
+		return report.SideBySideHTML(out, s, card)
+	}
+	path := report.SideBySidePath(files, dir)
+	if err := report.WriteSideBySide(s, card, path); err != nil {
+		return fmt.Errorf("writing the report: %w", err)
+	}
+	fmt.Fprintf(out, "%s\n%s\n", report.HTMLPath(path), path)
+	return nil
 }

@@ -175,7 +175,11 @@ func required(w io.Writer, card *report.Scorecard) error {
 		if impls[line] == nil {
 			order = append(order, line)
 		}
-		impls[line] = append(impls[line], s.Impl)
+		who := s.Impl
+		if s.Board != "" {
+			who = s.Subject()
+		}
+		impls[line] = append(impls[line], who)
 	}
 	for _, line := range order {
 		who := ""

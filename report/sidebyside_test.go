@@ -1,0 +1,172 @@
+package report
+
+import (
+	"encoding/json"
+	"io"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/dynolab/dyno/lab"
+	"github.com/dynolab/dyno/targets"
+)
+
+func sideBySide(t *testing.T) (*lab.SideBySide, *Scorecard) {
+	t.Helper()
+	files := []string{"testdata/side-host.bench", "testdata/side-emulated.bench", "testdata/side-board.bench"}
+	s, err := lab.CompareSideBySide(files, lab.CompareOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	card, err := Judge(boardTargets, files, JudgeOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s, card
+}
+
+// boardTargets are of hosts and boards.
+var boardTargets = []targets.Target{
+	{ID: "FR-014", Says: "1,000 messages within 1 s", Bench: "Actor", Workload: "pingpong", Metric: "ns/op", Times: 1000, Unit: "ns", Limit: 1e9, Required: true, Where: targets.Anywhere},
+	{ID: "V11/rate", Says: "a million messages a second", Bench: "Actor", Workload: "pingpong", Metric: "ns/op", PerSecond: true, Unit: "msgs/s", Limit: 1e6, Bound: targets.AtLeast, Required: true, Where: targets.Host},
+	{ID: "SC-001/board", Says: "within 20 ms", Bench: "Board", Workload: "first", Metric: "max-ns", Limit: 20e6, Required: true, Where: targets.Board},
+}
+
+func TestSideBySideGolden(t *testing.T) {
+	s, card := sideBySide(t)
+	golden(t, "sidebyside.txt", render(t, func(w io.Writer) error { return SideBySideText(w, s, card, TextOptions{}) }))
+	golden(t, "sidebyside.md", render(t, func(w io.Writer) error { return SideBySideMarkdown(w, s, card) }))
+	golden(t, "sidebyside.json", render(t, func(w io.Writer) error { return SideBySideJSON(w, s, card) }))
+}
+
+// No form of a side by side sets a figure of one place in relation to another's.
+func TestSideBySideRanksNothing(t *testing.T) {
+	s, _ := sideBySide(t)
+	for name, form := range map[string]func(w io.Writer) error{
+		"text": func(w io.Writer) error { return SideBySideText(w, s, nil, TextOptions{}) },
+		"md":   func(w io.Writer) error { return SideBySideMarkdown(w, s, nil) },
+		"json": func(w io.Writer) error { return SideBySideJSON(w, s, nil) },
+		"html": func(w io.Writer) error { return SideBySideHTML(w, s, nil) },
+	} {
+		out := string(render(t, form))
+		if i := strings.Index(out, "<main>"); i >= 0 {
+			out = out[i:] // the style sheet has names of verdicts
+		}
+		// The legend says that there is no ratio.
+		out = strings.ReplaceAll(out, "no ratio and no verdict", "")
+		if m := regexp.MustCompile(`faster|slower|better|worse|ratio|verdict|<svg`).FindString(out); m != "" {
+			t.Errorf("%s has %q:\n%s", name, m, out)
+		}
+		if !strings.Contains(out, "emulated") || !strings.Contains(out, "312") {
+			t.Errorf("%s does not show the emulated figures, or not as such:\n%s", name, out)
+		}
+	}
+}
+
+func TestSideBySideHTML(t *testing.T) {
+	s, card := sideBySide(t)
+	page := string(render(t, func(w io.Writer) error { return SideBySideHTML(w, s, card) }))
+	ids := make(map[string]bool)
+	for _, m := range regexp.MustCompile(` id="([^"]*)"`).FindAllStringSubmatch(page, -1) {
+		if ids[m[1]] {
+			t.Errorf("two elements are %q", m[1])
+		}
+		ids[m[1]] = true
+	}
+	links := regexp.MustCompile(`(?:href|aria-labelledby)="([^"]*)"`).FindAllStringSubmatch(page, -1)
+	for _, m := range links {
+		if !ids[strings.TrimPrefix(m[1], "#")] {
+			t.Errorf("%s leads nowhere", m[1])
+		}
+	}
+	for _, want := range []string{"tiny-qemu (emulated)", "312 insns", "30.00 ns", "1 instruction = 64.00 ns emulated", "FR-014", "serial on tiny-qemu, emulated"} {
+		if !strings.Contains(page, want) {
+			t.Errorf("the page lacks %q", want)
+		}
+	}
+	if len(links) < 5 || strings.Contains(page, "ZgotmplZ") || strings.Contains(page, "<script") {
+		t.Errorf("%d links:\n%s", len(links), page)
+	}
+}
+
+func TestWriteSideBySide(t *testing.T) {
+	s, card := sideBySide(t)
+	out := SideBySidePath([]string{"x=some/run.bench", "other.bench"}, t.TempDir())
+	if filepath.Base(out) != "run-boards.md" {
+		t.Errorf("the path is %s", out)
+	}
+	if err := WriteSideBySide(s, card, out); err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{"run-boards.md", "run-boards.html", "run-boards.report.json"} {
+		if data, err := os.ReadFile(filepath.Join(filepath.Dir(out), name)); err != nil || len(data) < 500 {
+			t.Errorf("%s: %d bytes, %v", name, len(data), err)
+		}
+	}
+	var doc struct {
+		Schema string
+		Places []struct{ Emulated bool }
+	}
+	data, err := os.ReadFile(strings.TrimSuffix(out, ".md") + ".report.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := json.Unmarshal(data, &doc); err != nil || doc.Schema != SideBySideSchema || len(doc.Places) != 3 || !doc.Places[1].Emulated {
+		t.Errorf("%v: %+v", err, doc)
+	}
+	if err := SideBySideText(failing{}, s, card, TextOptions{}); err != errFull {
+		t.Errorf("a full disk: %v", err)
+	}
+}
+
+// Targets are judged of hosts and each board by itself: what a host keeps says
+// nothing of a board. An emulated board's instructions become times by its clock.
+func TestJudgeBoards(t *testing.T) {
+	_, card := sideBySide(t)
+	var got []string
+	for _, s := range card.Scores {
+		line := s.Subject() + " | " + s.Target.ID + " | " + string(s.Outcome)
+		if s.Measured() {
+			line += " | " + formatFigure(s.Target, s.Figure)
+		} else {
+			line += " | " + s.Why
+		}
+		got = append(got, line)
+	}
+	want := []string{
+		"serial | FR-014 | pass | 30.00 µs",
+		"serial | V11/rate | pass | 33.33M msgs/s",
+		"serial on tiny-qemu, emulated | FR-014 | pass | 19.97 ms",
+		"channel on tiny-qemu, emulated | FR-014 | MISS | 1.280 s",
+		"serial on tiny-qemu, emulated | SC-001/board | pass | 64.00 µs",
+		"channel on tiny-qemu, emulated | SC-001/board | not measured | no results of case=first",
+		"serial on tiny | FR-014 | pass | 6.000 ms",
+		"no implementation on tiny | SC-001/board | not measured | no results of any implementation",
+	}
+	if !slices.Equal(got, want) {
+		t.Errorf("got\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
+	}
+	// Without the clock's rate an instruction is no time.
+	noHz := bench(t, "nohz.bench", "board: b", "emulated: yes", "BenchmarkActor/workload=pingpong/impl=serial 1 312 insns/op")
+	s := judge(t, boardTargets[:1], noHz).Scores[0]
+	if s.Outcome != NotMeasured || !strings.Contains(s.Why, "clock-hz") {
+		t.Errorf("%s: %s", s.Outcome, s.Why)
+	}
+}
+
+// A report of one emulated board says that it is.
+func TestEmulatedIsSaid(t *testing.T) {
+	c := compare(t, "testdata/side-emulated.bench")
+	text := string(render(t, func(w io.Writer) error { return Text(w, c, nil, TextOptions{}) }))
+	for _, want := range []string{"side-emulated.bench: tiny-qemu, m3, emulated, 1 instruction = 64.00 ns emulated", "emulated: a program plays the board", "312"} {
+		if !strings.Contains(text, want) {
+			t.Errorf("the text lacks %q:\n%s", want, text)
+		}
+	}
+	if text := string(render(t, func(w io.Writer) error { return Text(w, compare(t, "testdata/side-board.bench"), nil, TextOptions{}) })); strings.Contains(text, "emulated") {
+		t.Errorf("a real board is said to be emulated:\n%s", text)
+	}
+}
