@@ -200,7 +200,9 @@ func (r *askRun) Check() error {
 type askInside struct{ *askRun }
 
 func askBetweenActors(st Setting) Run {
-	return askInside{newAsk(st, func(r *askRun) actor.Actor { return r })}
+	r := newAsk(st, func(r *askRun) actor.Actor { return r })
+	r.begun = func(ctx *actor.Context) error { return ctx.Tell(r.clientRef, nil) }
+	return askInside{r}
 }
 
 func (r askInside) Do(n int) error {
@@ -209,7 +211,7 @@ func (r askInside) Do(n int) error {
 	}
 	r.begin(n, 1)
 	r.deal(n)
-	return r.play(func(ctx *actor.Context) error { return ctx.Tell(r.clientRef, nil) })
+	return r.play(r.begun)
 }
 
 // askOutside is AskOutside.

@@ -241,6 +241,7 @@ func bigOnActors(st Setting, peers int) Run {
 		}
 		return nil
 	})
+	r.begun = r.release
 	return r
 }
 
@@ -249,9 +250,12 @@ func (r *bigOfActors) Do(n int) error {
 		return err
 	}
 	r.big.deal(n)
-	return r.play(func(ctx *actor.Context) error {
-		return r.big.release(func(to *bigPeer, m *bigPing) error { return ctx.Tell(to.self, m) })
-	})
+	return r.play(r.begun)
+}
+
+// release has the peers begin.
+func (r *bigOfActors) release(ctx *actor.Context) error {
+	return r.big.release(func(to *bigPeer, m *bigPing) error { return ctx.Tell(to.self, m) })
 }
 
 func (r *bigOfActors) Check() error {

@@ -123,7 +123,7 @@ func (l *openLoop) do(n int, send func(m *timed) error) error {
 	}
 	for range n {
 		var m *timed
-		if l.sent-l.handled.Load() >= int64(len(l.ring)) {
+		if len(l.ring) == 0 || l.sent-l.handled.Load() >= int64(len(l.ring)) {
 			m = new(timed)
 		} else {
 			m = &l.ring[l.sent%int64(len(l.ring))]

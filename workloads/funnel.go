@@ -260,6 +260,7 @@ func funnelOnActors(st Setting, senders int) Run {
 		}
 		return err
 	})
+	r.begun = r.release
 	return r
 }
 
@@ -268,7 +269,7 @@ func (r *funnelOfActors) Do(n int) error {
 		return err
 	}
 	r.funnel.deal(n)
-	return r.play(r.release)
+	return r.play(r.begun)
 }
 
 // release lets the senders send.

@@ -190,6 +190,7 @@ func (k ringKind) onActors(st Setting) Run {
 		}
 		return nil
 	})
+	r.begun = r.release
 	_ = r.warm()
 	return r
 }
@@ -200,7 +201,7 @@ func (r *ringsOfActors) Do(n int) error {
 	}
 	r.begin(n, min(n, len(r.rings.tokens)))
 	r.first, r.moving = r.rings.deal(n)
-	return r.play(r.release)
+	return r.play(r.begun)
 }
 
 // warm sends every actor its first message. If that fails, Do will say so.

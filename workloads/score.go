@@ -86,6 +86,7 @@ type stage struct {
 	refused uint64                        // messages that the workload sent to be given back
 
 	act   func(ctx *actor.Context) error // what the guardian is to do now
+	begun func(ctx *actor.Context) error // what begins a Do; made once, or each would allocate
 	timer *time.Timer
 	seen  uint64 // progress when the timer fired last
 }
@@ -194,9 +195,7 @@ func (s *stage) stop() error {
 	if err := s.err(); err != nil {
 		return err
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), 6*patience)
-	defer cancel()
-	if err := s.sys.Shutdown(ctx); err != nil {
+	if err := s.shutdown(6 * patience); err != nil {
 		s.fail(err)
 	}
 	if st := s.sys.Stats(); st.Returned != s.refused || st.Actors > 0 {
@@ -212,10 +211,24 @@ func (s *stage) Close() {
 		return
 	}
 	s.timer.Stop()
-	ctx, cancel := context.WithTimeout(context.Background(), parting)
+	_ = s.shutdown(parting) // the run has said already what is wrong
+	s.act, s.begun = nil, nil
+}
+
+// shutdown stops the system and waits for that, no longer than limit.
+func (s *stage) shutdown(limit time.Duration) error {
+	if s.sys.Synchronous() {
+		// On this goroutine, as everything before: the one that Shutdown starts, to be
+		// able to give up, takes memory for its stack, and on a board has a small one.
+		s.sys.Stop(s.sys.UserGuardian())
+		s.sys.RunUntilIdle()
+	}
+	if s.stopped() {
+		return nil
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), limit)
 	defer cancel()
-	_ = s.sys.Shutdown(ctx) // the run has said already what is wrong
-	s.act = nil
+	return s.sys.Shutdown(ctx)
 }
 
 // stopped reports whether nothing is left of the system.
