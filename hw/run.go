@@ -327,7 +327,7 @@ func (r *deviceRun) ask(ctx context.Context, im *Image) error {
 	r.o.Progress.Cases(r.d, im, hello, len(a.cases))
 	r.describe(im, hello)
 	name := "BenchmarkBoard/case=image/parts=" + strings.Join(im.Parts, "+") + "/impl=" + im.Impl
-	err = r.results.Line(fmt.Sprintf("%s 1 %d flash-B %d ram-B %d ram-free-B", name, im.Sizes.Flash(), im.Sizes.RAM(), hello.RAMFree), true)
+	err = r.results.Line(fmt.Sprintf("%s 1 %d flash-B %d ram-B %d ram-free-B", name, im.Sizes.Flash(), im.Sizes.RAM(), hello.RAMFree), exact(hello))
 	return errors.Join(err, r.results.Sync())
 }
 
@@ -412,7 +412,7 @@ func (r *deviceRun) one(ctx context.Context, im *Image, h line.Hello, c line.Lis
 			return res, err
 		}
 	}
-	r.write(res, block)
+	r.write(im, res, block)
 	return res, nil
 }
 
@@ -444,7 +444,7 @@ func (r *deviceRun) figures(c line.Listed, h line.Hello, a *Answer) error {
 			return failed(WrongResult, err.Error(), nil)
 		}
 		for _, v := range res.Values {
-			if unit := cmp.Or(v.OrigUnit, v.Unit); unit == "ns/op" && h.Unit != "ns" {
+			if unit := cmp.Or(v.OrigUnit, v.Unit); unit == "ns/op" && exact(h) {
 				return failed(WrongResult, fmt.Sprintf("a figure in ns/op of a board whose clock counts %s", h.Unit), nil)
 			}
 		}
@@ -452,8 +452,14 @@ func (r *deviceRun) figures(c line.Listed, h line.Hello, a *Answer) error {
 	return nil
 }
 
+// exact reports whether a board counts what others measure: two runs give the same.
+func exact(h line.Hello) bool { return h.Unit != realTime }
+
+// realTime is the unit of clocks that tell real time.
+const realTime = "ns"
+
 // write writes the result of a case into the file.
-func (r *deviceRun) write(res CaseResult, block int) {
+func (r *deviceRun) write(im *Image, res CaseResult, block int) {
 	clause, isClause := strings.CutPrefix(res.Case, conformPrefix)
 	benchmark := "Benchmark" + strings.TrimPrefix(res.Case, benchPrefix)
 	switch {
@@ -472,9 +478,8 @@ func (r *deviceRun) write(res CaseResult, block int) {
 		return
 	}
 	if res.Err == nil {
-		exact := r.results.config["clock-unit"] != "ns"
 		for _, text := range res.Answer.Results {
-			_ = r.results.Line(text, exact) // figures has read it
+			_ = r.results.Line(text, exact(r.asked[im].hello)) // figures has read it
 		}
 	}
 	for _, text := range res.Answer.Notes {

@@ -150,7 +150,7 @@ func (w *copier) take(importPath string) error {
 	target := filepath.Join(w.to, w.folders[m], filepath.FromSlash(rel))
 	entries, err := os.ReadDir(source)
 	if errors.Is(err, fs.ErrNotExist) {
-		return fmt.Errorf("there is no package %s in %s", importPath, w.modules[m])
+		return failed(BuildFailed, fmt.Sprintf("there is no package %s in %s", importPath, w.modules[m]), nil)
 	}
 	if err != nil {
 		return err

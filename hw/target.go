@@ -56,7 +56,7 @@ func NewTarget(d Device, ports Ports) (Target, error) {
 		}
 		return &emulator{board: d.Board, path: runner}, nil
 	}
-	return &serialTarget{device: d, ports: ports}, nil
+	return &serialTarget{device: d, ports: ports, run: runCompiler}, nil
 }
 
 // emulator runs images on this machine, a process each time.
@@ -213,6 +213,13 @@ func (p *process) how() string {
 type serialTarget struct {
 	device Device
 	ports  Ports
+
+	// run runs the image's compiler, whose affair flashing is.
+	run func(ctx context.Context, im *Image, args []string) (said string, err error)
+}
+
+func runCompiler(ctx context.Context, im *Image, args []string) (said string, err error) {
+	return im.run(ctx, args)
 }
 
 func (t *serialTarget) Cheap() bool  { return false }
@@ -244,7 +251,7 @@ func (t *serialTarget) Flash(ctx context.Context, im *Image) error {
 		args = append(args, "-programmer="+t.device.Entry.Probe)
 	}
 	do := t.device.Board.FlashNeeds
-	if said, err := im.run(ctx, append(args, ".")); err != nil {
+	if said, err := t.run(ctx, im, append(args, ".")); err != nil {
 		if ctx.Err() != nil {
 			return context.Cause(ctx)
 		}

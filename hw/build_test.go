@@ -1,0 +1,315 @@
+package hw
+
+import (
+	"maps"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// smallTree is a checkout in small: enough for an image, with what must not get into
+// it.
+var smallTree = map[string]string{
+	"go.mod": "module github.com/dynolab/dyno\n\ngo 1.26.0\n\nrequire example.com/dep v0.0.0\n\nreplace example.com/dep => ./dep\n",
+	"dyno.go": `package dyno
+
+type Impl struct{ Name string }
+`,
+	"hw/firmware/firmware.go": `package firmware
+
+import "github.com/dynolab/dyno"
+
+type Board struct{ Name string }
+
+type Build struct{ Commit, Toolchain string }
+
+func Main(b Board, impl dyno.Impl, build Build, parts ...string) {
+	print(b.Name, " ", impl.Name, " ", build.Commit, " ", build.Toolchain)
+	for _, p := range parts {
+		print(" ", p)
+	}
+	println()
+}
+`,
+	"hw/firmware/firmware_test.go":   "package firmware\n\nimport _ \"example.com/nowhere\"\n",
+	"hw/firmware/bench/bench.go":     "package bench\n\nimport \"github.com/dynolab/dyno\"\n\nfunc Cases(impl dyno.Impl) string { return \"bench of \" + impl.Name }\n",
+	"hw/firmware/conform/conform.go": "package conform\n\nimport \"github.com/dynolab/dyno\"\n\nfunc Cases(impl dyno.Impl) string { return \"conform of \" + impl.Name }\n",
+	"hw/boards/toy/board.go":         "package board\n\nimport \"github.com/dynolab/dyno/hw/firmware\"\n\nfunc Board() firmware.Board { return firmware.Board{Name: \"toy\"} }\n",
+	"hw/boards/toy/gen.go":           "//go:build ignore\n\npackage main\n\nimport _ \"example.com/nowhere\"\n\nfunc main() {}\n",
+	"hw/boards/toy/README.txt":       "about\n",
+	"impls/serial/impl.go":           "package serial\n\nimport (\n\t\"example.com/dep/suffix\"\n\n\t\"github.com/dynolab/dyno\"\n)\n\nvar Impl = dyno.Impl{Name: \"serial\" + suffix.Of()}\n",
+	"impls/broken/impl.go":           "package broken\n\nimport \"github.com/dynolab/dyno\"\n\nvar Impl = dyno.Impl{Name: 1}\n",
+	"impls/typo/impl.go":             "package typo\n\nfunc {\n",
+	"impls/lost/impl.go":             "package lost\n\nimport _ \"github.com/dynolab/dyno/nowhere\"\n",
+	"impls/notes/notes.go":           "package notes\n",
+	"dep/go.mod":                     "module example.com/dep\n\ngo 1.25\n",
+	"dep/suffix/suffix.go":           "package suffix\n\nfunc Of() string { return \"!\" }\n",
+	"dep/unused/unused.go":           "package unused\n",
+}
+
+// checkoutOf writes files and returns the checkout that they are.
+func checkoutOf(t *testing.T, files map[string]string) Checkout {
+	t.Helper()
+	dir := t.TempDir()
+	for name, text := range files {
+		path := filepath.Join(dir, filepath.FromSlash(name))
+		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	c, err := FindCheckout(t.Context(), dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c
+}
+
+// hostBoard is a Linux board that is this machine.
+func hostBoard(t *testing.T) Board {
+	t.Helper()
+	b, err := ParseBoard([]byte(validGo))
+	if err != nil {
+		t.Fatal(err)
+	}
+	b.Name, b.GOOS, b.GOARCH, b.SSH, b.Emulator = "toy", runtime.GOOS, runtime.GOARCH, false, []string{"{image}"}
+	return b
+}
+
+// TestBuildForLinux builds an image and runs it: it has the board, the implementation
+// and the parts that were asked for, and knows its commit and toolchain.
+func TestBuildForLinux(t *testing.T) {
+	if runtime.GOOS != "linux" {
+		t.Skip("images for Linux boards are ELF files: sizes of others are not read")
+	}
+	checkout := checkoutOf(t, smallTree)
+	if checkout.Go != "go1.26" {
+		t.Errorf("the checkout's Go is %q", checkout.Go)
+	}
+	b := hostBoard(t)
+	c, err := FindCompiler(t.Context(), b)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, tt := range []struct {
+		name, goVersion string
+		parts           []string
+		want, lang      string
+	}{
+		{"all parts", c.Go, nil, "bench of serial! conform of serial!", "go 1.26\n"},
+		{"one part", c.Go, []string{"conform"}, "conform of serial!", "go 1.26\n"},
+		// An older compiler gets sources that it takes.
+		{"older Go", "go1.23.4", []string{"bench"}, "bench of serial!", "go 1.23\n"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			c := *c
+			c.Go = tt.goVersion
+			dir := t.TempDir()
+			im, err := Build(t.Context(), b, &c, BuildOptions{Checkout: checkout, Impl: "serial", Parts: tt.parts, Commit: "0123abcd+dirty", Dir: dir})
+			if err != nil {
+				t.Fatalf("%v\n%s", err, err.(*Error).Output)
+			}
+			out, err := exec.Command(im.Path).CombinedOutput()
+			want := "toy serial! 0123abcd+dirty " + tt.goVersion + " " + tt.want + "\n"
+			if err != nil || string(out) != want {
+				t.Errorf("the image says %q, %v, want %q", out, err, want)
+			}
+			for _, mod := range []string{"go.mod", "dyno/go.mod", "module1/go.mod"} {
+				text, err := os.ReadFile(filepath.Join(dir, mod))
+				if err != nil || !strings.Contains(string(text), tt.lang) {
+					t.Errorf("%s: %v, %q, want %q", mod, err, text, tt.lang)
+				}
+			}
+			for _, none := range []string{"dyno/hw/firmware/firmware_test.go", "dyno/hw/boards/toy/gen.go", "module1/unused", "dyno/impls/broken"} {
+				if exists(filepath.Join(dir, none)) {
+					t.Errorf("%s was copied", none)
+				}
+			}
+			if im.Sizes.Flash() == 0 || len(im.Hash) != 64 || im.Toolchain != tt.goVersion {
+				t.Errorf("%+v", im)
+			}
+		})
+	}
+
+	build := func(impl string, change func(*Board)) (*Image, error) {
+		b := b
+		if change != nil {
+			change(&b)
+		}
+		return Build(t.Context(), b, c, BuildOptions{Checkout: checkout, Impl: impl, Dir: t.TempDir()})
+	}
+	t.Run("does not compile", func(t *testing.T) {
+		_, err := build("broken", nil)
+		e := wantOutcome(t, err, BuildFailed, "toy with broken", filepath.FromSlash("impls/broken/impl.go:5"))
+		if strings.Contains(e.Output, os.TempDir()) || strings.Contains(e.Output, "dyno/impls") {
+			t.Errorf("the compiler's message names a file of ours:\n%s", e.Output)
+		}
+	})
+	t.Run("does not parse", func(t *testing.T) {
+		_, err := build("typo", nil)
+		wantOutcome(t, err, BuildFailed, filepath.FromSlash("impls/typo/impl.go:3"))
+	})
+	t.Run("imports what is not there", func(t *testing.T) {
+		_, err := build("lost", nil)
+		wantOutcome(t, err, BuildFailed, "no package github.com/dynolab/dyno/nowhere")
+	})
+	t.Run("no board package", func(t *testing.T) {
+		_, err := build("serial", func(b *Board) { b.Name = "unwritten" })
+		wantOutcome(t, err, BuildFailed, "hw/boards/unwritten")
+	})
+	t.Run("unknown implementation", func(t *testing.T) {
+		if _, err := build("seriel", nil); err == nil || !strings.Contains(err.Error(), `did you mean "serial"?`) {
+			t.Errorf("%v", err)
+		}
+		if _, err := build("notes", nil); err == nil || !strings.Contains(err.Error(), "broken, lost, serial, typo") {
+			t.Errorf("%v", err)
+		}
+	})
+	t.Run("unknown part", func(t *testing.T) {
+		_, err := Build(t.Context(), b, c, BuildOptions{Checkout: checkout, Impl: "serial", Parts: []string{"benhc"}, Dir: t.TempDir()})
+		if err == nil || !strings.Contains(err.Error(), `did you mean "bench"?`) {
+			t.Errorf("%v", err)
+		}
+	})
+	t.Run("too big", func(t *testing.T) {
+		im, err := build("serial", func(b *Board) { b.Flash = 1000 })
+		wantOutcome(t, err, TooBig, "bytes of flash", "more than it has", "runtime\n")
+		if im == nil || im.Sizes == nil || im.Sizes.Flash() < 1000 {
+			t.Errorf("%+v", im)
+		}
+		_, err = build("serial", func(b *Board) { b.RAM = 1000 })
+		e := wantOutcome(t, err, TooBig, "bytes of RAM")
+		if strings.Contains(e.What, "flash") {
+			t.Errorf("%v", e)
+		}
+	})
+}
+
+// TestBuildForTinyGo: TinyGo gets the flags of the board, and what it or the linker
+// refuses has its outcome.
+func TestBuildForTinyGo(t *testing.T) {
+	needsSymlinks(t)
+	program(t, "tinygo")
+	log := filepath.Join(t.TempDir(), "log")
+	t.Setenv(tinygoLog, log)
+	t.Setenv(tinygoELF, elfFile(t))
+	checkout := checkoutOf(t, smallTree)
+	b := toy(t)
+	b.Flags = []string{"-panic=print"}
+	c, err := FindCompiler(t.Context(), b)
+	if err != nil {
+		t.Fatal(err)
+	}
+	build := func(b Board) (*Image, error) {
+		return Build(t.Context(), b, c, BuildOptions{Checkout: checkout, Impl: "serial", Commit: "0123abcd", Dir: t.TempDir()})
+	}
+	im, err := build(b)
+	if err != nil {
+		t.Fatal(err)
+	}
+	text, err := os.ReadFile(log)
+	if err != nil {
+		t.Fatal(err)
+	}
+	lines := strings.Split(strings.TrimSpace(string(text)), "\n")
+	want := "build -o " + im.Path + " -target=toy-target -ldflags=-X main.commit=0123abcd -X main.toolchain=tinygo0.41.0-go1.26.8 " +
+		"-stack-size=1KB -gc=conservative -scheduler=tasks -opt=2 -panic=print ."
+	if got := lines[len(lines)-1]; got != want {
+		t.Errorf("tinygo %s\nwant   %s", got, want)
+	}
+
+	t.Run("fails", func(t *testing.T) {
+		t.Setenv(tinygoFailsAt, "build")
+		t.Setenv(tinygoFails, "# github.com/dynolab/dyno/actor\ndyno/actor/ref.go:7:2: undefined: x")
+		_, err := build(b)
+		wantOutcome(t, err, BuildFailed, "toy with serial does not compile: actor/ref.go:7:2: undefined: x")
+	})
+	t.Run("linker overflow", func(t *testing.T) {
+		t.Setenv(tinygoFailsAt, "build")
+		t.Setenv(tinygoFails, "tinygo:ld.lld: error: section '.bss' will not fit in region 'RAM': overflowed by 4416 bytes\nfailed to run tool: ld.lld")
+		// With a table, of an image that the linker was told to make.
+		small := b
+		small.Flash = 1000
+		im, err := build(small)
+		wantOutcome(t, err, TooBig, "bytes of flash", "overflowed by 4416 bytes", "package\n")
+		if im == nil || im.Sizes == nil {
+			t.Error("no sizes")
+		}
+		// And if the limits of board.json are larger than the linker's, with its words.
+		_, err = build(b)
+		wantOutcome(t, err, TooBig, "toy with serial does not fit: tinygo:ld.lld: error: section '.bss' will not fit in region 'RAM': overflowed by 4416 bytes")
+	})
+	t.Run("no ELF", func(t *testing.T) {
+		t.Setenv(tinygoELF, log)
+		_, err := build(b)
+		wantOutcome(t, err, BuildFailed, "no ELF file")
+	})
+}
+
+// TestFindCheckout: outside a checkout it says so.
+func TestFindCheckout(t *testing.T) {
+	if _, err := FindCheckout(t.Context(), t.TempDir()); err == nil || !strings.Contains(err.Error(), "checkout of dyno") {
+		t.Errorf("%v", err)
+	}
+	c, err := FindCheckout(t.Context(), "")
+	if err != nil || !exists(filepath.Join(c.Dir, "deps_test.go")) {
+		t.Errorf("%+v, %v", c, err)
+	}
+}
+
+// TestMainFile: all that an image is made of is in its main package.
+func TestMainFile(t *testing.T) {
+	want := `// Command firmware is what pico runs. It is made by benchrun.
+package main
+
+import (
+	board "github.com/dynolab/dyno/hw/boards/pico"
+	firmware "github.com/dynolab/dyno/hw/firmware"
+	bench "github.com/dynolab/dyno/hw/firmware/bench"
+	impl "github.com/dynolab/dyno/impls/serial"
+)
+
+var commit, toolchain string // by -ldflags=-X
+
+func main() {
+	firmware.Main(board.Board(), impl.Impl, firmware.Build{Commit: commit, Toolchain: toolchain}, bench.Cases(impl.Impl))
+}
+`
+	if got := mainFile("pico", "serial", []string{"bench"}); got != want {
+		t.Errorf("%s\nwant\n%s", got, want)
+	}
+}
+
+// TestPartsAreThere: the parts are packages of this tree.
+func TestPartsAreThere(t *testing.T) {
+	c, err := FindCheckout(t.Context(), "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	entries, err := os.ReadDir(filepath.Join(c.Dir, "hw", "firmware"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	found := make(map[string]bool)
+	for _, e := range entries {
+		if text, err := os.ReadFile(filepath.Join(c.Dir, "hw", "firmware", e.Name(), "cases.go")); e.IsDir() && err == nil && strings.Contains(string(text), "func Cases(") {
+			found[e.Name()] = true
+		}
+	}
+	for _, p := range Parts() {
+		if !exists(filepath.Join(c.Dir, "hw", "firmware", p)) {
+			t.Errorf("there is no hw/firmware/%s", p)
+		}
+	}
+	for p := range maps.Keys(found) {
+		if !slices.Contains(Parts(), p) {
+			t.Errorf("hw/firmware/%s is in no image", p)
+		}
+	}
+}

@@ -1,0 +1,335 @@
+package hw
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/dynolab/dyno"
+	"github.com/dynolab/dyno/hw/firmware"
+	"github.com/dynolab/dyno/measure"
+)
+
+// TestMain is also the programs that boards need: under their names this test does as
+// they would.
+func TestMain(m *testing.M) {
+	switch strings.TrimSuffix(filepath.Base(os.Args[0]), ".exe") {
+	case "tinygo":
+		os.Exit(fakeTinyGo(os.Args[1:]))
+	case "toy-emulator":
+		os.Exit(fakeBoard(os.Args[1]))
+	case "ssh":
+		os.Exit(fakeSSH(os.Args[1:]))
+	}
+	os.Exit(m.Run())
+}
+
+// program puts this test on PATH under a program's name, in front of all others.
+func program(t *testing.T, name string) {
+	t.Helper()
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := t.TempDir()
+	if err := os.Symlink(self, filepath.Join(dir, name)); err != nil {
+		t.Fatal(err)
+	}
+	t.Setenv("PATH", dir+string(os.PathListSeparator)+os.Getenv("PATH"))
+}
+
+// The variables by which a test tells the fake TinyGo what to do.
+const (
+	tinygoSaysVersion = "FAKE_TINYGO_VERSION" // what it says to version
+	tinygoGoroot      = "FAKE_TINYGO_GOROOT"  // the only GOROOT that it takes; "" for any
+	tinygoELF         = "FAKE_TINYGO_ELF"     // what build copies
+	tinygoFails       = "FAKE_TINYGO_FAILS"   // what build or flash says when it fails
+	tinygoFailsAt     = "FAKE_TINYGO_FAILS_AT"
+	tinygoLog         = "FAKE_TINYGO_LOG" // a file to which its arguments are added
+)
+
+const currentTinyGo = "tinygo version 0.41.0 linux/amd64 (using go version go1.26.8 and LLVM version 20.1.1)"
+
+// fakeTinyGo is TinyGo as far as hw uses it. What it builds is a copy of some ELF file,
+// and beside it what the fake board says of itself.
+func fakeTinyGo(args []string) int {
+	if path := os.Getenv(tinygoLog); path != "" {
+		f, err := os.OpenFile(path, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o644)
+		if err != nil {
+			panic(err)
+		}
+		fmt.Fprintln(f, strings.Join(args, " "))
+		f.Close()
+	}
+	if want := os.Getenv(tinygoGoroot); want != "" && os.Getenv("GOROOT") != want {
+		fmt.Println("error: requires go version 1.19 through 1.23, got go1.26")
+		return 1
+	}
+	flag := func(name string) string {
+		for i, a := range args {
+			if v, ok := strings.CutPrefix(a, name+"="); ok {
+				return v
+			}
+			if a == name {
+				return args[i+1]
+			}
+		}
+		return ""
+	}
+	if os.Getenv(tinygoFailsAt) == args[0] && !strings.Contains(flag("-ldflags"), "noinhibit") {
+		fmt.Println(os.Getenv(tinygoFails))
+		return 1
+	}
+	switch args[0] {
+	case "info":
+		fmt.Println("LLVM triple: toy")
+	case "version":
+		version := os.Getenv(tinygoSaysVersion)
+		if version == "" {
+			version = currentTinyGo
+		}
+		fmt.Println(version)
+	case "build":
+		data, err := os.ReadFile(os.Getenv(tinygoELF))
+		if err != nil {
+			panic(err)
+		}
+		out := flag("-o")
+		if err := os.WriteFile(out, data, 0o755); err != nil {
+			panic(err)
+		}
+		main, err := os.ReadFile("main.go")
+		if err != nil {
+			panic(err)
+		}
+		id := fakeIdentity{
+			Board: importedBy(string(main), "board"), Impl: importedBy(string(main), "impl"),
+			Parts: strings.Count(string(main), ".Cases("),
+		}
+		for _, f := range strings.Fields(flag("-ldflags")) {
+			if v, ok := strings.CutPrefix(f, "main.commit="); ok {
+				id.Commit = v
+			}
+			if v, ok := strings.CutPrefix(f, "main.toolchain="); ok {
+				id.Toolchain = v
+			}
+		}
+		text, err := json.Marshal(id)
+		if err != nil {
+			panic(err)
+		}
+		if err := os.WriteFile(out+".json", text, 0o644); err != nil {
+			panic(err)
+		}
+	case "flash":
+	default:
+		panic(args)
+	}
+	return 0
+}
+
+// importedBy returns the last element of the path that a program imports under a name.
+func importedBy(main, name string) string {
+	_, rest, _ := strings.Cut(main, "\t"+name+" \"")
+	path, _, _ := strings.Cut(rest, "\"")
+	return path[strings.LastIndex(path, "/")+1:]
+}
+
+// A fakeIdentity is what an image of the fake TinyGo says of itself.
+type fakeIdentity struct {
+	Board, Impl, Commit, Toolchain string
+	Parts                          int
+}
+
+// fakeBoard runs the real firmware, with cases each of which goes wrong in its way.
+func fakeBoard(image string) int {
+	var id fakeIdentity
+	data, err := os.ReadFile(image + ".json")
+	if err == nil {
+		err = json.Unmarshal(data, &id)
+	}
+	if err != nil {
+		fmt.Println("toy-emulator:", err)
+		return 1
+	}
+	if v := os.Getenv(boardSaysCommit); v != "" {
+		id.Commit = v
+	}
+	b := firmware.Board{
+		Name: id.Board, Chip: "t1", RAM: 65536, Flash: 1 << 20, Emulated: true,
+		Port: newStdio(), Clock: &countingClock{}, Exit: os.Exit,
+	}
+	firmware.Main(b, dyno.Impl{Name: id.Impl}, firmware.Build{Commit: id.Commit, Toolchain: id.Toolchain}, fakeCases(id.Impl))
+	return 0
+}
+
+// boardSaysCommit is the variable that makes the fake board an older image.
+const boardSaysCommit = "FAKE_BOARD_COMMIT"
+
+// fakeCases are the cases of the fake board.
+func fakeCases(impl string) firmware.Cases {
+	return slices.Values([]firmware.Case{
+		{Part: "bench", Name: "Toy/workload=good/impl=" + impl, Ops: 10, Run: func(r *firmware.Report) error {
+			r.Note("all is well")
+			f, err := measure.Measure(toyRun{}, 10, r.Board.Clock)
+			if err == nil {
+				r.Result("Toy/workload=good/impl="+impl, f)
+			}
+			return err
+		}},
+		{Part: "bench", Name: "Toy/workload=wrong/impl=" + impl, Ops: 10, Run: func(*firmware.Report) error {
+			return errors.New("9 of 10 messages arrived")
+		}},
+		{Part: "bench", Name: "Toy/workload=silent/impl=" + impl, Ops: 10, Run: func(*firmware.Report) error { return nil }},
+		{Part: "bench", Name: "Toy/workload=hangs/impl=" + impl, Ops: 10, Run: func(*firmware.Report) error { select {} }},
+		{Part: "bench", Name: "Toy/workload=crashes/impl=" + impl, Ops: 10, Run: func(*firmware.Report) error {
+			fmt.Println("panic: runtime error: nil pointer dereference")
+			os.Exit(2)
+			return nil
+		}},
+		{Part: "bench", Name: "Toy/workload=greedy/impl=" + impl, Ops: 10, Run: func(*firmware.Report) error {
+			fmt.Println("panic: runtime error at 0x00001234: out of memory")
+			os.Exit(2)
+			return nil
+		}},
+		{Part: "bench", Name: "Toy/workload=noisy/impl=" + impl, Ops: 10, Run: func(*firmware.Report) error {
+			fmt.Print("@5 0000 1 result Benchm")
+			return nil
+		}},
+		{Part: "bench", Name: "Toy/workload=skipped/impl=" + impl, Ops: 10, Skip: func(*firmware.Board) string { return "needs 1 MiB" }},
+		{Part: "conform", Name: "toy/kept", Run: func(*firmware.Report) error { return nil }},
+		{Part: "conform", Name: "toy/broken", Run: func(*firmware.Report) error { return errors.New("two of them") }},
+		{Part: "conform", Name: "toy/skipped", Skip: func(*firmware.Board) string { return "needs Goexit" }},
+	})
+}
+
+// A toyRun is a workload of nothing.
+type toyRun struct{}
+
+func (toyRun) Do(int) error { return nil }
+func (toyRun) Check() error { return nil }
+
+// stdio is a port that is a process's standard input and output.
+type stdio struct {
+	bytes  chan byte
+	closed bool
+}
+
+func newStdio() *stdio {
+	s := &stdio{bytes: make(chan byte, 4096)}
+	go func() {
+		defer close(s.bytes)
+		buf := make([]byte, 4096)
+		for {
+			n, err := os.Stdin.Read(buf)
+			for _, b := range buf[:n] {
+				s.bytes <- b
+			}
+			if err != nil {
+				return
+			}
+		}
+	}()
+	return s
+}
+
+func (s *stdio) Poll() (byte, bool) {
+	select {
+	case b, ok := <-s.bytes:
+		s.closed = !ok
+		return b, ok
+	case <-time.After(time.Millisecond): // so that looking again and again is no busy loop
+		return 0, false
+	}
+}
+
+func (s *stdio) Closed() bool   { return s.closed }
+func (s *stdio) Write(p []byte) { _, _ = os.Stdout.Write(p) }
+
+// A countingClock is an emulator's: each look is 100 instructions.
+type countingClock struct{ now int64 }
+
+func (c *countingClock) Now() int64 {
+	c.now += 100
+	return c.now
+}
+func (*countingClock) Hz() float64  { return 15625000 }
+func (*countingClock) Unit() string { return "insns" }
+
+// fakeSSH runs the command for the board on this machine.
+func fakeSSH(args []string) int {
+	for len(args) > 2 && args[0] == "-o" {
+		args = args[2:]
+	}
+	if len(args) != 2 || args[0] != "pi@attic" {
+		fmt.Fprintln(os.Stderr, "ssh: Could not resolve hostname", args)
+		return 255
+	}
+	cmd := exec.Command("sh", "-c", args[1])
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = os.Stdin, os.Stdout, os.Stderr
+	if err := cmd.Run(); err != nil {
+		return 1
+	}
+	return 0
+}
+
+// elfFile returns the path of a small Go program for linux/arm, with its symbols.
+func elfFile(t *testing.T) string {
+	t.Helper()
+	path, err := builtELF()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+var builtELF = sync.OnceValues(func() (string, error) {
+	dir, err := os.MkdirTemp("", "hw-test-")
+	if err != nil {
+		return "", err
+	}
+	source := `package main
+
+import "strconv"
+
+var table = [1000]int32{1: 1}
+
+var zeros [5000]byte
+
+func main() {
+	n := len(zeros)
+	for _, v := range table {
+		n += int(v)
+	}
+	zeros[n%5000] = 1
+	println(strconv.Quote(strconv.Itoa(n)), zeros[0])
+}
+`
+	path := filepath.Join(dir, "program")
+	if err := os.WriteFile(path+".go", []byte(source), 0o644); err != nil {
+		return "", err
+	}
+	cmd := exec.Command("go", "build", "-trimpath", "-o", path, path+".go")
+	cmd.Env = append(os.Environ(), "GOOS=linux", "GOARCH=arm", "CGO_ENABLED=0")
+	if out, err := cmd.CombinedOutput(); err != nil {
+		return "", fmt.Errorf("%w\n%s", err, out)
+	}
+	return path, nil
+})
+
+// needsSymlinks skips a test where a program cannot be had under another name.
+func needsSymlinks(t *testing.T) {
+	t.Helper()
+	if runtime.GOOS == "windows" {
+		t.Skip("Windows lets users make no links")
+	}
+}

@@ -1,0 +1,294 @@
+package hw
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/dynolab/dyno/hw/firmware/line"
+	"github.com/dynolab/dyno/lab"
+)
+
+// fakeBench makes all that a run on the toy board needs.
+func fakeBench(t *testing.T) (Checkout, Device) {
+	t.Helper()
+	needsSymlinks(t)
+	program(t, "tinygo")
+	program(t, "toy-emulator")
+	t.Setenv(tinygoELF, elfFile(t))
+	return checkoutOf(t, smallTree), Device{Board: toy(t), Entry: Entry{ID: "toy", Board: "toy"}}
+}
+
+// quick are limits for boards that are programs here: what hangs is not to take long,
+// and nothing else is to be so slow even on a busy machine.
+var quick = Limits{Answer: time.Minute, Silence: 2 * time.Second, Case: time.Minute}
+
+// told is a Progress that keeps what it is told.
+type told struct {
+	noProgress
+	lines  []string
+	onCase func(name string)
+}
+
+func (p *told) Built(d Device, impl string, im *Image, err error) {
+	p.lines = append(p.lines, fmt.Sprint("built ", impl, " ", im != nil, " ", err))
+}
+
+func (p *told) Cases(_ Device, im *Image, h line.Hello, n int) {
+	p.lines = append(p.lines, fmt.Sprint("cases ", im.Impl, " ", h.Chip, " ", n))
+}
+
+func (p *told) Case(_ Device, im *Image, name string, block int) {
+	p.lines = append(p.lines, fmt.Sprint("case ", im.Impl, " ", name, " ", block))
+	if p.onCase != nil {
+		p.onCase(name)
+	}
+}
+
+func (p *told) Done(r CaseResult) {
+	p.lines = append(p.lines, fmt.Sprint("done ", r.Case, " ", r.Outcome))
+}
+
+// TestRun runs every case of a board on which nearly everything goes wrong. Each case
+// has its outcome, none stops the others, and the results can be read.
+func TestRun(t *testing.T) {
+	checkout, d := fakeBench(t)
+	p := new(told)
+	out := filepath.Join(t.TempDir(), "results", "toy.bench")
+	s, err := Run(t.Context(), RunOptions{Checkout: checkout, Devices: []Device{d}, Out: out, Limits: quick, Progress: p})
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := map[string]Outcome{
+		"bench/Toy/workload=good/impl=serial":    OK,
+		"bench/Toy/workload=wrong/impl=serial":   WrongResult,
+		"bench/Toy/workload=silent/impl=serial":  WrongResult,
+		"bench/Toy/workload=hangs/impl=serial":   Hung,
+		"bench/Toy/workload=crashes/impl=serial": Crashed,
+		"bench/Toy/workload=greedy/impl=serial":  OutOfMemory,
+		"bench/Toy/workload=noisy/impl=serial":   CorruptedLine,
+		"bench/Toy/workload=skipped/impl=serial": OK,
+		"conform/toy/kept":                       OK,
+		"conform/toy/broken":                     WrongResult,
+		"conform/toy/skipped":                    OK,
+	}
+	for _, r := range s.Results {
+		o, ok := want[r.Case]
+		if !ok || r.Outcome != o || r.Device.Board.Name != "toy" {
+			t.Errorf("%s of %s: %v (%v), want %v", r.Case, r.Device.Board.Name, r.Outcome, r.Err, o)
+		}
+		if (r.Skip != "") != strings.Contains(r.Case, "skipped") {
+			t.Errorf("%s: skipped because %q", r.Case, r.Skip)
+		}
+		delete(want, r.Case)
+	}
+	if len(want) > 0 {
+		t.Errorf("not run: %v", want)
+	}
+	if s.Worst != WrongResult {
+		t.Errorf("the worst is %v", s.Worst)
+	}
+	if !slices.Equal(s.Files, []string{out}) {
+		t.Errorf("files: %q", s.Files)
+	}
+	if len(p.lines) != 2+2*11 || !slices.Contains(p.lines, "cases serial t1 11") {
+		t.Errorf("told:\n%s", strings.Join(p.lines, "\n"))
+	}
+	text, err := os.ReadFile(out)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, line := range []string{
+		"board: toy", "chip: t1", "emulated: yes", "emulator: toy-emulator {image}", "toolchain: tinygo0.41.0-go1.26.8",
+		"clock-unit: insns", "clock-hz: 15625000", "block: 1",
+		`# skip: pkg=github.com/dynolab/dyno/impls/channel reason="does not fit: a goroutine an actor"`,
+		"Unit insns/op better=lower assume=exact",
+		"BenchmarkToy/workload=good/impl=serial 10 0 insns/op 0 B/op 0 allocs/op",
+		`# note: case=bench/Toy/workload=good/impl=serial text="all is well"`,
+		`# hole: case=BenchmarkToy/workload=wrong/impl=serial block=1 reason="wrong result: 9 of 10 messages arrived"`,
+		`# skip: case=BenchmarkToy/workload=skipped/impl=serial reason="needs 1 MiB"`,
+		`# conform: impl=serial clause=toy/kept result=pass`,
+		`# conform: impl=serial clause=toy/broken result=fail why="wrong result: two of them"`,
+		`# conform: impl=serial clause=toy/skipped result=skip why="needs Goexit"`,
+	} {
+		if !strings.Contains(string(text), "\n"+line+"\n") {
+			t.Errorf("the results lack %s", line)
+		}
+	}
+	if t.Failed() {
+		t.Logf("results:\n%s", text)
+	}
+	c, err := lab.Compare([]string{out}, lab.CompareOptions{Col: "/impl"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	holes := 0
+	for _, h := range c.Files[0].Holes {
+		if strings.HasPrefix(h.Case, "BenchmarkToy/") {
+			holes++
+		}
+	}
+	if len(c.Problems) > 0 || holes != 7 || c.Files[0].Blocks != 1 {
+		t.Errorf("problems %q, %d holes, %d blocks", c.Problems, holes, c.Files[0].Blocks)
+	}
+	if len(c.Tables) == 0 || !c.Tables[0].Exact {
+		t.Errorf("%d tables; instructions are exact", len(c.Tables))
+	}
+}
+
+// TestRunOrder: cases are repeated in blocks, and in each of them come the
+// implementations one after the other.
+func TestRunOrder(t *testing.T) {
+	checkout, d := fakeBench(t)
+	p := new(told)
+	out := filepath.Join(t.TempDir(), "toy.bench")
+	s, err := Run(t.Context(), RunOptions{
+		Checkout: checkout, Devices: []Device{d}, Out: out, Limits: quick, Progress: p, Count: 2,
+		Impls: []string{"serial", "broken"}, // TinyGo is a fake that compiles anything
+		Match: func(name string) bool { return strings.Contains(name, "good") || strings.Contains(name, "skipped/") },
+	})
+	if err != nil || s.Worst != OK {
+		t.Fatalf("%v, %v", s.Worst, err)
+	}
+	cases := slices.DeleteFunc(p.lines, func(l string) bool { return !strings.HasPrefix(l, "case ") })
+	want := []string{
+		"case serial bench/Toy/workload=good/impl=serial 1", "case serial bench/Toy/workload=skipped/impl=serial 1",
+		"case broken bench/Toy/workload=good/impl=broken 1", "case broken bench/Toy/workload=skipped/impl=broken 1",
+		"case serial bench/Toy/workload=good/impl=serial 2",
+		"case broken bench/Toy/workload=good/impl=broken 2",
+	}
+	if !slices.Equal(cases, want) {
+		t.Errorf("\n%s\nwant\n%s", strings.Join(cases, "\n"), strings.Join(want, "\n"))
+	}
+	c, err := lab.Compare([]string{out}, lab.CompareOptions{Col: "/impl"})
+	if err != nil || c.Files[0].Blocks != 2 {
+		t.Errorf("%v; %+v", err, c.Files)
+	}
+}
+
+// TestRunFails: what goes wrong before the first case is a result too, of the board or
+// of the implementation.
+func TestRunFails(t *testing.T) {
+	checkout, d := fakeBench(t)
+	run := func(t *testing.T, o RunOptions) *Summary {
+		t.Helper()
+		o.Checkout, o.Limits = checkout, quick
+		if o.Devices == nil {
+			o.Devices = []Device{d}
+		}
+		if o.Out == "" {
+			o.Out = filepath.Join(t.TempDir(), "toy.bench")
+		}
+		s, err := Run(t.Context(), o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return s
+	}
+	t.Run("no toolchain", func(t *testing.T) {
+		t.Setenv(TinyGoVariable, "/nowhere/tinygo")
+		s := run(t, RunOptions{})
+		if s.Worst != ToolchainMissing || len(s.Results) != 1 || len(s.Files) != 0 {
+			t.Errorf("%+v", s)
+		}
+	})
+	t.Run("no emulator", func(t *testing.T) {
+		d := d
+		d.Board.Emulator = []string{"missing-emulator", "{image}"}
+		s := run(t, RunOptions{Devices: []Device{d}})
+		if s.Worst != ToolchainMissing || !strings.Contains(s.Results[0].Err.Error(), "missing-emulator") {
+			t.Errorf("%+v", s)
+		}
+	})
+	t.Run("one does not build", func(t *testing.T) {
+		out := filepath.Join(t.TempDir(), "toy.bench")
+		s := run(t, RunOptions{Out: out, Impls: []string{"lost", "serial"}, Match: func(name string) bool { return name == "conform/toy/kept" }})
+		if s.Worst != BuildFailed || len(s.Results) != 2 || s.Results[0].Impl != "lost" || s.Results[1].Outcome != OK {
+			t.Errorf("%+v", s)
+		}
+		text, _ := os.ReadFile(out)
+		if want := `# hole: pkg=github.com/dynolab/dyno/impls/lost reason="build failed: `; !strings.Contains(string(text), want) {
+			t.Errorf("the results lack %s:\n%s", want, text)
+		}
+	})
+	t.Run("too big", func(t *testing.T) {
+		d := d
+		d.Board.Flash = 1000
+		if s := run(t, RunOptions{Devices: []Device{d}}); s.Worst != TooBig {
+			t.Errorf("%+v", s)
+		}
+	})
+	t.Run("another image", func(t *testing.T) {
+		t.Setenv(boardSaysCommit, "ffffffff")
+		s := run(t, RunOptions{})
+		if s.Worst != FlashFailed || !strings.Contains(s.Results[0].Err.Error(), "commit ffffffff") {
+			t.Errorf("%+v", s.Results[0].Err)
+		}
+	})
+	t.Run("two boards, one file", func(t *testing.T) {
+		if _, err := Run(t.Context(), RunOptions{Checkout: checkout, Devices: []Device{d, d}, Out: "x"}); err == nil {
+			t.Error("no error")
+		}
+	})
+	t.Run("file is there", func(t *testing.T) {
+		out := filepath.Join(t.TempDir(), "toy.bench")
+		if err := os.WriteFile(out, []byte("precious\n"), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := Run(t.Context(), RunOptions{Checkout: checkout, Devices: []Device{d}, Out: out, Limits: quick}); err == nil || !strings.Contains(err.Error(), "is there already") {
+			t.Errorf("%v", err)
+		}
+		if text, _ := os.ReadFile(out); string(text) != "precious\n" {
+			t.Errorf("it now has %q", text)
+		}
+	})
+}
+
+// TestRunInterrupted: what was measured is kept, and what hangs does not keep anybody
+// waiting.
+func TestRunInterrupted(t *testing.T) {
+	checkout, d := fakeBench(t)
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	out := filepath.Join(t.TempDir(), "toy.bench")
+	p := &told{onCase: func(name string) {
+		if strings.Contains(name, "hangs") {
+			cancel()
+		}
+	}}
+	limits := Limits{Answer: time.Hour, Silence: time.Hour, Case: time.Hour}
+	s, err := Run(ctx, RunOptions{
+		Checkout: checkout, Devices: []Device{d}, Out: out, Limits: limits, Progress: p,
+		Match: func(name string) bool { return strings.Contains(name, "good") || strings.Contains(name, "hangs") },
+	})
+	if !errors.Is(err, lab.ErrInterrupted) || len(s.Results) != 1 {
+		t.Errorf("%v, %+v", err, s)
+	}
+	text, err := os.ReadFile(out)
+	if err != nil || !strings.Contains(string(text), "BenchmarkToy/workload=good") || strings.Contains(string(text), "hangs") {
+		t.Errorf("%v\n%s", err, text)
+	}
+}
+
+// TestDefaultOut: without a path the results are in the checkout, by device and time.
+func TestDefaultOut(t *testing.T) {
+	checkout, d := fakeBench(t)
+	d.Entry.ID = "toy-left"
+	s, err := Run(t.Context(), RunOptions{Checkout: checkout, Devices: []Device{d}, Limits: quick, Match: func(name string) bool { return name == "conform/toy/kept" }})
+	if err != nil || len(s.Files) != 1 {
+		t.Fatalf("%+v, %v", s, err)
+	}
+	if ok, _ := filepath.Match(filepath.Join(checkout.Dir, "results", "toy-left", "*-nocommit.bench"), s.Files[0]); !ok {
+		t.Errorf("the results are in %s", s.Files[0])
+	}
+	text, _ := os.ReadFile(s.Files[0])
+	if !strings.Contains(string(text), "\ndevice: toy-left\n") {
+		t.Errorf("the results do not name the device:\n%s", text)
+	}
+}

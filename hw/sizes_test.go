@@ -1,0 +1,99 @@
+package hw
+
+import (
+	"debug/elf"
+	"strings"
+	"testing"
+)
+
+func TestPackageOf(t *testing.T) {
+	for symbol, want := range map[string]string{
+		"github.com/dynolab/dyno/actor.(*System).Spawn":                 "github.com/dynolab/dyno/actor",
+		"github.com/dynolab/dyno/actor.NewSystem":                       "github.com/dynolab/dyno/actor",
+		"(*github.com/dynolab/dyno/actor.System).Spawn":                 "github.com/dynolab/dyno/actor",
+		"(github.com/dynolab/dyno/actor.PID).String":                    "github.com/dynolab/dyno/actor",
+		"github.com/dynolab/dyno/hw/firmware.(*monitor).run.func1":      "github.com/dynolab/dyno/hw/firmware",
+		"slices.SortFunc[go.shape.[]github.com/dynolab/dyno/actor.PID]": "slices",
+		"slices.SortFunc[[]github.com/dynolab/dyno/actor.PID]":          "slices",
+		"main.main$1":                          "main",
+		"runtime.alloc":                        "runtime",
+		"(*internal/task.Queue).Push":          "internal/task",
+		"gopkg.in/yaml%2ev3.Unmarshal":         "gopkg.in/yaml.v3",
+		"device/arm.SVCall0":                   "device/arm",
+		"memcpy":                               otherSize,
+		"__aeabi_memcpy":                       otherSize,
+		"_start":                               otherSize,
+		"type:.eq.runtime.g":                   typesSize,
+		"go:itab.*os.File,io.Reader":           typesSize,
+		"reflect/types.type:pointer:basic:int": typesSize,
+		"interface:{Foo:func:{}{}}.Foo$invoke": typesSize,
+	} {
+		if got := packageOf(symbol); got != want {
+			t.Errorf("%s: %q, want %q", symbol, got, want)
+		}
+	}
+}
+
+// TestReadSizes: all that is loaded is counted once, in the right memory, and what has
+// a symbol goes to its package.
+func TestReadSizes(t *testing.T) {
+	path := elfFile(t)
+	s, err := ReadSizes(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	f, err := elf.Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	var flash, ram int64
+	for _, section := range f.Sections {
+		if section.Flags&elf.SHF_ALLOC == 0 || section.Flags&elf.SHF_TLS != 0 {
+			continue
+		}
+		if section.Type != elf.SHT_NOBITS {
+			flash += int64(section.Size)
+		}
+		if section.Flags&elf.SHF_WRITE != 0 {
+			ram += int64(section.Size)
+		}
+	}
+	if s.Flash() != flash || s.RAM() != ram {
+		t.Errorf("flash %d and RAM %d, of sections %d and %d", s.Flash(), s.RAM(), flash, ram)
+	}
+	sizes := make(map[string]PackageSize)
+	for i, p := range s.Packages {
+		sizes[p.Name] = p
+		if i > 0 && p.Flash() > s.Packages[i-1].Flash() {
+			t.Errorf("%s stands behind the smaller %s", p.Name, s.Packages[i-1].Name)
+		}
+	}
+	// The program has a table of 4,000 bytes and 5,000 zeros of its own.
+	if m := sizes["main"]; m.Code == 0 || m.Data < 4000 || m.Data > 5000 || m.BSS < 5000 || m.BSS > 6000 {
+		t.Errorf("main: %+v", m)
+	}
+	if r := sizes["runtime"]; r.Code < 100_000 {
+		t.Errorf("runtime: %+v", r)
+	}
+	if c := sizes["strconv"]; c.Code == 0 || c.Code > 20_000 {
+		t.Errorf("strconv: %+v", c)
+	}
+	table := s.Table()
+	if lines := strings.Count(table, "\n"); lines != len(s.Packages)+2 {
+		t.Errorf("%d lines for %d packages:\n%s", lines, len(s.Packages), table)
+	}
+}
+
+func TestSizesTable(t *testing.T) {
+	s := &Sizes{Stack: 2048, Packages: []PackageSize{{"runtime", 4000, 300, 20, 100}, {"main", 50, 0, 0, 8}}}
+	want := `    code   rodata     data      bss    flash      RAM  package
+    4000      300       20      100     4320      120  runtime
+      50        0        0        8       50        8  main
+                               2048              2048  (stack)
+    4050      300       20     2156     4370     2176  all
+`
+	if got := s.Table(); got != want {
+		t.Errorf("\n%s\nwant\n%s", got, want)
+	}
+}

@@ -1,0 +1,426 @@
+package hw
+
+import (
+	"context"
+	"errors"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+)
+
+// fakePorts are the ports of a machine in a test: boards come and go.
+type fakePorts struct {
+	mu     sync.Mutex
+	ports  []Port
+	boards map[string]*fakeUSBBoard // by path
+	baud   int
+}
+
+func (f *fakePorts) List() ([]Port, error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return append([]Port(nil), f.ports...), nil
+}
+
+func (f *fakePorts) Open(path string, baud int) (Wire, error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.baud = baud
+	b := f.boards[path]
+	if b == nil {
+		return nil, errors.New("no such device")
+	}
+	if b.busy {
+		return nil, errors.New("serial port busy")
+	}
+	return b.open(), nil
+}
+
+// plug makes a board appear.
+func (f *fakePorts) plug(p Port, b *fakeUSBBoard) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.boards == nil {
+		f.boards = make(map[string]*fakeUSBBoard)
+	}
+	f.ports = append(f.ports, p)
+	f.boards[p.Path] = b
+}
+
+// unplug makes a board vanish.
+func (f *fakePorts) unplug(path string) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	for i, p := range f.ports {
+		if p.Path == path {
+			f.ports = append(f.ports[:i:i], f.ports[i+1:]...)
+			break
+		}
+	}
+	b := f.boards[path]
+	delete(f.boards, path)
+	if b != nil && b.wire != nil {
+		b.wire.board.CloseWithError(errors.New("device gone"))
+	}
+}
+
+// A fakeUSBBoard is a board at a port. reset is what it does when it is told to; pulse
+// when its reset line is held. Both get the end of the line at which they print.
+type fakeUSBBoard struct {
+	busy         bool
+	reset, pulse func(out io.Writer)
+	wire         *fakeWire
+}
+
+type fakeWire struct {
+	*io.PipeReader                // the host's end
+	board          *io.PipeWriter // the board's
+	of             *fakeUSBBoard
+	got            strings.Builder
+}
+
+func (b *fakeUSBBoard) open() *fakeWire {
+	r, w := io.Pipe()
+	b.wire = &fakeWire{PipeReader: r, board: w, of: b}
+	return b.wire
+}
+
+func (w *fakeWire) Write(p []byte) (int, error) {
+	w.got.Write(p)
+	if strings.HasSuffix(w.got.String(), "\nreset\n") && w.of.reset != nil {
+		go w.of.reset(w.board)
+	}
+	return len(p), nil
+}
+
+func (w *fakeWire) Drain() error { return nil }
+
+func (w *fakeWire) Pulse() error {
+	if w.of.pulse == nil {
+		return errors.New("no such lines")
+	}
+	go w.of.pulse(w.board)
+	return nil
+}
+
+// printer returns a function that prints lines, after some time.
+func printer(after time.Duration, lines ...string) func(io.Writer) {
+	return func(out io.Writer) {
+		time.Sleep(after) // of synctest: it takes no time
+		for _, text := range lines {
+			_, _ = io.WriteString(out, framed(text))
+		}
+	}
+}
+
+var picoID = USBID{"2e8a", "000a"}
+
+func picoDevice(e Entry) Device {
+	e.Board = "pico"
+	if e.ID == "" {
+		e.ID = "pico"
+	}
+	return Device{Board: Board{Name: "pico", Kind: KindTinyGo, Target: "pico", USB: []USBID{picoID}, FlashNeeds: "hold the button"}, Entry: e}
+}
+
+// TestStartUART: a board behind a converter begins anew on the same port.
+func TestStartUART(t *testing.T) {
+	for name, b := range map[string]*fakeUSBBoard{
+		"command": {reset: printer(time.Second, "@9 ~ begin reset", "@10 ~ end reset ok", "boot", "@1 ~ hello dyno-firmware/1")},
+		// The firmware hangs and takes no command: the line does it.
+		"line": {pulse: printer(time.Second, "boot", "@1 ~ hello dyno-firmware/1")},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			ports := new(fakePorts)
+			ports.plug(Port{Path: "/dev/ttyUSB0"}, b)
+			target, err := NewTarget(picoDevice(Entry{Port: "/dev/ttyUSB0"}), ports)
+			if err != nil {
+				t.Fatal(err)
+			}
+			console, err := target.Start(t.Context())
+			if err != nil {
+				t.Fatalf("%s: %v", name, err)
+			}
+			if console != Wire(b.wire) || ports.baud != 115200 {
+				t.Errorf("%s: another console, or %d baud", name, ports.baud)
+			}
+			console.Close()
+		})
+	}
+}
+
+// TestStartUSB: a board that makes its port itself vanishes when it is reset, and comes
+// back under another name. It is found by its serial number, although one of its kind
+// is beside it.
+func TestStartUSB(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		ports := new(fakePorts)
+		left, right := &fakeUSBBoard{}, &fakeUSBBoard{}
+		ports.plug(Port{Path: "/dev/ttyACM0", USB: picoID, Serial: "RIGHT"}, right)
+		ports.plug(Port{Path: "/dev/ttyACM1", USB: picoID, Serial: "LEFT"}, left)
+		again := &fakeUSBBoard{}
+		left.reset = func(io.Writer) {
+			ports.unplug("/dev/ttyACM1")
+			time.Sleep(3 * time.Second)
+			ports.plug(Port{Path: "/dev/ttyACM2", USB: picoID, Serial: "LEFT"}, again)
+		}
+		target, err := NewTarget(picoDevice(Entry{ID: "left", USBSerial: "left"}), ports)
+		if err != nil {
+			t.Fatal(err)
+		}
+		console, err := target.Start(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if console != Wire(again.wire) || right.wire != nil {
+			t.Error("another board was spoken to")
+		}
+		console.Close()
+	})
+}
+
+// TestStartFails: a board that is not there, is busy, or does nothing, is told apart, in
+// bounded time.
+func TestStartFails(t *testing.T) {
+	for _, tt := range []struct {
+		name  string
+		entry Entry
+		board *fakeUSBBoard
+		want  string
+	}{
+		{"nothing there", Entry{Port: "/dev/ttyACM9"}, nil, "there is no port /dev/ttyACM9"},
+		{"no such number", Entry{USBSerial: "X"}, &fakeUSBBoard{}, "there is no port with the USB serial number X"},
+		{"busy", Entry{}, &fakeUSBBoard{busy: true}, "opening /dev/ttyACM0: serial port busy"},
+		{"deaf", Entry{}, &fakeUSBBoard{}, "does not begin anew"},
+		{"deaf to its lines too", Entry{}, &fakeUSBBoard{pulse: printer(0, "noise", "@7 ~ note")}, "does not begin anew"},
+		{"gone for ever", Entry{}, &fakeUSBBoard{reset: func(out io.Writer) { out.(*io.PipeWriter).Close() }}, ""},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			ports := new(fakePorts)
+			if tt.board != nil {
+				ports.plug(Port{Path: "/dev/ttyACM0", USB: picoID, Serial: "A"}, tt.board)
+			}
+			if tt.name == "gone for ever" {
+				tt.board.reset = func(io.Writer) { ports.unplug("/dev/ttyACM0") }
+				tt.want = "there is no port with the USB ID 2e8a:000a"
+			}
+			target, err := NewTarget(picoDevice(tt.entry), ports)
+			if err != nil {
+				t.Fatal(err)
+			}
+			begun := time.Now()
+			_, err = target.Start(t.Context())
+			wantOutcome(t, err, NoConsole, tt.want)
+			if took := time.Since(begun); took > time.Minute {
+				t.Errorf("%s: took %v", tt.name, took)
+			}
+		})
+	}
+}
+
+// TestStartInterrupted: waiting for a board ends with the context.
+func TestStartInterrupted(t *testing.T) {
+	for name, board := range map[string]*fakeUSBBoard{"no port": nil, "deaf": {}} {
+		synctest.Test(t, func(t *testing.T) {
+			ports := new(fakePorts)
+			if board != nil {
+				ports.plug(Port{Path: "/dev/ttyACM0", USB: picoID}, board)
+			}
+			target, err := NewTarget(picoDevice(Entry{}), ports)
+			if err != nil {
+				t.Fatal(err)
+			}
+			stop := errors.New("stop")
+			ctx, cancel := context.WithCancelCause(t.Context())
+			time.AfterFunc(time.Second, func() { cancel(stop) })
+			begun := time.Now()
+			if _, err := target.Start(ctx); !errors.Is(err, stop) || time.Since(begun) > 2*time.Second {
+				t.Errorf("%s: %v after %v", name, err, time.Since(begun))
+			}
+		})
+	}
+}
+
+// TestFind: two equal boards are never mixed up.
+func TestFindPort(t *testing.T) {
+	ports := []Port{
+		{Path: "/dev/ttyS0"},
+		{Path: "/dev/ttyACM0", USB: USBID{"2E8A", "000A"}, Serial: "A"},
+		{Path: "/dev/ttyACM1", USB: picoID, Serial: "B"},
+	}
+	for _, tt := range []struct {
+		entry Entry
+		want  string
+	}{
+		{Entry{USBSerial: "B"}, "/dev/ttyACM1"},
+		{Entry{USBSerial: "C"}, ""},
+		{Entry{Port: "/dev/ttyACM0"}, "/dev/ttyACM0"},
+		{Entry{Port: "/dev/ttyACM5"}, ""},
+		{Entry{Port: "/dev/ttyACM5", USBSerial: "A"}, "/dev/ttyACM0"},
+	} {
+		p, ok, err := find(ports, picoDevice(tt.entry))
+		if err != nil || ok != (tt.want != "") || ok && p.Path != tt.want {
+			t.Errorf("%+v: %q, %t, %v, want %q", tt.entry, p.Path, ok, err, tt.want)
+		}
+	}
+	_, _, err := find(ports, picoDevice(Entry{}))
+	wantOutcome(t, err, NoConsole, "2 ports may be the pico", "/dev/ttyACM0 (usb-serial A)", DefaultMap)
+	if p, ok, err := find(ports[:2], picoDevice(Entry{})); err != nil || !ok || p.Path != "/dev/ttyACM0" {
+		t.Errorf("one that is alone: %q, %t, %v", p.Path, ok, err)
+	}
+	// A link is as good as the port.
+	link := filepath.Join(t.TempDir(), "by-id")
+	if err := os.WriteFile(link, nil, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if p, ok, err := find(ports, picoDevice(Entry{Port: link})); err != nil || !ok || p.Path != link {
+		t.Errorf("a link: %q, %t, %v", p.Path, ok, err)
+	}
+}
+
+// TestFlashTinyGo: the flasher gets the port, the probe and the flags of the image, and
+// it is waited for the board to come back.
+func TestFlashTinyGo(t *testing.T) {
+	needsSymlinks(t)
+	program(t, "tinygo")
+	log := filepath.Join(t.TempDir(), "log")
+	t.Setenv(tinygoLog, log)
+	c, err := FindCompiler(t.Context(), toy(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	im := &Image{Source: t.TempDir(), Compiler: c, Flags: []string{"-target=pico"}}
+	ports := new(fakePorts)
+	ports.plug(Port{Path: "/dev/ttyACM0", USB: picoID, Serial: "A"}, &fakeUSBBoard{})
+	flash := func(e Entry) error {
+		target, err := NewTarget(picoDevice(e), ports)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if target.Cheap() {
+			t.Error("flashing is not cheap")
+		}
+		return target.Flash(t.Context(), im)
+	}
+	if err := flash(Entry{Probe: "jlink"}); err != nil {
+		t.Fatal(err)
+	}
+	text, _ := os.ReadFile(log)
+	lines := strings.Split(strings.TrimSpace(string(text)), "\n")
+	if got, want := lines[len(lines)-1], "flash -target=pico -port=/dev/ttyACM0 -programmer=jlink ."; got != want {
+		t.Errorf("tinygo %s, want %s", got, want)
+	}
+	t.Setenv(tinygoFailsAt, "flash")
+	t.Setenv(tinygoFails, "error: failed to flash: unable to locate any volume: [RPI-RP2]")
+	wantOutcome(t, flash(Entry{}), FlashFailed, "unable to locate any volume", "hold the button")
+}
+
+// TestFlashComesBack: the port of a board that was flashed is waited for, and if it does
+// not come the error says so.
+func TestFlashComesBack(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		ports := new(fakePorts)
+		target := &serialTarget{device: picoDevice(Entry{}), ports: ports, run: func(context.Context, *Image, []string) (string, error) { return "", nil }}
+		go func() {
+			time.Sleep(5 * time.Second)
+			ports.plug(Port{Path: "/dev/ttyACM7", USB: picoID}, &fakeUSBBoard{})
+		}()
+		begun := time.Now()
+		if err := target.Flash(t.Context(), new(Image)); err != nil || time.Since(begun) < 5*time.Second {
+			t.Errorf("%v after %v", err, time.Since(begun))
+		}
+		ports.unplug("/dev/ttyACM7")
+		wantOutcome(t, target.Flash(t.Context(), new(Image)), FlashFailed, "does not come back", "hold the button")
+	})
+}
+
+// TestSSH copies a program to a board by ssh, runs it there and removes it. The board is
+// this machine.
+func TestSSH(t *testing.T) {
+	needsSymlinks(t)
+	program(t, "ssh")
+	d := Device{Board: Board{Name: "far", Kind: KindGo, SSH: true}, Entry: Entry{ID: "attic", Board: "far", SSH: "pi@attic"}}
+	path := filepath.Join(t.TempDir(), "image")
+	if err := os.WriteFile(path, []byte("#!/bin/sh\nread line\necho \"@1 heard $line\"\n"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	hash, err := hashFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	target, err := NewTarget(d, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := target.Start(t.Context()); err == nil {
+		t.Error("it starts what was not copied")
+	}
+	if err := target.Flash(t.Context(), &Image{Path: path, Hash: hash}); err != nil {
+		t.Fatal(err)
+	}
+	remote := target.(*sshTarget).remote
+	for range 2 {
+		console, err := target.Start(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := console.Write([]byte("hello\n")); err != nil {
+			t.Error(err)
+		}
+		text, err := io.ReadAll(console)
+		if err != nil || string(text) != "@1 heard hello\n" {
+			t.Errorf("it says %q, %v", text, err)
+		}
+		console.Close()
+	}
+	if !exists(remote) {
+		t.Errorf("%s is not there", remote)
+	}
+	if err := target.Close(); err != nil || exists(remote) {
+		t.Errorf("%v; %s is there: %t", err, remote, exists(remote))
+	}
+	d.Entry.SSH = "pi@cellar"
+	if target, err = NewTarget(d, nil); err != nil {
+		t.Fatal(err)
+	}
+	wantOutcome(t, target.Flash(t.Context(), &Image{Path: path, Hash: hash}), FlashFailed, "pi@cellar", "Could not resolve hostname", "without asking")
+}
+
+// TestProcessEnds: a console that is closed ends its process, also one that ignores its
+// input.
+func TestProcessEnds(t *testing.T) {
+	needsSymlinks(t)
+	e := &emulator{board: Board{Emulator: []string{"sh", "-c", "echo @1; while :; do sleep 1; done", "{image}"}}}
+	if _, err := e.Start(t.Context()); err == nil {
+		t.Error("it starts without an image")
+	}
+	if err := e.Flash(t.Context(), &Image{Path: "/dev/null"}); err != nil {
+		t.Fatal(err)
+	}
+	console, err := e.Start(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	buf := make([]byte, 3)
+	if _, err := io.ReadFull(console, buf); err != nil || string(buf) != "@1\n" {
+		t.Errorf("%q, %v", buf, err)
+	}
+	p := console.(*process)
+	console.Close()
+	select {
+	case <-p.ended:
+	default:
+		t.Error("the process goes on")
+	}
+	if n, err := console.Read(buf); err == nil {
+		t.Errorf("it still says %q", buf[:n])
+	}
+	e.board.Emulator[0] = "/nowhere/emulator"
+	_, err = e.Start(t.Context())
+	wantOutcome(t, err, NoConsole, "/nowhere/emulator")
+}
