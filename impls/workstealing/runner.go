@@ -180,15 +180,32 @@ func (w *runner) find() *box {
 		return b
 	}
 	if w.d.watch.Load() > 0 {
-		return w.park() // another one is looking
+		if !w.park() { // another one is looking
+			return nil
+		}
+	} else {
+		w.d.watch.Add(1)
 	}
-	w.d.watch.Add(1)
 	return w.look()
 }
 
-// look looks for an actor for a while, then parks. The worker counts as looking
-// before the call and not after it.
+// look looks for an actor for a while, then parks, again and again. It returns
+// nil when the worker is to end. The worker counts as looking before the call and
+// not after it.
 func (w *runner) look() *box {
+	for {
+		if b := w.peek(); b != nil {
+			return b
+		}
+		if !w.park() {
+			return nil
+		}
+	}
+}
+
+// peek looks for an actor for a while, and returns nil if there is none. The worker
+// counts as looking before the call and not after it.
+func (w *runner) peek() *box {
 	d := w.d
 	if w.rescuer {
 		d.arrived(w)
@@ -208,18 +225,19 @@ func (w *runner) look() *box {
 	}
 	w.rescuer = false
 	d.watch.Add(-1)
-	return w.park()
+	return nil
 }
 
-// park waits until the worker is woken and looks again; it returns nil when the
-// worker is to end. The worker does not count as looking before the call.
-func (w *runner) park() *box {
+// park waits until the worker is woken, and counts as looking then; it returns
+// false when the worker is to end. The worker does not count as looking before the
+// call.
+func (w *runner) park() bool {
 	d := w.d
 	w.asked.Store(false)
 	d.mu.Lock()
 	if d.stopping.Load() || d.running-d.blocked > d.cfg.Parallelism {
 		w.end() // unlocks
-		return nil
+		return false
 	}
 	d.parked = append(d.parked, w)
 	w.asleep = true
@@ -235,10 +253,10 @@ func (w *runner) park() *box {
 	if d.stopping.Load() || w.retired {
 		d.mu.Lock()
 		w.end()
-		return nil
+		return false
 	}
 	w.tally.Wakes++
-	return w.look()
+	return true
 }
 
 // end ends the worker. The dispatcher's mutex is held, and released.
