@@ -107,7 +107,7 @@ generated:
 .PHONY: policy
 policy:
 	$(call say,import policy and documents)
-	$(GO_TEST) . ./internal/importpolicy
+	$(GO_TEST) . ./internal/importpolicy ./internal/recursion
 
 .PHONY: unit
 unit:
