@@ -15,6 +15,10 @@ const (
 	// EmulatedKey says whether a program played the board, or part of it; see
 	// [IsEmulated].
 	EmulatedKey = "emulated"
+	// ClockUnitKey is what the board's clock counts: "ns", or InstructionClock.
+	ClockUnitKey = "clock-unit"
+	// InstructionClock is the clock-unit of an emulator that counts instructions.
+	InstructionClock = "insns"
 	// ClockHzKey is how many ticks of the board's clock are a second: of an
 	// emulated clock, how many instructions.
 	ClockHzKey = "clock-hz"

@@ -369,8 +369,8 @@ func WriteSideBySide(s *lab.SideBySide, card *Scorecard, out string) error {
 // not say.
 func clockOf(f lab.File) string {
 	hz, err := strconv.ParseFloat(setting(f, lab.ClockHzKey), 64)
-	unit := setting(f, "clock-unit")
-	if err != nil || unit != "insns" || !(hz > 0) {
+	unit := setting(f, lab.ClockUnitKey)
+	if err != nil || unit != lab.InstructionClock || !(hz > 0) {
 		return ""
 	}
 	return fmt.Sprintf("1 instruction = %s emulated", formatTime(1/hz))

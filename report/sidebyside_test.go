@@ -149,8 +149,17 @@ func TestJudgeBoards(t *testing.T) {
 	if !slices.Equal(got, want) {
 		t.Errorf("got\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
 	}
+	// The time of an emulator on its host decides nothing, nor what depends on it.
+	slow := bench(t, "slow.bench", "board: b", "emulated: yes", "clock-unit: ns", "clock-hz: 1000000000",
+		"BenchmarkActor/workload=pingpong/impl=serial 1 312 ns/op 99 backlog 0 allocs/msg")
+	for metric, want := range map[string]Outcome{"ns/op": Skip, "backlog": Skip, "allocs/msg": Pass} {
+		target := targets.Target{ID: "x", Bench: "Actor", Workload: "pingpong", Metric: metric, Timed: metric == "backlog", Limit: 1e9, Where: targets.Board}
+		if s := judge(t, []targets.Target{target}, slow).Scores[0]; s.Outcome != want || want == Skip && !strings.Contains(s.Why, "emulator") {
+			t.Errorf("%s: %s, %q", metric, s.Outcome, s.Why)
+		}
+	}
 	// Without the clock's rate an instruction is no time.
-	noHz := bench(t, "nohz.bench", "board: b", "emulated: yes", "BenchmarkActor/workload=pingpong/impl=serial 1 312 insns/op")
+	noHz := bench(t, "nohz.bench", "board: b", "emulated: yes", "clock-unit: insns", "BenchmarkActor/workload=pingpong/impl=serial 1 312 insns/op")
 	s := judge(t, boardTargets[:1], noHz).Scores[0]
 	if s.Outcome != NotMeasured || !strings.Contains(s.Why, "clock-hz") {
 		t.Errorf("%s: %s", s.Outcome, s.Why)

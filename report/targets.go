@@ -60,8 +60,9 @@ type Score struct {
 // An Outcome is the word for a Score.
 type Outcome string
 
-// The outcomes. A target is skipped if its workload has skipped itself: the
-// implementation lacks what that needs.
+// The outcomes. A target is skipped if its workload has skipped itself, because the
+// implementation lacks what that needs; and if it depends on time, and that is what an
+// emulator takes on its host.
 const (
 	Pass        Outcome = "pass"
 	Miss        Outcome = "MISS"
@@ -247,6 +248,10 @@ func (in *judged) score(t targets.Target, impl string) (Score, error) {
 	c := in.byBase[""]
 	cell := figureOf(c, t.Row(), t.Metric, impl)
 	figure := t.Figure
+	if _, time := targets.OnInstructions(t.Metric); (time || t.Timed) && c.Files[0].Emulated() && setting(c.Files[0], lab.ClockUnitKey) != lab.InstructionClock {
+		s.Outcome, s.Why = Skip, "the time is what the emulator takes on its host, and says nothing of the board"
+		return s, nil
+	}
 	if cell == nil && c.Files[0].Emulated() {
 		if unit, ok := targets.OnInstructions(t.Metric); ok {
 			if cell = figureOf(c, t.Row(), unit, impl); cell != nil {
@@ -548,7 +553,7 @@ func scoreLegend(c *Scorecard) []string {
 		"required: promised, and a miss is a fault. aim: what an implementation is built for.",
 	}
 	if slices.ContainsFunc(c.Scores, func(s Score) bool { return s.Emulated }) {
-		lines = append(lines, "emulated: times are instructions, each as long as the clock of the emulated board says. They are no measure of a real one.")
+		lines = append(lines, "emulated: a time is a number of instructions, each as long as the clock of the emulated board says. It is no measure of a real one.")
 	}
 	return lines
 }

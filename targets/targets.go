@@ -64,6 +64,10 @@ type Target struct {
 	// that is missed is a fault.
 	Required bool
 
+	// Timed says that the figure depends on how fast the machine is although it is no
+	// time: that of an emulator then says nothing.
+	Timed bool
+
 	// Where says what it is promised on.
 	Where Place
 

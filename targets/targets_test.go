@@ -9,7 +9,9 @@ import (
 	"testing"
 
 	"github.com/dynolab/dyno"
+	"github.com/dynolab/dyno/hw/firmware/bench"
 	"github.com/dynolab/dyno/impls"
+	"github.com/dynolab/dyno/impls/serial"
 	"github.com/dynolab/dyno/targets"
 	"github.com/dynolab/dyno/workloads"
 )
@@ -20,7 +22,7 @@ func TestLines(t *testing.T) {
 		"V11/rate", "V11/latency", "V11/actors", "V11/memory",
 		"SC-001/host", "SC-001/board", "SC-002", "SC-003", "SC-004",
 		"SC-005/pingpong", "SC-005/ring", "SC-005/pairs", "SC-005/count", "SC-005/fanin", "SC-005/ask",
-		"FR-014", "S5/cycle", "S5/resume",
+		"FR-014", "S5/cycle", "S5/resume", "FR-013",
 	}
 	var got []string
 	for _, target := range targets.All() {
@@ -34,7 +36,7 @@ func TestLines(t *testing.T) {
 }
 
 func TestFields(t *testing.T) {
-	id := regexp.MustCompile(`^(V11|SC-00[1-5]|FR-014|S5|aim)(/[a-z0-9]+(=[a-z0-9]+)?)*$`)
+	id := regexp.MustCompile(`^(V11|SC-00[1-5]|FR-01[34]|S5|aim)(/[a-z0-9]+(=[a-z0-9]+)?)*$`)
 	seen := map[string]bool{}
 	for _, target := range targets.All() {
 		switch {
@@ -88,15 +90,30 @@ func TestTargetsNameWhatThereIs(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	boards, err := os.ReadFile("../hw/results.go")
+	if err != nil {
+		t.Fatal(err)
+	}
+	// What a board is asked.
+	onBoards := map[string]bool{}
+	for c := range bench.Cases(serial.Impl) {
+		path := strings.TrimSuffix(c.Name, "/impl=serial")
+		if onBoards[path] = true; refs[path] == nil {
+			refs[path] = []string{}
+		}
+	}
 	for _, target := range targets.All() {
-		path := target.Bench + "/workload=" + target.Workload
+		path := target.Row()
+		if target.Where&targets.Board != 0 && !onBoards[path] {
+			t.Errorf("%s is promised on boards, and no board is asked for %s", target.ID, path)
+		}
 		if refs[path] == nil {
 			t.Errorf("%s: there is no %s", target.ID, path)
 		}
 		if target.Base != "" && !slices.Contains(refs[path], target.Base) {
 			t.Errorf("%s: %s has no reference %s", target.ID, path, target.Base)
 		}
-		if from := target.Bench + "/workload=" + target.BaseWorkload; target.BaseWorkload != "" && refs[from] == nil {
+		if from := targets.Row(target.Bench, target.BaseWorkload); target.BaseWorkload != "" && refs[from] == nil {
 			t.Errorf("%s: there is no %s", target.ID, from)
 		}
 		for _, name := range target.Impls {
@@ -108,8 +125,11 @@ func TestTargetsNameWhatThereIs(t *testing.T) {
 		if (target.Bound == targets.AtLeast) != target.PerSecond {
 			better = "higher"
 		}
-		if line := `"` + target.Metric + " better=" + better + `"`; !strings.Contains(string(store), line) {
+		if line := `"` + target.Metric + " better=" + better + `"`; target.Where&targets.Host != 0 && !strings.Contains(string(store), line) {
 			t.Errorf("%s: results have no Unit line %s", target.ID, line)
+		}
+		if entry := `"` + target.Metric + `": "` + better + `"`; target.Where&targets.Board != 0 && !strings.Contains(string(boards), entry) {
+			t.Errorf("%s: boards' results do not say %s", target.ID, entry)
 		}
 	}
 }
@@ -142,6 +162,23 @@ func TestFigure(t *testing.T) {
 	}
 	if targets.Median.String() != "median" || targets.Worst.String() != "worst" {
 		t.Error("the statistics' names are wrong")
+	}
+}
+
+// An emulated board has instructions where others have times, and only there.
+func TestOnInstructions(t *testing.T) {
+	for metric, want := range map[string]string{
+		"ns/op": "insns/op", "p99-ns": "p99-insns", "max-ns": "max-insns", "stop-ns/actor": "", "allocs/msg": "", "backlog": "", "ns": "", "-ns": "",
+	} {
+		unit, ok := targets.OnInstructions(metric)
+		if ok != (want != "") || ok && unit != want {
+			t.Errorf("%s is %s, %v", metric, unit, ok)
+		}
+	}
+	for _, c := range [][3]string{{"Actor", "ring/actors=2", "Actor/workload=ring/actors=2"}, {"Board", "32-actors", "Board/case=32-actors"}} {
+		if row := (targets.Target{Bench: c[0], Workload: c[1]}).Row(); row != c[2] {
+			t.Errorf("the row of %s, %s is %s", c[0], c[1], row)
+		}
 	}
 }
 
