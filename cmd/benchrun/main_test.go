@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"regexp"
 	"strings"
 	"sync"
@@ -22,6 +23,7 @@ func TestMain(m *testing.M) {
 	testscript.Main(m, map[string]func(){
 		"benchrun": func() { os.Exit(run(context.Background(), os.Args[1:], os.Stdin, os.Stdout, os.Stderr)) },
 		"act":      func() { os.Exit(act(os.Args[1:])) },
+		"firmware": func() { os.Exit(playBoard(os.Args[1], os.Stdin, os.Stdout, os.Getenv("PLAY"))) },
 		"spin": func() {
 			for n := new(atomic.Int64); ; {
 				n.Add(1)
@@ -33,10 +35,15 @@ func TestMain(m *testing.M) {
 // TestScript runs the command as a user does; see testdata/script.
 func TestScript(t *testing.T) {
 	cache := goCache(t)
+	root, err := filepath.Abs("../..")
+	if err != nil {
+		t.Fatal(err)
+	}
 	testscript.Run(t, testscript.Params{
 		Dir: "testdata/script",
 		Setup: func(env *testscript.Env) error {
 			env.Setenv("GOCACHE", cache)
+			env.Setenv("DYNO", root) // the checkout, for what is built from it
 			return nil
 		},
 	})

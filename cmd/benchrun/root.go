@@ -47,13 +47,14 @@ workloads are measured by benchrun run.
 A run that is interrupted keeps what it has measured and can be resumed.
 
 Exit status: 0, or 2 on an error, or 130 if it was interrupted; compare --gate, ab --gate,
-conform and targets add their own.`,
+conform, targets and board add their own.`,
 		Example: `  benchrun
   benchrun run ./mypackage
   benchrun ab main
   benchrun compare results/my-machine/run.bench
   benchrun conform ./impls/...
-  benchrun targets results/my-machine/run.bench`,
+  benchrun targets results/my-machine/run.bench
+  benchrun board run linux-arm64-qemu`,
 		Args:          noCommand,
 		SilenceErrors: true, // run prints them
 		SilenceUsage:  true,
@@ -68,6 +69,7 @@ conform and targets add their own.`,
 		newCompareCmd(),
 		newReportCmd(),
 		newServeCmd(),
+		newBoardCmd(),
 		newConformCmd(),
 		newTargetsCmd(),
 		newCalibrateCmd(),

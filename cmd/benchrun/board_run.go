@@ -1,0 +1,336 @@
+package main
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"text/tabwriter"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/dynolab/dyno/hw"
+	"github.com/dynolab/dyno/hw/firmware/line"
+	"github.com/dynolab/dyno/lab"
+	"github.com/dynolab/dyno/report"
+	"github.com/dynolab/dyno/targets"
+)
+
+// boardRunConfig is what the flags of board run say.
+type boardRunConfig struct {
+	boardConfig
+	match            string
+	count            int
+	timeout, silence time.Duration
+	out              string
+}
+
+func newBoardRunCmd() *cobra.Command {
+	var c boardRunConfig
+	cmd := &cobra.Command{
+		Use:   "run board...",
+		Short: "Run workloads and clauses on boards, and keep the results",
+		Long: `Run builds the firmware for each board and implementation, flashes it where that is
+needed, and runs its cases, each after a reset: workloads, which give figures, and
+clauses of the conformance suite. A board is named by its ID in the hardware map, or
+by its kind if there is only one.
+
+The results of a board are appended to a new file in the Go benchmark format,
+results/<board>/<time>-<commit>.bench in the checkout, or --out; it is synced case
+by case. A case that fails is a hole there, with its reason, and does not stop the
+others; an image that cannot be built or flashed does not stop the other images.
+Ctrl-C ends the run, and what was measured until then is kept.
+
+The exit status is that of the greatest outcome; benchrun board --help has them.`,
+		Example: `  benchrun board run linux-arm64-qemu
+  benchrun board run cortex-m3-qemu rv32-qemu --impl serial
+  benchrun board run pico --all --parts bench --case 'workload=(pingpong|ring)'
+  benchrun board run pico-left --count 10 --map lab.yaml --out pico.bench`,
+		Args: needBoard(0),
+		RunE: func(cmd *cobra.Command, args []string) error { return runBoards(cmd, c, args) },
+	}
+	c.imageFlags(cmd, true)
+	c.mapFlag(cmd)
+	f := cmd.Flags()
+	f.StringVar(&c.match, "case", "", "only cases whose names match this `pattern`, a regular expression")
+	f.IntVar(&c.count, "count", 1, "run each case `n` times, each after a reset; a time is a block")
+	f.DurationVar(&c.timeout, "timeout", 5*time.Minute, "how long a case may take: a `duration`")
+	f.DurationVar(&c.silence, "silence", time.Minute, "how long a board may say nothing in the middle of a case: a `duration`")
+	f.StringVar(&c.out, "out", "", "write the results into this new `file`, of one board (default: results/<board>/<time>-<commit>.bench)")
+	_ = cmd.MarkFlagFilename("out", "bench")
+	return cmd
+}
+
+func runBoards(cmd *cobra.Command, c boardRunConfig, names []string) error {
+	pattern, err := regexp.Compile(c.match)
+	switch {
+	case err != nil:
+		return fmt.Errorf("--case: %w", err)
+	case c.count < 1:
+		return fmt.Errorf("--count is %d; each case is run at least once", c.count)
+	case c.timeout <= 0 || c.silence <= 0:
+		return errors.New("--timeout and --silence are longer than nothing")
+	case c.out != "" && len(names) > 1:
+		return errors.New("--out is one file, and each board has its own: leave it out, or run the boards one by one")
+	}
+	if c.out != "" {
+		if _, err := os.Lstat(c.out); err == nil {
+			return fmt.Errorf("%s is there already: choose another --out", c.out)
+		}
+	}
+	if err := c.check(); err != nil {
+		return err
+	}
+	w := &syncWriter{w: cmd.ErrOrStderr()}
+	ctx, _, stop := interruptible(cmd.Context(), func() { fmt.Fprintln(w, "interrupted: the case that runs is given up") })
+	defer stop()
+	devices, err := c.devices(names)
+	if err != nil {
+		return exitTold(w, err)
+	}
+	checkout, err := hw.FindCheckout(ctx, "")
+	if err != nil {
+		return err
+	}
+	o := hw.RunOptions{
+		Checkout: checkout, Parts: c.parts, Match: pattern.MatchString, Count: c.count, Out: c.out,
+		Limits: hw.Limits{Silence: c.silence, Case: c.timeout},
+	}
+	for _, d := range devices {
+		impls, err := c.implementations(w, checkout, d.Board)
+		if err != nil {
+			return err
+		}
+		if c.all || len(c.impls) > 0 {
+			o.Impls = impls // else each board has those that fit it
+		}
+	}
+	p := &boardProgress{w: w, width: terminalWidth(cmd.ErrOrStderr())}
+	o.Devices, o.Progress = devices, p
+	s, err := hw.Run(ctx, o)
+	p.flush()
+	if s != nil {
+		if err := presentBoards(cmd, s); err != nil {
+			return err
+		}
+	}
+	switch {
+	case errors.Is(err, lab.ErrInterrupted):
+		return exitError(exitInterrupted)
+	case err != nil:
+		return exitTold(w, err)
+	case s.Worst == hw.OK && p.cases == 0:
+		return fmt.Errorf("no case of the firmware matches %q; to see them: echo list | benchrun board monitor %s", c.match, names[0])
+	}
+	return exitOutcome(s.Worst)
+}
+
+// boardProgress tells what a run does: a line for each figure and for what fails or is
+// skipped; clauses that pass are counted. On a terminal it says also what runs.
+type boardProgress struct {
+	w     io.Writer
+	width int // of the terminal; 0 if it is none
+	shown bool
+
+	cases  int // in all
+	named  string
+	passed int // clauses that were not yet told of
+}
+
+// say prints a line, after what was not yet told of.
+func (p *boardProgress) say(format string, args ...any) {
+	p.flush()
+	fmt.Fprintf(p.w, format+"\n", args...)
+}
+
+// flush tells of the clauses that have passed, and clears the line of a terminal.
+func (p *boardProgress) flush() {
+	if p.shown {
+		fmt.Fprint(p.w, "\r\x1b[K")
+	}
+	if p.passed > 0 {
+		fmt.Fprintf(p.w, "  %s passed\n", counted(p.passed, "clause"))
+	}
+	p.shown, p.passed = false, 0
+}
+
+func (p *boardProgress) Build(d hw.Device, impl string) {
+	p.say("building %s with %s", d.Board.Name, impl)
+}
+
+func (p *boardProgress) Built(_ hw.Device, _ string, im *hw.Image, err error) {
+	if err == nil && im.Sizes != nil {
+		p.say("  flash: %s\n  RAM:   %s", room(im.Sizes.Flash(), im.Board.Flash), room(im.Sizes.RAM(), im.Board.RAM))
+	}
+}
+
+func (p *boardProgress) Flash(d hw.Device, im *hw.Image) {
+	p.say("flashing %s with %s", d.Entry.ID, im.Impl)
+	if needs := d.Board.FlashNeeds; needs != "" {
+		p.say("  (if it is not found: %s)", needs)
+	}
+}
+
+func (p *boardProgress) Cases(d hw.Device, im *hw.Image, hello line.Hello, n int) {
+	p.cases += n
+	p.say("%s with %s says hello: %s, a clock of %s %s a second, %d bytes of heap free; %s to run",
+		d.Entry.ID, im.Impl, hello.Chip, strconv.FormatFloat(hello.Clock, 'f', -1, 64), hello.Unit, hello.RAMFree, counted(n, "case"))
+}
+
+// Case says which case runs, on a terminal.
+func (p *boardProgress) Case(_ hw.Device, im *hw.Image, name string, block int) {
+	p.named = name
+	if block > 1 {
+		p.named += fmt.Sprintf(" (time %d)", block)
+	}
+	if !strings.Contains(name, "/impl=") {
+		p.named += " with " + im.Impl
+	}
+	if p.width > 0 {
+		text := []rune("  " + p.named)
+		fmt.Fprintf(p.w, "\r\x1b[K%s", string(text[:min(len(text), p.width-1)]))
+		p.shown = true
+	}
+}
+
+func (p *boardProgress) Done(r hw.CaseResult) {
+	if r.Case == "" {
+		p.flush()
+		_, _ = tellBoard(p.w, r.Err) // it is one about a board
+		return
+	}
+	switch {
+	case r.Err != nil:
+		p.say("  %s: %s", p.named, r.Err)
+		if r.Err.Output != "" {
+			fmt.Fprintln(p.w, indent(strings.TrimRight(r.Err.Output, "\n")))
+		}
+	case r.Skip != "":
+		p.say("  %s: skipped: %s", p.named, r.Skip)
+	case r.Answer != nil && len(r.Answer.Results) > 0:
+		for _, text := range r.Answer.Results {
+			p.say("  %s: %s", p.named, figuresOf(text))
+		}
+	default:
+		p.passed++
+	}
+}
+
+// figuresOf is a benchmark line without its name and number of iterations.
+func figuresOf(text string) string {
+	fields := strings.Fields(text)
+	var figures []string
+	for i := 2; i+1 < len(fields); i += 2 {
+		figures = append(figures, fields[i]+" "+fields[i+1])
+	}
+	return strings.Join(figures, ", ")
+}
+
+// presentBoards prints what came of a run: a line for each implementation, the targets
+// that are decided, what to do about what went wrong, and where the results are.
+func presentBoards(cmd *cobra.Command, s *hw.Summary) error {
+	out := cmd.OutOrStdout()
+	if err := boardTable(out, s.Results); err != nil {
+		return err
+	}
+	var hinted []hw.Outcome
+	for _, r := range s.Results {
+		if r.Err != nil && r.Case != "" && !slices.Contains(hinted, r.Outcome) {
+			hinted = append(hinted, r.Outcome)
+			fmt.Fprintf(cmd.ErrOrStderr(), "hint: %s: %s\n", r.Outcome, r.Err.Hint())
+		}
+	}
+	for _, file := range s.Files {
+		if err := boardTargets(out, file); err != nil {
+			return err
+		}
+	}
+	var shown []string
+	for _, file := range s.Files {
+		shown = append(shown, shellWord(near(file)))
+		fmt.Fprintf(out, "results: %s\n", near(file))
+	}
+	if len(shown) > 0 {
+		fmt.Fprintf(out, "to report them, alone or beside a host's: benchrun report %s\n", strings.Join(shown, " "))
+	}
+	return nil
+}
+
+// near is a path as one would type it here.
+func near(path string) string {
+	wd, err := os.Getwd()
+	if err != nil || !filepath.IsAbs(path) {
+		return path
+	}
+	rel, err := filepath.Rel(wd, path)
+	if err != nil || strings.HasPrefix(rel, ".."+string(filepath.Separator)+"..") {
+		return path
+	}
+	return rel
+}
+
+// boardTable prints a line for each board and implementation.
+func boardTable(w io.Writer, results []hw.CaseResult) error {
+	type key struct{ device, impl string }
+	type count struct{ figures, clauses, skipped, failed int }
+	var order []key
+	counts := make(map[key]*count)
+	worst := make(map[key]hw.Outcome)
+	for _, r := range results {
+		k := key{r.Device.Entry.ID, cmp.Or(r.Impl, "-")}
+		n := counts[k]
+		if n == nil {
+			n = new(count)
+			order, counts[k] = append(order, k), n
+		}
+		worst[k] = max(worst[k], r.Outcome)
+		switch {
+		case r.Outcome != hw.OK:
+			n.failed++
+		case r.Skip != "":
+			n.skipped++
+		case strings.HasPrefix(r.Case, "conform/"):
+			n.clauses++
+		default:
+			n.figures++
+		}
+	}
+	if len(order) == 0 {
+		return nil
+	}
+	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(t, "board\timplementation\tfigures\tclauses passed\tskipped\tfailed\t")
+	for _, k := range order {
+		n := counts[k]
+		fmt.Fprintf(t, "%s\t%s\t%d\t%d\t%d\t%d\t%s\n", k.device, k.impl, n.figures, n.clauses, n.skipped, n.failed, worst[k])
+	}
+	if err := t.Flush(); err != nil {
+		return err
+	}
+	_, err := fmt.Fprintln(w)
+	return err
+}
+
+// boardTargets prints the targets that a results file decides. A file without any
+// figure decides none.
+func boardTargets(w io.Writer, file string) error {
+	card, err := report.Judge(targets.All(), []string{file}, report.JudgeOptions{})
+	if err != nil {
+		return nil // which says that there is nothing in it
+	}
+	if card = card.Only(report.Score.Measured); len(card.Scores) == 0 {
+		return nil
+	}
+	if err := report.ScorecardText(w, card, report.TextOptions{Color: wantsColor(w)}); err != nil {
+		return err
+	}
+	_, err = fmt.Fprintln(w)
+	return err
+}
