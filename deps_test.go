@@ -184,7 +184,7 @@ var importPolicy = importpolicy.Policy{
 		{
 			Packages: "lab/...",
 			Why:      "the engine knows neither contracts nor implementations: a subject is a program that prints benchmark lines",
-			Ours:     []string{"lab/...", "internal/child"},
+			Ours:     []string{"lab/...", "internal/child", "internal/filelock", "internal/scratch"},
 			Others: []string{
 				errgroup, // builds go on side by side
 				"github.com/agnivade/levenshtein",
@@ -232,7 +232,7 @@ var importPolicy = importpolicy.Policy{
 		{
 			Packages: "cmd/benchrun",
 			Why:      "the command is thin: flags in, the engine, the boards and the report do the rest",
-			Ours:     []string{"hw", "hw/firmware/line", "lab/...", "report/...", "targets"},
+			Ours:     []string{"hw", "hw/firmware/line", "lab/...", "report/...", "targets", "internal/scratch"},
 			Others: []string{
 				"golang.org/x/sync/errgroup",
 				"github.com/spf13/cobra/...",
@@ -260,6 +260,15 @@ var importPolicy = importpolicy.Policy{
 		{
 			Packages: "internal/child",
 			Why:      "it starts processes and ends them, and knows nothing of what they are: the engine has test binaries, boards have emulators and compilers",
+		},
+		{
+			Packages: "internal/filelock",
+			Why:      "a lock that ends with its process tells whether somebody is still at work, whatever the file is for",
+		},
+		{
+			Packages: "internal/scratch",
+			Why:      "whoever builds or lays out for a while needs a folder that a kill does not leave for ever",
+			Ours:     []string{"internal/filelock"},
 		},
 		{
 			Packages: "internal/importpolicy",

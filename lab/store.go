@@ -11,6 +11,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/dynolab/dyno/internal/filelock"
 )
 
 // A Store is a results file that a run appends to. docs/results-format.md
@@ -45,7 +47,7 @@ func Create(path string, plan *Plan, c *Circumstances, absent []Hole, started ti
 		return nil, err
 	}
 	s := &Store{Path: path, f: f}
-	if err := lock(f); err != nil {
+	if err := lockResults(f); err != nil {
 		return nil, errors.Join(err, f.Close())
 	}
 	s.line(writtenBy)
@@ -208,6 +210,15 @@ func (s *Store) End(n int, load string) error {
 	}
 	s.line(blockEnd + strconv.Itoa(n))
 	return s.sync()
+}
+
+// lockResults keeps a second run from appending to the same file. On a file system
+// without locks nothing does, which is no reason not to measure.
+func lockResults(f *os.File) error {
+	if filelock.Try(f) == filelock.Held {
+		return fmt.Errorf("another benchrun is writing to %s: wait until it has ended", f.Name())
+	}
+	return nil
 }
 
 // blockKey begins the first line of a block, blockEnd the line after the last one
@@ -459,7 +470,7 @@ func (r *Interrupted) Resume(now time.Time) (*Store, error) {
 
 // takeOver makes f, the file that r was read from, ready to be appended to.
 func (r *Interrupted) takeOver(f *os.File) error {
-	if err := lock(f); err != nil {
+	if err := lockResults(f); err != nil {
 		return err
 	}
 	info, err := f.Stat()

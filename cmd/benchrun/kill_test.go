@@ -26,7 +26,7 @@ func TestKilledAndResumed(t *testing.T) {
 	t.Run("process", func(t *testing.T) { killAndResume(t, 60, "--mode", "process") })
 	// Each block has two rows of four processes, in one of two layouts.
 	t.Run("turns", func(t *testing.T) {
-		killAndResume(t, 30, "--mode", "turns", "--rounds", "3", "--slice", "50us", "--layouts", "2")
+		killAndResume(t, 24, "--mode", "turns", "--rounds", "3", "--slice", "50us", "--layouts", "2")
 	})
 }
 
@@ -61,12 +61,12 @@ func BenchmarkX(b *testing.B) {
 		}
 	}
 	const kills = 6
-	path := filepath.Join(dir, "r.bench")
+	path, temp := filepath.Join(dir, "r.bench"), t.TempDir()
 	// start begins or resumes the run, and returns when it measures.
 	start := func(args ...string) (*exec.Cmd, *lockedBuffer) {
 		cmd := exec.Command("benchrun", append([]string{"run", "--idle", "off"}, args...)...)
 		cmd.Dir = dir
-		cmd.Env = append(os.Environ(), "GOFLAGS=", "GOCACHE="+goCache(t))
+		cmd.Env = append(os.Environ(), "GOFLAGS=", "GOCACHE="+goCache(t), "TMPDIR="+temp)
 		said := new(lockedBuffer)
 		cmd.Stderr = said
 		cmd.WaitDelay = 10 * time.Second // a killed run may leave its process behind
@@ -110,6 +110,10 @@ func BenchmarkX(b *testing.B) {
 	}
 	if err := cmd.Wait(); err != nil {
 		t.Fatalf("the last resumption: %v\n%s", err, said)
+	}
+	// What the killed ones left has been cleared away by the next.
+	if left, err := filepath.Glob(filepath.Join(temp, "benchrun-*")); err != nil || len(left) > 0 {
+		t.Errorf("left in the temporary folder: %q, %v", left, err)
 	}
 	if done == 0 || done == blocks {
 		t.Errorf("%d of %d blocks were complete at the last kill: nothing is shown by that", done, blocks)

@@ -5,12 +5,12 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"runtime"
 	"time"
 
 	"github.com/spf13/cobra"
 
+	"github.com/dynolab/dyno/internal/scratch"
 	"github.com/dynolab/dyno/lab"
 )
 
@@ -30,14 +30,14 @@ with --json in the list, with their reason.`,
   benchrun list --bench '/workload=(short|stream)' ./impls
   benchrun list --json ./mypackage`,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			folder, err := os.MkdirTemp("", "benchrun")
+			folder, err := scratch.New()
 			if err != nil {
 				return err
 			}
-			defer os.RemoveAll(folder)
+			defer folder.Remove()
 			ctx, _, stop := interruptible(cmd.Context(), func() {})
 			defer stop()
-			b, err := prepare(ctx, cmd.ErrOrStderr(), folder, packagesOr(ctx, args), lab.BuildOptions{}, bench, runtime.GOMAXPROCS(0), timeout)
+			b, err := prepare(ctx, cmd.ErrOrStderr(), folder.Path, packagesOr(ctx, args), lab.BuildOptions{}, bench, runtime.GOMAXPROCS(0), timeout)
 			if errors.Is(err, lab.ErrInterrupted) {
 				return exitError(exitInterrupted)
 			}

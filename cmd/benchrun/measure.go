@@ -20,6 +20,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/dynolab/dyno/internal/scratch"
 	"github.com/dynolab/dyno/lab"
 )
 
@@ -270,12 +271,12 @@ func measure(cmd *cobra.Command, c measureConfig, changed func(flag string) bool
 			return "", early(err)
 		}
 	}
-	folder, err := os.MkdirTemp("", "benchrun")
+	folder, err := scratch.New()
 	if err != nil {
 		return "", err
 	}
-	defer os.RemoveAll(folder)
-	b, err := subjectsOf(ctx, w, folder, plan, c, from)
+	defer folder.Remove()
+	b, err := subjectsOf(ctx, w, folder.Path, plan, c, from)
 	if err != nil {
 		return "", early(err)
 	}

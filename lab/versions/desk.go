@@ -10,30 +10,20 @@ import (
 	"os/exec"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
-	"github.com/shirou/gopsutil/v4/process"
-
 	"github.com/dynolab/dyno/internal/child"
+	"github.com/dynolab/dyno/internal/scratch"
 )
 
 // A Desk is where versions are laid out. It is for one goroutine.
 type Desk struct {
-	dir   string // the working directory that paths and packages are relative to
-	top   string // the root of its git work tree, "" if there is none
-	temp  string // what is laid out lies in here
+	dir   string          // the working directory that paths and packages are relative to
+	top   string          // the root of its git work tree, "" if there is none
+	temp  *scratch.Folder // what is laid out lies in here
 	trees []string
 }
-
-const (
-	// tempPrefix begins the name of a desk's folder, by which one that was left
-	// behind is known.
-	tempPrefix = "benchrun-ab-"
-	// ownerFile says in that folder which process it belongs to.
-	ownerFile = "owner"
-)
 
 // Open makes a desk for the working directory dir.
 func Open(ctx context.Context, dir string) (*Desk, error) {
@@ -45,7 +35,11 @@ func Open(ctx context.Context, dir string) (*Desk, error) {
 	if dir, err = filepath.EvalSymlinks(dir); err != nil {
 		return nil, err
 	}
-	d := &Desk{dir: dir}
+	temp, err := scratch.New()
+	if err != nil {
+		return nil, err
+	}
+	d := &Desk{dir: dir, temp: temp}
 	if out, err := d.git(ctx, dir, "rev-parse", "--show-toplevel"); err == nil {
 		d.top = filepath.FromSlash(out)
 		if top, err := filepath.EvalSymlinks(d.top); err == nil {
@@ -53,22 +47,13 @@ func Open(ctx context.Context, dir string) (*Desk, error) {
 		}
 		d.clearStale(ctx)
 	} else if ctx.Err() != nil {
-		return nil, context.Cause(ctx)
-	}
-	if d.temp, err = os.MkdirTemp("", tempPrefix); err != nil {
-		return nil, err
-	}
-	if d.temp, err = filepath.EvalSymlinks(d.temp); err != nil {
-		return nil, err
-	}
-	if err := os.WriteFile(filepath.Join(d.temp, ownerFile), []byte(owner(os.Getpid())), 0o644); err != nil {
-		return nil, errors.Join(err, os.RemoveAll(d.temp))
+		return nil, errors.Join(context.Cause(ctx), temp.Remove())
 	}
 	return d, nil
 }
 
 // Temp returns the desk's folder; what a caller puts there is removed with it.
-func (d *Desk) Temp() string { return d.temp }
+func (d *Desk) Temp() string { return d.temp.Path }
 
 // Close removes everything that the desk has laid out. It takes its time even if
 // the context that Lay was given has ended: an interrupt is when it matters.
@@ -80,7 +65,7 @@ func (d *Desk) Close() error {
 		failed = append(failed, d.forget(ctx, tree))
 	}
 	d.trees = nil
-	return errors.Join(append(failed, removeAll(d.temp))...)
+	return errors.Join(append(failed, d.temp.Remove())...)
 }
 
 // forget removes a worktree from the disk and from the repository's list.
@@ -109,55 +94,17 @@ func (d *Desk) worktrees(ctx context.Context) []string {
 	return trees
 }
 
-// clearStale removes worktrees of desks whose process is gone: it was killed, or
-// the machine lost power. Errors are of no consequence: they stay where they were.
+// clearStale takes worktrees off the repository's list that were in folders of
+// desks which are not there any more: their process was killed and a later one has
+// cleared them away, or a reboot has. Errors are of no consequence: then they stay
+// on it.
 func (d *Desk) clearStale(ctx context.Context) {
 	for _, tree := range d.worktrees(ctx) {
-		temp := filepath.Dir(tree)
-		if !strings.HasPrefix(filepath.Base(temp), tempPrefix) || !abandoned(temp) {
-			continue
-		}
-		if d.forget(ctx, tree) == nil {
-			_ = removeAll(temp)
+		folder := filepath.Dir(tree)
+		if _, err := os.Stat(folder); errors.Is(err, os.ErrNotExist) && scratch.Ours(folder) {
+			_ = d.forget(ctx, tree)
 		}
 	}
-}
-
-// owner is what the owner file of a process says. The machine's name is part of
-// it: containers may share a repository and see different processes.
-func owner(pid int) string {
-	host, _ := os.Hostname()
-	return strconv.Itoa(pid) + " " + host + "\n"
-}
-
-// abandoned reports whether a desk's folder has no process any more.
-func abandoned(temp string) bool {
-	text, err := os.ReadFile(filepath.Join(temp, ownerFile))
-	if errors.Is(err, os.ErrNotExist) {
-		return true // cleared away with a reboot
-	}
-	number, _, _ := strings.Cut(string(text), " ")
-	pid, bad := strconv.Atoi(number)
-	if err != nil || bad != nil || string(text) != owner(pid) {
-		return false // another machine's, or not for us to judge
-	}
-	lives, err := process.PidExists(int32(pid))
-	return err == nil && !lives
-}
-
-// removeAll is os.RemoveAll for folders that may not be writable, such as copies
-// of the module cache.
-func removeAll(path string) error {
-	if os.RemoveAll(path) == nil {
-		return nil
-	}
-	_ = filepath.WalkDir(path, func(p string, e os.DirEntry, err error) error {
-		if err == nil && e.IsDir() {
-			_ = os.Chmod(p, 0o700)
-		}
-		return nil
-	})
-	return os.RemoveAll(path)
 }
 
 // git runs git in dir and returns what it prints, without the space around it.

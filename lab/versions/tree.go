@@ -179,7 +179,7 @@ func (d *Desk) moduleRoot(ctx context.Context, t *Tree) (string, error) {
 
 // revision lays a commit out in a worktree.
 func (d *Desk) revision(ctx context.Context, name, commit, label string) (*Tree, error) {
-	root := filepath.Join(d.temp, label)
+	root := filepath.Join(d.temp.Path, label)
 	// Before the command: it may be interrupted.
 	d.trees = append(d.trees, root)
 	if _, err := d.git(ctx, d.top, "worktree", "add", "--quiet", "--detach", "--force", root, commit); err != nil {
@@ -229,7 +229,7 @@ func (d *Desk) folder(ctx context.Context, dir, name, label string) (*Tree, erro
 func (d *Desk) download(ctx context.Context, name, label string) (*Tree, error) {
 	// Outside of all modules: what the working directory's module replaces or
 	// excludes does not concern it.
-	out, err := d.goCommand(ctx, d.temp, []string{"GOWORK=off"}, "mod", "download", "-json", name)
+	out, err := d.goCommand(ctx, d.temp.Path, []string{"GOWORK=off"}, "mod", "download", "-json", name)
 	var m struct{ Dir, Error string }
 	if json.Unmarshal([]byte(out), &m) != nil || m.Dir == "" {
 		return nil, fmt.Errorf("%s cannot be downloaded: %w", name, errors.Join(err, errors.New(m.Error)))
@@ -246,7 +246,7 @@ func (d *Desk) cached(ctx context.Context, cache, rel, label string) (*Tree, err
 	if i := strings.Index(rel[at:], "/"); i >= 0 {
 		end = at + i
 	}
-	root := filepath.Join(d.temp, label)
+	root := filepath.Join(d.temp.Path, label)
 	if err := copyTree(ctx, root, filepath.Join(cache, filepath.FromSlash(rel[:end]))); err != nil {
 		return nil, err
 	}

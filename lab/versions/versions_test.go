@@ -7,9 +7,10 @@ import (
 	"os/exec"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
 	"testing"
+
+	"github.com/dynolab/dyno/internal/scratch"
 )
 
 // A repo is a git repository in a folder of its own, for a test.
@@ -290,35 +291,44 @@ func TestInterrupted(t *testing.T) {
 func TestClearStale(t *testing.T) {
 	r := newRepo(t)
 	r.commit()
-	gone := exec.Command("go", "version")
-	if err := gone.Run(); err != nil {
+	living, err := scratch.New()
+	if err != nil {
 		t.Fatal(err)
 	}
-	dead := gone.Process.Pid
-	add := func(folder, text string) string {
-		temp := filepath.Join(os.TempDir(), folder)
-		if err := os.Mkdir(temp, 0o755); err != nil {
+	defer living.Remove()
+	gone, err := scratch.New()
+	if err != nil {
+		t.Fatal(err)
+	}
+	add := func(folder string, locked bool) string {
+		if err := os.MkdirAll(folder, 0o755); err != nil {
 			t.Fatal(err)
 		}
-		temp, _ = filepath.EvalSymlinks(temp)
-		if text != "" {
-			if err := os.WriteFile(filepath.Join(temp, ownerFile), []byte(text), 0o644); err != nil {
+		if locked {
+			// As a process leaves it behind that is gone.
+			if err := os.WriteFile(filepath.Join(folder, "lock"), nil, 0o644); err != nil {
 				t.Fatal(err)
 			}
 		}
-		r.git("worktree", "add", "-q", "--detach", filepath.Join(temp, "old"), "HEAD")
-		return filepath.Join(temp, "old")
+		tree := filepath.Join(folder, "old")
+		r.git("worktree", "add", "-q", "--detach", tree, "HEAD")
+		return tree
 	}
-	stale := add(tempPrefix+"1", owner(dead))
-	deleted := add(tempPrefix+"2", owner(dead)) // the folder is gone too
-	if err := os.RemoveAll(filepath.Dir(deleted)); err != nil {
+	ours := strings.TrimRight(living.Path, "0123456789") // the name without the number
+	stale := add(ours+"stale", true)
+	deleted := add(gone.Path, false)
+	if err := gone.Remove(); err != nil {
+		t.Fatal(err)
+	}
+	// On a disk, say, that is not there now.
+	elsewhere := add(filepath.Join(filepath.Dir(living.Path), "disk"), false)
+	if err := os.RemoveAll(filepath.Dir(elsewhere)); err != nil {
 		t.Fatal(err)
 	}
 	keep := []string{
-		add(tempPrefix+"3", owner(os.Getpid())),
-		add(tempPrefix+"4", strconv.Itoa(dead)+" another-machine\n"),
-		add(tempPrefix+"5", "gibberish"),
-		add("mine", ""),
+		add(living.Path, false),
+		add(ours+"foreign", false),
+		add(filepath.Join(filepath.Dir(living.Path), "mine"), true),
 	}
 	d, err := Open(context.Background(), r.dir)
 	if err != nil {
@@ -332,6 +342,9 @@ func TestClearStale(t *testing.T) {
 		if _, err := os.Stat(path); err != nil || !slices.Contains(list, path) {
 			t.Errorf("%s is gone: %v", path, err)
 		}
+	}
+	if !slices.Contains(list, elsewhere) {
+		t.Errorf("%s is not ours and off the list: %q", elsewhere, list)
 	}
 	if slices.Contains(list, stale) || slices.Contains(list, deleted) {
 		t.Errorf("stale worktrees are left: %q", list)
@@ -511,7 +524,10 @@ func TestModuleCache(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	t.Cleanup(func() { _ = removeAll(module) })
+	t.Cleanup(func() { // or nobody can remove it
+		_ = os.Chmod(module, 0o755)
+		_ = os.Chmod(filepath.Join(module, "sub"), 0o755)
+	})
 	d := r.open(".")
 	tree := r.lay(d, module)
 	if got := r.command(tree.Dir, tree.Env, "go", "list", "./..."); got != "example.com/Old/sub" {
