@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"strconv"
-	"time"
 )
 
 // How a calibration measures, if it is not told otherwise. A trial has the ten
@@ -13,8 +12,8 @@ import (
 const (
 	CalibrationBlocks  = 10
 	CalibrationLayouts = 10
-	CalibrationRounds  = 10
-	CalibrationSlice   = 5 * time.Millisecond
+	CalibrationRounds  = 50
+	CalibrationSlice   = SharpSlice
 )
 
 // CalibrationSlows are the injected slow-downs, if it is not told otherwise.

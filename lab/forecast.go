@@ -23,8 +23,8 @@ type forecastGroup struct {
 const (
 	// startTime is what it takes to start a process and to prepare the work.
 	startTime = 60 * time.Millisecond
-	// warmSlices is how many slices it takes to warm up.
-	warmSlices = 14
+	// warmSlices is how many slices of full size it takes to warm up.
+	warmSlices = 12
 	// sliceTime is what a slice costs beside its time: to ask for it, and to count
 	// what it has allocated.
 	sliceTime = 200 * time.Microsecond
@@ -44,7 +44,7 @@ func NewForecast(plan *Plan, from *Interrupted) *Forecast {
 		// plan that gives the number nothing is known.
 		alone += d * 7 / 4
 	}
-	turns := startTime + warmSlices*plan.Slice + time.Duration(plan.Rounds)*(plan.Slice+sliceTime)
+	turns := startTime + warmSlices*max(plan.Slice, leastWarm) + time.Duration(plan.Rounds)*(plan.Slice+sliceTime)
 	for i, g := range plan.Groups() {
 		blocks := plan.Blocks
 		if at, ok := from.Stopped[g.Index]; ok {

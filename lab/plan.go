@@ -148,8 +148,8 @@ func (p *Plan) CheckSettings() error {
 	switch p.Mode {
 	case "", ModeProcess:
 	case ModeTurns, ModeAuto:
-		if p.Rounds < 1 {
-			return fmt.Errorf("--rounds is %d; it must be at least 1", p.Rounds)
+		if p.Rounds < 1 || p.Rounds > mostRounds {
+			return fmt.Errorf("--rounds is %d; it must be between 1 and %d", p.Rounds, mostRounds)
 		}
 		if p.Slice <= 0 {
 			return fmt.Errorf("--slice is %v; it must be positive", p.Slice)
@@ -182,6 +182,10 @@ func checkTime(s string) error {
 	}
 	return fmt.Errorf(`--time is %q; it must be a duration such as "100ms" or a number of iterations such as "1000x"`, s)
 }
+
+// mostRounds bounds the line that has a process's slices: readers of the format
+// take none of more than 64 KiB.
+const mostRounds = 5000
 
 // maxLayouts bounds the test binaries that are linked of one package.
 const maxLayouts = 100

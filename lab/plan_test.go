@@ -233,6 +233,7 @@ func TestPlanOfTurnsCheck(t *testing.T) {
 		"--rounds is 0":             func(p *Plan) { p.Rounds = 0 },
 		"--slice is 0s":             func(p *Plan) { p.Slice = 0 },
 		"--layouts is -1":           func(p *Plan) { p.Layouts = -1 },
+		"--rounds is 5001":          func(p *Plan) { p.Rounds = 5001 },
 		"--layouts is 101":          func(p *Plan) { p.Layouts = 101 },
 		`--mode is "x"; it must be`: func(p *Plan) { p.Mode = "x" },
 		"are no ascending numbers":  func(p *Plan) { p.Looks = []int{4, 2, 6} },
@@ -261,6 +262,15 @@ func TestForecast(t *testing.T) {
 	p.Time = "1x"
 	if got, want := NewForecast(p, nil).Left(), 40*60*time.Millisecond; got != want {
 		t.Errorf("by iterations: got %v, want %v", got, want)
+	}
+
+	// Warming up takes no less time for shorter slices.
+	turns := func(slice time.Duration, rounds int) time.Duration {
+		return NewForecast(turnsPlanOf(2, 10, rounds, slice), nil).Left()
+	}
+	short, long := turns(time.Millisecond, 100), turns(5*time.Millisecond, 20)
+	if more := short - long; more != 30*80*sliceTime {
+		t.Errorf("%v with slices of 1 ms, %v with slices of 5 ms: %v more", short, long, more)
 	}
 
 	// What has been measured counts for its row, and scales what has not.

@@ -28,8 +28,8 @@ import (
 //  4. Each finishes. One that finds its results to be wrong has no figure.
 //
 // A row's slices are longer than Plan.Slice where a single operation takes longer,
-// or where garbage is collected so often that a slice should have several whole
-// cycles. Then there are fewer rounds.
+// where a slice is a call of the benchmark function, or where garbage is collected so
+// often that a slice should have several whole cycles. Then there are fewer rounds.
 
 // A driver is a live process that takes turns: a *driven.Process, or a test's.
 type driver interface {
@@ -50,6 +50,7 @@ type player struct {
 	step   Step
 	pad    int
 	live   driver
+	memory uint64 // bytes it held when it was warm; 0 if that is not known
 	warm   warmth
 	slices []driven.Slice
 	result driven.Result
@@ -168,9 +169,13 @@ func (r *run) fit(players []*player) error {
 	}
 	var sum uint64
 	for _, p := range players {
-		if p.live != nil && p.err == nil {
-			sum += r.rss(p.live.Hello().Pid)
+		if p.live == nil || p.err != nil {
+			continue
 		}
+		if p.memory == 0 { // while it waits it takes no more
+			p.memory = r.rss(p.live.Hello().Pid)
+		}
+		sum += p.memory
 	}
 	if sum > r.room {
 		return &unfitError{fmt.Sprintf("its processes together hold more than %d MiB of memory, a quarter of what there is", r.room>>20)}
@@ -178,19 +183,45 @@ func (r *run) fit(players []*player) error {
 	return nil
 }
 
+// alike gives the players that are well slices of one length, as far as leastWarm:
+// a shorter slice has a larger part of waking up in it, so two that differ much in
+// length would differ in time, too. Beyond that the part is small, and those that
+// need no long slices would have few rounds for nothing.
+func alike(players []*player) {
+	var longest time.Duration
+	for _, p := range players {
+		if p.err == nil {
+			longest = max(longest, min(p.warm.slice, leastWarm))
+		}
+	}
+	for _, p := range players {
+		if p.err == nil && p.warm.perOp > 0 && p.warm.slice < longest {
+			p.warm.n = max(p.warm.n, multiple(float64(longest)/p.warm.perOp, max(1, p.live.Hello().Unit)))
+			p.warm.slice = time.Duration(p.warm.perOp * float64(p.warm.n))
+		}
+	}
+}
+
 // rounds has the players that are well take turns.
 func (r *run) rounds(players []*player, chance *rand.Rand, stop func() error) error {
+	alike(players)
 	var sum time.Duration // of a round
 	well := 0
+	called := false // slices are calls of a function, and longer for that alone
 	for _, p := range players {
 		if p.err == nil {
 			sum += p.warm.slice
 			well++
+			called = called || p.live.Hello().Mode == driven.ModeRunN
 		}
 	}
 	rounds := r.plan.Rounds
-	if planned := r.plan.Slice * time.Duration(well*rounds); sum > 0 && sum*time.Duration(rounds) > stretch*planned {
-		rounds = max(int(stretch*planned/sum), min(rounds, leastRounds))
+	planned := r.plan.Slice * time.Duration(well*rounds)
+	if !called || r.plan.Slice >= leastRunN {
+		planned *= stretch
+	}
+	if sum > 0 && sum*time.Duration(rounds) > planned {
+		rounds = max(int(planned/sum), min(rounds, leastRounds))
 	}
 	for range rounds {
 		for _, i := range chance.Perm(len(players)) {

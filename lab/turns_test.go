@@ -2,6 +2,7 @@ package lab
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -36,6 +37,7 @@ type fakeDriver struct {
 	heavy   bool          // declares that it collects garbage
 	gcEvery time.Duration // of its own time; 0 for never
 	pid     int
+	mode    string // of Hello; "" for a session
 
 	refuse   error // of Start
 	failAt   int   // the slice that fails with fail
@@ -52,7 +54,7 @@ type fakeDriver struct {
 }
 
 func (f *fakeDriver) Hello() driven.Hello {
-	return driven.Hello{Mode: driven.ModeSession, Unit: f.unit, GCHeavy: f.heavy, Pid: f.pid}
+	return driven.Hello{Mode: cmp.Or(f.mode, driven.ModeSession), Unit: f.unit, GCHeavy: f.heavy, Pid: f.pid}
 }
 
 func (f *fakeDriver) Run(n int) (driven.Slice, error) {
@@ -135,6 +137,13 @@ func turnsPlan(n, blocks, rounds int) *Plan {
 	for i := range n {
 		p.Cases = append(p.Cases, Case{Pkg: "example.com/a", Name: "BenchmarkG/workload=w/impl=" + string(rune('a'+i)) + "/x=1"})
 	}
+	return p
+}
+
+// turnsPlanOf is turnsPlan with slices that take so long.
+func turnsPlanOf(n, blocks, rounds int, slice time.Duration) *Plan {
+	p := turnsPlan(n, blocks, rounds)
+	p.Slice = slice
 	return p
 }
 
@@ -410,7 +419,7 @@ func TestTurnsUnderDrift(t *testing.T) {
 func TestTurnsFail(t *testing.T) {
 	for reason, spoil := range map[string]func(f *fakeDriver){
 		"crashed: panic: in the middle": func(f *fakeDriver) {
-			f.failAt, f.fail = 30, &driven.Failure{Reason: "crashed: panic: in the middle", Output: "stacks"}
+			f.failAt, f.fail = 27, &driven.Failure{Reason: "crashed: panic: in the middle", Output: "stacks"}
 		},
 		"crashed: panic: warming up": func(f *fakeDriver) {
 			f.failAt, f.fail = 2, &driven.Failure{Reason: "crashed: panic: warming up", Output: "stacks"}
@@ -552,24 +561,28 @@ func TestTurnsFallBack(t *testing.T) {
 func TestTurnsAreInterrupted(t *testing.T) {
 	for name, c := range map[string]struct {
 		perOp    time.Duration
+		after    int // slices of the third process
 		kill     bool
 		complete int // rows
 	}{
-		"killed":                      {time.Microsecond, true, 1},
-		"interrupted":                 {time.Microsecond, false, 2},
-		"interrupted, but it is slow": {time.Second, false, 1},
+		"killed":                      {time.Microsecond, 12, true, 1},
+		"interrupted":                 {time.Microsecond, 12, false, 2},
+		"interrupted, but it is slow": {time.Second, 2, false, 1},
 	} {
 		plan := turnsPlan(3, 3, 8)
 		ctx, cancel := context.WithCancel(context.Background())
 		w := new(fakeWorld)
+		var asked time.Duration // when
 		w.make = func(block int, s Step) *fakeDriver {
-			f := &fakeDriver{perOp: func(int) time.Duration { return time.Microsecond }}
+			f := &fakeDriver{perOp: func(int) time.Duration { return c.perOp }}
 			if block == 2 {
-				f.perOp = func(int) time.Duration { return c.perOp }
 				f.before = func(slice int) {
-					if slice > 5 && s.Index == 3 {
+					if slice > c.after && s.Index == 3 {
 						if c.kill {
 							f.failAt, f.fail = slice, fmt.Errorf("ended: %w", driven.ErrKilled)
+						}
+						if asked == 0 {
+							asked = w.time
 						}
 						cancel()
 					}
@@ -582,15 +595,14 @@ func TestTurnsAreInterrupted(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		before := w.time
 		if err := carryOut(ctx, plan, s, nil, new(watched), w.hands()); !errors.Is(err, ErrInterrupted) {
 			t.Errorf("%s: %v", name, err)
 		}
 		if err := s.Close(); err != nil {
 			t.Fatal(err)
 		}
-		if c.perOp == time.Second && w.time-before > 45*time.Second {
-			t.Errorf("%s: it went on for %v", name, w.time-before)
+		if c.perOp == time.Second && w.time-asked > 10*time.Second {
+			t.Errorf("%s: it went on for %v", name, w.time-asked)
 		}
 		if got := find(t, path); len(got) != 4*c.complete {
 			t.Errorf("%s: %d entries, want %d", name, len(got), 4*c.complete)

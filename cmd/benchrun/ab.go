@@ -1,27 +1,19 @@
 package main
 
 import (
-	"bytes"
-	"cmp"
-	"context"
 	"errors"
 	"fmt"
 	"io"
-	"maps"
-	"math"
 	"os"
 	"path/filepath"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
-	"golang.org/x/sync/errgroup"
 
 	"github.com/dynolab/dyno/lab"
 	"github.com/dynolab/dyno/lab/versions"
 	"github.com/dynolab/dyno/lab/why"
-	"github.com/dynolab/dyno/report"
 )
 
 // abConfig is what the flags of ab say.
@@ -98,8 +90,8 @@ worse. With --gate=strict it is else 3 if that cannot be told of something.`,
 	f.StringVar(&c.dir, "dir", ".", "compare versions of the module in this `folder`; packages are relative to it")
 	f.StringVar(&c.bench, "bench", ".", "measure only benchmarks that match this `pattern`, as go test -bench has it")
 	f.IntVar(&c.blocks, "blocks", 12, "measure `n` blocks: each benchmark has new processes in each (default: 12, or as many as\nso many benchmarks need for a proof)")
-	f.IntVar(&c.rounds, "rounds", 20, "in each block take `n` rounds of turns; fewer where slices have to be long")
-	f.DurationVar(&c.slice, "slice", 5*time.Millisecond, "the `duration` of a slice; longer where an operation or a cycle of garbage collection is")
+	f.IntVar(&c.rounds, "rounds", lab.SharpRounds, "in each block take `n` rounds of turns; fewer where slices have to be long")
+	f.DurationVar(&c.slice, "slice", lab.SharpSlice, "the `duration` of a slice; longer where an operation or a cycle of garbage collection is")
 	f.IntVar(&c.layouts, "layouts", 12, "link each test binary in `n` orders of its functions, for as many blocks")
 	f.StringVar(&c.time, "time", "200ms", "how long a process measures that takes no turns: a `duration`, or a number of iterations\nsuch as 1000x")
 	f.DurationVar(&c.within, "within", 0, "choose --blocks and --rounds so that measuring takes about this `duration` at most")
@@ -130,26 +122,6 @@ worse. With --gate=strict it is else 3 if that cannot be told of something.`,
 	return cmd
 }
 
-// A duel is two versions that are laid out and built.
-type duel struct {
-	desk  *versions.Desk
-	trees [2]*versions.Tree // old, new
-	named report.Versions
-	cache *lab.BuildCache
-
-	packages  []string
-	trimpath  bool
-	identical bool // identical packages are measured too
-
-	folders  [2]string        // of the test binaries
-	subjects [2][]lab.Subject // without those that are identical
-	cases    []lab.Case
-	absent   []lab.Hole
-}
-
-// sides are the sides of a duel, by index.
-var sides = [2]string{lab.SideOld, lab.SideNew}
-
 // ab compares two versions of a module.
 func ab(cmd *cobra.Command, c abConfig, args, packages []string) (err error) {
 	var from *lab.Interrupted
@@ -172,12 +144,7 @@ func ab(cmd *cobra.Command, c abConfig, args, packages []string) (err error) {
 		d.cache = openCache(w)
 	}
 	if d.desk, err = versions.Open(ctx, c.dir); err == nil {
-		// Also if it is interrupted. A kill leaves it to the next desk.
-		defer func() {
-			if closed := d.desk.Close(); closed != nil {
-				fmt.Fprintf(w, "benchrun: not everything could be removed: %v\n", closed)
-			}
-		}()
+		defer d.leave(w)
 		err = d.prepare(ctx, w, c, plan, from, args, packages)
 	}
 	var here *lab.Circumstances
@@ -243,87 +210,6 @@ func isAB(from *lab.Interrupted) bool { return from.Config[lab.SideOld] != "" }
 // trimpath is the flag that makes equal sources give equal binaries.
 const trimpath = "-trimpath"
 
-// prepare lays out and builds both versions, and makes the plan, or what from has
-// of it. Nothing is left in d.cases if there is nothing to measure.
-func (d *duel) prepare(ctx context.Context, w io.Writer, c abConfig, plan *lab.Plan, from *lab.Interrupted, args, packages []string) error {
-	var names [2]string
-	if from == nil {
-		var more []string
-		names, more = d.split(ctx, args)
-		d.packages = append(more, packages...)
-		if len(d.packages) == 0 {
-			d.packages = []string{"./..."}
-		}
-	} else {
-		for i, side := range sides {
-			names[i] = from.Config[side]
-		}
-		d.packages = from.Plan.Packages
-	}
-	plan.Packages = d.packages
-	if err := d.lay(ctx, w, names, from); err != nil {
-		return err
-	}
-	if err := d.build(ctx, w); err != nil {
-		return err
-	}
-	switch {
-	case from != nil:
-		d.cases = from.Plan.Cases // binaries that are the same have the same ones
-	case len(d.subjects[0])+len(d.subjects[1]) == 0:
-		fmt.Fprintf(w, "identical build: the test binaries of %s do not differ; nothing to measure (--identical measures all the same)\n",
-			counted(len(d.named.Identical), "package"))
-		return nil
-	default:
-		if err := d.list(ctx, w, plan); err != nil {
-			return err
-		}
-		if len(d.cases) == 0 {
-			return d.nothing(w, plan)
-		}
-	}
-	plan.Cases = d.cases
-	if from == nil {
-		if err := size(plan, c); err != nil {
-			return err
-		}
-	}
-	return d.link(ctx, w, plan)
-}
-
-// link links what is measured in all layouts, and notes the binaries in the plan.
-// Only packages that have something to measure are worth it.
-func (d *duel) link(ctx context.Context, w io.Writer, plan *lab.Plan) error {
-	if plan.Layouts > 1 {
-		fmt.Fprintf(w, "linking both in %s\n", counted(plan.Layouts, "layout"))
-	}
-	plan.Subjects = make(map[string]string)
-	for i := range sides {
-		d.subjects[i] = slices.DeleteFunc(d.subjects[i], func(s lab.Subject) bool {
-			return !slices.ContainsFunc(d.cases, func(c lab.Case) bool { return c.Pkg == s.Pkg })
-		})
-		if err := lab.Link(ctx, d.folders[i], d.subjects[i], plan.Layouts); err != nil {
-			return err
-		}
-		for _, s := range d.subjects[i] {
-			maps.Copy(plan.Subjects, s.Hashes())
-		}
-	}
-	return nil
-}
-
-// store opens the results file: a new one, or the one of from.
-func (d *duel) store(ctx context.Context, c abConfig, plan *lab.Plan, from *lab.Interrupted, here *lab.Circumstances) (*lab.Store, error) {
-	now := time.Now()
-	if from == nil {
-		return lab.Create(cmp.Or(c.out, d.path(ctx, c.dir, here, now)), plan, here, forEachCPU(d.absent, plan.CPU), now)
-	}
-	if err := sameCircumstances(from, plan, here); err != nil {
-		return nil, err
-	}
-	return from.Resume(now)
-}
-
 // checkAB returns an error for flags that cannot be carried out, before anything
 // takes time.
 func checkAB(c abConfig, plan *lab.Plan) error {
@@ -356,391 +242,4 @@ func openCache(w io.Writer) *lab.BuildCache {
 	}
 	fmt.Fprintf(w, "building without a cache: %v\n", err)
 	return nil
-}
-
-// split tells the versions among the arguments from the packages that follow. The
-// second argument is a version if git knows it as a revision, if it is
-// path@version, or if it is the folder of a module: after a revision, of another
-// one than this, for then "." is a package.
-func (d *duel) split(ctx context.Context, args []string) (names [2]string, packages []string) {
-	names[0] = args[0]
-	if len(args) == 1 {
-		return names, nil
-	}
-	second := args[1]
-	module := d.desk.IsModule(second) && (!d.desk.IsRevision(ctx, args[0]) || !d.desk.IsHere(ctx, second))
-	if module || d.desk.IsRevision(ctx, second) || versions.IsModuleVersion(second) {
-		names[1] = second
-		return names, args[2:]
-	}
-	return names, args[1:]
-}
-
-// lay lays both versions out. A run that goes on does so with the commits that it
-// began with, whatever branches have moved in the meantime.
-func (d *duel) lay(ctx context.Context, w io.Writer, names [2]string, from *lab.Interrupted) (err error) {
-	var shown, toolchains [2]string
-	for i, name := range names {
-		called := name
-		if from != nil {
-			switch commit := from.Config[sides[i]+"-commit"]; {
-			case name == versions.WorkTreeName:
-				called = versions.WorkTree
-			case commit != "" && d.desk.IsRevision(ctx, name):
-				called = commit
-			}
-		}
-		t, err := d.desk.Lay(ctx, called, sides[i])
-		if err != nil {
-			return err
-		}
-		if called != name {
-			t.Name = name
-		}
-		d.trees[i] = t
-		commit, dirty := t.Commit, "false"
-		if commit == "" {
-			commit, dirty = lab.Commit(ctx, t.Dir, "")
-		}
-		shown[i] = t.Name
-		if commit != "" {
-			shown[i] += " (" + commit[:min(8, len(commit))]
-			if dirty != "false" {
-				shown[i] += " and what is not committed"
-			}
-			shown[i] += ")"
-		}
-		fmt.Fprintf(w, "%s: %s\n", sides[i], shown[i])
-		for _, text := range t.Notes {
-			d.note(w, text)
-		}
-		if toolchains[i], err = d.desk.Toolchain(ctx, t); err != nil {
-			return err
-		}
-	}
-	d.named.Old, d.named.New = shown[0], shown[1]
-	if toolchains[0] != toolchains[1] {
-		d.note(w, fmt.Sprintf("the versions are built by different toolchains, which is part of what differs: %s for old, %s for new; GOTOOLCHAIN makes it one",
-			toolchains[0], toolchains[1]))
-	}
-	return nil
-}
-
-// note says on w, and in a comment, what a reader of the results should know.
-func (d *duel) note(w io.Writer, text string) {
-	fmt.Fprintf(w, "note: %s\n", text)
-	d.named.Notes = append(d.named.Notes, text)
-}
-
-// build compiles both versions at the same time, and leaves out the packages that
-// are the same. That a package does not build in one version is an error.
-func (d *duel) build(ctx context.Context, w io.Writer) error {
-	fmt.Fprintf(w, "building the tests of %s in both versions\n", strings.Join(d.packages, " "))
-	var problems [2][]lab.BuildProblem
-	work, building := errgroup.WithContext(ctx)
-	for i, t := range d.trees {
-		d.folders[i] = filepath.Join(d.desk.Temp(), "build-"+sides[i])
-		if err := os.Mkdir(d.folders[i], 0o755); err != nil {
-			return err
-		}
-		if d.trimpath {
-			if err := d.desk.AddGoFlag(ctx, t, trimpath); err != nil {
-				return err
-			}
-		}
-		o := lab.BuildOptions{Driven: true, Side: sides[i], Env: t.Env, Cache: d.cache, Source: t.Source}
-		work.Go(func() (err error) {
-			d.subjects[i], problems[i], err = lab.Build(building, t.Dir, d.folders[i], d.packages, o)
-			if err != nil && building.Err() == nil {
-				err = fmt.Errorf("%s: %w", t.Name, err)
-			}
-			return err
-		})
-	}
-	if err := work.Wait(); err != nil {
-		if ctx.Err() != nil {
-			return context.Cause(ctx)
-		}
-		return err
-	}
-	if err := d.rename(ctx, w, problems[0]); err != nil {
-		return err
-	}
-	if err := d.judgeProblems(w, problems); err != nil {
-		return err
-	}
-	if len(d.subjects[0])+len(d.subjects[1]) == 0 {
-		return errors.New("nothing to compare: none of the packages has tests that build")
-	}
-	if d.identical {
-		return nil
-	}
-	hashes := make(map[string]string)
-	for _, s := range d.subjects[0] {
-		hashes[s.Pkg] = s.Hash
-	}
-	for _, s := range d.subjects[1] {
-		if hashes[s.Pkg] == s.Hash {
-			d.named.Identical = append(d.named.Identical, s.Pkg)
-			fmt.Fprintf(w, "%s: identical build\n", s.Pkg)
-		}
-	}
-	for i := range sides {
-		d.subjects[i] = slices.DeleteFunc(d.subjects[i], func(s lab.Subject) bool { return slices.Contains(d.named.Identical, s.Pkg) })
-	}
-	return nil
-}
-
-// rename calls the old version's packages by the paths that they have in the new
-// one, if the module's path is another: "example.com/m" became "example.com/m/v2",
-// or it is a fork.
-func (d *duel) rename(ctx context.Context, w io.Writer, problems []lab.BuildProblem) error {
-	var paths [2]string
-	for i, t := range d.trees {
-		var err error
-		if paths[i], err = d.desk.ModulePath(ctx, t); err != nil {
-			return err
-		}
-	}
-	if paths[0] == paths[1] {
-		return nil
-	}
-	d.note(w, fmt.Sprintf("the module is called %s in the old version and %s in the new one; packages are paired by their folders", paths[0], paths[1]))
-	call := func(pkg string) string {
-		if rest, ok := strings.CutPrefix(pkg, paths[0]); ok && (rest == "" || rest[0] == '/') {
-			return paths[1] + rest
-		}
-		return pkg
-	}
-	for i, s := range d.subjects[0] {
-		d.subjects[0][i].Pkg = call(s.Pkg)
-	}
-	for i, p := range problems {
-		problems[i].Pkg = call(p.Pkg)
-	}
-	return nil
-}
-
-// judgeProblems notes what did not build in both versions, and returns an error
-// for what did not in one.
-func (d *duel) judgeProblems(w io.Writer, problems [2][]lab.BuildProblem) error {
-	broken := func(side int, pkg string) bool {
-		return slices.ContainsFunc(problems[side], func(p lab.BuildProblem) bool { return p.Pkg == pkg && !p.Untested })
-	}
-	var failed bytes.Buffer
-	for i := range sides {
-		for _, p := range problems[i] {
-			switch {
-			case p.Untested:
-			case broken(1-i, p.Pkg):
-				if i == 1 {
-					fmt.Fprintf(w, "benchrun: %s, in both versions: %s\n%s", p.Pkg, p.Reason, p.Output)
-					d.absent = append(d.absent, lab.Hole{Pkg: p.Pkg, Reason: p.Reason})
-				}
-			case p.Unknown: // the other version has it; its benchmarks are alone
-			default:
-				fmt.Fprintf(&failed, "\n%s of %s: %s\n%s", p.Pkg, d.trees[i].Name, p.Reason, indent(strings.TrimRight(p.Output, "\n")))
-			}
-		}
-	}
-	if failed.Len() > 0 {
-		return fmt.Errorf("nothing was measured, because one version does not build where the other does:%s", failed.String())
-	}
-	return nil
-}
-
-// list lists what both versions have. What only one has, and what fails, is told.
-func (d *duel) list(ctx context.Context, w io.Writer, plan *lab.Plan) error {
-	var cases [2][]lab.Case
-	var failed []lab.Hole
-	for i, side := range sides {
-		fmt.Fprintf(w, "listing the benchmarks of the %s version\n", side)
-		for _, s := range d.subjects[i] {
-			l, err := s.Cases(plan.Bench, slices.Max(plan.CPU), plan.Timeout, ctx.Done())
-			if ctx.Err() != nil {
-				return context.Cause(ctx)
-			}
-			if err != nil {
-				fmt.Fprintf(w, "benchrun: %s (%s): listing its benchmarks: %s\n", s.Pkg, side, describe(err))
-				l.Absent = append(l.Absent, lab.Hole{Reason: "listing its benchmarks: " + err.Error()})
-			}
-			for _, h := range l.Absent {
-				h.Pkg, h.Side = s.Pkg, side
-				if h.Case != "" && !h.Skipped {
-					fmt.Fprintf(w, "benchrun: %s (%s): %s: %s\n", s.Pkg, side, h.Case, h)
-				}
-				failed = append(failed, h)
-			}
-			cases[i] = append(cases[i], l.Cases...)
-		}
-	}
-	var alone []lab.Hole
-	d.cases, alone = lab.MatchSides(cases[0], cases[1], failed)
-	for _, h := range alone {
-		fmt.Fprintf(w, "%s %s: %s\n", h.Pkg, h.Case, h.Reason)
-	}
-	d.absent = append(append(d.absent, failed...), alone...)
-	return nil
-}
-
-// nothing says why no benchmark can be measured in both versions. That is no error
-// if all that there is is identical.
-func (d *duel) nothing(w io.Writer, plan *lab.Plan) error {
-	switch {
-	case slices.ContainsFunc(d.absent, func(h lab.Hole) bool { return h.Case != "" }):
-		return errors.New("nothing to compare: no benchmark that matches runs in both versions")
-	case len(d.named.Identical) > 0:
-		fmt.Fprintln(w, "no package that differs has benchmarks that match; nothing to measure")
-		return nil
-	}
-	return fmt.Errorf("nothing to compare: no benchmark of %s matches --bench %q", strings.Join(d.packages, " "), plan.Bench)
-}
-
-// circumstances are those of the machine, with what each version is in place of
-// the commit of the working directory.
-func (d *duel) circumstances(ctx context.Context, c abConfig) *lab.Circumstances {
-	here := lab.Describe(ctx, d.trees[1].Dir, c.machine, c.out)
-	fixed := slices.DeleteFunc(here.Fixed, func(s lab.Setting) bool { return s.Key == "commit" || s.Key == "dirty" })
-	here.Fixed = nil
-	for i, t := range d.trees {
-		note := func(key, value string) {
-			if value != "" {
-				here.Fixed = append(here.Fixed, lab.Setting{Key: key, Values: []string{value}})
-			}
-		}
-		note(sides[i], t.Name)
-		commit, dirty := t.Commit, "false"
-		if commit == "" {
-			commit, dirty = lab.Commit(ctx, t.Dir, c.out)
-		}
-		note(sides[i]+"-commit", commit)
-		if commit != "" {
-			note(sides[i]+"-dirty", dirty)
-		}
-	}
-	if d.trimpath {
-		here.Fixed = append(here.Fixed, lab.Setting{Key: "build", Values: []string{trimpath}})
-	}
-	here.Fixed = append(here.Fixed, fixed...)
-	return here
-}
-
-// path is where results are kept by default: below results/ in the module, or in
-// dir if that is in none.
-func (d *duel) path(ctx context.Context, dir string, here *lab.Circumstances, now time.Time) string {
-	root := dir
-	if mod := goOutputIn(ctx, dir, "env", "GOMOD"); filepath.IsAbs(mod) && mod != os.DevNull {
-		root = filepath.Dir(mod)
-		if wd, err := os.Getwd(); err == nil {
-			if rel, err := filepath.Rel(wd, root); err == nil {
-				root = rel
-			}
-		}
-	}
-	name := now.UTC().Format("20060102-150405") + "-ab"
-	for _, side := range sides {
-		commit := cmp.Or(here.Value(side+"-commit"), "nocommit")
-		name += "-" + commit[:min(8, len(commit))]
-		if strings.HasPrefix(here.Value(side+"-dirty"), "true") {
-			name += "+"
-		}
-	}
-	return filepath.Join(root, "results", here.Machine, name+".bench")
-}
-
-// finish reports what was found; c is nil if nothing was measured.
-func (d *duel) finish(cmd *cobra.Command, c abConfig, compared *lab.Comparison) error {
-	out := cmd.OutOrStdout()
-	if compared != nil && c.comment != "-" {
-		if err := report.Text(out, compared, nil, report.TextOptions{Color: wantsColor(out)}); err != nil {
-			return err
-		}
-	}
-	if c.comment != "" {
-		var b bytes.Buffer
-		if err := report.Comment(&b, compared, d.named); err != nil {
-			return err
-		}
-		if c.comment == "-" {
-			if _, err := out.Write(b.Bytes()); err != nil {
-				return err
-			}
-		} else if err := os.WriteFile(c.comment, b.Bytes(), 0o644); err != nil {
-			return err
-		}
-	}
-	if d.cache != nil {
-		_ = d.cache.Trim() // it is only a cache
-	}
-	if compared == nil || c.gate == "" {
-		return nil
-	}
-	g := compared.Gate()
-	if err := judge(cmd.ErrOrStderr(), g); c.gate == gateStrict || len(g.Slower) > 0 {
-		return err
-	}
-	return nil
-}
-
-// size chooses how much is measured, as far as no flag says it: at least so many
-// blocks that a claim about each benchmark can be proven.
-func size(plan *lab.Plan, c abConfig) error {
-	n := len(plan.Cases) / len(sides) * len(plan.CPU)
-	least := enough(c.compare.Alpha, claims*n)
-	if c.plan == planSequential {
-		least++ // looking costs a part of the level
-	}
-	if !c.blocksGiven {
-		plan.Blocks = max(plan.Blocks, least+1)
-	}
-	if c.within > 0 {
-		if err := fit(plan, c.within, least, c.blocksGiven, c.roundsGiven); err != nil {
-			return err
-		}
-	}
-	if c.plan == planSequential {
-		plan.Looks, plan.Alpha, plan.Margin = lab.ThreeLooks(plan.Blocks), c.compare.Alpha, c.compare.Margin
-	}
-	return nil
-}
-
-// claims is about how many comparisons there are of a benchmark: of time, and of
-// bytes, or of what else it reports, where those vary.
-const claims = 2
-
-// enough returns how many blocks it takes to prove one of n claims at level alpha
-// for all together: in so many blocks a coin falls the same way with a probability
-// of alpha/n.
-func enough(alpha float64, n int) int {
-	blocks := 6
-	for math.Ldexp(1, 1-blocks) > alpha/float64(max(1, n)) {
-		blocks++
-	}
-	return blocks
-}
-
-// fit chooses the number of rounds and blocks so that measuring plan takes no
-// longer than within. What was given by a flag stays. With fewer blocks than least
-// nothing can be proven.
-func fit(plan *lab.Plan, within time.Duration, least int, blocksGiven, roundsGiven bool) error {
-	// Blocks are what a claim rests on: more of them say more than more rounds, so
-	// it is rounds that go first. Fewer than 5 of those are hardly worth starting
-	// processes for.
-	shortest, layouts := time.Duration(0), plan.Layouts
-	for blocks := max(least, plan.Blocks); blocks >= least; blocks-- {
-		for _, rounds := range []int{80, 60, 40, 30, 20, 15, 10, 7, 5} {
-			if !blocksGiven {
-				plan.Blocks = blocks
-			}
-			if !roundsGiven {
-				plan.Rounds = rounds
-			}
-			plan.Layouts = min(layouts, plan.Blocks) // a block has one
-			if shortest = lab.NewForecast(plan, nil).Left(); shortest <= within {
-				return nil
-			}
-		}
-	}
-	return fmt.Errorf("--within %v is too short for %s: the least that can prove something takes about %v; choose fewer with --bench, or packages",
-		within, counted(len(plan.Cases)/len(sides)*len(plan.CPU), "benchmark"), roughly(shortest))
 }

@@ -61,7 +61,7 @@ Exit status: 0, also with holes; 2 on an error; 130 if it was interrupted.`,
 	f.StringVar(&c.mode, "mode", lab.ModeAuto, "`how` benchmarks are measured that are compared: turns (alive together, slice by slice),\nprocess (each alone, one value a block), auto (turns where that is possible)")
 	f.StringVar(&c.plan, "plan", planFixed, "`how` many blocks a row has: fixed (all), sequential (as many as it takes until a look after\na half or three quarters of them finds it decided)")
 	f.IntVar(&c.rounds, "rounds", 20, "in each block take `n` rounds of turns; fewer where slices have to be long")
-	f.DurationVar(&c.slice, "slice", 5*time.Millisecond, "the `duration` of a slice; longer where an operation or a cycle of garbage collection is")
+	f.DurationVar(&c.slice, "slice", lab.FigureSlice, "the `duration` of a slice; longer where an operation or a cycle of garbage collection is")
 	f.IntVar(&c.layouts, "layouts", 12, "link each test binary in `n` orders of its functions, for as many blocks")
 	f.BoolVar(&c.control, "control", true, "measure the base of each comparison twice, to see what the method gets wrong")
 	f.StringVar(&c.time, "time", "200ms", "how long a process measures that takes no turns: a `duration`, or a number of iterations\nsuch as 1000x")
@@ -95,7 +95,7 @@ var defaultConfig = measureConfig{
 	mode:    lab.ModeAuto,
 	control: true,
 	rounds:  4,
-	slice:   5 * time.Millisecond,
+	slice:   lab.FigureSlice,
 	layouts: 14,
 	plan:    planFixed,
 	time:    "100ms",

@@ -1,23 +1,21 @@
-package main
+package lab
 
 import (
 	"fmt"
 	"strings"
 	"testing"
 	"time"
-
-	"github.com/dynolab/dyno/lab"
 )
 
-// aDuelPlan compares n benchmarks of two versions.
-func aDuelPlan(n int) *lab.Plan {
-	p := &lab.Plan{
-		CPU: []int{2}, Blocks: 12, Rounds: 20, Slice: 5 * time.Millisecond, Layouts: 12, Time: "200ms",
-		Mode: lab.ModeAuto, Control: true, Col: lab.SideKey,
+// aPlanOfSides compares n benchmarks of two versions.
+func aPlanOfSides(n int) *Plan {
+	p := &Plan{
+		CPU: []int{2}, Blocks: 12, Rounds: SharpRounds, Slice: SharpSlice, Layouts: 12, Time: "200ms",
+		Mode: ModeAuto, Control: true, Col: SideKey,
 	}
 	for i := range n {
-		for _, side := range sides {
-			p.Cases = append(p.Cases, lab.Case{Pkg: "example.com/m", Name: fmt.Sprintf("Benchmark%d", i), Side: side})
+		for _, side := range []string{SideOld, SideNew} {
+			p.Cases = append(p.Cases, Case{Pkg: "example.com/m", Name: fmt.Sprintf("Benchmark%d", i), Side: side})
 		}
 	}
 	return p
@@ -25,14 +23,14 @@ func aDuelPlan(n int) *lab.Plan {
 
 // More time is more rounds, less is fewer, and then fewer blocks; it is kept to,
 // and what was given by a flag stays.
-func TestFit(t *testing.T) {
+func TestSizeFits(t *testing.T) {
 	var blocks, rounds []int
 	for _, within := range []time.Duration{time.Hour, 3 * time.Minute, 80 * time.Second, time.Minute, 40 * time.Second} {
-		p := aDuelPlan(10)
-		if err := fit(p, within, 8, false, false); err != nil {
+		p := aPlanOfSides(10)
+		if err := p.fit(Sizing{Within: within}, 8); err != nil {
 			t.Fatalf("%v: %v", within, err)
 		}
-		if left := lab.NewForecast(p, nil).Left(); left > within {
+		if left := NewForecast(p, nil).Left(); left > within {
 			t.Errorf("%v: %d blocks of %d rounds take %v", within, p.Blocks, p.Rounds, left)
 		}
 		if p.Layouts > p.Blocks {
@@ -43,21 +41,21 @@ func TestFit(t *testing.T) {
 		}
 		blocks, rounds = append(blocks, p.Blocks), append(rounds, p.Rounds)
 	}
-	if blocks[0] != 12 || rounds[0] != 80 || blocks[4] == 12 {
+	if blocks[0] != 12 || rounds[0] != 400 || blocks[4] == 12 {
 		t.Errorf("blocks %v, rounds %v", blocks, rounds)
 	}
 
-	p := aDuelPlan(10)
+	p := aPlanOfSides(10)
 	p.Blocks, p.Rounds = 30, 2
-	if err := fit(p, 5*time.Minute, 8, true, false); err != nil || p.Blocks != 30 {
+	if err := p.fit(Sizing{Within: 5 * time.Minute, BlocksGiven: true}, 8); err != nil || p.Blocks != 30 {
 		t.Errorf("given 30 blocks: %d, %v", p.Blocks, err)
 	}
-	p = aDuelPlan(10)
+	p = aPlanOfSides(10)
 	p.Rounds = 3
-	if err := fit(p, time.Hour, 8, false, true); err != nil || p.Rounds != 3 {
+	if err := p.fit(Sizing{Within: time.Hour, RoundsGiven: true}, 8); err != nil || p.Rounds != 3 {
 		t.Errorf("given 3 rounds: %d, %v", p.Rounds, err)
 	}
-	err := fit(aDuelPlan(10), time.Second, 8, false, false)
+	err := aPlanOfSides(10).fit(Sizing{Within: time.Second}, 8)
 	if err == nil || !strings.Contains(err.Error(), "--within 1s is too short for 10 benchmarks: the least that can prove something takes about ") {
 		t.Errorf("a second: %v", err)
 	}
@@ -65,9 +63,9 @@ func TestFit(t *testing.T) {
 
 // With so many blocks the least p that a signed rank test can give is small enough
 // for each of n claims; with one fewer it is not.
-func TestEnough(t *testing.T) {
+func TestEnoughBlocks(t *testing.T) {
 	for n, want := range map[int]int{0: 6, 1: 6, 2: 7, 20: 10, 100: 12, 103: 13} {
-		if got := enough(0.05, n); got != want {
+		if got := enoughBlocks(0.05, n); got != want {
 			t.Errorf("%d claims: %d blocks, want %d", n, got, want)
 		}
 	}
@@ -75,20 +73,18 @@ func TestEnough(t *testing.T) {
 
 func TestSize(t *testing.T) {
 	for n, want := range map[int]int{1: 12, 10: 12, 200: 15} {
-		p := aDuelPlan(n)
-		if err := size(p, abConfig{compare: lab.CompareOptions{Alpha: 0.05}}); err != nil || p.Blocks != want {
+		p := aPlanOfSides(n)
+		if err := p.Size(Sizing{Alpha: 0.05}); err != nil || p.Blocks != want {
 			t.Errorf("%d benchmarks: %d blocks, want %d: %v", n, p.Blocks, want, err)
 		}
 	}
-	p := aDuelPlan(200)
-	c := abConfig{compare: lab.CompareOptions{Alpha: 0.01, Margin: 0.05}}
-	c.plan = planSequential
-	if err := size(p, c); err != nil || len(p.Looks) != 3 || p.Looks[2] != p.Blocks || p.Alpha != 0.01 || p.Margin != 0.05 {
+	p := aPlanOfSides(200)
+	if err := p.Size(Sizing{Alpha: 0.01, Margin: 0.05, Sequential: true}); err != nil || len(p.Looks) != 3 || p.Looks[2] != p.Blocks || p.Alpha != 0.01 || p.Margin != 0.05 {
 		t.Errorf("in sequence: %d blocks, looks %v at %v and %v: %v", p.Blocks, p.Looks, p.Alpha, p.Margin, err)
 	}
-	p = aDuelPlan(200)
+	p = aPlanOfSides(200)
 	p.Blocks = 3
-	if err := size(p, abConfig{compare: lab.CompareOptions{Alpha: 0.05}, blocksGiven: true}); err != nil || p.Blocks != 3 {
+	if err := p.Size(Sizing{Alpha: 0.05, BlocksGiven: true}); err != nil || p.Blocks != 3 {
 		t.Errorf("given 3: %d blocks, %v", p.Blocks, err)
 	}
 }

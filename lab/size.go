@@ -1,0 +1,117 @@
+package lab
+
+import (
+	"fmt"
+	"math"
+	"strconv"
+	"time"
+)
+
+// How long slices are, if it is not told otherwise. In the same time of measuring
+// more and shorter ones see smaller differences; but each slice begins with waking
+// up, so figures of short ones are higher. docs/method.md has both in numbers.
+const (
+	// FigureSlice is for figures.
+	FigureSlice = 5 * time.Millisecond
+	// SharpSlice is for small differences, between what is woken up alike.
+	SharpSlice = time.Millisecond
+	// SharpRounds are as many of SharpSlice as take the time that figures have.
+	SharpRounds = 100
+)
+
+// A Sizing says how large a comparison of two versions is to be: what a person
+// has said of it.
+type Sizing struct {
+	Alpha, Margin float64 // of the decisions of a sequential plan; Alpha is also that of the proofs there must be room for
+
+	// Sequential asks for a look after a half and three quarters of the blocks.
+	Sequential bool
+
+	// Within is about how long measuring may take; 0 means as long as it takes.
+	Within time.Duration
+
+	// BlocksGiven and RoundsGiven say that Plan.Blocks and Plan.Rounds are to stay.
+	BlocksGiven, RoundsGiven bool
+}
+
+// Size chooses how much of p, a plan that compares two sides of its cases, is
+// measured, as far as that is not given: at least so many blocks that a claim about
+// each benchmark can be proven. It is an error if that does not fit into s.Within.
+func (p *Plan) Size(s Sizing) error {
+	least := enoughBlocks(s.Alpha, claimsEach*p.benchmarks())
+	if s.Sequential {
+		least++ // looking costs a part of the level
+	}
+	if !s.BlocksGiven {
+		p.Blocks = max(p.Blocks, least+1)
+	}
+	if s.Within > 0 {
+		if err := p.fit(s, least); err != nil {
+			return err
+		}
+	}
+	if s.Sequential {
+		p.Looks, p.Alpha, p.Margin = ThreeLooks(p.Blocks), s.Alpha, s.Margin
+	}
+	return nil
+}
+
+// claimsEach is about how many comparisons there are of a benchmark: of time, and of
+// bytes, or of what else it reports, where those vary.
+const claimsEach = 2
+
+// sideCount is how many sides a comparison of versions has.
+const sideCount = 2
+
+// benchmarks returns how many benchmarks a plan compares that has two sides of
+// each.
+func (p *Plan) benchmarks() int { return len(p.Cases) / sideCount * len(p.CPU) }
+
+// enoughBlocks returns how many blocks it takes to prove one of n claims at level
+// alpha for all together: in so many blocks a coin falls the same way with a
+// probability of alpha/n.
+func enoughBlocks(alpha float64, n int) int {
+	blocks := 6
+	for math.Ldexp(1, 1-blocks) > alpha/float64(max(1, n)) {
+		blocks++
+	}
+	return blocks
+}
+
+// measuredTimes are how long a process is to measure in a block, by how much time
+// there is. Less is hardly worth starting a process for.
+var measuredTimes = []time.Duration{
+	400 * time.Millisecond, 300 * time.Millisecond, 200 * time.Millisecond, 150 * time.Millisecond,
+	100 * time.Millisecond, 75 * time.Millisecond, 50 * time.Millisecond, 35 * time.Millisecond, 25 * time.Millisecond,
+}
+
+// fewestRounds is how many rounds are planned at least, however long slices are.
+const fewestRounds = 5
+
+// fit chooses the number of rounds and blocks so that measuring p takes no longer
+// than s.Within. With fewer blocks than least nothing can be proven.
+func (p *Plan) fit(s Sizing, least int) error {
+	// Blocks are what a claim rests on: more of them say more than more rounds, so
+	// it is rounds that go first.
+	shortest, layouts := time.Duration(0), p.Layouts
+	for blocks := max(least, p.Blocks); blocks >= least; blocks-- {
+		for _, measured := range measuredTimes {
+			if !s.BlocksGiven {
+				p.Blocks = blocks
+			}
+			if !s.RoundsGiven {
+				p.Rounds = max(fewestRounds, int(measured/p.Slice))
+			}
+			p.Layouts = min(layouts, p.Blocks) // a block has one
+			if shortest = NewForecast(p, nil).Left(); shortest <= s.Within {
+				return nil
+			}
+		}
+	}
+	what := "1 benchmark"
+	if n := p.benchmarks(); n != 1 {
+		what = strconv.Itoa(n) + " benchmarks"
+	}
+	return fmt.Errorf("--within %v is too short for %s: the least that can prove something takes about %v; choose fewer with --bench, or packages",
+		s.Within, what, shortest.Round(time.Second))
+}
