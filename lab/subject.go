@@ -204,6 +204,10 @@ func Build(ctx context.Context, dir, out string, patterns []string, o BuildOptio
 // each, the first of which is the one that is there. It takes linking only,
 // because the go command's cache has the rest. As many are linked at a time as
 // there are processors.
+//
+// They are linked without what debuggers read, as by go test when it runs what it
+// builds: that is half of the work, and no part of what is loaded. Profiles do not
+// need it.
 func Link(ctx context.Context, out string, subjects []Subject, n int) error {
 	if n <= 1 || len(subjects) == 0 {
 		return nil
@@ -220,7 +224,7 @@ func Link(ctx context.Context, out string, subjects []Subject, n int) error {
 		name := strings.TrimSuffix(strings.TrimSuffix(filepath.Base(s.Binary), ".exe"), ".test")
 		for l := 1; l < n; l++ {
 			work.Go(func() error {
-				flag := "-ldflags=" + strings.TrimSpace(ldflags+" -randlayout="+strconv.Itoa(l))
+				flag := "-ldflags=" + strings.TrimSpace(ldflags+" -s -w -randlayout="+strconv.Itoa(l))
 				image, said, err := s.made.goTest(ctx, s, filepath.Join(out, name+"-"+strconv.Itoa(l)), flag)
 				if said != "" {
 					return fmt.Errorf("linking %s with its functions in another order: %s", s.Pkg, said)

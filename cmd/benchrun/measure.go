@@ -339,6 +339,12 @@ func carryOut(ctx context.Context, w io.Writer, plan *lab.Plan, subjects []lab.S
 // folder, and lists the cases into the plan.
 func subjectsOf(ctx context.Context, w io.Writer, folder string, plan *lab.Plan, c measureConfig, from *lab.Interrupted) (*bench, error) {
 	o := lab.BuildOptions{Driven: plan.InTurns()}
+	if plan.Layouts > 1 {
+		// Of a program that is measured again, nothing is linked but itself.
+		if o.Cache = openCache(w); o.Cache != nil {
+			defer o.Cache.Trim() // it is only a cache
+		}
+	}
 	var b *bench
 	var err error
 	if from == nil {
