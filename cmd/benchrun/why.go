@@ -13,7 +13,9 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/dynolab/dyno/internal/scratch"
 	"github.com/dynolab/dyno/lab"
+	"github.com/dynolab/dyno/lab/versions"
 	"github.com/dynolab/dyno/lab/why"
 	"github.com/dynolab/dyno/report"
 )
@@ -41,8 +43,9 @@ folder why in the one with the file's name without its extension. Differences
 that were explained before are replaced row by row. Open a profile with go tool
 pprof, two with -diff_base.
 
-The tests are compiled again, in the module of the working directory. If a test
-binary is not the one that was measured, that is said.
+The tests are compiled again, in the module of the working directory: of a file
+that compares two versions, both are, in the folder in which benchrun ab was. If a
+test binary is not the one that was measured, that is said.
 
 It takes about half a minute for a difference at the default --time. The first
 Ctrl-C ends it; what is explained by then is kept.`,
@@ -83,19 +86,28 @@ func explainFile(cmd *cobra.Command, c *lab.Comparison, all bool, long time.Dura
 	if err != nil {
 		return fmt.Errorf("it cannot be known which benchmarks to run again: %w", err)
 	}
-	if slices.ContainsFunc(run.Plan.Cases, func(c lab.Case) bool { return c.Side != "" }) {
-		return fmt.Errorf("%s compares two versions, which are not both in this folder: benchrun ab --why explains while it has them", results)
-	}
 	w := &syncWriter{w: cmd.ErrOrStderr()}
 	ctx, kill, stop := interruptible(cmd.Context(), func() { fmt.Fprintln(w, "interrupted; again to end at once") })
 	defer stop()
-	folder, err := os.MkdirTemp("", "benchrun")
-	if err != nil {
-		return err
+	var subjects []lab.Subject
+	var built string // which test binaries are not what was measured
+	if isAB(run) {
+		d := &duel{trimpath: run.Config["build"] == trimpath, cache: openCache(w)}
+		if d.desk, err = versions.Open(ctx, "."); err == nil {
+			defer d.leave(w)
+			subjects, built, err = d.rebuild(ctx, w, run)
+		}
+	} else {
+		var folder *scratch.Folder
+		if folder, err = scratch.New(); err == nil {
+			defer folder.Remove()
+			subjects, built, err = rebuild(ctx, w, folder.Path, run.Plan)
+		}
 	}
-	defer os.RemoveAll(folder)
-	subjects, built, err := rebuild(ctx, w, folder, run.Plan)
-	if err != nil {
+	switch {
+	case errors.Is(err, lab.ErrInterrupted):
+		return exitError(exitInterrupted)
+	case err != nil:
 		return err
 	}
 	return explain(ctx, cmd.OutOrStdout(), w, c, run.Plan, subjects, built, why.Options{Time: long, Kill: kill}, all)
@@ -167,28 +179,53 @@ func rebuild(ctx context.Context, w io.Writer, folder string, plan *lab.Plan) (s
 	if subjects, err = make("driven", lab.BuildOptions{Driven: true}); err != nil {
 		return nil, "", err
 	}
-	different := func(subjects []lab.Subject) []string {
-		var names []string
-		for _, s := range subjects {
-			if have, ok := plan.Subjects[s.ID()]; ok && have != s.Hash {
-				names = append(names, s.Pkg)
-			}
-		}
-		return names
-	}
-	names := different(subjects)
+	names := different(plan, subjects)
 	if len(names) > 0 {
 		// A run of single processes measures what go test would build.
 		plain, err := make("plain", lab.BuildOptions{})
 		if err != nil {
 			return nil, "", err
 		}
-		names = different(plain)
+		names = different(plan, plain)
 	}
-	if len(names) > 0 {
-		built = "not the test binaries that were measured: " + strings.Join(names, ", ") +
-			"; the code, the toolchain or the way of building has changed since"
-		fmt.Fprintln(w, "warning:", built)
+	return subjects, warnOfOthers(w, names), nil
+}
+
+// rebuild lays out and builds both versions again that run has compared: the same
+// commits, wherever branches are by now, and what was named as a folder as it is
+// now. What it returns is that of the function rebuild.
+func (d *duel) rebuild(ctx context.Context, w io.Writer, run *lab.Interrupted) (subjects []lab.Subject, built string, err error) {
+	d.packages, d.identical = run.Plan.Packages, true // they may have been measured all the same
+	if err := d.lay(ctx, w, sidesOf(run), run); err != nil {
+		return nil, "", err
 	}
-	return subjects, built, nil
+	if err := d.build(ctx, w); err != nil {
+		return nil, "", err
+	}
+	subjects = slices.Concat(d.subjects[0], d.subjects[1])
+	return subjects, warnOfOthers(w, different(run.Plan, subjects)), nil
+}
+
+// different returns which of the subjects are not the test binaries that plan
+// measured.
+func different(plan *lab.Plan, subjects []lab.Subject) []string {
+	var names []string
+	for _, s := range subjects {
+		if have, ok := plan.Subjects[s.ID()]; ok && have != s.Hash {
+			names = append(names, s.ID())
+		}
+	}
+	return names
+}
+
+// warnOfOthers says on w which test binaries are not the ones that were measured,
+// and returns it; "" if there are none.
+func warnOfOthers(w io.Writer, names []string) string {
+	if len(names) == 0 {
+		return ""
+	}
+	built := "not the test binaries that were measured: " + strings.Join(names, ", ") +
+		"; the code, the toolchain or the way of building has changed since"
+	fmt.Fprintln(w, "warning:", built)
+	return built
 }
