@@ -60,7 +60,9 @@ type Board struct {
 	GC        string `json:"gc,omitempty"`
 	Scheduler string `json:"scheduler,omitempty"`
 	Opt       string `json:"opt,omitempty"`
-	// Flags are further ones for the build.
+	// Flags are further ones for the build. A path in them begins at the folder of the
+	// image, in which the folder dyno is the copy of the checkout: a board with a linker
+	// script of its own has -target=dyno/hw/boards/<name>/target.json.
 	Flags []string `json:"flags,omitempty"`
 
 	// Emulated: the board's time is not that of a real one. Its figures are never

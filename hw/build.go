@@ -79,8 +79,7 @@ func Build(ctx context.Context, b Board, c *Compiler, o BuildOptions) (*Image, e
 	im.Flags = buildFlags(b, o.Commit, im.Toolchain)
 	said, err := im.compile(ctx, nil)
 	if err != nil {
-		said = strings.ReplaceAll(said, filepath.Join(o.Dir, "dyno")+string(filepath.Separator), "")
-		said = strings.ReplaceAll(said, "dyno"+string(filepath.Separator), "")
+		said = inCheckout(said, o.Dir)
 		if ctx.Err() != nil {
 			return nil, context.Cause(ctx)
 		}
@@ -102,6 +101,17 @@ func Build(ctx context.Context, b Board, c *Compiler, o BuildOptions) (*Image, e
 		return im, e
 	}
 	return im, nil
+}
+
+// copied is how a path into the copy of the checkout begins, at the beginning of a
+// word.
+var copied = regexp.MustCompile(`(^|[\s:("'])(\./)?dyno[/\\]`)
+
+// inCheckout changes paths into the copy of the checkout, in the folder dir, to what
+// they are in the checkout.
+func inCheckout(said, dir string) string {
+	said = strings.ReplaceAll(said, filepath.Join(dir, "dyno")+string(filepath.Separator), "")
+	return copied.ReplaceAllString(said, "$1")
 }
 
 // linkerOverflow is what linkers say if an image does not fit into the memory that

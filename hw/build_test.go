@@ -147,7 +147,7 @@ func TestBuildForLinux(t *testing.T) {
 	t.Run("does not compile", func(t *testing.T) {
 		_, err := build("broken", nil)
 		e := wantOutcome(t, err, BuildFailed, "toy with broken", filepath.FromSlash("impls/broken/impl.go:5"))
-		if strings.Contains(e.Output, os.TempDir()) || strings.Contains(e.Output, "dyno/impls") {
+		if strings.Contains(e.Output, os.TempDir()) || strings.Contains(e.Output, "dyno/impls/broken/impl.go") {
 			t.Errorf("the compiler's message names a file of ours:\n%s", e.Output)
 		}
 	})
@@ -250,6 +250,21 @@ func TestBuildForTinyGo(t *testing.T) {
 		_, err := build(b)
 		wantOutcome(t, err, BuildFailed, "no ELF file")
 	})
+}
+
+// TestInCheckout: a compiler's message names files as they are in the checkout.
+func TestInCheckout(t *testing.T) {
+	dir := filepath.FromSlash("/tmp/x")
+	for said, want := range map[string]string{
+		"/tmp/x/dyno/actor/ref.go:7:2: undefined: x":           "actor/ref.go:7:2: undefined: x",
+		"dyno/actor/ref.go:7:2: undefined: x":                  "actor/ref.go:7:2: undefined: x",
+		"a\n./dyno/actor/ref.go:7:2: undefined: x":             "a\nactor/ref.go:7:2: undefined: x",
+		`function '"(*github.com/dynolab/dyno/actor.Cell).x"'`: `function '"(*github.com/dynolab/dyno/actor.Cell).x"'`,
+	} {
+		if got := inCheckout(filepath.FromSlash(said), dir); got != filepath.FromSlash(want) {
+			t.Errorf("%q: %q, want %q", said, got, want)
+		}
+	}
 }
 
 // TestFindCheckout: outside a checkout it says so.

@@ -30,7 +30,9 @@ func TestMain(m *testing.M) {
 	case "ssh":
 		os.Exit(fakeSSH(os.Args[1:]))
 	}
-	os.Exit(m.Run())
+	code := m.Run()
+	tellMissed()
+	os.Exit(code)
 }
 
 // program puts this test on PATH under a program's name, in front of all others.

@@ -1,0 +1,107 @@
+package hw
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/dynolab/dyno/lab"
+)
+
+// missed are tests that could not be run here, with the reasons. TestMain tells them.
+var missed struct {
+	mu    sync.Mutex
+	tests []string
+}
+
+// needs skips a test for which a program is missing, and notes it.
+func needs(t *testing.T, err error) {
+	t.Helper()
+	if err == nil {
+		return
+	}
+	missed.mu.Lock()
+	missed.tests = append(missed.tests, fmt.Sprintf("%s (%s)", t.Name(), strings.ReplaceAll(err.Error(), "\n", "; ")))
+	missed.mu.Unlock()
+	t.Skip(err)
+}
+
+// tellMissed says how many tests were not run, which and why: a skip among hundreds of
+// passes is not seen.
+func tellMissed() {
+	if n := len(missed.tests); n > 0 {
+		slices.Sort(missed.tests)
+		fmt.Fprintf(os.Stderr, "hw: %d tests need what is not installed here:\n\t%s\n", n, strings.Join(missed.tests, "\n\t"))
+	}
+}
+
+// TestEmulated builds the firmware of each emulated board with the serial
+// implementation, and runs some of it: everything between a source and a figure is
+// real, but for the chip. Two runs of a board that counts instructions give the same.
+func TestEmulated(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it compiles with TinyGo and runs emulators")
+	}
+	boards, err := Boards()
+	if err != nil {
+		t.Error(err)
+	}
+	checkout, err := FindCheckout(t.Context(), "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, b := range boards {
+		if b.Kit() != "emulator" || !slices.Contains(b.Fits, "serial") {
+			continue
+		}
+		t.Run(b.Name, func(t *testing.T) {
+			needs(t, Missing(t.Context(), b))
+			d, err := boards.Device(b.Name, new(Map))
+			if err != nil {
+				t.Fatal(err)
+			}
+			cases := []string{"bench/Actor/workload=pingpong/impl=serial", "conform/actor/fifo"}
+			out := filepath.Join(t.TempDir(), "results.bench")
+			s, err := Run(t.Context(), RunOptions{
+				Checkout: checkout, Devices: []Device{d}, Impls: []string{"serial"}, Parts: []string{"bench"}, Out: out, Count: 2,
+				Match: func(name string) bool { return slices.Contains(cases, name) },
+			})
+			if err != nil {
+				t.Fatal(err)
+			}
+			ran := 0
+			for _, r := range s.Results {
+				if r.Err != nil {
+					t.Errorf("%s: %v\n%s", r.Case, r.Err, r.Err.Output)
+				}
+				if r.Answer != nil {
+					ran += len(r.Answer.Results)
+				}
+			}
+			if ran != 2 {
+				t.Fatalf("%d figures, want 2", ran)
+			}
+			c, err := lab.Compare([]string{out}, lab.CompareOptions{Col: "/impl"})
+			if err != nil || len(c.Problems) > 0 {
+				t.Fatalf("%v, %q", err, c.Problems)
+			}
+			for _, table := range c.Tables {
+				for _, row := range table.Rows {
+					for _, cell := range row.Cells {
+						if table.Exact && cell.N > 0 && cell.Min != cell.Max {
+							t.Errorf("%s %s: from %v to %v in two runs of what is counted", row.Name, table.Unit, cell.Min, cell.Max)
+						}
+					}
+				}
+			}
+			if t.Failed() {
+				text, _ := os.ReadFile(out)
+				t.Logf("%s", text)
+			}
+		})
+	}
+}
