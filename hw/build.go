@@ -6,6 +6,8 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
+	"encoding/json"
+	"errors"
 	"fmt"
 	"go/version"
 	"os"
@@ -77,7 +79,7 @@ func Build(ctx context.Context, b Board, c *Compiler, o BuildOptions) (*Image, e
 		Path: filepath.Join(o.Dir, "firmware.elf"), Source: o.Dir, Compiler: c,
 	}
 	im.Flags = buildFlags(b, o.Commit, im.Toolchain)
-	said, err := im.compile(ctx, nil)
+	said, err := im.compile(ctx, im.Flags)
 	if err != nil {
 		said = inCheckout(said, o.Dir)
 		if ctx.Err() != nil {
@@ -119,20 +121,92 @@ func inCheckout(said, dir string) string {
 var linkerOverflow = regexp.MustCompile(`will not fit in region|overflowed by \d+ bytes`)
 
 // overflow makes the error of an image that the linker refuses because of its size.
-// For its table, the linker is asked to make the image all the same.
+// For its table, an image is made for a board that has room.
 func (im *Image) overflow(ctx context.Context, said string) (*Image, error) {
-	if _, err := im.compile(ctx, []string{"-extldflags=--noinhibit-exec"}); err == nil {
-		im.Sizes, _ = ReadSizes(im.Path) // without a table if that cannot be read
+	why := failed(TooBig, fmt.Sprintf("%s with %s does not fit: %s", im.Board.Name, im.Impl, overflowLine(said)), nil)
+	var table string
+	if flags, err := im.roomy(ctx); err == nil {
+		if _, err := im.compile(ctx, flags); err == nil {
+			im.Sizes, _ = ReadSizes(im.Path) // without a table if that cannot be read
+		}
 	}
-	if e := im.tooBig(); e != nil {
-		e.Output = strings.TrimSpace(e.Output + "\n" + said)
-		return im, e
+	if im.Sizes != nil {
+		table = im.Sizes.Table()
+		if e := im.tooBig(); e != nil {
+			why.What = e.What
+		}
 	}
-	return im, &Error{
-		Outcome: TooBig,
-		What:    fmt.Sprintf("%s with %s does not fit: %s", im.Board.Name, im.Impl, overflowLine(said)),
-		Output:  said,
+	why.Output = strings.TrimSpace(table + "\n" + said)
+	return im, why
+}
+
+// memoryLength is the length of a memory in a linker script.
+var memoryLength = regexp.MustCompile(`(?i)\bLENGTH\s*=\s*[^\n,};/]+`)
+
+// roomy returns the flags of the image for a target that is the board's but for its
+// memories, which have 64 MiB each: it needs a linker script of its own for that, which
+// is the target's with other lengths.
+func (im *Image) roomy(ctx context.Context) (flags []string, err error) {
+	root, err := im.Compiler.say(ctx, "env", "TINYGOROOT")
+	if err != nil {
+		return nil, err
 	}
+	flags = slices.Clone(im.Flags)
+	target := ""
+	for i, f := range flags {
+		if t, ok := strings.CutPrefix(f, "-target="); ok {
+			target, flags[i] = t, "-target=roomy.json" // the last one counts
+		}
+	}
+	script, err := linkerScript(root, im.Source, target)
+	if err != nil {
+		return nil, err
+	}
+	text, err := os.ReadFile(script)
+	if err != nil {
+		return nil, err
+	}
+	spec, err := json.Marshal(map[string]any{"inherits": []string{target}, "linkerscript": "roomy.ld"})
+	if err != nil {
+		return nil, err
+	}
+	return flags, errors.Join(
+		os.WriteFile(filepath.Join(im.Source, "roomy.ld"), memoryLength.ReplaceAll(text, []byte("LENGTH = 64M")), 0o644),
+		os.WriteFile(filepath.Join(im.Source, "roomy.json"), spec, 0o644),
+	)
+}
+
+// linkerScript returns the path of the linker script of a TinyGo target: a name below
+// root, or the path of a JSON file in dir. It is the one that the target names, or else
+// one of those that it inherits from.
+func linkerScript(root, dir, target string) (string, error) {
+	path := filepath.Join(root, "targets", target+".json")
+	if strings.HasSuffix(target, ".json") {
+		path = filepath.Join(dir, target)
+	}
+	data, err := os.ReadFile(path)
+	if err != nil {
+		return "", err
+	}
+	var spec struct {
+		Inherits     []string
+		LinkerScript string
+	}
+	if err := json.Unmarshal(data, &spec); err != nil {
+		return "", fmt.Errorf("%s: %w", path, err)
+	}
+	if s := spec.LinkerScript; s != "" {
+		if own := filepath.Join(dir, s); exists(own) {
+			return own, nil
+		}
+		return filepath.Join(root, s), nil
+	}
+	for _, parent := range slices.Backward(spec.Inherits) {
+		if s, err := linkerScript(root, dir, parent); err == nil {
+			return s, nil
+		}
+	}
+	return "", fmt.Errorf("the target %s has no linker script", target)
 }
 
 // overflowLine returns the line of what a linker said in which the region is.
@@ -196,15 +270,8 @@ func buildFlags(b Board, commit, toolchain string) []string {
 	return append(flags, b.Flags...)
 }
 
-// compile runs the compiler, and returns what it says. linker are flags for the
-// linker.
-func (im *Image) compile(ctx context.Context, linker []string) (said string, err error) {
-	flags := slices.Clone(im.Flags)
-	for i, f := range flags {
-		if strings.HasPrefix(f, "-ldflags=") && len(linker) > 0 {
-			flags[i] = f + " " + strings.Join(linker, " ")
-		}
-	}
+// compile makes the image with these flags, and returns what the compiler says.
+func (im *Image) compile(ctx context.Context, flags []string) (said string, err error) {
 	return im.run(ctx, append(append([]string{"build", "-o", im.Path}, flags...), "."))
 }
 

@@ -232,18 +232,44 @@ func TestBuildForTinyGo(t *testing.T) {
 	})
 	t.Run("linker overflow", func(t *testing.T) {
 		t.Setenv(tinygoFailsAt, "build")
-		t.Setenv(tinygoFails, "tinygo:ld.lld: error: section '.bss' will not fit in region 'RAM': overflowed by 4416 bytes\nfailed to run tool: ld.lld")
-		// With a table, of an image that the linker was told to make.
+		t.Setenv(tinygoFails, "program too large for this chip (flash overflowed by 4416 bytes)\n\toptimization guide")
+		root := t.TempDir()
+		t.Setenv(tinygoRoot, root)
+		for name, text := range map[string]string{
+			"toy-target.json": `{"inherits": ["toy-chip"]}`,
+			"toy-chip.json":   `{"linkerscript": "targets/toy.ld"}`,
+			"toy.ld":          "MEMORY\n{\n  FLASH (rw) : ORIGIN = 0, LENGTH = 256K - 256 /* boot */\n  RAM : ORIGIN = 0x20000000, LENGTH=64K}\n",
+		} {
+			if err := os.MkdirAll(filepath.Join(root, "targets"), 0o755); err != nil {
+				t.Fatal(err)
+			}
+			if err := os.WriteFile(filepath.Join(root, "targets", name), []byte(text), 0o644); err != nil {
+				t.Fatal(err)
+			}
+		}
+		// With a table, of an image for a target with more room.
 		small := b
 		small.Flash = 1000
 		im, err := build(small)
-		wantOutcome(t, err, TooBig, "bytes of flash", "overflowed by 4416 bytes", "package\n")
+		wantOutcome(t, err, TooBig, "bytes of flash, ", "more than it has", "overflowed by 4416 bytes", "package\n")
 		if im == nil || im.Sizes == nil {
-			t.Error("no sizes")
+			t.Fatal("no sizes")
 		}
-		// And if the limits of board.json are larger than the linker's, with its words.
+		script, err := os.ReadFile(filepath.Join(im.Source, "roomy.ld"))
+		want := "MEMORY\n{\n  FLASH (rw) : ORIGIN = 0, LENGTH = 64M/* boot */\n  RAM : ORIGIN = 0x20000000, LENGTH = 64M}\n"
+		if err != nil || string(script) != want {
+			t.Errorf("%v, %s", err, script)
+		}
+		// The linker has the last word if the limits of board.json are larger than its.
 		_, err = build(b)
-		wantOutcome(t, err, TooBig, "toy with serial does not fit: tinygo:ld.lld: error: section '.bss' will not fit in region 'RAM': overflowed by 4416 bytes")
+		wantOutcome(t, err, TooBig, "toy with serial does not fit: program too large for this chip (flash overflowed by 4416 bytes)", "package\n")
+		// Without the target's linker script there is no table, and still a reason.
+		t.Setenv(tinygoRoot, t.TempDir())
+		im, err = build(small)
+		wantOutcome(t, err, TooBig, "toy with serial does not fit", "overflowed by 4416 bytes")
+		if im == nil || im.Sizes != nil {
+			t.Errorf("%+v", im)
+		}
 	})
 	t.Run("no ELF", func(t *testing.T) {
 		t.Setenv(tinygoELF, log)

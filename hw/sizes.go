@@ -181,6 +181,7 @@ const (
 //	(*github.com/dynolab/dyno/actor.System).Spawn      TinyGo
 //	slices.SortFunc[go.shape.[]int,go.shape.int]       Go
 //	main.main$1                                        TinyGo, a function in a function
+//	unicode$alloc.371                                  TinyGo, what a variable points to
 //	reflect/types.type:basic:int                       TinyGo, a type
 //	memcpy                                             C
 func packageOf(symbol string) string {
@@ -188,6 +189,9 @@ func packageOf(symbol string) string {
 		if strings.HasPrefix(symbol, prefix) {
 			return typesSize
 		}
+	}
+	if name, _, ok := strings.Cut(symbol, "$alloc"); ok {
+		return name
 	}
 	name := strings.TrimLeft(symbol, "(*")
 	if i := strings.IndexAny(name, "([{$"); i >= 0 {
