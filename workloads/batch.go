@@ -7,9 +7,8 @@ import (
 	"sync"
 	"sync/atomic"
 
-	"golang.org/x/sync/errgroup"
-
 	"github.com/dynolab/dyno/group"
+	"github.com/dynolab/dyno/workloads/internal/errgroup"
 )
 
 // A batch is a job that four workloads have in common and differ in its parts:

@@ -3,7 +3,7 @@ package workloads
 import (
 	"sync"
 
-	"golang.org/x/sync/errgroup"
+	"github.com/dynolab/dyno/workloads/internal/errgroup"
 )
 
 // Something divisible is a share of the work of a program that divides it: into

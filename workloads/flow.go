@@ -8,9 +8,8 @@ import (
 	"sync"
 	"sync/atomic"
 
-	"golang.org/x/sync/errgroup"
-
 	"github.com/dynolab/dyno/group"
+	"github.com/dynolab/dyno/workloads/internal/errgroup"
 )
 
 const (

@@ -8,9 +8,8 @@ import (
 	"sync"
 	"sync/atomic"
 
-	"golang.org/x/sync/errgroup"
-
 	"github.com/dynolab/dyno/task"
+	"github.com/dynolab/dyno/workloads/internal/errgroup"
 )
 
 // cancelStorm is how many tasks are canceled in one go.

@@ -4,9 +4,8 @@ import (
 	"context"
 	"sync"
 
-	"golang.org/x/sync/errgroup"
-
 	"github.com/dynolab/dyno/task"
+	"github.com/dynolab/dyno/workloads/internal/errgroup"
 )
 
 const (

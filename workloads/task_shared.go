@@ -7,9 +7,8 @@ import (
 	"sync"
 	"sync/atomic"
 
-	"golang.org/x/sync/errgroup"
-
 	"github.com/dynolab/dyno/task"
+	"github.com/dynolab/dyno/workloads/internal/errgroup"
 )
 
 const (

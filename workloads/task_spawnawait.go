@@ -4,9 +4,8 @@ import (
 	"context"
 	"sync"
 
-	"golang.org/x/sync/errgroup"
-
 	"github.com/dynolab/dyno/task"
+	"github.com/dynolab/dyno/workloads/internal/errgroup"
 )
 
 // spawnAwaitMost is how many tasks there are at once.

@@ -5,9 +5,8 @@ import (
 	"runtime"
 	"sync"
 
-	"golang.org/x/sync/errgroup"
-
 	"github.com/dynolab/dyno/task"
+	"github.com/dynolab/dyno/workloads/internal/errgroup"
 )
 
 // Yield is two tasks that do nothing but let each other run. An operation is a

@@ -102,66 +102,70 @@ func difference(without, with uint64, n int) float64 {
 // slotMemory finds what a place in a bounded mailbox takes: the difference between
 // mailboxes for 8 and for 32 messages, with all places taken.
 func slotMemory(r *firmware.Report, name string, n int, impl dyno.Impl) error {
-	const actors, few = 4, 8
-	many := n / actors
+	const few = 8
+	many := n / fullActors
 	f := measure.Figure{Ops: n}
 	begun := r.Board.Clock.Now()
-	var used [2]uint64
-	for i, capacity := range [...]int{few, many} {
-		h, err := newHall(r.Board, impl)
-		if err != nil {
-			return err
-		}
-		var c counter
-		var all [actors]actor.Ref
-		empty := measure.HeapInUse()
-		for k := 0; k < actors && err == nil; k++ {
-			err = h.in(func(ctx *actor.Context) (err error) {
-				all[k], err = ctx.Spawn(c.props(actor.MailboxConfig{Policy: actor.DropNewest, Capacity: capacity}))
-				if err != nil {
-					return err
-				}
-				// It sees this before any message, and so leaves all of them waiting.
-				ctx.System().Suspend(all[k], actor.Suspension{Reason: "its mailbox is measured"})
-				for j := 0; j < capacity && err == nil; j++ {
-					err = ctx.Tell(all[k], &c)
-				}
-				return err
-			})
-		}
-		if err == nil {
-			err = h.until(func() bool {
-				for k := range all {
-					if all[k].Backlog() != capacity {
-						return false
-					}
-				}
-				return true
-			})
-		}
-		if err == nil && all[0].Tell(&c) == nil {
-			err = errors.New("a mailbox for " + itoa(capacity) + " messages took one more")
-		}
-		if err != nil {
-			return h.abandon(err)
-		}
-		used[i] = measure.HeapInUse() - empty
-		for k := range all {
-			h.sys.Resume(all[k])
-		}
-		if err := h.until(func() bool { return c.handled.Load() == int64(actors*capacity) }); err != nil {
-			return h.abandon(err)
-		}
-		h.refused = 1
-		if err := h.end(); err != nil {
-			return err
-		}
-		r.Note(actors, " actors with mailboxes for ", capacity, ", full: ", used[i], " B")
+	less, err := fullMailboxes(r, few, impl)
+	if err != nil {
+		return err
+	}
+	more, err := fullMailboxes(r, many, impl)
+	if err != nil {
+		return err
 	}
 	f.Ticks = r.Board.Clock.Now() - begun
-	f.Add(measure.Metric{Value: difference(used[0], used[1], actors*(many-few)), Unit: "B/slot"})
+	f.Add(measure.Metric{Value: difference(less, more, fullActors*(many-few)), Unit: "B/slot"})
 	r.Result(name, f)
 	return nil
+}
+
+// fullActors is how many actors have full mailboxes.
+const fullActors = 4
+
+// fullMailboxes returns the bytes of heap in use with actors whose mailboxes have that
+// capacity and are full, less what is in use without them.
+func fullMailboxes(r *firmware.Report, capacity int, impl dyno.Impl) (uint64, error) {
+	h, err := newHall(r.Board, impl)
+	if err != nil {
+		return 0, err
+	}
+	var c counter
+	var all [fullActors]actor.Ref
+	empty := measure.HeapInUse()
+	err = h.in(func(ctx *actor.Context) error {
+		for k := range all {
+			ref, err := ctx.Spawn(c.props(actor.MailboxConfig{Policy: actor.DropNewest, Capacity: capacity}))
+			if err != nil {
+				return err
+			}
+			// It sees this before any message, and so leaves all of them waiting.
+			ctx.System().Suspend(ref, actor.Suspension{Reason: "its mailbox is measured"})
+			for range capacity {
+				if err := ctx.Tell(ref, &c); err != nil {
+					return err
+				}
+			}
+			all[k] = ref
+		}
+		return nil
+	})
+	if err != nil {
+		return 0, h.abandon(err)
+	}
+	if all[0].Tell(&c) == nil {
+		return 0, h.abandon(errors.New("a mailbox for " + itoa(capacity) + " messages took one more"))
+	}
+	h.refused++
+	used := measure.HeapInUse() - empty
+	for _, ref := range all {
+		h.sys.Resume(ref)
+	}
+	if err := h.until(func() bool { return c.handled.Load() == int64(fullActors*capacity) }); err != nil {
+		return 0, h.abandon(err)
+	}
+	r.Note(fullActors, " actors with mailboxes for ", capacity, ", full: ", used, " B")
+	return used, h.end()
 }
 
 const (
@@ -267,7 +271,8 @@ type hall struct {
 	done atomic.Int64                   // times that it has
 	asks int64                          // times that it was asked
 
-	letters, failures atomic.Int64
+	letters atomic.Int64
+	failure atomic.Pointer[actor.Failure] // the first one
 }
 
 func newHall(b *firmware.Board, impl dyno.Impl) (*hall, error) {
@@ -282,7 +287,7 @@ func newHall(b *firmware.Board, impl dyno.Impl) (*hall, error) {
 				h.letters.Add(1)
 			}
 		},
-		Failures: func(actor.Failure) { h.failures.Add(1) },
+		Failures: func(f actor.Failure) { h.failure.CompareAndSwap(nil, &f) },
 	})
 	return h, err
 }
@@ -322,9 +327,10 @@ func (h *hall) until(cond func() bool) error {
 		if h.sys.Synchronous() {
 			h.sys.RunUntilIdle()
 		}
+		if f := h.failure.Load(); f != nil {
+			return errors.New("an actor failed: " + f.Err.Error())
+		}
 		switch {
-		case h.failures.Load() > 0:
-			return errors.New("an actor failed")
 		case h.letters.Load() > 0:
 			return errors.New("a message became a dead letter")
 		case cond():
@@ -355,7 +361,7 @@ func (h *hall) end() error {
 	switch {
 	case st.Actors > 0:
 		return errors.New(itoa(st.Actors) + " actors are left after the shutdown")
-	case st.Returned != h.refused || h.letters.Load() > 0 || h.failures.Load() > 0:
+	case st.Returned != h.refused || h.letters.Load() > 0 || h.failure.Load() != nil:
 		return errors.New("a message was given back, lost or failed on")
 	}
 	return nil
