@@ -24,7 +24,7 @@ import (
 //  2. Each is warmed up alone, until it is steady or that has taken long enough
 //     (warmup.go); on the way it is found how many operations make a slice.
 //  3. In each round each does one slice, in random order; all others are blocked
-//     on their pipes.
+//     on their pipes. Copies of one benchmark do as many operations in it.
 //  4. Each finishes. One that finds its results to be wrong has no figure.
 //
 // A row's slices are longer than Plan.Slice where a single operation takes longer,
@@ -202,9 +202,44 @@ func alike(players []*player) {
 	}
 }
 
+// sameWork gives the players of one benchmark that are well – its control, its other
+// sides, slowed copies – as many operations in a slice, unless one needs more than
+// twice as many as another: all of them the median. What a slice costs besides, such
+// as waking up, is then the same for each. It were not if each had what itself took
+// for so long, since that has the noise of its warming up in it; and of a copy that
+// is slower, a slice of fewer operations would make it slower still.
+func sameWork(players []*player) {
+	for i, p := range players {
+		var ns []int
+		var same []*player
+		first := true
+		for j, q := range players {
+			if q.step.Case.Name != p.step.Case.Name || q.step.CPU != p.step.CPU {
+				continue
+			}
+			first = first && j >= i
+			if q.err == nil && q.warm.perOp > 0 {
+				ns, same = append(ns, q.warm.n), append(same, q)
+			}
+		}
+		if !first || len(same) < 2 {
+			continue
+		}
+		slices.Sort(ns)
+		if ns[len(ns)-1] > 2*ns[0] {
+			continue
+		}
+		for _, q := range same {
+			q.warm.n = ns[len(ns)/2]
+			q.warm.slice = time.Duration(q.warm.perOp * float64(q.warm.n))
+		}
+	}
+}
+
 // rounds has the players that are well take turns.
 func (r *run) rounds(players []*player, chance *rand.Rand, stop func() error) error {
 	alike(players)
+	sameWork(players)
 	var sum time.Duration // of a round
 	well := 0
 	called := false // slices are calls of a function, and longer for that alone

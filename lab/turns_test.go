@@ -341,6 +341,42 @@ func TestTurnsAreRandom(t *testing.T) {
 	}
 }
 
+// The copies of a benchmark do the same work in each slice, although they take not
+// quite the same time for it, unless one is more than twice as fast.
+func TestCopiesDoTheSameWork(t *testing.T) {
+	plan := turnsPlan(0, 5, 4)
+	plan.Slice = time.Millisecond
+	for _, side := range []string{"a", "b", "c"} {
+		plan.Cases = append(plan.Cases, Case{Pkg: "example.com/a", Name: "BenchmarkG", Side: side})
+		plan.Cases = append(plan.Cases, Case{Pkg: "example.com/a", Name: "BenchmarkOther", Side: side})
+	}
+	plan.Col = SideKey
+	perOp := map[string]time.Duration{"a": 1000, "b": 1900, "c": 1200}
+	for _, limit := range []time.Duration{1900, 2500} {
+		perOp["b"] = limit
+		w := &fakeWorld{make: func(block int, s Step) *fakeDriver {
+			noise := time.Duration(7*block+13*s.Copy) % 20 // of this process
+			return &fakeDriver{unit: 3, perOp: func(int) time.Duration { return perOp[s.Case.Side] + noise }}
+		}}
+		path, _ := turnsRun(t, plan, w)
+		work := make(map[string][]int) // of BenchmarkG, by block
+		for _, f := range find(t, path) {
+			if strings.HasPrefix(f.name, "BenchmarkG") && f.times != nil {
+				work[f.config["block"]] = append(work[f.config["block"]], f.times.N)
+			}
+		}
+		if len(work) != 5 {
+			t.Errorf("%d blocks", len(work))
+		}
+		for block, ns := range work {
+			slices.Sort(ns)
+			if same := ns[0] == ns[len(ns)-1]; len(ns) != 4 || same != (limit < 2000) {
+				t.Errorf("slowest %v, block %s: slices of %d operations", limit, block, ns)
+			}
+		}
+	}
+}
+
 // The file has of each round one slice a process; each figure is the median of
 // the slices.
 func TestTurnsInTheFile(t *testing.T) {
