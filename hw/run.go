@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/dynolab/dyno/hw/firmware/line"
+	"github.com/dynolab/dyno/internal/scratch"
 	"github.com/dynolab/dyno/lab"
 )
 
@@ -157,11 +158,11 @@ func (r *deviceRun) run(ctx context.Context) (err error) {
 		}
 		return err
 	}
-	folder, err := os.MkdirTemp("", "benchrun-board-")
+	folder, err := scratch.New()
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, os.RemoveAll(folder)) }()
+	defer func() { err = errors.Join(err, folder.Remove()) }()
 	defer func() { err = errors.Join(err, r.target.Close()) }()
 	defer func() {
 		if r.results != nil {
@@ -176,7 +177,7 @@ func (r *deviceRun) run(ctx context.Context) (err error) {
 	var images []*Image
 	var none []CaseResult
 	for i, impl := range impls {
-		dir := filepath.Join(folder, strconv.Itoa(i))
+		dir := filepath.Join(folder.Path, strconv.Itoa(i))
 		if err := os.Mkdir(dir, 0o755); err != nil {
 			return err
 		}

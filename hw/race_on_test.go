@@ -1,0 +1,5 @@
+//go:build race
+
+package hw
+
+const underRace = true
