@@ -150,15 +150,8 @@ func TestRightExecutor(t *testing.T) {
 
 // TestWrongExecutorsOnHost is TestWrongExecutors for clauses that need a host.
 func TestWrongExecutorsOnHost(t *testing.T) {
-	set, runs := testSettings(t)
-	runs = min(runs, wrongRuns) // they take real time
-	switch {
-	case set.soak > 0:
-	case raceEnabled:
-		runs = 1
-	default:
-		runs = 2
-	}
+	set, _ := testSettings(t)
+	runs := wrongRunsOnHost(set)
 	set.duels, set.futures, set.depth = 20_000, 5_000, 1000
 	all := map[string]hostClause{}
 	for _, c := range taskHostClauses {
@@ -188,10 +181,6 @@ func TestWrongExecutorsOnHost(t *testing.T) {
 // TestWrongExecutors runs executors that are wrong in one way, and demands that
 // the clauses that are there for it fail every time.
 func TestWrongExecutors(t *testing.T) {
-	runs := wrongRuns
-	if raceEnabled {
-		runs = 4 // the detector finds nothing here that it does not find in the right ones
-	}
 	for _, w := range wrongExecutors {
 		t.Run(string(w.bug), func(t *testing.T) {
 			set, _ := testSettings(t)
@@ -205,7 +194,7 @@ func TestWrongExecutors(t *testing.T) {
 				if !ok {
 					t.Fatalf("there is no clause task/%s", name)
 				}
-				catches(t, c.Name, runs, func(seed uint64) outcome { return outcome{err: s.try(t, c.Check, seed)} })
+				catches(t, c.Name, wrongRunsOf(c), func(seed uint64) outcome { return outcome{err: s.try(t, c.Check, seed)} })
 			}
 		})
 	}
