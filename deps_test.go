@@ -236,6 +236,17 @@ var importPolicy = importpolicy.Policy{
 			Why:      "it is the boards as data; their code is for an image, and not for the host",
 		},
 		{
+			Packages: "hw/boards/internal/linuxboard",
+			Why:      "it is the port and the clock of Linux boards, and an operating system is what it is made of; what runs on them comes from the image",
+			Ours:     []string{"conformance", "hw/firmware"},
+			TestOurs: []string{"hw", "hw/boards"},
+		},
+		{
+			Packages: "hw/boards/*",
+			Why:      "a board is pins, clock and port: what every board does is the firmware's, and that knows what the host need not",
+			Ours:     []string{"conformance", "hw/firmware", "measure", "hw/boards/internal/..."},
+		},
+		{
 			Packages: "cmd/benchrun",
 			Why:      "the command is thin: flags in, the engine, the boards and the report do the rest",
 			Ours:     []string{"hw", "hw/firmware/line", "lab/...", "report/...", "targets", "internal/scratch"},

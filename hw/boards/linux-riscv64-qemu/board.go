@@ -1,0 +1,11 @@
+// Package board is Linux on riscv64, emulated by qemu-riscv64.
+package board
+
+import (
+	"github.com/dynolab/dyno/hw/boards/internal/linuxboard"
+	"github.com/dynolab/dyno/hw/firmware"
+)
+
+// Board returns what the firmware has to know of this board. It begins to read
+// standard input and may be called once.
+func Board() firmware.Board { return linuxboard.New("linux-riscv64-qemu", true) }
