@@ -197,12 +197,23 @@ func tellBoard(w io.Writer, err error) (hw.Outcome, error) {
 	}
 	fmt.Fprintf(w, "benchrun: %s\n", e)
 	if e.Output != "" {
-		fmt.Fprintln(w, indent(strings.TrimRight(e.Output, "\n")))
+		fmt.Fprintln(w, indent(beginning(e.Output)))
 	}
 	if hint := e.Hint(); hint != "" {
 		fmt.Fprintf(w, "hint: %s\n", hint)
 	}
 	return e.Outcome, nil
+}
+
+// beginning is as much of what a program has printed as one reads: a compiler that
+// crashes prints its whole stack.
+func beginning(s string) string {
+	const most = 40 // lines; a board's transcript has fewer
+	lines := strings.Split(strings.TrimRight(s, "\n"), "\n")
+	if len(lines) > most {
+		lines = append(lines[:most-1:most-1], fmt.Sprintf("… (%d more lines)", len(lines)-most+1))
+	}
+	return strings.Join(lines, "\n")
 }
 
 // exitOutcome is the error that ends the command with an outcome's status; nil if

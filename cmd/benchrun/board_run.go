@@ -210,7 +210,7 @@ func (p *boardProgress) Done(r hw.CaseResult) {
 	case r.Err != nil:
 		p.say("  %s: %s", p.named, r.Err)
 		if r.Err.Output != "" {
-			fmt.Fprintln(p.w, indent(strings.TrimRight(r.Err.Output, "\n")))
+			fmt.Fprintln(p.w, indent(beginning(r.Err.Output)))
 		}
 	case r.Skip != "":
 		p.say("  %s: skipped: %s", p.named, r.Skip)
