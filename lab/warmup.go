@@ -27,7 +27,7 @@ const (
 	leastRunN = 5 * time.Millisecond
 	// windowHalf is how many slices are compared with as many before them, and
 	// longHalf how many if slices take more than twice as long as planned. Of those that
-	// take more than four times as long, each is compared with the one before.
+	// take more than four times as long, each is also compared with the one before.
 	windowHalf, longHalf = 4, 2
 	// steadyWithin is the difference between halves that is steady in any case,
 	// and steadyAtMost the one that never is, however much the slices scatter. Of a
@@ -111,6 +111,10 @@ func warmUp(p driver, slice time.Duration, stop func() error) (w warmth, err err
 		}
 		window := perOp[len(perOp)-2*half:]
 		w.steady = steady(window)
+		if !w.steady && len(perOp) >= 2*longHalf && half < longHalf {
+			window = perOp[len(perOp)-2*longHalf:] // these say how much they scatter
+			w.steady = steady(window)
+		}
 		if !w.steady && !over {
 			continue
 		}

@@ -162,6 +162,18 @@ func TestWarmUpWithCycles(t *testing.T) {
 	if w := warmed(t, f); !w.steady || f.spent > 60*time.Millisecond {
 		t.Errorf("%+v after %v", w, f.spent)
 	}
+	// Long slices scatter as much as short ones.
+	r := rand.New(rand.NewPCG(1, 2))
+	soon := 0
+	for range 50 {
+		f := &fakeDriver{gcEvery: 10 * time.Millisecond, perOp: func(int) time.Duration { return time.Duration(1000 * math.Exp(0.08*r.NormFloat64())) }}
+		if w := warmed(t, f); w.steady && f.spent < 250*time.Millisecond {
+			soon++
+		}
+	}
+	if soon < 43 {
+		t.Errorf("what scatters by 8 %% was steady soon %d times of 50", soon)
+	}
 	// It seems steady for a while, and then gets faster once more: a larger heap.
 	f = &fakeDriver{gcEvery: 10 * time.Millisecond}
 	f.perOp = func(int) time.Duration {
