@@ -553,7 +553,7 @@ func scoreLegend(c *Scorecard) []string {
 		"required: promised, and a miss is a fault. aim: what an implementation is built for.",
 	}
 	if slices.ContainsFunc(c.Scores, func(s Score) bool { return s.Emulated }) {
-		lines = append(lines, "emulated: a time is a number of instructions, each as long as the clock of the emulated board says. It is no measure of a real one.")
+		lines = append(lines, "emulated: a time is a number of instructions, each as long as the clock of the emulated board says. It is no measure of a real one. Where that clock counts no instructions, what depends on time is skipped.")
 	}
 	return lines
 }
