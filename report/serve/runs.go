@@ -2,6 +2,7 @@ package serve
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
 	"html/template"
 	"io/fs"
@@ -20,7 +21,7 @@ import (
 // is there.
 type run struct {
 	Name, URL string // of the file, and where it is shown
-	Machine   string
+	Machine   string // or board, and whether that was emulated
 	Config    map[string]string
 	Planned   int // blocks; 0 if the file does not say, or not in a way that can be read
 	Ended     int // complete blocks
@@ -82,8 +83,11 @@ func parseRun(name string, data []byte) run {
 			}
 		}
 	}
-	if r.Machine = r.Config["machine"]; r.Machine == "" {
+	if r.Machine = cmp.Or(r.Config[lab.BoardKey], r.Config["machine"]); r.Machine == "" {
 		r.Machine = path.Dir(name)
+	}
+	if lab.IsEmulated(r.Config[lab.EmulatedKey]) {
+		r.Machine += ", emulated"
 	}
 	// The plan says what is to come. Files that have none are complete, as far as one
 	// can know.

@@ -480,3 +480,17 @@ func FuzzParseRun(f *testing.F) {
 		_ = r.left()
 	})
 }
+
+// A board's run has the board's name, and says if that was emulated.
+func TestRunOfBoard(t *testing.T) {
+	for text, want := range map[string]string{
+		"machine: desk\nemulated: false\n": "desk",
+		"board: m3\nemulated: yes\n":       "m3, emulated",
+		"board: pico\nemulated: no\n":      "pico",
+		"commit: 1\n":                      "folder",
+	} {
+		if r := parseRun("folder/a.bench", []byte(text+"BenchmarkX 1 1 ns/op\n")); r.Machine != want {
+			t.Errorf("%q is of %q, want %q", text, r.Machine, want)
+		}
+	}
+}
