@@ -273,7 +273,7 @@ func (r *deviceRun) begin(ctx context.Context, commit, dirty string, c *Compiler
 	now := time.Now().UTC()
 	path := r.o.Out
 	if path == "" {
-		name := now.Format("20060102T150405Z") + "-" + cmp.Or(commit, "nocommit")[:8] + ".bench"
+		name := now.Format("20060102-150405") + "-" + cmp.Or(commit, "nocommit")[:8] + ".bench"
 		path = filepath.Join(r.o.Checkout.Dir, "results", r.d.Entry.ID, name)
 	}
 	if r.results, err = CreateResults(path); err != nil {
