@@ -242,6 +242,10 @@ var importPolicy = importpolicy.Policy{
 			TestOurs: []string{"hw", "hw/boards"},
 		},
 		{
+			Packages: "hw/boards/internal/usbport",
+			Why:      "a port is bytes in and out: what they mean is the firmware's",
+		},
+		{
 			Packages: "hw/boards/*",
 			Why:      "a board is pins, clock and port: what every board does is the firmware's, and that knows what the host need not",
 			Ours:     []string{"conformance", "hw/firmware", "measure", "hw/boards/internal/..."},

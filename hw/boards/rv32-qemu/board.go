@@ -1,0 +1,110 @@
+//go:build tinygo
+
+// Package board is QEMU's virt machine with one 32-bit RISC-V core, which no
+// hardware is needed for. Its own linker script (memory.ld) gives it 2 MiB, which
+// program and data share.
+//
+// It is meant to be run with -icount shift=6: then an instruction takes 64 ns
+// of emulated time, always, so that a run takes as long as every other run of
+// the same image, and its clock counts instructions. Emulated time is no time:
+// caches, flash wait states and buses are not emulated, so the figures compare
+// with those of the same emulator and with nothing else.
+package board
+
+import (
+	"runtime/volatile"
+	"unsafe"
+
+	"github.com/dynolab/dyno/conformance"
+	"github.com/dynolab/dyno/hw/firmware"
+)
+
+// Board returns what the firmware has to know of this board.
+func Board() firmware.Board {
+	uartFIFO.Set(1)
+	return firmware.Board{
+		Name:     "rv32-qemu",
+		Chip:     "virt",
+		RAM:      2 << 20,
+		Flash:    2 << 20,
+		Emulated: true,
+		Port:     port{},
+		Clock:    clock{},
+		Exit:     exit,
+		Platform: conformance.Platform{},
+	}
+}
+
+// The UART is a 16550. QEMU neither needs a baud rate nor waits for one.
+var (
+	uartData = (*volatile.Register8)(unsafe.Pointer(uintptr(0x1000_0000)))
+	uartFIFO = (*volatile.Register8)(unsafe.Pointer(uintptr(0x1000_0002)))
+	uartLine = (*volatile.Register8)(unsafe.Pointer(uintptr(0x1000_0005)))
+)
+
+const (
+	uartRxReady = 1 << 0
+	uartTxEmpty = 1 << 5
+)
+
+type port struct{}
+
+func (port) Poll() (b byte, ok bool) {
+	if uartLine.Get()&uartRxReady == 0 {
+		return 0, false
+	}
+	return uartData.Get(), true
+}
+
+// Closed is false: that the host has closed its end is not told by a serial line.
+func (port) Closed() bool { return false }
+
+func (port) Write(p []byte) {
+	for _, b := range p {
+		for uartLine.Get()&uartTxEmpty == 0 {
+		}
+		uartData.Set(b)
+	}
+}
+
+// The machine timer counts up, with 10 MHz.
+var (
+	timeLow  = (*volatile.Register32)(unsafe.Pointer(uintptr(0x0200_BFF8)))
+	timeHigh = (*volatile.Register32)(unsafe.Pointer(uintptr(0x0200_BFFC)))
+)
+
+const (
+	tickNs = 100
+	insnNs = 64 // -icount shift=6
+)
+
+// clock counts instructions, in steps of one or two: a tick of the timer is as
+// long as 1.56 of them.
+type clock struct{}
+
+func (clock) Now() int64 {
+	for {
+		high := timeHigh.Get()
+		low := timeLow.Get()
+		if high == timeHigh.Get() {
+			return int64(uint64(high)<<32|uint64(low)) * tickNs / insnNs
+		}
+	}
+}
+
+func (clock) Hz() float64  { return 1e9 / insnNs }
+func (clock) Unit() string { return "insns" }
+
+// testDevice ends the emulator.
+var testDevice = (*volatile.Register32)(unsafe.Pointer(uintptr(0x0010_0000)))
+
+// exit ends the emulator with an exit code from 0 to 255.
+func exit(code int) {
+	if code == 0 {
+		testDevice.Set(0x5555)
+	} else {
+		testDevice.Set(uint32(code)<<16 | 0x3333)
+	}
+	for {
+	}
+}
