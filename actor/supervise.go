@@ -169,7 +169,9 @@ func (b *Backoff) delay(p PID, n int) time.Duration {
 	for i := 1; i < n && d < most && factor > 1; i++ {
 		d *= factor
 	}
-	d = min(d, most)
+	if d > most { // not min, which TinyGo cannot compile for processors without floating point
+		d = most
+	}
 	if b.Jitter > 0 {
 		rng := rand.New(rand.NewPCG(b.Seed, uint64(p.slot)<<32^uint64(p.gen)<<16^uint64(n)))
 		d -= d * b.Jitter * rng.Float64()
