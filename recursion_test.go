@@ -68,7 +68,7 @@ var recursionPolicy = recursion.Policy{
 			Why: "as deep as the user's middleware, which is counted when the actor is spawned",
 		},
 		{
-			From: "(*impls/serial.Dispatcher).drive$1", To: "(*impls/serial.Dispatcher).drive",
+			From: "(*impls/serial.Dispatcher).driven", To: "(*impls/serial.Dispatcher).drive",
 			Why: "an actor that calls Goexit ends the goroutine, and the rest is run while it does: as deep as actors do that in one run, and no board has it",
 		},
 		{

@@ -25,8 +25,10 @@ var errStarted = errors.New("serial: the dispatcher serves a system already: mak
 // Make one with [NewDispatcher] or [NewDispatcherWith]. It implements
 // [actor.Synchronous].
 type Dispatcher struct {
-	single bool        // a turn is one message
-	tally  actor.Tally // of whoever runs actors
+	single  bool        // a turn is one message
+	tally   actor.Tally // of whoever runs actors
+	current current     // likewise: the innermost turn
+	drove   bool        // likewise: the innermost drive has come to its end
 
 	mu      sync.Mutex // guards everything below, and every box
 	sched   *scheduler // nil: first in, first out
@@ -102,29 +104,36 @@ func (d *Dispatcher) RunUntilIdle() {
 // mu is held, and nobody runs actors.
 func (d *Dispatcher) run(ctx context.Context, s *sender) {
 	d.running, d.asked = true, false
-	defer func() { d.running = false }()
+	defer d.rested()
 	d.drive(ctx, s)
 	if d.parked > 0 || d.asked {
 		d.drive(ctx, nil)
 	}
 }
 
+func (d *Dispatcher) rested() { d.running = false }
+
 // drive runs turns until none is ready or, if s is not nil, s is answered or
 // ctx has ended. mu is held, but not during turns.
 func (d *Dispatcher) drive(ctx context.Context, s *sender) {
-	returned := false
-	defer func() {
-		if !returned { // an actor has called Goexit
-			d.drive(ctx, nil)
-		}
-	}()
+	defer d.driven(ctx, d.drove)
+	d.drove = false
 	for d.ready.len() > 0 && (s == nil || !s.answered && ctx.Err() == nil) {
 		b := d.next()
 		d.mu.Unlock()
 		b.turn()
 	}
 	d.tally.Publish()
-	returned = true
+	d.drove = true
+}
+
+// driven is deferred by drive. outer is d.drove of the drive that this one is
+// nested in.
+func (d *Dispatcher) driven(ctx context.Context, outer bool) {
+	if !d.drove { // an actor has called Goexit
+		d.drive(ctx, nil)
+	}
+	d.drove = outer
 }
 
 // next takes the next actor out of the ready queue. mu is held.
@@ -285,34 +294,46 @@ func (b *box) Len() int {
 // turn runs a turn of the actor. mu is not held at the call, and held
 // afterwards, also if the actor calls Goexit.
 func (b *box) turn() {
-	var (
-		msg      any
-		v        actor.Verdict
-		returned bool
-	)
-	defer func() {
-		if !returned {
-			v = b.cell.Caught(&b.d.tally, msg, recover())
-		}
-		b.d.mu.Lock()
-		b.rest(v)
-	}()
-	for more := b.cell.BeginTurn(b.d); more; {
-		if msg, more = b.pop(); more {
-			more = b.cell.Invoke(msg) && !b.d.single
+	d := b.d
+	defer b.end(d.current) // of the turn that this one is nested in
+	d.current = current{}
+	for more := b.cell.BeginTurn(d); more; {
+		if d.current.msg, more = b.pop(); more {
+			more = b.cell.Invoke(d.current.msg) && !d.single
 		}
 	}
-	v = b.cell.EndTurn(&b.d.tally)
-	returned = true
+	d.current.verdict = b.cell.EndTurn(&d.tally)
+	d.current.returned = true
+}
+
+// current is the state of a turn that its end has to know. It is a field of the
+// dispatcher and not variables of turn: those that a deferred function shares
+// with the function that defers it cost TinyGo an allocation each, in every turn.
+type current struct {
+	msg      any
+	verdict  actor.Verdict
+	returned bool
+}
+
+// end is deferred by turn. outer is the turn that this one is nested in.
+func (b *box) end(outer current) {
+	d := b.d
+	v := d.current.verdict
+	if !d.current.returned {
+		v = b.cell.Caught(&d.tally, d.current.msg, recover())
+	}
+	d.current = outer
+	d.mu.Lock()
+	b.rest(v)
 }
 
 func (b *box) pop() (msg any, ok bool) {
 	b.d.mu.Lock()
-	defer b.d.mu.Unlock()
-	if b.mail.len() == 0 {
-		return nil, false
+	if ok = b.mail.len() > 0; ok {
+		msg = b.mail.pop()
 	}
-	return b.mail.pop(), true
+	b.d.mu.Unlock()
+	return msg, ok
 }
 
 // rest acts on the verdict of a turn. The dispatcher's mutex is held.
