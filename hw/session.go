@@ -147,7 +147,7 @@ func outcomeIs(err error, o Outcome) bool {
 
 // List asks the board for its cases.
 func (s *Session) List(ctx context.Context) ([]line.Listed, error) {
-	a, err := s.command(ctx, "list", s.limits.Silence, s.limits.Case)
+	a, err := s.command(ctx, "list", s.limits.Answer, s.limits.Case)
 	if err != nil {
 		return nil, err
 	}
