@@ -186,6 +186,10 @@ func TestRunOrder(t *testing.T) {
 	if err != nil || c.Files[0].Blocks != 2 {
 		t.Errorf("%v; %+v", err, c.Files)
 	}
+	text, _ := os.ReadFile(out)
+	if n := strings.Count(string(text), "\nblock: "); n != 2 {
+		t.Errorf("%d lines say which block it is:\n%s", n, text)
+	}
 }
 
 // TestRunFails: what goes wrong before the first case is a result too, of the board or

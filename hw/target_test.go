@@ -384,6 +384,9 @@ func TestSSH(t *testing.T) {
 	if err := target.Close(); err != nil || exists(remote) {
 		t.Errorf("%v; %s is there: %t", err, remote, exists(remote))
 	}
+	if _, err := target.Start(t.Context()); err == nil {
+		t.Error("it starts what was removed")
+	}
 	d.Entry.SSH = "pi@cellar"
 	if target, err = NewTarget(d, nil); err != nil {
 		t.Fatal(err)
