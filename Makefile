@@ -16,16 +16,24 @@ CODE_MODULES := $(filter-out tools,$(MODULES))
 
 # The packages whose subject is concurrency: they are tested under -race and must
 # compile for a 32-bit machine.
-CONCURRENT := . ./actor/... ./group/... ./task/... ./impls/... ./conformance/... ./workloads/...
+CONCURRENT := . ./actor/... ./group/... ./task/... ./impls/... ./conformance/... ./workloads/... ./measure ./hw/firmware/...
 
-# Of these, the ones that are tested with several GOMAXPROCS. Not conformtest: its
-# own tests are about wrong groups, each of them run many times, and take minutes.
-PROCS := . ./actor/... ./group/... ./task/... ./impls/... ./workloads/... ./examples/...
+# Of these, the ones that are tested with several GOMAXPROCS, and so not once more
+# with as many as there are processors. Not conformtest: its own tests are about wrong
+# groups, each of them run many times, and take minutes; nor benchtest, whose
+# processes have a GOMAXPROCS of their own.
+PROCS := ./actor/... ./group/... ./task/... ./impls/... ./workloads ./examples/...
+
+# What has nothing that goes on at the same time: the race detector finds nothing there.
+SEQUENTIAL := . ./internal/importpolicy ./internal/recursion ./lab/infer ./report ./targets
+
+# What boards carry: it is tested as on machines of 32 bits as well.
+BOARD := ./actor/... ./group ./task ./impls/... ./conformance ./measure ./hw/firmware/... ./targets
 
 # How many rounds the long tests take in `make soak`; in `make test` only the
 # implementations' own take any.
 SOAK ?= 1000
-SOAK_SHORT ?= 10
+SOAK_SHORT ?= 5
 
 # A test that hangs is to end with its stacks long before CI gives up.
 GO_TEST := go test -count=1 -timeout 20m
@@ -64,7 +72,7 @@ bench-pr: benchrun ## compare this tree with BASE (default origin/main) into bin
 	.ci/bench-pr "$(or $(BASE),origin/main)"
 
 .PHONY: test
-test: check unit browser procs race examples soak-short ## everything CI runs
+test: check unit browser procs foreign race examples soak-short ## everything CI runs
 	$(call say,all stages passed)
 
 .PHONY: check
@@ -111,8 +119,8 @@ policy:
 
 .PHONY: unit
 unit:
-	$(call say,all tests)
-	$(GO_TEST) ./...
+	$(call say,all tests but those of concurrent packages and of the policy)
+	$(GO_TEST) $$(comm -23 <(go list ./... | sort) <(go list $(PROCS) . ./internal/importpolicy ./internal/recursion | sort))
 
 .PHONY: browser
 browser: ## look at the report and the served pages with Chromium, if there is one
@@ -120,15 +128,29 @@ browser: ## look at the report and the served pages with Chromium, if there is o
 	go vet -tags browser ./report/serve
 	cd report/serve && $(GO_TEST) -tags browser -run '^TestBrowser'
 
+# Where the order is that of a seed, the number of processors makes no difference.
+SEEDED := ^TestConformance(Task)?Seeds$$
+
 .PHONY: procs
 procs:
 	$(call say,concurrent packages with GOMAXPROCS 1 and 2 and 8)
-	$(GO_TEST) -cpu 1,2,8 $(PROCS)
+	$(GO_TEST) -cpu 1,2,8 -skip '$(SEEDED)' $(PROCS)
+	$(GO_TEST) -run '$(SEEDED)' ./impls/serial
+
+# 386 is this machine's own on most, and has every implementation conform; arm is
+# emulated, which is slow, and runs what the firmware makes of the clauses and workloads.
+# The firmware on arm64 and riscv64 is run by the tests of hw.
+.PHONY: foreign
+foreign: ## what boards carry, on 32 bits and, in qemu-user, on other processors
+	$(call say,what boards carry with GOARCH=386)
+	.ci/foreign 386 qemu-i386 -count=1 -timeout 20m -short -skip '$(SEEDED)' $(BOARD)
+	$(call say,what boards carry on arm)
+	.ci/foreign arm qemu-arm -count=1 -timeout 20m -short ./group ./task ./measure ./hw/firmware/...
 
 .PHONY: race
 race: ## all tests under the race detector, with the invariant checks it switches on
 	$(call say,all tests under -race)
-	$(GO_TEST) -race $$(go list ./... | grep -v /cmd/)
+	$(GO_TEST) -race $$(comm -23 <(go list ./... | grep -v /cmd/ | sort) <(go list $(SEQUENTIAL) | sort))
 	$(GO_TEST) -race -short ./cmd/... # not the long scripts: they build and run other programs
 
 .PHONY: examples
@@ -141,7 +163,7 @@ examples:
 .PHONY: soak-short
 soak-short:
 	$(call say,the conformance suite $(SOAK_SHORT) times with every implementation)
-	DYNO_SOAK=$(SOAK_SHORT) $(GO_TEST) -v ./impls/... | $(call sent,1000000 * $(SOAK_SHORT))
+	DYNO_SOAK=$(SOAK_SHORT) $(GO_TEST) -v -run '^TestConformance$$' ./impls/... | $(call sent,1000000 * $(SOAK_SHORT))
 
 .PHONY: soak
 soak: ## the long tests: SOAK=1000 rounds, 10^9 messages, plain and under -race (hours)
