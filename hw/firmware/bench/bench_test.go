@@ -153,9 +153,8 @@ func check(t *testing.T, c firmware.Case, impl dyno.Impl, said []string) {
 	}
 }
 
-// The single-threaded implementation allocates nothing for a message, and on a clock of
-// instructions its second run takes as many as the first.
-func TestSerialIsExact(t *testing.T) {
+// The single-threaded implementation allocates nothing for a message.
+func TestSerialAllocatesNothing(t *testing.T) {
 	for _, name := range []string{"Actor/workload=pingpong", "Actor/workload=pairs/actors=20", "Actor/workload=ring", "Actor/workload=count", "Actor/workload=ask", "Actor/workload=big/actors=16", "Board/case=32-actors"} {
 		var said string
 		for range 10 { // others of the process, such as the collector, allocate now and then
@@ -166,9 +165,6 @@ func TestSerialIsExact(t *testing.T) {
 		}
 		if !strings.Contains(said, " 0 B/op 0 allocs/op 0 allocs/msg 0 B/msg") {
 			t.Errorf("%s:\n%s", name, said)
-		}
-		if !strings.HasPrefix(name, "Board") && !strings.Contains(said, "measured twice, exactly ") {
-			t.Errorf("%s is not exact:\n%s", name, said)
 		}
 	}
 }

@@ -1,7 +1,6 @@
 package bench
 
 import (
-	"errors"
 	"runtime"
 	"strconv"
 
@@ -84,28 +83,28 @@ func actorCase(impl dyno.Impl, w workloads.Actor) firmware.Case {
 		Part: part, Name: name, Ops: n,
 		Skip: lacks(impl, w.Needs),
 		Run: func(r *firmware.Report) error {
-			return twice(r, name, func() (measure.Figure, error) {
-				m := newMeter(r.Board, n, w.Open)
-				run := w.Prepare(workloads.Setting{
-					NewDispatcher: impl.NewDispatcher,
-					Meter:         m,
-					Ring:          ring,
-					Until:         m.until,
-				})
-				defer run.Close()
-				do := measure.Measure
-				if w.Open || w.Name == "restart" {
-					// Of an open loop every message counts, the first as well; and the
-					// failures are a hundred, and not twice as many.
-					do = measure.Cold
-				}
-				f, err := do(run, n, r.Board.Clock)
-				if err == nil {
-					f.Add(f.Memory.Per(n*max(w.Messages, 1), "msg")...)
-					m.addTo(&f)
-				}
-				return f, err
+			m := newMeter(r.Board, n, w.Open)
+			run := w.Prepare(workloads.Setting{
+				NewDispatcher: impl.NewDispatcher,
+				Meter:         m,
+				Ring:          ring,
+				Until:         m.until,
 			})
+			defer run.Close()
+			do := measure.Measure
+			if w.Open || w.Name == "restart" {
+				// Of an open loop every message counts, the first as well; and the
+				// failures are a hundred, and not twice as many.
+				do = measure.Cold
+			}
+			f, err := do(run, n, r.Board.Clock)
+			if err != nil {
+				return err
+			}
+			f.Add(f.Memory.Per(n*max(w.Messages, 1), "msg")...)
+			m.addTo(&f)
+			r.Result(name, f)
+			return nil
 		},
 	}
 }
@@ -118,15 +117,15 @@ func groupCase(impl dyno.Impl, w workloads.Group) firmware.Case {
 		Part: part, Name: name, Ops: n,
 		Skip: lacks(impl, w.Needs),
 		Run: func(r *firmware.Report) error {
-			return twice(r, name, func() (measure.Figure, error) {
-				run := w.Prepare(impl.NewGroup)
-				defer run.Close()
-				f, err := measure.Measure(run, n, r.Board.Clock)
-				if err == nil {
-					f.Add(f.Memory.Per(n, "task")...)
-				}
-				return f, err
-			})
+			run := w.Prepare(impl.NewGroup)
+			defer run.Close()
+			f, err := measure.Measure(run, n, r.Board.Clock)
+			if err != nil {
+				return err
+			}
+			f.Add(f.Memory.Per(n, "task")...)
+			r.Result(name, f)
+			return nil
 		},
 	}
 }
@@ -147,29 +146,6 @@ func lacks(impl dyno.Impl, need dyno.Promises) func(*firmware.Board) string {
 		}
 		return why + ", which " + impl.Name + " does not promise"
 	}
-}
-
-// twice measures and reports a figure. On a clock that counts instructions it measures
-// once more, from the beginning, and notes whether that took the same number.
-func twice(r *firmware.Report, name string, measured func() (measure.Figure, error)) error {
-	f, err := measured()
-	if err != nil {
-		return err
-	}
-	if r.Board.Clock.Unit() == measure.Instructions {
-		runtime.GC() // of the first one's remains
-		g, err := measured()
-		switch {
-		case err != nil:
-			return errors.New("the second time: " + err.Error())
-		case g.Ticks == f.Ticks:
-			r.Note("measured twice, exactly ", f.Ticks, " insns each; subtracted for looking at the clock: ", f.Overhead)
-		default:
-			r.Note("measured twice, and not the same: ", f.Ticks, " insns and ", g.Ticks, "; subtracted for looking at the clock: ", f.Overhead)
-		}
-	}
-	r.Result(name, f)
-	return nil
 }
 
 // meter implements [workloads.Meter].

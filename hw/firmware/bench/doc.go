@@ -9,9 +9,11 @@
 //	bench/Group/workload=short/tasks=32/impl=serial
 //	bench/Board/case=32-actors/impl=serial
 //
-// Each case prepares what it needs, runs it, checks it and closes it. On a clock that
-// counts instructions it does all of that twice, and says whether both took the same
-// number: what an emulator executes is exact, or it is not worth calling so.
+// Each case prepares what it needs, runs it, checks it and closes it, once. To measure
+// twice is to ask twice, with a reset in between: on a clock that counts instructions
+// both take the same number then. Within one program they would not, since a
+// collector that is not certain what is a pointer keeps some of the first run, for
+// which, besides, there is no room.
 //
 // Workloads of the host that no board is asked for are listed by [LeftOut], with
 // reasons.
