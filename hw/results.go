@@ -59,14 +59,13 @@ func (r *Results) Set(key, value string) {
 // directions are the units of which more or less is better, and that readers of the
 // format do not know.
 var directions = map[string]string{
-	"insns/op": "lower", "ns/op": "lower", "B/op": "lower", "allocs/op": "lower", "allocs/msg": "lower",
-	"B/msg": "lower", "B/actor": "lower", "B/slot": "lower", "B/system": "lower",
-	"allocs/task": "lower", "B/task": "lower",
-	"heap-free-B": "higher", "heap-used-B": "lower",
+	"insns/op": "lower", "ns/op": "lower", "B/op": "lower", "allocs/op": "lower", "allocs/msg": "lower", "B/msg": "lower",
+	"mean-insns": "lower", "p50-insns": "lower", "p99-insns": "lower", "max-insns": "lower",
 	"mean-ns": "lower", "p50-ns": "lower", "p99-ns": "lower", "max-ns": "lower",
+	"B/actor": "lower", "B/slot": "lower", "heap-used-B": "lower", "heap-free-B": "higher",
 	"flash-B": "lower", "ram-B": "lower", "ram-free-B": "higher",
 	"backlog": "lower", "backlog-mean": "lower", "backlog-end": "lower",
-	"recovered-%": "higher", "undelivered-found-%": "higher", "first-ms": "lower", "first-insns": "lower",
+	"recovered-%": "higher",
 }
 
 // Line adds a line of the Go benchmark format. exact says that the unit of time is

@@ -93,11 +93,6 @@ func ReadSizes(path string) (*Sizes, error) {
 	if err != nil && !errors.Is(err, elf.ErrNoSymbols) {
 		return nil, err
 	}
-	// In the order of their addresses, the larger first: what lies within another is
-	// counted once.
-	slices.SortStableFunc(symbols, func(a, b elf.Symbol) int {
-		return cmp.Or(cmp.Compare(a.Section, b.Section), cmp.Compare(a.Value, b.Value), cmp.Compare(b.Size, a.Size))
-	})
 	s := new(Sizes)
 	packages := make(map[string]*PackageSize)
 	add := func(name string, part PackageSize) {
@@ -128,24 +123,18 @@ func ReadSizes(path string) (*Sizes, error) {
 			return PackageSize{ROData: n}
 		}
 		left := int64(section.Size)
-		at := section.Addr
+		var inside []elf.Symbol
 		for _, sym := range symbols {
-			if int(sym.Section) != i || sym.Size == 0 || !owns(sym) {
-				continue
+			if int(sym.Section) == i && sym.Size > 0 && owns(sym) {
+				if f.Machine == elf.EM_ARM && elf.ST_TYPE(sym.Info) == elf.STT_FUNC {
+					sym.Value &^= 1 // Thumb code
+				}
+				inside = append(inside, sym)
 			}
-			begin := sym.Value
-			if f.Machine == elf.EM_ARM && elf.ST_TYPE(sym.Info) == elf.STT_FUNC {
-				begin &^= 1 // Thumb code
-			}
-			end := min(begin+sym.Size, section.Addr+section.Size)
-			begin = max(begin, at)
-			if begin >= end {
-				continue
-			}
-			n := int64(end - begin)
-			add(packageOf(sym.Name), part(n))
+		}
+		for name, n := range shares(section.Addr, section.Size, inside) {
+			add(name, part(n))
 			left -= n
-			at = end
 		}
 		if left > 0 {
 			add("(unnamed in "+section.Name+")", part(left))
@@ -158,6 +147,24 @@ func ReadSizes(path string) (*Sizes, error) {
 		return cmp.Or(cmp.Compare(b.Flash(), a.Flash()), cmp.Compare(b.RAM(), a.RAM()), strings.Compare(a.Name, b.Name))
 	})
 	return s, nil
+}
+
+// shares divides a section among the packages of its symbols. What several symbols are
+// of, or lies outside of the section, is counted once, or not.
+func shares(addr, size uint64, symbols []elf.Symbol) map[string]int64 {
+	slices.SortStableFunc(symbols, func(a, b elf.Symbol) int {
+		return cmp.Or(cmp.Compare(a.Value, b.Value), cmp.Compare(b.Size, a.Size))
+	})
+	of := make(map[string]int64)
+	at := addr
+	for _, sym := range symbols {
+		begin, end := max(sym.Value, at), min(sym.Value+sym.Size, addr+size)
+		if begin < end {
+			of[packageOf(sym.Name)] += int64(end - begin)
+			at = end
+		}
+	}
+	return of
 }
 
 // owns reports whether a symbol is of a function or variable.

@@ -2,6 +2,7 @@ package hw
 
 import (
 	"debug/elf"
+	"maps"
 	"strings"
 	"testing"
 )
@@ -84,6 +85,19 @@ func TestReadSizes(t *testing.T) {
 	table := s.Table()
 	if lines := strings.Count(table, "\n"); lines != len(s.Packages)+2 {
 		t.Errorf("%d lines for %d packages:\n%s", lines, len(s.Packages), table)
+	}
+}
+
+// TestShares: two names for one function do not make it larger, nor do symbols that
+// reach beyond their section.
+func TestShares(t *testing.T) {
+	sym := func(name string, at, size uint64) elf.Symbol { return elf.Symbol{Name: name, Value: at, Size: size} }
+	got := shares(100, 50, []elf.Symbol{
+		sym("b.F", 120, 10), sym("alias", 120, 10), sym("c.G", 125, 10), sym("a.F", 100, 20), sym("d.Last", 145, 20), sym("e.Before", 90, 5),
+	})
+	want := map[string]int64{"a": 20, "b": 10, "c": 5, "d": 5}
+	if !maps.Equal(got, want) {
+		t.Errorf("%v, want %v", got, want)
 	}
 }
 

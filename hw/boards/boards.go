@@ -7,5 +7,5 @@ import "embed"
 
 // FS holds a folder for each board, with its board.json.
 //
-//go:embed *
+//go:embed */board.json
 var FS embed.FS
