@@ -356,7 +356,7 @@ var mutants = []mutant{
 	},
 	{
 		name: "backoff without an end", file: "supervise.go",
-		old:     "\td = min(d, most)\n",
+		old:     "\t\td = most\n",
 		new:     "",
 		clauses: "restart-backoff",
 	},
