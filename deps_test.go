@@ -239,7 +239,6 @@ var importPolicy = importpolicy.Policy{
 			Packages: "hw/boards/internal/linuxboard",
 			Why:      "it is the port and the clock of Linux boards, and an operating system is what it is made of; what runs on them comes from the image",
 			Ours:     []string{"conformance", "hw/firmware"},
-			TestOurs: []string{"hw", "hw/boards"},
 		},
 		{
 			Packages: "hw/boards/internal/usbport",
