@@ -85,7 +85,7 @@ func checkMakers(makers []maker) error {
 	}
 	const rest = "; benchrun report shows them side by side, and --filter '%s' takes one of them"
 	if other := makers[other]; other.emulated {
-		return fmt.Errorf("%s and %s are not compared: instructions of one are not those of the other"+rest, one, other, "board:"+one.board)
+		return fmt.Errorf("%s and %s are not compared: what one emulated board takes says nothing of another"+rest, one, other, "board:"+one.board)
 	}
 	return fmt.Errorf("%s and %s are not compared: emulated figures are no measure of real time"+rest, one, makers[other], EmulatedKey+":false")
 }

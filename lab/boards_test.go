@@ -51,7 +51,7 @@ func TestEmulatedIsNotComparedWithReal(t *testing.T) {
 		{[]string{host, emulated}, CompareOptions{}, "tiny-qemu (emulated) and a host are not compared: emulated figures are no measure of real time; benchrun report shows them side by side"},
 		{[]string{emulated, host}, CompareOptions{Col: ".file"}, "tiny-qemu (emulated) and a host are not compared"},
 		{[]string{emulated, real}, CompareOptions{}, "tiny-qemu (emulated) and tiny (a real board) are not compared"},
-		{[]string{emulated, other}, CompareOptions{}, "tiny-qemu (emulated) and other-qemu (emulated) are not compared: instructions of one are not those of the other"},
+		{[]string{emulated, other}, CompareOptions{}, "tiny-qemu (emulated) and other-qemu (emulated) are not compared: what one emulated board takes says nothing of another"},
 		{[]string{host, emulated}, CompareOptions{Filter: "emulated:false"}, ""},
 		{[]string{host, emulated}, CompareOptions{Filter: "board:tiny-qemu"}, ""},
 		{[]string{emulated}, CompareOptions{}, ""},

@@ -24,6 +24,9 @@ func formatValue(v float64, unit string) string {
 	if tidy, tidyUnit := benchunit.Tidy(v, unit); strings.HasPrefix(tidyUnit, "sec") || strings.HasSuffix(tidyUnit, "-sec") {
 		return formatTime(tidy)
 	}
+	if isInstructions(unit) {
+		return strconv.FormatFloat(v, 'f', -1, 64) // which are exact
+	}
 	if abs := math.Abs(v); v == math.Trunc(v) && abs < 100_000 {
 		return strconv.FormatFloat(v, 'f', 0, 64)
 	} else if abs < 1 {
