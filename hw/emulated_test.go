@@ -41,7 +41,9 @@ func tellMissed() {
 
 // TestEmulated builds the firmware of each emulated board with the serial
 // implementation, and runs some of it: everything between a source and a figure is
-// real, but for the chip. Two runs of a board that counts instructions give the same.
+// real, but for the chip. Two runs of a board that counts instructions give the same,
+// but for the ticks of a clock that has not as many of them as instructions: that of
+// rv32-qemu ticks every 100 ns, and an instruction takes 64.
 func TestEmulated(t *testing.T) {
 	if testing.Short() || underRace {
 		t.Skip("it compiles for other processors and runs emulators, which says nothing of races")
@@ -92,7 +94,11 @@ func TestEmulated(t *testing.T) {
 			for _, table := range c.Tables {
 				for _, row := range table.Rows {
 					for _, cell := range row.Cells {
-						if table.Exact && cell.N > 0 && cell.Min != cell.Max {
+						ticks := 0.0
+						if table.Unit == "insns/op" {
+							ticks = 4. / 1000 // at the begin and end, and of two looks subtracted; of 1,000 operations
+						}
+						if table.Exact && cell.N > 0 && cell.Max-cell.Min > ticks {
 							t.Errorf("%s %s: from %v to %v in two runs of what is counted", row.Name, table.Unit, cell.Min, cell.Max)
 						}
 					}
