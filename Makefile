@@ -25,7 +25,7 @@ CONCURRENT := . ./actor/... ./group/... ./task/... ./impls/... ./conformance/...
 PROCS := ./actor/... ./group/... ./task/... ./impls/... ./workloads ./examples/...
 
 # What has nothing that goes on at the same time: the race detector finds nothing there.
-SEQUENTIAL := . ./internal/importpolicy ./internal/recursion ./lab/infer ./report ./targets
+SEQUENTIAL := . ./internal/importpolicy ./internal/recursion ./report ./targets
 
 # What boards carry: it is tested as on machines of 32 bits as well.
 BOARD := ./actor/... ./group ./task ./impls/... ./conformance ./measure ./hw/firmware/... ./targets
@@ -150,8 +150,8 @@ foreign: ## what boards carry, on 32 bits and, in qemu-user, on other processors
 .PHONY: race
 race: ## all tests under the race detector, with the invariant checks it switches on
 	$(call say,all tests under -race)
-	$(GO_TEST) -race $$(comm -23 <(go list ./... | grep -v /cmd/ | sort) <(go list $(SEQUENTIAL) | sort))
-	$(GO_TEST) -race -short ./cmd/... # not the long scripts: they build and run other programs
+	$(GO_TEST) -race $$(comm -23 <(go list ./... | grep -Ev '/(cmd|lab)(/|$$)' | sort) <(go list $(SEQUENTIAL) | sort))
+	$(GO_TEST) -race -short ./cmd/... ./lab/... # not the long ones: they build and run other programs
 
 .PHONY: examples
 examples:
