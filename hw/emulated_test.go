@@ -69,7 +69,7 @@ func TestEmulated(t *testing.T) {
 			const pingpong = "bench/Actor/workload=pingpong/impl=serial"
 			out := filepath.Join(t.TempDir(), "results.bench")
 			s, err := Run(t.Context(), RunOptions{
-				Checkout: checkout, Devices: []Device{d}, Impls: []string{"serial"}, Parts: []string{"bench"}, Out: out, Count: 2,
+				Checkout: checkout, Devices: []Device{d}, Impls: []string{"serial"}, Parts: []string{"bench"}, Out: out, Count: 2, Limits: patient,
 				Match: func(name string) bool { return name == pingpong },
 			})
 			if err != nil {
