@@ -65,7 +65,7 @@ var directions = map[string]string{
 	"B/actor": "lower", "B/slot": "lower", "heap-used-B": "lower", "heap-free-B": "higher",
 	"flash-B": "lower", "ram-B": "lower", "ram-free-B": "higher",
 	"backlog": "lower", "backlog-mean": "lower", "backlog-end": "lower",
-	"recovered-%": "higher",
+	"recovered-%": "higher", "undelivered-found-%": "higher",
 }
 
 // Line adds a line of the Go benchmark format. exact says that the unit of time is
