@@ -72,7 +72,7 @@ bench-pr: benchrun ## compare this tree with BASE (default origin/main) into bin
 	.ci/bench-pr "$(or $(BASE),origin/main)"
 
 .PHONY: test
-test: check unit browser procs foreign race examples soak-short ## everything CI runs
+test: check unit browser boards procs foreign race examples soak-short ## everything CI runs
 	$(call say,all stages passed)
 
 .PHONY: check
@@ -128,6 +128,12 @@ browser: ## look at the report and the served pages with Chromium, if there is o
 	go vet -tags browser ./report/serve
 	cd report/serve && $(GO_TEST) -tags browser -run '^TestBrowser'
 
+.PHONY: boards
+boards: ## run some firmware on each emulated board that this machine has the programs for
+	$(call say,the firmware on emulated boards)
+	go vet -tags boards ./hw
+	cd hw && $(GO_TEST) -tags boards -run '^TestEmulated'
+
 # Where the order is that of a seed, the number of processors makes no difference.
 SEEDED := ^TestConformance(Task)?Seeds$$
 
@@ -139,7 +145,7 @@ procs:
 
 # 386 is this machine's own on most, and has every implementation conform; arm is
 # emulated, which is slow, and runs what the firmware makes of the clauses and workloads.
-# The firmware on arm64 and riscv64 is run by the tests of hw.
+# The firmware on arm64 and riscv64 is run by make boards.
 .PHONY: foreign
 foreign: ## what boards carry, on 32 bits and, in qemu-user, on other processors
 	$(call say,what boards carry with GOARCH=386)

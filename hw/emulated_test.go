@@ -1,3 +1,5 @@
+//go:build boards
+
 package hw
 
 import (
@@ -12,7 +14,7 @@ import (
 	"github.com/dynolab/dyno/lab"
 )
 
-// missed are tests that could not be run here, with the reasons. TestMain tells them.
+// missed are tests that could not be run here, with the reasons.
 var missed struct {
 	mu    sync.Mutex
 	tests []string
@@ -45,9 +47,7 @@ func tellMissed() {
 // but for the ticks of a clock that has not as many of them as instructions: that of
 // rv32-qemu ticks every 100 ns, and an instruction takes 64.
 func TestEmulated(t *testing.T) {
-	if testing.Short() || underRace {
-		t.Skip("it compiles for other processors and runs emulators, which says nothing of races")
-	}
+	t.Cleanup(tellMissed)
 	boards, err := Boards()
 	if err != nil {
 		t.Error(err)

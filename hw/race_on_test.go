@@ -1,5 +1,0 @@
-//go:build race
-
-package hw
-
-const underRace = true
