@@ -249,6 +249,43 @@ func TestBoardsHaveNoEnd(t *testing.T) {
 	}
 }
 
+// hangUp is a host that goes in the middle of a command, and comes again.
+type hangUp struct {
+	*fakePort
+	again string
+	over  func()
+}
+
+func (p *hangUp) Closed() bool {
+	switch {
+	case p.in != "":
+		return false
+	case p.again == "":
+		p.over()
+	}
+	p.in, p.again = p.again, ""
+	return true
+}
+
+// Half a command of a host that has gone is no part of what the next one says.
+func TestHalfACommandIsForgotten(t *testing.T) {
+	type over struct{}
+	b, port := board("1 run bench/X")
+	b.Exit = nil
+	b.Port = &hangUp{fakePort: port, again: "2 hello\n", over: func() { panic(over{}) }}
+	func() {
+		defer func() {
+			if v := recover(); v != any(over{}) {
+				t.Errorf("Main ended: %v", v)
+			}
+		}()
+		firmware.Main(b, dyno.Impl{}, build)
+	}()
+	if said := texts(t, port.out.String()); said[1] != "2 begin hello" || said[len(said)-1] != "2 end hello ok" {
+		t.Errorf("the board says %q", said)
+	}
+}
+
 func TestReset(t *testing.T) {
 	type again struct{}
 	b, port := board("5 reset\nhello\n")
