@@ -30,9 +30,8 @@ func (c *fakeClock) Unit() string { return measure.Instructions }
 
 // fakePort is a port whose host has sent everything beforehand, and goes.
 type fakePort struct {
-	in    string // each NUL is a moment in which nothing comes
-	out   strings.Builder
-	moved func() // called in moments in which nothing comes
+	in  string // each NUL is a moment in which nothing comes
+	out strings.Builder
 }
 
 func (p *fakePort) Poll() (byte, bool) {

@@ -15,6 +15,7 @@ import (
 	"github.com/dynolab/dyno/hw/firmware/line"
 	"github.com/dynolab/dyno/impls"
 	"github.com/dynolab/dyno/impls/serial"
+	"github.com/dynolab/dyno/internal/invariants"
 	"github.com/dynolab/dyno/measure"
 	"github.com/dynolab/dyno/workloads"
 )
@@ -232,6 +233,9 @@ func (p *losingPort) Send(msg any, from actor.Worker) actor.SendResult {
 
 // An implementation that loses messages has no figures.
 func TestNoFigureOfALostMessage(t *testing.T) {
+	if invariants.Enabled {
+		t.Skip("builds with invariants notice that the dispatcher is wrapped")
+	}
 	impl := serial.Impl
 	impl.NewDispatcher = func() actor.Dispatcher { return losing{serial.NewDispatcher()} }
 	for _, name := range names(impl) {
