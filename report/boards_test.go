@@ -1,0 +1,181 @@
+package report
+
+import (
+	"bytes"
+	"fmt"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/dynolab/dyno/lab"
+	"github.com/dynolab/dyno/targets"
+)
+
+// What the page on boards quotes stands between these marks; the first names the
+// results files, one or more of each board.
+var boardsFigures = regexp.MustCompile(`(?s)<!-- boards: begin ([^>]+?) -->\n.*?<!-- boards: end -->`)
+
+// TestBoardsFigures holds the page on boards to the results files that it names, as
+// TestReadmeFigures does with the README. For other figures name other files in the
+// page and run it with -update.
+func TestBoardsFigures(t *testing.T) {
+	hold(t, "docs/boards.md", boardsFigures, "BoardsFigures", func(root, files string) []byte {
+		return boardFigures(t, root, strings.Fields(files))
+	})
+}
+
+// boardFigures renders what the page quotes: for each board what its images need,
+// what is promised, and what the workloads take.
+func boardFigures(t *testing.T, root string, files []string) []byte {
+	t.Helper()
+	var b bytes.Buffer
+	fmt.Fprintf(&b, "<!-- boards: begin %s -->\n", strings.Join(files, " "))
+	var paths []string
+	for _, file := range files {
+		paths = append(paths, filepath.Join(root, filepath.FromSlash(file)))
+	}
+	places, err := lab.Places(paths, strings.NewReader(""))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, p := range places {
+		c, err := lab.Compare(p.Paths, lab.CompareOptions{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		f := c.Files[0]
+		fmt.Fprintf(&b, "### %s\n\n%s", placeName(p), setting(f, "chip"))
+		if clock := clockOf(f); clock != "" {
+			fmt.Fprintf(&b, ", %s", strings.Replace(clock, ".00 ns", " ns", 1))
+		}
+		fmt.Fprintf(&b, "; %s", setting(f, "toolchain"))
+		for i, f := range c.Files {
+			at := slices.Index(paths, p.Paths[i])
+			fmt.Fprintf(&b, "; [commit %.8s](../%s)", setting(f, "commit"), files[at])
+		}
+		b.WriteString(".\n\n")
+		boardImages(&b, c, f)
+		boardPromises(t, &b, p)
+		boardWorkloads(&b, c)
+	}
+	b.WriteString("<!-- boards: end -->")
+	return b.Bytes()
+}
+
+// tableOf returns the table of a unit.
+func tableOf(c *lab.Comparison, unit string) (lab.Table, bool) {
+	i := slices.IndexFunc(c.Tables, func(t lab.Table) bool { return t.Unit == unit })
+	if i < 0 {
+		return lab.Table{}, false
+	}
+	return c.Tables[i], true
+}
+
+// boardImages renders how much of the board each image needs.
+func boardImages(b *bytes.Buffer, c *lab.Comparison, f lab.File) {
+	flash, ok := tableOf(c, "flash-B")
+	if !ok {
+		return
+	}
+	// of says how much of the board's limit is used and left.
+	of := func(unit, limit string, row string, col int) string {
+		t, ok := tableOf(c, unit)
+		if !ok {
+			return ""
+		}
+		for _, r := range t.Rows {
+			if r.Name != row || r.Cells[col].N == 0 {
+				continue
+			}
+			used := r.Cells[col].Center
+			most, err := strconv.ParseFloat(setting(f, limit), 64)
+			if err != nil || most == 0 {
+				return fmt.Sprintf("%.0f", used)
+			}
+			return fmt.Sprintf("%.0f of %.0f (%.0f %% left)", used, most, 100*(most-used)/most)
+		}
+		return ""
+	}
+	b.WriteString("| image | implementation | bytes of flash | bytes of RAM before it allocates | bytes of heap free at the start |\n|---|---|---:|---:|---:|\n")
+	for _, r := range flash.Rows {
+		parts := strings.TrimPrefix(r.Name, "Board/case=image/parts=")
+		for i, col := range flash.Cols {
+			if r.Cells[i].N > 0 {
+				fmt.Fprintf(b, "| %s | %s | %s | %s | %s |\n", strings.ReplaceAll(parts, "+", " and "), col.Name,
+					of("flash-B", "flash", r.Name, i), of("ram-B", "ram", r.Name, i), of("ram-free-B", "", r.Name, i))
+			}
+		}
+	}
+	b.WriteString("\n")
+}
+
+// boardPromises renders which targets the board keeps.
+func boardPromises(t *testing.T, b *bytes.Buffer, p lab.Place) {
+	t.Helper()
+	card, err := Judge(slices.DeleteFunc(targets.All(), func(t targets.Target) bool { return !t.Required }), p.Paths, JudgeOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var impls, ids []string
+	scores := make(map[[2]string]Score)
+	for _, s := range card.Scores {
+		if !slices.Contains(impls, s.Impl) {
+			impls = append(impls, s.Impl)
+		}
+		if !slices.Contains(ids, s.Target.ID) {
+			ids = append(ids, s.Target.ID)
+		}
+		scores[[2]string{s.Target.ID, s.Impl}] = s
+	}
+	fmt.Fprintf(b, "| target | what | limit | %s |\n|---|---|---:|%s\n", strings.Join(impls, " | "), strings.Repeat("---:|", len(impls)))
+	for _, id := range ids {
+		target := scores[[2]string{id, impls[0]}].Target
+		fmt.Fprintf(b, "| %s | %s | %s |", id, target.Says, formatLimit(target))
+		for _, impl := range impls {
+			switch s := scores[[2]string{id, impl}]; s.Outcome {
+			case Pass:
+				fmt.Fprintf(b, " %s |", formatFigure(target, s.Figure))
+			case Miss:
+				fmt.Fprintf(b, " **missed**: %s |", formatFigure(target, s.Figure))
+			case Skip:
+				b.WriteString(" skipped |")
+			default:
+				b.WriteString(" not measured |")
+			}
+		}
+		b.WriteString("\n")
+	}
+	b.WriteString("\n")
+}
+
+// boardWorkloads renders what an operation of each workload takes.
+func boardWorkloads(b *bytes.Buffer, c *lab.Comparison) {
+	time := c.Tables[0] // time is first
+	allocs, _ := tableOf(c, "allocs/op")
+	var cols []string
+	for _, col := range time.Cols {
+		cols = append(cols, col.Name)
+	}
+	fmt.Fprintf(b, "| an operation of | %s |\n|---|%s\n", strings.Join(cols, " | "), strings.Repeat("---:|", len(cols)))
+	for _, r := range time.Rows {
+		fmt.Fprintf(b, "| %s |", r.Name)
+		for i := range cols {
+			if r.Cells[i].N == 0 {
+				b.WriteString(" — |")
+				continue
+			}
+			fmt.Fprintf(b, " %s", sideValue(lab.SideCell{Unit: time.Unit, N: 1, Center: r.Cells[i].Center, Exact: true}, new(sideNotes)))
+			if o, ok := rowIn(allocs, r); ok {
+				if at := columnIndex(allocs, cols[i]); at >= 0 && o.Cells[at].N > 0 {
+					fmt.Fprintf(b, ", %s allocs", formatValue(o.Cells[at].Center, "allocs/op"))
+				}
+			}
+			b.WriteString(" |")
+		}
+		b.WriteString("\n")
+	}
+	b.WriteString("\n")
+}
