@@ -41,7 +41,7 @@ status is the greatest:
 ` + outcomeTable("  ") + `
 Errors that are not about a board have the status 2, an interrupt 130.`,
 		Example: `  benchrun board list
-  benchrun board build cortex-m3-qemu --all
+  benchrun board build cortex-m3-qemu --all --parts bench
   benchrun board run linux-arm64-qemu
   benchrun board run pico --impl serial --case workload=pingpong
   benchrun board monitor pico`,
@@ -417,8 +417,8 @@ prints which package needs how much flash and RAM, and how much of the board is
 left. What is larger than the board is an error, with the same table.
 
 --out keeps the images in a folder, as <board>-<implementation>.elf.`,
-		Example: `  benchrun board build cortex-m3-qemu --impl serial
-  benchrun board build cortex-m3-qemu --all --format json
+		Example: `  benchrun board build cortex-m3-qemu --impl serial --parts bench
+  benchrun board build cortex-m3-qemu --all --parts bench --format json
   benchrun board build pico --parts bench --out images`,
 		Args: needBoard(0),
 		RunE: func(cmd *cobra.Command, args []string) error {

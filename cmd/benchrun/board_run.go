@@ -50,7 +50,7 @@ Ctrl-C ends the run, and what was measured until then is kept.
 
 The exit status is that of the greatest outcome; benchrun board --help has them.`,
 		Example: `  benchrun board run linux-arm64-qemu
-  benchrun board run cortex-m3-qemu rv32-qemu --impl serial
+  benchrun board run cortex-m3-qemu rv32-qemu --impl serial --parts bench
   benchrun board run pico --all --parts bench --case 'workload=(pingpong|ring)'
   benchrun board run pico-left --count 10 --map lab.yaml --out pico.bench`,
 		Args: needBoard(0),
