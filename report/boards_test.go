@@ -15,7 +15,7 @@ import (
 )
 
 // What the page on boards quotes stands between these marks; the first names the
-// results files, one or more of each board.
+// results files.
 var boardsFigures = regexp.MustCompile(`(?s)<!-- boards: begin ([^>]+?) -->\n.*?<!-- boards: end -->`)
 
 // TestBoardsFigures holds the page on boards to the results files that it names, as
@@ -27,35 +27,29 @@ func TestBoardsFigures(t *testing.T) {
 	})
 }
 
-// boardFigures renders what the page quotes: for each board what its images need,
-// what is promised, and what the workloads take.
+// boardFigures renders what the page quotes: for each file, which is of one board and
+// one commit, what the images need, what is promised, and what the workloads take.
 func boardFigures(t *testing.T, root string, files []string) []byte {
 	t.Helper()
 	var b bytes.Buffer
 	fmt.Fprintf(&b, "<!-- boards: begin %s -->\n", strings.Join(files, " "))
-	var paths []string
 	for _, file := range files {
-		paths = append(paths, filepath.Join(root, filepath.FromSlash(file)))
-	}
-	places, err := lab.Places(paths, strings.NewReader(""))
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, p := range places {
+		path := filepath.Join(root, filepath.FromSlash(file))
+		places, err := lab.Places([]string{path}, strings.NewReader(""))
+		if err != nil {
+			t.Fatal(err)
+		}
+		p := places[0]
 		c, err := lab.Compare(p.Paths, lab.CompareOptions{})
 		if err != nil {
 			t.Fatal(err)
 		}
 		f := c.Files[0]
-		fmt.Fprintf(&b, "### %s\n\n%s", placeName(p), setting(f, "chip"))
+		fmt.Fprintf(&b, "### %s, commit %.8s\n\n%s", placeName(p), setting(f, "commit"), setting(f, "chip"))
 		if clock := clockOf(f); clock != "" {
 			fmt.Fprintf(&b, ", %s", strings.Replace(clock, ".00 ns", " ns", 1))
 		}
-		fmt.Fprintf(&b, "; %s", setting(f, "toolchain"))
-		for i, f := range c.Files {
-			at := slices.Index(paths, p.Paths[i])
-			fmt.Fprintf(&b, "; [commit %.8s](../%s)", setting(f, "commit"), files[at])
-		}
+		fmt.Fprintf(&b, "; %s; [raw file](../%s)", setting(f, "toolchain"), file)
 		b.WriteString(".\n\n")
 		boardImages(&b, c, f)
 		boardPromises(t, &b, p)
