@@ -342,9 +342,9 @@ func (x *Executor) visible() bool {
 			}
 			// The owner adds a task and then looks whether it is shown; this hides
 			// it and then looks whether there is a task. One of them sees the other.
-			r.shown.And(^p.bit)
+			r.hide(p.bit)
 			if p.forks.len() > 0 {
-				r.shown.Or(p.bit)
+				r.show(p.bit)
 				return true
 			}
 		}
@@ -360,6 +360,27 @@ type row struct {
 
 	used  int // how many there are; guarded by the executor's mutex
 	slots [64]atomic.Pointer[processor]
+}
+
+// show sets a bit of shown, and hide clears it. They are not Or and And, which
+// TinyGo does not have for 64 bits on 32-bit processors; they are called when a slot
+// gets its first task, or is found without one, and not for every task.
+func (r *row) show(bit uint64) {
+	for {
+		shown := r.shown.Load()
+		if shown&bit != 0 || r.shown.CompareAndSwap(shown, shown|bit) {
+			return
+		}
+	}
+}
+
+func (r *row) hide(bit uint64) {
+	for {
+		shown := r.shown.Load()
+		if shown&bit == 0 || r.shown.CompareAndSwap(shown, shown&^bit) {
+			return
+		}
+	}
 }
 
 // unpark returns a slot for the calling goroutine.

@@ -124,7 +124,7 @@ func (p *processor) still() {
 // show makes the processor's tasks visible for others, after the first was added.
 func (p *processor) show() {
 	if p.row.shown.Load()&p.bit == 0 {
-		p.row.shown.Or(p.bit)
+		p.row.show(p.bit)
 	}
 }
 

@@ -191,9 +191,10 @@ func (g *Group[T]) admit() {
 func (g *Group[T]) Close() {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	if g.state.Or(closedBit)&closedBit != 0 {
+	if g.state.Load()&closedBit != 0 {
 		return
 	}
+	g.state.Add(closedBit) // only Close sets it, and mu is held
 	g.flags.Or(flagClosed)
 	for _, s := range g.blocked {
 		s.ready <- group.ErrGroupClosed
