@@ -4,7 +4,10 @@ import (
 	"errors"
 	"io/fs"
 	"os"
+	"strconv"
+	"strings"
 	"testing"
+	"testing/fstest"
 
 	"github.com/dynolab/dyno/internal/importpolicy"
 )
@@ -12,6 +15,10 @@ import (
 // errgroup is the one package of another module that a board may have to
 // carry.
 const errgroup = "golang.org/x/sync/errgroup"
+
+// noAtomic64 says why And and Or of 64 bits are banned; Add, CompareAndSwap, Load, Store and
+// Swap of 64 bits are there.
+const noAtomic64 = "TinyGo does not link it for 32-bit processors: use 32 bits, or CompareAndSwap"
 
 // importPolicy says who may import what, and why. Arrows point one way:
 //
@@ -172,6 +179,12 @@ var importPolicy = importpolicy.Policy{
 			BoardSafe: true,
 		},
 		{
+			Packages:  "hw/firmware/conform/...",
+			Why:       "each has the clauses that it names and no others, so that an image carries what it has room for",
+			Ours:      []string{".", "conformance", "hw/firmware", "hw/firmware/conform"},
+			BoardSafe: true,
+		},
+		{
 			Packages:  "targets",
 			Why:       "the promises are data that a board is judged by too: they name workloads, metrics and columns as results have them, and import nothing that could disagree",
 			TestOurs:  []string{".", "hw/firmware/bench", "impls", "impls/serial", "workloads"},
@@ -309,6 +322,14 @@ var importPolicy = importpolicy.Policy{
 	Banned: []importpolicy.Symbol{
 		{Pkg: "sync", Name: "Cond", Why: "on TinyGo every Wait allocates twice, and a wait cannot end with a context"},
 		{Pkg: "sync", Name: "NewCond", Why: "on TinyGo every Wait allocates twice, and a wait cannot end with a context"},
+		{Pkg: "sync/atomic", Name: "AndInt64", Why: noAtomic64},
+		{Pkg: "sync/atomic", Name: "AndUint64", Why: noAtomic64},
+		{Pkg: "sync/atomic", Name: "OrInt64", Why: noAtomic64},
+		{Pkg: "sync/atomic", Name: "OrUint64", Why: noAtomic64},
+		{Pkg: "sync/atomic", Name: "Int64.And", Why: noAtomic64},
+		{Pkg: "sync/atomic", Name: "Int64.Or", Why: noAtomic64},
+		{Pkg: "sync/atomic", Name: "Uint64.And", Why: noAtomic64},
+		{Pkg: "sync/atomic", Name: "Uint64.Or", Why: noAtomic64},
 		{Name: "print", Why: "only commands and adapters print"},
 		{Name: "println", Why: "only commands and adapters print"},
 	},
@@ -332,5 +353,37 @@ func TestImportPolicy(t *testing.T) {
 	}
 	for _, v := range violations {
 		t.Error(v)
+	}
+}
+
+// TestBannedAreFound: each banned symbol is one that there is, and a use of it is found: a
+// name with a typing error would ban nothing.
+func TestBannedAreFound(t *testing.T) {
+	for _, s := range importPolicy.Banned {
+		p := importPolicy
+		p.Rules = []importpolicy.Rule{{Packages: ".", Why: "all of it", BoardSafe: true}}
+		typ, method, isMethod := strings.Cut(s.Name, ".")
+		var use string
+		switch {
+		case s.Pkg == "":
+			use = "func f() { " + s.Name + "() }"
+		case isMethod:
+			use = "var _ = (*p." + typ + ")." + method
+		case s.Name == "Cond":
+			use = "var _ *p.Cond"
+		default:
+			use = "var _ = p." + s.Name
+		}
+		src := "package dyno\n"
+		if s.Pkg != "" {
+			src += "import p " + strconv.Quote(s.Pkg) + "\n"
+		}
+		got, err := importpolicy.Check(fstest.MapFS{"x.go": {Data: []byte(src + use + "\n")}}, p)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(got) != 1 || !strings.Contains(got[0].What, " may not use ") || !strings.Contains(got[0].What, s.Name) || s.Why == "" {
+			t.Errorf("%s: %q, want one violation", use, got)
+		}
 	}
 }

@@ -3,6 +3,7 @@ package conformance
 import (
 	"context"
 	"errors"
+	"iter"
 	"math/rand/v2"
 	"runtime"
 	"slices"
@@ -10,23 +11,66 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/dynolab/dyno"
 	"github.com/dynolab/dyno/actor"
 )
 
 // Actor returns the clauses of package actor, in the order of the rules. They
 // say what an actor, its parent and its senders can see; since the core is the
 // same for all, most of them find what an [actor.Dispatcher] does wrong.
-func Actor() []Clause { return slices.Concat(actorParts()...) }
+func Actor() []Clause {
+	return slices.Concat(slices.Concat(actorLife(), actorFail(), actorTurn(), actorService())...)
+}
 
-func actorParts() [][]Clause {
+// The four parts have about as much code each: a board that has no room for all
+// checks runs them one part at a time.
+
+func actorLife() [][]Clause {
 	return [][]Clause{
 		systemClauses, spawnClauses, nameClauses, refClauses, hookClauses, behaviourClauses,
-		messageClauses, sendErrorClauses, stopClauses, shutdownClauses, failureClauses, superviseClauses, restartClauses, middlewareClauses, watchClauses,
-		turnClauses, blockingClauses, mailboxClauses, priorityClauses, blockClauses,
-		accountClauses, synchronousClauses, actorLeftoverClauses,
-		suspendClauses, letterClauses, eventClauses, askClauses, timerClauses,
-		wrapClauses,
+		messageClauses, sendErrorClauses, stopClauses, shutdownClauses,
 	}
+}
+
+func actorFail() [][]Clause {
+	return [][]Clause{failureClauses, superviseClauses, restartClauses, middlewareClauses, watchClauses}
+}
+
+func actorTurn() [][]Clause {
+	return [][]Clause{
+		turnClauses, blockingClauses, mailboxClauses, priorityClauses, blockClauses,
+		accountClauses, synchronousClauses, actorLeftoverClauses, suspendClauses,
+	}
+}
+
+func actorService() [][]Clause {
+	return [][]Clause{letterClauses, eventClauses, askClauses, timerClauses, wrapClauses}
+}
+
+// ActorLifeClauses returns those clauses of package actor that are about an actor's
+// life and its messages: spawning, names, references, hooks, behaviours, stopping,
+// shutting down. It returns them as [Clauses] does: none for an implementation without
+// actors.
+func ActorLifeClauses(impl dyno.Impl) iter.Seq[*Clause] {
+	return each(impl.NewDispatcher != nil, actorLife)
+}
+
+// ActorFailClauses are those about failures: supervision, restarts, middleware,
+// watching.
+func ActorFailClauses(impl dyno.Impl) iter.Seq[*Clause] {
+	return each(impl.NewDispatcher != nil, actorFail)
+}
+
+// ActorTurnClauses are those about turns and mailboxes: who runs when, what blocks
+// whom, bounds and priorities, suspending.
+func ActorTurnClauses(impl dyno.Impl) iter.Seq[*Clause] {
+	return each(impl.NewDispatcher != nil, actorTurn)
+}
+
+// ActorServiceClauses are those about what a system offers besides: dead letters,
+// events, asking, timers, wrapped messages.
+func ActorServiceClauses(impl dyno.Impl) iter.Seq[*Clause] {
+	return each(impl.NewDispatcher != nil, actorService)
 }
 
 // The vocabulary in which checks of actors are written, on top of that for

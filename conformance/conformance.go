@@ -177,29 +177,46 @@ func (e *Env) rounds() int { return max(1, e.Rounds) }
 // Clauses returns the clauses of those contracts that impl implements, one after the
 // other: group's, actor's, task's. Unlike the lists it copies nothing, which on a board
 // would take more memory than there is. They must not be changed.
+//
+// Who has not even the room for all checks asks for some of them: by [GroupClauses],
+// [TaskClauses], and for actors by [ActorLifeClauses], [ActorFailClauses],
+// [ActorTurnClauses] and [ActorServiceClauses]. A linker leaves out what is not asked for.
 func Clauses(impl dyno.Impl) iter.Seq[*Clause] {
 	return func(yield func(*Clause) bool) {
-		for _, contract := range [...]struct {
-			there bool
-			parts func() [][]Clause
-		}{
-			{impl.NewGroup != nil, groupParts},
-			{impl.NewDispatcher != nil, actorParts},
-			{impl.NewExecutor != nil, taskParts},
+		for _, clauses := range [...]func(dyno.Impl) iter.Seq[*Clause]{
+			GroupClauses,
+			ActorLifeClauses, ActorFailClauses, ActorTurnClauses, ActorServiceClauses,
+			TaskClauses,
 		} {
-			if !contract.there {
-				continue
-			}
-			for _, part := range contract.parts() {
-				for i := range part {
-					if !yield(&part[i]) {
-						return
-					}
+			for c := range clauses(impl) {
+				if !yield(c) {
+					return
 				}
 			}
 		}
 	}
 }
+
+// each returns the clauses of some lists, or none if the implementation does not have
+// the contract.
+func each(there bool, lists func() [][]Clause) iter.Seq[*Clause] {
+	return func(yield func(*Clause) bool) {
+		if !there {
+			return
+		}
+		for _, list := range lists() {
+			for i := range list {
+				if !yield(&list[i]) {
+					return
+				}
+			}
+		}
+	}
+}
+
+// GroupClauses returns the clauses of package group as [Clauses] does: none for an
+// implementation without groups.
+func GroupClauses(impl dyno.Impl) iter.Seq[*Clause] { return each(impl.NewGroup != nil, groupParts) }
 
 // Group returns the clauses of package group, in the order of the rules.
 func Group() []Clause { return slices.Concat(groupParts()...) }

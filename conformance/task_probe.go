@@ -3,9 +3,11 @@ package conformance
 import (
 	"context"
 	"errors"
+	"iter"
 	"slices"
 	"time"
 
+	"github.com/dynolab/dyno"
 	"github.com/dynolab/dyno/task"
 )
 
@@ -21,6 +23,10 @@ func taskParts() [][]Clause {
 		onDemandClauses, taskPromiseClauses, taskLeftoverClauses, taskStormClauses,
 	}
 }
+
+// TaskClauses returns the clauses of package task as [Clauses] does: none for an
+// implementation without an executor.
+func TaskClauses(impl dyno.Impl) iter.Seq[*Clause] { return each(impl.NewExecutor != nil, taskParts) }
 
 // The vocabulary in which checks of tasks are written, on top of that for groups.
 // A check has a runner: an executor, and what has its tasks run if they do not by

@@ -25,22 +25,25 @@ import (
 type BuildOptions struct {
 	Checkout Checkout
 	Impl     string   // name of the implementation
-	Parts    []string // of Parts(); empty means all
+	Parts    []string // as SelectParts takes them; empty means all
 	// Commit is what the firmware says of its sources; "" if that is not known.
 	Commit string
 	// Dir is where the image and its sources go: a folder that is there, empty, and
 	// the caller's to remove.
 	Dir string
+	// NoTable says that the error of an image that is too big need not have its sizes:
+	// where the linker refuses it, they take another build.
+	NoTable bool
 }
 
 // An Image is firmware for one kind of board: an implementation and some parts.
 type Image struct {
 	Board     Board
 	Impl      string
-	Parts     []string
-	Path      string // of the ELF file
-	Hash      string // SHA-256 of it, in hexadecimal
-	Sizes     *Sizes // nil if the linker refused to make an image
+	Parts     []string // of Parts, in that order
+	Path      string   // of the ELF file
+	Hash      string   // SHA-256 of it, in hexadecimal
+	Sizes     *Sizes   // nil if the linker refused to make an image
 	Commit    string
 	Toolchain string // as Compiler.String has it
 
@@ -51,18 +54,18 @@ type Image struct {
 	Compiler *Compiler
 }
 
+// String names what the image is of: "pico with serial (bench and conform)".
+func (im *Image) String() string {
+	return im.Board.Name + " with " + im.Impl + " (" + NameParts(im.Parts) + ")"
+}
+
 // Build makes an image. If it needs more flash or RAM than the board has, it returns
 // the image, with its sizes, and an error with the outcome TooBig; the image is then
 // not to be run.
 func Build(ctx context.Context, b Board, c *Compiler, o BuildOptions) (*Image, error) {
-	parts := o.Parts
-	if len(parts) == 0 {
-		parts = Parts()
-	}
-	for _, p := range parts {
-		if !slices.Contains(Parts(), p) {
-			return nil, fmt.Errorf("no part %q of the firmware; %s", p, suggest(p, Parts(), "the parts are"))
-		}
+	parts, err := SelectParts(o.Parts)
+	if err != nil {
+		return nil, err
 	}
 	impls, err := o.Checkout.Implementations()
 	if err != nil {
@@ -91,7 +94,7 @@ func Build(ctx context.Context, b Board, c *Compiler, o BuildOptions) (*Image, e
 				Output: said, Err: err,
 			}
 		}
-		return im.overflow(ctx, said)
+		return im.overflow(ctx, said, !o.NoTable)
 	}
 	if im.Sizes, err = ReadSizes(im.Path); err != nil {
 		return nil, &Error{Outcome: BuildFailed, What: "what the compiler made is no ELF file to be read", Err: err}
@@ -121,13 +124,15 @@ func inCheckout(said, dir string) string {
 var linkerOverflow = regexp.MustCompile(`will not fit in region|overflowed by \d+ bytes`)
 
 // overflow makes the error of an image that the linker refuses because of its size.
-// For its table, an image is made for a board that has room.
-func (im *Image) overflow(ctx context.Context, said string) (*Image, error) {
-	why := failed(TooBig, fmt.Sprintf("%s with %s does not fit: %s", im.Board.Name, im.Impl, overflowLine(said)), nil)
+// For its table, if that is wanted, an image is made for a board that has room.
+func (im *Image) overflow(ctx context.Context, said string, wantTable bool) (*Image, error) {
+	why := failed(TooBig, fmt.Sprintf("%s does not fit: %s", im, overflowLine(said)), nil)
 	var table string
-	if flags, err := im.roomy(ctx); err == nil {
-		if _, err := im.compile(ctx, flags); err == nil {
-			im.Sizes, _ = ReadSizes(im.Path) // without a table if that cannot be read
+	if wantTable {
+		if flags, err := im.roomy(ctx); err == nil {
+			if _, err := im.compile(ctx, flags); err == nil {
+				im.Sizes, _ = ReadSizes(im.Path) // without a table if that cannot be read
+			}
 		}
 	}
 	if im.Sizes != nil {
@@ -238,7 +243,7 @@ func (im *Image) tooBig() *Error {
 	}
 	return &Error{
 		Outcome: TooBig,
-		What:    fmt.Sprintf("%s with %s needs %s", im.Board.Name, im.Impl, strings.Join(over, ", and ")),
+		What:    fmt.Sprintf("%s needs %s", im, strings.Join(over, ", and ")),
 		Output:  im.Sizes.Table(),
 	}
 }

@@ -1,6 +1,7 @@
 package hw
 
 import (
+	"io/fs"
 	"maps"
 	"os"
 	"os/exec"
@@ -13,7 +14,7 @@ import (
 
 // smallTree is a checkout in small: enough for an image, with what must not get into
 // it.
-var smallTree = map[string]string{
+var smallTree = withParts(map[string]string{
 	"go.mod": "module github.com/dynolab/dyno\n\ngo 1.26.0\n\nrequire example.com/dep v0.0.0\n\nreplace example.com/dep => ./dep\n",
 	"dyno.go": `package dyno
 
@@ -35,20 +36,26 @@ func Main(b Board, impl dyno.Impl, build Build, parts ...string) {
 	println()
 }
 `,
-	"hw/firmware/firmware_test.go":   "package firmware\n\nimport _ \"example.com/nowhere\"\n",
-	"hw/firmware/bench/bench.go":     "package bench\n\nimport \"github.com/dynolab/dyno\"\n\nfunc Cases(impl dyno.Impl) string { return \"bench of \" + impl.Name }\n",
-	"hw/firmware/conform/conform.go": "package conform\n\nimport \"github.com/dynolab/dyno\"\n\nfunc Cases(impl dyno.Impl) string { return \"conform of \" + impl.Name }\n",
-	"hw/boards/toy/board.go":         "package board\n\nimport \"github.com/dynolab/dyno/hw/firmware\"\n\nfunc Board() firmware.Board { return firmware.Board{Name: \"toy\"} }\n",
-	"hw/boards/toy/gen.go":           "//go:build ignore\n\npackage main\n\nimport _ \"example.com/nowhere\"\n\nfunc main() {}\n",
-	"hw/boards/toy/README.txt":       "about\n",
-	"impls/serial/impl.go":           "package serial\n\nimport (\n\t\"example.com/dep/suffix\"\n\n\t\"github.com/dynolab/dyno\"\n)\n\nvar Impl = dyno.Impl{Name: \"serial\" + suffix.Of()}\n",
-	"impls/broken/impl.go":           "package broken\n\nimport \"github.com/dynolab/dyno\"\n\nvar Impl = dyno.Impl{Name: 1}\n",
-	"impls/typo/impl.go":             "package typo\n\nfunc {\n",
-	"impls/lost/impl.go":             "package lost\n\nimport _ \"github.com/dynolab/dyno/nowhere\"\n",
-	"impls/notes/notes.go":           "package notes\n",
-	"dep/go.mod":                     "module example.com/dep\n\ngo 1.25\n",
-	"dep/suffix/suffix.go":           "package suffix\n\nfunc Of() string { return \"!\" }\n",
-	"dep/unused/unused.go":           "package unused\n",
+	"hw/firmware/firmware_test.go": "package firmware\n\nimport _ \"example.com/nowhere\"\n",
+	"hw/boards/toy/board.go":       "package board\n\nimport \"github.com/dynolab/dyno/hw/firmware\"\n\nfunc Board() firmware.Board { return firmware.Board{Name: \"toy\"} }\n",
+	"hw/boards/toy/gen.go":         "//go:build ignore\n\npackage main\n\nimport _ \"example.com/nowhere\"\n\nfunc main() {}\n",
+	"hw/boards/toy/README.txt":     "about\n",
+	"impls/serial/impl.go":         "package serial\n\nimport (\n\t\"example.com/dep/suffix\"\n\n\t\"github.com/dynolab/dyno\"\n)\n\nvar Impl = dyno.Impl{Name: \"serial\" + suffix.Of()}\n",
+	"impls/broken/impl.go":         "package broken\n\nimport \"github.com/dynolab/dyno\"\n\nvar Impl = dyno.Impl{Name: 1}\n",
+	"impls/typo/impl.go":           "package typo\n\nfunc {\n",
+	"impls/lost/impl.go":           "package lost\n\nimport _ \"github.com/dynolab/dyno/nowhere\"\n",
+	"impls/notes/notes.go":         "package notes\n",
+	"dep/go.mod":                   "module example.com/dep\n\ngo 1.25\n",
+	"dep/suffix/suffix.go":         "package suffix\n\nfunc Of() string { return \"!\" }\n",
+	"dep/unused/unused.go":         "package unused\n",
+})
+
+// withParts adds a package for each part of the firmware.
+func withParts(files map[string]string) map[string]string {
+	for _, p := range Parts() {
+		files["hw/firmware/"+p+"/part.go"] = "package part\n\nimport \"github.com/dynolab/dyno\"\n\nfunc Cases(impl dyno.Impl) string { return \"" + p + " of \" + impl.Name }\n"
+	}
+	return files
 }
 
 // checkoutOf writes files and returns the checkout that they are.
@@ -102,8 +109,8 @@ func TestBuildForLinux(t *testing.T) {
 		parts           []string
 		want, lang      string
 	}{
-		{"all parts", c.Go, nil, "bench of serial! conform of serial!", "go 1.26\n"},
-		{"one part", c.Go, []string{"conform"}, "conform of serial!", "go 1.26\n"},
+		{"all parts", c.Go, nil, strings.Join(Parts(), " of serial! ") + " of serial!", "go 1.26\n"},
+		{"one part", c.Go, []string{"conform/group"}, "conform/group of serial!", "go 1.26\n"},
 		// An older compiler gets sources that it takes.
 		{"older Go", "go1.23.4", []string{"bench"}, "bench of serial!", "go 1.23\n"},
 	} {
@@ -262,11 +269,11 @@ func TestBuildForTinyGo(t *testing.T) {
 		}
 		// The linker has the last word if the limits of board.json are larger than its.
 		_, err = build(b)
-		wantOutcome(t, err, TooBig, "toy with serial does not fit: program too large for this chip (flash overflowed by 4416 bytes)", "package\n")
+		wantOutcome(t, err, TooBig, "toy with serial (bench and conform) does not fit: program too large for this chip (flash overflowed by 4416 bytes)", "package\n")
 		// Without the target's linker script there is no table, and still a reason.
 		t.Setenv(tinygoRoot, t.TempDir())
 		im, err = build(small)
-		wantOutcome(t, err, TooBig, "toy with serial does not fit", "overflowed by 4416 bytes")
+		wantOutcome(t, err, TooBig, "toy with serial (bench and conform) does not fit", "overflowed by 4416 bytes")
 		if im == nil || im.Sizes != nil {
 			t.Errorf("%+v", im)
 		}
@@ -327,30 +334,80 @@ func main() {
 	}
 }
 
-// TestPartsAreThere: the parts are packages of this tree.
+// TestMainFileOfParts: parts whose packages may have one name are told apart.
+func TestMainFileOfParts(t *testing.T) {
+	got := mainFile("pico", "serial", []string{"conform/group", "conform/actor/life"})
+	for _, want := range []string{
+		"\tconform_group \"github.com/dynolab/dyno/hw/firmware/conform/group\"\n",
+		"\tconform_actor_life \"github.com/dynolab/dyno/hw/firmware/conform/actor/life\"\n",
+		", conform_group.Cases(impl.Impl), conform_actor_life.Cases(impl.Impl))",
+	} {
+		if !strings.Contains(got, want) {
+			t.Errorf("it lacks %q:\n%s", want, got)
+		}
+	}
+}
+
+// TestSelectParts: a name is a part's, or that of a folder of parts; and back.
+func TestSelectParts(t *testing.T) {
+	actors := []string{"conform/actor/life", "conform/actor/fail", "conform/actor/turn", "conform/actor/service"}
+	clauses := append([]string{"conform/group", "conform/task"}, actors...)
+	for _, tt := range []struct {
+		names, want []string
+		called      string
+	}{
+		{nil, append([]string{"bench"}, clauses...), "bench and conform"},
+		{[]string{"bench"}, []string{"bench"}, "bench"},
+		{[]string{"conform"}, clauses, "conform"},
+		{[]string{"conform/actor"}, actors, "conform/actor"},
+		{[]string{"conform/actor", "conform/group"}, append([]string{"conform/group"}, actors...), "conform/group and conform/actor"},
+		{[]string{"conform/task", "bench", "conform/task"}, []string{"bench", "conform/task"}, "bench and conform/task"},
+		{[]string{"conform/actor/fail", "conform/actor/life"}, actors[:2], "conform/actor/life and conform/actor/fail"},
+	} {
+		got, err := SelectParts(tt.names)
+		if err != nil || !slices.Equal(got, tt.want) {
+			t.Errorf("%q: %q, %v, want %q", tt.names, got, err, tt.want)
+		}
+		if called := NameParts(got); called != tt.called {
+			t.Errorf("%q are called %q, want %q", got, called, tt.called)
+		}
+	}
+	for name, want := range map[string]string{
+		"brench": `no part "brench" of the firmware; did you mean "bench"?`,
+		"x":      `no part "x" of the firmware; the parts are conform, conform/actor, bench, `,
+		"conf":   `did you mean "conform"`,
+		"":       `the parts are`,
+	} {
+		if _, err := SelectParts([]string{name}); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%q: %v, want %q", name, err, want)
+		}
+	}
+}
+
+// TestPartsAreThere: the parts are the packages of this tree that have cases. That of
+// the conformance suite as a whole is the sum of those below it.
 func TestPartsAreThere(t *testing.T) {
 	c, err := FindCheckout(t.Context(), "")
 	if err != nil {
 		t.Fatal(err)
 	}
-	entries, err := os.ReadDir(filepath.Join(c.Dir, "hw", "firmware"))
-	if err != nil {
+	root := filepath.Join(c.Dir, "hw", "firmware")
+	found := make(map[string]bool)
+	if err := filepath.WalkDir(root, func(file string, e fs.DirEntry, err error) error {
+		if err != nil || e.IsDir() || !strings.HasSuffix(file, ".go") {
+			return err
+		}
+		text, err := os.ReadFile(file)
+		if strings.Contains(string(text), "\nfunc Cases(impl dyno.Impl) firmware.Cases {") {
+			part, _ := filepath.Rel(root, filepath.Dir(file)) // it is below
+			found[filepath.ToSlash(part)] = true
+		}
+		return err
+	}); err != nil {
 		t.Fatal(err)
 	}
-	found := make(map[string]bool)
-	for _, e := range entries {
-		if text, err := os.ReadFile(filepath.Join(c.Dir, "hw", "firmware", e.Name(), "cases.go")); e.IsDir() && err == nil && strings.Contains(string(text), "func Cases(") {
-			found[e.Name()] = true
-		}
-	}
-	for _, p := range Parts() {
-		if !exists(filepath.Join(c.Dir, "hw", "firmware", p)) {
-			t.Errorf("there is no hw/firmware/%s", p)
-		}
-	}
-	for p := range maps.Keys(found) {
-		if !slices.Contains(Parts(), p) {
-			t.Errorf("hw/firmware/%s is in no image", p)
-		}
+	delete(found, "conform")
+	if got, want := slices.Sorted(maps.Keys(found)), slices.Sorted(slices.Values(Parts())); !slices.Equal(got, want) {
+		t.Errorf("the packages with cases are %q, and the parts %q", got, want)
 	}
 }

@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"runtime"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -55,7 +56,8 @@ const (
 	tinygoFails       = "FAKE_TINYGO_FAILS"   // what build or flash says when it fails
 	tinygoFailsAt     = "FAKE_TINYGO_FAILS_AT"
 	tinygoRoot        = "FAKE_TINYGO_ROOT"
-	tinygoLog         = "FAKE_TINYGO_LOG" // a file to which its arguments are added
+	tinygoRoom        = "FAKE_TINYGO_ROOM" // how many parts a board has room for; "" for any number
+	tinygoLog         = "FAKE_TINYGO_LOG"  // a file to which its arguments are added
 )
 
 const currentTinyGo = "tinygo version 0.41.0 linux/amd64 (using go version go1.26.8 and LLVM version 20.1.1)"
@@ -118,9 +120,15 @@ func fakeTinyGo(args []string) int {
 		if err != nil {
 			panic(err)
 		}
-		id := fakeIdentity{
-			Board: importedBy(string(main), "board"), Impl: importedBy(string(main), "impl"),
-			Parts: strings.Count(string(main), ".Cases("),
+		id := fakeIdentity{Board: importedBy(string(main), "board"), Impl: importedBy(string(main), "impl")}
+		for _, p := range Parts() {
+			if strings.Contains(string(main), "/hw/firmware/"+p+"\"") {
+				id.Parts = append(id.Parts, p)
+			}
+		}
+		if room, err := strconv.Atoi(os.Getenv(tinygoRoom)); err == nil && len(id.Parts) > room {
+			fmt.Println("ld.lld: error: section '.text' will not fit in region 'FLASH': overflowed by 4416 bytes")
+			return 1
 		}
 		for _, f := range strings.Fields(flag("-ldflags")) {
 			if v, ok := strings.CutPrefix(f, "main.commit="); ok {
@@ -154,7 +162,7 @@ func importedBy(main, name string) string {
 // A fakeIdentity is what an image of the fake TinyGo says of itself.
 type fakeIdentity struct {
 	Board, Impl, Commit, Toolchain string
-	Parts                          int
+	Parts                          []string
 }
 
 // fakeBoard runs the real firmware, with cases each of which goes wrong in its way.
@@ -175,7 +183,14 @@ func fakeBoard(image string) int {
 		Name: id.Board, Chip: "t1", RAM: 65536, Flash: 1 << 20, Emulated: true,
 		Port: newStdio(), Clock: &countingClock{}, Exit: os.Exit,
 	}
-	firmware.Main(b, dyno.Impl{Name: id.Impl}, firmware.Build{Commit: id.Commit, Toolchain: id.Toolchain}, fakeCases(id.Impl))
+	firmware.Main(b, dyno.Impl{Name: id.Impl}, firmware.Build{Commit: id.Commit, Toolchain: id.Toolchain}, func(yield func(firmware.Case) bool) {
+		for c := range fakeCases(id.Impl) {
+			// Those of any part of that name, as there are no others.
+			if slices.ContainsFunc(id.Parts, func(p string) bool { return p == c.Part || strings.HasPrefix(p, c.Part+"/") }) && !yield(c) {
+				return
+			}
+		}
+	})
 	return 0
 }
 

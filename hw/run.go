@@ -24,7 +24,8 @@ type RunOptions struct {
 	Devices  []Device
 	// Impls are the implementations; empty means for each board those that fit it.
 	Impls []string
-	// Parts are those of the image; empty means all.
+	// Parts are those of the firmware, as SelectParts takes them; empty means all. If
+	// a board has no room for all of them together, each is an image of its own.
 	Parts []string
 	// Match says which cases are run, by their names; nil means all.
 	Match func(name string) bool
@@ -44,8 +45,11 @@ type RunOptions struct {
 type Progress interface {
 	// Build is called before an image is built, and Built after that; err is why
 	// there is none. The image of one that is too big has sizes.
-	Build(d Device, impl string)
+	Build(d Device, impl string, parts []string)
 	Built(d Device, impl string, im *Image, err error)
+	// Split is called instead of Built if the parts are too big for the board together,
+	// and each is going to be an image of its own.
+	Split(d Device, impl string, parts []string, err error)
 	// Flash is called before an image is brought to a device that keeps it.
 	Flash(d Device, im *Image)
 	// Cases is called when a board has said what it can run: n cases are to be run.
@@ -174,30 +178,19 @@ func (r *deviceRun) run(ctx context.Context) (err error) {
 	if len(impls) == 0 {
 		impls = b.Fits
 	}
+	parts, err := SelectParts(r.o.Parts)
+	if err != nil {
+		return err
+	}
+	builder := &imageBuilder{r: r, compiler: compiler, folder: folder.Path, commit: FirmwareCommit(commit, differs)}
 	var images []*Image
 	var none []CaseResult
-	for i, impl := range impls {
-		dir := filepath.Join(folder.Path, strconv.Itoa(i))
-		if err := os.Mkdir(dir, 0o755); err != nil {
+	for _, impl := range impls {
+		good, bad, err := builder.build(ctx, impl, parts)
+		if err != nil {
 			return err
 		}
-		r.o.Progress.Build(r.d, impl)
-		im, err := Build(ctx, b, compiler, BuildOptions{
-			Checkout: r.o.Checkout, Impl: impl, Parts: r.o.Parts, Commit: FirmwareCommit(commit, differs), Dir: dir,
-		})
-		if ctx.Err() != nil {
-			return context.Cause(ctx)
-		}
-		r.o.Progress.Built(r.d, impl, im, err)
-		if err != nil {
-			e, err := outcome(err)
-			if err != nil {
-				return err
-			}
-			none = append(none, CaseResult{Impl: impl, Err: e})
-			continue
-		}
-		images = append(images, im)
+		images, none = append(images, good...), append(none, bad...)
 	}
 	if len(images) > 0 {
 		if err := r.begin(ctx, commit, differs, compiler); err != nil {
@@ -232,6 +225,55 @@ func (r *deviceRun) run(ctx context.Context) (err error) {
 		return err
 	})
 	return err
+}
+
+// An imageBuilder builds the images of a run.
+type imageBuilder struct {
+	r        *deviceRun
+	compiler *Compiler
+	folder   string // for the folders of images
+	commit   string // as the firmware says it
+	n        int    // of folders
+}
+
+// build builds the images of an implementation: one with all parts, or if the board has
+// no room for that, one for each part. bad are those that are not to be had; err is an
+// error that is no result.
+func (b *imageBuilder) build(ctx context.Context, impl string, parts []string) (images []*Image, bad []CaseResult, err error) {
+	r := b.r
+	r.o.Progress.Build(r.d, impl, parts)
+	im, err := b.image(ctx, impl, parts, len(parts) > 1)
+	switch e, other := outcome(err); {
+	case other != nil || ctx.Err() != nil:
+		return nil, nil, cmp.Or(context.Cause(ctx), other)
+	case e != nil && e.Outcome == TooBig && len(parts) > 1:
+		r.o.Progress.Split(r.d, impl, parts, err)
+		for i := range parts {
+			good, none, err := b.build(ctx, impl, parts[i:i+1])
+			if err != nil {
+				return nil, nil, err
+			}
+			images, bad = append(images, good...), append(bad, none...)
+		}
+		return images, bad, nil
+	case e != nil:
+		r.o.Progress.Built(r.d, impl, im, err)
+		return nil, []CaseResult{{Impl: impl, Err: e}}, nil
+	}
+	r.o.Progress.Built(r.d, impl, im, nil)
+	return []*Image{im}, nil, nil
+}
+
+// image builds an image in a folder of its own.
+func (b *imageBuilder) image(ctx context.Context, impl string, parts []string, noTable bool) (*Image, error) {
+	dir := filepath.Join(b.folder, strconv.Itoa(b.n))
+	b.n++
+	if err := os.Mkdir(dir, 0o755); err != nil {
+		return nil, err
+	}
+	return Build(ctx, b.r.d.Board, b.compiler, BuildOptions{
+		Checkout: b.r.o.Checkout, Impl: impl, Parts: parts, Commit: b.commit, Dir: dir, NoTable: noTable,
+	})
 }
 
 // each does something with each image, and returns those of which it could be done.
@@ -327,7 +369,9 @@ func (r *deviceRun) ask(ctx context.Context, im *Image) error {
 	r.asked[im] = a
 	r.o.Progress.Cases(r.d, im, hello, len(a.cases))
 	r.describe(im, hello)
-	name := "BenchmarkBoard/case=image/parts=" + strings.Join(im.Parts, "+") + "/impl=" + im.Impl
+	// A slash begins another key of the name.
+	parts := strings.ReplaceAll(strings.Join(shortParts(im.Parts), "+"), "/", "-")
+	name := "BenchmarkBoard/case=image/parts=" + parts + "/impl=" + im.Impl
 	err = r.results.Line(fmt.Sprintf("%s 1 %d flash-B %d ram-B %d ram-free-B", name, im.Sizes.Flash(), im.Sizes.RAM(), hello.RAMFree), exact(hello))
 	return errors.Join(err, r.results.Sync())
 }
@@ -360,7 +404,7 @@ func identity(board, impl, commit, toolchain string) string {
 // describe sets the configuration keys that an image decides.
 func (r *deviceRun) describe(im *Image, h line.Hello) {
 	set := r.results.Set
-	set("parts", strings.Join(im.Parts, "+"))
+	set("parts", strings.Join(shortParts(im.Parts), "+"))
 	set("clock-unit", h.Unit)
 	set("clock-hz", strconv.FormatFloat(h.Clock, 'f', -1, 64))
 	set("ram", strconv.Itoa(h.RAM))
@@ -491,8 +535,9 @@ func (r *deviceRun) write(im *Image, res CaseResult, block int) {
 // noProgress is for who does not want to know.
 type noProgress struct{}
 
-func (noProgress) Build(Device, string)                  {}
+func (noProgress) Build(Device, string, []string)        {}
 func (noProgress) Built(Device, string, *Image, error)   {}
+func (noProgress) Split(Device, string, []string, error) {}
 func (noProgress) Flash(Device, *Image)                  {}
 func (noProgress) Cases(Device, *Image, line.Hello, int) {}
 func (noProgress) Case(Device, *Image, string, int)      {}

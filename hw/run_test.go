@@ -40,6 +40,10 @@ func (p *told) Built(d Device, impl string, im *Image, err error) {
 	p.lines = append(p.lines, fmt.Sprint("built ", impl, " ", im != nil, " ", err))
 }
 
+func (p *told) Split(_ Device, impl string, parts []string, err error) {
+	p.lines = append(p.lines, fmt.Sprint("split ", impl, " ", len(parts), " ", err))
+}
+
 func (p *told) Cases(_ Device, im *Image, h line.Hello, n int) {
 	p.lines = append(p.lines, fmt.Sprint("cases ", im.Impl, " ", h.Chip, " ", n))
 }
@@ -193,6 +197,67 @@ func TestRunOrder(t *testing.T) {
 	if n := strings.Count(string(text), "\nblock: "); n != 2 {
 		t.Errorf("%d lines say which block it is:\n%s", n, text)
 	}
+}
+
+// TestRunSplit: parts that are too big for the board together are images of their own,
+// and what is measured is the same.
+func TestRunSplit(t *testing.T) {
+	checkout, d := fakeBench(t)
+	run := func(t *testing.T, parts ...string) (*Summary, *told, string) {
+		p := new(told)
+		out := filepath.Join(t.TempDir(), "toy.bench")
+		s, err := Run(t.Context(), RunOptions{
+			Checkout: checkout, Devices: []Device{d}, Out: out, Impls: []string{"serial"}, Parts: parts, Limits: patient, Progress: p,
+			Match: func(name string) bool { return strings.Contains(name, "good") || strings.Contains(name, "kept") },
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		text, err := os.ReadFile(out)
+		if err != nil && len(s.Files) > 0 {
+			t.Fatal(err)
+		}
+		return s, p, string(text)
+	}
+	t.Run("room for all", func(t *testing.T) {
+		s, p, text := run(t, "conform/group", "bench")
+		if s.Worst != OK || len(s.Results) != 2 || len(p.lines) != 2+2*2 || !strings.Contains(text, "\nparts: bench+conform/group\n") {
+			t.Errorf("%v, told:\n%s\n%s", s.Worst, strings.Join(p.lines, "\n"), text)
+		}
+	})
+	t.Setenv(tinygoRoom, "1")
+	t.Run("room for one", func(t *testing.T) {
+		s, p, text := run(t, "conform/group", "bench")
+		if s.Worst != OK || len(s.Results) != 2 {
+			t.Errorf("%v, %+v", s.Worst, s.Results)
+		}
+		want := []string{
+			"split serial 2 too big: toy with serial (bench and conform/group) does not fit: ld.lld: error: section '.text' will not fit in region 'FLASH': overflowed by 4416 bytes",
+			"built serial true <nil>", "built serial true <nil>",
+			"cases serial t1 1", "cases serial t1 1",
+			"case serial bench/Toy/workload=good/impl=serial 1", "done bench/Toy/workload=good/impl=serial ok",
+			"case serial conform/toy/kept 1", "done conform/toy/kept ok",
+		}
+		if !slices.Equal(p.lines, want) {
+			t.Errorf("told\n%s\nwant\n%s", strings.Join(p.lines, "\n"), strings.Join(want, "\n"))
+		}
+		for _, line := range []string{
+			"parts: bench\n", "parts: conform/group\n",
+			"BenchmarkBoard/case=image/parts=bench/impl=serial 1 ", "BenchmarkBoard/case=image/parts=conform-group/impl=serial 1 ",
+			"BenchmarkToy/workload=good/impl=serial 10 ", "# conform: impl=serial clause=toy/kept result=pass\n",
+		} {
+			if !strings.Contains(text, "\n"+line) {
+				t.Errorf("the results lack %s:\n%s", line, text)
+			}
+		}
+	})
+	t.Setenv(tinygoRoom, "0")
+	t.Run("room for none", func(t *testing.T) {
+		s, _, _ := run(t, "conform/group", "bench")
+		if s.Worst != TooBig || len(s.Results) != 2 || len(s.Files) != 0 || !strings.Contains(s.Results[1].Err.Error(), "toy with serial (conform/group) does not fit") {
+			t.Errorf("%v, %+v", s.Worst, s.Results)
+		}
+	})
 }
 
 // TestRunFails: what goes wrong before the first case is a result too, of the board or

@@ -63,7 +63,68 @@ func (c Checkout) Implementations() ([]string, error) {
 
 // Parts are what an image can be made of, besides the firmware's core: the packages
 // of these names in hw/firmware.
-func Parts() []string { return []string{"bench", "conform"} }
+func Parts() []string {
+	return []string{
+		"bench",
+		"conform/group", "conform/task",
+		"conform/actor/life", "conform/actor/fail", "conform/actor/turn", "conform/actor/service",
+	}
+}
+
+// SelectParts returns the parts that are meant by some names, in the order of Parts and
+// each once: a name is that of a part, or of the folder of several, so that "conform"
+// means all clauses. No name at all means all parts.
+func SelectParts(names []string) ([]string, error) {
+	all := Parts()
+	if len(names) == 0 {
+		return all, nil
+	}
+	chosen := make(map[string]bool)
+	for _, name := range names {
+		found := false
+		for _, p := range all {
+			if p == name || strings.HasPrefix(p, name+"/") {
+				chosen[p], found = true, true
+			}
+		}
+		if !found {
+			return nil, fmt.Errorf("no part %q of the firmware; %s", name, suggest(name, append(folders(all), all...), "the parts are"))
+		}
+	}
+	return slices.DeleteFunc(all, func(p string) bool { return !chosen[p] }), nil
+}
+
+// NameParts names parts, those of a whole folder by the folder: "bench and conform".
+func NameParts(parts []string) string { return strings.Join(shortParts(parts), " and ") }
+
+// shortParts replaces the parts of a whole folder by the folder, the largest that it
+// can. parts are in the order of Parts.
+func shortParts(parts []string) (short []string) {
+	all := Parts()
+	for len(parts) > 0 {
+		n, name := 1, parts[0]
+		for _, folder := range folders(all) {
+			in := slices.DeleteFunc(slices.Clone(all), func(p string) bool { return !strings.HasPrefix(p, folder+"/") })
+			if len(in) > n && len(parts) >= len(in) && slices.Equal(parts[:len(in)], in) {
+				n, name = len(in), folder
+			}
+		}
+		short, parts = append(short, name), parts[n:]
+	}
+	return short
+}
+
+// folders returns the folders that the parts are in, each once.
+func folders(parts []string) (all []string) {
+	for _, p := range parts {
+		for dir := path.Dir(p); dir != "."; dir = path.Dir(dir) {
+			if !slices.Contains(all, dir) {
+				all = append(all, dir)
+			}
+		}
+	}
+	return all
+}
 
 // write makes a module in the folder dir whose main package is the firmware for the
 // board, with the implementation and the parts. It compiles with the language
@@ -112,17 +173,21 @@ func mainFile(board, impl string, parts []string) string {
 	line("board", "/hw/boards/"+board)
 	line("firmware", "/hw/firmware")
 	for _, p := range parts {
-		line(p, "/hw/firmware/"+p)
+		line(identifier(p), "/hw/firmware/"+p)
 	}
 	line("impl", "/impls/"+impl)
 	b.WriteString(")\n\nvar commit, toolchain string // by -ldflags=-X\n\nfunc main() {\n")
 	b.WriteString("\tfirmware.Main(board.Board(), impl.Impl, firmware.Build{Commit: commit, Toolchain: toolchain}")
 	for _, p := range parts {
-		b.WriteString(", " + p + ".Cases(impl.Impl)")
+		b.WriteString(", " + identifier(p) + ".Cases(impl.Impl)")
 	}
 	b.WriteString(")\n}\n")
 	return b.String()
 }
+
+// identifier is what the main package calls a part: two of them may have the same
+// package name.
+func identifier(part string) string { return strings.ReplaceAll(part, "/", "_") }
 
 // A copier copies packages, with all that they import.
 type copier struct {

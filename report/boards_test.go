@@ -95,10 +95,10 @@ func boardImages(b *bytes.Buffer, c *lab.Comparison, f lab.File) {
 	}
 	b.WriteString("| image | implementation | bytes of flash | bytes of RAM before it allocates | bytes of heap free at the start |\n|---|---|---:|---:|---:|\n")
 	for _, r := range flash.Rows {
-		parts := strings.TrimPrefix(r.Name, "Board/case=image/parts=")
+		parts := strings.NewReplacer("+", " and ", "-", "/").Replace(strings.TrimPrefix(r.Name, "Board/case=image/parts="))
 		for i, col := range flash.Cols {
 			if r.Cells[i].N > 0 {
-				fmt.Fprintf(b, "| %s | %s | %s | %s | %s |\n", strings.ReplaceAll(parts, "+", " and "), col.Name,
+				fmt.Fprintf(b, "| %s | %s | %s | %s | %s |\n", parts, col.Name,
 					of("flash-B", "flash", r.Name, i), of("ram-B", "ram", r.Name, i), of("ram-free-B", "", r.Name, i))
 			}
 		}

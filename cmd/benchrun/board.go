@@ -15,6 +15,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/dynolab/dyno/hw"
+	"github.com/dynolab/dyno/internal/scratch"
 	"github.com/dynolab/dyno/lab"
 )
 
@@ -83,8 +84,8 @@ func (c *boardConfig) imageFlags(cmd *cobra.Command, several bool) {
 		f.BoolVar(&c.all, "all", false, "all implementations, also those that are known not to fit")
 	}
 	f.StringSliceVar(&c.impls, "impl", nil, what)
-	f.StringSliceVar(&c.parts, "parts", nil, "the `parts` of the firmware, with commas between: "+strings.Join(hw.Parts(), ", ")+" (default: all)")
-	_ = cmd.RegisterFlagCompletionFunc("parts", cobra.FixedCompletions(hw.Parts(), cobra.ShellCompDirectiveNoFileComp))
+	f.StringSliceVar(&c.parts, "parts", nil, "the `parts` of the firmware, with commas between: "+strings.Join(hw.Parts(), ", ")+", or conform or conform/actor for all below (default: all)")
+	_ = cmd.RegisterFlagCompletionFunc("parts", cobra.FixedCompletions(append(hw.Parts(), "conform", "conform/actor"), cobra.ShellCompDirectiveNoFileComp))
 	cmd.ValidArgsFunction = func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
 		boards, _ := hw.Boards()
 		return boards.Names(), cobra.ShellCompDirectiveNoFileComp
@@ -101,10 +102,8 @@ func (c *boardConfig) check() error {
 	if c.all && len(c.impls) > 0 {
 		return errors.New("--all and --impl say two things: give one of them")
 	}
-	for _, p := range c.parts {
-		if err := oneOf("--parts", p, hw.Parts()); err != nil {
-			return err
-		}
+	if _, err := hw.SelectParts(c.parts); err != nil {
+		return fmt.Errorf("--parts: %w", err)
 	}
 	return nil
 }
@@ -414,7 +413,8 @@ func newBoardBuildCmd() *cobra.Command {
 		Short: "Build firmware, and show what it needs of flash and RAM",
 		Long: `Build compiles the firmware of boards, one image for each implementation, and
 prints which package needs how much flash and RAM, and how much of the board is
-left. What is larger than the board is an error, with the same table.
+left. What is larger than the board is an error, with the same table: fewer --parts
+need less. --parts conform means all parts of that name, conform/actor those of actors.
 
 --out keeps the images in a folder, as <board>-<implementation>.elf.`,
 		Example: `  benchrun board build cortex-m3-qemu --impl serial --parts bench
@@ -526,15 +526,14 @@ func buildBoards(cmd *cobra.Command, c boardConfig, names []string, out string, 
 
 // buildOne builds an image in a folder of its own, and keeps it in out if that is not
 // empty: then its path is there.
-func buildOne(ctx context.Context, b hw.Board, compiler *hw.Compiler, o hw.BuildOptions, out string) (*hw.Image, error) {
-	dir, err := os.MkdirTemp("", "benchrun")
+func buildOne(ctx context.Context, b hw.Board, compiler *hw.Compiler, o hw.BuildOptions, out string) (im *hw.Image, err error) {
+	dir, remove, err := imageFolder()
 	if err != nil {
 		return nil, err
 	}
-	defer os.RemoveAll(dir)
+	defer func() { err = errors.Join(err, remove()) }()
 	o.Dir = dir
-	im, err := hw.Build(ctx, b, compiler, o)
-	if err != nil || out == "" {
+	if im, err = hw.Build(ctx, b, compiler, o); err != nil || out == "" {
 		return im, err
 	}
 	data, err := os.ReadFile(im.Path)
@@ -543,6 +542,20 @@ func buildOne(ctx context.Context, b hw.Board, compiler *hw.Compiler, o hw.Build
 	}
 	im.Path = filepath.Join(out, b.Name+"-"+im.Impl+".elf")
 	return im, os.WriteFile(im.Path, data, 0o755)
+}
+
+// imageFolder makes an empty folder for an image. It is one that the next benchrun
+// clears away if this one is killed.
+func imageFolder() (dir string, remove func() error, err error) {
+	folder, err := scratch.New()
+	if err != nil {
+		return "", nil, err
+	}
+	dir = filepath.Join(folder.Path, "image")
+	if err := os.Mkdir(dir, 0o755); err != nil {
+		return "", nil, errors.Join(err, folder.Remove())
+	}
+	return dir, folder.Remove, nil
 }
 
 // commitOf is what the firmware says of its sources.
@@ -567,7 +580,7 @@ func (b *builtImage) describe(im *hw.Image, kept bool) {
 
 // printImage prints the table of an image, and what it leaves of its board.
 func printImage(w io.Writer, im *hw.Image, path string) error {
-	_, err := fmt.Fprintf(w, "%s with %s, %s, %s\n\n%s\nflash: %s\nRAM:   %s, before anything is allocated\n", im.Board.Name, im.Impl, strings.Join(im.Parts, " and "),
+	_, err := fmt.Fprintf(w, "%s with %s, %s, %s\n\n%s\nflash: %s\nRAM:   %s, before anything is allocated\n", im.Board.Name, im.Impl, hw.NameParts(im.Parts),
 		im.Toolchain, im.Sizes.Table(), room(im.Sizes.Flash(), im.Board.Flash), room(im.Sizes.RAM(), im.Board.RAM))
 	if err == nil && path != "" {
 		_, err = fmt.Fprintf(w, "image: %s\n", path)

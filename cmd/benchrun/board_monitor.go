@@ -73,7 +73,7 @@ func exitTold(w io.Writer, err error) error {
 }
 
 // withImage builds one image for a device, and has do done while it is there.
-func withImage(ctx context.Context, w io.Writer, c boardConfig, d hw.Device, do func(hw.Target, *hw.Image) error) error {
+func withImage(ctx context.Context, w io.Writer, c boardConfig, d hw.Device, do func(hw.Target, *hw.Image) error) (err error) {
 	checkout, err := hw.FindCheckout(ctx, "")
 	if err != nil {
 		return err
@@ -90,11 +90,11 @@ func withImage(ctx context.Context, w io.Writer, c boardConfig, d hw.Device, do 
 	if err != nil {
 		return err
 	}
-	dir, err := os.MkdirTemp("", "benchrun")
+	dir, remove, err := imageFolder()
 	if err != nil {
 		return err
 	}
-	defer os.RemoveAll(dir)
+	defer func() { err = errors.Join(err, remove()) }()
 	fmt.Fprintf(w, "building %s with %s\n", d.Board.Name, impl)
 	im, err := hw.Build(ctx, d.Board, compiler, hw.BuildOptions{
 		Checkout: checkout, Impl: impl, Parts: c.parts, Commit: commitOf(ctx, checkout), Dir: dir,

@@ -42,6 +42,9 @@ needed, and runs its cases, each after a reset: workloads, which give figures, a
 clauses of the conformance suite. A board is named by its ID in the hardware map, or
 by its kind if there is only one.
 
+If a board has no room for all --parts of the firmware together, each is an image of
+its own, and they are run one after the other.
+
 The results of a board are appended to a new file in the Go benchmark format,
 results/<board>/<time>-<commit>.bench in the checkout, or --out; it is synced case
 by case. A case that fails is a hole there, with its reason, and does not stop the
@@ -51,6 +54,7 @@ Ctrl-C ends the run, and what was measured until then is kept.
 The exit status is that of the greatest outcome; benchrun board --help has them.`,
 		Example: `  benchrun board run linux-arm64-qemu
   benchrun board run cortex-m3-qemu rv32-qemu --impl serial --parts bench
+  benchrun board run cortex-m3-qemu --impl serial --parts conform/group,conform/task
   benchrun board run pico --all --parts bench --case 'workload=(pingpong|ring)'
   benchrun board run pico-left --count 10 --map lab.yaml --out pico.bench`,
 		Args: needBoard(0),
@@ -161,8 +165,12 @@ func (p *boardProgress) flush() {
 	p.shown, p.passed = false, 0
 }
 
-func (p *boardProgress) Build(d hw.Device, impl string) {
-	p.say("building %s with %s", d.Board.Name, impl)
+func (p *boardProgress) Build(d hw.Device, impl string, parts []string) {
+	p.say("building %s with %s, %s", d.Board.Name, impl, hw.NameParts(parts))
+}
+
+func (p *boardProgress) Split(_ hw.Device, _ string, _ []string, err error) {
+	p.say("  %v\n  so each part is an image of its own", err)
 }
 
 func (p *boardProgress) Built(_ hw.Device, _ string, im *hw.Image, err error) {
@@ -180,8 +188,8 @@ func (p *boardProgress) Flash(d hw.Device, im *hw.Image) {
 
 func (p *boardProgress) Cases(d hw.Device, im *hw.Image, hello line.Hello, n int) {
 	p.cases += n
-	p.say("%s with %s says hello: %s, a clock of %s %s a second, %d bytes of heap free; %s to run",
-		d.Entry.ID, im.Impl, hello.Chip, strconv.FormatFloat(hello.Clock, 'f', -1, 64), hello.Unit, hello.RAMFree, counted(n, "case"))
+	p.say("%s with %s, %s, says hello: %s, a clock of %s %s a second, %d bytes of heap free; %s to run",
+		d.Entry.ID, im.Impl, hw.NameParts(im.Parts), hello.Chip, strconv.FormatFloat(hello.Clock, 'f', -1, 64), hello.Unit, hello.RAMFree, counted(n, "case"))
 }
 
 // Case says which case runs, on a terminal.

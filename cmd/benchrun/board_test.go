@@ -58,11 +58,13 @@ func TestTellBoard(t *testing.T) {
 // said; clauses that pass are counted.
 func TestBoardProgress(t *testing.T) {
 	d := hw.Device{Board: hw.Board{Name: "b", FlashNeeds: "press it"}, Entry: hw.Entry{ID: "left", Board: "b"}}
-	im := &hw.Image{Board: d.Board, Impl: "serial", Sizes: &hw.Sizes{}}
+	im := &hw.Image{Board: d.Board, Impl: "serial", Parts: []string{"bench"}, Sizes: &hw.Sizes{}}
 	for _, width := range []int{0, 30} {
 		var b bytes.Buffer
 		p := &boardProgress{w: &b, width: width}
-		p.Build(d, "serial")
+		p.Build(d, "serial", []string{"bench", "conform/group"})
+		p.Split(d, "serial", []string{"bench", "conform/group"}, errors.New("too big"))
+		p.Build(d, "serial", []string{"bench"})
 		p.Built(d, "serial", im, nil)
 		p.Flash(d, im)
 		p.Cases(d, im, line.Hello{Chip: "c", Clock: 1e6, Unit: "ns", RAMFree: 9}, 4)
@@ -83,9 +85,10 @@ func TestBoardProgress(t *testing.T) {
 			}
 			return "\r\x1b[K" + s
 		}
-		want := "building b with serial\n  flash: 0 bytes, of which there is no limit\n  RAM:   0 bytes, of which there is no limit\n" +
+		want := "building b with serial, bench and conform/group\n  too big\n  so each part is an image of its own\n" +
+			"building b with serial, bench\n  flash: 0 bytes, of which there is no limit\n  RAM:   0 bytes, of which there is no limit\n" +
 			"flashing left with serial\n  (if it is not found: press it)\n" +
-			"left with serial says hello: c, a clock of 1000000 ns a second, 9 bytes of heap free; 4 cases to run\n" +
+			"left with serial, bench, says hello: c, a clock of 1000000 ns a second, 9 bytes of heap free; 4 cases to run\n" +
 			running("  conform/first with serial") + running("  conform/second with serial") +
 			running("  bench/X/impl=serial") + running("") + "  2 clauses passed\n  bench/X/impl=serial: 5 ns/op, 0 B/op\n" +
 			running("  conform/third with serial") + running("") + "  conform/third with serial: skipped: needs more\n" +

@@ -8,9 +8,13 @@
 // Clauses that need promises which an implementation does not make, or a platform
 // which the board is not, are skipped with that reason; the list says so as well. None
 // is skipped by its name.
+//
+// All clauses together need more flash than small boards have. The packages below this
+// one have some of them each, and an image names those that it has room for.
 package conform
 
 import (
+	"iter"
 	"runtime"
 
 	"github.com/dynolab/dyno"
@@ -19,9 +23,12 @@ import (
 )
 
 // Cases returns the clauses of the contracts that impl implements.
-func Cases(impl dyno.Impl) firmware.Cases {
+func Cases(impl dyno.Impl) firmware.Cases { return Of(impl, conformance.Clauses(impl)) }
+
+// Of returns some clauses of the contracts that impl implements.
+func Of(impl dyno.Impl, clauses iter.Seq[*conformance.Clause]) firmware.Cases {
 	return func(yield func(firmware.Case) bool) {
-		for c := range conformance.Clauses(impl) {
+		for c := range clauses {
 			if !yield(of(impl, c)) {
 				return
 			}

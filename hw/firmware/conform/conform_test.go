@@ -2,6 +2,7 @@ package conform_test
 
 import (
 	"context"
+	"slices"
 	"strings"
 	"testing"
 
@@ -10,6 +11,12 @@ import (
 	"github.com/dynolab/dyno/group"
 	"github.com/dynolab/dyno/hw/firmware"
 	"github.com/dynolab/dyno/hw/firmware/conform"
+	"github.com/dynolab/dyno/hw/firmware/conform/actor/fail"
+	"github.com/dynolab/dyno/hw/firmware/conform/actor/life"
+	"github.com/dynolab/dyno/hw/firmware/conform/actor/service"
+	"github.com/dynolab/dyno/hw/firmware/conform/actor/turn"
+	groupPart "github.com/dynolab/dyno/hw/firmware/conform/group"
+	"github.com/dynolab/dyno/hw/firmware/conform/task"
 	"github.com/dynolab/dyno/hw/firmware/line"
 	"github.com/dynolab/dyno/impls"
 	"github.com/dynolab/dyno/impls/serial"
@@ -132,6 +139,48 @@ func TestABrokenClause(t *testing.T) {
 	}
 	if !strings.Contains(said, "end run conform/group/go-nil-task ok") {
 		t.Errorf("the board says\n%s", said)
+	}
+}
+
+// The parts that an image can have have all clauses together, each once and in the same
+// order, and each those of its contract.
+func TestParts(t *testing.T) {
+	names := func(cases firmware.Cases) (names []string) {
+		for c := range cases {
+			names = append(names, c.Part+"/"+c.Name)
+		}
+		return names
+	}
+	without := serial.Impl
+	without.NewGroup, without.NewDispatcher, without.NewExecutor = nil, nil, nil
+	var all []string
+	for _, part := range []struct {
+		prefix string
+		cases  func(dyno.Impl) firmware.Cases
+	}{
+		{"conform/group/", groupPart.Cases},
+		{"conform/actor/", life.Cases},
+		{"conform/actor/", fail.Cases},
+		{"conform/actor/", turn.Cases},
+		{"conform/actor/", service.Cases},
+		{"conform/task/", task.Cases},
+	} {
+		some := names(part.cases(serial.Impl))
+		if len(some) == 0 {
+			t.Errorf("a part of %s is empty", part.prefix)
+		}
+		for _, name := range some {
+			if !strings.HasPrefix(name, part.prefix) {
+				t.Errorf("%s is in a part of %s", name, part.prefix)
+			}
+		}
+		if some := names(part.cases(without)); len(some) > 0 {
+			t.Errorf("an implementation without contracts has %q", some)
+		}
+		all = append(all, some...)
+	}
+	if want := names(conform.Cases(serial.Impl)); !slices.Equal(all, want) {
+		t.Errorf("the parts have\n%q\nwant\n%q", all, want)
 	}
 }
 
