@@ -46,7 +46,11 @@ func policy() Policy {
 			{Pkg: "runtime", Name: "AddCleanup", Why: "newer"},
 			{Pkg: "bufio", Name: "ReadWriter.ReadByte", Why: "newer"}, // of a field: *Reader's is old
 		},
-		Banned: []Symbol{{Pkg: "sync", Name: "Cond", Why: "banned"}, {Name: "println", Why: "banned"}},
+		Banned: []Symbol{
+			{Pkg: "sync", Name: "Cond", Why: "banned"},
+			{Pkg: "sync/atomic", Name: "Int64.And", Why: "banned"},
+			{Name: "println", Why: "banned"},
+		},
 		Rules: []Rule{
 			{Packages: ".", Why: "root", Ours: []string{"contract"}, BoardSafe: true},
 			{Packages: "contract", Why: "contracts import nothing", TestOurs: []string{"suite"}, BoardSafe: true},
@@ -175,6 +179,10 @@ func TestCheckFindsEachViolation(t *testing.T) {
 		{
 			name: "banned predeclared function", file: "impls/a/x.go", src: "package a\n\nfunc f() { println() }\n",
 			words: []string{"impls/a may not use println"},
+		},
+		{
+			name: "banned method", file: "impls/a/x.go", src: "package a\nimport \"sync/atomic\"\nfunc f(x *atomic.Int64, y *atomic.Int32) { x.And(1); y.And(1); x.Or(1) }\n",
+			words: []string{"impls/a may not use sync/atomic.Int64.And", "banned"},
 		},
 		{
 			name: "symbol banned by the rule", file: "impls/a/x.go", src: "package a\nimport . \"time\"\nvar t = Now()\n",
