@@ -20,7 +20,7 @@ func Board() firmware.Board {
 	return firmware.Board{
 		Name:     "xiao-esp32c3",
 		Chip:     "esp32c3",
-		RAM:      384 << 10,
+		RAM:      0x4E710, // of 384 KiB: the ROM has its variables above
 		Flash:    4 << 20,
 		Port:     usbport.Port{},
 		Clock:    clock{start: time.Now()},
