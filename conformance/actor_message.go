@@ -394,7 +394,9 @@ func manyToOne(e *Env, rng *rand.Rand) {
 	outside, inside := 1+rng.IntN(4), 1+rng.IntN(4)
 	w := e.world(actor.Config{})
 	defer w.abandon()
-	type item struct{ sender, n int }
+	// No other function may have a type of this name: TinyGo takes those of one package
+	// for the same.
+	type note struct{ sender, n int }
 	m := mailboxes[rng.IntN(len(mailboxes))]
 	if m.Policy == actor.DropNewest || m.Policy == actor.DropOldest {
 		m.Policy = actor.Grow
@@ -404,7 +406,7 @@ func manyToOne(e *Env, rng *rand.Rand) {
 	var done atomic.Bool
 	pause := rng.IntN(3)
 	r := w.spawn(actor.Props{Mailbox: m, Throughput: rng.IntN(10), New: making(actor.ReceiveFunc(func(_ *actor.Context, msg any) error {
-		i := msg.(item)
+		i := msg.(note)
 		e.require(i.n == next[i.sender], "message ", i.n, " of sender ", i.sender, " was handled, next is ", next[i.sender])
 		for range pause {
 			yield()
@@ -425,7 +427,7 @@ func manyToOne(e *Env, rng *rand.Rand) {
 				if n == each {
 					return nil
 				}
-				w.tells(ctx, r, item{outside + s, n})
+				w.tells(ctx, r, note{outside + s, n})
 				n++
 			}
 			w.tells(ctx, from, send)
@@ -438,7 +440,7 @@ func manyToOne(e *Env, rng *rand.Rand) {
 		rng := sub(rng)
 		calls = append(calls, start(e, "a loop of Tell", func() error {
 			for n := range each {
-				if err := r.Tell(item{s, n}); err != nil {
+				if err := r.Tell(note{s, n}); err != nil {
 					return err
 				}
 				if rng.IntN(16) == 0 {
@@ -462,7 +464,7 @@ func exchange(e *Env, rng *rand.Rand) {
 	const peers, each, hops = 12, 6, 40
 	w := e.world(actor.Config{})
 	defer w.abandon()
-	type item struct{ from, n, hops int }
+	type hop struct{ from, n, hops int }
 	type state struct {
 		rng  *rand.Rand
 		sent [peers]int // how many to each
@@ -474,7 +476,7 @@ func exchange(e *Env, rng *rand.Rand) {
 	for i := range refs {
 		p := &state{rng: sub(rng)}
 		refs[i] = w.spawn(actor.Props{Throughput: 1 + rng.IntN(5), New: making(actor.ReceiveFunc(func(ctx *actor.Context, msg any) error {
-			if m, ok := msg.(item); ok {
+			if m, ok := msg.(hop); ok {
 				e.require(m.n == p.next[m.from], "message ", m.n, " of actor ", m.from, " to ", i, " was handled, next is ", p.next[m.from])
 				p.next[m.from]++
 				if m.hops == 0 {
@@ -482,13 +484,13 @@ func exchange(e *Env, rng *rand.Rand) {
 					return nil
 				}
 				to := p.rng.IntN(peers)
-				w.tells(ctx, refs[to], item{i, p.sent[to], m.hops - 1})
+				w.tells(ctx, refs[to], hop{i, p.sent[to], m.hops - 1})
 				p.sent[to]++
 				return nil
 			}
 			for range each {
 				to := p.rng.IntN(peers)
-				w.tells(ctx, refs[to], item{i, p.sent[to], hops})
+				w.tells(ctx, refs[to], hop{i, p.sent[to], hops})
 				p.sent[to]++
 			}
 			return nil

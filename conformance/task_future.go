@@ -72,7 +72,7 @@ var futureClauses = []Clause{
 		}),
 	},
 	{
-		Name: "task/future-nested", Rule: "X6",
+		Name: "task/future-nested", Rule: "X6", On: Platform{Heap: true},
 		Why: "a task waits for one that waits for one …, a thousand deep: that is what futures are for, and it must neither stop nor overflow",
 		Check: tasks(func(r *runner) {
 			r.gives(r.spawn(func(ctx context.Context) (int, error) { return descend(ctx, 1000) }), 1000)
@@ -80,7 +80,7 @@ var futureClauses = []Clause{
 		}),
 	},
 	{
-		Name: "task/future-chain", Rule: "X6",
+		Name: "task/future-chain", Rule: "X6", On: Platform{Heap: true},
 		Why: "a chain of futures that were all started before, each waiting for the next one, is resolved, whichever end is asked for first",
 		Check: tasks(func(r *runner) {
 			for _, last := range []bool{true, false} {
@@ -191,7 +191,7 @@ var futureClauses = []Clause{
 		}),
 	},
 	{
-		Name: "task/future-passed-on", Rule: "X3",
+		Name: "task/future-passed-on", Rule: "X3", On: Platform{Heap: true},
 		Why: "a future can be handed to another task, and waited for by one that did not start it: it belongs to nobody",
 		Check: tasks(func(r *runner) {
 			const n = 100
