@@ -254,6 +254,10 @@ var importPolicy = importpolicy.Policy{
 			Ours:     []string{"conformance", "hw/firmware"},
 		},
 		{
+			Packages: "hw/boards/internal/rptimer",
+			Why:      "a clock is a counter that is read: what is measured with it is the firmware's",
+		},
+		{
 			Packages: "hw/boards/internal/usbport",
 			Why:      "a port is bytes in and out: what they mean is the firmware's",
 		},

@@ -7,10 +7,9 @@ package board
 
 import (
 	"machine"
-	"runtime/volatile"
-	"unsafe"
 
 	"github.com/dynolab/dyno/conformance"
+	"github.com/dynolab/dyno/hw/boards/internal/rptimer"
 	"github.com/dynolab/dyno/hw/boards/internal/usbport"
 	"github.com/dynolab/dyno/hw/firmware"
 )
@@ -20,36 +19,14 @@ func Board() firmware.Board {
 	machine.LED.Configure(machine.PinConfig{Mode: machine.PinOutput})
 	machine.LED.High()
 	return firmware.Board{
-		Name:     "pico",
-		Chip:     "rp2040",
-		RAM:      256 << 10,
-		Flash:    2<<20 - 256, // the second stage of the bootloader has 256 bytes
-		Port:     usbport.Port{},
-		Clock:    clock{},
+		Name:  "pico",
+		Chip:  "rp2040",
+		RAM:   256 << 10,
+		Flash: 2<<20 - 256, // the second stage of the bootloader has 256 bytes
+		Port:  usbport.Port{},
+		// The timer begins here; the core has no counter of cycles.
+		Clock:    rptimer.At(0x4005_4000),
 		Reset:    machine.CPUReset,
 		Platform: conformance.Platform{},
 	}
 }
-
-// The timer of the chip counts microseconds. These registers are the plain
-// halves of the counter; the others, without RAW, latch each other.
-var (
-	timeHigh = (*volatile.Register32)(unsafe.Pointer(uintptr(0x4005_4024)))
-	timeLow  = (*volatile.Register32)(unsafe.Pointer(uintptr(0x4005_4028)))
-)
-
-// clock counts microseconds since power-on. The core has no counter of cycles.
-type clock struct{}
-
-func (clock) Now() int64 {
-	for {
-		high := timeHigh.Get()
-		low := timeLow.Get()
-		if high == timeHigh.Get() {
-			return int64(uint64(high)<<32 | uint64(low))
-		}
-	}
-}
-
-func (clock) Hz() float64  { return 1e6 }
-func (clock) Unit() string { return "ns" }

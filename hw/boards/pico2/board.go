@@ -7,10 +7,9 @@ package board
 
 import (
 	"machine"
-	"runtime/volatile"
-	"unsafe"
 
 	"github.com/dynolab/dyno/conformance"
+	"github.com/dynolab/dyno/hw/boards/internal/rptimer"
 	"github.com/dynolab/dyno/hw/boards/internal/usbport"
 	"github.com/dynolab/dyno/hw/firmware"
 )
@@ -20,37 +19,15 @@ func Board() firmware.Board {
 	machine.LED.Configure(machine.PinConfig{Mode: machine.PinOutput})
 	machine.LED.High()
 	return firmware.Board{
-		Name:     "pico2",
-		Chip:     "rp2350",
-		RAM:      512 << 10,
-		Flash:    4 << 20,
-		Port:     usbport.Port{},
-		Clock:    clock{},
+		Name:  "pico2",
+		Chip:  "rp2350",
+		RAM:   512 << 10,
+		Flash: 4 << 20,
+		Port:  usbport.Port{},
+		// The first timer begins here. The counter of cycles that this core has goes
+		// round in 29 s, which is not long enough for every case.
+		Clock:    rptimer.At(0x400B_0000),
 		Reset:    machine.CPUReset,
 		Platform: conformance.Platform{},
 	}
 }
-
-// The first timer of the chip counts microseconds. These registers are the plain
-// halves of the counter; the others, without RAW, latch each other.
-var (
-	timeHigh = (*volatile.Register32)(unsafe.Pointer(uintptr(0x400B_0024)))
-	timeLow  = (*volatile.Register32)(unsafe.Pointer(uintptr(0x400B_0028)))
-)
-
-// clock counts microseconds since power-on. The counter of cycles that this core
-// has goes round in 29 s, which is not long enough for every case.
-type clock struct{}
-
-func (clock) Now() int64 {
-	for {
-		high := timeHigh.Get()
-		low := timeLow.Get()
-		if high == timeHigh.Get() {
-			return int64(uint64(high)<<32 | uint64(low))
-		}
-	}
-}
-
-func (clock) Hz() float64  { return 1e6 }
-func (clock) Unit() string { return "ns" }
