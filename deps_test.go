@@ -109,7 +109,7 @@ var importPolicy = importpolicy.Policy{
 		{
 			Packages: "conformance/...",
 			Why:      "the host adapters bring clauses and testing together and know no implementation, so that one in another module can use them",
-			Ours:     []string{".", "actor", "group", "task", "conformance/..."},
+			Ours:     []string{".", "actor", "group", "task", "conformance/...", "internal/idle"},
 			TestOurs: []string{"impls/..."},
 			Others: []string{
 				"github.com/anishathalye/porcupine",
@@ -301,6 +301,10 @@ var importPolicy = importpolicy.Policy{
 		{
 			Packages: "internal/filelock",
 			Why:      "a lock that ends with its process tells whether somebody is still at work, whatever the file is for",
+		},
+		{
+			Packages: "internal/idle",
+			Why:      "it asks the scheduler, and knows nothing of whose goroutines those are",
 		},
 		{
 			Packages: "internal/scratch",

@@ -174,36 +174,6 @@ func clause(t *testing.T, name string) conformance.Clause {
 	return all[i]
 }
 
-// TestSettle: a chain of goroutines that wake each other has come to its end
-// when settle returns.
-func TestSettle(t *testing.T) {
-	for range 50 {
-		end := make(chan int, 1)
-		links := make([]chan int, 21)
-		for i := range links {
-			links[i] = make(chan int)
-			go func() {
-				n := <-links[i]
-				if i == 20 {
-					end <- n
-					return
-				}
-				links[i+1] <- n + 1
-			}()
-		}
-		links[0] <- 0
-		settle()
-		select {
-		case n := <-end:
-			if n != 20 {
-				t.Fatalf("the chain yielded %d, want 20", n)
-			}
-		default:
-			t.Fatal("the chain had not come to its end when settle returned")
-		}
-	}
-}
-
 // TestOutside runs wrong groups outside a bubble, where what a group must not
 // do is found by asking the scheduler, and what it must do by waiting for it.
 func TestOutside(t *testing.T) {

@@ -7,13 +7,13 @@ import (
 	"regexp"
 	"runtime"
 	"runtime/debug"
-	"runtime/metrics"
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
 
 	"github.com/dynolab/dyno/conformance"
+	"github.com/dynolab/dyno/internal/idle"
 )
 
 // patience bounds one run of a check in real time. A check takes milliseconds;
@@ -70,7 +70,7 @@ func inBubble(t *testing.T, limit time.Duration, e *conformance.Env, check func(
 
 // outside runs check on ordinary goroutines.
 func outside(limit time.Duration, e *conformance.Env, check func(*conformance.Env) error) error {
-	e.Settle, e.Goroutines = settle, runtime.NumGoroutine
+	e.Settle, e.Goroutines = func() { idle.Wait() }, runtime.NumGoroutine
 	done := alone(e, check)
 	timer := time.NewTimer(limit)
 	defer timer.Stop()
@@ -120,27 +120,6 @@ func hung(e *conformance.Env, how string, stacks []byte) error {
 		what += "; it waits for " + doing
 	}
 	return fmt.Errorf("%s\n%s", what, stacks)
-}
-
-// settle returns when nothing is runnable but its caller, as far as that can be
-// told outside a bubble: the scheduler's own count says so several times in a
-// row. It gives up after about 10 ms, for implementations that never idle.
-func settle() {
-	samples := []metrics.Sample{
-		{Name: "/sched/goroutines/runnable:goroutines"},
-		{Name: "/sched/goroutines/running:goroutines"},
-	}
-	const calm = 4
-	quiet := 0
-	for start := time.Now(); quiet < calm && time.Since(start) < 10*time.Millisecond; {
-		runtime.Gosched()
-		metrics.Read(samples)
-		if samples[0].Value.Uint64() == 0 && samples[1].Value.Uint64() <= 1 {
-			quiet++
-		} else {
-			quiet = 0
-		}
-	}
 }
 
 var bubbleTag = regexp.MustCompile(`^goroutine \d+ [^\n]*\[[^\n]*synctest bubble (\d+)[^\n]*\]:`)

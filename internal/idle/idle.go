@@ -1,0 +1,46 @@
+// Package idle tells when a program has come to rest: no goroutine runs or could
+// run but the one that asks. It is for checks that something does not happen,
+// where there is no synctest bubble to say so exactly.
+package idle
+
+import (
+	"runtime"
+	"runtime/metrics"
+	"time"
+)
+
+// calm is how often in a row the scheduler has to say that nothing is runnable: its
+// counts are of several processors, and not of one moment.
+const calm = 4
+
+// Patience bounds [Wait] in real time. Where goroutines come to rest that takes
+// microseconds. On a machine that is busy with other things it takes as long as the
+// system keeps a thread from running that has a goroutine in its hands, which was
+// seen to be more than 10 ms; so the bound is for what never rests.
+const Patience = time.Second
+
+// Wait returns true when nothing is runnable but its caller, as far as the
+// scheduler's own counts tell, and false if that was not so for [Patience]. Goroutines
+// that wait in system calls or for timers are at rest. Any goroutine may call it, but
+// two at once see each other run.
+func Wait() bool { return wait(time.Now().Add(Patience)) }
+
+func wait(deadline time.Time) bool {
+	samples := [...]metrics.Sample{
+		{Name: "/sched/goroutines/runnable:goroutines"},
+		{Name: "/sched/goroutines/running:goroutines"},
+	}
+	for quiet := 0; quiet < calm; {
+		runtime.Gosched()
+		metrics.Read(samples[:])
+		switch {
+		case samples[0].Value.Uint64() == 0 && samples[1].Value.Uint64() <= 1:
+			quiet++
+		case time.Now().After(deadline):
+			return false
+		default:
+			quiet = 0
+		}
+	}
+	return true
+}

@@ -1,0 +1,56 @@
+package idle
+
+import (
+	"runtime"
+	"sync/atomic"
+	"testing"
+	"time"
+)
+
+// A chain of goroutines that wake each other has come to its end when wait returns.
+func TestWait(t *testing.T) {
+	for range 50 {
+		end := make(chan int, 1)
+		links := make([]chan int, 21)
+		for i := range links {
+			links[i] = make(chan int)
+			go func() {
+				n := <-links[i]
+				if i == 20 {
+					end <- n
+					return
+				}
+				links[i+1] <- n + 1
+			}()
+		}
+		links[0] <- 0
+		if !wait(time.Now().Add(time.Minute)) {
+			t.Fatal("it gave up, though all is at rest at some time")
+		}
+		select {
+		case n := <-end:
+			if n != 20 {
+				t.Fatalf("the chain yielded %d, want 20", n)
+			}
+		default:
+			t.Fatal("the chain had not come to its end when wait returned")
+		}
+	}
+}
+
+// What never rests does not hold wait for ever.
+func TestWaitGivesUp(t *testing.T) {
+	var stop atomic.Bool
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		for !stop.Load() {
+			runtime.Gosched()
+		}
+	}()
+	if wait(time.Now()) {
+		t.Error("wait says that all is at rest, while a goroutine spins")
+	}
+	stop.Store(true)
+	<-ended
+}
