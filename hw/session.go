@@ -111,7 +111,8 @@ type Answer struct {
 // has set up its port is lost, so it is asked again, and waited for longer.
 const firstTry = 2 * time.Second
 
-// Hello asks the board who it is. An answer that is none has the outcome NoConsole.
+// Hello asks the board who it is, or takes what it says unasked when it begins. An
+// answer that is none has the outcome NoConsole.
 func (s *Session) Hello(ctx context.Context) (line.Hello, error) {
 	a, err := new(Answer), error(nil)
 	for try, waited := firstTry, time.Duration(0); ; try *= 2 {
@@ -128,7 +129,7 @@ func (s *Session) Hello(ctx context.Context) (line.Hello, error) {
 		return line.Hello{}, err
 	}
 	for _, text := range a.Others {
-		if strings.HasPrefix(text, "hello ") {
+		if strings.HasPrefix(text, helloPrefix) {
 			h, err := line.ParseHello(text)
 			if err != nil {
 				return h, s.fail(NoConsole, "the board's hello is not understood", err)
@@ -138,6 +139,9 @@ func (s *Session) Hello(ctx context.Context) (line.Hello, error) {
 	}
 	return line.Hello{}, s.fail(NoConsole, "the answer to hello has no hello", nil)
 }
+
+// helloPrefix begins the line that says who a board is.
+const helloPrefix = "hello "
 
 // outcomeIs reports whether err has the outcome.
 func outcomeIs(err error, o Outcome) bool {
@@ -250,6 +254,16 @@ func (s *Session) command(ctx context.Context, command string, silence, total ti
 			}
 			if e.Lost > 0 && began && damage == nil {
 				damage = s.fail(CorruptedLine, fmt.Sprintf("%d lines before number %d did not arrive", e.Lost, e.Seq), nil)
+			}
+			if n == 0 && command == "hello" && strings.HasPrefix(text, helloPrefix) {
+				// It has just begun, so that it may not have read the command, or only
+				// its end. An empty line ends what it may have read, which would else
+				// be the beginning of the next command.
+				if _, err := s.console.Write([]byte("\n")); err != nil {
+					return nil, s.ended("its console ended after it said hello", s.drain(ctx))
+				}
+				a.take(text)
+				return a, nil
 			}
 			if n != s.request {
 				continue // of a command before, or unasked

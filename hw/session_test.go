@@ -240,6 +240,30 @@ func TestSessionEnds(t *testing.T) {
 	})
 }
 
+// TestHelloUnasked: what a board says of itself when it begins is taken at once, and
+// not asked for again, whatever it has read of the question.
+func TestHelloUnasked(t *testing.T) {
+	s, err := readScript("testdata/sessions/hello_unasked.txt")
+	if err != nil {
+		t.Fatal(err)
+	}
+	synctest.Test(t, func(t *testing.T) {
+		console := s.console()
+		var sent strings.Builder
+		console.Writer = io.MultiWriter(&sent, console.Writer)
+		session := NewSession(console, Limits{})
+		defer session.Close()
+		begun := time.Now()
+		h, err := session.Hello(t.Context())
+		if took := time.Since(begun); err != nil || h.Board != "toy" || took != 0 {
+			t.Errorf("%+v, %v after %v", h, err, took)
+		}
+		if sent.String() != "1 hello\n\n" {
+			t.Errorf("it was sent %q", sent.String())
+		}
+	})
+}
+
 // TestLimits: the limits that are given are those that count.
 func TestLimits(t *testing.T) {
 	for file, want := range map[string]time.Duration{"hung": 3 * time.Second, "hung_talking": 7 * time.Second} {
