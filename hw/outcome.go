@@ -107,12 +107,14 @@ type Error struct {
 }
 
 // Error returns what happened, with the outcome's name before it.
-func (e *Error) Error() string {
-	s := e.Outcome.String() + ": " + e.What
+func (e *Error) Error() string { return e.Outcome.String() + ": " + e.reason() }
+
+// reason returns what happened, for those who say the outcome themselves.
+func (e *Error) reason() string {
 	if e.Err != nil && !strings.Contains(e.What, e.Err.Error()) {
-		s += ": " + e.Err.Error()
+		return e.What + ": " + e.Err.Error()
 	}
-	return s
+	return e.What
 }
 
 // Unwrap returns the error behind it.

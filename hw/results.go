@@ -10,6 +10,8 @@ import (
 	"strings"
 
 	"golang.org/x/perf/benchfmt"
+
+	"github.com/dynolab/dyno/lab"
 )
 
 // A Results is a results file of a board: the Go benchmark format, with comment lines
@@ -140,14 +142,10 @@ func blockField(block string) string {
 	return " block=" + block
 }
 
-// Clause notes the result of a conformance clause: "pass", "skip" or "fail", and why
-// if it is not the first.
-func (r *Results) Clause(impl, clause, result, why string) {
-	text := "# conform: impl=" + impl + " clause=" + clause + " result=" + result
-	if why != "" {
-		text += " why=" + strconv.Quote(oneLine(why))
-	}
-	r.write(text + "\n")
+// Clause notes what became of a conformance clause.
+func (r *Results) Clause(c lab.BoardClause) {
+	c.Why = oneLine(c.Why)
+	r.write(c.Line() + "\n")
 }
 
 // Note notes what a board has to say of a case to people.

@@ -509,11 +509,11 @@ func (r *deviceRun) write(im *Image, res CaseResult, block int) {
 	benchmark := "Benchmark" + strings.TrimPrefix(res.Case, benchPrefix)
 	switch {
 	case isClause && res.Skip != "":
-		r.results.Clause(res.Impl, clause, "skip", res.Skip)
+		r.results.Clause(lab.BoardClause{Impl: res.Impl, Name: clause, Result: lab.ClauseSkipped, Why: res.Skip})
 	case isClause && res.Err != nil:
-		r.results.Clause(res.Impl, clause, "fail", res.Err.Error())
+		r.results.Clause(lab.BoardClause{Impl: res.Impl, Name: clause, Result: lab.ClauseFailed, Outcome: res.Err.Outcome.String(), Why: res.Err.reason()})
 	case isClause:
-		r.results.Clause(res.Impl, clause, "pass", "")
+		r.results.Clause(lab.BoardClause{Impl: res.Impl, Name: clause, Result: lab.ClausePassed})
 	case res.Skip != "":
 		r.results.Hole(benchmark, "", res.Skip, true)
 	case res.Err != nil:

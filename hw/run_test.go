@@ -119,7 +119,7 @@ func TestRun(t *testing.T) {
 		`# hole: case=BenchmarkToy/workload=wrong/impl=serial block=1 reason="wrong result: 9 of 10 messages arrived"`,
 		`# skip: case=BenchmarkToy/workload=skipped/impl=serial reason="needs 1 MiB"`,
 		`# conform: impl=serial clause=toy/kept result=pass`,
-		`# conform: impl=serial clause=toy/broken result=fail why="wrong result: two of them"`,
+		`# conform: impl=serial clause=toy/broken result=fail outcome="wrong result" why="two of them"`,
 		`# conform: impl=serial clause=toy/skipped result=skip why="needs Goexit"`,
 	} {
 		if !strings.Contains(string(text), "\n"+line+"\n") {
@@ -145,6 +145,9 @@ func TestRun(t *testing.T) {
 	}
 	if len(c.Problems) > 0 || holes != 6 || c.Files[0].Blocks != 1 {
 		t.Errorf("problems %q, %d holes, %d blocks", c.Problems, holes, c.Files[0].Blocks)
+	}
+	if tally := lab.TallyClauses(c.Files[0].Clauses); len(tally) != 1 || tally[0].Passed != 1 || tally[0].Skips["needs Goexit"] != 1 || tally[0].Failed["wrong result"] != 1 {
+		t.Errorf("of the clauses is read: %+v", tally)
 	}
 	if len(c.Tables) == 0 || !c.Tables[0].Exact {
 		t.Errorf("%d tables; instructions are exact", len(c.Tables))

@@ -101,6 +101,10 @@ type File struct {
 	Results, Blocks int
 	Holes           []Hole
 
+	// Clauses are those of the conformance suite that a board has run, in order of
+	// appearance: one that was run several times is there several times.
+	Clauses []BoardClause
+
 	// Alone are the rows whose benchmarks should have taken turns and did not,
 	// each with the reason: their values are of fresh processes, one a block.
 	Alone []string

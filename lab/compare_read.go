@@ -160,6 +160,13 @@ func (in *inputs) readFile(r *benchfmt.Reader, data []byte, f File) error {
 			in.problems = append(in.problems, fmt.Sprintf("%s:%d: a line of %d bytes is longer than any that can be read", f.Path, i+1, len(line)))
 			continue
 		}
+		if clause, ok, err := parseClauseLine(text); err != nil {
+			in.problems = append(in.problems, fmt.Sprintf("%s:%d: %v", f.Path, i+1, err))
+			continue
+		} else if ok {
+			f.Clauses = append(f.Clauses, clause)
+			continue
+		}
 		h, ok, err := parseHoleLine(text)
 		if err != nil {
 			in.problems = append(in.problems, fmt.Sprintf("%s:%d: %v", f.Path, i+1, err))

@@ -114,6 +114,7 @@ type (
 		Curves        []curveView
 		Side          []sideView   // of a side by side
 		Tables        []detailView // of the units after the first
+		Clauses       *clausesView // that boards have run
 		Targets       *targetsView
 		Calibration   []string
 		Notes         []noteView
@@ -250,6 +251,7 @@ func newPage(c *lab.Comparison, x Extra) page {
 			p.Tables = append(p.Tables, unitView(c, t))
 		}
 	}
+	p.Clauses = newClausesView(c.Files)
 	if x.Card != nil {
 		p.Targets = newTargetsView(x.Card)
 	}
@@ -267,6 +269,7 @@ func (p page) rest() (sections []link) {
 		{link{"benchmarks", "Benchmark by benchmark"}, len(p.Benchmarks) > 0},
 		{link{"curves", "Curves"}, len(p.Curves) > 0},
 		{link{"units", "Other units"}, len(p.Tables) > 0},
+		{link{"clauses", clausesTitle}, p.Clauses != nil},
 		{link{"targets", "Targets"}, p.Targets != nil},
 		{link{"calibration", "This machine"}, len(p.Calibration) > 0},
 		{link{"notes", "Notes"}, len(p.Notes) > 0},

@@ -36,6 +36,8 @@ type (
 		Blocks  int           `json:"blocks"`
 		Config  []settingJSON `json:"config"`
 		Holes   []holeJSON    `json:"holes"`
+
+		Clauses []boardClauseJSON `json:"clauses,omitempty"`
 	}
 	settingJSON struct {
 		Key    string   `json:"key"`
@@ -157,6 +159,9 @@ func fileToJSON(f lab.File) fileJSON {
 	}
 	for _, h := range f.Holes {
 		fj.Holes = append(fj.Holes, holeJSON(h))
+	}
+	for _, c := range f.Clauses {
+		fj.Clauses = append(fj.Clauses, boardClauseJSON(c))
 	}
 	return fj
 }

@@ -61,6 +61,7 @@ func markdown(w io.Writer, c *lab.Comparison, card *Scorecard, title string, pic
 			}
 		}
 	}
+	clausesMarkdown(&b, c.Files)
 	if card != nil {
 		b.WriteString("## Targets\n\n")
 		scorecardMarkdown(&b, card)

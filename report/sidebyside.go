@@ -155,6 +155,7 @@ func SideBySideText(w io.Writer, s *lab.SideBySide, card *Scorecard, o TextOptio
 	for _, load := range s.Workloads {
 		fmt.Fprintf(&b, "\n%s\n\n%s", load.Name, drawText(sideLayout(s, load, notes), o))
 	}
+	clausesText(&b, sideFiles(s), o)
 	b.WriteString("\n")
 	for _, line := range sideLegend(s) {
 		fmt.Fprintln(&b, line)
@@ -193,6 +194,7 @@ func SideBySideMarkdown(w io.Writer, s *lab.SideBySide, card *Scorecard) error {
 	for _, load := range s.Workloads {
 		fmt.Fprintf(&b, "## %s\n\n%s\n\n", escape(load.Name), drawMarkdown(sideLayout(s, load, notes)))
 	}
+	clausesMarkdown(&b, sideFiles(s))
 	if card != nil {
 		b.WriteString("## Targets\n\n")
 		scorecardMarkdown(&b, card)
@@ -243,6 +245,7 @@ func SideBySideHTML(w io.Writer, s *lab.SideBySide, card *Scorecard) error {
 			p.Holes = append(p.Holes, holeView{h.Name(), h.String()})
 		}
 	}
+	p.Clauses = newClausesView(sideFiles(s))
 	for _, c := range s.Comparisons {
 		p.Problems = append(p.Problems, c.Problems...)
 	}

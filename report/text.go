@@ -34,6 +34,7 @@ func Text(w io.Writer, c *lab.Comparison, card *Scorecard, o TextOptions) error 
 		}
 		b.WriteString(drawText(detail(c, t), o))
 	}
+	clausesText(&b, c.Files, o)
 	b.WriteString("\n")
 	for _, line := range legend(c) {
 		fmt.Fprintln(&b, line)

@@ -1,0 +1,96 @@
+package report
+
+import (
+	"encoding/json"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/dynolab/dyno/lab"
+)
+
+// clausesBench is a file of a board that ran clauses, one of them twice.
+const clausesBench = `board: tiny-qemu
+emulated: yes
+BenchmarkBoard/case=image/parts=conform/impl=serial 1 100 flash-B
+# conform: impl=serial clause=group/a result=pass
+# conform: impl=serial clause=group/b result=skip why="needs Heap, which this platform does not have"
+# conform: impl=serial clause=group/c result=fail outcome="out of memory" why="panic: out of <memory>"
+# conform: impl=serial clause=group/d result=fail outcome="wrong result" why="got 1, want 2"
+# conform: impl=serial clause=group/a result=fail outcome="hung" why="no line for 1m0s"
+# conform: impl=serial clause=group/e result=skip why="needs Heap, which this platform does not have"
+# conform: impl=channel clause=group/a result=pass
+# conform: impl=channel clause=group/b result=pass
+`
+
+// Every form of a report counts the clauses, and says why some failed or were skipped.
+func TestReportsShowClauses(t *testing.T) {
+	dir := t.TempDir()
+	write := func(name, text string) string {
+		path := filepath.Join(dir, name)
+		if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		return path
+	}
+	board := write("board.bench", clausesBench)
+	host := write("host.bench", "machine: desk\nBenchmarkX/impl=serial 1 5 ns/op\n")
+	c, err := lab.Compare([]string{board}, lab.CompareOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := lab.CompareSideBySide([]string{host, board}, lab.CompareOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, form := range map[string]func(w io.Writer) error{
+		"text":         func(w io.Writer) error { return Text(w, c, nil, TextOptions{}) },
+		"md":           func(w io.Writer) error { return Markdown(w, c, nil) },
+		"html":         func(w io.Writer) error { return HTML(w, c, Extra{}) },
+		"side in text": func(w io.Writer) error { return SideBySideText(w, s, nil, TextOptions{}) },
+		"side in md":   func(w io.Writer) error { return SideBySideMarkdown(w, s, nil) },
+		"side in html": func(w io.Writer) error { return SideBySideHTML(w, s, nil) },
+	} {
+		out := string(render(t, form))
+		wants := []string{
+			clausesTitle, "3 (1 hung, 1 out of memory, 1 wrong result)", "group/a with serial", "hung: no line for 1m0s",
+			"group/d with serial", "wrong result: got 1, want 2", "2 skipped: needs Heap, which this platform does not have",
+		}
+		if strings.HasSuffix(name, "html") {
+			wants = append(wants, `href="#clauses"`, "out of &lt;memory&gt;")
+		}
+		for _, want := range wants {
+			if !strings.Contains(out, want) {
+				t.Errorf("%s lacks %q:\n%s", name, want, out)
+			}
+		}
+	}
+	var doc struct {
+		Files []struct {
+			Clauses []struct{ Implementation, Clause, Result, Outcome, Why string }
+		}
+	}
+	if err := json.Unmarshal(render(t, func(w io.Writer) error { return JSON(w, c, nil) }), &doc); err != nil {
+		t.Fatal(err)
+	}
+	if all := doc.Files[0].Clauses; len(all) != 8 || all[2].Clause != "group/c" || all[2].Implementation != "serial" || all[2].Result != "fail" || all[2].Outcome != "out of memory" || all[2].Why != "panic: out of <memory>" {
+		t.Errorf("JSON has %+v", all)
+	}
+	// A file without clauses has no word of them.
+	plain, err := lab.Compare([]string{host}, lab.CompareOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, form := range map[string]func(w io.Writer) error{
+		"text": func(w io.Writer) error { return Text(w, plain, nil, TextOptions{}) },
+		"md":   func(w io.Writer) error { return Markdown(w, plain, nil) },
+		"json": func(w io.Writer) error { return JSON(w, plain, nil) },
+		"html": func(w io.Writer) error { return HTML(w, plain, Extra{}) },
+	} {
+		if out := string(render(t, form)); strings.Contains(out, clausesTitle) || strings.Contains(out, `"clauses"`) {
+			t.Errorf("%s of a file without clauses:\n%s", name, out)
+		}
+	}
+}
