@@ -146,7 +146,24 @@ type boardProgress struct {
 	cases  int // in all
 	named  string
 	passed int // clauses that were not yet told of
+
+	// of is how far each image has got; now is that of the one that runs.
+	of  map[*hw.Image]*imageProgress
+	now *imageProgress
 }
+
+// An imageProgress is how far an image has got with its cases, which is told anew each
+// time that all of them are run.
+type imageProgress struct {
+	block, begun, cases int
+	skipped             int // which are told the first time only
+}
+
+func (p *imageProgress) String() string { return fmt.Sprintf("%d of %d", p.begun, p.cases) }
+
+// mostUntold is how many clauses pass before that is told, where there is no terminal
+// that says what runs.
+const mostUntold = 25
 
 // say prints a line, after what was not yet told of.
 func (p *boardProgress) say(format string, args ...any) {
@@ -160,7 +177,7 @@ func (p *boardProgress) flush() {
 		fmt.Fprint(p.w, "\r\x1b[K")
 	}
 	if p.passed > 0 {
-		fmt.Fprintf(p.w, "  %s passed\n", counted(p.passed, "clause"))
+		fmt.Fprintf(p.w, "  %s passed (at case %s)\n", counted(p.passed, "clause"), p.now)
 	}
 	p.shown, p.passed = false, 0
 }
@@ -188,12 +205,25 @@ func (p *boardProgress) Flash(d hw.Device, im *hw.Image) {
 
 func (p *boardProgress) Cases(d hw.Device, im *hw.Image, hello line.Hello, n int) {
 	p.cases += n
+	if p.of == nil {
+		p.of = make(map[*hw.Image]*imageProgress)
+	}
+	p.of[im] = &imageProgress{block: 1, cases: n}
 	p.say("%s with %s, %s, says hello: %s, a clock of %s %s a second, %d bytes of heap free; %s to run",
 		d.Entry.ID, im.Impl, hw.NameParts(im.Parts), hello.Chip, strconv.FormatFloat(hello.Clock, 'f', -1, 64), hello.Unit, hello.RAMFree, counted(n, "case"))
 }
 
 // Case says which case runs, on a terminal.
 func (p *boardProgress) Case(_ hw.Device, im *hw.Image, name string, block int) {
+	at := p.of[im]
+	if at != p.now || block > at.block {
+		p.flush()
+	}
+	if block > at.block {
+		*at = imageProgress{block: block, cases: at.cases - at.skipped}
+	}
+	at.begun++
+	p.now = at
 	p.named = name
 	if block > 1 {
 		p.named += fmt.Sprintf(" (time %d)", block)
@@ -202,7 +232,7 @@ func (p *boardProgress) Case(_ hw.Device, im *hw.Image, name string, block int) 
 		p.named += " with " + im.Impl
 	}
 	if p.width > 0 {
-		text := []rune("  " + p.named)
+		text := []rune("  " + at.String() + ": " + p.named)
 		fmt.Fprintf(p.w, "\r\x1b[K%s", string(text[:min(len(text), p.width-1)]))
 		p.shown = true
 	}
@@ -221,6 +251,9 @@ func (p *boardProgress) Done(r hw.CaseResult) {
 			fmt.Fprintln(p.w, indent(beginning(r.Err.Output)))
 		}
 	case r.Skip != "":
+		if r.Answer == nil {
+			p.now.skipped++
+		}
 		p.say("  %s: skipped: %s", p.named, r.Skip)
 	case r.Answer != nil && len(r.Answer.Results) > 0:
 		for _, text := range r.Answer.Results {
@@ -228,6 +261,9 @@ func (p *boardProgress) Done(r hw.CaseResult) {
 		}
 	default:
 		p.passed++
+		if p.width == 0 && p.passed >= mostUntold {
+			p.flush()
+		}
 	}
 }
 
@@ -241,8 +277,8 @@ func figuresOf(text string) string {
 	return strings.Join(figures, ", ")
 }
 
-// presentBoards prints what came of a run: a line for each implementation, the targets
-// that are decided, what to do about what went wrong, and where the results are.
+// presentBoards prints what came of a run: a line for each implementation, the sum of its
+// clauses, the targets that are decided, what to do about what went wrong, and where the results are.
 func presentBoards(cmd *cobra.Command, s *hw.Summary) error {
 	out := cmd.OutOrStdout()
 	if err := boardTable(out, s.Results); err != nil {
@@ -284,10 +320,16 @@ func near(path string) string {
 	return rel
 }
 
-// boardTable prints a line for each board and implementation.
+// boardTable prints a line for each board and implementation, and then the sum of the
+// clauses of each that ran some.
 func boardTable(w io.Writer, results []hw.CaseResult) error {
 	type key struct{ device, impl string }
-	type count struct{ figures, clauses, skipped, failed int }
+	type count struct {
+		figures, clauses, skipped, failed int
+
+		clausesSkipped int
+		clausesFailed  [hw.WrongResult + 1]int // by outcome
+	}
 	var order []key
 	counts := make(map[key]*count)
 	worst := make(map[key]hw.Outcome)
@@ -299,12 +341,19 @@ func boardTable(w io.Writer, results []hw.CaseResult) error {
 			order, counts[k] = append(order, k), n
 		}
 		worst[k] = max(worst[k], r.Outcome)
+		clause := strings.HasPrefix(r.Case, "conform/")
 		switch {
 		case r.Outcome != hw.OK:
 			n.failed++
+			if clause {
+				n.clausesFailed[r.Outcome]++
+			}
 		case r.Skip != "":
 			n.skipped++
-		case strings.HasPrefix(r.Case, "conform/"):
+			if clause {
+				n.clausesSkipped++
+			}
+		case clause:
 			n.clauses++
 		default:
 			n.figures++
@@ -322,7 +371,28 @@ func boardTable(w io.Writer, results []hw.CaseResult) error {
 	if err := t.Flush(); err != nil {
 		return err
 	}
-	_, err := fmt.Fprintln(w)
+	var sums strings.Builder
+	for _, k := range order {
+		n := counts[k]
+		failed, ways := 0, []string(nil)
+		for o, times := range n.clausesFailed {
+			if failed += times; times > 0 {
+				ways = append(ways, fmt.Sprintf("%d %s", times, hw.Outcome(o)))
+			}
+		}
+		if n.clauses+n.clausesSkipped+failed == 0 {
+			continue
+		}
+		fmt.Fprintf(&sums, "clauses of %s with %s: %d passed, %d skipped, %d failed", k.device, k.impl, n.clauses, n.clausesSkipped, failed)
+		if failed > 0 {
+			fmt.Fprintf(&sums, " (%s)", strings.Join(ways, ", "))
+		}
+		sums.WriteString("\n")
+	}
+	if sums.Len() > 0 {
+		sums.WriteString("\n")
+	}
+	_, err := io.WriteString(w, "\n"+sums.String())
 	return err
 }
 

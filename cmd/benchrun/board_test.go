@@ -67,15 +67,16 @@ func TestBoardProgress(t *testing.T) {
 		p.Build(d, "serial", []string{"bench"})
 		p.Built(d, "serial", im, nil)
 		p.Flash(d, im)
-		p.Cases(d, im, line.Hello{Chip: "c", Clock: 1e6, Unit: "ns", RAMFree: 9}, 4)
+		p.Cases(d, im, line.Hello{Chip: "c", Clock: 1e6, Unit: "ns", RAMFree: 9}, 5)
 		for i, r := range []hw.CaseResult{
 			{Case: "conform/first"},
 			{Case: "conform/second"},
 			{Case: "bench/X/impl=serial", Answer: &hw.Answer{Results: []string{"BenchmarkX/impl=serial 1000 5 ns/op 0 B/op"}}},
 			{Case: "conform/third", Skip: "needs more"},
 			{Case: "conform/fourth"},
+			{Case: "conform/fourth"},
 		} {
-			p.Case(d, im, r.Case, 1+i/4)
+			p.Case(d, im, r.Case, 1+i/5)
 			p.Done(r)
 		}
 		p.flush()
@@ -88,16 +89,62 @@ func TestBoardProgress(t *testing.T) {
 		want := "building b with serial, bench and conform/group\n  too big\n  so each part is an image of its own\n" +
 			"building b with serial, bench\n  flash: 0 bytes, of which there is no limit\n  RAM:   0 bytes, of which there is no limit\n" +
 			"flashing left with serial\n  (if it is not found: press it)\n" +
-			"left with serial, bench, says hello: c, a clock of 1000000 ns a second, 9 bytes of heap free; 4 cases to run\n" +
-			running("  conform/first with serial") + running("  conform/second with serial") +
-			running("  bench/X/impl=serial") + running("") + "  2 clauses passed\n  bench/X/impl=serial: 5 ns/op, 0 B/op\n" +
-			running("  conform/third with serial") + running("") + "  conform/third with serial: skipped: needs more\n" +
-			running("  conform/fourth (time 2) wit") + running("") + "  1 clause passed\n"
+			"left with serial, bench, says hello: c, a clock of 1000000 ns a second, 9 bytes of heap free; 5 cases to run\n" +
+			running("  1 of 5: conform/first with ") + running("  2 of 5: conform/second with") +
+			running("  3 of 5: bench/X/impl=serial") + running("") + "  2 clauses passed (at case 3 of 5)\n  bench/X/impl=serial: 5 ns/op, 0 B/op\n" +
+			running("  4 of 5: conform/third with ") + running("") + "  conform/third with serial: skipped: needs more\n" +
+			running("  5 of 5: conform/fourth with") + running("") + "  1 clause passed (at case 5 of 5)\n" +
+			running("  1 of 4: conform/fourth (tim") + running("") + "  1 clause passed (at case 1 of 4)\n"
 		if b.String() != want {
 			t.Errorf("width %d: said\n%q\nwant\n%q", width, b.String(), want)
 		}
-		if p.cases != 4 {
+		if p.cases != 5 {
 			t.Errorf("%d cases", p.cases)
 		}
+	}
+}
+
+// Where no terminal says what runs, clauses that pass are told from time to time.
+func TestBoardProgressOfClauses(t *testing.T) {
+	im := &hw.Image{Impl: "serial"}
+	for width, want := range map[int]int{0: 2, 80: 1} {
+		var b bytes.Buffer
+		p := &boardProgress{w: &b, width: width}
+		p.Cases(hw.Device{}, im, line.Hello{}, mostUntold+1)
+		for range mostUntold + 1 {
+			p.Case(hw.Device{}, im, "conform/x", 1)
+			p.Done(hw.CaseResult{Case: "conform/x"})
+		}
+		p.flush()
+		if got := strings.Count(b.String(), " passed (at case "); got != want || !strings.HasSuffix(b.String(), fmt.Sprintf("(at case %d of %[1]d)\n", mostUntold+1)) {
+			t.Errorf("width %d: told %d times, want %d:\n%q", width, got, want, b.String())
+		}
+	}
+}
+
+// The sum of clauses counts each implementation's by itself, and failures by what they
+// are.
+func TestBoardTable(t *testing.T) {
+	var b bytes.Buffer
+	d := hw.Device{Entry: hw.Entry{ID: "left"}}
+	result := func(impl, name string, o hw.Outcome, skip string) hw.CaseResult {
+		return hw.CaseResult{Device: d, Impl: impl, Case: name, Outcome: o, Skip: skip}
+	}
+	err := boardTable(&b, []hw.CaseResult{
+		result("serial", "bench/a", hw.OK, ""), result("serial", "bench/b", hw.Hung, ""),
+		result("serial", "conform/a", hw.OK, ""), result("serial", "conform/b", hw.OK, "needs Heap"),
+		result("serial", "conform/c", hw.OutOfMemory, ""), result("serial", "conform/d", hw.OutOfMemory, ""), result("serial", "conform/e", hw.Hung, ""),
+		result("channel", "bench/a", hw.OK, ""),
+		result("channel", "", hw.TooBig, ""),
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := "board  implementation  figures  clauses passed  skipped  failed  \n" +
+		"left   serial          1        1               1        4       out of memory\n" +
+		"left   channel         1        0               0        1       too big\n" +
+		"\nclauses of left with serial: 1 passed, 1 skipped, 3 failed (1 hung, 2 out of memory)\n\n"
+	if b.String() != want {
+		t.Errorf("got\n%q\nwant\n%q", b.String(), want)
 	}
 }
