@@ -714,7 +714,7 @@ var blockingClauses = []Clause{
 				}
 			}
 			block()
-			if w.e.Goroutines == nil {
+			if !w.e.Platform.Goroutines {
 				return
 			}
 			base := w.e.goroutines()

@@ -642,7 +642,7 @@ func trace(e *Env) (lines []string) {
 // FR-016: what is left.
 var actorLeftoverClauses = []Clause{
 	{
-		Name: "actor/leaves-no-goroutine", Rule: "FR-016", Kind: Promised, Needs: dyno.Promises{Parks: true},
+		Name: "actor/leaves-no-goroutine", Rule: "FR-016", Kind: Promised, Needs: dyno.Promises{Parks: true}, On: Platform{Goroutines: true},
 		Why: "no goroutine outlives a system, whatever was done with it",
 		Check: check(func(e *Env) {
 			base := e.goroutines()
@@ -654,12 +654,9 @@ var actorLeftoverClauses = []Clause{
 		}),
 	},
 	{
-		Name: "actor/goroutines-bounded", Rule: "FR-016",
+		Name: "actor/goroutines-bounded", Rule: "FR-016", On: Platform{Goroutines: true},
 		Why: "systems that are done leave no goroutine each",
 		Check: check(func(e *Env) {
-			if e.Goroutines == nil {
-				return
-			}
 			useSystem(e)
 			base := e.goroutines()
 			const systems = 16
@@ -671,7 +668,7 @@ var actorLeftoverClauses = []Clause{
 		}),
 	},
 	{
-		Name: "actor/stops-leave-no-goroutine", Rule: "FR-016", Kind: Promised, Needs: dyno.Promises{Parks: true},
+		Name: "actor/stops-leave-no-goroutine", Rule: "FR-016", Kind: Promised, Needs: dyno.Promises{Parks: true}, On: Platform{Goroutines: true},
 		Why: "an actor that has stopped leaves no goroutine, while its system goes on",
 		Check: actors(func(w *world) {
 			round := func() {

@@ -82,6 +82,8 @@ type Platform struct {
 	RuntimePanics bool
 	// Stacks: runtime.Stack tells the stack.
 	Stacks bool
+	// Goroutines: runtime.NumGoroutine counts those of the process.
+	Goroutines bool
 	// Heap: there are megabytes of heap, and runtime.ReadMemStats after
 	// runtime.GC tells what is reachable.
 	Heap bool
@@ -96,6 +98,7 @@ func (p Platform) lacks(need Platform) []string {
 		{"Goexit", need.Goexit, p.Goexit},
 		{"RuntimePanics", need.RuntimePanics, p.RuntimePanics},
 		{"Stacks", need.Stacks, p.Stacks},
+		{"Goroutines", need.Goroutines, p.Goroutines},
 		{"Heap", need.Heap, p.Heap},
 	} {
 		if f.need && !f.have {
@@ -116,15 +119,12 @@ type Env struct {
 	// one means once.
 	Rounds int
 	// Settle returns when everything that can run has run and waits:
-	// synctest.Wait on a host, a bounded loop of yields elsewhere. Only the
-	// goroutine of the check calls it.
+	// synctest.Wait on a host, elsewhere what asks the scheduler, or on one
+	// processor a bounded loop of yields. Only the goroutine of the check calls it.
 	Settle func()
 	// Exact: what has not happened when Settle returns will not happen unless
 	// the check does something. True under testing/synctest.
 	Exact bool
-	// Goroutines returns the number of goroutines of the process. Nil where
-	// that cannot be told.
-	Goroutines func() int
 	// Platform is what the machine can do.
 	Platform Platform
 	// Measured takes a figure that a check has found, such as the bound that an

@@ -166,7 +166,7 @@ func TestTaskLines(t *testing.T) {
 }
 
 func TestSkip(t *testing.T) {
-	all := conformance.Platform{Goexit: true, RuntimePanics: true, Stacks: true, Heap: true}
+	all := conformance.Platform{Goexit: true, RuntimePanics: true, Stacks: true, Goroutines: true, Heap: true}
 	for _, test := range []struct {
 		needs    dyno.Promises
 		on, have conformance.Platform
@@ -180,9 +180,9 @@ func TestSkip(t *testing.T) {
 			want:  "needs Overlap, StartOrder and Parks, which some does not promise",
 		},
 		{on: all, have: all, want: ""},
-		{on: all, want: "needs Goexit, RuntimePanics, Stacks and Heap, which this platform does not have"},
+		{on: all, want: "needs Goexit, RuntimePanics, Stacks, Goroutines and Heap, which this platform does not have"},
 		{
-			on: all, have: conformance.Platform{Goexit: true, RuntimePanics: true, Stacks: true},
+			on: all, have: conformance.Platform{Goexit: true, RuntimePanics: true, Stacks: true, Goroutines: true},
 			want: "needs Heap, which this platform does not have",
 		},
 	} {

@@ -13,7 +13,7 @@ import (
 // G8: what is left of a group that is over.
 var leftoverClauses = []Clause{
 	{
-		Name: "group/leaves-no-goroutine", Rule: "G8", Kind: Promised, Needs: dyno.Promises{Parks: true},
+		Name: "group/leaves-no-goroutine", Rule: "G8", Kind: Promised, Needs: dyno.Promises{Parks: true}, On: Platform{Goroutines: true},
 		Why: "no goroutine outlives a group that is closed and drained, whatever was done with it: leaked goroutines are leaked memory",
 		Check: check(func(e *Env) {
 			base := e.goroutines()
@@ -25,7 +25,7 @@ var leftoverClauses = []Clause{
 		}),
 	},
 	{
-		Name: "group/leaves-no-goroutine-when-dropped", Rule: "G8", Kind: Promised, Needs: dyno.Promises{Parks: true},
+		Name: "group/leaves-no-goroutine-when-dropped", Rule: "G8", Kind: Promised, Needs: dyno.Promises{Parks: true}, On: Platform{Goroutines: true},
 		Why: "no goroutine outlives an open group whose owner dropped it after Wait: nobody is left who could close it",
 		Check: check(func(e *Env) {
 			base := e.goroutines()
@@ -37,12 +37,9 @@ var leftoverClauses = []Clause{
 		}),
 	},
 	{
-		Name: "group/goroutines-bounded", Rule: "G8",
+		Name: "group/goroutines-bounded", Rule: "G8", On: Platform{Goroutines: true},
 		Why: "used groups leave no goroutine each: workers that outlive one are shared, and their number does not grow with the groups",
 		Check: check(func(e *Env) {
-			if e.Goroutines == nil {
-				return
-			}
 			const groups = 16
 			round := func(closed bool) {
 				for range groups {
@@ -59,12 +56,9 @@ var leftoverClauses = []Clause{
 		}),
 	},
 	{
-		Name: "group/foreign-parent-released", Rule: "G8",
+		Name: "group/foreign-parent-released", Rule: "G8", On: Platform{Goroutines: true},
 		Why: "a parent that package context knows nothing about is watched by a goroutine, which ends when the closed group settles",
 		Check: check(func(e *Env) {
-			if e.Goroutines == nil {
-				return
-			}
 			warm := e.open() // workers that are shared may start now
 			warm.run(value(1))
 			warm.takes(1)
@@ -213,13 +207,12 @@ func use(e *Env, p *probe, closed bool) {
 	p.finish(errA)
 }
 
-// goroutines returns how many goroutines there are once everything has run.
+// goroutines returns how many goroutines there are once everything has run: all of the
+// process, since counting those of a check only would take all stacks, each time. What
+// else there is does not change meanwhile. It needs the platform's Goroutines.
 func (e *Env) goroutines() int {
 	e.Settle()
-	if e.Goroutines == nil {
-		return 0
-	}
-	return e.Goroutines()
+	return runtime.NumGoroutine()
 }
 
 // moreThan returns how many goroutines there are beyond base, or 0 if no more

@@ -14,7 +14,7 @@ import (
 // X1 and X3: what is left of tasks that are over, and of those who waited.
 var taskLeftoverClauses = []Clause{
 	{
-		Name: "task/leaves-no-goroutine", Rule: "X1", Kind: Promised, Needs: dyno.Promises{Parks: true},
+		Name: "task/leaves-no-goroutine", Rule: "X1", Kind: Promised, Needs: dyno.Promises{Parks: true}, On: Platform{Goroutines: true},
 		Why: "an executor that is closed, and whose tasks are over, leaves no goroutine behind: leaked goroutines are leaked memory",
 		Check: check(func(e *Env) {
 			base := e.goroutines()
@@ -30,12 +30,9 @@ var taskLeftoverClauses = []Clause{
 		}),
 	},
 	{
-		Name: "task/goroutines-bounded", Rule: "X1",
+		Name: "task/goroutines-bounded", Rule: "X1", On: Platform{Goroutines: true},
 		Why: "used executors leave no goroutine each: workers that outlive one are shared, and their number does not grow",
 		Check: check(func(e *Env) {
-			if e.Goroutines == nil {
-				return
-			}
 			const executors = 16
 			round := func() {
 				for range executors {
@@ -52,12 +49,9 @@ var taskLeftoverClauses = []Clause{
 		}),
 	},
 	{
-		Name: "task/waiters-leave-no-goroutine", Rule: "X2",
+		Name: "task/waiters-leave-no-goroutine", Rule: "X2", On: Platform{Goroutines: true},
 		Why: "who gives up leaves no goroutine behind that waits in its place: there may be many, and the task may take for ever",
 		Check: tasks(func(r *runner) {
-			if r.e.Goroutines == nil {
-				return
-			}
 			const n = 100
 			f, hold := r.held(returns(1))
 			giveUp := func() {

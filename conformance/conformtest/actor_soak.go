@@ -682,7 +682,7 @@ func checkSoak(_ *testing.T, s *suite) outcome {
 			if s.impl.Promises.Parks {
 				more := 0
 				for range 1000 {
-					if more = e.Goroutines() - goroutines; more <= 0 {
+					if more = runtime.NumGoroutine() - goroutines; more <= 0 {
 						break
 					}
 					e.Settle()

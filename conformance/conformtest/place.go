@@ -37,9 +37,7 @@ func inBubble(t *testing.T, limit time.Duration, e *conformance.Env, check func(
 		defer func() { dead <- recover() }() // also if synctest.Test ends this goroutine
 		synctest.Test(t, func(*testing.T) {
 			id.Store(bubbleID())
-			// Counting only the bubble's goroutines would take all stacks, each
-			// time. What else there is in the process does not change now.
-			e.Settle, e.Exact, e.Goroutines = synctest.Wait, true, runtime.NumGoroutine
+			e.Settle, e.Exact = synctest.Wait, true
 			err = <-alone(e, check)
 			// A bubble's clock runs while all wait: what waits for a time-out
 			// before it ends gets it now.
@@ -70,7 +68,7 @@ func inBubble(t *testing.T, limit time.Duration, e *conformance.Env, check func(
 
 // outside runs check on ordinary goroutines.
 func outside(limit time.Duration, e *conformance.Env, check func(*conformance.Env) error) error {
-	e.Settle, e.Goroutines = func() { idle.Wait() }, runtime.NumGoroutine
+	e.Settle = func() { idle.Wait() }
 	done := alone(e, check)
 	timer := time.NewTimer(limit)
 	defer timer.Stop()

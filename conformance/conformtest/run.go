@@ -251,7 +251,7 @@ func (s *suite) env(seed uint64) *conformance.Env {
 		Impl:     s.impl,
 		Seed:     seed,
 		Rounds:   s.set.rounds,
-		Platform: conformance.Platform{Goexit: true, RuntimePanics: true, Stacks: true, Heap: true},
+		Platform: conformance.Platform{Goexit: true, RuntimePanics: true, Stacks: true, Goroutines: true, Heap: true},
 		Measured: s.measured,
 	}
 }

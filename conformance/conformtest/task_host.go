@@ -310,7 +310,7 @@ func checkWaitersForgotten(_ *testing.T, s *suite) outcome {
 		if err := round(2000); err != nil {
 			return err
 		}
-		base, goroutines := heapInUse(), e.Goroutines()
+		base, goroutines := heapInUse(), runtime.NumGoroutine()
 		if err := round(n); err != nil {
 			return err
 		}
@@ -318,7 +318,7 @@ func checkWaitersForgotten(_ *testing.T, s *suite) outcome {
 			return fmt.Errorf("after %d waits that were given up %w", n, err)
 		}
 		e.Settle()
-		if more := e.Goroutines() - goroutines; more > 16 {
+		if more := runtime.NumGoroutine() - goroutines; more > 16 {
 			return fmt.Errorf("%d goroutines more after %d waits that were given up", more, n)
 		}
 		close(hold)
@@ -395,7 +395,7 @@ func checkFuturesCollected(_ *testing.T, s *suite) outcome {
 		drop(x, 4096)
 		executors(64)
 		e.Settle()
-		base, goroutines := heapInUse(), e.Goroutines()
+		base, goroutines := heapInUse(), runtime.NumGoroutine()
 		drop(x, n)
 		if err := letGo(e, base, int64(256<<10+2*n)); err != nil {
 			return fmt.Errorf("after %d futures that nobody waited for %w", n, err)
@@ -407,7 +407,7 @@ func checkFuturesCollected(_ *testing.T, s *suite) outcome {
 		more := 0
 		for range 200 {
 			e.Settle()
-			if more = e.Goroutines() - goroutines; more <= 16 {
+			if more = runtime.NumGoroutine() - goroutines; more <= 16 {
 				x.Close()
 				return nil
 			}
