@@ -250,8 +250,8 @@ var importPolicy = importpolicy.Policy{
 		},
 		{
 			Packages: "hw/boards/internal/linuxboard",
-			Why:      "it is the port and the clock of Linux boards, and an operating system is what it is made of; what runs on them comes from the image",
-			Ours:     []string{"conformance", "hw/firmware"},
+			Why:      "it is the port and the clock of Linux boards, and an operating system and Go's own scheduler are what it is made of; what runs on them comes from the image",
+			Ours:     []string{"conformance", "hw/firmware", "internal/idle"},
 		},
 		{
 			Packages: "hw/boards/internal/rptimer",

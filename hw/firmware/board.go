@@ -39,6 +39,12 @@ type Board struct {
 	// where a program has no end.
 	Exit func(code int)
 
+	// Settle returns when every goroutine but the caller's waits, as far as that can be
+	// told. Only one goroutine calls it at a time. Nil: others are let run some
+	// times, which does where they run one at a time and each until it waits, and not
+	// where there are several processors.
+	Settle func()
+
 	// Platform is what the runtime can do. Clauses that need more are skipped.
 	Platform conformance.Platform
 }

@@ -1,9 +1,10 @@
 // Package conform makes cases of a board's firmware of the clauses of the contracts.
 //
 // The clauses are those of the host. What is different is how a check learns that
-// nothing more happens: there is no synctest on a board, so goroutines are let run
-// some times, and what must not happen and does so later goes unseen. What must
-// happen is waited for, and whoever started the board bounds the time.
+// nothing more happens: there is no synctest on a board, so it asks the board's
+// Settle, or goroutines are let run some times; what must not happen and does so later
+// goes unseen. What must happen is waited for, and whoever started the board bounds the
+// time.
 //
 // Clauses that need promises which an implementation does not make, or a platform
 // which the board is not, are skipped with that reason; the list says so as well. None
@@ -46,7 +47,11 @@ const rounds = 1
 // of makes a case of a clause.
 func of(impl dyno.Impl, c *conformance.Clause) firmware.Case {
 	env := func(b *firmware.Board) *conformance.Env {
-		return &conformance.Env{Impl: impl, Seed: seed, Rounds: rounds, Settle: settle, Platform: b.Platform}
+		e := &conformance.Env{Impl: impl, Seed: seed, Rounds: rounds, Settle: b.Settle, Platform: b.Platform}
+		if e.Settle == nil {
+			e.Settle = settle
+		}
+		return e
 	}
 	return firmware.Case{
 		Part: "conform", Name: c.Name,
@@ -78,7 +83,7 @@ func (b *broken) Error() string {
 // checks have some ten in a row.
 const turns = 100
 
-// settle lets run what can run.
+// settle lets run what can run, where one goroutine runs at a time and until it waits.
 func settle() {
 	for range turns {
 		runtime.Gosched()

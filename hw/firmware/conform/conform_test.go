@@ -2,6 +2,7 @@ package conform_test
 
 import (
 	"context"
+	"runtime"
 	"slices"
 	"strings"
 	"testing"
@@ -73,6 +74,7 @@ func asked(impl dyno.Impl) (in string, n int) {
 // All clauses of all contracts are cases, and serial, which boards run, keeps them: on a
 // board that can do no more than one must.
 func TestSerialOnABoard(t *testing.T) {
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1)) // as on boards without Settle
 	in, n := asked(serial.Impl)
 	if want := len(conformance.Group()) + len(conformance.Actor()) + len(conformance.Task()); n != want {
 		t.Errorf("%d cases, want %d", n, want)
@@ -103,6 +105,7 @@ func TestList(t *testing.T) {
 	}
 	for name, want := range map[string]string{
 		"conform/group/panic-stack":           "needs Stacks, which this platform does not have",
+		"conform/group/goroutines-bounded":    "needs Goroutines, which this platform does not have",
 		"conform/group/next-completion-order": skips["conform/group/next-completion-order"],
 	} {
 		if got, ok := skips[name]; !ok || got != want {
@@ -139,6 +142,31 @@ func TestABrokenClause(t *testing.T) {
 	}
 	if !strings.Contains(said, "end run conform/group/go-nil-task ok") {
 		t.Errorf("the board says\n%s", said)
+	}
+}
+
+// A check settles as its board does.
+func TestSettle(t *testing.T) {
+	const asked = 3
+	cases := conform.Of(serial.Impl, func(yield func(*conformance.Clause) bool) {
+		yield(&conformance.Clause{Name: "toy/settles", Check: func(e *conformance.Env) error {
+			for range asked {
+				e.Settle()
+			}
+			return nil
+		}})
+	})
+	settled := 0
+	for _, settle := range []func(){func() { settled++ }, nil} {
+		p := &port{in: "run conform/toy/settles\n"}
+		board := firmware.Board{Name: "fake", Port: p, Clock: new(clock), Exit: func(int) {}, Settle: settle}
+		firmware.Main(board, serial.Impl, firmware.Build{}, cases)
+		if said := p.out.String(); !strings.Contains(said, "end run conform/toy/settles ok") {
+			t.Errorf("the board says\n%s", said)
+		}
+	}
+	if settled != asked {
+		t.Errorf("the board's Settle was called %d times, want %d", settled, asked)
 	}
 }
 

@@ -17,6 +17,7 @@ import (
 
 	"github.com/dynolab/dyno/conformance"
 	"github.com/dynolab/dyno/hw/firmware"
+	"github.com/dynolab/dyno/internal/idle"
 )
 
 // New returns the board called name. If it is emulated, its time is that of the
@@ -33,7 +34,8 @@ func New(name string, emulated bool) firmware.Board {
 		Clock:    newClock(),
 		Wait:     func(ticks int64) { time.Sleep(time.Duration(ticks)) },
 		Exit:     os.Exit,
-		Platform: conformance.Platform{Goexit: true, RuntimePanics: true, Stacks: true, Heap: true},
+		Settle:   func() { idle.Wait() },
+		Platform: conformance.Platform{Goexit: true, RuntimePanics: true, Stacks: true, Goroutines: true, Heap: true},
 	}
 }
 

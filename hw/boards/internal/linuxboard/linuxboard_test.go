@@ -6,6 +6,7 @@ import (
 	"math"
 	"runtime"
 	"strings"
+	"sync/atomic"
 	"testing"
 )
 
@@ -90,6 +91,35 @@ func TestClock(t *testing.T) {
 	}
 	if c.Hz() != 1e9 || c.Unit() != "ns" {
 		t.Errorf("%v ticks a second in %s", c.Hz(), c.Unit())
+	}
+}
+
+// Settle returns when all has run, and not when some has: the system runs goroutines on
+// several processors, and takes those away as it likes.
+func TestSettle(t *testing.T) {
+	settle := New("test", true).Settle
+	for range 3 {
+		const links = 2000
+		var last atomic.Bool
+		first := make(chan bool)
+		in := first
+		for i := range links {
+			from, to := in, make(chan bool)
+			go func() {
+				<-from
+				if i == links-1 {
+					last.Store(true)
+					return
+				}
+				to <- true
+			}()
+			in = to
+		}
+		first <- true
+		settle()
+		if !last.Load() {
+			t.Fatal("it returned before the last goroutine had run")
+		}
 	}
 }
 
