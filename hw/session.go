@@ -67,6 +67,8 @@ func NewSession(console io.ReadWriteCloser, limits Limits) *Session {
 func (s *Session) read() {
 	defer close(s.events)
 	pass := func(e line.Event) {
+		// Here, and so everywhere: in errors, on terminals and in results.
+		e.Text = Printable(e.Text)
 		select {
 		case s.events <- e:
 		case <-s.done:

@@ -308,3 +308,27 @@ func TestList(t *testing.T) {
 		})
 	}
 }
+
+// TestSessionIsPrintable: what a board prints for a terminal, and not for its reader,
+// arrives nowhere as that: not in what has gone wrong, and not in an answer.
+func TestSessionIsPrintable(t *testing.T) {
+	sum := func(text string) string {
+		return fmt.Sprintf("@%c %04x %s\n", text[0], line.Sum(0xffff, []byte(text)), text[2:])
+	}
+	s := &script{steps: []scriptStep{{}, {"1 run " + scriptCase, []string{
+		"\x1b]0;owned\a\x00\n", sum("1 1 begin run " + scriptCase), sum("2 1 note \x1b[2J"), sum("3 1 fail \x1b[8m"), sum("4 1 end run " + scriptCase + " failed"),
+	}}}}
+	synctest.Test(t, func(t *testing.T) {
+		session := NewSession(s.console(), Limits{})
+		defer session.Close()
+		a, err := session.Run(t.Context(), scriptCase)
+		wantOutcome(t, err, WrongResult, `\x1b[8m`)
+		var e *Error
+		if errors.As(err, &e) && (strings.ContainsAny(e.Error()+e.Output, "\x1b\a\x00") || !strings.Contains(e.Output, `\x1b]0;owned\a\x00`)) {
+			t.Errorf("%q\n%q", e, e.Output)
+		}
+		if a == nil || len(a.Notes) != 1 || a.Notes[0] != `\x1b[2J` {
+			t.Errorf("%+v", a)
+		}
+	})
+}

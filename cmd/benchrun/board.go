@@ -194,9 +194,9 @@ func tellBoard(w io.Writer, err error) (hw.Outcome, error) {
 	if !errors.As(err, &e) {
 		return hw.OK, err
 	}
-	fmt.Fprintf(w, "benchrun: %s\n", e)
+	fmt.Fprintf(w, "benchrun: %s\n", hw.Printable(e.Error()))
 	if e.Output != "" {
-		fmt.Fprintln(w, indent(beginning(e.Output)))
+		fmt.Fprintln(w, indent(beginning(hw.Printable(e.Output))))
 	}
 	if hint := e.Hint(); hint != "" {
 		fmt.Fprintf(w, "hint: %s\n", hint)

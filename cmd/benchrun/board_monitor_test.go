@@ -66,6 +66,25 @@ func TestMonitorShowsWhatComes(t *testing.T) {
 	}
 }
 
+// What a board prints is shown and not obeyed.
+func TestMonitorIsPrintable(t *testing.T) {
+	var out bytes.Buffer
+	for _, e := range []line.Event{
+		{Kind: line.Noise, Text: "\x1b]0;owned\a"},
+		{Kind: line.Corrupt, Text: "@1 \x1b[2J", Err: line.ErrFrame},
+		{Kind: line.Text, Seq: 2, Text: "note \x1b[8m"},
+	} {
+		printEvent(&out, e)
+	}
+	want := `| \x1b]0;owned\a
+! @1 \x1b[2J (bytes are missing: no number and checksum)
+   2 note \x1b[8m
+`
+	if out.String() != want {
+		t.Errorf("%q, want %q", out.String(), want)
+	}
+}
+
 // What is typed is sent, line by line; at the end of the input a board that has been
 // started for it is told to end.
 func TestMonitorSends(t *testing.T) {

@@ -246,9 +246,9 @@ func (p *boardProgress) Done(r hw.CaseResult) {
 	}
 	switch {
 	case r.Err != nil:
-		p.say("  %s: %s", p.named, r.Err)
+		p.say("  %s: %s", p.named, hw.Printable(r.Err.Error()))
 		if r.Err.Output != "" {
-			fmt.Fprintln(p.w, indent(beginning(r.Err.Output)))
+			fmt.Fprintln(p.w, indent(beginning(hw.Printable(r.Err.Output))))
 		}
 	case r.Skip != "":
 		if r.Answer == nil {
