@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"math"
 	"os"
 	"path/filepath"
 	"slices"
@@ -387,6 +388,8 @@ func (r *deviceRun) start(ctx context.Context, im *Image) (*Session, line.Hello,
 	if err == nil {
 		if runs, want := identity(hello.Board, hello.Impl, hello.Commit, hello.Toolchain), identity(im.Board.Name, im.Impl, cmp.Or(im.Commit, "unknown"), im.Toolchain); runs != want {
 			err = s.fail(FlashFailed, "the board runs "+runs+", and was to run "+want, nil)
+		} else {
+			err = s.believe(im.Board, hello)
 		}
 	}
 	if err != nil {
@@ -394,6 +397,25 @@ func (r *deviceRun) start(ctx context.Context, im *Image) (*Session, line.Hello,
 		return nil, hello, err
 	}
 	return s, hello, nil
+}
+
+// believe returns an error if what a board says of its clock cannot be, or is not what
+// its board.json says: figures would be in another unit than everybody takes them for.
+func (s *Session) believe(b Board, h line.Hello) error {
+	contradicts := ""
+	switch {
+	case h.Unit != realTime && h.Unit != lab.InstructionClock:
+		contradicts = fmt.Sprintf("its clock counts %q, which is neither %s nor %s", h.Unit, realTime, lab.InstructionClock)
+	case !(h.Clock >= 1 && h.Clock <= 9e9 && h.Clock == math.Trunc(h.Clock)):
+		contradicts = fmt.Sprintf("its clock has %v ticks a second, and that is a whole number from 1 to 9·10⁹", h.Clock)
+	case h.Emulated != b.Emulated:
+		contradicts = fmt.Sprintf("emulated=%t, and its board.json says %t", h.Emulated, b.Emulated)
+	case h.Unit == lab.InstructionClock && !b.Emulated:
+		contradicts = "its clock counts instructions, and it is no emulator"
+	default:
+		return nil
+	}
+	return s.fail(WrongResult, "what "+b.Name+" says of itself cannot be: "+contradicts, nil)
 }
 
 // identity says in words what an image is.
@@ -477,7 +499,8 @@ const (
 	conformPrefix = "conform/"
 )
 
-// figures checks the results of a case that has passed.
+// figures checks the results of a case that has passed: they are those of this case,
+// and figures.
 func (r *deviceRun) figures(c line.Listed, h line.Hello, a *Answer) error {
 	bench := strings.HasPrefix(c.Name, benchPrefix)
 	if bench && len(a.Results) == 0 {
@@ -488,14 +511,31 @@ func (r *deviceRun) figures(c line.Listed, h line.Hello, a *Answer) error {
 		if err != nil {
 			return failed(WrongResult, err.Error(), nil)
 		}
+		// Else it would be taken for a figure of what was not asked for.
+		if name, _, _ := strings.Cut(text, " "); name != benchmarkName(c.Name) {
+			return failed(WrongResult, fmt.Sprintf("a figure of %s, which is another case", name), nil)
+		}
+		if c.Ops > 0 && res.Iters != c.Ops {
+			return failed(WrongResult, fmt.Sprintf("a figure of %d operations, and the list has %d", res.Iters, c.Ops), nil)
+		}
 		for _, v := range res.Values {
-			if unit := cmp.Or(v.OrigUnit, v.Unit); unit == "ns/op" && exact(h) {
-				return failed(WrongResult, fmt.Sprintf("a figure in ns/op of a board whose clock counts %s", h.Unit), nil)
+			unit := cmp.Or(v.OrigUnit, v.Unit)
+			if (unit == realTime+"/op" || unit == lab.InstructionClock+"/op") && unit != h.Unit+"/op" {
+				return failed(WrongResult, fmt.Sprintf("a figure in %s of a board whose clock counts %s", unit, h.Unit), nil)
+			}
+			if math.IsNaN(v.Value) || math.IsInf(v.Value, 0) {
+				return failed(WrongResult, fmt.Sprintf("a figure of %v %s", v.Value, unit), nil)
 			}
 		}
 	}
+	if n := len(a.Results); n > 1 {
+		return failed(WrongResult, fmt.Sprintf("%d figures of a case that was run once", n), nil)
+	}
 	return nil
 }
+
+// benchmarkName is the name that the figure of a case has.
+func benchmarkName(name string) string { return "Benchmark" + strings.TrimPrefix(name, benchPrefix) }
 
 // exact reports whether a board counts what others measure: two runs give the same.
 func exact(h line.Hello) bool { return h.Unit != realTime }
@@ -506,7 +546,7 @@ const realTime = "ns"
 // write writes the result of a case into the file.
 func (r *deviceRun) write(im *Image, res CaseResult, block int) {
 	clause, isClause := strings.CutPrefix(res.Case, conformPrefix)
-	benchmark := "Benchmark" + strings.TrimPrefix(res.Case, benchPrefix)
+	benchmark := benchmarkName(res.Case)
 	switch {
 	case isClause && res.Skip != "":
 		r.results.Clause(lab.BoardClause{Impl: res.Impl, Name: clause, Result: lab.ClauseSkipped, Why: res.Skip})

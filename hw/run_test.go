@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"os"
 	"path/filepath"
 	"slices"
@@ -381,5 +382,77 @@ func TestDefaultOut(t *testing.T) {
 	text, _ := os.ReadFile(s.Files[0])
 	if !strings.Contains(string(text), "\ndevice: toy-left\n") {
 		t.Errorf("the results do not name the device:\n%s", text)
+	}
+}
+
+// TestFigures: a figure that is none, or is of something else, counts as a wrong result
+// and not as one of the case, however well the board thinks it has passed.
+func TestFigures(t *testing.T) {
+	const name = "bench/Toy/workload=a/impl=serial"
+	insns, ns := line.Hello{Unit: "insns"}, line.Hello{Unit: "ns"}
+	for _, tt := range []struct {
+		name    string
+		ops     int
+		hello   line.Hello
+		results []string
+		want    string // "" if that is a figure
+	}{
+		{name, 10, insns, []string{"BenchmarkToy/workload=a/impl=serial 10 312.5 insns/op 0 B/op"}, ""},
+		{name, 10, ns, []string{"BenchmarkToy/workload=a/impl=serial 10 312.5 ns/op 3 p99-ns"}, ""},
+		{name, 0, insns, []string{"BenchmarkToy/workload=a/impl=serial 7 1 backlog"}, ""},
+		{"conform/toy/kept", 0, insns, nil, ""},
+		{name, 10, insns, nil, "there is no figure"},
+		{name, 10, insns, []string{"10 insns/op"}, "is no benchmark line"},
+		{name, 10, insns, []string{"BenchmarkToy/workload=a/impl=serial 10"}, "is no benchmark line"},
+		{name, 10, insns, []string{"BenchmarkToy/workload=a/impl=channel 10 1 insns/op"}, "BenchmarkToy/workload=a/impl=channel, which is another case"},
+		{"conform/toy/kept", 0, insns, []string{"BenchmarkToy/workload=a/impl=serial 10 1 insns/op"}, "which is another case"},
+		{name, 10, insns, []string{"BenchmarkToy/workload=a/impl=serial 1 1 insns/op"}, "a figure of 1 operations, and the list has 10"},
+		{name, 10, insns, []string{"BenchmarkToy/workload=a/impl=serial 10 1 ns/op"}, "in ns/op of a board whose clock counts insns"},
+		{name, 10, ns, []string{"BenchmarkToy/workload=a/impl=serial 10 1 insns/op"}, "in insns/op of a board whose clock counts ns"},
+		{name, 10, ns, []string{"BenchmarkToy/workload=a/impl=serial 10 NaN ns/op"}, "NaN"},
+		{name, 10, ns, []string{"BenchmarkToy/workload=a/impl=serial 10 1 ns/op +Inf backlog"}, "+Inf backlog"},
+		{name, 10, ns, []string{"BenchmarkToy/workload=a/impl=serial 10 1 ns/op", "BenchmarkToy/workload=a/impl=serial 10 2 ns/op"}, "2 figures"},
+	} {
+		err := new(deviceRun).figures(line.Listed{Name: tt.name, Ops: tt.ops}, tt.hello, &Answer{Results: tt.results})
+		switch {
+		case tt.want == "" && err != nil:
+			t.Errorf("%s, %q: %v", tt.name, tt.results, err)
+		case tt.want != "":
+			wantOutcome(t, err, WrongResult, tt.want)
+		}
+	}
+}
+
+// TestBelieve: a clock that cannot be, or is not that of the board's kind, gives no
+// figures.
+func TestBelieve(t *testing.T) {
+	emulated, real := Board{Name: "toy", Emulated: true}, Board{Name: "toy"}
+	for _, tt := range []struct {
+		board Board
+		hello line.Hello
+		want  string
+	}{
+		{emulated, line.Hello{Unit: "insns", Clock: 15625000, Emulated: true}, ""},
+		{emulated, line.Hello{Unit: "ns", Clock: 1e9, Emulated: true}, ""},
+		{real, line.Hello{Unit: "ns", Clock: 1e6}, ""},
+		{real, line.Hello{Unit: "ticks", Clock: 1e6}, `"ticks"`},
+		{real, line.Hello{Clock: 1e6}, `""`},
+		{real, line.Hello{Unit: "ns"}, "0 ticks a second"},
+		{real, line.Hello{Unit: "ns", Clock: -1e6}, "-1e+06 ticks"},
+		{real, line.Hello{Unit: "ns", Clock: 32768.5}, "32768.5 ticks"},
+		{real, line.Hello{Unit: "ns", Clock: 1e10}, "1e+10 ticks"},
+		{real, line.Hello{Unit: "ns", Clock: math.Inf(1)}, "+Inf"},
+		{real, line.Hello{Unit: "ns", Clock: math.NaN()}, "NaN"},
+		{real, line.Hello{Unit: "ns", Clock: 1e9, Emulated: true}, "emulated=true"},
+		{emulated, line.Hello{Unit: "ns", Clock: 1e9}, "emulated=false"},
+		{real, line.Hello{Unit: "insns", Clock: 1e6}, "it is no emulator"},
+	} {
+		err := new(Session).believe(tt.board, tt.hello)
+		switch {
+		case tt.want == "" && err != nil:
+			t.Errorf("%+v: %v", tt.hello, err)
+		case tt.want != "":
+			wantOutcome(t, err, WrongResult, tt.want)
+		}
 	}
 }

@@ -7,7 +7,7 @@ type Clock interface {
 	Now() int64
 
 	// Hz returns how many ticks are a second: of the world, or of what an emulator
-	// makes its program believe.
+	// makes its program believe. It is a whole number, from 1 to 9·10⁹.
 	Hz() float64
 
 	// Unit returns what the clock counts and figures are in: [Nanoseconds] of real
