@@ -156,6 +156,9 @@ func (r *deviceRun) run(ctx context.Context) (err error) {
 	if err == nil {
 		r.target, err = NewTarget(r.d, r.o.Ports)
 	}
+	if err != nil && ctx.Err() != nil {
+		return context.Cause(ctx) // a compiler that was not let answer is not missing
+	}
 	if err != nil {
 		e, err := outcome(err)
 		if e != nil {
@@ -442,7 +445,8 @@ func (r *deviceRun) cases(ctx context.Context, im *Image, block int) error {
 			return err
 		}
 	}
-	for _, c := range a.cases {
+	gone := 0
+	for i, c := range a.cases {
 		if c.Skip != "" && block > 1 {
 			continue // it is told once
 		}
@@ -455,9 +459,23 @@ func (r *deviceRun) cases(ctx context.Context, im *Image, block int) error {
 			return err
 		}
 		r.done(result)
+		if gone++; result.Err == nil || result.Err.Outcome != NoConsole {
+			gone = 0
+		}
+		if left := len(a.cases) - i - 1; gone == mostGone && left > 0 {
+			return &Error{
+				Outcome: NoConsole, What: fmt.Sprintf("the last %d cases found no board, so the other %d are not run", gone, left),
+				Do: result.Err.Do, Output: result.Err.Output,
+			}
+		}
 	}
 	return nil
 }
+
+// mostGone is how many cases in a row may find no board before it is given up: each
+// waits for the board to come back, and of a board that was unplugged there may be
+// hundreds left.
+const mostGone = 3
 
 // one runs a case, and writes what came of it.
 func (r *deviceRun) one(ctx context.Context, im *Image, h line.Hello, c line.Listed, block int) (CaseResult, error) {

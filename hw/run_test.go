@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"math"
 	"os"
 	"path/filepath"
@@ -454,5 +455,74 @@ func TestBelieve(t *testing.T) {
 		case tt.want != "":
 			wantOutcome(t, err, WrongResult, tt.want)
 		}
+	}
+}
+
+// TestRunInterruptedEarly: an interrupt while the compiler is looked for is none of
+// its faults.
+func TestRunInterruptedEarly(t *testing.T) {
+	checkout, d := fakeBench(t)
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	p := new(told)
+	s, err := Run(ctx, RunOptions{Checkout: checkout, Devices: []Device{d}, Out: filepath.Join(t.TempDir(), "toy.bench"), Limits: patient, Progress: p})
+	if !errors.Is(err, lab.ErrInterrupted) || len(s.Results) > 0 || len(p.lines) > 0 {
+		t.Errorf("%v, %+v, told %q", err, s.Results, p.lines)
+	}
+}
+
+// A goneTarget starts nothing, but for why it asks.
+type goneTarget struct {
+	Target
+	why func(start int) Outcome
+	n   int
+}
+
+func (t *goneTarget) Start(context.Context) (io.ReadWriteCloser, error) {
+	t.n++
+	return nil, failed(t.why(t.n), "it does not start", nil)
+}
+
+func (*goneTarget) Cheap() bool { return false }
+
+// TestRunGone: a board that was unplugged is given up, and not waited for in each of
+// hundreds of cases; one that only fails now and then is not.
+func TestRunGone(t *testing.T) {
+	for name, tt := range map[string]struct {
+		why  func(start int) Outcome
+		runs int
+	}{
+		"unplugged":    {func(int) Outcome { return NoConsole }, 3},
+		"later":        {func(n int) Outcome { return []Outcome{Hung, NoConsole}[min(n/4, 1)] }, 6},
+		"now and then": {func(n int) Outcome { return []Outcome{Hung, NoConsole, NoConsole}[n%3] }, 10},
+		"at the end":   {func(n int) Outcome { return []Outcome{Hung, NoConsole}[n/8] }, 10},
+	} {
+		t.Run(name, func(t *testing.T) {
+			results, err := CreateResults(filepath.Join(t.TempDir(), "toy.bench"))
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer results.Close()
+			im := &Image{Impl: "serial"}
+			all := asked{hello: line.Hello{Unit: "ns"}}
+			for i := range 10 {
+				all.cases = append(all.cases, line.Listed{Name: fmt.Sprint("bench/Toy/case=", i)})
+			}
+			r := &deviceRun{
+				o: RunOptions{Progress: noProgress{}}, s: new(Summary), target: &goneTarget{why: tt.why}, results: results,
+				asked: map[*Image]asked{im: all},
+			}
+			err = r.cases(t.Context(), im, 1)
+			if len(r.s.Results) != tt.runs {
+				t.Errorf("%d cases were run, want %d", len(r.s.Results), tt.runs)
+			}
+			if tt.runs == 10 {
+				if err != nil {
+					t.Error(err)
+				}
+				return
+			}
+			wantOutcome(t, err, NoConsole, fmt.Sprintf("the other %d are not run", 10-tt.runs))
+		})
 	}
 }
