@@ -140,7 +140,7 @@ const lookEvery = 100 * time.Millisecond
 
 // await waits until the port of d is there, and as it should be if ready is not nil,
 // for at most limit. It returns the latest error of ready, or one that says that
-// there was no port.
+// there was no port or that ports could not be listed.
 func await(ctx context.Context, ports Ports, d Device, limit time.Duration, ready func(Port) error) (Port, error) {
 	ctx, cancel := context.WithTimeoutCause(ctx, limit, errTooLong)
 	defer cancel()
@@ -148,15 +148,13 @@ func await(ctx context.Context, ports Ports, d Device, limit time.Duration, read
 	defer tick.Stop()
 	var last error
 	for {
-		list, err := ports.List()
-		if err != nil {
-			return Port{}, err
-		}
+		// A list may fail while a device comes or goes.
+		list, listing := ports.List()
 		p, ok, err := find(list, d)
 		if err != nil {
 			return Port{}, err
 		}
-		if ok {
+		if ok && listing == nil {
 			if ready == nil {
 				return p, nil
 			}
@@ -169,6 +167,9 @@ func await(ctx context.Context, ports Ports, d Device, limit time.Duration, read
 		case <-ctx.Done():
 			if err := context.Cause(ctx); !errors.Is(err, errTooLong) {
 				return Port{}, err
+			}
+			if last == nil {
+				last = listing
 			}
 			if last == nil {
 				last = fmt.Errorf("there is no port %s", wanted(d))

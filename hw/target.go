@@ -296,22 +296,18 @@ func (t *serialTarget) open(ctx context.Context, limit time.Duration) (Wire, err
 
 // Start resets the board: by the firmware's own command, or if nobody listens by the
 // lines of the port. That it has begun anew shows in the numbers of its lines, which
-// begin anew too, or in that its port vanishes.
+// begin anew too, or in that its port vanishes. Before the command goes an empty line:
+// what a person or a noise has begun to type ends there.
 func (t *serialTarget) Start(ctx context.Context) (io.ReadWriteCloser, error) {
 	w, err := t.open(ctx, mostAppearing)
 	if err != nil {
 		return nil, err
 	}
-	// An empty line first: what a person or a noise has begun to type ends there.
-	if _, err = w.Write([]byte("\nreset\n")); err == nil {
-		err = w.Drain()
-	}
-	began, vanished := false, err != nil
-	if !vanished {
-		start := listenForStart(w)
-		if began, vanished = start.within(ctx, mostResetting); !began && !vanished && ctx.Err() == nil && w.Pulse() == nil {
-			began, vanished = start.within(ctx, mostResetting)
-		}
+	start := listenForStart(w)
+	told := tell(w, "\nreset\n")
+	began, vanished := start.within(ctx, mostResetting, told)
+	if !began && !vanished && ctx.Err() == nil && w.Pulse() == nil {
+		began, vanished = start.within(ctx, mostResetting, nil)
 	}
 	switch {
 	case ctx.Err() != nil:
@@ -326,6 +322,21 @@ func (t *serialTarget) Start(ctx context.Context) (io.ReadWriteCloser, error) {
 			"press its reset button, or flash it again: what runs there is no firmware of dyno's, or it hangs")
 	}
 	return t.open(ctx, mostAppearing)
+}
+
+// tell sends text, and tells how that went when all of it has left. A board that hangs
+// may take nothing, and then it waits in the system until the board is unplugged: nobody
+// is to wait for it.
+func tell(w Wire, text string) <-chan error {
+	told := make(chan error, 1)
+	go func() {
+		_, err := io.WriteString(w, text)
+		if err == nil {
+			err = w.Drain()
+		}
+		told <- err
+	}()
+	return told
 }
 
 // A starting is told whether a board begins anew: true by the first of its lines,
@@ -351,17 +362,24 @@ func listenForStart(w io.Reader) starting {
 	return found
 }
 
-// within waits for at most limit.
-func (s starting) within(ctx context.Context, limit time.Duration) (began, vanished bool) {
+// within waits for at most limit. A board that could not be told has vanished.
+func (s starting) within(ctx context.Context, limit time.Duration, told <-chan error) (began, vanished bool) {
 	timer := time.NewTimer(limit)
 	defer timer.Stop()
-	select {
-	case began = <-s:
-		return began, !began
-	case <-timer.C:
-	case <-ctx.Done():
+	for {
+		select {
+		case began = <-s:
+			return began, !began
+		case err := <-told:
+			if told = nil; err != nil {
+				return false, true
+			}
+		case <-timer.C:
+			return false, false
+		case <-ctx.Done():
+			return false, false
+		}
 	}
-	return false, false
 }
 
 // exists reports whether there is a file at path.

@@ -19,11 +19,16 @@ type fakePorts struct {
 	ports  []Port
 	boards map[string]*fakeUSBBoard // by path
 	baud   int
+	blind  int // so many times they cannot be listed
 }
 
 func (f *fakePorts) List() ([]Port, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
+	if f.blind > 0 {
+		f.blind--
+		return nil, errors.New("a device has gone while it was looked at")
+	}
 	return append([]Port(nil), f.ports...), nil
 }
 
@@ -70,9 +75,11 @@ func (f *fakePorts) unplug(path string) {
 }
 
 // A fakeUSBBoard is a board at a port. reset is what it does when it is told to; pulse
-// when its reset line is held. Both get the end of the line at which they print.
+// when its reset line is held. Both get the end of the line at which they print. If
+// stuck is not nil, it takes nothing of what it is told until that is closed.
 type fakeUSBBoard struct {
 	busy         bool
+	stuck        chan struct{}
 	reset, pulse func(out io.Writer)
 	wire         *fakeWire
 }
@@ -91,6 +98,9 @@ func (b *fakeUSBBoard) open() *fakeWire {
 }
 
 func (w *fakeWire) Write(p []byte) (int, error) {
+	if w.of.stuck != nil {
+		return len(p), nil // the system keeps it for the board
+	}
 	w.got.Write(p)
 	if strings.HasSuffix(w.got.String(), "\nreset\n") && w.of.reset != nil {
 		go w.of.reset(w.board)
@@ -98,7 +108,12 @@ func (w *fakeWire) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-func (w *fakeWire) Drain() error { return nil }
+func (w *fakeWire) Drain() error {
+	if w.of.stuck != nil {
+		<-w.of.stuck
+	}
+	return nil
+}
 
 func (w *fakeWire) Pulse() error {
 	if w.of.pulse == nil {
@@ -241,6 +256,54 @@ func TestStartInterrupted(t *testing.T) {
 			begun := time.Now()
 			if _, err := target.Start(ctx); !errors.Is(err, stop) || time.Since(begun) > 2*time.Second {
 				t.Errorf("%s: %v after %v", name, err, time.Since(begun))
+			}
+		})
+	}
+}
+
+// TestStartStuck: a board that hangs so that it takes no bytes at all keeps nobody
+// waiting: its line resets it, or it is given up.
+func TestStartStuck(t *testing.T) {
+	for name, pulse := range map[string]func(io.Writer){
+		"reset by its line": printer(time.Second, "@1 ~ hello dyno-firmware/1"),
+		"for ever":          nil,
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			b := &fakeUSBBoard{stuck: make(chan struct{}), pulse: pulse}
+			defer close(b.stuck)
+			ports := new(fakePorts)
+			ports.plug(Port{Path: "/dev/ttyACM0", USB: picoID}, b)
+			target, err := NewTarget(picoDevice(Entry{}), ports)
+			if err != nil {
+				t.Fatal(err)
+			}
+			// Were it waited for, nothing here would ever end that: so this is told as
+			// a failure and not as a test that goes on for ever.
+			timer := time.AfterFunc(time.Minute, func() { t.Errorf("%s: it still waits", name); b.stuck <- struct{}{} })
+			defer timer.Stop()
+			console, err := target.Start(t.Context())
+			if pulse == nil {
+				wantOutcome(t, err, NoConsole, "does not begin anew")
+				return
+			}
+			if err != nil {
+				t.Fatalf("%s: %v", name, err)
+			}
+			console.Close()
+		})
+	}
+}
+
+// TestAwaitListing: that ports cannot be listed for a moment, as may be when one of them
+// vanishes, is no reason to give up; if it lasts, it is the reason.
+func TestAwaitListing(t *testing.T) {
+	for blind, want := range map[int]string{3: "", 1 << 30: "a device has gone"} {
+		synctest.Test(t, func(t *testing.T) {
+			ports := &fakePorts{blind: blind}
+			ports.plug(Port{Path: "/dev/ttyACM0", USB: picoID}, &fakeUSBBoard{})
+			p, err := await(t.Context(), ports, picoDevice(Entry{}), 10*time.Second, nil)
+			if want == "" && (err != nil || p.Path != "/dev/ttyACM0") || want != "" && (err == nil || !strings.Contains(err.Error(), want)) {
+				t.Errorf("%d times: %q, %v, want %q", blind, p.Path, err, want)
 			}
 		})
 	}
