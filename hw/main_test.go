@@ -301,8 +301,15 @@ func fakeSSH(args []string) int {
 	if err := cmd.Run(); err != nil {
 		return 1
 	}
+	if os.Getenv(sshFull) != "" && strings.HasPrefix(args[1], "cat > ") {
+		fmt.Fprintln(os.Stderr, "cat: write error: No space left on device")
+		return 1
+	}
 	return 0
 }
+
+// sshFull is the variable that fills the disk of the board behind the fake ssh.
+const sshFull = "FAKE_SSH_FULL"
 
 // elfFile returns the path of a small Go program for linux/arm, with its symbols.
 func elfFile(t *testing.T) string {

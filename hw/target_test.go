@@ -427,6 +427,13 @@ func TestSSH(t *testing.T) {
 		t.Fatal(err)
 	}
 	remote := target.(*sshTarget).remote
+	other, err := NewTarget(d, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := errors.Join(other.Flash(t.Context(), &Image{Path: path, Hash: hash}), other.Close()); err != nil {
+		t.Error(err) // what another run takes away is its own
+	}
 	for range 2 {
 		console, err := target.Start(t.Context())
 		if err != nil {
@@ -449,6 +456,12 @@ func TestSSH(t *testing.T) {
 	}
 	if _, err := target.Start(t.Context()); err == nil {
 		t.Error("it starts what was removed")
+	}
+	// What could not be copied whole is not left there.
+	t.Setenv(sshFull, "1")
+	wantOutcome(t, target.Flash(t.Context(), &Image{Path: path, Hash: hash}), FlashFailed, "pi@attic", "No space left")
+	if left, _ := filepath.Glob("/tmp/dyno-firmware-" + hash[:12] + "-*"); len(left) > 0 {
+		t.Errorf("%q are left", left)
 	}
 	d.Entry.SSH = "pi@cellar"
 	if target, err = NewTarget(d, nil); err != nil {
