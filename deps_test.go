@@ -235,7 +235,7 @@ var importPolicy = importpolicy.Policy{
 		{
 			Packages: "hw",
 			Why:      "it brings firmware to boards and reads what comes back: it knows the protocol and the format of results, and no board or implementation by name",
-			Ours:     []string{"hw/boards", "hw/firmware/line", "internal/child", "internal/scratch", "lab"},
+			Ours:     []string{"hw/boards", "hw/firmware/line", "internal/child", "internal/filelock", "internal/scratch", "lab"},
 			TestOurs: []string{".", "hw/...", "measure", "impls/..."},
 			Others: []string{
 				"github.com/agnivade/levenshtein",

@@ -31,6 +31,9 @@ func TestSystemPort(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	_, err = NewTarget(d, nil)
+	wantOutcome(t, err, NoConsole, "another benchrun")
+	defer target.Close()
 	console, err := target.Attach(t.Context())
 	if err != nil {
 		t.Fatal(err)

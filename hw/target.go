@@ -41,11 +41,9 @@ type Target interface {
 }
 
 // NewTarget returns the target for a device. ports are the serial ports to look for
-// it; nil means those of this machine.
+// it; nil means those of this machine, and then only one program at a time has the
+// board, until it closes the target.
 func NewTarget(d Device, ports Ports) (Target, error) {
-	if ports == nil {
-		ports = SystemPorts()
-	}
 	switch d.Board.Kit() {
 	case "emulator", "ssh":
 		runner, err := FindRunner(d.Board)
@@ -57,7 +55,15 @@ func NewTarget(d Device, ports Ports) (Target, error) {
 		}
 		return &emulator{board: d.Board, path: runner}, nil
 	}
-	return &serialTarget{device: d, ports: ports, run: runCompiler}, nil
+	t := &serialTarget{device: d, ports: ports, run: runCompiler}
+	if ports == nil {
+		t.ports = SystemPorts()
+		var err error
+		if t.lock, err = lockDevice(os.TempDir(), d); err != nil {
+			return nil, err
+		}
+	}
+	return t, nil
 }
 
 // emulator runs images on this machine, a process each time.
@@ -221,6 +227,7 @@ func (p *process) how() string {
 type serialTarget struct {
 	device Device
 	ports  Ports
+	lock   *os.File // keeps others away; may be nil
 
 	// run runs the image's compiler, whose affair flashing is.
 	run func(ctx context.Context, im *Image, args []string) (said string, err error)
@@ -230,8 +237,12 @@ func runCompiler(ctx context.Context, im *Image, args []string) (said string, er
 	return im.run(ctx, args)
 }
 
-func (t *serialTarget) Cheap() bool  { return false }
-func (t *serialTarget) Close() error { return nil }
+func (t *serialTarget) Cheap() bool { return false }
+
+func (t *serialTarget) Close() error {
+	_ = t.lock.Close() // the lock is off then; of nil, or a second time, it is an error
+	return nil
+}
 
 // How long it is waited for a board.
 const (

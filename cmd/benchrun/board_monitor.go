@@ -148,6 +148,7 @@ func monitorDevice(ctx context.Context, cmd *cobra.Command, c boardConfig, d hw.
 		if err != nil {
 			return err
 		}
+		defer t.Close()
 		console, err := t.Attach(ctx)
 		if err != nil {
 			return err
