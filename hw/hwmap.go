@@ -6,6 +6,7 @@ import (
 	"io"
 	"io/fs"
 	"os"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -25,7 +26,8 @@ type Map struct {
 // told apart by their IDs, and found by their ports or USB serial numbers.
 type Entry struct {
 	// ID is what a person calls the board: "pico-left". No two entries have the
-	// same, nor is it the name of another kind of board.
+	// same, nor is it the name of another kind of board. It has letters, digits, dots,
+	// hyphens and underscores.
 	ID string
 	// Board is the name of its kind, as in the registry.
 	Board string
@@ -149,6 +151,10 @@ func decodeEntry(node *yaml.Node) (Entry, error) {
 	return Entry{ID: y.ID, Board: y.Board, Port: y.Port, USBSerial: y.USBSerial, Probe: y.Probe, SSH: y.SSH, line: node.Line}, nil
 }
 
+// validID are the IDs that can be typed and are good names of folders: results are kept
+// in one of that name.
+var validID = regexp.MustCompile(`^[\pL\pN][\pL\pM\pN._-]*$`)
+
 // faults says what is wrong with e, which is not yet among m's entries.
 func (m *Map) faults(e Entry, boards Registry) []string {
 	var all []string
@@ -156,8 +162,8 @@ func (m *Map) faults(e Entry, boards Registry) []string {
 	switch {
 	case e.ID == "":
 		fault("the entry has no id")
-	case strings.ContainsAny(e.ID, " \t/"):
-		fault("id %q has a space or a slash", e.ID)
+	case !validID.MatchString(e.ID):
+		fault("id %q: an id has letters, digits, dots, hyphens and underscores, and begins with a letter or digit", e.ID)
 	case e.ID != e.Board && slices.Contains(boards.Names(), e.ID):
 		fault("id %q is the name of another kind of board", e.ID)
 	}
