@@ -13,6 +13,7 @@ import (
 	"runtime"
 	"strconv"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"github.com/dynolab/dyno/conformance"
@@ -24,7 +25,12 @@ import (
 // machine that emulates it and says nothing about a real one. It starts reading
 // standard input, so it is to be called once.
 func New(name string, emulated bool) firmware.Board {
-	p := newPort(os.Stdin, os.Stdout)
+	p := newPort(os.Stdout)
+	p.abandoned = func() {
+		_, _ = os.Stderr.WriteString("firmware: the input has ended, and a case went on for " + parting.String() + " after that: giving up\n")
+		os.Exit(abandonedStatus)
+	}
+	p.begin(os.Stdin)
 	return firmware.Board{
 		Name:     name,
 		Chip:     runtime.GOARCH,
@@ -56,24 +62,37 @@ func (c clock) Unit() string { return "ns" }
 // ahead is how many bytes of input are read before the firmware asks for them.
 const ahead = 256
 
+// parting is how long the firmware may go on with a case when the host has gone, who
+// went because it hangs, or was interrupted. Over ssh nothing else ends it, and it would
+// take its processor from the cases after it until somebody looks.
+const parting = 10 * time.Second
+
+// abandonedStatus is the exit status of a firmware that has given up.
+const abandonedStatus = 3
+
 // port is a console of which reading does not block.
 type port struct {
 	in     chan byte // from the goroutine that reads; closed at the end of input
 	out    io.Writer
 	closed bool
+
+	// abandoned, if not nil, is called when the firmware has begun, and for the time
+	// parting has not noticed the end of input.
+	abandoned func()
+	polled    atomic.Bool // the firmware has begun
+	noticed   atomic.Bool // and has been told of the end of input
 }
 
-// newPort returns a port and begins to read in.
-func newPort(in io.Reader, out io.Writer) *port {
-	p := &port{in: make(chan byte, ahead), out: out}
-	go p.read(in)
-	return p
-}
+// newPort returns a port that writes to out, and reads when begin is called.
+func newPort(out io.Writer) *port { return &port{in: make(chan byte, ahead), out: out} }
+
+// begin begins to read in.
+func (p *port) begin(in io.Reader) { go p.read(in) }
 
 // read hands on what comes, byte by byte: it then allocates nothing while
 // something is measured.
 func (p *port) read(in io.Reader) {
-	defer close(p.in)
+	defer p.end()
 	buf := make([]byte, ahead)
 	for {
 		n, err := in.Read(buf)
@@ -86,11 +105,26 @@ func (p *port) read(in io.Reader) {
 	}
 }
 
+// end is called when no more comes.
+func (p *port) end() {
+	close(p.in)
+	if p.abandoned != nil {
+		time.AfterFunc(parting, func() {
+			if p.polled.Load() && !p.noticed.Load() {
+				p.abandoned()
+			}
+		})
+	}
+}
+
 // Poll implements [firmware.Port].
 func (p *port) Poll() (b byte, ok bool) {
+	p.polled.Store(true)
 	select {
 	case b, ok = <-p.in:
-		p.closed = !ok
+		if p.closed = !ok; p.closed {
+			p.noticed.Store(true)
+		}
 		return b, ok
 	default:
 		return 0, false

@@ -8,6 +8,8 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
+	"testing/synctest"
+	"time"
 )
 
 // next returns the next byte, waiting for it.
@@ -24,7 +26,8 @@ func next(p *port) byte {
 // for what has not come.
 func TestRead(t *testing.T) {
 	in, typed := io.Pipe()
-	p := newPort(in, io.Discard)
+	p := newPort(io.Discard)
+	p.begin(in)
 	if b, ok := p.Poll(); ok {
 		t.Fatalf("before anything was typed there is %q", b)
 	}
@@ -46,7 +49,8 @@ func TestRead(t *testing.T) {
 
 // The end of input is told when all of it has been read, and for good.
 func TestClosed(t *testing.T) {
-	p := newPort(strings.NewReader("ab"), io.Discard)
+	p := newPort(io.Discard)
+	p.begin(strings.NewReader("ab"))
 	for _, want := range []byte("ab") {
 		if p.Closed() {
 			t.Errorf("closed before %q was read", want)
@@ -66,9 +70,48 @@ func TestClosed(t *testing.T) {
 	}
 }
 
+// A firmware that hangs in a case when the host goes ends some time later, and one that
+// looks at its port is left to end as it likes.
+func TestAbandoned(t *testing.T) {
+	for name, want := range map[string]bool{"hangs": true, "looks": false, "has not begun": false} {
+		synctest.Test(t, func(t *testing.T) {
+			p := newPort(io.Discard)
+			ended := make(chan bool, 1)
+			p.abandoned = func() { ended <- true }
+			in, typed := io.Pipe()
+			p.begin(in)
+			if name != "has not begun" {
+				p.Poll()
+			}
+			time.Sleep(10 * parting) // of synctest: it takes no time
+			select {
+			case <-ended:
+				t.Errorf("%s: it has ended while the host was there", name)
+			default:
+			}
+			typed.Close()
+			time.Sleep(parting / 2)
+			if name == "looks" {
+				p.Poll()
+			}
+			time.Sleep(parting)
+			select {
+			case <-ended:
+				if !want {
+					t.Errorf("%s: it was ended", name)
+				}
+			default:
+				if want {
+					t.Errorf("%s: it goes on", name)
+				}
+			}
+		})
+	}
+}
+
 func TestWrite(t *testing.T) {
 	var out bytes.Buffer
-	p := newPort(strings.NewReader(""), &out)
+	p := newPort(&out)
 	p.Write([]byte("a\n"))
 	p.Write([]byte("b\n"))
 	if got := out.String(); got != "a\nb\n" {
