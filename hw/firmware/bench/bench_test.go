@@ -142,6 +142,9 @@ func check(t *testing.T, c firmware.Case, impl dyno.Impl, said []string) {
 		if len(res.Values) != len(want) {
 			t.Errorf("%q has %d values, want %v", raw, len(res.Values), want)
 		}
+		if v, _ := res.Value("B/op"); strings.Contains(c.Name, "-memory/") && v < 1 {
+			t.Errorf("%q: actors and mailboxes are made of nothing", raw)
+		}
 		if v, ok := res.Value("recovered-%"); ok && v != 100 {
 			t.Errorf("%q: want all failures recovered from", raw)
 		}

@@ -13,7 +13,8 @@ import (
 )
 
 // A question is what only boards are asked. Its figures are bytes: of the heap in use,
-// after collections, with something there and without it.
+// after collections, with something there and without it. Those collections are in its
+// time, which says what the question takes and nothing of an actor.
 type question struct {
 	name string
 	ops  int  // things that the figures are of
@@ -54,6 +55,7 @@ func actorMemory(r *firmware.Report, name string, n int, impl dyno.Impl) error {
 	var c counter
 	var all [32]actor.Ref
 	var used [4]uint64
+	f.Memory.Begin()
 	begun := r.Board.Clock.Now()
 	have := 0
 	for i, want := range [...]int{0, n / 4, n / 2, n} {
@@ -74,6 +76,7 @@ func actorMemory(r *firmware.Report, name string, n int, impl dyno.Impl) error {
 		used[i] = measure.HeapInUse()
 	}
 	f.Ticks = r.Board.Clock.Now() - begun
+	f.Memory.End()
 	for _, a := range all[:n] { // all of them are there, and work
 		if err := a.Tell(&c); err != nil {
 			return h.abandon(err)
@@ -110,6 +113,7 @@ func slotMemory(r *firmware.Report, name string, n int, impl dyno.Impl) error {
 	if _, err := fullMailboxes(r, few, impl); err != nil {
 		return err
 	}
+	f.Memory.Begin()
 	begun := r.Board.Clock.Now()
 	less, err := fullMailboxes(r, few, impl)
 	if err != nil {
@@ -120,6 +124,7 @@ func slotMemory(r *firmware.Report, name string, n int, impl dyno.Impl) error {
 		return err
 	}
 	f.Ticks = r.Board.Clock.Now() - begun
+	f.Memory.End()
 	f.Add(measure.Metric{Value: difference(less, more, fullActors*(many-few)), Unit: "B/slot"})
 	r.Result(name, f)
 	return nil
