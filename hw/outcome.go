@@ -50,7 +50,7 @@ var outcomes = [...]struct{ name, hint string }{
 	FlashFailed:      {"flash failed", "check the cable, the port in the hardware map and your right to open it; some boards need a button held while they are connected"},
 	NoConsole:        {"no console", "check the cable, the port in the hardware map and your right to open it, that no other program has the port, and that the firmware was flashed"},
 	CorruptedLine:    {"corrupted line", "nothing was counted from this case; run it again, and if it comes back use a shorter cable or another port"},
-	Hung:             {"hung", "the last lines say where it was; a deadlock hangs silently on a board, and so does a stack that overflowed; a slow board may need a longer --timeout"},
+	Hung:             {"hung", "the last lines say where it was; a deadlock hangs silently on a board, and so does a stack that overflowed; a slow board may need a longer --silence, or --timeout"},
 	Crashed:          {"crashed", "the last lines say why; run the same case of a Linux board, where a panic has a stack"},
 	OutOfMemory:      {"out of memory", "see the RAM that the image leaves (benchrun board build); fewer --parts leave more, and so does a smaller stack if there are many goroutines"},
 	WrongResult:      {"wrong result", "this is a defect, not noise: run the clause or workload on the host with the same implementation"},
