@@ -148,15 +148,20 @@ func (c *boardConfig) implementations(w io.Writer, checkout hw.Checkout, b hw.Bo
 		}
 		return b.Fits, nil
 	}
+	var named []string
 	for _, name := range c.impls {
 		if err := oneOf("--impl", name, known); err != nil {
 			return nil, err
 		}
+		if slices.Contains(named, name) {
+			continue // as --parts, once each: two would be the same twice in a block
+		}
+		named = append(named, name)
 		if err := b.Compatible(name); err != nil {
 			fmt.Fprintf(w, "benchrun: %v; trying it all the same\n", err)
 		}
 	}
-	return c.impls, nil
+	return named, nil
 }
 
 // one is the implementation for commands that take a single one.
@@ -488,10 +493,10 @@ func buildBoards(cmd *cobra.Command, c boardConfig, names []string, out string, 
 			}
 			o := hw.OK
 			if err != nil {
+				built.Why = hw.Printable(err.Error())
 				if o, err = tellBoard(w, err); err != nil {
 					return err
 				}
-				built.Why = o.Hint()
 			}
 			worst = max(worst, o)
 			built.Outcome = o.String()

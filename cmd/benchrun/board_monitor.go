@@ -131,10 +131,10 @@ those behind ssh, an image is built and started, and ended with the input.`,
 			if err == nil {
 				err = monitorDevice(ctx, cmd, c, devices[0])
 			}
-			if ctx.Err() != nil {
-				return nil // that is how one ends it
+			if ctx.Err() != nil && err != nil {
+				return exitError(exitInterrupted) // before it was there
 			}
-			return exitTold(cmd.ErrOrStderr(), err)
+			return exitTold(cmd.ErrOrStderr(), err) // an interrupt is how one ends it
 		},
 	}
 	c.imageFlags(cmd, false)

@@ -113,7 +113,7 @@ func runBoards(cmd *cobra.Command, c boardRunConfig, names []string) error {
 			return err
 		}
 		if c.all || len(c.impls) > 0 {
-			o.Impls = impls // else each board has those that fit it
+			o.Impls = impls // the same for all of them; else each board has those that fit it
 		}
 	}
 	p := &boardProgress{w: w, width: terminalWidth(cmd.ErrOrStderr())}
