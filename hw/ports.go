@@ -35,7 +35,9 @@ type Wire interface {
 	// Drain waits until all that was written has been sent.
 	Drain() error
 	// Pulse resets a board that has its reset at the lines DTR and RTS, as those have
-	// that are programmed through a USB converter. Others do nothing.
+	// that are programmed through a USB converter, and leaves both low. Others do
+	// nothing; but those that make their port themselves may send nothing while DTR is
+	// low.
 	Pulse() error
 }
 
@@ -81,8 +83,10 @@ const pulseTime = 100 * time.Millisecond
 
 func (w wire) Pulse() error {
 	// Low DTR with high RTS holds the reset of the usual circuit, and not the pin
-	// that makes the chip wait for a program.
-	for _, step := range []struct{ dtr, rts bool }{{false, true}, {false, false}, {true, false}} {
+	// that makes the chip wait for a program. High DTR with low RTS would hold that
+	// one, and the port that is part of an ESP32-C3 keeps it in mind for the next
+	// reset: so both lines stay low.
+	for _, step := range []struct{ dtr, rts bool }{{false, true}, {false, false}} {
 		if err := errors.Join(w.SetDTR(step.dtr), w.SetRTS(step.rts)); err != nil {
 			return err
 		}
@@ -116,7 +120,7 @@ func find(ports []Port, d Device) (p Port, ok bool, err error) {
 	}
 	var same []Port
 	for _, p := range ports {
-		if slices.ContainsFunc(d.Board.USB, func(u USBID) bool { return strings.EqualFold(u.String(), p.USB.String()) }) {
+		if alike(p, d.Board) {
 			same = append(same, p)
 		}
 	}
@@ -133,6 +137,11 @@ func find(ports []Port, d Device) (p Port, ok bool, err error) {
 	return Port{}, false, failedBut(NoConsole,
 		fmt.Sprintf("%d ports may be the %s: %s", len(same), d.Board.Name, strings.Join(paths, ", ")),
 		"write an entry into "+DefaultMap+" for each, with board: "+d.Board.Name+", an id, and its port or usb-serial")
+}
+
+// alike reports whether a port may be one of a board of that kind, by its USB ID.
+func alike(p Port, b Board) bool {
+	return slices.ContainsFunc(b.USB, func(u USBID) bool { return strings.EqualFold(u.String(), p.USB.String()) })
 }
 
 // lookEvery is how often it is looked whether a port is there.

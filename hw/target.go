@@ -10,6 +10,7 @@ import (
 	"io"
 	"os"
 	"os/exec"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -228,6 +229,12 @@ type serialTarget struct {
 	device Device
 	ports  Ports
 	lock   *os.File // keeps others away; may be nil
+	image  *Image   // what was flashed last; nil if nothing was
+
+	// deaf says that the board was not brought back by flashing it anew either. That
+	// takes half a minute, so it is not tried again until it has begun anew by itself,
+	// or because somebody pressed its button.
+	deaf bool
 
 	// run runs the image's compiler, whose affair flashing is.
 	run func(ctx context.Context, im *Image, args []string) (said string, err error)
@@ -263,8 +270,16 @@ func (t *serialTarget) Flash(ctx context.Context, im *Image) error {
 		return err
 	}
 	args := append([]string{"flash"}, im.Flags...)
-	if there {
+	switch {
+	case there:
 		args = append(args, "-port="+port.Path)
+	case slices.ContainsFunc(list, func(p Port) bool { return alike(p, t.device.Board) }):
+		// This board waits in its boot loader, where it has no port, and another one of
+		// its kind is connected: without a port TinyGo would send that one into its
+		// boot loader too, and flash whichever of the two it sees first. Of a list of
+		// ports it takes the first that is there, and if none is, it resets none.
+		none := "port-of-" + t.device.Entry.ID
+		args = append(args, "-port="+none+","+none)
 	}
 	if t.device.Entry.Probe != "" {
 		args = append(args, "-programmer="+t.device.Entry.Probe)
@@ -276,6 +291,7 @@ func (t *serialTarget) Flash(ctx context.Context, im *Image) error {
 		}
 		return &Error{Outcome: FlashFailed, What: "TinyGo's flasher: " + firstLine(cmp.Or(said, err.Error())), Do: do, Output: said, Err: err}
 	}
+	t.image = im
 	// The board begins anew, and its port vanishes for a while if the board makes it.
 	_, err = await(ctx, t.ports, t.device, mostAppearing, func(p Port) error {
 		w, err := t.ports.Open(p.Path, t.device.Board.BaudRate())
@@ -314,9 +330,11 @@ func (t *serialTarget) open(ctx context.Context, limit time.Duration) (Wire, err
 }
 
 // Start resets the board: by the firmware's own command, or if nobody listens by the
-// lines of the port. That it has begun anew shows in the numbers of its lines, which
-// begin anew too, or in that its port vanishes. Before the command goes an empty line:
-// what a person or a noise has begun to type ends there.
+// lines of the port, or if that does nothing by flashing it anew, which resets also a
+// board whose firmware hangs: what TinyGo asks the boot loader by is answered by an
+// interrupt, or by the chip itself. That it has begun anew shows in the numbers of its
+// lines, which begin anew too, or in that its port vanishes. Before the command goes an
+// empty line: what a person or a noise has begun to type ends there.
 func (t *serialTarget) Start(ctx context.Context) (io.ReadWriteCloser, error) {
 	w, err := t.open(ctx, mostAppearing)
 	if err != nil {
@@ -333,12 +351,27 @@ func (t *serialTarget) Start(ctx context.Context) (io.ReadWriteCloser, error) {
 		w.Close()
 		return nil, context.Cause(ctx)
 	case began:
+		t.deaf = false
 		return w, nil
 	}
 	w.Close()
-	if !vanished {
+	switch {
+	case vanished:
+		t.deaf = false
+	case t.image == nil || t.deaf:
 		return nil, failedBut(NoConsole, "the board "+t.device.Entry.ID+" does not begin anew when it is told to",
 			"press its reset button, or flash it again: what runs there is no firmware of dyno's, or it hangs")
+	default:
+		if err := t.Flash(ctx, t.image); err != nil {
+			if ctx.Err() != nil {
+				return nil, context.Cause(ctx)
+			}
+			t.deaf = true
+			return nil, &Error{
+				Outcome: NoConsole, What: "the board " + t.device.Entry.ID + " does not begin anew when it is told to, and cannot be flashed anew",
+				Do: cmp.Or(t.device.Board.FlashNeeds, "press its reset button"), Err: err,
+			}
+		}
 	}
 	return t.open(ctx, mostAppearing)
 }

@@ -3,14 +3,18 @@ package hw
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"go.bug.st/serial"
 )
 
 // fakePorts are the ports of a machine in a test: boards come and go.
@@ -238,6 +242,74 @@ func TestStartFails(t *testing.T) {
 	}
 }
 
+// TestStartHangs: a board that hangs takes no command, and one that makes its port itself
+// has no reset line: flashing it anew resets it, and the run goes on. If that does not
+// help either it is not tried for each case anew, until somebody has pressed the button.
+func TestStartHangs(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		ports := new(fakePorts)
+		pico := Port{Path: "/dev/ttyACM0", USB: picoID, Serial: "A"}
+		ports.plug(pico, &fakeUSBBoard{})
+		im := new(Image)
+		flashed, fails := 0, false
+		var again *fakeUSBBoard
+		target := &serialTarget{device: picoDevice(Entry{}), ports: ports, run: func(_ context.Context, got *Image, _ []string) (string, error) {
+			flashed++
+			if got != im {
+				t.Error("another image is flashed")
+			}
+			if ports.boards[pico.Path].wire != nil {
+				if _, err := ports.boards[pico.Path].wire.Read(make([]byte, 1)); !errors.Is(err, io.ErrClosedPipe) {
+					t.Error("the port is open while TinyGo needs it")
+				}
+			}
+			if fails {
+				return "error: failed to flash: unable to locate any volume: [RPI-RP2]", errors.New("exit status 1")
+			}
+			ports.unplug(pico.Path)
+			again = &fakeUSBBoard{}
+			time.AfterFunc(3*time.Second, func() { ports.plug(pico, again) })
+			return "", nil
+		}}
+		start := func() (Wire, error) {
+			console, err := target.Start(t.Context())
+			if err != nil {
+				return nil, err
+			}
+			console.Close()
+			return console.(Wire), nil
+		}
+		_, err := start()
+		wantOutcome(t, err, NoConsole, "does not begin anew")
+		if flashed != 0 {
+			t.Error("a board is flashed that nobody has flashed before")
+		}
+		if err := target.Flash(t.Context(), im); err != nil {
+			t.Fatal(err)
+		}
+		if w, err := start(); err != nil || w != Wire(again.wire) || flashed != 2 {
+			t.Fatalf("%v after it was flashed %d times, want twice, and the console of the board that came back", err, flashed)
+		}
+		fails = true
+		_, err = start()
+		wantOutcome(t, err, NoConsole, "cannot be flashed anew", "unable to locate any volume", "hold the button")
+		_, err = start()
+		wantOutcome(t, err, NoConsole, "does not begin anew")
+		if flashed != 3 {
+			t.Errorf("flashed %d times, want 3: once in vain is enough", flashed)
+		}
+		// Somebody presses the button, and later it hangs once more.
+		ports.boards[pico.Path].reset = printer(time.Second, "@1 ~ hello dyno-firmware/1")
+		if _, err := start(); err != nil {
+			t.Fatal(err)
+		}
+		ports.boards[pico.Path].reset, fails = nil, false
+		if _, err := start(); err != nil || flashed != 4 {
+			t.Errorf("%v after it was flashed %d times, want 4", err, flashed)
+		}
+	})
+}
+
 // TestStartInterrupted: waiting for a board ends with the context.
 func TestStartInterrupted(t *testing.T) {
 	for name, board := range map[string]*fakeUSBBoard{"no port": nil, "deaf": {}} {
@@ -309,6 +381,38 @@ func TestAwaitListing(t *testing.T) {
 	}
 }
 
+// resetLines are the lines of a port that was opened.
+type resetLines struct {
+	serial.Port
+	dtr, rts bool
+	seen     []string
+}
+
+func (l *resetLines) SetDTR(on bool) error { l.dtr = on; return l.see() }
+func (l *resetLines) SetRTS(on bool) error { l.rts = on; return l.see() }
+
+func (l *resetLines) see() error {
+	now := fmt.Sprintf("DTR %t RTS %t", l.dtr, l.rts)
+	if n := len(l.seen); n == 0 || l.seen[n-1] != now {
+		l.seen = append(l.seen, now)
+	}
+	return nil
+}
+
+// TestPulse: the lines reset a board, and never ask it for its boot loader, which high
+// DTR with low RTS does; some keep that in mind for the next reset.
+func TestPulse(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		lines := &resetLines{dtr: true, rts: true} // as systems open a port
+		if err := (wire{lines}).Pulse(); err != nil {
+			t.Fatal(err)
+		}
+		if want := []string{"DTR false RTS true", "DTR false RTS false"}; !slices.Equal(lines.seen, want) {
+			t.Errorf("%q, want %q", lines.seen, want)
+		}
+	})
+}
+
 // TestFind: two equal boards are never mixed up.
 func TestFindPort(t *testing.T) {
 	ports := []Port{
@@ -376,6 +480,24 @@ func TestFlashTinyGo(t *testing.T) {
 	text, _ := os.ReadFile(log)
 	lines := strings.Split(strings.TrimSpace(string(text)), "\n")
 	if got, want := lines[len(lines)-1], "flash -target=pico -port=/dev/ttyACM0 -programmer=jlink ."; got != want {
+		t.Errorf("tinygo %s, want %s", got, want)
+	}
+	// The other one of two waits in its boot loader: TinyGo must not reset this one.
+	target, err := NewTarget(picoDevice(Entry{ID: "left", USBSerial: "B"}), ports)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	target.(*serialTarget).run = func(ctx context.Context, im *Image, args []string) (string, error) {
+		defer cancel() // nobody comes back
+		return im.run(ctx, args)
+	}
+	if err := target.Flash(ctx, im); !errors.Is(err, context.Canceled) {
+		t.Fatal(err)
+	}
+	text, _ = os.ReadFile(log)
+	lines = strings.Split(strings.TrimSpace(string(text)), "\n")
+	if got, want := lines[len(lines)-1], "flash -target=pico -port=port-of-left,port-of-left ."; got != want {
 		t.Errorf("tinygo %s, want %s", got, want)
 	}
 	t.Setenv(tinygoFailsAt, "flash")
