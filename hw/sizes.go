@@ -15,8 +15,8 @@ type Sizes struct {
 	// Packages has what each package needs, the greatest first. What belongs to none
 	// has a name in brackets.
 	Packages []PackageSize
-	// Stack is what the linker has put aside for the stack that the program starts
-	// on, in bytes. Those of goroutines come from the heap.
+	// Stack is what the linker has put aside for the stacks that the cores start on, in
+	// bytes. Those of goroutines come from the heap.
 	Stack int64
 }
 
@@ -25,7 +25,7 @@ type PackageSize struct {
 	Name   string
 	Code   int64 // instructions
 	ROData int64 // constants, strings, tables
-	Data   int64 // variables that do not begin as zero: in flash, and copied to RAM
+	Data   int64 // variables that do not begin as zero, and code that runs in RAM: in flash, and copied to RAM
 	BSS    int64 // variables that begin as zero
 }
 
@@ -82,7 +82,7 @@ func (p *PackageSize) add(o PackageSize) {
 // ReadSizes reads the sizes of an ELF file: of all sections that are loaded, divided
 // among packages by the symbols in them. Whether a section is in flash or RAM is told
 // by its flags: what can be written is in RAM, and what is not zero at the start is in
-// flash.
+// flash. Where that is not so the name tells it, as TinyGo's linker scripts have it.
 func ReadSizes(path string) (*Sizes, error) {
 	f, err := elf.Open(path)
 	if err != nil {
@@ -107,15 +107,20 @@ func ReadSizes(path string) (*Sizes, error) {
 		if section.Flags&elf.SHF_ALLOC == 0 || section.Size == 0 || section.Flags&elf.SHF_TLS != 0 && section.Type == elf.SHT_NOBITS {
 			continue
 		}
-		if section.Name == ".stack" {
+		switch {
+		case section.Name == ".stack" || section.Name == ".stack1": // of the second core
 			s.Stack += int64(section.Size)
+			continue
+		case strings.HasSuffix(section.Name, "_dummy"):
+			// No memory: these chips see the same one at several addresses, and what
+			// follows has to begin where the other view of it ends.
 			continue
 		}
 		part := func(n int64) PackageSize {
 			switch {
 			case section.Type == elf.SHT_NOBITS:
 				return PackageSize{BSS: n}
-			case section.Flags&elf.SHF_WRITE != 0:
+			case section.Flags&elf.SHF_WRITE != 0 || section.Name == ".iram":
 				return PackageSize{Data: n}
 			case section.Flags&elf.SHF_EXECINSTR != 0:
 				return PackageSize{Code: n}

@@ -1,8 +1,12 @@
 package hw
 
 import (
+	"bytes"
 	"debug/elf"
+	"encoding/binary"
 	"maps"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 )
@@ -86,6 +90,85 @@ func TestReadSizes(t *testing.T) {
 	if lines := strings.Count(table, "\n"); lines != len(s.Packages)+2 {
 		t.Errorf("%d lines for %d packages:\n%s", lines, len(s.Packages), table)
 	}
+}
+
+// TestReadSizesOfESP: the scripts by which TinyGo links for ESP32 chips have sections that
+// only move the next one to its address, and code that runs in RAM. The chips see one
+// memory at two addresses, so what has a size is not always memory.
+func TestReadSizesOfESP(t *testing.T) {
+	const a, w, x = uint32(elf.SHF_ALLOC), uint32(elf.SHF_WRITE), uint32(elf.SHF_EXECINSTR)
+	s, err := ReadSizes(elfOf(t, []elfSection{
+		{".rodata_dummy", elf.SHT_NOBITS, a, 0x20},
+		{".rodata", elf.SHT_PROGBITS, a, 0x100},
+		{".stack", elf.SHT_NOBITS, a, 0x1000},
+		{".stack1", elf.SHT_NOBITS, a | w, 0x800},
+		{".bss", elf.SHT_NOBITS, a | w, 0x200},
+		{".data", elf.SHT_PROGBITS, a | w, 0x40},
+		{".iram_dummy", elf.SHT_NOBITS, a | w, 0x1240},
+		{".iram", elf.SHT_PROGBITS, a | x, 0x60},
+		{".text_dummy", elf.SHT_NOBITS, a, 0x500},
+		{".text", elf.SHT_PROGBITS, a | x, 0x300},
+	}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, want := s.Flash(), int64(0x100+0x40+0x60+0x300); got != want {
+		t.Errorf("flash %#x, want %#x", got, want)
+	}
+	if got, want := s.RAM(), int64(0x1000+0x800+0x200+0x40+0x60); got != want || s.Stack != 0x1800 {
+		t.Errorf("RAM %#x with stacks of %#x, want %#x with 0x1800\n%s", got, s.Stack, want, s.Table())
+	}
+}
+
+// An elfSection is a section of an ELF file that a test makes.
+type elfSection struct {
+	name  string
+	typ   elf.SectionType
+	flags uint32
+	size  uint32
+}
+
+// elfOf writes an ELF file for RISC-V with these sections, filled with zeros, and
+// returns its path.
+func elfOf(t *testing.T, sections []elfSection) string {
+	t.Helper()
+	const header, entry = 52, 40
+	sections = append(append([]elfSection{{}}, sections...), elfSection{name: ".shstrtab", typ: elf.SHT_STRTAB})
+	var names, data, table bytes.Buffer
+	for _, s := range sections {
+		names.WriteString(s.name + "\x00")
+	}
+	at := uint32(0)
+	for i, s := range sections {
+		sh := elf.Section32{Name: at, Type: uint32(s.typ), Flags: s.flags, Off: uint32(header + data.Len()), Size: s.size}
+		at += uint32(len(s.name)) + 1
+		switch {
+		case i == len(sections)-1:
+			sh.Size = uint32(names.Len())
+			data.Write(names.Bytes())
+		case s.typ != elf.SHT_NOBITS:
+			data.Write(make([]byte, s.size))
+		}
+		if err := binary.Write(&table, binary.LittleEndian, sh); err != nil {
+			t.Fatal(err)
+		}
+	}
+	h := elf.Header32{
+		Ident: [elf.EI_NIDENT]byte{0x7f, 'E', 'L', 'F', byte(elf.ELFCLASS32), byte(elf.ELFDATA2LSB), byte(elf.EV_CURRENT)},
+		Type:  uint16(elf.ET_EXEC), Machine: uint16(elf.EM_RISCV), Version: uint32(elf.EV_CURRENT),
+		Shoff: uint32(header + data.Len()), Ehsize: header, Shentsize: entry, Shnum: uint16(len(sections)), Shstrndx: uint16(len(sections) - 1),
+	}
+	var file bytes.Buffer
+	if err := binary.Write(&file, binary.LittleEndian, h); err != nil {
+		t.Fatal(err)
+	}
+	file.Write(data.Bytes())
+	file.Write(table.Bytes())
+	path := filepath.Join(t.TempDir(), "image.elf")
+	if err := os.WriteFile(path, file.Bytes(), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	return path
 }
 
 // TestShares: two names for one function do not make it larger, nor do symbols that
