@@ -258,6 +258,10 @@ var importPolicy = importpolicy.Policy{
 			Why:      "a clock is a counter that is read: what is measured with it is the firmware's",
 		},
 		{
+			Packages: "hw/boards/internal/usbid",
+			Why:      "a number is what the chip has: who looks for it is the host's",
+		},
+		{
 			Packages: "hw/boards/internal/usbport",
 			Why:      "a port is bytes in and out: what they mean is the firmware's",
 		},

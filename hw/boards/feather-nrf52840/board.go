@@ -12,6 +12,7 @@ import (
 	"unsafe"
 
 	"github.com/dynolab/dyno/conformance"
+	"github.com/dynolab/dyno/hw/boards/internal/usbid"
 	"github.com/dynolab/dyno/hw/boards/internal/usbport"
 	"github.com/dynolab/dyno/hw/firmware"
 )
@@ -19,6 +20,7 @@ import (
 // Board returns what the firmware has to know of this board. It starts the clock
 // and may be called once.
 func Board() firmware.Board {
+	usbid.Tell()
 	machine.LED.Configure(machine.PinConfig{Mode: machine.PinOutput})
 	machine.LED.High()
 	c := new(clock)
@@ -38,7 +40,12 @@ func Board() firmware.Board {
 // TIMER4, which neither TinyGo nor the radio's software uses. The real-time
 // counter that TinyGo tells the time by takes 30 µs a tick, and the core's counter
 // of cycles stands still while the core sleeps.
+//
+// The timers count with the crystal if it oscillates, and else with a resistor and a
+// capacitor, which may be wrong by some per cent. TinyGo does not start it.
 var (
+	crystalStart = (*volatile.Register32)(unsafe.Pointer(uintptr(0x4000_0000))) // TASKS_HFCLKSTART
+
 	timerStart     = timer(0x000)
 	timerCapture   = timer(0x040)
 	timerMode      = timer(0x504)
@@ -61,6 +68,7 @@ type clock struct {
 }
 
 func (c *clock) start() {
+	crystalStart.Set(1)
 	timerMode.Set(0)      // a timer, not a counter of events
 	timerBits.Set(3)      // 32
 	timerPrescaler.Set(0) // 16 MHz

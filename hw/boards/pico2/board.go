@@ -10,12 +10,14 @@ import (
 
 	"github.com/dynolab/dyno/conformance"
 	"github.com/dynolab/dyno/hw/boards/internal/rptimer"
+	"github.com/dynolab/dyno/hw/boards/internal/usbid"
 	"github.com/dynolab/dyno/hw/boards/internal/usbport"
 	"github.com/dynolab/dyno/hw/firmware"
 )
 
 // Board returns what the firmware has to know of this board.
 func Board() firmware.Board {
+	usbid.Tell()
 	machine.LED.Configure(machine.PinConfig{Mode: machine.PinOutput})
 	machine.LED.High()
 	return firmware.Board{

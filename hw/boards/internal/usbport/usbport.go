@@ -13,9 +13,10 @@ const (
 	// drivers take.
 	packet = 64
 
-	// pause is how long to wait after a packet. Hosts fetch one every
-	// millisecond at the least, and what the driver has no room for it drops
-	// and does not tell: it keeps eight packets.
+	// pause is how long to wait after a packet. Hosts fetch one every millisecond at
+	// the least. What is given to the driver before is sent by the handler of the
+	// interrupt that says the last one has gone, and in TinyGo 0.41 that of the chips
+	// RP2040 and RP2350 may miss such an interrupt, and nothing is sent any more.
 	pause = time.Millisecond
 )
 
