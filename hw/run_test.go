@@ -324,6 +324,14 @@ func TestRunFails(t *testing.T) {
 			t.Errorf("%+v", s.Results[0].Err)
 		}
 	})
+	t.Run("another kind of clock", func(t *testing.T) {
+		d := d
+		d.Board.Emulated = false
+		s := run(t, RunOptions{Devices: []Device{d}})
+		if s.Worst != WrongResult || !strings.Contains(s.Results[0].Err.Error(), "emulated=true") {
+			t.Errorf("%+v", s.Results[0].Err)
+		}
+	})
 	t.Run("two boards, one file", func(t *testing.T) {
 		if _, err := Run(t.Context(), RunOptions{Checkout: checkout, Devices: []Device{d, d}, Out: "x"}); err == nil {
 			t.Error("no error")

@@ -84,6 +84,7 @@ func (f *fakePorts) unplug(path string) {
 type fakeUSBBoard struct {
 	busy         bool
 	stuck        chan struct{}
+	refuses      error // what writing fails with, if that is not nil
 	reset, pulse func(out io.Writer)
 	wire         *fakeWire
 }
@@ -102,6 +103,9 @@ func (b *fakeUSBBoard) open() *fakeWire {
 }
 
 func (w *fakeWire) Write(p []byte) (int, error) {
+	if w.of.refuses != nil {
+		return 0, w.of.refuses
+	}
 	if w.of.stuck != nil {
 		return len(p), nil // the system keeps it for the board
 	}
@@ -364,6 +368,29 @@ func TestStartStuck(t *testing.T) {
 			console.Close()
 		})
 	}
+}
+
+// TestStartRefused: a port that takes nothing is one of a board that has gone, which may
+// come back, and is opened anew at once.
+func TestStartRefused(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := &fakeUSBBoard{refuses: errors.New("input/output error")}
+		ports := new(fakePorts)
+		ports.plug(Port{Path: "/dev/ttyACM0", USB: picoID}, b)
+		target, err := NewTarget(picoDevice(Entry{}), ports)
+		if err != nil {
+			t.Fatal(err)
+		}
+		begun := time.Now()
+		console, err := target.Start(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if took := time.Since(begun); took > time.Second {
+			t.Errorf("it took %v", took)
+		}
+		console.Close()
+	})
 }
 
 // TestAwaitListing: that ports cannot be listed for a moment, as may be when one of them

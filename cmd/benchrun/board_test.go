@@ -45,12 +45,28 @@ func TestTellBoard(t *testing.T) {
 	if b.String() != want {
 		t.Errorf("told\n%s\nwant\n%s", b.String(), want)
 	}
+	b.Reset()
+	_ = exitTold(&b, &hw.Error{Outcome: hw.FlashFailed, What: "it said \x1b[2J", Output: "\x1b]0;owned\a", Do: "see"})
+	if want := "benchrun: flash failed: it said \\x1b[2J\n    \\x1b]0;owned\\a\nhint: see\n"; b.String() != want {
+		t.Errorf("told %q, want %q", b.String(), want)
+	}
 	other := errors.New("no space left")
 	if err := exitTold(&b, other); err != other {
 		t.Errorf("another error became %v", err)
 	}
 	if err := exitTold(&b, nil); err != nil {
 		t.Error(err)
+	}
+}
+
+// What a board has printed is shown and not obeyed.
+func TestBoardProgressIsPrintable(t *testing.T) {
+	var b bytes.Buffer
+	p := &boardProgress{w: &b}
+	p.named = "conform/x"
+	p.Done(hw.CaseResult{Case: "conform/x", Outcome: hw.Crashed, Err: &hw.Error{Outcome: hw.Crashed, What: "\x1b[8m", Output: "\x1b[2J"}})
+	if want := "  conform/x: crashed: \\x1b[8m\n    \\x1b[2J\n"; b.String() != want {
+		t.Errorf("said %q, want %q", b.String(), want)
 	}
 }
 
