@@ -1,11 +1,12 @@
 // Package idle tells when a program has come to rest: no goroutine runs or could
-// run but the one that asks. It is for checks that something does not happen,
+// run but those that ask. It is for checks that something does not happen,
 // where there is no synctest bubble to say so exactly.
 package idle
 
 import (
 	"runtime"
 	"runtime/metrics"
+	"sync/atomic"
 	"time"
 )
 
@@ -19,22 +20,30 @@ const calm = 4
 // seen to be more than 10 ms; so the bound is for what never rests.
 const Patience = time.Second
 
-// Wait returns true when nothing is runnable but its caller, as far as the
+// waiting is how many goroutines are in wait: they run, or could, and count as at rest.
+// It hands nothing over; a count that is a moment old costs another look.
+var waiting atomic.Int64
+
+// Wait returns true when nothing is runnable but those that wait here, as far as the
 // scheduler's own counts tell, and false if that was not so for [Patience]. Goroutines
-// that wait in system calls or for timers are at rest. Any goroutine may call it, but
-// two at once see each other run.
+// that wait in system calls or for timers are at rest. Any goroutine may call it, several
+// at once too.
 func Wait() bool { return wait(time.Now().Add(Patience)) }
 
 func wait(deadline time.Time) bool {
+	waiting.Add(1)
+	defer waiting.Add(-1)
 	samples := [...]metrics.Sample{
 		{Name: "/sched/goroutines/runnable:goroutines"},
 		{Name: "/sched/goroutines/running:goroutines"},
 	}
 	for quiet := 0; quiet < calm; {
 		runtime.Gosched()
+		before := waiting.Load()
 		metrics.Read(samples[:])
+		busy := int64(samples[0].Value.Uint64() + samples[1].Value.Uint64())
 		switch {
-		case samples[0].Value.Uint64() == 0 && samples[1].Value.Uint64() <= 1:
+		case busy <= min(before, waiting.Load()): // whoever came or left meanwhile was busy
 			quiet++
 		case time.Now().After(deadline):
 			return false

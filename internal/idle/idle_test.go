@@ -38,6 +38,29 @@ func TestWait(t *testing.T) {
 	}
 }
 
+// Several that wait do not keep one another from coming to an end.
+func TestWaitAtOnce(t *testing.T) {
+	const n = 8
+	rested := make(chan bool)
+	deadline := time.Now().Add(time.Minute)
+	for range n {
+		go func() {
+			for range 100 {
+				if !wait(deadline) {
+					rested <- false
+					return
+				}
+			}
+			rested <- true
+		}()
+	}
+	for range n {
+		if !<-rested {
+			t.Error("it gave up, though all others only waited too")
+		}
+	}
+}
+
 // What never rests does not hold wait for ever.
 func TestWaitGivesUp(t *testing.T) {
 	var stop atomic.Bool
