@@ -30,7 +30,7 @@ func Board() firmware.Board {
 		Chip:     "nrf52840",
 		RAM:      0x2004_0000 - 0x2000_4180,
 		Flash:    0xED000 - 0x26000,
-		Port:     usbport.Port{},
+		Port:     new(usbport.Port),
 		Clock:    c,
 		Reset:    machine.CPUReset,
 		Platform: conformance.Platform{},

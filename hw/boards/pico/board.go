@@ -25,7 +25,7 @@ func Board() firmware.Board {
 		Chip:  "rp2040",
 		RAM:   256 << 10,
 		Flash: 2 << 20,
-		Port:  usbport.Port{},
+		Port:  new(usbport.Port),
 		// The timer begins here; the core has no counter of cycles.
 		Clock:    rptimer.At(0x4005_4000),
 		Reset:    machine.CPUReset,

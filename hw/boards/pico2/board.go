@@ -25,7 +25,7 @@ func Board() firmware.Board {
 		Chip:  "rp2350",
 		RAM:   512 << 10,
 		Flash: 4 << 20,
-		Port:  usbport.Port{},
+		Port:  new(usbport.Port),
 		// The first timer begins here. The counter of cycles that this core has goes
 		// round in 29 s, which is not long enough for every case.
 		Clock:    rptimer.At(0x400B_0000),

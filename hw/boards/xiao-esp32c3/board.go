@@ -22,7 +22,7 @@ func Board() firmware.Board {
 		Chip:     "esp32c3",
 		RAM:      0x4E710, // of 384 KiB: the ROM has its variables above
 		Flash:    4 << 20,
-		Port:     usbport.Port{},
+		Port:     new(usbport.Port),
 		Clock:    clock{start: time.Now()},
 		Reset:    reset,
 		Platform: conformance.Platform{},
