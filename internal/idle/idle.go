@@ -20,8 +20,13 @@ const calm = 4
 // seen to be more than 10 ms; so the bound is for what never rests.
 const Patience = time.Second
 
-// waiting is how many goroutines are in wait: they run, or could, and count as at rest.
-// It hands nothing over; a count that is a moment old costs another look.
+// pause is how long the processor is left to another thread that runs a goroutine, or
+// looks for one.
+const pause = 100 * time.Microsecond
+
+// waiting is how many goroutines are in wait and not asleep there: they run, or could,
+// and count as at rest. It hands nothing over; a count that is a moment old costs another
+// look.
 var waiting atomic.Int64
 
 // Wait returns true when nothing is runnable but those that wait here, as far as the
@@ -37,19 +42,27 @@ func wait(deadline time.Time) bool {
 		{Name: "/sched/goroutines/runnable:goroutines"},
 		{Name: "/sched/goroutines/running:goroutines"},
 	}
+	runtime.Gosched()
 	for quiet := 0; quiet < calm; {
-		runtime.Gosched()
 		before := waiting.Load()
 		metrics.Read(samples[:])
-		busy := int64(samples[0].Value.Uint64() + samples[1].Value.Uint64())
+		runnable, running := int64(samples[0].Value.Uint64()), int64(samples[1].Value.Uint64())
 		switch {
-		case busy <= min(before, waiting.Load()): // whoever came or left meanwhile was busy
+		case runnable+running <= min(before, waiting.Load()): // whoever came or left meanwhile was busy
 			quiet++
+			continue
 		case time.Now().After(deadline):
 			return false
+		case runnable > 0:
+			runtime.Gosched()
 		default:
-			quiet = 0
+			// Not Gosched: it has another thread wake and look for work, which counts
+			// as running, and on a busy machine does for long.
+			waiting.Add(-1)
+			time.Sleep(pause)
+			waiting.Add(1)
 		}
+		quiet = 0
 	}
 	return true
 }
