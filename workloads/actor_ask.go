@@ -345,18 +345,18 @@ func askOnChannels(room int, reused bool) Run {
 // askOnBoxes has a server behind a locked mailbox, and a lock and a condition
 // variable for each reply.
 func askOnBoxes() Run {
-	type request struct {
+	type boxed struct {
 		*question
 		reply *condbox.Slot[*answer]
 	}
-	requests := condbox.New[request](0)
+	requests := condbox.New[boxed](0)
 	r := newAskByHand(func(q *question) *answer {
 		reply := condbox.NewSlot[*answer]()
-		requests.Put(request{q, reply})
+		requests.Put(boxed{q, reply})
 		return reply.Get()
 	})
 	r.launch(func() {
-		var batch []request
+		var batch []boxed
 		for {
 			if batch = requests.TakeAll(batch); len(batch) == 0 {
 				return

@@ -86,7 +86,8 @@ type Rule struct {
 
 	// BoardSafe packages compile for boards: they import only the policy's
 	// BoardStd, use no symbol that is newer or banned, have no init function,
-	// no linkname and no files in other languages.
+	// no linkname and no files in other languages, no two types of one name
+	// within functions, and no min or max of floating-point numbers.
 	BoardSafe bool
 
 	// Variants allows a board-safe package to choose files by build
@@ -151,6 +152,9 @@ func check(fsys fs.FS, p Policy, std types.Importer) ([]Violation, error) {
 		}
 		for _, f := range k.files {
 			c.form(k, f)
+		}
+		if k.rule.BoardSafe {
+			c.localTypes(k)
 		}
 		for _, name := range k.foreign {
 			if k.rule.BoardSafe {
@@ -376,5 +380,39 @@ func (c *checker) form(k *pkg, f *file) {
 				c.report(c.at(line.Pos()), "a linkname in a board-safe package", "TinyGo's runtime has other symbols")
 			}
 		}
+	}
+}
+
+// localTypes reports types that are declared within functions under a name that
+// another such type of the package has: Go tells them apart, and TinyGo does not.
+// Whether both are in one function, or in files of which only one is built, makes no
+// difference to a reader either.
+func (c *checker) localTypes(k *pkg) {
+	first := make(map[string]token.Pos)
+	for _, f := range k.files {
+		if f.test || f.generator {
+			continue
+		}
+		outer := make(map[ast.Spec]bool)
+		for _, d := range f.ast.Decls {
+			if d, ok := d.(*ast.GenDecl); ok {
+				for _, s := range d.Specs {
+					outer[s] = true
+				}
+			}
+		}
+		ast.Inspect(f.ast, func(n ast.Node) bool {
+			s, ok := n.(*ast.TypeSpec)
+			if !ok || outer[s] || s.Assign.IsValid() || s.Name.Name == "_" {
+				return true // an alias is no type of its own
+			}
+			if at, twice := first[s.Name.Name]; twice {
+				c.report(c.at(s.Pos()), k.path+" has two types "+s.Name.Name+" within functions, the other in "+c.at(at)+": rename one",
+					"TinyGo knows a type within a function by its package and name only: a type assertion, and a generic function, takes one for the other")
+			} else {
+				first[s.Name.Name] = s.Pos()
+			}
+			return true
+		})
 	}
 }

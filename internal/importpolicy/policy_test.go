@@ -23,7 +23,9 @@ func tree() fstest.MapFS {
 		"contract/a_gen.go":      {Data: []byte("//go:build ignore\n\npackage main\n\nimport \"fmt\"\n\nfunc main() { fmt.Println(); println() }\n")},
 		"impls/a/a.go":           {Data: []byte("package a\n\nimport (\n\t\"example.com/m/contract\"\n\t\"other.org/allowed/sub\"\n)\n")},
 		"impls/b/b.go":           {Data: []byte("package b\n\nimport (\n\t\"bufio\"\n\n\t\"example.com/m/host\"\n)\n\nvar _, _ = (*bufio.Reader).ReadByte, host.Print\n")},
-		"host/h.go":              {Data: []byte("package host\n\nfunc Print() { println() }\n")},
+		"impls/c/c.go":           {Data: []byte("package c\n\nimport \"slices\"\n\n" + allowed)},
+		"impls/c/c_test.go":      {Data: []byte("package c\n\nfunc h() { type local int; var _ local }\n\nvar _ = min(f(1), f(2))\n")},
+		"host/h.go":              {Data: []byte("package host\n\nfunc Print() { println() }\n\nfunc f() { type local int }\n\nfunc g() { type local string }\n")},
 		"suite/s.go":             {Data: []byte("package suite\n\nimport (\n\t\"fmt\"\n\n\t\"example.com/m\"\n\t\"example.com/m/impls/a\"\n\t\"other.org/check\"\n)\n")},
 		"switch/on.go":           {Data: []byte("//go:build x\n\npackage sw\n\nconst On = true\n")},
 		"switch/off.go":          {Data: []byte("//go:build !x\n\npackage sw\n\nconst On = false\n")},
@@ -35,10 +37,32 @@ func tree() fstest.MapFS {
 	}
 }
 
+// allowed has types in functions, and least and greatest values, against which nothing
+// is to be said.
+const allowed = `type local int
+
+func f(x float64) float64 {
+	type local string
+	type alias = int
+	return max(1.5, 2)*x
+}
+
+func g[T ~int | ~string](a, b T) T {
+	type alias = string
+	type other struct{}
+	min := func(a, b float64) float64 { return a }
+	min(1, 2)
+	slices.Max([]int{1})
+	return max(a, b, a)
+}
+
+var _, _ = min(1, len("x")), local(1)
+`
+
 func policy() Policy {
 	return Policy{
 		Module:   "example.com/m",
-		BoardStd: []string{"bufio", "context", "runtime", "sync", "sync/atomic", "time"},
+		BoardStd: []string{"bufio", "cmp", "context", "runtime", "slices", "sync", "sync/atomic", "time"},
 		BoardGo:  "go1.23",
 		Newer: []Symbol{
 			{Pkg: "sync", Name: "WaitGroup.Go", Why: "newer"},
@@ -187,6 +211,41 @@ func TestCheckFindsEachViolation(t *testing.T) {
 		{
 			name: "symbol banned by the rule", file: "impls/a/x.go", src: "package a\nimport . \"time\"\nvar t = Now()\n",
 			words: []string{"impls/a may not use time.Now", "no clock"},
+		},
+		{
+			name: "two types of one name within functions", file: "impls/a/x.go",
+			src:   "package a\nfunc f() { type request int; var _ request }\nfunc g() { _ = func() { type request string; var _ request } }\n",
+			words: []string{"impls/a has two types request within functions", "impls/a/x.go:2", "rename one", "TinyGo"},
+		},
+		{
+			name: "two types of one name within one function", file: "impls/a/x.go",
+			src:   "package a\nfunc f() { { type request int }\n{ type request string } }\n",
+			words: []string{"two types request"},
+		},
+		{
+			name: "type of one name within a function value and a method", file: "impls/a/x.go",
+			src:   "package a\nvar f = func() { type request int; var _ request }; type t int; func (t) m() {\ntype request string; var _ request }\n",
+			words: []string{"two types request"},
+		},
+		{
+			name: "least of two floats", file: "impls/a/x.go", src: "package a\nfunc f(a, b float64) float64 {\n\treturn min(a, 2, b) }\n",
+			words: []string{"min takes the least or greatest of floating-point numbers", "compare them by <", "fmin"},
+		},
+		{
+			name: "greatest of floats of a named type", file: "impls/a/x.go", src: "package a\ntype celsius float32\nfunc f(a, b celsius) celsius { return (max)(a, b) }\n",
+			words: []string{"max takes the least or greatest"},
+		},
+		{
+			name: "greatest of what may be floats", file: "impls/a/x.go", src: "package a\nimport \"cmp\"\nfunc f[T cmp.Ordered](a, b T) T { return max(a, b) }\n",
+			words: []string{"max takes the least or greatest"},
+		},
+		{
+			name: "least of what may be a float among others", file: "impls/a/x.go", src: "package a\ntype number interface { int | ~float64 }\nfunc f[T number](a, b T) T { return min(a, b) }\n",
+			words: []string{"min takes the least or greatest"},
+		},
+		{
+			name: "least of a slice of floats", file: "impls/a/x.go", src: "package a\nimport \"slices\"\nfunc f(all []float64) float64 { return slices.Min(all) }\n",
+			words: []string{"slices.Min takes the least or greatest"},
 		},
 		{
 			name: "second body of a name declared twice", file: "switch/x.go", src: "//go:build y\npackage sw\nvar On = func() int { println(); return 0 }()\n",

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"go/ast"
 	"go/build"
+	"go/token"
 	"go/types"
 	"io/fs"
 	"path"
@@ -165,7 +166,9 @@ func (u *users) check(k *pkg) *types.Package {
 			files = append(files, f.ast)
 		}
 	}
-	info := &types.Info{Uses: map[*ast.Ident]types.Object{}}
+	info := &types.Info{
+		Uses: map[*ast.Ident]types.Object{}, Types: map[ast.Expr]types.TypeAndValue{}, Instances: map[*ast.Ident]types.Instance{},
+	}
 	config := types.Config{
 		Importer:  u,
 		GoVersion: u.policy.BoardGo,
@@ -183,6 +186,7 @@ func (u *users) check(k *pkg) *types.Package {
 		return p
 	}
 
+	u.floats(files, info)
 	forbidden := map[types.Object]Symbol{}
 	for _, list := range [][]Symbol{u.policy.Newer, u.policy.Banned, k.rule.Banned} {
 		for _, s := range list {
@@ -207,6 +211,81 @@ func (u *users) check(k *pkg) *types.Package {
 		u.report(u.at(id.Pos()), k.path+" may not use "+name, s.Why)
 	}
 	return p
+}
+
+// floats reports where the least or greatest of floating-point numbers is taken by a
+// predeclared function, in files that were type-checked into info. Functions of package
+// slices do that too, and generic ones of our own if a type argument may be a float.
+func (u *users) floats(files []*ast.File, info *types.Info) {
+	bad := func(pos token.Pos, what string) {
+		u.report(u.at(pos), what+" takes the least or greatest of floating-point numbers: compare them by < instead",
+			"TinyGo makes a call of C's fmin or fmax of it on processors without floating point, and does not link those")
+	}
+	for _, f := range files {
+		ast.Inspect(f, func(n ast.Node) bool {
+			switch n := n.(type) {
+			case *ast.CallExpr:
+				id, ok := ast.Unparen(n.Fun).(*ast.Ident)
+				if !ok {
+					break
+				}
+				b, ok := info.Uses[id].(*types.Builtin)
+				if v := info.Types[n]; ok && (b.Name() == "min" || b.Name() == "max") && v.Value == nil && mayBeFloat(v.Type) {
+					bad(n.Pos(), b.Name())
+				}
+			case *ast.Ident:
+				o, args := info.Uses[n], info.Instances[n].TypeArgs
+				if o == nil || o.Pkg() == nil || o.Pkg().Path() != "slices" || o.Name() != "Min" && o.Name() != "Max" {
+					break
+				}
+				for t := range args.Types() {
+					if mayBeFloat(t) {
+						bad(n.Pos(), "slices."+o.Name())
+						break
+					}
+				}
+			}
+			return true
+		})
+	}
+}
+
+// mayBeFloat reports whether a value of type t is a floating-point number, or of a type
+// parameter that may be one.
+func mayBeFloat(t types.Type) bool {
+	if t == nil {
+		return false
+	}
+	p, ok := t.(*types.TypeParam)
+	if !ok {
+		b, ok := t.Underlying().(*types.Basic)
+		return ok && b.Info()&types.IsFloat != 0
+	}
+	constraint, ok := p.Constraint().Underlying().(*types.Interface)
+	return ok && slices.ContainsFunc(terms(constraint), mayBeFloat)
+}
+
+// terms returns the types that a constraint lists, those of interfaces in it too.
+func terms(constraint *types.Interface) (all []types.Type) {
+	for e := range constraint.EmbeddedTypes() {
+		switch e := e.(type) {
+		case *types.Union:
+			for t := range e.Terms() {
+				all = append(all, inner(t.Type())...)
+			}
+		default:
+			all = append(all, inner(e)...)
+		}
+	}
+	return all
+}
+
+// inner returns t, or the types that it lists if it is an interface.
+func inner(t types.Type) []types.Type {
+	if i, ok := t.Underlying().(*types.Interface); ok {
+		return terms(i)
+	}
+	return []types.Type{t}
 }
 
 // resolve finds the object a symbol names. It returns nil if no package that
