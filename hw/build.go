@@ -5,11 +5,13 @@ import (
 	"cmp"
 	"context"
 	"crypto/sha256"
+	"debug/elf"
 	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"go/version"
+	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -42,7 +44,7 @@ type Image struct {
 	Impl      string
 	Parts     []string // of Parts, in that order
 	Path      string   // of the ELF file
-	Hash      string   // SHA-256 of it, in hexadecimal
+	Hash      string   // SHA-256 of what of it is loaded, in hexadecimal: see hashImage
 	Sizes     *Sizes   // nil if the linker refused to make an image
 	Commit    string
 	Toolchain string // as Compiler.String has it
@@ -99,7 +101,7 @@ func Build(ctx context.Context, b Board, c *Compiler, o BuildOptions) (*Image, e
 	if im.Sizes, err = ReadSizes(im.Path); err != nil {
 		return nil, &Error{Outcome: BuildFailed, What: "what the compiler made is no ELF file to be read", Err: err}
 	}
-	if im.Hash, err = hashFile(im.Path); err != nil {
+	if im.Hash, err = hashImage(im.Path); err != nil {
 		return nil, err
 	}
 	if e := im.tooBig(); e != nil {
@@ -304,14 +306,31 @@ func (im *Image) run(ctx context.Context, args []string) (said string, err error
 	return strings.TrimSpace(out.String()), err
 }
 
-// hashFile returns the SHA-256 of a file, in hexadecimal.
-func hashFile(path string) (string, error) {
-	data, err := os.ReadFile(path)
+// hashImage returns the SHA-256 of what is loaded of an ELF file, in hexadecimal: its
+// sections, where they go, and where the program starts. Information for debuggers is
+// none of that; TinyGo's has the folder that the image was built in, and the same sources
+// in another folder give the same image.
+func hashImage(path string) (string, error) {
+	f, err := elf.Open(path)
 	if err != nil {
 		return "", err
 	}
-	sum := sha256.Sum256(data)
-	return hex.EncodeToString(sum[:]), nil
+	defer f.Close()
+	sum := sha256.New()
+	fmt.Fprintf(sum, "%v %x\n", f.Machine, f.Entry)
+	for _, s := range f.Sections {
+		if s.Flags&elf.SHF_ALLOC == 0 {
+			continue
+		}
+		fmt.Fprintf(sum, "%s %v %v %x %d\n", s.Name, s.Type, s.Flags, s.Addr, s.Size)
+		if s.Type == elf.SHT_NOBITS {
+			continue
+		}
+		if _, err := io.Copy(sum, s.Open()); err != nil {
+			return "", fmt.Errorf("%s, section %s: %w", path, s.Name, err)
+		}
+	}
+	return hex.EncodeToString(sum.Sum(nil)), nil
 }
 
 // firstLine returns the first line of s that is not a headline of the go command.

@@ -1,6 +1,7 @@
 package hw
 
 import (
+	"debug/elf"
 	"io/fs"
 	"maps"
 	"os"
@@ -317,6 +318,8 @@ func TestMainFile(t *testing.T) {
 package main
 
 import (
+	"debug/elf"
+	"os/exec"
 	board "github.com/dynolab/dyno/hw/boards/pico"
 	firmware "github.com/dynolab/dyno/hw/firmware"
 	bench "github.com/dynolab/dyno/hw/firmware/bench"
@@ -409,5 +412,64 @@ func TestPartsAreThere(t *testing.T) {
 	delete(found, "conform")
 	if got, want := slices.Sorted(maps.Keys(found)), slices.Sorted(slices.Values(Parts())); !slices.Equal(got, want) {
 		t.Errorf("the packages with cases are %q, and the parts %q", got, want)
+	}
+}
+
+// TestHashImage: the same sources in two folders are the same image, although what
+// debuggers are told has the folder; what is loaded counts to the last byte.
+func TestHashImage(t *testing.T) {
+	source := "package main\n\nvar table = [...]byte{1, 2, 3}\n\nfunc main() { println(table[len(table)-1]) }\n"
+	build := func(source string, more ...string) (path, hash string) {
+		t.Helper()
+		dir := t.TempDir()
+		path = filepath.Join(dir, "x")
+		if err := os.WriteFile(path+".go", []byte(source), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		cmd := exec.Command("go", append(append([]string{"build", "-buildvcs=false", "-o", path}, more...), path+".go")...)
+		cmd.Env = append(os.Environ(), "GOOS=linux", "GOARCH=arm", "CGO_ENABLED=0", "GOFLAGS=")
+		if out, err := cmd.CombinedOutput(); err != nil {
+			t.Fatalf("%v\n%s", err, out)
+		}
+		hash, err := hashImage(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return path, hash
+	}
+	one, first := build(source, "-trimpath")
+	_, again := build(source, "-trimpath")
+	if first != again {
+		t.Error("two folders give two images")
+	}
+	if _, other := build(strings.Replace(source, "3}", "4}", 1), "-trimpath"); other == first {
+		t.Error("another program is the same image")
+	}
+	f, err := elf.Open(one)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	data, err := os.ReadFile(one)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, same := range map[string]bool{".text": false, ".rodata": false, ".data": false, ".symtab": true, ".strtab": true} {
+		s := f.Section(name)
+		if s == nil || s.FileSize == 0 {
+			t.Fatalf("there is no %s", name)
+		}
+		changed := slices.Clone(data)
+		changed[s.Offset+s.FileSize-1] ^= 1
+		path := filepath.Join(t.TempDir(), "x")
+		if err := os.WriteFile(path, changed, 0o644); err != nil {
+			t.Fatal(err)
+		}
+		if hash, err := hashImage(path); err != nil || (hash == first) != same {
+			t.Errorf("with a bit of %s changed it is the same image: %v, want %v (%v)", name, hash == first, same, err)
+		}
+	}
+	if _, err := hashImage(one + ".go"); err == nil {
+		t.Error("a file that is no ELF file has a hash")
 	}
 }
