@@ -185,6 +185,11 @@ var importPolicy = importpolicy.Policy{
 			BoardSafe: true,
 		},
 		{
+			Packages: "hw/firmware/internal/porttest",
+			Why:      "the tests of what boards run have one port and one clock; no board carries them",
+			Ours:     []string{"hw/firmware/line", "measure"},
+		},
+		{
 			Packages:  "targets",
 			Why:       "the promises are data that a board is judged by too: they name workloads, metrics and columns as results have them, and import nothing that could disagree",
 			TestOurs:  []string{".", "hw/firmware/bench", "impls", "impls/serial", "workloads"},

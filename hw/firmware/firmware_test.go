@@ -12,45 +12,19 @@ import (
 	"github.com/dynolab/dyno"
 	"github.com/dynolab/dyno/conformance"
 	"github.com/dynolab/dyno/hw/firmware"
+	"github.com/dynolab/dyno/hw/firmware/internal/porttest"
 	"github.com/dynolab/dyno/hw/firmware/line"
 	"github.com/dynolab/dyno/measure"
 )
 
 var update = flag.Bool("update", false, "rewrite testdata/*.txt from what the firmware says; look at the differences before you commit them")
 
-// fakeClock counts instructions, ten for each look at it.
-type fakeClock struct{ now int64 }
-
-func (c *fakeClock) Now() int64 {
-	c.now += 10
-	return c.now
-}
-func (c *fakeClock) Hz() float64  { return 15_625_000 }
-func (c *fakeClock) Unit() string { return measure.Instructions }
-
-// fakePort is a port whose host has sent everything beforehand, and goes.
-type fakePort struct {
-	in  string // each NUL is a moment in which nothing comes
-	out strings.Builder
-}
-
-func (p *fakePort) Poll() (byte, bool) {
-	if p.in == "" {
-		return 0, false
-	}
-	b := p.in[0]
-	p.in = p.in[1:]
-	return b, b != 0
-}
-func (p *fakePort) Closed() bool       { return p.in == "" }
-func (p *fakePort) Write(bytes []byte) { p.out.Write(bytes) }
-
 // board returns a board that has an end, and its port.
-func board(in string) (firmware.Board, *fakePort) {
-	port := &fakePort{in: in}
+func board(in string) (firmware.Board, *porttest.Port) {
+	port := &porttest.Port{In: in}
 	return firmware.Board{
 		Name: "fake", Chip: "lm3s6965", RAM: 64 << 10, Flash: 256 << 10, Emulated: true,
-		Port: port, Clock: new(fakeClock),
+		Port: port, Clock: &porttest.Clock{Look: 10},
 		Exit:     func(int) {},
 		Platform: conformance.Platform{RuntimePanics: true},
 	}, port
@@ -92,7 +66,7 @@ func say(in string, change ...func(b *firmware.Board)) string {
 		f(&b)
 	}
 	firmware.Main(b, dyno.Impl{Name: "fake"}, build, cases)
-	return port.out.String()
+	return port.Out.String()
 }
 
 // ramFree is what is different each time.
@@ -149,31 +123,10 @@ func unquote(t *testing.T, s string) string {
 	return r.Replace(s[1 : len(s)-1])
 }
 
-// events decodes what a board says.
-func events(said string) (all []line.Event) {
-	var d line.Decoder
-	emit := func(e line.Event) { all = append(all, e) }
-	d.Feed([]byte(said), emit)
-	d.Flush(emit)
-	return all
-}
-
-// texts returns what a board says without frames, and demands that all of it is whole.
-func texts(t *testing.T, said string) (all []string) {
-	t.Helper()
-	for i, e := range events(said) {
-		if e.Kind != line.Text || e.Lost > 0 || e.Repeated || e.Restart != (i == 0) {
-			t.Fatalf("line %d: %+v", i+1, e)
-		}
-		all = append(all, e.Text)
-	}
-	return all
-}
-
 // Commands that are cut into pieces, that have CR LF, or empty lines and garbage
 // around them, are the same commands.
 func TestCommandsHoweverTheyCome(t *testing.T) {
-	want := texts(t, say("3 run bench/X/impl=fake\nquit\n"))[1:]
+	want := porttest.Texts(t, say("3 run bench/X/impl=fake\nquit\n"))[1:]
 	for name, in := range map[string]string{
 		"in pieces":       "3\x00 r\x00\x00un bench/X/im\x00pl=fake\x00\nqu\x00it\n",
 		"CR LF":           "3 run bench/X/impl=fake\r\nquit\r\n",
@@ -183,7 +136,7 @@ func TestCommandsHoweverTheyCome(t *testing.T) {
 		"the line's hum":  "\xff\xf0\x003 run bench/X/impl=fake\x80\nquit\n",
 		"a bell, a break": "\a\x01\n3 run bench/X/impl=fake\nquit\n",
 	} {
-		got := texts(t, say(in))[1:]
+		got := porttest.Texts(t, say(in))[1:]
 		if name == "spaces" { // the echo says what has come
 			for i := range got {
 				got[i] = strings.Replace(got[i], "run   bench", "run bench", 1)
@@ -220,9 +173,11 @@ func TestOthersRunAfterAFailure(t *testing.T) {
 	}
 }
 
+// over is what a test panics with to end a board's program, which has no end.
+type over struct{}
+
 // A board has no end: it goes on reading when the host is gone. So the test ends it.
 func TestBoardsHaveNoEnd(t *testing.T) {
-	type over struct{}
 	b, port := board("quit\n\x00hello\n")
 	b.Exit = nil
 	waited := 0
@@ -242,7 +197,7 @@ func TestBoardsHaveNoEnd(t *testing.T) {
 		}()
 		firmware.Main(b, dyno.Impl{}, build)
 	}()
-	said := port.out.String()
+	said := port.Out.String()
 	if !strings.Contains(said, "end quit skipped the program of this board has no end") || !strings.Contains(said, "end hello ok") {
 		t.Errorf("the board says\n%s", said)
 	}
@@ -250,28 +205,27 @@ func TestBoardsHaveNoEnd(t *testing.T) {
 
 // hangUp is a host that goes in the middle of a command, and comes again.
 type hangUp struct {
-	*fakePort
+	*porttest.Port
 	again string
 	over  func()
 }
 
 func (p *hangUp) Closed() bool {
 	switch {
-	case p.in != "":
+	case p.In != "":
 		return false
 	case p.again == "":
 		p.over()
 	}
-	p.in, p.again = p.again, ""
+	p.In, p.again = p.again, ""
 	return true
 }
 
 // Half a command of a host that has gone is no part of what the next one says.
 func TestHalfACommandIsForgotten(t *testing.T) {
-	type over struct{}
 	b, port := board("1 run bench/X")
 	b.Exit = nil
-	b.Port = &hangUp{fakePort: port, again: "2 hello\n", over: func() { panic(over{}) }}
+	b.Port = &hangUp{Port: port, again: "2 hello\n", over: func() { panic(over{}) }}
 	func() {
 		defer func() {
 			if v := recover(); v != any(over{}) {
@@ -280,24 +234,23 @@ func TestHalfACommandIsForgotten(t *testing.T) {
 		}()
 		firmware.Main(b, dyno.Impl{}, build)
 	}()
-	if said := texts(t, port.out.String()); said[1] != "2 begin hello" || said[len(said)-1] != "2 end hello ok" {
+	if said := porttest.Texts(t, port.Out.String()); said[1] != "2 begin hello" || said[len(said)-1] != "2 end hello ok" {
 		t.Errorf("the board says %q", said)
 	}
 }
 
 func TestReset(t *testing.T) {
-	type again struct{}
 	b, port := board("5 reset\nhello\n")
-	b.Reset = func() { panic(again{}) }
+	b.Reset = func() { panic(over{}) }
 	func() {
 		defer func() {
-			if v := recover(); v != any(again{}) {
+			if v := recover(); v != any(over{}) {
 				t.Errorf("no reset: %v", v)
 			}
 		}()
 		firmware.Main(b, dyno.Impl{}, build)
 	}()
-	if said := texts(t, port.out.String()); said[len(said)-1] != "5 end reset ok" {
+	if said := porttest.Texts(t, port.Out.String()); said[len(said)-1] != "5 end reset ok" {
 		t.Errorf("the board says %q, and is reset", said)
 	}
 	if said := say("reset\n"); !strings.Contains(said, "end reset skipped this board is reset by its host") {
@@ -318,7 +271,7 @@ func TestExit(t *testing.T) {
 // Lines are sent without allocating: they are sent in the middle of what is measured.
 func TestLinesAllocateNothing(t *testing.T) {
 	b, port := board("run bench/Lines\n")
-	port.out.Grow(1 << 20)
+	port.Out.Grow(1 << 20)
 	var allocs float64
 	firmware.Main(b, dyno.Impl{}, build, func(yield func(firmware.Case) bool) {
 		yield(firmware.Case{Part: "bench", Name: "Lines", Run: func(r *firmware.Report) error {

@@ -2,7 +2,6 @@ package bench_test
 
 import (
 	"strings"
-	"sync/atomic"
 	"testing"
 
 	"golang.org/x/perf/benchfmt"
@@ -12,38 +11,13 @@ import (
 	"github.com/dynolab/dyno/conformance"
 	"github.com/dynolab/dyno/hw/firmware"
 	"github.com/dynolab/dyno/hw/firmware/bench"
+	"github.com/dynolab/dyno/hw/firmware/internal/porttest"
 	"github.com/dynolab/dyno/hw/firmware/line"
 	"github.com/dynolab/dyno/impls"
 	"github.com/dynolab/dyno/impls/serial"
 	"github.com/dynolab/dyno/internal/invariants"
-	"github.com/dynolab/dyno/measure"
 	"github.com/dynolab/dyno/workloads"
 )
-
-// tickClock is a clock of instructions that passes when it is looked at, so that whoever
-// waits for a time reaches it.
-type tickClock struct{ now atomic.Int64 }
-
-func (c *tickClock) Now() int64   { return c.now.Add(50) }
-func (c *tickClock) Hz() float64  { return 15_625_000 }
-func (c *tickClock) Unit() string { return measure.Instructions }
-
-// port is a host that has sent everything beforehand.
-type port struct {
-	in  string
-	out strings.Builder
-}
-
-func (p *port) Poll() (byte, bool) {
-	if p.in == "" {
-		return 0, false
-	}
-	b := p.in[0]
-	p.in = p.in[1:]
-	return b, true
-}
-func (p *port) Closed() bool       { return p.in == "" }
-func (p *port) Write(bytes []byte) { p.out.Write(bytes) }
 
 // largeHeap is what the board says of its heap.
 var largeHeap = false
@@ -52,23 +26,15 @@ var largeHeap = false
 // says to the commands.
 func run(t *testing.T, impl dyno.Impl, commands ...string) []string {
 	t.Helper()
-	p := &port{in: strings.Join(commands, "\n") + "\n"}
-	clock := new(tickClock)
+	p := &porttest.Port{In: strings.Join(commands, "\n") + "\n"}
+	clock := &porttest.Clock{Look: 50}
 	firmware.Main(firmware.Board{
 		Name: "fake", Port: p, Clock: clock, Emulated: true,
-		Wait:     func(ticks int64) { clock.now.Add(ticks) },
+		Wait:     clock.Pass,
 		Exit:     func(int) {},
 		Platform: conformance.Platform{Goexit: true, RuntimePanics: true, Stacks: true, Heap: largeHeap},
 	}, impl, firmware.Build{}, bench.Cases(impl))
-	var texts []string
-	var d line.Decoder
-	d.Feed([]byte(p.out.String()), func(e line.Event) {
-		if e.Kind != line.Text || e.Lost > 0 || e.Repeated {
-			t.Fatalf("%+v", e)
-		}
-		texts = append(texts, e.Text)
-	})
-	return texts
+	return porttest.Texts(t, p.Out.String())
 }
 
 // names returns the names of the cases of impl.

@@ -18,47 +18,18 @@ import (
 	"github.com/dynolab/dyno/hw/firmware/conform/actor/turn"
 	groupPart "github.com/dynolab/dyno/hw/firmware/conform/group"
 	"github.com/dynolab/dyno/hw/firmware/conform/task"
+	"github.com/dynolab/dyno/hw/firmware/internal/porttest"
 	"github.com/dynolab/dyno/hw/firmware/line"
 	"github.com/dynolab/dyno/impls"
 	"github.com/dynolab/dyno/impls/serial"
-	"github.com/dynolab/dyno/measure"
 )
-
-type clock struct{ now int64 }
-
-func (c *clock) Now() int64   { c.now++; return c.now }
-func (c *clock) Hz() float64  { return 1e6 }
-func (c *clock) Unit() string { return measure.Instructions }
-
-type port struct {
-	in  string
-	out strings.Builder
-}
-
-func (p *port) Poll() (byte, bool) {
-	if p.in == "" {
-		return 0, false
-	}
-	b := p.in[0]
-	p.in = p.in[1:]
-	return b, true
-}
-func (p *port) Closed() bool       { return p.in == "" }
-func (p *port) Write(bytes []byte) { p.out.Write(bytes) }
 
 // run runs the firmware with the clauses of impl, and returns the texts of what it says.
 func run(t *testing.T, impl dyno.Impl, on conformance.Platform, in string) (texts []string) {
 	t.Helper()
-	p := &port{in: in}
-	firmware.Main(firmware.Board{Name: "fake", Port: p, Clock: new(clock), Exit: func(int) {}, Platform: on}, impl, firmware.Build{}, conform.Cases(impl))
-	var d line.Decoder
-	d.Feed([]byte(p.out.String()), func(e line.Event) {
-		if e.Kind != line.Text || e.Lost > 0 {
-			t.Fatalf("%+v", e)
-		}
-		texts = append(texts, e.Text)
-	})
-	return texts
+	p := &porttest.Port{In: in}
+	firmware.Main(firmware.Board{Name: "fake", Port: p, Clock: &porttest.Clock{Look: 1}, Exit: func(int) {}, Platform: on}, impl, firmware.Build{}, conform.Cases(impl))
+	return porttest.Texts(t, p.Out.String())
 }
 
 // asked returns the commands that ask for all clauses of impl.
@@ -158,10 +129,10 @@ func TestSettle(t *testing.T) {
 	})
 	settled := 0
 	for _, settle := range []func(){func() { settled++ }, nil} {
-		p := &port{in: "run conform/toy/settles\n"}
-		board := firmware.Board{Name: "fake", Port: p, Clock: new(clock), Exit: func(int) {}, Settle: settle}
+		p := &porttest.Port{In: "run conform/toy/settles\n"}
+		board := firmware.Board{Name: "fake", Port: p, Clock: &porttest.Clock{Look: 1}, Exit: func(int) {}, Settle: settle}
 		firmware.Main(board, serial.Impl, firmware.Build{}, cases)
-		if said := p.out.String(); !strings.Contains(said, "end run conform/toy/settles ok") {
+		if said := p.Out.String(); !strings.Contains(said, "end run conform/toy/settles ok") {
 			t.Errorf("the board says\n%s", said)
 		}
 	}
