@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"sync"
@@ -70,7 +71,7 @@ func TestEmulated(t *testing.T) {
 			out := filepath.Join(t.TempDir(), "results.bench")
 			s, err := Run(t.Context(), RunOptions{
 				Checkout: checkout, Devices: []Device{d}, Impls: []string{"serial"}, Parts: []string{"bench"}, Out: out, Count: 2, Limits: patient,
-				Match: func(name string) bool { return name == pingpong },
+				Case: regexp.MustCompile("^" + pingpong + "$"),
 			})
 			if err != nil {
 				t.Fatal(err)

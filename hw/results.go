@@ -16,12 +16,14 @@ import (
 
 // A Results is a results file of a board: the Go benchmark format, with comment lines
 // for what that has no place for, as docs/results-format.md describes it. It is
-// appended to, and synced case by case: who kills a run, or pulls the plug, loses the
-// case that was running. One goroutine uses it.
+// appended to: what is said of a case is written by one system call and synced, so who
+// kills a run, or pulls the plug, loses the case that was running. One goroutine uses
+// it.
 type Results struct {
 	Path string
 
 	f      *os.File
+	buf    []byte            // what was said since the last Sync
 	config map[string]string // what is in force
 	units  []string          // those whose direction is told
 	err    error             // the first of all writes
@@ -38,10 +40,13 @@ func CreateResults(path string) (*Results, error) {
 	}
 	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
 	if errors.Is(err, os.ErrExist) {
-		return nil, fmt.Errorf("%s is there already: choose another --out", path)
+		return nil, fmt.Errorf("%s is there already: choose another --out, or go on with it by --resume", path)
 	}
 	if err != nil {
 		return nil, err
+	}
+	if err := lab.LockResults(f); err != nil {
+		return nil, errors.Join(err, f.Close())
 	}
 	r := &Results{Path: path, f: f, config: make(map[string]string)}
 	r.write(writtenBy + "\n")
@@ -156,15 +161,16 @@ func (r *Results) Note(name, text string) {
 // oneLine returns s on one line.
 func oneLine(s string) string { return strings.Join(strings.Fields(s), " ") }
 
-// write appends text, whole lines, by one system call.
-func (r *Results) write(text string) {
-	if r.err == nil {
-		_, r.err = r.f.WriteString(text)
-	}
-}
+// write appends text, whole lines. Sync brings them into the file.
+func (r *Results) write(text string) { r.buf = append(r.buf, text...) }
 
-// Sync returns the first error of all writes, when what was written is on disk.
+// Sync returns the first error of all writes, when what was said is on disk. It writes
+// that by one system call: a process that is killed has written all of it or nothing.
 func (r *Results) Sync() error {
+	if r.err == nil {
+		_, r.err = r.f.Write(r.buf)
+		r.buf = r.buf[:0]
+	}
 	if r.err == nil {
 		r.err = r.f.Sync()
 	}

@@ -9,6 +9,7 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -28,14 +29,18 @@ type RunOptions struct {
 	// Parts are those of the firmware, as SelectParts takes them; empty means all. If
 	// a board has no room for all of them together, each is an image of its own.
 	Parts []string
-	// Match says which cases are run, by their names; nil means all.
-	Match func(name string) bool
+	// Case says which cases are run: those whose names it matches. Nil means all.
+	Case *regexp.Regexp
 	// Count is how many times each case is run; less than one means once.
 	Count int
 	// Out is the path of the results file; empty means
 	// results/<board>/<time>-<commit>.bench in the checkout. With several devices it
 	// must be empty: each has a file.
 	Out string
+	// Resume is the results file of an interrupted run of the one device: what is left
+	// of it is run, and added to the file. The other options have to be those of that
+	// run, or Run refuses. Nil means a new run.
+	Resume *Interrupted
 
 	Limits   Limits
 	Progress Progress // nil: nobody wants to know
@@ -53,12 +58,16 @@ type Progress interface {
 	Split(d Device, impl string, parts []string, err error)
 	// Flash is called before an image is brought to a device that keeps it.
 	Flash(d Device, im *Image)
-	// Cases is called when a board has said what it can run: n cases are to be run.
+	// Cases is called when a board has said what it can run: n cases are to be run, in
+	// each block, or have been if a run is resumed.
 	Cases(d Device, im *Image, hello line.Hello, n int)
 	// Case is called before a case, and Done after it. block counts the repetitions
 	// from 1.
 	Case(d Device, im *Image, name string, block int)
 	Done(r CaseResult)
+	// Had is called instead of both if a run is resumed and the case was complete before,
+	// or skipped.
+	Had(im *Image, block int, skipped bool)
 }
 
 // A CaseResult is what came of a case; or of an image that gave no cases, with an
@@ -78,31 +87,65 @@ type CaseResult struct {
 // A Summary is what came of a run.
 type Summary struct {
 	Files   []string     // results files, in the order of the devices
-	Results []CaseResult // in the order in which they came
+	Results []CaseResult // in the order in which they came; those of a run that is resumed come first
 	// Worst is the greatest outcome of all.
 	Worst Outcome
+	// Unfinished is the one of Files that can be resumed, and NotBegun are the devices
+	// that were not come to, if the run was interrupted.
+	Unfinished string
+	NotBegun   []Device
 }
 
 // Run builds, flashes and runs: on each device, for each implementation, each case
 // after a reset. What fails is a hole in the results and does not stop the others. If
 // ctx ends, Run ends the case that runs, and returns what there is with
-// lab.ErrInterrupted; other errors are of the file system or of the options.
+// lab.ErrInterrupted; other errors are of the file system or of the options, or say why
+// a run cannot be resumed.
 func Run(ctx context.Context, o RunOptions) (*Summary, error) {
-	if o.Out != "" && len(o.Devices) > 1 {
+	return run(ctx, o, hands{
+		compiler: FindCompiler,
+		target:   NewTarget,
+		build:    Build,
+		commit:   lab.Commit,
+		host:     func(ctx context.Context, dir string) string { return lab.Describe(ctx, dir, "", "").Machine },
+	})
+}
+
+// hands are what a run does its work with; tests have others.
+type hands struct {
+	compiler func(context.Context, Board) (*Compiler, error)
+	target   func(Device, Ports) (Target, error)
+	build    func(context.Context, Board, *Compiler, BuildOptions) (*Image, error)
+	// commit returns what lab.Commit does, and host the name of this machine.
+	commit func(ctx context.Context, dir, results string) (commit, differs string)
+	host   func(ctx context.Context, dir string) string
+}
+
+// run is Run with other hands.
+func run(ctx context.Context, o RunOptions, h hands) (*Summary, error) {
+	switch {
+	case o.Out != "" && len(o.Devices) > 1:
 		return nil, errors.New("each board has a results file of its own: leave --out away, or run them one by one")
-	}
-	if o.Match == nil {
-		o.Match = func(string) bool { return true }
+	case o.Resume != nil && (o.Out != "" || len(o.Devices) != 1):
+		return nil, errors.New("--resume goes on in its own file, which is of one board: leave --out and other boards away")
 	}
 	if o.Progress == nil {
 		o.Progress = noProgress{}
 	}
 	o.Count = max(1, o.Count)
+	o.Limits = o.Limits.withDefaults()
 	s := new(Summary)
-	for _, d := range o.Devices {
-		r := &deviceRun{o: o, d: d, s: s}
+	for i, d := range o.Devices {
+		r := &deviceRun{hands: h, o: o, d: d, s: s}
 		err := r.run(ctx)
 		if ctx.Err() != nil {
+			s.NotBegun = o.Devices[i:]
+			switch {
+			case o.Resume != nil:
+				s.Unfinished, s.NotBegun = o.Resume.Path, nil
+			case r.results != nil:
+				s.Unfinished, s.NotBegun = r.results.Path, s.NotBegun[1:]
+			}
 			return s, lab.ErrInterrupted
 		}
 		if err != nil {
@@ -114,6 +157,7 @@ func Run(ctx context.Context, o RunOptions) (*Summary, error) {
 
 // A deviceRun is the run on one device.
 type deviceRun struct {
+	hands
 	o RunOptions
 	d Device
 	s *Summary
@@ -129,15 +173,20 @@ type asked struct {
 	cases []line.Listed
 }
 
-// done notes a result.
+// done notes a result, and tells of it.
 func (r *deviceRun) done(c CaseResult) {
-	c.Device = r.d
 	if c.Err != nil {
 		c.Outcome = c.Err.Outcome
 	}
+	r.o.Progress.Done(r.add(c))
+}
+
+// add adds a result to the summary.
+func (r *deviceRun) add(c CaseResult) CaseResult {
+	c.Device = r.d
 	r.s.Worst = max(r.s.Worst, c.Outcome)
 	r.s.Results = append(r.s.Results, c)
-	r.o.Progress.Done(c)
+	return c
 }
 
 // outcome takes an error that is a result, and passes on any other.
@@ -150,11 +199,16 @@ func outcome(err error) (*Error, error) {
 }
 
 func (r *deviceRun) run(ctx context.Context) (err error) {
+	from := r.o.Resume
+	if from != nil && from.Finished() {
+		r.restore(from)
+		return nil
+	}
 	b := r.d.Board
 	// What is missing is missing for all implementations.
-	compiler, err := FindCompiler(ctx, b)
+	compiler, err := r.compiler(ctx, b)
 	if err == nil {
-		r.target, err = NewTarget(r.d, r.o.Ports)
+		r.target, err = r.hands.target(r.d, r.o.Ports)
 	}
 	if err != nil && ctx.Err() != nil {
 		return context.Cause(ctx) // a compiler that was not let answer is not missing
@@ -177,40 +231,25 @@ func (r *deviceRun) run(ctx context.Context) (err error) {
 			err = errors.Join(err, r.results.Close())
 		}
 	}()
-	commit, differs := lab.Commit(ctx, r.o.Checkout.Dir, r.o.Out)
-	impls := r.o.Impls
-	if len(impls) == 0 {
-		impls = b.Fits
-	}
-	parts, err := SelectParts(r.o.Parts)
+	plan, err := r.plan()
 	if err != nil {
 		return err
 	}
+	results := r.o.Out
+	if from != nil {
+		results = from.Path
+	}
+	commit, differs := r.commit(ctx, r.o.Checkout.Dir, results)
+	now := r.circumstances(ctx, commit, differs, compiler)
 	builder := &imageBuilder{r: r, compiler: compiler, folder: folder.Path, commit: FirmwareCommit(commit, differs)}
 	var images []*Image
-	var none []CaseResult
-	for _, impl := range impls {
-		good, bad, err := builder.build(ctx, impl, parts)
-		if err != nil {
-			return err
-		}
-		images, none = append(images, good...), append(none, bad...)
+	if from == nil {
+		images, err = r.begin(ctx, builder, plan, commit, now)
+	} else {
+		images, err = r.goOn(ctx, builder, plan, from, now)
 	}
-	if len(images) > 0 {
-		if err := r.begin(ctx, commit, differs, compiler); err != nil {
-			return err
-		}
-		if len(r.o.Impls) == 0 {
-			for _, impl := range slices.Sorted(maps.Keys(b.Unfit)) {
-				r.results.Absent(impl, "does not fit: "+b.Unfit[impl], true)
-			}
-		}
-	}
-	for _, c := range none {
-		if r.results != nil {
-			r.results.Absent(c.Impl, c.Err.Error(), false)
-		}
-		r.done(c)
+	if err != nil {
+		return err
 	}
 	if r.target.Cheap() {
 		// Implementations that are compared are measured close to one another.
@@ -231,6 +270,108 @@ func (r *deviceRun) run(ctx context.Context) (err error) {
 	return err
 }
 
+// plan returns what is to be done, without the images.
+func (r *deviceRun) plan() (*Plan, error) {
+	parts, err := SelectParts(r.o.Parts)
+	if err != nil {
+		return nil, err
+	}
+	p := &Plan{Impls: r.o.Impls, Parts: parts, Count: r.o.Count, Silence: r.o.Limits.Silence, Timeout: r.o.Limits.Case}
+	if len(p.Impls) == 0 {
+		p.Impls = r.d.Board.Fits
+	}
+	if r.o.Case != nil {
+		p.Case = r.o.Case.String()
+	}
+	return p, nil
+}
+
+// begin builds the images of a plan, which are added to it, and starts the results file
+// if there are any. What is missing is a result.
+func (r *deviceRun) begin(ctx context.Context, builder *imageBuilder, plan *Plan, commit string, now []setting) (images []*Image, err error) {
+	var all []built
+	for _, impl := range plan.Impls {
+		some, err := builder.build(ctx, impl, plan.Parts)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, some...)
+	}
+	for _, one := range all {
+		p := PlannedImage{Impl: one.impl, Parts: one.parts}
+		if one.err == nil {
+			images, p.Hash = append(images, one.image), one.image.Hash
+		} else {
+			p.Outcome, p.Why = one.err.Outcome.String(), oneLine(one.err.Error())
+		}
+		plan.Images = append(plan.Images, p)
+	}
+	if len(images) > 0 {
+		if err := r.create(plan, commit, now, all); err != nil {
+			return nil, err
+		}
+	}
+	for _, one := range all {
+		if one.err != nil {
+			r.done(CaseResult{Impl: one.impl, Err: one.err})
+		}
+	}
+	return images, nil
+}
+
+// goOn builds the images of which an interrupted run has not had all, and opens its
+// results file. It refuses if anything is different that would make the two halves two
+// runs.
+func (r *deviceRun) goOn(ctx context.Context, builder *imageBuilder, plan *Plan, from *Interrupted, now []setting) (images []*Image, err error) {
+	var diffs differences
+	for _, s := range now {
+		if s.key != hostKey || r.d.Board.Emulated { // to a real board it makes no difference
+			diffs.say(s.key, from.Config[s.key], s.value)
+		}
+	}
+	if err := refuse(from.Path, append(diffs, from.Plan.differences(plan)...)); err != nil {
+		return nil, err
+	}
+	diffs = nil
+	for i, p := range from.Plan.Images {
+		if from.over(i) {
+			continue
+		}
+		r.o.Progress.Build(r.d, p.Impl, p.Parts)
+		im, err := builder.image(ctx, p.Impl, p.Parts, false)
+		if ctx.Err() != nil {
+			return nil, context.Cause(ctx)
+		}
+		if err != nil {
+			return nil, fmt.Errorf("building what is left: %w", err)
+		}
+		r.o.Progress.Built(r.d, p.Impl, im, nil)
+		if p.Hash != im.Hash {
+			diffs = append(diffs, "image of "+im.String()+": "+short(p.Hash)+" → "+short(im.Hash))
+		}
+		images = append(images, im)
+	}
+	if err := refuse(from.Path, diffs); err != nil {
+		return nil, err
+	}
+	if r.results, err = from.resume(time.Now()); err != nil {
+		return nil, err
+	}
+	r.restore(from)
+	return images, nil
+}
+
+// short is the beginning of a hash, for people.
+func short(hash string) string { return hash[:min(12, len(hash))] }
+
+// restore takes what came of the cases before the run was interrupted into the summary.
+func (r *deviceRun) restore(from *Interrupted) {
+	r.s.Files = append(r.s.Files, from.Path)
+	for _, c := range from.Results {
+		r.add(c)
+	}
+}
+
 // An imageBuilder builds the images of a run.
 type imageBuilder struct {
 	r        *deviceRun
@@ -240,32 +381,37 @@ type imageBuilder struct {
 	n        int    // of folders
 }
 
+// built is an image, or why it is not to be had.
+type built struct {
+	impl  string
+	parts []string
+	image *Image
+	err   *Error // nil if there is an image
+}
+
 // build builds the images of an implementation: one with all parts, or if the board has
-// no room for that, one for each part. bad are those that are not to be had; err is an
-// error that is no result.
-func (b *imageBuilder) build(ctx context.Context, impl string, parts []string) (images []*Image, bad []CaseResult, err error) {
+// no room for that, one for each part. err is an error that is no result.
+func (b *imageBuilder) build(ctx context.Context, impl string, parts []string) (all []built, err error) {
 	r := b.r
 	r.o.Progress.Build(r.d, impl, parts)
 	im, err := b.image(ctx, impl, parts, len(parts) > 1)
-	switch e, other := outcome(err); {
-	case other != nil || ctx.Err() != nil:
-		return nil, nil, cmp.Or(context.Cause(ctx), other)
-	case e != nil && e.Outcome == TooBig && len(parts) > 1:
+	e, other := outcome(err)
+	if other != nil || ctx.Err() != nil {
+		return nil, cmp.Or(context.Cause(ctx), other)
+	}
+	if e != nil && e.Outcome == TooBig && len(parts) > 1 {
 		r.o.Progress.Split(r.d, impl, parts, err)
 		for i := range parts {
-			good, none, err := b.build(ctx, impl, parts[i:i+1])
+			some, err := b.build(ctx, impl, parts[i:i+1])
 			if err != nil {
-				return nil, nil, err
+				return nil, err
 			}
-			images, bad = append(images, good...), append(bad, none...)
+			all = append(all, some...)
 		}
-		return images, bad, nil
-	case e != nil:
-		r.o.Progress.Built(r.d, impl, im, err)
-		return nil, []CaseResult{{Impl: impl, Err: e}}, nil
+		return all, nil
 	}
-	r.o.Progress.Built(r.d, impl, im, nil)
-	return []*Image{im}, nil, nil
+	r.o.Progress.Built(r.d, impl, im, err)
+	return []built{{impl, parts, im, e}}, nil
 }
 
 // image builds an image in a folder of its own.
@@ -275,7 +421,7 @@ func (b *imageBuilder) image(ctx context.Context, impl string, parts []string, n
 	if err := os.Mkdir(dir, 0o755); err != nil {
 		return nil, err
 	}
-	return Build(ctx, b.r.d.Board, b.compiler, BuildOptions{
+	return b.r.hands.build(ctx, b.r.d.Board, b.compiler, BuildOptions{
 		Checkout: b.r.o.Checkout, Impl: impl, Parts: parts, Commit: b.commit, Dir: dir, NoTable: noTable,
 	})
 }
@@ -297,6 +443,7 @@ func (r *deviceRun) each(ctx context.Context, images []*Image, do func(*Image) e
 			continue
 		}
 		r.results.Absent(im.Impl, e.Error(), false)
+		r.results.GiveUp(im.Impl, im.Parts, e.Outcome)
 		if err := r.results.Sync(); err != nil {
 			return nil, err
 		}
@@ -314,36 +461,61 @@ func FirmwareCommit(commit, dirty string) string {
 	return commit
 }
 
-// begin starts the results file.
-func (r *deviceRun) begin(ctx context.Context, commit, dirty string, c *Compiler) (err error) {
-	now := time.Now().UTC()
+// A setting is a configuration line of a results file.
+type setting struct{ key, value string }
+
+// circumstances are what the header says of a run.
+func (r *deviceRun) circumstances(ctx context.Context, commit, differs string, c *Compiler) []setting {
+	b, device := r.d.Board, r.d.Entry.ID
+	if device == b.Name {
+		device = ""
+	}
+	return []setting{
+		{"commit", commit},
+		{"dirty", differs},
+		{"board", b.Name},
+		{"device", device},
+		{"title", b.Title},
+		{"chip", b.Chip},
+		{"emulated", map[bool]string{true: "yes", false: "no"}[b.Emulated]},
+		{"emulator", strings.Join(b.Emulator, " ")},
+		{"toolchain", c.String()},
+		{hostKey, r.host(ctx, r.o.Checkout.Dir)},
+	}
+}
+
+// hostKey is the key of the machine that a board is connected to.
+const hostKey = "host"
+
+// create starts the results file: its header, with all that was built and was not.
+func (r *deviceRun) create(plan *Plan, commit string, now []setting, all []built) (err error) {
+	begun := time.Now().UTC()
 	path := r.o.Out
 	if path == "" {
-		name := now.Format("20060102-150405") + "-" + cmp.Or(commit, "nocommit")[:8] + ".bench"
+		name := begun.Format("20060102-150405") + "-" + cmp.Or(commit, "nocommit")[:8] + ".bench"
 		path = filepath.Join(r.o.Checkout.Dir, "results", r.d.Entry.ID, name)
 	}
 	if r.results, err = CreateResults(path); err != nil {
 		return err
 	}
 	r.s.Files = append(r.s.Files, path)
-	b, set := r.d.Board, r.results.Set
-	set("commit", commit)
-	if commit != "" {
-		set("dirty", dirty)
+	for _, s := range now {
+		r.results.Set(s.key, s.value)
 	}
-	set("board", b.Name)
-	if r.d.Entry.ID != b.Name {
-		set("device", r.d.Entry.ID)
+	r.results.Set("started", begun.Format(time.RFC3339))
+	if len(r.o.Impls) == 0 {
+		for _, impl := range slices.Sorted(maps.Keys(r.d.Board.Unfit)) {
+			r.results.Absent(impl, "does not fit: "+r.d.Board.Unfit[impl], true)
+		}
 	}
-	set("title", b.Title)
-	set("chip", b.Chip)
-	set("emulated", map[bool]string{true: "yes", false: "no"}[b.Emulated])
-	if len(b.Emulator) > 0 {
-		set("emulator", strings.Join(b.Emulator, " "))
+	for _, one := range all {
+		if one.err != nil {
+			r.results.Absent(one.impl, one.err.Error(), false)
+		}
 	}
-	set("toolchain", c.String())
-	set("host", lab.Describe(ctx, r.o.Checkout.Dir, "", path).Machine)
-	set("started", now.Format(time.RFC3339))
+	if err := r.results.Plan(plan); err != nil {
+		return err
+	}
 	return r.results.Sync()
 }
 
@@ -363,7 +535,7 @@ func (r *deviceRun) ask(ctx context.Context, im *Image) error {
 	}
 	a := asked{hello: hello}
 	for _, c := range all {
-		if r.o.Match(c.Name) {
+		if r.o.Case == nil || r.o.Case.MatchString(c.Name) {
 			a.cases = append(a.cases, c)
 		}
 	}
@@ -372,10 +544,13 @@ func (r *deviceRun) ask(ctx context.Context, im *Image) error {
 	}
 	r.asked[im] = a
 	r.o.Progress.Cases(r.d, im, hello, len(a.cases))
-	r.describe(im, hello)
 	// A slash begins another key of the name.
 	parts := strings.ReplaceAll(strings.Join(shortParts(im.Parts), "+"), "/", "-")
-	name := "BenchmarkBoard/case=image/parts=" + parts + "/impl=" + im.Impl
+	if from := r.o.Resume; from != nil && from.sized[im.Impl+" "+parts] {
+		return nil
+	}
+	r.describe(im, hello)
+	name := imageCase + parts + "/impl=" + im.Impl
 	err = r.results.Line(fmt.Sprintf("%s 1 %d flash-B %d ram-B %d ram-free-B", name, im.Sizes.Flash(), im.Sizes.RAM(), hello.RAMFree), exact(hello))
 	return errors.Join(err, r.results.Sync())
 }
@@ -437,10 +612,14 @@ func (r *deviceRun) describe(im *Image, h line.Hello) {
 	set("image", im.Hash)
 }
 
-// cases runs the cases of an image once.
+// cases runs the cases of an image once: those that were not run before.
 func (r *deviceRun) cases(ctx context.Context, im *Image, block int) error {
+	from, ended := r.o.Resume, false
+	if from != nil {
+		ended = from.images[from.image(im.Impl, strings.Join(im.Parts, "+"))].ended >= block
+	}
 	a := r.asked[im]
-	if r.target.Cheap() {
+	if !ended && r.target.Cheap() {
 		if err := r.target.Flash(ctx, im); err != nil {
 			return err
 		}
@@ -450,11 +629,16 @@ func (r *deviceRun) cases(ctx context.Context, im *Image, block int) error {
 		if c.Skip != "" && block > 1 {
 			continue // it is told once
 		}
+		if from != nil && from.cases[caseKey{im.Impl, c.Name, block}] {
+			r.o.Progress.Had(im, block, c.Skip != "")
+			continue
+		}
 		r.o.Progress.Case(r.d, im, c.Name, block)
 		result, err := r.one(ctx, im, a.hello, c, block)
 		if err != nil {
 			return err
 		}
+		r.write(im, a.hello, result)
 		if err := r.results.Sync(); err != nil {
 			return err
 		}
@@ -469,7 +653,11 @@ func (r *deviceRun) cases(ctx context.Context, im *Image, block int) error {
 			}
 		}
 	}
-	return nil
+	if ended {
+		return nil
+	}
+	r.results.EndImage(im.Impl, im.Parts, block)
+	return r.results.Sync()
 }
 
 // mostGone is how many cases in a row may find no board before it is given up: each
@@ -477,28 +665,26 @@ func (r *deviceRun) cases(ctx context.Context, im *Image, block int) error {
 // hundreds left.
 const mostGone = 3
 
-// one runs a case, and writes what came of it.
+// one runs a case.
 func (r *deviceRun) one(ctx context.Context, im *Image, h line.Hello, c line.Listed, block int) (CaseResult, error) {
-	r.describe(im, h)
-	r.results.Set("block", strconv.Itoa(block))
 	res := CaseResult{Impl: im.Impl, Case: c.Name, Block: block, Skip: c.Skip}
-	if c.Skip == "" {
-		var err error
-		if res.Answer, err = r.answer(ctx, im, c.Name); ctx.Err() != nil {
-			return res, context.Cause(ctx)
-		}
-		if err == nil && res.Answer.Verdict == line.Skipped {
-			res.Skip = cmp.Or(res.Answer.Why, "the board skips it")
-		}
-		if err == nil && res.Skip == "" {
-			err = r.figures(c, h, res.Answer)
-		}
-		if res.Err, err = outcome(err); err != nil {
-			return res, err
-		}
+	if c.Skip != "" {
+		return res, nil
 	}
-	r.write(im, res, block)
-	return res, nil
+	var err error
+	if res.Answer, err = r.answer(ctx, im, c.Name); ctx.Err() != nil {
+		return res, context.Cause(ctx)
+	}
+	if err == nil && res.Answer.Verdict == line.Skipped {
+		res.Skip = cmp.Or(res.Answer.Why, "the board skips it")
+	}
+	if err == nil && res.Skip == "" {
+		err = r.figures(c, h, res.Answer)
+	}
+	if res.Err, err = outcome(err); res.Err != nil {
+		res.Outcome = res.Err.Outcome
+	}
+	return res, err
 }
 
 // answer resets the board and has it run a case.
@@ -562,7 +748,10 @@ func exact(h line.Hello) bool { return h.Unit != realTime }
 const realTime = "ns"
 
 // write writes the result of a case into the file.
-func (r *deviceRun) write(im *Image, res CaseResult, block int) {
+func (r *deviceRun) write(im *Image, h line.Hello, res CaseResult) {
+	r.describe(im, h)
+	block := strconv.Itoa(res.Block)
+	r.results.Set("block", block)
 	clause, isClause := strings.CutPrefix(res.Case, conformPrefix)
 	benchmark := benchmarkName(res.Case)
 	switch {
@@ -575,19 +764,19 @@ func (r *deviceRun) write(im *Image, res CaseResult, block int) {
 	case res.Skip != "":
 		r.results.Hole(benchmark, "", res.Skip, true)
 	case res.Err != nil:
-		r.results.Hole(benchmark, strconv.Itoa(block), res.Err.Error(), false)
+		r.results.Hole(benchmark, block, res.Err.Error(), false)
 	}
-	if res.Answer == nil {
-		return
-	}
-	if res.Err == nil {
-		for _, text := range res.Answer.Results {
-			_ = r.results.Line(text, exact(r.asked[im].hello)) // figures has read it
+	if res.Answer != nil {
+		if res.Err == nil {
+			for _, text := range res.Answer.Results {
+				_ = r.results.Line(text, exact(h)) // figures has read it
+			}
+		}
+		for _, text := range res.Answer.Notes {
+			r.results.Note(res.Case, text)
 		}
 	}
-	for _, text := range res.Answer.Notes {
-		r.results.Note(res.Case, text)
-	}
+	r.results.EndCase(res)
 }
 
 // noProgress is for who does not want to know.
@@ -600,3 +789,4 @@ func (noProgress) Flash(Device, *Image)                  {}
 func (noProgress) Cases(Device, *Image, line.Hello, int) {}
 func (noProgress) Case(Device, *Image, string, int)      {}
 func (noProgress) Done(CaseResult)                       {}
+func (noProgress) Had(*Image, int, bool)                 {}

@@ -8,6 +8,7 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -69,7 +70,7 @@ func TestRun(t *testing.T) {
 	out := filepath.Join(t.TempDir(), "results", "toy.bench")
 	s, err := Run(t.Context(), RunOptions{
 		Checkout: checkout, Devices: []Device{d}, Out: out, Limits: patient, Progress: p,
-		Match: func(name string) bool { return !strings.Contains(name, "hangs") },
+		Case: regexp.MustCompile("good|wrong|silent|crashes|greedy|noisy|skipped|^conform/"),
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -163,7 +164,7 @@ func TestRunHangs(t *testing.T) {
 	s, err := Run(t.Context(), RunOptions{
 		Checkout: checkout, Devices: []Device{d}, Out: filepath.Join(t.TempDir(), "toy.bench"),
 		Limits: Limits{Answer: 2 * time.Minute, Silence: time.Second, Case: 2 * time.Minute},
-		Match:  func(name string) bool { return strings.Contains(name, "hangs") },
+		Case:   regexp.MustCompile("hangs"),
 	})
 	if err != nil || s.Worst != Hung || len(s.Results) != 1 || !strings.Contains(s.Results[0].Err.Output, "begin run bench/Toy/workload=hangs") {
 		t.Errorf("%v, %+v", err, s)
@@ -179,7 +180,7 @@ func TestRunOrder(t *testing.T) {
 	s, err := Run(t.Context(), RunOptions{
 		Checkout: checkout, Devices: []Device{d}, Out: out, Limits: patient, Progress: p, Count: 2,
 		Impls: []string{"serial", "broken"}, // TinyGo is a fake that compiles anything
-		Match: func(name string) bool { return strings.Contains(name, "good") || strings.Contains(name, "skipped/") },
+		Case:  regexp.MustCompile("good|skipped/"),
 	})
 	if err != nil || s.Worst != OK {
 		t.Fatalf("%v, %v", s.Worst, err)
@@ -213,7 +214,7 @@ func TestRunSplit(t *testing.T) {
 		out := filepath.Join(t.TempDir(), "toy.bench")
 		s, err := Run(t.Context(), RunOptions{
 			Checkout: checkout, Devices: []Device{d}, Out: out, Impls: []string{"serial"}, Parts: parts, Limits: patient, Progress: p,
-			Match: func(name string) bool { return strings.Contains(name, "good") || strings.Contains(name, "kept") },
+			Case: regexp.MustCompile("good|kept"),
 		})
 		if err != nil {
 			t.Fatal(err)
@@ -301,7 +302,7 @@ func TestRunFails(t *testing.T) {
 	})
 	t.Run("one does not build", func(t *testing.T) {
 		out := filepath.Join(t.TempDir(), "toy.bench")
-		s := run(t, RunOptions{Out: out, Impls: []string{"lost", "serial"}, Match: func(name string) bool { return name == "conform/toy/kept" }})
+		s := run(t, RunOptions{Out: out, Impls: []string{"lost", "serial"}, Case: regexp.MustCompile("^conform/toy/kept$")})
 		if s.Worst != BuildFailed || len(s.Results) != 2 || s.Results[0].Impl != "lost" || s.Results[1].Outcome != OK {
 			t.Errorf("%+v", s)
 		}
@@ -366,13 +367,13 @@ func TestRunInterrupted(t *testing.T) {
 	limits := Limits{Answer: time.Hour, Silence: time.Hour, Case: time.Hour}
 	s, err := Run(ctx, RunOptions{
 		Checkout: checkout, Devices: []Device{d}, Out: out, Limits: limits, Progress: p,
-		Match: func(name string) bool { return strings.Contains(name, "good") || strings.Contains(name, "hangs") },
+		Case: regexp.MustCompile("good|hangs"),
 	})
-	if !errors.Is(err, lab.ErrInterrupted) || len(s.Results) != 1 {
+	if !errors.Is(err, lab.ErrInterrupted) || len(s.Results) != 1 || s.Unfinished != out || len(s.NotBegun) > 0 {
 		t.Errorf("%v, %+v", err, s)
 	}
 	text, err := os.ReadFile(out)
-	if err != nil || !strings.Contains(string(text), "BenchmarkToy/workload=good") || strings.Contains(string(text), "hangs") {
+	if err != nil || !strings.Contains(string(text), "BenchmarkToy/workload=good") || strings.Contains(string(text), "workload=hangs") {
 		t.Errorf("%v\n%s", err, text)
 	}
 }
@@ -381,7 +382,7 @@ func TestRunInterrupted(t *testing.T) {
 func TestDefaultOut(t *testing.T) {
 	checkout, d := fakeBench(t)
 	d.Entry.ID = "toy-left"
-	s, err := Run(t.Context(), RunOptions{Checkout: checkout, Devices: []Device{d}, Limits: patient, Match: func(name string) bool { return name == "conform/toy/kept" }})
+	s, err := Run(t.Context(), RunOptions{Checkout: checkout, Devices: []Device{d}, Limits: patient, Case: regexp.MustCompile("^conform/toy/kept$")})
 	if err != nil || len(s.Files) != 1 {
 		t.Fatalf("%+v, %v", s, err)
 	}

@@ -52,7 +52,7 @@ func parseClauseLine(line string) (c BoardClause, ok bool, err error) {
 	if !ok {
 		return c, false, nil
 	}
-	fields, err := parseFields(rest)
+	fields, err := ParseFields(rest)
 	if err != nil {
 		return c, false, fmt.Errorf("malformed line of a clause: %w", err)
 	}

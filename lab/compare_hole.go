@@ -90,7 +90,7 @@ func parseHoleLine(line string) (h Hole, ok bool, err error) {
 		}
 		h.Skipped = true
 	}
-	fields, err := parseFields(rest)
+	fields, err := ParseFields(rest)
 	if err != nil {
 		return h, false, fmt.Errorf("malformed hole line: %w", err)
 	}
@@ -107,9 +107,9 @@ func parseHoleLine(line string) (h Hole, ok bool, err error) {
 	return h, true, nil
 }
 
-// parseFields reads "key=value key=value …". A value is a word or a quoted Go
+// ParseFields reads "key=value key=value …". A value is a word or a quoted Go
 // string. The last value of a key wins.
-func parseFields(s string) (map[string]string, error) {
+func ParseFields(s string) (map[string]string, error) {
 	fields := make(map[string]string)
 	for {
 		s = strings.TrimLeft(s, " \t")

@@ -141,7 +141,7 @@ func (in *inputs) readFile(r *benchfmt.Reader, data []byte, f File) error {
 			continue
 		}
 		if rest, ok := strings.CutPrefix(text, aloneMark); ok {
-			fields, err := parseFields(rest)
+			fields, err := ParseFields(rest)
 			if err != nil {
 				in.problems = append(in.problems, fmt.Sprintf("%s:%d: malformed line of a row: %v", f.Path, i+1, err))
 			} else {

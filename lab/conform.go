@@ -302,7 +302,7 @@ func parseConformLine(line string) (c Clause, r ClauseResult, ok bool, err error
 	if at < 0 {
 		return c, r, false, nil
 	}
-	fields, err := parseFields(strings.TrimRight(line[at+len("conform: "):], "\r\n"))
+	fields, err := ParseFields(strings.TrimRight(line[at+len("conform: "):], "\r\n"))
 	if err != nil {
 		return c, r, false, fmt.Errorf("malformed conform line: %w", err)
 	}

@@ -427,7 +427,7 @@ func decodeCase(text string) (Case, error) {
 		return Case{}, fmt.Errorf("%q is not a package and a benchmark", text)
 	}
 	name, rest, _ := strings.Cut(rest, " ")
-	fields, err := parseFields(rest)
+	fields, err := ParseFields(rest)
 	if err != nil {
 		return Case{}, err
 	}

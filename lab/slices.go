@@ -59,7 +59,7 @@ func ParseSlices(line string) (s Slices, ok bool, err error) {
 	fail := func(format string, args ...any) (Slices, bool, error) {
 		return Slices{}, false, fmt.Errorf("malformed line of slices: "+format, args...)
 	}
-	fields, err := parseFields(rest)
+	fields, err := ParseFields(rest)
 	if err != nil {
 		return fail("%w", err)
 	}

@@ -47,7 +47,7 @@ func Create(path string, plan *Plan, c *Circumstances, absent []Hole, started ti
 		return nil, err
 	}
 	s := &Store{Path: path, f: f}
-	if err := lockResults(f); err != nil {
+	if err := LockResults(f); err != nil {
 		return nil, errors.Join(err, f.Close())
 	}
 	s.line(writtenBy)
@@ -212,9 +212,10 @@ func (s *Store) End(n int, load string) error {
 	return s.sync()
 }
 
-// lockResults keeps a second run from appending to the same file. On a file system
-// without locks nothing does, which is no reason not to measure.
-func lockResults(f *os.File) error {
+// LockResults keeps a second run from appending to the results file f until that is
+// closed: its error says that somebody else is at it. On a file system without locks
+// nothing does, which is no reason not to measure.
+func LockResults(f *os.File) error {
 	if filelock.Try(f) == filelock.Held {
 		return fmt.Errorf("another benchrun is writing to %s: wait until it has ended", f.Name())
 	}
@@ -353,6 +354,9 @@ func ParseInterrupted(path string, data []byte) (r *Interrupted, err error) {
 	if lines[0] == writtenBy && !measured {
 		return bad("nothing was measured when its run ended; start a new one")
 	}
+	if slices.ContainsFunc(lines, func(line string) bool { return strings.HasPrefix(line, BoardKey+": ") }) {
+		return bad("it is of a board: go on with benchrun board run --resume")
+	}
 	if r.Plan, err = decodePlan(lines); err != nil {
 		return bad("%w", err)
 	}
@@ -380,7 +384,7 @@ func (r *Interrupted) read(lines []string) error {
 		}
 		// about reads a line about a group.
 		about := func(prefix string) (group int, fields map[string]string, err error) {
-			if fields, err = parseFields(line[len(prefix):]); err != nil {
+			if fields, err = ParseFields(line[len(prefix):]); err != nil {
 				return 0, nil, fmt.Errorf("line %d: %w", i+1, err)
 			}
 			group, _ = strconv.Atoi(fields["group"])
@@ -453,36 +457,50 @@ func (r *Interrupted) read(lines []string) error {
 
 // Resume opens the file to append to it, after cutting off what is torn.
 func (r *Interrupted) Resume(now time.Time) (*Store, error) {
-	f, err := os.OpenFile(r.Path, os.O_WRONLY, 0o644)
+	f, err := Reopen(r.Path, r.size, r.size+int64(len(r.Torn)))
 	if err != nil {
 		return nil, err
 	}
-	if err := r.takeOver(f); err != nil {
-		return nil, errors.Join(err, f.Close())
-	}
 	s := &Store{Path: r.Path, f: f, pkg: r.pkg, side: r.side}
-	s.line("# resumed " + now.UTC().Format(time.RFC3339))
+	s.line(ResumedLine(now))
 	if err := s.sync(); err != nil {
 		return nil, errors.Join(err, f.Close())
 	}
 	return s, nil
 }
 
-// takeOver makes f, the file that r was read from, ready to be appended to.
-func (r *Interrupted) takeOver(f *os.File) error {
-	if err := lockResults(f); err != nil {
+// ResumedLine is the line of a results file that says when its run went on.
+func ResumedLine(now time.Time) string { return "# resumed " + now.UTC().Format(time.RFC3339) }
+
+// Reopen opens a results file to append to it, after cutting off all but its first
+// keep bytes. size is how many it had when it was read: with another number now, or
+// while another run has it, there is an error, and nothing is cut off.
+func Reopen(path string, keep, size int64) (*os.File, error) {
+	f, err := os.OpenFile(path, os.O_WRONLY, 0o644)
+	if err != nil {
+		return nil, err
+	}
+	if err := takeOver(f, keep, size); err != nil {
+		return nil, errors.Join(err, f.Close())
+	}
+	return f, nil
+}
+
+// takeOver is Reopen of a file that is open.
+func takeOver(f *os.File, keep, size int64) error {
+	if err := LockResults(f); err != nil {
 		return err
 	}
 	info, err := f.Stat()
 	if err != nil {
 		return err
 	}
-	if info.Size() != r.size+int64(len(r.Torn)) {
-		return fmt.Errorf("%s has been written to in the meantime: is another benchrun at it?", r.Path)
+	if info.Size() != size {
+		return fmt.Errorf("%s has been written to in the meantime: is another benchrun at it?", f.Name())
 	}
-	if err := f.Truncate(r.size); err != nil {
+	if err := f.Truncate(keep); err != nil {
 		return err
 	}
-	_, err = f.Seek(r.size, io.SeekStart)
+	_, err = f.Seek(keep, io.SeekStart)
 	return err
 }

@@ -73,7 +73,7 @@ func BenchmarkSubject(b *testing.B) {
 				if err != nil {
 					b.Fatal(err)
 				}
-				if err := lockResults(f); err != nil {
+				if err := LockResults(f); err != nil {
 					b.Fatal(err)
 				}
 				cmd := exec.Command(os.Args[0])

@@ -30,6 +30,7 @@ type boardRunConfig struct {
 	count            int
 	timeout, silence time.Duration
 	out              string
+	resume           string
 }
 
 func newBoardRunCmd() *cobra.Command {
@@ -49,14 +50,19 @@ The results of a board are appended to a new file in the Go benchmark format,
 results/<board>/<time>-<commit>.bench in the checkout, or --out; it is synced case
 by case. A case that fails is a hole there, with its reason, and does not stop the
 others; an image that cannot be built or flashed does not stop the other images.
-Ctrl-C ends the run, and what was measured until then is kept.
+Ctrl-C ends the run, and says how to go on; what was measured until then is kept.
+
+--resume goes on with a run that was interrupted or killed: it runs the cases that
+its file does not have yet, and adds them to it. A case that has failed stays
+failed. The other flags are what they were, and need not be given again.
 
 The exit status is that of the greatest outcome; benchrun board --help has them.`,
 		Example: `  benchrun board run linux-arm64-qemu
   benchrun board run cortex-m3-qemu rv32-qemu --impl serial --parts bench
   benchrun board run cortex-m3-qemu --impl serial --parts conform/group,conform/task
   benchrun board run pico --all --parts bench --case 'workload=(pingpong|ring)'
-  benchrun board run pico-left --count 10 --map lab.yaml --out pico.bench`,
+  benchrun board run pico-left --count 10 --map lab.yaml --out pico.bench
+  benchrun board run cortex-m3-qemu --resume results/cortex-m3-qemu/run.bench`,
 		Args: needBoard(0),
 		RunE: func(cmd *cobra.Command, args []string) error { return runBoards(cmd, c, args) },
 	}
@@ -68,11 +74,39 @@ The exit status is that of the greatest outcome; benchrun board --help has them.
 	f.DurationVar(&c.timeout, "timeout", 5*time.Minute, "how long a case may take: a `duration`")
 	f.DurationVar(&c.silence, "silence", time.Minute, "how long a board may say nothing in the middle of a case: a `duration`")
 	f.StringVar(&c.out, "out", "", "write the results into this new `file`, of one board (default: results/<board>/<time>-<commit>.bench)")
+	f.StringVar(&c.resume, "resume", "", "go on with the run whose results are in this `file`")
 	_ = cmd.MarkFlagFilename("out", "bench")
+	_ = cmd.MarkFlagFilename("resume", "bench")
 	return cmd
 }
 
+// keep sets the flags that were not given to what they were in the run that is resumed.
+func (c *boardRunConfig) keep(p *hw.Plan, changed func(flag string) bool) {
+	for flag, keep := range map[string]func(){
+		"parts":   func() { c.parts = p.Parts },
+		"case":    func() { c.match = p.Case },
+		"count":   func() { c.count = p.Count },
+		"timeout": func() { c.timeout = p.Timeout },
+		"silence": func() { c.silence = p.Silence },
+	} {
+		if !changed(flag) {
+			keep()
+		}
+	}
+}
+
 func runBoards(cmd *cobra.Command, c boardRunConfig, names []string) error {
+	var from *hw.Interrupted
+	if c.resume != "" {
+		if c.out != "" || len(names) > 1 {
+			return errors.New("--resume goes on in its own file, which is of one board: leave out --out and other boards")
+		}
+		var err error
+		if from, err = hw.ReadInterrupted(c.resume); err != nil {
+			return err
+		}
+		c.keep(from.Plan, cmd.Flags().Changed)
+	}
 	pattern, err := regexp.Compile(c.match)
 	switch {
 	case err != nil:
@@ -86,7 +120,7 @@ func runBoards(cmd *cobra.Command, c boardRunConfig, names []string) error {
 	}
 	if c.out != "" {
 		if _, err := os.Lstat(c.out); err == nil {
-			return fmt.Errorf("%s is there already: choose another --out", c.out)
+			return fmt.Errorf("%s is there already: choose another --out, or go on with it by --resume", c.out)
 		}
 	}
 	if err := c.check(); err != nil {
@@ -104,10 +138,14 @@ func runBoards(cmd *cobra.Command, c boardRunConfig, names []string) error {
 		return err
 	}
 	o := hw.RunOptions{
-		Checkout: checkout, Parts: c.parts, Match: pattern.MatchString, Count: c.count, Out: c.out,
+		Checkout: checkout, Devices: devices, Parts: c.parts, Case: pattern, Count: c.count, Out: c.out, Resume: from,
 		Limits: hw.Limits{Silence: c.silence, Case: c.timeout},
 	}
 	for _, d := range devices {
+		if from != nil && !c.all && len(c.impls) == 0 {
+			o.Impls = from.Plan.Impls
+			break // there is but one
+		}
 		impls, err := c.implementations(w, checkout, d.Board)
 		if err != nil {
 			return err
@@ -117,7 +155,10 @@ func runBoards(cmd *cobra.Command, c boardRunConfig, names []string) error {
 		}
 	}
 	p := &boardProgress{w: w, width: terminalWidth(cmd.ErrOrStderr())}
-	o.Devices, o.Progress = devices, p
+	o.Progress = p
+	if from != nil {
+		tellResumed(w, from)
+	}
 	s, err := hw.Run(ctx, o)
 	p.flush()
 	if s != nil {
@@ -127,13 +168,51 @@ func runBoards(cmd *cobra.Command, c boardRunConfig, names []string) error {
 	}
 	switch {
 	case errors.Is(err, lab.ErrInterrupted):
+		tellInterrupted(w, c, names, s)
 		return exitError(exitInterrupted)
 	case err != nil:
 		return exitTold(w, err)
-	case s.Worst == hw.OK && p.cases == 0:
+	case s.Worst == hw.OK && p.cases == 0 && from == nil:
 		return fmt.Errorf("no case of the firmware matches %q; to see them: echo list | benchrun board monitor %s", c.match, names[0])
 	}
 	return exitOutcome(s.Worst)
+}
+
+// tellResumed says what is left of a run.
+func tellResumed(w io.Writer, from *hw.Interrupted) {
+	done := 0
+	for _, r := range from.Results {
+		if r.Case != "" {
+			done++
+		}
+	}
+	if from.Finished() {
+		fmt.Fprintf(w, "%s is complete: all of its cases are there\n", from.Path)
+		return
+	}
+	fmt.Fprintf(w, "%s has %s already\n", from.Path, counted(done, "case"))
+	if from.Torn != "" {
+		fmt.Fprintf(w, "%s ends in the middle of a case; that one is run again\n", from.Path)
+	}
+}
+
+// tellInterrupted says how to go on with a run that was interrupted. names are those of
+// the boards, as they were given, in the order in which they are run.
+func tellInterrupted(w io.Writer, c boardRunConfig, names []string, s *hw.Summary) {
+	begun := len(names) - len(s.NotBegun)
+	if s.Unfinished != "" {
+		again := "benchrun board run " + shellWord(names[begun-1])
+		if c.hwmap != "" {
+			again += " --map " + shellWord(c.hwmap)
+		}
+		fmt.Fprintf(w, "interrupted; what was measured is kept. To go on:\n  %s --resume %s\n", again, shellWord(near(s.Unfinished)))
+	}
+	switch left := names[begun:]; {
+	case begun == 0:
+		fmt.Fprintln(w, "interrupted before anything was measured")
+	case len(left) > 0:
+		fmt.Fprintf(w, "not begun: %s\n", strings.Join(left, ", "))
+	}
 }
 
 // boardProgress tells what a run does: a line for each figure and for what fails or is
@@ -215,15 +294,7 @@ func (p *boardProgress) Cases(d hw.Device, im *hw.Image, hello line.Hello, n int
 
 // Case says which case runs, on a terminal.
 func (p *boardProgress) Case(_ hw.Device, im *hw.Image, name string, block int) {
-	at := p.of[im]
-	if at != p.now || block > at.block {
-		p.flush()
-	}
-	if block > at.block {
-		*at = imageProgress{block: block, cases: at.cases - at.skipped}
-	}
-	at.begun++
-	p.now = at
+	at := p.next(im, block)
 	p.named = name
 	if block > 1 {
 		p.named += fmt.Sprintf(" (time %d)", block)
@@ -236,6 +307,27 @@ func (p *boardProgress) Case(_ hw.Device, im *hw.Image, name string, block int) 
 		fmt.Fprintf(p.w, "\r\x1b[K%s", string(text[:min(len(text), p.width-1)]))
 		p.shown = true
 	}
+}
+
+// Had counts a case that was there before.
+func (p *boardProgress) Had(im *hw.Image, block int, skipped bool) {
+	if at := p.next(im, block); skipped {
+		at.skipped++
+	}
+}
+
+// next counts the next case of an image.
+func (p *boardProgress) next(im *hw.Image, block int) *imageProgress {
+	at := p.of[im]
+	if at != p.now || block > at.block {
+		p.flush()
+	}
+	if block > at.block {
+		*at = imageProgress{block: block, cases: at.cases - at.skipped}
+	}
+	at.begun++
+	p.now = at
+	return at
 }
 
 func (p *boardProgress) Done(r hw.CaseResult) {

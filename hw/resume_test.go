@@ -1,0 +1,610 @@
+package hw
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"regexp"
+	"runtime"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/dynolab/dyno/hw/firmware/line"
+	"github.com/dynolab/dyno/lab"
+)
+
+// A deskTarget is a board in this process, which answers at once. The image of loose
+// cannot be brought to it.
+type deskTarget struct {
+	cheap bool
+	image *Image
+	runs  map[string]int // how many times each case was run, with implementation
+}
+
+func (d *deskTarget) Flash(_ context.Context, im *Image) error {
+	if im.Impl == "loose" {
+		return failed(FlashFailed, "the cable is loose", nil)
+	}
+	d.image = im
+	return nil
+}
+
+func (d *deskTarget) Attach(ctx context.Context) (io.ReadWriteCloser, error) { return d.Start(ctx) }
+func (d *deskTarget) Cheap() bool                                            { return d.cheap }
+func (d *deskTarget) Close() error                                           { return nil }
+
+func (d *deskTarget) Start(context.Context) (io.ReadWriteCloser, error) {
+	r, w := io.Pipe()
+	return &deskConsole{PipeReader: r, out: w, target: d}, nil
+}
+
+// A deskCase is what a desk answers when a case is run, and in its list.
+type deskCase struct {
+	part, name string // of names with an implementation, all before that
+	answer     []string
+	verdict    line.Verdict
+	skip       string
+}
+
+var deskCases = []deskCase{
+	{part: "bench", name: "Toy/workload=good/impl=", answer: []string{
+		"note all is well", "result BenchmarkToy/workload=good/impl=% 10 500 insns/op 0 B/op", "note and ended",
+	}},
+	{part: "bench", name: "Toy/workload=quiet/impl=", answer: []string{"result BenchmarkToy/workload=quiet/impl=% 10 70 insns/op 3 B/part"}},
+	{part: "bench", name: "Toy/workload=wrong/impl=", answer: []string{"fail 9 of 10 \"messages\" arrived"}, verdict: line.Failed},
+	{part: "bench", name: "Toy/workload=skipped/impl=", skip: "needs 1 MiB"},
+	{part: "conform/group", name: "kept"},
+	{part: "conform/group", name: "broken", answer: []string{"note it is broken", "fail two of them"}, verdict: line.Failed},
+	{part: "conform/task", name: "skipped", skip: "needs Goexit"},
+}
+
+// A deskConsole is the console of a desk.
+type deskConsole struct {
+	*io.PipeReader
+	out    *io.PipeWriter
+	target *deskTarget
+	seq    uint32
+}
+
+// Write answers a command.
+func (c *deskConsole) Write(p []byte) (int, error) {
+	im := c.target.image
+	request, command := line.SplitRequest(strings.TrimSpace(string(p)))
+	say := func(text string) {
+		c.seq++
+		_, _ = c.out.Write(line.Append(nil, c.seq, fmt.Appendf(nil, "%d %s", request, text)))
+	}
+	say(line.BeginPrefix + command)
+	end := line.End{Command: command}
+	if command == "hello" {
+		h := line.Hello{
+			Board: im.Board.Name, Chip: "t1", Clock: 15625000, Unit: lab.InstructionClock, RAM: 65536, Flash: 1 << 20, RAMFree: 50000, Emulated: true,
+			Impl: im.Impl, Toolchain: im.Toolchain, Commit: im.Commit,
+		}
+		if !im.Board.Emulated {
+			h.Unit, h.Emulated = realTime, false
+		}
+		say(string(h.Append(nil)))
+	}
+	for _, k := range deskCases {
+		if !slices.Contains(im.Parts, k.part) {
+			continue
+		}
+		l := line.Listed{Name: k.part + "/" + k.name, Skip: k.skip}
+		if strings.HasSuffix(k.name, "=") {
+			l.Name += im.Impl
+		}
+		switch command {
+		case "list":
+			say(string(l.Append(nil)))
+		case "run " + l.Name:
+			c.target.runs[im.Impl+" "+l.Name]++
+			for _, text := range k.answer {
+				say(strings.Replace(text, "%", im.Impl, 1))
+			}
+			end.Verdict = k.verdict
+		}
+	}
+	say(string(end.Append(nil)))
+	return len(p), nil
+}
+
+func (c *deskConsole) Close() error { return c.PipeReader.Close() }
+
+// A desk is what a run on a deskTarget needs. Nothing is compiled: lost does not build,
+// and large has no room for several parts.
+type desk struct {
+	target                         *deskTarget
+	toolchain, commit, dirty, host string
+	salt                           string // of the hashes of images
+}
+
+func newDesk(cheap bool) *desk {
+	return &desk{
+		target: &deskTarget{cheap: cheap, runs: make(map[string]int)}, toolchain: "0.41.0",
+		commit: "0123456789abcdef0123", dirty: "false", host: "desk",
+	}
+}
+
+func (d *desk) hands() hands {
+	return hands{
+		compiler: func(context.Context, Board) (*Compiler, error) {
+			return &Compiler{Kind: KindTinyGo, Version: d.toolchain, Go: "go1.26.8"}, nil
+		},
+		target: func(Device, Ports) (Target, error) { return d.target, nil },
+		build: func(_ context.Context, b Board, c *Compiler, o BuildOptions) (*Image, error) {
+			im := &Image{
+				Board: b, Impl: o.Impl, Parts: o.Parts, Commit: o.Commit, Toolchain: c.String(), Sizes: &Sizes{Stack: 2048},
+				Hash: fmt.Sprintf("%x", o.Impl+strings.Join(o.Parts, "")+d.salt+"............"),
+			}
+			switch {
+			case o.Impl == "lost":
+				return nil, failed(BuildFailed, "lost does not \"compile\"", nil)
+			case o.Impl == "large" && len(o.Parts) > 1:
+				return im, failed(TooBig, "it does not fit", nil)
+			}
+			return im, nil
+		},
+		commit: func(context.Context, string, string) (string, string) { return d.commit, d.dirty },
+		host:   func(context.Context, string) string { return d.host },
+	}
+}
+
+// deskOptions are those of a run of all that can happen.
+func deskOptions() RunOptions {
+	return RunOptions{
+		Devices: []Device{{
+			Board: Board{Name: "toy", Title: "A toy", Chip: "t1", Emulated: true, Emulator: []string{"toy", "{image}"}},
+			Entry: Entry{ID: "toy", Board: "toy"},
+		}},
+		Impls: []string{"serial", "lost", "loose", "large"}, Parts: []string{"bench", "conform/group", "conform/task"},
+		Case: regexp.MustCompile("."), Count: 2, Limits: patient,
+	}
+}
+
+// came is what a run says of its results, without what differs between one that was
+// resumed and one that was not.
+func came(s *Summary) (all []string) {
+	for _, r := range s.Results {
+		why := ""
+		if r.Err != nil {
+			why = r.Err.Error()
+		}
+		all = append(all, fmt.Sprintf("%s %s %s %d %v %q %q", r.Device.Entry.ID, r.Impl, r.Case, r.Block, r.Outcome, r.Skip, why))
+	}
+	return append(all, "worst: "+s.Worst.String())
+}
+
+// contents is what a results file says, a line for each thing, with the configuration
+// that is in force there. Its order is that of the alphabet: a run that is resumed has
+// the same things in the same order, but for those of images, which it asks again.
+func contents(data []byte) (all []string) {
+	config := make(map[string]string)
+	for line := range strings.Lines(string(data)) {
+		line = strings.TrimSuffix(line, "\n")
+		if key, value, ok := strings.Cut(line, ": "); ok && isKey(key) {
+			if config[key] = value; key == "started" {
+				delete(config, key)
+			}
+			continue
+		}
+		switch {
+		case strings.HasPrefix(line, "# resumed "):
+		case strings.HasPrefix(line, "Benchmark"):
+			all = append(all, fmt.Sprint(line, " ", config))
+		default:
+			all = append(all, line)
+		}
+	}
+	slices.Sort(all)
+	return all
+}
+
+// deskRun runs all on a new desk, and returns what is in the file.
+func deskRun(t *testing.T, cheap bool) (path string, data []byte, s *Summary) {
+	t.Helper()
+	d, o := newDesk(cheap), deskOptions()
+	o.Out = filepath.Join(t.TempDir(), "run.bench")
+	s, err := run(t.Context(), o, d.hands())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if data, err = os.ReadFile(o.Out); err != nil {
+		t.Fatal(err)
+	}
+	return o.Out, data, s
+}
+
+// TestResumeFromAnywhere: wherever a kill, or a machine that stops, cuts the file off,
+// what was complete stays, nothing that is complete is run again, and in the end all is
+// there that a run without an interruption has.
+func TestResumeFromAnywhere(t *testing.T) {
+	for _, cheap := range []bool{true, false} {
+		t.Run(fmt.Sprint("cheap=", cheap), func(t *testing.T) {
+			path, data, whole := deskRun(t, cheap)
+			want, results := contents(data), came(whole)
+			plan := bytes.Index(data, []byte("\n"+planMark)) + 1
+			header := plan + bytes.IndexByte(data[plan:], '\n') + 1
+			seed := rand.Uint64()
+			r := rand.New(rand.NewPCG(seed, 0))
+			resumed := 0
+			for cut := 0; cut <= len(data); cut++ {
+				from, err := parseInterrupted(data[:cut])
+				if cut < header {
+					// It must be said, and not gone on with half of a header.
+					if err == nil {
+						t.Fatalf("cut at %d, there is no error", cut)
+					}
+					continue
+				}
+				if err != nil {
+					t.Fatalf("cut at %d: %v", cut, err)
+				}
+				kept := data[:cut-len(from.Torn)]
+				if !bytes.HasSuffix(kept, []byte("\n")) || !strings.HasSuffix(string(data[:cut]), from.Torn) || from.Finished() != (len(kept) == len(data)) {
+					t.Fatalf("cut at %d: torn is %q, finished %v", cut, from.Torn, from.Finished())
+				}
+				// At the end of each line, and here and there within one.
+				if data[cut-1] != '\n' && r.IntN(500) > 0 || testing.Short() && r.IntN(5) > 0 {
+					continue
+				}
+				resumed++
+				if err := os.WriteFile(path, data[:cut], 0o644); err != nil {
+					t.Fatal(err)
+				}
+				if from, err = ReadInterrupted(path); err != nil {
+					t.Fatal(err)
+				}
+				d, o := newDesk(cheap), deskOptions()
+				o.Resume = from
+				s, err := run(t.Context(), o, d.hands())
+				if err != nil {
+					t.Fatalf("cut at %d: %v", cut, err)
+				}
+				now, err := os.ReadFile(path)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if !bytes.HasPrefix(now, kept) || len(kept) < len(data) && !bytes.HasPrefix(now[len(kept):], []byte("# resumed ")) {
+					t.Errorf("what was complete has changed, or that it was resumed is not said")
+				}
+				if got := contents(now); !slices.Equal(got, want) {
+					t.Errorf("the file has\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
+				}
+				if got := came(s); !slices.Equal(got, results) {
+					t.Errorf("there came\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(results, "\n"))
+				}
+				for what, n := range d.target.runs {
+					impl, name, _ := strings.Cut(what, " ")
+					before := bytes.Count(kept, []byte("\n"+caseEnd+"impl="+impl+" case="+name+" "))
+					if n+before != 2 {
+						t.Errorf("%s was run %d times, and was there %d times", what, n, before)
+					}
+				}
+				if !slices.Equal(s.Files, []string{path}) {
+					t.Errorf("files: %q", s.Files)
+				}
+				if t.Failed() {
+					t.Fatalf("cut at %d, seed %d:\n%s", cut, seed, now)
+				}
+			}
+			if resumed < 20 {
+				t.Errorf("resumed %d times only", resumed)
+			}
+		})
+	}
+}
+
+// TestInterruptedAgainAndAgain: a run that is interrupted before each case gets on by one
+// case each time, and comes to its end.
+func TestInterruptedAgainAndAgain(t *testing.T) {
+	_, data, whole := deskRun(t, true)
+	d, o := newDesk(true), deskOptions()
+	o.Out = filepath.Join(t.TempDir(), "run.bench")
+	path := o.Out
+	for n := 0; ; n++ {
+		if n > 100 {
+			t.Fatal("it does not come to an end")
+		}
+		ctx, cancel := context.WithCancel(t.Context())
+		cases := 0
+		o.Progress = &told{onCase: func(string) {
+			if cases++; cases == 2 {
+				cancel()
+			}
+		}}
+		s, err := run(ctx, o, d.hands())
+		cancel()
+		if err == nil {
+			if got := came(s); !slices.Equal(got, came(whole)) {
+				t.Errorf("there came\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(came(whole), "\n"))
+			}
+			break
+		}
+		if !errors.Is(err, lab.ErrInterrupted) || s.Unfinished != path || len(s.NotBegun) > 0 {
+			t.Fatalf("%v, %+v", err, s)
+		}
+		o.Out = ""
+		if o.Resume, err = ReadInterrupted(path); err != nil {
+			t.Fatal(err)
+		}
+		if o.Resume.Torn != "" {
+			t.Errorf("an interrupt has left %q", o.Resume.Torn)
+		}
+	}
+	now, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, want := contents(now), contents(data); !slices.Equal(got, want) {
+		t.Errorf("the file has\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
+	}
+}
+
+// TestNotBegun: of several boards those are named that an interrupt has left out.
+func TestNotBegun(t *testing.T) {
+	d, o := newDesk(true), deskOptions()
+	o.Devices = append(o.Devices, o.Devices[0], o.Devices[0])
+	o.Devices[1].Entry.ID = "second"
+	o.Checkout.Dir = t.TempDir()
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	done := 0
+	o.Progress = &told{onCase: func(string) {
+		if done++; done > 30 { // the first has 26
+			cancel()
+		}
+	}}
+	s, err := run(ctx, o, d.hands())
+	if !errors.Is(err, lab.ErrInterrupted) || len(s.Files) != 2 || s.Unfinished != s.Files[1] || len(s.NotBegun) != 1 || !strings.Contains(s.Unfinished, "second") {
+		t.Errorf("%v, %q, %q, %v", err, s.Files, s.Unfinished, s.NotBegun)
+	}
+	// And one that has no file yet can only be begun anew.
+	cancel()
+	if s, err = run(ctx, o, d.hands()); !errors.Is(err, lab.ErrInterrupted) || s.Unfinished != "" || len(s.NotBegun) != 3 {
+		t.Errorf("%v, %q, %v", err, s.Unfinished, s.NotBegun)
+	}
+}
+
+// TestResumeRefuses: what would make the two halves two runs is named, and nothing is
+// done.
+func TestResumeRefuses(t *testing.T) {
+	path, data, _ := deskRun(t, true)
+	data = data[:bytes.Index(data, []byte("block: 2\n"))]
+	for _, tt := range []struct {
+		name   string
+		change func(d *desk, o *RunOptions)
+		want   []string // the lines that name what is different
+	}{
+		{"commit", func(d *desk, _ *RunOptions) { d.commit = "fedcba9876543210" }, []string{"commit: 0123456789abcdef0123 → fedcba9876543210"}},
+		{"work tree", func(d *desk, _ *RunOptions) { d.dirty = "true 012345abcdef" }, []string{"dirty: false → true 012345abcdef"}},
+		{"no repository", func(d *desk, _ *RunOptions) { d.commit, d.dirty = "", "" }, []string{"commit: 0123456789abcdef0123 → none", "dirty: false → none"}},
+		{"toolchain", func(d *desk, _ *RunOptions) { d.toolchain = "0.42.0" }, []string{"toolchain: tinygo0.41.0-go1.26.8 → tinygo0.42.0-go1.26.8"}},
+		{"host of an emulator", func(d *desk, _ *RunOptions) { d.host = "other" }, []string{"host: desk → other"}},
+		{"device", func(_ *desk, o *RunOptions) { o.Devices[0].Entry.ID = "toy-2" }, []string{"device: none → toy-2"}},
+		{"board", func(_ *desk, o *RunOptions) {
+			o.Devices[0].Board.Name, o.Devices[0].Board.Title, o.Devices[0].Entry.ID = "other", "Another", "other"
+		}, []string{"board: toy → other", "title: A toy → Another"}},
+		{"chip and emulator", func(_ *desk, o *RunOptions) {
+			o.Devices[0].Board.Chip, o.Devices[0].Board.Emulator, o.Devices[0].Board.Emulated = "t2", nil, false
+		}, []string{"chip: t1 → t2", "emulated: yes → no", "emulator: toy {image} → none"}},
+		{"settings", func(_ *desk, o *RunOptions) {
+			o.Impls, o.Parts, o.Case, o.Count = []string{"serial"}, []string{"bench"}, nil, 3
+			o.Limits.Silence, o.Limits.Case = time.Second, time.Minute
+		}, []string{
+			"impl: serial,lost,loose,large → serial", "parts: bench,conform/group,conform/task → bench", "case: . → none", "count: 2 → 3",
+			"silence: 2m0s → 1s", "timeout: 2m0s → 1m0s",
+		}},
+		{"images", func(d *desk, _ *RunOptions) { d.salt = "x" }, []string{
+			"image of toy with serial (bench and conform/group and conform/task): 73657269616c → 73657269616c",
+		}},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			if err := os.WriteFile(path, data, 0o644); err != nil {
+				t.Fatal(err)
+			}
+			from, err := ReadInterrupted(path)
+			if err != nil {
+				t.Fatal(err)
+			}
+			d, o := newDesk(true), deskOptions()
+			o.Resume = from
+			tt.change(d, &o)
+			_, err = run(t.Context(), o, d.hands())
+			if err == nil || !strings.HasPrefix(err.Error(), path+" cannot be resumed, because this is not the same run any more:\n  ") {
+				t.Fatalf("the error is %v", err)
+			}
+			for _, line := range tt.want {
+				if !strings.Contains(err.Error(), "\n  "+line+"\n") {
+					t.Errorf("it does not say %s:\n%v", line, err)
+				}
+			}
+			if n := strings.Count(err.Error(), "\n") - 1; tt.name != "images" && n != len(tt.want) {
+				t.Errorf("it has %d lines, want %d:\n%v", n, len(tt.want), err)
+			}
+			if now, _ := os.ReadFile(path); !bytes.Equal(now, data) || len(d.target.runs) > 0 {
+				t.Errorf("%d cases were run, and the file has %q", len(d.target.runs), now)
+			}
+		})
+	}
+	t.Run("a real board may be elsewhere", func(t *testing.T) {
+		d, o := newDesk(false), deskOptions()
+		o.Devices[0].Board.Emulated, o.Devices[0].Board.Emulator = false, nil
+		o.Out = filepath.Join(t.TempDir(), "run.bench")
+		ctx, cancel := context.WithCancel(t.Context())
+		o.Progress = &told{onCase: func(string) { cancel() }}
+		s, err := run(ctx, o, d.hands())
+		if !errors.Is(err, lab.ErrInterrupted) {
+			t.Fatal(err)
+		}
+		o.Out, o.Progress, d.host = "", nil, "other"
+		if o.Resume, err = ReadInterrupted(s.Unfinished); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := run(t.Context(), o, d.hands()); err != nil {
+			t.Error(err)
+		}
+	})
+	t.Run("another file, other boards", func(t *testing.T) {
+		d, o := newDesk(true), deskOptions()
+		o.Resume = new(Interrupted)
+		two := o
+		two.Devices = append(two.Devices, two.Devices[0])
+		o.Out = "x"
+		for _, o := range []RunOptions{o, two} {
+			if _, err := run(t.Context(), o, d.hands()); err == nil || !strings.Contains(err.Error(), "leave --out and other boards away") {
+				t.Errorf("%v", err)
+			}
+		}
+	})
+}
+
+// TestResumeCannotBuild: that what is left cannot be built any more is told, and the
+// file stays as it is.
+func TestResumeCannotBuild(t *testing.T) {
+	path, data, _ := deskRun(t, true)
+	data = data[:bytes.Index(data, []byte("block: 2\n"))]
+	if err := os.WriteFile(path, data, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	d, o := newDesk(true), deskOptions()
+	var err error
+	if o.Resume, err = ReadInterrupted(path); err != nil {
+		t.Fatal(err)
+	}
+	h := d.hands()
+	h.build = func(context.Context, Board, *Compiler, BuildOptions) (*Image, error) {
+		return nil, failed(BuildFailed, "no space left", nil)
+	}
+	_, err = run(t.Context(), o, h)
+	if !outcomeIs(err, BuildFailed) {
+		t.Errorf("the error is %v", err)
+	}
+	if now, _ := os.ReadFile(path); !bytes.Equal(now, data) {
+		t.Errorf("the file has %q", now)
+	}
+}
+
+// TestReadInterruptedRefuses: a file that is none to go on with says why.
+func TestReadInterruptedRefuses(t *testing.T) {
+	_, data, _ := deskRun(t, true)
+	good := string(data)
+	plan := strings.Index(good, planMark)
+	header := good[:plan] + good[plan:][:strings.IndexByte(good[plan:], '\n')+1]
+	kept, err := os.ReadFile("../results/cortex-m3-qemu/20261122-024952-e58aec97.bench")
+	if err != nil {
+		t.Fatal(err)
+	}
+	const one = `# end of case: impl=serial case=bench/X block=1 outcome="ok"` + "\n"
+	const all = "parts=bench+conform/group+conform/task"
+	for want, text := range map[string]string{
+		"there is no plan in it: it was written by a benchrun that could not": string(kept),
+		"it was not written by benchrun board run":                            "# Written by benchrun run; never edited. See docs/results-format.md.\n",
+		"nothing was measured when its run ended; start a new one":            good[:plan],
+		"there is a plan already":                                             header + good[plan:len(header)],
+		"the plan cannot be read":                                             writtenBy + "\n" + planMark + "{\n",
+		"the plan runs each case 0 times":                                     writtenBy + "\n" + planMark + "{}\n",
+		`has no outcome that there is: "late"`:                                writtenBy + "\n" + planMark + `{"count":1,"images":[{"impl":"a","outcome":"late"}]}` + "\n",
+		"comes a second time":                                                 header + one + one,
+		"bench/X block=3 outcome=\\\"ok\\\"\" is of no case of the plan":      header + strings.Replace(one, "block=1", "block=3", 1),
+		"bench/X block=x outcome=\\\"ok\\\"\" is of no case of the plan":      header + strings.Replace(one, "block=1", "block=x", 1),
+		"impl=channel case=bench/X block=1 outcome=\\\"ok\\\"\" is of no":     header + strings.Replace(one, "serial", "channel", 1),
+		"case= block=1 outcome=\\\"ok\\\"\" is of no case of the plan":        header + strings.Replace(one, "bench/X", "", 1),
+		`has no outcome that there is: "good"`:                                header + strings.Replace(one, "ok", "good", 1),
+		`has no outcome that there is: "better"`:                              header + imageEnd + "impl=serial " + all + " outcome=better\n",
+		"is of no image of the plan":                                          header + imageEnd + "impl=serial parts=bench block=1\n",
+		"block=2\" comes after the end of block 0":                            header + imageEnd + "impl=serial " + all + " block=2\n",
+		"block=3\" comes after the end of block 2":                            header + imageEnd + "impl=serial " + all + " block=1\n" + imageEnd + "impl=serial " + all + " block=2\n" + imageEnd + "impl=serial " + all + " block=3\n",
+		"the quoted value of outcome does not end":                            header + strings.Replace(one, `"ok"`, `"ok`, 1),
+	} {
+		path := filepath.Join(t.TempDir(), "x.bench")
+		if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := ReadInterrupted(path); err == nil || !strings.Contains(err.Error(), want) || !strings.HasPrefix(err.Error(), path+" cannot be resumed: ") {
+			t.Errorf("want %q, got %v", want, err)
+		}
+	}
+	if _, err := ReadInterrupted(filepath.Join(t.TempDir(), "none")); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("no file: %v", err)
+	}
+}
+
+// TestResultsAreLocked: two runs must not append to one file.
+func TestResultsAreLocked(t *testing.T) {
+	if runtime.GOOS != "linux" && runtime.GOOS != "darwin" {
+		t.Skip("no locks here")
+	}
+	path := filepath.Join(t.TempDir(), "x.bench")
+	out, err := CreateResults(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := errors.Join(out.Plan(&Plan{Count: 1, Images: []PlannedImage{{Impl: "a"}}}), out.Sync()); err != nil {
+		t.Fatal(err)
+	}
+	from, err := ReadInterrupted(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := from.resume(time.Now()); err == nil || !strings.Contains(err.Error(), "another benchrun is writing to") {
+		t.Errorf("while it is written: %v", err)
+	}
+	out.Note("a", "b")
+	if err := out.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := from.resume(time.Now()); err == nil || !strings.Contains(err.Error(), "has been written to in the meantime") {
+		t.Errorf("after it was written: %v", err)
+	}
+}
+
+// TestPlanHasEverySetting: what a run was told is in its plan, so that it can be refused
+// when that is different, and what is in a plan can be read again.
+func TestPlanHasEverySetting(t *testing.T) {
+	text, err := json.Marshal(&Plan{
+		Impls: []string{"a"}, Parts: []string{"bench"}, Case: "x|<y>", Count: 3, Silence: time.Second, Timeout: time.Minute,
+		Images: []PlannedImage{{Impl: "a", Parts: []string{"bench"}, Hash: "ab"}, {Impl: "b", Parts: []string{"bench"}, Outcome: "too big", Why: "too big: 1\u00a0MiB"}},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	from, err := parseInterrupted([]byte(writtenBy + "\nboard: toy\n" + planMark + string(text) + "\n"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	again, err := json.Marshal(from.Plan)
+	if err != nil || !bytes.Equal(again, text) {
+		t.Errorf("%s was read as %s, %v", text, again, err)
+	}
+	if from.Finished() || len(from.Results) != 1 || from.Results[0].Outcome != TooBig || from.Results[0].Err.Error() != "too big: 1\u00a0MiB" || from.Config["board"] != "toy" {
+		t.Errorf("%+v", from)
+	}
+}
+
+// FuzzReadInterrupted: whatever is in a file, reading it does not panic, and what can be
+// resumed ends with a whole line.
+func FuzzReadInterrupted(f *testing.F) {
+	f.Add([]byte(writtenBy + "\n" + planMark + `{"count":2,"images":[{"impl":"a","parts":["bench"],"image":"ab"},{"impl":"b","outcome":"too big"}]}` + "\n" +
+		"block: 1\nUnit insns/op better=lower assume=exact\nBenchmarkX/impl=a 1 2 insns/op\n# end of case: impl=a case=bench/X block=1 outcome=\"ok\"\n" +
+		"# hole: case=BenchmarkY block=1 reason=\"hung: y\"\n# end of case: impl=a case=bench/Y block=1 outcome=\"hung\"\n# end of image: impl=a parts=bench block=1\nblock: 2\n"))
+	f.Add([]byte(writtenBy + "\n" + planMark + "{\"count\":1}\n# end of image: impl=\n"))
+	f.Fuzz(func(t *testing.T, data []byte) {
+		r, err := parseInterrupted(data)
+		if err != nil {
+			return
+		}
+		if kept := data[:r.size]; r.size+int64(len(r.Torn)) != int64(len(data)) || !bytes.HasSuffix(kept, []byte("\n")) {
+			t.Errorf("%q is kept, and %q is torn", kept, r.Torn)
+		}
+		r.Finished()
+	})
+}
