@@ -16,9 +16,9 @@ import (
 // carry.
 const errgroup = "golang.org/x/sync/errgroup"
 
-// noAtomic64 says why And and Or of 64 bits are banned; Add, CompareAndSwap, Load, Store and
-// Swap of 64 bits are there.
-const noAtomic64 = "TinyGo does not link it for 32-bit processors: use 32 bits, or CompareAndSwap"
+// noAtomicBits says why And and Or are banned; Add, CompareAndSwap, Load, Store and Swap
+// are there.
+const noAtomicBits = "TinyGo does not link it for processors without such an instruction, of 64 bits for none of 32: use CompareAndSwap"
 
 // importPolicy says who may import what, and why. Arrows point one way:
 //
@@ -339,14 +339,26 @@ var importPolicy = importpolicy.Policy{
 	Banned: []importpolicy.Symbol{
 		{Pkg: "sync", Name: "Cond", Why: "on TinyGo every Wait allocates twice, and a wait cannot end with a context"},
 		{Pkg: "sync", Name: "NewCond", Why: "on TinyGo every Wait allocates twice, and a wait cannot end with a context"},
-		{Pkg: "sync/atomic", Name: "AndInt64", Why: noAtomic64},
-		{Pkg: "sync/atomic", Name: "AndUint64", Why: noAtomic64},
-		{Pkg: "sync/atomic", Name: "OrInt64", Why: noAtomic64},
-		{Pkg: "sync/atomic", Name: "OrUint64", Why: noAtomic64},
-		{Pkg: "sync/atomic", Name: "Int64.And", Why: noAtomic64},
-		{Pkg: "sync/atomic", Name: "Int64.Or", Why: noAtomic64},
-		{Pkg: "sync/atomic", Name: "Uint64.And", Why: noAtomic64},
-		{Pkg: "sync/atomic", Name: "Uint64.Or", Why: noAtomic64},
+		{Pkg: "sync/atomic", Name: "AndInt32", Why: noAtomicBits},
+		{Pkg: "sync/atomic", Name: "Int32.And", Why: noAtomicBits},
+		{Pkg: "sync/atomic", Name: "OrInt32", Why: noAtomicBits},
+		{Pkg: "sync/atomic", Name: "Int32.Or", Why: noAtomicBits},
+		{Pkg: "sync/atomic", Name: "AndUint32", Why: noAtomicBits},
+		{Pkg: "sync/atomic", Name: "Uint32.And", Why: noAtomicBits},
+		{Pkg: "sync/atomic", Name: "OrUint32", Why: noAtomicBits},
+		{Pkg: "sync/atomic", Name: "Uint32.Or", Why: noAtomicBits},
+		{Pkg: "sync/atomic", Name: "AndInt64", Why: noAtomicBits},
+		{Pkg: "sync/atomic", Name: "Int64.And", Why: noAtomicBits},
+		{Pkg: "sync/atomic", Name: "OrInt64", Why: noAtomicBits},
+		{Pkg: "sync/atomic", Name: "Int64.Or", Why: noAtomicBits},
+		{Pkg: "sync/atomic", Name: "AndUint64", Why: noAtomicBits},
+		{Pkg: "sync/atomic", Name: "Uint64.And", Why: noAtomicBits},
+		{Pkg: "sync/atomic", Name: "OrUint64", Why: noAtomicBits},
+		{Pkg: "sync/atomic", Name: "Uint64.Or", Why: noAtomicBits},
+		{Pkg: "sync/atomic", Name: "AndUintptr", Why: noAtomicBits},
+		{Pkg: "sync/atomic", Name: "Uintptr.And", Why: noAtomicBits},
+		{Pkg: "sync/atomic", Name: "OrUintptr", Why: noAtomicBits},
+		{Pkg: "sync/atomic", Name: "Uintptr.Or", Why: noAtomicBits},
 		{Name: "print", Why: "only commands and adapters print"},
 		{Name: "println", Why: "only commands and adapters print"},
 	},

@@ -155,7 +155,7 @@ func (g *Group[T]) block(fn group.TaskFunc[T]) error {
 	}
 	s.fn = fn
 	g.blocked = append(g.blocked, s)
-	g.flags.Or(flagBlocked)
+	g.raise(flagBlocked)
 	g.admit() // a slot may have become free before the flag was seen
 	g.mu.Unlock()
 	err := <-s.ready
@@ -183,7 +183,7 @@ func (g *Group[T]) admit() {
 		s.ready <- nil
 	}
 	if len(g.blocked) == 0 {
-		g.flags.And(^uint32(flagBlocked))
+		g.lower(flagBlocked)
 	}
 }
 
@@ -195,12 +195,12 @@ func (g *Group[T]) Close() {
 		return
 	}
 	g.state.Add(closedBit) // only Close sets it, and mu is held
-	g.flags.Or(flagClosed)
+	g.raise(flagClosed)
 	for _, s := range g.blocked {
 		s.ready <- group.ErrGroupClosed
 	}
 	g.blocked = nil
-	g.flags.And(^uint32(flagBlocked))
+	g.lower(flagBlocked)
 	g.attend()
 }
 
@@ -215,7 +215,7 @@ func (g *Group[T]) Next(ctx context.Context) (group.Result[T], bool, error) {
 // wait is Next when there seems to be no result.
 func (g *Group[T]) wait(ctx context.Context) (group.Result[T], bool, error) {
 	g.mu.Lock()
-	g.flags.Or(flagWaiting)
+	g.raise(flagWaiting)
 	r, ok := g.results.pop()
 	if !ok && g.settle() {
 		r, ok = g.results.pop() // it may have been the last result that settled the group
@@ -261,10 +261,16 @@ func (g *Group[T]) wait(ctx context.Context) (group.Result[T], bool, error) {
 	return r, ok, nil
 }
 
+// raise sets a flag, and lower clears it. mu is held, so nobody else writes flags
+// meanwhile. They are not Or and And, which TinyGo does not have for processors that
+// have no instruction for it, such as the Cortex-M0.
+func (g *Group[T]) raise(flag uint32) { g.flags.Store(g.flags.Load() | flag) }
+func (g *Group[T]) lower(flag uint32) { g.flags.Store(g.flags.Load() &^ flag) }
+
 // unflag clears the waiting flag if nobody waits. mu is held.
 func (g *Group[T]) unflag() {
 	if g.waiting.empty() {
-		g.flags.And(^uint32(flagWaiting))
+		g.lower(flagWaiting)
 	}
 }
 
@@ -282,7 +288,7 @@ func (g *Group[T]) Wait() error {
 		i = &idle{over: make(chan struct{})}
 		g.idle = i
 	}
-	g.flags.Or(flagIdle)
+	g.raise(flagIdle)
 	g.attend()
 	g.mu.Unlock()
 	<-i.over
@@ -397,7 +403,7 @@ func (g *Group[T]) attend() {
 		g.idle.err = g.verdict()
 		close(g.idle.over)
 		g.idle = nil
-		g.flags.And(^uint32(flagIdle))
+		g.lower(flagIdle)
 	}
 	g.check()
 }
