@@ -3,6 +3,7 @@ package report
 import (
 	"bytes"
 	"fmt"
+	"path"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -34,8 +35,7 @@ func boardFigures(t *testing.T, root string, files []string) []byte {
 	var b bytes.Buffer
 	fmt.Fprintf(&b, "<!-- boards: begin %s -->\n", strings.Join(files, " "))
 	for _, file := range files {
-		path := filepath.Join(root, filepath.FromSlash(file))
-		places, err := lab.Places([]string{path}, strings.NewReader(""))
+		places, err := lab.Places([]string{filepath.Join(root, filepath.FromSlash(file))}, strings.NewReader(""))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -56,6 +56,111 @@ func boardFigures(t *testing.T, root string, files []string) []byte {
 		boardWorkloads(&b, c)
 	}
 	b.WriteString("<!-- boards: end -->")
+	return b.Bytes()
+}
+
+// What the page says of clauses stands between these marks, as figures do.
+var boardsClauses = regexp.MustCompile(`(?s)<!-- clauses: begin ([^>]+?) -->\n.*?<!-- clauses: end -->`)
+
+// TestBoardsFiguresOfClauses holds what the page on boards says of clauses to the
+// results files that it names, as TestBoardsFigures does with figures; the same pattern
+// runs both.
+func TestBoardsFiguresOfClauses(t *testing.T) {
+	hold(t, "docs/boards.md", boardsClauses, "BoardsFigures", func(root, files string) []byte {
+		return boardClauses(t, root, strings.Fields(files))
+	})
+}
+
+// outOfMemory is the outcome that the page counts by itself: it says something of the
+// board, and nothing of an implementation.
+const outOfMemory = "out of memory"
+
+// boardClauses renders how many clauses each implementation keeps on each board, which
+// could not be built in, which failed, and why others were skipped. The runs of a board
+// may be in several files, each with some implementations and parts of the clauses.
+func boardClauses(t *testing.T, root string, files []string) []byte {
+	t.Helper()
+	var boards []string
+	clauses := make(map[string][]lab.BoardClause) // by board
+	commits := make(map[[2]string][]string)       // by board and implementation
+	var absent, sources []string
+	for _, file := range files {
+		c, err := lab.Compare([]string{filepath.Join(root, filepath.FromSlash(file))}, lab.CompareOptions{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		f := c.Files[0]
+		if len(c.Problems) > 0 || len(f.Clauses) == 0 {
+			t.Errorf("%s has %d clauses, and the problems %q", file, len(f.Clauses), c.Problems)
+		}
+		if dirty := setting(f, "dirty"); dirty != "false" {
+			t.Errorf("%s is of no commit: dirty is %q", file, dirty)
+		}
+		board := setting(f, "board")
+		if !slices.Contains(boards, board) {
+			boards = append(boards, board)
+		}
+		clauses[board] = append(clauses[board], f.Clauses...)
+		for _, tally := range lab.TallyClauses(f.Clauses) {
+			of, commit := [2]string{board, tally.Impl}, fmt.Sprintf("%.8s", setting(f, "commit"))
+			if !slices.Contains(commits[of], commit) {
+				commits[of] = append(commits[of], commit)
+			}
+		}
+		for _, h := range f.Holes {
+			if h.Case == "" && !h.Skipped {
+				absent = append(absent, fmt.Sprintf("- %s: %s", board, escape(h.Reason)))
+			}
+		}
+		sources = append(sources, fmt.Sprintf("[%s](../%s)", path.Base(path.Dir(file))+"/"+strings.TrimSuffix(path.Base(file), ".bench"), file))
+	}
+
+	var b bytes.Buffer
+	fmt.Fprintf(&b, "<!-- clauses: begin %s -->\n", strings.Join(files, " "))
+	b.WriteString("| board | implementation | passed | skipped | out of memory | failed otherwise | of | commit |\n|---|---|---:|---:|---:|---:|---:|---|\n")
+	var bad, reasons []string
+	skips := make(map[[2]string]int) // by reason and board
+	for _, board := range boards {
+		for _, tally := range lab.TallyClauses(clauses[board]) {
+			memory := tally.Failed[outOfMemory]
+			fmt.Fprintf(&b, "| `%s` | %s | %d | %d | %d | %d | %d | %s |\n", board, tally.Impl,
+				tally.Passed, tally.Skipped, memory, len(tally.Bad)-memory, tally.All(), strings.Join(commits[[2]string{board, tally.Impl}], ", "))
+			for _, c := range tally.Bad {
+				if c.Outcome != outOfMemory {
+					bad = append(bad, fmt.Sprintf("- `%s`, %s, `%s`: %s: %s", board, tally.Impl, c.Name, c.Outcome, escape(c.Why)))
+				}
+			}
+			for why, n := range tally.Skips {
+				// What an implementation does not promise is one reason, whichever it is.
+				if needs, ok := strings.CutSuffix(why, ", which "+tally.Impl+" does not promise"); ok {
+					why = needs + ", which not every implementation promises"
+				}
+				if skips[[2]string{why, board}] += n; !slices.Contains(reasons, why) {
+					reasons = append(reasons, why)
+				}
+			}
+		}
+	}
+	b.WriteString("\n")
+	for _, list := range []struct {
+		head  string
+		lines []string
+	}{{"There is no image of these, and they are in no count:", absent}, {"What failed otherwise:", bad}} {
+		if len(list.lines) > 0 {
+			fmt.Fprintf(&b, "%s\n\n%s\n\n", list.head, strings.Join(list.lines, "\n"))
+		}
+	}
+	fmt.Fprintf(&b, "| why clauses are skipped | `%s` |\n|---|%s\n", strings.Join(boards, "` | `"), strings.Repeat("---:|", len(boards)))
+	slices.Sort(reasons)
+	for _, why := range reasons {
+		fmt.Fprintf(&b, "| %s |", escape(why))
+		for _, board := range boards {
+			fmt.Fprintf(&b, " %d |", skips[[2]string{why, board}])
+		}
+		b.WriteString("\n")
+	}
+	fmt.Fprintf(&b, "\nRaw files: %s.\n", strings.Join(sources, ", "))
+	b.WriteString("<!-- clauses: end -->")
 	return b.Bytes()
 }
 
