@@ -114,17 +114,39 @@ func find(raw string) (at, end int, seq uint32, text string) {
 		if raw[at] != '@' {
 			continue
 		}
-		for end = len(raw); end > at; end-- {
-			if end < len(raw) && raw[end] != '@' {
-				continue
-			}
-			seq, text, err := Parse(raw[at:end])
-			if err == nil {
-				return at, end, seq, text
-			}
+		if seq, text, n := longest(raw[at:]); n > 0 {
+			return at, at + n, seq, text
 		}
 	}
 	return len(raw), len(raw), 0, ""
+}
+
+// longest returns the longest whole line that raw, which begins with an @, begins with,
+// and its length; 0 if there is none. A line ends where raw does, or where another one
+// may begin. The sum is taken once for all of these: garbage has as many as it likes.
+func longest(raw string) (seq uint32, text string, n int) {
+	seq, want, from, ok := head(raw)
+	if !ok {
+		return 0, "", 0
+	}
+	sum := sumString(initial, raw[1:from-len("0000 ")])
+	before := sum // without the last byte
+	for i := from; i <= min(len(raw), MaxLine); i++ {
+		if i == len(raw) || raw[i] == '@' {
+			switch {
+			case i > from && raw[i-1] == '\r':
+				if before == want {
+					text, n = raw[from:i-1], i
+				}
+			case sum == want:
+				text, n = raw[from:i], i
+			}
+		}
+		if i < len(raw) {
+			before, sum = sum, sumString(sum, raw[i:i+1])
+		}
+	}
+	return seq, text, n
 }
 
 // rest is what is no whole line.

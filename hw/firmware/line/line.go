@@ -143,25 +143,37 @@ func Parse(raw string) (seq uint32, text string, err error) {
 	if raw == "" || raw[0] != '@' {
 		return 0, "", ErrNoise
 	}
-	raw = raw[1:]
-	number, rest, ok := word(raw)
-	if !ok || len(rest) < 5 || rest[4] != ' ' {
+	seq, want, from, ok := head(raw)
+	if !ok {
 		return 0, "", ErrFrame
+	}
+	text = raw[from:]
+	if sumString(sumString(initial, raw[1:from-len("0000 ")]), text) != want {
+		return 0, "", ErrSum
+	}
+	return seq, text, nil
+}
+
+// head takes apart the head of a line, which begins with an @: its number, its checksum,
+// and where its text begins. ok is false if that is no head.
+func head(raw string) (seq uint32, sum uint16, from int, ok bool) {
+	const digits = len("4294967295")
+	number, rest, ok := word(raw[1:min(len(raw), 1+digits+1)])
+	if !ok {
+		return 0, 0, 0, false
+	}
+	if rest = raw[1+len(number)+1:]; len(rest) < len("0000 ") || rest[len("0000")] != ' ' {
+		return 0, 0, 0, false
 	}
 	n, err := strconv.ParseUint(number, 10, 32)
 	if err != nil || n == 0 || number[0] == '+' || number[0] == '0' {
-		return 0, "", ErrFrame
+		return 0, 0, 0, false
 	}
-	want, err := strconv.ParseUint(rest[:4], 16, 16)
+	want, err := strconv.ParseUint(rest[:len("0000")], 16, 16)
 	if err != nil {
-		return 0, "", ErrFrame
+		return 0, 0, 0, false
 	}
-	text = rest[5:]
-	crc := sumString(sumString(initial, raw[:len(number)+1]), text)
-	if uint16(want) != crc {
-		return 0, "", ErrSum
-	}
-	return uint32(n), text, nil
+	return uint32(n), uint16(want), len(raw) - len(rest) + len("0000 "), true
 }
 
 // sumString is Sum of a string.

@@ -347,3 +347,38 @@ func TestRequests(t *testing.T) {
 		}
 	}
 }
+
+// longest finds what Parse finds of all the pieces that may be lines, and takes the sum
+// only once for them, since garbage may have hundreds.
+func TestLongestIsParse(t *testing.T) {
+	rnd := rand.New(rand.NewPCG(1, 2))
+	pieces := []string{"@", "@1 ", "@1 e648 hello", "\r", " ", "x", "@4294967295 ", "@42949672950 0000 x", strings.TrimSpace(string(Append(nil, 7, []byte("a@b"))))}
+	found := 0
+	for range 20_000 {
+		raw := "@"
+		for range rnd.IntN(8) {
+			raw += pieces[rnd.IntN(len(pieces))]
+		}
+		raw = "@" + strings.TrimLeft(raw, "@")
+		var wantSeq uint32
+		wantText, wantN := "", 0
+		for end := range len(raw) + 1 {
+			if end < len(raw) && raw[end] != '@' {
+				continue
+			}
+			if seq, text, err := Parse(raw[:end]); err == nil {
+				wantSeq, wantText, wantN = seq, text, end
+			}
+		}
+		seq, text, n := longest(raw)
+		if n != wantN || n > 0 && (seq != wantSeq || text != wantText) {
+			t.Fatalf("%q: %d, %q, %d bytes, want %d, %q, %d", raw, seq, text, n, wantSeq, wantText, wantN)
+		}
+		if n > 0 {
+			found++
+		}
+	}
+	if found < 1000 {
+		t.Errorf("only %d lines found", found)
+	}
+}
