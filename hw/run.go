@@ -443,7 +443,9 @@ func (r *deviceRun) each(ctx context.Context, images []*Image, do func(*Image) e
 			continue
 		}
 		r.results.Absent(im.Impl, e.Error(), false)
-		r.results.GiveUp(im.Impl, im.Parts, e.Outcome)
+		if e.Outcome != NoConsole { // a board that comes back may go on with it
+			r.results.GiveUp(im.Impl, im.Parts, e.Outcome)
+		}
 		if err := r.results.Sync(); err != nil {
 			return nil, err
 		}
@@ -624,7 +626,13 @@ func (r *deviceRun) cases(ctx context.Context, im *Image, block int) error {
 			return err
 		}
 	}
-	gone := 0
+	var gone []CaseResult // of the last cases, which have found no board; not written yet
+	written := func(all ...CaseResult) error {
+		for _, result := range all {
+			r.write(im, a.hello, result)
+		}
+		return r.results.Sync()
+	}
 	for i, c := range a.cases {
 		if c.Skip != "" && block > 1 {
 			continue // it is told once
@@ -638,20 +646,24 @@ func (r *deviceRun) cases(ctx context.Context, im *Image, block int) error {
 		if err != nil {
 			return err
 		}
-		r.write(im, a.hello, result)
-		if err := r.results.Sync(); err != nil {
-			return err
+		gone = append(gone, result)
+		if result.Err == nil || result.Err.Outcome != NoConsole {
+			if err := written(gone...); err != nil {
+				return err
+			}
+			gone = nil
 		}
 		r.done(result)
-		if gone++; result.Err == nil || result.Err.Outcome != NoConsole {
-			gone = 0
-		}
-		if left := len(a.cases) - i - 1; gone == mostGone && left > 0 {
+		if left := len(a.cases) - i - 1; len(gone) == mostGone && left > 0 {
+			// These were not run either: who resumes the run has them before him.
 			return &Error{
-				Outcome: NoConsole, What: fmt.Sprintf("the last %d cases found no board, so the other %d are not run", gone, left),
-				Do: result.Err.Do, Output: result.Err.Output,
+				Outcome: NoConsole, What: fmt.Sprintf("the last %d cases found no board, so the other %d are not run", mostGone, left),
+				Do: "see to the board, and go on with --resume " + r.results.Path, Output: result.Err.Output, Err: result.Err,
 			}
 		}
+	}
+	if err := written(gone...); err != nil {
+		return err
 	}
 	if ended {
 		return nil

@@ -495,16 +495,18 @@ func (t *goneTarget) Start(context.Context) (io.ReadWriteCloser, error) {
 func (*goneTarget) Cheap() bool { return false }
 
 // TestRunGone: a board that was unplugged is given up, and not waited for in each of
-// hundreds of cases; one that only fails now and then is not.
+// hundreds of cases; one that only fails now and then is not. Whoever resumes the run
+// has what was not run before him, the last ones that found no board too.
 func TestRunGone(t *testing.T) {
 	for name, tt := range map[string]struct {
 		why  func(start int) Outcome
 		runs int
+		kept int // cases in the results
 	}{
-		"unplugged":    {func(int) Outcome { return NoConsole }, 3},
-		"later":        {func(n int) Outcome { return []Outcome{Hung, NoConsole}[min(n/4, 1)] }, 6},
-		"now and then": {func(n int) Outcome { return []Outcome{Hung, NoConsole, NoConsole}[n%3] }, 10},
-		"at the end":   {func(n int) Outcome { return []Outcome{Hung, NoConsole}[n/8] }, 10},
+		"unplugged":    {func(int) Outcome { return NoConsole }, 3, 0},
+		"later":        {func(n int) Outcome { return []Outcome{Hung, NoConsole}[min(n/4, 1)] }, 6, 3},
+		"now and then": {func(n int) Outcome { return []Outcome{Hung, NoConsole, NoConsole}[n%3] }, 10, 10},
+		"at the end":   {func(n int) Outcome { return []Outcome{Hung, NoConsole}[n/8] }, 10, 10},
 	} {
 		t.Run(name, func(t *testing.T) {
 			results, err := CreateResults(filepath.Join(t.TempDir(), "toy.bench"))
@@ -521,7 +523,20 @@ func TestRunGone(t *testing.T) {
 				o: RunOptions{Progress: noProgress{}}, s: new(Summary), target: &goneTarget{why: tt.why}, results: results,
 				asked: map[*Image]asked{im: all},
 			}
-			err = r.cases(t.Context(), im, 1)
+			_, each := r.each(t.Context(), []*Image{im}, func(im *Image) error {
+				err = r.cases(t.Context(), im, 1)
+				return err
+			})
+			if each != nil {
+				t.Fatal(each)
+			}
+			if tt.runs < 10 {
+				r.s.Results = r.s.Results[:len(r.s.Results)-1] // that of the image
+			}
+			text, _ := os.ReadFile(results.Path)
+			if n := strings.Count(string(text), "\n"+caseEnd); n != tt.kept || strings.Contains(string(text), "\n"+imageEnd) != (tt.runs == 10) {
+				t.Errorf("the results have %d cases, want %d:\n%s", n, tt.kept, text)
+			}
 			if len(r.s.Results) != tt.runs {
 				t.Errorf("%d cases were run, want %d", len(r.s.Results), tt.runs)
 			}
