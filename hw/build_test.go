@@ -318,8 +318,6 @@ func TestMainFile(t *testing.T) {
 package main
 
 import (
-	"debug/elf"
-	"os/exec"
 	board "github.com/dynolab/dyno/hw/boards/pico"
 	firmware "github.com/dynolab/dyno/hw/firmware"
 	bench "github.com/dynolab/dyno/hw/firmware/bench"
