@@ -23,11 +23,16 @@ type (
 		Comparisons int         `json:"comparisons"`
 		Files       []fileJSON  `json:"files"`
 		Tables      []tableJSON `json:"tables"`
-		Warnings    []string    `json:"warnings"`
-		Problems    []string    `json:"problems"`
-		Targets     []scoreJSON `json:"targets,omitempty"`
+		remarksJSON
 
 		Calibrations []calibrationJSON `json:"calibrations,omitempty"`
+	}
+	// remarksJSON are the fields of every document of results that come behind its
+	// figures.
+	remarksJSON struct {
+		Warnings []string    `json:"warnings"`
+		Problems []string    `json:"problems"`
+		Targets  []scoreJSON `json:"targets,omitempty"`
 	}
 	fileJSON struct {
 		Label   string        `json:"label"`
@@ -114,14 +119,10 @@ type (
 func JSON(w io.Writer, c *lab.Comparison, card *Scorecard) error {
 	doc := comparisonJSON{
 		Schema: ComparisonSchema, Alpha: c.Alpha, Margin: c.Margin, Column: c.Col, Comparisons: c.Comparisons,
-		Files: []fileJSON{}, Tables: []tableJSON{},
-		Warnings: append([]string{}, c.Warnings...), Problems: append([]string{}, c.Problems...),
+		Files: []fileJSON{}, Tables: []tableJSON{}, remarksJSON: remarksToJSON(c.Warnings, c.Problems, card),
 	}
 	for _, f := range c.Files {
 		doc.Files = append(doc.Files, fileToJSON(f))
-	}
-	if card != nil {
-		doc.Targets = scoresToJSON(card)
 	}
 	doc.Calibrations = calibrationsToJSON(c)
 	for _, t := range c.Tables {
@@ -150,6 +151,15 @@ func JSON(w io.Writer, c *lab.Comparison, card *Scorecard) error {
 		doc.Tables = append(doc.Tables, tj)
 	}
 	return writeJSON(w, doc)
+}
+
+// remarksToJSON has an empty list for none, and without a card no targets at all.
+func remarksToJSON(warnings, problems []string, card *Scorecard) remarksJSON {
+	r := remarksJSON{Warnings: append([]string{}, warnings...), Problems: append([]string{}, problems...)}
+	if card != nil {
+		r.Targets = scoresToJSON(card)
+	}
+	return r
 }
 
 func fileToJSON(f lab.File) fileJSON {

@@ -135,6 +135,14 @@ func sideWarnings(s *lab.SideBySide) (warnings []string) {
 	return warnings
 }
 
+// sideProblems are the lines that could not be read of all places.
+func sideProblems(s *lab.SideBySide) (problems []string) {
+	for _, c := range s.Comparisons {
+		problems = append(problems, c.Problems...)
+	}
+	return problems
+}
+
 // sideFiles are the files of all places.
 func sideFiles(s *lab.SideBySide) []lab.File {
 	var files []lab.File
@@ -246,9 +254,7 @@ func SideBySideHTML(w io.Writer, s *lab.SideBySide, card *Scorecard) error {
 		}
 	}
 	p.Clauses = newClausesView(sideFiles(s))
-	for _, c := range s.Comparisons {
-		p.Problems = append(p.Problems, c.Problems...)
-	}
+	p.Problems = sideProblems(s)
 	if card != nil {
 		p.Targets = newTargetsView(card)
 	}
@@ -268,9 +274,7 @@ type (
 		Files     []fileJSON         `json:"files"`
 		Workloads []sideWorkloadJSON `json:"workloads"`
 		HostOnly  []string           `json:"host_only"`
-		Warnings  []string           `json:"warnings"`
-		Problems  []string           `json:"problems"`
-		Targets   []scoreJSON        `json:"targets,omitempty"`
+		remarksJSON
 	}
 	placeJSON struct {
 		Name     string   `json:"name"`
@@ -302,11 +306,10 @@ type (
 func SideBySideJSON(w io.Writer, s *lab.SideBySide, card *Scorecard) error {
 	doc := sideJSON{
 		Schema: SideBySideSchema, Workloads: []sideWorkloadJSON{}, HostOnly: append([]string{}, s.HostOnly...),
-		Warnings: append([]string{}, sideWarnings(s)...), Problems: []string{},
+		remarksJSON: remarksToJSON(sideWarnings(s), sideProblems(s), card),
 	}
-	for i, p := range s.Places {
+	for _, p := range s.Places {
 		doc.Places = append(doc.Places, placeJSON{p.Name, p.Board, p.Chip, p.Emulated, p.Paths})
-		doc.Problems = append(doc.Problems, s.Comparisons[i].Problems...)
 	}
 	for _, f := range sideFiles(s) {
 		doc.Files = append(doc.Files, fileToJSON(f))
@@ -328,9 +331,6 @@ func SideBySideJSON(w io.Writer, s *lab.SideBySide, card *Scorecard) error {
 			}
 		}
 		doc.Workloads = append(doc.Workloads, wj)
-	}
-	if card != nil {
-		doc.Targets = scoresToJSON(card)
 	}
 	return writeJSON(w, doc)
 }

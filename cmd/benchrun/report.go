@@ -81,23 +81,14 @@ The same results give the same bytes.`,
 			if err != nil {
 				return err
 			}
-			out := cmd.OutOrStdout()
-			switch format {
-			case "text":
-				return report.Text(out, c, card, report.TextOptions{Color: wantsColor(out)})
-			case "md":
-				return report.Markdown(out, c, card)
-			case "json":
-				return report.JSON(out, c, card)
-			case "html":
-				return report.HTML(out, c, report.Extra{Card: card})
-			}
-			path := report.Path(args, dir)
-			if err := report.Write(c, card, path); err != nil {
-				return fmt.Errorf("writing the report: %w", err)
-			}
-			fmt.Fprintf(out, "%s\n%s\n", report.HTMLPath(path), path)
-			return nil
+			return give(cmd.OutOrStdout(), format, map[string]func(io.Writer) error{
+				"text": func(w io.Writer) error {
+					return report.Text(w, c, card, report.TextOptions{Color: wantsColor(w)})
+				},
+				"md":   func(w io.Writer) error { return report.Markdown(w, c, card) },
+				"json": func(w io.Writer) error { return report.JSON(w, c, card) },
+				"html": func(w io.Writer) error { return report.HTML(w, c, report.Extra{Card: card}) },
+			}, report.Path(args, dir), func(path string) error { return report.Write(c, card, path) })
 		},
 	}
 	compareFlags(cmd, &opts)
@@ -106,6 +97,19 @@ The same results give the same bytes.`,
 	_ = cmd.MarkFlagDirname("out")
 	_ = cmd.RegisterFlagCompletionFunc("format", cobra.FixedCompletions(reportFormats, cobra.ShellCompDirectiveNoFileComp))
 	return cmd
+}
+
+// give prints a report in one of its forms, or if format is empty writes it at path and
+// prints where its parts are.
+func give(out io.Writer, format string, forms map[string]func(io.Writer) error, path string, write func(path string) error) error {
+	if form := forms[format]; form != nil {
+		return form(out)
+	}
+	if err := write(path); err != nil {
+		return fmt.Errorf("writing the report: %w", err)
+	}
+	_, err := fmt.Fprintf(out, "%s\n%s\n", report.HTMLPath(path), path)
+	return err
 }
 
 func placeNames(places []lab.Place) string {
@@ -138,21 +142,12 @@ func reportSideBySide(cmd *cobra.Command, files []string, o lab.CompareOptions, 
 	if card = card.Only(report.Score.Measured); len(card.Scores) == 0 {
 		card = nil
 	}
-	out := cmd.OutOrStdout()
-	switch format {
-	case "text":
-		return report.SideBySideText(out, s, card, report.TextOptions{Color: wantsColor(out)})
-	case "md":
-		return report.SideBySideMarkdown(out, s, card)
-	case "json":
-		return report.SideBySideJSON(out, s, card)
-	case "html":
-		return report.SideBySideHTML(out, s, card)
-	}
-	path := report.SideBySidePath(files, dir)
-	if err := report.WriteSideBySide(s, card, path); err != nil {
-		return fmt.Errorf("writing the report: %w", err)
-	}
-	fmt.Fprintf(out, "%s\n%s\n", report.HTMLPath(path), path)
-	return nil
+	return give(cmd.OutOrStdout(), format, map[string]func(io.Writer) error{
+		"text": func(w io.Writer) error {
+			return report.SideBySideText(w, s, card, report.TextOptions{Color: wantsColor(w)})
+		},
+		"md":   func(w io.Writer) error { return report.SideBySideMarkdown(w, s, card) },
+		"json": func(w io.Writer) error { return report.SideBySideJSON(w, s, card) },
+		"html": func(w io.Writer) error { return report.SideBySideHTML(w, s, card) },
+	}, report.SideBySidePath(files, dir), func(path string) error { return report.WriteSideBySide(s, card, path) })
 }
