@@ -164,3 +164,53 @@ func TestBoardTable(t *testing.T) {
 		t.Errorf("got\n%q\nwant\n%q", b.String(), want)
 	}
 }
+
+// Cases that were there before a run was resumed count, so that the last one is the last.
+func TestBoardProgressResumed(t *testing.T) {
+	im := &hw.Image{Impl: "serial"}
+	var b bytes.Buffer
+	p := &boardProgress{w: &b}
+	p.Cases(hw.Device{}, im, line.Hello{}, 3)
+	for range 2 {
+		p.Had(im, 1, false)
+	}
+	p.Had(im, 1, true) // it is told in the first block only
+	p.Had(im, 2, false)
+	p.Case(hw.Device{}, im, "conform/x", 2)
+	p.Done(hw.CaseResult{Case: "conform/x"})
+	p.flush()
+	if want := "  1 clause passed (at case 2 of 2)\n"; !strings.HasSuffix(b.String(), want) {
+		t.Errorf("told %q, want %q", b.String(), want)
+	}
+}
+
+// Of several boards that were interrupted, the one that ran can be gone on with, and
+// those that were not come to are named.
+func TestTellInterrupted(t *testing.T) {
+	left := func(n int) *hw.Summary { return &hw.Summary{NotBegun: make([]hw.Device, n)} }
+	begun := func(n int) *hw.Summary {
+		s := left(n)
+		s.Unfinished = "my results/x.bench"
+		return s
+	}
+	const again = "interrupted; what was measured is kept. To go on:\n  benchrun board run "
+	for _, tt := range []struct {
+		names string
+		hwmap string
+		s     *hw.Summary
+		want  string
+	}{
+		{"a", "", begun(0), again + "a --resume 'my results/x.bench'\n"},
+		{"a", "", left(1), "interrupted before anything was measured\n"},
+		{"a b c", "", begun(1), again + "b --resume 'my results/x.bench'\nnot begun: c\n"},
+		{"a b c", "my map.yaml", begun(0), again + "c --map 'my map.yaml' --resume 'my results/x.bench'\n"},
+		{"a b c", "", left(2), "not begun: b, c\n"},
+		{"a b", "", left(2), "interrupted before anything was measured\n"},
+	} {
+		var b bytes.Buffer
+		tellInterrupted(&b, boardRunConfig{boardConfig: boardConfig{hwmap: tt.hwmap}}, strings.Fields(tt.names), tt.s)
+		if b.String() != tt.want {
+			t.Errorf("%s: told\n%s\nwant\n%s", tt.names, b.String(), tt.want)
+		}
+	}
+}
