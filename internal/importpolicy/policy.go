@@ -87,7 +87,8 @@ type Rule struct {
 	// BoardSafe packages compile for boards: they import only the policy's
 	// BoardStd, use no symbol that is newer or banned, have no init function,
 	// no linkname and no files in other languages, no two types of one name
-	// within functions, and no min or max of floating-point numbers.
+	// within functions, none within generic ones, and no min or max of
+	// floating-point numbers.
 	BoardSafe bool
 
 	// Variants allows a board-safe package to choose files by build
@@ -385,9 +386,11 @@ func (c *checker) form(k *pkg, f *file) {
 
 // localTypes reports types that are declared within functions under a name that
 // another such type of the package has: Go tells them apart, and TinyGo does not.
-// Whether both are in one function, or in files of which only one is built, makes no
-// difference to a reader either.
+// Within a generic function one declaration is a type for each instance, of that same
+// name. Whether two are in one function, or in files of which only one is built, makes
+// no difference to a reader either.
 func (c *checker) localTypes(k *pkg) {
+	const why = "TinyGo knows a type within a function by its package and name only: a type assertion takes one for the other"
 	first := make(map[string]token.Pos)
 	for _, f := range k.files {
 		if f.test || f.generator {
@@ -401,18 +404,48 @@ func (c *checker) localTypes(k *pkg) {
 				}
 			}
 		}
-		ast.Inspect(f.ast, func(n ast.Node) bool {
-			s, ok := n.(*ast.TypeSpec)
-			if !ok || outer[s] || s.Assign.IsValid() || s.Name.Name == "_" {
-				return true // an alias is no type of its own
-			}
-			if at, twice := first[s.Name.Name]; twice {
-				c.report(c.at(s.Pos()), k.path+" has two types "+s.Name.Name+" within functions, the other in "+c.at(at)+": rename one",
-					"TinyGo knows a type within a function by its package and name only: a type assertion, and a generic function, takes one for the other")
-			} else {
-				first[s.Name.Name] = s.Pos()
-			}
-			return true
-		})
+		for _, d := range f.ast.Decls {
+			generic := isGeneric(d)
+			ast.Inspect(d, func(n ast.Node) bool {
+				s, ok := n.(*ast.TypeSpec)
+				if !ok || outer[s] || s.Assign.IsValid() || s.Name.Name == "_" {
+					return true // an alias is no type of its own
+				}
+				at, twice := first[s.Name.Name]
+				switch {
+				case twice:
+					c.report(c.at(s.Pos()), k.path+" has two types "+s.Name.Name+" within functions, the other in "+c.at(at)+": rename one", why)
+				case generic:
+					c.report(c.at(s.Pos()), k.path+" has a type "+s.Name.Name+" within a generic function, one for each instance: declare it outside", why)
+				default:
+					first[s.Name.Name] = s.Pos()
+				}
+				return true
+			})
+		}
 	}
+}
+
+// isGeneric reports whether a declaration is of a function with type parameters, or of
+// a method of a type with such.
+func isGeneric(d ast.Decl) bool {
+	f, ok := d.(*ast.FuncDecl)
+	if !ok {
+		return false
+	}
+	if f.Type.TypeParams != nil {
+		return true
+	}
+	if f.Recv == nil || len(f.Recv.List) == 0 {
+		return false
+	}
+	t := f.Recv.List[0].Type
+	if p, ok := t.(*ast.StarExpr); ok {
+		t = p.X
+	}
+	switch t.(type) {
+	case *ast.IndexExpr, *ast.IndexListExpr:
+		return true
+	}
+	return false
 }

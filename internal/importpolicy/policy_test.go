@@ -49,7 +49,6 @@ func f(x float64) float64 {
 
 func g[T ~int | ~string](a, b T) T {
 	type alias = string
-	type other struct{}
 	min := func(a, b float64) float64 { return a }
 	min(1, 2)
 	slices.Max([]int{1})
@@ -228,8 +227,16 @@ func TestCheckFindsEachViolation(t *testing.T) {
 			words: []string{"two types request"},
 		},
 		{
+			name: "type within a generic function", file: "impls/a/x.go", src: "package a\nfunc f[T any](v any) bool {\n\ttype box struct { x T }; _, ok := v.(box); return ok }\n",
+			words: []string{"impls/a has a type box within a generic function", "declare it outside"},
+		},
+		{
+			name: "type within a method of a generic type", file: "impls/a/x.go", src: "package a\ntype s[K, V any] struct{}; func (*s[K, V]) f() {\n\ttype box struct { x K }; var _ box }\n",
+			words: []string{"impls/a has a type box within a generic function"},
+		},
+		{
 			name: "least of two floats", file: "impls/a/x.go", src: "package a\nfunc f(a, b float64) float64 {\n\treturn min(a, 2, b) }\n",
-			words: []string{"min takes the least or greatest of floating-point numbers", "compare them by <", "fmin"},
+			words: []string{"min takes the least or greatest of floating-point numbers", "compare them by <", "TinyGo"},
 		},
 		{
 			name: "greatest of floats of a named type", file: "impls/a/x.go", src: "package a\ntype celsius float32\nfunc f(a, b celsius) celsius { return (max)(a, b) }\n",

@@ -219,7 +219,7 @@ func (u *users) check(k *pkg) *types.Package {
 func (u *users) floats(files []*ast.File, info *types.Info) {
 	bad := func(pos token.Pos, what string) {
 		u.report(u.at(pos), what+" takes the least or greatest of floating-point numbers: compare them by < instead",
-			"TinyGo makes a call of C's fmin or fmax of it on processors without floating point, and does not link those")
+			"of that TinyGo makes an instruction that LLVM has failed to compile for processors without floating point")
 	}
 	for _, f := range files {
 		ast.Inspect(f, func(n ast.Node) bool {
