@@ -221,6 +221,43 @@ func (p *hangUp) Closed() bool {
 	return true
 }
 
+// A command may have 200 bytes. A longer one is ignored, whatever it is, and the next is
+// none the worse for it.
+func TestLongCommands(t *testing.T) {
+	longest := "run " + strings.Repeat("x", 196)
+	said := porttest.Texts(t, say(longest+"\n"+longest+"y\nquit\n"))[1:]
+	want := []string{
+		"begin " + longest, "fail no such case: list shows those there are", "end " + longest + " failed",
+		"fail a command of more than 200 bytes was ignored: a line feed is missing, or that is no command",
+		"begin quit", "end quit ok",
+	}
+	if strings.Join(said, "\n") != strings.Join(want, "\n") {
+		t.Errorf("the board says\n%s\nwant\n%s", strings.Join(said, "\n"), strings.Join(want, "\n"))
+	}
+}
+
+// A clock whose ticks are long is waited for, too: a wait for no tick at all would never
+// end.
+func TestSlowClocksPass(t *testing.T) {
+	b, _ := board("\x00\x00quit\n")
+	b.Clock = slowClock{b.Clock}
+	waited := 0
+	b.Wait = func(ticks int64) {
+		if waited++; ticks != 1 {
+			t.Errorf("waits for %d ticks of a hundredth of a second", ticks)
+		}
+	}
+	firmware.Main(b, dyno.Impl{}, build)
+	if waited != 2 {
+		t.Errorf("waited %d times", waited)
+	}
+}
+
+// slowClock has a hundred ticks a second.
+type slowClock struct{ measure.Clock }
+
+func (slowClock) Hz() float64 { return 100 }
+
 // Half a command of a host that has gone is no part of what the next one says.
 func TestHalfACommandIsForgotten(t *testing.T) {
 	b, port := board("1 run bench/X")

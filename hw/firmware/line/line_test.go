@@ -188,6 +188,14 @@ func TestDecoder(t *testing.T) {
 			[]string{"text 1 restart: a", "text 2: b"},
 		},
 		{
+			"more behind it", of(1, "a") + strings.TrimSpace(of(2, "b")) + "!\n",
+			[]string{"text 1 restart: a", "corrupt: " + strings.TrimSpace(of(2, "b")) + "!"},
+		},
+		{
+			"an @ before what is no number of a line", "@0 is free\n@9 is not\n",
+			[]string{"noise: @0 is free", "corrupt: @9 is not"},
+		},
+		{
 			"an @ in the text", of(1, "a @ b") + of(2, "@3 0000 c"),
 			[]string{"text 1 restart: a @ b", "text 2: @3 0000 c"},
 		},
