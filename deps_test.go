@@ -250,6 +250,10 @@ var importPolicy = importpolicy.Policy{
 			},
 		},
 		{
+			Packages: "hw/gcroots",
+			Why:      "it is a few instructions that TinyGo's collector lacks, and knows nothing but them",
+		},
+		{
 			Packages: "hw/boards",
 			Why:      "it is the boards as data; their code is for an image, and not for the host",
 		},

@@ -76,7 +76,7 @@ func Build(ctx context.Context, b Board, c *Compiler, o BuildOptions) (*Image, e
 	if !slices.Contains(impls, o.Impl) {
 		return nil, fmt.Errorf("no implementation %q; %s", o.Impl, suggest(o.Impl, impls, "the implementations are"))
 	}
-	if err := o.Checkout.write(ctx, o.Dir, b.Name, o.Impl, parts, languageFor(o.Checkout, c)); err != nil {
+	if err := o.Checkout.write(ctx, o.Dir, b, o.Impl, parts, languageFor(o.Checkout, c)); err != nil {
 		return nil, err
 	}
 	im := &Image{
@@ -266,7 +266,8 @@ func buildFlags(b Board, commit, toolchain string) []string {
 	if b.Kind == KindGo {
 		return append([]string{"-trimpath", "-buildvcs=false", "-ldflags=" + set}, b.Flags...)
 	}
-	flags := []string{"-target=" + b.Target, "-ldflags=" + set}
+	// What is wrapped and why, package gcroots says, which the main package imports.
+	flags := []string{"-target=" + b.Target, "-ldflags=" + set + " -extldflags=--wrap=tinygo_scanCurrentStack"}
 	for _, f := range []struct{ flag, value string }{
 		{"-stack-size=", b.Stack}, {"-gc=", b.GC}, {"-scheduler=", b.Scheduler}, {"-opt=", b.Opt},
 	} {

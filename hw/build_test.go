@@ -40,6 +40,7 @@ func Main(b Board, impl dyno.Impl, build Build, parts ...string) {
 	"hw/firmware/firmware_test.go": "package firmware\n\nimport _ \"example.com/nowhere\"\n",
 	"hw/boards/toy/board.go":       "package board\n\nimport \"github.com/dynolab/dyno/hw/firmware\"\n\nfunc Board() firmware.Board { return firmware.Board{Name: \"toy\"} }\n",
 	"hw/boards/toy/gen.go":         "//go:build ignore\n\npackage main\n\nimport _ \"example.com/nowhere\"\n\nfunc main() {}\n",
+	"hw/gcroots/doc.go":            "package gcroots\n",
 	"hw/boards/toy/README.txt":     "about\n",
 	"impls/serial/impl.go":         "package serial\n\nimport (\n\t\"example.com/dep/suffix\"\n\n\t\"github.com/dynolab/dyno\"\n)\n\nvar Impl = dyno.Impl{Name: \"serial\" + suffix.Of()}\n",
 	"impls/broken/impl.go":         "package broken\n\nimport \"github.com/dynolab/dyno\"\n\nvar Impl = dyno.Impl{Name: 1}\n",
@@ -226,7 +227,7 @@ func TestBuildForTinyGo(t *testing.T) {
 		t.Fatal(err)
 	}
 	lines := strings.Split(strings.TrimSpace(string(text)), "\n")
-	want := "build -o " + im.Path + " -target=toy-target -ldflags=-X main.commit=0123abcd -X main.toolchain=tinygo0.41.0-go1.26.8 " +
+	want := "build -o " + im.Path + " -target=toy-target -ldflags=-X main.commit=0123abcd -X main.toolchain=tinygo0.41.0-go1.26.8 -extldflags=--wrap=tinygo_scanCurrentStack " +
 		"-stack-size=1KB -gc=conservative -scheduler=tasks -opt=2 -panic=print ."
 	if got := lines[len(lines)-1]; got != want {
 		t.Errorf("tinygo %s\nwant   %s", got, want)
@@ -322,6 +323,7 @@ import (
 	firmware "github.com/dynolab/dyno/hw/firmware"
 	bench "github.com/dynolab/dyno/hw/firmware/bench"
 	impl "github.com/dynolab/dyno/impls/serial"
+	_ "github.com/dynolab/dyno/hw/gcroots"
 )
 
 var commit, toolchain string // by -ldflags=-X
@@ -330,14 +332,18 @@ func main() {
 	firmware.Main(board.Board(), impl.Impl, firmware.Build{Commit: commit, Toolchain: toolchain}, bench.Cases(impl.Impl))
 }
 `
-	if got := mainFile("pico", "serial", []string{"bench"}); got != want {
+	if got := mainFile(Board{Name: "pico", Kind: KindTinyGo}, "serial", []string{"bench"}); got != want {
 		t.Errorf("%s\nwant\n%s", got, want)
+	}
+	// The go command's collector loses nothing.
+	if got := mainFile(Board{Name: "linux-arm-ssh", Kind: KindGo}, "serial", []string{"bench"}); strings.Contains(got, gcroots) {
+		t.Errorf("%s\nfor the go command imports %s", got, gcroots)
 	}
 }
 
 // TestMainFileOfParts: parts whose packages may have one name are told apart.
 func TestMainFileOfParts(t *testing.T) {
-	got := mainFile("pico", "serial", []string{"conform/group", "conform/actor/life"})
+	got := mainFile(Board{Name: "pico", Kind: KindTinyGo}, "serial", []string{"conform/group", "conform/actor/life"})
 	for _, want := range []string{
 		"\tconform_group \"github.com/dynolab/dyno/hw/firmware/conform/group\"\n",
 		"\tconform_actor_life \"github.com/dynolab/dyno/hw/firmware/conform/actor/life\"\n",

@@ -135,12 +135,15 @@ func folders(parts []string) (all []string) {
 // that refuses the checkout's go.mod, and that of other modules, although the
 // packages for boards use nothing that is new. And an image is then of sources that
 // nobody edits in the meantime.
-func (c Checkout) write(ctx context.Context, dir, board, impl string, parts []string, goVersion string) error {
-	imports := []string{module + "/hw/firmware", module + "/hw/boards/" + board, module + "/impls/" + impl}
+func (c Checkout) write(ctx context.Context, dir string, b Board, impl string, parts []string, goVersion string) error {
+	imports := []string{module + "/hw/firmware", module + "/hw/boards/" + b.Name, module + "/impls/" + impl}
+	if b.Kind == KindTinyGo {
+		imports = append(imports, module+gcroots)
+	}
 	for _, p := range parts {
 		imports = append(imports, module+"/hw/firmware/"+p)
 	}
-	if err := os.WriteFile(filepath.Join(dir, "main.go"), []byte(mainFile(board, impl, parts)), 0o644); err != nil {
+	if err := os.WriteFile(filepath.Join(dir, "main.go"), []byte(mainFile(b, impl, parts)), 0o644); err != nil {
 		return err
 	}
 	w := &copier{
@@ -165,17 +168,24 @@ func (c Checkout) write(ctx context.Context, dir, board, impl string, parts []st
 	return os.WriteFile(filepath.Join(dir, "go.mod"), []byte(mod.String()), 0o644)
 }
 
+// gcroots is where, below the module, the function is that buildFlags has TinyGo's
+// linker wrap around its collector's.
+const gcroots = "/hw/gcroots"
+
 // mainFile is the main package of an image.
-func mainFile(board, impl string, parts []string) string {
+func mainFile(board Board, impl string, parts []string) string {
 	var b strings.Builder
-	b.WriteString("// Command firmware is what " + board + " runs. It is made by benchrun.\npackage main\n\nimport (\n")
+	b.WriteString("// Command firmware is what " + board.Name + " runs. It is made by benchrun.\npackage main\n\nimport (\n")
 	line := func(name, path string) { b.WriteString("\t" + name + " " + strconv.Quote(module+path) + "\n") }
-	line("board", "/hw/boards/"+board)
+	line("board", "/hw/boards/"+board.Name)
 	line("firmware", "/hw/firmware")
 	for _, p := range parts {
 		line(identifier(p), "/hw/firmware/"+p)
 	}
 	line("impl", "/impls/"+impl)
+	if board.Kind == KindTinyGo {
+		line("_", gcroots)
+	}
 	b.WriteString(")\n\nvar commit, toolchain string // by -ldflags=-X\n\nfunc main() {\n")
 	b.WriteString("\tfirmware.Main(board.Board(), impl.Impl, firmware.Build{Commit: commit, Toolchain: toolchain}")
 	for _, p := range parts {

@@ -1,0 +1,5 @@
+//go:build tinygo
+
+package gcroots
+
+import "C" // or wrap.c would not be compiled
