@@ -187,32 +187,22 @@ func (b *box) Len() int {
 	return int(b.held.Load()) + len(b.in)
 }
 
-// turn runs a turn of the actor on w.
-func (b *box) turn(w *worker) (v actor.Verdict) {
-	var msg any
-	returned := false
-	defer func() {
-		if !returned {
-			v = b.cell.Caught(&w.tally, msg, recover())
-			w.box, w.verdict = b, v
-		}
-	}()
+// turn runs a turn of the actor on w. It keeps the message that is being handled in
+// handled, for whoever deals with a turn that does not return.
+func (b *box) turn(w *worker, handled *any) actor.Verdict {
 	if b.cell.BeginTurn(w) {
-		for {
-			if b.pos == len(b.out) && !b.refill() {
-				break
-			}
-			msg = b.out[b.pos]
+		for b.pos < len(b.out) || b.refill() {
+			msg := b.out[b.pos]
 			b.out[b.pos] = nil // or the slot would keep the message alive
 			b.pos++
+			*handled = msg
 			if !b.cell.Invoke(msg) {
 				break
 			}
 		}
+		*handled = nil // it must not stay alive while the worker sleeps
 	}
-	v = b.cell.EndTurn(&w.tally)
-	returned = true
-	return v
+	return b.cell.EndTurn(&w.tally)
 }
 
 // refill gets messages into out, which is used up, and reports whether there

@@ -63,8 +63,7 @@ type worker struct {
 	tally actor.Tally
 	wake  chan struct{} // capacity 1
 
-	// How the last turn ended, if it did not return, for the deferred function
-	// of a goroutine that an actor has ended with Goexit.
+	// How the last turn ended, if it did not return.
 	box     *box
 	verdict actor.Verdict
 }
@@ -242,36 +241,63 @@ func (d *Dispatcher) resume() {
 
 // run is the life of a worker's goroutine.
 func (w *worker) run() {
-	d := w.d
 	returned := false
 	defer func() {
-		if returned {
-			return
+		if !returned {
+			// An actor has called Goexit, which ends this goroutine; another one
+			// goes on in its place.
+			w.settle()
+			go w.run()
 		}
-		// An actor has called Goexit, which ends this goroutine; another one
-		// goes on in its place.
-		b, v := w.box, w.verdict
-		w.box = nil
-		if b.rest(v) {
-			d.mu.Lock()
-			d.ready.push(b)
-			d.mu.Unlock()
+	}()
+	for w.serve() {
+		w.settle()
+	}
+	returned = true
+}
+
+// serve runs turns until the worker is to end, and returns false; or until a turn
+// does not return: then box and verdict say how it has ended, and if that was a panic
+// serve returns true.
+//
+// One deferred function is there for all turns, since what it shares with this one
+// costs TinyGo four allocations each time that it is deferred.
+func (w *worker) serve() (again bool) {
+	d := w.d
+	var msg any     // what is being handled
+	var inTurn *box // the actor in whose turn this is
+	defer func() {
+		if inTurn != nil {
+			w.box, w.verdict = inTurn, inTurn.cell.Caught(&w.tally, msg, recover())
+			again = true
 		}
-		go w.run()
 	}()
 	d.mu.Lock()
 	for {
 		b := d.take(w)
 		if b == nil {
-			break
+			return false
 		}
-		again := b.rest(b.turn(w))
+		inTurn = b
+		v := b.turn(w, &msg)
+		inTurn = nil
+		again := b.rest(v)
 		d.mu.Lock()
 		if again {
 			d.ready.push(b)
 		}
 	}
-	returned = true
+}
+
+// settle acts on the verdict of a turn that has not returned.
+func (w *worker) settle() {
+	b, v := w.box, w.verdict
+	w.box = nil
+	if b.rest(v) {
+		w.d.mu.Lock()
+		w.d.ready.push(b)
+		w.d.mu.Unlock()
+	}
 }
 
 // take returns the next actor, for which it parks the worker if need be, or

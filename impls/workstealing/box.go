@@ -228,10 +228,6 @@ func (b *box) pop() (any, bool) {
 	return msg, true
 }
 
-// turn gives the actor a turn on w, and puts it back into the schedule as the
-// verdict says.
-func (b *box) turn(w *runner) { b.after(w, b.run(w)) }
-
 // after does what the verdict v of a turn asks for.
 func (b *box) after(w *runner, v actor.Verdict) {
 	rest := int32(len(b.out) - b.begun)
@@ -254,20 +250,15 @@ func (b *box) after(w *runner, v actor.Verdict) {
 	}
 }
 
-// run runs the turn itself.
-func (b *box) run(w *runner) (v actor.Verdict) {
+// turn runs a turn of the actor on w. It keeps the message that is being handled in
+// handled, for whoever deals with a turn that does not return.
+func (b *box) turn(w *runner, handled *any) actor.Verdict {
 	if invariants.Enabled && b.word.Load()&phaseMask != phaseScheduled {
 		invariants.Violated("workstealing", "an actor has a turn only if it is scheduled")
 	}
-	var msg any
-	returned := false
-	defer func() {
-		if !returned {
-			v = b.caught(w, msg, recover())
-		}
-	}()
 	if b.cell.BeginTurn(w) {
 		for {
+			var msg any
 			if i := b.begun; i < len(b.out) && !b.any { // what pop would do; in a stream nearly always
 				msg = b.out[i]
 				b.out[i] = nil
@@ -278,24 +269,14 @@ func (b *box) run(w *runner) (v actor.Verdict) {
 					break
 				}
 			}
+			*handled = msg
 			if !b.cell.Invoke(msg) {
 				break
 			}
 		}
+		*handled = nil // it must not stay alive while the worker sleeps
 	}
-	v = b.cell.EndTurn(&w.tally)
-	returned = true
-	return v
-}
-
-// caught ends a turn whose actor panicked or called Goexit. After Goexit this
-// goroutine is lost: another one goes on as w, beginning with the verdict.
-func (b *box) caught(w *runner, msg, recovered any) actor.Verdict {
-	v := b.cell.Caught(&w.tally, msg, recovered)
-	if recovered == nil {
-		go w.resume(b, v)
-	}
-	return v
+	return b.cell.EndTurn(&w.tally)
 }
 
 // rest ends the actor's time in the schedule: phase is idle or suspended. If

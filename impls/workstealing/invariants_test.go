@@ -46,7 +46,7 @@ func TestDispatcherInvariantsAreChecked(t *testing.T) {
 			b := &box{d: d, any: true}
 			b.Send(1, nil)
 		},
-		"an actor has a turn only if it is scheduled": func() { new(box).run(newRunner(d, 1)) },
+		"an actor has a turn only if it is scheduled": func() { new(box).turn(newRunner(d, 1), new(any)) },
 		"no more workers are parked than there are": func() {
 			d := &Dispatcher{parked: make([]*runner, 1)}
 			d.count()

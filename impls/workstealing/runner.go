@@ -63,22 +63,59 @@ func (w *runner) main() {
 
 // loop gives turns, to b first, until there is no work for this worker.
 func (w *runner) loop(b *box) {
-	for b != nil {
-		b.turn(w)
-		if b = w.take(); b == nil {
-			b = w.find()
-		}
+	for w.serve(b) {
+		b = w.other()
 	}
+}
+
+// serve gives turns, to b first, until there is no work for this worker, and returns
+// false; or until an actor panics, and returns true: then the worker goes on.
+//
+// One deferred function is there for all turns, since what it shares with this one
+// costs TinyGo five allocations each time that it is deferred.
+func (w *runner) serve(b *box) (again bool) {
+	var msg any     // what is being handled
+	var inTurn *box // the actor in whose turn this is
+	defer func() {
+		if inTurn != nil {
+			w.caught(inTurn, msg, recover())
+			again = true
+		}
+	}()
+	for b != nil {
+		inTurn = b
+		v := b.turn(w, &msg)
+		inTurn = nil
+		b.after(w, v)
+		b = w.other()
+	}
+	return false
+}
+
+// caught ends a turn whose actor panicked or called Goexit. After Goexit this
+// goroutine is lost: another one goes on as w, beginning with the verdict.
+func (w *runner) caught(b *box, msg, recovered any) {
+	v := b.cell.Caught(&w.tally, msg, recovered)
+	if recovered == nil {
+		go w.resume(b, v)
+		return
+	}
+	b.after(w, v)
 }
 
 // resume goes on as w after its goroutine was ended by an actor's Goexit.
 func (w *runner) resume(b *box, v actor.Verdict) {
 	b.after(w, v)
-	b = w.take()
-	if b == nil {
-		b = w.find()
+	w.loop(w.other())
+}
+
+// other returns the actor that has its turn after another one's, and nil when the
+// worker is to end.
+func (w *runner) other() *box {
+	if b := w.take(); b != nil {
+		return b
 	}
-	w.loop(b)
+	return w.find()
 }
 
 // take takes an actor from what the worker has itself.
