@@ -12,6 +12,7 @@
 package board
 
 import (
+	"device/riscv"
 	"runtime/volatile"
 	"unsafe"
 
@@ -67,27 +68,20 @@ func (port) Write(p []byte) {
 	}
 }
 
-// The machine timer counts up, with 10 MHz.
-var (
-	timeLow  = (*volatile.Register32)(unsafe.Pointer(uintptr(0x0200_BFF8)))
-	timeHigh = (*volatile.Register32)(unsafe.Pointer(uintptr(0x0200_BFFC)))
-)
+const insnNs = 64 // -icount shift=6
 
-const (
-	tickNs = 100
-	insnNs = 64 // -icount shift=6
-)
-
-// clock counts instructions, in steps of one or two: a tick of the timer is as
-// long as 1.56 of them.
+// clock counts instructions, exactly. With -icount QEMU's counter of cycles is one of
+// the nanoseconds of emulated time: it grows by insnNs with each instruction, and goes
+// on while the core waits. The machine timer, by which TinyGo tells the time, has ticks
+// of 100 ns, which are 1.56 instructions.
 type clock struct{}
 
 func (clock) Now() int64 {
 	for {
-		high := timeHigh.Get()
-		low := timeLow.Get()
-		if high == timeHigh.Get() {
-			return int64(uint64(high)<<32|uint64(low)) * tickNs / insnNs
+		high := riscv.CYCLEH.Get()
+		low := riscv.CYCLE.Get()
+		if high == riscv.CYCLEH.Get() { // else low has run over meanwhile
+			return int64(uint64(high)<<32|uint64(low)) / insnNs
 		}
 	}
 }
