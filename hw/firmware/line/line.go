@@ -158,11 +158,12 @@ func Parse(raw string) (seq uint32, text string, err error) {
 // and where its text begins. ok is false if that is no head.
 func head(raw string) (seq uint32, sum uint16, from int, ok bool) {
 	const digits = len("4294967295")
-	number, rest, ok := word(raw[1:min(len(raw), 1+digits+1)])
+	number, _, ok := word(raw[1:min(len(raw), 1+digits+1)])
 	if !ok {
 		return 0, 0, 0, false
 	}
-	if rest = raw[1+len(number)+1:]; len(rest) < len("0000 ") || rest[len("0000")] != ' ' {
+	rest := raw[1+len(number)+1:]
+	if len(rest) < len("0000 ") || rest[len("0000")] != ' ' {
 		return 0, 0, 0, false
 	}
 	n, err := strconv.ParseUint(number, 10, 32)
