@@ -415,11 +415,12 @@ func (w *world) alive(r actor.Ref) bool {
 	return ok || taken && named == r
 }
 
-// gone waits until all of these have stopped.
+// gone waits until all of these have stopped, and their parents know it.
 func (w *world) gone(refs ...actor.Ref) {
 	for _, r := range refs {
 		w.until(r.Path()+" to stop", func() bool { return !w.alive(r) })
 	}
+	w.idle() // a name is free before the parent has been told
 }
 
 // stop stops r and waits for that.
@@ -531,9 +532,11 @@ func (w *world) done(err error) {
 	w.e.same("what System.Err returned", w.s.Err(), err)
 }
 
-// end ends the system, unless the check has, and looks through the book.
+// end ends the system, unless the check has, and looks through the book. What waits in
+// mailboxes is handled before.
 func (w *world) end() {
 	if !w.over {
+		w.idle()
 		w.shutdown()
 	}
 	w.idle()
