@@ -13,6 +13,9 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/dynolab/dyno"
+	"github.com/dynolab/dyno/hw/firmware/conform"
+	"github.com/dynolab/dyno/impls"
 	"github.com/dynolab/dyno/lab"
 )
 
@@ -43,13 +46,33 @@ func tellMissed() {
 	}
 }
 
-// TestEmulated builds the firmware of each emulated board with the serial
-// implementation, and runs some of it: everything between a source and a figure is
-// real, but for the chip. Two runs of a board that counts instructions give the same,
-// but for the ticks of a clock that has not as many of them as instructions: that of
-// rv32-qemu ticks every 100 ns, and an instruction takes 64.
+// heaps is into how many the clauses are divided: each takes a process of its own, and
+// the start of an emulated Go program is a tenth of a second of a processor.
+const heaps = 12
+
+// share returns those clauses that the i-th implementation runs. They are the same in
+// each run, and other ones with each implementation.
+func share(impl dyno.Impl, i int) (names []string) {
+	n := 0
+	for c := range conform.Cases(impl) {
+		if n++; n%heaps == i%heaps {
+			names = append(names, c.Part+"/"+c.Name)
+		}
+	}
+	return names
+}
+
+// TestEmulated builds firmware for each emulated board, and runs some of it: everything
+// between a source and a figure is real, but for the chip.
+//
+// Boards that TinyGo compiles for have the serial implementation, twice: two runs of a
+// board that counts instructions give the same, but for the ticks of a clock that has
+// not as many of them as instructions: that of rv32-qemu ticks every 100 ns, and an
+// instruction takes 64.
+//
+// Linux boards have clauses as well, and are dealt the implementations: together they
+// run each.
 func TestEmulated(t *testing.T) {
-	t.Cleanup(tellMissed)
 	boards, err := Boards()
 	if err != nil {
 		t.Error(err)
@@ -58,59 +81,123 @@ func TestEmulated(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	var linux []string
 	for _, b := range boards {
-		if b.Kit() != "emulator" || !slices.Contains(b.Fits, "serial") {
-			continue
+		if b.Kit() == "emulator" && b.Kind == KindGo {
+			linux = append(linux, b.Name)
 		}
-		t.Run(b.Name, func(t *testing.T) {
-			needs(t, Missing(t.Context(), b))
-			d, err := boards.Device(b.Name, new(Map))
-			if err != nil {
-				t.Fatal(err)
+	}
+	t.Run("boards", func(t *testing.T) {
+		for _, b := range boards {
+			if b.Kit() != "emulator" {
+				continue
 			}
-			const pingpong = "bench/Actor/workload=pingpong/impl=serial"
-			out := filepath.Join(t.TempDir(), "results.bench")
-			s, err := Run(t.Context(), RunOptions{
-				Checkout: checkout, Devices: []Device{d}, Impls: []string{"serial"}, Parts: []string{"bench"}, Out: out, Count: 2, Limits: patient,
-				Case: regexp.MustCompile("^" + pingpong + "$"),
-			})
-			if err != nil {
-				t.Fatal(err)
+			if b.Kind == KindTinyGo {
+				t.Run(b.Name, func(t *testing.T) { testTinyGo(t, boards, b, checkout) })
+				continue
 			}
-			ran := 0
-			for _, r := range s.Results {
-				if r.Err != nil {
-					t.Errorf("%s: %v\n%s", r.Case, r.Err, r.Err.Output)
-				}
-				if r.Answer != nil {
-					ran += len(r.Answer.Results)
-				}
-			}
-			if ran != 2 {
-				t.Fatalf("%d figures, want 2", ran)
-			}
-			c, err := lab.Compare([]string{out}, lab.CompareOptions{Col: "/impl"})
-			if err != nil || len(c.Problems) > 0 {
-				t.Fatalf("%v, %q", err, c.Problems)
-			}
-			for _, table := range c.Tables {
-				for _, row := range table.Rows {
-					for _, cell := range row.Cells {
-						ticks := 0.0
-						if table.Unit == "insns/op" {
-							ticks = 4. / 1000 // at the begin and end, and of two looks subtracted; of 1,000 operations
-						}
-						if table.Exact && cell.N > 0 && cell.Max-cell.Min > ticks {
-							t.Errorf("%s %s: from %v to %v in two runs of what is counted", row.Name, table.Unit, cell.Min, cell.Max)
-						}
+			t.Run(b.Name, func(t *testing.T) {
+				for i, impl := range impls.All() {
+					if linux[i%len(linux)] == b.Name {
+						t.Run(impl.Name, func(t *testing.T) { testLinux(t, boards, b, checkout, impl, i) })
 					}
 				}
+			})
+		}
+	})
+	tellMissed()
+}
+
+const pingpong = "bench/Actor/workload=pingpong/impl="
+
+// emulated runs some cases of an emulated board, each of which must pass or be skipped,
+// and returns how many passed and the results file.
+func emulated(t *testing.T, boards Registry, b Board, o RunOptions) (passed int, out string) {
+	t.Helper()
+	needs(t, Missing(t.Context(), b))
+	d, err := boards.Device(b.Name, new(Map))
+	if err != nil {
+		t.Fatal(err)
+	}
+	o.Devices, o.Limits = []Device{d}, patient
+	o.Out = filepath.Join(t.TempDir(), "results.bench")
+	s, err := Run(t.Context(), o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, r := range s.Results {
+		switch {
+		case r.Err != nil:
+			t.Errorf("%s: %v\n%s", r.Case, r.Err, r.Err.Output)
+		case r.Skip == "":
+			passed++
+		}
+	}
+	return passed, o.Out
+}
+
+// testLinux runs the workload ping-pong and a share of the clauses on a Linux board.
+func testLinux(t *testing.T, boards Registry, b Board, checkout Checkout, impl dyno.Impl, i int) {
+	t.Parallel()
+	clauses := share(impl, i)
+	passed, out := emulated(t, boards, b, RunOptions{
+		Checkout: checkout, Impls: []string{impl.Name}, Case: exactly(append(clauses, pingpong+impl.Name)...),
+	})
+	data, err := os.ReadFile(out)
+	if err != nil {
+		t.Fatal(err)
+	}
+	text := string(data)
+	figures := strings.Count(text, "\nBenchmarkActor/workload=pingpong/impl="+impl.Name)
+	pass, skip := strings.Count(text, " result=pass\n"), strings.Count(text, " result=skip ")
+	if figures != 1 || pass+skip != len(clauses) || pass < len(clauses)/2 || passed != figures+pass {
+		t.Errorf("of %d clauses %d passed and %d were skipped; there are %d figures of ping-pong", len(clauses), pass, skip, figures)
+	}
+	if t.Failed() {
+		t.Logf("%s", text)
+	}
+}
+
+// exactly matches these names of cases and no others.
+func exactly(names ...string) *regexp.Regexp {
+	quoted := make([]string, len(names))
+	for i, name := range names {
+		quoted[i] = regexp.QuoteMeta(name)
+	}
+	return regexp.MustCompile("^(" + strings.Join(quoted, "|") + ")$")
+}
+
+// testTinyGo runs the workload ping-pong twice, and demands that what is counted is the
+// same.
+func testTinyGo(t *testing.T, boards Registry, b Board, checkout Checkout) {
+	t.Parallel()
+	passed, out := emulated(t, boards, b, RunOptions{
+		Checkout: checkout, Impls: []string{"serial"}, Parts: []string{"bench"}, Count: 2,
+		Case: exactly(pingpong + "serial"),
+	})
+	if passed != 2 {
+		t.Fatalf("%d figures, want 2", passed)
+	}
+	c, err := lab.Compare([]string{out}, lab.CompareOptions{Col: "/impl"})
+	if err != nil || len(c.Problems) > 0 {
+		t.Fatalf("%v, %q", err, c.Problems)
+	}
+	for _, table := range c.Tables {
+		for _, row := range table.Rows {
+			for _, cell := range row.Cells {
+				ticks := 0.0
+				if table.Unit == "insns/op" {
+					ticks = 4. / 1000 // at the begin and end, and of two looks subtracted; of 1,000 operations
+				}
+				if table.Exact && cell.N > 0 && cell.Max-cell.Min > ticks {
+					t.Errorf("%s %s: from %v to %v in two runs of what is counted", row.Name, table.Unit, cell.Min, cell.Max)
+				}
 			}
-			if t.Failed() {
-				text, _ := os.ReadFile(out)
-				t.Logf("%s", text)
-			}
-		})
+		}
+	}
+	if t.Failed() {
+		text, _ := os.ReadFile(out)
+		t.Logf("%s", text)
 	}
 }
 
