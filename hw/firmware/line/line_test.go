@@ -176,6 +176,10 @@ func TestDecoder(t *testing.T) {
 			[]string{"text 1 restart: a", "text 2: b", "text 2 repeated: b", "text 3: c"},
 		},
 		{
+			"an earlier line comes again", of(1, "a") + of(2, "b") + of(3, "c") + of(2, "b") + of(4, "d"),
+			[]string{"text 1 restart: a", "text 2: b", "text 3: c", "text 2 repeated: b", "text 4: d"},
+		},
+		{
 			"the board starts again", of(1, "a") + of(2, "b") + of(1, "a"),
 			[]string{"text 1 restart: a", "text 2: b", "text 1 restart: a"},
 		},
