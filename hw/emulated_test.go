@@ -66,9 +66,8 @@ func share(impl dyno.Impl, i int) (names []string) {
 // between a source and a figure is real, but for the chip.
 //
 // Boards that TinyGo compiles for have the serial implementation, twice: two runs of a
-// board that counts instructions give the same, but for the ticks of a clock that has
-// not as many of them as instructions: that of rv32-qemu ticks every 100 ns, and an
-// instruction takes 64.
+// board that counts instructions give the same, to the last of them, whether they wait
+// for messages and timers or not.
 //
 // Linux boards have clauses as well, and are dealt the implementations: together they
 // run each.
@@ -167,16 +166,15 @@ func exactly(names ...string) *regexp.Regexp {
 	return regexp.MustCompile("^(" + strings.Join(quoted, "|") + ")$")
 }
 
-// testTinyGo runs the workload ping-pong twice, and demands that what is counted is the
-// same.
+// testTinyGo runs some workloads twice, and demands that what is counted is the same.
 func testTinyGo(t *testing.T, boards Registry, b Board, checkout Checkout) {
 	t.Parallel()
+	cases := []string{pingpong + "serial", "bench/Actor/workload=restart/impl=serial", "bench/Actor/workload=latency1k/impl=serial"}
 	passed, out := emulated(t, boards, b, RunOptions{
-		Checkout: checkout, Impls: []string{"serial"}, Parts: []string{"bench"}, Count: 2,
-		Case: exactly(pingpong + "serial"),
+		Checkout: checkout, Impls: []string{"serial"}, Parts: []string{"bench"}, Count: 2, Case: exactly(cases...),
 	})
-	if passed != 2 {
-		t.Fatalf("%d figures, want 2", passed)
+	if passed != 2*len(cases) {
+		t.Fatalf("%d figures, want %d", passed, 2*len(cases))
 	}
 	c, err := lab.Compare([]string{out}, lab.CompareOptions{Col: "/impl"})
 	if err != nil || len(c.Problems) > 0 {
@@ -185,11 +183,7 @@ func testTinyGo(t *testing.T, boards Registry, b Board, checkout Checkout) {
 	for _, table := range c.Tables {
 		for _, row := range table.Rows {
 			for _, cell := range row.Cells {
-				ticks := 0.0
-				if table.Unit == "insns/op" {
-					ticks = 4. / 1000 // at the begin and end, and of two looks subtracted; of 1,000 operations
-				}
-				if table.Exact && cell.N > 0 && cell.Max-cell.Min > ticks {
+				if table.Exact && cell.N > 0 && cell.Max != cell.Min {
 					t.Errorf("%s %s: from %v to %v in two runs of what is counted", row.Name, table.Unit, cell.Min, cell.Max)
 				}
 			}

@@ -31,6 +31,13 @@ type Board struct {
 	// the port and the clock again and again, and yields in between.
 	Wait func(ticks int64)
 
+	// Align waits until Clock is at a multiple of some period, which is the board's own,
+	// and is called before each case. A command comes at any time; with Align a case begins
+	// at the same time as in each other run. What is counted is then the same: the
+	// interrupts of a timer, and the steps of a division, which are as many as a time has
+	// bits. Nil where Clock counts no instructions.
+	Align func()
+
 	// Reset starts the board again and does not return. Nil where the host does
 	// that: an emulator is started as a new process.
 	Reset func()

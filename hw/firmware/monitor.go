@@ -264,6 +264,9 @@ func (m *monitor) run(name string) (line.Verdict, string) {
 				return line.Skipped, why
 			}
 			runtime.GC() // so that a case finds the memory it would find alone
+			if m.board.Align != nil {
+				m.board.Align()
+			}
 			err := m.try(c.Run)
 			runtime.GC()
 			if err != "" {

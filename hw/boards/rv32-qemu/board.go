@@ -4,15 +4,17 @@
 // hardware is needed for. Its own linker script (memory.ld) gives it 2 MiB, which
 // program and data share.
 //
-// It is meant to be run with -icount shift=6: then an instruction takes 64 ns
-// of emulated time, always, so that a run takes as long as every other run of
-// the same image, and its clock counts instructions. Emulated time is no time:
+// It is meant to be run with -icount shift=6,sleep=off: then an instruction takes
+// 64 ns of emulated time, always, and waiting takes none of the host's; so a run takes
+// as long as every other run of the same image, and its clock counts instructions. Emulated time is no time:
 // caches, flash wait states and buses are not emulated, so the figures compare
 // with those of the same emulator and with nothing else.
 package board
 
 import (
 	"device/riscv"
+	"math"
+	"runtime/interrupt"
 	"runtime/volatile"
 	"unsafe"
 
@@ -31,6 +33,7 @@ func Board() firmware.Board {
 		Emulated: true,
 		Port:     port{},
 		Clock:    clock{},
+		Align:    align,
 		Exit:     exit,
 		Platform: conformance.Platform{},
 	}
@@ -88,6 +91,40 @@ func (clock) Now() int64 {
 
 func (clock) Hz() float64  { return 1e9 / insnNs }
 func (clock) Unit() string { return "insns" }
+
+// The machine timer, and when core 0 is interrupted by it: never, but while TinyGo's
+// scheduler sleeps, which sets it anew each time.
+var (
+	timerLow  = (*volatile.Register32)(unsafe.Pointer(uintptr(0x0200_bff8)))
+	timerHigh = (*volatile.Register32)(unsafe.Pointer(uintptr(0x0200_bffc)))
+	alarm     = (*volatile.Register64)(unsafe.Pointer(uintptr(0x0200_4000)))
+)
+
+// period is that of align in ticks of the timer, of 100 ns: 107 seconds, so that the
+// next multiple is the first, as a rule, and a whole number of instructions.
+const period = 1 << 30
+
+// align waits until the timer is at a multiple of period. The emulator passes over the
+// time that a core waits. The core wakes by an alarm that is not taken as an interrupt.
+func align() {
+	state := interrupt.Disable()
+	next := (timer()/period + 1) * period
+	for alarm.Set(next); timer() < next; {
+		riscv.Asm("wfi")
+	}
+	alarm.Set(math.MaxUint64)
+	interrupt.Restore(state)
+}
+
+func timer() uint64 {
+	for {
+		high := timerHigh.Get()
+		low := timerLow.Get()
+		if high == timerHigh.Get() {
+			return uint64(high)<<32 | uint64(low)
+		}
+	}
+}
 
 // testDevice ends the emulator.
 var testDevice = (*volatile.Register32)(unsafe.Pointer(uintptr(0x0010_0000)))
