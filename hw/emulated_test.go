@@ -12,6 +12,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/dynolab/dyno"
 	"github.com/dynolab/dyno/hw/firmware/conform"
@@ -119,6 +120,7 @@ func emulated(t *testing.T, boards Registry, b Board, o RunOptions) (passed int,
 		t.Fatal(err)
 	}
 	o.Devices, o.Limits = []Device{d}, patient
+	o.Limits.Answer = 30 * time.Second // then an emulator that hangs is started again
 	o.Out = filepath.Join(t.TempDir(), "results.bench")
 	s, err := Run(t.Context(), o)
 	if err != nil {

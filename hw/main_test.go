@@ -183,6 +183,15 @@ func fakeBoard(image string) int {
 		Name: id.Board, Chip: "t1", RAM: 65536, Flash: 1 << 20, Emulated: true,
 		Port: newStdio(), Clock: &countingClock{}, Exit: os.Exit,
 	}
+	if log := os.Getenv(boardStarts); log != "" {
+		starts, _ := os.ReadFile(log)
+		if err := os.WriteFile(log, append(starts, '.'), 0o644); err != nil {
+			panic(err)
+		}
+		if slices.Contains(strings.Fields(os.Getenv(boardStalls)), strconv.Itoa(len(starts)+1)) {
+			b.Port = deafPort{b.Port}
+		}
+	}
 	firmware.Main(b, dyno.Impl{Name: id.Impl}, firmware.Build{Commit: id.Commit, Toolchain: id.Toolchain}, func(yield func(firmware.Case) bool) {
 		for c := range fakeCases(id.Impl) {
 			// Those of any part of that name, as there are no others.
@@ -196,6 +205,23 @@ func fakeBoard(image string) int {
 
 // boardSaysCommit is the variable that makes the fake board an older image.
 const boardSaysCommit = "FAKE_BOARD_COMMIT"
+
+// The variables by which a test has some starts of the fake board hang when it has said
+// hello: a file that has a byte for each start, and which of them, from 1.
+const (
+	boardStarts = "FAKE_BOARD_STARTS"
+	boardStalls = "FAKE_BOARD_STALLS"
+)
+
+// deafPort is a port on which nothing comes.
+type deafPort struct{ firmware.Port }
+
+func (deafPort) Poll() (byte, bool) {
+	time.Sleep(time.Millisecond) // as stdio does
+	return 0, false
+}
+
+func (deafPort) Closed() bool { return false }
 
 // fakeCases are the cases of the fake board.
 func fakeCases(impl string) firmware.Cases {

@@ -104,6 +104,8 @@ type Error struct {
 	Output string
 	// Err is the error behind it, nil if there is none.
 	Err error
+
+	unbegun bool // it hung before it began what it was told to do
 }
 
 // Error returns what happened, with the outcome's name before it.

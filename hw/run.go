@@ -526,12 +526,11 @@ func (r *deviceRun) ask(ctx context.Context, im *Image) error {
 	if err := r.target.Flash(ctx, im); err != nil {
 		return err
 	}
-	s, hello, err := r.start(ctx, im)
-	if err != nil {
+	var all []line.Listed
+	hello, _, err := r.converse(ctx, im, func(s *Session) (err error) {
+		all, err = s.List(ctx)
 		return err
-	}
-	defer s.Close()
-	all, err := s.List(ctx)
+	})
 	if err != nil {
 		return err
 	}
@@ -700,13 +699,38 @@ func (r *deviceRun) one(ctx context.Context, im *Image, h line.Hello, c line.Lis
 }
 
 // answer resets the board and has it run a case.
-func (r *deviceRun) answer(ctx context.Context, im *Image, name string) (*Answer, error) {
-	s, _, err := r.start(ctx, im)
-	if err != nil {
-		return nil, err
+func (r *deviceRun) answer(ctx context.Context, im *Image, name string) (a *Answer, err error) {
+	_, again, err := r.converse(ctx, im, func(s *Session) error {
+		a, err = s.Run(ctx, name)
+		return err
+	})
+	if a != nil && again != "" {
+		a.Notes = append(a.Notes, again)
 	}
-	defer s.Close()
-	return s.Run(ctx, name)
+	return a, err
+}
+
+// starts is how often an emulator is started until it begins what it is to do.
+const starts = 3
+
+// converse starts the board and talks with it. An emulator that hangs before it begins
+// what it was told is started anew, which again says: nothing was measured, and one that
+// emulates threads hangs at times where they would not (QEMU 7.2 with Go 1.26, a few of
+// ten thousand times, when the world is to stop).
+func (r *deviceRun) converse(ctx context.Context, im *Image, talk func(*Session) error) (hello line.Hello, again string, err error) {
+	for n := 1; ; n++ {
+		var s *Session
+		if s, hello, err = r.start(ctx, im); err != nil {
+			return hello, again, err
+		}
+		err = talk(s)
+		_ = s.Close() // what matters was said before
+		var e *Error
+		if n == starts || !errors.As(err, &e) || !e.unbegun || !r.target.Cheap() || ctx.Err() != nil {
+			return hello, again, err
+		}
+		again = fmt.Sprintf("it was started %d times: %s", n+1, oneLine(e.What))
+	}
 }
 
 // The beginnings of the names of cases: what each part calls its own.

@@ -171,6 +171,42 @@ func TestRunHangs(t *testing.T) {
 	}
 }
 
+// TestRunStartsAgain: an emulator that hangs before it begins a case is started again,
+// which the results say, and not for ever.
+func TestRunStartsAgain(t *testing.T) {
+	for _, c := range []struct {
+		name, stalls string
+		silence      time.Duration
+		want         Outcome
+		starts       int // one of them for the list
+		note         string
+	}{
+		{"once", "2", 5 * time.Second, OK, 3, `text="it was started 2 times: no line for 5s`},
+		{"always", "2 3 4 5 6", time.Second, Hung, 4, ""},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			checkout, d := fakeBench(t)
+			log := filepath.Join(t.TempDir(), "starts")
+			t.Setenv(boardStarts, log)
+			t.Setenv(boardStalls, c.stalls)
+			out := filepath.Join(t.TempDir(), "toy.bench")
+			s, err := Run(t.Context(), RunOptions{
+				Checkout: checkout, Devices: []Device{d}, Out: out,
+				Limits: Limits{Answer: 2 * time.Minute, Silence: c.silence, Case: 2 * time.Minute},
+				Case:   regexp.MustCompile("good"),
+			})
+			starts, _ := os.ReadFile(log)
+			if err != nil || s.Worst != c.want || len(starts) != c.starts {
+				t.Errorf("%v, %v after %d starts, want %v after %d", err, s.Worst, len(starts), c.want, c.starts)
+			}
+			text, err := os.ReadFile(out)
+			if err != nil || !strings.Contains(string(text), c.note) {
+				t.Errorf("%v; the results do not have %q:\n%s", err, c.note, text)
+			}
+		})
+	}
+}
+
 // TestRunOrder: cases are repeated in blocks, and in each of them come the
 // implementations one after the other.
 func TestRunOrder(t *testing.T) {

@@ -234,7 +234,7 @@ func (s *Session) command(ctx context.Context, command string, silence, total ti
 				return nil, s.ended("its console ended before "+command+" did", words)
 			}
 			s.note(e)
-			quiet.Reset(silenceAfter(silence, words))
+			quiet.Reset(silenceAfter(silenceIn(silence, s.limits.Answer, began), words))
 			if e.Kind != line.Text {
 				if w := lastWordsOf(e.Text); w != "" && words == "" {
 					words = w
@@ -294,9 +294,9 @@ func (s *Session) command(ctx context.Context, command string, silence, total ti
 			case damage != nil:
 				return nil, damage // the end may be among what was lost
 			}
-			return nil, s.fail(Hung, fmt.Sprintf("no line for %v in the middle of %s", silenceIn(silence, s.limits.Answer, began), command), nil)
+			return nil, s.hung(fmt.Sprintf("no line for %v in the middle of %s", silenceIn(silence, s.limits.Answer, began), command), began)
 		case <-whole.C:
-			return nil, s.fail(Hung, fmt.Sprintf("%s did not come to an end within %v", command, total), nil)
+			return nil, s.hung(fmt.Sprintf("%s did not come to an end within %v", command, total), began)
 		case <-ctx.Done():
 			return nil, context.Cause(ctx)
 		}
@@ -391,6 +391,14 @@ func (s *Session) ended(what, words string) *Error {
 		return s.fail(OutOfMemory, words, nil)
 	}
 	return s.fail(Crashed, words, nil)
+}
+
+// hung is the error of a board that has stopped talking, having begun to carry out the
+// command or not.
+func (s *Session) hung(what string, began bool) *Error {
+	e := s.fail(Hung, what, nil)
+	e.unbegun = !began
+	return e
 }
 
 // fail makes an error that shows what the board has said last.
