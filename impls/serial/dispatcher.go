@@ -116,8 +116,8 @@ func (d *Dispatcher) rested() { d.running = false }
 // drive runs turns until none is ready or, if s is not nil, s is answered or
 // ctx has ended. mu is held, but not during turns.
 func (d *Dispatcher) drive(ctx context.Context, s *sender) {
-	defer d.driven(ctx, d.drove)
-	d.drove = false
+	defer d.driven(ctx, d.drove, d.current)
+	d.drove, d.current = false, current{}
 	for d.ready.len() > 0 && (s == nil || !s.answered && ctx.Err() == nil) {
 		b := d.next()
 		d.mu.Unlock()
@@ -127,13 +127,13 @@ func (d *Dispatcher) drive(ctx context.Context, s *sender) {
 	d.drove = true
 }
 
-// driven is deferred by drive. outer is d.drove of the drive that this one is
-// nested in.
-func (d *Dispatcher) driven(ctx context.Context, outer bool) {
+// driven is deferred by drive. drove and outer are those of the drive and the turn that
+// this drive is nested in.
+func (d *Dispatcher) driven(ctx context.Context, drove bool, outer current) {
 	if !d.drove { // an actor has called Goexit
 		d.drive(ctx, nil)
 	}
-	d.drove = outer
+	d.drove, d.current = drove, outer
 }
 
 // next takes the next actor out of the ready queue. mu is held.
@@ -295,8 +295,7 @@ func (b *box) Len() int {
 // afterwards, also if the actor calls Goexit.
 func (b *box) turn() {
 	d := b.d
-	defer b.end(d.current) // of the turn that this one is nested in
-	d.current = current{}
+	defer b.end()
 	for more := b.cell.BeginTurn(d); more; {
 		if d.current.msg, more = b.pop(); more {
 			more = b.cell.Invoke(d.current.msg) && !d.single
@@ -315,14 +314,14 @@ type current struct {
 	returned bool
 }
 
-// end is deferred by turn. outer is the turn that this one is nested in.
-func (b *box) end(outer current) {
+// end is deferred by turn.
+func (b *box) end() {
 	d := b.d
 	v := d.current.verdict
 	if !d.current.returned {
 		v = b.cell.Caught(&d.tally, d.current.msg, recover())
 	}
-	d.current = outer
+	d.current = current{} // a message that was handled is nobody's any more
 	d.mu.Lock()
 	b.rest(v)
 }
