@@ -174,3 +174,57 @@ func TestSendOnlyQueues(t *testing.T) {
 		t.Error("the actor did not run")
 	}
 }
+
+// A handler that has waited for room, and so run other actors, and then panics has failed
+// with the message that it was given.
+func TestPanicAfterOthersRan(t *testing.T) {
+	var failed []any
+	s, err := actor.NewSystem(actor.Config{
+		Dispatcher: serial.NewDispatcher(),
+		Failures:   func(f actor.Failure) { failed = append(failed, f.Msg) },
+		Guardian: actor.Props{New: func() actor.Actor {
+			return actor.ReceiveFunc(func(ctx *actor.Context, _ any) error {
+				handled := 0
+				small, err := ctx.Spawn(actor.Props{
+					New: func() actor.Actor {
+						return actor.ReceiveFunc(func(*actor.Context, any) error { handled++; return nil })
+					},
+					Mailbox: actor.MailboxConfig{Policy: actor.Block, Capacity: 1},
+				})
+				if err != nil {
+					return err
+				}
+				waits, err := ctx.Spawn(actor.Props{New: func() actor.Actor {
+					return actor.ReceiveFunc(func(ctx *actor.Context, _ any) error {
+						for i := range 3 {
+							if err := ctx.Tell(small, i); err != nil {
+								return err
+							}
+						}
+						if handled == 0 {
+							t.Error("nobody else ran while it waited for room")
+						}
+						panic("it had three to tell")
+					})
+				}})
+				if err != nil {
+					return err
+				}
+				return ctx.Tell(waits, "begin")
+			})
+		}},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := s.UserGuardian().Tell(0); err != nil {
+		t.Error(err)
+	}
+	s.RunUntilIdle()
+	if err := s.Shutdown(context.Background()); err != nil {
+		t.Error(err)
+	}
+	if len(failed) != 1 || failed[0] != "begin" {
+		t.Errorf("failed with %v, want [begin]", failed)
+	}
+}
