@@ -13,14 +13,15 @@ import (
 	"time"
 )
 
-// WhyFailed says in one line why a subject ended as it did. The end of the
-// process is the runtime's or the operating system's word, which counts for more
-// than a benchmark that failed before it.
+// WhyFailed says in one line why a test binary ended as it did, and as far as it is
+// known, where: "crashed: panic: oh (tiny.go:12)", "failed: tiny_test.go:7: boom".
+// The end of the process is the runtime's or the operating system's word, which
+// counts for more than a benchmark that failed before it.
 func WhyFailed(output string, state *os.ProcessState) string {
 	lines := strings.Split(output, "\n")
-	for _, line := range lines {
+	for i, line := range lines {
 		if strings.HasPrefix(line, "panic: ") || strings.HasPrefix(line, "fatal error: ") {
-			return "crashed: " + line
+			return "crashed: " + shortened(line) + At(whereCrashed(lines[i+1:]))
 		}
 	}
 	if !slices.Contains(lines, Failed) {
@@ -32,14 +33,55 @@ func WhyFailed(output string, state *os.ProcessState) string {
 		}
 		// testing prints the reason in indented lines, after the failure line
 		// or, with -v, before it.
-		for _, j := range []int{i + 1, i - 1} {
-			if j >= 0 && j < len(lines) && strings.HasPrefix(lines[j], "    ") {
-				return "failed: " + strings.TrimSpace(lines[j])
-			}
+		if entry := LatestEntry(strings.Join(lines[i+1:], "\n")); entry != "" {
+			return "failed: " + shortened(entry)
 		}
-		return "failed: " + strings.TrimSpace(line)
+		if i > 0 && strings.HasPrefix(lines[i-1], indent) {
+			return "failed: " + shortened(lines[i-1])
+		}
+		return "failed: " + shortened(line)
 	}
 	return "ended with " + state.String()
+}
+
+// At appends a place to a message; it returns "" for none.
+func At(place string) string {
+	if place == "" {
+		return ""
+	}
+	return " (" + place + ")"
+}
+
+// indent begins the lines of a test's log; those that go on with an entry have it
+// twice.
+const indent = "    "
+
+// LatestEntry returns the latest entry of the log of a test with which text begins,
+// in one line; "" if it begins with none. What was logged last is why the test ended.
+func LatestEntry(text string) (entry string) {
+	for line := range strings.Lines(text) {
+		line, ok := strings.CutPrefix(strings.TrimRight(line, "\r\n"), indent)
+		if !ok {
+			break
+		}
+		if strings.HasPrefix(line, indent) && entry != "" {
+			entry += " " + strings.TrimSpace(line)
+		} else {
+			entry = line
+		}
+	}
+	return entry
+}
+
+// shortened returns what a program has to say of itself in a line of bounded length:
+// a longer one could not be read back from results.
+func shortened(s string) string {
+	const most = 500
+	s = strings.TrimSpace(s)
+	if r := []rune(s); len(r) > most {
+		return string(r[:most]) + "…"
+	}
+	return s
 }
 
 // Failed is the line with which package testing ends if it has come to

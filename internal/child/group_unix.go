@@ -14,5 +14,12 @@ func OwnGroup(cmd *exec.Cmd) { cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: t
 // they are gone already, or waiting for them tells.
 func KillGroup(cmd *exec.Cmd) { _ = syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }
 
+// Freeze stops the process and its children until Thaw: nothing of them runs
+// meanwhile. It reports whether the system can do that.
+func Freeze(cmd *exec.Cmd) bool { return syscall.Kill(-cmd.Process.Pid, syscall.SIGSTOP) == nil }
+
+// Thaw lets a process that Freeze has stopped go on.
+func Thaw(cmd *exec.Cmd) { _ = syscall.Kill(-cmd.Process.Pid, syscall.SIGCONT) }
+
 // AskForStacks makes a Go program print all stacks and end.
 func AskForStacks(cmd *exec.Cmd) { _ = syscall.Kill(cmd.Process.Pid, syscall.SIGQUIT) }
