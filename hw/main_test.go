@@ -17,6 +17,7 @@ import (
 
 	"github.com/dynolab/dyno"
 	"github.com/dynolab/dyno/hw/firmware"
+	"github.com/dynolab/dyno/internal/barepath"
 	"github.com/dynolab/dyno/measure"
 )
 
@@ -31,7 +32,39 @@ func TestMain(m *testing.M) {
 	case "ssh":
 		os.Exit(fakeSSH(os.Args[1:]))
 	}
-	os.Exit(m.Run())
+	os.Exit(runBare(m))
+}
+
+// realPrograms is whether tests look for this machine's compilers and emulators. Then PATH
+// is as it is; else it is bare, so that what tests need of boards they have to fake.
+var realPrograms bool
+
+// runBare runs the tests.
+func runBare(m *testing.M) int {
+	if realPrograms {
+		return m.Run()
+	}
+	dir, err := os.MkdirTemp("", "hw-path-")
+	if err != nil {
+		panic(err)
+	}
+	defer os.RemoveAll(dir)
+	path, err := barepath.Make(dir)
+	if err != nil {
+		panic(err)
+	}
+	os.Setenv("PATH", path)
+	os.Unsetenv(TinyGoVariable) // which names a program wherever it is
+	return m.Run()
+}
+
+// TestPath: tests see no program of this machine that they have not made or named. There is
+// no machine without mkdir.
+func TestPath(t *testing.T) {
+	needsSymlinks(t)
+	if path, err := exec.LookPath("mkdir"); (err == nil) != realPrograms {
+		t.Errorf("mkdir: %q, %v", path, err)
+	}
 }
 
 // program puts this test on PATH under a program's name, in front of all others.

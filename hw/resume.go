@@ -176,6 +176,18 @@ func (r *Interrupted) image(impl, parts string) int {
 	})
 }
 
+// differences says what is different now, on the board b, that would make the two halves
+// of the run two runs, one line each.
+func (r *Interrupted) differences(b Board, now []setting, plan *Plan) []string {
+	var diffs differences
+	for _, s := range now {
+		if s.key != hostKey || b.Emulated { // to a real board it makes no difference
+			diffs.say(s.key, r.Config[s.key], s.value)
+		}
+	}
+	return append(diffs, r.Plan.differences(plan)...)
+}
+
 // ReadInterrupted reads the results file of a run that is to be resumed.
 func ReadInterrupted(path string) (*Interrupted, error) {
 	data, err := os.ReadFile(path)

@@ -125,6 +125,7 @@ type desk struct {
 	target                         *deskTarget
 	toolchain, commit, dirty, host string
 	salt                           string // of the hashes of images
+	noCompiler, noTarget           bool   // they are missing on this machine
 }
 
 func newDesk(cheap bool) *desk {
@@ -137,9 +138,17 @@ func newDesk(cheap bool) *desk {
 func (d *desk) hands() hands {
 	return hands{
 		compiler: func(context.Context, Board) (*Compiler, error) {
+			if d.noCompiler {
+				return nil, failed(ToolchainMissing, "no compiler", nil)
+			}
 			return &Compiler{Kind: KindTinyGo, Version: d.toolchain, Go: "go1.26.8"}, nil
 		},
-		target: func(Device, Ports) (Target, error) { return d.target, nil },
+		target: func(Device, Ports) (Target, error) {
+			if d.noTarget {
+				return nil, failed(ToolchainMissing, "no emulator", nil)
+			}
+			return d.target, nil
+		},
 		build: func(_ context.Context, b Board, c *Compiler, o BuildOptions) (*Image, error) {
 			im := &Image{
 				Board: b, Impl: o.Impl, Parts: o.Parts, Commit: o.Commit, Toolchain: c.String(), Sizes: &Sizes{Stack: 2048},
@@ -397,6 +406,12 @@ func TestResumeRefuses(t *testing.T) {
 		{"board", func(_ *desk, o *RunOptions) {
 			o.Devices[0].Board.Name, o.Devices[0].Board.Title, o.Devices[0].Entry.ID = "other", "Another", "other"
 		}, []string{"board: toy → other", "title: A toy → Another"}},
+		{"board whose emulator is missing", func(d *desk, o *RunOptions) {
+			o.Devices[0].Board.Name, o.Devices[0].Entry.ID, d.toolchain, d.noTarget = "other", "other", "0.42.0", true
+		}, []string{"board: toy → other", "toolchain: tinygo0.41.0-go1.26.8 → tinygo0.42.0-go1.26.8"}},
+		{"board whose compiler is missing", func(d *desk, o *RunOptions) {
+			o.Devices[0].Board.Name, o.Devices[0].Entry.ID, o.Count, d.noCompiler = "other", "other", 3, true
+		}, []string{"board: toy → other", "count: 2 → 3"}},
 		{"chip and emulator", func(_ *desk, o *RunOptions) {
 			o.Devices[0].Board.Chip, o.Devices[0].Board.Emulator, o.Devices[0].Board.Emulated = "t2", nil, false
 		}, []string{"chip: t1 → t2", "emulated: yes → no", "emulator: toy {image} → none"}},
@@ -494,6 +509,34 @@ func TestResumeCannotBuild(t *testing.T) {
 	}
 	if now, _ := os.ReadFile(path); !bytes.Equal(now, data) {
 		t.Errorf("the file has %q", now)
+	}
+}
+
+// TestResumeMissing: if nothing is different, but what the board needs is missing here, that
+// is the result, and the file stays as it is.
+func TestResumeMissing(t *testing.T) {
+	path, data, _ := deskRun(t, true)
+	data = data[:bytes.Index(data, []byte("block: 2\n"))]
+	if err := os.WriteFile(path, data, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	for what, change := range map[string]func(*desk){
+		"compiler": func(d *desk) { d.noCompiler = true },
+		"emulator": func(d *desk) { d.noTarget = true },
+	} {
+		d, o := newDesk(true), deskOptions()
+		change(d)
+		var err error
+		if o.Resume, err = ReadInterrupted(path); err != nil {
+			t.Fatal(err)
+		}
+		s, err := run(t.Context(), o, d.hands())
+		if err != nil || s.Worst != ToolchainMissing || len(s.Results) != 1 || !strings.Contains(s.Results[0].Err.Error(), "no "+what) {
+			t.Errorf("without the %s: %v, %+v", what, err, s)
+		}
+		if now, _ := os.ReadFile(path); !bytes.Equal(now, data) {
+			t.Errorf("without the %s the file has %q", what, now)
+		}
 	}
 }
 

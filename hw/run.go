@@ -205,16 +205,32 @@ func (r *deviceRun) run(ctx context.Context) (err error) {
 		return nil
 	}
 	b := r.d.Board
-	// What is missing is missing for all implementations.
-	compiler, err := r.compiler(ctx, b)
-	if err == nil {
-		r.target, err = r.hands.target(r.d, r.o.Ports)
+	compiler, lacking := r.compiler(ctx, b)
+	plan, err := r.plan()
+	if err != nil {
+		return err
 	}
-	if err != nil && ctx.Err() != nil {
+	results := r.o.Out
+	if from != nil {
+		results = from.Path
+	}
+	commit, differs := r.commit(ctx, r.o.Checkout.Dir, results)
+	now := r.circumstances(ctx, commit, differs, compiler)
+	if from != nil {
+		// A run that is refused needs nothing that is missing.
+		if err := refuse(from.Path, from.differences(b, now, plan)); err != nil {
+			return err
+		}
+	}
+	// What is missing is missing for all implementations.
+	if lacking == nil {
+		r.target, lacking = r.hands.target(r.d, r.o.Ports)
+	}
+	if lacking != nil && ctx.Err() != nil {
 		return context.Cause(ctx) // a compiler that was not let answer is not missing
 	}
-	if err != nil {
-		e, err := outcome(err)
+	if lacking != nil {
+		e, err := outcome(lacking)
 		if e != nil {
 			r.done(CaseResult{Err: e})
 		}
@@ -231,22 +247,12 @@ func (r *deviceRun) run(ctx context.Context) (err error) {
 			err = errors.Join(err, r.results.Close())
 		}
 	}()
-	plan, err := r.plan()
-	if err != nil {
-		return err
-	}
-	results := r.o.Out
-	if from != nil {
-		results = from.Path
-	}
-	commit, differs := r.commit(ctx, r.o.Checkout.Dir, results)
-	now := r.circumstances(ctx, commit, differs, compiler)
 	builder := &imageBuilder{r: r, compiler: compiler, folder: folder.Path, commit: FirmwareCommit(commit, differs)}
 	var images []*Image
 	if from == nil {
 		images, err = r.begin(ctx, builder, plan, commit, now)
 	} else {
-		images, err = r.goOn(ctx, builder, plan, from, now)
+		images, err = r.goOn(ctx, builder, from)
 	}
 	if err != nil {
 		return err
@@ -320,19 +326,9 @@ func (r *deviceRun) begin(ctx context.Context, builder *imageBuilder, plan *Plan
 }
 
 // goOn builds the images of which an interrupted run has not had all, and opens its
-// results file. It refuses if anything is different that would make the two halves two
-// runs.
-func (r *deviceRun) goOn(ctx context.Context, builder *imageBuilder, plan *Plan, from *Interrupted, now []setting) (images []*Image, err error) {
+// results file. It refuses if one of them is another than it was.
+func (r *deviceRun) goOn(ctx context.Context, builder *imageBuilder, from *Interrupted) (images []*Image, err error) {
 	var diffs differences
-	for _, s := range now {
-		if s.key != hostKey || r.d.Board.Emulated { // to a real board it makes no difference
-			diffs.say(s.key, from.Config[s.key], s.value)
-		}
-	}
-	if err := refuse(from.Path, append(diffs, from.Plan.differences(plan)...)); err != nil {
-		return nil, err
-	}
-	diffs = nil
 	for i, p := range from.Plan.Images {
 		if from.over(i) {
 			continue
@@ -466,13 +462,14 @@ func FirmwareCommit(commit, dirty string) string {
 // A setting is a configuration line of a results file.
 type setting struct{ key, value string }
 
-// circumstances are what the header says of a run.
+// circumstances are what the header says of a run. Without a compiler nothing is said of
+// it.
 func (r *deviceRun) circumstances(ctx context.Context, commit, differs string, c *Compiler) []setting {
 	b, device := r.d.Board, r.d.Entry.ID
 	if device == b.Name {
 		device = ""
 	}
-	return []setting{
+	now := []setting{
 		{"commit", commit},
 		{"dirty", differs},
 		{"board", b.Name},
@@ -481,9 +478,11 @@ func (r *deviceRun) circumstances(ctx context.Context, commit, differs string, c
 		{"chip", b.Chip},
 		{"emulated", map[bool]string{true: "yes", false: "no"}[b.Emulated]},
 		{"emulator", strings.Join(b.Emulator, " ")},
-		{"toolchain", c.String()},
-		{hostKey, r.host(ctx, r.o.Checkout.Dir)},
 	}
+	if c != nil {
+		now = append(now, setting{"toolchain", c.String()})
+	}
+	return append(now, setting{hostKey, r.host(ctx, r.o.Checkout.Dir)})
 }
 
 // hostKey is the key of the machine that a board is connected to.

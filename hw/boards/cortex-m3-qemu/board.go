@@ -5,9 +5,9 @@
 //
 // It is meant to be run with -icount shift=6,sleep=off: then an instruction takes
 // 64 ns of emulated time, always, and waiting takes none of the host's; so a run takes
-// as long as every other run of the same image, and its clock counts instructions. Emulated time is no time:
-// caches, flash wait states and buses are not emulated, so the figures compare
-// with those of the same emulator and with nothing else.
+// as long as every other run of the same image, and its clock counts instructions.
+// Emulated time is no time: caches, flash wait states and buses are not emulated, so the
+// figures compare with those of the same emulator and with nothing else.
 package board
 
 import (
