@@ -20,7 +20,7 @@ func ForkJoin() Actor {
 		Name:     "forkjoin",
 		Doc:      "actors make others for parts of a task, wait for their answers and stop: what a short life costs",
 		Messages: 2,
-		Slicing:  Slicing{Unit: forkNodes, GCHeavy: true},
+		Slicing:  Slicing{Unit: forkNodes},
 		Prepare:  forkOnActors,
 		Refs: []ActorRef{
 			{

@@ -78,7 +78,7 @@ func (k restartKind) bare(variant, doc string) Actor {
 		Variant:  variant,
 		Doc:      doc,
 		Messages: 2,
-		Slicing:  Slicing{Unit: restartPosts * restartBatch, GCHeavy: true},
+		Slicing:  Slicing{Unit: restartPosts * restartBatch},
 		Prepare:  k.onActors,
 	}
 }

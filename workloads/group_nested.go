@@ -24,7 +24,7 @@ func Nested() Group {
 	return Group{
 		Name:    "nested",
 		Doc:     "a tree of groups, 8 × 8 × 8 leaves: what a small group costs, and whether tasks may wait for tasks",
-		Slicing: Slicing{Unit: nestedLeaves, GCHeavy: true},
+		Slicing: Slicing{Unit: nestedLeaves},
 		Prepare: func(newGroup NewGroup) Run { return nestedOnGroup(newGroup) },
 		Refs: []Ref{
 			{

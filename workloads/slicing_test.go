@@ -47,7 +47,7 @@ func TestUnits(t *testing.T) {
 // Either a workload can be sliced, or it says why not.
 func TestSlicing(t *testing.T) {
 	check := func(path string, s Slicing, whole bool) {
-		if s.Unit < 0 || (s.Whole != "") != whole || whole && (s.Unit != 0 || s.GCHeavy) {
+		if s.Unit < 0 || (s.Whole != "") != whole || whole && s.Unit != 0 {
 			t.Errorf("%s: %+v", path, s)
 		}
 	}

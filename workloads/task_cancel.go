@@ -26,7 +26,7 @@ func CancelStorm() Task {
 	return Task{
 		Name:    "cancel",
 		Doc:     "1,024 tasks are canceled from both ends while they run: what it costs to be rid of tasks, and whether all agree what became of each",
-		Slicing: Slicing{Unit: cancelStorm, GCHeavy: true},
+		Slicing: Slicing{Unit: cancelStorm},
 		Prepare: func(newExecutor NewExecutor) Run {
 			return onExecutor(newExecutor, func(ex task.Executor) func(n int) (int, error) {
 				s := &storm{

@@ -24,7 +24,7 @@ func Fib() Task {
 	return Task{
 		Name:    "fib",
 		Doc:     "Fibonacci numbers with a task for every call, down to the smallest: what it costs to start a task and wait for it",
-		Slicing: Slicing{Unit: fibCalls, GCHeavy: true},
+		Slicing: Slicing{Unit: fibCalls},
 		Prepare: func(newExecutor NewExecutor) Run {
 			return onExecutor(newExecutor, func(ex task.Executor) func(n int) (int, error) {
 				return fibJob(func(n, want int) error { return demand(ex, fibTask, n, want) })

@@ -21,7 +21,7 @@ func Pipeline() Task {
 	return Task{
 		Name:    "pipeline",
 		Doc:     "256 items go through 16 stages, with a task for each step that waits for two others: joins that are no tree",
-		Slicing: Slicing{Unit: pipelineStages * pipelineItems, GCHeavy: true},
+		Slicing: Slicing{Unit: pipelineStages * pipelineItems},
 		Prepare: func(newExecutor NewExecutor) Run {
 			return onExecutor(newExecutor, func(ex task.Executor) func(n int) (int, error) {
 				p := &pipelineOnTasks{steps: make([]pipelineStep, pipelineStages*pipelineItems)}

@@ -29,7 +29,7 @@ func queens(variant string, size int, doc string) Task {
 		Name:    "queens",
 		Variant: variant,
 		Doc:     doc,
-		Slicing: Slicing{Unit: queensPositions[size], GCHeavy: true},
+		Slicing: Slicing{Unit: queensPositions[size]},
 		Prepare: func(newExecutor NewExecutor) Run {
 			return onExecutor(newExecutor, func(ex task.Executor) func(n int) (int, error) {
 				return queensJob(size, func(b queensBoard, want uint64) error { return demand(ex, queensTask, b, want) })

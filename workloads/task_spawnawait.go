@@ -32,7 +32,7 @@ func spawnAwait(variant, doc string, do func(f *futures) func(k int) error) Task
 		Name:    "spawnawait",
 		Variant: variant,
 		Doc:     doc,
-		Slicing: Slicing{Unit: spawnAwaitMost, GCHeavy: true},
+		Slicing: Slicing{Unit: spawnAwaitMost},
 		Prepare: func(newExecutor NewExecutor) Run {
 			return onExecutor(newExecutor, func(ex task.Executor) func(n int) (int, error) {
 				return atMost(spawnAwaitMost, do(&futures{ex: ex, all: make([]*task.Future[uint32], spawnAwaitMost)}))

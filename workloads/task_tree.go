@@ -19,7 +19,7 @@ func Tree() Task {
 	return Task{
 		Name:    "tree",
 		Doc:     "the sum over a binary tree of 65,535 nodes with a task for each: a reduction without a cutoff",
-		Slicing: Slicing{Unit: treeMost, GCHeavy: true},
+		Slicing: Slicing{Unit: treeMost},
 		Prepare: func(newExecutor NewExecutor) Run {
 			return onExecutor(newExecutor, func(ex task.Executor) func(n int) (int, error) {
 				return treeJob(func(root *treeNode, want uint32) error { return demand(ex, treeTask, root, want) })

@@ -52,13 +52,6 @@ type Slicing struct {
 	// costs per operation. 0 means 1: any number will do.
 	Unit int
 
-	// GCHeavy says that the garbage collector has a part in what the workload
-	// costs, since every operation allocates whatever runs it: some 30 to 250
-	// collections a second have been seen. A slice should have several whole
-	// cycles, or else it has a collection or has none. Where an implementation
-	// allocates and others do not, that shows when it runs.
-	GCHeavy bool
-
 	// Whole says why the workload is not to be sliced at all: half a sentence
 	// that goes on from "not in slices: ". "" if it may be.
 	Whole string

@@ -13,7 +13,7 @@ import (
 type driver interface {
 	DriveAsked() bool
 	DriveRefused(reason string)
-	DriveSession(unit int, gcHeavy bool, do func(n int) error, reset func(), end func(n int, allocs, bytes uint64) error) error
+	DriveSession(unit int, _ bool, do func(n int) error, reset func(), end func(n int, allocs, bytes uint64) error) error
 }
 
 // asked returns who drives b, nil if nobody does. If the workload is not to be
@@ -34,7 +34,7 @@ func asked(b *testing.B, slicing workloads.Slicing) driver {
 // the last reset does not count, but is checked with the others.
 func session(b *testing.B, d driver, path string, slicing workloads.Slicing, run workloads.Run, reset func(), report func(ops int, allocated measure.Memory)) {
 	total := 0
-	err := d.DriveSession(max(slicing.Unit, 1), slicing.GCHeavy, func(n int) error {
+	err := d.DriveSession(max(slicing.Unit, 1), false, func(n int) error {
 		total += n
 		return run.Do(n)
 	}, reset, func(n int, allocs, bytes uint64) error {

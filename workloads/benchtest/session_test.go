@@ -145,7 +145,7 @@ func checkSession(t *testing.T, name string, slicing workloads.Slicing, want []s
 		return
 	}
 	defer p.Close()
-	if h := p.Hello(); h.Mode != driven.ModeSession || h.Unit != max(slicing.Unit, 1) || h.GCHeavy != slicing.GCHeavy {
+	if h := p.Hello(); h.Mode != driven.ModeSession || h.Unit != max(slicing.Unit, 1) {
 		t.Errorf("%s: %+v", name, h)
 	}
 	unit := p.Hello().Unit
