@@ -198,12 +198,16 @@ var importPolicy = importpolicy.Policy{
 		{
 			Packages: "lab/driven",
 			Why:      "it starts test binaries and knows no more of them than package testing does; the engine and other programs that measure stand on it",
-			Ours:     []string{"internal/child"},
+			Ours:     []string{"internal/child", "internal/hwcount"},
 		},
 		{
 			Packages: "lab/infer",
 			Why:      "inference is arithmetic on plain values: what it says of them can be checked without a benchmark, a file or a clock",
-			Others:   []string{"github.com/montanaflynn/stats"},
+			Others:   []string{"github.com/aclements/go-moremath/...", "github.com/montanaflynn/stats"},
+		},
+		{
+			Packages: "lab/truth/...",
+			Why:      "the plants are laid out as modules that need the standard library only, and what lays them out knows nothing of how they are measured",
 		},
 		{
 			Packages: "lab/...",
@@ -223,6 +227,7 @@ var importPolicy = importpolicy.Policy{
 			Packages: "report/serve",
 			Why:      "served pages show what a report shows, and profiles in pprof's own pages; nothing else needs those",
 			Ours:     []string{"lab/...", "report"},
+			TestOurs: []string{"internal/barepath"},
 			Others:   []string{"github.com/google/pprof/..."},
 		},
 		{
@@ -241,7 +246,7 @@ var importPolicy = importpolicy.Policy{
 			Packages: "hw",
 			Why:      "it brings firmware to boards and reads what comes back: it knows the protocol and the format of results, and no board or implementation by name",
 			Ours:     []string{"hw/boards", "hw/firmware/line", "internal/child", "internal/filelock", "internal/scratch", "lab"},
-			TestOurs: []string{".", "hw/...", "measure", "impls/..."},
+			TestOurs: []string{".", "hw/...", "measure", "impls/...", "internal/barepath"},
 			Others: []string{
 				"github.com/agnivade/levenshtein",
 				"go.bug.st/serial/...",
@@ -283,6 +288,7 @@ var importPolicy = importpolicy.Policy{
 			Packages: "cmd/benchrun",
 			Why:      "the command is thin: flags in, the engine, the boards and the report do the rest",
 			Ours:     []string{"hw", "hw/firmware/line", "lab/...", "report/...", "targets", "internal/scratch"},
+			TestOurs: []string{"internal/barepath"},
 			Others: []string{
 				"golang.org/x/sync/errgroup",
 				"github.com/spf13/cobra/...",
@@ -308,12 +314,22 @@ var importPolicy = importpolicy.Policy{
 			Variants:  true,
 		},
 		{
+			Packages: "internal/barepath",
+			Why:      "it hides the programs of this machine from tests, whatever those look for",
+		},
+		{
 			Packages: "internal/child",
 			Why:      "it starts processes and ends them, and knows nothing of what they are: the engine has test binaries, boards have emulators and compilers",
 		},
 		{
 			Packages: "internal/filelock",
 			Why:      "a lock that ends with its process tells whether somebody is still at work, whatever the file is for",
+		},
+		{
+			Packages: "internal/hwcount",
+			Why:      "it asks the kernel for counters, and knows nothing of what the processes are that it counts; its tests start some",
+			TestOurs: []string{"internal/child"},
+			Others:   []string{"golang.org/x/sys/unix"},
 		},
 		{
 			Packages: "internal/idle",

@@ -197,99 +197,13 @@ func TestDecide(t *testing.T) {
 	}
 }
 
-// Where all blocks must agree, sight has a closed form: all of n normal values lie
-// above zero with the chance Φ(effect)ⁿ.
-func TestSightWhereAllMustAgree(t *testing.T) {
-	var s Sight
-	for _, c := range []struct {
-		n     int
-		level float64
-	}{{6, 0.04}, {8, 0.01}, {12, 0.0008}, {16, 0.00004}} {
-		want := quantile(math.Pow(Power, 1/float64(c.n)))
-		near(t, fmt.Sprintf("effect seen by %d blocks", c.n), s.Detectable(1, c.n, c.level), want, 0.05*want)
-	}
-	if got := s.Detectable(1, 12, 0.0004); !math.IsInf(got, 1) {
-		t.Errorf("12 blocks see %v at a level below their least p-value", got)
-	}
-}
-
-// What is said to be seen is found nine times out of ten, with spreads that are
-// estimated too, in the long run; and samples of as many blocks as are said to be
-// needed find it.
-func TestSightBySimulation(t *testing.T) {
-	const rounds = 2000
-	rng := rand.New(rand.NewPCG(13, 14))
-	var s Sight
-	power := func(effect, level float64, n int) float64 {
-		found := 0
-		for range rounds {
-			d := make([]float64, n)
-			for i := range d {
-				d[i] = effect + 3*rng.NormFloat64()
-			}
-			if SignedRank(d, level).Lo > 0 {
-				found++
-			}
-		}
-		return float64(found) / rounds
-	}
-	for _, c := range []struct {
-		n     int
-		level float64
-	}{{6, 0.05}, {12, 0.05}, {12, 0.001}, {20, 0.0005}, {30, 0.01}, {40, 0.001}, {60, 0.0005}} {
-		effect := s.Detectable(3, c.n, c.level)
-		if got := power(effect, c.level, c.n); math.Abs(got-Power) > 0.03 {
-			t.Errorf("n=%d, level %v: an effect of %.3f is found with %.3f, want %v", c.n, c.level, effect, got, Power)
-		}
-		need := s.Need(3, effect, c.level)
-		if need < 1 || need > c.n {
-			t.Errorf("n=%d, level %v: needs %d blocks to see what %d see", c.n, c.level, need, c.n)
-		}
-		if need := s.Need(3, effect/2, c.level); need < 2*c.n || need > 5*c.n {
-			t.Errorf("n=%d, level %v: needs %d blocks to see half of that", c.n, c.level, need)
-		}
-	}
-	for _, n := range []int{3, 6, 12, 30, 60} {
-		sum, wild := 0.0, 0.0
-		for range rounds / 4 {
-			d := make([]float64, n)
-			for i := range d {
-				d[i] = 3 * rng.NormFloat64()
-			}
-			sum += s.Spread(d)
-			d[0] = 1000
-			wild += s.Spread(d)
-		}
-		near(t, fmt.Sprintf("spread from %d blocks", n), sum/(rounds/4), 3, 0.4)
-		if n >= 12 {
-			near(t, fmt.Sprintf("spread from %d blocks, one of them wild", n), wild/(rounds/4), 3, 1.5)
-		}
-	}
-	if got := s.Need(1, 0, 0.05); got != 0 {
-		t.Errorf("to see nothing it needs %d blocks", got)
-	}
-	if got := s.Need(math.NaN(), 1, 0.05); got != 0 {
-		t.Errorf("with an unknown spread it needs %d blocks", got)
-	}
-}
-
-// Drawing and approximation agree where one takes over from the other.
-func TestSightMeets(t *testing.T) {
-	var s Sight
-	for _, level := range []float64{0.05, 0.01, 0.001} {
-		a := s.Detectable(1, sightExact, level) * math.Sqrt(sightExact)
-		b := s.Detectable(1, sightExact+1, level) * math.Sqrt(sightExact+1)
-		near(t, fmt.Sprintf("sight at level %v", level), b, a, 0.02*a)
-	}
-}
-
 func TestLooks(t *testing.T) {
-	for blocks, want := range map[int][]int{1: {1}, 2: {1, 2}, 3: {2, 3}, 12: {6, 9, 12}, 18: {9, 14, 18}, 20: {10, 15, 20}} {
+	for blocks, want := range map[int][]int{1: {1}, 2: {2}, 6: {6}, 7: {6, 7}, 10: {8, 10}, 12: {6, 9, 12}, 18: {9, 14, 18}, 20: {10, 15, 20}} {
 		if got := ThreeLooks(blocks).At; !slices.Equal(got, want) {
 			t.Errorf("looks at %d blocks: %v, want %v", blocks, got, want)
 		}
 	}
-	for _, l := range []Looks{{}, {At: []int{5}}, {At: []int{5, 9}}, {At: []int{6, 9, 12}}} {
+	for _, l := range []Looks{{}, {At: []int{5}}, {At: []int{5, 9}}, {At: []int{6, 9, 12}}, {At: []int{6, 9, 12, 15}}} {
 		sum := 0.0
 		for k := range max(1, len(l.At)) {
 			sum += l.share(k)
@@ -297,38 +211,48 @@ func TestLooks(t *testing.T) {
 		near(t, fmt.Sprintf("shares of %v", l.At), sum, 1, 1e-15)
 	}
 	l := Looks{At: []int{6, 9, 12}}
-	for blocks, want := range map[int]float64{1: 0.25, 6: 0.25, 7: 0.25, 9: 0.25, 10: 0.5, 12: 0.5, 13: 0.5} {
-		if got := l.Share(blocks); got != want {
-			t.Errorf("share of a look at %d blocks: %v, want %v", blocks, got, want)
-		}
+	for blocks, want := range map[int]float64{1: 0.05, 6: 0.05, 7: 0.15, 9: 0.15, 10: 0.8, 12: 0.8, 13: 0.8} {
+		near(t, fmt.Sprintf("share of a look at %d blocks", blocks), l.Share(blocks), want, 1e-15)
 	}
-	// A look counts blocks by their numbers, whether or not they are there.
+	// A look counts blocks by their numbers, whether or not they are there; those after
+	// the last look are of the last.
 	d := []float64{1, 2, 3, 4, 5, 6, 7}
-	a := l.SignedRank(d, []int{1, 2, 3, 4, 5, 6, 8}, 0.2)
-	near(t, "p", a.P, min(2.0/64, 2.0/128)/0.25, 1e-15)
-	b := l.SignedRank(d, []int{1, 2, 4, 5, 6, 8, 10}, 0.2)
-	near(t, "p with holes", b.P, 2.0/128/0.5, 1e-15)
+	c := Family{{D: d, Number: []int{1, 2, 4, 5, 6, 8, 14}}}.Mean(0, l, 0.2)
+	near(t, "p of a mean with holes", c.P, min(student(d[:5], expected, 0.2).P/0.05, student(d[:6], expected, 0.2).P/0.15, student(d, expected, 0.2).P/0.8), 1e-15)
+	if c.Est != 4 || c.Units != 7 {
+		t.Errorf("the last look is not of all blocks: %+v", c)
+	}
+	// No block before the first look: the second is the first.
+	e := Family{{D: d, Number: []int{7, 8, 9, 10, 11, 12, 13}}}.Mean(0, l, 0.2)
+	near(t, "p of a mean that begins late", e.P, min(student(d[:3], expected, 0.2).P/0.15, student(d, expected, 0.2).P/0.8), 1e-15)
 }
 
 // A run that stops as soon as it has an answer is wrong no more often than its
 // level says, in what it claims and in its intervals; at the usual level it would
 // be.
 func TestLooksError(t *testing.T) {
-	const rounds, alpha = 4000, 0.05
-	l := ThreeLooks(20)
+	const rounds, alpha, n = 4000, 0.05, 20
+	l := ThreeLooks(n)
 	rng := rand.New(rand.NewPCG(15, 16))
+	normal := func() []float64 {
+		d := make([]float64, n)
+		for i := range d {
+			d[i] = rng.NormFloat64()
+		}
+		return d
+	}
+	f := Family{{}}
+	for range 20 { // which say that blocks are independent
+		f = append(f, Blocks{D: normal()})
+	}
 	wrong, greedy, missed, stopped := 0, 0, 0, 0
 	for range rounds {
-		var d []float64
-		var block []int
+		d := normal()
 		once, early := false, false
 		for _, at := range l.At {
-			for len(d) < at {
-				d = append(d, rng.NormFloat64())
-				block = append(block, len(d))
-			}
-			once = once || SignedRank(d, alpha).P <= alpha
-			if s := l.SignedRank(d, block, alpha); s.P <= alpha {
+			f[0].D = d[:at]
+			once = once || f.Mean(0, Looks{}, alpha).P <= alpha
+			if s := f.Mean(0, l, alpha); s.P <= alpha {
 				early = true
 				if s.Lo <= 0 && s.Hi >= 0 {
 					t.Fatalf("p = %v, but the interval is [%v, %v]", s.P, s.Lo, s.Hi)
@@ -336,20 +260,13 @@ func TestLooksError(t *testing.T) {
 				break
 			}
 		}
-		if once {
-			greedy++
-		}
-		if early {
-			wrong++
-		}
-		if len(d) < 20 {
-			stopped++
-		}
-		if s := l.SignedRank(d, block, alpha); s.Lo > 0 || s.Hi < 0 {
-			missed++
-		}
+		greedy += count(once)
+		wrong += count(early)
+		stopped += count(len(f[0].D) < n)
+		s := f.Mean(0, l, alpha)
+		missed += count(s.Lo > 0 || s.Hi < 0)
 	}
-	if rate := float64(wrong) / rounds; rate > bound(alpha, rounds) || rate < alpha/4 {
+	if rate := float64(wrong) / rounds; rate > bound(alpha, rounds) || rate < alpha/2 {
 		t.Errorf("%.4f of the runs claim something false, want at most %v and not nearly none", rate, alpha)
 	}
 	if rate := float64(missed) / rounds; rate > bound(alpha, rounds) {
@@ -427,6 +344,8 @@ func TestPanics(t *testing.T) {
 		"no sample":      func() { RankSum(nil, []float64{1}, 0.05) },
 		"level":          func() { SignedRank([]float64{1}, 1) },
 		"no values":      func() { HodgesLehmann(nil) },
+		"no blocks":      func() { Mean(nil, nil, 0.05) },
+		"mean's level":   func() { Mean([]float64{1, 2}, nil, 0) },
 	} {
 		func() {
 			defer func() {

@@ -18,8 +18,9 @@ const (
 
 // A Shift says how far one sample lies above another.
 type Shift struct {
-	// Est is the Hodges-Lehmann estimate: the median of all averages of two
-	// pairs' differences, or of all differences between the samples.
+	// Est is the estimate: the mean, or of a rank test that of Hodges and Lehmann,
+	// the median of all averages of two pairs' differences or of all differences
+	// between the samples.
 	Est float64
 
 	// Lo and Hi bound it with at least the confidence that was asked for. They
@@ -32,6 +33,12 @@ type Shift struct {
 	// MinP is the least P that samples of this size can give. A test whose
 	// MinP is above its level cannot find anything.
 	MinP float64
+
+	// Units is how many independent values a mean is of, Spread their standard
+	// deviation, NaN of a single one, and Corr the correlation of a unit with the
+	// next that was reckoned with. Rank tests leave them 0.
+	Units        int
+	Spread, Corr float64
 }
 
 // SignedRank estimates the centre of the paired differences d, with an interval
