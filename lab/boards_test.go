@@ -202,6 +202,24 @@ func TestSideBySideTimeFirst(t *testing.T) {
 	}
 }
 
+// What processes used is in no side by side: no board has anything to set beside it.
+func TestSideBySideHasNoResources(t *testing.T) {
+	a := write(t, "a.bench", "machine: a\nBenchmarkX/impl=i 1 8 ns/op 9 cpu-ns/op 2 gcs/Mop 65536 live-heap-B 1 allocs/op\n")
+	b := write(t, "b.bench", "board: b\nBenchmarkX/impl=i 1 5 ns/op 1 allocs/op\n")
+	s, err := CompareSideBySide([]string{a, b}, CompareOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, l := range s.Workloads[0].Impls[0].Lines {
+		if slices.Contains(resourceUnits, l.Unit) {
+			t.Errorf("a line of %s", l.Unit)
+		}
+	}
+	if n := len(s.Workloads[0].Impls[0].Lines); n != 2 {
+		t.Errorf("%d lines, want time and allocations", n)
+	}
+}
+
 func TestNamesOfSides(t *testing.T) {
 	for full, want := range map[string][2]string{
 		"BenchmarkActor/workload=big/impl=x-8":          {"Actor/workload=big", "x"},

@@ -5,8 +5,6 @@ import (
 	"math"
 	"slices"
 	"time"
-
-	"github.com/dynolab/dyno/lab/infer"
 )
 
 // CalibrationSchema names the form of a calibration's JSON. Fields may be added
@@ -51,7 +49,8 @@ type Calibration struct {
 	// the true ratio. 1 - Alpha is the promised share.
 	Covered Rate `json:"covered"`
 
-	Benchmarks []CalibratedBenchmark `json:"benchmarks"` // in the plan's order
+	Ways       []CalibratedWay       `json:"ways"`       // by how benchmarks are driven
+	Benchmarks []CalibratedBenchmark `json:"benchmarks"` // in the plan's order, those of a way together
 	Effects    []CalibratedEffect    `json:"effects"`    // over all benchmarks, smallest first
 
 	// Habits are what others' procedures say of the same data.
@@ -63,9 +62,20 @@ type Calibration struct {
 	Holes    []string `json:"holes,omitempty"`
 }
 
+// A CalibratedWay is what a calibration says of all benchmarks that are driven in
+// one way: some see less than others, which figures of all together do not tell.
+type CalibratedWay struct {
+	Driven  string             `json:"driven"` // "session", "loop", "runN"; "" if the file does not say
+	Alarms  Rate               `json:"alarms"`
+	Wrong   Rate               `json:"wrong"`
+	Covered Rate               `json:"covered"`
+	Effects []CalibratedEffect `json:"effects"`
+}
+
 // A CalibratedBenchmark is what a calibration says of one benchmark.
 type CalibratedBenchmark struct {
-	Name    string             `json:"name"` // with the suffix that tells GOMAXPROCS
+	Name    string             `json:"name"`   // with the suffix that tells GOMAXPROCS
+	Driven  string             `json:"driven"` // as CalibratedWay has it
 	Alarms  Rate               `json:"alarms"`
 	Wrong   Rate               `json:"wrong"`
 	Covered Rate               `json:"covered"`
@@ -174,6 +184,7 @@ func binomialCDF(k, n int, p float64) float64 {
 type trialPair struct {
 	file, trial, name string
 	place             int     // of its benchmark in the plan, by the numbers of its cases
+	driven            string  // how its benchmark was
 	slow              float64 // 0: A/A
 
 	// a and b are the two of each block, in order of blocks: a[i] and b[i] ran in
@@ -211,32 +222,68 @@ func (p *trialPair) seconds() float64 {
 // claims reports whether a verdict says of a time that there is a difference.
 func claims(v Verdict) bool { return v == Faster || v == Slower }
 
-// count sums up what the pairs show.
-func (c *Calibration) count(pairs []trialPair, sight *infer.Sight) {
-	type counts struct{ found, called, denied, covered tally }
-	type effect struct {
-		counts
-		slow           float64
-		ratio, seconds []float64
+// A calibrationTally counts what pairs show.
+type calibrationTally struct {
+	alarms, wrong, covered tally
+	effects                []*effectTally
+}
+
+// An effectTally counts what pairs with one slow-down show.
+type effectTally struct {
+	slow                           float64
+	found, called, denied, covered tally
+	ratio, seconds                 []float64
+}
+
+// add counts p, of which compare made a comparison.
+func (c *calibrationTally) add(p *trialPair, alpha, margin float64) {
+	alarm := p.vs.P <= alpha
+	if p.slow == 0 {
+		c.alarms.add(alarm)
+		c.wrong.add(claims(p.verdict))
+		return
 	}
+	i := slices.IndexFunc(c.effects, func(e *effectTally) bool { return e.slow == p.slow })
+	if i < 0 {
+		i = len(c.effects)
+		c.effects = append(c.effects, &effectTally{slow: p.slow})
+	}
+	e, truth := c.effects[i], 1+p.slow
+	covered := p.vs.Lo <= truth && truth <= p.vs.Hi
+	c.covered.add(covered)
+	e.covered.add(covered)
+	e.found.add(alarm && p.vs.Ratio > 1)
+	e.called.add(p.verdict == Slower)
+	e.denied.add(p.verdict == Faster || p.verdict == Same && p.slow >= margin)
+	e.ratio = append(e.ratio, p.vs.Ratio)
+	e.seconds = append(e.seconds, p.seconds())
+}
+
+// list returns the effects, smallest first.
+func (c *calibrationTally) list() []CalibratedEffect {
+	out := make([]CalibratedEffect, 0, len(c.effects))
+	for _, e := range c.effects {
+		out = append(out, CalibratedEffect{
+			Slow: e.slow, Found: e.found.rate(), Called: e.called.rate(), Denied: e.denied.rate(), Covered: e.covered.rate(),
+			Ratio: medianOf(e.ratio), Seconds: mean(e.seconds),
+		})
+	}
+	slices.SortFunc(out, func(a, b CalibratedEffect) int { return cmp.Compare(a.Slow, b.Slow) })
+	return out
+}
+
+// count sums up what the pairs show.
+func (c *Calibration) count(pairs []trialPair) {
 	type bench struct {
-		name                        string
+		calibrationTally
+		name, driven                string
 		place                       int
-		alarms, wrong, covered      tally
-		effects                     []*effect
 		spread, detectable, seconds []float64
 	}
-	var alarms, wrong, covered tally
-	var effects []*effect
+	var all calibrationTally
 	var benches []*bench
-	effectOf := func(in *[]*effect, slow float64) *effect {
-		i := slices.IndexFunc(*in, func(e *effect) bool { return e.slow == slow })
-		if i < 0 {
-			i = len(*in)
-			*in = append(*in, &effect{slow: slow})
-		}
-		return (*in)[i]
-	}
+	var driven []string // in order of the plan
+	ways := make(map[string]*calibrationTally)
 	trials := make(map[[2]string]bool)
 	for i := range pairs {
 		p := &pairs[i]
@@ -251,63 +298,45 @@ func (c *Calibration) count(pairs []trialPair, sight *infer.Sight) {
 			layouts[proc.layout] = true
 		}
 		c.Layouts = max(c.Layouts, len(layouts))
-		at := slices.IndexFunc(benches, func(b *bench) bool { return b.name == p.name })
+		at := slices.IndexFunc(benches, func(b *bench) bool { return b.name == p.name && b.driven == p.driven })
 		if at < 0 {
 			at = len(benches)
-			benches = append(benches, &bench{name: p.name, place: p.place})
+			benches = append(benches, &bench{name: p.name, place: p.place, driven: p.driven})
 		}
 		b := benches[at]
 		b.seconds = append(b.seconds, p.seconds())
-		spread := sight.Spread(p.logs)
-		if d := math.Expm1(sight.Detectable(spread, len(p.logs), c.Alpha)); d > 0 && !math.IsInf(d, 1) {
+		spread := p.vs.shift.Spread
+		if d := math.Expm1(p.vs.shift.Detectable(p.vs.shift.Units, c.Alpha)); d > 0 && !math.IsInf(d, 1) {
 			b.detectable = append(b.detectable, d)
 		}
-		alarm := p.vs.P <= c.Alpha
-		if p.slow == 0 {
-			if !math.IsNaN(spread) {
-				b.spread = append(b.spread, spread)
-			}
-			for _, t := range []*tally{&alarms, &b.alarms} {
-				t.add(alarm)
-			}
-			for _, t := range []*tally{&wrong, &b.wrong} {
-				t.add(claims(p.verdict))
-			}
-			continue
+		if p.slow == 0 && !math.IsNaN(spread) {
+			b.spread = append(b.spread, spread)
 		}
-		truth := 1 + p.slow
-		hit := p.vs.Lo <= truth && truth <= p.vs.Hi
-		for _, t := range []*tally{&covered, &b.covered} {
-			t.add(hit)
+		if ways[p.driven] == nil {
+			ways[p.driven] = new(calibrationTally)
 		}
-		for _, e := range []*effect{effectOf(&effects, p.slow), effectOf(&b.effects, p.slow)} {
-			e.found.add(alarm && p.vs.Ratio > 1)
-			e.called.add(p.verdict == Slower)
-			e.denied.add(p.verdict == Faster || p.verdict == Same && p.slow >= c.Margin)
-			e.covered.add(hit)
-			e.ratio = append(e.ratio, p.vs.Ratio)
-			e.seconds = append(e.seconds, p.seconds())
+		for _, t := range []*calibrationTally{&all, &b.calibrationTally, ways[p.driven]} {
+			t.add(p, c.Alpha, c.Margin)
 		}
-	}
-	list := func(in []*effect) []CalibratedEffect {
-		out := make([]CalibratedEffect, 0, len(in))
-		for _, e := range in {
-			out = append(out, CalibratedEffect{
-				Slow: e.slow, Found: e.found.rate(), Called: e.called.rate(), Denied: e.denied.rate(), Covered: e.covered.rate(),
-				Ratio: medianOf(e.ratio), Seconds: mean(e.seconds),
-			})
-		}
-		slices.SortFunc(out, func(a, b CalibratedEffect) int { return cmp.Compare(a.Slow, b.Slow) })
-		return out
 	}
 	c.Trials = len(trials)
-	c.Alarms, c.Wrong, c.Covered = alarms.rate(), wrong.rate(), covered.rate()
-	c.Effects = list(effects)
+	c.Alarms, c.Wrong, c.Covered = all.alarms.rate(), all.wrong.rate(), all.covered.rate()
+	c.Effects = all.list()
 	slices.SortStableFunc(benches, func(a, b *bench) int { return a.place - b.place })
+	for _, b := range benches {
+		if !slices.Contains(driven, b.driven) {
+			driven = append(driven, b.driven)
+		}
+	}
+	slices.SortStableFunc(benches, func(a, b *bench) int { return slices.Index(driven, a.driven) - slices.Index(driven, b.driven) })
+	for _, d := range driven {
+		t := ways[d]
+		c.Ways = append(c.Ways, CalibratedWay{Driven: d, Alarms: t.alarms.rate(), Wrong: t.wrong.rate(), Covered: t.covered.rate(), Effects: t.list()})
+	}
 	c.Benchmarks = make([]CalibratedBenchmark, 0, len(benches))
 	for _, b := range benches {
 		c.Benchmarks = append(c.Benchmarks, CalibratedBenchmark{
-			Name: b.name, Alarms: b.alarms.rate(), Wrong: b.wrong.rate(), Covered: b.covered.rate(), Effects: list(b.effects),
+			Name: b.name, Driven: b.driven, Alarms: b.alarms.rate(), Wrong: b.wrong.rate(), Covered: b.covered.rate(), Effects: b.list(),
 			Spread: medianOf(b.spread), Detectable: medianOf(b.detectable), Seconds: mean(b.seconds),
 		})
 	}

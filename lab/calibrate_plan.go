@@ -38,8 +38,8 @@ func (p *Plan) Calibrate(cases []Case, slows []float64, blocks, trials int) {
 // CheckCalibration returns an error if a calibration cannot be so.
 func CheckCalibration(slows []float64, blocks, trials int) error {
 	switch {
-	case blocks < enoughPairs(DefaultAlpha):
-		return fmt.Errorf("--blocks is %d; a trial of fewer than %d can find nothing", blocks, enoughPairs(DefaultAlpha))
+	case blocks < leastBlocks:
+		return fmt.Errorf("--blocks is %d; a trial of fewer than %d can find nothing", blocks, leastBlocks)
 	case trials < 1:
 		return fmt.Errorf("--trials is %d; it must be at least 1", trials)
 	case len(slows) == 0:

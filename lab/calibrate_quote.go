@@ -17,6 +17,11 @@ type CalibrationQuote struct {
 	Path        string // of the calibration
 	Calibration *Calibration
 
+	// Driven says how the benchmarks of the files are driven, each way once: what the
+	// calibration shows of other ways need not hold for them. Benchmarks that took no
+	// turns are not in it.
+	Driven []string
+
 	// Stale are the circumstances that were others when the machine was
 	// calibrated, each as "key: then → now".
 	Stale []string
@@ -60,13 +65,26 @@ func CalibrationsIn(files []File, open func(folder string) fs.FS) []CalibrationQ
 				q.Stale = append(q.Stale, fmt.Sprintf("%s: %s → %s", key, orNone(then), orNone(now)))
 			}
 		}
+		for _, s := range f.Config {
+			if s.Key == "driven" {
+				q.Driven = slices.DeleteFunc(slices.Clone(s.Values), func(v string) bool { return v == ModeProcess })
+			}
+		}
 		at := slices.IndexFunc(quotes, func(o CalibrationQuote) bool { return o.Machine == machine })
-		switch {
-		case at < 0:
+		if at < 0 {
 			quotes = append(quotes, q)
-		case c.Measured.After(quotes[at].Calibration.Measured):
+			continue
+		}
+		driven := quotes[at].Driven
+		for _, d := range q.Driven {
+			if !slices.Contains(driven, d) {
+				driven = append(driven, d)
+			}
+		}
+		if c.Measured.After(quotes[at].Calibration.Measured) {
 			quotes[at] = q
 		}
+		quotes[at].Driven = driven
 	}
 	return quotes
 }

@@ -12,8 +12,6 @@ import (
 	"strconv"
 	"strings"
 	"time"
-
-	"github.com/dynolab/dyno/lab/infer"
 )
 
 // The configuration lines that a calibration has and other results do not.
@@ -34,8 +32,6 @@ type CalibrateOptions struct {
 	// judge judges the results of a trial as a report would; nil means
 	// judgeTrial. Tests put a wrong one here.
 	judge func(t *trial, o CalibrateOptions) error
-
-	sight *infer.Sight // what all trials see by
 }
 
 // A trial is the results of one trial, as a file has them.
@@ -49,6 +45,7 @@ type trial struct {
 // A trialRecord is one benchmark line, and what holds for it.
 type trialRecord struct {
 	pkg, kase, name string // name with the suffix that tells GOMAXPROCS
+	driven          string // how: one of driven's modes
 	slow            float64
 	copy            string // "2" for the control, the second identical process
 	line, more      string // as they stand in the file: the result, and the line of its slices, "" without one
@@ -63,7 +60,6 @@ func ReadCalibration(paths []string, o CalibrateOptions) (*Calibration, error) {
 	if o.Alpha == 0 {
 		o.Alpha = DefaultAlpha
 	}
-	o.sight = new(infer.Sight)
 	if o.judge == nil {
 		o.judge = judgeTrial
 	}
@@ -89,7 +85,7 @@ func ReadCalibration(paths []string, o CalibrateOptions) (*Calibration, error) {
 			pairs = append(pairs, t.pairs...)
 		}
 	}
-	c.count(pairs, o.sight)
+	c.count(pairs)
 	if c.Trials == 0 {
 		msg := "nothing to compute a calibration from: no trial has a benchmark measured twice in a block; benchrun calibrate makes such results"
 		if len(c.Problems) > 0 {
@@ -106,35 +102,25 @@ func (c *Calibration) read(path string, data []byte) []*trial {
 	var units []string
 	var last *trialRecord // the latest benchmark line
 	state := make(map[string]string)
-	problem := func(line int, format string, args ...any) {
-		c.Problems = append(c.Problems, fmt.Sprintf("%s:%d: %s", path, line, fmt.Sprintf(format, args...)))
-	}
-	number := 0
-	for text := range strings.Lines(string(data)) {
-		number++
-		line := strings.TrimRight(text, "\r\n")
-		switch {
-		case strings.HasPrefix(line, "Unit "):
-			units = append(units, line)
-		case strings.HasPrefix(line, "Benchmark"):
+	problem := func(at, what string) { c.Problems = append(c.Problems, at+": "+what) }
+	for line := range scan(path, data) {
+		if strings.HasPrefix(line.text, "Benchmark") {
 			last = nil
-			if !strings.HasSuffix(text, "\n") {
-				problem(number, "the line is torn")
-				continue
-			}
-			res, ok := parseResult(line)
-			if !ok {
-				problem(number, "not a benchmark result: %s", shortened(line))
-				continue
-			}
+		}
+		switch {
+		case line.err != nil:
+			problem(line.at, line.err.Error())
+		case line.unit:
+			units = append(units, line.text)
+		case line.result != nil:
 			slow, err := strconv.ParseFloat(state["slow"], 64)
 			if err != nil || !(slow >= 0) || math.IsInf(slow, 0) || state["trial"] == "" || state["block"] == "" {
-				problem(number, "a benchmark result without trial, block and slow lines before it is no calibration's")
+				problem(line.at, "a benchmark result without trial, block and slow lines before it is no calibration's")
 				continue
 			}
-			ns, ok := res.Value("sec/op")
+			ns, ok := line.result.Value("sec/op")
 			if !ok || !(ns > 0) || math.IsInf(ns, 0) {
-				problem(number, "a benchmark result without a time")
+				problem(line.at, "a benchmark result without a time")
 				continue
 			}
 			if len(trials) == 0 || trials[len(trials)-1].number != state["trial"] || trials[len(trials)-1].file != path {
@@ -142,61 +128,44 @@ func (c *Calibration) read(path string, data []byte) []*trial {
 			}
 			t := trials[len(trials)-1]
 			t.records = append(t.records, trialRecord{
-				pkg: state["pkg"], kase: state["case"], name: string(res.Name), slow: slow, copy: cmp.Or(state["copy"], "1"), line: line,
+				pkg: state["pkg"], kase: state["case"], name: string(line.result.Name), driven: state["driven"],
+				slow: slow, copy: cmp.Or(state["copy"], "1"), line: line.text,
 				trialProcess: trialProcess{block: state["block"], layout: state["layout"], nsPerOp: ns * 1e9},
 			})
 			last = &t.records[len(t.records)-1]
-		case strings.HasPrefix(line, slicesMark):
+		case line.slices != nil:
 			if last == nil {
-				problem(number, "slices of no benchmark result")
+				problem(line.at, "slices of no benchmark result")
 				continue
 			}
-			of, _, err := ParseSlices(line)
-			if err != nil {
-				problem(number, "%v", err)
-				continue
-			}
-			last.n, last.slices, last.more = of.N, of.Ns, line
+			last.n, last.slices, last.more = line.slices.N, line.slices.Ns, line.text
 			last = nil
-		case strings.HasPrefix(line, holeMark):
-			h, ok, err := parseHoleLine(line)
-			if err != nil {
-				problem(number, "%v", err)
-			} else if ok {
-				c.Holes = append(c.Holes, h.Name()+": "+h.String())
+		case line.hole != nil:
+			c.Holes = append(c.Holes, line.hole.Name()+": "+line.hole.String())
+		case line.key != "":
+			state[line.key] = line.value
+			if at, err := time.Parse(time.RFC3339, line.value); line.key == "started" && err == nil && at.After(c.Measured) {
+				c.Measured = at
 			}
-		case strings.HasPrefix(line, "#") || strings.TrimSpace(line) == "":
-		default:
-			key, value, ok := strings.Cut(line, ":")
-			if !ok || key == "" || key[0] < 'a' || key[0] > 'z' {
-				problem(number, "neither a result nor a configuration line: %s", shortened(line))
-				continue
-			}
-			value = strings.TrimSpace(value)
-			state[key] = value
-			c.circumstance(key, value)
+			noteCircumstance(c.Circumstances, line.key, line.value)
 		}
 	}
 	return trials
 }
 
-// circumstance notes a configuration line.
-func (c *Calibration) circumstance(key, value string) {
+// noteCircumstance notes a configuration line among circumstances, if it is one of
+// the whole file's.
+func noteCircumstance(of map[string]string, key, value string) {
 	switch {
-	case key == "started":
-		if at, err := time.Parse(time.RFC3339, value); err == nil && at.After(c.Measured) {
-			c.Measured = at
-		}
-		return
-	case passing[key] || key == "trial" || key == "slow":
+	case passing[key], key == "trial", key == "slow", key == TruthKey, key == SideKey:
 		return
 	}
-	had, ok := c.Circumstances[key]
+	had, ok := of[key]
 	switch {
 	case !ok:
-		c.Circumstances[key] = value
+		of[key] = value
 	case !slices.Contains(strings.Split(had, "; "), value):
-		c.Circumstances[key] = had + "; " + value
+		of[key] = had + "; " + value
 	}
 }
 
@@ -207,7 +176,7 @@ func (t *trial) shorten(rounds int) {
 		if r.slices = r.slices[:min(rounds, len(r.slices))]; len(r.slices) == 0 {
 			continue
 		}
-		r.nsPerOp = medianOf(r.perOp())
+		r.nsPerOp = mean(r.perOp())
 		r.line = fmt.Sprintf("Benchmark%s %d %v ns/op", r.name, r.n*len(r.slices), r.nsPerOp)
 		r.more = Slices{N: r.n, Steady: true, Ns: r.slices}.line()
 	}
@@ -226,6 +195,7 @@ func (t *trial) pair() {
 	of := make(map[side]map[string]trialProcess) // by block
 	slows := make(map[row][]float64)
 	place := make(map[row]int)
+	driven := make(map[row]string)
 	blocks := make(map[row][]string) // of the base
 	for _, r := range t.records {
 		at := side{row{r.pkg, r.name}, r.slow, r.copy}
@@ -233,7 +203,7 @@ func (t *trial) pair() {
 			of[at] = make(map[string]trialProcess)
 			if !slices.Contains(rows, at.row) {
 				rows = append(rows, at.row)
-				place[at.row] = math.MaxInt
+				place[at.row], driven[at.row] = math.MaxInt, r.driven
 			}
 			if r.slow > 0 && !slices.Contains(slows[at.row], r.slow) {
 				slows[at.row] = append(slows[at.row], r.slow)
@@ -250,7 +220,7 @@ func (t *trial) pair() {
 	for _, row := range rows {
 		slices.Sort(slows[row])
 		for _, other := range append([]side{{row, 0, "2"}}, sidesOf(slows[row], func(slow float64) side { return side{row, slow, "1"} })...) {
-			p := trialPair{file: t.file, trial: t.number, name: row.name, place: place[row], slow: other.slow}
+			p := trialPair{file: t.file, trial: t.number, name: row.name, place: place[row], driven: driven[row], slow: other.slow}
 			for _, block := range blocks[row] {
 				if b, ok := of[other][block]; ok {
 					p.a, p.b = append(p.a, of[side{row, 0, "1"}][block]), append(p.b, b)
@@ -283,7 +253,7 @@ const identical = "identical"
 func judgeTrial(t *trial, o CalibrateOptions) error {
 	for _, asColumn := range []bool{false, true} {
 		c, err := Compare([]string{"-"}, CompareOptions{
-			Col: "slow", Base: "0", Filter: ".unit:ns/op", Alpha: o.Alpha, sight: o.sight, Stdin: bytes.NewReader(t.text(asColumn)),
+			Col: "slow", Base: "0", Filter: ".unit:ns/op", Alpha: o.Alpha, Stdin: bytes.NewReader(t.text(asColumn)),
 		})
 		if err != nil {
 			return err
@@ -332,6 +302,7 @@ func (t *trial) text(asColumn bool) []byte {
 			{"case", r.kase},
 			{"block", r.block},
 			{"layout", r.layout},
+			{"driven", r.driven},
 			{"slow", columnOf(r.slow, control && asColumn)},
 			{"copy", r.copy},
 		} {

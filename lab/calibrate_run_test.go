@@ -32,10 +32,14 @@ func (p *madeUpProcess) Run(n int) (driven.Slice, error) {
 	return driven.Slice{N: n, Elapsed: time.Duration(ns)}, nil
 }
 
+func (p *madeUpProcess) Call(n int) (driven.Slice, error) { return p.Run(n) }
+func (p *madeUpProcess) Usage() (driven.Usage, error)     { return driven.Usage{}, nil }
+func (p *madeUpProcess) Freeze() bool                     { return true }
+
 func (p *madeUpProcess) Reset() error { p.ops = 0; return nil }
 
 func (p *madeUpProcess) Finish() (driven.Result, error) {
-	// Testing's own mean, which the lab replaces by the median of the slices.
+	// Testing's own mean, which the lab replaces by that of the slices it has measured.
 	return driven.Result{Line: " 1000\t 77.00 ns/op"}, nil
 }
 
@@ -83,7 +87,7 @@ func TestCalibrationThroughTheLab(t *testing.T) {
 			t.Error("a calibration measures no process alone")
 			return "", errors.New("alone")
 		},
-		now: time.Now,
+		now: time.Now, sleep: func(time.Duration) {},
 	}
 	path := filepath.Join(t.TempDir(), CalibrationPrefix+"x.bench")
 	store, err := Create(path, plan, &Circumstances{Machine: "made-up", Fixed: []Setting{{"machine", []string{"made-up"}}}}, nil, time.Unix(1e9, 0))

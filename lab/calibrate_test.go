@@ -105,22 +105,23 @@ var drifts = world{process: 0.004, slice: 0.01, drift: 0.02}
 // has reports whether a rate's interval has p.
 func (r Rate) has(p float64) bool { return r.Lo <= p && p <= r.Hi }
 
-// What the method promises it is seen to keep: ten blocks give the exact level
-// 50/1024 at most 0.05, since the signed ranks are 8 or less in 25 of 1024 cases.
+// What the method promises it is seen to keep: as many alarms as the level lets it, or
+// somewhat fewer, since a report of few rows reckons with blocks that resemble one
+// another, which these do not.
 func TestCalibrationOfTheMethod(t *testing.T) {
 	if testing.Short() {
 		t.Skip("compares 400 made-up trials")
 	}
 	c := calibrate(t, CalibrateOptions{}, drifts.calibrationText(7, 400, 10, 10, 0.02, 0.05))
-	const level = 50.0 / 1024
 	if c.Trials != 400 || c.Blocks != 10 || c.Rounds != 10 || c.Layouts != 5 || c.Alarms.N != 400 || c.Covered.N != 800 {
 		t.Errorf("%+v", c)
 	}
-	if !c.Alarms.has(level) || c.Alarms.Hi > 0.09 {
-		t.Errorf("alarms %+v, want %.3f", c.Alarms, level)
+	const least, most = 0.02, 0.055
+	if c.Alarms.Lo > most || c.Alarms.Hi < least || c.Alarms.Hi > 0.09 {
+		t.Errorf("alarms %+v, want %v to %v", c.Alarms, least, most)
 	}
-	if !c.Covered.has(1-level) || c.Covered.Lo < 0.92 {
-		t.Errorf("covered %+v, want %.3f", c.Covered, 1-level)
+	if c.Covered.Hi < 1-most || c.Covered.Lo > 1-least || c.Covered.Lo < 0.92 {
+		t.Errorf("covered %+v, want %v to %v", c.Covered, 1-most, 1-least)
 	}
 	if c.Wrong.K > c.Alarms.K {
 		t.Errorf("more wrong verdicts than alarms: %+v, %+v", c.Wrong, c.Alarms)
@@ -280,6 +281,51 @@ func TestCalibrationPoolsFiles(t *testing.T) {
 	}
 }
 
+// What is driven in several ways is counted for each of them, also where a benchmark
+// of the same name is.
+func TestCalibrationByWayOfDriving(t *testing.T) {
+	sessions := drifts.calibrationText(1, 6, 8, 5, 0.02, 0.05)
+	off := drifts
+	off.off = 0.2 // so that no interval has the truth
+	calls := strings.ReplaceAll(off.calibrationText(2, 4, 8, 5, 0.05), "driven: session", "driven: runN")
+	c := calibrate(t, CalibrateOptions{}, sessions, calls)
+	if len(c.Ways) != 2 || len(c.Benchmarks) != 2 || c.Alarms.N != 10 || c.Covered.N != 16 {
+		t.Fatalf("%+v", c)
+	}
+	for i, want := range []struct {
+		driven            string
+		alarms, intervals int
+		slows             []float64
+	}{
+		{"session", 6, 12, []float64{0.02, 0.05}},
+		{"runN", 4, 4, []float64{0.05}},
+	} {
+		w, b := c.Ways[i], c.Benchmarks[i]
+		if w.Driven != want.driven || w.Alarms.N != want.alarms || w.Wrong.N != want.alarms || w.Covered.N != want.intervals || len(w.Effects) != len(want.slows) {
+			t.Errorf("%+v, want %+v", w, want)
+		}
+		if b.Driven != want.driven || b.Alarms != w.Alarms || b.Wrong != w.Wrong || b.Covered != w.Covered || !reflect.DeepEqual(b.Effects, w.Effects) {
+			t.Errorf("%+v, but the way has %+v", b, w)
+		}
+		for k, e := range w.Effects {
+			if e.Slow != want.slows[k] || e.Found.N != want.alarms {
+				t.Errorf("%+v, want %v", e, want.slows[k])
+			}
+		}
+	}
+	if good, bad := c.Ways[0].Covered, c.Ways[1].Covered; good.K < 10 || bad.K != 0 {
+		t.Errorf("covered %+v and %+v", good, bad)
+	}
+}
+
+// The judge of a trial is told how its benchmarks were driven, as one of a report is.
+func TestTrialsSayHowTheyWereDriven(t *testing.T) {
+	of := &trial{records: []trialRecord{{name: "X-2", driven: "loop", copy: "1", line: "BenchmarkX-2 1 5 ns/op"}}}
+	if text := string(of.text(false)); !strings.Contains(text, "driven: loop\n") {
+		t.Error(text)
+	}
+}
+
 // A calibration can be looked at as if it had been shorter.
 func TestCalibrationOfFewerRounds(t *testing.T) {
 	w := world{slice: 0.03} // where more slices are all that helps
@@ -360,13 +406,14 @@ func TestCalibrationsBesideResults(t *testing.T) {
 	put("calibration-3.json", `{"schema":"dyno-calibration/1","measured":"2026-11-22T10:00:00Z","circumstances":{"machine":"other"}}`)
 	put("calibration-4.json", `{"schema":"dyno-calibration/9","measured":"2026-11-22T10:00:00Z","circumstances":{"machine":"m"}}`)
 	put("calibration-5.json", `torn`)
-	results := put("a.bench", "machine: m\nkernel: linux 6\ncores: 4\nBenchmarkX 100 5 ns/op\n")
-	c, err := Compare([]string{results}, CompareOptions{})
+	results := put("a.bench", "machine: m\nkernel: linux 6\ncores: 4\ndriven: loop\nBenchmarkX 100 5 ns/op\ndriven: process\nBenchmarkY 100 5 ns/op\n")
+	more := put("b.bench", "machine: m\nkernel: linux 6\ncores: 4\ndriven: runN\nBenchmarkX 100 5 ns/op\ndriven: loop\nBenchmarkY 100 5 ns/op\n")
+	c, err := Compare([]string{results, more}, CompareOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}
 	q := Calibrations(c.Files)
-	if len(q) != 1 || filepath.Base(q[0].Path) != "calibration-2b-pooled.json" || !slices.Equal(q[0].Stale, []string{"cores: 2 → 4"}) {
+	if len(q) != 1 || filepath.Base(q[0].Path) != "calibration-2b-pooled.json" || !slices.Equal(q[0].Stale, []string{"cores: 2 → 4"}) || !slices.Equal(q[0].Driven, []string{"loop", "runN"}) {
 		t.Errorf("%+v", q)
 	}
 	if q := Calibrations([]File{{Path: "-", Config: []Setting{{"machine", []string{"m"}}}}, {Path: results}}); len(q) != 0 {

@@ -1,6 +1,7 @@
 package lab
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"math"
@@ -146,9 +147,11 @@ func parseListing(pkg, text string, cpu int) (l *Listing, at begun) {
 			if name, ok := strings.CutPrefix(line, end.mark); ok {
 				// A parent fails with its children; it is no benchmark of its own.
 				if !slices.ContainsFunc(l.Absent, func(h Hole) bool { return strings.HasPrefix(h.Case, name+"/") }) {
-					reason := last
-					if reason == "" {
-						reason = "no reason given"
+					reason := cmp.Or(last, "no reason given")
+					if end.skipped {
+						reason = withoutPosition(reason)
+					} else {
+						reason = "failed: " + reason
 					}
 					l.Absent = append(l.Absent, Hole{Case: name, Reason: reason, Skipped: end.skipped})
 				}
@@ -159,7 +162,7 @@ func parseListing(pkg, text string, cpu int) (l *Listing, at begun) {
 		case indented && strings.HasPrefix(entry, "    ") && last != "":
 			last += " " + strings.TrimSpace(entry) // the entry's next line
 		case indented:
-			last = withoutPosition(entry)
+			last = entry
 		case isName(line):
 			last, at.running = "", line
 			at.names = append(at.names, line)

@@ -50,7 +50,7 @@ BenchmarkG
 	absent := []Hole{
 		{Case: "BenchmarkB", Reason: "not here: no such board", Skipped: true},
 		{Case: "BenchmarkC", Reason: "no reason given", Skipped: true},
-		{Case: "BenchmarkD/y", Reason: "lost 3 tasks"},
+		{Case: "BenchmarkD/y", Reason: "failed: a_test.go:12: lost 3 tasks"},
 	}
 	if !slices.Equal(l.Absent, absent) {
 		t.Errorf("absent\n%+v, want\n%+v", l.Absent, absent)
@@ -82,10 +82,22 @@ func TestResultLine(t *testing.T) {
 		{"BenchmarkA/x-22 \thello\n", "", "printed no result"},
 		{"", "", "printed no result"},
 	} {
-		line, err := resultLine(c.text, "BenchmarkA/x-2")
+		line, err := resultLines(c.text, "BenchmarkA/x-2", 1)
 		if line != c.want || (err == nil) != (c.err == "") || err != nil && !strings.HasPrefix(err.Error(), c.err) {
 			t.Errorf("%q: %q, %v, want %q, %q", c.text, line, err, c.want, c.err)
 		}
+	}
+}
+
+// Of a process that prints a benchmark several times, all lines count.
+func TestResultLines(t *testing.T) {
+	const a, b = "BenchmarkA-2 \t 10 \t 100 ns/op", "BenchmarkA-2 \t 10 \t 101 ns/op"
+	text := "goos: linux\n" + a + "\nBenchmarkA/x-2 \t 1 \t 1 ns/op\n" + b + "\n"
+	if got, err := resultLines(text+a+"\n", "BenchmarkA-2", 2); got != a+"\n"+b || err != nil {
+		t.Errorf("%q, %v", got, err)
+	}
+	if got, err := resultLines(text, "BenchmarkA-2", 3); got != "" || err == nil || !strings.HasPrefix(err.Error(), "printed 2 of 3 results") {
+		t.Errorf("%q, %v", got, err)
 	}
 }
 

@@ -1,9 +1,9 @@
 package lab
 
 import (
-	"cmp"
 	"fmt"
 	"io"
+	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -52,15 +52,16 @@ type CompareOptions struct {
 	// it lies in (0, 1). Zero means DefaultMargin.
 	Margin float64
 
+	// Accept is a regular expression. A benchmark with such a name, "BenchmarkX/y", may
+	// have gone from the new one of two versions, or skip itself there: that is no
+	// fault. Empty matches none.
+	Accept string
+
 	// Stdin is what the path "-" reads; nil means os.Stdin.
 	Stdin io.Reader
 
 	// alone: nothing is compared with anything, so there is no base.
 	alone bool
-
-	// sight is what has been found of how small effects are seen, by comparisons
-	// before; nil is nothing.
-	sight *infer.Sight
 }
 
 // A Comparison is the content of a report: what was measured, in which
@@ -72,7 +73,13 @@ type Comparison struct {
 	Files  []File
 	Tables []Table // one a unit: time first, then allocations, bytes, others
 
-	// Warnings concern everything; Notes are pointed to by single cells.
+	// Failures are the benchmarks that gave no figures where they should have. Those of
+	// two versions are rows of the first table, too.
+	Failures []Failure
+
+	// Findings are what is worth a look and is no verdict, such as tails. Warnings
+	// concern everything; Notes are pointed to by single cells.
+	Findings []string
 	Warnings []string
 	Notes    []string
 
@@ -80,9 +87,9 @@ type Comparison struct {
 	// left out, the rest was read.
 	Problems []string
 
-	// Comparisons is the number of tests made: the family that p-values are
-	// corrected for.
-	Comparisons int
+	// Comparisons is the number of tests made of what benchmarks report: the family
+	// that p-values are corrected for. Of resources there are ResourceComparisons.
+	Comparisons, ResourceComparisons int
 
 	// Calibrations are what is known of the machines that the files are of.
 	// Compare leaves it empty; see the function Calibrations.
@@ -108,6 +115,10 @@ type File struct {
 	// Alone are the rows whose benchmarks should have taken turns and did not,
 	// each with the reason: their values are of fresh processes, one a block.
 	Alone []string
+
+	// Told is what the run told of rows, such as that a benchmark works while it waits:
+	// each with the row's name in front.
+	Told []string
 }
 
 // A Setting is a configuration key with all the values it takes in one file,
@@ -122,8 +133,14 @@ type Table struct {
 	Unit   string // as written in the results, such as "ns/op"
 	Better int    // +1: more is better, -1: less is better, 0: unknown
 	Exact  bool   // values have no distribution (the unit says assume=exact)
-	Cols   []Column
-	Rows   []Row
+
+	// Resource says that the unit is of what processes used while they were measured,
+	// such as processor time and memory: it explains times, and its comparisons are a
+	// family of their own.
+	Resource bool
+
+	Cols []Column
+	Rows []Row
 }
 
 // A Column is one value of the column key.
@@ -175,6 +192,10 @@ type Cell struct {
 	Vs      *Versus
 	Verdict Verdict
 
+	// Slices says how the times of slices are distributed, those of all blocks
+	// together; nil if the values are not made of slices.
+	Slices *Distribution
+
 	// Blocks are the values themselves, one a block, in order of appearance. There
 	// is one for each benchmark line if the results have no blocks, or the table
 	// is exact.
@@ -182,8 +203,18 @@ type Cell struct {
 
 	// Hole says that a value was due and is missing or incomplete.
 	Hole bool
+	// Failure is why, of a version that failed; see Comparison.Failures.
+	Failure string
 	// Notes are indexes in Comparison.Notes.
 	Notes []int
+}
+
+// A Distribution is that of the time of an operation in slices, in the table's unit. A
+// slice has many operations, so it says nothing of single ones, but of what happens to
+// the program now and then.
+type Distribution struct {
+	N                  int // slices
+	P50, P90, P99, Max float64
 }
 
 // A BlockValue is what one block says of a cell.
@@ -202,6 +233,23 @@ type Versus struct {
 	// if there is no interval for such values (not tested, or not positive).
 	Ratio, Lo, Hi float64
 
+	// RareCosts says that what the mean has beyond the typical differs between the
+	// two, proven: then Ratio is that of the plain means. Otherwise it is Typical.
+	RareCosts bool
+
+	// Typical is the ratio of the typical times: the Hodges-Lehmann estimate over
+	// the slices of a block, and over blocks. What comes in few slices is hardly in it,
+	// so where it differs from Ratio, rare costs make the rest. TypicalLo and TypicalHi
+	// bound it; all are NaN if the values are not made of slices. They explain, and
+	// decide nothing.
+	Typical, TypicalLo, TypicalHi float64
+
+	// Tail is the ratio of the 99th percentiles of slices, with its bounds; NaN as
+	// above. TailMoved says that it is another one than Ratio, with a chance of Alpha
+	// among all rows that it is not: a finding, and no verdict.
+	Tail, TailLo, TailHi float64
+	TailMoved            bool
+
 	// P is the probability of a difference at least as large if there is
 	// none; NaN if there was no test, because the values are exact or all the
 	// same.
@@ -219,10 +267,12 @@ type Versus struct {
 	Detectable float64
 
 	// Need is about how many blocks would decide an inconclusive comparison,
-	// and NeedTime how long measuring the two columns in as many blocks takes;
-	// zero if that is not known, or the comparison is decided.
-	Need     int
-	NeedTime time.Duration
+	// and NeedTime how long measuring its row in as many blocks takes, by the clock
+	// on the wall; zero if that is not known, or the comparison is decided.
+	// Undecidable says that no number of blocks would that anybody measures.
+	Need        int
+	NeedTime    time.Duration
+	Undecidable bool
 
 	// Layouts is the number of different code layouts among the pairs; 1 if
 	// the results say nothing of layouts.
@@ -243,6 +293,8 @@ type Versus struct {
 	// the sizes of the two samples.
 	Paired   bool
 	N, BaseN int
+
+	shift infer.Shift
 }
 
 // A Verdict is the word for a cell. Faster and Slower are said of times and
@@ -299,12 +351,37 @@ func Compare(paths []string, opts CompareOptions) (*Comparison, error) {
 	if err != nil {
 		return nil, err
 	}
+	return compare(in, opts)
+}
+
+// Unmeasured is the comparison of two versions of which nothing could be measured.
+// absent says why, as it would stand in results.
+func Unmeasured(absent []Hole, opts CompareOptions) (*Comparison, error) {
+	var b strings.Builder
+	for _, h := range absent {
+		if h.Case != "" {
+			fmt.Fprintf(&b, "%s%s\n%s%s\n", pkgKey, h.Pkg, sideKey, h.Side)
+		}
+		fmt.Fprintln(&b, h.line())
+	}
+	opts.Stdin = strings.NewReader(b.String())
+	return Compare([]string{"nothing measured=-"}, opts)
+}
+
+// compare is Compare of what has been read.
+func compare(in *inputs, opts CompareOptions) (*Comparison, error) {
+	var accept *regexp.Regexp
+	if opts.Accept != "" {
+		var err error
+		if accept, err = regexp.Compile(opts.Accept); err != nil {
+			return nil, fmt.Errorf("accept: %w", err)
+		}
+	}
 	if opts.Col == "" {
-		has := func(is func(r *benchfmt.Result) bool) bool { return slices.ContainsFunc(in.results, is) }
 		switch {
-		case has(func(r *benchfmt.Result) bool { return r.GetConfig(SideKey) != "" }):
+		case in.versions():
 			opts.Col = SideKey
-		case has(func(r *benchfmt.Result) bool { return nameHasKey(r.Name, "impl") }):
+		case slices.ContainsFunc(in.results, func(r *benchfmt.Result) bool { return nameHasKey(r.Name, "impl") }):
 			opts.Col = "/impl"
 		default:
 			opts.Col = ".file"
@@ -314,8 +391,12 @@ func Compare(paths []string, opts CompareOptions) (*Comparison, error) {
 	if err != nil {
 		return nil, err
 	}
-	c := &Comparison{Alpha: opts.Alpha, Margin: opts.Margin, Col: opts.Col, Files: in.files, Problems: in.problems}
-	j := judge{c: c, sight: cmp.Or(opts.sight, new(infer.Sight)), looks: in.looks, notes: make(map[string]int), pooled: make(map[string]bool)}
+	g.findFailures(accept)
+	g.dueTime()
+	c := &Comparison{
+		Alpha: opts.Alpha, Margin: opts.Margin, Col: opts.Col, Files: in.files, Problems: in.problems, Failures: g.failures,
+	}
+	j := judge{c: c, looks: in.looks, notes: make(map[string]int), pooled: make(map[string]bool)}
 	for _, unit := range g.units {
 		t, err := j.table(g, unit, opts)
 		if err != nil {
@@ -323,6 +404,7 @@ func Compare(paths []string, opts CompareOptions) (*Comparison, error) {
 		}
 		c.Tables = append(c.Tables, t)
 	}
+	c.showFailures()
 	j.conclude()
 	j.warn(g)
 	return c, nil

@@ -19,11 +19,24 @@ type value struct {
 	v           float64
 	layout      string // of the binary, "" if the results do not say
 
+	// twin is the value of a second process of the same code in the same block, the
+	// control's; NaN if there is none.
+	twin       float64
+	twinRounds []float64
+
 	// rounds are the block's slices, in this unit, by round; NaN is one that is
 	// missing. Nil if it has none, or they are of another unit.
 	rounds []float64
 
-	took time.Duration // measuring it, warm-up included
+	// partial says that v has not all that the operations cost: most collections of
+	// garbage are outside. rare is the part of the time that is likely to be missing
+	// because they are rare.
+	partial bool
+	rare    float64
+
+	// took is how long measuring it took, warm-up included, and row how long its row
+	// took in this block with everything; 0 if that is not known.
+	took, row time.Duration
 }
 
 // A rowKey names a row. pkg is dropped where it tells nothing apart.
@@ -56,6 +69,10 @@ type grid struct {
 	cells  map[cellKey]*gridCell
 	blocks map[string]int // number of blocks by file
 	copies int            // results of third and further copies, which are not compared
+
+	col      string    // the projection that makes the columns
+	packages []Hole    // of whole packages
+	failures []Failure // by findFailures
 }
 
 type gridCell struct {
@@ -64,6 +81,8 @@ type gridCell struct {
 	// control are the values of a second process of the same code.
 	control map[string][]value
 	holes   []Hole
+	// controlHoles are those of that second process.
+	controlHoles []Hole
 
 	// config has the values that the circumstances of the results take.
 	config map[string][]string
@@ -98,6 +117,7 @@ func arrange(in *inputs, opts CompareOptions) (*grid, error) {
 		orig:   make(map[string]string),
 		cells:  make(map[cellKey]*gridCell),
 		blocks: make(map[string]int),
+		col:    opts.Col,
 	}
 	var colOrder []benchproc.Key
 	colNames := make(map[benchproc.Key]string)
@@ -164,14 +184,14 @@ func arrange(in *inputs, opts CompareOptions) (*grid, error) {
 				g.orig[v.Unit] = written(v)
 				g.units = append(g.units, v.Unit)
 			}
-			val := value{file: at.file, block: at.block, v: inUnit(v, g.orig[v.Unit]), layout: r.GetConfig("layout"), took: took}
+			val := value{file: at.file, block: at.block, v: inUnit(v, g.orig[v.Unit]), twin: math.NaN(), layout: r.GetConfig("layout"), took: took}
 			if v.Unit == "sec/op" {
-				val.rounds = rounds(in.slices[r], inUnit(benchfmt.Value{Value: 1e-9, Unit: "sec/op"}, g.orig[v.Unit]))
+				val.ofSlices(in.slices[r], inUnit(benchfmt.Value{Value: 1e-9, Unit: "sec/op"}, g.orig[v.Unit]))
 			}
 			values[v.Unit] = append(values[v.Unit], val)
 		}
 	}
-	if used == 0 {
+	if used == 0 && !in.nothingButHoles() {
 		if len(in.results) > 0 {
 			return nil, fmt.Errorf("filter %q matches none of the %d results", expr, len(in.results))
 		}
@@ -190,12 +210,17 @@ func arrange(in *inputs, opts CompareOptions) (*grid, error) {
 		for _, u := range g.units {
 			h.result.Values = append(h.result.Values, benchfmt.Value{Unit: u, OrigUnit: g.orig[u]})
 		}
-		if c := h.result.GetConfig("copy"); c != "" && c != "1" {
-			continue // of a control: no cell lacks it
-		}
-		if ok, _ := filter.Apply(h.result); ok {
+		ok, _ := filter.Apply(h.result)
+		switch c := h.result.GetConfig("copy"); {
+		case !ok:
+		case h.Case == "":
+			g.packages = append(g.packages, h.Hole)
+		case c == "" || c == "1":
 			cell := cellOf(h.result)
 			cell.holes = append(cell.holes, h.Hole)
+		default: // no cell lacks it
+			cell := cellOf(h.result)
+			cell.controlHoles = append(cell.controlHoles, h.Hole)
 		}
 	}
 	g.mergePackages()
@@ -222,20 +247,23 @@ func (g *grid) dropRates() {
 	}
 }
 
-// rounds returns the time of each slice for one operation, in the unit of which
-// a nanosecond is ns.
-func rounds(s Slices, ns float64) []float64 {
-	if len(s.Ns) == 0 {
-		return nil
-	}
-	out := make([]float64, len(s.Ns))
-	for i, v := range s.Ns {
-		out[i] = float64(v) * ns / float64(s.N)
-		if v < 0 {
-			out[i] = math.NaN()
+// ofSlices makes v the mean of slices: their time divided by their operations, in the
+// unit of which a nanosecond is ns. Files of before 2026-11-22 have the median in the
+// benchmark line.
+func (v *value) ofSlices(s Slices, ns float64) {
+	sum, n := 0.0, 0
+	for _, t := range s.Ns {
+		if t < 0 {
+			v.rounds = append(v.rounds, math.NaN())
+			continue
 		}
+		sum, n = sum+float64(t), n+1
+		v.rounds = append(v.rounds, float64(t)*ns/float64(s.N))
 	}
-	return out
+	if n > 0 {
+		v.v = sum * ns / float64(s.N) / float64(n)
+		v.partial, v.rare, v.row = !s.Whole, s.Rare, s.Took
+	}
 }
 
 // measuring returns how long it took to measure r.
@@ -284,11 +312,14 @@ func written(v benchfmt.Value) string {
 }
 
 // mergePackages drops the package from row names unless some cell would then
-// mix results of several packages.
+// mix results of several packages; of versions of packages, unless some row would.
 func (g *grid) mergePackages() {
 	of := make(map[cellKey]string)
 	for key := range g.cells {
 		bare := cellKey{rowKey{name: key.row.name}, key.col}
+		if g.col == SideKey {
+			bare.col = ""
+		}
 		if pkg, ok := of[bare]; ok && pkg != key.row.pkg {
 			return
 		}

@@ -41,6 +41,12 @@ func (h Hole) Name() string {
 	return h.Case
 }
 
+// Gone reports whether the hole is of a benchmark that only the other of two versions
+// has.
+func (h Hole) Gone() bool {
+	return h.Skipped && (h.Side == SideNew && h.Reason == onlyIn(SideOld) || h.Side == SideOld && h.Reason == onlyIn(SideNew))
+}
+
 const (
 	holeMark = "# hole: "
 	skipMark = "# skip: "
@@ -55,6 +61,9 @@ func (h Hole) line() string {
 	}
 	if h.Case == "" {
 		line += "pkg=" + h.Pkg
+		if h.Side != "" {
+			line += " " + SideKey + "=" + h.Side
+		}
 	} else {
 		line += "case=" + h.Case
 	}
@@ -80,8 +89,8 @@ func mergeHoles(holes []Hole) []Hole {
 }
 
 // parseHoleLine reads a line "# hole: case=… block=… reason=…", or the same
-// with "skip", or with pkg=… instead of the case. ok is false for any other line. Values with spaces are quoted
-// as Go strings; unknown keys are ignored.
+// with "skip", or with pkg=… side=… instead of the case. ok is false for any other
+// line. Values with spaces are quoted as Go strings; unknown keys are ignored.
 func parseHoleLine(line string) (h Hole, ok bool, err error) {
 	rest, isHole := strings.CutPrefix(line, holeMark)
 	if !isHole {
@@ -96,6 +105,7 @@ func parseHoleLine(line string) (h Hole, ok bool, err error) {
 	}
 	h.Pkg, h.Case, h.Block, h.Reason = fields["pkg"], fields["case"], fields["block"], fields["reason"]
 	if h.Case == "" && h.Pkg != "" {
+		h.Side = fields[SideKey]
 		return h, true, nil
 	}
 	if h.Case == "" || strings.ContainsFunc(h.Case, unicode.IsSpace) {

@@ -18,13 +18,13 @@ import (
 // A judge turns a grid into the tables of a Comparison.
 type judge struct {
 	c     *Comparison
-	sight *infer.Sight
 	looks map[string]infer.Looks // by file
 	notes map[string]int         // index in c.Notes by text
 
 	tested   []tested // in the order of c's tables
 	controls []tested
 
+	partial  bool            // some times lack most collections of garbage
 	unpaired bool            // some comparison was not paired by block
 	pooled   map[string]bool // configuration keys that differ within a cell
 	differ   []difference
@@ -59,13 +59,16 @@ func (j *judge) table(g *grid, unit string, opts CompareOptions) (Table, error) 
 	if instructions(unit) { // whether or not the file says so
 		t.Better, t.Exact = -1, true
 	}
+	t.Resource = slices.Contains(resourceUnits, t.Unit)
 	// Only columns and rows that have this unit, or should.
 	has := func(row rowKey, col string) bool {
 		cell := g.cells[cellKey{row, col}]
 		return cell != nil && len(cell.values[unit]) > 0
 	}
+	// The first table also has what failed, and so has no figure in any.
+	failed := func(row rowKey) bool { return unit == g.units[0] && g.versions() && len(g.failed(row)) > 0 }
 	rows := slices.DeleteFunc(slices.Clone(g.rows), func(row rowKey) bool {
-		return !slices.ContainsFunc(g.cols, func(col string) bool { return has(row, col) })
+		return !failed(row) && !slices.ContainsFunc(g.cols, func(col string) bool { return has(row, col) })
 	})
 	cols := slices.DeleteFunc(slices.Clone(g.cols), func(col string) bool {
 		return !slices.ContainsFunc(rows, func(row rowKey) bool {
@@ -140,12 +143,14 @@ func (j *judge) row(t *Table, r *Row, cells []*gridCell, unit string, at place3)
 					"several values in a block were reduced to their median: they come from one process, and the process is what varies"))
 			}
 		}
+		samples[i] = withTwins(samples[i], c.control[unit])
 		most = max(most, len(samples[i]))
 		onlyRefs = onlyRefs && (t.Cols[i].Ref || len(samples[i]) == 0)
 	}
 	for i := range cells {
 		cell, s := &r.Cells[i], samples[i]
 		cell.N = len(s)
+		cell.Slices = distribution(s)
 		for _, v := range s {
 			cell.Blocks = append(cell.Blocks, BlockValue{File: v.file, Block: v.block, Layout: v.layout, V: v.v, Ratio: math.NaN()})
 		}
@@ -159,7 +164,7 @@ func (j *judge) row(t *Table, r *Row, cells []*gridCell, unit string, at place3)
 				}
 			} else if !t.Cols[i].Ref && !onlyRefs {
 				cell.Verdict, cell.Hole = Missing, true
-				cell.Notes = append(cell.Notes, j.note("no result, and the input names no reason"))
+				cell.Notes = append(cell.Notes, j.note(noReason))
 			}
 			continue
 		}
@@ -275,17 +280,30 @@ type place3 struct{ table, row, col int }
 
 // tested is a comparison that was tested, before the tests are taken together.
 type tested struct {
-	at    place3
-	vs    *Versus
-	unit  string // tidy
-	shift infer.Shift
+	at       place3
+	vs       *Versus
+	unit     string // tidy
+	resource bool
+	shift    infer.Shift
 
-	// logs says that the shift is the logarithm of a ratio, and d holds those of
-	// the blocks; nil if there are none.
-	logs  bool
-	d     []float64
-	share float64       // of the level that its last look may spend
-	took  time.Duration // measuring it, a block
+	// logs says that the shift is the logarithm of a ratio. blocks has the
+	// differences of the blocks, in order, unless the two were measured apart.
+	logs   bool
+	blocks infer.Blocks
+	looks  infer.Looks
+
+	// typical has the typical differences of the blocks, where they are made of
+	// slices. If the answer is theirs, rough is the plain mean with its standard error.
+	// share is the part of the level that the answer spends.
+	typical []float64
+	rough   *infer.Shift
+	share   float64
+
+	tail []float64     // by how much the tails moved beyond what is typical, a block
+	took time.Duration // measuring it, a block
+
+	partial bool    // the values lack most collections of garbage
+	rare    float64 // the part of the time that may be missing since collections are rare
 }
 
 // compare compares cell, of the values x, with base, of the values ref. What needs
@@ -302,6 +320,10 @@ func (j *judge) compare(t *Table, cell, base *Cell, x, ref []value, unit string,
 		// more blocks for it.
 		cell.Verdict = Same
 		cell.Vs.Ratio = 1
+		return
+	}
+	if counted(unit) && allCloser(x, ref, nothing(unit)) {
+		cell.Verdict = Same
 		return
 	}
 	if t.Exact || counted(unit) && constant(x) && constant(ref) && len(x) > 1 && len(ref) > 1 {
@@ -326,11 +348,12 @@ func (j *judge) compare(t *Table, cell, base *Cell, x, ref []value, unit string,
 	}
 	test := j.test(cell.Vs, x, ref, unit)
 	test.at = at
+	test.resource = t.Resource
 	ratios := make(map[blockID]float64)
 	pairs, _ := pair(x, ref)
 	for i, p := range pairs {
 		if test.logs {
-			ratios[blockID{p.x.file, p.x.block}] = math.Exp(test.d[i])
+			ratios[blockID{p.x.file, p.x.block}] = math.Exp(test.blocks.D[i])
 		}
 	}
 	for i, b := range cell.Blocks {
@@ -338,7 +361,11 @@ func (j *judge) compare(t *Table, cell, base *Cell, x, ref []value, unit string,
 			cell.Blocks[i].Ratio = r
 		}
 	}
-	j.c.Comparisons++
+	if t.Resource {
+		j.c.ResourceComparisons++
+	} else {
+		j.c.Comparisons++
+	}
 	j.unpaired = j.unpaired || !cell.Vs.Paired
 	j.tested = append(j.tested, test)
 }
@@ -348,6 +375,7 @@ func untested(n, baseN int) *Versus {
 	nan := math.NaN()
 	return &Versus{
 		Ratio: nan, Lo: nan, Hi: nan, P: nan, Adjusted: nan, Detectable: nan, Lag1: nan, Trend: nan,
+		Typical: nan, TypicalLo: nan, TypicalHi: nan, Tail: nan, TailLo: nan, TailHi: nan,
 		Layouts: 1, N: n, BaseN: baseN,
 	}
 }
@@ -406,10 +434,10 @@ func (j *judge) control(t *Table, r *Row, cells []*gridCell, unit string, at pla
 			return // nothing to test
 		}
 		test := j.test(&control.Vs, copies, ref, unit)
-		test.at = at
+		test.at, test.resource = at, t.Resource
 		for k, p := range pairs {
 			if b := slices.IndexFunc(control.Blocks, func(b BlockValue) bool { return b.File == p.x.file && b.Block == p.x.block }); test.logs {
-				control.Blocks[b].Ratio = math.Exp(test.d[k])
+				control.Blocks[b].Ratio = math.Exp(test.blocks.D[k])
 			}
 		}
 		j.controls = append(j.controls, test)
@@ -417,60 +445,89 @@ func (j *judge) control(t *Table, r *Row, cells []*gridCell, unit string, at pla
 	}
 }
 
-// test estimates how far x lies from ref, and tests whether it does.
+// test takes in how far x lies from ref, block by block if they were measured
+// together: then it is tested when all comparisons are known.
 func (j *judge) test(vs *Versus, x, ref []value, unit string) tested {
-	test := tested{vs: vs, unit: unit, logs: positive(x) && positive(ref), share: 1}
-	if pairs, ok := pair(x, ref); ok {
-		vs.Paired, vs.N, vs.BaseN = true, len(pairs), len(pairs)
-		d := make([]float64, len(pairs))
-		block := make([]int, len(pairs))
-		layouts := make(map[string]bool)
-		looks := j.looks[pairs[0].x.file]
-		for i, p := range pairs {
-			if test.logs {
-				var rounds int
-				d[i], rounds = p.log()
-				vs.Rounds += rounds
-			} else {
-				d[i] = p.x.v - p.ref.v
-			}
-			layouts[p.x.layout] = true
-			test.took += (p.x.took + p.ref.took) / time.Duration(len(pairs))
-			if p.x.file != pairs[0].x.file {
-				looks = infer.Looks{} // nobody looked at several files together
-			}
-			n, err := strconv.Atoi(p.x.block)
-			if err != nil {
-				looks = infer.Looks{}
-			}
-			block[i] = n
-		}
-		vs.Layouts = len(layouts)
-		test.share = looks.Share(block[len(block)-1])
-		test.shift = looks.SignedRank(d, block, j.c.Alpha)
-		vs.P = test.shift.P
+	test := tested{vs: vs, unit: unit, logs: positive(x) && positive(ref)}
+	for _, v := range slices.Concat(x, ref) {
+		test.partial, test.rare = test.partial || v.partial, max(test.rare, v.rare)
+	}
+	pairs, ok := pair(x, ref)
+	if !ok {
+		test.apart(vs, x, ref, j)
+		return test
+	}
+	vs.Paired, vs.N, vs.BaseN = true, len(pairs), len(pairs)
+	layouts := make(map[string]bool)
+	test.looks = j.looks[pairs[0].x.file]
+	for _, p := range pairs {
+		d := p.x.v - p.ref.center(arithmetic)
 		if test.logs {
-			test.d = d
-			if o, ok := infer.Ordered(d); ok {
-				vs.Lag1, vs.Trend = o.Lag1, o.Trend
-			}
+			d = math.Log(p.x.v) - math.Log(p.ref.center(geometric))
 		}
-	} else {
-		a, b := floats(ref), floats(x)
-		if test.logs {
-			for _, s := range [][]float64{a, b} {
-				for i := range s {
-					s[i] = math.Log(s[i])
-				}
-			}
+		layouts[p.x.layout] = true
+		vs.Rounds += p.rounds()
+		test.took += p.took() / time.Duration(len(pairs))
+		n, err := strconv.Atoi(p.x.block)
+		if err != nil || p.x.file != pairs[0].x.file {
+			test.looks = infer.Looks{} // nobody looked at several files together
 		}
-		test.shift = infer.RankSum(a, b, j.c.Alpha)
-		vs.P = benchmath.AssumeNothing.Compare(j.sample(ref), j.sample(x)).P
+		test.blocks.D = append(test.blocks.D, d)
+		test.blocks.Number = append(test.blocks.Number, n)
+		test.blocks.Layout = append(test.blocks.Layout, p.x.layout)
+	}
+	vs.Layouts = len(layouts)
+	if len(layouts) == 1 && layouts[""] {
+		test.blocks.Layout = nil // the results say nothing of layouts
 	}
 	if test.logs {
-		vs.Ratio, vs.Lo, vs.Hi = math.Exp(test.shift.Est), math.Exp(test.shift.Lo), math.Exp(test.shift.Hi)
+		if o, ok := infer.Ordered(test.blocks.D); ok {
+			vs.Lag1, vs.Trend = o.Lag1, o.Trend
+		}
+		test.typical, test.tail = typical(vs, pairs, j.c.Alpha)
 	}
 	return test
+}
+
+// apart tests values that were not measured in the same blocks.
+func (t *tested) apart(vs *Versus, x, ref []value, j *judge) {
+	a, b := floats(ref), floats(x)
+	if t.logs {
+		for _, s := range [][]float64{a, b} {
+			for i := range s {
+				s[i] = math.Log(s[i])
+			}
+		}
+	}
+	t.shift = infer.RankSum(a, b, j.c.Alpha)
+	vs.P = benchmath.AssumeNothing.Compare(j.sample(ref), j.sample(x)).P
+	t.ratio()
+}
+
+// ratio tells the shift as a ratio, if it is the logarithm of one.
+func (t *tested) ratio() {
+	if t.logs {
+		t.vs.Ratio, t.vs.Lo, t.vs.Hi = math.Exp(t.shift.Est), math.Exp(t.shift.Lo), math.Exp(t.shift.Hi)
+	}
+}
+
+// took is how long it takes to measure the pair once more, by the clock on the wall.
+// Where that is not known it is about twice what the slices take.
+func (p valuePair) took() time.Duration {
+	if p.x.row > 0 {
+		return p.x.row
+	}
+	return 2 * (p.x.took + p.ref.took)
+}
+
+// rounds is how many rounds both values have a slice of.
+func (p valuePair) rounds() (n int) {
+	for i := range min(len(p.x.rounds), len(p.ref.rounds)) {
+		if !math.IsNaN(p.x.rounds[i]) && !math.IsNaN(p.ref.rounds[i]) {
+			n++
+		}
+	}
+	return n
 }
 
 type blockID struct{ file, block string }
@@ -509,34 +566,11 @@ func pair(x, ref []value) (pairs []valuePair, ok bool) {
 	return pairs, len(pairs) > 0
 }
 
-// log returns the logarithm of the ratio of a pair of positive values: if both
-// have slices, that of rounds, the Hodges-Lehmann estimate over those that both
-// have; and how many these are.
-func (p valuePair) log() (d float64, rounds int) {
-	var logs []float64
-	for i := range min(len(p.x.rounds), len(p.ref.rounds)) {
-		if a, b := p.x.rounds[i], p.ref.rounds[i]; a > 0 && b > 0 {
-			logs = append(logs, math.Log(a)-math.Log(b))
-		}
-	}
-	if len(logs) == 0 {
-		return math.Log(p.x.v) - math.Log(p.ref.v), 0
-	}
-	return infer.HodgesLehmann(logs), len(logs)
-}
-
-// enoughPairs returns how many blocks the signed rank test needs to find anything
-// at all at this level.
-func enoughPairs(level float64) int {
-	n := 1
-	for math.Ldexp(1, 1-n) > level {
-		n++
-	}
-	return n
-}
-
+// positive reports whether all values, and their twins, have a logarithm.
 func positive(s []value) bool {
-	return !slices.ContainsFunc(s, func(v value) bool { return !(v.v > 0) || math.IsInf(v.v, 1) })
+	return !slices.ContainsFunc(s, func(v value) bool {
+		return !(v.v > 0) || math.IsInf(v.v, 1) || v.twin <= 0 || math.IsInf(v.twin, 1)
+	})
 }
 
 // constant reports whether all values are the same.
@@ -631,6 +665,9 @@ func (j *judge) warn(g *grid) {
 	for _, key := range keys {
 		warn("the columns differ in %q: %s", key, strings.Join(byKey[key], "; "))
 	}
+	if j.partial {
+		warn("some times are of files of before 2026-11-22, which have most collections of garbage outside of the time of an operation: what they say of a program that makes garbage is about the time between collections")
+	}
 	if j.unpaired {
 		warn("some comparisons are unpaired (no common blocks) and prove nothing: noise that drifts between the columns is taken for a difference far more often than the level says")
 	}
@@ -644,6 +681,9 @@ func (j *judge) warn(g *grid) {
 		if holes > 0 {
 			warn("holes in %s, measurements that were due and failed: %d", f.Label, holes)
 		}
+		for _, told := range f.Told {
+			warn("%s", told)
+		}
 		if len(f.Alone) > 0 {
 			warn("in %s these took no turns, and have one value a block, each from a process of its own: %s", f.Label, strings.Join(f.Alone, "; "))
 		}
@@ -653,9 +693,9 @@ func (j *judge) warn(g *grid) {
 			}
 		}
 	}
-	for _, row := range g.rows {
-		if holes := g.rowOfHoles(row); len(holes) > 0 {
-			warn("no results of %s, so it is in no table: %s", row.name, joinHoles(holes))
+	for _, f := range g.failures {
+		if f.Row != "" && f.Col == "" {
+			warn("no results of %s, so it is in no table: %s", f.Row, f.Reason)
 		}
 	}
 	if g.copies > 0 {
@@ -689,51 +729,4 @@ func joinHoles(holes []Hole) string {
 		texts[i] = h.String()
 	}
 	return strings.Join(texts, "; ")
-}
-
-// A Gate is the answer to "did anything get slower?". It looks at every
-// comparison with a column that is not a reference, in every unit that has a
-// good direction.
-type Gate struct {
-	// Slower names the cells that are proven to be worse than their base.
-	Slower []string
-
-	// Inconclusive names the cells of which it is not proven what they are:
-	// inconclusive, unproven, a hole, or no base.
-	Inconclusive []string
-}
-
-// Gate judges the comparison as a whole. If nothing was compared, that is
-// inconclusive too.
-func (c *Comparison) Gate() Gate {
-	var g Gate
-	judged := 0
-	for _, t := range c.Tables {
-		if t.Better == 0 {
-			continue
-		}
-		for _, r := range t.Rows {
-			for i, cell := range r.Cells {
-				if t.Cols[i].Ref || cell.Verdict == Absent || cell.Verdict == Skipped || cell.Verdict == Base && !cell.Hole {
-					continue
-				}
-				judged++
-				what := fmt.Sprintf("%s, %s, %s: %s", r.Name, t.Cols[i].Name, t.Unit, cell.Verdict)
-				switch cell.Verdict {
-				case Slower, Worse:
-					g.Slower = append(g.Slower, what)
-				case Faster, Better, Same:
-					if cell.Hole {
-						g.Inconclusive = append(g.Inconclusive, what+", but with a hole")
-					}
-				default:
-					g.Inconclusive = append(g.Inconclusive, what)
-				}
-			}
-		}
-	}
-	if judged == 0 {
-		g.Inconclusive = append(g.Inconclusive, "nothing was compared")
-	}
-	return g
 }

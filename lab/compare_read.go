@@ -41,6 +41,33 @@ type holeResult struct {
 	result *benchfmt.Result
 }
 
+// packageHole is a hole of a whole package, which stands in no place of a file that
+// has a configuration.
+func packageHole(h Hole, label string) holeResult {
+	res := new(benchfmt.Result)
+	res.SetConfig(".file", label)
+	res.SetConfig("pkg", h.Pkg)
+	if h.Side != "" {
+		res.SetConfig(SideKey, h.Side)
+	}
+	return holeResult{h, res}
+}
+
+// versions reports whether results are of two versions of packages, or nothing but
+// holes are there and those are.
+func (in *inputs) versions() bool {
+	if len(in.results) == 0 {
+		return in.nothingButHoles()
+	}
+	return slices.ContainsFunc(in.results, func(r *benchfmt.Result) bool { return r.GetConfig(SideKey) != "" })
+}
+
+// nothingButHoles reports whether there is no result, but something is told of why
+// versions of packages gave none.
+func (in *inputs) nothingButHoles() bool {
+	return len(in.results) == 0 && slices.ContainsFunc(in.holes, func(h holeResult) bool { return h.Side == SideOld || h.Side == SideNew })
+}
+
 // readInputs reads benchmark results. A path may carry a label, "label=path";
 // "-" is stdin.
 func readInputs(paths []string, stdin io.Reader) (*inputs, error) {
@@ -149,6 +176,14 @@ func (in *inputs) readFile(r *benchfmt.Reader, data []byte, f File) error {
 			}
 			continue
 		}
+		if rest, ok := strings.CutPrefix(text, noteMark); ok {
+			if fields, err := ParseFields(rest); err != nil {
+				in.problems = append(in.problems, fmt.Sprintf("%s:%d: malformed note: %v", f.Path, i+1, err))
+			} else if told := fields["row"] + ": " + fields["text"]; !slices.Contains(f.Told, told) {
+				f.Told = append(f.Told, told)
+			}
+			continue
+		}
 		if sl, ok, err := ParseSlices(text); err != nil {
 			in.problems = append(in.problems, fmt.Sprintf("%s:%d: %v", f.Path, i+1, err))
 			continue
@@ -177,6 +212,9 @@ func (in *inputs) readFile(r *benchfmt.Reader, data []byte, f File) error {
 				lines[i] = fmt.Appendf(nil, "%s 1 0 %s%d\n", h.Case, holeUnit, len(f.Holes))
 			}
 			f.Holes = append(f.Holes, h)
+			if h.Case == "" {
+				in.holes = append(in.holes, packageHole(h, f.Label))
+			}
 		}
 	}
 	settings := make(map[string]int)

@@ -216,7 +216,7 @@ func TestPairsSeeThroughDrift(t *testing.T) {
 func TestTooFew(t *testing.T) {
 	c := compareText(t, CompareOptions{Base: "a"}, drifting(5, true))
 	cell := wantVerdict(t, c, "ns/op", "X", "b", Inconclusive)
-	if !strings.Contains(notesOf(c, cell), "need >= 6 blocks") {
+	if !strings.Contains(notesOf(c, cell), "so few blocks that both columns have can prove no difference at level 0.05") {
 		t.Errorf("notes: %q", notesOf(c, cell))
 	}
 	if !math.IsInf(cell.Vs.Hi, 1) || cell.Vs.Lo != 0 {

@@ -263,6 +263,7 @@ func FuzzResults(f *testing.F) {
 // A line of slices that is read gives the same line again, and the same slices.
 func FuzzSlices(f *testing.F) {
 	f.Add("# slices: n=100 warmup=3 steady=true gcs=0 ns=10000,-,10100")
+	f.Add("# slices: n=100 warmup=3 steady=true gcs=2 whole=true row-ms=350 rare=0.0234 ns=10000,10100 cpu-us=12,15")
 	f.Add("# slices: ns=1 n=1 other=\"x y\"")
 	f.Fuzz(func(t *testing.T, line string) {
 		s, ok, err := ParseSlices(line)
@@ -270,7 +271,8 @@ func FuzzSlices(f *testing.F) {
 			return
 		}
 		again, ok, err := ParseSlices(s.line())
-		if err != nil || !ok || fmt.Sprint(again) != fmt.Sprint(s) {
+		s.Rare = again.Rare // three digits of it
+		if err != nil || !ok || fmt.Sprint(again) != fmt.Sprint(s) || again.line() != s.line() {
 			t.Errorf("%q is read as %+v, and that as %+v, %v", line, s, again, err)
 		}
 	})
@@ -279,9 +281,10 @@ func FuzzSlices(f *testing.F) {
 func FuzzHole(f *testing.F) {
 	f.Add(`# hole: case=BenchmarkX-2 block=1 reason="crashed: \"x\""`)
 	f.Add(`# skip: pkg=p reason=none`)
+	f.Add(`# hole: pkg=p side=new reason="crashed: panic: oh (p.go:3)"`)
 	f.Fuzz(func(t *testing.T, line string) {
 		h, ok, err := parseHoleLine(line)
-		if err != nil || !ok || strings.ContainsAny(h.Pkg+h.Block, " \t\"") || h.Case != "" && strings.ContainsAny(h.Case, " \t\"") {
+		if err != nil || !ok || strings.ContainsAny(h.Pkg+h.Block+h.Side, " \t\"") || h.Case != "" && strings.ContainsAny(h.Case, " \t\"") {
 			return
 		}
 		again, ok, err := parseHoleLine(h.line())

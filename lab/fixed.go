@@ -31,5 +31,5 @@ func (s Subject) RunFixed(step Step, n int, flags []string, timeout time.Duratio
 	if err != nil {
 		return "", err
 	}
-	return resultLine(text, step.FullName())
+	return resultLines(text, step.FullName(), 1)
 }

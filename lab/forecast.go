@@ -42,7 +42,7 @@ func NewForecast(plan *Plan, from *Interrupted) *Forecast {
 		// testing runs a benchmark with growing numbers of iterations to find the
 		// one that takes this long, which together take once or twice that. Of a
 		// plan that gives the number nothing is known.
-		alone += d * 7 / 4
+		alone += d * 7 / 4 * time.Duration(max(1, plan.Count))
 	}
 	turns := startTime + warmSlices*max(plan.Slice, leastWarm) + time.Duration(plan.Rounds)*(plan.Slice+sliceTime)
 	for i, g := range plan.Groups() {

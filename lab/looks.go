@@ -39,5 +39,6 @@ func (c *Comparison) decided(g Group) bool {
 }
 
 // ThreeLooks returns the looks of a sequential plan of so many blocks: after about
-// a half of them, after three quarters, and at the end.
+// a half of them, after three quarters, and at the end; fewer of a plan so short that
+// an early look could prove nothing.
 func ThreeLooks(blocks int) []int { return infer.ThreeLooks(blocks).At }

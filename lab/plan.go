@@ -74,6 +74,11 @@ type Plan struct {
 	// before the end: a fixed plan.
 	Looks []int `json:"looks,omitempty"`
 
+	// Count is how many values each process prints, one after the other, as by go
+	// test -count. More than 1 is for processes that take no turns, and then all of
+	// one side come before all of the next. 0 means 1.
+	Count int `json:"count,omitempty"`
+
 	// Alpha and Margin are those of the decisions that are taken at Looks.
 	Alpha  float64 `json:"alpha,omitempty"`
 	Margin float64 `json:"margin,omitempty"`
@@ -185,7 +190,7 @@ func checkTime(s string) error {
 
 // mostRounds bounds the line that has a process's slices: readers of the format
 // take none of more than 64 KiB.
-const mostRounds = 5000
+const mostRounds = 4000
 
 // maxLayouts bounds the test binaries that are linked of one package.
 const maxLayouts = 100
@@ -329,26 +334,58 @@ type Unit struct {
 }
 
 // Order returns the units of a block, counted from 1, in the order in which they
-// are measured: shuffled, the same for the same seed and block.
+// are measured: shuffled, the same for the same seed and block. Sides of a benchmark
+// that are measured in processes of their own come directly after one another, in
+// random order.
 func (p *Plan) Order(block int) []Unit {
-	var units []Unit
-	if p.InTurns() {
+	if p.Count > 1 {
+		return p.oneSideFirst()
+	}
+	var together [][]Unit
+	if p.InTurns() || p.Col == SideKey {
 		for _, g := range p.Groups() {
-			if p.TakesTurns(g) {
-				units = append(units, Unit{Turns: &g})
-				continue
-			}
-			for _, s := range g.Steps {
-				units = append(units, Unit{Step: s})
+			switch {
+			case p.TakesTurns(g):
+				together = append(together, []Unit{{Turns: &g}})
+			case p.InTurns():
+				for _, s := range g.Steps {
+					together = append(together, []Unit{{Step: s}})
+				}
+			default:
+				together = append(together, single(p.shuffled(block, g)))
 			}
 		}
 	} else {
 		for _, s := range p.Steps() {
-			units = append(units, Unit{Step: s})
+			together = append(together, []Unit{{Step: s}})
 		}
 	}
 	r := rand.New(rand.NewPCG(p.Seed, uint64(block)))
-	r.Shuffle(len(units), func(i, j int) { units[i], units[j] = units[j], units[i] })
+	r.Shuffle(len(together), func(i, j int) { together[i], together[j] = together[j], together[i] })
+	return slices.Concat(together...)
+}
+
+// oneSideFirst returns the steps in plan order, those of the first side before all
+// others.
+func (p *Plan) oneSideFirst() []Unit {
+	steps := p.Steps()
+	var first, others []Step
+	for _, s := range steps {
+		if s.Case.Side == steps[0].Case.Side {
+			first = append(first, s)
+		} else {
+			others = append(others, s)
+		}
+	}
+	return single(append(first, others...))
+}
+
+// single returns steps as units that have a process of their own.
+func single(steps []Step) []Unit {
+	units := make([]Unit, len(steps))
+	for i, s := range steps {
+		units[i] = Unit{Step: s}
+	}
 	return units
 }
 
@@ -457,6 +494,7 @@ func (p *Plan) Differences(now *Plan) []string {
 	say("seed", strconv.FormatUint(p.Seed, 10), strconv.FormatUint(now.Seed, 10))
 	say("benchmem", strconv.FormatBool(p.Benchmem), strconv.FormatBool(now.Benchmem))
 	say("timeout", p.Timeout.String(), now.Timeout.String())
+	say("count", strconv.Itoa(max(1, p.Count)), strconv.Itoa(max(1, now.Count)))
 	say("mode", cmp.Or(p.Mode, ModeProcess), cmp.Or(now.Mode, ModeProcess))
 	say("col", cmp.Or(p.Col, "/impl"), cmp.Or(now.Col, "/impl"))
 	say("control", strconv.FormatBool(p.Control), strconv.FormatBool(now.Control))

@@ -175,6 +175,7 @@ func TestPlanDifferences(t *testing.T) {
 		"rounds":  {func(p *Plan) { p.Rounds = 4 }, []string{"rounds: 3 → 4"}},
 		"slice":   {func(p *Plan) { p.Slice = time.Second }, []string{"slice: 5ms → 1s"}},
 		"layouts": {func(p *Plan) { p.Layouts = 0 }, []string{"layouts: 3 → 1"}},
+		"count":   {func(p *Plan) { p.Count = 10 }, []string{"count: 1 → 10"}},
 		"looks":   {func(p *Plan) { p.Looks = nil }, []string{"looks: [2 4 6] → []"}},
 		"alpha":   {func(p *Plan) { p.Alpha = 0.1 }, []string{"alpha: 0.05 → 0.1"}},
 		"margin":  {func(p *Plan) { p.Margin = 0.01 }, []string{"margin: 0.02 → 0.01"}},
@@ -190,7 +191,7 @@ func TestPlanDifferences(t *testing.T) {
 		}
 	}
 	then := sequentialPlan()
-	then.Col = "/impl"
+	then.Col, then.Count = "/impl", 10
 	var fields map[string]any
 	if err := json.Unmarshal([]byte(asJSON(t, then)), &fields); err != nil {
 		t.Fatal(err)

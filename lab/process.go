@@ -71,7 +71,7 @@ func (v invocation) run() (string, error) {
 			what = "nothing printed and not finished"
 		}
 		return text, &failure{
-			reason: fmt.Sprintf("%s after %v: hangs, or needs a longer --timeout", what, v.timeout),
+			reason: fmt.Sprintf("%s after %v: hangs, or needs a longer --timeout", what, v.timeout) + child.At(child.WhereHung(said)),
 			output: child.Excerpt(said),
 		}
 	case err == nil, errors.Is(err, exec.ErrWaitDelay):

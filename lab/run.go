@@ -72,7 +72,7 @@ func Run(ctx context.Context, plan *Plan, subjects []Subject, s *Store, from *In
 			return startDriven(context.WithoutCancel(ctx), plan, of(step).in(plan.Layout(block)), step, env, kill)
 		},
 		look: func() ([]Group, error) { return decided(plan, s.Path) },
-		now:  time.Now,
+		now:  time.Now, sleep: time.Sleep,
 		rss:  residentSize,
 		room: memoryForTurns(ctx),
 	})
@@ -89,6 +89,8 @@ type hands struct {
 	// look returns the groups that need no blocks after those in the results.
 	look func() ([]Group, error)
 	now  func() time.Time
+	// sleep waits while a process is watched.
+	sleep func(d time.Duration)
 	// rss returns how many bytes a process holds in memory, 0 if the system does
 	// not tell; all that live at a time may hold room, 0 meaning any amount.
 	rss  func(pid int) uint64
@@ -107,6 +109,12 @@ type run struct {
 	failed map[StepKey]int // how many times in a row
 	// alone has, for the groups that cannot take turns, why.
 	alone map[int]string // by Group.Index
+	// calls has what is known of calls of benchmark functions, and watched which
+	// steps were watched while they wait.
+	calls   map[int]calls // by Group.Index
+	watched map[StepKey]bool
+	// toldHardware is set when it has been said that there are no hardware counters.
+	toldHardware bool
 	// stopped are the groups that need no more blocks.
 	stopped map[int]int // by Group.Index, after which block
 }
@@ -116,6 +124,7 @@ func carryOut(ctx context.Context, plan *Plan, s *Store, from *Interrupted, p Pr
 	r := &run{
 		plan: plan, store: s, p: p, hands: h,
 		failed: make(map[StepKey]int), alone: make(map[int]string), stopped: make(map[int]int),
+		calls: make(map[int]calls), watched: make(map[StepKey]bool),
 	}
 	ended := 0
 	var done map[StepKey]bool
@@ -303,7 +312,8 @@ func (r *run) take(block int) error {
 	return nil
 }
 
-// measure runs one step and returns its benchmark line.
+// measure runs one step and returns its benchmark line, or as many lines as the plan
+// has counts.
 func measure(plan *Plan, s Subject, step Step, kill <-chan struct{}) (string, error) {
 	if step.Case.Slow != 0 {
 		return "", &failure{reason: "only a benchmark that is driven can be made slower"}
@@ -316,7 +326,7 @@ func measure(plan *Plan, s Subject, step Step, kill <-chan struct{}) (string, er
 			"-test.skip=" + step.Case.beneath(),
 			"-test.benchtime=" + plan.Time,
 			"-test.cpu=" + strconv.Itoa(step.CPU),
-			"-test.count=1",
+			"-test.count=" + strconv.Itoa(max(1, plan.Count)),
 			"-test.benchmem=" + strconv.FormatBool(plan.Benchmem),
 			"-test.timeout=0", // our limit is outside, and kills; package testing's does not hold for benchmarks
 		},
@@ -326,7 +336,7 @@ func measure(plan *Plan, s Subject, step Step, kill <-chan struct{}) (string, er
 	if err != nil {
 		return "", err
 	}
-	return resultLine(text, step.FullName())
+	return resultLines(text, step.FullName(), max(1, plan.Count))
 }
 
 // noOperations is why a result of no operations is none.
@@ -358,9 +368,10 @@ func hasNoOperations(text string) bool {
 	return false
 }
 
-// resultLine finds the benchmark line of name in what a subject printed.
-func resultLine(text, name string) (string, error) {
+// resultLines finds the count benchmark lines of name in what a subject printed.
+func resultLines(text, name string, count int) (string, error) {
 	why := "printed no result: it skipped itself, or ended the process"
+	var found []string
 	for line := range strings.Lines(text) {
 		line = strings.TrimRight(line, "\r\n")
 		if res, ok := parseResult(line); ok && "Benchmark"+string(res.Name) == name {
@@ -368,7 +379,10 @@ func resultLine(text, name string) (string, error) {
 				why = noOperations
 				break
 			}
-			return line, nil
+			if found = append(found, line); len(found) == count {
+				return strings.Join(found, "\n"), nil
+			}
+			continue
 		}
 		// testing prints the name first and the figures when it has them, and
 		// begins no line for it.
@@ -380,6 +394,9 @@ func resultLine(text, name string) (string, error) {
 		if ok && said != "" && strings.IndexAny(after, " \t") == 0 {
 			why = fmt.Sprintf("printed %s in its result line, which cannot be read any more; let it print on standard error", shortened(said))
 		}
+	}
+	if len(found) > 0 {
+		why = fmt.Sprintf("printed %d of %d results: it ended the process", len(found), count)
 	}
 	return "", &failure{reason: why, output: child.Excerpt(text)}
 }

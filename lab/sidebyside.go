@@ -133,6 +133,9 @@ func (s *SideBySide) collect() {
 	onBoard := make(map[string]bool)
 	for i, c := range s.Comparisons {
 		for _, t := range c.Tables {
+			if t.Resource {
+				continue // of processes, which no board has
+			}
 			for _, r := range t.Rows {
 				name, procs := withoutProcs(benchmarkName(r))
 				for k, cell := range r.Cells {

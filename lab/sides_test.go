@@ -82,6 +82,7 @@ func TestSidesAreResumed(t *testing.T) {
 }
 
 func TestMatchSides(t *testing.T) {
+	type one struct{ pkg, name, side, reason string }
 	cases := func(names ...string) (out []Case) {
 		for _, n := range names {
 			pkg, name, _ := strings.Cut(n, " ")
@@ -89,33 +90,105 @@ func TestMatchSides(t *testing.T) {
 		}
 		return out
 	}
-	before := cases("p A", "p Gone", "p B", "p NowFails", "q A", "broken X")
-	after := cases("p B", "p Came", "p A", "r A", "p FailedBefore")
-	both, alone := MatchSides(before, after, []Hole{
-		{Pkg: "p", Case: "NowFails", Side: SideNew, Reason: "crashed"},
-		{Pkg: "p", Case: "FailedBefore", Side: SideOld, Reason: "crashed"},
-		{Pkg: "p", Case: "Gone", Side: SideOld, Reason: "of the other side"},
-		{Pkg: "broken", Side: SideNew, Reason: "listing crashed"},
-	})
-	var got []string
-	for _, c := range both {
-		got = append(got, c.Pkg+" "+c.Name+" "+c.Side)
+	failed := func(pkg, name, side, reason string) Hole {
+		return Hole{Pkg: pkg, Case: name, Side: side, Reason: reason, Skipped: strings.HasPrefix(reason, "skip")}
 	}
-	if want := []string{"p B old", "p B new", "p A old", "p A new"}; !slices.Equal(got, want) {
-		t.Errorf("both have %q, want %q", got, want)
-	}
-	got = nil
-	for _, h := range alone {
-		if !h.Skipped {
-			t.Errorf("%+v was not due", h)
+	const onlyOld, onlyNew = "only the old version has it", "only the new version has it"
+	for name, c := range map[string]struct {
+		before, after []Case
+		failed        []Hole
+		both          []string
+		absent        []one
+	}{
+		"the order is the new version's, and what one has alone": {
+			before: cases("p A", "p Gone", "p B", "q A"), after: cases("p B", "p Came", "p A", "r A"),
+			both: []string{"p B", "p A"},
+			absent: []one{
+				{"p", "Came", SideOld, onlyNew},
+				{"r", "A", SideOld, onlyNew},
+				{"p", "Gone", SideNew, onlyOld},
+				{"q", "A", SideNew, onlyOld},
+			},
+		},
+		"crashes in new": {
+			before: cases("p A", "p B"), after: cases("p B"), failed: []Hole{failed("p", "A", SideNew, "crashed")},
+			both: []string{"p B"}, absent: []one{{"p", "A", SideNew, "crashed"}},
+		},
+		"crashes in old": {
+			before: cases("p B"), after: cases("p A", "p B"), failed: []Hole{failed("p", "A", SideOld, "crashed")},
+			both: []string{"p B"}, absent: []one{{"p", "A", SideOld, "crashed"}},
+		},
+		"crashes in both": {
+			failed: []Hole{failed("p", "A", SideOld, "crashed"), failed("p", "A", SideNew, "hangs")},
+			absent: []one{{"p", "A", SideOld, "crashed"}, {"p", "A", SideNew, "hangs"}},
+		},
+		"is new, and crashes": {
+			failed: []Hole{failed("p", "A", SideNew, "crashed")},
+			absent: []one{{"p", "A", SideNew, "crashed"}, {"p", "A", SideOld, onlyNew}},
+		},
+		"is new, and skips itself": {
+			failed: []Hole{failed("p", "A", SideNew, "skip")},
+			absent: []one{{"p", "A", SideNew, "skip"}, {"p", "A", SideOld, onlyNew}},
+		},
+		"crashed, and is gone": {
+			failed: []Hole{failed("p", "A", SideOld, "crashed")},
+			absent: []one{{"p", "A", SideOld, "crashed"}, {"p", "A", SideNew, onlyOld}},
+		},
+		"of the same name in another package": {
+			before: cases("p A"), after: cases("q A"), failed: []Hole{failed("q", "A", SideOld, "crashed")},
+			absent: []one{{"q", "A", SideOld, "crashed"}, {"p", "A", SideNew, onlyOld}},
+		},
+		"a package cannot be listed": {
+			before: cases("p A", "p B"), after: cases("p B", "p C"), failed: []Hole{failed("p", "", SideNew, "crashed")},
+			both:   []string{"p B"},
+			absent: []one{{"p", "", SideNew, "crashed"}, {"p", "C", SideOld, onlyNew}, {"p", "A", SideNew, "crashed"}},
+		},
+		"what it is beneath fails": {
+			before: cases("p A/x", "p A/y", "p AB"), after: cases("p AB"), failed: []Hole{failed("p", "A", SideNew, "crashed")},
+			both:   []string{"p AB"},
+			absent: []one{{"p", "A/x", SideNew, "crashed"}, {"p", "A/y", SideNew, "crashed"}},
+		},
+		"what it is beneath skips itself": {
+			before: cases("p A/x"), failed: []Hole{failed("p", "A", SideNew, "skip")},
+			absent: []one{{"p", "A/x", SideNew, "skip"}},
+		},
+		"what it is beneath failed before": {
+			after: cases("p A/x"), failed: []Hole{failed("p", "A", SideOld, "crashed")},
+			absent: []one{{"p", "A/x", SideOld, "crashed"}},
+		},
+		"what failing ones are beneath fails": {
+			failed: []Hole{failed("p", "A/x", SideOld, "crashed"), failed("p", "A", SideNew, "hangs")},
+			absent: []one{{"p", "A/x", SideOld, "crashed"}, {"p", "A/x", SideNew, "hangs"}},
+		},
+		"all beneath are there, and it fails": {
+			before: cases("p A/x"), after: cases("p A/x"), failed: []Hole{failed("p", "A", SideNew, "failed")},
+			both: []string{"p A/x"}, absent: []one{{"p", "A", SideNew, "failed"}},
+		},
+	} {
+		both, absent := MatchSides(c.before, c.after, c.failed)
+		var got []string
+		for i, b := range both {
+			if side := sides[i%2]; b.Side != side {
+				t.Errorf("%s: %+v is not %s", name, b, side)
+			}
+			if i%2 == 0 {
+				got = append(got, b.Pkg+" "+b.Name)
+			}
 		}
-		got = append(got, h.Pkg+" "+h.Case+" "+h.Side+" "+h.Reason)
-	}
-	want := []string{
-		"p Came old only the new version has it", "r A old only the new version has it",
-		"p Gone new only the old version has it", "q A new only the old version has it",
-	}
-	if !slices.Equal(got, want) {
-		t.Errorf("alone %q, want %q", got, want)
+		if !slices.Equal(got, c.both) {
+			t.Errorf("%s: both have %q, want %q", name, got, c.both)
+		}
+		var lacking []one
+		for _, h := range absent {
+			lacking = append(lacking, one{h.Pkg, h.Case, h.Side, h.Reason})
+			if only := strings.HasPrefix(h.Reason, "only"); h.Gone() != only || h.Skipped != (only || h.Reason == "skip") {
+				t.Errorf("%s: %+v, gone: %v", name, h, h.Gone())
+			}
+		}
+		if !slices.Equal(lacking, c.absent) {
+			t.Errorf("%s: absent\n%q, want\n%q", name, lacking, c.absent)
+		}
 	}
 }
+
+var sides = [2]string{SideOld, SideNew}

@@ -2,7 +2,6 @@ package lab
 
 import (
 	"fmt"
-	"math"
 	"strconv"
 	"time"
 )
@@ -15,8 +14,9 @@ const (
 	FigureSlice = 5 * time.Millisecond
 	// SharpSlice is for small differences, between what is woken up alike.
 	SharpSlice = time.Millisecond
-	// SharpRounds are as many of SharpSlice as take the time that figures have.
-	SharpRounds = 100
+	// SharpRounds are how many of SharpSlice it takes to find two percent in a dozen
+	// blocks on a machine that others use too.
+	SharpRounds = 250
 )
 
 // A Sizing says how large a comparison of two versions is to be: what a person
@@ -32,21 +32,30 @@ type Sizing struct {
 
 	// BlocksGiven and RoundsGiven say that Plan.Blocks and Plan.Rounds are to stay.
 	BlocksGiven, RoundsGiven bool
+
+	// Layouts is how many layouts each test binary has; 0 means as many as blocks.
+	Layouts int
+}
+
+// LayoutsFor returns how many layouts test binaries have in a plan of so many blocks if
+// given are asked for: a block has one, and 0 asks for one of its own for each.
+func LayoutsFor(given, blocks int) int {
+	if given == 0 {
+		given = blocks
+	}
+	return min(given, blocks, maxLayouts)
 }
 
 // Size chooses how much of p, a plan that compares two sides of its cases, is
 // measured, as far as that is not given: at least so many blocks that a claim about
 // each benchmark can be proven. It is an error if that does not fit into s.Within.
 func (p *Plan) Size(s Sizing) error {
-	least := enoughBlocks(s.Alpha, claimsEach*p.benchmarks())
-	if s.Sequential {
-		least++ // looking costs a part of the level
-	}
 	if !s.BlocksGiven {
-		p.Blocks = max(p.Blocks, least+1)
+		p.Blocks = max(p.Blocks, leastBlocks)
 	}
+	p.Layouts = LayoutsFor(s.Layouts, p.Blocks)
 	if s.Within > 0 {
-		if err := p.fit(s, least); err != nil {
+		if err := p.fit(s); err != nil {
 			return err
 		}
 	}
@@ -56,10 +65,6 @@ func (p *Plan) Size(s Sizing) error {
 	return nil
 }
 
-// claimsEach is about how many comparisons there are of a benchmark: of time, and of
-// bytes, or of what else it reports, where those vary.
-const claimsEach = 2
-
 // sideCount is how many sides a comparison of versions has.
 const sideCount = 2
 
@@ -67,16 +72,9 @@ const sideCount = 2
 // each.
 func (p *Plan) benchmarks() int { return len(p.Cases) / sideCount * len(p.CPU) }
 
-// enoughBlocks returns how many blocks it takes to prove one of n claims at level
-// alpha for all together: in so many blocks a coin falls the same way with a
-// probability of alpha/n.
-func enoughBlocks(alpha float64, n int) int {
-	blocks := 6
-	for math.Ldexp(1, 1-blocks) > alpha/float64(max(1, n)) {
-		blocks++
-	}
-	return blocks
-}
+// leastBlocks is how few blocks a comparison of versions has at least: fewer hardly say
+// how much blocks vary, and see only large differences.
+const leastBlocks = 6
 
 // measuredTimes are how long a process is to measure in a block, by how much time
 // there is. Less is hardly worth starting a process for.
@@ -90,11 +88,11 @@ const fewestRounds = 5
 
 // fit chooses the number of rounds and blocks so that measuring p takes no longer
 // than s.Within. With fewer blocks than least nothing can be proven.
-func (p *Plan) fit(s Sizing, least int) error {
+func (p *Plan) fit(s Sizing) error {
 	// Blocks are what a claim rests on: more of them say more than more rounds, so
 	// it is rounds that go first.
-	shortest, layouts := time.Duration(0), p.Layouts
-	for blocks := max(least, p.Blocks); blocks >= least; blocks-- {
+	shortest := time.Duration(0)
+	for blocks := max(leastBlocks, p.Blocks); blocks >= leastBlocks; blocks-- {
 		for _, measured := range measuredTimes {
 			if !s.BlocksGiven {
 				p.Blocks = blocks
@@ -102,7 +100,7 @@ func (p *Plan) fit(s Sizing, least int) error {
 			if !s.RoundsGiven {
 				p.Rounds = max(fewestRounds, int(measured/p.Slice))
 			}
-			p.Layouts = min(layouts, p.Blocks) // a block has one
+			p.Layouts = LayoutsFor(s.Layouts, p.Blocks)
 			if shortest = NewForecast(p, nil).Left(); shortest <= s.Within {
 				return nil
 			}

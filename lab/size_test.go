@@ -27,7 +27,7 @@ func TestSizeFits(t *testing.T) {
 	var blocks, rounds []int
 	for _, within := range []time.Duration{time.Hour, 3 * time.Minute, 80 * time.Second, time.Minute, 40 * time.Second} {
 		p := aPlanOfSides(10)
-		if err := p.fit(Sizing{Within: within}, 8); err != nil {
+		if err := p.fit(Sizing{Within: within}); err != nil {
 			t.Fatalf("%v: %v", within, err)
 		}
 		if left := NewForecast(p, nil).Left(); left > within {
@@ -47,35 +47,26 @@ func TestSizeFits(t *testing.T) {
 
 	p := aPlanOfSides(10)
 	p.Blocks, p.Rounds = 30, 2
-	if err := p.fit(Sizing{Within: 5 * time.Minute, BlocksGiven: true}, 8); err != nil || p.Blocks != 30 {
+	if err := p.fit(Sizing{Within: 5 * time.Minute, BlocksGiven: true}); err != nil || p.Blocks != 30 {
 		t.Errorf("given 30 blocks: %d, %v", p.Blocks, err)
 	}
 	p = aPlanOfSides(10)
 	p.Rounds = 3
-	if err := p.fit(Sizing{Within: time.Hour, RoundsGiven: true}, 8); err != nil || p.Rounds != 3 {
+	if err := p.fit(Sizing{Within: time.Hour, RoundsGiven: true}); err != nil || p.Rounds != 3 {
 		t.Errorf("given 3 rounds: %d, %v", p.Rounds, err)
 	}
-	err := aPlanOfSides(10).fit(Sizing{Within: time.Second}, 8)
+	err := aPlanOfSides(10).fit(Sizing{Within: time.Second})
 	if err == nil || !strings.Contains(err.Error(), "--within 1s is too short for 10 benchmarks: the least that can prove something takes about ") {
 		t.Errorf("a second: %v", err)
 	}
 }
 
-// With so many blocks the least p that a signed rank test can give is small enough
-// for each of n claims; with one fewer it is not.
-func TestEnoughBlocks(t *testing.T) {
-	for n, want := range map[int]int{0: 6, 1: 6, 2: 7, 20: 10, 100: 12, 103: 13} {
-		if got := enoughBlocks(0.05, n); got != want {
-			t.Errorf("%d claims: %d blocks, want %d", n, got, want)
-		}
-	}
-}
-
 func TestSize(t *testing.T) {
-	for n, want := range map[int]int{1: 12, 10: 12, 200: 15} {
-		p := aPlanOfSides(n)
-		if err := p.Size(Sizing{Alpha: 0.05}); err != nil || p.Blocks != want {
-			t.Errorf("%d benchmarks: %d blocks, want %d: %v", n, p.Blocks, want, err)
+	for blocks, want := range map[int]int{2: leastBlocks, leastBlocks: leastBlocks, 12: 12, 90: 90, 300: 300} {
+		p := aPlanOfSides(200)
+		p.Blocks = blocks
+		if err := p.Size(Sizing{Alpha: 0.05}); err != nil || p.Blocks != want || p.Layouts != min(want, maxLayouts) {
+			t.Errorf("%d blocks: %d of %d layouts, want %d: %v", blocks, p.Blocks, p.Layouts, want, err)
 		}
 	}
 	p := aPlanOfSides(200)
@@ -84,7 +75,28 @@ func TestSize(t *testing.T) {
 	}
 	p = aPlanOfSides(200)
 	p.Blocks = 3
-	if err := p.Size(Sizing{Alpha: 0.05, BlocksGiven: true}); err != nil || p.Blocks != 3 {
-		t.Errorf("given 3: %d blocks, %v", p.Blocks, err)
+	if err := p.Size(Sizing{Alpha: 0.05, BlocksGiven: true}); err != nil || p.Blocks != 3 || p.Layouts != 3 {
+		t.Errorf("given 3: %d blocks of %d layouts, %v", p.Blocks, p.Layouts, err)
+	}
+}
+
+// Each block has a layout of its own, unless somebody wants fewer; and a plan that
+// gets fewer blocks for want of time has no more layouts than those.
+func TestLayoutsAreAsManyAsBlocks(t *testing.T) {
+	for _, c := range []struct{ given, blocks, want int }{
+		{0, 6, 6}, {0, 48, 48}, {0, 1000, maxLayouts}, {1, 48, 1}, {12, 48, 12}, {48, 12, 12},
+	} {
+		if got := LayoutsFor(c.given, c.blocks); got != c.want {
+			t.Errorf("%d of %d blocks: %d layouts, want %d", c.given, c.blocks, got, c.want)
+		}
+		p := aPlanOfSides(1)
+		p.Blocks = c.blocks
+		if err := p.Size(Sizing{Layouts: c.given}); err != nil || p.Layouts != c.want {
+			t.Errorf("%d of %d blocks: a plan of %d layouts, want %d: %v", c.given, c.blocks, p.Layouts, c.want, err)
+		}
+	}
+	p := aPlanOfSides(10)
+	if err := p.Size(Sizing{Within: 40 * time.Second}); err != nil || p.Blocks >= 12 || p.Layouts != p.Blocks {
+		t.Errorf("in 40 s: %d blocks of %d layouts, %v", p.Blocks, p.Layouts, err)
 	}
 }

@@ -63,7 +63,9 @@ func Create(path string, plan *Plan, c *Circumstances, absent []Hole, started ti
 	}
 	// Which direction is good, which readers of the format know of few units.
 	for _, u := range []string{
-		"ns/op better=lower", "B/op better=lower", "allocs/op better=lower",
+		"ns/op better=lower", UnitCPU + " better=lower", UnitGCCPU + " better=lower", UnitGCs + " better=lower",
+		UnitLiveHeap + " better=lower", UnitPeakRSS + " better=lower",
+		UnitInstructions + " better=lower", UnitCycles + " better=lower", "B/op better=lower", "allocs/op better=lower",
 		"B/task better=lower", "allocs/task better=lower",
 		"B/msg better=lower", "allocs/msg better=lower",
 		"B/actor better=lower", "actors better=higher", "stop-ns/actor better=lower",
@@ -168,6 +170,11 @@ func (s *Store) Alone(g Group, reason string) {
 	s.line(aloneMark + groupFields(g) + " reason=" + strconv.Quote(reason))
 }
 
+// Note notes what a reader should know of the row g.
+func (s *Store) Note(g Group, text string) {
+	s.line(noteMark + "pkg=" + g.Pkg + " row=" + strconv.Quote(g.Name) + " text=" + strconv.Quote(text))
+}
+
 // Look notes what was decided after block.
 func (s *Store) Look(block int, groups []Group) error {
 	at := " block=" + strconv.Itoa(block) + "\n"
@@ -191,6 +198,7 @@ const (
 	rowMark     = "# row"
 	rowEnd      = "# end of row"
 	aloneMark   = "# process: "
+	noteMark    = "# note: "
 	decidedMark = "# decided: "
 	lookMark    = "# look: "
 )
@@ -437,7 +445,8 @@ func (r *Interrupted) read(lines []string) error {
 		case strings.HasPrefix(line, lookMark):
 			r.Looked = append(r.Looked, r.Ended)
 		case inBlock && (strings.HasPrefix(line, "Benchmark") || strings.HasPrefix(line, holeMark)):
-			if r.Done[at] || !known[at] {
+			more := r.Plan.Count > 1 && strings.HasPrefix(line, "Benchmark") // a process has printed several
+			if r.Done[at] && !more || !known[at] {
 				return fmt.Errorf("line %d: block %d has case %d already", i+1, r.Ended+1, at.Index)
 			}
 			r.Done[at] = true

@@ -175,6 +175,13 @@ benchtime: 1x
 # case: example.com/a BenchmarkB-2
 # case: example.com/a BenchmarkB/x=1
 Unit ns/op better=lower
+Unit cpu-ns/op better=lower
+Unit gc-cpu-ns/op better=lower
+Unit gcs/Mop better=lower
+Unit live-heap-B better=lower
+Unit peak-rss-B better=lower
+Unit instructions/op better=lower
+Unit cycles/op better=lower
 Unit B/op better=lower
 Unit allocs/op better=lower
 Unit B/task better=lower
@@ -623,18 +630,19 @@ func TestReadInterruptedRefuses(t *testing.T) {
 	good := string(data)
 	header, _, _ := strings.Cut(good, "block: 1\n")
 	line := func(name string) string { return name + " 1 1 ns/op\n" }
+	secondBlock := fmt.Sprintf("line %d: \"block: 2\" after the end of block 0", strings.Count(header, "\n")+1)
 	for want, text := range map[string]string{
 		"there is no plan in it":                                   line("BenchmarkX"),
 		"nothing was measured when its run ended; start a new one": header,
-		"line 40: \"block: 2\" after the end of block 0":           header + "block: 2\n",
-		"after the end of block 0":                                 header + "block: 1\n# end of block 2\n",
-		"\"# end of block 1\" after the end of block 1":            good[:strings.Index(good, "block: 2\n")] + "# end of block 1\n",
-		"\"case: 5\" is no case of the plan":                       header + "block: 1\ncase: 5\n",
-		"\"case: 0\" is no case of the plan":                       header + "block: 1\ncase: 0\n",
-		"\"case: x\" is no case of the plan":                       header + "block: 1\ncase: x\n",
-		"block 1 has case 4 already":                               header + "block: 1\ncase: 4\n" + line("BenchmarkB-2-2") + line("BenchmarkB-2-2"),
-		"block 1 has case 3 already":                               header + "block: 1\ncase: 3\n" + line("BenchmarkB-2") + "# hole: case=BenchmarkB-2 block=1 reason=\"\"\n",
-		"so it has been changed":                                   strings.Replace(good, "# case: example.com/a BenchmarkB\n", "# case: example.com/a BenchmarkC\n", 1),
+		secondBlock:                header + "block: 2\n",
+		"after the end of block 0": header + "block: 1\n# end of block 2\n",
+		"\"# end of block 1\" after the end of block 1": good[:strings.Index(good, "block: 2\n")] + "# end of block 1\n",
+		"\"case: 5\" is no case of the plan":            header + "block: 1\ncase: 5\n",
+		"\"case: 0\" is no case of the plan":            header + "block: 1\ncase: 0\n",
+		"\"case: x\" is no case of the plan":            header + "block: 1\ncase: x\n",
+		"block 1 has case 4 already":                    header + "block: 1\ncase: 4\n" + line("BenchmarkB-2-2") + line("BenchmarkB-2-2"),
+		"block 1 has case 3 already":                    header + "block: 1\ncase: 3\n" + line("BenchmarkB-2") + "# hole: case=BenchmarkB-2 block=1 reason=\"\"\n",
+		"so it has been changed":                        strings.Replace(good, "# case: example.com/a BenchmarkB\n", "# case: example.com/a BenchmarkC\n", 1),
 	} {
 		path := filepath.Join(t.TempDir(), "x.bench")
 		if err := os.WriteFile(path, []byte(text), 0o644); err != nil {

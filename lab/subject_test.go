@@ -87,6 +87,20 @@ func BenchmarkSubject(b *testing.B) {
 	}
 }
 
+// whereIs returns the place in this file where code first stands, as reasons give it.
+func whereIs(t *testing.T, code string) string {
+	t.Helper()
+	source, err := os.ReadFile("subject_test.go")
+	if err != nil {
+		t.Fatal(err)
+	}
+	before, _, ok := strings.Cut(string(source), code)
+	if !ok {
+		t.Fatalf("no %s in this file", code)
+	}
+	return fmt.Sprintf("subject_test.go:%d", 1+strings.Count(before, "\n"))
+}
+
 // subject returns this test binary, which will behave as LAB_SUBJECT.
 func subject(t *testing.T, how string) Subject {
 	t.Helper()
@@ -154,7 +168,11 @@ func TestMeasureEndsWhatHangs(t *testing.T) {
 		"deaf": "",        // to SIGQUIT, so it is killed
 	} {
 		_, err := measureSubject(subject(t, how), how, time.Second, nil)
-		if err == nil || err.Error() != "not finished after 1s: hangs, or needs a longer --timeout" {
+		want := "not finished after 1s: hangs, or needs a longer --timeout"
+		if how == "hang" {
+			want += " (" + whereIs(t, "select {}") + ")"
+		}
+		if err == nil || err.Error() != want {
 			t.Errorf("%s: %v", how, err)
 		}
 		if out := FailureOutput(err); !strings.Contains(out, output) {
@@ -188,9 +206,9 @@ func TestCases(t *testing.T) {
 		t.Errorf("cases %q, want %q", got, want)
 	}
 	want := []Hole{
-		{Case: "BenchmarkSubject/crash", Reason: "crashed: panic: oh no"},
+		{Case: "BenchmarkSubject/crash", Reason: "crashed: panic: oh no (" + whereIs(t, `panic("oh no")`) + ")"},
 		{Case: "BenchmarkSubject/exit", Reason: "ended with exit status 7"},
-		{Case: "BenchmarkSubject/fatal", Reason: "wrong checksum"},
+		{Case: "BenchmarkSubject/fatal", Reason: "failed: " + whereIs(t, `b.Fatal("wrong`) + ": wrong checksum"},
 		{Case: "BenchmarkSubject/skip", Reason: "needs a board", Skipped: true},
 	}
 	if !slices.Equal(l.Absent, want) {
@@ -219,7 +237,7 @@ func TestCulprit(t *testing.T) {
 		{nil, ""},
 	} {
 		h, err := s.culprit(c.begun, 1, time.Minute, nil)
-		if err != nil || h.Case != c.want || c.want != "" && h.Reason != "crashed: panic: oh no" {
+		if err != nil || h.Case != c.want || c.want != "" && !strings.HasPrefix(h.Reason, "crashed: panic: oh no (") {
 			t.Errorf("of %q it is %+v, %v, want %q", c.begun, h, err, c.want)
 		}
 	}
@@ -243,8 +261,8 @@ func TestCasesWithHang(t *testing.T) {
 		if len(l.Cases) != 2 || l.Cases[1].Name != "BenchmarkSubject/last" {
 			t.Errorf("cases %+v", l.Cases)
 		}
-		if want := "nothing printed and not finished after 5s: hangs, or needs a longer --timeout"; len(l.Absent) != 1 ||
-			l.Absent[0] != (Hole{Case: "BenchmarkSubject/" + how, Reason: want}) {
+		if want := "nothing printed and not finished after 5s: hangs, or needs a longer --timeout ("; len(l.Absent) != 1 ||
+			l.Absent[0].Case != "BenchmarkSubject/"+how || !strings.HasPrefix(l.Absent[0].Reason, want) {
 			t.Errorf("absent %+v", l.Absent)
 		}
 	}

@@ -22,19 +22,27 @@ import (
 //     random length in its environment. Those that cannot be driven, or do not
 //     fit into memory together, are measured in fresh processes instead.
 //  2. Each is warmed up alone, until it is steady or that has taken long enough
-//     (warmup.go); on the way it is found how many operations make a slice.
-//  3. In each round each does one slice, in random order; all others are blocked
-//     on their pipes. Copies of one benchmark do as many operations in it.
+//     (warmup.go); on the way it is found how many operations make a slice. Then it
+//     is stopped, until its slice comes.
+//  3. In each round each does one slice; all others stand still. Every second round
+//     has a random order, and the one after it the same backwards: what drifts
+//     meanwhile weighs on all alike. Copies of one benchmark do as many operations in it.
 //  4. Each finishes. One that finds its results to be wrong has no figure.
 //
-// A row's slices are longer than Plan.Slice where a single operation takes longer,
-// where a slice is a call of the benchmark function, or where garbage is collected so
-// often that a slice should have several whole cycles. Then there are fewer rounds.
+// So the slices of a process are one continuous run of it, cut into pieces, and
+// their sum has all that it costs. A row's slices are longer than Plan.Slice where a
+// single operation takes longer, or where the benchmark function prepares so much in
+// each call that short ones would be about that (calls.go). Then there are fewer rounds.
+// There are more where garbage is collected so seldom that the planned ones would have
+// few whole cycles.
 
 // A driver is a live process that takes turns: a *driven.Process, or a test's.
 type driver interface {
 	Hello() driven.Hello
 	Run(n int) (driven.Slice, error)
+	Call(n int) (driven.Slice, error)
+	Usage() (driven.Usage, error)
+	Freeze() bool
 	Reset() error
 	Finish() (driven.Result, error)
 	Close() error
@@ -52,9 +60,15 @@ type player struct {
 	live   driver
 	memory uint64 // bytes it held when it was warm; 0 if that is not known
 	warm   warmth
-	slices []driven.Slice
-	result driven.Result
-	err    error // why it has no figure
+	took   time.Duration // its row, with everything
+	frozen bool          // it stood still between its slices
+	costs  []float64     // nanoseconds of an operation, by callLengths; nil if that was not tried
+
+	tried      *lengthTrial // nil if that was not
+	processors float64      // in use in the longest slices that were tried, collections of garbage aside
+	slices     []driven.Slice
+	result     driven.Result
+	err        error // why it has no figure
 }
 
 const (
@@ -64,8 +78,9 @@ const (
 	// padStep is a multiple of what a stack is aligned to anyway.
 	padStep = 16
 	// leastRounds is how many rounds there are at least, or Plan.Rounds if that is
-	// less, however long the slices are: their median is the block's value.
-	leastRounds = 4
+	// less, however long the slices are: one, and the same backwards. Of whole calls,
+	// of which each is what go test would report, one is enough.
+	leastRounds = 2
 	// stretch is how many times as long as planned the rounds of a row may take
 	// before there are fewer of them.
 	stretch = 2
@@ -74,6 +89,7 @@ const (
 // takeTurns measures the steps of g in block. Its error is an *unfitError,
 // errKilled or ErrInterrupted; then nothing was measured.
 func (r *run) takeTurns(ctx context.Context, block int, g Group) ([]entry, error) {
+	began := r.now()
 	chance := r.plan.chance(block, g)
 	order := chance.Perm(len(g.Steps))
 	players := make([]*player, len(g.Steps))
@@ -96,7 +112,10 @@ func (r *run) takeTurns(ctx context.Context, block int, g Group) ([]entry, error
 			return nil, err
 		}
 	}
-	if err := r.rounds(players, chance, stop); err != nil {
+	if err := r.measureCalls(g, players, stop); err != nil {
+		return nil, err
+	}
+	if err := r.rounds(g, players, chance, stop); err != nil {
 		return nil, err
 	}
 	for _, i := range order {
@@ -107,6 +126,9 @@ func (r *run) takeTurns(ctx context.Context, block int, g Group) ([]entry, error
 		if errors.Is(p.err, driven.ErrKilled) {
 			return nil, errKilled
 		}
+	}
+	for _, p := range players {
+		p.took = r.now().Sub(began)
 	}
 	entries := make([]entry, len(players))
 	for i, p := range players {
@@ -139,10 +161,17 @@ func (r *run) begin(block int, p *player, stop func() error) (err error) {
 	}
 	p.live, err = r.start(block, p.step, []string{padVariable + "=" + strings.Repeat("x", p.pad)})
 	if err == nil {
+		r.tellHardware(p)
 		p.warm, err = warmUp(p.live, r.plan.Slice, stop)
 	}
 	if err == nil {
+		err = r.lookAround(p)
+	}
+	if err == nil {
 		err = p.live.Reset()
+	}
+	if err == nil {
+		p.frozen = p.live.Freeze()
 	}
 	var refusal *driven.Refusal
 	switch {
@@ -236,30 +265,22 @@ func sameWork(players []*player) {
 	}
 }
 
-// rounds has the players that are well take turns.
-func (r *run) rounds(players []*player, chance *rand.Rand, stop func() error) error {
+// rounds has the players of g that are well take turns.
+func (r *run) rounds(g Group, players []*player, chance *rand.Rand, stop func() error) error {
 	alike(players)
 	sameWork(players)
-	var sum time.Duration // of a round
-	well := 0
-	called := false // slices are calls of a function, and longer for that alone
-	for _, p := range players {
-		if p.err == nil {
-			sum += p.warm.slice
-			well++
-			called = called || p.live.Hello().Mode == driven.ModeRunN
+	run := (*player).run
+	if r.calls[g.Index].whole {
+		run = (*player).call
+	}
+	var order []int
+	for round := range r.roundsOf(players, r.calls[g.Index].whole) {
+		if round%2 == 0 {
+			order = chance.Perm(len(players))
+		} else {
+			slices.Reverse(order)
 		}
-	}
-	rounds := r.plan.Rounds
-	planned := r.plan.Slice * time.Duration(well*rounds)
-	if !called || r.plan.Slice >= leastRunN {
-		planned *= stretch
-	}
-	if sum > 0 && sum*time.Duration(rounds) > planned {
-		rounds = max(int(planned/sum), min(rounds, leastRounds))
-	}
-	for range rounds {
-		for _, i := range chance.Perm(len(players)) {
+		for _, i := range order {
 			p := players[i]
 			if p.err != nil {
 				continue
@@ -267,7 +288,7 @@ func (r *run) rounds(players []*player, chance *rand.Rand, stop func() error) er
 			if err := stop(); err != nil {
 				return err
 			}
-			s, err := p.live.Run(p.warm.n)
+			s, err := run(p)
 			if errors.Is(err, driven.ErrKilled) {
 				return errKilled
 			}
@@ -276,6 +297,47 @@ func (r *run) rounds(players []*player, chance *rand.Rand, stop func() error) er
 		}
 	}
 	return nil
+}
+
+// run does one slice of p, which stands still afterwards.
+func (p *player) run() (driven.Slice, error) {
+	s, err := p.live.Run(p.warm.n)
+	p.live.Freeze()
+	return s, err
+}
+
+// call is run for a whole call of a benchmark function, as go test makes it.
+func (p *player) call() (driven.Slice, error) {
+	s, err := p.live.Call(p.warm.n)
+	p.live.Freeze()
+	return s, err
+}
+
+// roundsOf returns in how many rounds players do a slice each: as many as planned,
+// fewer of slices that take much longer, and more where collections of garbage are far
+// apart.
+func (r *run) roundsOf(players []*player, whole bool) int {
+	if whole {
+		return 1
+	}
+	var longest, least time.Duration
+	for _, p := range players {
+		if p.err == nil {
+			longest, least = max(longest, p.warm.slice), max(least, p.warm.leastRun())
+		}
+	}
+	rounds := r.plan.Rounds
+	if longest <= 0 {
+		return rounds
+	}
+	planned := r.plan.Slice * time.Duration(rounds)
+	if longest*time.Duration(rounds) > stretch*planned {
+		rounds = max(int(stretch*planned/longest), min(rounds, leastRounds))
+	}
+	if least > planned {
+		rounds = max(rounds, int(least/longest))
+	}
+	return min(rounds, mostRounds)
 }
 
 // entry makes what p leaves in the results.
@@ -294,47 +356,106 @@ func (r *run) entry(block int, p *player) entry {
 }
 
 // figures returns the benchmark line of p, and its slices. The line is what
-// testing would have printed, but for the time of an operation, which is the
-// median of the slices' instead of their mean: a mean has in it whatever
-// disturbed one of them. A benchmark that reports a time of its own, or none, has
+// testing would have printed of all slices together, with more digits: the time of an
+// operation is the time of all slices divided by their operations. Behind it stands
+// what the process has used. A benchmark that reports a time of its own, or none, has
 // no slices: theirs are of something else.
 func (p *player) figures(benchmem bool) (line string, times *Slices, err error) {
 	res, ok := parseResult(p.step.FullName() + " " + p.result.Line)
 	if !ok {
 		return "", nil, &failure{reason: fmt.Sprintf("ended with %q, which is no result", p.result.Line)}
 	}
-	s := &Slices{N: p.warm.n, Warmup: p.warm.slices, Steady: p.warm.steady}
+	s := &Slices{N: p.warm.n, Warmup: p.warm.slices, Steady: p.warm.steady, Took: p.took, Whole: p.frozen}
 	var sum driven.Slice
+	counted := driven.Slice{Hardware: new(driven.Hardware)} // those slices that processors counted
 	for _, slice := range p.slices {
 		s.Ns = append(s.Ns, slice.Elapsed.Nanoseconds())
+		if slice.CPU > 0 {
+			s.CPU = append(s.CPU, slice.CPU)
+		}
 		s.GCs += int(slice.GCs)
 		sum.N += slice.N
+		sum.Elapsed += slice.Elapsed
+		sum.CPU += slice.CPU
+		if h := slice.Hardware; h != nil {
+			counted.N += slice.N
+			counted.Hardware.Instructions += h.Instructions
+			counted.Hardware.Cycles += h.Cycles
+		}
 		sum.Allocs += slice.Allocs
 		sum.Bytes += slice.Bytes
 	}
+	if len(s.CPU) < len(s.Ns) {
+		s.CPU = nil
+	}
+	if p.warm.cycle > sum.Elapsed {
+		s.Rare = float64(p.warm.collection) / float64(p.warm.cycle)
+	}
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s \t%8d", p.step.FullName(), sum.N)
-	value := func(v float64, unit string) {
-		b.WriteString("\t " + figure(v) + " " + unit)
-	}
-	_, own := p.result.Extra["ns/op"]
+	value := func(v float64, unit string) { b.WriteString("\t " + figure(v) + " " + unit) }
+	ops := float64(sum.N)
+	ours := map[string]float64{"B/op": float64(sum.Bytes) / ops, "allocs/op": float64(sum.Allocs) / ops}
 	memory := false
 	for _, v := range res.Values {
 		v.Value, v.Unit = inUnit(v, written(v)), written(v)
-		if v.Unit == "ns/op" && !own {
-			sorted := slices.Sorted(slices.Values(s.Ns))
-			v.Value = (float64(sorted[(len(sorted)-1)/2]) + float64(sorted[len(sorted)/2])) / 2 / float64(s.N)
-			times = s
+		_, own := p.result.Extra[v.Unit]
+		if exact, ok := ours[v.Unit]; ok && !own {
+			v.Value, memory = exact, true
 		}
-		memory = memory || v.Unit == "B/op" || v.Unit == "allocs/op"
+		if v.Unit == "ns/op" && !own {
+			v.Value, times = float64(sum.Elapsed)/ops, s
+		}
 		value(v.Value, v.Unit)
 	}
-	if benchmem && !memory {
-		value(float64(sum.Bytes/uint64(sum.N)), "B/op")
-		value(float64(sum.Allocs/uint64(sum.N)), "allocs/op")
+	for _, unit := range []string{"B/op", "allocs/op"} {
+		if benchmem && !memory {
+			value(ours[unit], unit)
+		}
+	}
+	if times != nil {
+		p.resources(sum, value)
+		if n := float64(counted.N); n > 0 {
+			value(float64(counted.Hardware.Instructions)/n, UnitInstructions)
+			value(float64(counted.Hardware.Cycles)/n, UnitCycles)
+		}
 	}
 	return b.String(), times, nil
 }
+
+// resources adds what p has used: processor time, collections and memory.
+func (p *player) resources(sum driven.Slice, value func(v float64, unit string)) {
+	ops := float64(sum.N)
+	if sum.CPU > 0 {
+		value(float64(sum.CPU)/ops, UnitCPU)
+	}
+	used := p.result.Resources
+	if v, ok := used[driven.ResourceGCCPU]; ok {
+		value(v/ops, UnitGCCPU)
+	}
+	if v, ok := used[driven.ResourceGCs]; ok {
+		value(v/ops*1e6, UnitGCs)
+	}
+	if v, ok := used[driven.ResourceLiveHeap]; ok {
+		value(v, UnitLiveHeap)
+	}
+	if v, ok := used[driven.ResourcePeakRSS]; ok {
+		value(v, UnitPeakRSS)
+	}
+}
+
+// The units of what a process has used while it was measured.
+const (
+	UnitCPU      = "cpu-ns/op"    // processor time of all threads, whatever they did
+	UnitGCCPU    = "gc-cpu-ns/op" // the part of it for collections that have ended
+	UnitGCs      = "gcs/Mop"      // collections that ended, in a million operations
+	UnitLiveHeap = "live-heap-B"  // what the last collection found in use
+	UnitPeakRSS  = "peak-rss-B"   // the most memory that the process ever held
+
+	// What processors counted in user space, where they do.
+	UnitInstructions = "instructions/op"
+	UnitCycles       = "cycles/op"
+)
 
 // figure writes a value with six significant digits, or all of a whole number.
 func figure(v float64) string {
@@ -368,6 +489,7 @@ func startDriven(ctx context.Context, plan *Plan, s Subject, step Step, env []st
 		CPU:       step.CPU,
 		Env:       env,
 		Slow:      step.Case.Slow,
+		Hardware:  true,
 		Timeout:   plan.Timeout,
 		Kill:      kill,
 	})
@@ -375,6 +497,14 @@ func startDriven(ctx context.Context, plan *Plan, s Subject, step Step, env []st
 		return nil, err // and no driver, which a nil *Process would be
 	}
 	return p, nil
+}
+
+// tellHardware says once why there are no hardware counters.
+func (r *run) tellHardware(p *player) {
+	if why := p.live.Hello().NoHardware; why != "" && !r.toldHardware {
+		r.toldHardware = true
+		r.p.Note("no hardware counters: " + why)
+	}
 }
 
 // residentSize returns how many bytes a process holds in memory, 0 if the system

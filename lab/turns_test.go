@@ -26,6 +26,19 @@ type fakeWorld struct {
 	slow   func(at time.Duration) float64      // by how much everything is slowed down; nil for not at all
 	make   func(block int, s Step) *fakeDriver // returns how a step behaves; nil for well
 	alone  int                                 // processes of steps that took no turns
+	slept  time.Duration                       // that the lab has waited
+	live   []*fakeDriver                       // all that were started
+	awake  []string                            // which did not stand still while another one ran
+	odd    []string                            // slices that were no whole units
+}
+
+// only notes who does not stand still while f runs.
+func (w *fakeWorld) only(f *fakeDriver) {
+	for _, other := range w.live {
+		if other != f && !other.frozen && !other.ended {
+			w.awake = append(w.awake, other.name+" beside "+f.name)
+		}
+	}
 }
 
 // A fakeDriver is a benchmark that takes perOp for an operation, in a world.
@@ -33,8 +46,8 @@ type fakeDriver struct {
 	w       *fakeWorld
 	name    string
 	perOp   func(slice int) time.Duration // slice counts from 1 since the start
+	takes   func(n int) time.Duration     // a slice of n operations, if that is not n times perOp
 	unit    int
-	heavy   bool          // declares that it collects garbage
 	gcEvery time.Duration // of its own time; 0 for never
 	pid     int
 	mode    string // of Hello; "" for a session
@@ -51,21 +64,33 @@ type fakeDriver struct {
 	spent    time.Duration   // its own time
 	reset    bool
 	closed   bool
+	frozen   bool
+	ended    bool
+	called   []int                // operations of each whole call
+	idles    func() time.Duration // processor time that it uses while it waits
+	cpu      time.Duration
+	// processors is how many it uses at a time; 0 for none that is told.
+	processors float64
+	works      func(n int) time.Duration // processor time of n operations, if that is not a part of what they take
+	usages     int                       // how many times it was asked for its usage
+	says       func() driven.Usage       // what it has used; nil for what gcEvery makes of it
 }
 
 func (f *fakeDriver) Hello() driven.Hello {
-	return driven.Hello{Mode: cmp.Or(f.mode, driven.ModeSession), Unit: f.unit, GCHeavy: f.heavy, Pid: f.pid}
+	return driven.Hello{Mode: cmp.Or(f.mode, driven.ModeSession), Unit: f.unit, Pid: f.pid}
 }
 
 func (f *fakeDriver) Run(n int) (driven.Slice, error) {
 	if f.closed {
 		return driven.Slice{}, errors.New("run after close")
 	}
+	f.thaw()
 	f.slices++
 	if f.before != nil {
 		f.before(f.slices)
 	}
 	if f.slices == f.failAt {
+		f.ended = true
 		return driven.Slice{}, f.fail
 	}
 	factor := 1.0
@@ -73,20 +98,70 @@ func (f *fakeDriver) Run(n int) (driven.Slice, error) {
 		factor = f.w.slow(f.w.time)
 	}
 	took := time.Duration(float64(f.perOp(f.slices)) * float64(n) * factor)
+	if f.takes != nil {
+		took = time.Duration(float64(f.takes(n)) * factor)
+	}
 	f.w.time += took + 100*time.Microsecond
 	f.w.ran = append(f.w.ran, f.name)
+	if n%f.unit != 0 {
+		f.w.odd = append(f.w.odd, fmt.Sprint(f.name, ": ", n))
+	}
 	f.measured += n
 	gcs := 0
 	if f.gcEvery > 0 {
 		gcs = int((f.spent+took)/f.gcEvery) - int(f.spent/f.gcEvery)
 	}
 	f.spent += took
-	return driven.Slice{N: n, Elapsed: took, GCs: uint32(gcs), Allocs: uint64(2 * n), Bytes: uint64(48 * n)}, nil
+	cpu := time.Duration(f.processors * float64(took))
+	if f.works != nil {
+		cpu = f.works(n)
+	}
+	return driven.Slice{N: n, Elapsed: took, CPU: cpu, GCs: uint32(gcs), Allocs: uint64(2 * n), Bytes: uint64(48 * n)}, nil
 }
 
-func (f *fakeDriver) Reset() error { f.reset, f.measured = true, 0; return nil }
+func (f *fakeDriver) Call(n int) (driven.Slice, error) {
+	f.called = append(f.called, n)
+	return f.Run(n)
+}
+
+// thaw is what comes before all that the process does.
+func (f *fakeDriver) thaw() {
+	f.frozen = false
+	f.w.only(f)
+}
+
+func (f *fakeDriver) Usage() (driven.Usage, error) {
+	f.thaw()
+	f.usages++
+	if f.idles != nil {
+		f.cpu += f.idles()
+	}
+	return f.usage(), nil
+}
+
+// usage is such that its next collection comes gcEvery after the one before.
+func (f *fakeDriver) usage() driven.Usage {
+	if f.says != nil {
+		return f.says()
+	}
+	u := driven.Usage{CPU: f.cpu, LiveHeap: 1 << 20}
+	if f.gcEvery > 0 && f.perOp != nil {
+		u.HeapGoal = u.LiveHeap + uint64(48*f.gcEvery/max(1, f.perOp(f.slices)))
+	}
+	return u
+}
+
+func (f *fakeDriver) Freeze() bool { f.frozen = true; return true }
+
+func (f *fakeDriver) Reset() error {
+	f.thaw()
+	f.reset, f.measured = true, 0
+	return nil
+}
 
 func (f *fakeDriver) Finish() (driven.Result, error) {
+	f.thaw()
+	f.ended = true
 	if f.wrong != nil {
 		return driven.Result{}, f.wrong
 	}
@@ -97,12 +172,17 @@ func (f *fakeDriver) Finish() (driven.Result, error) {
 	return driven.Result{Line: line, Extra: f.extra}, nil
 }
 
-func (f *fakeDriver) Close() error { f.closed = true; return nil }
+func (f *fakeDriver) Close() error { f.closed, f.ended = true, true; return nil }
 
 // hands are those of a run in w.
 func (w *fakeWorld) hands() hands {
 	return hands{
 		now: func() time.Time { return time.Unix(0, 0).Add(w.time) },
+		sleep: func(d time.Duration) {
+			if w.slept += d; d != idle { // when one is watched it is awake
+				w.only(&fakeDriver{name: "nobody"})
+			}
+		},
 		start: func(block int, s Step, env []string) (driver, error) {
 			f := &fakeDriver{}
 			if w.make != nil {
@@ -117,6 +197,8 @@ func (w *fakeWorld) hands() hands {
 			if f.refuse != nil {
 				return nil, f.refuse
 			}
+			w.live = append(w.live, f)
+			w.only(f)
 			return f, nil
 		},
 		process: func(_ int, s Step) (string, error) {
@@ -162,7 +244,23 @@ func turnsRun(t testing.TB, plan *Plan, w *fakeWorld) (path string, p *watched) 
 	if p.done != p.total {
 		t.Errorf("%d of %d steps are done", p.done, p.total)
 	}
+	if len(w.awake)+len(w.odd) > 0 {
+		t.Errorf("these ran while others were to stand still: %q; no whole units: %q", w.awake, w.odd)
+	}
 	return path, p
+}
+
+// onlySlicesCount checks that the processes of w count nothing but the slices that are
+// in the results: what warms them up comes before a reset.
+func (w *fakeWorld) onlySlicesCount(t *testing.T, got map[string]found) {
+	t.Helper()
+	for i, f := range w.live {
+		start, _, _ := strings.Cut(w.starts[i], " ")
+		times := got[strings.Replace(start, ":", "/", 1)].times
+		if times == nil || f.measured != times.N*len(times.Ns) || !f.reset {
+			t.Errorf("%s counts %d operations, and has these slices: %+v", start, f.measured, times)
+		}
+	}
 }
 
 // A found is a result or a hole in a file, with its slices.
@@ -320,23 +418,27 @@ func TestTurnsAreRandom(t *testing.T) {
 	if len(runs[0].starts) != 15 || len(perBlock) != 3 || len(pads) < 12 {
 		t.Errorf("starts and paddings of three blocks: %q", runs[0].starts)
 	}
-	// The rounds of the last block, after warming up alone.
-	ran := runs[0].ran
+	// The rounds of the last block, after warming up alone: two of them have a random
+	// order and the same backwards, so that each process comes as early as any other.
+	const steps, rounds = 5, 9
+	ran := runs[0].ran[len(runs[0].ran)-steps*rounds:]
 	orders := make(map[string]bool)
-	for ; len(ran) >= 5; ran = ran[:len(ran)-5] {
-		round := slices.Clone(ran[len(ran)-5:])
-		if len(orders) < 9 {
-			orders[strings.Join(round, " ")] = true
-			slices.Sort(round)
-			if want := []string{"1/1", "1/2", "2/1", "3/1", "4/1"}; !slices.Equal(round, want) {
-				t.Fatalf("a round has %q", round)
+	for i := 0; i < rounds; i++ {
+		round := slices.Clone(ran[i*steps : (i+1)*steps])
+		if i%2 == 1 {
+			slices.Reverse(round)
+			if before := ran[(i-1)*steps : i*steps]; !slices.Equal(round, before) {
+				t.Errorf("round %d is %q backwards, after %q", i, round, before)
 			}
+			continue
 		}
-		if len(orders) == 8 {
-			break // of 9 rounds, 2 may be the same by chance
+		orders[strings.Join(round, " ")] = true
+		slices.Sort(round)
+		if want := []string{"1/1", "1/2", "2/1", "3/1", "4/1"}; !slices.Equal(round, want) {
+			t.Fatalf("a round has %q", round)
 		}
 	}
-	if len(orders) < 8 {
+	if len(orders) != 5 {
 		t.Errorf("%d orders in 9 rounds", len(orders))
 	}
 }
@@ -377,8 +479,8 @@ func TestCopiesDoTheSameWork(t *testing.T) {
 	}
 }
 
-// The file has of each round one slice a process; each figure is the median of
-// the slices.
+// The file has of each round one slice a process; each figure is the mean of the
+// slices.
 func TestTurnsInTheFile(t *testing.T) {
 	plan := turnsPlan(3, 4, 7)
 	w := &fakeWorld{make: func(_ int, s Step) *fakeDriver {
@@ -392,13 +494,17 @@ func TestTurnsInTheFile(t *testing.T) {
 	if len(got) != 16 {
 		t.Errorf("%d results, want 16", len(got))
 	}
+	w.onlySlicesCount(t, got)
 	for key, f := range got {
 		if f.times == nil {
 			t.Fatalf("%s has no slices: %s", key, f.name)
 		}
 		fields := strings.Fields(f.name)
-		sorted := slices.Sorted(slices.Values(f.times.Ns))
-		perOp := float64(sorted[3]) / float64(f.times.N)
+		sum := int64(0)
+		for _, ns := range f.times.Ns {
+			sum += ns
+		}
+		perOp := float64(sum) / float64(7*f.times.N)
 		value, err := strconv.ParseFloat(fields[2], 64)
 		if err != nil || fields[3] != "ns/op" || math.Abs(value/perOp-1) > 1e-5 {
 			t.Errorf("%s: %q, want %v ns/op", key, f.name, perOp)
@@ -407,7 +513,7 @@ func TestTurnsInTheFile(t *testing.T) {
 			t.Errorf("%s: %q of slices of %d", key, f.name, f.times.N)
 		}
 		slice := perOp * float64(f.times.N)
-		if len(f.times.Ns) != 7 || f.times.N%64 != 0 || math.Abs(slice/5e6-1) > 0.01 || !f.times.Steady {
+		if len(f.times.Ns) != 7 || f.times.N%64 != 0 || math.Abs(slice/5e6-1) > 0.01 || !f.times.Steady || !f.times.Whole || f.times.Took <= 0 {
 			t.Errorf("%s: %+v", key, *f.times)
 		}
 		block, _ := strconv.Atoi(f.config["block"])
@@ -728,24 +834,29 @@ func TestFigures(t *testing.T) {
 	for _, c := range []struct {
 		slices   []driven.Slice
 		line     string
-		own      bool
+		own      []string // units that it reports
 		benchmem bool
 		want     string
 		times    string
 	}{
-		// An even number of slices has two in the middle.
-		{slicesOf(10, 20, 40, 900), "40\t 24.2 ns/op", false, false, "BenchmarkX-2 \t      40\t 3 ns/op", "# slices: n=10 warmup=4 steady=true gcs=4 ns=10,20,40,900"},
-		{slicesOf(123456789, 123456799, 1), "30\t 24.2 ns/op\t 1.25 MB/s", false, false, "BenchmarkX-2 \t      30\t 12345678.9 ns/op\t 1.25 MB/s", "# slices: n=10 warmup=4 steady=true gcs=3 ns=123456789,123456799,1"},
-		// As testing, bytes and allocations are whole, and those that are there stay.
-		{slicesOf(10, 20), "20\t 1 ns/op", false, true, "BenchmarkX-2 \t      20\t 1.5 ns/op\t 99 B/op\t 2 allocs/op", "# slices: n=10 warmup=4 steady=true gcs=2 ns=10,20"},
-		{slicesOf(10, 20), "20\t 1 ns/op\t 7 B/op\t 8 allocs/op", false, true, "BenchmarkX-2 \t      20\t 1.5 ns/op\t 7 B/op\t 8 allocs/op", "# slices: n=10 warmup=4 steady=true gcs=2 ns=10,20"},
-		// A time of its own is not that of the slices.
-		{slicesOf(10, 20), "20\t 77 ns/op", true, false, "BenchmarkX-2 \t      20\t 77 ns/op", ""},
-		{slicesOf(10, 20), "20\t 5e-05 x", false, false, "BenchmarkX-2 \t      20\t 0.00005 x", ""},
+		// The time is that of all slices, the slowest included.
+		{slicesOf(10, 20, 40, 900), "40\t 7 ns/op", nil, false, "BenchmarkX-2 \t      40\t 24.25 ns/op", "# slices: n=10 warmup=4 steady=true gcs=4 ns=10,20,40,900"},
+		{slicesOf(1234567890, 1234567990, 2), "30\t 24.2 ns/op\t 1.25 MB/s", nil, false, "BenchmarkX-2 \t      30\t 82304529.4 ns/op\t 1.25 MB/s", "# slices: n=10 warmup=4 steady=true gcs=3 ns=1234567890,1234567990,2"},
+		// Allocations keep their fractions, which testing cuts off.
+		{slicesOf(10, 20), "20\t 1 ns/op", nil, true, "BenchmarkX-2 \t      20\t 1.5 ns/op\t 99 B/op\t 2.5 allocs/op", "# slices: n=10 warmup=4 steady=true gcs=2 ns=10,20"},
+		{slicesOf(10, 20), "20\t 1 ns/op\t 99 B/op\t 2 allocs/op", nil, false, "BenchmarkX-2 \t      20\t 1.5 ns/op\t 99 B/op\t 2.5 allocs/op", "# slices: n=10 warmup=4 steady=true gcs=2 ns=10,20"},
+		{slicesOf(10, 20), "20\t 1 ns/op\t 99 B/op\t 2 allocs/op", nil, true, "BenchmarkX-2 \t      20\t 1.5 ns/op\t 99 B/op\t 2.5 allocs/op", "# slices: n=10 warmup=4 steady=true gcs=2 ns=10,20"},
+		// What the benchmark itself reports under these names is its own.
+		{slicesOf(10, 20), "20\t 1 ns/op\t 7 B/op\t 8 allocs/op", []string{"B/op", "allocs/op"}, false, "BenchmarkX-2 \t      20\t 1.5 ns/op\t 7 B/op\t 8 allocs/op", "# slices: n=10 warmup=4 steady=true gcs=2 ns=10,20"},
+		{slicesOf(10, 20), "20\t 77 ns/op", []string{"ns/op"}, false, "BenchmarkX-2 \t      20\t 77 ns/op", ""},
+		{slicesOf(10, 20), "20\t 5e-05 x", nil, false, "BenchmarkX-2 \t      20\t 0.00005 x", ""},
 	} {
 		p := &player{step: step, slices: c.slices, warm: warmth{n: 10, slices: 4, steady: true}, result: driven.Result{Line: c.line}}
-		if c.own {
-			p.result.Extra = map[string]float64{"ns/op": 77}
+		for _, unit := range c.own {
+			if p.result.Extra == nil {
+				p.result.Extra = make(map[string]float64)
+			}
+			p.result.Extra[unit] = 77
 		}
 		line, times, err := p.figures(c.benchmem)
 		said := ""
@@ -758,15 +869,115 @@ func TestFigures(t *testing.T) {
 	}
 }
 
+// Beside the time stands what the process has used, as far as it is known.
+func TestFiguresOfResources(t *testing.T) {
+	const gcCPU, gcs, live, rss = driven.ResourceGCCPU, driven.ResourceGCs, driven.ResourceLiveHeap, driven.ResourcePeakRSS
+	hardware := func(instructions, cycles uint64) *driven.Hardware {
+		return &driven.Hardware{Instructions: instructions, Cycles: cycles}
+	}
+	for name, c := range map[string]struct {
+		slices []driven.Slice
+		used   map[string]float64
+		own    bool // it reports a time of its own
+		want   string
+		cpu    []time.Duration
+	}{
+		"nothing is known": {slices: []driven.Slice{{N: 10, Elapsed: 10}}},
+		"processor time": {
+			slices: []driven.Slice{{N: 10, Elapsed: 10, CPU: 15 * time.Microsecond}, {N: 10, Elapsed: 10, CPU: 10 * time.Microsecond}},
+			want:   "\t 1250 cpu-ns/op", cpu: []time.Duration{15 * time.Microsecond, 10 * time.Microsecond},
+		},
+		// The clock may stand still for a short slice; then it says little of single ones.
+		"processor time of some": {
+			slices: []driven.Slice{{N: 10, Elapsed: 10, CPU: 0}, {N: 10, Elapsed: 10, CPU: 10 * time.Microsecond}},
+			want:   "\t 500 cpu-ns/op",
+		},
+		"collections and memory": {
+			slices: []driven.Slice{{N: 10, Elapsed: 10}, {N: 10, Elapsed: 10}},
+			used:   map[string]float64{gcCPU: 30, gcs: 3, live: 4096, rss: 1 << 20},
+			want:   "\t 1.5 gc-cpu-ns/op\t 150000 gcs/Mop\t 4096 live-heap-B\t 1048576 peak-rss-B",
+		},
+		"no collection": {
+			slices: []driven.Slice{{N: 10, Elapsed: 10}},
+			used:   map[string]float64{gcCPU: 0, gcs: 0},
+			want:   "\t 0 gc-cpu-ns/op\t 0 gcs/Mop",
+		},
+		// Slices that were not counted wholly are left out with their operations.
+		"hardware": {
+			slices: []driven.Slice{{N: 10, Elapsed: 10, Hardware: hardware(45, 30)}, {N: 1000, Elapsed: 10}, {N: 10, Elapsed: 10, Hardware: hardware(55, 31)}},
+			want:   "\t 5 instructions/op\t 3.05 cycles/op",
+		},
+		"of another time": {
+			slices: []driven.Slice{{N: 10, Elapsed: 10, CPU: time.Microsecond, Hardware: hardware(1, 1)}},
+			used:   map[string]float64{gcs: 3}, own: true,
+		},
+	} {
+		p := &player{step: Step{Case: Case{Name: "BenchmarkX"}, CPU: 1}, slices: c.slices, warm: warmth{n: 10}, result: driven.Result{Line: "1\t 1 ns/op", Resources: c.used}}
+		if c.own {
+			p.result.Extra = map[string]float64{"ns/op": 1}
+		}
+		line, times, err := p.figures(false)
+		_, rest, _ := strings.Cut(line, " ns/op")
+		if err != nil || rest != c.want || (times == nil) != c.own || times != nil && !slices.Equal(times.CPU, c.cpu) {
+			t.Errorf("%s: %q, %+v, %v; want %q, %v", name, line, times, err, c.want, c.cpu)
+		}
+	}
+}
+
+// The line of slices says whether all of the operations' cost is in them, how long
+// the row took, and what is missing because it comes too seldom.
+func TestFiguresOfCycles(t *testing.T) {
+	p := &player{
+		step:   Step{Case: Case{Name: "BenchmarkX"}, CPU: 1},
+		slices: []driven.Slice{{N: 10, Elapsed: 10 * time.Millisecond}, {N: 10, Elapsed: 10 * time.Millisecond}},
+		warm:   warmth{n: 10, cycle: 25 * time.Millisecond, collection: time.Millisecond},
+		result: driven.Result{Line: "1\t 1 ns/op"},
+		took:   1500 * time.Millisecond,
+	}
+	for _, c := range []struct {
+		frozen bool
+		slices int
+		rare   float64
+	}{
+		{true, 2, 1.0 / 25}, // in 20 ms no collection is due
+		{false, 2, 1.0 / 25},
+		{true, 3, 0}, // in 30 ms there is
+	} {
+		p.frozen = c.frozen
+		for len(p.slices) < c.slices {
+			p.slices = append(p.slices, p.slices[0])
+		}
+		_, times, err := p.figures(false)
+		if err != nil || times.Whole != c.frozen || times.Rare != c.rare || times.Took != p.took {
+			t.Errorf("%+v: %+v, %v", c, times, err)
+		}
+	}
+}
+
 func TestParseSlices(t *testing.T) {
-	s := Slices{N: 16384, Warmup: 9, Steady: false, GCs: 3, Ns: []int64{5, Lost, 7}}
-	if got, want := s.line(), "# slices: n=16384 warmup=9 steady=false gcs=3 ns=5,-,7"; got != want {
-		t.Errorf("%q, want %q", got, want)
+	ms := time.Millisecond
+	for want, s := range map[string]Slices{
+		"n=16384 warmup=9 steady=false gcs=3 ns=5,-,7":    {N: 16384, Warmup: 9, Steady: false, GCs: 3, Ns: []int64{5, Lost, 7}},
+		"n=1 warmup=0 steady=true gcs=0 ns=1":             {N: 1, Steady: true, Ns: []int64{1}},
+		"n=1 warmup=0 steady=true gcs=0 whole=true ns=1":  {N: 1, Steady: true, Whole: true, Ns: []int64{1}},
+		"n=1 warmup=0 steady=true gcs=0 row-ms=2500 ns=1": {N: 1, Steady: true, Took: 2500 * ms, Ns: []int64{1}},
+		"n=1 warmup=0 steady=true gcs=0 rare=0.025 ns=1":  {N: 1, Steady: true, Rare: 0.025, Ns: []int64{1}},
+		"n=1 warmup=0 steady=true gcs=0 ns=1,2 cpu-us=3,0": {
+			N: 1, Steady: true, Ns: []int64{1, 2}, CPU: []time.Duration{3 * time.Microsecond, 0},
+		},
+		"n=2 warmup=4 steady=true gcs=5 whole=true row-ms=60 rare=1e-05 ns=7000000000000,- cpu-us=9000000000,8": {
+			N: 2, Warmup: 4, Steady: true, GCs: 5, Whole: true, Took: 60 * ms, Rare: 1e-5, Ns: []int64{7e12, Lost},
+			CPU: []time.Duration{9000 * time.Second, 8 * time.Microsecond},
+		},
+	} {
+		if got := s.line(); got != slicesMark+want {
+			t.Errorf("%q, want %q", got, want)
+		}
+		if got, ok, err := ParseSlices(s.line()); err != nil || !ok || fmt.Sprint(got) != fmt.Sprint(s) {
+			t.Errorf("%+v, %v, %v; want %+v", got, ok, err, s)
+		}
 	}
-	if got, ok, err := ParseSlices(s.line()); err != nil || !ok || fmt.Sprint(got) != fmt.Sprint(s) {
-		t.Errorf("%+v, %v, %v; want %+v", got, ok, err, s)
-	}
-	if got, ok, err := ParseSlices("# slices: later=x ns=8 n=1"); err != nil || !ok || got.N != 1 || !got.Steady || !slices.Equal(got.Ns, []int64{8}) {
+	if got, ok, err := ParseSlices("# slices: later=x ns=8 n=1"); err != nil || !ok || got.N != 1 || !got.Steady || got.Whole || got.Took != 0 || !slices.Equal(got.Ns, []int64{8}) || got.CPU != nil {
 		t.Errorf("%+v, %v, %v", got, ok, err)
 	}
 	if _, ok, err := ParseSlices("# slice: n=1 ns=1"); ok || err != nil {
@@ -775,6 +986,8 @@ func TestParseSlices(t *testing.T) {
 	for _, bad := range []string{
 		"", "n=1", "ns=1", "n=0 ns=1", "n=x ns=1", "n=1 ns=", "n=1 ns=1,", "n=1 ns=1,,2", "n=1 ns=-1", "n=1 ns=1.5", "n=1 ns=99999999999999999999",
 		"n=1 warmup=x ns=1", "n=1 gcs=-1 ns=1", `n=1 ns="1`, "n",
+		"n=1 row-ms=x ns=1", "n=1 row-ms=-5 ns=1", "n=1 row-ms=9223372036855000 ns=1", "n=1 rare=x ns=1", "n=1 rare=-0.1 ns=1", "n=1 rare=NaN ns=1", "n=1 rare=Inf ns=1",
+		"n=1 ns=1 cpu-us=x", "n=1 ns=1 cpu-us=-1", "n=1 ns=1 cpu-us=9223372036855000", "n=1 ns=1,2 cpu-us=1", "n=1 ns=1 cpu-us=1,2", "n=1 ns=1 cpu-us=-",
 	} {
 		if got, ok, err := ParseSlices(slicesMark + bad); err == nil || ok || !strings.HasPrefix(err.Error(), "malformed line of slices: ") {
 			t.Errorf("%q: %+v, %v, %v", bad, got, ok, err)

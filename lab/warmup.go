@@ -11,7 +11,8 @@ import (
 // A process gets faster for a while: pages are touched for the first time, the
 // heap grows to its size, stacks grow, caches fill. What it does meanwhile is not
 // measured. It counts as steady when the median of its latest slices and that of
-// as many before them differ by no more than chance lets them, or by two percent.
+// as many before them differ by no more than chance lets them, or by two percent, and
+// when its heap has had its size for a collection, if that is soon.
 //
 // How long that takes has nothing to do with how long the slices are that count,
 // so slices that warm up take leastWarm however short those are: over four slices of
@@ -21,10 +22,6 @@ import (
 const (
 	// leastWarm is how long slices take at least that warm up.
 	leastWarm = 5 * time.Millisecond
-	// leastRunN is how long slices take at least of which each is a call of the
-	// benchmark function: it begins with a collection of garbage and with whatever
-	// the function prepares, which takes as long for the shortest slice.
-	leastRunN = 5 * time.Millisecond
 	// windowHalf is how many slices are compared with as many before them, and
 	// longHalf how many if slices take more than twice as long as planned. Of those that
 	// take more than four times as long, each is also compared with the one before.
@@ -42,10 +39,8 @@ const (
 	// mostSlices and mostOps end the warming up of what does not take longer for
 	// more operations. Package testing has the same bound of operations.
 	mostSlices, mostOps = 300, 1e9
-	// gcCycles is how many cycles of garbage collection a slice should have if a
-	// cycle takes less than gcFrequent planned slices (40 ms); gcLongest planned
-	// slices (60 ms) bound such a slice.
-	gcCycles, gcFrequent, gcLongest = 3, 8, 12
+	// settled is how many collections there are before the heap has its size.
+	settled = 2
 )
 
 // A warmth is how a process is after it has been warmed up.
@@ -55,29 +50,35 @@ type warmth struct {
 	slices int           // how many it took
 	steady bool
 	perOp  float64 // nanoseconds, in slices that warm up
+
+	// cycle is about how long the process runs from one collection of garbage to the
+	// next, by what it allocates and how far its heap may grow; 0 if it allocates
+	// next to nothing, or that is not known.
+	cycle time.Duration
+	// collection is about what a collection costs then.
+	collection time.Duration
+}
+
+// leastRun returns how long a process has to run for it to be little whether one
+// collection more or less comes in that time, which is chance.
+func (w warmth) leastRun() time.Duration {
+	return min(wholeCycles*w.cycle, w.collection*negligible, longestRun)
 }
 
 // warmUp runs slices until the process is steady, and finds how many operations
 // take about slice. Its error is the process's, or stop's, which is asked before
 // each slice.
-//
-// Where slices have to have whole cycles of garbage collection, that is found when
-// the process is steady in short ones, and it does not begin anew then: the first
-// long slice is only to agree with what the short ones took together.
 func warmUp(p driver, slice time.Duration, stop func() error) (w warmth, err error) {
-	hello := p.Hello()
-	unit := max(1, hello.Unit)
-	if hello.Mode == driven.ModeRunN {
-		slice = max(slice, leastRunN)
-	}
-	planned := max(slice, leastWarm) // of what warms up
-	target := planned
+	unit := max(1, p.Hello().Unit)
+	target := max(slice, leastWarm)
 	w.n = unit
-	var spent, sized time.Duration // of all slices, and of those of full size
-	var ops int                    // during sized
-	var seen collections           // during sized
-	var perOp []float64            // of the slices of full size
-	var cycles time.Duration       // that a slice takes which has whole ones; 0 if that is not known, or none has to
+	var (
+		spent       time.Duration // of all slices
+		ops         int           // of all slices
+		bytes       uint64        // that they allocated
+		collections int           // that came in them
+		perOp       []float64     // of the slices of full size
+	)
 	for {
 		if err := stop(); err != nil {
 			return w, err
@@ -88,58 +89,87 @@ func warmUp(p driver, slice time.Duration, stop func() error) (w warmth, err err
 		}
 		w.slices++
 		spent += s.Elapsed
-		over := spent >= mostWarmup*planned || w.slices >= mostSlices
+		ops += s.N
+		bytes += s.Bytes
+		collections += int(s.GCs)
+		over := spent >= mostWarmup*target || w.slices >= mostSlices
 		if s.Elapsed < target/2 && !over && w.n < mostOps {
 			w.n = grown(w.n, unit, s.Elapsed, target)
 			continue
 		}
-		sized += s.Elapsed
-		ops += s.N
-		if cycles == 0 {
-			seen.add(int(s.GCs), sized)
-		}
 		perOp = append(perOp, float64(s.Elapsed)/float64(s.N))
-		half := windowHalf
-		switch {
-		case cycles > 0, s.Elapsed > 4*planned:
-			half = 1
-		case s.Elapsed > 2*planned:
-			half = longHalf
-		}
-		if len(perOp) < 2*half {
+		window, enough := latest(perOp, s.Elapsed, target)
+		if !enough || !steady(window) && !over {
 			continue
 		}
-		window := perOp[len(perOp)-2*half:]
 		w.steady = steady(window)
-		if !w.steady && len(perOp) >= 2*longHalf && half < longHalf {
-			window = perOp[len(perOp)-2*longHalf:] // these say how much they scatter
-			w.steady = steady(window)
-		}
-		if !w.steady && !over {
-			continue
-		}
 		w.perOp = median(slices.Sorted(slices.Values(window)))
-		if cycles == 0 {
-			// A single collection does not say how far apart they are.
-			if seen.n == 1 && !hello.GCHeavy && sized < 2*gcFrequent*planned && !over {
-				continue
-			}
-			cycles = seen.target(planned, hello.GCHeavy)
-			if cycles > 0 {
-				w.perOp = float64(sized) / float64(ops) // which has its part of the collections
-			}
-			// Of so few cycles the time of one is known to a quarter, and no better.
-			if cycles > target+target/4 && !over {
-				target = cycles
-				w.n = multiple(float64(target)/w.perOp, unit)
-				perOp = []float64{w.perOp}
-				continue
-			}
+		if err := w.collections(p, float64(bytes)/float64(ops)); err != nil {
+			return w, err
 		}
-		w.n = multiple(float64(max(slice, cycles))/w.perOp, unit)
+		if collections < settled && !over && w.cycle > 0 && w.cycle < mostWarmup*target/settled {
+			continue // its heap is about to grow to its size
+		}
+		w.n = multiple(float64(slice)/w.perOp, unit)
 		w.slice = time.Duration(w.perOp * float64(w.n))
 		return w, nil
 	}
+}
+
+// latest returns the latest slices, of which one half is to be compared with the
+// other, the last one having taken so long; enough is false if there are too few.
+func latest(perOp []float64, took, target time.Duration) (window []float64, enough bool) {
+	half := windowHalf
+	switch {
+	case took > 4*target:
+		half = 1
+	case took > 2*target:
+		half = longHalf
+	}
+	if len(perOp) < 2*half {
+		return nil, false
+	}
+	window = perOp[len(perOp)-2*half:]
+	if half < longHalf && !steady(window) && len(perOp) >= 2*longHalf {
+		window = perOp[len(perOp)-2*longHalf:] // these say how much they scatter
+	}
+	return window, true
+}
+
+// How long a process runs at least if it collects garbage: so long that it has
+// wholeCycles collections, or that a collection is one part in negligible of it; but
+// no longer than longestRun.
+const (
+	wholeCycles = 10
+	negligible  = 300
+	longestRun  = time.Second
+)
+
+// What a collection costs, roughly: a processor marks about a gigabyte of pointers in a
+// second, and starting and ending it takes some tens of microseconds on each.
+const (
+	collectionStart = 100 * time.Microsecond
+	markedByte      = time.Nanosecond
+)
+
+// leastBytes is how many bytes an operation allocates at least for its collections
+// to matter: less is the runtime's own.
+const leastBytes = 1.0 / 16
+
+// collections finds how far apart collections are, and what one costs, if an
+// operation of p allocates so many bytes.
+func (w *warmth) collections(p driver, bytesPerOp float64) error {
+	if bytesPerOp < leastBytes {
+		return nil
+	}
+	u, err := p.Usage()
+	if err != nil || u.HeapGoal <= u.LiveHeap {
+		return err
+	}
+	ns := float64(u.HeapGoal-u.LiveHeap) / bytesPerOp * w.perOp
+	w.cycle = time.Duration(min(ns, float64(time.Hour)))
+	w.collection = collectionStart + time.Duration(u.LiveHeap)*markedByte
+	return nil
 }
 
 // grown returns how many operations to try when n of them took so much less time
@@ -174,42 +204,6 @@ func steady(window []float64) bool {
 	// How far the values of a half lie apart says how much its median varies.
 	scatter := max(math.Log(before[half-1]/before[0]), math.Log(after[half-1]/after[0])) / 2
 	return math.Abs(math.Log(b/a)) <= min(max(steadyWithin, scatter), steadyAtMost)
-}
-
-// collections are those that came in slices, one after another.
-type collections struct {
-	n, first      int           // all of them, and those in the first slice that had any
-	at, last, all time.Duration // the ends of the first and of the last slice that had any, and of all slices
-}
-
-// add adds a slice with n collections, which ended at the time at.
-func (c *collections) add(n int, at time.Duration) {
-	c.all = at
-	if n == 0 {
-		return
-	}
-	if c.n == 0 {
-		c.first, c.at = n, at
-	}
-	c.n += n
-	c.last = at
-}
-
-// target returns how long a slice takes that has whole cycles, if slices that warm
-// up are planned to take so long; 0 if a slice needs none, because collections are
-// rare or there were none.
-func (c *collections) target(planned time.Duration, declared bool) time.Duration {
-	if c.n == 0 {
-		return 0
-	}
-	cycle := c.all / time.Duration(c.n)
-	if later := c.n - c.first; later > 0 {
-		cycle = (c.last - c.at) / time.Duration(later) // from one to the next, and not from when we began to look
-	}
-	if !declared && cycle >= gcFrequent*planned {
-		return 0
-	}
-	return min(gcCycles*cycle, gcLongest*planned)
 }
 
 var _ driver = (*driven.Process)(nil)

@@ -1,6 +1,7 @@
 package lab
 
 import (
+	"errors"
 	"math"
 	"math/rand/v2"
 	"strings"
@@ -83,23 +84,6 @@ func TestWarmUp(t *testing.T) {
 	if w.n != mostOps || w.slices > mostSlices {
 		t.Errorf("of no time: %+v", w)
 	}
-
-	// Slices have whole cycles of garbage collection.
-	for _, c := range []struct {
-		every time.Duration
-		heavy bool
-		want  time.Duration
-	}{
-		{2 * time.Millisecond, false, 6 * time.Millisecond},
-		{10 * time.Millisecond, false, 30 * time.Millisecond},
-		{200 * time.Millisecond, false, 5 * time.Millisecond},
-		{35 * time.Millisecond, true, 60 * time.Millisecond}, // the most
-	} {
-		w = warmed(t, &fakeDriver{perOp: constantly(100), gcEvery: c.every, heavy: c.heavy})
-		if math.Abs(float64(w.slice)/float64(c.want)-1) > 0.25 {
-			t.Errorf("a collection every %v: slices of %v, want about %v", c.every, w.slice, c.want)
-		}
-	}
 }
 
 // When a process is steady does not depend on how long the slices are that count.
@@ -124,118 +108,120 @@ func TestWarmUpForShortSlices(t *testing.T) {
 	}
 }
 
-// Nor does which collections are so frequent that slices have whole cycles.
-func TestCyclesOfShortSlices(t *testing.T) {
-	for _, c := range []struct {
-		every time.Duration
-		heavy bool
-		want  time.Duration
-	}{
-		{100 * time.Microsecond, false, time.Millisecond}, // has cycles enough
-		{2 * time.Millisecond, false, 6 * time.Millisecond},
-		{10 * time.Millisecond, false, 30 * time.Millisecond},
-		{25 * time.Millisecond, false, 60 * time.Millisecond},
-		{33 * time.Millisecond, false, 60 * time.Millisecond}, // once or twice in what is looked at first
-		{50 * time.Millisecond, false, time.Millisecond},      // too rare
-		{70 * time.Millisecond, false, time.Millisecond},
-		{200 * time.Millisecond, false, time.Millisecond},
-		{35 * time.Millisecond, true, 60 * time.Millisecond},
+// How far apart collections are, and what one costs, is estimated from what the
+// process allocates, so it is known of collections that have not come yet.
+func TestWarmUpEstimatesCycles(t *testing.T) {
+	const cost = collectionStart + 1<<20*markedByte // of a heap of a mebibyte
+	for _, every := range []time.Duration{0, 100 * time.Microsecond, 10 * time.Millisecond, 200 * time.Millisecond, 10 * time.Second} {
+		w := warmed(t, &fakeDriver{perOp: constantly(100), gcEvery: every})
+		if math.Abs(float64(w.cycle-every)) > 0.01*float64(every) || (w.collection == cost) != (every > 0) {
+			t.Errorf("a collection every %v: one in %v that costs %v", every, w.cycle, w.collection)
+		}
+		if w.n != 50_000 || w.slice != 5*time.Millisecond {
+			t.Errorf("a collection every %v: slices of %d operations, %v", every, w.n, w.slice)
+		}
+	}
+	// What next to nothing is allocated for has no cycles, nor has a heap that has
+	// outgrown its goal.
+	w := warmth{perOp: 1000}
+	f := &fakeDriver{w: new(fakeWorld), perOp: constantly(1000), gcEvery: time.Millisecond}
+	if err := w.collections(f, leastBytes/2); err != nil || w.cycle != 0 {
+		t.Errorf("for a few bytes: %+v, %v", w, err)
+	}
+	f.gcEvery = 0
+	if err := w.collections(f, 48); err != nil || w.cycle != 0 {
+		t.Errorf("without a goal: %+v, %v", w, err)
+	}
+	// A cycle of years is a long one.
+	f.gcEvery, f.perOp = 10*time.Millisecond, constantly(1)
+	w.perOp = 1e18
+	if err := w.collections(f, 48); err != nil || w.cycle != time.Hour {
+		t.Errorf("of years: %+v, %v", w, err)
+	}
+}
+
+func TestLeastRun(t *testing.T) {
+	const ms = time.Millisecond
+	for _, c := range []struct{ cycle, collection, want time.Duration }{
+		{0, 0, 0},
+		{5 * ms, ms, 50 * ms},   // ten cycles
+		{50 * ms, ms, 300 * ms}, // of which a collection is a 300th
+		{50 * ms, 100 * time.Microsecond, 30 * ms},  // so little that none need come
+		{50 * ms, 30 * ms, 500 * ms},                // ten cycles
+		{200 * ms, 30 * ms, time.Second},            // ten cycles would take two seconds
+		{time.Hour, 5 * time.Second, longestRun},    // one, a second
+		{time.Hour, 2 * time.Millisecond, 600 * ms}, // it is a 300th of this
 	} {
-		for shift := range 7 { // of where in a cycle it begins
-			f := &fakeDriver{perOp: constantly(100), gcEvery: c.every, heavy: c.heavy, spent: c.every * time.Duration(shift) / 7}
-			if w := warmedFor(t, f, time.Millisecond); math.Abs(float64(w.slice)/float64(c.want)-1) > 0.25 {
-				t.Errorf("a collection every %v, from %d/7 on: slices of %v, want about %v", c.every, shift, w.slice, c.want)
-			}
+		if got := (warmth{cycle: c.cycle, collection: c.collection}).leastRun(); got != c.want {
+			t.Errorf("collections of %v every %v: at least %v, want %v", c.collection, c.cycle, got, c.want)
 		}
 	}
 }
 
-// What collects garbage is as warm as anything else when it is steady in short slices.
-// It takes a slice that has whole cycles, and more only if that is not as long as the
-// others say.
-func TestWarmUpWithCycles(t *testing.T) {
-	f := &fakeDriver{perOp: constantly(100), gcEvery: 10 * time.Millisecond}
-	if w := warmed(t, f); !w.steady || f.spent > 75*time.Millisecond {
-		t.Errorf("%+v after %v", w, f.spent)
-	}
-	f = &fakeDriver{perOp: constantly(100), gcEvery: 5 * time.Millisecond}
-	if w := warmed(t, f); !w.steady || f.spent > 60*time.Millisecond {
-		t.Errorf("%+v after %v", w, f.spent)
-	}
-	// Long slices scatter as much as short ones.
-	r := rand.New(rand.NewPCG(1, 2))
-	soon := 0
-	for range 50 {
-		f := &fakeDriver{gcEvery: 10 * time.Millisecond, perOp: func(int) time.Duration { return time.Duration(1000 * math.Exp(0.08*r.NormFloat64())) }}
-		if w := warmed(t, f); w.steady && f.spent < 250*time.Millisecond {
-			soon++
+// A heap has its size when it has been collected a few times: until then a process
+// is not warm, if that is soon.
+func TestWarmUpWaitsForTheHeap(t *testing.T) {
+	for _, c := range []struct {
+		every       time.Duration // of collections
+		least, most time.Duration // that warming up takes
+	}{
+		{0, 0, 60 * time.Millisecond},
+		{2 * time.Millisecond, 0, 60 * time.Millisecond},
+		{40 * time.Millisecond, 80 * time.Millisecond, 90 * time.Millisecond},
+		{200 * time.Millisecond, 400 * time.Millisecond, 410 * time.Millisecond},
+		{400 * time.Millisecond, 0, 60 * time.Millisecond}, // too long to wait for
+	} {
+		f := &fakeDriver{perOp: constantly(100), gcEvery: c.every}
+		if w := warmed(t, f); !w.steady || f.spent < c.least || f.spent > c.most {
+			t.Errorf("a collection every %v: %+v after %v", c.every, w, f.spent)
 		}
 	}
-	if soon < 43 {
-		t.Errorf("what scatters by 8 %% was steady soon %d times of 50", soon)
-	}
 	// It seems steady for a while, and then gets faster once more: a larger heap.
-	f = &fakeDriver{gcEvery: 10 * time.Millisecond}
+	f := &fakeDriver{gcEvery: 40 * time.Millisecond}
 	f.perOp = func(int) time.Duration {
-		if f.spent < 41*time.Millisecond {
+		if f.spent < 40*time.Millisecond {
 			return 200
 		}
 		return 100
 	}
-	if w := warmed(t, f); !w.steady || f.spent < 70*time.Millisecond || f.spent > 150*time.Millisecond || math.Abs(float64(w.n)*100/30e6-1) > 0.25 {
+	f.says = func() driven.Usage { return driven.Usage{LiveHeap: 1 << 20, HeapGoal: 1<<20 + 48*200_000} }
+	if w := warmed(t, f); !w.steady || f.spent > 150*time.Millisecond || math.Abs(float64(w.n)*100/5e6-1) > 0.01 {
 		t.Errorf("%+v after %v", w, f.spent)
 	}
-}
-
-// A slice that is a call of the benchmark function is no shorter than 5 ms, and
-// there are so many fewer.
-func TestRoundsOfCalls(t *testing.T) {
-	for _, c := range []struct {
-		slice        time.Duration
-		rounds, want int
-		took         time.Duration
-	}{
-		{time.Millisecond, 100, 20, leastRunN},
-		{time.Millisecond, 3, 3, leastRunN},
-		{20 * time.Millisecond, 10, 10, 20 * time.Millisecond},
-	} {
-		path, _ := turnsRun(t, turnsPlanOf(2, 1, c.rounds, c.slice), &fakeWorld{make: func(int, Step) *fakeDriver {
-			return &fakeDriver{perOp: constantly(1000), mode: driven.ModeRunN}
-		}})
-		for key, f := range find(t, path) {
-			if len(f.times.Ns) != c.want || f.times.Ns[0] != c.took.Nanoseconds() {
-				t.Errorf("%v × %d: %s has %d rounds of %d ns, want %d of %v", c.slice, c.rounds, key, len(f.times.Ns), f.times.Ns[0], c.want, c.took)
-			}
-		}
+	// What never collects although it should is as warm as it gets.
+	f = &fakeDriver{perOp: constantly(100)}
+	f.says = func() driven.Usage { return driven.Usage{HeapGoal: 48 * 100_000} }
+	if w := warmed(t, f); !w.steady || f.spent < 500*time.Millisecond || f.spent > 510*time.Millisecond {
+		t.Errorf("%+v after %v", w, f.spent)
 	}
 }
 
 // Where one of a row has long slices the others have no very short ones.
 func TestSlicesAreAlike(t *testing.T) {
 	for _, c := range []struct {
-		every time.Duration // of collections of the second column
+		unit  int           // of the second column, of a microsecond each
 		slice time.Duration // of the plan
 		want  [2]time.Duration
 	}{
-		{0, time.Millisecond, [2]time.Duration{time.Millisecond, time.Millisecond}},
-		{time.Millisecond, time.Millisecond, [2]time.Duration{3 * time.Millisecond, 3 * time.Millisecond}},
-		{10 * time.Millisecond, time.Millisecond, [2]time.Duration{5 * time.Millisecond, 30 * time.Millisecond}},
-		{10 * time.Millisecond, 5 * time.Millisecond, [2]time.Duration{5 * time.Millisecond, 30 * time.Millisecond}},
+		{7, time.Millisecond, [2]time.Duration{time.Millisecond, time.Millisecond}},
+		{3000, time.Millisecond, [2]time.Duration{3 * time.Millisecond, 3 * time.Millisecond}},
+		{30_000, time.Millisecond, [2]time.Duration{5 * time.Millisecond, 30 * time.Millisecond}},
+		{30_000, 5 * time.Millisecond, [2]time.Duration{5 * time.Millisecond, 30 * time.Millisecond}},
 	} {
 		path, _ := turnsRun(t, turnsPlanOf(2, 1, 20, c.slice), &fakeWorld{make: func(_ int, s Step) *fakeDriver {
 			f := &fakeDriver{unit: 7, perOp: constantly(1000)}
 			if s.Index == 2 {
-				f.gcEvery = c.every
+				f.unit = c.unit
 			}
 			return f
 		}})
 		for key, f := range find(t, path) {
-			want := c.want[0]
+			want, unit := c.want[0], 7
 			if strings.HasPrefix(key, "1/2/") {
-				want = c.want[1]
+				want, unit = c.want[1], c.unit
 			}
-			if math.Abs(float64(f.times.Ns[0])/float64(want)-1) > 0.2 || f.times.N%7 != 0 {
-				t.Errorf("a collection every %v, slices of %v: %s has %d ns of %d operations, want %v", c.every, c.slice, key, f.times.Ns[0], f.times.N, want)
+			if math.Abs(float64(f.times.Ns[0])/float64(want)-1) > 0.01 || f.times.N%unit != 0 {
+				t.Errorf("units of %d, slices of %v: %s has %d ns of %d operations, want %v", c.unit, c.slice, key, f.times.Ns[0], f.times.N, want)
 			}
 		}
 	}
@@ -248,8 +234,9 @@ func TestRoundsOfLongSlices(t *testing.T) {
 		want  int
 	}{
 		{[]time.Duration{1, 1, 1}, 20},
-		{[]time.Duration{1, time.Millisecond, 10 * time.Millisecond}, 20}, // 5, 5, 10 and 5 ms a round
-		{[]time.Duration{1, 30 * time.Millisecond, 45 * time.Millisecond}, 9},
+		{[]time.Duration{1, time.Millisecond, 10 * time.Millisecond}, 20}, // twice as long as planned
+		{[]time.Duration{1, 8 * time.Millisecond, 12500 * time.Microsecond}, 16},
+		{[]time.Duration{1, 30 * time.Millisecond, 45 * time.Millisecond}, 4},
 		{[]time.Duration{1, time.Second, time.Second}, leastRounds},
 	} {
 		plan := turnsPlan(3, 1, 20)
@@ -261,6 +248,56 @@ func TestRoundsOfLongSlices(t *testing.T) {
 				t.Errorf("%v: %s has %d rounds, want %d", c.perOp, key, len(f.times.Ns), c.want)
 			}
 		}
+	}
+}
+
+// Where collections come seldom there are more rounds, for all of a row, so that
+// those who make garbage have some of them; but no more than a second takes.
+func TestRoundsOfRareCollections(t *testing.T) {
+	const ms = time.Millisecond
+	for _, c := range []struct {
+		every  time.Duration // of the second column
+		slice  time.Duration
+		rounds int
+		want   int
+	}{
+		{0, ms, 100, 100},
+		{2 * ms, ms, 100, 100},  // fifty cycles
+		{20 * ms, ms, 100, 200}, // ten
+		{80 * ms, ms, 100, 345}, // so many that a collection, 1.15 ms, is a 300th
+		{time.Minute, ms, 100, 345},
+		{20 * ms, 5 * ms, 20, 40},
+		{20 * ms, 100 * time.Microsecond, 1000, 2000},
+		{80 * ms, 50 * time.Microsecond, 1000, mostRounds}, // it would be 6,890
+		{2 * ms, ms, 300, 300},                             // what was asked for
+	} {
+		path, _ := turnsRun(t, turnsPlanOf(2, 1, c.rounds, c.slice), &fakeWorld{make: func(_ int, s Step) *fakeDriver {
+			f := &fakeDriver{perOp: constantly(100)}
+			if s.Index == 2 {
+				f.gcEvery = c.every
+			}
+			return f
+		}})
+		for key, f := range find(t, path) {
+			if got := len(f.times.Ns); math.Abs(float64(got-c.want)) > 0.01*float64(c.want) {
+				t.Errorf("a collection every %v: %s has %d rounds of %v, want %d", c.every, key, got, c.slice, c.want)
+			}
+			// What is rare all the same is told: a minute's part of a collection.
+			if want := key == "1/2/1" && c.every == time.Minute; (f.times.Rare > 0) != want {
+				t.Errorf("a collection every %v: %s: rare %v", c.every, key, f.times.Rare)
+			}
+		}
+	}
+	// No process runs longer than longestRun for its collections, however much one
+	// of them costs.
+	r := &run{plan: turnsPlanOf(2, 1, 100, ms)}
+	p := &player{warm: warmth{slice: ms, cycle: time.Second, collection: time.Second}}
+	if got := r.roundsOf([]*player{p}, false); got != 1000 {
+		t.Errorf("%d rounds of %v", got, ms)
+	}
+	p.err = errors.New("it has no rounds")
+	if got := r.roundsOf([]*player{p, {warm: warmth{slice: ms}}}, false); got != 100 {
+		t.Errorf("%d rounds for one that has failed", got)
 	}
 }
 

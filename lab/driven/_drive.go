@@ -37,8 +37,10 @@ type driver struct {
 
 	mode    string // as the lab was told; "" before
 	running bool   // in loops: a slice is under way
+	collect bool   // in runN: collect garbage before the next call, as go test does
 
-	gcs           uint32 // at the beginning of a slice
+	gcs           uint32        // at the beginning of a slice
+	cpu           time.Duration // of the process, at the beginning of a slice
 	before, after driveCounters
 
 	// What was measured since the last reset.
@@ -46,6 +48,7 @@ type driver struct {
 	time          time.Duration
 	allocs, bytes uint64
 	extra         map[string][]float64 // of each slice, where b.N is what a slice is
+	began         driveResources       // at the reset
 
 	profile *os.File
 	kind    string // of the profile
@@ -121,11 +124,10 @@ func (d *driver) tell(word, text string) {
 }
 
 // hello says that the first slice can come.
-func (d *driver) hello(mode string, unit int, gcHeavy bool, probe time.Duration) {
+func (d *driver) hello(mode string, unit int, probe time.Duration) {
 	d.mode = mode
 	d.begin("hello\t" + mode)
 	d.add(uint64(max(unit, 1)))
-	d.say = strconv.AppendBool(append(d.say, '\t'), gcHeavy)
 	d.add(uint64(probe))
 	d.send()
 }
@@ -154,17 +156,21 @@ func (d *driver) next(b *B, reset func()) int {
 	for {
 		word, arg, _ := strings.Cut(d.command(), " ")
 		switch word {
-		case "run":
+		case "run", "call":
 			n, err := strconv.Atoi(arg)
 			if err != nil || n < 1 {
 				d.fail("a slice of " + arg + " operations")
 			}
+			d.collect = word == "call"
 			return n
+		case "usage":
+			d.usage()
 		case "finish":
 			return 0
 		case "reset":
 			d.n, d.time, d.allocs, d.bytes = 0, 0, 0, 0
 			clear(d.extra)
+			d.began.read()
 			b.ResetTimer()
 			if reset != nil {
 				reset()
@@ -181,6 +187,29 @@ func (d *driver) next(b *B, reset func()) int {
 	}
 }
 
+// usage answers how much the process has used, and how far apart collections are.
+func (d *driver) usage() {
+	samples := [...]metrics.Sample{
+		{Name: "/cpu/classes/gc/total:cpu-seconds"}, {Name: "/gc/heap/live:bytes"}, {Name: "/gc/heap/goal:bytes"},
+	}
+	metrics.Read(samples[:])
+	d.begin("usage")
+	d.add(uint64(driveCPU()))
+	gc := 0.0
+	if v := samples[0].Value; v.Kind() == metrics.KindFloat64 {
+		gc = v.Float64()
+	}
+	d.add(uint64(1e9 * gc))
+	for _, s := range samples[1:] {
+		v := uint64(0)
+		if s.Value.Kind() == metrics.KindUint64 {
+			v = s.Value.Uint64()
+		}
+		d.add(v)
+	}
+	d.send()
+}
+
 // start starts the measured part of a slice. The timer is off.
 func (d *driver) start(b *B) {
 	b.duration, b.netAllocs, b.netBytes = 0, 0, 0
@@ -190,6 +219,8 @@ func (d *driver) start(b *B) {
 	}
 	b.StartTimer()
 	d.gcs = memStats.NumGC // as StartTimer has just read it
+	d.cpu = driveCPU()
+	b.start = highPrecisionTimeNow()
 }
 
 // stop stops the measured part of a slice of n operations. The timer is on, but
@@ -200,13 +231,16 @@ func (d *driver) stop(b *B, n int) {
 		for until := worked + time.Duration(d.slow*float64(worked)); b.timerOn && b.Elapsed() < until; {
 		}
 	}
+	worked := b.Elapsed()
+	cpu := driveCPU() - d.cpu // before the statistics are read, which takes some
 	b.StopTimer()
+	b.duration = worked
 	d.running = false
-	d.book(b, n)
+	d.book(b, n, cpu)
 }
 
 // book books a slice that has been measured, and begins to answer.
-func (d *driver) book(b *B, n int) {
+func (d *driver) book(b *B, n int, cpu time.Duration) {
 	if d.counters {
 		d.after.read()
 	}
@@ -217,6 +251,7 @@ func (d *driver) book(b *B, n int) {
 	d.begin("slice")
 	d.add(uint64(n))
 	d.add(uint64(b.duration))
+	d.add(uint64(max(cpu, 0)))
 	d.add(b.netAllocs)
 	d.add(b.netBytes)
 	d.add(uint64(memStats.NumGC - d.gcs))
@@ -252,19 +287,18 @@ func (b *B) DriveRefused(reason string) {
 
 // DriveSession takes commands until there are no more. do does n operations, with
 // the timer on; its error ends the session. unit is how many operations the
-// smallest sensible piece of work has, and gcHeavy says that the work collects
-// garbage so often that a slice should have several whole cycles. reset is called
-// when what was before was to warm up and does not count, and end at the end, with
+// smallest sensible piece of work has; of the bool, which test binaries of before
+// 2026-11-22 gave a meaning, nothing is made. reset is called when what was before was to warm up and does not count, and end at the end, with
 // the number of operations that count and what was allocated while their timer ran,
 // to check them all and to report metrics. The timer has their time then.
-func (b *B) DriveSession(unit int, gcHeavy bool, do func(n int) error, reset func(), end func(n int, allocs, bytes uint64) error) error {
+func (b *B) DriveSession(unit int, _ bool, do func(n int) error, reset func(), end func(n int, allocs, bytes uint64) error) error {
 	d := drive
 	b.StopTimer()
 	b.ResetTimer()
 	if b.Failed() {
 		return nil
 	}
-	d.hello("session", unit, gcHeavy, 0)
+	d.hello("session", unit, 0)
 	for n := d.next(b, reset); n > 0; n = d.next(b, reset) {
 		d.start(b)
 		err := do(n)
@@ -298,7 +332,7 @@ func (b *B) driveLoop() bool {
 		b.StopTimer()
 		b.ResetTimer()
 		if !b.Failed() {
-			d.hello("loop", 1, false, 0)
+			d.hello("loop", 1, 0)
 		}
 	}
 	if !b.Failed() {
@@ -327,9 +361,10 @@ func (b *B) driveLaunch() {
 		f := b.benchFunc
 		b.benchFunc = func(b *B) {
 			d.gcs = memStats.NumGC // as StartTimer has just read it
+			d.cpu = driveCPU()     // after the collection that a call may begin with
 			f(b)
 		}
-		d.hello("runN", 1, false, b.duration)
+		d.hello("runN", 1, b.duration)
 		for n := d.next(b, nil); n > 0; n = d.next(b, nil) {
 			d.runN(b, n)
 			if b.Failed() {
@@ -358,13 +393,19 @@ func (b *B) driveLaunch() {
 	d.begin("result")
 	d.addText(line)
 	d.addExtra(b.extra)
+	d.began.since(d.addValue)
 	d.send()
 }
+
+// driveCollect reports whether runN is to collect garbage before it calls the
+// benchmark function. Before short calls it must not: then hardly any collection
+// would come in the time that is measured, whatever the benchmark allocates.
+func (b *B) driveCollect() bool { return !b.driven() || drive.mode == "" || drive.collect }
 
 // runN measures a slice that is a call of the benchmark function.
 func (d *driver) runN(b *B, n int) {
 	if d.counters {
-		d.before.read() // before a collection, with which runN begins
+		d.before.read() // before a collection, with which runN may begin
 	}
 	b.runN(n)
 	if b.Failed() {
@@ -377,7 +418,7 @@ func (d *driver) runN(b *B, n int) {
 		}
 		b.duration += highPrecisionTimeSince(begin)
 	}
-	d.book(b, n)
+	d.book(b, n, driveCPU()-d.cpu)
 	if d.extra == nil {
 		d.extra = make(map[string][]float64)
 	}
@@ -465,6 +506,56 @@ func (d *driver) profileErr(err error) {
 		text = err.Error()
 	}
 	d.tell("profile", text)
+}
+
+// driveCPU returns the processor time that the process has used, of all its
+// threads, to a microsecond; 0 if the system does not tell.
+func driveCPU() time.Duration {
+	var usage syscall.Rusage
+	if syscall.Getrusage(syscall.RUSAGE_SELF, &usage) != nil {
+		return 0
+	}
+	return time.Duration(usage.Utime.Nano() + usage.Stime.Nano())
+}
+
+// driveResources are what a process has used of collections, as they are when the
+// measured slices begin. What they are at the end, and memory, is told with the
+// result.
+type driveResources struct {
+	gcs     uint32
+	samples [2]metrics.Sample // processor time of collections, live heap
+}
+
+func (r *driveResources) read() {
+	r.samples[0].Name, r.samples[1].Name = "/cpu/classes/gc/total:cpu-seconds", "/gc/heap/live:bytes"
+	metrics.Read(r.samples[:])
+	var m runtime.MemStats
+	runtime.ReadMemStats(&m)
+	r.gcs = m.NumGC
+}
+
+// since tells what was used since r was read, and how much memory is held.
+func (r *driveResources) since(add func(kind byte, name string, v float64)) {
+	if r.samples[0].Name == "" {
+		return // there was no reset
+	}
+	var now driveResources
+	now.read()
+	add('r', "gcs", float64(now.gcs-r.gcs))
+	if v := now.samples[0].Value; v.Kind() == metrics.KindFloat64 {
+		add('r', "gc-cpu-ns", 1e9*(v.Float64()-r.samples[0].Value.Float64()))
+	}
+	if v := now.samples[1].Value; v.Kind() == metrics.KindUint64 {
+		add('r', "live-heap-B", float64(v.Uint64()))
+	}
+	var usage syscall.Rusage
+	if syscall.Getrusage(syscall.RUSAGE_SELF, &usage) == nil {
+		rss := float64(usage.Maxrss)
+		if runtime.GOOS != "darwin" && runtime.GOOS != "ios" {
+			rss *= 1024 // there it is in bytes, elsewhere in KiB
+		}
+		add('r', "peak-rss-B", rss)
+	}
 }
 
 // driveCounters are what the runtime and the operating system count.

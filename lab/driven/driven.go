@@ -71,6 +71,12 @@ type Config struct {
 	// Counters asks for [Slice.Counters].
 	Counters bool
 
+	// Hardware asks for [Slice.Hardware].
+	Hardware bool
+
+	// open opens the counters of Hardware; nil means those of the machine.
+	open func() (counters, error)
+
 	// Timeout is how long one answer may take; 0 means a minute.
 	Timeout time.Duration
 
@@ -93,22 +99,27 @@ type Hello struct {
 	// slice should be a multiple of it. At least 1.
 	Unit int
 
-	// GCHeavy says that the benchmark declares that it collects garbage so
-	// often that a slice should have several whole cycles.
-	GCHeavy bool
-
 	Pid int // of the process
 
 	// Probe is in ModeRunN the time of testing's own first call of the benchmark
 	// function, with b.N = 1, which comes before everything else: a first idea of
 	// how long an operation takes, and often a bad one. 0 in other modes.
 	Probe time.Duration
+
+	// NoHardware says why no slice will have [Slice.Hardware]; "" if they will or
+	// [Config].Hardware does not ask for it.
+	NoHardware string
 }
 
 // A Slice is a measured piece of work.
 type Slice struct {
 	N       int           // operations
 	Elapsed time.Duration // of all of them, as the benchmark's timer has it
+
+	// CPU is the processor time that the process used, with all its threads, from
+	// the beginning of the slice to its end, to a microsecond: of what goes on beside
+	// the benchmark and while its timer is off too. 0 if the system does not tell.
+	CPU time.Duration
 
 	// Allocs and Bytes are how many allocations were made and how many bytes
 	// allocated while the timer ran, by the whole process.
@@ -123,7 +134,30 @@ type Slice struct {
 	// Counters are what moved during the slice, by name; nil unless
 	// [Config].Counters asks for them. docs/driving.md lists them.
 	Counters map[string]float64
+
+	// Hardware is what processors counted, from the command for the slice to its
+	// answer; nil unless [Config].Hardware asks for it, and where NoHardware says why
+	// it is not known. The reason may be that of one slice only.
+	Hardware   *Hardware
+	NoHardware string
 }
+
+// A Usage is what a process has used.
+type Usage struct {
+	CPU time.Duration // processor time since it began, to a microsecond; 0 if the system does not tell
+
+	// GCCPU is what the runtime estimates that collections of garbage have taken of it,
+	// those that have ended. It goes by the clock, so on a busy machine it is too much.
+	GCCPU time.Duration
+
+	// LiveHeap is how many bytes the last collection of garbage found in use, and
+	// HeapGoal how many make the next one come; 0 if this Go does not tell.
+	LiveHeap, HeapGoal uint64
+}
+
+// Hardware is what processors counted of a process in user space, in all its threads
+// and those of processes that it started.
+type Hardware struct{ Instructions, Cycles uint64 }
 
 // A Result is what a benchmark reports when it ends.
 type Result struct {
@@ -135,4 +169,17 @@ type Result struct {
 	// Extra are the metrics of that line that the benchmark reported itself. In
 	// ModeRunN, where it reports them for each slice, they are the medians.
 	Extra map[string]float64
+
+	// Resources are what the process has used since the last Reset, and what it
+	// holds at the end, by the Resource names; what this Go or the system does not
+	// tell is missing.
+	Resources map[string]float64
 }
+
+// The names of a Result's Resources.
+const (
+	ResourceGCs      = "gcs"         // garbage collections that ended
+	ResourceGCCPU    = "gc-cpu-ns"   // nanoseconds of processor time for them, of those that have ended
+	ResourceLiveHeap = "live-heap-B" // bytes that the last collection found in use
+	ResourcePeakRSS  = "peak-rss-B"  // the most bytes that the process ever held in memory
+)

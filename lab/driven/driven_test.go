@@ -129,7 +129,7 @@ func TestModes(t *testing.T) {
 	}{
 		{
 			name:  "BenchmarkSession",
-			hello: Hello{Mode: ModeSession, Unit: 7, GCHeavy: true},
+			hello: Hello{Mode: ModeSession, Unit: 7},
 			want:  map[string]float64{"N": 70, "resets": 1, "setups": 1, "operations": 87},
 		},
 		{
@@ -210,7 +210,7 @@ func TestAllocations(t *testing.T) {
 		}
 		finish(t, p)
 	}
-	_, s := drive(t, "BenchmarkAllocates", 1, 1000)
+	_, s := drive(t, "BenchmarkAllocates/loop", 1, 1000)
 	if s[0].GCs != 0 || s[1].GCs < 2 || s[1].Allocs < 1000 || s[1].Bytes < 1000<<16 {
 		t.Errorf("%+v", s)
 	}
@@ -309,6 +309,7 @@ func TestEnds(t *testing.T) {
 		{"BenchmarkBad/hang/loop", []int{50, 50}, false, tooLong, "goroutine"},
 		{"BenchmarkBad/hang/before", nil, false, tooLong, "goroutine"},
 		{"BenchmarkBad/hang/after", []int{50}, true, tooLong, "goroutine"},
+		{"BenchmarkBad/spin/loop", []int{50, 50}, false, tooLong, "goroutine"},
 		{"BenchmarkBad/stuck/n", []int{50, 100}, false, deadlock, "goroutine"},
 		{"BenchmarkBad/go/n", []int{50, 100}, false, "the benchmark or its package ended the process", ""},
 		{"BenchmarkBad/go/loop", []int{50, 50}, false, deadlock, "goroutine"},
@@ -328,7 +329,7 @@ func TestEnds(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
 			p, err := start(t, c.name, func(cfg *Config) {
-				if strings.Contains(c.name, "hang") {
+				if strings.Contains(c.name, "hang") || strings.Contains(c.name, "spin") {
 					cfg.Timeout = 2 * time.Second
 				}
 				if what, ok := strings.CutSuffix(c.name, " TestMain"); ok {
@@ -364,6 +365,9 @@ func TestEnds(t *testing.T) {
 			if !strings.HasPrefix(err.Error(), c.reason) {
 				t.Errorf("error %q, want one that begins with %q", err, c.reason)
 			}
+			if at := whereItEnds(t, c.name); !strings.Contains(err.Error(), at) && !raceEnabled {
+				t.Errorf("error %q lacks %q", err, at)
+			}
 			// With the race detector, stacks may take too long to print.
 			if out := outputOf(err); !strings.Contains(out, c.output) && !raceEnabled {
 				t.Errorf("the output has no %q:\n%s", c.output, out)
@@ -378,6 +382,30 @@ func TestEnds(t *testing.T) {
 			}
 		})
 	}
+}
+
+// whereItEnds returns what the error says of where a BenchmarkBad ends that crashes or
+// hangs; "" for others.
+func whereItEnds(t *testing.T, name string) string {
+	t.Helper()
+	_, kind, _ := strings.Cut(name, "BenchmarkBad/")
+	kind, _, _ = strings.Cut(kind, "/")
+	code := map[string]string{"panic": `panic("no more")`, "stuck": "<-make(chan int)", "hang": "time.Sleep(time.Hour)"}[kind]
+	switch {
+	case kind == "spin":
+		return " (subject_test.go:" // one of the lines of the loop
+	case code == "":
+		return ""
+	}
+	source, err := os.ReadFile(filepath.Join(subjectDir, "subject_test.go"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	before, _, ok := strings.Cut(string(source), code)
+	if !ok {
+		t.Fatalf("the subject has no %s", code)
+	}
+	return fmt.Sprintf(" (subject_test.go:%d)", 1+strings.Count(before, "\n"))
 }
 
 // A slow-down is what was asked for, to the microsecond or so, unless the process is
@@ -404,6 +432,113 @@ func TestSlow(t *testing.T) {
 		}
 		if least > within {
 			t.Errorf("%s: at best %v too long", name, least)
+		}
+	}
+}
+
+// No collection of garbage is forced before a slice, so that those that come are in
+// the time of the slices; but before each whole call there is one, as go test has it.
+func TestCollections(t *testing.T) {
+	for name, each := range map[string]float64{"BenchmarkN": 1, "BenchmarkLoop": 0, "BenchmarkSession": 0} {
+		for _, called := range []bool{false, true} {
+			p, _ := drive(t, name, 1, 10) // which allocates next to nothing
+			if err := p.Reset(); err != nil {
+				t.Fatal(err)
+			}
+			const slices = 4
+			for range slices {
+				one := p.Run
+				if called {
+					one = p.Call
+				}
+				// Of a slice itself the collection before it is no part.
+				if s, err := one(10); err != nil || s.N != 10 || s.Elapsed <= 0 || s.GCs != 0 {
+					t.Fatalf("%s: %+v, %v", name, s, err)
+				}
+			}
+			want := 0.0
+			if called {
+				want = slices * each
+			}
+			if got := finish(t, p).Resources[ResourceGCs]; got != want {
+				t.Errorf("%s, whole calls %t: %v collections, want %v", name, called, got, want)
+			}
+		}
+	}
+	// What makes garbage has it collected in its slices.
+	p, s := drive(t, "BenchmarkAllocates/n", 2000)
+	if s[0].GCs < 4 { // of 128 MiB, in a heap of 4
+		t.Errorf("%+v", s[0])
+	}
+	finish(t, p)
+}
+
+// What a process has used counts from its beginning, and what a result says of it from
+// the latest reset; what it holds is as it is at the end.
+func TestUsageAndResources(t *testing.T) {
+	p, _ := drive(t, "BenchmarkAllocates/n", 100)
+	usage := func() Usage {
+		u, err := p.Usage()
+		if err != nil {
+			t.Fatal(err)
+		}
+		return u
+	}
+	before := usage()
+	s := run(t, p, 1000)[0]
+	after := usage()
+	if s.CPU <= 0 || after.CPU-before.CPU < s.CPU {
+		t.Errorf("a slice used %v, and all since before it %v", s.CPU, after.CPU-before.CPU)
+	}
+	if before.GCCPU <= 0 || after.GCCPU <= before.GCCPU || after.GCCPU > time.Minute { // the runtime's estimate, by the clock
+		t.Errorf("collections used %v, and then %v", before.GCCPU, after.GCCPU)
+	}
+	// The runtime's smallest goal is 4 MiB. What is made while a collection marks counts as
+	// in use, which on a busy machine may be most of the 64 MiB of a slice.
+	const most = 80 << 20
+	if after.LiveHeap == 0 || after.LiveHeap > most || after.HeapGoal < 4<<20 || after.HeapGoal <= after.LiveHeap || after.HeapGoal > 4*most {
+		t.Errorf("a heap of %d bytes, whose goal is %d", after.LiveHeap, after.HeapGoal)
+	}
+	if err := p.Reset(); err != nil {
+		t.Fatal(err)
+	}
+	s = run(t, p, 1000)[0]
+	used := finish(t, p).Resources
+	if n := used[ResourceGCs]; n < float64(s.GCs) || n > float64(s.GCs)+10 {
+		t.Errorf("%v collections, %d of them in the only slice", n, s.GCs)
+	}
+	if ns := used[ResourceGCCPU]; ns <= 0 || ns > float64(time.Minute) {
+		t.Errorf("%v ns for collections", ns)
+	}
+	if live, rss := used[ResourceLiveHeap], used[ResourcePeakRSS]; live <= 0 || live > most || rss < 1<<20 || rss > 1<<34 {
+		t.Errorf("%v bytes of heap, %v of memory", live, rss)
+	}
+	if len(used) != 4 {
+		t.Errorf("%v", used)
+	}
+	// Without a reset nothing counts, and resources are no metrics.
+	p, _ = drive(t, "BenchmarkN", 10)
+	if r := finish(t, p); len(r.Resources) != 0 || r.Extra[ResourceGCs] != 0 {
+		t.Errorf("%+v", r)
+	}
+}
+
+// Processor time is that of all that the process does from the beginning of a slice to
+// its end, with the timer off too.
+func TestProcessorTime(t *testing.T) {
+	for _, name := range []string{"BenchmarkBeside/n", "BenchmarkBeside/loop"} {
+		// A process that is kept from running while its timer is on has a long time, which
+		// chance does not do again and again.
+		tries := 0
+		for ; tries < 20; tries++ {
+			p, s := drive(t, name, 20)
+			finish(t, p)
+			if s[0].CPU > 2*s[0].Elapsed {
+				break
+			}
+		}
+		if tries == 20 {
+			t.Errorf("%s: what is done beside the measured time is not in the processor time", name)
 		}
 	}
 }
@@ -497,7 +632,7 @@ func TestOrphan(t *testing.T) {
 }
 
 func TestCounters(t *testing.T) {
-	p, err := start(t, "BenchmarkAllocates", func(c *Config) { c.Counters = true })
+	p, err := start(t, "BenchmarkAllocates/loop", func(c *Config) { c.Counters = true })
 	if err != nil {
 		t.Fatal(err)
 	}

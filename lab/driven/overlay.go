@@ -28,8 +28,8 @@ const (
 
 // An insertion puts a statement at the beginning of a function of package testing,
 // in the line that begins it, so that line numbers in stacks stay right.
-// Functions are all it knows of that package's source: they change less often
-// than what is in them.
+// Functions, and the one collection of garbage before each call of a benchmark, are
+// all it knows of that package's source: they change less often than the rest.
 type insertion struct {
 	file string
 
@@ -38,13 +38,18 @@ type insertion struct {
 	begin, end string
 
 	statement string
+
+	// instead says that the statement takes the place of the line, which is no
+	// function's beginning.
+	instead bool
 }
 
 var insertions = []insertion{
-	{benchmarkFile, "func (b *B) launch() {", "", "if b.driven() { b.driveLaunch(); return }"},
-	{benchmarkFile, "func (b *B) loopSlowPath() bool {", "", "if b.driven() { return b.driveLoop() }"},
-	{benchmarkFile, "func (b *B) runN(n int) {", "", "defer b.driveRan()"},
-	{testingFile, "func MainStart(deps testDeps,", ") *M {", "driveDeps(deps)"},
+	{file: benchmarkFile, begin: "func (b *B) launch() {", statement: "if b.driven() { b.driveLaunch(); return }"},
+	{file: benchmarkFile, begin: "func (b *B) loopSlowPath() bool {", statement: "if b.driven() { return b.driveLoop() }"},
+	{file: benchmarkFile, begin: "func (b *B) runN(n int) {", statement: "defer b.driveRan()"},
+	{file: benchmarkFile, begin: "\truntime.GC()", statement: "if b.driveCollect() { runtime.GC() }", instead: true},
+	{file: testingFile, begin: "func MainStart(deps testDeps,", end: ") *M {", statement: "driveDeps(deps)"},
 }
 
 // begins reports whether the line begins the function.
@@ -71,7 +76,11 @@ func insert(file, src string) (string, error) {
 		if found != 1 {
 			return "", fmt.Errorf("%w: package testing of this Go has %d lines %q in %s, which should be one", ErrUnsupported, found, ins.begin+ins.end, file)
 		}
-		src = src[:at] + " " + ins.statement + src[at:]
+		if ins.instead {
+			src = src[:at-len(ins.begin)] + "\t" + ins.statement + src[at:]
+		} else {
+			src = src[:at] + " " + ins.statement + src[at:]
+		}
 	}
 	return src, nil
 }

@@ -7,6 +7,7 @@ import (
 	"go/token"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 )
@@ -25,7 +26,8 @@ func source(t *testing.T, file string) string {
 	return string(text)
 }
 
-// What is inserted leaves the lines where they are.
+// What is inserted leaves the lines where they are, and what takes the place of a line
+// is the only one that is gone.
 func TestInsert(t *testing.T) {
 	for _, file := range []string{benchmarkFile, testingFile} {
 		src := source(t, file)
@@ -36,15 +38,21 @@ func TestInsert(t *testing.T) {
 		if _, err := parser.ParseFile(token.NewFileSet(), file, got, parser.SkipObjectResolution); err != nil {
 			t.Error(err)
 		}
-		n := 0
+		n, all := 0, 0
 		for _, ins := range insertions {
-			if ins.file == file {
-				n += strings.Count(got, " "+ins.statement+"\n")
-				got = strings.Replace(got, " "+ins.statement+"\n", "\n", 1)
+			if ins.file != file {
+				continue
 			}
+			all++
+			there, was := " "+ins.statement+"\n", "\n"
+			if ins.instead {
+				there, was = "\n\t"+ins.statement+"\n", "\n"+ins.begin+"\n"
+			}
+			n += strings.Count(got, there)
+			got = strings.Replace(got, there, was, 1)
 		}
-		if got != src || n == 0 {
-			t.Errorf("%s: %d insertions, and without them it is not what it was", file, n)
+		if got != src || n != all {
+			t.Errorf("%s: %d insertions of %d, and without them it is not what it was", file, n, all)
 		}
 	}
 }
@@ -63,7 +71,8 @@ func TestInsertUnknown(t *testing.T) {
 			if name == "torn" && ins.end == "" {
 				continue // that is no harm
 			}
-			if _, err := insert(ins.file, mutilated); !errors.Is(err, ErrUnsupported) || name != "empty" && !strings.Contains(err.Error(), ins.begin) {
+			_, err := insert(ins.file, mutilated)
+			if !errors.Is(err, ErrUnsupported) || name != "empty" && !strings.Contains(err.Error(), strconv.Quote(ins.begin+ins.end)) {
 				t.Errorf("%s, %s: %v", ins.begin, name, err)
 			}
 		}

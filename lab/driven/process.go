@@ -28,6 +28,10 @@ type Process struct {
 	answers *bufio.Reader
 	hello   Hello
 	err     error // of a process that is of no more use
+	frozen  bool  // it is stopped, from Freeze to the next command
+
+	counters  counters // nil if there are none
+	uncounted error    // why there are none, if they were asked for
 
 	ended chan struct{} // closed when the process has ended
 	exit  error         // of cmd.Wait; to be read when ended is closed
@@ -98,7 +102,7 @@ func (p *Process) start() error {
 	p.in, p.out, p.answers = in, out, bufio.NewReader(out)
 	p.close = sync.OnceValue(func() error {
 		<-p.ended
-		return errors.Join(in.Close(), out.Close())
+		return errors.Join(in.Close(), out.Close(), p.closeCounters())
 	})
 	pattern := exactly(p.c.Benchmark)
 	p.cmd = exec.Command(p.c.Binary, append([]string{
@@ -119,7 +123,11 @@ func (p *Process) start() error {
 	p.cmd.Stdout, p.cmd.Stderr = p.said[0], p.said[1]
 	p.cmd.ExtraFiles = []*os.File{commands, answers}
 	p.cmd.WaitDelay = time.Second // a grandchild may hold the pipe open
-	err = child.Start(p.cmd)
+	if p.c.Hardware {
+		err = p.startCounted()
+	} else {
+		err = child.Start(p.cmd)
+	}
 	commands.Close()
 	answers.Close()
 	if err != nil {
@@ -165,7 +173,10 @@ func (p *Process) greet() error {
 	if err != nil {
 		return err
 	}
-	p.hello = Hello{Mode: a.next(), Unit: int(a.uint()), GCHeavy: a.next() == "true", Pid: p.cmd.Process.Pid, Probe: time.Duration(a.uint())}
+	p.hello = Hello{Mode: a.next(), Unit: int(a.uint()), Pid: p.cmd.Process.Pid, Probe: time.Duration(a.uint())}
+	if p.uncounted != nil {
+		p.hello.NoHardware = p.uncounted.Error()
+	}
 	return p.check(a)
 }
 
@@ -174,20 +185,60 @@ func (p *Process) Hello() Hello { return p.hello }
 
 // Run measures one slice of n operations, n ≥ 1. After an error, which is of the
 // kinds that Start returns, the process is of no more use.
-func (p *Process) Run(n int) (Slice, error) {
+func (p *Process) Run(n int) (Slice, error) { return p.slice("run", n) }
+
+// Call is Run, with a collection of garbage before the slice, as go test has one
+// before each call of a benchmark function: for slices that are as long as go test's
+// calls. In other modes than ModeRunN there is no such collection.
+func (p *Process) Call(n int) (Slice, error) { return p.slice("call", n) }
+
+func (p *Process) slice(command string, n int) (Slice, error) {
 	if n < 1 {
 		panic("driven: a slice of no operations")
 	}
-	a, err := p.ask("slice", "run "+strconv.Itoa(n))
+	counted := p.count()
+	a, err := p.ask("slice", command+" "+strconv.Itoa(n))
 	if err != nil {
 		return Slice{}, err
 	}
+	hardware, none := counted()
 	s := Slice{
-		N: int(a.uint()), Elapsed: time.Duration(a.uint()),
+		N: int(a.uint()), Elapsed: time.Duration(a.uint()), CPU: time.Duration(a.uint()),
 		Allocs: a.uint(), Bytes: a.uint(), GCs: uint32(a.uint()),
+		Hardware: hardware, NoHardware: none,
 	}
-	s.Extra, s.Counters = a.values()
+	v := a.values()
+	s.Extra, s.Counters = v[kindExtra], v[kindCounter]
 	return s, p.check(a)
+}
+
+// Freeze stops the process until its next command: what it does beside the
+// benchmark – a goroutine that works on, a collection that has begun – then goes on
+// in its own slices, and takes nothing of others'. It reports whether the system can
+// do that; where it cannot, the process waits for its command and does the rest.
+func (p *Process) Freeze() bool {
+	if p.err == nil && !p.frozen {
+		p.frozen = child.Freeze(p.cmd)
+	}
+	return p.frozen
+}
+
+// thaw lets the process go on.
+func (p *Process) thaw() {
+	if p.frozen {
+		child.Thaw(p.cmd)
+		p.frozen = false
+	}
+}
+
+// Usage returns what the process has used so far.
+func (p *Process) Usage() (Usage, error) {
+	a, err := p.ask("usage", "usage")
+	if err != nil {
+		return Usage{}, err
+	}
+	u := Usage{CPU: time.Duration(a.uint()), GCCPU: time.Duration(a.uint()), LiveHeap: a.uint(), HeapGoal: a.uint()}
+	return u, p.check(a)
 }
 
 // Reset has the benchmark forget the slices it has measured, which were to warm
@@ -241,7 +292,8 @@ func (p *Process) Finish() (Result, error) {
 		return Result{}, err
 	}
 	r := Result{Line: strings.TrimSpace(a.text())}
-	r.Extra, _ = a.values()
+	v := a.values()
+	r.Extra, r.Resources = v[kindExtra], v[kindResource]
 	if err := p.check(a); err != nil {
 		return Result{}, err
 	}
@@ -278,6 +330,7 @@ func (p *Process) ask(word, command string) (*answer, error) {
 	if p.err != nil {
 		return nil, p.err
 	}
+	p.thaw()
 	// A process that has gone is seen by its not answering, which says more.
 	_, _ = io.WriteString(p.in, command+"\n")
 	return p.answer(word)
@@ -358,9 +411,10 @@ func (p *Process) hang() error {
 	if why := p.whyKilled(); why != nil {
 		return p.fail(why)
 	}
+	said := p.printed()
 	return p.fail(&Failure{
-		Reason: fmt.Sprintf("no answer after %v: hangs, or needs a longer --timeout", p.c.Timeout),
-		Output: child.Excerpt(p.printed()),
+		Reason: fmt.Sprintf("no answer after %v: hangs, or needs a longer --timeout", p.c.Timeout) + child.At(child.WhereHung(said)),
+		Output: child.Excerpt(said),
 	})
 }
 
@@ -395,19 +449,11 @@ func (p *Process) printed() string {
 
 // reason returns the latest entry of a benchmark's log, in one line.
 func reason(log string) string {
-	var last string
-	for line := range strings.Lines(log) {
-		entry, _ := strings.CutPrefix(strings.TrimRight(line, "\r\n"), "    ")
-		if strings.HasPrefix(entry, "    ") && last != "" {
-			last += " " + strings.TrimSpace(entry) // the entry's next line
-			continue
-		}
-		last = entry[len(logPosition.FindString(entry)):]
-	}
-	if last == "" {
+	entry := child.LatestEntry(log)
+	if entry = entry[len(logPosition.FindString(entry)):]; entry == "" {
 		return "no reason given"
 	}
-	return last
+	return entry
 }
 
 // logPosition is where a line of a test's log is from: "file.go:12: ".
@@ -452,28 +498,32 @@ func (a *answer) text() string {
 	return s
 }
 
-// values takes all that is left: metrics of the benchmark, and counters.
-func (a *answer) values() (extra, counters map[string]float64) {
+// The kinds of values in an answer, by the letter before their names.
+const (
+	kindExtra    = "x" // a metric that the benchmark reports
+	kindCounter  = "c" // what moved during a slice
+	kindResource = "r" // what the process has used
+)
+
+// values takes all that is left, by kind and name.
+func (a *answer) values() map[string]map[string]float64 {
+	all := make(map[string]map[string]float64)
 	for len(a.fields) > 0 {
 		field := a.next()
 		kind, named, _ := strings.Cut(field, ":")
 		i := strings.LastIndexByte(named, '=') // units may have one
 		if i < 0 {
 			a.fault(fmt.Errorf("%q is no value", field))
-			return nil, nil
+			return nil
 		}
 		v, err := strconv.ParseFloat(named[i+1:], 64)
 		if err != nil {
 			a.fault(err)
 		}
-		m := &extra
-		if kind == "c" {
-			m = &counters
+		if all[kind] == nil {
+			all[kind] = make(map[string]float64)
 		}
-		if *m == nil {
-			*m = make(map[string]float64)
-		}
-		(*m)[named[:i]] = v
+		all[kind][named[:i]] = v
 	}
-	return extra, counters
+	return all
 }

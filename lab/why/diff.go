@@ -116,8 +116,7 @@ func Diff(kind Kind, base, this Sampled) (Profile, error) {
 		d.Unit = "B/op"
 	}
 	groups, funcs := make(map[string]*Change), make(map[string]*Change)
-	// of a group, by function: which of them its change comes from
-	parts := make(map[string]map[string]float64)
+	parts := make(map[string]map[string]*Change) // of a group, by function
 	for i, side := range []struct {
 		p  Sampled
 		to *Side
@@ -155,14 +154,16 @@ func Diff(kind Kind, base, this Sampled) (Profile, error) {
 			}
 			if teller := teller(s.stack, name); teller != "" {
 				if parts[name] == nil {
-					parts[name] = make(map[string]float64)
+					parts[name] = make(map[string]*Change)
 				}
-				parts[name][Short(teller)] += []float64{-1, 1}[i] * s.cost
+				short := Short(teller)
+				cost(entry(parts[name], short, func() *Change { return &Change{Name: short} })).Flat += s.cost
 			}
 		}
 	}
 	for name, g := range groups {
-		g.Main = mainly(parts[name], g.change())
+		g.parts = ordered(parts[name], func(c *Change) float64 { return math.Abs(c.change()) })
+		g.Main = mainly(g.parts, g.change())
 	}
 	d.Groups = ordered(groups, func(c *Change) float64 { return math.Abs(c.change()) })
 	d.Top = ordered(funcs, func(c *Change) float64 {
@@ -214,18 +215,20 @@ func teller(stack []string, group string) string {
 // entrances are functions through which everything goes and which tell nothing.
 var entrances = map[string]bool{"runtime.mcall": true, "runtime.systemstack": true, "runtime.mstart": true, "runtime.mstart0": true, "runtime.mstart1": true, "runtime.schedule": true}
 
-// mainly returns the functions that make up most of a change: at most three, in
-// the change's direction, until they are two thirds of it.
-func mainly(parts map[string]float64, change float64) []string {
-	names := slices.Sorted(maps.Keys(parts))
-	slices.SortStableFunc(names, func(a, b string) int { return order(parts[a]*change, parts[b]*change) })
+// mainly returns the functions that make up most of a change: at most three of
+// parts, which are sorted by the size of their change, in its direction, until they
+// are two thirds of it.
+func mainly(parts []Change, change float64) []string {
 	var out []string
 	sum := 0.0
-	for _, name := range names {
-		if parts[name]*change <= 0 || len(out) == 3 || math.Abs(sum) >= math.Abs(change)*2/3 {
+	for _, c := range parts {
+		if c.change()*change <= 0 {
+			continue
+		}
+		if len(out) == 3 || math.Abs(sum) >= math.Abs(change)*2/3 {
 			break
 		}
-		out, sum = append(out, name), sum+parts[name]
+		out, sum = append(out, c.Name), sum+c.change()
 	}
 	return out
 }

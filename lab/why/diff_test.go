@@ -165,18 +165,17 @@ func TestPaired(t *testing.T) {
 	// Hollander, Wolfe, Chicken, table A.4: P(T+ >= 33) = 0.020 for n = 8, so that
 	// the interval of 96.1 % reaches from the 4th to the 33rd of the 36 averages,
 	// which begin with 1, 1.5, 2, 2.5 and end with 72, 80, 96, 128 here.
-	est, lo, hi := paired([]float64{1, 2, 4, 8, 16, 32, 64, 128})
-	if est != 19 || lo != 2.5 || hi != 72 {
-		t.Errorf("paired = %v, %v to %v", est, lo, hi)
+	if got := paired([]float64{1, 2, 4, 8, 16, 32, 64, 128}); got != (Interval{19, 2.5, 72}) {
+		t.Errorf("paired = %+v", got)
 	}
 }
 
 func TestCompareCounters(t *testing.T) {
-	var base, this []map[string]float64
+	var base, this []tally
 	for i := range counterPairs {
 		x := float64(i)
-		base = append(base, map[string]float64{"voluntary-switches": 1 + x/100, "gc-cycles": 0, "minor-faults": 2 + x, "cgo-calls": 0})
-		this = append(this, map[string]float64{"voluntary-switches": 3 + x/100, "gc-cycles": 1, "minor-faults": 9 - x, "cgo-calls": 0})
+		base = append(base, tallied(map[string]float64{"voluntary-switches": 1 + x/100, "gc-cycles": 0, "minor-faults": 2 + x, "cgo-calls": 0}))
+		this = append(this, tallied(map[string]float64{"voluntary-switches": 3 + x/100, "gc-cycles": 1, "minor-faults": 9 - x, "cgo-calls": 0}))
 	}
 	got := compareCounters(base, this)
 	moved := make(map[string]bool)

@@ -23,10 +23,10 @@ import (
 // Options say how differences are explained. The zero value is the default.
 type Options struct {
 	// Time is about how long the fastest benchmark of a row runs for its profile
-	// of CPU time. Zero means 6 s: at 100 samples a second those are 600 for work
-	// that keeps one processor busy, and 500 are needed. The other profiles
-	// take a thirtieth of it, because they count events instead of sampling
-	// them, and make the work several times slower.
+	// of CPU time, and about how long the CPU time of both sides is counted. Zero
+	// means DefaultTime. The other profiles take a thirtieth of it, because they
+	// count events instead of sampling them, and make the work several times
+	// slower.
 	Time time.Duration
 
 	// Timeout is how long one process may take beyond what is expected of it;
@@ -43,6 +43,10 @@ type Options struct {
 	// Step is told what is done next; nil means that nobody wants to know.
 	Step func(what string)
 }
+
+// DefaultTime is the default of [Options].Time: at 100 samples a second it has 600
+// of work that keeps one processor busy.
+const DefaultTime = 6 * time.Second
 
 // perEvent is how much shorter the profiles are that record every event.
 const perEvent = 30
@@ -75,7 +79,7 @@ type taken struct {
 // profile that cannot be taken is a note in its cell.
 func Explain(ctx context.Context, results string, x *Index, pairs []Pair, o Options) error {
 	if o.Time == 0 {
-		o.Time = 6 * time.Second
+		o.Time = DefaultTime
 	}
 	if o.Timeout == 0 {
 		o.Timeout = time.Minute
@@ -150,18 +154,21 @@ func (e *explainer) cell(ctx context.Context, p *Pair) (Cell, error) {
 		return c, err
 	}
 	f := finding{
-		baseName: p.BaseCol, thisName: p.Col, base: p.Base.Ns, this: p.This.Ns,
-		differs: p.Verdict.Proven(), profiles: make(map[Kind]*Profile),
+		baseName: p.BaseCol, thisName: p.Col, diff: p.diff(), differs: p.Verdict.Proven(),
+		profiles: make(map[Kind]*Profile), counted: e.opts.Time,
 	}
 	note := func(format string, args ...any) { c.Notes = append(c.Notes, fmt.Sprintf(format, args...)) }
+	if err := e.count(ctx, p, &c, &f); err != nil {
+		return c, err
+	}
 	for _, kind := range []Kind{CPU, Alloc, Mutex, Block} {
-		time := e.opts.Time
+		long := e.opts.Time
 		if kind != CPU {
-			time /= perEvent
+			long /= perEvent
 		}
 		e.opts.Step(fmt.Sprintf("%s: %s of %s and %s", p.Row, kind, p.BaseCol, p.Col))
 		var base, this taken
-		for n := p.Ops(time); n > 0; n = more(kind, &base, &this, time) {
+		for n := p.Ops(long); n > 0; n = f.more(kind, &base, &this, long) {
 			base, this = e.take(ctx, c.Folder, p.BaseCol, &p.Base, kind, n), e.take(ctx, c.Folder, p.Col, &p.This, kind, n)
 		}
 		err := errors.Join(base.err, this.err)
@@ -169,7 +176,7 @@ func (e *explainer) cell(ctx context.Context, p *Pair) (Cell, error) {
 			return c, lab.ErrInterrupted
 		}
 		if err != nil {
-			note("there is no %s profile: %s", kind, strings.ReplaceAll(err.Error(), "\n", "; "))
+			note("there is no %s profile: %s", kind, oneLine(err))
 			continue
 		}
 		d, err := Diff(kind, base.of(), this.of())
@@ -180,6 +187,8 @@ func (e *explainer) cell(ctx context.Context, p *Pair) (Cell, error) {
 		d.Base.Path, d.Base.Wall = base.path, base.wall
 		d.This.Path, d.This.Wall = this.path, this.wall
 		if kind == CPU {
+			// If it was taken again, a longer Time would have taken as many samples.
+			f.sampled = time.Duration(float64(long) * float64(base.n) / float64(p.Ops(long)))
 			for _, s := range []struct {
 				name string
 				b    *Bench
@@ -193,28 +202,47 @@ func (e *explainer) cell(ctx context.Context, p *Pair) (Cell, error) {
 		c.Profiles = append(c.Profiles, d)
 		f.profiles[kind] = &c.Profiles[len(c.Profiles)-1]
 	}
-	e.opts.Step(fmt.Sprintf("%s: counters of %s and %s", p.Row, p.BaseCol, p.Col))
-	var err error
-	if c.Counters, err = e.counters(ctx, p); err != nil {
-		if interrupted(ctx, err) {
-			return c, lab.ErrInterrupted
-		}
-		note("there are no counters: %v", err)
-	}
 	for i := range c.Profiles { // the slice may have moved while it grew
 		f.profiles[c.Profiles[i].Kind] = &c.Profiles[i]
 	}
-	f.counters = c.Counters
 	c.Sentence, c.Explained = f.sentence()
 	return c, nil
 }
 
+// count counts on both sides of a pair, for its cell and its finding. Its only error
+// is [lab.ErrInterrupted]: that nothing can be counted is a note.
+func (e *explainer) count(ctx context.Context, p *Pair, c *Cell, f *finding) error {
+	note := func(format string, args ...any) { c.Notes = append(c.Notes, fmt.Sprintf(format, args...)) }
+	e.opts.Step(fmt.Sprintf("%s: counters of %s and %s", p.Row, p.BaseCol, p.Col))
+	var err error
+	switch c.Counters, c.CPU, err = e.counters(ctx, p); {
+	case interrupted(ctx, err):
+		return lab.ErrInterrupted
+	case err != nil:
+		note("there are no counters: %s", oneLine(err))
+	case c.CPU == nil:
+		note("this system does not count the CPU time of a process")
+	case f.differs && c.CPU.coarse(f.diff.Est):
+		note("this system's clock of CPU time is too coarse: that of an operation may be off by %s", nanos(c.CPU.Clock))
+	default:
+		f.cpu = c.CPU
+	}
+	f.counters = c.Counters
+	return nil
+}
+
+// oneLine is the text of an error without line breaks.
+func oneLine(err error) string { return strings.ReplaceAll(err.Error(), "\n", "; ") }
+
 // more returns with how many operations profiles of CPU time are taken again
 // because they have too few samples: the work is faster now than when it was
-// measured, or leaves processors idle. It is 0 if they will do, or if the slower
-// side would take more than most times as long as it should.
-func more(kind Kind, base, this *taken, time time.Duration) int {
+// measured, or leaves processors idle. It is 0 if they will do, if no sentence needs
+// them, or if the slower side would take more than most times as long as it should.
+func (f *finding) more(kind Kind, base, this *taken, time time.Duration) int {
 	if kind != CPU || base.err != nil || this.err != nil {
+		return 0
+	}
+	if !f.differs || f.cpu != nil && f.cpu.reading(f.diff) != computes {
 		return 0
 	}
 	a, b := cpuSamples(base.profile), cpuSamples(this.profile)

@@ -126,8 +126,15 @@ func codeOf(symbol string) string {
 	if p == "" || p == "main" || strings.Contains(first, ".") || !standard[first] {
 		return ownCode
 	}
-	return "package " + p
+	return codePrefix + p
 }
+
+// codePrefix begins the group of a package of the standard library.
+const codePrefix = "package "
+
+// isCode reports whether a group is one of codeOf, that is, whose code it is and not
+// what it does.
+func isCode(group string) bool { return group == ownCode || strings.HasPrefix(group, codePrefix) }
 
 // standard has the first words of the standard library's import paths: a module
 // may have a path without a dot too.

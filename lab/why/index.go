@@ -11,8 +11,9 @@ import (
 	"strings"
 )
 
-// Schema is the version of the index. A reader refuses another one.
-const Schema = "dyno-why/1"
+// Schema is the version of the index. A reader refuses another one: sentences of
+// version 1 took CPU times that were not told apart for equal ones.
+const Schema = "dyno-why/2"
 
 // An Index says what was found about the differences in one results file. It is
 // kept as why.json in [Folder], with the profiles in folders beside it; all paths
@@ -53,6 +54,10 @@ type Cell struct {
 	Folder   string    `json:"folder"` // with the cell's files
 	Profiles []Profile `json:"profiles,omitempty"`
 	Counters []Counter `json:"counters,omitempty"`
+
+	// CPU is the CPU time that was counted; nil if it was not, of which Notes says
+	// the reason.
+	CPU *CPUTime `json:"cpu,omitempty"`
 
 	// Notes are reservations, each a sentence: few samples, no counters, a run
 	// that failed.
@@ -106,12 +111,40 @@ type Change struct {
 
 	// Main are the functions that a group's change mostly comes from.
 	Main []string `json:"main,omitempty"`
+
+	// parts are the functions that a group's cost is made of, by name.
+	parts []Change
 }
 
 // A Cost is per operation, in the profile's unit.
 type Cost struct {
 	Flat float64 `json:"flat"`
 	Cum  float64 `json:"cum,omitempty"`
+}
+
+// An Interval is an estimate and what bounds it with 95 % confidence, or a little
+// more.
+type Interval struct {
+	Est float64 `json:"est"`
+	Lo  float64 `json:"lo"`
+	Hi  float64 `json:"hi"`
+}
+
+// CPUTime is the CPU time of whole processes, of all their threads, as the system
+// counts it over pairs of fresh processes, in nanoseconds for an operation.
+type CPUTime struct {
+	Base float64  `json:"base"` // median of the base's processes
+	Diff Interval `json:"diff"` // this less base
+
+	// BaseWall and Wall are the same of the time itself, in the same slices.
+	BaseWall float64  `json:"base_wall"`
+	Wall     Interval `json:"wall"`
+
+	Pairs int `json:"pairs"`
+
+	// Clock is how far off Diff may be because the system's clock of CPU time has
+	// steps. The interval is widened by it.
+	Clock float64 `json:"clock"`
 }
 
 // A Counter is what the runtime or the system counted per operation, over pairs

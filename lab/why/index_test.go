@@ -31,11 +31,11 @@ func TestIndexIsReadAsWritten(t *testing.T) {
 // Damage is told by file and line, and cells are judged one by one.
 func TestDamagedIndex(t *testing.T) {
 	for text, want := range map[string]string{
-		"{\n\"schema\": \"dyno-why/1\",\n\"cells\": [}": "f:3: ",
+		"{\n\"schema\": \"dyno-why/2\",\n\"cells\": [}": "f:3: ",
 		"{\n\"schema\": 7}":                             "f:2: ",
 		"":                                              "f:1: ",
-		"{\"schema\": \"dyno-why/1\",\n":                "f:1: ",
-		`{"schema": "dyno-why/2"}`:                      `its schema is "dyno-why/2"`,
+		"{\"schema\": \"dyno-why/2\",\n":                "f:1: ",
+		`{"schema": "dyno-why/1"}`:                      `its schema is "dyno-why/1"`,
 	} {
 		if _, _, err := decode("f", []byte(text)); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%q: the error is %v, want %q", text, err, want)
@@ -59,7 +59,7 @@ func TestDamagedIndex(t *testing.T) {
 }
 
 func FuzzIndex(f *testing.F) {
-	f.Add([]byte(`{"schema":"dyno-why/1","cells":[{"row":"r","column":"c","folder":"r","profiles":[{"kind":"cpu","base":{"path":"r/b"},"this":{"path":"../t"}}]}]}`))
+	f.Add([]byte(`{"schema":"dyno-why/2","cells":[{"row":"r","column":"c","folder":"r","profiles":[{"kind":"cpu","base":{"path":"r/b"},"this":{"path":"../t"}}]}]}`))
 	f.Add([]byte("{\n"))
 	f.Fuzz(func(t *testing.T, data []byte) {
 		x, _, err := decode("f", data)
@@ -105,8 +105,10 @@ func FuzzProfile(f *testing.F) {
 			if err != nil {
 				continue
 			}
-			f := finding{base: 1, this: 2, differs: true, profiles: map[Kind]*Profile{kind: &d}}
-			f.sentence()
+			for _, cpu := range []*CPUTime{nil, {Base: 1, Diff: Interval{2, 1.5, 2.5}}} {
+				f := finding{diff: Interval{1, 1, 1}, differs: true, cpu: cpu, profiles: map[Kind]*Profile{kind: &d}}
+				f.sentence()
+			}
 			if _, err := NewTree(kind, Sampled{p, 10}, Sampled{p, 20}); err != nil {
 				t.Errorf("compared, but no tree: %v", err)
 			}

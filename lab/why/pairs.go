@@ -3,6 +3,7 @@ package why
 import (
 	"errors"
 	"fmt"
+	"math"
 	"slices"
 	"time"
 
@@ -23,12 +24,27 @@ type Bench struct {
 type Pair struct {
 	Row, BaseCol, Col string
 	Verdict           lab.Verdict
-	Ratio             float64 // of the times, this over base
+	Ratio, Lo, Hi     float64 // of the times, this over base, with its interval
 	Base, This        Bench
 
 	// Fastest and Slowest bound the times of all that are compared in the row,
 	// in nanoseconds: all of them get the same number of operations.
 	Fastest, Slowest float64
+}
+
+// diff is the difference in time, this less base, in nanoseconds for an operation:
+// that of the ratio that was judged, and not what the two figures of the table
+// differ by, which are not compared block by block and may contradict it. Without
+// bounds, both are the estimate.
+func (p *Pair) diff() Interval {
+	d := Interval{Est: p.Base.Ns * (p.Ratio - 1), Lo: p.Base.Ns * (p.Lo - 1), Hi: p.Base.Ns * (p.Hi - 1)}
+	if math.IsNaN(d.Est) || math.IsInf(d.Est, 0) {
+		d.Est = p.This.Ns - p.Base.Ns
+	}
+	if !(d.Lo <= d.Est && d.Est <= d.Hi) {
+		d.Lo, d.Hi = d.Est, d.Est
+	}
+	return d
 }
 
 // timeUnit is the unit that is explained.
@@ -83,7 +99,7 @@ func Pairs(c *lab.Comparison, plan *lab.Plan, subjects []lab.Subject, all bool) 
 			fastest, slowest = min(fastest, cell.Center), max(slowest, cell.Center)
 			pairs = append(pairs, Pair{
 				Row: r.Name, BaseCol: t.Cols[r.Base].Name, Col: t.Cols[col].Name,
-				Verdict: cell.Verdict, Ratio: cell.Vs.Ratio, Base: base, This: this,
+				Verdict: cell.Verdict, Ratio: cell.Vs.Ratio, Lo: cell.Vs.Lo, Hi: cell.Vs.Hi, Base: base, This: this,
 			})
 		}
 		for j := range pairs[first:] {

@@ -5,68 +5,67 @@ import (
 	"math"
 	"strconv"
 	"strings"
+	"time"
 )
 
 // A finding is what a sentence is made of.
 type finding struct {
 	baseName, thisName string
-	base, this         float64 // times as they were measured, ns/op
-	differs            bool    // that they differ is proven
+	diff               Interval // of the time, this less base, as it was measured, ns/op
+	differs            bool     // that they differ is proven
+	cpu                *CPUTime // nil if it was not counted
 	profiles           map[Kind]*Profile
 	counters           []Counter
+
+	// counted is how long CPU time was counted, as [Options].Time, and sampled the
+	// same for the samples of its profile.
+	counted, sampled time.Duration
 }
-
-const (
-	// half is the share of a difference that has to be found before it counts as
-	// explained.
-	half = 0.5
-
-	// manySamples is how many samples the profile of CPU time with more of them
-	// must have: a function with a tenth of them is then known to ±28 % of itself
-	// (two standard deviations). fewSamples is the same for the other one, which
-	// is of the faster side and has less to do with the difference.
-	manySamples, fewSamples = 500, 100
-
-	// mostGroups is how many groups a sentence names. With more it is no
-	// explanation any more.
-	mostGroups = 3
-)
 
 // sentence explains the difference in one sentence, and reports whether that
 // names what makes up at least half of it. The rules, in this order:
 //
-//  1. The difference D of the times is held against the difference C of the CPU
-//     time. If C goes the other way, or is less than half of D, the profile does
-//     not explain D: the time is spent waiting, or it was different under the
-//     profile.
-//  2. Else the groups that changed in C's direction are named, largest first,
-//     until they make up half of C; at most three. If three do not, it is spread.
-//  3. What works against it is named if it is at least a quarter of C.
+//  1. A difference that is not proven has no explanation.
+//  2. The CPU time that was counted says whether the program computes or waits for
+//     longer: see [CPUTime.reading]. If it cannot tell, the sentence says for how
+//     long it would have to be counted.
+//  3. If it computes, the samples say where: see [finding.where].
 //  4. Allocations, waiting for locks and counters that moved are told as
 //     circumstances, not as causes: nothing shows that they are.
 func (f *finding) sentence() (string, bool) {
-	diff := f.this - f.base
-	how := "slower"
-	if diff < 0 {
-		how = "faster"
+	if !f.differs {
+		return Unproven(f.thisName, f.baseName), false
 	}
 	var b strings.Builder
-	if f.differs {
-		fmt.Fprintf(&b, "%s is %s per operation %s than %s", f.thisName, nanos(math.Abs(diff)), how, f.baseName)
-	} else {
-		fmt.Fprintf(&b, "%s and %s are not shown to differ", f.thisName, f.baseName)
+	how := "slower"
+	if f.diff.Est < 0 {
+		how = "faster"
 	}
+	fmt.Fprintf(&b, "%s is %s per operation %s than %s", f.thisName, nanos(math.Abs(f.diff.Est)), how, f.baseName)
 	explained := false
-	cpu := f.profiles[CPU]
-	switch {
-	case cpu == nil:
-		b.WriteString(", and there is no profile of CPU time that would say why")
-	case !enough(cpu.Base.Samples, cpu.This.Samples):
-		fmt.Fprintf(&b, ", and the profiles of CPU time have too few samples to say why (%d and %d)", cpu.Base.Samples, cpu.This.Samples)
+	switch t, r := f.reading(); {
+	case t == nil:
+		b.WriteString("; its CPU time was not counted, which would say whether it computes or waits")
+	case r == computes:
+		fmt.Fprintf(&b, " and uses %s %s CPU time (%v)", nanos(math.Abs(t.Diff.Est)), moreOrLess(t.Diff.Est), t.Diff.towards(f.diff.Est))
+		if t.Diff.towards(f.diff.Est).Lo < half*math.Abs(f.diff.Est) {
+			fmt.Fprintf(&b, ", where its time differs by %s (%v)", nanos(t.Wall.Est), t.Wall)
+		}
+		explained = f.where(&b, t)
+	case r == waits:
+		f.waiting(&b)
+	case r == absent:
+		fmt.Fprintf(&b, " in the results, but not in the %d pairs of processes in which CPU time was counted: there the time differs by %s (%v), so there is nothing to explain.",
+			t.Pairs, nanos(t.Wall.Est), t.Wall)
+		return b.String(), false
 	default:
-		explained = f.cpu(&b, cpu, diff)
+		fmt.Fprintf(&b, "; its CPU time cannot tell yet whether it computes or waits: that differs by %s (%v)", nanos(t.Diff.Est), t.Diff)
+		if t.Diff.towards(f.diff.Est).Hi < half*t.size(f.diff) {
+			fmt.Fprintf(&b, ", and in the same processes the time itself by %s (%v)", nanos(t.Wall.Est), t.Wall)
+		}
+		fmt.Fprintf(&b, ": %s", advice(max(f.counted, DefaultTime), t.lacking(f.diff)))
 	}
-	if said := f.circumstances(diff); len(said) > 0 {
+	if said := f.circumstances(f.diff.Est); len(said) > 0 {
 		b.WriteString("; ")
 		b.WriteString(strings.Join(said, "; "))
 	}
@@ -74,107 +73,64 @@ func (f *finding) sentence() (string, bool) {
 	return b.String(), explained
 }
 
-// enough reports whether two profiles have enough samples.
-func enough(a, b int64) bool { return max(a, b) >= manySamples && min(a, b) >= fewSamples }
-
-// cpu adds what CPU time says of the difference diff.
-func (f *finding) cpu(b *strings.Builder, p *Profile, diff float64) bool {
-	change := p.This.Total - p.Base.Total
-	noise := p.noise()
-	switch {
-	case math.Abs(change) <= noise:
-		fmt.Fprintf(b, ", with the same CPU time (%s against %s, within what sampling tells apart)", nanos(p.This.Total), nanos(p.Base.Total))
-		if f.differs {
-			b.WriteString(": no function explains it, the time is spent waiting")
-		}
-		return false
-	case change*diff < 0:
-		fmt.Fprintf(b, ", although it uses %s %s CPU time", nanos(math.Abs(change)), moreOrLess(change))
-		if f.differs {
-			b.WriteString(": no function explains that, it runs more in parallel or waits less")
-			if diff > 0 {
-				b.Reset()
-				fmt.Fprintf(b, "%s is %s per operation slower than %s, although it uses %s less CPU time: no function explains that, it runs less in parallel or waits more",
-					f.thisName, nanos(diff), f.baseName, nanos(-change))
-			}
-		}
-		return false
-	}
-	fmt.Fprintf(b, " and uses %s %s CPU time", nanos(math.Abs(change)), moreOrLess(change))
-	named, sum := p.largest(change, math.Abs(change)*half)
-	found := math.Abs(sum) >= half*math.Abs(change)
-	switch {
-	case len(named) == 0:
-		return false
-	case !found:
-		fmt.Fprintf(b, ", which is spread: the largest parts, %s, are less than half of it", groupList(named))
-	default:
-		fmt.Fprintf(b, ": %s", groupList(named))
-	}
-	if against, back := p.largest(-change, 0.25*math.Abs(change)); math.Abs(back) >= 0.25*math.Abs(change) {
-		fmt.Fprintf(b, ", and %s", groupList(against))
-	}
-	if math.Abs(change) < half*math.Abs(diff) {
-		fmt.Fprintf(b, "; that is less than half of the difference, the rest is waiting")
-		return false
-	}
-	return found && f.differs
+// Unproven is the sentence about columns whose times are not proven to differ.
+func Unproven(this, base string) string {
+	return fmt.Sprintf("%s and %s are not shown to differ: there is nothing to explain.", this, base)
 }
 
-// noise is the change of the total that sampling alone may make: three standard
-// deviations, taking samples for a Poisson process. Zero if what is counted is
-// not sampled.
-func (p *Profile) noise() float64 {
-	if p.Kind != CPU {
-		return 0
+// reading returns what CPU time says of the difference. Where none was counted,
+// that of the samples can say that a program computes, with three standard
+// deviations. It never says that one waits: it is of a single process on each side,
+// and of its preparation too. The CPU time is nil if there is none that says
+// anything.
+func (f *finding) reading() (*CPUTime, reading) {
+	if f.cpu != nil {
+		return f.cpu, f.cpu.reading(f.diff)
 	}
+	if p := f.profiles[CPU]; p != nil {
+		if t := p.cpuTime(); t.reading(f.diff) == computes {
+			return t, computes
+		}
+	}
+	return nil, unsure
+}
+
+// cpuTime is the CPU time of a profile's samples, taken for a Poisson process.
+func (p *Profile) cpuTime() *CPUTime {
 	v := 0.0
 	for _, s := range []Side{p.Base, p.This} {
 		if s.Samples > 0 {
-			one := s.Total / float64(s.Samples)
-			v += one * one * float64(s.Samples)
+			v += s.Total * s.Total / float64(s.Samples)
 		}
 	}
-	return 3 * math.Sqrt(v)
+	change, noise := p.This.Total-p.Base.Total, sigmas*math.Sqrt(v)
+	return &CPUTime{Base: p.Base.Total, Diff: Interval{change, change - noise, change + noise}}
 }
 
-// largest returns the groups that changed in the direction of change, largest
-// first, until they sum up to enough; at most mostGroups.
-func (p *Profile) largest(change, enough float64) (named []Change, sum float64) {
-	for _, g := range p.Groups { // sorted by the size of their change
-		d := g.change()
-		if d*change <= 0 {
-			continue
-		}
-		if len(named) == mostGroups || math.Abs(sum) >= enough {
-			break
-		}
-		named, sum = append(named, g), sum+d
+// waiting says that the difference is no CPU time.
+func (f *finding) waiting(b *strings.Builder) {
+	t := f.cpu
+	by := moreOrLess(t.Diff.Est) + " CPU time"
+	reverse := false
+	switch cpu := t.Diff.towards(f.diff.Est); {
+	case cpu.Hi < 0:
+		reverse = true
+		fmt.Fprintf(b, ", although it uses %s %s (%v)", nanos(math.Abs(t.Diff.Est)), by, t.Diff.towards(-f.diff.Est))
+	case cpu.Lo > 0:
+		fmt.Fprintf(b, ", but uses only %s %s (%v), less than half of that", nanos(math.Abs(t.Diff.Est)), by, cpu)
+	default:
+		fmt.Fprintf(b, ", while its CPU time differs by less than half of that (%v)", t.Diff)
 	}
-	return named, sum
-}
-
-// groupList says how much each group changed, and by which functions.
-func groupList(groups []Change) string {
-	var parts []string
-	for _, g := range groups {
-		d := g.change()
-		s := fmt.Sprintf("%s %s in %s", nanos(math.Abs(d)), moreOrLess(d), g.Name)
-		if len(g.Main) > 0 {
-			s += " (" + strings.Join(trimmed(g.Main), ", ") + ")"
-		}
-		parts = append(parts, s)
+	switch {
+	case f.diff.Est > 0 && (t.parallel() || reverse):
+		b.WriteString(": it waits more or does less in parallel")
+	case f.diff.Est > 0:
+		b.WriteString(": the time is spent waiting")
+	case t.parallel() || reverse:
+		b.WriteString(": it waits less or does more in parallel")
+	default:
+		b.WriteString(": it waits less")
 	}
-	return joined(parts)
-}
-
-// trimmed leaves out the package of the runtime's functions: the group says it.
-func trimmed(names []string) []string {
-	out := make([]string, len(names))
-	for i, n := range names {
-		out[i] = strings.TrimPrefix(n, "runtime.")
-	}
-	return out
 }
 
 // circumstances are what else is different: allocations, locks, counters.
@@ -235,15 +191,21 @@ func moreOrLess(d float64) string {
 
 // nanos writes a time for people, with three digits.
 func nanos(ns float64) string {
+	unit, one := unitOf(ns)
+	return number(ns/one) + " " + unit
+}
+
+// unitOf returns the unit in which a time is written, and its nanoseconds.
+func unitOf(ns float64) (name string, one float64) {
 	for _, u := range []struct {
 		name string
 		ns   float64
 	}{{"s", 1e9}, {"ms", 1e6}, {"µs", 1e3}} {
-		if ns >= 0.9995*u.ns {
-			return number(ns/u.ns) + " " + u.name
+		if math.Abs(ns) >= 0.9995*u.ns {
+			return u.name, u.ns
 		}
 	}
-	return number(ns) + " ns"
+	return "ns", 1
 }
 
 // number writes v with three digits, without an exponent where that can be.

@@ -169,9 +169,16 @@ func BenchmarkPauses(b *testing.B) {
 }
 
 func BenchmarkAllocates(b *testing.B) {
-	for b.Loop() {
-		kept = make([]byte, 1<<16)
-	}
+	b.Run("n", func(b *testing.B) {
+		for range b.N {
+			kept = make([]byte, 1<<16)
+		}
+	})
+	b.Run("loop", func(b *testing.B) {
+		for b.Loop() {
+			kept = make([]byte, 1<<16)
+		}
+	})
 }
 
 func BenchmarkPrints(b *testing.B) {
@@ -220,6 +227,11 @@ func BenchmarkBad(b *testing.B) {
 		"stuck": func(*testing.B) { <-make(chan int) },
 		"hang":  func(*testing.B) { time.Sleep(time.Hour) },
 		"go":    func(*testing.B) { runtime.Goexit() },
+		"spin": func(*testing.B) {
+			for sink >= 0 {
+				sink = work(10)
+			}
+		},
 	} {
 		b.Run(name+"/n", func(b *testing.B) {
 			for i := range b.N {
@@ -332,6 +344,46 @@ func BenchmarkSlow(b *testing.B) {
 			return nil
 		}); err != nil {
 			b.Fatal(err)
+		}
+	})
+}
+
+// BenchmarkBackground has a goroutine that makes a file longer for as long as the
+// process lives.
+func BenchmarkBackground(b *testing.B) {
+	f, err := os.Create(os.Getenv("SUBJECT_COUNT"))
+	if err != nil {
+		b.Fatal(err)
+	}
+	go func() {
+		for {
+			if _, err := f.WriteString("."); err != nil {
+				panic(err)
+			}
+		}
+	}()
+	for b.Loop() {
+		sink += work(1000)
+	}
+}
+
+// BenchmarkBeside does some work with the timer off, and less than a thousandth of it
+// with the timer on.
+func BenchmarkBeside(b *testing.B) {
+	beside := func(b *testing.B) {
+		b.StopTimer()
+		sink += work(1_000_000)
+		b.StartTimer()
+		sink += work(100)
+	}
+	b.Run("n", func(b *testing.B) {
+		for range b.N {
+			beside(b)
+		}
+	})
+	b.Run("loop", func(b *testing.B) {
+		for b.Loop() {
+			beside(b)
 		}
 	})
 }

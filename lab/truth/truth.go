@@ -1,0 +1,123 @@
+// Package truth lays out the two versions of the suite of plants: a small module, of
+// which each benchmark but the controls is changed in one way of which it can be
+// found out, by plain go test, how much slower or faster it becomes.
+//
+// The sources are those of the package plants below, and lie in the program, so that
+// no checkout is needed.
+package truth
+
+import (
+	"bytes"
+	"embed"
+	"fmt"
+	"go/ast"
+	"go/doc"
+	"go/parser"
+	"go/token"
+	"os"
+	"path/filepath"
+	"strings"
+)
+
+//go:embed plants/*.go
+var sources embed.FS
+
+// folder is where the sources lie in sources, and changed the file that has the
+// constant by which the versions differ.
+const (
+	folder  = "plants"
+	changed = "planted_test.go"
+)
+
+// Old and New are the folders, in the one that Lay is given, of the versions.
+const (
+	Old = "plants-old"
+	New = "plants-new"
+)
+
+// Module is the path of the module that each version is.
+const Module = "example.com/plants"
+
+// Lay writes the versions into the folders Old and New of dir, which must not be
+// there yet. Each is a module that needs nothing but the standard library.
+func Lay(dir string) error {
+	files, err := sources.ReadDir(folder)
+	if err != nil {
+		return err
+	}
+	for _, version := range []string{Old, New} {
+		to := filepath.Join(dir, version)
+		if err := os.Mkdir(to, 0o755); err != nil {
+			return fmt.Errorf("laying out the plants: %w", err)
+		}
+		if err := os.WriteFile(filepath.Join(to, "go.mod"), []byte("module "+Module+"\n\ngo 1.26\n"), 0o644); err != nil {
+			return err
+		}
+		for _, f := range files {
+			data, err := sources.ReadFile(folder + "/" + f.Name())
+			if err != nil {
+				return err
+			}
+			if version == New && f.Name() == changed {
+				data = bytes.Replace(data, []byte("planted = 0"), []byte("planted = 1"), 1)
+			}
+			if err := os.WriteFile(filepath.Join(to, f.Name()), data, 0o644); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// A Plant is a change of the suite, or a control, which is none.
+type Plant struct {
+	Name string   // without what says how it counts, such as "RareCost"
+	Says string   // what the change is, a sentence
+	Ways []string // the ends of its benchmarks' names: "N", "Loop"
+}
+
+// ways are the ends of benchmarks' names.
+var ways = []string{"N", "Loop"}
+
+// Plants returns the plants in the order of their benchmarks, as the comments of
+// those tell of them.
+func Plants() ([]Plant, error) {
+	files, err := sources.ReadDir(folder)
+	if err != nil {
+		return nil, err
+	}
+	var plants []Plant
+	for _, f := range files {
+		data, err := sources.ReadFile(folder + "/" + f.Name())
+		if err != nil {
+			return nil, err
+		}
+		tree, err := parser.ParseFile(token.NewFileSet(), f.Name(), data, parser.ParseComments)
+		if err != nil {
+			return nil, err
+		}
+		for _, d := range tree.Decls {
+			fn, ok := d.(*ast.FuncDecl)
+			if !ok || fn.Recv != nil || !strings.HasPrefix(fn.Name.Name, "Benchmark") {
+				continue
+			}
+			name, way := cutWay(strings.TrimPrefix(fn.Name.Name, "Benchmark"))
+			if n := len(plants); n > 0 && plants[n-1].Name == name {
+				plants[n-1].Ways = append(plants[n-1].Ways, way)
+				continue
+			}
+			plants = append(plants, Plant{name, new(doc.Package).Synopsis(fn.Doc.Text()), []string{way}})
+		}
+	}
+	return plants, nil
+}
+
+// cutWay cuts the end off a benchmark's name that says how it counts.
+func cutWay(name string) (plant, way string) {
+	for _, way := range ways {
+		if plant, ok := strings.CutSuffix(name, way); ok {
+			return plant, way
+		}
+	}
+	return name, ""
+}
