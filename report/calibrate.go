@@ -2,6 +2,7 @@ package report
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
 	"io"
 	"math"
@@ -16,23 +17,12 @@ import (
 
 // CalibrationText writes what a calibration shows for a terminal.
 func CalibrationText(w io.Writer, c *lab.Calibration) error {
-	var b bytes.Buffer
-	calibrationDocument(&b, c, func(title string) { fmt.Fprintf(&b, "\n%s\n\n", title) },
-		func(s string) string { return s },
-		func(l layout) { b.WriteString(drawText(l, TextOptions{})) })
-	_, err := w.Write(b.Bytes())
-	return err
+	return textDocument(w, func(d document) { calibrationDocument(d, c) })
 }
 
 // CalibrationMarkdown writes what a calibration shows as a document.
 func CalibrationMarkdown(w io.Writer, c *lab.Calibration) error {
-	var b bytes.Buffer
-	fmt.Fprintf(&b, "# Calibration\n\n")
-	calibrationDocument(&b, c, func(title string) { fmt.Fprintf(&b, "\n## %s\n\n", title) },
-		escape,
-		func(l layout) { fmt.Fprintf(&b, "%s\n", drawMarkdown(l)) })
-	_, err := w.Write(b.Bytes())
-	return err
+	return markdownDocument(w, "Calibration", func(d document) { calibrationDocument(d, c) })
 }
 
 // CalibrationJSON writes c as JSON, as docs/calibration.md tells it.
@@ -40,72 +30,70 @@ func CalibrationJSON(w io.Writer, c *lab.Calibration) error {
 	return writeJSON(w, c)
 }
 
-// calibrationDocument writes c in parts: title begins one, say makes a line fit
-// for the document, and draw draws a table.
-func calibrationDocument(b *bytes.Buffer, c *lab.Calibration, title func(string), say func(string) string, draw func(layout)) {
-	line := func(format string, args ...any) { fmt.Fprintln(b, say(fmt.Sprintf(format, args...))) }
-	machine := c.Circumstances["machine"]
-	if machine == "" {
-		machine = "a machine without a name"
-	}
-	line("%s, %s: %s", machine, c.Measured.UTC().Format("2006-01-02"), strings.Join(present(c, "toolchain", "kernel", "commit"), ", "))
-	line("%s, each of up to %s of %s in up to %s; level %v, margin %s",
+// A document is what a calibration or a truth suite is written into, in parts: title
+// begins one, line writes a line, and draw draws a table.
+type document struct {
+	title func(string)
+	line  func(format string, args ...any)
+	draw  func(layout)
+}
+
+// textDocument writes what fill fills for a terminal.
+func textDocument(w io.Writer, fill func(document)) error {
+	var b bytes.Buffer
+	fill(document{
+		title: func(title string) { fmt.Fprintf(&b, "\n%s\n\n", title) },
+		line:  func(format string, args ...any) { fmt.Fprintf(&b, format+"\n", args...) },
+		draw:  func(l layout) { b.WriteString(drawText(l, TextOptions{}) + "\n") },
+	})
+	_, err := w.Write(b.Bytes())
+	return err
+}
+
+// markdownDocument writes what fill fills as Markdown below a heading.
+func markdownDocument(w io.Writer, heading string, fill func(document)) error {
+	var b bytes.Buffer
+	fmt.Fprintf(&b, "# %s\n\n", heading)
+	fill(document{
+		title: func(title string) { fmt.Fprintf(&b, "\n## %s\n\n", title) },
+		line:  func(format string, args ...any) { b.WriteString(escape(fmt.Sprintf(format, args...)) + "\n") },
+		draw:  func(l layout) { b.WriteString(drawMarkdown(l) + "\n\n") },
+	})
+	_, err := w.Write(b.Bytes())
+	return err
+}
+
+// calibrationDocument fills d with what c shows.
+func calibrationDocument(d document, c *lab.Calibration) {
+	d.line("%s, %s: %s", machineOf(c.Circumstances), c.Measured.UTC().Format("2006-01-02"), strings.Join(present(c.Circumstances, "toolchain", "kernel", "commit"), ", "))
+	d.line("%s, each of up to %s of %s in up to %s; level %v, margin %s",
 		counted(c.Trials, "trial"), counted(c.Blocks, "block"), counted(c.Rounds, "round"), counted(max(1, c.Layouts), "layout"), c.Alpha, percent(c.Margin))
 
-	title("The same program against itself")
-	l := layout{
-		head:  []string{"benchmark", "comparisons", "alarms", "95% interval", "called different", "95% interval", "spread of blocks", "finds 9 of 10 times", "measured"},
-		right: []bool{false, true, true, true, true, true, true, true, true},
-	}
-	for _, w := range c.Benchmarks {
-		l.rows = append(l.rows, []string{
-			w.Name, strconv.Itoa(w.Alarms.N), rate(w.Alarms), rateInterval(w.Alarms), rate(w.Wrong), rateInterval(w.Wrong),
-			percent(w.Spread), detectable(w.Detectable), duration(w.Seconds),
-		})
-	}
-	l.rows = append(l.rows, []string{
-		"all", strconv.Itoa(c.Alarms.N), rate(c.Alarms), rateInterval(c.Alarms), rate(c.Wrong), rateInterval(c.Wrong), "", "", "",
-	})
-	draw(l)
-	b.WriteString("\n")
-	line("alarms: p ≤ %v, for a comparison alone; %s are promised. called different: the verdict in a report of the whole trial.", c.Alpha, percent(c.Alpha))
-	line("spread: standard deviation of the blocks' ratios. finds: the smallest slow-down found in nine of ten trials. measured: time of a pair in a trial.")
+	parts := calibrationParts(c)
+	d.title("The same program against itself")
+	d.draw(againstItself(c, parts))
+	d.line("alarms: p ≤ %v, for a comparison alone; %s are promised. called different: the verdict in a report of the whole trial.", c.Alpha, percent(c.Alpha))
+	d.line("spread: standard deviation of the blocks' ratios. finds: the smallest slow-down found in nine of ten trials. measured: time of a pair in a trial.")
 
 	if len(c.Effects) > 0 {
-		title("Slowed on purpose")
-		l = layout{
-			head:  []string{"benchmark", "slower by", "comparisons", "found", "95% interval", "called slower", "called wrongly", "true ratio in interval", "95% interval", "ratio", "measured"},
-			right: []bool{false, true, true, true, true, true, true, true, true, true, true},
-		}
+		d.title("Slowed on purpose")
 		several := slices.ContainsFunc(c.Benchmarks, func(w lab.CalibratedBenchmark) bool { return len(w.Effects) > 1 })
-		add := func(name string, effects []lab.CalibratedEffect) {
-			for i, e := range effects {
-				if i > 0 {
-					name = ""
-				}
-				l.group = append(l.group, i == 0 && several)
-				l.rows = append(l.rows, []string{
-					name, percent(e.Slow), strconv.Itoa(e.Found.N), rate(e.Found), rateInterval(e.Found), rate(e.Called), rate(e.Denied),
-					rate(e.Covered), rateInterval(e.Covered), formatRatio(e.Ratio), duration(e.Seconds),
-				})
+		d.draw(slowedOnPurpose(c, parts, several))
+		d.line("The true ratio is in %s of %d intervals (%s); %s are promised.", rate(c.Covered), c.Covered.N, rateInterval(c.Covered), percent(1-c.Alpha))
+		for _, p := range parts {
+			if p.named() {
+				d.line("%s: in %s of %d (%s).", p.name, rate(p.Covered), p.Covered.N, rateInterval(p.Covered))
 			}
 		}
-		for _, w := range c.Benchmarks {
-			add(w.Name, w.Effects)
-		}
-		add("all", c.Effects)
-		draw(l)
-		b.WriteString("\n")
-		line("The true ratio is in %s of %d intervals (%s); %s are promised.", rate(c.Covered), c.Covered.N, rateInterval(c.Covered), percent(1-c.Alpha))
-		line("found: p ≤ %v and the right way round, for a comparison alone. called slower, called wrongly (faster, or the same at %s or more): the verdict in a report of the whole trial.",
+		d.line("found: p ≤ %v and the right way round, for a comparison alone. called slower, called wrongly (faster, or the same at %s or more): the verdict in a report of the whole trial.",
 			c.Alpha, percent(c.Margin))
 		if several {
-			line("The slowed programs of a trial share the program that they are compared to, so the intervals of rates over several slow-downs are somewhat too narrow.")
+			d.line("The slowed programs of a trial share the program that they are compared to, so the intervals of rates over several slow-downs are somewhat too narrow.")
 		}
 	}
 
-	title("What benchstat's test says of the same data")
-	l = layout{head: []string{"values", "comparisons", "alarms", "95% interval"}, right: []bool{false, true, true, true}}
+	d.title("What benchstat's test says of the same data")
+	l := layout{head: []string{"values", "comparisons", "alarms", "95% interval"}, right: []bool{false, true, true, true}}
 	for _, e := range c.Effects {
 		l.head, l.right = append(l.head, "finds "+percent(e.Slow)), append(l.right, true)
 	}
@@ -138,24 +126,126 @@ func calibrationDocument(b *bytes.Buffer, c *lab.Calibration, title func(string)
 		}
 		return lab.Rate{}, false
 	})
-	draw(l)
-	b.WriteString("\n")
+	d.draw(l)
 	for _, h := range c.Habits {
-		line("%s: %s.", h.Name, h.Says)
+		d.line("%s: %s.", h.Name, h.Says)
 	}
 	for _, h := range c.Holes {
-		line("hole: %s", h)
+		d.line("hole: %s", h)
 	}
 	for _, p := range c.Problems {
-		line("problem: %s", p)
+		d.line("problem: %s", p)
 	}
 }
 
+// A calibrationPart is what a calibration says of a way of driving: of its
+// benchmarks, and of all of them together.
+type calibrationPart struct {
+	lab.CalibratedWay
+	name       string // of what all show together; "" if the calibration has but one way
+	benchmarks []lab.CalibratedBenchmark
+}
+
+func (p calibrationPart) named() bool { return p.name != "" }
+
+// calibrationParts returns the parts of c, in the order of its benchmarks.
+func calibrationParts(c *lab.Calibration) []calibrationPart {
+	var parts []calibrationPart
+	for _, w := range c.Ways {
+		p := calibrationPart{CalibratedWay: w}
+		if len(c.Ways) > 1 {
+			p.name = "all, " + way(w.Driven)
+		}
+		for _, b := range c.Benchmarks {
+			if b.Driven == w.Driven {
+				p.benchmarks = append(p.benchmarks, b)
+			}
+		}
+		parts = append(parts, p)
+	}
+	return parts
+}
+
+// againstItself is the table of the comparisons of programs with themselves.
+func againstItself(c *lab.Calibration, parts []calibrationPart) layout {
+	l := layout{
+		head:  []string{"benchmark", "driven", "comparisons", "alarms", "95% interval", "called different", "95% interval", "spread of blocks", "finds 9 of 10 times", "measured"},
+		right: []bool{false, false, true, true, true, true, true, true, true, true},
+	}
+	var begins []int
+	sums := func(name string, alarms, wrong lab.Rate) []string {
+		return []string{name, "", strconv.Itoa(alarms.N), rate(alarms), rateInterval(alarms), rate(wrong), rateInterval(wrong), "", "", ""}
+	}
+	for _, p := range parts {
+		begin := len(l.rows)
+		for _, w := range p.benchmarks {
+			l.rows = append(l.rows, []string{
+				w.Name, way(w.Driven), strconv.Itoa(w.Alarms.N), rate(w.Alarms), rateInterval(w.Alarms), rate(w.Wrong), rateInterval(w.Wrong),
+				percent(w.Spread), detectable(w.Detectable), duration(w.Seconds),
+			})
+		}
+		if p.named() {
+			l.rows = append(l.rows, sums(p.name, p.Alarms, p.Wrong))
+			begins = append(begins, begin, len(l.rows))
+		}
+	}
+	l.rows = append(l.rows, sums("all", c.Alarms, c.Wrong))
+	return grouped(l, begins)
+}
+
+// grouped returns l with groups that begin with the rows of these indexes.
+func grouped(l layout, begins []int) layout {
+	l.group = make([]bool, len(l.rows))
+	for _, i := range begins {
+		l.group[i] = true
+	}
+	return l
+}
+
+// slowedOnPurpose is the table of the comparisons with slowed copies. several says
+// that a benchmark has several.
+func slowedOnPurpose(c *lab.Calibration, parts []calibrationPart, several bool) layout {
+	l := layout{
+		head:  []string{"benchmark", "driven", "slower by", "comparisons", "found", "95% interval", "called slower", "called wrongly", "true ratio in interval", "95% interval", "ratio", "measured"},
+		right: []bool{false, false, true, true, true, true, true, true, true, true, true, true},
+	}
+	var begins []int
+	add := func(name, driven string, effects []lab.CalibratedEffect) {
+		if several {
+			begins = append(begins, len(l.rows))
+		}
+		for _, e := range effects {
+			l.rows = append(l.rows, []string{
+				name, driven, percent(e.Slow), strconv.Itoa(e.Found.N), rate(e.Found), rateInterval(e.Found), rate(e.Called), rate(e.Denied),
+				rate(e.Covered), rateInterval(e.Covered), formatRatio(e.Ratio), duration(e.Seconds),
+			})
+			name, driven = "", "" // told in the row above
+		}
+	}
+	for _, p := range parts {
+		begin := len(l.rows)
+		for _, w := range p.benchmarks {
+			add(w.Name, way(w.Driven), w.Effects)
+		}
+		if p.named() {
+			add(p.name, "", p.Effects)
+			begins = append(begins, begin, len(l.rows))
+		}
+	}
+	add("all", "", c.Effects)
+	return grouped(l, begins)
+}
+
+// machineOf names the machine of circumstances.
+func machineOf(circumstances map[string]string) string {
+	return cmp.Or(circumstances["machine"], "a machine without a name")
+}
+
 // present returns the values of the circumstances that are known.
-func present(c *lab.Calibration, keys ...string) []string {
+func present(circumstances map[string]string, keys ...string) []string {
 	var out []string
 	for _, k := range keys {
-		switch v := c.Circumstances[k]; {
+		switch v := circumstances[k]; {
 		case v == "":
 		case k == "commit":
 			out = append(out, "commit "+v[:min(8, len(v))])
@@ -164,6 +254,20 @@ func present(c *lab.Calibration, keys ...string) []string {
 		}
 	}
 	return out
+}
+
+// way names a way of driving as a Go programmer does: by what a benchmark's loop
+// asks.
+func way(driven string) string {
+	switch driven {
+	case "loop":
+		return "b.Loop"
+	case "runN":
+		return "b.N"
+	case "":
+		return "unknown"
+	}
+	return driven
 }
 
 // percent writes a part, such as 0.02, as "2%", with up to three digits.
@@ -216,12 +320,51 @@ func Calibrations(c *lab.Comparison) []string {
 	return out
 }
 
+// quoteCalibration quotes what the calibration shows of the ways in which the
+// benchmarks of the report are driven, and of all together if they are in none of its
+// ways or if that is not known.
 func quoteCalibration(q lab.CalibrationQuote) string {
 	c := q.Calibration
 	var b strings.Builder
-	fmt.Fprintf(&b, "On this kind of machine (%s, calibrated %s): of %s of a program with itself %s had p ≤ %v (%s) and %s a verdict that they differ (%s)",
-		q.Machine, c.Measured.UTC().Format("2006-01-02"), counted(c.Alarms.N, "comparison"), rate(c.Alarms), c.Alpha, rateInterval(c.Alarms), rate(c.Wrong), rateInterval(c.Wrong))
-	for i, e := range c.Effects {
+	fmt.Fprintf(&b, "On this kind of machine (%s, calibrated %s): ", q.Machine, c.Measured.UTC().Format("2006-01-02"))
+	var ways []lab.CalibratedWay
+	var lacking []string
+	for _, driven := range q.Driven {
+		i := slices.IndexFunc(c.Ways, func(w lab.CalibratedWay) bool { return w.Driven == driven })
+		if i >= 0 {
+			ways = append(ways, c.Ways[i])
+		} else if len(c.Ways) > 0 {
+			lacking = append(lacking, way(driven))
+		}
+	}
+	if len(ways) == 0 || len(c.Ways) == 1 {
+		ways = []lab.CalibratedWay{{Alarms: c.Alarms, Wrong: c.Wrong, Covered: c.Covered, Effects: c.Effects}}
+	}
+	for i, w := range ways {
+		if i > 0 {
+			b.WriteString("; ")
+		}
+		if w.Driven != "" {
+			fmt.Fprintf(&b, "driven by %s, ", way(w.Driven))
+		}
+		b.WriteString(quoteWay(w, c.Alpha))
+	}
+	b.WriteString(".")
+	if len(lacking) > 0 {
+		fmt.Fprintf(&b, " None of that was driven by %s, as benchmarks here are: benchrun calibrate measures it.", strings.Join(lacking, " or "))
+	}
+	if len(q.Stale) > 0 {
+		fmt.Fprintf(&b, " That was in other circumstances (%s), so repeat it: benchrun calibrate.", strings.Join(q.Stale, "; "))
+	}
+	return b.String()
+}
+
+// quoteWay quotes what was shown of a way of driving.
+func quoteWay(w lab.CalibratedWay, alpha float64) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "of %s of a program with itself %s had p ≤ %v (%s) and %s a verdict that they differ (%s)",
+		counted(w.Alarms.N, "comparison"), rate(w.Alarms), alpha, rateInterval(w.Alarms), rate(w.Wrong), rateInterval(w.Wrong))
+	for i, e := range w.Effects {
 		if i == 0 {
 			b.WriteString("; slowed on purpose")
 		} else {
@@ -229,12 +372,8 @@ func quoteCalibration(q lab.CalibrationQuote) string {
 		}
 		fmt.Fprintf(&b, " by %s it was found in %s of %d", percent(e.Slow), rate(e.Found), e.Found.N)
 	}
-	if c.Covered.N > 0 {
-		fmt.Fprintf(&b, "; intervals had the true ratio in %s of %d", rate(c.Covered), c.Covered.N)
-	}
-	b.WriteString(".")
-	if len(q.Stale) > 0 {
-		fmt.Fprintf(&b, " That was in other circumstances (%s), so repeat it: benchrun calibrate.", strings.Join(q.Stale, "; "))
+	if w.Covered.N > 0 {
+		fmt.Fprintf(&b, "; intervals had the true ratio in %s of %d", rate(w.Covered), w.Covered.N)
 	}
 	return b.String()
 }
@@ -249,6 +388,7 @@ type calibrationJSON struct {
 	Wrong    lab.Rate               `json:"wrong"`
 	Covered  lab.Rate               `json:"covered"`
 	Effects  []lab.CalibratedEffect `json:"effects"`
+	Ways     []lab.CalibratedWay    `json:"ways"`
 }
 
 func calibrationsToJSON(c *lab.Comparison) []calibrationJSON {
@@ -257,7 +397,7 @@ func calibrationsToJSON(c *lab.Comparison) []calibrationJSON {
 		cal := q.Calibration
 		out = append(out, calibrationJSON{
 			Machine: q.Machine, File: filepath.Base(q.Path), Measured: cal.Measured, Stale: append([]string{}, q.Stale...),
-			Alarms: cal.Alarms, Wrong: cal.Wrong, Covered: cal.Covered, Effects: cal.Effects,
+			Alarms: cal.Alarms, Wrong: cal.Wrong, Covered: cal.Covered, Effects: cal.Effects, Ways: cal.Ways,
 		})
 	}
 	return out

@@ -24,13 +24,23 @@ func aCalibration() *lab.Calibration {
 		Circumstances: map[string]string{"machine": "some-cpu-2c", "toolchain": "go version go1.26", "kernel": "linux 6"},
 		Alpha:         0.05, Margin: 0.02, Trials: 40, Blocks: 10, Rounds: 10, Layouts: 8,
 		Alarms: lab.Rate{K: 4, N: 80, Lo: 0.014, Hi: 0.123}, Wrong: lab.Rate{K: 0, N: 80, Hi: 0.045}, Covered: lab.Rate{K: 78, N: 80, Lo: 0.913, Hi: 0.997},
+		Ways: []lab.CalibratedWay{
+			{
+				Driven: "session", Alarms: lab.Rate{K: 1, N: 40, Lo: 0.001, Hi: 0.132}, Wrong: lab.Rate{N: 40, Hi: 0.088},
+				Covered: lab.Rate{K: 39, N: 40, Lo: 0.868, Hi: 0.999}, Effects: []lab.CalibratedEffect{few, many},
+			},
+			{
+				Driven: "runN", Alarms: lab.Rate{K: 3, N: 40, Lo: 0.016, Hi: 0.204}, Wrong: lab.Rate{N: 40, Hi: 0.088},
+				Covered: lab.Rate{K: 38, N: 40, Lo: 0.831, Hi: 0.994}, Effects: []lab.CalibratedEffect{few},
+			},
+		},
 		Benchmarks: []lab.CalibratedBenchmark{
 			{
-				Name: "Actor/workload=pingpong/impl=a_b-2", Alarms: lab.Rate{K: 1, N: 40, Lo: 0.001, Hi: 0.132}, Wrong: lab.Rate{N: 40, Hi: 0.088},
+				Name: "Actor/workload=pingpong/impl=a_b-2", Driven: "session", Alarms: lab.Rate{K: 1, N: 40, Lo: 0.001, Hi: 0.132}, Wrong: lab.Rate{N: 40, Hi: 0.088},
 				Effects: []lab.CalibratedEffect{few, many}, Spread: 0.0061, Detectable: 0.0112, Seconds: 1.02,
 			},
 			{
-				Name: "Actor/workload=count/impl=a_b-2", Alarms: lab.Rate{K: 3, N: 40, Lo: 0.016, Hi: 0.204}, Wrong: lab.Rate{N: 40, Hi: 0.088},
+				Name: "HashN-2", Driven: "runN", Alarms: lab.Rate{K: 3, N: 40, Lo: 0.016, Hi: 0.204}, Wrong: lab.Rate{N: 40, Hi: 0.088},
 				Effects: []lab.CalibratedEffect{few}, Spread: 0.0161, Seconds: 1.1,
 			},
 		},
@@ -88,12 +98,52 @@ func TestReportsQuoteTheCalibration(t *testing.T) {
 			File   string
 			Alarms lab.Rate
 			Stale  []string
+			Ways   []lab.CalibratedWay
 		}
 	}
 	if err := json.Unmarshal(render(t, func(w io.Writer) error { return JSON(w, c, nil) }), &doc); err != nil {
 		t.Fatal(err)
 	}
-	if len(doc.Calibrations) != 1 || doc.Calibrations[0].File != "calibration-1.json" || doc.Calibrations[0].Alarms.K != 4 || len(doc.Calibrations[0].Stale) != 1 {
+	if len(doc.Calibrations) != 1 || doc.Calibrations[0].File != "calibration-1.json" || doc.Calibrations[0].Alarms.K != 4 || len(doc.Calibrations[0].Stale) != 1 || len(doc.Calibrations[0].Ways) != 2 {
 		t.Errorf("JSON: %+v", doc)
+	}
+}
+
+// What is quoted is what was shown of benchmarks that are driven as those of the
+// report are; that nothing was is said.
+func TestReportsQuoteTheirWayOfDriving(t *testing.T) {
+	const (
+		session = "of 40 comparisons of a program with itself 2.5% had"
+		runN    = "driven by b.N, of 40 comparisons of a program with itself 7.5% had"
+		all     = "of 80 comparisons of a program with itself 5.0% had"
+		none    = "None of that was driven by "
+	)
+	only := aCalibration()
+	only.Ways = only.Ways[:1]
+	for _, c := range []struct {
+		calibration *lab.Calibration
+		driven      []string
+		has, lacks  []string
+	}{
+		{aCalibration(), nil, []string{all}, []string{session, runN, none}},
+		{aCalibration(), []string{"runN"}, []string{runN, "in 95.0% of 40."}, []string{session, all, none}},
+		{aCalibration(), []string{"session", "runN"}, []string{"driven by session, " + session, runN}, []string{all, none}},
+		{aCalibration(), []string{"loop", "runN"}, []string{runN, none + "b.Loop, "}, []string{session, all}},
+		{aCalibration(), []string{"loop"}, []string{all, none + "b.Loop, "}, []string{session, runN}},
+		{only, []string{"session"}, []string{all}, []string{"driven by"}},
+		{only, []string{"loop", "runN"}, []string{all, none + "b.Loop or b.N, "}, []string{session}},
+		{&lab.Calibration{Alarms: lab.Rate{N: 80, K: 4}}, []string{"loop"}, []string{all}, []string{none}}, // of an earlier version
+	} {
+		got := quoteCalibration(lab.CalibrationQuote{Machine: "m", Calibration: c.calibration, Driven: c.driven})
+		for _, want := range c.has {
+			if !strings.Contains(got, want) {
+				t.Errorf("driven by %v: no %q in %q", c.driven, want, got)
+			}
+		}
+		for _, not := range c.lacks {
+			if strings.Contains(got, not) {
+				t.Errorf("driven by %v: %q in %q", c.driven, not, got)
+			}
+		}
 	}
 }

@@ -44,8 +44,8 @@ func calibrated(t *testing.T, root, files string) []byte {
 	}
 	var b bytes.Buffer
 	fmt.Fprintf(&b, "<!-- calibrations: begin %s -->\n", files)
-	b.WriteString("| file | benchmark | blocks × rounds | A/A | alarms | called different | slower by | found | true ratio in interval | ratio | measured |\n")
-	b.WriteString("|---|---|---:|---:|---:|---:|---:|---:|---:|---:|---:|\n")
+	b.WriteString("| file | benchmark | driven | blocks × rounds | A/A | alarms | called different | slower by | found | true ratio in interval | ratio | measured |\n")
+	b.WriteString("|---|---|---|---:|---:|---:|---:|---:|---:|---:|---:|---:|\n")
 	names := strings.Fields(files)
 	for i, name := range names {
 		c := read(name)
@@ -55,7 +55,7 @@ func calibrated(t *testing.T, root, files string) []byte {
 				file = fmt.Sprintf("[%d](../%s)", i+1, name)
 			}
 			for j, e := range w.Effects {
-				alike := []string{file, strings.NewReplacer("workload=", "", "impl=", "").Replace(w.Name), fmt.Sprintf("%d × %d", c.Blocks, c.Rounds), fmt.Sprint(w.Alarms.N), fmt.Sprint(w.Alarms.K), fmt.Sprint(w.Wrong.K)}
+				alike := []string{file, strings.NewReplacer("workload=", "", "impl=", "").Replace(w.Name), way(w.Driven), fmt.Sprintf("%d × %d", c.Blocks, c.Rounds), fmt.Sprint(w.Alarms.N), fmt.Sprint(w.Alarms.K), fmt.Sprint(w.Wrong.K)}
 				if j > 0 {
 					alike = make([]string, len(alike)) // told in the row above
 				}
@@ -67,6 +67,14 @@ func calibrated(t *testing.T, root, files string) []byte {
 	all := read(names...)
 	fmt.Fprintf(&b, "\nAll together: %d A/A comparisons, of which %s alarm (%s) and %s are called different (%s); the true ratio is in %s of %d intervals (%s).\n",
 		all.Alarms.N, rate(all.Alarms), rateInterval(all.Alarms), rate(all.Wrong), rateInterval(all.Wrong), rate(all.Covered), all.Covered.N, rateInterval(all.Covered))
+	for _, w := range all.Ways {
+		if len(all.Ways) == 1 {
+			fmt.Fprintf(&b, "All are driven by %s.\n", way(w.Driven))
+			break
+		}
+		fmt.Fprintf(&b, "By %s: %d A/A comparisons, of which %s alarm (%s) and %s are called different (%s); the true ratio is in %s of %d intervals (%s).\n",
+			way(w.Driven), w.Alarms.N, rate(w.Alarms), rateInterval(w.Alarms), rate(w.Wrong), rateInterval(w.Wrong), rate(w.Covered), w.Covered.N, rateInterval(w.Covered))
+	}
 	machines := make(map[string]bool)
 	for _, name := range names {
 		machines[path.Base(path.Dir(name))] = true

@@ -94,7 +94,7 @@ func Chart(w io.Writer, c *lab.Comparison, t lab.Table, r lab.Row) error {
 		return err
 	}
 	p.Title.Text = benchmark(r)
-	axis := fmt.Sprintf("%s, median with %s interval, logarithmic", caption(t), confidence(c))
+	axis := fmt.Sprintf("%s, with %s intervals, logarithmic", caption(t), confidence(c))
 	p.X.Tick.Marker = ticks(func(v float64) string { return formatTick(v, t.Unit) })
 	ys := make([]plot.Tick, n)
 	for i, name := range names {
@@ -396,16 +396,16 @@ func ticks(label func(float64) string) plot.TickerFunc {
 
 // formatTick writes a round value of unit.
 func formatTick(v float64, unit string) string {
-	if tidy, tidyUnit := benchunit.Tidy(v, unit); strings.HasPrefix(tidyUnit, "sec") || strings.HasSuffix(tidyUnit, "-sec") {
+	if sec, ok := seconds(v, unit); ok {
 		for _, u := range []struct {
 			name string
 			sec  float64
 		}{{"s", 1}, {"ms", 1e-3}, {"µs", 1e-6}} {
-			if tidy >= 0.9999*u.sec {
-				return fmt.Sprintf("%.3g %s", tidy/u.sec, u.name)
+			if sec >= 0.9999*u.sec {
+				return fmt.Sprintf("%.3g %s", sec/u.sec, u.name)
 			}
 		}
-		return fmt.Sprintf("%.3g ns", tidy*1e9)
+		return fmt.Sprintf("%.3g ns", sec*1e9)
 	}
 	if v >= 10_000 {
 		return benchunit.Scale(v, benchunit.Decimal)

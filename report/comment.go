@@ -2,6 +2,7 @@ package report
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
 	"io"
 	"math"
@@ -27,8 +28,8 @@ type Versions struct {
 
 // Comment writes what a comparison of two versions has shown as markdown for a
 // pull request: one line if nothing is proven, else a table of what is, with the
-// rest folded. c is nil if nothing was measured, because all packages are
-// identical.
+// rest folded. What fails in the new version only comes before all else. c is nil if
+// nothing was measured, because all packages are identical.
 func Comment(w io.Writer, c *lab.Comparison, v Versions) error {
 	var b bytes.Buffer
 	if c == nil {
@@ -38,20 +39,43 @@ func Comment(w io.Writer, c *lab.Comparison, v Versions) error {
 		return err
 	}
 	f := sortFindings(c)
-	if len(f.proven) == 0 {
-		fmt.Fprintf(&b, "Benchmarks: nothing proven between %s and %s: %s.\n", escape(v.Old), escape(v.New), f.summary(c, v))
+	broken := faults(c)
+	_, resources := split(c)
+	differ := provenIn(resources)
+	switch {
+	case len(broken) > 0:
+		fmt.Fprintf(&b, "### %s\n\n", escape(strings.Join(broken, "; ")))
+		fmt.Fprintf(&b, "%s against %s: %s.\n\n", escape(v.New), escape(v.Old), headlines(c, f, resources, "nothing else is proven"))
+	case len(f.proven)+len(differ)+len(c.Findings) > 0:
+		fmt.Fprintf(&b, "### Benchmarks: %s\n\n", headlines(c, f, resources, "nothing proven"))
+		fmt.Fprintf(&b, "%s against %s.\n\n", escape(v.New), escape(v.Old))
+	default:
+		fmt.Fprintf(&b, "Benchmarks: nothing proven between %s and %s: %s.\n", escape(v.Old), escape(v.New), escape(f.summary(c, v)))
 		_, err := w.Write(b.Bytes())
 		return err
 	}
-	fmt.Fprintf(&b, "### Benchmarks: %s\n\n", f.headline())
-	fmt.Fprintf(&b, "%s against %s.\n\n", escape(v.New), escape(v.Old))
-	fmt.Fprintf(&b, "%s\n\n", findingsTable(c, f.proven, true))
+	if first := slices.Concat(f.broken, f.proven); len(first) > 0 {
+		fmt.Fprintf(&b, "%s\n\n", findingsTable(c, first, true))
+	}
+	for _, finding := range c.Findings {
+		fmt.Fprintf(&b, "- finding: %s\n", escape(finding))
+	}
+	if len(c.Findings) > 0 {
+		b.WriteString("\n")
+	}
 	fmt.Fprintf(&b, "<details>\n<summary>%s</summary>\n\n", escape(f.summary(c, v)))
 	if len(f.others) > 0 {
 		fmt.Fprintf(&b, "%s\n\n", findingsTable(c, f.others, false))
 	}
-	fmt.Fprintf(&b, "The change is in the median of paired blocks, with its %s interval. Proven means: at level %v for all %d comparisons together (Holm), and not a change within ±%s.\n",
+	if len(differ) > 0 {
+		fmt.Fprintf(&b, "%s:\n\n%s\n\n", resourcesTitle, findingsTable(c, asFindings(differ), false))
+	}
+	fmt.Fprintf(&b, "The change of a time is that of total time ÷ operations, block by block, with its %s interval. Proven means: at level %v for all %d comparisons together (Holm), and not a change within ±%s.",
 		confidence(c), c.Alpha, c.Comparisons, percentage(c.Margin))
+	if c.ResourceComparisons > 0 {
+		fmt.Fprintf(&b, " Resources explain times. They are a family of their own, with the same level again: %s.", counted(c.ResourceComparisons, "comparison"))
+	}
+	b.WriteString("\n")
 	var more []string
 	for _, file := range c.Files {
 		more = append(more, fileLine(file))
@@ -70,6 +94,27 @@ func Comment(w io.Writer, c *lab.Comparison, v Versions) error {
 	b.WriteString("\n</details>\n")
 	_, err := w.Write(b.Bytes())
 	return err
+}
+
+// headlines count what is proven, what else was found, and apart from them resources.
+// none stands where nothing is proven of what benchmarks report.
+func headlines(c *lab.Comparison, f findings, resources []lab.Table, none string) string {
+	parts := []string{cmp.Or(f.headline(), none)}
+	if n := len(c.Findings); n > 0 {
+		parts = append(parts, counted(n, "finding"))
+	}
+	if counts := resourceCounts(resources); counts != "" {
+		parts = append(parts, "resources: "+counts)
+	}
+	return strings.Join(parts, "; ")
+}
+
+// asFindings are places as the rows of a table.
+func asFindings(places []place) (out []finding) {
+	for _, at := range places {
+		out = append(out, finding{at.table, at.row, at.cell})
+	}
+	return out
 }
 
 // compact drops lines that were there before.
@@ -101,8 +146,8 @@ type finding struct {
 
 // findings are the cells of a comparison by what they say.
 type findings struct {
-	proven, others []finding
-	benchmarks     int
+	broken, proven, others []finding
+	benchmarks             int
 
 	// count is how many cells there are of a word, of what is not proven only
 	// those of the first unit, which is time where there is any: a benchmark is
@@ -119,7 +164,8 @@ func sortFindings(c *lab.Comparison) findings {
 	f := findings{count: make(map[string]int)}
 	names := make(map[string]bool)
 	timed := make(map[string]bool) // that have a figure in ns/op
-	for i, t := range c.Tables {
+	reported, _ := split(c)
+	for i, t := range reported {
 		for _, r := range t.Rows {
 			names[benchmark(r)] = true
 			if t.Unit == "ns/op" {
@@ -128,11 +174,19 @@ func sortFindings(c *lab.Comparison) findings {
 			if (t.Unit == "MB/s" || t.Unit == "B/s") && timed[benchmark(r)] {
 				continue // as lab leaves it out itself
 			}
+			failed := failedRow(c, r)
 			for j, cell := range r.Cells {
+				at := finding{t, r, cell}
+				broken := i == 0 && isFault(c, r, t.Cols[j].Name)
+				if broken {
+					f.broken = append(f.broken, at)
+				}
 				if j == r.Base && cell.Verdict == lab.Base || cell.Verdict == lab.Absent || cell.Verdict == lab.Skipped {
 					continue
 				}
-				at := finding{t, r, cell}
+				if failed && (cell.N == 0 || cell.Verdict == lab.NoBase) {
+					continue // of which nothing else is to be said
+				}
 				count := func(word string) {
 					if i == 0 {
 						f.count[word]++
@@ -140,7 +194,9 @@ func sortFindings(c *lab.Comparison) findings {
 				}
 				if cell.Verdict.Proven() {
 					f.count[string(cell.Verdict)]++
-					f.proven = append(f.proven, at)
+					if !broken {
+						f.proven = append(f.proven, at)
+					}
 					continue
 				}
 				switch cell.Verdict {
@@ -161,7 +217,9 @@ func sortFindings(c *lab.Comparison) findings {
 						}
 					}
 				}
-				f.others = append(f.others, at)
+				if !broken {
+					f.others = append(f.others, at)
+				}
 			}
 		}
 	}
@@ -212,19 +270,23 @@ func (f findings) summary(c *lab.Comparison, v Versions) string {
 			parts = append(parts, fmt.Sprintf("%d %s", n, word))
 		}
 	}
-	alone := make(map[string]bool) // with one for each GOMAXPROCS, and one for all
+	parts = append(parts, otherFailures(c)...)
+	added := make(map[string]bool) // with one for each GOMAXPROCS, and one for all
 	for _, file := range c.Files {
 		for _, h := range file.Holes {
-			if h.Skipped && h.Side != "" {
-				alone[h.Pkg+" "+h.Case] = true
+			if h.Gone() && h.Side == lab.SideOld {
+				added[h.Pkg+" "+h.Case] = true
 			}
 		}
 	}
-	if len(alone) > 0 {
-		parts = append(parts, fmt.Sprintf("%d in one version only", len(alone)))
+	if len(added) > 0 {
+		parts = append(parts, fmt.Sprintf("%d in the new version only", len(added)))
 	}
 	if len(v.Identical) > 0 {
 		parts = append(parts, plural(len(v.Identical), "package")+" identical")
+	}
+	if _, resources := split(c); c.ResourceComparisons > 0 && resourceCounts(resources) == "" {
+		parts = append(parts, "no resource proven to differ")
 	}
 	return strings.Join(parts, ", ")
 }
@@ -297,7 +359,14 @@ func findingsTable(c *lab.Comparison, all []finding, proven bool) string {
 				interval = change(vs.Lo) + " to " + change(vs.Hi)
 			}
 		}
-		l.rows = append(l.rows, []string{benchmark(f.row), f.table.Unit, base, value, ratio, interval, string(f.cell.Verdict)})
+		verdict := string(f.cell.Verdict)
+		switch {
+		case f.cell.Failure != "" && f.cell.N == 0:
+			verdict = f.cell.Failure
+		case f.cell.Failure != "":
+			verdict += "; " + f.cell.Failure
+		}
+		l.rows = append(l.rows, []string{benchmark(f.row), f.table.Unit, base, value, ratio, interval, verdict})
 	}
 	t := markdownTable(l)
 	for _, cells := range l.rows {

@@ -27,7 +27,7 @@ func aDuel(verdict lab.Verdict, ratio float64) *lab.Comparison {
 			Label: "run.bench", Path: "run.bench", Results: 96, Blocks: 12,
 			Config: []lab.Setting{{Key: "machine", Values: []string{"box"}}, {Key: "toolchain", Values: []string{"go version go1.26.0 linux/amd64"}}},
 			Holes: []lab.Hole{
-				{Pkg: "example.com/m", Case: "BenchmarkGone-2", Side: "new", Skipped: true, Reason: "only the old version has it"},
+				{Pkg: "example.com/m", Case: "BenchmarkCame-2", Side: "old", Skipped: true, Reason: "only the new version has it"},
 				{Pkg: "example.com/m", Case: "BenchmarkCrash-2", Side: "new", Reason: "crashed: panic: oh"},
 			},
 		}},

@@ -47,7 +47,7 @@ func dispatcherFigures(t *testing.T, root, file string) []byte {
 	}
 	var b bytes.Buffer
 	fmt.Fprintf(&b, "<!-- figures: begin %s -->\n", file)
-	fmt.Fprintf(&b, "Time per operation relative to `%s`, less is better; **bold** where the %.0f%% interval excludes 1.00. An operation is a message;\nwith `ask` it is a request with its reply, with `spawn` an actor with its first message.\n", base, 100*(1-c.Alpha))
+	fmt.Fprintf(&b, "Time per operation relative to `%s`, less is better; **bold** where the difference is proven. An operation is a message;\nwith `ask` it is a request with its reply, with `spawn` an actor with its first message.\n", base)
 	fmt.Fprintf(&b, "Machine: %s, %s cores, %s; commit %.8s, %d blocks ([raw file](../%s)).\n\n",
 		setting(c.Files[0], "cpu-model"), setting(c.Files[0], "cores"), setting(c.Files[0], "toolchain"), setting(c.Files[0], "commit"), c.Files[0].Blocks, file)
 	times := table("ns/op")
@@ -63,10 +63,8 @@ func dispatcherFigures(t *testing.T, root, file string) []byte {
 				fmt.Fprintf(&b, " %s |", nanoseconds(cell.Center))
 			case vs == nil:
 				b.WriteString(" |")
-			case vs.Lo > 1 || vs.Hi < 1:
-				fmt.Fprintf(&b, " **%.2f** |", vs.Ratio)
 			default:
-				fmt.Fprintf(&b, " %.2f |", vs.Ratio)
+				b.WriteString(quotedRatio(cell))
 			}
 		}
 		b.WriteString("\n")

@@ -21,8 +21,8 @@ func formatValue(v float64, unit string) string {
 	if math.IsNaN(v) || math.IsInf(v, 0) {
 		return "–"
 	}
-	if tidy, tidyUnit := benchunit.Tidy(v, unit); strings.HasPrefix(tidyUnit, "sec") || strings.HasSuffix(tidyUnit, "-sec") {
-		return formatTime(tidy)
+	if sec, ok := seconds(v, unit); ok {
+		return formatTime(sec)
 	}
 	if isInstructions(unit) {
 		return strconv.FormatFloat(v, 'f', -1, 64) // which are exact
@@ -33,6 +33,14 @@ func formatValue(v float64, unit string) string {
 		return strconv.FormatFloat(v, 'g', 3, 64)
 	}
 	return benchunit.Scale(v, benchunit.ClassOf(unit))
+}
+
+// seconds returns v in seconds if unit is one of time, such as "ns/op", "p99-ns" or
+// "cpu-ns/op".
+func seconds(v float64, unit string) (sec float64, ok bool) {
+	what, _, _ := strings.Cut(unit, "/")
+	sec, tidy := benchunit.Tidy(v, what)
+	return sec, tidy == "sec" || strings.HasSuffix(tidy, "-sec")
 }
 
 // formatTime writes seconds with four significant digits.
@@ -117,6 +125,15 @@ func formatN(c lab.Cell) string {
 	return fmt.Sprintf("%d+%d", c.Vs.BaseN, c.Vs.N)
 }
 
+// valueHead names the column of a table's values. They are those of the middle block;
+// a block's time is that of all its operations, divided by their number.
+func valueHead(t lab.Table) string {
+	if rest, ok := strings.CutPrefix(t.Unit, "ns/"); ok {
+		return "time/" + rest
+	}
+	return "value"
+}
+
 // caption names a table: unit, and which way is good.
 func caption(t lab.Table) string {
 	switch {
@@ -175,16 +192,20 @@ type layout struct {
 func detail(c *lab.Comparison, t lab.Table) layout {
 	exact := t.Exact
 	l := layout{
-		head:  []string{"benchmark", columnHead(c), "median", "±", "ratio", confidence(c) + " interval", "p", "n", "verdict", ""},
+		head:  []string{"benchmark", columnHead(c), valueHead(t), "±", "ratio", confidence(c) + " interval", "p", "n", "verdict", ""},
 		right: []bool{false, false, true, true, true, true, true, true, false, false},
 	}
-	sight := !exact && hasSight(t)
-	if sight {
-		l.head = slices.Insert(l.head, 8, "sees", "needs")
+	power, typical := !exact && hasPower(t), !exact && hasTypical(t)
+	if power {
+		l.head = slices.Insert(l.head, 8, "could detect", "would need")
 		l.right = slices.Insert(l.right, 8, true, true)
 	}
+	if typical {
+		l.head = slices.Insert(l.head, 6, "typical")
+		l.right = slices.Insert(l.right, 6, true)
+	}
 	if exact {
-		l.head = []string{"benchmark", columnHead(c), "value", "ratio", "n", "verdict", ""}
+		l.head = []string{"benchmark", columnHead(c), valueHead(t), "ratio", "n", "verdict", ""}
 		l.right = []bool{false, false, true, true, true, false, false}
 	}
 	for _, r := range t.Rows {
@@ -208,12 +229,15 @@ func detail(c *lab.Comparison, t lab.Table) layout {
 			if first {
 				name = benchmark(r)
 			}
-			line := []string{name, t.Cols[i].Name, value, spread, ratio, formatInterval(cell.Vs), p, n, string(cell.Verdict), references(cell.Notes)}
-			if sight {
-				line = slices.Insert(line, 8, formatSight(cell), formatNeed(cell))
+			line := []string{name, t.Cols[i].Name, value, spread, ratio, formatInterval(cell.Vs), p, n, string(cell.Verdict), remarks(cell)}
+			if power {
+				line = slices.Insert(line, 8, formatDetectable(cell), formatNeed(cell))
+			}
+			if typical {
+				line = slices.Insert(line, 6, formatTypical(t, cell))
 			}
 			if exact {
-				line = []string{name, t.Cols[i].Name, value, ratio, n, string(cell.Verdict), references(cell.Notes)}
+				line = []string{name, t.Cols[i].Name, value, ratio, n, string(cell.Verdict), remarks(cell)}
 			}
 			l.rows = append(l.rows, line)
 			l.group = append(l.group, first)
@@ -225,35 +249,88 @@ func detail(c *lab.Comparison, t lab.Table) layout {
 	return l
 }
 
-// hasSight reports whether something in a table is inconclusive, and it is known
-// what would have been seen.
-func hasSight(t lab.Table) bool {
-	for _, r := range t.Rows {
-		for _, cell := range r.Cells {
-			if formatSight(cell) != "" {
-				return true
-			}
-		}
-	}
-	return false
+// some reports whether is holds for some cell of t.
+func some(t lab.Table, is func(c lab.Cell) bool) bool {
+	return slices.ContainsFunc(t.Rows, func(r lab.Row) bool { return slices.ContainsFunc(r.Cells, is) })
 }
 
-// formatSight writes the smallest effect that an inconclusive cell would have
+// hasPower reports whether something in a table is inconclusive, and it is known
+// what would have been detected.
+func hasPower(t lab.Table) bool {
+	return some(t, func(c lab.Cell) bool { return formatDetectable(c) != "" })
+}
+
+// hasTypical reports whether something in a table is compared whose values are made of
+// slices, so that there is a typical time.
+func hasTypical(t lab.Table) bool {
+	return some(t, func(c lab.Cell) bool { return c.Vs != nil && c.Vs.Typical > 0 })
+}
+
+// hasRareCosts reports whether something in a table has rare costs other than its
+// base's.
+func hasRareCosts(t lab.Table) bool {
+	return some(t, func(c lab.Cell) bool { return rareCosts(c) != "" })
+}
+
+// formatTypical writes the ratio of typical times, and of the base the typical time
+// itself: the median slice. Empty for what is not made of slices.
+func formatTypical(t lab.Table, c lab.Cell) string {
+	switch {
+	case c.Vs != nil && c.Vs.Typical > 0:
+		return formatRatio(c.Vs.Typical)
+	case c.Vs == nil && c.Slices != nil:
+		return formatValue(c.Slices.P50, t.Unit)
+	}
+	return ""
+}
+
+// rareCosts marks a cell whose mean differs from the base's otherwise than what is
+// typical does.
+func rareCosts(c lab.Cell) string {
+	if c.Vs != nil && c.Vs.RareCosts {
+		return "rare costs"
+	}
+	return ""
+}
+
+// remarks are what stands behind the verdict of a cell.
+func remarks(c lab.Cell) string {
+	return joined(" ", rareCosts(c), references(c.Notes), c.Failure)
+}
+
+// joined joins the parts that are not empty.
+func joined(sep string, parts ...string) string {
+	return strings.Join(slices.DeleteFunc(parts, func(s string) bool { return s == "" }), sep)
+}
+
+// formatDetectable writes the smallest effect that an inconclusive cell would have
 // proven: "3.4%", or "nothing" if it has too few blocks; empty for others.
-func formatSight(c lab.Cell) string {
+func formatDetectable(c lab.Cell) string {
 	switch {
 	case c.Verdict != lab.Inconclusive || c.Vs == nil || math.IsNaN(c.Vs.Detectable):
 		return ""
 	case math.IsInf(c.Vs.Detectable, 1):
 		return "nothing"
 	}
-	return strconv.FormatFloat(100*(c.Vs.Detectable-1), 'g', 2, 64) + "%"
+	percent := 100 * (c.Vs.Detectable - 1)
+	if percent >= 99.5 {
+		return strconv.FormatFloat(percent, 'f', 0, 64) + "%"
+	}
+	return strconv.FormatFloat(percent, 'g', 2, 64) + "%"
 }
 
-// formatNeed writes what would decide an inconclusive cell: "24 blocks, 13s"; empty
-// if that is not known.
+// undecidable stands for a number of blocks that is out of reach.
+const undecidable = "not decidable here"
+
+// formatNeed writes what would decide an inconclusive cell, and how long that takes by
+// the clock on the wall: "24 blocks, 31s"; empty if that is not known.
 func formatNeed(c lab.Cell) string {
-	if c.Vs == nil || c.Vs.Need == 0 {
+	switch {
+	case c.Vs == nil:
+		return ""
+	case c.Vs.Undecidable:
+		return undecidable
+	case c.Vs.Need == 0:
 		return ""
 	}
 	s := fmt.Sprintf("%d blocks", c.Vs.Need)
@@ -309,9 +386,10 @@ func brief(c lab.Cell) string {
 // wide reports whether a table has so many columns that an overview helps.
 func wide(t lab.Table) bool { return len(t.Cols) > 2 && len(t.Rows) > 1 }
 
-// controls counts the rows that have a control of which something varies, and those in which it alarms.
-func controls(c *lab.Comparison) (n, alarms int) {
-	for _, t := range c.Tables {
+// controls counts the rows of tables that have a control of which something varies, and
+// those in which it alarms.
+func controls(tables []lab.Table) (n, alarms int) {
+	for _, t := range tables {
 		for _, r := range t.Rows {
 			if r.Control != nil && !math.IsNaN(r.Control.Vs.P) {
 				n++
@@ -326,27 +404,38 @@ func controls(c *lab.Comparison) (n, alarms int) {
 
 // paired reports whether anything in a table was compared block by block.
 func paired(t lab.Table) bool {
-	return slices.ContainsFunc(t.Rows, func(r lab.Row) bool {
-		return slices.ContainsFunc(r.Cells, func(c lab.Cell) bool { return c.Vs != nil && c.Vs.Paired })
-	})
+	return some(t, func(c lab.Cell) bool { return c.Vs != nil && c.Vs.Paired })
 }
 
 // legend explains the table in a few lines.
 func legend(c *lab.Comparison) []string {
+	reported, resources := split(c)
+	family := c.Comparisons
+	if len(reported) > 0 && reported[0].Resource { // there is nothing else
+		family = c.ResourceComparisons
+	}
 	margin := strconv.FormatFloat(100*c.Margin, 'g', 4, 64) + "%"
 	lines := []string{
 		"ratio: this line over its benchmark's base, with its " + confidence(c) + " interval. n: pairs of one block each; two numbers: unpaired samples, base first.",
 		fmt.Sprintf("p: corrected for %s, so that this report claims any false difference with a chance of at most %v. same: proven to differ by less than %s.",
-			counted(c.Comparisons, "comparison"), c.Alpha, margin),
+			counted(family, "comparison"), c.Alpha, margin),
 	}
-	if slices.ContainsFunc(c.Tables, hasSight) {
-		lines = append(lines, "inconclusive: this data cannot say. sees: what it would have shown nine times out of ten; needs: what is likely to decide it.")
+	lines = append(lines, timeLegend(reported)...)
+	if slices.ContainsFunc(c.Tables, func(t lab.Table) bool { rows, _ := movedTails(t); return len(rows) > 0 }) {
+		lines = append(lines, "p50, p90, p99, max: of the time of an operation in slices, those of all blocks together. p99 ratio: to the base in the same block.")
+	}
+	if slices.ContainsFunc(c.Tables, hasPower) {
+		lines = append(lines, "inconclusive: this data cannot say. could detect: what it would have proven nine times out of ten; would need: what is likely to decide it, in all.")
+	}
+	if c.ResourceComparisons > 0 && len(resources) > 0 {
+		lines = append(lines, fmt.Sprintf("Resources – processor time, collections, memory – explain times. They are a family of their own, with the same chance again: corrected for %s.",
+			counted(c.ResourceComparisons, "comparison")))
 	}
 	if len(c.Tables) > 0 && wide(c.Tables[0]) {
 		lines = append(lines, "First table: ~ inconclusive, ? unproven, = the same, — no value.")
 	}
-	if n, alarms := controls(c); n > 0 {
-		lines = append(lines, fmt.Sprintf("A/A control: identical code ran twice in %s; told apart in %d.", counted(n, "row"), alarms))
+	if n, alarms := controls(reported); n > 0 {
+		lines = append(lines, fmt.Sprintf("A/A control: identical code ran twice in %s; told apart in %d. There the base is both copies together.", counted(n, "row"), alarms))
 	} else if slices.ContainsFunc(c.Tables, paired) {
 		lines = append(lines, "No A/A control in these results: nothing shows whether identical code would have been told apart.")
 	}
@@ -359,6 +448,19 @@ func legend(c *lab.Comparison) []string {
 				return append(lines, "A name that begins with "+lab.RefPrefix+" is a reference: code written by hand for that workload.")
 			}
 		}
+	}
+	return lines
+}
+
+// timeLegend explains the times of tables that are made of slices.
+func timeLegend(tables []lab.Table) (lines []string) {
+	if slices.ContainsFunc(tables, hasTypical) {
+		lines = append(lines,
+			"time/op: total time ÷ total operations of a block, with all that it costs; of several blocks the middle one. typical: without what comes in few slices; of the base, its median slice.",
+			"The ratio of times is that of total times, within blocks. Unless rare costs are marked it is estimated by typical slices, which hardly change with what the machine does to single ones; time/op does.")
+	}
+	if slices.ContainsFunc(tables, hasRareCosts) {
+		lines = append(lines, "rare costs: what few slices cost is proven to differ from the base's, so the ratio is another one than the typical.")
 	}
 	return lines
 }

@@ -108,12 +108,15 @@ type (
 		Sections      []link
 		Answer        answer
 		Verdicts      *verdictTable
+		Findings      []string
+		FindingCount  string
 		Warnings      []string
 		WarningCount  string
 		Benchmarks    []benchmarkView
 		Curves        []curveView
 		Side          []sideView   // of a side by side
 		Tables        []detailView // of the units after the first
+		Resources     *resourcesView
 		Clauses       *clausesView // that boards have run
 		Targets       *targetsView
 		Calibration   []string
@@ -128,9 +131,16 @@ type (
 		Settings    gridView
 	}
 	answer struct {
+		Faults     []string // what fails by the new version's fault
 		Says, Unit string
 		Counts     []count
 		Others     *gridView // the other units, a line each
+		Resources  string    // how many of them differ
+	}
+	resourcesView struct {
+		Says   string
+		Differ *gridView
+		Tables []detailView // all of them
 	}
 	count struct {
 		Class, Word string
@@ -163,7 +173,9 @@ type (
 	benchmarkView struct {
 		ID, Name, Control string
 		Detail            detailView
-		Others            *gridView
+		Slices            *gridView
+		TailMoved         bool
+		Others, Resources *gridView
 		Quantiles         []linesView
 		Strips            *stripsView
 		Why               []whyView
@@ -204,10 +216,10 @@ type (
 		Table gridView
 	}
 	whyView struct {
-		Column, Verdict, Sentence string
-		Notes                     []string
-		Counters                  *gridView
-		Profiles                  []profileView
+		Title, Sentence string
+		Notes           []string
+		Counters        *gridView
+		Profiles        []profileView
 	}
 	profileView struct {
 		Name   string
@@ -224,6 +236,7 @@ type (
 func newPage(c *lab.Comparison, x Extra) page {
 	p := page{
 		Title: x.Title, Style: template.CSS(styleSheet), Policy: Policy(), Home: x.Home, Symbols: symbols(),
+		Findings: c.Findings, FindingCount: counted(len(c.Findings), "finding"),
 		Warnings: c.Warnings, WarningCount: counted(len(c.Warnings), "warning"), Problems: c.Problems,
 		Calibration: Calibrations(c), Legend: append(legend(c), chartLegend(c)...),
 	}
@@ -247,10 +260,13 @@ func newPage(c *lab.Comparison, x Extra) page {
 		for _, curve := range c.Tables[0].Curves() {
 			p.Curves = append(p.Curves, newCurveView(c, c.Tables[0], curve))
 		}
-		for _, t := range c.Tables[1:] {
+		reported, resources := split(c)
+		for _, t := range reported[1:] {
 			p.Tables = append(p.Tables, unitView(c, t))
 		}
+		p.Resources = newResourcesView(c, resources)
 	}
+	p.Answer.Faults = faults(c)
 	p.Clauses = newClausesView(c.Files)
 	if x.Card != nil {
 		p.Targets = newTargetsView(x.Card)
@@ -265,10 +281,12 @@ func (p page) rest() (sections []link) {
 		link
 		there bool
 	}{
+		{link{"findings", "Findings"}, len(p.Findings) > 0},
 		{link{"warnings", "Warnings"}, len(p.Warnings) > 0},
 		{link{"benchmarks", "Benchmark by benchmark"}, len(p.Benchmarks) > 0},
 		{link{"curves", "Curves"}, len(p.Curves) > 0},
 		{link{"units", "Other units"}, len(p.Tables) > 0},
+		{link{"resources", "Resources"}, p.Resources != nil},
 		{link{"clauses", clausesTitle}, p.Clauses != nil},
 		{link{"targets", "Targets"}, p.Targets != nil},
 		{link{"calibration", "This machine"}, len(p.Calibration) > 0},
@@ -370,7 +388,11 @@ func theAnswer(c *lab.Comparison) answer {
 	if n == 0 {
 		a.Says = "Nothing was compared: each benchmark has one column only."
 	}
-	if others := c.Tables[1:]; len(others) > 0 {
+	reported, resources := split(c)
+	if len(resources) > 0 {
+		a.Resources = resourcesSay(c, resources)
+	}
+	if others := reported[1:]; len(others) > 0 {
 		a.Others = &gridView{
 			Caption: "The verdicts in " + counted(len(others), "other unit"), Label: "Verdicts in other units",
 			Head: []headView{{Text: "unit"}, {Text: "verdicts"}},
@@ -422,7 +444,7 @@ func lineOf(c *lab.Comparison, t lab.Table, r lab.Row, j int, s scale) lineView 
 	cell := r.Cells[j]
 	l := lineView{Name: benchmark(r), Col: t.Cols[j].Name, Ref: t.Cols[j].Ref, Word: string(cell.Verdict), Interval: formatInterval(cell.Vs), Ratio: "—"}
 	l.Class, _ = verdictClass(cell.Verdict)
-	l.More = sight(cell)
+	l.More = more(cell)
 	l.Bar = s.bar(cell, j == r.Base, c.Margin)
 	if l.Ref {
 		l.Bar.Class = "r"
@@ -441,19 +463,33 @@ func lineOf(c *lab.Comparison, t lab.Table, r lab.Row, j int, s scale) lineView 
 	return l
 }
 
-// sight says what an inconclusive cell would have seen, and what would decide it;
-// empty for others.
+// more is what there is to say of a cell beside its verdict: why it failed, what would
+// decide it, and whether rare costs make the difference.
+func more(cell lab.Cell) string {
+	rare := rareCosts(cell)
+	if rare != "" {
+		rare += ": the typical ratio is " + formatRatio(cell.Vs.Typical)
+	}
+	return joined("; ", cell.Failure, sight(cell), rare)
+}
+
+// sight says what an inconclusive cell could detect, and what would decide it; empty
+// for others.
 func sight(cell lab.Cell) string {
 	var parts []string
-	switch sees := formatSight(cell); sees {
+	switch least := formatDetectable(cell); least {
 	case "":
 	case "nothing":
 		parts = append(parts, "so few blocks can prove nothing")
 	default:
-		parts = append(parts, "would have seen "+sees)
+		parts = append(parts, "could detect "+least)
 	}
-	if need := formatNeed(cell); need != "" {
-		parts = append(parts, "needs about "+need)
+	switch need := formatNeed(cell); need {
+	case "":
+	case undecidable:
+		parts = append(parts, need)
+	default:
+		parts = append(parts, "would need about "+need)
 	}
 	return strings.Join(parts, "; ")
 }
@@ -469,9 +505,13 @@ func newDetail(c *lab.Comparison, t lab.Table, rows []lab.Row) detailView {
 	if d.Bars {
 		d.Head = append(d.Head, headView{Text: "ratio to the base"})
 	}
-	figures := []string{"ratio", confidence(c) + " interval", "median", "±", "p", "n"}
+	figures := []string{"ratio", confidence(c) + " interval", valueHead(t), "±", "p", "n"}
+	typical := !t.Exact && hasTypical(t)
+	if typical {
+		figures = slices.Insert(figures, 2, "typical")
+	}
 	if t.Exact {
-		figures = []string{"ratio", "value", "n"}
+		figures = []string{"ratio", valueHead(t), "n"}
 	}
 	for _, f := range figures {
 		d.Head = append(d.Head, headView{f, true})
@@ -479,9 +519,9 @@ func newDetail(c *lab.Comparison, t lab.Table, rows []lab.Row) detailView {
 	d.Head = append(d.Head, headView{Text: "verdict"})
 	d.Rest = len(figures) + 1
 	if d.More = !t.Exact && slices.ContainsFunc(rows, func(r lab.Row) bool {
-		return slices.ContainsFunc(r.Cells, func(c lab.Cell) bool { return sight(c) != "" })
+		return slices.ContainsFunc(r.Cells, func(c lab.Cell) bool { return more(c) != "" })
 	}); d.More {
-		d.Head = append(d.Head, headView{Text: "what would decide it"})
+		d.Head = append(d.Head, headView{Text: "remarks"})
 		d.Rest++
 	}
 	for _, r := range rows {
@@ -499,6 +539,9 @@ func newDetail(c *lab.Comparison, t lab.Table, rows []lab.Row) detailView {
 				p = formatP(cell.Vs.Adjusted)
 			}
 			l.Cells = []string{l.Ratio, l.Interval, value, spread, p, n}
+			if typical {
+				l.Cells = slices.Insert(l.Cells, 2, formatTypical(t, cell))
+			}
 			if t.Exact {
 				l.Cells = []string{l.Ratio, value, n}
 			}
@@ -515,6 +558,30 @@ func unitView(c *lab.Comparison, t lab.Table) detailView {
 	return d
 }
 
+// newResourcesView shows what processes used; nil if that was not measured.
+func newResourcesView(c *lab.Comparison, resources []lab.Table) *resourcesView {
+	if len(resources) == 0 {
+		return nil
+	}
+	v := &resourcesView{Says: "Processor time, collections and memory: " + resourcesSay(c, resources)}
+	if l := resourceLayout(c, resources); len(l.rows) > 0 {
+		g := gridOf(l, resourcesTitle)
+		g.Caption = resourcesTitle
+		verdict := len(l.head) - 2
+		name := ""
+		for i, row := range g.Rows {
+			name = cmp.Or(row[0].Text, name)
+			row[0].Text = name // each line for itself
+			row[verdict].Class, _ = verdictClass(l.verdicts[i])
+		}
+		v.Differ = &g
+	}
+	for _, t := range resources {
+		v.Tables = append(v.Tables, unitView(c, t))
+	}
+	return v
+}
+
 func benchmarkViews(c *lab.Comparison, x Extra) []benchmarkView {
 	t := c.Tables[0]
 	quantiles := quantileUnits(c)
@@ -522,7 +589,12 @@ func benchmarkViews(c *lab.Comparison, x Extra) []benchmarkView {
 	for i, r := range t.Rows {
 		b := benchmarkView{ID: rowID(i), Name: benchmark(r), Detail: newDetail(c, t, []lab.Row{r}), Control: controlLine(c, t, r)}
 		b.Detail.Label = "Figures of " + b.Name
-		b.Others = otherUnits(c, r)
+		b.Slices, b.TailMoved = slicesGrid(c, t, r)
+		reported, resources := split(c)
+		b.Others = otherUnits(c, reported[1:], r)
+		if b.Resources = otherUnits(c, resources, r); b.Resources != nil {
+			b.Resources.Caption, b.Resources.Label = "", "Resources of "+b.Name
+		}
 		for _, family := range quantiles {
 			if chart, ok := quantileChart(c, family, r); ok {
 				b.Quantiles = append(b.Quantiles, chart)
@@ -566,8 +638,8 @@ func rowIn(t lab.Table, r lab.Row) (lab.Row, bool) {
 	return t.Rows[i], true
 }
 
-// otherUnits are the medians of a benchmark in the units after the first.
-func otherUnits(c *lab.Comparison, r lab.Row) *gridView {
+// otherUnits are the values of a benchmark in the units of some tables.
+func otherUnits(c *lab.Comparison, tables []lab.Table, r lab.Row) *gridView {
 	g := &gridView{Caption: "The other units", Label: "Other units of " + benchmark(r), Head: []headView{{Text: columnHead(c)}}}
 	var names []string // of columns, in order
 	cells := make(map[string][]gridCell)
@@ -578,7 +650,7 @@ func otherUnits(c *lab.Comparison, r lab.Row) *gridView {
 			}
 		}
 	}
-	for _, t := range c.Tables[1:] {
+	for _, t := range tables {
 		o, ok := rowIn(t, r)
 		if !ok {
 			continue
@@ -674,9 +746,13 @@ func newTargetsView(card *Scorecard) *targetsView {
 	return v
 }
 
-// newWhyView shows what lies behind a difference.
+// newWhyView shows what lies behind a difference. One that this comparison does not
+// prove has no sentence, even if it was explained when it was thought to be proven.
 func newWhyView(e *why.Cell, v lab.Verdict, x Extra) whyView {
-	w := whyView{Column: e.Column, Verdict: string(v), Sentence: e.Sentence, Notes: e.Notes}
+	w := whyView{Title: "Why " + e.Column + " is " + string(v), Sentence: e.Sentence, Notes: e.Notes}
+	if !v.Proven() {
+		w.Title, w.Sentence = "Profiles of "+e.Column, why.Unproven(e.Column, e.Base)
+	}
 	moved := &gridView{Label: "Counters of " + e.Column, Head: []headView{{Text: "counter"}, {e.Base, true}, {e.Column, true}, {"ratio", true}, {"95% interval", true}}}
 	for _, k := range e.Counters {
 		if !k.Moved {

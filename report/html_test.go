@@ -35,7 +35,7 @@ func resultsOf(t *testing.T, path string) *lab.Comparison {
 // there twice.
 func TestHTMLStandsAlone(t *testing.T) {
 	for name, c := range map[string]*lab.Comparison{
-		"interleaved": interleaved(t), "unpaired": unpaired(t), "curves": compare(t, "testdata/curves.bench"),
+		"interleaved": interleaved(t), "unpaired": unpaired(t), "curves": compare(t, "testdata/curves.bench"), "means": means(t),
 	} {
 		page := pageOf(t, c, Extra{Title: "Comparison of " + name})
 		for _, bad := range []string{"http:", "https:", "//", "<script", "@import", "url(", "<link", "<iframe", " on", "style=", "NaN", "Inf", "ZgotmplZ"} {
@@ -175,10 +175,9 @@ func TestHTMLIsSmall(t *testing.T) {
 // What explains a difference stands with its benchmark, its flame graph as a
 // picture.
 func TestHTMLExplains(t *testing.T) {
-	c := interleaved(t)
+	c := turns(t)
 	t0 := c.Tables[0]
-	r := t0.Rows[0]
-	col := (r.Base + 1) % len(t0.Cols)
+	r, col := cellWith(t, c, lab.Verdict.Proven)
 	svg := []byte("<svg xmlns='http://www.w3.org/2000/svg'/>")
 	x := &why.Index{Cells: []why.Cell{{
 		Pkg: "p", Row: r.Name, Base: t0.Cols[r.Base].Name, Column: t0.Cols[col].Name, Sentence: "It allocates less.",
@@ -212,10 +211,39 @@ func TestHTMLExplains(t *testing.T) {
 	}
 }
 
+// cellWith returns the first compared cell, by row and column, whose verdict is one.
+func cellWith(t *testing.T, c *lab.Comparison, one func(lab.Verdict) bool) (lab.Row, int) {
+	t.Helper()
+	for _, r := range c.Tables[0].Rows {
+		for i, cell := range r.Cells {
+			if i != r.Base && cell.Vs != nil && one(cell.Verdict) {
+				return r, i
+			}
+		}
+	}
+	t.Fatal("there is no such verdict")
+	return lab.Row{}, 0
+}
+
+// What is not proven has no story, even if it once was thought to be.
+func TestHTMLExplainsNothingUnproven(t *testing.T) {
+	c := turns(t)
+	r, col := cellWith(t, c, func(v lab.Verdict) bool { return v == lab.Inconclusive })
+	base, this := c.Tables[0].Cols[r.Base].Name, c.Tables[0].Cols[col].Name
+	x := &why.Index{Cells: []why.Cell{{Pkg: r.Pkg, Row: r.Name, Base: base, Column: this, Verdict: "slower", Sentence: "The time is spent waiting."}}}
+	page := pageOf(t, c, Extra{Why: x})
+	if strings.Contains(page, "waiting") || strings.Contains(page, "<h4>Why") {
+		t.Error("a difference that is not proven is explained")
+	}
+	if !strings.Contains(page, "<h4>Profiles of "+this+"</h4>") || !strings.Contains(page, this+" and "+base+" are not shown to differ") {
+		t.Error("it is not said that there is nothing to explain")
+	}
+}
+
 // Write finds the explanations beside the results.
 func TestWriteExplains(t *testing.T) {
 	dir := t.TempDir()
-	data, err := os.ReadFile(samples + "interleaved.bench")
+	data, err := os.ReadFile(samples + "turns.bench")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -224,8 +252,7 @@ func TestWriteExplains(t *testing.T) {
 		t.Fatal(err)
 	}
 	c := compare(t, results)
-	r := c.Tables[0].Rows[0]
-	col := (r.Base + 1) % len(c.Tables[0].Cols)
+	r, col := cellWith(t, c, lab.Verdict.Proven)
 	x := &why.Index{Schema: why.Schema, Cells: []why.Cell{{Row: r.Name, Base: c.Tables[0].Cols[r.Base].Name, Column: c.Tables[0].Cols[col].Name, Folder: "a", Sentence: "It does less."}}}
 	if err := x.Write(results); err != nil {
 		t.Fatal(err)

@@ -21,9 +21,13 @@ type (
 		Margin      float64     `json:"margin"`
 		Column      string      `json:"column"`
 		Comparisons int         `json:"comparisons"`
+		Resources   int         `json:"resource_comparisons"`
 		Files       []fileJSON  `json:"files"`
 		Tables      []tableJSON `json:"tables"`
+		Findings    []string    `json:"findings"`
 		remarksJSON
+
+		Failures []failureJSON `json:"failures,omitempty"`
 
 		Calibrations []calibrationJSON `json:"calibrations,omitempty"`
 	}
@@ -44,6 +48,16 @@ type (
 
 		Clauses []boardClauseJSON `json:"clauses,omitempty"`
 	}
+	failureJSON struct {
+		Benchmark string `json:"benchmark,omitempty"`
+		Pkg       string `json:"pkg,omitempty"`
+		Column    string `json:"column,omitempty"`
+		Kind      string `json:"kind"`
+		Reason    string `json:"reason"`
+		Blocks    string `json:"blocks,omitempty"`
+		Fault     bool   `json:"fault"`
+		Accepted  bool   `json:"accepted,omitempty"`
+	}
 	settingJSON struct {
 		Key    string   `json:"key"`
 		Values []string `json:"values"`
@@ -57,10 +71,11 @@ type (
 		Skipped bool   `json:"skipped"`
 	}
 	tableJSON struct {
-		Unit   string    `json:"unit"`
-		Better string    `json:"better"` // "lower", "higher" or ""
-		Exact  bool      `json:"exact"`
-		Rows   []rowJSON `json:"rows"`
+		Unit     string    `json:"unit"`
+		Better   string    `json:"better"` // "lower", "higher" or ""
+		Exact    bool      `json:"exact"`
+		Resource bool      `json:"resource"`
+		Rows     []rowJSON `json:"rows"`
 	}
 	rowJSON struct {
 		Benchmark string       `json:"benchmark"`
@@ -78,9 +93,18 @@ type (
 		Hi        *float64    `json:"hi"`
 		Verdict   string      `json:"verdict"`
 		Hole      bool        `json:"hole"`
+		Failure   string      `json:"failure,omitempty"`
 		Versus    *versusJSON `json:"versus,omitempty"`
+		Slices    *slicesJSON `json:"slices,omitempty"`
 		Blocks    []blockJSON `json:"blocks,omitempty"`
 		Notes     []string    `json:"notes,omitempty"`
+	}
+	slicesJSON struct {
+		N   int     `json:"n"`
+		P50 float64 `json:"p50"`
+		P90 float64 `json:"p90"`
+		P99 float64 `json:"p99"`
+		Max float64 `json:"max"`
 	}
 	versusJSON struct {
 		Ratio       *float64 `json:"ratio"`
@@ -98,6 +122,20 @@ type (
 		Layouts     int      `json:"layouts"`
 		Lag1        *float64 `json:"lag1"`
 		Trend       *float64 `json:"trend"`
+
+		RareCosts   bool         `json:"rare_costs"`
+		Undecidable bool         `json:"undecidable,omitempty"`
+		Typical     *typicalJSON `json:"typical,omitempty"`
+		Tail        *tailJSON    `json:"tail,omitempty"`
+	}
+	typicalJSON struct {
+		Ratio *float64 `json:"ratio"`
+		Lo    *float64 `json:"lo"`
+		Hi    *float64 `json:"hi"`
+	}
+	tailJSON struct {
+		typicalJSON
+		Moved bool `json:"moved"`
 	}
 	controlJSON struct {
 		Column string      `json:"column"`
@@ -118,15 +156,19 @@ type (
 // the scores of card if that is not nil.
 func JSON(w io.Writer, c *lab.Comparison, card *Scorecard) error {
 	doc := comparisonJSON{
-		Schema: ComparisonSchema, Alpha: c.Alpha, Margin: c.Margin, Column: c.Col, Comparisons: c.Comparisons,
-		Files: []fileJSON{}, Tables: []tableJSON{}, remarksJSON: remarksToJSON(c.Warnings, c.Problems, card),
+		Schema: ComparisonSchema, Alpha: c.Alpha, Margin: c.Margin, Column: c.Col, Comparisons: c.Comparisons, Resources: c.ResourceComparisons,
+		Files: []fileJSON{}, Tables: []tableJSON{}, Findings: append([]string{}, c.Findings...),
+		remarksJSON: remarksToJSON(c.Warnings, c.Problems, card),
 	}
 	for _, f := range c.Files {
 		doc.Files = append(doc.Files, fileToJSON(f))
 	}
 	doc.Calibrations = calibrationsToJSON(c)
+	for _, f := range c.Failures {
+		doc.Failures = append(doc.Failures, failureJSON{f.Row, f.Pkg, f.Col, string(f.Kind), f.Reason, f.Blocks, f.Fault, f.Accepted})
+	}
 	for _, t := range c.Tables {
-		tj := tableJSON{Unit: t.Unit, Exact: t.Exact, Rows: []rowJSON{}}
+		tj := tableJSON{Unit: t.Unit, Exact: t.Exact, Resource: t.Resource, Rows: []rowJSON{}}
 		switch {
 		case t.Better < 0:
 			tj.Better = "lower"
@@ -177,13 +219,16 @@ func fileToJSON(f lab.File) fileJSON {
 }
 
 func cellToJSON(c *lab.Comparison, col lab.Column, cell lab.Cell) cellJSON {
-	cj := cellJSON{Column: col.Name, Reference: col.Ref, N: cell.N, Verdict: string(cell.Verdict), Hole: cell.Hole}
+	cj := cellJSON{Column: col.Name, Reference: col.Ref, N: cell.N, Verdict: string(cell.Verdict), Hole: cell.Hole, Failure: cell.Failure}
 	if cell.N > 0 {
 		cj.Center, cj.Lo, cj.Hi = finite(cell.Center), finite(cell.Lo), finite(cell.Hi)
 	}
 	if vs := cell.Vs; vs != nil {
 		v := versusToJSON(vs)
 		cj.Versus = &v
+	}
+	if d := cell.Slices; d != nil {
+		cj.Slices = &slicesJSON{d.N, d.P50, d.P90, d.P99, d.Max}
 	}
 	cj.Blocks = blocksToJSON(cell.Blocks)
 	for _, n := range cell.Notes {
@@ -193,12 +238,19 @@ func cellToJSON(c *lab.Comparison, col lab.Column, cell lab.Cell) cellJSON {
 }
 
 func versusToJSON(vs *lab.Versus) versusJSON {
-	return versusJSON{
+	v := versusJSON{
 		Ratio: finite(vs.Ratio), Lo: finite(vs.Lo), Hi: finite(vs.Hi), P: finite(vs.P), Adjusted: finite(vs.Adjusted),
 		Detectable: finite(vs.Detectable), NeedBlocks: vs.Need, NeedSeconds: vs.NeedTime.Seconds(),
 		Paired: vs.Paired, N: vs.N, BaseN: vs.BaseN, Rounds: vs.Rounds, Layouts: vs.Layouts,
-		Lag1: finite(vs.Lag1), Trend: finite(vs.Trend),
+		Lag1: finite(vs.Lag1), Trend: finite(vs.Trend), RareCosts: vs.RareCosts, Undecidable: vs.Undecidable,
 	}
+	if vs.Typical > 0 {
+		v.Typical = &typicalJSON{finite(vs.Typical), finite(vs.TypicalLo), finite(vs.TypicalHi)}
+	}
+	if vs.Tail > 0 {
+		v.Tail = &tailJSON{typicalJSON{finite(vs.Tail), finite(vs.TailLo), finite(vs.TailHi)}, vs.TailMoved}
+	}
+	return v
 }
 
 // blocksToJSON leaves out values that belong to no block.

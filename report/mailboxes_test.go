@@ -17,8 +17,8 @@ func TestMailboxesFigures(t *testing.T) {
 	hold(t, "docs/mailboxes.md", readmeFigures, "MailboxesFigures", func(root, files string) []byte { return mailboxFigures(t, root, files) })
 }
 
-// mailboxFigures renders what the page quotes of a results file: medians of the
-// time for a message, relative to the box word, and bytes.
+// mailboxFigures renders what the page quotes of a results file: the time for a
+// message, relative to the box word, and bytes.
 func mailboxFigures(t *testing.T, root, file string) []byte {
 	t.Helper()
 	c, err := lab.Compare([]string{filepath.Join(root, filepath.FromSlash(file))}, lab.CompareOptions{Col: "/box", Base: "word"})
@@ -27,7 +27,7 @@ func mailboxFigures(t *testing.T, root, file string) []byte {
 	}
 	var b bytes.Buffer
 	fmt.Fprintf(&b, "<!-- figures: begin %s -->\n", file)
-	fmt.Fprintf(&b, "Time per message, of `word` and of the others relative to it; **bold** where the %.0f%% interval excludes 1.00. Below it the bytes of a mailbox.\n", 100*(1-c.Alpha))
+	fmt.Fprintf(&b, "Time per message, of `word` and of the others relative to it; **bold** where the difference is proven. Below it the bytes of a mailbox.\n")
 	fmt.Fprintf(&b, "Machine: %s, %s cores, %s; commit %.8s, %d blocks ([raw file](../%s)).\n\n",
 		setting(c.Files[0], "cpu-model"), setting(c.Files[0], "cores"), setting(c.Files[0], "toolchain"), setting(c.Files[0], "commit"), c.Files[0].Blocks, file)
 	head := false
@@ -58,10 +58,8 @@ func mailboxFigures(t *testing.T, root, file string) []byte {
 					fmt.Fprintf(&b, " %.1f ns |", cell.Center)
 				case vs == nil:
 					b.WriteString(" |")
-				case vs.Lo > 1 || vs.Hi < 1:
-					fmt.Fprintf(&b, " **%.2f** |", vs.Ratio)
 				default:
-					fmt.Fprintf(&b, " %.2f |", vs.Ratio)
+					b.WriteString(quotedRatio(cell))
 				}
 			}
 			b.WriteString("\n")

@@ -30,10 +30,20 @@ type pictures struct {
 func markdown(w io.Writer, c *lab.Comparison, card *Scorecard, title string, pics *pictures) error {
 	var b bytes.Buffer
 	fmt.Fprintf(&b, "# %s\n\n", escape(title))
+	for _, line := range faults(c) {
+		fmt.Fprintf(&b, "**%s**\n\n", escape(line))
+	}
 	for _, line := range slices.Concat(legend(c), Calibrations(c)) {
 		fmt.Fprintf(&b, "- %s\n", escape(line))
 	}
 	b.WriteString("\n")
+	if len(c.Findings) > 0 {
+		b.WriteString("## Findings\n\n")
+		for _, finding := range c.Findings {
+			fmt.Fprintf(&b, "- finding: %s\n", escape(finding))
+		}
+		b.WriteString("\n")
+	}
 	if len(c.Warnings) > 0 {
 		b.WriteString("## Warnings\n\n")
 		for _, warning := range c.Warnings {
@@ -41,7 +51,8 @@ func markdown(w io.Writer, c *lab.Comparison, card *Scorecard, title string, pic
 		}
 		b.WriteString("\n")
 	}
-	for i, t := range c.Tables {
+	reported, resources := split(c)
+	for i, t := range reported {
 		fmt.Fprintf(&b, "## %s\n\n", escape(caption(t)))
 		if i == 0 && wide(t) {
 			fmt.Fprintf(&b, "%s\n\n", drawMarkdown(overview(t)))
@@ -61,6 +72,10 @@ func markdown(w io.Writer, c *lab.Comparison, card *Scorecard, title string, pic
 			}
 		}
 	}
+	resourcesMarkdown(&b, c, resources)
+	if moved := movedLayout(c); len(moved.rows) > 0 {
+		fmt.Fprintf(&b, "## %s\n\n%s\n\n", slicesTitle, drawMarkdown(moved))
+	}
 	clausesMarkdown(&b, c.Files)
 	if card != nil {
 		b.WriteString("## Targets\n\n")
@@ -77,6 +92,15 @@ func markdown(w io.Writer, c *lab.Comparison, card *Scorecard, title string, pic
 	circumstancesMarkdown(&b, c)
 	_, err := w.Write(append(bytes.TrimRight(b.Bytes(), "\n"), '\n'))
 	return err
+}
+
+// resourcesMarkdown shows the resources that differ, or says that none is proven to.
+func resourcesMarkdown(b *bytes.Buffer, c *lab.Comparison, resources []lab.Table) {
+	if l := resourceLayout(c, resources); len(l.rows) > 0 {
+		fmt.Fprintf(b, "## %s\n\n%s\n\n", resourcesTitle, drawMarkdown(l))
+	} else if c.ResourceComparisons > 0 && len(resources) > 0 {
+		fmt.Fprintf(b, "%s\n\n", noResources(c))
+	}
 }
 
 // curvesMarkdown shows the curves of t, each as a table, and drawn if there is a

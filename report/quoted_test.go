@@ -2,11 +2,23 @@ package report
 
 import (
 	"bytes"
+	"fmt"
 	"os"
 	"path/filepath"
 	"regexp"
 	"testing"
+
+	"github.com/dynolab/dyno/lab"
 )
+
+// quotedRatio is a compared cell of a table of ratios, bold if it is proven that the
+// ratio is not 1: for the whole report, that is, and not for this cell alone.
+func quotedRatio(cell lab.Cell) string {
+	if cell.Verdict.Proven() {
+		return fmt.Sprintf(" **%.2f** |", cell.Vs.Ratio)
+	}
+	return fmt.Sprintf(" %.2f |", cell.Vs.Ratio)
+}
 
 // hold compares the part of a page that marks find, whose first group names
 // results files, with what render makes of those files. With -update it writes

@@ -34,8 +34,8 @@ func figures(t *testing.T, root, file string) []byte {
 	table := c.Tables[0]
 	var b bytes.Buffer
 	fmt.Fprintf(&b, "<!-- figures: begin %s -->\n", file)
-	fmt.Fprintf(&b, "Time per task relative to the reference `ref-errgroup`, less is better; **bold** where the %.0f%% interval excludes 1.00.\n",
-		100*(1-c.Alpha))
+	fmt.Fprintf(&b, "Time per task relative to the reference `ref-errgroup`, less is better; **bold** where it is proven to differ, in %s at level %v together.\n",
+		counted(c.Comparisons, "comparison"), c.Alpha)
 	fmt.Fprintf(&b, "Machine: %s, %s cores, %s, %s; commit %.8s, %d blocks.\n\n",
 		setting(c.Files[0], "cpu-model"), setting(c.Files[0], "cores"), setting(c.Files[0], "kernel"), setting(c.Files[0], "toolchain"), setting(c.Files[0], "commit"), c.Files[0].Blocks)
 	// Implementations first; references that some workloads have last.
@@ -57,10 +57,8 @@ func figures(t *testing.T, root, file string) []byte {
 			switch vs := cell.Vs; {
 			case vs == nil:
 				b.WriteString(" |")
-			case vs.Lo > 1 || vs.Hi < 1:
-				fmt.Fprintf(&b, " **%.2f** |", vs.Ratio)
 			default:
-				fmt.Fprintf(&b, " %.2f |", vs.Ratio)
+				b.WriteString(quotedRatio(cell))
 			}
 		}
 		b.WriteString("\n")

@@ -26,13 +26,21 @@ func Text(w io.Writer, c *lab.Comparison, card *Scorecard, o TextOptions) error 
 	for _, f := range c.Files {
 		fmt.Fprintln(&b, fileLine(f))
 	}
-	for i, t := range c.Tables {
+	if broken := faults(c); len(broken) > 0 {
+		fmt.Fprintf(&b, "\n%s\n", strings.Join(broken, "\n"))
+	}
+	reported, resources := split(c)
+	for i, t := range reported {
 		fmt.Fprintf(&b, "\n%s\n\n", caption(t))
 		if i == 0 && wide(t) {
 			b.WriteString(drawText(overview(t), o))
 			b.WriteString("\n")
 		}
 		b.WriteString(drawText(detail(c, t), o))
+	}
+	resourcesText(&b, c, resources, o)
+	if moved := movedLayout(c); len(moved.rows) > 0 {
+		fmt.Fprintf(&b, "\n%s\n\n%s", slicesTitle, drawText(moved, o))
 	}
 	clausesText(&b, c.Files, o)
 	b.WriteString("\n")
@@ -45,6 +53,9 @@ func Text(w io.Writer, c *lab.Comparison, card *Scorecard, o TextOptions) error 
 	for i, n := range c.Notes {
 		fmt.Fprintf(&b, "[%d] %s\n", i+1, n)
 	}
+	for _, finding := range c.Findings {
+		fmt.Fprintf(&b, "finding: %s\n", finding)
+	}
 	for _, warning := range c.Warnings {
 		fmt.Fprintf(&b, "warning: %s\n", warning)
 	}
@@ -54,6 +65,15 @@ func Text(w io.Writer, c *lab.Comparison, card *Scorecard, o TextOptions) error 
 	}
 	_, err := w.Write(b.Bytes())
 	return err
+}
+
+// resourcesText shows the resources that differ, or says that none is proven to.
+func resourcesText(b *bytes.Buffer, c *lab.Comparison, resources []lab.Table, o TextOptions) {
+	if l := resourceLayout(c, resources); len(l.rows) > 0 {
+		fmt.Fprintf(b, "\n%s\n\n%s", resourcesTitle, drawText(l, o))
+	} else if c.ResourceComparisons > 0 && len(resources) > 0 {
+		fmt.Fprintf(b, "\n%s\n", noResources(c))
+	}
 }
 
 // fileLine says in one line where the figures come from.

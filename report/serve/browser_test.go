@@ -11,6 +11,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -25,6 +26,7 @@ import (
 	"github.com/chromedp/chromedp"
 	"github.com/chromedp/chromedp/kb"
 
+	"github.com/dynolab/dyno/internal/barepath"
 	"github.com/dynolab/dyno/lab"
 	"github.com/dynolab/dyno/report"
 )
@@ -91,6 +93,25 @@ func (b *browser) close() error {
 	ctx, cancel := context.WithTimeout(b.ctx, 20*time.Second)
 	defer cancel()
 	return chromedp.Cancel(ctx)
+}
+
+// TestBrowserNowhere: on a machine without a browser the tests of pages are skipped, and it
+// is said how many and why.
+func TestBrowserNowhere(t *testing.T) {
+	path, err := barepath.Make(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.Command(os.Args[0], "-test.run=^TestBrowser", "-test.skip=^"+t.Name()+"$")
+	cmd.Env = append(os.Environ(), "PATH="+path)
+	t.Setenv("PATH", path)
+	if browserPath() != "" {
+		t.Skip("this machine has a browser wherever PATH leads")
+	}
+	out, err := cmd.CombinedOutput()
+	if err != nil || !regexp.MustCompile(`(?m)^SKIP: [1-9][0-9]* `+needBrowser+"$").Match(out) {
+		t.Errorf("%v\n%s", err, out)
+	}
 }
 
 // A tab is a page that is looked at, with everything that its console says.
@@ -196,16 +217,13 @@ type site struct {
 func newSite(t *testing.T) *site {
 	t.Helper()
 	dir := folder(t)
-	data, err := os.ReadFile(filepath.FromSlash("../../lab/testdata/compare/interleaved.bench"))
-	if err != nil {
-		t.Fatal(err)
+	for _, path := range []string{"../../lab/testdata/compare/interleaved.bench", "../testdata/curves.bench", "../testdata/means.bench"} {
+		data, err := os.ReadFile(filepath.FromSlash(path))
+		if err != nil {
+			t.Fatal(err)
+		}
+		write(t, filepath.Join(dir, filepath.Base(path)), data)
 	}
-	write(t, filepath.Join(dir, "interleaved.bench"), data)
-	curves, err := os.ReadFile(filepath.FromSlash("../testdata/curves.bench"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	write(t, filepath.Join(dir, "curves.bench"), curves)
 	explain(t, filepath.Join(dir, "interleaved.bench"), "Group/workload=short-2", "ref-errgroup", "workstealing")
 	server := httptest.NewServer(serving(t, dir, Options{}))
 	t.Cleanup(server.Close)
@@ -215,7 +233,7 @@ func newSite(t *testing.T) *site {
 		"progress":      server.URL + "/run/m/run.bench/live",
 		"error":         server.URL + "/run/no.bench/",
 	}}
-	for _, name := range []string{"interleaved", "curves"} {
+	for _, name := range []string{"interleaved", "curves", "means"} {
 		path := filepath.Join(dir, name+extension)
 		c, err := lab.Compare([]string{path}, lab.CompareOptions{})
 		if err != nil {

@@ -77,7 +77,7 @@ func explain(t testing.TB, results, row, base, column string) {
 	}
 	write(t, filepath.Join(why.Folder(results), "a", "cpu.pb.gz"), b.Bytes())
 	x := &why.Index{Schema: why.Schema, Cells: []why.Cell{{
-		Row: row, Base: base, Column: column, Folder: "a", Sentence: "It parks for every message.",
+		Row: row, Base: base, Column: column, Folder: "a", Notes: []string{"It parks for every message."},
 		Profiles: []why.Profile{{Kind: why.CPU, Unit: "ns/op", Base: why.Side{Path: "a/cpu.pb.gz"}, This: why.Side{Path: "a/cpu.pb.gz"}}},
 	}}}
 	if err := x.Write(results); err != nil {

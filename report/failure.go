@@ -1,0 +1,116 @@
+package report
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/dynolab/dyno/lab"
+)
+
+// faults says what fails by the fault of the new version, in a line for each way to
+// fail: "1 benchmark crashes in new: Hash-2: panic: oh (tiny.go:12)".
+func faults(c *lab.Comparison) (lines []string) {
+	for _, kind := range []lab.FailureKind{lab.Crashes, lab.Hangs, lab.Fails, lab.Gone, lab.Skips} {
+		for _, noun := range []string{"package", "benchmark"} {
+			var some []lab.Failure
+			for _, f := range c.Failures {
+				if f.Fault && f.Kind == kind && (f.Row == "") == (noun == "package") {
+					some = append(some, f)
+				}
+			}
+			if len(some) > 0 {
+				lines = append(lines, fmt.Sprintf("%s %s in %s: %s", plural(len(some), noun), verb(kind, len(some)), some[0].Col, named(some)))
+			}
+		}
+	}
+	return lines
+}
+
+// verb is what n things of a kind do.
+func verb(kind lab.FailureKind, n int) string {
+	if n == 1 {
+		return string(kind)
+	}
+	return map[lab.FailureKind]string{
+		lab.Crashes: "crash", lab.Hangs: "hang", lab.Fails: "fail", lab.Gone: "are gone", lab.Skips: "skip themselves",
+	}[kind]
+}
+
+// named names some failures of a kind, the first few with their reasons.
+func named(some []lab.Failure) string {
+	const most = 3
+	var parts []string
+	for i, f := range some {
+		if i == most && len(some) > most+1 {
+			return strings.Join(parts, "; ") + fmt.Sprintf("; and %d more", len(some)-most)
+		}
+		parts = append(parts, described(f))
+	}
+	return strings.Join(parts, "; ")
+}
+
+// described names a failure with its reason, as far as its kind does not say it.
+func described(f lab.Failure) string {
+	s := f.Name()
+	if f.Blocks != "" {
+		s += " in block " + f.Blocks
+	}
+	reason := strings.TrimPrefix(f.Reason, lab.ListingFailed)
+	for _, word := range []string{"crashed: ", "failed: ", "skipped: "} {
+		reason = strings.TrimPrefix(reason, word)
+	}
+	if f.Kind == lab.Gone {
+		return s
+	}
+	return s + ": " + reason
+}
+
+// otherFailures says, in as few words, what fails by no fault of the new version.
+func otherFailures(c *lab.Comparison) (parts []string) {
+	type row struct{ name, pkg string }
+	in := make(map[row][]string)
+	for _, f := range c.Failures {
+		in[row{f.Row, f.Pkg}] = append(in[row{f.Row, f.Pkg}], f.Col)
+	}
+	where := func(f lab.Failure) string {
+		cols := in[row{f.Row, f.Pkg}]
+		switch {
+		case f.Fault || f.Col == "":
+			return ""
+		case f.Accepted:
+			return "missing in " + f.Col + ", as accepted"
+		case len(cols) == 1:
+			return "failing in " + f.Col + " only"
+		case f.Col == cols[0]:
+			return "failing in both versions"
+		}
+		return "" // told with the other column
+	}
+	var words []string
+	some := make(map[string][]lab.Failure)
+	for _, f := range c.Failures {
+		if word := where(f); word != "" {
+			if !slices.Contains(words, word) {
+				words = append(words, word)
+			}
+			some[word] = append(some[word], f)
+		}
+	}
+	for _, word := range words {
+		parts = append(parts, fmt.Sprintf("%d %s (%s)", len(some[word]), word, named(some[word])))
+	}
+	return parts
+}
+
+// failedRow reports whether a row has a failure, which says why it lacks figures.
+func failedRow(c *lab.Comparison, r lab.Row) bool {
+	return slices.ContainsFunc(c.Failures, func(f lab.Failure) bool { return f.Row == r.Name && f.Pkg == r.Pkg })
+}
+
+// isFault reports whether a row fails in a column by the fault of the new version.
+func isFault(c *lab.Comparison, r lab.Row, col string) bool {
+	return slices.ContainsFunc(c.Failures, func(f lab.Failure) bool {
+		return f.Fault && f.Row == r.Name && f.Pkg == r.Pkg && f.Col == col
+	})
+}

@@ -1,0 +1,412 @@
+package report
+
+import (
+	"bytes"
+	"encoding/csv"
+	"encoding/json"
+	"html"
+	"io"
+	"math"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/dynolab/dyno/lab"
+)
+
+// means has two versions whose means and typical times disagree, and resources of
+// which some differ.
+func means(t testing.TB) *lab.Comparison {
+	t.Helper()
+	return compare(t, "testdata/means.bench")
+}
+
+// versionsOfMeans are what means compares.
+var versionsOfMeans = Versions{Old: "v1.0.0", New: "v1.1.0"}
+
+func commentOn(t *testing.T, c *lab.Comparison) string {
+	t.Helper()
+	return string(render(t, func(w io.Writer) error { return Comment(w, c, versionsOfMeans) }))
+}
+
+func textOf(t *testing.T, c *lab.Comparison) string {
+	t.Helper()
+	return string(render(t, func(w io.Writer) error { return Text(w, c, nil, TextOptions{}) }))
+}
+
+func TestMeansGolden(t *testing.T) {
+	c := means(t)
+	golden(t, "means.txt", []byte(textOf(t, c)))
+	golden(t, "means.md", render(t, func(w io.Writer) error { return Markdown(w, c, nil) }))
+	golden(t, "means.csv", render(t, func(w io.Writer) error { return CSV(w, c) }))
+	golden(t, "comment-means.md", []byte(commentOn(t, c)))
+}
+
+// cellOf is the new version's cell of a benchmark in a unit.
+func cellOf(t *testing.T, c *lab.Comparison, unit, name string) lab.Cell {
+	t.Helper()
+	for _, tab := range c.Tables {
+		if tab.Unit != unit {
+			continue
+		}
+		if r, ok := rowIn(tab, lab.Row{Name: name}); ok {
+			return r.Cells[1-r.Base]
+		}
+	}
+	t.Fatalf("no %s in %s", name, unit)
+	return lab.Cell{}
+}
+
+// lineOfText returns the line of out that begins with name or, if later is not 0, the one so
+// many lines after it.
+func lineOfText(t *testing.T, out, name string, later int) string {
+	t.Helper()
+	lines := strings.Split(out, "\n")
+	i := slices.IndexFunc(lines, func(l string) bool { return strings.HasPrefix(l, name) })
+	if i < 0 || i+later >= len(lines) {
+		t.Fatalf("no line begins with %q in\n%s", name, out)
+	}
+	return lines[i+later]
+}
+
+// The time table has the typical time beside the mean, and says where rare costs make
+// them differ.
+func TestTypicalBesideTheMean(t *testing.T) {
+	c := means(t)
+	out := textOf(t, c)
+	rare := cellOf(t, c, "ns/op", "Rare-2")
+	if !rare.Vs.RareCosts || math.Abs(rare.Vs.Ratio-rare.Vs.Typical) < 0.04 {
+		t.Fatalf("the sample has no rare costs: %+v", rare.Vs)
+	}
+	head := strings.Fields(lineOfText(t, out, "benchmark", 0))
+	if want := strings.Fields("benchmark side time/op ± ratio 95% interval typical p n could detect would need verdict"); !slices.Equal(head, want) {
+		t.Errorf("head %q, want %q", head, want)
+	}
+	typical := strings.Index(lineOfText(t, out, "benchmark", 0), "typical") + len("typical")
+	base, this := lineOfText(t, out, "Rare-2", 0), lineOfText(t, out, "Rare-2", 1)
+	if !strings.HasSuffix(base[:typical], " 247.2 ns") {
+		t.Errorf("the base's typical time is not its median slice: %s", base)
+	}
+	if !strings.HasSuffix(this[:typical], " "+formatRatio(rare.Vs.Typical)) || !strings.HasSuffix(this, "slower        rare costs") {
+		t.Errorf("the typical ratio or the remark is missing: %s", this)
+	}
+	if steady := lineOfText(t, out, "Steady-2", 1); strings.Contains(steady, "rare costs") {
+		t.Errorf("rare costs where there are none: %s", steady)
+	}
+	for _, want := range []string{"\ntime/op: ", "\nrare costs: "} {
+		if !strings.Contains(out, want) {
+			t.Errorf("the legend lacks %q", want)
+		}
+	}
+	// What has no slices has no such column, and no such lines.
+	if out := textOf(t, unpaired(t)); strings.Contains(out, "typical") || strings.Contains(out, "rare costs") {
+		t.Errorf("typical times of what has no slices:\n%s", out)
+	}
+	page := html.UnescapeString(pageOf(t, c, Extra{}))
+	if want := "rare costs: the typical ratio is " + formatRatio(rare.Vs.Typical); strings.Count(page, want) != 2 {
+		t.Errorf("the page does not say twice, in the answer and with the benchmark: %q", want)
+	}
+}
+
+// Findings come before warnings, everywhere, and tails are shown with their slices.
+func TestFindings(t *testing.T) {
+	c := means(t)
+	if len(c.Findings) == 0 || !cellOf(t, c, "ns/op", "Tail-2").Vs.TailMoved {
+		t.Fatal("no tail moved in the sample")
+	}
+	c.Warnings = append(c.Warnings, "a warning to come later")
+	markdown := string(render(t, func(w io.Writer) error { return Markdown(w, c, nil) }))
+	page := html.UnescapeString(pageOf(t, c, Extra{}))
+	for name, out := range map[string]string{"text": textOf(t, c), "markdown": markdown, "HTML": page, "comment": commentOn(t, c)} {
+		for _, f := range c.Findings {
+			if at := strings.Index(out, "finding: "+f); at < 0 || at > strings.Index(out, "a warning to come later") {
+				t.Errorf("%s lacks finding %q before the warnings", name, f)
+			}
+		}
+	}
+	d := cellOf(t, c, "ns/op", "Tail-2").Slices
+	for name, out := range map[string]string{"text": textOf(t, c), "markdown": markdown, "HTML": page} {
+		for _, v := range []float64{d.P50, d.P90, d.P99, d.Max} {
+			if !strings.Contains(out, formatValue(v, "ns/op")) {
+				t.Errorf("%s lacks %s of the slices in which a tail moved", name, formatValue(v, "ns/op"))
+			}
+		}
+	}
+	// What has no finding has its slices in HTML only.
+	max := formatValue(cellOf(t, c, "ns/op", "Noisy-2").Slices.Max, "ns/op")
+	if strings.Contains(textOf(t, c), max) || strings.Contains(markdown, max) || !strings.Contains(page, max) {
+		t.Errorf("%s, the longest slice of what has no finding, is not on the page alone", max)
+	}
+	// It is a table that opens by itself only where there is something to see.
+	if folded, open := strings.Count(page, "<details><summary>Slices"), strings.Count(page, "<details open><summary>Slices"); folded != 3 || open != 2 {
+		t.Errorf("%d tables of slices are folded and %d open, want 3 and 2", folded, open)
+	}
+	c.Findings = nil
+	if page := pageOf(t, c, Extra{}); strings.Contains(page, "finding:") || strings.Contains(page, `id="findings"`) {
+		t.Error("a section of no findings")
+	}
+}
+
+// A finding changes no gate.
+func TestFindingsChangeNoGate(t *testing.T) {
+	c := means(t)
+	before := c.Gate()
+	if len(c.Findings) == 0 || len(before.Slower) == 0 {
+		t.Fatal("the sample has no findings, or nothing slower")
+	}
+	for _, tab := range c.Tables {
+		for _, r := range tab.Rows {
+			for _, cell := range r.Cells {
+				if cell.Vs != nil {
+					cell.Vs.TailMoved = false
+				}
+			}
+		}
+	}
+	c.Findings = nil
+	if after := c.Gate(); !slices.Equal(before.Slower, after.Slower) || !slices.Equal(before.Inconclusive, after.Inconclusive) {
+		t.Errorf("without findings the gate says %+v, with them %+v", after, before)
+	}
+}
+
+// Text, Markdown and the comment have the resources that differ and no others; the
+// page has all.
+func TestResources(t *testing.T) {
+	c := means(t)
+	out := textOf(t, c)
+	markdown := string(render(t, func(w io.Writer) error { return Markdown(w, c, nil) }))
+	page := html.UnescapeString(pageOf(t, c, Extra{}))
+	differ, alike := 0, 0
+	for _, tab := range c.Tables {
+		if !tab.Resource {
+			continue
+		}
+		before, after, _ := strings.Cut(page, `<section id="resources"`)
+		if folded := "<details><summary>" + caption(tab); strings.Contains(before, folded) || !strings.Contains(after, folded) {
+			t.Errorf("%s is not in the page's section of resources, folded", tab.Unit)
+		}
+		_, others, _ := strings.Cut(page, `aria-label="Other units of Steady-2"`)
+		others, _, _ = strings.Cut(others, "</table>")
+		_, used, _ := strings.Cut(page, `aria-label="Resources of Steady-2"`)
+		used, _, _ = strings.Cut(used, "</table>")
+		if strings.Contains(others, tab.Unit) || !strings.Contains(used, tab.Unit) {
+			t.Errorf("%s is not apart from the other units of a benchmark", tab.Unit)
+		}
+		for _, name := range []string{out, markdown, commentOn(t, c)} {
+			if strings.Contains(name, caption(tab)) {
+				t.Errorf("%s has a table of its own:\n%s", tab.Unit, name)
+			}
+		}
+		for _, r := range tab.Rows {
+			cell := r.Cells[1-r.Base]
+			there := func(out string) bool {
+				return strings.Contains(out, formatValue(cell.Center, tab.Unit)) && strings.Contains(out, tab.Unit)
+			}
+			if cell.Verdict.Proven() {
+				differ++
+				if !there(out) || !there(markdown) || !there(commentOn(t, c)) || !there(page) {
+					t.Errorf("%s of %s is not shown", tab.Unit, r.Name)
+				}
+				continue
+			}
+			alike++
+			if there(out) || there(markdown) || there(commentOn(t, c)) || !there(page) {
+				t.Errorf("%s of %s is shown elsewhere than on the page", tab.Unit, r.Name)
+			}
+		}
+	}
+	if differ != 4 || alike < 20 {
+		t.Errorf("%d resources differ and %d do not: not what the sample is for", differ, alike)
+	}
+	if !strings.HasPrefix(commentOn(t, c), "### Benchmarks: 1 slower; 2 findings; resources: 3 worse, 1 better\n") {
+		t.Errorf("the headline does not count them apart:\n%s", commentOn(t, c))
+	}
+	if !strings.Contains(page, "3 worse, 1 better in 25 comparisons") || !strings.Contains(out, "with the same chance again: corrected for 25 comparisons") {
+		t.Error("their family is not told")
+	}
+}
+
+// Where no resource differs a line says so, and in how many comparisons.
+func TestNoResources(t *testing.T) {
+	c := means(t)
+	for _, tab := range c.Tables {
+		for _, r := range tab.Rows {
+			if cell := &r.Cells[1-r.Base]; tab.Resource && cell.Verdict.Proven() {
+				cell.Verdict = lab.Inconclusive
+			}
+		}
+	}
+	const want = "Processor time, collections and memory: no difference proven in 25 comparisons."
+	for name, out := range map[string]string{
+		"text":     textOf(t, c),
+		"markdown": string(render(t, func(w io.Writer) error { return Markdown(w, c, nil) })),
+		"HTML":     html.UnescapeString(pageOf(t, c, Extra{})),
+	} {
+		if !strings.Contains(out, want) || strings.Contains(out, resourcesTitle) {
+			t.Errorf("%s does not say that no resource differs", name)
+		}
+	}
+	if out := commentOn(t, c); !strings.HasPrefix(out, "### Benchmarks: 1 slower; 2 findings\n") || !strings.Contains(out, "no resource proven to differ") {
+		t.Errorf("the comment:\n%s", out)
+	}
+	// Of files that have none nothing is said.
+	if out := textOf(t, turns(t)); strings.Contains(out, "Processor time") {
+		t.Errorf("resources of a file that has none:\n%s", out)
+	}
+}
+
+// A comment is one line only if there is nothing at all to tell.
+func TestCommentOfResourcesAlone(t *testing.T) {
+	c := means(t)
+	for _, tab := range c.Tables {
+		for _, r := range tab.Rows {
+			if cell := &r.Cells[1-r.Base]; !tab.Resource {
+				cell.Verdict = lab.Same
+			}
+		}
+	}
+	if out := commentOn(t, c); !strings.HasPrefix(out, "### Benchmarks: nothing proven; 2 findings; resources: 3 worse, 1 better\n") {
+		t.Errorf("with findings and resources:\n%s", out)
+	}
+	c.Findings = nil
+	if out := commentOn(t, c); !strings.HasPrefix(out, "### Benchmarks: nothing proven; resources: 3 worse, 1 better\n") || strings.Contains(out, "finding") {
+		t.Errorf("with resources:\n%s", out)
+	}
+	for _, tab := range c.Tables {
+		for _, r := range tab.Rows {
+			r.Cells[1-r.Base].Verdict = lab.Same
+		}
+	}
+	if out := commentOn(t, c); strings.Count(out, "\n") != 1 {
+		t.Errorf("with nothing:\n%s", out)
+	}
+}
+
+// What fails comes first, and then all that is counted.
+func TestCommentOfFailureAndResources(t *testing.T) {
+	c := means(t)
+	c.Failures = []lab.Failure{{Row: "Gone-2", Col: lab.SideNew, Kind: lab.Gone, Reason: "only the old version has it", Fault: true}}
+	want := "### 1 benchmark is gone in new: Gone-2\n\nv1.1.0 against v1.0.0: 1 slower; 2 findings; resources: 3 worse, 1 better.\n"
+	if out := commentOn(t, c); !strings.HasPrefix(out, want) {
+		t.Errorf("got\n%s\nwant\n%s", out, want)
+	}
+}
+
+// A filter that asks for a resource gets all of it.
+func TestResourcesAskedFor(t *testing.T) {
+	c, err := lab.Compare([]string{"testdata/means.bench"}, lab.CompareOptions{Filter: ".unit:(gcs/Mop OR live-heap-B)"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	out := textOf(t, c)
+	for _, want := range []string{"gcs/Mop (less is better)\n", "live-heap-B (less is better)\n", "\nNoisy-2 ", "p: corrected for 10 comparisons"} {
+		if !strings.Contains(out, want) {
+			t.Errorf("no %q in\n%s", want, out)
+		}
+	}
+	if page := pageOf(t, c, Extra{}); strings.Contains(page, `id="resources"`) || !strings.Contains(page, "gcs/Mop") {
+		t.Error("the page has them apart from nothing")
+	}
+}
+
+// JSON and CSV have what tables show, for each cell.
+func TestMeansForPrograms(t *testing.T) {
+	c := means(t)
+	dec := json.NewDecoder(bytes.NewReader(render(t, func(w io.Writer) error { return JSON(w, c, nil) })))
+	dec.DisallowUnknownFields()
+	var doc comparisonJSON
+	if err := dec.Decode(&doc); err != nil {
+		t.Fatal(err)
+	}
+	if doc.Comparisons != 5 || doc.Resources != 25 || !slices.Equal(doc.Findings, c.Findings) {
+		t.Errorf("%d and %d comparisons, findings %q", doc.Comparisons, doc.Resources, doc.Findings)
+	}
+	records, err := csv.NewReader(bytes.NewReader(render(t, func(w io.Writer) error { return CSV(w, c) }))).ReadAll()
+	if err != nil {
+		t.Fatal(err)
+	}
+	at := 1
+	figure := func(v *float64) float64 {
+		if v == nil {
+			return math.NaN()
+		}
+		return *v
+	}
+	for i, tab := range c.Tables {
+		if doc.Tables[i].Resource != tab.Resource {
+			t.Errorf("%s is a resource: %v", tab.Unit, doc.Tables[i].Resource)
+		}
+		for j, r := range tab.Rows {
+			for k, cell := range r.Cells {
+				rec := make(map[string]string)
+				for f, name := range csvHead {
+					rec[name] = records[at][f]
+				}
+				at++
+				got := doc.Tables[i].Rows[j].Cells[k]
+				if (got.Slices == nil) != (cell.Slices == nil) || rec["resource"] == "true" != tab.Resource {
+					t.Errorf("%s of %s: %+v, %v", tab.Unit, r.Name, got, rec)
+				}
+				if d := cell.Slices; d != nil {
+					if want := (slicesJSON{d.N, d.P50, d.P90, d.P99, d.Max}); *got.Slices != want {
+						t.Errorf("slices %+v, want %+v", *got.Slices, want)
+					}
+					same(t, rec["slices"], float64(d.N))
+					same(t, rec["p50"], d.P50)
+					same(t, rec["p90"], d.P90)
+					same(t, rec["p99"], d.P99)
+					same(t, rec["max"], d.Max)
+				}
+				vs := cell.Vs
+				if vs == nil {
+					continue
+				}
+				if (got.Versus.Typical == nil) != math.IsNaN(vs.Typical) || (got.Versus.Tail == nil) != math.IsNaN(vs.Tail) {
+					t.Errorf("%s of %s: %+v", tab.Unit, r.Name, got.Versus)
+				}
+				if v := got.Versus; v.RareCosts != vs.RareCosts || v.Undecidable != vs.Undecidable ||
+					rec["rare_costs"] == "true" != vs.RareCosts || rec["undecidable"] == "true" != vs.Undecidable || rec["tail_moved"] == "true" != vs.TailMoved {
+					t.Errorf("%s of %s: %+v, %v, want %+v", tab.Unit, r.Name, v, rec, vs)
+				}
+				for name, v := range map[string]float64{
+					"typical": vs.Typical, "typical_lo": vs.TypicalLo, "typical_hi": vs.TypicalHi, "tail": vs.Tail, "tail_lo": vs.TailLo, "tail_hi": vs.TailHi,
+				} {
+					same(t, rec[name], v)
+				}
+				if v := got.Versus.Typical; v != nil && (figure(v.Ratio) != vs.Typical || figure(v.Lo) != vs.TypicalLo || figure(v.Hi) != vs.TypicalHi) {
+					t.Errorf("typical: %+v, want %+v", v, vs)
+				}
+				if v := got.Versus.Tail; v != nil && (figure(v.Ratio) != vs.Tail || figure(v.Lo) != vs.TailLo || figure(v.Hi) != vs.TailHi || v.Moved != vs.TailMoved) {
+					t.Errorf("tail: %+v, want %+v", v, vs)
+				}
+			}
+		}
+	}
+	if at != len(records) {
+		t.Errorf("%d lines, want %d", len(records), at)
+	}
+}
+
+// What would decide something is told as blocks and time by the clock on the wall, or
+// that nothing would.
+func TestFormatNeed(t *testing.T) {
+	for _, tt := range []struct {
+		vs     lab.Versus
+		detect string
+		need   string
+		sight  string
+	}{
+		{lab.Versus{Detectable: 1.034, Need: 24, NeedTime: 31 * time.Second}, "3.4%", "24 blocks, 31s", "could detect 3.4%; would need about 24 blocks, 31s"},
+		{lab.Versus{Detectable: 1.034, Need: 24, NeedTime: 3100 * time.Millisecond}, "3.4%", "24 blocks, 3.1s", "could detect 3.4%; would need about 24 blocks, 3.1s"},
+		{lab.Versus{Detectable: 2.6, Undecidable: true}, "160%", "not decidable here", "could detect 160%; not decidable here"},
+		{lab.Versus{Detectable: math.Inf(1), Need: 9}, "nothing", "9 blocks", "so few blocks can prove nothing; would need about 9 blocks"},
+		{lab.Versus{Detectable: 1.02}, "2%", "", "could detect 2%"},
+		{lab.Versus{Detectable: math.NaN()}, "", "", ""},
+	} {
+		cell := lab.Cell{Verdict: lab.Inconclusive, Vs: &tt.vs}
+		if detect, need, sight := formatDetectable(cell), formatNeed(cell), sight(cell); detect != tt.detect || need != tt.need || sight != tt.sight {
+			t.Errorf("%+v: %q, %q, %q, want %q, %q, %q", tt.vs, detect, need, sight, tt.detect, tt.need, tt.sight)
+		}
+	}
+}
