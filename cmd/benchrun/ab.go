@@ -6,6 +6,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"time"
 
@@ -39,8 +40,11 @@ const (
 	gateStrict = "strict"
 )
 
-func newABCmd() *cobra.Command {
-	c := abConfig{measureConfig: measureConfig{mode: lab.ModeAuto, control: true}}
+func newABCmd() *cobra.Command { return abCommand(new(abConfig)) }
+
+// abCommand returns the command, whose flags are in c: at first their defaults.
+func abCommand(c *abConfig) *cobra.Command {
+	c.mode, c.control = lab.ModeAuto, true
 	cmd := &cobra.Command{
 		Use:   "ab version [version] [packages]",
 		Short: "Compare two versions of a Go module",
@@ -55,8 +59,8 @@ so is what is neither a revision nor a folder with a go.mod of its own.
 Revisions are checked out as worktrees outside of the repository and removed in
 the end; neither your files nor your branches are touched. Both versions are
 built with -trimpath, so that code that does not differ gives the same binary,
-of which there is nothing to measure. A benchmark that only one version has is
-told and left out.
+of which there is nothing to measure. A benchmark that only one version has, or
+that fails in one, is told and left out.
 
 Each benchmark of both versions and a second copy of the old one take turns,
 slice by slice, in each block; see benchrun run. Results are kept in a file below
@@ -64,7 +68,9 @@ results/, and can be read by compare and report.
 
 Exit status: 0; 2 on an error, such as a version that does not build; 130 if it
 was interrupted. With --gate it is 1 if something is proven to be slower or
-worse. With --gate=strict it is else 3 if that cannot be told of something.`,
+worse, or crashes, fails, hangs, skips itself or is gone in the new version only;
+--accept names benchmarks that may skip themselves or be gone. With --gate=strict
+it is else 3 if that cannot be told of something.`,
 		Example: `  benchrun ab main
   benchrun ab HEAD~1 ./codec/... --bench Decode
   benchrun ab v1.2.0 v1.3.0 --within 5m
@@ -83,16 +89,16 @@ worse. With --gate=strict it is else 3 if that cannot be told of something.`,
 			if dash < 0 {
 				dash = len(args)
 			}
-			return ab(cmd, c, args[:dash], args[dash:])
+			return ab(cmd, *c, args[:dash], args[dash:])
 		},
 	}
 	f := cmd.Flags()
 	f.StringVar(&c.dir, "dir", ".", "compare versions of the module in this `folder`; packages are relative to it")
 	f.StringVar(&c.bench, "bench", ".", "measure only benchmarks that match this `pattern`, as go test -bench has it")
-	f.IntVar(&c.blocks, "blocks", 12, "measure `n` blocks: each benchmark has new processes in each (default: 12, or as many as\nso many benchmarks need for a proof)")
+	f.IntVar(&c.blocks, "blocks", 12, "measure `n` blocks: each benchmark has new processes in each")
 	f.IntVar(&c.rounds, "rounds", lab.SharpRounds, "in each block take `n` rounds of turns; fewer where slices have to be long")
 	f.DurationVar(&c.slice, "slice", lab.SharpSlice, "the `duration` of a slice; longer where an operation or a cycle of garbage collection is")
-	f.IntVar(&c.layouts, "layouts", 12, "link each test binary in `n` orders of its functions, for as many blocks")
+	f.IntVar(&c.layouts, "layouts", 0, "link each test binary in `n` orders of its functions (default: a new one for each block)")
 	f.StringVar(&c.time, "time", "200ms", "how long a process measures that takes no turns: a `duration`, or a number of iterations\nsuch as 1000x")
 	f.DurationVar(&c.within, "within", 0, "choose --blocks and --rounds so that measuring takes about this `duration` at most")
 	f.StringVar(&c.plan, "plan", planFixed, "`how` many blocks a benchmark has: fixed (all), sequential (as many as it takes until a look\nafter a half or three quarters of them finds it decided)")
@@ -106,8 +112,9 @@ worse. With --gate=strict it is else 3 if that cannot be told of something.`,
 	f.StringVar(&c.idle, "idle", "warn", "`what` to do if the machine is busy: warn, wait (until it is not) or off (do not look)")
 	f.Float64Var(&c.compare.Alpha, "alpha", lab.DefaultAlpha, "the `level` of all claims together; intervals have confidence 1-alpha")
 	f.Float64Var(&c.compare.Margin, "margin", lab.DefaultMargin, "the relative `difference` below which two versions count as the same")
-	f.StringVar(&c.gate, "gate", "", "exit with 1 if something is proven to be slower; strict: else with 3 if that cannot be told")
+	f.StringVar(&c.gate, "gate", "", "exit with 1 if something is proven to be slower, or fails or is gone in the new version only; strict: else with 3 if that cannot be told")
 	f.Lookup("gate").NoOptDefVal = gateSlower
+	acceptFlag(cmd, &c.compare)
 	f.StringVar(&c.comment, "comment", "", "write a markdown comment for a pull request into this `file`, - for standard output in place of the table")
 	f.BoolVar(&c.identical, "identical", false, "measure packages whose test binaries are identical too")
 	f.BoolVar(&c.why, "why", false, "explain each difference that is proven, as benchrun why does")
@@ -161,7 +168,7 @@ func ab(cmd *cobra.Command, c abConfig, args, packages []string) (err error) {
 	case err != nil:
 		return err
 	case len(d.cases) == 0:
-		return d.finish(cmd, c, nil)
+		return d.finish(cmd, c, d.unmeasured)
 	}
 	store, err := d.store(ctx, c, plan, from, here)
 	if err != nil {
@@ -226,6 +233,9 @@ func checkAB(c abConfig, plan *lab.Plan) error {
 	}
 	if !(c.compare.Alpha > 0 && c.compare.Alpha < 1) {
 		return fmt.Errorf("--alpha is %v; it must lie between 0 and 1, such as %v", c.compare.Alpha, lab.DefaultAlpha)
+	}
+	if _, err := regexp.Compile(c.compare.Accept); err != nil {
+		return fmt.Errorf("--accept %q: %w", c.compare.Accept, err)
 	}
 	return checkFlags(c.measureConfig, plan)
 }

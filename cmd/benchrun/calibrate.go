@@ -20,15 +20,23 @@ var calibrationFormats = []string{"text", "md", "json"}
 // quickCalibration is how long calibrate --quick measures, about.
 const quickCalibration = 2 * time.Minute
 
-// calibrationBench is what is calibrated in a checkout of dyno: work of five kinds,
-// because they differ in what disturbs them.
+// calibrationBench is what is calibrated in a checkout of dyno: work of several kinds,
+// because they differ in what disturbs them, driven in each of the three ways, because
+// those differ in what they see.
 var calibrationBench = strings.Join([]string{
 	"^BenchmarkActor$/^workload=pingpong$/^impl=workstealing$", // two that wait for one another
 	"^BenchmarkActor$/^workload=count$/^impl=workstealing$",    // a stream of messages
 	"^BenchmarkTask$/^workload=matmul$/^impl=serial$",          // processor time and little else
 	"^BenchmarkActor$/^workload=fanin$/^impl=lockbased$",       // a lock that many want
 	"^BenchmarkActor$/^workload=forkjoin$/^impl=workstealing$", // garbage
+	// And benchmarks as others write them, each with b.N and with b.Loop.
+	"^BenchmarkControlHash", // processor time
+	"^BenchmarkControlJSON", // garbage
+	"^BenchmarkControlLock", // a contended lock
 }, "|")
+
+// calibrationPackages have the benchmarks of calibrationBench.
+var calibrationPackages = []string{defaultPackages, module + "/lab/truth/plants"}
 
 // calibrateConfig are the flags that only calibrate has.
 type calibrateConfig struct {
@@ -52,6 +60,8 @@ func newCalibrateCmd() *cobra.Command {
 	var (
 		c      = measureConfig{mode: lab.ModeTurns, control: true, time: "100ms"} // of which the last is for processes alone
 		own    calibrateConfig
+		suite  truthConfig
+		truth  bool
 		from   bool
 		quick  bool
 		format string
@@ -65,8 +75,9 @@ what every run and report goes through. Then it counts how often the first are
 called different, how often the others are found, and how often intervals have
 the true ratio; and what benchstat's test would have said of the same data.
 
-In a checkout of dyno it measures five benchmarks: two actors that play ping-pong,
-a stream of messages, work of the processor only, a contended lock, and garbage.
+In a checkout of dyno it measures five benchmarks that know of being driven: two
+actors that play ping-pong, a stream of messages, work of the processor only, a
+contended lock, and garbage; and three kinds of work with b.N and with b.Loop.
 Elsewhere it measures those of the package in the working directory, or of the
 packages that are named; --bench chooses. They must be such as can be driven.
 
@@ -78,22 +89,40 @@ from them is written beside it as JSON. Reports of results in the same folder,
 of the same machine, quote the latest. With --from nothing is measured: it computes
 the same from files, of several pooled.
 
+With --truth it measures changes of kinds that a Go programmer makes, of which plain
+go test finds out the truth: fresh processes of old and new that alternate. Beside
+it stands what benchrun ab says of them, and what benchstat says of ten values of the
+old version and then ten of the new one. Without arguments the changes are those of
+dyno's own suite; otherwise versions and packages are named as for benchrun ab.
+
 The first Ctrl-C ends it after the running row, the second at once. What was measured
 is kept: --from says what it shows, and --resume goes on.`,
 		Example: `  benchrun calibrate --quick
   benchrun calibrate --for 25m --idle wait
   benchrun calibrate ./mypackage --bench Parse --slow 0.02,0.05
-  benchrun calibrate --from results/my-machine/calibration-*.bench`,
+  benchrun calibrate --from results/my-machine/calibration-*.bench
+  benchrun calibrate --truth --for 1h
+  benchrun calibrate --truth v1.2.0 v1.3.0 ./codec
+  benchrun calibrate --truth --from results/my-machine/truth-*.bench`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := oneOf("--format", format, calibrationFormats); err != nil {
 				return err
 			}
+			if err := checkTruth(cmd, truth, suite); err != nil {
+				return err
+			}
 			if from {
-				if flag := firstChanged(cmd, "bench", "blocks", "cpu", "for", "idle", "layouts", "machine", "out", "quick", "resume", "seed", "slice", "slow", "timeout", "trials"); flag != "" {
+				if flag := firstChanged(cmd, "bench", "blocks", "cpu", "for", "idle", "layouts", "machine", "out", "pairs", "parts", "quick", "resume", "seed", "slice", "slow", "time", "timeout", "trials"); flag != "" {
 					return fmt.Errorf("--%s is for measuring, and with --from nothing is measured", flag)
 				}
 				if len(args) == 0 {
 					return errors.New("--from needs a file that benchrun calibrate has written, or several")
+				}
+				if truth {
+					if cmd.Flags().Changed("rounds") {
+						return errors.New("--rounds is for measuring, and with --truth --from nothing is measured")
+					}
+					return showTruth(cmd, args, format, "")
 				}
 				var o lab.CalibrateOptions
 				if cmd.Flags().Changed("rounds") {
@@ -112,6 +141,13 @@ is kept: --from says what it shows, and --resume goes on.`,
 			if own.time <= 0 {
 				return fmt.Errorf("--for is %v; it must be more than zero", own.time)
 			}
+			c.cpu = uniqueSorted(c.cpu)
+			if truth {
+				if cmd.Flags().Changed("for") {
+					suite.all = own.time
+				}
+				return runTruth(cmd, c, suite, args, format)
+			}
 			if err := lab.CheckCalibration(own.slows, c.blocks, max(own.trials, 1)); err != nil {
 				return err
 			}
@@ -122,13 +158,12 @@ is kept: --from says what it shows, and --resume goes on.`,
 			if c.resume == "" {
 				c.packages = packagesOr(cmd.Context(), args)
 				if c.bench == "" && len(args) == 0 && inDyno(cmd.Context()) {
-					c.bench = calibrationBench
+					c.bench, c.packages = calibrationBench, calibrationPackages
 				}
 			}
 			if c.bench == "" {
 				c.bench = "."
 			}
-			c.cpu = uniqueSorted(c.cpu)
 			path, err := measure(cmd, c, cmd.Flags().Changed)
 			if path == "" {
 				return err
@@ -143,12 +178,12 @@ is kept: --from says what it shows, and --resume goes on.`,
 	f.StringVar(&c.bench, "bench", "", "measure only benchmarks that match this `pattern`, as go test -bench has it")
 	f.Float64SliceVar(&own.slows, "slow", lab.CalibrationSlows, "slow copies down by these `parts` of their time: 0.02 is 2 %")
 	f.IntVar(&own.trials, "trials", 0, "measure `n` trials (default: as many as fit into the time)")
-	f.DurationVar(&own.time, "for", 10*time.Minute, "measure as many trials as take about this `duration`, at least one")
+	f.DurationVar(&own.time, "for", 10*time.Minute, "measure as many trials as take about this `duration`, at least one; with --truth, all parts take it together")
 	f.BoolVar(&quick, "quick", false, "the same as --for "+shortDuration(quickCalibration))
-	f.IntVar(&c.blocks, "blocks", lab.CalibrationBlocks, "`n` blocks a trial")
-	f.IntVar(&c.rounds, "rounds", lab.CalibrationRounds, "`n` rounds a block; with --from, use so many of each")
-	f.DurationVar(&c.slice, "slice", lab.CalibrationSlice, "how long a slice takes: a `duration`")
-	f.IntVar(&c.layouts, "layouts", lab.CalibrationLayouts, "link each program in `n` layouts, which blocks take in turn")
+	f.IntVar(&c.blocks, "blocks", lab.CalibrationBlocks, "`n` blocks a trial; with --truth, those of ab, which has its own default")
+	f.IntVar(&c.rounds, "rounds", lab.CalibrationRounds, "`n` rounds a block; with --from, use so many of each; with --truth, those of ab, which has its own default")
+	f.DurationVar(&c.slice, "slice", lab.CalibrationSlice, "how long a slice takes: a `duration`; with --truth, that of ab, which has its own default")
+	f.IntVar(&c.layouts, "layouts", lab.CalibrationLayouts, "link each program in `n` layouts, which blocks take in turn; with --truth, those of ab, and of\nthe pairs, of which by default each has its own")
 	f.IntSliceVar(&c.cpu, "cpu", nil, "measure with these `values` of GOMAXPROCS (default: what this machine has)")
 	f.Uint64Var(&c.seed, "seed", 0, "the `seed` of the order, to repeat an earlier one (default: random, and on record)")
 	f.DurationVar(&c.timeout, "timeout", 0, "end a process that does not answer for this `duration` (default: a minute)")
@@ -156,6 +191,10 @@ is kept: --from says what it shows, and --resume goes on.`,
 	f.StringVar(&c.machine, "machine", "", "the `name` of this machine in results (default: CPU model, cores and platform)")
 	f.StringVar(&c.resume, "resume", "", "go on with the calibration whose results are in this `file`")
 	f.StringVar(&c.idle, "idle", "warn", "`what` to do if the machine is busy: warn, wait (until it is not) or off (do not look)")
+	f.BoolVar(&truth, "truth", false, "measure changes of which plain go test finds out the truth, and what is said of them")
+	f.IntVar(&suite.pairs, "pairs", truthPairs, "with --truth: measure `n` pairs of processes of each benchmark (or as many as --for leaves time for)")
+	f.StringSliceVar(&suite.parts, "parts", lab.TruthParts, "with --truth: measure only these `parts` of the suite")
+	f.StringVar(&suite.time, "time", lab.TruthTime, "with --truth: how long a plain process measures: a `duration`, or a number of iterations such as 1000x")
 	f.BoolVar(&from, "from", false, "measure nothing: the arguments are results files of earlier calibrations")
 	f.StringVar(&format, "format", "text", "how to print: "+strings.Join(calibrationFormats, ", "))
 	_ = cmd.MarkFlagFilename("out", "bench")

@@ -18,7 +18,7 @@ import (
 
 // The exit statuses of compare --gate, conform and targets. Every error is 2.
 const (
-	exitSlower       = 1 // something is slower; a clause failed; a target is missed
+	exitSlower       = 1 // something is slower or broken; a clause failed; a target is missed
 	exitInconclusive = 3 // not that, but of something it cannot be told
 )
 
@@ -34,6 +34,11 @@ func compareFlags(cmd *cobra.Command, o *lab.CompareOptions) {
 	f.StringVar(&o.Base, "base", "", "the `column` that others are compared to (default: each benchmark's first reference, else the first column)")
 	f.Float64Var(&o.Alpha, "alpha", lab.DefaultAlpha, "the `level` of all claims together; each interval has confidence 1-alpha")
 	f.Float64Var(&o.Margin, "margin", lab.DefaultMargin, "the relative `difference` below which two things count as the same")
+}
+
+// acceptFlag is the flag that says what may be missing.
+func acceptFlag(cmd *cobra.Command, o *lab.CompareOptions) {
+	cmd.Flags().StringVar(&o.Accept, "accept", "", "benchmarks whose names match this regular `expr`ession, such as '^BenchmarkX$', may be gone from the new\nversion or skip themselves there, whatever --gate says")
 }
 
 // needFiles is the argument check of compare and report.
@@ -54,12 +59,14 @@ func newCompareCmd() *cobra.Command {
 		Use:   "compare [label=]file...",
 		Short: "Compare the columns of result files",
 		Long: `Compare reads results in Go benchmark format, ours or those of go test -bench,
-and prints a table for each unit: the median of each benchmark and column with
-its interval, the ratio to the base with its interval, p, n and a verdict:
-faster or slower (better or worse, lower or higher) if that is proven for the
-report as a whole, same if it is proven that less than --margin lies between
-them, inconclusive if this data cannot say, and unproven if it is not fit to
-carry what it says. docs/method.md has the method.
+and prints a table for each unit: what each benchmark and column takes, in the
+middle block, with its interval, the ratio to the base with its interval, p, n
+and a verdict: faster or slower (better or worse, lower or higher) if that is
+proven for the report as a whole, same if it is proven that less than --margin
+lies between them, inconclusive if this data cannot say, and unproven if it is
+not fit to carry what it says. A time is total time divided by operations, with
+collections of garbage and what comes seldom. Of what processes used, it prints
+what differs. docs/method.md has the method.
 
 Columns whose name begins with ref- are references: code written by hand. The
 base of each benchmark is its first reference in plan order, or the first column
@@ -75,7 +82,8 @@ was measured with dyno's workloads; see benchrun targets.
 The exit status is 0, or 2 on an error, such as a file that cannot be read.
 Malformed lines are reported on standard error and left out; that is an error
 only if nothing is left. With --gate it is 1 if something is slower (or worse)
-than its base, and else 3 if that cannot be told of something: inconclusive,
+than its base, or if results of benchrun ab say that it fails or is gone in the
+new version only; and else 3 if that cannot be told of something: inconclusive,
 unproven, a hole, no base. References and units without a good direction are not
 judged.`,
 		Example: `  benchrun compare results/my-machine/run.bench
@@ -111,7 +119,8 @@ judged.`,
 	}
 	compareFlags(cmd, &opts)
 	cmd.Flags().StringVar(&format, "format", "text", "how to print: "+strings.Join(comparisonFormats, ", "))
-	cmd.Flags().BoolVar(&gate, "gate", false, "exit with 1 if something is slower, with 3 if that cannot be told")
+	cmd.Flags().BoolVar(&gate, "gate", false, "exit with 1 if something is slower or broken, with 3 if that cannot be told")
+	acceptFlag(cmd, &opts)
 	_ = cmd.RegisterFlagCompletionFunc("format", cobra.FixedCompletions(comparisonFormats, cobra.ShellCompDirectiveNoFileComp))
 	return cmd
 }
@@ -156,14 +165,11 @@ func checkLevels(o lab.CompareOptions) error {
 
 // judge tells what the gate found, and returns its exit status as an error.
 func judge(w io.Writer, g lab.Gate) error {
-	for _, s := range g.Slower {
-		fmt.Fprintf(w, "gate: %s\n", s)
-	}
-	for _, s := range g.Inconclusive {
+	for _, s := range slices.Concat(g.Broken, g.Slower, g.Inconclusive) {
 		fmt.Fprintf(w, "gate: %s\n", s)
 	}
 	switch {
-	case len(g.Slower) > 0:
+	case g.Bad():
 		return exitError(exitSlower)
 	case len(g.Inconclusive) > 0:
 		return exitError(exitInconclusive)

@@ -37,6 +37,8 @@ type duel struct {
 	subjects [2][]lab.Subject // without those that are identical
 	cases    []lab.Case
 	absent   []lab.Hole
+
+	unmeasured *lab.Comparison // why, if nothing is to be measured that should have been
 }
 
 // sides are the sides of a duel, by index.
@@ -91,14 +93,14 @@ func (d *duel) prepare(ctx context.Context, w io.Writer, c abConfig, plan *lab.P
 			return err
 		}
 		if len(d.cases) == 0 {
-			return d.nothing(w, plan)
+			return d.nothing(w, c, plan)
 		}
 	}
 	plan.Cases = d.cases
 	if from == nil {
 		if err := plan.Size(lab.Sizing{
 			Alpha: c.compare.Alpha, Margin: c.compare.Margin, Sequential: c.plan == planSequential,
-			Within: c.within, BlocksGiven: c.blocksGiven, RoundsGiven: c.roundsGiven,
+			Within: c.within, BlocksGiven: c.blocksGiven, RoundsGiven: c.roundsGiven, Layouts: c.layouts,
 		}); err != nil {
 			return err
 		}
@@ -343,7 +345,7 @@ func (d *duel) list(ctx context.Context, w io.Writer, plan *lab.Plan) error {
 			}
 			if err != nil {
 				fmt.Fprintf(w, "benchrun: %s (%s): listing its benchmarks: %s\n", s.Pkg, side, describe(err))
-				l.Absent = append(l.Absent, lab.Hole{Reason: "listing its benchmarks: " + err.Error()})
+				l.Absent = append(l.Absent, lab.Hole{Reason: lab.ListingFailed + err.Error()})
 			}
 			for _, h := range l.Absent {
 				h.Pkg, h.Side = s.Pkg, side
@@ -355,21 +357,27 @@ func (d *duel) list(ctx context.Context, w io.Writer, plan *lab.Plan) error {
 			cases[i] = append(cases[i], l.Cases...)
 		}
 	}
-	var alone []lab.Hole
-	d.cases, alone = lab.MatchSides(cases[0], cases[1], failed)
-	for _, h := range alone {
-		fmt.Fprintf(w, "%s %s: %s\n", h.Pkg, h.Case, h.Reason)
+	var absent []lab.Hole
+	d.cases, absent = lab.MatchSides(cases[0], cases[1], failed)
+	for _, h := range absent {
+		if h.Gone() {
+			fmt.Fprintf(w, "%s %s: %s\n", h.Pkg, h.Case, h.Reason)
+		}
 	}
-	d.absent = append(append(d.absent, failed...), alone...)
+	d.absent = append(d.absent, absent...)
 	return nil
 }
 
+// errNothing is the error of a comparison of which nothing can be measured.
+var errNothing = errors.New("nothing to compare: no benchmark that matches runs in both versions")
+
 // nothing says why no benchmark can be measured in both versions. That is no error
-// if all that there is is identical.
-func (d *duel) nothing(w io.Writer, plan *lab.Plan) error {
+// if all that there is is identical, or if something is absent, which is judged.
+func (d *duel) nothing(w io.Writer, c abConfig, plan *lab.Plan) (err error) {
 	switch {
-	case slices.ContainsFunc(d.absent, func(h lab.Hole) bool { return h.Case != "" }):
-		return errors.New("nothing to compare: no benchmark that matches runs in both versions")
+	case slices.ContainsFunc(d.absent, func(h lab.Hole) bool { return h.Side != "" }):
+		d.unmeasured, err = lab.Unmeasured(forEachCPU(d.absent, plan.CPU), c.compare)
+		return err
 	case len(d.named.Identical) > 0:
 		fmt.Fprintln(w, "no package that differs has benchmarks that match; nothing to measure")
 		return nil
@@ -409,15 +417,6 @@ func (d *duel) circumstances(ctx context.Context, c abConfig) *lab.Circumstances
 // path is where results are kept by default: below results/ in the module, or in
 // dir if that is in none.
 func (d *duel) path(ctx context.Context, dir string, here *lab.Circumstances, now time.Time) string {
-	root := dir
-	if mod := goOutputIn(ctx, dir, "env", "GOMOD"); filepath.IsAbs(mod) && mod != os.DevNull {
-		root = filepath.Dir(mod)
-		if wd, err := os.Getwd(); err == nil {
-			if rel, err := filepath.Rel(wd, root); err == nil {
-				root = rel
-			}
-		}
-	}
 	name := now.UTC().Format("20060102-150405") + "-ab"
 	for _, side := range sides {
 		commit := cmp.Or(here.Value(side+"-commit"), "nocommit")
@@ -426,15 +425,22 @@ func (d *duel) path(ctx context.Context, dir string, here *lab.Circumstances, no
 			name += "+"
 		}
 	}
-	return filepath.Join(root, "results", here.Machine, name+".bench")
+	return filepath.Join(moduleRoot(ctx, dir), "results", here.Machine, name+".bench")
 }
 
-// finish reports what was found; c is nil if nothing was measured.
+// finish reports what was found, and returns the gate's status as an error. compared is
+// nil if nothing was measured, because all packages are identical.
 func (d *duel) finish(cmd *cobra.Command, c abConfig, compared *lab.Comparison) error {
 	out := cmd.OutOrStdout()
-	if compared != nil && c.comment != "-" {
+	switch {
+	case compared == nil:
+	case c.comment != "-":
 		if err := report.Text(out, compared, nil, report.TextOptions{Color: wantsColor(out)}); err != nil {
 			return err
+		}
+	default: // the comment may be too short for them
+		for _, warning := range compared.Warnings {
+			fmt.Fprintf(cmd.ErrOrStderr(), "warning: %s\n", warning)
 		}
 	}
 	if c.comment != "" {
@@ -453,12 +459,15 @@ func (d *duel) finish(cmd *cobra.Command, c abConfig, compared *lab.Comparison) 
 	if d.cache != nil {
 		_ = d.cache.Trim() // it is only a cache
 	}
-	if compared == nil || c.gate == "" {
-		return nil
-	}
-	g := compared.Gate()
-	if err := judge(cmd.ErrOrStderr(), g); c.gate == gateStrict || len(g.Slower) > 0 {
-		return err
+	switch {
+	case compared == nil:
+	case c.gate != "":
+		g := compared.Gate()
+		if err := judge(cmd.ErrOrStderr(), g); c.gate == gateStrict || g.Bad() {
+			return err
+		}
+	case d.unmeasured != nil:
+		return errNothing
 	}
 	return nil
 }

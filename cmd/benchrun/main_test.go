@@ -17,6 +17,8 @@ import (
 	"time"
 
 	"github.com/rogpeppe/go-internal/testscript"
+
+	"github.com/dynolab/dyno/internal/barepath"
 )
 
 func TestMain(m *testing.M) {
@@ -32,21 +34,55 @@ func TestMain(m *testing.M) {
 	})
 }
 
-// TestScript runs the command as a user does; see testdata/script.
+// TestScript runs the command as a user does; see testdata/script. A script has of this
+// machine's programs those of a bare PATH, and those of its conditions: one that needs
+// qemu-arm has a line with [exec:qemu-arm] or [!exec:qemu-arm].
 func TestScript(t *testing.T) {
 	cache := goCache(t)
 	root, err := filepath.Abs("../..")
 	if err != nil {
 		t.Fatal(err)
 	}
+	const dir = "testdata/script"
 	testscript.Run(t, testscript.Params{
-		Dir: "testdata/script",
+		Dir: dir,
 		Setup: func(env *testscript.Env) error {
+			name := strings.TrimPrefix(filepath.Base(env.WorkDir), "script-")
+			path, err := scriptPath(t.TempDir(), filepath.Join(dir, name+".txtar"))
+			if err != nil {
+				return err
+			}
+			env.Setenv("PATH", path)
 			env.Setenv("GOCACHE", cache)
 			env.Setenv("DYNO", root) // the checkout, for what is built from it
 			return nil
 		},
 	})
+}
+
+// execCondition is a condition of a script, and in parentheses the program that it asks for.
+var execCondition = regexp.MustCompile(`\[!?exec:([^\]]+)\]`)
+
+// scriptPath returns the PATH of a script: benchrun and the other commands of TestMain, a
+// bare PATH, and the programs that the script asks for. It makes it in the empty folder dir.
+func scriptPath(dir, script string) (string, error) {
+	text, err := os.ReadFile(script)
+	if err != nil {
+		return "", err
+	}
+	var named []string
+	for _, m := range execCondition.FindAllSubmatch(text, -1) {
+		named = append(named, string(m[1]))
+	}
+	bare, err := barepath.Make(dir, named...)
+	if err != nil {
+		return "", err
+	}
+	benchrun, err := exec.LookPath("benchrun")
+	if err != nil {
+		return "", err
+	}
+	return filepath.Dir(benchrun) + string(os.PathListSeparator) + bare, nil
 }
 
 // goCache returns the user's build cache. Tests that compile share it: filling

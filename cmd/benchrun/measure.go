@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -176,7 +177,7 @@ func prepare(ctx context.Context, w io.Writer, folder string, packages []string,
 		}
 		if err != nil {
 			fmt.Fprintf(w, "benchrun: %s: listing its benchmarks: %s\n", s.Pkg, describe(err))
-			l.Absent = append(l.Absent, lab.Hole{Reason: "listing its benchmarks: " + err.Error()})
+			l.Absent = append(l.Absent, lab.Hole{Reason: lab.ListingFailed + err.Error()})
 		}
 		for _, h := range l.Absent {
 			h.Pkg = s.Pkg
@@ -407,7 +408,7 @@ func newPlan(c measureConfig, from *lab.Interrupted, changed func(string) bool) 
 	}
 	if plan.InTurns() {
 		plan.Control, plan.Rounds, plan.Slice = c.control, c.rounds, c.slice
-		plan.Layouts = min(c.layouts, c.blocks) // a block has one
+		plan.Layouts = lab.LayoutsFor(c.layouts, c.blocks)
 	}
 	if len(plan.CPU) == 0 {
 		plan.CPU = []int{runtime.GOMAXPROCS(0)}
@@ -487,27 +488,37 @@ func create(ctx context.Context, c measureConfig, plan *lab.Plan, b *bench, here
 	now := time.Now()
 	path := c.out
 	if path == "" {
-		root := "."
-		if mod := goOutput(ctx, "env", "GOMOD"); filepath.IsAbs(mod) && mod != os.DevNull {
-			root = filepath.Dir(mod)
-			if wd, err := os.Getwd(); err == nil {
-				if rel, err := filepath.Rel(wd, root); err == nil {
-					root = rel
-				}
-			}
-		}
-		commit := here.Value("commit")
-		if commit == "" {
-			commit = "nocommit"
-		}
 		kind := ""
 		if c.calibrate != nil {
 			kind = lab.CalibrationPrefix
 		}
-		name := kind + now.UTC().Format("20060102-150405") + "-" + commit[:min(8, len(commit))] + ".bench"
-		path = filepath.Join(root, "results", here.Machine, name)
+		path = resultsPath(ctx, kind, here.Machine, here.Value("commit"), now)
 	}
 	return lab.Create(path, plan, here, forEachCPU(b.absent, plan.CPU), now)
+}
+
+// resultsPath is where results of a kind are kept by default: below results/ in the
+// module of the working directory.
+func resultsPath(ctx context.Context, kind, machine, commit string, now time.Time) string {
+	commit = cmp.Or(commit, "nocommit")
+	name := kind + now.UTC().Format("20060102-150405") + "-" + commit[:min(8, len(commit))] + ".bench"
+	return filepath.Join(moduleRoot(ctx, "."), "results", machine, name)
+}
+
+// moduleRoot returns the root of the module that dir is in, relative to the working
+// directory if it can be; dir if it is in none.
+func moduleRoot(ctx context.Context, dir string) string {
+	mod := goOutputIn(ctx, dir, "env", "GOMOD")
+	if !filepath.IsAbs(mod) || mod == os.DevNull {
+		return dir
+	}
+	root := filepath.Dir(mod)
+	if wd, err := os.Getwd(); err == nil {
+		if rel, err := filepath.Rel(wd, root); err == nil {
+			return rel
+		}
+	}
+	return root
 }
 
 // forEachCPU names holes as the results would have been named, one for each

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -27,6 +28,10 @@ type progress struct {
 	turns    bool // processes take turns
 	running  bool
 	shown    bool
+
+	row   lab.RowTime   // that is measured; without Took
+	since time.Time     // when it, or what of it was not done, began
+	times []lab.RowTime // of the rows, in order of appearance
 }
 
 func newProgress(w io.Writer, width int) *progress {
@@ -61,6 +66,7 @@ func (p *progress) Step(block int, s lab.Step) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.turns = false
+	p.row, p.since = lab.RowTime{Pkg: s.Case.Pkg, Row: strings.TrimPrefix(s.FullName(), "Benchmark")}, time.Now()
 	p.now(block, strings.TrimPrefix(s.FullName(), "Benchmark"))
 }
 
@@ -69,6 +75,7 @@ func (p *progress) Turns(block int, g lab.Group) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.turns = true
+	p.row, p.since = lab.RowTime{Pkg: g.Pkg, Row: g.Name}, time.Now()
 	p.now(block, fmt.Sprintf("%s, %d in turns", g.Name, len(g.Steps)))
 }
 
@@ -106,6 +113,7 @@ func (p *progress) Done(block int, s lab.Step, hole *lab.Hole, output string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.measured++
+	p.took()
 	if hole == nil {
 		return
 	}
@@ -115,6 +123,18 @@ func (p *progress) Done(block int, s lab.Step, hole *lab.Hole, output string) {
 	if output != "" {
 		fmt.Fprintln(p.w, indent(output))
 	}
+}
+
+// took adds the time since the last call to that of the row that is measured.
+func (p *progress) took() {
+	i := slices.IndexFunc(p.times, func(t lab.RowTime) bool { return t.Pkg == p.row.Pkg && t.Row == p.row.Row })
+	if i < 0 {
+		i = len(p.times)
+		p.times = append(p.times, p.row)
+	}
+	now := time.Now()
+	p.times[i].Took += now.Sub(p.since)
+	p.since = now
 }
 
 // Block implements [lab.Progress].

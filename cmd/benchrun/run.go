@@ -62,7 +62,7 @@ Exit status: 0, also with holes; 2 on an error; 130 if it was interrupted.`,
 	f.StringVar(&c.plan, "plan", planFixed, "`how` many blocks a row has: fixed (all), sequential (as many as it takes until a look after\na half or three quarters of them finds it decided)")
 	f.IntVar(&c.rounds, "rounds", 20, "in each block take `n` rounds of turns; fewer where slices have to be long")
 	f.DurationVar(&c.slice, "slice", lab.FigureSlice, "the `duration` of a slice; longer where an operation or a cycle of garbage collection is")
-	f.IntVar(&c.layouts, "layouts", 12, "link each test binary in `n` orders of its functions, for as many blocks")
+	f.IntVar(&c.layouts, "layouts", 0, "link each test binary in `n` orders of its functions (default: a new one for each block)")
 	f.BoolVar(&c.control, "control", true, "measure the base of each comparison twice, to see what the method gets wrong")
 	f.StringVar(&c.time, "time", "200ms", "how long a process measures that takes no turns: a `duration`, or a number of iterations\nsuch as 1000x")
 	f.IntSliceVar(&c.cpu, "cpu", nil, "measure with these `values` of GOMAXPROCS (default: what this machine has)")

@@ -35,8 +35,10 @@ compares their profiles of CPU time, allocations, locks and blocking, and what
 the runtime and the system count. It prints one sentence for each.
 
 None of these processes gives a figure of a table: a profile disturbs what it
-looks at. A sentence names what makes up at least half of the difference, or
-says that nothing does.
+looks at. CPU time, which the system counts, says whether the difference is
+computing or waiting, and samples say where: a sentence names what makes up at
+least half of it, or says that nothing does. If it cannot tell, it says which
+--time would do. What is not proven is not explained.
 
 Profiles, differential flame graphs (SVG) and an index, why.json, are kept in the
 folder why in the one with the file's name without its extension. Differences
@@ -73,8 +75,8 @@ Ctrl-C ends it; what is explained by then is kept.`,
 		},
 	}
 	compareFlags(cmd, &opts)
-	cmd.Flags().BoolVar(&all, "all", false, "explain every comparison, also those that prove nothing")
-	cmd.Flags().DurationVar(&long, "time", 6*time.Second, "how long the fastest of a row is profiled for CPU time, a `duration`; the slower ones take longer")
+	cmd.Flags().BoolVar(&all, "all", false, "profile every comparison, also those that prove nothing")
+	cmd.Flags().DurationVar(&long, "time", why.DefaultTime, "how long the fastest of a row is profiled for CPU time, and CPU time is counted, a `duration`; slower ones take longer")
 	return cmd
 }
 
@@ -122,7 +124,7 @@ func explain(ctx context.Context, out, w io.Writer, c *lab.Comparison, plan *lab
 		return err
 	}
 	if len(pairs) == 0 {
-		fmt.Fprintln(w, "nothing to explain: no difference in time is proven; --all explains every comparison")
+		fmt.Fprintln(w, "nothing to explain: no difference in time is proven; --all profiles every comparison")
 		return nil
 	}
 	x, problems, err := why.Read(results)
