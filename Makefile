@@ -1,6 +1,7 @@
 # dyno's tasks. `make` alone lists them. Needed: Go, GNU make, git, and a
 # module proxy for the first build; developer tools are built into bin/ from
-# the module tools/.
+# the module tools/. What needs other programs is skipped without them, and that
+# is said.
 
 SHELL := bash
 .SHELLFLAGS := -euo pipefail -c
@@ -45,6 +46,9 @@ sent = awk -v want=$$(($(1))) \
 	'/conform-metric: clause=actor\/soak / { match($$0, / messages=[0-9]+/); n += substr($$0, RSTART+10, RLENGTH-10) } \
 	!/^ *(=== |--- (PASS|SKIP))|result=(pass|skip)|random choices start/ { print; fflush() } \
 	END { printf "%d messages in actor/soak, of %d asked for\n", n, want; exit n < want }'
+
+# -race if the race detector can be built here. It needs a C compiler on most systems.
+RACE = $(shell go list -race . >/dev/null 2>&1 && echo -race)
 
 # say prints a stage's headline and the seconds since make was started.
 say = @printf '\n=== %s [%d s]\n' '$(1)' $$(($$(date +%s) - $(STARTED)))
@@ -156,15 +160,16 @@ foreign: ## what boards carry, on 32 bits and, in qemu-user, on other processors
 .PHONY: race
 race: ## all tests under the race detector, with the invariant checks it switches on
 	$(call say,all tests under -race)
-	$(GO_TEST) -race $$(comm -23 <(go list ./... | grep -Ev '/(cmd|lab)(/|$$)' | sort) <(go list $(SEQUENTIAL) | sort))
-	$(GO_TEST) -race -short ./cmd/... ./lab/... # not the long ones: they build and run other programs
+	$(if $(RACE),,@echo "SKIPPED: the race detector needs a C compiler, and none is installed (Debian and Ubuntu have it in gcc)")
+	$(if $(RACE),$(GO_TEST) -race $$(comm -23 <(go list ./... | grep -Ev '/(cmd|lab)(/|$$)' | sort) <(go list $(SEQUENTIAL) | sort)))
+	$(if $(RACE),$(GO_TEST) -race -short ./cmd/... ./lab/... # not the long ones: they build and run other programs)
 
 .PHONY: examples
 examples:
 	$(call say,the example programs)
 	@for e in counter chatroom pipeline workerpool; do go run ./examples/$$e >/dev/null; done
 	$(call say,an implementation in another module)
-	cd examples/outoftree && $(GO_TEST) -race ./... && $(GO_TEST) -run '^$$' -bench . -benchtime 10x ./...
+	cd examples/outoftree && $(GO_TEST) $(RACE) ./... && $(GO_TEST) -run '^$$' -bench . -benchtime 10x ./...
 
 .PHONY: soak-short
 soak-short:
