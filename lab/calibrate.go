@@ -74,6 +74,7 @@ type CalibratedWay struct {
 
 // A CalibratedBenchmark is what a calibration says of one benchmark.
 type CalibratedBenchmark struct {
+	Pkg     string             `json:"pkg"`    // "" if the file does not say
 	Name    string             `json:"name"`   // with the suffix that tells GOMAXPROCS
 	Driven  string             `json:"driven"` // as CalibratedWay has it
 	Alarms  Rate               `json:"alarms"`
@@ -182,10 +183,11 @@ func binomialCDF(k, n int, p float64) float64 {
 // A trialPair is one comparison of a trial: two processes in each block, of the
 // same program, of which the second was slowed by the known part slow.
 type trialPair struct {
-	file, trial, name string
-	place             int     // of its benchmark in the plan, by the numbers of its cases
-	driven            string  // how its benchmark was
-	slow              float64 // 0: A/A
+	file, trial string
+	pkg, name   string
+	place       int     // of its benchmark in the plan, by the numbers of its cases
+	driven      string  // how its benchmark was
+	slow        float64 // 0: A/A
 
 	// a and b are the two of each block, in order of blocks: a[i] and b[i] ran in
 	// the same one.
@@ -276,7 +278,7 @@ func (c *calibrationTally) list() []CalibratedEffect {
 func (c *Calibration) count(pairs []trialPair) {
 	type bench struct {
 		calibrationTally
-		name, driven                string
+		pkg, name, driven           string
 		place                       int
 		spread, detectable, seconds []float64
 	}
@@ -298,10 +300,10 @@ func (c *Calibration) count(pairs []trialPair) {
 			layouts[proc.layout] = true
 		}
 		c.Layouts = max(c.Layouts, len(layouts))
-		at := slices.IndexFunc(benches, func(b *bench) bool { return b.name == p.name && b.driven == p.driven })
+		at := slices.IndexFunc(benches, func(b *bench) bool { return b.pkg == p.pkg && b.name == p.name && b.driven == p.driven })
 		if at < 0 {
 			at = len(benches)
-			benches = append(benches, &bench{name: p.name, place: p.place, driven: p.driven})
+			benches = append(benches, &bench{pkg: p.pkg, name: p.name, place: p.place, driven: p.driven})
 		}
 		b := benches[at]
 		b.seconds = append(b.seconds, p.seconds())
@@ -336,7 +338,7 @@ func (c *Calibration) count(pairs []trialPair) {
 	c.Benchmarks = make([]CalibratedBenchmark, 0, len(benches))
 	for _, b := range benches {
 		c.Benchmarks = append(c.Benchmarks, CalibratedBenchmark{
-			Name: b.name, Driven: b.driven, Alarms: b.alarms.rate(), Wrong: b.wrong.rate(), Covered: b.covered.rate(), Effects: b.list(),
+			Pkg: b.pkg, Name: b.name, Driven: b.driven, Alarms: b.alarms.rate(), Wrong: b.wrong.rate(), Covered: b.covered.rate(), Effects: b.list(),
 			Spread: medianOf(b.spread), Detectable: medianOf(b.detectable), Seconds: mean(b.seconds),
 		})
 	}

@@ -40,6 +40,10 @@ type trial struct {
 	unit         []string // the file's Unit lines
 	records      []trialRecord
 	pairs        []trialPair // what judge judges
+
+	// versions says that the trial is a report of benchrun ab of two versions that do
+	// the same: the whole file is one, and the new version is A/A.
+	versions bool
 }
 
 // A trialRecord is one benchmark line, and what holds for it.
@@ -53,8 +57,9 @@ type trialRecord struct {
 }
 
 // ReadCalibration computes what results of benchrun calibrate show. Several files
-// are pooled: each trial of each counts as one. Lines that cannot be read are
-// among its Problems. It is an error if a file cannot be read at all, or nothing
+// are pooled: each trial of each counts as one. A file of benchrun ab counts as a
+// trial of A/A, so its versions must do the same: that they do is the caller's word.
+// Lines that cannot be read are among its Problems. It is an error if a file cannot be read at all, or nothing
 // is in them that could be compared.
 func ReadCalibration(paths []string, o CalibrateOptions) (*Calibration, error) {
 	if o.Alpha == 0 {
@@ -76,6 +81,9 @@ func ReadCalibration(paths []string, o CalibrateOptions) (*Calibration, error) {
 		c.Files = append(c.Files, filepath.Base(path))
 		for _, t := range c.read(path, data) {
 			if o.Rounds > 0 {
+				if t.versions {
+					return nil, fmt.Errorf("%s is of benchrun ab, whose verdicts are those of all its rounds", path)
+				}
 				t.shorten(o.Rounds)
 			}
 			t.pair()
@@ -113,8 +121,19 @@ func (c *Calibration) read(path string, data []byte) []*trial {
 		case line.unit:
 			units = append(units, line.text)
 		case line.result != nil:
-			slow, err := strconv.ParseFloat(state["slow"], 64)
-			if err != nil || !(slow >= 0) || math.IsInf(slow, 0) || state["trial"] == "" || state["block"] == "" {
+			number, copies, slowed := state["trial"], cmp.Or(state["copy"], "1"), state["slow"]
+			versions := number == "" && state[SideKey] != ""
+			if versions {
+				number, slowed = "1", "0"
+				switch {
+				case copies != "1":
+					copies = "control" // of the old version: the report has it in the base
+				case state[SideKey] == SideNew:
+					copies = "2"
+				}
+			}
+			slow, err := strconv.ParseFloat(slowed, 64)
+			if err != nil || !(slow >= 0) || math.IsInf(slow, 0) || number == "" || state["block"] == "" {
 				problem(line.at, "a benchmark result without trial, block and slow lines before it is no calibration's")
 				continue
 			}
@@ -123,13 +142,13 @@ func (c *Calibration) read(path string, data []byte) []*trial {
 				problem(line.at, "a benchmark result without a time")
 				continue
 			}
-			if len(trials) == 0 || trials[len(trials)-1].number != state["trial"] || trials[len(trials)-1].file != path {
-				trials = append(trials, &trial{file: path, number: state["trial"], unit: units})
+			if len(trials) == 0 || trials[len(trials)-1].number != number || trials[len(trials)-1].file != path {
+				trials = append(trials, &trial{file: path, number: number, unit: units, versions: versions})
 			}
 			t := trials[len(trials)-1]
 			t.records = append(t.records, trialRecord{
 				pkg: state["pkg"], kase: state["case"], name: string(line.result.Name), driven: state["driven"],
-				slow: slow, copy: cmp.Or(state["copy"], "1"), line: line.text,
+				slow: slow, copy: copies, line: line.text,
 				trialProcess: trialProcess{block: state["block"], layout: state["layout"], nsPerOp: ns * 1e9},
 			})
 			last = &t.records[len(t.records)-1]
@@ -220,7 +239,7 @@ func (t *trial) pair() {
 	for _, row := range rows {
 		slices.Sort(slows[row])
 		for _, other := range append([]side{{row, 0, "2"}}, sidesOf(slows[row], func(slow float64) side { return side{row, slow, "1"} })...) {
-			p := trialPair{file: t.file, trial: t.number, name: row.name, place: place[row], driven: driven[row], slow: other.slow}
+			p := trialPair{file: t.file, trial: t.number, pkg: row.pkg, name: row.name, place: place[row], driven: driven[row], slow: other.slow}
 			for _, block := range blocks[row] {
 				if b, ok := of[other][block]; ok {
 					p.a, p.b = append(p.a, of[side{row, 0, "1"}][block]), append(p.b, b)
@@ -251,6 +270,14 @@ const identical = "identical"
 // its own, which nothing marks as the same program: that gives the verdicts of
 // A/A, and asks more of each, since there is no control to call it into question.
 func judgeTrial(t *trial, o CalibrateOptions) error {
+	if t.versions {
+		c, err := Compare([]string{t.file}, CompareOptions{Col: SideKey, Alpha: o.Alpha})
+		if err != nil {
+			return err
+		}
+		t.judged(c, func(trialPair) string { return SideNew })
+		return nil
+	}
 	for _, asColumn := range []bool{false, true} {
 		c, err := Compare([]string{"-"}, CompareOptions{
 			Col: "slow", Base: "0", Filter: ".unit:ns/op", Alpha: o.Alpha, Stdin: bytes.NewReader(t.text(asColumn)),
@@ -258,26 +285,41 @@ func judgeTrial(t *trial, o CalibrateOptions) error {
 		if err != nil {
 			return err
 		}
-		for _, table := range c.Tables {
-			for _, r := range table.Rows {
-				for i, cell := range r.Cells {
-					j := slices.IndexFunc(t.pairs, func(p trialPair) bool {
-						return p.name == r.Name && columnOf(p.slow, p.slow == 0) == table.Cols[i].Name
-					})
-					if j >= 0 && (t.pairs[j].slow == 0) == asColumn {
-						p := &t.pairs[j]
-						p.vs, p.verdict = cell.Vs, cell.Verdict
-						for _, b := range cell.Blocks {
-							if b.Ratio > 0 {
-								p.logs = append(p.logs, math.Log(b.Ratio))
-							}
-						}
+		t.judged(c, func(p trialPair) string {
+			if (p.slow == 0) != asColumn {
+				return ""
+			}
+			return columnOf(p.slow, p.slow == 0)
+		})
+	}
+	return nil
+}
+
+// judged takes over what c says of the pairs' time, each in the column that column
+// names for it; "" means that c says nothing of it.
+func (t *trial) judged(c *Comparison, column func(trialPair) string) {
+	for _, table := range c.Tables {
+		if table.Unit != "ns/op" {
+			continue
+		}
+		for _, r := range table.Rows {
+			for i, cell := range r.Cells {
+				j := slices.IndexFunc(t.pairs, func(p trialPair) bool {
+					return p.name == r.Name && (r.Pkg == "" || r.Pkg == p.pkg) && column(p) == table.Cols[i].Name
+				})
+				if j < 0 {
+					continue
+				}
+				p := &t.pairs[j]
+				p.vs, p.verdict = cell.Vs, cell.Verdict
+				for _, b := range cell.Blocks {
+					if b.Ratio > 0 {
+						p.logs = append(p.logs, math.Log(b.Ratio))
 					}
 				}
 			}
 		}
 	}
-	return nil
 }
 
 // columnOf names the column of a program, by how much it was slowed.

@@ -85,6 +85,18 @@ func (w world) calibrationText(seed uint64, trials, blocks, rounds int, slows ..
 	return b.String()
 }
 
+// versionsText makes the results of benchrun ab of two versions that differ by the
+// part slow, in that world.
+func (w world) versionsText(seed uint64, slow float64) string {
+	text := w.calibrationText(seed, 1, 10, 50, slow)
+	return strings.NewReplacer(
+		"trial: 1\n", "",
+		"case: 1\ncopy: 1\nslow: 0\n", "side: old\ncase: 1\ncopy: 1\n",
+		"case: 1\ncopy: 2\nslow: 0\n", "side: old\ncase: 1\ncopy: 2\n",
+		fmt.Sprintf("case: 1\ncopy: 1\nslow: %v\n", slow), "side: new\ncase: 2\ncopy: 1\n",
+	).Replace(text)
+}
+
 func calibrate(t testing.TB, o CalibrateOptions, texts ...string) *Calibration {
 	t.Helper()
 	var paths []string
@@ -476,5 +488,33 @@ func TestHabitsTakeTheirValues(t *testing.T) {
 		if !reflect.DeepEqual(got, want) {
 			t.Errorf("%s: %v, want %v", habituals[i].name, got, want)
 		}
+	}
+}
+
+// Of files of benchrun ab each counts as one A/A comparison, with the verdict that
+// the report has, and the control of the old version is no comparison of its own.
+func TestCalibrationOfVersions(t *testing.T) {
+	w := world{process: 0.01, slice: 0.05, drift: 0.01}
+	var alike []string
+	for seed := range uint64(8) {
+		alike = append(alike, w.versionsText(seed, 1e-9))
+	}
+	c := calibrate(t, CalibrateOptions{}, alike...)
+	if c.Trials != 8 || c.Alarms.N != 8 || c.Wrong.N != 8 || c.Blocks != 10 || c.Rounds != 50 {
+		t.Errorf("8 reports of 10 blocks of 50 rounds: %d trials of %d blocks of %d rounds, %d comparisons, %d verdicts", c.Trials, c.Blocks, c.Rounds, c.Alarms.N, c.Wrong.N)
+	}
+	if c.Wrong.K != 0 || len(c.Effects) != 0 || len(c.Problems) != 0 {
+		t.Errorf("%d called different; effects %v; problems %q", c.Wrong.K, c.Effects, c.Problems)
+	}
+	if c.Ways[0].Driven != "session" || c.Benchmarks[0].Pkg != "example.com/m" {
+		t.Errorf("driven by %q, of package %q", c.Ways[0].Driven, c.Benchmarks[0].Pkg)
+	}
+	c = calibrate(t, CalibrateOptions{}, append(alike, w.versionsText(9, 0.3))...)
+	if c.Wrong.K != 1 || c.Alarms.K == 0 {
+		t.Errorf("of a report of a version that is 30 %% slower: %d called different, %d alarms", c.Wrong.K, c.Alarms.K)
+	}
+	path := write(t, "ab.bench", alike[0])
+	if _, err := ReadCalibration([]string{path}, CalibrateOptions{Rounds: 10}); err == nil || !strings.Contains(err.Error(), "benchrun ab") {
+		t.Errorf("fewer rounds of a report: %v", err)
 	}
 }

@@ -148,8 +148,12 @@ type calibrationPart struct {
 
 func (p calibrationPart) named() bool { return p.name != "" }
 
-// calibrationParts returns the parts of c, in the order of its benchmarks.
+// calibrationParts returns the parts of c, in the order of its benchmarks. A name
+// that benchmarks of several packages have gets its package.
 func calibrationParts(c *lab.Calibration) []calibrationPart {
+	ambiguous := func(b lab.CalibratedBenchmark) bool {
+		return slices.ContainsFunc(c.Benchmarks, func(o lab.CalibratedBenchmark) bool { return o.Name == b.Name && o.Pkg != b.Pkg })
+	}
 	var parts []calibrationPart
 	for _, w := range c.Ways {
 		p := calibrationPart{CalibratedWay: w}
@@ -158,6 +162,9 @@ func calibrationParts(c *lab.Calibration) []calibrationPart {
 		}
 		for _, b := range c.Benchmarks {
 			if b.Driven == w.Driven {
+				if ambiguous(b) {
+					b.Name = strings.TrimSpace(b.Pkg + " " + b.Name)
+				}
 				p.benchmarks = append(p.benchmarks, b)
 			}
 		}

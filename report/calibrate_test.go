@@ -71,6 +71,26 @@ func TestGoldenCalibration(t *testing.T) {
 	}
 }
 
+// Benchmarks of one name in two packages are told apart, others need no package.
+func TestCalibrationNamesPackagesWhereItMust(t *testing.T) {
+	c := aCalibration()
+	for i := range c.Benchmarks {
+		c.Benchmarks[i].Pkg = "example.com/m"
+	}
+	other := c.Benchmarks[1]
+	other.Pkg = "example.com/n"
+	c.Benchmarks = append(c.Benchmarks, other)
+	text := string(render(t, func(w io.Writer) error { return CalibrationText(w, c) }))
+	for _, want := range []string{"example.com/m HashN-2", "example.com/n HashN-2"} {
+		if !strings.Contains(text, want) {
+			t.Errorf("no %q in\n%s", want, text)
+		}
+	}
+	if strings.Contains(text, "example.com/m Actor") {
+		t.Errorf("a package where none is needed:\n%s", text)
+	}
+}
+
 // Every report of a machine that was calibrated quotes it, and says what was
 // different then.
 func TestReportsQuoteTheCalibration(t *testing.T) {

@@ -2,6 +2,7 @@ package report
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
 	"maps"
 	"path"
@@ -81,4 +82,70 @@ func calibrated(t *testing.T, root, files string) []byte {
 	}
 	fmt.Fprintf(&b, "Machines: %s.\n<!-- calibrations: end -->\n", strings.Join(slices.Sorted(maps.Keys(machines)), ", "))
 	return b.Bytes()
+}
+
+// unchangedFigures is where the page on calibration says what was found of modules in
+// which nothing changed that counts.
+var unchangedFigures = regexp.MustCompile(`(?s)<!-- unchanged: begin (\S+) -->\n.*?<!-- unchanged: end -->\n`)
+
+// TestUnchangedFigures holds that to the results files that the pattern names.
+func TestUnchangedFigures(t *testing.T) {
+	hold(t, "docs/calibration.md", unchangedFigures, "UnchangedFigures", func(root, pattern string) []byte { return unchanged(t, root, pattern) })
+}
+
+// unchanged renders a row for each package and way of driving, and one for each way.
+func unchanged(t *testing.T, root, pattern string) []byte {
+	t.Helper()
+	paths, err := filepath.Glob(filepath.Join(root, filepath.FromSlash(pattern)))
+	if err != nil || len(paths) == 0 {
+		t.Fatalf("%s: no such files (%v)", pattern, err)
+	}
+	c, err := lab.ReadCalibration(paths, lab.CalibrateOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(c.Problems) > 0 {
+		t.Errorf("%q", c.Problems)
+	}
+	var b bytes.Buffer
+	fmt.Fprintf(&b, "<!-- unchanged: begin %s -->\n", pattern)
+	b.WriteString("| package | driven | comparisons | p ≤ 0.05 | 95% interval | called different | 95% interval |\n")
+	b.WriteString("|---|---|---:|---:|---:|---:|---:|\n")
+	type part struct{ pkg, driven string }
+	var parts []part
+	counts := make(map[part][3]int) // comparisons, alarms, called different
+	for _, w := range c.Benchmarks {
+		at := part{w.Pkg, w.Driven}
+		if !slices.Contains(parts, at) {
+			parts = append(parts, at)
+		}
+		n := counts[at]
+		counts[at] = [3]int{n[0] + w.Alarms.N, n[1] + w.Alarms.K, n[2] + w.Wrong.K}
+	}
+	slices.SortFunc(parts, func(a, b part) int { return cmp.Or(strings.Compare(a.driven, b.driven), strings.Compare(a.pkg, b.pkg)) })
+	for _, p := range parts {
+		n := counts[p]
+		fmt.Fprintf(&b, "| %s | %s | %d | %d | | %d | |\n", p.pkg, way(p.driven), n[0], n[1], n[2])
+	}
+	sum := func(name string, alarms, wrong lab.Rate) {
+		fmt.Fprintf(&b, "| %s | | %d | %s | %s | %s | %s |\n", name, alarms.N, rate(alarms), rateInterval(alarms), rate(wrong), rateInterval(wrong))
+	}
+	for _, w := range c.Ways {
+		sum("all, "+way(w.Driven), w.Alarms, w.Wrong)
+	}
+	sum("all", c.Alarms, c.Wrong)
+	fmt.Fprintf(&b, "\n%d reports of up to %d rows of %d blocks; %s, %s.\n<!-- unchanged: end -->\n",
+		c.Trials, mostRows(t, paths), c.Blocks, c.Circumstances["machine"], c.Circumstances["toolchain"])
+	return b.Bytes()
+}
+
+// mostRows is how many rows the largest report has.
+func mostRows(t *testing.T, paths []string) (most int) {
+	t.Helper()
+	for _, path := range paths {
+		for _, table := range compare(t, path).Tables {
+			most = max(most, len(table.Rows))
+		}
+	}
+	return most
 }

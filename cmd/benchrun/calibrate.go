@@ -87,7 +87,8 @@ trials say more; by default there are as many as fit into ten minutes.
 The raw results are appended to a file in the Go benchmark format, and what follows
 from them is written beside it as JSON. Reports of results in the same folder,
 of the same machine, quote the latest. With --from nothing is measured: it computes
-the same from files, of several pooled.
+the same from files, of several pooled. Files of benchrun ab count as A/A there: give
+those of versions that do the same, such as two that differ in a comment.
 
 With --truth it measures changes of kinds that a Go programmer makes, of which plain
 go test finds out the truth: fresh processes of old and new that alternate. Beside
@@ -195,7 +196,7 @@ is kept: --from says what it shows, and --resume goes on.`,
 	f.IntVar(&suite.pairs, "pairs", truthPairs, "with --truth: measure `n` pairs of processes of each benchmark (or as many as --for leaves time for)")
 	f.StringSliceVar(&suite.parts, "parts", lab.TruthParts, "with --truth: measure only these `parts` of the suite")
 	f.StringVar(&suite.time, "time", lab.TruthTime, "with --truth: how long a plain process measures: a `duration`, or a number of iterations such as 1000x")
-	f.BoolVar(&from, "from", false, "measure nothing: the arguments are results files of earlier calibrations")
+	f.BoolVar(&from, "from", false, "measure nothing: the arguments are results files of earlier calibrations, or of benchrun ab of versions that do the same")
 	f.StringVar(&format, "format", "text", "how to print: "+strings.Join(calibrationFormats, ", "))
 	_ = cmd.MarkFlagFilename("out", "bench")
 	_ = cmd.MarkFlagFilename("resume", "bench")
