@@ -291,7 +291,9 @@ var importPolicy = importpolicy.Policy{
 			TestOurs: []string{"internal/barepath"},
 			Others: []string{
 				"golang.org/x/sync/errgroup",
+				"github.com/agnivade/levenshtein",
 				"github.com/spf13/cobra/...",
+				"github.com/spf13/pflag",
 				"golang.org/x/term",
 			},
 		},

@@ -195,7 +195,7 @@ func arrange(in *inputs, opts CompareOptions) (*grid, error) {
 		if len(in.results) > 0 {
 			return nil, fmt.Errorf("filter %q matches none of the %d results", expr, len(in.results))
 		}
-		msg := `the input holds no benchmark results, lines such as "BenchmarkX-8  100  52.1 ns/op"`
+		msg := in.names() + ` holds no benchmark results, lines such as "BenchmarkX-8  100  52.1 ns/op"`
 		if len(in.problems) > 0 {
 			msg += "; the first malformed line is " + in.problems[0]
 		}

@@ -34,6 +34,20 @@ type inputs struct {
 	looks map[string]infer.Looks
 }
 
+// names are the names of the files that were read.
+func (in *inputs) names() string {
+	names := make([]string, len(in.files))
+	for i, f := range in.files {
+		if names[i] = f.Path; names[i] == "-" {
+			names[i] = "standard input"
+		}
+	}
+	if len(names) == 0 {
+		return "the input"
+	}
+	return strings.Join(names, " and ")
+}
+
 // A holeResult is a hole with the configuration that was in force where it
 // stands, so that it is projected and filtered like a result.
 type holeResult struct {

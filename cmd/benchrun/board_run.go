@@ -118,10 +118,8 @@ func runBoards(cmd *cobra.Command, c boardRunConfig, names []string) error {
 	case c.out != "" && len(names) > 1:
 		return errors.New("--out is one file, and each board has its own: leave it out, or run the boards one by one")
 	}
-	if c.out != "" {
-		if _, err := os.Lstat(c.out); err == nil {
-			return fmt.Errorf("%s is there already: choose another --out, or go on with it by --resume", c.out)
-		}
+	if err := checkOut(c.out); err != nil {
+		return err
 	}
 	if err := c.check(); err != nil {
 		return err

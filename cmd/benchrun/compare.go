@@ -5,9 +5,12 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 	"golang.org/x/term"
@@ -32,8 +35,8 @@ func compareFlags(cmd *cobra.Command, o *lab.CompareOptions) {
 	f.StringVar(&o.Col, "col", "", "the `key` whose values become columns, such as /impl, commit or .file; a benchproc\nprojection (default side if two versions were measured, else /impl if benchmark names\nhave it, else .file)")
 	f.StringVar(&o.Filter, "filter", "", "use only what matches this benchproc filter `expr`ession, such as '/workload:short .unit:ns/op'")
 	f.StringVar(&o.Base, "base", "", "the `column` that others are compared to (default: each benchmark's first reference, else the first column)")
-	f.Float64Var(&o.Alpha, "alpha", lab.DefaultAlpha, "the `level` of all claims together; each interval has confidence 1-alpha")
-	f.Float64Var(&o.Margin, "margin", lab.DefaultMargin, "the relative `difference` below which two things count as the same")
+	f.Float64Var(&o.Alpha, "alpha", lab.DefaultAlpha, "the `level` of all claims together, as a part; each interval has confidence 1-alpha")
+	f.Float64Var(&o.Margin, "margin", lab.DefaultMargin, "the `part` below which a difference counts as none: 0.02 is 2 %")
 }
 
 // acceptFlag is the flag that says what may be missing.
@@ -46,7 +49,32 @@ func needFiles(cmd *cobra.Command, args []string) error {
 	if len(args) == 0 {
 		return fmt.Errorf("%s needs a results file, or - for standard input; benchrun run makes one below results/", cmd.Name())
 	}
+	for _, arg := range args {
+		if isFolder(arg) {
+			return folderForFile(arg)
+		}
+	}
 	return nil
+}
+
+// folderForFile is the error for a folder where a results file is needed. It names the
+// latest results in it.
+func folderForFile(folder string) error {
+	var latest string
+	var at time.Time
+	_ = filepath.WalkDir(folder, func(path string, entry fs.DirEntry, err error) error {
+		if err != nil || entry.IsDir() || filepath.Ext(path) != ".bench" {
+			return nil // what cannot be read has no name to tell
+		}
+		if info, err := entry.Info(); err == nil && (latest == "" || info.ModTime().After(at)) {
+			latest, at = path, info.ModTime()
+		}
+		return nil
+	})
+	if latest == "" {
+		return fmt.Errorf("%s is a folder, and there are no results in it: benchrun run makes some", folder)
+	}
+	return fmt.Errorf("%s is a folder; name a file, such as the latest in it: %s", folder, latest)
 }
 
 func newCompareCmd() *cobra.Command {

@@ -67,7 +67,7 @@ crash, whose output is shown.`,
 		},
 	}
 	cmd.Flags().StringVar(&format, "format", "text", "how to print: "+strings.Join(conformFormats, ", "))
-	cmd.Flags().DurationVar(&opts.Timeout, "timeout", 10*time.Minute, "how `long` the tests of one package may take")
+	cmd.Flags().DurationVar(&opts.Timeout, "timeout", 10*time.Minute, "give the tests of one package this `duration` at most")
 	_ = cmd.RegisterFlagCompletionFunc("format", cobra.FixedCompletions(conformFormats, cobra.ShellCompDirectiveNoFileComp))
 	return cmd
 }

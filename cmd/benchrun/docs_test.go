@@ -21,7 +21,7 @@ func TestDocumentHasEveryFlag(t *testing.T) {
 	for _, m := range regexp.MustCompile(`--([a-z][a-z-]*)`).FindAllStringSubmatch(text, -1) {
 		told[m[1]] = true
 	}
-	flags := map[string]bool{"help": true}
+	flags := map[string]bool{"help": true, "version": true}
 	var all []*cobra.Command
 	for _, cmd := range newRootCmd().Commands() {
 		all = append(append(all, cmd), cmd.Commands()...)
@@ -34,7 +34,7 @@ func TestDocumentHasEveryFlag(t *testing.T) {
 		if cmd.Example == "" || cmd.Short == "" {
 			t.Errorf("the help of benchrun %s has no example or no summary", name)
 		}
-		for _, m := range regexp.MustCompile(`(?m)^ +--([a-z][a-z-]*)`).FindAllStringSubmatch(cmd.Flags().FlagUsages(), -1) {
+		for _, m := range regexp.MustCompile(`(?m)^ +(?:-[a-z], )?--([a-z][a-z-]*)`).FindAllStringSubmatch(cmd.Flags().FlagUsages(), -1) {
 			flags[m[1]] = true
 			if !told[m[1]] {
 				t.Errorf("docs/benchrun.md does not tell of --%s of benchrun %s", m[1], name)
@@ -61,9 +61,9 @@ func TestDocumentHasTheDefaults(t *testing.T) {
 		}
 	}
 	for flag, sentence := range map[string]string{
-		"blocks":  "| `--blocks n` | DEFAULT by default. |",
-		"plan":    "| `--plan how` | `DEFAULT` by default:",
-		"mode":    "| `--mode how` | `DEFAULT` by default.",
+		"blocks":  "| `--blocks n`, `-n` | DEFAULT by default. |",
+		"plan":    "| `--plan fixed\\|sequential` | `DEFAULT` by default:",
+		"mode":    "| `--mode auto\\|turns\\|process` | `DEFAULT` by default.",
 		"rounds":  "| `--rounds n` | DEFAULT by default:",
 		"slice":   "| `--slice duration` | DEFAULT by default.",
 		"layouts": "| `--layouts n` | DEFAULT by default:",

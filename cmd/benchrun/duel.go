@@ -93,7 +93,7 @@ func (d *duel) prepare(ctx context.Context, w io.Writer, c abConfig, plan *lab.P
 			return err
 		}
 		if len(d.cases) == 0 {
-			return d.nothing(w, c, plan)
+			return d.nothing(ctx, w, c, plan)
 		}
 	}
 	plan.Cases = d.cases
@@ -253,7 +253,10 @@ func (d *duel) build(ctx context.Context, w io.Writer) error {
 		return err
 	}
 	if len(d.subjects[0])+len(d.subjects[1]) == 0 {
-		return errors.New("nothing to compare: none of the packages has tests that build")
+		if !slices.ContainsFunc(slices.Concat(problems[0], problems[1]), func(p lab.BuildProblem) bool { return !p.Untested }) {
+			return fmt.Errorf("nothing to compare: %w", noTests(d.packages))
+		}
+		return errors.New("nothing to compare: none of the packages can be built; what go says stands above")
 	}
 	if d.identical {
 		return nil
@@ -327,7 +330,7 @@ func (d *duel) judgeProblems(w io.Writer, problems [2][]lab.BuildProblem) error 
 		}
 	}
 	if failed.Len() > 0 {
-		return fmt.Errorf("nothing was measured, because one version does not build where the other does:%s", failed.String())
+		return fmt.Errorf("nothing was measured, because a package builds in one version only:%s", failed.String())
 	}
 	return nil
 }
@@ -373,7 +376,7 @@ var errNothing = errors.New("nothing to compare: no benchmark that matches runs 
 
 // nothing says why no benchmark can be measured in both versions. That is no error
 // if all that there is is identical, or if something is absent, which is judged.
-func (d *duel) nothing(w io.Writer, c abConfig, plan *lab.Plan) (err error) {
+func (d *duel) nothing(ctx context.Context, w io.Writer, c abConfig, plan *lab.Plan) (err error) {
 	switch {
 	case slices.ContainsFunc(d.absent, func(h lab.Hole) bool { return h.Side != "" }):
 		d.unmeasured, err = lab.Unmeasured(forEachCPU(d.absent, plan.CPU), c.compare)
@@ -382,7 +385,19 @@ func (d *duel) nothing(w io.Writer, c abConfig, plan *lab.Plan) (err error) {
 		fmt.Fprintln(w, "no package that differs has benchmarks that match; nothing to measure")
 		return nil
 	}
-	return fmt.Errorf("nothing to compare: no benchmark of %s matches --bench %q", strings.Join(d.packages, " "), plan.Bench)
+	if plan.Bench == "." {
+		return fmt.Errorf("nothing to compare: %w", noBenchmarks(d.packages))
+	}
+	var known []lab.Case
+	for _, s := range slices.Concat(d.subjects[0], d.subjects[1]) {
+		if l, err := s.Cases(".", slices.Max(plan.CPU), plan.Timeout, ctx.Done()); err == nil {
+			known = append(known, l.Cases...)
+		}
+	}
+	if ctx.Err() != nil {
+		return context.Cause(ctx)
+	}
+	return fmt.Errorf("nothing to compare in %s: %w", strings.Join(d.packages, " "), lab.NoMatch(plan.Bench, known))
 }
 
 // circumstances are those of the machine, with what each version is in place of

@@ -62,6 +62,9 @@ type measureConfig struct {
 	plan    string
 }
 
+// measuringOf are the flags of all that measure which say how, in the help.
+var measuringOf = []string{"rounds", "slice", "layouts", "plan", "time", "seed", "timeout", "machine", "idle"}
+
 // A bench is where measuring takes place: subjects, and what they have.
 type bench struct {
 	subjects []lab.Subject
@@ -153,6 +156,9 @@ func build(ctx context.Context, w io.Writer, folder string, packages []string, o
 		b.absent = append(b.absent, lab.Hole{Pkg: p.Pkg, Reason: p.Reason, Skipped: p.Untested})
 	}
 	if len(subjects) == 0 {
+		if !slices.ContainsFunc(problems, func(p lab.BuildProblem) bool { return !p.Untested }) {
+			return nil, fmt.Errorf("nothing to measure: %w", noTests(packages))
+		}
 		return nil, errors.New("nothing to measure: none of the packages gave a test binary that runs")
 	}
 	return b, nil
@@ -200,7 +206,7 @@ func prepare(ctx context.Context, w io.Writer, folder string, packages []string,
 		return nil, fmt.Errorf("nothing to measure: every benchmark that matches skips itself or fails, such as %s (%s)", h.Case, h)
 	}
 	if pattern == "." {
-		return nil, fmt.Errorf("nothing to measure: %s has no benchmarks that can run", strings.Join(packages, " "))
+		return nil, fmt.Errorf("nothing to measure: %w", noBenchmarks(packages))
 	}
 	var known []lab.Case
 	for _, s := range b.subjects {
@@ -213,6 +219,22 @@ func prepare(ctx context.Context, w io.Writer, folder string, packages []string,
 		}
 	}
 	return nil, lab.NoMatch(pattern, known)
+}
+
+// noTests is the error for packages without tests.
+func noTests(packages []string) error {
+	return fmt.Errorf("there are no _test.go files in %s; benchmarks stand in them", strings.Join(packages, " "))
+}
+
+// noBenchmarks is the error for packages that have tests and no benchmarks.
+func noBenchmarks(packages []string) error {
+	return fmt.Errorf(`there are no benchmarks in %s. One looks so, in a file whose name ends in _test.go:
+
+	func BenchmarkWork(b *testing.B) {
+		for b.Loop() {
+			work() // what is to be measured
+		}
+	}`, strings.Join(packages, " "))
 }
 
 // describe is an error with what the subject printed, if it is about one.
@@ -326,11 +348,12 @@ func carryOut(ctx context.Context, w io.Writer, plan *lab.Plan, subjects []lab.S
 		roughly(rest.Left()), plan.Seed, store.Path)
 	err := lab.Run(ctx, plan, subjects, store, from, measuring, kill)
 	measuring.end()
-	if closed := store.Close(); closed != nil {
-		return closed // the first error of all writes: the run ended for it
+	goOn := fmt.Sprintf("what was measured is kept. To go on:\n  %s --resume %s", again, shellWord(store.Path))
+	if closed := store.Close(); closed != nil { // the first error of all writes: the run ended for it
+		return fmt.Errorf("%w; when there is a remedy for that, %s", closed, goOn)
 	}
 	if errors.Is(err, lab.ErrInterrupted) {
-		fmt.Fprintf(w, "interrupted; what was measured is kept. To go on:\n  %s --resume %s\n", again, shellWord(store.Path))
+		fmt.Fprintf(w, "interrupted; %s\n", goOn)
 		return exitError(exitInterrupted)
 	}
 	return err
@@ -463,12 +486,30 @@ func checkFlags(c measureConfig, plan *lab.Plan) error {
 	if strings.ContainsAny(c.machine, `/\`) || c.machine == "." || c.machine == ".." {
 		return fmt.Errorf("--machine is %q; it becomes the name of a folder", c.machine)
 	}
-	if c.out != "" {
-		if _, err := os.Lstat(c.out); err == nil {
-			return fmt.Errorf("%s is there already: choose another --out, or go on with it by --resume", c.out)
-		}
+	if err := checkOut(c.out); err != nil {
+		return err
 	}
 	return plan.CheckSettings()
+}
+
+// checkOut returns an error for an --out that cannot be written: a file that is there, or
+// one in a folder that is not. "" stands for no --out.
+func checkOut(path string) error {
+	if path == "" {
+		return nil
+	}
+	if _, err := os.Lstat(path); err == nil {
+		return fmt.Errorf("%s is there already: choose another --out, or go on with it by --resume", path)
+	}
+	if folder := filepath.Dir(path); !isFolder(folder) {
+		return fmt.Errorf("--out %s: there is no folder %s; make it first, so that no typing error makes one", path, folder)
+	}
+	return nil
+}
+
+func isFolder(path string) bool {
+	info, err := os.Stat(path)
+	return err == nil && info.IsDir()
 }
 
 // sameCircumstances returns an error that names what is different from when the

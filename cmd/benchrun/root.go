@@ -61,7 +61,10 @@ conform, targets and board add their own.`,
 		RunE:          runDefault,
 
 		SuggestionsMinimumDistance: 2, // edits; noCommand asks
+
+		Version: buildVersion(),
 	}
+	root.SetFlagErrorFunc(explainFlagError)
 	root.AddCommand(
 		newListCmd(),
 		newRunCmd(),
@@ -76,6 +79,7 @@ conform, targets and board add their own.`,
 		newWhyCmd(),
 		newManCmd(root),
 	)
+	helpInGroups(root)
 	return root
 }
 

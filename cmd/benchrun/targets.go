@@ -68,7 +68,7 @@ workload needs), and 2 on an error. Aims do not change it.`,
 	f.Uint64Var(&c.seed, "seed", 0, "the `seed` of the order, to repeat an earlier one (default: random, and on record)")
 	f.StringVar(&c.out, "out", "", "write the results into this new `file` (default: results/<machine>/<time>-<commit>.bench)")
 	f.StringVar(&c.machine, "machine", "", "the `name` of this machine in results (default: CPU model, cores and platform)")
-	f.StringVar(&c.idle, "idle", "warn", "`what` to do if the machine is busy: warn, wait (until it is not) or off (do not look)")
+	f.StringVar(&c.idle, "idle", "warn", "what to do if the machine is busy (`warn|wait|off`): say so, wait until it is not, or do not look")
 	_ = cmd.MarkFlagFilename("out", "bench")
 	_ = cmd.RegisterFlagCompletionFunc("idle", cobra.FixedCompletions([]string{"warn", "wait", "off"}, cobra.ShellCompDirectiveNoFileComp))
 	return cmd

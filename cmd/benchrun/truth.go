@@ -222,6 +222,9 @@ func (r *truthRun) prepare(ctx context.Context, changed func(string) bool, args,
 	if err := checkAB(*a, plan); err != nil {
 		return err
 	}
+	if err := checkOut(r.c.out); err != nil {
+		return err
+	}
 	pairs := r.plain(changed)
 	if err := pairs.CheckSettings(); err != nil {
 		return err

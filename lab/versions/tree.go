@@ -107,7 +107,7 @@ func (d *Desk) Lay(ctx context.Context, name, label string) (*Tree, error) {
 	}
 	switch {
 	case d.top == "":
-		return nil, fmt.Errorf("%q is no folder, and for it to be a git revision %s would have to be in a git work tree", name, d.dir)
+		return nil, fmt.Errorf("%q is no folder, and no revision, since %s is not in a git repository; in one name a commit, elsewhere two folders: benchrun ab ../old ../new", name, d.dir)
 	case d.shallow(ctx):
 		return nil, fmt.Errorf("%q is neither a folder nor a commit of this clone, which is shallow: git fetch --unshallow gets the rest", name)
 	}

@@ -1,0 +1,127 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"runtime/debug"
+	"slices"
+	"strings"
+
+	"github.com/agnivade/levenshtein"
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+)
+
+// groupKey is the annotation of a flag that says in which group of the help it is.
+const groupKey = "benchrun_group"
+
+// The groups of flags that are not the first ones that a user needs.
+const (
+	measuringFlags = "Measuring (rarely needed)"
+	judgingFlags   = "Judging (rarely needed)"
+)
+
+// group puts flags of cmd into a group of its help. Those that are in none are told
+// first; within a group they stand in the order of their definition.
+func group(cmd *cobra.Command, title string, flags ...string) {
+	for _, name := range flags {
+		if err := cmd.Flags().SetAnnotation(name, groupKey, []string{title}); err != nil {
+			panic(err) // there is no such flag
+		}
+	}
+}
+
+// flagGroups are the flags of cmd as its help has them.
+func flagGroups(cmd *cobra.Command) string {
+	const first = "Flags"
+	titles := []string{first}
+	groups := map[string]*pflag.FlagSet{first: newFlagGroup()}
+	cmd.LocalFlags().VisitAll(func(f *pflag.Flag) {
+		title := first
+		if in := f.Annotations[groupKey]; len(in) > 0 {
+			title = in[0]
+		}
+		if groups[title] == nil {
+			titles, groups[title] = append(titles, title), newFlagGroup()
+		}
+		groups[title].AddFlag(f)
+	})
+	var b strings.Builder
+	for i, title := range titles {
+		if i > 0 {
+			b.WriteString("\n\n")
+		}
+		fmt.Fprintf(&b, "%s:\n%s", title, strings.TrimRight(groups[title].FlagUsages(), "\n"))
+	}
+	return b.String()
+}
+
+func newFlagGroup() *pflag.FlagSet {
+	f := pflag.NewFlagSet("", pflag.ContinueOnError)
+	f.SortFlags = false
+	return f
+}
+
+// helpInGroups makes the help of root and its commands tell flags in groups.
+func helpInGroups(root *cobra.Command) {
+	const flat = "Flags:\n{{.LocalFlags.FlagUsages | trimTrailingWhitespaces}}"
+	cobra.AddTemplateFunc("flagGroups", flagGroups)
+	root.SetUsageTemplate(strings.Replace(root.UsageTemplate(), flat, "{{flagGroups .}}", 1))
+	keepOrder(root)
+}
+
+// keepOrder keeps the flags of cmd and of its commands in the order of their
+// definition. It has to come before cobra asks for any.
+func keepOrder(cmd *cobra.Command) {
+	cmd.Flags().SortFlags = false
+	for _, c := range cmd.Commands() {
+		keepOrder(c)
+	}
+}
+
+// explainFlagError adds to the error of parsing flags what to do: the nearest flag, and
+// where all of them are told.
+func explainFlagError(cmd *cobra.Command, err error) error {
+	help := fmt.Sprintf("; %s --help has all flags", cmd.CommandPath())
+	var unknown *pflag.NotExistError
+	if !errors.As(err, &unknown) || unknown.GetSpecifiedShortnames() != "" {
+		return fmt.Errorf("%w%s", err, help)
+	}
+	name := unknown.GetSpecifiedName()
+	if near := nearestFlag(cmd, name); near != "" {
+		return fmt.Errorf("%w; did you mean --%s?", err, near)
+	}
+	return fmt.Errorf("%w%s", err, help)
+}
+
+// nearestFlag returns the flag of cmd that somebody meant who typed name, "" if none is
+// near.
+func nearestFlag(cmd *cobra.Command, name string) string {
+	var names []string
+	cmd.Flags().VisitAll(func(f *pflag.Flag) { names = append(names, f.Name) })
+	slices.SortStableFunc(names, func(a, b string) int {
+		return levenshtein.ComputeDistance(a, name) - levenshtein.ComputeDistance(b, name)
+	})
+	for _, near := range names {
+		if levenshtein.ComputeDistance(near, name) <= 1+len(name)/4 || len(name) > 2 && strings.HasPrefix(near, name) {
+			return near
+		}
+	}
+	return ""
+}
+
+// buildVersion says which benchrun this is: the version of the module or the commit that
+// it was built from, as far as the toolchain noted them.
+func buildVersion() string {
+	info, ok := debug.ReadBuildInfo()
+	if !ok {
+		return "unknown"
+	}
+	version := info.Main.Version
+	for _, s := range info.Settings {
+		if s.Key == "vcs.revision" && version == "(devel)" {
+			version = s.Value[:min(8, len(s.Value))]
+		}
+	}
+	return version + " " + info.GoVersion
+}
