@@ -30,8 +30,10 @@ var TruthParts = []string{TruthPairs, TruthAB, TruthBenchstat}
 const (
 	// TruthPrefix begins the names of the files of truth suites.
 	TruthPrefix = "truth-"
-	// TruthTime is how long a process measures for the truth, and for benchstat.
-	TruthTime = "300ms"
+	// TruthTime is how long a process measures for the truth, and for benchstat: as
+	// long as go test does if it is told nothing. In a shorter time a memory that
+	// grows has not grown yet.
+	TruthTime = "1s"
 	// LeastPairs is how many pairs tell anything worth having: with fewer the interval
 	// is wider than what is to be found.
 	LeastPairs = 6

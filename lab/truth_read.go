@@ -60,6 +60,9 @@ func ReadTruth(paths []string) (*Truth, error) {
 			t.Measured = f.started
 		}
 	}
+	if err := sameTimes(files); err != nil {
+		return nil, err
+	}
 	t.pool(files)
 	for i, f := range files {
 		switch f.part {
@@ -80,6 +83,23 @@ func ReadTruth(paths []string) (*Truth, error) {
 		return nil, errors.New(msg)
 	}
 	return t, nil
+}
+
+// sameTimes returns an error if files have pairs that measured for different times:
+// what is true of a short call need not be of a long one.
+func sameTimes(files []*truthFile) error {
+	var first *truthFile
+	for _, f := range files {
+		switch {
+		case f.part != TruthPairs:
+		case first == nil:
+			first = f
+		case f.config["benchtime"] != first.config["benchtime"]:
+			return fmt.Errorf("the processes of %s measured for %s each and those of %s for %s: that is not one truth",
+				first.path, orNone(first.config["benchtime"]), f.path, orNone(f.config["benchtime"]))
+		}
+	}
+	return nil
 }
 
 // readFile reads a file, and notes its circumstances, problems and holes.

@@ -391,6 +391,7 @@ func TestReadTruthReadsWhatItCan(t *testing.T) {
 	for name, paths := range map[string][]string{
 		"given twice":          {path, path},
 		"another machine":      {path, write(t, "o.bench", strings.Replace(text, "machine: m", "machine: o", 1))},
+		"not one truth":        {path, write(t, "t.bench", strings.Replace(text, "machine: m", "benchtime: 3s\nmachine: m", 1))},
 		"nothing to compute":   {write(t, "a.bench", abText(map[string]float64{"A": 1, "B": 1}, "loop", 0.002))},
 		"no such file":         {filepath.Join(t.TempDir(), "x.bench")},
 		"no benchmark results": {path, write(t, "empty.bench", "machine: m\n# nothing\n")},
