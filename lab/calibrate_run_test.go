@@ -34,6 +34,8 @@ func (p *madeUpProcess) Run(n int) (driven.Slice, error) {
 
 func (p *madeUpProcess) Call(n int) (driven.Slice, error) { return p.Run(n) }
 func (p *madeUpProcess) Usage() (driven.Usage, error)     { return driven.Usage{}, nil }
+func (p *madeUpProcess) CountHardware() error             { return errNoCounters }
+func (p *madeUpProcess) StopCounting() error              { return nil }
 func (p *madeUpProcess) Freeze() bool                     { return true }
 
 func (p *madeUpProcess) Reset() error { p.ops = 0; return nil }

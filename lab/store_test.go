@@ -30,6 +30,7 @@ type watched struct {
 	blocks      []int
 	after       func(block int, s Step) // called before each process
 	notes       []string
+	uncounted   int // notes that nothing counts
 	turns       []string
 	looks       []string
 }
@@ -38,7 +39,16 @@ func (w *watched) Start(total int, f *Forecast) { w.total, w.done = total, total
 func (w *watched) Turns(block int, g Group) {
 	w.turns = append(w.turns, fmt.Sprint(block, " ", g.Name))
 }
-func (w *watched) Note(text string) { w.notes = append(w.notes, text) }
+
+// Note keeps what is told, but for the one thing that is told of all machines of tests.
+func (w *watched) Note(text string) {
+	if text == "no hardware counters: "+errNoCounters.Error() {
+		w.uncounted++
+		return
+	}
+	w.notes = append(w.notes, text)
+}
+
 func (w *watched) Look(block int, g []Group, n int) {
 	w.looks = append(w.looks, fmt.Sprint(block, " ", len(g), " ", n))
 	w.done += n

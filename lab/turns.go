@@ -43,6 +43,8 @@ type driver interface {
 	Call(n int) (driven.Slice, error)
 	Usage() (driven.Usage, error)
 	Freeze() bool
+	CountHardware() error
+	StopCounting() error
 	Reset() error
 	Finish() (driven.Result, error)
 	Close() error
@@ -64,8 +66,9 @@ type player struct {
 	frozen bool          // it stood still between its slices
 	costs  []float64     // nanoseconds of an operation, by callLengths; nil if that was not tried
 
-	tried      *lengthTrial // nil if that was not
-	processors float64      // in use in the longest slices that were tried, collections of garbage aside
+	tried      *lengthTrial   // nil if that was not
+	processors float64        // in use in the longest slices that were tried, collections of garbage aside
+	counted    []driven.Slice // before the others, which are timed
 	slices     []driven.Slice
 	result     driven.Result
 	err        error // why it has no figure
@@ -115,6 +118,11 @@ func (r *run) takeTurns(ctx context.Context, block int, g Group) ([]entry, error
 	if err := r.measureCalls(g, players, stop); err != nil {
 		return nil, err
 	}
+	alike(players)
+	sameWork(players)
+	if err := r.countHardware(g, players, stop); err != nil {
+		return nil, err
+	}
 	if err := r.rounds(g, players, chance, stop); err != nil {
 		return nil, err
 	}
@@ -161,7 +169,6 @@ func (r *run) begin(block int, p *player, stop func() error) (err error) {
 	}
 	p.live, err = r.start(block, p.step, []string{padVariable + "=" + strings.Repeat("x", p.pad)})
 	if err == nil {
-		r.tellHardware(p)
 		p.warm, err = warmUp(p.live, r.plan.Slice, stop)
 	}
 	if err == nil {
@@ -265,10 +272,53 @@ func sameWork(players []*player) {
 	}
 }
 
+// countedPart is the part of the rounds that there are before them, for processors to
+// count in: instructions scatter less than times, and being counted changes these.
+const countedPart = 10
+
+// countHardware has the players of g that are well do some slices while processors count
+// what they do. Where slices are so long that there are but a few rounds there are none,
+// nor where nothing counts, which is said once.
+func (r *run) countHardware(g Group, players []*player, stop func() error) error {
+	rounds := r.roundsOf(players, r.calls[g.Index].whole)
+	if rounds = (rounds + countedPart/2) / countedPart; rounds == 0 || r.toldHardware {
+		return nil
+	}
+	for _, p := range players {
+		if p.err != nil {
+			continue
+		}
+		if err := p.live.CountHardware(); err != nil {
+			r.toldHardware = true
+			r.p.Note("no hardware counters: " + err.Error())
+			return nil
+		}
+		for range rounds {
+			if err := stop(); err != nil {
+				return err
+			}
+			s, err := p.run()
+			if errors.Is(err, driven.ErrKilled) {
+				return errKilled
+			}
+			p.counted, p.err = append(p.counted, s), err
+			if err != nil {
+				break
+			}
+		}
+		if err := errors.Join(p.err, p.live.StopCounting()); err != nil {
+			p.err = err
+			continue
+		}
+		if p.err = p.live.Reset(); p.err == nil { // what was counted is not measured
+			p.live.Freeze()
+		}
+	}
+	return nil
+}
+
 // rounds has the players of g that are well take turns.
 func (r *run) rounds(g Group, players []*player, chance *rand.Rand, stop func() error) error {
-	alike(players)
-	sameWork(players)
 	run := (*player).run
 	if r.calls[g.Index].whole {
 		run = (*player).call
@@ -367,7 +417,6 @@ func (p *player) figures(benchmem bool) (line string, times *Slices, err error) 
 	}
 	s := &Slices{N: p.warm.n, Warmup: p.warm.slices, Steady: p.warm.steady, Took: p.took, Whole: p.frozen}
 	var sum driven.Slice
-	counted := driven.Slice{Hardware: new(driven.Hardware)} // those slices that processors counted
 	for _, slice := range p.slices {
 		s.Ns = append(s.Ns, slice.Elapsed.Nanoseconds())
 		if slice.CPU > 0 {
@@ -377,11 +426,6 @@ func (p *player) figures(benchmem bool) (line string, times *Slices, err error) 
 		sum.N += slice.N
 		sum.Elapsed += slice.Elapsed
 		sum.CPU += slice.CPU
-		if h := slice.Hardware; h != nil {
-			counted.N += slice.N
-			counted.Hardware.Instructions += h.Instructions
-			counted.Hardware.Cycles += h.Cycles
-		}
 		sum.Allocs += slice.Allocs
 		sum.Bytes += slice.Bytes
 	}
@@ -415,12 +459,27 @@ func (p *player) figures(benchmem bool) (line string, times *Slices, err error) 
 	}
 	if times != nil {
 		p.resources(sum, value)
-		if n := float64(counted.N); n > 0 {
-			value(float64(counted.Hardware.Instructions)/n, UnitInstructions)
-			value(float64(counted.Hardware.Cycles)/n, UnitCycles)
-		}
+		p.hardware(value)
 	}
 	return b.String(), times, nil
+}
+
+// hardware adds what processors counted of p. Slices that were not counted wholly are
+// left out with their operations.
+func (p *player) hardware(value func(v float64, unit string)) {
+	var sum driven.Hardware
+	ops := 0.0
+	for _, s := range p.counted {
+		if s.Hardware != nil {
+			ops += float64(s.N)
+			sum.Instructions += s.Hardware.Instructions
+			sum.Cycles += s.Hardware.Cycles
+		}
+	}
+	if ops > 0 {
+		value(float64(sum.Instructions)/ops, UnitInstructions)
+		value(float64(sum.Cycles)/ops, UnitCycles)
+	}
 }
 
 // resources adds what p has used: processor time, collections and memory.
@@ -489,7 +548,6 @@ func startDriven(ctx context.Context, plan *Plan, s Subject, step Step, env []st
 		CPU:       step.CPU,
 		Env:       env,
 		Slow:      step.Case.Slow,
-		Hardware:  true,
 		Timeout:   plan.Timeout,
 		Kill:      kill,
 	})
@@ -497,14 +555,6 @@ func startDriven(ctx context.Context, plan *Plan, s Subject, step Step, env []st
 		return nil, err // and no driver, which a nil *Process would be
 	}
 	return p, nil
-}
-
-// tellHardware says once why there are no hardware counters.
-func (r *run) tellHardware(p *player) {
-	if why := p.live.Hello().NoHardware; why != "" && !r.toldHardware {
-		r.toldHardware = true
-		r.p.Note("no hardware counters: " + why)
-	}
 }
 
 // residentSize returns how many bytes a process holds in memory, 0 if the system

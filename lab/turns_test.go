@@ -73,7 +73,10 @@ type fakeDriver struct {
 	processors float64
 	works      func(n int) time.Duration // processor time of n operations, if that is not a part of what they take
 	usages     int                       // how many times it was asked for its usage
-	says       func() driven.Usage       // what it has used; nil for what gcEvery makes of it
+	counts     *driven.Hardware          // what processors count of an operation; nil where there is nothing that counts
+	counting   bool
+	counted    int                 // slices that were
+	says       func() driven.Usage // what it has used; nil for what gcEvery makes of it
 }
 
 func (f *fakeDriver) Hello() driven.Hello {
@@ -116,8 +119,28 @@ func (f *fakeDriver) Run(n int) (driven.Slice, error) {
 	if f.works != nil {
 		cpu = f.works(n)
 	}
-	return driven.Slice{N: n, Elapsed: took, CPU: cpu, GCs: uint32(gcs), Allocs: uint64(2 * n), Bytes: uint64(48 * n)}, nil
+	s := driven.Slice{N: n, Elapsed: took, CPU: cpu, GCs: uint32(gcs), Allocs: uint64(2 * n), Bytes: uint64(48 * n)}
+	if f.counting {
+		f.counted++
+		s.Hardware = &driven.Hardware{Instructions: f.counts.Instructions * uint64(n), Cycles: f.counts.Cycles * uint64(n)}
+	}
+	return s, nil
 }
+
+func (f *fakeDriver) CountHardware() error {
+	if f.counts == nil {
+		return errNoCounters
+	}
+	f.frozen, f.counting = true, true
+	return nil
+}
+
+func (f *fakeDriver) StopCounting() error {
+	f.counting = false
+	return nil
+}
+
+var errNoCounters = errors.New("there are none on paper")
 
 func (f *fakeDriver) Call(n int) (driven.Slice, error) {
 	f.called = append(f.called, n)
@@ -476,6 +499,39 @@ func TestCopiesDoTheSameWork(t *testing.T) {
 				t.Errorf("slowest %v, block %s: slices of %d operations", limit, block, ns)
 			}
 		}
+	}
+}
+
+// What processors count is counted in slices of its own, before those that are timed;
+// where nothing counts that is said once.
+func TestHardwareIsCountedApart(t *testing.T) {
+	for _, c := range []struct{ rounds, counted int }{{250, 25}, {20, 2}, {4, 0}} {
+		w := &fakeWorld{make: func(int, Step) *fakeDriver {
+			f := &fakeDriver{perOp: constantly(1000), counts: &driven.Hardware{Instructions: 7, Cycles: 3}}
+			f.before = func(int) {
+				if f.counting && f.counted > c.counted {
+					t.Error("it is counted for longer than planned")
+				}
+			}
+			return f
+		}}
+		path, _ := turnsRun(t, turnsPlan(2, 2, c.rounds), w)
+		got := find(t, path)
+		w.onlySlicesCount(t, got)
+		for key, f := range got {
+			if has := strings.Contains(f.name, " 7 instructions/op"); has != (c.counted > 0) || len(f.times.Ns) != c.rounds {
+				t.Errorf("%d rounds, %s: %s with %d slices", c.rounds, key, f.name, len(f.times.Ns))
+			}
+		}
+		for _, f := range w.live {
+			if f.counted != c.counted || f.counting {
+				t.Errorf("%d rounds: %d slices were counted, want %d; still counted: %v", c.rounds, f.counted, c.counted, f.counting)
+			}
+		}
+	}
+	_, p := turnsRun(t, turnsPlan(2, 2, 20), new(fakeWorld))
+	if p.uncounted != 1 {
+		t.Errorf("it is said %d times that nothing counts", p.uncounted)
 	}
 }
 
@@ -876,11 +932,12 @@ func TestFiguresOfResources(t *testing.T) {
 		return &driven.Hardware{Instructions: instructions, Cycles: cycles}
 	}
 	for name, c := range map[string]struct {
-		slices []driven.Slice
-		used   map[string]float64
-		own    bool // it reports a time of its own
-		want   string
-		cpu    []time.Duration
+		slices  []driven.Slice
+		counted []driven.Slice
+		used    map[string]float64
+		own     bool // it reports a time of its own
+		want    string
+		cpu     []time.Duration
 	}{
 		"nothing is known": {slices: []driven.Slice{{N: 10, Elapsed: 10}}},
 		"processor time": {
@@ -904,15 +961,17 @@ func TestFiguresOfResources(t *testing.T) {
 		},
 		// Slices that were not counted wholly are left out with their operations.
 		"hardware": {
-			slices: []driven.Slice{{N: 10, Elapsed: 10, Hardware: hardware(45, 30)}, {N: 1000, Elapsed: 10}, {N: 10, Elapsed: 10, Hardware: hardware(55, 31)}},
-			want:   "\t 5 instructions/op\t 3.05 cycles/op",
+			slices:  []driven.Slice{{N: 10, Elapsed: 10}},
+			counted: []driven.Slice{{N: 10, Elapsed: 90, Hardware: hardware(45, 30)}, {N: 1000, Elapsed: 90}, {N: 10, Elapsed: 90, Hardware: hardware(55, 31)}},
+			want:    "\t 5 instructions/op\t 3.05 cycles/op",
 		},
 		"of another time": {
-			slices: []driven.Slice{{N: 10, Elapsed: 10, CPU: time.Microsecond, Hardware: hardware(1, 1)}},
-			used:   map[string]float64{gcs: 3}, own: true,
+			slices:  []driven.Slice{{N: 10, Elapsed: 10, CPU: time.Microsecond}},
+			counted: []driven.Slice{{N: 10, Elapsed: 10, Hardware: hardware(1, 1)}},
+			used:    map[string]float64{gcs: 3}, own: true,
 		},
 	} {
-		p := &player{step: Step{Case: Case{Name: "BenchmarkX"}, CPU: 1}, slices: c.slices, warm: warmth{n: 10}, result: driven.Result{Line: "1\t 1 ns/op", Resources: c.used}}
+		p := &player{step: Step{Case: Case{Name: "BenchmarkX"}, CPU: 1}, slices: c.slices, counted: c.counted, warm: warmth{n: 10}, result: driven.Result{Line: "1\t 1 ns/op", Resources: c.used}}
 		if c.own {
 			p.result.Extra = map[string]float64{"ns/op": 1}
 		}

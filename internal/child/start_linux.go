@@ -20,45 +20,19 @@ func Start(cmd *exec.Cmd) error {
 		go func() {
 			runtime.LockOSThread()
 			for cmd := range starter.cmds {
-				starter.errs <- startHere(cmd)
+				starter.errs <- cmd.Start()
 			}
 		}()
 	})
+	OwnGroup(cmd)
+	cmd.SysProcAttr.Pdeathsig = syscall.SIGKILL
 	starter.mu.Lock()
 	defer starter.mu.Unlock()
 	starter.cmds <- cmd
 	return <-starter.errs
 }
 
-// StartPrepared starts the process as Start does, but by a thread of its own, on
-// which it has called prepare just before. So the process inherits what prepare has
-// given that thread, such as performance counters, and no other process does.
-//
-// The thread is kept until ended is closed, which must not be before the process
-// has ended.
-func StartPrepared(cmd *exec.Cmd, prepare func(), ended <-chan struct{}) error {
-	started := make(chan error)
-	go func() {
-		runtime.LockOSThread() // for good: the thread ends with this goroutine
-		prepare()
-		err := startHere(cmd)
-		started <- err
-		if err == nil {
-			<-ended
-		}
-	}()
-	return <-started
-}
-
-// startHere starts the process by the calling thread, with whose end it is killed.
-func startHere(cmd *exec.Cmd) error {
-	OwnGroup(cmd)
-	cmd.SysProcAttr.Pdeathsig = syscall.SIGKILL
-	return cmd.Start()
-}
-
-// starter is the thread of Start. Its goroutine takes a command and gives its error
-// back.
+// starter is the thread. Its goroutine takes a command and gives its error back.
 var starter struct {
 	once sync.Once
 	mu   sync.Mutex // from a command to its error

@@ -8,7 +8,6 @@ import (
 	"os/exec"
 	"os/signal"
 	"runtime"
-	"slices"
 	"strconv"
 	"strings"
 	"syscall"
@@ -21,25 +20,19 @@ import (
 // all of them this test: the second starts the third, which answers what the first asks,
 // freezes it if it gets a signal, and is killed.
 func TestEndsWithItsStarter(t *testing.T) {
-	const role, how = "CHILD_TEST_ROLE", "CHILD_TEST_HOW"
-	starts := map[string]func(*exec.Cmd) error{
-		"Start": Start,
-		"StartPrepared": func(cmd *exec.Cmd) error {
-			return StartPrepared(cmd, func() {}, make(chan struct{}))
-		},
-	}
-	again := func(as, by string) *exec.Cmd {
+	const role = "CHILD_TEST_ROLE"
+	again := func(as string) *exec.Cmd {
 		cmd := exec.Command(os.Args[0], "-test.run=^TestEndsWithItsStarter$", "-test.timeout=1m")
-		cmd.Env = append(os.Environ(), role+"="+as, how+"="+by)
+		cmd.Env = append(os.Environ(), role+"="+as)
 		return cmd
 	}
 	switch os.Getenv(role) {
 	case "second":
-		cmd := again("third", "")
+		cmd := again("third")
 		cmd.Stdin, cmd.Stdout = os.Stdin, os.Stdout
 		freeze := make(chan os.Signal, 1)
 		signal.Notify(freeze, syscall.SIGUSR1)
-		if err := starts[os.Getenv(how)](cmd); err != nil {
+		if err := Start(cmd); err != nil {
 			t.Fatal(err)
 		}
 		<-freeze
@@ -54,10 +47,8 @@ func TestEndsWithItsStarter(t *testing.T) {
 		}
 		return
 	}
-	for by := range starts {
-		t.Run(by, func(t *testing.T) { endsWithItsStarter(t, again("second", by), false) })
-		t.Run(by+", frozen", func(t *testing.T) { endsWithItsStarter(t, again("second", by), true) })
-	}
+	t.Run("lively", func(t *testing.T) { endsWithItsStarter(t, again("second"), false) })
+	t.Run("frozen", func(t *testing.T) { endsWithItsStarter(t, again("second"), true) })
 }
 
 // endsWithItsStarter has cmd be the second process.
@@ -183,118 +174,6 @@ func TestFreeze(t *testing.T) {
 	if err := cmd.Wait(); err == nil || !strings.Contains(err.Error(), "killed") {
 		t.Error(err)
 	}
-}
-
-// TestPrepared: a process inherits what was done to the thread that starts it, and
-// processes that are started while it lives do not. On Linux each thread has a
-// priority of its own, which processes inherit.
-func TestPrepared(t *testing.T) {
-	if os.Getenv(priorityRole) != "" {
-		os.Stdout.WriteString(strconv.Itoa(priority(t)) + "\n")
-		io.Copy(io.Discard, os.Stdin)
-		return
-	}
-	was := priority(t)
-	if was == 19 {
-		t.Skip("the tests have the lowest priority: none is lower")
-	}
-	thread := 0
-	if got := startedWith(t, func(cmd *exec.Cmd, ended chan struct{}) error {
-		return StartPrepared(cmd, func() {
-			thread = syscall.Gettid()
-			if err := syscall.Setpriority(syscall.PRIO_PROCESS, 0, was+1); err != nil {
-				t.Error(err)
-			}
-		}, ended)
-	}); got != was+1 {
-		t.Errorf("priority %d, want %d", got, was+1)
-	}
-	if slices.Contains(freeThreads(), thread) {
-		t.Error("the thread of a living process is free for other goroutines")
-	}
-	for name, start := range map[string]func(cmd *exec.Cmd, ended chan struct{}) error{
-		"StartPrepared": func(cmd *exec.Cmd, ended chan struct{}) error { return StartPrepared(cmd, func() {}, ended) },
-		"Start":         func(cmd *exec.Cmd, _ chan struct{}) error { return Start(cmd) },
-	} {
-		if got := startedWith(t, start); got != was {
-			t.Errorf("%s: priority %d, want %d, as this test has it", name, got, was)
-		}
-	}
-	if err := StartPrepared(exec.Command("/none"), func() {}, nil); err == nil {
-		t.Error("what is not there was started")
-	}
-}
-
-// priorityRole is the variable that makes TestPrepared a process that says its
-// priority.
-const priorityRole = "CHILD_TEST_PRIORITY"
-
-// priority returns the calling thread's priority, from -20 to 19, which is the lowest.
-func priority(t *testing.T) int {
-	t.Helper()
-	p, err := syscall.Getpriority(syscall.PRIO_PROCESS, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return 20 - p // the system call has it so that it is never negative
-}
-
-// startedWith starts a process, which lives until the test ends, and returns its
-// priority.
-func startedWith(t *testing.T, start func(cmd *exec.Cmd, ended chan struct{}) error) int {
-	t.Helper()
-	cmd := exec.Command(os.Args[0], "-test.run=^TestPrepared$", "-test.timeout=1m")
-	cmd.Env = append(os.Environ(), priorityRole+"=says")
-	in, err := cmd.StdinPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	out, err := cmd.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	ended := make(chan struct{})
-	if err := start(cmd, ended); err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		in.Close()
-		if err := cmd.Wait(); err != nil {
-			t.Error(err)
-		}
-		close(ended)
-	})
-	line, err := bufio.NewReader(out).ReadString('\n')
-	if err != nil {
-		t.Fatal(err)
-	}
-	p, err := strconv.Atoi(strings.TrimSpace(line))
-	if err != nil {
-		t.Fatal(err)
-	}
-	return p
-}
-
-// freeThreads returns the threads that goroutines are executed by: it has so many of
-// them hold a thread at once that none is left over.
-func freeThreads() []int {
-	const goroutines = 100
-	found := make(chan int)
-	end := make(chan struct{})
-	for range goroutines {
-		go func() {
-			runtime.LockOSThread()
-			defer runtime.UnlockOSThread()
-			found <- syscall.Gettid()
-			<-end
-		}()
-	}
-	var all []int
-	for range goroutines {
-		all = append(all, <-found)
-	}
-	close(end)
-	return all
 }
 
 // lines yields the lines that come from r.

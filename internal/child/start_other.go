@@ -10,10 +10,3 @@ func Start(cmd *exec.Cmd) error {
 	OwnGroup(cmd)
 	return cmd.Start()
 }
-
-// StartPrepared calls prepare and starts the process: elsewhere than on Linux a
-// process inherits nothing of a thread.
-func StartPrepared(cmd *exec.Cmd, prepare func(), _ <-chan struct{}) error {
-	prepare()
-	return Start(cmd)
-}

@@ -3,17 +3,18 @@
 //
 // It goes through these steps:
 //
-//  1. [Open] opens the counters for the calling thread. They do not count yet, not
-//     even that thread.
-//  2. The thread starts a process, as child.StartPrepared has it do, and the process
-//     inherits the counters. They count from the first instruction of its program,
-//     with all its threads and the processes that it starts.
+//  1. A process stands still, so that its threads are known: child.Freeze.
+//  2. [Attach] opens counters for it. They count all that it does from then on, with
+//     all its threads and the processes that it starts.
 //  3. [Counters.Read] reads them at any time, and [Reading.Since] says what was counted
 //     from one reading to the other, or why that is not known.
+//  4. [Counters.Close] takes them from the process.
 //
 // Only what is done in user space counts: Linux allows that to everybody by default,
-// and what the kernel does depends on what else goes on. The process is not stopped
-// or traced, and does not notice.
+// and what the kernel does depends on what else goes on. The process is not traced, but
+// it does notice: the kernel saves and loads its counters whenever a processor turns to
+// another thread, which a hypervisor makes dear. A program that collects 2 KiB of garbage
+// in each operation of 1.6 µs took a tenth longer. So what is counted is not timed.
 //
 // Errors say why there are no hardware counters, or nothing counted: "they" in them
 // are the counters.

@@ -16,7 +16,7 @@ import (
 // Counters are the open counters of a process. They may be read and closed by any
 // goroutine.
 type Counters struct {
-	files [2]*os.File // instructions and cycles
+	threads [][2]*os.File // instructions and cycles of each
 }
 
 // An event is what a counter counts.
@@ -25,50 +25,86 @@ type event struct {
 	config uint64
 }
 
-// Open opens counters that the next process inherits which the calling thread
-// starts; see the package's documentation. The thread must start no other one.
-// The error says why there are none, and what would help.
-func Open() (*Counters, error) {
-	return open(
+// Attach opens counters of a process that stands still, for all threads that it has and
+// those, also of other processes, that these will start. They count from now on; Close
+// ends that. Its error says why there are none, and what would help.
+func Attach(pid int) (*Counters, error) {
+	return attach(pid,
 		event{unix.PERF_TYPE_HARDWARE, unix.PERF_COUNT_HW_INSTRUCTIONS},
 		event{unix.PERF_TYPE_HARDWARE, unix.PERF_COUNT_HW_CPU_CYCLES},
 	)
 }
 
-// OpenClock is like Open, but has the kernel count the nanoseconds for which threads
+// AttachClock is like Attach, but has the kernel count the nanoseconds for which threads
 // run, both as instructions and as cycles. Tests do this on machines without hardware
 // counters.
-func OpenClock() (*Counters, error) {
+func AttachClock(pid int) (*Counters, error) {
 	clock := event{unix.PERF_TYPE_SOFTWARE, unix.PERF_COUNT_SW_TASK_CLOCK}
-	return open(clock, clock)
+	return attach(pid, clock, clock)
 }
 
-// open opens counters of two events, as one group: both count or none does.
-func open(instructions, cycles event) (*Counters, error) {
-	// An event of a group counts when its leader does.
-	leader, err := openEvent(instructions, unix.PerfBitDisabled|unix.PerfBitEnableOnExec, -1)
-	if err != nil {
-		return nil, why(err, paranoid())
+// attach opens counters of two events for each thread. It looks for threads until there
+// is no new one: a process stops a moment after it is told to.
+func attach(pid int, instructions, cycles event) (*Counters, error) {
+	c, has := new(Counters), make(map[int]bool)
+	for found := true; found; {
+		found = false
+		threads, err := threadsOf(pid)
+		if err != nil {
+			return nil, errors.Join(err, c.Close())
+		}
+		for _, tid := range threads {
+			if has[tid] {
+				continue
+			}
+			files, err := openGroup(tid, instructions, cycles)
+			if err != nil {
+				return nil, errors.Join(why(err, paranoid()), c.Close())
+			}
+			has[tid], found, c.threads = true, true, append(c.threads, files)
+		}
 	}
-	follower, err := openEvent(cycles, 0, int(leader.Fd()))
-	if err != nil {
-		leader.Close()
-		return nil, why(err, paranoid())
-	}
-	return &Counters{[2]*os.File{leader, follower}}, nil
+	return c, nil
 }
 
-// openEvent opens the counter of an event, for the calling thread and all threads and
-// processes that it starts, on any processor.
-func openEvent(e event, bits uint64, group int) (*os.File, error) {
+// threadsOf returns the threads of a process.
+func threadsOf(pid int) ([]int, error) {
+	entries, err := os.ReadDir(fmt.Sprintf("/proc/%d/task", pid))
+	if err != nil {
+		return nil, fmt.Errorf("its threads are not known: %w", err)
+	}
+	threads := make([]int, len(entries))
+	for i, entry := range entries {
+		if threads[i], err = strconv.Atoi(entry.Name()); err != nil {
+			return nil, fmt.Errorf("its threads are not known: %w", err)
+		}
+	}
+	return threads, nil
+}
+
+// openGroup opens the counters of two events for a thread, as one group: both count or
+// none does.
+func openGroup(tid int, instructions, cycles event) (files [2]*os.File, err error) {
+	if files[0], err = openEvent(tid, instructions, -1); err != nil {
+		return files, err
+	}
+	if files[1], err = openEvent(tid, cycles, int(files[0].Fd())); err != nil {
+		files[0].Close()
+	}
+	return files, err
+}
+
+// openEvent opens the counter of an event, for a thread and all threads and processes
+// that it starts, on any processor.
+func openEvent(tid int, e event, group int) (*os.File, error) {
 	attr := unix.PerfEventAttr{
 		Type:        e.kind,
 		Size:        unix.PERF_ATTR_SIZE_VER0, // which all kernels know
 		Config:      e.config,
 		Read_format: unix.PERF_FORMAT_TOTAL_TIME_ENABLED | unix.PERF_FORMAT_TOTAL_TIME_RUNNING,
-		Bits:        bits | unix.PerfBitInherit | unix.PerfBitExcludeKernel | unix.PerfBitExcludeHv,
+		Bits:        unix.PerfBitInherit | unix.PerfBitExcludeKernel | unix.PerfBitExcludeHv,
 	}
-	fd, err := unix.PerfEventOpen(&attr, 0, -1, group, unix.PERF_FLAG_FD_CLOEXEC)
+	fd, err := unix.PerfEventOpen(&attr, tid, -1, group, unix.PERF_FLAG_FD_CLOEXEC)
 	if err != nil {
 		return nil, err
 	}
@@ -77,12 +113,17 @@ func openEvent(e event, bits uint64, group int) (*os.File, error) {
 
 // Read reads the counters.
 func (c *Counters) Read() (Reading, error) {
-	instructions, err := read(c.files[0])
-	if err != nil {
-		return Reading{}, err
+	var sum Reading
+	for _, files := range c.threads {
+		for i, to := range []*Count{&sum.Instructions, &sum.Cycles} {
+			count, err := read(files[i])
+			if err != nil {
+				return Reading{}, err
+			}
+			to.N, to.Enabled, to.Running = to.N+count.N, to.Enabled+count.Enabled, to.Running+count.Running
+		}
 	}
-	cycles, err := read(c.files[1])
-	return Reading{instructions, cycles}, err
+	return sum, nil
 }
 
 // read reads one counter: in the Read_format of openEvent that is three numbers.
@@ -95,9 +136,13 @@ func read(f *os.File) (Count, error) {
 	return Count{word(0), time.Duration(word(1)), time.Duration(word(2))}, nil
 }
 
-// Close closes the counters.
+// Close closes the counters. The process has none then.
 func (c *Counters) Close() error {
-	return errors.Join(c.files[0].Close(), c.files[1].Close())
+	var errs []error
+	for _, files := range c.threads {
+		errs = append(errs, files[0].Close(), files[1].Close())
+	}
+	return errors.Join(errs...)
 }
 
 // why explains the error err of perf_event_open on a system with that

@@ -17,7 +17,7 @@ import (
 )
 
 // role is the variable that makes a process of this test binary one that is counted:
-// it says for how long each of its threads uses a processor.
+// it says for how long each of its threads uses a processor after it was told to.
 const role = "HWCOUNT_TEST_SPIN"
 
 // threads is how many threads a counted process has use a processor.
@@ -35,26 +35,50 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// counted is the process that is counted. It says when its threads have done their
-// work, and ends, with its threads, when its input does.
+// counted is the process that is counted. Half of its threads are there from the
+// beginning, the others come when it gets a line; then all do their work. It says when
+// they have done it, and ends, with its threads, when its input does.
 func counted(each time.Duration) {
-	var worked, ended sync.WaitGroup
-	end := make(chan struct{})
+	var ready, worked, ended sync.WaitGroup
+	begin, end := make(chan struct{}), make(chan struct{})
 	worked.Add(threads)
-	for range threads {
-		ended.Go(func() {
-			runtime.LockOSThread()
-			for spent() < each {
-			}
-			worked.Done()
-			<-end
-		})
+	thread := func() {
+		runtime.LockOSThread()
+		if began := begun(begin); !began {
+			ready.Done()
+			<-begin
+		}
+		for from := spent(); spent()-from < each; {
+		}
+		worked.Done()
+		<-end
+	}
+	ready.Add(threads / 2)
+	for range threads / 2 {
+		ended.Go(thread)
+	}
+	ready.Wait()
+	os.Stdout.WriteString("ready\n")
+	in := bufio.NewReader(os.Stdin)
+	_, _ = in.ReadString('\n') // without one its end comes, and what waits for it says so
+	close(begin)
+	for range threads / 2 {
+		ended.Go(thread)
 	}
 	worked.Wait()
 	os.Stdout.WriteString("done\n")
-	io.Copy(io.Discard, os.Stdin)
+	io.Copy(io.Discard, in)
 	close(end)
 	ended.Wait()
+}
+
+func begun(begin chan struct{}) bool {
+	select {
+	case <-begin:
+		return true
+	default:
+		return false
+	}
 }
 
 // spent returns for how long the calling thread has used a processor.
@@ -69,16 +93,15 @@ func spent() time.Duration {
 // A process is one that is counted.
 type process struct {
 	*Counters
-	cmd   *exec.Cmd
-	in    io.Closer
-	ended chan struct{}
+	cmd *exec.Cmd
+	in  io.Closer
 }
 
-// start starts a process with counters and returns when its threads have done their
-// work. The test is skipped where there are no such counters.
-func start(t *testing.T, open func() (*Counters, error), each time.Duration) *process {
+// start starts a process, attaches counters and returns when its threads have done
+// their work. The test is skipped where there are no such counters.
+func start(t *testing.T, attach func(pid int) (*Counters, error), each time.Duration) *process {
 	t.Helper()
-	p := &process{cmd: exec.Command(os.Args[0]), ended: make(chan struct{})}
+	p := &process{cmd: exec.Command(os.Args[0])}
 	p.cmd.Env = append(os.Environ(), role+"="+each.String())
 	p.cmd.Stderr = os.Stderr
 	in, err := p.cmd.StdinPipe()
@@ -90,22 +113,33 @@ func start(t *testing.T, open func() (*Counters, error), each time.Duration) *pr
 		t.Fatal(err)
 	}
 	p.in = in
-	var absent error
-	if err := child.StartPrepared(p.cmd, func() { p.Counters, absent = open() }, p.ended); err != nil {
+	if err := child.Start(p.cmd); err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { p.end() })
-	if absent != nil {
-		t.Skipf("needs hardware counters: %v", absent)
+	said := bufio.NewReader(out)
+	says := func(want string) {
+		if line, err := said.ReadString('\n'); err != nil || line != want {
+			t.Fatalf("the process says %q, %v; want %q", line, err, want)
+		}
+	}
+	says("ready\n")
+	if !child.Freeze(p.cmd) {
+		t.Fatal("it cannot be stopped")
+	}
+	if p.Counters, err = attach(p.cmd.Process.Pid); err != nil {
+		t.Skipf("needs hardware counters: %v", err)
 	}
 	t.Cleanup(func() {
 		if err := p.Close(); err != nil {
 			t.Error(err)
 		}
 	})
-	if line, err := bufio.NewReader(out).ReadString('\n'); err != nil || line != "done\n" {
-		t.Fatalf("the process says %q, %v", line, err)
+	child.Thaw(p.cmd)
+	if _, err := io.WriteString(in, "begin\n"); err != nil {
+		t.Fatal(err)
 	}
+	says("done\n")
 	return p
 }
 
@@ -113,9 +147,9 @@ func start(t *testing.T, open func() (*Counters, error), each time.Duration) *pr
 // the kernel has it.
 func (p *process) end() time.Duration {
 	if p.cmd.ProcessState == nil {
+		child.Thaw(p.cmd)
 		p.in.Close()
 		_ = p.cmd.Wait() // that it has not failed is seen by what it says
-		close(p.ended)
 	}
 	return p.cmd.ProcessState.UserTime() + p.cmd.ProcessState.SystemTime()
 }
@@ -129,12 +163,13 @@ func (p *process) read(t *testing.T) Reading {
 	return r
 }
 
-// TestThreads: all threads of a process count, those that live and those that have
-// ended, and the thread that has started it does not. What counts is the time for
+// TestThreads: all threads of a process count, those that were there when counting began
+// and those that came later, those that live and those that have ended, and what was
+// before does not. What counts is the time for
 // which they use a processor, which the kernel knows from elsewhere too.
 func TestThreads(t *testing.T) {
 	const each = 50 * time.Millisecond
-	p := start(t, OpenClock, each)
+	p := start(t, AttachClock, each)
 	living := p.read(t)
 	spent := p.end()
 	ended := p.read(t)
@@ -156,9 +191,9 @@ func TestThreads(t *testing.T) {
 
 // TestApart: a process is not counted for another that is started while it lives.
 func TestApart(t *testing.T) {
-	idle := start(t, OpenClock, 0)
+	idle := start(t, AttachClock, 0)
 	before := idle.read(t)
-	busy := start(t, OpenClock, 50*time.Millisecond)
+	busy := start(t, AttachClock, 50*time.Millisecond)
 	spent := busy.end()
 	counts := idle.read(t).Instructions.N - before.Instructions.N
 	if time.Duration(counts) > spent/4 {
@@ -170,8 +205,8 @@ func TestApart(t *testing.T) {
 // other page faults, which are few.
 func TestWhich(t *testing.T) {
 	const each = 50 * time.Millisecond
-	p := start(t, func() (*Counters, error) {
-		return open(event{unix.PERF_TYPE_SOFTWARE, unix.PERF_COUNT_SW_TASK_CLOCK}, event{unix.PERF_TYPE_SOFTWARE, unix.PERF_COUNT_SW_PAGE_FAULTS})
+	p := start(t, func(pid int) (*Counters, error) {
+		return attach(pid, event{unix.PERF_TYPE_SOFTWARE, unix.PERF_COUNT_SW_TASK_CLOCK}, event{unix.PERF_TYPE_SOFTWARE, unix.PERF_COUNT_SW_PAGE_FAULTS})
 	}, each)
 	counts, err := p.read(t).Since(Reading{})
 	if err != nil {
@@ -184,7 +219,7 @@ func TestWhich(t *testing.T) {
 
 // TestHardware: the counters of the machine count something like what processors do.
 func TestHardware(t *testing.T) {
-	p := start(t, Open, 50*time.Millisecond)
+	p := start(t, Attach, 50*time.Millisecond)
 	counts, err := p.read(t).Since(Reading{})
 	if err != nil {
 		t.Skipf("needs hardware counters: %v", err)
@@ -221,13 +256,15 @@ func TestWhy(t *testing.T) {
 	}
 }
 
-// TestOpenTells: where counters cannot be opened, that is an error with a reason, and
+// TestAttachTells: where counters cannot be opened, that is an error with a reason, and
 // no file is left open.
-func TestOpenTells(t *testing.T) {
-	runtime.LockOSThread() // and so the thread ends with this test
-	_, err := open(event{unix.PERF_TYPE_SOFTWARE, unix.PERF_COUNT_SW_TASK_CLOCK}, event{unix.PERF_TYPE_SOFTWARE, 1 << 20})
+func TestAttachTells(t *testing.T) {
+	_, err := attach(os.Getpid(), event{unix.PERF_TYPE_SOFTWARE, unix.PERF_COUNT_SW_TASK_CLOCK}, event{unix.PERF_TYPE_SOFTWARE, 1 << 20})
 	if err == nil || err.Error() != "the kernel has none here, as in a virtual machine without a PMU" {
 		t.Errorf("an event that there is not: %v", err)
+	}
+	if _, err := Attach(1 << 30); err == nil || !strings.Contains(err.Error(), "its threads are not known") {
+		t.Errorf("a process that there is not: %v", err)
 	}
 	links, err := os.ReadDir("/proc/self/fd")
 	if err != nil {

@@ -7,13 +7,13 @@ import "errors"
 // Counters are the open counters of a process: there are none.
 type Counters struct{}
 
-// Open fails.
-func Open() (*Counters, error) {
+// Attach fails.
+func Attach(int) (*Counters, error) {
 	return nil, errors.New("they are read on Linux only")
 }
 
-// OpenClock fails.
-func OpenClock() (*Counters, error) { return Open() }
+// AttachClock fails.
+func AttachClock(pid int) (*Counters, error) { return Attach(pid) }
 
 // Read is not reached.
 func (*Counters) Read() (Reading, error) { return Reading{}, errors.ErrUnsupported }

@@ -71,11 +71,8 @@ type Config struct {
 	// Counters asks for [Slice.Counters].
 	Counters bool
 
-	// Hardware asks for [Slice.Hardware].
-	Hardware bool
-
-	// open opens the counters of Hardware; nil means those of the machine.
-	open func() (counters, error)
+	// attach opens the counters of Process.CountHardware; nil means those of the machine.
+	attach func(pid int) (counters, error)
 
 	// Timeout is how long one answer may take; 0 means a minute.
 	Timeout time.Duration
@@ -105,10 +102,6 @@ type Hello struct {
 	// function, with b.N = 1, which comes before everything else: a first idea of
 	// how long an operation takes, and often a bad one. 0 in other modes.
 	Probe time.Duration
-
-	// NoHardware says why no slice will have [Slice.Hardware]; "" if they will or
-	// [Config].Hardware does not ask for it.
-	NoHardware string
 }
 
 // A Slice is a measured piece of work.
@@ -136,8 +129,8 @@ type Slice struct {
 	Counters map[string]float64
 
 	// Hardware is what processors counted, from the command for the slice to its
-	// answer; nil unless [Config].Hardware asks for it, and where NoHardware says why
-	// it is not known. The reason may be that of one slice only.
+	// answer; nil unless [Process.CountHardware] has them count, and where NoHardware
+	// says why it is not known of this slice.
 	Hardware   *Hardware
 	NoHardware string
 }

@@ -1,7 +1,8 @@
 package driven
 
 import (
-	"github.com/dynolab/dyno/internal/child"
+	"errors"
+
 	"github.com/dynolab/dyno/internal/hwcount"
 )
 
@@ -11,44 +12,64 @@ type counters interface {
 	Close() error
 }
 
-// machineCounters opens the counters of the machine, for the process that the calling
-// thread starts next.
-func machineCounters() (counters, error) {
-	c, err := hwcount.Open()
+// machineCounters opens the counters of the machine for a process that stands still.
+func machineCounters(pid int) (counters, error) {
+	c, err := hwcount.Attach(pid)
 	if err != nil {
 		return nil, err // and no counters, which a nil *Counters would be
 	}
 	return c, nil
 }
 
-// startCounted starts the process with counters. It is started without, and
-// p.uncounted says why, where there are none.
-func (p *Process) startCounted() error {
-	open := p.c.open
-	if open == nil {
-		open = machineCounters
+// CountHardware has processors count what the process does from its next command on,
+// until StopCounting: its slices have Hardware then. They take longer, so their times
+// are of no use. The error says why there is nothing that counts; the process is as
+// good as before.
+func (p *Process) CountHardware() error {
+	if !p.Freeze() {
+		return errors.New("a process cannot be stopped here, so its threads are not known")
 	}
-	err := child.StartPrepared(p.cmd, func() { p.counters, p.uncounted = open() }, p.ended)
+	attach := p.c.attach
+	if attach == nil {
+		attach = machineCounters
+	}
+	c, err := attach(p.hello.Pid)
 	if err != nil {
-		_ = p.closeCounters() // the process counts, which there is not
+		return err
 	}
-	return err
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.counters = c
+	return nil
+}
+
+// StopCounting ends what CountHardware began, if it did. It may be called by any
+// goroutine.
+func (p *Process) StopCounting() error {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.counters == nil {
+		return nil
+	}
+	c := p.counters
+	p.counters = nil
+	return c.Close()
 }
 
 // count begins to count a slice. The function that it returns ends that, and returns
-// what was counted, or why nothing was; neither if nobody has asked.
+// what was counted, or why nothing was; neither if nothing counts.
 func (p *Process) count() func() (*Hardware, string) {
-	if !p.c.Hardware {
+	p.mu.Lock()
+	c := p.counters
+	p.mu.Unlock()
+	if c == nil {
 		return func() (*Hardware, string) { return nil, "" }
 	}
-	if p.counters == nil {
-		return func() (*Hardware, string) { return nil, p.uncounted.Error() }
-	}
-	before, err := p.counters.Read()
+	before, err := c.Read()
 	return func() (*Hardware, string) {
 		var counts hwcount.Counts
 		if err == nil {
-			counts, err = p.countedSince(before)
+			counts, err = countedSince(c, before)
 		}
 		if err != nil {
 			return nil, err.Error()
@@ -58,18 +79,10 @@ func (p *Process) count() func() (*Hardware, string) {
 }
 
 // countedSince returns what was counted since before was read.
-func (p *Process) countedSince(before hwcount.Reading) (hwcount.Counts, error) {
-	now, err := p.counters.Read()
+func countedSince(c counters, before hwcount.Reading) (hwcount.Counts, error) {
+	now, err := c.Read()
 	if err != nil {
 		return hwcount.Counts{}, err
 	}
 	return now.Since(before)
-}
-
-// closeCounters closes the counters, if there are any.
-func (p *Process) closeCounters() error {
-	if p.counters == nil {
-		return nil
-	}
-	return p.counters.Close()
 }

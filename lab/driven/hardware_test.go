@@ -1,7 +1,6 @@
 package driven
 
 import (
-	"context"
 	"errors"
 	"testing"
 	"time"
@@ -38,25 +37,34 @@ func (f *fakeCounters) Close() error {
 	return nil
 }
 
-// counted has a benchmark counted by what open opens.
-func counted(open func() (counters, error)) func(*Config) {
-	return func(c *Config) { c.Hardware, c.open = true, open }
+// attaching has a benchmark counted by what attach opens.
+func attaching(attach func() (counters, error)) func(*Config) {
+	return func(c *Config) { c.attach = func(int) (counters, error) { return attach() } }
 }
 
 // TestHardwareFake: a slice has what was counted between two readings, of which one
-// comes before it and one after it.
+// comes before it and one after it, as long as it is asked for.
 func TestHardwareFake(t *testing.T) {
 	f := new(fakeCounters)
 	opened := 0
-	p, err := start(t, "BenchmarkLoop", counted(func() (counters, error) {
+	p, err := start(t, "BenchmarkLoop", attaching(func() (counters, error) {
 		opened++
 		return f, nil
 	}))
 	if err != nil {
 		t.Fatal(err)
 	}
-	if h := p.Hello(); h.NoHardware != "" || opened != 1 || f.readings != 0 {
-		t.Errorf("when it is ready: opened %d times, read %d times, without because %q", opened, f.readings, h.NoHardware)
+	uncounted := func() {
+		if s := run(t, p, 10)[0]; s.Hardware != nil || s.NoHardware != "" {
+			t.Errorf("a slice that nobody counts has %v, %q", s.Hardware, s.NoHardware)
+		}
+	}
+	uncounted()
+	if opened != 0 {
+		t.Error("opened, when nobody has asked")
+	}
+	if err := p.CountHardware(); err != nil || opened != 1 || f.readings != 0 {
+		t.Errorf("opened %d times, read %d times, %v", opened, f.readings, err)
 	}
 	for i, want := range []Hardware{{100, 300}, {500, 1500}} {
 		s := run(t, p, 10)[0]
@@ -64,25 +72,34 @@ func TestHardwareFake(t *testing.T) {
 			t.Errorf("slice %d: %v, %q after %d readings, want %v", i, s.Hardware, s.NoHardware, f.readings, want)
 		}
 	}
+	for range 2 { // once more is no harm
+		if err := p.StopCounting(); err != nil || f.closed != 1 {
+			t.Errorf("closed %d times, %v", f.closed, err)
+		}
+	}
+	uncounted()
+	if err := p.CountHardware(); err != nil {
+		t.Error(err)
+	}
 	finish(t, p)
-	if f.closed != 1 {
-		t.Errorf("closed %d times", f.closed)
+	if f.closed != 2 {
+		t.Errorf("in the end closed %d times", f.closed)
 	}
 }
 
-// TestHardwareAbsent: it is said why a slice has no counts, whether that is so for
-// all slices or for one, and the slice is as good as any.
+// TestHardwareAbsent: it is said why nothing counts, or why one slice has no counts, and
+// the slices are as good as any.
 func TestHardwareAbsent(t *testing.T) {
-	const reason = "there are none on paper"
-	p, err := start(t, "BenchmarkLoop", counted(func() (counters, error) { return nil, errors.New(reason) }))
+	absent := errors.New("there are none on paper")
+	p, err := start(t, "BenchmarkLoop", attaching(func() (counters, error) { return nil, absent }))
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got := p.Hello().NoHardware; got != reason {
-		t.Errorf("it is ready without because %q", got)
+	if err := p.CountHardware(); !errors.Is(err, absent) {
+		t.Errorf("%v", err)
 	}
 	for _, s := range run(t, p, 1, 10) {
-		if s.Hardware != nil || s.NoHardware != reason {
+		if s.Hardware != nil || s.NoHardware != "" {
 			t.Errorf("a slice has %v, %q", s.Hardware, s.NoHardware)
 		}
 	}
@@ -98,12 +115,12 @@ func TestHardwareAbsent(t *testing.T) {
 		{"last reading fails", fakeCounters{fail: 4}, []string{"", errRead.Error()}},
 		{"shared", fakeCounters{missing: 250 * time.Microsecond}, []string{partly, partly}},
 	} {
-		p, err := start(t, "BenchmarkLoop", counted(func() (counters, error) { return &c.fake, nil }))
+		p, err := start(t, "BenchmarkLoop", attaching(func() (counters, error) { return &c.fake, nil }))
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got := p.Hello().NoHardware; got != "" {
-			t.Errorf("%s: it is ready without because %q", c.name, got)
+		if err := p.CountHardware(); err != nil {
+			t.Errorf("%s: %v", c.name, err)
 		}
 		for i, want := range c.want {
 			if s := run(t, p, 10)[0]; s.NoHardware != want || (s.Hardware == nil) != (want != "") {
@@ -114,57 +131,26 @@ func TestHardwareAbsent(t *testing.T) {
 	}
 }
 
-// TestHardwareUnasked: nothing is opened, or said, if nobody asks.
-func TestHardwareUnasked(t *testing.T) {
-	p, err := start(t, "BenchmarkLoop", func(c *Config) {
-		c.open = func() (counters, error) {
-			t.Error("opened")
-			return nil, errRead
-		}
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if s := run(t, p, 1)[0]; s.Hardware != nil || s.NoHardware != "" || p.Hello().NoHardware != "" {
-		t.Errorf("%+v %+v", p.Hello(), s)
-	}
-}
-
-// TestHardwareCloses: no counters are left of a process that does not start, or does
-// not become ready.
-func TestHardwareCloses(t *testing.T) {
-	for _, c := range []Config{
-		{Binary: "/none", Benchmark: "BenchmarkLoop"},
-		{Binary: subject(t), Dir: subjectDir, Benchmark: "BenchmarkNone"},
-	} {
-		f := new(fakeCounters)
-		counted(func() (counters, error) { return f, nil })(&c)
-		if _, err := Start(context.Background(), c); err == nil {
-			t.Errorf("%s of %s starts", c.Benchmark, c.Binary)
-		}
-		if f.closed != 1 {
-			t.Errorf("%s of %s: closed %d times", c.Benchmark, c.Binary, f.closed)
-		}
-	}
-}
-
 // TestHardwareClock: what is counted is the process, with all its threads, and not
 // what waits for it. In the place of instructions the kernel counts for how long
 // threads use processors, which the process is told too.
 func TestHardwareClock(t *testing.T) {
 	for _, name := range []string{"BenchmarkParallel", "BenchmarkLoop", "BenchmarkSession"} {
-		p, err := start(t, name, counted(func() (counters, error) {
-			c, err := hwcount.OpenClock()
-			if err != nil {
-				return nil, err
+		p, err := start(t, name, func(c *Config) {
+			c.Counters = true
+			c.attach = func(pid int) (counters, error) {
+				c, err := hwcount.AttachClock(pid)
+				if err != nil {
+					return nil, err
+				}
+				return c, nil
 			}
-			return c, nil
-		}), func(c *Config) { c.Counters = true })
+		})
 		if err != nil {
 			t.Fatal(err)
 		}
-		if why := p.Hello().NoHardware; why != "" {
-			t.Skip("needs hardware counters: " + why)
+		if err := p.CountHardware(); err != nil {
+			t.Skipf("needs hardware counters: %v", err)
 		}
 		for _, s := range run(t, p, 50_000, 100_000) {
 			if s.Hardware == nil {
@@ -181,18 +167,15 @@ func TestHardwareClock(t *testing.T) {
 
 // TestHardware: an operation of some thousand instructions is counted as one.
 func TestHardware(t *testing.T) {
-	p, err := start(t, "BenchmarkLoop", func(c *Config) { c.Hardware = true })
+	p, err := start(t, "BenchmarkLoop")
 	if err != nil {
 		t.Fatal(err)
 	}
+	if err := p.CountHardware(); err != nil {
+		t.Skipf("needs hardware counters: %v", err)
+	}
 	const n = 100_000
 	s := run(t, p, 1, n)[1]
-	if why := p.Hello().NoHardware; why != "" {
-		if s.Hardware != nil || s.NoHardware != why {
-			t.Errorf("a slice has %v, %q", s.Hardware, s.NoHardware)
-		}
-		t.Skip("needs hardware counters: " + why)
-	}
 	if s.Hardware == nil {
 		t.Skip("needs hardware counters: " + s.NoHardware)
 	}

@@ -30,14 +30,12 @@ type Process struct {
 	err     error // of a process that is of no more use
 	frozen  bool  // it is stopped, from Freeze to the next command
 
-	counters  counters // nil if there are none
-	uncounted error    // why there are none, if they were asked for
-
 	ended chan struct{} // closed when the process has ended
 	exit  error         // of cmd.Wait; to be read when ended is closed
 
-	mu     sync.Mutex
-	killed error // why we have killed it, nil if we have not
+	mu       sync.Mutex
+	killed   error    // why we have killed it, nil if we have not
+	counters counters // nil if nothing counts
 
 	close func() error
 	stop  func() bool // watching the context
@@ -102,7 +100,7 @@ func (p *Process) start() error {
 	p.in, p.out, p.answers = in, out, bufio.NewReader(out)
 	p.close = sync.OnceValue(func() error {
 		<-p.ended
-		return errors.Join(in.Close(), out.Close(), p.closeCounters())
+		return errors.Join(in.Close(), out.Close(), p.StopCounting())
 	})
 	pattern := exactly(p.c.Benchmark)
 	p.cmd = exec.Command(p.c.Binary, append([]string{
@@ -123,11 +121,7 @@ func (p *Process) start() error {
 	p.cmd.Stdout, p.cmd.Stderr = p.said[0], p.said[1]
 	p.cmd.ExtraFiles = []*os.File{commands, answers}
 	p.cmd.WaitDelay = time.Second // a grandchild may hold the pipe open
-	if p.c.Hardware {
-		err = p.startCounted()
-	} else {
-		err = child.Start(p.cmd)
-	}
+	err = child.Start(p.cmd)
 	commands.Close()
 	answers.Close()
 	if err != nil {
@@ -174,9 +168,6 @@ func (p *Process) greet() error {
 		return err
 	}
 	p.hello = Hello{Mode: a.next(), Unit: int(a.uint()), Pid: p.cmd.Process.Pid, Probe: time.Duration(a.uint())}
-	if p.uncounted != nil {
-		p.hello.NoHardware = p.uncounted.Error()
-	}
 	return p.check(a)
 }
 
