@@ -79,6 +79,7 @@ func TestGoldenTruth(t *testing.T) {
 // files that they name, and between the others what the plants are.
 var (
 	truthFigures = regexp.MustCompile(`(?s)<!-- truth: begin(.*?) -->\n.*?<!-- truth: end -->\n`)
+	truthSummary = regexp.MustCompile(`(?s)<!-- truth sums: begin(.*?) -->\n.*?<!-- truth sums: end -->\n`)
 	plantList    = regexp.MustCompile(`(?s)<!-- plants: begin() -->\n.*?<!-- plants: end -->\n`)
 )
 
@@ -86,6 +87,17 @@ var (
 // that it names, as TestCalibrationFigures does with calibrations.
 func TestTruthFigures(t *testing.T) {
 	hold(t, "docs/calibration.md", truthFigures, "TruthFigures", func(root, files string) []byte { return truthSuites(t, root, files) })
+	hold(t, "docs/calibration.md", truthSummary, "TruthFigures", func(root, files string) []byte {
+		names := strings.Fields(files)
+		for i, name := range names {
+			names[i] = filepath.Join(root, filepath.FromSlash(name))
+		}
+		suite, err := lab.ReadTruth(names)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return fmt.Appendf(nil, "<!-- truth sums: begin%s -->\n%s\n<!-- truth sums: end -->\n", files, drawMarkdown(truthSums(suite)))
+	})
 }
 
 // truthSuites renders the tables of the suites, one for each machine.
