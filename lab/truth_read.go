@@ -74,6 +74,8 @@ func ReadTruth(paths []string) (*Truth, error) {
 			t.oneByOne(f, t.Files[i])
 		}
 	}
+	// What benchstat says of a row that nobody has looked at otherwise tells nothing.
+	t.Rows = slices.DeleteFunc(t.Rows, func(r TruthRow) bool { return r.Truth.Pairs == 0 && len(r.Dyno) == 0 })
 	t.count()
 	if !slices.ContainsFunc(t.Rows, func(r TruthRow) bool { return r.Truth.Pairs > 0 }) {
 		msg := "nothing to compute the truth from: no file has pairs of processes; benchrun calibrate --truth makes them"

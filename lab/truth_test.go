@@ -356,6 +356,15 @@ func TestReadTruth(t *testing.T) {
 		t.Errorf("%+v", v)
 	}
 
+	// A row of which there is nothing but what benchstat says is left out.
+	only := strings.Replace(pairsText(10, 1.1, 0.01, "A", "C"), "truth: "+TruthPairs, "truth: "+TruthBenchstat, 1)
+	if truth, err = ReadTruth([]string{paths[0], write(t, "s.bench", only)}); err != nil {
+		t.Fatal(err)
+	}
+	if len(truth.Rows) != 2 || len(truth.Rows[0].Benchstat) != 1 || truth.Rows[1].Name != "B-2" {
+		t.Errorf("rows %+v", truth.Rows)
+	}
+
 	// A change of 3 % is one, and not a large one. What is the same is to be called so.
 	truth, err = ReadTruth([]string{
 		write(t, "p.bench", pairsText(60, 1.03, 0.01, "A")), write(t, "q.bench", pairsText(60, 1, 0.005, "B")),
