@@ -234,11 +234,8 @@ func checkAB(c abConfig, plan *lab.Plan) error {
 	if c.within < 0 {
 		return fmt.Errorf("--within is %v; it must be positive", c.within)
 	}
-	if !(c.compare.Margin > 0 && c.compare.Margin < 1) {
-		return fmt.Errorf("--margin is %v; it must lie between 0 and 1, such as %v", c.compare.Margin, lab.DefaultMargin)
-	}
-	if !(c.compare.Alpha > 0 && c.compare.Alpha < 1) {
-		return fmt.Errorf("--alpha is %v; it must lie between 0 and 1, such as %v", c.compare.Alpha, lab.DefaultAlpha)
+	if err := checkLevels(c.compare); err != nil {
+		return err
 	}
 	if _, err := regexp.Compile(c.compare.Accept); err != nil {
 		return fmt.Errorf("--accept %q: %w", c.compare.Accept, err)

@@ -388,16 +388,8 @@ func (d *duel) nothing(ctx context.Context, w io.Writer, c abConfig, plan *lab.P
 	if plan.Bench == "." {
 		return fmt.Errorf("nothing to compare: %w", noBenchmarks(d.packages))
 	}
-	var known []lab.Case
-	for _, s := range slices.Concat(d.subjects[0], d.subjects[1]) {
-		if l, err := s.Cases(".", slices.Max(plan.CPU), plan.Timeout, ctx.Done()); err == nil {
-			known = append(known, l.Cases...)
-		}
-	}
-	if ctx.Err() != nil {
-		return context.Cause(ctx)
-	}
-	return fmt.Errorf("nothing to compare in %s: %w", strings.Join(d.packages, " "), lab.NoMatch(plan.Bench, known))
+	return fmt.Errorf("nothing to compare in %s: %w", strings.Join(d.packages, " "),
+		noMatch(ctx, slices.Concat(d.subjects[0], d.subjects[1]), plan.Bench, slices.Max(plan.CPU), plan.Timeout))
 }
 
 // circumstances are those of the machine, with what each version is in place of

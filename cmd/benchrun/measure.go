@@ -208,17 +208,23 @@ func prepare(ctx context.Context, w io.Writer, folder string, packages []string,
 	if pattern == "." {
 		return nil, fmt.Errorf("nothing to measure: %w", noBenchmarks(packages))
 	}
+	return nil, noMatch(ctx, b.subjects, pattern, cpu, timeout)
+}
+
+// noMatch is the error for a pattern that matches no benchmark of subjects, or what has
+// ended ctx while they were asked which ones they have.
+func noMatch(ctx context.Context, subjects []lab.Subject, pattern string, cpu int, timeout time.Duration) error {
 	var known []lab.Case
-	for _, s := range b.subjects {
+	for _, s := range subjects {
 		l, err := s.Cases(".", cpu, timeout, ctx.Done())
 		if ctx.Err() != nil {
-			return nil, context.Cause(ctx)
+			return context.Cause(ctx)
 		}
 		if err == nil {
 			known = append(known, l.Cases...)
 		}
 	}
-	return nil, lab.NoMatch(pattern, known)
+	return lab.NoMatch(pattern, known)
 }
 
 // noTests is the error for packages without tests.
