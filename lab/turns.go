@@ -281,7 +281,7 @@ const countedPart = 10
 // nor where nothing counts, which is said once.
 func (r *run) countHardware(g Group, players []*player, stop func() error) error {
 	rounds := r.roundsOf(players, r.calls[g.Index].whole)
-	if rounds = (rounds + countedPart/2) / countedPart; rounds == 0 || r.toldHardware {
+	if rounds = (rounds + countedPart/2) / countedPart; rounds == 0 {
 		return nil
 	}
 	for _, p := range players {
@@ -289,9 +289,11 @@ func (r *run) countHardware(g Group, players []*player, stop func() error) error
 			continue
 		}
 		if err := p.live.CountHardware(); err != nil {
-			r.toldHardware = true
-			r.p.Note("no hardware counters: " + err.Error())
-			return nil
+			if !r.toldHardware {
+				r.toldHardware = true
+				r.p.Note("no hardware counters: " + err.Error())
+			}
+			return nil // of this row; that a process has none need not be the machine's fault
 		}
 		for range rounds {
 			if err := stop(); err != nil {

@@ -529,6 +529,19 @@ func TestHardwareIsCountedApart(t *testing.T) {
 			}
 		}
 	}
+	// One that cannot be counted is no reason not to count later ones.
+	path, _ := turnsRun(t, turnsPlan(2, 2, 20), &fakeWorld{make: func(block int, _ Step) *fakeDriver {
+		f := &fakeDriver{perOp: constantly(1000)}
+		if block == 2 {
+			f.counts = &driven.Hardware{Instructions: 7, Cycles: 3}
+		}
+		return f
+	}})
+	for key, f := range find(t, path) {
+		if strings.Contains(f.name, " instructions/op") != strings.HasPrefix(key, "2/") {
+			t.Errorf("%s: %s", key, f.name)
+		}
+	}
 	_, p := turnsRun(t, turnsPlan(2, 2, 20), new(fakeWorld))
 	if p.uncounted != 1 {
 		t.Errorf("it is said %d times that nothing counts", p.uncounted)
