@@ -157,12 +157,15 @@ foreign: ## what boards carry, on 32 bits and, in qemu-user, on other processors
 	$(call say,what boards carry on arm)
 	.ci/foreign arm qemu-arm -count=1 -timeout 20m -short ./group ./task ./measure ./hw/firmware/...
 
+# The engine's tests build and run other programs: under -race the short ones do.
+ENGINE := ./cmd/... $(patsubst %,./internal/%/...,calibrate compare conform program record session stats testbin truth versions why)
+
 .PHONY: race
 race: ## all tests under the race detector, with the invariant checks it switches on
 	$(call say,all tests under -race)
 	$(if $(RACE),,@echo "SKIPPED: the race detector needs a C compiler, and none is installed (Debian and Ubuntu have it in gcc)")
-	$(if $(RACE),$(GO_TEST) -race $$(comm -23 <(go list ./... | grep -Ev '/(cmd|lab)(/|$$)' | sort) <(go list $(SEQUENTIAL) | sort)))
-	$(if $(RACE),$(GO_TEST) -race -short ./cmd/... ./lab/... # not the long ones: they build and run other programs)
+	$(if $(RACE),$(GO_TEST) -race $$(comm -23 <(go list ./... | sort) <(go list $(SEQUENTIAL) $(ENGINE) | sort)))
+	$(if $(RACE),$(GO_TEST) -race -short $(ENGINE))
 
 .PHONY: examples
 examples:

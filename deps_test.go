@@ -22,9 +22,10 @@ const noAtomicBits = "TinyGo does not link it for processors without such an ins
 
 // importPolicy says who may import what, and why. Arrows point one way:
 //
-//	cmd/benchrun ─► report ─► lab            a subject is any test binary
-//	            ├─► targets ◄─┘              the promises are data: lab does not know them
-//	            └─► hw ─► lab                boards are data too: hw knows none by name
+//	cmd/benchrun ─► report ─► compare ─► stats    records are judged, whoever made them
+//	            ├─► targets ◄─┘                   the promises are data: the engine does not know them
+//	            └─► session ◄─ testbin, hw        a subject is a test binary, a board, any program
+//	session, compare ─► record                    one format, written once and read once
 //	impls ─► impls/* ─► dyno, group, task, actor        one idea each
 //	conformance, workloads ─► dyno, group, task, actor  they know contracts only
 //	group, task, actor ─► nothing of ours
@@ -144,7 +145,7 @@ var importPolicy = importpolicy.Policy{
 			Packages: "workloads/...",
 			Why:      "the host adapters bring workloads and testing together and know no implementation, so that one in another module can use them; their tests drive them as the engine would",
 			Ours:     []string{".", "actor", "group", "task", "measure", "workloads/..."},
-			TestOurs: []string{"impls/...", "lab/driven"},
+			TestOurs: []string{"impls/...", "internal/program"},
 			Others:   []string{"github.com/HdrHistogram/hdrhistogram-go"},
 		},
 		{
@@ -196,44 +197,86 @@ var importPolicy = importpolicy.Policy{
 			BoardSafe: true,
 		},
 		{
-			Packages: "lab/driven",
-			Why:      "it starts test binaries and knows no more of them than package testing does; the engine and other programs that measure stand on it",
+			Packages: "internal/program",
+			Why:      "it starts programs that speak the driving protocol and knows no more of them than that",
 			Ours:     []string{"internal/child", "internal/hwcount"},
 		},
 		{
-			Packages: "lab/infer",
+			Packages: "internal/stats",
 			Why:      "inference is arithmetic on plain values: what it says of them can be checked without a benchmark, a file or a clock",
 			Others:   []string{"github.com/aclements/go-moremath/...", "github.com/montanaflynn/stats"},
 		},
 		{
-			Packages: "lab/truth/...",
+			Packages: "internal/truth/...",
 			Why:      "the plants are laid out as modules that need the standard library only, and what lays them out knows nothing of how they are measured",
 		},
 		{
-			Packages: "lab/...",
-			Why:      "the engine knows neither contracts nor implementations: a subject is a program that prints benchmark lines",
-			Ours:     []string{"lab/...", "internal/child", "internal/filelock", "internal/scratch"},
+			Packages: "internal/record",
+			Why:      "what is kept of a run is one format, for who writes it and for who reads it: neither knows the other",
+			Ours:     []string{"internal/filelock"},
+			Others:   []string{"golang.org/x/perf/..."},
+		},
+		{
+			Packages: "internal/session",
+			Why:      "the loop that measures knows neither what is measured nor what becomes of the figures: a subject is an interface, and a comparison a function that is called at looks",
+			Ours:     []string{"internal/program", "internal/record", "internal/stats"},
+			TestOurs: []string{"internal/compare"},
+			Others:   []string{"github.com/shirou/gopsutil/v4/...", "golang.org/x/perf/..."},
+		},
+		{
+			Packages: "internal/testbin",
+			Why:      "it makes subjects of Go packages, which it builds and lists; it knows neither contracts nor implementations",
+			Ours:     []string{"internal/child", "internal/program", "internal/record", "internal/session"},
 			Others: []string{
 				errgroup, // builds go on side by side
 				"github.com/agnivade/levenshtein",
 				"github.com/rogpeppe/go-internal/cache", // of test binaries
-				"github.com/google/pprof/profile",       // profiles are compared in the format they are written in
-				"github.com/shirou/gopsutil/v4/...",
 				"golang.org/x/perf/...",
-				"golang.org/x/term",
 			},
+		},
+		{
+			Packages: "internal/compare",
+			Why:      "it judges what is recorded, whoever measured it and however it is shown",
+			Ours:     []string{"internal/record", "internal/stats"},
+			TestOurs: []string{"internal/session"},
+			Others:   []string{"github.com/agnivade/levenshtein", "golang.org/x/perf/..."},
+		},
+		{
+			Packages: "internal/calibrate",
+			Why:      "it says what verdicts are worth, by files of what is known beforehand: it plans them and reads them, and measures nothing itself",
+			Ours:     []string{"internal/compare", "internal/record", "internal/session", "internal/stats"},
+			TestOurs: []string{"internal/program"},
+			Others:   []string{"golang.org/x/perf/..."},
+		},
+		{
+			Packages: "internal/conform",
+			Why:      "it runs a conformance suite as go test does and reads what that says; it knows no clause",
+			Ours:     []string{"internal/record"},
+		},
+		{
+			Packages: "internal/why",
+			Why:      "it explains a comparison by profiles of the same binaries",
+			Ours:     []string{"internal/compare", "internal/program", "internal/record", "internal/session", "internal/stats", "internal/testbin"},
+			Others:   []string{"github.com/google/pprof/profile", "golang.org/x/perf/..."},
+		},
+		{
+			Packages: "internal/versions",
+			Why:      "it lays out versions of a module, whatever is done with them",
+			Ours:     []string{"internal/child", "internal/scratch"},
+			Others:   []string{errgroup, "golang.org/x/term"},
 		},
 		{
 			Packages: "report/serve",
 			Why:      "served pages show what a report shows, and profiles in pprof's own pages; nothing else needs those",
-			Ours:     []string{"lab/...", "report"},
+			Ours:     []string{"internal/calibrate", "internal/compare", "internal/record", "internal/why", "report"},
 			TestOurs: []string{"internal/barepath"},
 			Others:   []string{"github.com/google/pprof/..."},
 		},
 		{
 			Packages: "report/...",
 			Why:      "a report is derived from what the engine read from files and judged by targets, which are data, never from the code that was measured",
-			Ours:     []string{"lab/...", "report/...", "targets"},
+			Ours:     []string{"internal/calibrate", "internal/compare", "internal/conform", "internal/record", "internal/why", "report/...", "targets"},
+			TestOurs: []string{"internal/truth/..."},
 			Others: []string{
 				"github.com/google/pprof/...",
 				"github.com/jedib0t/go-pretty/v6/...",
@@ -245,7 +288,7 @@ var importPolicy = importpolicy.Policy{
 		{
 			Packages: "hw",
 			Why:      "it brings firmware to boards and reads what comes back: it knows the protocol and the format of results, and no board or implementation by name",
-			Ours:     []string{"hw/boards", "hw/firmware/line", "internal/child", "internal/filelock", "internal/scratch", "lab"},
+			Ours:     []string{"hw/boards", "hw/firmware/line", "internal/child", "internal/compare", "internal/filelock", "internal/record", "internal/scratch", "internal/session"},
 			TestOurs: []string{".", "hw/...", "measure", "impls/...", "internal/barepath"},
 			Others: []string{
 				"github.com/agnivade/levenshtein",
@@ -287,7 +330,7 @@ var importPolicy = importpolicy.Policy{
 		{
 			Packages: "cmd/benchrun",
 			Why:      "the command is thin: flags in, the engine, the boards and the report do the rest",
-			Ours:     []string{"hw", "hw/firmware/line", "lab/...", "report/...", "targets", "internal/scratch"},
+			Ours:     []string{"hw", "hw/firmware/line", "internal/...", "report/...", "targets"},
 			TestOurs: []string{"internal/barepath"},
 			Others: []string{
 				"golang.org/x/sync/errgroup",

@@ -16,9 +16,9 @@
 //     Impl; conformtest runs them under testing and testing/synctest.
 //  5. Package workloads holds programs over the contracts, each with a checked
 //     result and with the code a good engineer would write by hand today.
-//  6. Package lab, and the command benchrun on top of it, know neither
-//     contracts nor implementations: a subject is a test binary that prints Go
-//     benchmark lines, so that any package's benchmarks can be measured.
+//  6. The engine below internal/, and the command benchrun on top of it, know
+//     neither contracts nor implementations: a subject is a test binary that
+//     prints Go benchmark lines, so that any package's benchmarks can be measured.
 //
 // This package holds contracts only. It is not a framework to write
 // applications in, and not a second benchstat: statistics that benchstat has

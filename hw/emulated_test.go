@@ -19,7 +19,7 @@ import (
 	"github.com/dynolab/dyno/hw/firmware/conform"
 	"github.com/dynolab/dyno/impls"
 	"github.com/dynolab/dyno/internal/barepath"
-	"github.com/dynolab/dyno/lab"
+	"github.com/dynolab/dyno/internal/compare"
 )
 
 func init() { realPrograms = true }
@@ -191,7 +191,7 @@ func testTinyGo(t *testing.T, boards Registry, b Board, checkout Checkout) {
 	if passed != 2*len(cases) {
 		t.Fatalf("%d figures, want %d", passed, 2*len(cases))
 	}
-	c, err := lab.Compare([]string{out}, lab.CompareOptions{Col: "/impl"})
+	c, err := compare.Compare([]string{out}, compare.Options{Col: "/impl"})
 	if err != nil || len(c.Problems) > 0 {
 		t.Fatalf("%v, %q", err, c.Problems)
 	}

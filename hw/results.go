@@ -11,7 +11,7 @@ import (
 
 	"golang.org/x/perf/benchfmt"
 
-	"github.com/dynolab/dyno/lab"
+	"github.com/dynolab/dyno/internal/record"
 )
 
 // A Results is a results file of a board: the Go benchmark format, with comment lines
@@ -45,7 +45,7 @@ func CreateResults(path string) (*Results, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := lab.LockResults(f); err != nil {
+	if err := record.LockResults(f); err != nil {
 		return nil, errors.Join(err, f.Close())
 	}
 	r := &Results{Path: path, f: f, config: make(map[string]string)}
@@ -148,7 +148,7 @@ func blockField(block string) string {
 }
 
 // Clause notes what became of a conformance clause.
-func (r *Results) Clause(c lab.BoardClause) {
+func (r *Results) Clause(c record.BoardClause) {
 	c.Why = oneLine(c.Why)
 	r.write(c.Line() + "\n")
 }

@@ -13,7 +13,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/dynolab/dyno/lab"
+	"github.com/dynolab/dyno/internal/record"
 )
 
 // A Plan is what a run on a device was to do. Its results file has it, so that the run
@@ -277,7 +277,7 @@ func (r *Interrupted) read(line string, why *string) error {
 		r.sized[impl+" "+parts] = true
 		return nil
 	}
-	fields, err := lab.ParseFields(rest)
+	fields, err := record.ParseFields(rest)
 	if err != nil {
 		return err
 	}
@@ -397,12 +397,12 @@ func outcomeNamed(name string) (Outcome, error) {
 
 // resume opens the file to append to it, after cutting off what is torn.
 func (r *Interrupted) resume(now time.Time) (*Results, error) {
-	f, err := lab.Reopen(r.Path, r.size, r.size+int64(len(r.Torn)))
+	f, err := record.Reopen(r.Path, r.size, r.size+int64(len(r.Torn)))
 	if err != nil {
 		return nil, err
 	}
 	out := &Results{Path: r.Path, f: f, config: maps.Clone(r.config), units: slices.Clone(r.units)}
-	out.write(lab.ResumedLine(now) + "\n")
+	out.write(record.ResumedLine(now) + "\n")
 	if err := out.Sync(); err != nil {
 		return nil, errors.Join(err, f.Close())
 	}

@@ -18,7 +18,8 @@ import (
 	"time"
 
 	"github.com/dynolab/dyno/hw/firmware/line"
-	"github.com/dynolab/dyno/lab"
+	"github.com/dynolab/dyno/internal/record"
+	"github.com/dynolab/dyno/internal/session"
 )
 
 // A deskTarget is a board in this process, which answers at once. The image of loose
@@ -86,7 +87,7 @@ func (c *deskConsole) Write(p []byte) (int, error) {
 	end := line.End{Command: command}
 	if command == "hello" {
 		h := line.Hello{
-			Board: im.Board.Name, Chip: "t1", Clock: 15625000, Unit: lab.InstructionClock, RAM: 65536, Flash: 1 << 20, RAMFree: 50000, Emulated: true,
+			Board: im.Board.Name, Chip: "t1", Clock: 15625000, Unit: record.InstructionClock, RAM: 65536, Flash: 1 << 20, RAMFree: 50000, Emulated: true,
 			Impl: im.Impl, Toolchain: im.Toolchain, Commit: im.Commit,
 		}
 		if !im.Board.Emulated {
@@ -342,7 +343,7 @@ func TestInterruptedAgainAndAgain(t *testing.T) {
 			}
 			break
 		}
-		if !errors.Is(err, lab.ErrInterrupted) || s.Unfinished != path || len(s.NotBegun) > 0 {
+		if !errors.Is(err, session.ErrInterrupted) || s.Unfinished != path || len(s.NotBegun) > 0 {
 			t.Fatalf("%v, %+v", err, s)
 		}
 		o.Out = ""
@@ -377,12 +378,12 @@ func TestNotBegun(t *testing.T) {
 		}
 	}}
 	s, err := run(ctx, o, d.hands())
-	if !errors.Is(err, lab.ErrInterrupted) || len(s.Files) != 2 || s.Unfinished != s.Files[1] || len(s.NotBegun) != 1 || !strings.Contains(s.Unfinished, "second") {
+	if !errors.Is(err, session.ErrInterrupted) || len(s.Files) != 2 || s.Unfinished != s.Files[1] || len(s.NotBegun) != 1 || !strings.Contains(s.Unfinished, "second") {
 		t.Errorf("%v, %q, %q, %v", err, s.Files, s.Unfinished, s.NotBegun)
 	}
 	// And one that has no file yet can only be begun anew.
 	cancel()
-	if s, err = run(ctx, o, d.hands()); !errors.Is(err, lab.ErrInterrupted) || s.Unfinished != "" || len(s.NotBegun) != 3 {
+	if s, err = run(ctx, o, d.hands()); !errors.Is(err, session.ErrInterrupted) || s.Unfinished != "" || len(s.NotBegun) != 3 {
 		t.Errorf("%v, %q, %v", err, s.Unfinished, s.NotBegun)
 	}
 }
@@ -461,7 +462,7 @@ func TestResumeRefuses(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
 		o.Progress = &told{onCase: func(string) { cancel() }}
 		s, err := run(ctx, o, d.hands())
-		if !errors.Is(err, lab.ErrInterrupted) {
+		if !errors.Is(err, session.ErrInterrupted) {
 			t.Fatal(err)
 		}
 		o.Out, o.Progress, d.host = "", nil, "other"

@@ -16,8 +16,9 @@ import (
 	"time"
 
 	"github.com/dynolab/dyno/hw/firmware/line"
+	"github.com/dynolab/dyno/internal/record"
 	"github.com/dynolab/dyno/internal/scratch"
-	"github.com/dynolab/dyno/lab"
+	"github.com/dynolab/dyno/internal/session"
 )
 
 // RunOptions say what to run where.
@@ -99,15 +100,15 @@ type Summary struct {
 // Run builds, flashes and runs: on each device, for each implementation, each case
 // after a reset. What fails is a hole in the results and does not stop the others. If
 // ctx ends, Run ends the case that runs, and returns what there is with
-// lab.ErrInterrupted; other errors are of the file system or of the options, or say why
+// session.ErrInterrupted; other errors are of the file system or of the options, or say why
 // a run cannot be resumed.
 func Run(ctx context.Context, o RunOptions) (*Summary, error) {
 	return run(ctx, o, hands{
 		compiler: FindCompiler,
 		target:   NewTarget,
 		build:    Build,
-		commit:   lab.Commit,
-		host:     func(ctx context.Context, dir string) string { return lab.Describe(ctx, dir, "", "").Machine },
+		commit:   session.Commit,
+		host:     func(ctx context.Context, dir string) string { return session.Describe(ctx, dir, "", "").Machine },
 	})
 }
 
@@ -116,7 +117,7 @@ type hands struct {
 	compiler func(context.Context, Board) (*Compiler, error)
 	target   func(Device, Ports) (Target, error)
 	build    func(context.Context, Board, *Compiler, BuildOptions) (*Image, error)
-	// commit returns what lab.Commit does, and host the name of this machine.
+	// commit returns what session.Commit does, and host the name of this machine.
 	commit func(ctx context.Context, dir, results string) (commit, differs string)
 	host   func(ctx context.Context, dir string) string
 }
@@ -146,7 +147,7 @@ func run(ctx context.Context, o RunOptions, h hands) (*Summary, error) {
 			case r.results != nil:
 				s.Unfinished, s.NotBegun = r.results.Path, s.NotBegun[1:]
 			}
-			return s, lab.ErrInterrupted
+			return s, session.ErrInterrupted
 		}
 		if err != nil {
 			return s, err
@@ -451,7 +452,7 @@ func (r *deviceRun) each(ctx context.Context, images []*Image, do func(*Image) e
 }
 
 // FirmwareCommit is what the firmware says of the sources it was made of, from what
-// lab.Commit says.
+// session.Commit says.
 func FirmwareCommit(commit, dirty string) string {
 	if commit != "" && dirty != "false" {
 		commit += "+dirty"
@@ -582,13 +583,13 @@ func (r *deviceRun) start(ctx context.Context, im *Image) (*Session, line.Hello,
 func (s *Session) believe(b Board, h line.Hello) error {
 	contradicts := ""
 	switch {
-	case h.Unit != realTime && h.Unit != lab.InstructionClock:
-		contradicts = fmt.Sprintf("its clock counts %q, which is neither %s nor %s", h.Unit, realTime, lab.InstructionClock)
+	case h.Unit != realTime && h.Unit != record.InstructionClock:
+		contradicts = fmt.Sprintf("its clock counts %q, which is neither %s nor %s", h.Unit, realTime, record.InstructionClock)
 	case !(h.Clock >= 1 && h.Clock <= 9e9 && h.Clock == math.Trunc(h.Clock)):
 		contradicts = fmt.Sprintf("its clock has %v ticks a second, and that is a whole number from 1 to 9·10⁹", h.Clock)
 	case h.Emulated != b.Emulated:
 		contradicts = fmt.Sprintf("emulated=%t, and its board.json says %t", h.Emulated, b.Emulated)
-	case h.Unit == lab.InstructionClock && !b.Emulated:
+	case h.Unit == record.InstructionClock && !b.Emulated:
 		contradicts = "its clock counts instructions, and it is no emulator"
 	default:
 		return nil
@@ -759,7 +760,7 @@ func (r *deviceRun) figures(c line.Listed, h line.Hello, a *Answer) error {
 		}
 		for _, v := range res.Values {
 			unit := cmp.Or(v.OrigUnit, v.Unit)
-			if (unit == realTime+"/op" || unit == lab.InstructionClock+"/op") && unit != h.Unit+"/op" {
+			if (unit == realTime+"/op" || unit == record.InstructionClock+"/op") && unit != h.Unit+"/op" {
 				return failed(WrongResult, fmt.Sprintf("a figure in %s of a board whose clock counts %s", unit, h.Unit), nil)
 			}
 			if math.IsNaN(v.Value) || math.IsInf(v.Value, 0) {
@@ -791,11 +792,11 @@ func (r *deviceRun) write(im *Image, h line.Hello, res CaseResult) {
 	benchmark := benchmarkName(res.Case)
 	switch {
 	case isClause && res.Skip != "":
-		r.results.Clause(lab.BoardClause{Impl: res.Impl, Name: clause, Result: lab.ClauseSkipped, Why: res.Skip})
+		r.results.Clause(record.BoardClause{Impl: res.Impl, Name: clause, Result: record.ClauseSkipped, Why: res.Skip})
 	case isClause && res.Err != nil:
-		r.results.Clause(lab.BoardClause{Impl: res.Impl, Name: clause, Result: lab.ClauseFailed, Outcome: res.Err.Outcome.String(), Why: res.Err.reason()})
+		r.results.Clause(record.BoardClause{Impl: res.Impl, Name: clause, Result: record.ClauseFailed, Outcome: res.Err.Outcome.String(), Why: res.Err.reason()})
 	case isClause:
-		r.results.Clause(lab.BoardClause{Impl: res.Impl, Name: clause, Result: lab.ClausePassed})
+		r.results.Clause(record.BoardClause{Impl: res.Impl, Name: clause, Result: record.ClausePassed})
 	case res.Skip != "":
 		r.results.Hole(benchmark, "", res.Skip, true)
 	case res.Err != nil:

@@ -15,7 +15,9 @@ import (
 	"time"
 
 	"github.com/dynolab/dyno/hw/firmware/line"
-	"github.com/dynolab/dyno/lab"
+	"github.com/dynolab/dyno/internal/compare"
+	"github.com/dynolab/dyno/internal/record"
+	"github.com/dynolab/dyno/internal/session"
 )
 
 // fakeBench makes all that a run on the toy board needs.
@@ -136,7 +138,7 @@ func TestRun(t *testing.T) {
 	if t.Failed() {
 		t.Logf("results:\n%s", text)
 	}
-	c, err := lab.Compare([]string{out}, lab.CompareOptions{Col: "/impl"})
+	c, err := compare.Compare([]string{out}, compare.Options{Col: "/impl"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -149,7 +151,7 @@ func TestRun(t *testing.T) {
 	if len(c.Problems) > 0 || holes != 6 || c.Files[0].Blocks != 1 {
 		t.Errorf("problems %q, %d holes, %d blocks", c.Problems, holes, c.Files[0].Blocks)
 	}
-	if tally := lab.TallyClauses(c.Files[0].Clauses); len(tally) != 1 || tally[0].Passed != 1 || tally[0].Skips["needs Goexit"] != 1 || tally[0].Failed["wrong result"] != 1 {
+	if tally := record.TallyClauses(c.Files[0].Clauses); len(tally) != 1 || tally[0].Passed != 1 || tally[0].Skips["needs Goexit"] != 1 || tally[0].Failed["wrong result"] != 1 {
 		t.Errorf("of the clauses is read: %+v", tally)
 	}
 	if len(c.Tables) == 0 || !c.Tables[0].Exact {
@@ -231,7 +233,7 @@ func TestRunOrder(t *testing.T) {
 	if !slices.Equal(cases, want) {
 		t.Errorf("\n%s\nwant\n%s", strings.Join(cases, "\n"), strings.Join(want, "\n"))
 	}
-	c, err := lab.Compare([]string{out}, lab.CompareOptions{Col: "/impl"})
+	c, err := compare.Compare([]string{out}, compare.Options{Col: "/impl"})
 	if err != nil || c.Files[0].Blocks != 2 {
 		t.Errorf("%v; %+v", err, c.Files)
 	}
@@ -405,7 +407,7 @@ func TestRunInterrupted(t *testing.T) {
 		Checkout: checkout, Devices: []Device{d}, Out: out, Limits: limits, Progress: p,
 		Case: regexp.MustCompile("good|hangs"),
 	})
-	if !errors.Is(err, lab.ErrInterrupted) || len(s.Results) != 1 || s.Unfinished != out || len(s.NotBegun) > 0 {
+	if !errors.Is(err, session.ErrInterrupted) || len(s.Results) != 1 || s.Unfinished != out || len(s.NotBegun) > 0 {
 		t.Errorf("%v, %+v", err, s)
 	}
 	text, err := os.ReadFile(out)
@@ -511,7 +513,7 @@ func TestRunInterruptedEarly(t *testing.T) {
 	cancel()
 	p := new(told)
 	s, err := Run(ctx, RunOptions{Checkout: checkout, Devices: []Device{d}, Out: filepath.Join(t.TempDir(), "toy.bench"), Limits: patient, Progress: p})
-	if !errors.Is(err, lab.ErrInterrupted) || len(s.Results) > 0 || len(p.lines) > 0 {
+	if !errors.Is(err, session.ErrInterrupted) || len(s.Results) > 0 || len(p.lines) > 0 {
 		t.Errorf("%v, %+v, told %q", err, s.Results, p.lines)
 	}
 }

@@ -10,7 +10,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/dynolab/dyno/lab"
+	"github.com/dynolab/dyno/internal/compare"
 	"github.com/dynolab/dyno/targets"
 )
 
@@ -86,7 +86,7 @@ func aimsTable(t *testing.T, mark, bench, root string, files []string) []byte {
 	var b bytes.Buffer
 	fmt.Fprintf(&b, "<!-- %s: begin %s -->\n", mark, strings.Join(files, " "))
 	for i, file := range files {
-		c, err := lab.Compare([]string{filepath.Join(root, filepath.FromSlash(file))}, lab.CompareOptions{})
+		c, err := compare.Compare([]string{filepath.Join(root, filepath.FromSlash(file))}, compare.Options{})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -9,7 +9,8 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/dynolab/dyno/lab"
+	"github.com/dynolab/dyno/internal/compare"
+	"github.com/dynolab/dyno/internal/record"
 )
 
 // clausesTitle heads what boards ran of the conformance suite.
@@ -17,13 +18,13 @@ const clausesTitle = "Clauses of the contracts"
 
 // clausesLayout counts the clauses that boards have run, a line for each implementation
 // in each file. There are no lines if there are no clauses.
-func clausesLayout(files []lab.File) layout {
+func clausesLayout(files []compare.File) layout {
 	l := layout{head: []string{"implementation", "passed", "skipped", "failed", "of"}, right: []bool{false, true, true, true, true}}
 	if len(files) > 1 {
 		l.head, l.right = slices.Insert(l.head, 0, "file"), slices.Insert(l.right, 0, false)
 	}
 	for _, f := range files {
-		for _, t := range lab.TallyClauses(f.Clauses) {
+		for _, t := range record.TallyClauses(f.Clauses) {
 			line := []string{t.Impl, strconv.Itoa(t.Passed), strconv.Itoa(t.Skipped), strconv.Itoa(len(t.Bad)), strconv.Itoa(t.All())}
 			if ways := failedWays(t); ways != "" {
 				line[3] += " (" + ways + ")"
@@ -38,7 +39,7 @@ func clausesLayout(files []lab.File) layout {
 }
 
 // failedWays counts the clauses that have failed by how: "1 hung, 2 out of memory".
-func failedWays(t lab.ClauseTally) string {
+func failedWays(t record.ClauseTally) string {
 	var ways []string
 	for _, o := range slices.Sorted(maps.Keys(t.Failed)) {
 		ways = append(ways, strconv.Itoa(t.Failed[o])+" "+cmp.Or(o, "for no reason given"))
@@ -47,9 +48,9 @@ func failedWays(t lab.ClauseTally) string {
 }
 
 // badClauses are those that have failed, each with the implementation and why.
-func badClauses(files []lab.File) (bad []holeView) {
+func badClauses(files []compare.File) (bad []holeView) {
 	for _, f := range files {
-		for _, t := range lab.TallyClauses(f.Clauses) {
+		for _, t := range record.TallyClauses(f.Clauses) {
 			for _, c := range t.Bad {
 				name := c.Name + " with " + c.Impl
 				if len(files) > 1 {
@@ -68,10 +69,10 @@ func badClauses(files []lab.File) (bad []holeView) {
 
 // skippedClauses are the reasons for which clauses were skipped, the most frequent
 // first, each with how often.
-func skippedClauses(files []lab.File) []string {
+func skippedClauses(files []compare.File) []string {
 	count := make(map[string]int)
 	for _, f := range files {
-		for _, t := range lab.TallyClauses(f.Clauses) {
+		for _, t := range record.TallyClauses(f.Clauses) {
 			for why, n := range t.Skips {
 				count[orUnsaid(why)] += n
 			}
@@ -89,7 +90,7 @@ func skippedClauses(files []lab.File) []string {
 	return reasons
 }
 
-func clausesText(b *bytes.Buffer, files []lab.File, o TextOptions) {
+func clausesText(b *bytes.Buffer, files []compare.File, o TextOptions) {
 	l := clausesLayout(files)
 	if len(l.rows) == 0 {
 		return
@@ -103,7 +104,7 @@ func clausesText(b *bytes.Buffer, files []lab.File, o TextOptions) {
 	}
 }
 
-func clausesMarkdown(b *bytes.Buffer, files []lab.File) {
+func clausesMarkdown(b *bytes.Buffer, files []compare.File) {
 	l := clausesLayout(files)
 	if len(l.rows) == 0 {
 		return
@@ -126,7 +127,7 @@ type clausesView struct {
 }
 
 // newClausesView returns nil if there are none.
-func newClausesView(files []lab.File) *clausesView {
+func newClausesView(files []compare.File) *clausesView {
 	l := clausesLayout(files)
 	if len(l.rows) == 0 {
 		return nil

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/dynolab/dyno/lab"
+	"github.com/dynolab/dyno/internal/compare"
 )
 
 // clausesBench is a file of a board that ran clauses, one of them twice.
@@ -37,11 +37,11 @@ func TestReportsShowClauses(t *testing.T) {
 	}
 	board := write("board.bench", clausesBench)
 	host := write("host.bench", "machine: desk\nBenchmarkX/impl=serial 1 5 ns/op\n")
-	c, err := lab.Compare([]string{board}, lab.CompareOptions{})
+	c, err := compare.Compare([]string{board}, compare.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	s, err := lab.CompareSideBySide([]string{host, board}, lab.CompareOptions{})
+	s, err := compare.SideBySideOf([]string{host, board}, compare.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -79,7 +79,7 @@ func TestReportsShowClauses(t *testing.T) {
 		t.Errorf("JSON has %+v", all)
 	}
 	// A file without clauses has no word of them.
-	plain, err := lab.Compare([]string{host}, lab.CompareOptions{})
+	plain, err := compare.Compare([]string{host}, compare.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}

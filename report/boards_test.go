@@ -11,7 +11,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/dynolab/dyno/lab"
+	"github.com/dynolab/dyno/internal/compare"
+	"github.com/dynolab/dyno/internal/record"
 	"github.com/dynolab/dyno/targets"
 )
 
@@ -35,12 +36,12 @@ func boardFigures(t *testing.T, root string, files []string) []byte {
 	var b bytes.Buffer
 	fmt.Fprintf(&b, "<!-- boards: begin %s -->\n", strings.Join(files, " "))
 	for _, file := range files {
-		places, err := lab.Places([]string{filepath.Join(root, filepath.FromSlash(file))}, strings.NewReader(""))
+		places, err := compare.Places([]string{filepath.Join(root, filepath.FromSlash(file))}, strings.NewReader(""))
 		if err != nil {
 			t.Fatal(err)
 		}
 		p := places[0]
-		c, err := lab.Compare(p.Paths, lab.CompareOptions{})
+		c, err := compare.Compare(p.Paths, compare.Options{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -81,11 +82,11 @@ const outOfMemory = "out of memory"
 func boardClauses(t *testing.T, root string, files []string) []byte {
 	t.Helper()
 	var boards []string
-	clauses := make(map[string][]lab.BoardClause) // by board
-	commits := make(map[[2]string][]string)       // by board and implementation
+	clauses := make(map[string][]record.BoardClause) // by board
+	commits := make(map[[2]string][]string)          // by board and implementation
 	var absent, sources []string
 	for _, file := range files {
-		c, err := lab.Compare([]string{filepath.Join(root, filepath.FromSlash(file))}, lab.CompareOptions{})
+		c, err := compare.Compare([]string{filepath.Join(root, filepath.FromSlash(file))}, compare.Options{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -101,7 +102,7 @@ func boardClauses(t *testing.T, root string, files []string) []byte {
 			boards = append(boards, board)
 		}
 		clauses[board] = append(clauses[board], f.Clauses...)
-		for _, tally := range lab.TallyClauses(f.Clauses) {
+		for _, tally := range record.TallyClauses(f.Clauses) {
 			of, commit := [2]string{board, tally.Impl}, fmt.Sprintf("%.8s", setting(f, "commit"))
 			if !slices.Contains(commits[of], commit) {
 				commits[of] = append(commits[of], commit)
@@ -121,7 +122,7 @@ func boardClauses(t *testing.T, root string, files []string) []byte {
 	var bad, reasons []string
 	skips := make(map[[2]string]int) // by reason and board
 	for _, board := range boards {
-		for _, tally := range lab.TallyClauses(clauses[board]) {
+		for _, tally := range record.TallyClauses(clauses[board]) {
 			memory := tally.Failed[outOfMemory]
 			fmt.Fprintf(&b, "| `%s` | %s | %d | %d | %d | %d | %d | %s |\n", board, tally.Impl,
 				tally.Passed, tally.Skipped, memory, len(tally.Bad)-memory, tally.All(), strings.Join(commits[[2]string{board, tally.Impl}], ", "))
@@ -165,16 +166,16 @@ func boardClauses(t *testing.T, root string, files []string) []byte {
 }
 
 // tableOf returns the table of a unit.
-func tableOf(c *lab.Comparison, unit string) (lab.Table, bool) {
-	i := slices.IndexFunc(c.Tables, func(t lab.Table) bool { return t.Unit == unit })
+func tableOf(c *compare.Comparison, unit string) (compare.Table, bool) {
+	i := slices.IndexFunc(c.Tables, func(t compare.Table) bool { return t.Unit == unit })
 	if i < 0 {
-		return lab.Table{}, false
+		return compare.Table{}, false
 	}
 	return c.Tables[i], true
 }
 
 // boardImages renders how much of the board each image needs.
-func boardImages(b *bytes.Buffer, c *lab.Comparison, f lab.File) {
+func boardImages(b *bytes.Buffer, c *compare.Comparison, f compare.File) {
 	flash, ok := tableOf(c, "flash-B")
 	if !ok {
 		return
@@ -212,7 +213,7 @@ func boardImages(b *bytes.Buffer, c *lab.Comparison, f lab.File) {
 }
 
 // boardPromises renders which targets the board keeps.
-func boardPromises(t *testing.T, b *bytes.Buffer, p lab.Place) {
+func boardPromises(t *testing.T, b *bytes.Buffer, p compare.Place) {
 	t.Helper()
 	card, err := Judge(slices.DeleteFunc(targets.All(), func(t targets.Target) bool { return !t.Required }), p.Paths, JudgeOptions{})
 	if err != nil {
@@ -251,7 +252,7 @@ func boardPromises(t *testing.T, b *bytes.Buffer, p lab.Place) {
 }
 
 // boardWorkloads renders what an operation of each workload takes.
-func boardWorkloads(b *bytes.Buffer, c *lab.Comparison) {
+func boardWorkloads(b *bytes.Buffer, c *compare.Comparison) {
 	time := c.Tables[0] // time is first
 	allocs, _ := tableOf(c, "allocs/op")
 	var cols []string
@@ -266,7 +267,7 @@ func boardWorkloads(b *bytes.Buffer, c *lab.Comparison) {
 				b.WriteString(" — |")
 				continue
 			}
-			fmt.Fprintf(b, " %s", sideValue(lab.SideCell{Unit: time.Unit, N: 1, Center: r.Cells[i].Center, Exact: true}, new(sideNotes)))
+			fmt.Fprintf(b, " %s", sideValue(compare.SideCell{Unit: time.Unit, N: 1, Center: r.Cells[i].Center, Exact: true}, new(sideNotes)))
 			if o, ok := rowIn(allocs, r); ok {
 				if at := columnIndex(allocs, cols[i]); at >= 0 && o.Cells[at].N > 0 {
 					fmt.Fprintf(b, ", %s allocs", formatValue(o.Cells[at].Center, "allocs/op"))

@@ -12,21 +12,21 @@ import (
 	"strings"
 	"time"
 
-	"github.com/dynolab/dyno/lab"
+	"github.com/dynolab/dyno/internal/compare"
 )
 
 // CalibrationText writes what a calibration shows for a terminal.
-func CalibrationText(w io.Writer, c *lab.Calibration) error {
+func CalibrationText(w io.Writer, c *compare.Calibration) error {
 	return textDocument(w, func(d document) { calibrationDocument(d, c) })
 }
 
 // CalibrationMarkdown writes what a calibration shows as a document.
-func CalibrationMarkdown(w io.Writer, c *lab.Calibration) error {
+func CalibrationMarkdown(w io.Writer, c *compare.Calibration) error {
 	return markdownDocument(w, "Calibration", func(d document) { calibrationDocument(d, c) })
 }
 
 // CalibrationJSON writes c as JSON, as docs/calibration.md tells it.
-func CalibrationJSON(w io.Writer, c *lab.Calibration) error {
+func CalibrationJSON(w io.Writer, c *compare.Calibration) error {
 	return writeJSON(w, c)
 }
 
@@ -64,7 +64,7 @@ func markdownDocument(w io.Writer, heading string, fill func(document)) error {
 }
 
 // calibrationDocument fills d with what c shows.
-func calibrationDocument(d document, c *lab.Calibration) {
+func calibrationDocument(d document, c *compare.Calibration) {
 	d.line("%s, %s: %s", machineOf(c.Circumstances), c.Measured.UTC().Format("2006-01-02"), strings.Join(present(c.Circumstances, "toolchain", "kernel", "commit"), ", "))
 	d.line("%s, each of up to %s of %s in up to %s; level %v, margin %s",
 		counted(c.Trials, "trial"), counted(c.Blocks, "block"), counted(c.Rounds, "round"), counted(max(1, c.Layouts), "layout"), c.Alpha, percent(c.Margin))
@@ -77,7 +77,7 @@ func calibrationDocument(d document, c *lab.Calibration) {
 
 	if len(c.Effects) > 0 {
 		d.title("Slowed on purpose")
-		several := slices.ContainsFunc(c.Benchmarks, func(w lab.CalibratedBenchmark) bool { return len(w.Effects) > 1 })
+		several := slices.ContainsFunc(c.Benchmarks, func(w compare.CalibratedBenchmark) bool { return len(w.Effects) > 1 })
 		d.draw(slowedOnPurpose(c, parts, several))
 		d.line("The true ratio is in %s of %d intervals (%s); %s are promised.", rate(c.Covered), c.Covered.N, rateInterval(c.Covered), percent(1-c.Alpha))
 		for _, p := range parts {
@@ -97,7 +97,7 @@ func calibrationDocument(d document, c *lab.Calibration) {
 	for _, e := range c.Effects {
 		l.head, l.right = append(l.head, "finds "+percent(e.Slow)), append(l.right, true)
 	}
-	addHabit := func(name string, alarms lab.Rate, found func(slow float64) (lab.Rate, bool)) {
+	addHabit := func(name string, alarms compare.Rate, found func(slow float64) (compare.Rate, bool)) {
 		row := []string{name, strconv.Itoa(alarms.N), rate(alarms), rateInterval(alarms)}
 		for _, e := range c.Effects {
 			cell := ""
@@ -109,22 +109,22 @@ func calibrationDocument(d document, c *lab.Calibration) {
 		l.rows = append(l.rows, row)
 	}
 	for _, h := range c.Habits {
-		addHabit(h.Name, h.Alarms, func(slow float64) (lab.Rate, bool) {
+		addHabit(h.Name, h.Alarms, func(slow float64) (compare.Rate, bool) {
 			for _, e := range h.Effects {
 				if e.Slow == slow {
 					return e.Found, true
 				}
 			}
-			return lab.Rate{}, false
+			return compare.Rate{}, false
 		})
 	}
-	addHabit("ours: interleaved, paired by block", c.Alarms, func(slow float64) (lab.Rate, bool) {
+	addHabit("ours: interleaved, paired by block", c.Alarms, func(slow float64) (compare.Rate, bool) {
 		for _, e := range c.Effects {
 			if e.Slow == slow {
 				return e.Found, true
 			}
 		}
-		return lab.Rate{}, false
+		return compare.Rate{}, false
 	})
 	d.draw(l)
 	for _, h := range c.Habits {
@@ -141,18 +141,18 @@ func calibrationDocument(d document, c *lab.Calibration) {
 // A calibrationPart is what a calibration says of a way of driving: of its
 // benchmarks, and of all of them together.
 type calibrationPart struct {
-	lab.CalibratedWay
+	compare.CalibratedWay
 	name       string // of what all show together; "" if the calibration has but one way
-	benchmarks []lab.CalibratedBenchmark
+	benchmarks []compare.CalibratedBenchmark
 }
 
 func (p calibrationPart) named() bool { return p.name != "" }
 
 // calibrationParts returns the parts of c, in the order of its benchmarks. A name
 // that benchmarks of several packages have gets its package.
-func calibrationParts(c *lab.Calibration) []calibrationPart {
-	ambiguous := func(b lab.CalibratedBenchmark) bool {
-		return slices.ContainsFunc(c.Benchmarks, func(o lab.CalibratedBenchmark) bool { return o.Name == b.Name && o.Pkg != b.Pkg })
+func calibrationParts(c *compare.Calibration) []calibrationPart {
+	ambiguous := func(b compare.CalibratedBenchmark) bool {
+		return slices.ContainsFunc(c.Benchmarks, func(o compare.CalibratedBenchmark) bool { return o.Name == b.Name && o.Pkg != b.Pkg })
 	}
 	var parts []calibrationPart
 	for _, w := range c.Ways {
@@ -174,13 +174,13 @@ func calibrationParts(c *lab.Calibration) []calibrationPart {
 }
 
 // againstItself is the table of the comparisons of programs with themselves.
-func againstItself(c *lab.Calibration, parts []calibrationPart) layout {
+func againstItself(c *compare.Calibration, parts []calibrationPart) layout {
 	l := layout{
 		head:  []string{"benchmark", "driven", "comparisons", "alarms", "95% interval", "called different", "95% interval", "spread of blocks", "finds 9 of 10 times", "measured"},
 		right: []bool{false, false, true, true, true, true, true, true, true, true},
 	}
 	var begins []int
-	sums := func(name string, alarms, wrong lab.Rate) []string {
+	sums := func(name string, alarms, wrong compare.Rate) []string {
 		return []string{name, "", strconv.Itoa(alarms.N), rate(alarms), rateInterval(alarms), rate(wrong), rateInterval(wrong), "", "", ""}
 	}
 	for _, p := range parts {
@@ -211,13 +211,13 @@ func grouped(l layout, begins []int) layout {
 
 // slowedOnPurpose is the table of the comparisons with slowed copies. several says
 // that a benchmark has several.
-func slowedOnPurpose(c *lab.Calibration, parts []calibrationPart, several bool) layout {
+func slowedOnPurpose(c *compare.Calibration, parts []calibrationPart, several bool) layout {
 	l := layout{
 		head:  []string{"benchmark", "driven", "slower by", "comparisons", "found", "95% interval", "called slower", "called wrongly", "true ratio in interval", "95% interval", "ratio", "measured"},
 		right: []bool{false, false, true, true, true, true, true, true, true, true, true, true},
 	}
 	var begins []int
-	add := func(name, driven string, effects []lab.CalibratedEffect) {
+	add := func(name, driven string, effects []compare.CalibratedEffect) {
 		if several {
 			begins = append(begins, len(l.rows))
 		}
@@ -294,7 +294,7 @@ func detectable(part float64) string {
 }
 
 // rate writes how often something was so, as a percentage with one decimal.
-func rate(r lab.Rate) string {
+func rate(r compare.Rate) string {
 	if r.N == 0 {
 		return "–"
 	}
@@ -302,7 +302,7 @@ func rate(r lab.Rate) string {
 }
 
 // rateInterval writes a rate's interval, "3.1 to 6.6%".
-func rateInterval(r lab.Rate) string {
+func rateInterval(r compare.Rate) string {
 	if r.N == 0 {
 		return ""
 	}
@@ -319,7 +319,7 @@ func duration(sec float64) string {
 
 // Calibrations returns what to say in a report of c of the calibrations of the
 // machines that it is of, a sentence or two for each.
-func Calibrations(c *lab.Comparison) []string {
+func Calibrations(c *compare.Comparison) []string {
 	var out []string
 	for _, q := range c.Calibrations {
 		out = append(out, quoteCalibration(q))
@@ -330,14 +330,14 @@ func Calibrations(c *lab.Comparison) []string {
 // quoteCalibration quotes what the calibration shows of the ways in which the
 // benchmarks of the report are driven, and of all together if they are in none of its
 // ways or if that is not known.
-func quoteCalibration(q lab.CalibrationQuote) string {
+func quoteCalibration(q compare.CalibrationQuote) string {
 	c := q.Calibration
 	var b strings.Builder
 	fmt.Fprintf(&b, "On this kind of machine (%s, calibrated %s): ", q.Machine, c.Measured.UTC().Format("2006-01-02"))
-	var ways []lab.CalibratedWay
+	var ways []compare.CalibratedWay
 	var lacking []string
 	for _, driven := range q.Driven {
-		i := slices.IndexFunc(c.Ways, func(w lab.CalibratedWay) bool { return w.Driven == driven })
+		i := slices.IndexFunc(c.Ways, func(w compare.CalibratedWay) bool { return w.Driven == driven })
 		if i >= 0 {
 			ways = append(ways, c.Ways[i])
 		} else if len(c.Ways) > 0 {
@@ -345,7 +345,7 @@ func quoteCalibration(q lab.CalibrationQuote) string {
 		}
 	}
 	if len(ways) == 0 || len(c.Ways) == 1 {
-		ways = []lab.CalibratedWay{{Alarms: c.Alarms, Wrong: c.Wrong, Covered: c.Covered, Effects: c.Effects}}
+		ways = []compare.CalibratedWay{{Alarms: c.Alarms, Wrong: c.Wrong, Covered: c.Covered, Effects: c.Effects}}
 	}
 	for i, w := range ways {
 		if i > 0 {
@@ -367,7 +367,7 @@ func quoteCalibration(q lab.CalibrationQuote) string {
 }
 
 // quoteWay quotes what was shown of a way of driving.
-func quoteWay(w lab.CalibratedWay, alpha float64) string {
+func quoteWay(w compare.CalibratedWay, alpha float64) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "of %s of a program with itself %s had p ≤ %v (%s) and %s a verdict that they differ (%s)",
 		counted(w.Alarms.N, "comparison"), rate(w.Alarms), alpha, rateInterval(w.Alarms), rate(w.Wrong), rateInterval(w.Wrong))
@@ -387,18 +387,18 @@ func quoteWay(w lab.CalibratedWay, alpha float64) string {
 
 // A calibrationJSON is what the JSON of a comparison says of a machine.
 type calibrationJSON struct {
-	Machine  string                 `json:"machine"`
-	File     string                 `json:"file"`
-	Measured time.Time              `json:"measured"`
-	Stale    []string               `json:"stale"`
-	Alarms   lab.Rate               `json:"alarms"`
-	Wrong    lab.Rate               `json:"wrong"`
-	Covered  lab.Rate               `json:"covered"`
-	Effects  []lab.CalibratedEffect `json:"effects"`
-	Ways     []lab.CalibratedWay    `json:"ways"`
+	Machine  string                     `json:"machine"`
+	File     string                     `json:"file"`
+	Measured time.Time                  `json:"measured"`
+	Stale    []string                   `json:"stale"`
+	Alarms   compare.Rate               `json:"alarms"`
+	Wrong    compare.Rate               `json:"wrong"`
+	Covered  compare.Rate               `json:"covered"`
+	Effects  []compare.CalibratedEffect `json:"effects"`
+	Ways     []compare.CalibratedWay    `json:"ways"`
 }
 
-func calibrationsToJSON(c *lab.Comparison) []calibrationJSON {
+func calibrationsToJSON(c *compare.Comparison) []calibrationJSON {
 	var out []calibrationJSON
 	for _, q := range c.Calibrations {
 		cal := q.Calibration

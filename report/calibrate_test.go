@@ -8,47 +8,48 @@ import (
 	"testing"
 	"time"
 
-	"github.com/dynolab/dyno/lab"
+	"github.com/dynolab/dyno/internal/calibrate"
+	"github.com/dynolab/dyno/internal/compare"
 )
 
 // aCalibration is made up, and has every part.
-func aCalibration() *lab.Calibration {
-	few := lab.CalibratedEffect{
-		Slow: 0.02, Found: lab.Rate{K: 38, N: 40, Lo: 0.831, Hi: 0.994}, Called: lab.Rate{K: 36, N: 40, Lo: 0.763, Hi: 0.972},
-		Denied: lab.Rate{K: 0, N: 40, Hi: 0.088}, Covered: lab.Rate{K: 39, N: 40, Lo: 0.868, Hi: 0.999}, Ratio: 1.0203, Seconds: 1.02,
+func aCalibration() *compare.Calibration {
+	few := compare.CalibratedEffect{
+		Slow: 0.02, Found: compare.Rate{K: 38, N: 40, Lo: 0.831, Hi: 0.994}, Called: compare.Rate{K: 36, N: 40, Lo: 0.763, Hi: 0.972},
+		Denied: compare.Rate{K: 0, N: 40, Hi: 0.088}, Covered: compare.Rate{K: 39, N: 40, Lo: 0.868, Hi: 0.999}, Ratio: 1.0203, Seconds: 1.02,
 	}
 	many := few
 	many.Slow, many.Ratio = 0.05, 1.0498
-	return &lab.Calibration{
-		Schema: lab.CalibrationSchema, Files: []string{"calibration-1.bench"}, Measured: time.Date(2026, 11, 21, 22, 0, 0, 0, time.UTC),
+	return &compare.Calibration{
+		Schema: calibrate.CalibrationSchema, Files: []string{"calibration-1.bench"}, Measured: time.Date(2026, 11, 21, 22, 0, 0, 0, time.UTC),
 		Circumstances: map[string]string{"machine": "some-cpu-2c", "toolchain": "go version go1.26", "kernel": "linux 6"},
 		Alpha:         0.05, Margin: 0.02, Trials: 40, Blocks: 10, Rounds: 10, Layouts: 8,
-		Alarms: lab.Rate{K: 4, N: 80, Lo: 0.014, Hi: 0.123}, Wrong: lab.Rate{K: 0, N: 80, Hi: 0.045}, Covered: lab.Rate{K: 78, N: 80, Lo: 0.913, Hi: 0.997},
-		Ways: []lab.CalibratedWay{
+		Alarms: compare.Rate{K: 4, N: 80, Lo: 0.014, Hi: 0.123}, Wrong: compare.Rate{K: 0, N: 80, Hi: 0.045}, Covered: compare.Rate{K: 78, N: 80, Lo: 0.913, Hi: 0.997},
+		Ways: []compare.CalibratedWay{
 			{
-				Driven: "session", Alarms: lab.Rate{K: 1, N: 40, Lo: 0.001, Hi: 0.132}, Wrong: lab.Rate{N: 40, Hi: 0.088},
-				Covered: lab.Rate{K: 39, N: 40, Lo: 0.868, Hi: 0.999}, Effects: []lab.CalibratedEffect{few, many},
+				Driven: "session", Alarms: compare.Rate{K: 1, N: 40, Lo: 0.001, Hi: 0.132}, Wrong: compare.Rate{N: 40, Hi: 0.088},
+				Covered: compare.Rate{K: 39, N: 40, Lo: 0.868, Hi: 0.999}, Effects: []compare.CalibratedEffect{few, many},
 			},
 			{
-				Driven: "runN", Alarms: lab.Rate{K: 3, N: 40, Lo: 0.016, Hi: 0.204}, Wrong: lab.Rate{N: 40, Hi: 0.088},
-				Covered: lab.Rate{K: 38, N: 40, Lo: 0.831, Hi: 0.994}, Effects: []lab.CalibratedEffect{few},
-			},
-		},
-		Benchmarks: []lab.CalibratedBenchmark{
-			{
-				Name: "Actor/workload=pingpong/impl=a_b-2", Driven: "session", Alarms: lab.Rate{K: 1, N: 40, Lo: 0.001, Hi: 0.132}, Wrong: lab.Rate{N: 40, Hi: 0.088},
-				Effects: []lab.CalibratedEffect{few, many}, Spread: 0.0061, Detectable: 0.0112, Seconds: 1.02,
-			},
-			{
-				Name: "HashN-2", Driven: "runN", Alarms: lab.Rate{K: 3, N: 40, Lo: 0.016, Hi: 0.204}, Wrong: lab.Rate{N: 40, Hi: 0.088},
-				Effects: []lab.CalibratedEffect{few}, Spread: 0.0161, Seconds: 1.1,
+				Driven: "runN", Alarms: compare.Rate{K: 3, N: 40, Lo: 0.016, Hi: 0.204}, Wrong: compare.Rate{N: 40, Hi: 0.088},
+				Covered: compare.Rate{K: 38, N: 40, Lo: 0.831, Hi: 0.994}, Effects: []compare.CalibratedEffect{few},
 			},
 		},
-		Effects: []lab.CalibratedEffect{few, many},
-		Habits: []lab.Habit{
+		Benchmarks: []compare.CalibratedBenchmark{
 			{
-				Name: "all of A first", Says: "one value from each process", Alarms: lab.Rate{K: 12, N: 40, Lo: 0.166, Hi: 0.465},
-				Effects: []lab.HabitEffect{{Slow: 0.02, Found: lab.Rate{K: 20, N: 40}}},
+				Name: "Actor/workload=pingpong/impl=a_b-2", Driven: "session", Alarms: compare.Rate{K: 1, N: 40, Lo: 0.001, Hi: 0.132}, Wrong: compare.Rate{N: 40, Hi: 0.088},
+				Effects: []compare.CalibratedEffect{few, many}, Spread: 0.0061, Detectable: 0.0112, Seconds: 1.02,
+			},
+			{
+				Name: "HashN-2", Driven: "runN", Alarms: compare.Rate{K: 3, N: 40, Lo: 0.016, Hi: 0.204}, Wrong: compare.Rate{N: 40, Hi: 0.088},
+				Effects: []compare.CalibratedEffect{few}, Spread: 0.0161, Seconds: 1.1,
+			},
+		},
+		Effects: []compare.CalibratedEffect{few, many},
+		Habits: []compare.Habit{
+			{
+				Name: "all of A first", Says: "one value from each process", Alarms: compare.Rate{K: 12, N: 40, Lo: 0.166, Hi: 0.465},
+				Effects: []compare.HabitEffect{{Slow: 0.02, Found: compare.Rate{K: 20, N: 40}}},
 			},
 		},
 		Problems: []string{"c.bench:7: torn"}, Holes: []string{"X: hole in block 3: crashed"},
@@ -60,12 +61,12 @@ func TestGoldenCalibration(t *testing.T) {
 	golden(t, "calibration.txt", render(t, func(w io.Writer) error { return CalibrationText(w, c) }))
 	golden(t, "calibration.md", render(t, func(w io.Writer) error { return CalibrationMarkdown(w, c) }))
 	text := render(t, func(w io.Writer) error { return CalibrationJSON(w, c) })
-	back := new(lab.Calibration)
+	back := new(compare.Calibration)
 	if err := json.Unmarshal(text, back); err != nil || !reflect.DeepEqual(back, c) {
 		t.Errorf("%v: read back: %+v", err, back)
 	}
 	// One without anything in it has no figure, and no NaN either.
-	empty := string(render(t, func(w io.Writer) error { return CalibrationText(w, &lab.Calibration{}) }))
+	empty := string(render(t, func(w io.Writer) error { return CalibrationText(w, &compare.Calibration{}) }))
 	if strings.Contains(empty, "NaN") || strings.Contains(empty, "0.0%") {
 		t.Error(empty)
 	}
@@ -95,7 +96,7 @@ func TestCalibrationNamesPackagesWhereItMust(t *testing.T) {
 // different then.
 func TestReportsQuoteTheCalibration(t *testing.T) {
 	c := interleaved(t)
-	c.Calibrations = []lab.CalibrationQuote{{Machine: "some-cpu-2c", Path: "x/calibration-1.json", Calibration: aCalibration()}}
+	c.Calibrations = []compare.CalibrationQuote{{Machine: "some-cpu-2c", Path: "x/calibration-1.json", Calibration: aCalibration()}}
 	const (
 		want  = "calibrated 2026-11-21): of 80 comparisons of a program with itself 5.0% had p ≤ 0.05 (1.4 to 12.3%)"
 		stale = "kernel: linux 5 → linux 6"
@@ -116,9 +117,9 @@ func TestReportsQuoteTheCalibration(t *testing.T) {
 	var doc struct {
 		Calibrations []struct {
 			File   string
-			Alarms lab.Rate
+			Alarms compare.Rate
 			Stale  []string
-			Ways   []lab.CalibratedWay
+			Ways   []compare.CalibratedWay
 		}
 	}
 	if err := json.Unmarshal(render(t, func(w io.Writer) error { return JSON(w, c, nil) }), &doc); err != nil {
@@ -141,7 +142,7 @@ func TestReportsQuoteTheirWayOfDriving(t *testing.T) {
 	only := aCalibration()
 	only.Ways = only.Ways[:1]
 	for _, c := range []struct {
-		calibration *lab.Calibration
+		calibration *compare.Calibration
 		driven      []string
 		has, lacks  []string
 	}{
@@ -152,9 +153,9 @@ func TestReportsQuoteTheirWayOfDriving(t *testing.T) {
 		{aCalibration(), []string{"loop"}, []string{all, none + "b.Loop, "}, []string{session, runN}},
 		{only, []string{"session"}, []string{all}, []string{"driven by"}},
 		{only, []string{"loop", "runN"}, []string{all, none + "b.Loop or b.N, "}, []string{session}},
-		{&lab.Calibration{Alarms: lab.Rate{N: 80, K: 4}}, []string{"loop"}, []string{all}, []string{none}}, // of an earlier version
+		{&compare.Calibration{Alarms: compare.Rate{N: 80, K: 4}}, []string{"loop"}, []string{all}, []string{none}}, // of an earlier version
 	} {
-		got := quoteCalibration(lab.CalibrationQuote{Machine: "m", Calibration: c.calibration, Driven: c.driven})
+		got := quoteCalibration(compare.CalibrationQuote{Machine: "m", Calibration: c.calibration, Driven: c.driven})
 		for _, want := range c.has {
 			if !strings.Contains(got, want) {
 				t.Errorf("driven by %v: no %q in %q", c.driven, want, got)

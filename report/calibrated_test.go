@@ -12,7 +12,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/dynolab/dyno/lab"
+	"github.com/dynolab/dyno/internal/calibrate"
+	"github.com/dynolab/dyno/internal/compare"
 )
 
 // calibratedFigures is where the page on calibration says what was found.
@@ -29,12 +30,12 @@ func TestCalibrationFigures(t *testing.T) {
 // all files show together.
 func calibrated(t *testing.T, root, files string) []byte {
 	t.Helper()
-	read := func(names ...string) *lab.Calibration {
+	read := func(names ...string) *compare.Calibration {
 		paths := make([]string, len(names))
 		for i, name := range names {
 			paths[i] = filepath.Join(root, filepath.FromSlash(name))
 		}
-		c, err := lab.ReadCalibration(paths, lab.CalibrateOptions{})
+		c, err := calibrate.Read(paths, calibrate.Options{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -100,7 +101,7 @@ func unchanged(t *testing.T, root, pattern string) []byte {
 	if err != nil || len(paths) == 0 {
 		t.Fatalf("%s: no such files (%v)", pattern, err)
 	}
-	c, err := lab.ReadCalibration(paths, lab.CalibrateOptions{})
+	c, err := calibrate.Read(paths, calibrate.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -127,7 +128,7 @@ func unchanged(t *testing.T, root, pattern string) []byte {
 		n := counts[p]
 		fmt.Fprintf(&b, "| %s | %s | %d | %d | | %d | |\n", p.pkg, way(p.driven), n[0], n[1], n[2])
 	}
-	sum := func(name string, alarms, wrong lab.Rate) {
+	sum := func(name string, alarms, wrong compare.Rate) {
 		fmt.Fprintf(&b, "| %s | | %d | %s | %s | %s | %s |\n", name, alarms.N, rate(alarms), rateInterval(alarms), rate(wrong), rateInterval(wrong))
 	}
 	for _, w := range c.Ways {
@@ -143,7 +144,7 @@ func unchanged(t *testing.T, root, pattern string) []byte {
 func mostRows(t *testing.T, paths []string) (most int) {
 	t.Helper()
 	for _, path := range paths {
-		for _, table := range compare(t, path).Tables {
+		for _, table := range compared(t, path).Tables {
 			most = max(most, len(table.Rows))
 		}
 	}

@@ -19,7 +19,7 @@ import (
 	"gonum.org/v1/plot/vg/draw"
 	"gonum.org/v1/plot/vg/vgsvg"
 
-	"github.com/dynolab/dyno/lab"
+	"github.com/dynolab/dyno/internal/compare"
 )
 
 // ErrNoChart says that a row or table has nothing that a logarithmic axis can
@@ -57,7 +57,7 @@ var (
 // interval and its ratio, over a logarithmic axis. References are grey, and a
 // dashed line stands at the base. ErrNoChart means that there is nothing to
 // draw.
-func Chart(w io.Writer, c *lab.Comparison, t lab.Table, r lab.Row) error {
+func Chart(w io.Writer, c *compare.Comparison, t compare.Table, r compare.Row) error {
 	var (
 		names  []string
 		marks  []mark
@@ -65,7 +65,7 @@ func Chart(w io.Writer, c *lab.Comparison, t lab.Table, r lab.Row) error {
 		base   = math.NaN()
 	)
 	for i, cell := range r.Cells {
-		if cell.Verdict == lab.Absent {
+		if cell.Verdict == compare.Absent {
 			continue
 		}
 		m := mark{at: math.NaN(), color: series[0]}
@@ -108,7 +108,7 @@ func Chart(w io.Writer, c *lab.Comparison, t lab.Table, r lab.Row) error {
 // Overview draws the ratios of t as SVG: a group of lines for each row, in it
 // one for each column but the base, with a mark if it has a ratio. ErrNoChart
 // means that there is nothing to draw.
-func Overview(w io.Writer, c *lab.Comparison, t lab.Table) error {
+func Overview(w io.Writer, c *compare.Comparison, t compare.Table) error {
 	colors := columnColors(t)
 	var (
 		marks  []mark
@@ -125,7 +125,7 @@ func Overview(w io.Writer, c *lab.Comparison, t lab.Table) error {
 			case cell.Vs != nil && !math.IsNaN(cell.Vs.Ratio):
 				m.at, m.lo, m.hi = cell.Vs.Ratio, cell.Vs.Lo, cell.Vs.Hi
 				ratio = formatRatio(cell.Vs.Ratio)
-			case cell.Verdict != lab.Missing && cell.Verdict != lab.Skipped:
+			case cell.Verdict != compare.Missing && cell.Verdict != compare.Skipped:
 				continue
 			}
 			marks = append(marks, m)
@@ -159,7 +159,7 @@ func Overview(w io.Writer, c *lab.Comparison, t lab.Table) error {
 }
 
 // columnColors returns a colour for each column of t: grey for references.
-func columnColors(t lab.Table) []color.RGBA {
+func columnColors(t compare.Table) []color.RGBA {
 	colors := make([]color.RGBA, len(t.Cols))
 	next := 0
 	for i, col := range t.Cols {

@@ -11,7 +11,8 @@ import (
 
 	"github.com/jedib0t/go-pretty/v6/table"
 
-	"github.com/dynolab/dyno/lab"
+	"github.com/dynolab/dyno/internal/compare"
+	"github.com/dynolab/dyno/internal/record"
 )
 
 // Versions say what a comparison of two versions is about, beyond its figures.
@@ -30,7 +31,7 @@ type Versions struct {
 // pull request: one line if nothing is proven, else a table of what is, with the
 // rest folded. What fails in the new version only comes before all else. c is nil if
 // nothing was measured, because all packages are identical.
-func Comment(w io.Writer, c *lab.Comparison, v Versions) error {
+func Comment(w io.Writer, c *compare.Comparison, v Versions) error {
 	var b bytes.Buffer
 	if c == nil {
 		fmt.Fprintf(&b, "Benchmarks: %s and %s build to identical test binaries (%s): nothing to measure.\n",
@@ -98,7 +99,7 @@ func Comment(w io.Writer, c *lab.Comparison, v Versions) error {
 
 // headlines count what is proven, what else was found, and apart from them resources.
 // none stands where nothing is proven of what benchmarks report.
-func headlines(c *lab.Comparison, f findings, resources []lab.Table, none string) string {
+func headlines(c *compare.Comparison, f findings, resources []compare.Table, none string) string {
 	parts := []string{cmp.Or(f.headline(), none)}
 	if n := len(c.Findings); n > 0 {
 		parts = append(parts, counted(n, "finding"))
@@ -129,7 +130,7 @@ func compact(lines []string) []string {
 }
 
 // holeLine says what is missing of which version.
-func holeLine(h lab.Hole) string {
+func holeLine(h record.Hole) string {
 	line := strings.TrimPrefix(h.Name(), "Benchmark")
 	if h.Side != "" {
 		line += " (" + h.Side + ")"
@@ -139,9 +140,9 @@ func holeLine(h lab.Hole) string {
 
 // A finding is a cell of the new version, and where it stands.
 type finding struct {
-	table lab.Table
-	row   lab.Row
-	cell  lab.Cell
+	table compare.Table
+	row   compare.Row
+	cell  compare.Cell
 }
 
 // findings are the cells of a comparison by what they say.
@@ -160,7 +161,7 @@ type findings struct {
 }
 
 // sortFindings sorts the cells that are compared. What got worse comes first.
-func sortFindings(c *lab.Comparison) findings {
+func sortFindings(c *compare.Comparison) findings {
 	f := findings{count: make(map[string]int)}
 	names := make(map[string]bool)
 	timed := make(map[string]bool) // that have a figure in ns/op
@@ -172,7 +173,7 @@ func sortFindings(c *lab.Comparison) findings {
 				timed[benchmark(r)] = true
 			}
 			if (t.Unit == "MB/s" || t.Unit == "B/s") && timed[benchmark(r)] {
-				continue // as lab leaves it out itself
+				continue // as package compare leaves it out itself
 			}
 			failed := failedRow(c, r)
 			for j, cell := range r.Cells {
@@ -181,10 +182,10 @@ func sortFindings(c *lab.Comparison) findings {
 				if broken {
 					f.broken = append(f.broken, at)
 				}
-				if j == r.Base && cell.Verdict == lab.Base || cell.Verdict == lab.Absent || cell.Verdict == lab.Skipped {
+				if j == r.Base && cell.Verdict == compare.Base || cell.Verdict == compare.Absent || cell.Verdict == compare.Skipped {
 					continue
 				}
-				if failed && (cell.N == 0 || cell.Verdict == lab.NoBase) {
+				if failed && (cell.N == 0 || cell.Verdict == compare.NoBase) {
 					continue // of which nothing else is to be said
 				}
 				count := func(word string) {
@@ -200,11 +201,11 @@ func sortFindings(c *lab.Comparison) findings {
 					continue
 				}
 				switch cell.Verdict {
-				case lab.Same:
+				case compare.Same:
 					count("same")
-				case lab.Unproven:
+				case compare.Unproven:
 					count("unproven")
-				case lab.Missing, lab.NoBase:
+				case compare.Missing, compare.NoBase:
 					count("missing")
 				default:
 					count("inconclusive")
@@ -224,8 +225,8 @@ func sortFindings(c *lab.Comparison) findings {
 		}
 	}
 	f.benchmarks = len(names)
-	bad := func(v lab.Verdict) int {
-		if v == lab.Slower || v == lab.Worse {
+	bad := func(v compare.Verdict) int {
+		if v == compare.Slower || v == compare.Worse {
 			return 0
 		}
 		return 1
@@ -237,7 +238,7 @@ func sortFindings(c *lab.Comparison) findings {
 // headline counts what is proven: "1 slower, 2 faster".
 func (f findings) headline() string {
 	var parts []string
-	for _, v := range []lab.Verdict{lab.Slower, lab.Worse, lab.Higher, lab.Lower, lab.Faster, lab.Better} {
+	for _, v := range []compare.Verdict{compare.Slower, compare.Worse, compare.Higher, compare.Lower, compare.Faster, compare.Better} {
 		if n := f.count[string(v)]; n > 0 {
 			parts = append(parts, fmt.Sprintf("%d %s", n, v))
 		}
@@ -246,7 +247,7 @@ func (f findings) headline() string {
 }
 
 // summary says in a line how much was looked at, and how well.
-func (f findings) summary(c *lab.Comparison, v Versions) string {
+func (f findings) summary(c *compare.Comparison, v Versions) string {
 	parts := []string{plural(f.benchmarks, "benchmark")}
 	if n := f.count["same"]; n > 0 {
 		parts = append(parts, fmt.Sprintf("%d the same within ±%s", n, percentage(c.Margin)))
@@ -274,7 +275,7 @@ func (f findings) summary(c *lab.Comparison, v Versions) string {
 	added := make(map[string]bool) // with one for each GOMAXPROCS, and one for all
 	for _, file := range c.Files {
 		for _, h := range file.Holes {
-			if h.Gone() && h.Side == lab.SideOld {
+			if h.Gone() && h.Side == record.SideOld {
 				added[h.Pkg+" "+h.Case] = true
 			}
 		}
@@ -337,7 +338,7 @@ func change(ratio float64) string {
 }
 
 // findingsTable draws findings as a markdown table; bold marks what is proven.
-func findingsTable(c *lab.Comparison, all []finding, proven bool) string {
+func findingsTable(c *compare.Comparison, all []finding, proven bool) string {
 	l := layout{
 		head:  []string{"benchmark", "unit", "old", "new", "change", confidence(c) + " interval", "verdict"},
 		right: []bool{false, false, true, true, true, true, false},

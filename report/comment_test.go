@@ -6,45 +6,48 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/dynolab/dyno/lab"
+	"github.com/dynolab/dyno/internal/compare"
+	"github.com/dynolab/dyno/internal/record"
 )
 
-// aDuel compares two versions in two units, as lab.Compare would; verdict is that
+// aDuel compares two versions in two units, as compare.Compare would; verdict is that
 // of the time of the first benchmark.
-func aDuel(verdict lab.Verdict, ratio float64) *lab.Comparison {
-	base := lab.Cell{N: 12, Center: 1000, Lo: 990, Hi: 1010, Verdict: lab.Base}
-	vs := func(ratio, detectable float64) *lab.Versus {
-		return &lab.Versus{Ratio: ratio, Lo: ratio * 0.99, Hi: ratio * 1.01, P: 0.0005, Adjusted: 0.001, Paired: true, N: 12, BaseN: 12, Detectable: detectable, Layouts: 12}
+func aDuel(verdict compare.Verdict, ratio float64) *compare.Comparison {
+	base := compare.Cell{N: 12, Center: 1000, Lo: 990, Hi: 1010, Verdict: compare.Base}
+	vs := func(ratio, detectable float64) *compare.Versus {
+		return &compare.Versus{Ratio: ratio, Lo: ratio * 0.99, Hi: ratio * 1.01, P: 0.0005, Adjusted: 0.001, Paired: true, N: 12, BaseN: 12, Detectable: detectable, Layouts: 12}
 	}
-	cell := func(v lab.Verdict, ratio, detectable float64) lab.Cell {
-		return lab.Cell{N: 12, Center: 1000 * ratio, Vs: vs(ratio, detectable), Verdict: v}
+	cell := func(v compare.Verdict, ratio, detectable float64) compare.Cell {
+		return compare.Cell{N: 12, Center: 1000 * ratio, Vs: vs(ratio, detectable), Verdict: v}
 	}
-	cols := []lab.Column{{Name: "old"}, {Name: "new"}}
-	row := func(name string, c lab.Cell) lab.Row { return lab.Row{Name: name, Cells: []lab.Cell{base, c}} }
-	return &lab.Comparison{
-		Alpha: 0.05, Margin: 0.02, Col: lab.SideKey, Comparisons: 5,
-		Files: []lab.File{{
+	cols := []compare.Column{{Name: "old"}, {Name: "new"}}
+	row := func(name string, c compare.Cell) compare.Row {
+		return compare.Row{Name: name, Cells: []compare.Cell{base, c}}
+	}
+	return &compare.Comparison{
+		Alpha: 0.05, Margin: 0.02, Col: record.SideKey, Comparisons: 5,
+		Files: []compare.File{{
 			Label: "run.bench", Path: "run.bench", Results: 96, Blocks: 12,
-			Config: []lab.Setting{{Key: "machine", Values: []string{"box"}}, {Key: "toolchain", Values: []string{"go version go1.26.0 linux/amd64"}}},
-			Holes: []lab.Hole{
+			Config: []record.Setting{{Key: "machine", Values: []string{"box"}}, {Key: "toolchain", Values: []string{"go version go1.26.0 linux/amd64"}}},
+			Holes: []record.Hole{
 				{Pkg: "example.com/m", Case: "BenchmarkCame-2", Side: "old", Skipped: true, Reason: "only the new version has it"},
 				{Pkg: "example.com/m", Case: "BenchmarkCrash-2", Side: "new", Reason: "crashed: panic: oh"},
 			},
 		}},
 		Warnings: []string{"holes in run.bench, measurements that were due and failed: 1"},
-		Tables: []lab.Table{
-			{Unit: "ns/op", Better: -1, Cols: cols, Rows: []lab.Row{
+		Tables: []compare.Table{
+			{Unit: "ns/op", Better: -1, Cols: cols, Rows: []compare.Row{
 				row("Decode/size=1k-2", cell(verdict, ratio, 1.013)),
-				row("Encode-2", cell(lab.Inconclusive, 1.011, 1.034)),
-				row("Noisy|*x*-2", cell(lab.Unproven, 1.05, 1.02)),
-				row("Sum-2", cell(lab.Same, 1.001, 1.01)),
-				{Name: "Lost-2", Cells: []lab.Cell{base, {Verdict: lab.Missing, Hole: true}}},
+				row("Encode-2", cell(compare.Inconclusive, 1.011, 1.034)),
+				row("Noisy|*x*-2", cell(compare.Unproven, 1.05, 1.02)),
+				row("Sum-2", cell(compare.Same, 1.001, 1.01)),
+				{Name: "Lost-2", Cells: []compare.Cell{base, {Verdict: compare.Missing, Hole: true}}},
 			}},
-			{Unit: "allocs/op", Better: -1, Exact: true, Cols: cols, Rows: []lab.Row{
-				row("Decode/size=1k-2", lab.Cell{N: 12, Center: 1000, Verdict: lab.Same, Vs: &lab.Versus{Ratio: 1, Lo: math.NaN(), Hi: math.NaN(), P: math.NaN()}}),
-				{Name: "Alone-2", Base: -1, Cells: []lab.Cell{{}, {N: 12, Center: 5, Verdict: lab.NoBase}}},
+			{Unit: "allocs/op", Better: -1, Exact: true, Cols: cols, Rows: []compare.Row{
+				row("Decode/size=1k-2", compare.Cell{N: 12, Center: 1000, Verdict: compare.Same, Vs: &compare.Versus{Ratio: 1, Lo: math.NaN(), Hi: math.NaN(), P: math.NaN()}}),
+				{Name: "Alone-2", Base: -1, Cells: []compare.Cell{{}, {N: 12, Center: 5, Verdict: compare.NoBase}}},
 			}},
-			{Unit: "MB/s", Better: 1, Cols: cols, Rows: []lab.Row{
+			{Unit: "MB/s", Better: 1, Cols: cols, Rows: []compare.Row{
 				row("Decode/size=1k-2", cell(verdict, 1/ratio, 1.013)), // what ns/op says
 			}},
 		},
@@ -60,7 +63,7 @@ var someVersions = Versions{
 // Each verdict that is a claim makes the comment a table; anything else leaves it
 // at one line.
 func TestComment(t *testing.T) {
-	for name, verdict := range map[string]lab.Verdict{"slower": lab.Slower, "quiet": lab.Inconclusive} {
+	for name, verdict := range map[string]compare.Verdict{"slower": compare.Slower, "quiet": compare.Inconclusive} {
 		var b bytes.Buffer
 		if err := Comment(&b, aDuel(verdict, 1.25), someVersions); err != nil {
 			t.Fatal(err)
@@ -73,9 +76,9 @@ func TestComment(t *testing.T) {
 }
 
 func TestCommentIsQuiet(t *testing.T) {
-	for v, quiet := range map[lab.Verdict]bool{
-		lab.Faster: false, lab.Slower: false, lab.Better: false, lab.Worse: false, lab.Lower: false, lab.Higher: false,
-		lab.Same: true, lab.Inconclusive: true, lab.Unproven: true, lab.Missing: true, lab.NoBase: true, lab.Skipped: true,
+	for v, quiet := range map[compare.Verdict]bool{
+		compare.Faster: false, compare.Slower: false, compare.Better: false, compare.Worse: false, compare.Lower: false, compare.Higher: false,
+		compare.Same: true, compare.Inconclusive: true, compare.Unproven: true, compare.Missing: true, compare.NoBase: true, compare.Skipped: true,
 	} {
 		var b bytes.Buffer
 		if err := Comment(&b, aDuel(v, 0.5), someVersions); err != nil {
@@ -89,8 +92,8 @@ func TestCommentIsQuiet(t *testing.T) {
 
 // What got worse is what one has to see first.
 func TestCommentHasTheBadNewsFirst(t *testing.T) {
-	c := aDuel(lab.Faster, 0.5)
-	c.Tables[1].Rows[0].Cells[1].Verdict = lab.Worse
+	c := aDuel(compare.Faster, 0.5)
+	c.Tables[1].Rows[0].Cells[1].Verdict = compare.Worse
 	var b bytes.Buffer
 	if err := Comment(&b, c, someVersions); err != nil {
 		t.Fatal(err)

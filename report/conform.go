@@ -13,7 +13,7 @@ import (
 
 	"github.com/jedib0t/go-pretty/v6/text"
 
-	"github.com/dynolab/dyno/lab"
+	"github.com/dynolab/dyno/internal/conform"
 )
 
 // MatrixSchema names the form of ConformJSON's output.
@@ -21,7 +21,7 @@ const MatrixSchema = "dyno-conformance/1"
 
 // matrixLayout lays a matrix out, one line a clause and one column a package,
 // and lists the footnotes that its cells point to.
-func matrixLayout(m *lab.Matrix) (layout, []string) {
+func matrixLayout(m *conform.Matrix) (layout, []string) {
 	l := layout{head: []string{"clause", "rule"}, right: []bool{false, false}}
 	for _, name := range shortNames(m.Packages) {
 		l.head, l.right = append(l.head, name), append(l.right, false)
@@ -78,7 +78,7 @@ func matrixLayout(m *lab.Matrix) (layout, []string) {
 // rulesLayout sums the matrix up by rule: one line a rule, in the order of their
 // names, and in each column how many of its clauses the package has passed. So
 // a line of the requirements can be looked up.
-func rulesLayout(m *lab.Matrix) layout {
+func rulesLayout(m *conform.Matrix) layout {
 	l := layout{head: []string{"rule", "clauses"}, right: []bool{false, true}}
 	for _, name := range shortNames(m.Packages) {
 		l.head, l.right = append(l.head, name), append(l.right, false)
@@ -99,7 +99,7 @@ func rulesLayout(m *lab.Matrix) layout {
 }
 
 // ruleCell says what became of a rule's clauses in a package.
-func ruleCell(p lab.Conformance, clauses []string) string {
+func ruleCell(p conform.Conformance, clauses []string) string {
 	count := make(map[string]int) // by outcome; "" is a clause that did not run
 	for _, name := range clauses {
 		count[p.Results[name].Outcome]++
@@ -154,7 +154,7 @@ func orUnsaid(s string) string {
 
 // shortNames are the packages' last elements where those differ, else their
 // paths.
-func shortNames(packages []lab.Conformance) []string {
+func shortNames(packages []conform.Conformance) []string {
 	count := make(map[string]int)
 	for _, p := range packages {
 		count[path.Base(p.Path)]++
@@ -171,7 +171,7 @@ func shortNames(packages []lab.Conformance) []string {
 
 // ConformText writes m as a table for a terminal, with the reasons of what was
 // not passed and the output of what has a problem.
-func ConformText(w io.Writer, m *lab.Matrix, o TextOptions) error {
+func ConformText(w io.Writer, m *conform.Matrix, o TextOptions) error {
 	l, notes := matrixLayout(m)
 	if o.Color {
 		for _, row := range l.rows {
@@ -206,7 +206,7 @@ func ConformText(w io.Writer, m *lab.Matrix, o TextOptions) error {
 }
 
 // ConformMarkdown writes the same as a document.
-func ConformMarkdown(w io.Writer, m *lab.Matrix) error {
+func ConformMarkdown(w io.Writer, m *conform.Matrix) error {
 	l, notes := matrixLayout(m)
 	var b bytes.Buffer
 	fmt.Fprintf(&b, "# Conformance\n\n%s\n", drawMarkdown(l))
@@ -256,7 +256,7 @@ type (
 )
 
 // ConformJSON writes m as one indented JSON object of the schema MatrixSchema.
-func ConformJSON(w io.Writer, m *lab.Matrix) error {
+func ConformJSON(w io.Writer, m *conform.Matrix) error {
 	doc := matrixJSON{Schema: MatrixSchema, Clauses: []clauseJSON{}, Packages: []conformanceJSON{}}
 	for _, c := range m.Clauses {
 		doc.Clauses = append(doc.Clauses, clauseJSON(c))

@@ -6,7 +6,7 @@ import (
 	"math"
 	"strconv"
 
-	"github.com/dynolab/dyno/lab"
+	"github.com/dynolab/dyno/internal/compare"
 )
 
 // csvHead are the columns of CSV, in order.
@@ -21,7 +21,7 @@ var csvHead = []string{
 // CSV writes c with one line for each cell, in full precision. Figures that do
 // not exist are empty, infinite ones "+Inf" or "-Inf". Notes are joined by
 // "; ". Findings, warnings and circumstances are not in it; JSON has them.
-func CSV(w io.Writer, c *lab.Comparison) error {
+func CSV(w io.Writer, c *compare.Comparison) error {
 	out := csv.NewWriter(w)
 	_ = out.Write(csvHead) // Error tells
 	for _, t := range c.Tables {
@@ -31,7 +31,7 @@ func CSV(w io.Writer, c *lab.Comparison) error {
 				base = t.Cols[r.Base].Name
 			}
 			for i, cell := range r.Cells {
-				if cell.Verdict == lab.Absent {
+				if cell.Verdict == compare.Absent {
 					continue
 				}
 				f := map[string]string{
@@ -84,7 +84,7 @@ func number(v float64) string {
 	return strconv.FormatFloat(v, 'g', -1, 64)
 }
 
-func joinNotes(c *lab.Comparison, cell lab.Cell) string {
+func joinNotes(c *compare.Comparison, cell compare.Cell) string {
 	s := ""
 	for i, n := range cell.Notes {
 		if i > 0 {

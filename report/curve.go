@@ -14,7 +14,7 @@ import (
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
 
-	"github.com/dynolab/dyno/lab"
+	"github.com/dynolab/dyno/internal/compare"
 )
 
 // curveHeight is the height of a picture of curves in points.
@@ -27,7 +27,7 @@ var refDashes = [][]vg.Length{vg2(5, 2.5), vg2(1.5, 2), {vg.Points(7), vg.Points
 // logarithmic axes, with the intervals of its points, and at its end the column's name, its value at the last point, and how many times the first one
 // that is. References are grey and dashed. ErrNoChart
 // means that there is nothing to draw.
-func CurveChart(w io.Writer, c *lab.Comparison, t lab.Table, curve lab.Curve) error {
+func CurveChart(w io.Writer, c *compare.Comparison, t compare.Table, curve compare.Curve) error {
 	lines := newCurveLines(t, curve)
 	lo, hi := math.Inf(1), math.Inf(-1)
 	for _, l := range lines {
@@ -63,18 +63,18 @@ func CurveChart(w io.Writer, c *lab.Comparison, t lab.Table, curve lab.Curve) er
 }
 
 // curveName is a curve's title.
-func curveName(curve lab.Curve) string {
-	return benchmark(lab.Row{Name: curve.Name, Pkg: curve.Pkg}) + " by " + curve.Key
+func curveName(curve compare.Curve) string {
+	return benchmark(compare.Row{Name: curve.Name, Pkg: curve.Pkg}) + " by " + curve.Key
 }
 
 // curveTable lays a curve out with one line for each point and the columns'
 // values, and what they rise to in the last line.
-func curveTable(t lab.Table, curve lab.Curve) layout {
+func curveTable(t compare.Table, curve compare.Curve) layout {
 	l := layout{head: []string{curve.Key}, right: []bool{true}}
 	rise := []string{"last ÷ first"}
 	var cols []int
 	for i, col := range t.Cols {
-		if !slices.ContainsFunc(curve.Points, func(p lab.CurvePoint) bool { return t.Rows[p.Row].Cells[i].Verdict != lab.Absent }) {
+		if !slices.ContainsFunc(curve.Points, func(p compare.CurvePoint) bool { return t.Rows[p.Row].Cells[i].Verdict != compare.Absent }) {
 			continue
 		}
 		cols = append(cols, i)
@@ -87,7 +87,7 @@ func curveTable(t lab.Table, curve lab.Curve) layout {
 			switch cell := t.Rows[p.Row].Cells[i]; {
 			case cell.N > 0:
 				line = append(line, formatValue(cell.Center, t.Unit))
-			case cell.Verdict != lab.Absent:
+			case cell.Verdict != compare.Absent:
 				line = append(line, "—"+references(cell.Notes))
 			default:
 				line = append(line, "")
@@ -137,7 +137,7 @@ type curveLines []curveLine
 
 // newCurveLines returns the columns that have something a logarithmic axis can
 // show.
-func newCurveLines(t lab.Table, curve lab.Curve) curveLines {
+func newCurveLines(t compare.Table, curve compare.Curve) curveLines {
 	var lines curveLines
 	refs := 0
 	colors := columnColors(t)
@@ -162,7 +162,7 @@ func newCurveLines(t lab.Table, curve lab.Curve) curveLines {
 		switch last := t.Rows[curve.Points[len(curve.Points)-1].Row].Cells[i]; {
 		case last.N > 0:
 			l.label[1] = formatValue(last.Center, t.Unit)
-		case last.Verdict != lab.Absent:
+		case last.Verdict != compare.Absent:
 			l.label[1] = string(last.Verdict) // a hole shows in every place
 		}
 		if rise := curve.Rise[i]; !math.IsNaN(rise) {

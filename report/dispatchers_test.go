@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/dynolab/dyno/lab"
+	"github.com/dynolab/dyno/internal/compare"
 )
 
 // TestDispatchersFigures holds the page on dispatchers to the results file that
@@ -23,19 +23,19 @@ func TestDispatchersFigures(t *testing.T) {
 func dispatcherFigures(t *testing.T, root, file string) []byte {
 	t.Helper()
 	const base = "ref-chan-buffered"
-	c, err := lab.Compare([]string{filepath.Join(root, filepath.FromSlash(file))}, lab.CompareOptions{Base: base})
+	c, err := compare.Compare([]string{filepath.Join(root, filepath.FromSlash(file))}, compare.Options{Base: base})
 	if err != nil {
 		t.Fatal(err)
 	}
-	table := func(unit string) lab.Table {
-		i := slices.IndexFunc(c.Tables, func(t lab.Table) bool { return t.Unit == unit })
+	table := func(unit string) compare.Table {
+		i := slices.IndexFunc(c.Tables, func(t compare.Table) bool { return t.Unit == unit })
 		if i < 0 {
 			t.Fatalf("%s has no values in %s", file, unit)
 		}
 		return c.Tables[i]
 	}
 	// cells returns those of the base and the implementations, in that order.
-	cells := func(tab lab.Table, r lab.Row) (names []string, cells []lab.Cell) {
+	cells := func(tab compare.Table, r compare.Row) (names []string, cells []compare.Cell) {
 		for i, col := range tab.Cols {
 			if col.Name == base {
 				names, cells = slices.Insert(names, 0, col.Name), slices.Insert(cells, 0, r.Cells[i])

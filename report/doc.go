@@ -1,7 +1,7 @@
-// Package report renders what package lab found, for people and for programs.
+// Package report renders what package compare found, for people and for programs.
 //
-//  1. [lab.Compare] and [lab.Conform] make plain data: a [lab.Comparison], a
-//     [lab.Matrix].
+//  1. [compare.Compare] and [conform.Run] make plain data: a [compare.Comparison], a
+//     [conform.Matrix].
 //  2. [Text], [Markdown], [CSV] and [JSON] write a comparison to an io.Writer;
 //     [ConformText], [ConformMarkdown] and [ConformJSON] a matrix.
 //  3. [Judge] holds results against targets and makes a

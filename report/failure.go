@@ -5,15 +5,16 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/dynolab/dyno/lab"
+	"github.com/dynolab/dyno/internal/compare"
+	"github.com/dynolab/dyno/internal/record"
 )
 
 // faults says what fails by the fault of the new version, in a line for each way to
 // fail: "1 benchmark crashes in new: Hash-2: panic: oh (tiny.go:12)".
-func faults(c *lab.Comparison) (lines []string) {
-	for _, kind := range []lab.FailureKind{lab.Crashes, lab.Hangs, lab.Fails, lab.Gone, lab.Skips} {
+func faults(c *compare.Comparison) (lines []string) {
+	for _, kind := range []compare.FailureKind{compare.Crashes, compare.Hangs, compare.Fails, compare.Gone, compare.Skips} {
 		for _, noun := range []string{"package", "benchmark"} {
-			var some []lab.Failure
+			var some []compare.Failure
 			for _, f := range c.Failures {
 				if f.Fault && f.Kind == kind && (f.Row == "") == (noun == "package") {
 					some = append(some, f)
@@ -28,17 +29,17 @@ func faults(c *lab.Comparison) (lines []string) {
 }
 
 // verb is what n things of a kind do.
-func verb(kind lab.FailureKind, n int) string {
+func verb(kind compare.FailureKind, n int) string {
 	if n == 1 {
 		return string(kind)
 	}
-	return map[lab.FailureKind]string{
-		lab.Crashes: "crash", lab.Hangs: "hang", lab.Fails: "fail", lab.Gone: "are gone", lab.Skips: "skip themselves",
+	return map[compare.FailureKind]string{
+		compare.Crashes: "crash", compare.Hangs: "hang", compare.Fails: "fail", compare.Gone: "are gone", compare.Skips: "skip themselves",
 	}[kind]
 }
 
 // named names some failures of a kind, the first few with their reasons.
-func named(some []lab.Failure) string {
+func named(some []compare.Failure) string {
 	const most = 3
 	var parts []string
 	for i, f := range some {
@@ -51,29 +52,29 @@ func named(some []lab.Failure) string {
 }
 
 // described names a failure with its reason, as far as its kind does not say it.
-func described(f lab.Failure) string {
+func described(f compare.Failure) string {
 	s := f.Name()
 	if f.Blocks != "" {
 		s += " in block " + f.Blocks
 	}
-	reason := strings.TrimPrefix(f.Reason, lab.ListingFailed)
+	reason := strings.TrimPrefix(f.Reason, record.ListingFailed)
 	for _, word := range []string{"crashed: ", "failed: ", "skipped: "} {
 		reason = strings.TrimPrefix(reason, word)
 	}
-	if f.Kind == lab.Gone {
+	if f.Kind == compare.Gone {
 		return s
 	}
 	return s + ": " + reason
 }
 
 // otherFailures says, in as few words, what fails by no fault of the new version.
-func otherFailures(c *lab.Comparison) (parts []string) {
+func otherFailures(c *compare.Comparison) (parts []string) {
 	type row struct{ name, pkg string }
 	in := make(map[row][]string)
 	for _, f := range c.Failures {
 		in[row{f.Row, f.Pkg}] = append(in[row{f.Row, f.Pkg}], f.Col)
 	}
-	where := func(f lab.Failure) string {
+	where := func(f compare.Failure) string {
 		cols := in[row{f.Row, f.Pkg}]
 		switch {
 		case f.Fault || f.Col == "":
@@ -88,7 +89,7 @@ func otherFailures(c *lab.Comparison) (parts []string) {
 		return "" // told with the other column
 	}
 	var words []string
-	some := make(map[string][]lab.Failure)
+	some := make(map[string][]compare.Failure)
 	for _, f := range c.Failures {
 		if word := where(f); word != "" {
 			if !slices.Contains(words, word) {
@@ -104,13 +105,13 @@ func otherFailures(c *lab.Comparison) (parts []string) {
 }
 
 // failedRow reports whether a row has a failure, which says why it lacks figures.
-func failedRow(c *lab.Comparison, r lab.Row) bool {
-	return slices.ContainsFunc(c.Failures, func(f lab.Failure) bool { return f.Row == r.Name && f.Pkg == r.Pkg })
+func failedRow(c *compare.Comparison, r compare.Row) bool {
+	return slices.ContainsFunc(c.Failures, func(f compare.Failure) bool { return f.Row == r.Name && f.Pkg == r.Pkg })
 }
 
 // isFault reports whether a row fails in a column by the fault of the new version.
-func isFault(c *lab.Comparison, r lab.Row, col string) bool {
-	return slices.ContainsFunc(c.Failures, func(f lab.Failure) bool {
+func isFault(c *compare.Comparison, r compare.Row, col string) bool {
+	return slices.ContainsFunc(c.Failures, func(f compare.Failure) bool {
 		return f.Fault && f.Row == r.Name && f.Pkg == r.Pkg && f.Col == col
 	})
 }

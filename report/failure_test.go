@@ -8,13 +8,14 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/dynolab/dyno/lab"
+	"github.com/dynolab/dyno/internal/compare"
+	"github.com/dynolab/dyno/internal/record"
 )
 
 // duelOf compares two versions: absent is what the header says of them, and each row
 // is a benchmark that both have, by how many times as long the new one takes. A row of
 // 0 crashes in the new one in each block, and one below 0 in the second.
-func duelOf(t *testing.T, absent []string, rows ...float64) *lab.Comparison {
+func duelOf(t *testing.T, absent []string, rows ...float64) *compare.Comparison {
 	t.Helper()
 	var b strings.Builder
 	b.WriteString("Unit ns/op better=lower\nUnit allocs/op better=lower\npkg: example.com/tiny\n")
@@ -33,7 +34,7 @@ func duelOf(t *testing.T, absent []string, rows ...float64) *lab.Comparison {
 			}
 		}
 	}
-	c, err := lab.Compare([]string{"run.bench=-"}, lab.CompareOptions{Stdin: strings.NewReader(b.String())})
+	c, err := compare.Compare([]string{"run.bench=-"}, compare.Options{Stdin: strings.NewReader(b.String())})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -50,7 +51,7 @@ const (
 	someHang  = "nothing printed and not finished after 1m0s: hangs, or needs a longer --timeout (tiny.go:30)"
 )
 
-func commentOf(t *testing.T, c *lab.Comparison) string {
+func commentOf(t *testing.T, c *compare.Comparison) string {
 	t.Helper()
 	return string(render(t, func(w io.Writer) error { return Comment(w, c, Versions{Old: "v1", New: "v2"}) }))
 }
@@ -185,41 +186,41 @@ func TestOtherFailures(t *testing.T) {
 
 // Many failures are counted, and a few of them named.
 func TestFaultsAreNamed(t *testing.T) {
-	fault := func(name string) lab.Failure {
-		return lab.Failure{Row: name, Col: "new", Kind: lab.Gone, Reason: "only the old version has it", Fault: true}
+	fault := func(name string) compare.Failure {
+		return compare.Failure{Row: name, Col: "new", Kind: compare.Gone, Reason: "only the old version has it", Fault: true}
 	}
-	sub := lab.Failure{Pkg: "example.com/tiny/sub", Col: "new", Kind: lab.Crashes, Reason: lab.ListingFailed + "crashed: panic: init (sub.go:3)", Fault: true}
+	sub := compare.Failure{Pkg: "example.com/tiny/sub", Col: "new", Kind: compare.Crashes, Reason: record.ListingFailed + "crashed: panic: init (sub.go:3)", Fault: true}
 	accepted := fault("E")
 	accepted.Fault, accepted.Accepted = false, true
 	for _, c := range []struct {
-		failures []lab.Failure
+		failures []compare.Failure
 		want     []string
 	}{
 		{nil, nil},
-		{[]lab.Failure{fault("A")}, []string{"1 benchmark is gone in new: A"}},
-		{[]lab.Failure{fault("A"), fault("B"), fault("C"), fault("D")}, []string{"4 benchmarks are gone in new: A; B; C; D"}},
-		{[]lab.Failure{fault("A"), fault("B"), fault("C"), fault("D"), fault("E")}, []string{"5 benchmarks are gone in new: A; B; C; and 2 more"}},
-		{[]lab.Failure{fault("A"), sub, accepted}, []string{
+		{[]compare.Failure{fault("A")}, []string{"1 benchmark is gone in new: A"}},
+		{[]compare.Failure{fault("A"), fault("B"), fault("C"), fault("D")}, []string{"4 benchmarks are gone in new: A; B; C; D"}},
+		{[]compare.Failure{fault("A"), fault("B"), fault("C"), fault("D"), fault("E")}, []string{"5 benchmarks are gone in new: A; B; C; and 2 more"}},
+		{[]compare.Failure{fault("A"), sub, accepted}, []string{
 			"1 package crashes in new: example.com/tiny/sub: panic: init (sub.go:3)", "1 benchmark is gone in new: A",
 		}},
 	} {
-		if got := faults(&lab.Comparison{Failures: c.failures}); !slices.Equal(got, c.want) {
+		if got := faults(&compare.Comparison{Failures: c.failures}); !slices.Equal(got, c.want) {
 			t.Errorf("%q, want %q", got, c.want)
 		}
 	}
-	if got, want := otherFailures(&lab.Comparison{Failures: []lab.Failure{accepted}}), "1 missing in new, as accepted (E)"; strings.Join(got, " ") != want {
+	if got, want := otherFailures(&compare.Comparison{Failures: []compare.Failure{accepted}}), "1 missing in new, as accepted (E)"; strings.Join(got, " ") != want {
 		t.Errorf("%q, want %q", got, want)
 	}
 }
 
 // Nothing could be measured: each report is written all the same.
 func TestUnmeasuredIsReported(t *testing.T) {
-	for _, absent := range [][]lab.Hole{
+	for _, absent := range [][]record.Hole{
 		{{Pkg: "p", Case: "BenchmarkX", Side: "new", Reason: someCrash}},
 		{{Pkg: "p", Side: "new", Reason: someCrash}},
 		{{Pkg: "p", Case: "BenchmarkX", Side: "old", Skipped: true, Reason: "only the new version has it"}},
 	} {
-		c, err := lab.Unmeasured(absent, lab.CompareOptions{})
+		c, err := compare.Unmeasured(absent, compare.Options{})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -11,7 +11,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"github.com/dynolab/dyno/lab/why"
+	"github.com/dynolab/dyno/internal/why"
 )
 
 // Sizes of a flame graph, in pixels.

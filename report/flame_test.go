@@ -12,7 +12,7 @@ import (
 
 	"github.com/google/pprof/profile"
 
-	"github.com/dynolab/dyno/lab/why"
+	"github.com/dynolab/dyno/internal/why"
 )
 
 // cpuProfile makes a profile of CPU time with samples of 10 ms, by stack, leaf

@@ -11,7 +11,8 @@ import (
 	"golang.org/x/perf/benchmath"
 	"golang.org/x/perf/benchunit"
 
-	"github.com/dynolab/dyno/lab"
+	"github.com/dynolab/dyno/internal/compare"
+	"github.com/dynolab/dyno/internal/record"
 )
 
 // formatValue writes a value of unit for people: times with their own prefix
@@ -90,7 +91,7 @@ func formatRatio(r float64) string {
 }
 
 // formatInterval writes a ratio's interval; empty if there is none.
-func formatInterval(vs *lab.Versus) string {
+func formatInterval(vs *compare.Versus) string {
 	if vs == nil || math.IsNaN(vs.Lo) || math.IsInf(vs.Hi, 1) {
 		return ""
 	}
@@ -110,12 +111,12 @@ func formatP(p float64) string {
 
 // formatSpread writes the interval of a cell's centre as a percentage, as
 // benchstat does.
-func formatSpread(c lab.Cell) string {
+func formatSpread(c compare.Cell) string {
 	return "±" + benchmath.Summary{Center: c.Center, Lo: c.Lo, Hi: c.Hi}.PctRangeString()
 }
 
 // formatN writes sample sizes: one number for pairs, two for unpaired samples.
-func formatN(c lab.Cell) string {
+func formatN(c compare.Cell) string {
 	switch {
 	case c.Vs == nil || math.IsNaN(c.Vs.P):
 		return strconv.Itoa(c.N)
@@ -127,7 +128,7 @@ func formatN(c lab.Cell) string {
 
 // valueHead names the column of a table's values. They are those of the middle block;
 // a block's time is that of all its operations, divided by their number.
-func valueHead(t lab.Table) string {
+func valueHead(t compare.Table) string {
 	if rest, ok := strings.CutPrefix(t.Unit, "ns/"); ok {
 		return "time/" + rest
 	}
@@ -135,7 +136,7 @@ func valueHead(t lab.Table) string {
 }
 
 // caption names a table: unit, and which way is good.
-func caption(t lab.Table) string {
+func caption(t compare.Table) string {
 	switch {
 	case t.Better < 0:
 		return t.Unit + " (less is better)"
@@ -146,7 +147,7 @@ func caption(t lab.Table) string {
 }
 
 // benchmark names a row.
-func benchmark(r lab.Row) string {
+func benchmark(r compare.Row) string {
 	if r.Pkg != "" {
 		return r.Pkg + " " + r.Name
 	}
@@ -154,7 +155,7 @@ func benchmark(r lab.Row) string {
 }
 
 // columnHead names the column key: "impl" for "/impl", "file" for ".file".
-func columnHead(c *lab.Comparison) string {
+func columnHead(c *compare.Comparison) string {
 	head, _, _ := strings.Cut(c.Col, "@")
 	return strings.TrimLeft(head, "/.")
 }
@@ -169,7 +170,7 @@ func references(notes []int) string {
 }
 
 // confidence writes the confidence of the intervals, such as "95%".
-func confidence(c *lab.Comparison) string {
+func confidence(c *compare.Comparison) string {
 	return strconv.FormatFloat(100*(1-c.Alpha), 'g', 4, 64) + "%"
 }
 
@@ -182,14 +183,14 @@ type layout struct {
 	group []bool
 	// verdicts has each row's verdict, for colours; ref, whether it is a
 	// reference.
-	verdicts []lab.Verdict
+	verdicts []compare.Verdict
 	ref      []bool
 }
 
 // detail lays a table out with one line for each cell: the benchmark's base
 // first, then the others in column order. Cells that are neither there nor due
 // have no line.
-func detail(c *lab.Comparison, t lab.Table) layout {
+func detail(c *compare.Comparison, t compare.Table) layout {
 	exact := t.Exact
 	l := layout{
 		head:  []string{"benchmark", columnHead(c), valueHead(t), "±", "ratio", confidence(c) + " interval", "p", "n", "verdict", ""},
@@ -212,7 +213,7 @@ func detail(c *lab.Comparison, t lab.Table) layout {
 		first := true
 		for _, i := range baseFirst(r) {
 			cell := r.Cells[i]
-			if cell.Verdict == lab.Absent {
+			if cell.Verdict == compare.Absent {
 				continue
 			}
 			value, spread, ratio, n := "—", "", "", ""
@@ -250,31 +251,31 @@ func detail(c *lab.Comparison, t lab.Table) layout {
 }
 
 // some reports whether is holds for some cell of t.
-func some(t lab.Table, is func(c lab.Cell) bool) bool {
-	return slices.ContainsFunc(t.Rows, func(r lab.Row) bool { return slices.ContainsFunc(r.Cells, is) })
+func some(t compare.Table, is func(c compare.Cell) bool) bool {
+	return slices.ContainsFunc(t.Rows, func(r compare.Row) bool { return slices.ContainsFunc(r.Cells, is) })
 }
 
 // hasPower reports whether something in a table is inconclusive, and it is known
 // what would have been detected.
-func hasPower(t lab.Table) bool {
-	return some(t, func(c lab.Cell) bool { return formatDetectable(c) != "" })
+func hasPower(t compare.Table) bool {
+	return some(t, func(c compare.Cell) bool { return formatDetectable(c) != "" })
 }
 
 // hasTypical reports whether something in a table is compared whose values are made of
 // slices, so that there is a typical time.
-func hasTypical(t lab.Table) bool {
-	return some(t, func(c lab.Cell) bool { return c.Vs != nil && c.Vs.Typical > 0 })
+func hasTypical(t compare.Table) bool {
+	return some(t, func(c compare.Cell) bool { return c.Vs != nil && c.Vs.Typical > 0 })
 }
 
 // hasRareCosts reports whether something in a table has rare costs other than its
 // base's.
-func hasRareCosts(t lab.Table) bool {
-	return some(t, func(c lab.Cell) bool { return rareCosts(c) != "" })
+func hasRareCosts(t compare.Table) bool {
+	return some(t, func(c compare.Cell) bool { return rareCosts(c) != "" })
 }
 
 // formatTypical writes the ratio of typical times, and of the base the typical time
 // itself: the median slice. Empty for what is not made of slices.
-func formatTypical(t lab.Table, c lab.Cell) string {
+func formatTypical(t compare.Table, c compare.Cell) string {
 	switch {
 	case c.Vs != nil && c.Vs.Typical > 0:
 		return formatRatio(c.Vs.Typical)
@@ -286,7 +287,7 @@ func formatTypical(t lab.Table, c lab.Cell) string {
 
 // rareCosts marks a cell whose mean differs from the base's otherwise than what is
 // typical does.
-func rareCosts(c lab.Cell) string {
+func rareCosts(c compare.Cell) string {
 	if c.Vs != nil && c.Vs.RareCosts {
 		return "rare costs"
 	}
@@ -294,7 +295,7 @@ func rareCosts(c lab.Cell) string {
 }
 
 // remarks are what stands behind the verdict of a cell.
-func remarks(c lab.Cell) string {
+func remarks(c compare.Cell) string {
 	return joined(" ", rareCosts(c), references(c.Notes), c.Failure)
 }
 
@@ -305,9 +306,9 @@ func joined(sep string, parts ...string) string {
 
 // formatDetectable writes the smallest effect that an inconclusive cell would have
 // proven: "3.4%", or "nothing" if it has too few blocks; empty for others.
-func formatDetectable(c lab.Cell) string {
+func formatDetectable(c compare.Cell) string {
 	switch {
-	case c.Verdict != lab.Inconclusive || c.Vs == nil || math.IsNaN(c.Vs.Detectable):
+	case c.Verdict != compare.Inconclusive || c.Vs == nil || math.IsNaN(c.Vs.Detectable):
 		return ""
 	case math.IsInf(c.Vs.Detectable, 1):
 		return "nothing"
@@ -324,7 +325,7 @@ const undecidable = "not decidable here"
 
 // formatNeed writes what would decide an inconclusive cell, and how long that takes by
 // the clock on the wall: "24 blocks, 31s"; empty if that is not known.
-func formatNeed(c lab.Cell) string {
+func formatNeed(c compare.Cell) string {
 	switch {
 	case c.Vs == nil:
 		return ""
@@ -345,7 +346,7 @@ func formatNeed(c lab.Cell) string {
 
 // overview lays a table out with one line for each benchmark and the ratios
 // only.
-func overview(t lab.Table) layout {
+func overview(t compare.Table) layout {
 	l := layout{head: []string{"benchmark"}, right: []bool{false}}
 	for _, col := range t.Cols {
 		l.head = append(l.head, col.Name)
@@ -363,32 +364,32 @@ func overview(t lab.Table) layout {
 
 // brief is a cell of the overview: the ratio and one word, or one sign where
 // the word would be long.
-func brief(c lab.Cell) string {
+func brief(c compare.Cell) string {
 	switch c.Verdict {
-	case lab.Absent:
+	case compare.Absent:
 		return ""
-	case lab.Missing, lab.Skipped:
+	case compare.Missing, compare.Skipped:
 		return "—" + references(c.Notes)
-	case lab.Base:
+	case compare.Base:
 		return "base"
-	case lab.NoBase:
+	case compare.NoBase:
 		return "no base"
-	case lab.Inconclusive:
+	case compare.Inconclusive:
 		return formatRatio(c.Vs.Ratio) + " ~"
-	case lab.Unproven:
+	case compare.Unproven:
 		return formatRatio(c.Vs.Ratio) + " ?"
-	case lab.Same:
+	case compare.Same:
 		return formatRatio(c.Vs.Ratio) + " ="
 	}
 	return formatRatio(c.Vs.Ratio) + " " + string(c.Verdict)
 }
 
 // wide reports whether a table has so many columns that an overview helps.
-func wide(t lab.Table) bool { return len(t.Cols) > 2 && len(t.Rows) > 1 }
+func wide(t compare.Table) bool { return len(t.Cols) > 2 && len(t.Rows) > 1 }
 
 // controls counts the rows of tables that have a control of which something varies, and
 // those in which it alarms.
-func controls(tables []lab.Table) (n, alarms int) {
+func controls(tables []compare.Table) (n, alarms int) {
 	for _, t := range tables {
 		for _, r := range t.Rows {
 			if r.Control != nil && !math.IsNaN(r.Control.Vs.P) {
@@ -403,12 +404,12 @@ func controls(tables []lab.Table) (n, alarms int) {
 }
 
 // paired reports whether anything in a table was compared block by block.
-func paired(t lab.Table) bool {
-	return some(t, func(c lab.Cell) bool { return c.Vs != nil && c.Vs.Paired })
+func paired(t compare.Table) bool {
+	return some(t, func(c compare.Cell) bool { return c.Vs != nil && c.Vs.Paired })
 }
 
 // legend explains the table in a few lines.
-func legend(c *lab.Comparison) []string {
+func legend(c *compare.Comparison) []string {
 	reported, resources := split(c)
 	family := c.Comparisons
 	if len(reported) > 0 && reported[0].Resource { // there is nothing else
@@ -421,7 +422,7 @@ func legend(c *lab.Comparison) []string {
 			counted(family, "comparison"), c.Alpha, margin),
 	}
 	lines = append(lines, timeLegend(reported)...)
-	if slices.ContainsFunc(c.Tables, func(t lab.Table) bool { rows, _ := movedTails(t); return len(rows) > 0 }) {
+	if slices.ContainsFunc(c.Tables, func(t compare.Table) bool { rows, _ := movedTails(t); return len(rows) > 0 }) {
 		lines = append(lines, "p50, p90, p99, max: of the time of an operation in slices, those of all blocks together. p99 ratio: to the base in the same block.")
 	}
 	if slices.ContainsFunc(c.Tables, hasPower) {
@@ -439,13 +440,13 @@ func legend(c *lab.Comparison) []string {
 	} else if slices.ContainsFunc(c.Tables, paired) {
 		lines = append(lines, "No A/A control in these results: nothing shows whether identical code would have been told apart.")
 	}
-	if slices.ContainsFunc(c.Files, lab.File.Emulated) {
+	if slices.ContainsFunc(c.Files, compare.File.Emulated) {
 		lines = append(lines, "emulated: a program plays the board. Figures compare with one another on it, and are no measure of real time.")
 	}
 	for _, t := range c.Tables {
 		for _, col := range t.Cols {
 			if col.Ref {
-				return append(lines, "A name that begins with "+lab.RefPrefix+" is a reference: code written by hand for that workload.")
+				return append(lines, "A name that begins with "+record.RefPrefix+" is a reference: code written by hand for that workload.")
 			}
 		}
 	}
@@ -453,7 +454,7 @@ func legend(c *lab.Comparison) []string {
 }
 
 // timeLegend explains the times of tables that are made of slices.
-func timeLegend(tables []lab.Table) (lines []string) {
+func timeLegend(tables []compare.Table) (lines []string) {
 	if slices.ContainsFunc(tables, hasTypical) {
 		lines = append(lines,
 			"time/op: total time ÷ total operations of a block, with all that it costs; of several blocks the middle one. typical: without what comes in few slices; of the base, its median slice.",
@@ -466,7 +467,7 @@ func timeLegend(tables []lab.Table) (lines []string) {
 }
 
 // baseFirst returns the indexes of r's cells, the base before the others.
-func baseFirst(r lab.Row) []int {
+func baseFirst(r compare.Row) []int {
 	order := make([]int, 0, len(r.Cells))
 	if r.Base >= 0 {
 		order = append(order, r.Base)

@@ -15,8 +15,8 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/dynolab/dyno/lab"
-	"github.com/dynolab/dyno/lab/why"
+	"github.com/dynolab/dyno/internal/compare"
+	"github.com/dynolab/dyno/internal/why"
 )
 
 // Extra is what a report says besides the comparison. The zero value is
@@ -61,7 +61,7 @@ func Style() template.CSS { return template.CSS(styleSheet) }
 
 // Glance writes the ratios of c as a part of a page with the [Style]: a table of
 // those in the first unit, without verdicts. It is for a run that goes on.
-func Glance(w io.Writer, c *lab.Comparison) error {
+func Glance(w io.Writer, c *compare.Comparison) error {
 	var v *verdictTable
 	if len(c.Tables) > 0 {
 		v = theVerdicts(c, c.Tables[0])
@@ -86,7 +86,7 @@ func Glance(w io.Writer, c *lab.Comparison) error {
 
 // HTML writes c, with what x adds, as one HTML document: the answer first, then
 // what it rests on. It refers to nothing outside itself and has no script.
-func HTML(w io.Writer, c *lab.Comparison, x Extra) error {
+func HTML(w io.Writer, c *compare.Comparison, x Extra) error {
 	var b bytes.Buffer
 	if err := reportHTML.ExecuteTemplate(&b, "report", newPage(c, x)); err != nil {
 		return err
@@ -233,7 +233,7 @@ type (
 	}
 )
 
-func newPage(c *lab.Comparison, x Extra) page {
+func newPage(c *compare.Comparison, x Extra) page {
 	p := page{
 		Title: x.Title, Style: template.CSS(styleSheet), Policy: Policy(), Home: x.Home, Symbols: symbols(),
 		Findings: c.Findings, FindingCount: counted(len(c.Findings), "finding"),
@@ -306,7 +306,7 @@ func (p page) rest() (sections []link) {
 func noteID(i int) string { return "n" + strconv.Itoa(i+1) }
 
 // chartLegend explains what only the HTML has.
-func chartLegend(c *lab.Comparison) []string {
+func chartLegend(c *compare.Comparison) []string {
 	lines := []string{
 		"In a picture of ratios the dot is the estimate and the bar its " + confidence(c) + " interval, over a logarithmic axis; the dashed line is the base. A hollow dot has no interval.",
 	}
@@ -319,23 +319,23 @@ func chartLegend(c *lab.Comparison) []string {
 }
 
 // verdictClass is the style of a verdict, and where it stands in a tally.
-func verdictClass(v lab.Verdict) (class string, rank int) {
+func verdictClass(v compare.Verdict) (class string, rank int) {
 	switch v {
-	case lab.Faster, lab.Better:
+	case compare.Faster, compare.Better:
 		return "good", 0
-	case lab.Slower, lab.Worse:
+	case compare.Slower, compare.Worse:
 		return "bad", 1
-	case lab.Lower:
+	case compare.Lower:
 		return "flat", 2
-	case lab.Higher:
+	case compare.Higher:
 		return "flat", 3
-	case lab.Same:
+	case compare.Same:
 		return "flat", 4
-	case lab.Inconclusive:
+	case compare.Inconclusive:
 		return "doubt", 5
-	case lab.Unproven:
+	case compare.Unproven:
 		return "doubt", 6
-	case lab.Missing, lab.NoBase, lab.Skipped:
+	case compare.Missing, compare.NoBase, compare.Skipped:
 		return "doubt", 7
 	}
 	return "", 8
@@ -343,12 +343,12 @@ func verdictClass(v lab.Verdict) (class string, rank int) {
 
 // tally counts the verdicts of a table: of implementations, that is, and not of
 // references, unless there is nothing else.
-func tally(t lab.Table) []count {
-	counts := make(map[lab.Verdict]int)
+func tally(t compare.Table) []count {
+	counts := make(map[compare.Verdict]int)
 	for _, refs := range []bool{false, true} {
 		for _, r := range t.Rows {
 			for i, cell := range r.Cells {
-				if t.Cols[i].Ref == refs && cell.Verdict != lab.Base && cell.Verdict != lab.Absent {
+				if t.Cols[i].Ref == refs && cell.Verdict != compare.Base && cell.Verdict != compare.Absent {
 					counts[cell.Verdict]++
 				}
 			}
@@ -357,11 +357,11 @@ func tally(t lab.Table) []count {
 			break
 		}
 	}
-	var words []lab.Verdict
+	var words []compare.Verdict
 	for v := range counts {
 		words = append(words, v)
 	}
-	slices.SortFunc(words, func(a, b lab.Verdict) int {
+	slices.SortFunc(words, func(a, b compare.Verdict) int {
 		_, i := verdictClass(a)
 		_, j := verdictClass(b)
 		if i != j {
@@ -377,7 +377,7 @@ func tally(t lab.Table) []count {
 	return out
 }
 
-func theAnswer(c *lab.Comparison) answer {
+func theAnswer(c *compare.Comparison) answer {
 	t := c.Tables[0]
 	a := answer{Unit: t.Unit, Counts: tally(t)}
 	n := 0
@@ -412,7 +412,7 @@ func theAnswer(c *lab.Comparison) answer {
 func rowID(i int) string { return "b" + strconv.Itoa(i+1) }
 
 // theVerdicts is the table that answers: a line for each cell that is compared.
-func theVerdicts(c *lab.Comparison, t lab.Table) *verdictTable {
+func theVerdicts(c *compare.Comparison, t compare.Table) *verdictTable {
 	v := &verdictTable{
 		Head: columnHead(c), Axis: "ratio to the base",
 		Caption: fmt.Sprintf("Ratio to the base in %s, with its %s interval", caption(t), confidence(c)),
@@ -424,7 +424,7 @@ func theVerdicts(c *lab.Comparison, t lab.Table) *verdictTable {
 			g.Against = t.Cols[r.Base].Name
 		}
 		for j, cell := range r.Cells {
-			if cell.Verdict != lab.Base && cell.Verdict != lab.Absent {
+			if cell.Verdict != compare.Base && cell.Verdict != compare.Absent {
 				g.Lines = append(g.Lines, lineOf(c, t, r, j, s))
 			}
 		}
@@ -440,7 +440,7 @@ func theVerdicts(c *lab.Comparison, t lab.Table) *verdictTable {
 }
 
 // lineOf is one cell as a line.
-func lineOf(c *lab.Comparison, t lab.Table, r lab.Row, j int, s scale) lineView {
+func lineOf(c *compare.Comparison, t compare.Table, r compare.Row, j int, s scale) lineView {
 	cell := r.Cells[j]
 	l := lineView{Name: benchmark(r), Col: t.Cols[j].Name, Ref: t.Cols[j].Ref, Word: string(cell.Verdict), Interval: formatInterval(cell.Vs), Ratio: "—"}
 	l.Class, _ = verdictClass(cell.Verdict)
@@ -465,7 +465,7 @@ func lineOf(c *lab.Comparison, t lab.Table, r lab.Row, j int, s scale) lineView 
 
 // more is what there is to say of a cell beside its verdict: why it failed, what would
 // decide it, and whether rare costs make the difference.
-func more(cell lab.Cell) string {
+func more(cell compare.Cell) string {
 	rare := rareCosts(cell)
 	if rare != "" {
 		rare += ": the typical ratio is " + formatRatio(cell.Vs.Typical)
@@ -475,7 +475,7 @@ func more(cell lab.Cell) string {
 
 // sight says what an inconclusive cell could detect, and what would decide it; empty
 // for others.
-func sight(cell lab.Cell) string {
+func sight(cell compare.Cell) string {
 	var parts []string
 	switch least := formatDetectable(cell); least {
 	case "":
@@ -495,7 +495,7 @@ func sight(cell lab.Cell) string {
 }
 
 // newDetail lays the rows of a table out with all their figures.
-func newDetail(c *lab.Comparison, t lab.Table, rows []lab.Row) detailView {
+func newDetail(c *compare.Comparison, t compare.Table, rows []compare.Row) detailView {
 	d := detailView{Caption: caption(t), Names: len(rows) > 1, Bars: !t.Exact}
 	s := ratioScale(rows)
 	if d.Names {
@@ -518,8 +518,8 @@ func newDetail(c *lab.Comparison, t lab.Table, rows []lab.Row) detailView {
 	}
 	d.Head = append(d.Head, headView{Text: "verdict"})
 	d.Rest = len(figures) + 1
-	if d.More = !t.Exact && slices.ContainsFunc(rows, func(r lab.Row) bool {
-		return slices.ContainsFunc(r.Cells, func(c lab.Cell) bool { return more(c) != "" })
+	if d.More = !t.Exact && slices.ContainsFunc(rows, func(r compare.Row) bool {
+		return slices.ContainsFunc(r.Cells, func(c compare.Cell) bool { return more(c) != "" })
 	}); d.More {
 		d.Head = append(d.Head, headView{Text: "remarks"})
 		d.Rest++
@@ -527,7 +527,7 @@ func newDetail(c *lab.Comparison, t lab.Table, rows []lab.Row) detailView {
 	for _, r := range rows {
 		for _, j := range baseFirst(r) {
 			cell := r.Cells[j]
-			if cell.Verdict == lab.Absent {
+			if cell.Verdict == compare.Absent {
 				continue
 			}
 			l := lineOf(c, t, r, j, s)
@@ -552,14 +552,14 @@ func newDetail(c *lab.Comparison, t lab.Table, rows []lab.Row) detailView {
 	return d
 }
 
-func unitView(c *lab.Comparison, t lab.Table) detailView {
+func unitView(c *compare.Comparison, t compare.Table) detailView {
 	d := newDetail(c, t, t.Rows)
 	d.Label = "All figures in " + t.Unit
 	return d
 }
 
 // newResourcesView shows what processes used; nil if that was not measured.
-func newResourcesView(c *lab.Comparison, resources []lab.Table) *resourcesView {
+func newResourcesView(c *compare.Comparison, resources []compare.Table) *resourcesView {
 	if len(resources) == 0 {
 		return nil
 	}
@@ -582,12 +582,12 @@ func newResourcesView(c *lab.Comparison, resources []lab.Table) *resourcesView {
 	return v
 }
 
-func benchmarkViews(c *lab.Comparison, x Extra) []benchmarkView {
+func benchmarkViews(c *compare.Comparison, x Extra) []benchmarkView {
 	t := c.Tables[0]
 	quantiles := quantileUnits(c)
 	var out []benchmarkView
 	for i, r := range t.Rows {
-		b := benchmarkView{ID: rowID(i), Name: benchmark(r), Detail: newDetail(c, t, []lab.Row{r}), Control: controlLine(c, t, r)}
+		b := benchmarkView{ID: rowID(i), Name: benchmark(r), Detail: newDetail(c, t, []compare.Row{r}), Control: controlLine(c, t, r)}
 		b.Detail.Label = "Figures of " + b.Name
 		b.Slices, b.TailMoved = slicesGrid(c, t, r)
 		reported, resources := split(c)
@@ -615,7 +615,7 @@ func benchmarkViews(c *lab.Comparison, x Extra) []benchmarkView {
 }
 
 // controlLine says what the A/A control of a row says.
-func controlLine(c *lab.Comparison, t lab.Table, r lab.Row) string {
+func controlLine(c *compare.Comparison, t compare.Table, r compare.Row) string {
 	if r.Control == nil {
 		return ""
 	}
@@ -630,16 +630,16 @@ func controlLine(c *lab.Comparison, t lab.Table, r lab.Row) string {
 }
 
 // rowIn returns the row of another table that is the same benchmark as r.
-func rowIn(t lab.Table, r lab.Row) (lab.Row, bool) {
-	i := slices.IndexFunc(t.Rows, func(o lab.Row) bool { return o.Name == r.Name && o.Pkg == r.Pkg })
+func rowIn(t compare.Table, r compare.Row) (compare.Row, bool) {
+	i := slices.IndexFunc(t.Rows, func(o compare.Row) bool { return o.Name == r.Name && o.Pkg == r.Pkg })
 	if i < 0 {
-		return lab.Row{}, false
+		return compare.Row{}, false
 	}
 	return t.Rows[i], true
 }
 
 // otherUnits are the values of a benchmark in the units of some tables.
-func otherUnits(c *lab.Comparison, tables []lab.Table, r lab.Row) *gridView {
+func otherUnits(c *compare.Comparison, tables []compare.Table, r compare.Row) *gridView {
 	g := &gridView{Caption: "The other units", Label: "Other units of " + benchmark(r), Head: []headView{{Text: columnHead(c)}}}
 	var names []string // of columns, in order
 	cells := make(map[string][]gridCell)
@@ -681,7 +681,7 @@ func otherUnits(c *lab.Comparison, tables []lab.Table, r lab.Row) *gridView {
 	return g
 }
 
-func settingsGrid(f lab.File) gridView {
+func settingsGrid(f compare.File) gridView {
 	g := gridView{Label: "Circumstances of " + f.Label, Head: []headView{{Text: "setting"}, {Text: "value"}}}
 	add := func(key string, c gridCell) {
 		c.Class = "long"
@@ -724,7 +724,7 @@ func gridOf(l layout, label string) gridView {
 	return g
 }
 
-func newCurveView(c *lab.Comparison, t lab.Table, curve lab.Curve) curveView {
+func newCurveView(c *compare.Comparison, t compare.Table, curve compare.Curve) curveView {
 	return curveView{curveName(curve), curveLinesView(c, t, curve), gridOf(curveTable(t, curve), curveName(curve))}
 }
 
@@ -748,7 +748,7 @@ func newTargetsView(card *Scorecard) *targetsView {
 
 // newWhyView shows what lies behind a difference. One that this comparison does not
 // prove has no sentence, even if it was explained when it was thought to be proven.
-func newWhyView(e *why.Cell, v lab.Verdict, x Extra) whyView {
+func newWhyView(e *why.Cell, v compare.Verdict, x Extra) whyView {
 	w := whyView{Title: "Why " + e.Column + " is " + string(v), Sentence: e.Sentence, Notes: e.Notes}
 	if !v.Proven() {
 		w.Title, w.Sentence = "Profiles of "+e.Column, why.Unproven(e.Column, e.Base)
@@ -761,7 +761,7 @@ func newWhyView(e *why.Cell, v lab.Verdict, x Extra) whyView {
 		row := []gridCell{{Text: k.Name + ", " + k.Unit}, {Text: formatValue(k.Base, k.Unit), Class: "num"}, {Text: formatValue(k.This, k.Unit), Class: "num"}, {}, {}}
 		if k.Ratio != nil {
 			row[3] = gridCell{Text: formatRatio(k.Ratio.Ratio), Class: "num"}
-			row[4] = gridCell{Text: formatInterval(&lab.Versus{Lo: k.Ratio.Lo, Hi: k.Ratio.Hi}), Class: "num"}
+			row[4] = gridCell{Text: formatInterval(&compare.Versus{Lo: k.Ratio.Lo, Hi: k.Ratio.Hi}), Class: "num"}
 		}
 		moved.Rows = append(moved.Rows, row)
 	}

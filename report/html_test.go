@@ -16,26 +16,26 @@ import (
 	"testing"
 	"testing/fstest"
 
-	"github.com/dynolab/dyno/lab"
-	"github.com/dynolab/dyno/lab/why"
+	"github.com/dynolab/dyno/internal/compare"
+	"github.com/dynolab/dyno/internal/why"
 )
 
-func pageOf(t *testing.T, c *lab.Comparison, x Extra) string {
+func pageOf(t *testing.T, c *compare.Comparison, x Extra) string {
 	t.Helper()
 	return string(render(t, func(w io.Writer) error { return HTML(w, c, x) }))
 }
 
 // resultsOf reads a file of results/, which anyone has.
-func resultsOf(t *testing.T, path string) *lab.Comparison {
+func resultsOf(t *testing.T, path string) *compare.Comparison {
 	t.Helper()
-	return compare(t, filepath.FromSlash("../results/"+path))
+	return compared(t, filepath.FromSlash("../results/"+path))
 }
 
 // The page refers to nothing but itself, its links lead somewhere, and no name is
 // there twice.
 func TestHTMLStandsAlone(t *testing.T) {
-	for name, c := range map[string]*lab.Comparison{
-		"interleaved": interleaved(t), "unpaired": unpaired(t), "curves": compare(t, "testdata/curves.bench"), "means": means(t),
+	for name, c := range map[string]*compare.Comparison{
+		"interleaved": interleaved(t), "unpaired": unpaired(t), "curves": compared(t, "testdata/curves.bench"), "means": means(t),
 	} {
 		page := pageOf(t, c, Extra{Title: "Comparison of " + name})
 		for _, bad := range []string{"http:", "https:", "//", "<script", "@import", "url(", "<link", "<iframe", " on", "style=", "NaN", "Inf", "ZgotmplZ"} {
@@ -93,7 +93,7 @@ func TestHTMLHasEveryCell(t *testing.T) {
 	for i, tab := range c.Tables {
 		for _, r := range tab.Rows {
 			for j, cell := range r.Cells {
-				if cell.Vs == nil || cell.Verdict == lab.Base {
+				if cell.Vs == nil || cell.Verdict == compare.Base {
 					continue
 				}
 				if i == 0 && !strings.Contains(answer, fmt.Sprintf(`%s <span>%s</span>`, formatRatio(cell.Vs.Ratio), formatInterval(cell.Vs))) && formatInterval(cell.Vs) != "" {
@@ -115,20 +115,20 @@ func TestHTMLHasEveryCell(t *testing.T) {
 // What cannot be told says what it would have seen, and what would decide it; what is
 // not proven, why; and the control stands beside what it controls.
 func TestHTMLOfTurns(t *testing.T) {
-	c := compare(t, samples+"turns.bench")
+	c := compared(t, samples+"turns.bench")
 	page := html.UnescapeString(pageOf(t, c, Extra{}))
 	_, answer, _ := strings.Cut(page, `<table class="answer">`)
 	answer, rest, _ := strings.Cut(answer, "</table>")
 	found := 0
 	for _, r := range c.Tables[0].Rows {
 		for _, cell := range r.Cells {
-			if cell.Verdict == lab.Inconclusive {
+			if cell.Verdict == compare.Inconclusive {
 				found++
 				if text := sight(cell); text == "" || !strings.Contains(answer, text) || !strings.Contains(rest, text) {
 					t.Errorf("the page does not say of %s: %q", r.Name, text)
 				}
 			}
-			if cell.Verdict == lab.Unproven {
+			if cell.Verdict == compare.Unproven {
 				found++
 				if len(cell.Notes) == 0 || !strings.Contains(page, c.Notes[cell.Notes[0]]) {
 					t.Errorf("the page does not say why something in %s is unproven", r.Name)
@@ -177,7 +177,7 @@ func TestHTMLIsSmall(t *testing.T) {
 func TestHTMLExplains(t *testing.T) {
 	c := turns(t)
 	t0 := c.Tables[0]
-	r, col := cellWith(t, c, lab.Verdict.Proven)
+	r, col := cellWith(t, c, compare.Verdict.Proven)
 	svg := []byte("<svg xmlns='http://www.w3.org/2000/svg'/>")
 	x := &why.Index{Cells: []why.Cell{{
 		Pkg: "p", Row: r.Name, Base: t0.Cols[r.Base].Name, Column: t0.Cols[col].Name, Sentence: "It allocates less.",
@@ -212,7 +212,7 @@ func TestHTMLExplains(t *testing.T) {
 }
 
 // cellWith returns the first compared cell, by row and column, whose verdict is one.
-func cellWith(t *testing.T, c *lab.Comparison, one func(lab.Verdict) bool) (lab.Row, int) {
+func cellWith(t *testing.T, c *compare.Comparison, one func(compare.Verdict) bool) (compare.Row, int) {
 	t.Helper()
 	for _, r := range c.Tables[0].Rows {
 		for i, cell := range r.Cells {
@@ -222,13 +222,13 @@ func cellWith(t *testing.T, c *lab.Comparison, one func(lab.Verdict) bool) (lab.
 		}
 	}
 	t.Fatal("there is no such verdict")
-	return lab.Row{}, 0
+	return compare.Row{}, 0
 }
 
 // What is not proven has no story, even if it once was thought to be.
 func TestHTMLExplainsNothingUnproven(t *testing.T) {
 	c := turns(t)
-	r, col := cellWith(t, c, func(v lab.Verdict) bool { return v == lab.Inconclusive })
+	r, col := cellWith(t, c, func(v compare.Verdict) bool { return v == compare.Inconclusive })
 	base, this := c.Tables[0].Cols[r.Base].Name, c.Tables[0].Cols[col].Name
 	x := &why.Index{Cells: []why.Cell{{Pkg: r.Pkg, Row: r.Name, Base: base, Column: this, Verdict: "slower", Sentence: "The time is spent waiting."}}}
 	page := pageOf(t, c, Extra{Why: x})
@@ -251,8 +251,8 @@ func TestWriteExplains(t *testing.T) {
 	if err := os.WriteFile(results, data, 0o644); err != nil {
 		t.Fatal(err)
 	}
-	c := compare(t, results)
-	r, col := cellWith(t, c, lab.Verdict.Proven)
+	c := compared(t, results)
+	r, col := cellWith(t, c, compare.Verdict.Proven)
 	x := &why.Index{Schema: why.Schema, Cells: []why.Cell{{Row: r.Name, Base: c.Tables[0].Cols[r.Base].Name, Column: c.Tables[0].Cols[col].Name, Folder: "a", Sentence: "It does less."}}}
 	if err := x.Write(results); err != nil {
 		t.Fatal(err)
@@ -270,18 +270,18 @@ func TestWriteExplains(t *testing.T) {
 // Values stand in the order of time, with gaps where some are missing, and the
 // layouts and the control beside them.
 func TestStrips(t *testing.T) {
-	value := func(block, layout string, v float64) lab.BlockValue {
-		return lab.BlockValue{File: "f", Block: block, Layout: layout, V: v}
+	value := func(block, layout string, v float64) compare.BlockValue {
+		return compare.BlockValue{File: "f", Block: block, Layout: layout, V: v}
 	}
-	r := lab.Row{
+	r := compare.Row{
 		Name: "X",
-		Cells: []lab.Cell{
-			{N: 2, Blocks: []lab.BlockValue{value("10", "2", 100), value("9", "1", 104)}},
-			{N: 3, Blocks: []lab.BlockValue{value("9", "1", 50), value("11", "3", 50), value("10", "2", 500)}},
+		Cells: []compare.Cell{
+			{N: 2, Blocks: []compare.BlockValue{value("10", "2", 100), value("9", "1", 104)}},
+			{N: 3, Blocks: []compare.BlockValue{value("9", "1", 50), value("11", "3", 50), value("10", "2", 500)}},
 		},
-		Control: &lab.Control{Col: 0, Blocks: []lab.BlockValue{value("9", "1", 100), value("11", "3", 100)}},
+		Control: &compare.Control{Col: 0, Blocks: []compare.BlockValue{value("9", "1", 100), value("11", "3", 100)}},
 	}
-	s := newStrips(lab.Table{Unit: "ns/op", Cols: []lab.Column{{Name: "a"}, {Name: "b"}}, Rows: []lab.Row{r}}, r)
+	s := newStrips(compare.Table{Unit: "ns/op", Cols: []compare.Column{{Name: "a"}, {Name: "b"}}, Rows: []compare.Row{r}}, r)
 	var blocks, layouts []string
 	for _, f := range s.Foot {
 		blocks = append(blocks, f.Label)
@@ -308,7 +308,7 @@ func TestStrips(t *testing.T) {
 	if got := s.Table.Rows[1][3].Text; got != "" {
 		t.Errorf("the control has %q in block 10", got)
 	}
-	if one := newStrips(lab.Table{Cols: []lab.Column{{}}}, lab.Row{Cells: []lab.Cell{{N: 1, Blocks: []lab.BlockValue{value("1", "", 1)}}}}); one != nil {
+	if one := newStrips(compare.Table{Cols: []compare.Column{{}}}, compare.Row{Cells: []compare.Cell{{N: 1, Blocks: []compare.BlockValue{value("1", "", 1)}}}}); one != nil {
 		t.Errorf("one value is drawn: %+v", one)
 	}
 }

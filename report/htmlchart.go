@@ -8,7 +8,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/dynolab/dyno/lab"
+	"github.com/dynolab/dyno/internal/compare"
 )
 
 // Charts in the HTML are inline SVG that the template writes. It has no width of
@@ -88,7 +88,7 @@ type scale struct{ lo, hi float64 }
 func (s scale) at(v float64) float64 { return math.Log(v/s.lo) / math.Log(s.hi/s.lo) }
 
 // ratioScale is an axis for all ratios of rows, and for 1.
-func ratioScale(rows []lab.Row) scale {
+func ratioScale(rows []compare.Row) scale {
 	lo, hi := 1.0, 1.0
 	for _, r := range rows {
 		for _, cell := range r.Cells {
@@ -109,7 +109,7 @@ func ratioScale(rows []lab.Row) scale {
 }
 
 // bar draws the ratio of a cell.
-func (s scale) bar(cell lab.Cell, base bool, margin float64) barView {
+func (s scale) bar(cell compare.Cell, base bool, margin float64) barView {
 	b := barView{One: along(s.at(1))}
 	b.Class, _ = verdictClass(cell.Verdict)
 	if margin > 0 {
@@ -197,7 +197,7 @@ func (s scale) valuesAt(steps []float64, decades int) []float64 {
 
 // lineStyle is the look of a column in charts: implementations have colours,
 // references are grey and dashed; all have their symbols.
-func lineStyle(t lab.Table, col int) (class, dash, symbol string) {
+func lineStyle(t compare.Table, col int) (class, dash, symbol string) {
 	impls, refs := 0, 0
 	for _, c := range t.Cols[:col] {
 		if c.Ref {
@@ -242,7 +242,7 @@ func (v *seriesView) draw(points []plotted, y scale) {
 
 // linesOf draws lines over a common logarithmic axis of unit. points has them by
 // column; a column without any is left out.
-func linesOf(t lab.Table, points [][]plotted, unit string) linesView {
+func linesOf(t compare.Table, points [][]plotted, unit string) linesView {
 	v := linesView{Height: plotHeight}
 	lo, hi := math.Inf(1), math.Inf(-1)
 	for _, line := range points {
@@ -274,7 +274,7 @@ func linesOf(t lab.Table, points [][]plotted, unit string) linesView {
 }
 
 // curveLinesView draws a curve of t.
-func curveLinesView(c *lab.Comparison, t lab.Table, curve lab.Curve) linesView {
+func curveLinesView(c *compare.Comparison, t compare.Table, curve compare.Curve) linesView {
 	x := scale{curve.Points[0].X, curve.Points[len(curve.Points)-1].X}
 	points := make([][]plotted, len(t.Cols))
 	for i, col := range t.Cols {
@@ -328,7 +328,7 @@ func quantileOf(unit string) (prefix, name string, q float64, ok bool) {
 
 // quantileUnits finds the families of quantiles that make a curve: of three or
 // more.
-func quantileUnits(c *lab.Comparison) []quantileFamily {
+func quantileUnits(c *compare.Comparison) []quantileFamily {
 	type member struct {
 		table int
 		name  string
@@ -364,7 +364,7 @@ func quantileUnits(c *lab.Comparison) []quantileFamily {
 
 // quantileChart draws the quantiles of a benchmark, a line for each column. ok
 // is false if it has none.
-func quantileChart(c *lab.Comparison, f quantileFamily, r lab.Row) (v linesView, ok bool) {
+func quantileChart(c *compare.Comparison, f quantileFamily, r compare.Row) (v linesView, ok bool) {
 	t := c.Tables[0] // for the looks of its columns
 	points := make([][]plotted, len(t.Cols))
 	for k, i := range f.tables {
@@ -417,10 +417,10 @@ type moment struct{ file, block string }
 // newStrips draws a row's values in the order of time, one strip for each column
 // and one for the control, each relative to its own median; nil if there are
 // not several values.
-func newStrips(t lab.Table, r lab.Row) *stripsView {
+func newStrips(t compare.Table, r compare.Row) *stripsView {
 	type line struct {
 		name, class string
-		values      []lab.BlockValue
+		values      []compare.BlockValue
 	}
 	var lines []line
 	for i, cell := range r.Cells {
@@ -565,7 +565,7 @@ func newStrips(t lab.Table, r lab.Row) *stripsView {
 	return s
 }
 
-func medianOf(values []lab.BlockValue) float64 {
+func medianOf(values []compare.BlockValue) float64 {
 	vs := make([]float64, len(values))
 	for i, v := range values {
 		vs[i] = v.V

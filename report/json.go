@@ -5,7 +5,7 @@ import (
 	"io"
 	"math"
 
-	"github.com/dynolab/dyno/lab"
+	"github.com/dynolab/dyno/internal/compare"
 )
 
 // ComparisonSchema names the form of JSON's output. Fields may be added under
@@ -154,7 +154,7 @@ type (
 
 // JSON writes c as one indented JSON object of the schema ComparisonSchema, with
 // the scores of card if that is not nil.
-func JSON(w io.Writer, c *lab.Comparison, card *Scorecard) error {
+func JSON(w io.Writer, c *compare.Comparison, card *Scorecard) error {
 	doc := comparisonJSON{
 		Schema: ComparisonSchema, Alpha: c.Alpha, Margin: c.Margin, Column: c.Col, Comparisons: c.Comparisons, Resources: c.ResourceComparisons,
 		Files: []fileJSON{}, Tables: []tableJSON{}, Findings: append([]string{}, c.Findings...),
@@ -181,7 +181,7 @@ func JSON(w io.Writer, c *lab.Comparison, card *Scorecard) error {
 				rj.Base = t.Cols[r.Base].Name
 			}
 			for i, cell := range r.Cells {
-				if cell.Verdict != lab.Absent {
+				if cell.Verdict != compare.Absent {
 					rj.Cells = append(rj.Cells, cellToJSON(c, t.Cols[i], cell))
 				}
 			}
@@ -204,7 +204,7 @@ func remarksToJSON(warnings, problems []string, card *Scorecard) remarksJSON {
 	return r
 }
 
-func fileToJSON(f lab.File) fileJSON {
+func fileToJSON(f compare.File) fileJSON {
 	fj := fileJSON{Label: f.Label, Path: f.Path, Results: f.Results, Blocks: f.Blocks, Config: []settingJSON{}, Holes: []holeJSON{}}
 	for _, s := range f.Config {
 		fj.Config = append(fj.Config, settingJSON(s))
@@ -218,7 +218,7 @@ func fileToJSON(f lab.File) fileJSON {
 	return fj
 }
 
-func cellToJSON(c *lab.Comparison, col lab.Column, cell lab.Cell) cellJSON {
+func cellToJSON(c *compare.Comparison, col compare.Column, cell compare.Cell) cellJSON {
 	cj := cellJSON{Column: col.Name, Reference: col.Ref, N: cell.N, Verdict: string(cell.Verdict), Hole: cell.Hole, Failure: cell.Failure}
 	if cell.N > 0 {
 		cj.Center, cj.Lo, cj.Hi = finite(cell.Center), finite(cell.Lo), finite(cell.Hi)
@@ -237,7 +237,7 @@ func cellToJSON(c *lab.Comparison, col lab.Column, cell lab.Cell) cellJSON {
 	return cj
 }
 
-func versusToJSON(vs *lab.Versus) versusJSON {
+func versusToJSON(vs *compare.Versus) versusJSON {
 	v := versusJSON{
 		Ratio: finite(vs.Ratio), Lo: finite(vs.Lo), Hi: finite(vs.Hi), P: finite(vs.P), Adjusted: finite(vs.Adjusted),
 		Detectable: finite(vs.Detectable), NeedBlocks: vs.Need, NeedSeconds: vs.NeedTime.Seconds(),
@@ -254,7 +254,7 @@ func versusToJSON(vs *lab.Versus) versusJSON {
 }
 
 // blocksToJSON leaves out values that belong to no block.
-func blocksToJSON(blocks []lab.BlockValue) []blockJSON {
+func blocksToJSON(blocks []compare.BlockValue) []blockJSON {
 	var out []blockJSON
 	for _, b := range blocks {
 		if b.Block != "" {

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/dynolab/dyno/lab"
+	"github.com/dynolab/dyno/internal/compare"
 )
 
 // TestMailboxesFigures holds the page on mailboxes to the results file that it
@@ -21,7 +21,7 @@ func TestMailboxesFigures(t *testing.T) {
 // message, relative to the box word, and bytes.
 func mailboxFigures(t *testing.T, root, file string) []byte {
 	t.Helper()
-	c, err := lab.Compare([]string{filepath.Join(root, filepath.FromSlash(file))}, lab.CompareOptions{Col: "/box", Base: "word"})
+	c, err := compare.Compare([]string{filepath.Join(root, filepath.FromSlash(file))}, compare.Options{Col: "/box", Base: "word"})
 	if err != nil {
 		t.Fatal(err)
 	}

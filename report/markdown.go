@@ -10,12 +10,12 @@ import (
 	"github.com/jedib0t/go-pretty/v6/table"
 	"github.com/jedib0t/go-pretty/v6/text"
 
-	"github.com/dynolab/dyno/lab"
+	"github.com/dynolab/dyno/internal/compare"
 )
 
 // Markdown writes c as a document: circumstances, warnings, tables, targets if
 // card is not nil, notes and holes. It has no pictures; Write adds them.
-func Markdown(w io.Writer, c *lab.Comparison, card *Scorecard) error {
+func Markdown(w io.Writer, c *compare.Comparison, card *Scorecard) error {
 	return markdown(w, c, card, "Comparison", nil)
 }
 
@@ -27,7 +27,7 @@ type pictures struct {
 	curves   map[int]string
 }
 
-func markdown(w io.Writer, c *lab.Comparison, card *Scorecard, title string, pics *pictures) error {
+func markdown(w io.Writer, c *compare.Comparison, card *Scorecard, title string, pics *pictures) error {
 	var b bytes.Buffer
 	fmt.Fprintf(&b, "# %s\n\n", escape(title))
 	for _, line := range faults(c) {
@@ -95,7 +95,7 @@ func markdown(w io.Writer, c *lab.Comparison, card *Scorecard, title string, pic
 }
 
 // resourcesMarkdown shows the resources that differ, or says that none is proven to.
-func resourcesMarkdown(b *bytes.Buffer, c *lab.Comparison, resources []lab.Table) {
+func resourcesMarkdown(b *bytes.Buffer, c *compare.Comparison, resources []compare.Table) {
 	if l := resourceLayout(c, resources); len(l.rows) > 0 {
 		fmt.Fprintf(b, "## %s\n\n%s\n\n", resourcesTitle, drawMarkdown(l))
 	} else if c.ResourceComparisons > 0 && len(resources) > 0 {
@@ -105,7 +105,7 @@ func resourcesMarkdown(b *bytes.Buffer, c *lab.Comparison, resources []lab.Table
 
 // curvesMarkdown shows the curves of t, each as a table, and drawn if there is a
 // picture of it.
-func curvesMarkdown(b *bytes.Buffer, t lab.Table, pics *pictures) {
+func curvesMarkdown(b *bytes.Buffer, t compare.Table, pics *pictures) {
 	curves := t.Curves()
 	for i, curve := range curves {
 		fmt.Fprintf(b, "### %s\n\n", escape(curveName(curve)))
@@ -121,7 +121,7 @@ func curvesMarkdown(b *bytes.Buffer, t lab.Table, pics *pictures) {
 
 // holesMarkdown lists everything that was due and is missing, and what skipped
 // itself.
-func holesMarkdown(b *bytes.Buffer, c *lab.Comparison) {
+func holesMarkdown(b *bytes.Buffer, c *compare.Comparison) {
 	first := true
 	for _, f := range c.Files {
 		for _, h := range f.Holes {
@@ -147,7 +147,7 @@ var perResult = []string{"block", "case", "order"}
 
 // circumstancesMarkdown says where the figures come from, with every setting
 // of every file.
-func circumstancesMarkdown(b *bytes.Buffer, c *lab.Comparison) {
+func circumstancesMarkdown(b *bytes.Buffer, c *compare.Comparison) {
 	b.WriteString("## Circumstances\n\n")
 	for _, f := range c.Files {
 		fmt.Fprintf(b, "### %s\n\n", escape(f.Label))
@@ -208,7 +208,7 @@ func drawMarkdown(l layout) string {
 		if l.verdicts != nil {
 			verdict := len(row) - 2
 			switch l.verdicts[i] {
-			case lab.Faster, lab.Slower, lab.Better, lab.Worse, lab.Missing:
+			case compare.Faster, compare.Slower, compare.Better, compare.Worse, compare.Missing:
 				row[verdict] = fmt.Sprintf("**%s**", row[verdict])
 			}
 			if l.ref[i] {

@@ -12,25 +12,26 @@ import (
 	"testing"
 	"time"
 
-	"github.com/dynolab/dyno/lab"
+	"github.com/dynolab/dyno/internal/compare"
+	"github.com/dynolab/dyno/internal/record"
 )
 
 // means has two versions whose means and typical times disagree, and resources of
 // which some differ.
-func means(t testing.TB) *lab.Comparison {
+func means(t testing.TB) *compare.Comparison {
 	t.Helper()
-	return compare(t, "testdata/means.bench")
+	return compared(t, "testdata/means.bench")
 }
 
 // versionsOfMeans are what means compares.
 var versionsOfMeans = Versions{Old: "v1.0.0", New: "v1.1.0"}
 
-func commentOn(t *testing.T, c *lab.Comparison) string {
+func commentOn(t *testing.T, c *compare.Comparison) string {
 	t.Helper()
 	return string(render(t, func(w io.Writer) error { return Comment(w, c, versionsOfMeans) }))
 }
 
-func textOf(t *testing.T, c *lab.Comparison) string {
+func textOf(t *testing.T, c *compare.Comparison) string {
 	t.Helper()
 	return string(render(t, func(w io.Writer) error { return Text(w, c, nil, TextOptions{}) }))
 }
@@ -44,18 +45,18 @@ func TestMeansGolden(t *testing.T) {
 }
 
 // cellOf is the new version's cell of a benchmark in a unit.
-func cellOf(t *testing.T, c *lab.Comparison, unit, name string) lab.Cell {
+func cellOf(t *testing.T, c *compare.Comparison, unit, name string) compare.Cell {
 	t.Helper()
 	for _, tab := range c.Tables {
 		if tab.Unit != unit {
 			continue
 		}
-		if r, ok := rowIn(tab, lab.Row{Name: name}); ok {
+		if r, ok := rowIn(tab, compare.Row{Name: name}); ok {
 			return r.Cells[1-r.Base]
 		}
 	}
 	t.Fatalf("no %s in %s", name, unit)
-	return lab.Cell{}
+	return compare.Cell{}
 }
 
 // lineOfText returns the line of out that begins with name or, if later is not 0, the one so
@@ -233,7 +234,7 @@ func TestNoResources(t *testing.T) {
 	for _, tab := range c.Tables {
 		for _, r := range tab.Rows {
 			if cell := &r.Cells[1-r.Base]; tab.Resource && cell.Verdict.Proven() {
-				cell.Verdict = lab.Inconclusive
+				cell.Verdict = compare.Inconclusive
 			}
 		}
 	}
@@ -262,7 +263,7 @@ func TestCommentOfResourcesAlone(t *testing.T) {
 	for _, tab := range c.Tables {
 		for _, r := range tab.Rows {
 			if cell := &r.Cells[1-r.Base]; !tab.Resource {
-				cell.Verdict = lab.Same
+				cell.Verdict = compare.Same
 			}
 		}
 	}
@@ -275,7 +276,7 @@ func TestCommentOfResourcesAlone(t *testing.T) {
 	}
 	for _, tab := range c.Tables {
 		for _, r := range tab.Rows {
-			r.Cells[1-r.Base].Verdict = lab.Same
+			r.Cells[1-r.Base].Verdict = compare.Same
 		}
 	}
 	if out := commentOn(t, c); strings.Count(out, "\n") != 1 {
@@ -286,7 +287,7 @@ func TestCommentOfResourcesAlone(t *testing.T) {
 // What fails comes first, and then all that is counted.
 func TestCommentOfFailureAndResources(t *testing.T) {
 	c := means(t)
-	c.Failures = []lab.Failure{{Row: "Gone-2", Col: lab.SideNew, Kind: lab.Gone, Reason: "only the old version has it", Fault: true}}
+	c.Failures = []compare.Failure{{Row: "Gone-2", Col: record.SideNew, Kind: compare.Gone, Reason: "only the old version has it", Fault: true}}
 	want := "### 1 benchmark is gone in new: Gone-2\n\nv1.1.0 against v1.0.0: 1 slower; 2 findings; resources: 3 worse, 1 better.\n"
 	if out := commentOn(t, c); !strings.HasPrefix(out, want) {
 		t.Errorf("got\n%s\nwant\n%s", out, want)
@@ -295,7 +296,7 @@ func TestCommentOfFailureAndResources(t *testing.T) {
 
 // A filter that asks for a resource gets all of it.
 func TestResourcesAskedFor(t *testing.T) {
-	c, err := lab.Compare([]string{"testdata/means.bench"}, lab.CompareOptions{Filter: ".unit:(gcs/Mop OR live-heap-B)"})
+	c, err := compare.Compare([]string{"testdata/means.bench"}, compare.Options{Filter: ".unit:(gcs/Mop OR live-heap-B)"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -392,19 +393,19 @@ func TestMeansForPrograms(t *testing.T) {
 // that nothing would.
 func TestFormatNeed(t *testing.T) {
 	for _, tt := range []struct {
-		vs     lab.Versus
+		vs     compare.Versus
 		detect string
 		need   string
 		sight  string
 	}{
-		{lab.Versus{Detectable: 1.034, Need: 24, NeedTime: 31 * time.Second}, "3.4%", "24 blocks, 31s", "could detect 3.4%; would need about 24 blocks, 31s"},
-		{lab.Versus{Detectable: 1.034, Need: 24, NeedTime: 3100 * time.Millisecond}, "3.4%", "24 blocks, 3.1s", "could detect 3.4%; would need about 24 blocks, 3.1s"},
-		{lab.Versus{Detectable: 2.6, Undecidable: true}, "160%", "not decidable here", "could detect 160%; not decidable here"},
-		{lab.Versus{Detectable: math.Inf(1), Need: 9}, "nothing", "9 blocks", "so few blocks can prove nothing; would need about 9 blocks"},
-		{lab.Versus{Detectable: 1.02}, "2%", "", "could detect 2%"},
-		{lab.Versus{Detectable: math.NaN()}, "", "", ""},
+		{compare.Versus{Detectable: 1.034, Need: 24, NeedTime: 31 * time.Second}, "3.4%", "24 blocks, 31s", "could detect 3.4%; would need about 24 blocks, 31s"},
+		{compare.Versus{Detectable: 1.034, Need: 24, NeedTime: 3100 * time.Millisecond}, "3.4%", "24 blocks, 3.1s", "could detect 3.4%; would need about 24 blocks, 3.1s"},
+		{compare.Versus{Detectable: 2.6, Undecidable: true}, "160%", "not decidable here", "could detect 160%; not decidable here"},
+		{compare.Versus{Detectable: math.Inf(1), Need: 9}, "nothing", "9 blocks", "so few blocks can prove nothing; would need about 9 blocks"},
+		{compare.Versus{Detectable: 1.02}, "2%", "", "could detect 2%"},
+		{compare.Versus{Detectable: math.NaN()}, "", "", ""},
 	} {
-		cell := lab.Cell{Verdict: lab.Inconclusive, Vs: &tt.vs}
+		cell := compare.Cell{Verdict: compare.Inconclusive, Vs: &tt.vs}
 		if detect, need, sight := formatDetectable(cell), formatNeed(cell), sight(cell); detect != tt.detect || need != tt.need || sight != tt.sight {
 			t.Errorf("%+v: %q, %q, %q, want %q, %q, %q", tt.vs, detect, need, sight, tt.detect, tt.need, tt.sight)
 		}

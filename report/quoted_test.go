@@ -8,12 +8,12 @@ import (
 	"regexp"
 	"testing"
 
-	"github.com/dynolab/dyno/lab"
+	"github.com/dynolab/dyno/internal/compare"
 )
 
 // quotedRatio is a compared cell of a table of ratios, bold if it is proven that the
 // ratio is not 1: for the whole report, that is, and not for this cell alone.
-func quotedRatio(cell lab.Cell) string {
+func quotedRatio(cell compare.Cell) string {
 	if cell.Verdict.Proven() {
 		return fmt.Sprintf(" **%.2f** |", cell.Vs.Ratio)
 	}

@@ -10,7 +10,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/dynolab/dyno/lab"
+	"github.com/dynolab/dyno/internal/compare"
 )
 
 // Quoted figures stand between these two marks; the first names the
@@ -27,7 +27,7 @@ func TestReadmeFigures(t *testing.T) {
 // figures renders what the README quotes of a results file.
 func figures(t *testing.T, root, file string) []byte {
 	t.Helper()
-	c, err := lab.Compare([]string{filepath.Join(root, filepath.FromSlash(file))}, lab.CompareOptions{})
+	c, err := compare.Compare([]string{filepath.Join(root, filepath.FromSlash(file))}, compare.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -40,15 +40,15 @@ func figures(t *testing.T, root, file string) []byte {
 		setting(c.Files[0], "cpu-model"), setting(c.Files[0], "cores"), setting(c.Files[0], "kernel"), setting(c.Files[0], "toolchain"), setting(c.Files[0], "commit"), c.Files[0].Blocks)
 	// Implementations first; references that some workloads have last.
 	cols := slices.Clone(table.Cols)
-	slices.SortStableFunc(cols, func(a, b lab.Column) int { return ref(a) - ref(b) })
-	cols = slices.DeleteFunc(cols, func(c lab.Column) bool { return c.Name == "ref-errgroup" })
+	slices.SortStableFunc(cols, func(a, b compare.Column) int { return ref(a) - ref(b) })
+	cols = slices.DeleteFunc(cols, func(c compare.Column) bool { return c.Name == "ref-errgroup" })
 	b.WriteString("| workload | ref-errgroup |")
 	for _, col := range cols {
 		b.WriteString(" " + col.Name + " |")
 	}
 	b.WriteString("\n|---|" + strings.Repeat("---:|", len(cols)+1) + "\n")
-	index := func(t lab.Table, name string) int {
-		return slices.IndexFunc(t.Cols, func(c lab.Column) bool { return c.Name == name })
+	index := func(t compare.Table, name string) int {
+		return slices.IndexFunc(t.Cols, func(c compare.Column) bool { return c.Name == name })
 	}
 	for _, r := range table.Rows {
 		fmt.Fprintf(&b, "| %s | %s |", workloadName(r), nanoseconds(r.Cells[index(table, "ref-errgroup")].Center))
@@ -75,7 +75,7 @@ func figures(t *testing.T, root, file string) []byte {
 	return b.Bytes()
 }
 
-func ref(c lab.Column) int {
+func ref(c compare.Column) int {
 	if c.Ref {
 		return 1
 	}
@@ -83,7 +83,7 @@ func ref(c lab.Column) int {
 }
 
 // workloadName is a row's name without what all rows have.
-func workloadName(r lab.Row) string {
+func workloadName(r compare.Row) string {
 	name := strings.TrimPrefix(r.Name, "Group/workload=")
 	if i := strings.LastIndexByte(name, '-'); i > 0 {
 		name = name[:i]

@@ -20,7 +20,9 @@ import (
 
 	"gonum.org/v1/plot/vg"
 
-	"github.com/dynolab/dyno/lab"
+	"github.com/dynolab/dyno/internal/conform"
+
+	"github.com/dynolab/dyno/internal/compare"
 )
 
 var update = flag.Bool("update", false, "rewrite the golden files; look at the difference before you commit it")
@@ -62,28 +64,28 @@ func significant(text []byte) []byte {
 	})
 }
 
-const samples = "../lab/testdata/compare/"
+const samples = "../internal/compare/testdata/compare/"
 
-func interleaved(t testing.TB) *lab.Comparison {
+func interleaved(t testing.TB) *compare.Comparison {
 	t.Helper()
-	return compare(t, samples+"interleaved.bench")
+	return compared(t, samples+"interleaved.bench")
 }
 
-func unpaired(t testing.TB) *lab.Comparison {
+func unpaired(t testing.TB) *compare.Comparison {
 	t.Helper()
-	return compare(t, samples+"old.txt", samples+"new.txt")
+	return compared(t, samples+"old.txt", samples+"new.txt")
 }
 
 // turns has a comparison with each verdict: two rows whose columns took turns, and
 // the control of the second is biased.
-func turns(t testing.TB) *lab.Comparison {
+func turns(t testing.TB) *compare.Comparison {
 	t.Helper()
-	return compare(t, samples+"turns.bench")
+	return compared(t, samples+"turns.bench")
 }
 
-func compare(t testing.TB, paths ...string) *lab.Comparison {
+func compared(t testing.TB, paths ...string) *compare.Comparison {
 	t.Helper()
-	c, err := lab.Compare(paths, lab.CompareOptions{})
+	c, err := compare.Compare(paths, compare.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -100,7 +102,7 @@ func render(t *testing.T, f func(io.Writer) error) []byte {
 }
 
 func TestGolden(t *testing.T) {
-	for name, c := range map[string]*lab.Comparison{"interleaved": interleaved(t), "unpaired": unpaired(t), "turns": turns(t)} {
+	for name, c := range map[string]*compare.Comparison{"interleaved": interleaved(t), "unpaired": unpaired(t), "turns": turns(t)} {
 		golden(t, name+".txt", render(t, func(w io.Writer) error { return Text(w, c, nil, TextOptions{}) }))
 		golden(t, name+".md", render(t, func(w io.Writer) error { return Markdown(w, c, nil) }))
 		golden(t, name+".csv", render(t, func(w io.Writer) error { return CSV(w, c) }))
@@ -109,7 +111,7 @@ func TestGolden(t *testing.T) {
 }
 
 // withoutPaths makes the paths of c those of any system.
-func withoutPaths(c *lab.Comparison) *lab.Comparison {
+func withoutPaths(c *compare.Comparison) *compare.Comparison {
 	for i := range c.Files {
 		c.Files[i].Path = filepath.ToSlash(c.Files[i].Path)
 	}
@@ -136,7 +138,7 @@ func TestColorOnlyAddsColor(t *testing.T) {
 
 // CSV parses back into the same figures.
 func TestCSVParsesBack(t *testing.T) {
-	for _, c := range []*lab.Comparison{interleaved(t), unpaired(t), turns(t)} {
+	for _, c := range []*compare.Comparison{interleaved(t), unpaired(t), turns(t)} {
 		records, err := csv.NewReader(bytes.NewReader(render(t, func(w io.Writer) error { return CSV(w, c) }))).ReadAll()
 		if err != nil {
 			t.Fatal(err)
@@ -148,7 +150,7 @@ func TestCSVParsesBack(t *testing.T) {
 		for _, tab := range c.Tables {
 			for _, r := range tab.Rows {
 				for i, cell := range r.Cells {
-					if cell.Verdict == lab.Absent {
+					if cell.Verdict == compare.Absent {
 						continue
 					}
 					rec := make(map[string]string)
@@ -214,7 +216,7 @@ func TestJSONParsesBack(t *testing.T) {
 				verdicts = append(verdicts, cell.Verdict)
 			}
 			for _, cell := range c.Tables[i].Rows[j].Cells {
-				if cell.Verdict != lab.Absent {
+				if cell.Verdict != compare.Absent {
 					want = append(want, string(cell.Verdict))
 				}
 			}
@@ -358,13 +360,13 @@ BenchmarkB/impl=x 1 5 ns/op
 	}
 }
 
-func compareText(t testing.TB, text string) *lab.Comparison {
+func compareText(t testing.TB, text string) *compare.Comparison {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "a.bench")
 	if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	return compare(t, path)
+	return compared(t, path)
 }
 
 // Names and settings are data: they cannot break the document.
@@ -442,18 +444,18 @@ func TestFormat(t *testing.T) {
 	}
 }
 
-func matrix() *lab.Matrix {
-	return &lab.Matrix{
-		Clauses: []lab.Clause{{Name: "group/one", Rule: "G1"}, {Name: "group/two", Rule: "G4"}},
-		Packages: []lab.Conformance{
-			{Path: "example.com/impls/good", Results: map[string]lab.ClauseResult{
+func matrix() *conform.Matrix {
+	return &conform.Matrix{
+		Clauses: []conform.Clause{{Name: "group/one", Rule: "G1"}, {Name: "group/two", Rule: "G4"}},
+		Packages: []conform.Conformance{
+			{Path: "example.com/impls/good", Results: map[string]conform.ClauseResult{
 				"group/one": {Outcome: "pass"}, "group/two": {Outcome: "skip", Why: "lacks Overlap"},
 			}},
-			{Path: "example.com/impls/wrong", Results: map[string]lab.ClauseResult{
+			{Path: "example.com/impls/wrong", Results: map[string]conform.ClauseResult{
 				"group/one": {Outcome: "fail", Why: "a result came twice", Seed: "7", Repeat: "DYNO_SEED=7 go test ./impls/wrong"},
 				"group/two": {Outcome: "unknown"},
 			}},
-			{Path: "example.com/impls/crash", Results: map[string]lab.ClauseResult{}, Problem: "does not build", Output: "x.go:1: no\n"},
+			{Path: "example.com/impls/crash", Results: map[string]conform.ClauseResult{}, Problem: "does not build", Output: "x.go:1: no\n"},
 		},
 	}
 }
@@ -484,7 +486,7 @@ func TestConformGolden(t *testing.T) {
 
 // TestConformRules sums clauses up by rule, in the order of the rules' numbers.
 func TestConformRules(t *testing.T) {
-	m := &lab.Matrix{Packages: []lab.Conformance{{Path: "x/a", Results: map[string]lab.ClauseResult{}}}}
+	m := &conform.Matrix{Packages: []conform.Conformance{{Path: "x/a", Results: map[string]conform.ClauseResult{}}}}
 	for _, c := range []struct{ rule, outcomes string }{
 		{"V10", "pass pass"},
 		{"V2", "pass skip"},
@@ -495,9 +497,9 @@ func TestConformRules(t *testing.T) {
 	} {
 		for i, outcome := range strings.Split(c.outcomes, " ") {
 			name := fmt.Sprint("actor/", c.rule, i)
-			m.Clauses = append(m.Clauses, lab.Clause{Name: name, Rule: c.rule})
+			m.Clauses = append(m.Clauses, conform.Clause{Name: name, Rule: c.rule})
 			if outcome != "" {
-				m.Packages[0].Results[name] = lab.ClauseResult{Outcome: outcome}
+				m.Packages[0].Results[name] = conform.ClauseResult{Outcome: outcome}
 			}
 		}
 	}
@@ -517,7 +519,7 @@ func TestConformRules(t *testing.T) {
 // Rows that differ in one number are drawn as curves, with a table each, and not
 // one by one.
 func TestCurves(t *testing.T) {
-	c := compare(t, "testdata/curves.bench")
+	c := compared(t, "testdata/curves.bench")
 	out := filepath.Join(t.TempDir(), "run.md")
 	if err := Write(c, nil, out); err != nil {
 		t.Fatal(err)
@@ -549,15 +551,15 @@ func TestCurves(t *testing.T) {
 
 // Where a value is missing the line has a gap, and no bridge.
 func TestCurveGap(t *testing.T) {
-	table := lab.Table{Unit: "ns/op", Cols: []lab.Column{{Name: "a"}, {Name: "ref-b", Ref: true}}}
+	table := compare.Table{Unit: "ns/op", Cols: []compare.Column{{Name: "a"}, {Name: "ref-b", Ref: true}}}
 	for i, v := range []float64{10, 0, 30, 40} {
-		a := lab.Cell{N: 6, Center: v, Lo: v - 1, Hi: v + 1}
+		a := compare.Cell{N: 6, Center: v, Lo: v - 1, Hi: v + 1}
 		if v == 0 {
-			a = lab.Cell{Verdict: lab.Missing, Hole: true}
+			a = compare.Cell{Verdict: compare.Missing, Hole: true}
 		}
-		table.Rows = append(table.Rows, lab.Row{
+		table.Rows = append(table.Rows, compare.Row{
 			Name:  fmt.Sprintf("X/n=%d", i+1),
-			Cells: []lab.Cell{a, {N: 1, Center: -1}}, // which has no logarithm
+			Cells: []compare.Cell{a, {N: 1, Center: -1}}, // which has no logarithm
 		})
 	}
 	curve := table.Curves()[0]
@@ -567,14 +569,14 @@ func TestCurveGap(t *testing.T) {
 	}
 	draw := func() (string, error) {
 		var b strings.Builder
-		err := CurveChart(&b, &lab.Comparison{Alpha: 0.05}, table, curve)
+		err := CurveChart(&b, &compare.Comparison{Alpha: 0.05}, table, curve)
 		return b.String(), err
 	}
 	gap, err := draw()
 	if err != nil {
 		t.Fatal(err)
 	}
-	table.Rows[1].Cells[0] = lab.Cell{N: 1, Center: 20}
+	table.Rows[1].Cells[0] = compare.Cell{N: 1, Center: 20}
 	whole, err := draw()
 	if err != nil {
 		t.Fatal(err)
@@ -584,7 +586,7 @@ func TestCurveGap(t *testing.T) {
 		t.Errorf("%d stretches of line with a gap and %d without, want 1 and 3", g, w)
 	}
 	for i := range table.Rows {
-		table.Rows[i].Cells[0] = lab.Cell{Verdict: lab.Missing}
+		table.Rows[i].Cells[0] = compare.Cell{Verdict: compare.Missing}
 	}
 	if _, err := draw(); !errors.Is(err, ErrNoChart) {
 		t.Errorf("nothing to draw: %v", err)
@@ -646,7 +648,7 @@ func TestWriteErrors(t *testing.T) {
 		"json":     func(w io.Writer) error { return JSON(w, c, nil) },
 		"chart":    func(w io.Writer) error { return Chart(w, c, c.Tables[0], c.Tables[0].Rows[0]) },
 		"curve": func(w io.Writer) error {
-			c := compare(t, "testdata/curves.bench")
+			c := compared(t, "testdata/curves.bench")
 			return CurveChart(w, c, c.Tables[0], c.Tables[0].Curves()[0])
 		},
 		"conform": func(w io.Writer) error { return ConformText(w, m, TextOptions{}) },

@@ -5,7 +5,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/dynolab/dyno/lab"
+	"github.com/dynolab/dyno/internal/compare"
+	"github.com/dynolab/dyno/internal/record"
 )
 
 // Resources are what processes used while they were measured: processor time,
@@ -14,7 +15,7 @@ import (
 
 // split parts the tables of c: what benchmarks report, and resources. Where there is
 // nothing but resources, because a filter asks for them, they are what is asked.
-func split(c *lab.Comparison) (reported, resources []lab.Table) {
+func split(c *compare.Comparison) (reported, resources []compare.Table) {
 	for _, t := range c.Tables {
 		if t.Resource {
 			resources = append(resources, t)
@@ -32,12 +33,12 @@ func split(c *lab.Comparison) (reported, resources []lab.Table) {
 const resourcesTitle = "Resources that differ"
 
 // noResources is said where no resource is proven to differ.
-func noResources(c *lab.Comparison) string {
+func noResources(c *compare.Comparison) string {
 	return "Processor time, collections and memory: " + resourcesSay(c, nil)
 }
 
 // resourcesSay says how many resources are proven to differ.
-func resourcesSay(c *lab.Comparison, resources []lab.Table) string {
+func resourcesSay(c *compare.Comparison, resources []compare.Table) string {
 	switch counts := resourceCounts(resources); {
 	case c.ResourceComparisons == 0:
 		return "nothing was compared."
@@ -50,15 +51,15 @@ func resourcesSay(c *lab.Comparison, resources []lab.Table) string {
 
 // resourceLayout lays out the resources that are proven to differ: a line for each
 // benchmark, column and unit. It has no lines if there are none.
-func resourceLayout(c *lab.Comparison, resources []lab.Table) layout {
+func resourceLayout(c *compare.Comparison, resources []compare.Table) layout {
 	l := layout{
 		head:  []string{"benchmark", columnHead(c), "unit", "base", "value", "ratio", confidence(c) + " interval", "verdict", ""},
 		right: []bool{false, false, false, true, true, true, true, false, false},
 	}
 	// Of two versions the heads say which is which.
-	versions := c.Col == lab.SideKey && !slices.ContainsFunc(resources, func(t lab.Table) bool { return len(t.Cols) != 2 })
+	versions := c.Col == record.SideKey && !slices.ContainsFunc(resources, func(t compare.Table) bool { return len(t.Cols) != 2 })
 	if versions {
-		l.head[3], l.head[4] = lab.SideOld, lab.SideNew
+		l.head[3], l.head[4] = record.SideOld, record.SideNew
 		l.head, l.right = slices.Delete(l.head, 1, 2), slices.Delete(l.right, 1, 2)
 	}
 	last := ""
@@ -85,20 +86,20 @@ func resourceLayout(c *lab.Comparison, resources []lab.Table) layout {
 
 // A place is a cell, and where it stands.
 type place struct {
-	table lab.Table
-	row   lab.Row
+	table compare.Table
+	row   compare.Row
 	col   int
-	cell  lab.Cell
+	cell  compare.Cell
 }
 
 // provenIn returns the cells of tables that are proven to differ, benchmark by
 // benchmark and column by column.
-func provenIn(tables []lab.Table) (out []place) {
-	var rows []lab.Row // each benchmark once
+func provenIn(tables []compare.Table) (out []place) {
+	var rows []compare.Row // each benchmark once
 	var cols []string
 	for _, t := range tables {
 		for _, r := range t.Rows {
-			if !slices.ContainsFunc(rows, func(o lab.Row) bool { return o.Name == r.Name && o.Pkg == r.Pkg }) {
+			if !slices.ContainsFunc(rows, func(o compare.Row) bool { return o.Name == r.Name && o.Pkg == r.Pkg }) {
 				rows = append(rows, r)
 			}
 		}
@@ -124,13 +125,13 @@ func provenIn(tables []lab.Table) (out []place) {
 
 // resourceCounts says how many resources are proven to differ, and which way: "3
 // worse, 1 better"; empty for none.
-func resourceCounts(resources []lab.Table) string {
-	count := make(map[lab.Verdict]int)
+func resourceCounts(resources []compare.Table) string {
+	count := make(map[compare.Verdict]int)
 	for _, at := range provenIn(resources) {
 		count[at.cell.Verdict]++
 	}
 	var parts []string
-	for _, v := range []lab.Verdict{lab.Worse, lab.Better, lab.Higher, lab.Lower} {
+	for _, v := range []compare.Verdict{compare.Worse, compare.Better, compare.Higher, compare.Lower} {
 		if count[v] > 0 {
 			parts = append(parts, fmt.Sprintf("%d %s", count[v], v))
 		}

@@ -11,14 +11,15 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/dynolab/dyno/lab"
+	"github.com/dynolab/dyno/internal/compare"
+	"github.com/dynolab/dyno/internal/record"
 )
 
 // SideBySideSchema names the form of SideBySideJSON's output.
 const SideBySideSchema = "dyno-sidebyside/1"
 
 // placeName is a place as the head of a column.
-func placeName(p lab.Place) string {
+func placeName(p compare.Place) string {
 	if p.Emulated {
 		return p.Name + " (emulated)"
 	}
@@ -47,7 +48,7 @@ func (n *sideNotes) mark(text string) string {
 
 // sideValue is a cell with its unit, if the line's name does not say it, and how
 // far its interval reaches.
-func sideValue(c lab.SideCell, notes *sideNotes) string {
+func sideValue(c compare.SideCell, notes *sideNotes) string {
 	if c.N == 0 {
 		if c.Why == "" {
 			return ""
@@ -70,7 +71,7 @@ func isInstructions(unit string) bool {
 
 // sideLayout lays a workload out: a group of lines for each implementation, a column
 // for each place.
-func sideLayout(s *lab.SideBySide, w lab.SideWorkload, notes *sideNotes) layout {
+func sideLayout(s *compare.SideBySide, w compare.SideWorkload, notes *sideNotes) layout {
 	l := layout{head: []string{"impl", ""}, right: []bool{false, false}}
 	for _, p := range s.Places {
 		l.head, l.right = append(l.head, placeName(p)), append(l.right, true)
@@ -92,7 +93,7 @@ func sideLayout(s *lab.SideBySide, w lab.SideWorkload, notes *sideNotes) layout 
 }
 
 // sideLegend explains the tables.
-func sideLegend(s *lab.SideBySide) []string {
+func sideLegend(s *compare.SideBySide) []string {
 	lines := []string{
 		"Each figure stands for itself. Between columns there is no ratio and no verdict: a figure of one machine says nothing of another's.",
 		"±: how far the ends of the " + confidence(s.Comparisons[0]) + " interval of the median lie from it; none where a figure is exact, or of too few blocks.",
@@ -126,7 +127,7 @@ func sideLegend(s *lab.SideBySide) []string {
 }
 
 // sideWarnings are the warnings of all places, each with its place.
-func sideWarnings(s *lab.SideBySide) (warnings []string) {
+func sideWarnings(s *compare.SideBySide) (warnings []string) {
 	for i, c := range s.Comparisons {
 		for _, w := range c.Warnings {
 			warnings = append(warnings, placeName(s.Places[i])+": "+w)
@@ -136,7 +137,7 @@ func sideWarnings(s *lab.SideBySide) (warnings []string) {
 }
 
 // sideProblems are the lines that could not be read of all places.
-func sideProblems(s *lab.SideBySide) (problems []string) {
+func sideProblems(s *compare.SideBySide) (problems []string) {
 	for _, c := range s.Comparisons {
 		problems = append(problems, c.Problems...)
 	}
@@ -144,8 +145,8 @@ func sideProblems(s *lab.SideBySide) (problems []string) {
 }
 
 // sideFiles are the files of all places.
-func sideFiles(s *lab.SideBySide) []lab.File {
-	var files []lab.File
+func sideFiles(s *compare.SideBySide) []compare.File {
+	var files []compare.File
 	for _, c := range s.Comparisons {
 		files = append(files, c.Files...)
 	}
@@ -154,7 +155,7 @@ func sideFiles(s *lab.SideBySide) []lab.File {
 
 // SideBySideText writes s as tables for a terminal, one a benchmark, and card after
 // them if that is not nil.
-func SideBySideText(w io.Writer, s *lab.SideBySide, card *Scorecard, o TextOptions) error {
+func SideBySideText(w io.Writer, s *compare.SideBySide, card *Scorecard, o TextOptions) error {
 	var b bytes.Buffer
 	for _, f := range sideFiles(s) {
 		fmt.Fprintln(&b, fileLine(f))
@@ -184,7 +185,7 @@ func SideBySideText(w io.Writer, s *lab.SideBySide, card *Scorecard, o TextOptio
 
 // SideBySideMarkdown writes s as a document, with the targets of card if that is
 // not nil.
-func SideBySideMarkdown(w io.Writer, s *lab.SideBySide, card *Scorecard) error {
+func SideBySideMarkdown(w io.Writer, s *compare.SideBySide, card *Scorecard) error {
 	var b bytes.Buffer
 	fmt.Fprintf(&b, "# %s\n\n", escape(sideTitle(s)))
 	for _, line := range sideLegend(s) {
@@ -214,7 +215,7 @@ func SideBySideMarkdown(w io.Writer, s *lab.SideBySide, card *Scorecard) error {
 		}
 		b.WriteString("\n")
 	}
-	all := &lab.Comparison{Files: sideFiles(s)}
+	all := &compare.Comparison{Files: sideFiles(s)}
 	holesMarkdown(&b, all)
 	circumstancesMarkdown(&b, all)
 	_, err := w.Write(append(bytes.TrimRight(b.Bytes(), "\n"), '\n'))
@@ -222,7 +223,7 @@ func SideBySideMarkdown(w io.Writer, s *lab.SideBySide, card *Scorecard) error {
 }
 
 // sideTitle names the places.
-func sideTitle(s *lab.SideBySide) string {
+func sideTitle(s *compare.SideBySide) string {
 	var names []string
 	for _, p := range s.Places {
 		names = append(names, p.Name)
@@ -237,7 +238,7 @@ type sideView struct {
 
 // SideBySideHTML writes s as one HTML document that refers to nothing outside
 // itself, with the targets of card if that is not nil.
-func SideBySideHTML(w io.Writer, s *lab.SideBySide, card *Scorecard) error {
+func SideBySideHTML(w io.Writer, s *compare.SideBySide, card *Scorecard) error {
 	p := page{Title: sideTitle(s), Style: Style(), Policy: Policy(), Warnings: sideWarnings(s), Legend: sideLegend(s)}
 	notes := new(sideNotes)
 	for i, load := range s.Workloads {
@@ -303,7 +304,7 @@ type (
 
 // SideBySideJSON writes s as one indented JSON object of the schema
 // SideBySideSchema, with the scores of card if that is not nil.
-func SideBySideJSON(w io.Writer, s *lab.SideBySide, card *Scorecard) error {
+func SideBySideJSON(w io.Writer, s *compare.SideBySide, card *Scorecard) error {
 	doc := sideJSON{
 		Schema: SideBySideSchema, Workloads: []sideWorkloadJSON{}, HostOnly: append([]string{}, s.HostOnly...),
 		remarksJSON: remarksToJSON(sideWarnings(s), sideProblems(s), card),
@@ -345,13 +346,13 @@ func SideBySidePath(results []string, dir string) string {
 
 // WriteSideBySide writes s as a markdown document, out, and beside it as HTML, whose
 // path is that of [HTMLPath], and as JSON, whose name ends in .report.json.
-func WriteSideBySide(s *lab.SideBySide, card *Scorecard, out string) error {
+func WriteSideBySide(s *compare.SideBySide, card *Scorecard, out string) error {
 	if err := os.MkdirAll(filepath.Dir(out), 0o755); err != nil {
 		return err
 	}
 	for _, one := range []struct {
 		path  string
-		write func(io.Writer, *lab.SideBySide, *Scorecard) error
+		write func(io.Writer, *compare.SideBySide, *Scorecard) error
 	}{
 		{out, SideBySideMarkdown},
 		{HTMLPath(out), SideBySideHTML},
@@ -370,10 +371,10 @@ func WriteSideBySide(s *lab.SideBySide, card *Scorecard, out string) error {
 
 // clockOf says what a board's clock counts, as its results have it; "" if they do
 // not say.
-func clockOf(f lab.File) string {
-	hz, err := strconv.ParseFloat(setting(f, lab.ClockHzKey), 64)
-	unit := setting(f, lab.ClockUnitKey)
-	if err != nil || unit != lab.InstructionClock || !(hz > 0) {
+func clockOf(f compare.File) string {
+	hz, err := strconv.ParseFloat(setting(f, record.ClockHzKey), 64)
+	unit := setting(f, record.ClockUnitKey)
+	if err != nil || unit != record.InstructionClock || !(hz > 0) {
 		return ""
 	}
 	return fmt.Sprintf("1 instruction = %s emulated", formatTime(1/hz))

@@ -10,14 +10,14 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/dynolab/dyno/lab"
+	"github.com/dynolab/dyno/internal/compare"
 	"github.com/dynolab/dyno/targets"
 )
 
-func sideBySide(t *testing.T) (*lab.SideBySide, *Scorecard) {
+func sideBySide(t *testing.T) (*compare.SideBySide, *Scorecard) {
 	t.Helper()
 	files := []string{"testdata/side-host.bench", "testdata/side-emulated.bench", "testdata/side-board.bench"}
-	s, err := lab.CompareSideBySide(files, lab.CompareOptions{})
+	s, err := compare.SideBySideOf(files, compare.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -168,14 +168,14 @@ func TestJudgeBoards(t *testing.T) {
 
 // A report of one emulated board says that it is.
 func TestEmulatedIsSaid(t *testing.T) {
-	c := compare(t, "testdata/side-emulated.bench")
+	c := compared(t, "testdata/side-emulated.bench")
 	text := string(render(t, func(w io.Writer) error { return Text(w, c, nil, TextOptions{}) }))
 	for _, want := range []string{"side-emulated.bench: tiny-qemu, m3, emulated, 1 instruction = 64.00 ns emulated", "emulated: a program plays the board", "312"} {
 		if !strings.Contains(text, want) {
 			t.Errorf("the text lacks %q:\n%s", want, text)
 		}
 	}
-	if text := string(render(t, func(w io.Writer) error { return Text(w, compare(t, "testdata/side-board.bench"), nil, TextOptions{}) })); strings.Contains(text, "emulated") {
+	if text := string(render(t, func(w io.Writer) error { return Text(w, compared(t, "testdata/side-board.bench"), nil, TextOptions{}) })); strings.Contains(text, "emulated") {
 		t.Errorf("a real board is said to be emulated:\n%s", text)
 	}
 }

@@ -4,12 +4,12 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/dynolab/dyno/lab"
+	"github.com/dynolab/dyno/internal/compare"
 )
 
 // movedTails returns the rows of t in which a tail moved, with the base and the
 // columns in which it did.
-func movedTails(t lab.Table) (rows []lab.Row, cols [][]int) {
+func movedTails(t compare.Table) (rows []compare.Row, cols [][]int) {
 	for _, r := range t.Rows {
 		var moved []int
 		for _, i := range baseFirst(r) {
@@ -29,7 +29,7 @@ const slicesTitle = "Slices of what has a finding"
 
 // movedLayout lays out the slices of all benchmarks of which a tail moved. It has no
 // lines if there are none.
-func movedLayout(c *lab.Comparison) layout {
+func movedLayout(c *compare.Comparison) layout {
 	l := sliceLayout(c)
 	for _, t := range c.Tables {
 		rows, cols := movedTails(t)
@@ -41,7 +41,7 @@ func movedLayout(c *lab.Comparison) layout {
 }
 
 // sliceLayout is a table of how the times of slices are distributed, without lines.
-func sliceLayout(c *lab.Comparison) layout {
+func sliceLayout(c *compare.Comparison) layout {
 	return layout{
 		head:  []string{"benchmark", columnHead(c), "slices", "p50", "p90", "p99", "max", "p99 ratio", confidence(c) + " interval", ""},
 		right: []bool{false, false, true, true, true, true, true, true, true, false},
@@ -49,7 +49,7 @@ func sliceLayout(c *lab.Comparison) layout {
 }
 
 // add adds those columns of a row that are made of slices.
-func (l *layout) add(t lab.Table, r lab.Row, cols []int) {
+func (l *layout) add(t compare.Table, r compare.Row, cols []int) {
 	first := true
 	for _, i := range cols {
 		cell := r.Cells[i]
@@ -70,7 +70,7 @@ func (l *layout) add(t lab.Table, r lab.Row, cols []int) {
 		case i == r.Base:
 			ratio = "1"
 		case vs != nil && vs.Tail > 0:
-			ratio, interval = formatRatio(vs.Tail), formatInterval(&lab.Versus{Lo: vs.TailLo, Hi: vs.TailHi})
+			ratio, interval = formatRatio(vs.Tail), formatInterval(&compare.Versus{Lo: vs.TailLo, Hi: vs.TailHi})
 			if vs.TailMoved {
 				moved = "finding"
 			}
@@ -83,7 +83,7 @@ func (l *layout) add(t lab.Table, r lab.Row, cols []int) {
 
 // slicesGrid has the distribution of each column of a row that is made of slices, as a
 // table of the page; nil if none is. open says that a tail moved.
-func slicesGrid(c *lab.Comparison, t lab.Table, r lab.Row) (grid *gridView, open bool) {
+func slicesGrid(c *compare.Comparison, t compare.Table, r compare.Row) (grid *gridView, open bool) {
 	l := sliceLayout(c)
 	l.add(t, r, baseFirst(r))
 	if len(l.rows) == 0 {
@@ -94,7 +94,7 @@ func slicesGrid(c *lab.Comparison, t lab.Table, r lab.Row) (grid *gridView, open
 	for i := range g.Rows {
 		g.Rows[i] = g.Rows[i][1:]
 	}
-	moved := slices.ContainsFunc(r.Cells, func(cell lab.Cell) bool { return cell.Vs != nil && cell.Vs.TailMoved })
+	moved := slices.ContainsFunc(r.Cells, func(cell compare.Cell) bool { return cell.Vs != nil && cell.Vs.TailMoved })
 	if !moved { // the last column has nothing
 		g.Head = g.Head[:len(g.Head)-1]
 		for i := range g.Rows {

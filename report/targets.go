@@ -12,7 +12,8 @@ import (
 
 	"github.com/jedib0t/go-pretty/v6/text"
 
-	"github.com/dynolab/dyno/lab"
+	"github.com/dynolab/dyno/internal/compare"
+	"github.com/dynolab/dyno/internal/record"
 	"github.com/dynolab/dyno/targets"
 )
 
@@ -22,7 +23,7 @@ const TargetsSchema = "dyno-targets/1"
 // A Scorecard says which targets results keep.
 type Scorecard struct {
 	Alpha  float64 // intervals have confidence 1-Alpha
-	Files  []lab.File
+	Files  []compare.File
 	Scores []Score // in the order of the targets, and of the columns for each
 
 	// Problems are malformed input lines, each "file:line: what". They were
@@ -81,24 +82,24 @@ func (s Score) Doubtful() bool {
 
 // JudgeOptions say how results are judged. The zero value is the default.
 type JudgeOptions struct {
-	Filter string    // as in [lab.CompareOptions]
-	Alpha  float64   // as in [lab.CompareOptions]
-	Stdin  io.Reader // as in [lab.CompareOptions]
+	Filter string    // as in [compare.Options]
+	Alpha  float64   // as in [compare.Options]
+	Stdin  io.Reader // as in [compare.Options]
 }
 
 // Judge holds results against the targets that apply to what they are of: hosts, and
 // each board by itself. Of several files of the same that have a figure the first
-// counts: figures of different runs are not pooled. The error is that of [lab.Compare].
+// counts: figures of different runs are not pooled. The error is that of [compare.Compare].
 func Judge(all []targets.Target, paths []string, o JudgeOptions) (*Scorecard, error) {
 	if o.Alpha == 0 {
-		o.Alpha = lab.DefaultAlpha
+		o.Alpha = compare.DefaultAlpha
 	}
 	if len(paths) == 0 {
-		_, err := lab.Compare(nil, lab.CompareOptions{}) // which says what is wrong
+		_, err := compare.Compare(nil, compare.Options{}) // which says what is wrong
 		return nil, err
 	}
 	var stdin []byte
-	if slices.ContainsFunc(paths, lab.ReadsStdin) {
+	if slices.ContainsFunc(paths, compare.ReadsStdin) {
 		if o.Stdin == nil {
 			o.Stdin = os.Stdin
 		}
@@ -109,9 +110,9 @@ func Judge(all []targets.Target, paths []string, o JudgeOptions) (*Scorecard, er
 	}
 	var inputs []*judged
 	for _, path := range paths {
-		in := &judged{byBase: make(map[string]*lab.Comparison)}
-		in.compare = func(base string) (*lab.Comparison, error) {
-			return lab.Compare([]string{path}, lab.CompareOptions{
+		in := &judged{byBase: make(map[string]*compare.Comparison)}
+		in.compare = func(base string) (*compare.Comparison, error) {
+			return compare.Compare([]string{path}, compare.Options{
 				Col: "/impl", Filter: o.Filter, Base: base, Alpha: o.Alpha, Stdin: bytes.NewReader(stdin),
 			})
 		}
@@ -180,17 +181,17 @@ func subjectsOf(inputs []*judged) (subjects []*subject) {
 
 // judged is one file, compared to each base that a target names.
 type judged struct {
-	byBase  map[string]*lab.Comparison
-	compare func(base string) (*lab.Comparison, error)
+	byBase  map[string]*compare.Comparison
+	compare func(base string) (*compare.Comparison, error)
 }
 
 // to returns the comparison to a column; nil if the file has no such column.
-func (in *judged) to(base string) (*lab.Comparison, error) {
+func (in *judged) to(base string) (*compare.Comparison, error) {
 	if c, ok := in.byBase[base]; ok {
 		return c, nil
 	}
-	var c *lab.Comparison
-	if slices.ContainsFunc(in.byBase[""].Tables, func(t lab.Table) bool { return columnIndex(t, base) >= 0 }) {
+	var c *compare.Comparison
+	if slices.ContainsFunc(in.byBase[""].Tables, func(t compare.Table) bool { return columnIndex(t, base) >= 0 }) {
 		var err error
 		if c, err = in.compare(base); err != nil {
 			return nil, err
@@ -200,8 +201,8 @@ func (in *judged) to(base string) (*lab.Comparison, error) {
 	return c, nil
 }
 
-func columnIndex(t lab.Table, name string) int {
-	return slices.IndexFunc(t.Cols, func(c lab.Column) bool { return c.Name == name })
+func columnIndex(t compare.Table, name string) int {
+	return slices.IndexFunc(t.Cols, func(c compare.Column) bool { return c.Name == name })
 }
 
 // implementations are the columns that are no references and have a value, or a
@@ -216,7 +217,7 @@ func implementations(inputs []*judged, target targets.Target) []string {
 					continue
 				}
 				for i, c := range t.Cols {
-					if !c.Ref && r.Cells[i].Verdict != lab.Absent && !slices.Contains(names, c.Name) {
+					if !c.Ref && r.Cells[i].Verdict != compare.Absent && !slices.Contains(names, c.Name) {
 						names = append(names, c.Name)
 					}
 				}
@@ -248,16 +249,16 @@ func (in *judged) score(t targets.Target, impl string) (Score, error) {
 	c := in.byBase[""]
 	cell := figureOf(c, t.Row(), t.Metric, impl)
 	figure := t.Figure
-	if _, time := targets.OnInstructions(t.Metric); (time || t.Timed) && c.Files[0].Emulated() && setting(c.Files[0], lab.ClockUnitKey) != lab.InstructionClock {
+	if _, time := targets.OnInstructions(t.Metric); (time || t.Timed) && c.Files[0].Emulated() && setting(c.Files[0], record.ClockUnitKey) != record.InstructionClock {
 		s.Outcome, s.Why = Skip, "the time is what the emulator takes on its host, and says nothing of the board"
 		return s, nil
 	}
 	if cell == nil && c.Files[0].Emulated() {
 		if unit, ok := targets.OnInstructions(t.Metric); ok {
 			if cell = figureOf(c, t.Row(), unit, impl); cell != nil {
-				hz, err := strconv.ParseFloat(setting(c.Files[0], lab.ClockHzKey), 64)
+				hz, err := strconv.ParseFloat(setting(c.Files[0], record.ClockHzKey), 64)
 				if err != nil || !(hz > 0) {
-					s.Why = "the results do not say how long an instruction takes (" + lab.ClockHzKey + ")"
+					s.Why = "the results do not say how long an instruction takes (" + record.ClockHzKey + ")"
 					return s, nil
 				}
 				figure = func(insns float64) float64 { return t.Figure(insns * 1e9 / hz) }
@@ -332,8 +333,8 @@ func (in *judged) score(t targets.Target, impl string) (Score, error) {
 
 // figureOf returns the cell of a benchmark, unit and column, nil if it has no
 // value. Of several GOMAXPROCS the largest counts.
-func figureOf(c *lab.Comparison, row, unit, col string) *lab.Cell {
-	var found *lab.Cell
+func figureOf(c *compare.Comparison, row, unit, col string) *compare.Cell {
+	var found *compare.Cell
 	most := -1
 	for i := range c.Tables {
 		t := &c.Tables[i]
@@ -372,7 +373,7 @@ func procsOf(s string) (procs int, ok bool) {
 }
 
 // absence says why there is no figure.
-func absence(c *lab.Comparison, row, unit, impl string) (Outcome, string) {
+func absence(c *compare.Comparison, row, unit, impl string) (Outcome, string) {
 	_, what, _ := strings.Cut(row, "/")
 	for _, h := range c.Files[0].Holes {
 		name, ok := strings.CutPrefix(h.Case, "Benchmark")

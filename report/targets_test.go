@@ -47,7 +47,7 @@ func TestScorecardGolden(t *testing.T) {
 	card := judge(t, sampleTargets, "testdata/targets.bench")
 	golden(t, "targets.txt", render(t, func(w io.Writer) error { return ScorecardText(w, card, TextOptions{}) }))
 	golden(t, "targets.json", render(t, func(w io.Writer) error { return ScorecardJSON(w, card) }))
-	golden(t, "targets.md", render(t, func(w io.Writer) error { return Markdown(w, compare(t, "testdata/targets.bench"), card) }))
+	golden(t, "targets.md", render(t, func(w io.Writer) error { return Markdown(w, compared(t, "testdata/targets.bench"), card) }))
 }
 
 // Every kind of target and of figure, worked out by hand.
@@ -286,7 +286,7 @@ func TestJudgeOptions(t *testing.T) {
 // The JSON of a comparison has the same scores as the card's own.
 func TestScoresInComparison(t *testing.T) {
 	card := judge(t, sampleTargets, "testdata/targets.bench")
-	c := compare(t, "testdata/targets.bench")
+	c := compared(t, "testdata/targets.bench")
 	var inComparison, alone struct {
 		Schema          string
 		Targets, Scores []map[string]any
@@ -343,7 +343,7 @@ func TestFormatLimit(t *testing.T) {
 // The least and the greatest of the values, of blocks' medians where a block has
 // several.
 func TestExtremes(t *testing.T) {
-	c := compare(t, bench(t, "x.bench", "block: 1", "BenchmarkA/impl=x 1 10 ns/op", "BenchmarkA/impl=x 1 30 ns/op",
+	c := compared(t, bench(t, "x.bench", "block: 1", "BenchmarkA/impl=x 1 10 ns/op", "BenchmarkA/impl=x 1 30 ns/op",
 		"block: 2", "BenchmarkA/impl=x 1 90 ns/op", "block: 3", "BenchmarkA/impl=x 1 15 ns/op"))
 	if cell := c.Tables[0].Rows[0].Cells[0]; cell.Min != 15 || cell.Max != 90 {
 		t.Errorf("%v to %v, want 15 to 90", cell.Min, cell.Max)

@@ -9,7 +9,8 @@ import (
 	"github.com/jedib0t/go-pretty/v6/table"
 	"github.com/jedib0t/go-pretty/v6/text"
 
-	"github.com/dynolab/dyno/lab"
+	"github.com/dynolab/dyno/internal/compare"
+	"github.com/dynolab/dyno/internal/record"
 )
 
 // TextOptions say how text for a terminal looks. The zero value is plain.
@@ -21,7 +22,7 @@ type TextOptions struct {
 
 // Text writes c as tables for a terminal, and card after them if that is not nil.
 // Lines are as long as they need to be.
-func Text(w io.Writer, c *lab.Comparison, card *Scorecard, o TextOptions) error {
+func Text(w io.Writer, c *compare.Comparison, card *Scorecard, o TextOptions) error {
 	var b bytes.Buffer
 	for _, f := range c.Files {
 		fmt.Fprintln(&b, fileLine(f))
@@ -68,7 +69,7 @@ func Text(w io.Writer, c *lab.Comparison, card *Scorecard, o TextOptions) error 
 }
 
 // resourcesText shows the resources that differ, or says that none is proven to.
-func resourcesText(b *bytes.Buffer, c *lab.Comparison, resources []lab.Table, o TextOptions) {
+func resourcesText(b *bytes.Buffer, c *compare.Comparison, resources []compare.Table, o TextOptions) {
 	if l := resourceLayout(c, resources); len(l.rows) > 0 {
 		fmt.Fprintf(b, "\n%s\n\n%s", resourcesTitle, drawText(l, o))
 	} else if c.ResourceComparisons > 0 && len(resources) > 0 {
@@ -77,9 +78,9 @@ func resourcesText(b *bytes.Buffer, c *lab.Comparison, resources []lab.Table, o 
 }
 
 // fileLine says in one line where the figures come from.
-func fileLine(f lab.File) string {
+func fileLine(f compare.File) string {
 	var parts []string
-	for _, key := range []string{lab.BoardKey, "chip", "machine", "cpu", "goos", "goarch", "toolchain", "commit"} {
+	for _, key := range []string{record.BoardKey, "chip", "machine", "cpu", "goos", "goarch", "toolchain", "commit"} {
 		if v := setting(f, key); v != "" {
 			parts = append(parts, v)
 		}
@@ -99,7 +100,7 @@ func fileLine(f lab.File) string {
 
 // setting returns the value of a configuration key, all of them if there are
 // several, "" if there is none.
-func setting(f lab.File, key string) string {
+func setting(f compare.File, key string) string {
 	for _, s := range f.Config {
 		if s.Key == key {
 			return strings.Join(s.Values, ", ")
@@ -165,11 +166,11 @@ func tableRow(cells []string) table.Row {
 func paint(row table.Row, l layout, i int) {
 	verdict := len(row) - 2
 	switch l.verdicts[i] {
-	case lab.Faster, lab.Better:
+	case compare.Faster, compare.Better:
 		row[verdict] = colored(row[verdict], text.FgGreen)
-	case lab.Slower, lab.Worse:
+	case compare.Slower, compare.Worse:
 		row[verdict] = colored(row[verdict], text.FgRed)
-	case lab.Missing, lab.Unproven, lab.NoBase:
+	case compare.Missing, compare.Unproven, compare.NoBase:
 		row[verdict] = colored(row[verdict], text.FgYellow)
 	}
 	if l.ref[i] {

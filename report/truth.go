@@ -6,26 +6,27 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/dynolab/dyno/lab"
+	"github.com/dynolab/dyno/internal/calibrate"
+	"github.com/dynolab/dyno/internal/compare"
 )
 
 // TruthText writes what a truth suite shows for a terminal.
-func TruthText(w io.Writer, t *lab.Truth) error {
+func TruthText(w io.Writer, t *calibrate.Truth) error {
 	return textDocument(w, func(d document) { truthDocument(d, t) })
 }
 
 // TruthMarkdown writes what a truth suite shows as a document.
-func TruthMarkdown(w io.Writer, t *lab.Truth) error {
+func TruthMarkdown(w io.Writer, t *calibrate.Truth) error {
 	return markdownDocument(w, "Truth suite", func(d document) { truthDocument(d, t) })
 }
 
 // TruthJSON writes t as JSON, as docs/calibration.md tells it.
-func TruthJSON(w io.Writer, t *lab.Truth) error {
+func TruthJSON(w io.Writer, t *calibrate.Truth) error {
 	return writeJSON(w, t)
 }
 
 // truthDocument fills d with what t shows.
-func truthDocument(d document, t *lab.Truth) {
+func truthDocument(d document, t *calibrate.Truth) {
 	d.line("%s, %s: %s", machineOf(t.Circumstances), t.Measured.UTC().Format("2006-01-02"), strings.Join(present(t.Circumstances, "toolchain", "kernel", "commit"), ", "))
 	d.line("%s; level %v, margin %s", counted(len(t.Rows), "benchmark"), t.Alpha, percent(t.Margin))
 	d.title("What is true, and what is said of it")
@@ -36,7 +37,7 @@ func truthDocument(d document, t *lab.Truth) {
 	d.line("took: what benchrun ab needed for the row, all of it. sees: what it would have found nine times out of ten. also: other units of which it proves a difference. benchstat: ten values of old, and then ten of new.")
 	d.title("Summed up")
 	d.draw(truthSums(t))
-	d.line("wrong: of all comparisons of which the truth is known well enough. found: of the differences of more than %s, and of those of %s or more. longest: of what a row took.", percent(t.Margin), percent(lab.LargeChange))
+	d.line("wrong: of all comparisons of which the truth is known well enough. found: of the differences of more than %s, and of those of %s or more. longest: of what a row took.", percent(t.Margin), percent(calibrate.LargeChange))
 	for _, r := range t.Rows {
 		for _, v := range r.Dyno {
 			for _, n := range v.Notes {
@@ -53,7 +54,7 @@ func truthDocument(d document, t *lab.Truth) {
 }
 
 // truthTable has a row for each benchmark, and more if there are several verdicts.
-func truthTable(t *lab.Truth) layout {
+func truthTable(t *calibrate.Truth) layout {
 	l := layout{
 		head: []string{
 			"benchmark", "driven", "truth", interval(t), "is", "pairs",
@@ -77,11 +78,11 @@ func truthTable(t *lab.Truth) layout {
 }
 
 // interval is the head of a column of intervals.
-func interval(t *lab.Truth) string { return percent(1-t.Alpha) + " interval" }
+func interval(t *calibrate.Truth) string { return percent(1-t.Alpha) + " interval" }
 
 // truthIs says what is true.
-func truthIs(t lab.TruthRatio) string {
-	if t.Is == lab.Inconclusive {
+func truthIs(t calibrate.TruthRatio) string {
+	if t.Is == compare.Inconclusive {
 		return "not known"
 	}
 	return string(t.Is)
@@ -96,7 +97,7 @@ func bounds(lo, hi float64) string {
 }
 
 // truthDyno has the cells of a row's verdict i by benchrun ab, empty without one.
-func truthDyno(r lab.TruthRow, i int) []string {
+func truthDyno(r calibrate.TruthRow, i int) []string {
 	cells := make([]string, 6)
 	if i >= len(r.Dyno) {
 		return cells
@@ -116,43 +117,43 @@ func truthDyno(r lab.TruthRow, i int) []string {
 }
 
 // truthBenchstat is truthDyno for what benchstat says: "~" where that sees nothing.
-func truthBenchstat(r lab.TruthRow, i int) []string {
+func truthBenchstat(r calibrate.TruthRow, i int) []string {
 	if i >= len(r.Benchstat) {
 		return make([]string, 4)
 	}
 	v := r.Benchstat[i]
 	verdict := string(v.Verdict)
-	if v.Verdict == lab.Inconclusive {
+	if v.Verdict == compare.Inconclusive {
 		verdict = "~"
 	}
 	return []string{verdict, formatRatio(v.Ratio), formatP(v.P), truthSo(v.Outcome)}
 }
 
 // truthSo writes an outcome; what is wrong is to be seen.
-func truthSo(o lab.Outcome) string {
+func truthSo(o calibrate.Outcome) string {
 	switch o {
-	case lab.Wrong:
+	case calibrate.Wrong:
 		return "WRONG"
-	case lab.Unknown:
+	case calibrate.Unknown:
 		return "?"
 	}
 	return string(o)
 }
 
 // truthSums counts the outcomes, by way of driving and of all.
-func truthSums(t *lab.Truth) layout {
+func truthSums(t *calibrate.Truth) layout {
 	l := layout{
-		head:  []string{"who", "driven", "comparisons", "wrong", "95% interval", "found", "found of " + percent(lab.LargeChange), "missed", "agrees", "undecided", "truth unknown", "longest"},
+		head:  []string{"who", "driven", "comparisons", "wrong", "95% interval", "found", "found of " + percent(calibrate.LargeChange), "missed", "agrees", "undecided", "truth unknown", "longest"},
 		right: []bool{false, false, true, true, true, true, true, true, true, true, true, true},
 	}
 	for _, who := range []struct {
 		name string
-		of   func(w lab.TruthWay) lab.TruthCount
+		of   func(w calibrate.TruthWay) calibrate.TruthCount
 	}{
-		{"benchrun ab", func(w lab.TruthWay) lab.TruthCount { return w.Dyno }},
-		{"benchstat", func(w lab.TruthWay) lab.TruthCount { return w.Benchstat }},
+		{"benchrun ab", func(w calibrate.TruthWay) calibrate.TruthCount { return w.Dyno }},
+		{"benchstat", func(w calibrate.TruthWay) calibrate.TruthCount { return w.Benchstat }},
 	} {
-		add := func(driven string, c lab.TruthCount) {
+		add := func(driven string, c calibrate.TruthCount) {
 			l.rows = append(l.rows, []string{
 				who.name, driven, strconv.Itoa(c.Wrong.N), strconv.Itoa(c.Wrong.K), rateInterval(c.Wrong), ofAll(c.Found), ofAll(c.Large),
 				strconv.Itoa(c.Missed), strconv.Itoa(c.Agrees), strconv.Itoa(c.Undecided), strconv.Itoa(c.Unknown), duration(c.Longest),
@@ -163,13 +164,13 @@ func truthSums(t *lab.Truth) layout {
 				add(way(w.Driven), who.of(w))
 			}
 		}
-		add("all", who.of(lab.TruthWay{Dyno: t.Dyno, Benchstat: t.Benchstat}))
+		add("all", who.of(calibrate.TruthWay{Dyno: t.Dyno, Benchstat: t.Benchstat}))
 	}
 	return l
 }
 
 // ofAll writes how many of how many.
-func ofAll(r lab.Rate) string {
+func ofAll(r compare.Rate) string {
 	if r.N == 0 {
 		return "–"
 	}

@@ -15,47 +15,48 @@ import (
 	"testing"
 	"time"
 
-	"github.com/dynolab/dyno/lab"
-	"github.com/dynolab/dyno/lab/truth"
+	"github.com/dynolab/dyno/internal/calibrate"
+	"github.com/dynolab/dyno/internal/compare"
+	"github.com/dynolab/dyno/internal/truth"
 )
 
 // aTruth is made up, and has every part.
-func aTruth() *lab.Truth {
-	found := lab.TruthVerdict{File: "truth-1-ab.bench", Verdict: lab.Slower, Ratio: 1.2601, Lo: 1.2412, Hi: 1.2789, P: 0.0005, Seconds: 8.25, Others: []string{"allocs/op worse"}, Outcome: lab.Found}
+func aTruth() *calibrate.Truth {
+	found := calibrate.TruthVerdict{File: "truth-1-ab.bench", Verdict: compare.Slower, Ratio: 1.2601, Lo: 1.2412, Hi: 1.2789, P: 0.0005, Seconds: 8.25, Others: []string{"allocs/op worse"}, Outcome: calibrate.Found}
 	wrong := found
-	wrong.File, wrong.Verdict, wrong.Ratio, wrong.Lo, wrong.Hi, wrong.Others, wrong.Outcome = "truth-2-ab.bench", lab.Same, 1, 0.997, 1.003, nil, lab.Wrong
+	wrong.File, wrong.Verdict, wrong.Ratio, wrong.Lo, wrong.Hi, wrong.Others, wrong.Outcome = "truth-2-ab.bench", compare.Same, 1, 0.997, 1.003, nil, calibrate.Wrong
 	vague := found
-	vague.Verdict, vague.Ratio, vague.Lo, vague.Hi, vague.Sees, vague.Others, vague.Outcome = lab.Inconclusive, 1.011, 0.97, 1.06, 0.0456, nil, lab.Unknown
+	vague.Verdict, vague.Ratio, vague.Lo, vague.Hi, vague.Sees, vague.Others, vague.Outcome = compare.Inconclusive, 1.011, 0.97, 1.06, 0.0456, nil, calibrate.Unknown
 	vague.Notes = []string{"the blocks have a trend"}
-	missing := lab.TruthVerdict{File: "truth-1-ab.bench", Verdict: lab.Missing, P: 1, Outcome: lab.Undecided}
-	blind := lab.TruthVerdict{File: "truth-1-benchstat.bench", Verdict: lab.Inconclusive, Ratio: 1.0712, P: 0.0631, Outcome: lab.Missed}
-	all := lab.TruthCount{
-		Wrong: lab.Rate{K: 1, N: 3, Lo: 0.008, Hi: 0.906}, Found: lab.Rate{K: 1, N: 2, Lo: 0.013, Hi: 0.987}, Large: lab.Rate{K: 1, N: 2, Lo: 0.013, Hi: 0.987},
+	missing := calibrate.TruthVerdict{File: "truth-1-ab.bench", Verdict: compare.Missing, P: 1, Outcome: calibrate.Undecided}
+	blind := calibrate.TruthVerdict{File: "truth-1-benchstat.bench", Verdict: compare.Inconclusive, Ratio: 1.0712, P: 0.0631, Outcome: calibrate.Missed}
+	all := calibrate.TruthCount{
+		Wrong: compare.Rate{K: 1, N: 3, Lo: 0.008, Hi: 0.906}, Found: compare.Rate{K: 1, N: 2, Lo: 0.013, Hi: 0.987}, Large: compare.Rate{K: 1, N: 2, Lo: 0.013, Hi: 0.987},
 		Undecided: 1, Unknown: 1, Longest: 8.25,
 	}
-	return &lab.Truth{
-		Schema: lab.TruthSchema, Files: []string{"truth-1.bench", "truth-1-ab.bench", "truth-1-benchstat.bench", "truth-2-ab.bench"},
+	return &calibrate.Truth{
+		Schema: calibrate.TruthSchema, Files: []string{"truth-1.bench", "truth-1-ab.bench", "truth-1-benchstat.bench", "truth-2-ab.bench"},
 		Measured:      time.Date(2026, 11, 22, 12, 0, 0, 0, time.UTC),
 		Circumstances: map[string]string{"machine": "some-cpu-2c", "toolchain": "go version go1.26", "commit": "0123456789"},
 		Alpha:         0.05, Margin: 0.02,
-		Rows: []lab.TruthRow{
+		Rows: []calibrate.TruthRow{
 			{
-				Pkg: "example.com/plants", Name: "PointersInHeapN-2", Driven: "runN", Truth: lab.TruthRatio{Pairs: 30, Ratio: 1.2660, Lo: 1.2411, Hi: 1.2914, Is: lab.Slower},
-				Dyno: []lab.TruthVerdict{found, wrong}, Benchstat: []lab.TruthVerdict{blind},
+				Pkg: "example.com/plants", Name: "PointersInHeapN-2", Driven: "runN", Truth: calibrate.TruthRatio{Pairs: 30, Ratio: 1.2660, Lo: 1.2411, Hi: 1.2914, Is: compare.Slower},
+				Dyno: []calibrate.TruthVerdict{found, wrong}, Benchstat: []calibrate.TruthVerdict{blind},
 			},
 			{
-				Pkg: "example.com/plants", Name: "ControlHashLoop-2", Driven: "loop", Truth: lab.TruthRatio{Pairs: 30, Ratio: 1.0008, Lo: 0.9941, Hi: 1.0075, Is: lab.Same},
-				Dyno: []lab.TruthVerdict{missing}, Benchstat: []lab.TruthVerdict{},
+				Pkg: "example.com/plants", Name: "ControlHashLoop-2", Driven: "loop", Truth: calibrate.TruthRatio{Pairs: 30, Ratio: 1.0008, Lo: 0.9941, Hi: 1.0075, Is: compare.Same},
+				Dyno: []calibrate.TruthVerdict{missing}, Benchstat: []calibrate.TruthVerdict{},
 			},
-			{Pkg: "example.com/plants", Name: "Odd_N-2", Truth: lab.TruthRatio{Pairs: 1, Ratio: 1.3, Is: lab.Inconclusive}, Dyno: []lab.TruthVerdict{vague}, Benchstat: []lab.TruthVerdict{}},
+			{Pkg: "example.com/plants", Name: "Odd_N-2", Truth: calibrate.TruthRatio{Pairs: 1, Ratio: 1.3, Is: compare.Inconclusive}, Dyno: []calibrate.TruthVerdict{vague}, Benchstat: []calibrate.TruthVerdict{}},
 		},
-		Ways: []lab.TruthWay{
-			{Driven: "runN", Dyno: lab.TruthCount{Wrong: lab.Rate{K: 1, N: 2, Lo: 0.013, Hi: 0.987}, Found: all.Found, Large: all.Large}, Benchstat: lab.TruthCount{Wrong: lab.Rate{N: 1, Hi: 0.975}, Found: lab.Rate{N: 1, Hi: 0.975}, Large: lab.Rate{N: 1, Hi: 0.975}, Missed: 1}},
-			{Driven: "loop", Dyno: lab.TruthCount{Wrong: lab.Rate{N: 1, Hi: 0.975}, Undecided: 1}},
-			{Dyno: lab.TruthCount{Unknown: 1}},
+		Ways: []calibrate.TruthWay{
+			{Driven: "runN", Dyno: calibrate.TruthCount{Wrong: compare.Rate{K: 1, N: 2, Lo: 0.013, Hi: 0.987}, Found: all.Found, Large: all.Large}, Benchstat: calibrate.TruthCount{Wrong: compare.Rate{N: 1, Hi: 0.975}, Found: compare.Rate{N: 1, Hi: 0.975}, Large: compare.Rate{N: 1, Hi: 0.975}, Missed: 1}},
+			{Driven: "loop", Dyno: calibrate.TruthCount{Wrong: compare.Rate{N: 1, Hi: 0.975}, Undecided: 1}},
+			{Dyno: calibrate.TruthCount{Unknown: 1}},
 		},
 		Dyno:      all,
-		Benchstat: lab.TruthCount{Wrong: lab.Rate{N: 1, Hi: 0.975}, Found: lab.Rate{N: 1, Hi: 0.975}, Large: lab.Rate{N: 1, Hi: 0.975}, Missed: 1},
+		Benchstat: calibrate.TruthCount{Wrong: compare.Rate{N: 1, Hi: 0.975}, Found: compare.Rate{N: 1, Hi: 0.975}, Large: compare.Rate{N: 1, Hi: 0.975}, Missed: 1},
 		Problems:  []string{"t.bench:7: torn"}, Holes: []string{"X: hole in block 3: crashed"},
 	}
 }
@@ -65,12 +66,12 @@ func TestGoldenTruth(t *testing.T) {
 	golden(t, "truth.txt", render(t, func(w io.Writer) error { return TruthText(w, suite) }))
 	golden(t, "truth.md", render(t, func(w io.Writer) error { return TruthMarkdown(w, suite) }))
 	text := render(t, func(w io.Writer) error { return TruthJSON(w, suite) })
-	back := new(lab.Truth)
+	back := new(calibrate.Truth)
 	if err := json.Unmarshal(text, back); err != nil || !reflect.DeepEqual(back, suite) {
 		t.Errorf("%v: read back: %+v", err, back)
 	}
 	// One without anything in it has no figure, and no NaN either.
-	if empty := string(render(t, func(w io.Writer) error { return TruthText(w, new(lab.Truth)) })); strings.Contains(empty, "NaN") {
+	if empty := string(render(t, func(w io.Writer) error { return TruthText(w, new(calibrate.Truth)) })); strings.Contains(empty, "NaN") {
 		t.Error(empty)
 	}
 }
@@ -92,7 +93,7 @@ func TestTruthFigures(t *testing.T) {
 		for i, name := range names {
 			names[i] = filepath.Join(root, filepath.FromSlash(name))
 		}
-		suite, err := lab.ReadTruth(names)
+		suite, err := calibrate.ReadTruth(names)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -124,7 +125,7 @@ func truthSuites(t *testing.T, root, files string) []byte {
 			paths = append(paths, filepath.Join(root, filepath.FromSlash(name)))
 			fmt.Fprintf(&b, " [%s](../%s)", strings.TrimSuffix(path.Base(name), ".bench"), name)
 		}
-		suite, err := lab.ReadTruth(paths)
+		suite, err := calibrate.ReadTruth(paths)
 		if err != nil {
 			t.Fatal(err)
 		}

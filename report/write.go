@@ -9,8 +9,8 @@ import (
 	"path/filepath"
 	"strings"
 
-	"github.com/dynolab/dyno/lab"
-	"github.com/dynolab/dyno/lab/why"
+	"github.com/dynolab/dyno/internal/compare"
+	"github.com/dynolab/dyno/internal/why"
 )
 
 // Write writes c, with card if that is not nil, as a markdown document, out, and its charts in the first unit:
@@ -24,7 +24,7 @@ import (
 // whose name ends in .report.json.
 //
 // A benchmark that a logarithmic axis cannot show has no chart.
-func Write(c *lab.Comparison, card *Scorecard, out string) error {
+func Write(c *compare.Comparison, card *Scorecard, out string) error {
 	stem := strings.TrimSuffix(filepath.Base(out), filepath.Ext(out))
 	folder := filepath.Join(filepath.Dir(out), stem)
 	pics := &pictures{rows: make(map[int]string), curves: make(map[int]string)}
@@ -113,8 +113,8 @@ func HTMLPath(out string) string { return strings.TrimSuffix(out, filepath.Ext(o
 
 // explained returns what explains the differences in the only file of c, if that
 // lies beside it and can be read.
-func explained(c *lab.Comparison) Extra {
-	if len(c.Files) != 1 || lab.ReadsStdin(c.Files[0].Path) {
+func explained(c *compare.Comparison) Extra {
+	if len(c.Files) != 1 || compare.ReadsStdin(c.Files[0].Path) {
 		return Extra{}
 	}
 	path := c.Files[0].Path

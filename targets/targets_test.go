@@ -86,7 +86,7 @@ func TestTargetsNameWhatThereIs(t *testing.T) {
 		}
 	}
 	// How results say which way a unit is good.
-	store, err := os.ReadFile("../lab/store.go")
+	store, err := os.ReadFile("../internal/record/store.go")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -12,16 +12,19 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/dynolab/dyno/lab"
-	"github.com/dynolab/dyno/lab/versions"
-	"github.com/dynolab/dyno/lab/why"
+	"github.com/dynolab/dyno/internal/compare"
+	"github.com/dynolab/dyno/internal/record"
+	"github.com/dynolab/dyno/internal/session"
+	"github.com/dynolab/dyno/internal/testbin"
+	"github.com/dynolab/dyno/internal/versions"
+	"github.com/dynolab/dyno/internal/why"
 )
 
 // abConfig is what the flags of ab say.
 type abConfig struct {
 	measureConfig
 	dir     string
-	compare lab.CompareOptions
+	compare compare.Options
 	gate    string
 	comment string
 	within  time.Duration
@@ -44,7 +47,7 @@ func newABCmd() *cobra.Command { return abCommand(new(abConfig)) }
 
 // abCommand returns the command, whose flags are in c: at first their defaults.
 func abCommand(c *abConfig) *cobra.Command {
-	c.mode, c.control = lab.ModeAuto, true
+	c.mode, c.control = record.ModeAuto, true
 	cmd := &cobra.Command{
 		Use:   "ab version [version] [packages]",
 		Short: "Compare two versions of a Go module",
@@ -107,8 +110,8 @@ it is else 3 if that cannot be told of something.`,
 	f.StringVar(&c.dir, "dir", ".", "compare versions of the module in this `folder`; packages are relative to it")
 	f.IntSliceVar(&c.cpu, "cpu", nil, "measure with these `values` of GOMAXPROCS (default: what this machine has)")
 	f.IntVarP(&c.blocks, "blocks", "n", 12, "measure `n` blocks: each benchmark has new processes in each")
-	f.IntVar(&c.rounds, "rounds", lab.SharpRounds, "in each block take `n` rounds of turns; fewer where slices have to be long")
-	f.DurationVar(&c.slice, "slice", lab.SharpSlice, "the `duration` of a slice; longer where an operation or a cycle of garbage collection is")
+	f.IntVar(&c.rounds, "rounds", session.SharpRounds, "in each block take `n` rounds of turns; fewer where slices have to be long")
+	f.DurationVar(&c.slice, "slice", session.SharpSlice, "the `duration` of a slice; longer where an operation or a cycle of garbage collection is")
 	f.IntVar(&c.layouts, "layouts", 0, "link each test binary in `n` orders of its functions (default: a new one for each block)")
 	f.StringVar(&c.plan, "plan", planFixed, "how many blocks a benchmark has (`fixed|sequential`): all, or as many as it takes until a look\nafter a half or three quarters of them finds it decided")
 	f.StringVar(&c.time, "time", "200ms", "how long a process measures that takes no turns: a `duration`, or a number of iterations\nsuch as 1000x")
@@ -120,8 +123,8 @@ it is else 3 if that cannot be told of something.`,
 	f.BoolVar(&c.identical, "identical", false, "measure packages whose test binaries are identical too")
 	f.BoolVar(&c.trimpath, "trimpath", true, "build with -trimpath; without, benchmarks can find their sources, and every package differs")
 	f.BoolVar(&c.noCache, "no-cache", false, "do not use or fill the cache of test binaries")
-	f.Float64Var(&c.compare.Alpha, "alpha", lab.DefaultAlpha, "the `level` of all claims together, as a part; intervals have confidence 1-alpha")
-	f.Float64Var(&c.compare.Margin, "margin", lab.DefaultMargin, "the `part` below which a difference counts as none: 0.02 is 2 %")
+	f.Float64Var(&c.compare.Alpha, "alpha", compare.DefaultAlpha, "the `level` of all claims together, as a part; intervals have confidence 1-alpha")
+	f.Float64Var(&c.compare.Margin, "margin", compare.DefaultMargin, "the `part` below which a difference counts as none: 0.02 is 2 %")
 	acceptFlag(cmd, &c.compare)
 	group(cmd, measuringFlags, measuringOf...)
 	group(cmd, measuringFlags, "blocks", "benchmem", "identical", "trimpath", "no-cache")
@@ -137,14 +140,14 @@ it is else 3 if that cannot be told of something.`,
 
 // ab compares two versions of a module.
 func ab(cmd *cobra.Command, c abConfig, args, packages []string) (err error) {
-	var from *lab.Interrupted
+	var from *record.Interrupted
 	if c.resume != "" {
 		if from, err = resumedAB(&c, args, packages); err != nil {
 			return err
 		}
 	}
 	plan := newPlan(c.measureConfig, from, cmd.Flags().Changed)
-	plan.Col = lab.SideKey
+	plan.Col = record.SideKey
 	if err := checkAB(c, plan); err != nil {
 		return err
 	}
@@ -160,7 +163,7 @@ func ab(cmd *cobra.Command, c abConfig, args, packages []string) (err error) {
 		defer d.leave(w)
 		err = d.prepare(ctx, w, c, plan, from, args, packages)
 	}
-	var here *lab.Circumstances
+	var here *record.Circumstances
 	if err == nil && len(d.cases) > 0 {
 		here = d.circumstances(ctx, c)
 		if ctx.Err() == nil && c.idle != "off" {
@@ -168,7 +171,7 @@ func ab(cmd *cobra.Command, c abConfig, args, packages []string) (err error) {
 		}
 	}
 	switch {
-	case errors.Is(err, lab.ErrInterrupted), ctx.Err() != nil:
+	case errors.Is(err, session.ErrInterrupted), ctx.Err() != nil:
 		fmt.Fprintln(w, "interrupted before anything was measured")
 		return exitError(exitInterrupted)
 	case err != nil:
@@ -196,11 +199,11 @@ func ab(cmd *cobra.Command, c abConfig, args, packages []string) (err error) {
 }
 
 // resumedAB reads the run that is to be gone on with.
-func resumedAB(c *abConfig, args, packages []string) (*lab.Interrupted, error) {
+func resumedAB(c *abConfig, args, packages []string) (*record.Interrupted, error) {
 	if c.out != "" || len(args)+len(packages) > 0 || c.within > 0 {
 		return nil, errors.New("--resume goes on in its own file with its own versions and packages: leave out --out, --within, versions and packages")
 	}
-	from, err := lab.ReadInterrupted(c.resume)
+	from, err := record.ReadInterrupted(c.resume)
 	if err != nil {
 		return nil, err
 	}
@@ -218,14 +221,14 @@ func resumedAB(c *abConfig, args, packages []string) (*lab.Interrupted, error) {
 }
 
 // isAB reports whether a file is of ab: it says what each side is.
-func isAB(from *lab.Interrupted) bool { return from.Config[lab.SideOld] != "" }
+func isAB(from *record.Interrupted) bool { return from.Config[record.SideOld] != "" }
 
 // trimpath is the flag that makes equal sources give equal binaries.
 const trimpath = "-trimpath"
 
 // checkAB returns an error for flags that cannot be carried out, before anything
 // takes time.
-func checkAB(c abConfig, plan *lab.Plan) error {
+func checkAB(c abConfig, plan *record.Plan) error {
 	if c.gate != "" {
 		if err := oneOf("--gate", c.gate, []string{gateSlower, gateStrict}); err != nil {
 			return err
@@ -245,11 +248,11 @@ func checkAB(c abConfig, plan *lab.Plan) error {
 
 // openCache opens the cache of test binaries; nil if there is no place for it,
 // which is told on w.
-func openCache(w io.Writer) *lab.BuildCache {
+func openCache(w io.Writer) *testbin.BuildCache {
 	folder, err := os.UserCacheDir()
 	if err == nil {
-		var c *lab.BuildCache
-		if c, err = lab.OpenBuildCache(filepath.Join(folder, "benchrun", "builds")); err == nil {
+		var c *testbin.BuildCache
+		if c, err = testbin.OpenBuildCache(filepath.Join(folder, "benchrun", "builds")); err == nil {
 			return c
 		}
 	}

@@ -16,7 +16,7 @@ import (
 
 	"github.com/dynolab/dyno/hw"
 	"github.com/dynolab/dyno/internal/scratch"
-	"github.com/dynolab/dyno/lab"
+	"github.com/dynolab/dyno/internal/session"
 )
 
 // boardConfig is what the flags of benchrun board say.
@@ -565,7 +565,7 @@ func imageFolder() (dir string, remove func() error, err error) {
 
 // commitOf is what the firmware says of its sources.
 func commitOf(ctx context.Context, checkout hw.Checkout) string {
-	return hw.FirmwareCommit(lab.Commit(ctx, checkout.Dir, ""))
+	return hw.FirmwareCommit(session.Commit(ctx, checkout.Dir, ""))
 }
 
 func (b *builtImage) describe(im *hw.Image, kept bool) {

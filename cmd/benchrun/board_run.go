@@ -18,7 +18,7 @@ import (
 
 	"github.com/dynolab/dyno/hw"
 	"github.com/dynolab/dyno/hw/firmware/line"
-	"github.com/dynolab/dyno/lab"
+	"github.com/dynolab/dyno/internal/session"
 	"github.com/dynolab/dyno/report"
 	"github.com/dynolab/dyno/targets"
 )
@@ -165,7 +165,7 @@ func runBoards(cmd *cobra.Command, c boardRunConfig, names []string) error {
 		}
 	}
 	switch {
-	case errors.Is(err, lab.ErrInterrupted):
+	case errors.Is(err, session.ErrInterrupted):
 		tellInterrupted(w, c, names, s)
 		return exitError(exitInterrupted)
 	case err != nil:

@@ -10,7 +10,9 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/dynolab/dyno/lab"
+	"github.com/dynolab/dyno/internal/calibrate"
+	"github.com/dynolab/dyno/internal/record"
+	"github.com/dynolab/dyno/internal/session"
 	"github.com/dynolab/dyno/report"
 )
 
@@ -36,7 +38,7 @@ var calibrationBench = strings.Join([]string{
 }, "|")
 
 // calibrationPackages have the benchmarks of calibrationBench.
-var calibrationPackages = []string{defaultPackages, module + "/lab/truth/plants"}
+var calibrationPackages = []string{defaultPackages, module + "/internal/truth/plants"}
 
 // calibrateConfig are the flags that only calibrate has.
 type calibrateConfig struct {
@@ -47,18 +49,18 @@ type calibrateConfig struct {
 
 // plan makes p the plan of a calibration of cases. The number of trials is what
 // fits into the time that there is, at least one.
-func (c *calibrateConfig) plan(p *lab.Plan, cases []lab.Case, blocks int) {
+func (c *calibrateConfig) plan(p *record.Plan, cases []record.Case, blocks int) {
 	trials := c.trials
 	if trials == 0 {
-		p.Calibrate(cases, c.slows, blocks, 1)
-		trials = max(1, int(c.time/max(1, lab.NewForecast(p, nil).Left())))
+		calibrate.Calibrate(p, cases, c.slows, blocks, 1)
+		trials = max(1, int(c.time/max(1, session.NewForecast(p, nil).Left())))
 	}
-	p.Calibrate(cases, c.slows, blocks, trials)
+	calibrate.Calibrate(p, cases, c.slows, blocks, trials)
 }
 
 func newCalibrateCmd() *cobra.Command {
 	var (
-		c      = measureConfig{mode: lab.ModeTurns, control: true, time: "100ms"} // of which the last is for processes alone
+		c      = measureConfig{mode: record.ModeTurns, control: true, time: "100ms"} // of which the last is for processes alone
 		own    calibrateConfig
 		suite  truthConfig
 		truth  bool
@@ -125,7 +127,7 @@ is kept: --from says what it shows, and --resume goes on.`,
 					}
 					return showTruth(cmd, args, format, "")
 				}
-				var o lab.CalibrateOptions
+				var o calibrate.Options
 				if cmd.Flags().Changed("rounds") {
 					if o.Rounds = c.rounds; o.Rounds < 1 {
 						return fmt.Errorf("--rounds is %d; it must be at least 1", o.Rounds)
@@ -149,7 +151,7 @@ is kept: --from says what it shows, and --resume goes on.`,
 				}
 				return runTruth(cmd, c, suite, args, format)
 			}
-			if err := lab.CheckCalibration(own.slows, c.blocks, max(own.trials, 1)); err != nil {
+			if err := calibrate.CheckCalibration(own.slows, c.blocks, max(own.trials, 1)); err != nil {
 				return err
 			}
 			if own.trials < 0 || own.trials == 0 && cmd.Flags().Changed("trials") {
@@ -169,7 +171,7 @@ is kept: --from says what it shows, and --resume goes on.`,
 			if path == "" {
 				return err
 			}
-			if shown := showCalibration(cmd, []string{path}, lab.CalibrateOptions{}, format, lab.CalibrationPath(path)); err == nil {
+			if shown := showCalibration(cmd, []string{path}, calibrate.Options{}, format, calibrate.CalibrationPath(path)); err == nil {
 				err = shown
 			}
 			return err
@@ -177,14 +179,14 @@ is kept: --from says what it shows, and --resume goes on.`,
 	}
 	f := cmd.Flags()
 	f.StringVarP(&c.bench, "bench", "b", "", "measure only benchmarks that match this `pattern`, as go test -bench has it")
-	f.Float64SliceVar(&own.slows, "slow", lab.CalibrationSlows, "slow copies down by these `parts` of their time: 0.02 is 2 %")
+	f.Float64SliceVar(&own.slows, "slow", calibrate.CalibrationSlows, "slow copies down by these `parts` of their time: 0.02 is 2 %")
 	f.IntVar(&own.trials, "trials", 0, "measure `n` trials (default: as many as fit into the time)")
 	f.DurationVar(&own.time, "for", 10*time.Minute, "measure as many trials as take about this `duration`, at least one; with --truth, all parts take it together")
 	f.BoolVar(&quick, "quick", false, "the same as --for "+shortDuration(quickCalibration))
-	f.IntVarP(&c.blocks, "blocks", "n", lab.CalibrationBlocks, "`n` blocks a trial; with --truth, those of ab, which has its own default")
-	f.IntVar(&c.rounds, "rounds", lab.CalibrationRounds, "`n` rounds a block; with --from, use so many of each; with --truth, those of ab, which has its own default")
-	f.DurationVar(&c.slice, "slice", lab.CalibrationSlice, "how long a slice takes: a `duration`; with --truth, that of ab, which has its own default")
-	f.IntVar(&c.layouts, "layouts", lab.CalibrationLayouts, "link each program in `n` layouts, which blocks take in turn; with --truth, those of ab, and of\nthe pairs, of which by default each has its own")
+	f.IntVarP(&c.blocks, "blocks", "n", calibrate.CalibrationBlocks, "`n` blocks a trial; with --truth, those of ab, which has its own default")
+	f.IntVar(&c.rounds, "rounds", calibrate.CalibrationRounds, "`n` rounds a block; with --from, use so many of each; with --truth, those of ab, which has its own default")
+	f.DurationVar(&c.slice, "slice", calibrate.CalibrationSlice, "how long a slice takes: a `duration`; with --truth, that of ab, which has its own default")
+	f.IntVar(&c.layouts, "layouts", calibrate.CalibrationLayouts, "link each program in `n` layouts, which blocks take in turn; with --truth, those of ab, and of\nthe pairs, of which by default each has its own")
 	f.IntSliceVar(&c.cpu, "cpu", nil, "measure with these `values` of GOMAXPROCS (default: what this machine has)")
 	f.Uint64Var(&c.seed, "seed", 0, "the `seed` of the order, to repeat an earlier one (default: random, and on record)")
 	f.DurationVar(&c.timeout, "timeout", 0, "end a process that does not answer for this `duration` (default: a minute)")
@@ -194,8 +196,8 @@ is kept: --from says what it shows, and --resume goes on.`,
 	f.StringVar(&c.idle, "idle", "warn", "what to do if the machine is busy (`warn|wait|off`): say so, wait until it is not, or do not look")
 	f.BoolVar(&truth, "truth", false, "measure changes of which plain go test finds out the truth, and what is said of them")
 	f.IntVar(&suite.pairs, "pairs", truthPairs, "with --truth: measure `n` pairs of processes of each benchmark (or as many as --for leaves time for)")
-	f.StringSliceVar(&suite.parts, "parts", lab.TruthParts, "with --truth: measure only these `parts` of the suite")
-	f.StringVar(&suite.time, "time", lab.TruthTime, "with --truth: how long a plain process measures: a `duration`, or a number of iterations such as 1000x")
+	f.StringSliceVar(&suite.parts, "parts", calibrate.TruthParts, "with --truth: measure only these `parts` of the suite")
+	f.StringVar(&suite.time, "time", calibrate.TruthTime, "with --truth: how long a plain process measures: a `duration`, or a number of iterations such as 1000x")
 	f.BoolVar(&from, "from", false, "measure nothing: the arguments are results files of earlier calibrations, or of benchrun ab of versions that do the same")
 	f.StringVar(&format, "format", "text", "how to print: "+strings.Join(calibrationFormats, ", "))
 	_ = cmd.MarkFlagFilename("out", "bench")
@@ -210,8 +212,8 @@ func shortDuration(d time.Duration) string { return strings.TrimSuffix(d.String(
 
 // showCalibration computes what the files show and prints it, and writes it as
 // JSON to path, if that is not empty.
-func showCalibration(cmd *cobra.Command, files []string, o lab.CalibrateOptions, format, path string) error {
-	c, err := lab.ReadCalibration(files, o)
+func showCalibration(cmd *cobra.Command, files []string, o calibrate.Options, format, path string) error {
+	c, err := calibrate.Read(files, o)
 	if err != nil {
 		return err
 	}

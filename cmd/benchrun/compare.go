@@ -15,7 +15,8 @@ import (
 	"github.com/spf13/cobra"
 	"golang.org/x/term"
 
-	"github.com/dynolab/dyno/lab"
+	"github.com/dynolab/dyno/internal/calibrate"
+	"github.com/dynolab/dyno/internal/compare"
 	"github.com/dynolab/dyno/report"
 )
 
@@ -30,17 +31,17 @@ var comparisonFormats = []string{"text", "md", "csv", "json"}
 
 // compareFlags are the flags that say what is compared, for compare and
 // report.
-func compareFlags(cmd *cobra.Command, o *lab.CompareOptions) {
+func compareFlags(cmd *cobra.Command, o *compare.Options) {
 	f := cmd.Flags()
 	f.StringVar(&o.Col, "col", "", "the `key` whose values become columns, such as /impl, commit or .file; a benchproc\nprojection (default side if two versions were measured, else /impl if benchmark names\nhave it, else .file)")
 	f.StringVar(&o.Filter, "filter", "", "use only what matches this benchproc filter `expr`ession, such as '/workload:short .unit:ns/op'")
 	f.StringVar(&o.Base, "base", "", "the `column` that others are compared to (default: each benchmark's first reference, else the first column)")
-	f.Float64Var(&o.Alpha, "alpha", lab.DefaultAlpha, "the `level` of all claims together, as a part; each interval has confidence 1-alpha")
-	f.Float64Var(&o.Margin, "margin", lab.DefaultMargin, "the `part` below which a difference counts as none: 0.02 is 2 %")
+	f.Float64Var(&o.Alpha, "alpha", compare.DefaultAlpha, "the `level` of all claims together, as a part; each interval has confidence 1-alpha")
+	f.Float64Var(&o.Margin, "margin", compare.DefaultMargin, "the `part` below which a difference counts as none: 0.02 is 2 %")
 }
 
 // acceptFlag is the flag that says what may be missing.
-func acceptFlag(cmd *cobra.Command, o *lab.CompareOptions) {
+func acceptFlag(cmd *cobra.Command, o *compare.Options) {
 	cmd.Flags().StringVar(&o.Accept, "accept", "", "benchmarks whose names match this regular `expr`ession, such as '^BenchmarkX$', may be gone from the new\nversion or skip themselves there, whatever --gate says")
 }
 
@@ -79,7 +80,7 @@ func folderForFile(folder string) error {
 
 func newCompareCmd() *cobra.Command {
 	var (
-		opts   lab.CompareOptions
+		opts   compare.Options
 		format string
 		gate   bool
 	)
@@ -155,23 +156,23 @@ judged.`,
 
 // compareFiles compares, judges by targets, and reports malformed lines on
 // standard error.
-func compareFiles(cmd *cobra.Command, files []string, o lab.CompareOptions) (*lab.Comparison, *report.Scorecard, error) {
+func compareFiles(cmd *cobra.Command, files []string, o compare.Options) (*compare.Comparison, *report.Scorecard, error) {
 	if err := checkLevels(o); err != nil {
 		return nil, nil, err
 	}
 	var stdin []byte // which is read twice
-	if slices.ContainsFunc(files, lab.ReadsStdin) {
+	if slices.ContainsFunc(files, compare.ReadsStdin) {
 		var err error
 		if stdin, err = io.ReadAll(cmd.InOrStdin()); err != nil {
 			return nil, nil, err
 		}
 	}
 	o.Stdin = bytes.NewReader(stdin)
-	c, err := lab.Compare(files, o)
+	c, err := compare.Compare(files, o)
 	if err != nil {
 		return nil, nil, err
 	}
-	c.Calibrations = lab.Calibrations(c.Files)
+	c.Calibrations = calibrate.Calibrations(c.Files)
 	for _, p := range c.Problems {
 		fmt.Fprintf(cmd.ErrOrStderr(), "benchrun: %s (left out)\n", p)
 	}
@@ -181,18 +182,18 @@ func compareFiles(cmd *cobra.Command, files []string, o lab.CompareOptions) (*la
 }
 
 // checkLevels returns an error for levels that make no sense.
-func checkLevels(o lab.CompareOptions) error {
+func checkLevels(o compare.Options) error {
 	if !(o.Alpha > 0 && o.Alpha < 1) {
-		return fmt.Errorf("--alpha is %v; it must lie between 0 and 1, such as %v", o.Alpha, lab.DefaultAlpha)
+		return fmt.Errorf("--alpha is %v; it must lie between 0 and 1, such as %v", o.Alpha, compare.DefaultAlpha)
 	}
 	if !(o.Margin > 0 && o.Margin < 1) {
-		return fmt.Errorf("--margin is %v; it must lie between 0 and 1, such as %v", o.Margin, lab.DefaultMargin)
+		return fmt.Errorf("--margin is %v; it must lie between 0 and 1, such as %v", o.Margin, compare.DefaultMargin)
 	}
 	return nil
 }
 
 // judge tells what the gate found, and returns its exit status as an error.
-func judge(w io.Writer, g lab.Gate) error {
+func judge(w io.Writer, g compare.Gate) error {
 	for _, s := range slices.Concat(g.Broken, g.Slower, g.Inconclusive) {
 		fmt.Fprintf(w, "gate: %s\n", s)
 	}

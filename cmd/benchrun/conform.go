@@ -7,7 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/dynolab/dyno/lab"
+	"github.com/dynolab/dyno/internal/conform"
 	"github.com/dynolab/dyno/report"
 )
 
@@ -16,7 +16,7 @@ var conformFormats = []string{"text", "md", "json"}
 
 func newConformCmd() *cobra.Command {
 	var (
-		opts   lab.ConformOptions
+		opts   conform.Options
 		format string
 	)
 	cmd := &cobra.Command{
@@ -42,7 +42,7 @@ crash, whose output is shown.`,
 			}
 			opts.Packages = args
 			opts.Progress = cmd.ErrOrStderr()
-			m, err := lab.Conform(cmd.Context(), opts)
+			m, err := conform.Run(cmd.Context(), opts)
 			if err != nil {
 				return err
 			}

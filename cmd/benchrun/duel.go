@@ -17,8 +17,11 @@ import (
 	"github.com/spf13/cobra"
 	"golang.org/x/sync/errgroup"
 
-	"github.com/dynolab/dyno/lab"
-	"github.com/dynolab/dyno/lab/versions"
+	"github.com/dynolab/dyno/internal/compare"
+	"github.com/dynolab/dyno/internal/record"
+	"github.com/dynolab/dyno/internal/session"
+	"github.com/dynolab/dyno/internal/testbin"
+	"github.com/dynolab/dyno/internal/versions"
 	"github.com/dynolab/dyno/report"
 )
 
@@ -27,25 +30,25 @@ type duel struct {
 	desk  *versions.Desk
 	trees [2]*versions.Tree // old, new
 	named report.Versions
-	cache *lab.BuildCache
+	cache *testbin.BuildCache
 
 	packages  []string
 	trimpath  bool
 	identical bool // identical packages are measured too
 
-	folders  [2]string        // of the test binaries
-	subjects [2][]lab.Subject // without those that are identical
-	cases    []lab.Case
-	absent   []lab.Hole
+	folders  [2]string           // of the test binaries
+	subjects [2][]testbin.Binary // without those that are identical
+	cases    []record.Case
+	absent   []record.Hole
 
-	unmeasured *lab.Comparison // why, if nothing is to be measured that should have been
+	unmeasured *compare.Comparison // why, if nothing is to be measured that should have been
 }
 
 // sides are the sides of a duel, by index.
-var sides = [2]string{lab.SideOld, lab.SideNew}
+var sides = [2]string{record.SideOld, record.SideNew}
 
 // sidesOf returns what the versions were called that run compares.
-func sidesOf(run *lab.Interrupted) (names [2]string) {
+func sidesOf(run *record.Interrupted) (names [2]string) {
 	for i, side := range sides {
 		names[i] = run.Config[side]
 	}
@@ -62,7 +65,7 @@ func (d *duel) leave(w io.Writer) {
 
 // prepare lays out and builds both versions, and makes the plan, or what from has
 // of it. Nothing is left in d.cases if there is nothing to measure.
-func (d *duel) prepare(ctx context.Context, w io.Writer, c abConfig, plan *lab.Plan, from *lab.Interrupted, args, packages []string) error {
+func (d *duel) prepare(ctx context.Context, w io.Writer, c abConfig, plan *record.Plan, from *record.Interrupted, args, packages []string) error {
 	var names [2]string
 	if from == nil {
 		var more []string
@@ -98,7 +101,7 @@ func (d *duel) prepare(ctx context.Context, w io.Writer, c abConfig, plan *lab.P
 	}
 	plan.Cases = d.cases
 	if from == nil {
-		if err := plan.Size(lab.Sizing{
+		if err := session.Size(plan, session.Sizing{
 			Alpha: c.compare.Alpha, Margin: c.compare.Margin, Sequential: c.plan == planSequential,
 			Within: c.within, BlocksGiven: c.blocksGiven, RoundsGiven: c.roundsGiven, Layouts: c.layouts,
 		}); err != nil {
@@ -110,16 +113,16 @@ func (d *duel) prepare(ctx context.Context, w io.Writer, c abConfig, plan *lab.P
 
 // link links what is measured in all layouts, and notes the binaries in the plan.
 // Only packages that have something to measure are worth it.
-func (d *duel) link(ctx context.Context, w io.Writer, plan *lab.Plan) error {
+func (d *duel) link(ctx context.Context, w io.Writer, plan *record.Plan) error {
 	if plan.Layouts > 1 {
 		fmt.Fprintf(w, "linking both in %s\n", counted(plan.Layouts, "layout"))
 	}
 	plan.Subjects = make(map[string]string)
 	for i := range sides {
-		d.subjects[i] = slices.DeleteFunc(d.subjects[i], func(s lab.Subject) bool {
-			return !slices.ContainsFunc(d.cases, func(c lab.Case) bool { return c.Pkg == s.Pkg })
+		d.subjects[i] = slices.DeleteFunc(d.subjects[i], func(s testbin.Binary) bool {
+			return !slices.ContainsFunc(d.cases, func(c record.Case) bool { return c.Pkg == s.Pkg })
 		})
-		if err := lab.Link(ctx, d.folders[i], d.subjects[i], plan.Layouts); err != nil {
+		if err := testbin.Link(ctx, d.folders[i], d.subjects[i], plan.Layouts); err != nil {
 			return err
 		}
 		for _, s := range d.subjects[i] {
@@ -130,10 +133,10 @@ func (d *duel) link(ctx context.Context, w io.Writer, plan *lab.Plan) error {
 }
 
 // store opens the results file: a new one, or the one of from.
-func (d *duel) store(ctx context.Context, c abConfig, plan *lab.Plan, from *lab.Interrupted, here *lab.Circumstances) (*lab.Store, error) {
+func (d *duel) store(ctx context.Context, c abConfig, plan *record.Plan, from *record.Interrupted, here *record.Circumstances) (*record.Store, error) {
 	now := time.Now()
 	if from == nil {
-		return lab.Create(cmp.Or(c.out, d.path(ctx, c.dir, here, now)), plan, here, forEachCPU(d.absent, plan.CPU), now)
+		return record.Create(cmp.Or(c.out, d.path(ctx, c.dir, here, now)), plan, here, forEachCPU(d.absent, plan.CPU), now)
 	}
 	if err := sameCircumstances(from, plan, here); err != nil {
 		return nil, err
@@ -161,7 +164,7 @@ func (d *duel) split(ctx context.Context, args []string) (names [2]string, packa
 
 // lay lays both versions out. A run that goes on does so with the commits that it
 // began with, whatever branches have moved in the meantime.
-func (d *duel) lay(ctx context.Context, w io.Writer, names [2]string, from *lab.Interrupted) (err error) {
+func (d *duel) lay(ctx context.Context, w io.Writer, names [2]string, from *record.Interrupted) (err error) {
 	var shown, toolchains [2]string
 	for i, name := range names {
 		called := name
@@ -183,7 +186,7 @@ func (d *duel) lay(ctx context.Context, w io.Writer, names [2]string, from *lab.
 		d.trees[i] = t
 		commit, dirty := t.Commit, "false"
 		if commit == "" {
-			commit, dirty = lab.Commit(ctx, t.Dir, "")
+			commit, dirty = session.Commit(ctx, t.Dir, "")
 		}
 		shown[i] = t.Name
 		if commit != "" {
@@ -219,7 +222,7 @@ func (d *duel) note(w io.Writer, text string) {
 // are the same. That a package does not build in one version is an error.
 func (d *duel) build(ctx context.Context, w io.Writer) error {
 	fmt.Fprintf(w, "building the tests of %s in both versions\n", strings.Join(d.packages, " "))
-	var problems [2][]lab.BuildProblem
+	var problems [2][]testbin.BuildProblem
 	work, building := errgroup.WithContext(ctx)
 	for i, t := range d.trees {
 		d.folders[i] = filepath.Join(d.desk.Temp(), "build-"+sides[i])
@@ -231,9 +234,9 @@ func (d *duel) build(ctx context.Context, w io.Writer) error {
 				return err
 			}
 		}
-		o := lab.BuildOptions{Driven: true, Side: sides[i], Env: t.Env, Cache: d.cache, Source: t.Source}
+		o := testbin.BuildOptions{Driven: true, Side: sides[i], Env: t.Env, Cache: d.cache, Source: t.Source}
 		work.Go(func() (err error) {
-			d.subjects[i], problems[i], err = lab.Build(building, t.Dir, d.folders[i], d.packages, o)
+			d.subjects[i], problems[i], err = testbin.Build(building, t.Dir, d.folders[i], d.packages, o)
 			if err != nil && building.Err() == nil {
 				err = fmt.Errorf("%s: %w", t.Name, err)
 			}
@@ -253,7 +256,7 @@ func (d *duel) build(ctx context.Context, w io.Writer) error {
 		return err
 	}
 	if len(d.subjects[0])+len(d.subjects[1]) == 0 {
-		if !slices.ContainsFunc(slices.Concat(problems[0], problems[1]), func(p lab.BuildProblem) bool { return !p.Untested }) {
+		if !slices.ContainsFunc(slices.Concat(problems[0], problems[1]), func(p testbin.BuildProblem) bool { return !p.Untested }) {
 			return fmt.Errorf("nothing to compare: %w", noTests(d.packages))
 		}
 		return errors.New("nothing to compare: none of the packages can be built; what go says stands above")
@@ -272,7 +275,7 @@ func (d *duel) build(ctx context.Context, w io.Writer) error {
 		}
 	}
 	for i := range sides {
-		d.subjects[i] = slices.DeleteFunc(d.subjects[i], func(s lab.Subject) bool { return slices.Contains(d.named.Identical, s.Pkg) })
+		d.subjects[i] = slices.DeleteFunc(d.subjects[i], func(s testbin.Binary) bool { return slices.Contains(d.named.Identical, s.Pkg) })
 	}
 	return nil
 }
@@ -280,7 +283,7 @@ func (d *duel) build(ctx context.Context, w io.Writer) error {
 // rename calls the old version's packages by the paths that they have in the new
 // one, if the module's path is another: "example.com/m" became "example.com/m/v2",
 // or it is a fork.
-func (d *duel) rename(ctx context.Context, w io.Writer, problems []lab.BuildProblem) error {
+func (d *duel) rename(ctx context.Context, w io.Writer, problems []testbin.BuildProblem) error {
 	var paths [2]string
 	for i, t := range d.trees {
 		var err error
@@ -309,9 +312,9 @@ func (d *duel) rename(ctx context.Context, w io.Writer, problems []lab.BuildProb
 
 // judgeProblems notes what did not build in both versions, and returns an error
 // for what did not in one.
-func (d *duel) judgeProblems(w io.Writer, problems [2][]lab.BuildProblem) error {
+func (d *duel) judgeProblems(w io.Writer, problems [2][]testbin.BuildProblem) error {
 	broken := func(side int, pkg string) bool {
-		return slices.ContainsFunc(problems[side], func(p lab.BuildProblem) bool { return p.Pkg == pkg && !p.Untested })
+		return slices.ContainsFunc(problems[side], func(p testbin.BuildProblem) bool { return p.Pkg == pkg && !p.Untested })
 	}
 	var failed bytes.Buffer
 	for i := range sides {
@@ -321,7 +324,7 @@ func (d *duel) judgeProblems(w io.Writer, problems [2][]lab.BuildProblem) error 
 			case broken(1-i, p.Pkg):
 				if i == 1 {
 					fmt.Fprintf(w, "benchrun: %s, in both versions: %s\n%s", p.Pkg, p.Reason, p.Output)
-					d.absent = append(d.absent, lab.Hole{Pkg: p.Pkg, Reason: p.Reason})
+					d.absent = append(d.absent, record.Hole{Pkg: p.Pkg, Reason: p.Reason})
 				}
 			case p.Unknown: // the other version has it; its benchmarks are alone
 			default:
@@ -336,9 +339,9 @@ func (d *duel) judgeProblems(w io.Writer, problems [2][]lab.BuildProblem) error 
 }
 
 // list lists what both versions have. What only one has, and what fails, is told.
-func (d *duel) list(ctx context.Context, w io.Writer, plan *lab.Plan) error {
-	var cases [2][]lab.Case
-	var failed []lab.Hole
+func (d *duel) list(ctx context.Context, w io.Writer, plan *record.Plan) error {
+	var cases [2][]record.Case
+	var failed []record.Hole
 	for i, side := range sides {
 		fmt.Fprintf(w, "listing the benchmarks of the %s version\n", side)
 		for _, s := range d.subjects[i] {
@@ -348,7 +351,7 @@ func (d *duel) list(ctx context.Context, w io.Writer, plan *lab.Plan) error {
 			}
 			if err != nil {
 				fmt.Fprintf(w, "benchrun: %s (%s): listing its benchmarks: %s\n", s.Pkg, side, describe(err))
-				l.Absent = append(l.Absent, lab.Hole{Reason: lab.ListingFailed + err.Error()})
+				l.Absent = append(l.Absent, record.Hole{Reason: record.ListingFailed + err.Error()})
 			}
 			for _, h := range l.Absent {
 				h.Pkg, h.Side = s.Pkg, side
@@ -360,8 +363,8 @@ func (d *duel) list(ctx context.Context, w io.Writer, plan *lab.Plan) error {
 			cases[i] = append(cases[i], l.Cases...)
 		}
 	}
-	var absent []lab.Hole
-	d.cases, absent = lab.MatchSides(cases[0], cases[1], failed)
+	var absent []record.Hole
+	d.cases, absent = record.MatchSides(cases[0], cases[1], failed)
 	for _, h := range absent {
 		if h.Gone() {
 			fmt.Fprintf(w, "%s %s: %s\n", h.Pkg, h.Case, h.Reason)
@@ -376,10 +379,10 @@ var errNothing = errors.New("nothing to compare: no benchmark that matches runs 
 
 // nothing says why no benchmark can be measured in both versions. That is no error
 // if all that there is is identical, or if something is absent, which is judged.
-func (d *duel) nothing(ctx context.Context, w io.Writer, c abConfig, plan *lab.Plan) (err error) {
+func (d *duel) nothing(ctx context.Context, w io.Writer, c abConfig, plan *record.Plan) (err error) {
 	switch {
-	case slices.ContainsFunc(d.absent, func(h lab.Hole) bool { return h.Side != "" }):
-		d.unmeasured, err = lab.Unmeasured(forEachCPU(d.absent, plan.CPU), c.compare)
+	case slices.ContainsFunc(d.absent, func(h record.Hole) bool { return h.Side != "" }):
+		d.unmeasured, err = compare.Unmeasured(forEachCPU(d.absent, plan.CPU), c.compare)
 		return err
 	case len(d.named.Identical) > 0:
 		fmt.Fprintln(w, "no package that differs has benchmarks that match; nothing to measure")
@@ -394,20 +397,20 @@ func (d *duel) nothing(ctx context.Context, w io.Writer, c abConfig, plan *lab.P
 
 // circumstances are those of the machine, with what each version is in place of
 // the commit of the working directory.
-func (d *duel) circumstances(ctx context.Context, c abConfig) *lab.Circumstances {
-	here := lab.Describe(ctx, d.trees[1].Dir, c.machine, c.out)
-	fixed := slices.DeleteFunc(here.Fixed, func(s lab.Setting) bool { return s.Key == "commit" || s.Key == "dirty" })
+func (d *duel) circumstances(ctx context.Context, c abConfig) *record.Circumstances {
+	here := session.Describe(ctx, d.trees[1].Dir, c.machine, c.out)
+	fixed := slices.DeleteFunc(here.Fixed, func(s record.Setting) bool { return s.Key == "commit" || s.Key == "dirty" })
 	here.Fixed = nil
 	for i, t := range d.trees {
 		note := func(key, value string) {
 			if value != "" {
-				here.Fixed = append(here.Fixed, lab.Setting{Key: key, Values: []string{value}})
+				here.Fixed = append(here.Fixed, record.Setting{Key: key, Values: []string{value}})
 			}
 		}
 		note(sides[i], t.Name)
 		commit, dirty := t.Commit, "false"
 		if commit == "" {
-			commit, dirty = lab.Commit(ctx, t.Dir, c.out)
+			commit, dirty = session.Commit(ctx, t.Dir, c.out)
 		}
 		note(sides[i]+"-commit", commit)
 		if commit != "" {
@@ -415,7 +418,7 @@ func (d *duel) circumstances(ctx context.Context, c abConfig) *lab.Circumstances
 		}
 	}
 	if d.trimpath {
-		here.Fixed = append(here.Fixed, lab.Setting{Key: "build", Values: []string{trimpath}})
+		here.Fixed = append(here.Fixed, record.Setting{Key: "build", Values: []string{trimpath}})
 	}
 	here.Fixed = append(here.Fixed, fixed...)
 	return here
@@ -423,7 +426,7 @@ func (d *duel) circumstances(ctx context.Context, c abConfig) *lab.Circumstances
 
 // path is where results are kept by default: below results/ in the module, or in
 // dir if that is in none.
-func (d *duel) path(ctx context.Context, dir string, here *lab.Circumstances, now time.Time) string {
+func (d *duel) path(ctx context.Context, dir string, here *record.Circumstances, now time.Time) string {
 	name := now.UTC().Format("20060102-150405") + "-ab"
 	for _, side := range sides {
 		commit := cmp.Or(here.Value(side+"-commit"), "nocommit")
@@ -437,7 +440,7 @@ func (d *duel) path(ctx context.Context, dir string, here *lab.Circumstances, no
 
 // finish reports what was found, and returns the gate's status as an error. compared is
 // nil if nothing was measured, because all packages are identical.
-func (d *duel) finish(cmd *cobra.Command, c abConfig, compared *lab.Comparison) error {
+func (d *duel) finish(cmd *cobra.Command, c abConfig, compared *compare.Comparison) error {
 	out := cmd.OutOrStdout()
 	switch {
 	case compared == nil:

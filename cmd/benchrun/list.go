@@ -11,7 +11,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/dynolab/dyno/internal/scratch"
-	"github.com/dynolab/dyno/lab"
+	"github.com/dynolab/dyno/internal/session"
+	"github.com/dynolab/dyno/internal/testbin"
 )
 
 func newListCmd() *cobra.Command {
@@ -37,8 +38,8 @@ with --json in the list, with their reason.`,
 			defer folder.Remove()
 			ctx, _, stop := interruptible(cmd.Context(), func() {})
 			defer stop()
-			b, err := prepare(ctx, cmd.ErrOrStderr(), folder.Path, packagesOr(ctx, args), lab.BuildOptions{}, bench, runtime.GOMAXPROCS(0), timeout)
-			if errors.Is(err, lab.ErrInterrupted) {
+			b, err := prepare(ctx, cmd.ErrOrStderr(), folder.Path, packagesOr(ctx, args), testbin.BuildOptions{}, bench, runtime.GOMAXPROCS(0), timeout)
+			if errors.Is(err, session.ErrInterrupted) {
 				return exitError(exitInterrupted)
 			}
 			if err != nil {

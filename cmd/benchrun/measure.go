@@ -21,8 +21,13 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/dynolab/dyno/internal/calibrate"
+	"github.com/dynolab/dyno/internal/compare"
+	"github.com/dynolab/dyno/internal/program"
+	"github.com/dynolab/dyno/internal/record"
 	"github.com/dynolab/dyno/internal/scratch"
-	"github.com/dynolab/dyno/lab"
+	"github.com/dynolab/dyno/internal/session"
+	"github.com/dynolab/dyno/internal/testbin"
 )
 
 const (
@@ -67,9 +72,9 @@ var measuringOf = []string{"rounds", "slice", "layouts", "plan", "time", "seed",
 
 // A bench is where measuring takes place: subjects, and what they have.
 type bench struct {
-	subjects []lab.Subject
-	cases    []lab.Case
-	absent   []lab.Hole // what a plan has to leave out
+	subjects []testbin.Binary
+	cases    []record.Case
+	absent   []record.Hole // what a plan has to leave out
 }
 
 // interruptible returns a context that ends with the first interrupt, and a
@@ -83,7 +88,7 @@ func interruptible(parent context.Context, first func()) (ctx context.Context, s
 	ended := make(chan struct{})
 	go func() {
 		for _, act := range []func(){
-			func() { first(); cancel(lab.ErrInterrupted) },
+			func() { first(); cancel(session.ErrInterrupted) },
 			func() { close(kill) },
 		} {
 			select {
@@ -144,19 +149,19 @@ func packagesOr(ctx context.Context, args []string) []string {
 }
 
 // build compiles the packages into folder. What does not work is told on w.
-func build(ctx context.Context, w io.Writer, folder string, packages []string, o lab.BuildOptions) (*bench, error) {
+func build(ctx context.Context, w io.Writer, folder string, packages []string, o testbin.BuildOptions) (*bench, error) {
 	fmt.Fprintf(w, "building the tests of %s\n", strings.Join(packages, " "))
-	subjects, problems, err := lab.Build(ctx, ".", folder, packages, o)
+	subjects, problems, err := testbin.Build(ctx, ".", folder, packages, o)
 	if err != nil {
 		return nil, err
 	}
 	b := &bench{subjects: subjects}
 	for _, p := range problems {
 		fmt.Fprintf(w, "benchrun: %s %s\n%s", p.Pkg, p.Reason, p.Output)
-		b.absent = append(b.absent, lab.Hole{Pkg: p.Pkg, Reason: p.Reason, Skipped: p.Untested})
+		b.absent = append(b.absent, record.Hole{Pkg: p.Pkg, Reason: p.Reason, Skipped: p.Untested})
 	}
 	if len(subjects) == 0 {
-		if !slices.ContainsFunc(problems, func(p lab.BuildProblem) bool { return !p.Untested }) {
+		if !slices.ContainsFunc(problems, func(p testbin.BuildProblem) bool { return !p.Untested }) {
 			return nil, fmt.Errorf("nothing to measure: %w", noTests(packages))
 		}
 		return nil, errors.New("nothing to measure: none of the packages gave a test binary that runs")
@@ -166,15 +171,15 @@ func build(ctx context.Context, w io.Writer, folder string, packages []string, o
 
 // prepare builds the packages into folder and lists their benchmarks. What does
 // not work is told on w; it is an error only if nothing is left.
-func prepare(ctx context.Context, w io.Writer, folder string, packages []string, o lab.BuildOptions, pattern string, cpu int, timeout time.Duration) (*bench, error) {
-	if err := lab.CheckPattern(pattern); err != nil {
+func prepare(ctx context.Context, w io.Writer, folder string, packages []string, o testbin.BuildOptions, pattern string, cpu int, timeout time.Duration) (*bench, error) {
+	if err := record.CheckPattern(pattern); err != nil {
 		return nil, err
 	}
 	b, err := build(ctx, w, folder, packages, o)
 	if err != nil {
 		return nil, err
 	}
-	var with []lab.Subject // that have benchmarks
+	var with []testbin.Binary // that have benchmarks
 	for _, s := range b.subjects {
 		fmt.Fprintf(w, "listing the benchmarks of %s\n", s.Pkg)
 		l, err := s.Cases(pattern, cpu, timeout, ctx.Done())
@@ -183,7 +188,7 @@ func prepare(ctx context.Context, w io.Writer, folder string, packages []string,
 		}
 		if err != nil {
 			fmt.Fprintf(w, "benchrun: %s: listing its benchmarks: %s\n", s.Pkg, describe(err))
-			l.Absent = append(l.Absent, lab.Hole{Reason: lab.ListingFailed + err.Error()})
+			l.Absent = append(l.Absent, record.Hole{Reason: record.ListingFailed + err.Error()})
 		}
 		for _, h := range l.Absent {
 			h.Pkg = s.Pkg
@@ -201,7 +206,7 @@ func prepare(ctx context.Context, w io.Writer, folder string, packages []string,
 		b.subjects = with
 		return b, nil
 	}
-	if i := slices.IndexFunc(b.absent, func(h lab.Hole) bool { return h.Case != "" }); i >= 0 {
+	if i := slices.IndexFunc(b.absent, func(h record.Hole) bool { return h.Case != "" }); i >= 0 {
 		h := b.absent[i]
 		return nil, fmt.Errorf("nothing to measure: every benchmark that matches skips itself or fails, such as %s (%s)", h.Case, h)
 	}
@@ -213,8 +218,8 @@ func prepare(ctx context.Context, w io.Writer, folder string, packages []string,
 
 // noMatch is the error for a pattern that matches no benchmark of subjects, or what has
 // ended ctx while they were asked which ones they have.
-func noMatch(ctx context.Context, subjects []lab.Subject, pattern string, cpu int, timeout time.Duration) error {
-	var known []lab.Case
+func noMatch(ctx context.Context, subjects []testbin.Binary, pattern string, cpu int, timeout time.Duration) error {
+	var known []record.Case
 	for _, s := range subjects {
 		l, err := s.Cases(".", cpu, timeout, ctx.Done())
 		if ctx.Err() != nil {
@@ -224,7 +229,7 @@ func noMatch(ctx context.Context, subjects []lab.Subject, pattern string, cpu in
 			known = append(known, l.Cases...)
 		}
 	}
-	return lab.NoMatch(pattern, known)
+	return testbin.NoMatch(pattern, known)
 }
 
 // noTests is the error for packages without tests.
@@ -245,7 +250,7 @@ func noBenchmarks(packages []string) error {
 
 // describe is an error with what the subject printed, if it is about one.
 func describe(err error) string {
-	if out := lab.FailureOutput(err); out != "" {
+	if out := program.Output(err); out != "" {
 		return err.Error() + "\n" + indent(out)
 	}
 	return err.Error()
@@ -258,12 +263,12 @@ func indent(s string) string {
 // measure carries out what c says, or the rest of the run it resumes, and
 // returns the path of the results. changed names the flags that were given.
 func measure(cmd *cobra.Command, c measureConfig, changed func(flag string) bool) (path string, err error) {
-	var from *lab.Interrupted
+	var from *record.Interrupted
 	if c.resume != "" {
 		if c.out != "" || len(c.packages) > 0 {
 			return "", errors.New("--resume goes on in its own file with its own packages: leave out --out and the packages")
 		}
-		if from, err = lab.ReadInterrupted(c.resume); err != nil {
+		if from, err = record.ReadInterrupted(c.resume); err != nil {
 			return "", err
 		}
 		if isAB(from) {
@@ -289,7 +294,7 @@ func measure(cmd *cobra.Command, c measureConfig, changed func(flag string) bool
 	defer stop()
 	// Before anything is measured, the first interrupt ends it all.
 	early := func(err error) error {
-		if errors.Is(err, lab.ErrInterrupted) {
+		if errors.Is(err, session.ErrInterrupted) {
 			fmt.Fprintln(w, "interrupted before anything was measured")
 			return exitError(exitInterrupted)
 		}
@@ -313,11 +318,11 @@ func measure(cmd *cobra.Command, c measureConfig, changed func(flag string) bool
 	for _, s := range b.subjects {
 		maps.Copy(plan.Subjects, s.Hashes())
 	}
-	here := lab.Describe(ctx, ".", c.machine, c.resume)
+	here := session.Describe(ctx, ".", c.machine, c.resume)
 	if ctx.Err() != nil {
 		return "", early(context.Cause(ctx))
 	}
-	var store *lab.Store
+	var store *record.Store
 	if from != nil {
 		if err := sameCircumstances(from, plan, here); err != nil {
 			return "", err
@@ -345,20 +350,21 @@ func measure(cmd *cobra.Command, c measureConfig, changed func(flag string) bool
 
 // carryOut measures what is left of plan, and closes the store. again is the
 // command that goes on if it is interrupted.
-func carryOut(ctx context.Context, w io.Writer, plan *lab.Plan, subjects []lab.Subject, store *lab.Store, from *lab.Interrupted,
+func carryOut(ctx context.Context, w io.Writer, plan *record.Plan, subjects []testbin.Binary, store *record.Store, from *record.Interrupted,
 	measuring *progress, kill <-chan struct{}, again string,
 ) error {
-	rest := lab.NewForecast(plan, from)
+	rest := session.NewForecast(plan, from)
 	fmt.Fprintf(w, "measuring %s in %s, %s, about %v; order by seed %d\nresults: %s\n",
 		counted(len(plan.Cases)*len(plan.CPU), "benchmark"), counted(plan.Blocks, "block"), counted(rest.Steps(), "process"),
 		roughly(rest.Left()), plan.Seed, store.Path)
-	err := lab.Run(ctx, plan, subjects, store, from, measuring, kill)
+	err := session.Run(ctx, plan, testbin.NewBinaries(plan, subjects, kill), store, from, measuring,
+		func() ([]record.Group, error) { return compare.Decided(plan, store.Path) })
 	measuring.end()
 	goOn := fmt.Sprintf("what was measured is kept. To go on:\n  %s --resume %s", again, shellWord(store.Path))
 	if closed := store.Close(); closed != nil { // the first error of all writes: the run ended for it
 		return fmt.Errorf("%w; when there is a remedy for that, %s", closed, goOn)
 	}
-	if errors.Is(err, lab.ErrInterrupted) {
+	if errors.Is(err, session.ErrInterrupted) {
 		fmt.Fprintf(w, "interrupted; %s\n", goOn)
 		return exitError(exitInterrupted)
 	}
@@ -367,8 +373,8 @@ func carryOut(ctx context.Context, w io.Writer, plan *lab.Plan, subjects []lab.S
 
 // subjectsOf builds the subjects of plan, or of the rest of the run from, into
 // folder, and lists the cases into the plan.
-func subjectsOf(ctx context.Context, w io.Writer, folder string, plan *lab.Plan, c measureConfig, from *lab.Interrupted) (*bench, error) {
-	o := lab.BuildOptions{Driven: plan.InTurns()}
+func subjectsOf(ctx context.Context, w io.Writer, folder string, plan *record.Plan, c measureConfig, from *record.Interrupted) (*bench, error) {
+	o := testbin.BuildOptions{Driven: plan.InTurns()}
 	if plan.Layouts > 1 {
 		// Of a program that is measured again, nothing is linked but itself.
 		if o.Cache = openCache(w); o.Cache != nil {
@@ -393,7 +399,7 @@ func subjectsOf(ctx context.Context, w io.Writer, folder string, plan *lab.Plan,
 				for _, s := range b.subjects {
 					all = append(all, s.Pkg)
 				}
-				if b.subjects, _, err = lab.Build(ctx, ".", folder, all, lab.BuildOptions{}); err != nil {
+				if b.subjects, _, err = testbin.Build(ctx, ".", folder, all, testbin.BuildOptions{}); err != nil {
 					return nil, err
 				}
 			}
@@ -408,7 +414,7 @@ func subjectsOf(ctx context.Context, w io.Writer, folder string, plan *lab.Plan,
 	if plan.Layouts > 1 {
 		fmt.Fprintf(w, "linking them in %s\n", counted(plan.Layouts, "layout"))
 	}
-	return b, lab.Link(ctx, folder, b.subjects, plan.Layouts)
+	return b, testbin.Link(ctx, folder, b.subjects, plan.Layouts)
 }
 
 // shellWord quotes a path for a shell if it needs that.
@@ -423,21 +429,21 @@ func shellWord(s string) string {
 
 // newPlan makes a plan of the flags, without cases. With from it is the same
 // again, but for the flags that are given.
-func newPlan(c measureConfig, from *lab.Interrupted, changed func(string) bool) *lab.Plan {
-	plan := &lab.Plan{
+func newPlan(c measureConfig, from *record.Interrupted, changed func(string) bool) *record.Plan {
+	plan := &record.Plan{
 		CPU: c.cpu, Blocks: c.blocks, Time: c.time, Seed: c.seed, Benchmem: c.benchmem,
 		Packages: c.packages, Bench: c.bench, Timeout: c.timeout,
 		Mode: c.mode,
 	}
 	if c.plan == planSequential {
-		plan.Looks, plan.Alpha, plan.Margin = lab.ThreeLooks(c.blocks), lab.DefaultAlpha, lab.DefaultMargin
+		plan.Looks, plan.Alpha, plan.Margin = session.ThreeLooks(c.blocks), compare.DefaultAlpha, compare.DefaultMargin
 	}
-	if plan.Mode == lab.ModeProcess {
+	if plan.Mode == record.ModeProcess {
 		plan.Mode = "" // as plans have it that know of no turns
 	}
 	if plan.InTurns() {
 		plan.Control, plan.Rounds, plan.Slice = c.control, c.rounds, c.slice
-		plan.Layouts = lab.LayoutsFor(c.layouts, c.blocks)
+		plan.Layouts = record.LayoutsFor(c.layouts, c.blocks)
 	}
 	if len(plan.CPU) == 0 {
 		plan.CPU = []int{runtime.GOMAXPROCS(0)}
@@ -480,7 +486,7 @@ func newPlan(c measureConfig, from *lab.Interrupted, changed func(string) bool) 
 
 // checkFlags returns an error for flags that cannot be carried out, before
 // anything takes time.
-func checkFlags(c measureConfig, plan *lab.Plan) error {
+func checkFlags(c measureConfig, plan *record.Plan) error {
 	if err := oneOf("--idle", c.idle, []string{"warn", "wait", "off"}); err != nil {
 		return err
 	}
@@ -520,7 +526,7 @@ func isFolder(path string) bool {
 
 // sameCircumstances returns an error that names what is different from when the
 // run was begun: then its halves could not be compared.
-func sameCircumstances(from *lab.Interrupted, plan *lab.Plan, here *lab.Circumstances) error {
+func sameCircumstances(from *record.Interrupted, plan *record.Plan, here *record.Circumstances) error {
 	diffs := append(here.Differences(from.Config), from.Plan.Differences(plan)...)
 	if len(diffs) == 0 {
 		return nil
@@ -531,17 +537,17 @@ func sameCircumstances(from *lab.Interrupted, plan *lab.Plan, here *lab.Circumst
 
 // create opens a new results file, and notes in it what the plan has to leave
 // out.
-func create(ctx context.Context, c measureConfig, plan *lab.Plan, b *bench, here *lab.Circumstances) (*lab.Store, error) {
+func create(ctx context.Context, c measureConfig, plan *record.Plan, b *bench, here *record.Circumstances) (*record.Store, error) {
 	now := time.Now()
 	path := c.out
 	if path == "" {
 		kind := ""
 		if c.calibrate != nil {
-			kind = lab.CalibrationPrefix
+			kind = calibrate.CalibrationPrefix
 		}
 		path = resultsPath(ctx, kind, here.Machine, here.Value("commit"), now)
 	}
-	return lab.Create(path, plan, here, forEachCPU(b.absent, plan.CPU), now)
+	return record.Create(path, plan, here, forEachCPU(b.absent, plan.CPU), now)
 }
 
 // resultsPath is where results of a kind are kept by default: below results/ in the
@@ -570,8 +576,8 @@ func moduleRoot(ctx context.Context, dir string) string {
 
 // forEachCPU names holes as the results would have been named, one for each
 // GOMAXPROCS.
-func forEachCPU(holes []lab.Hole, cpu []int) []lab.Hole {
-	var out []lab.Hole
+func forEachCPU(holes []record.Hole, cpu []int) []record.Hole {
+	var out []record.Hole
 	for _, h := range holes {
 		if h.Case == "" {
 			out = append(out, h)
@@ -579,7 +585,7 @@ func forEachCPU(holes []lab.Hole, cpu []int) []lab.Hole {
 		}
 		name := h.Case
 		for _, n := range cpu {
-			h.Case = lab.Step{Case: lab.Case{Name: name}, CPU: n}.FullName()
+			h.Case = record.Step{Case: record.Case{Name: name}, CPU: n}.FullName()
 			out = append(out, h)
 		}
 	}
@@ -589,7 +595,7 @@ func forEachCPU(holes []lab.Hole, cpu []int) []lab.Hole {
 // checkIdle warns if the machine is busy, or waits until it is not.
 func checkIdle(ctx context.Context, w io.Writer, wait bool) error {
 	for first := true; ; first = false {
-		busy := lab.CheckIdle(ctx, time.Second)
+		busy := session.CheckIdle(ctx, time.Second)
 		switch {
 		case ctx.Err() != nil:
 			return context.Cause(ctx)

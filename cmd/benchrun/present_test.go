@@ -9,13 +9,13 @@ import (
 	"testing"
 	"time"
 
-	"github.com/dynolab/dyno/lab"
+	"github.com/dynolab/dyno/internal/record"
 )
 
 // What the default comparison shows of its results: the table, and where the report
 // and the results are.
 func TestPresent(t *testing.T) {
-	data, err := os.ReadFile("../../lab/testdata/compare/turns.bench")
+	data, err := os.ReadFile("../../internal/compare/testdata/compare/turns.bench")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -44,8 +44,8 @@ func TestPresent(t *testing.T) {
 
 // A run that ends because its file cannot be written says how to go on.
 func TestUnwritableResultsSayHowToGoOn(t *testing.T) {
-	plan := &lab.Plan{Blocks: 1, CPU: []int{1}, Time: "1x"}
-	store, err := lab.Create(filepath.Join(t.TempDir(), "r.bench"), plan, new(lab.Circumstances), nil, time.Now())
+	plan := &record.Plan{Blocks: 1, CPU: []int{1}, Time: "1x"}
+	store, err := record.Create(filepath.Join(t.TempDir(), "r.bench"), plan, new(record.Circumstances), nil, time.Now())
 	if err != nil {
 		t.Fatal(err)
 	}

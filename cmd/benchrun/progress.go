@@ -11,7 +11,9 @@ import (
 
 	"golang.org/x/term"
 
-	"github.com/dynolab/dyno/lab"
+	"github.com/dynolab/dyno/internal/calibrate"
+	"github.com/dynolab/dyno/internal/record"
+	"github.com/dynolab/dyno/internal/session"
 )
 
 // progress tells what a run does: on a terminal in one line that is written
@@ -22,16 +24,16 @@ type progress struct {
 
 	mu       sync.Mutex // an interrupt comes from another goroutine
 	total    int
-	forecast *lab.Forecast
+	forecast *session.Forecast
 	measured int  // processes of this run
 	holes    int  // of those
 	turns    bool // processes take turns
 	running  bool
 	shown    bool
 
-	row   lab.RowTime   // that is measured; without Took
-	since time.Time     // when it, or what of it was not done, began
-	times []lab.RowTime // of the rows, in order of appearance
+	row   calibrate.RowTime   // that is measured; without Took
+	since time.Time           // when it, or what of it was not done, began
+	times []calibrate.RowTime // of the rows, in order of appearance
 }
 
 func newProgress(w io.Writer, width int) *progress {
@@ -51,8 +53,8 @@ func terminalWidth(w io.Writer) int {
 	return 80
 }
 
-// Start implements [lab.Progress].
-func (p *progress) Start(total int, f *lab.Forecast) {
+// Start implements [session.Progress].
+func (p *progress) Start(total int, f *session.Forecast) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.total, p.forecast, p.running = total, f, true
@@ -61,21 +63,21 @@ func (p *progress) Start(total int, f *lab.Forecast) {
 	}
 }
 
-// Step implements [lab.Progress].
-func (p *progress) Step(block int, s lab.Step) {
+// Step implements [session.Progress].
+func (p *progress) Step(block int, s record.Step) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.turns = false
-	p.row, p.since = lab.RowTime{Pkg: s.Case.Pkg, Row: strings.TrimPrefix(s.FullName(), "Benchmark")}, time.Now()
+	p.row, p.since = calibrate.RowTime{Pkg: s.Case.Pkg, Row: strings.TrimPrefix(s.FullName(), "Benchmark")}, time.Now()
 	p.now(block, strings.TrimPrefix(s.FullName(), "Benchmark"))
 }
 
-// Turns implements [lab.Progress].
-func (p *progress) Turns(block int, g lab.Group) {
+// Turns implements [session.Progress].
+func (p *progress) Turns(block int, g record.Group) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.turns = true
-	p.row, p.since = lab.RowTime{Pkg: g.Pkg, Row: g.Name}, time.Now()
+	p.row, p.since = calibrate.RowTime{Pkg: g.Pkg, Row: g.Name}, time.Now()
 	p.now(block, fmt.Sprintf("%s, %d in turns", g.Name, len(g.Steps)))
 }
 
@@ -92,7 +94,7 @@ func (p *progress) now(block int, what string) {
 	p.shown = true
 }
 
-// Note implements [lab.Progress].
+// Note implements [session.Progress].
 func (p *progress) Note(text string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -100,16 +102,16 @@ func (p *progress) Note(text string) {
 	fmt.Fprintf(p.w, "benchrun: %s\n", text)
 }
 
-// Look implements [lab.Progress].
-func (p *progress) Look(block int, decided []lab.Group, saved int) {
+// Look implements [session.Progress].
+func (p *progress) Look(block int, decided []record.Group, saved int) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.clear()
 	fmt.Fprintf(p.w, "look after block %d: %s decided, which saves %s\n", block, counted(len(decided), "row"), counted(saved, "process"))
 }
 
-// Done implements [lab.Progress].
-func (p *progress) Done(block int, s lab.Step, hole *lab.Hole, output string) {
+// Done implements [session.Progress].
+func (p *progress) Done(block int, s record.Step, hole *record.Hole, output string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.measured++
@@ -127,7 +129,7 @@ func (p *progress) Done(block int, s lab.Step, hole *lab.Hole, output string) {
 
 // took adds the time since the last call to that of the row that is measured.
 func (p *progress) took() {
-	i := slices.IndexFunc(p.times, func(t lab.RowTime) bool { return t.Pkg == p.row.Pkg && t.Row == p.row.Row })
+	i := slices.IndexFunc(p.times, func(t calibrate.RowTime) bool { return t.Pkg == p.row.Pkg && t.Row == p.row.Row })
 	if i < 0 {
 		i = len(p.times)
 		p.times = append(p.times, p.row)
@@ -137,7 +139,7 @@ func (p *progress) took() {
 	p.since = now
 }
 
-// Block implements [lab.Progress].
+// Block implements [session.Progress].
 func (p *progress) Block(n, of int) {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -5,23 +5,24 @@ import (
 	"testing"
 	"time"
 
-	"github.com/dynolab/dyno/lab"
+	"github.com/dynolab/dyno/internal/record"
+	"github.com/dynolab/dyno/internal/session"
 )
 
 // walk tells p of a run: two blocks of two processes, each a second long, of
 // which the third fails.
 func walk(p *progress) {
-	plan := &lab.Plan{Blocks: 3, CPU: []int{2}, Time: "1x", Cases: []lab.Case{
+	plan := &record.Plan{Blocks: 3, CPU: []int{2}, Time: "1x", Cases: []record.Case{
 		{Name: "BenchmarkGroup/workload=short"}, {Name: "BenchmarkÄ/workload=ßtream"},
 	}}
-	f := lab.NewForecast(plan, &lab.Interrupted{Plan: plan, Ended: 1})
+	f := session.NewForecast(plan, &record.Interrupted{Plan: plan, Ended: 1})
 	p.Start(6, f)
 	for block := 2; block <= 3; block++ {
 		for _, s := range plan.Steps() {
 			p.Step(block, s)
 			f.Took(time.Second, s)
 			if block == 3 && s.Index == 1 {
-				p.Done(block, s, &lab.Hole{Case: s.FullName(), Block: "3", Reason: "crashed: panic: oh"}, "line 1\nline 2")
+				p.Done(block, s, &record.Hole{Case: s.FullName(), Block: "3", Reason: "crashed: panic: oh"}, "line 1\nline 2")
 				continue
 			}
 			p.Done(block, s, nil, "")
@@ -71,8 +72,8 @@ func TestProgressInterrupted(t *testing.T) {
 	if b.Len() > 0 {
 		t.Errorf("said %q before the start", b.String())
 	}
-	plan := &lab.Plan{Blocks: 2, CPU: []int{1}, Time: "1x", Cases: []lab.Case{{Name: "BenchmarkX"}}}
-	p.Start(2, lab.NewForecast(plan, nil))
+	plan := &record.Plan{Blocks: 2, CPU: []int{1}, Time: "1x", Cases: []record.Case{{Name: "BenchmarkX"}}}
+	p.Start(2, session.NewForecast(plan, nil))
 	p.Step(1, plan.Steps()[0])
 	p.interrupted()
 	p.end()

@@ -9,7 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/dynolab/dyno/lab"
+	"github.com/dynolab/dyno/internal/compare"
 	"github.com/dynolab/dyno/report"
 	"github.com/dynolab/dyno/targets"
 )
@@ -19,7 +19,7 @@ var reportFormats = []string{"text", "md", "json", "html"}
 
 func newReportCmd() *cobra.Command {
 	var (
-		opts   lab.CompareOptions
+		opts   compare.Options
 		dir    string
 		format string
 	)
@@ -60,18 +60,18 @@ The same results give the same bytes.`,
 				}
 			}
 			var stdin []byte // which is read more than once
-			if slices.ContainsFunc(args, lab.ReadsStdin) {
+			if slices.ContainsFunc(args, compare.ReadsStdin) {
 				var err error
 				if stdin, err = io.ReadAll(cmd.InOrStdin()); err != nil {
 					return err
 				}
 				cmd.SetIn(bytes.NewReader(stdin))
 			}
-			places, err := lab.Places(args, bytes.NewReader(stdin))
+			places, err := compare.Places(args, bytes.NewReader(stdin))
 			if err != nil {
 				return err
 			}
-			if len(places) > 1 && slices.ContainsFunc(places, func(p lab.Place) bool { return p.Board }) {
+			if len(places) > 1 && slices.ContainsFunc(places, func(p compare.Place) bool { return p.Board }) {
 				if flag := firstChanged(cmd, "col", "base"); flag != "" {
 					return fmt.Errorf("--%s is for what is compared, and these are figures of %s, which are shown side by side", flag, placeNames(places))
 				}
@@ -112,7 +112,7 @@ func give(out io.Writer, format string, forms map[string]func(io.Writer) error, 
 	return err
 }
 
-func placeNames(places []lab.Place) string {
+func placeNames(places []compare.Place) string {
 	names := make([]string, len(places))
 	for i, p := range places {
 		names[i] = p.Name
@@ -121,12 +121,12 @@ func placeNames(places []lab.Place) string {
 }
 
 // reportSideBySide reports results of several machines and boards.
-func reportSideBySide(cmd *cobra.Command, files []string, o lab.CompareOptions, stdin []byte, dir, format string) error {
+func reportSideBySide(cmd *cobra.Command, files []string, o compare.Options, stdin []byte, dir, format string) error {
 	if err := checkLevels(o); err != nil {
 		return err
 	}
 	o.Stdin = bytes.NewReader(stdin)
-	s, err := lab.CompareSideBySide(files, o)
+	s, err := compare.SideBySideOf(files, o)
 	if err != nil {
 		return err
 	}

@@ -7,7 +7,9 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/dynolab/dyno/lab"
+	"github.com/dynolab/dyno/internal/compare"
+	"github.com/dynolab/dyno/internal/record"
+	"github.com/dynolab/dyno/internal/session"
 	"github.com/dynolab/dyno/report"
 )
 
@@ -58,10 +60,10 @@ Exit status: 0, also with holes; 2 on an error; 130 if it was interrupted.`,
 	f := cmd.Flags()
 	f.StringVarP(&c.bench, "bench", "b", ".", "measure only benchmarks that match this `pattern`, as go test -bench has it")
 	f.IntVarP(&c.blocks, "blocks", "n", 12, "measure `n` blocks: each benchmark has a new process in each")
-	f.StringVar(&c.mode, "mode", lab.ModeAuto, "how benchmarks are measured that are compared (`auto|turns|process`): in turns where that is possible, alive\ntogether and slice by slice, or each alone, one value a block")
+	f.StringVar(&c.mode, "mode", record.ModeAuto, "how benchmarks are measured that are compared (`auto|turns|process`): in turns where that is possible, alive\ntogether and slice by slice, or each alone, one value a block")
 	f.StringVar(&c.plan, "plan", planFixed, "how many blocks a row has (`fixed|sequential`): all, or as many as it takes until a look after\na half or three quarters of them finds it decided")
 	f.IntVar(&c.rounds, "rounds", 20, "in each block take `n` rounds of turns; fewer where slices have to be long")
-	f.DurationVar(&c.slice, "slice", lab.FigureSlice, "the `duration` of a slice; longer where an operation or a cycle of garbage collection is")
+	f.DurationVar(&c.slice, "slice", session.FigureSlice, "the `duration` of a slice; longer where an operation or a cycle of garbage collection is")
 	f.IntVar(&c.layouts, "layouts", 0, "link each test binary in `n` orders of its functions (default: a new one for each block)")
 	f.BoolVar(&c.control, "control", true, "measure the base of each comparison twice, to see what the method gets wrong")
 	f.StringVar(&c.time, "time", "200ms", "how long a process measures that takes no turns: a `duration`, or a number of iterations\nsuch as 1000x")
@@ -78,7 +80,7 @@ Exit status: 0, also with holes; 2 on an error; 130 if it was interrupted.`,
 	_ = cmd.MarkFlagFilename("out", "bench")
 	_ = cmd.MarkFlagFilename("resume", "bench")
 	_ = cmd.RegisterFlagCompletionFunc("plan", cobra.FixedCompletions([]string{planFixed, planSequential}, cobra.ShellCompDirectiveNoFileComp))
-	_ = cmd.RegisterFlagCompletionFunc("mode", cobra.FixedCompletions([]string{lab.ModeAuto, lab.ModeTurns, lab.ModeProcess}, cobra.ShellCompDirectiveNoFileComp))
+	_ = cmd.RegisterFlagCompletionFunc("mode", cobra.FixedCompletions([]string{record.ModeAuto, record.ModeTurns, record.ModeProcess}, cobra.ShellCompDirectiveNoFileComp))
 	_ = cmd.RegisterFlagCompletionFunc("idle", cobra.FixedCompletions([]string{"warn", "wait", "off"}, cobra.ShellCompDirectiveNoFileComp))
 	return cmd
 }
@@ -94,10 +96,10 @@ var defaultConfig = measureConfig{
 		"|^BenchmarkActor$/^workload=(pingpong|count|ring)$/^impl=" +
 		"|^BenchmarkTask$/^workload=yield$/^impl=",
 	blocks:  14,
-	mode:    lab.ModeAuto,
+	mode:    record.ModeAuto,
 	control: true,
 	rounds:  4,
-	slice:   lab.FigureSlice,
+	slice:   session.FigureSlice,
 	layouts: 14,
 	plan:    planFixed,
 	time:    "100ms",
@@ -125,7 +127,7 @@ func runDefault(cmd *cobra.Command, _ []string) error {
 
 // present shows the results of the default comparison and writes their report.
 func present(cmd *cobra.Command, path string) error {
-	c, card, err := compareFiles(cmd, []string{path}, lab.CompareOptions{Alpha: lab.DefaultAlpha, Margin: lab.DefaultMargin})
+	c, card, err := compareFiles(cmd, []string{path}, compare.Options{Alpha: compare.DefaultAlpha, Margin: compare.DefaultMargin})
 	if err != nil {
 		return err
 	}

@@ -16,7 +16,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/dynolab/dyno/lab"
+	"github.com/dynolab/dyno/internal/compare"
 	"github.com/dynolab/dyno/report"
 	"github.com/dynolab/dyno/report/serve"
 )
@@ -119,6 +119,6 @@ func serveFolder(cmd *cobra.Command, folder, addr string) error {
 }
 
 // cardOf judges a results file by the targets that it decides.
-func cardOf(c *lab.Comparison, data []byte) (*report.Scorecard, error) {
-	return scorecard(c, []string{strings.ReplaceAll(c.Files[0].Label, "=", "-") + "=-"}, lab.CompareOptions{Alpha: c.Alpha, Stdin: bytes.NewReader(data)})
+func cardOf(c *compare.Comparison, data []byte) (*report.Scorecard, error) {
+	return scorecard(c, []string{strings.ReplaceAll(c.Files[0].Label, "=", "-") + "=-"}, compare.Options{Alpha: c.Alpha, Stdin: bytes.NewReader(data)})
 }

@@ -10,7 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/dynolab/dyno/lab"
+	"github.com/dynolab/dyno/internal/compare"
 	"github.com/dynolab/dyno/report"
 	"github.com/dynolab/dyno/targets"
 )
@@ -200,7 +200,7 @@ func required(w io.Writer, card *report.Scorecard) error {
 // scorecard judges the one file of a comparison, for the section in its report. It is
 // nil if no target has a figure there, and if the columns are no implementations
 // or there are several files, of which a target could mean any.
-func scorecard(c *lab.Comparison, files []string, o lab.CompareOptions) (*report.Scorecard, error) {
+func scorecard(c *compare.Comparison, files []string, o compare.Options) (*report.Scorecard, error) {
 	if len(files) != 1 || c.Col != "/impl" {
 		return nil, nil
 	}

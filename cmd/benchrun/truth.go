@@ -15,10 +15,13 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/dynolab/dyno/internal/calibrate"
+	"github.com/dynolab/dyno/internal/record"
 	"github.com/dynolab/dyno/internal/scratch"
-	"github.com/dynolab/dyno/lab"
-	"github.com/dynolab/dyno/lab/truth"
-	"github.com/dynolab/dyno/lab/versions"
+	"github.com/dynolab/dyno/internal/session"
+	"github.com/dynolab/dyno/internal/testbin"
+	"github.com/dynolab/dyno/internal/truth"
+	"github.com/dynolab/dyno/internal/versions"
 	"github.com/dynolab/dyno/report"
 )
 
@@ -48,16 +51,16 @@ func checkTruth(cmd *cobra.Command, truth bool, own truthConfig) error {
 	if cmd.Flags().Changed("for") && cmd.Flags().Changed("pairs") {
 		return errors.New("--pairs and --for both say how many pairs are measured")
 	}
-	if own.pairs < lab.LeastPairs {
-		return fmt.Errorf("--pairs is %d; it must be at least %d", own.pairs, lab.LeastPairs)
+	if own.pairs < calibrate.LeastPairs {
+		return fmt.Errorf("--pairs is %d; it must be at least %d", own.pairs, calibrate.LeastPairs)
 	}
 	for _, part := range own.parts {
-		if err := oneOf("--parts", part, lab.TruthParts); err != nil {
+		if err := oneOf("--parts", part, calibrate.TruthParts); err != nil {
 			return err
 		}
 	}
 	if len(own.parts) == 0 {
-		return fmt.Errorf("--parts is empty; it lists %s", strings.Join(lab.TruthParts, ", "))
+		return fmt.Errorf("--parts is empty; it lists %s", strings.Join(calibrate.TruthParts, ", "))
 	}
 	return nil
 }
@@ -75,11 +78,11 @@ func runTruth(cmd *cobra.Command, c measureConfig, own truthConfig, args []strin
 	if len(files) == 0 {
 		return err
 	}
-	if !slices.Contains(own.parts, lab.TruthPairs) && c.resume == "" {
+	if !slices.Contains(own.parts, calibrate.TruthPairs) && c.resume == "" {
 		fmt.Fprintf(cmd.ErrOrStderr(), "results: %s\nthe truth is in other files: benchrun calibrate --truth --from FILES shows them together\n", strings.Join(files, " "))
 		return err
 	}
-	if shown := showTruth(cmd, files, format, lab.CalibrationPath(lab.TruthPath(files[0], lab.TruthPairs))); err == nil {
+	if shown := showTruth(cmd, files, format, calibrate.CalibrationPath(calibrate.TruthPath(files[0], calibrate.TruthPairs))); err == nil {
 		err = shown
 	}
 	return err
@@ -92,12 +95,12 @@ type truthRun struct {
 	ab   abConfig // as benchrun ab has it if it is told nothing
 	w    io.Writer
 	d    *duel
-	from map[string]*lab.Interrupted // by part; nil if there is nothing of it yet
+	from map[string]*record.Interrupted // by part; nil if there is nothing of it yet
 
 	folder   string // of the plain test binaries
-	subjects []lab.Subject
-	plans    map[string]*lab.Plan
-	here     *lab.Circumstances
+	subjects []testbin.Binary
+	plans    map[string]*record.Plan
+	here     *record.Circumstances
 	path     string // of the pairs' file, from which the others' follow
 	progress map[string]*progress
 }
@@ -106,12 +109,12 @@ type truthRun struct {
 // returns the paths of all that there are. args and packages are as ab has them; without
 // them the versions are those of the plants.
 func measureTruth(cmd *cobra.Command, c measureConfig, own truthConfig, args, packages []string) (files []string, err error) {
-	r := &truthRun{own: own, c: c, w: &syncWriter{w: cmd.ErrOrStderr()}, plans: make(map[string]*lab.Plan), progress: make(map[string]*progress)}
+	r := &truthRun{own: own, c: c, w: &syncWriter{w: cmd.ErrOrStderr()}, plans: make(map[string]*record.Plan), progress: make(map[string]*progress)}
 	abCommand(&r.ab)
 	if err := r.resumed(&args, &packages); err != nil {
 		return nil, err
 	}
-	for _, part := range lab.TruthParts {
+	for _, part := range calibrate.TruthParts {
 		r.progress[part] = newProgress(r.w, terminalWidth(cmd.ErrOrStderr()))
 	}
 	ctx, kill, stop := interruptible(cmd.Context(), func() {
@@ -141,17 +144,17 @@ func measureTruth(cmd *cobra.Command, c measureConfig, own truthConfig, args, pa
 		err = r.prepare(ctx, cmd.Flags().Changed, args, packages)
 	}
 	switch {
-	case errors.Is(err, lab.ErrInterrupted), ctx.Err() != nil:
+	case errors.Is(err, session.ErrInterrupted), ctx.Err() != nil:
 		fmt.Fprintln(r.w, "interrupted before anything was measured")
 		return nil, exitError(exitInterrupted)
 	case err != nil:
 		return nil, err
 	}
-	for _, part := range lab.TruthParts {
+	for _, part := range calibrate.TruthParts {
 		if slices.Contains(own.parts, part) && err == nil {
 			err = r.measure(ctx, part, kill)
 		}
-		path := lab.TruthPath(r.path, part)
+		path := calibrate.TruthPath(r.path, part)
 		if _, missing := os.Stat(path); missing == nil {
 			files = append(files, path)
 		}
@@ -162,23 +165,23 @@ func measureTruth(cmd *cobra.Command, c measureConfig, own truthConfig, args, pa
 // resumed reads what an earlier run has left, if one is to be gone on with, and what it
 // compared.
 func (r *truthRun) resumed(args, packages *[]string) error {
-	r.from = make(map[string]*lab.Interrupted)
+	r.from = make(map[string]*record.Interrupted)
 	if r.c.resume == "" {
 		return nil
 	}
 	if r.c.out != "" || len(*args)+len(*packages) > 0 {
 		return errors.New("--resume goes on in its own files with its own versions and packages: leave out --out, versions and packages")
 	}
-	r.path = lab.TruthPath(r.c.resume, lab.TruthPairs)
-	for _, part := range lab.TruthParts {
-		from, err := lab.ReadInterrupted(lab.TruthPath(r.path, part))
+	r.path = calibrate.TruthPath(r.c.resume, calibrate.TruthPairs)
+	for _, part := range calibrate.TruthParts {
+		from, err := record.ReadInterrupted(calibrate.TruthPath(r.path, part))
 		if errors.Is(err, os.ErrNotExist) {
 			continue
 		}
 		if err != nil {
 			return err
 		}
-		if from.Config[lab.TruthKey] != part {
+		if from.Config[calibrate.TruthKey] != part {
 			return fmt.Errorf("%s is not of a truth suite: benchrun calibrate --truth makes them", from.Path)
 		}
 		r.from[part] = from
@@ -217,8 +220,8 @@ func (r *truthRun) prepare(ctx context.Context, changed func(string) bool, args,
 		}
 	}
 	changedOfAB := func(flag string) bool { return flag != "time" && changed(flag) }
-	plan := newPlan(a.measureConfig, r.from[lab.TruthAB], changedOfAB)
-	plan.Col = lab.SideKey
+	plan := newPlan(a.measureConfig, r.from[calibrate.TruthAB], changedOfAB)
+	plan.Col = record.SideKey
 	if err := checkAB(*a, plan); err != nil {
 		return err
 	}
@@ -229,19 +232,19 @@ func (r *truthRun) prepare(ctx context.Context, changed func(string) bool, args,
 	if err := pairs.CheckSettings(); err != nil {
 		return err
 	}
-	if err := r.d.prepare(ctx, r.w, *a, plan, r.from[lab.TruthAB], args, packages); err != nil {
+	if err := r.d.prepare(ctx, r.w, *a, plan, r.from[calibrate.TruthAB], args, packages); err != nil {
 		return err
 	}
 	if len(r.d.cases) == 0 {
 		return errors.New("nothing to measure: the versions do not differ in any benchmark")
 	}
-	r.plans[lab.TruthAB] = plan
+	r.plans[calibrate.TruthAB] = plan
 	r.describe(ctx)
 	return r.plan(ctx, pairs, changed)
 }
 
 // plain is a plan of plain processes, without cases.
-func (r *truthRun) plain(changed func(string) bool) *lab.Plan {
+func (r *truthRun) plain(changed func(string) bool) *record.Plan {
 	c := r.c
 	c.mode, c.time, c.benchmem, c.blocks = "", r.own.time, true, 1
 	return newPlan(c, nil, changed)
@@ -251,40 +254,40 @@ func (r *truthRun) plain(changed func(string) bool) *lab.Plan {
 // known by dyno's commit.
 func (r *truthRun) describe(ctx context.Context) {
 	r.here = r.d.circumstances(ctx, r.ab)
-	commit := r.here.Value(lab.SideNew + "-commit")
+	commit := r.here.Value(record.SideNew + "-commit")
 	if r.ab.dir != "." {
 		var dirty string
-		if commit, dirty = lab.Commit(ctx, ".", ""); commit != "" {
-			r.here.Fixed = append([]lab.Setting{{Key: "commit", Values: []string{commit}}, {Key: "dirty", Values: []string{dirty}}}, r.here.Fixed...)
+		if commit, dirty = session.Commit(ctx, ".", ""); commit != "" {
+			r.here.Fixed = append([]record.Setting{{Key: "commit", Values: []string{commit}}, {Key: "dirty", Values: []string{dirty}}}, r.here.Fixed...)
 		}
 	}
 	switch {
 	case r.path != "":
 	case r.c.out != "":
-		r.path = lab.TruthPath(r.c.out, lab.TruthPairs)
+		r.path = calibrate.TruthPath(r.c.out, calibrate.TruthPairs)
 	default:
-		r.path = resultsPath(ctx, lab.TruthPrefix, r.here.Machine, commit, time.Now())
+		r.path = resultsPath(ctx, calibrate.TruthPrefix, r.here.Machine, commit, time.Now())
 	}
 }
 
 // plan makes the plans of the parts that plain processes measure, and builds those.
-func (r *truthRun) plan(ctx context.Context, pairs *lab.Plan, changed func(string) bool) error {
+func (r *truthRun) plan(ctx context.Context, pairs *record.Plan, changed func(string) bool) error {
 	pairs.Packages = r.d.packages
 	one := *pairs
-	one.OneByOne(r.d.cases)
+	calibrate.OneByOne(&one, r.d.cases)
 	layouts := truthMostLayouts
 	if changed("layouts") {
 		layouts = r.c.layouts
 	}
-	pairs.Pairs(r.d.cases, r.own.pairs, layouts)
-	r.plans[lab.TruthPairs], r.plans[lab.TruthBenchstat] = pairs, &one
+	calibrate.Pairs(pairs, r.d.cases, r.own.pairs, layouts)
+	r.plans[calibrate.TruthPairs], r.plans[calibrate.TruthBenchstat] = pairs, &one
 	if r.own.all > 0 {
-		pairs.Pairs(r.d.cases, 1, layouts)
-		each := r.left(lab.TruthPairs)
-		n := int((r.own.all - r.left(lab.TruthAB) - r.left(lab.TruthBenchstat)) / max(1, each))
-		pairs.Pairs(r.d.cases, max(lab.LeastPairs, n), layouts)
+		calibrate.Pairs(pairs, r.d.cases, 1, layouts)
+		each := r.left(calibrate.TruthPairs)
+		n := int((r.own.all - r.left(calibrate.TruthAB) - r.left(calibrate.TruthBenchstat)) / max(1, each))
+		calibrate.Pairs(pairs, r.d.cases, max(calibrate.LeastPairs, n), layouts)
 	}
-	for _, part := range []string{lab.TruthPairs, lab.TruthBenchstat} {
+	for _, part := range []string{calibrate.TruthPairs, calibrate.TruthBenchstat} {
 		if from := r.from[part]; from != nil {
 			again := *from.Plan
 			again.Subjects = nil // what is built now counts
@@ -292,7 +295,7 @@ func (r *truthRun) plan(ctx context.Context, pairs *lab.Plan, changed func(strin
 		}
 	}
 	all := time.Duration(0)
-	for _, part := range lab.TruthParts {
+	for _, part := range calibrate.TruthParts {
 		all += r.left(part)
 	}
 	fmt.Fprintf(r.w, "truth suite of %s: %s, about %v\n", counted(len(r.d.cases)/len(sides)*len(pairs.CPU), "benchmark"), strings.Join(r.own.parts, ", "), roughly(all))
@@ -307,13 +310,13 @@ func (r *truthRun) left(part string) time.Duration {
 	if !slices.Contains(r.own.parts, part) {
 		return 0
 	}
-	return lab.NewForecast(r.plans[part], r.from[part]).Left()
+	return session.NewForecast(r.plans[part], r.from[part]).Left()
 }
 
 // build builds plain test binaries of both versions, and links them in the layouts of
 // the pairs. They are called what those of ab are called.
 func (r *truthRun) build(ctx context.Context) error {
-	if !slices.Contains(r.own.parts, lab.TruthPairs) && !slices.Contains(r.own.parts, lab.TruthBenchstat) {
+	if !slices.Contains(r.own.parts, calibrate.TruthPairs) && !slices.Contains(r.own.parts, calibrate.TruthBenchstat) {
 		return nil
 	}
 	fmt.Fprintln(r.w, "building both without the driver, as go test -c does")
@@ -322,37 +325,37 @@ func (r *truthRun) build(ctx context.Context) error {
 		if err := os.Mkdir(folder, 0o755); err != nil {
 			return err
 		}
-		built, _, err := lab.Build(ctx, t.Dir, folder, r.d.packages, lab.BuildOptions{Side: sides[i], Env: t.Env, Cache: r.d.cache, Source: t.Source})
+		built, _, err := testbin.Build(ctx, t.Dir, folder, r.d.packages, testbin.BuildOptions{Side: sides[i], Env: t.Env, Cache: r.d.cache, Source: t.Source})
 		if err != nil {
 			return err
 		}
-		var subjects []lab.Subject
+		var subjects []testbin.Binary
 		for _, s := range built {
-			same := func(o lab.Subject) bool { return o.Dir == s.Dir }
+			same := func(o testbin.Binary) bool { return o.Dir == s.Dir }
 			if at := slices.IndexFunc(r.d.subjects[i], same); at >= 0 {
 				s.Pkg = r.d.subjects[i][at].Pkg
 				subjects = append(subjects, s)
 			}
 		}
 		layouts := 1
-		if slices.Contains(r.own.parts, lab.TruthPairs) {
-			layouts = r.plans[lab.TruthPairs].Layouts
+		if slices.Contains(r.own.parts, calibrate.TruthPairs) {
+			layouts = r.plans[calibrate.TruthPairs].Layouts
 		}
-		r.plans[lab.TruthBenchstat].Subjects = hashes(r.plans[lab.TruthBenchstat].Subjects, subjects)
+		r.plans[calibrate.TruthBenchstat].Subjects = hashes(r.plans[calibrate.TruthBenchstat].Subjects, subjects)
 		if layouts > 1 {
 			fmt.Fprintf(r.w, "linking the %s version in %s\n", sides[i], counted(layouts, "layout"))
 		}
-		if err := lab.Link(ctx, folder, subjects, layouts); err != nil {
+		if err := testbin.Link(ctx, folder, subjects, layouts); err != nil {
 			return err
 		}
-		r.plans[lab.TruthPairs].Subjects = hashes(r.plans[lab.TruthPairs].Subjects, subjects)
+		r.plans[calibrate.TruthPairs].Subjects = hashes(r.plans[calibrate.TruthPairs].Subjects, subjects)
 		r.subjects = append(r.subjects, subjects...)
 	}
 	return nil
 }
 
 // hashes returns what of has, with the hashes of subjects.
-func hashes(of map[string]string, subjects []lab.Subject) map[string]string {
+func hashes(of map[string]string, subjects []testbin.Binary) map[string]string {
 	all := maps.Clone(of)
 	if all == nil {
 		all = make(map[string]string)
@@ -365,20 +368,20 @@ func hashes(of map[string]string, subjects []lab.Subject) map[string]string {
 
 // partTitles say what a part is.
 var partTitles = map[string]string{
-	lab.TruthPairs:     "the truth, old and new alternating",
-	lab.TruthAB:        "benchrun ab",
-	lab.TruthBenchstat: "for benchstat, old and then new",
+	calibrate.TruthPairs:     "the truth, old and new alternating",
+	calibrate.TruthAB:        "benchrun ab",
+	calibrate.TruthBenchstat: "for benchstat, old and then new",
 }
 
 // measure measures a part, or what is left of it.
 func (r *truthRun) measure(ctx context.Context, part string, kill <-chan struct{}) error {
-	from, plan, path := r.from[part], r.plans[part], lab.TruthPath(r.path, part)
+	from, plan, path := r.from[part], r.plans[part], calibrate.TruthPath(r.path, part)
 	if from != nil && from.Finished() {
 		return nil
 	}
 	here := *r.here
-	here.Fixed = append([]lab.Setting{{Key: lab.TruthKey, Values: []string{part}}}, here.Fixed...)
-	var store *lab.Store
+	here.Fixed = append([]record.Setting{{Key: calibrate.TruthKey, Values: []string{part}}}, here.Fixed...)
+	var store *record.Store
 	var err error
 	if from != nil {
 		if err := sameCircumstances(from, plan, &here); err != nil {
@@ -386,23 +389,23 @@ func (r *truthRun) measure(ctx context.Context, part string, kill <-chan struct{
 		}
 		store, err = from.Resume(time.Now())
 	} else {
-		store, err = lab.Create(path, plan, &here, forEachCPU(r.d.absent, plan.CPU), time.Now())
+		store, err = record.Create(path, plan, &here, forEachCPU(r.d.absent, plan.CPU), time.Now())
 	}
 	if err != nil {
 		return err
 	}
 	subjects := r.subjects
-	if part == lab.TruthAB {
+	if part == calibrate.TruthAB {
 		subjects = slices.Concat(r.d.subjects[0], r.d.subjects[1])
 	}
 	fmt.Fprintf(r.w, "%s:\n", partTitles[part])
 	again := "benchrun calibrate --truth"
-	if len(r.own.parts) < len(lab.TruthParts) {
+	if len(r.own.parts) < len(calibrate.TruthParts) {
 		again += " --parts " + strings.Join(r.own.parts, ",")
 	}
 	err = carryOut(ctx, r.w, plan, subjects, store, from, r.progress[part], kill, again)
-	if part == lab.TruthAB {
-		err = errors.Join(err, lab.AppendTimes(path, r.progress[part].times))
+	if part == calibrate.TruthAB {
+		err = errors.Join(err, calibrate.AppendTimes(path, r.progress[part].times))
 	}
 	return err
 }
@@ -410,7 +413,7 @@ func (r *truthRun) measure(ctx context.Context, part string, kill <-chan struct{
 // showTruth computes what the files show and prints it, and writes it as JSON to path,
 // if that is not empty.
 func showTruth(cmd *cobra.Command, files []string, format, path string) error {
-	t, err := lab.ReadTruth(files)
+	t, err := calibrate.ReadTruth(files)
 	if err != nil {
 		return err
 	}

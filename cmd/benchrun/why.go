@@ -13,16 +13,19 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/dynolab/dyno/internal/compare"
+	"github.com/dynolab/dyno/internal/record"
 	"github.com/dynolab/dyno/internal/scratch"
-	"github.com/dynolab/dyno/lab"
-	"github.com/dynolab/dyno/lab/versions"
-	"github.com/dynolab/dyno/lab/why"
+	"github.com/dynolab/dyno/internal/session"
+	"github.com/dynolab/dyno/internal/testbin"
+	"github.com/dynolab/dyno/internal/versions"
+	"github.com/dynolab/dyno/internal/why"
 	"github.com/dynolab/dyno/report"
 )
 
 func newWhyCmd() *cobra.Command {
 	var (
-		opts lab.CompareOptions
+		opts compare.Options
 		all  bool
 		long time.Duration
 	)
@@ -58,7 +61,7 @@ Ctrl-C ends it; what is explained by then is kept.`,
 			if err := needFiles(cmd, args); err != nil {
 				return err
 			}
-			if len(args) > 1 || lab.ReadsStdin(args[0]) {
+			if len(args) > 1 || compare.ReadsStdin(args[0]) {
 				return errors.New("why explains the differences of one results file")
 			}
 			return nil
@@ -82,16 +85,16 @@ Ctrl-C ends it; what is explained by then is kept.`,
 
 // explainFile explains the differences in c, a comparison of one file, and prints
 // them.
-func explainFile(cmd *cobra.Command, c *lab.Comparison, all bool, long time.Duration) error {
+func explainFile(cmd *cobra.Command, c *compare.Comparison, all bool, long time.Duration) error {
 	results := c.Files[0].Path
-	run, err := lab.ReadInterrupted(results)
+	run, err := record.ReadInterrupted(results)
 	if err != nil {
 		return fmt.Errorf("it cannot be known which benchmarks to run again: %w", err)
 	}
 	w := &syncWriter{w: cmd.ErrOrStderr()}
 	ctx, kill, stop := interruptible(cmd.Context(), func() { fmt.Fprintln(w, "interrupted; again to end at once") })
 	defer stop()
-	var subjects []lab.Subject
+	var subjects []testbin.Binary
 	var built string // which test binaries are not what was measured
 	if isAB(run) {
 		d := &duel{trimpath: run.Config["build"] == trimpath, cache: openCache(w)}
@@ -107,7 +110,7 @@ func explainFile(cmd *cobra.Command, c *lab.Comparison, all bool, long time.Dura
 		}
 	}
 	switch {
-	case errors.Is(err, lab.ErrInterrupted):
+	case errors.Is(err, session.ErrInterrupted):
 		return exitError(exitInterrupted)
 	case err != nil:
 		return err
@@ -117,7 +120,7 @@ func explainFile(cmd *cobra.Command, c *lab.Comparison, all bool, long time.Dura
 
 // explain explains the differences in c, which were measured by plan with
 // subjects that can be built again.
-func explain(ctx context.Context, out, w io.Writer, c *lab.Comparison, plan *lab.Plan, subjects []lab.Subject, built string, o why.Options, all bool) error {
+func explain(ctx context.Context, out, w io.Writer, c *compare.Comparison, plan *record.Plan, subjects []testbin.Binary, built string, o why.Options, all bool) error {
 	results := c.Files[0].Path
 	pairs, err := why.Pairs(c, plan, subjects, all)
 	if err != nil {
@@ -154,7 +157,7 @@ func explain(ctx context.Context, out, w io.Writer, c *lab.Comparison, plan *lab
 	if done > 0 {
 		fmt.Fprintln(out, filepath.Join(why.Folder(results), "why.json"))
 	}
-	if errors.Is(err, lab.ErrInterrupted) {
+	if errors.Is(err, session.ErrInterrupted) {
 		return exitError(exitInterrupted)
 	}
 	return err
@@ -163,14 +166,14 @@ func explain(ctx context.Context, out, w io.Writer, c *lab.Comparison, plan *lab
 // rebuild compiles the tests that plan measured, so that they can be driven if
 // that is possible. built says which of them are not what was measured; "" if all
 // are.
-func rebuild(ctx context.Context, w io.Writer, folder string, plan *lab.Plan) (subjects []lab.Subject, built string, err error) {
+func rebuild(ctx context.Context, w io.Writer, folder string, plan *record.Plan) (subjects []testbin.Binary, built string, err error) {
 	fmt.Fprintf(w, "building the tests of %s\n", strings.Join(plan.Packages, " "))
-	make := func(name string, o lab.BuildOptions) ([]lab.Subject, error) {
+	make := func(name string, o testbin.BuildOptions) ([]testbin.Binary, error) {
 		out := filepath.Join(folder, name)
 		if err := os.Mkdir(out, 0o755); err != nil {
 			return nil, err
 		}
-		s, problems, err := lab.Build(ctx, ".", out, plan.Packages, o)
+		s, problems, err := testbin.Build(ctx, ".", out, plan.Packages, o)
 		for _, p := range problems {
 			if !p.Untested {
 				fmt.Fprintf(w, "benchrun: %s %s\n%s", p.Pkg, p.Reason, p.Output)
@@ -178,13 +181,13 @@ func rebuild(ctx context.Context, w io.Writer, folder string, plan *lab.Plan) (s
 		}
 		return s, err
 	}
-	if subjects, err = make("driven", lab.BuildOptions{Driven: true}); err != nil {
+	if subjects, err = make("driven", testbin.BuildOptions{Driven: true}); err != nil {
 		return nil, "", err
 	}
 	names := different(plan, subjects)
 	if len(names) > 0 {
 		// A run of single processes measures what go test would build.
-		plain, err := make("plain", lab.BuildOptions{})
+		plain, err := make("plain", testbin.BuildOptions{})
 		if err != nil {
 			return nil, "", err
 		}
@@ -196,7 +199,7 @@ func rebuild(ctx context.Context, w io.Writer, folder string, plan *lab.Plan) (s
 // rebuild lays out and builds both versions again that run has compared: the same
 // commits, wherever branches are by now, and what was named as a folder as it is
 // now. What it returns is that of the function rebuild.
-func (d *duel) rebuild(ctx context.Context, w io.Writer, run *lab.Interrupted) (subjects []lab.Subject, built string, err error) {
+func (d *duel) rebuild(ctx context.Context, w io.Writer, run *record.Interrupted) (subjects []testbin.Binary, built string, err error) {
 	d.packages, d.identical = run.Plan.Packages, true // they may have been measured all the same
 	if err := d.lay(ctx, w, sidesOf(run), run); err != nil {
 		return nil, "", err
@@ -210,7 +213,7 @@ func (d *duel) rebuild(ctx context.Context, w io.Writer, run *lab.Interrupted) (
 
 // different returns which of the subjects are not the test binaries that plan
 // measured.
-func different(plan *lab.Plan, subjects []lab.Subject) []string {
+func different(plan *record.Plan, subjects []testbin.Binary) []string {
 	var names []string
 	for _, s := range subjects {
 		if have, ok := plan.Subjects[s.ID()]; ok && have != s.Hash {

@@ -27,7 +27,7 @@ import (
 	"github.com/chromedp/chromedp/kb"
 
 	"github.com/dynolab/dyno/internal/barepath"
-	"github.com/dynolab/dyno/lab"
+	"github.com/dynolab/dyno/internal/compare"
 	"github.com/dynolab/dyno/report"
 )
 
@@ -217,7 +217,7 @@ type site struct {
 func newSite(t *testing.T) *site {
 	t.Helper()
 	dir := folder(t)
-	for _, path := range []string{"../../lab/testdata/compare/interleaved.bench", "../testdata/curves.bench", "../testdata/means.bench"} {
+	for _, path := range []string{"../../internal/compare/testdata/compare/interleaved.bench", "../testdata/curves.bench", "../testdata/means.bench"} {
 		data, err := os.ReadFile(filepath.FromSlash(path))
 		if err != nil {
 			t.Fatal(err)
@@ -235,7 +235,7 @@ func newSite(t *testing.T) *site {
 	}}
 	for _, name := range []string{"interleaved", "curves", "means"} {
 		path := filepath.Join(dir, name+extension)
-		c, err := lab.Compare([]string{path}, lab.CompareOptions{})
+		c, err := compare.Compare([]string{path}, compare.Options{})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -15,7 +15,7 @@ import (
 	"github.com/google/pprof/driver"
 	"github.com/google/pprof/profile"
 
-	"github.com/dynolab/dyno/lab/why"
+	"github.com/dynolab/dyno/internal/why"
 )
 
 // Bounds of profiles in bytes, as they are and uncompressed.

@@ -13,7 +13,8 @@ import (
 	"strings"
 	"time"
 
-	"github.com/dynolab/dyno/lab"
+	"github.com/dynolab/dyno/internal/compare"
+	"github.com/dynolab/dyno/internal/record"
 	"github.com/dynolab/dyno/report"
 )
 
@@ -83,15 +84,15 @@ func parseRun(name string, data []byte) run {
 			}
 		}
 	}
-	if r.Machine = cmp.Or(r.Config[lab.BoardKey], r.Config["machine"]); r.Machine == "" {
+	if r.Machine = cmp.Or(r.Config[record.BoardKey], r.Config["machine"]); r.Machine == "" {
 		r.Machine = path.Dir(name)
 	}
-	if lab.IsEmulated(r.Config[lab.EmulatedKey]) {
+	if compare.IsEmulated(r.Config[record.EmulatedKey]) {
 		r.Machine += ", emulated"
 	}
 	// The plan says what is to come. Files that have none are complete, as far as one
 	// can know.
-	if i, err := lab.ParseInterrupted(name, data); err == nil {
+	if i, err := record.ParseInterrupted(name, data); err == nil {
 		r.Planned, r.Decided, r.Done = i.Plan.Blocks, len(i.Stopped), i.Finished()
 		r.Due = len(i.Plan.Steps())
 	}

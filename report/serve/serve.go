@@ -20,8 +20,9 @@ import (
 	"sync"
 	"time"
 
-	"github.com/dynolab/dyno/lab"
-	"github.com/dynolab/dyno/lab/why"
+	"github.com/dynolab/dyno/internal/calibrate"
+	"github.com/dynolab/dyno/internal/compare"
+	"github.com/dynolab/dyno/internal/why"
 	"github.com/dynolab/dyno/report"
 )
 
@@ -33,7 +34,7 @@ type Options struct {
 
 	// Card judges a run by targets; nil if there are none. Data is what its file
 	// holds.
-	Card func(c *lab.Comparison, data []byte) (*report.Scorecard, error)
+	Card func(c *compare.Comparison, data []byte) (*report.Scorecard, error)
 
 	// Now is the clock; nil means time.Now.
 	Now func() time.Time
@@ -209,7 +210,7 @@ func (s *server) report(w http.ResponseWriter, r *http.Request, name string) {
 	if x != nil {
 		stamp += " " + fmt.Sprint(len(x.Cells)) + s.stampOf(why.Folder(name)+"/why.json")
 	}
-	calibrations, _ := fs.Glob(s.beside(name), lab.CalibrationPrefix+"*.json") // the pattern is well-formed
+	calibrations, _ := fs.Glob(s.beside(name), calibrate.CalibrationPrefix+"*.json") // the pattern is well-formed
 	for _, n := range calibrations {
 		stamp += " " + n + s.stampOf(path.Join(path.Dir(name), n))
 	}
@@ -268,15 +269,15 @@ func (s *server) stampOf(name string) string {
 }
 
 // compare compares what a results file holds.
-func (s *server) compare(name string, data []byte) (*lab.Comparison, error) {
-	c, err := lab.Compare([]string{path.Base(name) + "=-"}, lab.CompareOptions{Stdin: bytes.NewReader(data)})
+func (s *server) compare(name string, data []byte) (*compare.Comparison, error) {
+	c, err := compare.Compare([]string{path.Base(name) + "=-"}, compare.Options{Stdin: bytes.NewReader(data)})
 	if err != nil {
 		return nil, err
 	}
 	for i := range c.Files {
 		c.Files[i].Path = name
 	}
-	c.Calibrations = lab.CalibrationsIn(c.Files, func(string) fs.FS { return s.beside(name) })
+	c.Calibrations = calibrate.CalibrationsIn(c.Files, func(string) fs.FS { return s.beside(name) })
 	return c, nil
 }
 

@@ -16,8 +16,8 @@ import (
 
 	"github.com/google/pprof/profile"
 
-	"github.com/dynolab/dyno/lab"
-	"github.com/dynolab/dyno/lab/why"
+	"github.com/dynolab/dyno/internal/calibrate"
+	"github.com/dynolab/dyno/internal/why"
 )
 
 // recorded is a complete run of 6 blocks, which anyone has.
@@ -181,7 +181,7 @@ func TestCalibration(t *testing.T) {
 	if _, body := want(t, h, "/run/plain.bench/", 200); strings.Contains(body, quoted) {
 		t.Error("there is no calibration yet")
 	}
-	text := `{"schema":"` + lab.CalibrationSchema + `","measured":"2026-11-20T10:00:00Z","circumstances":{"machine":"x"},"alarms":{"k":1,"n":20},"wrong":{"k":0,"n":20}}`
+	text := `{"schema":"` + calibrate.CalibrationSchema + `","measured":"2026-11-20T10:00:00Z","circumstances":{"machine":"x"},"alarms":{"k":1,"n":20},"wrong":{"k":0,"n":20}}`
 	outside := filepath.Join(filepath.Dir(dir), "calibration-0.json")
 	write(t, outside, []byte(text))
 	if err := os.Symlink(outside, filepath.Join(dir, "calibration-0.json")); err != nil {

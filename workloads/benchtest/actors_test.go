@@ -238,7 +238,7 @@ func TestNoDispatcherIsSkipped(t *testing.T) {
 // Every unit is told of in the documents, and has a line in the results that says
 // which way it is good: a report would call its changes lower and higher only.
 func TestUnitsAreKnown(t *testing.T) {
-	store, err := os.ReadFile("../../lab/store.go")
+	store, err := os.ReadFile("../../internal/record/store.go")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -8,7 +8,7 @@ import (
 )
 
 // A driver has a benchmark measured slice by slice, in turn with those of other
-// processes: what package lab/driven adds to testing.B, in the binaries that are
+// processes: what package internal/program adds to testing.B, in the binaries that are
 // built for it and in no others. docs/driving.md says how.
 type driver interface {
 	DriveAsked() bool

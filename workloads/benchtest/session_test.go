@@ -14,7 +14,7 @@ import (
 	"golang.org/x/perf/benchfmt"
 
 	"github.com/dynolab/dyno/impls"
-	"github.com/dynolab/dyno/lab/driven"
+	"github.com/dynolab/dyno/internal/program"
 	"github.com/dynolab/dyno/workloads"
 )
 
@@ -35,7 +35,7 @@ func TestMain(m *testing.M) {
 }
 
 // drive starts one of its benchmarks.
-func drive(t *testing.T, name string) (*driven.Process, error) {
+func drive(t *testing.T, name string) (*program.Process, error) {
 	t.Helper()
 	all.build.Do(func() {
 		var dir, overlay string
@@ -43,7 +43,7 @@ func drive(t *testing.T, name string) (*driven.Process, error) {
 			return
 		}
 		all.path = filepath.Join(dir, "impls.test")
-		if overlay, all.err = driven.Overlay(context.Background(), "", dir); all.err != nil {
+		if overlay, all.err = program.Overlay(context.Background(), "", dir); all.err != nil {
 			return
 		}
 		out, err := exec.Command("go", "test", "-c", "-overlay="+overlay, "-o", all.path, "../../impls").CombinedOutput()
@@ -51,13 +51,13 @@ func drive(t *testing.T, name string) (*driven.Process, error) {
 			all.err = errors.New(string(out))
 		}
 	})
-	if errors.Is(all.err, driven.ErrUnsupported) {
+	if errors.Is(all.err, program.ErrUnsupported) {
 		t.Skip(all.err)
 	}
 	if all.err != nil {
 		t.Fatal(all.err)
 	}
-	p, err := driven.Start(context.Background(), driven.Config{
+	p, err := program.Start(context.Background(), program.Config{
 		Binary: all.path, Dir: "../../impls", Benchmark: name, CPU: 2,
 	})
 	if err == nil {
@@ -134,7 +134,7 @@ func checkSession(t *testing.T, name string, slicing workloads.Slicing, want []s
 	t.Helper()
 	p, err := drive(t, name)
 	if slicing.Whole != "" {
-		var refusal *driven.Refusal
+		var refusal *program.Refusal
 		if !errors.As(err, &refusal) || refusal.Reason != slicing.Whole {
 			t.Errorf("%s: %v, which is not why not", name, err)
 		}
@@ -145,7 +145,7 @@ func checkSession(t *testing.T, name string, slicing workloads.Slicing, want []s
 		return
 	}
 	defer p.Close()
-	if h := p.Hello(); h.Mode != driven.ModeSession || h.Unit != max(slicing.Unit, 1) {
+	if h := p.Hello(); h.Mode != program.ModeSession || h.Unit != max(slicing.Unit, 1) {
 		t.Errorf("%s: %+v", name, h)
 	}
 	unit := p.Hello().Unit

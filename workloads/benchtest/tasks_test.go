@@ -62,7 +62,7 @@ func TestTaskNamesAndUnits(t *testing.T) {
 	if got := names(rs); !slices.Equal(got, want) {
 		t.Errorf("benchmarks\n%q\nwant\n%q", got, want)
 	}
-	store, err := os.ReadFile("../../lab/store.go")
+	store, err := os.ReadFile("../../internal/record/store.go")
 	if err != nil {
 		t.Fatal(err)
 	}

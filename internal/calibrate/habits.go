@@ -1,0 +1,169 @@
+package calibrate
+
+import (
+	"cmp"
+	"slices"
+
+	"golang.org/x/perf/benchmath"
+
+	"github.com/dynolab/dyno/internal/compare"
+	"github.com/dynolab/dyno/internal/record"
+)
+
+// countOf is how many values people have go test -count take, and leastCount how
+// many benchstat asks for; a process of long slices has fewer.
+const (
+	countOf    = 10
+	leastCount = 6
+)
+
+// A habitual is a way to take two samples out of measured pairs: take returns the
+// comparisons it makes of the pairs of one benchmark and one slow-down, in order
+// of trials, none of which uses a value that another does.
+type habitual struct {
+	name, says string
+	take       func(pairs []*trialPair) (a, b [][]float64)
+}
+
+var habituals = []habitual{
+	{
+		name: "one process each, one after the other",
+		says: "as by go test -count 10 for the old program, then for the new one: ten slices of one process against ten of another in the next block of the same code layout",
+		take: func(pairs []*trialPair) (a, b [][]float64) {
+			// Of the blocks of a layout, the first is one program's and the next the
+			// other's, and so on. It may be the next trial's.
+			type kind struct{ file, layout string }
+			open := make(map[kind][]float64) // of the first program, to be compared
+			for _, p := range pairs {
+				for i := range p.a {
+					k := kind{p.file, p.a[i].layout}
+					x, ok := open[k]
+					if !ok {
+						open[k] = p.a[i].perOp()
+						continue
+					}
+					delete(open, k)
+					y := p.b[i].perOp()
+					if min(len(x), len(y)) >= leastCount {
+						a, b = append(a, x[:min(countOf, len(x))]), append(b, y[:min(countOf, len(y))])
+					}
+				}
+			}
+			return a, b
+		},
+	},
+	{
+		name: "a process a value, all of A first",
+		says: "one value from each process of one trial against one from each process of the next trial",
+		take: func(pairs []*trialPair) (a, b [][]float64) {
+			for i := 0; i+1 < len(pairs); i += 2 {
+				first, second := pairs[i], pairs[i+1]
+				if first.file != second.file {
+					i-- // the last of a file has no next one
+					continue
+				}
+				a, b = append(a, processValues(first.a)), append(b, processValues(second.b))
+			}
+			return a, b
+		},
+	},
+	{
+		name: "interleaved, all slices pooled",
+		says: "all slices of all blocks as one sample each, as if each were a value of its own",
+		take: func(pairs []*trialPair) (a, b [][]float64) {
+			for _, p := range pairs {
+				var x, y []float64
+				for i := range p.a {
+					x, y = append(x, p.a[i].perOp()...), append(y, p.b[i].perOp()...)
+				}
+				if len(x) > 0 && len(y) > 0 {
+					a, b = append(a, x), append(b, y)
+				}
+			}
+			return a, b
+		},
+	},
+	{
+		name: "interleaved, a value a process, unpaired",
+		says: "one value from each process of the trial, taken as two samples",
+		take: func(pairs []*trialPair) (a, b [][]float64) {
+			for _, p := range pairs {
+				a, b = append(a, processValues(p.a)), append(b, processValues(p.b))
+			}
+			return a, b
+		},
+	},
+}
+
+// perOp returns the time of an operation in each slice that is there, in
+// nanoseconds.
+func (p trialProcess) perOp() []float64 {
+	out := make([]float64, 0, len(p.slices))
+	for _, ns := range p.slices {
+		if ns != record.Lost {
+			out = append(out, float64(ns)/float64(p.n))
+		}
+	}
+	return out
+}
+
+func processValues(procs []trialProcess) []float64 {
+	out := make([]float64, len(procs))
+	for i, p := range procs {
+		out[i] = p.nsPerOp
+	}
+	return out
+}
+
+// habits applies each habit to pairs, at level alpha.
+func habits(pairs []trialPair, alpha float64) []compare.Habit {
+	type key struct {
+		name string
+		slow float64
+	}
+	var keys []key
+	of := make(map[key][]*trialPair)
+	for i := range pairs {
+		p := &pairs[i]
+		k := key{p.name, p.slow}
+		if of[k] == nil {
+			keys = append(keys, k)
+		}
+		of[k] = append(of[k], p)
+	}
+	var out []compare.Habit
+	for _, h := range habituals {
+		var alarms tally
+		found := make(map[float64]*tally)
+		for _, k := range keys {
+			as, bs := h.take(of[k])
+			for i := range as {
+				p, up := mannWhitney(as[i], bs[i], alpha)
+				if k.slow == 0 {
+					alarms.add(p <= alpha)
+					continue
+				}
+				if found[k.slow] == nil {
+					found[k.slow] = new(tally)
+				}
+				found[k.slow].add(p <= alpha && up)
+			}
+		}
+		res := compare.Habit{Name: h.name, Says: h.says, Alarms: alarms.rate(), Effects: []compare.HabitEffect{}}
+		for slow, t := range found {
+			res.Effects = append(res.Effects, compare.HabitEffect{Slow: slow, Found: t.rate()})
+		}
+		slices.SortFunc(res.Effects, func(a, b compare.HabitEffect) int { return cmp.Compare(a.Slow, b.Slow) })
+		out = append(out, res)
+	}
+	return out
+}
+
+// mannWhitney tests as benchstat does. up says that the median of b is above
+// that of a.
+func mannWhitney(a, b []float64, alpha float64) (p float64, up bool) {
+	th := &benchmath.Thresholds{CompareAlpha: alpha}
+	// NewSample sorts what it is given.
+	x, y := benchmath.NewSample(slices.Clone(a), th), benchmath.NewSample(slices.Clone(b), th)
+	return benchmath.AssumeNothing.Compare(x, y).P, medianOf(b) > medianOf(a)
+}

@@ -1,0 +1,293 @@
+package calibrate
+
+import (
+	"math"
+	"slices"
+	"time"
+
+	"golang.org/x/perf/benchmath"
+
+	"github.com/dynolab/dyno/internal/compare"
+)
+
+// TruthSchema names the form of a Truth's JSON. Fields may be added under the same
+// name; a change of meaning gets a new one.
+const TruthSchema = "dyno-truth/1"
+
+// A Truth is what is said of two versions of benchmarks, beside what is true of them:
+// by benchrun ab, and by benchstat as people use it. The truth is what plain test
+// binaries show, in fresh processes that alternate. docs/calibration.md tells how it
+// comes about.
+type Truth struct {
+	Schema string `json:"schema"`
+
+	// Files, Measured and Circumstances are as a Calibration has them.
+	Files         []string          `json:"files"`
+	Measured      time.Time         `json:"measured"`
+	Circumstances map[string]string `json:"circumstances"`
+
+	Alpha  float64 `json:"alpha"`  // level of reports and tests; intervals have confidence 1-Alpha
+	Margin float64 `json:"margin"` // a difference below it is none, as a part: 0.02
+
+	Rows []TruthRow `json:"rows"` // in the plan's order
+	Ways []TruthWay `json:"ways"` // by how benchmarks are driven
+
+	Dyno      TruthCount `json:"dyno"` // over all rows
+	Benchstat TruthCount `json:"benchstat"`
+
+	// Problems and Holes are as a Calibration has them.
+	Problems []string `json:"problems,omitempty"`
+	Holes    []string `json:"holes,omitempty"`
+}
+
+// A TruthRow is a benchmark of both versions.
+type TruthRow struct {
+	Pkg    string `json:"pkg"`
+	Name   string `json:"name"`   // with the suffix that tells GOMAXPROCS
+	Driven string `json:"driven"` // by benchrun ab, as CalibratedWay has it; "" if that is not known
+
+	Truth TruthRatio `json:"truth"`
+
+	// Dyno and Benchstat are the verdicts, one for each file that has one.
+	Dyno      []TruthVerdict `json:"dyno"`
+	Benchstat []TruthVerdict `json:"benchstat"`
+}
+
+// A TruthRatio is the new version's time over the old one's: of the mean of all
+// processes to that of all others.
+type TruthRatio struct {
+	Pairs int     `json:"pairs"` // of processes, one of each version
+	Ratio float64 `json:"ratio"` // 0 without pairs
+
+	// Lo and Hi bound the ratio with confidence 1-Alpha; both are 0 if there is no such
+	// interval, as with fewer than two pairs.
+	Lo float64 `json:"lo"`
+	Hi float64 `json:"hi"`
+
+	// Is says what is true: Slower or Faster, by more than the margin; Same, by less
+	// than the margin; or Inconclusive, if the interval has the margin in it.
+	Is compare.Verdict `json:"is"`
+}
+
+// A TruthVerdict is what one measurement makes of a row.
+type TruthVerdict struct {
+	File    string          `json:"file"` // of Truth.Files
+	Verdict compare.Verdict `json:"verdict"`
+	Ratio   float64         `json:"ratio"` // 0 if there is none
+	Lo      float64         `json:"lo"`    // both 0 if there is no interval, as of benchstat's
+	Hi      float64         `json:"hi"`
+	P       float64         `json:"p"`       // as reported, so after any correction; 1 if there was no test
+	Seconds float64         `json:"seconds"` // that measuring the row took, all of it; 0 if that is not known
+
+	// Others are the units, other than that of time, of which a difference is proven,
+	// each with its verdict: "allocs/op worse".
+	Others []string `json:"others,omitempty"`
+
+	// Sees is the smallest slow-down that such a measurement finds in nine cases of
+	// ten, as a part, if the verdict is Inconclusive and that is known; else 0. Notes
+	// are what the report says beside the verdict.
+	Sees  float64  `json:"sees,omitempty"`
+	Notes []string `json:"notes,omitempty"`
+
+	Outcome Outcome `json:"outcome"`
+}
+
+// An Outcome says what a verdict is worth by the truth.
+type Outcome string
+
+// The outcomes.
+const (
+	// Found: there is a difference of more than the margin, and it is called, the
+	// right way round.
+	Found Outcome = "found"
+	// Missed: there is one, and nothing is called.
+	Missed Outcome = "missed"
+	// Agrees: what is said is true of a difference within the margin: that there is
+	// none of more, or which way it goes.
+	Agrees Outcome = "agrees"
+	// Undecided: there is none of more than the margin, and nothing is called.
+	Undecided Outcome = "undecided"
+	// Wrong: the opposite is true, or "same" is said of a difference of more than the
+	// margin, or a difference is called where there is none to be seen.
+	Wrong Outcome = "wrong"
+	// Unknown: the truth is not known well enough to say.
+	Unknown Outcome = "unknown"
+)
+
+// judge says what v is worth.
+func (t TruthRatio) judge(v compare.Verdict) Outcome {
+	if t.Hi == 0 {
+		return Unknown
+	}
+	beyond := t.Is == compare.Slower || t.Is == compare.Faster
+	side := compare.Same // on which the whole interval lies
+	switch {
+	case t.Lo > 1:
+		side = compare.Slower
+	case t.Hi < 1:
+		side = compare.Faster
+	}
+	switch {
+	case claims(v) && side != v && (side != compare.Same || t.Is == compare.Same), v == compare.Same && beyond:
+		return Wrong
+	case claims(v) && side == v && beyond:
+		return Found
+	case claims(v) && side == v, v == compare.Same && t.Is == compare.Same:
+		return Agrees
+	case claims(v), v == compare.Same:
+		return Unknown
+	case beyond:
+		return Missed
+	case t.Is == compare.Same:
+		return Undecided
+	}
+	return Unknown
+}
+
+// ratioOfMeans estimates the truth from pairs: before[i] and after[i] are times of
+// the same pair.
+//
+// The interval is Fieller's (Journal of the Royal Statistical Society B 16, 1954): all
+// ratios r for which the differences after[i] - r*before[i] are 0 on average by
+// Student's t. Where single processes make up most of a mean there is none: then that
+// mean is as good as not known.
+func ratioOfMeans(before, after []float64, alpha, margin float64) TruthRatio {
+	t := TruthRatio{Pairs: len(before), Is: compare.Inconclusive}
+	if len(before) == 0 {
+		return t
+	}
+	a, b := mean(before), mean(after)
+	t.Ratio = b / a
+	if len(before) < 2 {
+		return t
+	}
+	// In units of their means, so that the ratio is 1 and the bounds are those of a
+	// quadratic equation whose coefficients are 1 less what the interval is wide by.
+	x, y, sum := make([]float64, len(before)), make([]float64, len(before)), make([]float64, len(before))
+	for i := range before {
+		x[i], y[i] = before[i]/a, after[i]/b
+		sum[i] = x[i] + y[i]
+	}
+	xx, yy := halfWidth(x, alpha), halfWidth(y, alpha)
+	both := halfWidth(sum, alpha)
+	xy := (both*both - xx*xx - yy*yy) / 2
+	square, linear, constant := 1-xx*xx, 1-xy, 1-yy*yy
+	if square <= 0 {
+		return t
+	}
+	root := math.Sqrt(max(0, linear*linear-square*constant))
+	t.Lo, t.Hi = max(0, t.Ratio*(linear-root)/square), t.Ratio*(linear+root)/square
+	switch {
+	case t.Lo > 1+margin:
+		t.Is = compare.Slower
+	case t.Hi < 1/(1+margin):
+		t.Is = compare.Faster
+	case t.Lo >= 1/(1+margin) && t.Hi <= 1+margin:
+		t.Is = compare.Same
+	}
+	return t
+}
+
+// halfWidth is half of the width of the interval of Student's t for the mean of
+// values, of which there are at least two.
+func halfWidth(values []float64, alpha float64) float64 {
+	sample := benchmath.NewSample(slices.Clone(values), &benchmath.DefaultThresholds) // which sorts them
+	s := benchmath.AssumeNormal.Summary(sample, 1-alpha)
+	return s.Hi - s.Center
+}
+
+// LargeChange is the part from which on a change counts as large: 0.05 is 5 %.
+const LargeChange = 0.05
+
+// A TruthCount sums verdicts up.
+type TruthCount struct {
+	// Wrong counts the wrong ones, of those of which the truth is known well enough.
+	Wrong compare.Rate `json:"wrong"`
+	// Found counts the differences of more than the margin that were called, and Large
+	// those of them that are not below LargeChange.
+	Found compare.Rate `json:"found"`
+	Large compare.Rate `json:"large"`
+	// Missed, Agrees, Undecided and Unknown count the other outcomes.
+	Missed    int `json:"missed"`
+	Agrees    int `json:"agrees"`
+	Undecided int `json:"undecided"`
+	Unknown   int `json:"unknown"`
+
+	// Longest is how many seconds measuring took of the row that took longest; 0 if
+	// that is not known.
+	Longest float64 `json:"longest"`
+}
+
+// A TruthWay is a TruthCount of the benchmarks that are driven in one way.
+type TruthWay struct {
+	Driven    string     `json:"driven"`
+	Dyno      TruthCount `json:"dyno"`
+	Benchstat TruthCount `json:"benchstat"`
+}
+
+// A truthTally counts for a TruthCount.
+type truthTally struct {
+	count               TruthCount
+	wrong, found, large tally
+}
+
+// add counts the verdicts of a row.
+func (c *truthTally) add(t TruthRatio, verdicts []TruthVerdict) {
+	large := t.Ratio >= 1+LargeChange || t.Ratio <= 1/(1+LargeChange)
+	for _, v := range verdicts {
+		c.count.Longest = max(c.count.Longest, v.Seconds)
+		if v.Outcome == Unknown {
+			c.count.Unknown++
+			continue
+		}
+		c.wrong.add(v.Outcome == Wrong)
+		if t.Is == compare.Slower || t.Is == compare.Faster {
+			c.found.add(v.Outcome == Found)
+			if large {
+				c.large.add(v.Outcome == Found)
+			}
+		}
+		switch v.Outcome {
+		case Missed:
+			c.count.Missed++
+		case Agrees:
+			c.count.Agrees++
+		case Undecided:
+			c.count.Undecided++
+		}
+	}
+}
+
+func (c *truthTally) sum() TruthCount {
+	s := c.count
+	s.Wrong, s.Found, s.Large = c.wrong.rate(), c.found.rate(), c.large.rate()
+	return s
+}
+
+// count judges the verdicts of all rows and sums them up.
+func (t *Truth) count() {
+	type both struct{ dyno, benchstat truthTally }
+	var all both
+	ways := make(map[string]*both)
+	var driven []string // in order of the rows
+	for i := range t.Rows {
+		r := &t.Rows[i]
+		for _, list := range [][]TruthVerdict{r.Dyno, r.Benchstat} {
+			for k := range list {
+				list[k].Outcome = r.Truth.judge(list[k].Verdict)
+			}
+		}
+		if !slices.Contains(driven, r.Driven) {
+			driven = append(driven, r.Driven)
+			ways[r.Driven] = new(both)
+		}
+		for _, s := range []*both{&all, ways[r.Driven]} {
+			s.dyno.add(r.Truth, r.Dyno)
+			s.benchstat.add(r.Truth, r.Benchstat)
+		}
+	}
+	t.Dyno, t.Benchstat = all.dyno.sum(), all.benchstat.sum()
+	for _, d := range driven {
+		t.Ways = append(t.Ways, TruthWay{d, ways[d].dyno.sum(), ways[d].benchstat.sum()})
+	}
+}

@@ -1,0 +1,412 @@
+package compare
+
+import (
+	"fmt"
+	"io"
+	"regexp"
+	"slices"
+	"strings"
+	"time"
+
+	"golang.org/x/perf/benchfmt"
+
+	"github.com/dynolab/dyno/internal/record"
+	"github.com/dynolab/dyno/internal/stats"
+)
+
+// DefaultAlpha is the chance that a report claims any difference where there is
+// none, and that the interval of a single comparison misses the truth.
+const DefaultAlpha = 0.05
+
+// DefaultMargin is the relative difference below which two things count as the
+// same: 2 %, since builds of one source differ by about 1 % by where the linker
+// puts things.
+const DefaultMargin = 0.02
+
+// Options say how results are arranged and judged. The zero value is
+// the default.
+type Options struct {
+	// Col is the benchproc projection whose values become columns, such as
+	// "/impl", "commit" or "/impl@(lockbased channel)". Empty means SideKey if
+	// the results are of two versions, else "/impl" if any benchmark name has
+	// that key, and ".file", the input file, otherwise.
+	Col string
+
+	// Filter is a benchproc filter; results and units that do not match are
+	// left out. Empty means "*", everything.
+	Filter string
+
+	// Base is the name of the column that the others are compared to. Empty
+	// means, for each row, its first reference, or if the whole table has
+	// none, the table's first column.
+	Base string
+
+	// Alpha is the level of the report's claims together, and 1-Alpha the
+	// confidence of each interval; it lies in (0, 1). Zero means DefaultAlpha.
+	Alpha float64
+
+	// Margin is the relative difference below which two things count as the same;
+	// it lies in (0, 1). Zero means DefaultMargin.
+	Margin float64
+
+	// Accept is a regular expression. A benchmark with such a name, "BenchmarkX/y", may
+	// have gone from the new one of two versions, or skip itself there: that is no
+	// fault. Empty matches none.
+	Accept string
+
+	// Stdin is what the path "-" reads; nil means os.Stdin.
+	Stdin io.Reader
+
+	// alone: nothing is compared with anything, so there is no base.
+	alone bool
+}
+
+// A Comparison is the content of a report: what was measured, in which
+// circumstances, and how the columns compare. It is plain data.
+type Comparison struct {
+	Alpha  float64 // level of the whole report's claims, and of each interval
+	Margin float64 // differences below it, relative to the base, do not matter
+	Col    string  // projection that makes the columns
+	Files  []File
+	Tables []Table // one a unit: time first, then allocations, bytes, others
+
+	// Failures are the benchmarks that gave no figures where they should have. Those of
+	// two versions are rows of the first table, too.
+	Failures []Failure
+
+	// Findings are what is worth a look and is no verdict, such as tails. Warnings
+	// concern everything; Notes are pointed to by single cells.
+	Findings []string
+	Warnings []string
+	Notes    []string
+
+	// Problems are malformed input lines, each "file:line: what". They were
+	// left out, the rest was read.
+	Problems []string
+
+	// Comparisons is the number of tests made of what benchmarks report: the family
+	// that p-values are corrected for. Of resources there are ResourceComparisons.
+	Comparisons, ResourceComparisons int
+
+	// Calibrations are what is known of the machines that the files are of.
+	// Compare leaves it empty; see the function Calibrations.
+	Calibrations []CalibrationQuote
+}
+
+// A File is one input and what it says about its circumstances.
+type File struct {
+	Label string // name in tables and filters: the label given, or the file's name
+	Path  string
+
+	// Config holds the file's configuration keys in order of appearance.
+	Config []record.Setting
+	// Results is the number of benchmark lines used, Blocks the number of
+	// blocks they lie in; zero if the file has none.
+	Results, Blocks int
+	Holes           []record.Hole
+
+	// Clauses are those of the conformance suite that a board has run, in order of
+	// appearance: one that was run several times is there several times.
+	Clauses []record.BoardClause
+
+	// Alone are the rows whose benchmarks should have taken turns and did not,
+	// each with the reason: their values are of fresh processes, one a block.
+	Alone []string
+
+	// Told is what the run told of rows, such as that a benchmark works while it waits:
+	// each with the row's name in front.
+	Told []string
+}
+
+// A Table compares the columns in one unit.
+type Table struct {
+	Unit   string // as written in the results, such as "ns/op"
+	Better int    // +1: more is better, -1: less is better, 0: unknown
+	Exact  bool   // values have no distribution (the unit says assume=exact)
+
+	// Resource says that the unit is of what processes used while they were measured,
+	// such as processor time and memory: it explains times, and its comparisons are a
+	// family of their own.
+	Resource bool
+
+	Cols []Column
+	Rows []Row
+}
+
+// A Column is one value of the column key.
+type Column struct {
+	Name string
+	Ref  bool // the name says that it is a reference
+}
+
+// A Row is one benchmark: its name without the column key.
+type Row struct {
+	Name string
+	Pkg  string // import path, if the same name occurs in several packages
+
+	// Base is the index of the column that the others are compared to, -1 if
+	// there is none.
+	Base  int
+	Cells []Cell // one a column
+
+	// Control is what the row's A/A control says in this unit; nil if the
+	// results have none.
+	Control *Control
+}
+
+// A Control is a second process of identical code that ran along with the
+// others: what it shows against the first is not there.
+type Control struct {
+	Col    int    // the column whose code ran twice
+	Vs     Versus // the second copy over the first
+	Blocks []BlockValue
+
+	// Alarm says that the two are told apart, Holm's correction over all
+	// controls of the report included.
+	Alarm bool
+}
+
+// A Cell is what was measured for one row and column.
+type Cell struct {
+	// N is the number of values: of blocks, or if the results have no blocks,
+	// of benchmark lines. Zero means that there is no value.
+	N int
+	// Center is the median, or the commonest value if the table is exact. Lo
+	// and Hi bound it; they are infinite if N is too small.
+	Center, Lo, Hi float64
+	// Min and Max are the least and the greatest of the values.
+	Min, Max float64
+
+	// Vs compares the cell to its row's base; nil if that is not possible, and
+	// for the base itself.
+	Vs      *Versus
+	Verdict Verdict
+
+	// Slices says how the times of slices are distributed, those of all blocks
+	// together; nil if the values are not made of slices.
+	Slices *Distribution
+
+	// Blocks are the values themselves, one a block, in order of appearance. There
+	// is one for each benchmark line if the results have no blocks, or the table
+	// is exact.
+	Blocks []BlockValue
+
+	// Hole says that a value was due and is missing or incomplete.
+	Hole bool
+	// Failure is why, of a version that failed; see Comparison.Failures.
+	Failure string
+	// Notes are indexes in Comparison.Notes.
+	Notes []int
+}
+
+// A Distribution is that of the time of an operation in slices, in the table's unit. A
+// slice has many operations, so it says nothing of single ones, but of what happens to
+// the program now and then.
+type Distribution struct {
+	N                  int // slices
+	P50, P90, P99, Max float64
+}
+
+// A BlockValue is what one block says of a cell.
+type BlockValue struct {
+	File   string // label of the file
+	Block  string // number of the block in it; "" if the results have none
+	Layout string // code layout of the binary, as results have it; "" if they do not say
+	V      float64
+	Ratio  float64 // to the base in the same block; NaN if it has none there
+}
+
+// A Versus is one cell compared to its base.
+type Versus struct {
+	// Ratio is this cell over the base, NaN if it is not defined. Lo and Hi
+	// bound it; they are 0 and infinite if there are too few values, and NaN
+	// if there is no interval for such values (not tested, or not positive).
+	Ratio, Lo, Hi float64
+
+	// RareCosts says that what the mean has beyond the typical differs between the
+	// two, proven: then Ratio is that of the plain means. Otherwise it is Typical.
+	RareCosts bool
+
+	// Typical is the ratio of the typical times: the Hodges-Lehmann estimate over
+	// the slices of a block, and over blocks. What comes in few slices is hardly in it,
+	// so where it differs from Ratio, rare costs make the rest. TypicalLo and TypicalHi
+	// bound it; all are NaN if the values are not made of slices. They explain, and
+	// decide nothing.
+	Typical, TypicalLo, TypicalHi float64
+
+	// Tail is the ratio of the 99th percentiles of slices, with its bounds; NaN as
+	// above. TailMoved says that it is another one than Ratio, with a chance of Alpha
+	// among all rows that it is not: a finding, and no verdict.
+	Tail, TailLo, TailHi float64
+	TailMoved            bool
+
+	// P is the probability of a difference at least as large if there is
+	// none; NaN if there was no test, because the values are exact or all the
+	// same.
+	P float64
+
+	// Adjusted is P after Holm's correction over all comparisons of the report:
+	// the least level for the whole report at which this one would be called
+	// a difference. NaN if P is.
+	Adjusted float64
+
+	// Detectable is the smallest ratio above 1 that these blocks would have
+	// proven nine times out of ten, at the level that the report leaves to this
+	// comparison. It is infinite if so few blocks can prove nothing, and NaN if
+	// there was no test, or no blocks.
+	Detectable float64
+
+	// Need is about how many blocks would decide an inconclusive comparison,
+	// and NeedTime how long measuring its row in as many blocks takes, by the clock
+	// on the wall; zero if that is not known, or the comparison is decided.
+	// Undecidable says that no number of blocks would that anybody measures.
+	Need        int
+	NeedTime    time.Duration
+	Undecidable bool
+
+	// Layouts is the number of different code layouts among the pairs; 1 if
+	// the results say nothing of layouts.
+	Layouts int
+
+	// Lag1 is the correlation of each block's ratio with the next one's, and Trend
+	// their rank correlation with time, from -1 to 1; NaN if there are too few
+	// blocks. Both are near 0 if blocks are as independent as the test takes them
+	// to be.
+	Lag1, Trend float64
+
+	// Rounds is the number of rounds in all blocks that were paired one by one;
+	// zero if the blocks have one value each.
+	Rounds int
+
+	// Paired says that values of the same block were compared with one
+	// another, and N is the number of such pairs. Otherwise N and BaseN are
+	// the sizes of the two samples.
+	Paired   bool
+	N, BaseN int
+
+	Shift stats.Shift
+}
+
+// A Verdict is the word for a cell. Faster and Slower are said of times and
+// rates, Better and Worse of other units that have a good direction, Lower and
+// Higher of those that have none.
+type Verdict string
+
+// The verdicts.
+const (
+	Base         Verdict = "base"
+	Faster       Verdict = "faster"
+	Slower       Verdict = "slower"
+	Better       Verdict = "better"
+	Worse        Verdict = "worse"
+	Lower        Verdict = "lower"
+	Higher       Verdict = "higher"
+	Same         Verdict = "same"         // equal, or proven to lie within the margin
+	Inconclusive Verdict = "inconclusive" // this data cannot say
+	Unproven     Verdict = "unproven"     // would be an answer, but the data is not fit to carry it; a note says why
+	NoBase       Verdict = "no base"      // nothing to compare to
+	Missing      Verdict = "missing"      // due, but not there
+	Skipped      Verdict = "skipped"      // not there for a reason of its own
+	Absent       Verdict = ""             // not there, not due
+)
+
+// Proven reports whether v says that there is a difference, and which way it goes.
+func (v Verdict) Proven() bool {
+	switch v {
+	case Faster, Slower, Better, Worse, Lower, Higher:
+		return true
+	}
+	return false
+}
+
+// Compare reads benchmark results and compares them. A path is a file in Go
+// benchmark format, "-" for standard input, or either with a label,
+// "label=path"; without one the file's name is its label, or its path if two
+// files have the same name. A malformed line is recorded in Problems and skipped. The
+// error says what to do: an unreadable file, a bad option, nothing to compare.
+func Compare(paths []string, opts Options) (*Comparison, error) {
+	if opts.Alpha == 0 {
+		opts.Alpha = DefaultAlpha
+	}
+	if !(opts.Alpha > 0 && opts.Alpha < 1) {
+		return nil, fmt.Errorf("alpha is %v; it must lie between 0 and 1, such as %v", opts.Alpha, DefaultAlpha)
+	}
+	if opts.Margin == 0 {
+		opts.Margin = DefaultMargin
+	}
+	if !(opts.Margin > 0 && opts.Margin < 1) {
+		return nil, fmt.Errorf("the margin is %v; it must lie between 0 and 1, such as %v", opts.Margin, DefaultMargin)
+	}
+	in, err := readInputs(paths, opts.Stdin)
+	if err != nil {
+		return nil, err
+	}
+	return judgeInputs(in, opts)
+}
+
+// Unmeasured is the comparison of two versions of which nothing could be measured.
+// absent says why, as it would stand in results.
+func Unmeasured(absent []record.Hole, opts Options) (*Comparison, error) {
+	var b strings.Builder
+	for _, h := range absent {
+		if h.Case != "" {
+			fmt.Fprintf(&b, "%s%s\n%s%s\n", record.PkgPrefix, h.Pkg, record.SidePrefix, h.Side)
+		}
+		fmt.Fprintln(&b, h.Line())
+	}
+	opts.Stdin = strings.NewReader(b.String())
+	return Compare([]string{"nothing measured=-"}, opts)
+}
+
+// compare is Compare of what has been read.
+func judgeInputs(in *inputs, opts Options) (*Comparison, error) {
+	var accept *regexp.Regexp
+	if opts.Accept != "" {
+		var err error
+		if accept, err = regexp.Compile(opts.Accept); err != nil {
+			return nil, fmt.Errorf("accept: %w", err)
+		}
+	}
+	if opts.Col == "" {
+		switch {
+		case in.versions():
+			opts.Col = record.SideKey
+		case slices.ContainsFunc(in.results, func(r *benchfmt.Result) bool { return nameHasKey(r.Name, "impl") }):
+			opts.Col = "/impl"
+		default:
+			opts.Col = ".file"
+		}
+	}
+	g, err := arrange(in, opts)
+	if err != nil {
+		return nil, err
+	}
+	g.findFailures(accept)
+	g.dueTime()
+	c := &Comparison{
+		Alpha: opts.Alpha, Margin: opts.Margin, Col: opts.Col, Files: in.files, Problems: in.problems, Failures: g.failures,
+	}
+	j := judge{c: c, looks: in.looks, notes: make(map[string]int), pooled: make(map[string]bool)}
+	for _, unit := range g.units {
+		t, err := j.table(g, unit, opts)
+		if err != nil {
+			return nil, err
+		}
+		c.Tables = append(c.Tables, t)
+	}
+	c.showFailures()
+	j.conclude()
+	j.warn(g)
+	return c, nil
+}
+
+// nameHasKey reports whether a benchmark name has a part "/key=…".
+func nameHasKey(name benchfmt.Name, key string) bool {
+	_, parts := name.Parts()
+	for _, p := range parts {
+		if strings.HasPrefix(string(p), "/"+key+"=") {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,327 @@
+package compare
+
+import (
+	"fmt"
+	"math"
+	"strings"
+	"time"
+
+	"github.com/dynolab/dyno/internal/record"
+	"github.com/dynolab/dyno/internal/stats"
+)
+
+// conclude takes all tests of the report together, and gives those cells a verdict
+// that have been tested. docs/method.md has the reasons.
+func (j *judge) conclude() {
+	j.measure()
+	adjust := func(tests []*tested) []float64 {
+		p := make([]float64, len(tests))
+		for i, t := range tests {
+			p[i] = t.vs.P
+		}
+		adjusted := stats.Holm(p)
+		for i, t := range tests {
+			t.vs.Adjusted = adjusted[i]
+		}
+		return adjusted
+	}
+	for _, resource := range []bool{false, true} {
+		controls := pick(j.controls, resource)
+		adjust(controls)
+		for _, t := range controls {
+			r := &j.c.Tables[t.at.table].Rows[t.at.row]
+			r.Control.Alarm = r.Control.Vs.Adjusted <= j.c.Alpha
+		}
+		family := pick(j.tested, resource)
+		level := stats.HolmLevel(adjust(family), j.c.Alpha)
+		for _, t := range family {
+			j.decide(t, level)
+		}
+	}
+	j.tails()
+}
+
+// pick returns the tests of one of the two families: of resources, or of what
+// benchmarks report.
+func pick(tests []tested, resource bool) []*tested {
+	var out []*tested
+	for i := range tests {
+		if tests[i].resource == resource {
+			out = append(out, &tests[i])
+		}
+	}
+	return out
+}
+
+// measure tests all that was measured block by block. Comparisons of one unit and
+// their controls tell together how much blocks resemble the ones before.
+func (j *judge) measure() {
+	var units []string
+	members := make(map[string][]*tested)
+	for _, tests := range [][]tested{j.tested, j.controls} {
+		for i := range tests {
+			if t := &tests[i]; t.vs.Paired {
+				if members[t.unit] == nil {
+					units = append(units, t.unit)
+				}
+				members[t.unit] = append(members[t.unit], t)
+			}
+		}
+	}
+	for _, unit := range units {
+		estimate(members[unit], j.c.Alpha)
+	}
+}
+
+// A verdict on time is about the mean: all that the operations cost. It is estimated in
+// two ways.
+//
+// The plain one is the mean of all slices. It has in it what a neighbour, a hypervisor
+// or the kernel does to single slices, and where that is a few slices of a hundred times
+// the usual, it sees nothing else. The typical one is the Hodges-Lehmann estimate of the
+// rounds: sharp, and blind to what comes in less than about one slice in eight, be it of
+// the machine or of the program.
+//
+// What the machine does to slices, it does to both sides alike. So if what the mean has
+// beyond the typical is not proven to differ between the two, the typical difference is
+// that of the means; if it is, the program makes it, and the plain mean stands alone.
+// Each of the two tests spends its share of the level. The shares add up to a little more
+// than one, because the second can err only where the rest was proven to differ as well:
+// together they keep the level (see the simulations in docs/method.md).
+const (
+	excessLevel  = 0.01 // at which the rest is proven to differ
+	typicalShare = 0.95
+	plainShare   = 0.2
+)
+
+// estimate tests members, which were measured block by block in one unit.
+func estimate(members []*tested, alpha float64) {
+	var plain, usual, excess stats.Family
+	at := make([]int, len(members)) // in usual and excess, -1 for none
+	for i, t := range members {
+		plain = append(plain, t.blocks)
+		if at[i] = -1; len(t.typical) == 0 {
+			continue
+		}
+		at[i] = len(usual)
+		rest := make([]float64, len(t.typical))
+		for k, d := range t.typical {
+			rest[k] = t.blocks.D[k] - d
+		}
+		usual = append(usual, stats.Blocks{D: t.typical, Number: t.blocks.Number, Layout: t.blocks.Layout})
+		excess = append(excess, stats.Blocks{D: rest, Number: t.blocks.Number, Layout: t.blocks.Layout})
+	}
+	for i, t := range members {
+		k := at[i]
+		if k < 0 {
+			t.settle(plain.Mean(i, t.looks, alpha), 1)
+			continue
+		}
+		if t.vs.RareCosts = excess.Mean(k, t.looks, alpha).P <= excessLevel; t.vs.RareCosts {
+			t.settle(plain.Mean(i, t.looks, alpha*plainShare), plainShare)
+			continue
+		}
+		t.settle(usual.Mean(k, t.looks, alpha*typicalShare), typicalShare)
+		rough := plain.Mean(i, stats.Looks{}, oneSigma) // the plain mean, and its standard error
+		t.rough = &rough
+	}
+}
+
+// oneSigma is the level of an interval that reaches a standard error to either side.
+const oneSigma = 0.3173
+
+// settle takes s for the answer, of a test that may spend a share of the level.
+func (t *tested) settle(s stats.Shift, share float64) {
+	s.P, s.MinP = min(1, s.P/share), min(1, s.MinP/share)
+	t.shift, t.share, t.vs.Shift, t.vs.P = s, share, s, s.P
+	t.ratio()
+}
+
+// contradicts reports whether the plain mean speaks against an answer that the typical
+// difference gives: if that is no difference or less time, it must be so within a
+// standard error, since then a rare cost would be overlooked; if it is more time, the
+// mean must at least go the same way.
+func (t *tested) contradicts(answer stats.Answer, better int, margin float64) bool {
+	if t.rough == nil {
+		return false
+	}
+	good := stats.Less
+	if better > 0 {
+		good = stats.More
+	}
+	switch answer {
+	case stats.Same:
+		return t.rough.Lo < -margin || t.rough.Hi > margin
+	case stats.More:
+		return answer == good && t.rough.Lo <= 0 || t.rough.Est <= 0
+	case stats.Less:
+		return answer == good && t.rough.Hi >= 0 || t.rough.Est >= 0
+	}
+	return false
+}
+
+// decide gives the cell of t its verdict, if level is what the family leaves to it.
+func (j *judge) decide(t *tested, level float64) {
+	table := &j.c.Tables[t.at.table]
+	row := &table.Rows[t.at.row]
+	cell := &row.Cells[t.at.col]
+	rule := stats.Rule{Alpha: j.c.Alpha, Margin: math.Log1p(j.c.Margin)}
+	if !t.logs {
+		rule.Margin = 0 // a ratio's
+	}
+	bias := 0.0
+	if c := row.Control; c != nil && c.Alarm && t.logs {
+		bias = max(math.Abs(math.Log(c.Vs.Lo)), math.Abs(math.Log(c.Vs.Hi)))
+	}
+	answer, doubt := rule.Decide(stats.Evidence{
+		Lo: t.shift.Lo, Hi: t.shift.Hi, Est: t.shift.Est, Adjusted: t.vs.Adjusted,
+		Apart: !t.vs.Paired, Bias: bias, Layouts: t.vs.Layouts,
+	})
+	if t.contradicts(answer, table.Better, rule.Margin) {
+		j.mark(cell, "the typical time would be an answer, but all slices together do not bear it out: their mean is %s to %s of the base's, rare costs or disturbances included",
+			percentOf(t.rough.Lo), percentOf(t.rough.Hi))
+		answer = stats.Unknown
+	}
+	switch answer {
+	case stats.More, stats.Less:
+		cell.Verdict = word(t.unit, table.Better, answer == stats.More)
+		if bias > 0 {
+			j.mark(cell, "the row's A/A control is off by up to %s; this is more", percent(bias))
+		}
+	case stats.Same:
+		cell.Verdict = Same
+	case stats.Doubtful:
+		cell.Verdict = Unproven
+		switch doubt {
+		case stats.BiasedControl:
+			j.mark(cell, "the row's A/A control, a second process of identical code, is off by up to %s: this may be nothing else", percent(bias))
+		case stats.FewLayouts:
+			j.mark(cell, "a difference below %s between builds may come from where the linker puts functions: it needs %d layouts, and was measured in %d",
+				percent(math.Log1p(stats.LayoutEffect)), stats.EnoughLayouts, t.vs.Layouts)
+		case stats.MeasuredApart:
+			j.mark(cell, "unpaired: not measured in the same blocks, so noise that drifts is taken for a difference")
+		}
+	default:
+		cell.Verdict = Inconclusive
+		j.tooFew(cell, t, level)
+	}
+	j.forecast(cell, t, level)
+	j.incomplete(cell, t)
+}
+
+// mostBlocks is how many blocks a report asks for at most: with more it says that
+// this machine cannot decide it.
+const mostBlocks = record.MaxLayouts
+
+// forecast tells of a comparison what its data could detect, and of an inconclusive
+// one what would decide it.
+func (j *judge) forecast(cell *Cell, t *tested, level float64) {
+	if !t.vs.Paired || !t.logs {
+		return
+	}
+	level *= t.share * t.looks.Share(t.blocks.Number[len(t.blocks.Number)-1])
+	if t.vs.Detectable = math.Exp(t.shift.Detectable(t.shift.Units, level)); t.shift.Units < 2 {
+		t.vs.Detectable = math.Inf(1) // one block says nothing of how they vary
+	}
+	if cell.Verdict != Inconclusive {
+		return
+	}
+	// An effect as large as this looks, or if it looks like none, one that matters.
+	effect := max(math.Abs(t.shift.Est), math.Log1p(j.c.Margin))
+	t.vs.Need = t.shift.Need(effect, level, mostBlocks) * t.vs.N / t.shift.Units // a layout has as many blocks then
+	t.vs.Undecidable = t.vs.Need == 0
+	t.vs.NeedTime = saturated(t.took, t.vs.Need)
+	if t.vs.Need > 0 && t.vs.Need <= t.vs.N { // by luck it missed what it would mostly see
+		t.vs.Need, t.vs.NeedTime = 0, 0
+	}
+}
+
+// incomplete takes a verdict back that would be about something else than what the
+// operations cost: where collections of garbage are not in the times.
+func (j *judge) incomplete(cell *Cell, t *tested) {
+	switch {
+	case t.rare > j.c.Margin:
+		if cell.Verdict == Faster || cell.Verdict == Same {
+			cell.Verdict = Unproven
+		}
+		j.mark(cell, "collections of garbage come so seldom that few or none were measured, and take about %.2g %% of the time: measure longer, with more --rounds", 100*t.rare)
+	case t.partial:
+		j.partial = true
+	}
+}
+
+// tooFew notes that no such sample could have proven anything.
+func (j *judge) tooFew(cell *Cell, t *tested, level float64) {
+	switch {
+	case t.shift.MinP <= level:
+	case !t.vs.Paired:
+		j.mark(cell, "so few values can show no difference at level %.2g", level)
+	default:
+		j.mark(cell, "so few blocks that both columns have can prove no difference at level %.2g", level)
+	}
+}
+
+// mark adds a note to a cell.
+func (j *judge) mark(cell *Cell, format string, args ...any) {
+	cell.Notes = append(cell.Notes, j.note(format, args...))
+}
+
+// percent writes the logarithm of a ratio as the percentage by which it exceeds
+// one.
+func percent(log float64) string {
+	return fmt.Sprintf("%.3g %%", 100*math.Expm1(log))
+}
+
+// percentOf writes the logarithm of a ratio as a percentage.
+func percentOf(log float64) string { return fmt.Sprintf("%.4g %%", 100*math.Exp(log)) }
+
+// saturated is n times d, as far as there is such a time.
+func saturated(d time.Duration, n int) time.Duration {
+	return time.Duration(min(float64(d)*float64(n), math.MaxInt64/2))
+}
+
+// orderLevel is the level of the warnings that blocks depend on one another: of
+// all comparisons together, and small, since such a warning decides nothing.
+const orderLevel = 0.01
+
+// ordered returns warnings about blocks that are not independent: comparisons in
+// which that shows, and whether it shows in all of the first table together.
+func (j *judge) ordered() []string {
+	var (
+		p      []float64
+		of     []string
+		groups [][]stats.Order // by row: comparisons of a row have their base in common
+		row    = -1
+	)
+	for _, t := range j.tested {
+		o, ok := stats.Ordered(t.blocks.D)
+		if !ok {
+			continue
+		}
+		table := j.c.Tables[t.at.table]
+		name := fmt.Sprintf("%s, %s, %s", table.Rows[t.at.row].Name, table.Cols[t.at.col].Name, table.Unit)
+		p = append(p, o.LagP, o.TrendP)
+		of = append(of, name+fmt.Sprintf(" (correlation with the next block %.2f)", o.Lag1), name+fmt.Sprintf(" (trend %.2f)", o.Trend))
+		if t.at.table == 0 {
+			if t.at.row != row {
+				row = t.at.row
+				groups = append(groups, nil)
+			}
+			groups[len(groups)-1] = append(groups[len(groups)-1], o)
+		}
+	}
+	var warnings, found []string
+	for i, adjusted := range stats.Holm(p) {
+		if adjusted <= orderLevel {
+			found = append(found, of[i])
+		}
+	}
+	const consequence = "the blocks depend on one another, so intervals may be too narrow and verdicts too sure; measure on a quieter machine"
+	if len(found) > 0 {
+		warnings = append(warnings, consequence+": "+strings.Join(found, "; "))
+	}
+	if lag1, p := stats.Together(groups); p <= orderLevel {
+		warnings = append(warnings, fmt.Sprintf("%s: in the first table ratios resemble those of the block before (mean correlation %.2f)", consequence, lag1))
+	}
+	return warnings
+}

@@ -1,0 +1,724 @@
+package compare
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/agnivade/levenshtein"
+	"golang.org/x/perf/benchmath"
+
+	"github.com/dynolab/dyno/internal/record"
+	"github.com/dynolab/dyno/internal/stats"
+)
+
+// A judge turns a grid into the tables of a Comparison.
+type judge struct {
+	c     *Comparison
+	looks map[string]stats.Looks // by file
+	notes map[string]int         // index in c.Notes by text
+
+	tested   []tested // in the order of c's tables
+	controls []tested
+
+	partial  bool            // some times lack most collections of garbage
+	unpaired bool            // some comparison was not paired by block
+	pooled   map[string]bool // configuration keys that differ within a cell
+	differ   []difference
+}
+
+// A difference is a configuration key that differs between two columns.
+type difference struct {
+	key    string
+	values []string // by column: "name: value"
+}
+
+// note returns the index of the note with this text.
+func (j *judge) note(format string, args ...any) int {
+	text := fmt.Sprintf(format, args...)
+	i, ok := j.notes[text]
+	if !ok {
+		i = len(j.c.Notes)
+		j.c.Notes = append(j.c.Notes, text)
+		j.notes[text] = i
+	}
+	return i
+}
+
+// table judges all cells in one unit. The values are those of the tidy unit's
+// written form.
+func (j *judge) table(g *grid, unit string, opts Options) (Table, error) {
+	t := Table{
+		Unit:   g.orig[unit],
+		Better: g.meta.GetBetter(unit),
+		Exact:  g.meta.GetAssumption(unit) == benchmath.AssumeExact,
+	}
+	if instructions(unit) { // whether or not the file says so
+		t.Better, t.Exact = -1, true
+	}
+	t.Resource = slices.Contains(resourceUnits, t.Unit)
+	// Only columns and rows that have this unit, or should.
+	has := func(row rowKey, col string) bool {
+		cell := g.cells[cellKey{row, col}]
+		return cell != nil && len(cell.values[unit]) > 0
+	}
+	// The first table also has what failed, and so has no figure in any.
+	failed := func(row rowKey) bool { return unit == g.units[0] && g.versions() && len(g.failed(row)) > 0 }
+	rows := slices.DeleteFunc(slices.Clone(g.rows), func(row rowKey) bool {
+		return !failed(row) && !slices.ContainsFunc(g.cols, func(col string) bool { return has(row, col) })
+	})
+	cols := slices.DeleteFunc(slices.Clone(g.cols), func(col string) bool {
+		return !slices.ContainsFunc(rows, func(row rowKey) bool {
+			cell := g.cells[cellKey{row, col}]
+			return cell != nil && (len(cell.values[unit]) > 0 || len(cell.holes) > 0)
+		})
+	})
+	for _, col := range cols {
+		t.Cols = append(t.Cols, Column{Name: col, Ref: strings.HasPrefix(col, record.RefPrefix)})
+	}
+	base := slices.Index(cols, opts.Base)
+	if opts.Base != "" && !slices.Contains(g.cols, opts.Base) {
+		return t, fmt.Errorf("no column %q to compare to; did you mean %q? The columns are: %s",
+			opts.Base, nearest(opts.Base, g.cols), strings.Join(g.cols, ", "))
+	}
+	for _, row := range rows {
+		r := Row{Name: row.name, Pkg: row.pkg, Base: base, Cells: make([]Cell, len(cols))}
+		cells := make([]*gridCell, len(cols))
+		for i, col := range cols {
+			cells[i] = g.cells[cellKey{row, col}]
+		}
+		if opts.Base == "" {
+			r.Base = firstBase(t.Cols, cells, unit)
+		}
+		if r.Base >= 0 && (opts.alone || !has(row, cols[r.Base])) {
+			r.Base = -1
+		}
+		at := place3{table: len(j.c.Tables), row: len(t.Rows)}
+		j.row(&t, &r, cells, unit, at)
+		j.control(&t, &r, cells, unit, at)
+		t.Rows = append(t.Rows, r)
+	}
+	return t, nil
+}
+
+// firstBase returns the first reference, in plan order, that has values in
+// this row; if the whole table has no reference, the first column.
+func firstBase(cols []Column, cells []*gridCell, unit string) int {
+	if !slices.ContainsFunc(cols, func(c Column) bool { return c.Ref }) {
+		return 0
+	}
+	best := -1
+	for i, c := range cells {
+		if cols[i].Ref && c != nil && len(c.values[unit]) > 0 && (best < 0 || c.place.compare(cells[best].place) < 0) {
+			best = i
+		}
+	}
+	return best
+}
+
+// nearest returns the candidate with the fewest edits from s.
+func nearest(s string, candidates []string) string {
+	return slices.MinFunc(candidates, func(a, b string) int {
+		return levenshtein.ComputeDistance(s, a) - levenshtein.ComputeDistance(s, b)
+	})
+}
+
+// row fills the cells of r.
+func (j *judge) row(t *Table, r *Row, cells []*gridCell, unit string, at place3) {
+	samples := make([][]value, len(cells))
+	most := 0
+	onlyRefs := true
+	for i, c := range cells {
+		if c == nil {
+			continue
+		}
+		samples[i] = c.values[unit]
+		if !t.Exact {
+			var reduced bool
+			if samples[i], reduced = perBlock(samples[i]); reduced {
+				r.Cells[i].Notes = append(r.Cells[i].Notes, j.note(
+					"several values in a block were reduced to their median: they come from one process, and the process is what varies"))
+			}
+		}
+		samples[i] = withTwins(samples[i], c.control[unit])
+		most = max(most, len(samples[i]))
+		onlyRefs = onlyRefs && (t.Cols[i].Ref || len(samples[i]) == 0)
+	}
+	for i := range cells {
+		cell, s := &r.Cells[i], samples[i]
+		cell.N = len(s)
+		cell.Slices = distributionOf(s)
+		for _, v := range s {
+			cell.Blocks = append(cell.Blocks, BlockValue{File: v.file, Block: v.block, Layout: v.layout, V: v.v, Ratio: math.NaN()})
+		}
+		j.gaps(cell, cells[i], len(s), most)
+		if cell.N == 0 {
+			cell.Verdict = Absent
+			if cells[i] != nil && len(cells[i].holes) > 0 {
+				cell.Verdict = Missing
+				if !cell.Hole {
+					cell.Verdict = Skipped
+				}
+			} else if !t.Cols[i].Ref && !onlyRefs {
+				cell.Verdict, cell.Hole = Missing, true
+				cell.Notes = append(cell.Notes, j.note(noReason))
+			}
+			continue
+		}
+		sum := j.summary(t, s)
+		cell.Center, cell.Lo, cell.Hi = sum.Center, sum.Lo, sum.Hi
+		byValue := func(a, b value) int { return cmp.Compare(a.v, b.v) }
+		cell.Min, cell.Max = slices.MinFunc(s, byValue).v, slices.MaxFunc(s, byValue).v
+		for _, w := range sum.Warnings {
+			cell.Notes = append(cell.Notes, j.note("%v", w))
+		}
+		if j.mixed(cells[i]) {
+			cell.Notes = append(cell.Notes, j.note("pools results of different circumstances; see the warnings"))
+		}
+	}
+	for i := range cells {
+		cell := &r.Cells[i]
+		switch {
+		case cell.N == 0:
+		case i == r.Base:
+			cell.Verdict = Base
+			for k := range cell.Blocks {
+				cell.Blocks[k].Ratio = 1
+			}
+		case r.Base < 0:
+			cell.Verdict = NoBase
+		default:
+			at.col = i
+			j.compare(t, cell, &r.Cells[r.Base], samples[i], samples[r.Base], unit, at)
+			j.differences(t.Cols[r.Base].Name, cells[r.Base], t.Cols[i].Name, cells[i])
+		}
+	}
+}
+
+// perBlock returns one value a block, the median of the block's values, in
+// order of appearance, and whether there was anything to reduce. Values
+// without a block stay.
+func perBlock(in []value) (out []value, reduced bool) {
+	type key struct{ file, block string }
+	index := make(map[key]int)
+	var groups [][]float64
+	for _, v := range in {
+		k := key{v.file, v.block}
+		i, ok := index[k]
+		if !ok || v.block == "" {
+			i = len(out)
+			index[k] = i
+			out = append(out, v)
+			groups = append(groups, nil)
+		} else {
+			reduced = true
+		}
+		groups[i] = append(groups[i], v.v)
+	}
+	for i, g := range groups {
+		if len(g) > 1 {
+			slices.Sort(g)
+			out[i].v = stats.Median(g)
+			out[i].rounds = nil // of one of them
+		}
+	}
+	return out, reduced
+}
+
+// gaps notes what a cell lacks and why.
+func (j *judge) gaps(cell *Cell, c *gridCell, n, most int) {
+	if c != nil && len(c.holes) > 0 {
+		for _, h := range mergeHoles(c.holes) {
+			if !h.Skipped {
+				cell.Hole = true
+			}
+			cell.Notes = append(cell.Notes, j.note("%s", h))
+		}
+	} else if n > 0 && n < most {
+		cell.Notes = append(cell.Notes, j.note("fewer values than others of the same benchmark, which have up to %d", most))
+	}
+	slices.Sort(cell.Notes)
+	cell.Notes = slices.Compact(cell.Notes)
+}
+
+func (j *judge) summary(t *Table, s []value) benchmath.Summary {
+	var assume benchmath.Assumption = benchmath.AssumeNothing
+	if t.Exact {
+		assume = benchmath.AssumeExact
+	}
+	return assume.Summary(j.sample(s), 1-j.c.Alpha)
+}
+
+// sample makes benchmath's sample of s. NewSample sorts in place, so it gets
+// values of its own; s keeps its order, and with it the pairs.
+func (j *judge) sample(s []value) *benchmath.Sample {
+	return benchmath.NewSample(floats(s), &benchmath.Thresholds{CompareAlpha: j.c.Alpha})
+}
+
+func floats(s []value) []float64 {
+	out := make([]float64, len(s))
+	for i, v := range s {
+		out[i] = v.v
+	}
+	return out
+}
+
+// place3 is where a cell stands in a Comparison.
+type place3 struct{ table, row, col int }
+
+// tested is a comparison that was tested, before the tests are taken together.
+type tested struct {
+	at       place3
+	vs       *Versus
+	unit     string // tidy
+	resource bool
+	shift    stats.Shift
+
+	// logs says that the shift is the logarithm of a ratio. blocks has the
+	// differences of the blocks, in order, unless the two were measured apart.
+	logs   bool
+	blocks stats.Blocks
+	looks  stats.Looks
+
+	// typical has the typical differences of the blocks, where they are made of
+	// slices. If the answer is theirs, rough is the plain mean with its standard error.
+	// share is the part of the level that the answer spends.
+	typical []float64
+	rough   *stats.Shift
+	share   float64
+
+	tail []float64     // by how much the tails moved beyond what is typical, a block
+	took time.Duration // measuring it, a block
+
+	partial bool    // the values lack most collections of garbage
+	rare    float64 // the part of the time that may be missing since collections are rare
+}
+
+// compare compares cell, of the values x, with base, of the values ref. What needs
+// a test gets its verdict from conclude.
+func (j *judge) compare(t *Table, cell, base *Cell, x, ref []value, unit string, at place3) {
+	cell.Vs = untested(len(x), len(ref))
+	if base.Center != 0 {
+		cell.Vs.Ratio = cell.Center / base.Center
+	} else if cell.Center == 0 {
+		cell.Vs.Ratio = 1
+	}
+	if largest(x, ref) < nothing(unit) {
+		// Whatever its ratio is: it is no member of the family, which would need
+		// more blocks for it.
+		cell.Verdict = Same
+		cell.Vs.Ratio = 1
+		return
+	}
+	if counted(unit) && allCloser(x, ref, nothing(unit)) {
+		cell.Verdict = Same
+		return
+	}
+	if t.Exact || counted(unit) && constant(x) && constant(ref) && len(x) > 1 && len(ref) > 1 {
+		apart := cell.Min > base.Max || base.Min > cell.Max
+		switch {
+		case cell.Min == base.Min && cell.Max == base.Max && cell.Min == cell.Max,
+			// What is exact by what the file says differs by no chance, however little.
+			!t.Exact && apart && math.Abs(math.Log(cell.Vs.Ratio)) < math.Log1p(j.c.Margin):
+			cell.Verdict = Same
+			return
+		case apart:
+			cell.Verdict = word(unit, t.Better, cell.Center > base.Center)
+			return
+		}
+		// They vary after all, so they are tested like others.
+		x, _ = perBlock(x)
+		ref, _ = perBlock(ref)
+	}
+	if !t.Exact && unvarying(x, ref) {
+		cell.Verdict = Same // nothing to test
+		return
+	}
+	test := j.test(cell.Vs, x, ref, unit)
+	test.at = at
+	test.resource = t.Resource
+	ratios := make(map[blockID]float64)
+	pairs, _ := pair(x, ref)
+	for i, p := range pairs {
+		if test.logs {
+			ratios[blockID{p.x.file, p.x.block}] = math.Exp(test.blocks.D[i])
+		}
+	}
+	for i, b := range cell.Blocks {
+		if r, ok := ratios[blockID{b.File, b.Block}]; ok {
+			cell.Blocks[i].Ratio = r
+		}
+	}
+	if t.Resource {
+		j.c.ResourceComparisons++
+	} else {
+		j.c.Comparisons++
+	}
+	j.unpaired = j.unpaired || !cell.Vs.Paired
+	j.tested = append(j.tested, test)
+}
+
+// untested is a Versus of which nothing is known yet.
+func untested(n, baseN int) *Versus {
+	nan := math.NaN()
+	return &Versus{
+		Ratio: nan, Lo: nan, Hi: nan, P: nan, Adjusted: nan, Detectable: nan, Lag1: nan, Trend: nan,
+		Typical: nan, TypicalLo: nan, TypicalHi: nan, Tail: nan, TailLo: nan, TailHi: nan,
+		Layouts: 1, N: n, BaseN: baseN,
+	}
+}
+
+// counted reports whether a unit counts what a program does, which takes no noise:
+// allocations and bytes.
+func counted(unit string) bool {
+	return strings.HasPrefix(unit, "allocs/") || strings.HasPrefix(unit, "B/")
+}
+
+// instructions reports whether a unit is of an emulator's instruction clock, which
+// is the same in every run.
+func instructions(unit string) bool {
+	return strings.HasPrefix(unit, "insns/") || strings.HasSuffix(unit, "-insns")
+}
+
+// nothing is how little of a unit is none: a hundredth of an allocation for each
+// operation, or a byte, is the runtime's own, which has timers, stacks and
+// collections beside the program.
+func nothing(unit string) float64 {
+	switch {
+	case strings.HasPrefix(unit, "allocs/"):
+		return 0.01
+	case strings.HasPrefix(unit, "B/"):
+		return 1
+	}
+	return 0
+}
+
+// largest returns the largest absolute value of both.
+func largest(x, ref []value) float64 {
+	most := 0.0
+	for _, s := range [][]value{x, ref} {
+		for _, v := range s {
+			most = max(most, math.Abs(v.v))
+		}
+	}
+	return most
+}
+
+// control compares the row's second copy with the first, if there is one.
+func (j *judge) control(t *Table, r *Row, cells []*gridCell, unit string, at place3) {
+	for i, c := range cells {
+		if c == nil || len(c.control[unit]) == 0 || len(c.values[unit]) == 0 {
+			continue
+		}
+		copies, _ := perBlock(c.control[unit])
+		ref, _ := perBlock(c.values[unit])
+		control := &Control{Col: i, Vs: *untested(len(copies), len(ref))}
+		for _, v := range copies {
+			control.Blocks = append(control.Blocks, BlockValue{File: v.file, Block: v.block, Layout: v.layout, V: v.v, Ratio: math.NaN()})
+		}
+		r.Control = control
+		pairs, ok := pair(copies, ref)
+		if !ok || t.Exact || unvarying(copies, ref) || largest(copies, ref) < nothing(unit) {
+			return // nothing to test
+		}
+		test := j.test(&control.Vs, copies, ref, unit)
+		test.at, test.resource = at, t.Resource
+		for k, p := range pairs {
+			if b := slices.IndexFunc(control.Blocks, func(b BlockValue) bool { return b.File == p.x.file && b.Block == p.x.block }); test.logs {
+				control.Blocks[b].Ratio = math.Exp(test.blocks.D[k])
+			}
+		}
+		j.controls = append(j.controls, test)
+		return
+	}
+}
+
+// test takes in how far x lies from ref, block by block if they were measured
+// together: then it is tested when all comparisons are known.
+func (j *judge) test(vs *Versus, x, ref []value, unit string) tested {
+	test := tested{vs: vs, unit: unit, logs: positive(x) && positive(ref)}
+	for _, v := range slices.Concat(x, ref) {
+		test.partial, test.rare = test.partial || v.partial, max(test.rare, v.rare)
+	}
+	pairs, ok := pair(x, ref)
+	if !ok {
+		test.apart(vs, x, ref, j)
+		return test
+	}
+	vs.Paired, vs.N, vs.BaseN = true, len(pairs), len(pairs)
+	layouts := make(map[string]bool)
+	test.looks = j.looks[pairs[0].x.file]
+	for _, p := range pairs {
+		d := p.x.v - p.ref.center(arithmetic)
+		if test.logs {
+			d = math.Log(p.x.v) - math.Log(p.ref.center(geometric))
+		}
+		layouts[p.x.layout] = true
+		vs.Rounds += p.rounds()
+		test.took += p.took() / time.Duration(len(pairs))
+		n, err := strconv.Atoi(p.x.block)
+		if err != nil || p.x.file != pairs[0].x.file {
+			test.looks = stats.Looks{} // nobody looked at several files together
+		}
+		test.blocks.D = append(test.blocks.D, d)
+		test.blocks.Number = append(test.blocks.Number, n)
+		test.blocks.Layout = append(test.blocks.Layout, p.x.layout)
+	}
+	vs.Layouts = len(layouts)
+	if len(layouts) == 1 && layouts[""] {
+		test.blocks.Layout = nil // the results say nothing of layouts
+	}
+	if test.logs {
+		if o, ok := stats.Ordered(test.blocks.D); ok {
+			vs.Lag1, vs.Trend = o.Lag1, o.Trend
+		}
+		test.typical, test.tail = typical(vs, pairs, j.c.Alpha)
+	}
+	return test
+}
+
+// apart tests values that were not measured in the same blocks.
+func (t *tested) apart(vs *Versus, x, ref []value, j *judge) {
+	a, b := floats(ref), floats(x)
+	if t.logs {
+		for _, s := range [][]float64{a, b} {
+			for i := range s {
+				s[i] = math.Log(s[i])
+			}
+		}
+	}
+	t.shift = stats.RankSum(a, b, j.c.Alpha)
+	vs.P = benchmath.AssumeNothing.Compare(j.sample(ref), j.sample(x)).P
+	t.ratio()
+}
+
+// ratio tells the shift as a ratio, if it is the logarithm of one.
+func (t *tested) ratio() {
+	if t.logs {
+		t.vs.Ratio, t.vs.Lo, t.vs.Hi = math.Exp(t.shift.Est), math.Exp(t.shift.Lo), math.Exp(t.shift.Hi)
+	}
+}
+
+// took is how long it takes to measure the pair once more, by the clock on the wall.
+// Where that is not known it is about twice what the slices take.
+func (p valuePair) took() time.Duration {
+	if p.x.row > 0 {
+		return p.x.row
+	}
+	return 2 * (p.x.took + p.ref.took)
+}
+
+// rounds is how many rounds both values have a slice of.
+func (p valuePair) rounds() (n int) {
+	for i := range min(len(p.x.rounds), len(p.ref.rounds)) {
+		if !math.IsNaN(p.x.rounds[i]) && !math.IsNaN(p.ref.rounds[i]) {
+			n++
+		}
+	}
+	return n
+}
+
+type blockID struct{ file, block string }
+
+// A valuePair is two values of the same block.
+type valuePair struct{ x, ref value }
+
+// pair returns the values of x and ref that belong to the same block, by file and
+// block, and whether they can be paired: every value has a block, and some
+// block has both. Blocks of different files are different blocks, since they were
+// not measured together. What only one of the two has is left out.
+func pair(x, ref []value) (pairs []valuePair, ok bool) {
+	of := make(map[blockID]value)
+	for _, v := range ref {
+		if v.block == "" {
+			return nil, false
+		}
+		of[blockID{v.file, v.block}] = v
+	}
+	files := make(map[string]int)
+	for _, v := range x {
+		if v.block == "" {
+			return nil, false
+		}
+		if _, ok := files[v.file]; !ok {
+			files[v.file] = len(files)
+		}
+		if r, ok := of[blockID{v.file, v.block}]; ok {
+			pairs = append(pairs, valuePair{v, r})
+		}
+	}
+	number := func(p valuePair) int { n, _ := strconv.Atoi(p.x.block); return n }
+	slices.SortStableFunc(pairs, func(a, b valuePair) int {
+		return cmp.Or(files[a.x.file]-files[b.x.file], cmp.Compare(number(a), number(b)))
+	})
+	return pairs, len(pairs) > 0
+}
+
+// positive reports whether all values, and their twins, have a logarithm.
+func positive(s []value) bool {
+	return !slices.ContainsFunc(s, func(v value) bool {
+		return !(v.v > 0) || math.IsInf(v.v, 1) || v.twin <= 0 || math.IsInf(v.twin, 1)
+	})
+}
+
+// constant reports whether all values are the same.
+func constant(s []value) bool {
+	return !slices.ContainsFunc(s, func(v value) bool { return v.v != s[0].v })
+}
+
+// unvarying reports whether all values of both are the same, and there are enough
+// of them for that to be no chance.
+func unvarying(x, ref []value) bool {
+	return len(x) > 1 && len(ref) > 1 && constant(x) && constant(ref) && x[0].v == ref[0].v
+}
+
+// word returns the verdict for a value that is above (or below) its base.
+func word(unit string, better int, above bool) Verdict {
+	speed := strings.HasPrefix(unit, "sec") || strings.HasSuffix(unit, "-sec") || strings.HasSuffix(unit, "/s")
+	good := above == (better > 0)
+	switch {
+	case better == 0 && above:
+		return Higher
+	case better == 0:
+		return Lower
+	case speed && good:
+		return Faster
+	case speed:
+		return Slower
+	case good:
+		return Better
+	}
+	return Worse
+}
+
+// mixed reports whether a cell pools results whose circumstances differ, and
+// remembers in what.
+func (j *judge) mixed(c *gridCell) bool {
+	found := false
+	for key, values := range c.config {
+		if len(values) > 1 {
+			j.pooled[key] = true
+			found = true
+		}
+	}
+	return found
+}
+
+// differences remembers the circumstances in which two columns differ.
+func (j *judge) differences(baseName string, base *gridCell, name string, c *gridCell) {
+	for key, values := range c.config {
+		a, b := strings.Join(base.config[key], ", "), strings.Join(values, ", ")
+		if a != b {
+			d := difference{key, []string{baseName + ": " + OrNone(a), name + ": " + OrNone(b)}}
+			if !slices.ContainsFunc(j.differ, func(o difference) bool { return o.key == key && slices.Equal(o.values, d.values) }) {
+				j.differ = append(j.differ, d)
+			}
+		}
+	}
+}
+
+func OrNone(s string) string {
+	if s == "" {
+		return "(not said)"
+	}
+	return s
+}
+
+// warn adds the warnings that concern the comparison as a whole.
+func (j *judge) warn(g *grid) {
+	warn := func(format string, args ...any) {
+		j.c.Warnings = append(j.c.Warnings, fmt.Sprintf(format, args...))
+	}
+	var pooled []string
+	for key := range j.pooled {
+		pooled = append(pooled, key)
+	}
+	slices.Sort(pooled)
+	for _, key := range pooled {
+		warn("results that differ in %q are pooled in one cell; separate them with --filter or --col %s", key, key)
+	}
+	byKey := make(map[string][]string)
+	var keys []string
+	for _, d := range j.differ {
+		if _, ok := byKey[d.key]; !ok {
+			keys = append(keys, d.key)
+		}
+		for _, v := range d.values {
+			if !slices.Contains(byKey[d.key], v) {
+				byKey[d.key] = append(byKey[d.key], v)
+			}
+		}
+	}
+	slices.Sort(keys)
+	for _, key := range keys {
+		warn("the columns differ in %q: %s", key, strings.Join(byKey[key], "; "))
+	}
+	if j.partial {
+		warn("some times are of files of before 2026-11-22, which have most collections of garbage outside of the time of an operation: what they say of a program that makes garbage is about the time between collections")
+	}
+	if j.unpaired {
+		warn("some comparisons are unpaired (no common blocks) and prove nothing: noise that drifts between the columns is taken for a difference far more often than the level says")
+	}
+	for _, f := range j.c.Files {
+		holes := 0
+		for _, h := range f.Holes {
+			if !h.Skipped {
+				holes++
+			}
+		}
+		if holes > 0 {
+			warn("holes in %s, measurements that were due and failed: %d", f.Label, holes)
+		}
+		for _, told := range f.Told {
+			warn("%s", told)
+		}
+		if len(f.Alone) > 0 {
+			warn("in %s these took no turns, and have one value a block, each from a process of its own: %s", f.Label, strings.Join(f.Alone, "; "))
+		}
+		for _, h := range f.Holes {
+			if h.Case == "" && !h.Skipped {
+				warn("no results of %s in %s, %s", h.Pkg, f.Label, h)
+			}
+		}
+	}
+	for _, f := range g.failures {
+		if f.Row != "" && f.Col == "" {
+			warn("no results of %s, so it is in no table: %s", f.Row, f.Reason)
+		}
+	}
+	if g.copies > 0 {
+		warn("results of third or further copies of a benchmark, which are in no table: %d", g.copies)
+	}
+	for _, w := range j.ordered() {
+		warn("%s", w)
+	}
+}
+
+// rowOfHoles returns the holes of a row that has nothing else.
+func (g *grid) rowOfHoles(row rowKey) []record.Hole {
+	var holes []record.Hole
+	for _, col := range g.cols {
+		if cell := g.cells[cellKey{row, col}]; cell != nil {
+			if len(cell.values) > 0 {
+				return nil
+			}
+			holes = append(holes, cell.holes...)
+		}
+	}
+	if !slices.ContainsFunc(holes, func(h record.Hole) bool { return !h.Skipped }) {
+		return nil // nothing was due
+	}
+	return mergeHoles(holes)
+}
+
+func joinHoles(holes []record.Hole) string {
+	texts := make([]string, len(holes))
+	for i, h := range holes {
+		texts[i] = h.String()
+	}
+	return strings.Join(texts, "; ")
+}

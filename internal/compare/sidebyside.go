@@ -1,0 +1,264 @@
+package compare
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"math"
+	"os"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/dynolab/dyno/internal/record"
+)
+
+// A Place is a machine or a board that gave results.
+type Place struct {
+	Name     string // of the board, else of the machine, else of the file
+	Chip     string // of a board, if the results say it
+	Board    bool
+	Emulated bool
+
+	// Paths are those of its files, as they were given.
+	Paths []string
+}
+
+// Places returns what the files are results of, in order of appearance. Paths are
+// those of [Compare]; stdin is what "-" reads, nil means os.Stdin, and it is read to
+// its end. A file that holds results of several boards is one place.
+func Places(paths []string, stdin io.Reader) ([]Place, error) {
+	var places []Place
+	for _, path := range paths {
+		in, err := readInputs([]string{path}, stdin)
+		if err != nil {
+			return nil, err
+		}
+		f := in.files[0]
+		p := Place{Name: f.Board(), Chip: ConfigValue(f, "chip"), Board: f.Board() != "", Emulated: f.Emulated()}
+		if !p.Board {
+			p.Name = ConfigValue(f, "machine")
+		}
+		if p.Name == "" {
+			p.Name = f.Label
+		}
+		i := slices.IndexFunc(places, func(o Place) bool { return o.Name == p.Name && o.Board == p.Board && o.Emulated == p.Emulated })
+		if i < 0 {
+			i, places = len(places), append(places, p)
+		}
+		places[i].Paths = append(places[i].Paths, path)
+	}
+	return places, nil
+}
+
+// A SideBySide is what machines and boards measured of the same benchmarks, each
+// figure as it is: between two places there is no ratio and no verdict, because a
+// figure of one says nothing of the other. It is plain data.
+type SideBySide struct {
+	Places []Place
+	// Comparisons have the figures of each place by itself, none of them compared.
+	Comparisons []*Comparison
+
+	Workloads []SideWorkload
+	// HostOnly are the benchmarks that no board has; they are in no table.
+	HostOnly []string
+}
+
+// A SideWorkload is one benchmark, without implementation and GOMAXPROCS.
+type SideWorkload struct {
+	Name  string
+	Impls []SideImpl
+}
+
+// A SideImpl is one implementation. References are left out: boards run none.
+type SideImpl struct {
+	Name  string
+	Lines []SideLine
+}
+
+// A SideLine is what one implementation took of one thing, such as time.
+type SideLine struct {
+	// Unit is what is measured, with a real clock's unit: a board of which the
+	// clock counts instructions has "insns/op" where this is "ns/op".
+	Unit  string
+	Cells []SideCell // one a place
+}
+
+// A SideCell is one figure.
+type SideCell struct {
+	Unit string // of the value, as in the results
+	// N is the number of values; if it is zero, the fields below have no meaning.
+	N              int
+	Center, Lo, Hi float64 // as in Cell
+	Exact          bool
+	Procs          int // GOMAXPROCS: of several the largest counts
+
+	// Why says why there is no value, if the results say it.
+	Why string
+}
+
+// SideBySideOf reads the results of several places, of which at least one is a
+// board. opts.Col and opts.Base are not used: the columns of each place are
+// implementations. The error is that of [Compare].
+func SideBySideOf(paths []string, opts Options) (*SideBySide, error) {
+	stdin := opts.Stdin
+	if stdin == nil {
+		stdin = os.Stdin
+	}
+	var data []byte
+	if slices.ContainsFunc(paths, ReadsStdin) {
+		var err error
+		if data, err = io.ReadAll(stdin); err != nil {
+			return nil, err
+		}
+	}
+	places, err := Places(paths, bytes.NewReader(data))
+	if err != nil {
+		return nil, err
+	}
+	s := &SideBySide{Places: places}
+	for _, p := range places {
+		opts.Stdin, opts.Col, opts.Base, opts.alone = bytes.NewReader(data), "/impl", "", true
+		c, err := Compare(p.Paths, opts)
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", p.Name, err)
+		}
+		s.Comparisons = append(s.Comparisons, c)
+	}
+	s.collect()
+	return s, nil
+}
+
+// collect fills Workloads and HostOnly.
+func (s *SideBySide) collect() {
+	var all []SideWorkload
+	onBoard := make(map[string]bool)
+	for i, c := range s.Comparisons {
+		for _, t := range c.Tables {
+			if t.Resource {
+				continue // of processes, which no board has
+			}
+			for _, r := range t.Rows {
+				name, procs := withoutProcs(benchmarkName(r))
+				for k, cell := range r.Cells {
+					if t.Cols[k].Ref || cell.N == 0 {
+						continue
+					}
+					at := s.cell(&all, name, t.Cols[k].Name, realUnit(t.Unit), i)
+					if at.N == 0 || procs > at.Procs {
+						*at = SideCell{Unit: t.Unit, N: cell.N, Center: cell.Center, Lo: cell.Lo, Hi: cell.Hi, Exact: t.Exact, Procs: procs}
+					}
+					onBoard[name] = onBoard[name] || s.Places[i].Board
+				}
+			}
+		}
+	}
+	for i, c := range s.Comparisons {
+		for _, f := range c.Files {
+			for _, h := range f.Holes {
+				name, impl, ok := splitImpl(h.Case)
+				if !ok || strings.HasPrefix(impl, record.RefPrefix) {
+					continue
+				}
+				s.gap(&all, name, impl, i, h.String())
+				onBoard[name] = onBoard[name] || s.Places[i].Board
+			}
+		}
+	}
+	for _, w := range all {
+		for i := range w.Impls {
+			slices.SortStableFunc(w.Impls[i].Lines, func(a, b SideLine) int { return unitRank(a.Unit) - unitRank(b.Unit) })
+		}
+		if onBoard[w.Name] {
+			s.Workloads = append(s.Workloads, w)
+		} else {
+			s.HostOnly = append(s.HostOnly, w.Name)
+		}
+	}
+}
+
+// cell returns the cell of a place, which it makes if need be.
+func (s *SideBySide) cell(all *[]SideWorkload, workload, impl, unit string, place int) *SideCell {
+	w := implOf(all, workload, impl)
+	i := slices.IndexFunc(w.Lines, func(l SideLine) bool { return l.Unit == unit })
+	if i < 0 {
+		i = len(w.Lines)
+		w.Lines = append(w.Lines, SideLine{Unit: unit, Cells: make([]SideCell, len(s.Places))})
+	}
+	return &w.Lines[i].Cells[place]
+}
+
+// gap notes why a place has no value, in the first line, if it has none there.
+func (s *SideBySide) gap(all *[]SideWorkload, workload, impl string, place int, why string) {
+	w := implOf(all, workload, impl)
+	if len(w.Lines) == 0 {
+		w.Lines = append(w.Lines, SideLine{Unit: "ns/op", Cells: make([]SideCell, len(s.Places))})
+	}
+	if cell := &w.Lines[0].Cells[place]; cell.N == 0 && cell.Why == "" {
+		cell.Why = why
+	}
+}
+
+func implOf(all *[]SideWorkload, workload, impl string) *SideImpl {
+	i := slices.IndexFunc(*all, func(w SideWorkload) bool { return w.Name == workload })
+	if i < 0 {
+		i = len(*all)
+		*all = append(*all, SideWorkload{Name: workload})
+	}
+	w := &(*all)[i]
+	k := slices.IndexFunc(w.Impls, func(o SideImpl) bool { return o.Name == impl })
+	if k < 0 {
+		k = len(w.Impls)
+		w.Impls = append(w.Impls, SideImpl{Name: impl})
+	}
+	return &w.Impls[k]
+}
+
+func benchmarkName(r Row) string {
+	if r.Pkg != "" {
+		return r.Pkg + " " + r.Name
+	}
+	return r.Name
+}
+
+// withoutProcs splits GOMAXPROCS from a benchmark's name, which is absent if it is
+// 1.
+func withoutProcs(name string) (string, int) {
+	if i := strings.LastIndexByte(name, '-'); i > 0 {
+		if n, err := strconv.Atoi(name[i+1:]); err == nil && n > 0 {
+			return name[:i], n
+		}
+	}
+	return name, 1
+}
+
+// splitImpl splits the implementation from a full benchmark name.
+func splitImpl(full string) (name, impl string, ok bool) {
+	full, _ = withoutProcs(strings.TrimPrefix(full, "Benchmark"))
+	before, after, ok := strings.Cut(full, "/impl=")
+	impl, rest, more := strings.Cut(after, "/")
+	if more {
+		before += "/" + rest
+	}
+	return before, impl, ok && impl != ""
+}
+
+// realUnit is the unit with a real clock of what unit measures.
+func realUnit(unit string) string {
+	switch {
+	case strings.HasPrefix(unit, "insns/"):
+		return "ns/" + strings.TrimPrefix(unit, "insns/")
+	case strings.HasSuffix(unit, "-insns"):
+		return strings.TrimSuffix(unit, "insns") + "ns"
+	}
+	return unit
+}
+
+// Spread is how far the ends of the interval lie from the centre at most, relative
+// to it; NaN if there is no interval, or the unit is exact.
+func (c SideCell) Spread() float64 {
+	if c.Exact || c.N == 0 || c.Center == 0 || math.IsInf(c.Lo, 0) || math.IsInf(c.Hi, 0) {
+		return math.NaN()
+	}
+	return max(c.Center-c.Lo, c.Hi-c.Center) / math.Abs(c.Center)
+}

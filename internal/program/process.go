@@ -1,0 +1,520 @@
+package program
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"regexp"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/dynolab/dyno/internal/child"
+)
+
+// A Process is a benchmark that is being driven. Its methods must not be called
+// concurrently, but for Close.
+type Process struct {
+	c       Config
+	cmd     *exec.Cmd
+	said    [2]*child.Buffer // standard output and standard error
+	in      *os.File         // commands
+	out     *os.File         // answers
+	answers *bufio.Reader
+	hello   Hello
+	err     error // of a process that is of no more use
+	frozen  bool  // it is stopped, from Freeze to the next command
+
+	ended chan struct{} // closed when the process has ended
+	exit  error         // of cmd.Wait; to be read when ended is closed
+
+	mu       sync.Mutex
+	killed   error    // why we have killed it, nil if we have not
+	counters counters // nil if nothing counts
+
+	close func() error
+	stop  func() bool // watching the context
+}
+
+// defaultTimeout is what a zero Config.Timeout means.
+const defaultTimeout = time.Minute
+
+// Start starts a benchmark and returns when it is ready for its first slice. Its
+// error is a [*Refusal], a [*Failure], or wraps [ErrUnsupported], [ErrKilled] or
+// what has ended ctx, which ends the process.
+//
+// The process has a process group of its own, so that an interrupt from the
+// terminal is for the lab alone.
+func Start(ctx context.Context, c Config) (*Process, error) {
+	if err := supported(); err != nil {
+		return nil, err
+	}
+	if c.Slow < 0 || strings.ContainsFunc(c.Benchmark, func(r rune) bool { return r <= ' ' }) || c.Benchmark == "" {
+		panic(fmt.Sprintf("driven: cannot drive %q with a slow-down of %v", c.Benchmark, c.Slow))
+	}
+	c.CPU = max(c.CPU, 1)
+	if c.Timeout <= 0 {
+		c.Timeout = defaultTimeout
+	}
+	if err := ctx.Err(); err != nil {
+		return nil, context.Cause(ctx)
+	}
+	p := &Process{c: c, said: [2]*child.Buffer{new(child.Buffer), new(child.Buffer)}, ended: make(chan struct{})}
+	if err := p.start(); err != nil {
+		return nil, err
+	}
+	p.stop = context.AfterFunc(ctx, func() { p.kill(context.Cause(ctx)) })
+	if c.Kill != nil {
+		go func() {
+			select {
+			case <-c.Kill:
+				p.kill(ErrKilled)
+			case <-p.ended:
+			}
+		}()
+	}
+	if err := p.greet(); err != nil {
+		_ = p.Close()
+		return nil, err
+	}
+	return p, nil
+}
+
+// start starts the process.
+func (p *Process) start() error {
+	commands, in, err := os.Pipe()
+	if err != nil {
+		return err
+	}
+	out, answers, err := os.Pipe()
+	if err != nil {
+		commands.Close()
+		in.Close()
+		return err
+	}
+	p.in, p.out, p.answers = in, out, bufio.NewReader(out)
+	p.close = sync.OnceValue(func() error {
+		<-p.ended
+		return errors.Join(in.Close(), out.Close(), p.StopCounting())
+	})
+	pattern := exactly(p.c.Benchmark)
+	p.cmd = exec.Command(p.c.Binary, append([]string{
+		"-test.run=^$",
+		"-test.bench=" + pattern,
+		"-test.skip=" + pattern + "/",
+		"-test.benchtime=1x",
+		"-test.cpu=" + strconv.Itoa(p.c.CPU),
+		"-test.count=1",
+	}, p.c.Args...)...)
+	p.cmd.Dir = p.c.Dir
+	// A benchmark that is measured in package testing's first call of it has not
+	// been given the -test.cpu yet.
+	p.cmd.Env = append(append(os.Environ(), p.c.Env...),
+		"GOMAXPROCS="+strconv.Itoa(p.c.CPU),
+		"DYNO_DRIVE=slow="+strconv.FormatFloat(p.c.Slow, 'g', -1, 64)+
+			" counters="+strconv.FormatBool(p.c.Counters)+" name="+p.c.Benchmark)
+	p.cmd.Stdout, p.cmd.Stderr = p.said[0], p.said[1]
+	p.cmd.ExtraFiles = []*os.File{commands, answers}
+	p.cmd.WaitDelay = time.Second // a grandchild may hold the pipe open
+	err = child.Start(p.cmd)
+	commands.Close()
+	answers.Close()
+	if err != nil {
+		in.Close()
+		out.Close()
+		return &Failure{Reason: "does not start: " + err.Error()}
+	}
+	go func() {
+		p.exit = p.cmd.Wait()
+		child.KillGroup(p.cmd) // those that it has started and left behind
+		close(p.ended)
+	}()
+	return nil
+}
+
+// exactly returns a -test.bench pattern that matches the benchmark of that name.
+// With a slash behind, it matches those that have the whole name in front.
+func exactly(name string) string {
+	elems := strings.Split(name, "/")
+	for i, e := range elems {
+		elems[i] = "^" + regexp.QuoteMeta(e) + "$"
+	}
+	return strings.Join(elems, "/")
+}
+
+// kill ends the process, for the reason why.
+func (p *Process) kill(why error) {
+	p.mu.Lock()
+	if p.killed == nil {
+		p.killed = why
+	}
+	p.mu.Unlock()
+	select {
+	case <-p.ended: // another process may have its number by now
+	default:
+		child.KillGroup(p.cmd)
+	}
+}
+
+// greet waits for the process to be ready.
+func (p *Process) greet() error {
+	a, err := p.answer("hello")
+	if err != nil {
+		return err
+	}
+	p.hello = Hello{Mode: a.next(), Unit: int(a.uint()), Pid: p.cmd.Process.Pid, Probe: time.Duration(a.uint())}
+	return p.check(a)
+}
+
+// Hello returns what the process said when it was ready.
+func (p *Process) Hello() Hello { return p.hello }
+
+// Run measures one slice of n operations, n ≥ 1. After an error, which is of the
+// kinds that Start returns, the process is of no more use.
+func (p *Process) Run(n int) (Slice, error) { return p.slice("run", n) }
+
+// Call is Run, with a collection of garbage before the slice, as go test has one
+// before each call of a benchmark function: for slices that are as long as go test's
+// calls. In other modes than ModeRunN there is no such collection.
+func (p *Process) Call(n int) (Slice, error) { return p.slice("call", n) }
+
+func (p *Process) slice(command string, n int) (Slice, error) {
+	if n < 1 {
+		panic("driven: a slice of no operations")
+	}
+	counted := p.count()
+	a, err := p.ask("slice", command+" "+strconv.Itoa(n))
+	if err != nil {
+		return Slice{}, err
+	}
+	hardware, none := counted()
+	s := Slice{
+		N: int(a.uint()), Elapsed: time.Duration(a.uint()), CPU: time.Duration(a.uint()),
+		Allocs: a.uint(), Bytes: a.uint(), GCs: uint32(a.uint()),
+		Hardware: hardware, NoHardware: none,
+	}
+	v := a.values()
+	s.Extra, s.Counters = v[kindExtra], v[kindCounter]
+	return s, p.check(a)
+}
+
+// Freeze stops the process until its next command: what it does beside the
+// benchmark – a goroutine that works on, a collection that has begun – then goes on
+// in its own slices, and takes nothing of others'. It reports whether the system can
+// do that; where it cannot, the process waits for its command and does the rest.
+func (p *Process) Freeze() bool {
+	if p.err == nil && !p.frozen {
+		p.frozen = child.Freeze(p.cmd)
+	}
+	return p.frozen
+}
+
+// thaw lets the process go on.
+func (p *Process) thaw() {
+	if p.frozen {
+		child.Thaw(p.cmd)
+		p.frozen = false
+	}
+}
+
+// Usage returns what the process has used so far.
+func (p *Process) Usage() (Usage, error) {
+	a, err := p.ask("usage", "usage")
+	if err != nil {
+		return Usage{}, err
+	}
+	u := Usage{CPU: time.Duration(a.uint()), GCCPU: time.Duration(a.uint()), LiveHeap: a.uint(), HeapGoal: a.uint()}
+	return u, p.check(a)
+}
+
+// Reset has the benchmark forget the slices it has measured, which were to warm
+// up: its metrics count from here.
+func (p *Process) Reset() error {
+	_, err := p.ask("reset", "reset")
+	return err
+}
+
+// The kinds of profiles that StartProfile knows. What each has is runtime/pprof's
+// to say.
+const (
+	ProfileCPU    = "cpu"
+	ProfileMutex  = "mutex"
+	ProfileBlock  = "block"
+	ProfileAllocs = "allocs"
+)
+
+// StartProfile begins to profile the process, to be called between slices that are
+// not for measuring: profiles slow them down. EndProfile ends it and writes the
+// file path. As kinds other than ProfileCPU count from the beginning of the
+// process, what they had counted before is written to path+".before".
+func (p *Process) StartProfile(kind, path string) error {
+	return p.profile("profile " + kind + " " + path)
+}
+
+// EndProfile ends the profile that StartProfile has begun.
+func (p *Process) EndProfile() error { return p.profile("endprofile") }
+
+// profile gives a command that can fail without harm to the process.
+func (p *Process) profile(command string) error {
+	if strings.Contains(command, "\n") || len(command) > 4096 {
+		return fmt.Errorf("driven: a profile cannot have the name %.100q", command)
+	}
+	a, err := p.ask("profile", command)
+	if err != nil {
+		return err
+	}
+	if why := a.text(); why != "" {
+		return errors.New("driven: a profile: " + why)
+	}
+	return p.check(a)
+}
+
+// Finish ends the benchmark and returns what it reports. It fails with a
+// [*Failure] if the benchmark finds its results to be wrong. The process has
+// ended then.
+func (p *Process) Finish() (Result, error) {
+	a, err := p.ask("result", "finish")
+	if err != nil {
+		return Result{}, err
+	}
+	r := Result{Line: strings.TrimSpace(a.text())}
+	v := a.values()
+	r.Extra, r.Resources = v[kindExtra], v[kindResource]
+	if err := p.check(a); err != nil {
+		return Result{}, err
+	}
+	// What comes after the benchmark, such as the end of a TestMain, may find
+	// fault with it too.
+	select {
+	case <-p.ended:
+	case <-time.After(p.c.Timeout):
+		return Result{}, p.hang()
+	}
+	if err := p.whyKilled(); err != nil {
+		return Result{}, p.fail(err)
+	}
+	if p.exit != nil && !errors.Is(p.exit, exec.ErrWaitDelay) {
+		return Result{}, p.dead()
+	}
+	return r, p.Close()
+}
+
+// Close kills what is left of the process and of those it has started. It may be
+// called at any time, more than once, and by any goroutine.
+func (p *Process) Close() error {
+	if p.stop != nil {
+		p.stop()
+	}
+	p.kill(errClosed)
+	return p.close()
+}
+
+var errClosed = errors.New("driven: the process has been closed")
+
+// ask gives a command and returns the answer, which begins with word.
+func (p *Process) ask(word, command string) (*answer, error) {
+	if p.err != nil {
+		return nil, p.err
+	}
+	p.thaw()
+	// A process that has gone is seen by its not answering, which says more.
+	_, _ = io.WriteString(p.in, command+"\n")
+	return p.answer(word)
+}
+
+// answer waits for an answer that begins with word.
+func (p *Process) answer(word string) (*answer, error) {
+	if err := p.out.SetReadDeadline(time.Now().Add(p.c.Timeout)); err != nil {
+		return nil, p.gone(err)
+	}
+	line, err := p.answers.ReadString('\n')
+	if err != nil {
+		return nil, p.gone(err)
+	}
+	a := &answer{fields: strings.Split(strings.TrimSuffix(line, "\n"), "\t")}
+	switch got := a.next(); got {
+	case word:
+		return a, nil
+	case "refused":
+		return nil, p.fail(&Refusal{a.text()})
+	case "skipped":
+		return nil, p.fail(&Failure{Reason: "skipped: " + reason(a.text())})
+	}
+	return nil, p.fail(fmt.Errorf("driven: the process said %.100q when %s was due", line, word))
+}
+
+// check fails if the answer a could not be read.
+func (p *Process) check(a *answer) error {
+	if a.err == nil && len(a.fields) > 0 {
+		a.err = fmt.Errorf("%q is left", a.fields)
+	}
+	if a.err != nil {
+		return p.fail(fmt.Errorf("driven: reading an answer: %w", a.err))
+	}
+	return nil
+}
+
+// fail remembers why the process is of no more use.
+func (p *Process) fail(err error) error {
+	p.err = err
+	return err
+}
+
+func (p *Process) whyKilled() error {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.killed
+}
+
+// gone says why there was no answer but err.
+func (p *Process) gone(err error) error {
+	if why := p.whyKilled(); why != nil {
+		return p.fail(why)
+	}
+	if errors.Is(err, os.ErrDeadlineExceeded) {
+		return p.hang()
+	}
+	// Nobody has the other end open any more: the process is about to end.
+	select {
+	case <-p.ended:
+	case <-time.After(p.c.Timeout):
+		return p.hang()
+	}
+	return p.dead()
+}
+
+// hang ends a process that takes too long.
+func (p *Process) hang() error {
+	// The Go runtime answers the first signal with the stacks of all goroutines,
+	// which say where it hangs.
+	child.AskForStacks(p.cmd)
+	select {
+	case <-p.ended:
+	case <-time.After(2 * time.Second):
+		child.KillGroup(p.cmd)
+		<-p.ended
+	}
+	if why := p.whyKilled(); why != nil {
+		return p.fail(why)
+	}
+	said := p.printed()
+	return p.fail(&Failure{
+		Reason: fmt.Sprintf("no answer after %v: hangs, or needs a longer --timeout", p.c.Timeout) + child.At(child.WhereHung(said)),
+		Output: child.Excerpt(said),
+	})
+}
+
+// dead says why a process has ended that should not have.
+func (p *Process) dead() error {
+	if why := p.whyKilled(); why != nil {
+		return p.fail(why)
+	}
+	said := p.printed()
+	why := child.WhyFailed(said, p.cmd.ProcessState)
+	if p.cmd.ProcessState.Success() {
+		// It is in order, but for the benchmark.
+		switch why = "the benchmark or its package ended the process"; {
+		case p.hello.Mode != "":
+		case strings.HasSuffix(strings.TrimSpace(p.said[0].String()), "PASS"):
+			why = "there is no benchmark of that name"
+		default:
+			why = "ended without running a benchmark"
+		}
+	}
+	return p.fail(&Failure{Reason: why, Output: child.Excerpt(said)})
+}
+
+// printed returns what the process has printed.
+func (p *Process) printed() string {
+	s := p.said[0].String()
+	if s != "" && !strings.HasSuffix(s, "\n") {
+		s += "\n" // the runtime's last words begin a line
+	}
+	return s + p.said[1].String()
+}
+
+// reason returns the latest entry of a benchmark's log, in one line.
+func reason(log string) string {
+	entry := child.LatestEntry(log)
+	if entry = entry[len(logPosition.FindString(entry)):]; entry == "" {
+		return "no reason given"
+	}
+	return entry
+}
+
+// logPosition is where a line of a test's log is from: "file.go:12: ".
+var logPosition = regexp.MustCompile(`^[^\s:]+\.go:\d+: `)
+
+// An answer is a line of words between tabs.
+type answer struct {
+	fields []string // that are left
+	err    error    // the first one
+}
+
+// next takes the next word.
+func (a *answer) next() string {
+	if len(a.fields) == 0 {
+		a.fault(io.ErrUnexpectedEOF)
+		return ""
+	}
+	s := a.fields[0]
+	a.fields = a.fields[1:]
+	return s
+}
+
+func (a *answer) fault(err error) {
+	if a.err == nil {
+		a.err = err
+	}
+}
+
+func (a *answer) uint() uint64 {
+	n, err := strconv.ParseUint(a.next(), 10, 64)
+	if err != nil {
+		a.fault(err)
+	}
+	return n
+}
+
+func (a *answer) text() string {
+	s, err := strconv.Unquote(a.next())
+	if err != nil {
+		a.fault(err)
+	}
+	return s
+}
+
+// The kinds of values in an answer, by the letter before their names.
+const (
+	kindExtra    = "x" // a metric that the benchmark reports
+	kindCounter  = "c" // what moved during a slice
+	kindResource = "r" // what the process has used
+)
+
+// values takes all that is left, by kind and name.
+func (a *answer) values() map[string]map[string]float64 {
+	all := make(map[string]map[string]float64)
+	for len(a.fields) > 0 {
+		field := a.next()
+		kind, named, _ := strings.Cut(field, ":")
+		i := strings.LastIndexByte(named, '=') // units may have one
+		if i < 0 {
+			a.fault(fmt.Errorf("%q is no value", field))
+			return nil
+		}
+		v, err := strconv.ParseFloat(named[i+1:], 64)
+		if err != nil {
+			a.fault(err)
+		}
+		if all[kind] == nil {
+			all[kind] = make(map[string]float64)
+		}
+		all[kind][named[:i]] = v
+	}
+	return all
+}

@@ -1,0 +1,63 @@
+package record
+
+import (
+	"strings"
+)
+
+// A Setting is a configuration key with all the values it takes in one file,
+// in order of appearance.
+type Setting struct {
+	Key    string
+	Values []string
+}
+
+// Circumstances are what a reader needs to judge a figure, as configuration
+// lines of the Go benchmark format. docs/results-format.md explains the keys.
+type Circumstances struct {
+	// Machine is a name for machines of this kind, fit for a folder: CPU model,
+	// cores and platform.
+	Machine string
+	// Fixed settings stay the same for a run, and must be the same when it is
+	// resumed.
+	Fixed []Setting
+}
+
+// Value returns the value of the fixed setting key, "" if there is none.
+func (c *Circumstances) Value(key string) string {
+	for _, s := range c.Fixed {
+		if s.Key == key && len(s.Values) > 0 {
+			return s.Values[0]
+		}
+	}
+	return ""
+}
+
+// Environment lists the variables that change how a Go program is built or
+// runs. They are noted if they are set, in the environment or by go env -w.
+var Environment = []string{"GOFLAGS", "GOEXPERIMENT", "GOAMD64", "GOARM64", "GOGC", "GOMEMLIMIT", "GODEBUG", "GOMAXPROCS", "CGO_ENABLED"}
+
+// Differences says in which respects now differs from then, configuration lines
+// of an earlier run, one line each, as "key: then → now". The clock rate is left
+// out: some systems tell what it is at the moment.
+func (now *Circumstances) Differences(then map[string]string) []string {
+	keys := []string{
+		"old", "old-commit", "old-dirty", "new", "new-commit", "new-dirty", "build",
+		"commit", "dirty", "toolchain", "machine", "cpu-model", "cores", "memory", "kernel", "virtual", "governor", "emulated",
+	}
+	for _, name := range Environment {
+		keys = append(keys, strings.ToLower(name))
+	}
+	none := func(s string) string {
+		if s == "" {
+			return "none"
+		}
+		return s
+	}
+	var diffs []string
+	for _, key := range keys {
+		if a, b := then[key], now.Value(key); a != b {
+			diffs = append(diffs, key+": "+none(a)+" → "+none(b))
+		}
+	}
+	return diffs
+}

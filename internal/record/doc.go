@@ -1,0 +1,14 @@
+// Package record is what is kept of a run: a [Plan], and a results file, which is
+// written once while measuring, and read once by whatever follows.
+//
+//   - A [Plan] says what is measured, how often, and in which order (plan.go). It is
+//     in the file, so that a run can be repeated, and resumed.
+//   - A [Record] is what one step gave in one block: a line in the Go benchmark
+//     format, or a [Hole] that says why there is none, and its [Slices].
+//   - A [Store] appends records, synced row by row and block by block, so that a run
+//     that is killed can be read; [ReadInterrupted] says what such a run has done, and
+//     [Interrupted.Resume] goes on (store.go).
+//   - [Lines] reads a file line by line (scan.go).
+//
+// docs/results-format.md describes the format.
+package record

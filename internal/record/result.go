@@ -1,0 +1,51 @@
+package record
+
+import (
+	"strconv"
+	"strings"
+
+	"golang.org/x/perf/benchfmt"
+	"golang.org/x/perf/benchunit"
+)
+
+// ParseResult reads a benchmark line, and reports whether it is one.
+func ParseResult(line string) (*benchfmt.Result, bool) {
+	if !strings.HasPrefix(line, "Benchmark") {
+		return nil, false
+	}
+	r := benchfmt.NewReader(strings.NewReader(line+"\n"), "")
+	if !r.Scan() {
+		return nil, false
+	}
+	res, ok := r.Result().(*benchfmt.Result)
+	return res, ok
+}
+
+// Written returns the unit of v as it stands in the file.
+func Written(v benchfmt.Value) string {
+	if v.OrigUnit != "" {
+		return v.OrigUnit
+	}
+	return v.Unit
+}
+
+// InUnit returns v's value in unit, a written form of v's tidy unit.
+func InUnit(v benchfmt.Value, unit string) float64 {
+	if v.OrigUnit == unit {
+		return v.OrigValue
+	}
+	factor, _ := benchunit.Tidy(1, unit)
+	return v.Value / factor
+}
+
+// NoOperations is why a result of no operations is none.
+const NoOperations = "panicked, and package testing ended the process before that was said"
+
+// Shortened quotes s, or the beginning of it.
+func Shortened(s string) string {
+	const most = 40
+	if r := []rune(s); len(r) > most {
+		return strconv.Quote(string(r[:most]) + "…")
+	}
+	return strconv.Quote(s)
+}

@@ -1,0 +1,122 @@
+package record
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// The sides of a run that compares two versions: Case.Side and the columns.
+const (
+	SideOld = "old"
+	SideNew = "new"
+)
+
+// ListingFailed begins the reason of a hole of a package whose benchmarks could not all
+// be listed.
+const ListingFailed = "listing its benchmarks: "
+
+// OnlyIn is why a version lacks a benchmark that only the version of this side has.
+func OnlyIn(side string) string { return fmt.Sprintf("only the %s version has it", side) }
+
+// MatchSides returns the cases that both versions have, one of each side after the
+// other in the order of the new version, and what each side lacks.
+//
+// failed is what gave no result when it was listed, by side. It is in what is lacking,
+// but for a benchmark whose sub-benchmarks the other side has: then each of them is.
+// So is each benchmark that the other side has of a package that could not be listed.
+// What only one side has, whether it fails there or not, is a hole of the other with
+// that reason; nothing was due there, and Hole.Gone says so. So are the cases of a
+// package that one side does not have at all.
+func MatchSides(before, after []Case, failed []Hole) (both []Case, absent []Hole) {
+	old, now := newSide(SideOld, before, failed), newSide(SideNew, after, failed)
+	for _, h := range failed {
+		own, other := old, now
+		if h.Side == SideNew {
+			own, other = now, old
+		}
+		if !slices.ContainsFunc(other.beneath(h), func(c caseOf) bool { return !own.lists[c] }) {
+			absent = append(absent, h)
+		}
+	}
+	for _, c := range after {
+		if old.lists[caseOf{c.Pkg, c.Name}] {
+			both = append(both, Case{Pkg: c.Pkg, Name: c.Name, Side: SideOld}, Case{Pkg: c.Pkg, Name: c.Name, Side: SideNew})
+			continue
+		}
+		absent = append(absent, old.lacks(c, SideNew)...)
+	}
+	for _, c := range before {
+		if !now.lists[caseOf{c.Pkg, c.Name}] {
+			absent = append(absent, now.lacks(c, SideOld)...)
+		}
+	}
+	for _, h := range failed {
+		own, other := old, now
+		if h.Side == SideNew {
+			own, other = now, old
+		}
+		if h.Case != "" && !other.lists[caseOf{h.Pkg, h.Case}] && len(other.beneath(h)) == 0 {
+			absent = append(absent, other.lacks(Case{Pkg: h.Pkg, Name: h.Case}, own.name)...)
+		}
+	}
+	return both, absent
+}
+
+// A side is what one version has of benchmarks.
+type side struct {
+	name   string
+	lists  map[caseOf]bool
+	failed []Hole
+}
+
+// A caseOf is a benchmark of either version.
+type caseOf struct{ pkg, name string }
+
+func newSide(name string, cases []Case, failed []Hole) side {
+	s := side{name: name, lists: make(map[caseOf]bool)}
+	for _, c := range cases {
+		s.lists[caseOf{c.Pkg, c.Name}] = true
+	}
+	for _, h := range failed {
+		if h.Side == name {
+			s.failed = append(s.failed, h)
+		}
+	}
+	return s
+}
+
+// beneath returns the sub-benchmarks of h's that the side has, well or not.
+func (s side) beneath(h Hole) (cases []caseOf) {
+	if h.Case == "" {
+		return nil
+	}
+	for c := range s.lists {
+		if c.pkg == h.Pkg && strings.HasPrefix(c.name, h.Case+"/") {
+			cases = append(cases, c)
+		}
+	}
+	for _, f := range s.failed {
+		if f.Pkg == h.Pkg && strings.HasPrefix(f.Case, h.Case+"/") {
+			cases = append(cases, caseOf{f.Pkg, f.Case})
+		}
+	}
+	return cases
+}
+
+// lacks returns the hole of a case that the other side has and this one does not list;
+// none if it has failed by itself, which is told. If what it is beneath has failed, or
+// its package, that is the reason.
+func (s side) lacks(c Case, other string) []Hole {
+	hole := Hole{Pkg: c.Pkg, Case: c.Name, Side: s.name, Skipped: true, Reason: OnlyIn(other)}
+	for _, h := range s.failed {
+		switch {
+		case h.Pkg != c.Pkg:
+		case h.Case == c.Name:
+			return nil
+		case h.Case == "" || strings.HasPrefix(c.Name, h.Case+"/"):
+			hole.Skipped, hole.Reason = h.Skipped, h.Reason
+		}
+	}
+	return []Hole{hole}
+}

@@ -1,0 +1,30 @@
+package record
+
+// Configuration keys of results that a board gave; docs/results-format.md has all.
+const (
+	// BoardKey names the board; results of a host have none.
+	BoardKey = "board"
+	// EmulatedKey says whether a program played the board, or part of it; see
+	// [IsEmulated].
+	EmulatedKey = "emulated"
+	// ClockUnitKey is what the board's clock counts: "ns", or InstructionClock.
+	ClockUnitKey = "clock-unit"
+	// InstructionClock is the clock-unit of an emulator that counts instructions.
+	InstructionClock = "insns"
+	// ClockHzKey is how many ticks of the board's clock are a second: of an
+	// emulated clock, how many instructions.
+	ClockHzKey = "clock-hz"
+)
+
+// The units of what a process has used while it was measured.
+const (
+	UnitCPU      = "cpu-ns/op"    // processor time of all threads, whatever they did
+	UnitGCCPU    = "gc-cpu-ns/op" // the part of it for collections that have ended
+	UnitGCs      = "gcs/Mop"      // collections that ended, in a million operations
+	UnitLiveHeap = "live-heap-B"  // what the last collection found in use
+	UnitPeakRSS  = "peak-rss-B"   // the most memory that the process ever held
+
+	// What processors counted in user space, where they do.
+	UnitInstructions = "instructions/op"
+	UnitCycles       = "cycles/op"
+)

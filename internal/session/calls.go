@@ -1,0 +1,360 @@
+package session
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/dynolab/dyno/internal/program"
+	"github.com/dynolab/dyno/internal/record"
+	"github.com/dynolab/dyno/internal/stats"
+)
+
+// What an operation costs may depend on how long a slice is. A benchmark that loops up to
+// b.N is called once for each slice: it may prepare before the loop, or what it fills may
+// grow with b.N. What go test reports is the cost in a call that takes a second. So in
+// the first block of a row it is tried how the cost depends on the length, and slices get
+// the shortest one that costs what long ones do. If a benchmark function has none, its
+// slices are whole calls, as long as go test's, each after a collection of garbage, as go
+// test's are. And where processors share work, a slice of a millisecond may be over before
+// the second processor has woken up: such slices are as long as sharedSlice.
+//
+// Slices of FigureSlice and more are long enough for all that but b.N.
+
+// callLengths are the lengths that are tried, one after another, callTries times; the
+// last one is tried lastTries times, as it takes longer than all the others together.
+var callLengths = []time.Duration{time.Millisecond, 4 * time.Millisecond, 16 * time.Millisecond, 64 * time.Millisecond, 256 * time.Millisecond}
+
+const (
+	callTries, lastTries = 5, 3
+
+	// callsAlike is the difference of costs, a logarithm of a ratio, up to which they
+	// count as the same, and callsLeft what may be left of a larger one.
+	callsAlike, callsLeft = 0.05, 0.015
+	// callsApart is the difference that one side of a benchmark may show alone.
+	callsApart = 0.2
+
+	// shared is how many processors are in use, collections of garbage aside, from which
+	// on they share work, and sharedSlice how long slices are then: a lock that two want
+	// took 1.4 times as long when held for longer, and 1.14 times in slices of 1 ms, of
+	// which a part had one processor only, 1.34 times in 16 ms and 1.39 times in 100 ms.
+	shared      = 1.25
+	sharedSlice = 64 * time.Millisecond
+
+	// leastCall is how long calls of a benchmark function are at least. What a function
+	// does once in so many operations, such as writing out a batch, may not come in the
+	// last ones of a call: of a batch of 64 operations of 2 µs that is up to an eighth of a
+	// call of 1 ms, for the side that has batches.
+	leastCall = 16 * time.Millisecond
+
+	// wholeCall is how long go test's last call of a benchmark takes.
+	wholeCall = time.Second
+)
+
+// calls is what is known of how long the slices of a row have to be.
+type calls struct {
+	length time.Duration
+	whole  bool // as go test makes them
+
+	ops map[string]int // of a slice, by Step.FullName
+}
+
+// String says why a row's slices are longer than planned.
+func (c calls) String() string {
+	if c.whole {
+		return fmt.Sprintf("its cost depends on b.N, so a slice is a whole call of about %v, as of go test", c.length)
+	}
+	return fmt.Sprintf("what an operation costs depends on the length of a slice, so that is about %v", c.length)
+}
+
+// idle is how long a process is watched that waits, and busyIdle the part of that for
+// which it may use a processor before that counts as work in the background.
+const (
+	idle     = 10 * time.Millisecond
+	busyIdle = 0.2
+)
+
+// lookAround notes whether p works while it waits, the first time that it is warm.
+// What has just begun, such as a collection, may end first.
+func (r *runner) lookAround(p *player) error {
+	key := p.step.Key()
+	if r.watched[key] || p.step.Copy > 1 {
+		return nil
+	}
+	r.watched[key] = true
+	busy := math.Inf(1)
+	for range 3 {
+		before, err := p.live.Usage()
+		if err != nil {
+			return err
+		}
+		r.sleep(idle)
+		after, err := p.live.Usage()
+		if err != nil {
+			return err
+		}
+		busy = min(busy, float64(after.CPU-before.CPU)/float64(idle))
+	}
+	if busy > busyIdle {
+		name := strings.TrimPrefix(p.step.FullName(), "Benchmark")
+		if p.step.Case.Side != "" {
+			name += ", " + p.step.Case.Side
+		}
+		r.say(record.Group{Pkg: p.step.Case.Pkg, Name: name}, fmt.Sprintf("works in the background: it uses %.0f %% of a processor while it waits, which its own slices pay for", 100*busy))
+	}
+	return nil
+}
+
+// say tells what a reader should know of a row, and notes it in the results.
+func (r *runner) say(g record.Group, text string) {
+	r.store.Note(g, text)
+	r.p.Note(g.Name + ": " + text)
+}
+
+// measureCalls finds how long the slices of g's benchmarks are to be, and how many
+// operations that is: it is the same for all sides of a benchmark, and in all blocks,
+// since what is prepared weighs more in slices of fewer.
+func (r *runner) measureCalls(g record.Group, players []*player, stop func() error) error {
+	called := slices.DeleteFunc(slices.Clone(players), func(p *player) bool {
+		calls := p.err == nil && p.live.Hello().Mode == program.ModeRunN
+		return p.err != nil || p.warm.perOp <= 0 || !calls && r.plan.Slice >= FigureSlice
+	})
+	if _, known := r.calls[g.Index]; !known && len(called) > 0 {
+		c := calls{length: r.plan.Slice, ops: make(map[string]int)}
+		if err := r.tryLengths(called, stop); err != nil {
+			return err
+		}
+		tries, shortest, longest := make(map[string][][][]float64), make(map[string]int), make(map[string]time.Duration)
+		for _, p := range called {
+			if p.step.Copy > 1 || p.err != nil {
+				continue // the control is the base's program
+			}
+			longestOf := callLengths[len(callLengths)-1]
+			if p.processors > shared {
+				c.length = max(c.length, sharedSlice)
+			}
+			if p.live.Hello().Mode == program.ModeRunN {
+				c.length, longestOf = max(c.length, leastCall), wholeCall
+			}
+			name := p.step.FullName()
+			tries[name] = append(tries[name], p.tried.logs(p.processors))
+			shortest[name], longest[name] = max(shortest[name], p.tried.shortest), longestOf
+		}
+		for name, sides := range tries {
+			one := choose(sides, shortest[name])
+			c.length, c.whole = max(c.length, min(one.length, longest[name])), c.whole || one.whole && longest[name] >= wholeCall
+		}
+		for _, p := range called {
+			if p.costs == nil || p.err != nil || c.length <= max(r.plan.Slice, p.warm.slice) {
+				continue
+			}
+			n := multiple(float64(c.length)/p.costOf(c.length), max(1, p.live.Hello().Unit))
+			if least, ok := c.ops[p.step.FullName()]; !ok || n < least {
+				c.ops[p.step.FullName()] = n
+			}
+		}
+		r.calls[g.Index] = c
+		if c.length > max(r.plan.Slice, leastCall) {
+			r.say(g, c.String())
+		}
+	}
+	for _, p := range called {
+		if n := r.calls[g.Index].ops[p.step.FullName()]; n > 0 {
+			p.warm.n, p.warm.slice = n, r.calls[g.Index].length
+			p.warm.perOp = float64(p.warm.slice) / float64(n)
+		}
+	}
+	return nil
+}
+
+// A lengthTrial has what an operation of a process cost in slices of several lengths: the
+// logarithms of nanoseconds, by try and length.
+type lengthTrial struct {
+	shortest       int // of the lengths, that has several operations
+	byCPU, byClock [callTries][]float64
+}
+
+// logs returns the costs by the clock that says them best: processor time while others
+// use the machine, but the time itself for work that waits, or shares processors.
+func (t *lengthTrial) logs(processors float64) [][]float64 {
+	if processors > 0.5 && processors < shared {
+		return t.byCPU[:]
+	}
+	return t.byClock[:]
+}
+
+// tryLengths has players do slices of several lengths, in turn, as they do later: so each
+// slice begins with what the others have left in the caches. What is a benchmark's own
+// fault is its player's error.
+func (r *runner) tryLengths(players []*player, stop func() error) error {
+	last := len(callLengths) - 1
+	for _, p := range players {
+		p.tried, p.costs = new(lengthTrial), make([]float64, len(callLengths))
+		for p.tried.shortest < last && callLengths[p.tried.shortest] < p.warm.slice/2 {
+			p.tried.shortest++
+		}
+		for i := range callTries {
+			p.tried.byCPU[i], p.tried.byClock[i] = make([]float64, len(callLengths)), make([]float64, len(callLengths))
+		}
+	}
+	for i := range callTries {
+		for k := range callLengths {
+			for _, p := range players {
+				if p.err != nil || k < p.tried.shortest || k == last && i >= lastTries {
+					continue
+				}
+				if err := p.tryLength(i, k, stop); err != nil {
+					return err
+				}
+			}
+		}
+	}
+	for _, p := range players {
+		if p.err == nil {
+			p.err = p.live.Reset() // nothing of this counts
+			p.live.Freeze()
+		}
+	}
+	return nil
+}
+
+// tryLength has p do a slice of length k for try i.
+func (p *player) tryLength(i, k int, stop func() error) error {
+	cost, s, err := tryFor(p.live, callLengths[k], cmp.Or(p.costs[k], p.costs[max(0, k-1)], p.warm.perOp), stop)
+	p.live.Freeze()
+	switch {
+	case errors.Is(err, program.ErrKilled):
+		return program.ErrKilled
+	case errors.Is(err, ErrInterrupted):
+		return err
+	case err != nil:
+		p.err = err
+		return nil
+	}
+	p.costs[k] = float64(s.Elapsed) / float64(s.N)
+	p.tried.byCPU[i][k], p.tried.byClock[i][k] = math.Log(cost), math.Log(max(p.costs[k], 1e-9))
+	p.processors = cost / max(p.costs[k], 1e-9)
+	return nil
+}
+
+// tryFor does a slice that takes at least half of length, and about all of it as a
+// rule. An operation seems to take perOp, which has a part in it of what a call
+// prepares: where that is most of it, it takes several calls to find one of that length.
+// stop is asked before each.
+func tryFor(p Driver, length time.Duration, perOp float64, stop func() error) (cost float64, s program.Slice, err error) {
+	unit := max(1, p.Hello().Unit)
+	n := multiple(float64(length)/perOp, unit)
+	for {
+		if err := stop(); err != nil {
+			return 0, s, err
+		}
+		if cost, s, err = try(p, n); err != nil || s.Elapsed >= length/2 || n >= mostOps {
+			return cost, s, err
+		}
+		n = grown(n, unit, s.Elapsed, length)
+	}
+}
+
+// try does a slice of n operations, and returns what one of them cost in processor time
+// without collections of garbage, which come in some slices and in others not.
+func try(p Driver, n int) (cost float64, s program.Slice, err error) {
+	before, err := p.Usage()
+	if err != nil {
+		return 0, s, err
+	}
+	if s, err = p.Run(n); err != nil {
+		return 0, s, err
+	}
+	after, err := p.Usage()
+	if err != nil {
+		return 0, s, err
+	}
+	took := s.CPU - (after.GCCPU - before.GCCPU)
+	return float64(max(took, 1)) / float64(s.N), s, nil
+}
+
+// choose returns the shortest length of calls from which on the cost of an operation
+// is the same, or none if it is the same in all, by what was tried of each side of a
+// benchmark: logarithms of costs, by try and length. If the cost still falls a little with
+// the longest ones, it is those: what is prepared then is a small part. If it still grows,
+// or falls by much, only calls as long as go test's cost what those do.
+func choose(sides [][][]float64, shortest int) calls {
+	last := len(callLengths) - 1
+	for k := last - 1; k >= shortest; k-- {
+		step := stepAt(sides, k)
+		if step == 0 {
+			continue
+		}
+		grows := step > 2*callsAlike || step > 0 && k > shortest && stepAt(sides, k-1) > 0
+		if k == last-1 && (grows || step < -callsApart) {
+			return calls{length: wholeCall, whole: true}
+		}
+		// What falls with the length is as a rule divided by it: a third of the step is left.
+		at := k + 1
+		for left := math.Abs(step) / 3; left > callsLeft && at < last; left /= 4 {
+			at++
+		}
+		return calls{length: callLengths[at]}
+	}
+	return calls{} // any length will do
+}
+
+// stepAt returns by how much calls of length k+1 cost more than those of length k, 0 if
+// that is not sure: on a busy machine two tries differ by ten percent, whatever is
+// tried. So all sides have to show it, or one of them by callsApart.
+func stepAt(sides [][][]float64, k int) float64 {
+	agreed, strongest := 0.0, 0.0
+	for i, tries := range sides {
+		step := stepOf(tries, k)
+		if math.Abs(step) > math.Abs(strongest) {
+			strongest = step
+		}
+		if i == 0 {
+			agreed = step
+		} else if step*agreed <= 0 {
+			agreed = 0
+		}
+	}
+	if math.Abs(strongest) > callsApart || agreed != 0 && len(sides) > 1 {
+		return strongest
+	}
+	return 0
+}
+
+// stepOf is stepAt of one side: the median over all tries, if they agree which way it
+// goes, and the cheapest tries do, which nothing has disturbed.
+func stepOf(tries [][]float64, k int) float64 {
+	n := len(tries)
+	if k+1 == len(callLengths)-1 {
+		n = lastTries
+	}
+	var steps []float64
+	short, long := math.Inf(1), math.Inf(1)
+	for _, t := range tries[:n] {
+		steps = append(steps, t[k+1]-t[k])
+		short, long = min(short, t[k]), min(long, t[k+1])
+	}
+	slices.Sort(steps)
+	step := stats.Median(steps)
+	same := steps[0] > 0 && long-short > callsAlike || steps[n-1] < 0 && short-long > callsAlike
+	if !same || math.Abs(step) <= callsAlike {
+		return 0
+	}
+	return step
+}
+
+// costOf returns about how many nanoseconds an operation of p takes in a call of that
+// length, of which some have been tried.
+func (p *player) costOf(length time.Duration) float64 {
+	cost := p.warm.perOp
+	for i, c := range p.costs {
+		if callLengths[i] <= length && c > 0 {
+			cost = c
+		}
+	}
+	return cost
+}

@@ -1,0 +1,180 @@
+package session
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"runtime"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/shirou/gopsutil/v4/cpu"
+	"github.com/shirou/gopsutil/v4/host"
+	"github.com/shirou/gopsutil/v4/load"
+	"github.com/shirou/gopsutil/v4/mem"
+
+	"github.com/dynolab/dyno/internal/record"
+)
+
+// Describe notes the circumstances of measuring the module in dir on this
+// machine. What cannot be found out is left out. machine overrides the name of
+// the machine if it is not empty. results, if not empty, is the path of the
+// results file; it does not make the work tree dirty.
+func Describe(ctx context.Context, dir, machine, results string) *record.Circumstances {
+	c := new(record.Circumstances)
+	note := func(key, value string) {
+		if value = strings.Join(strings.Fields(value), " "); value != "" {
+			c.Fixed = append(c.Fixed, record.Setting{Key: key, Values: []string{value}})
+		}
+	}
+	if commit, dirty := Commit(ctx, dir, results); commit != "" {
+		note("commit", commit)
+		note("dirty", dirty)
+	}
+	note("toolchain", output(ctx, dir, "go", "version"))
+	set := changedGoEnv(ctx, dir)
+	for _, name := range record.Environment {
+		v := set[name]
+		if v == "" {
+			v = os.Getenv(name)
+		}
+		note(strings.ToLower(name), v)
+	}
+	model := ""
+	if infos, err := cpu.InfoWithContext(ctx); err == nil && len(infos) > 0 {
+		model = infos[0].ModelName
+		if mhz := infos[0].Mhz; mhz > 0 {
+			note("cpu-mhz", strconv.FormatFloat(mhz, 'f', 0, 64))
+		}
+	}
+	cores := runtime.NumCPU()
+	c.Machine = machine
+	if c.Machine == "" {
+		c.Machine = slug(model + " " + strconv.Itoa(cores) + "c " + runtime.GOOS + " " + runtime.GOARCH)
+	}
+	note("machine", c.Machine)
+	note("cpu-model", model)
+	note("cores", strconv.Itoa(cores))
+	if v, err := mem.VirtualMemoryWithContext(ctx); err == nil {
+		note("memory", strconv.FormatUint((v.Total+1<<29)>>30, 10)+" GiB")
+	}
+	if v, err := host.KernelVersionWithContext(ctx); err == nil {
+		note("kernel", runtime.GOOS+" "+v)
+	}
+	if system, role, err := host.VirtualizationWithContext(ctx); err == nil && role == "guest" {
+		note("virtual", system)
+	}
+	note("governor", governors())
+	note("emulated", "false")
+	return c
+}
+
+// changedGoEnv returns the go command's own variables that are not what they are
+// by default.
+func changedGoEnv(ctx context.Context, dir string) map[string]string {
+	set := make(map[string]string)
+	// A variable that go env does not know gives nothing; no output gives none.
+	_ = json.Unmarshal([]byte(output(ctx, dir, "go", append([]string{"env", "-changed", "-json"}, record.Environment...)...)), &set)
+	return set
+}
+
+// Commit returns the commit of the repository that dir is in, "" if it is in none,
+// and how the work tree differs from it: "false", or "true" and a digest. results
+// is as for Describe.
+func Commit(ctx context.Context, dir, results string) (commit, differs string) {
+	if commit = output(ctx, dir, "git", "rev-parse", "HEAD"); commit == "" {
+		return "", ""
+	}
+	return commit, dirty(ctx, dir, results)
+}
+
+// dirty is "false" for a clean work tree, and else "true" with a digest of what
+// is different, so that two dirty trees can be told apart. results is the path
+// of a file that does not count.
+func dirty(ctx context.Context, dir, results string) string {
+	// Results are what a run writes; they do not change what is measured.
+	but := []string{"--", ":(top)", ":(exclude,top,glob)**/results/**", ":(exclude,top,glob)**/*.bench"}
+	if results != "" {
+		if rel, ok := within(output(ctx, dir, "git", "rev-parse", "--show-toplevel"), results); ok {
+			but = append(but, ":(exclude,top,literal)"+rel)
+		}
+	}
+	status := output(ctx, dir, "git", append([]string{"status", "--porcelain", "--untracked-files=all"}, but...)...)
+	if status == "" {
+		return "false"
+	}
+	sum := sha256.Sum256([]byte(status + output(ctx, dir, "git", append([]string{"diff", "HEAD"}, but...)...)))
+	return "true " + hex.EncodeToString(sum[:6])
+}
+
+// within returns path relative to the folder root, with slashes, and whether it
+// lies there. The file need not exist, its folder must.
+func within(root, path string) (string, bool) {
+	folder, err := filepath.Abs(filepath.Dir(path))
+	if err != nil || root == "" {
+		return "", false
+	}
+	if root, err = filepath.EvalSymlinks(root); err != nil {
+		return "", false
+	}
+	if folder, err = filepath.EvalSymlinks(folder); err != nil {
+		return "", false
+	}
+	rel, err := filepath.Rel(root, filepath.Join(folder, filepath.Base(path)))
+	return filepath.ToSlash(rel), err == nil && filepath.IsLocal(rel)
+}
+
+// governors returns the frequency governors of the processors, where the system
+// tells.
+func governors() string {
+	files, _ := filepath.Glob("/sys/devices/system/cpu/cpu[0-9]*/cpufreq/scaling_governor")
+	var all []string
+	for _, f := range files {
+		if b, err := os.ReadFile(f); err == nil {
+			if g := strings.TrimSpace(string(b)); !slices.Contains(all, g) {
+				all = append(all, g)
+			}
+		}
+	}
+	return strings.Join(all, " ")
+}
+
+// slug makes a folder's name of s.
+func slug(s string) string {
+	s = trademarks.ReplaceAllString(strings.ToLower(s), " ")
+	return strings.Trim(notSlug.ReplaceAllString(s, "-"), "-")
+}
+
+var (
+	trademarks = regexp.MustCompile(`\((r|tm|c)\)|@.*ghz|\b(cpu|processor)\b`)
+	notSlug    = regexp.MustCompile(`[^a-z0-9.]+`)
+)
+
+// Load returns the load averages over 1, 5 and 15 minutes as text, "" if the
+// system has none.
+func Load(ctx context.Context) string {
+	l, err := load.AvgWithContext(ctx)
+	if err != nil {
+		return ""
+	}
+	f := func(v float64) string { return strconv.FormatFloat(v, 'f', 2, 64) }
+	return f(l.Load1) + " " + f(l.Load5) + " " + f(l.Load15)
+}
+
+// output runs a command of the system and returns what it prints, without the
+// space around it; "" if it fails.
+func output(ctx context.Context, dir, name string, args ...string) string {
+	cmd := exec.CommandContext(ctx, name, args...)
+	cmd.Dir = dir
+	out, err := cmd.Output()
+	if err != nil {
+		return ""
+	}
+	return strings.TrimSpace(string(out))
+}

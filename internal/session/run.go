@@ -1,0 +1,311 @@
+package session
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"time"
+
+	"github.com/dynolab/dyno/internal/program"
+	"github.com/dynolab/dyno/internal/record"
+)
+
+// giveUpAfter is how many times in a row a case may fail before a run stops
+// trying it: one failure may be an accident.
+const giveUpAfter = 2
+
+// grace is how long a row that takes turns may go on after an interrupt, so that
+// it is complete; after that it is given up, and measured again when the run is
+// resumed.
+const grace = 5 * time.Second
+
+// Progress is told what a run does. All calls come from one goroutine.
+type Progress interface {
+	// Start is called once. total is the number of steps of the whole plan, and f
+	// knows how many of them are left; it follows the run.
+	Start(total int, f *Forecast)
+	// Step is called before a step that has a process of its own.
+	Step(block int, s record.Step)
+	// Turns is called before the steps of g take turns.
+	Turns(block int, g record.Group)
+	// Done is called after each step; hole is nil if it gave a result, and
+	// output is then empty. Of steps that take turns it is called at their end.
+	Done(block int, s record.Step, hole *record.Hole, output string)
+	// Note is called with what a person may want to know, in one line.
+	Note(text string)
+	// Block is called at the end of each block.
+	Block(n, of int)
+	// Look is called after each look of a sequential plan but the last: stopped
+	// are the groups that need no more blocks, and saved is how many steps of the
+	// plan that saves.
+	Look(block int, stopped []record.Group, saved int)
+}
+
+// ErrInterrupted is the error of a run that was asked to stop. What it measured
+// is in the results, and the run can be resumed.
+var ErrInterrupted = errors.New("interrupted")
+
+// A Subject is what the cases of a plan are run on: test binaries, a program in
+// another language, a board.
+type Subject interface {
+	// Measure measures a step alone, in a fresh process or after a reset: it returns
+	// the step's benchmark line, or as many as the plan has counts. It returns
+	// program.ErrKilled if it was ended on request, and why there is no line for any
+	// other error, which leaves a hole.
+	Measure(block int, s record.Step) (string, error)
+	// Start starts a step that is to take turns, with env added to its environment.
+	// Its errors are those of program.Start.
+	Start(block int, s record.Step, env []string) (Driver, error)
+}
+
+// Run carries out what is left of plan, block by block. from is what an earlier
+// run has done of it, nil for a new run. The caller closes the store. look returns
+// the groups that need no blocks after those in the store; it is called after the
+// blocks in Plan.Looks.
+//
+// When ctx ends, the process that runs is finished, or the row that takes turns
+// if that is soon; or killed as soon as the subject's kill is closed. Then Run returns
+// ErrInterrupted. A step that fails is a hole in the results and no error.
+func Run(ctx context.Context, plan *record.Plan, subject Subject, s *record.Store, from *record.Interrupted, p Progress, look func() ([]record.Group, error)) error {
+	return carryOut(ctx, plan, s, from, p, hands{
+		process: subject.Measure,
+		start:   subject.Start,
+		look:    look,
+		now:     time.Now, sleep: time.Sleep,
+		rss:  residentSize,
+		room: memoryForTurns(ctx),
+	})
+}
+
+// hands are the run's side effects; tests replace them.
+type hands struct {
+	// process and start are Subject.Measure and Subject.Start.
+	process func(block int, s record.Step) (string, error)
+	start   func(block int, s record.Step, env []string) (Driver, error)
+	// look returns the groups that need no blocks after those in the results.
+	look func() ([]record.Group, error)
+	now  func() time.Time
+	// sleep waits while a process is watched.
+	sleep func(d time.Duration)
+	// rss returns how many bytes a process holds in memory, 0 if the system does
+	// not tell; all that live at a time may hold room, 0 meaning any amount.
+	rss  func(pid int) uint64
+	room uint64
+}
+
+// A run is the carrying out of a plan.
+type runner struct {
+	plan  *record.Plan
+	store *record.Store
+	p     Progress
+	hands
+
+	forecast *Forecast
+
+	failed map[record.StepKey]int // how many times in a row
+	// alone has, for the groups that cannot take turns, why.
+	alone map[int]string // by Group.Index
+	// calls has what is known of calls of benchmark functions, and watched which
+	// steps were watched while they wait.
+	calls   map[int]calls // by Group.Index
+	watched map[record.StepKey]bool
+	// toldHardware is set when it has been said that there are no hardware counters.
+	toldHardware bool
+	// stopped are the groups that need no more blocks.
+	stopped map[int]int // by Group.Index, after which block
+}
+
+// carryOut is Run with other hands.
+func carryOut(ctx context.Context, plan *record.Plan, s *record.Store, from *record.Interrupted, p Progress, h hands) error {
+	r := &runner{
+		plan: plan, store: s, p: p, hands: h,
+		failed: make(map[record.StepKey]int), alone: make(map[int]string), stopped: make(map[int]int),
+		calls: make(map[int]calls), watched: make(map[record.StepKey]bool),
+	}
+	ended := 0
+	var done map[record.StepKey]bool
+	var looked []int
+	if from != nil {
+		ended, done, looked = from.Ended, from.Done, from.Looked
+		r.failed, r.alone, r.stopped = from.Given, from.Alone, from.Stopped
+	}
+	r.forecast = NewForecast(plan, from)
+	p.Start(plan.Blocks*len(plan.Steps()), r.forecast)
+	for block := ended + 1; block <= plan.Blocks; block++ {
+		if last := block - 1; slices.Contains(plan.Looks, last) && !slices.Contains(looked, last) {
+			if err := r.take(last); err != nil {
+				return err
+			}
+		}
+		if len(r.stopped) == len(plan.Groups()) {
+			return nil // all is decided
+		}
+		s.Block(block, Load(ctx), plan)
+		for _, u := range r.order(block, done) {
+			if ctx.Err() != nil {
+				return errors.Join(ErrInterrupted, s.Sync())
+			}
+			err := r.unit(ctx, block, u)
+			if errors.Is(err, program.ErrKilled) || errors.Is(err, ErrInterrupted) {
+				return errors.Join(ErrInterrupted, s.Sync())
+			}
+			if err != nil {
+				return err
+			}
+			if s.Err != nil {
+				return s.Sync()
+			}
+		}
+		done = nil
+		if err := s.End(block, Load(ctx)); err != nil {
+			return err
+		}
+		p.Block(block, plan.Blocks)
+	}
+	return nil
+}
+
+// order returns the units of block that are left: not done, and not of a group
+// that is decided. A group that cannot take turns is a unit a step, in random
+// order, but all of its steps directly after one another.
+func (r *runner) order(block int, done map[record.StepKey]bool) []record.Unit {
+	groupOf := make(map[record.StepKey]int)
+	for _, g := range r.plan.Groups() {
+		for _, s := range g.Steps {
+			groupOf[s.Key()] = g.Index
+		}
+	}
+	var left []record.Unit
+	add := func(s record.Step) {
+		if !done[s.Key()] && !r.isStopped(groupOf[s.Key()]) {
+			left = append(left, record.Unit{Step: s})
+		}
+	}
+	for _, u := range r.plan.Order(block) {
+		switch {
+		case u.Turns == nil:
+			add(u.Step)
+		case r.alone[u.Turns.Index] != "":
+			for _, s := range r.plan.Shuffled(block, *u.Turns) {
+				add(s)
+			}
+		case !done[u.Turns.Steps[0].Key()] && !r.isStopped(u.Turns.Index):
+			// A group is done whole or not at all, but for one that could take
+			// turns no more in the middle of a run: that is alone now.
+			left = append(left, u)
+		}
+	}
+	return left
+}
+
+// isStopped reports whether a group needs no more blocks.
+func (r *runner) isStopped(group int) bool {
+	_, ok := r.stopped[group]
+	return ok
+}
+
+// unit measures a unit. Its error is program.ErrKilled, ErrInterrupted, or one of the
+// store.
+func (r *runner) unit(ctx context.Context, block int, u record.Unit) error {
+	if u.Turns == nil {
+		return r.single(block, u.Step)
+	}
+	g := *u.Turns
+	r.p.Turns(block, g)
+	began := r.now()
+	entries, err := r.takeTurns(ctx, block, g)
+	var unfit *unfitError
+	switch {
+	case errors.As(err, &unfit):
+		r.alone[g.Index] = unfit.reason
+		r.store.Alone(g, unfit.reason)
+		r.p.Note(fmt.Sprintf("%s: %s; each value is from a process of its own", g.Name, unfit.reason))
+		for _, s := range r.plan.Shuffled(block, g) {
+			if ctx.Err() != nil {
+				return ErrInterrupted
+			}
+			if err := r.single(block, s); err != nil {
+				return err
+			}
+		}
+		return nil
+	case err != nil:
+		return err
+	}
+	if err := r.store.Turns(block, g, entries, r.plan); err != nil {
+		return err
+	}
+	r.forecast.Took(r.now().Sub(began), g.Steps...)
+	for _, e := range entries {
+		r.count(e.Step, e.Hole)
+		r.p.Done(block, e.Step, e.Hole, e.Output)
+	}
+	return nil
+}
+
+// single measures a step in a process of its own.
+func (r *runner) single(block int, step record.Step) error {
+	r.p.Step(block, step)
+	began := r.now()
+	line := ""
+	err := r.tried(step)
+	if err == nil {
+		line, err = r.process(block, step)
+	}
+	if errors.Is(err, program.ErrKilled) {
+		return err
+	}
+	e := record.Record{Step: step, Line: line, Driven: record.ModeProcess}
+	if err != nil {
+		e.Hole, e.Output = r.hole(block, step, err), program.Output(err)
+	}
+	r.forecast.Took(r.now().Sub(began), step)
+	r.count(step, e.Hole)
+	r.store.Single(e, r.plan)
+	r.p.Done(block, step, e.Hole, e.Output)
+	return nil
+}
+
+// tried returns an error if a step has failed too often to be tried again.
+func (r *runner) tried(s record.Step) error {
+	if r.failed[s.Key()] < giveUpAfter {
+		return nil
+	}
+	return &program.Failure{Reason: fmt.Sprintf("not tried any more after it failed %d times in a row", giveUpAfter)}
+}
+
+// hole returns the hole that a step leaves in block because of err.
+func (r *runner) hole(block int, s record.Step, err error) *record.Hole {
+	return &record.Hole{Case: s.FullName(), Block: strconv.Itoa(block), Reason: err.Error()}
+}
+
+// count counts the failures of a step in a row.
+func (r *runner) count(s record.Step, h *record.Hole) {
+	if h == nil {
+		r.failed[s.Key()] = 0
+	} else {
+		r.failed[s.Key()]++
+	}
+}
+
+// take takes a look after block and stops the groups that need no more.
+func (r *runner) take(block int) error {
+	groups, err := r.look()
+	if err != nil {
+		return err
+	}
+	groups = slices.DeleteFunc(groups, func(g record.Group) bool { return r.isStopped(g.Index) })
+	saved := 0
+	for _, g := range groups {
+		r.stopped[g.Index] = block
+		r.forecast.decided(g)
+		saved += len(g.Steps) * (r.plan.Blocks - block)
+	}
+	if err := r.store.Look(block, groups); err != nil {
+		return err
+	}
+	r.p.Look(block, groups, saved)
+	return nil
+}

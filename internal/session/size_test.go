@@ -1,0 +1,104 @@
+package session
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/dynolab/dyno/internal/record"
+)
+
+// aPlanOfSides compares n benchmarks of two versions.
+func aPlanOfSides(n int) *record.Plan {
+	p := &record.Plan{
+		CPU: []int{2}, Blocks: 12, Rounds: SharpRounds, Slice: SharpSlice, Layouts: 12, Time: "200ms",
+		Mode: record.ModeAuto, Control: true, Col: record.SideKey,
+	}
+	for i := range n {
+		for _, side := range []string{record.SideOld, record.SideNew} {
+			p.Cases = append(p.Cases, record.Case{Pkg: "example.com/m", Name: fmt.Sprintf("Benchmark%d", i), Side: side})
+		}
+	}
+	return p
+}
+
+// More time is more rounds, less is fewer, and then fewer blocks; it is kept to,
+// and what was given by a flag stays.
+func TestSizeFits(t *testing.T) {
+	var blocks, rounds []int
+	for _, within := range []time.Duration{time.Hour, 3 * time.Minute, 80 * time.Second, time.Minute, 40 * time.Second} {
+		p := aPlanOfSides(10)
+		if err := fit(p, Sizing{Within: within}); err != nil {
+			t.Fatalf("%v: %v", within, err)
+		}
+		if left := NewForecast(p, nil).Left(); left > within {
+			t.Errorf("%v: %d blocks of %d rounds take %v", within, p.Blocks, p.Rounds, left)
+		}
+		if p.Layouts > p.Blocks {
+			t.Errorf("%d layouts for %d blocks", p.Layouts, p.Blocks)
+		}
+		if n := len(blocks); n > 0 && (p.Blocks > blocks[n-1] || p.Blocks == blocks[n-1] && p.Rounds > rounds[n-1]) {
+			t.Errorf("%v: %d blocks of %d rounds, after %d of %d for more time", within, p.Blocks, p.Rounds, blocks[n-1], rounds[n-1])
+		}
+		blocks, rounds = append(blocks, p.Blocks), append(rounds, p.Rounds)
+	}
+	if blocks[0] != 12 || rounds[0] != 400 || blocks[4] == 12 {
+		t.Errorf("blocks %v, rounds %v", blocks, rounds)
+	}
+
+	p := aPlanOfSides(10)
+	p.Blocks, p.Rounds = 30, 2
+	if err := fit(p, Sizing{Within: 5 * time.Minute, BlocksGiven: true}); err != nil || p.Blocks != 30 {
+		t.Errorf("given 30 blocks: %d, %v", p.Blocks, err)
+	}
+	p = aPlanOfSides(10)
+	p.Rounds = 3
+	if err := fit(p, Sizing{Within: time.Hour, RoundsGiven: true}); err != nil || p.Rounds != 3 {
+		t.Errorf("given 3 rounds: %d, %v", p.Rounds, err)
+	}
+	err := fit(aPlanOfSides(10), Sizing{Within: time.Second})
+	if err == nil || !strings.Contains(err.Error(), "--within 1s is too short for 10 benchmarks: the least that can prove something takes about ") {
+		t.Errorf("a second: %v", err)
+	}
+}
+
+func TestSize(t *testing.T) {
+	for blocks, want := range map[int]int{2: record.LeastBlocks, record.LeastBlocks: record.LeastBlocks, 12: 12, 90: 90, 300: 300} {
+		p := aPlanOfSides(200)
+		p.Blocks = blocks
+		if err := Size(p, Sizing{Alpha: 0.05}); err != nil || p.Blocks != want || p.Layouts != min(want, record.MaxLayouts) {
+			t.Errorf("%d blocks: %d of %d layouts, want %d: %v", blocks, p.Blocks, p.Layouts, want, err)
+		}
+	}
+	p := aPlanOfSides(200)
+	if err := Size(p, Sizing{Alpha: 0.01, Margin: 0.05, Sequential: true}); err != nil || len(p.Looks) != 3 || p.Looks[2] != p.Blocks || p.Alpha != 0.01 || p.Margin != 0.05 {
+		t.Errorf("in sequence: %d blocks, looks %v at %v and %v: %v", p.Blocks, p.Looks, p.Alpha, p.Margin, err)
+	}
+	p = aPlanOfSides(200)
+	p.Blocks = 3
+	if err := Size(p, Sizing{Alpha: 0.05, BlocksGiven: true}); err != nil || p.Blocks != 3 || p.Layouts != 3 {
+		t.Errorf("given 3: %d blocks of %d layouts, %v", p.Blocks, p.Layouts, err)
+	}
+}
+
+// Each block has a layout of its own, unless somebody wants fewer; and a plan that
+// gets fewer blocks for want of time has no more layouts than those.
+func TestLayoutsAreAsManyAsBlocks(t *testing.T) {
+	for _, c := range []struct{ given, blocks, want int }{
+		{0, 6, 6}, {0, 48, 48}, {0, 1000, record.MaxLayouts}, {1, 48, 1}, {12, 48, 12}, {48, 12, 12},
+	} {
+		if got := record.LayoutsFor(c.given, c.blocks); got != c.want {
+			t.Errorf("%d of %d blocks: %d layouts, want %d", c.given, c.blocks, got, c.want)
+		}
+		p := aPlanOfSides(1)
+		p.Blocks = c.blocks
+		if err := Size(p, Sizing{Layouts: c.given}); err != nil || p.Layouts != c.want {
+			t.Errorf("%d of %d blocks: a plan of %d layouts, want %d: %v", c.given, c.blocks, p.Layouts, c.want, err)
+		}
+	}
+	p := aPlanOfSides(10)
+	if err := Size(p, Sizing{Within: 40 * time.Second}); err != nil || p.Blocks >= 12 || p.Layouts != p.Blocks {
+		t.Errorf("in 40 s: %d blocks of %d layouts, %v", p.Blocks, p.Layouts, err)
+	}
+}

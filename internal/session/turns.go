@@ -1,0 +1,544 @@
+package session
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/shirou/gopsutil/v4/mem"
+	"github.com/shirou/gopsutil/v4/process"
+
+	"github.com/dynolab/dyno/internal/program"
+	"github.com/dynolab/dyno/internal/record"
+)
+
+// Turns are taken like this, for each row in each block:
+//
+//  1. A process of each step is started, in random order, each with padding of
+//     random length in its environment. Those that cannot be driven, or do not
+//     fit into memory together, are measured in fresh processes instead.
+//  2. Each is warmed up alone, until it is steady or that has taken long enough
+//     (warmup.go); on the way it is found how many operations make a slice. Then it
+//     is stopped, until its slice comes.
+//  3. In each round each does one slice; all others stand still. Every second round
+//     has a random order, and the one after it the same backwards: what drifts
+//     meanwhile weighs on all alike. Copies of one benchmark do as many operations in it.
+//  4. Each finishes. One that finds its results to be wrong has no figure.
+//
+// So the slices of a process are one continuous run of it, cut into pieces, and
+// their sum has all that it costs. A row's slices are longer than Plan.Slice where a
+// single operation takes longer, or where the benchmark function prepares so much in
+// each call that short ones would be about that (calls.go). Then there are fewer rounds.
+// There are more where garbage is collected so seldom that the planned ones would have
+// few whole cycles.
+
+// A Driver is a live process that takes turns: a *program.Process, or a test's.
+type Driver interface {
+	Hello() program.Hello
+	Run(n int) (program.Slice, error)
+	Call(n int) (program.Slice, error)
+	Usage() (program.Usage, error)
+	Freeze() bool
+	CountHardware() error
+	StopCounting() error
+	Reset() error
+	Finish() (program.Result, error)
+	Close() error
+}
+
+// An unfitError says why the steps of a group cannot take turns.
+type unfitError struct{ reason string }
+
+func (e *unfitError) Error() string { return e.reason }
+
+// A player is a step that takes turns in a block.
+type player struct {
+	step   record.Step
+	pad    int
+	live   Driver
+	memory uint64 // bytes it held when it was warm; 0 if that is not known
+	warm   warmth
+	took   time.Duration // its row, with everything
+	frozen bool          // it stood still between its slices
+	costs  []float64     // nanoseconds of an operation, by callLengths; nil if that was not tried
+
+	tried      *lengthTrial    // nil if that was not
+	processors float64         // in use in the longest slices that were tried, collections of garbage aside
+	counted    []program.Slice // before the others, which are timed
+	slices     []program.Slice
+	result     program.Result
+	err        error // why it has no figure
+}
+
+const (
+	// maxPad bounds the padding of an environment: a page, so that where the
+	// process's stack begins takes every place in one.
+	maxPad = 4096
+	// padStep is a multiple of what a stack is aligned to anyway.
+	padStep = 16
+	// leastRounds is how many rounds there are at least, or Plan.Rounds if that is
+	// less, however long the slices are: one, and the same backwards. Of whole calls,
+	// of which each is what go test would report, one is enough.
+	leastRounds = 2
+	// stretch is how many times as long as planned the rounds of a row may take
+	// before there are fewer of them.
+	stretch = 2
+)
+
+// takeTurns measures the steps of g in block. Its error is an *unfitError,
+// program.ErrKilled or ErrInterrupted; then nothing was measured.
+func (r *runner) takeTurns(ctx context.Context, block int, g record.Group) ([]record.Record, error) {
+	began := r.now()
+	chance := r.plan.Chance(block, g)
+	order := chance.Perm(len(g.Steps))
+	players := make([]*player, len(g.Steps))
+	for i, s := range g.Steps {
+		players[i] = &player{step: s, pad: padStep * chance.IntN(maxPad/padStep)}
+	}
+	defer func() {
+		for _, p := range players {
+			if p.live != nil {
+				_ = p.live.Close() // what it could lose is taken
+			}
+		}
+	}()
+	stop := r.stopper(ctx)
+	for _, i := range order {
+		if err := r.begin(block, players[i], stop); err != nil {
+			return nil, err
+		}
+		if err := r.fit(players); err != nil {
+			return nil, err
+		}
+	}
+	if err := r.measureCalls(g, players, stop); err != nil {
+		return nil, err
+	}
+	alike(players)
+	sameWork(players)
+	if err := r.countHardware(g, players, stop); err != nil {
+		return nil, err
+	}
+	if err := r.rounds(g, players, chance, stop); err != nil {
+		return nil, err
+	}
+	for _, i := range order {
+		p := players[i]
+		if p.err == nil {
+			p.result, p.err = p.live.Finish()
+		}
+		if errors.Is(p.err, program.ErrKilled) {
+			return nil, program.ErrKilled
+		}
+	}
+	for _, p := range players {
+		p.took = r.now().Sub(began)
+	}
+	entries := make([]record.Record, len(players))
+	for i, p := range players {
+		entries[i] = r.entry(block, p)
+	}
+	return entries, nil
+}
+
+// stopper returns a function that returns ErrInterrupted when ctx has ended and
+// the time since then is more than a row may still take.
+func (r *runner) stopper(ctx context.Context) func() error {
+	var since time.Time
+	return func() error {
+		switch {
+		case ctx.Err() == nil:
+		case since.IsZero():
+			since = r.now()
+		case r.now().Sub(since) > grace:
+			return ErrInterrupted
+		}
+		return nil
+	}
+}
+
+// begin starts p's process and warms it up. What is the benchmark's own fault is
+// p's error.
+func (r *runner) begin(block int, p *player, stop func() error) (err error) {
+	if p.err = r.tried(p.step); p.err != nil {
+		return nil
+	}
+	p.live, err = r.start(block, p.step, []string{padVariable + "=" + strings.Repeat("x", p.pad)})
+	if err == nil {
+		p.warm, err = warmUp(p.live, r.plan.Slice, stop)
+	}
+	if err == nil {
+		err = r.lookAround(p)
+	}
+	if err == nil {
+		err = p.live.Reset()
+	}
+	if err == nil {
+		p.frozen = p.live.Freeze()
+	}
+	var refusal *program.Refusal
+	switch {
+	case errors.Is(err, program.ErrKilled):
+		return program.ErrKilled
+	case errors.Is(err, ErrInterrupted):
+		return err
+	case errors.As(err, &refusal), errors.Is(err, program.ErrUnsupported):
+		if r.plan.Mode != record.ModeTurns {
+			return &unfitError{strings.TrimPrefix(p.step.Case.Name, "Benchmark") + ": " + err.Error()}
+		}
+	}
+	p.err = err
+	return nil
+}
+
+// padVariable is the variable that pads environments. Nobody reads it.
+const padVariable = "DYNO_PADDING"
+
+// fit returns an error if the processes hold more memory than those of a row may.
+func (r *runner) fit(players []*player) error {
+	if r.room == 0 || r.plan.Mode == record.ModeTurns {
+		return nil
+	}
+	var sum uint64
+	for _, p := range players {
+		if p.live == nil || p.err != nil {
+			continue
+		}
+		if p.memory == 0 { // while it waits it takes no more
+			p.memory = r.rss(p.live.Hello().Pid)
+		}
+		sum += p.memory
+	}
+	if sum > r.room {
+		return &unfitError{fmt.Sprintf("its processes together hold more than %d MiB of memory, a quarter of what there is", r.room>>20)}
+	}
+	return nil
+}
+
+// alike gives the players that are well slices of one length, as far as leastWarm:
+// a shorter slice has a larger part of waking up in it, so two that differ much in
+// length would differ in time, too. Beyond that the part is small, and those that
+// need no long slices would have few rounds for nothing.
+func alike(players []*player) {
+	var longest time.Duration
+	for _, p := range players {
+		if p.err == nil {
+			longest = max(longest, min(p.warm.slice, leastWarm))
+		}
+	}
+	for _, p := range players {
+		if p.err == nil && p.warm.perOp > 0 && p.warm.slice < longest {
+			p.warm.n = max(p.warm.n, multiple(float64(longest)/p.warm.perOp, max(1, p.live.Hello().Unit)))
+			p.warm.slice = time.Duration(p.warm.perOp * float64(p.warm.n))
+		}
+	}
+}
+
+// sameWork gives the players of one benchmark that are well – its control, its other
+// sides, slowed copies – as many operations in a slice, unless one needs more than
+// twice as many as another: all of them the median. What a slice costs besides, such
+// as waking up, is then the same for each. It were not if each had what itself took
+// for so long, since that has the noise of its warming up in it; and of a copy that
+// is slower, a slice of fewer operations would make it slower still.
+func sameWork(players []*player) {
+	for i, p := range players {
+		var ns []int
+		var same []*player
+		first := true
+		for j, q := range players {
+			if q.step.Case.Name != p.step.Case.Name || q.step.CPU != p.step.CPU {
+				continue
+			}
+			first = first && j >= i
+			if q.err == nil && q.warm.perOp > 0 {
+				ns, same = append(ns, q.warm.n), append(same, q)
+			}
+		}
+		if !first || len(same) < 2 {
+			continue
+		}
+		slices.Sort(ns)
+		if ns[len(ns)-1] > 2*ns[0] {
+			continue
+		}
+		for _, q := range same {
+			q.warm.n = ns[len(ns)/2]
+			q.warm.slice = time.Duration(q.warm.perOp * float64(q.warm.n))
+		}
+	}
+}
+
+// countedPart is the part of the rounds that there are before them, for processors to
+// count in: instructions scatter less than times, and being counted changes these.
+const countedPart = 10
+
+// countHardware has the players of g that are well do some slices while processors count
+// what they do. Where slices are so long that there are but a few rounds there are none,
+// nor where nothing counts, which is said once.
+func (r *runner) countHardware(g record.Group, players []*player, stop func() error) error {
+	rounds := r.roundsOf(players, r.calls[g.Index].whole)
+	if rounds = (rounds + countedPart/2) / countedPart; rounds == 0 {
+		return nil
+	}
+	for _, p := range players {
+		if p.err != nil {
+			continue
+		}
+		if err := p.live.CountHardware(); err != nil {
+			if !r.toldHardware {
+				r.toldHardware = true
+				r.p.Note("no hardware counters: " + err.Error())
+			}
+			return nil // of this row; that a process has none need not be the machine's fault
+		}
+		for range rounds {
+			if err := stop(); err != nil {
+				return err
+			}
+			s, err := p.run()
+			if errors.Is(err, program.ErrKilled) {
+				return program.ErrKilled
+			}
+			p.counted, p.err = append(p.counted, s), err
+			if err != nil {
+				break
+			}
+		}
+		if err := errors.Join(p.err, p.live.StopCounting()); err != nil {
+			p.err = err
+			continue
+		}
+		if p.err = p.live.Reset(); p.err == nil { // what was counted is not measured
+			p.live.Freeze()
+		}
+	}
+	return nil
+}
+
+// rounds has the players of g that are well take turns.
+func (r *runner) rounds(g record.Group, players []*player, chance *rand.Rand, stop func() error) error {
+	run := (*player).run
+	if r.calls[g.Index].whole {
+		run = (*player).call
+	}
+	var order []int
+	for round := range r.roundsOf(players, r.calls[g.Index].whole) {
+		if round%2 == 0 {
+			order = chance.Perm(len(players))
+		} else {
+			slices.Reverse(order)
+		}
+		for _, i := range order {
+			p := players[i]
+			if p.err != nil {
+				continue
+			}
+			if err := stop(); err != nil {
+				return err
+			}
+			s, err := run(p)
+			if errors.Is(err, program.ErrKilled) {
+				return program.ErrKilled
+			}
+			p.err = err
+			p.slices = append(p.slices, s)
+		}
+	}
+	return nil
+}
+
+// run does one slice of p, which stands still afterwards.
+func (p *player) run() (program.Slice, error) {
+	s, err := p.live.Run(p.warm.n)
+	p.live.Freeze()
+	return s, err
+}
+
+// call is run for a whole call of a benchmark function, as go test makes it.
+func (p *player) call() (program.Slice, error) {
+	s, err := p.live.Call(p.warm.n)
+	p.live.Freeze()
+	return s, err
+}
+
+// roundsOf returns in how many rounds players do a slice each: as many as planned,
+// fewer of slices that take much longer, and more where collections of garbage are far
+// apart.
+func (r *runner) roundsOf(players []*player, whole bool) int {
+	if whole {
+		return 1
+	}
+	var longest, least time.Duration
+	for _, p := range players {
+		if p.err == nil {
+			longest, least = max(longest, p.warm.slice), max(least, p.warm.leastRun())
+		}
+	}
+	rounds := r.plan.Rounds
+	if longest <= 0 {
+		return rounds
+	}
+	planned := r.plan.Slice * time.Duration(rounds)
+	if longest*time.Duration(rounds) > stretch*planned {
+		rounds = max(int(stretch*planned/longest), min(rounds, leastRounds))
+	}
+	if least > planned {
+		rounds = max(rounds, int(least/longest))
+	}
+	return min(rounds, record.MostRounds)
+}
+
+// entry makes what p leaves in the results.
+func (r *runner) entry(block int, p *player) record.Record {
+	e := record.Record{Step: p.step, Pad: p.pad, Driven: record.ModeTurns}
+	if p.live != nil {
+		e.Driven = p.live.Hello().Mode
+	}
+	if p.err == nil {
+		e.Line, e.Slices, p.err = p.figures(r.plan.Benchmem)
+	}
+	if p.err != nil {
+		e.Hole, e.Output, e.Slices = r.hole(block, p.step, p.err), program.Output(p.err), nil
+	}
+	return e
+}
+
+// figures returns the benchmark line of p, and its slices. The line is what
+// testing would have printed of all slices together, with more digits: the time of an
+// operation is the time of all slices divided by their operations. Behind it stands
+// what the process has used. A benchmark that reports a time of its own, or none, has
+// no slices: theirs are of something else.
+func (p *player) figures(benchmem bool) (line string, times *record.Slices, err error) {
+	res, ok := record.ParseResult(p.step.FullName() + " " + p.result.Line)
+	if !ok {
+		return "", nil, &program.Failure{Reason: fmt.Sprintf("ended with %q, which is no result", p.result.Line)}
+	}
+	s := &record.Slices{N: p.warm.n, Warmup: p.warm.slices, Steady: p.warm.steady, Took: p.took, Whole: p.frozen}
+	var sum program.Slice
+	for _, slice := range p.slices {
+		s.Ns = append(s.Ns, slice.Elapsed.Nanoseconds())
+		if slice.CPU > 0 {
+			s.CPU = append(s.CPU, slice.CPU)
+		}
+		s.GCs += int(slice.GCs)
+		sum.N += slice.N
+		sum.Elapsed += slice.Elapsed
+		sum.CPU += slice.CPU
+		sum.Allocs += slice.Allocs
+		sum.Bytes += slice.Bytes
+	}
+	if len(s.CPU) < len(s.Ns) {
+		s.CPU = nil
+	}
+	if p.warm.cycle > sum.Elapsed {
+		s.Rare = float64(p.warm.collection) / float64(p.warm.cycle)
+	}
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s \t%8d", p.step.FullName(), sum.N)
+	value := func(v float64, unit string) { b.WriteString("\t " + figure(v) + " " + unit) }
+	ops := float64(sum.N)
+	ours := map[string]float64{"B/op": float64(sum.Bytes) / ops, "allocs/op": float64(sum.Allocs) / ops}
+	memory := false
+	for _, v := range res.Values {
+		v.Value, v.Unit = record.InUnit(v, record.Written(v)), record.Written(v)
+		_, own := p.result.Extra[v.Unit]
+		if exact, ok := ours[v.Unit]; ok && !own {
+			v.Value, memory = exact, true
+		}
+		if v.Unit == "ns/op" && !own {
+			v.Value, times = float64(sum.Elapsed)/ops, s
+		}
+		value(v.Value, v.Unit)
+	}
+	for _, unit := range []string{"B/op", "allocs/op"} {
+		if benchmem && !memory {
+			value(ours[unit], unit)
+		}
+	}
+	if times != nil {
+		p.resources(sum, value)
+		p.hardware(value)
+	}
+	return b.String(), times, nil
+}
+
+// hardware adds what processors counted of p. Slices that were not counted wholly are
+// left out with their operations.
+func (p *player) hardware(value func(v float64, unit string)) {
+	var sum program.Hardware
+	ops := 0.0
+	for _, s := range p.counted {
+		if s.Hardware != nil {
+			ops += float64(s.N)
+			sum.Instructions += s.Hardware.Instructions
+			sum.Cycles += s.Hardware.Cycles
+		}
+	}
+	if ops > 0 {
+		value(float64(sum.Instructions)/ops, record.UnitInstructions)
+		value(float64(sum.Cycles)/ops, record.UnitCycles)
+	}
+}
+
+// resources adds what p has used: processor time, collections and memory.
+func (p *player) resources(sum program.Slice, value func(v float64, unit string)) {
+	ops := float64(sum.N)
+	if sum.CPU > 0 {
+		value(float64(sum.CPU)/ops, record.UnitCPU)
+	}
+	used := p.result.Resources
+	if v, ok := used[program.ResourceGCCPU]; ok {
+		value(v/ops, record.UnitGCCPU)
+	}
+	if v, ok := used[program.ResourceGCs]; ok {
+		value(v/ops*1e6, record.UnitGCs)
+	}
+	if v, ok := used[program.ResourceLiveHeap]; ok {
+		value(v, record.UnitLiveHeap)
+	}
+	if v, ok := used[program.ResourcePeakRSS]; ok {
+		value(v, record.UnitPeakRSS)
+	}
+}
+
+// figure writes a value with six significant digits, or all of a whole number.
+func figure(v float64) string {
+	if v == float64(int64(v)) {
+		return strconv.FormatInt(int64(v), 10)
+	}
+	text := strconv.FormatFloat(v, 'g', 6, 64)
+	if strings.ContainsAny(text, "e") {
+		text = strconv.FormatFloat(v, 'f', -1, 64)
+	}
+	return text
+}
+
+// residentSize returns how many bytes a process holds in memory, 0 if the system
+// does not tell.
+func residentSize(pid int) uint64 {
+	p, err := process.NewProcess(int32(pid))
+	if err != nil {
+		return 0
+	}
+	m, err := p.MemoryInfo()
+	if err != nil {
+		return 0
+	}
+	return m.RSS
+}
+
+// memoryForTurns returns how many bytes the processes of a row may hold together,
+// 0 if the system does not tell: a quarter, because a machine that swaps measures
+// its disk.
+func memoryForTurns(ctx context.Context) uint64 {
+	v, err := mem.VirtualMemoryWithContext(ctx)
+	if err != nil {
+		return 0
+	}
+	return v.Total / 4
+}

@@ -1,0 +1,345 @@
+package testbin
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"strconv"
+	"strings"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"github.com/dynolab/dyno/internal/child"
+	"github.com/dynolab/dyno/internal/program"
+	"github.com/dynolab/dyno/internal/record"
+)
+
+// A Binary is a compiled test binary.
+type Binary struct {
+	Pkg  string // import path
+	Dir  string // the package's folder, where its tests run
+	Path string // of the binary
+	Hash string // SHA-256 of the binary, in hexadecimal
+
+	Side string // which of two versions this is, as in Case; "" if there is one
+
+	// Layouts are the same program, linked with its functions in different orders;
+	// the first one is Path. Empty means that there is only that.
+	Layouts []Image
+
+	made       *builder // that can link it anew
+	importPath string   // import path by which that knows it
+
+	// Undrivable says why its benchmarks cannot be driven; nil if they can. It
+	// wraps program.ErrUnsupported.
+	Undrivable error
+}
+
+// An Image is a binary.
+type Image struct{ Path, Hash string }
+
+// in returns the subject in the given layout.
+func (s Binary) in(layout int) Binary {
+	if layout < len(s.Layouts) {
+		s.Path, s.Hash = s.Layouts[layout].Path, s.Layouts[layout].Hash
+	}
+	return s
+}
+
+// ID tells the subjects of a run apart: by package, and side if there are two.
+func (s Binary) ID() string { return record.SubjectID(s.Pkg, s.Side) }
+
+// Hashes returns the hash of each of the subject's binaries: of Path by the
+// subject's ID, of other layouts by that and their number.
+func (s Binary) Hashes() map[string]string {
+	name := s.ID()
+	hashes := map[string]string{name: s.Hash}
+	for i, l := range s.Layouts {
+		if i > 0 {
+			hashes[name+" layout="+strconv.Itoa(i)] = l.Hash
+		}
+	}
+	return hashes
+}
+
+// A BuildProblem says why a package gave no subject.
+type BuildProblem struct {
+	Pkg    string
+	Reason string // one line
+	Output string // what the compiler said, if it did; ends with a newline
+
+	// Untested means that the package has no tests, so that nothing was due, and
+	// Unknown that there is no such package.
+	Untested, Unknown bool
+}
+
+// BuildOptions say what kind of subjects are built. The zero value is for
+// subjects that are measured in processes of their own.
+type BuildOptions struct {
+	// Driven asks for subjects whose benchmarks can be driven. Where that is not
+	// possible they say why in Undrivable.
+	Driven bool
+	// Side is that of the subjects.
+	Side string
+
+	// Env is what the go command gets in addition to the environment, as
+	// "KEY=value".
+	Env []string
+
+	// Cache keeps binaries for the next Build; nil means that nothing does.
+	Cache *BuildCache
+	// Source identifies the sources of all packages and of what they import: with
+	// the same one the same is compiled. "" means that this is not known; then
+	// each program is linked once, and only its layouts come from the cache, and so
+	// it is without -trimpath in GOFLAGS.
+	Source string
+}
+
+// A builder is the go command in a folder, as BuildOptions have it.
+type builder struct {
+	dir     string
+	options BuildOptions
+	overlay string // path, "" for none
+	sources string // all that decides what is compiled, "" if that is not known
+}
+
+// goCommand returns the go command with args, to be run in the builder's folder. An
+// interrupt from the terminal does not end it: then it would look as if something
+// did not build. ctx does, and lets it clean up.
+func (b *builder) goCommand(ctx context.Context, args ...string) *exec.Cmd {
+	cmd := exec.CommandContext(ctx, "go", args...)
+	cmd.Dir = b.dir
+	cmd.Env = append(cmd.Environ(), b.options.Env...)
+	child.OwnGroup(cmd)
+	cmd.Cancel = func() error { return cmd.Process.Signal(os.Interrupt) }
+	cmd.WaitDelay = time.Second // compilers may outlive a go command that is killed
+	return cmd
+}
+
+// Build compiles the tests of the packages that match patterns, as the go
+// command in dir understands them, into the folder out, which no other Build
+// must use. A package that cannot be built, or has no tests, is a problem and not
+// an error: the others are built all the same. It is an error if the patterns
+// match nothing.
+func Build(ctx context.Context, dir, out string, patterns []string, o BuildOptions) ([]Binary, []BuildProblem, error) {
+	for _, p := range patterns {
+		if strings.HasPrefix(p, "-") {
+			return nil, nil, fmt.Errorf("package %q begins with a hyphen; flags come before packages", p)
+		}
+		if strings.HasSuffix(p, ".go") {
+			return nil, nil, fmt.Errorf("%s is a file; name the package it is in, such as ./%s", p, filepath.ToSlash(filepath.Dir(p)))
+		}
+	}
+	b := &builder{dir: dir, options: o}
+	pkgs, err := b.list(ctx, patterns)
+	if err != nil {
+		return nil, nil, err
+	}
+	var undrivable error
+	if o.Driven {
+		b.overlay, undrivable = program.Overlay(ctx, dir, out)
+		if undrivable != nil && !errors.Is(undrivable, program.ErrUnsupported) {
+			return nil, nil, undrivable
+		}
+	}
+	built := make([]Binary, len(pkgs))
+	faults := make([]*BuildProblem, len(pkgs))
+	b.sources = b.describe(ctx)
+	work, ctx := errgroup.WithContext(ctx)
+	work.SetLimit(runtime.GOMAXPROCS(0))
+	for i, p := range pkgs {
+		if p.Error != nil {
+			_, err := os.Stat(p.Dir)
+			faults[i] = &BuildProblem{Pkg: p.ImportPath, Reason: firstLine(p.Error.Err), Output: withNewline(p.Error.Err), Unknown: err != nil}
+			continue
+		}
+		if len(p.TestGoFiles)+len(p.XTestGoFiles) == 0 {
+			faults[i] = &BuildProblem{Pkg: p.ImportPath, Reason: "has no test files, so no benchmarks", Untested: true}
+			continue
+		}
+		work.Go(func() (err error) {
+			s := Binary{Pkg: p.ImportPath, Dir: p.Dir, Side: o.Side, made: b, importPath: p.ImportPath, Undrivable: undrivable}
+			image, said, err := b.goTest(ctx, s, filepath.Join(out, "subject"+strconv.Itoa(i)))
+			if said != "" {
+				faults[i] = &BuildProblem{Pkg: p.ImportPath, Reason: "does not build", Output: said}
+			}
+			s.Path, s.Hash = image.Path, image.Hash
+			built[i] = s
+			return err
+		})
+	}
+	if err := work.Wait(); err != nil {
+		return nil, nil, err
+	}
+	var subjects []Binary
+	var problems []BuildProblem
+	for i, s := range built {
+		if faults[i] != nil {
+			problems = append(problems, *faults[i])
+		} else {
+			subjects = append(subjects, s)
+		}
+	}
+	return subjects, problems, nil
+}
+
+// Link makes layouts of subjects that Build has made, into the folder out: n of
+// each, the first of which is the one that is there. It takes linking only,
+// because the go command's cache has the rest. As many are linked at a time as
+// there are processors.
+//
+// They are linked without what debuggers read, as by go test when it runs what it
+// builds: that is half of the work, and no part of what is loaded. Profiles do not
+// need it.
+func Link(ctx context.Context, out string, subjects []Binary, n int) error {
+	if n <= 1 || len(subjects) == 0 {
+		return nil
+	}
+	// A flag of ours takes the place of one in GOFLAGS.
+	said, _ := subjects[0].made.goCommand(ctx, "env", "GOFLAGS").Output()
+	ldflags := flagIn(string(said), "-ldflags")
+	work, ctx := errgroup.WithContext(ctx)
+	work.SetLimit(runtime.GOMAXPROCS(0))
+	for i, s := range subjects {
+		layouts := make([]Image, n)
+		layouts[0] = Image{s.Path, s.Hash}
+		subjects[i].Layouts = layouts
+		name := strings.TrimSuffix(strings.TrimSuffix(filepath.Base(s.Path), ".exe"), ".test")
+		for l := 1; l < n; l++ {
+			work.Go(func() error {
+				flag := "-ldflags=" + strings.TrimSpace(ldflags+" -s -w -randlayout="+strconv.Itoa(l))
+				image, said, err := s.made.goTest(ctx, s, filepath.Join(out, name+"-"+strconv.Itoa(l)), flag)
+				if said != "" {
+					return fmt.Errorf("linking %s with its functions in another order: %s", s.Pkg, said)
+				}
+				layouts[l] = image
+				return err
+			})
+		}
+	}
+	return work.Wait()
+}
+
+// goTest compiles the tests of s as path with an ending, or if they are compiled
+// already, links them with other flags. said is what the go command says if it
+// fails.
+func (b *builder) goTest(ctx context.Context, s Binary, path string, flags ...string) (image Image, said string, err error) {
+	image.Path = path + ".test"
+	if runtimeIsWindows {
+		image.Path += ".exe"
+	}
+	key, cached := b.key(s.importPath, s.Hash, flags)
+	if cached {
+		if image.Hash = b.options.Cache.get(key, image.Path); image.Hash != "" {
+			return image, "", nil
+		}
+	}
+	// What vet finds is no reason not to measure, and an old version may well have it.
+	args := append([]string{"test", "-c", "-vet=off", "-o", image.Path}, flags...)
+	if b.overlay != "" {
+		args = append(args, "-overlay", b.overlay)
+	}
+	cmd := b.goCommand(ctx, append(args, s.importPath)...)
+	var out bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &out, &out
+	if err := cmd.Run(); err != nil {
+		if ctx.Err() != nil {
+			return Image{}, "", context.Cause(ctx)
+		}
+		return Image{}, cmp.Or(out.String(), err.Error()+"\n"), nil
+	}
+	if image.Hash, err = hashFile(image.Path); err == nil && cached {
+		b.options.Cache.put(key, image.Path)
+	}
+	return image, "", err
+}
+
+// flagIn returns the value of a flag in GOFLAGS, which is quoted where it has
+// spaces: a=b '-ldflags=-s -w'.
+func flagIn(goflags, flag string) string {
+	value := ""
+	for goflags = strings.TrimSpace(goflags); goflags != ""; goflags = strings.TrimSpace(goflags) {
+		var word string
+		if q := goflags[0]; q == '\'' || q == '"' {
+			word, goflags, _ = strings.Cut(goflags[1:], string(q))
+		} else {
+			word, goflags, _ = strings.Cut(goflags, " ")
+		}
+		if v, ok := strings.CutPrefix(word, flag+"="); ok {
+			value = v
+		} else if v, ok := strings.CutPrefix(word, "-"+flag+"="); ok {
+			value = v
+		}
+	}
+	return value
+}
+
+// goPackage is what go list says of a package.
+type goPackage struct {
+	ImportPath, Dir           string
+	TestGoFiles, XTestGoFiles []string
+	Error                     *struct{ Err string }
+}
+
+func (b *builder) list(ctx context.Context, patterns []string) ([]goPackage, error) {
+	args := append([]string{"list", "-e", "-json=ImportPath,Dir,TestGoFiles,XTestGoFiles,Error", "--"}, patterns...)
+	cmd := b.goCommand(ctx, args...)
+	var stdout, stderr bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &stdout, &stderr
+	if err := cmd.Run(); err != nil {
+		if ctx.Err() != nil {
+			return nil, context.Cause(ctx)
+		}
+		return nil, fmt.Errorf("go list %s: %w\n%s", strings.Join(patterns, " "), err, bytes.TrimSpace(stderr.Bytes()))
+	}
+	var pkgs []goPackage
+	for dec := json.NewDecoder(&stdout); ; {
+		var p goPackage
+		switch err := dec.Decode(&p); {
+		case errors.Is(err, io.EOF):
+			if len(pkgs) == 0 {
+				return nil, fmt.Errorf("no package matches %s", strings.Join(patterns, " "))
+			}
+			return pkgs, nil
+		case err != nil:
+			return nil, fmt.Errorf("reading the output of go list: %w", err)
+		}
+		pkgs = append(pkgs, p)
+	}
+}
+
+func hashFile(path string) (string, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return "", err
+	}
+	defer f.Close()
+	h := sha256.New()
+	if _, err := io.Copy(h, f); err != nil {
+		return "", err
+	}
+	return hex.EncodeToString(h.Sum(nil)), nil
+}
+
+func firstLine(s string) string {
+	line, _, _ := strings.Cut(strings.TrimSpace(s), "\n")
+	return line
+}
+
+func withNewline(s string) string {
+	if s == "" || strings.HasSuffix(s, "\n") {
+		return s
+	}
+	return s + "\n"
+}

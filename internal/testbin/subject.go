@@ -1,0 +1,154 @@
+package testbin
+
+import (
+	"context"
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/dynolab/dyno/internal/child"
+	"github.com/dynolab/dyno/internal/program"
+	"github.com/dynolab/dyno/internal/record"
+	"github.com/dynolab/dyno/internal/session"
+)
+
+// Binaries are the compiled tests that the cases of a plan are in. They implement
+// session.Subject.
+type Binaries struct {
+	plan *record.Plan
+	byID map[string]Binary
+	kill <-chan struct{}
+}
+
+// NewBinaries returns all as what plan is carried out on. Processes are ended when kill
+// is closed.
+func NewBinaries(plan *record.Plan, all []Binary, kill <-chan struct{}) *Binaries {
+	byID := make(map[string]Binary)
+	for _, b := range all {
+		byID[b.ID()] = b
+	}
+	return &Binaries{plan, byID, kill}
+}
+
+// of returns the binary that a step of block runs.
+func (b *Binaries) of(block int, s record.Step) Binary {
+	binary, ok := b.byID[record.SubjectID(s.Case.Pkg, s.Case.Side)]
+	if !ok {
+		binary = b.byID[s.Case.Pkg] // several sides are one build
+	}
+	return binary.in(b.plan.Layout(block))
+}
+
+// Measure implements session.Subject.
+func (b *Binaries) Measure(block int, s record.Step) (string, error) {
+	return measure(b.plan, b.of(block, s), s, b.kill)
+}
+
+// Start implements session.Subject.
+func (b *Binaries) Start(block int, s record.Step, env []string) (session.Driver, error) {
+	binary := b.of(block, s)
+	if binary.Undrivable != nil {
+		return nil, binary.Undrivable
+	}
+	// An interrupt lets a row finish: what ends a process at once is kill.
+	p, err := program.Start(context.Background(), program.Config{
+		Binary:    binary.Path,
+		Dir:       binary.Dir,
+		Benchmark: s.Case.Name,
+		CPU:       s.CPU,
+		Env:       env,
+		Slow:      s.Case.Slow,
+		Timeout:   b.plan.Timeout,
+		Kill:      b.kill,
+	})
+	if err != nil {
+		return nil, err // and no driver, which a nil *Process would be
+	}
+	return p, nil
+}
+
+// measure runs one step and returns its benchmark line, or as many lines as the plan
+// has counts.
+func measure(plan *record.Plan, s Binary, step record.Step, kill <-chan struct{}) (string, error) {
+	if step.Case.Slow != 0 {
+		return "", &program.Failure{Reason: "only a benchmark that is driven can be made slower"}
+	}
+	text, err := invocation{
+		subject: s,
+		args: []string{
+			"-test.run=^$",
+			"-test.bench=" + step.Case.Pattern(),
+			"-test.skip=" + step.Case.Beneath(),
+			"-test.benchtime=" + plan.Time,
+			"-test.cpu=" + strconv.Itoa(step.CPU),
+			"-test.count=" + strconv.Itoa(max(1, plan.Count)),
+			"-test.benchmem=" + strconv.FormatBool(plan.Benchmem),
+			"-test.timeout=0", // our limit is outside, and kills; package testing's does not hold for benchmarks
+		},
+		timeout: plan.Timeout,
+		kill:    kill,
+	}.bench()
+	if err != nil {
+		return "", err
+	}
+	return resultLines(text, step.FullName(), max(1, plan.Count))
+}
+
+// bench is run for benchmarks. If one panics, its deferred calls run before the
+// panic is told, and one of package testing's lets that go on: now and then, once in
+// thirty times where there are two processors, it prints a result of no operations
+// and ends the process with success. Then the process is run again: it is to say
+// why it panics.
+func (v invocation) bench() (text string, err error) {
+	for range 5 {
+		text, err = v.run()
+		if err != nil || !hasNoOperations(text) {
+			break
+		}
+	}
+	return text, err
+}
+
+// hasNoOperations reports whether there is a result of no operations in what a
+// subject printed.
+func hasNoOperations(text string) bool {
+	for line := range strings.Lines(text) {
+		if res, ok := record.ParseResult(strings.TrimRight(line, "\r\n")); ok && res.Iters == 0 {
+			return true
+		}
+	}
+	return false
+}
+
+// resultLines finds the count benchmark lines of name in what a subject printed.
+func resultLines(text, name string, count int) (string, error) {
+	why := "printed no result: it skipped itself, or ended the process"
+	var found []string
+	for line := range strings.Lines(text) {
+		line = strings.TrimRight(line, "\r\n")
+		if res, ok := record.ParseResult(line); ok && "Benchmark"+string(res.Name) == name {
+			if res.Iters == 0 {
+				why = record.NoOperations
+				break
+			}
+			if found = append(found, line); len(found) == count {
+				return strings.Join(found, "\n"), nil
+			}
+			continue
+		}
+		// testing prints the name first and the figures when it has them, and
+		// begins no line for it.
+		before, after, ok := strings.Cut(line, name)
+		said := before
+		if before == "" {
+			said = strings.TrimSpace(after)
+		}
+		if ok && said != "" && strings.IndexAny(after, " \t") == 0 {
+			why = fmt.Sprintf("printed %s in its result line, which cannot be read any more; let it print on standard error", record.Shortened(said))
+		}
+	}
+	if len(found) > 0 {
+		why = fmt.Sprintf("printed %d of %d results: it ended the process", len(found), count)
+	}
+	return "", &program.Failure{Reason: why, Output: child.Excerpt(text)}
+}

@@ -1,6 +1,0 @@
-//go:build unix
-
-package driven
-
-// supported returns an error if this operating system cannot do it.
-func supported() error { return nil }
