@@ -268,7 +268,7 @@ pkg: example.com/b
 
 // docs/results-format.md tells of everything that stands in a file.
 func TestDocumentHasEveryKey(t *testing.T) {
-	doc, err := os.ReadFile("../docs/results-format.md")
+	doc, err := os.ReadFile("../../docs/results-format.md")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -94,7 +94,7 @@ func BenchmarkSubject(b *testing.B) {
 // whereIs returns the place in this file where code first stands, as reasons give it.
 func whereIs(t *testing.T, code string) string {
 	t.Helper()
-	source, err := os.ReadFile("subject_test.go")
+	source, err := os.ReadFile("binary_test.go")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -102,7 +102,7 @@ func whereIs(t *testing.T, code string) string {
 	if !ok {
 		t.Fatalf("no %s in this file", code)
 	}
-	return fmt.Sprintf("subject_test.go:%d", 1+strings.Count(before, "\n"))
+	return fmt.Sprintf("binary_test.go:%d", 1+strings.Count(before, "\n"))
 }
 
 // subject returns this test binary, which will behave as LAB_SUBJECT.
@@ -132,7 +132,7 @@ func TestMeasure(t *testing.T) {
 		{"log", "", ""},
 		{"crash", "crashed: panic: oh no", "goroutine "},
 		{"exit", "ended with exit status 7", ""},
-		{"fatal", "failed: subject_test.go:", "--- FAIL: BenchmarkSubject/fatal"},
+		{"fatal", "failed: binary_test.go:", "--- FAIL: BenchmarkSubject/fatal"},
 		{"skip", "printed no result: it skipped itself, or ended the process", "PASS"},
 		{"silent", "printed no result: it skipped itself, or ended the process", ""},
 		{"status", "ended with exit status 3", "PASS"},
@@ -304,7 +304,7 @@ func TestBuildRefuses(t *testing.T) {
 	for pattern, want := range map[string]string{
 		"-race":          "begins with a hyphen",
 		"sub/x.go":       "x.go is a file; name the package it is in, such as ./sub",
-		"./testdata/...": "no package matches ./testdata/...",
+		"../../results/...": "no package matches ../../results/...",
 	} {
 		_, _, err := Build(context.Background(), ".", t.TempDir(), []string{pattern}, BuildOptions{})
 		if err == nil || !strings.Contains(err.Error(), want) {
