@@ -157,7 +157,7 @@ func (d *desk) hands() hands {
 			switch {
 			case o.Impl == "lost":
 				return nil, failed(BuildFailed, "lost does not \"compile\"", nil)
-			case o.Impl == "large" && len(o.Parts) > 1:
+			case o.Impl == "huge" || o.Impl == "large" && len(o.Parts) > 1:
 				return im, failed(TooBig, "it does not fit", nil)
 			}
 			return im, nil
@@ -618,7 +618,7 @@ func TestResultsAreLocked(t *testing.T) {
 // when that is different, and what is in a plan can be read again.
 func TestPlanHasEverySetting(t *testing.T) {
 	text, err := json.Marshal(&Plan{
-		Impls: []string{"a"}, Parts: []string{"bench"}, Case: "x|<y>", Count: 3, Silence: time.Second, Timeout: time.Minute,
+		Impls: []string{"a"}, All: true, Parts: []string{"bench"}, Case: "x|<y>", Count: 3, Silence: time.Second, Timeout: time.Minute,
 		Images: []PlannedImage{{Impl: "a", Parts: []string{"bench"}, Hash: "ab"}, {Impl: "b", Parts: []string{"bench"}, Outcome: "too big", Why: "too big: 1\u00a0MiB"}},
 	})
 	if err != nil {
@@ -632,7 +632,7 @@ func TestPlanHasEverySetting(t *testing.T) {
 	if err != nil || !bytes.Equal(again, text) {
 		t.Errorf("%s was read as %s, %v", text, again, err)
 	}
-	if from.Finished() || len(from.Results) != 1 || from.Results[0].Outcome != TooBig || from.Results[0].Err.Error() != "too big: 1\u00a0MiB" || from.Config["board"] != "toy" {
+	if from.Finished() || len(from.Results) != 1 || from.Results[0].Outcome != TooBig || from.Results[0].Skip != "does not fit: 1\u00a0MiB" || from.Results[0].Err.Error() != "too big: 1\u00a0MiB" || from.Config["board"] != "toy" {
 		t.Errorf("%+v", from)
 	}
 }
