@@ -56,9 +56,9 @@ type deskCase struct {
 
 var deskCases = []deskCase{
 	{part: "bench", name: "Toy/workload=good/impl=", answer: []string{
-		"note all is well", "result BenchmarkToy/workload=good/impl=% 10 500 insns/op 0 B/op", "note and ended",
+		"unit insns/op better=lower", "unit B/op better=lower", "note all is well", "result BenchmarkToy/workload=good/impl=% 10 500 insns/op 0 B/op", "note and ended",
 	}},
-	{part: "bench", name: "Toy/workload=quiet/impl=", answer: []string{"result BenchmarkToy/workload=quiet/impl=% 10 70 insns/op 3 B/part"}},
+	{part: "bench", name: "Toy/workload=quiet/impl=", answer: []string{"unit B/part better=lower", "result BenchmarkToy/workload=quiet/impl=% 10 70 insns/op 3 B/part"}},
 	{part: "bench", name: "Toy/workload=wrong/impl=", answer: []string{"fail 9 of 10 \"messages\" arrived"}, verdict: line.Failed},
 	{part: "bench", name: "Toy/workload=skipped/impl=", skip: "needs 1 MiB"},
 	{part: "conform/group", name: "kept"},

@@ -577,7 +577,8 @@ func (r *deviceRun) ask(ctx context.Context, im *Image) error {
 	}
 	r.describe(im, hello)
 	name := imageCase + parts + "/impl=" + im.Impl
-	err = r.results.Line(fmt.Sprintf("%s 1 %d flash-B %d ram-B %d ram-free-B", name, im.Sizes.Flash(), im.Sizes.RAM(), hello.RAMFree), exact(hello))
+	err = r.results.Line(fmt.Sprintf("%s 1 %d flash-B %d ram-B %d ram-free-B", name, im.Sizes.Flash(), im.Sizes.RAM(), hello.RAMFree),
+		[]string{"flash-B better=lower", "ram-B better=lower", "ram-free-B better=higher"}, exact(hello))
 	return errors.Join(err, r.results.Sync())
 }
 
@@ -830,7 +831,7 @@ func (r *deviceRun) write(im *Image, h line.Hello, res CaseResult) {
 	if res.Answer != nil {
 		if res.Err == nil {
 			for _, text := range res.Answer.Results {
-				_ = r.results.Line(text, exact(h)) // figures has read it
+				_ = r.results.Line(text, res.Answer.Units, exact(h)) // figures has read it
 			}
 		}
 		for _, text := range res.Answer.Notes {

@@ -116,7 +116,7 @@ func TestRun(t *testing.T) {
 	for _, line := range []string{
 		"board: toy", "chip: t1", "emulated: yes", "emulator: toy-emulator {image}", "toolchain: tinygo0.41.0-go1.26.8",
 		"clock-unit: insns", "clock-hz: 15625000", "block: 1",
-		"Unit insns/op better=lower assume=exact",
+		"Unit insns/op better=lower assume=exact", "Unit B/op better=lower assume=exact", "Unit ram-free-B better=higher assume=exact",
 		`# note: case=bench/Toy/workload=good/impl=serial text="all is well"`,
 		`# hole: case=BenchmarkToy/workload=wrong/impl=serial block=1 reason="wrong result: 9 of 10 messages arrived"`,
 		`# skip: case=BenchmarkToy/workload=skipped/impl=serial reason="needs 1 MiB"`,
