@@ -143,7 +143,7 @@ func (c *Calibration) read(path string, data []byte) []*trial {
 				continue
 			}
 			if len(trials) == 0 || trials[len(trials)-1].number != number || trials[len(trials)-1].file != path {
-				trials = append(trials, &trial{file: path, number: number, unit: units, versions: versions})
+				trials = append(trials, &trial{file: path, number: number, versions: versions})
 			}
 			t := trials[len(trials)-1]
 			t.records = append(t.records, trialRecord{
@@ -168,6 +168,9 @@ func (c *Calibration) read(path string, data []byte) []*trial {
 			}
 			noteCircumstance(c.Circumstances, line.key, line.value)
 		}
+	}
+	for _, t := range trials {
+		t.unit = units // what is said of a unit stands before its first figure
 	}
 	return trials
 }

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/dynolab/dyno/internal/child"
+	"github.com/dynolab/dyno/lab/driven"
 )
 
 // giveUpAfter is how many times in a row a case may fail before a run stops
@@ -236,6 +237,9 @@ func (r *run) unit(ctx context.Context, block int, u Unit) error {
 	case err != nil:
 		return err
 	}
+	for _, e := range entries {
+		r.hear(e)
+	}
 	if err := r.store.Turns(block, g, entries, r.plan); err != nil {
 		return err
 	}
@@ -251,15 +255,17 @@ func (r *run) unit(ctx context.Context, block int, u Unit) error {
 func (r *run) single(block int, step Step) error {
 	r.p.Step(block, step)
 	began := r.now()
-	line := ""
+	text := ""
 	err := r.tried(step)
 	if err == nil {
-		line, err = r.process(block, step)
+		text, err = r.process(block, step)
 	}
 	if errors.Is(err, errKilled) {
 		return err
 	}
-	e := entry{step: step, line: line, driven: ModeProcess}
+	e := entry{step: step, driven: ModeProcess}
+	e.units, e.line = splitUnits(text)
+	r.hear(e)
 	if err != nil {
 		e.hole, e.output = r.hole(block, step, err), FailureOutput(err)
 	}
@@ -268,6 +274,14 @@ func (r *run) single(block int, step Step) error {
 	r.store.Single(e, r.plan)
 	r.p.Done(block, step, e.hole, e.output)
 	return nil
+}
+
+// hear takes in what a step's process said of units, and says of a contradiction which
+// holds.
+func (r *run) hear(e entry) {
+	for _, text := range r.store.units.hear(e.units...) {
+		r.say(rowOf(e.step), text)
+	}
 }
 
 // tried returns an error if a step has failed too often to be tried again.
@@ -312,8 +326,8 @@ func (r *run) take(block int) error {
 	return nil
 }
 
-// measure runs one step and returns its benchmark line, or as many lines as the plan
-// has counts.
+// measure runs one step and returns the Unit lines that it printed, and its benchmark
+// line, or as many lines as the plan has counts.
 func measure(plan *Plan, s Subject, step Step, kill <-chan struct{}) (string, error) {
 	if step.Case.Slow != 0 {
 		return "", &failure{reason: "only a benchmark that is driven can be made slower"}
@@ -336,7 +350,14 @@ func measure(plan *Plan, s Subject, step Step, kill <-chan struct{}) (string, er
 	if err != nil {
 		return "", err
 	}
-	return resultLines(text, step.FullName(), max(1, plan.Count))
+	lines, err := resultLines(text, step.FullName(), max(1, plan.Count))
+	if err != nil {
+		return "", err
+	}
+	for _, unit := range slices.Backward(driven.UnitLines(text)) {
+		lines = unitMark + unit + "\n" + lines
+	}
+	return lines, nil
 }
 
 // noOperations is why a result of no operations is none.

@@ -53,6 +53,11 @@ func BenchmarkSubject(b *testing.B) {
 				b.Log("in the log")
 			case "print":
 				fmt.Println("in the way")
+			case "units":
+				if b.N == 1 {
+					fmt.Print("Unit widgets better=higher\nUnit gadgets  better=lower assume=exact\n")
+				}
+				b.ReportMetric(7, "widgets")
 			case "slow":
 				time.Sleep(700 * time.Millisecond)
 			case "hang":

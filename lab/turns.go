@@ -394,7 +394,7 @@ func (r *run) roundsOf(players []*player, whole bool) int {
 
 // entry makes what p leaves in the results.
 func (r *run) entry(block int, p *player) entry {
-	e := entry{step: p.step, pad: p.pad, driven: ModeTurns}
+	e := entry{step: p.step, pad: p.pad, driven: ModeTurns, units: p.result.Units}
 	if p.live != nil {
 		e.driven = p.live.Hello().Mode
 	}
