@@ -57,6 +57,11 @@ func BenchmarkSubject(b *testing.B) {
 				b.Log("in the log")
 			case "print":
 				fmt.Println("in the way")
+			case "units":
+				if b.N == 1 {
+					fmt.Print("Unit widgets better=higher\nUnit gadgets  better=lower assume=exact\n")
+				}
+				b.ReportMetric(7, "widgets")
 			case "slow":
 				time.Sleep(700 * time.Millisecond)
 			case "hang":
@@ -302,8 +307,8 @@ func TestCasesOfABrokenSubject(t *testing.T) {
 
 func TestBuildRefuses(t *testing.T) {
 	for pattern, want := range map[string]string{
-		"-race":          "begins with a hyphen",
-		"sub/x.go":       "x.go is a file; name the package it is in, such as ./sub",
+		"-race":             "begins with a hyphen",
+		"sub/x.go":          "x.go is a file; name the package it is in, such as ./sub",
 		"../../results/...": "no package matches ../../results/...",
 	} {
 		_, _, err := Build(context.Background(), ".", t.TempDir(), []string{pattern}, BuildOptions{})
@@ -315,5 +320,14 @@ func TestBuildRefuses(t *testing.T) {
 	cancel(session.ErrInterrupted)
 	if _, _, err := Build(stopped, ".", t.TempDir(), []string{"."}, BuildOptions{}); err != session.ErrInterrupted {
 		t.Errorf("interrupted: %v", err)
+	}
+}
+
+// TestMeasureUnits: what a process prints of units comes with its figures.
+func TestMeasureUnits(t *testing.T) {
+	text, err := measureSubject(subject(t, "units"), "units", time.Minute, nil)
+	units, line := record.SplitUnits(text)
+	if err != nil || strings.Join(units, "; ") != "widgets better=higher; gadgets  better=lower assume=exact" || !strings.HasPrefix(line, "BenchmarkSubject/units-2") || strings.Contains(line, "\n") {
+		t.Errorf("%v; %q", err, text)
 	}
 }
