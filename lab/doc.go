@@ -19,7 +19,8 @@
 //     may look in between what is decided (looks.go).
 //  6. A [Store] keeps what the subjects print, in the Go benchmark format,
 //     append-only and synced row by row, so that a run that is interrupted
-//     or killed can be read, and resumed (store.go).
+//     or killed can be read, and resumed (store.go). What they say of units stands
+//     before the first figure that needs it (units.go).
 //  7. [Compare] reads results and judges them (compare*.go).
 //
 // Besides, [Conform] runs the conformance suite and collects what its clauses

@@ -238,7 +238,7 @@ func (r *run) unit(ctx context.Context, block int, u Unit) error {
 		return err
 	}
 	for _, e := range entries {
-		r.hear(e)
+		r.learnUnits(e)
 	}
 	if err := r.store.Turns(block, g, entries, r.plan); err != nil {
 		return err
@@ -265,7 +265,7 @@ func (r *run) single(block int, step Step) error {
 	}
 	e := entry{step: step, driven: ModeProcess}
 	e.units, e.line = splitUnits(text)
-	r.hear(e)
+	r.learnUnits(e)
 	if err != nil {
 		e.hole, e.output = r.hole(block, step, err), FailureOutput(err)
 	}
@@ -276,10 +276,10 @@ func (r *run) single(block int, step Step) error {
 	return nil
 }
 
-// hear takes in what a step's process said of units, and says of a contradiction which
+// learnUnits takes in what a step's process said of units, and says of a contradiction which
 // holds.
-func (r *run) hear(e entry) {
-	for _, text := range r.store.units.hear(e.units...) {
+func (r *run) learnUnits(e entry) {
+	for _, text := range r.store.units.learn(e.units...) {
 		r.say(rowOf(e.step), text)
 	}
 }

@@ -49,7 +49,7 @@ func Create(path string, plan *Plan, c *Circumstances, absent []Hole, started ti
 		return nil, err
 	}
 	s := &Store{Path: path, f: f, units: newUnitTable()}
-	s.units.hear(ownUnits...)
+	s.units.learn(ownUnits...)
 	if err := LockResults(f); err != nil {
 		return nil, errors.Join(err, f.Close())
 	}
@@ -463,7 +463,7 @@ func (r *Interrupted) Resume(now time.Time) (*Store, error) {
 	}
 	s := &Store{Path: r.Path, f: f, pkg: r.pkg, side: r.side, units: newUnitTable()}
 	s.units.has(r.units...)
-	s.units.hear(ownUnits...)
+	s.units.learn(ownUnits...)
 	s.line(ResumedLine(now))
 	if err := s.sync(); err != nil {
 		return nil, errors.Join(err, f.Close())

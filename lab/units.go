@@ -6,7 +6,7 @@ import (
 )
 
 // ownUnits say which way the units are better that package testing and this package
-// measure. Of any other unit who prints it says so, in a Unit line.
+// measure. Of any other unit the benchmark that reports it says so, in a Unit line.
 var ownUnits = []string{
 	"ns/op better=lower", "B/op better=lower", "allocs/op better=lower",
 	UnitCPU + " better=lower", UnitGCCPU + " better=lower", UnitGCs + " better=lower",
@@ -29,9 +29,9 @@ func newUnitTable() *unitTable {
 	return &unitTable{facts: make(map[string][]string), written: make(map[string]bool), rejected: make(map[string]bool)}
 }
 
-// hear takes in Unit lines, without their mark, and returns what contradicts an earlier
+// learn takes in Unit lines, without their mark, and returns what contradicts an earlier
 // one, each once. The earlier one holds.
-func (t *unitTable) hear(lines ...string) (contradictions []string) {
+func (t *unitTable) learn(lines ...string) (contradictions []string) {
 	for _, line := range lines {
 		fields := strings.Fields(line)
 		if len(fields) == 0 {
@@ -56,9 +56,9 @@ func (t *unitTable) hear(lines ...string) (contradictions []string) {
 	return contradictions
 }
 
-// has notes that lines, as hear takes them, are in the file.
+// has notes that lines, as learn takes them, are in the file.
 func (t *unitTable) has(lines ...string) {
-	t.hear(lines...)
+	t.learn(lines...)
 	for _, line := range lines {
 		if fields := strings.Fields(line); len(fields) > 0 {
 			for _, fact := range fields[1:] {
