@@ -23,8 +23,8 @@ type Metric struct {
 	Better Better // which way a value in this unit is better; the same for all of a unit
 }
 
-// Better is a direction: which values are better. The zero value is not one: whoever
-// makes a metric says what it means.
+// Better is a direction: which values are better. The zero value is not one: a metric that
+// has none was forgotten.
 type Better uint8
 
 // The directions.

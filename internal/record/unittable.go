@@ -6,7 +6,7 @@ import (
 )
 
 // ownUnits say which way the units are better that package testing and this package
-// measure. Of any other unit who prints it says so, in a Unit line.
+// measure. Of any other unit the benchmark that reports it says so, in a Unit line.
 var ownUnits = []string{
 	"ns/op better=lower", "B/op better=lower", "allocs/op better=lower",
 	UnitCPU + " better=lower", UnitGCCPU + " better=lower", UnitGCs + " better=lower",

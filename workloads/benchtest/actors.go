@@ -82,7 +82,7 @@ func benchActor(b *testing.B, w workloads.Actor, c *crowd, st workloads.Setting,
 	for _, name := range w.Shares {
 		m.named = append(m.named, measure.Share(name, 0, 1))
 	}
-	tellUnits(b, m.metrics(1, true))
+	printUnits(b, m.metrics(1, true))
 	count := w.Actors >= countable && st.Ops == 0 && c.n == 0
 	if count {
 		m.memory = inUse()

@@ -81,7 +81,7 @@ func bench(b *testing.B, path string, slicing workloads.Slicing, work func(n int
 		}
 		return ms
 	}
-	tellUnits(b, metrics(1, measure.Memory{}))
+	printUnits(b, metrics(1, measure.Memory{}))
 	report := func(ops int, allocated measure.Memory) { reportMetrics(b, metrics(ops, allocated)) }
 	if s != nil {
 		session(b, s, path, slicing, run, func() {}, report)

@@ -9,9 +9,9 @@ import (
 	"golang.org/x/perf/benchfmt"
 )
 
-// TestUnits: every unit that a benchmark reports is told of in the documents, and which
-// way it is better the output says before the first line that has it: a report would call
-// its changes lower and higher only. Package testing's own all readers know.
+// TestUnits: docs/workloads.md describes every unit that a benchmark reports, and the output
+// says which way it is better before the first line that has it: otherwise a report would
+// call its changes lower and higher only. All readers know ns/op.
 func TestUnits(t *testing.T) {
 	page, err := os.ReadFile("../../docs/workloads.md")
 	if err != nil {
@@ -28,13 +28,13 @@ func TestUnits(t *testing.T) {
 		if !ok {
 			t.Fatalf("failed:\n%s", out)
 		}
-		told := make(map[string]int) // how many times
+		described := make(map[string]int) // how many times
 		r := benchfmt.NewReader(strings.NewReader(out), "output")
 		for r.Scan() {
 			switch r := r.Result().(type) {
 			case *benchfmt.UnitMetadata:
 				if r.Key == "better" && (r.Value == "lower" || r.Value == "higher") {
-					told[r.OrigUnit]++
+					described[r.OrigUnit]++
 				}
 			case *benchfmt.SyntaxError:
 				t.Error(r)
@@ -44,18 +44,18 @@ func TestUnits(t *testing.T) {
 						continue
 					}
 					seen[u] = true
-					if (told[u] == 0) != slices.Contains(neither, u) {
-						t.Errorf("%s: %s: nothing says which way it is better, or what is neither way better is told", r.Name, u)
+					if (described[u] == 0) != slices.Contains(neither, u) {
+						t.Errorf("%s: %s: no Unit line says which way it is better, or there is one and neither way is", r.Name, u)
 					}
 					if !strings.Contains(string(page), "`"+u+"`") {
-						t.Errorf("docs/workloads.md does not tell of %s", u)
+						t.Errorf("docs/workloads.md does not describe %s", u)
 					}
 				}
 			}
 		}
-		for line := range told {
+		for line := range described {
 			if n := strings.Count(out, "\nUnit "+line+" "); n > 1 {
-				t.Errorf("%s is told %d times", line, n)
+				t.Errorf("%d Unit lines of %s", n, line)
 			}
 		}
 	}
