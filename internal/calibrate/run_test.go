@@ -56,7 +56,13 @@ type fakeSubject struct {
 	start   func(block int, s record.Step, env []string) (session.Driver, error)
 }
 
-func (m fakeSubject) Measure(block int, s record.Step) (string, error) { return m.measure(block, s) }
+func (m fakeSubject) Measure(_ context.Context, block int, s record.Step) (record.Record, error) {
+	line, err := m.measure(block, s)
+	if err != nil {
+		return record.Record{Step: s, Hole: record.NewHole(s, block, err)}, nil
+	}
+	return record.Record{Step: s, Line: line}, nil
+}
 
 func (m fakeSubject) Start(block int, s record.Step, env []string) (session.Driver, error) {
 	return m.start(block, s, env)

@@ -2,6 +2,7 @@ package testbin
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strconv"
@@ -41,8 +42,16 @@ func (b *Binaries) of(block int, s record.Step) Binary {
 }
 
 // Measure implements session.Subject.
-func (b *Binaries) Measure(block int, s record.Step) (string, error) {
-	return measure(b.plan, b.of(block, s), s, b.kill)
+func (b *Binaries) Measure(_ context.Context, block int, s record.Step) (record.Record, error) {
+	line, err := measure(b.plan, b.of(block, s), s, b.kill)
+	switch {
+	case errors.Is(err, program.ErrKilled):
+		return record.Record{}, err
+	case err != nil:
+		return record.Record{Step: s, Hole: record.NewHole(s, block, err), Output: program.Output(err)}, nil
+	}
+	units, line := record.SplitUnits(line)
+	return record.Record{Step: s, Line: line, Units: units}, nil
 }
 
 // Start implements session.Subject.
