@@ -26,7 +26,7 @@ CONCURRENT := . ./actor/... ./group/... ./task/... ./impls/... ./conformance/...
 PROCS := ./actor/... ./group/... ./task/... ./impls/... ./workloads ./examples/...
 
 # What has nothing that goes on at the same time: the race detector finds nothing there.
-SEQUENTIAL := . ./internal/importpolicy ./internal/recursion ./report ./targets
+SEQUENTIAL := . ./internal/importpolicy ./internal/lint ./internal/recursion ./report ./targets
 
 # What boards carry: it is tested as on machines of 32 bits as well.
 BOARD := ./actor/... ./group ./task ./impls/... ./conformance ./measure ./hw/firmware/... ./targets
@@ -119,12 +119,12 @@ generated:
 .PHONY: policy
 policy:
 	$(call say,import policy and documents)
-	$(GO_TEST) . ./internal/importpolicy ./internal/recursion
+	$(GO_TEST) ./internal/importpolicy ./internal/lint ./internal/recursion
 
 .PHONY: unit
 unit:
 	$(call say,all tests but those of concurrent packages and of the policy)
-	$(GO_TEST) $$(comm -23 <(go list ./... | sort) <(go list $(PROCS) . ./internal/importpolicy ./internal/recursion | sort))
+	$(GO_TEST) $$(comm -23 <(go list ./... | sort) <(go list $(PROCS) ./internal/importpolicy ./internal/lint ./internal/recursion | sort))
 
 .PHONY: browser
 browser: ## look at the report and the served pages with Chromium, if there is one

@@ -1,6 +1,6 @@
 // Package importpolicy checks a module's source tree against rules about what
 // each package may import and use. The rules are data with reasons; this
-// module's own are in deps_test.go at its root.
+// module's own are in internal/lint.
 //
 // How it works:
 //

@@ -1,4 +1,4 @@
-package dyno_test
+package lint
 
 import (
 	"testing"
@@ -82,7 +82,7 @@ var recursionPolicy = recursion.Policy{
 // the source does not bound. The clauses of package conformance are no
 // such path and left out.
 func TestNoRecursionOnMessagePaths(t *testing.T) {
-	program, err := recursion.Load(".", func(pkg string) bool { return boardSafe(pkg) && pkg != "conformance" })
+	program, err := recursion.Load("../..", func(pkg string) bool { return boardSafe(pkg) && pkg != "conformance" })
 	if err != nil {
 		t.Fatal(err)
 	}
