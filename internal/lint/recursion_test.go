@@ -1,4 +1,4 @@
-package recursion
+package lint
 
 import (
 	"os"
@@ -9,9 +9,9 @@ import (
 
 // Every case is a package of one module, which is read once. Each begins at
 // its function Start.
-var cases = []struct {
+var recursions = []struct {
 	name, src string
-	policy    Policy
+	policy    RecursionPolicy
 	want      []string // what a violation says; one each
 }{
 	{
@@ -108,36 +108,36 @@ var cases = []struct {
 	{
 		name: "later", src: `import "time"
 			func Start() { time.AfterFunc(1, Start) }`,
-		policy: Policy{Apart: []string{"time.AfterFunc"}},
+		policy: RecursionPolicy{Apart: []string{"time.AfterFunc"}},
 	},
 	{
 		name: "apartless", src: `func Start() { leaf() }
 			func leaf() {}`,
-		policy: Policy{Apart: []string{"time.AfterFunc"}},
+		policy: RecursionPolicy{Apart: []string{"time.AfterFunc"}},
 		want:   []string{"hands a function to time.AfterFunc: correct"},
 	},
 	{
 		name: "bounded", src: `func Start() { up(3) }
 			func up(n int) { if n > 0 { down(n) } }
 			func down(n int) { up(n - 1) }`,
-		policy: Policy{Allowed: []Call{{From: "bounded.down", To: "bounded.up", Why: "three times"}}},
+		policy: RecursionPolicy{Allowed: []Call{{From: "bounded.down", To: "bounded.up", Why: "three times"}}},
 	},
 	{
 		name: "many", src: `func Start() { up1(3); up2(3) }
 			func up1(n int) { if n > 0 { up1(n-1); down(n) } }
 			func up2(n int) { if n > 0 { up2(n-1); down(n) } }
 			func down(n int) { up1(n - 1); up2(n - 1) }`,
-		policy: Policy{Allowed: []Call{{From: "many…", To: "many.up…", Why: "three times"}}},
+		policy: RecursionPolicy{Allowed: []Call{{From: "many…", To: "many.up…", Why: "three times"}}},
 	},
 	{
 		name: "reasonless", src: `func Start() { Start() }`,
-		policy: Policy{Allowed: []Call{{From: "reasonless.Start", To: "reasonless.Start"}}},
+		policy: RecursionPolicy{Allowed: []Call{{From: "reasonless.Start", To: "reasonless.Start"}}},
 		want:   []string{"no reason is given why reasonless.Start may call reasonless.Start"},
 	},
 	{
 		name: "loop", src: `func Start() { leaf() }
 			func leaf() {}`,
-		policy: Policy{Allowed: []Call{{From: "loop.Start", To: "loop.leaf", Why: "once"}}},
+		policy: RecursionPolicy{Allowed: []Call{{From: "loop.Start", To: "loop.leaf", Why: "once"}}},
 		want:   []string{"the call of loop.leaf by loop.Start is on no circle: correct"},
 	},
 	{
@@ -145,13 +145,13 @@ var cases = []struct {
 			func a() { b(); c() }
 			func b() { a() }
 			func c() { a() }`,
-		policy: Policy{Allowed: []Call{{From: "partly.b", To: "partly.a", Why: "once"}}},
+		policy: RecursionPolicy{Allowed: []Call{{From: "partly.b", To: "partly.a", Why: "once"}}},
 		want:   []string{"partly.a calls partly.c calls partly.a"},
 	},
 	{
 		name: "rootless", src: `func Start() { leaf() }
 			func leaf() {}`,
-		policy: Policy{Roots: []string{"rootless.Gone"}, RootsOf: []string{"rootless.Face", "nowhere.Face"}},
+		policy: RecursionPolicy{Roots: []string{"rootless.Gone"}, RootsOf: []string{"rootless.Face", "nowhere.Face"}},
 		want: []string{
 			"the root rootless.Gone is not in the packages",
 			"the root rootless.Face is not in the packages",
@@ -166,29 +166,28 @@ var cases = []struct {
 			type wrapped struct{ *box }
 			func Start() { use(&box{}); use(wrapped{}) }
 			func use(Port) {}`,
-		policy: Policy{RootsOf: []string{"ports.Port"}},
+		policy: RecursionPolicy{RootsOf: []string{"ports.Port"}},
 		want:   []string{"(*ports.box).Send calls (*ports.box).Send"},
 	},
 }
 
-func TestCheck(t *testing.T) {
+func TestRecursionFindsEachViolation(t *testing.T) {
 	dir := t.TempDir()
 	files := map[string]string{
-		"go.mod":          "module example.com/m\n\ngo 1.23\n",
-		"left/out.go":     "package left\n\nthis is not read\n",
-		"m.go":            "package m\n",
-		"nested/go.mod":   "module example.com/m/nested\n",
-		"nested/other.go": "package nested\n\nnor is this\n",
+		"go.mod":      "module example.com/m\n\ngo 1.23\n",
+		"left/out.go": "package left\n\nthis is not read\n",
 	}
-	for _, c := range cases {
+	var patterns []string
+	for _, c := range recursions {
 		files[c.name+"/"+c.name+".go"] = "package " + c.name + "\n\n" + c.src + "\n"
+		patterns = append(patterns, "./"+c.name)
 	}
 	write(t, dir, files)
-	p, err := Load(dir, func(pkg string) bool { return pkg != "left" })
+	p, err := Load(dir, patterns...)
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, c := range cases {
+	for _, c := range recursions {
 		t.Run(c.name, func(t *testing.T) {
 			c.policy.Roots = append(c.policy.Roots, c.name+".Start")
 			got := p.Check(c.policy)
@@ -211,13 +210,13 @@ func TestLoadFails(t *testing.T) {
 		"a/a.go": "package a\n\nvar x int = \"\"\n",
 		"b/b.go": "package b\n",
 	})
-	if _, err := Load(dir, func(pkg string) bool { return pkg == "a" }); err == nil || !strings.Contains(err.Error(), "a.go:3") {
+	if _, err := Load(dir, "./a"); err == nil || !strings.Contains(err.Error(), "a.go:3") {
 		t.Errorf("a package that does not compile: want an error that names a.go:3, got %v", err)
 	}
-	if _, err := Load(dir, func(pkg string) bool { return pkg == "c" }); err == nil || !strings.Contains(err.Error(), "no package") {
-		t.Errorf("nothing chosen: want an error that says so, got %v", err)
+	if _, err := Load(dir, "./c"); err == nil {
+		t.Error("no error for a package that is not there")
 	}
-	if _, err := Load(filepath.Join(dir, "gone"), func(string) bool { return true }); err == nil {
+	if _, err := Load(filepath.Join(dir, "gone"), "./..."); err == nil {
 		t.Error("no error for a folder that is not there")
 	}
 }
