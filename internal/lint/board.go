@@ -67,7 +67,7 @@ func (c *checker) board(k *pkg, r Rule) {
 // form reports build constraints, init functions and linknames.
 func (c *checker) form(f *file, r Rule) {
 	if f.constraint && !r.Variants {
-		c.report(f.name, "a build constraint: make the other variant another implementation, with another name",
+		c.report(c.at(f.Package), "a build constraint: make the other variant another implementation, with another name",
 			"host and board would compare different programs under one name")
 	}
 	for _, d := range f.Decls {
