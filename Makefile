@@ -118,7 +118,7 @@ generated:
 
 .PHONY: policy
 policy:
-	$(call say,the policies of imports and boards and recursion and documents)
+	$(call say,policies (imports; boards; recursion; documents))
 	$(GO_TEST) ./internal/lint
 
 .PHONY: unit

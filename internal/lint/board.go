@@ -48,7 +48,10 @@ func (c *checker) report(where, what, why string) {
 	c.found = append(c.found, Violation{Where: where, What: what, Why: why})
 }
 
-// board reports what does not compile for boards, or is another program there.
+// board reports what does not compile for boards, or is another program there: files in
+// other languages, variants by build constraint, init functions, linknames, language and
+// symbols that are newer than BoardGo, banned symbols, min and max of floating-point
+// numbers, and two types of one name within functions.
 func (c *checker) board(k *pkg, r Rule) {
 	for _, name := range k.foreign {
 		c.report(name, "a file that is not Go in a board-safe package", r.Why)

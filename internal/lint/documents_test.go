@@ -10,7 +10,7 @@ import (
 // TestDocuments holds this tree's documents to it.
 func TestDocuments(t *testing.T) {
 	tree := os.DirFS("../..")
-	faults, err := Documents(tree)
+	found, err := Documents(tree)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -18,7 +18,7 @@ func TestDocuments(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, v := range append(faults, rows...) {
+	for _, v := range append(found, rows...) {
 		t.Error(v)
 	}
 }

@@ -1,7 +1,7 @@
 // Package lint holds the module to rules that the compiler does not know. Each file is
 // one idea:
 //
-//   - imports.go: who may import what
+//   - imports.go: which package may import which
 //   - board.go: what compiles for boards
 //   - recursion.go: what runs there needs a bounded stack
 //   - documents.go: what documents tell a reader to type or to open is there

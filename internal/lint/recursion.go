@@ -33,8 +33,8 @@ import (
 //     they run on a stack of their own.
 //  3. What a go statement starts has a stack of its own as well. It is looked at for
 //     itself.
-//  4. Whatever can be reached from the policy's roots and lies on a circle is reported,
-//     the shortest circle of those that have functions in common.
+//  4. Whatever can be reached from the policy's roots and lies on a cycle is reported,
+//     the shortest cycle of those that have functions in common.
 //
 // It errs to the side of reporting, but it does not see everything: what packages outside
 // call by reflection or by other methods than those of the parameter's type (errors.Is
@@ -58,7 +58,7 @@ type RecursionPolicy struct {
 	// given on another stack or later: "time.AfterFunc".
 	Apart []string
 
-	// Allowed are calls that may close a circle. One that closes none is a
+	// Allowed are calls that may close a cycle. One that closes none is a
 	// violation: the list would otherwise hide what comes later.
 	Allowed []Call
 }
@@ -70,7 +70,7 @@ type Call struct {
 }
 
 // Program is the call graph of some packages of one module. The instances of a generic
-// function are one function in it: a circle through several of them is one as well.
+// function are one function in it: a cycle through several of them is one as well.
 type Program struct {
 	dir    string
 	module string // with a slash at its end
@@ -99,18 +99,18 @@ func Load(dir string, patterns ...string) (*Program, error) {
 		return nil, fmt.Errorf("lint: %w", err)
 	}
 	p := &Program{dir: dir, calls: map[string][]call{}}
-	var faults []error
+	var errs []error
 	for _, k := range pkgs {
 		p.pkgs = append(p.pkgs, k.Types)
 		if k.Module != nil {
 			p.module = k.Module.Path + "/"
 		}
 		for _, e := range k.Errors {
-			faults = append(faults, fmt.Errorf("lint: %w", e))
+			errs = append(errs, fmt.Errorf("lint: %w", e))
 		}
 	}
-	if len(faults) > 0 {
-		return nil, errors.Join(faults...)
+	if len(errs) > 0 {
+		return nil, errors.Join(errs...)
 	}
 	p.prog, _ = ssautil.Packages(pkgs, ssa.InstantiateGenerics)
 	p.prog.Build()
@@ -139,38 +139,42 @@ func (p *Program) graph() {
 		likely, possible := callees(narrow.Nodes[f]), callees(wide.Nodes[f])
 		for _, b := range f.Blocks {
 			for _, i := range b.Instrs {
-				site, ok := i.(ssa.CallInstruction)
-				if !ok {
-					continue
-				}
-				if _, builtin := site.Common().Value.(*ssa.Builtin); builtin {
-					continue
-				}
-				_, starts := i.(*ssa.Go)
-				to := likely[site]
-				if len(to) == 0 {
-					to = possible[site]
-				}
-				via := ""
-				if len(to) == 0 {
-					via = "a function that is not known"
-				}
-				for _, g := range to {
-					p.add(f, call{to: p.name(g), own: starts, at: site.Pos()})
-					if len(g.Blocks) == 0 && via == "" {
-						via = p.name(g) // outside
+				if site, ok := i.(ssa.CallInstruction); ok {
+					to := likely[site]
+					if len(to) == 0 {
+						to = possible[site]
 					}
-				}
-				if via != "" {
-					for _, g := range p.handed(site.Common().Args) {
-						p.add(f, call{to: p.name(g), via: via, own: starts, at: site.Pos()})
-					}
+					p.site(f, site, to)
 				}
 			}
 		}
 	}
 	for _, calls := range p.calls {
 		slices.SortStableFunc(calls, func(a, b call) int { return cmp.Compare(a.to, b.to) })
+	}
+}
+
+// site adds what a place in a function calls: functions that are known, and those that it
+// hands to one that is not, or is outside.
+func (p *Program) site(f *ssa.Function, site ssa.CallInstruction, to []*ssa.Function) {
+	if _, builtin := site.Common().Value.(*ssa.Builtin); builtin {
+		return
+	}
+	_, starts := site.(*ssa.Go)
+	via := ""
+	if len(to) == 0 {
+		via = "a function that is not known"
+	}
+	for _, g := range to {
+		p.add(f, call{to: p.name(g), own: starts, at: site.Pos()})
+		if len(g.Blocks) == 0 && via == "" {
+			via = p.name(g)
+		}
+	}
+	if via != "" {
+		for _, g := range p.handed(site.Common().Args) {
+			p.add(f, call{to: p.name(g), via: via, own: starts, at: site.Pos()})
+		}
 	}
 }
 
@@ -234,7 +238,7 @@ func (p *Program) methods(t types.Type, face *types.Interface) (found []*ssa.Fun
 	return found
 }
 
-// Check returns the circles that can be reached from the policy's roots, by the
+// Check returns the cycles that can be reached from the policy's roots, by the
 // functions' names, and what the policy names that is not there.
 func (p *Program) Check(policy RecursionPolicy) []Violation {
 	var found []Violation
@@ -245,14 +249,14 @@ func (p *Program) Check(policy RecursionPolicy) []Violation {
 	for _, r := range unknown {
 		bad("the root %s is not in the packages that were read", r)
 	}
-	graph, vias := p.reach(roots, policy.Apart)
+	graph, through := p.reach(roots, policy.Apart)
 	for _, name := range policy.Apart {
-		if !vias[name] {
+		if !through[name] {
 			bad("nothing that was reached hands a function to %s", name)
 		}
 	}
 
-	// What is left when calls are taken away that are allowed to close a circle.
+	// What is left when calls are taken away that are allowed to close a cycle.
 	closes := make([]bool, len(policy.Allowed))
 	rest := map[string][]call{}
 	for f, calls := range graph {
@@ -270,26 +274,26 @@ func (p *Program) Check(policy RecursionPolicy) []Violation {
 		case a.Why == "":
 			bad("no reason is given why %s may call %s", a.From, a.To)
 		case !closes[i]:
-			bad("the call of %s by %s is on no circle", a.To, a.From)
+			bad("the call of %s by %s is on no cycle", a.To, a.From)
 		}
 	}
 
 	reported := map[string]bool{}
 	functions := slices.Sorted(maps.Keys(rest))
 	for _, f := range functions {
-		circle := route(rest, f, f)
-		if circle == nil || reported[f] {
+		cycle := route(rest, f, f)
+		if cycle == nil || reported[f] {
 			continue
 		}
 		for _, g := range functions {
 			if route(rest, f, g) != nil && route(rest, g, f) != nil {
 				reported[g] = true
-				if c := route(rest, g, g); len(c) < len(circle) {
-					circle = c
+				if c := route(rest, g, g); len(c) < len(cycle) {
+					cycle = c
 				}
 			}
 		}
-		found = append(found, p.tell(circle, rest))
+		found = append(found, p.describe(cycle, rest))
 	}
 	return found
 }
@@ -350,8 +354,8 @@ func (p *Program) face(name string) *types.Interface {
 // reach returns the calls of functions that can be reached from the roots, without those
 // on a stack of their own, such as calls by the functions in apart; and the functions
 // outside that calls go through.
-func (p *Program) reach(roots, apart []string) (graph map[string][]call, vias map[string]bool) {
-	graph, vias = map[string][]call{}, map[string]bool{}
+func (p *Program) reach(roots, apart []string) (graph map[string][]call, through map[string]bool) {
+	graph, through = map[string][]call{}, map[string]bool{}
 	for len(roots) > 0 {
 		f := roots[len(roots)-1]
 		roots = roots[:len(roots)-1]
@@ -361,13 +365,13 @@ func (p *Program) reach(roots, apart []string) (graph map[string][]call, vias ma
 		graph[f] = nil
 		for _, c := range p.calls[f] {
 			roots = append(roots, c.to)
-			vias[c.via] = true
+			through[c.via] = true
 			if !c.own && !slices.Contains(apart, c.via) {
 				graph[f] = append(graph[f], c)
 			}
 		}
 	}
-	return graph, vias
+	return graph, through
 }
 
 // route returns the functions of a shortest path of one call or more, from one function up
@@ -396,12 +400,13 @@ func route(graph map[string][]call, from, to string) []string {
 	return nil
 }
 
-// tell describes a circle: each function calls the next, and the last one the first.
-func (p *Program) tell(circle []string, graph map[string][]call) Violation {
+// describe returns the violation that a cycle is: each of its functions calls the next,
+// and the last one the first.
+func (p *Program) describe(cycle []string, graph map[string][]call) Violation {
 	var v Violation
-	circle = append(circle, circle[0])
-	for i, f := range circle[1:] {
-		for _, c := range graph[circle[i]] {
+	cycle = append(cycle, cycle[0])
+	for i, f := range cycle[1:] {
+		for _, c := range graph[cycle[i]] {
 			if c.to == f && v.Where == "" && c.at.IsValid() {
 				at := p.prog.Fset.Position(c.at)
 				name := at.Filename
@@ -412,6 +417,6 @@ func (p *Program) tell(circle []string, graph map[string][]call) Violation {
 			}
 		}
 	}
-	v.What = "recursion: " + strings.Join(circle, " calls ") + ": make it a loop, or allow one of these calls and say what bounds its depth"
+	v.What = "recursion: " + strings.Join(cycle, " calls ") + ": make it a loop, or allow one of these calls and say what bounds its depth"
 	return v
 }

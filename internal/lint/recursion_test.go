@@ -60,7 +60,7 @@ var recursions = []struct {
 	{
 		name: "generics", src: `func walk[T any](v T) { walk(v) }
 			func Start() { walk(1); walk(""); pass(1) }
-			func pass[T any](v T) { leaf(v) } // instances of leaf are no circle
+			func pass[T any](v T) { leaf(v) } // instances of leaf are no cycle
 			func leaf[T any](v T) {}`,
 		want: []string{"generics.walk calls generics.walk"},
 	},
@@ -138,7 +138,7 @@ var recursions = []struct {
 		name: "loop", src: `func Start() { leaf() }
 			func leaf() {}`,
 		policy: RecursionPolicy{Allowed: []Call{{From: "loop.Start", To: "loop.leaf", Why: "once"}}},
-		want:   []string{"the call of loop.leaf by loop.Start is on no circle: correct"},
+		want:   []string{"the call of loop.leaf by loop.Start is on no cycle: correct"},
 	},
 	{
 		name: "partly", src: `func Start() { a() }
