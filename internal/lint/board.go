@@ -150,7 +150,8 @@ func emptyPackage(importPath string) *types.Package {
 	return p
 }
 
-// newer reports language and symbols of the standard library that came after BoardGo.
+// newer reports language and symbols of the standard library that came after BoardGo. Of
+// Go releases that are newer than golang.org/x/tools, stdversion knows no symbols.
 func (c *checker) newer(p *types.Package, info *info) {
 	why := "boards have Go " + strings.TrimPrefix(c.BoardGo, "go")
 	for _, e := range info.newer {
@@ -260,7 +261,7 @@ func (c *checker) localTypes(k *pkg, info *info) {
 				}
 			case *ast.FuncDecl:
 				method, ok := info.Defs[d.Name].(*types.Func)
-				generic = d.Type.TypeParams != nil || ok && method.Signature().RecvTypeParams() != nil
+				generic = d.Type.TypeParams != nil || ok && method.Signature().RecvTypeParams().Len() > 0
 			}
 			ast.Inspect(d, func(n ast.Node) bool {
 				s, ok := n.(*ast.TypeSpec)
