@@ -41,19 +41,29 @@ var planted = Policy{
 // nothing else is.
 func TestCheck(t *testing.T) {
 	module := os.DirFS("testdata/module")
-	want := map[string]string{
-		"stray":             "the package has no rule: add one",
-		`rule "gone/..."`:   "no package matches it: remove it",
-		"impls/form/form.s": "a file that is not Go in a board-safe package (implementations share",
+	got, err := Check(module, planted)
+	if err != nil {
+		t.Fatal(err)
 	}
-	wants := regexp.MustCompile("// want `(.+)`$")
-	err := fs.WalkDir(module, ".", func(name string, d fs.DirEntry, err error) error {
+	want := wants(t, module)
+	want["stray"] = "the package has no rule: add one"
+	want[`rule "gone/..."`] = "no package matches it: remove it"
+	want["impls/form/form.s"] = "a file that is not Go in a board-safe package (implementations share"
+	compare(t, got, want)
+}
+
+// wants returns what lines of a tree want: a comment says it, and where is the key.
+func wants(t *testing.T, tree fs.FS) map[string]string {
+	t.Helper()
+	comment := regexp.MustCompile("// want `(.+)`$")
+	want := map[string]string{}
+	err := fs.WalkDir(tree, ".", func(name string, d fs.DirEntry, err error) error {
 		if err != nil || d.IsDir() {
 			return err
 		}
-		src, err := fs.ReadFile(module, name)
+		src, err := fs.ReadFile(tree, name)
 		for i, line := range strings.Split(string(src), "\n") {
-			if m := wants.FindStringSubmatch(line); m != nil {
+			if m := comment.FindStringSubmatch(line); m != nil {
 				want[fmt.Sprintf("%s:%d", name, i+1)] = m[1]
 			}
 		}
@@ -62,10 +72,13 @@ func TestCheck(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	got, err := Check(module, planted)
-	if err != nil {
-		t.Fatal(err)
-	}
+	return want
+}
+
+// compare reports violations that are not wanted, or do not say what is, and wanted ones
+// that are missing.
+func compare(t *testing.T, got []Violation, want map[string]string) {
+	t.Helper()
 	for _, v := range got {
 		if w := want[v.Where]; w == "" || !strings.Contains(v.String(), w) {
 			t.Errorf("got  %s\nwant %q", v, w)
