@@ -1,44 +1,11 @@
 package lint
 
 import (
-	"io/fs"
 	"path"
 	"slices"
 	"strconv"
 	"strings"
 )
-
-// Check reads the module in fsys and returns what breaks the policy's rules of imports
-// and of boards, in the order of the packages. The error is that of a file that cannot
-// be read or parsed. It is not for concurrent use.
-func Check(fsys fs.FS, p Policy) ([]Violation, error) {
-	t, err := readTree(fsys)
-	if err != nil {
-		return nil, err
-	}
-	c := newChecker(t, p)
-	matched := make([]bool, len(p.Rules))
-	for _, k := range t.sorted() {
-		i := p.rule(k.path)
-		if i < 0 {
-			c.report(k.path, "the package has no rule: add one to the policy", "a package without a rule may import anything")
-			continue
-		}
-		matched[i] = true
-		for _, f := range k.files {
-			c.imports(k, f, p.Rules[i])
-		}
-		if p.Rules[i].BoardSafe {
-			c.board(k, p.Rules[i])
-		}
-	}
-	for i, ok := range matched {
-		if !ok {
-			c.report("rule "+strconv.Quote(p.Rules[i].Packages), "no package matches it: remove it from the policy", "")
-		}
-	}
-	return c.found, nil
-}
 
 // imports compares the imports of one file with its package's rule.
 func (c *checker) imports(k *pkg, f *file, r Rule) {

@@ -1,5 +1,4 @@
-// Package lint holds the module to rules that the compiler does not know. Each file is
-// one idea:
+// Package lint holds the module to rules that the compiler does not know. Each has a file:
 //
 //   - imports.go: which package may import which
 //   - board.go: what compiles for boards
@@ -14,7 +13,11 @@
 // and runs it again when that has changed.
 package lint
 
-import "strings"
+import (
+	"io/fs"
+	"strconv"
+	"strings"
+)
 
 // Policy is what a module's packages may do.
 type Policy struct {
@@ -94,6 +97,38 @@ func (v Violation) String() string {
 		s += " (" + v.Why + ")"
 	}
 	return s
+}
+
+// Check reads the module in fsys and returns what breaks the policy's rules of imports
+// and of boards, in the order of the packages. The error is that of a file that cannot
+// be read or parsed. It is not for concurrent use.
+func Check(fsys fs.FS, p Policy) ([]Violation, error) {
+	t, err := readTree(fsys)
+	if err != nil {
+		return nil, err
+	}
+	c := newChecker(t, p)
+	matched := make([]bool, len(p.Rules))
+	for _, k := range t.sorted() {
+		i := p.rule(k.path)
+		if i < 0 {
+			c.report(k.path, "the package has no rule: add one to the policy", "a package without a rule may import anything")
+			continue
+		}
+		matched[i] = true
+		for _, f := range k.files {
+			c.imports(k, f, p.Rules[i])
+		}
+		if p.Rules[i].BoardSafe {
+			c.board(k, p.Rules[i])
+		}
+	}
+	for i, ok := range matched {
+		if !ok {
+			c.report("rule "+strconv.Quote(p.Rules[i].Packages), "no package matches it: remove it from the policy", "")
+		}
+	}
+	return c.found, nil
 }
 
 // rule returns the rule that governs a package, or -1.
