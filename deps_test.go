@@ -145,7 +145,7 @@ var importPolicy = importpolicy.Policy{
 			Packages: "workloads/...",
 			Why:      "the host adapters bring workloads and testing together and know no implementation, so that one in another module can use them; their tests drive them as the engine would",
 			Ours:     []string{".", "actor", "group", "task", "measure", "workloads/..."},
-			TestOurs: []string{"impls/...", "internal/program"},
+			TestOurs: []string{"impls/...", "internal/program", "internal/testbin"},
 			Others:   []string{"github.com/HdrHistogram/hdrhistogram-go"},
 		},
 		{
@@ -227,6 +227,7 @@ var importPolicy = importpolicy.Policy{
 			Packages: "internal/testbin",
 			Why:      "it makes subjects of Go packages, which it builds and lists; it knows neither contracts nor implementations",
 			Ours:     []string{"internal/child", "internal/program", "internal/record", "internal/session"},
+			TestOurs: []string{"internal/hwcount"},
 			Others: []string{
 				errgroup, // builds go on side by side
 				"github.com/agnivade/levenshtein",

@@ -35,7 +35,7 @@ type Process struct {
 
 	mu       sync.Mutex
 	killed   error    // why we have killed it, nil if we have not
-	counters counters // nil if nothing counts
+	counters Counters // nil if nothing counts
 
 	close func() error
 	stop  func() bool // watching the context
@@ -51,11 +51,11 @@ const defaultTimeout = time.Minute
 // The process has a process group of its own, so that an interrupt from the
 // terminal is for the lab alone.
 func Start(ctx context.Context, c Config) (*Process, error) {
-	if err := supported(); err != nil {
+	if err := Supported(); err != nil {
 		return nil, err
 	}
 	if c.Slow < 0 || strings.ContainsFunc(c.Benchmark, func(r rune) bool { return r <= ' ' }) || c.Benchmark == "" {
-		panic(fmt.Sprintf("driven: cannot drive %q with a slow-down of %v", c.Benchmark, c.Slow))
+		panic(fmt.Sprintf("program: cannot drive %q with a slow-down of %v", c.Benchmark, c.Slow))
 	}
 	c.CPU = max(c.CPU, 1)
 	if c.Timeout <= 0 {
@@ -102,20 +102,9 @@ func (p *Process) start() error {
 		<-p.ended
 		return errors.Join(in.Close(), out.Close(), p.StopCounting())
 	})
-	pattern := exactly(p.c.Benchmark)
-	p.cmd = exec.Command(p.c.Binary, append([]string{
-		"-test.run=^$",
-		"-test.bench=" + pattern,
-		"-test.skip=" + pattern + "/",
-		"-test.benchtime=1x",
-		"-test.cpu=" + strconv.Itoa(p.c.CPU),
-		"-test.count=1",
-	}, p.c.Args...)...)
+	p.cmd = exec.Command(p.c.Path, p.c.Args...)
 	p.cmd.Dir = p.c.Dir
-	// A benchmark that is measured in package testing's first call of it has not
-	// been given the -test.cpu yet.
 	p.cmd.Env = append(append(os.Environ(), p.c.Env...),
-		"GOMAXPROCS="+strconv.Itoa(p.c.CPU),
 		"DYNO_DRIVE=slow="+strconv.FormatFloat(p.c.Slow, 'g', -1, 64)+
 			" counters="+strconv.FormatBool(p.c.Counters)+" name="+p.c.Benchmark)
 	p.cmd.Stdout, p.cmd.Stderr = p.said[0], p.said[1]
@@ -135,16 +124,6 @@ func (p *Process) start() error {
 		close(p.ended)
 	}()
 	return nil
-}
-
-// exactly returns a -test.bench pattern that matches the benchmark of that name.
-// With a slash behind, it matches those that have the whole name in front.
-func exactly(name string) string {
-	elems := strings.Split(name, "/")
-	for i, e := range elems {
-		elems[i] = "^" + regexp.QuoteMeta(e) + "$"
-	}
-	return strings.Join(elems, "/")
 }
 
 // kill ends the process, for the reason why.
@@ -171,6 +150,9 @@ func (p *Process) greet() error {
 	return p.check(a)
 }
 
+// Done returns a channel that is closed when the process has ended.
+func (p *Process) Done() <-chan struct{} { return p.ended }
+
 // Hello returns what the process said when it was ready.
 func (p *Process) Hello() Hello { return p.hello }
 
@@ -185,7 +167,7 @@ func (p *Process) Call(n int) (Slice, error) { return p.slice("call", n) }
 
 func (p *Process) slice(command string, n int) (Slice, error) {
 	if n < 1 {
-		panic("driven: a slice of no operations")
+		panic("program: a slice of no operations")
 	}
 	counted := p.count()
 	a, err := p.ask("slice", command+" "+strconv.Itoa(n))
@@ -262,14 +244,14 @@ func (p *Process) EndProfile() error { return p.profile("endprofile") }
 // profile gives a command that can fail without harm to the process.
 func (p *Process) profile(command string) error {
 	if strings.Contains(command, "\n") || len(command) > 4096 {
-		return fmt.Errorf("driven: a profile cannot have the name %.100q", command)
+		return fmt.Errorf("program: a profile cannot have the name %.100q", command)
 	}
 	a, err := p.ask("profile", command)
 	if err != nil {
 		return err
 	}
 	if why := a.text(); why != "" {
-		return errors.New("driven: a profile: " + why)
+		return errors.New("program: a profile: " + why)
 	}
 	return p.check(a)
 }
@@ -314,7 +296,7 @@ func (p *Process) Close() error {
 	return p.close()
 }
 
-var errClosed = errors.New("driven: the process has been closed")
+var errClosed = errors.New("program: the process has been closed")
 
 // ask gives a command and returns the answer, which begins with word.
 func (p *Process) ask(word, command string) (*answer, error) {
@@ -345,7 +327,7 @@ func (p *Process) answer(word string) (*answer, error) {
 	case "skipped":
 		return nil, p.fail(&Failure{Reason: "skipped: " + reason(a.text())})
 	}
-	return nil, p.fail(fmt.Errorf("driven: the process said %.100q when %s was due", line, word))
+	return nil, p.fail(fmt.Errorf("program: the process said %.100q when %s was due", line, word))
 }
 
 // check fails if the answer a could not be read.
@@ -354,7 +336,7 @@ func (p *Process) check(a *answer) error {
 		a.err = fmt.Errorf("%q is left", a.fields)
 	}
 	if a.err != nil {
-		return p.fail(fmt.Errorf("driven: reading an answer: %w", a.err))
+		return p.fail(fmt.Errorf("program: reading an answer: %w", a.err))
 	}
 	return nil
 }
@@ -409,6 +391,10 @@ func (p *Process) hang() error {
 	})
 }
 
+// EndedWithoutRunning is the reason of the [*Failure] of a process that ended with success
+// before it was ready for a slice.
+const EndedWithoutRunning = "ended without running a benchmark"
+
 // dead says why a process has ended that should not have.
 func (p *Process) dead() error {
 	if why := p.whyKilled(); why != nil {
@@ -418,12 +404,8 @@ func (p *Process) dead() error {
 	why := child.WhyFailed(said, p.cmd.ProcessState)
 	if p.cmd.ProcessState.Success() {
 		// It is in order, but for the benchmark.
-		switch why = "the benchmark or its package ended the process"; {
-		case p.hello.Mode != "":
-		case strings.HasSuffix(strings.TrimSpace(p.said[0].String()), "PASS"):
-			why = "there is no benchmark of that name"
-		default:
-			why = "ended without running a benchmark"
+		if why = EndedWithoutRunning; p.hello.Mode != "" {
+			why = "the benchmark or its package ended the process"
 		}
 	}
 	return p.fail(&Failure{Reason: why, Output: child.Excerpt(said)})

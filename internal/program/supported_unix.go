@@ -2,5 +2,5 @@
 
 package program
 
-// supported returns an error if this operating system cannot do it.
-func supported() error { return nil }
+// Supported returns an error, which wraps [ErrUnsupported], if this operating system cannot do it.
+func Supported() error { return nil }

@@ -148,7 +148,7 @@ func Build(ctx context.Context, dir, out string, patterns []string, o BuildOptio
 	}
 	var undrivable error
 	if o.Driven {
-		b.overlay, undrivable = program.Overlay(ctx, dir, out)
+		b.overlay, undrivable = Overlay(ctx, dir, out)
 		if undrivable != nil && !errors.Is(undrivable, program.ErrUnsupported) {
 			return nil, nil, undrivable
 		}
