@@ -3,13 +3,14 @@
 // It knows no more of a program than that. A Go test binary is one if package testbin
 // has built it so; docs/driving-protocol.md tells how any other program becomes one.
 //
-//  1. [Start] starts a program with one benchmark, and waits until that is ready
+//  1. [List] asks a program for its benchmarks (list.go).
+//  2. [Start] starts a program with one benchmark, and waits until that is ready
 //     (process.go).
-//  2. [Process.Run] measures one slice: so many operations, and the time they
+//  3. [Process.Run] measures one slice: so many operations, and the time they
 //     took. Between slices the process waits for its next command, and uses no
 //     processor; [Process.Freeze] stops all that it does beside the benchmark.
-//  3. [Process.CountHardware] has processors count what it does (hardware.go).
-//  4. [Process.Finish] ends the benchmark, which may check its results then, and
+//  4. [Process.CountHardware] has processors count what it does (hardware.go).
+//  5. [Process.Finish] ends the benchmark, which may check its results then, and
 //     returns what it reports beside times.
 package program
 
@@ -122,13 +123,15 @@ type Slice struct {
 	CPU time.Duration
 
 	// Allocs and Bytes are how many allocations were made and how many bytes
-	// allocated while the timer ran, by the whole process.
+	// allocated while the timer ran, by the whole process; 0 if NoMemory is set, as the
+	// program does not count them.
 	Allocs, Bytes uint64
+	NoMemory      bool
 
 	GCs uint32 // garbage collections that ended between its beginning and its end
 
-	// Extra are the metrics that the benchmark reported of the slice by
-	// b.ReportMetric, by their units; nil in sessions, which report at the end.
+	// Extra are the metrics that the benchmark reported of the slice, by their units;
+	// nil in sessions, which report at the end.
 	Extra map[string]float64
 
 	// Counters are what moved during the slice, by name; nil unless
