@@ -202,6 +202,12 @@ var importPolicy = importpolicy.Policy{
 			Ours:     []string{"internal/child", "internal/hwcount"},
 		},
 		{
+			Packages: "internal/program/subject",
+			Why:      "it is what a session measures of such programs, and knows no other subjects",
+			Ours:     []string{"internal/program", "internal/record", "internal/session"},
+			TestOurs: []string{"internal/compare"},
+		},
+		{
 			Packages: "internal/stats",
 			Why:      "inference is arithmetic on plain values: what it says of them can be checked without a benchmark, a file or a clock",
 			Others:   []string{"github.com/aclements/go-moremath/...", "github.com/montanaflynn/stats"},

@@ -157,8 +157,8 @@ func (p *Process) greet() error {
 	if !slices.Contains([]string{ModeSession, ModeLoop, ModeRunN}, h.Mode) {
 		a.fault(fmt.Errorf("there is no mode %.40q", h.Mode))
 	}
-	if h.Unit < 1 {
-		a.fault(errors.New("a unit of no operations"))
+	if h.Unit < 1 || h.Unit > mostUnit {
+		a.fault(fmt.Errorf("a unit of %d operations, which is not between 1 and %d", h.Unit, int(mostUnit)))
 	}
 	if err := p.check(a); err != nil {
 		return err
@@ -169,6 +169,9 @@ func (p *Process) greet() error {
 
 // Done returns a channel that is closed when the process has ended.
 func (p *Process) Done() <-chan struct{} { return p.ended }
+
+// mostUnit bounds Hello.Unit: a slice is no shorter.
+const mostUnit = 1e9
 
 // Hello returns what the process said when it was ready.
 func (p *Process) Hello() Hello { return p.hello }

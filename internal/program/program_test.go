@@ -191,7 +191,8 @@ func TestViolations(t *testing.T) {
 	for _, c := range []struct{ word, answer, want string }{
 		{"hello", "hello", "unexpected EOF"},
 		{"hello", "hello\tfast", `there is no mode "fast"`},
-		{"hello", "hello\tsession\t0", "a unit of no operations"},
+		{"hello", "hello\tsession\t0", "a unit of 0 operations"},
+		{"hello", "hello\tsession\t1000000001", "a unit of 1000000001 operations"},
 		{"hello", "hello\tsession\tmany", "invalid syntax"},
 		{"hello", "hello\tsession\t1\t0\t7", `"7" is no value`},
 		{"hello", "good morning", "when hello was due"},

@@ -4,6 +4,7 @@ package program
 
 import (
 	"fmt"
+	"os"
 	"runtime"
 )
 
@@ -12,3 +13,6 @@ import (
 func Supported() error {
 	return fmt.Errorf("%w: %s hands no files to a process", ErrUnsupported, runtime.GOOS)
 }
+
+// mayExecute reports whether the file may be a program: that is not known here.
+func mayExecute(os.FileInfo) bool { return true }

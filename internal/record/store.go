@@ -92,6 +92,15 @@ func Create(path string, plan *Plan, c *Circumstances, absent []Hole, started ti
 	return s, nil
 }
 
+// Units notes units that benchmarks report and no one else knows of, each with which
+// way is better, such as "MB/s better=higher".
+func (s *Store) Units(units []string) error {
+	for _, u := range units {
+		s.line("Unit " + u)
+	}
+	return s.Sync()
+}
+
 // WrittenBy begins a results file.
 const WrittenBy = "# Written by benchrun run; never edited. See docs/results-format.md."
 

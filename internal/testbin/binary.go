@@ -4,8 +4,6 @@ import (
 	"bytes"
 	"cmp"
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -259,7 +257,7 @@ func (b *builder) goTest(ctx context.Context, s Binary, path string, flags ...st
 		}
 		return Image{}, cmp.Or(out.String(), err.Error()+"\n"), nil
 	}
-	if image.Hash, err = hashFile(image.Path); err == nil && cached {
+	if image.Hash, err = program.HashFile(image.Path); err == nil && cached {
 		b.options.Cache.put(key, image.Path)
 	}
 	return image, "", err
@@ -317,19 +315,6 @@ func (b *builder) list(ctx context.Context, patterns []string) ([]goPackage, err
 		}
 		pkgs = append(pkgs, p)
 	}
-}
-
-func hashFile(path string) (string, error) {
-	f, err := os.Open(path)
-	if err != nil {
-		return "", err
-	}
-	defer f.Close()
-	h := sha256.New()
-	if _, err := io.Copy(h, f); err != nil {
-		return "", err
-	}
-	return hex.EncodeToString(h.Sum(nil)), nil
 }
 
 func firstLine(s string) string {
