@@ -193,7 +193,7 @@ var importPolicy = importpolicy.Policy{
 		{
 			Packages:  "targets",
 			Why:       "the promises are data that a board is judged by too: they name workloads, metrics and columns as results have them, and import nothing that could disagree",
-			TestOurs:  []string{".", "hw/firmware/bench", "impls", "impls/serial", "workloads"},
+			TestOurs:  []string{".", "hw/firmware", "hw/firmware/bench", "impls", "impls/serial", "measure", "workloads", "workloads/benchtest"},
 			BoardSafe: true,
 		},
 		{

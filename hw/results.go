@@ -63,21 +63,11 @@ func (r *Results) Set(key, value string) {
 	r.write(key + ": " + value + "\n")
 }
 
-// directions are the units of which more or less is better, and that readers of the
-// format do not know.
-var directions = map[string]string{
-	"insns/op": "lower", "ns/op": "lower", "B/op": "lower", "allocs/op": "lower", "allocs/msg": "lower", "B/msg": "lower",
-	"mean-insns": "lower", "p50-insns": "lower", "p99-insns": "lower", "max-insns": "lower",
-	"mean-ns": "lower", "p50-ns": "lower", "p99-ns": "lower", "max-ns": "lower",
-	"B/actor": "lower", "B/slot": "lower", "heap-used-B": "lower", "heap-free-B": "higher",
-	"flash-B": "lower", "ram-B": "lower", "ram-free-B": "higher",
-	"backlog": "lower", "backlog-mean": "lower", "backlog-end": "lower",
-	"recovered-%": "higher", "undelivered-found-%": "higher",
-}
-
-// Line adds a line of the Go benchmark format. exact says that the unit of time is
-// counted and not measured, so that two runs have to give the same.
-func (r *Results) Line(text string, exact bool) error {
+// Line adds a line of the Go benchmark format. units say of units in it which way they are
+// better, as Unit lines of that format without the first word; what the file says of a
+// unit already stays. exact says that the unit of time is counted and not measured, so
+// that two runs have to give the same.
+func (r *Results) Line(text string, units []string, exact bool) error {
 	res, err := parseResult(text)
 	if err != nil {
 		return err
@@ -87,19 +77,20 @@ func (r *Results) Line(text string, exact bool) error {
 		if v.OrigUnit != "" {
 			unit = v.OrigUnit
 		}
-		better := directions[unit]
-		if slices.Contains(r.units, unit) || better == "" && !exact {
-			continue
-		}
-		r.units = append(r.units, unit)
-		line := "Unit " + unit
-		if better != "" {
-			line += " better=" + better
+		line := unit
+		for _, u := range units {
+			if strings.HasPrefix(u, unit+" ") {
+				line = u
+			}
 		}
 		if exact {
 			line += " assume=exact"
 		}
-		r.write(line + "\n")
+		if slices.Contains(r.units, unit) || line == unit {
+			continue
+		}
+		r.units = append(r.units, unit)
+		r.write("Unit " + line + "\n")
 	}
 	r.write(text + "\n")
 	return nil

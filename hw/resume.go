@@ -20,6 +20,10 @@ import (
 // can be resumed.
 type Plan struct {
 	Impls []string `json:"impls"`
+	// All: none of Impls was asked for by name, they are all that there are. Then one
+	// whose image is too big for the board is skipped, and that, or a case that ran out
+	// of memory, is no failure of the run as long as something has passed.
+	All   bool     `json:"all,omitempty"`
 	Parts []string `json:"parts"` // of the firmware, as SelectParts returns them
 	// Case is the regular expression that the names of the cases match; "" for all.
 	Case  string `json:"case,omitempty"`
@@ -46,13 +50,30 @@ type PlannedImage struct {
 // line each, as "what: then → now".
 func (p *Plan) differences(now *Plan) []string {
 	var diffs differences
-	diffs.say("impl", strings.Join(p.Impls, ","), strings.Join(now.Impls, ","))
+	diffs.say("impl", p.impls(), now.impls())
 	diffs.say("parts", strings.Join(p.Parts, ","), strings.Join(now.Parts, ","))
 	diffs.say("case", p.Case, now.Case)
 	diffs.say("count", strconv.Itoa(p.Count), strconv.Itoa(now.Count))
 	diffs.say("silence", p.Silence.String(), now.Silence.String())
 	diffs.say("timeout", p.Timeout.String(), now.Timeout.String())
 	return diffs
+}
+
+// impls names the implementations, and whether they were asked for.
+func (p *Plan) impls() string {
+	names := strings.Join(p.Impls, ",")
+	if p.All {
+		return "all (" + names + ")"
+	}
+	return names
+}
+
+// skip says why an image is skipped of which that came instead; "" if it is not skipped.
+func (p *Plan) skip(came Outcome, why string) string {
+	if !p.All || came != TooBig {
+		return ""
+	}
+	return "does not fit: " + why
 }
 
 // differences are what is not as it was, a line each.
@@ -325,7 +346,8 @@ func (r *Interrupted) readPlan(text string) error {
 		if err != nil {
 			return err
 		}
-		r.add(CaseResult{Impl: im.Impl}, o, im.Why)
+		why := strings.TrimPrefix(im.Why, o.String()+": ")
+		r.add(CaseResult{Impl: im.Impl, Skip: p.skip(o, why)}, o, why)
 	}
 	return nil
 }

@@ -57,9 +57,9 @@ type deskCase struct {
 
 var deskCases = []deskCase{
 	{part: "bench", name: "Toy/workload=good/impl=", answer: []string{
-		"note all is well", "result BenchmarkToy/workload=good/impl=% 10 500 insns/op 0 B/op", "note and ended",
+		"unit insns/op better=lower", "unit B/op better=lower", "note all is well", "result BenchmarkToy/workload=good/impl=% 10 500 insns/op 0 B/op", "note and ended",
 	}},
-	{part: "bench", name: "Toy/workload=quiet/impl=", answer: []string{"result BenchmarkToy/workload=quiet/impl=% 10 70 insns/op 3 B/part"}},
+	{part: "bench", name: "Toy/workload=quiet/impl=", answer: []string{"unit B/part better=lower", "result BenchmarkToy/workload=quiet/impl=% 10 70 insns/op 3 B/part"}},
 	{part: "bench", name: "Toy/workload=wrong/impl=", answer: []string{"fail 9 of 10 \"messages\" arrived"}, verdict: line.Failed},
 	{part: "bench", name: "Toy/workload=skipped/impl=", skip: "needs 1 MiB"},
 	{part: "conform/group", name: "kept"},
@@ -158,7 +158,7 @@ func (d *desk) hands() hands {
 			switch {
 			case o.Impl == "lost":
 				return nil, failed(BuildFailed, "lost does not \"compile\"", nil)
-			case o.Impl == "large" && len(o.Parts) > 1:
+			case o.Impl == "huge" || o.Impl == "large" && len(o.Parts) > 1:
 				return im, failed(TooBig, "it does not fit", nil)
 			}
 			return im, nil
@@ -619,7 +619,7 @@ func TestResultsAreLocked(t *testing.T) {
 // when that is different, and what is in a plan can be read again.
 func TestPlanHasEverySetting(t *testing.T) {
 	text, err := json.Marshal(&Plan{
-		Impls: []string{"a"}, Parts: []string{"bench"}, Case: "x|<y>", Count: 3, Silence: time.Second, Timeout: time.Minute,
+		Impls: []string{"a"}, All: true, Parts: []string{"bench"}, Case: "x|<y>", Count: 3, Silence: time.Second, Timeout: time.Minute,
 		Images: []PlannedImage{{Impl: "a", Parts: []string{"bench"}, Hash: "ab"}, {Impl: "b", Parts: []string{"bench"}, Outcome: "too big", Why: "too big: 1\u00a0MiB"}},
 	})
 	if err != nil {
@@ -633,7 +633,7 @@ func TestPlanHasEverySetting(t *testing.T) {
 	if err != nil || !bytes.Equal(again, text) {
 		t.Errorf("%s was read as %s, %v", text, again, err)
 	}
-	if from.Finished() || len(from.Results) != 1 || from.Results[0].Outcome != TooBig || from.Results[0].Err.Error() != "too big: 1\u00a0MiB" || from.Config["board"] != "toy" {
+	if from.Finished() || len(from.Results) != 1 || from.Results[0].Outcome != TooBig || from.Results[0].Skip != "does not fit: 1\u00a0MiB" || from.Results[0].Err.Error() != "too big: 1\u00a0MiB" || from.Config["board"] != "toy" {
 		t.Errorf("%+v", from)
 	}
 }

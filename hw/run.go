@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"maps"
 	"math"
 	"os"
 	"path/filepath"
@@ -25,7 +24,8 @@ import (
 type RunOptions struct {
 	Checkout Checkout
 	Devices  []Device
-	// Impls are the implementations; empty means for each board those that fit it.
+	// Impls are the implementations; empty means all of the checkout. Then one that has
+	// no room on a board is a finding and not a failure; see [Plan.All].
 	Impls []string
 	// Parts are those of the firmware, as SelectParts takes them; empty means all. If
 	// a board has no room for all of them together, each is an image of its own.
@@ -81,7 +81,7 @@ type CaseResult struct {
 
 	Outcome Outcome
 	Err     *Error  // nil if the outcome is OK
-	Skip    string  // why it was not run; "" if it was
+	Skip    string  // why it was not run; "" if it was. Of an image that does not fit the outcome is TooBig all the same
 	Answer  *Answer // nil if there is none
 }
 
@@ -89,7 +89,7 @@ type CaseResult struct {
 type Summary struct {
 	Files   []string     // results files, in the order of the devices
 	Results []CaseResult // in the order in which they came; those of a run that is resumed come first
-	// Worst is the greatest outcome of all.
+	// Worst is the greatest outcome of all that count: see [Plan.All].
 	Worst Outcome
 	// Unfinished is the one of Files that can be resumed, and NotBegun are the devices
 	// that were not come to, if the run was interrupted.
@@ -138,7 +138,9 @@ func run(ctx context.Context, o RunOptions, h hands) (*Summary, error) {
 	s := new(Summary)
 	for i, d := range o.Devices {
 		r := &deviceRun{hands: h, o: o, d: d, s: s}
+		before := len(s.Results)
 		err := r.run(ctx)
+		s.Worst = max(s.Worst, worst(s.Results[before:], r.all()))
 		if ctx.Err() != nil {
 			s.NotBegun = o.Devices[i:]
 			switch {
@@ -185,9 +187,30 @@ func (r *deviceRun) done(c CaseResult) {
 // add adds a result to the summary.
 func (r *deviceRun) add(c CaseResult) CaseResult {
 	c.Device = r.d
-	r.s.Worst = max(r.s.Worst, c.Outcome)
 	r.s.Results = append(r.s.Results, c)
 	return c
+}
+
+// all reports whether the run is of all implementations; see [Plan.All].
+func (r *deviceRun) all() bool {
+	if r.o.Resume != nil {
+		return r.o.Resume.Plan.All
+	}
+	return len(r.o.Impls) == 0
+}
+
+// worst returns the greatest outcome of the results of a device that count. If all
+// implementations were run, what lacked room does not count, as long as something has
+// passed.
+func worst(results []CaseResult, all bool) Outcome {
+	passed := slices.ContainsFunc(results, func(c CaseResult) bool { return c.Case != "" && c.Skip == "" && c.Outcome == OK })
+	o := OK
+	for _, c := range results {
+		if lacksRoom := c.Outcome == TooBig || c.Outcome == OutOfMemory; !(lacksRoom && all && passed) {
+			o = max(o, c.Outcome)
+		}
+	}
+	return o
 }
 
 // outcome takes an error that is a result, and passes on any other.
@@ -285,7 +308,10 @@ func (r *deviceRun) plan() (*Plan, error) {
 	}
 	p := &Plan{Impls: r.o.Impls, Parts: parts, Count: r.o.Count, Silence: r.o.Limits.Silence, Timeout: r.o.Limits.Case}
 	if len(p.Impls) == 0 {
-		p.Impls = r.d.Board.Fits
+		p.All = true
+		if p.Impls, err = r.o.Checkout.Implementations(); err != nil {
+			return nil, err
+		}
 	}
 	if r.o.Case != nil {
 		p.Case = r.o.Case.String()
@@ -320,7 +346,7 @@ func (r *deviceRun) begin(ctx context.Context, builder *imageBuilder, plan *Plan
 	}
 	for _, one := range all {
 		if one.err != nil {
-			r.done(CaseResult{Impl: one.impl, Err: one.err})
+			r.done(CaseResult{Impl: one.impl, Skip: plan.skip(one.err.Outcome, one.err.reason()), Err: one.err})
 		}
 	}
 	return images, nil
@@ -505,13 +531,13 @@ func (r *deviceRun) create(plan *Plan, commit string, now []setting, all []built
 		r.results.Set(s.key, s.value)
 	}
 	r.results.Set("started", begun.Format(time.RFC3339))
-	if len(r.o.Impls) == 0 {
-		for _, impl := range slices.Sorted(maps.Keys(r.d.Board.Unfit)) {
-			r.results.Absent(impl, "does not fit: "+r.d.Board.Unfit[impl], true)
-		}
-	}
 	for _, one := range all {
-		if one.err != nil {
+		if one.err == nil {
+			continue
+		}
+		if why := plan.skip(one.err.Outcome, one.err.reason()); why != "" {
+			r.results.Absent(one.impl, why, true)
+		} else {
 			r.results.Absent(one.impl, one.err.Error(), false)
 		}
 	}
@@ -552,7 +578,8 @@ func (r *deviceRun) ask(ctx context.Context, im *Image) error {
 	}
 	r.describe(im, hello)
 	name := imageCase + parts + "/impl=" + im.Impl
-	err = r.results.Line(fmt.Sprintf("%s 1 %d flash-B %d ram-B %d ram-free-B", name, im.Sizes.Flash(), im.Sizes.RAM(), hello.RAMFree), exact(hello))
+	err = r.results.Line(fmt.Sprintf("%s 1 %d flash-B %d ram-B %d ram-free-B", name, im.Sizes.Flash(), im.Sizes.RAM(), hello.RAMFree),
+		[]string{"flash-B better=lower", "ram-B better=lower", "ram-free-B better=higher"}, exact(hello))
 	return errors.Join(err, r.results.Sync())
 }
 
@@ -805,7 +832,7 @@ func (r *deviceRun) write(im *Image, h line.Hello, res CaseResult) {
 	if res.Answer != nil {
 		if res.Err == nil {
 			for _, text := range res.Answer.Results {
-				_ = r.results.Line(text, exact(h)) // figures has read it
+				_ = r.results.Line(text, res.Answer.Units, exact(h)) // figures has read it
 			}
 		}
 		for _, text := range res.Answer.Notes {

@@ -71,7 +71,7 @@ func TestRun(t *testing.T) {
 	p := new(told)
 	out := filepath.Join(t.TempDir(), "results", "toy.bench")
 	s, err := Run(t.Context(), RunOptions{
-		Checkout: checkout, Devices: []Device{d}, Out: out, Limits: patient, Progress: p,
+		Checkout: checkout, Devices: []Device{d}, Impls: []string{"serial"}, Out: out, Limits: patient, Progress: p,
 		Case: regexp.MustCompile("good|wrong|silent|crashes|greedy|noisy|skipped|^conform/"),
 	})
 	if err != nil {
@@ -118,8 +118,7 @@ func TestRun(t *testing.T) {
 	for _, line := range []string{
 		"board: toy", "chip: t1", "emulated: yes", "emulator: toy-emulator {image}", "toolchain: tinygo0.41.0-go1.26.8",
 		"clock-unit: insns", "clock-hz: 15625000", "block: 1",
-		`# skip: pkg=github.com/dynolab/dyno/impls/channel reason="does not fit: a goroutine an actor"`,
-		"Unit insns/op better=lower assume=exact",
+		"Unit insns/op better=lower assume=exact", "Unit B/op better=lower assume=exact", "Unit ram-free-B better=higher assume=exact",
 		`# note: case=bench/Toy/workload=good/impl=serial text="all is well"`,
 		`# hole: case=BenchmarkToy/workload=wrong/impl=serial block=1 reason="wrong result: 9 of 10 messages arrived"`,
 		`# skip: case=BenchmarkToy/workload=skipped/impl=serial reason="needs 1 MiB"`,
@@ -164,7 +163,7 @@ func TestRun(t *testing.T) {
 func TestRunHangs(t *testing.T) {
 	checkout, d := fakeBench(t)
 	s, err := Run(t.Context(), RunOptions{
-		Checkout: checkout, Devices: []Device{d}, Out: filepath.Join(t.TempDir(), "toy.bench"),
+		Checkout: checkout, Devices: []Device{d}, Impls: []string{"serial"}, Out: filepath.Join(t.TempDir(), "toy.bench"),
 		Limits: Limits{Answer: 2 * time.Minute, Silence: time.Second, Case: 2 * time.Minute},
 		Case:   regexp.MustCompile("hangs"),
 	})
@@ -193,7 +192,7 @@ func TestRunStartsAgain(t *testing.T) {
 			t.Setenv(boardStalls, c.stalls)
 			out := filepath.Join(t.TempDir(), "toy.bench")
 			s, err := Run(t.Context(), RunOptions{
-				Checkout: checkout, Devices: []Device{d}, Out: out,
+				Checkout: checkout, Devices: []Device{d}, Impls: []string{"serial"}, Out: out,
 				Limits: Limits{Answer: 2 * time.Minute, Silence: c.silence, Case: 2 * time.Minute},
 				Case:   regexp.MustCompile("good"),
 			})
@@ -314,6 +313,9 @@ func TestRunFails(t *testing.T) {
 		if o.Devices == nil {
 			o.Devices = []Device{d}
 		}
+		if o.Impls == nil {
+			o.Impls = []string{"serial"}
+		}
 		if o.Out == "" {
 			o.Out = filepath.Join(t.TempDir(), "toy.bench")
 		}
@@ -381,7 +383,7 @@ func TestRunFails(t *testing.T) {
 		if err := os.WriteFile(out, []byte("precious\n"), 0o644); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := Run(t.Context(), RunOptions{Checkout: checkout, Devices: []Device{d}, Out: out, Limits: patient}); err == nil || !strings.Contains(err.Error(), "is there already") {
+		if _, err := Run(t.Context(), RunOptions{Checkout: checkout, Devices: []Device{d}, Impls: []string{"serial"}, Out: out, Limits: patient}); err == nil || !strings.Contains(err.Error(), "is there already") {
 			t.Errorf("%v", err)
 		}
 		if text, _ := os.ReadFile(out); string(text) != "precious\n" {
@@ -404,7 +406,7 @@ func TestRunInterrupted(t *testing.T) {
 	}}
 	limits := Limits{Answer: time.Hour, Silence: time.Hour, Case: time.Hour}
 	s, err := Run(ctx, RunOptions{
-		Checkout: checkout, Devices: []Device{d}, Out: out, Limits: limits, Progress: p,
+		Checkout: checkout, Devices: []Device{d}, Impls: []string{"serial"}, Out: out, Limits: limits, Progress: p,
 		Case: regexp.MustCompile("good|hangs"),
 	})
 	if !errors.Is(err, session.ErrInterrupted) || len(s.Results) != 1 || s.Unfinished != out || len(s.NotBegun) > 0 {
@@ -420,7 +422,7 @@ func TestRunInterrupted(t *testing.T) {
 func TestDefaultOut(t *testing.T) {
 	checkout, d := fakeBench(t)
 	d.Entry.ID = "toy-left"
-	s, err := Run(t.Context(), RunOptions{Checkout: checkout, Devices: []Device{d}, Limits: patient, Case: regexp.MustCompile("^conform/toy/kept$")})
+	s, err := Run(t.Context(), RunOptions{Checkout: checkout, Devices: []Device{d}, Impls: []string{"serial"}, Limits: patient, Case: regexp.MustCompile("^conform/toy/kept$")})
 	if err != nil || len(s.Files) != 1 {
 		t.Fatalf("%+v, %v", s, err)
 	}
@@ -512,7 +514,7 @@ func TestRunInterruptedEarly(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	p := new(told)
-	s, err := Run(ctx, RunOptions{Checkout: checkout, Devices: []Device{d}, Out: filepath.Join(t.TempDir(), "toy.bench"), Limits: patient, Progress: p})
+	s, err := Run(ctx, RunOptions{Checkout: checkout, Devices: []Device{d}, Impls: []string{"serial"}, Out: filepath.Join(t.TempDir(), "toy.bench"), Limits: patient, Progress: p})
 	if !errors.Is(err, session.ErrInterrupted) || len(s.Results) > 0 || len(p.lines) > 0 {
 		t.Errorf("%v, %+v, told %q", err, s.Results, p.lines)
 	}

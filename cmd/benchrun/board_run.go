@@ -50,17 +50,21 @@ The results of a board are appended to a new file in the Go benchmark format,
 results/<board>/<time>-<commit>.bench in the checkout, or --out; it is synced case
 by case. A case that fails is a hole there, with its reason, and does not stop the
 others; an image that cannot be built or flashed does not stop the other images.
+Without --impl all implementations are run. Then one that is too big for the board is
+skipped, and that, or cases that run out of memory, is a finding and no failure, as
+long as something has passed; of an implementation that is named it is one.
 Ctrl-C ends the run, and says how to go on; what was measured until then is kept.
 
 --resume goes on with a run that was interrupted or killed: it runs the cases that
 its file does not have yet, and adds them to it. A case that has failed stays
 failed. The other flags are what they were, and need not be given again.
 
-The exit status is that of the greatest outcome; benchrun board --help has them.`,
+The exit status is that of the greatest outcome that is a failure; benchrun board
+--help has them.`,
 		Example: `  benchrun board run linux-arm64-qemu
   benchrun board run cortex-m3-qemu rv32-qemu --impl serial --parts bench
   benchrun board run cortex-m3-qemu --impl serial --parts conform/group,conform/task
-  benchrun board run pico --all --parts bench --case 'workload=(pingpong|ring)'
+  benchrun board run pico --parts bench --case 'workload=(pingpong|ring)'
   benchrun board run pico-left --count 10 --map lab.yaml --out pico.bench
   benchrun board run cortex-m3-qemu --resume results/cortex-m3-qemu/run.bench`,
 		Args: needBoard(0),
@@ -139,18 +143,13 @@ func runBoards(cmd *cobra.Command, c boardRunConfig, names []string) error {
 		Checkout: checkout, Devices: devices, Parts: c.parts, Case: pattern, Count: c.count, Out: c.out, Resume: from,
 		Limits: hw.Limits{Silence: c.silence, Case: c.timeout},
 	}
-	for _, d := range devices {
-		if from != nil && !c.all && len(c.impls) == 0 {
-			o.Impls = from.Plan.Impls
-			break // there is but one
-		}
-		impls, err := c.implementations(w, checkout, d.Board)
-		if err != nil {
+	switch {
+	case len(c.impls) > 0:
+		if o.Impls, err = c.implementations(checkout); err != nil {
 			return err
 		}
-		if c.all || len(c.impls) > 0 {
-			o.Impls = impls // the same for all of them; else each board has those that fit it
-		}
+	case from != nil && !from.Plan.All:
+		o.Impls = from.Plan.Impls
 	}
 	p := &boardProgress{w: w, width: terminalWidth(cmd.ErrOrStderr())}
 	o.Progress = p
@@ -170,7 +169,7 @@ func runBoards(cmd *cobra.Command, c boardRunConfig, names []string) error {
 		return exitError(exitInterrupted)
 	case err != nil:
 		return exitTold(w, err)
-	case s.Worst == hw.OK && p.cases == 0 && from == nil:
+	case (s.Worst == hw.OK || s.Worst == hw.TooBig && len(s.Files) > 0) && p.cases == 0 && from == nil: // some image was asked for its cases
 		return fmt.Errorf("no case of the firmware matches %q; to see them: echo list | benchrun board monitor %s", c.match, names[0])
 	}
 	return exitOutcome(s.Worst)
@@ -329,6 +328,10 @@ func (p *boardProgress) next(im *hw.Image, block int) *imageProgress {
 }
 
 func (p *boardProgress) Done(r hw.CaseResult) {
+	if r.Case == "" && r.Skip != "" {
+		p.say("  skipped: %s", hw.Printable(r.Skip))
+		return
+	}
 	if r.Case == "" {
 		p.flush()
 		_, _ = tellBoard(p.w, r.Err) // it is one about a board
@@ -433,15 +436,15 @@ func boardTable(w io.Writer, results []hw.CaseResult) error {
 		worst[k] = max(worst[k], r.Outcome)
 		clause := strings.HasPrefix(r.Case, "conform/")
 		switch {
-		case r.Outcome != hw.OK:
-			n.failed++
-			if clause {
-				n.clausesFailed[r.Outcome]++
-			}
 		case r.Skip != "":
 			n.skipped++
 			if clause {
 				n.clausesSkipped++
+			}
+		case r.Outcome != hw.OK:
+			n.failed++
+			if clause {
+				n.clausesFailed[r.Outcome]++
 			}
 		case clause:
 			n.clauses++

@@ -323,7 +323,18 @@ func (p *Process) Finish() (Result, error) {
 	if p.exit != nil && !errors.Is(p.exit, exec.ErrWaitDelay) {
 		return Result{}, p.dead()
 	}
+	r.Units = UnitLines(p.said[0].String())
 	return r, p.Close()
+}
+
+// UnitLines returns the Unit lines in what a process has printed, without that word.
+func UnitLines(printed string) (lines []string) {
+	for line := range strings.Lines(printed) {
+		if rest, ok := strings.CutPrefix(line, "Unit "); ok {
+			lines = append(lines, strings.TrimSpace(rest))
+		}
+	}
+	return lines
 }
 
 // line returns what package testing would print of all slices since the last Reset, and

@@ -173,6 +173,10 @@ type Result struct {
 	// ModeRunN, where it reports them for each slice, they are the medians.
 	Extra map[string]float64
 
+	// Units are the Unit lines that the process printed on standard output, without that
+	// word: what it says of units of its metrics, such as "p50-ns better=lower".
+	Units []string
+
 	// Resources are what the process has used since the last Reset, and what it
 	// holds at the end, by the Resource names; what this Go or the system does not
 	// tell is missing.

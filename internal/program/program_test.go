@@ -204,7 +204,7 @@ func TestViolations(t *testing.T) {
 		{"run", "slice\t{n}\t5\tx:MB/s", `"x:MB/s" is no value`},
 		{"run", "slice\t{n}\t5\tx:=3", `"x:=3" is no value`},
 		{"run", "slice\t{n}\t5\tx:a b=3", `"x:a b=3" is no value`},
-		{"run", "slice\t{n}\t5\tx:a=NaN", `"x:a=NaN" is no number`},
+		{"run", "slice\t{n}\t5\tx:a=much", `"x:a=much" is no number`},
 		{"run", "slice\t{n}\t5\t6\t7\t8\t9\t10", `"10" is no value`},
 		{"run", "usage", "when slice was due"},
 		{"run", "exit", "the benchmark or its package ended the process"},

@@ -36,6 +36,8 @@ type Store struct {
 	pkg  string // the latest pkg line
 	side string // the latest side line
 	Err  error  // of the first write that failed
+
+	units *unitTable
 }
 
 // Create starts a results file for plan in the circumstances c. absent is what
@@ -52,7 +54,8 @@ func Create(path string, plan *Plan, c *Circumstances, absent []Hole, started ti
 	if err != nil {
 		return nil, err
 	}
-	s := &Store{Path: path, f: f}
+	s := &Store{Path: path, f: f, units: newUnitTable()}
+	s.units.learn(ownUnits...)
 	if err := LockResults(f); err != nil {
 		return nil, errors.Join(err, f.Close())
 	}
@@ -67,22 +70,6 @@ func Create(path string, plan *Plan, c *Circumstances, absent []Hole, started ti
 	for _, l := range plan.encode() {
 		s.line(l)
 	}
-	// Which direction is good, which readers of the format know of few units.
-	for _, u := range []string{
-		"ns/op better=lower", UnitCPU + " better=lower", UnitGCCPU + " better=lower", UnitGCs + " better=lower",
-		UnitLiveHeap + " better=lower", UnitPeakRSS + " better=lower",
-		UnitInstructions + " better=lower", UnitCycles + " better=lower", "B/op better=lower", "allocs/op better=lower",
-		"B/task better=lower", "allocs/task better=lower",
-		"B/msg better=lower", "allocs/msg better=lower",
-		"B/actor better=lower", "actors better=higher", "stop-ns/actor better=lower",
-		"mean-ns better=lower", "p50-ns better=lower", "p99-ns better=lower", "p99.9-ns better=lower", "max-ns better=lower",
-		"cycle-p50-ns better=lower", "cycle-p99-ns better=lower", "cycle-max-ns better=lower",
-		"resume-p50-ns better=lower", "resume-p99-ns better=lower", "resume-max-ns better=lower",
-		"recovered-% better=higher", "undelivered-found-% better=higher",
-		"backlog better=lower", "backlog-mean better=lower", "backlog-end better=lower",
-	} {
-		s.line("Unit " + u)
-	}
 	for _, h := range absent {
 		s.hole(h)
 	}
@@ -90,15 +77,6 @@ func Create(path string, plan *Plan, c *Circumstances, absent []Hole, started ti
 		return nil, errors.Join(err, f.Close())
 	}
 	return s, nil
-}
-
-// Units notes units that benchmarks report and no one else knows of, each with which
-// way is better, such as "MB/s better=higher".
-func (s *Store) Units(units []string) error {
-	for _, u := range units {
-		s.line("Unit " + u)
-	}
-	return s.Sync()
 }
 
 // WrittenBy begins a results file.
@@ -125,6 +103,7 @@ func (s *Store) Block(n int, load string, plan *Plan) {
 type Record struct {
 	Step   Step
 	Line   string
+	Units  []string // the Unit lines that the subject printed, without their mark
 	Hole   *Hole
 	Output string // what the subject printed, if there is a hole; it is not stored
 
@@ -136,7 +115,7 @@ type Record struct {
 // Single adds what a step of plan gave that had a process of its own.
 func (s *Store) Single(e Record, plan *Plan) {
 	s.inPackage(e.Step.Case.Pkg, e.Step.Case.Side)
-	s.write(e.text(plan))
+	s.write(e.text(plan, s.units))
 }
 
 // Turns adds what the steps of g gave that took turns in block, all or nothing:
@@ -146,16 +125,16 @@ func (s *Store) Turns(block int, g Group, entries []Record, plan *Plan) error {
 	of := " " + strconv.Quote(g.Name) + " of block " + strconv.Itoa(block) + "\n"
 	b.WriteString(rowMark + of)
 	for _, e := range entries {
-		b.WriteString(s.place(e.Step.Case.Pkg, e.Step.Case.Side) + e.text(plan))
+		b.WriteString(s.place(e.Step.Case.Pkg, e.Step.Case.Side) + e.text(plan, s.units))
 	}
 	b.WriteString(rowEnd + of)
 	s.write(b.String())
 	return s.Sync()
 }
 
-// text returns the lines of e, which stand in its package. A plan that has
-// nothing but single processes needs to say little of each.
-func (e Record) text(plan *Plan) string {
+// text returns the lines of e, which stand in its package, with what units lack in front
+// of its result. A plan that has nothing but single processes needs to say little of each.
+func (e Record) text(plan *Plan, units *unitTable) string {
 	var b strings.Builder
 	set := func(key, value string) { b.WriteString(key + ": " + value + "\n") }
 	set("case", strconv.Itoa(e.Step.Index))
@@ -173,7 +152,7 @@ func (e Record) text(plan *Plan) string {
 		b.WriteString(e.Hole.Line() + "\n")
 		return b.String()
 	}
-	b.WriteString(e.Line + "\n")
+	b.WriteString(units.before(e.Line) + e.Line + "\n")
 	if e.Slices != nil {
 		b.WriteString(e.Slices.Line() + "\n")
 	}
@@ -265,6 +244,10 @@ func (s *Store) inPackage(pkg, side string) {
 	}
 }
 
+// LearnUnits takes in what a subject says of units, and returns what contradicts an earlier
+// one, each once.
+func (s *Store) LearnUnits(units []string) (contradictions []string) { return s.units.learn(units...) }
+
 // place returns the lines that inPackage writes, for a caller who writes them with
 // others.
 func (s *Store) place(pkg, side string) (lines string) {
@@ -332,9 +315,10 @@ type Interrupted struct {
 	// end, or a row without its end. Resume cuts it off.
 	Torn string
 
-	size int64  // of the file without Torn
-	pkg  string // the latest pkg line
-	side string // the latest side line
+	size  int64    // of the file without Torn
+	pkg   string   // the latest pkg line
+	side  string   // the latest side line
+	units []string // the Unit lines, without their mark
 }
 
 // A StepKey names a step of a plan.
@@ -428,6 +412,8 @@ func (r *Interrupted) read(lines []string) error {
 				return fmt.Errorf("line %d: %q after the end of block %d", i+1, line, r.Ended)
 			}
 			inBlock = true
+		case strings.HasPrefix(line, UnitMark):
+			r.units = append(r.units, strings.TrimPrefix(line, UnitMark))
 		case strings.HasPrefix(line, PkgPrefix):
 			r.pkg = line[len(PkgPrefix):]
 		case strings.HasPrefix(line, SidePrefix):
@@ -485,7 +471,9 @@ func (r *Interrupted) Resume(now time.Time) (*Store, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &Store{Path: r.Path, f: f, pkg: r.pkg, side: r.side}
+	s := &Store{Path: r.Path, f: f, pkg: r.pkg, side: r.side, units: newUnitTable()}
+	s.units.has(r.units...)
+	s.units.learn(ownUnits...)
 	s.line(ResumedLine(now))
 	if err := s.Sync(); err != nil {
 		return nil, errors.Join(err, f.Close())

@@ -234,6 +234,9 @@ func (r *runner) unit(ctx context.Context, block int, u record.Unit) error {
 	case err != nil:
 		return err
 	}
+	for _, e := range entries {
+		r.learnUnits(e)
+	}
 	if err := r.store.Turns(block, g, entries, r.plan); err != nil {
 		return err
 	}
@@ -249,15 +252,17 @@ func (r *runner) unit(ctx context.Context, block int, u record.Unit) error {
 func (r *runner) single(block int, step record.Step) error {
 	r.p.Step(block, step)
 	began := r.now()
-	line := ""
+	text := ""
 	err := r.tried(step)
 	if err == nil {
-		line, err = r.process(block, step)
+		text, err = r.process(block, step)
 	}
 	if errors.Is(err, program.ErrKilled) {
 		return err
 	}
-	e := record.Record{Step: step, Line: line, Driven: record.ModeProcess}
+	e := record.Record{Step: step, Driven: record.ModeProcess}
+	e.Units, e.Line = record.SplitUnits(text)
+	r.learnUnits(e)
 	if err != nil {
 		e.Hole, e.Output = r.hole(block, step, err), program.Output(err)
 	}
@@ -266,6 +271,14 @@ func (r *runner) single(block int, step record.Step) error {
 	r.store.Single(e, r.plan)
 	r.p.Done(block, step, e.Hole, e.Output)
 	return nil
+}
+
+// learnUnits takes in what a step's process said of units, and says of a contradiction which
+// holds.
+func (r *runner) learnUnits(e record.Record) {
+	for _, text := range r.store.LearnUnits(e.Units) {
+		r.say(rowOf(e.Step), text)
+	}
 }
 
 // tried returns an error if a step has failed too often to be tried again.

@@ -189,39 +189,6 @@ benchtime: 1x
 # case: example.com/a BenchmarkB
 # case: example.com/a BenchmarkB-2
 # case: example.com/a BenchmarkB/x=1
-Unit ns/op better=lower
-Unit cpu-ns/op better=lower
-Unit gc-cpu-ns/op better=lower
-Unit gcs/Mop better=lower
-Unit live-heap-B better=lower
-Unit peak-rss-B better=lower
-Unit instructions/op better=lower
-Unit cycles/op better=lower
-Unit B/op better=lower
-Unit allocs/op better=lower
-Unit B/task better=lower
-Unit allocs/task better=lower
-Unit B/msg better=lower
-Unit allocs/msg better=lower
-Unit B/actor better=lower
-Unit actors better=higher
-Unit stop-ns/actor better=lower
-Unit mean-ns better=lower
-Unit p50-ns better=lower
-Unit p99-ns better=lower
-Unit p99.9-ns better=lower
-Unit max-ns better=lower
-Unit cycle-p50-ns better=lower
-Unit cycle-p99-ns better=lower
-Unit cycle-max-ns better=lower
-Unit resume-p50-ns better=lower
-Unit resume-p99-ns better=lower
-Unit resume-max-ns better=lower
-Unit recovered-% better=higher
-Unit undelivered-found-% better=higher
-Unit backlog better=lower
-Unit backlog-mean better=lower
-Unit backlog-end better=lower
 pkg: example.com/b
 # skip: case=BenchmarkAbsent-2 reason="needs a board"
 # hole: pkg=example.com/c reason="does not build"

@@ -395,7 +395,7 @@ func (r *runner) roundsOf(players []*player, whole bool) int {
 
 // entry makes what p leaves in the results.
 func (r *runner) entry(block int, p *player) record.Record {
-	e := record.Record{Step: p.step, Pad: p.pad, Driven: record.ModeTurns}
+	e := record.Record{Step: p.step, Pad: p.pad, Driven: record.ModeTurns, Units: p.result.Units}
 	if p.live != nil {
 		e.Driven = p.live.Hello().Mode
 	}

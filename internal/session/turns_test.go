@@ -61,6 +61,7 @@ type fakeDriver struct {
 	wrong    error // of Finish
 	reports  string
 	extra    map[string]float64
+	units    []string        // what it says of them
 	before   func(slice int) // called before each slice
 	slices   int             // done
 	measured int             // operations since the reset
@@ -195,7 +196,7 @@ func (f *fakeDriver) Finish() (program.Result, error) {
 	if line == "" {
 		line = fmt.Sprintf("%8d\t%10.1f ns/op\t 1.5 allocs/task", f.measured, 123.0)
 	}
-	return program.Result{Line: line, Extra: f.extra}, nil
+	return program.Result{Line: line, Extra: f.extra, Units: f.units}, nil
 }
 
 func (f *fakeDriver) Close() error { f.closed, f.ended = true, true; return nil }

@@ -61,6 +61,11 @@ func BenchmarkSubject(b *testing.B) {
 				b.Log("in the log")
 			case "print":
 				fmt.Println("in the way")
+			case "units":
+				if b.N == 1 {
+					fmt.Print("Unit widgets better=higher\nUnit gadgets  better=lower assume=exact\n")
+				}
+				b.ReportMetric(7, "widgets")
 			case "slow":
 				time.Sleep(700 * time.Millisecond)
 			case "hang":
@@ -319,5 +324,14 @@ func TestBuildRefuses(t *testing.T) {
 	cancel(session.ErrInterrupted)
 	if _, _, err := Build(stopped, ".", t.TempDir(), []string{"."}, BuildOptions{}); err != session.ErrInterrupted {
 		t.Errorf("interrupted: %v", err)
+	}
+}
+
+// TestMeasureUnits: what a process prints of units comes with its figures.
+func TestMeasureUnits(t *testing.T) {
+	text, err := measureSubject(subject(t, "units"), "units", time.Minute, nil)
+	units, line := record.SplitUnits(text)
+	if err != nil || strings.Join(units, "; ") != "widgets better=higher; gadgets  better=lower assume=exact" || !strings.HasPrefix(line, "BenchmarkSubject/units-2") || strings.Contains(line, "\n") {
+		t.Errorf("%v; %q", err, text)
 	}
 }

@@ -730,3 +730,11 @@ func BenchmarkReadMemStats(b *testing.B) {
 		runtime.ReadMemStats(&s)
 	}
 }
+
+// What the process prints of units is a part of its result.
+func TestUnits(t *testing.T) {
+	p, _ := drive(t, "BenchmarkSession", 1)
+	if got := finish(t, p).Units; !slices.Equal(got, []string{"each better=lower", "N better=higher assume=exact"}) {
+		t.Errorf("units: %q", got)
+	}
+}

@@ -3,6 +3,7 @@ package testbin
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -91,7 +92,14 @@ func measure(plan *record.Plan, s Binary, step record.Step, kill <-chan struct{}
 	if err != nil {
 		return "", err
 	}
-	return resultLines(text, step.FullName(), max(1, plan.Count))
+	lines, err := resultLines(text, step.FullName(), max(1, plan.Count))
+	if err != nil {
+		return "", err
+	}
+	for _, unit := range slices.Backward(program.UnitLines(text)) {
+		lines = record.UnitMark + unit + "\n" + lines
+	}
+	return lines, nil
 }
 
 // bench is run for benchmarks. If one panics, its deferred calls run before the

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -65,7 +66,21 @@ func (p *Programs) Start(block int, s record.Step, env []string) (session.Driver
 	if err != nil {
 		return nil, err // and no driver, which a nil *Process would be
 	}
-	return d, nil
+	return driver{d, prog.Units}, nil
+}
+
+// A driver is a process of a program, which has said of its units what it knows when it was
+// listed.
+type driver struct {
+	*program.Process
+	units []string
+}
+
+// Finish is that of the process.
+func (d driver) Finish() (program.Result, error) {
+	r, err := d.Process.Finish()
+	r.Units = slices.Concat(d.units, r.Units)
+	return r, err
 }
 
 func (p *Programs) start(prog Program, s record.Step, env []string) (*program.Process, error) {
@@ -94,20 +109,23 @@ func (p *Programs) Measure(block int, s record.Step) (string, error) {
 		return p.others.Measure(block, s)
 	}
 	lines := make([]string, max(1, p.plan.Count))
+	units := prog.Units
 	for i := range lines {
-		var err error
-		if lines[i], err = p.once(prog, s); err != nil {
+		line, said, err := p.once(prog, s)
+		if err != nil {
 			return "", err
 		}
+		lines[i], units = line, slices.Concat(units, said)
 	}
-	return strings.Join(lines, "\n"), nil
+	return unitLines(units) + strings.Join(lines, "\n"), nil
 }
 
-// once measures a step in a process and returns its benchmark line.
-func (p *Programs) once(prog Program, s record.Step) (string, error) {
+// once measures a step in a process and returns its benchmark line, and what it says of
+// units.
+func (p *Programs) once(prog Program, s record.Step) (line string, units []string, err error) {
 	d, err := p.start(prog, s, nil)
 	if err != nil {
-		return "", err
+		return "", nil, err
 	}
 	defer d.Close()
 	n, err := operations(d, p.plan.Time)
@@ -115,24 +133,33 @@ func (p *Programs) once(prog Program, s record.Step) (string, error) {
 		err = d.Reset()
 	}
 	if err != nil {
-		return "", err
+		return "", nil, err
 	}
 	slice, err := d.Run(n)
 	if err != nil {
-		return "", err
+		return "", nil, err
 	}
 	r, err := d.Finish()
 	if err != nil {
-		return "", err
+		return "", nil, err
 	}
-	line := s.FullName() + "\t" + r.Line
+	line = s.FullName() + "\t" + r.Line
 	if p.plan.Benchmem && !slice.NoMemory {
 		line += fmt.Sprintf("\t%d B/op\t%d allocs/op", slice.Bytes/uint64(n), slice.Allocs/uint64(n))
 	}
 	if _, ok := record.ParseResult(line); !ok {
-		return "", &program.Failure{Reason: fmt.Sprintf("ended with %q, which is no result", r.Line)}
+		return "", nil, &program.Failure{Reason: fmt.Sprintf("ended with %q, which is no result", r.Line)}
 	}
-	return line, nil
+	return line, r.Units, nil
+}
+
+// unitLines are what stands before a benchmark line.
+func unitLines(units []string) string {
+	var b strings.Builder
+	for _, u := range units {
+		b.WriteString(record.UnitMark + u + "\n")
+	}
+	return b.String()
 }
 
 // mostOperations bounds a slice, as package testing does.

@@ -65,33 +65,29 @@ func TestSessionOfACProgram(t *testing.T) {
 	if p.Pkg != "bench-c" || len(p.Cases) != 3 || p.Cases[1] != (record.Case{Pkg: "bench-c", Name: "BenchmarkHash/impl=b"}) || len(p.Hash) != 64 {
 		t.Fatalf("%+v", p)
 	}
-	plan := &record.Plan{
-		Cases: p.Cases, CPU: []int{1}, Blocks: 8, Time: "2ms", Seed: 1, Timeout: time.Minute, Benchmem: true,
-		Packages: []string{"program:bench-c"}, Bench: ".", Subjects: Hashes([]Program{p}),
-		Mode: record.ModeAuto, Control: true, Rounds: 10, Slice: time.Millisecond,
+	// On a machine that others use, a process may be kept from running for longer than its
+	// slices take: chance does not do that to the same variant again and again.
+	var b *compare.Versus
+	var path string
+	for seed := range uint64(3) {
+		var c *compare.Comparison
+		path, c = measured(t, p, seed)
+		times := table(t, c, "ns/op")
+		row := times.Rows[slices.IndexFunc(times.Rows, func(r compare.Row) bool { return r.Name == "Hash" })]
+		cell := row.Cells[slices.IndexFunc(times.Cols, func(c compare.Column) bool { return c.Name == "b" })]
+		if row.Control == nil || cell.N != blocks {
+			t.Errorf("%+v", row)
+		}
+		if rounds := table(t, c, "rounds/op"); rounds.Better != -1 || rounds.Rows[0].Cells[0].N == 0 {
+			t.Errorf("%+v", rounds)
+		}
+		if b = cell.Vs; cell.Verdict == compare.Slower && b.Ratio > 1.3 && b.Ratio < 1.7 {
+			b = nil
+			break
+		}
 	}
-	path := filepath.Join(t.TempDir(), "r.bench")
-	store, err := record.Create(path, plan, &record.Circumstances{Machine: "box"}, nil, time.Now())
-	if err != nil {
-		t.Fatal(err)
-	}
-	var told quiet
-	err = errors.Join(store.Units(p.Units), session.Run(t.Context(), plan, New(plan, []Program{p}, nil, nil), store, nil, &told, nil), store.Close())
-	if err != nil || len(told.holes) > 0 {
-		t.Fatalf("%v, holes %q", err, told.holes)
-	}
-	c, err := compare.Compare([]string{path}, compare.Options{})
-	if err != nil || len(c.Problems) > 0 {
-		t.Fatalf("%v, problems %q", err, c.Problems)
-	}
-	times := table(t, c, "ns/op")
-	row := times.Rows[slices.IndexFunc(times.Rows, func(r compare.Row) bool { return r.Name == "Hash" })]
-	b := row.Cells[slices.IndexFunc(times.Cols, func(c compare.Column) bool { return c.Name == "b" })]
-	if b.Verdict != compare.Slower || b.Vs.Ratio < 1.3 || b.Vs.Ratio > 1.7 || b.N != plan.Blocks || row.Control == nil {
-		t.Errorf("b is %s: %+v", b.Verdict, b.Vs)
-	}
-	if rounds := table(t, c, "rounds/op"); rounds.Better != -1 || rounds.Rows[0].Cells[0].N == 0 {
-		t.Errorf("%+v", rounds)
+	if b != nil {
+		t.Errorf("b, which does half as much again, is %+v", b)
 	}
 	text, err := os.ReadFile(path)
 	if err != nil {
@@ -108,6 +104,32 @@ func TestSessionOfACProgram(t *testing.T) {
 			t.Errorf("it cannot know %s", line)
 		}
 	}
+}
+
+const blocks = 8
+
+// measured carries out a plan with all of p's benchmarks, and compares them.
+func measured(t *testing.T, p Program, seed uint64) (path string, c *compare.Comparison) {
+	t.Helper()
+	plan := &record.Plan{
+		Cases: p.Cases, CPU: []int{1}, Blocks: blocks, Time: "2ms", Seed: seed, Timeout: time.Minute, Benchmem: true,
+		Packages: []string{"program:bench-c"}, Bench: ".", Subjects: Hashes([]Program{p}),
+		Mode: record.ModeAuto, Control: true, Rounds: 4, Slice: session.FigureSlice,
+	}
+	path = filepath.Join(t.TempDir(), "r.bench")
+	store, err := record.Create(path, plan, &record.Circumstances{Machine: "box"}, nil, time.Now())
+	if err != nil {
+		t.Fatal(err)
+	}
+	var told quiet
+	err = errors.Join(session.Run(t.Context(), plan, New(plan, []Program{p}, nil, nil), store, nil, &told, nil), store.Close())
+	if err != nil || len(told.holes) > 0 {
+		t.Fatalf("%v, holes %q", err, told.holes)
+	}
+	if c, err = compare.Compare([]string{path}, compare.Options{}); err != nil || len(c.Problems) > 0 {
+		t.Fatalf("%v, problems %q", err, c.Problems)
+	}
+	return path, c
 }
 
 // table returns the table of a unit.
@@ -130,6 +152,10 @@ func TestMeasure(t *testing.T) {
 	}
 	for _, count := range []int{0, 3} {
 		text, err := measure("1000x", count, p.Cases[0], nil)
+		units, text := record.SplitUnits(text)
+		if !slices.Equal(units, []string{"rounds/op better=lower"}) {
+			t.Errorf("units %q", units)
+		}
 		lines := strings.Split(text, "\n")
 		if err != nil || len(lines) != max(1, count) {
 			t.Fatalf("%q, %v", text, err)
@@ -141,7 +167,8 @@ func TestMeasure(t *testing.T) {
 			}
 		}
 	}
-	line, err := measure("5ms", 1, p.Cases[0], nil)
+	text, err := measure("5ms", 1, p.Cases[0], nil)
+	_, line := record.SplitUnits(text)
 	if res, ok := record.ParseResult(line); err != nil || !ok || res.Iters < 100 {
 		t.Errorf("%q, %v", line, err)
 	}

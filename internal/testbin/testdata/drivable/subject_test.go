@@ -111,6 +111,7 @@ func BenchmarkSession(b *testing.B) {
 		}
 		return nil
 	}, func() { resets++ }, func(n int, allocs, _ uint64) error {
+		os.Stdout.WriteString("Unit each better=lower\nUnit N better=higher assume=exact\n")
 		b.ReportMetric(float64(allocs)/float64(n), "each")
 		b.ReportMetric(float64(n), "N")
 		b.ReportMetric(float64(resets), "resets")
