@@ -21,9 +21,9 @@ type Listing struct {
 	Units []string // such as "MB/s better=higher": lines of the Go benchmark format without their first word
 }
 
-// List asks the program at path, in the folder dir, for its benchmarks. Its error wraps
-// [ErrUnsupported] if what the program prints is no listing, or is a [*Failure], which
-// says why the program was of no use, or what has ended ctx. timeout must be positive.
+// List asks the program at path, in the folder dir, for its benchmarks. Its error is a
+// [*Failure], which says why the program was of no use, or wraps [ErrUnsupported], or what
+// has ended ctx. timeout must be positive.
 func List(ctx context.Context, path, dir string, args []string, timeout time.Duration) (*Listing, error) {
 	if err := Supported(); err != nil {
 		return nil, err
@@ -53,11 +53,21 @@ func List(ctx context.Context, path, dir string, args []string, timeout time.Dur
 		return nil, &Failure{Reason: fmt.Sprintf("does not say within %v which benchmarks it has", timeout)}
 	case errors.As(err, &exit):
 		said := stdout.String() + stderr.String()
-		return nil, &Failure{Reason: "asked for its benchmarks, it " + child.WhyFailed(said, exit.ProcessState), Output: child.Excerpt(said)}
+		return nil, &Failure{Reason: "asked for its benchmarks, it " + child.WhyFailed(said, exit.ProcessState) + lastLine(said), Output: child.Excerpt(said)}
 	case err != nil && !errors.Is(err, exec.ErrWaitDelay):
 		return nil, &Failure{Reason: err.Error()}
 	}
 	return parseListing(stdout.String())
+}
+
+// lastLine returns the last line of what a program has printed, behind a colon; "" if it
+// has printed nothing.
+func lastLine(said string) string {
+	lines := strings.Split(strings.TrimSpace(said), "\n")
+	if last := lines[len(lines)-1]; last != "" {
+		return ": " + last
+	}
+	return ""
 }
 
 // parseListing reads what a program prints that is asked for its benchmarks.
@@ -74,15 +84,15 @@ func parseListing(text string) (*Listing, error) {
 			l.Units = append(l.Units, rest)
 		case isName(line):
 			if slices.Contains(l.Names, line) {
-				return nil, fmt.Errorf("%w: the program names %s twice", ErrUnsupported, line)
+				return nil, &Failure{Reason: "names " + line + " twice"}
 			}
 			l.Names = append(l.Names, line)
 		default:
-			return nil, fmt.Errorf("%w: the program does not speak the driving protocol: asked for its benchmarks, it printed %.60q", ErrUnsupported, line)
+			return nil, &Failure{Reason: fmt.Sprintf("does not speak the driving protocol: asked for its benchmarks, it printed %.60q", line)}
 		}
 	}
 	if len(l.Names) == 0 {
-		return nil, fmt.Errorf("%w: asked for its benchmarks, the program named none", ErrUnsupported)
+		return nil, &Failure{Reason: "asked for its benchmarks, it named none"}
 	}
 	return l, nil
 }

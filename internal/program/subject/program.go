@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -55,4 +56,47 @@ func Open(ctx context.Context, name, dir string, timeout time.Duration) (Program
 		p.Cases = append(p.Cases, record.Case{Pkg: p.Pkg, Name: n})
 	}
 	return p, nil
+}
+
+// listTime is how long a program may take to name its benchmarks.
+const listTime = time.Minute
+
+// OpenAll opens the programs among packages, which are as Plan.Packages has them, and
+// returns the others of these. Two programs must not have a benchmark of the same package
+// and name.
+func OpenAll(ctx context.Context, packages []string) (all []Program, others []string, err error) {
+	others, files := record.SplitFiles(packages)
+	others = append(others, record.Files{Binaries: files.Binaries, Dir: files.Dir}.Marked()...)
+	first := make(map[record.Case]string)
+	for _, name := range files.Programs {
+		p, err := Open(ctx, name, files.Dir, listTime)
+		if err != nil {
+			return nil, nil, err
+		}
+		for _, c := range p.Cases {
+			if first[c] != "" {
+				return nil, nil, fmt.Errorf("%s and %s both have %s of the package %s: give it another name in one of them", first[c], name, c.Name, c.Pkg)
+			}
+			first[c] = name
+		}
+		all = append(all, p)
+	}
+	return all, others, nil
+}
+
+// Cases returns the benchmarks of programs that match bench, as go test -bench has it. A case that
+// known has too is an error.
+func Cases(all []Program, bench string, known []record.Case) ([]record.Case, error) {
+	var cases []record.Case
+	for _, p := range all {
+		for _, c := range p.Cases {
+			if slices.Contains(known, c) {
+				return nil, fmt.Errorf("%s and the package %s both have %s: give it another name in one of them", p.Name, c.Pkg, c.Name)
+			}
+			if record.Matches(bench, c.Name) {
+				cases = append(cases, c)
+			}
+		}
+	}
+	return cases, nil
 }

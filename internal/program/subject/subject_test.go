@@ -66,7 +66,8 @@ func TestSessionOfACProgram(t *testing.T) {
 		t.Fatalf("%+v", p)
 	}
 	// On a machine that others use, a process may be kept from running for longer than its
-	// slices take: chance does not do that to the same variant again and again.
+	// slices take. What remains of that chance does not do to the same variant again and again.
+	t.Setenv("HASH_BY_PROCESSOR", "1")
 	var b *compare.Versus
 	var path string
 	for seed := range uint64(3) {
@@ -247,7 +248,7 @@ func TestOpenRefuses(t *testing.T) {
 		dir:                         "is a folder",
 		put("text", "hello", 0o644): "is not executable",
 		put("says", "#!/bin/sh\necho hello\n", 0o755):     `does not speak the driving protocol: asked for its benchmarks, it printed "hello"`,
-		put("silent", "#!/bin/sh\n", 0o755):               "named none",
+		put("silent", "#!/bin/sh\n", 0o755):               "it named none",
 		put("fails", "#!/bin/sh\nexit 3\n", 0o755):        "ended with exit status 3",
 		put("bad", "#!/none/such\n", 0o755):               "does not start",
 		put("hangs", "#!/bin/sh\nexec sleep 60\n", 0o755): "does not say within",
@@ -292,6 +293,42 @@ func TestPackageAndOthers(t *testing.T) {
 		t.Error(err)
 	}
 	if _, err := s.Start(1, step, nil); !errors.Is(err, errOthers) {
+		t.Error(err)
+	}
+}
+
+// What a plan names beside packages is opened, and its benchmarks chosen by a pattern; two
+// of one name are refused.
+func TestOpenAll(t *testing.T) {
+	if err := program.Supported(); err != nil {
+		t.Skip(err)
+	}
+	t.Chdir(t.TempDir())
+	for name, text := range map[string]string{
+		"a": "#!/bin/sh\necho BenchmarkA/impl=x\necho BenchmarkB\n", "b": "#!/bin/sh\necho pkg: a\necho BenchmarkA/impl=y\n",
+	} {
+		if err := os.WriteFile(name, []byte(text), 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
+	all, rest, err := OpenAll(t.Context(), []string{"./...", "program:a", "binary:x.test", "program:./b"})
+	if err != nil || len(all) != 2 || !slices.Equal(rest, []string{"./...", "binary:x.test"}) {
+		t.Fatalf("%+v, %q, %v", all, rest, err)
+	}
+	if h := Hashes(all); len(h["a"]) != 64 || len(h["./b"]) != 64 || h["a"] == h["./b"] {
+		t.Errorf("hashes %q", h)
+	}
+	ax, ay := record.Case{Pkg: "a", Name: "BenchmarkA/impl=x"}, record.Case{Pkg: "a", Name: "BenchmarkA/impl=y"}
+	if cases, err := Cases(all, "A", nil); err != nil || !slices.Equal(cases, []record.Case{ax, ay}) {
+		t.Errorf("%+v, %v", cases, err)
+	}
+	if _, err := Cases(all, "B", []record.Case{ay}); err == nil || !strings.Contains(err.Error(), "./b and the package a both have BenchmarkA/impl=y") {
+		t.Error(err)
+	}
+	if _, _, err := OpenAll(t.Context(), []string{"program:a", "program:./a"}); err == nil || !strings.Contains(err.Error(), "a and ./a both have BenchmarkA/impl=x") {
+		t.Error(err)
+	}
+	if _, _, err := OpenAll(t.Context(), []string{"program:none"}); err == nil || !strings.Contains(err.Error(), "there is no file none") {
 		t.Error(err)
 	}
 }

@@ -28,10 +28,14 @@ static int rounds;
 static uint64_t state = 14695981039346656037u;
 static uint64_t operations;
 
+/*
+ * The time. A test asks for that of the processor, which a busy machine does not change:
+ * only a program of one thread that never waits could be measured by it.
+ */
 static int64_t nanoseconds(void)
 {
 	struct timespec t;
-	clock_gettime(CLOCK_MONOTONIC, &t);
+	clock_gettime(getenv("HASH_BY_PROCESSOR") ? CLOCK_PROCESS_CPUTIME_ID : CLOCK_MONOTONIC, &t);
 	return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
 }
 
