@@ -183,7 +183,7 @@ func ab(cmd *cobra.Command, c abConfig, args, packages []string) (err error) {
 	if err != nil {
 		return err
 	}
-	if err := carryOut(ctx, w, plan, slices.Concat(d.subjects[0], d.subjects[1]), store, from, measuring, kill, "benchrun ab"); err != nil {
+	if err := carryOut(ctx, w, plan, testbin.NewBinaries(plan, slices.Concat(d.subjects[0], d.subjects[1]), kill), store, from, measuring, kill, "benchrun ab"); err != nil {
 		return err
 	}
 	compared, _, err := compareFiles(cmd, []string{store.Path}, c.compare)

@@ -392,7 +392,7 @@ func (d *duel) nothing(ctx context.Context, w io.Writer, c abConfig, plan *recor
 		return fmt.Errorf("nothing to compare: %w", noBenchmarks(d.packages))
 	}
 	return fmt.Errorf("nothing to compare in %s: %w", strings.Join(d.packages, " "),
-		noMatch(ctx, slices.Concat(d.subjects[0], d.subjects[1]), plan.Bench, slices.Max(plan.CPU), plan.Timeout))
+		noMatch(ctx, slices.Concat(d.subjects[0], d.subjects[1]), nil, plan.Bench, slices.Max(plan.CPU), plan.Timeout))
 }
 
 // circumstances are those of the machine, with what each version is in place of

@@ -24,6 +24,7 @@ import (
 	"github.com/dynolab/dyno/internal/calibrate"
 	"github.com/dynolab/dyno/internal/compare"
 	"github.com/dynolab/dyno/internal/program"
+	"github.com/dynolab/dyno/internal/program/subject"
 	"github.com/dynolab/dyno/internal/record"
 	"github.com/dynolab/dyno/internal/scratch"
 	"github.com/dynolab/dyno/internal/session"
@@ -65,6 +66,9 @@ type measureConfig struct {
 	slice   time.Duration
 	layouts int
 	plan    string
+
+	// files are programs that are measured beside the packages.
+	files record.Files
 }
 
 // measuringOf are the flags of all that measure which say how, in the help.
@@ -73,6 +77,7 @@ var measuringOf = []string{"rounds", "slice", "layouts", "plan", "time", "seed",
 // A bench is where measuring takes place: subjects, and what they have.
 type bench struct {
 	subjects []testbin.Binary
+	programs []subject.Program
 	cases    []record.Case
 	absent   []record.Hole // what a plan has to leave out
 }
@@ -150,17 +155,23 @@ func packagesOr(ctx context.Context, args []string) []string {
 
 // build compiles the packages into folder. What does not work is told on w.
 func build(ctx context.Context, w io.Writer, folder string, packages []string, o testbin.BuildOptions) (*bench, error) {
-	fmt.Fprintf(w, "building the tests of %s\n", strings.Join(packages, " "))
+	programs, packages, err := subject.OpenAll(ctx, packages)
+	if err != nil || len(packages) == 0 {
+		return &bench{programs: programs}, err
+	}
+	if toBuild, _ := record.SplitFiles(packages); len(toBuild) > 0 {
+		fmt.Fprintf(w, "building the tests of %s\n", strings.Join(toBuild, " "))
+	}
 	subjects, problems, err := testbin.Build(ctx, ".", folder, packages, o)
 	if err != nil {
 		return nil, err
 	}
-	b := &bench{subjects: subjects}
+	b := &bench{subjects: subjects, programs: programs}
 	for _, p := range problems {
 		fmt.Fprintf(w, "benchrun: %s %s\n%s", p.Pkg, p.Reason, p.Output)
 		b.absent = append(b.absent, record.Hole{Pkg: p.Pkg, Reason: p.Reason, Skipped: p.Untested})
 	}
-	if len(subjects) == 0 {
+	if len(subjects)+len(programs) == 0 {
 		if !slices.ContainsFunc(problems, func(p testbin.BuildProblem) bool { return !p.Untested }) {
 			return nil, fmt.Errorf("nothing to measure: %w", noTests(packages))
 		}
@@ -202,7 +213,11 @@ func prepare(ctx context.Context, w io.Writer, folder string, packages []string,
 		}
 		b.cases = append(b.cases, l.Cases...)
 	}
-	if len(b.cases) > 0 {
+	more, err := subject.Cases(b.programs, pattern, b.cases)
+	if err != nil {
+		return nil, err
+	}
+	if b.cases = append(b.cases, more...); len(b.cases) > 0 {
 		b.subjects = with
 		return b, nil
 	}
@@ -213,13 +228,16 @@ func prepare(ctx context.Context, w io.Writer, folder string, packages []string,
 	if pattern == "." {
 		return nil, fmt.Errorf("nothing to measure: %w", noBenchmarks(packages))
 	}
-	return nil, noMatch(ctx, b.subjects, pattern, cpu, timeout)
+	all, err := subject.Cases(b.programs, ".", nil)
+	if err != nil {
+		return nil, err
+	}
+	return nil, noMatch(ctx, b.subjects, all, pattern, cpu, timeout)
 }
 
-// noMatch is the error for a pattern that matches no benchmark of subjects, or what has
-// ended ctx while they were asked which ones they have.
-func noMatch(ctx context.Context, subjects []testbin.Binary, pattern string, cpu int, timeout time.Duration) error {
-	var known []record.Case
+// noMatch is the error for a pattern that matches no benchmark of subjects, nor a known one,
+// or what has ended ctx while they were asked which ones they have.
+func noMatch(ctx context.Context, subjects []testbin.Binary, known []record.Case, pattern string, cpu int, timeout time.Duration) error {
 	for _, s := range subjects {
 		l, err := s.Cases(".", cpu, timeout, ctx.Done())
 		if ctx.Err() != nil {
@@ -318,6 +336,7 @@ func measure(cmd *cobra.Command, c measureConfig, changed func(flag string) bool
 	for _, s := range b.subjects {
 		maps.Copy(plan.Subjects, s.Hashes())
 	}
+	maps.Copy(plan.Subjects, subject.Hashes(b.programs))
 	here := session.Describe(ctx, ".", c.machine, c.resume)
 	if ctx.Err() != nil {
 		return "", early(context.Cause(ctx))
@@ -345,19 +364,19 @@ func measure(cmd *cobra.Command, c measureConfig, changed func(flag string) bool
 	if c.calibrate != nil {
 		again = "benchrun calibrate"
 	}
-	return store.Path, carryOut(ctx, w, plan, b.subjects, store, from, measuring, kill, again)
+	return store.Path, carryOut(ctx, w, plan, subject.New(plan, b.programs, testbin.NewBinaries(plan, b.subjects, kill), kill), store, from, measuring, kill, again)
 }
 
 // carryOut measures what is left of plan, and closes the store. again is the
 // command that goes on if it is interrupted.
-func carryOut(ctx context.Context, w io.Writer, plan *record.Plan, subjects []testbin.Binary, store *record.Store, from *record.Interrupted,
+func carryOut(ctx context.Context, w io.Writer, plan *record.Plan, on session.Subject, store *record.Store, from *record.Interrupted,
 	measuring *progress, kill <-chan struct{}, again string,
 ) error {
 	rest := session.NewForecast(plan, from)
 	fmt.Fprintf(w, "measuring %s in %s, %s, about %v; order by seed %d\nresults: %s\n",
 		counted(len(plan.Cases)*len(plan.CPU), "benchmark"), counted(plan.Blocks, "block"), counted(rest.Steps(), "process"),
 		roughly(rest.Left()), plan.Seed, store.Path)
-	err := session.Run(ctx, plan, testbin.NewBinaries(plan, subjects, kill), store, from, measuring,
+	err := session.Run(ctx, plan, on, store, from, measuring,
 		func() ([]record.Group, error) { return compare.Decided(plan, store.Path) })
 	measuring.end()
 	goOn := fmt.Sprintf("what was measured is kept. To go on:\n  %s --resume %s", again, shellWord(store.Path))
@@ -396,11 +415,19 @@ func subjectsOf(ctx context.Context, w io.Writer, folder string, plan *record.Pl
 			plan.Mode, plan.Control, plan.Rounds, plan.Slice, plan.Layouts = "", false, 0, 0, 0
 			if o.Driven {
 				var all []string
+				var ready []testbin.Binary
 				for _, s := range b.subjects {
-					all = append(all, s.Pkg)
+					if s.Prebuilt() {
+						ready = append(ready, s)
+					} else {
+						all = append(all, s.Pkg)
+					}
 				}
-				if b.subjects, _, err = testbin.Build(ctx, ".", folder, all, testbin.BuildOptions{}); err != nil {
-					return nil, err
+				if len(all) > 0 {
+					if b.subjects, _, err = testbin.Build(ctx, ".", folder, all, testbin.BuildOptions{}); err != nil {
+						return nil, err
+					}
+					b.subjects = append(b.subjects, ready...)
 				}
 			}
 		}
@@ -443,7 +470,9 @@ func newPlan(c measureConfig, from *record.Interrupted, changed func(string) boo
 	}
 	if plan.InTurns() {
 		plan.Control, plan.Rounds, plan.Slice = c.control, c.rounds, c.slice
-		plan.Layouts = record.LayoutsFor(c.layouts, c.blocks)
+		if _, files := record.SplitFiles(c.packages); !files.Any() { // which are linked already
+			plan.Layouts = record.LayoutsFor(c.layouts, c.blocks)
+		}
 	}
 	if len(plan.CPU) == 0 {
 		plan.CPU = []int{runtime.GOMAXPROCS(0)}

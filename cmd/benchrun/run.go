@@ -20,7 +20,9 @@ func newRunCmd() *cobra.Command {
 		Short: "Measure benchmarks and keep the results",
 		Long: `Run measures the benchmarks of Go packages: of this module or of any package
 path that go list resolves. Without packages it measures ./impls in a checkout
-of dyno, and the package in the working directory elsewhere.
+of dyno, and the package in the working directory elsewhere. It also measures
+test binaries that go test -c has made, --binary, and programs in any language that
+speak the driving protocol of docs/driving-protocol.md, --program.
 
 In each block every benchmark has a fresh process. Those that are compared with
 one another, because their names differ in /impl only, take turns: their
@@ -43,11 +45,16 @@ Exit status: 0, also with holes; 2 on an error; 130 if it was interrupted.`,
   benchrun run ./impls --bench '/workload=short' --blocks 20
   benchrun run ./impls --bench '/workload=ring/actors=' --cpu 1,2,4
   benchrun run ./mypackage ./other/... --cpu 1,2,4 --time 50ms
+  benchrun run --binary old.test --binary other.test
+  benchrun run --program ./bench-c --program ./bench-rust --bench '/impl='
   benchrun run --resume results/my-machine/run.bench`,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			c.packages = args
-			if c.resume == "" {
+			c.packages = append(args, c.files.Marked()...)
+			if c.resume == "" && !c.files.Any() {
 				c.packages = packagesOr(cmd.Context(), args)
+			}
+			if err := checkFiles(c.files, cmd.Flags().Changed); err != nil {
+				return err
 			}
 			c.cpu = uniqueSorted(c.cpu)
 			path, err := measure(cmd, c, cmd.Flags().Changed)
@@ -59,6 +66,9 @@ Exit status: 0, also with holes; 2 on an error; 130 if it was interrupted.`,
 	}
 	f := cmd.Flags()
 	f.StringVarP(&c.bench, "bench", "b", ".", "measure only benchmarks that match this `pattern`, as go test -bench has it")
+	f.StringArrayVar(&c.files.Binaries, "binary", nil, "measure the test binary in this `file`, which go test -c has made; may be given several times")
+	f.StringArrayVar(&c.files.Programs, "program", nil, "measure the `program` in this file, which speaks the driving protocol; may be given several times")
+	f.StringVar(&c.files.Dir, "dir", "", "the `folder` in which files of --binary and --program run (default: for each the one it lies in)")
 	f.IntVarP(&c.blocks, "blocks", "n", 12, "measure `n` blocks: each benchmark has a new process in each")
 	f.StringVar(&c.mode, "mode", record.ModeAuto, "how benchmarks are measured that are compared (`auto|turns|process`): in turns where that is possible, alive\ntogether and slice by slice, or each alone, one value a block")
 	f.StringVar(&c.plan, "plan", planFixed, "how many blocks a row has (`fixed|sequential`): all, or as many as it takes until a look after\na half or three quarters of them finds it decided")
@@ -79,6 +89,7 @@ Exit status: 0, also with holes; 2 on an error; 130 if it was interrupted.`,
 	group(cmd, measuringFlags, "mode", "control")
 	_ = cmd.MarkFlagFilename("out", "bench")
 	_ = cmd.MarkFlagFilename("resume", "bench")
+	_ = cmd.MarkFlagDirname("dir")
 	_ = cmd.RegisterFlagCompletionFunc("plan", cobra.FixedCompletions([]string{planFixed, planSequential}, cobra.ShellCompDirectiveNoFileComp))
 	_ = cmd.RegisterFlagCompletionFunc("mode", cobra.FixedCompletions([]string{record.ModeAuto, record.ModeTurns, record.ModeProcess}, cobra.ShellCompDirectiveNoFileComp))
 	_ = cmd.RegisterFlagCompletionFunc("idle", cobra.FixedCompletions([]string{"warn", "wait", "off"}, cobra.ShellCompDirectiveNoFileComp))

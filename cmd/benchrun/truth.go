@@ -403,7 +403,7 @@ func (r *truthRun) measure(ctx context.Context, part string, kill <-chan struct{
 	if len(r.own.parts) < len(calibrate.TruthParts) {
 		again += " --parts " + strings.Join(r.own.parts, ",")
 	}
-	err = carryOut(ctx, r.w, plan, subjects, store, from, r.progress[part], kill, again)
+	err = carryOut(ctx, r.w, plan, testbin.NewBinaries(plan, subjects, kill), store, from, r.progress[part], kill, again)
 	if part == calibrate.TruthAB {
 		err = errors.Join(err, calibrate.AppendTimes(path, r.progress[part].times))
 	}

@@ -142,7 +142,7 @@ var importPolicy = Policy{
 			Packages: "workloads/...",
 			Why:      "the host adapters bring workloads and testing together and know no implementation, so that one in another module can use them; their tests drive them as the engine would",
 			Ours:     []string{".", "actor", "group", "task", "measure", "workloads/..."},
-			TestOurs: []string{"impls/...", "internal/program"},
+			TestOurs: []string{"impls/...", "internal/program", "internal/testbin"},
 			Others:   []string{"github.com/HdrHistogram/hdrhistogram-go"},
 		},
 		{
@@ -199,6 +199,12 @@ var importPolicy = Policy{
 			Ours:     []string{"internal/child", "internal/hwcount"},
 		},
 		{
+			Packages: "internal/program/subject",
+			Why:      "it is what a session measures of such programs, and knows no other subjects",
+			Ours:     []string{"internal/program", "internal/record", "internal/session"},
+			TestOurs: []string{"internal/compare"},
+		},
+		{
 			Packages: "internal/stats",
 			Why:      "inference is arithmetic on plain values: what it says of them can be checked without a benchmark, a file or a clock",
 			Others:   []string{"github.com/aclements/go-moremath/...", "github.com/montanaflynn/stats"},
@@ -224,6 +230,7 @@ var importPolicy = Policy{
 			Packages: "internal/testbin",
 			Why:      "it makes subjects of Go packages, which it builds and lists; it knows neither contracts nor implementations",
 			Ours:     []string{"internal/child", "internal/program", "internal/record", "internal/session"},
+			TestOurs: []string{"internal/hwcount"},
 			Others: []string{
 				errgroup, // builds go on side by side
 				"github.com/agnivade/levenshtein",

@@ -47,48 +47,6 @@ func (c Case) Pattern() string {
 
 func (c Case) Beneath() string { return c.Pattern() + "/" }
 
-// CheckPattern returns an error if bench is no -test.bench pattern.
-func CheckPattern(bench string) error {
-	for _, elem := range splitPattern(bench) {
-		if _, err := regexp.Compile(elem); err != nil {
-			return fmt.Errorf("--bench %q: %w", bench, err)
-		}
-	}
-	return nil
-}
-
-// splitPattern splits a -test.bench pattern into the regular expressions that it
-// consists of, as package testing does: at slashes and bars, but not within
-// brackets.
-func splitPattern(s string) []string {
-	var elems []string
-	start, square, round := 0, 0, 0
-	for i := 0; i < len(s); i++ {
-		switch s[i] {
-		case '\\':
-			i++
-		case '[':
-			square++
-		case ']':
-			square = max(0, square-1)
-		case '(':
-			if square == 0 {
-				round++
-			}
-		case ')':
-			if square == 0 {
-				round--
-			}
-		case '/', '|':
-			if square == 0 && round == 0 {
-				elems = append(elems, s[start:i])
-				start = i + 1
-			}
-		}
-	}
-	return append(elems, s[start:])
-}
-
 // RefPrefix begins the name of a column that is a reference: code written by
 // hand for a workload, against which implementations are measured.
 const RefPrefix = "ref-"

@@ -431,6 +431,7 @@ func (p *player) figures(benchmem bool) (line string, times *record.Slices, err 
 		sum.CPU += slice.CPU
 		sum.Allocs += slice.Allocs
 		sum.Bytes += slice.Bytes
+		sum.NoMemory = sum.NoMemory || slice.NoMemory
 	}
 	if len(s.CPU) < len(s.Ns) {
 		s.CPU = nil
@@ -447,7 +448,7 @@ func (p *player) figures(benchmem bool) (line string, times *record.Slices, err 
 	for _, v := range res.Values {
 		v.Value, v.Unit = record.InUnit(v, record.Written(v)), record.Written(v)
 		_, own := p.result.Extra[v.Unit]
-		if exact, ok := ours[v.Unit]; ok && !own {
+		if exact, ok := ours[v.Unit]; ok && !own && !sum.NoMemory {
 			v.Value, memory = exact, true
 		}
 		if v.Unit == "ns/op" && !own {
@@ -456,7 +457,7 @@ func (p *player) figures(benchmem bool) (line string, times *record.Slices, err 
 		value(v.Value, v.Unit)
 	}
 	for _, unit := range []string{"B/op", "allocs/op"} {
-		if benchmem && !memory {
+		if benchmem && !memory && !sum.NoMemory {
 			value(ours[unit], unit)
 		}
 	}

@@ -33,7 +33,11 @@ func TestMain(m *testing.M) {
 			n.Add(1)
 		}
 	}
-	os.Exit(m.Run())
+	code := m.Run()
+	if binaries.dir != "" {
+		os.RemoveAll(binaries.dir)
+	}
+	os.Exit(code)
 }
 
 func BenchmarkSubject(b *testing.B) {
@@ -263,7 +267,7 @@ func TestCasesWithHang(t *testing.T) {
 		t.Skip("waits for a time limit")
 	}
 	for _, how := range []string{"hang", "chatter"} {
-		l, err := subject(t, "good,"+how+",last").Cases(".", 1, 5*time.Second, nil)
+		l, err := subject(t, "good,"+how+",last").Cases("^BenchmarkSubject$", 1, 5*time.Second, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -282,7 +286,7 @@ func TestCasesThatTakeLongTogether(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes longer than a time limit")
 	}
-	l, err := subject(t, "slow,slow,slow,slow,slow").Cases(".", 1, 2500*time.Millisecond, nil)
+	l, err := subject(t, "slow,slow,slow,slow,slow").Cases("^BenchmarkSubject$", 1, 2500*time.Millisecond, nil)
 	if err != nil || len(l.Cases) != 5 {
 		t.Errorf("%+v, %v", l, err)
 	}
@@ -290,17 +294,17 @@ func TestCasesThatTakeLongTogether(t *testing.T) {
 
 // An end that is no benchmark's doing is an error, and what was listed stays.
 func TestCasesOfABrokenSubject(t *testing.T) {
-	l, err := subject(t, "status").Cases(".", 1, time.Minute, nil)
+	l, err := subject(t, "status").Cases("^BenchmarkSubject$", 1, time.Minute, nil)
 	if err == nil || err.Error() != "ended with exit status 3" || len(l.Cases) != 1 {
 		t.Errorf("%+v, %v", l, err)
 	}
 	kill := make(chan struct{})
 	close(kill)
-	if _, err := subject(t, "hang").Cases(".", 1, time.Minute, kill); err != program.ErrKilled {
+	if _, err := subject(t, "hang").Cases("^BenchmarkSubject$", 1, time.Minute, kill); err != program.ErrKilled {
 		t.Errorf("killed: %v", err)
 	}
 	many := slices.Repeat([]string{"crash"}, mostCrashes+1)
-	if l, err := subject(t, strings.Join(many, ",")).Cases(".", 1, time.Minute, nil); err == nil || len(l.Absent) != mostCrashes {
+	if l, err := subject(t, strings.Join(many, ",")).Cases("^BenchmarkSubject$", 1, time.Minute, nil); err == nil || len(l.Absent) != mostCrashes {
 		t.Errorf("%d crashes: %+v, %v", len(many), l, err)
 	}
 }

@@ -61,8 +61,8 @@ func (b *Binaries) Start(block int, s record.Step, env []string) (session.Driver
 		return nil, binary.Undrivable
 	}
 	// An interrupt lets a row finish: what ends a process at once is kill.
-	p, err := program.Start(context.Background(), program.Config{
-		Binary:    binary.Path,
+	p, err := Drive(context.Background(), program.Config{
+		Path:      binary.Path,
 		Dir:       binary.Dir,
 		Benchmark: s.Case.Name,
 		CPU:       s.CPU,

@@ -1,20 +1,17 @@
-// Package program has the benchmarks of any test binary measured a slice at a
-// time, in a process that lives on between slices.
+// Package program starts programs that speak the driving protocol, and talks to them:
+// a benchmark is measured a slice at a time, in a process that lives on between slices.
+// It knows no more of a program than that. A Go test binary is one if package testbin
+// has built it so; docs/driving-protocol.md tells how any other program becomes one.
 //
-// It goes through these steps:
-//
-//  1. [Overlay] writes a copy of this toolchain's package testing in which a
-//     benchmark can be driven, for go test -c -overlay (overlay.go).
-//  2. [Start] starts a binary that was built so, with one benchmark, and waits
-//     until that is ready: it has said in which of three ways it is driven
+//  1. [List] asks a program for its benchmarks (list.go).
+//  2. [Start] starts a program with one benchmark, and waits until that is ready
 //     (process.go).
 //  3. [Process.Run] measures one slice: so many operations, and the time they
 //     took. Between slices the process waits for its next command, and uses no
-//     processor.
-//  4. [Process.Finish] ends the benchmark, which may check its results then, and
+//     processor; [Process.Freeze] stops all that it does beside the benchmark.
+//  4. [Process.CountHardware] has processors count what it does (hardware.go).
+//  5. [Process.Finish] ends the benchmark, which may check its results then, and
 //     returns what it reports beside times.
-//
-// docs/driving.md tells what is different from go test -bench.
 package program
 
 import (
@@ -23,8 +20,8 @@ import (
 )
 
 // ErrUnsupported is the error, wrapped with what is missing, where benchmarks
-// cannot be driven at all: this Go's package testing is not as expected, or the
-// operating system hands no files to a process.
+// cannot be driven at all: the operating system hands no files to a process, or a
+// program does not speak the protocol.
 var ErrUnsupported = errors.New("benchmarks cannot be driven here")
 
 // ErrKilled is the error of what was under way when Config.Kill was closed.
@@ -57,20 +54,20 @@ func Output(err error) string {
 
 // Config says what is to be driven, and how.
 type Config struct {
-	// Binary is the test binary, built with the overlay, and Dir the folder of
-	// its package, in which it runs.
-	Binary, Dir string
+	// Path is the program, and Dir the folder in which it runs; "" is the current one.
+	Path, Dir string
 
 	// Benchmark is the full name of a benchmark without sub-benchmarks, such as
 	// "BenchmarkActor/workload=ring/impl=channel", without the suffix that tells
-	// GOMAXPROCS.
+	// the number of processors. It has neither spaces nor control characters.
 	Benchmark string
 
-	// CPU is the benchmark's GOMAXPROCS; 0 means 1.
+	// CPU is how many processors the benchmark may use at a time, GOMAXPROCS in Go; 0
+	// means 1.
 	CPU int
 
-	// Env is added to the environment that the process inherits, and Args to the
-	// flags it is given, such as -test.benchmem.
+	// Env is added to the environment that the process inherits, as "KEY=value", and
+	// Args are its arguments.
 	Env, Args []string
 
 	// Slow makes every slice slower on purpose, for tests of the method: after
@@ -81,8 +78,9 @@ type Config struct {
 	// Counters asks for [Slice.Counters].
 	Counters bool
 
-	// attach opens the counters of Process.CountHardware; nil means those of the machine.
-	attach func(pid int) (counters, error)
+	// Attach opens the counters of [Process.CountHardware]; nil means those of the
+	// machine. Tests have others.
+	Attach func(pid int) (Counters, error)
 
 	// Timeout is how long one answer may take; 0 means a minute.
 	Timeout time.Duration
@@ -125,13 +123,15 @@ type Slice struct {
 	CPU time.Duration
 
 	// Allocs and Bytes are how many allocations were made and how many bytes
-	// allocated while the timer ran, by the whole process.
+	// allocated while the timer ran, by the whole process; 0 if NoMemory is set, as the
+	// program does not count them.
 	Allocs, Bytes uint64
+	NoMemory      bool
 
 	GCs uint32 // garbage collections that ended between its beginning and its end
 
-	// Extra are the metrics that the benchmark reported of the slice by
-	// b.ReportMetric, by their units; nil in sessions, which report at the end.
+	// Extra are the metrics that the benchmark reported of the slice, by their units;
+	// nil in sessions, which report at the end.
 	Extra map[string]float64
 
 	// Counters are what moved during the slice, by name; nil unless

@@ -1,4 +1,4 @@
-package program
+package testbin
 
 import (
 	"bytes"
@@ -11,6 +11,8 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+
+	"github.com/dynolab/dyno/internal/program"
 )
 
 // driveGo is the file that is added to package testing. Its name keeps the go
@@ -74,7 +76,7 @@ func insert(file, src string) (string, error) {
 			}
 		}
 		if found != 1 {
-			return "", fmt.Errorf("%w: package testing of this Go has %d lines %q in %s, which should be one", ErrUnsupported, found, ins.begin+ins.end, file)
+			return "", fmt.Errorf("%w: package testing of this Go has %d lines %q in %s, which should be one", program.ErrUnsupported, found, ins.begin+ins.end, file)
 		}
 		if ins.instead {
 			src = src[:at-len(ins.begin)] + "\t" + ins.statement + src[at:]
@@ -102,16 +104,16 @@ func lines(s string) func(yield func(end int, line string) bool) {
 // Overlay writes a package testing that can be driven into the folder out, and
 // returns the path of the file to give to go test -c as -overlay. It is made of the
 // package testing of the toolchain that the go command uses in the folder dir, as a
-// go.mod may name one; "" is the current folder. The error wraps [ErrUnsupported],
+// go.mod may name one; "" is the current folder. The error wraps [program.ErrUnsupported],
 // and says what was not found, if that package is not as expected.
 //
 // What is written depends on the toolchain alone, so that the go command builds
 // package testing anew once, and finds it in its cache ever after.
 func Overlay(ctx context.Context, dir, out string) (path string, err error) {
-	if err := supported(); err != nil {
+	if err := program.Supported(); err != nil {
 		return "", err
 	}
-	said, err := goCommand(ctx, dir, "list", "-f", "{{.Dir}}", "testing")
+	said, err := goSays(ctx, dir, "list", "-f", "{{.Dir}}", "testing")
 	if err != nil {
 		return "", err
 	}
@@ -127,7 +129,7 @@ func Overlay(ctx context.Context, dir, out string) (path string, err error) {
 	for _, file := range []string{benchmarkFile, testingFile} {
 		src, err := os.ReadFile(filepath.Join(std, file))
 		if err != nil {
-			return "", fmt.Errorf("%w: %w", ErrUnsupported, err)
+			return "", fmt.Errorf("%w: %w", program.ErrUnsupported, err)
 		}
 		text, err := insert(file, string(src))
 		if err != nil {
@@ -150,17 +152,17 @@ func Overlay(ctx context.Context, dir, out string) (path string, err error) {
 	}
 	// What is added uses fields and functions of the package, which another Go
 	// may have changed. The compiler knows.
-	if _, err := goCommand(ctx, dir, "build", "-overlay="+path, "testing"); err != nil {
+	if _, err := goSays(ctx, dir, "build", "-overlay="+path, "testing"); err != nil {
 		if ctx.Err() != nil {
 			return "", err
 		}
-		return "", fmt.Errorf("%w: package testing of this Go does not compile with what is added: %w", ErrUnsupported, err)
+		return "", fmt.Errorf("%w: package testing of this Go does not compile with what is added: %w", program.ErrUnsupported, err)
 	}
 	return path, nil
 }
 
-// goCommand runs the go command in dir and returns what it prints.
-func goCommand(ctx context.Context, dir string, args ...string) (string, error) {
+// goSays runs the go command in dir and returns what it prints.
+func goSays(ctx context.Context, dir string, args ...string) (string, error) {
 	cmd := exec.CommandContext(ctx, "go", args...)
 	cmd.Dir = dir
 	var stdout, stderr bytes.Buffer

@@ -1,4 +1,4 @@
-package program
+package testbin
 
 import (
 	"context"
@@ -10,12 +10,14 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+
+	"github.com/dynolab/dyno/internal/program"
 )
 
 // source returns a file of package testing of the Go in use.
 func source(t *testing.T, file string) string {
 	t.Helper()
-	dir, err := goCommand(context.Background(), "", "list", "-f", "{{.Dir}}", "testing")
+	dir, err := goSays(context.Background(), "", "list", "-f", "{{.Dir}}", "testing")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -72,7 +74,7 @@ func TestInsertUnknown(t *testing.T) {
 				continue // that is no harm
 			}
 			_, err := insert(ins.file, mutilated)
-			if !errors.Is(err, ErrUnsupported) || name != "empty" && !strings.Contains(err.Error(), strconv.Quote(ins.begin+ins.end)) {
+			if !errors.Is(err, program.ErrUnsupported) || name != "empty" && !strings.Contains(err.Error(), strconv.Quote(ins.begin+ins.end)) {
 				t.Errorf("%s, %s: %v", ins.begin, name, err)
 			}
 		}
@@ -81,23 +83,23 @@ func TestInsertUnknown(t *testing.T) {
 
 // The compiler notices if what is added does not fit.
 func TestOverlayDoesNotFit(t *testing.T) {
-	if err := supported(); err != nil {
+	if err := program.Supported(); err != nil {
 		t.Skip(err)
 	}
 	right := driveGo
 	t.Cleanup(func() { driveGo = right })
 	driveGo = []byte(strings.Replace(string(right), "b.previousN", "b.asItWasOnceCalled", 1))
 	_, err := Overlay(context.Background(), "", t.TempDir())
-	if !errors.Is(err, ErrUnsupported) || !strings.Contains(err.Error(), "asItWasOnceCalled") {
+	if !errors.Is(err, program.ErrUnsupported) || !strings.Contains(err.Error(), "asItWasOnceCalled") {
 		t.Error(err)
 	}
 }
 
 func TestOverlayNoGo(t *testing.T) {
-	if err := supported(); err != nil {
+	if err := program.Supported(); err != nil {
 		t.Skip(err)
 	}
-	if _, err := Overlay(context.Background(), filepath.Join(t.TempDir(), "none"), t.TempDir()); err == nil || errors.Is(err, ErrUnsupported) {
+	if _, err := Overlay(context.Background(), filepath.Join(t.TempDir(), "none"), t.TempDir()); err == nil || errors.Is(err, program.ErrUnsupported) {
 		t.Errorf("in a folder that is not there: %v", err)
 	}
 	ctx, cancel := context.WithCancel(context.Background())
@@ -109,7 +111,7 @@ func TestOverlayNoGo(t *testing.T) {
 
 // The same toolchain gives the same files, so that nothing is compiled again.
 func TestOverlayAgain(t *testing.T) {
-	if err := supported(); err != nil {
+	if err := program.Supported(); err != nil {
 		t.Skip(err)
 	}
 	var texts [2]string

@@ -64,8 +64,13 @@ func newDriver() *driver {
 		return d
 	}
 	os.Unsetenv(variable)
+	protocol := driveProtocol
 	for field := range strings.FieldsSeq(text) {
 		switch key, value, _ := strings.Cut(field, "="); key {
+		case "list":
+			d.fail("it is a Go test binary, whose benchmarks are found by running it: benchrun run --binary")
+		case "protocol":
+			protocol = value
 		case "slow":
 			d.slow, _ = strconv.ParseFloat(value, 64)
 		case "counters":
@@ -81,8 +86,20 @@ func newDriver() *driver {
 		d.fail("file descriptor 3, where commands should come from: " + err.Error())
 	}
 	d.in, d.out = os.NewFile(in, "commands"), os.NewFile(out, "answers")
+	if protocol != driveProtocol {
+		d.tell("refused", driveMark+", and not "+protocol)
+		os.Exit(0)
+	}
 	return d
 }
+
+const (
+	// driveProtocol is the version of the driving protocol that this file speaks.
+	driveProtocol = "1"
+	// driveMark is in every binary that can be driven, and in no other: this text,
+	// in which it does not stand whole, may be.
+	driveMark = "this binary of package testing speaks version " + driveProtocol + " of dyno's " + "driving protocol"
+)
 
 // fail ends the process. It is for what has nothing to do with the benchmark.
 func (d *driver) fail(why string) {

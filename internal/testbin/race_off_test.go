@@ -1,6 +1,6 @@
-//go:build race
+//go:build !race
 
-package program
+package testbin
 
 // raceEnabled tells whether these tests have the race detector.
-const raceEnabled = true
+const raceEnabled = false

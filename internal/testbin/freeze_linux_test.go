@@ -1,4 +1,4 @@
-package program
+package testbin
 
 import (
 	"context"
@@ -13,6 +13,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/dynolab/dyno/internal/program"
 )
 
 // states returns the states of all threads of a process group, as Linux names them:
@@ -39,7 +41,7 @@ func states(t testing.TB, group int) (all []string) {
 
 // stopped waits until all threads of the process group stand still, of which there are
 // at least so many. A signal takes a moment to get there.
-func stopped(t testing.TB, p *Process, least int) {
+func stopped(t testing.TB, p *program.Process, least int) {
 	t.Helper()
 	for deadline := time.Now().Add(time.Minute); ; runtime.Gosched() {
 		all := states(t, p.Hello().Pid)
@@ -59,7 +61,7 @@ func stopped(t testing.TB, p *Process, least int) {
 }
 
 // freeze stops p and waits until it is.
-func freeze(t testing.TB, p *Process) {
+func freeze(t testing.TB, p *program.Process) {
 	t.Helper()
 	for range 2 { // once more is no harm
 		if !p.Freeze() {
@@ -73,7 +75,7 @@ func freeze(t testing.TB, p *Process) {
 // own slices, and only there.
 func TestStandsStill(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "count")
-	p, err := start(t, "BenchmarkBackground", func(c *Config) { c.Env = []string{"SUBJECT_COUNT=" + path} })
+	p, err := start(t, "BenchmarkBackground", func(c *program.Config) { c.Env = []string{"SUBJECT_COUNT=" + path} })
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -136,18 +138,18 @@ func must[T any](v T, err error) T {
 // Whatever a process is asked for lets it go on.
 func TestThaws(t *testing.T) {
 	dir := t.TempDir()
-	for name, ask := range map[string]func(p *Process) error{
-		"a slice":      func(p *Process) error { _, err := p.Run(10); return err },
-		"a whole call": func(p *Process) error { _, err := p.Call(10); return err },
-		"its usage":    func(p *Process) error { _, err := p.Usage(); return err },
-		"a reset":      (*Process).Reset,
-		"a profile": func(p *Process) error {
-			err := p.StartProfile(ProfileCPU, filepath.Join(dir, "cpu"))
+	for name, ask := range map[string]func(p *program.Process) error{
+		"a slice":      func(p *program.Process) error { _, err := p.Run(10); return err },
+		"a whole call": func(p *program.Process) error { _, err := p.Call(10); return err },
+		"its usage":    func(p *program.Process) error { _, err := p.Usage(); return err },
+		"a reset":      (*program.Process).Reset,
+		"a profile": func(p *program.Process) error {
+			err := p.StartProfile(program.ProfileCPU, filepath.Join(dir, "cpu"))
 			freeze(t, p)
 			return errors.Join(err, p.EndProfile())
 		},
-		"the end": func(p *Process) error { _, err := p.Finish(); return err },
-		"closing": (*Process).Close,
+		"the end": func(p *program.Process) error { _, err := p.Finish(); return err },
+		"closing": (*program.Process).Close,
 	} {
 		for _, bench := range []string{"BenchmarkSession", "BenchmarkLoop", "BenchmarkN"} {
 			p, _ := drive(t, bench, 10)
@@ -171,9 +173,9 @@ func TestThaws(t *testing.T) {
 
 // However a process ends that has stood still, it is said why, and nothing is left.
 func TestEndsAfterStandingStill(t *testing.T) {
-	gone := func(t *testing.T, p *Process) {
+	gone := func(t *testing.T, p *program.Process) {
 		t.Helper()
-		<-p.ended
+		<-p.Done()
 		if all := states(t, p.Hello().Pid); len(all) > 0 {
 			t.Errorf("it is still there: %q", all)
 		}
@@ -186,7 +188,7 @@ func TestEndsAfterStandingStill(t *testing.T) {
 	}
 	t.Run("hangs", func(t *testing.T) {
 		t.Parallel()
-		p, err := start(t, "BenchmarkBad/hang/loop", func(c *Config) { c.Timeout = 2 * time.Second })
+		p, err := start(t, "BenchmarkBad/hang/loop", func(c *program.Config) { c.Timeout = 2 * time.Second })
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -214,8 +216,8 @@ func TestEndsAfterStandingStill(t *testing.T) {
 		if err := syscall.Kill(p.Hello().Pid, syscall.SIGKILL); err != nil {
 			t.Fatal(err)
 		}
-		<-p.ended
-		if _, err := p.Run(50); err == nil || !strings.Contains(err.Error(), "killed") || errors.Is(err, ErrKilled) {
+		<-p.Done()
+		if _, err := p.Run(50); err == nil || !strings.Contains(err.Error(), "killed") || errors.Is(err, program.ErrKilled) {
 			t.Error(err)
 		}
 		gone(t, p)
@@ -234,15 +236,15 @@ func TestEndsAfterStandingStill(t *testing.T) {
 	t.Run("is killed", func(t *testing.T) {
 		t.Parallel()
 		kill := make(chan struct{})
-		p, err := start(t, "BenchmarkLoop", func(c *Config) { c.Kill = kill })
+		p, err := start(t, "BenchmarkLoop", func(c *program.Config) { c.Kill = kill })
 		if err != nil {
 			t.Fatal(err)
 		}
 		run(t, p, 50)
 		freeze(t, p)
 		close(kill)
-		<-p.ended
-		if _, err := p.Run(50); !errors.Is(err, ErrKilled) {
+		<-p.Done()
+		if _, err := p.Run(50); !errors.Is(err, program.ErrKilled) {
 			t.Error(err)
 		}
 		gone(t, p)
@@ -250,14 +252,14 @@ func TestEndsAfterStandingStill(t *testing.T) {
 	t.Run("its context ends", func(t *testing.T) {
 		t.Parallel()
 		ctx, cancel := context.WithCancel(context.Background())
-		p, err := Start(ctx, Config{Binary: subject(t), Dir: subjectDir, Benchmark: "BenchmarkLoop"})
+		p, err := Drive(ctx, program.Config{Path: drivable(t), Dir: drivableDir, Benchmark: "BenchmarkLoop"})
 		if err != nil {
 			t.Fatal(err)
 		}
 		run(t, p, 50)
 		freeze(t, p)
 		cancel()
-		<-p.ended
+		<-p.Done()
 		if _, err := p.Run(50); !errors.Is(err, context.Canceled) {
 			t.Error(err)
 		}
@@ -270,7 +272,7 @@ func TestEndsAfterStandingStill(t *testing.T) {
 func TestOrphanStandsStill(t *testing.T) {
 	const role = "DRIVEN_TEST_BINARY"
 	if binary := os.Getenv(role); binary != "" {
-		p, err := Start(context.Background(), Config{Binary: binary, Dir: subjectDir, Benchmark: "BenchmarkLoop"})
+		p, err := Drive(context.Background(), program.Config{Path: binary, Dir: drivableDir, Benchmark: "BenchmarkLoop"})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -280,7 +282,7 @@ func TestOrphanStandsStill(t *testing.T) {
 		select {}
 	}
 	cmd := exec.Command(os.Args[0], "-test.run=^TestOrphanStandsStill$", "-test.timeout=1m")
-	cmd.Env = append(os.Environ(), role+"="+subject(t))
+	cmd.Env = append(os.Environ(), role+"="+drivable(t))
 	out, err := cmd.StdoutPipe()
 	if err != nil {
 		t.Fatal(err)

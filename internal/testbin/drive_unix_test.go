@@ -1,6 +1,6 @@
 //go:build darwin || linux
 
-package program
+package testbin
 
 import (
 	"os"

@@ -1,6 +1,7 @@
-package program
+package testbin
 
 import (
+	"bufio"
 	"context"
 	"errors"
 	"fmt"
@@ -15,10 +16,12 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"github.com/dynolab/dyno/internal/program"
 )
 
-// subjectDir is the folder of the package whose benchmarks the tests drive.
-const subjectDir = "testdata/subject"
+// drivableDir is the folder of the package whose benchmarks the tests drive.
+const drivableDir = "testdata/drivable"
 
 var binaries struct {
 	build  sync.Once
@@ -27,31 +30,23 @@ var binaries struct {
 	err    error
 }
 
-func TestMain(m *testing.M) {
-	code := m.Run()
-	if binaries.dir != "" {
-		os.RemoveAll(binaries.dir)
-	}
-	os.Exit(code)
-}
-
-// subject returns the test binary of package subject, built with the overlay, and
+// drivable returns the test binary of package drivable, built with the overlay, and
 // with the race detector if these tests have it.
-func subject(t testing.TB) string {
+func drivable(t testing.TB) string {
 	t.Helper()
-	if err := supported(); err != nil {
+	if err := program.Supported(); err != nil {
 		t.Skip(err)
 	}
 	binaries.build.Do(func() {
-		if binaries.dir, binaries.err = os.MkdirTemp("", "driven"); binaries.err != nil {
+		if binaries.dir, binaries.err = os.MkdirTemp("", "drivable"); binaries.err != nil {
 			return
 		}
 		var path string
-		if path, binaries.err = Overlay(context.Background(), subjectDir, binaries.dir); binaries.err != nil {
+		if path, binaries.err = Overlay(context.Background(), drivableDir, binaries.dir); binaries.err != nil {
 			return
 		}
 		binaries.driven = filepath.Join(binaries.dir, "subject.test")
-		_, binaries.err = goCommand(context.Background(), subjectDir,
+		_, binaries.err = goSays(context.Background(), drivableDir,
 			"test", "-c", fmt.Sprintf("-race=%t", raceEnabled), "-overlay="+path, "-o", binaries.driven)
 	})
 	if binaries.err != nil {
@@ -61,13 +56,13 @@ func subject(t testing.TB) string {
 }
 
 // start starts one of its benchmarks.
-func start(t testing.TB, name string, more ...func(*Config)) (*Process, error) {
+func start(t testing.TB, name string, more ...func(*program.Config)) (*program.Process, error) {
 	t.Helper()
-	c := Config{Binary: subject(t), Dir: subjectDir, Benchmark: name, CPU: 2}
+	c := program.Config{Path: drivable(t), Dir: drivableDir, Benchmark: name, CPU: 2}
 	for _, f := range more {
 		f(&c)
 	}
-	p, err := Start(context.Background(), c)
+	p, err := Drive(context.Background(), c)
 	if err == nil {
 		t.Cleanup(func() { p.Close() })
 	}
@@ -75,7 +70,7 @@ func start(t testing.TB, name string, more ...func(*Config)) (*Process, error) {
 }
 
 // drive starts a benchmark and runs slices of it.
-func drive(t testing.TB, name string, slices ...int) (*Process, []Slice) {
+func drive(t testing.TB, name string, slices ...int) (*program.Process, []program.Slice) {
 	t.Helper()
 	p, err := start(t, name)
 	if err != nil {
@@ -84,9 +79,9 @@ func drive(t testing.TB, name string, slices ...int) (*Process, []Slice) {
 	return p, run(t, p, slices...)
 }
 
-func run(t testing.TB, p *Process, slices ...int) []Slice {
+func run(t testing.TB, p *program.Process, slices ...int) []program.Slice {
 	t.Helper()
-	var all []Slice
+	var all []program.Slice
 	for _, n := range slices {
 		s, err := p.Run(n)
 		if err != nil {
@@ -100,7 +95,7 @@ func run(t testing.TB, p *Process, slices ...int) []Slice {
 	return all
 }
 
-func finish(t testing.TB, p *Process) Result {
+func finish(t testing.TB, p *program.Process) program.Result {
 	t.Helper()
 	r, err := p.Finish()
 	if err != nil {
@@ -111,7 +106,7 @@ func finish(t testing.TB, p *Process) Result {
 
 // outputOf returns what a process printed that failed with err.
 func outputOf(err error) string {
-	var f *Failure
+	var f *program.Failure
 	if errors.As(err, &f) {
 		return f.Output
 	}
@@ -123,18 +118,18 @@ func outputOf(err error) string {
 func TestModes(t *testing.T) {
 	for _, c := range []struct {
 		name  string
-		hello Hello
+		hello program.Hello
 		extra map[string]float64 // of the first slice
 		want  map[string]float64 // of the result
 	}{
 		{
 			name:  "BenchmarkSession",
-			hello: Hello{Mode: ModeSession, Unit: 7},
+			hello: program.Hello{Mode: program.ModeSession, Unit: 7},
 			want:  map[string]float64{"N": 70, "resets": 1, "setups": 1, "operations": 87},
 		},
 		{
 			name:  "BenchmarkLoop",
-			hello: Hello{Mode: ModeLoop, Unit: 1},
+			hello: program.Hello{Mode: program.ModeLoop, Unit: 1},
 			extra: map[string]float64{"operations": 7},
 			want:  map[string]float64{"N": 70, "setups": 1, "operations": 87},
 		},
@@ -142,7 +137,7 @@ func TestModes(t *testing.T) {
 			// Package testing has called it once before, and each slice is a call:
 			// medians of 10, 20 and 40, of 3 more, and of what adds up to it.
 			name:  "BenchmarkN",
-			hello: Hello{Mode: ModeRunN, Unit: 1},
+			hello: program.Hello{Mode: program.ModeRunN, Unit: 1},
 			extra: map[string]float64{"N": 7, "setups": 2, "operations": 8},
 			want:  map[string]float64{"N": 20, "setups": 5, "operations": 48},
 		},
@@ -150,7 +145,7 @@ func TestModes(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			p, warm := drive(t, c.name, 7, 10)
 			h := p.Hello()
-			if (h.Probe > 0) != (h.Mode == ModeRunN) || h.Pid == 0 {
+			if (h.Probe > 0) != (h.Mode == program.ModeRunN) || h.Pid == 0 {
 				t.Errorf("hello %+v", h)
 			}
 			if h.Pid, h.Probe = 0, 0; h != c.hello {
@@ -241,7 +236,7 @@ func TestNames(t *testing.T) {
 
 func TestEnvironment(t *testing.T) {
 	for _, cpu := range []int{1, 3} {
-		p, err := start(t, "BenchmarkEnvironment", func(c *Config) {
+		p, err := start(t, "BenchmarkEnvironment", func(c *program.Config) {
 			c.CPU = cpu
 			c.Env = []string{"SUBJECT_NUMBER=42"}
 			c.Args = []string{"-subject.verbose"}
@@ -328,7 +323,7 @@ func TestEnds(t *testing.T) {
 		}
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
-			p, err := start(t, c.name, func(cfg *Config) {
+			p, err := start(t, c.name, func(cfg *program.Config) {
 				if strings.Contains(c.name, "hang") || strings.Contains(c.name, "spin") {
 					cfg.Timeout = 2 * time.Second
 				}
@@ -352,7 +347,7 @@ func TestEnds(t *testing.T) {
 			if err == nil {
 				t.Fatal("nothing is wrong")
 			}
-			var refusal *Refusal
+			var refusal *program.Refusal
 			if errors.As(err, &refusal) != (c.reason == "") {
 				t.Fatalf("error %v (%[1]T)", err)
 			}
@@ -397,7 +392,7 @@ func whereItEnds(t *testing.T, name string) string {
 	case code == "":
 		return ""
 	}
-	source, err := os.ReadFile(filepath.Join(subjectDir, "subject_test.go"))
+	source, err := os.ReadFile(filepath.Join(drivableDir, "subject_test.go"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -418,7 +413,7 @@ func TestSlow(t *testing.T) {
 		const within = 5 * time.Microsecond
 		least := time.Duration(math.MaxInt64)
 		for tries := 0; tries < 100 && least > within; tries++ {
-			p, err := start(t, name, func(c *Config) { c.Slow = 0.5 })
+			p, err := start(t, name, func(c *program.Config) { c.Slow = 0.5 })
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -460,7 +455,7 @@ func TestCollections(t *testing.T) {
 			if called {
 				want = slices * each
 			}
-			if got := finish(t, p).Resources[ResourceGCs]; got != want {
+			if got := finish(t, p).Resources[program.ResourceGCs]; got != want {
 				t.Errorf("%s, whole calls %t: %v collections, want %v", name, called, got, want)
 			}
 		}
@@ -477,7 +472,7 @@ func TestCollections(t *testing.T) {
 // the latest reset; what it holds is as it is at the end.
 func TestUsageAndResources(t *testing.T) {
 	p, _ := drive(t, "BenchmarkAllocates/n", 100)
-	usage := func() Usage {
+	usage := func() program.Usage {
 		u, err := p.Usage()
 		if err != nil {
 			t.Fatal(err)
@@ -504,13 +499,13 @@ func TestUsageAndResources(t *testing.T) {
 	}
 	s = run(t, p, 1000)[0]
 	used := finish(t, p).Resources
-	if n := used[ResourceGCs]; n < float64(s.GCs) || n > float64(s.GCs)+10 {
+	if n := used[program.ResourceGCs]; n < float64(s.GCs) || n > float64(s.GCs)+10 {
 		t.Errorf("%v collections, %d of them in the only slice", n, s.GCs)
 	}
-	if ns := used[ResourceGCCPU]; ns <= 0 || ns > float64(time.Minute) {
+	if ns := used[program.ResourceGCCPU]; ns <= 0 || ns > float64(time.Minute) {
 		t.Errorf("%v ns for collections", ns)
 	}
-	if live, rss := used[ResourceLiveHeap], used[ResourcePeakRSS]; live <= 0 || live > most || rss < 1<<20 || rss > 1<<34 {
+	if live, rss := used[program.ResourceLiveHeap], used[program.ResourcePeakRSS]; live <= 0 || live > most || rss < 1<<20 || rss > 1<<34 {
 		t.Errorf("%v bytes of heap, %v of memory", live, rss)
 	}
 	if len(used) != 4 {
@@ -518,7 +513,7 @@ func TestUsageAndResources(t *testing.T) {
 	}
 	// Without a reset nothing counts, and resources are no metrics.
 	p, _ = drive(t, "BenchmarkN", 10)
-	if r := finish(t, p); len(r.Resources) != 0 || r.Extra[ResourceGCs] != 0 {
+	if r := finish(t, p); len(r.Resources) != 0 || r.Extra[program.ResourceGCs] != 0 {
 		t.Errorf("%+v", r)
 	}
 }
@@ -546,13 +541,13 @@ func TestProcessorTime(t *testing.T) {
 // The driven binary is an ordinary one when nobody drives it.
 func TestOrdinary(t *testing.T) {
 	args := []string{"-test.run=^$", "-test.bench=N$|Loop|Session|Refuses|Sub", "-test.benchtime=100x"}
-	out, err := exec.Command(subject(t), args...).CombinedOutput()
+	out, err := exec.Command(drivable(t), args...).CombinedOutput()
 	if err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
 	got := resultShapes(string(out))
 	plain := filepath.Join(t.TempDir(), "plain.test")
-	if _, err := goCommand(context.Background(), subjectDir, "test", "-c", fmt.Sprintf("-race=%t", raceEnabled), "-o", plain); err != nil {
+	if _, err := goSays(context.Background(), drivableDir, "test", "-c", fmt.Sprintf("-race=%t", raceEnabled), "-o", plain); err != nil {
 		t.Fatal(err)
 	}
 	if out, err = exec.Command(plain, args...).CombinedOutput(); err != nil {
@@ -577,7 +572,7 @@ func resultShapes(out string) []string {
 
 // Killing ends whatever is under way.
 func TestKill(t *testing.T) {
-	subject(t) // here, where a test may end
+	drivable(t) // here, where a test may end
 	for _, name := range []string{"BenchmarkBad/hang/before", "BenchmarkBad/hang/loop", "waiting"} {
 		kill := make(chan struct{})
 		reached := make(chan error, 1)
@@ -588,10 +583,10 @@ func TestKill(t *testing.T) {
 		begun := make(chan struct{})
 		go func() {
 			close(begun)
-			p, err := start(t, bench, func(c *Config) { c.Kill = kill })
+			p, err := start(t, bench, func(c *program.Config) { c.Kill = kill })
 			if err == nil && name == "waiting" {
 				close(kill)
-				<-p.ended
+				<-p.Done()
 			}
 			if err == nil {
 				_, err = p.Run(100)
@@ -602,37 +597,55 @@ func TestKill(t *testing.T) {
 		if name != "waiting" {
 			close(kill)
 		}
-		if err := <-reached; !errors.Is(err, ErrKilled) {
+		if err := <-reached; !errors.Is(err, program.ErrKilled) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
 	ctx, cancel := context.WithCancel(context.Background())
-	p, err := Start(ctx, Config{Binary: subject(t), Dir: subjectDir, Benchmark: "BenchmarkLoop"})
+	p, err := Drive(ctx, program.Config{Path: drivable(t), Dir: drivableDir, Benchmark: "BenchmarkLoop"})
 	if err != nil {
 		t.Fatal(err)
 	}
 	cancel()
-	<-p.ended
+	<-p.Done()
 	if _, err := p.Run(1); !errors.Is(err, context.Canceled) {
 		t.Errorf("after the context's end: %v", err)
 	}
-	if _, err := Start(ctx, Config{Binary: subject(t), Dir: subjectDir, Benchmark: "BenchmarkLoop"}); !errors.Is(err, context.Canceled) {
+	if _, err := Drive(ctx, program.Config{Path: drivable(t), Dir: drivableDir, Benchmark: "BenchmarkLoop"}); !errors.Is(err, context.Canceled) {
 		t.Errorf("with a context that has ended: %v", err)
 	}
 }
 
-// Who drives a process and dies takes it along: it sees its commands end.
+// A process ends when the program that drives it has died: its commands end.
 func TestOrphan(t *testing.T) {
-	p, _ := drive(t, "BenchmarkSession", 1)
-	p.in.Close()
-	<-p.ended
-	if _, err := p.Run(1); err == nil || !strings.Contains(err.Error(), "exit status 3") {
+	cmd := exec.Command(drivable(t), "-test.run=^$", "-test.bench=^BenchmarkSession$", "-test.benchtime=1x")
+	cmd.Env = append(os.Environ(), "DYNO_DRIVE=name=BenchmarkSession")
+	commands, in, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	out, answers, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	cmd.ExtraFiles = []*os.File{commands, answers}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	commands.Close()
+	answers.Close()
+	if line, err := bufio.NewReader(out).ReadString('\n'); !strings.HasPrefix(line, "hello\t") {
+		t.Errorf("it says %q, %v", line, err)
+	}
+	in.Close()
+	if err := cmd.Wait(); err == nil || err.Error() != "exit status 3" {
 		t.Errorf("error %v", err)
 	}
+	out.Close()
 }
 
 func TestCounters(t *testing.T) {
-	p, err := start(t, "BenchmarkAllocates/loop", func(c *Config) { c.Counters = true })
+	p, err := start(t, "BenchmarkAllocates/loop", func(c *program.Config) { c.Counters = true })
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -657,7 +670,7 @@ func TestCounters(t *testing.T) {
 func TestProfiles(t *testing.T) {
 	p, _ := drive(t, "BenchmarkSession", 10)
 	dir := t.TempDir()
-	for _, kind := range []string{ProfileCPU, ProfileMutex, ProfileBlock, ProfileAllocs} {
+	for _, kind := range []string{program.ProfileCPU, program.ProfileMutex, program.ProfileBlock, program.ProfileAllocs} {
 		path := filepath.Join(dir, kind+" profile")
 		if err := p.StartProfile(kind, path); err != nil {
 			t.Fatal(err)
@@ -667,7 +680,7 @@ func TestProfiles(t *testing.T) {
 			t.Fatal(err)
 		}
 		want := []string{path}
-		if kind != ProfileCPU {
+		if kind != program.ProfileCPU {
 			want = append(want, path+".before")
 		}
 		for _, file := range want {
@@ -677,7 +690,7 @@ func TestProfiles(t *testing.T) {
 			}
 		}
 	}
-	if err := p.StartProfile(ProfileCPU, filepath.Join(dir, "none", "x")); err == nil {
+	if err := p.StartProfile(program.ProfileCPU, filepath.Join(dir, "none", "x")); err == nil {
 		t.Error("a profile in no folder")
 	}
 	if err := p.EndProfile(); err == nil {
@@ -693,7 +706,7 @@ func BenchmarkSlice(b *testing.B) {
 	for _, name := range []string{"BenchmarkSession", "BenchmarkLoop", "BenchmarkN"} {
 		for _, counters := range []bool{false, true} {
 			b.Run(fmt.Sprintf("bench=%s/counters=%t", strings.TrimPrefix(name, "Benchmark"), counters), func(b *testing.B) {
-				p, err := start(b, name, func(c *Config) { c.Counters = counters })
+				p, err := start(b, name, func(c *program.Config) { c.Counters = counters })
 				if err != nil {
 					b.Fatal(err)
 				}

@@ -1,4 +1,4 @@
-package program
+package testbin
 
 import (
 	"errors"
@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/dynolab/dyno/internal/hwcount"
+	"github.com/dynolab/dyno/internal/program"
 )
 
 // fakeCounters are counters that stand at k² times 100 instructions and k² times 300
@@ -38,8 +39,8 @@ func (f *fakeCounters) Close() error {
 }
 
 // attaching has a benchmark counted by what attach opens.
-func attaching(attach func() (counters, error)) func(*Config) {
-	return func(c *Config) { c.attach = func(int) (counters, error) { return attach() } }
+func attaching(attach func() (program.Counters, error)) func(*program.Config) {
+	return func(c *program.Config) { c.Attach = func(int) (program.Counters, error) { return attach() } }
 }
 
 // TestHardwareFake: a slice has what was counted between two readings, of which one
@@ -47,7 +48,7 @@ func attaching(attach func() (counters, error)) func(*Config) {
 func TestHardwareFake(t *testing.T) {
 	f := new(fakeCounters)
 	opened := 0
-	p, err := start(t, "BenchmarkLoop", attaching(func() (counters, error) {
+	p, err := start(t, "BenchmarkLoop", attaching(func() (program.Counters, error) {
 		opened++
 		return f, nil
 	}))
@@ -66,7 +67,7 @@ func TestHardwareFake(t *testing.T) {
 	if err := p.CountHardware(); err != nil || opened != 1 || f.readings != 0 {
 		t.Errorf("opened %d times, read %d times, %v", opened, f.readings, err)
 	}
-	for i, want := range []Hardware{{100, 300}, {500, 1500}} {
+	for i, want := range []program.Hardware{{Instructions: 100, Cycles: 300}, {Instructions: 500, Cycles: 1500}} {
 		s := run(t, p, 10)[0]
 		if s.Hardware == nil || *s.Hardware != want || s.NoHardware != "" || f.readings != 2*(i+1) {
 			t.Errorf("slice %d: %v, %q after %d readings, want %v", i, s.Hardware, s.NoHardware, f.readings, want)
@@ -91,7 +92,7 @@ func TestHardwareFake(t *testing.T) {
 // the slices are as good as any.
 func TestHardwareAbsent(t *testing.T) {
 	absent := errors.New("there are none on paper")
-	p, err := start(t, "BenchmarkLoop", attaching(func() (counters, error) { return nil, absent }))
+	p, err := start(t, "BenchmarkLoop", attaching(func() (program.Counters, error) { return nil, absent }))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -115,7 +116,7 @@ func TestHardwareAbsent(t *testing.T) {
 		{"last reading fails", fakeCounters{fail: 4}, []string{"", errRead.Error()}},
 		{"shared", fakeCounters{missing: 250 * time.Microsecond}, []string{partly, partly}},
 	} {
-		p, err := start(t, "BenchmarkLoop", attaching(func() (counters, error) { return &c.fake, nil }))
+		p, err := start(t, "BenchmarkLoop", attaching(func() (program.Counters, error) { return &c.fake, nil }))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -136,9 +137,9 @@ func TestHardwareAbsent(t *testing.T) {
 // threads use processors, which the process is told too.
 func TestHardwareClock(t *testing.T) {
 	for _, name := range []string{"BenchmarkParallel", "BenchmarkLoop", "BenchmarkSession"} {
-		p, err := start(t, name, func(c *Config) {
+		p, err := start(t, name, func(c *program.Config) {
 			c.Counters = true
-			c.attach = func(pid int) (counters, error) {
+			c.Attach = func(pid int) (program.Counters, error) {
 				c, err := hwcount.AttachClock(pid)
 				if err != nil {
 					return nil, err
