@@ -57,11 +57,8 @@ type fakeSubject struct {
 }
 
 func (m fakeSubject) Measure(_ context.Context, block int, s record.Step) (record.Record, error) {
-	line, err := m.measure(block, s)
-	if err != nil {
-		return record.Record{Step: s, Hole: record.NewHole(s, block, err)}, nil
-	}
-	return record.Record{Step: s, Line: line}, nil
+	text, err := m.measure(block, s)
+	return session.Single(s, block, text, err)
 }
 
 func (m fakeSubject) Start(block int, s record.Step, env []string) (session.Driver, error) {

@@ -59,6 +59,20 @@ type Subject interface {
 	Start(block int, s record.Step, env []string) (Driver, error)
 }
 
+// Single returns the record of a step that was measured alone: text are the Unit lines that
+// it printed and its benchmark lines, and err is why there are none. It is for
+// Subject.Measure, whose error is the second result.
+func Single(s record.Step, block int, text string, err error) (record.Record, error) {
+	switch {
+	case errors.Is(err, program.ErrKilled):
+		return record.Record{}, err
+	case err != nil:
+		return record.Record{Step: s, Hole: record.NewHole(s, block, err), Output: program.Output(err)}, nil
+	}
+	units, lines := record.SplitUnits(text)
+	return record.Record{Step: s, Line: lines, Units: units}, nil
+}
+
 // Run carries out what is left of plan, block by block. from is what an earlier
 // run has done of it, nil for a new run. The caller closes the store. look returns
 // the groups that need no blocks after those in the store; it is called after the

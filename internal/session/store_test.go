@@ -86,15 +86,8 @@ func fake(bad int) func(record.Step) (string, error) {
 // recorded makes records of the lines that measure returns, as subjects do.
 func recorded(measure func(block int, s record.Step) (string, error)) func(context.Context, int, record.Step) (record.Record, error) {
 	return func(_ context.Context, block int, s record.Step) (record.Record, error) {
-		line, err := measure(block, s)
-		switch {
-		case errors.Is(err, program.ErrKilled):
-			return record.Record{}, err
-		case err != nil:
-			return record.Record{Step: s, Hole: record.NewHole(s, block, err), Output: program.Output(err)}, nil
-		}
-		units, line := record.SplitUnits(line)
-		return record.Record{Step: s, Line: line, Units: units}, nil
+		text, err := measure(block, s)
+		return Single(s, block, text, err)
 	}
 }
 

@@ -2,7 +2,6 @@ package testbin
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 	"strconv"
@@ -43,15 +42,8 @@ func (b *Binaries) of(block int, s record.Step) Binary {
 
 // Measure implements session.Subject.
 func (b *Binaries) Measure(_ context.Context, block int, s record.Step) (record.Record, error) {
-	line, err := measure(b.plan, b.of(block, s), s, b.kill)
-	switch {
-	case errors.Is(err, program.ErrKilled):
-		return record.Record{}, err
-	case err != nil:
-		return record.Record{Step: s, Hole: record.NewHole(s, block, err), Output: program.Output(err)}, nil
-	}
-	units, line := record.SplitUnits(line)
-	return record.Record{Step: s, Line: line, Units: units}, nil
+	text, err := measure(b.plan, b.of(block, s), s, b.kill)
+	return session.Single(s, block, text, err)
 }
 
 // Start implements session.Subject.
