@@ -23,7 +23,7 @@ const noAtomicBits = "TinyGo does not link it for processors without such an ins
 // importPolicy says who may import what, and why. Arrows point one way:
 //
 //	cmd/benchrun ─► report ─► lab            a subject is any test binary
-//	            ├─► targets ◄─┘              the promises are data: lab does not know them
+//	            ├──────────► targets ─► lab  the promises are data: lab does not know them
 //	            └─► hw ─► lab                boards are data too: hw knows none by name
 //	impls ─► impls/* ─► dyno, group, task, actor        one idea each
 //	conformance, workloads ─► dyno, group, task, actor  they know contracts only
@@ -190,10 +190,10 @@ var importPolicy = importpolicy.Policy{
 			Ours:     []string{"hw/firmware/line", "measure"},
 		},
 		{
-			Packages:  "targets",
-			Why:       "the promises are data that a board is judged by too: they name workloads, metrics and columns as results have them, and import nothing that could disagree",
-			TestOurs:  []string{".", "hw/firmware/bench", "impls", "impls/serial", "workloads"},
-			BoardSafe: true,
+			Packages: "targets",
+			Why:      "promises name workloads, metrics and columns as results have them, and are judged by what the engine reads from files, never by the code that was measured",
+			Ours:     []string{"lab"},
+			TestOurs: []string{".", "hw/firmware/bench", "impls", "impls/serial", "workloads"},
 		},
 		{
 			Packages: "lab/driven",
@@ -226,7 +226,7 @@ var importPolicy = importpolicy.Policy{
 		{
 			Packages: "report/serve",
 			Why:      "served pages show what a report shows, and profiles in pprof's own pages; nothing else needs those",
-			Ours:     []string{"lab/...", "report"},
+			Ours:     []string{"lab/...", "report", "targets"},
 			TestOurs: []string{"internal/barepath"},
 			Others:   []string{"github.com/google/pprof/..."},
 		},

@@ -214,12 +214,12 @@ func boardImages(b *bytes.Buffer, c *lab.Comparison, f lab.File) {
 // boardPromises renders which targets the board keeps.
 func boardPromises(t *testing.T, b *bytes.Buffer, p lab.Place) {
 	t.Helper()
-	card, err := Judge(slices.DeleteFunc(targets.All(), func(t targets.Target) bool { return !t.Required }), p.Paths, JudgeOptions{})
+	card, err := targets.Judge(slices.DeleteFunc(targets.All(), func(t targets.Target) bool { return !t.Required }), p.Paths, targets.JudgeOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}
 	var impls, ids []string
-	scores := make(map[[2]string]Score)
+	scores := make(map[[2]string]targets.Score)
 	for _, s := range card.Scores {
 		if !slices.Contains(impls, s.Impl) {
 			impls = append(impls, s.Impl)
@@ -235,11 +235,11 @@ func boardPromises(t *testing.T, b *bytes.Buffer, p lab.Place) {
 		fmt.Fprintf(b, "| %s | %s | %s |", id, target.Says, formatLimit(target))
 		for _, impl := range impls {
 			switch s := scores[[2]string{id, impl}]; s.Outcome {
-			case Pass:
+			case targets.Pass:
 				fmt.Fprintf(b, " %s |", formatFigure(target, s.Figure))
-			case Miss:
+			case targets.Miss:
 				fmt.Fprintf(b, " **missed**: %s |", formatFigure(target, s.Figure))
-			case Skip:
+			case targets.Skip:
 				b.WriteString(" skipped |")
 			default:
 				b.WriteString(" not measured |")

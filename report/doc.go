@@ -4,8 +4,8 @@
 //     [lab.Matrix].
 //  2. [Text], [Markdown], [CSV] and [JSON] write a comparison to an io.Writer;
 //     [ConformText], [ConformMarkdown] and [ConformJSON] a matrix.
-//  3. [Judge] holds results against targets and makes a
-//     [Scorecard]; [ScorecardText] and [ScorecardJSON] write it, and the
+//  3. Package targets judges results; [ScorecardText] and [ScorecardJSON] write what
+//     it found, and the
 //     functions above put it into a comparison's report.
 //  4. [Chart] and [Overview] draw it, as SVG; [Flame] draws the profiles that package
 //     why compares.
@@ -14,7 +14,7 @@
 //  6. [Write] puts the page, the markdown with its charts, and the JSON beside the
 //     results they come from.
 //
-// Nothing here computes, but for the verdicts of Judge: a figure that is in a
+// Nothing here computes: a figure that is in a
 // report is in the data. The same
 // data gives the same bytes; there is no clock and no random identifier in any
 // output, so that a report can be committed and compared.

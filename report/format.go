@@ -159,6 +159,11 @@ func columnHead(c *lab.Comparison) string {
 	return strings.TrimLeft(head, "/.")
 }
 
+// columnIndex returns where a column of a table is; -1 if there is none of that name.
+func columnIndex(t lab.Table, name string) int {
+	return slices.IndexFunc(t.Cols, func(c lab.Column) bool { return c.Name == name })
+}
+
 // references writes footnote marks, such as "[1][3]".
 func references(notes []int) string {
 	var b strings.Builder

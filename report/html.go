@@ -17,13 +17,14 @@ import (
 
 	"github.com/dynolab/dyno/lab"
 	"github.com/dynolab/dyno/lab/why"
+	"github.com/dynolab/dyno/targets"
 )
 
 // Extra is what a report says besides the comparison. The zero value is
 // nothing.
 type Extra struct {
-	Title string     // "Comparison" if empty
-	Card  *Scorecard // the targets that the results decide
+	Title string             // "Comparison" if empty
+	Card  *targets.Scorecard // the targets that the results decide
 
 	// Why explains differences. Its flame graphs are in Folder, and left out if
 	// that is nil. Profiles is the start of the links to its profiles, to which a
@@ -728,15 +729,15 @@ func newCurveView(c *lab.Comparison, t lab.Table, curve lab.Curve) curveView {
 	return curveView{curveName(curve), curveLinesView(c, t, curve), gridOf(curveTable(t, curve), curveName(curve))}
 }
 
-func newTargetsView(card *Scorecard) *targetsView {
+func newTargetsView(card *targets.Scorecard) *targetsView {
 	v := &targetsView{Legend: scoreLegend(card)}
-	names, scores := card.bySubject()
+	names, scores := card.BySubject()
 	for _, name := range names {
 		g := gridOf(scoreLayout(scores[name]), "Targets of "+name)
 		for i, s := range scores[name] {
 			row := g.Rows[i]
 			row[1].Class, row[8].Class = "long", "long"
-			row[7].Class = map[Outcome]string{Pass: "good", Miss: "bad", NotMeasured: "doubt", Skip: "dim"}[s.Outcome]
+			row[7].Class = map[targets.Outcome]string{targets.Pass: "good", targets.Miss: "bad", targets.NotMeasured: "doubt", targets.Skip: "dim"}[s.Outcome]
 			// The outcome second: a narrow page shows the first columns.
 			g.Rows[i] = slices.Concat(row[:1], row[7:8], row[1:7], row[8:])
 		}

@@ -6,6 +6,7 @@ import (
 	"math"
 
 	"github.com/dynolab/dyno/lab"
+	"github.com/dynolab/dyno/targets"
 )
 
 // ComparisonSchema names the form of JSON's output. Fields may be added under
@@ -154,7 +155,7 @@ type (
 
 // JSON writes c as one indented JSON object of the schema ComparisonSchema, with
 // the scores of card if that is not nil.
-func JSON(w io.Writer, c *lab.Comparison, card *Scorecard) error {
+func JSON(w io.Writer, c *lab.Comparison, card *targets.Scorecard) error {
 	doc := comparisonJSON{
 		Schema: ComparisonSchema, Alpha: c.Alpha, Margin: c.Margin, Column: c.Col, Comparisons: c.Comparisons, Resources: c.ResourceComparisons,
 		Files: []fileJSON{}, Tables: []tableJSON{}, Findings: append([]string{}, c.Findings...),
@@ -196,7 +197,7 @@ func JSON(w io.Writer, c *lab.Comparison, card *Scorecard) error {
 }
 
 // remarksToJSON has an empty list for none, and without a card no targets at all.
-func remarksToJSON(warnings, problems []string, card *Scorecard) remarksJSON {
+func remarksToJSON(warnings, problems []string, card *targets.Scorecard) remarksJSON {
 	r := remarksJSON{Warnings: append([]string{}, warnings...), Problems: append([]string{}, problems...)}
 	if card != nil {
 		r.Targets = scoresToJSON(card)

@@ -11,11 +11,12 @@ import (
 	"github.com/jedib0t/go-pretty/v6/text"
 
 	"github.com/dynolab/dyno/lab"
+	"github.com/dynolab/dyno/targets"
 )
 
 // Markdown writes c as a document: circumstances, warnings, tables, targets if
 // card is not nil, notes and holes. It has no pictures; Write adds them.
-func Markdown(w io.Writer, c *lab.Comparison, card *Scorecard) error {
+func Markdown(w io.Writer, c *lab.Comparison, card *targets.Scorecard) error {
 	return markdown(w, c, card, "Comparison", nil)
 }
 
@@ -27,7 +28,7 @@ type pictures struct {
 	curves   map[int]string
 }
 
-func markdown(w io.Writer, c *lab.Comparison, card *Scorecard, title string, pics *pictures) error {
+func markdown(w io.Writer, c *lab.Comparison, card *targets.Scorecard, title string, pics *pictures) error {
 	var b bytes.Buffer
 	fmt.Fprintf(&b, "# %s\n\n", escape(title))
 	for _, line := range faults(c) {

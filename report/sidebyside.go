@@ -12,6 +12,7 @@ import (
 	"strings"
 
 	"github.com/dynolab/dyno/lab"
+	"github.com/dynolab/dyno/targets"
 )
 
 // SideBySideSchema names the form of SideBySideJSON's output.
@@ -154,7 +155,7 @@ func sideFiles(s *lab.SideBySide) []lab.File {
 
 // SideBySideText writes s as tables for a terminal, one a benchmark, and card after
 // them if that is not nil.
-func SideBySideText(w io.Writer, s *lab.SideBySide, card *Scorecard, o TextOptions) error {
+func SideBySideText(w io.Writer, s *lab.SideBySide, card *targets.Scorecard, o TextOptions) error {
 	var b bytes.Buffer
 	for _, f := range sideFiles(s) {
 		fmt.Fprintln(&b, fileLine(f))
@@ -184,7 +185,7 @@ func SideBySideText(w io.Writer, s *lab.SideBySide, card *Scorecard, o TextOptio
 
 // SideBySideMarkdown writes s as a document, with the targets of card if that is
 // not nil.
-func SideBySideMarkdown(w io.Writer, s *lab.SideBySide, card *Scorecard) error {
+func SideBySideMarkdown(w io.Writer, s *lab.SideBySide, card *targets.Scorecard) error {
 	var b bytes.Buffer
 	fmt.Fprintf(&b, "# %s\n\n", escape(sideTitle(s)))
 	for _, line := range sideLegend(s) {
@@ -237,7 +238,7 @@ type sideView struct {
 
 // SideBySideHTML writes s as one HTML document that refers to nothing outside
 // itself, with the targets of card if that is not nil.
-func SideBySideHTML(w io.Writer, s *lab.SideBySide, card *Scorecard) error {
+func SideBySideHTML(w io.Writer, s *lab.SideBySide, card *targets.Scorecard) error {
 	p := page{Title: sideTitle(s), Style: Style(), Policy: Policy(), Warnings: sideWarnings(s), Legend: sideLegend(s)}
 	notes := new(sideNotes)
 	for i, load := range s.Workloads {
@@ -303,7 +304,7 @@ type (
 
 // SideBySideJSON writes s as one indented JSON object of the schema
 // SideBySideSchema, with the scores of card if that is not nil.
-func SideBySideJSON(w io.Writer, s *lab.SideBySide, card *Scorecard) error {
+func SideBySideJSON(w io.Writer, s *lab.SideBySide, card *targets.Scorecard) error {
 	doc := sideJSON{
 		Schema: SideBySideSchema, Workloads: []sideWorkloadJSON{}, HostOnly: append([]string{}, s.HostOnly...),
 		remarksJSON: remarksToJSON(sideWarnings(s), sideProblems(s), card),
@@ -345,13 +346,13 @@ func SideBySidePath(results []string, dir string) string {
 
 // WriteSideBySide writes s as a markdown document, out, and beside it as HTML, whose
 // path is that of [HTMLPath], and as JSON, whose name ends in .report.json.
-func WriteSideBySide(s *lab.SideBySide, card *Scorecard, out string) error {
+func WriteSideBySide(s *lab.SideBySide, card *targets.Scorecard, out string) error {
 	if err := os.MkdirAll(filepath.Dir(out), 0o755); err != nil {
 		return err
 	}
 	for _, one := range []struct {
 		path  string
-		write func(io.Writer, *lab.SideBySide, *Scorecard) error
+		write func(io.Writer, *lab.SideBySide, *targets.Scorecard) error
 	}{
 		{out, SideBySideMarkdown},
 		{HTMLPath(out), SideBySideHTML},

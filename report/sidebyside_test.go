@@ -6,7 +6,6 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
-	"slices"
 	"strings"
 	"testing"
 
@@ -14,14 +13,14 @@ import (
 	"github.com/dynolab/dyno/targets"
 )
 
-func sideBySide(t *testing.T) (*lab.SideBySide, *Scorecard) {
+func sideBySide(t *testing.T) (*lab.SideBySide, *targets.Scorecard) {
 	t.Helper()
 	files := []string{"testdata/side-host.bench", "testdata/side-emulated.bench", "testdata/side-board.bench"}
 	s, err := lab.CompareSideBySide(files, lab.CompareOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	card, err := Judge(boardTargets, files, JudgeOptions{})
+	card, err := targets.Judge(boardTargets, files, targets.JudgeOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -119,50 +118,6 @@ func TestWriteSideBySide(t *testing.T) {
 	}
 	if err := SideBySideText(failing{}, s, card, TextOptions{}); err != errFull {
 		t.Errorf("a full disk: %v", err)
-	}
-}
-
-// Targets are judged of hosts and each board by itself: what a host keeps says
-// nothing of a board. An emulated board's instructions become times by its clock.
-func TestJudgeBoards(t *testing.T) {
-	_, card := sideBySide(t)
-	var got []string
-	for _, s := range card.Scores {
-		line := s.Subject() + " | " + s.Target.ID + " | " + string(s.Outcome)
-		if s.Measured() {
-			line += " | " + formatFigure(s.Target, s.Figure)
-		} else {
-			line += " | " + s.Why
-		}
-		got = append(got, line)
-	}
-	want := []string{
-		"serial | FR-014 | pass | 30.00 µs",
-		"serial | V11/rate | pass | 33.33M msgs/s",
-		"serial on tiny-qemu, emulated | FR-014 | pass | 19.97 ms",
-		"channel on tiny-qemu, emulated | FR-014 | MISS | 1.280 s",
-		"serial on tiny-qemu, emulated | SC-001/board | pass | 64.00 µs",
-		"channel on tiny-qemu, emulated | SC-001/board | not measured | no results of case=first",
-		"serial on tiny | FR-014 | pass | 6.000 ms",
-		"no implementation on tiny | SC-001/board | not measured | no results of any implementation",
-	}
-	if !slices.Equal(got, want) {
-		t.Errorf("got\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
-	}
-	// The time of an emulator on its host decides nothing, nor what depends on it.
-	slow := bench(t, "slow.bench", "board: b", "emulated: yes", "clock-unit: ns", "clock-hz: 1000000000",
-		"BenchmarkActor/workload=pingpong/impl=serial 1 312 ns/op 99 backlog 0 allocs/msg")
-	for metric, want := range map[string]Outcome{"ns/op": Skip, "backlog": Skip, "allocs/msg": Pass} {
-		target := targets.Target{ID: "x", Bench: "Actor", Workload: "pingpong", Metric: metric, Timed: metric == "backlog", Limit: 1e9, Where: targets.Board}
-		if s := judge(t, []targets.Target{target}, slow).Scores[0]; s.Outcome != want || want == Skip && !strings.Contains(s.Why, "emulator") {
-			t.Errorf("%s: %s, %q", metric, s.Outcome, s.Why)
-		}
-	}
-	// Without the clock's rate an instruction is no time.
-	noHz := bench(t, "nohz.bench", "board: b", "emulated: yes", "clock-unit: insns", "BenchmarkActor/workload=pingpong/impl=serial 1 312 insns/op")
-	s := judge(t, boardTargets[:1], noHz).Scores[0]
-	if s.Outcome != NotMeasured || !strings.Contains(s.Why, "clock-hz") {
-		t.Errorf("%s: %s", s.Outcome, s.Why)
 	}
 }
 

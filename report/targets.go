@@ -5,465 +5,27 @@ import (
 	"fmt"
 	"io"
 	"math"
-	"os"
 	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/jedib0t/go-pretty/v6/text"
 
-	"github.com/dynolab/dyno/lab"
 	"github.com/dynolab/dyno/targets"
 )
 
 // TargetsSchema names the form of ScorecardJSON's output.
 const TargetsSchema = "dyno-targets/1"
 
-// A Scorecard says which targets results keep.
-type Scorecard struct {
-	Alpha  float64 // intervals have confidence 1-Alpha
-	Files  []lab.File
-	Scores []Score // in the order of the targets, and of the columns for each
-
-	// Problems are malformed input lines, each "file:line: what". They were
-	// left out, the rest was read.
-	Problems []string
-}
-
-// A Score is one target judged for one implementation.
-type Score struct {
-	Target targets.Target
-
-	// Impl is the implementation; empty if the target is promised of every one
-	// and the results have none.
-	Impl string
-
-	// Board is the board that it was judged on, empty for a host, and Emulated
-	// whether that was emulated. Its times are then emulated ones: instructions, each
-	// as long as the results' clock says.
-	Board    string
-	Emulated bool
-
-	Outcome Outcome
-
-	// Why says why there is no figure, or why it is a doubtful one.
-	Why string
-
-	// Figure is what is judged; the other fields are of no use if there is
-	// none. Lo and Hi bound it; NaN if there is no interval. Min and Max are
-	// the extremes over the blocks; NaN of a ratio.
-	Figure, Lo, Hi, Min, Max float64
-	N                        int
-	File                     string // the label of the file that it is from
-}
-
-// An Outcome is the word for a Score.
-type Outcome string
-
-// The outcomes. A target is skipped if its workload has skipped itself, because the
-// implementation lacks what that needs; and if it depends on time, and that is what an
-// emulator takes on its host.
-const (
-	Pass        Outcome = "pass"
-	Miss        Outcome = "MISS"
-	NotMeasured Outcome = "not measured"
-	Skip        Outcome = "skipped"
-)
-
-// Measured reports whether there is a figure.
-func (s Score) Measured() bool { return s.Outcome == Pass || s.Outcome == Miss }
-
-// Doubtful reports whether the interval of the figure holds the limit, so that
-// the truth may lie on its other side.
-func (s Score) Doubtful() bool {
-	return s.Measured() && !math.IsNaN(s.Lo) && s.Target.Met(s.Lo) != s.Target.Met(s.Hi)
-}
-
-// JudgeOptions say how results are judged. The zero value is the default.
-type JudgeOptions struct {
-	Filter string    // as in [lab.CompareOptions]
-	Alpha  float64   // as in [lab.CompareOptions]
-	Stdin  io.Reader // as in [lab.CompareOptions]
-}
-
-// Judge holds results against the targets that apply to what they are of: hosts, and
-// each board by itself. Of several files of the same that have a figure the first
-// counts: figures of different runs are not pooled. The error is that of [lab.Compare].
-func Judge(all []targets.Target, paths []string, o JudgeOptions) (*Scorecard, error) {
-	if o.Alpha == 0 {
-		o.Alpha = lab.DefaultAlpha
-	}
-	if len(paths) == 0 {
-		_, err := lab.Compare(nil, lab.CompareOptions{}) // which says what is wrong
-		return nil, err
-	}
-	var stdin []byte
-	if slices.ContainsFunc(paths, lab.ReadsStdin) {
-		if o.Stdin == nil {
-			o.Stdin = os.Stdin
-		}
-		var err error
-		if stdin, err = io.ReadAll(o.Stdin); err != nil {
-			return nil, err
-		}
-	}
-	var inputs []*judged
-	for _, path := range paths {
-		in := &judged{byBase: make(map[string]*lab.Comparison)}
-		in.compare = func(base string) (*lab.Comparison, error) {
-			return lab.Compare([]string{path}, lab.CompareOptions{
-				Col: "/impl", Filter: o.Filter, Base: base, Alpha: o.Alpha, Stdin: bytes.NewReader(stdin),
-			})
-		}
-		c, err := in.compare("")
-		if err != nil {
-			return nil, err
-		}
-		in.byBase[""] = c
-		inputs = append(inputs, in)
-	}
-	card := &Scorecard{Alpha: o.Alpha}
-	for _, in := range inputs {
-		card.Files = append(card.Files, in.byBase[""].Files...)
-		card.Problems = append(card.Problems, in.byBase[""].Problems...)
-	}
-	for _, g := range subjectsOf(inputs) {
-		for _, t := range all {
-			if t.Where&g.place == 0 {
-				continue
-			}
-			impls := t.Impls
-			if impls == nil {
-				impls = implementations(g.inputs, t)
-			}
-			for _, impl := range impls {
-				s, err := score(t, impl, g.inputs)
-				if err != nil {
-					return nil, err
-				}
-				s.Board, s.Emulated = g.board, g.emulated
-				card.Scores = append(card.Scores, s)
-			}
-			if len(impls) == 0 {
-				card.Scores = append(card.Scores, Score{
-					Target: t, Board: g.board, Emulated: g.emulated, Outcome: NotMeasured, Why: "no results of any implementation",
-				})
-			}
-		}
-	}
-	return card, nil
-}
-
-// A subject is what targets are judged of: the hosts, or one board.
-type subject struct {
-	board    string
-	emulated bool
-	place    targets.Place
-	inputs   []*judged
-}
-
-func subjectsOf(inputs []*judged) (subjects []*subject) {
-	for _, in := range inputs {
-		f := in.byBase[""].Files[0]
-		g := &subject{board: f.Board(), emulated: f.Emulated(), place: targets.Host}
-		if g.board != "" {
-			g.place = targets.Board
-		}
-		i := slices.IndexFunc(subjects, func(o *subject) bool { return o.board == g.board && o.emulated == g.emulated })
-		if i < 0 {
-			i, subjects = len(subjects), append(subjects, g)
-		}
-		subjects[i].inputs = append(subjects[i].inputs, in)
-	}
-	return subjects
-}
-
-// judged is one file, compared to each base that a target names.
-type judged struct {
-	byBase  map[string]*lab.Comparison
-	compare func(base string) (*lab.Comparison, error)
-}
-
-// to returns the comparison to a column; nil if the file has no such column.
-func (in *judged) to(base string) (*lab.Comparison, error) {
-	if c, ok := in.byBase[base]; ok {
-		return c, nil
-	}
-	var c *lab.Comparison
-	if slices.ContainsFunc(in.byBase[""].Tables, func(t lab.Table) bool { return columnIndex(t, base) >= 0 }) {
-		var err error
-		if c, err = in.compare(base); err != nil {
-			return nil, err
-		}
-	}
-	in.byBase[base] = c
-	return c, nil
-}
-
-func columnIndex(t lab.Table, name string) int {
-	return slices.IndexFunc(t.Cols, func(c lab.Column) bool { return c.Name == name })
-}
-
-// implementations are the columns that are no references and have a value, or a
-// hole, in some benchmark of the target's contract.
-func implementations(inputs []*judged, target targets.Target) []string {
-	prefix := targets.Row(target.Bench, "")
-	var names []string
-	for _, in := range inputs {
-		for _, t := range in.byBase[""].Tables {
-			for _, r := range t.Rows {
-				if !strings.HasPrefix(r.Name, prefix) {
-					continue
-				}
-				for i, c := range t.Cols {
-					if !c.Ref && r.Cells[i].Verdict != lab.Absent && !slices.Contains(names, c.Name) {
-						names = append(names, c.Name)
-					}
-				}
-			}
-		}
-	}
-	return names
-}
-
-// score judges one target for one implementation by the first file that has the
-// figure.
-func score(t targets.Target, impl string, inputs []*judged) (Score, error) {
-	none := Score{Target: t, Impl: impl, Outcome: NotMeasured}
-	for _, in := range inputs {
-		s, err := in.score(t, impl)
-		if err != nil || s.Measured() {
-			return s, err
-		}
-		// A reason that a file gives is better than that it has no such row.
-		if none.Why == "" || s.Outcome == Skip {
-			none.Outcome, none.Why = s.Outcome, s.Why
-		}
-	}
-	return none, nil
-}
-
-func (in *judged) score(t targets.Target, impl string) (Score, error) {
-	s := Score{Target: t, Impl: impl, Outcome: NotMeasured, Lo: math.NaN(), Hi: math.NaN(), Min: math.NaN(), Max: math.NaN()}
-	c := in.byBase[""]
-	cell := figureOf(c, t.Row(), t.Metric, impl)
-	figure := t.Figure
-	if _, time := targets.OnInstructions(t.Metric); (time || t.Timed) && c.Files[0].Emulated() && setting(c.Files[0], lab.ClockUnitKey) != lab.InstructionClock {
-		s.Outcome, s.Why = Skip, "the time is what the emulator takes on its host, and says nothing of the board"
-		return s, nil
-	}
-	if cell == nil && c.Files[0].Emulated() {
-		if unit, ok := targets.OnInstructions(t.Metric); ok {
-			if cell = figureOf(c, t.Row(), unit, impl); cell != nil {
-				hz, err := strconv.ParseFloat(setting(c.Files[0], lab.ClockHzKey), 64)
-				if err != nil || !(hz > 0) {
-					s.Why = "the results do not say how long an instruction takes (" + lab.ClockHzKey + ")"
-					return s, nil
-				}
-				figure = func(insns float64) float64 { return t.Figure(insns * 1e9 / hz) }
-			}
-		}
-	}
-	if cell == nil {
-		s.Outcome, s.Why = absence(c, t.Row(), t.Metric, impl)
-		return s, nil
-	}
-	if t.Base != "" {
-		to, err := in.to(t.Base)
-		if err != nil {
-			return s, err
-		}
-		if to == nil { // and cell is compared to something else
-			s.Why = "no results of " + t.Base + " to compare to"
-			return s, nil
-		}
-		cell = figureOf(to, t.Row(), t.Metric, impl)
-	}
-	s.N, s.File = cell.N, c.Files[0].Label
-	switch {
-	case t.Base != "":
-		if cell.Vs == nil || math.IsNaN(cell.Vs.Ratio) {
-			s.Why = "no results of " + t.Base + " to compare to"
-			return s, nil
-		}
-		s.Figure, s.Lo, s.Hi = cell.Vs.Ratio, cell.Vs.Lo, cell.Vs.Hi
-		if cell.Vs.Paired {
-			s.N = cell.Vs.N
-		}
-	case t.BaseWorkload != "":
-		row := targets.Row(t.Bench, t.BaseWorkload)
-		from := figureOf(c, row, t.Metric, impl)
-		if from == nil {
-			_, why := absence(c, row, t.Metric, impl)
-			s.Why = "nothing to compare to: " + why
-			return s, nil
-		}
-		s.Figure = cell.Center / from.Center
-		s.Why = "of two medians, without an interval"
-	default:
-		s.Figure, s.Lo, s.Hi = figure(cell.Center), figure(cell.Lo), figure(cell.Hi)
-		s.Min, s.Max = figure(cell.Min), figure(cell.Max)
-		if s.Min > s.Max { // the derived figure falls where the measured one rises
-			s.Lo, s.Hi, s.Min, s.Max = s.Hi, s.Lo, s.Max, s.Min
-		}
-		if t.Statistic == targets.Worst {
-			s.Figure, s.Lo, s.Hi = s.Max, math.NaN(), math.NaN()
-			if t.Bound == targets.AtLeast {
-				s.Figure = s.Min
-			}
-		}
-	}
-	if t.Statistic == targets.Median && t.BaseWorkload == "" && (math.IsInf(cell.Hi, 0) || math.IsInf(s.Hi, 0) || math.IsNaN(s.Hi)) {
-		s.Lo, s.Hi = math.NaN(), math.NaN()
-		s.Why = "too few blocks for an interval"
-	}
-	s.Outcome = Miss
-	if t.Met(s.Figure) {
-		s.Outcome = Pass
-	}
-	if s.Doubtful() {
-		s.Why = "not certain: the interval holds the limit"
-	}
-	if cell.Hole {
-		s.Why = strings.TrimPrefix(s.Why+"; with a hole", "; ")
-	}
-	return s, nil
-}
-
-// figureOf returns the cell of a benchmark, unit and column, nil if it has no
-// value. Of several GOMAXPROCS the largest counts.
-func figureOf(c *lab.Comparison, row, unit, col string) *lab.Cell {
-	var found *lab.Cell
-	most := -1
-	for i := range c.Tables {
-		t := &c.Tables[i]
-		at := columnIndex(*t, col)
-		if t.Unit != unit || at < 0 {
-			continue
-		}
-		for j := range t.Rows {
-			procs, ok := isBenchmark(t.Rows[j].Name, row)
-			if cell := &t.Rows[j].Cells[at]; ok && cell.N > 0 && procs > most {
-				found, most = cell, procs
-			}
-		}
-	}
-	return found
-}
-
-// isBenchmark reports whether a row of a table is that of a benchmark, and with
-// which GOMAXPROCS it was measured.
-func isBenchmark(row, benchmark string) (procs int, ok bool) {
-	rest, ok := strings.CutPrefix(row, benchmark)
-	if !ok {
-		return 0, false
-	}
-	return procsOf(rest)
-}
-
-// procsOf reads the end of a benchmark's name: "-8", or nothing for 1.
-func procsOf(s string) (procs int, ok bool) {
-	if s == "" {
-		return 1, true
-	}
-	digits, ok := strings.CutPrefix(s, "-")
-	procs, err := strconv.Atoi(digits)
-	return procs, ok && err == nil
-}
-
-// absence says why there is no figure.
-func absence(c *lab.Comparison, row, unit, impl string) (Outcome, string) {
-	_, what, _ := strings.Cut(row, "/")
-	for _, h := range c.Files[0].Holes {
-		name, ok := strings.CutPrefix(h.Case, "Benchmark")
-		before, after, has := strings.Cut(name, "/impl="+impl)
-		if !ok || !has || before != row {
-			continue
-		}
-		if _, ok := procsOf(after); !ok {
-			continue // the implementation's name goes on
-		}
-		if h.Skipped {
-			return Skip, h.Reason
-		}
-		return NotMeasured, h.String()
-	}
-	for _, t := range c.Tables {
-		if figureOf(c, row, t.Unit, impl) != nil {
-			return NotMeasured, "the results of " + what + " have no " + unit
-		}
-	}
-	return NotMeasured, "no results of " + what
-}
-
-// A Tally counts scores.
-type Tally struct{ Pass, Miss, NotMeasured, Skipped int }
-
-// Tally counts the scores of targets that are required, or of those that are not.
-func (c *Scorecard) Tally(required bool) Tally {
-	var n Tally
-	for _, s := range c.Scores {
-		if s.Target.Required != required {
-			continue
-		}
-		switch s.Outcome {
-		case Pass:
-			n.Pass++
-		case Miss:
-			n.Miss++
-		case Skip:
-			n.Skipped++
-		default:
-			n.NotMeasured++
-		}
-	}
-	return n
-}
-
-// Only returns the card with those scores that keep says.
-func (c *Scorecard) Only(keep func(Score) bool) *Scorecard {
-	out := *c
-	out.Scores = slices.DeleteFunc(slices.Clone(c.Scores), func(s Score) bool { return !keep(s) })
-	return &out
-}
-
-// Subject is what the score is of: an implementation, and on which board.
-func (s Score) Subject() string {
-	name := s.Impl
-	if name == "" {
-		name = "no implementation"
-	}
-	if s.Board != "" {
-		name += " on " + s.Board
-	}
-	if s.Emulated {
-		name += ", emulated"
-	}
-	return name
-}
-
-// bySubject groups scores by implementation and board, in order of appearance.
-func (c *Scorecard) bySubject() (names []string, scores map[string][]Score) {
-	scores = make(map[string][]Score)
-	for _, s := range c.Scores {
-		name := s.Subject()
-		if scores[name] == nil {
-			names = append(names, name)
-		}
-		scores[name] = append(scores[name], s)
-	}
-	return names, scores
-}
-
 // headline is the implementation and how it does.
-func headline(impl string, scores []Score) string {
+func headline(impl string, scores []targets.Score) string {
 	var parts []string
 	for _, kind := range []struct {
 		name     string
 		required bool
 	}{{"required", true}, {"aims", false}} {
-		n := (&Scorecard{Scores: scores}).Tally(kind.required)
-		if n == (Tally{}) {
+		n := (&targets.Scorecard{Scores: scores}).Tally(kind.required)
+		if n == (targets.Tally{}) {
 			continue
 		}
 		part := fmt.Sprintf("%s: %d passed, %d missed", kind.name, n.Pass, n.Miss)
@@ -479,7 +41,7 @@ func headline(impl string, scores []Score) string {
 }
 
 // scoreLayout lays the scores of one implementation out.
-func scoreLayout(scores []Score) layout {
+func scoreLayout(scores []targets.Score) layout {
 	l := layout{
 		head:  []string{"target", "what", "", "limit", "figure", "range", "n", "", ""},
 		right: []bool{false, false, false, true, true, true, true, false, false},
@@ -534,7 +96,7 @@ func formatLimit(t targets.Target) string {
 
 // formatRange writes what the figures of the blocks lie between, and of a ratio
 // its interval.
-func formatRange(s Score) string {
+func formatRange(s targets.Score) string {
 	lo, hi := s.Min, s.Max
 	if s.Target.Ratio() {
 		lo, hi = s.Lo, s.Hi
@@ -546,20 +108,20 @@ func formatRange(s Score) string {
 }
 
 // scoreLegend explains the tables.
-func scoreLegend(c *Scorecard) []string {
+func scoreLegend(c *targets.Scorecard) []string {
 	percent := strconv.FormatFloat(100*(1-c.Alpha), 'g', 4, 64) + "%"
 	lines := []string{
 		"figure: the median of the blocks, and of a count that knows no noise the worst. range: what the blocks lie between; of a ratio (×), its " + percent + " interval.",
 		"required: promised, and a miss is a fault. aim: what an implementation is built for.",
 	}
-	if slices.ContainsFunc(c.Scores, func(s Score) bool { return s.Emulated }) {
+	if slices.ContainsFunc(c.Scores, func(s targets.Score) bool { return s.Emulated }) {
 		lines = append(lines, "emulated: a time is a number of instructions, each as long as the clock of the emulated board says. It is no measure of a real one. Where that clock counts no instructions, what depends on time is skipped.")
 	}
 	return lines
 }
 
 // ScorecardText writes the card as a table for each implementation.
-func ScorecardText(w io.Writer, c *Scorecard, o TextOptions) error {
+func ScorecardText(w io.Writer, c *targets.Scorecard, o TextOptions) error {
 	var b bytes.Buffer
 	for _, f := range c.Files {
 		fmt.Fprintln(&b, fileLine(f))
@@ -570,13 +132,13 @@ func ScorecardText(w io.Writer, c *Scorecard, o TextOptions) error {
 	return err
 }
 
-func scorecardText(b *bytes.Buffer, c *Scorecard, o TextOptions) {
-	names, scores := c.bySubject()
+func scorecardText(b *bytes.Buffer, c *targets.Scorecard, o TextOptions) {
+	names, scores := c.BySubject()
 	for _, name := range names {
 		l := scoreLayout(scores[name])
 		if o.Color {
 			for i, s := range scores[name] {
-				color := map[Outcome]text.Color{Pass: text.FgGreen, Miss: text.FgRed, NotMeasured: text.FgYellow, Skip: text.Faint}[s.Outcome]
+				color := map[targets.Outcome]text.Color{targets.Pass: text.FgGreen, targets.Miss: text.FgRed, targets.NotMeasured: text.FgYellow, targets.Skip: text.Faint}[s.Outcome]
 				l.rows[i][7] = colored(l.rows[i][7], color)
 			}
 		}
@@ -588,15 +150,15 @@ func scorecardText(b *bytes.Buffer, c *Scorecard, o TextOptions) {
 }
 
 // scorecardMarkdown writes the card as sections of a document.
-func scorecardMarkdown(b *bytes.Buffer, c *Scorecard) {
+func scorecardMarkdown(b *bytes.Buffer, c *targets.Scorecard) {
 	for _, line := range scoreLegend(c) {
 		fmt.Fprintf(b, "- %s\n", escape(line))
 	}
-	names, scores := c.bySubject()
+	names, scores := c.BySubject()
 	for _, name := range names {
 		l := scoreLayout(scores[name])
 		for i, s := range scores[name] {
-			if s.Outcome == Miss {
+			if s.Outcome == targets.Miss {
 				l.rows[i][7] = "**" + l.rows[i][7] + "**"
 			}
 		}
@@ -649,7 +211,7 @@ type (
 
 // ScorecardJSON writes the card as one indented JSON object of the schema
 // TargetsSchema.
-func ScorecardJSON(w io.Writer, c *Scorecard) error {
+func ScorecardJSON(w io.Writer, c *targets.Scorecard) error {
 	doc := scorecardJSON{
 		Schema: TargetsSchema, Alpha: c.Alpha, Files: []fileJSON{}, Scores: scoresToJSON(c),
 		Required: tallyJSON(c.Tally(true)), Aims: tallyJSON(c.Tally(false)),
@@ -660,7 +222,7 @@ func ScorecardJSON(w io.Writer, c *Scorecard) error {
 	return writeJSON(w, doc)
 }
 
-func scoresToJSON(c *Scorecard) []scoreJSON {
+func scoresToJSON(c *targets.Scorecard) []scoreJSON {
 	all := []scoreJSON{}
 	for _, s := range c.Scores {
 		t := s.Target

@@ -10,6 +10,7 @@ import (
 	"github.com/jedib0t/go-pretty/v6/text"
 
 	"github.com/dynolab/dyno/lab"
+	"github.com/dynolab/dyno/targets"
 )
 
 // TextOptions say how text for a terminal looks. The zero value is plain.
@@ -21,7 +22,7 @@ type TextOptions struct {
 
 // Text writes c as tables for a terminal, and card after them if that is not nil.
 // Lines are as long as they need to be.
-func Text(w io.Writer, c *lab.Comparison, card *Scorecard, o TextOptions) error {
+func Text(w io.Writer, c *lab.Comparison, card *targets.Scorecard, o TextOptions) error {
 	var b bytes.Buffer
 	for _, f := range c.Files {
 		fmt.Fprintln(&b, fileLine(f))

@@ -11,6 +11,7 @@ import (
 
 	"github.com/dynolab/dyno/lab"
 	"github.com/dynolab/dyno/lab/why"
+	"github.com/dynolab/dyno/targets"
 )
 
 // Write writes c, with card if that is not nil, as a markdown document, out, and its charts in the first unit:
@@ -24,7 +25,7 @@ import (
 // whose name ends in .report.json.
 //
 // A benchmark that a logarithmic axis cannot show has no chart.
-func Write(c *lab.Comparison, card *Scorecard, out string) error {
+func Write(c *lab.Comparison, card *targets.Scorecard, out string) error {
 	stem := strings.TrimSuffix(filepath.Base(out), filepath.Ext(out))
 	folder := filepath.Join(filepath.Dir(out), stem)
 	pics := &pictures{rows: make(map[int]string), curves: make(map[int]string)}

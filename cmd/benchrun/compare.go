@@ -17,6 +17,7 @@ import (
 
 	"github.com/dynolab/dyno/lab"
 	"github.com/dynolab/dyno/report"
+	"github.com/dynolab/dyno/targets"
 )
 
 // The exit statuses of compare --gate, conform and targets. Every error is 2.
@@ -155,7 +156,7 @@ judged.`,
 
 // compareFiles compares, judges by targets, and reports malformed lines on
 // standard error.
-func compareFiles(cmd *cobra.Command, files []string, o lab.CompareOptions) (*lab.Comparison, *report.Scorecard, error) {
+func compareFiles(cmd *cobra.Command, files []string, o lab.CompareOptions) (*lab.Comparison, *targets.Scorecard, error) {
 	if err := checkLevels(o); err != nil {
 		return nil, nil, err
 	}

@@ -135,11 +135,11 @@ func reportSideBySide(cmd *cobra.Command, files []string, o lab.CompareOptions, 
 			fmt.Fprintf(cmd.ErrOrStderr(), "benchrun: %s (left out)\n", p)
 		}
 	}
-	card, err := report.Judge(targets.All(), files, report.JudgeOptions{Filter: o.Filter, Alpha: o.Alpha, Stdin: bytes.NewReader(stdin)})
+	card, err := targets.Judge(targets.All(), files, targets.JudgeOptions{Filter: o.Filter, Alpha: o.Alpha, Stdin: bytes.NewReader(stdin)})
 	if err != nil {
 		return err
 	}
-	if card = card.Only(report.Score.Measured); len(card.Scores) == 0 {
+	if card = card.Only(targets.Score.Measured); len(card.Scores) == 0 {
 		card = nil
 	}
 	return give(cmd.OutOrStdout(), format, map[string]func(io.Writer) error{

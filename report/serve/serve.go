@@ -23,6 +23,7 @@ import (
 	"github.com/dynolab/dyno/lab"
 	"github.com/dynolab/dyno/lab/why"
 	"github.com/dynolab/dyno/report"
+	"github.com/dynolab/dyno/targets"
 )
 
 // Options say how results are served. The zero value is the default.
@@ -33,7 +34,7 @@ type Options struct {
 
 	// Card judges a run by targets; nil if there are none. Data is what its file
 	// holds.
-	Card func(c *lab.Comparison, data []byte) (*report.Scorecard, error)
+	Card func(c *lab.Comparison, data []byte) (*targets.Scorecard, error)
 
 	// Now is the clock; nil means time.Now.
 	Now func() time.Time
