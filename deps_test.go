@@ -239,7 +239,6 @@ var importPolicy = importpolicy.Policy{
 				"github.com/jedib0t/go-pretty/v6/...",
 				"golang.org/x/perf/...",
 				"golang.org/x/term",
-				"gonum.org/v1/plot/...",
 			},
 		},
 		{

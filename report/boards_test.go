@@ -266,7 +266,7 @@ func boardWorkloads(b *bytes.Buffer, c *lab.Comparison) {
 				b.WriteString(" — |")
 				continue
 			}
-			fmt.Fprintf(b, " %s", sideValue(lab.SideCell{Unit: time.Unit, N: 1, Center: r.Cells[i].Center, Exact: true}, new(sideNotes)))
+			fmt.Fprintf(b, " %s", sideCell(lab.SideCell{Unit: time.Unit, N: 1, Center: r.Cells[i].Center, Exact: true}, new(noteList)).Text)
 			if o, ok := rowIn(allocs, r); ok {
 				if at := columnIndex(allocs, cols[i]); at >= 0 && o.Cells[at].N > 0 {
 					fmt.Fprintf(b, ", %s allocs", formatValue(o.Cells[at].Center, "allocs/op"))

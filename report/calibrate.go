@@ -1,12 +1,9 @@
 package report
 
 import (
-	"bytes"
 	"cmp"
 	"fmt"
-	"io"
 	"math"
-	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -15,127 +12,100 @@ import (
 	"github.com/dynolab/dyno/lab"
 )
 
-// CalibrationText writes what a calibration shows for a terminal.
-func CalibrationText(w io.Writer, c *lab.Calibration) error {
-	return textDocument(w, func(d document) { calibrationDocument(d, c) })
-}
-
-// CalibrationMarkdown writes what a calibration shows as a document.
-func CalibrationMarkdown(w io.Writer, c *lab.Calibration) error {
-	return markdownDocument(w, "Calibration", func(d document) { calibrationDocument(d, c) })
-}
-
-// CalibrationJSON writes c as JSON, as docs/calibration.md tells it.
-func CalibrationJSON(w io.Writer, c *lab.Calibration) error {
-	return writeJSON(w, c)
-}
-
-// A document is what a calibration or a truth suite is written into, in parts: title
-// begins one, line writes a line, and draw draws a table.
-type document struct {
-	title func(string)
-	line  func(format string, args ...any)
-	draw  func(layout)
-}
-
-// textDocument writes what fill fills for a terminal.
-func textDocument(w io.Writer, fill func(document)) error {
-	var b bytes.Buffer
-	fill(document{
-		title: func(title string) { fmt.Fprintf(&b, "\n%s\n\n", title) },
-		line:  func(format string, args ...any) { fmt.Fprintf(&b, format+"\n", args...) },
-		draw:  func(l layout) { b.WriteString(drawText(l, TextOptions{}) + "\n") },
-	})
-	_, err := w.Write(b.Bytes())
-	return err
-}
-
-// markdownDocument writes what fill fills as Markdown below a heading.
-func markdownDocument(w io.Writer, heading string, fill func(document)) error {
-	var b bytes.Buffer
-	fmt.Fprintf(&b, "# %s\n\n", heading)
-	fill(document{
-		title: func(title string) { fmt.Fprintf(&b, "\n## %s\n\n", title) },
-		line:  func(format string, args ...any) { b.WriteString(escape(fmt.Sprintf(format, args...)) + "\n") },
-		draw:  func(l layout) { b.WriteString(drawMarkdown(l) + "\n\n") },
-	})
-	_, err := w.Write(b.Bytes())
-	return err
-}
-
-// calibrationDocument fills d with what c shows.
-func calibrationDocument(d document, c *lab.Calibration) {
-	d.line("%s, %s: %s", machineOf(c.Circumstances), c.Measured.UTC().Format("2006-01-02"), strings.Join(present(c.Circumstances, "toolchain", "kernel", "commit"), ", "))
-	d.line("%s, each of up to %s of %s in up to %s; level %v, margin %s",
-		counted(c.Trials, "trial"), counted(c.Blocks, "block"), counted(c.Rounds, "round"), counted(max(1, c.Layouts), "layout"), c.Alpha, percent(c.Margin))
-
+// Calibration returns what a calibration shows as a document.
+func Calibration(c *lab.Calibration) Doc {
 	parts := calibrationParts(c)
-	d.title("The same program against itself")
-	d.draw(againstItself(c, parts))
-	d.line("alarms: p ≤ %v, for a comparison alone; %s are promised. called different: the verdict in a report of the whole trial.", c.Alpha, percent(c.Alpha))
-	d.line("spread: standard deviation of the blocks' ratios. finds: the smallest slow-down found in nine of ten trials. measured: time of a pair in a trial.")
+	blocks := slices.Concat([]Block{
+		List{Items: items(
+			circumstancesLine(c.Circumstances, c.Measured),
+			fmt.Sprintf("%s, each of up to %s of %s in up to %s; level %v, margin %s",
+				counted(c.Trials, "trial"), counted(c.Blocks, "block"), counted(c.Rounds, "round"), counted(max(1, c.Layouts), "layout"), c.Alpha, percent(c.Margin)),
+		)},
+		Heading{Level: 2, Text: "The same program against itself"},
+		againstItself(c, parts),
+		List{Items: items(
+			fmt.Sprintf("alarms: p ≤ %v, for a comparison alone; %s are promised. called different: the verdict in a report of the whole trial.", c.Alpha, percent(c.Alpha)),
+			"spread: standard deviation of the blocks' ratios. finds: the smallest slow-down found in nine of ten trials. measured: time of a pair in a trial.",
+		)},
+	}, slowedSection(c, parts))
+	var remarks []string
+	for _, h := range c.Habits {
+		remarks = append(remarks, h.Name+": "+h.Says+".")
+	}
+	return Doc{Title: "Calibration", Blocks: append(blocks,
+		Heading{Level: 2, Text: "What benchstat's test says of the same data"},
+		habitTable(c),
+		List{Items: items(append(remarks, holesAndProblems(c.Holes, c.Problems)...)...)},
+	)}
+}
 
-	if len(c.Effects) > 0 {
-		d.title("Slowed on purpose")
-		several := slices.ContainsFunc(c.Benchmarks, func(w lab.CalibratedBenchmark) bool { return len(w.Effects) > 1 })
-		d.draw(slowedOnPurpose(c, parts, several))
-		d.line("The true ratio is in %s of %d intervals (%s); %s are promised.", rate(c.Covered), c.Covered.N, rateInterval(c.Covered), percent(1-c.Alpha))
-		for _, p := range parts {
-			if p.named() {
-				d.line("%s: in %s of %d (%s).", p.name, rate(p.Covered), p.Covered.N, rateInterval(p.Covered))
-			}
-		}
-		d.line("found: p ≤ %v and the right way round, for a comparison alone. called slower, called wrongly (faster, or the same at %s or more): the verdict in a report of the whole trial.",
-			c.Alpha, percent(c.Margin))
-		if several {
-			d.line("The slowed programs of a trial share the program that they are compared to, so the intervals of rates over several slow-downs are somewhat too narrow.")
+// holesAndProblems are what is missing, and what could not be read.
+func holesAndProblems(holes, problems []string) (lines []string) {
+	for _, h := range holes {
+		lines = append(lines, "hole: "+h)
+	}
+	for _, p := range problems {
+		lines = append(lines, "problem: "+p)
+	}
+	return lines
+}
+
+// slowedSection shows the comparisons with slowed copies, if there are any.
+func slowedSection(c *lab.Calibration, parts []calibrationPart) []Block {
+	if len(c.Effects) == 0 {
+		return nil
+	}
+	several := slices.ContainsFunc(c.Benchmarks, func(w lab.CalibratedBenchmark) bool { return len(w.Effects) > 1 })
+	lines := []string{fmt.Sprintf("The true ratio is in %s of %d intervals (%s); %s are promised.", rate(c.Covered), c.Covered.N, rateInterval(c.Covered), percent(1-c.Alpha))}
+	for _, p := range parts {
+		if p.named() {
+			lines = append(lines, fmt.Sprintf("%s: in %s of %d (%s).", p.name, rate(p.Covered), p.Covered.N, rateInterval(p.Covered)))
 		}
 	}
+	lines = append(lines, fmt.Sprintf("found: p ≤ %v and the right way round, for a comparison alone. called slower, called wrongly (faster, or the same at %s or more): the verdict in a report of the whole trial.",
+		c.Alpha, percent(c.Margin)))
+	if several {
+		lines = append(lines, "The slowed programs of a trial share the program that they are compared to, so the intervals of rates over several slow-downs are somewhat too narrow.")
+	}
+	return section(Heading{Level: 2, Text: "Slowed on purpose"}, slowedOnPurpose(c, parts, several), List{Items: items(lines...)})
+}
 
-	d.title("What benchstat's test says of the same data")
-	l := layout{head: []string{"values", "comparisons", "alarms", "95% interval"}, right: []bool{false, true, true, true}}
+// habitTable is what benchstat's test says of the same data if values are taken as people
+// take them, and beside it what ours says.
+func habitTable(c *lab.Calibration) Table {
+	type line struct {
+		name    string
+		alarms  lab.Rate
+		effects map[float64]lab.Rate // by slow-down
+	}
+	ours := line{"ours: interleaved, paired by block", c.Alarms, make(map[float64]lab.Rate)}
 	for _, e := range c.Effects {
-		l.head, l.right = append(l.head, "finds "+percent(e.Slow)), append(l.right, true)
+		ours.effects[e.Slow] = e.Found
 	}
-	addHabit := func(name string, alarms lab.Rate, found func(slow float64) (lab.Rate, bool)) {
-		row := []string{name, strconv.Itoa(alarms.N), rate(alarms), rateInterval(alarms)}
-		for _, e := range c.Effects {
-			cell := ""
-			if r, ok := found(e.Slow); ok {
-				cell = fmt.Sprintf("%s of %d", rate(r), r.N)
-			}
-			row = append(row, cell)
-		}
-		l.rows = append(l.rows, row)
-	}
+	var all []line
 	for _, h := range c.Habits {
-		addHabit(h.Name, h.Alarms, func(slow float64) (lab.Rate, bool) {
-			for _, e := range h.Effects {
-				if e.Slow == slow {
-					return e.Found, true
-				}
-			}
-			return lab.Rate{}, false
-		})
-	}
-	addHabit("ours: interleaved, paired by block", c.Alarms, func(slow float64) (lab.Rate, bool) {
-		for _, e := range c.Effects {
-			if e.Slow == slow {
-				return e.Found, true
-			}
+		l := line{h.Name, h.Alarms, make(map[float64]lab.Rate)}
+		for _, e := range h.Effects {
+			l.effects[e.Slow] = e.Found
 		}
-		return lab.Rate{}, false
-	})
-	d.draw(l)
-	for _, h := range c.Habits {
-		d.line("%s: %s.", h.Name, h.Says)
+		all = append(all, l)
 	}
-	for _, h := range c.Holes {
-		d.line("hole: %s", h)
+	columns := []column[line]{
+		{head: "values", text: func(l line) string { return l.name }},
+		{head: "comparisons", right: true, text: func(l line) string { return strconv.Itoa(l.alarms.N) }},
+		{head: "alarms", right: true, text: func(l line) string { return rate(l.alarms) }},
+		{head: "95% interval", right: true, text: func(l line) string { return rateInterval(l.alarms) }},
 	}
-	for _, p := range c.Problems {
-		d.line("problem: %s", p)
+	for _, e := range c.Effects {
+		columns = append(columns, column[line]{head: "finds " + percent(e.Slow), right: true, text: func(l line) string {
+			r, ok := l.effects[e.Slow]
+			if !ok {
+				return ""
+			}
+			return fmt.Sprintf("%s of %d", rate(r), r.N)
+		}})
 	}
+	return tabulate(append(all, ours), columns)
 }
 
 // A calibrationPart is what a calibration says of a way of driving: of its
@@ -174,73 +144,98 @@ func calibrationParts(c *lab.Calibration) []calibrationPart {
 }
 
 // againstItself is the table of the comparisons of programs with themselves.
-func againstItself(c *lab.Calibration, parts []calibrationPart) layout {
-	l := layout{
-		head:  []string{"benchmark", "driven", "comparisons", "alarms", "95% interval", "called different", "95% interval", "spread of blocks", "finds 9 of 10 times", "measured"},
-		right: []bool{false, false, true, true, true, true, true, true, true, true},
+func againstItself(c *lab.Calibration, parts []calibrationPart) Table {
+	type line struct {
+		lab.CalibratedBenchmark
+		sum, group bool
 	}
-	var begins []int
-	sums := func(name string, alarms, wrong lab.Rate) []string {
-		return []string{name, "", strconv.Itoa(alarms.N), rate(alarms), rateInterval(alarms), rate(wrong), rateInterval(wrong), "", "", ""}
+	var all []line
+	sum := func(name string, alarms, wrong lab.Rate, group bool) {
+		all = append(all, line{lab.CalibratedBenchmark{Name: name, Alarms: alarms, Wrong: wrong}, true, group})
 	}
+	after := false // a sum of a part
 	for _, p := range parts {
-		begin := len(l.rows)
-		for _, w := range p.benchmarks {
-			l.rows = append(l.rows, []string{
-				w.Name, way(w.Driven), strconv.Itoa(w.Alarms.N), rate(w.Alarms), rateInterval(w.Alarms), rate(w.Wrong), rateInterval(w.Wrong),
-				percent(w.Spread), detectable(w.Detectable), duration(w.Seconds),
-			})
+		for i, b := range p.benchmarks {
+			all = append(all, line{b, false, p.named() && i == 0})
 		}
-		if p.named() {
-			l.rows = append(l.rows, sums(p.name, p.Alarms, p.Wrong))
-			begins = append(begins, begin, len(l.rows))
+		if after = p.named(); after {
+			sum(p.name, p.Alarms, p.Wrong, len(p.benchmarks) == 0)
 		}
 	}
-	l.rows = append(l.rows, sums("all", c.Alarms, c.Wrong))
-	return grouped(l, begins)
-}
-
-// grouped returns l with groups that begin with the rows of these indexes.
-func grouped(l layout, begins []int) layout {
-	l.group = make([]bool, len(l.rows))
-	for _, i := range begins {
-		l.group[i] = true
+	sum("all", c.Alarms, c.Wrong, after)
+	unlessSum := func(text func(line) string) func(line) string {
+		return func(l line) string {
+			if l.sum {
+				return ""
+			}
+			return text(l)
+		}
 	}
-	return l
+	t := tabulate(all, []column[line]{
+		{head: "benchmark", text: func(l line) string { return l.Name }},
+		{head: "driven", text: unlessSum(func(l line) string { return way(l.Driven) })},
+		{head: "comparisons", right: true, text: func(l line) string { return strconv.Itoa(l.Alarms.N) }},
+		{head: "alarms", right: true, text: func(l line) string { return rate(l.Alarms) }},
+		{head: "95% interval", right: true, text: func(l line) string { return rateInterval(l.Alarms) }},
+		{head: "called different", right: true, text: func(l line) string { return rate(l.Wrong) }},
+		{head: "95% interval", right: true, text: func(l line) string { return rateInterval(l.Wrong) }},
+		{head: "spread of blocks", right: true, text: unlessSum(func(l line) string { return percent(l.Spread) })},
+		{head: "finds 9 of 10 times", right: true, text: unlessSum(func(l line) string { return detectable(l.Detectable) })},
+		{head: "measured", right: true, text: unlessSum(func(l line) string { return duration(l.Seconds) })},
+	})
+	for i := range all {
+		t.Rows[i].Group = all[i].group
+	}
+	return t
 }
 
 // slowedOnPurpose is the table of the comparisons with slowed copies. several says
 // that a benchmark has several.
-func slowedOnPurpose(c *lab.Calibration, parts []calibrationPart, several bool) layout {
-	l := layout{
-		head:  []string{"benchmark", "driven", "slower by", "comparisons", "found", "95% interval", "called slower", "called wrongly", "true ratio in interval", "95% interval", "ratio", "measured"},
-		right: []bool{false, false, true, true, true, true, true, true, true, true, true, true},
+func slowedOnPurpose(c *lab.Calibration, parts []calibrationPart, several bool) Table {
+	type line struct {
+		lab.CalibratedEffect
+		name, driven string
+		again, group bool
 	}
-	var begins []int
-	add := func(name, driven string, effects []lab.CalibratedEffect) {
-		if several {
-			begins = append(begins, len(l.rows))
-		}
-		for _, e := range effects {
-			l.rows = append(l.rows, []string{
-				name, driven, percent(e.Slow), strconv.Itoa(e.Found.N), rate(e.Found), rateInterval(e.Found), rate(e.Called), rate(e.Denied),
-				rate(e.Covered), rateInterval(e.Covered), formatRatio(e.Ratio), duration(e.Seconds),
-			})
-			name, driven = "", "" // told in the row above
+	var all []line
+	add := func(name, driven string, effects []lab.CalibratedEffect, group bool) {
+		for i, e := range effects {
+			all = append(all, line{e, name, driven, i > 0, i == 0 && (group || several)})
 		}
 	}
+	after := false // a sum of a part
 	for _, p := range parts {
-		begin := len(l.rows)
-		for _, w := range p.benchmarks {
-			add(w.Name, way(w.Driven), w.Effects)
+		for i, b := range p.benchmarks {
+			add(b.Name, way(b.Driven), b.Effects, p.named() && i == 0)
 		}
-		if p.named() {
-			add(p.name, "", p.Effects)
-			begins = append(begins, begin, len(l.rows))
+		if after = p.named(); after {
+			add(p.name, "", p.Effects, len(p.benchmarks) == 0)
 		}
 	}
-	add("all", "", c.Effects)
-	return grouped(l, begins)
+	add("all", "", c.Effects, after)
+	t := tabulate(all, []column[line]{
+		{head: "benchmark", cell: func(l line) Cell { return Cell{Text: l.name, Again: l.again} }},
+		{head: "driven", cell: func(l line) Cell { return Cell{Text: l.driven, Again: l.again} }},
+		{head: "slower by", right: true, text: func(l line) string { return percent(l.Slow) }},
+		{head: "comparisons", right: true, text: func(l line) string { return strconv.Itoa(l.Found.N) }},
+		{head: "found", right: true, text: func(l line) string { return rate(l.Found) }},
+		{head: "95% interval", right: true, text: func(l line) string { return rateInterval(l.Found) }},
+		{head: "called slower", right: true, text: func(l line) string { return rate(l.Called) }},
+		{head: "called wrongly", right: true, text: func(l line) string { return rate(l.Denied) }},
+		{head: "true ratio in interval", right: true, text: func(l line) string { return rate(l.Covered) }},
+		{head: "95% interval", right: true, text: func(l line) string { return rateInterval(l.Covered) }},
+		{head: "ratio", right: true, text: func(l line) string { return formatRatio(l.Ratio) }},
+		{head: "measured", right: true, text: func(l line) string { return duration(l.Seconds) }},
+	})
+	for i := range all {
+		t.Rows[i].Group = all[i].group
+	}
+	return t
+}
+
+// circumstancesLine says of what a calibration is, and when it was measured.
+func circumstancesLine(of map[string]string, measured time.Time) string {
+	return fmt.Sprintf("%s, %s: %s", machineOf(of), measured.UTC().Format("2006-01-02"), strings.Join(present(of, "toolchain", "kernel", "commit"), ", "))
 }
 
 // machineOf names the machine of circumstances.
@@ -383,29 +378,4 @@ func quoteWay(w lab.CalibratedWay, alpha float64) string {
 		fmt.Fprintf(&b, "; intervals had the true ratio in %s of %d", rate(w.Covered), w.Covered.N)
 	}
 	return b.String()
-}
-
-// A calibrationJSON is what the JSON of a comparison says of a machine.
-type calibrationJSON struct {
-	Machine  string                 `json:"machine"`
-	File     string                 `json:"file"`
-	Measured time.Time              `json:"measured"`
-	Stale    []string               `json:"stale"`
-	Alarms   lab.Rate               `json:"alarms"`
-	Wrong    lab.Rate               `json:"wrong"`
-	Covered  lab.Rate               `json:"covered"`
-	Effects  []lab.CalibratedEffect `json:"effects"`
-	Ways     []lab.CalibratedWay    `json:"ways"`
-}
-
-func calibrationsToJSON(c *lab.Comparison) []calibrationJSON {
-	var out []calibrationJSON
-	for _, q := range c.Calibrations {
-		cal := q.Calibration
-		out = append(out, calibrationJSON{
-			Machine: q.Machine, File: filepath.Base(q.Path), Measured: cal.Measured, Stale: append([]string{}, q.Stale...),
-			Alarms: cal.Alarms, Wrong: cal.Wrong, Covered: cal.Covered, Effects: cal.Effects, Ways: cal.Ways,
-		})
-	}
-	return out
 }

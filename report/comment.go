@@ -1,15 +1,11 @@
 package report
 
 import (
-	"bytes"
 	"cmp"
 	"fmt"
-	"io"
 	"math"
 	"slices"
 	"strings"
-
-	"github.com/jedib0t/go-pretty/v6/table"
 
 	"github.com/dynolab/dyno/lab"
 )
@@ -26,56 +22,57 @@ type Versions struct {
 	Notes []string
 }
 
-// Comment writes what a comparison of two versions has shown as markdown for a
-// pull request: one line if nothing is proven, else a table of what is, with the
-// rest folded. What fails in the new version only comes before all else. c is nil if
-// nothing was measured, because all packages are identical.
-func Comment(w io.Writer, c *lab.Comparison, v Versions) error {
-	var b bytes.Buffer
+// Comment returns what a comparison of two versions has shown for a pull request: one
+// line if nothing is proven, else a table of what is, with the rest folded. What fails in
+// the new version only comes before all else. c is nil if nothing was measured, because
+// all packages are identical.
+func Comment(c *lab.Comparison, v Versions) Doc {
 	if c == nil {
-		fmt.Fprintf(&b, "Benchmarks: %s and %s build to identical test binaries (%s): nothing to measure.\n",
-			escape(v.Old), escape(v.New), packages(v.Identical))
-		_, err := w.Write(b.Bytes())
-		return err
+		return Doc{Blocks: []Block{Paragraph{Text: fmt.Sprintf("Benchmarks: %s and %s build to identical test binaries (%s): nothing to measure.", v.Old, v.New, packages(v.Identical))}}}
 	}
 	f := sortFindings(c)
 	broken := faults(c)
 	_, resources := split(c)
 	differ := provenIn(resources)
+	var blocks []Block
 	switch {
 	case len(broken) > 0:
-		fmt.Fprintf(&b, "### %s\n\n", escape(strings.Join(broken, "; ")))
-		fmt.Fprintf(&b, "%s against %s: %s.\n\n", escape(v.New), escape(v.Old), headlines(c, f, resources, "nothing else is proven"))
+		blocks = []Block{
+			Heading{Level: 3, Text: strings.Join(broken, "; ")},
+			Paragraph{Text: fmt.Sprintf("%s against %s: %s.", v.New, v.Old, headlines(c, f, resources, "nothing else is proven"))},
+		}
 	case len(f.proven)+len(differ)+len(c.Findings) > 0:
-		fmt.Fprintf(&b, "### Benchmarks: %s\n\n", headlines(c, f, resources, "nothing proven"))
-		fmt.Fprintf(&b, "%s against %s.\n\n", escape(v.New), escape(v.Old))
+		blocks = []Block{
+			Heading{Level: 3, Text: "Benchmarks: " + headlines(c, f, resources, "nothing proven")},
+			Paragraph{Text: fmt.Sprintf("%s against %s.", v.New, v.Old)},
+		}
 	default:
-		fmt.Fprintf(&b, "Benchmarks: nothing proven between %s and %s: %s.\n", escape(v.Old), escape(v.New), escape(f.summary(c, v)))
-		_, err := w.Write(b.Bytes())
-		return err
+		return Doc{Blocks: []Block{Paragraph{Text: fmt.Sprintf("Benchmarks: nothing proven between %s and %s: %s.", v.Old, v.New, f.summary(c, v))}}}
 	}
 	if first := slices.Concat(f.broken, f.proven); len(first) > 0 {
-		fmt.Fprintf(&b, "%s\n\n", findingsTable(c, first, true))
+		blocks = append(blocks, findingTable(c, first, true))
 	}
+	var found []string
 	for _, finding := range c.Findings {
-		fmt.Fprintf(&b, "- finding: %s\n", escape(finding))
+		found = append(found, "finding: "+finding)
 	}
-	if len(c.Findings) > 0 {
-		b.WriteString("\n")
-	}
-	fmt.Fprintf(&b, "<details>\n<summary>%s</summary>\n\n", escape(f.summary(c, v)))
-	if len(f.others) > 0 {
-		fmt.Fprintf(&b, "%s\n\n", findingsTable(c, f.others, false))
+	return Doc{Blocks: append(blocks, List{Items: items(found...)}, Fold{Summary: f.summary(c, v), Blocks: commentRest(c, v, f.others, differ)})}
+}
+
+// commentRest is what a comment has folded: what is not proven, resources, and of what
+// the comparison is.
+func commentRest(c *lab.Comparison, v Versions, others, differ []place) (blocks []Block) {
+	if len(others) > 0 {
+		blocks = append(blocks, findingTable(c, others, false))
 	}
 	if len(differ) > 0 {
-		fmt.Fprintf(&b, "%s:\n\n%s\n\n", resourcesTitle, findingsTable(c, asFindings(differ), false))
+		blocks = append(blocks, Paragraph{Text: resourcesTitle + ":"}, findingTable(c, differ, false))
 	}
-	fmt.Fprintf(&b, "The change of a time is that of total time ÷ operations, block by block, with its %s interval. Proven means: at level %v for all %d comparisons together (Holm), and not a change within ±%s.",
+	method := fmt.Sprintf("The change of a time is that of total time ÷ operations, block by block, with its %s interval. Proven means: at level %v for all %d comparisons together (Holm), and not a change within ±%s.",
 		confidence(c), c.Alpha, c.Comparisons, percentage(c.Margin))
 	if c.ResourceComparisons > 0 {
-		fmt.Fprintf(&b, " Resources explain times. They are a family of their own, with the same level again: %s.", counted(c.ResourceComparisons, "comparison"))
+		method += fmt.Sprintf(" Resources explain times. They are a family of their own, with the same level again: %s.", counted(c.ResourceComparisons, "comparison"))
 	}
-	b.WriteString("\n")
 	var more []string
 	for _, file := range c.Files {
 		more = append(more, fileLine(file))
@@ -87,13 +84,7 @@ func Comment(w io.Writer, c *lab.Comparison, v Versions) error {
 		more = append(more, pkg+": identical test binaries, not measured")
 	}
 	more = append(append(more, v.Notes...), c.Warnings...)
-	b.WriteString("\n")
-	for _, line := range compact(more) {
-		fmt.Fprintf(&b, "- %s\n", escape(line))
-	}
-	b.WriteString("\n</details>\n")
-	_, err := w.Write(b.Bytes())
-	return err
+	return append(blocks, Paragraph{Text: method}, List{Items: items(compact(more)...)})
 }
 
 // headlines count what is proven, what else was found, and apart from them resources.
@@ -107,14 +98,6 @@ func headlines(c *lab.Comparison, f findings, resources []lab.Table, none string
 		parts = append(parts, "resources: "+counts)
 	}
 	return strings.Join(parts, "; ")
-}
-
-// asFindings are places as the rows of a table.
-func asFindings(places []place) (out []finding) {
-	for _, at := range places {
-		out = append(out, finding{at.table, at.row, at.cell})
-	}
-	return out
 }
 
 // compact drops lines that were there before.
@@ -137,16 +120,9 @@ func holeLine(h lab.Hole) string {
 	return line + ": " + h.String()
 }
 
-// A finding is a cell of the new version, and where it stands.
-type finding struct {
-	table lab.Table
-	row   lab.Row
-	cell  lab.Cell
-}
-
 // findings are the cells of a comparison by what they say.
 type findings struct {
-	broken, proven, others []finding
+	broken, proven, others []place
 	benchmarks             int
 
 	// count is how many cells there are of a word, of what is not proven only
@@ -176,7 +152,7 @@ func sortFindings(c *lab.Comparison) findings {
 			}
 			failed := failedRow(c, r)
 			for j, cell := range r.Cells {
-				at := finding{t, r, cell}
+				at := place{t, r, j, cell}
 				broken := i == 0 && isFault(c, r, t.Cols[j].Name)
 				if broken {
 					f.broken = append(f.broken, at)
@@ -230,7 +206,7 @@ func sortFindings(c *lab.Comparison) findings {
 		}
 		return 1
 	}
-	slices.SortStableFunc(f.proven, func(a, b finding) int { return bad(a.cell.Verdict) - bad(b.cell.Verdict) })
+	slices.SortStableFunc(f.proven, func(a, b place) int { return bad(a.cell.Verdict) - bad(b.cell.Verdict) })
 	return f
 }
 
@@ -303,7 +279,7 @@ func packages(pkgs []string) string {
 	if len(pkgs) > 3 {
 		return plural(len(pkgs), "package")
 	}
-	return escape(strings.Join(pkgs, ", "))
+	return strings.Join(pkgs, ", ")
 }
 
 // percentage writes a fraction as a percentage with two significant digits, or the
@@ -336,48 +312,37 @@ func change(ratio float64) string {
 	return "−" + percentage(1-ratio)
 }
 
-// findingsTable draws findings as a markdown table; bold marks what is proven.
-func findingsTable(c *lab.Comparison, all []finding, proven bool) string {
-	l := layout{
-		head:  []string{"benchmark", "unit", "old", "new", "change", confidence(c) + " interval", "verdict"},
-		right: []bool{false, false, true, true, true, true, false},
-	}
-	for _, f := range all {
-		base := func() string {
-			if f.row.Base < 0 || f.row.Cells[f.row.Base].N == 0 {
+// findingTable has cells of the new version beside those of the old one; strong marks
+// what is proven.
+func findingTable(c *lab.Comparison, all []place, strong bool) Table {
+	return tabulate(all, []column[place]{
+		benchmarkColumn(),
+		{head: "unit", text: func(p place) string { return p.table.Unit }},
+		{head: "old", right: true, text: func(p place) string {
+			if p.row.Base < 0 {
 				return "—"
 			}
-			return formatValue(f.row.Cells[f.row.Base].Center, f.table.Unit)
-		}()
-		value, ratio, interval := "—", "", ""
-		if f.cell.N > 0 {
-			value = formatValue(f.cell.Center, f.table.Unit)
-		}
-		if vs := f.cell.Vs; vs != nil {
-			ratio = change(vs.Ratio)
-			if !math.IsNaN(vs.Lo) && !math.IsInf(vs.Hi, 1) && vs.Lo > 0 {
-				interval = change(vs.Lo) + " to " + change(vs.Hi)
+			return valueText(place{p.table, p.row, p.row.Base, p.row.Cells[p.row.Base]})
+		}},
+		{head: "new", right: true, text: valueText},
+		{head: "change", right: true, text: func(p place) string {
+			if p.cell.Vs == nil {
+				return ""
 			}
-		}
-		verdict := string(f.cell.Verdict)
-		switch {
-		case f.cell.Failure != "" && f.cell.N == 0:
-			verdict = f.cell.Failure
-		case f.cell.Failure != "":
-			verdict += "; " + f.cell.Failure
-		}
-		l.rows = append(l.rows, []string{benchmark(f.row), f.table.Unit, base, value, ratio, interval, verdict})
-	}
-	t := markdownTable(l)
-	for _, cells := range l.rows {
-		row := make(table.Row, len(cells))
-		for i, cell := range cells {
-			row[i] = escape(cell)
-		}
-		if proven {
-			row[len(row)-1] = fmt.Sprintf("**%s**", row[len(row)-1])
-		}
-		t.AppendRow(row)
-	}
-	return t.RenderMarkdown()
+			return change(p.cell.Vs.Ratio)
+		}},
+		{head: confidence(c) + " interval", right: true, text: func(p place) string {
+			if vs := p.cell.Vs; vs != nil && !math.IsNaN(vs.Lo) && !math.IsInf(vs.Hi, 1) && vs.Lo > 0 {
+				return change(vs.Lo) + " to " + change(vs.Hi)
+			}
+			return ""
+		}},
+		{head: "verdict", cell: func(p place) Cell {
+			verdict := joined("; ", string(p.cell.Verdict), p.cell.Failure)
+			if p.cell.Failure != "" && p.cell.N == 0 {
+				verdict = p.cell.Failure
+			}
+			return Cell{Text: verdict, Strong: strong}
+		}},
+	})
 }

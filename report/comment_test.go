@@ -62,7 +62,7 @@ var someVersions = Versions{
 func TestComment(t *testing.T) {
 	for name, verdict := range map[string]lab.Verdict{"slower": lab.Slower, "quiet": lab.Inconclusive} {
 		var b bytes.Buffer
-		if err := Comment(&b, aDuel(verdict, 1.25), someVersions); err != nil {
+		if err := Comment(aDuel(verdict, 1.25), someVersions).Markdown(&b, MarkdownOptions{}); err != nil {
 			t.Fatal(err)
 		}
 		golden(t, "comment-"+name+".md", b.Bytes())
@@ -78,7 +78,7 @@ func TestCommentIsQuiet(t *testing.T) {
 		lab.Same: true, lab.Inconclusive: true, lab.Unproven: true, lab.Missing: true, lab.NoBase: true, lab.Skipped: true,
 	} {
 		var b bytes.Buffer
-		if err := Comment(&b, aDuel(v, 0.5), someVersions); err != nil {
+		if err := Comment(aDuel(v, 0.5), someVersions).Markdown(&b, MarkdownOptions{}); err != nil {
 			t.Fatal(err)
 		}
 		if got := strings.Count(b.String(), "\n") == 1; got != quiet {
@@ -92,7 +92,7 @@ func TestCommentHasTheBadNewsFirst(t *testing.T) {
 	c := aDuel(lab.Faster, 0.5)
 	c.Tables[1].Rows[0].Cells[1].Verdict = lab.Worse
 	var b bytes.Buffer
-	if err := Comment(&b, c, someVersions); err != nil {
+	if err := Comment(c, someVersions).Markdown(&b, MarkdownOptions{}); err != nil {
 		t.Fatal(err)
 	}
 	text := b.String()
@@ -104,7 +104,7 @@ func TestCommentHasTheBadNewsFirst(t *testing.T) {
 
 func TestCommentOfIdenticalBuilds(t *testing.T) {
 	var b bytes.Buffer
-	if err := Comment(&b, nil, someVersions); err != nil {
+	if err := Comment(nil, someVersions).Markdown(&b, MarkdownOptions{}); err != nil {
 		t.Fatal(err)
 	}
 	want := "Benchmarks: v1.2.0 (1a2b3c4d) and work tree (5e6f7a8b and what is not committed) build to identical test binaries (example.com/m/internal): nothing to measure.\n"

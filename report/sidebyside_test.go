@@ -36,8 +36,8 @@ var boardTargets = []targets.Target{
 
 func TestSideBySideGolden(t *testing.T) {
 	s, card := sideBySide(t)
-	golden(t, "sidebyside.txt", render(t, func(w io.Writer) error { return SideBySideText(w, s, card, TextOptions{}) }))
-	golden(t, "sidebyside.md", render(t, func(w io.Writer) error { return SideBySideMarkdown(w, s, card) }))
+	golden(t, "sidebyside.txt", render(t, func(w io.Writer) error { return SideBySide(s, Terminal, card).Text(w, TextOptions{}) }))
+	golden(t, "sidebyside.md", render(t, func(w io.Writer) error { return SideBySide(s, Document, card).Markdown(w, MarkdownOptions{}) }))
 	golden(t, "sidebyside.json", render(t, func(w io.Writer) error { return SideBySideJSON(w, s, card) }))
 }
 
@@ -45,10 +45,10 @@ func TestSideBySideGolden(t *testing.T) {
 func TestSideBySideRanksNothing(t *testing.T) {
 	s, _ := sideBySide(t)
 	for name, form := range map[string]func(w io.Writer) error{
-		"text": func(w io.Writer) error { return SideBySideText(w, s, nil, TextOptions{}) },
-		"md":   func(w io.Writer) error { return SideBySideMarkdown(w, s, nil) },
+		"text": func(w io.Writer) error { return SideBySide(s, Terminal, nil).Text(w, TextOptions{}) },
+		"md":   func(w io.Writer) error { return SideBySide(s, Document, nil).Markdown(w, MarkdownOptions{}) },
 		"json": func(w io.Writer) error { return SideBySideJSON(w, s, nil) },
-		"html": func(w io.Writer) error { return SideBySideHTML(w, s, nil) },
+		"html": func(w io.Writer) error { return SideBySide(s, Page, nil).HTML(w) },
 	} {
 		out := string(render(t, form))
 		if i := strings.Index(out, "<main>"); i >= 0 {
@@ -67,7 +67,7 @@ func TestSideBySideRanksNothing(t *testing.T) {
 
 func TestSideBySideHTML(t *testing.T) {
 	s, card := sideBySide(t)
-	page := string(render(t, func(w io.Writer) error { return SideBySideHTML(w, s, card) }))
+	page := string(render(t, func(w io.Writer) error { return SideBySide(s, Page, card).HTML(w) }))
 	ids := make(map[string]bool)
 	for _, m := range regexp.MustCompile(` id="([^"]*)"`).FindAllStringSubmatch(page, -1) {
 		if ids[m[1]] {
@@ -116,7 +116,7 @@ func TestWriteSideBySide(t *testing.T) {
 	if err := json.Unmarshal(data, &doc); err != nil || doc.Schema != SideBySideSchema || len(doc.Places) != 3 || !doc.Places[1].Emulated {
 		t.Errorf("%v: %+v", err, doc)
 	}
-	if err := SideBySideText(failing{}, s, card, TextOptions{}); err != errFull {
+	if err := SideBySide(s, Terminal, card).Text(failing{}, TextOptions{}); err != errFull {
 		t.Errorf("a full disk: %v", err)
 	}
 }
@@ -124,13 +124,15 @@ func TestWriteSideBySide(t *testing.T) {
 // A report of one emulated board says that it is.
 func TestEmulatedIsSaid(t *testing.T) {
 	c := compare(t, "testdata/side-emulated.bench")
-	text := string(render(t, func(w io.Writer) error { return Text(w, c, nil, TextOptions{}) }))
+	text := string(render(t, func(w io.Writer) error { return Comparison(c, Terminal, Extra{}).Text(w, TextOptions{}) }))
 	for _, want := range []string{"side-emulated.bench: tiny-qemu, m3, emulated, 1 instruction = 64.00 ns emulated", "emulated: a program plays the board", "312"} {
 		if !strings.Contains(text, want) {
 			t.Errorf("the text lacks %q:\n%s", want, text)
 		}
 	}
-	if text := string(render(t, func(w io.Writer) error { return Text(w, compare(t, "testdata/side-board.bench"), nil, TextOptions{}) })); strings.Contains(text, "emulated") {
+	if text := string(render(t, func(w io.Writer) error {
+		return Comparison(compare(t, "testdata/side-board.bench"), Terminal, Extra{}).Text(w, TextOptions{})
+	})); strings.Contains(text, "emulated") {
 		t.Errorf("a real board is said to be emulated:\n%s", text)
 	}
 }

@@ -43,9 +43,11 @@ func judge(t *testing.T, all []targets.Target, paths ...string) *targets.Scoreca
 
 func TestScorecardGolden(t *testing.T) {
 	card := judge(t, sampleTargets, "testdata/targets.bench")
-	golden(t, "targets.txt", render(t, func(w io.Writer) error { return ScorecardText(w, card, TextOptions{}) }))
+	golden(t, "targets.txt", render(t, func(w io.Writer) error { return Scorecard(card).Text(w, TextOptions{}) }))
 	golden(t, "targets.json", render(t, func(w io.Writer) error { return ScorecardJSON(w, card) }))
-	golden(t, "targets.md", render(t, func(w io.Writer) error { return Markdown(w, compare(t, "testdata/targets.bench"), card) }))
+	golden(t, "targets.md", render(t, func(w io.Writer) error {
+		return Comparison(compare(t, "testdata/targets.bench"), Document, Extra{Card: card}).Markdown(w, MarkdownOptions{})
+	}))
 }
 
 // bench writes a results file of one implementation's pingpong.
@@ -77,7 +79,7 @@ func TestScoresInComparison(t *testing.T) {
 	if got, want := fmt.Sprint(inComparison.Targets), fmt.Sprint(alone.Scores); got != want || len(alone.Scores) != len(card.Scores) {
 		t.Errorf("the comparison has\n%s\nthe card\n%s", got, want)
 	}
-	text := string(render(t, func(w io.Writer) error { return Text(w, c, card, TextOptions{}) }))
+	text := string(render(t, func(w io.Writer) error { return Comparison(c, Terminal, Extra{Card: card}).Text(w, TextOptions{}) }))
 	if _, section, ok := strings.Cut(text, "\nTargets\n\n"); !ok || !strings.HasPrefix(section, "fast (required: ") {
 		t.Errorf("no section on targets in\n%s", text)
 	}
@@ -88,7 +90,7 @@ func TestScoresInComparison(t *testing.T) {
 
 func TestScorecardColor(t *testing.T) {
 	card := judge(t, sampleTargets, "testdata/targets.bench")
-	text := string(render(t, func(w io.Writer) error { return ScorecardText(w, card, TextOptions{Color: true}) }))
+	text := string(render(t, func(w io.Writer) error { return Scorecard(card).Text(w, TextOptions{Color: true}) }))
 	for _, want := range []string{"\x1b[32mpass\x1b[0m", "\x1b[31mMISS\x1b[0m", "\x1b[33mnot measured\x1b[0m", "\x1b[2mskipped\x1b[0m"} {
 		if !strings.Contains(text, want) {
 			t.Errorf("no %q", want)

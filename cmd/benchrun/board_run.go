@@ -496,7 +496,7 @@ func boardTargets(w io.Writer, file string) error {
 	if card = card.Only(targets.Score.Measured); len(card.Scores) == 0 {
 		return nil
 	}
-	if err := report.ScorecardText(w, card, report.TextOptions{Color: wantsColor(w)}); err != nil {
+	if err := report.Scorecard(card).Text(w, report.TextOptions{Color: wantsColor(w)}); err != nil {
 		return err
 	}
 	_, err = fmt.Fprintln(w)

@@ -151,7 +151,7 @@ func judgeTargets(cmd *cobra.Command, files []string, all, asJSON bool) error {
 	if asJSON {
 		err = report.ScorecardJSON(out, card)
 	} else {
-		err = report.ScorecardText(out, card, report.TextOptions{Color: wantsColor(out)})
+		err = report.Scorecard(card).Text(out, report.TextOptions{Color: wantsColor(out)})
 	}
 	if err != nil {
 		return err

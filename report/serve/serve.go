@@ -237,7 +237,7 @@ func (s *server) report(w http.ResponseWriter, r *http.Request, name string) {
 			}
 		}
 		var b bytes.Buffer
-		if err := report.HTML(&b, c, extra); err != nil {
+		if err := report.Comparison(c, report.Page, extra).HTML(&b); err != nil {
 			s.fail(w, http.StatusInternalServerError, err.Error())
 			return
 		}
