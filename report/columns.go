@@ -320,108 +320,106 @@ func curveTable(t lab.Table, curve lab.Curve) Table {
 	return tabulate(points, columns)
 }
 
-// A csvColumn is a column of CSV. Those of a Versus, and of a Distribution, are empty for
-// cells without one.
+// A csvColumn is a column of CSV: a text, a number, or a truth value; nil is empty.
 type csvColumn struct {
-	head   string
-	cell   func(*lab.Comparison, place) string
-	versus func(*lab.Versus) string
-	slices func(*lab.Distribution) float64
+	head string
+	cell func(place) any
 }
 
-// csvColumns are the columns of CSV, in order.
-var csvColumns = []csvColumn{
-	{head: "unit", cell: func(_ *lab.Comparison, p place) string { return p.table.Unit }},
-	{head: "pkg", cell: func(_ *lab.Comparison, p place) string { return p.row.Pkg }},
-	{head: "benchmark", cell: func(_ *lab.Comparison, p place) string { return p.row.Name }},
-	{head: "column", cell: func(_ *lab.Comparison, p place) string { return p.column().Name }},
-	{head: "reference", cell: func(_ *lab.Comparison, p place) string { return strconv.FormatBool(p.column().Ref) }},
-	{head: "n", cell: func(_ *lab.Comparison, p place) string { return strconv.Itoa(p.cell.N) }},
-	{head: "center", cell: csvValue(func(c lab.Cell) float64 { return c.Center })},
-	{head: "lo", cell: csvValue(func(c lab.Cell) float64 { return c.Lo })},
-	{head: "hi", cell: csvValue(func(c lab.Cell) float64 { return c.Hi })},
-	{head: "base", cell: func(_ *lab.Comparison, p place) string {
-		if p.row.Base < 0 {
-			return ""
+// csvColumns are the columns of the CSV of c, in order.
+func csvColumns(c *lab.Comparison) []csvColumn {
+	return []csvColumn{
+		{"unit", func(p place) any { return p.table.Unit }},
+		{"pkg", func(p place) any { return p.row.Pkg }},
+		{"benchmark", func(p place) any { return p.row.Name }},
+		{"column", func(p place) any { return p.column().Name }},
+		{"reference", func(p place) any { return p.column().Ref }},
+		{"n", func(p place) any { return p.cell.N }},
+		{"center", csvMeasured(func(c lab.Cell) any { return c.Center })},
+		{"lo", csvMeasured(func(c lab.Cell) any { return c.Lo })},
+		{"hi", csvMeasured(func(c lab.Cell) any { return c.Hi })},
+		{"base", func(p place) any {
+			if p.row.Base < 0 {
+				return nil
+			}
+			return p.table.Cols[p.row.Base].Name
+		}},
+		{"ratio", csvVersus(func(v *lab.Versus) any { return v.Ratio })},
+		{"ratio_lo", csvVersus(func(v *lab.Versus) any { return v.Lo })},
+		{"ratio_hi", csvVersus(func(v *lab.Versus) any { return v.Hi })},
+		{"p", csvVersus(func(v *lab.Versus) any { return v.P })},
+		{"p_adjusted", csvVersus(func(v *lab.Versus) any { return v.Adjusted })},
+		{"paired", csvVersus(func(v *lab.Versus) any { return v.Paired })},
+		{"pairs", csvVersus(func(v *lab.Versus) any { return csvIf(v.Paired, v.N) })},
+		{"rounds", csvVersus(func(v *lab.Versus) any { return csvIf(v.Paired, v.Rounds) })},
+		{"layouts", csvVersus(func(v *lab.Versus) any { return v.Layouts })},
+		{"control", func(p place) any {
+			if p.cell.Vs == nil || p.row.Control == nil {
+				return nil
+			}
+			return p.row.Control.Vs.Ratio
+		}},
+		{"detectable", csvVersus(func(v *lab.Versus) any { return v.Detectable })},
+		{"need_blocks", csvVersus(func(v *lab.Versus) any { return csvIf(v.Need > 0, v.Need) })},
+		{"need_seconds", csvVersus(func(v *lab.Versus) any { return csvIf(v.Need > 0, v.NeedTime.Seconds()) })},
+		{"verdict", func(p place) any { return string(p.cell.Verdict) }},
+		{"notes", func(p place) any { return strings.Join(notesOf(c, p.cell), "; ") }},
+		{"resource", func(p place) any { return p.table.Resource }},
+		{"undecidable", csvVersus(func(v *lab.Versus) any { return v.Undecidable })},
+		{"rare_costs", csvVersus(func(v *lab.Versus) any { return v.RareCosts })},
+		{"typical", csvVersus(func(v *lab.Versus) any { return v.Typical })},
+		{"typical_lo", csvVersus(func(v *lab.Versus) any { return v.TypicalLo })},
+		{"typical_hi", csvVersus(func(v *lab.Versus) any { return v.TypicalHi })},
+		{"slices", csvSlices(func(d *lab.Distribution) any { return d.N })},
+		{"p50", csvSlices(func(d *lab.Distribution) any { return d.P50 })},
+		{"p90", csvSlices(func(d *lab.Distribution) any { return d.P90 })},
+		{"p99", csvSlices(func(d *lab.Distribution) any { return d.P99 })},
+		{"max", csvSlices(func(d *lab.Distribution) any { return d.Max })},
+		{"tail", csvVersus(func(v *lab.Versus) any { return v.Tail })},
+		{"tail_lo", csvVersus(func(v *lab.Versus) any { return v.TailLo })},
+		{"tail_hi", csvVersus(func(v *lab.Versus) any { return v.TailHi })},
+		{"tail_moved", csvVersus(func(v *lab.Versus) any { return v.TailMoved })},
+	}
+}
+
+// csvMeasured is a figure of the cells that have values.
+func csvMeasured(of func(lab.Cell) any) func(place) any {
+	return func(p place) any { return csvIf(p.cell.N > 0, of(p.cell)) }
+}
+
+// csvVersus is of the cells that are compared.
+func csvVersus(of func(*lab.Versus) any) func(place) any {
+	return func(p place) any {
+		if p.cell.Vs == nil {
+			return nil
 		}
-		return p.table.Cols[p.row.Base].Name
-	}},
-	{head: "ratio", versus: func(v *lab.Versus) string { return number(v.Ratio) }},
-	{head: "ratio_lo", versus: func(v *lab.Versus) string { return number(v.Lo) }},
-	{head: "ratio_hi", versus: func(v *lab.Versus) string { return number(v.Hi) }},
-	{head: "p", versus: func(v *lab.Versus) string { return number(v.P) }},
-	{head: "p_adjusted", versus: func(v *lab.Versus) string { return number(v.Adjusted) }},
-	{head: "paired", versus: func(v *lab.Versus) string { return strconv.FormatBool(v.Paired) }},
-	{head: "pairs", versus: csvIf(func(v *lab.Versus) bool { return v.Paired }, func(v *lab.Versus) string { return strconv.Itoa(v.N) })},
-	{head: "rounds", versus: csvIf(func(v *lab.Versus) bool { return v.Paired }, func(v *lab.Versus) string { return strconv.Itoa(v.Rounds) })},
-	{head: "layouts", versus: func(v *lab.Versus) string { return strconv.Itoa(v.Layouts) }},
-	{head: "control", cell: func(_ *lab.Comparison, p place) string {
-		if p.cell.Vs == nil || p.row.Control == nil {
-			return ""
-		}
-		return number(p.row.Control.Vs.Ratio)
-	}},
-	{head: "detectable", versus: func(v *lab.Versus) string { return number(v.Detectable) }},
-	{head: "need_blocks", versus: csvIf(func(v *lab.Versus) bool { return v.Need > 0 }, func(v *lab.Versus) string { return strconv.Itoa(v.Need) })},
-	{head: "need_seconds", versus: csvIf(func(v *lab.Versus) bool { return v.Need > 0 }, func(v *lab.Versus) string { return number(v.NeedTime.Seconds()) })},
-	{head: "verdict", cell: func(_ *lab.Comparison, p place) string { return string(p.cell.Verdict) }},
-	{head: "notes", cell: func(c *lab.Comparison, p place) string {
-		var notes []string
-		for _, n := range p.cell.Notes {
-			notes = append(notes, c.Notes[n])
-		}
-		return strings.Join(notes, "; ")
-	}},
-	{head: "resource", cell: func(_ *lab.Comparison, p place) string { return strconv.FormatBool(p.table.Resource) }},
-	{head: "undecidable", versus: func(v *lab.Versus) string { return strconv.FormatBool(v.Undecidable) }},
-	{head: "rare_costs", versus: func(v *lab.Versus) string { return strconv.FormatBool(v.RareCosts) }},
-	{head: "typical", versus: func(v *lab.Versus) string { return number(v.Typical) }},
-	{head: "typical_lo", versus: func(v *lab.Versus) string { return number(v.TypicalLo) }},
-	{head: "typical_hi", versus: func(v *lab.Versus) string { return number(v.TypicalHi) }},
-	{head: "slices", cell: func(_ *lab.Comparison, p place) string {
+		return of(p.cell.Vs)
+	}
+}
+
+// csvSlices is of the cells that are made of slices.
+func csvSlices(of func(*lab.Distribution) any) func(place) any {
+	return func(p place) any {
 		if p.cell.Slices == nil {
-			return ""
+			return nil
 		}
-		return strconv.Itoa(p.cell.Slices.N)
-	}},
-	{head: "p50", slices: func(d *lab.Distribution) float64 { return d.P50 }},
-	{head: "p90", slices: func(d *lab.Distribution) float64 { return d.P90 }},
-	{head: "p99", slices: func(d *lab.Distribution) float64 { return d.P99 }},
-	{head: "max", slices: func(d *lab.Distribution) float64 { return d.Max }},
-	{head: "tail", versus: func(v *lab.Versus) string { return number(v.Tail) }},
-	{head: "tail_lo", versus: func(v *lab.Versus) string { return number(v.TailLo) }},
-	{head: "tail_hi", versus: func(v *lab.Versus) string { return number(v.TailHi) }},
-	{head: "tail_moved", versus: func(v *lab.Versus) string { return strconv.FormatBool(v.TailMoved) }},
-}
-
-// csvValue is a figure of the cells that have values.
-func csvValue(of func(lab.Cell) float64) func(*lab.Comparison, place) string {
-	return func(_ *lab.Comparison, p place) string {
-		return ifMeasured(func(p place) string { return number(of(p.cell)) })(p)
+		return of(p.cell.Slices)
 	}
 }
 
-// csvIf is empty where is does not hold.
-func csvIf(is func(*lab.Versus) bool, text func(*lab.Versus) string) func(*lab.Versus) string {
-	return func(v *lab.Versus) string {
-		if !is(v) {
-			return ""
-		}
-		return text(v)
+func csvIf(ok bool, v any) any {
+	if !ok {
+		return nil
 	}
+	return v
 }
 
-// text is what a line of CSV has in the column.
-func (k csvColumn) text(c *lab.Comparison, p place) string {
-	switch {
-	case k.cell != nil:
-		return k.cell(c, p)
-	case k.versus != nil && p.cell.Vs != nil:
-		return k.versus(p.cell.Vs)
-	case k.slices != nil && p.cell.Slices != nil:
-		return number(k.slices(p.cell.Slices))
+// notesOf are the notes to which a cell refers.
+func notesOf(c *lab.Comparison, cell lab.Cell) (notes []string) {
+	for _, n := range cell.Notes {
+		notes = append(notes, c.Notes[n])
 	}
-	return ""
+	return notes
 }
 
 // CSV writes c with one line for each cell, in full precision. Figures that do
@@ -429,8 +427,9 @@ func (k csvColumn) text(c *lab.Comparison, p place) string {
 // "; ". Findings, warnings and circumstances are not in it; JSON has them.
 func CSV(w io.Writer, c *lab.Comparison) error {
 	out := csv.NewWriter(w)
-	line := make([]string, len(csvColumns))
-	for i, k := range csvColumns {
+	columns := csvColumns(c)
+	line := make([]string, len(columns))
+	for i, k := range columns {
 		line[i] = k.head
 	}
 	_ = out.Write(line) // Error reports it
@@ -440,8 +439,8 @@ func CSV(w io.Writer, c *lab.Comparison) error {
 				if cell.Verdict == lab.Absent {
 					continue
 				}
-				for i, k := range csvColumns {
-					line[i] = k.text(c, place{t, r, j, cell})
+				for i, k := range columns {
+					line[i] = csvText(k.cell(place{t, r, j, cell}))
 				}
 				_ = out.Write(line)
 			}
@@ -451,12 +450,18 @@ func CSV(w io.Writer, c *lab.Comparison) error {
 	return out.Error()
 }
 
-// number writes v so that parsing gives it back; "" for NaN.
-func number(v float64) string {
-	if math.IsNaN(v) {
+// csvText writes a figure so that parsing gives it back; "" for NaN.
+func csvText(v any) string {
+	switch v := v.(type) {
+	case nil:
 		return ""
+	case float64:
+		if math.IsNaN(v) {
+			return ""
+		}
+		return strconv.FormatFloat(v, 'g', -1, 64)
 	}
-	return strconv.FormatFloat(v, 'g', -1, 64)
+	return fmt.Sprint(v)
 }
 
 // verdictTone is how a verdict is meant.
@@ -476,28 +481,30 @@ func verdictTone(v lab.Verdict) Tone {
 	return ""
 }
 
-// verdictOrder is where verdicts stand in a tally.
-var verdictOrder = []lab.Verdict{
-	lab.Better, lab.Faster, lab.Slower, lab.Worse, lab.Lower, lab.Higher, lab.Same, lab.Inconclusive, lab.Unproven, lab.Missing, lab.NoBase, lab.Skipped,
-}
-
 // tally counts the verdicts of a table: of implementations, that is, and not of
 // references, unless there is nothing else.
-func tally(t lab.Table) (out Tally) {
-	counts := make(map[lab.Verdict]int)
+func tally(t lab.Table) Tally {
+	counts := make(map[string]int)
 	for _, refs := range []bool{false, true} {
 		for _, p := range placesIn(t, t.Rows...) {
 			if p.column().Ref == refs && p.cell.Verdict != lab.Base {
-				counts[p.cell.Verdict]++
+				counts[string(p.cell.Verdict)]++
 			}
 		}
 		if len(counts) > 0 {
 			break
 		}
 	}
-	for _, v := range verdictOrder {
-		if counts[v] > 0 {
-			out = append(out, Count{string(v), counts[v], verdictTone(v)})
+	return tallyOf(counts, lab.Better, lab.Faster, lab.Slower, lab.Worse, lab.Lower, lab.Higher, lab.Same,
+		lab.Inconclusive, lab.Unproven, lab.Missing, lab.NoBase, lab.Skipped)
+}
+
+// tallyOf lists the counts of verdicts in this order, without those of which there is
+// none.
+func tallyOf(counts map[string]int, order ...lab.Verdict) (out Tally) {
+	for _, v := range order {
+		if n := counts[string(v)]; n > 0 {
+			out = append(out, Count{string(v), n, verdictTone(v)})
 		}
 	}
 	return out

@@ -150,84 +150,81 @@ func sortFindings(c *lab.Comparison) findings {
 			if (t.Unit == "MB/s" || t.Unit == "B/s") && timed[benchmark(r)] {
 				continue // as lab leaves it out itself
 			}
-			failed := failedRow(c, r)
 			for j, cell := range r.Cells {
-				at := place{t, r, j, cell}
-				broken := i == 0 && isFault(c, r, t.Cols[j].Name)
-				if broken {
-					f.broken = append(f.broken, at)
-				}
-				if j == r.Base && cell.Verdict == lab.Base || cell.Verdict == lab.Absent || cell.Verdict == lab.Skipped {
-					continue
-				}
-				if failed && (cell.N == 0 || cell.Verdict == lab.NoBase) {
-					continue // of which nothing else is to be said
-				}
-				count := func(word string) {
-					if i == 0 {
-						f.count[word]++
-					}
-				}
-				if cell.Verdict.Proven() {
-					f.count[string(cell.Verdict)]++
-					if !broken {
-						f.proven = append(f.proven, at)
-					}
-					continue
-				}
-				switch cell.Verdict {
-				case lab.Same:
-					count("same")
-				case lab.Unproven:
-					count("unproven")
-				case lab.Missing, lab.NoBase:
-					count("missing")
-				default:
-					count("inconclusive")
-					if i == 0 && cell.Vs != nil {
-						switch d := cell.Vs.Detectable; {
-						case math.IsInf(d, 1):
-							f.blind++
-						case d > 1:
-							f.detectable = append(f.detectable, d)
-						}
-					}
-				}
-				if !broken {
-					f.others = append(f.others, at)
-				}
+				f.add(c, place{t, r, j, cell}, i == 0)
 			}
 		}
 	}
 	f.benchmarks = len(names)
-	bad := func(v lab.Verdict) int {
-		if v == lab.Slower || v == lab.Worse {
-			return 0
-		}
-		return 1
-	}
-	slices.SortStableFunc(f.proven, func(a, b place) int { return bad(a.cell.Verdict) - bad(b.cell.Verdict) })
+	slices.SortStableFunc(f.proven, func(a, b place) int {
+		bad := func(p place) int { return map[bool]int{true: 0, false: 1}[verdictTone(p.cell.Verdict) == Bad] }
+		return bad(a) - bad(b)
+	})
 	return f
+}
+
+// add sorts a cell in. first says that it is of the first unit.
+func (f *findings) add(c *lab.Comparison, at place, first bool) {
+	cell := at.cell
+	broken := first && isFault(c, at.row, at.column().Name)
+	if broken {
+		f.broken = append(f.broken, at)
+	}
+	if at.isBase() && cell.Verdict == lab.Base || cell.Verdict == lab.Absent || cell.Verdict == lab.Skipped {
+		return
+	}
+	if failedRow(c, at.row) && (cell.N == 0 || cell.Verdict == lab.NoBase) {
+		return // of which nothing else is to be said
+	}
+	proven := cell.Verdict.Proven()
+	if proven || first {
+		f.count[commentWord(cell.Verdict)]++
+	}
+	if first && commentWord(cell.Verdict) == inconclusive && cell.Vs != nil {
+		switch d := cell.Vs.Detectable; {
+		case math.IsInf(d, 1):
+			f.blind++
+		case d > 1:
+			f.detectable = append(f.detectable, d)
+		}
+	}
+	switch {
+	case broken:
+	case proven:
+		f.proven = append(f.proven, at)
+	default:
+		f.others = append(f.others, at)
+	}
+}
+
+// inconclusive is the word for all verdicts that say nothing.
+const inconclusive = string(lab.Inconclusive)
+
+// commentWord is the word under which a comment counts a verdict.
+func commentWord(v lab.Verdict) string {
+	switch {
+	case v.Proven():
+		return string(v)
+	case v == lab.Same, v == lab.Unproven:
+		return string(v)
+	case v == lab.Missing, v == lab.NoBase:
+		return string(lab.Missing)
+	}
+	return inconclusive
 }
 
 // headline counts what is proven: "1 slower, 2 faster".
 func (f findings) headline() string {
-	var parts []string
-	for _, v := range []lab.Verdict{lab.Slower, lab.Worse, lab.Higher, lab.Lower, lab.Faster, lab.Better} {
-		if n := f.count[string(v)]; n > 0 {
-			parts = append(parts, fmt.Sprintf("%d %s", n, v))
-		}
-	}
-	return strings.Join(parts, ", ")
+	return tallyOf(f.count, lab.Slower, lab.Worse, lab.Higher, lab.Lower, lab.Faster, lab.Better).String()
 }
 
 // summary says in a line how much was looked at, and how well.
 func (f findings) summary(c *lab.Comparison, v Versions) string {
-	parts := []string{plural(f.benchmarks, "benchmark")}
+	parts := []string{counted(f.benchmarks, "benchmark")}
 	if n := f.count["same"]; n > 0 {
 		parts = append(parts, fmt.Sprintf("%d the same within ±%s", n, percentage(c.Margin)))
 	}
-	if n := f.count["inconclusive"]; n > 0 {
+	if n := f.count[inconclusive]; n > 0 {
 		text := fmt.Sprintf("%d inconclusive", n)
 		if len(f.detectable) > 0 {
 			least, most := percentage(slices.Min(f.detectable)-1), percentage(slices.Max(f.detectable)-1)
@@ -241,10 +238,8 @@ func (f findings) summary(c *lab.Comparison, v Versions) string {
 		}
 		parts = append(parts, text)
 	}
-	for _, word := range []string{"unproven", "missing"} {
-		if n := f.count[word]; n > 0 {
-			parts = append(parts, fmt.Sprintf("%d %s", n, word))
-		}
+	for _, n := range tallyOf(f.count, lab.Unproven, lab.Missing) {
+		parts = append(parts, Tally{n}.String())
 	}
 	parts = append(parts, otherFailures(c)...)
 	added := make(map[string]bool) // with one for each GOMAXPROCS, and one for all
@@ -259,7 +254,7 @@ func (f findings) summary(c *lab.Comparison, v Versions) string {
 		parts = append(parts, fmt.Sprintf("%d in the new version only", len(added)))
 	}
 	if len(v.Identical) > 0 {
-		parts = append(parts, plural(len(v.Identical), "package")+" identical")
+		parts = append(parts, counted(len(v.Identical), "package")+" identical")
 	}
 	if _, resources := split(c); c.ResourceComparisons > 0 && resourceCounts(resources) == "" {
 		parts = append(parts, "no resource proven to differ")
@@ -267,17 +262,10 @@ func (f findings) summary(c *lab.Comparison, v Versions) string {
 	return strings.Join(parts, ", ")
 }
 
-func plural(n int, what string) string {
-	if n == 1 {
-		return "1 " + what
-	}
-	return fmt.Sprintf("%d %ss", n, what)
-}
-
 // packages names a few packages, or counts them.
 func packages(pkgs []string) string {
 	if len(pkgs) > 3 {
-		return plural(len(pkgs), "package")
+		return counted(len(pkgs), "package")
 	}
 	return strings.Join(pkgs, ", ")
 }

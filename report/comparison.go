@@ -367,17 +367,11 @@ func provenIn(tables []lab.Table) (out []place) {
 // resourceCounts says how many resources are proven to differ, and which way: "3
 // worse, 1 better"; empty for none.
 func resourceCounts(resources []lab.Table) string {
-	count := make(map[lab.Verdict]int)
+	counts := make(map[string]int)
 	for _, at := range provenIn(resources) {
-		count[at.cell.Verdict]++
+		counts[string(at.cell.Verdict)]++
 	}
-	var parts []string
-	for _, v := range []lab.Verdict{lab.Worse, lab.Better, lab.Higher, lab.Lower} {
-		if count[v] > 0 {
-			parts = append(parts, fmt.Sprintf("%d %s", count[v], v))
-		}
-	}
-	return strings.Join(parts, ", ")
+	return tallyOf(counts, lab.Worse, lab.Better, lab.Higher, lab.Lower).String()
 }
 
 // rowIn returns the row of another table that is the same benchmark as r.

@@ -250,7 +250,10 @@ func (p *page) table(t Table) {
 		p.add(`<th scope="col"%s>%s</th>`, class(c.class()), c.Head)
 	}
 	p.add("</tr></thead>\n<tbody>\n")
-	for _, r := range t.Rows {
+	for i, r := range t.Rows {
+		if r.Title && i > 0 {
+			p.add("</tbody>\n<tbody>\n")
+		}
 		p.row(t, r)
 	}
 	p.add("</tbody>")

@@ -240,9 +240,7 @@ func cellToJSON(c *lab.Comparison, col lab.Column, cell lab.Cell) cellJSON {
 		cj.Slices = &slicesJSON{d.N, d.P50, d.P90, d.P99, d.Max}
 	}
 	cj.Blocks = blocksToJSON(cell.Blocks)
-	for _, n := range cell.Notes {
-		cj.Notes = append(cj.Notes, c.Notes[n])
-	}
+	cj.Notes = notesOf(c, cell)
 	return cj
 }
 

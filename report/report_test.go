@@ -635,7 +635,7 @@ func (failing) Write([]byte) (int, error) { return 0, errFull }
 
 // csvHead is the first line of CSV.
 func csvHead() (head []string) {
-	for _, k := range csvColumns {
+	for _, k := range csvColumns(nil) {
 		head = append(head, k.head)
 	}
 	return head
