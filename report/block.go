@@ -87,6 +87,7 @@ type (
 	// leave out.
 	Column struct {
 		Head  string
+		Name  bool // names the row, as the first column always does
 		Right bool // numbers
 		Long  bool // text of several lines
 		Bars  bool
@@ -166,6 +167,7 @@ func listSection(h Heading, l List) []Block {
 // of a report is one more of these.
 type column[T any] struct {
 	head              string
+	name              bool
 	right, long, bars bool
 	hide              bool
 	text              func(T) string
@@ -179,7 +181,7 @@ func tabulate[T any](rows []T, columns []column[T]) Table {
 		if c.hide {
 			continue
 		}
-		t.Columns = append(t.Columns, Column{c.head, c.right, c.long, c.bars})
+		t.Columns = append(t.Columns, Column{c.head, c.name, c.right, c.long, c.bars})
 		for i, row := range rows {
 			var cell Cell
 			if c.cell != nil {

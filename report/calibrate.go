@@ -143,94 +143,95 @@ func calibrationParts(c *lab.Calibration) []calibrationPart {
 	return parts
 }
 
-// againstItself is the table of the comparisons of programs with themselves.
-func againstItself(c *lab.Calibration, parts []calibrationPart) Table {
-	type line struct {
-		lab.CalibratedBenchmark
-		sum, group bool
-	}
-	var all []line
-	sum := func(name string, alarms, wrong lab.Rate, group bool) {
-		all = append(all, line{lab.CalibratedBenchmark{Name: name, Alarms: alarms, Wrong: wrong}, true, group})
+// A calibrationLine is a line of a calibration's tables: a benchmark, all of a way of
+// driving, or all; or, where it is of a slow-down, one effect of it.
+type calibrationLine struct {
+	lab.CalibratedBenchmark
+	effect lab.CalibratedEffect
+	sum    bool // of several benchmarks
+	begins bool // a group
+	again  bool // of the same as the line above
+}
+
+// calibrationLines are the lines of what parts show and of all; with effects, one for
+// each effect, and each in a group of its own if apart.
+func calibrationLines(c *lab.Calibration, parts []calibrationPart, effects, apart bool) (all []calibrationLine) {
+	add := func(b lab.CalibratedBenchmark, sum, begins bool) {
+		if !effects {
+			all = append(all, calibrationLine{CalibratedBenchmark: b, sum: sum, begins: begins})
+			return
+		}
+		for i, e := range b.Effects {
+			all = append(all, calibrationLine{b, e, sum, i == 0 && (begins || apart), i > 0})
+		}
 	}
 	after := false // a sum of a part
 	for _, p := range parts {
 		for i, b := range p.benchmarks {
-			all = append(all, line{b, false, p.named() && i == 0})
+			add(b, false, p.named() && i == 0)
 		}
 		if after = p.named(); after {
-			sum(p.name, p.Alarms, p.Wrong, len(p.benchmarks) == 0)
+			add(lab.CalibratedBenchmark{Name: p.name, Alarms: p.Alarms, Wrong: p.Wrong, Effects: p.Effects}, true, len(p.benchmarks) == 0)
 		}
 	}
-	sum("all", c.Alarms, c.Wrong, after)
-	unlessSum := func(text func(line) string) func(line) string {
-		return func(l line) string {
-			if l.sum {
-				return ""
-			}
-			return text(l)
+	add(lab.CalibratedBenchmark{Name: "all", Alarms: c.Alarms, Wrong: c.Wrong, Effects: c.Effects}, true, after)
+	return all
+}
+
+// unlessSum is empty for sums.
+func unlessSum(text func(calibrationLine) string) func(calibrationLine) string {
+	return func(l calibrationLine) string {
+		if l.sum {
+			return ""
 		}
+		return text(l)
 	}
-	t := tabulate(all, []column[line]{
-		{head: "benchmark", text: func(l line) string { return l.Name }},
-		{head: "driven", text: unlessSum(func(l line) string { return way(l.Driven) })},
-		{head: "comparisons", right: true, text: func(l line) string { return strconv.Itoa(l.Alarms.N) }},
-		{head: "alarms", right: true, text: func(l line) string { return rate(l.Alarms) }},
-		{head: "95% interval", right: true, text: func(l line) string { return rateInterval(l.Alarms) }},
-		{head: "called different", right: true, text: func(l line) string { return rate(l.Wrong) }},
-		{head: "95% interval", right: true, text: func(l line) string { return rateInterval(l.Wrong) }},
-		{head: "spread of blocks", right: true, text: unlessSum(func(l line) string { return percent(l.Spread) })},
-		{head: "finds 9 of 10 times", right: true, text: unlessSum(func(l line) string { return detectable(l.Detectable) })},
-		{head: "measured", right: true, text: unlessSum(func(l line) string { return duration(l.Seconds) })},
-	})
-	for i := range all {
-		t.Rows[i].Group = all[i].group
+}
+
+// calibrationTable is a table of lines with these columns behind the names.
+func calibrationTable(all []calibrationLine, columns []column[calibrationLine]) Table {
+	name := func(text func(calibrationLine) string) func(calibrationLine) Cell {
+		return func(l calibrationLine) Cell { return Cell{Text: text(l), Again: l.again} }
+	}
+	t := tabulate(all, append([]column[calibrationLine]{
+		{head: "benchmark", cell: name(func(l calibrationLine) string { return l.Name })},
+		{head: "driven", cell: name(unlessSum(func(l calibrationLine) string { return way(l.Driven) }))},
+	}, columns...))
+	for i, l := range all {
+		t.Rows[i].Group = l.begins
 	}
 	return t
+}
+
+// againstItself is the table of the comparisons of programs with themselves.
+func againstItself(c *lab.Calibration, parts []calibrationPart) Table {
+	return calibrationTable(calibrationLines(c, parts, false, false), []column[calibrationLine]{
+		{head: "comparisons", right: true, text: func(l calibrationLine) string { return strconv.Itoa(l.Alarms.N) }},
+		{head: "alarms", right: true, text: func(l calibrationLine) string { return rate(l.Alarms) }},
+		{head: "95% interval", right: true, text: func(l calibrationLine) string { return rateInterval(l.Alarms) }},
+		{head: "called different", right: true, text: func(l calibrationLine) string { return rate(l.Wrong) }},
+		{head: "95% interval", right: true, text: func(l calibrationLine) string { return rateInterval(l.Wrong) }},
+		{head: "spread of blocks", right: true, text: unlessSum(func(l calibrationLine) string { return percent(l.Spread) })},
+		{head: "finds 9 of 10 times", right: true, text: unlessSum(func(l calibrationLine) string { return detectable(l.Detectable) })},
+		{head: "measured", right: true, text: unlessSum(func(l calibrationLine) string { return duration(l.Seconds) })},
+	})
 }
 
 // slowedOnPurpose is the table of the comparisons with slowed copies. several says
 // that a benchmark has several.
 func slowedOnPurpose(c *lab.Calibration, parts []calibrationPart, several bool) Table {
-	type line struct {
-		lab.CalibratedEffect
-		name, driven string
-		again, group bool
-	}
-	var all []line
-	add := func(name, driven string, effects []lab.CalibratedEffect, group bool) {
-		for i, e := range effects {
-			all = append(all, line{e, name, driven, i > 0, i == 0 && (group || several)})
-		}
-	}
-	after := false // a sum of a part
-	for _, p := range parts {
-		for i, b := range p.benchmarks {
-			add(b.Name, way(b.Driven), b.Effects, p.named() && i == 0)
-		}
-		if after = p.named(); after {
-			add(p.name, "", p.Effects, len(p.benchmarks) == 0)
-		}
-	}
-	add("all", "", c.Effects, after)
-	t := tabulate(all, []column[line]{
-		{head: "benchmark", cell: func(l line) Cell { return Cell{Text: l.name, Again: l.again} }},
-		{head: "driven", cell: func(l line) Cell { return Cell{Text: l.driven, Again: l.again} }},
-		{head: "slower by", right: true, text: func(l line) string { return percent(l.Slow) }},
-		{head: "comparisons", right: true, text: func(l line) string { return strconv.Itoa(l.Found.N) }},
-		{head: "found", right: true, text: func(l line) string { return rate(l.Found) }},
-		{head: "95% interval", right: true, text: func(l line) string { return rateInterval(l.Found) }},
-		{head: "called slower", right: true, text: func(l line) string { return rate(l.Called) }},
-		{head: "called wrongly", right: true, text: func(l line) string { return rate(l.Denied) }},
-		{head: "true ratio in interval", right: true, text: func(l line) string { return rate(l.Covered) }},
-		{head: "95% interval", right: true, text: func(l line) string { return rateInterval(l.Covered) }},
-		{head: "ratio", right: true, text: func(l line) string { return formatRatio(l.Ratio) }},
-		{head: "measured", right: true, text: func(l line) string { return duration(l.Seconds) }},
+	return calibrationTable(calibrationLines(c, parts, true, several), []column[calibrationLine]{
+		{head: "slower by", right: true, text: func(l calibrationLine) string { return percent(l.effect.Slow) }},
+		{head: "comparisons", right: true, text: func(l calibrationLine) string { return strconv.Itoa(l.effect.Found.N) }},
+		{head: "found", right: true, text: func(l calibrationLine) string { return rate(l.effect.Found) }},
+		{head: "95% interval", right: true, text: func(l calibrationLine) string { return rateInterval(l.effect.Found) }},
+		{head: "called slower", right: true, text: func(l calibrationLine) string { return rate(l.effect.Called) }},
+		{head: "called wrongly", right: true, text: func(l calibrationLine) string { return rate(l.effect.Denied) }},
+		{head: "true ratio in interval", right: true, text: func(l calibrationLine) string { return rate(l.effect.Covered) }},
+		{head: "95% interval", right: true, text: func(l calibrationLine) string { return rateInterval(l.effect.Covered) }},
+		{head: "ratio", right: true, text: func(l calibrationLine) string { return formatRatio(l.effect.Ratio) }},
+		{head: "measured", right: true, text: func(l calibrationLine) string { return duration(l.effect.Seconds) }},
 	})
-	for i := range all {
-		t.Rows[i].Group = all[i].group
-	}
-	return t
 }
 
 // circumstancesLine says of what a calibration is, and when it was measured.

@@ -62,7 +62,7 @@ func benchmarkColumn() column[place] {
 
 // nameColumn names the columns that are compared.
 func nameColumn(c *lab.Comparison) column[place] {
-	return column[place]{head: columnHead(c), cell: nameCell}
+	return column[place]{head: columnHead(c), name: true, cell: nameCell}
 }
 
 func nameCell(p place) Cell {

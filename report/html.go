@@ -45,20 +45,22 @@ func (d Doc) HTML(w io.Writer) error {
 <body>
 `, Policy(), d.Title, template.HTML(styleSheet))
 	start := slices.IndexFunc(d.Blocks, func(b Block) bool { h, ok := b.(Heading); return ok && h.ID != "" })
-	if start < 0 {
-		start = len(d.Blocks)
-	}
+	start = max(start, 0)
 	sections := contents(d.Blocks)
 	for _, l := range sections[:min(1, len(sections))] {
 		p.add("<a class=\"skip\" href=\"%s\">Skip to %s</a>\n", l.Href, lowerFirst(l.Name))
 	}
 	p.add("<svg class=\"defs\" aria-hidden=\"true\" focusable=\"false\">%s</svg>\n<header>\n<h1>%s</h1>\n", template.HTML(symbolDefs()), d.Title)
 	p.blocks(d.Blocks[:start])
-	p.add("</header>\n<nav aria-label=\"Sections\"><ul>\n")
-	for _, l := range slices.Concat(d.Home, sections) {
-		p.add("<li><a href=\"%s\">%s</a></li>\n", href(l.Href), l.Name)
+	p.add("</header>\n")
+	if links := slices.Concat(d.Home, sections); len(links) > 0 {
+		p.add("<nav aria-label=\"Sections\"><ul>\n")
+		for _, l := range links {
+			p.add("<li><a href=\"%s\">%s</a></li>\n", href(l.Href), l.Name)
+		}
+		p.add("</ul></nav>\n")
 	}
-	p.add("</ul></nav>\n<main>\n")
+	p.add("<main>\n")
 	p.blocks(d.Blocks[start:])
 	p.add("</main>\n<footer>%s</footer>\n</body>\n</html>\n", d.Footer)
 	_, err := w.Write(p.b)
@@ -145,7 +147,7 @@ func (p *page) block(b Block) {
 	case List:
 		p.list(b)
 	case Tally:
-		p.add("<ul class=\"tally\" aria-label=\"Counts\">\n")
+		p.add("<ul class=\"tally\" aria-label=\"Verdicts\">\n")
 		for _, c := range b {
 			p.add("<li><b%s>%d</b> %s</li>\n", class(c.Tone), c.N, c.Word)
 		}
@@ -294,7 +296,7 @@ func (p *page) row(t Table, r Row) {
 	p.add("<tr>")
 	for i, c := range r.Cells {
 		open, end := template.HTML("<td"), template.HTML("</td>")
-		if i == 0 {
+		if i == 0 || t.Columns[i].Name {
 			open, end = `<th scope="row"`, "</th>"
 		}
 		p.add("%s%s>", open, class(t.Columns[i].class(), c.Tone))

@@ -166,13 +166,9 @@ type (
 func JSON(w io.Writer, c *lab.Comparison, card *targets.Scorecard) error {
 	doc := comparisonJSON{
 		Schema: ComparisonSchema, Alpha: c.Alpha, Margin: c.Margin, Column: c.Col, Comparisons: c.Comparisons, Resources: c.ResourceComparisons,
-		Files: []fileJSON{}, Tables: []tableJSON{}, Findings: append([]string{}, c.Findings...),
-		remarksJSON: remarksToJSON(c.Warnings, c.Problems, card),
+		Files: each(c.Files, fileToJSON), Tables: []tableJSON{}, Findings: append([]string{}, c.Findings...),
+		remarksJSON: remarksToJSON(c.Warnings, c.Problems, card), Calibrations: each(c.Calibrations, calibrationToJSON),
 	}
-	for _, f := range c.Files {
-		doc.Files = append(doc.Files, fileToJSON(f))
-	}
-	doc.Calibrations = calibrationsToJSON(c)
 	for _, f := range c.Failures {
 		doc.Failures = append(doc.Failures, failureJSON{f.Row, f.Pkg, f.Col, string(f.Kind), f.Reason, f.Blocks, f.Fault, f.Accepted})
 	}
@@ -208,23 +204,18 @@ func JSON(w io.Writer, c *lab.Comparison, card *targets.Scorecard) error {
 func remarksToJSON(warnings, problems []string, card *targets.Scorecard) remarksJSON {
 	r := remarksJSON{Warnings: append([]string{}, warnings...), Problems: append([]string{}, problems...)}
 	if card != nil {
-		r.Targets = scoresToJSON(card)
+		r.Targets = each(card.Scores, scoreToJSON)
 	}
 	return r
 }
 
 func fileToJSON(f lab.File) fileJSON {
-	fj := fileJSON{Label: f.Label, Path: f.Path, Results: f.Results, Blocks: f.Blocks, Config: []settingJSON{}, Holes: []holeJSON{}}
-	for _, s := range f.Config {
-		fj.Config = append(fj.Config, settingJSON(s))
+	return fileJSON{
+		Label: f.Label, Path: f.Path, Results: f.Results, Blocks: f.Blocks,
+		Config:  each(f.Config, func(s lab.Setting) settingJSON { return settingJSON(s) }),
+		Holes:   each(f.Holes, func(h lab.Hole) holeJSON { return holeJSON(h) }),
+		Clauses: each(f.Clauses, func(c lab.BoardClause) boardClauseJSON { return boardClauseJSON(c) }),
 	}
-	for _, h := range f.Holes {
-		fj.Holes = append(fj.Holes, holeJSON(h))
-	}
-	for _, c := range f.Clauses {
-		fj.Clauses = append(fj.Clauses, boardClauseJSON(c))
-	}
-	return fj
 }
 
 func cellToJSON(c *lab.Comparison, col lab.Column, cell lab.Cell) cellJSON {
@@ -271,6 +262,15 @@ func blocksToJSON(blocks []lab.BlockValue) []blockJSON {
 	return out
 }
 
+// each makes a list, which is empty and not null for none.
+func each[T, U any](all []T, of func(T) U) []U {
+	out := make([]U, len(all))
+	for i, v := range all {
+		out[i] = of(v)
+	}
+	return out
+}
+
 func finite(v float64) *float64 {
 	if math.IsNaN(v) || math.IsInf(v, 0) {
 		return nil
@@ -307,16 +307,12 @@ type calibrationJSON struct {
 	Ways     []lab.CalibratedWay    `json:"ways"`
 }
 
-func calibrationsToJSON(c *lab.Comparison) []calibrationJSON {
-	var out []calibrationJSON
-	for _, q := range c.Calibrations {
-		cal := q.Calibration
-		out = append(out, calibrationJSON{
-			Machine: q.Machine, File: filepath.Base(q.Path), Measured: cal.Measured, Stale: append([]string{}, q.Stale...),
-			Alarms: cal.Alarms, Wrong: cal.Wrong, Covered: cal.Covered, Effects: cal.Effects, Ways: cal.Ways,
-		})
+func calibrationToJSON(q lab.CalibrationQuote) calibrationJSON {
+	cal := q.Calibration
+	return calibrationJSON{
+		Machine: q.Machine, File: filepath.Base(q.Path), Measured: cal.Measured, Stale: append([]string{}, q.Stale...),
+		Alarms: cal.Alarms, Wrong: cal.Wrong, Covered: cal.Covered, Effects: cal.Effects, Ways: cal.Ways,
 	}
-	return out
 }
 
 type (
@@ -345,10 +341,7 @@ type (
 
 // ConformJSON writes m as one indented JSON object of the schema MatrixSchema.
 func ConformJSON(w io.Writer, m *lab.Matrix) error {
-	doc := matrixJSON{Schema: MatrixSchema, Clauses: []clauseJSON{}, Packages: []conformanceJSON{}}
-	for _, c := range m.Clauses {
-		doc.Clauses = append(doc.Clauses, clauseJSON(c))
-	}
+	doc := matrixJSON{Schema: MatrixSchema, Clauses: each(m.Clauses, func(c lab.Clause) clauseJSON { return clauseJSON(c) }), Packages: []conformanceJSON{}}
 	for _, p := range m.Packages {
 		pj := conformanceJSON{Path: p.Path, Problem: p.Problem, Output: p.Output, Results: make(map[string]clauseResultJSON)}
 		for name, r := range p.Results {
@@ -398,13 +391,8 @@ type (
 func SideBySideJSON(w io.Writer, s *lab.SideBySide, card *targets.Scorecard) error {
 	doc := sideJSON{
 		Schema: SideBySideSchema, Workloads: []sideWorkloadJSON{}, HostOnly: append([]string{}, s.HostOnly...),
-		remarksJSON: remarksToJSON(sideWarnings(s), sideProblems(s), card),
-	}
-	for _, p := range s.Places {
-		doc.Places = append(doc.Places, placeJSON{p.Name, p.Board, p.Chip, p.Emulated, p.Paths})
-	}
-	for _, f := range sideFiles(s) {
-		doc.Files = append(doc.Files, fileToJSON(f))
+		remarksJSON: remarksToJSON(sideWarnings(s), sideProblems(s), card), Files: each(sideFiles(s), fileToJSON),
+		Places: each(s.Places, func(p lab.Place) placeJSON { return placeJSON{p.Name, p.Board, p.Chip, p.Emulated, p.Paths} }),
 	}
 	for _, load := range s.Workloads {
 		wj := sideWorkloadJSON{Benchmark: load.Name, Figures: []sideFigureJSON{}}
@@ -472,39 +460,31 @@ type (
 // ScorecardJSON writes the card as one indented JSON object of the schema
 // TargetsSchema.
 func ScorecardJSON(w io.Writer, c *targets.Scorecard) error {
-	doc := scorecardJSON{
-		Schema: TargetsSchema, Alpha: c.Alpha, Files: []fileJSON{}, Scores: scoresToJSON(c),
+	return writeJSON(w, scorecardJSON{
+		Schema: TargetsSchema, Alpha: c.Alpha, Files: each(c.Files, fileToJSON), Scores: each(c.Scores, scoreToJSON),
 		Required: tallyJSON(c.Tally(true)), Aims: tallyJSON(c.Tally(false)),
-	}
-	for _, f := range c.Files {
-		doc.Files = append(doc.Files, fileToJSON(f))
-	}
-	return writeJSON(w, doc)
+	})
 }
 
-func scoresToJSON(c *targets.Scorecard) []scoreJSON {
-	all := []scoreJSON{}
-	for _, s := range c.Scores {
-		t := s.Target
-		sj := scoreJSON{
-			ID: t.ID, Says: t.Says, Impl: s.Impl, Board: s.Board, Emulated: s.Emulated, Required: t.Required,
-			Workload: t.Row(), Metric: t.Metric, Base: t.Base,
-			Unit: t.FigureUnit(), Bound: "<=", Limit: t.Limit, Statistic: t.Statistic.String(), Note: t.Note,
-			Outcome: strings.ToLower(string(s.Outcome)), Why: s.Why,
-		}
-		if t.BaseWorkload != "" {
-			sj.Base = targets.Row(t.Bench, t.BaseWorkload)
-		}
-		if t.Bound == targets.AtLeast {
-			sj.Bound = ">="
-		}
-		if s.Measured() {
-			sj.Figure, sj.Lo, sj.Hi = finite(s.Figure), finite(s.Lo), finite(s.Hi)
-			sj.Min, sj.Max, sj.N, sj.File = finite(s.Min), finite(s.Max), s.N, s.File
-		}
-		all = append(all, sj)
+func scoreToJSON(s targets.Score) scoreJSON {
+	t := s.Target
+	sj := scoreJSON{
+		ID: t.ID, Says: t.Says, Impl: s.Impl, Board: s.Board, Emulated: s.Emulated, Required: t.Required,
+		Workload: t.Row(), Metric: t.Metric, Base: t.Base,
+		Unit: t.FigureUnit(), Bound: "<=", Limit: t.Limit, Statistic: t.Statistic.String(), Note: t.Note,
+		Outcome: strings.ToLower(string(s.Outcome)), Why: s.Why,
 	}
-	return all
+	if t.BaseWorkload != "" {
+		sj.Base = targets.Row(t.Bench, t.BaseWorkload)
+	}
+	if t.Bound == targets.AtLeast {
+		sj.Bound = ">="
+	}
+	if s.Measured() {
+		sj.Figure, sj.Lo, sj.Hi = finite(s.Figure), finite(s.Lo), finite(s.Hi)
+		sj.Min, sj.Max, sj.N, sj.File = finite(s.Min), finite(s.Max), s.N, s.File
+	}
+	return sj
 }
 
 // CalibrationJSON writes c as JSON, as docs/calibration.md tells it.
