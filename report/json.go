@@ -21,7 +21,7 @@ const (
 	TargetsSchema    = "dyno-targets/1"
 )
 
-// The types below are the schema, told in docs/reading-a-report.md. A figure
+// The types below are the schema, described in docs/reading-a-report.md. A figure
 // that does not exist, or is infinite, is null.
 type (
 	comparisonJSON struct {
