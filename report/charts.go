@@ -39,7 +39,7 @@ func overviewChart(c *lab.Comparison, t lab.Table) (out chart, ok bool) {
 			if title != "" && r.Base >= 0 {
 				p.note = "against " + t.Cols[r.Base].Name
 			}
-			title = "" // told by the pane above
+			title = "" // which stands above it
 			out.panes = append(out.panes, p)
 		}
 	}
