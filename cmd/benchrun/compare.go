@@ -18,6 +18,7 @@ import (
 	"github.com/dynolab/dyno/internal/calibrate"
 	"github.com/dynolab/dyno/internal/compare"
 	"github.com/dynolab/dyno/report"
+	"github.com/dynolab/dyno/targets"
 )
 
 // The exit statuses of compare --gate, conform and targets. Every error is 2.
@@ -132,13 +133,13 @@ judged.`,
 			out := cmd.OutOrStdout()
 			switch format {
 			case "md":
-				err = report.Markdown(out, c, card)
+				err = report.Comparison(c, report.Document, report.Extra{Card: card}).Markdown(out, report.MarkdownOptions{})
 			case "csv":
 				err = report.CSV(out, c)
 			case "json":
 				err = report.JSON(out, c, card)
 			default:
-				err = report.Text(out, c, card, report.TextOptions{Color: wantsColor(out)})
+				err = report.Comparison(c, report.Terminal, report.Extra{Card: card}).Text(out, report.TextOptions{Color: wantsColor(out)})
 			}
 			if err != nil || !gate {
 				return err
@@ -156,7 +157,7 @@ judged.`,
 
 // compareFiles compares, judges by targets, and reports malformed lines on
 // standard error.
-func compareFiles(cmd *cobra.Command, files []string, o compare.Options) (*compare.Comparison, *report.Scorecard, error) {
+func compareFiles(cmd *cobra.Command, files []string, o compare.Options) (*compare.Comparison, *targets.Scorecard, error) {
 	if err := checkLevels(o); err != nil {
 		return nil, nil, err
 	}

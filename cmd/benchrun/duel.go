@@ -445,7 +445,7 @@ func (d *duel) finish(cmd *cobra.Command, c abConfig, compared *compare.Comparis
 	switch {
 	case compared == nil:
 	case c.comment != "-":
-		if err := report.Text(out, compared, nil, report.TextOptions{Color: wantsColor(out)}); err != nil {
+		if err := report.Comparison(compared, report.Terminal, report.Extra{}).Text(out, report.TextOptions{Color: wantsColor(out)}); err != nil {
 			return err
 		}
 	default: // the comment may be too short for them
@@ -455,7 +455,7 @@ func (d *duel) finish(cmd *cobra.Command, c abConfig, compared *compare.Comparis
 	}
 	if c.comment != "" {
 		var b bytes.Buffer
-		if err := report.Comment(&b, compared, d.named); err != nil {
+		if err := report.Comment(compared, d.named).Markdown(&b, report.MarkdownOptions{}); err != nil {
 			return err
 		}
 		if c.comment == "-" {
