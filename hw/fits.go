@@ -7,6 +7,8 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+
+	"github.com/dynolab/dyno/internal/record"
 )
 
 // Fits is what kept results say of a board: which implementations fit it, and which do
@@ -25,7 +27,7 @@ func (c Checkout) KeptFits() (map[string]Fits, error) {
 	if err != nil {
 		return nil, err
 	}
-	var files []*Interrupted
+	var files []*Kept
 	for _, path := range paths {
 		if file, err := readKept(path); err != nil {
 			return nil, err
@@ -33,15 +35,15 @@ func (c Checkout) KeptFits() (map[string]Fits, error) {
 			files = append(files, file)
 		}
 	}
-	slices.SortStableFunc(files, func(a, b *Interrupted) int { return cmp.Compare(b.Config["started"], a.Config["started"]) })
+	slices.SortStableFunc(files, func(a, b *Kept) int { return cmp.Compare(b.Config["started"], a.Config["started"]) })
 	kept := make(map[string]Fits)
 	for _, file := range files {
-		name := file.Config["board"]
+		name := file.Config[record.BoardKey]
 		f, ok := kept[name]
 		if !ok {
 			f.Unfit = make(map[string]string)
 		}
-		for _, impl := range file.Plan.Impls {
+		for _, impl := range file.impls() {
 			fits, why := file.fits(impl)
 			switch {
 			case slices.Contains(f.Fit, impl) || f.Unfit[impl] != "": // a newer file has said it
@@ -57,30 +59,37 @@ func (c Checkout) KeptFits() (map[string]Fits, error) {
 	return kept, nil
 }
 
-// readKept reads a results file; nil if it is not of a board, or says not what was
-// planned.
-func readKept(path string) (*Interrupted, error) {
+// readKept is ReadKept of a file that may be of anything; it returns nil if it is not of a
+// board.
+func readKept(path string) (*Kept, error) {
 	f, err := os.Open(path)
 	if err != nil {
 		return nil, err
 	}
 	defer f.Close()
-	begins := make([]byte, len(writtenBy))
-	if n, _ := f.Read(begins); !bytes.Equal(begins[:n], []byte(writtenBy)) {
-		return nil, nil // most are of hosts, and large
-	}
-	kept, err := ReadInterrupted(path)
-	if err != nil {
+	begins := make([]byte, 4096) // most are of hosts, and large
+	n, _ := f.Read(begins)
+	if !bytes.Contains(begins[:n], []byte("\n"+record.BoardKey+": ")) {
 		return nil, nil
 	}
-	return kept, nil
+	return ReadKept(path)
+}
+
+// impls are the implementations that the file says something of.
+func (k *Kept) impls() (all []string) {
+	for _, c := range k.Results {
+		if c.Impl != "" && !slices.Contains(all, c.Impl) {
+			all = append(all, c.Impl)
+		}
+	}
+	return all
 }
 
 // fits says whether an implementation fits, as far as the file tells: if it does not,
 // why; "" if there is nothing of it.
-func (r *Interrupted) fits(impl string) (fits bool, why string) {
+func (k *Kept) fits(impl string) (fits bool, why string) {
 	ran, noMemory := 0, 0
-	for _, c := range r.Results {
+	for _, c := range k.Results {
 		switch {
 		case c.Impl != impl:
 		case c.Case == "" && c.Outcome == TooBig:

@@ -9,6 +9,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/dynolab/dyno/internal/record"
 )
 
 // TestRunAll: without names all implementations are run. One that is too big is skipped,
@@ -16,7 +18,7 @@ import (
 // is one.
 func TestRunAll(t *testing.T) {
 	checkout := checkoutOf(t, map[string]string{"go.mod": smallTree["go.mod"], "impls/huge/impl.go": "", "impls/serial/impl.go": ""})
-	run := func(t *testing.T, cases string, impls ...string) (*Summary, string) {
+	runCases := func(t *testing.T, cases string, impls ...string) (*Summary, string) {
 		o := deskOptions()
 		o.Checkout, o.Impls, o.Parts, o.Case = checkout, impls, []string{"bench"}, regexp.MustCompile(cases)
 		o.Out = filepath.Join(t.TempDir(), "toy.bench")
@@ -40,7 +42,7 @@ func TestRunAll(t *testing.T) {
 		{"nothing passed", "skipped", nil, TooBig, skip},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			s, text := run(t, tt.cases, tt.impls...)
+			s, text := runCases(t, tt.cases, tt.impls...)
 			if s.Worst != tt.worst || !strings.Contains(text, "\n"+tt.said+"\n") || strings.Contains(text, hole) && strings.Contains(text, skip) {
 				t.Errorf("the worst is %v, want %v, and the results are to have %s:\n%s", s.Worst, tt.worst, tt.said, text)
 			}
@@ -50,16 +52,28 @@ func TestRunAll(t *testing.T) {
 			}
 		})
 	}
-	// Resumed, it says the same.
-	s, text := run(t, "good")
-	from, err := parseInterrupted([]byte(text))
+	// The file says the same.
+	o := deskOptions()
+	o.Checkout, o.Impls, o.Parts, o.Case = checkout, nil, []string{"bench"}, regexp.MustCompile("good")
+	o.Out = filepath.Join(t.TempDir(), "toy.bench")
+	s, err := run(t.Context(), o, newDesk(true).hands())
 	if err != nil {
 		t.Fatal(err)
 	}
-	if again := (&Summary{Results: from.Results, Worst: worst(from.Results, from.Plan.All)}); !strings.HasPrefix(from.Results[0].Skip, "does not fit") || again.Worst != s.Worst {
-		t.Errorf("resumed: %+v", again)
+	kept, err := ReadKept(o.Out)
+	if err != nil || !strings.HasPrefix(kept.Results[0].Skip, "does not fit") || worst(kept.Results, true) != s.Worst {
+		t.Errorf("kept: %+v, %v", kept, err)
 	}
-	if diffs := from.Plan.differences(&Plan{Impls: from.Plan.Impls, Parts: from.Plan.Parts, Case: "good", Count: 2, Silence: patient.Silence, Timeout: patient.Case}); !slices.Equal(diffs, []string{"impl: all (huge,serial) → huge,serial"}) {
+	from, err := record.ReadInterruptedBoard(o.Out)
+	if err != nil {
+		t.Fatal(err)
+	}
+	then, err := PlanOf(from.Plan)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := &deviceRun{o: o, plan: then}
+	if diffs := r.differences(from, nil, Plan{Impls: then.Impls, Parts: then.Parts, Case: "good", Silence: then.Silence}); !slices.Equal(diffs, []string{"impl: all (huge,serial) → huge,serial"}) {
 		t.Errorf("%q", diffs)
 	}
 }
@@ -99,22 +113,24 @@ func TestRunAllOutOfMemory(t *testing.T) {
 
 // TestKeptFits: what fits is what the newest results say that have it.
 func TestKeptFits(t *testing.T) {
-	file := func(started, images, cases string) string {
-		return writtenBy + "\nboard: toy\nstarted: " + started + "\n" + planMark + `{"impls":["a","b","c","d"],"count":1,"images":[` + images + "]}\n" + cases
+	file := func(started, absent, cases string) string {
+		return "# Written by benchrun run; never edited.\nboard: toy\nstarted: " + started + "\n" + absent + "block: 1\n" + cases
 	}
 	end := func(impl, name, outcome string) string {
-		return caseEnd + "impl=" + impl + " case=bench/" + name + " block=1 outcome=\"" + outcome + "\"\n"
+		if outcome == "ok" {
+			return "Benchmark" + name + "/impl=" + impl + " 1 5 insns/op\n"
+		}
+		return "# hole: case=Benchmark" + name + "/impl=" + impl + " block=1 reason=\"" + outcome + ": so\"\n"
 	}
-	const a, b, c, d = `{"impl":"a","image":"00"}`, `{"impl":"b","image":"00"}`, `{"impl":"c","image":"00"}`, `{"impl":"d","image":"00"}`
-	const bigA, bigB = `{"impl":"a","outcome":"too big","why":"too big: by 1 byte"}`, `{"impl":"b","outcome":"too big","why":"too big: by 2 bytes"}`
+	const bigA, bigB = "# hole: pkg=" + module + "/impls/a reason=\"too big: by 1 byte\"\n", "# skip: pkg=" + module + "/impls/b reason=\"does not fit: by 2 bytes\"\n"
 	checkout := checkoutOf(t, map[string]string{
 		"go.mod":                      smallTree["go.mod"],
-		"results/toy/old.bench":       file("2026-01-01T00:00:00Z", bigA+","+bigB, ""),
-		"results/toy-left/new.bench":  file("2026-01-02T00:00:00Z", a+","+c+","+d, end("a", "X", "ok")+end("a", "Y", "out of memory")+end("c", "X", "out of memory")+end("c", "Y", "out of memory")+end("c", "Z", "ok")),
-		"results/toy/cut.bench":       writtenBy + "\nboard: toy\n",
+		"results/toy/old.bench":       file("2026-01-01T00:00:00Z", bigA+bigB, ""),
+		"results/toy-left/new.bench":  file("2026-01-02T00:00:00Z", "", end("a", "X", "ok")+end("a", "Y", "out of memory")+end("c", "X", "out of memory")+end("c", "Y", "out of memory")+end("c", "Z", "ok")),
+		"results/toy/cut.bench":       "# Written by benchrun run; never edited.\nboard: toy\n",
 		"results/toy/notes.txt":       "fits",
-		"results/machine/host.bench":  "# Written by benchrun run; never edited.\nboard: toy\n",
-		"results/other/another.bench": strings.Replace(file("2026-01-02T00:00:00Z", b, end("b", "X", "wrong result")), "board: toy", "board: other", 1),
+		"results/machine/host.bench":  "# Written by benchrun run; never edited.\nmachine: toy\n",
+		"results/other/another.bench": strings.Replace(file("2026-01-02T00:00:00Z", "", end("b", "X", "wrong result")), "board: toy", "board: other", 1),
 	})
 	got, err := checkout.KeptFits()
 	if err != nil {

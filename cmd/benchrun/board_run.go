@@ -18,6 +18,7 @@ import (
 
 	"github.com/dynolab/dyno/hw"
 	"github.com/dynolab/dyno/hw/firmware/line"
+	"github.com/dynolab/dyno/internal/record"
 	"github.com/dynolab/dyno/internal/session"
 	"github.com/dynolab/dyno/report"
 	"github.com/dynolab/dyno/targets"
@@ -85,12 +86,12 @@ The exit status is that of the greatest outcome that is a failure; benchrun boar
 }
 
 // keep sets the flags that were not given to what they were in the run that is resumed.
-func (c *boardRunConfig) keep(p *hw.Plan, changed func(flag string) bool) {
+func (c *boardRunConfig) keep(plan *record.Plan, p hw.Plan, changed func(flag string) bool) {
 	for flag, keep := range map[string]func(){
 		"parts":   func() { c.parts = p.Parts },
 		"case":    func() { c.match = p.Case },
-		"count":   func() { c.count = p.Count },
-		"timeout": func() { c.timeout = p.Timeout },
+		"count":   func() { c.count = plan.Blocks },
+		"timeout": func() { c.timeout = plan.Timeout },
 		"silence": func() { c.silence = p.Silence },
 	} {
 		if !changed(flag) {
@@ -100,16 +101,20 @@ func (c *boardRunConfig) keep(p *hw.Plan, changed func(flag string) bool) {
 }
 
 func runBoards(cmd *cobra.Command, c boardRunConfig, names []string) error {
-	var from *hw.Interrupted
+	var from *record.Interrupted
+	var then hw.Plan
 	if c.resume != "" {
 		if c.out != "" || len(names) > 1 {
 			return errors.New("--resume goes on in its own file, which is of one board: leave out --out and other boards")
 		}
 		var err error
-		if from, err = hw.ReadInterrupted(c.resume); err != nil {
+		if from, err = record.ReadInterruptedBoard(c.resume); err != nil {
 			return err
 		}
-		c.keep(from.Plan, cmd.Flags().Changed)
+		if then, err = hw.PlanOf(from.Plan); err != nil {
+			return fmt.Errorf("%s cannot be resumed: %w", c.resume, err)
+		}
+		c.keep(from.Plan, then, cmd.Flags().Changed)
 	}
 	pattern, err := regexp.Compile(c.match)
 	switch {
@@ -148,8 +153,8 @@ func runBoards(cmd *cobra.Command, c boardRunConfig, names []string) error {
 		if o.Impls, err = c.implementations(checkout); err != nil {
 			return err
 		}
-	case from != nil && !from.Plan.All:
-		o.Impls = from.Plan.Impls
+	case from != nil && !then.All:
+		o.Impls = then.Impls
 	}
 	p := &boardProgress{w: w, width: terminalWidth(cmd.ErrOrStderr())}
 	o.Progress = p
@@ -169,25 +174,23 @@ func runBoards(cmd *cobra.Command, c boardRunConfig, names []string) error {
 		return exitError(exitInterrupted)
 	case err != nil:
 		return exitTold(w, err)
-	case (s.Worst == hw.OK || s.Worst == hw.TooBig && len(s.Files) > 0) && p.cases == 0 && from == nil: // some image was asked for its cases
+	case (s.Worst == hw.OK || s.Worst == hw.TooBig) && len(p.of) > 0 && p.cases == 0 && from == nil:
 		return fmt.Errorf("no case of the firmware matches %q; to see them: echo list | benchrun board monitor %s", c.match, names[0])
 	}
 	return exitOutcome(s.Worst)
 }
 
 // tellResumed says what is left of a run.
-func tellResumed(w io.Writer, from *hw.Interrupted) {
-	done := 0
-	for _, r := range from.Results {
-		if r.Case != "" {
-			done++
-		}
-	}
+func tellResumed(w io.Writer, from *record.Interrupted) {
 	if from.Finished() {
 		fmt.Fprintf(w, "%s is complete: all of its cases are there\n", from.Path)
 		return
 	}
-	fmt.Fprintf(w, "%s has %s already\n", from.Path, counted(done, "case"))
+	kept, err := hw.ReadKept(from.Path)
+	if err != nil {
+		return // which is said when it is to be gone on with
+	}
+	fmt.Fprintf(w, "%s has %s already\n", from.Path, counted(kept.Cases(), "case"))
 	if from.Torn != "" {
 		fmt.Fprintf(w, "%s ends in the middle of a case; that one is run again\n", from.Path)
 	}
@@ -232,7 +235,6 @@ type boardProgress struct {
 // time that all of them are run.
 type imageProgress struct {
 	block, begun, cases int
-	skipped             int // which are told the first time only
 }
 
 func (p *imageProgress) String() string { return fmt.Sprintf("%d of %d", p.begun, p.cases) }
@@ -292,13 +294,7 @@ func (p *boardProgress) Cases(d hw.Device, im *hw.Image, hello line.Hello, n int
 // Case says which case runs, on a terminal.
 func (p *boardProgress) Case(_ hw.Device, im *hw.Image, name string, block int) {
 	at := p.next(im, block)
-	p.named = name
-	if block > 1 {
-		p.named += fmt.Sprintf(" (time %d)", block)
-	}
-	if !strings.Contains(name, "/impl=") {
-		p.named += " with " + im.Impl
-	}
+	p.named = title(name, im.Impl, block)
 	if p.width > 0 {
 		text := []rune("  " + at.String() + ": " + p.named)
 		fmt.Fprintf(p.w, "\r\x1b[K%s", string(text[:min(len(text), p.width-1)]))
@@ -306,12 +302,19 @@ func (p *boardProgress) Case(_ hw.Device, im *hw.Image, name string, block int) 
 	}
 }
 
-// Had counts a case that was there before.
-func (p *boardProgress) Had(im *hw.Image, block int, skipped bool) {
-	if at := p.next(im, block); skipped {
-		at.skipped++
+// title names a case for people.
+func title(name, impl string, block int) string {
+	if block > 1 {
+		name += fmt.Sprintf(" (time %d)", block)
 	}
+	if !strings.Contains(name, "/impl=") {
+		name += " with " + impl
+	}
+	return name
 }
+
+// Had counts a case that was there before.
+func (p *boardProgress) Had(im *hw.Image, block int) { p.next(im, block) }
 
 // next counts the next case of an image.
 func (p *boardProgress) next(im *hw.Image, block int) *imageProgress {
@@ -320,7 +323,7 @@ func (p *boardProgress) next(im *hw.Image, block int) *imageProgress {
 		p.flush()
 	}
 	if block > at.block {
-		*at = imageProgress{block: block, cases: at.cases - at.skipped}
+		*at = imageProgress{block: block, cases: at.cases}
 	}
 	at.begun++
 	p.now = at
@@ -344,10 +347,7 @@ func (p *boardProgress) Done(r hw.CaseResult) {
 			fmt.Fprintln(p.w, indent(beginning(hw.Printable(r.Err.Output))))
 		}
 	case r.Skip != "":
-		if r.Answer == nil {
-			p.now.skipped++
-		}
-		p.say("  %s: skipped: %s", p.named, r.Skip)
+		p.say("  %s: skipped: %s", title(r.Case, r.Impl, r.Block), r.Skip)
 	case r.Answer != nil && len(r.Answer.Results) > 0:
 		for _, text := range r.Answer.Results {
 			p.say("  %s: %s", p.named, figuresOf(text))

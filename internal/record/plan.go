@@ -113,6 +113,15 @@ type Plan struct {
 	// one side come before all of the next. 0 means 1.
 	Count int `json:"count,omitempty"`
 
+	// InOrder has each block in the order of the cases, every second one backwards, and
+	// not in a random one. It is for subjects to which it is dear to change from some of
+	// the cases to others, as a board is that is flashed for that.
+	InOrder bool `json:"inorder,omitempty"`
+
+	// Own is what the subject wants to have on record of how it runs the cases: JSON,
+	// nil for nothing.
+	Own json.RawMessage `json:"own,omitempty"`
+
 	// Alpha and Margin are those of the decisions that are taken at Looks.
 	Alpha  float64 `json:"alpha,omitempty"`
 	Margin float64 `json:"margin,omitempty"`
@@ -374,6 +383,13 @@ type Unit struct {
 func (p *Plan) Order(block int) []Unit {
 	if p.Count > 1 {
 		return p.oneSideFirst()
+	}
+	if p.InOrder {
+		units := single(p.Steps())
+		if block%2 == 0 {
+			slices.Reverse(units)
+		}
+		return units
 	}
 	var together [][]Unit
 	if p.InTurns() || p.Col == SideKey {

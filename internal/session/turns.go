@@ -403,7 +403,7 @@ func (r *runner) entry(block int, p *player) record.Record {
 		e.Line, e.Slices, p.err = p.figures(r.plan.Benchmem)
 	}
 	if p.err != nil {
-		e.Hole, e.Output, e.Slices = r.hole(block, p.step, p.err), program.Output(p.err), nil
+		e.Hole, e.Output, e.Slices = record.NewHole(p.step, block, p.err), program.Output(p.err), nil
 	}
 	return e
 }

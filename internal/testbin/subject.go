@@ -41,8 +41,9 @@ func (b *Binaries) of(block int, s record.Step) Binary {
 }
 
 // Measure implements session.Subject.
-func (b *Binaries) Measure(block int, s record.Step) (string, error) {
-	return measure(b.plan, b.of(block, s), s, b.kill)
+func (b *Binaries) Measure(_ context.Context, block int, s record.Step) (record.Record, error) {
+	text, err := measure(b.plan, b.of(block, s), s, b.kill)
+	return session.Single(s, block, text, err)
 }
 
 // Start implements session.Subject.

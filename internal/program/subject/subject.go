@@ -100,14 +100,20 @@ func (p *Programs) start(prog Program, s record.Step, env []string) (*program.Pr
 // Measure implements session.Subject: what is compared with nothing, or takes no turns, is
 // a slice of Plan.Time in a process that has been warmed up by shorter ones, as package
 // testing does it. If the plan has several counts, each is a process of its own.
-func (p *Programs) Measure(block int, s record.Step) (string, error) {
+func (p *Programs) Measure(ctx context.Context, block int, s record.Step) (record.Record, error) {
 	prog, ok := p.of(s.Case)
-	if !ok {
-		if p.others == nil {
-			return "", errNoProgram
-		}
-		return p.others.Measure(block, s)
+	if ok {
+		text, err := p.alone(prog, s)
+		return session.Single(s, block, text, err)
 	}
+	if p.others == nil {
+		return record.Record{}, errNoProgram
+	}
+	return p.others.Measure(ctx, block, s)
+}
+
+// alone measures a step, and returns Unit lines and benchmark lines.
+func (p *Programs) alone(prog Program, s record.Step) (string, error) {
 	lines := make([]string, max(1, p.plan.Count))
 	units := prog.Units
 	for i := range lines {

@@ -149,7 +149,7 @@ func TestMeasure(t *testing.T) {
 	p := open(t, compiled(t))
 	measure := func(benchtime string, count int, c record.Case, kill <-chan struct{}) (string, error) {
 		plan := &record.Plan{Time: benchtime, Count: count, Timeout: time.Minute}
-		return New(plan, []Program{p}, nil, kill).Measure(1, record.Step{Case: c, CPU: 2})
+		return New(plan, []Program{p}, nil, kill).alone(p, record.Step{Case: c, CPU: 2})
 	}
 	for _, count := range []int{0, 3} {
 		text, err := measure("1000x", count, p.Cases[0], nil)
@@ -289,7 +289,7 @@ func TestPackageAndOthers(t *testing.T) {
 	}
 	s := New(new(record.Plan), []Program{p}, others{}, nil)
 	step := record.Step{Case: record.Case{Pkg: "example.com/p", Name: "BenchmarkGo"}}
-	if _, err := s.Measure(1, step); !errors.Is(err, errOthers) {
+	if _, err := s.Measure(t.Context(), 1, step); !errors.Is(err, errOthers) {
 		t.Error(err)
 	}
 	if _, err := s.Start(1, step, nil); !errors.Is(err, errOthers) {
@@ -338,5 +338,7 @@ type others struct{}
 
 var errOthers = errors.New("the others")
 
-func (others) Measure(int, record.Step) (string, error)                 { return "", errOthers }
+func (others) Measure(context.Context, int, record.Step) (record.Record, error) {
+	return record.Record{}, errOthers
+}
 func (others) Start(int, record.Step, []string) (session.Driver, error) { return nil, errOthers }

@@ -1,15 +1,12 @@
-package dyno_test
+package lint
 
 import (
-	"errors"
-	"io/fs"
+	"fmt"
 	"os"
-	"strconv"
+	"regexp"
 	"strings"
 	"testing"
 	"testing/fstest"
-
-	"github.com/dynolab/dyno/internal/importpolicy"
 )
 
 // errgroup is the one package of another module that a board may have to
@@ -29,17 +26,17 @@ const noAtomicBits = "TinyGo does not link it for processors without such an ins
 //	impls ─► impls/* ─► dyno, group, task, actor        one idea each
 //	conformance, workloads ─► dyno, group, task, actor  they know contracts only
 //	group, task, actor ─► nothing of ours
+//	internal/lint ─► nothing of ours                    it judges the others
 //
 // The first rule that matches a package governs it.
-var importPolicy = importpolicy.Policy{
+var importPolicy = Policy{
 	Module: "github.com/dynolab/dyno",
 
-	Rules: []importpolicy.Rule{
+	Rules: []Rule{
 		{
 			Packages:  ".",
 			Why:       "the root holds contracts only, and whatever it imported every implementation and board would carry",
 			Ours:      []string{"actor", "group", "task"},
-			TestOurs:  []string{"internal/importpolicy", "internal/recursion"},
 			BoardSafe: true,
 		},
 		{
@@ -124,10 +121,10 @@ var importPolicy = importpolicy.Policy{
 			Ours:      []string{".", "actor", "group", "task", "workloads/internal/condbox", "workloads/internal/errgroup"},
 			TestOurs:  []string{"impls/...", "workloads/..."},
 			BoardSafe: true,
-			Banned: []importpolicy.Symbol{
-				{Pkg: "time", Name: "Now", Why: "a workload that reads the clock measures itself"},
-				{Pkg: "time", Name: "Since", Why: "a workload that reads the clock measures itself"},
-				{Pkg: "time", Name: "Until", Why: "a workload that reads the clock measures itself"},
+			Banned: Symbols{
+				"time.Now":   "a workload that reads the clock measures itself",
+				"time.Since": "a workload that reads the clock measures itself",
+				"time.Until": "a workload that reads the clock measures itself",
 			},
 		},
 		{
@@ -393,11 +390,7 @@ var importPolicy = importpolicy.Policy{
 			Ours:     []string{"internal/filelock"},
 		},
 		{
-			Packages: "internal/importpolicy",
-			Why:      "it judges the others and must not depend on them",
-		},
-		{
-			Packages: "internal/recursion",
+			Packages: "internal/lint",
 			Why:      "it judges the others and must not depend on them",
 			Others:   []string{"golang.org/x/tools/go/..."},
 		},
@@ -408,47 +401,36 @@ var importPolicy = importpolicy.Policy{
 		"slices", "strconv", "sync", "sync/atomic", "time", "unsafe",
 	},
 	BoardGo: "go1.23",
-	Banned: []importpolicy.Symbol{
-		{Pkg: "sync", Name: "Cond", Why: "on TinyGo every Wait allocates twice, and a wait cannot end with a context"},
-		{Pkg: "sync", Name: "NewCond", Why: "on TinyGo every Wait allocates twice, and a wait cannot end with a context"},
-		{Pkg: "sync/atomic", Name: "AndInt32", Why: noAtomicBits},
-		{Pkg: "sync/atomic", Name: "Int32.And", Why: noAtomicBits},
-		{Pkg: "sync/atomic", Name: "OrInt32", Why: noAtomicBits},
-		{Pkg: "sync/atomic", Name: "Int32.Or", Why: noAtomicBits},
-		{Pkg: "sync/atomic", Name: "AndUint32", Why: noAtomicBits},
-		{Pkg: "sync/atomic", Name: "Uint32.And", Why: noAtomicBits},
-		{Pkg: "sync/atomic", Name: "OrUint32", Why: noAtomicBits},
-		{Pkg: "sync/atomic", Name: "Uint32.Or", Why: noAtomicBits},
-		{Pkg: "sync/atomic", Name: "AndInt64", Why: noAtomicBits},
-		{Pkg: "sync/atomic", Name: "Int64.And", Why: noAtomicBits},
-		{Pkg: "sync/atomic", Name: "OrInt64", Why: noAtomicBits},
-		{Pkg: "sync/atomic", Name: "Int64.Or", Why: noAtomicBits},
-		{Pkg: "sync/atomic", Name: "AndUint64", Why: noAtomicBits},
-		{Pkg: "sync/atomic", Name: "Uint64.And", Why: noAtomicBits},
-		{Pkg: "sync/atomic", Name: "OrUint64", Why: noAtomicBits},
-		{Pkg: "sync/atomic", Name: "Uint64.Or", Why: noAtomicBits},
-		{Pkg: "sync/atomic", Name: "AndUintptr", Why: noAtomicBits},
-		{Pkg: "sync/atomic", Name: "Uintptr.And", Why: noAtomicBits},
-		{Pkg: "sync/atomic", Name: "OrUintptr", Why: noAtomicBits},
-		{Pkg: "sync/atomic", Name: "Uintptr.Or", Why: noAtomicBits},
-		{Name: "print", Why: "only commands and adapters print"},
-		{Name: "println", Why: "only commands and adapters print"},
+	Banned: Symbols{
+		"sync.Cond":                  "on TinyGo every Wait allocates twice, and a wait cannot end with a context",
+		"sync.NewCond":               "on TinyGo every Wait allocates twice, and a wait cannot end with a context",
+		"sync/atomic.AndInt32":       noAtomicBits,
+		"(*sync/atomic.Int32).And":   noAtomicBits,
+		"sync/atomic.OrInt32":        noAtomicBits,
+		"(*sync/atomic.Int32).Or":    noAtomicBits,
+		"sync/atomic.AndUint32":      noAtomicBits,
+		"(*sync/atomic.Uint32).And":  noAtomicBits,
+		"sync/atomic.OrUint32":       noAtomicBits,
+		"(*sync/atomic.Uint32).Or":   noAtomicBits,
+		"sync/atomic.AndInt64":       noAtomicBits,
+		"(*sync/atomic.Int64).And":   noAtomicBits,
+		"sync/atomic.OrInt64":        noAtomicBits,
+		"(*sync/atomic.Int64).Or":    noAtomicBits,
+		"sync/atomic.AndUint64":      noAtomicBits,
+		"(*sync/atomic.Uint64).And":  noAtomicBits,
+		"sync/atomic.OrUint64":       noAtomicBits,
+		"(*sync/atomic.Uint64).Or":   noAtomicBits,
+		"sync/atomic.AndUintptr":     noAtomicBits,
+		"(*sync/atomic.Uintptr).And": noAtomicBits,
+		"sync/atomic.OrUintptr":      noAtomicBits,
+		"(*sync/atomic.Uintptr).Or":  noAtomicBits,
+		"print":                      "only commands and adapters print",
+		"println":                    "only commands and adapters print",
 	},
 }
 
 func TestImportPolicy(t *testing.T) {
-	p := importPolicy
-	newer, err := importpolicy.NewerThan(os.DirFS(importpolicy.GOROOT()), p.BoardGo)
-	t.Run("lists of newer symbols", func(t *testing.T) {
-		if errors.Is(err, fs.ErrNotExist) {
-			t.Skipf("this Go has no folder api below GOROOT %q, so uses of symbols newer than %s go unseen: install Go from its release archive", importpolicy.GOROOT(), p.BoardGo)
-		}
-		if err != nil {
-			t.Fatal(err)
-		}
-	})
-	p.Newer = newer
-	violations, err := importpolicy.Check(os.DirFS("."), p)
+	violations, err := Check(os.DirFS("../.."), importPolicy)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -460,31 +442,19 @@ func TestImportPolicy(t *testing.T) {
 // TestBannedAreFound: each banned symbol is one that there is, and a use of it is found: a
 // name with a typing error would ban nothing.
 func TestBannedAreFound(t *testing.T) {
-	for _, s := range importPolicy.Banned {
-		p := importPolicy
-		p.Rules = []importpolicy.Rule{{Packages: ".", Why: "all of it", BoardSafe: true}}
-		typ, method, isMethod := strings.Cut(s.Name, ".")
-		var use string
-		switch {
-		case s.Pkg == "":
-			use = "func f() { " + s.Name + "() }"
-		case isMethod:
-			use = "var _ = (*p." + typ + ")." + method
-		case s.Name == "Cond":
-			use = "var _ *p.Cond"
-		default:
-			use = "var _ = p." + s.Name
+	p := importPolicy
+	p.Rules = []Rule{{Packages: ".", Why: "all of it", BoardSafe: true}}
+	for name, why := range importPolicy.Banned {
+		src := "package dyno\nvar _ = " + name + "\n"
+		if m := regexp.MustCompile(`^(\(\*)?([\w/]+)\.(.+)$`).FindStringSubmatch(name); m != nil {
+			src = fmt.Sprintf("package dyno\nimport p %q\nvar _ = %sp.%s\n", m[2], m[1], m[3])
 		}
-		src := "package dyno\n"
-		if s.Pkg != "" {
-			src += "import p " + strconv.Quote(s.Pkg) + "\n"
-		}
-		got, err := importpolicy.Check(fstest.MapFS{"x.go": {Data: []byte(src + use + "\n")}}, p)
+		got, err := Check(fstest.MapFS{"x.go": {Data: []byte(src)}}, p)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if len(got) != 1 || !strings.Contains(got[0].What, " may not use ") || !strings.Contains(got[0].What, s.Name) || s.Why == "" {
-			t.Errorf("%s: %q, want one violation", use, got)
+		if len(got) != 1 || !strings.Contains(got[0].What, " may not use "+name) || why == "" {
+			t.Errorf("%s: %q, want one violation", name, got)
 		}
 	}
 }

@@ -1,16 +1,14 @@
-package dyno_test
+package lint
 
 import (
+	"os"
 	"testing"
-
-	"github.com/dynolab/dyno/internal/importpolicy"
-	"github.com/dynolab/dyno/internal/recursion"
 )
 
 // recursionPolicy says what must not call itself in packages that boards run:
 // whatever a message passes through. A goroutine there has a stack of a
 // kilobyte, and nothing notices when it is used up.
-var recursionPolicy = recursion.Policy{
+var recursionPolicy = RecursionPolicy{
 	// From here a message is sent, waits, and is handled; a worker's loop runs turns.
 	RootsOf: []string{"actor.Dispatcher", "actor.Synchronous", "actor.Port"},
 	Roots: []string{
@@ -30,7 +28,7 @@ var recursionPolicy = recursion.Policy{
 		"(*actor.Cell).Undelivered",
 	},
 	Apart: []string{"time.AfterFunc"},
-	Allowed: []recursion.Call{
+	Allowed: []Call{
 		{
 			From: "(*actor.Cell).appendPath", To: "(*actor.Cell).appendPath",
 			Why: "as deep as the actor is below the root; a path is made for who asks for it",
@@ -82,21 +80,21 @@ var recursionPolicy = recursion.Policy{
 // the source does not bound. The clauses of package conformance are no
 // such path and left out.
 func TestNoRecursionOnMessagePaths(t *testing.T) {
-	program, err := recursion.Load(".", func(pkg string) bool { return boardSafe(pkg) && pkg != "conformance" })
+	tree, err := readTree(os.DirFS("../.."))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var onBoards []string
+	for _, k := range tree.sorted() {
+		if importPolicy.boardSafe(k.path) && k.path != "conformance" {
+			onBoards = append(onBoards, "./"+k.path)
+		}
+	}
+	program, err := Load("../..", onBoards...)
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, v := range program.Check(recursionPolicy) {
 		t.Error(v)
 	}
-}
-
-// boardSafe reports whether the import policy has a package run on boards.
-func boardSafe(pkg string) bool {
-	for _, r := range importPolicy.Rules {
-		if importpolicy.Match(r.Packages, pkg) {
-			return r.BoardSafe
-		}
-	}
-	return false
 }
