@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/dynolab/dyno/internal/record"
+	"github.com/dynolab/dyno/internal/testbin"
 )
 
 // What the default comparison shows of its results: the table, and where the report
@@ -52,7 +53,7 @@ func TestUnwritableResultsSayHowToGoOn(t *testing.T) {
 	if err := store.Close(); err != nil { // now nothing can be written any more
 		t.Fatal(err)
 	}
-	err = carryOut(t.Context(), io.Discard, plan, nil, store, nil, newProgress(io.Discard, 0), nil, "benchrun run")
+	err = carryOut(t.Context(), io.Discard, plan, testbin.NewBinaries(plan, nil, nil), store, nil, newProgress(io.Discard, 0), nil, "benchrun run")
 	if err == nil || !strings.Contains(err.Error(), "what was measured is kept. To go on:\n  benchrun run --resume "+store.Path) {
 		t.Errorf("%v", err)
 	}
