@@ -112,63 +112,24 @@ func (s *Store) Block(n int, load string, plan *Plan) {
 	}
 }
 
-// An entry is what a step leaves in the results: a benchmark line, or a hole.
-type Record struct {
-	Step   Step
-	Line   string
-	Hole   *Hole
-	Output string // what the subject printed, if there is a hole; it is not stored
-
-	Driven string // how: ModeProcess, or one of driven's modes
-	Pad    int    // bytes of padding in the environment
-	Slices *Slices
-}
-
 // Single adds what a step of plan gave that had a process of its own.
-func (s *Store) Single(e Record, plan *Plan) {
-	s.inPackage(e.Step.Case.Pkg, e.Step.Case.Side)
-	s.write(e.text(plan))
+func (s *Store) Single(r Record, plan *Plan) {
+	s.inPackage(r.Step.Case.Pkg, r.Step.Case.Side)
+	s.write(r.text(plan))
 }
 
 // Turns adds what the steps of g gave that took turns in block, all or nothing:
 // what is torn is cut off by a resumption.
-func (s *Store) Turns(block int, g Group, entries []Record, plan *Plan) error {
+func (s *Store) Turns(block int, g Group, records []Record, plan *Plan) error {
 	var b strings.Builder
 	of := " " + strconv.Quote(g.Name) + " of block " + strconv.Itoa(block) + "\n"
 	b.WriteString(rowMark + of)
-	for _, e := range entries {
-		b.WriteString(s.place(e.Step.Case.Pkg, e.Step.Case.Side) + e.text(plan))
+	for _, r := range records {
+		b.WriteString(s.place(r.Step.Case.Pkg, r.Step.Case.Side) + r.text(plan))
 	}
 	b.WriteString(rowEnd + of)
 	s.write(b.String())
 	return s.Sync()
-}
-
-// text returns the lines of e, which stand in its package. A plan that has
-// nothing but single processes needs to say little of each.
-func (e Record) text(plan *Plan) string {
-	var b strings.Builder
-	set := func(key, value string) { b.WriteString(key + ": " + value + "\n") }
-	set("case", strconv.Itoa(e.Step.Index))
-	if plan.Control {
-		set("copy", strconv.Itoa(e.Step.Copy))
-	}
-	if slices.ContainsFunc(plan.Cases, func(c Case) bool { return c.Slow != 0 }) {
-		set("slow", strconv.FormatFloat(e.Step.Case.Slow, 'g', -1, 64))
-	}
-	if plan.InTurns() {
-		set("envpad", strconv.Itoa(e.Pad))
-		set("driven", e.Driven)
-	}
-	if e.Hole != nil {
-		b.WriteString(e.Hole.Line() + "\n")
-		return b.String()
-	}
-	b.WriteString(e.Line + "\n")
-	if e.Slices != nil {
-		b.WriteString(e.Slices.Line() + "\n")
-	}
-	return b.String()
 }
 
 // Alone notes that the steps of g cannot take turns from here on, and why.

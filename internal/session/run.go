@@ -257,7 +257,7 @@ func (r *runner) single(block int, step record.Step) error {
 	if errors.Is(err, program.ErrKilled) {
 		return err
 	}
-	e := record.Record{Step: step, Line: line, Driven: record.ModeProcess}
+	e := record.Record{Step: step, Printed: line, Driven: record.ModeProcess}
 	if err != nil {
 		e.Hole, e.Output = r.hole(block, step, err), program.Output(err)
 	}

@@ -691,7 +691,7 @@ func TestResumeWhileAnotherWrites(t *testing.T) {
 	if _, err := r.Resume(time.Now()); err == nil || !strings.Contains(err.Error(), "another benchrun is writing to") {
 		t.Errorf("while it is written: %v", err)
 	}
-	s.Single(record.Record{Step: plan.Steps()[0], Line: "BenchmarkB 1 1 ns/op"}, plan)
+	s.Single(record.Record{Step: plan.Steps()[0], Printed: "BenchmarkB 1 1 ns/op"}, plan)
 	if err := s.Close(); err != nil {
 		t.Fatal(err)
 	}

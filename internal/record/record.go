@@ -1,0 +1,83 @@
+package record
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"golang.org/x/perf/benchfmt"
+)
+
+// A Record is what one step gave in one block: a result, or a hole that says why there
+// is none. It is made where the figures are taken, and a [Store] writes it.
+type Record struct {
+	// Result is the name, the number of operations and the values. Printed may stand
+	// in for it: the benchmark line as package testing printed it, or the lines of a
+	// process that printed several.
+	Result  *benchfmt.Result
+	Printed string
+
+	Slices *Slices // of a step that took turns; nil if it reports a time of its own
+	Hole   *Hole
+
+	Step   Step
+	Driven string // how: ModeProcess, or one of driven's modes
+	Pad    int    // bytes of padding in the environment
+	Output string // what the subject printed, if there is a hole; it is not stored
+}
+
+// text returns the lines of r, which stand in its package. A plan that has
+// nothing but single processes needs to say little of each.
+func (r Record) text(plan *Plan) string {
+	var b strings.Builder
+	set := func(key, value string) { b.WriteString(key + ": " + value + "\n") }
+	set("case", strconv.Itoa(r.Step.Index))
+	if plan.Control {
+		set("copy", strconv.Itoa(r.Step.Copy))
+	}
+	if slices.ContainsFunc(plan.Cases, func(c Case) bool { return c.Slow != 0 }) {
+		set("slow", strconv.FormatFloat(r.Step.Case.Slow, 'g', -1, 64))
+	}
+	if plan.InTurns() {
+		set("envpad", strconv.Itoa(r.Pad))
+		set("driven", r.Driven)
+	}
+	switch {
+	case r.Hole != nil:
+		return b.String() + r.Hole.Line() + "\n"
+	case r.Result != nil:
+		b.WriteString(ResultLine(r.Result) + "\n")
+	default:
+		b.WriteString(r.Printed + "\n")
+	}
+	if r.Slices != nil {
+		b.WriteString(r.Slices.Line() + "\n")
+	}
+	return b.String()
+}
+
+const resultMark = "Benchmark"
+
+// ResultLine is the benchmark line of r, without the newline. It looks like one of
+// package testing, and has more digits.
+func ResultLine(r *benchfmt.Result) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s%s \t%8d", resultMark, r.Name, r.Iters)
+	for _, v := range r.Values {
+		b.WriteString("\t " + figure(v.Value) + " " + v.Unit)
+	}
+	return b.String()
+}
+
+// figure writes a value with six significant digits, or all of a whole number.
+func figure(v float64) string {
+	if v == float64(int64(v)) {
+		return strconv.FormatInt(int64(v), 10)
+	}
+	text := strconv.FormatFloat(v, 'g', 6, 64)
+	if strings.ContainsAny(text, "e") {
+		text = strconv.FormatFloat(v, 'f', -1, 64)
+	}
+	return text
+}
