@@ -31,7 +31,7 @@ func aimsOf(t *testing.T, bench, root string, files ...string) []Score {
 	for _, file := range files {
 		paths = append(paths, filepath.Join(root, filepath.FromSlash(file)))
 	}
-	card, err := Judge(all, paths, JudgeOptions{})
+	card, err := judgeFiles(all, paths, JudgeOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}

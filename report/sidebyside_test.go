@@ -17,11 +17,15 @@ import (
 func sideBySide(t *testing.T) (*compare.SideBySide, *Scorecard) {
 	t.Helper()
 	files := []string{"testdata/side-host.bench", "testdata/side-emulated.bench", "testdata/side-board.bench"}
-	s, err := compare.SideBySideOf(files, compare.Options{})
+	d, err := compare.Read(files, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	card, err := Judge(boardTargets, files, JudgeOptions{})
+	s, err := d.SideBySide(compare.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	card, err := Judge(boardTargets, d, JudgeOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -12,6 +12,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/dynolab/dyno/internal/compare"
 	"github.com/dynolab/dyno/targets"
 )
 
@@ -34,9 +35,18 @@ var sampleTargets = []targets.Target{
 	{ID: "aim/ring/slow", Says: "time over that of two", Bench: "Actor", Workload: "ring/actors=1000", Metric: "ns/op", BaseWorkload: "ring/actors=2", Limit: 3, Impls: []string{"slow"}, Where: targets.Host},
 }
 
+// judgeFiles reads files and judges them.
+func judgeFiles(all []targets.Target, paths []string, o JudgeOptions) (*Scorecard, error) {
+	d, err := compare.Read(paths, nil)
+	if err != nil {
+		return nil, err
+	}
+	return Judge(all, d, o)
+}
+
 func judge(t *testing.T, all []targets.Target, paths ...string) *Scorecard {
 	t.Helper()
-	card, err := Judge(all, paths, JudgeOptions{})
+	card, err := judgeFiles(all, paths, JudgeOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -241,7 +251,7 @@ func TestJudgeErrors(t *testing.T) {
 		"nothing in it":   {bench(t, "empty.bench", "PASS")},
 		"second, missing": {"testdata/targets.bench", "testdata/none.bench"},
 	} {
-		if card, err := Judge(sampleTargets, paths, JudgeOptions{}); err == nil {
+		if card, err := judgeFiles(sampleTargets, paths, JudgeOptions{}); err == nil {
 			t.Errorf("%s: %d scores and no error", name, len(card.Scores))
 		}
 	}
@@ -251,24 +261,9 @@ func TestJudgeErrors(t *testing.T) {
 	}
 }
 
-// Standard input is read once and compared several times.
-func TestJudgeStdin(t *testing.T) {
-	data, err := os.ReadFile("testdata/targets.bench")
-	if err != nil {
-		t.Fatal(err)
-	}
-	card, err := Judge(sampleTargets, []string{"-"}, JudgeOptions{Stdin: bytes.NewReader(data)})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if got, want := card.Tally(false), judge(t, sampleTargets, "testdata/targets.bench").Tally(false); got != want {
-		t.Errorf("aims: %+v, want %+v as from the file", got, want)
-	}
-}
-
 // Filter and level are those of the comparison.
 func TestJudgeOptions(t *testing.T) {
-	card, err := Judge(sampleTargets, []string{"testdata/targets.bench"}, JudgeOptions{Filter: "/workload:count", Alpha: 0.5})
+	card, err := judgeFiles(sampleTargets, []string{"testdata/targets.bench"}, JudgeOptions{Filter: "/workload:count", Alpha: 0.5})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -18,6 +18,7 @@ import (
 
 	"github.com/dynolab/dyno/hw"
 	"github.com/dynolab/dyno/hw/firmware/line"
+	"github.com/dynolab/dyno/internal/compare"
 	"github.com/dynolab/dyno/internal/session"
 	"github.com/dynolab/dyno/report"
 	"github.com/dynolab/dyno/targets"
@@ -489,7 +490,11 @@ func boardTable(w io.Writer, results []hw.CaseResult) error {
 // boardTargets prints the targets that a results file decides. A file without any
 // figure decides none.
 func boardTargets(w io.Writer, file string) error {
-	card, err := report.Judge(targets.All(), []string{file}, report.JudgeOptions{})
+	d, err := compare.Read([]string{file}, nil)
+	if err != nil {
+		return nil
+	}
+	card, err := report.Judge(targets.All(), d, report.JudgeOptions{})
 	if err != nil {
 		return nil // which says that there is nothing in it
 	}

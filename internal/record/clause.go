@@ -30,8 +30,6 @@ type BoardClause struct {
 	Why     string // of a skip or a failure
 }
 
-const clauseMark = "# conform: "
-
 // Line is the line of a results file that says so, without the newline.
 func (c BoardClause) Line() string {
 	line := clauseMark + "impl=" + c.Impl + " clause=" + c.Name + " result=" + c.Result

@@ -10,21 +10,27 @@ import (
 )
 
 // A Record is what one step gave in one block: a result, or a hole that says why there
-// is none. It is made where the figures are taken, and a [Store] writes it.
+// is none. It is made where the figures are taken, a [Store] writes it, [Read] reads it,
+// and comparisons are made of what was read.
 type Record struct {
-	// Result is the name, the number of operations and the values. Printed may stand
-	// in for it: the benchmark line as package testing printed it, or the lines of a
-	// process that printed several.
+	// Result is the name, the number of operations and the values; of what was read
+	// also the configuration. When it is written Printed may stand in for it: the
+	// benchmark line as package testing printed it, or the lines of a process that
+	// printed several.
 	Result  *benchfmt.Result
 	Printed string
 
 	Slices *Slices // of a step that took turns; nil if it reports a time of its own
 	Hole   *Hole
 
+	// The rest is known when it is written; what was read has it in the configuration,
+	// as the file says it.
 	Step   Step
 	Driven string // how: ModeProcess, or one of driven's modes
 	Pad    int    // bytes of padding in the environment
 	Output string // what the subject printed, if there is a hole; it is not stored
+
+	line Line // while it is read
 }
 
 // text returns the lines of r, which stand in its package. A plan that has
@@ -57,13 +63,11 @@ func (r Record) text(plan *Plan) string {
 	return b.String()
 }
 
-const resultMark = "Benchmark"
-
 // ResultLine is the benchmark line of r, without the newline. It looks like one of
 // package testing, and has more digits.
 func ResultLine(r *benchfmt.Result) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s%s \t%8d", resultMark, r.Name, r.Iters)
+	fmt.Fprintf(&b, "%s%s \t%8d", ResultMark, r.Name, r.Iters)
 	for _, v := range r.Values {
 		b.WriteString("\t " + figure(v.Value) + " " + v.Unit)
 	}

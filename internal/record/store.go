@@ -1,13 +1,10 @@
 package record
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"path/filepath"
-	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -122,7 +119,7 @@ func (s *Store) Single(r Record, plan *Plan) {
 // what is torn is cut off by a resumption.
 func (s *Store) Turns(block int, g Group, records []Record, plan *Plan) error {
 	var b strings.Builder
-	of := " " + strconv.Quote(g.Name) + " of block " + strconv.Itoa(block) + "\n"
+	of := strconv.Quote(g.Name) + " of block " + strconv.Itoa(block) + "\n"
 	b.WriteString(rowMark + of)
 	for _, r := range records {
 		b.WriteString(s.place(r.Step.Case.Pkg, r.Step.Case.Side) + r.text(plan))
@@ -159,17 +156,6 @@ func groupFields(g Group) string {
 	return "group=" + strconv.Itoa(g.Index) + " pkg=" + g.Pkg + " row=" + strconv.Quote(g.Name)
 }
 
-// The comment lines of rows. rowMark begins what a row gave that took turns, and
-// rowEnd ends it.
-const (
-	rowMark     = "# row"
-	rowEnd      = "# end of row"
-	AloneMark   = "# process: "
-	NoteMark    = "# note: "
-	decidedMark = "# decided: "
-	lookMark    = "# look: "
-)
-
 // hole notes a hole that is no step's.
 func (s *Store) hole(h Hole) {
 	if h.Case != "" {
@@ -183,7 +169,7 @@ func (s *Store) End(n int, load string) error {
 	if load != "" {
 		s.line("load: " + load)
 	}
-	s.line(blockEnd + strconv.Itoa(n))
+	s.line(BlockEnd + strconv.Itoa(n))
 	return s.Sync()
 }
 
@@ -197,12 +183,8 @@ func LockResults(f *os.File) error {
 	return nil
 }
 
-// blockKey begins the first line of a block, blockEnd the line after the last one
-// of a complete block.
-const (
-	blockKey = "block: "
-	blockEnd = "# end of block "
-)
+// blockKey begins the first line of a block.
+const blockKey = "block: "
 
 // Close syncs and closes the file, and returns the first error of all writes.
 func (s *Store) Close() error {
@@ -259,224 +241,4 @@ func (s *Store) Sync() error {
 		return fmt.Errorf("writing results: %w", s.Err)
 	}
 	return nil
-}
-
-// Interrupted is a results file whose run has not been finished.
-type Interrupted struct {
-	Path string
-	Plan *Plan
-	// Config holds the configuration lines before the first block.
-	Config map[string]string
-	// Ended is the number of the last complete block, 0 for none.
-	Ended int
-	// Done holds the steps that block Ended+1 has results or holes for.
-	Done map[StepKey]bool
-	// Given holds, for each step that has been tried, how many times in a row it
-	// has failed.
-	Given map[StepKey]int
-	// Alone holds, by Group.Index, why groups cannot take turns, Stopped the
-	// groups that are decided and after which block that was seen, and Looked the
-	// blocks after which it was looked.
-	Alone   map[int]string
-	Stopped map[int]int
-	Looked  []int
-	// Torn is what was being written when the run was killed: a line without an
-	// end, or a row without its end. Resume cuts it off.
-	Torn string
-
-	size int64  // of the file without Torn
-	pkg  string // the latest pkg line
-	side string // the latest side line
-}
-
-// A StepKey names a step of a plan.
-type StepKey struct{ Index, Copy int }
-
-// Key returns the step's key.
-func (s Step) Key() StepKey { return StepKey{s.Index, max(1, s.Copy)} }
-
-// Finished reports whether there is nothing left to do.
-func (r *Interrupted) Finished() bool {
-	return r.Ended >= r.Plan.Blocks || len(r.Stopped) == len(r.Plan.Groups())
-}
-
-// ReadInterrupted reads the results file of a run that is to be resumed.
-func ReadInterrupted(path string) (*Interrupted, error) {
-	data, err := os.ReadFile(path)
-	if err != nil {
-		return nil, err
-	}
-	return ParseInterrupted(path, data)
-}
-
-// ParseInterrupted is ReadInterrupted of what the results file path holds, or held
-// when it was read: a run that goes on appends to it.
-func ParseInterrupted(path string, data []byte) (r *Interrupted, err error) {
-	whole := data[:bytes.LastIndexByte(data, '\n')+1]
-	if begin := bytes.LastIndex(whole, []byte("\n"+rowMark+" ")) + 1; begin > 0 && !bytes.Contains(whole[begin:], []byte("\n"+rowEnd+" ")) {
-		whole = whole[:begin]
-	}
-	r = &Interrupted{
-		Path: path, Config: make(map[string]string), Done: make(map[StepKey]bool), Given: make(map[StepKey]int),
-		Alone: make(map[int]string), Stopped: make(map[int]int),
-		Torn: string(data[len(whole):]), size: int64(len(whole)),
-	}
-	bad := func(format string, args ...any) (*Interrupted, error) {
-		return nil, fmt.Errorf("%s cannot be resumed: "+format, append([]any{path}, args...)...)
-	}
-	lines := strings.Split(string(whole), "\n")
-	measured := slices.ContainsFunc(lines, func(line string) bool { return strings.HasPrefix(line, blockKey) })
-	if lines[0] == WrittenBy && !measured {
-		return bad("nothing was measured when its run ended; start a new one")
-	}
-	if slices.ContainsFunc(lines, func(line string) bool { return strings.HasPrefix(line, BoardKey+": ") }) {
-		return bad("it is of a board: go on with benchrun board run --resume")
-	}
-	if r.Plan, err = decodePlan(lines); err != nil {
-		return bad("%w", err)
-	}
-	if err := r.read(lines); err != nil {
-		return bad("%w", err)
-	}
-	if id := r.Plan.ID(); r.Config["plan"] != id {
-		return bad("its plan is %s by name and %s by content, so it has been changed", r.Config["plan"], id)
-	}
-	return r, nil
-}
-
-// read takes in what was measured.
-func (r *Interrupted) read(lines []string) error {
-	known := make(map[StepKey]bool)
-	for _, s := range r.Plan.Steps() {
-		known[s.Key()] = true
-	}
-	groups := r.Plan.Groups()
-	inBlock, at := false, StepKey{0, 1}
-	for i, line := range lines {
-		number := func(prefix string) int { // 0 if it is none
-			n, _ := strconv.Atoi(line[len(prefix):])
-			return n
-		}
-		// about reads a line about a group.
-		about := func(prefix string) (group int, fields map[string]string, err error) {
-			if fields, err = ParseFields(line[len(prefix):]); err != nil {
-				return 0, nil, fmt.Errorf("line %d: %w", i+1, err)
-			}
-			group, _ = strconv.Atoi(fields["group"])
-			if group < 1 || group > len(groups) || groups[group-1].Name != fields["row"] {
-				return 0, nil, fmt.Errorf("line %d: %q is about no row of the plan", i+1, line)
-			}
-			return group, fields, nil
-		}
-		switch {
-		case strings.HasPrefix(line, blockEnd):
-			if number(blockEnd) != r.Ended+1 {
-				return fmt.Errorf("line %d: %q after the end of block %d", i+1, line, r.Ended)
-			}
-			r.Ended++
-			r.Done = make(map[StepKey]bool)
-		case strings.HasPrefix(line, blockKey):
-			if number(blockKey) != r.Ended+1 {
-				return fmt.Errorf("line %d: %q after the end of block %d", i+1, line, r.Ended)
-			}
-			inBlock = true
-		case strings.HasPrefix(line, PkgPrefix):
-			r.pkg = line[len(PkgPrefix):]
-		case strings.HasPrefix(line, SidePrefix):
-			r.side = line[len(SidePrefix):]
-		case strings.HasPrefix(line, "case: "), strings.HasPrefix(line, "copy: ") && inBlock:
-			key, value, _ := strings.Cut(line, ": ")
-			n, err := strconv.Atoi(value)
-			if key == "copy" {
-				at.Copy = n
-			} else {
-				at.Index = n
-			}
-			if err != nil || key == "case" && !known[StepKey{n, 1}] || key == "copy" && !known[at] {
-				return fmt.Errorf("line %d: %q is no case of the plan", i+1, line)
-			}
-		case strings.HasPrefix(line, AloneMark):
-			group, fields, err := about(AloneMark)
-			if err != nil {
-				return err
-			}
-			r.Alone[group] = fields["reason"]
-		case strings.HasPrefix(line, decidedMark):
-			group, _, err := about(decidedMark)
-			if err != nil {
-				return err
-			}
-			if _, ok := r.Stopped[group]; !ok {
-				r.Stopped[group] = r.Ended
-			}
-		case strings.HasPrefix(line, lookMark):
-			r.Looked = append(r.Looked, r.Ended)
-		case inBlock && (strings.HasPrefix(line, "Benchmark") || strings.HasPrefix(line, holeMark)):
-			more := r.Plan.Count > 1 && strings.HasPrefix(line, "Benchmark") // a process has printed several
-			if r.Done[at] && !more || !known[at] {
-				return fmt.Errorf("line %d: block %d has case %d already", i+1, r.Ended+1, at.Index)
-			}
-			r.Done[at] = true
-			if strings.HasPrefix(line, "Benchmark") {
-				r.Given[at] = 0
-			} else {
-				r.Given[at]++
-			}
-		case !inBlock && !strings.HasPrefix(line, "#"):
-			if key, value, ok := strings.Cut(line, ": "); ok {
-				r.Config[key] = value
-			}
-		}
-	}
-	return nil
-}
-
-// Resume opens the file to append to it, after cutting off what is torn.
-func (r *Interrupted) Resume(now time.Time) (*Store, error) {
-	f, err := Reopen(r.Path, r.size, r.size+int64(len(r.Torn)))
-	if err != nil {
-		return nil, err
-	}
-	s := &Store{Path: r.Path, f: f, pkg: r.pkg, side: r.side}
-	s.line(ResumedLine(now))
-	if err := s.Sync(); err != nil {
-		return nil, errors.Join(err, f.Close())
-	}
-	return s, nil
-}
-
-// ResumedLine is the line of a results file that says when its run went on.
-func ResumedLine(now time.Time) string { return "# resumed " + now.UTC().Format(time.RFC3339) }
-
-// Reopen opens a results file to append to it, after cutting off all but its first
-// keep bytes. size is how many it had when it was read: with another number now, or
-// while another run has it, there is an error, and nothing is cut off.
-func Reopen(path string, keep, size int64) (*os.File, error) {
-	f, err := os.OpenFile(path, os.O_WRONLY, 0o644)
-	if err != nil {
-		return nil, err
-	}
-	if err := takeOver(f, keep, size); err != nil {
-		return nil, errors.Join(err, f.Close())
-	}
-	return f, nil
-}
-
-// takeOver is Reopen of a file that is open.
-func takeOver(f *os.File, keep, size int64) error {
-	if err := LockResults(f); err != nil {
-		return err
-	}
-	info, err := f.Stat()
-	if err != nil {
-		return err
-	}
-	if info.Size() != size {
-		return fmt.Errorf("%s has been written to in the meantime: is another benchrun at it?", f.Name())
-	}
-	if err := f.Truncate(keep); err != nil {
-		return err
-	}
-	_, err = f.Seek(keep, io.SeekStart)
-	return err
 }
