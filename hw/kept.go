@@ -24,25 +24,26 @@ func ReadKept(name string) (*Kept, error) {
 	}
 	k := &Kept{Config: make(map[string]string)}
 	block := 0
-	for l := range record.Lines(name, data) {
-		clause, isClause, err := record.ParseClauseLine(l.Text)
-		hole, isHole, bad := record.ParseHoleLine(l.Text)
+	for l := range record.Lines(string(data)) {
 		switch {
-		case l.Err != nil || err != nil || bad != nil:
+		case l.Torn:
 		case l.Key == "block":
 			block, _ = strconv.Atoi(l.Value)
 		case l.Key != "" && block == 0:
 			k.Config[l.Key] = l.Value
-		case isClause:
-			k.add(CaseResult{Impl: clause.Impl, Case: conformPrefix + clause.Name, Block: block}, clause.Outcome, clause.Why, clause.Result == record.ClauseSkipped)
-		case isHole && hole.Case == "":
-			k.add(CaseResult{Impl: path.Base(hole.Pkg)}, "", hole.Reason, hole.Skipped)
-		case isHole:
-			k.add(CaseResult{Impl: implOf(hole.Case), Case: firmwareName(hole.Case, ""), Block: block}, "", hole.Reason, hole.Skipped)
-		case l.Result != nil:
-			if name := "Benchmark" + string(l.Result.Name); !strings.HasPrefix(name, imageCase) {
-				k.add(CaseResult{Impl: implOf(name), Case: firmwareName(name, ""), Block: block}, OK.String(), "", false)
+		case l.Mark == record.ClauseMark:
+			if c, _, err := record.ParseClauseLine(l.Text); err == nil {
+				k.add(CaseResult{Impl: c.Impl, Case: conformPrefix + c.Name, Block: block}, c.Outcome, c.Why, c.Result == record.ClauseSkipped)
 			}
+		case l.Mark == record.HoleMark, l.Mark == record.SkipMark:
+			if h, _, err := record.ParseHoleLine(l.Text); err == nil && h.Case == "" {
+				k.add(CaseResult{Impl: path.Base(h.Pkg)}, "", h.Reason, h.Skipped)
+			} else if err == nil {
+				k.add(CaseResult{Impl: implOf(h.Case), Case: firmwareName(h.Case, ""), Block: block}, "", h.Reason, h.Skipped)
+			}
+		case l.Mark == record.ResultMark && !strings.HasPrefix(l.Text, imageCase):
+			benchmark, _, _ := strings.Cut(l.Text, " ")
+			k.add(CaseResult{Impl: implOf(benchmark), Case: firmwareName(benchmark, ""), Block: block}, OK.String(), "", false)
 		}
 	}
 	return k, nil

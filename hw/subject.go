@@ -176,7 +176,7 @@ func (r *deviceRun) Measure(ctx context.Context, block int, s record.Step) (reco
 	if err != nil {
 		return rec, err
 	}
-	rec.Config = r.describe(im)
+	rec.Settings = r.describe(im)
 	if res.Err != nil && res.Err.Outcome == NoConsole && im.broken == nil {
 		if err := r.gone(ctx, im, res.Err); err != nil {
 			return rec, err
@@ -275,11 +275,11 @@ func (r *deviceRun) fill(rec *record.Record, im *boardImage, block int, res Case
 		rec.Hole = record.NewHole(rec.Step, block, errors.New(oneLine(res.Err.Error())))
 		rec.Output = res.Err.Output
 	case res.Answer == nil:
-		rec.Line = im.sizes()
-		rec.Units = unitLines(rec.Line, sizeUnits, im.hello)
+		rec.Printed = im.sizes()
+		rec.Units = unitLines(rec.Printed, sizeUnits, im.hello)
 	default:
-		rec.Line = strings.Join(res.Answer.Results, "\n")
-		rec.Units = unitLines(rec.Line, res.Answer.Units, im.hello)
+		rec.Printed = strings.Join(res.Answer.Results, "\n")
+		rec.Units = unitLines(rec.Printed, res.Answer.Units, im.hello)
 	}
 	if res.Answer != nil {
 		for _, text := range res.Answer.Notes {

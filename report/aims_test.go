@@ -31,7 +31,7 @@ func aimsOf(t *testing.T, bench, root string, files ...string) []targets.Score {
 	for _, file := range files {
 		paths = append(paths, filepath.Join(root, filepath.FromSlash(file)))
 	}
-	card, err := targets.Judge(all, paths, targets.JudgeOptions{})
+	card, err := judgeFiles(all, paths, targets.JudgeOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}

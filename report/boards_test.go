@@ -36,12 +36,12 @@ func boardFigures(t *testing.T, root string, files []string) []byte {
 	var b bytes.Buffer
 	fmt.Fprintf(&b, "<!-- boards: begin %s -->\n", strings.Join(files, " "))
 	for _, file := range files {
-		places, err := compare.Places([]string{filepath.Join(root, filepath.FromSlash(file))}, strings.NewReader(""))
+		d, err := compare.Read([]string{filepath.Join(root, filepath.FromSlash(file))}, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
-		p := places[0]
-		c, err := compare.Compare(p.Paths, compare.Options{})
+		p := d.Places()[0]
+		c, err := d.Compare(compare.Options{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -215,7 +215,7 @@ func boardImages(b *bytes.Buffer, c *compare.Comparison, f compare.File) {
 // boardPromises renders which targets the board keeps.
 func boardPromises(t *testing.T, b *bytes.Buffer, p compare.Place) {
 	t.Helper()
-	card, err := targets.Judge(slices.DeleteFunc(targets.All(), func(t targets.Target) bool { return !t.Required }), p.Paths, targets.JudgeOptions{})
+	card, err := judgeFiles(slices.DeleteFunc(targets.All(), func(t targets.Target) bool { return !t.Required }), p.Paths, targets.JudgeOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}

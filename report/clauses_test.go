@@ -41,7 +41,11 @@ func TestReportsShowClauses(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s, err := compare.SideBySideOf([]string{host, board}, compare.Options{})
+	d, err := compare.Read([]string{host, board}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := d.SideBySide(compare.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}

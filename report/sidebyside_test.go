@@ -16,11 +16,15 @@ import (
 func sideBySide(t *testing.T) (*compare.SideBySide, *targets.Scorecard) {
 	t.Helper()
 	files := []string{"testdata/side-host.bench", "testdata/side-emulated.bench", "testdata/side-board.bench"}
-	s, err := compare.SideBySideOf(files, compare.Options{})
+	d, err := compare.Read(files, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	card, err := targets.Judge(boardTargets, files, targets.JudgeOptions{})
+	s, err := d.SideBySide(compare.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	card, err := targets.Judge(boardTargets, d, targets.JudgeOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/dynolab/dyno/internal/compare"
 	"github.com/dynolab/dyno/targets"
 )
 
@@ -32,9 +33,18 @@ var sampleTargets = []targets.Target{
 	{ID: "aim/ring/slow", Says: "time over that of two", Bench: "Actor", Workload: "ring/actors=1000", Metric: "ns/op", BaseWorkload: "ring/actors=2", Limit: 3, Impls: []string{"slow"}, Where: targets.Host},
 }
 
+// judgeFiles reads files and judges them.
+func judgeFiles(all []targets.Target, paths []string, o targets.JudgeOptions) (*targets.Scorecard, error) {
+	d, err := compare.Read(paths, nil)
+	if err != nil {
+		return nil, err
+	}
+	return targets.Judge(all, d, o)
+}
+
 func judge(t *testing.T, all []targets.Target, paths ...string) *targets.Scorecard {
 	t.Helper()
-	card, err := targets.Judge(all, paths, targets.JudgeOptions{})
+	card, err := judgeFiles(all, paths, targets.JudgeOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,10 +1,7 @@
 package targets
 
 import (
-	"bytes"
-	"io"
 	"math"
-	"os"
 	"slices"
 	"strconv"
 	"strings"
@@ -75,23 +72,19 @@ func (s Score) Doubtful() bool {
 
 // JudgeOptions say how results are judged. The zero value is the default.
 type JudgeOptions struct {
-	Filter string    // as in [compare.Options]
-	Alpha  float64   // as in [compare.Options]
-	Stdin  io.Reader // as in [compare.Options]
+	Filter string  // as in [compare.Options]
+	Alpha  float64 // as in [compare.Options]
 }
 
 // Judge holds results against the targets that apply to what they are of: hosts, and
 // each board by itself. Of several files of the same that have a figure the first
-// counts: figures of different runs are not pooled. The error is that of [compare.Compare].
-func Judge(all []Target, paths []string, o JudgeOptions) (*Scorecard, error) {
+// counts: figures of different runs are not pooled. The error is that of
+// [compare.Data.Compare].
+func Judge(all []Target, d *compare.Data, o JudgeOptions) (*Scorecard, error) {
 	if o.Alpha == 0 {
 		o.Alpha = compare.DefaultAlpha
 	}
-	if len(paths) == 0 {
-		_, err := compare.Compare(nil, compare.Options{}) // which says what is wrong
-		return nil, err
-	}
-	files, err := readFiles(paths, o)
+	files, err := compareEach(d, o)
 	if err != nil {
 		return nil, err
 	}
@@ -115,26 +108,13 @@ func Judge(all []Target, paths []string, o JudgeOptions) (*Scorecard, error) {
 	return card, nil
 }
 
-// readFiles compares each file by itself. Standard input is read once, since it is
-// compared once for each base that a target names.
-func readFiles(paths []string, o JudgeOptions) ([]*file, error) {
-	var stdin []byte
-	if slices.ContainsFunc(paths, compare.ReadsStdin) {
-		if o.Stdin == nil {
-			o.Stdin = os.Stdin
-		}
-		var err error
-		if stdin, err = io.ReadAll(o.Stdin); err != nil {
-			return nil, err
-		}
-	}
+// compareEach compares each file by itself.
+func compareEach(d *compare.Data, o JudgeOptions) ([]*file, error) {
 	var files []*file
-	for _, path := range paths {
+	for _, one := range d.Each() {
 		f := &file{byBase: make(map[string]*compare.Comparison)}
 		f.compare = func(base string) (*compare.Comparison, error) {
-			return compare.Compare([]string{path}, compare.Options{
-				Col: "/impl", Filter: o.Filter, Base: base, Alpha: o.Alpha, Stdin: bytes.NewReader(stdin),
-			})
+			return one.Compare(compare.Options{Col: "/impl", Filter: o.Filter, Base: base, Alpha: o.Alpha})
 		}
 		c, err := f.compare("")
 		if err != nil {

@@ -1,7 +1,6 @@
 package targets_test
 
 import (
-	"bytes"
 	"fmt"
 	"math"
 	"os"
@@ -10,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/dynolab/dyno/internal/compare"
 	"github.com/dynolab/dyno/targets"
 )
 
@@ -32,9 +32,18 @@ var sampleTargets = []targets.Target{
 	{ID: "aim/ring/slow", Says: "time over that of two", Bench: "Actor", Workload: "ring/actors=1000", Metric: "ns/op", BaseWorkload: "ring/actors=2", Limit: 3, Impls: []string{"slow"}, Where: targets.Host},
 }
 
+// judgeFiles reads files and judges them.
+func judgeFiles(all []targets.Target, paths []string, o targets.JudgeOptions) (*targets.Scorecard, error) {
+	d, err := compare.Read(paths, nil)
+	if err != nil {
+		return nil, err
+	}
+	return targets.Judge(all, d, o)
+}
+
 func judge(t *testing.T, all []targets.Target, paths ...string) *targets.Scorecard {
 	t.Helper()
-	card, err := targets.Judge(all, paths, targets.JudgeOptions{})
+	card, err := judgeFiles(all, paths, targets.JudgeOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -232,7 +241,7 @@ func TestJudgeErrors(t *testing.T) {
 		"nothing in it":   {resultsFile(t, "empty.bench", "PASS")},
 		"second, missing": {"../report/testdata/targets.bench", "../report/testdata/none.bench"},
 	} {
-		if card, err := targets.Judge(sampleTargets, paths, targets.JudgeOptions{}); err == nil {
+		if card, err := judgeFiles(sampleTargets, paths, targets.JudgeOptions{}); err == nil {
 			t.Errorf("%s: %d scores and no error", name, len(card.Scores))
 		}
 	}
@@ -242,24 +251,9 @@ func TestJudgeErrors(t *testing.T) {
 	}
 }
 
-// Standard input is read once and compared several times.
-func TestJudgeStdin(t *testing.T) {
-	data, err := os.ReadFile("../report/testdata/targets.bench")
-	if err != nil {
-		t.Fatal(err)
-	}
-	card, err := targets.Judge(sampleTargets, []string{"-"}, targets.JudgeOptions{Stdin: bytes.NewReader(data)})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if got, want := card.Tally(false), judge(t, sampleTargets, "../report/testdata/targets.bench").Tally(false); got != want {
-		t.Errorf("aims: %+v, want %+v as from the file", got, want)
-	}
-}
-
 // Filter and level are those of the comparison.
 func TestJudgeOptions(t *testing.T) {
-	card, err := targets.Judge(sampleTargets, []string{"../report/testdata/targets.bench"}, targets.JudgeOptions{Filter: "/workload:count", Alpha: 0.5})
+	card, err := judgeFiles(sampleTargets, []string{"../report/testdata/targets.bench"}, targets.JudgeOptions{Filter: "/workload:count", Alpha: 0.5})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -18,6 +18,7 @@ import (
 
 	"github.com/dynolab/dyno/hw"
 	"github.com/dynolab/dyno/hw/firmware/line"
+	"github.com/dynolab/dyno/internal/compare"
 	"github.com/dynolab/dyno/internal/record"
 	"github.com/dynolab/dyno/internal/session"
 	"github.com/dynolab/dyno/report"
@@ -492,7 +493,11 @@ func boardTable(w io.Writer, results []hw.CaseResult) error {
 // boardTargets prints the targets that a results file decides. A file without any
 // figure decides none.
 func boardTargets(w io.Writer, file string) error {
-	card, err := targets.Judge(targets.All(), []string{file}, targets.JudgeOptions{})
+	d, err := compare.Read([]string{file}, nil)
+	if err != nil {
+		return nil
+	}
+	card, err := targets.Judge(targets.All(), d, targets.JudgeOptions{})
 	if err != nil {
 		return nil // which says that there is nothing in it
 	}

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
 	"io"
@@ -161,15 +160,16 @@ func compareFiles(cmd *cobra.Command, files []string, o compare.Options) (*compa
 	if err := checkLevels(o); err != nil {
 		return nil, nil, err
 	}
-	var stdin []byte // which is read twice
-	if slices.ContainsFunc(files, compare.ReadsStdin) {
-		var err error
-		if stdin, err = io.ReadAll(cmd.InOrStdin()); err != nil {
-			return nil, nil, err
-		}
+	d, err := compare.Read(files, cmd.InOrStdin())
+	if err != nil {
+		return nil, nil, err
 	}
-	o.Stdin = bytes.NewReader(stdin)
-	c, err := compare.Compare(files, o)
+	return compareData(cmd, d, o)
+}
+
+// compareData is compareFiles of what has been read.
+func compareData(cmd *cobra.Command, d *compare.Data, o compare.Options) (*compare.Comparison, *targets.Scorecard, error) {
+	c, err := d.Compare(o)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -177,8 +177,7 @@ func compareFiles(cmd *cobra.Command, files []string, o compare.Options) (*compa
 	for _, p := range c.Problems {
 		fmt.Fprintf(cmd.ErrOrStderr(), "benchrun: %s (left out)\n", p)
 	}
-	o.Stdin = bytes.NewReader(stdin)
-	card, err := scorecard(c, files, o)
+	card, err := scorecard(c, d, o)
 	return c, card, err
 }
 

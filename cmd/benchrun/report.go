@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bytes"
 	"fmt"
 	"io"
 	"slices"
@@ -59,25 +58,22 @@ The same results give the same bytes.`,
 					return fmt.Errorf("--format prints the report and --out writes it: give one of them")
 				}
 			}
-			var stdin []byte // which is read more than once
-			if slices.ContainsFunc(args, compare.ReadsStdin) {
-				var err error
-				if stdin, err = io.ReadAll(cmd.InOrStdin()); err != nil {
-					return err
-				}
-				cmd.SetIn(bytes.NewReader(stdin))
-			}
-			places, err := compare.Places(args, bytes.NewReader(stdin))
+			d, err := compare.Read(args, cmd.InOrStdin())
 			if err != nil {
 				return err
 			}
-			if len(places) > 1 && slices.ContainsFunc(places, func(p compare.Place) bool { return p.Board }) {
-				if flag := firstChanged(cmd, "col", "base"); flag != "" {
-					return fmt.Errorf("--%s is for what is compared, and these are figures of %s, which are shown side by side", flag, placeNames(places))
-				}
-				return reportSideBySide(cmd, args, opts, stdin, dir, format)
+			places := d.Places()
+			sideBySide := len(places) > 1 && slices.ContainsFunc(places, func(p compare.Place) bool { return p.Board })
+			if flag := firstChanged(cmd, "col", "base"); sideBySide && flag != "" {
+				return fmt.Errorf("--%s is for what is compared, and these are figures of %s, which are shown side by side", flag, placeNames(places))
 			}
-			c, card, err := compareFiles(cmd, args, opts)
+			if err := checkLevels(opts); err != nil {
+				return err
+			}
+			if sideBySide {
+				return reportSideBySide(cmd, d, opts, report.SideBySidePath(args, dir), format)
+			}
+			c, card, err := compareData(cmd, d, opts)
 			if err != nil {
 				return err
 			}
@@ -123,13 +119,9 @@ func placeNames(places []compare.Place) string {
 	return strings.Join(names, ", ")
 }
 
-// reportSideBySide reports results of several machines and boards.
-func reportSideBySide(cmd *cobra.Command, files []string, o compare.Options, stdin []byte, dir, format string) error {
-	if err := checkLevels(o); err != nil {
-		return err
-	}
-	o.Stdin = bytes.NewReader(stdin)
-	s, err := compare.SideBySideOf(files, o)
+// reportSideBySide reports results of several machines and boards, at path or as format.
+func reportSideBySide(cmd *cobra.Command, d *compare.Data, o compare.Options, path, format string) error {
+	s, err := d.SideBySide(o)
 	if err != nil {
 		return err
 	}
@@ -138,7 +130,7 @@ func reportSideBySide(cmd *cobra.Command, files []string, o compare.Options, std
 			fmt.Fprintf(cmd.ErrOrStderr(), "benchrun: %s (left out)\n", p)
 		}
 	}
-	card, err := targets.Judge(targets.All(), files, targets.JudgeOptions{Filter: o.Filter, Alpha: o.Alpha, Stdin: bytes.NewReader(stdin)})
+	card, err := targets.Judge(targets.All(), d, targets.JudgeOptions{Filter: o.Filter, Alpha: o.Alpha})
 	if err != nil {
 		return err
 	}
@@ -154,5 +146,5 @@ func reportSideBySide(cmd *cobra.Command, files []string, o compare.Options, std
 		},
 		"json": func(w io.Writer) error { return report.SideBySideJSON(w, s, card) },
 		"html": report.SideBySide(s, report.Page, card).HTML,
-	}, report.SideBySidePath(files, dir), func(path string) error { return report.WriteSideBySide(s, card, path) })
+	}, path, func(path string) error { return report.WriteSideBySide(s, card, path) })
 }

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -10,7 +9,6 @@ import (
 	"net/netip"
 	"os"
 	"os/signal"
-	"strings"
 	"syscall"
 	"time"
 
@@ -119,6 +117,6 @@ func serveFolder(cmd *cobra.Command, folder, addr string) error {
 }
 
 // cardOf judges a results file by the targets that it decides.
-func cardOf(c *compare.Comparison, data []byte) (*targets.Scorecard, error) {
-	return scorecard(c, []string{strings.ReplaceAll(c.Files[0].Label, "=", "-") + "=-"}, compare.Options{Alpha: c.Alpha, Stdin: bytes.NewReader(data)})
+func cardOf(c *compare.Comparison, d *compare.Data) (*targets.Scorecard, error) {
+	return scorecard(c, d, compare.Options{Alpha: c.Alpha})
 }

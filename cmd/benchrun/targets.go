@@ -137,7 +137,11 @@ func targetsPattern(all bool) string {
 
 // judgeTargets prints how the files do. Its error is the exit status.
 func judgeTargets(cmd *cobra.Command, files []string, all, asJSON bool) error {
-	card, err := targets.Judge(targets.All(), files, targets.JudgeOptions{Stdin: cmd.InOrStdin()})
+	d, err := compare.Read(files, cmd.InOrStdin())
+	if err != nil {
+		return err
+	}
+	card, err := targets.Judge(targets.All(), d, targets.JudgeOptions{})
 	if err != nil {
 		return err
 	}
@@ -200,11 +204,11 @@ func required(w io.Writer, card *targets.Scorecard) error {
 // scorecard judges the one file of a comparison, for the section in its report. It is
 // nil if no target has a figure there, and if the columns are no implementations
 // or there are several files, of which a target could mean any.
-func scorecard(c *compare.Comparison, files []string, o compare.Options) (*targets.Scorecard, error) {
-	if len(files) != 1 || c.Col != "/impl" {
+func scorecard(c *compare.Comparison, d *compare.Data, o compare.Options) (*targets.Scorecard, error) {
+	if len(c.Files) != 1 || c.Col != "/impl" {
 		return nil, nil
 	}
-	found, err := targets.Judge(targets.All(), files, targets.JudgeOptions{Filter: o.Filter, Alpha: o.Alpha, Stdin: o.Stdin})
+	found, err := targets.Judge(targets.All(), d, targets.JudgeOptions{Filter: o.Filter, Alpha: o.Alpha})
 	if err != nil {
 		return nil, err
 	}

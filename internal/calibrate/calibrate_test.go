@@ -335,9 +335,10 @@ func TestCalibrationByWayOfDriving(t *testing.T) {
 
 // The judge of a trial is told how its benchmarks were driven, as one of a report is.
 func TestTrialsSayHowTheyWereDriven(t *testing.T) {
-	of := &trial{records: []trialRecord{{name: "X-2", driven: "loop", copy: "1", line: "BenchmarkX-2 1 5 ns/op"}}}
-	if text := string(of.text(false)); !strings.Contains(text, "driven: loop\n") {
-		t.Error(text)
+	f := record.Read("f", []byte("BenchmarkX-2 1 5 ns/op\n"))
+	of := &trial{from: f, records: []trialRecord{{name: "X-2", driven: "loop", copy: "1", record: f.Results[0]}}}
+	if r := of.file(false).Results[0].Result; r.GetConfig("driven") != "loop" {
+		t.Errorf("%+v", r)
 	}
 }
 

@@ -1,7 +1,6 @@
 package calibrate
 
 import (
-	"bytes"
 	"cmp"
 	"errors"
 	"fmt"
@@ -12,6 +11,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"golang.org/x/perf/benchfmt"
 
 	"github.com/dynolab/dyno/internal/compare"
 	"github.com/dynolab/dyno/internal/record"
@@ -33,23 +34,25 @@ type Options struct {
 
 // A trial is the results of one trial, as a file has them.
 type trial struct {
-	file, number string
-	unit         []string // the file's Unit lines
-	records      []trialRecord
-	pairs        []trialPair // what judge judges
+	from    *record.File
+	number  string
+	records []trialRecord
+	pairs   []trialPair // what judge judges
 
 	// versions says that the trial is a report of benchrun ab of two versions that do
 	// the same: the whole file is one, and the new version is A/A.
 	versions bool
 }
 
-// A trialRecord is one benchmark line, and what holds for it.
+// A trialRecord is one result, and what holds for it.
 type trialRecord struct {
+	trial           string // its number
+	versions        bool   // as trial has it
 	pkg, kase, name string // name with the suffix that tells GOMAXPROCS
 	driven          string // how: one of driven's modes
 	slow            float64
 	copy            string // "2" for the control, the second identical process
-	line, more      string // as they stand in the file: the result, and the line of its slices, "" without one
+	record          record.Record
 	trialProcess
 }
 
@@ -76,7 +79,7 @@ func Read(paths []string, o Options) (*compare.Calibration, error) {
 			return nil, err
 		}
 		c.Files = append(c.Files, filepath.Base(path))
-		for _, t := range readTrials(c, path, data) {
+		for _, t := range readTrials(c, record.Read(path, data)) {
 			if o.Rounds > 0 {
 				if t.versions {
 					return nil, fmt.Errorf("%s is of benchrun ab, whose verdicts are those of all its rounds", path)
@@ -101,75 +104,84 @@ func Read(paths []string, o Options) (*compare.Calibration, error) {
 	return c, nil
 }
 
-// read splits a file into trials, and notes its circumstances, problems and holes.
-func readTrials(c *compare.Calibration, path string, data []byte) []*trial {
-	var trials []*trial
-	var units []string
-	var last *trialRecord // the latest benchmark line
-	state := make(map[string]string)
-	problem := func(at, what string) { c.Problems = append(c.Problems, at+": "+what) }
-	for line := range record.Lines(path, data) {
-		if strings.HasPrefix(line.Text, "Benchmark") {
-			last = nil
-		}
-		switch {
-		case line.Err != nil:
-			problem(line.At, line.Err.Error())
-		case line.Unit:
-			units = append(units, line.Text)
-		case line.Result != nil:
-			number, copies, slowed := state["trial"], cmp.Or(state["copy"], "1"), state["slow"]
-			versions := number == "" && state[record.SideKey] != ""
-			if versions {
-				number, slowed = "1", "0"
-				switch {
-				case copies != "1":
-					copies = "control" // of the old version: the report has it in the base
-				case state[record.SideKey] == record.SideNew:
-					copies = "2"
-				}
-			}
-			slow, err := strconv.ParseFloat(slowed, 64)
-			if err != nil || !(slow >= 0) || math.IsInf(slow, 0) || number == "" || state["block"] == "" {
-				problem(line.At, "a benchmark result without trial, block and slow lines before it is no calibration's")
-				continue
-			}
-			ns, ok := line.Result.Value("sec/op")
-			if !ok || !(ns > 0) || math.IsInf(ns, 0) {
-				problem(line.At, "a benchmark result without a time")
-				continue
-			}
-			if len(trials) == 0 || trials[len(trials)-1].number != number || trials[len(trials)-1].file != path {
-				trials = append(trials, &trial{file: path, number: number, versions: versions})
-			}
-			t := trials[len(trials)-1]
-			t.records = append(t.records, trialRecord{
-				pkg: state["pkg"], kase: state["case"], name: string(line.Result.Name), driven: state["driven"],
-				slow: slow, copy: copies, line: line.Text,
-				trialProcess: trialProcess{block: state["block"], layout: state["layout"], nsPerOp: ns * 1e9},
-			})
-			last = &t.records[len(t.records)-1]
-		case line.Slices != nil:
-			if last == nil {
-				problem(line.At, "slices of no benchmark result")
-				continue
-			}
-			last.n, last.slices, last.more = line.Slices.N, line.Slices.Ns, line.Text
-			last = nil
-		case line.Hole != nil:
-			c.Holes = append(c.Holes, line.Hole.Name()+": "+line.Hole.String())
-		case line.Key != "":
-			state[line.Key] = line.Value
-			if at, err := time.Parse(time.RFC3339, line.Value); line.Key == "started" && err == nil && at.After(c.Measured) {
+// readTrials splits a file into trials, and notes its circumstances, problems and holes.
+func readTrials(c *compare.Calibration, f *record.File) (trials []*trial) {
+	for _, s := range f.Config {
+		for _, v := range s.Values {
+			if at, err := time.Parse(time.RFC3339, v); s.Key == "started" && err == nil && at.After(c.Measured) {
 				c.Measured = at
 			}
-			noteCircumstance(c.Circumstances, line.Key, line.Value)
+			noteCircumstance(c.Circumstances, s.Key, v)
 		}
 	}
-	for _, t := range trials {
-		t.unit = units // what is said of a unit stands before its first figure
+	c.Holes = append(c.Holes, holesOf(f)...)
+	results, problems := f.Strict()
+	for _, rec := range results {
+		r, what := trialRecordOf(rec)
+		if what != "" {
+			problems = append(problems, record.Problem{Line: rec.Line(), What: what})
+			continue
+		}
+		if len(trials) == 0 || trials[len(trials)-1].number != r.trial {
+			trials = append(trials, &trial{from: f, number: r.trial, versions: r.versions})
+		}
+		t := trials[len(trials)-1]
+		t.records = append(t.records, r)
 	}
+	c.Problems = append(c.Problems, f.Tell(problems)...)
 	return trials
+}
+
+// holesOf returns what was due in f and failed.
+func holesOf(f *record.File) (holes []string) {
+	for _, rec := range f.Holes {
+		if !rec.Hole.Skipped {
+			holes = append(holes, rec.Hole.Name()+": "+rec.Hole.String())
+		}
+	}
+	return holes
+}
+
+// trialRecordOf returns a result with what holds for it, or what is wrong with it.
+func trialRecordOf(rec record.Record) (r trialRecord, what string) {
+	at := rec.Result.GetConfig
+	r = trialRecord{
+		trial: at("trial"), pkg: at("pkg"), kase: at("case"), name: string(rec.Result.Name), driven: at("driven"),
+		copy: cmp.Or(at("copy"), "1"), record: rec,
+		trialProcess: trialProcess{block: at("block"), layout: at("layout")},
+	}
+	slowed := at("slow")
+	if r.versions = r.trial == "" && at(record.SideKey) != ""; r.versions {
+		r.trial, slowed = "1", "0"
+		switch {
+		case r.copy != "1":
+			r.copy = "control" // of the old version: the report has it in the base
+		case at(record.SideKey) == record.SideNew:
+			r.copy = "2"
+		}
+	}
+	var err error
+	if r.slow, err = strconv.ParseFloat(slowed, 64); err != nil || !(r.slow >= 0) || math.IsInf(r.slow, 0) || r.trial == "" || r.block == "" {
+		return r, "a benchmark result without trial, block and slow lines before it is no calibration's"
+	}
+	var ok bool
+	if r.nsPerOp, ok = timeOf(rec); !ok {
+		return r, withoutTime
+	}
+	if s := rec.Slices; s != nil {
+		r.n, r.slices = s.N, s.Ns
+	}
+	return r, ""
+}
+
+// withoutTime is what is wrong with a result for which timeOf is not ok.
+const withoutTime = "a benchmark result without a time"
+
+// timeOf returns how many nanoseconds an operation took; ok is false if the result does
+// not say, or not in a way to calculate with.
+func timeOf(rec record.Record) (ns float64, ok bool) {
+	sec, ok := rec.Result.Value("sec/op")
+	return sec * 1e9, ok && sec > 0 && !math.IsInf(sec, 0)
 }
 
 // noteCircumstance notes a configuration line among circumstances, if it is one of
@@ -196,8 +208,10 @@ func (t *trial) shorten(rounds int) {
 			continue
 		}
 		r.nsPerOp = mean(r.perOp())
-		r.line = fmt.Sprintf("Benchmark%s %d %v ns/op", r.name, r.n*len(r.slices), r.nsPerOp)
-		r.more = record.Slices{N: r.n, Steady: true, Ns: r.slices}.Line()
+		r.record.Result = &benchfmt.Result{
+			Name: benchfmt.Name(r.name), Iters: r.n * len(r.slices), Values: []benchfmt.Value{record.Tidied(benchfmt.Value{Value: r.nsPerOp, Unit: "ns/op"})},
+		}
+		r.record.Slices = &record.Slices{N: r.n, Steady: true, Ns: r.slices}
 	}
 }
 
@@ -239,7 +253,7 @@ func (t *trial) pair() {
 	for _, row := range rows {
 		slices.Sort(slows[row])
 		for _, other := range append([]side{{row, 0, "2"}}, sidesOf(slows[row], func(slow float64) side { return side{row, slow, "1"} })...) {
-			p := trialPair{file: t.file, trial: t.number, pkg: row.pkg, name: row.name, place: place[row], driven: driven[row], slow: other.slow}
+			p := trialPair{file: t.from.Path, trial: t.number, pkg: row.pkg, name: row.name, place: place[row], driven: driven[row], slow: other.slow}
 			for _, block := range blocks[row] {
 				if b, ok := of[other][block]; ok {
 					p.a, p.b = append(p.a, of[side{row, 0, "1"}][block]), append(p.b, b)
@@ -271,7 +285,7 @@ const identical = "identical"
 // A/A, and asks more of each, since there is no control to call it into question.
 func judgeTrial(t *trial, o Options) error {
 	if t.versions {
-		c, err := compare.Compare([]string{t.file}, compare.Options{Col: record.SideKey, Alpha: o.Alpha})
+		c, err := compare.Of(t.from).Compare(compare.Options{Col: record.SideKey, Alpha: o.Alpha})
 		if err != nil {
 			return err
 		}
@@ -279,9 +293,7 @@ func judgeTrial(t *trial, o Options) error {
 		return nil
 	}
 	for _, asColumn := range []bool{false, true} {
-		c, err := compare.Compare([]string{"-"}, compare.Options{
-			Col: "slow", Base: "0", Filter: ".unit:ns/op", Alpha: o.Alpha, Stdin: bytes.NewReader(t.text(asColumn)),
-		})
+		c, err := compare.Of(t.file(asColumn)).Compare(compare.Options{Col: "slow", Base: "0", Filter: ".unit:ns/op", Alpha: o.Alpha})
 		if err != nil {
 			return err
 		}
@@ -330,14 +342,12 @@ func columnOf(slow float64, control bool) string {
 	return strconv.FormatFloat(slow, 'g', -1, 64)
 }
 
-// text writes the trial as results, which have the slow-down as a column, and the
-// control as one if asColumn is true.
-func (t *trial) text(asColumn bool) []byte {
-	var b bytes.Buffer
-	for _, u := range t.unit {
-		fmt.Fprintln(&b, u)
-	}
+// file returns the trial as a file, which has the slow-down as a column, and the control
+// as one if asColumn is true.
+func (t *trial) file(asColumn bool) *record.File {
+	f := &record.File{Path: t.from.Path, Units: t.from.Units}
 	for _, r := range t.records {
+		res := &benchfmt.Result{Name: r.record.Result.Name, Iters: r.record.Result.Iters, Values: r.record.Result.Values}
 		control := r.copy != "1" && r.slow == 0
 		for _, set := range []struct{ key, value string }{
 			{"pkg", r.pkg},
@@ -351,14 +361,9 @@ func (t *trial) text(asColumn bool) []byte {
 			if set.key == "copy" && asColumn {
 				set.value = "1"
 			}
-			if set.value != "" {
-				fmt.Fprintf(&b, "%s: %s\n", set.key, set.value)
-			}
+			res.SetConfig(set.key, set.value)
 		}
-		fmt.Fprintln(&b, r.line)
-		if r.more != "" {
-			fmt.Fprintln(&b, r.more)
-		}
+		f.Results = append(f.Results, record.Record{Result: res, Slices: r.record.Slices})
 	}
-	return b.Bytes()
+	return f
 }

@@ -82,15 +82,12 @@ type RowTime struct {
 	Took     time.Duration
 }
 
-// tookMark begins the line of a RowTime.
-const tookMark = "# took: "
-
 // AppendTimes appends to the results file at path how long rows took. Of a run that
 // was interrupted and resumed the file has several times, which add up.
 func AppendTimes(path string, times []RowTime) error {
 	var b strings.Builder
 	for _, t := range times {
-		fmt.Fprintf(&b, "%spkg=%s row=%s ms=%d\n", tookMark, t.Pkg, strconv.Quote(t.Row), t.Took.Milliseconds())
+		fmt.Fprintf(&b, "%spkg=%s row=%s ms=%d\n", record.TookMark, t.Pkg, strconv.Quote(t.Row), t.Took.Milliseconds())
 	}
 	f, err := os.OpenFile(path, os.O_WRONLY|os.O_APPEND, 0)
 	if err != nil {

@@ -1,6 +1,7 @@
 package calibrate
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"math"
@@ -8,7 +9,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strconv"
-	"strings"
 	"time"
 
 	"github.com/dynolab/dyno/internal/compare"
@@ -21,8 +21,8 @@ type truthKey struct{ pkg, name string }
 // A truthFile is what a file of a truth suite has.
 type truthFile struct {
 	path, part string
+	from       *record.File
 	started    time.Time
-	config     map[string]string
 	values     []truthValue
 	driven     map[truthKey]string
 	took       map[truthKey]time.Duration
@@ -53,9 +53,9 @@ func ReadTruth(paths []string) (*Truth, error) {
 		if err != nil {
 			return nil, err
 		}
-		if first := paths[0]; i > 0 && f.config["machine"] != files[0].config["machine"] {
+		if first := paths[0]; i > 0 && f.from.Value("machine") != files[0].from.Value("machine") {
 			return nil, fmt.Errorf("%s is of another machine (%s) than %s (%s): what is true on one need not be on the other",
-				path, compare.OrNone(f.config["machine"]), first, compare.OrNone(files[0].config["machine"]))
+				path, compare.OrNone(f.from.Value("machine")), first, compare.OrNone(files[0].from.Value("machine")))
 		}
 		files = append(files, f)
 		t.Files = append(t.Files, filepath.Base(path))
@@ -99,9 +99,9 @@ func sameTimes(files []*truthFile) error {
 		case f.part != TruthPairs:
 		case first == nil:
 			first = f
-		case f.config["benchtime"] != first.config["benchtime"]:
+		case f.from.Value("benchtime") != first.from.Value("benchtime"):
 			return fmt.Errorf("the processes of %s measured for %s each and those of %s for %s: that is not one truth",
-				first.path, compare.OrNone(first.config["benchtime"]), f.path, compare.OrNone(f.config["benchtime"]))
+				first.path, compare.OrNone(first.from.Value("benchtime")), f.path, compare.OrNone(f.from.Value("benchtime")))
 		}
 	}
 	return nil
@@ -113,49 +113,39 @@ func (t *Truth) readFile(path string) (*truthFile, error) {
 	if err != nil {
 		return nil, err
 	}
+	from := record.Read(path, data)
 	f := &truthFile{
-		path: path, part: TruthAB, config: make(map[string]string),
+		path: path, part: cmp.Or(from.Value(TruthKey), TruthAB), from: from,
 		driven: make(map[truthKey]string), took: make(map[truthKey]time.Duration), place: make(map[truthKey]int),
 	}
-	for line := range record.Lines(path, data) {
-		switch {
-		case line.Err != nil:
-			t.Problems = append(t.Problems, line.At+": "+line.Err.Error())
-		case line.Hole != nil:
-			t.Holes = append(t.Holes, line.Hole.Name()+": "+line.Hole.String())
-		case line.Key != "":
-			f.config[line.Key] = line.Value
-			switch line.Key {
-			case TruthKey:
-				f.part = line.Value
-			case "started":
-				f.started, _ = time.Parse(time.RFC3339, line.Value)
-			}
-			noteCircumstance(t.Circumstances, line.Key, line.Value)
-		case line.Result != nil:
-			ns, ok := line.Result.Value("sec/op")
-			if !ok || !(ns > 0) || math.IsInf(ns, 0) {
-				t.Problems = append(t.Problems, line.At+": a benchmark result without a time")
-				continue
-			}
-			key := truthKey{f.config["pkg"], string(line.Result.Name)}
-			if n, err := strconv.Atoi(f.config["case"]); err == nil && f.place[key] == 0 {
-				f.place[key] = n
-			}
-			if d := f.config["driven"]; d != "" && f.driven[key] == "" {
-				f.driven[key] = d
-			}
-			f.values = append(f.values, truthValue{key, f.config[record.SideKey], f.config["block"], ns * 1e9})
-		case line.Comment && strings.HasPrefix(line.Text, tookMark):
-			fields, err := record.ParseFields(strings.TrimPrefix(line.Text, tookMark))
-			ms, bad := strconv.Atoi(fields["ms"])
-			if err != nil || bad != nil {
-				t.Problems = append(t.Problems, line.At+": malformed line of a row's time")
-				continue
-			}
-			f.took[truthKey{fields["pkg"], fields["row"]}] += time.Duration(ms) * time.Millisecond
+	f.started, _ = time.Parse(time.RFC3339, from.Value("started"))
+	for _, s := range from.Config {
+		for _, v := range s.Values {
+			noteCircumstance(t.Circumstances, s.Key, v)
 		}
 	}
+	for _, row := range from.Took {
+		f.took[truthKey{row.Pkg, row.Row}] += row.Took
+	}
+	t.Holes = append(t.Holes, holesOf(from)...)
+	results, problems := from.Strict()
+	for _, rec := range results {
+		ns, ok := timeOf(rec)
+		if !ok {
+			problems = append(problems, record.Problem{Line: rec.Line(), What: withoutTime})
+			continue
+		}
+		at := rec.Result.GetConfig
+		key := truthKey{at("pkg"), string(rec.Result.Name)}
+		if n, err := strconv.Atoi(at("case")); err == nil && f.place[key] == 0 {
+			f.place[key] = n
+		}
+		if d := at("driven"); d != "" && f.driven[key] == "" {
+			f.driven[key] = d
+		}
+		f.values = append(f.values, truthValue{key, at(record.SideKey), at("block"), ns})
+	}
+	t.Problems = append(t.Problems, from.Tell(problems)...)
 	return f, nil
 }
 
@@ -207,7 +197,7 @@ func (t *Truth) pool(files []*truthFile) {
 
 // compared adds what benchrun ab says.
 func (t *Truth) compared(f *truthFile, name string) error {
-	c, err := compare.Compare([]string{f.path}, compare.Options{Col: record.SideKey, Alpha: t.Alpha, Margin: t.Margin})
+	c, err := compare.Of(f.from).Compare(compare.Options{Col: record.SideKey, Alpha: t.Alpha, Margin: t.Margin})
 	if err != nil {
 		return fmt.Errorf("%s: %w", f.path, err)
 	}

@@ -99,10 +99,11 @@ func TestInstructionsAreExact(t *testing.T) {
 func TestPlaces(t *testing.T) {
 	host, emulated, real := write(t, "host.bench", hostText), write(t, "emulated.bench", emulatedText), write(t, "real.bench", realText)
 	plain := write(t, "plain.txt", "BenchmarkX 1 1 ns/op\n")
-	got, err := Places([]string{host, emulated, "again=" + host, real, plain, "-"}, strings.NewReader(emulatedText))
+	d, err := Read([]string{host, emulated, "again=" + host, real, plain, "-"}, strings.NewReader(emulatedText))
 	if err != nil {
 		t.Fatal(err)
 	}
+	got := d.Places()
 	want := []Place{
 		{Name: "desk", Paths: []string{host, "again=" + host}},
 		{Name: "tiny-qemu", Chip: "m3", Board: true, Emulated: true, Paths: []string{emulated, "-"}},
@@ -114,13 +115,19 @@ func TestPlaces(t *testing.T) {
 	}) {
 		t.Errorf("got\n%+v\nwant\n%+v", got, want)
 	}
-	if _, err := Places([]string{"nowhere.bench"}, nil); err == nil {
-		t.Error("no error for a file that is not there")
+}
+
+// sideBySide reads files and sets them beside one another.
+func sideBySide(paths []string, o Options) (*SideBySide, error) {
+	d, err := Read(paths, o.Stdin)
+	if err != nil {
+		return nil, err
 	}
+	return d.SideBySide(o)
 }
 
 func TestCompareSideBySide(t *testing.T) {
-	s, err := SideBySideOf([]string{write(t, "host.bench", hostText), "-", write(t, "real.bench", realText)}, Options{Stdin: strings.NewReader(emulatedText)})
+	s, err := sideBySide([]string{write(t, "host.bench", hostText), "-", write(t, "real.bench", realText)}, Options{Stdin: strings.NewReader(emulatedText)})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -182,7 +189,7 @@ func TestCompareSideBySide(t *testing.T) {
 			}
 		}
 	}
-	if _, err := SideBySideOf([]string{write(t, "none.bench", "board: x\n")}, Options{}); err == nil || !strings.Contains(err.Error(), "no benchmark results") {
+	if _, err := sideBySide([]string{write(t, "none.bench", "board: x\n")}, Options{}); err == nil || !strings.Contains(err.Error(), "no benchmark results") {
 		t.Errorf("a file without results: %v", err)
 	}
 }
@@ -191,7 +198,7 @@ func TestCompareSideBySide(t *testing.T) {
 func TestSideBySideTimeFirst(t *testing.T) {
 	a := write(t, "a.bench", "machine: a\nBenchmarkX/impl=i 1 8 B/op 3 backlog\n")
 	b := write(t, "b.bench", "board: b\nBenchmarkX/impl=i 1 5 ns/op 1 allocs/op\n")
-	s, err := SideBySideOf([]string{a, b}, Options{})
+	s, err := sideBySide([]string{a, b}, Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -208,7 +215,7 @@ func TestSideBySideTimeFirst(t *testing.T) {
 func TestSideBySideHasNoResources(t *testing.T) {
 	a := write(t, "a.bench", "machine: a\nBenchmarkX/impl=i 1 8 ns/op 9 cpu-ns/op 2 gcs/Mop 65536 live-heap-B 1 allocs/op\n")
 	b := write(t, "b.bench", "board: b\nBenchmarkX/impl=i 1 5 ns/op 1 allocs/op\n")
-	s, err := SideBySideOf([]string{a, b}, Options{})
+	s, err := sideBySide([]string{a, b}, Options{})
 	if err != nil {
 		t.Fatal(err)
 	}

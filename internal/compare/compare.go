@@ -319,29 +319,35 @@ func (v Verdict) Proven() bool {
 	return false
 }
 
-// Compare reads benchmark results and compares them. A path is a file in Go
-// benchmark format, "-" for standard input, or either with a label,
-// "label=path"; without one the file's name is its label, or its path if two
-// files have the same name. A malformed line is recorded in Problems and skipped. The
-// error says what to do: an unreadable file, a bad option, nothing to compare.
+// Compare reads the results at paths, as [Read] does, and compares them. A malformed line
+// is recorded in Problems and skipped. The error says what to do: an unreadable file, a
+// bad option, nothing to compare.
 func Compare(paths []string, opts Options) (*Comparison, error) {
-	if opts.Alpha == 0 {
-		opts.Alpha = DefaultAlpha
+	if err := opts.check(); err != nil {
+		return nil, err
 	}
-	if !(opts.Alpha > 0 && opts.Alpha < 1) {
-		return nil, fmt.Errorf("alpha is %v; it must lie between 0 and 1, such as %v", opts.Alpha, DefaultAlpha)
-	}
-	if opts.Margin == 0 {
-		opts.Margin = DefaultMargin
-	}
-	if !(opts.Margin > 0 && opts.Margin < 1) {
-		return nil, fmt.Errorf("the margin is %v; it must lie between 0 and 1, such as %v", opts.Margin, DefaultMargin)
-	}
-	in, err := readInputs(paths, opts.Stdin)
+	d, err := Read(paths, opts.Stdin)
 	if err != nil {
 		return nil, err
 	}
-	return judgeInputs(in, opts)
+	return d.Compare(opts)
+}
+
+// check fills in the default levels. The error says which level makes no sense.
+func (o *Options) check() error {
+	if o.Alpha == 0 {
+		o.Alpha = DefaultAlpha
+	}
+	if !(o.Alpha > 0 && o.Alpha < 1) {
+		return fmt.Errorf("alpha is %v; it must lie between 0 and 1, such as %v", o.Alpha, DefaultAlpha)
+	}
+	if o.Margin == 0 {
+		o.Margin = DefaultMargin
+	}
+	if !(o.Margin > 0 && o.Margin < 1) {
+		return fmt.Errorf("the margin is %v; it must lie between 0 and 1, such as %v", o.Margin, DefaultMargin)
+	}
+	return nil
 }
 
 // Unmeasured is the comparison of two versions of which nothing could be measured.
@@ -358,23 +364,50 @@ func Unmeasured(absent []record.Hole, opts Options) (*Comparison, error) {
 	return Compare([]string{"nothing measured=-"}, opts)
 }
 
-// compare is Compare of what has been read.
+// Compare compares what was read, as the function Compare does; opts.Stdin is not used.
+// Comparing the same once more takes no time.
+func (d *Data) Compare(opts Options) (*Comparison, error) {
+	if err := opts.check(); err != nil {
+		return nil, err
+	}
+	in := d.inputs()
+	opts.Stdin = nil
+	if opts.Col == "" {
+		opts.Col = in.columns()
+	}
+	c := d.done[opts]
+	if c == nil {
+		var err error
+		if c, err = judgeInputs(in, opts); err != nil {
+			return nil, err
+		}
+		if d.done == nil {
+			d.done = make(map[Options]*Comparison)
+		}
+		d.done[opts] = c
+	}
+	again := *c
+	return &again, nil
+}
+
+// columns is the key that makes the columns if none is asked for.
+func (in *inputs) columns() string {
+	switch {
+	case in.versions():
+		return record.SideKey
+	case slices.ContainsFunc(in.results, func(r input) bool { return nameHasKey(r.Result.Name, "impl") }):
+		return "/impl"
+	}
+	return ".file"
+}
+
+// judgeInputs is Compare of what has been read.
 func judgeInputs(in *inputs, opts Options) (*Comparison, error) {
 	var accept *regexp.Regexp
 	if opts.Accept != "" {
 		var err error
 		if accept, err = regexp.Compile(opts.Accept); err != nil {
 			return nil, fmt.Errorf("accept: %w", err)
-		}
-	}
-	if opts.Col == "" {
-		switch {
-		case in.versions():
-			opts.Col = record.SideKey
-		case slices.ContainsFunc(in.results, func(r *benchfmt.Result) bool { return nameHasKey(r.Name, "impl") }):
-			opts.Col = "/impl"
-		default:
-			opts.Col = ".file"
 		}
 	}
 	g, err := arrange(in, opts)

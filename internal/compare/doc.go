@@ -1,6 +1,6 @@
-// Package compare reads records and judges them.
+// Package compare judges what is on record.
 //
-//  1. Files are read into results, holes and circumstances (read.go).
+//  1. Files are read once, as [Data], which is compared as often as need be (read.go).
 //  2. They are arranged as a grid for each unit: rows are benchmarks, columns what is
 //     compared (grid.go).
 //  3. Each cell is estimated and tested against its row's base (judge.go, slices.go).
@@ -8,7 +8,7 @@
 //     comparisons; only then there are verdicts (conclude.go).
 //  5. A [Comparison] is plain data; [Comparison.Gate] says what of it fails a build
 //     (gate.go), [Table.Curves] which rows differ in a number only (curve.go), and
-//     [SideBySideOf] sets results of several machines beside one another
+//     [Data.SideBySide] sets results of several machines beside one another
 //     (sidebyside.go).
 //
 // docs/method.md argues the method; package stats has its arithmetic.

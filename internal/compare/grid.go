@@ -90,8 +90,7 @@ type gridCell struct {
 	config map[string][]string
 }
 
-// arrange projects results and holes on rows and columns. It consumes in: the
-// filter cuts values off.
+// arrange projects results and holes on rows and columns. in stays as it is.
 func arrange(in *inputs, opts Options) (*grid, error) {
 	expr := opts.Filter
 	if expr == "" {
@@ -152,7 +151,8 @@ func arrange(in *inputs, opts Options) (*grid, error) {
 	blocks := make(map[blockKey]bool)
 	var makers []maker
 	used := 0
-	for _, r := range in.results {
+	for _, from := range in.results {
+		r := from.filterable()
 		if ok, _ := filter.Apply(r); !ok {
 			continue
 		}
@@ -180,7 +180,7 @@ func arrange(in *inputs, opts Options) (*grid, error) {
 				cell.config[s.Key] = append(cell.config[s.Key], string(s.Value))
 			}
 		}
-		took := measuring(r, in.slices[r])
+		took := measuring(r, from.Slices)
 		for _, v := range r.Values {
 			if _, ok := g.orig[v.Unit]; !ok {
 				g.orig[v.Unit] = record.Written(v)
@@ -188,7 +188,7 @@ func arrange(in *inputs, opts Options) (*grid, error) {
 			}
 			val := value{file: at.file, block: at.block, v: record.InUnit(v, g.orig[v.Unit]), twin: math.NaN(), layout: r.GetConfig("layout"), took: took}
 			if v.Unit == "sec/op" {
-				val.ofSlices(in.slices[r], record.InUnit(benchfmt.Value{Value: 1e-9, Unit: "sec/op"}, g.orig[v.Unit]))
+				val.ofSlices(from.Slices, record.InUnit(benchfmt.Value{Value: 1e-9, Unit: "sec/op"}, g.orig[v.Unit]))
 			}
 			values[v.Unit] = append(values[v.Unit], val)
 		}
@@ -207,22 +207,23 @@ func arrange(in *inputs, opts Options) (*grid, error) {
 		return nil, err
 	}
 	for _, h := range in.holes {
+		r := h.filterable()
 		// A hole has a value in no unit. Lend it one in each, so that a filter
 		// by unit does not hide it.
 		for _, u := range g.units {
-			h.result.Values = append(h.result.Values, benchfmt.Value{Unit: u, OrigUnit: g.orig[u]})
+			r.Values = append(r.Values, benchfmt.Value{Unit: u, OrigUnit: g.orig[u]})
 		}
-		ok, _ := filter.Apply(h.result)
-		switch c := h.result.GetConfig("copy"); {
+		ok, _ := filter.Apply(r)
+		switch c := r.GetConfig("copy"); {
 		case !ok:
-		case h.Case == "":
-			g.packages = append(g.packages, h.Hole)
+		case h.Hole.Case == "":
+			g.packages = append(g.packages, *h.Hole)
 		case c == "" || c == "1":
-			cell := cellOf(h.result)
-			cell.holes = append(cell.holes, h.Hole)
+			cell := cellOf(r)
+			cell.holes = append(cell.holes, *h.Hole)
 		default: // no cell lacks it
-			cell := cellOf(h.result)
-			cell.controlHoles = append(cell.controlHoles, h.Hole)
+			cell := cellOf(r)
+			cell.controlHoles = append(cell.controlHoles, *h.Hole)
 		}
 	}
 	g.mergePackages()
@@ -230,6 +231,14 @@ func arrange(in *inputs, opts Options) (*grid, error) {
 	g.dropRates()
 	slices.SortStableFunc(g.units, func(a, b string) int { return unitRank(a) - unitRank(b) })
 	return g, nil
+}
+
+// filterable returns the result with its label, for a filter, which cuts values off.
+func (in input) filterable() *benchfmt.Result {
+	from := in.Result
+	config := make([]benchfmt.Config, len(from.Config)+1)
+	config[copy(config, from.Config)] = benchfmt.Config{Key: ".file", Value: []byte(in.label)}
+	return &benchfmt.Result{Config: config, Name: from.Name, Iters: from.Iters, Values: slices.Clone(from.Values)}
 }
 
 // dropRates drops MB/s of what has a time as well. Package testing calculates it
@@ -252,7 +261,10 @@ func (g *grid) dropRates() {
 // ofSlices makes v the mean of slices: their time divided by their operations, in the
 // unit of which a nanosecond is ns. Files of before 2026-11-22 have the median in the
 // benchmark line.
-func (v *value) ofSlices(s record.Slices, ns float64) {
+func (v *value) ofSlices(s *record.Slices, ns float64) {
+	if s == nil {
+		return
+	}
 	sum, n := 0.0, 0
 	for _, t := range s.Ns {
 		if t < 0 {
@@ -269,9 +281,9 @@ func (v *value) ofSlices(s record.Slices, ns float64) {
 }
 
 // measuring returns how long it took to measure r.
-func measuring(r *benchfmt.Result, s record.Slices) time.Duration {
+func measuring(r *benchfmt.Result, s *record.Slices) time.Duration {
 	ns := 0.0
-	if len(s.Ns) > 0 {
+	if s != nil {
 		for _, v := range s.Ns {
 			ns += max(0, float64(v))
 		}

@@ -1,13 +1,9 @@
 package compare
 
 import (
-	"bytes"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
-	"maps"
-	"math"
 	"os"
 	"path/filepath"
 	"slices"
@@ -15,7 +11,6 @@ import (
 	"strings"
 
 	"golang.org/x/perf/benchfmt"
-	"golang.org/x/perf/benchunit"
 
 	"github.com/dynolab/dyno/internal/record"
 	"github.com/dynolab/dyno/internal/stats"
@@ -36,18 +31,149 @@ func mergeHoles(holes []record.Hole) []record.Hole {
 	return out
 }
 
-// inputs is everything that was read.
+// Data is what results files say. It is read once, and compared as often as need be; by
+// one goroutine at a time.
+type Data struct {
+	sources []*source
+	done    map[Options]*Comparison
+}
+
+// A source is one file of Data.
+type source struct {
+	arg  string // the path with its label, if it was given one
+	file File
+	from *record.File
+}
+
+// Read reads benchmark results. A path is a file in Go benchmark format, "-" for standard
+// input, or either with a label, "label=path"; without one the file's name is its label,
+// or its path if two files have the same name. stdin is what "-" reads; nil means
+// os.Stdin. It is an error if a file cannot be read at all, or paths is empty.
+func Read(paths []string, stdin io.Reader) (*Data, error) {
+	if len(paths) == 0 {
+		return nil, errors.New(`no result file given; name one or more, or "-" for standard input`)
+	}
+	d := new(Data)
+	for i, f := range label(paths) {
+		data, err := readPath(f.Path, stdin)
+		if err != nil {
+			return nil, err
+		}
+		d.sources = append(d.sources, newSource(paths[i], f, record.Read(f.Path, data)))
+	}
+	return d, nil
+}
+
+// Of returns what a file says that has been read; its name is its label.
+func Of(f *record.File) *Data {
+	return &Data{sources: []*source{newSource(f.Path, File{Label: filepath.Base(f.Path), Path: f.Path}, f)}}
+}
+
+// Each returns the files one by one, labelled as if each had been read alone.
+func (d *Data) Each() []*Data {
+	if len(d.sources) == 1 {
+		return []*Data{d}
+	}
+	each := make([]*Data, len(d.sources))
+	for i := range d.sources {
+		each[i] = d.some([]int{i})
+	}
+	return each
+}
+
+// some returns the files with these indexes, as if they had been read alone.
+func (d *Data) some(indexes []int) *Data {
+	var args []string
+	for _, i := range indexes {
+		args = append(args, d.sources[i].arg)
+	}
+	some := new(Data)
+	for k, f := range label(args) {
+		s := *d.sources[indexes[k]]
+		s.file.Label = f.Label
+		some.sources = append(some.sources, &s)
+	}
+	return some
+}
+
+// newSource sums up what a file says. f has its label and path.
+func newSource(arg string, f File, from *record.File) *source {
+	f.Results, f.Clauses = len(from.Results), from.Clauses
+	for _, row := range from.Alone {
+		f.Alone = append(f.Alone, row.Row+" ("+row.Text+")")
+	}
+	for _, row := range from.Notes {
+		if told := row.Row + ": " + row.Text; !slices.Contains(f.Told, told) {
+			f.Told = append(f.Told, told)
+		}
+	}
+	for _, rec := range from.Holes {
+		f.Holes = append(f.Holes, *rec.Hole)
+	}
+	var settings record.Settings
+	blocks := make(map[string]bool)
+	for _, rec := range from.Results {
+		for _, c := range rec.Result.Config {
+			settings.Add(c.Key, string(c.Value))
+		}
+		if b := rec.Result.GetConfig("block"); b != "" {
+			blocks[b] = true
+		}
+	}
+	f.Config, f.Blocks = settings.List, len(blocks)
+	return &source{arg, f, from}
+}
+
+// inputs is everything that is compared.
 type inputs struct {
 	files    []File
-	results  []*benchfmt.Result
-	holes    []holeResult
+	results  []input
+	holes    []input
 	units    benchfmt.UnitMetadataMap
 	problems []string
 
-	// slices has what stands in the line below a result.
-	slices map[*benchfmt.Result]record.Slices
 	// looks are those of each file's plan, by label; none of a fixed one.
 	looks map[string]stats.Looks
+}
+
+// An input is a result or a hole, and the label of the file that has it.
+type input struct {
+	record.Record
+	label string
+}
+
+// inputs returns all that the files have.
+func (d *Data) inputs() *inputs {
+	in := &inputs{units: make(benchfmt.UnitMetadataMap), looks: make(map[string]stats.Looks)}
+	for _, s := range d.sources {
+		in.files = append(in.files, s.file)
+		for _, rec := range s.from.Results {
+			in.results = append(in.results, input{rec, s.file.Label})
+		}
+		for _, rec := range s.from.Holes {
+			in.holes = append(in.holes, input{rec, s.file.Label})
+		}
+		in.problems = append(in.problems, s.from.Tell(s.from.Problems)...)
+		in.add(s.from.Units)
+		in.looks[s.file.Label] = stats.Looks{At: s.from.Looks}
+	}
+	return in
+}
+
+// add adds what a file says of units. What another file has said before counts.
+func (in *inputs) add(units benchfmt.UnitMetadataMap) {
+	var others []string
+	for key, m := range units {
+		have, ok := in.units[key]
+		if !ok {
+			in.units[key] = m
+		} else if have.Value != m.Value {
+			path, line := m.Pos()
+			others = append(others, fmt.Sprintf("%s:%d: metadata %s of unit %s already set to %s", path, line, key.Key, m.OrigUnit, have.Value))
+		}
+	}
+	slices.Sort(others)
+	in.problems = append(in.problems, others...)
 }
 
 // names are the names of the files that were read.
@@ -64,59 +190,19 @@ func (in *inputs) names() string {
 	return strings.Join(names, " and ")
 }
 
-// A holeResult is a hole with the configuration that was in force where it
-// stands, so that it is projected and filtered like a result.
-type holeResult struct {
-	record.Hole
-	result *benchfmt.Result
-}
-
-// packageHole is a hole of a whole package, which stands in no place of a file that
-// has a configuration.
-func packageHole(h record.Hole, label string) holeResult {
-	res := new(benchfmt.Result)
-	res.SetConfig(".file", label)
-	res.SetConfig("pkg", h.Pkg)
-	if h.Side != "" {
-		res.SetConfig(record.SideKey, h.Side)
-	}
-	return holeResult{h, res}
-}
-
 // versions reports whether results are of two versions of packages, or nothing but
 // holes are there and those are.
 func (in *inputs) versions() bool {
 	if len(in.results) == 0 {
 		return in.nothingButHoles()
 	}
-	return slices.ContainsFunc(in.results, func(r *benchfmt.Result) bool { return r.GetConfig(record.SideKey) != "" })
+	return slices.ContainsFunc(in.results, func(r input) bool { return r.Result.GetConfig(record.SideKey) != "" })
 }
 
 // nothingButHoles reports whether there is no result, but something is told of why
 // versions of packages gave none.
 func (in *inputs) nothingButHoles() bool {
-	return len(in.results) == 0 && slices.ContainsFunc(in.holes, func(h holeResult) bool { return h.Side == record.SideOld || h.Side == record.SideNew })
-}
-
-// readInputs reads benchmark results. A path may carry a label, "label=path";
-// "-" is stdin.
-func readInputs(paths []string, stdin io.Reader) (*inputs, error) {
-	if len(paths) == 0 {
-		return nil, errors.New(`no result file given; name one or more, or "-" for standard input`)
-	}
-	in := &inputs{slices: make(map[*benchfmt.Result]record.Slices), looks: make(map[string]stats.Looks)}
-	var r benchfmt.Reader
-	for _, f := range label(paths) {
-		data, err := readPath(f.Path, stdin)
-		if err != nil {
-			return nil, err
-		}
-		if err := in.readFile(&r, data, f); err != nil {
-			return nil, err
-		}
-	}
-	in.units = r.Units()
-	return in, nil
+	return len(in.results) == 0 && slices.ContainsFunc(in.holes, func(h input) bool { return h.Hole.Side == record.SideOld || h.Hole.Side == record.SideNew })
 }
 
 // ReadsStdin reports whether a path given to Compare stands for standard input,
@@ -166,166 +252,4 @@ func readPath(path string, stdin io.Reader) ([]byte, error) {
 		return io.ReadAll(stdin)
 	}
 	return os.ReadFile(path)
-}
-
-// holeUnit is the unit of the benchmark lines that stand in for holes while
-// benchfmt reads a file. No real unit can begin so: the reader has no way to
-// write one.
-const holeUnit = "\x00hole:"
-
-// maxLine is the length from which a line is left out, newline included: benchfmt
-// ends reading at a line of 64 KiB.
-const maxLine = 64<<10 - 1
-
-// readFile reads one file. To know the configuration in force at a hole, which
-// is a comment to benchfmt, each hole becomes a benchmark line of an impossible
-// unit before benchfmt sees it; line numbers stay as they are.
-func (in *inputs) readFile(r *benchfmt.Reader, data []byte, f File) error {
-	lines := bytes.SplitAfter(data, []byte("\n"))
-	below := make(map[int]record.Slices) // by the number of the line above
-	for i, line := range lines {
-		text := strings.TrimRight(string(line), "\r\n")
-		if len(line) > maxLine {
-			lines[i] = []byte("\n")
-		}
-		if plan, ok := strings.CutPrefix(text, record.PlanMark); ok { // which may be long
-			// Of a plan that cannot be read one only loses that it had looks, which
-			// resuming would complain of.
-			var p struct{ Looks []int }
-			if json.Unmarshal([]byte(plan), &p) == nil && slices.IsSorted(p.Looks) {
-				in.looks[f.Label] = stats.Looks{At: p.Looks}
-			}
-			continue
-		}
-		if rest, ok := strings.CutPrefix(text, record.AloneMark); ok {
-			fields, err := record.ParseFields(rest)
-			if err != nil {
-				in.problems = append(in.problems, fmt.Sprintf("%s:%d: malformed line of a row: %v", f.Path, i+1, err))
-			} else {
-				f.Alone = append(f.Alone, fields["row"]+" ("+fields["reason"]+")")
-			}
-			continue
-		}
-		if rest, ok := strings.CutPrefix(text, record.NoteMark); ok {
-			if fields, err := record.ParseFields(rest); err != nil {
-				in.problems = append(in.problems, fmt.Sprintf("%s:%d: malformed note: %v", f.Path, i+1, err))
-			} else if told := fields["row"] + ": " + fields["text"]; !slices.Contains(f.Told, told) {
-				f.Told = append(f.Told, told)
-			}
-			continue
-		}
-		if sl, ok, err := record.ParseSlices(text); err != nil {
-			in.problems = append(in.problems, fmt.Sprintf("%s:%d: %v", f.Path, i+1, err))
-			continue
-		} else if ok { // many slices may be long too
-			below[i] = sl
-			continue
-		}
-		if len(line) > maxLine {
-			in.problems = append(in.problems, fmt.Sprintf("%s:%d: a line of %d bytes is longer than any that can be read", f.Path, i+1, len(line)))
-			continue
-		}
-		if clause, ok, err := record.ParseClauseLine(text); err != nil {
-			in.problems = append(in.problems, fmt.Sprintf("%s:%d: %v", f.Path, i+1, err))
-			continue
-		} else if ok {
-			f.Clauses = append(f.Clauses, clause)
-			continue
-		}
-		h, ok, err := record.ParseHoleLine(text)
-		if err != nil {
-			in.problems = append(in.problems, fmt.Sprintf("%s:%d: %v", f.Path, i+1, err))
-			continue
-		}
-		if ok {
-			if h.Case != "" { // else it is in no place of a table
-				lines[i] = fmt.Appendf(nil, "%s 1 0 %s%d\n", h.Case, holeUnit, len(f.Holes))
-			}
-			f.Holes = append(f.Holes, h)
-			if h.Case == "" {
-				in.holes = append(in.holes, packageHole(h, f.Label))
-			}
-		}
-	}
-	settings := make(map[string]int)
-	blocks := make(map[string]bool)
-	r.Reset(bytes.NewReader(bytes.Join(lines, nil)), f.Path, ".file", f.Label)
-	for r.Scan() {
-		switch rec := r.Result().(type) {
-		case *benchfmt.SyntaxError:
-			in.problems = append(in.problems, rec.Error())
-		case *benchfmt.Result:
-			res := rec.Clone()
-			if n, ok := strings.CutPrefix(res.Values[0].Unit, holeUnit); ok {
-				i, err := strconv.Atoi(n)
-				if err != nil || i >= len(f.Holes) {
-					continue // somebody wrote the impossible unit
-				}
-				res.Values = nil
-				f.Holes[i].Pkg, f.Holes[i].Side = res.GetConfig("pkg"), res.GetConfig(record.SideKey)
-				if b := f.Holes[i].Block; b != "" {
-					res.SetConfig("block", b)
-				}
-				in.holes = append(in.holes, holeResult{f.Holes[i], res})
-				continue
-			}
-			in.clean(res)
-			if _, line := res.Pos(); len(below[line].Ns) > 0 {
-				in.slices[res] = below[line]
-				delete(below, line)
-			}
-			in.results = append(in.results, res)
-			f.Results++
-			for _, s := range res.Config {
-				if !s.File {
-					continue
-				}
-				i, ok := settings[s.Key]
-				if !ok {
-					i = len(f.Config)
-					settings[s.Key] = i
-					f.Config = append(f.Config, record.Setting{Key: s.Key})
-				}
-				if v := string(s.Value); !slices.Contains(f.Config[i].Values, v) {
-					f.Config[i].Values = append(f.Config[i].Values, v)
-				}
-			}
-			if b := res.GetConfig("block"); b != "" {
-				blocks[b] = true
-			}
-		}
-	}
-	for _, line := range slices.Sorted(maps.Keys(below)) {
-		in.problems = append(in.problems, fmt.Sprintf("%s:%d: slices of no benchmark result", f.Path, line+1))
-	}
-	f.Blocks = len(blocks)
-	in.files = append(in.files, f)
-	return r.Err()
-}
-
-// clean tidies the values of res, and drops those that are no numbers to
-// calculate with: benchmath's rank test does not end on NaN.
-func (in *inputs) clean(res *benchfmt.Result) {
-	res.Values = slices.DeleteFunc(res.Values, func(v benchfmt.Value) bool {
-		bad := math.IsNaN(v.Value) || math.IsInf(v.Value, 0)
-		if bad {
-			file, line := res.Pos()
-			in.problems = append(in.problems, fmt.Sprintf("%s:%d: the value in %s is %v", file, line, record.Written(v), v.Value))
-		}
-		return bad
-	})
-	for i, v := range res.Values {
-		res.Values[i] = tidied(v)
-	}
-}
-
-// tidied returns v in its tidy unit. The reader leaves out the step for values
-// that scaling does not change, and would give 0 ns/op a unit of its own.
-func tidied(v benchfmt.Value) benchfmt.Value {
-	if v.OrigUnit == "" {
-		if val, unit := benchunit.Tidy(v.Value, v.Unit); unit != v.Unit {
-			return benchfmt.Value{Value: val, Unit: unit, OrigValue: v.Value, OrigUnit: v.Unit}
-		}
-	}
-	return v
 }

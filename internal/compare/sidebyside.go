@@ -1,11 +1,8 @@
 package compare
 
 import (
-	"bytes"
 	"fmt"
-	"io"
 	"math"
-	"os"
 	"slices"
 	"strconv"
 	"strings"
@@ -22,19 +19,14 @@ type Place struct {
 
 	// Paths are those of its files, as they were given.
 	Paths []string
+	files []int // their indexes
 }
 
-// Places returns what the files are results of, in order of appearance. Paths are
-// those of [Compare]; stdin is what "-" reads, nil means os.Stdin, and it is read to
-// its end. A file that holds results of several boards is one place.
-func Places(paths []string, stdin io.Reader) ([]Place, error) {
-	var places []Place
-	for _, path := range paths {
-		in, err := readInputs([]string{path}, stdin)
-		if err != nil {
-			return nil, err
-		}
-		f := in.files[0]
+// Places returns what the files are results of, in order of appearance. A file that holds
+// results of several boards is one place.
+func (d *Data) Places() (places []Place) {
+	for k, one := range d.Each() {
+		f := one.sources[0].file
 		p := Place{Name: f.Board(), Chip: ConfigValue(f, "chip"), Board: f.Board() != "", Emulated: f.Emulated()}
 		if !p.Board {
 			p.Name = ConfigValue(f, "machine")
@@ -46,9 +38,10 @@ func Places(paths []string, stdin io.Reader) ([]Place, error) {
 		if i < 0 {
 			i, places = len(places), append(places, p)
 		}
-		places[i].Paths = append(places[i].Paths, path)
+		places[i].Paths = append(places[i].Paths, one.sources[0].arg)
+		places[i].files = append(places[i].files, k)
 	}
-	return places, nil
+	return places
 }
 
 // A SideBySide is what machines and boards measured of the same benchmarks, each
@@ -97,29 +90,14 @@ type SideCell struct {
 	Why string
 }
 
-// SideBySideOf reads the results of several places, of which at least one is a
-// board. opts.Col and opts.Base are not used: the columns of each place are
-// implementations. The error is that of [Compare].
-func SideBySideOf(paths []string, opts Options) (*SideBySide, error) {
-	stdin := opts.Stdin
-	if stdin == nil {
-		stdin = os.Stdin
-	}
-	var data []byte
-	if slices.ContainsFunc(paths, ReadsStdin) {
-		var err error
-		if data, err = io.ReadAll(stdin); err != nil {
-			return nil, err
-		}
-	}
-	places, err := Places(paths, bytes.NewReader(data))
-	if err != nil {
-		return nil, err
-	}
-	s := &SideBySide{Places: places}
-	for _, p := range places {
-		opts.Stdin, opts.Col, opts.Base, opts.alone = bytes.NewReader(data), "/impl", "", true
-		c, err := Compare(p.Paths, opts)
+// SideBySide compares nothing: it sets the results of several places, of which at least
+// one is a board, beside one another. opts.Col and opts.Base are not used: the columns of
+// each place are implementations. The error is that of [Data.Compare].
+func (d *Data) SideBySide(opts Options) (*SideBySide, error) {
+	s := &SideBySide{Places: d.Places()}
+	for _, p := range s.Places {
+		opts.Col, opts.Base, opts.alone = "/impl", "", true
+		c, err := d.some(p.files).Compare(opts)
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", p.Name, err)
 		}

@@ -1,6 +1,7 @@
 package record
 
 import (
+	"slices"
 	"strings"
 )
 
@@ -9,6 +10,30 @@ import (
 type Setting struct {
 	Key    string
 	Values []string
+}
+
+// Settings gather settings.
+type Settings struct {
+	List []Setting
+	at   map[string]int // index of a key
+}
+
+// Add adds a value, if it is not empty.
+func (s *Settings) Add(key, value string) {
+	if value == "" {
+		return
+	}
+	i, ok := s.at[key]
+	if !ok {
+		if s.at == nil {
+			s.at = make(map[string]int)
+		}
+		i, s.at[key] = len(s.List), len(s.List)
+		s.List = append(s.List, Setting{Key: key})
+	}
+	if set := &s.List[i]; !slices.Contains(set.Values, value) {
+		set.Values = append(set.Values, value)
+	}
 }
 
 // Circumstances are what a reader needs to judge a figure, as configuration

@@ -30,11 +30,9 @@ type BoardClause struct {
 	Why     string // of a skip or a failure
 }
 
-const clauseMark = "# conform: "
-
 // Line is the line of a results file that says so, without the newline.
 func (c BoardClause) Line() string {
-	line := clauseMark + "impl=" + c.Impl + " clause=" + c.Name + " result=" + c.Result
+	line := ClauseMark + "impl=" + c.Impl + " clause=" + c.Name + " result=" + c.Result
 	if c.Outcome != "" {
 		line += " outcome=" + strconv.Quote(c.Outcome)
 	}
@@ -48,7 +46,7 @@ func (c BoardClause) Line() string {
 // of which the last two may be missing. ok is false for any other line. Unknown keys
 // are ignored.
 func ParseClauseLine(line string) (c BoardClause, ok bool, err error) {
-	rest, ok := strings.CutPrefix(line, clauseMark)
+	rest, ok := strings.CutPrefix(line, ClauseMark)
 	if !ok {
 		return c, false, nil
 	}

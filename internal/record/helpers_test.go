@@ -1,8 +1,15 @@
 package record
 
 import (
+	"slices"
+	"strings"
 	"time"
 )
+
+// decode is decodePlan of lines that stand in a file.
+func decode(lines []string) (*Plan, error) {
+	return decodePlan(slices.Collect(Lines(strings.Join(lines, "\n"))))
+}
 
 // sequentialPlan is a plan of three rows with looks after 2, 4 and 6 blocks, and
 // one of one step.
@@ -25,12 +32,5 @@ func turnsPlan(n, blocks, rounds int) *Plan {
 	for i := range n {
 		p.Cases = append(p.Cases, Case{Pkg: "example.com/a", Name: "BenchmarkG/workload=w/impl=" + string(rune('a'+i)) + "/x=1"})
 	}
-	return p
-}
-
-// turnsPlanOf is turnsPlan with slices that take so long.
-func turnsPlanOf(n, blocks, rounds int, slice time.Duration) *Plan {
-	p := turnsPlan(n, blocks, rounds)
-	p.Slice = slice
 	return p
 }

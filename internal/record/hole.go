@@ -46,17 +46,12 @@ func (h Hole) Gone() bool {
 	return h.Skipped && (h.Side == SideNew && h.Reason == OnlyIn(SideOld) || h.Side == SideOld && h.Reason == OnlyIn(SideNew))
 }
 
-const (
-	holeMark = "# hole: "
-	skipMark = "# skip: "
-)
-
 // Line is the line of a results file that says so, without the newline;
 // parseHoleLine reads it.
 func (h Hole) Line() string {
-	line := holeMark
+	line := HoleMark
 	if h.Skipped {
-		line = skipMark
+		line = SkipMark
 	}
 	if h.Case == "" {
 		line += "pkg=" + h.Pkg
@@ -76,9 +71,9 @@ func (h Hole) Line() string {
 // with "skip", or with pkg=… side=… instead of the case. ok is false for any other
 // line. Values with spaces are quoted as Go strings; unknown keys are ignored.
 func ParseHoleLine(line string) (h Hole, ok bool, err error) {
-	rest, isHole := strings.CutPrefix(line, holeMark)
+	rest, isHole := strings.CutPrefix(line, HoleMark)
 	if !isHole {
-		if rest, ok = strings.CutPrefix(line, skipMark); !ok {
+		if rest, ok = strings.CutPrefix(line, SkipMark); !ok {
 			return h, false, nil
 		}
 		h.Skipped = true

@@ -478,25 +478,20 @@ func (p *Plan) encode() []string {
 	return lines
 }
 
-const (
-	PlanMark = "# plan: "
-	caseMark = "# case: "
-)
-
 // decodePlan reads the lines that encode wrote; other lines are ignored.
-func decodePlan(lines []string) (*Plan, error) {
+func decodePlan(lines []Line) (*Plan, error) {
 	var p *Plan
-	for i, line := range lines {
-		if text, ok := strings.CutPrefix(line, PlanMark); ok && p == nil {
+	for _, l := range lines {
+		switch {
+		case l.Mark == PlanMark && p == nil:
 			p = new(Plan)
-			if err := json.Unmarshal([]byte(text), p); err != nil {
-				return nil, fmt.Errorf("line %d: the plan cannot be read: %w", i+1, err)
+			if err := json.Unmarshal([]byte(l.Rest), p); err != nil {
+				return nil, fmt.Errorf("line %d: the plan cannot be read: %w", l.Number, err)
 			}
-		}
-		if text, ok := strings.CutPrefix(line, caseMark); ok && p != nil {
-			c, err := decodeCase(text)
+		case l.Mark == caseMark && p != nil:
+			c, err := decodeCase(l.Rest)
 			if err != nil {
-				return nil, fmt.Errorf("line %d: %w", i+1, err)
+				return nil, fmt.Errorf("line %d: %w", l.Number, err)
 			}
 			p.Cases = append(p.Cases, c)
 		}

@@ -97,7 +97,7 @@ func TestPlanCheck(t *testing.T) {
 func TestPlanSurvivesTheFile(t *testing.T) {
 	p := aPlan(6, 3)
 	lines := p.encode()
-	got, err := decodePlan(append([]string{"commit: x", "# a comment"}, lines...))
+	got, err := decode(append([]string{"commit: x", "# a comment"}, lines...))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -117,7 +117,7 @@ func TestPlanSurvivesTheFile(t *testing.T) {
 		`line 2: "BenchmarkX" is not a package and a ben`: {lines[0], "# case: BenchmarkX"},
 		"the plan has no benchmarks":                      {lines[0]},
 	} {
-		if _, err := decodePlan(lines); err == nil || !strings.Contains(err.Error(), want) {
+		if _, err := decode(lines); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%q: %v, want %q", lines, err, want)
 		}
 	}
@@ -210,7 +210,7 @@ func TestPlanDifferences(t *testing.T) {
 func TestPlanOfTurnsSurvivesTheFile(t *testing.T) {
 	p := sequentialPlan()
 	p.Cases[1].Side, p.Cases[2].Slow = "new", 0.05
-	got, err := decodePlan(p.encode())
+	got, err := decode(p.encode())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -222,7 +222,7 @@ func TestPlanOfTurnsSurvivesTheFile(t *testing.T) {
 		"slow=-1 is no number of times": caseMark + "p BenchmarkX slow=-1",
 		"expected key=value":            caseMark + "p BenchmarkX slow",
 	} {
-		if _, err := decodePlan(append(p.encode(), line)); err == nil || !strings.Contains(err.Error(), want) {
+		if _, err := decode(append(p.encode(), line)); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%q: %v", line, err)
 		}
 	}

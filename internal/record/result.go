@@ -38,6 +38,17 @@ func InUnit(v benchfmt.Value, unit string) float64 {
 	return v.Value / factor
 }
 
+// Tidied returns v in its tidy unit. benchfmt leaves out the step for values that scaling
+// does not change, and would give 0 ns/op a unit of its own.
+func Tidied(v benchfmt.Value) benchfmt.Value {
+	if v.OrigUnit == "" {
+		if val, unit := benchunit.Tidy(v.Value, v.Unit); unit != v.Unit {
+			return benchfmt.Value{Value: val, Unit: unit, OrigValue: v.Value, OrigUnit: v.Unit}
+		}
+	}
+	return v
+}
+
 // NoOperations is why a result of no operations is none.
 const NoOperations = "panicked, and package testing ended the process before that was said"
 

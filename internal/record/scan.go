@@ -1,81 +1,109 @@
 package record
 
 import (
-	"errors"
-	"fmt"
 	"iter"
 	"strings"
-
-	"golang.org/x/perf/benchfmt"
+	"unicode"
+	"unicode/utf8"
 )
 
-// A scanned is a line of a results file that says something. One of its fields
-// but at and text is set.
-type Line struct {
-	At   string // where it stands, "file:line"
-	Text string // the line
+// The marks of lines: what a line of each kind begins with. docs/results-format.md says
+// what follows.
+const (
+	ResultMark  = "Benchmark"
+	unitMark    = "Unit"
+	PlanMark    = "# plan: "
+	caseMark    = "# case: "
+	HoleMark    = "# hole: "
+	SkipMark    = "# skip: "
+	SlicesMark  = "# slices: "
+	rowMark     = "# row "        // begins what a row gave that took turns
+	rowEnd      = "# end of row " // ends it
+	AloneMark   = "# process: "
+	NoteMark    = "# note: "
+	TookMark    = "# took: "
+	decidedMark = "# decided: "
+	lookMark    = "# look: "
+	ClauseMark  = "# conform: "
+	BlockEnd    = "# end of block " // the line after the last one of a complete block
+	ResumedMark = "# resumed "
+)
 
-	Result     *benchfmt.Result
-	Slices     *Slices
-	Hole       *Hole
-	Key, Value string // of a configuration line
-	Unit       bool   // it is a Unit line
-	Comment    bool   // none of those above
-	Err        error  // why it cannot be read
+// commentMarks are those of comments.
+var commentMarks = []string{
+	SlicesMark, PlanMark, caseMark, HoleMark, SkipMark, rowMark, rowEnd, AloneMark, NoteMark, TookMark,
+	decidedMark, lookMark, ClauseMark, BlockEnd, ResumedMark,
 }
 
-// Lines returns the lines of a results file, one by one, as they stand. It is for
-// readers that need lines in their order; Compare's reads what the whole file says.
-func Lines(path string, data []byte) iter.Seq[Line] {
+// A Line is a line of a results file that is not empty.
+type Line struct {
+	Number int    // from 1
+	Text   string // without its end
+	Size   int    // bytes, with its end
+	Torn   bool   // it has no end
+
+	Mark string // what kind of line it is; "" for configuration and for unknown lines
+	Rest string // what follows the mark
+
+	Key, Value string // of a configuration line; Key is "" for any other
+}
+
+// Lines returns the lines of a results file in their order. What they hold is not looked
+// at; that is for [Read], and for who goes on with a run.
+func Lines(text string) iter.Seq[Line] {
 	return func(yield func(Line) bool) {
 		number := 0
-		for text := range strings.Lines(string(data)) {
+		for raw := range strings.Lines(text) {
 			number++
-			line := strings.TrimRight(text, "\r\n")
-			s := Line{At: fmt.Sprintf("%s:%d", path, number), Text: line}
-			switch {
-			case strings.TrimSpace(line) == "":
+			l := Line{Number: number, Text: strings.TrimRight(raw, "\r\n"), Size: len(raw), Torn: !strings.HasSuffix(raw, "\n")}
+			if strings.TrimSpace(l.Text) == "" {
 				continue
-			case strings.HasPrefix(line, "Benchmark") && !strings.HasSuffix(text, "\n"):
-				s.Err = errors.New("the line is torn")
-			default:
-				s.read()
 			}
-			if !yield(s) {
+			if l.Mark = markOf(l.Text); l.Mark != "" {
+				l.Rest = l.Text[len(l.Mark):]
+			} else {
+				l.Key, l.Value = keyValue(l.Text)
+			}
+			if !yield(l) {
 				return
 			}
 		}
 	}
 }
 
-// read finds out what the line says.
-func (s *Line) read() {
-	switch {
-	case strings.HasPrefix(s.Text, "Unit "):
-		s.Unit = true
-	case strings.HasPrefix(s.Text, "Benchmark"):
-		res, ok := ParseResult(s.Text)
-		if !ok {
-			s.Err = fmt.Errorf("not a benchmark result: %s", Shortened(s.Text))
-			return
+// markOf returns the mark that line begins with, "" if it has none.
+func markOf(line string) string {
+	switch line[0] {
+	case '#':
+		for _, m := range commentMarks {
+			if strings.HasPrefix(line, m) {
+				return m
+			}
 		}
-		s.Result = res
-	case strings.HasPrefix(s.Text, SlicesMark):
-		of, _, err := ParseSlices(s.Text)
-		s.Slices, s.Err = &of, err
-	case strings.HasPrefix(s.Text, holeMark):
-		h, ok, err := ParseHoleLine(s.Text)
-		if s.Err = err; ok {
-			s.Hole = &h
+	case 'B':
+		if strings.HasPrefix(line, ResultMark) {
+			return ResultMark
 		}
-	case strings.HasPrefix(s.Text, "#"):
-		s.Comment = true
-	default:
-		key, value, ok := strings.Cut(s.Text, ":")
-		if !ok || key == "" || key[0] < 'a' || key[0] > 'z' {
-			s.Err = fmt.Errorf("neither a result nor a configuration line: %s", Shortened(s.Text))
-			return
+	case 'U':
+		if rest, ok := strings.CutPrefix(line, unitMark); ok && (rest == "" || unicode.IsSpace(rune(rest[0]))) {
+			return unitMark
 		}
-		s.Key, s.Value = key, strings.TrimSpace(value)
 	}
+	return ""
+}
+
+// keyValue splits a configuration line "key: value" as package benchfmt does; key is ""
+// for any other line. A key begins with a lower-case letter and has neither spaces nor
+// capitals. "key:" takes the key away: its value is "".
+func keyValue(line string) (key, value string) {
+	key, value, ok := strings.Cut(line, ":")
+	first, _ := utf8.DecodeRuneInString(key)
+	if !ok || !unicode.IsLower(first) || strings.ContainsFunc(key, func(r rune) bool { return unicode.IsSpace(r) || unicode.IsUpper(r) }) {
+		return "", ""
+	}
+	trimmed := strings.TrimLeft(value, " \t")
+	if trimmed == value && value != "" {
+		return "", "" // nothing between the colon and the value
+	}
+	return key, trimmed
 }

@@ -24,7 +24,7 @@ func twoSides(n, blocks int) *Plan {
 
 func TestSidesInThePlan(t *testing.T) {
 	p := twoSides(2, 3)
-	got, err := decodePlan(p.encode())
+	got, err := decode(p.encode())
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -48,9 +48,6 @@ type Slices struct {
 // Lost is the time of a slice that is missing.
 const Lost = -1
 
-// SlicesMark begins the line of Slices.
-const SlicesMark = "# slices: "
-
 // Line is the line of a results file with s, without the newline; ParseSlices
 // reads it.
 func (s Slices) Line() string {

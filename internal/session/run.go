@@ -70,7 +70,7 @@ func Single(s record.Step, block int, text string, err error) (record.Record, er
 		return record.Record{Step: s, Hole: record.NewHole(s, block, err), Output: program.Output(err)}, nil
 	}
 	units, lines := record.SplitUnits(text)
-	return record.Record{Step: s, Line: lines, Units: units}, nil
+	return record.Record{Step: s, Printed: lines, Units: units}, nil
 }
 
 // Run carries out what is left of plan, block by block. from is what an earlier

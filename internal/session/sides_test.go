@@ -55,7 +55,7 @@ func TestSidesAreResumed(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	store.Single(record.Record{Step: last.Step, Line: last.Step.FullName() + " 1 1 ns/op", Driven: record.ModeProcess}, r.Plan)
+	store.Single(record.Record{Step: last.Step, Printed: last.Step.FullName() + " 1 1 ns/op", Driven: record.ModeProcess}, r.Plan)
 	if err := store.Close(); err != nil || said() != before {
 		t.Errorf("the file is at side %q, which is said again: %d and %d times (%v)", last.Step.Case.Side, before, said(), err)
 	}

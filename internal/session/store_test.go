@@ -134,24 +134,22 @@ func entries(t testing.TB, path string) map[string][]string {
 			results++
 		}
 	}
-	got, at := make(map[string][]string), make(map[string]string)
-	ours := 0
-	for l := range record.Lines(path, data) {
-		key := at["block"] + "/" + at["case"]
+	f := record.Read(path, data)
+	for _, p := range slices.Concat(f.Problems, f.Strays) {
+		t.Errorf("%s:%d: %s", path, p.Line, p.What)
+	}
+	got := make(map[string][]string)
+	for _, rec := range slices.Concat(f.Results, f.Holes) {
+		key := rec.Result.GetConfig("block") + "/" + rec.Result.GetConfig("case")
 		switch {
-		case l.Err != nil:
-			t.Errorf("%s: %v", l.At, l.Err)
-		case l.Key != "":
-			at[l.Key] = l.Value
-		case l.Result != nil:
-			ours++
-			got[key] = append(got[key], at["pkg"]+" Benchmark"+string(l.Result.Name))
-		case l.Hole != nil && l.Hole.Block != "":
+		case rec.Hole == nil:
+			got[key] = append(got[key], rec.Result.GetConfig("pkg")+" Benchmark"+string(rec.Result.Name))
+		case !rec.Hole.Skipped && rec.Hole.Block != "":
 			got[key] = append(got[key], "hole")
 		}
 	}
-	if r.Err() != nil || results != ours {
-		t.Errorf("error %v, %d of %d results", r.Err(), ours, results)
+	if r.Err() != nil || results != len(f.Results) {
+		t.Errorf("error %v, %d of %d results", r.Err(), len(f.Results), results)
 	}
 	return got
 }
@@ -669,7 +667,7 @@ func TestResumeWhileAnotherWrites(t *testing.T) {
 	if _, err := r.Resume(time.Now()); err == nil || !strings.Contains(err.Error(), "another benchrun is writing to") {
 		t.Errorf("while it is written: %v", err)
 	}
-	s.Single(record.Record{Step: plan.Steps()[0], Line: "BenchmarkB 1 1 ns/op"}, plan)
+	s.Single(record.Record{Step: plan.Steps()[0], Printed: "BenchmarkB 1 1 ns/op"}, plan)
 	if err := s.Close(); err != nil {
 		t.Fatal(err)
 	}

@@ -6,12 +6,12 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
 	"github.com/shirou/gopsutil/v4/mem"
 	"github.com/shirou/gopsutil/v4/process"
+	"golang.org/x/perf/benchfmt"
 
 	"github.com/dynolab/dyno/internal/program"
 	"github.com/dynolab/dyno/internal/record"
@@ -400,23 +400,23 @@ func (r *runner) entry(block int, p *player) record.Record {
 		e.Driven = p.live.Hello().Mode
 	}
 	if p.err == nil {
-		e.Line, e.Slices, p.err = p.figures(r.plan.Benchmem)
+		e.Result, e.Slices, p.err = p.figures(r.plan.Benchmem)
 	}
 	if p.err != nil {
-		e.Hole, e.Output, e.Slices = record.NewHole(p.step, block, p.err), program.Output(p.err), nil
+		e.Hole, e.Output = record.NewHole(p.step, block, p.err), program.Output(p.err)
 	}
 	return e
 }
 
-// figures returns the benchmark line of p, and its slices. The line is what
-// testing would have printed of all slices together, with more digits: the time of an
-// operation is the time of all slices divided by their operations. Behind it stands
-// what the process has used. A benchmark that reports a time of its own, or none, has
-// no slices: theirs are of something else.
-func (p *player) figures(benchmem bool) (line string, times *record.Slices, err error) {
+// figures returns the result of p, and its slices. The result is what testing would
+// have printed of all slices together, with more digits: the time of an operation is
+// the time of all slices divided by their operations. Behind it stands what the process
+// has used. A benchmark that reports a time of its own, or none, has no slices: theirs
+// are of something else.
+func (p *player) figures(benchmem bool) (res *benchfmt.Result, times *record.Slices, err error) {
 	res, ok := record.ParseResult(p.step.FullName() + " " + p.result.Line)
 	if !ok {
-		return "", nil, &program.Failure{Reason: fmt.Sprintf("ended with %q, which is no result", p.result.Line)}
+		return nil, nil, &program.Failure{Reason: fmt.Sprintf("ended with %q, which is no result", p.result.Line)}
 	}
 	s := &record.Slices{N: p.warm.n, Warmup: p.warm.slices, Steady: p.warm.steady, Took: p.took, Whole: p.frozen}
 	var sum program.Slice
@@ -439,13 +439,13 @@ func (p *player) figures(benchmem bool) (line string, times *record.Slices, err 
 	if p.warm.cycle > sum.Elapsed {
 		s.Rare = float64(p.warm.collection) / float64(p.warm.cycle)
 	}
-	var b strings.Builder
-	fmt.Fprintf(&b, "%s \t%8d", p.step.FullName(), sum.N)
-	value := func(v float64, unit string) { b.WriteString("\t " + figure(v) + " " + unit) }
+	printed := res.Values
+	res.Iters, res.Values = sum.N, nil
+	value := func(v float64, unit string) { res.Values = append(res.Values, benchfmt.Value{Value: v, Unit: unit}) }
 	ops := float64(sum.N)
 	ours := map[string]float64{"B/op": float64(sum.Bytes) / ops, "allocs/op": float64(sum.Allocs) / ops}
 	memory := false
-	for _, v := range res.Values {
+	for _, v := range printed {
 		v.Value, v.Unit = record.InUnit(v, record.Written(v)), record.Written(v)
 		_, own := p.result.Extra[v.Unit]
 		if exact, ok := ours[v.Unit]; ok && !own && !sum.NoMemory {
@@ -465,7 +465,7 @@ func (p *player) figures(benchmem bool) (line string, times *record.Slices, err 
 		p.resources(sum, value)
 		p.hardware(value)
 	}
-	return b.String(), times, nil
+	return res, times, nil
 }
 
 // hardware adds what processors counted of p. Slices that were not counted wholly are
@@ -505,18 +505,6 @@ func (p *player) resources(sum program.Slice, value func(v float64, unit string)
 	if v, ok := used[program.ResourcePeakRSS]; ok {
 		value(v, record.UnitPeakRSS)
 	}
-}
-
-// figure writes a value with six significant digits, or all of a whole number.
-func figure(v float64) string {
-	if v == float64(int64(v)) {
-		return strconv.FormatInt(int64(v), 10)
-	}
-	text := strconv.FormatFloat(v, 'g', 6, 64)
-	if strings.ContainsAny(text, "e") {
-		text = strconv.FormatFloat(v, 'f', -1, 64)
-	}
-	return text
 }
 
 // residentSize returns how many bytes a process holds in memory, 0 if the system

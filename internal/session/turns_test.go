@@ -931,8 +931,8 @@ func TestFigures(t *testing.T) {
 			}
 			p.result.Extra[unit] = 77
 		}
-		line, times, err := p.figures(c.benchmem)
-		said := ""
+		res, times, err := p.figures(c.benchmem)
+		line, said := record.ResultLine(res), ""
 		if times != nil {
 			said = times.Line()
 		}
@@ -992,10 +992,10 @@ func TestFiguresOfResources(t *testing.T) {
 		if c.own {
 			p.result.Extra = map[string]float64{"ns/op": 1}
 		}
-		line, times, err := p.figures(false)
-		_, rest, _ := strings.Cut(line, " ns/op")
+		res, times, err := p.figures(false)
+		_, rest, _ := strings.Cut(record.ResultLine(res), " ns/op")
 		if err != nil || rest != c.want || (times == nil) != c.own || times != nil && !slices.Equal(times.CPU, c.cpu) {
-			t.Errorf("%s: %q, %+v, %v; want %q, %v", name, line, times, err, c.want, c.cpu)
+			t.Errorf("%s: %q, %+v, %v; want %q, %v", name, record.ResultLine(res), times, err, c.want, c.cpu)
 		}
 	}
 }

@@ -40,48 +40,36 @@ type run struct {
 	Problem   string // why the file cannot be read
 }
 
-// Lines of a results file, as docs/results-format.md has them.
-const (
-	blockLine = "block: "
-	endLine   = "# end of block "
-	holeLine  = "# hole: "
-
-	resumeLine = "# resumed "
-)
-
 // parseRun reads as much of a results file as is there. Lines that it does not know
 // are no concern of it.
 func parseRun(name string, data []byte) run {
 	r := run{Name: name, URL: runURL(name), Config: make(map[string]string)}
 	whole := data[:bytes.LastIndexByte(data, '\n')+1]
 	r.Torn = len(whole) < len(data)
-	for raw := range bytes.Lines(whole) {
-		line := string(bytes.TrimRight(raw, "\r\n"))
+	for line := range record.Lines(string(whole)) {
 		switch {
-		case strings.HasPrefix(line, blockLine):
-			if n, err := strconv.Atoi(line[len(blockLine):]); err == nil && n != r.Block {
+		case line.Key == "block":
+			if n, err := strconv.Atoi(line.Value); err == nil && n != r.Block {
 				r.Block, r.InBlock = n, 0
 			}
-		case strings.HasPrefix(line, endLine):
-			if n, err := strconv.Atoi(line[len(endLine):]); err == nil {
+		case line.Mark == record.BlockEnd:
+			if n, err := strconv.Atoi(line.Rest); err == nil {
 				r.Ended, r.Block, r.InBlock = n, 0, 0
 			}
-		case strings.HasPrefix(line, holeLine):
+		case line.Mark == record.HoleMark:
 			r.Holes++
 			if r.Block > 0 {
 				r.InBlock++
 			}
-		case strings.HasPrefix(line, resumeLine):
+		case line.Mark == record.ResumedMark:
 			r.Resumed = true
-		case strings.HasPrefix(line, "Benchmark"):
+		case line.Mark == record.ResultMark:
 			r.Results++
 			r.InBlock++
-			r.Latest, _, _ = strings.Cut(line, " ")
+			r.Latest, _, _ = strings.Cut(line.Text, " ")
 			r.Latest, _, _ = strings.Cut(r.Latest, "\t")
-		case r.Ended == 0 && r.Block == 0 && !strings.HasPrefix(line, "#"):
-			if key, value, ok := strings.Cut(line, ": "); ok && !strings.ContainsAny(key, " \t") {
-				r.Config[key] = value
-			}
+		case line.Key != "" && r.Ended == 0 && r.Block == 0:
+			r.Config[line.Key] = line.Value
 		}
 	}
 	if r.Machine = cmp.Or(r.Config[record.BoardKey], r.Config["machine"]); r.Machine == "" {
@@ -253,7 +241,7 @@ func (s *server) glanceAt(name string) (glance, error) {
 	g.Tag = fmt.Sprintf("\"%s-%x\"", stamp, g.Says)
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	c, err := s.compare(name, complete(data))
+	c, err := s.compare(name, compare.Of(record.Read(name, complete(data))))
 	if err != nil {
 		g.Why = err.Error()
 		return g, nil
@@ -269,7 +257,7 @@ func (s *server) glanceAt(name string) (glance, error) {
 // complete is the part of a results file up to the end of its last complete block,
 // or if it has none, all of it.
 func complete(data []byte) []byte {
-	at := bytes.LastIndex(data, []byte("\n"+endLine))
+	at := bytes.LastIndex(data, []byte("\n"+record.BlockEnd))
 	if at < 0 {
 		return data
 	}

@@ -22,6 +22,7 @@ import (
 
 	"github.com/dynolab/dyno/internal/calibrate"
 	"github.com/dynolab/dyno/internal/compare"
+	"github.com/dynolab/dyno/internal/record"
 	"github.com/dynolab/dyno/internal/why"
 	"github.com/dynolab/dyno/report"
 	"github.com/dynolab/dyno/targets"
@@ -35,7 +36,7 @@ type Options struct {
 
 	// Card judges a run by targets; nil if there are none. Data is what its file
 	// holds.
-	Card func(c *compare.Comparison, data []byte) (*targets.Scorecard, error)
+	Card func(c *compare.Comparison, d *compare.Data) (*targets.Scorecard, error)
 
 	// Now is the clock; nil means time.Now.
 	Now func() time.Time
@@ -219,7 +220,8 @@ func (s *server) report(w http.ResponseWriter, r *http.Request, name string) {
 	defer s.mu.Unlock()
 	page, ok := s.pages[name]
 	if !ok || page.stamp != stamp {
-		c, err := s.compare(name, data)
+		d := compare.Of(record.Read(name, data))
+		c, err := s.compare(name, d)
 		if err != nil {
 			s.fail(w, http.StatusUnprocessableEntity, "There is no report of this file: "+err.Error())
 			return
@@ -233,7 +235,7 @@ func (s *server) report(w http.ResponseWriter, r *http.Request, name string) {
 			Home: []report.Link{{Href: "/", Name: "All runs"}, {Href: "live", Name: "Progress"}, {Href: "results.txt", Name: "Results as text"}},
 		}
 		if s.o.Card != nil {
-			if extra.Card, err = s.o.Card(c, data); err != nil {
+			if extra.Card, err = s.o.Card(c, d); err != nil {
 				c.Warnings = append(c.Warnings, "the targets cannot be judged: "+err.Error())
 			}
 		}
@@ -270,13 +272,10 @@ func (s *server) stampOf(name string) string {
 }
 
 // compare compares what a results file holds.
-func (s *server) compare(name string, data []byte) (*compare.Comparison, error) {
-	c, err := compare.Compare([]string{path.Base(name) + "=-"}, compare.Options{Stdin: bytes.NewReader(data)})
+func (s *server) compare(name string, d *compare.Data) (*compare.Comparison, error) {
+	c, err := d.Compare(compare.Options{})
 	if err != nil {
 		return nil, err
-	}
-	for i := range c.Files {
-		c.Files[i].Path = name
 	}
 	c.Calibrations = calibrate.CalibrationsIn(c.Files, func(string) fs.FS { return s.beside(name) })
 	return c, nil

@@ -1,0 +1,344 @@
+package record
+
+import (
+	"bytes"
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+	"time"
+
+	"golang.org/x/perf/benchfmt"
+)
+
+// A File is what a results file says, ours or that of go test -bench.
+type File struct {
+	Path string
+
+	// Config are the configuration lines, each key with all its values.
+	Config []Setting
+
+	// The Result of each record has the configuration in force where it stands. That of
+	// a hole has no values; and of a whole package, which stands in no place that has a
+	// configuration, nothing but the package and the side. Values are numbers in tidy
+	// units: one that is infinite or none is left out.
+	Results, Holes []Record
+
+	Units   benchfmt.UnitMetadataMap
+	Clauses []BoardClause // of a board: one that was run several times is there several times
+	Alone   []RowLine     // rows that took no turns, with the reason
+	Notes   []RowLine     // what a reader should know of rows
+	Took    []RowLine     // how long measuring rows took
+	Looks   []int         // of the plan; empty if that is fixed, or cannot be read
+
+	// Problems are what cannot be read, in the order of lines; the rest was. Strays are
+	// lines that benchrun never writes whole, such as those of go test around its
+	// results, or a benchmark line without an end, whose last figure may lack digits.
+	Problems, Strays []Problem
+}
+
+// A RowLine is a line about a row.
+type RowLine struct {
+	Pkg, Row string
+	Text     string        // the reason or the note
+	Took     time.Duration // of Took alone
+}
+
+// A Problem is what is wrong with a line.
+type Problem struct {
+	Line int
+	What string
+}
+
+// Value returns the latest new value of a configuration key, "" if there is none.
+func (f *File) Value(key string) string {
+	for _, s := range f.Config {
+		if s.Key == key {
+			return s.Values[len(s.Values)-1]
+		}
+	}
+	return ""
+}
+
+// Strict returns the results and problems of a file that has nothing but what benchrun
+// writes: strays are problems there, and no results.
+func (f *File) Strict() (results []Record, problems []Problem) {
+	stray := make(map[int]bool)
+	for _, p := range f.Strays {
+		stray[p.Line] = true
+	}
+	for _, r := range f.Results {
+		if !stray[r.Line()] {
+			results = append(results, r)
+		}
+	}
+	problems = slices.Clone(f.Strays)
+	for _, p := range f.Problems {
+		if !stray[p.Line] {
+			problems = append(problems, p)
+		}
+	}
+	return results, problems
+}
+
+// Tell returns problems of f as messages, in the order of their lines.
+func (f *File) Tell(problems []Problem) (told []string) {
+	for _, p := range slices.SortedStableFunc(slices.Values(problems), byLine) {
+		told = append(told, fmt.Sprintf("%s:%d: %s", f.Path, p.Line, p.What))
+	}
+	return told
+}
+
+func byLine(a, b Problem) int { return cmp.Compare(a.Line, b.Line) }
+
+// Line returns the line that a result was read from.
+func (r Record) Line() int {
+	_, line := r.Result.Pos()
+	return line
+}
+
+// maxLine is the length from which a line is left out, newline included: benchfmt
+// ends reading at a line of 64 KiB. Lines that benchfmt takes for comments may be longer.
+const maxLine = 64<<10 - 1
+
+// Read reads a results file. It is the only reader of results; to go on with a run there
+// is ReadInterrupted. Whatever data holds, what can be read of it is read. path is for
+// messages.
+func Read(path string, data []byte) *File {
+	r := fileReader{f: &File{Path: path}}
+	for line := range Lines(string(data)) {
+		r.take(line)
+	}
+	r.f.Config = r.settings.List
+	r.results()
+	slices.SortStableFunc(r.f.Problems, byLine)
+	return r.f
+}
+
+// A fileReader is the state of Read.
+type fileReader struct {
+	f        *File
+	settings Settings
+	config   config // in force
+
+	// figures has the benchmark and Unit lines of the file, each on the line on which it
+	// stands there, and lines is how many it has: benchfmt reads them all at once.
+	figures bytes.Buffer
+	lines   int
+}
+
+// take takes in a line.
+func (r *fileReader) take(l Line) {
+	switch l.Mark { // these may be long
+	case PlanMark:
+		// Of a plan that cannot be read one only loses that it had looks, which
+		// resuming would complain of.
+		var p struct{ Looks []int }
+		if json.Unmarshal([]byte(l.Rest), &p) == nil && slices.IsSorted(p.Looks) {
+			r.f.Looks = p.Looks
+		}
+		return
+	case AloneMark:
+		r.row(l, &r.f.Alone, "reason", "malformed line of a row")
+		return
+	case NoteMark:
+		r.row(l, &r.f.Notes, "text", "malformed note")
+		return
+	case SlicesMark:
+		r.slices(l)
+		return
+	}
+	if l.Size > maxLine {
+		r.problem(l.Number, fmt.Sprintf("a line of %d bytes is longer than any that can be read", l.Size))
+		return
+	}
+	switch l.Mark {
+	case TookMark:
+		r.took(l)
+	case ClauseMark:
+		if c, _, err := ParseClauseLine(l.Text); err != nil {
+			r.problem(l.Number, err.Error())
+		} else {
+			r.f.Clauses = append(r.f.Clauses, c)
+		}
+	case HoleMark, SkipMark:
+		r.hole(l)
+	case ResultMark:
+		r.f.Results = append(r.f.Results, Record{line: l, Result: &benchfmt.Result{Config: r.config.now()}})
+		r.figure(l)
+	case unitMark:
+		r.figure(l)
+	case "":
+		switch {
+		case l.Key != "":
+			r.config.set(l.Key, l.Value)
+			r.settings.Add(l.Key, l.Value)
+		case l.Text[0] != '#':
+			r.stray(l, "neither a result nor a configuration line: "+Shortened(l.Text))
+		}
+	}
+}
+
+func (r *fileReader) problem(line int, what string) {
+	r.f.Problems = append(r.f.Problems, Problem{line, what})
+}
+
+func (r *fileReader) stray(l Line, what string) {
+	r.f.Strays = append(r.f.Strays, Problem{l.Number, what})
+}
+
+// row takes in a line about a row, of which the field key is the text.
+func (r *fileReader) row(l Line, to *[]RowLine, key, malformed string) {
+	fields, err := ParseFields(l.Rest)
+	if err != nil {
+		r.problem(l.Number, malformed+": "+err.Error())
+		return
+	}
+	*to = append(*to, RowLine{Pkg: fields["pkg"], Row: fields["row"], Text: fields[key]})
+}
+
+// took takes in how long measuring a row took.
+func (r *fileReader) took(l Line) {
+	fields, err := ParseFields(l.Rest)
+	ms, bad := strconv.Atoi(fields["ms"])
+	if err != nil || bad != nil {
+		r.problem(l.Number, "malformed line of a row's time")
+		return
+	}
+	r.f.Took = append(r.f.Took, RowLine{Pkg: fields["pkg"], Row: fields["row"], Took: time.Duration(ms) * time.Millisecond})
+}
+
+// orphaned is what is wrong with slices that stand below no result.
+const orphaned = "slices of no benchmark result"
+
+// slices takes in a line of slices, which belongs to the result in the line above.
+func (r *fileReader) slices(l Line) {
+	s, _, err := ParseSlices(l.Text)
+	if err != nil {
+		r.problem(l.Number, err.Error())
+		return
+	}
+	if n := len(r.f.Results); n > 0 && r.f.Results[n-1].line.Number == l.Number-1 {
+		r.f.Results[n-1].Slices = &s
+		return
+	}
+	r.problem(l.Number, orphaned)
+}
+
+// hole takes in a hole, which has the configuration in force.
+func (r *fileReader) hole(l Line) {
+	h, _, err := ParseHoleLine(l.Text)
+	if err != nil {
+		r.problem(l.Number, err.Error())
+		return
+	}
+	res := new(benchfmt.Result)
+	if h.Case == "" {
+		var of config
+		of.set("pkg", h.Pkg)
+		of.set(SideKey, h.Side)
+		res.Config = of.now()
+	} else {
+		at := config{list: r.config.now(), shared: true}
+		if h.Block != "" {
+			at.set("block", h.Block)
+		}
+		res.Name, res.Config = benchfmt.Name(h.Case[len(ResultMark):]), at.now()
+		h.Pkg, h.Side = res.GetConfig("pkg"), res.GetConfig(SideKey)
+	}
+	r.f.Holes = append(r.f.Holes, Record{Result: res, Hole: &h})
+}
+
+// figure keeps a line for benchfmt.
+func (r *fileReader) figure(l Line) {
+	for ; r.lines < l.Number-1; r.lines++ {
+		r.figures.WriteByte('\n')
+	}
+	r.figures.WriteString(l.Text + "\n")
+	r.lines++
+}
+
+// results has benchfmt read the benchmark and Unit lines, and completes the results.
+func (r *fileReader) results() {
+	var b benchfmt.Reader
+	b.Reset(&r.figures, r.f.Path)
+	read := make(map[int]*benchfmt.Result) // by line
+	for b.Scan() {                         // there is no error: no line is too long
+		_, line := b.Result().Pos()
+		switch rec := b.Result().(type) {
+		case *benchfmt.SyntaxError:
+			r.problem(line, rec.Msg)
+		case *benchfmt.Result:
+			read[line] = rec.Clone()
+		}
+	}
+	r.f.Units = b.Units()
+	r.f.Results = slices.DeleteFunc(r.f.Results, func(rec Record) bool { return !r.complete(rec, read[rec.line.Number]) })
+	for i := range r.f.Results {
+		r.f.Results[i].line = Line{} // which would keep all of the file
+	}
+}
+
+// complete gives rec what its line says; ok is false if that is no result. A lone name,
+// as go test -v prints it when a benchmark begins, is no problem.
+func (r *fileReader) complete(rec Record, res *benchfmt.Result) (ok bool) {
+	l := rec.line
+	switch {
+	case l.Torn:
+		r.stray(l, "the line is torn")
+	case res == nil:
+		r.stray(l, "not a benchmark result: "+Shortened(l.Text))
+	}
+	if res == nil {
+		if rec.Slices != nil {
+			r.problem(l.Number+1, orphaned)
+		}
+		return false
+	}
+	res.Config = rec.Result.Config
+	res.Values = slices.DeleteFunc(res.Values, func(v benchfmt.Value) bool {
+		bad := math.IsNaN(v.Value) || math.IsInf(v.Value, 0) // benchmath's rank test does not end on NaN
+		if bad {
+			r.problem(l.Number, fmt.Sprintf("the value in %s is %v", Written(v), v.Value))
+		}
+		return bad
+	})
+	for i, v := range res.Values {
+		res.Values[i] = Tidied(v)
+	}
+	*rec.Result = *res
+	return true
+}
+
+// A config is the configuration in force, in the order that benchfmt has: that of
+// appearance, but the last key takes the place of one that is taken away.
+type config struct {
+	list   []benchfmt.Config
+	shared bool // with results
+}
+
+// now returns the configuration, which stays as it is when c changes.
+func (c *config) now() []benchfmt.Config {
+	c.shared = true
+	return slices.Clip(c.list)
+}
+
+// set sets a key, or takes it away if value is "".
+func (c *config) set(key, value string) {
+	if c.shared {
+		c.list, c.shared = slices.Clone(c.list), false
+	}
+	i := slices.IndexFunc(c.list, func(o benchfmt.Config) bool { return o.Key == key })
+	switch last := len(c.list) - 1; {
+	case i < 0 && value == "":
+	case i < 0:
+		c.list = append(c.list, benchfmt.Config{Key: key, Value: []byte(value), File: true})
+	case value == "":
+		c.list[i] = c.list[last]
+		c.list = c.list[:last]
+	default:
+		c.list[i] = benchfmt.Config{Key: key, Value: []byte(value), File: true}
+	}
+}
