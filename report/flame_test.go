@@ -37,10 +37,10 @@ func cpuProfile(stacks map[string]int64) *profile.Profile {
 
 func flameProfiles() (base, this why.Sampled) {
 	return why.Sampled{N: 1_000_000, Profile: cpuProfile(map[string]int64{
-			"runtime.chansend x.org/a.<f> x.org/a.run": 400, "x.org/a.work x.org/a.run": 400, "x.org/a.gone": 100, "x.org/a.rare x.org/a.run": 3,
-		})}, why.Sampled{N: 1_000_000, Profile: cpuProfile(map[string]int64{
-			"runtime.chansend x.org/a.<f> x.org/a.run": 150, "x.org/a.work x.org/a.run": 404, "x.org/a.new x.org/a.run": 50, "x.org/a.rare x.org/a.run": 5,
-		})}
+		"runtime.chansend x.org/a.<f> x.org/a.run": 400, "x.org/a.work x.org/a.run": 400, "x.org/a.gone": 100, "x.org/a.rare x.org/a.run": 3,
+	})}, why.Sampled{N: 1_000_000, Profile: cpuProfile(map[string]int64{
+		"runtime.chansend x.org/a.<f> x.org/a.run": 150, "x.org/a.work x.org/a.run": 404, "x.org/a.new x.org/a.run": 50, "x.org/a.rare x.org/a.run": 5,
+	})}
 }
 
 func TestFlame(t *testing.T) {

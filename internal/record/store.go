@@ -84,9 +84,6 @@ const WrittenBy = "# Written by benchrun run; never edited. See docs/results-for
 // resumed any more.
 const writtenByBoardRun = "# Written by benchrun board run; never edited. See docs/results-format.md."
 
-// caseKey begins what a step gave.
-const caseKey = "case: "
-
 // planKey begins the line with the plan's ID.
 const planKey = "plan: "
 
