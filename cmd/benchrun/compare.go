@@ -2,7 +2,6 @@ package main
 
 import (
 	"bytes"
-	"errors"
 	"fmt"
 	"io"
 	"io/fs"
@@ -18,12 +17,6 @@ import (
 	"github.com/dynolab/dyno/internal/calibrate"
 	"github.com/dynolab/dyno/internal/compare"
 	"github.com/dynolab/dyno/report"
-)
-
-// The exit statuses of compare --gate, conform and targets. Every error is 2.
-const (
-	exitSlower       = 1 // something is slower or broken; a clause failed; a target is missed
-	exitInconclusive = 3 // not that, but of something it cannot be told
 )
 
 // comparisonFormats are the values of compare's --format.
@@ -51,7 +44,7 @@ func needFiles(cmd *cobra.Command, args []string) error {
 		return fmt.Errorf("%s needs a results file, or - for standard input; benchrun run makes one below results/", cmd.Name())
 	}
 	for _, arg := range args {
-		if isFolder(arg) {
+		if info, err := os.Stat(arg); err == nil && info.IsDir() {
 			return folderForFile(arg)
 		}
 	}
@@ -202,33 +195,6 @@ func judge(w io.Writer, g compare.Gate) error {
 		return exitError(exitSlower)
 	case len(g.Inconclusive) > 0:
 		return exitError(exitInconclusive)
-	}
-	return nil
-}
-
-// exitError ends the command with a status of its own, after everything has
-// been said.
-type exitError int
-
-func (e exitError) Error() string { return fmt.Sprintf("exit status %d", int(e)) }
-
-// exitStatus is the status for the error of a command: 0 without one, its own
-// if it is an exitError, 2 for every other.
-func exitStatus(err error) int {
-	var e exitError
-	switch {
-	case err == nil:
-		return 0
-	case errors.As(err, &e):
-		return int(e)
-	}
-	return 2
-}
-
-// oneOf checks a flag that takes one of a few words.
-func oneOf(flag, value string, words []string) error {
-	if !slices.Contains(words, value) {
-		return fmt.Errorf("%s is %q; it must be one of %s", flag, value, strings.Join(words, ", "))
 	}
 	return nil
 }

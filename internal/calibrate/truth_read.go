@@ -25,8 +25,9 @@ type truthFile struct {
 	config     map[string]string
 	values     []truthValue
 	driven     map[truthKey]string
-	took       map[truthKey]time.Duration
-	place      map[truthKey]int // by the number of the case
+	took       map[truthKey]time.Duration            // as older files say it
+	rows       map[truthKey]map[string]time.Duration // how long the row took, by block
+	place      map[truthKey]int                      // by the number of the case
 }
 
 // A truthValue is a benchmark line.
@@ -115,8 +116,10 @@ func (t *Truth) readFile(path string) (*truthFile, error) {
 	}
 	f := &truthFile{
 		path: path, part: TruthAB, config: make(map[string]string),
-		driven: make(map[truthKey]string), took: make(map[truthKey]time.Duration), place: make(map[truthKey]int),
+		driven: make(map[truthKey]string), took: make(map[truthKey]time.Duration),
+		rows: make(map[truthKey]map[string]time.Duration), place: make(map[truthKey]int),
 	}
+	var latest truthKey // of a result
 	for line := range record.Lines(path, data) {
 		switch {
 		case line.Err != nil:
@@ -145,7 +148,13 @@ func (t *Truth) readFile(path string) (*truthFile, error) {
 			if d := f.config["driven"]; d != "" && f.driven[key] == "" {
 				f.driven[key] = d
 			}
+			latest = key
 			f.values = append(f.values, truthValue{key, f.config[record.SideKey], f.config["block"], ns * 1e9})
+		case line.Slices != nil && line.Slices.Took > 0:
+			if f.rows[latest] == nil {
+				f.rows[latest] = make(map[string]time.Duration)
+			}
+			f.rows[latest][f.config["block"]] = line.Slices.Took
 		case line.Comment && strings.HasPrefix(line.Text, tookMark):
 			fields, err := record.ParseFields(strings.TrimPrefix(line.Text, tookMark))
 			ms, bad := strconv.Atoi(fields["ms"])
@@ -158,6 +167,23 @@ func (t *Truth) readFile(path string) (*truthFile, error) {
 	}
 	return f, nil
 }
+
+// time returns how long measuring a row took, all of it; 0 if that is not known.
+func (f *truthFile) time(row truthKey) time.Duration {
+	if took := f.took[row]; took > 0 {
+		return took
+	}
+	all := time.Duration(0)
+	for _, took := range f.rows[row] {
+		all += took
+	}
+	return all
+}
+
+// tookMark begins a line of older files that says how long measuring a row took: of a run
+// that was interrupted and resumed there are several, which add up. Newer ones say it of
+// each block, with the slices.
+const tookMark = "# took: "
 
 // pool makes the rows, of all that any file has, and their truth.
 func (t *Truth) pool(files []*truthFile) {
@@ -213,7 +239,7 @@ func (t *Truth) compared(f *truthFile, name string) error {
 	}
 	for i := range t.Rows {
 		r := &t.Rows[i]
-		v := TruthVerdict{File: name, Verdict: compare.Absent, P: 1, Seconds: f.took[truthKey{r.Pkg, r.Name}].Seconds()}
+		v := TruthVerdict{File: name, Verdict: compare.Absent, P: 1, Seconds: f.time(truthKey{r.Pkg, r.Name}).Seconds()}
 		for _, table := range c.Tables {
 			cell := truthCell(table, r)
 			switch {
