@@ -109,19 +109,10 @@ func explain(ctx context.Context, out, w io.Writer, c *compare.Comparison, plan 
 		fmt.Fprintln(w, "nothing to explain: no difference in time is proven; --all profiles every comparison")
 		return nil
 	}
-	x, problems, err := why.Read(results)
-	for _, p := range problems {
-		fmt.Fprintf(w, "benchrun: %s (left out)\n", p)
+	x, doubts := why.Open(results, plan, c.Col, rebuilt.Others)
+	for _, d := range doubts {
+		fmt.Fprintf(w, "benchrun: %s\n", d)
 	}
-	switch {
-	case errors.Is(err, why.ErrNone):
-	case err != nil:
-		fmt.Fprintf(w, "benchrun: %v (made anew)\n", err)
-	}
-	if x == nil || x.Plan != plan.ID() || x.Col != c.Col {
-		x = new(why.Index)
-	}
-	x.Schema, x.Results, x.Plan, x.Col, x.Built = why.Schema, filepath.Base(results), plan.ID(), c.Col, rebuilt.Others
 	done := 0
 	o.Step = func(what string) { fmt.Fprintf(w, "[%d/%d] %s\n", done+1, len(pairs), what) }
 	o.Done = func(cell *why.Cell) error {
