@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/dynolab/dyno/internal/record"
 	"github.com/dynolab/dyno/internal/runner"
 	"github.com/dynolab/dyno/internal/scratch"
 	"github.com/dynolab/dyno/internal/session"
@@ -38,7 +39,8 @@ with --json in the list, with their reason.`,
 			defer folder.Remove()
 			ctx, _, stop := session.Interruptible(cmd.Context(), func() {})
 			defer stop()
-			tests, err := runner.List(ctx, consoleOf(cmd), folder.Path, packagesOr(ctx, args), testbin.BuildOptions{}, bench, runtime.GOMAXPROCS(0), timeout)
+			plan := &record.Plan{Packages: packagesOr(ctx, args), Bench: bench, CPU: []int{runtime.GOMAXPROCS(0)}, Timeout: timeout}
+			tests, err := runner.List(ctx, consoleOf(cmd), folder.Path, plan, testbin.BuildOptions{})
 			if err != nil {
 				return err
 			}

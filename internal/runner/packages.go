@@ -98,7 +98,7 @@ func (r *Runner) testsOf(ctx context.Context, folder string, j *job, calibration
 		// Nothing is listed: binaries that are the same have the same benchmarks.
 		tests, err = build(ctx, r.con, folder, plan.Packages, o)
 		plan.Cases = j.from.Plan.Cases
-	} else if tests, err = List(ctx, r.con, folder, plan.Packages, o, plan.Bench, slices.Max(plan.CPU), plan.Timeout); err == nil {
+	} else if tests, err = List(ctx, r.con, folder, plan, o); err == nil {
 		plan.Cases = tests.Cases
 		if calibration != nil {
 			calibration.Plan(plan, tests.Cases)
@@ -164,21 +164,21 @@ func build(ctx context.Context, w io.Writer, folder string, packages []string, o
 	return t, nil
 }
 
-// List builds the packages into folder and lists those of their benchmarks that match
-// pattern, with so many processors; none may be silent for longer than timeout. What does
-// not work is said on w; it is an error only if nothing is left.
-func List(ctx context.Context, w io.Writer, folder string, packages []string, o testbin.BuildOptions, pattern string, cpu int, timeout time.Duration) (*Tests, error) {
-	if err := record.CheckPattern(pattern); err != nil {
+// List builds the Packages of plan into folder and lists those of their benchmarks that
+// match its Bench, with the most of its CPU; none may be silent for longer than its
+// Timeout. What does not work is said on w; it is an error only if nothing is left.
+func List(ctx context.Context, w io.Writer, folder string, plan *record.Plan, o testbin.BuildOptions) (*Tests, error) {
+	if err := record.CheckPattern(plan.Bench); err != nil {
 		return nil, err
 	}
-	t, err := build(ctx, w, folder, packages, o)
+	t, err := build(ctx, w, folder, plan.Packages, o)
 	if err != nil {
 		return nil, err
 	}
 	var with []testbin.Binary // that have benchmarks
 	for _, b := range t.Binaries {
 		fmt.Fprintf(w, "listing the benchmarks of %s\n", b.Pkg)
-		cases, absent, err := list(ctx, w, b, pattern, cpu, timeout)
+		cases, absent, err := list(ctx, w, b, plan)
 		if err != nil {
 			return nil, err
 		}
@@ -195,19 +195,20 @@ func List(ctx context.Context, w io.Writer, folder string, packages []string, o 
 		h := t.Absent[i]
 		return nil, fmt.Errorf("nothing to measure: every benchmark that matches skips itself or fails, such as %s (%s)", h.Case, h)
 	}
-	if pattern == "." {
-		return nil, fmt.Errorf("nothing to measure: %w", noBenchmarks(packages))
+	if plan.Bench == "." {
+		return nil, fmt.Errorf("nothing to measure: %w", noBenchmarks(plan.Packages))
 	}
-	return nil, noMatch(ctx, t.Binaries, pattern, cpu, timeout)
+	return nil, noMatch(ctx, t.Binaries, plan)
 }
 
-// list lists the benchmarks of b. What fails is said on w. It is an error only if ctx ends.
-func list(ctx context.Context, w io.Writer, b testbin.Binary, pattern string, cpu int, timeout time.Duration) ([]record.Case, []record.Hole, error) {
+// list lists the benchmarks of b that plan asks for. What fails is said on w. It is an
+// error only if ctx ends.
+func list(ctx context.Context, w io.Writer, b testbin.Binary, plan *record.Plan) ([]record.Case, []record.Hole, error) {
 	name := b.Pkg
 	if b.Side != "" {
 		name += " (" + b.Side + ")"
 	}
-	l, err := b.Cases(pattern, cpu, timeout, ctx.Done())
+	l, err := b.Cases(plan.Bench, slices.Max(plan.CPU), plan.Timeout, ctx.Done())
 	if ctx.Err() != nil {
 		return nil, nil, context.Cause(ctx)
 	}
@@ -225,12 +226,12 @@ func list(ctx context.Context, w io.Writer, b testbin.Binary, pattern string, cp
 	return l.Cases, l.Absent, nil
 }
 
-// noMatch is the error for a pattern that matches no benchmark of binaries, or what has
+// noMatch is the error for a plan whose Bench matches no benchmark of binaries, or what has
 // ended ctx while they were asked which ones they have.
-func noMatch(ctx context.Context, binaries []testbin.Binary, pattern string, cpu int, timeout time.Duration) error {
+func noMatch(ctx context.Context, binaries []testbin.Binary, plan *record.Plan) error {
 	var known []record.Case
 	for _, b := range binaries {
-		l, err := b.Cases(".", cpu, timeout, ctx.Done())
+		l, err := b.Cases(".", slices.Max(plan.CPU), plan.Timeout, ctx.Done())
 		if ctx.Err() != nil {
 			return context.Cause(ctx)
 		}
@@ -238,7 +239,7 @@ func noMatch(ctx context.Context, binaries []testbin.Binary, pattern string, cpu
 			known = append(known, l.Cases...)
 		}
 	}
-	return testbin.NoMatch(pattern, known)
+	return testbin.NoMatch(plan.Bench, known)
 }
 
 // noTests is the error for packages without tests.

@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/dynolab/dyno/internal/record"
 	"github.com/dynolab/dyno/internal/scratch"
@@ -105,7 +106,8 @@ func TestListOfNothing(t *testing.T) {
 				t.Fatal(err)
 			}
 			defer folder.Remove()
-			_, err = List(t.Context(), io.Discard, folder.Path, []string{"."}, testbin.BuildOptions{}, c.pattern, 1, 1e10)
+			_, err = List(t.Context(), io.Discard, folder.Path,
+				&record.Plan{Packages: []string{"."}, Bench: c.pattern, CPU: []int{1}, Timeout: time.Minute}, testbin.BuildOptions{})
 			if err == nil || !strings.HasPrefix(err.Error(), c.want) {
 				t.Errorf("got %v\nwant %s", err, c.want)
 			}

@@ -310,7 +310,7 @@ func (v *Versions) list(ctx context.Context, plan *record.Plan) error {
 	for i, side := range sides {
 		fmt.Fprintf(v.w, "listing the benchmarks of the %s version\n", side)
 		for _, b := range v.binaries[i] {
-			found, absent, err := list(ctx, v.w, b, plan.Bench, slices.Max(plan.CPU), plan.Timeout)
+			found, absent, err := list(ctx, v.w, b, plan)
 			if err != nil {
 				return err
 			}
