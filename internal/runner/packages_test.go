@@ -22,7 +22,8 @@ func inModule(t *testing.T, test string) {
 		t.Skip("compiles test binaries")
 	}
 	t.Setenv("GOFLAGS", "")
-	t.Setenv("XDG_CACHE_HOME", t.TempDir())
+	t.Setenv("GOCACHE", goOutput(t.Context(), ".", "env", "GOCACHE")) // filling another takes minutes
+	t.Setenv("XDG_CACHE_HOME", t.TempDir())                           // of test binaries
 	t.Setenv("TMPDIR", t.TempDir())
 	dir := t.TempDir()
 	files := map[string]string{"go.mod": "module example.com/m\n\ngo 1.23\n", "x.go": "package m\n"}
