@@ -26,7 +26,7 @@ CONCURRENT := . ./actor/... ./group/... ./task/... ./impls/... ./conformance/...
 PROCS := ./actor/... ./group/... ./task/... ./impls/... ./workloads ./examples/...
 
 # What has nothing that goes on at the same time: the race detector finds nothing there.
-SEQUENTIAL := . ./internal/importpolicy ./internal/recursion ./report ./targets
+SEQUENTIAL := . ./internal/lint ./report ./targets
 
 # What boards carry: it is tested as on machines of 32 bits as well.
 BOARD := ./actor/... ./group ./task ./impls/... ./conformance ./measure ./hw/firmware/... ./targets
@@ -80,7 +80,7 @@ test: check unit browser boards procs foreign race examples soak-short ## everyt
 	$(call say,all stages passed)
 
 .PHONY: check
-check: fmt vet staticcheck tidy generated policy ## format, vet, staticcheck, tidy, generated files, import policy
+check: fmt vet staticcheck tidy generated policy ## format, vet, staticcheck, tidy, generated files, policies
 
 .PHONY: fmt
 fmt: $(BIN)/gofumpt
@@ -118,13 +118,13 @@ generated:
 
 .PHONY: policy
 policy:
-	$(call say,import policy and documents)
-	$(GO_TEST) . ./internal/importpolicy ./internal/recursion
+	$(call say,policies (imports; boards; recursion; documents))
+	$(GO_TEST) ./internal/lint
 
 .PHONY: unit
 unit:
 	$(call say,all tests but those of concurrent packages and of the policy)
-	$(GO_TEST) $$(comm -23 <(go list ./... | sort) <(go list $(PROCS) . ./internal/importpolicy ./internal/recursion | sort))
+	$(GO_TEST) $$(comm -23 <(go list ./... | sort) <(go list $(PROCS) ./internal/lint | sort))
 
 .PHONY: browser
 browser: ## look at the report and the served pages with Chromium, if there is one

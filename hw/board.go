@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
-	"maps"
 	"path"
 	"regexp"
 	"slices"
@@ -83,11 +82,6 @@ type Board struct {
 	// if nothing.
 	FlashNeeds string `json:"flash-needs,omitempty"`
 
-	// Fits names the implementations that run on it, Unfit the others with the
-	// reason why not.
-	Fits  []string          `json:"fits"`
-	Unfit map[string]string `json:"unfit,omitempty"`
-
 	// Install says in a sentence what a user must install for this board.
 	Install string `json:"install"`
 }
@@ -125,15 +119,6 @@ func (b *Board) Kit() string {
 		return "ssh"
 	}
 	return "serial"
-}
-
-// Compatible returns an error that says why impl does not run on the board, nil if
-// it does or nothing is known of it.
-func (b *Board) Compatible(impl string) error {
-	if why, ok := b.Unfit[impl]; ok {
-		return fmt.Errorf("%s does not fit %s: %s", impl, b.Name, why)
-	}
-	return nil
 }
 
 // A Registry is a list of boards, sorted by name.
@@ -224,6 +209,9 @@ func ParseBoard(data []byte) (Board, error) {
 	dec := json.NewDecoder(bytes.NewReader(data))
 	dec.DisallowUnknownFields()
 	if err := dec.Decode(&b); err != nil {
+		if strings.HasSuffix(err.Error(), `"fits"`) || strings.HasSuffix(err.Error(), `"unfit"`) {
+			err = fmt.Errorf("%w: delete it; which implementations fit is found by benchrun board run, and kept in its results", err)
+		}
 		return b, fmt.Errorf("%s%w", lineOf(data, dec.InputOffset(), err), err)
 	}
 	if _, err := dec.Token(); !errors.Is(err, io.EOF) {
@@ -334,16 +322,6 @@ func (b *Board) faults() []error {
 	}
 	if b.Baud < 0 {
 		fault("\"baud\" is %d", b.Baud)
-	}
-	for _, name := range b.Fits {
-		if _, twice := b.Unfit[name]; twice {
-			fault("%s is in \"fits\" and in \"unfit\"", name)
-		}
-	}
-	for _, name := range slices.Sorted(maps.Keys(b.Unfit)) {
-		if strings.TrimSpace(b.Unfit[name]) == "" {
-			fault("\"unfit\" gives no reason for %s", name)
-		}
 	}
 	return all
 }

@@ -14,17 +14,15 @@ const (
 	"name": "toy", "title": "Toy", "chip": "t1", "kind": "tinygo", "target": "toy-target",
 	"ram": 65536, "flash": 262144, "stack": "1KB", "gc": "conservative", "scheduler": "tasks", "opt": "2",
 	"emulated": true, "emulator": ["toy-emulator", "{image}"],
-	"fits": ["serial"], "unfit": {"channel": "a goroutine an actor"}, "install": "TinyGo and toys"
+	"install": "TinyGo and toys"
 }`
 	validGo = `{
 	"name": "toy-linux", "title": "Toy with Linux", "chip": "arm64", "kind": "go", "goos": "linux", "goarch": "arm64",
-	"ram": 0, "flash": 0, "emulated": false, "ssh": true, "fits": ["serial"], "install": "ssh"
+	"ram": 0, "flash": 0, "emulated": false, "ssh": true, "install": "ssh"
 }`
 )
 
-// TestBoards: each folder of hw/boards that is a board has a board.json without a
-// fault, and each implementation of this tree either fits an emulated one or has a
-// reason.
+// TestBoards: each folder of hw/boards that is a board has a board.json without a fault.
 func TestBoards(t *testing.T) {
 	all, err := Boards()
 	if err != nil {
@@ -41,30 +39,6 @@ func TestBoards(t *testing.T) {
 		}
 		if !slices.Contains(all.Names(), e.Name()) {
 			t.Errorf("hw/boards/%s has no valid board.json", e.Name())
-		}
-	}
-	checkout, err := FindCheckout(t.Context(), "")
-	if err != nil {
-		t.Fatal(err)
-	}
-	impls, err := checkout.Implementations()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if !slices.Contains(impls, "serial") {
-		t.Fatalf("the implementations are %q", impls)
-	}
-	for _, b := range all {
-		for _, impl := range impls {
-			// Of a real board it is not known before somebody has tried it there.
-			if _, unfit := b.Unfit[impl]; !unfit && !slices.Contains(b.Fits, impl) && len(b.Emulator) > 0 {
-				t.Errorf("%s does not say whether %s fits", b.Name, impl)
-			}
-		}
-		for _, impl := range b.Fits {
-			if !slices.Contains(impls, impl) {
-				t.Errorf("%s has an implementation %s in fits, and there is none", b.Name, impl)
-			}
 		}
 	}
 }
@@ -97,9 +71,9 @@ func TestParseBoard(t *testing.T) {
 		{"two ways", validTinyGo, `"emulated": true`, `"ssh": true, "emulated": true`, []string{"two ways"}},
 		{"no way", validGo, `"ssh": true,`, ``, []string{`"ssh"`}},
 		{"target of Linux", validGo, `"goos"`, `"target": "x", "goos"`, []string{`"target" means nothing`}},
-		{"usb", validTinyGo, `"fits"`, `"usb": [{"vid": "2e8a", "pid": "xyz"}], "fits"`, []string{"2e8a:xyz"}},
-		{"both lists", validTinyGo, `["serial"]`, `["channel"]`, []string{"channel is in"}},
-		{"no reason", validTinyGo, `a goroutine an actor`, ` `, []string{"no reason for channel"}},
+		{"usb", validTinyGo, `"install"`, `"usb": [{"vid": "2e8a", "pid": "xyz"}], "install"`, []string{"2e8a:xyz"}},
+		{"what fits", validTinyGo, `"install"`, `"fits": ["serial"], "install"`, []string{`unknown field "fits": delete it; which implementations fit is found by benchrun board run`}},
+		{"what does not fit", validGo, `"install"`, `"unfit": {"channel": "small"}, "install"`, []string{`unknown field "unfit": delete it`}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			text := strings.Replace(tt.from, tt.old, tt.new, 1)

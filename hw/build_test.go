@@ -308,7 +308,7 @@ func TestFindCheckout(t *testing.T) {
 		t.Errorf("%v", err)
 	}
 	c, err := FindCheckout(t.Context(), "")
-	if err != nil || !exists(filepath.Join(c.Dir, "deps_test.go")) {
+	if err != nil || !exists(filepath.Join(c.Dir, "dyno.go")) {
 		t.Errorf("%+v, %v", c, err)
 	}
 }

@@ -11,7 +11,6 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
-	"runtime"
 	"slices"
 	"strings"
 	"testing"
@@ -57,9 +56,9 @@ type deskCase struct {
 
 var deskCases = []deskCase{
 	{part: "bench", name: "Toy/workload=good/impl=", answer: []string{
-		"note all is well", "result BenchmarkToy/workload=good/impl=% 10 500 insns/op 0 B/op", "note and ended",
+		"unit insns/op better=lower", "unit B/op better=lower", "note all is well", "result BenchmarkToy/workload=good/impl=% 10 500 insns/op 0 B/op", "note and ended",
 	}},
-	{part: "bench", name: "Toy/workload=quiet/impl=", answer: []string{"result BenchmarkToy/workload=quiet/impl=% 10 70 insns/op 3 B/part"}},
+	{part: "bench", name: "Toy/workload=quiet/impl=", answer: []string{"unit B/part better=lower", "result BenchmarkToy/workload=quiet/impl=% 10 70 insns/op 3 B/part"}},
 	{part: "bench", name: "Toy/workload=wrong/impl=", answer: []string{"fail 9 of 10 \"messages\" arrived"}, verdict: line.Failed},
 	{part: "bench", name: "Toy/workload=skipped/impl=", skip: "needs 1 MiB"},
 	{part: "conform/group", name: "kept"},
@@ -158,7 +157,7 @@ func (d *desk) hands() hands {
 			switch {
 			case o.Impl == "lost":
 				return nil, failed(BuildFailed, "lost does not \"compile\"", nil)
-			case o.Impl == "large" && len(o.Parts) > 1:
+			case o.Impl == "huge" || o.Impl == "large" && len(o.Parts) > 1:
 				return im, failed(TooBig, "it does not fit", nil)
 			}
 			return im, nil
@@ -181,7 +180,7 @@ func deskOptions() RunOptions {
 }
 
 // came is what a run says of its results, without what differs between one that was
-// resumed and one that was not.
+// resumed and one that was not: what comes of an image as a whole is in the header.
 func came(s *Summary) (all []string) {
 	for _, r := range s.Results {
 		why := ""
@@ -190,6 +189,7 @@ func came(s *Summary) (all []string) {
 		}
 		all = append(all, fmt.Sprintf("%s %s %s %d %v %q %q", r.Device.Entry.ID, r.Impl, r.Case, r.Block, r.Outcome, r.Skip, why))
 	}
+	slices.Sort(all)
 	return append(all, "worst: "+s.Worst.String())
 }
 
@@ -200,8 +200,8 @@ func contents(data []byte) (all []string) {
 	config := make(map[string]string)
 	for line := range strings.Lines(string(data)) {
 		line = strings.TrimSuffix(line, "\n")
-		if key, value, ok := strings.Cut(line, ": "); ok && isKey(key) {
-			if config[key] = value; key == "started" {
+		if key, value, ok := strings.Cut(line, ": "); ok && !strings.HasPrefix(line, "#") && !strings.HasPrefix(line, "Unit ") {
+			if config[key] = value; key == "started" || key == "load" {
 				delete(config, key)
 			}
 			continue
@@ -233,6 +233,15 @@ func deskRun(t *testing.T, cheap bool) (path string, data []byte, s *Summary) {
 	return o.Out, data, s
 }
 
+// timesIn counts how many times a case was run, by what is kept.
+func timesIn(kept []byte, impl, name string) int {
+	text := string(kept)
+	if clause, ok := strings.CutPrefix(name, conformPrefix); ok {
+		return strings.Count(text, "\n# conform: impl="+impl+" clause="+clause+" ")
+	}
+	return strings.Count(text, "\n"+benchmarkName(name)+" ") + strings.Count(text, "\n# hole: case="+benchmarkName(name)+" ")
+}
+
 // TestResumeFromAnywhere: wherever a kill, or a machine that stops, cuts the file off,
 // what was complete stays, nothing that is complete is run again, and in the end all is
 // there that a run without an interruption has.
@@ -241,13 +250,12 @@ func TestResumeFromAnywhere(t *testing.T) {
 		t.Run(fmt.Sprint("cheap=", cheap), func(t *testing.T) {
 			path, data, whole := deskRun(t, cheap)
 			want, results := contents(data), came(whole)
-			plan := bytes.Index(data, []byte("\n"+planMark)) + 1
-			header := plan + bytes.IndexByte(data[plan:], '\n') + 1
+			header := bytes.Index(data, []byte("\nblock: 1\n")) + len("\nblock: 1\n")
 			seed := rand.Uint64()
 			r := rand.New(rand.NewPCG(seed, 0))
 			lines, resumed := 0, 0
 			for cut := 0; cut <= len(data); cut++ {
-				from, err := parseInterrupted(data[:cut])
+				from, err := record.ParseInterrupted(path, data[:cut])
 				if cut < header {
 					// It must be said, and not gone on with half of a header.
 					if err == nil {
@@ -274,7 +282,7 @@ func TestResumeFromAnywhere(t *testing.T) {
 				if err := os.WriteFile(path, data[:cut], 0o644); err != nil {
 					t.Fatal(err)
 				}
-				if from, err = ReadInterrupted(path); err != nil {
+				if from, err = record.ReadInterruptedBoard(path); err != nil {
 					t.Fatal(err)
 				}
 				d, o := newDesk(cheap), deskOptions()
@@ -298,7 +306,7 @@ func TestResumeFromAnywhere(t *testing.T) {
 				}
 				for what, n := range d.target.runs {
 					impl, name, _ := strings.Cut(what, " ")
-					before := bytes.Count(kept, []byte("\n"+caseEnd+"impl="+impl+" case="+name+" "))
+					before := timesIn(kept, impl, name)
 					if n+before != 2 {
 						t.Errorf("%s was run %d times, and was there %d times", what, n, before)
 					}
@@ -347,7 +355,7 @@ func TestInterruptedAgainAndAgain(t *testing.T) {
 			t.Fatalf("%v, %+v", err, s)
 		}
 		o.Out = ""
-		if o.Resume, err = ReadInterrupted(path); err != nil {
+		if o.Resume, err = record.ReadInterruptedBoard(path); err != nil {
 			t.Fatal(err)
 		}
 		if o.Resume.Torn != "" {
@@ -431,7 +439,7 @@ func TestResumeRefuses(t *testing.T) {
 			if err := os.WriteFile(path, data, 0o644); err != nil {
 				t.Fatal(err)
 			}
-			from, err := ReadInterrupted(path)
+			from, err := record.ReadInterruptedBoard(path)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -466,7 +474,7 @@ func TestResumeRefuses(t *testing.T) {
 			t.Fatal(err)
 		}
 		o.Out, o.Progress, d.host = "", nil, "other"
-		if o.Resume, err = ReadInterrupted(s.Unfinished); err != nil {
+		if o.Resume, err = record.ReadInterruptedBoard(s.Unfinished); err != nil {
 			t.Fatal(err)
 		}
 		if _, err := run(t.Context(), o, d.hands()); err != nil {
@@ -475,7 +483,7 @@ func TestResumeRefuses(t *testing.T) {
 	})
 	t.Run("another file, other boards", func(t *testing.T) {
 		d, o := newDesk(true), deskOptions()
-		o.Resume = new(Interrupted)
+		o.Resume = new(record.Interrupted)
 		two := o
 		two.Devices = append(two.Devices, two.Devices[0])
 		o.Out = "x"
@@ -497,7 +505,7 @@ func TestResumeCannotBuild(t *testing.T) {
 	}
 	d, o := newDesk(true), deskOptions()
 	var err error
-	if o.Resume, err = ReadInterrupted(path); err != nil {
+	if o.Resume, err = record.ReadInterruptedBoard(path); err != nil {
 		t.Fatal(err)
 	}
 	h := d.hands()
@@ -528,7 +536,7 @@ func TestResumeMissing(t *testing.T) {
 		d, o := newDesk(true), deskOptions()
 		change(d)
 		var err error
-		if o.Resume, err = ReadInterrupted(path); err != nil {
+		if o.Resume, err = record.ReadInterruptedBoard(path); err != nil {
 			t.Fatal(err)
 		}
 		s, err := run(t.Context(), o, d.hands())
@@ -541,118 +549,27 @@ func TestResumeMissing(t *testing.T) {
 	}
 }
 
-// TestReadInterruptedRefuses: a file that is none to go on with says why.
-func TestReadInterruptedRefuses(t *testing.T) {
+// TestPlanOfRefuses: a plan that is none of a board's, or not a sound one, says why.
+func TestPlanOfRefuses(t *testing.T) {
 	_, data, _ := deskRun(t, true)
-	good := string(data)
-	plan := strings.Index(good, planMark)
-	header := good[:plan] + good[plan:][:strings.IndexByte(good[plan:], '\n')+1]
-	kept, err := os.ReadFile("../results/cortex-m3-qemu/20261122-024952-e58aec97.bench")
+	good, err := record.ParseInterrupted("x.bench", data)
 	if err != nil {
 		t.Fatal(err)
 	}
-	const one = `# end of case: impl=serial case=bench/X block=1 outcome="ok"` + "\n"
-	const all = "parts=bench+conform/group+conform/task"
-	for want, text := range map[string]string{
-		"there is no plan in it: it was written by a benchrun that could not": string(kept),
-		"it was not written by benchrun board run":                            "# Written by benchrun run; never edited. See docs/results-format.md.\n",
-		"nothing was measured when its run ended; start a new one":            good[:plan],
-		"there is a plan already":                                             header + good[plan:len(header)],
-		"the plan cannot be read":                                             writtenBy + "\n" + planMark + "{\n",
-		"the plan runs each case 0 times":                                     writtenBy + "\n" + planMark + "{}\n",
-		`has no outcome that there is: "late"`:                                writtenBy + "\n" + planMark + `{"count":1,"images":[{"impl":"a","outcome":"late"}]}` + "\n",
-		"comes a second time":                                                 header + one + one,
-		"bench/X block=3 outcome=\\\"ok\\\"\" is of no case of the plan":      header + strings.Replace(one, "block=1", "block=3", 1),
-		"bench/X block=x outcome=\\\"ok\\\"\" is of no case of the plan":      header + strings.Replace(one, "block=1", "block=x", 1),
-		"impl=channel case=bench/X block=1 outcome=\\\"ok\\\"\" is of no":     header + strings.Replace(one, "serial", "channel", 1),
-		"case= block=1 outcome=\\\"ok\\\"\" is of no case of the plan":        header + strings.Replace(one, "bench/X", "", 1),
-		`has no outcome that there is: "good"`:                                header + strings.Replace(one, "ok", "good", 1),
-		`has no outcome that there is: "better"`:                              header + imageEnd + "impl=serial " + all + " outcome=better\n",
-		"is of no image of the plan":                                          header + imageEnd + "impl=serial parts=bench block=1\n",
-		"block=2\" comes after the end of block 0":                            header + imageEnd + "impl=serial " + all + " block=2\n",
-		"block=3\" comes after the end of block 2":                            header + imageEnd + "impl=serial " + all + " block=1\n" + imageEnd + "impl=serial " + all + " block=2\n" + imageEnd + "impl=serial " + all + " block=3\n",
-		"the quoted value of outcome does not end":                            header + strings.Replace(one, `"ok"`, `"ok`, 1),
+	for want, own := range map[string]string{
+		"its plan is not one of a board":         "",
+		"the plan of the board cannot be read":   "[]",
+		"an image has -1 cases":                  `{"images":[{"cases":-1}]}`,
+		"its images have 2 cases, and the plan ": `{"images":[{"cases":2}]}`,
 	} {
-		path := filepath.Join(t.TempDir(), "x.bench")
-		if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
-			t.Fatal(err)
-		}
-		if _, err := ReadInterrupted(path); err == nil || !strings.Contains(err.Error(), want) || !strings.HasPrefix(err.Error(), path+" cannot be resumed: ") {
+		plan := *good.Plan
+		plan.Own = json.RawMessage(own)
+		if _, err := PlanOf(&plan); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("want %q, got %v", want, err)
 		}
 	}
-	if _, err := ReadInterrupted(filepath.Join(t.TempDir(), "none")); !errors.Is(err, os.ErrNotExist) {
-		t.Errorf("no file: %v", err)
+	p, err := PlanOf(good.Plan)
+	if again := p.encode(); err != nil || !bytes.Equal(again, good.Plan.Own) {
+		t.Errorf("%s was read as %s, %v", good.Plan.Own, again, err)
 	}
-}
-
-// TestResultsAreLocked: two runs must not append to one file.
-func TestResultsAreLocked(t *testing.T) {
-	if runtime.GOOS != "linux" && runtime.GOOS != "darwin" {
-		t.Skip("no locks here")
-	}
-	path := filepath.Join(t.TempDir(), "x.bench")
-	out, err := CreateResults(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := errors.Join(out.Plan(&Plan{Count: 1, Images: []PlannedImage{{Impl: "a"}}}), out.Sync()); err != nil {
-		t.Fatal(err)
-	}
-	from, err := ReadInterrupted(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err := from.resume(time.Now()); err == nil || !strings.Contains(err.Error(), "another benchrun is writing to") {
-		t.Errorf("while it is written: %v", err)
-	}
-	out.Note("a", "b")
-	if err := out.Close(); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := from.resume(time.Now()); err == nil || !strings.Contains(err.Error(), "has been written to in the meantime") {
-		t.Errorf("after it was written: %v", err)
-	}
-}
-
-// TestPlanHasEverySetting: what a run was told is in its plan, so that it can be refused
-// when that is different, and what is in a plan can be read again.
-func TestPlanHasEverySetting(t *testing.T) {
-	text, err := json.Marshal(&Plan{
-		Impls: []string{"a"}, Parts: []string{"bench"}, Case: "x|<y>", Count: 3, Silence: time.Second, Timeout: time.Minute,
-		Images: []PlannedImage{{Impl: "a", Parts: []string{"bench"}, Hash: "ab"}, {Impl: "b", Parts: []string{"bench"}, Outcome: "too big", Why: "too big: 1\u00a0MiB"}},
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	from, err := parseInterrupted([]byte(writtenBy + "\nboard: toy\n" + planMark + string(text) + "\n"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	again, err := json.Marshal(from.Plan)
-	if err != nil || !bytes.Equal(again, text) {
-		t.Errorf("%s was read as %s, %v", text, again, err)
-	}
-	if from.Finished() || len(from.Results) != 1 || from.Results[0].Outcome != TooBig || from.Results[0].Err.Error() != "too big: 1\u00a0MiB" || from.Config["board"] != "toy" {
-		t.Errorf("%+v", from)
-	}
-}
-
-// FuzzReadInterrupted: whatever is in a file, reading it does not panic, and what can be
-// resumed ends with a whole line.
-func FuzzReadInterrupted(f *testing.F) {
-	f.Add([]byte(writtenBy + "\n" + planMark + `{"count":2,"images":[{"impl":"a","parts":["bench"],"image":"ab"},{"impl":"b","outcome":"too big"}]}` + "\n" +
-		"block: 1\nUnit insns/op better=lower assume=exact\nBenchmarkX/impl=a 1 2 insns/op\n# end of case: impl=a case=bench/X block=1 outcome=\"ok\"\n" +
-		"# hole: case=BenchmarkY block=1 reason=\"hung: y\"\n# end of case: impl=a case=bench/Y block=1 outcome=\"hung\"\n# end of image: impl=a parts=bench block=1\nblock: 2\n"))
-	f.Add([]byte(writtenBy + "\n" + planMark + "{\"count\":1}\n# end of image: impl=\n"))
-	f.Fuzz(func(t *testing.T, data []byte) {
-		r, err := parseInterrupted(data)
-		if err != nil {
-			return
-		}
-		if kept := data[:r.size]; r.size+int64(len(r.Torn)) != int64(len(data)) || !bytes.HasSuffix(kept, []byte("\n")) {
-			t.Errorf("%q is kept, and %q is torn", kept, r.Torn)
-		}
-		r.Finished()
-	})
 }

@@ -71,7 +71,7 @@ func TestRun(t *testing.T) {
 	p := new(told)
 	out := filepath.Join(t.TempDir(), "results", "toy.bench")
 	s, err := Run(t.Context(), RunOptions{
-		Checkout: checkout, Devices: []Device{d}, Out: out, Limits: patient, Progress: p,
+		Checkout: checkout, Devices: []Device{d}, Impls: []string{"serial"}, Out: out, Limits: patient, Progress: p,
 		Case: regexp.MustCompile("good|wrong|silent|crashes|greedy|noisy|skipped|^conform/"),
 	})
 	if err != nil {
@@ -108,7 +108,7 @@ func TestRun(t *testing.T) {
 	if !slices.Equal(s.Files, []string{out}) {
 		t.Errorf("files: %q", s.Files)
 	}
-	if len(p.lines) != 2+2*10 || !slices.Contains(p.lines, "cases serial t1 10") {
+	if len(p.lines) != 2+2*8+2 || !slices.Contains(p.lines, "cases serial t1 8") {
 		t.Errorf("told:\n%s", strings.Join(p.lines, "\n"))
 	}
 	text, err := os.ReadFile(out)
@@ -118,9 +118,8 @@ func TestRun(t *testing.T) {
 	for _, line := range []string{
 		"board: toy", "chip: t1", "emulated: yes", "emulator: toy-emulator {image}", "toolchain: tinygo0.41.0-go1.26.8",
 		"clock-unit: insns", "clock-hz: 15625000", "block: 1",
-		`# skip: pkg=github.com/dynolab/dyno/impls/channel reason="does not fit: a goroutine an actor"`,
-		"Unit insns/op better=lower assume=exact",
-		`# note: case=bench/Toy/workload=good/impl=serial text="all is well"`,
+		"Unit insns/op better=lower assume=exact", "Unit B/op better=lower assume=exact", "Unit ram-free-B better=higher assume=exact",
+		`# note: case=BenchmarkToy/workload=good/impl=serial text="all is well"`,
 		`# hole: case=BenchmarkToy/workload=wrong/impl=serial block=1 reason="wrong result: 9 of 10 messages arrived"`,
 		`# skip: case=BenchmarkToy/workload=skipped/impl=serial reason="needs 1 MiB"`,
 		`# conform: impl=serial clause=toy/kept result=pass`,
@@ -164,7 +163,7 @@ func TestRun(t *testing.T) {
 func TestRunHangs(t *testing.T) {
 	checkout, d := fakeBench(t)
 	s, err := Run(t.Context(), RunOptions{
-		Checkout: checkout, Devices: []Device{d}, Out: filepath.Join(t.TempDir(), "toy.bench"),
+		Checkout: checkout, Devices: []Device{d}, Impls: []string{"serial"}, Out: filepath.Join(t.TempDir(), "toy.bench"),
 		Limits: Limits{Answer: 2 * time.Minute, Silence: time.Second, Case: 2 * time.Minute},
 		Case:   regexp.MustCompile("hangs"),
 	})
@@ -193,7 +192,7 @@ func TestRunStartsAgain(t *testing.T) {
 			t.Setenv(boardStalls, c.stalls)
 			out := filepath.Join(t.TempDir(), "toy.bench")
 			s, err := Run(t.Context(), RunOptions{
-				Checkout: checkout, Devices: []Device{d}, Out: out,
+				Checkout: checkout, Devices: []Device{d}, Impls: []string{"serial"}, Out: out,
 				Limits: Limits{Answer: 2 * time.Minute, Silence: c.silence, Case: 2 * time.Minute},
 				Case:   regexp.MustCompile("good"),
 			})
@@ -210,7 +209,7 @@ func TestRunStartsAgain(t *testing.T) {
 }
 
 // TestRunOrder: cases are repeated in blocks, and in each of them come the
-// implementations one after the other.
+// implementations one after the other, beginning with the one that the board has.
 func TestRunOrder(t *testing.T) {
 	checkout, d := fakeBench(t)
 	p := new(told)
@@ -225,10 +224,8 @@ func TestRunOrder(t *testing.T) {
 	}
 	cases := slices.DeleteFunc(p.lines, func(l string) bool { return !strings.HasPrefix(l, "case ") })
 	want := []string{
-		"case serial bench/Toy/workload=good/impl=serial 1", "case serial bench/Toy/workload=skipped/impl=serial 1",
-		"case broken bench/Toy/workload=good/impl=broken 1", "case broken bench/Toy/workload=skipped/impl=broken 1",
-		"case serial bench/Toy/workload=good/impl=serial 2",
-		"case broken bench/Toy/workload=good/impl=broken 2",
+		"case serial bench/Toy/workload=good/impl=serial 1", "case broken bench/Toy/workload=good/impl=broken 1",
+		"case broken bench/Toy/workload=good/impl=broken 2", "case serial bench/Toy/workload=good/impl=serial 2",
 	}
 	if !slices.Equal(cases, want) {
 		t.Errorf("\n%s\nwant\n%s", strings.Join(cases, "\n"), strings.Join(want, "\n"))
@@ -314,6 +311,9 @@ func TestRunFails(t *testing.T) {
 		if o.Devices == nil {
 			o.Devices = []Device{d}
 		}
+		if o.Impls == nil {
+			o.Impls = []string{"serial"}
+		}
 		if o.Out == "" {
 			o.Out = filepath.Join(t.TempDir(), "toy.bench")
 		}
@@ -381,7 +381,7 @@ func TestRunFails(t *testing.T) {
 		if err := os.WriteFile(out, []byte("precious\n"), 0o644); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := Run(t.Context(), RunOptions{Checkout: checkout, Devices: []Device{d}, Out: out, Limits: patient}); err == nil || !strings.Contains(err.Error(), "is there already") {
+		if _, err := Run(t.Context(), RunOptions{Checkout: checkout, Devices: []Device{d}, Impls: []string{"serial"}, Out: out, Limits: patient}); err == nil || !strings.Contains(err.Error(), "is there already") {
 			t.Errorf("%v", err)
 		}
 		if text, _ := os.ReadFile(out); string(text) != "precious\n" {
@@ -404,14 +404,14 @@ func TestRunInterrupted(t *testing.T) {
 	}}
 	limits := Limits{Answer: time.Hour, Silence: time.Hour, Case: time.Hour}
 	s, err := Run(ctx, RunOptions{
-		Checkout: checkout, Devices: []Device{d}, Out: out, Limits: limits, Progress: p,
+		Checkout: checkout, Devices: []Device{d}, Impls: []string{"serial"}, Out: out, Limits: limits, Progress: p,
 		Case: regexp.MustCompile("good|hangs"),
 	})
 	if !errors.Is(err, session.ErrInterrupted) || len(s.Results) != 1 || s.Unfinished != out || len(s.NotBegun) > 0 {
 		t.Errorf("%v, %+v", err, s)
 	}
 	text, err := os.ReadFile(out)
-	if err != nil || !strings.Contains(string(text), "BenchmarkToy/workload=good") || strings.Contains(string(text), "workload=hangs") {
+	if err != nil || !strings.Contains(string(text), "BenchmarkToy/workload=good") || strings.Contains(string(text), "\nBenchmarkToy/workload=hangs") || strings.Contains(string(text), "\n# hole: ") {
 		t.Errorf("%v\n%s", err, text)
 	}
 }
@@ -420,7 +420,7 @@ func TestRunInterrupted(t *testing.T) {
 func TestDefaultOut(t *testing.T) {
 	checkout, d := fakeBench(t)
 	d.Entry.ID = "toy-left"
-	s, err := Run(t.Context(), RunOptions{Checkout: checkout, Devices: []Device{d}, Limits: patient, Case: regexp.MustCompile("^conform/toy/kept$")})
+	s, err := Run(t.Context(), RunOptions{Checkout: checkout, Devices: []Device{d}, Impls: []string{"serial"}, Limits: patient, Case: regexp.MustCompile("^conform/toy/kept$")})
 	if err != nil || len(s.Files) != 1 {
 		t.Fatalf("%+v, %v", s, err)
 	}
@@ -461,7 +461,7 @@ func TestFigures(t *testing.T) {
 		{name, 10, ns, []string{"BenchmarkToy/workload=a/impl=serial 10 1 ns/op +Inf backlog"}, "+Inf backlog"},
 		{name, 10, ns, []string{"BenchmarkToy/workload=a/impl=serial 10 1 ns/op", "BenchmarkToy/workload=a/impl=serial 10 2 ns/op"}, "2 figures"},
 	} {
-		err := new(deviceRun).figures(line.Listed{Name: tt.name, Ops: tt.ops}, tt.hello, &Answer{Results: tt.results})
+		err := figures(line.Listed{Name: tt.name, Ops: tt.ops}, tt.hello, &Answer{Results: tt.results})
 		switch {
 		case tt.want == "" && err != nil:
 			t.Errorf("%s, %q: %v", tt.name, tt.results, err)
@@ -512,7 +512,7 @@ func TestRunInterruptedEarly(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	p := new(told)
-	s, err := Run(ctx, RunOptions{Checkout: checkout, Devices: []Device{d}, Out: filepath.Join(t.TempDir(), "toy.bench"), Limits: patient, Progress: p})
+	s, err := Run(ctx, RunOptions{Checkout: checkout, Devices: []Device{d}, Impls: []string{"serial"}, Out: filepath.Join(t.TempDir(), "toy.bench"), Limits: patient, Progress: p})
 	if !errors.Is(err, session.ErrInterrupted) || len(s.Results) > 0 || len(p.lines) > 0 {
 		t.Errorf("%v, %+v, told %q", err, s.Results, p.lines)
 	}
@@ -538,53 +538,38 @@ func (*goneTarget) Cheap() bool { return false }
 func TestRunGone(t *testing.T) {
 	for name, tt := range map[string]struct {
 		why  func(start int) Outcome
-		runs int
 		kept int // cases in the results
 	}{
-		"unplugged":    {func(int) Outcome { return NoConsole }, 3, 0},
-		"later":        {func(n int) Outcome { return []Outcome{Hung, NoConsole}[min(n/4, 1)] }, 6, 3},
-		"now and then": {func(n int) Outcome { return []Outcome{Hung, NoConsole, NoConsole}[n%3] }, 10, 10},
-		"at the end":   {func(n int) Outcome { return []Outcome{Hung, NoConsole}[n/8] }, 10, 10},
+		"unplugged":    {func(int) Outcome { return NoConsole }, 0},
+		"later":        {func(n int) Outcome { return []Outcome{Hung, NoConsole}[min(n/4, 1)] }, 3},
+		"now and then": {func(n int) Outcome { return []Outcome{Hung, NoConsole, NoConsole}[n%3] }, 10},
 	} {
 		t.Run(name, func(t *testing.T) {
-			results, err := CreateResults(filepath.Join(t.TempDir(), "toy.bench"))
+			plan := &record.Plan{CPU: []int{1}, Blocks: 1, Time: "1x", Timeout: time.Minute, Bench: ".", InOrder: true}
+			im := &boardImage{Image: &Image{Impl: "serial"}, hello: line.Hello{Unit: "ns"}, listed: make(map[string]line.Listed)}
+			for i := range 10 {
+				plan.Cases = append(plan.Cases, record.Case{Pkg: casePackage, Name: fmt.Sprint("BenchmarkToy/case=", i)})
+			}
+			path := filepath.Join(t.TempDir(), "toy.bench")
+			store, err := record.Create(path, plan, new(record.Circumstances), nil, time.Now())
 			if err != nil {
 				t.Fatal(err)
 			}
-			defer results.Close()
-			im := &Image{Impl: "serial"}
-			all := asked{hello: line.Hello{Unit: "ns"}}
-			for i := range 10 {
-				all.cases = append(all.cases, line.Listed{Name: fmt.Sprint("bench/Toy/case=", i)})
-			}
+			defer store.Close()
 			r := &deviceRun{
-				o: RunOptions{Progress: noProgress{}}, s: new(Summary), target: &goneTarget{why: tt.why}, results: results,
-				asked: map[*Image]asked{im: all},
+				o: RunOptions{Progress: noProgress{}}, s: new(Summary), target: &goneTarget{why: tt.why}, store: store,
+				plan: Plan{Images: []PlannedImage{{Cases: 10}}}, images: []*boardImage{im}, on: im,
 			}
-			_, each := r.each(t.Context(), []*Image{im}, func(im *Image) error {
-				err = r.cases(t.Context(), im, 1)
-				return err
-			})
-			if each != nil {
-				t.Fatal(each)
+			err = session.Run(t.Context(), plan, r, store, nil, quiet{}, nil)
+			text, _ := os.ReadFile(path)
+			if n := strings.Count(string(text), "\n# hole: "); n != tt.kept || len(r.s.Results) != tt.kept {
+				t.Errorf("the results have %d cases, and %d were told of, want %d:\n%s", n, len(r.s.Results), tt.kept, text)
 			}
-			if tt.runs < 10 {
-				r.s.Results = r.s.Results[:len(r.s.Results)-1] // that of the image
+			if tt.kept < 10 {
+				wantOutcome(t, err, NoConsole, "the board is gone")
+			} else if err != nil {
+				t.Error(err)
 			}
-			text, _ := os.ReadFile(results.Path)
-			if n := strings.Count(string(text), "\n"+caseEnd); n != tt.kept || strings.Contains(string(text), "\n"+imageEnd) != (tt.runs == 10) {
-				t.Errorf("the results have %d cases, want %d:\n%s", n, tt.kept, text)
-			}
-			if len(r.s.Results) != tt.runs {
-				t.Errorf("%d cases were run, want %d", len(r.s.Results), tt.runs)
-			}
-			if tt.runs == 10 {
-				if err != nil {
-					t.Error(err)
-				}
-				return
-			}
-			wantOutcome(t, err, NoConsole, fmt.Sprintf("the other %d are not run", 10-tt.runs))
 		})
 	}
 }

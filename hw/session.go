@@ -98,9 +98,10 @@ func (s *Session) Transcript() string { return strings.Join(s.last, "\n") }
 
 // An Answer is what a board has answered to a command.
 type Answer struct {
-	// Results are lines of the Go benchmark format, Notes are for people, and Fails
-	// are reasons why there is no result.
-	Results, Notes, Fails []string
+	// Results are lines of the Go benchmark format, Units say of units in them which way
+	// they are better ("p50-ns better=lower"), Notes are for people, and Fails are reasons
+	// why there is no result.
+	Results, Units, Notes, Fails []string
 	// Others are lines of other kinds, such as the entries of a list.
 	Others []string
 
@@ -324,7 +325,7 @@ func (a *Answer) take(text string) {
 	for _, kind := range []struct {
 		prefix string
 		lines  *[]string
-	}{{line.ResultPrefix, &a.Results}, {line.NotePrefix, &a.Notes}, {line.FailPrefix, &a.Fails}} {
+	}{{line.ResultPrefix, &a.Results}, {line.UnitPrefix, &a.Units}, {line.NotePrefix, &a.Notes}, {line.FailPrefix, &a.Fails}} {
 		if rest, ok := strings.CutPrefix(text, kind.prefix); ok {
 			*kind.lines = append(*kind.lines, rest)
 			return

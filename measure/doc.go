@@ -10,7 +10,8 @@
 //     two looks at a [Clock] and at the allocator.
 //  3. The run is checked. If a result is wrong or missing there is an error and no
 //     figure: a runtime that loses work must not win.
-//  4. [Figure.Line] prints what was found.
+//  4. [Figure.AppendLine] prints what was found, and [Metric.AppendUnit] which way it is
+//     better.
 //
 // It does no statistics: how often to measure, and what several figures of one thing
 // say, is for whoever collects them. And it knows no workload: a Run is whatever

@@ -18,8 +18,33 @@ type Run interface {
 
 // Metric is a value that is worth knowing beside the time.
 type Metric struct {
-	Value float64
-	Unit  string // as benchmark lines have it: "backlog", "B/actor"
+	Value  float64
+	Unit   string // as benchmark lines have it: "backlog", "B/actor"
+	Better Better // which way a value in this unit is better; the same for all of a unit
+}
+
+// Better is a direction: which values are better. The zero value is not one: a metric that
+// has none was forgotten.
+type Better uint8
+
+// The directions.
+const (
+	Lower   Better = 1 + iota
+	Higher         // more is better
+	Neither        // it explains other metrics, such as how much work an operation is
+)
+
+// AppendUnit appends to dst what readers have to know of the metric's unit, as a Unit
+// line of Go's benchmark format without its first word: "p50-ns better=lower". It appends
+// nothing if neither direction is better.
+func (m Metric) AppendUnit(dst []byte) []byte {
+	switch m.Better {
+	case Lower:
+		return append(append(dst, m.Unit...), " better=lower"...)
+	case Higher:
+		return append(append(dst, m.Unit...), " better=higher"...)
+	}
+	return dst
 }
 
 // Figure is what was measured.
@@ -74,6 +99,22 @@ func Cold(run Run, n int, c Clock) (Figure, error) {
 // Add appends metrics to f.Extra.
 func (f *Figure) Add(m ...Metric) { f.Extra = append(f.Extra, m...) }
 
+// Each calls do with each metric in the order of the figure's line: the time, bytes and
+// objects of an operation, and those in Extra.
+func (f *Figure) Each(c Clock, do func(Metric)) {
+	n := max(f.Ops, 1)
+	time := Nanoseconds + "/op"
+	if c.Unit() == Instructions {
+		time = Instructions + "/op"
+	}
+	do(Metric{Amount(c, float64(f.Ticks)) / float64(n), time, Lower})
+	do(Metric{float64(f.Memory.Bytes / uint64(n)), "B/op", Lower})
+	do(Metric{float64(f.Memory.Objects / uint64(n)), "allocs/op", Lower})
+	for _, m := range f.Extra {
+		do(m)
+	}
+}
+
 // AppendLine appends the figure to dst as a line of Go's benchmark format, without a
 // line feed:
 //
@@ -91,23 +132,19 @@ func (f *Figure) AppendLine(dst []byte, name string, c Clock) []byte {
 		dst = append(dst, prefix...)
 	}
 	dst = append(dst, name...)
-	n := max(f.Ops, 1)
-	dst = strconv.AppendInt(append(dst, ' '), int64(n), 10)
-	dst = append(dst, ' ')
-	per := Amount(c, float64(f.Ticks)) / float64(n)
-	if c.Unit() == Instructions {
-		dst = appendExact(dst, per)
-	} else {
-		dst = AppendValue(dst, per)
-	}
-	dst = append(append(append(dst, ' '), c.Unit()...), "/op "...)
-	dst = strconv.AppendUint(dst, f.Memory.Bytes/uint64(n), 10)
-	dst = strconv.AppendUint(append(dst, " B/op "...), f.Memory.Objects/uint64(n), 10)
-	dst = append(dst, " allocs/op"...)
-	for _, m := range f.Extra {
-		dst = AppendValue(append(dst, ' '), m.Value)
+	dst = strconv.AppendInt(append(dst, ' '), int64(max(f.Ops, 1)), 10)
+	f.Each(c, func(m Metric) {
+		dst = append(dst, ' ')
+		switch m.Unit {
+		case Instructions + "/op":
+			dst = appendExact(dst, m.Value)
+		case "B/op", "allocs/op":
+			dst = strconv.AppendUint(dst, uint64(m.Value), 10)
+		default:
+			dst = AppendValue(dst, m.Value)
+		}
 		dst = append(append(dst, ' '), m.Unit...)
-	}
+	})
 	return dst
 }
 

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"runtime"
+	"slices"
 	"strings"
 	"testing"
 
@@ -126,7 +127,7 @@ func read(t *testing.T, line string) *benchfmt.Result {
 func TestAppendLine(t *testing.T) {
 	f := Figure{
 		Ops: 1000, Ticks: 312_041, Memory: Memory{Objects: 1999, Bytes: 64_999},
-		Extra: []Metric{{0.001, "allocs/msg"}, {3, "backlog"}},
+		Extra: []Metric{{0.001, "allocs/msg", Lower}, {3, "backlog", Lower}},
 	}
 	const want = "BenchmarkActor/workload=ring/impl=serial 1000 312.041 insns/op 64 B/op 1 allocs/op 0.001000 allocs/msg 3.000 backlog"
 	line := string(f.AppendLine(nil, "Actor/workload=ring/impl=serial", insns()))
@@ -213,7 +214,7 @@ func TestMemory(t *testing.T) {
 		t.Errorf("%+v, want 200 objects of 256 bytes", m)
 	}
 	per := Memory{Objects: 3, Bytes: 48}.Per(2, "msg")
-	if len(per) != 2 || per[0] != (Metric{1.5, "allocs/msg"}) || per[1] != (Metric{24, "B/msg"}) {
+	if len(per) != 2 || per[0] != (Metric{1.5, "allocs/msg", Lower}) || per[1] != (Metric{24, "B/msg", Lower}) {
 		t.Errorf("%v", per)
 	}
 	runtime.KeepAlive(&kept)
@@ -284,7 +285,7 @@ func TestBacklog(t *testing.T) {
 	for i := range 1000 {
 		b.Add(1 + 10*(i/900))
 	}
-	want := []Metric{{11, "backlog"}, {2, "backlog-mean"}, {11, "backlog-end"}}
+	want := []Metric{{11, "backlog", Lower}, {2, "backlog-mean", Lower}, {11, "backlog-end", Lower}}
 	if got := b.Metrics(); fmt.Sprint(got) != fmt.Sprint(want) {
 		t.Errorf("%v, want %v", got, want)
 	}
@@ -295,7 +296,7 @@ func TestShare(t *testing.T) {
 		part, whole int64
 		want        float64
 	}{{19, 20, 95}, {0, 0, 0}, {7, 7, 100}} {
-		if got := Share("recovered", test.part, test.whole); got != (Metric{test.want, "recovered-%"}) {
+		if got := Share("recovered", test.part, test.whole); got != (Metric{test.want, "recovered-%", Higher}) {
 			t.Errorf("%d of %d: %v", test.part, test.whole, got)
 		}
 	}
@@ -306,7 +307,7 @@ func TestTimes(t *testing.T) {
 	for i := range int64(100) {
 		times.Add(100 - i)
 	}
-	want := []Metric{{50.5, "mean-insns"}, {50, "p50-insns"}, {99, "p99-insns"}, {100, "max-insns"}}
+	want := []Metric{{50.5, "mean-insns", Lower}, {50, "p50-insns", Lower}, {99, "p99-insns", Lower}, {100, "max-insns", Lower}}
 	if got := times.Metrics("", insns()); fmt.Sprint(got) != fmt.Sprint(want) {
 		t.Errorf("%v, want %v", got, want)
 	}
@@ -316,7 +317,7 @@ func TestTimes(t *testing.T) {
 	times.Add(-3)
 	times.Add(math.MaxInt64)
 	got := times.Metrics("resume-", &fakeClock{hz: 1e9, unit: Nanoseconds})
-	if len(got) != 4 || got[1] != (Metric{0, "resume-p50-ns"}) || got[3] != (Metric{math.MaxInt32, "resume-max-ns"}) {
+	if len(got) != 4 || got[1] != (Metric{0, "resume-p50-ns", Lower}) || got[3] != (Metric{math.MaxInt32, "resume-max-ns", Lower}) {
 		t.Errorf("of less than nothing and of more than there is: %v", got)
 	}
 	for i := range int64(101) {
@@ -333,5 +334,29 @@ func TestUnitsAreDistinct(t *testing.T) {
 	real := string(f.AppendLine(nil, "X", &fakeClock{hz: 1e9, unit: Nanoseconds}))
 	if strings.Contains(emulated, "ns/op") && !strings.Contains(emulated, "insns/op") || !strings.Contains(real, " ns/op") || strings.Contains(emulated, " ns/op") {
 		t.Errorf("%s\n%s", emulated, real)
+	}
+}
+
+// TestAppendUnit: each metric says which way it is better, and what neither way is better
+// says nothing.
+func TestAppendUnit(t *testing.T) {
+	for _, test := range []struct {
+		m    Metric
+		want string
+	}{
+		{Metric{3, "p50-ns", Lower}, "p50-ns better=lower"},
+		{Share("recovered", 1, 1), "recovered-% better=higher"},
+		{Metric{3, "rounds/op", Neither}, ""},
+	} {
+		if got := string(test.m.AppendUnit(nil)); got != test.want {
+			t.Errorf("%v: %q, want %q", test.m, got, test.want)
+		}
+	}
+	f := Figure{Ops: 10, Ticks: 25, Memory: Memory{Objects: 19, Bytes: 160}, Extra: []Metric{{7, "backlog", Lower}}}
+	want := []Metric{{2.5, "insns/op", Lower}, {16, "B/op", Lower}, {1, "allocs/op", Lower}, {7, "backlog", Lower}}
+	var got []Metric
+	f.Each(insns(), func(m Metric) { got = append(got, m) })
+	if !slices.Equal(got, want) {
+		t.Errorf("%v, want %v", got, want)
 	}
 }

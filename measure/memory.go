@@ -33,8 +33,8 @@ func (m *Memory) End() {
 func (m Memory) Per(n int, thing string) []Metric {
 	k := float64(max(n, 1))
 	return []Metric{
-		{float64(m.Objects) / k, "allocs/" + thing},
-		{float64(m.Bytes) / k, "B/" + thing},
+		{float64(m.Objects) / k, "allocs/" + thing, Lower},
+		{float64(m.Bytes) / k, "B/" + thing, Lower},
 	}
 }
 

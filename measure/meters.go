@@ -33,16 +33,16 @@ func (b *Backlog) Metrics() []Metric {
 		return nil
 	}
 	return []Metric{
-		{float64(b.most), "backlog"},
-		{float64(b.sum) / float64(b.samples), "backlog-mean"},
-		{float64(b.late) / float64(max(b.samples-b.Late, 1)), "backlog-end"},
+		{float64(b.most), "backlog", Lower},
+		{float64(b.sum) / float64(b.samples), "backlog-mean", Lower},
+		{float64(b.late) / float64(max(b.samples-b.Late, 1)), "backlog-end", Lower},
 	}
 }
 
 // Share returns the metric of how much of whole was as it should be, in percent:
 // recovered-%, for the name recovered. Of nothing it is 0 %.
 func Share(name string, part, whole int64) Metric {
-	return Metric{100 * float64(part) / float64(max(whole, 1)), name + "-%"}
+	return Metric{100 * float64(part) / float64(max(whole, 1)), name + "-%", Higher}
 }
 
 // Times are times of the same thing, in ticks. All of them are kept, and in memory
@@ -85,10 +85,10 @@ func (t *Times) Metrics(prefix string, c Clock) []Metric {
 	unit := "-" + c.Unit()
 	at := func(i int) float64 { return Amount(c, float64(t.all[i])) }
 	return []Metric{
-		{Amount(c, float64(t.sum)) / float64(n), prefix + "mean" + unit},
-		{at((n+1)/2 - 1), prefix + "p50" + unit},
-		{at((99*n+99)/100 - 1), prefix + "p99" + unit},
-		{at(n - 1), prefix + "max" + unit},
+		{Amount(c, float64(t.sum)) / float64(n), prefix + "mean" + unit, Lower},
+		{at((n+1)/2 - 1), prefix + "p50" + unit, Lower},
+		{at((99*n+99)/100 - 1), prefix + "p99" + unit, Lower},
+		{at(n - 1), prefix + "max" + unit, Lower},
 	}
 }
 

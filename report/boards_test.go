@@ -109,7 +109,7 @@ func boardClauses(t *testing.T, root string, files []string) []byte {
 			}
 		}
 		for _, h := range f.Holes {
-			if h.Case == "" && !h.Skipped {
+			if h.Case == "" { // those that are skipped do not fit
 				absent = append(absent, fmt.Sprintf("- %s: %s", board, escape(h.Reason)))
 			}
 		}

@@ -1,19 +1,26 @@
 package targets_test
 
 import (
+	"bytes"
 	"math"
 	"os"
+	"os/exec"
 	"regexp"
 	"slices"
 	"strings"
 	"testing"
 
+	"golang.org/x/perf/benchfmt"
+
 	"github.com/dynolab/dyno"
+	"github.com/dynolab/dyno/hw/firmware"
 	"github.com/dynolab/dyno/hw/firmware/bench"
 	"github.com/dynolab/dyno/impls"
 	"github.com/dynolab/dyno/impls/serial"
+	"github.com/dynolab/dyno/measure"
 	"github.com/dynolab/dyno/targets"
 	"github.com/dynolab/dyno/workloads"
+	"github.com/dynolab/dyno/workloads/benchtest"
 )
 
 // The list has every line of the requirements that is a figure, once.
@@ -85,15 +92,7 @@ func TestTargetsNameWhatThereIs(t *testing.T) {
 			refs["Actor/"+w.Path()] = append(refs["Actor/"+w.Path()], r.Name)
 		}
 	}
-	// How results say which way a unit is good.
-	store, err := os.ReadFile("../internal/record/store.go")
-	if err != nil {
-		t.Fatal(err)
-	}
-	boards, err := os.ReadFile("../hw/results.go")
-	if err != nil {
-		t.Fatal(err)
-	}
+	host, board := hostUnits(t), boardUnits()
 	// What a board is asked.
 	onBoards := map[string]bool{}
 	for c := range bench.Cases(serial.Impl) {
@@ -125,13 +124,80 @@ func TestTargetsNameWhatThereIs(t *testing.T) {
 		if (target.Bound == targets.AtLeast) != target.PerSecond {
 			better = "higher"
 		}
-		if line := `"` + target.Metric + " better=" + better + `"`; target.Where&targets.Host != 0 && !strings.Contains(string(store), line) {
-			t.Errorf("%s: results have no Unit line %s", target.ID, line)
+		if got := host.Get(target.Metric, "better"); target.Where&targets.Host != 0 && target.Metric != "ns/op" && (got == nil || got.Value != better) {
+			t.Errorf("%s: benchmarks do not say that %s is better=%s", target.ID, target.Metric, better)
 		}
-		if entry := `"` + target.Metric + `": "` + better + `"`; target.Where&targets.Board != 0 && !strings.Contains(string(boards), entry) {
-			t.Errorf("%s: boards' results do not say %s", target.ID, entry)
+		if line := "unit " + target.Metric + " better=" + better; target.Where&targets.Board != 0 && !strings.Contains(board, line+"\n") {
+			t.Errorf("%s: no board says %s", target.ID, line)
 		}
 	}
+}
+
+// unitsWanted is set when this test runs itself for what its benchmarks print.
+const unitsWanted = "TARGETS_UNITS"
+
+func BenchmarkUnits(b *testing.B) {
+	if os.Getenv(unitsWanted) == "" {
+		b.Skip("only the tests of this package use this")
+	}
+	benchtest.Groups(b, serial.Impl)
+	benchtest.Tasks(b, serial.Impl)
+	benchtest.Actors(b, serial.Impl)
+}
+
+// hostUnits returns what benchmarks say of their units.
+func hostUnits(t *testing.T) benchfmt.UnitMetadataMap {
+	t.Helper()
+	cmd := exec.Command(os.Args[0], "-test.run=^$", "-test.bench=^BenchmarkUnits$", "-test.benchtime=1x")
+	cmd.Env = append(os.Environ(), unitsWanted+"=1")
+	out, err := cmd.Output()
+	if err != nil {
+		t.Fatalf("%v:\n%s", err, out)
+	}
+	r := benchfmt.NewReader(bytes.NewReader(out), "output")
+	for r.Scan() {
+		if e, ok := r.Result().(*benchfmt.SyntaxError); ok {
+			t.Error(e)
+		}
+	}
+	return r.Units()
+}
+
+// boardUnits returns what a board says that is asked everything.
+func boardUnits() string {
+	b := new(fakeBoard)
+	for c := range bench.Cases(serial.Impl) {
+		b.in += "run bench/" + c.Name + "\n"
+	}
+	b.in += "quit\n"
+	firmware.Main(firmware.Board{Port: b, Clock: b, Wait: func(ticks int64) { b.now += ticks }, Exit: func(int) {}}, serial.Impl, firmware.Build{}, bench.Cases(serial.Impl))
+	return b.out.String()
+}
+
+// A fakeBoard is a port whose host has sent everything beforehand, and a clock.
+type fakeBoard struct {
+	in  string
+	out strings.Builder
+	now int64
+}
+
+func (b *fakeBoard) Poll() (byte, bool) {
+	if b.Closed() {
+		return 0, false
+	}
+	c := b.in[0]
+	b.in = b.in[1:]
+	return c, true
+}
+
+func (b *fakeBoard) Closed() bool   { return b.in == "" }
+func (b *fakeBoard) Write(p []byte) { b.out.Write(p) }
+func (b *fakeBoard) Hz() float64    { return 1e9 }
+func (b *fakeBoard) Unit() string   { return measure.Nanoseconds }
+
+func (b *fakeBoard) Now() int64 {
+	b.now++
+	return b.now
 }
 
 func TestFigure(t *testing.T) {

@@ -78,10 +78,18 @@ func (k restartKind) bare(variant, doc string) Actor {
 		Variant:  variant,
 		Doc:      doc,
 		Messages: 2,
+		Shares:   []string{shareRecovered, shareFound},
 		Slicing:  Slicing{Unit: restartPosts * restartBatch},
 		Prepare:  k.onActors,
 	}
 }
+
+// What the Meter learns the share of: failures that were recovered from, and undelivered
+// messages that were found.
+const (
+	shareRecovered = "recovered"
+	shareFound     = "undelivered-found"
+)
 
 // errBlow is what actors fail with.
 var errBlow = errors.New("workloads: a failure on purpose")
@@ -323,9 +331,9 @@ func (r *restarts) check(lost, foundLost int64) error {
 		return errors.New("workloads: of " + strconv.FormatInt(lost, 10) + " undelivered messages " + strconv.FormatInt(found, 10) + " were found among the dead letters")
 	}
 	if r.meter != nil {
-		r.meter.Share("recovered", recovered, failures)
+		r.meter.Share(shareRecovered, recovered, failures)
 		if lost > 0 {
-			r.meter.Share("undelivered-found", found, lost)
+			r.meter.Share(shareFound, found, lost)
 		}
 	}
 	return nil

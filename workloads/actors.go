@@ -39,6 +39,10 @@ type Actor struct {
 	// "resume", which become parts of units: resume-p99-ns.
 	Timings []string
 
+	// Shares are the names of the shares that the run's Check may tell its Meter, such
+	// as "recovered", which become units: recovered-%.
+	Shares []string
+
 	// Slicing says how the workload is to be measured a piece at a time.
 	Slicing Slicing
 
@@ -123,7 +127,8 @@ type Meter interface {
 	Timing(i int, ns int64)
 
 	// Share says that part of whole things were as they should be, such as failures
-	// that were "recovered" from. Check calls it, once for each name.
+	// that were "recovered" from: one of the names in [Actor].Shares. Check calls it,
+	// at most once for each.
 	Share(name string, part, whole int64)
 
 	// Idle says that n actors are there that have nothing to do, and have been

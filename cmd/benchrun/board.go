@@ -23,7 +23,6 @@ import (
 // boardConfig is what the flags of benchrun board say.
 type boardConfig struct {
 	impls []string
-	all   bool
 	parts []string
 	hwmap string
 }
@@ -43,7 +42,7 @@ status is the greatest:
 ` + outcomeTable("  ") + `
 Errors that are not about a board have the status 2, an interrupt 130.`,
 		Example: `  benchrun board list
-  benchrun board build cortex-m3-qemu --all --parts bench
+  benchrun board build cortex-m3-qemu --parts bench
   benchrun board run linux-arm64-qemu
   benchrun board run pico --impl serial --case workload=pingpong
   benchrun board monitor pico`,
@@ -79,10 +78,9 @@ func outcomeTable(indent string) string {
 // imageFlags are the flags that say what is built.
 func (c *boardConfig) imageFlags(cmd *cobra.Command, several bool) {
 	f := cmd.Flags()
-	what := "the `name` of the implementation (default: serial if it fits, else the first that does)"
+	what := "the `name` of the implementation (default: serial)"
 	if several {
-		what = "the `names` of implementations, with commas between (default: those that are known to fit)"
-		f.BoolVar(&c.all, "all", false, "all implementations, also those that are known not to fit")
+		what = "the `names` of implementations, with commas between (default: all, and one that does not fit is skipped)"
 	}
 	f.StringSliceVar(&c.impls, "impl", nil, what)
 	f.StringSliceVar(&c.parts, "parts", nil, "the `parts` of the firmware, with commas between: "+strings.Join(hw.Parts(), ", ")+", or conform or conform/actor for all below (default: all)")
@@ -100,9 +98,6 @@ func (c *boardConfig) mapFlag(cmd *cobra.Command) {
 
 // check returns an error for flags that make no sense, before anything takes time.
 func (c *boardConfig) check() error {
-	if c.all && len(c.impls) > 0 {
-		return errors.New("--all and --impl say two things: give one of them")
-	}
 	if _, err := hw.SelectParts(c.parts); err != nil {
 		return fmt.Errorf("--parts: %w", err)
 	}
@@ -133,44 +128,30 @@ func (c *boardConfig) devices(names []string) ([]hw.Device, error) {
 	return found, nil
 }
 
-// implementations are those that are meant on a board. What is asked for by name and
-// known not to fit is told on w, and tried.
-func (c *boardConfig) implementations(w io.Writer, checkout hw.Checkout, b hw.Board) ([]string, error) {
+// implementations are those that are asked for by name, each once, or else all.
+func (c *boardConfig) implementations(checkout hw.Checkout) ([]string, error) {
 	known, err := checkout.Implementations()
-	if err != nil {
-		return nil, err
-	}
-	if c.all {
-		return known, nil
-	}
-	if len(c.impls) == 0 {
-		if len(b.Fits) == 0 {
-			return nil, fmt.Errorf("no implementation is known to fit %s: name one by --impl, or try them by --all", b.Name)
-		}
-		return b.Fits, nil
+	if err != nil || len(c.impls) == 0 {
+		return known, err
 	}
 	var named []string
 	for _, name := range c.impls {
 		if err := oneOf("--impl", name, known); err != nil {
 			return nil, err
 		}
-		if slices.Contains(named, name) {
-			continue // as --parts, once each: two would be the same twice in a block
-		}
-		named = append(named, name)
-		if err := b.Compatible(name); err != nil {
-			fmt.Fprintf(w, "benchrun: %v; trying it all the same\n", err)
+		if !slices.Contains(named, name) { // as --parts: two would be the same twice in a block
+			named = append(named, name)
 		}
 	}
 	return named, nil
 }
 
 // one is the implementation for commands that take a single one.
-func (c *boardConfig) one(w io.Writer, checkout hw.Checkout, b hw.Board) (string, error) {
+func (c *boardConfig) one(checkout hw.Checkout) (string, error) {
 	if len(c.impls) > 1 {
 		return "", fmt.Errorf("--impl has %d names, and a board runs one firmware at a time", len(c.impls))
 	}
-	impls, err := c.implementations(w, checkout, b)
+	impls, err := c.implementations(checkout)
 	if err != nil {
 		return "", err
 	}
@@ -253,8 +234,9 @@ func newBoardListCmd() *cobra.Command {
 		Use:   "list",
 		Short: "List the boards, and what is missing here for each",
 		Long: `List prints the boards that firmware can be built for: chip, RAM and flash, whether
-it is real or emulated, which implementations are known to fit, which of the
-hardware map are of that kind, and what this machine lacks to build and run it.`,
+it is real or emulated, which implementations fit, as kept results say, which of the
+hardware map are of that kind, and what this machine lacks to build and run it.
+What fits is read from the results that the checkout keeps.`,
 		Example: `  benchrun board list
   benchrun board list --format json`,
 		Args: func(_ *cobra.Command, args []string) error {
@@ -275,9 +257,15 @@ hardware map are of that kind, and what this machine lacks to build and run it.`
 			if err != nil {
 				return err
 			}
+			var kept map[string]hw.Fits // outside of a checkout none
+			if checkout, err := hw.FindCheckout(cmd.Context(), ""); err == nil {
+				if kept, err = checkout.KeptFits(); err != nil {
+					return err
+				}
+			}
 			all := []listedBoard{}
 			for _, b := range boards {
-				all = append(all, listBoard(cmd.Context(), b, m))
+				all = append(all, listBoard(cmd.Context(), b, m, kept[b.Name]))
 			}
 			if format == "json" {
 				enc := json.NewEncoder(cmd.OutOrStdout())
@@ -294,10 +282,10 @@ hardware map are of that kind, and what this machine lacks to build and run it.`
 	return cmd
 }
 
-func listBoard(ctx context.Context, b hw.Board, m *hw.Map) listedBoard {
+func listBoard(ctx context.Context, b hw.Board, m *hw.Map, kept hw.Fits) listedBoard {
 	l := listedBoard{
 		Name: b.Name, Title: b.Title, Chip: b.Chip, Kind: b.Kind, RAM: b.RAM, Flash: b.Flash, Emulated: b.Emulated,
-		Fits: append([]string{}, b.Fits...), Unfit: b.Unfit, Missing: []string{}, Install: b.Install,
+		Fits: append([]string{}, kept.Fit...), Unfit: kept.Unfit, Missing: []string{}, Install: b.Install,
 	}
 	for _, e := range m.Entries {
 		if e.Board == b.Name {
@@ -341,8 +329,11 @@ func listBoards(w io.Writer, all []listedBoard) error {
 			missing = "nothing"
 		}
 		fits := strings.Join(b.Fits, " ")
-		if fits == "" {
-			fits = "?"
+		switch {
+		case fits == "" && len(b.Unfit) > 0:
+			fits = "none"
+		case fits == "":
+			fits = "not tried"
 		}
 		fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\n", b.Name, b.Chip, memory(b.RAM), memory(b.Flash), kind, fits, connected, missing)
 	}
@@ -421,10 +412,11 @@ func newBoardBuildCmd() *cobra.Command {
 prints which package needs how much flash and RAM, and how much of the board is
 left. What is larger than the board is an error, with the same table: fewer --parts
 need less. --parts conform means all parts of that name, conform/actor those of actors.
+Without --impl such an image does not make the command fail, unless all are too big.
 
 --out keeps the images in a folder, as <board>-<implementation>.elf.`,
 		Example: `  benchrun board build cortex-m3-qemu --impl serial --parts bench
-  benchrun board build cortex-m3-qemu --all --parts bench --format json
+  benchrun board build cortex-m3-qemu --parts bench --format json
   benchrun board build pico --parts bench --out images`,
 		Args: needBoard(0),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -469,21 +461,21 @@ func buildBoards(cmd *cobra.Command, c boardConfig, names []string, out string, 
 			return err
 		}
 	}
+	impls, err := c.implementations(checkout)
+	if err != nil {
+		return err
+	}
 	commit := commitOf(ctx, checkout)
-	worst := hw.OK
+	worst, built := hw.OK, 0
 	all := []builtImage{}
 	for _, b := range kinds {
-		impls, err := c.implementations(w, checkout, b)
-		if err != nil {
-			return err
-		}
 		compiler, missing := hw.FindCompiler(ctx, b)
 		for _, impl := range impls {
 			if ctx.Err() != nil {
 				fmt.Fprintln(w, "interrupted")
 				return exitError(exitInterrupted)
 			}
-			built := builtImage{Board: b.Name, Impl: impl, Parts: c.parts}
+			one := builtImage{Board: b.Name, Impl: impl, Parts: c.parts}
 			im, err := (*hw.Image)(nil), missing
 			if err == nil {
 				fmt.Fprintf(w, "building %s with %s\n", b.Name, impl)
@@ -494,22 +486,27 @@ func buildBoards(cmd *cobra.Command, c boardConfig, names []string, out string, 
 			}
 			o := hw.OK
 			if err != nil {
-				built.Why = hw.Printable(err.Error())
+				one.Why = hw.Printable(err.Error())
 				if o, err = tellBoard(w, err); err != nil {
 					return err
 				}
 			}
-			worst = max(worst, o)
-			built.Outcome = o.String()
+			switch {
+			case o == hw.OK:
+				built++
+			case o != hw.TooBig || len(c.impls) > 0:
+				worst = max(worst, o)
+			}
+			one.Outcome = o.String()
 			if im != nil {
-				built.describe(im, o == hw.OK && out != "")
+				one.describe(im, o == hw.OK && out != "")
 				if o == hw.OK && !asJSON {
-					if err := printImage(cmd.OutOrStdout(), im, built.Path); err != nil {
+					if err := printImage(cmd.OutOrStdout(), im, one.Path); err != nil {
 						return err
 					}
 				}
 			}
-			all = append(all, built)
+			all = append(all, one)
 		}
 	}
 	if ctx.Err() != nil {
@@ -526,6 +523,9 @@ func buildBoards(cmd *cobra.Command, c boardConfig, names []string, out string, 
 		if err := compareImages(cmd.OutOrStdout(), all); err != nil {
 			return err
 		}
+	}
+	if worst == hw.OK && built == 0 {
+		worst = hw.TooBig
 	}
 	return exitOutcome(worst)
 }

@@ -63,8 +63,8 @@ func TestBoardsPageOutcomes(t *testing.T) {
 	}
 }
 
-// The page says which implementations fit which board, and why others do not, as
-// board.json has it.
+// The page says which implementations fit which board, and why others do not, as kept
+// results have it.
 func TestBoardsPageFits(t *testing.T) {
 	boards, err := hw.Boards()
 	if err != nil {
@@ -78,6 +78,10 @@ func TestBoardsPageFits(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	kept, err := checkout.KeptFits()
+	if err != nil {
+		t.Fatal(err)
+	}
 	var b strings.Builder
 	fmt.Fprintf(&b, "| board | chip | RAM | flash | | %s |\n|---|---|---:|---:|---|%s\n", strings.Join(impls, " | "), strings.Repeat("---|", len(impls)))
 	var notes []string
@@ -88,7 +92,7 @@ func TestBoardsPageFits(t *testing.T) {
 		}
 		fmt.Fprintf(&b, "| `%s` | %s | %s | %s | %s |", board.Name, board.Chip, memory(board.RAM), memory(board.Flash), kind)
 		for _, impl := range impls {
-			why, no := board.Unfit[impl]
+			why, no := kept[board.Name].Unfit[impl]
 			switch {
 			case no:
 				at := slices.Index(notes, why)
@@ -96,7 +100,7 @@ func TestBoardsPageFits(t *testing.T) {
 					at, notes = len(notes), append(notes, why)
 				}
 				fmt.Fprintf(&b, " no (%d) |", at+1)
-			case slices.Contains(board.Fits, impl):
+			case slices.Contains(kept[board.Name].Fit, impl):
 				b.WriteString(" fits |")
 			default:
 				b.WriteString(" not tried |")

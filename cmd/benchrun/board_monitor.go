@@ -80,7 +80,7 @@ func withImage(ctx context.Context, w io.Writer, c boardConfig, d hw.Device, do 
 	if err != nil {
 		return err
 	}
-	impl, err := c.one(w, checkout, d.Board)
+	impl, err := c.one(checkout)
 	if err != nil {
 		return err
 	}

@@ -19,6 +19,7 @@ import (
 	"github.com/dynolab/dyno/hw"
 	"github.com/dynolab/dyno/hw/firmware/line"
 	"github.com/dynolab/dyno/internal/console"
+	"github.com/dynolab/dyno/internal/record"
 	"github.com/dynolab/dyno/internal/runner"
 	"github.com/dynolab/dyno/internal/session"
 	"github.com/dynolab/dyno/report"
@@ -52,17 +53,21 @@ The results of a board are appended to a new file in the Go benchmark format,
 results/<board>/<time>-<commit>.bench in the checkout, or --out; it is synced case
 by case. A case that fails is a hole there, with its reason, and does not stop the
 others; an image that cannot be built or flashed does not stop the other images.
+Without --impl all implementations are run. Then one that is too big for the board is
+skipped, and that, or cases that run out of memory, is a finding and no failure, as
+long as something has passed; of an implementation that is named it is one.
 Ctrl-C ends the run, and says how to go on; what was measured until then is kept.
 
 --resume goes on with a run that was interrupted or killed: it runs the cases that
 its file does not have yet, and adds them to it. A case that has failed stays
 failed. The other flags are what they were, and need not be given again.
 
-The exit status is that of the greatest outcome; benchrun board --help has them.`,
+The exit status is that of the greatest outcome that is a failure; benchrun board
+--help has them.`,
 		Example: `  benchrun board run linux-arm64-qemu
   benchrun board run cortex-m3-qemu rv32-qemu --impl serial --parts bench
   benchrun board run cortex-m3-qemu --impl serial --parts conform/group,conform/task
-  benchrun board run pico --all --parts bench --case 'workload=(pingpong|ring)'
+  benchrun board run pico --parts bench --case 'workload=(pingpong|ring)'
   benchrun board run pico-left --count 10 --map lab.yaml --out pico.bench
   benchrun board run cortex-m3-qemu --resume results/cortex-m3-qemu/run.bench`,
 		Args: needBoard(0),
@@ -83,12 +88,12 @@ The exit status is that of the greatest outcome; benchrun board --help has them.
 }
 
 // keep sets the flags that were not given to what they were in the run that is resumed.
-func (c *boardRunConfig) keep(p *hw.Plan, changed func(flag string) bool) {
+func (c *boardRunConfig) keep(plan *record.Plan, p hw.Plan, changed func(flag string) bool) {
 	for flag, keep := range map[string]func(){
 		"parts":   func() { c.parts = p.Parts },
 		"case":    func() { c.match = p.Case },
-		"count":   func() { c.count = p.Count },
-		"timeout": func() { c.timeout = p.Timeout },
+		"count":   func() { c.count = plan.Blocks },
+		"timeout": func() { c.timeout = plan.Timeout },
 		"silence": func() { c.silence = p.Silence },
 	} {
 		if !changed(flag) {
@@ -98,16 +103,20 @@ func (c *boardRunConfig) keep(p *hw.Plan, changed func(flag string) bool) {
 }
 
 func runBoards(cmd *cobra.Command, c boardRunConfig, names []string) error {
-	var from *hw.Interrupted
+	var from *record.Interrupted
+	var then hw.Plan
 	if c.resume != "" {
 		if c.out != "" || len(names) > 1 {
 			return errors.New("--resume goes on in its own file, which is of one board: leave out --out and other boards")
 		}
 		var err error
-		if from, err = hw.ReadInterrupted(c.resume); err != nil {
+		if from, err = record.ReadInterruptedBoard(c.resume); err != nil {
 			return err
 		}
-		c.keep(from.Plan, cmd.Flags().Changed)
+		if then, err = hw.PlanOf(from.Plan); err != nil {
+			return fmt.Errorf("%s cannot be resumed: %w", c.resume, err)
+		}
+		c.keep(from.Plan, then, cmd.Flags().Changed)
 	}
 	pattern, err := regexp.Compile(c.match)
 	switch {
@@ -141,18 +150,13 @@ func runBoards(cmd *cobra.Command, c boardRunConfig, names []string) error {
 		Checkout: checkout, Devices: devices, Parts: c.parts, Case: pattern, Count: c.count, Out: c.out, Resume: from,
 		Limits: hw.Limits{Silence: c.silence, Case: c.timeout},
 	}
-	for _, d := range devices {
-		if from != nil && !c.all && len(c.impls) == 0 {
-			o.Impls = from.Plan.Impls
-			break // there is but one
-		}
-		impls, err := c.implementations(w, checkout, d.Board)
-		if err != nil {
+	switch {
+	case len(c.impls) > 0:
+		if o.Impls, err = c.implementations(checkout); err != nil {
 			return err
 		}
-		if c.all || len(c.impls) > 0 {
-			o.Impls = impls // the same for all of them; else each board has those that fit it
-		}
+	case from != nil && !then.All:
+		o.Impls = then.Impls
 	}
 	p := &boardProgress{con: w}
 	o.Progress = p
@@ -172,25 +176,23 @@ func runBoards(cmd *cobra.Command, c boardRunConfig, names []string) error {
 		return exitError(exitInterrupted)
 	case err != nil:
 		return exitTold(w, err)
-	case s.Worst == hw.OK && p.cases == 0 && from == nil:
+	case (s.Worst == hw.OK || s.Worst == hw.TooBig) && len(p.of) > 0 && p.cases == 0 && from == nil:
 		return fmt.Errorf("no case of the firmware matches %q; to see them: echo list | benchrun board monitor %s", c.match, names[0])
 	}
 	return exitOutcome(s.Worst)
 }
 
 // tellResumed says what is left of a run.
-func tellResumed(w io.Writer, from *hw.Interrupted) {
-	done := 0
-	for _, r := range from.Results {
-		if r.Case != "" {
-			done++
-		}
-	}
+func tellResumed(w io.Writer, from *record.Interrupted) {
 	if from.Finished() {
 		fmt.Fprintf(w, "%s is complete: all of its cases are there\n", from.Path)
 		return
 	}
-	fmt.Fprintf(w, "%s has %s already\n", from.Path, console.Count(done, "case"))
+	kept, err := hw.ReadKept(from.Path)
+	if err != nil {
+		return // which is said when it is to be gone on with
+	}
+	fmt.Fprintf(w, "%s has %s already\n", from.Path, console.Count(kept.Cases(), "case"))
 	if from.Torn != "" {
 		fmt.Fprintf(w, "%s ends in the middle of a case; that one is run again\n", from.Path)
 	}
@@ -233,7 +235,6 @@ type boardProgress struct {
 // time that all of them are run.
 type imageProgress struct {
 	block, begun, cases int
-	skipped             int // which are told the first time only
 }
 
 func (p *imageProgress) String() string { return fmt.Sprintf("%d of %d", p.begun, p.cases) }
@@ -291,22 +292,23 @@ func (p *boardProgress) Cases(d hw.Device, im *hw.Image, hello line.Hello, n int
 // Case says which case runs, on a terminal.
 func (p *boardProgress) Case(_ hw.Device, im *hw.Image, name string, block int) {
 	at := p.next(im, block)
-	p.named = name
-	if block > 1 {
-		p.named += fmt.Sprintf(" (time %d)", block)
-	}
-	if !strings.Contains(name, "/impl=") {
-		p.named += " with " + im.Impl
-	}
+	p.named = title(name, im.Impl, block)
 	p.con.Status("  " + at.String() + ": " + p.named)
 }
 
-// Had counts a case that was there before.
-func (p *boardProgress) Had(im *hw.Image, block int, skipped bool) {
-	if at := p.next(im, block); skipped {
-		at.skipped++
+// title names a case for people.
+func title(name, impl string, block int) string {
+	if block > 1 {
+		name += fmt.Sprintf(" (time %d)", block)
 	}
+	if !strings.Contains(name, "/impl=") {
+		name += " with " + impl
+	}
+	return name
 }
+
+// Had counts a case that was there before.
+func (p *boardProgress) Had(im *hw.Image, block int) { p.next(im, block) }
 
 // next counts the next case of an image.
 func (p *boardProgress) next(im *hw.Image, block int) *imageProgress {
@@ -315,7 +317,7 @@ func (p *boardProgress) next(im *hw.Image, block int) *imageProgress {
 		p.flush()
 	}
 	if block > at.block {
-		*at = imageProgress{block: block, cases: at.cases - at.skipped}
+		*at = imageProgress{block: block, cases: at.cases}
 	}
 	at.begun++
 	p.now = at
@@ -323,6 +325,10 @@ func (p *boardProgress) next(im *hw.Image, block int) *imageProgress {
 }
 
 func (p *boardProgress) Done(r hw.CaseResult) {
+	if r.Case == "" && r.Skip != "" {
+		p.say("  skipped: %s", hw.Printable(r.Skip))
+		return
+	}
 	if r.Case == "" {
 		p.flush()
 		_, _ = tellBoard(p.con, r.Err) // it is one about a board
@@ -335,10 +341,7 @@ func (p *boardProgress) Done(r hw.CaseResult) {
 			fmt.Fprintln(p.con, console.Indent(beginning(hw.Printable(r.Err.Output))))
 		}
 	case r.Skip != "":
-		if r.Answer == nil {
-			p.now.skipped++
-		}
-		p.say("  %s: skipped: %s", p.named, r.Skip)
+		p.say("  %s: skipped: %s", title(r.Case, r.Impl, r.Block), r.Skip)
 	case r.Answer != nil && len(r.Answer.Results) > 0:
 		for _, text := range r.Answer.Results {
 			p.say("  %s: %s", p.named, figuresOf(text))
@@ -427,15 +430,15 @@ func boardTable(w io.Writer, results []hw.CaseResult) error {
 		worst[k] = max(worst[k], r.Outcome)
 		clause := strings.HasPrefix(r.Case, "conform/")
 		switch {
-		case r.Outcome != hw.OK:
-			n.failed++
-			if clause {
-				n.clausesFailed[r.Outcome]++
-			}
 		case r.Skip != "":
 			n.skipped++
 			if clause {
 				n.clausesSkipped++
+			}
+		case r.Outcome != hw.OK:
+			n.failed++
+			if clause {
+				n.clausesFailed[r.Outcome]++
 			}
 		case clause:
 			n.clauses++

@@ -93,7 +93,8 @@ func TestBoardProgress(t *testing.T) {
 			{Case: "conform/fourth"},
 			{Case: "conform/fourth"},
 		} {
-			p.Case(d, im, r.Case, 1+i/5)
+			r.Impl, r.Block = "serial", 1+i/5
+			p.Case(d, im, r.Case, r.Block)
 			p.Done(r)
 		}
 		p.flush()
@@ -111,7 +112,7 @@ func TestBoardProgress(t *testing.T) {
 			running("  3 of 5: bench/X/impl=serial") + running("") + "  2 clauses passed (at case 3 of 5)\n  bench/X/impl=serial: 5 ns/op, 0 B/op\n" +
 			running("  4 of 5: conform/third with ") + running("") + "  conform/third with serial: skipped: needs more\n" +
 			running("  5 of 5: conform/fourth with") + running("") + "  1 clause passed (at case 5 of 5)\n" +
-			running("  1 of 4: conform/fourth (tim") + running("") + "  1 clause passed (at case 1 of 4)\n"
+			running("  1 of 5: conform/fourth (tim") + running("") + "  1 clause passed (at case 1 of 5)\n"
 		if b.String() != want {
 			t.Errorf("width %d: said\n%q\nwant\n%q", width, b.String(), want)
 		}
@@ -171,12 +172,11 @@ func TestBoardProgressResumed(t *testing.T) {
 	im := &hw.Image{Impl: "serial"}
 	var b bytes.Buffer
 	p := &boardProgress{con: console.New(&b, 0)}
-	p.Cases(hw.Device{}, im, line.Hello{}, 3)
+	p.Cases(hw.Device{}, im, line.Hello{}, 2)
 	for range 2 {
-		p.Had(im, 1, false)
+		p.Had(im, 1)
 	}
-	p.Had(im, 1, true) // it is told in the first block only
-	p.Had(im, 2, false)
+	p.Had(im, 2)
 	p.Case(hw.Device{}, im, "conform/x", 2)
 	p.Done(hw.CaseResult{Case: "conform/x"})
 	p.flush()

@@ -40,11 +40,16 @@ func needFiles(cmd *cobra.Command, args []string) error {
 		return fmt.Errorf("%s needs a results file, or - for standard input; benchrun run makes one below results/", cmd.Name())
 	}
 	for _, arg := range args {
-		if info, err := os.Stat(arg); err == nil && info.IsDir() {
+		if isFolder(arg) {
 			return folderForFile(arg)
 		}
 	}
 	return nil
+}
+
+func isFolder(path string) bool {
+	info, err := os.Stat(path)
+	return err == nil && info.IsDir()
 }
 
 // folderForFile is the error for a folder where a results file is needed. It names the

@@ -76,6 +76,7 @@ conform, targets and board add their own.`,
 		newTargetsCmd(),
 		newCalibrateCmd(),
 		newWhyCmd(),
+		newOverlayCmd(),
 		newManCmd(root),
 	)
 	helpInGroups(root)

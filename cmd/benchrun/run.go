@@ -15,12 +15,15 @@ func newRunCmd() *cobra.Command {
 		Bench: ".", Blocks: 12, Time: "200ms", Idle: runner.IdleWarn,
 		Mode: record.ModeAuto, Control: true, Rounds: 20, Slice: session.FigureSlice, Schedule: runner.ScheduleFixed,
 	}
+	var files record.Files // that are measured beside packages
 	cmd := &cobra.Command{
 		Use:   "run [packages]",
 		Short: "Measure benchmarks and keep the results",
 		Long: `Run measures the benchmarks of Go packages: of this module or of any package
 path that go list resolves. Without packages it measures ./impls in a checkout
-of dyno, and the package in the working directory elsewhere.
+of dyno, and the package in the working directory elsewhere. It also measures
+test binaries that go test -c has made, --binary, and programs in any language that
+speak the driving protocol of docs/driving-protocol.md, --program.
 
 In each block every benchmark has a fresh process. Those that are compared with
 one another, because their names differ in /impl only, take turns: their
@@ -43,11 +46,16 @@ Exit status: 0, also with holes; 2 on an error; 130 if it was interrupted.`,
   benchrun run ./impls --bench '/workload=short' --blocks 20
   benchrun run ./impls --bench '/workload=ring/actors=' --cpu 1,2,4
   benchrun run ./mypackage ./other/... --cpu 1,2,4 --time 50ms
+  benchrun run --binary old.test --binary other.test
+  benchrun run --program ./bench-c --program ./bench-rust --bench '/impl='
   benchrun run --resume results/my-machine/run.bench`,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			c.Packages = args
-			if c.Resume == "" {
+			c.Packages = append(args, files.Marked()...)
+			if c.Resume == "" && !files.Any() {
 				c.Packages = packagesOr(cmd.Context(), args)
+			}
+			if err := checkFiles(files, cmd.Flags().Changed); err != nil {
+				return err
 			}
 			c.Given = cmd.Flags().Changed
 			path, err := runner.New(consoleOf(cmd), "benchrun run").Packages(cmd.Context(), c, nil)
@@ -57,9 +65,15 @@ Exit status: 0, also with holes; 2 on an error; 130 if it was interrupted.`,
 			return err
 		},
 	}
-	measuring(cmd, &c, nil, "bench,b", "blocks,n", "mode", "plan", "rounds", "slice", "layouts", "control", "time", "cpu", "seed",
+	f := cmd.Flags()
+	measuring(cmd, &c, nil, "bench,b")
+	f.StringArrayVar(&files.Binaries, "binary", nil, "measure the test binary in this `file`, which go test -c has made; may be given several times")
+	f.StringArrayVar(&files.Programs, "program", nil, "measure the `program` in this file, which speaks the driving protocol; may be given several times")
+	f.StringVar(&files.Dir, "dir", "", "the `folder` in which files of --binary and --program run (default: for each the one it lies in)")
+	measuring(cmd, &c, nil, "blocks,n", "mode", "plan", "rounds", "slice", "layouts", "control", "time", "cpu", "seed",
 		"benchmem", "timeout", "out,o", "machine", "resume", "idle")
 	group(cmd, measuringFlags, rarelyNeeded...)
 	group(cmd, measuringFlags, "mode", "control")
+	_ = cmd.MarkFlagDirname("dir")
 	return cmd
 }

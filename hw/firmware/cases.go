@@ -5,6 +5,7 @@ import (
 	"strconv"
 
 	"github.com/dynolab/dyno"
+	"github.com/dynolab/dyno/hw/firmware/line"
 	"github.com/dynolab/dyno/measure"
 )
 
@@ -47,10 +48,19 @@ type Report struct {
 }
 
 // Result reports a figure, under the name of a benchmark: a line that begins with
-// "result". Call it when everything has been checked.
+// "result", after lines that begin with "unit" and say which way its metrics are better.
+// Call it when everything has been checked.
 func (r *Report) Result(name string, f measure.Figure) {
 	m := r.m
-	m.begin("result ")
+	f.Each(r.Board.Clock, func(metric measure.Metric) {
+		if metric.Better != measure.Lower && metric.Better != measure.Higher {
+			return
+		}
+		m.begin(line.UnitPrefix)
+		m.text = metric.AppendUnit(m.text)
+		m.send()
+	})
+	m.begin(line.ResultPrefix)
 	m.text = f.AppendLine(m.text, name, r.Board.Clock)
 	m.send()
 }

@@ -140,7 +140,7 @@ func readTrials(c *compare.Calibration, path string, data []byte) []*trial {
 				continue
 			}
 			if len(trials) == 0 || trials[len(trials)-1].number != number || trials[len(trials)-1].file != path {
-				trials = append(trials, &trial{file: path, number: number, unit: units, versions: versions})
+				trials = append(trials, &trial{file: path, number: number, versions: versions})
 			}
 			t := trials[len(trials)-1]
 			t.records = append(t.records, trialRecord{
@@ -165,6 +165,9 @@ func readTrials(c *compare.Calibration, path string, data []byte) []*trial {
 			}
 			noteCircumstance(c.Circumstances, line.Key, line.Value)
 		}
+	}
+	for _, t := range trials {
+		t.unit = units // what is said of a unit stands before its first figure
 	}
 	return trials
 }

@@ -56,7 +56,10 @@ type fakeSubject struct {
 	start   func(block int, s record.Step, env []string) (session.Driver, error)
 }
 
-func (m fakeSubject) Measure(block int, s record.Step) (string, error) { return m.measure(block, s) }
+func (m fakeSubject) Measure(_ context.Context, block int, s record.Step) (record.Record, error) {
+	text, err := m.measure(block, s)
+	return session.Single(s, block, text, err)
+}
 
 func (m fakeSubject) Start(block int, s record.Step, env []string) (session.Driver, error) {
 	return m.start(block, s, env)

@@ -6,14 +6,14 @@ import (
 	"github.com/dynolab/dyno/internal/hwcount"
 )
 
-// counters are what counts a process: *hwcount.Counters, or a test's.
-type counters interface {
+// Counters are what counts a process: *hwcount.Counters, or a test's.
+type Counters interface {
 	Read() (hwcount.Reading, error)
 	Close() error
 }
 
 // machineCounters opens the counters of the machine for a process that stands still.
-func machineCounters(pid int) (counters, error) {
+func machineCounters(pid int) (Counters, error) {
 	c, err := hwcount.Attach(pid)
 	if err != nil {
 		return nil, err // and no counters, which a nil *Counters would be
@@ -29,7 +29,7 @@ func (p *Process) CountHardware() error {
 	if !p.Freeze() {
 		return errors.New("a process cannot be stopped here, so its threads are not known")
 	}
-	attach := p.c.attach
+	attach := p.c.Attach
 	if attach == nil {
 		attach = machineCounters
 	}
@@ -79,7 +79,7 @@ func (p *Process) count() func() (*Hardware, string) {
 }
 
 // countedSince returns what was counted since before was read.
-func countedSince(c counters, before hwcount.Reading) (hwcount.Counts, error) {
+func countedSince(c Counters, before hwcount.Reading) (hwcount.Counts, error) {
 	now, err := c.Read()
 	if err != nil {
 		return hwcount.Counts{}, err

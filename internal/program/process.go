@@ -2,13 +2,16 @@ package program
 
 import (
 	"bufio"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"os"
 	"os/exec"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -29,13 +32,14 @@ type Process struct {
 	hello   Hello
 	err     error // of a process that is of no more use
 	frozen  bool  // it is stopped, from Freeze to the next command
+	sum     Slice // operations and time since the last reset
 
 	ended chan struct{} // closed when the process has ended
 	exit  error         // of cmd.Wait; to be read when ended is closed
 
 	mu       sync.Mutex
 	killed   error    // why we have killed it, nil if we have not
-	counters counters // nil if nothing counts
+	counters Counters // nil if nothing counts
 
 	close func() error
 	stop  func() bool // watching the context
@@ -51,11 +55,11 @@ const defaultTimeout = time.Minute
 // The process has a process group of its own, so that an interrupt from the
 // terminal is for the lab alone.
 func Start(ctx context.Context, c Config) (*Process, error) {
-	if err := supported(); err != nil {
+	if err := Supported(); err != nil {
 		return nil, err
 	}
 	if c.Slow < 0 || strings.ContainsFunc(c.Benchmark, func(r rune) bool { return r <= ' ' }) || c.Benchmark == "" {
-		panic(fmt.Sprintf("driven: cannot drive %q with a slow-down of %v", c.Benchmark, c.Slow))
+		panic(fmt.Sprintf("program: cannot drive %q with a slow-down of %v", c.Benchmark, c.Slow))
 	}
 	c.CPU = max(c.CPU, 1)
 	if c.Timeout <= 0 {
@@ -102,22 +106,9 @@ func (p *Process) start() error {
 		<-p.ended
 		return errors.Join(in.Close(), out.Close(), p.StopCounting())
 	})
-	pattern := exactly(p.c.Benchmark)
-	p.cmd = exec.Command(p.c.Binary, append([]string{
-		"-test.run=^$",
-		"-test.bench=" + pattern,
-		"-test.skip=" + pattern + "/",
-		"-test.benchtime=1x",
-		"-test.cpu=" + strconv.Itoa(p.c.CPU),
-		"-test.count=1",
-	}, p.c.Args...)...)
+	p.cmd = exec.Command(p.c.Path, p.c.Args...)
 	p.cmd.Dir = p.c.Dir
-	// A benchmark that is measured in package testing's first call of it has not
-	// been given the -test.cpu yet.
-	p.cmd.Env = append(append(os.Environ(), p.c.Env...),
-		"GOMAXPROCS="+strconv.Itoa(p.c.CPU),
-		"DYNO_DRIVE=slow="+strconv.FormatFloat(p.c.Slow, 'g', -1, 64)+
-			" counters="+strconv.FormatBool(p.c.Counters)+" name="+p.c.Benchmark)
+	p.cmd.Env = append(append(os.Environ(), p.c.Env...), Variable+"="+p.c.drive())
 	p.cmd.Stdout, p.cmd.Stderr = p.said[0], p.said[1]
 	p.cmd.ExtraFiles = []*os.File{commands, answers}
 	p.cmd.WaitDelay = time.Second // a grandchild may hold the pipe open
@@ -137,16 +128,6 @@ func (p *Process) start() error {
 	return nil
 }
 
-// exactly returns a -test.bench pattern that matches the benchmark of that name.
-// With a slash behind, it matches those that have the whole name in front.
-func exactly(name string) string {
-	elems := strings.Split(name, "/")
-	for i, e := range elems {
-		elems[i] = "^" + regexp.QuoteMeta(e) + "$"
-	}
-	return strings.Join(elems, "/")
-}
-
 // kill ends the process, for the reason why.
 func (p *Process) kill(why error) {
 	p.mu.Lock()
@@ -163,43 +144,72 @@ func (p *Process) kill(why error) {
 
 // greet waits for the process to be ready.
 func (p *Process) greet() error {
-	a, err := p.answer("hello")
+	a, err := p.answer(saysHello)
 	if err != nil {
 		return err
 	}
-	p.hello = Hello{Mode: a.next(), Unit: int(a.uint()), Pid: p.cmd.Process.Pid, Probe: time.Duration(a.uint())}
-	return p.check(a)
+	h := Hello{Mode: a.next(), Unit: 1, Pid: p.cmd.Process.Pid}
+	if n, known := a.optional(); known {
+		h.Unit = int(n)
+	}
+	h.Probe = a.duration()
+	a.values()
+	if !slices.Contains([]string{ModeSession, ModeLoop, ModeRunN}, h.Mode) {
+		a.fault(fmt.Errorf("there is no mode %.40q", h.Mode))
+	}
+	if h.Unit < 1 || h.Unit > mostUnit {
+		a.fault(fmt.Errorf("a unit of %d operations, which is not between 1 and %d", h.Unit, int(mostUnit)))
+	}
+	if err := p.check(a); err != nil {
+		return err
+	}
+	p.hello = h
+	return nil
 }
+
+// Done returns a channel that is closed when the process has ended.
+func (p *Process) Done() <-chan struct{} { return p.ended }
+
+// mostUnit bounds Hello.Unit: a slice is no shorter.
+const mostUnit = 1e9
 
 // Hello returns what the process said when it was ready.
 func (p *Process) Hello() Hello { return p.hello }
 
 // Run measures one slice of n operations, n ≥ 1. After an error, which is of the
 // kinds that Start returns, the process is of no more use.
-func (p *Process) Run(n int) (Slice, error) { return p.slice("run", n) }
+func (p *Process) Run(n int) (Slice, error) { return p.slice(commandRun, n) }
 
 // Call is Run, with a collection of garbage before the slice, as go test has one
 // before each call of a benchmark function: for slices that are as long as go test's
 // calls. In other modes than ModeRunN there is no such collection.
-func (p *Process) Call(n int) (Slice, error) { return p.slice("call", n) }
+func (p *Process) Call(n int) (Slice, error) { return p.slice(commandCall, n) }
 
-func (p *Process) slice(command string, n int) (Slice, error) {
+func (p *Process) slice(c command, n int) (Slice, error) {
 	if n < 1 {
-		panic("driven: a slice of no operations")
+		panic("program: a slice of no operations")
 	}
 	counted := p.count()
-	a, err := p.ask("slice", command+" "+strconv.Itoa(n))
+	a, err := p.ask(c, strconv.Itoa(n))
 	if err != nil {
 		return Slice{}, err
 	}
-	hardware, none := counted()
-	s := Slice{
-		N: int(a.uint()), Elapsed: time.Duration(a.uint()), CPU: time.Duration(a.uint()),
-		Allocs: a.uint(), Bytes: a.uint(), GCs: uint32(a.uint()),
-		Hardware: hardware, NoHardware: none,
-	}
+	s := Slice{N: int(a.uint())}
+	s.Hardware, s.NoHardware = counted()
+	s.Elapsed, s.CPU = a.nanoseconds(a.uint()), a.duration()
+	var allocs, bytes bool
+	s.Allocs, allocs = a.optional()
+	s.Bytes, bytes = a.optional()
+	s.NoMemory = !allocs || !bytes
+	gcs, _ := a.optional()
+	s.GCs = uint32(gcs)
 	v := a.values()
 	s.Extra, s.Counters = v[kindExtra], v[kindCounter]
+	if s.N != n {
+		a.fault(fmt.Errorf("a slice of %d operations, when %d were due", s.N, n))
+	}
+	p.sum.N += s.N
+	p.sum.Elapsed += s.Elapsed
 	return s, p.check(a)
 }
 
@@ -224,19 +234,27 @@ func (p *Process) thaw() {
 
 // Usage returns what the process has used so far.
 func (p *Process) Usage() (Usage, error) {
-	a, err := p.ask("usage", "usage")
+	a, err := p.ask(commandUsage)
 	if err != nil {
 		return Usage{}, err
 	}
-	u := Usage{CPU: time.Duration(a.uint()), GCCPU: time.Duration(a.uint()), LiveHeap: a.uint(), HeapGoal: a.uint()}
+	u := Usage{CPU: a.duration(), GCCPU: a.duration()}
+	u.LiveHeap, _ = a.optional()
+	u.HeapGoal, _ = a.optional()
+	a.values()
 	return u, p.check(a)
 }
 
 // Reset has the benchmark forget the slices it has measured, which were to warm
 // up: its metrics count from here.
 func (p *Process) Reset() error {
-	_, err := p.ask("reset", "reset")
-	return err
+	p.sum = Slice{}
+	a, err := p.ask(commandReset)
+	if err != nil {
+		return err
+	}
+	a.values()
+	return p.check(a)
 }
 
 // The kinds of profiles that StartProfile knows. What each has is runtime/pprof's
@@ -253,24 +271,25 @@ const (
 // file path. As kinds other than ProfileCPU count from the beginning of the
 // process, what they had counted before is written to path+".before".
 func (p *Process) StartProfile(kind, path string) error {
-	return p.profile("profile " + kind + " " + path)
+	return p.profile(commandProfile, kind, path)
 }
 
 // EndProfile ends the profile that StartProfile has begun.
-func (p *Process) EndProfile() error { return p.profile("endprofile") }
+func (p *Process) EndProfile() error { return p.profile(commandEndProfile) }
 
 // profile gives a command that can fail without harm to the process.
-func (p *Process) profile(command string) error {
-	if strings.Contains(command, "\n") || len(command) > 4096 {
-		return fmt.Errorf("driven: a profile cannot have the name %.100q", command)
+func (p *Process) profile(c command, args ...string) error {
+	if text := strings.Join(args, " "); strings.Contains(text, "\n") || len(text) > 4096 {
+		return fmt.Errorf("program: a profile cannot have the name %.100q", text)
 	}
-	a, err := p.ask("profile", command)
+	a, err := p.ask(c, args...)
 	if err != nil {
 		return err
 	}
-	if why := a.text(); why != "" {
-		return errors.New("driven: a profile: " + why)
+	if why := a.optionalText(); why != "" {
+		return errors.New("program: a profile: " + why)
 	}
+	a.values()
 	return p.check(a)
 }
 
@@ -278,13 +297,16 @@ func (p *Process) profile(command string) error {
 // [*Failure] if the benchmark finds its results to be wrong. The process has
 // ended then.
 func (p *Process) Finish() (Result, error) {
-	a, err := p.ask("result", "finish")
+	a, err := p.ask(commandFinish)
 	if err != nil {
 		return Result{}, err
 	}
-	r := Result{Line: strings.TrimSpace(a.text())}
+	r := Result{Line: strings.TrimSpace(a.optionalText())}
 	v := a.values()
 	r.Extra, r.Resources = v[kindExtra], v[kindResource]
+	if r.Line == "" {
+		r.Line = p.line(r.Extra)
+	}
 	if err := p.check(a); err != nil {
 		return Result{}, err
 	}
@@ -301,8 +323,39 @@ func (p *Process) Finish() (Result, error) {
 	if p.exit != nil && !errors.Is(p.exit, exec.ErrWaitDelay) {
 		return Result{}, p.dead()
 	}
+	r.Units = UnitLines(p.said[0].String())
 	return r, p.Close()
 }
+
+// UnitLines returns the Unit lines in what a process has printed, without that word.
+func UnitLines(printed string) (lines []string) {
+	for line := range strings.Lines(printed) {
+		if rest, ok := strings.CutPrefix(line, "Unit "); ok {
+			lines = append(lines, strings.TrimSpace(rest))
+		}
+	}
+	return lines
+}
+
+// line returns what package testing would print of all slices since the last Reset, and
+// of the metrics that the benchmark reports; "" if there was no slice.
+func (p *Process) line(extra map[string]float64) string {
+	if p.sum.N == 0 {
+		return ""
+	}
+	number := func(v float64) string { return strconv.FormatFloat(v, 'f', -1, 64) }
+	line := strconv.Itoa(p.sum.N)
+	if _, own := extra[perOperation]; !own {
+		line += "\t" + number(float64(p.sum.Elapsed)/float64(p.sum.N)) + " " + perOperation
+	}
+	for _, unit := range slices.Sorted(maps.Keys(extra)) {
+		line += "\t" + number(extra[unit]) + " " + unit
+	}
+	return line
+}
+
+// perOperation is the unit of an operation's time.
+const perOperation = "ns/op"
 
 // Close kills what is left of the process and of those it has started. It may be
 // called at any time, more than once, and by any goroutine.
@@ -314,17 +367,17 @@ func (p *Process) Close() error {
 	return p.close()
 }
 
-var errClosed = errors.New("driven: the process has been closed")
+var errClosed = errors.New("program: the process has been closed")
 
-// ask gives a command and returns the answer, which begins with word.
-func (p *Process) ask(word, command string) (*answer, error) {
+// ask gives a command and returns what follows the answer's first word.
+func (p *Process) ask(c command, args ...string) (*answer, error) {
 	if p.err != nil {
 		return nil, p.err
 	}
 	p.thaw()
 	// A process that has gone is seen by its not answering, which says more.
-	_, _ = io.WriteString(p.in, command+"\n")
-	return p.answer(word)
+	_, _ = io.WriteString(p.in, strings.Join(append([]string{c.word}, args...), " ")+"\n")
+	return p.answer(c.answer)
 }
 
 // answer waits for an answer that begins with word.
@@ -340,12 +393,14 @@ func (p *Process) answer(word string) (*answer, error) {
 	switch got := a.next(); got {
 	case word:
 		return a, nil
-	case "refused":
-		return nil, p.fail(&Refusal{a.text()})
-	case "skipped":
-		return nil, p.fail(&Failure{Reason: "skipped: " + reason(a.text())})
+	case saysRefused:
+		return nil, p.fail(&Refusal{cmp.Or(a.optionalText(), noReason)})
+	case saysSkipped:
+		return nil, p.fail(&Failure{Reason: "skipped: " + reason(a.optionalText())})
+	case saysFailed:
+		return nil, p.fail(&Failure{Reason: "failed: " + reason(a.optionalText()), Output: child.Excerpt(p.printed())})
 	}
-	return nil, p.fail(fmt.Errorf("driven: the process said %.100q when %s was due", line, word))
+	return nil, p.fail(fmt.Errorf("program: the process said %.100q when %s was due", line, word))
 }
 
 // check fails if the answer a could not be read.
@@ -354,7 +409,7 @@ func (p *Process) check(a *answer) error {
 		a.err = fmt.Errorf("%q is left", a.fields)
 	}
 	if a.err != nil {
-		return p.fail(fmt.Errorf("driven: reading an answer: %w", a.err))
+		return p.fail(fmt.Errorf("program: reading an answer: %w", a.err))
 	}
 	return nil
 }
@@ -409,6 +464,10 @@ func (p *Process) hang() error {
 	})
 }
 
+// EndedWithoutRunning is the reason of the [*Failure] of a process that ended with success
+// before it was ready for a slice.
+const EndedWithoutRunning = "ended without running a benchmark"
+
 // dead says why a process has ended that should not have.
 func (p *Process) dead() error {
 	if why := p.whyKilled(); why != nil {
@@ -418,12 +477,8 @@ func (p *Process) dead() error {
 	why := child.WhyFailed(said, p.cmd.ProcessState)
 	if p.cmd.ProcessState.Success() {
 		// It is in order, but for the benchmark.
-		switch why = "the benchmark or its package ended the process"; {
-		case p.hello.Mode != "":
-		case strings.HasSuffix(strings.TrimSpace(p.said[0].String()), "PASS"):
-			why = "there is no benchmark of that name"
-		default:
-			why = "ended without running a benchmark"
+		if why = EndedWithoutRunning; p.hello.Mode != "" {
+			why = "the benchmark or its package ended the process"
 		}
 	}
 	return p.fail(&Failure{Reason: why, Output: child.Excerpt(said)})
@@ -438,83 +493,18 @@ func (p *Process) printed() string {
 	return s + p.said[1].String()
 }
 
-// reason returns the latest entry of a benchmark's log, in one line.
-func reason(log string) string {
-	entry := child.LatestEntry(log)
-	if entry = entry[len(logPosition.FindString(entry)):]; entry == "" {
-		return "no reason given"
+// noReason stands for a reason that is not given.
+const noReason = "no reason given"
+
+// reason returns text, which is a reason or a benchmark's log, in one line: of a log the
+// latest entry.
+func reason(text string) string {
+	entry := child.LatestEntry(text)
+	if entry == "" {
+		entry, _, _ = strings.Cut(strings.TrimSpace(text), "\n")
 	}
-	return entry
+	return cmp.Or(entry[len(logPosition.FindString(entry)):], noReason)
 }
 
 // logPosition is where a line of a test's log is from: "file.go:12: ".
 var logPosition = regexp.MustCompile(`^[^\s:]+\.go:\d+: `)
-
-// An answer is a line of words between tabs.
-type answer struct {
-	fields []string // that are left
-	err    error    // the first one
-}
-
-// next takes the next word.
-func (a *answer) next() string {
-	if len(a.fields) == 0 {
-		a.fault(io.ErrUnexpectedEOF)
-		return ""
-	}
-	s := a.fields[0]
-	a.fields = a.fields[1:]
-	return s
-}
-
-func (a *answer) fault(err error) {
-	if a.err == nil {
-		a.err = err
-	}
-}
-
-func (a *answer) uint() uint64 {
-	n, err := strconv.ParseUint(a.next(), 10, 64)
-	if err != nil {
-		a.fault(err)
-	}
-	return n
-}
-
-func (a *answer) text() string {
-	s, err := strconv.Unquote(a.next())
-	if err != nil {
-		a.fault(err)
-	}
-	return s
-}
-
-// The kinds of values in an answer, by the letter before their names.
-const (
-	kindExtra    = "x" // a metric that the benchmark reports
-	kindCounter  = "c" // what moved during a slice
-	kindResource = "r" // what the process has used
-)
-
-// values takes all that is left, by kind and name.
-func (a *answer) values() map[string]map[string]float64 {
-	all := make(map[string]map[string]float64)
-	for len(a.fields) > 0 {
-		field := a.next()
-		kind, named, _ := strings.Cut(field, ":")
-		i := strings.LastIndexByte(named, '=') // units may have one
-		if i < 0 {
-			a.fault(fmt.Errorf("%q is no value", field))
-			return nil
-		}
-		v, err := strconv.ParseFloat(named[i+1:], 64)
-		if err != nil {
-			a.fault(err)
-		}
-		if all[kind] == nil {
-			all[kind] = make(map[string]float64)
-		}
-		all[kind][named[:i]] = v
-	}
-	return all
-}

@@ -2,5 +2,10 @@
 
 package program
 
-// supported returns an error if this operating system cannot do it.
-func supported() error { return nil }
+import "os"
+
+// Supported returns an error, which wraps [ErrUnsupported], if this operating system cannot do it.
+func Supported() error { return nil }
+
+// mayExecute reports whether anyone may execute the file.
+func mayExecute(info os.FileInfo) bool { return info.Mode()&0o111 != 0 }

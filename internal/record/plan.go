@@ -47,48 +47,6 @@ func (c Case) Pattern() string {
 
 func (c Case) Beneath() string { return c.Pattern() + "/" }
 
-// CheckPattern returns an error if bench is no -test.bench pattern.
-func CheckPattern(bench string) error {
-	for _, elem := range splitPattern(bench) {
-		if _, err := regexp.Compile(elem); err != nil {
-			return fmt.Errorf("--bench %q: %w", bench, err)
-		}
-	}
-	return nil
-}
-
-// splitPattern splits a -test.bench pattern into the regular expressions that it
-// consists of, as package testing does: at slashes and bars, but not within
-// brackets.
-func splitPattern(s string) []string {
-	var elems []string
-	start, square, round := 0, 0, 0
-	for i := 0; i < len(s); i++ {
-		switch s[i] {
-		case '\\':
-			i++
-		case '[':
-			square++
-		case ']':
-			square = max(0, square-1)
-		case '(':
-			if square == 0 {
-				round++
-			}
-		case ')':
-			if square == 0 {
-				round--
-			}
-		case '/', '|':
-			if square == 0 && round == 0 {
-				elems = append(elems, s[start:i])
-				start = i + 1
-			}
-		}
-	}
-	return append(elems, s[start:])
-}
-
 // RefPrefix begins the name of a column that is a reference: code written by
 // hand for a workload, against which implementations are measured.
 const RefPrefix = "ref-"
@@ -154,6 +112,15 @@ type Plan struct {
 	// test -count. More than 1 is for processes that take no turns, and then all of
 	// one side come before all of the next. 0 means 1.
 	Count int `json:"count,omitempty"`
+
+	// InOrder has each block in the order of the cases, every second one backwards, and
+	// not in a random one. It is for subjects to which it is dear to change from some of
+	// the cases to others, as a board is that is flashed for that.
+	InOrder bool `json:"inorder,omitempty"`
+
+	// Own is what the subject wants to have on record of how it runs the cases: JSON,
+	// nil for nothing.
+	Own json.RawMessage `json:"own,omitempty"`
 
 	// Alpha and Margin are those of the decisions that are taken at Looks.
 	Alpha  float64 `json:"alpha,omitempty"`
@@ -416,6 +383,13 @@ type Unit struct {
 func (p *Plan) Order(block int) []Unit {
 	if p.Count > 1 {
 		return p.oneSideFirst()
+	}
+	if p.InOrder {
+		units := single(p.Steps())
+		if block%2 == 0 {
+			slices.Reverse(units)
+		}
+		return units
 	}
 	var together [][]Unit
 	if p.InTurns() || p.Col == SideKey {

@@ -36,6 +36,9 @@ type Store struct {
 	pkg  string // the latest pkg line
 	side string // the latest side line
 	Err  error  // of the first write that failed
+
+	units  *unitTable
+	config map[string]string // of Record.Config
 }
 
 // Create starts a results file for plan in the circumstances c. absent is what
@@ -52,7 +55,8 @@ func Create(path string, plan *Plan, c *Circumstances, absent []Hole, started ti
 	if err != nil {
 		return nil, err
 	}
-	s := &Store{Path: path, f: f}
+	s := &Store{Path: path, f: f, config: make(map[string]string), units: newUnitTable()}
+	s.units.learn(ownUnits...)
 	if err := LockResults(f); err != nil {
 		return nil, errors.Join(err, f.Close())
 	}
@@ -67,22 +71,6 @@ func Create(path string, plan *Plan, c *Circumstances, absent []Hole, started ti
 	for _, l := range plan.encode() {
 		s.line(l)
 	}
-	// Which direction is good, which readers of the format know of few units.
-	for _, u := range []string{
-		"ns/op better=lower", UnitCPU + " better=lower", UnitGCCPU + " better=lower", UnitGCs + " better=lower",
-		UnitLiveHeap + " better=lower", UnitPeakRSS + " better=lower",
-		UnitInstructions + " better=lower", UnitCycles + " better=lower", "B/op better=lower", "allocs/op better=lower",
-		"B/task better=lower", "allocs/task better=lower",
-		"B/msg better=lower", "allocs/msg better=lower",
-		"B/actor better=lower", "actors better=higher", "stop-ns/actor better=lower",
-		"mean-ns better=lower", "p50-ns better=lower", "p99-ns better=lower", "p99.9-ns better=lower", "max-ns better=lower",
-		"cycle-p50-ns better=lower", "cycle-p99-ns better=lower", "cycle-max-ns better=lower",
-		"resume-p50-ns better=lower", "resume-p99-ns better=lower", "resume-max-ns better=lower",
-		"recovered-% better=higher", "undelivered-found-% better=higher",
-		"backlog better=lower", "backlog-mean better=lower", "backlog-end better=lower",
-	} {
-		s.line("Unit " + u)
-	}
 	for _, h := range absent {
 		s.hole(h)
 	}
@@ -94,6 +82,13 @@ func Create(path string, plan *Plan, c *Circumstances, absent []Hole, started ti
 
 // WrittenBy begins a results file.
 const WrittenBy = "# Written by benchrun run; never edited. See docs/results-format.md."
+
+// writtenByBoardRun begins the results files of boards of before 2026-11-23, which cannot be
+// resumed any more.
+const writtenByBoardRun = "# Written by benchrun board run; never edited. See docs/results-format.md."
+
+// caseKey begins what a step gave.
+const caseKey = "case: "
 
 // planKey begins the line with the plan's ID.
 const planKey = "plan: "
@@ -116,19 +111,51 @@ func (s *Store) Block(n int, load string, plan *Plan) {
 type Record struct {
 	Step   Step
 	Line   string
+	Units  []string // the Unit lines that the subject printed, without their mark
 	Hole   *Hole
 	Output string // what the subject printed, if there is a hole; it is not stored
 
 	Driven string // how: ModeProcess, or one of driven's modes
 	Pad    int    // bytes of padding in the environment
 	Slices *Slices
+
+	// Config is what holds of this record and need not hold of the ones before, such as
+	// the clock of a board. Each key has one value.
+	Config []Setting
+	// Clause is what became of a clause of the conformance suite, if the step was one;
+	// then there is neither Line nor Hole.
+	Clause *BoardClause
+	// Notes are what the subject has to say to people.
+	Notes []string
 }
 
-// Single adds what a step of plan gave that had a process of its own.
-func (s *Store) Single(e Record, plan *Plan) {
-	s.inPackage(e.Step.Case.Pkg, e.Step.Case.Side)
-	s.write(e.text(plan))
+// NewHole returns the hole that a step leaves in block because of err.
+func NewHole(s Step, block int, err error) *Hole {
+	return &Hole{Case: s.FullName(), Block: strconv.Itoa(block), Reason: err.Error()}
 }
+
+// Single adds what a step of plan gave that was measured alone. It is on disk when
+// Single returns; an error is that of all writes.
+func (s *Store) Single(e Record, plan *Plan) {
+	s.write(s.place(e.Step.Case.Pkg, e.Step.Case.Side) + s.around(e) + e.text(plan, s.units))
+	_ = s.Sync() // which the next one says again
+}
+
+// around returns the lines that stand before those of e and hold of it.
+func (s *Store) around(e Record) string {
+	var b strings.Builder
+	for _, set := range e.Config {
+		value := strings.Join(strings.Fields(strings.Join(set.Values, " ")), " ")
+		if value != "" && s.config[set.Key] != value {
+			s.config[set.Key] = value
+			b.WriteString(set.Key + ": " + value + "\n")
+		}
+	}
+	return b.String()
+}
+
+// Clause adds what is known of a clause before anything is measured: that it is skipped.
+func (s *Store) Clause(c BoardClause) { s.line(c.Line()) }
 
 // Turns adds what the steps of g gave that took turns in block, all or nothing:
 // what is torn is cut off by a resumption.
@@ -137,16 +164,16 @@ func (s *Store) Turns(block int, g Group, entries []Record, plan *Plan) error {
 	of := " " + strconv.Quote(g.Name) + " of block " + strconv.Itoa(block) + "\n"
 	b.WriteString(rowMark + of)
 	for _, e := range entries {
-		b.WriteString(s.place(e.Step.Case.Pkg, e.Step.Case.Side) + e.text(plan))
+		b.WriteString(s.place(e.Step.Case.Pkg, e.Step.Case.Side) + e.text(plan, s.units))
 	}
 	b.WriteString(rowEnd + of)
 	s.write(b.String())
 	return s.Sync()
 }
 
-// text returns the lines of e, which stand in its package. A plan that has
-// nothing but single processes needs to say little of each.
-func (e Record) text(plan *Plan) string {
+// text returns the lines of e, which stand in its package, with what units lack in front
+// of its result. A plan that has nothing but single processes needs to say little of each.
+func (e Record) text(plan *Plan, units *unitTable) string {
 	var b strings.Builder
 	set := func(key, value string) { b.WriteString(key + ": " + value + "\n") }
 	set("case", strconv.Itoa(e.Step.Index))
@@ -160,11 +187,18 @@ func (e Record) text(plan *Plan) string {
 		set("envpad", strconv.Itoa(e.Pad))
 		set("driven", e.Driven)
 	}
+	for _, note := range e.Notes {
+		b.WriteString(NoteMark + "case=" + e.Step.FullName() + " text=" + strconv.Quote(note) + "\n")
+	}
+	if e.Clause != nil {
+		b.WriteString(e.Clause.Line() + "\n")
+		return b.String()
+	}
 	if e.Hole != nil {
 		b.WriteString(e.Hole.Line() + "\n")
 		return b.String()
 	}
-	b.WriteString(e.Line + "\n")
+	b.WriteString(units.before(e.Line) + e.Line + "\n")
 	if e.Slices != nil {
 		b.WriteString(e.Slices.Line() + "\n")
 	}
@@ -256,6 +290,10 @@ func (s *Store) inPackage(pkg, side string) {
 	}
 }
 
+// LearnUnits takes in what a subject says of units, and returns what contradicts an earlier
+// one, each once.
+func (s *Store) LearnUnits(units []string) (contradictions []string) { return s.units.learn(units...) }
+
 // place returns the lines that inPackage writes, for a caller who writes them with
 // others.
 func (s *Store) place(pkg, side string) (lines string) {
@@ -323,9 +361,12 @@ type Interrupted struct {
 	// end, or a row without its end. Resume cuts it off.
 	Torn string
 
-	size int64  // of the file without Torn
-	pkg  string // the latest pkg line
-	side string // the latest side line
+	size  int64    // of the file without Torn
+	pkg   string   // the latest pkg line
+	side  string   // the latest side line
+	units []string // the Unit lines, without their mark
+
+	config map[string]string // all configuration lines, the latest of each key
 }
 
 // A StepKey names a step of a plan.
@@ -339,25 +380,40 @@ func (r *Interrupted) Finished() bool {
 	return r.Ended >= r.Plan.Blocks || len(r.Stopped) == len(r.Plan.Groups())
 }
 
-// ReadInterrupted reads the results file of a run that is to be resumed.
+// ReadInterrupted reads the results file of a run that is to be resumed; it is an error
+// if that was a board's.
 func ReadInterrupted(path string) (*Interrupted, error) {
 	data, err := os.ReadFile(path)
 	if err != nil {
 		return nil, err
 	}
-	return ParseInterrupted(path, data)
+	r, err := ParseInterrupted(path, data)
+	if err == nil && r.Config[BoardKey] != "" {
+		return nil, fmt.Errorf("%s cannot be resumed: it is of a board: go on with benchrun board run --resume", path)
+	}
+	return r, err
+}
+
+// ReadInterruptedBoard is ReadInterrupted for a run of a board.
+func ReadInterruptedBoard(path string) (*Interrupted, error) {
+	data, err := os.ReadFile(path)
+	if err != nil {
+		return nil, err
+	}
+	r, err := ParseInterrupted(path, data)
+	if err == nil && r.Config[BoardKey] == "" {
+		return nil, fmt.Errorf("%s cannot be resumed: it is not of a board: go on with benchrun run --resume", path)
+	}
+	return r, err
 }
 
 // ParseInterrupted is ReadInterrupted of what the results file path holds, or held
 // when it was read: a run that goes on appends to it.
 func ParseInterrupted(path string, data []byte) (r *Interrupted, err error) {
-	whole := data[:bytes.LastIndexByte(data, '\n')+1]
-	if begin := bytes.LastIndex(whole, []byte("\n"+rowMark+" ")) + 1; begin > 0 && !bytes.Contains(whole[begin:], []byte("\n"+rowEnd+" ")) {
-		whole = whole[:begin]
-	}
+	whole := complete(data)
 	r = &Interrupted{
 		Path: path, Config: make(map[string]string), Done: make(map[StepKey]bool), Given: make(map[StepKey]int),
-		Alone: make(map[int]string), Stopped: make(map[int]int),
+		Alone: make(map[int]string), Stopped: make(map[int]int), config: make(map[string]string),
 		Torn: string(data[len(whole):]), size: int64(len(whole)),
 	}
 	bad := func(format string, args ...any) (*Interrupted, error) {
@@ -368,8 +424,8 @@ func ParseInterrupted(path string, data []byte) (r *Interrupted, err error) {
 	if lines[0] == WrittenBy && !measured {
 		return bad("nothing was measured when its run ended; start a new one")
 	}
-	if slices.ContainsFunc(lines, func(line string) bool { return strings.HasPrefix(line, BoardKey+": ") }) {
-		return bad("it is of a board: go on with benchrun board run --resume")
+	if lines[0] == writtenByBoardRun {
+		return bad("it was written by a benchrun that kept the results of boards in another way; start a new run")
 	}
 	if r.Plan, err = decodePlan(lines); err != nil {
 		return bad("%w", err)
@@ -383,6 +439,26 @@ func ParseInterrupted(path string, data []byte) (r *Interrupted, err error) {
 	return r, nil
 }
 
+// complete returns the beginning of a results file that ends with something complete: a
+// line, and neither a row nor a step of which the end is missing. The last line of a step
+// is its result, or what stands in its place.
+func complete(data []byte) []byte {
+	whole := data[:bytes.LastIndexByte(data, '\n')+1]
+	if begin := bytes.LastIndex(whole, []byte("\n"+rowMark+" ")) + 1; begin > 0 && !bytes.Contains(whole[begin:], []byte("\n"+rowEnd+" ")) {
+		return whole[:begin]
+	}
+	begin := bytes.LastIndex(whole, []byte("\n"+caseKey)) + 1
+	if begin == 0 {
+		return whole
+	}
+	for line := range strings.Lines(string(whole[begin:])) {
+		if isOfStep(line) {
+			return whole
+		}
+	}
+	return whole[:begin]
+}
+
 // read takes in what was measured.
 func (r *Interrupted) read(lines []string) error {
 	known := make(map[StepKey]bool)
@@ -392,6 +468,9 @@ func (r *Interrupted) read(lines []string) error {
 	groups := r.Plan.Groups()
 	inBlock, at := false, StepKey{0, 1}
 	for i, line := range lines {
+		if key, value, ok := strings.Cut(line, ": "); ok && !strings.HasPrefix(line, "#") {
+			r.config[key] = value
+		}
 		number := func(prefix string) int { // 0 if it is none
 			n, _ := strconv.Atoi(line[len(prefix):])
 			return n
@@ -419,11 +498,13 @@ func (r *Interrupted) read(lines []string) error {
 				return fmt.Errorf("line %d: %q after the end of block %d", i+1, line, r.Ended)
 			}
 			inBlock = true
+		case strings.HasPrefix(line, UnitMark):
+			r.units = append(r.units, strings.TrimPrefix(line, UnitMark))
 		case strings.HasPrefix(line, PkgPrefix):
 			r.pkg = line[len(PkgPrefix):]
 		case strings.HasPrefix(line, SidePrefix):
 			r.side = line[len(SidePrefix):]
-		case strings.HasPrefix(line, "case: "), strings.HasPrefix(line, "copy: ") && inBlock:
+		case strings.HasPrefix(line, caseKey), strings.HasPrefix(line, "copy: ") && inBlock:
 			key, value, _ := strings.Cut(line, ": ")
 			n, err := strconv.Atoi(value)
 			if key == "copy" {
@@ -450,16 +531,16 @@ func (r *Interrupted) read(lines []string) error {
 			}
 		case strings.HasPrefix(line, lookMark):
 			r.Looked = append(r.Looked, r.Ended)
-		case inBlock && (strings.HasPrefix(line, "Benchmark") || strings.HasPrefix(line, holeMark)):
+		case inBlock && isOfStep(line):
 			more := r.Plan.Count > 1 && strings.HasPrefix(line, "Benchmark") // a process has printed several
 			if r.Done[at] && !more || !known[at] {
 				return fmt.Errorf("line %d: block %d has case %d already", i+1, r.Ended+1, at.Index)
 			}
 			r.Done[at] = true
-			if strings.HasPrefix(line, "Benchmark") {
-				r.Given[at] = 0
-			} else {
+			if strings.HasPrefix(line, holeMark) {
 				r.Given[at]++
+			} else {
+				r.Given[at] = 0
 			}
 		case !inBlock && !strings.HasPrefix(line, "#"):
 			if key, value, ok := strings.Cut(line, ": "); ok {
@@ -470,13 +551,20 @@ func (r *Interrupted) read(lines []string) error {
 	return nil
 }
 
+// isOfStep reports whether a line is what a step gave in a block.
+func isOfStep(line string) bool {
+	return strings.HasPrefix(line, "Benchmark") || strings.HasPrefix(line, holeMark) || strings.HasPrefix(line, skipMark) || strings.HasPrefix(line, clauseMark)
+}
+
 // Resume opens the file to append to it, after cutting off what is torn.
 func (r *Interrupted) Resume(now time.Time) (*Store, error) {
 	f, err := Reopen(r.Path, r.size, r.size+int64(len(r.Torn)))
 	if err != nil {
 		return nil, err
 	}
-	s := &Store{Path: r.Path, f: f, pkg: r.pkg, side: r.side}
+	s := &Store{Path: r.Path, f: f, pkg: r.pkg, side: r.side, config: r.config, units: newUnitTable()}
+	s.units.has(r.units...)
+	s.units.learn(ownUnits...)
 	s.line(ResumedLine(now))
 	if err := s.Sync(); err != nil {
 		return nil, errors.Join(err, f.Close())

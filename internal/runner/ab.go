@@ -204,7 +204,7 @@ func (v *Versions) nothing(ctx context.Context, c *AB, plan *record.Plan) (*comp
 	case plan.Bench == ".":
 		return nil, fmt.Errorf("nothing to compare: %w", noBenchmarks(v.packages))
 	}
-	return nil, fmt.Errorf("nothing to compare in %s: %w", strings.Join(v.packages, " "), noMatch(ctx, v.all(), plan))
+	return nil, fmt.Errorf("nothing to compare in %s: %w", strings.Join(v.packages, " "), noMatch(ctx, v.all(), nil, plan))
 }
 
 // path is where results are kept by default: below results/ in the module, or in

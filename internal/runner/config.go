@@ -19,7 +19,7 @@ import (
 // A Config says what is measured, how often and how. record.Plan tells of the fields that
 // it has too.
 type Config struct {
-	Packages []string // as the go command has them
+	Packages []string // as the go command has them, and files; see record.SplitFiles
 	Bench    string   // which of their benchmarks: a pattern of go test -bench
 	Blocks   int
 	Time     string // how long a process measures that takes no turns: "100ms", or "100x"
@@ -76,7 +76,9 @@ func (c *Config) plan(from *record.Interrupted) *record.Plan {
 	}
 	if plan.InTurns() {
 		plan.Control, plan.Rounds, plan.Slice = c.Control, c.Rounds, c.Slice
-		plan.Layouts = record.LayoutsFor(c.Layouts, c.Blocks)
+		if _, files := record.SplitFiles(c.Packages); !files.Any() { // which are linked already
+			plan.Layouts = record.LayoutsFor(c.Layouts, c.Blocks)
+		}
 	}
 	if len(plan.CPU) == 0 {
 		plan.CPU = []int{runtime.GOMAXPROCS(0)}

@@ -12,15 +12,17 @@ import (
 
 	"github.com/dynolab/dyno/internal/console"
 	"github.com/dynolab/dyno/internal/program"
+	"github.com/dynolab/dyno/internal/program/subject"
 	"github.com/dynolab/dyno/internal/record"
 	"github.com/dynolab/dyno/internal/scratch"
 	"github.com/dynolab/dyno/internal/session"
 	"github.com/dynolab/dyno/internal/testbin"
 )
 
-// Tests are compiled tests, and what there is to measure in them.
+// Tests are compiled tests, and programs, and what there is to measure in them.
 type Tests struct {
 	Binaries []testbin.Binary
+	Programs []subject.Program // which are measured beside them
 	Cases    []record.Case
 	Absent   []record.Hole // what a plan has to leave out
 }
@@ -73,7 +75,8 @@ func (r *Runner) prepare(ctx context.Context, j *job, c *Config, calibration *Ca
 		return err
 	}
 	j.plan.Subjects, j.absent = hashes(nil, tests.Binaries), tests.Absent
-	j.subject = testbin.NewBinaries(j.plan, tests.Binaries, r.kill)
+	maps.Copy(j.plan.Subjects, subject.Hashes(tests.Programs))
+	j.subject = subject.New(j.plan, tests.Programs, testbin.NewBinaries(j.plan, tests.Binaries, r.kill), r.kill)
 	j.here = session.Describe(ctx, ".", c.Machine, c.Resume)
 	if j.path == "" && j.from == nil {
 		prefix := ""
@@ -121,13 +124,23 @@ func (t *Tests) withoutTurns(ctx context.Context, folder string, plan *record.Pl
 		return nil
 	}
 	plan.Mode, plan.Control, plan.Rounds, plan.Slice, plan.Layouts = "", false, 0, 0, 0
-	if o.Driven {
-		var all []string
-		for _, s := range t.Binaries {
-			all = append(all, s.Pkg)
-		}
-		t.Binaries, _, err = testbin.Build(ctx, ".", folder, all, testbin.BuildOptions{})
+	if !o.Driven {
+		return nil
 	}
+	var packages []string
+	var ready []testbin.Binary
+	for _, b := range t.Binaries {
+		if b.Prebuilt() {
+			ready = append(ready, b)
+		} else {
+			packages = append(packages, b.Pkg)
+		}
+	}
+	if len(packages) == 0 {
+		return nil
+	}
+	t.Binaries, _, err = testbin.Build(ctx, ".", folder, packages, testbin.BuildOptions{})
+	t.Binaries = append(t.Binaries, ready...)
 	return err
 }
 
@@ -143,19 +156,26 @@ func hashes(of map[string]string, binaries []testbin.Binary) map[string]string {
 	return all
 }
 
-// build compiles the packages into folder. What does not work is said on w.
+// build compiles the packages into folder, and opens the files beside them. What does not
+// work is said on w.
 func build(ctx context.Context, w io.Writer, folder string, packages []string, o testbin.BuildOptions) (*Tests, error) {
-	fmt.Fprintf(w, "building the tests of %s\n", strings.Join(packages, " "))
+	programs, packages, err := subject.OpenAll(ctx, packages)
+	if err != nil || len(packages) == 0 {
+		return &Tests{Programs: programs}, err
+	}
+	if toBuild, _ := record.SplitFiles(packages); len(toBuild) > 0 {
+		fmt.Fprintf(w, "building the tests of %s\n", strings.Join(toBuild, " "))
+	}
 	binaries, problems, err := testbin.Build(ctx, ".", folder, packages, o)
 	if err != nil {
 		return nil, err
 	}
-	t := &Tests{Binaries: binaries}
+	t := &Tests{Binaries: binaries, Programs: programs}
 	for _, p := range problems {
 		fmt.Fprintf(w, "benchrun: %s %s\n%s", p.Pkg, p.Reason, p.Output)
 		t.Absent = append(t.Absent, record.Hole{Pkg: p.Pkg, Reason: p.Reason, Skipped: p.Untested})
 	}
-	if len(binaries) == 0 {
+	if len(binaries)+len(programs) == 0 {
 		if !slices.ContainsFunc(problems, func(p testbin.BuildProblem) bool { return !p.Untested }) {
 			return nil, fmt.Errorf("nothing to measure: %w", noTests(packages))
 		}
@@ -187,7 +207,11 @@ func List(ctx context.Context, w io.Writer, folder string, plan *record.Plan, o 
 		}
 		t.Cases, t.Absent = append(t.Cases, cases...), append(t.Absent, absent...)
 	}
-	if len(t.Cases) > 0 {
+	more, err := subject.Cases(t.Programs, plan.Bench, t.Cases)
+	if err != nil {
+		return nil, err
+	}
+	if t.Cases = append(t.Cases, more...); len(t.Cases) > 0 {
 		t.Binaries = with
 		return t, nil
 	}
@@ -198,7 +222,11 @@ func List(ctx context.Context, w io.Writer, folder string, plan *record.Plan, o 
 	if plan.Bench == "." {
 		return nil, fmt.Errorf("nothing to measure: %w", noBenchmarks(plan.Packages))
 	}
-	return nil, noMatch(ctx, t.Binaries, plan)
+	all, err := subject.Cases(t.Programs, ".", nil)
+	if err != nil {
+		return nil, err
+	}
+	return nil, noMatch(ctx, t.Binaries, all, plan)
 }
 
 // list lists the benchmarks of b that plan asks for. What fails is said on w. It is an
@@ -226,10 +254,9 @@ func list(ctx context.Context, w io.Writer, b testbin.Binary, plan *record.Plan)
 	return l.Cases, l.Absent, nil
 }
 
-// noMatch is the error for a plan whose Bench matches no benchmark of binaries, or what has
-// ended ctx while they were asked which ones they have.
-func noMatch(ctx context.Context, binaries []testbin.Binary, plan *record.Plan) error {
-	var known []record.Case
+// noMatch is the error for a plan whose Bench matches no benchmark of binaries, nor a known
+// one, or what has ended ctx while they were asked which ones they have.
+func noMatch(ctx context.Context, binaries []testbin.Binary, known []record.Case, plan *record.Plan) error {
 	for _, b := range binaries {
 		l, err := b.Cases(".", slices.Max(plan.CPU), plan.Timeout, ctx.Done())
 		if ctx.Err() != nil {

@@ -24,14 +24,14 @@ type fakeSubject struct {
 	before func(n int) error
 }
 
-func (f *fakeSubject) Measure(_ int, s record.Step) (string, error) {
+func (f *fakeSubject) Measure(_ context.Context, block int, s record.Step) (record.Record, error) {
 	if f.before != nil {
 		if err := f.before(f.steps); err != nil {
-			return "", err
+			return session.Single(s, block, "", err)
 		}
 	}
 	f.steps++
-	return s.FullName() + " 1 5 ns/op", nil
+	return session.Single(s, block, s.FullName()+" 1 5 ns/op", nil)
 }
 
 func (*fakeSubject) Start(int, record.Step, []string) (session.Driver, error) {

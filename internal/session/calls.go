@@ -100,13 +100,18 @@ func (r *runner) lookAround(p *player) error {
 		busy = min(busy, float64(after.CPU-before.CPU)/float64(idle))
 	}
 	if busy > busyIdle {
-		name := strings.TrimPrefix(p.step.FullName(), "Benchmark")
-		if p.step.Case.Side != "" {
-			name += ", " + p.step.Case.Side
-		}
-		r.say(record.Group{Pkg: p.step.Case.Pkg, Name: name}, fmt.Sprintf("works in the background: it uses %.0f %% of a processor while it waits, which its own slices pay for", 100*busy))
+		r.say(rowOf(p.step), fmt.Sprintf("works in the background: it uses %.0f %% of a processor while it waits, which its own slices pay for", 100*busy))
 	}
 	return nil
+}
+
+// rowOf names a step as a row, for what is to be known of it alone.
+func rowOf(s record.Step) record.Group {
+	name := strings.TrimPrefix(s.FullName(), "Benchmark")
+	if s.Case.Side != "" {
+		name += ", " + s.Case.Side
+	}
+	return record.Group{Pkg: s.Case.Pkg, Name: name}
 }
 
 // say tells what a reader should know of a row, and notes it in the results.

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strconv"
 	"time"
 
 	"github.com/dynolab/dyno/internal/program"
@@ -50,14 +49,28 @@ var ErrInterrupted = errors.New("interrupted")
 // A Subject is what the cases of a plan are run on: test binaries, a program in
 // another language, a board.
 type Subject interface {
-	// Measure measures a step alone, in a fresh process or after a reset: it returns
-	// the step's benchmark line, or as many as the plan has counts. It returns
-	// program.ErrKilled if it was ended on request, and why there is no line for any
-	// other error, which leaves a hole.
-	Measure(block int, s record.Step) (string, error)
+	// Measure measures a step alone, in a fresh process or after a reset. A step that
+	// fails is a record with a hole. Its error ends the run: program.ErrKilled or
+	// ErrInterrupted if it was given up on request, any other if nothing more can be
+	// measured; nothing is recorded of the step then.
+	Measure(ctx context.Context, block int, s record.Step) (record.Record, error)
 	// Start starts a step that is to take turns, with env added to its environment.
 	// Its errors are those of program.Start.
 	Start(block int, s record.Step, env []string) (Driver, error)
+}
+
+// Single returns the record of a step that was measured alone: text are the Unit lines that
+// it printed and its benchmark lines, and err is why there are none. It is for
+// Subject.Measure, whose error is the second result.
+func Single(s record.Step, block int, text string, err error) (record.Record, error) {
+	switch {
+	case errors.Is(err, program.ErrKilled):
+		return record.Record{}, err
+	case err != nil:
+		return record.Record{Step: s, Hole: record.NewHole(s, block, err), Output: program.Output(err)}, nil
+	}
+	units, lines := record.SplitUnits(text)
+	return record.Record{Step: s, Line: lines, Units: units}, nil
 }
 
 // Run carries out what is left of plan, block by block. from is what an earlier
@@ -82,7 +95,7 @@ func Run(ctx context.Context, plan *record.Plan, subject Subject, s *record.Stor
 // hands are the run's side effects; tests replace them.
 type hands struct {
 	// process and start are Subject.Measure and Subject.Start.
-	process func(block int, s record.Step) (string, error)
+	process func(ctx context.Context, block int, s record.Step) (record.Record, error)
 	start   func(block int, s record.Step, env []string) (Driver, error)
 	// look returns the groups that need no blocks after those in the results.
 	look func() ([]record.Group, error)
@@ -210,7 +223,7 @@ func (r *runner) isStopped(group int) bool {
 // store.
 func (r *runner) unit(ctx context.Context, block int, u record.Unit) error {
 	if u.Turns == nil {
-		return r.single(block, u.Step)
+		return r.single(ctx, block, u.Step)
 	}
 	g := *u.Turns
 	r.p.Turns(block, g)
@@ -226,13 +239,16 @@ func (r *runner) unit(ctx context.Context, block int, u record.Unit) error {
 			if ctx.Err() != nil {
 				return ErrInterrupted
 			}
-			if err := r.single(block, s); err != nil {
+			if err := r.single(ctx, block, s); err != nil {
 				return err
 			}
 		}
 		return nil
 	case err != nil:
 		return err
+	}
+	for _, e := range entries {
+		r.learnUnits(e)
 	}
 	if err := r.store.Turns(block, g, entries, r.plan); err != nil {
 		return err
@@ -245,27 +261,31 @@ func (r *runner) unit(ctx context.Context, block int, u record.Unit) error {
 	return nil
 }
 
-// single measures a step in a process of its own.
-func (r *runner) single(block int, step record.Step) error {
+// single measures a step alone. Its error ends the run.
+func (r *runner) single(ctx context.Context, block int, step record.Step) error {
 	r.p.Step(block, step)
 	began := r.now()
-	line := ""
-	err := r.tried(step)
-	if err == nil {
-		line, err = r.process(block, step)
-	}
-	if errors.Is(err, program.ErrKilled) {
+	e := record.Record{Step: step}
+	if err := r.tried(step); err != nil {
+		e.Hole = record.NewHole(step, block, err)
+	} else if e, err = r.process(ctx, block, step); err != nil {
 		return err
 	}
-	e := record.Record{Step: step, Line: line, Driven: record.ModeProcess}
-	if err != nil {
-		e.Hole, e.Output = r.hole(block, step, err), program.Output(err)
-	}
+	e.Driven = record.ModeProcess
+	r.learnUnits(e)
 	r.forecast.Took(r.now().Sub(began), step)
 	r.count(step, e.Hole)
 	r.store.Single(e, r.plan)
 	r.p.Done(block, step, e.Hole, e.Output)
 	return nil
+}
+
+// learnUnits takes in what a step's process said of units, and says of a contradiction which
+// holds.
+func (r *runner) learnUnits(e record.Record) {
+	for _, text := range r.store.LearnUnits(e.Units) {
+		r.say(rowOf(e.Step), text)
+	}
 }
 
 // tried returns an error if a step has failed too often to be tried again.
@@ -276,14 +296,9 @@ func (r *runner) tried(s record.Step) error {
 	return &program.Failure{Reason: fmt.Sprintf("not tried any more after it failed %d times in a row", giveUpAfter)}
 }
 
-// hole returns the hole that a step leaves in block because of err.
-func (r *runner) hole(block int, s record.Step, err error) *record.Hole {
-	return &record.Hole{Case: s.FullName(), Block: strconv.Itoa(block), Reason: err.Error()}
-}
-
 // count counts the failures of a step in a row.
 func (r *runner) count(s record.Step, h *record.Hole) {
-	if h == nil {
+	if h == nil || h.Skipped {
 		r.failed[s.Key()] = 0
 	} else {
 		r.failed[s.Key()]++

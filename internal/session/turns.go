@@ -395,7 +395,7 @@ func (r *runner) roundsOf(players []*player, whole bool) int {
 
 // entry makes what p leaves in the results.
 func (r *runner) entry(block int, p *player) record.Record {
-	e := record.Record{Step: p.step, Pad: p.pad, Driven: record.ModeTurns}
+	e := record.Record{Step: p.step, Pad: p.pad, Driven: record.ModeTurns, Units: p.result.Units}
 	if p.live != nil {
 		e.Driven = p.live.Hello().Mode
 	}
@@ -403,7 +403,7 @@ func (r *runner) entry(block int, p *player) record.Record {
 		e.Line, e.Slices, p.err = p.figures(r.plan.Benchmem)
 	}
 	if p.err != nil {
-		e.Hole, e.Output, e.Slices = r.hole(block, p.step, p.err), program.Output(p.err), nil
+		e.Hole, e.Output, e.Slices = record.NewHole(p.step, block, p.err), program.Output(p.err), nil
 	}
 	return e
 }
@@ -431,6 +431,7 @@ func (p *player) figures(benchmem bool) (line string, times *record.Slices, err 
 		sum.CPU += slice.CPU
 		sum.Allocs += slice.Allocs
 		sum.Bytes += slice.Bytes
+		sum.NoMemory = sum.NoMemory || slice.NoMemory
 	}
 	if len(s.CPU) < len(s.Ns) {
 		s.CPU = nil
@@ -447,7 +448,7 @@ func (p *player) figures(benchmem bool) (line string, times *record.Slices, err 
 	for _, v := range res.Values {
 		v.Value, v.Unit = record.InUnit(v, record.Written(v)), record.Written(v)
 		_, own := p.result.Extra[v.Unit]
-		if exact, ok := ours[v.Unit]; ok && !own {
+		if exact, ok := ours[v.Unit]; ok && !own && !sum.NoMemory {
 			v.Value, memory = exact, true
 		}
 		if v.Unit == "ns/op" && !own {
@@ -456,7 +457,7 @@ func (p *player) figures(benchmem bool) (line string, times *record.Slices, err 
 		value(v.Value, v.Unit)
 	}
 	for _, unit := range []string{"B/op", "allocs/op"} {
-		if benchmem && !memory {
+		if benchmem && !memory && !sum.NoMemory {
 			value(ours[unit], unit)
 		}
 	}

@@ -4,8 +4,6 @@ import (
 	"bytes"
 	"cmp"
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -14,6 +12,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -38,7 +37,7 @@ type Binary struct {
 	// the first one is Path. Empty means that there is only that.
 	Layouts []Image
 
-	made       *builder // that can link it anew
+	made       *builder // that can link it anew; nil if it was built already
 	importPath string   // import path by which that knows it
 
 	// Undrivable says why its benchmarks cannot be driven; nil if they can. It
@@ -48,6 +47,10 @@ type Binary struct {
 
 // An Image is a binary.
 type Image struct{ Path, Hash string }
+
+// Prebuilt reports whether the subject was built already, and so is not built or linked
+// anew.
+func (s Binary) Prebuilt() bool { return s.made == nil }
 
 // in returns the subject in the given layout.
 func (s Binary) in(layout int) Binary {
@@ -132,6 +135,9 @@ func (b *builder) goCommand(ctx context.Context, args ...string) *exec.Cmd {
 // must use. A package that cannot be built, or has no tests, is a problem and not
 // an error: the others are built all the same. It is an error if the patterns
 // match nothing.
+//
+// Patterns may also name files that are built already, as record.Files has them: what is
+// wrong with one of those is an error. They are not linked anew.
 func Build(ctx context.Context, dir, out string, patterns []string, o BuildOptions) ([]Binary, []BuildProblem, error) {
 	for _, p := range patterns {
 		if strings.HasPrefix(p, "-") {
@@ -141,6 +147,14 @@ func Build(ctx context.Context, dir, out string, patterns []string, o BuildOptio
 			return nil, nil, fmt.Errorf("%s is a file; name the package it is in, such as ./%s", p, filepath.ToSlash(filepath.Dir(p)))
 		}
 	}
+	patterns, files := record.SplitFiles(patterns)
+	if len(files.Programs) > 0 {
+		return nil, nil, fmt.Errorf("%s is a program that speaks the driving protocol: what needs a Go package, such as profiles, is not to be had of it", files.Programs[0])
+	}
+	ready, err := Prebuilt(files.Binaries, files.Dir)
+	if err != nil || len(patterns) == 0 && len(ready) > 0 {
+		return ready, nil, err
+	}
 	b := &builder{dir: dir, options: o}
 	pkgs, err := b.list(ctx, patterns)
 	if err != nil {
@@ -148,7 +162,7 @@ func Build(ctx context.Context, dir, out string, patterns []string, o BuildOptio
 	}
 	var undrivable error
 	if o.Driven {
-		b.overlay, undrivable = program.Overlay(ctx, dir, out)
+		b.overlay, undrivable = Overlay(ctx, dir, out)
 		if undrivable != nil && !errors.Is(undrivable, program.ErrUnsupported) {
 			return nil, nil, undrivable
 		}
@@ -191,7 +205,12 @@ func Build(ctx context.Context, dir, out string, patterns []string, o BuildOptio
 			subjects = append(subjects, s)
 		}
 	}
-	return subjects, problems, nil
+	for _, s := range ready {
+		if slices.ContainsFunc(subjects, func(o Binary) bool { return o.Pkg == s.Pkg }) {
+			return nil, nil, fmt.Errorf("%s is of the package %s, which is measured itself: a run has one binary of each", s.Path, s.Pkg)
+		}
+	}
+	return append(subjects, ready...), problems, nil
 }
 
 // Link makes layouts of subjects that Build has made, into the folder out: n of
@@ -201,17 +220,21 @@ func Build(ctx context.Context, dir, out string, patterns []string, o BuildOptio
 //
 // They are linked without what debuggers read, as by go test when it runs what it
 // builds: that is half of the work, and no part of what is loaded. Profiles do not
-// need it.
+// need it. Those that were built already stay as they are.
 func Link(ctx context.Context, out string, subjects []Binary, n int) error {
-	if n <= 1 || len(subjects) == 0 {
+	first := slices.IndexFunc(subjects, func(s Binary) bool { return !s.Prebuilt() })
+	if n <= 1 || first < 0 {
 		return nil
 	}
 	// A flag of ours takes the place of one in GOFLAGS.
-	said, _ := subjects[0].made.goCommand(ctx, "env", "GOFLAGS").Output()
+	said, _ := subjects[first].made.goCommand(ctx, "env", "GOFLAGS").Output()
 	ldflags := flagIn(string(said), "-ldflags")
 	work, ctx := errgroup.WithContext(ctx)
 	work.SetLimit(runtime.GOMAXPROCS(0))
 	for i, s := range subjects {
+		if s.Prebuilt() {
+			continue
+		}
 		layouts := make([]Image, n)
 		layouts[0] = Image{s.Path, s.Hash}
 		subjects[i].Layouts = layouts
@@ -259,7 +282,7 @@ func (b *builder) goTest(ctx context.Context, s Binary, path string, flags ...st
 		}
 		return Image{}, cmp.Or(out.String(), err.Error()+"\n"), nil
 	}
-	if image.Hash, err = hashFile(image.Path); err == nil && cached {
+	if image.Hash, err = program.HashFile(image.Path); err == nil && cached {
 		b.options.Cache.put(key, image.Path)
 	}
 	return image, "", err
@@ -317,19 +340,6 @@ func (b *builder) list(ctx context.Context, patterns []string) ([]goPackage, err
 		}
 		pkgs = append(pkgs, p)
 	}
-}
-
-func hashFile(path string) (string, error) {
-	f, err := os.Open(path)
-	if err != nil {
-		return "", err
-	}
-	defer f.Close()
-	h := sha256.New()
-	if _, err := io.Copy(h, f); err != nil {
-		return "", err
-	}
-	return hex.EncodeToString(h.Sum(nil)), nil
 }
 
 func firstLine(s string) string {

@@ -33,7 +33,11 @@ func TestMain(m *testing.M) {
 			n.Add(1)
 		}
 	}
-	os.Exit(m.Run())
+	code := m.Run()
+	if binaries.dir != "" {
+		os.RemoveAll(binaries.dir)
+	}
+	os.Exit(code)
 }
 
 func BenchmarkSubject(b *testing.B) {
@@ -57,6 +61,11 @@ func BenchmarkSubject(b *testing.B) {
 				b.Log("in the log")
 			case "print":
 				fmt.Println("in the way")
+			case "units":
+				if b.N == 1 {
+					fmt.Print("Unit widgets better=higher\nUnit gadgets  better=lower assume=exact\n")
+				}
+				b.ReportMetric(7, "widgets")
 			case "slow":
 				time.Sleep(700 * time.Millisecond)
 			case "hang":
@@ -258,7 +267,7 @@ func TestCasesWithHang(t *testing.T) {
 		t.Skip("waits for a time limit")
 	}
 	for _, how := range []string{"hang", "chatter"} {
-		l, err := subject(t, "good,"+how+",last").Cases(".", 1, 5*time.Second, nil)
+		l, err := subject(t, "good,"+how+",last").Cases("^BenchmarkSubject$", 1, 5*time.Second, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -277,7 +286,7 @@ func TestCasesThatTakeLongTogether(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes longer than a time limit")
 	}
-	l, err := subject(t, "slow,slow,slow,slow,slow").Cases(".", 1, 2500*time.Millisecond, nil)
+	l, err := subject(t, "slow,slow,slow,slow,slow").Cases("^BenchmarkSubject$", 1, 2500*time.Millisecond, nil)
 	if err != nil || len(l.Cases) != 5 {
 		t.Errorf("%+v, %v", l, err)
 	}
@@ -285,25 +294,25 @@ func TestCasesThatTakeLongTogether(t *testing.T) {
 
 // An end that is no benchmark's doing is an error, and what was listed stays.
 func TestCasesOfABrokenSubject(t *testing.T) {
-	l, err := subject(t, "status").Cases(".", 1, time.Minute, nil)
+	l, err := subject(t, "status").Cases("^BenchmarkSubject$", 1, time.Minute, nil)
 	if err == nil || err.Error() != "ended with exit status 3" || len(l.Cases) != 1 {
 		t.Errorf("%+v, %v", l, err)
 	}
 	kill := make(chan struct{})
 	close(kill)
-	if _, err := subject(t, "hang").Cases(".", 1, time.Minute, kill); err != program.ErrKilled {
+	if _, err := subject(t, "hang").Cases("^BenchmarkSubject$", 1, time.Minute, kill); err != program.ErrKilled {
 		t.Errorf("killed: %v", err)
 	}
 	many := slices.Repeat([]string{"crash"}, mostCrashes+1)
-	if l, err := subject(t, strings.Join(many, ",")).Cases(".", 1, time.Minute, nil); err == nil || len(l.Absent) != mostCrashes {
+	if l, err := subject(t, strings.Join(many, ",")).Cases("^BenchmarkSubject$", 1, time.Minute, nil); err == nil || len(l.Absent) != mostCrashes {
 		t.Errorf("%d crashes: %+v, %v", len(many), l, err)
 	}
 }
 
 func TestBuildRefuses(t *testing.T) {
 	for pattern, want := range map[string]string{
-		"-race":          "begins with a hyphen",
-		"sub/x.go":       "x.go is a file; name the package it is in, such as ./sub",
+		"-race":             "begins with a hyphen",
+		"sub/x.go":          "x.go is a file; name the package it is in, such as ./sub",
 		"../../results/...": "no package matches ../../results/...",
 	} {
 		_, _, err := Build(context.Background(), ".", t.TempDir(), []string{pattern}, BuildOptions{})
@@ -315,5 +324,14 @@ func TestBuildRefuses(t *testing.T) {
 	cancel(session.ErrInterrupted)
 	if _, _, err := Build(stopped, ".", t.TempDir(), []string{"."}, BuildOptions{}); err != session.ErrInterrupted {
 		t.Errorf("interrupted: %v", err)
+	}
+}
+
+// TestMeasureUnits: what a process prints of units comes with its figures.
+func TestMeasureUnits(t *testing.T) {
+	text, err := measureSubject(subject(t, "units"), "units", time.Minute, nil)
+	units, line := record.SplitUnits(text)
+	if err != nil || strings.Join(units, "; ") != "widgets better=higher; gadgets  better=lower assume=exact" || !strings.HasPrefix(line, "BenchmarkSubject/units-2") || strings.Contains(line, "\n") {
+		t.Errorf("%v; %q", err, text)
 	}
 }

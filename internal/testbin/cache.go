@@ -18,6 +18,8 @@ import (
 	"time"
 
 	"github.com/rogpeppe/go-internal/cache"
+
+	"github.com/dynolab/dyno/internal/program"
 )
 
 // A BuildCache keeps test binaries from one Build to the next. The go command
@@ -199,7 +201,7 @@ func (b *builder) overlayText() (string, error) {
 		return "", err
 	}
 	for file, by := range o.Replace {
-		if o.Replace[file], err = hashFile(by); err != nil {
+		if o.Replace[file], err = program.HashFile(by); err != nil {
 			return "", err
 		}
 	}

@@ -10,6 +10,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/dynolab/dyno/internal/program"
 )
 
 // cacheModule makes a module in a folder of its own.
@@ -38,7 +40,7 @@ func buildOne(t *testing.T, dir string, o BuildOptions) map[string]string {
 		t.Fatalf("%v %+v %+v", err, subjects, problems)
 	}
 	for _, i := range append(subjects[0].Layouts, Image{subjects[0].Path, subjects[0].Hash}) {
-		if hash, err := hashFile(i.Path); err != nil || hash != i.Hash {
+		if hash, err := program.HashFile(i.Path); err != nil || hash != i.Hash {
 			t.Errorf("%s has hash %s, not %s: %v", i.Path, hash, i.Hash, err)
 		}
 		if info, err := os.Stat(i.Path); err != nil || info.Mode()&0o100 == 0 {

@@ -3,6 +3,7 @@ package testbin
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -40,8 +41,9 @@ func (b *Binaries) of(block int, s record.Step) Binary {
 }
 
 // Measure implements session.Subject.
-func (b *Binaries) Measure(block int, s record.Step) (string, error) {
-	return measure(b.plan, b.of(block, s), s, b.kill)
+func (b *Binaries) Measure(_ context.Context, block int, s record.Step) (record.Record, error) {
+	text, err := measure(b.plan, b.of(block, s), s, b.kill)
+	return session.Single(s, block, text, err)
 }
 
 // Start implements session.Subject.
@@ -51,8 +53,8 @@ func (b *Binaries) Start(block int, s record.Step, env []string) (session.Driver
 		return nil, binary.Undrivable
 	}
 	// An interrupt lets a row finish: what ends a process at once is kill.
-	p, err := program.Start(context.Background(), program.Config{
-		Binary:    binary.Path,
+	p, err := Drive(context.Background(), program.Config{
+		Path:      binary.Path,
 		Dir:       binary.Dir,
 		Benchmark: s.Case.Name,
 		CPU:       s.CPU,
@@ -91,7 +93,14 @@ func measure(plan *record.Plan, s Binary, step record.Step, kill <-chan struct{}
 	if err != nil {
 		return "", err
 	}
-	return resultLines(text, step.FullName(), max(1, plan.Count))
+	lines, err := resultLines(text, step.FullName(), max(1, plan.Count))
+	if err != nil {
+		return "", err
+	}
+	for _, unit := range slices.Backward(program.UnitLines(text)) {
+		lines = record.UnitMark + unit + "\n" + lines
+	}
+	return lines, nil
 }
 
 // bench is run for benchmarks. If one panics, its deferred calls run before the

@@ -10,6 +10,7 @@ import (
 	"github.com/dynolab/dyno/internal/compare"
 	"github.com/dynolab/dyno/internal/program"
 	"github.com/dynolab/dyno/internal/stats"
+	"github.com/dynolab/dyno/internal/testbin"
 )
 
 const (
@@ -145,7 +146,7 @@ func (e *explainer) countPair(ctx context.Context, p *Pair, each time.Duration, 
 	both := make([]*counted, 2)
 	slice := counterSlice
 	for i, b := range []*Bench{&p.Base, &p.This} {
-		proc, err := program.Start(ctx, b.config(e.opts, e.opts.Timeout, true))
+		proc, err := testbin.Drive(ctx, b.config(e.opts, e.opts.Timeout, true))
 		if err != nil {
 			return nil, nil, err
 		}

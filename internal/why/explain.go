@@ -18,6 +18,7 @@ import (
 
 	"github.com/dynolab/dyno/internal/program"
 	"github.com/dynolab/dyno/internal/session"
+	"github.com/dynolab/dyno/internal/testbin"
 )
 
 // Options say how differences are explained. The zero value is the default.
@@ -341,7 +342,7 @@ func (e *explainer) timeout(b *Bench, kind Kind, n int) time.Duration {
 // it has none of the preparation. It returns how many operations that had: whole
 // pieces of the work.
 func (e *explainer) sliced(ctx context.Context, file string, b *Bench, kind Kind, n int) (prof *profile.Profile, ops int, wall float64, err error) {
-	p, err := program.Start(ctx, b.config(e.opts, e.timeout(b, kind, n), false))
+	p, err := testbin.Drive(ctx, b.config(e.opts, e.timeout(b, kind, n), false))
 	if err != nil {
 		return nil, 0, 0, err
 	}
@@ -381,7 +382,7 @@ func (e *explainer) sliced(ctx context.Context, file string, b *Bench, kind Kind
 // config is how the benchmark is driven.
 func (b *Bench) config(o Options, timeout time.Duration, counters bool) program.Config {
 	return program.Config{
-		Binary: b.Binary.Path, Dir: b.Binary.Dir, Benchmark: b.Step.Case.Name, CPU: b.Step.CPU,
+		Path: b.Binary.Path, Dir: b.Binary.Dir, Benchmark: b.Step.Case.Name, CPU: b.Step.CPU,
 		Counters: counters, Timeout: timeout, Kill: o.Kill,
 	}
 }

@@ -79,6 +79,10 @@ func benchActor(b *testing.B, w workloads.Actor, c *crowd, st workloads.Setting,
 	for _, name := range w.Timings {
 		m.timings = append(m.timings, timing{name, hdrhistogram.New(1, int64(slowest), 3)})
 	}
+	for _, name := range w.Shares {
+		m.named = append(m.named, measure.Share(name, 0, 1))
+	}
+	printUnits(b, m.metrics(1, true))
 	count := w.Actors >= countable && st.Ops == 0 && c.n == 0
 	if count {
 		m.memory = inUse()
@@ -148,7 +152,8 @@ type meter struct {
 
 	latency *hdrhistogram.Histogram // of open loops; nil for others
 	timings []timing
-	shares  []measure.Metric
+	shares  []measure.Metric // what was told of those in named
+	named   []measure.Metric
 
 	_ [64]byte // what receivers read is in front, what senders write behind
 
@@ -224,27 +229,41 @@ func inUse() uint64 {
 }
 
 // report reports what has been measured over the given number of messages.
-func (m *meter) report(messages int) {
-	reportMetrics(m.b, m.allocated.Per(messages, "msg"))
-	if m.crowd.n > 0 {
-		m.b.ReportMetric(float64(m.crowd.bytes)/float64(m.crowd.n), "B/actor")
-		m.b.ReportMetric(float64(m.crowd.n), "actors")
+func (m *meter) report(messages int) { reportMetrics(m.b, m.metrics(messages, false)) }
+
+// metrics returns what has been measured over the given number of messages; with all also
+// what may still come, for its units.
+func (m *meter) metrics(messages int, all bool) []measure.Metric {
+	ms := m.allocated.Per(messages, "msg")
+	add := func(v float64, unit string, better measure.Better) {
+		ms = append(ms, measure.Metric{Value: v, Unit: unit, Better: better})
 	}
-	if m.stopped > 0 {
-		m.b.ReportMetric(float64(m.stopTime)/float64(m.stopped), "stop-ns/actor")
+	if m.crowd.n > 0 || all {
+		add(float64(m.crowd.bytes)/float64(max(m.crowd.n, 1)), "B/actor", measure.Lower)
+		add(float64(m.crowd.n), "actors", measure.Higher)
 	}
-	if m.latency != nil {
-		m.b.ReportMetric(m.latency.Mean(), "mean-ns")
-		m.b.ReportMetric(float64(m.latency.ValueAtPercentile(50)), "p50-ns")
-		m.b.ReportMetric(float64(m.latency.ValueAtPercentile(99)), "p99-ns")
-		m.b.ReportMetric(float64(m.latency.ValueAtPercentile(99.9)), "p99.9-ns")
-		m.b.ReportMetric(float64(m.latency.Max()), "max-ns")
+	if m.stopped > 0 || all {
+		add(float64(m.stopTime)/float64(max(m.stopped, 1)), "stop-ns/actor", measure.Lower)
+	}
+	if h := m.latency; h != nil {
+		add(h.Mean(), "mean-ns", measure.Lower)
+		add(float64(h.ValueAtPercentile(50)), "p50-ns", measure.Lower)
+		add(float64(h.ValueAtPercentile(99)), "p99-ns", measure.Lower)
+		add(float64(h.ValueAtPercentile(99.9)), "p99.9-ns", measure.Lower)
+		add(float64(h.Max()), "max-ns", measure.Lower)
 	}
 	for _, t := range m.timings {
-		m.b.ReportMetric(float64(t.hist.ValueAtPercentile(50)), t.name+"-p50-ns")
-		m.b.ReportMetric(float64(t.hist.ValueAtPercentile(99)), t.name+"-p99-ns")
-		m.b.ReportMetric(float64(t.hist.Max()), t.name+"-max-ns")
+		add(float64(t.hist.ValueAtPercentile(50)), t.name+"-p50-ns", measure.Lower)
+		add(float64(t.hist.ValueAtPercentile(99)), t.name+"-p99-ns", measure.Lower)
+		add(float64(t.hist.Max()), t.name+"-max-ns", measure.Lower)
 	}
-	reportMetrics(m.b, m.shares)
-	reportMetrics(m.b, m.backlog.Metrics())
+	if all {
+		ms = append(ms, m.named...)
+	}
+	ms = append(ms, m.shares...)
+	backlog := m.backlog
+	if all && m.latency != nil {
+		backlog.Add(0)
+	}
+	return append(ms, backlog.Metrics()...)
 }

@@ -1,7 +1,6 @@
 package benchtest
 
 import (
-	"os"
 	"runtime"
 	"slices"
 	"strings"
@@ -232,37 +231,5 @@ func TestNoDispatcherIsSkipped(t *testing.T) {
 	out, ok := output(t, "none", "^BenchmarkActor$", "1x", "-test.v")
 	if !ok || !strings.Contains(out, "none runs no actors") || strings.Contains(out, "ns/op") {
 		t.Errorf("success %v, want the reason and no figures:\n%s", ok, out)
-	}
-}
-
-// Every unit is told of in the documents, and has a line in the results that says
-// which way it is good: a report would call its changes lower and higher only.
-func TestUnitsAreKnown(t *testing.T) {
-	store, err := os.ReadFile("../../internal/record/store.go")
-	if err != nil {
-		t.Fatal(err)
-	}
-	page, err := os.ReadFile("../../docs/workloads.md")
-	if err != nil {
-		t.Fatal(err)
-	}
-	out, ok := output(t, "right", "^BenchmarkActor$/workload=(latency100k|spawn|restart|suspend)$", "10000x")
-	if !ok {
-		t.Fatalf("failed:\n%s", out)
-	}
-	seen := make(map[string]bool)
-	for _, r := range records(t, out) {
-		for _, u := range units(r) {
-			seen[u] = true
-			if !strings.Contains(string(store), `"`+u+` better=`) {
-				t.Errorf("no line says which way %s is good", u)
-			}
-			if !strings.Contains(string(page), "`"+u+"`") {
-				t.Errorf("docs/workloads.md does not tell of %s", u)
-			}
-		}
-	}
-	if len(seen) != 22 {
-		t.Errorf("%d units: %v", len(seen), seen)
 	}
 }

@@ -74,12 +74,15 @@ func bench(b *testing.B, path string, slicing workloads.Slicing, work func(n int
 	s := asked(b, slicing)
 	run := prepare()
 	defer run.Close()
-	report := func(ops int, allocated measure.Memory) {
-		reportMetrics(b, allocated.Per(ops, "task"))
+	metrics := func(ops int, allocated measure.Memory) []measure.Metric {
+		ms := allocated.Per(ops, "task")
 		if work != nil {
-			b.ReportMetric(float64(work(ops))/float64(ops), "rounds/op")
+			ms = append(ms, measure.Metric{Value: float64(work(ops)) / float64(ops), Unit: "rounds/op", Better: measure.Neither})
 		}
+		return ms
 	}
+	printUnits(b, metrics(1, measure.Memory{}))
+	report := func(ops int, allocated measure.Memory) { reportMetrics(b, metrics(ops, allocated)) }
 	if s != nil {
 		session(b, s, path, slicing, run, func() {}, report)
 		return

@@ -15,6 +15,7 @@ import (
 
 	"github.com/dynolab/dyno/impls"
 	"github.com/dynolab/dyno/internal/program"
+	"github.com/dynolab/dyno/internal/testbin"
 	"github.com/dynolab/dyno/workloads"
 )
 
@@ -43,7 +44,7 @@ func drive(t *testing.T, name string) (*program.Process, error) {
 			return
 		}
 		all.path = filepath.Join(dir, "impls.test")
-		if overlay, all.err = program.Overlay(context.Background(), "", dir); all.err != nil {
+		if overlay, all.err = testbin.Overlay(context.Background(), "", dir); all.err != nil {
 			return
 		}
 		out, err := exec.Command("go", "test", "-c", "-overlay="+overlay, "-o", all.path, "../../impls").CombinedOutput()
@@ -57,8 +58,8 @@ func drive(t *testing.T, name string) (*program.Process, error) {
 	if all.err != nil {
 		t.Fatal(all.err)
 	}
-	p, err := program.Start(context.Background(), program.Config{
-		Binary: all.path, Dir: "../../impls", Benchmark: name, CPU: 2,
+	p, err := testbin.Drive(context.Background(), program.Config{
+		Path: all.path, Dir: "../../impls", Benchmark: name, CPU: 2,
 	})
 	if err == nil {
 		t.Cleanup(func() { p.Close() })

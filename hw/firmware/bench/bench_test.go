@@ -1,6 +1,7 @@
 package bench_test
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
@@ -103,6 +104,9 @@ func check(t *testing.T, c firmware.Case, impl dyno.Impl, said []string) {
 		for i, v := range res.Values {
 			if i >= len(want) || v.Unit != want[i] {
 				t.Errorf("%q: value %d is in %s, want %v", raw, i+1, v.Unit, want)
+			}
+			if lower, higher := "unit "+v.Unit+" better=lower", "unit "+v.Unit+" better=higher"; !slices.Contains(said, lower) && !slices.Contains(said, higher) {
+				t.Errorf("%s: nothing says which way %s is better:\n%s", c.Name, v.Unit, strings.Join(said, "\n"))
 			}
 		}
 		if len(res.Values) != len(want) {

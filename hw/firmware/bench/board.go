@@ -90,8 +90,8 @@ func actorMemory(r *firmware.Report, name string, n int, impl dyno.Impl) error {
 	}
 	r.Note("heap in use: ", before, " B before, ", used[0], " B with a system, ", used[1], ", ", used[2], " and ", used[3], " B with ", n/4, ", ", n/2, " and ", n, " actors")
 	f.Add(
-		measure.Metric{Value: difference(used[1], used[3], n-n/4), Unit: "B/actor"},
-		measure.Metric{Value: difference(before, used[0], 1), Unit: "B/system"},
+		measure.Metric{Value: difference(used[1], used[3], n-n/4), Unit: "B/actor", Better: measure.Lower},
+		measure.Metric{Value: difference(before, used[0], 1), Unit: "B/system", Better: measure.Lower},
 	)
 	r.Result(name, f)
 	return nil
@@ -125,7 +125,7 @@ func slotMemory(r *firmware.Report, name string, n int, impl dyno.Impl) error {
 	}
 	f.Ticks = r.Board.Clock.Now() - begun
 	f.Memory.End()
-	f.Add(measure.Metric{Value: difference(less, more, fullActors*(many-few)), Unit: "B/slot"})
+	f.Add(measure.Metric{Value: difference(less, more, fullActors*(many-few)), Unit: "B/slot", Better: measure.Lower})
 	r.Result(name, f)
 	return nil
 }
@@ -244,8 +244,8 @@ func manyActors(r *firmware.Report, name string, n int, impl dyno.Impl) error {
 	}
 	f.Add(f.Memory.Per(n, "msg")...)
 	f.Add(
-		measure.Metric{Value: float64(used), Unit: "heap-used-B"},
-		measure.Metric{Value: float64(free), Unit: "heap-free-B"},
+		measure.Metric{Value: float64(used), Unit: "heap-used-B", Better: measure.Lower},
+		measure.Metric{Value: float64(free), Unit: "heap-free-B", Better: measure.Higher},
 	)
 	r.Result(name, f)
 	return nil

@@ -29,6 +29,8 @@
 //	case …             an entry of the answer to list: see [Listed]
 //	begin <command>    the first line of an answer
 //	result <line>      a line of Go's benchmark format
+//	unit <line>        what is to be known of a unit in it, as a Unit line of that format
+//	                   without the first word: "p50-ns better=lower"
 //	note <text>        for people
 //	fail <reason>      why there is no result
 //	end <command> …    the last line of an answer: see [End]

@@ -276,6 +276,7 @@ func AppendCommand(dst []byte, n uint32, command string) []byte {
 const (
 	BeginPrefix  = "begin "
 	ResultPrefix = "result "
+	UnitPrefix   = "unit "
 	NotePrefix   = "note "
 	FailPrefix   = "fail "
 )

@@ -1,0 +1,473 @@
+package lint
+
+import (
+	"fmt"
+	"os"
+	"regexp"
+	"strings"
+	"testing"
+	"testing/fstest"
+)
+
+// errgroup is the one package of another module that a board may have to
+// carry.
+const errgroup = "golang.org/x/sync/errgroup"
+
+// noAtomicBits says why And and Or are banned; Add, CompareAndSwap, Load, Store and Swap
+// are there.
+const noAtomicBits = "TinyGo does not link it for processors without such an instruction, of 64 bits for none of 32: use CompareAndSwap"
+
+// importPolicy says who may import what, and why. Arrows point one way:
+//
+//	cmd/benchrun ─► report ─► compare ─► stats    records are judged, whoever made them
+//	            ├─► targets ◄─┘                   the promises are data: the engine does not know them
+//	            └─► runner ─► session ◄─ testbin, hw  a subject is a test binary, a board, any program
+//	session, compare ─► record                    one format, written once and read once
+//	impls ─► impls/* ─► dyno, group, task, actor        one idea each
+//	conformance, workloads ─► dyno, group, task, actor  they know contracts only
+//	group, task, actor ─► nothing of ours
+//	internal/lint ─► nothing of ours                    it judges the others
+//
+// The first rule that matches a package governs it.
+var importPolicy = Policy{
+	Module: "github.com/dynolab/dyno",
+
+	Rules: []Rule{
+		{
+			Packages:  ".",
+			Why:       "the root holds contracts only, and whatever it imported every implementation and board would carry",
+			Ours:      []string{"actor", "group", "task"},
+			BoardSafe: true,
+		},
+		{
+			Packages:  "group",
+			Why:       "a contract depends on nothing of ours, so that it can be read and implemented alone",
+			BoardSafe: true,
+		},
+		{
+			Packages:  "task",
+			Why:       "a contract depends on nothing of ours, so that it can be read and implemented alone",
+			BoardSafe: true,
+		},
+		{
+			Packages:  "actor",
+			Why:       "a contract depends on nothing of ours; the actor core has invariants to check, and its tests need something that runs actors",
+			Ours:      []string{"internal/invariants"},
+			TestOurs:  []string{".", "impls/..."},
+			BoardSafe: true,
+		},
+		{
+			Packages: "actor/actorslog",
+			Why:      "it is what a host's program subscribes with: log/slog is too large for a board, and a subscriber knows the contract only",
+			Ours:     []string{"actor"},
+			TestOurs: []string{"impls/*"},
+		},
+		{
+			Packages:  "actor/typed",
+			Why:       "the typed layer is one of many that could stand on the contract, and has no more of it than they would",
+			Ours:      []string{"actor"},
+			TestOurs:  []string{".", "impls/..."},
+			BoardSafe: true,
+		},
+		{
+			Packages:  "impls",
+			Why:       "the list of implementations is a list: it knows their values and does nothing with them",
+			Ours:      []string{".", "impls/*"},
+			TestOurs:  []string{"actor", "group", "task", "conformance/...", "workloads/..."},
+			BoardSafe: true,
+		},
+		{
+			Packages:  "impls/actorloop",
+			Why:       "the document this implementation follows has errgroup execute its tasks",
+			Ours:      []string{".", "actor", "group", "task", "internal/invariants"},
+			TestOurs:  []string{"conformance/...", "workloads/..."},
+			Others:    []string{errgroup},
+			BoardSafe: true,
+		},
+		{
+			Packages:  "impls/*",
+			Why:       "implementations share the contract and never mechanism: two that share a queue would be one measurement",
+			Ours:      []string{".", "actor", "group", "task", "internal/invariants"},
+			TestOurs:  []string{"conformance/...", "workloads/..."},
+			BoardSafe: true,
+		},
+		{
+			Packages:  "impls/workstealing/mailboxes",
+			Why:       "it is the evidence for one implementation's choice of a mailbox: nobody imports it, and it needs no contract",
+			Ours:      []string{"internal/invariants"},
+			BoardSafe: true,
+		},
+		{
+			Packages:  "conformance",
+			Why:       "a clause knows the contract and asks an implementation's promises; boards run the same clauses",
+			Ours:      []string{".", "actor", "group", "task"},
+			TestOurs:  []string{"conformance/..."},
+			BoardSafe: true,
+		},
+		{
+			Packages: "conformance/...",
+			Why:      "the host adapters bring clauses and testing together and know no implementation, so that one in another module can use them",
+			Ours:     []string{".", "actor", "group", "task", "conformance/...", "internal/idle"},
+			TestOurs: []string{"impls/..."},
+			Others: []string{
+				"github.com/anishathalye/porcupine",
+				"go.uber.org/goleak",
+				"pgregory.net/rapid",
+			},
+		},
+		{
+			Packages:  "workloads",
+			Why:       "a workload knows the contract and its references, boards run it too, and the clock belongs to who measures",
+			Ours:      []string{".", "actor", "group", "task", "workloads/internal/condbox", "workloads/internal/errgroup"},
+			TestOurs:  []string{"impls/...", "workloads/..."},
+			BoardSafe: true,
+			Banned: Symbols{
+				"time.Now":   "a workload that reads the clock measures itself",
+				"time.Since": "a workload that reads the clock measures itself",
+				"time.Until": "a workload that reads the clock measures itself",
+			},
+		},
+		{
+			Packages:  "workloads/internal/errgroup",
+			Why:       "the references are written with errgroup, which brings fmt and unicode's tables: more than a board's RAM, and boards run no references",
+			Others:    []string{errgroup},
+			BoardSafe: true,
+			Variants:  true,
+		},
+		{
+			Packages: "workloads/internal/condbox",
+			Why:      "the reference that waits on a sync.Cond is made of nothing else; boards have sync.Cond, it only allocates there",
+		},
+		{
+			Packages: "workloads/...",
+			Why:      "the host adapters bring workloads and testing together and know no implementation, so that one in another module can use them; their tests drive them as the engine would",
+			Ours:     []string{".", "actor", "group", "task", "measure", "workloads/..."},
+			TestOurs: []string{"impls/...", "internal/program", "internal/testbin"},
+			Others:   []string{"github.com/HdrHistogram/hdrhistogram-go"},
+		},
+		{
+			Packages:  "measure",
+			Why:       "boards and the host's benchmarks have one arithmetic; it knows no workload, so that whatever does n operations can be measured",
+			BoardSafe: true,
+		},
+		{
+			Packages:  "hw/firmware",
+			Why:       "it is what every board runs, and carries no workload and no clause that its image does not name",
+			Ours:      []string{".", "conformance", "hw/firmware/line", "measure"},
+			TestOurs:  []string{"hw/firmware/...", "impls", "impls/*", "workloads"},
+			BoardSafe: true,
+		},
+		{
+			Packages:  "hw/firmware/line",
+			Why:       "both sides of the line have it, and each knows nothing of the other",
+			BoardSafe: true,
+		},
+		{
+			Packages:  "hw/firmware/bench",
+			Why:       "workloads become cases of a firmware here, for any implementation; it knows none",
+			Ours:      []string{".", "actor", "hw/firmware", "measure", "workloads"},
+			TestOurs:  []string{"conformance", "hw/firmware/...", "impls", "impls/*", "internal/invariants"},
+			BoardSafe: true,
+		},
+		{
+			Packages:  "hw/firmware/conform",
+			Why:       "clauses become cases of a firmware here, for any implementation; it knows none",
+			Ours:      []string{".", "conformance", "hw/firmware"},
+			TestOurs:  []string{"group", "hw/firmware/...", "impls", "impls/*", "measure"},
+			BoardSafe: true,
+		},
+		{
+			Packages:  "hw/firmware/conform/...",
+			Why:       "each has the clauses that it names and no others, so that an image carries what it has room for",
+			Ours:      []string{".", "conformance", "hw/firmware", "hw/firmware/conform"},
+			BoardSafe: true,
+		},
+		{
+			Packages: "hw/firmware/internal/porttest",
+			Why:      "the tests of what boards run have one port and one clock; no board carries them",
+			Ours:     []string{"hw/firmware/line", "measure"},
+		},
+		{
+			Packages:  "targets",
+			Why:       "the promises are data that a board is judged by too: they name workloads, metrics and columns as results have them, and import nothing that could disagree",
+			TestOurs:  []string{".", "hw/firmware", "hw/firmware/bench", "impls", "impls/serial", "measure", "workloads", "workloads/benchtest"},
+			BoardSafe: true,
+		},
+		{
+			Packages: "internal/program",
+			Why:      "it starts programs that speak the driving protocol and knows no more of them than that",
+			Ours:     []string{"internal/child", "internal/hwcount"},
+		},
+		{
+			Packages: "internal/program/subject",
+			Why:      "it is what a session measures of such programs, and knows no other subjects",
+			Ours:     []string{"internal/program", "internal/record", "internal/session"},
+			TestOurs: []string{"internal/compare"},
+		},
+		{
+			Packages: "internal/stats",
+			Why:      "inference is arithmetic on plain values: what it says of them can be checked without a benchmark, a file or a clock",
+			Others:   []string{"github.com/aclements/go-moremath/...", "github.com/montanaflynn/stats"},
+		},
+		{
+			Packages: "internal/truth/...",
+			Why:      "the plants are laid out as modules that need the standard library only, and what lays them out knows nothing of how they are measured",
+		},
+		{
+			Packages: "internal/record",
+			Why:      "what is kept of a run is one format, for who writes it and for who reads it: neither knows the other",
+			Ours:     []string{"internal/filelock"},
+			Others:   []string{"golang.org/x/perf/..."},
+		},
+		{
+			Packages: "internal/session",
+			Why:      "the loop that measures knows neither what is measured nor what becomes of the figures: a subject is an interface, and a comparison a function that is called at looks",
+			Ours:     []string{"internal/program", "internal/record", "internal/stats"},
+			TestOurs: []string{"internal/compare"},
+			Others:   []string{"github.com/shirou/gopsutil/v4/...", "golang.org/x/perf/..."},
+		},
+		{
+			Packages: "internal/testbin",
+			Why:      "it makes subjects of Go packages, which it builds and lists; it knows neither contracts nor implementations",
+			Ours:     []string{"internal/child", "internal/program", "internal/record", "internal/session"},
+			TestOurs: []string{"internal/hwcount"},
+			Others: []string{
+				errgroup, // builds go on side by side
+				"github.com/agnivade/levenshtein",
+				"github.com/rogpeppe/go-internal/cache", // of test binaries
+				"golang.org/x/perf/...",
+			},
+		},
+		{
+			Packages: "internal/compare",
+			Why:      "it judges what is recorded, whoever measured it and however it is shown",
+			Ours:     []string{"internal/record", "internal/stats"},
+			TestOurs: []string{"internal/session"},
+			Others:   []string{"github.com/agnivade/levenshtein", "golang.org/x/perf/..."},
+		},
+		{
+			Packages: "internal/calibrate",
+			Why:      "it says what verdicts are worth, by files of what is known beforehand: it plans them and reads them, and measures nothing itself",
+			Ours:     []string{"internal/compare", "internal/record", "internal/session", "internal/stats"},
+			TestOurs: []string{"internal/program"},
+			Others:   []string{"golang.org/x/perf/..."},
+		},
+		{
+			Packages: "internal/conform",
+			Why:      "it runs a conformance suite as go test does and reads what that says; it knows no clause",
+			Ours:     []string{"internal/record"},
+		},
+		{
+			Packages: "internal/why",
+			Why:      "it explains a comparison by profiles of the same binaries",
+			Ours:     []string{"internal/compare", "internal/program", "internal/record", "internal/session", "internal/stats", "internal/testbin"},
+			Others:   []string{"github.com/google/pprof/profile", "golang.org/x/perf/..."},
+		},
+		{
+			Packages: "internal/versions",
+			Why:      "it lays out versions of a module, whatever is done with them",
+			Ours:     []string{"internal/child", "internal/scratch"},
+			Others:   []string{errgroup, "golang.org/x/term"},
+		},
+		{
+			Packages: "internal/console",
+			Why:      "it is how any command says what it does: it knows no command",
+			Others:   []string{"golang.org/x/term"},
+		},
+		{
+			Packages: "internal/runner",
+			Why:      "it carries out what commands measure on this host; how that is shown is theirs, so it knows no report",
+			Ours: []string{
+				"internal/calibrate", "internal/compare", "internal/console", "internal/program/...", "internal/record", "internal/scratch",
+				"internal/session", "internal/testbin", "internal/truth", "internal/versions",
+			},
+			Others: []string{errgroup}, // two versions are built side by side
+		},
+		{
+			Packages: "report/serve",
+			Why:      "served pages show what a report shows, and profiles in pprof's own pages; nothing else needs those",
+			Ours:     []string{"internal/calibrate", "internal/compare", "internal/record", "internal/why", "report"},
+			TestOurs: []string{"internal/barepath"},
+			Others:   []string{"github.com/google/pprof/..."},
+		},
+		{
+			Packages: "report/...",
+			Why:      "a report is derived from what the engine read from files and judged by targets, which are data, never from the code that was measured",
+			Ours:     []string{"internal/calibrate", "internal/compare", "internal/conform", "internal/record", "internal/why", "report/...", "targets"},
+			TestOurs: []string{"internal/truth/..."},
+			Others: []string{
+				"github.com/google/pprof/...",
+				"github.com/jedib0t/go-pretty/v6/...",
+				"golang.org/x/perf/...",
+				"golang.org/x/term",
+				"gonum.org/v1/plot/...",
+			},
+		},
+		{
+			Packages: "hw",
+			Why:      "it brings firmware to boards and reads what comes back: it knows the protocol and the format of results, and no board or implementation by name",
+			Ours:     []string{"hw/boards", "hw/firmware/line", "internal/child", "internal/compare", "internal/filelock", "internal/record", "internal/scratch", "internal/session"},
+			TestOurs: []string{".", "hw/...", "measure", "impls/...", "internal/barepath"},
+			Others: []string{
+				"github.com/agnivade/levenshtein",
+				"go.bug.st/serial/...",
+				"go.yaml.in/yaml/v3", // of the hardware map
+				"golang.org/x/perf/benchfmt",
+			},
+		},
+		{
+			Packages: "hw/gcroots",
+			Why:      "it is a few instructions that TinyGo's collector lacks, and knows nothing but them",
+		},
+		{
+			Packages: "hw/boards",
+			Why:      "it is the boards as data; their code is for an image, and not for the host",
+		},
+		{
+			Packages: "hw/boards/internal/linuxboard",
+			Why:      "it is the port and the clock of Linux boards, and an operating system and Go's own scheduler are what it is made of; what runs on them comes from the image",
+			Ours:     []string{"conformance", "hw/firmware", "internal/idle"},
+		},
+		{
+			Packages: "hw/boards/internal/rptimer",
+			Why:      "a clock is a counter that is read: what is measured with it is the firmware's",
+		},
+		{
+			Packages: "hw/boards/internal/usbid",
+			Why:      "a number is what the chip has: who looks for it is the host's",
+		},
+		{
+			Packages: "hw/boards/internal/usbport",
+			Why:      "a port is bytes in and out: what they mean is the firmware's",
+		},
+		{
+			Packages: "hw/boards/*",
+			Why:      "a board is pins, clock and port: what every board does is the firmware's, and that knows what the host need not",
+			Ours:     []string{"conformance", "hw/firmware", "measure", "hw/boards/internal/..."},
+		},
+		{
+			Packages: "cmd/benchrun",
+			Why:      "the command is thin: flags in, the engine, the boards and the report do the rest",
+			Ours:     []string{"hw", "hw/firmware/line", "internal/...", "report/...", "targets"},
+			TestOurs: []string{"internal/barepath"},
+			Others: []string{
+				"github.com/agnivade/levenshtein",
+				"github.com/spf13/cobra/...",
+				"github.com/spf13/pflag",
+				"golang.org/x/term",
+			},
+		},
+		{
+			Packages: "examples/*",
+			Why:      "an example shows what a user writes: the contracts, an implementation, and no dependency that a reader would have to learn first",
+			Ours:     []string{"actor", "actor/actorslog", "examples/internal/cli"},
+			TestOurs: []string{"impls"},
+		},
+		{
+			Packages: "examples/internal/cli",
+			Why:      "it chooses the implementation, so that the examples do not have to",
+			Ours:     []string{"actor", "impls"},
+			TestOurs: []string{"impls/*"},
+		},
+		{
+			Packages:  "internal/invariants",
+			Why:       "the switch for invariant checks is a constant, so that they cost nothing in builds that are measured",
+			BoardSafe: true,
+			Variants:  true,
+		},
+		{
+			Packages: "internal/barepath",
+			Why:      "it hides the programs of this machine from tests, whatever those look for",
+		},
+		{
+			Packages: "internal/child",
+			Why:      "it starts processes and ends them, and knows nothing of what they are: the engine has test binaries, boards have emulators and compilers",
+		},
+		{
+			Packages: "internal/filelock",
+			Why:      "a lock that ends with its process tells whether somebody is still at work, whatever the file is for",
+		},
+		{
+			Packages: "internal/hwcount",
+			Why:      "it asks the kernel for counters, and knows nothing of what the processes are that it counts; its tests start some",
+			TestOurs: []string{"internal/child"},
+			Others:   []string{"golang.org/x/sys/unix"},
+		},
+		{
+			Packages: "internal/idle",
+			Why:      "it asks the scheduler, and knows nothing of whose goroutines those are",
+		},
+		{
+			Packages: "internal/scratch",
+			Why:      "whoever builds or lays out for a while needs a folder that a kill does not leave for ever",
+			Ours:     []string{"internal/filelock"},
+		},
+		{
+			Packages: "internal/lint",
+			Why:      "it judges the others and must not depend on them",
+			Others:   []string{"golang.org/x/tools/go/..."},
+		},
+	},
+
+	BoardStd: []string{
+		"cmp", "container/heap", "context", "errors", "iter", "math", "math/bits", "math/rand/v2", "runtime",
+		"slices", "strconv", "sync", "sync/atomic", "time", "unsafe",
+	},
+	BoardGo: "go1.23",
+	Banned: Symbols{
+		"sync.Cond":                  "on TinyGo every Wait allocates twice, and a wait cannot end with a context",
+		"sync.NewCond":               "on TinyGo every Wait allocates twice, and a wait cannot end with a context",
+		"sync/atomic.AndInt32":       noAtomicBits,
+		"(*sync/atomic.Int32).And":   noAtomicBits,
+		"sync/atomic.OrInt32":        noAtomicBits,
+		"(*sync/atomic.Int32).Or":    noAtomicBits,
+		"sync/atomic.AndUint32":      noAtomicBits,
+		"(*sync/atomic.Uint32).And":  noAtomicBits,
+		"sync/atomic.OrUint32":       noAtomicBits,
+		"(*sync/atomic.Uint32).Or":   noAtomicBits,
+		"sync/atomic.AndInt64":       noAtomicBits,
+		"(*sync/atomic.Int64).And":   noAtomicBits,
+		"sync/atomic.OrInt64":        noAtomicBits,
+		"(*sync/atomic.Int64).Or":    noAtomicBits,
+		"sync/atomic.AndUint64":      noAtomicBits,
+		"(*sync/atomic.Uint64).And":  noAtomicBits,
+		"sync/atomic.OrUint64":       noAtomicBits,
+		"(*sync/atomic.Uint64).Or":   noAtomicBits,
+		"sync/atomic.AndUintptr":     noAtomicBits,
+		"(*sync/atomic.Uintptr).And": noAtomicBits,
+		"sync/atomic.OrUintptr":      noAtomicBits,
+		"(*sync/atomic.Uintptr).Or":  noAtomicBits,
+		"print":                      "only commands and adapters print",
+		"println":                    "only commands and adapters print",
+	},
+}
+
+func TestImportPolicy(t *testing.T) {
+	violations, err := Check(os.DirFS("../.."), importPolicy)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, v := range violations {
+		t.Error(v)
+	}
+}
+
+// TestBannedAreFound: each banned symbol is one that there is, and a use of it is found: a
+// name with a typing error would ban nothing.
+func TestBannedAreFound(t *testing.T) {
+	p := importPolicy
+	p.Rules = []Rule{{Packages: ".", Why: "all of it", BoardSafe: true}}
+	for name, why := range importPolicy.Banned {
+		src := "package dyno\nvar _ = " + name + "\n"
+		if m := regexp.MustCompile(`^(\(\*)?([\w/]+)\.(.+)$`).FindStringSubmatch(name); m != nil {
+			src = fmt.Sprintf("package dyno\nimport p %q\nvar _ = %sp.%s\n", m[2], m[1], m[3])
+		}
+		got, err := Check(fstest.MapFS{"x.go": {Data: []byte(src)}}, p)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(got) != 1 || !strings.Contains(got[0].What, " may not use "+name) || why == "" {
+			t.Errorf("%s: %q, want one violation", name, got)
+		}
+	}
+}

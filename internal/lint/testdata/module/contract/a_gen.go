@@ -1,0 +1,7 @@
+//go:build ignore
+
+package main
+
+import "fmt"
+
+func main() { fmt.Println(); println() }

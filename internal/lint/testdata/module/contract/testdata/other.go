@@ -1,0 +1,1 @@
+package other // not read

@@ -1,0 +1,1 @@
+package form // want `a build constraint: make the other variant another implementation`

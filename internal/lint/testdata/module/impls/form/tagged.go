@@ -1,0 +1,3 @@
+//go:build !x
+
+package form // want `a build constraint`

@@ -1,0 +1,1 @@
+package nested // not read

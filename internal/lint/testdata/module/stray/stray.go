@@ -1,0 +1,1 @@
+package stray // without a rule

@@ -1,0 +1,9 @@
+//go:build !x
+
+package sw
+
+const On = false
+
+func twice() {
+	type a string
+}

@@ -1,0 +1,104 @@
+package program
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"slices"
+	"strings"
+	"time"
+	"unicode"
+
+	"github.com/dynolab/dyno/internal/child"
+)
+
+// A Listing is what a program says of its benchmarks.
+type Listing struct {
+	Pkg   string   // what it calls what it measures, as Go names packages; "" if it does not say
+	Names []string // of its benchmarks, without the number of processors; not empty
+	Units []string // such as "MB/s better=higher": lines of the Go benchmark format without their first word
+}
+
+// List asks the program at path, in the folder dir, for its benchmarks. Its error is a
+// [*Failure], which says why the program was of no use, or wraps [ErrUnsupported], or what
+// has ended ctx. timeout must be positive.
+func List(ctx context.Context, path, dir string, args []string, timeout time.Duration) (*Listing, error) {
+	if err := Supported(); err != nil {
+		return nil, err
+	}
+	if ctx.Err() != nil {
+		return nil, context.Cause(ctx)
+	}
+	limited, cancel := context.WithTimeout(ctx, timeout)
+	defer cancel()
+	cmd := exec.CommandContext(limited, path, args...)
+	cmd.Dir = dir
+	cmd.Env = append(os.Environ(), fmt.Sprintf("%s=%s %s=%d", Variable, listWord, fieldProtocol, Version))
+	cmd.WaitDelay = time.Second // a grandchild may hold the pipe open
+	cmd.Cancel = func() error { child.KillGroup(cmd); return nil }
+	stdout, stderr := new(child.Buffer), new(child.Buffer)
+	cmd.Stdout, cmd.Stderr = stdout, stderr
+	if err := child.Start(cmd); err != nil {
+		return nil, &Failure{Reason: "does not start: " + err.Error()}
+	}
+	err := cmd.Wait()
+	child.KillGroup(cmd) // those that it has started and left behind
+	var exit *exec.ExitError
+	switch {
+	case ctx.Err() != nil:
+		return nil, context.Cause(ctx)
+	case limited.Err() != nil:
+		return nil, &Failure{Reason: fmt.Sprintf("does not say within %v which benchmarks it has", timeout)}
+	case errors.As(err, &exit):
+		said := stdout.String() + stderr.String()
+		return nil, &Failure{Reason: "asked for its benchmarks, it " + child.WhyFailed(said, exit.ProcessState) + lastLine(said), Output: child.Excerpt(said)}
+	case err != nil && !errors.Is(err, exec.ErrWaitDelay):
+		return nil, &Failure{Reason: err.Error()}
+	}
+	return parseListing(stdout.String())
+}
+
+// lastLine returns the last line of what a program has printed, behind a colon; "" if it
+// has printed nothing.
+func lastLine(said string) string {
+	lines := strings.Split(strings.TrimSpace(said), "\n")
+	if last := lines[len(lines)-1]; last != "" {
+		return ": " + last
+	}
+	return ""
+}
+
+// parseListing reads what a program prints that is asked for its benchmarks.
+func parseListing(text string) (*Listing, error) {
+	l := new(Listing)
+	for line := range strings.Lines(text) {
+		line = strings.TrimSpace(line)
+		word, rest, _ := strings.Cut(line, " ")
+		switch rest = strings.TrimSpace(rest); {
+		case line == "", strings.HasPrefix(line, "#"):
+		case word == "pkg:" && rest != "" && !strings.ContainsFunc(rest, unicode.IsSpace):
+			l.Pkg = rest
+		case word == "Unit" && len(strings.Fields(rest)) > 1:
+			l.Units = append(l.Units, rest)
+		case isName(line):
+			if slices.Contains(l.Names, line) {
+				return nil, &Failure{Reason: "names " + line + " twice"}
+			}
+			l.Names = append(l.Names, line)
+		default:
+			return nil, &Failure{Reason: fmt.Sprintf("does not speak the driving protocol: asked for its benchmarks, it printed %.60q", line)}
+		}
+	}
+	if len(l.Names) == 0 {
+		return nil, &Failure{Reason: "asked for its benchmarks, it named none"}
+	}
+	return l, nil
+}
+
+// isName reports whether s is the name of a benchmark, as Go would have it.
+func isName(s string) bool {
+	first, ok := strings.CutPrefix(s, "Benchmark")
+	return ok && (first == "" || !unicode.IsLower([]rune(first)[0])) && !strings.ContainsFunc(s, func(r rune) bool { return r <= ' ' || r == unicode.ReplacementChar })
+}

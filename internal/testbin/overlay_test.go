@@ -1,0 +1,140 @@
+package testbin
+
+import (
+	"context"
+	"errors"
+	"go/parser"
+	"go/token"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/dynolab/dyno/internal/program"
+)
+
+// source returns a file of package testing of the Go in use.
+func source(t *testing.T, file string) string {
+	t.Helper()
+	dir, err := goSays(context.Background(), "", "list", "-f", "{{.Dir}}", "testing")
+	if err != nil {
+		t.Fatal(err)
+	}
+	text, err := os.ReadFile(filepath.Join(strings.TrimSpace(dir), file))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(text)
+}
+
+// What is inserted leaves the lines where they are, and what takes the place of a line
+// is the only one that is gone.
+func TestInsert(t *testing.T) {
+	for _, file := range []string{benchmarkFile, testingFile} {
+		src := source(t, file)
+		got, err := insert(file, src)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := parser.ParseFile(token.NewFileSet(), file, got, parser.SkipObjectResolution); err != nil {
+			t.Error(err)
+		}
+		n, all := 0, 0
+		for _, ins := range insertions {
+			if ins.file != file {
+				continue
+			}
+			all++
+			there, was := " "+ins.statement+"\n", "\n"
+			if ins.instead {
+				there, was = "\n\t"+ins.statement+"\n", "\n"+ins.begin+"\n"
+			}
+			n += strings.Count(got, there)
+			got = strings.Replace(got, there, was, 1)
+		}
+		if got != src || n != all {
+			t.Errorf("%s: %d insertions of %d, and without them it is not what it was", file, n, all)
+		}
+	}
+}
+
+// Another Go may have another package testing. What is missing is named.
+func TestInsertUnknown(t *testing.T) {
+	for _, ins := range insertions {
+		src := source(t, ins.file)
+		for name, mutilated := range map[string]string{
+			"renamed":     strings.Replace(src, ins.begin, "func other() {", 1),
+			"empty":       "",
+			"indented":    strings.Replace(src, ins.begin, "\t"+ins.begin, 1),
+			"there twice": src + "\n" + ins.begin + ins.end + "\n",
+			"torn":        strings.Replace(src, ins.begin, ins.begin+"\n", 1),
+		} {
+			if name == "torn" && ins.end == "" {
+				continue // that is no harm
+			}
+			_, err := insert(ins.file, mutilated)
+			if !errors.Is(err, program.ErrUnsupported) || name != "empty" && !strings.Contains(err.Error(), strconv.Quote(ins.begin+ins.end)) {
+				t.Errorf("%s, %s: %v", ins.begin, name, err)
+			}
+		}
+	}
+}
+
+// The compiler notices if what is added does not fit.
+func TestOverlayDoesNotFit(t *testing.T) {
+	if err := program.Supported(); err != nil {
+		t.Skip(err)
+	}
+	right := driveGo
+	t.Cleanup(func() { driveGo = right })
+	driveGo = []byte(strings.Replace(string(right), "b.previousN", "b.asItWasOnceCalled", 1))
+	_, err := Overlay(context.Background(), "", t.TempDir())
+	if !errors.Is(err, program.ErrUnsupported) || !strings.Contains(err.Error(), "asItWasOnceCalled") {
+		t.Error(err)
+	}
+}
+
+func TestOverlayNoGo(t *testing.T) {
+	if err := program.Supported(); err != nil {
+		t.Skip(err)
+	}
+	if _, err := Overlay(context.Background(), filepath.Join(t.TempDir(), "none"), t.TempDir()); err == nil || errors.Is(err, program.ErrUnsupported) {
+		t.Errorf("in a folder that is not there: %v", err)
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	if _, err := Overlay(ctx, "", t.TempDir()); !errors.Is(err, context.Canceled) {
+		t.Errorf("canceled: %v", err)
+	}
+}
+
+// The same toolchain gives the same files, so that nothing is compiled again.
+func TestOverlayAgain(t *testing.T) {
+	if err := program.Supported(); err != nil {
+		t.Skip(err)
+	}
+	var texts [2]string
+	for i := range texts {
+		dir := t.TempDir()
+		path, err := Overlay(context.Background(), "", dir)
+		if err != nil {
+			t.Fatal(err)
+		}
+		text, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		texts[i] = strings.ReplaceAll(string(text), dir, "")
+		for _, file := range []string{benchmarkFile, testingFile, driveFile} {
+			text, err := os.ReadFile(filepath.Join(dir, file))
+			if err != nil {
+				t.Fatal(err)
+			}
+			texts[i] += string(text)
+		}
+	}
+	if texts[0] != texts[1] || !strings.Contains(texts[0], driveFile) {
+		t.Error("two overlays differ")
+	}
+}

@@ -1,0 +1,142 @@
+package testbin
+
+import (
+	"errors"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/dynolab/dyno/internal/program"
+)
+
+// A binary that is there already is measured as it is: in its folder or another one, and
+// driven if it was built so.
+func TestPrebuilt(t *testing.T) {
+	driven := drivable(t)
+	plain := filepath.Join(t.TempDir(), "plain.test")
+	if _, err := goSays(t.Context(), drivableDir, "test", "-c", "-o", plain); err != nil {
+		t.Fatal(err)
+	}
+	all, err := Prebuilt([]string{plain}, "")
+	if err != nil || len(all) != 1 {
+		t.Fatalf("%+v, %v", all, err)
+	}
+	b := all[0]
+	if b.Pkg != "example.com/subject" || b.Path != plain || b.Dir != filepath.Dir(plain) || len(b.Hash) != 64 || !b.Prebuilt() {
+		t.Errorf("%+v", b)
+	}
+	if !errors.Is(b.Undrivable, program.ErrUnsupported) || !strings.Contains(b.Undrivable.Error(), "without the overlay") {
+		t.Errorf("built without the overlay: %v", b.Undrivable)
+	}
+	l, err := b.Cases("^Benchmark(Sub|N)$", 1, time.Minute, nil)
+	if err != nil || len(l.Cases) != 6 || l.Cases[0].Pkg != b.Pkg {
+		t.Errorf("%+v, %v", l, err)
+	}
+
+	all, problems, err := Build(t.Context(), ".", t.TempDir(), []string{"binary:" + driven, "dir:" + drivableDir}, BuildOptions{Driven: true})
+	if err != nil || len(problems) > 0 || len(all) != 1 || all[0].Dir != drivableDir || all[0].Undrivable != nil {
+		t.Errorf("%+v, %v, %v", all, problems, err)
+	}
+	// It is linked in one layout, however many there are of others.
+	if err := Link(t.Context(), t.TempDir(), all, 3); err != nil || all[0].in(2).Path != driven {
+		t.Errorf("%+v, %v", all, err)
+	}
+}
+
+func TestPrebuiltRefuses(t *testing.T) {
+	if err := program.Supported(); err != nil {
+		t.Skip(err)
+	}
+	exe, err := os.Executable() // of testbin's tests
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := t.TempDir()
+	goTool, err := exec.LookPath("go")
+	if err != nil {
+		t.Fatal(err)
+	}
+	text, other := filepath.Join(dir, "text"), filepath.Join(dir, "other.test")
+	if err := errors.Join(os.WriteFile(text, []byte("#!/bin/sh\n"), 0o755), os.Symlink(exe, other)); err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		files []string
+		want  string
+	}{
+		{[]string{exe, filepath.Join(dir, "none")}, "there is no file"},
+		{[]string{text}, "is not a Go program"},
+		{[]string{goTool}, "and not a test binary: go test -c makes one"},
+		{[]string{exe, other}, "are both of the package github.com/dynolab/dyno/internal/testbin"},
+	} {
+		if _, err := Prebuilt(c.files, ""); err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%q: error %v, want %q", c.files, err, c.want)
+		}
+	}
+	// Though this binary has the text in it that would be added.
+	if b, err := Prebuilt([]string{exe}, ""); err != nil || b[0].Undrivable == nil {
+		t.Errorf("%+v, %v", b, err)
+	}
+	if _, _, err := Build(t.Context(), ".", dir, []string{".", "binary:" + exe}, BuildOptions{}); err == nil || !strings.Contains(err.Error(), "which is measured itself") {
+		t.Error(err)
+	}
+	if _, _, err := Build(t.Context(), ".", dir, []string{"program:x"}, BuildOptions{}); err == nil || !strings.Contains(err.Error(), "speaks the driving protocol") {
+		t.Error(err)
+	}
+}
+
+// What was built for another version of the protocol says so, and answers nothing else.
+func TestOtherVersion(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "x.test")
+	if err := os.WriteFile(path, []byte("\x00this binary of package testing speaks version 9 of dyno's driving protocol\x00"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if why, err := undrivable(path); err != nil || !errors.Is(why, program.ErrUnsupported) || !strings.Contains(why.Error(), "version 9 of the driving protocol, and this is version 1") {
+		t.Errorf("%v, %v", why, err)
+	}
+	said, answers, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer said.Close()
+	cmd := exec.CommandContext(t.Context(), drivable(t), "-test.run=^$", "-test.bench=^BenchmarkN$")
+	cmd.Env = append(os.Environ(), "DYNO_DRIVE=protocol=9 name=BenchmarkN")
+	cmd.ExtraFiles = []*os.File{said, answers} // no commands come
+	err = cmd.Run()
+	answers.Close()
+	if text, rerr := io.ReadAll(said); err != nil || rerr != nil || string(text) != "refused\t\"this binary of package testing speaks version 1 of dyno's driving protocol, and not 9\"\n" {
+		t.Errorf("it answers %q, %v, %v", text, rerr, err)
+	}
+}
+
+// A package has a name even if the binary's build does not say it.
+func TestPrebuiltOfFiles(t *testing.T) {
+	out := filepath.Join(t.TempDir(), "my bench.test")
+	src := filepath.Join(t.TempDir(), "a_test.go")
+	if err := os.WriteFile(src, []byte("package a\nimport \"testing\"\nfunc BenchmarkA(b *testing.B) {}\n"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := goSays(t.Context(), "", "test", "-c", "-o", out, src); err != nil {
+		t.Fatal(err)
+	}
+	b, err := Prebuilt([]string{out}, "")
+	if err != nil || b[0].Pkg != "my-bench" {
+		t.Fatalf("%+v, %v", b, err)
+	}
+	l, err := b[0].Cases(".", 1, time.Minute, nil)
+	if err != nil || !slices.Equal(caseNames(l), []string{"BenchmarkA"}) {
+		t.Errorf("%+v, %v", l, err)
+	}
+}
+
+func caseNames(l *Listing) (names []string) {
+	for _, c := range l.Cases {
+		names = append(names, c.Name)
+	}
+	return names
+}

@@ -1,0 +1,6 @@
+//go:build !race
+
+package testbin
+
+// raceEnabled tells whether these tests have the race detector.
+const raceEnabled = false
