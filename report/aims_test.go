@@ -24,14 +24,14 @@ var (
 
 // aimsOf judges what the implementations of a contract aim at by files below
 // root. A miss is shown as one; no test fails for it.
-func aimsOf(t *testing.T, bench, root string, files ...string) []Score {
+func aimsOf(t *testing.T, bench, root string, files ...string) []targets.Score {
 	t.Helper()
 	all := slices.DeleteFunc(targets.All(), func(t targets.Target) bool { return t.Required || t.Bench != bench })
 	var paths []string
 	for _, file := range files {
 		paths = append(paths, filepath.Join(root, filepath.FromSlash(file)))
 	}
-	card, err := Judge(all, paths, JudgeOptions{})
+	card, err := targets.Judge(all, paths, targets.JudgeOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -39,7 +39,7 @@ func aimsOf(t *testing.T, bench, root string, files ...string) []Score {
 }
 
 // quoteAim is a score as the README quotes it: the figure and what it shows.
-func quoteAim(s Score) (measured, verdict string) {
+func quoteAim(s targets.Score) (measured, verdict string) {
 	switch t := s.Target; {
 	case !s.Measured():
 		return "not measured", "open"
@@ -53,7 +53,7 @@ func quoteAim(s Score) (measured, verdict string) {
 		measured = fmt.Sprintf("%s (%s to %s)", digits3(s.Figure), digits3(s.Lo), digits3(s.Hi))
 	}
 	switch {
-	case s.Outcome == Miss:
+	case s.Outcome == targets.Miss:
 		verdict = "**missed**"
 	case math.IsNaN(s.Hi):
 		verdict = "met, but without an interval"

@@ -1,12 +1,9 @@
 package report
 
 import (
-	"bytes"
 	"cmp"
 	"fmt"
-	"io"
 	"math"
-	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -15,127 +12,100 @@ import (
 	"github.com/dynolab/dyno/internal/compare"
 )
 
-// CalibrationText writes what a calibration shows for a terminal.
-func CalibrationText(w io.Writer, c *compare.Calibration) error {
-	return textDocument(w, func(d document) { calibrationDocument(d, c) })
-}
-
-// CalibrationMarkdown writes what a calibration shows as a document.
-func CalibrationMarkdown(w io.Writer, c *compare.Calibration) error {
-	return markdownDocument(w, "Calibration", func(d document) { calibrationDocument(d, c) })
-}
-
-// CalibrationJSON writes c as JSON, as docs/calibration.md tells it.
-func CalibrationJSON(w io.Writer, c *compare.Calibration) error {
-	return writeJSON(w, c)
-}
-
-// A document is what a calibration or a truth suite is written into, in parts: title
-// begins one, line writes a line, and draw draws a table.
-type document struct {
-	title func(string)
-	line  func(format string, args ...any)
-	draw  func(layout)
-}
-
-// textDocument writes what fill fills for a terminal.
-func textDocument(w io.Writer, fill func(document)) error {
-	var b bytes.Buffer
-	fill(document{
-		title: func(title string) { fmt.Fprintf(&b, "\n%s\n\n", title) },
-		line:  func(format string, args ...any) { fmt.Fprintf(&b, format+"\n", args...) },
-		draw:  func(l layout) { b.WriteString(drawText(l, TextOptions{}) + "\n") },
-	})
-	_, err := w.Write(b.Bytes())
-	return err
-}
-
-// markdownDocument writes what fill fills as Markdown below a heading.
-func markdownDocument(w io.Writer, heading string, fill func(document)) error {
-	var b bytes.Buffer
-	fmt.Fprintf(&b, "# %s\n\n", heading)
-	fill(document{
-		title: func(title string) { fmt.Fprintf(&b, "\n## %s\n\n", title) },
-		line:  func(format string, args ...any) { b.WriteString(escape(fmt.Sprintf(format, args...)) + "\n") },
-		draw:  func(l layout) { b.WriteString(drawMarkdown(l) + "\n\n") },
-	})
-	_, err := w.Write(b.Bytes())
-	return err
-}
-
-// calibrationDocument fills d with what c shows.
-func calibrationDocument(d document, c *compare.Calibration) {
-	d.line("%s, %s: %s", machineOf(c.Circumstances), c.Measured.UTC().Format("2006-01-02"), strings.Join(present(c.Circumstances, "toolchain", "kernel", "commit"), ", "))
-	d.line("%s, each of up to %s of %s in up to %s; level %v, margin %s",
-		counted(c.Trials, "trial"), counted(c.Blocks, "block"), counted(c.Rounds, "round"), counted(max(1, c.Layouts), "layout"), c.Alpha, percent(c.Margin))
-
+// Calibration returns what a calibration shows as a document.
+func Calibration(c *compare.Calibration) Doc {
 	parts := calibrationParts(c)
-	d.title("The same program against itself")
-	d.draw(againstItself(c, parts))
-	d.line("alarms: p ≤ %v, for a comparison alone; %s are promised. called different: the verdict in a report of the whole trial.", c.Alpha, percent(c.Alpha))
-	d.line("spread: standard deviation of the blocks' ratios. finds: the smallest slow-down found in nine of ten trials. measured: time of a pair in a trial.")
+	blocks := slices.Concat([]Block{
+		List{Items: items(
+			circumstancesLine(c.Circumstances, c.Measured),
+			fmt.Sprintf("%s, each of up to %s of %s in up to %s; level %v, margin %s",
+				counted(c.Trials, "trial"), counted(c.Blocks, "block"), counted(c.Rounds, "round"), counted(max(1, c.Layouts), "layout"), c.Alpha, percent(c.Margin)),
+		)},
+		Heading{Level: 2, Text: "The same program against itself"},
+		againstItself(c, parts),
+		List{Items: items(
+			fmt.Sprintf("alarms: p ≤ %v, for a comparison alone; %s are promised. called different: the verdict in a report of the whole trial.", c.Alpha, percent(c.Alpha)),
+			"spread: standard deviation of the blocks' ratios. finds: the smallest slow-down found in nine of ten trials. measured: time of a pair in a trial.",
+		)},
+	}, slowedSection(c, parts))
+	var remarks []string
+	for _, h := range c.Habits {
+		remarks = append(remarks, h.Name+": "+h.Says+".")
+	}
+	return Doc{Title: "Calibration", Blocks: append(blocks,
+		Heading{Level: 2, Text: "What benchstat's test says of the same data"},
+		habitTable(c),
+		List{Items: items(append(remarks, holesAndProblems(c.Holes, c.Problems)...)...)},
+	)}
+}
 
-	if len(c.Effects) > 0 {
-		d.title("Slowed on purpose")
-		several := slices.ContainsFunc(c.Benchmarks, func(w compare.CalibratedBenchmark) bool { return len(w.Effects) > 1 })
-		d.draw(slowedOnPurpose(c, parts, several))
-		d.line("The true ratio is in %s of %d intervals (%s); %s are promised.", rate(c.Covered), c.Covered.N, rateInterval(c.Covered), percent(1-c.Alpha))
-		for _, p := range parts {
-			if p.named() {
-				d.line("%s: in %s of %d (%s).", p.name, rate(p.Covered), p.Covered.N, rateInterval(p.Covered))
-			}
-		}
-		d.line("found: p ≤ %v and the right way round, for a comparison alone. called slower, called wrongly (faster, or the same at %s or more): the verdict in a report of the whole trial.",
-			c.Alpha, percent(c.Margin))
-		if several {
-			d.line("The slowed programs of a trial share the program that they are compared to, so the intervals of rates over several slow-downs are somewhat too narrow.")
+// holesAndProblems are what is missing, and what could not be read.
+func holesAndProblems(holes, problems []string) (lines []string) {
+	for _, h := range holes {
+		lines = append(lines, "hole: "+h)
+	}
+	for _, p := range problems {
+		lines = append(lines, "problem: "+p)
+	}
+	return lines
+}
+
+// slowedSection shows the comparisons with slowed copies, if there are any.
+func slowedSection(c *compare.Calibration, parts []calibrationPart) []Block {
+	if len(c.Effects) == 0 {
+		return nil
+	}
+	several := slices.ContainsFunc(c.Benchmarks, func(w compare.CalibratedBenchmark) bool { return len(w.Effects) > 1 })
+	lines := []string{fmt.Sprintf("The true ratio is in %s of %d intervals (%s); %s are promised.", rate(c.Covered), c.Covered.N, rateInterval(c.Covered), percent(1-c.Alpha))}
+	for _, p := range parts {
+		if p.named() {
+			lines = append(lines, fmt.Sprintf("%s: in %s of %d (%s).", p.name, rate(p.Covered), p.Covered.N, rateInterval(p.Covered)))
 		}
 	}
+	lines = append(lines, fmt.Sprintf("found: p ≤ %v and the right way round, for a comparison alone. called slower, called wrongly (faster, or the same at %s or more): the verdict in a report of the whole trial.",
+		c.Alpha, percent(c.Margin)))
+	if several {
+		lines = append(lines, "The slowed programs of a trial share the program that they are compared to, so the intervals of rates over several slow-downs are somewhat too narrow.")
+	}
+	return section(Heading{Level: 2, Text: "Slowed on purpose"}, slowedOnPurpose(c, parts, several), List{Items: items(lines...)})
+}
 
-	d.title("What benchstat's test says of the same data")
-	l := layout{head: []string{"values", "comparisons", "alarms", "95% interval"}, right: []bool{false, true, true, true}}
+// habitTable is what benchstat's test says of the same data if values are taken as people
+// take them, and beside it what ours says.
+func habitTable(c *compare.Calibration) Table {
+	type line struct {
+		name    string
+		alarms  compare.Rate
+		effects map[float64]compare.Rate // by slow-down
+	}
+	ours := line{"ours: interleaved, paired by block", c.Alarms, make(map[float64]compare.Rate)}
 	for _, e := range c.Effects {
-		l.head, l.right = append(l.head, "finds "+percent(e.Slow)), append(l.right, true)
+		ours.effects[e.Slow] = e.Found
 	}
-	addHabit := func(name string, alarms compare.Rate, found func(slow float64) (compare.Rate, bool)) {
-		row := []string{name, strconv.Itoa(alarms.N), rate(alarms), rateInterval(alarms)}
-		for _, e := range c.Effects {
-			cell := ""
-			if r, ok := found(e.Slow); ok {
-				cell = fmt.Sprintf("%s of %d", rate(r), r.N)
-			}
-			row = append(row, cell)
-		}
-		l.rows = append(l.rows, row)
-	}
+	var all []line
 	for _, h := range c.Habits {
-		addHabit(h.Name, h.Alarms, func(slow float64) (compare.Rate, bool) {
-			for _, e := range h.Effects {
-				if e.Slow == slow {
-					return e.Found, true
-				}
-			}
-			return compare.Rate{}, false
-		})
-	}
-	addHabit("ours: interleaved, paired by block", c.Alarms, func(slow float64) (compare.Rate, bool) {
-		for _, e := range c.Effects {
-			if e.Slow == slow {
-				return e.Found, true
-			}
+		l := line{h.Name, h.Alarms, make(map[float64]compare.Rate)}
+		for _, e := range h.Effects {
+			l.effects[e.Slow] = e.Found
 		}
-		return compare.Rate{}, false
-	})
-	d.draw(l)
-	for _, h := range c.Habits {
-		d.line("%s: %s.", h.Name, h.Says)
+		all = append(all, l)
 	}
-	for _, h := range c.Holes {
-		d.line("hole: %s", h)
+	columns := []column[line]{
+		{head: "values", text: func(l line) string { return l.name }},
+		{head: "comparisons", right: true, text: func(l line) string { return strconv.Itoa(l.alarms.N) }},
+		{head: "alarms", right: true, text: func(l line) string { return rate(l.alarms) }},
+		{head: "95% interval", right: true, text: func(l line) string { return rateInterval(l.alarms) }},
 	}
-	for _, p := range c.Problems {
-		d.line("problem: %s", p)
+	for _, e := range c.Effects {
+		columns = append(columns, column[line]{head: "finds " + percent(e.Slow), right: true, text: func(l line) string {
+			r, ok := l.effects[e.Slow]
+			if !ok {
+				return ""
+			}
+			return fmt.Sprintf("%s of %d", rate(r), r.N)
+		}})
 	}
+	return tabulate(append(all, ours), columns)
 }
 
 // A calibrationPart is what a calibration says of a way of driving: of its
@@ -173,74 +143,100 @@ func calibrationParts(c *compare.Calibration) []calibrationPart {
 	return parts
 }
 
-// againstItself is the table of the comparisons of programs with themselves.
-func againstItself(c *compare.Calibration, parts []calibrationPart) layout {
-	l := layout{
-		head:  []string{"benchmark", "driven", "comparisons", "alarms", "95% interval", "called different", "95% interval", "spread of blocks", "finds 9 of 10 times", "measured"},
-		right: []bool{false, false, true, true, true, true, true, true, true, true},
-	}
-	var begins []int
-	sums := func(name string, alarms, wrong compare.Rate) []string {
-		return []string{name, "", strconv.Itoa(alarms.N), rate(alarms), rateInterval(alarms), rate(wrong), rateInterval(wrong), "", "", ""}
-	}
-	for _, p := range parts {
-		begin := len(l.rows)
-		for _, w := range p.benchmarks {
-			l.rows = append(l.rows, []string{
-				w.Name, way(w.Driven), strconv.Itoa(w.Alarms.N), rate(w.Alarms), rateInterval(w.Alarms), rate(w.Wrong), rateInterval(w.Wrong),
-				percent(w.Spread), detectable(w.Detectable), duration(w.Seconds),
-			})
-		}
-		if p.named() {
-			l.rows = append(l.rows, sums(p.name, p.Alarms, p.Wrong))
-			begins = append(begins, begin, len(l.rows))
-		}
-	}
-	l.rows = append(l.rows, sums("all", c.Alarms, c.Wrong))
-	return grouped(l, begins)
+// A calibrationLine is a line of a calibration's tables: a benchmark, all of a way of
+// driving, or all; or, where it is of a slow-down, one effect of it.
+type calibrationLine struct {
+	compare.CalibratedBenchmark
+	effect compare.CalibratedEffect
+	sum    bool // of several benchmarks
+	begins bool // a group
+	again  bool // of the same as the line above
 }
 
-// grouped returns l with groups that begin with the rows of these indexes.
-func grouped(l layout, begins []int) layout {
-	l.group = make([]bool, len(l.rows))
-	for _, i := range begins {
-		l.group[i] = true
+// calibrationLines are the lines of what parts show and of all; with effects, one for
+// each effect, and each in a group of its own if apart.
+func calibrationLines(c *compare.Calibration, parts []calibrationPart, effects, apart bool) (all []calibrationLine) {
+	add := func(b compare.CalibratedBenchmark, sum, begins bool) {
+		if !effects {
+			all = append(all, calibrationLine{CalibratedBenchmark: b, sum: sum, begins: begins})
+			return
+		}
+		for i, e := range b.Effects {
+			all = append(all, calibrationLine{b, e, sum, i == 0 && (begins || apart), i > 0})
+		}
 	}
-	return l
+	after := false // a sum of a part
+	for _, p := range parts {
+		for i, b := range p.benchmarks {
+			add(b, false, p.named() && i == 0)
+		}
+		if after = p.named(); after {
+			add(compare.CalibratedBenchmark{Name: p.name, Alarms: p.Alarms, Wrong: p.Wrong, Effects: p.Effects}, true, len(p.benchmarks) == 0)
+		}
+	}
+	add(compare.CalibratedBenchmark{Name: "all", Alarms: c.Alarms, Wrong: c.Wrong, Effects: c.Effects}, true, after)
+	return all
+}
+
+// unlessSum is empty for sums.
+func unlessSum(text func(calibrationLine) string) func(calibrationLine) string {
+	return func(l calibrationLine) string {
+		if l.sum {
+			return ""
+		}
+		return text(l)
+	}
+}
+
+// calibrationTable is a table of lines with these columns behind the names.
+func calibrationTable(all []calibrationLine, columns []column[calibrationLine]) Table {
+	name := func(text func(calibrationLine) string) func(calibrationLine) Cell {
+		return func(l calibrationLine) Cell { return Cell{Text: text(l), Again: l.again} }
+	}
+	t := tabulate(all, append([]column[calibrationLine]{
+		{head: "benchmark", cell: name(func(l calibrationLine) string { return l.Name })},
+		{head: "driven", cell: name(unlessSum(func(l calibrationLine) string { return way(l.Driven) }))},
+	}, columns...))
+	for i, l := range all {
+		t.Rows[i].Group = l.begins
+	}
+	return t
+}
+
+// againstItself is the table of the comparisons of programs with themselves.
+func againstItself(c *compare.Calibration, parts []calibrationPart) Table {
+	return calibrationTable(calibrationLines(c, parts, false, false), []column[calibrationLine]{
+		{head: "comparisons", right: true, text: func(l calibrationLine) string { return strconv.Itoa(l.Alarms.N) }},
+		{head: "alarms", right: true, text: func(l calibrationLine) string { return rate(l.Alarms) }},
+		{head: "95% interval", right: true, text: func(l calibrationLine) string { return rateInterval(l.Alarms) }},
+		{head: "called different", right: true, text: func(l calibrationLine) string { return rate(l.Wrong) }},
+		{head: "95% interval", right: true, text: func(l calibrationLine) string { return rateInterval(l.Wrong) }},
+		{head: "spread of blocks", right: true, text: unlessSum(func(l calibrationLine) string { return percent(l.Spread) })},
+		{head: "finds 9 of 10 times", right: true, text: unlessSum(func(l calibrationLine) string { return detectable(l.Detectable) })},
+		{head: "measured", right: true, text: unlessSum(func(l calibrationLine) string { return duration(l.Seconds) })},
+	})
 }
 
 // slowedOnPurpose is the table of the comparisons with slowed copies. several says
 // that a benchmark has several.
-func slowedOnPurpose(c *compare.Calibration, parts []calibrationPart, several bool) layout {
-	l := layout{
-		head:  []string{"benchmark", "driven", "slower by", "comparisons", "found", "95% interval", "called slower", "called wrongly", "true ratio in interval", "95% interval", "ratio", "measured"},
-		right: []bool{false, false, true, true, true, true, true, true, true, true, true, true},
-	}
-	var begins []int
-	add := func(name, driven string, effects []compare.CalibratedEffect) {
-		if several {
-			begins = append(begins, len(l.rows))
-		}
-		for _, e := range effects {
-			l.rows = append(l.rows, []string{
-				name, driven, percent(e.Slow), strconv.Itoa(e.Found.N), rate(e.Found), rateInterval(e.Found), rate(e.Called), rate(e.Denied),
-				rate(e.Covered), rateInterval(e.Covered), formatRatio(e.Ratio), duration(e.Seconds),
-			})
-			name, driven = "", "" // told in the row above
-		}
-	}
-	for _, p := range parts {
-		begin := len(l.rows)
-		for _, w := range p.benchmarks {
-			add(w.Name, way(w.Driven), w.Effects)
-		}
-		if p.named() {
-			add(p.name, "", p.Effects)
-			begins = append(begins, begin, len(l.rows))
-		}
-	}
-	add("all", "", c.Effects)
-	return grouped(l, begins)
+func slowedOnPurpose(c *compare.Calibration, parts []calibrationPart, several bool) Table {
+	return calibrationTable(calibrationLines(c, parts, true, several), []column[calibrationLine]{
+		{head: "slower by", right: true, text: func(l calibrationLine) string { return percent(l.effect.Slow) }},
+		{head: "comparisons", right: true, text: func(l calibrationLine) string { return strconv.Itoa(l.effect.Found.N) }},
+		{head: "found", right: true, text: func(l calibrationLine) string { return rate(l.effect.Found) }},
+		{head: "95% interval", right: true, text: func(l calibrationLine) string { return rateInterval(l.effect.Found) }},
+		{head: "called slower", right: true, text: func(l calibrationLine) string { return rate(l.effect.Called) }},
+		{head: "called wrongly", right: true, text: func(l calibrationLine) string { return rate(l.effect.Denied) }},
+		{head: "true ratio in interval", right: true, text: func(l calibrationLine) string { return rate(l.effect.Covered) }},
+		{head: "95% interval", right: true, text: func(l calibrationLine) string { return rateInterval(l.effect.Covered) }},
+		{head: "ratio", right: true, text: func(l calibrationLine) string { return formatRatio(l.effect.Ratio) }},
+		{head: "measured", right: true, text: func(l calibrationLine) string { return duration(l.effect.Seconds) }},
+	})
+}
+
+// circumstancesLine says of what a calibration is, and when it was measured.
+func circumstancesLine(of map[string]string, measured time.Time) string {
+	return fmt.Sprintf("%s, %s: %s", machineOf(of), measured.UTC().Format("2006-01-02"), strings.Join(present(of, "toolchain", "kernel", "commit"), ", "))
 }
 
 // machineOf names the machine of circumstances.
@@ -383,29 +379,4 @@ func quoteWay(w compare.CalibratedWay, alpha float64) string {
 		fmt.Fprintf(&b, "; intervals had the true ratio in %s of %d", rate(w.Covered), w.Covered.N)
 	}
 	return b.String()
-}
-
-// A calibrationJSON is what the JSON of a comparison says of a machine.
-type calibrationJSON struct {
-	Machine  string                     `json:"machine"`
-	File     string                     `json:"file"`
-	Measured time.Time                  `json:"measured"`
-	Stale    []string                   `json:"stale"`
-	Alarms   compare.Rate               `json:"alarms"`
-	Wrong    compare.Rate               `json:"wrong"`
-	Covered  compare.Rate               `json:"covered"`
-	Effects  []compare.CalibratedEffect `json:"effects"`
-	Ways     []compare.CalibratedWay    `json:"ways"`
-}
-
-func calibrationsToJSON(c *compare.Comparison) []calibrationJSON {
-	var out []calibrationJSON
-	for _, q := range c.Calibrations {
-		cal := q.Calibration
-		out = append(out, calibrationJSON{
-			Machine: q.Machine, File: filepath.Base(q.Path), Measured: cal.Measured, Stale: append([]string{}, q.Stale...),
-			Alarms: cal.Alarms, Wrong: cal.Wrong, Covered: cal.Covered, Effects: cal.Effects, Ways: cal.Ways,
-		})
-	}
-	return out
 }

@@ -58,15 +58,15 @@ func aCalibration() *compare.Calibration {
 
 func TestGoldenCalibration(t *testing.T) {
 	c := aCalibration()
-	golden(t, "calibration.txt", render(t, func(w io.Writer) error { return CalibrationText(w, c) }))
-	golden(t, "calibration.md", render(t, func(w io.Writer) error { return CalibrationMarkdown(w, c) }))
+	golden(t, "calibration.txt", render(t, func(w io.Writer) error { return Calibration(c).Text(w, TextOptions{}) }))
+	golden(t, "calibration.md", render(t, func(w io.Writer) error { return Calibration(c).Markdown(w, MarkdownOptions{}) }))
 	text := render(t, func(w io.Writer) error { return CalibrationJSON(w, c) })
 	back := new(compare.Calibration)
 	if err := json.Unmarshal(text, back); err != nil || !reflect.DeepEqual(back, c) {
 		t.Errorf("%v: read back: %+v", err, back)
 	}
 	// One without anything in it has no figure, and no NaN either.
-	empty := string(render(t, func(w io.Writer) error { return CalibrationText(w, &compare.Calibration{}) }))
+	empty := string(render(t, func(w io.Writer) error { return Calibration(new(compare.Calibration)).Text(w, TextOptions{}) }))
 	if strings.Contains(empty, "NaN") || strings.Contains(empty, "0.0%") {
 		t.Error(empty)
 	}
@@ -81,7 +81,7 @@ func TestCalibrationNamesPackagesWhereItMust(t *testing.T) {
 	other := c.Benchmarks[1]
 	other.Pkg = "example.com/n"
 	c.Benchmarks = append(c.Benchmarks, other)
-	text := string(render(t, func(w io.Writer) error { return CalibrationText(w, c) }))
+	text := string(render(t, func(w io.Writer) error { return Calibration(c).Text(w, TextOptions{}) }))
 	for _, want := range []string{"example.com/m HashN-2", "example.com/n HashN-2"} {
 		if !strings.Contains(text, want) {
 			t.Errorf("no %q in\n%s", want, text)
@@ -102,8 +102,8 @@ func TestReportsQuoteTheCalibration(t *testing.T) {
 		stale = "kernel: linux 5 → linux 6"
 	)
 	for name, form := range map[string]func(io.Writer) error{
-		"text":     func(w io.Writer) error { return Text(w, c, nil, TextOptions{}) },
-		"markdown": func(w io.Writer) error { return Markdown(w, c, nil) },
+		"text":     func(w io.Writer) error { return Comparison(c, Terminal, Extra{}).Text(w, TextOptions{}) },
+		"markdown": func(w io.Writer) error { return Comparison(c, Document, Extra{}).Markdown(w, MarkdownOptions{}) },
 	} {
 		c.Calibrations[0].Stale = nil
 		if got := string(render(t, form)); !strings.Contains(got, want) || strings.Contains(got, "other circumstances") {

@@ -1,15 +1,11 @@
 package report
 
 import (
-	"bytes"
 	"cmp"
 	"fmt"
-	"io"
 	"math"
 	"slices"
 	"strings"
-
-	"github.com/jedib0t/go-pretty/v6/table"
 
 	"github.com/dynolab/dyno/internal/compare"
 	"github.com/dynolab/dyno/internal/record"
@@ -27,56 +23,57 @@ type Versions struct {
 	Notes []string
 }
 
-// Comment writes what a comparison of two versions has shown as markdown for a
-// pull request: one line if nothing is proven, else a table of what is, with the
-// rest folded. What fails in the new version only comes before all else. c is nil if
-// nothing was measured, because all packages are identical.
-func Comment(w io.Writer, c *compare.Comparison, v Versions) error {
-	var b bytes.Buffer
+// Comment returns what a comparison of two versions has shown for a pull request: one
+// line if nothing is proven, else a table of what is, with the rest folded. What fails in
+// the new version only comes before all else. c is nil if nothing was measured, because
+// all packages are identical.
+func Comment(c *compare.Comparison, v Versions) Doc {
 	if c == nil {
-		fmt.Fprintf(&b, "Benchmarks: %s and %s build to identical test binaries (%s): nothing to measure.\n",
-			escape(v.Old), escape(v.New), packages(v.Identical))
-		_, err := w.Write(b.Bytes())
-		return err
+		return Doc{Blocks: []Block{Paragraph{Text: fmt.Sprintf("Benchmarks: %s and %s build to identical test binaries (%s): nothing to measure.", v.Old, v.New, packages(v.Identical))}}}
 	}
 	f := sortFindings(c)
 	broken := faults(c)
 	_, resources := split(c)
 	differ := provenIn(resources)
+	var blocks []Block
 	switch {
 	case len(broken) > 0:
-		fmt.Fprintf(&b, "### %s\n\n", escape(strings.Join(broken, "; ")))
-		fmt.Fprintf(&b, "%s against %s: %s.\n\n", escape(v.New), escape(v.Old), headlines(c, f, resources, "nothing else is proven"))
+		blocks = []Block{
+			Heading{Level: 3, Text: strings.Join(broken, "; ")},
+			Paragraph{Text: fmt.Sprintf("%s against %s: %s.", v.New, v.Old, headlines(c, f, resources, "nothing else is proven"))},
+		}
 	case len(f.proven)+len(differ)+len(c.Findings) > 0:
-		fmt.Fprintf(&b, "### Benchmarks: %s\n\n", headlines(c, f, resources, "nothing proven"))
-		fmt.Fprintf(&b, "%s against %s.\n\n", escape(v.New), escape(v.Old))
+		blocks = []Block{
+			Heading{Level: 3, Text: "Benchmarks: " + headlines(c, f, resources, "nothing proven")},
+			Paragraph{Text: fmt.Sprintf("%s against %s.", v.New, v.Old)},
+		}
 	default:
-		fmt.Fprintf(&b, "Benchmarks: nothing proven between %s and %s: %s.\n", escape(v.Old), escape(v.New), escape(f.summary(c, v)))
-		_, err := w.Write(b.Bytes())
-		return err
+		return Doc{Blocks: []Block{Paragraph{Text: fmt.Sprintf("Benchmarks: nothing proven between %s and %s: %s.", v.Old, v.New, f.summary(c, v))}}}
 	}
 	if first := slices.Concat(f.broken, f.proven); len(first) > 0 {
-		fmt.Fprintf(&b, "%s\n\n", findingsTable(c, first, true))
+		blocks = append(blocks, findingTable(c, first, true))
 	}
+	var found []string
 	for _, finding := range c.Findings {
-		fmt.Fprintf(&b, "- finding: %s\n", escape(finding))
+		found = append(found, "finding: "+finding)
 	}
-	if len(c.Findings) > 0 {
-		b.WriteString("\n")
-	}
-	fmt.Fprintf(&b, "<details>\n<summary>%s</summary>\n\n", escape(f.summary(c, v)))
-	if len(f.others) > 0 {
-		fmt.Fprintf(&b, "%s\n\n", findingsTable(c, f.others, false))
+	return Doc{Blocks: append(blocks, List{Items: items(found...)}, Fold{Summary: f.summary(c, v), Blocks: commentRest(c, v, f.others, differ)})}
+}
+
+// commentRest is what a comment has folded: what is not proven, resources, and of what
+// the comparison is.
+func commentRest(c *compare.Comparison, v Versions, others, differ []place) (blocks []Block) {
+	if len(others) > 0 {
+		blocks = append(blocks, findingTable(c, others, false))
 	}
 	if len(differ) > 0 {
-		fmt.Fprintf(&b, "%s:\n\n%s\n\n", resourcesTitle, findingsTable(c, asFindings(differ), false))
+		blocks = append(blocks, Paragraph{Text: resourcesTitle + ":"}, findingTable(c, differ, false))
 	}
-	fmt.Fprintf(&b, "The change of a time is that of total time ÷ operations, block by block, with its %s interval. Proven means: at level %v for all %d comparisons together (Holm), and not a change within ±%s.",
+	method := fmt.Sprintf("The change of a time is that of total time ÷ operations, block by block, with its %s interval. Proven means: at level %v for all %d comparisons together (Holm), and not a change within ±%s.",
 		confidence(c), c.Alpha, c.Comparisons, percentage(c.Margin))
 	if c.ResourceComparisons > 0 {
-		fmt.Fprintf(&b, " Resources explain times. They are a family of their own, with the same level again: %s.", counted(c.ResourceComparisons, "comparison"))
+		method += fmt.Sprintf(" Resources explain times. They are a family of their own, with the same level again: %s.", counted(c.ResourceComparisons, "comparison"))
 	}
-	b.WriteString("\n")
 	var more []string
 	for _, file := range c.Files {
 		more = append(more, fileLine(file))
@@ -88,13 +85,7 @@ func Comment(w io.Writer, c *compare.Comparison, v Versions) error {
 		more = append(more, pkg+": identical test binaries, not measured")
 	}
 	more = append(append(more, v.Notes...), c.Warnings...)
-	b.WriteString("\n")
-	for _, line := range compact(more) {
-		fmt.Fprintf(&b, "- %s\n", escape(line))
-	}
-	b.WriteString("\n</details>\n")
-	_, err := w.Write(b.Bytes())
-	return err
+	return append(blocks, Paragraph{Text: method}, List{Items: items(compact(more)...)})
 }
 
 // headlines count what is proven, what else was found, and apart from them resources.
@@ -108,14 +99,6 @@ func headlines(c *compare.Comparison, f findings, resources []compare.Table, non
 		parts = append(parts, "resources: "+counts)
 	}
 	return strings.Join(parts, "; ")
-}
-
-// asFindings are places as the rows of a table.
-func asFindings(places []place) (out []finding) {
-	for _, at := range places {
-		out = append(out, finding{at.table, at.row, at.cell})
-	}
-	return out
 }
 
 // compact drops lines that were there before.
@@ -138,16 +121,9 @@ func holeLine(h record.Hole) string {
 	return line + ": " + h.String()
 }
 
-// A finding is a cell of the new version, and where it stands.
-type finding struct {
-	table compare.Table
-	row   compare.Row
-	cell  compare.Cell
-}
-
 // findings are the cells of a comparison by what they say.
 type findings struct {
-	broken, proven, others []finding
+	broken, proven, others []place
 	benchmarks             int
 
 	// count is how many cells there are of a word, of what is not proven only
@@ -175,84 +151,81 @@ func sortFindings(c *compare.Comparison) findings {
 			if (t.Unit == "MB/s" || t.Unit == "B/s") && timed[benchmark(r)] {
 				continue // as package compare leaves it out itself
 			}
-			failed := failedRow(c, r)
 			for j, cell := range r.Cells {
-				at := finding{t, r, cell}
-				broken := i == 0 && isFault(c, r, t.Cols[j].Name)
-				if broken {
-					f.broken = append(f.broken, at)
-				}
-				if j == r.Base && cell.Verdict == compare.Base || cell.Verdict == compare.Absent || cell.Verdict == compare.Skipped {
-					continue
-				}
-				if failed && (cell.N == 0 || cell.Verdict == compare.NoBase) {
-					continue // of which nothing else is to be said
-				}
-				count := func(word string) {
-					if i == 0 {
-						f.count[word]++
-					}
-				}
-				if cell.Verdict.Proven() {
-					f.count[string(cell.Verdict)]++
-					if !broken {
-						f.proven = append(f.proven, at)
-					}
-					continue
-				}
-				switch cell.Verdict {
-				case compare.Same:
-					count("same")
-				case compare.Unproven:
-					count("unproven")
-				case compare.Missing, compare.NoBase:
-					count("missing")
-				default:
-					count("inconclusive")
-					if i == 0 && cell.Vs != nil {
-						switch d := cell.Vs.Detectable; {
-						case math.IsInf(d, 1):
-							f.blind++
-						case d > 1:
-							f.detectable = append(f.detectable, d)
-						}
-					}
-				}
-				if !broken {
-					f.others = append(f.others, at)
-				}
+				f.add(c, place{t, r, j, cell}, i == 0)
 			}
 		}
 	}
 	f.benchmarks = len(names)
-	bad := func(v compare.Verdict) int {
-		if v == compare.Slower || v == compare.Worse {
-			return 0
-		}
-		return 1
-	}
-	slices.SortStableFunc(f.proven, func(a, b finding) int { return bad(a.cell.Verdict) - bad(b.cell.Verdict) })
+	slices.SortStableFunc(f.proven, func(a, b place) int {
+		bad := func(p place) int { return map[bool]int{true: 0, false: 1}[verdictTone(p.cell.Verdict) == Bad] }
+		return bad(a) - bad(b)
+	})
 	return f
+}
+
+// add sorts a cell in. first says that it is of the first unit.
+func (f *findings) add(c *compare.Comparison, at place, first bool) {
+	cell := at.cell
+	broken := first && isFault(c, at.row, at.column().Name)
+	if broken {
+		f.broken = append(f.broken, at)
+	}
+	if at.isBase() && cell.Verdict == compare.Base || cell.Verdict == compare.Absent || cell.Verdict == compare.Skipped {
+		return
+	}
+	if failedRow(c, at.row) && (cell.N == 0 || cell.Verdict == compare.NoBase) {
+		return // of which nothing else is to be said
+	}
+	proven := cell.Verdict.Proven()
+	if proven || first {
+		f.count[commentWord(cell.Verdict)]++
+	}
+	if first && commentWord(cell.Verdict) == inconclusive && cell.Vs != nil {
+		switch d := cell.Vs.Detectable; {
+		case math.IsInf(d, 1):
+			f.blind++
+		case d > 1:
+			f.detectable = append(f.detectable, d)
+		}
+	}
+	switch {
+	case broken:
+	case proven:
+		f.proven = append(f.proven, at)
+	default:
+		f.others = append(f.others, at)
+	}
+}
+
+// inconclusive is the word for all verdicts that say nothing.
+const inconclusive = string(compare.Inconclusive)
+
+// commentWord is the word under which a comment counts a verdict.
+func commentWord(v compare.Verdict) string {
+	switch {
+	case v.Proven():
+		return string(v)
+	case v == compare.Same, v == compare.Unproven:
+		return string(v)
+	case v == compare.Missing, v == compare.NoBase:
+		return string(compare.Missing)
+	}
+	return inconclusive
 }
 
 // headline counts what is proven: "1 slower, 2 faster".
 func (f findings) headline() string {
-	var parts []string
-	for _, v := range []compare.Verdict{compare.Slower, compare.Worse, compare.Higher, compare.Lower, compare.Faster, compare.Better} {
-		if n := f.count[string(v)]; n > 0 {
-			parts = append(parts, fmt.Sprintf("%d %s", n, v))
-		}
-	}
-	return strings.Join(parts, ", ")
+	return tallyOf(f.count, compare.Slower, compare.Worse, compare.Higher, compare.Lower, compare.Faster, compare.Better).String()
 }
 
 // summary says in a line how much was looked at, and how well.
 func (f findings) summary(c *compare.Comparison, v Versions) string {
-	parts := []string{plural(f.benchmarks, "benchmark")}
+	parts := []string{counted(f.benchmarks, "benchmark")}
 	if n := f.count["same"]; n > 0 {
 		parts = append(parts, fmt.Sprintf("%d the same within ±%s", n, percentage(c.Margin)))
 	}
-	if n := f.count["inconclusive"]; n > 0 {
+	if n := f.count[inconclusive]; n > 0 {
 		text := fmt.Sprintf("%d inconclusive", n)
 		if len(f.detectable) > 0 {
 			least, most := percentage(slices.Min(f.detectable)-1), percentage(slices.Max(f.detectable)-1)
@@ -266,10 +239,8 @@ func (f findings) summary(c *compare.Comparison, v Versions) string {
 		}
 		parts = append(parts, text)
 	}
-	for _, word := range []string{"unproven", "missing"} {
-		if n := f.count[word]; n > 0 {
-			parts = append(parts, fmt.Sprintf("%d %s", n, word))
-		}
+	for _, n := range tallyOf(f.count, compare.Unproven, compare.Missing) {
+		parts = append(parts, Tally{n}.String())
 	}
 	parts = append(parts, otherFailures(c)...)
 	added := make(map[string]bool) // with one for each GOMAXPROCS, and one for all
@@ -284,7 +255,7 @@ func (f findings) summary(c *compare.Comparison, v Versions) string {
 		parts = append(parts, fmt.Sprintf("%d in the new version only", len(added)))
 	}
 	if len(v.Identical) > 0 {
-		parts = append(parts, plural(len(v.Identical), "package")+" identical")
+		parts = append(parts, counted(len(v.Identical), "package")+" identical")
 	}
 	if _, resources := split(c); c.ResourceComparisons > 0 && resourceCounts(resources) == "" {
 		parts = append(parts, "no resource proven to differ")
@@ -292,19 +263,12 @@ func (f findings) summary(c *compare.Comparison, v Versions) string {
 	return strings.Join(parts, ", ")
 }
 
-func plural(n int, what string) string {
-	if n == 1 {
-		return "1 " + what
-	}
-	return fmt.Sprintf("%d %ss", n, what)
-}
-
 // packages names a few packages, or counts them.
 func packages(pkgs []string) string {
 	if len(pkgs) > 3 {
-		return plural(len(pkgs), "package")
+		return counted(len(pkgs), "package")
 	}
-	return escape(strings.Join(pkgs, ", "))
+	return strings.Join(pkgs, ", ")
 }
 
 // percentage writes a fraction as a percentage with two significant digits, or the
@@ -337,48 +301,37 @@ func change(ratio float64) string {
 	return "−" + percentage(1-ratio)
 }
 
-// findingsTable draws findings as a markdown table; bold marks what is proven.
-func findingsTable(c *compare.Comparison, all []finding, proven bool) string {
-	l := layout{
-		head:  []string{"benchmark", "unit", "old", "new", "change", confidence(c) + " interval", "verdict"},
-		right: []bool{false, false, true, true, true, true, false},
-	}
-	for _, f := range all {
-		base := func() string {
-			if f.row.Base < 0 || f.row.Cells[f.row.Base].N == 0 {
+// findingTable has cells of the new version beside those of the old one; strong marks
+// what is proven.
+func findingTable(c *compare.Comparison, all []place, strong bool) Table {
+	return tabulate(all, []column[place]{
+		benchmarkColumn(),
+		{head: "unit", text: func(p place) string { return p.table.Unit }},
+		{head: "old", right: true, text: func(p place) string {
+			if p.row.Base < 0 {
 				return "—"
 			}
-			return formatValue(f.row.Cells[f.row.Base].Center, f.table.Unit)
-		}()
-		value, ratio, interval := "—", "", ""
-		if f.cell.N > 0 {
-			value = formatValue(f.cell.Center, f.table.Unit)
-		}
-		if vs := f.cell.Vs; vs != nil {
-			ratio = change(vs.Ratio)
-			if !math.IsNaN(vs.Lo) && !math.IsInf(vs.Hi, 1) && vs.Lo > 0 {
-				interval = change(vs.Lo) + " to " + change(vs.Hi)
+			return valueText(place{p.table, p.row, p.row.Base, p.row.Cells[p.row.Base]})
+		}},
+		{head: "new", right: true, text: valueText},
+		{head: "change", right: true, text: func(p place) string {
+			if p.cell.Vs == nil {
+				return ""
 			}
-		}
-		verdict := string(f.cell.Verdict)
-		switch {
-		case f.cell.Failure != "" && f.cell.N == 0:
-			verdict = f.cell.Failure
-		case f.cell.Failure != "":
-			verdict += "; " + f.cell.Failure
-		}
-		l.rows = append(l.rows, []string{benchmark(f.row), f.table.Unit, base, value, ratio, interval, verdict})
-	}
-	t := markdownTable(l)
-	for _, cells := range l.rows {
-		row := make(table.Row, len(cells))
-		for i, cell := range cells {
-			row[i] = escape(cell)
-		}
-		if proven {
-			row[len(row)-1] = fmt.Sprintf("**%s**", row[len(row)-1])
-		}
-		t.AppendRow(row)
-	}
-	return t.RenderMarkdown()
+			return change(p.cell.Vs.Ratio)
+		}},
+		{head: confidence(c) + " interval", right: true, text: func(p place) string {
+			if vs := p.cell.Vs; vs != nil && !math.IsNaN(vs.Lo) && !math.IsInf(vs.Hi, 1) && vs.Lo > 0 {
+				return change(vs.Lo) + " to " + change(vs.Hi)
+			}
+			return ""
+		}},
+		{head: "verdict", cell: func(p place) Cell {
+			verdict := joined("; ", string(p.cell.Verdict), p.cell.Failure)
+			if p.cell.Failure != "" && p.cell.N == 0 {
+				verdict = p.cell.Failure
+			}
+			return Cell{Text: verdict, Strong: strong}
+		}},
+	})
 }

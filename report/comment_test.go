@@ -65,7 +65,7 @@ var someVersions = Versions{
 func TestComment(t *testing.T) {
 	for name, verdict := range map[string]compare.Verdict{"slower": compare.Slower, "quiet": compare.Inconclusive} {
 		var b bytes.Buffer
-		if err := Comment(&b, aDuel(verdict, 1.25), someVersions); err != nil {
+		if err := Comment(aDuel(verdict, 1.25), someVersions).Markdown(&b, MarkdownOptions{}); err != nil {
 			t.Fatal(err)
 		}
 		golden(t, "comment-"+name+".md", b.Bytes())
@@ -81,7 +81,7 @@ func TestCommentIsQuiet(t *testing.T) {
 		compare.Same: true, compare.Inconclusive: true, compare.Unproven: true, compare.Missing: true, compare.NoBase: true, compare.Skipped: true,
 	} {
 		var b bytes.Buffer
-		if err := Comment(&b, aDuel(v, 0.5), someVersions); err != nil {
+		if err := Comment(aDuel(v, 0.5), someVersions).Markdown(&b, MarkdownOptions{}); err != nil {
 			t.Fatal(err)
 		}
 		if got := strings.Count(b.String(), "\n") == 1; got != quiet {
@@ -95,7 +95,7 @@ func TestCommentHasTheBadNewsFirst(t *testing.T) {
 	c := aDuel(compare.Faster, 0.5)
 	c.Tables[1].Rows[0].Cells[1].Verdict = compare.Worse
 	var b bytes.Buffer
-	if err := Comment(&b, c, someVersions); err != nil {
+	if err := Comment(c, someVersions).Markdown(&b, MarkdownOptions{}); err != nil {
 		t.Fatal(err)
 	}
 	text := b.String()
@@ -107,7 +107,7 @@ func TestCommentHasTheBadNewsFirst(t *testing.T) {
 
 func TestCommentOfIdenticalBuilds(t *testing.T) {
 	var b bytes.Buffer
-	if err := Comment(&b, nil, someVersions); err != nil {
+	if err := Comment(nil, someVersions).Markdown(&b, MarkdownOptions{}); err != nil {
 		t.Fatal(err)
 	}
 	want := "Benchmarks: v1.2.0 (1a2b3c4d) and work tree (5e6f7a8b and what is not committed) build to identical test binaries (example.com/m/internal): nothing to measure.\n"

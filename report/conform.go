@@ -1,101 +1,126 @@
 package report
 
 import (
-	"bytes"
 	"cmp"
 	"fmt"
-	"io"
 	"maps"
 	"path"
 	"slices"
 	"strconv"
 	"strings"
 
-	"github.com/jedib0t/go-pretty/v6/text"
-
 	"github.com/dynolab/dyno/internal/conform"
 )
 
-// MatrixSchema names the form of ConformJSON's output.
-const MatrixSchema = "dyno-conformance/1"
-
-// matrixLayout lays a matrix out, one line a clause and one column a package,
-// and lists the footnotes that its cells point to.
-func matrixLayout(m *conform.Matrix) (layout, []string) {
-	l := layout{head: []string{"clause", "rule"}, right: []bool{false, false}}
-	for _, name := range shortNames(m.Packages) {
-		l.head, l.right = append(l.head, name), append(l.right, false)
+// Conformance returns m as a document: which package passes which clause, the reasons of
+// what was not passed, and the output of what has a problem.
+func Conformance(m *conform.Matrix, form Form) Doc {
+	matrix, notes := matrixTable(m)
+	blocks := []Block{matrix, List{Items: items(notes...), Numbered: true}}
+	byRule := "By rule"
+	if form == Terminal {
+		byRule = "by rule"
 	}
-	var notes []string
-	index := make(map[string]int)
-	note := func(s string) string {
-		i, ok := index[s]
-		if !ok {
-			i = len(notes)
-			index[s] = i
-			notes = append(notes, s)
-		}
-		return references([]int{i})
+	if len(m.Clauses) > 0 {
+		blocks = append(blocks, Heading{Level: 2, Text: byRule}, ruleTable(m))
 	}
-	for _, c := range m.Clauses {
-		line := []string{c.Name, c.Rule}
-		for _, p := range m.Packages {
-			r, ok := p.Results[c.Name]
-			switch {
-			case !ok:
-				line = append(line, "—")
-			case r.Outcome == "pass":
-				line = append(line, "pass")
-			case r.Outcome == "skip":
-				line = append(line, "skip"+note("skipped: "+orUnsaid(r.Why)))
-			default:
-				what := c.Name + " in " + p.Path + ": " + orUnsaid(r.Why)
-				if r.Seed != "" {
-					what += "; seed " + r.Seed
-				}
-				if r.Repeat != "" {
-					what += "; repeat with: " + r.Repeat
-				}
-				line = append(line, strings.ToUpper(r.Outcome)+note(what))
-			}
-		}
-		l.rows = append(l.rows, line)
-	}
-	total := []string{"passed of all", ""}
 	for _, p := range m.Packages {
-		pass := 0
-		for _, r := range p.Results {
-			if r.Outcome == "pass" {
-				pass++
-			}
+		if p.Problem != "" {
+			blocks = append(blocks, Verbatim{p.Path + ": " + p.Problem, p.Output})
 		}
-		total = append(total, fmt.Sprintf("%d of %d", pass, len(m.Clauses)))
 	}
-	l.rows = append(l.rows, total)
-	return l, notes
+	return Doc{Title: "Conformance", Blocks: blocks}
 }
 
-// rulesLayout sums the matrix up by rule: one line a rule, in the order of their
+// matrixTable has one line a clause and one column a package, and lists the notes to
+// which its cells point.
+func matrixTable(m *conform.Matrix) (Table, []string) {
+	notes := new(noteList)
+	columns := []column[conform.Clause]{
+		{head: "clause", text: func(c conform.Clause) string { return cmp.Or(c.Name, "passed of all") }},
+		{head: "rule", text: func(c conform.Clause) string { return c.Rule }},
+	}
+	names := shortNames(m.Packages)
+	results := make(map[[2]string]Cell) // by clause and package, so that notes are numbered line by line
+	for _, c := range m.Clauses {
+		for _, p := range m.Packages {
+			results[[2]string{c.Name, p.Path}] = resultCell(c, p, notes)
+		}
+	}
+	for i, p := range m.Packages {
+		columns = append(columns, column[conform.Clause]{head: names[i], cell: func(c conform.Clause) Cell {
+			if c.Name == "" {
+				return Cell{Text: fmt.Sprintf("%d of %d", passed(p), len(m.Clauses))}
+			}
+			return results[[2]string{c.Name, p.Path}]
+		}})
+	}
+	sum := conform.Clause{} // the line of sums
+	return labelled(tabulate(append(slices.Clone(m.Clauses), sum), columns), "Clauses", ""), notes.texts
+}
+
+// passed counts the clauses that a package has passed.
+func passed(p conform.Conformance) (n int) {
+	for _, r := range p.Results {
+		if r.Outcome == "pass" {
+			n++
+		}
+	}
+	return n
+}
+
+// resultCell says what became of a clause in a package.
+func resultCell(c conform.Clause, p conform.Conformance, notes *noteList) Cell {
+	r, ok := p.Results[c.Name]
+	switch {
+	case !ok:
+		return Cell{Text: "—"}
+	case r.Outcome == "pass":
+		return Cell{Text: "pass", Tone: Good}
+	case r.Outcome == "skip":
+		return notes.mark(Cell{Text: "skip", Tone: Doubt}, "skipped: "+orUnsaid(r.Why))
+	}
+	what := c.Name + " in " + p.Path + ": " + orUnsaid(r.Why)
+	if r.Seed != "" {
+		what += "; seed " + r.Seed
+	}
+	if r.Repeat != "" {
+		what += "; repeat with: " + r.Repeat
+	}
+	return notes.mark(Cell{Text: strings.ToUpper(r.Outcome), Tone: Bad}, what)
+}
+
+// A noteList numbers notes in order of appearance, each once.
+type noteList struct{ texts []string }
+
+// mark returns the cell with a reference to a note.
+func (n *noteList) mark(c Cell, note string) Cell {
+	i := slices.Index(n.texts, note)
+	if i < 0 {
+		i, n.texts = len(n.texts), append(n.texts, note)
+	}
+	c.Notes = []int{i}
+	c.Text += references(c.Notes)
+	return c
+}
+
+// ruleTable sums the matrix up by rule: one line a rule, in the order of their
 // names, and in each column how many of its clauses the package has passed. So
 // a line of the requirements can be looked up.
-func rulesLayout(m *conform.Matrix) layout {
-	l := layout{head: []string{"rule", "clauses"}, right: []bool{false, true}}
-	for _, name := range shortNames(m.Packages) {
-		l.head, l.right = append(l.head, name), append(l.right, false)
-	}
+func ruleTable(m *conform.Matrix) Table {
 	clauses := make(map[string][]string) // by rule
 	for _, c := range m.Clauses {
 		clauses[c.Rule] = append(clauses[c.Rule], c.Name)
 	}
-	for _, rule := range slices.SortedFunc(maps.Keys(clauses), compareRules) {
-		names := clauses[rule]
-		line := []string{rule, strconv.Itoa(len(names))}
-		for _, p := range m.Packages {
-			line = append(line, ruleCell(p, names))
-		}
-		l.rows = append(l.rows, line)
+	columns := []column[string]{
+		{head: "rule", text: func(rule string) string { return rule }},
+		{head: "clauses", right: true, text: func(rule string) string { return strconv.Itoa(len(clauses[rule])) }},
 	}
-	return l
+	names := shortNames(m.Packages)
+	for i, p := range m.Packages {
+		columns = append(columns, column[string]{head: names[i], text: func(rule string) string { return ruleCell(p, clauses[rule]) }})
+	}
+	return labelled(tabulate(slices.SortedFunc(maps.Keys(clauses), compareRules), columns), "Clauses by rule", "")
 }
 
 // ruleCell says what became of a rule's clauses in a package.
@@ -167,106 +192,4 @@ func shortNames(packages []conform.Conformance) []string {
 		}
 	}
 	return names
-}
-
-// ConformText writes m as a table for a terminal, with the reasons of what was
-// not passed and the output of what has a problem.
-func ConformText(w io.Writer, m *conform.Matrix, o TextOptions) error {
-	l, notes := matrixLayout(m)
-	if o.Color {
-		for _, row := range l.rows {
-			for i := 2; i < len(row); i++ {
-				switch {
-				case row[i] == "pass":
-					row[i] = colored(row[i], text.FgGreen)
-				case strings.HasPrefix(row[i], "skip"):
-					row[i] = colored(row[i], text.FgYellow)
-				case strings.HasSuffix(row[i], "]"):
-					row[i] = colored(row[i], text.FgRed)
-				}
-			}
-		}
-	}
-	var b bytes.Buffer
-	b.WriteString(drawText(l, o))
-	b.WriteString("\n")
-	for i, n := range notes {
-		fmt.Fprintf(&b, "[%d] %s\n", i+1, n)
-	}
-	if len(m.Clauses) > 0 {
-		fmt.Fprintf(&b, "\nby rule\n\n%s", drawText(rulesLayout(m), o))
-	}
-	for _, p := range m.Packages {
-		if p.Problem != "" {
-			fmt.Fprintf(&b, "\n%s: %s; its output:\n%s\n", p.Path, p.Problem, strings.TrimRight(p.Output, "\n"))
-		}
-	}
-	_, err := w.Write(b.Bytes())
-	return err
-}
-
-// ConformMarkdown writes the same as a document.
-func ConformMarkdown(w io.Writer, m *conform.Matrix) error {
-	l, notes := matrixLayout(m)
-	var b bytes.Buffer
-	fmt.Fprintf(&b, "# Conformance\n\n%s\n", drawMarkdown(l))
-	if len(notes) > 0 {
-		b.WriteString("\n")
-	}
-	for i, n := range notes {
-		fmt.Fprintf(&b, "%d. %s\n", i+1, escape(n))
-	}
-	if len(m.Clauses) > 0 {
-		fmt.Fprintf(&b, "\n## By rule\n\n%s\n", drawMarkdown(rulesLayout(m)))
-	}
-	for _, p := range m.Packages {
-		if p.Problem != "" {
-			fmt.Fprintf(&b, "\n## %s: %s\n\n", escape(p.Path), p.Problem)
-			for _, line := range strings.Split(strings.TrimRight(p.Output, "\n"), "\n") {
-				fmt.Fprintf(&b, "    %s\n", line)
-			}
-		}
-	}
-	_, err := w.Write(b.Bytes())
-	return err
-}
-
-type (
-	matrixJSON struct {
-		Schema   string            `json:"schema"`
-		Clauses  []clauseJSON      `json:"clauses"`
-		Packages []conformanceJSON `json:"packages"`
-	}
-	clauseJSON struct {
-		Name string `json:"name"`
-		Rule string `json:"rule"`
-	}
-	conformanceJSON struct {
-		Path    string                      `json:"path"`
-		Problem string                      `json:"problem,omitempty"`
-		Output  string                      `json:"output,omitempty"`
-		Results map[string]clauseResultJSON `json:"results"`
-	}
-	clauseResultJSON struct {
-		Result string `json:"result"`
-		Why    string `json:"why,omitempty"`
-		Seed   string `json:"seed,omitempty"`
-		Repeat string `json:"repeat,omitempty"`
-	}
-)
-
-// ConformJSON writes m as one indented JSON object of the schema MatrixSchema.
-func ConformJSON(w io.Writer, m *conform.Matrix) error {
-	doc := matrixJSON{Schema: MatrixSchema, Clauses: []clauseJSON{}, Packages: []conformanceJSON{}}
-	for _, c := range m.Clauses {
-		doc.Clauses = append(doc.Clauses, clauseJSON(c))
-	}
-	for _, p := range m.Packages {
-		pj := conformanceJSON{Path: p.Path, Problem: p.Problem, Output: p.Output, Results: make(map[string]clauseResultJSON)}
-		for name, r := range p.Results {
-			pj.Results[name] = clauseResultJSON{r.Outcome, r.Why, r.Seed, r.Repeat}
-		}
-		doc.Packages = append(doc.Packages, pj)
-	}
-	return writeJSON(w, doc)
 }

@@ -1,23 +1,24 @@
-// Package report renders what package compare found, for people and for programs.
+// Package report shows what packages compare, conform and targets found, to people and to
+// programs.
 //
-//  1. [compare.Compare] and [conform.Run] make plain data: a [compare.Comparison], a
-//     [conform.Matrix].
-//  2. [Text], [Markdown], [CSV] and [JSON] write a comparison to an io.Writer;
-//     [ConformText], [ConformMarkdown] and [ConformJSON] a matrix.
-//  3. [Judge] holds results against targets and makes a
-//     [Scorecard]; [ScorecardText] and [ScorecardJSON] write it, and the
-//     functions above put it into a comparison's report.
-//  4. [Chart] and [Overview] draw it, as SVG; [Flame] draws the profiles that package
-//     why compares.
-//  5. [HTML] writes all of it as one page that needs nothing else: its charts are
-//     its own, because they follow the reader's width, and light or dark.
-//  6. [Write] puts the page, the markdown with its charts, and the JSON beside the
+//  1. [compare.Compare], [conform.Run] and [targets.Judge] make plain data: a
+//     [compare.Comparison], a [conform.Matrix], a [targets.Scorecard].
+//  2. [Comparison], [SideBySide], [Conformance], [Scorecard], [Calibration], [Truth] and
+//     [Comment] make a [Doc] of it: a title and blocks, such as headings, lists, tables
+//     and figures. A column of a table is an entry of a list (columns.go).
+//  3. [Doc.Text], [Doc.Markdown] and [Doc.HTML] write blocks. They know nothing of what
+//     these are about; a new document needs no renderer, and a new renderer no document.
+//  4. One chart engine (svg.go) draws figures as SVG: in a page, where they follow the
+//     reader's width, and light or dark; and as files beside Markdown. [Flame] draws the
+//     profiles that package why compares.
+//  5. [JSON] and the functions like it, and [CSV], are for programs: their schemas are of
+//     the data and not of blocks.
+//  6. [Write] puts the page, the Markdown with its charts, and the JSON beside the
 //     results they come from.
 //
-// Nothing here computes, but for the verdicts of Judge: a figure that is in a
-// report is in the data. The same
-// data gives the same bytes; there is no clock and no random identifier in any
-// output, so that a report can be committed and compared.
+// Nothing here computes: a figure that is in a report is in the data. The same data gives
+// the same bytes; there is no clock and no random identifier in any output, so that a
+// report can be committed and compared.
 //
 // How to read a report is told in docs/reading-a-report.md.
 package report

@@ -21,7 +21,7 @@ func faults(c *compare.Comparison) (lines []string) {
 				}
 			}
 			if len(some) > 0 {
-				lines = append(lines, fmt.Sprintf("%s %s in %s: %s", plural(len(some), noun), verb(kind, len(some)), some[0].Col, named(some)))
+				lines = append(lines, fmt.Sprintf("%s %s in %s: %s", counted(len(some), noun), verb(kind, len(some)), some[0].Col, named(some)))
 			}
 		}
 	}

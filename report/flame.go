@@ -2,7 +2,6 @@ package report
 
 import (
 	"bytes"
-	"encoding/xml"
 	"fmt"
 	"io"
 	"math"
@@ -119,18 +118,18 @@ func (f *flame) frames(n *why.Node, x, y, total float64) (lines int) {
 }
 
 // flameColor is the colour of a change, as the logarithm to base 2 of its ratio:
-// from grey to orange for what doubled, to blue for what halved. The ends are
-// those of the charts' colours which people who do not see all colours tell
-// apart, with so much grey that black is read on them.
+// from grey to orange for what doubled, to blue for what halved. The ends are colours
+// that people who do not see all colours tell apart (M. Okabe, K. Ito, Color Universal
+// Design, 2008), with so much grey that black is read on them.
 func flameColor(change float64) string {
 	const grey, most = 0xe4, 0.75
-	to := series[1]
+	to := [3]uint8{0xd5, 0x5e, 0x00}
 	if change < 0 {
-		to = series[0]
+		to = [3]uint8{0x00, 0x72, 0xb2}
 	}
 	share := most * min(math.Abs(change), 1)
 	mix := func(c uint8) int { return int(math.Round(grey + (float64(c)-grey)*share)) }
-	return fmt.Sprintf("#%02x%02x%02x", mix(to.R), mix(to.G), mix(to.B))
+	return fmt.Sprintf("#%02x%02x%02x", mix(to[0]), mix(to[1]), mix(to[2]))
 }
 
 // fitting shortens a name to what fits into width; "" if that is too little to
@@ -153,12 +152,6 @@ func flameCost(v float64, t *why.Tree) string {
 		return formatRatio(v) + " B/op"
 	}
 	return formatTime(v*1e-9) + "/op"
-}
-
-func escaped(s string) string {
-	var b strings.Builder
-	_ = xml.EscapeText(&b, []byte(s)) // a strings.Builder does not fail
-	return b.String()
 }
 
 // WriteFlames draws a flame graph for each profile of c that has anything in it,

@@ -12,7 +12,6 @@ import (
 	"golang.org/x/perf/benchunit"
 
 	"github.com/dynolab/dyno/internal/compare"
-	"github.com/dynolab/dyno/internal/record"
 )
 
 // formatValue writes a value of unit for people: times with their own prefix
@@ -44,12 +43,15 @@ func seconds(v float64, unit string) (sec float64, ok bool) {
 	return sec, tidy == "sec" || strings.HasSuffix(tidy, "-sec")
 }
 
+// timeUnits are the prefixes of times, the longest first.
+var timeUnits = []struct {
+	name string
+	sec  float64
+}{{"s", 1}, {"ms", 1e-3}, {"µs", 1e-6}, {"ns", 1e-9}}
+
 // formatTime writes seconds with four significant digits.
 func formatTime(sec float64) string {
-	for _, u := range []struct {
-		name string
-		sec  float64
-	}{{"s", 1}, {"ms", 1e-3}, {"µs", 1e-6}, {"ns", 1e-9}} {
+	for _, u := range timeUnits {
 		// 999.95 ns would be rounded to 1000.0 ns: let it be 1.000 µs.
 		if math.Abs(sec) >= 0.99995*u.sec {
 			return digits(sec/u.sec) + " " + u.name
@@ -160,6 +162,11 @@ func columnHead(c *compare.Comparison) string {
 	return strings.TrimLeft(head, "/.")
 }
 
+// columnIndex returns where a column of a table is; -1 if there is none of that name.
+func columnIndex(t compare.Table, name string) int {
+	return slices.IndexFunc(t.Cols, func(c compare.Column) bool { return c.Name == name })
+}
+
 // references writes footnote marks, such as "[1][3]".
 func references(notes []int) string {
 	var b strings.Builder
@@ -172,82 +179,6 @@ func references(notes []int) string {
 // confidence writes the confidence of the intervals, such as "95%".
 func confidence(c *compare.Comparison) string {
 	return strconv.FormatFloat(100*(1-c.Alpha), 'g', 4, 64) + "%"
-}
-
-// A layout is a table as text cells, before it is drawn.
-type layout struct {
-	head []string
-	rows [][]string
-	// right says which columns are numbers; group, which rows begin a group.
-	right []bool
-	group []bool
-	// verdicts has each row's verdict, for colours; ref, whether it is a
-	// reference.
-	verdicts []compare.Verdict
-	ref      []bool
-}
-
-// detail lays a table out with one line for each cell: the benchmark's base
-// first, then the others in column order. Cells that are neither there nor due
-// have no line.
-func detail(c *compare.Comparison, t compare.Table) layout {
-	exact := t.Exact
-	l := layout{
-		head:  []string{"benchmark", columnHead(c), valueHead(t), "±", "ratio", confidence(c) + " interval", "p", "n", "verdict", ""},
-		right: []bool{false, false, true, true, true, true, true, true, false, false},
-	}
-	power, typical := !exact && hasPower(t), !exact && hasTypical(t)
-	if power {
-		l.head = slices.Insert(l.head, 8, "could detect", "would need")
-		l.right = slices.Insert(l.right, 8, true, true)
-	}
-	if typical {
-		l.head = slices.Insert(l.head, 6, "typical")
-		l.right = slices.Insert(l.right, 6, true)
-	}
-	if exact {
-		l.head = []string{"benchmark", columnHead(c), valueHead(t), "ratio", "n", "verdict", ""}
-		l.right = []bool{false, false, true, true, true, false, false}
-	}
-	for _, r := range t.Rows {
-		first := true
-		for _, i := range baseFirst(r) {
-			cell := r.Cells[i]
-			if cell.Verdict == compare.Absent {
-				continue
-			}
-			value, spread, ratio, n := "—", "", "", ""
-			p := ""
-			if cell.N > 0 {
-				value, spread, n = formatValue(cell.Center, t.Unit), formatSpread(cell), formatN(cell)
-			}
-			if cell.Vs != nil {
-				ratio, p = formatRatio(cell.Vs.Ratio), formatP(cell.Vs.Adjusted)
-			} else if i == r.Base {
-				ratio = "1"
-			}
-			name := ""
-			if first {
-				name = benchmark(r)
-			}
-			line := []string{name, t.Cols[i].Name, value, spread, ratio, formatInterval(cell.Vs), p, n, string(cell.Verdict), remarks(cell)}
-			if power {
-				line = slices.Insert(line, 8, formatDetectable(cell), formatNeed(cell))
-			}
-			if typical {
-				line = slices.Insert(line, 6, formatTypical(t, cell))
-			}
-			if exact {
-				line = []string{name, t.Cols[i].Name, value, ratio, n, string(cell.Verdict), remarks(cell)}
-			}
-			l.rows = append(l.rows, line)
-			l.group = append(l.group, first)
-			l.verdicts = append(l.verdicts, cell.Verdict)
-			l.ref = append(l.ref, t.Cols[i].Ref)
-			first = false
-		}
-	}
-	return l
 }
 
 // some reports whether is holds for some cell of t.
@@ -271,32 +202,6 @@ func hasTypical(t compare.Table) bool {
 // base's.
 func hasRareCosts(t compare.Table) bool {
 	return some(t, func(c compare.Cell) bool { return rareCosts(c) != "" })
-}
-
-// formatTypical writes the ratio of typical times, and of the base the typical time
-// itself: the median slice. Empty for what is not made of slices.
-func formatTypical(t compare.Table, c compare.Cell) string {
-	switch {
-	case c.Vs != nil && c.Vs.Typical > 0:
-		return formatRatio(c.Vs.Typical)
-	case c.Vs == nil && c.Slices != nil:
-		return formatValue(c.Slices.P50, t.Unit)
-	}
-	return ""
-}
-
-// rareCosts marks a cell whose mean differs from the base's otherwise than what is
-// typical does.
-func rareCosts(c compare.Cell) string {
-	if c.Vs != nil && c.Vs.RareCosts {
-		return "rare costs"
-	}
-	return ""
-}
-
-// remarks are what stands behind the verdict of a cell.
-func remarks(c compare.Cell) string {
-	return joined(" ", rareCosts(c), references(c.Notes), c.Failure)
 }
 
 // joined joins the parts that are not empty.
@@ -344,138 +249,42 @@ func formatNeed(c compare.Cell) string {
 	return s
 }
 
-// overview lays a table out with one line for each benchmark and the ratios
-// only.
-func overview(t compare.Table) layout {
-	l := layout{head: []string{"benchmark"}, right: []bool{false}}
-	for _, col := range t.Cols {
-		l.head = append(l.head, col.Name)
-		l.right = append(l.right, true)
-	}
-	for _, r := range t.Rows {
-		line := []string{benchmark(r)}
-		for _, cell := range r.Cells {
-			line = append(line, brief(cell))
-		}
-		l.rows = append(l.rows, line)
-	}
-	return l
-}
-
-// brief is a cell of the overview: the ratio and one word, or one sign where
-// the word would be long.
-func brief(c compare.Cell) string {
-	switch c.Verdict {
-	case compare.Absent:
-		return ""
-	case compare.Missing, compare.Skipped:
-		return "—" + references(c.Notes)
-	case compare.Base:
-		return "base"
-	case compare.NoBase:
-		return "no base"
-	case compare.Inconclusive:
-		return formatRatio(c.Vs.Ratio) + " ~"
-	case compare.Unproven:
-		return formatRatio(c.Vs.Ratio) + " ?"
-	case compare.Same:
-		return formatRatio(c.Vs.Ratio) + " ="
-	}
-	return formatRatio(c.Vs.Ratio) + " " + string(c.Verdict)
-}
-
 // wide reports whether a table has so many columns that an overview helps.
 func wide(t compare.Table) bool { return len(t.Cols) > 2 && len(t.Rows) > 1 }
 
-// controls counts the rows of tables that have a control of which something varies, and
-// those in which it alarms.
-func controls(tables []compare.Table) (n, alarms int) {
-	for _, t := range tables {
-		for _, r := range t.Rows {
-			if r.Control != nil && !math.IsNaN(r.Control.Vs.P) {
-				n++
-				if r.Control.Alarm {
-					alarms++
-				}
-			}
+// formatCount writes a number of things: 2, 1000 as 1k, 1000000 as 1M.
+func formatCount(v float64) string {
+	for _, u := range []struct {
+		name string
+		size float64
+	}{{"G", 1e9}, {"M", 1e6}, {"k", 1e3}} {
+		if v >= u.size && v < 1e12 {
+			return strconv.FormatFloat(v/u.size, 'g', 4, 64) + u.name
 		}
 	}
-	return n, alarms
+	return strconv.FormatFloat(v, 'g', 4, 64)
 }
 
-// paired reports whether anything in a table was compared block by block.
-func paired(t compare.Table) bool {
-	return some(t, func(c compare.Cell) bool { return c.Vs != nil && c.Vs.Paired })
+// formatDelta writes a change of a cost with its sign.
+func formatDelta(v float64, unit string) string {
+	if v > 0 {
+		return "+" + formatValue(v, unit)
+	}
+	if v < 0 {
+		return "−" + formatValue(-v, unit)
+	}
+	return "0"
 }
 
-// legend explains the table in a few lines.
-func legend(c *compare.Comparison) []string {
-	reported, resources := split(c)
-	family := c.Comparisons
-	if len(reported) > 0 && reported[0].Resource { // there is nothing else
-		family = c.ResourceComparisons
-	}
-	margin := strconv.FormatFloat(100*c.Margin, 'g', 4, 64) + "%"
-	lines := []string{
-		"ratio: this line over its benchmark's base, with its " + confidence(c) + " interval. n: pairs of one block each; two numbers: unpaired samples, base first.",
-		fmt.Sprintf("p: corrected for %s, so that this report claims any false difference with a chance of at most %v. same: proven to differ by less than %s.",
-			counted(family, "comparison"), c.Alpha, margin),
-	}
-	lines = append(lines, timeLegend(reported)...)
-	if slices.ContainsFunc(c.Tables, func(t compare.Table) bool { rows, _ := movedTails(t); return len(rows) > 0 }) {
-		lines = append(lines, "p50, p90, p99, max: of the time of an operation in slices, those of all blocks together. p99 ratio: to the base in the same block.")
-	}
-	if slices.ContainsFunc(c.Tables, hasPower) {
-		lines = append(lines, "inconclusive: this data cannot say. could detect: what it would have proven nine times out of ten; would need: what is likely to decide it, in all.")
-	}
-	if c.ResourceComparisons > 0 && len(resources) > 0 {
-		lines = append(lines, fmt.Sprintf("Resources – processor time, collections, memory – explain times. They are a family of their own, with the same chance again: corrected for %s.",
-			counted(c.ResourceComparisons, "comparison")))
-	}
-	if len(c.Tables) > 0 && wide(c.Tables[0]) {
-		lines = append(lines, "First table: ~ inconclusive, ? unproven, = the same, — no value.")
-	}
-	if n, alarms := controls(reported); n > 0 {
-		lines = append(lines, fmt.Sprintf("A/A control: identical code ran twice in %s; told apart in %d. There the base is both copies together.", counted(n, "row"), alarms))
-	} else if slices.ContainsFunc(c.Tables, paired) {
-		lines = append(lines, "No A/A control in these results: nothing shows whether identical code would have been told apart.")
-	}
-	if slices.ContainsFunc(c.Files, compare.File.Emulated) {
-		lines = append(lines, "emulated: a program plays the board. Figures compare with one another on it, and are no measure of real time.")
-	}
-	for _, t := range c.Tables {
-		for _, col := range t.Cols {
-			if col.Ref {
-				return append(lines, "A name that begins with "+record.RefPrefix+" is a reference: code written by hand for that workload.")
-			}
-		}
-	}
-	return lines
+// formatPercent writes a fraction as a percentage.
+func formatPercent(v float64) string {
+	return strconv.FormatFloat(math.Round(1e4*v)/100, 'g', 4, 64) + " %"
 }
 
-// timeLegend explains the times of tables that are made of slices.
-func timeLegend(tables []compare.Table) (lines []string) {
-	if slices.ContainsFunc(tables, hasTypical) {
-		lines = append(lines,
-			"time/op: total time ÷ total operations of a block, with all that it costs; of several blocks the middle one. typical: without what comes in few slices; of the base, its median slice.",
-			"The ratio of times is that of total times, within blocks. Unless rare costs are marked it is estimated by typical slices, which hardly change with what the machine does to single ones; time/op does.")
+// counted writes how many there are of something.
+func counted(n int, what string) string {
+	if n == 1 {
+		return "1 " + what
 	}
-	if slices.ContainsFunc(tables, hasRareCosts) {
-		lines = append(lines, "rare costs: what few slices cost is proven to differ from the base's, so the ratio is another one than the typical.")
-	}
-	return lines
-}
-
-// baseFirst returns the indexes of r's cells, the base before the others.
-func baseFirst(r compare.Row) []int {
-	order := make([]int, 0, len(r.Cells))
-	if r.Base >= 0 {
-		order = append(order, r.Base)
-	}
-	for i := range r.Cells {
-		if i != r.Base {
-			order = append(order, i)
-		}
-	}
-	return order
+	return fmt.Sprintf("%d %ss", n, what)
 }

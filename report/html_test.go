@@ -22,7 +22,7 @@ import (
 
 func pageOf(t *testing.T, c *compare.Comparison, x Extra) string {
 	t.Helper()
-	return string(render(t, func(w io.Writer) error { return HTML(w, c, x) }))
+	return string(render(t, func(w io.Writer) error { return Comparison(c, Page, x).HTML(w) }))
 }
 
 // resultsOf reads a file of results/, which anyone has.
@@ -96,7 +96,7 @@ func TestHTMLHasEveryCell(t *testing.T) {
 				if cell.Vs == nil || cell.Verdict == compare.Base {
 					continue
 				}
-				if i == 0 && !strings.Contains(answer, fmt.Sprintf(`%s <span>%s</span>`, formatRatio(cell.Vs.Ratio), formatInterval(cell.Vs))) && formatInterval(cell.Vs) != "" {
+				if i == 0 && !strings.Contains(answer, fmt.Sprintf(`%s <small>%s</small>`, formatRatio(cell.Vs.Ratio), formatInterval(cell.Vs))) && formatInterval(cell.Vs) != "" {
 					t.Errorf("the answer lacks %s of %s", tab.Cols[j].Name, r.Name)
 				}
 				if !strings.Contains(rest, formatValue(cell.Center, tab.Unit)) || !strings.Contains(rest, string(cell.Verdict)) {
@@ -124,7 +124,7 @@ func TestHTMLOfTurns(t *testing.T) {
 		for _, cell := range r.Cells {
 			if cell.Verdict == compare.Inconclusive {
 				found++
-				if text := sight(cell); text == "" || !strings.Contains(answer, text) || !strings.Contains(rest, text) {
+				if text := power(cell); text == "" || !strings.Contains(answer, text) || !strings.Contains(rest, formatDetectable(cell)) || !strings.Contains(rest, formatNeed(cell)) {
 					t.Errorf("the page does not say of %s: %q", r.Name, text)
 				}
 			}
@@ -281,35 +281,30 @@ func TestStrips(t *testing.T) {
 		},
 		Control: &compare.Control{Col: 0, Blocks: []compare.BlockValue{value("9", "1", 100), value("11", "3", 100)}},
 	}
-	s := newStrips(compare.Table{Unit: "ns/op", Cols: []compare.Column{{Name: "a"}, {Name: "b"}}, Rows: []compare.Row{r}}, r)
-	var blocks, layouts []string
-	for _, f := range s.Foot {
-		blocks = append(blocks, f.Label)
+	tab := compare.Table{Unit: "ns/op", Cols: []compare.Column{{Name: "a"}, {Name: "b"}}, Rows: []compare.Row{r}}
+	drawing, values, ok := stripChart(tab, r)
+	if len(drawing.panes) != 4 || !ok {
+		t.Fatalf("panes: %+v", drawing.panes)
 	}
-	for _, l := range s.Layouts {
-		layouts = append(layouts, l.Label)
+	if foot := regexp.MustCompile(`>(\w+)<`).FindAllString(string(drawing.panes[3].body), -1); strings.Join(foot, "") != ">9<>L1<>10<>L2<>11<>L3<" {
+		t.Errorf("blocks and layouts are %q", foot)
 	}
-	if !slices.Equal(blocks, []string{"9", "10", "11"}) || !slices.Equal(layouts, []string{"L1", "L2", "L3"}) {
-		t.Errorf("blocks %q, layouts %q", blocks, layouts)
+	count := func(pane int, what string) int { return strings.Count(string(drawing.panes[pane].body), what) }
+	if a := drawing.panes[0]; count(0, `class="dot"`) != 2 || count(0, `class="line"`) != 0 {
+		t.Errorf("a goes back in time: %s", a.body) // block 10 is read before block 9
 	}
-	if len(s.Strips) != 3 || s.Strips[2].Name != "a again (control)" {
-		t.Fatalf("strips: %+v", s.Strips)
+	if b := drawing.panes[1]; count(1, `class="dot"`) != 2 || count(1, `class="hollow" cx="50%" cy="4"`) != 1 {
+		t.Errorf("ten times the median is not at the upper edge: %s", b.body)
 	}
-	a, b, control := s.Strips[0], s.Strips[1], s.Strips[2]
-	if len(a.Dots) != 2 || len(a.Segments) != 0 {
-		t.Errorf("a goes back in time: %+v", a) // block 10 is read before block 9
+	if control := drawing.panes[2]; control.left != "a again (control)" || count(2, `class="line"`) != 0 {
+		t.Errorf("a line of the control leads over the block that is missing: %s: %s", control.left, control.body)
 	}
-	if len(b.Dots) != 3 || !b.Dots[2].Clipped || b.Dots[0].Clipped || b.Dots[2].Y != "4" {
-		t.Errorf("ten times the median is not at the upper edge: %+v", b.Dots)
-	}
-	if len(control.Segments) != 0 {
-		t.Errorf("a line leads over the block that is missing: %+v", control.Segments)
-	}
-	if got := s.Table.Rows[1][3].Text; got != "" {
+	if got := values.Rows[1].Cells[3].Text; got != "" {
 		t.Errorf("the control has %q in block 10", got)
 	}
-	if one := newStrips(compare.Table{Cols: []compare.Column{{}}}, compare.Row{Cells: []compare.Cell{{N: 1, Blocks: []compare.BlockValue{value("1", "", 1)}}}}); one != nil {
-		t.Errorf("one value is drawn: %+v", one)
+	one := compare.Row{Cells: []compare.Cell{{N: 1, Blocks: []compare.BlockValue{value("1", "", 1)}}}}
+	if drawing, _, ok := stripChart(compare.Table{Cols: []compare.Column{{}}}, one); ok {
+		t.Errorf("one value is drawn: %+v", drawing)
 	}
 }
 
@@ -340,7 +335,7 @@ func TestTicks(t *testing.T) {
 	for _, s := range []scale{{0.99, 1.01}, {0.91, 1.1}, {0.5, 1.2}, {0.9, 40}, {1e-9, 1e9}, {0.2, 1.1}, {3e-4, 1.1}} {
 		for _, most := range []int{3, 5} {
 			got := s.ratioTicks(most)
-			if len(got) < 1 || len(got) > most || !slices.ContainsFunc(got, func(t tickView) bool { return t.Label == "1" }) {
+			if len(got) < 1 || len(got) > most || !slices.ContainsFunc(got, func(t tick) bool { return t.label == "1" }) {
 				t.Errorf("%v, at most %d: %+v", s, most, got)
 			}
 		}

@@ -1,180 +1,123 @@
 package report
 
 import (
-	"bytes"
 	"fmt"
 	"io"
-	"slices"
 	"strings"
 
 	"github.com/jedib0t/go-pretty/v6/table"
-	"github.com/jedib0t/go-pretty/v6/text"
-
-	"github.com/dynolab/dyno/internal/compare"
 )
 
-// Markdown writes c as a document: circumstances, warnings, tables, targets if
-// card is not nil, notes and holes. It has no pictures; Write adds them.
-func Markdown(w io.Writer, c *compare.Comparison, card *Scorecard) error {
-	return markdown(w, c, card, "Comparison", nil)
+// MarkdownOptions say what a Markdown document has beside its text. The zero value is
+// nothing.
+type MarkdownOptions struct {
+	// Save keeps the SVG of a figure, and returns the path by which the document leads
+	// to it. Without it figures are left out.
+	Save func(f Figure, svg []byte) (path string, err error)
 }
 
-// pictures are the files of a report's charts, relative to its document: by
-// row and by curve of the first table, and the overview.
-type pictures struct {
-	overview string
-	rows     map[int]string
-	curves   map[int]string
-}
-
-func markdown(w io.Writer, c *compare.Comparison, card *Scorecard, title string, pics *pictures) error {
-	var b bytes.Buffer
-	fmt.Fprintf(&b, "# %s\n\n", escape(title))
-	for _, line := range faults(c) {
-		fmt.Fprintf(&b, "**%s**\n\n", escape(line))
+// Markdown writes the blocks as a document. Charts stand in files of their own.
+func (d Doc) Markdown(w io.Writer, o MarkdownOptions) error {
+	out, err := o.blocks(d.Blocks)
+	if err != nil {
+		return err
 	}
-	for _, line := range slices.Concat(legend(c), Calibrations(c)) {
-		fmt.Fprintf(&b, "- %s\n", escape(line))
+	if d.Title != "" {
+		out = "# " + escape(d.Title) + "\n\n" + out
 	}
-	b.WriteString("\n")
-	if len(c.Findings) > 0 {
-		b.WriteString("## Findings\n\n")
-		for _, finding := range c.Findings {
-			fmt.Fprintf(&b, "- finding: %s\n", escape(finding))
-		}
-		b.WriteString("\n")
-	}
-	if len(c.Warnings) > 0 {
-		b.WriteString("## Warnings\n\n")
-		for _, warning := range c.Warnings {
-			fmt.Fprintf(&b, "- %s\n", escape(warning))
-		}
-		b.WriteString("\n")
-	}
-	reported, resources := split(c)
-	for i, t := range reported {
-		fmt.Fprintf(&b, "## %s\n\n", escape(caption(t)))
-		if i == 0 && wide(t) {
-			fmt.Fprintf(&b, "%s\n\n", drawMarkdown(overview(t)))
-			if pics != nil && pics.overview != "" {
-				fmt.Fprintf(&b, "![Ratios of all benchmarks](%s)\n\n", pics.overview)
-			}
-		}
-		if i == 0 {
-			curvesMarkdown(&b, t, pics)
-		}
-		fmt.Fprintf(&b, "%s\n\n", drawMarkdown(detail(c, t)))
-		if i == 0 && pics != nil {
-			for r := range t.Rows {
-				if file, ok := pics.rows[r]; ok {
-					fmt.Fprintf(&b, "![%s](%s)\n\n", escape(benchmark(t.Rows[r])), file)
-				}
-			}
-		}
-	}
-	resourcesMarkdown(&b, c, resources)
-	if moved := movedLayout(c); len(moved.rows) > 0 {
-		fmt.Fprintf(&b, "## %s\n\n%s\n\n", slicesTitle, drawMarkdown(moved))
-	}
-	clausesMarkdown(&b, c.Files)
-	if card != nil {
-		b.WriteString("## Targets\n\n")
-		scorecardMarkdown(&b, card)
-	}
-	if len(c.Notes) > 0 {
-		b.WriteString("## Notes\n\n")
-		for i, n := range c.Notes {
-			fmt.Fprintf(&b, "%d. %s\n", i+1, escape(n))
-		}
-		b.WriteString("\n")
-	}
-	holesMarkdown(&b, c)
-	circumstancesMarkdown(&b, c)
-	_, err := w.Write(append(bytes.TrimRight(b.Bytes(), "\n"), '\n'))
+	_, err = io.WriteString(w, out+"\n")
 	return err
 }
 
-// resourcesMarkdown shows the resources that differ, or says that none is proven to.
-func resourcesMarkdown(b *bytes.Buffer, c *compare.Comparison, resources []compare.Table) {
-	if l := resourceLayout(c, resources); len(l.rows) > 0 {
-		fmt.Fprintf(b, "## %s\n\n%s\n\n", resourcesTitle, drawMarkdown(l))
-	} else if c.ResourceComparisons > 0 && len(resources) > 0 {
-		fmt.Fprintf(b, "%s\n\n", noResources(c))
+// blocks are set apart by blank lines.
+func (o MarkdownOptions) blocks(blocks []Block) (string, error) {
+	var parts []string
+	for _, b := range blocks {
+		part, err := o.block(b)
+		if err != nil {
+			return "", err
+		}
+		if part != "" {
+			parts = append(parts, part)
+		}
 	}
+	return strings.Join(parts, "\n\n"), nil
 }
 
-// curvesMarkdown shows the curves of t, each as a table, and drawn if there is a
-// picture of it.
-func curvesMarkdown(b *bytes.Buffer, t compare.Table, pics *pictures) {
-	curves := t.Curves()
-	for i, curve := range curves {
-		fmt.Fprintf(b, "### %s\n\n", escape(curveName(curve)))
-		if pics != nil && pics.curves[i] != "" {
-			fmt.Fprintf(b, "![%s](%s)\n\n", escape(curveName(curve)), pics.curves[i])
+func (o MarkdownOptions) block(b Block) (string, error) {
+	switch b := b.(type) {
+	case Heading:
+		return strings.Repeat("#", b.Level) + " " + escape(b.Text), nil
+	case Paragraph:
+		out := escape(b.Text)
+		for _, l := range b.Links {
+			out += fmt.Sprintf(" [%s](%s)", escape(l.Name), urlPath(l.Href))
 		}
-		fmt.Fprintf(b, "%s\n\n", drawMarkdown(curveTable(t, curve)))
+		return out, nil
+	case Note:
+		var out []string
+		for _, line := range b {
+			out = append(out, "**"+escape(line)+"**")
+		}
+		return strings.Join(out, "\n\n"), nil
+	case List:
+		return b.markdown(), nil
+	case Tally:
+		return escape(b.String()), nil
+	case Figure:
+		return o.figure(b)
+	case Fold:
+		out, err := o.blocks(b.Blocks)
+		return "<details>\n<summary>" + escape(b.Summary) + "</summary>\n\n" + out + "\n\n</details>", err
+	case Panel:
+		return o.blocks(b.Blocks)
+	case Verbatim:
+		text := strings.ReplaceAll(strings.TrimRight(b.Text, "\n"), "\n", "\n    ")
+		return "## " + escape(b.Of) + "\n\n    " + text, nil
+	case Table:
+		return joined("\n\n", escape(b.Caption), b.writer(table.StyleDefault, markdownCell).RenderMarkdown()), nil
 	}
-	if len(curves) > 0 {
-		b.WriteString("### All benchmarks\n\n")
-	}
+	return "", nil
 }
 
-// holesMarkdown lists everything that was due and is missing, and what skipped
-// itself.
-func holesMarkdown(b *bytes.Buffer, c *compare.Comparison) {
-	first := true
-	for _, f := range c.Files {
-		for _, h := range f.Holes {
-			if first {
-				b.WriteString("## Holes\n\n")
-				first = false
-			}
-			fmt.Fprintf(b, "- %s: %s\n", escape(h.Name()), escape(h.String()))
+func (l List) markdown() string {
+	var out []string
+	for i, item := range l.Items {
+		bullet := "- "
+		if l.Numbered {
+			bullet = fmt.Sprintf("%d. ", i+1)
 		}
+		out = append(out, bullet+escape(joined(": ", item.Name, item.Text)))
 	}
-	if !first {
-		b.WriteString("\n")
-	}
+	return strings.Join(out, "\n")
 }
 
-// manyValues is how many values of one setting a report shows; the results
-// file has them all.
-const manyValues = 4
-
-// perResult are the settings that differ from result to result; a report only
-// counts them.
-var perResult = []string{"block", "case", "order"}
-
-// circumstancesMarkdown says where the figures come from, with every setting
-// of every file.
-func circumstancesMarkdown(b *bytes.Buffer, c *compare.Comparison) {
-	b.WriteString("## Circumstances\n\n")
-	for _, f := range c.Files {
-		fmt.Fprintf(b, "### %s\n\n", escape(f.Label))
-		t := table.NewWriter()
-		t.AppendHeader(table.Row{"setting", "value"})
-		t.AppendRow(table.Row{"results", fmt.Sprint(f.Results)})
-		if f.Blocks > 0 {
-			t.AppendRow(table.Row{"blocks", fmt.Sprint(f.Blocks)})
-		}
-		for _, s := range f.Config {
-			values := s.Values
-			if slices.Contains(perResult, s.Key) {
-				continue
-			}
-			more := ""
-			if len(values) > manyValues {
-				more = fmt.Sprintf(" … (%d different values)", len(values))
-				values = values[:manyValues]
-			}
-			quoted := make([]string, len(values))
-			for i, v := range values {
-				quoted[i] = code(v)
-			}
-			t.AppendRow(table.Row{s.Key, strings.Join(quoted, ", ") + more})
-		}
-		fmt.Fprintf(b, "%s\n\n", t.RenderMarkdown())
+func (o MarkdownOptions) figure(f Figure) (string, error) {
+	if o.Save == nil {
+		return "", nil
 	}
+	path, err := o.Save(f, f.chart.file())
+	return fmt.Sprintf("![%s](%s)", escape(f.Alt), path), err
+}
+
+// markdownCell is a cell's markup: what is strong is bold, references are italic.
+func markdownCell(c Cell) string {
+	if c.Again {
+		return ""
+	}
+	quoted := make([]string, len(c.Code))
+	for i, s := range c.Code {
+		quoted[i] = code(s)
+	}
+	c.Code = nil
+	out := strings.Join(quoted, ", ") + escape(c.plain())
+	switch {
+	case c.Strong:
+		return "**" + out + "**"
+	case c.Tone == Reference:
+		return "*" + out + "*"
+	}
+	return out
 }
 
 // code makes s a code span, whatever backticks it holds.
@@ -196,42 +139,7 @@ func escape(s string) string {
 	).Replace(s)
 }
 
-// drawMarkdown draws a layout as a markdown table. Verdicts that need
-// attention or praise are bold, references italic.
-func drawMarkdown(l layout) string {
-	t := markdownTable(l)
-	for i, cells := range l.rows {
-		row := make(table.Row, len(cells))
-		for j, cell := range cells {
-			row[j] = escape(cell)
-		}
-		if l.verdicts != nil {
-			verdict := len(row) - 2
-			switch l.verdicts[i] {
-			case compare.Faster, compare.Slower, compare.Better, compare.Worse, compare.Missing:
-				row[verdict] = fmt.Sprintf("**%s**", row[verdict])
-			}
-			if l.ref[i] {
-				row[1] = fmt.Sprintf("*%s*", row[1])
-			}
-		}
-		t.AppendRow(row)
-	}
-	return t.RenderMarkdown()
-}
-
-// markdownTable returns a table with the head and the columns of l, and no rows.
-func markdownTable(l layout) table.Writer {
-	t := table.NewWriter()
-	t.Style().Format.Header = text.FormatDefault
-	t.AppendHeader(tableRow(l.head))
-	configs := make([]table.ColumnConfig, len(l.head))
-	for i := range configs {
-		configs[i].Number = i + 1
-		if l.right[i] {
-			configs[i].Align, configs[i].AlignHeader = text.AlignRight, text.AlignRight
-		}
-	}
-	t.SetColumnConfigs(configs)
-	return t
+// urlPath escapes what a link destination in Markdown cannot hold.
+func urlPath(s string) string {
+	return strings.NewReplacer("%", "%25", " ", "%20", "(", "%28", ")", "%29", "<", "%3C", ">", "%3E", "#", "%23", "?", "%3F", `\`, "%5C").Replace(s)
 }

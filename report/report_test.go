@@ -18,8 +18,6 @@ import (
 	"strings"
 	"testing"
 
-	"gonum.org/v1/plot/vg"
-
 	"github.com/dynolab/dyno/internal/conform"
 
 	"github.com/dynolab/dyno/internal/compare"
@@ -103,8 +101,8 @@ func render(t *testing.T, f func(io.Writer) error) []byte {
 
 func TestGolden(t *testing.T) {
 	for name, c := range map[string]*compare.Comparison{"interleaved": interleaved(t), "unpaired": unpaired(t), "turns": turns(t)} {
-		golden(t, name+".txt", render(t, func(w io.Writer) error { return Text(w, c, nil, TextOptions{}) }))
-		golden(t, name+".md", render(t, func(w io.Writer) error { return Markdown(w, c, nil) }))
+		golden(t, name+".txt", render(t, func(w io.Writer) error { return Comparison(c, Terminal, Extra{}).Text(w, TextOptions{}) }))
+		golden(t, name+".md", render(t, func(w io.Writer) error { return Comparison(c, Document, Extra{}).Markdown(w, MarkdownOptions{}) }))
 		golden(t, name+".csv", render(t, func(w io.Writer) error { return CSV(w, c) }))
 		golden(t, name+".json", render(t, func(w io.Writer) error { return JSON(w, withoutPaths(c), nil) }))
 	}
@@ -121,8 +119,8 @@ func withoutPaths(c *compare.Comparison) *compare.Comparison {
 // Colour adds escape sequences and nothing else.
 func TestColorOnlyAddsColor(t *testing.T) {
 	c := turns(t)
-	plain := render(t, func(w io.Writer) error { return Text(w, c, nil, TextOptions{}) })
-	colored := render(t, func(w io.Writer) error { return Text(w, c, nil, TextOptions{Color: true}) })
+	plain := render(t, func(w io.Writer) error { return Comparison(c, Terminal, Extra{}).Text(w, TextOptions{}) })
+	colored := render(t, func(w io.Writer) error { return Comparison(c, Terminal, Extra{}).Text(w, TextOptions{Color: true}) })
 	if bytes.Contains(plain, []byte("\x1b")) {
 		t.Error("plain text has escape sequences")
 	}
@@ -143,7 +141,7 @@ func TestCSVParsesBack(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if !slices.Equal(records[0], csvHead) {
+		if !slices.Equal(records[0], csvHead()) {
 			t.Errorf("head: %q", records[0])
 		}
 		at := 1
@@ -154,7 +152,7 @@ func TestCSVParsesBack(t *testing.T) {
 						continue
 					}
 					rec := make(map[string]string)
-					for k, name := range csvHead {
+					for k, name := range csvHead() {
 						rec[name] = records[at][k]
 					}
 					at++
@@ -321,11 +319,11 @@ func wellFormed(t *testing.T, name string, data []byte) {
 func TestNoChart(t *testing.T) {
 	c := compareText(t, "BenchmarkA 1 0 ns/op\nBenchmarkb 1 5 ns/op\nBenchmark<&> 1 5 ns/op\nBenchmarkB 1 6 ns/op\n")
 	t0 := c.Tables[0]
-	if err := Chart(io.Discard, c, t0, t0.Rows[0]); !errors.Is(err, ErrNoChart) {
-		t.Errorf("chart of zero: %v", err)
+	if drawing, ok := rowChart(c, t0, t0.Rows[0]); ok {
+		t.Errorf("chart of zero: %+v", drawing)
 	}
-	if err := Overview(io.Discard, c, t0); !errors.Is(err, ErrNoChart) {
-		t.Errorf("overview of nothing: %v", err)
+	if drawing, ok := overviewChart(c, t0); ok {
+		t.Errorf("overview of nothing: %+v", drawing)
 	}
 	out := filepath.Join(t.TempDir(), "run.md")
 	if err := Write(c, nil, out); err != nil {
@@ -351,9 +349,13 @@ BenchmarkA/impl=x 1 5.5 ns/op
 BenchmarkA/impl=y 1 6 ns/op
 BenchmarkB/impl=x 1 5 ns/op
 `)
-	svg := string(render(t, func(w io.Writer) error { return Overview(w, c, c.Tables[0]) }))
+	drawing, ok := overviewChart(c, c.Tables[0])
+	svg := string(drawing.file())
+	if !ok {
+		t.Error("there is no overview")
+	}
 	wellFormed(t, "overview", []byte(svg))
-	for _, want := range []string{">A<", ">against ref-r<", ">B<", ">missing<"} {
+	for _, want := range []string{">A <", ">against ref-r<", ">B <", ">missing<"} {
 		if !strings.Contains(svg, want) {
 			t.Errorf("no %s in the overview", want)
 		}
@@ -372,7 +374,7 @@ func compareText(t testing.TB, text string) *compare.Comparison {
 // Names and settings are data: they cannot break the document.
 func TestMarkdownIsEscaped(t *testing.T) {
 	c := compareText(t, "note: a `b` | *c* <script>\nBenchmarkX/|<b>*_`[x](y) 1 5 ns/op\n")
-	got := string(render(t, func(w io.Writer) error { return Markdown(w, c, nil) }))
+	got := string(render(t, func(w io.Writer) error { return Comparison(c, Document, Extra{}).Markdown(w, MarkdownOptions{}) }))
 	for _, bad := range []string{"<script>\n", "<b>", "[x](y)"} {
 		if strings.Contains(got, bad) {
 			t.Errorf("%q stands unescaped in\n%s", bad, got)
@@ -462,8 +464,8 @@ func matrix() *conform.Matrix {
 
 func TestConformGolden(t *testing.T) {
 	m := matrix()
-	golden(t, "conform.txt", render(t, func(w io.Writer) error { return ConformText(w, m, TextOptions{}) }))
-	golden(t, "conform.md", render(t, func(w io.Writer) error { return ConformMarkdown(w, m) }))
+	golden(t, "conform.txt", render(t, func(w io.Writer) error { return Conformance(m, Terminal).Text(w, TextOptions{}) }))
+	golden(t, "conform.md", render(t, func(w io.Writer) error { return Conformance(m, Document).Markdown(w, MarkdownOptions{}) }))
 	data := render(t, func(w io.Writer) error { return ConformJSON(w, m) })
 	golden(t, "conform.json", data)
 	dec := json.NewDecoder(bytes.NewReader(data))
@@ -472,14 +474,14 @@ func TestConformGolden(t *testing.T) {
 	if err := dec.Decode(&doc); err != nil || doc.Packages[1].Results["group/one"].Seed != "7" {
 		t.Errorf("parsed back: %+v, %v", doc, err)
 	}
-	colored := string(render(t, func(w io.Writer) error { return ConformText(w, m, TextOptions{Color: true}) }))
+	colored := string(render(t, func(w io.Writer) error { return Conformance(m, Terminal).Text(w, TextOptions{Color: true}) }))
 	for _, want := range []string{"\x1b[32mpass", "\x1b[33mskip[2]", "\x1b[31mFAIL[1]", "\x1b[31mUNKNOWN[3]"} {
 		if !strings.Contains(colored, want) {
 			t.Errorf("no %q in\n%s", want, colored)
 		}
 	}
 	m.Packages[2].Path = "example.com/other/good"
-	if text := string(render(t, func(w io.Writer) error { return ConformText(w, m, TextOptions{}) })); !strings.Contains(text, "example.com/impls/good") {
+	if text := string(render(t, func(w io.Writer) error { return Conformance(m, Terminal).Text(w, TextOptions{}) })); !strings.Contains(text, "example.com/impls/good") {
 		t.Errorf("packages of one name are not told apart:\n%s", text)
 	}
 }
@@ -504,8 +506,12 @@ func TestConformRules(t *testing.T) {
 		}
 	}
 	var got []string
-	for _, row := range rulesLayout(m).rows {
-		got = append(got, strings.Join(row, "|"))
+	for _, row := range ruleTable(m).Rows {
+		var cells []string
+		for _, c := range row.Cells {
+			cells = append(cells, c.Text)
+		}
+		got = append(got, strings.Join(cells, "|"))
 	}
 	want := []string{
 		"FR-001|1|—", "FR-002|6|2 FAIL, 2 pass, 1 skip, 1 missing", "FR-010|1|skip",
@@ -538,7 +544,7 @@ func TestCurves(t *testing.T) {
 		t.Errorf("pictures %q, want %q, and %d files", pictures, want, len(files))
 	}
 	ring := string(files["run/Actor-workload=ring-2-by-actors.svg"])
-	for _, want := range []string{">missing<", ">100k<", ">×", ">ref-mutex-cond<"} {
+	for _, want := range []string{" missing<", ">100k<", " ×", ">ref-mutex-cond "} {
 		if !strings.Contains(ring, want) {
 			t.Errorf("no %s in the picture", want)
 		}
@@ -563,67 +569,27 @@ func TestCurveGap(t *testing.T) {
 		})
 	}
 	curve := table.Curves()[0]
-	lines := newCurveLines(table, curve)
-	if len(lines) != 1 || len(lines[0].points) != 3 || !lines[0].points[0].gap || lines[0].points[1].gap {
-		t.Errorf("lines %+v, want one with a gap behind its first of three points", lines)
+	points := curvePoints(table, curve, 0, scale{1, 4})
+	if len(points) != 3 || !points[0].gap || points[1].gap {
+		t.Errorf("points %+v, want three, with a gap behind the first", points)
 	}
-	draw := func() (string, error) {
-		var b strings.Builder
-		err := CurveChart(&b, &compare.Comparison{Alpha: 0.05}, table, curve)
-		return b.String(), err
+	draw := func() (string, bool) {
+		drawing, ok := curveChart(&compare.Comparison{Alpha: 0.05}, table, curve)
+		return string(drawing.file()), ok
 	}
-	gap, err := draw()
-	if err != nil {
-		t.Fatal(err)
-	}
+	gap, _ := draw()
 	table.Rows[1].Cells[0] = compare.Cell{N: 1, Center: 20}
-	whole, err := draw()
-	if err != nil {
-		t.Fatal(err)
-	}
-	// Two stretches of line more; a point without an interval is hollow.
-	if g, w := strings.Count(gap, "stroke-width:1.5"), strings.Count(whole, "stroke-width:1.5"); g != 1 || w != 3 {
-		t.Errorf("%d stretches of line with a gap and %d without, want 1 and 3", g, w)
+	whole, _ := draw()
+	// Two stretches of line more, and one in the key; the reference has no point.
+	const stretch = `<line class="line "`
+	if g, w := strings.Count(gap, stretch), strings.Count(whole, stretch); g != 2 || w != 4 || strings.Contains(whole, "ref-b") {
+		t.Errorf("%d stretches of line with a gap and %d without, want 2 and 4", g, w)
 	}
 	for i := range table.Rows {
 		table.Rows[i].Cells[0] = compare.Cell{Verdict: compare.Missing}
 	}
-	if _, err := draw(); !errors.Is(err, ErrNoChart) {
-		t.Errorf("nothing to draw: %v", err)
-	}
-}
-
-func TestSpread(t *testing.T) {
-	for _, c := range []struct {
-		places []vg.Length
-		want   []vg.Length
-	}{
-		{nil, []vg.Length{}},
-		{[]vg.Length{50}, []vg.Length{50}},
-		{[]vg.Length{-5, 120}, []vg.Length{0, 100}},
-		{[]vg.Length{50, 20, 80}, []vg.Length{50, 20, 80}},
-		{[]vg.Length{50, 50}, []vg.Length{45, 55}},
-		{[]vg.Length{52, 50, 20}, []vg.Length{56, 46, 20}},
-		{[]vg.Length{99, 98, 97}, []vg.Length{100, 90, 80}},
-		{[]vg.Length{1, 2, 3, 30}, []vg.Length{0, 10, 20, 30}},
-		{[]vg.Length{1, 2, 3, 25}, []vg.Length{0, 10, 20, 30}},
-	} {
-		got := spread(c.places, 10, 0, 100)
-		if !slices.EqualFunc(got, c.want, func(a, b vg.Length) bool { return math.Abs(float64(a-b)) < 1e-9 }) {
-			t.Errorf("spread(%v) = %v, want %v", c.places, got, c.want)
-		}
-	}
-	// More than there is room for: still in order and apart.
-	var many []vg.Length
-	for i := range 20 {
-		many = append(many, vg.Length(i%7))
-	}
-	got := slices.Sorted(slices.Values(spread(many, 10, 0, 100)))
-	for i := 1; i < len(got); i++ {
-		if got[i]-got[i-1] < 9.999 {
-			t.Errorf("too close: %v", got)
-			break
-		}
+	if _, ok := draw(); ok {
+		t.Error("there is a chart of nothing")
 	}
 }
 
@@ -642,17 +608,13 @@ func TestWriteErrors(t *testing.T) {
 	c := interleaved(t)
 	m := matrix()
 	for name, f := range map[string]func(io.Writer) error{
-		"text":     func(w io.Writer) error { return Text(w, c, nil, TextOptions{}) },
-		"markdown": func(w io.Writer) error { return Markdown(w, c, nil) },
+		"text":     func(w io.Writer) error { return Comparison(c, Terminal, Extra{}).Text(w, TextOptions{}) },
+		"markdown": func(w io.Writer) error { return Comparison(c, Document, Extra{}).Markdown(w, MarkdownOptions{}) },
 		"csv":      func(w io.Writer) error { return CSV(w, c) },
 		"json":     func(w io.Writer) error { return JSON(w, c, nil) },
-		"chart":    func(w io.Writer) error { return Chart(w, c, c.Tables[0], c.Tables[0].Rows[0]) },
-		"curve": func(w io.Writer) error {
-			c := compared(t, "testdata/curves.bench")
-			return CurveChart(w, c, c.Tables[0], c.Tables[0].Curves()[0])
-		},
-		"conform": func(w io.Writer) error { return ConformText(w, m, TextOptions{}) },
-		"matrix":  func(w io.Writer) error { return ConformMarkdown(w, m) },
+		"html":     Comparison(c, Page, Extra{}).HTML,
+		"conform":  func(w io.Writer) error { return Conformance(m, Terminal).Text(w, TextOptions{}) },
+		"matrix":   func(w io.Writer) error { return Conformance(m, Document).Markdown(w, MarkdownOptions{}) },
 	} {
 		if err := f(failing{}); !errors.Is(err, errFull) {
 			t.Errorf("%s: %v", name, err)
@@ -672,3 +634,11 @@ var errFull = errors.New("disk full")
 type failing struct{}
 
 func (failing) Write([]byte) (int, error) { return 0, errFull }
+
+// csvHead is the first line of CSV.
+func csvHead() (head []string) {
+	for _, k := range csvColumns(nil) {
+		head = append(head, k.head)
+	}
+	return head
+}

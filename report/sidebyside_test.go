@@ -6,7 +6,6 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
-	"slices"
 	"strings"
 	"testing"
 
@@ -14,14 +13,14 @@ import (
 	"github.com/dynolab/dyno/targets"
 )
 
-func sideBySide(t *testing.T) (*compare.SideBySide, *Scorecard) {
+func sideBySide(t *testing.T) (*compare.SideBySide, *targets.Scorecard) {
 	t.Helper()
 	files := []string{"testdata/side-host.bench", "testdata/side-emulated.bench", "testdata/side-board.bench"}
 	s, err := compare.SideBySideOf(files, compare.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	card, err := Judge(boardTargets, files, JudgeOptions{})
+	card, err := targets.Judge(boardTargets, files, targets.JudgeOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -37,8 +36,8 @@ var boardTargets = []targets.Target{
 
 func TestSideBySideGolden(t *testing.T) {
 	s, card := sideBySide(t)
-	golden(t, "sidebyside.txt", render(t, func(w io.Writer) error { return SideBySideText(w, s, card, TextOptions{}) }))
-	golden(t, "sidebyside.md", render(t, func(w io.Writer) error { return SideBySideMarkdown(w, s, card) }))
+	golden(t, "sidebyside.txt", render(t, func(w io.Writer) error { return SideBySide(s, Terminal, card).Text(w, TextOptions{}) }))
+	golden(t, "sidebyside.md", render(t, func(w io.Writer) error { return SideBySide(s, Document, card).Markdown(w, MarkdownOptions{}) }))
 	golden(t, "sidebyside.json", render(t, func(w io.Writer) error { return SideBySideJSON(w, s, card) }))
 }
 
@@ -46,10 +45,10 @@ func TestSideBySideGolden(t *testing.T) {
 func TestSideBySideRanksNothing(t *testing.T) {
 	s, _ := sideBySide(t)
 	for name, form := range map[string]func(w io.Writer) error{
-		"text": func(w io.Writer) error { return SideBySideText(w, s, nil, TextOptions{}) },
-		"md":   func(w io.Writer) error { return SideBySideMarkdown(w, s, nil) },
+		"text": func(w io.Writer) error { return SideBySide(s, Terminal, nil).Text(w, TextOptions{}) },
+		"md":   func(w io.Writer) error { return SideBySide(s, Document, nil).Markdown(w, MarkdownOptions{}) },
 		"json": func(w io.Writer) error { return SideBySideJSON(w, s, nil) },
-		"html": func(w io.Writer) error { return SideBySideHTML(w, s, nil) },
+		"html": func(w io.Writer) error { return SideBySide(s, Page, nil).HTML(w) },
 	} {
 		out := string(render(t, form))
 		if i := strings.Index(out, "<main>"); i >= 0 {
@@ -68,7 +67,7 @@ func TestSideBySideRanksNothing(t *testing.T) {
 
 func TestSideBySideHTML(t *testing.T) {
 	s, card := sideBySide(t)
-	page := string(render(t, func(w io.Writer) error { return SideBySideHTML(w, s, card) }))
+	page := string(render(t, func(w io.Writer) error { return SideBySide(s, Page, card).HTML(w) }))
 	ids := make(map[string]bool)
 	for _, m := range regexp.MustCompile(` id="([^"]*)"`).FindAllStringSubmatch(page, -1) {
 		if ids[m[1]] {
@@ -117,65 +116,23 @@ func TestWriteSideBySide(t *testing.T) {
 	if err := json.Unmarshal(data, &doc); err != nil || doc.Schema != SideBySideSchema || len(doc.Places) != 3 || !doc.Places[1].Emulated {
 		t.Errorf("%v: %+v", err, doc)
 	}
-	if err := SideBySideText(failing{}, s, card, TextOptions{}); err != errFull {
+	if err := SideBySide(s, Terminal, card).Text(failing{}, TextOptions{}); err != errFull {
 		t.Errorf("a full disk: %v", err)
-	}
-}
-
-// Targets are judged of hosts and each board by itself: what a host keeps says
-// nothing of a board. An emulated board's instructions become times by its clock.
-func TestJudgeBoards(t *testing.T) {
-	_, card := sideBySide(t)
-	var got []string
-	for _, s := range card.Scores {
-		line := s.Subject() + " | " + s.Target.ID + " | " + string(s.Outcome)
-		if s.Measured() {
-			line += " | " + formatFigure(s.Target, s.Figure)
-		} else {
-			line += " | " + s.Why
-		}
-		got = append(got, line)
-	}
-	want := []string{
-		"serial | FR-014 | pass | 30.00 µs",
-		"serial | V11/rate | pass | 33.33M msgs/s",
-		"serial on tiny-qemu, emulated | FR-014 | pass | 19.97 ms",
-		"channel on tiny-qemu, emulated | FR-014 | MISS | 1.280 s",
-		"serial on tiny-qemu, emulated | SC-001/board | pass | 64.00 µs",
-		"channel on tiny-qemu, emulated | SC-001/board | not measured | no results of case=first",
-		"serial on tiny | FR-014 | pass | 6.000 ms",
-		"no implementation on tiny | SC-001/board | not measured | no results of any implementation",
-	}
-	if !slices.Equal(got, want) {
-		t.Errorf("got\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
-	}
-	// The time of an emulator on its host decides nothing, nor what depends on it.
-	slow := bench(t, "slow.bench", "board: b", "emulated: yes", "clock-unit: ns", "clock-hz: 1000000000",
-		"BenchmarkActor/workload=pingpong/impl=serial 1 312 ns/op 99 backlog 0 allocs/msg")
-	for metric, want := range map[string]Outcome{"ns/op": Skip, "backlog": Skip, "allocs/msg": Pass} {
-		target := targets.Target{ID: "x", Bench: "Actor", Workload: "pingpong", Metric: metric, Timed: metric == "backlog", Limit: 1e9, Where: targets.Board}
-		if s := judge(t, []targets.Target{target}, slow).Scores[0]; s.Outcome != want || want == Skip && !strings.Contains(s.Why, "emulator") {
-			t.Errorf("%s: %s, %q", metric, s.Outcome, s.Why)
-		}
-	}
-	// Without the clock's rate an instruction is no time.
-	noHz := bench(t, "nohz.bench", "board: b", "emulated: yes", "clock-unit: insns", "BenchmarkActor/workload=pingpong/impl=serial 1 312 insns/op")
-	s := judge(t, boardTargets[:1], noHz).Scores[0]
-	if s.Outcome != NotMeasured || !strings.Contains(s.Why, "clock-hz") {
-		t.Errorf("%s: %s", s.Outcome, s.Why)
 	}
 }
 
 // A report of one emulated board says that it is.
 func TestEmulatedIsSaid(t *testing.T) {
 	c := compared(t, "testdata/side-emulated.bench")
-	text := string(render(t, func(w io.Writer) error { return Text(w, c, nil, TextOptions{}) }))
+	text := string(render(t, func(w io.Writer) error { return Comparison(c, Terminal, Extra{}).Text(w, TextOptions{}) }))
 	for _, want := range []string{"side-emulated.bench: tiny-qemu, m3, emulated, 1 instruction = 64.00 ns emulated", "emulated: a program plays the board", "312"} {
 		if !strings.Contains(text, want) {
 			t.Errorf("the text lacks %q:\n%s", want, text)
 		}
 	}
-	if text := string(render(t, func(w io.Writer) error { return Text(w, compared(t, "testdata/side-board.bench"), nil, TextOptions{}) })); strings.Contains(text, "emulated") {
+	if text := string(render(t, func(w io.Writer) error {
+		return Comparison(compared(t, "testdata/side-board.bench"), Terminal, Extra{}).Text(w, TextOptions{})
+	})); strings.Contains(text, "emulated") {
 		t.Errorf("a real board is said to be emulated:\n%s", text)
 	}
 }

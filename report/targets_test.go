@@ -5,10 +5,8 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
-	"math"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"testing"
 
@@ -34,9 +32,9 @@ var sampleTargets = []targets.Target{
 	{ID: "aim/ring/slow", Says: "time over that of two", Bench: "Actor", Workload: "ring/actors=1000", Metric: "ns/op", BaseWorkload: "ring/actors=2", Limit: 3, Impls: []string{"slow"}, Where: targets.Host},
 }
 
-func judge(t *testing.T, all []targets.Target, paths ...string) *Scorecard {
+func judge(t *testing.T, all []targets.Target, paths ...string) *targets.Scorecard {
 	t.Helper()
-	card, err := Judge(all, paths, JudgeOptions{})
+	card, err := targets.Judge(all, paths, targets.JudgeOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -45,82 +43,11 @@ func judge(t *testing.T, all []targets.Target, paths ...string) *Scorecard {
 
 func TestScorecardGolden(t *testing.T) {
 	card := judge(t, sampleTargets, "testdata/targets.bench")
-	golden(t, "targets.txt", render(t, func(w io.Writer) error { return ScorecardText(w, card, TextOptions{}) }))
+	golden(t, "targets.txt", render(t, func(w io.Writer) error { return Scorecard(card).Text(w, TextOptions{}) }))
 	golden(t, "targets.json", render(t, func(w io.Writer) error { return ScorecardJSON(w, card) }))
-	golden(t, "targets.md", render(t, func(w io.Writer) error { return Markdown(w, compared(t, "testdata/targets.bench"), card) }))
-}
-
-// Every kind of target and of figure, worked out by hand.
-func TestJudge(t *testing.T) {
-	nan := math.NaN()
-	card := judge(t, sampleTargets, "testdata/targets.bench")
-	for _, c := range []struct {
-		id, impl       string
-		outcome        Outcome
-		figure, lo, hi float64
-		min, max       float64
-		n              int
-		why            string
-	}{
-		{"SC-005", "fast", Pass, 0.001, 0.001, 0.001, 0.001, 0.001, 6, ""},
-		// A derived figure, in its own unit.
-		{"FR-014", "fast", Pass, 32500, 30000, 35000, 30000, 35000, 6, ""},
-		{"FR-014", "slow", Miss, 152500, 150000, 155000, 150000, 155000, 6, ""},
-		// One that falls where the measured one rises: limits and extremes change places.
-		{"V11/rate", "fast", Pass, 2e7, 2e7, 2e7, 2e7, 2e7, 6, ""},
-		{"V11/rate", "slow", Miss, 1e9 / 2025, 1e9 / 2050, 5e5, 1e9 / 2050, 5e5, 6, ""},
-		// The interval of the median holds the limit.
-		{"V11/memory", "slow", Miss, 1035, 1000, 1070, 1000, 1070, 6, "not certain: the interval holds the limit"},
-		// One block of a median may be bad, but not one of a count.
-		{"SC-002", "slow", Pass, 1, 0, 30, 0, 30, 6, "not certain: the interval holds the limit"},
-		{"SC-003", "fast", Pass, 95, nan, nan, 95, 100, 6, ""},
-		{"SC-003", "slow", Miss, 94, nan, nan, 94, 100, 6, ""},
-		// What is not there, and why.
-		{"S5/cycle", "fast", NotMeasured, 0, 0, 0, 0, 0, 0, "hole: crashed: panic: oh"},
-		{"S5/cycle", "slow", Skip, 0, 0, 0, 0, 0, 0, "needs Timers"},
-		{"X/none", "fast", NotMeasured, 0, 0, 0, 0, 0, 0, "no results of workload=nothing"},
-		{"X/group", "", NotMeasured, 0, 0, 0, 0, 0, 0, "no results of any implementation"},
-		{"aim/count/fast", "fast", NotMeasured, 0, 0, 0, 0, 0, 0, "no results of ref-other to compare to"},
-		// Ratios: to a reference, and to another workload.
-		{"aim/pingpong/fast", "fast", Miss, 0.32455, 0.29465, 0.35749, nan, nan, 6, "not certain: the interval holds the limit"},
-		{"aim/pingpong/slow", "slow", Miss, 1.5249, 1.49387, 1.55658, nan, nan, 6, ""},
-		{"aim/ring/fast", "fast", Pass, 2.5, nan, nan, nan, nan, 6, "of two medians, without an interval"},
-		{"aim/ring/slow", "slow", NotMeasured, 0, 0, 0, 0, 0, 0, "nothing to compare to: no results of workload=ring/actors=2"},
-	} {
-		i := slices.IndexFunc(card.Scores, func(s Score) bool { return s.Target.ID == c.id && s.Impl == c.impl })
-		if i < 0 {
-			t.Errorf("%s is not judged for %q", c.id, c.impl)
-			continue
-		}
-		s := card.Scores[i]
-		if s.Outcome != c.outcome || s.Why != c.why {
-			t.Errorf("%s, %s: %s, %q, want %s, %q", c.id, c.impl, s.Outcome, s.Why, c.outcome, c.why)
-		}
-		if s.Measured() && (s.N != c.n || s.File != "targets.bench") {
-			t.Errorf("%s, %s: n = %d of %s", c.id, c.impl, s.N, s.File)
-		}
-		for _, v := range [][2]float64{{s.Figure, c.figure}, {s.Lo, c.lo}, {s.Hi, c.hi}, {s.Min, c.min}, {s.Max, c.max}} {
-			if s.Measured() && !(math.Abs(v[0]-v[1]) <= 1e-3*v[1] || math.IsNaN(v[0]) && math.IsNaN(v[1])) {
-				t.Errorf("%s, %s: figure, lo, hi, min, max are %v %v %v %v %v, want %v %v %v %v %v", c.id, c.impl,
-					s.Figure, s.Lo, s.Hi, s.Min, s.Max, c.figure, c.lo, c.hi, c.min, c.max)
-				break
-			}
-		}
-	}
-	for _, s := range card.Scores {
-		if s.Target.ID == "SC-001/board" {
-			t.Error("a board's target was judged on a host")
-		}
-		if strings.HasPrefix(s.Impl, "ref-") {
-			t.Errorf("%s was judged for the reference %s", s.Target.ID, s.Impl)
-		}
-	}
-	if got, want := card.Tally(true), (Tally{Pass: 8, Miss: 4, NotMeasured: 4, Skipped: 1}); got != want {
-		t.Errorf("required: %+v, want %+v", got, want)
-	}
-	if got, want := card.Tally(false), (Tally{Pass: 1, Miss: 2, NotMeasured: 2}); got != want {
-		t.Errorf("aims: %+v, want %+v", got, want)
-	}
+	golden(t, "targets.md", render(t, func(w io.Writer) error {
+		return Comparison(compared(t, "testdata/targets.bench"), Document, Extra{Card: card}).Markdown(w, MarkdownOptions{})
+	}))
 }
 
 // bench writes a results file of one implementation's pingpong.
@@ -131,156 +58,6 @@ func bench(t *testing.T, name string, lines ...string) string {
 		t.Fatal(err)
 	}
 	return path
-}
-
-// Of several files the first that has the figure counts, and a reason that one
-// gives is better than that another has nothing.
-func TestJudgeSeveralFiles(t *testing.T) {
-	of := func(workload string) []targets.Target {
-		return []targets.Target{{ID: "x", Bench: "Actor", Workload: workload, Metric: "ns/op", Limit: 15, Where: targets.Host}}
-	}
-	one := bench(t, "one.bench", "BenchmarkActor/workload=a/impl=x-2 1 10 ns/op", "BenchmarkActor/workload=c/impl=x-2 1 5 ns/op")
-	two := bench(t, "two.bench", "BenchmarkActor/workload=a/impl=x-2 1 20 ns/op", "BenchmarkActor/workload=b/impl=x-2 1 30 ns/op",
-		`# skip: case=BenchmarkActor/workload=d/impl=x-2 reason="lacks y"`)
-	for _, c := range []struct {
-		workload, file string
-		outcome        Outcome
-		figure         float64
-	}{{"a", "one.bench", Pass, 10}, {"b", "two.bench", Miss, 30}, {"c", "one.bench", Pass, 5}, {"d", "", Skip, 0}, {"e", "", NotMeasured, 0}} {
-		s := judge(t, of(c.workload), one, two).Scores
-		if len(s) != 1 || s[0].File != c.file || s[0].Outcome != c.outcome || s[0].Figure != c.figure && s[0].Measured() {
-			t.Errorf("%s: %+v, want %s %v of %q", c.workload, s, c.outcome, c.figure, c.file)
-		}
-	}
-	if s := judge(t, of("a"), two, one).Scores; s[0].Figure != 20 {
-		t.Errorf("%v of the second file, want 20 of the first", s[0].Figure)
-	}
-}
-
-// Names are whole: one that another begins with is not that other, and of
-// several GOMAXPROCS the largest counts.
-func TestJudgeNames(t *testing.T) {
-	file := bench(t, "x.bench",
-		"BenchmarkActor/workload=a/impl=x-2 1 10 ns/op",
-		"BenchmarkActor/workload=a/impl=x-16 1 16 ns/op",
-		"BenchmarkActor/workload=a/impl=x 1 1 ns/op",
-		"BenchmarkActor/workload=ab/impl=x-32 1 99 ns/op",
-		"BenchmarkActor/workload=a/k=1/impl=x-32 1 98 ns/op",
-		"BenchmarkGroup/workload=a/impl=x-32 1 97 ns/op",
-		"BenchmarkActor/workload=one/impl=x 1 7 ns/op",
-		`# hole: case=BenchmarkActor/workload=h/impl=x-y-2 reason="another one's"`,
-		`# hole: case=BenchmarkActor/workload=h/impl=x-2 reason="its own"`)
-	for _, c := range []struct {
-		workload string
-		want     float64
-	}{{"a", 16}, {"a/k=1", 98}, {"one", 7}, {"h", 0}} {
-		s := judge(t, []targets.Target{{Bench: "Actor", Workload: c.workload, Metric: "ns/op", Limit: 1, Impls: []string{"x"}, Where: targets.Host}}, file).Scores[0]
-		if c.want != s.Figure || c.workload == "h" && s.Why != "hole: its own" {
-			t.Errorf("%s: %v (%s), want %v", c.workload, s.Figure, s.Why, c.want)
-		}
-	}
-}
-
-// Too few blocks give a figure, and say so.
-func TestJudgeFewBlocks(t *testing.T) {
-	file := bench(t, "x.bench", "BenchmarkActor/workload=a/impl=x-2 1 10 ns/op", "BenchmarkActor/workload=a/impl=ref-r-2 1 20 ns/op")
-	for _, base := range []string{"", "ref-r"} {
-		s := judge(t, []targets.Target{{Bench: "Actor", Workload: "a", Metric: "ns/op", Base: base, Limit: 15, Where: targets.Host}}, file).Scores[0]
-		if s.Outcome != Pass || s.Why != "too few blocks for an interval" || !math.IsNaN(s.Hi) || s.Doubtful() {
-			t.Errorf("base %q: %+v", base, s)
-		}
-	}
-}
-
-// A hole in some blocks is said, and of a ratio only the pairs count.
-func TestJudgeHoles(t *testing.T) {
-	var lines []string
-	for b := range 8 {
-		lines = append(lines, fmt.Sprintf("block: %d", b+1), "BenchmarkActor/workload=a/impl=x-2 1 10 ns/op")
-		if b > 0 {
-			lines = append(lines, "BenchmarkActor/workload=a/impl=ref-r-2 1 20 ns/op", "BenchmarkActor/workload=a/impl=y-2 1 10 ns/op")
-		}
-	}
-	lines = append(lines, `# hole: case=BenchmarkActor/workload=a/impl=y-2 block=1 reason="crashed"`)
-	file := bench(t, "x.bench", lines...)
-	one := targets.Target{Bench: "Actor", Workload: "a", Metric: "ns/op", Limit: 15, Where: targets.Host}
-	ratio := one
-	ratio.Base = "ref-r"
-	card := judge(t, []targets.Target{one, ratio}, file)
-	var got []string
-	for _, s := range card.Scores {
-		got = append(got, fmt.Sprintf("%s %s %d %s", s.Impl, s.Outcome, s.N, s.Why))
-	}
-	want := []string{"x pass 8 ", "y pass 7 with a hole", "x pass 7 ", "y pass 7 with a hole"}
-	if !slices.Equal(got, want) {
-		t.Errorf("scores are\n%q\nwant\n%q", got, want)
-	}
-}
-
-// A ratio is to the base that the target names, or to nothing: not to what a
-// comparison takes where that is missing.
-func TestJudgeWithoutBase(t *testing.T) {
-	target := targets.Target{Bench: "Actor", Workload: "a", Metric: "ns/op", Base: "ref-r", Limit: 15, Impls: []string{"x"}, Where: targets.Host}
-	for name, lines := range map[string][]string{
-		"no reference at all": {"BenchmarkActor/workload=a/impl=y-2 1 20 ns/op"},
-		"another reference":   {"BenchmarkActor/workload=a/impl=ref-a-2 1 20 ns/op"},
-		"of another workload": {"BenchmarkActor/workload=a/impl=ref-a-2 1 20 ns/op", "BenchmarkActor/workload=b/impl=ref-r-2 1 20 ns/op"},
-	} {
-		file := bench(t, "x.bench", append(lines, "BenchmarkActor/workload=a/impl=x-2 1 10 ns/op")...)
-		s := judge(t, []targets.Target{target}, file).Scores[0]
-		if s.Outcome != NotMeasured || s.Why != "no results of ref-r to compare to" {
-			t.Errorf("%s: %s %v, %q", name, s.Outcome, s.Figure, s.Why)
-		}
-	}
-}
-
-func TestJudgeErrors(t *testing.T) {
-	for name, paths := range map[string][]string{
-		"no file":         nil,
-		"missing file":    {"testdata/none.bench"},
-		"nothing in it":   {bench(t, "empty.bench", "PASS")},
-		"second, missing": {"testdata/targets.bench", "testdata/none.bench"},
-	} {
-		if card, err := Judge(sampleTargets, paths, JudgeOptions{}); err == nil {
-			t.Errorf("%s: %d scores and no error", name, len(card.Scores))
-		}
-	}
-	card := judge(t, sampleTargets, bench(t, "torn.bench", "BenchmarkActor/workload=pingpong/impl=fast-2 1 30 ns/op", "BenchmarkActor/workload=pingpong/impl=fast-2 many ns/op"))
-	if len(card.Problems) != 1 || !strings.Contains(card.Problems[0], "torn.bench:2:") {
-		t.Errorf("a malformed line gave %q", card.Problems)
-	}
-}
-
-// Standard input is read once and compared several times.
-func TestJudgeStdin(t *testing.T) {
-	data, err := os.ReadFile("testdata/targets.bench")
-	if err != nil {
-		t.Fatal(err)
-	}
-	card, err := Judge(sampleTargets, []string{"-"}, JudgeOptions{Stdin: bytes.NewReader(data)})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if got, want := card.Tally(false), judge(t, sampleTargets, "testdata/targets.bench").Tally(false); got != want {
-		t.Errorf("aims: %+v, want %+v as from the file", got, want)
-	}
-}
-
-// Filter and level are those of the comparison.
-func TestJudgeOptions(t *testing.T) {
-	card, err := Judge(sampleTargets, []string{"testdata/targets.bench"}, JudgeOptions{Filter: "/workload:count", Alpha: 0.5})
-	if err != nil {
-		t.Fatal(err)
-	}
-	card = card.Only(Score.Measured)
-	if len(card.Scores) != 2 || card.Alpha != 0.5 {
-		t.Errorf("%d figures of one workload at level %v: %+v", len(card.Scores), card.Alpha, card.Scores)
-	}
-	for _, s := range card.Scores {
-		if s.Impl == "slow" && !(s.Lo > 1e9/2050 && s.Hi < 5e5) {
-			t.Errorf("the 50%% interval is %v to %v", s.Lo, s.Hi)
-		}
-	}
 }
 
 // The JSON of a comparison has the same scores as the card's own.
@@ -302,7 +79,7 @@ func TestScoresInComparison(t *testing.T) {
 	if got, want := fmt.Sprint(inComparison.Targets), fmt.Sprint(alone.Scores); got != want || len(alone.Scores) != len(card.Scores) {
 		t.Errorf("the comparison has\n%s\nthe card\n%s", got, want)
 	}
-	text := string(render(t, func(w io.Writer) error { return Text(w, c, card, TextOptions{}) }))
+	text := string(render(t, func(w io.Writer) error { return Comparison(c, Terminal, Extra{Card: card}).Text(w, TextOptions{}) }))
 	if _, section, ok := strings.Cut(text, "\nTargets\n\n"); !ok || !strings.HasPrefix(section, "fast (required: ") {
 		t.Errorf("no section on targets in\n%s", text)
 	}
@@ -313,7 +90,7 @@ func TestScoresInComparison(t *testing.T) {
 
 func TestScorecardColor(t *testing.T) {
 	card := judge(t, sampleTargets, "testdata/targets.bench")
-	text := string(render(t, func(w io.Writer) error { return ScorecardText(w, card, TextOptions{Color: true}) }))
+	text := string(render(t, func(w io.Writer) error { return Scorecard(card).Text(w, TextOptions{Color: true}) }))
 	for _, want := range []string{"\x1b[32mpass\x1b[0m", "\x1b[31mMISS\x1b[0m", "\x1b[33mnot measured\x1b[0m", "\x1b[2mskipped\x1b[0m"} {
 		if !strings.Contains(text, want) {
 			t.Errorf("no %q", want)

@@ -1,16 +1,12 @@
 package report
 
 import (
-	"bytes"
 	"fmt"
 	"io"
 	"strings"
 
 	"github.com/jedib0t/go-pretty/v6/table"
 	"github.com/jedib0t/go-pretty/v6/text"
-
-	"github.com/dynolab/dyno/internal/compare"
-	"github.com/dynolab/dyno/internal/record"
 )
 
 // TextOptions say how text for a terminal looks. The zero value is plain.
@@ -20,166 +16,155 @@ type TextOptions struct {
 	Color bool
 }
 
-// Text writes c as tables for a terminal, and card after them if that is not nil.
-// Lines are as long as they need to be.
-func Text(w io.Writer, c *compare.Comparison, card *Scorecard, o TextOptions) error {
-	var b bytes.Buffer
-	for _, f := range c.Files {
-		fmt.Fprintln(&b, fileLine(f))
-	}
-	if broken := faults(c); len(broken) > 0 {
-		fmt.Fprintf(&b, "\n%s\n", strings.Join(broken, "\n"))
-	}
-	reported, resources := split(c)
-	for i, t := range reported {
-		fmt.Fprintf(&b, "\n%s\n\n", caption(t))
-		if i == 0 && wide(t) {
-			b.WriteString(drawText(overview(t), o))
-			b.WriteString("\n")
-		}
-		b.WriteString(drawText(detail(c, t), o))
-	}
-	resourcesText(&b, c, resources, o)
-	if moved := movedLayout(c); len(moved.rows) > 0 {
-		fmt.Fprintf(&b, "\n%s\n\n%s", slicesTitle, drawText(moved, o))
-	}
-	clausesText(&b, c.Files, o)
-	b.WriteString("\n")
-	for _, line := range legend(c) {
-		fmt.Fprintln(&b, line)
-	}
-	for _, line := range Calibrations(c) {
-		fmt.Fprintln(&b, line)
-	}
-	for i, n := range c.Notes {
-		fmt.Fprintf(&b, "[%d] %s\n", i+1, n)
-	}
-	for _, finding := range c.Findings {
-		fmt.Fprintf(&b, "finding: %s\n", finding)
-	}
-	for _, warning := range c.Warnings {
-		fmt.Fprintf(&b, "warning: %s\n", warning)
-	}
-	if card != nil {
-		b.WriteString("\nTargets\n\n")
-		scorecardText(&b, card, o)
-	}
-	_, err := w.Write(b.Bytes())
+// Text writes the blocks for a terminal, a blank line between two. Lines are as long as
+// they need to be, and charts are left out.
+func (d Doc) Text(w io.Writer, o TextOptions) error {
+	_, err := io.WriteString(w, o.blocks(d.Blocks))
 	return err
 }
 
-// resourcesText shows the resources that differ, or says that none is proven to.
-func resourcesText(b *bytes.Buffer, c *compare.Comparison, resources []compare.Table, o TextOptions) {
-	if l := resourceLayout(c, resources); len(l.rows) > 0 {
-		fmt.Fprintf(b, "\n%s\n\n%s", resourcesTitle, drawText(l, o))
-	} else if c.ResourceComparisons > 0 && len(resources) > 0 {
-		fmt.Fprintf(b, "\n%s\n", noResources(c))
-	}
-}
-
-// fileLine says in one line where the figures come from.
-func fileLine(f compare.File) string {
+func (o TextOptions) blocks(blocks []Block) string {
 	var parts []string
-	for _, key := range []string{record.BoardKey, "chip", "machine", "cpu", "goos", "goarch", "toolchain", "commit"} {
-		if v := setting(f, key); v != "" {
-			parts = append(parts, v)
-		}
-		if key == "chip" && f.Emulated() {
-			parts = append(parts, "emulated")
-			if clock := clockOf(f); clock != "" {
-				parts = append(parts, clock)
-			}
+	for _, b := range blocks {
+		switch b.(type) {
+		case Figure, Picture:
+		default:
+			parts = append(parts, o.block(b))
 		}
 	}
-	parts = append(parts, counted(f.Results, "result"))
-	if f.Blocks > 0 {
-		parts = append(parts, counted(f.Blocks, "block"))
-	}
-	return f.Label + ": " + strings.Join(parts, ", ")
+	return strings.Join(parts, "\n")
 }
 
-// setting returns the value of a configuration key, all of them if there are
-// several, "" if there is none.
-func setting(f compare.File, key string) string {
-	for _, s := range f.Config {
-		if s.Key == key {
-			return strings.Join(s.Values, ", ")
+// block is a block's lines, each ended. A list without items is no line.
+func (o TextOptions) block(b Block) string {
+	switch b := b.(type) {
+	case Heading:
+		return b.Text + "\n"
+	case Paragraph:
+		for _, l := range b.Links {
+			b.Text += " " + l.Name
 		}
+		return b.Text + "\n"
+	case Note:
+		return lines(b)
+	case List:
+		var out []string
+		for i, item := range b.Items {
+			line := joined(": ", item.Name, item.Text)
+			if b.Numbered {
+				line = references([]int{i}) + " " + line
+			}
+			out = append(out, line)
+		}
+		return lines(out)
+	case Tally:
+		return b.String() + "\n"
+	case Fold:
+		return b.Summary + "\n\n" + o.blocks(b.Blocks)
+	case Panel:
+		return o.blocks(b.Blocks)
+	case Verbatim:
+		return b.Of + "; its output:\n" + strings.TrimRight(b.Text, "\n") + "\n"
+	case Table:
+		return o.table(b)
 	}
 	return ""
 }
 
-func counted(n int, what string) string {
-	if n == 1 {
-		return "1 " + what
-	}
-	return fmt.Sprintf("%d %ss", n, what)
-}
-
-// drawText draws a layout with aligned columns and a blank line between
-// groups.
-func drawText(l layout, o TextOptions) string {
-	t := table.NewWriter()
-	style := table.StyleDefault
-	style.Options = table.OptionsNoBordersAndSeparators
-	style.Format.Header = text.FormatDefault
-	style.Box.PaddingLeft, style.Box.PaddingRight = "", "  "
-	t.SetStyle(style)
-	t.AppendHeader(tableRow(l.head))
-	configs := make([]table.ColumnConfig, len(l.head))
-	for i := range configs {
-		align := text.AlignLeft
-		if l.right[i] {
-			align = text.AlignRight
-		}
-		configs[i] = table.ColumnConfig{Number: i + 1, Align: align, AlignHeader: align}
-	}
-	t.SetColumnConfigs(configs)
-	for i, row := range l.rows {
-		row := tableRow(row)
-		if o.Color && l.verdicts != nil {
-			paint(row, l, i)
-		}
-		t.AppendRow(row)
-	}
+func lines(all []string) string {
 	var b strings.Builder
-	lines := strings.Split(t.Render(), "\n")
-	for i, line := range lines {
-		if i > 1 && l.group != nil && l.group[i-1] {
-			b.WriteString("\n")
-		}
-		b.WriteString(strings.TrimRight(line, " "))
-		b.WriteString("\n")
+	for _, line := range all {
+		b.WriteString(line + "\n")
 	}
 	return b.String()
 }
 
-func tableRow(cells []string) table.Row {
-	row := make(table.Row, len(cells))
-	for i, c := range cells {
-		row[i] = c
+// String writes a tally: "3 faster, 1 slower".
+func (t Tally) String() string {
+	var parts []string
+	for _, c := range t {
+		parts = append(parts, fmt.Sprintf("%d %s", c.N, c.Word))
 	}
-	return row
+	return strings.Join(parts, ", ")
 }
 
-// paint colours the verdict of row i, and dims references.
-func paint(row table.Row, l layout, i int) {
-	verdict := len(row) - 2
-	switch l.verdicts[i] {
-	case compare.Faster, compare.Better:
-		row[verdict] = colored(row[verdict], text.FgGreen)
-	case compare.Slower, compare.Worse:
-		row[verdict] = colored(row[verdict], text.FgRed)
-	case compare.Missing, compare.Unproven, compare.NoBase:
-		row[verdict] = colored(row[verdict], text.FgYellow)
+// table draws aligned columns, with a blank line between groups.
+func (o TextOptions) table(t Table) string {
+	style := table.StyleDefault
+	style.Options = table.OptionsNoBordersAndSeparators
+	style.Box.PaddingLeft, style.Box.PaddingRight = "", "  "
+	w := t.writer(style, func(c Cell) string {
+		switch {
+		case c.Again:
+			return ""
+		case o.Color:
+			return paint(c)
+		}
+		return c.plain()
+	})
+	var b strings.Builder
+	if t.Caption != "" {
+		b.WriteString(t.Caption + "\n\n")
 	}
-	if l.ref[i] {
-		row[1] = colored(row[1], text.Faint)
+	for i, line := range strings.Split(w.Render(), "\n") {
+		if i > 1 && t.Rows[i-1].Group {
+			b.WriteString("\n")
+		}
+		b.WriteString(strings.TrimRight(line, " ") + "\n")
 	}
+	return b.String()
 }
 
-// colored wraps a cell in an escape sequence, whatever go-pretty thinks of the
+// plain is a cell without its looks.
+func (c Cell) plain() string { return joined(" ", strings.Join(c.Code, ", ")+c.Text, c.Small) }
+
+// writer returns t as go-pretty has it, without the columns that are charts.
+func (t Table) writer(style table.Style, text func(Cell) string) table.Writer {
+	w := table.NewWriter()
+	style.Format.Header = formatDefault
+	w.SetStyle(style)
+	var head table.Row
+	var configs []table.ColumnConfig
+	for _, c := range t.Columns {
+		if c.Bars {
+			continue
+		}
+		head = append(head, c.Head)
+		config := table.ColumnConfig{Number: len(head)}
+		if c.Right {
+			config.Align, config.AlignHeader = alignRight, alignRight
+		}
+		configs = append(configs, config)
+	}
+	w.AppendHeader(head)
+	w.SetColumnConfigs(configs)
+	for _, r := range t.Rows {
+		var row table.Row
+		for i, c := range r.Cells {
+			if r.Title || !t.Columns[i].Bars {
+				row = append(row, text(c))
+			}
+		}
+		w.AppendRow(row)
+	}
+	return w
+}
+
+const (
+	formatDefault = text.FormatDefault
+	alignRight    = text.AlignRight
+)
+
+// colors are those of a terminal for what calls for attention.
+var colors = map[Tone]text.Color{
+	Good: text.FgGreen, Bad: text.FgRed, Doubt: text.FgYellow, Dim: text.Faint, Reference: text.Faint,
+}
+
+// paint wraps a cell in an escape sequence, whatever go-pretty thinks of the
 // environment: the caller has decided.
-func colored(cell any, c text.Color) string {
-	return fmt.Sprintf("\x1b[%dm%v\x1b[0m", int(c), cell)
+func paint(c Cell) string {
+	if color, ok := colors[c.Tone]; ok && c.plain() != "" {
+		return fmt.Sprintf("\x1b[%dm%s\x1b[0m", int(color), c.plain())
+	}
+	return c.plain()
 }

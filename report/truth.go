@@ -2,7 +2,6 @@ package report
 
 import (
 	"fmt"
-	"io"
 	"strconv"
 	"strings"
 
@@ -10,71 +9,115 @@ import (
 	"github.com/dynolab/dyno/internal/compare"
 )
 
-// TruthText writes what a truth suite shows for a terminal.
-func TruthText(w io.Writer, t *calibrate.Truth) error {
-	return textDocument(w, func(d document) { truthDocument(d, t) })
-}
-
-// TruthMarkdown writes what a truth suite shows as a document.
-func TruthMarkdown(w io.Writer, t *calibrate.Truth) error {
-	return markdownDocument(w, "Truth suite", func(d document) { truthDocument(d, t) })
-}
-
-// TruthJSON writes t as JSON, as docs/calibration.md tells it.
-func TruthJSON(w io.Writer, t *calibrate.Truth) error {
-	return writeJSON(w, t)
-}
-
-// truthDocument fills d with what t shows.
-func truthDocument(d document, t *calibrate.Truth) {
-	d.line("%s, %s: %s", machineOf(t.Circumstances), t.Measured.UTC().Format("2006-01-02"), strings.Join(present(t.Circumstances, "toolchain", "kernel", "commit"), ", "))
-	d.line("%s; level %v, margin %s", counted(len(t.Rows), "benchmark"), t.Alpha, percent(t.Margin))
-	d.title("What is true, and what is said of it")
-	d.draw(truthTable(t))
-	d.line("truth: mean time of the new version's processes over that of the old one's, in fresh processes of plain test binaries that alternate; Fieller's interval.")
-	d.line("found, missed: a difference of more than %s, called or not. agrees: what is said is true of one within %s. wrong: the opposite is true, or more than %s is called the same, or nothing is there.",
-		percent(t.Margin), percent(t.Margin), percent(t.Margin))
-	d.line("took: what benchrun ab needed for the row, all of it. sees: what it would have found nine times out of ten. also: other units of which it proves a difference. benchstat: ten values of old, and then ten of new.")
-	d.title("Summed up")
-	d.draw(truthSums(t))
-	d.line("wrong: of all comparisons of which the truth is known well enough. found: of the differences of more than %s, and of those of %s or more. longest: of what a row took.", percent(t.Margin), percent(calibrate.LargeChange))
+// Truth returns what a truth suite shows as a document.
+func Truth(t *calibrate.Truth) Doc {
+	remarks := []string{fmt.Sprintf("wrong: of all comparisons of which the truth is known well enough. found: of the differences of more than %s, and of those of %s or more. longest: of what a row took.", percent(t.Margin), percent(calibrate.LargeChange))}
 	for _, r := range t.Rows {
 		for _, v := range r.Dyno {
 			for _, n := range v.Notes {
-				d.line("%s, %s: %s", r.Name, v.File, n)
+				remarks = append(remarks, fmt.Sprintf("%s, %s: %s", r.Name, v.File, n))
 			}
 		}
 	}
-	for _, h := range t.Holes {
-		d.line("hole: %s", h)
-	}
-	for _, p := range t.Problems {
-		d.line("problem: %s", p)
-	}
+	return Doc{Title: "Truth suite", Blocks: []Block{
+		List{Items: items(circumstancesLine(t.Circumstances, t.Measured), fmt.Sprintf("%s; level %v, margin %s", counted(len(t.Rows), "benchmark"), t.Alpha, percent(t.Margin)))},
+		Heading{Level: 2, Text: "What is true, and what is said of it"},
+		truthTable(t),
+		List{Items: items(
+			"truth: mean time of the new version's processes over that of the old one's, in fresh processes of plain test binaries that alternate; Fieller's interval.",
+			fmt.Sprintf("found, missed: a difference of more than %s, called or not. agrees: what is said is true of one within %s. wrong: the opposite is true, or more than %s is called the same, or nothing is there.",
+				percent(t.Margin), percent(t.Margin), percent(t.Margin)),
+			"took: what benchrun ab needed for the row, all of it. sees: what it would have found nine times out of ten. also: other units of which it proves a difference. benchstat: ten values of old, and then ten of new.",
+		)},
+		Heading{Level: 2, Text: "Summed up"},
+		truthSums(t),
+		List{Items: items(append(remarks, holesAndProblems(t.Holes, t.Problems)...)...)},
+	}}
+}
+
+// A truthLine is a row of a truth suite, or a further verdict on it.
+type truthLine struct {
+	calibrate.TruthRow
+	i int
 }
 
 // truthTable has a row for each benchmark, and more if there are several verdicts.
-func truthTable(t *calibrate.Truth) layout {
-	l := layout{
-		head: []string{
-			"benchmark", "driven", "truth", interval(t), "is", "pairs",
-			"benchrun ab", "ratio", interval(t), "took", "so", "also", "benchstat", "ratio", "p", "so",
-		},
-		right: []bool{false, false, true, true, false, true, false, true, true, true, false, false, false, true, true, false},
-	}
+func truthTable(t *calibrate.Truth) Table {
+	var all []truthLine
 	for _, r := range t.Rows {
-		row := []string{r.Name, way(r.Driven), "–", "", truthIs(r.Truth), strconv.Itoa(r.Truth.Pairs)}
-		if r.Truth.Pairs > 0 {
-			row[2], row[3] = formatRatio(r.Truth.Ratio), bounds(r.Truth.Lo, r.Truth.Hi)
-		}
 		for i := range max(1, len(r.Dyno), len(r.Benchstat)) {
-			if i > 0 {
-				row = make([]string, len(row)) // told in the row above
-			}
-			l.rows = append(l.rows, append(append(row, truthDyno(r, i)...), truthBenchstat(r, i)...))
+			all = append(all, truthLine{r, i})
 		}
 	}
-	return l
+	truth := func(head string, right bool, text func(calibrate.TruthRow) string) column[truthLine] {
+		return column[truthLine]{head: head, right: right, cell: func(l truthLine) Cell { return Cell{Text: text(l.TruthRow), Again: l.i > 0} }}
+	}
+	dyno := func(head string, right bool, text func(calibrate.TruthVerdict) string) column[truthLine] {
+		return column[truthLine]{head: head, right: right, text: func(l truthLine) string {
+			if l.i >= len(l.Dyno) {
+				return ""
+			}
+			return text(l.Dyno[l.i])
+		}}
+	}
+	benchstat := func(head string, right bool, text func(calibrate.TruthVerdict) string) column[truthLine] {
+		return column[truthLine]{head: head, right: right, text: func(l truthLine) string {
+			if l.i >= len(l.Benchstat) {
+				return ""
+			}
+			return text(l.Benchstat[l.i])
+		}}
+	}
+	return tabulate(all, []column[truthLine]{
+		truth("benchmark", false, func(r calibrate.TruthRow) string { return r.Name }),
+		truth("driven", false, func(r calibrate.TruthRow) string { return way(r.Driven) }),
+		truth("truth", true, func(r calibrate.TruthRow) string {
+			if r.Truth.Pairs == 0 {
+				return "–"
+			}
+			return formatRatio(r.Truth.Ratio)
+		}),
+		truth(interval(t), true, func(r calibrate.TruthRow) string {
+			if r.Truth.Pairs == 0 {
+				return ""
+			}
+			return bounds(r.Truth.Lo, r.Truth.Hi)
+		}),
+		truth("is", false, func(r calibrate.TruthRow) string { return truthIs(r.Truth) }),
+		truth("pairs", true, func(r calibrate.TruthRow) string { return strconv.Itoa(r.Truth.Pairs) }),
+		dyno("benchrun ab", false, func(v calibrate.TruthVerdict) string {
+			if v.Sees > 0 {
+				return string(v.Verdict) + " (sees " + strconv.FormatFloat(100*v.Sees, 'g', 2, 64) + "%)"
+			}
+			return string(v.Verdict)
+		}),
+		dyno("ratio", true, func(v calibrate.TruthVerdict) string { return ifPositive(v.Ratio, formatRatio) }),
+		dyno(interval(t), true, func(v calibrate.TruthVerdict) string {
+			return ifPositive(v.Ratio, func(float64) string { return bounds(v.Lo, v.Hi) })
+		}),
+		dyno("took", true, func(v calibrate.TruthVerdict) string {
+			return ifPositive(v.Seconds, func(sec float64) string { return strconv.FormatFloat(sec, 'f', 1, 64) + " s" })
+		}),
+		dyno("so", false, func(v calibrate.TruthVerdict) string { return truthSo(v.Outcome) }),
+		dyno("also", false, func(v calibrate.TruthVerdict) string { return strings.Join(v.Others, ", ") }),
+		benchstat("benchstat", false, func(v calibrate.TruthVerdict) string {
+			if v.Verdict == compare.Inconclusive {
+				return "~" // it sees nothing
+			}
+			return string(v.Verdict)
+		}),
+		benchstat("ratio", true, func(v calibrate.TruthVerdict) string { return formatRatio(v.Ratio) }),
+		benchstat("p", true, func(v calibrate.TruthVerdict) string { return formatP(v.P) }),
+		benchstat("so", false, func(v calibrate.TruthVerdict) string { return truthSo(v.Outcome) }),
+	})
+}
+
+// ifPositive writes v; empty if there is none.
+func ifPositive(v float64, format func(float64) string) string {
+	if v > 0 {
+		return format(v)
+	}
+	return ""
 }
 
 // interval is the head of a column of intervals.
@@ -96,39 +139,6 @@ func bounds(lo, hi float64) string {
 	return formatRatio(lo) + " to " + formatRatio(hi)
 }
 
-// truthDyno has the cells of a row's verdict i by benchrun ab, empty without one.
-func truthDyno(r calibrate.TruthRow, i int) []string {
-	cells := make([]string, 6)
-	if i >= len(r.Dyno) {
-		return cells
-	}
-	v := r.Dyno[i]
-	cells[0], cells[4], cells[5] = string(v.Verdict), truthSo(v.Outcome), strings.Join(v.Others, ", ")
-	if v.Sees > 0 {
-		cells[0] += " (sees " + strconv.FormatFloat(100*v.Sees, 'g', 2, 64) + "%)"
-	}
-	if v.Ratio > 0 {
-		cells[1], cells[2] = formatRatio(v.Ratio), bounds(v.Lo, v.Hi)
-	}
-	if v.Seconds > 0 {
-		cells[3] = strconv.FormatFloat(v.Seconds, 'f', 1, 64) + " s"
-	}
-	return cells
-}
-
-// truthBenchstat is truthDyno for what benchstat says: "~" where that sees nothing.
-func truthBenchstat(r calibrate.TruthRow, i int) []string {
-	if i >= len(r.Benchstat) {
-		return make([]string, 4)
-	}
-	v := r.Benchstat[i]
-	verdict := string(v.Verdict)
-	if v.Verdict == compare.Inconclusive {
-		verdict = "~"
-	}
-	return []string{verdict, formatRatio(v.Ratio), formatP(v.P), truthSo(v.Outcome)}
-}
-
 // truthSo writes an outcome; what is wrong is to be seen.
 func truthSo(o calibrate.Outcome) string {
 	switch o {
@@ -141,11 +151,12 @@ func truthSo(o calibrate.Outcome) string {
 }
 
 // truthSums counts the outcomes, by way of driving and of all.
-func truthSums(t *calibrate.Truth) layout {
-	l := layout{
-		head:  []string{"who", "driven", "comparisons", "wrong", "95% interval", "found", "found of " + percent(calibrate.LargeChange), "missed", "agrees", "undecided", "truth unknown", "longest"},
-		right: []bool{false, false, true, true, true, true, true, true, true, true, true, true},
+func truthSums(t *calibrate.Truth) Table {
+	type line struct {
+		who, driven string
+		calibrate.TruthCount
 	}
+	var all []line
 	for _, who := range []struct {
 		name string
 		of   func(w calibrate.TruthWay) calibrate.TruthCount
@@ -153,20 +164,27 @@ func truthSums(t *calibrate.Truth) layout {
 		{"benchrun ab", func(w calibrate.TruthWay) calibrate.TruthCount { return w.Dyno }},
 		{"benchstat", func(w calibrate.TruthWay) calibrate.TruthCount { return w.Benchstat }},
 	} {
-		add := func(driven string, c calibrate.TruthCount) {
-			l.rows = append(l.rows, []string{
-				who.name, driven, strconv.Itoa(c.Wrong.N), strconv.Itoa(c.Wrong.K), rateInterval(c.Wrong), ofAll(c.Found), ofAll(c.Large),
-				strconv.Itoa(c.Missed), strconv.Itoa(c.Agrees), strconv.Itoa(c.Undecided), strconv.Itoa(c.Unknown), duration(c.Longest),
-			})
-		}
 		if len(t.Ways) > 1 {
 			for _, w := range t.Ways {
-				add(way(w.Driven), who.of(w))
+				all = append(all, line{who.name, way(w.Driven), who.of(w)})
 			}
 		}
-		add("all", who.of(calibrate.TruthWay{Dyno: t.Dyno, Benchstat: t.Benchstat}))
+		all = append(all, line{who.name, "all", who.of(calibrate.TruthWay{Dyno: t.Dyno, Benchstat: t.Benchstat})})
 	}
-	return l
+	return tabulate(all, []column[line]{
+		{head: "who", text: func(l line) string { return l.who }},
+		{head: "driven", text: func(l line) string { return l.driven }},
+		{head: "comparisons", right: true, text: func(l line) string { return strconv.Itoa(l.Wrong.N) }},
+		{head: "wrong", right: true, text: func(l line) string { return strconv.Itoa(l.Wrong.K) }},
+		{head: "95% interval", right: true, text: func(l line) string { return rateInterval(l.Wrong) }},
+		{head: "found", right: true, text: func(l line) string { return ofAll(l.Found) }},
+		{head: "found of " + percent(calibrate.LargeChange), right: true, text: func(l line) string { return ofAll(l.Large) }},
+		{head: "missed", right: true, text: func(l line) string { return strconv.Itoa(l.Missed) }},
+		{head: "agrees", right: true, text: func(l line) string { return strconv.Itoa(l.Agrees) }},
+		{head: "undecided", right: true, text: func(l line) string { return strconv.Itoa(l.Undecided) }},
+		{head: "truth unknown", right: true, text: func(l line) string { return strconv.Itoa(l.Unknown) }},
+		{head: "longest", right: true, text: func(l line) string { return duration(l.Longest) }},
+	})
 }
 
 // ofAll writes how many of how many.

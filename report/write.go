@@ -2,7 +2,6 @@ package report
 
 import (
 	"bytes"
-	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -11,101 +10,68 @@ import (
 
 	"github.com/dynolab/dyno/internal/compare"
 	"github.com/dynolab/dyno/internal/why"
+	"github.com/dynolab/dyno/targets"
 )
 
-// Write writes c, with card if that is not nil, as a markdown document, out, and its charts in the first unit:
-// one of all ratios, one for each curve, and one for each benchmark that is on
-// none. The charts go into a
-// folder beside it, named like the document without its extension. What is
-// there under the same names is replaced.
+// Write writes the report of c, with card if that is not nil, as a Markdown document,
+// out, and its charts: one of all ratios, one for each curve, and one for each benchmark
+// that is on none. The charts go into a folder beside it, named like the document without
+// its extension. What is there under the same names is replaced.
 //
 // Beside it go the same in one HTML file, whose path is that of [HTMLPath], with
 // what explains the differences if that lies beside the results; and in one JSON file,
 // whose name ends in .report.json.
 //
 // A benchmark that a logarithmic axis cannot show has no chart.
-func Write(c *compare.Comparison, card *Scorecard, out string) error {
-	stem := strings.TrimSuffix(filepath.Base(out), filepath.Ext(out))
-	folder := filepath.Join(filepath.Dir(out), stem)
-	pics := &pictures{rows: make(map[int]string), curves: make(map[int]string)}
-	chart := func(name string, draw func(io.Writer) error) (string, error) {
-		var b bytes.Buffer
-		err := draw(&b)
-		if errors.Is(err, ErrNoChart) {
-			return "", nil
-		}
-		if err != nil {
-			return "", fmt.Errorf("drawing %s: %w", name, err)
-		}
-		if err := os.MkdirAll(folder, 0o755); err != nil {
-			return "", err
-		}
-		if err := os.WriteFile(filepath.Join(folder, name), b.Bytes(), 0o644); err != nil {
-			return "", err
-		}
-		return urlPath(stem + "/" + name), nil
-	}
-	if len(c.Tables) > 0 {
-		t := c.Tables[0]
-		if wide(t) {
-			file, err := chart("overview.svg", func(w io.Writer) error { return Overview(w, c, t) })
-			if err != nil {
-				return err
-			}
-			pics.overview = file
-		}
-		taken := map[string]bool{"overview": true}
-		drawn := make(map[int]bool) // rows on curves
-		for i, curve := range t.Curves() {
-			file, err := chart(fileName(curveName(curve), taken)+".svg", func(w io.Writer) error { return CurveChart(w, c, t, curve) })
-			if err != nil {
-				return err
-			}
-			if file == "" {
-				continue
-			}
-			pics.curves[i] = file
-			for _, p := range curve.Points {
-				drawn[p.Row] = true
-			}
-		}
-		for i, r := range t.Rows {
-			if drawn[i] {
-				continue
-			}
-			file, err := chart(fileName(benchmark(r), taken)+".svg", func(w io.Writer) error { return Chart(w, c, t, r) })
-			if err != nil {
-				return err
-			}
-			if file != "" {
-				pics.rows[i] = file
-			}
-		}
-	}
-	var b bytes.Buffer
-	if err := markdown(&b, c, card, "Comparison of "+stem, pics); err != nil {
-		return err
-	}
-	if err := os.MkdirAll(filepath.Dir(out), 0o755); err != nil {
-		return err
-	}
-	if err := os.WriteFile(out, b.Bytes(), 0o644); err != nil {
-		return err
-	}
+func Write(c *compare.Comparison, card *targets.Scorecard, out string) error {
 	x := explained(c)
-	x.Title, x.Card = "Comparison of "+stem, card
-	b.Reset()
-	if err := HTML(&b, c, x); err != nil {
+	x.Title, x.Card = "Comparison of "+stem(out), card
+	return writeAll(out, Comparison(c, Document, x), Comparison(c, Page, x), func(w io.Writer) error { return JSON(w, c, card) })
+}
+
+// WriteSideBySide writes s as Write does.
+func WriteSideBySide(s *compare.SideBySide, card *targets.Scorecard, out string) error {
+	return writeAll(out, SideBySide(s, Document, card), SideBySide(s, Page, card), func(w io.Writer) error { return SideBySideJSON(w, s, card) })
+}
+
+// stem is the name of a report's files, without an extension.
+func stem(out string) string { return strings.TrimSuffix(filepath.Base(out), filepath.Ext(out)) }
+
+// writeAll writes the three forms of a report, and the charts of the document.
+func writeAll(out string, document, page Doc, data func(io.Writer) error) error {
+	taken := make(map[string]bool)
+	save := func(f Figure, svg []byte) (string, error) {
+		path := stem(out) + "/" + fileName(f.Name, taken) + ".svg"
+		return urlPath(path), writeFile(filepath.Join(filepath.Dir(out), path), func(w io.Writer) error {
+			_, err := w.Write(svg)
+			return err
+		})
+	}
+	for _, form := range []struct {
+		path  string
+		write func(io.Writer) error
+	}{
+		{out, func(w io.Writer) error { return document.Markdown(w, MarkdownOptions{Save: save}) }},
+		{HTMLPath(out), page.HTML},
+		{strings.TrimSuffix(out, filepath.Ext(out)) + ".report.json", data},
+	} {
+		if err := writeFile(form.path, form.write); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// writeFile writes a file as a whole, in a folder that need not be there yet.
+func writeFile(path string, write func(io.Writer) error) error {
+	var b bytes.Buffer
+	if err := write(&b); err != nil {
 		return err
 	}
-	if err := os.WriteFile(HTMLPath(out), b.Bytes(), 0o644); err != nil {
+	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
 		return err
 	}
-	b.Reset()
-	if err := JSON(&b, c, card); err != nil {
-		return err
-	}
-	return os.WriteFile(strings.TrimSuffix(out, filepath.Ext(out))+".report.json", b.Bytes(), 0o644)
+	return os.WriteFile(path, b.Bytes(), 0o644)
 }
 
 // HTMLPath returns where the HTML of the report out, a markdown document, is.
@@ -143,6 +109,14 @@ func Path(results []string, dir string) string {
 	return filepath.Join(dir, strings.TrimSuffix(filepath.Base(first), filepath.Ext(first))+".md")
 }
 
+// SideBySidePath returns where the side by side of the results files belongs: beside
+// the first of them, or in dir if that is not empty. Its name ends in -boards.md, so
+// that it does not replace the report of that file alone.
+func SideBySidePath(results []string, dir string) string {
+	path := Path(results, dir)
+	return strings.TrimSuffix(path, filepath.Ext(path)) + "-boards.md"
+}
+
 // fileName makes a file name of a benchmark's name, not yet in taken, and
 // takes it. It keeps letters, digits, dots and equals signs.
 func fileName(name string, taken map[string]bool) string {
@@ -163,9 +137,4 @@ func fileName(name string, taken map[string]bool) string {
 	}
 	taken[strings.ToLower(unique)] = true
 	return unique
-}
-
-// urlPath escapes what a link destination in markdown cannot hold.
-func urlPath(s string) string {
-	return strings.NewReplacer("%", "%25", " ", "%20", "(", "%28", ")", "%29", "<", "%3C", ">", "%3E", "#", "%23", "?", "%3F", `\`, "%5C").Replace(s)
 }

@@ -3,9 +3,10 @@
 //
 // There is one list. The command judges results files by it (benchrun targets),
 // reports show what of it a file decides, and the tables of the README are made
-// from it. Nothing here measures, reads a clock or knows an implementation: a
-// target names workloads, metrics and columns as they stand in results, so that a
-// board can be judged by the same list.
+// from it. [Judge] holds results files against it and makes a [Scorecard], which
+// package report shows. Nothing here measures, reads a clock or knows an
+// implementation: a target names workloads, metrics and columns as they stand in
+// results, so that a board can be judged by the same list.
 //
 // Two promises of the requirements are no figure of a workload and are not here:
 // the coverage of the actor packages (V11), which make cover shows, and that a

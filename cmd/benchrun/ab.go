@@ -176,7 +176,7 @@ func (c *abFlags) show(cmd *cobra.Command, compared *compare.Comparison, v *runn
 	switch {
 	case compared == nil:
 	case c.comment != "-":
-		if err := report.Text(out, compared, nil, report.TextOptions{Color: wantsColor(out)}); err != nil {
+		if err := report.Comparison(compared, report.Terminal, report.Extra{}).Text(out, report.TextOptions{Color: wantsColor(out)}); err != nil {
 			return err
 		}
 	default: // the comment may be too short for them
@@ -188,7 +188,8 @@ func (c *abFlags) show(cmd *cobra.Command, compared *compare.Comparison, v *runn
 		return nil
 	}
 	var b bytes.Buffer
-	if err := report.Comment(&b, compared, report.Versions{Old: v.Old, New: v.New, Identical: v.Identical, Notes: v.Notes}); err != nil {
+	named := report.Versions{Old: v.Old, New: v.New, Identical: v.Identical, Notes: v.Notes}
+	if err := report.Comment(compared, named).Markdown(&b, report.MarkdownOptions{}); err != nil {
 		return err
 	}
 	if c.comment == "-" {

@@ -486,14 +486,14 @@ func boardTable(w io.Writer, results []hw.CaseResult) error {
 // boardTargets prints the targets that a results file decides. A file without any
 // figure decides none.
 func boardTargets(w io.Writer, file string) error {
-	card, err := report.Judge(targets.All(), []string{file}, report.JudgeOptions{})
+	card, err := targets.Judge(targets.All(), []string{file}, targets.JudgeOptions{})
 	if err != nil {
 		return nil // which says that there is nothing in it
 	}
-	if card = card.Only(report.Score.Measured); len(card.Scores) == 0 {
+	if card = card.Only(targets.Score.Measured); len(card.Scores) == 0 {
 		return nil
 	}
-	if err := report.ScorecardText(w, card, report.TextOptions{Color: wantsColor(w)}); err != nil {
+	if err := report.Scorecard(card).Text(w, report.TextOptions{Color: wantsColor(w)}); err != nil {
 		return err
 	}
 	_, err = fmt.Fprintln(w)

@@ -241,11 +241,11 @@ func showCalibration(cmd *cobra.Command, files []string, o calibrate.Options, fo
 	out := cmd.OutOrStdout()
 	switch format {
 	case "md":
-		err = report.CalibrationMarkdown(out, c)
+		err = report.Calibration(c).Markdown(out, report.MarkdownOptions{})
 	case "json":
 		err = report.CalibrationJSON(out, c)
 	default:
-		err = report.CalibrationText(out, c)
+		err = report.Calibration(c).Text(out, report.TextOptions{})
 	}
 	if err != nil || path == "" {
 		return err

@@ -66,13 +66,13 @@ judged.`,
 			out := cmd.OutOrStdout()
 			switch format {
 			case "md":
-				err = report.Markdown(out, c, card)
+				err = report.Comparison(c, report.Document, report.Extra{Card: card}).Markdown(out, report.MarkdownOptions{})
 			case "csv":
 				err = report.CSV(out, c)
 			case "json":
 				err = report.JSON(out, c, card)
 			default:
-				err = report.Text(out, c, card, report.TextOptions{Color: wantsColor(out)})
+				err = report.Comparison(c, report.Terminal, report.Extra{Card: card}).Text(out, report.TextOptions{Color: wantsColor(out)})
 			}
 			if err != nil || !gate {
 				return err

@@ -49,11 +49,11 @@ crash, whose output is shown.`,
 			out := cmd.OutOrStdout()
 			switch format {
 			case "md":
-				err = report.ConformMarkdown(out, m)
+				err = report.Conformance(m, report.Document).Markdown(out, report.MarkdownOptions{})
 			case "json":
 				err = report.ConformJSON(out, m)
 			default:
-				err = report.ConformText(out, m, report.TextOptions{Color: wantsColor(out)})
+				err = report.Conformance(m, report.Terminal).Text(out, report.TextOptions{Color: wantsColor(out)})
 			}
 			switch {
 			case err != nil:

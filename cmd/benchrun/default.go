@@ -61,7 +61,7 @@ func present(cmd *cobra.Command, path string) error {
 		return err
 	}
 	out := cmd.OutOrStdout()
-	if err := report.Text(out, c, card, report.TextOptions{Color: wantsColor(out)}); err != nil {
+	if err := report.Comparison(c, report.Terminal, report.Extra{Card: card}).Text(out, report.TextOptions{Color: wantsColor(out)}); err != nil {
 		return err
 	}
 	doc := report.Path([]string{path}, "")

@@ -81,13 +81,16 @@ The same results give the same bytes.`,
 			if err != nil {
 				return err
 			}
+			x := report.Extra{Card: card}
 			return give(cmd.OutOrStdout(), format, map[string]func(io.Writer) error{
 				"text": func(w io.Writer) error {
-					return report.Text(w, c, card, report.TextOptions{Color: wantsColor(w)})
+					return report.Comparison(c, report.Terminal, x).Text(w, report.TextOptions{Color: wantsColor(w)})
 				},
-				"md":   func(w io.Writer) error { return report.Markdown(w, c, card) },
+				"md": func(w io.Writer) error {
+					return report.Comparison(c, report.Document, x).Markdown(w, report.MarkdownOptions{})
+				},
 				"json": func(w io.Writer) error { return report.JSON(w, c, card) },
-				"html": func(w io.Writer) error { return report.HTML(w, c, report.Extra{Card: card}) },
+				"html": report.Comparison(c, report.Page, x).HTML,
 			}, report.Path(args, dir), func(path string) error { return report.Write(c, card, path) })
 		},
 	}
@@ -135,19 +138,21 @@ func reportSideBySide(cmd *cobra.Command, files []string, o compare.Options, std
 			fmt.Fprintf(cmd.ErrOrStderr(), "benchrun: %s (left out)\n", p)
 		}
 	}
-	card, err := report.Judge(targets.All(), files, report.JudgeOptions{Filter: o.Filter, Alpha: o.Alpha, Stdin: bytes.NewReader(stdin)})
+	card, err := targets.Judge(targets.All(), files, targets.JudgeOptions{Filter: o.Filter, Alpha: o.Alpha, Stdin: bytes.NewReader(stdin)})
 	if err != nil {
 		return err
 	}
-	if card = card.Only(report.Score.Measured); len(card.Scores) == 0 {
+	if card = card.Only(targets.Score.Measured); len(card.Scores) == 0 {
 		card = nil
 	}
 	return give(cmd.OutOrStdout(), format, map[string]func(io.Writer) error{
 		"text": func(w io.Writer) error {
-			return report.SideBySideText(w, s, card, report.TextOptions{Color: wantsColor(w)})
+			return report.SideBySide(s, report.Terminal, card).Text(w, report.TextOptions{Color: wantsColor(w)})
 		},
-		"md":   func(w io.Writer) error { return report.SideBySideMarkdown(w, s, card) },
+		"md": func(w io.Writer) error {
+			return report.SideBySide(s, report.Document, card).Markdown(w, report.MarkdownOptions{})
+		},
 		"json": func(w io.Writer) error { return report.SideBySideJSON(w, s, card) },
-		"html": func(w io.Writer) error { return report.SideBySideHTML(w, s, card) },
+		"html": report.SideBySide(s, report.Page, card).HTML,
 	}, report.SideBySidePath(files, dir), func(path string) error { return report.WriteSideBySide(s, card, path) })
 }

@@ -15,7 +15,7 @@ import (
 
 	"github.com/dynolab/dyno/internal/calibrate"
 	"github.com/dynolab/dyno/internal/compare"
-	"github.com/dynolab/dyno/report"
+	"github.com/dynolab/dyno/targets"
 )
 
 // compareFlags are the flags that say what is compared, for compare and
@@ -74,7 +74,7 @@ func folderForFile(folder string) error {
 
 // compareFiles compares, judges by targets, and reports malformed lines on
 // standard error.
-func compareFiles(cmd *cobra.Command, files []string, o compare.Options) (*compare.Comparison, *report.Scorecard, error) {
+func compareFiles(cmd *cobra.Command, files []string, o compare.Options) (*compare.Comparison, *targets.Scorecard, error) {
 	if err := checkLevels(o); err != nil {
 		return nil, nil, err
 	}

@@ -17,8 +17,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/dynolab/dyno/internal/compare"
-	"github.com/dynolab/dyno/report"
 	"github.com/dynolab/dyno/report/serve"
+	"github.com/dynolab/dyno/targets"
 )
 
 // defaultAddr is where serve listens: the same port each time, so that a page that
@@ -119,6 +119,6 @@ func serveFolder(cmd *cobra.Command, folder, addr string) error {
 }
 
 // cardOf judges a results file by the targets that it decides.
-func cardOf(c *compare.Comparison, data []byte) (*report.Scorecard, error) {
+func cardOf(c *compare.Comparison, data []byte) (*targets.Scorecard, error) {
 	return scorecard(c, []string{strings.ReplaceAll(c.Files[0].Label, "=", "-") + "=-"}, compare.Options{Alpha: c.Alpha, Stdin: bytes.NewReader(data)})
 }

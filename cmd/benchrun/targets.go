@@ -72,7 +72,7 @@ workload needs), and 2 on an error. Aims do not change it.`,
 
 // judgeTargets prints how the files do. Its error is the exit status.
 func judgeTargets(cmd *cobra.Command, files []string, all, asJSON bool) error {
-	card, err := report.Judge(targets.All(), files, report.JudgeOptions{Stdin: cmd.InOrStdin()})
+	card, err := targets.Judge(targets.All(), files, targets.JudgeOptions{Stdin: cmd.InOrStdin()})
 	if err != nil {
 		return err
 	}
@@ -80,13 +80,13 @@ func judgeTargets(cmd *cobra.Command, files []string, all, asJSON bool) error {
 		fmt.Fprintf(cmd.ErrOrStderr(), "benchrun: %s (left out)\n", p)
 	}
 	if !all {
-		card = card.Only(func(s report.Score) bool { return s.Target.Required || s.Outcome != report.NotMeasured })
+		card = card.Only(func(s targets.Score) bool { return s.Target.Required || s.Outcome != targets.NotMeasured })
 	}
 	out := cmd.OutOrStdout()
 	if asJSON {
 		err = report.ScorecardJSON(out, card)
 	} else {
-		err = report.ScorecardText(out, card, report.TextOptions{Color: wantsColor(out)})
+		err = report.Scorecard(card).Text(out, report.TextOptions{Color: wantsColor(out)})
 	}
 	if err != nil {
 		return err
@@ -96,15 +96,15 @@ func judgeTargets(cmd *cobra.Command, files []string, all, asJSON bool) error {
 
 // required tells which required targets are not passed, and returns the exit
 // status as an error. What several implementations share is told once.
-func required(w io.Writer, card *report.Scorecard) error {
+func required(w io.Writer, card *targets.Scorecard) error {
 	var order []string
 	impls := make(map[string][]string)
 	for _, s := range card.Scores {
-		if !s.Target.Required || s.Outcome != report.Miss && s.Outcome != report.NotMeasured {
+		if !s.Target.Required || s.Outcome != targets.Miss && s.Outcome != targets.NotMeasured {
 			continue
 		}
 		line := s.Target.ID + ": missed"
-		if s.Outcome == report.NotMeasured {
+		if s.Outcome == targets.NotMeasured {
 			line = s.Target.ID + ": not measured: " + s.Why
 		}
 		if impls[line] == nil {
@@ -135,15 +135,15 @@ func required(w io.Writer, card *report.Scorecard) error {
 // scorecard judges the one file of a comparison, for the section in its report. It is
 // nil if no target has a figure there, and if the columns are no implementations
 // or there are several files, of which a target could mean any.
-func scorecard(c *compare.Comparison, files []string, o compare.Options) (*report.Scorecard, error) {
+func scorecard(c *compare.Comparison, files []string, o compare.Options) (*targets.Scorecard, error) {
 	if len(files) != 1 || c.Col != "/impl" {
 		return nil, nil
 	}
-	found, err := report.Judge(targets.All(), files, report.JudgeOptions{Filter: o.Filter, Alpha: o.Alpha, Stdin: o.Stdin})
+	found, err := targets.Judge(targets.All(), files, targets.JudgeOptions{Filter: o.Filter, Alpha: o.Alpha, Stdin: o.Stdin})
 	if err != nil {
 		return nil, err
 	}
-	if found = found.Only(report.Score.Measured); len(found.Scores) == 0 {
+	if found = found.Only(targets.Score.Measured); len(found.Scores) == 0 {
 		return nil, nil
 	}
 	return found, nil

@@ -82,11 +82,11 @@ func showTruth(cmd *cobra.Command, files []string, format, path string) error {
 	out := cmd.OutOrStdout()
 	switch format {
 	case "md":
-		err = report.TruthMarkdown(out, t)
+		err = report.Truth(t).Markdown(out, report.MarkdownOptions{})
 	case "json":
 		err = report.TruthJSON(out, t)
 	default:
-		err = report.TruthText(out, t)
+		err = report.Truth(t).Text(out, report.TextOptions{})
 	}
 	if err != nil || path == "" {
 		return err

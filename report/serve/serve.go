@@ -24,6 +24,7 @@ import (
 	"github.com/dynolab/dyno/internal/compare"
 	"github.com/dynolab/dyno/internal/why"
 	"github.com/dynolab/dyno/report"
+	"github.com/dynolab/dyno/targets"
 )
 
 // Options say how results are served. The zero value is the default.
@@ -34,7 +35,7 @@ type Options struct {
 
 	// Card judges a run by targets; nil if there are none. Data is what its file
 	// holds.
-	Card func(c *compare.Comparison, data []byte) (*report.Scorecard, error)
+	Card func(c *compare.Comparison, data []byte) (*targets.Scorecard, error)
 
 	// Now is the clock; nil means time.Now.
 	Now func() time.Time
@@ -237,7 +238,7 @@ func (s *server) report(w http.ResponseWriter, r *http.Request, name string) {
 			}
 		}
 		var b bytes.Buffer
-		if err := report.HTML(&b, c, extra); err != nil {
+		if err := report.Comparison(c, report.Page, extra).HTML(&b); err != nil {
 			s.fail(w, http.StatusInternalServerError, err.Error())
 			return
 		}

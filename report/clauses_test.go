@@ -46,16 +46,16 @@ func TestReportsShowClauses(t *testing.T) {
 		t.Fatal(err)
 	}
 	for name, form := range map[string]func(w io.Writer) error{
-		"text":         func(w io.Writer) error { return Text(w, c, nil, TextOptions{}) },
-		"md":           func(w io.Writer) error { return Markdown(w, c, nil) },
-		"html":         func(w io.Writer) error { return HTML(w, c, Extra{}) },
-		"side in text": func(w io.Writer) error { return SideBySideText(w, s, nil, TextOptions{}) },
-		"side in md":   func(w io.Writer) error { return SideBySideMarkdown(w, s, nil) },
-		"side in html": func(w io.Writer) error { return SideBySideHTML(w, s, nil) },
+		"text":         func(w io.Writer) error { return Comparison(c, Terminal, Extra{}).Text(w, TextOptions{}) },
+		"md":           func(w io.Writer) error { return Comparison(c, Document, Extra{}).Markdown(w, MarkdownOptions{}) },
+		"html":         func(w io.Writer) error { return Comparison(c, Page, Extra{}).HTML(w) },
+		"side in text": func(w io.Writer) error { return SideBySide(s, Terminal, nil).Text(w, TextOptions{}) },
+		"side in md":   func(w io.Writer) error { return SideBySide(s, Document, nil).Markdown(w, MarkdownOptions{}) },
+		"side in html": func(w io.Writer) error { return SideBySide(s, Page, nil).HTML(w) },
 	} {
 		out := string(render(t, form))
 		wants := []string{
-			clausesTitle, "3 (1 hung, 1 out of memory, 1 wrong result)", "group/a with serial", "hung: no line for 1m0s",
+			"Clauses of the contracts", "3 (1 hung, 1 out of memory, 1 wrong result)", "group/a with serial", "hung: no line for 1m0s",
 			"group/d with serial", "wrong result: got 1, want 2", "2 skipped: needs Heap, which this platform does not have",
 		}
 		if strings.HasSuffix(name, "html") {
@@ -84,12 +84,12 @@ func TestReportsShowClauses(t *testing.T) {
 		t.Fatal(err)
 	}
 	for name, form := range map[string]func(w io.Writer) error{
-		"text": func(w io.Writer) error { return Text(w, plain, nil, TextOptions{}) },
-		"md":   func(w io.Writer) error { return Markdown(w, plain, nil) },
+		"text": func(w io.Writer) error { return Comparison(plain, Terminal, Extra{}).Text(w, TextOptions{}) },
+		"md":   func(w io.Writer) error { return Comparison(plain, Document, Extra{}).Markdown(w, MarkdownOptions{}) },
 		"json": func(w io.Writer) error { return JSON(w, plain, nil) },
-		"html": func(w io.Writer) error { return HTML(w, plain, Extra{}) },
+		"html": func(w io.Writer) error { return Comparison(plain, Page, Extra{}).HTML(w) },
 	} {
-		if out := string(render(t, form)); strings.Contains(out, clausesTitle) || strings.Contains(out, `"clauses"`) {
+		if out := string(render(t, form)); strings.Contains(out, "Clauses of the contracts") || strings.Contains(out, `"clauses"`) {
 			t.Errorf("%s of a file without clauses:\n%s", name, out)
 		}
 	}

@@ -1,0 +1,389 @@
+package report
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/dynolab/dyno/internal/compare"
+)
+
+// Heights of panes in pixels.
+const (
+	barHeight   = 24
+	axisHeight  = 20
+	plotHeight  = 260
+	stripHeight = 34
+	stripMargin = 4
+)
+
+// overviewChart draws the ratios of t: a group of bars for each row, in it one for each
+// column that has a ratio or lacks what is due. ok is false if there is no ratio.
+func overviewChart(c *compare.Comparison, t compare.Table) (out chart, ok bool) {
+	s := ratioScale(t.Rows)
+	for _, r := range t.Rows {
+		title := benchmark(r)
+		for i, cell := range r.Cells {
+			compared := cell.Vs != nil && !math.IsNaN(cell.Vs.Ratio)
+			if !compared && cell.Verdict != compare.Missing && cell.Verdict != compare.Skipped {
+				continue
+			}
+			b := s.ratio(c, t, r, i)
+			p := pane{title: title, left: t.Cols[i].Name, class: b.class, height: barHeight, body: b.body(), right: []string{"", string(cell.Verdict)}}
+			if compared {
+				ok, p.right[0] = true, formatRatio(cell.Vs.Ratio)
+			}
+			if title != "" && r.Base >= 0 {
+				p.note = "against " + t.Cols[r.Base].Name
+			}
+			title = "" // which stands above it
+			out.panes = append(out.panes, p)
+		}
+	}
+	out.panes = append(out.panes, pane{height: axisHeight, body: axisBody(s.ratioTicks(7))})
+	out.title = t.Unit + " relative to each benchmark's base"
+	out.caption = fmt.Sprintf("ratio with %s interval, logarithmic; base = 1", confidence(c))
+	if t.Better != 0 {
+		out.caption += map[bool]string{true: ", left is better", false: ", right is better"}[t.Better < 0]
+	}
+	return out, ok
+}
+
+// rowChart draws the values of one row of t, with what they are as a ratio. ok is false
+// if there is nothing that a logarithmic axis can show.
+func rowChart(c *compare.Comparison, t compare.Table, r compare.Row) (out chart, ok bool) {
+	var values []float64
+	for _, cell := range r.Cells {
+		if cell.N > 0 {
+			if cell.Center <= 0 {
+				return chart{}, false
+			}
+			values = append(values, cell.Center, cell.Lo, cell.Hi)
+		}
+	}
+	s, ok := scaleOf(values...)
+	base := math.NaN()
+	if r.Base >= 0 && r.Cells[r.Base].N > 0 {
+		base = r.Cells[r.Base].Center
+	}
+	for i, cell := range r.Cells {
+		if cell.Verdict == compare.Absent {
+			continue
+		}
+		p := pane{left: t.Cols[i].Name, height: barHeight, right: []string{"", "", string(cell.Verdict)}}
+		p.class = toneOf(t, r, i)
+		b := s.bar(p.class, base, math.NaN(), 0, 0)
+		if cell.N > 0 {
+			b = s.bar(p.class, base, cell.Center, cell.Lo, cell.Hi)
+			p.right[0] = formatValue(cell.Center, t.Unit)
+			if cell.Vs != nil {
+				p.right[1] = formatRatio(cell.Vs.Ratio)
+			}
+		}
+		p.body = b.body()
+		out.panes = append(out.panes, p)
+	}
+	axis := axisBody(s.ticks(s.roundValues(7), func(v float64) string { return formatTick(v, t.Unit) }))
+	out.panes = append(out.panes, pane{height: axisHeight, body: axis})
+	out.title = benchmark(r)
+	out.caption = fmt.Sprintf("%s, with %s intervals, logarithmic", caption(t), confidence(c))
+	return out, ok
+}
+
+// toneOf is the look of a cell in charts: of its verdict, but grey for the base and for
+// references.
+func toneOf(t compare.Table, r compare.Row, col int) Tone {
+	if col == r.Base || t.Cols[col].Ref {
+		return Reference
+	}
+	return verdictTone(r.Cells[col].Verdict)
+}
+
+// ratioScale is an axis for all ratios of rows, and for 1.
+func ratioScale(rows []compare.Row) scale {
+	lo, hi := 1.0, 1.0
+	for _, r := range rows {
+		for _, cell := range r.Cells {
+			if cell.Vs == nil {
+				continue
+			}
+			for _, v := range []float64{cell.Vs.Ratio, cell.Vs.Lo, cell.Vs.Hi} {
+				if v > 0 && !math.IsInf(v, 1) {
+					lo, hi = min(lo, v), max(hi, v)
+				}
+			}
+		}
+	}
+	// A little air; and a tenth to each side at least, so that noise does not fill
+	// the picture.
+	return scale{min(lo/1.02, 1/1.1), max(hi*1.02, 1.1)}
+}
+
+// ratio is the bar of a cell's ratio to its base.
+func (s scale) ratio(c *compare.Comparison, t compare.Table, r compare.Row, col int) bar {
+	nan := math.NaN()
+	b := s.bar(toneOf(t, r, col), 1, nan, nan, nan)
+	switch vs := r.Cells[col].Vs; {
+	case col == r.Base:
+		b.at = b.one
+	case vs != nil:
+		b = s.bar(b.class, 1, vs.Ratio, vs.Lo, vs.Hi)
+	}
+	if c.Margin > 0 {
+		b.margin = max(s.at(1-c.Margin), 0)
+		b.width = min(s.at(1+c.Margin), 1) - b.margin
+	}
+	return b
+}
+
+// styleOf is the look of a column in charts of lines: implementations have colours,
+// references are grey and dashed; all have their symbols.
+func styleOf(t compare.Table, col int) lineStyle {
+	impls, refs := 0, 0
+	for _, c := range t.Cols[:col] {
+		if c.Ref {
+			refs++
+		} else {
+			impls++
+		}
+	}
+	s := lineStyle{symbol: "m" + strconv.Itoa(col%len(symbols))}
+	if t.Cols[col].Ref {
+		s.class, s.dash = string(Reference), "dash"+strconv.Itoa(refs%4)
+	} else {
+		s.class = "s" + strconv.Itoa(impls%7) // as many as the style sheet has
+	}
+	return s
+}
+
+// A point is a value of a line: where along the axis, and its interval, NaN if it has
+// none. The line goes on to the next point, unless there is a gap behind it.
+type point struct {
+	x, at, lo, hi float64
+	gap           bool
+	title         string
+}
+
+// bounded reports whether the point has an interval.
+func (p point) bounded() bool {
+	return p.lo > 0 && !math.IsInf(p.hi, 0) && !math.IsNaN(p.hi)
+}
+
+// A line is the points of a column.
+type line struct {
+	key
+	points []point
+	shift  float64 // pixels to the right, so that intervals do not hide one another
+}
+
+// lineChart draws lines over a common logarithmic axis of unit, with ticks along it. ok
+// is false if there is nothing to draw.
+func lineChart(lines []line, along []tick, unit string) (out chart, ok bool) {
+	lines = slices.DeleteFunc(lines, func(l line) bool { return len(l.points) == 0 })
+	var values []float64
+	for _, l := range lines {
+		for _, p := range l.points {
+			values = append(values, p.at)
+			if p.bounded() {
+				values = append(values, p.lo, p.hi)
+			}
+		}
+	}
+	y, ok := scaleOf(values...)
+	if !ok {
+		return chart{}, false
+	}
+	plot := pane{height: plotHeight, ticks: y.ticks(y.roundValues(7), func(v float64) string { return formatTick(v, unit) })}
+	plot.body = gridBody(along, plot.ticks)
+	for _, l := range lines {
+		out.keys = append(out.keys, l.key)
+		l.draw(&plot.body, y)
+	}
+	foot := pane{height: axisHeight, body: axisBody(along)}
+	out.panes = []pane{plot, foot}
+	return out, true
+}
+
+// gridBody is faint lines at the ticks of both axes.
+func gridBody(across, up []tick) (m markup) {
+	for _, t := range up {
+		at := pixels(plotHeight * (1 - t.at))
+		m.line("grid", "0", at, "100%", at)
+	}
+	for _, t := range across {
+		m.line("grid", along(t.at), "0", along(t.at), "100%")
+	}
+	return m
+}
+
+// draw draws a line on the axis y.
+func (l line) draw(m *markup, y scale) {
+	height := func(v float64) string { return pixels(plotHeight * (1 - y.at(v))) }
+	m.add(`<g class="%s" transform="translate(%s)">`, l.style.class, pixels(l.shift))
+	for i, p := range l.points {
+		if i+1 < len(l.points) && !p.gap {
+			next := l.points[i+1]
+			m.line("line "+l.style.dash, along(p.x), height(p.at), along(next.x), height(next.at))
+		}
+		if p.bounded() {
+			m.line("whisker", along(p.x), height(p.lo), along(p.x), height(p.hi))
+		}
+	}
+	for _, p := range l.points {
+		m.symbol(l.style.symbol, along(p.x), height(p.at), p.title)
+	}
+	m.add("</g>")
+}
+
+// curveChart draws a curve of t: a line for each column that has a value which an axis
+// can show.
+func curveChart(c *compare.Comparison, t compare.Table, curve compare.Curve) (chart, bool) {
+	x := scale{curve.Points[0].X, curve.Points[len(curve.Points)-1].X}
+	var lines []line
+	for i, col := range t.Cols {
+		lines = append(lines, line{key{styleOf(t, i), col.Name, curveNote(t, curve, i)}, curvePoints(t, curve, i, x), 0})
+	}
+	var ticks []tick
+	for _, p := range curve.Points {
+		ticks = append(ticks, tick{x.at(p.X), formatCount(p.X)})
+	}
+	out, ok := lineChart(lines, ticks, t.Unit)
+	if !ok {
+		return chart{}, false
+	}
+	out.title = curveName(curve)
+	out.caption = fmt.Sprintf("%s over %s, both logarithmic, with %s intervals", caption(t), curve.Key, confidence(c))
+	out.panes[0].label = out.title + ", as in the table below"
+	return out, true
+}
+
+// curvePoints are the points of a column of a curve.
+func curvePoints(t compare.Table, curve compare.Curve, col int, x scale) (points []point) {
+	for _, p := range curve.Points {
+		cell := t.Rows[p.Row].Cells[col]
+		if cell.N > 0 && cell.Center > 0 && !math.IsInf(cell.Center, 1) {
+			points = append(points, point{
+				x: x.at(p.X), at: cell.Center, lo: cell.Lo, hi: cell.Hi,
+				title: fmt.Sprintf("%s, %s=%s: %s", t.Cols[col].Name, curve.Key, formatCount(p.X), formatValue(cell.Center, t.Unit)),
+			})
+		} else if n := len(points); n > 0 {
+			points[n-1].gap = true
+		}
+	}
+	return points
+}
+
+// curveNote is a column's value at the last point, and how many times the first one
+// that is.
+func curveNote(t compare.Table, curve compare.Curve, col int) string {
+	value, rise := "", ""
+	switch last := t.Rows[curve.Points[len(curve.Points)-1].Row].Cells[col]; {
+	case last.N > 0:
+		value = formatValue(last.Center, t.Unit)
+	case last.Verdict != compare.Absent:
+		value = string(last.Verdict) // what is missing shows in every place
+	}
+	if !math.IsNaN(curve.Rise[col]) {
+		rise = "×" + formatRatio(curve.Rise[col])
+	}
+	return joined(" ", value, rise)
+}
+
+// A quantileFamily is units that are quantiles of one distribution, in rising
+// order.
+type quantileFamily struct {
+	prefix string // "" or, such as, "cycle-"
+	tables []int  // in Comparison.Tables
+	names  []string
+}
+
+// quantileOf splits a unit such as "cycle-p99.9-ns" into what it is of, and which
+// quantile it is; the maximum is 1.
+func quantileOf(unit string) (prefix, name string, q float64, ok bool) {
+	rest, ok := strings.CutSuffix(unit, "-ns")
+	if !ok {
+		return "", "", 0, false
+	}
+	at := strings.LastIndexByte(rest, '-') + 1
+	prefix, name = rest[:at], rest[at:]
+	if name == "max" {
+		return prefix, name, 1, true
+	}
+	v, err := strconv.ParseFloat(strings.TrimPrefix(name, "p"), 64)
+	if err != nil || !strings.HasPrefix(name, "p") || !(v > 0 && v < 100) {
+		return "", "", 0, false
+	}
+	return prefix, name, v / 100, true
+}
+
+// quantileUnits finds the families of quantiles that make a curve: of three or
+// more.
+func quantileUnits(c *compare.Comparison) []quantileFamily {
+	type member struct {
+		table int
+		name  string
+		q     float64
+	}
+	var order []string
+	members := make(map[string][]member)
+	for i, t := range c.Tables {
+		prefix, name, q, ok := quantileOf(t.Unit)
+		if !ok {
+			continue
+		}
+		if members[prefix] == nil {
+			order = append(order, prefix)
+		}
+		members[prefix] = append(members[prefix], member{i, name, q})
+	}
+	var out []quantileFamily
+	for _, prefix := range order {
+		ms := members[prefix]
+		if len(ms) < 3 {
+			continue
+		}
+		slices.SortFunc(ms, func(a, b member) int { return cmp.Compare(a.q, b.q) })
+		f := quantileFamily{prefix: prefix}
+		for _, m := range ms {
+			f.tables, f.names = append(f.tables, m.table), append(f.names, m.name)
+		}
+		out = append(out, f)
+	}
+	return out
+}
+
+// quantileChart draws the quantiles of a benchmark, a line for each column. ok
+// is false if it has none.
+func quantileChart(c *compare.Comparison, f quantileFamily, r compare.Row) (chart, bool) {
+	t := c.Tables[0] // for the looks of its columns
+	lines := make([]line, len(t.Cols))
+	var ticks []tick
+	for k, i := range f.tables {
+		x := float64(k) / float64(len(f.tables)-1)
+		ticks = append(ticks, tick{x, f.names[k]})
+		for j, col := range t.Cols {
+			lines[j].key = key{style: styleOf(t, j), name: col.Name}
+			if cell, ok := cellIn(c.Tables[i], r, col.Name); ok && cell.N > 0 && cell.Center > 0 {
+				lines[j].points = append(lines[j].points, point{
+					x: x, at: cell.Center, lo: cell.Lo, hi: cell.Hi,
+					title: fmt.Sprintf("%s, %s: %s", col.Name, f.names[k], formatValue(cell.Center, c.Tables[i].Unit)),
+				})
+			}
+		}
+	}
+	for i := range lines {
+		lines[i].shift = 3 * (float64(i) - float64(len(lines)-1)/2)
+	}
+	out, ok := lineChart(lines, ticks, c.Tables[f.tables[0]].Unit)
+	if !ok {
+		return chart{}, false
+	}
+	what := cmp.Or(strings.TrimSuffix(f.prefix, "-"), "latency")
+	out.title = "Quantiles of " + what
+	out.caption = fmt.Sprintf("Quantiles of %s, logarithmic, with %s intervals over the blocks", what, confidence(c))
+	out.panes[0].label = out.title + ", as in the table of the other units"
+	return out, true
+}

@@ -1,0 +1,400 @@
+package report
+
+import (
+	"fmt"
+	"io/fs"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/dynolab/dyno/internal/compare"
+	"github.com/dynolab/dyno/internal/record"
+	"github.com/dynolab/dyno/internal/why"
+	"github.com/dynolab/dyno/targets"
+)
+
+// A Form is what a document is made for. It has the same sections in each, but a
+// terminal is read from its end, so there the figures come before what explains them.
+type Form uint8
+
+// The forms.
+const (
+	Terminal Form = iota
+	Document      // from top to bottom, as of Markdown
+	Page          // the answer first, then each benchmark with all that is known of it
+)
+
+// Extra is what a report says besides the comparison. The zero value is
+// nothing.
+type Extra struct {
+	Title string             // "Comparison" if empty
+	Card  *targets.Scorecard // the targets that the results decide
+
+	// Why explains differences, on a Page. Its flame graphs are in Folder, and left out
+	// if that is nil. Profiles is the start of the links to its profiles, to which a
+	// path in Why is added; empty if they cannot be looked at.
+	Why      *why.Index
+	Folder   fs.FS
+	Profiles string
+
+	// Home are links to other pages.
+	Home []Link
+}
+
+// footer is said at the end of pages.
+const footer = "Derived by benchrun report from the results named above, which anyone can recompute it from."
+
+// Comparison returns the report of c.
+func Comparison(c *compare.Comparison, form Form, x Extra) Doc {
+	d := Doc{Title: x.Title, Home: x.Home, Footer: footer}
+	if d.Title == "" {
+		d.Title = "Comparison"
+	}
+	switch form {
+	case Terminal:
+		d.Blocks = onTerminal(c, x.Card)
+	case Document:
+		d.Blocks = inDocument(c, x.Card)
+	case Page:
+		d.Blocks = onPage(c, x)
+	}
+	return d
+}
+
+// onTerminal has the warnings last, where they are read.
+func onTerminal(c *compare.Comparison, card *targets.Scorecard) []Block {
+	blocks := slices.Concat(fileLines(c.Files), faultNote(c))
+	reported, resources := split(c)
+	for i, t := range reported {
+		blocks = append(blocks, Heading{Level: 2, Text: caption(t)})
+		if i == 0 && wide(t) {
+			blocks = append(blocks, overview(t))
+		}
+		blocks = append(blocks, figureTable(c, t, t.Rows...))
+	}
+	end := slices.Concat(legend(c), Calibrations(c))
+	for i, n := range c.Notes {
+		end = append(end, references([]int{i})+" "+n)
+	}
+	for _, finding := range c.Findings {
+		end = append(end, "finding: "+finding)
+	}
+	for _, warning := range c.Warnings {
+		end = append(end, "warning: "+warning)
+	}
+	return slices.Concat(blocks,
+		resourceSection(c, resources), sliceSection(c), clauseSection(c.Files),
+		[]Block{List{Items: items(end...)}}, scoreSection(card, Terminal))
+}
+
+// inDocument has each chart beside its table.
+func inDocument(c *compare.Comparison, card *targets.Scorecard) []Block {
+	blocks := append(faultNote(c), List{Items: items(slices.Concat(legend(c), Calibrations(c))...)})
+	blocks = slices.Concat(blocks, findingSection(c), warningSection(c.Warnings, Document))
+	reported, resources := split(c)
+	for i, t := range reported {
+		blocks = append(blocks, Heading{Level: 2, Text: caption(t)})
+		if i == 0 {
+			blocks = slices.Concat(blocks, charted(c, t))
+		} else {
+			blocks = append(blocks, figureTable(c, t, t.Rows...))
+		}
+	}
+	return slices.Concat(blocks,
+		resourceSection(c, resources), sliceSection(c), clauseSection(c.Files), scoreSection(card, Document),
+		noteSection(c.Notes), holeSection(c.Files), circumstances(c.Files))
+}
+
+// charted is the table of the first unit with its charts: one of all ratios, one for
+// each curve, and one for each benchmark that is on none.
+func charted(c *compare.Comparison, t compare.Table) (blocks []Block) {
+	if wide(t) {
+		blocks = append(blocks, overview(t))
+		if drawing, ok := overviewChart(c, t); ok {
+			blocks = append(blocks, Figure{Name: "overview", Alt: "Ratios of all benchmarks", chart: drawing})
+		}
+	}
+	drawn := make(map[int]bool) // rows on curves
+	for _, curve := range t.Curves() {
+		name := curveName(curve)
+		blocks = append(blocks, Heading{Level: 3, Text: name})
+		if drawing, ok := curveChart(c, t, curve); ok {
+			blocks = append(blocks, Figure{Name: name, Alt: name, chart: drawing})
+			for _, p := range curve.Points {
+				drawn[p.Row] = true
+			}
+		}
+		blocks = append(blocks, curveTable(t, curve))
+	}
+	if len(t.Curves()) > 0 {
+		blocks = append(blocks, Heading{Level: 3, Text: "All benchmarks"})
+	}
+	blocks = append(blocks, figureTable(c, t, t.Rows...))
+	for i, r := range t.Rows {
+		if drawing, ok := rowChart(c, t, r); ok && !drawn[i] {
+			blocks = append(blocks, Figure{Name: benchmark(r), Alt: benchmark(r), chart: drawing})
+		}
+	}
+	return blocks
+}
+
+// fileLines say where the figures come from.
+func fileLines(files []compare.File) []Block {
+	lines := make([]string, len(files))
+	for i, f := range files {
+		lines[i] = fileLine(f)
+	}
+	return []Block{List{Items: items(lines...), Tone: Dim}}
+}
+
+// faultNote is what fails by the fault of the new version, before all else.
+func faultNote(c *compare.Comparison) []Block {
+	if broken := faults(c); len(broken) > 0 {
+		return []Block{Note(broken)}
+	}
+	return nil
+}
+
+func findingSection(c *compare.Comparison) []Block {
+	lines := make([]string, len(c.Findings))
+	for i, finding := range c.Findings {
+		lines[i] = "finding: " + finding
+	}
+	return listSection(Heading{Level: 2, Text: "Findings", ID: "findings"}, List{Items: items(lines...)})
+}
+
+func warningSection(warnings []string, form Form) []Block {
+	blocks := listSection(Heading{Level: 2, Text: "Warnings", ID: "warnings"}, List{Items: items(warnings...)})
+	if form == Page && blocks != nil {
+		return []Block{blocks[0], Panel{Warn: true, Blocks: blocks[1:]}}
+	}
+	return blocks
+}
+
+// resourceSection shows the resources that differ, or says that none is proven to.
+func resourceSection(c *compare.Comparison, resources []compare.Table) []Block {
+	if t := resourceTable(c, resources); len(t.Rows) > 0 {
+		return section(Heading{Level: 2, Text: resourcesTitle}, t)
+	}
+	if c.ResourceComparisons > 0 && len(resources) > 0 {
+		return []Block{Paragraph{Text: noResources(c)}}
+	}
+	return nil
+}
+
+// sliceSection shows the slices of all benchmarks of which a tail moved.
+func sliceSection(c *compare.Comparison) []Block {
+	var places []place
+	for _, t := range c.Tables {
+		places = append(places, movedTails(t)...)
+	}
+	if t := sliceTable(c, places); len(t.Rows) > 0 {
+		return section(Heading{Level: 2, Text: "Slices of what has a finding"}, t)
+	}
+	return nil
+}
+
+func noteSection(notes []string) []Block {
+	return listSection(Heading{Level: 2, Text: "Notes", ID: "notes"}, List{Items: items(notes...), Numbered: true})
+}
+
+// holeSection lists everything that was due and is missing, and what skipped itself.
+func holeSection(files []compare.File) []Block {
+	var missing []Item
+	for _, f := range files {
+		for _, h := range f.Holes {
+			missing = append(missing, Item{h.Name(), h.String()})
+		}
+	}
+	return listSection(Heading{Level: 2, Text: "Holes", ID: "holes"}, List{Items: missing})
+}
+
+// manyValues is how many values of one setting a report shows; the results
+// file has them all.
+const manyValues = 4
+
+// perResult are the settings that differ from result to result; a report only
+// counts them.
+var perResult = []string{"block", "case", "order"}
+
+// circumstances say where the figures come from, with every setting of every file.
+func circumstances(files []compare.File) []Block {
+	blocks := []Block{Heading{Level: 2, Text: "Circumstances", ID: "circumstances"}}
+	for _, f := range files {
+		blocks = append(blocks, Heading{Level: 3, Text: f.Label}, settingsTable(f))
+	}
+	return blocks
+}
+
+func settingsTable(f compare.File) Table {
+	type setting struct {
+		key   string
+		value Cell
+	}
+	settings := []setting{{"results", Cell{Text: strconv.Itoa(f.Results)}}}
+	if f.Blocks > 0 {
+		settings = append(settings, setting{"blocks", Cell{Text: strconv.Itoa(f.Blocks)}})
+	}
+	for _, s := range f.Config {
+		if slices.Contains(perResult, s.Key) {
+			continue
+		}
+		value := Cell{Code: s.Values}
+		if n := len(s.Values); n > manyValues {
+			value = Cell{Code: s.Values[:manyValues], Text: fmt.Sprintf(" … (%d different values)", n)}
+		}
+		settings = append(settings, setting{s.Key, value})
+	}
+	return labelled(tabulate(settings, []column[setting]{
+		{head: "setting", text: func(s setting) string { return s.key }},
+		{head: "value", long: true, cell: func(s setting) Cell { return s.value }},
+	}), "Circumstances of "+f.Label, "")
+}
+
+// fileLine says in one line where the figures come from.
+func fileLine(f compare.File) string {
+	var parts []string
+	for _, key := range []string{record.BoardKey, "chip", "machine", "cpu", "goos", "goarch", "toolchain", "commit"} {
+		if v := setting(f, key); v != "" {
+			parts = append(parts, v)
+		}
+		if key == "chip" && f.Emulated() {
+			parts = append(parts, "emulated")
+			if clock := clockOf(f); clock != "" {
+				parts = append(parts, clock)
+			}
+		}
+	}
+	parts = append(parts, counted(f.Results, "result"))
+	if f.Blocks > 0 {
+		parts = append(parts, counted(f.Blocks, "block"))
+	}
+	return f.Label + ": " + strings.Join(parts, ", ")
+}
+
+// setting returns the value of a configuration key, all of them if there are
+// several, "" if there is none.
+func setting(f compare.File, key string) string {
+	for _, s := range f.Config {
+		if s.Key == key {
+			return strings.Join(s.Values, ", ")
+		}
+	}
+	return ""
+}
+
+// clockOf says what a board's clock counts, as its results have it; "" if they do
+// not say.
+func clockOf(f compare.File) string {
+	hz, err := strconv.ParseFloat(setting(f, record.ClockHzKey), 64)
+	unit := setting(f, record.ClockUnitKey)
+	if err != nil || unit != record.InstructionClock || !(hz > 0) {
+		return ""
+	}
+	return fmt.Sprintf("1 instruction = %s emulated", formatTime(1/hz))
+}
+
+// Resources are what processes used while they were measured: processor time,
+// collections and memory. They explain times, and there are many of them, so text
+// and Markdown have those only that are proven to differ. HTML has all.
+
+// split parts the tables of c: what benchmarks report, and resources. Where there is
+// nothing but resources, because a filter asks for them, they are what is asked.
+func split(c *compare.Comparison) (reported, resources []compare.Table) {
+	for _, t := range c.Tables {
+		if t.Resource {
+			resources = append(resources, t)
+		} else {
+			reported = append(reported, t)
+		}
+	}
+	if len(reported) == 0 {
+		return resources, nil
+	}
+	return reported, resources
+}
+
+// resourcesTitle heads the table of the resources that differ.
+const resourcesTitle = "Resources that differ"
+
+// noResources is said where no resource is proven to differ.
+func noResources(c *compare.Comparison) string {
+	return "Processor time, collections and memory: " + resourcesSay(c, nil)
+}
+
+// resourcesSay says how many resources are proven to differ.
+func resourcesSay(c *compare.Comparison, resources []compare.Table) string {
+	switch counts := resourceCounts(resources); {
+	case c.ResourceComparisons == 0:
+		return "nothing was compared."
+	case counts == "":
+		return fmt.Sprintf("no difference proven in %s.", counted(c.ResourceComparisons, "comparison"))
+	default:
+		return fmt.Sprintf("%s in %s.", counts, counted(c.ResourceComparisons, "comparison"))
+	}
+}
+
+// provenIn returns the cells of tables that are proven to differ, benchmark by
+// benchmark and column by column.
+func provenIn(tables []compare.Table) (out []place) {
+	var rows []compare.Row // each benchmark once
+	var cols []string
+	for _, t := range tables {
+		for _, r := range t.Rows {
+			if !slices.ContainsFunc(rows, func(o compare.Row) bool { return o.Name == r.Name && o.Pkg == r.Pkg }) {
+				rows = append(rows, r)
+			}
+		}
+		for _, col := range t.Cols {
+			if !slices.Contains(cols, col.Name) {
+				cols = append(cols, col.Name)
+			}
+		}
+	}
+	for _, row := range rows {
+		for _, col := range cols {
+			for _, t := range tables {
+				if r, there := rowIn(t, row); there {
+					if j := columnIndex(t, col); j >= 0 && r.Cells[j].Verdict.Proven() {
+						out = append(out, place{t, r, j, r.Cells[j]})
+					}
+				}
+			}
+		}
+	}
+	return out
+}
+
+// resourceCounts says how many resources are proven to differ, and which way: "3
+// worse, 1 better"; empty for none.
+func resourceCounts(resources []compare.Table) string {
+	counts := make(map[string]int)
+	for _, at := range provenIn(resources) {
+		counts[string(at.cell.Verdict)]++
+	}
+	return tallyOf(counts, compare.Worse, compare.Better, compare.Higher, compare.Lower).String()
+}
+
+// rowIn returns the row of another table that is the same benchmark as r.
+func rowIn(t compare.Table, r compare.Row) (compare.Row, bool) {
+	i := slices.IndexFunc(t.Rows, func(o compare.Row) bool { return o.Name == r.Name && o.Pkg == r.Pkg })
+	if i < 0 {
+		return compare.Row{}, false
+	}
+	return t.Rows[i], true
+}
+
+// cellIn returns the cell of a benchmark in another table.
+func cellIn(t compare.Table, r compare.Row, col string) (compare.Cell, bool) {
+	o, there := rowIn(t, r)
+	i := columnIndex(t, col)
+	if !there || i < 0 {
+		return compare.Cell{}, false
+	}
+	return o.Cells[i], true
+}
+
+// curveName is a curve's title.
+func curveName(curve compare.Curve) string {
+	return benchmark(compare.Row{Name: curve.Name, Pkg: curve.Pkg}) + " by " + curve.Key
+}

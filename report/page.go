@@ -1,0 +1,388 @@
+package report
+
+import (
+	"cmp"
+	"fmt"
+	"io"
+	"io/fs"
+	"slices"
+
+	"github.com/dynolab/dyno/internal/compare"
+	"github.com/dynolab/dyno/internal/why"
+)
+
+// onPage has the answer first, then what it rests on, to be looked up.
+func onPage(c *compare.Comparison, x Extra) []Block {
+	var benchmarks, curves, units, resources []Block
+	if len(c.Tables) > 0 {
+		reported, used := split(c)
+		benchmarks, curves = benchmarkSection(c, x), curveSection(c)
+		units, resources = unitSection(c, reported[1:]), usedSection(c, used)
+	}
+	return slices.Concat(
+		fileLines(c.Files), answerSection(c),
+		pageFindings(c), warningSection(c.Warnings, Page),
+		benchmarks, curves, units, resources,
+		clauseSection(c.Files), scoreSection(x.Card, Page), trustSection(c), pageEnd(c.Notes, c.Files, c.Problems, append(legend(c), chartLegend(c)...)))
+}
+
+// pageEnd is what every page of results ends with.
+func pageEnd(notes []string, files []compare.File, problems, legend []string) []Block {
+	malformed := make([]Item, len(problems))
+	for i, p := range problems {
+		malformed[i].Name = p
+	}
+	var lines []Block
+	if len(malformed) > 0 {
+		lines = section(Heading{Level: 2, Text: "Malformed lines", ID: "problems"}, Paragraph{Text: "They were left out; the rest was read."}, List{Items: malformed})
+	}
+	return slices.Concat(noteSection(notes), holeSection(files), lines, circumstances(files),
+		listSection(Heading{Level: 2, Text: "How to read this", ID: "reading"}, List{Items: items(legend...)}))
+}
+
+func pageFindings(c *compare.Comparison) []Block {
+	blocks := findingSection(c)
+	if blocks == nil {
+		return nil
+	}
+	return slices.Insert(blocks, 1, Block(Paragraph{Text: "They are no verdicts, and no gate goes by them."}))
+}
+
+// trustSection quotes the calibrations of the machines.
+func trustSection(c *compare.Comparison) []Block {
+	var blocks []Block
+	for _, says := range Calibrations(c) {
+		blocks = append(blocks, Paragraph{Text: says})
+	}
+	return section(Heading{Level: 2, Text: "How far this machine can be trusted", ID: "calibration", Short: "This machine"}, blocks...)
+}
+
+// answerSection says how many verdicts there are of each word, what to read before one
+// believes them, and shows them.
+func answerSection(c *compare.Comparison) []Block {
+	blocks := append([]Block{Heading{Level: 2, Text: "The answer", ID: "answer"}}, faultNote(c)...)
+	if len(c.Tables) == 0 {
+		return append(blocks, Paragraph{Text: "There is nothing to compare."})
+	}
+	t := c.Tables[0]
+	counts, n := tally(t), 0
+	for _, k := range counts {
+		n += k.N
+	}
+	if n == 0 {
+		blocks = append(blocks, Paragraph{Text: "Nothing was compared: each benchmark has one column only."})
+	} else {
+		blocks = append(blocks, Paragraph{Text: fmt.Sprintf("%s in %s, each with its benchmark's base.", counted(n, "comparison"), caption(t))}, counts)
+	}
+	reported, resources := split(c)
+	if others := reported[1:]; len(others) > 0 {
+		blocks = append(blocks, Fold{Summary: "The verdicts in " + counted(len(others), "other unit"), Blocks: []Block{tallies(others)}})
+	}
+	if len(resources) > 0 {
+		blocks = append(blocks, Paragraph{Text: "Processor time, collections, memory: " + resourcesSay(c, resources), Tone: Dim, Links: []Link{{"#resources", "Resources"}}})
+	}
+	if n := len(c.Findings); n > 0 {
+		blocks = append(blocks, Paragraph{Text: counted(n, "finding") + " beside the verdicts:", Tone: Dim, Links: []Link{{"#findings", "Findings"}}})
+	}
+	if n := len(c.Warnings); n > 0 {
+		blocks = append(blocks, Paragraph{Text: counted(n, "warning") + " to read before you believe it:", Tone: Dim, Links: []Link{{"#warnings", "Warnings"}}})
+	}
+	if answer := answerTable(c, t, true); len(answer.Rows) > 0 {
+		blocks = append(blocks, answer)
+	}
+	return blocks
+}
+
+// tallies are the verdicts in some units, a line each.
+func tallies(tables []compare.Table) Table {
+	return labelled(tabulate(tables, []column[compare.Table]{
+		{head: "unit", text: caption},
+		{head: "verdicts", long: true, text: func(t compare.Table) string { return tally(t).String() }},
+	}), "Verdicts in other units", "")
+}
+
+// Glance writes the ratios of c as a part of a page with the [Style]: a table of
+// those in the first unit, without verdicts. It is for a run that goes on.
+func Glance(w io.Writer, c *compare.Comparison) error {
+	var p page
+	var t Table
+	if len(c.Tables) > 0 {
+		t = answerTable(c, c.Tables[0], false)
+	}
+	if len(t.Rows) > 0 {
+		p.block(t)
+	} else {
+		p.block(Paragraph{Text: "Nothing is compared: each benchmark has one column only."})
+	}
+	_, err := w.Write(p.b)
+	return err
+}
+
+// benchmarkSection has all that is known of each benchmark.
+func benchmarkSection(c *compare.Comparison, x Extra) []Block {
+	var blocks []Block
+	quantiles := quantileUnits(c)
+	for i, r := range c.Tables[0].Rows {
+		blocks = append(blocks, Heading{Level: 3, Text: benchmark(r), ID: rowID(i)})
+		blocks = slices.Concat(blocks, rowFigures(c, r), whyPanels(c, r, x), rowSlices(c, r), rowUnits(c, r))
+		for _, family := range quantiles {
+			if drawing, ok := quantileChart(c, family, r); ok {
+				blocks = append(blocks, Figure{chart: drawing})
+			}
+		}
+		if drawing, values, ok := stripChart(c.Tables[0], r); ok {
+			blocks = append(blocks, Figure{chart: drawing}, Fold{Summary: "The values", Blocks: []Block{values}})
+		}
+	}
+	return section(Heading{Level: 2, Text: "Benchmark by benchmark", ID: "benchmarks"}, blocks...)
+}
+
+// without leaves out the columns of t that have nothing in them, and those at indexes.
+// What has no head gets one, because a page is heard as well.
+func without(t Table, indexes ...int) Table {
+	for i := len(t.Columns) - 1; i >= 0; i-- {
+		if slices.Contains(indexes, i) || t.isEmpty(i) {
+			t.Columns = slices.Delete(slices.Clone(t.Columns), i, i+1)
+			for k := range t.Rows {
+				t.Rows[k].Cells = slices.Delete(t.Rows[k].Cells, i, i+1)
+			}
+		} else if t.Columns[i].Head == "" {
+			t.Columns[i].Head = "remarks"
+		}
+	}
+	return t
+}
+
+// rowFigures are the figures of a benchmark in the first unit, and what its A/A control
+// says.
+func rowFigures(c *compare.Comparison, r compare.Row) []Block {
+	t := c.Tables[0]
+	blocks := []Block{labelled(without(figureTable(c, t, r), 0), "Figures of "+benchmark(r), caption(t))}
+	if says := controlLine(c, t, r); says != "" {
+		blocks = append(blocks, Paragraph{Text: says, Tone: Dim})
+	}
+	return blocks
+}
+
+// rowSlices has the distribution of each column of a row that is made of slices, at once
+// if a tail moved.
+func rowSlices(c *compare.Comparison, r compare.Row) []Block {
+	t := sliceTable(c, placesIn(c.Tables[0], r))
+	if len(t.Rows) == 0 {
+		return nil
+	}
+	moved := slices.ContainsFunc(r.Cells, tailMoved)
+	return []Block{Fold{
+		Summary: "Slices: quantiles of the time of an operation", Open: moved,
+		Blocks: []Block{labelled(without(t, 0), "Slices of "+benchmark(r), "")},
+	}}
+}
+
+// rowUnits are the values of a benchmark in other units, and what it used.
+func rowUnits(c *compare.Comparison, r compare.Row) (blocks []Block) {
+	reported, resources := split(c)
+	if t := otherUnits(c, reported[1:], r); len(t.Columns) > 1 {
+		blocks = append(blocks, labelled(t, "Other units of "+benchmark(r), "The other units"))
+	}
+	if t := otherUnits(c, resources, r); len(t.Columns) > 1 {
+		blocks = append(blocks, Fold{
+			Summary: "Processor time, collections and memory",
+			Blocks:  []Block{labelled(t, "Resources of "+benchmark(r), "")},
+		})
+	}
+	return blocks
+}
+
+// otherUnits are the values of a benchmark in the units of some tables, a line for each
+// column that has one.
+func otherUnits(c *compare.Comparison, tables []compare.Table, r compare.Row) Table {
+	tables = slices.DeleteFunc(slices.Clone(tables), func(t compare.Table) bool { _, there := rowIn(t, r); return !there })
+	var names []string // of columns, in order
+	for _, t := range c.Tables {
+		for _, col := range t.Cols {
+			some := slices.ContainsFunc(tables, func(t compare.Table) bool { cell, _ := cellIn(t, r, col.Name); return cell.N > 0 })
+			if some && !slices.Contains(names, col.Name) {
+				names = append(names, col.Name)
+			}
+		}
+	}
+	columns := []column[string]{{head: columnHead(c), text: func(name string) string { return name }}}
+	for _, t := range tables {
+		columns = append(columns, column[string]{head: t.Unit, right: true, cell: func(name string) Cell {
+			cell, _ := cellIn(t, r, name)
+			if cell.N == 0 {
+				return Cell{}
+			}
+			if cell.Vs == nil {
+				return Cell{Text: formatValue(cell.Center, t.Unit)}
+			}
+			return Cell{Text: formatValue(cell.Center, t.Unit) + " " + string(cell.Verdict), Tone: verdictTone(cell.Verdict)}
+		}})
+	}
+	return tabulate(names, columns)
+}
+
+func curveSection(c *compare.Comparison) []Block {
+	var blocks []Block
+	t := c.Tables[0]
+	for _, curve := range t.Curves() {
+		blocks = append(blocks, Heading{Level: 3, Text: curveName(curve)})
+		if drawing, ok := curveChart(c, t, curve); ok {
+			blocks = append(blocks, Figure{chart: drawing})
+		}
+		blocks = append(blocks, labelled(curveTable(t, curve), curveName(curve), ""))
+	}
+	return section(Heading{Level: 2, Text: "Curves", ID: "curves"}, blocks...)
+}
+
+// unitFolds are all figures of tables.
+func unitFolds(c *compare.Comparison, tables []compare.Table) (blocks []Block) {
+	for _, t := range tables {
+		all := labelled(without(figureTable(c, t, t.Rows...)), "All figures in "+t.Unit, caption(t))
+		blocks = append(blocks, Fold{Summary: caption(t), Blocks: []Block{all}})
+	}
+	return blocks
+}
+
+func unitSection(c *compare.Comparison, tables []compare.Table) []Block {
+	return section(Heading{Level: 2, Text: "Other units", ID: "units"}, unitFolds(c, tables)...)
+}
+
+// usedSection shows what processes used, if that was measured.
+func usedSection(c *compare.Comparison, resources []compare.Table) []Block {
+	if len(resources) == 0 {
+		return nil
+	}
+	blocks := []Block{
+		Heading{Level: 2, Text: "Resources", ID: "resources"},
+		Paragraph{Text: "Processor time, collections and memory: " + resourcesSay(c, resources) + " They explain times, and are a family of their own."},
+	}
+	if t := resourceTable(c, resources); len(t.Rows) > 0 {
+		blocks = append(blocks, labelled(without(t), resourcesTitle, resourcesTitle))
+	}
+	return slices.Concat(blocks, unitFolds(c, resources))
+}
+
+// whyPanels explain the differences of a row, as far as that was asked.
+func whyPanels(c *compare.Comparison, r compare.Row, x Extra) (blocks []Block) {
+	t := c.Tables[0]
+	for j, cell := range r.Cells {
+		if x.Why == nil || r.Base < 0 || j == r.Base {
+			continue
+		}
+		if e := x.Why.Find(r.Pkg, r.Name, t.Cols[r.Base].Name, t.Cols[j].Name); e != nil {
+			blocks = append(blocks, whyPanel(e, cell.Verdict, x))
+		}
+	}
+	return blocks
+}
+
+// whyPanel shows what lies behind a difference. One that this comparison does not
+// prove has no sentence, even if it was explained when it was thought to be proven.
+func whyPanel(e *why.Cell, v compare.Verdict, x Extra) Panel {
+	title, sentence := "Why "+e.Column+" is "+string(v), e.Sentence
+	if !v.Proven() {
+		title, sentence = "Profiles of "+e.Column, why.Unproven(e.Column, e.Base)
+	}
+	blocks := []Block{Heading{Level: 4, Text: title}, Paragraph{Text: sentence}}
+	for _, n := range e.Notes {
+		blocks = append(blocks, Paragraph{Text: n, Tone: Dim})
+	}
+	if t := counterTable(e); len(t.Rows) > 0 {
+		blocks = append(blocks, Fold{Summary: "Counters that moved", Blocks: []Block{t}})
+	}
+	for _, p := range e.Profiles {
+		blocks = append(blocks, profileFold(e, p, x))
+	}
+	return Panel{Blocks: blocks}
+}
+
+func counterTable(e *why.Cell) Table {
+	moved := slices.DeleteFunc(slices.Clone(e.Counters), func(k why.Counter) bool { return !k.Moved })
+	ratio := func(text func(*why.Ratio) string) func(why.Counter) string {
+		return func(k why.Counter) string {
+			if k.Ratio == nil {
+				return ""
+			}
+			return text(k.Ratio)
+		}
+	}
+	return labelled(tabulate(moved, []column[why.Counter]{
+		{head: "counter", text: func(k why.Counter) string { return k.Name + ", " + k.Unit }},
+		{head: e.Base, right: true, text: func(k why.Counter) string { return formatValue(k.Base, k.Unit) }},
+		{head: e.Column, right: true, text: func(k why.Counter) string { return formatValue(k.This, k.Unit) }},
+		{head: "ratio", right: true, text: ratio(func(r *why.Ratio) string { return formatRatio(r.Ratio) })},
+		{head: "95% interval", right: true, text: ratio(func(r *why.Ratio) string { return formatInterval(&compare.Versus{Lo: r.Lo, Hi: r.Hi}) })},
+	}), "Counters of "+e.Column, "")
+}
+
+// kindNames say what profiles count.
+var kindNames = map[why.Kind]string{why.CPU: "CPU time", why.Alloc: "Bytes allocated", why.Mutex: "Time that others waited for locks", why.Block: "Time blocked"}
+
+// shownChanges is how many functions of a profile a report shows; the index has
+// more.
+const shownChanges = 12
+
+// maxFlame bounds the flame graphs that a report takes, in bytes: it is to stay a
+// page that opens at once.
+const maxFlame = 256 << 10
+
+// profileFold shows a profile: tables of the largest changes, and its flame graph.
+func profileFold(e *why.Cell, p why.Profile, x Extra) Fold {
+	name := cmp.Or(kindNames[p.Kind], string(p.Kind)) + " by function"
+	// Groups add up to the totals; a function may stand for what it calls, and is
+	// ordered by that.
+	blocks := slices.Concat(
+		changeTable(e, p, name, "all of it", p.Groups, false),
+		changeTable(e, p, name, "with all that it calls, the largest changes first", p.Top, true),
+		flamePicture(p, name, x.Folder))
+	var links []Link
+	for _, side := range []struct{ name, path string }{{e.Base, p.Base.Path}, {e.Column, p.This.Path}} {
+		if x.Profiles != "" && side.path != "" {
+			links = append(links, Link{x.Profiles + side.path + "/", side.name})
+		}
+	}
+	if len(links) > 0 {
+		blocks = append(blocks, Paragraph{Text: "Open in pprof:", Links: links})
+	}
+	return Fold{Summary: name, Blocks: blocks}
+}
+
+// changeTable has the largest of changes, of functions with what they call.
+func changeTable(e *why.Cell, p why.Profile, name, says string, changes []why.Change, functions bool) []Block {
+	if len(changes) == 0 {
+		return nil
+	}
+	cost := func(c why.Cost) float64 { return c.Flat }
+	first := column[why.Change]{head: "what", long: true, text: func(k why.Change) string { return k.Name }}
+	if functions {
+		cost = func(c why.Cost) float64 { return max(c.Cum, c.Flat) }
+		first.head, first.cell = "function", func(k why.Change) Cell { return Cell{Code: []string{k.Name}} }
+	}
+	t := tabulate(changes[:min(len(changes), shownChanges)], []column[why.Change]{
+		first,
+		{head: e.Base, right: true, text: func(k why.Change) string { return formatValue(cost(k.Base), p.Unit) }},
+		{head: e.Column, right: true, text: func(k why.Change) string { return formatValue(cost(k.This), p.Unit) }},
+		{head: "change", right: true, text: func(k why.Change) string { return formatDelta(cost(k.This)-cost(k.Base), p.Unit) }},
+	})
+	return []Block{labelled(t, name+" of "+e.Column, p.Unit+", "+says)}
+}
+
+// flamePicture is the flame graph of a profile, if it can be shown.
+func flamePicture(p why.Profile, name string, folder fs.FS) []Block {
+	if p.Flame == "" || folder == nil {
+		return nil
+	}
+	info, err := fs.Stat(folder, p.Flame)
+	if err != nil || !info.Mode().IsRegular() || info.Size() > maxFlame {
+		return nil
+	}
+	svg, err := fs.ReadFile(folder, p.Flame)
+	if err != nil {
+		return nil
+	}
+	return []Block{
+		Paragraph{Text: "Flame graph of the change:", Tone: Dim},
+		Picture{svg, "Flame graph of the change: " + name + "; the tables have the largest of it"},
+	}
+}

@@ -1,0 +1,518 @@
+package targets
+
+import (
+	"bytes"
+	"io"
+	"math"
+	"os"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/dynolab/dyno/internal/compare"
+	"github.com/dynolab/dyno/internal/record"
+)
+
+// A Scorecard says which targets results keep.
+type Scorecard struct {
+	Alpha  float64 // intervals have confidence 1-Alpha
+	Files  []compare.File
+	Scores []Score // in the order of the targets, and of the columns for each
+
+	// Problems are malformed input lines, each "file:line: what". They were
+	// left out, the rest was read.
+	Problems []string
+}
+
+// A Score is one target judged for one implementation.
+type Score struct {
+	Target Target
+
+	// Impl is the implementation; empty if the target is promised of every one
+	// and the results have none.
+	Impl string
+
+	// Board is the board that it was judged on, empty for a host, and Emulated
+	// whether that was emulated. Its times are then emulated ones: instructions, each
+	// as long as the results' clock says.
+	Board    string
+	Emulated bool
+
+	Outcome Outcome
+
+	// Why says why there is no figure, or why it is a doubtful one.
+	Why string
+
+	// Figure is what is judged; the other fields are of no use if there is
+	// none. Lo and Hi bound it; NaN if there is no interval. Min and Max are
+	// the extremes over the blocks; NaN of a ratio.
+	Figure, Lo, Hi, Min, Max float64
+	N                        int
+	File                     string // the label of the file that it is from
+}
+
+// An Outcome is the word for a Score.
+type Outcome string
+
+// The outcomes. A target is skipped if its workload has skipped itself, because the
+// implementation lacks what that needs; and if it depends on time, and that is what an
+// emulator takes on its host.
+const (
+	Pass        Outcome = "pass"
+	Miss        Outcome = "MISS"
+	NotMeasured Outcome = "not measured"
+	Skip        Outcome = "skipped"
+)
+
+// Measured reports whether there is a figure.
+func (s Score) Measured() bool { return s.Outcome == Pass || s.Outcome == Miss }
+
+// Doubtful reports whether the interval of the figure holds the limit, so that
+// the truth may lie on its other side.
+func (s Score) Doubtful() bool {
+	return s.Measured() && !math.IsNaN(s.Lo) && s.Target.Met(s.Lo) != s.Target.Met(s.Hi)
+}
+
+// JudgeOptions say how results are judged. The zero value is the default.
+type JudgeOptions struct {
+	Filter string    // as in [compare.Options]
+	Alpha  float64   // as in [compare.Options]
+	Stdin  io.Reader // as in [compare.Options]
+}
+
+// Judge holds results against the targets that apply to what they are of: hosts, and
+// each board by itself. Of several files of the same that have a figure the first
+// counts: figures of different runs are not pooled. The error is that of [compare.Compare].
+func Judge(all []Target, paths []string, o JudgeOptions) (*Scorecard, error) {
+	if o.Alpha == 0 {
+		o.Alpha = compare.DefaultAlpha
+	}
+	if len(paths) == 0 {
+		_, err := compare.Compare(nil, compare.Options{}) // which says what is wrong
+		return nil, err
+	}
+	files, err := readFiles(paths, o)
+	if err != nil {
+		return nil, err
+	}
+	card := &Scorecard{Alpha: o.Alpha}
+	for _, f := range files {
+		card.Files = append(card.Files, f.byBase[""].Files...)
+		card.Problems = append(card.Problems, f.byBase[""].Problems...)
+	}
+	for _, s := range subjectsOf(files) {
+		for _, t := range all {
+			if t.Where&s.place == 0 {
+				continue
+			}
+			scores, err := s.judge(t)
+			if err != nil {
+				return nil, err
+			}
+			card.Scores = append(card.Scores, scores...)
+		}
+	}
+	return card, nil
+}
+
+// readFiles compares each file by itself. Standard input is read once, since it is
+// compared once for each base that a target names.
+func readFiles(paths []string, o JudgeOptions) ([]*file, error) {
+	var stdin []byte
+	if slices.ContainsFunc(paths, compare.ReadsStdin) {
+		if o.Stdin == nil {
+			o.Stdin = os.Stdin
+		}
+		var err error
+		if stdin, err = io.ReadAll(o.Stdin); err != nil {
+			return nil, err
+		}
+	}
+	var files []*file
+	for _, path := range paths {
+		f := &file{byBase: make(map[string]*compare.Comparison)}
+		f.compare = func(base string) (*compare.Comparison, error) {
+			return compare.Compare([]string{path}, compare.Options{
+				Col: "/impl", Filter: o.Filter, Base: base, Alpha: o.Alpha, Stdin: bytes.NewReader(stdin),
+			})
+		}
+		c, err := f.compare("")
+		if err != nil {
+			return nil, err
+		}
+		f.byBase[""] = c
+		files = append(files, f)
+	}
+	return files, nil
+}
+
+// A subject is what targets are judged of: the hosts, or one board.
+type subject struct {
+	board    string
+	emulated bool
+	place    Place
+	files    []*file
+}
+
+func subjectsOf(files []*file) (subjects []*subject) {
+	for _, f := range files {
+		of := f.byBase[""].Files[0]
+		s := &subject{board: of.Board(), emulated: of.Emulated(), place: Host}
+		if s.board != "" {
+			s.place = Board
+		}
+		i := slices.IndexFunc(subjects, func(o *subject) bool { return o.board == s.board && o.emulated == s.emulated })
+		if i < 0 {
+			i, subjects = len(subjects), append(subjects, s)
+		}
+		subjects[i].files = append(subjects[i].files, f)
+	}
+	return subjects
+}
+
+// judge judges one target for each implementation that it is promised of.
+func (s *subject) judge(t Target) ([]Score, error) {
+	impls := t.Impls
+	if impls == nil {
+		impls = implementations(s.files, t)
+	}
+	var scores []Score
+	for _, impl := range impls {
+		score, err := judgeOne(t, impl, s.files)
+		if err != nil {
+			return nil, err
+		}
+		scores = append(scores, score)
+	}
+	if len(impls) == 0 {
+		scores = []Score{{Target: t, Outcome: NotMeasured, Why: "no results of any implementation"}}
+	}
+	for i := range scores {
+		scores[i].Board, scores[i].Emulated = s.board, s.emulated
+	}
+	return scores, nil
+}
+
+// A file is one results file, compared to each base that a target names.
+type file struct {
+	byBase  map[string]*compare.Comparison
+	compare func(base string) (*compare.Comparison, error)
+}
+
+// to returns the comparison to a column; nil if the file has no such column.
+func (f *file) to(base string) (*compare.Comparison, error) {
+	if c, ok := f.byBase[base]; ok {
+		return c, nil
+	}
+	var c *compare.Comparison
+	if slices.ContainsFunc(f.byBase[""].Tables, func(t compare.Table) bool { return columnIndex(t, base) >= 0 }) {
+		var err error
+		if c, err = f.compare(base); err != nil {
+			return nil, err
+		}
+	}
+	f.byBase[base] = c
+	return c, nil
+}
+
+// columnIndex returns where a column is; -1 if there is none of that name.
+func columnIndex(t compare.Table, name string) int {
+	return slices.IndexFunc(t.Cols, func(c compare.Column) bool { return c.Name == name })
+}
+
+// implementations are the columns that are no references and have a value, or a
+// hole, in some benchmark of the target's contract.
+func implementations(files []*file, target Target) []string {
+	prefix := Row(target.Bench, "")
+	var names []string
+	for _, f := range files {
+		for _, t := range f.byBase[""].Tables {
+			for _, r := range t.Rows {
+				if !strings.HasPrefix(r.Name, prefix) {
+					continue
+				}
+				for i, c := range t.Cols {
+					if !c.Ref && r.Cells[i].Verdict != compare.Absent && !slices.Contains(names, c.Name) {
+						names = append(names, c.Name)
+					}
+				}
+			}
+		}
+	}
+	return names
+}
+
+// judgeOne judges one target for one implementation by the first file that has the
+// figure.
+func judgeOne(t Target, impl string, files []*file) (Score, error) {
+	none := Score{Target: t, Impl: impl, Outcome: NotMeasured}
+	for _, f := range files {
+		s := Score{Target: t, Impl: impl, Outcome: NotMeasured, Lo: math.NaN(), Hi: math.NaN(), Min: math.NaN(), Max: math.NaN()}
+		if err := f.measure(&s); err != nil {
+			return s, err
+		}
+		if s.Measured() {
+			return s, nil
+		}
+		// A reason that a file gives is better than that it has no such row.
+		if none.Why == "" || s.Outcome == Skip {
+			none.Outcome, none.Why = s.Outcome, s.Why
+		}
+	}
+	return none, nil
+}
+
+// measure fills in s as far as the file has what it is of: its figure and the outcome,
+// or why there is none.
+func (f *file) measure(s *Score) error {
+	c, t := f.byBase[""], s.Target
+	cell, figure := f.find(s)
+	if cell == nil {
+		return nil
+	}
+	if t.Base != "" {
+		to, err := f.to(t.Base)
+		if err != nil {
+			return err
+		}
+		if to == nil { // and cell is compared to something else
+			s.Why = "no results of " + t.Base + " to compare to"
+			return nil
+		}
+		cell = figureOf(to, t.Row(), t.Metric, s.Impl)
+	}
+	s.N, s.File = cell.N, c.Files[0].Label
+	var ok bool
+	switch {
+	case t.Base != "":
+		ok = s.toReference(cell)
+	case t.BaseWorkload != "":
+		ok = s.toWorkload(c, cell)
+	default:
+		ok = s.absolute(cell, figure)
+	}
+	if !ok {
+		return nil
+	}
+	if t.Statistic == Median && t.BaseWorkload == "" && (math.IsInf(cell.Hi, 0) || math.IsInf(s.Hi, 0) || math.IsNaN(s.Hi)) {
+		s.Lo, s.Hi = math.NaN(), math.NaN()
+		s.Why = "too few blocks for an interval"
+	}
+	s.Outcome = Miss
+	if t.Met(s.Figure) {
+		s.Outcome = Pass
+	}
+	if s.Doubtful() {
+		s.Why = "not certain: the interval holds the limit"
+	}
+	if cell.Hole {
+		s.Why = strings.TrimPrefix(s.Why+"; with a hole", "; ")
+	}
+	return nil
+}
+
+// find returns the measured cell of a score, and what makes the figure that is judged
+// of its values. Without a cell, s says why.
+func (f *file) find(s *Score) (cell *compare.Cell, figure func(float64) float64) {
+	c, t := f.byBase[""], s.Target
+	of := c.Files[0]
+	unit, isTime := OnInstructions(t.Metric)
+	if (isTime || t.Timed) && of.Emulated() && setting(of, record.ClockUnitKey) != record.InstructionClock {
+		s.Outcome, s.Why = Skip, "the time is what the emulator takes on its host, and says nothing of the board"
+		return nil, nil
+	}
+	if cell = figureOf(c, t.Row(), t.Metric, s.Impl); cell != nil {
+		return cell, t.Figure
+	}
+	if of.Emulated() && isTime {
+		if cell = figureOf(c, t.Row(), unit, s.Impl); cell != nil {
+			hz, err := strconv.ParseFloat(setting(of, record.ClockHzKey), 64)
+			if err != nil || !(hz > 0) {
+				s.Why = "the results do not say how long an instruction takes (" + record.ClockHzKey + ")"
+				return nil, nil
+			}
+			return cell, func(insns float64) float64 { return t.Figure(insns * 1e9 / hz) }
+		}
+	}
+	s.Outcome, s.Why = absence(c, t.Row(), t.Metric, s.Impl)
+	return nil, nil
+}
+
+// toReference makes the figure of a cell that is compared to the target's base.
+func (s *Score) toReference(cell *compare.Cell) bool {
+	vs := cell.Vs
+	if vs == nil || math.IsNaN(vs.Ratio) {
+		s.Why = "no results of " + s.Target.Base + " to compare to"
+		return false
+	}
+	s.Figure, s.Lo, s.Hi = vs.Ratio, vs.Lo, vs.Hi
+	if vs.Paired {
+		s.N = vs.N
+	}
+	return true
+}
+
+// toWorkload makes the figure that is a ratio to another workload's.
+func (s *Score) toWorkload(c *compare.Comparison, cell *compare.Cell) bool {
+	row := Row(s.Target.Bench, s.Target.BaseWorkload)
+	from := figureOf(c, row, s.Target.Metric, s.Impl)
+	if from == nil {
+		_, why := absence(c, row, s.Target.Metric, s.Impl)
+		s.Why = "nothing to compare to: " + why
+		return false
+	}
+	s.Figure = cell.Center / from.Center
+	s.Why = "of two medians, without an interval"
+	return true
+}
+
+// absolute makes the figure that is none of a ratio.
+func (s *Score) absolute(cell *compare.Cell, figure func(float64) float64) bool {
+	s.Figure, s.Lo, s.Hi = figure(cell.Center), figure(cell.Lo), figure(cell.Hi)
+	s.Min, s.Max = figure(cell.Min), figure(cell.Max)
+	if s.Min > s.Max { // the derived figure falls where the measured one rises
+		s.Lo, s.Hi, s.Min, s.Max = s.Hi, s.Lo, s.Max, s.Min
+	}
+	if s.Target.Statistic == Worst {
+		s.Figure, s.Lo, s.Hi = s.Max, math.NaN(), math.NaN()
+		if s.Target.Bound == AtLeast {
+			s.Figure = s.Min
+		}
+	}
+	return true
+}
+
+// figureOf returns the cell of a benchmark, unit and column, nil if it has no
+// value. Of several GOMAXPROCS the largest counts.
+func figureOf(c *compare.Comparison, row, unit, col string) *compare.Cell {
+	var found *compare.Cell
+	most := -1
+	for i := range c.Tables {
+		t := &c.Tables[i]
+		at := columnIndex(*t, col)
+		if t.Unit != unit || at < 0 {
+			continue
+		}
+		for j := range t.Rows {
+			procs, ok := isBenchmark(t.Rows[j].Name, row)
+			if cell := &t.Rows[j].Cells[at]; ok && cell.N > 0 && procs > most {
+				found, most = cell, procs
+			}
+		}
+	}
+	return found
+}
+
+// isBenchmark reports whether a row of a table is that of a benchmark, and with
+// which GOMAXPROCS it was measured.
+func isBenchmark(row, benchmark string) (procs int, ok bool) {
+	rest, ok := strings.CutPrefix(row, benchmark)
+	if !ok {
+		return 0, false
+	}
+	return procsOf(rest)
+}
+
+// procsOf reads the end of a benchmark's name: "-8", or nothing for 1.
+func procsOf(s string) (procs int, ok bool) {
+	if s == "" {
+		return 1, true
+	}
+	digits, ok := strings.CutPrefix(s, "-")
+	procs, err := strconv.Atoi(digits)
+	return procs, ok && err == nil
+}
+
+// absence says why there is no figure.
+func absence(c *compare.Comparison, row, unit, impl string) (Outcome, string) {
+	_, what, _ := strings.Cut(row, "/")
+	for _, h := range c.Files[0].Holes {
+		name, ok := strings.CutPrefix(h.Case, "Benchmark")
+		before, after, has := strings.Cut(name, "/impl="+impl)
+		if !ok || !has || before != row {
+			continue
+		}
+		if _, ok := procsOf(after); !ok {
+			continue // the implementation's name goes on
+		}
+		if h.Skipped {
+			return Skip, h.Reason
+		}
+		return NotMeasured, h.String()
+	}
+	for _, t := range c.Tables {
+		if figureOf(c, row, t.Unit, impl) != nil {
+			return NotMeasured, "the results of " + what + " have no " + unit
+		}
+	}
+	return NotMeasured, "no results of " + what
+}
+
+// A Tally counts scores.
+type Tally struct{ Pass, Miss, NotMeasured, Skipped int }
+
+// Tally counts the scores of targets that are required, or of those that are not.
+func (c *Scorecard) Tally(required bool) Tally {
+	var n Tally
+	for _, s := range c.Scores {
+		if s.Target.Required != required {
+			continue
+		}
+		switch s.Outcome {
+		case Pass:
+			n.Pass++
+		case Miss:
+			n.Miss++
+		case Skip:
+			n.Skipped++
+		default:
+			n.NotMeasured++
+		}
+	}
+	return n
+}
+
+// Only returns the card with those scores that keep says.
+func (c *Scorecard) Only(keep func(Score) bool) *Scorecard {
+	out := *c
+	out.Scores = slices.DeleteFunc(slices.Clone(c.Scores), func(s Score) bool { return !keep(s) })
+	return &out
+}
+
+// Subject is what the score is of: an implementation, and on which board.
+func (s Score) Subject() string {
+	name := s.Impl
+	if name == "" {
+		name = "no implementation"
+	}
+	if s.Board != "" {
+		name += " on " + s.Board
+	}
+	if s.Emulated {
+		name += ", emulated"
+	}
+	return name
+}
+
+// BySubject groups scores by implementation and board, in order of appearance.
+func (c *Scorecard) BySubject() (names []string, scores map[string][]Score) {
+	scores = make(map[string][]Score)
+	for _, s := range c.Scores {
+		name := s.Subject()
+		if scores[name] == nil {
+			names = append(names, name)
+		}
+		scores[name] = append(scores[name], s)
+	}
+	return names, scores
+}
+
+// setting returns the value of a configuration key; "" if there is none, or several.
+func setting(f compare.File, key string) string {
+	for _, s := range f.Config {
+		if s.Key == key && len(s.Values) == 1 {
+			return s.Values[0]
+		}
+	}
+	return ""
+}
