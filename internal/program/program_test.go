@@ -218,6 +218,7 @@ func TestViolations(t *testing.T) {
 		{"run", "skipped\t\"    a_test.go:12: not today\\n\"", "skipped: not today"},
 		{"finish", "failed\t\"9 are not 10\"", "failed: 9 are not 10"},
 		{"run", "failed", "failed: no reason given"},
+		{"run", "failed\t\": is missing\"", "failed: : is missing"},
 	} {
 		t.Run(c.word+" "+c.answer, func(t *testing.T) {
 			t.Parallel()

@@ -159,8 +159,9 @@ func (a *answer) optionalText() string {
 	return a.text()
 }
 
-// isValue reports whether a field is a value: a letter, a colon, a name and a number.
-func isValue(field string) bool { return len(field) > 1 && field[1] == ':' }
+// isValue reports whether a field is a value: a letter, a colon, a name and a number. A
+// text begins with a quote.
+func isValue(field string) bool { return len(field) > 1 && field[0] != '"' && field[1] == ':' }
 
 // values takes all that is left, by kind and name.
 func (a *answer) values() map[string]map[string]float64 {

@@ -48,6 +48,18 @@ func TestPrebuilt(t *testing.T) {
 	}
 }
 
+// Beside a package that is built, it keeps its layout when that is linked in others.
+func TestPrebuiltIsNotLinked(t *testing.T) {
+	driven := drivable(t)
+	all, problems, err := Build(t.Context(), cacheModule(t, "1"), t.TempDir(), []string{"binary:" + driven, "."}, BuildOptions{})
+	if err != nil || len(problems) > 0 || len(all) != 2 || all[0].Prebuilt() || !all[1].Prebuilt() {
+		t.Fatalf("%+v, %v, %v", all, problems, err)
+	}
+	if err := Link(t.Context(), t.TempDir(), all, 2); err != nil || len(all[0].Layouts) != 2 || len(all[1].Layouts) != 0 {
+		t.Errorf("%+v, %v", all, err)
+	}
+}
+
 func TestPrebuiltRefuses(t *testing.T) {
 	if err := program.Supported(); err != nil {
 		t.Skip(err)

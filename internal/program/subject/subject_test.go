@@ -179,7 +179,7 @@ func TestMeasure(t *testing.T) {
 	if _, err := measure("1x", 1, slow, nil); !errors.As(err, &refusal) {
 		t.Errorf("slowed down: %v", err)
 	}
-	none := record.Step{Case: record.Case{Pkg: p.Pkg, Name: "BenchmarkNone"}, CPU: 2}
+	none := record.Step{Case: record.Case{Pkg: p.Pkg, Name: "BenchmarkNone"}, CPU: 1}
 	if _, err := New(new(record.Plan), []Program{p}, nil, nil).Measure(t.Context(), 1, none); !errors.Is(err, errNoProgram) {
 		t.Errorf("no such benchmark: %v", err)
 	}
