@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"strings"
 	"time"
@@ -238,25 +239,31 @@ func showCalibration(cmd *cobra.Command, files []string, o calibrate.Options, fo
 	if err != nil {
 		return err
 	}
+	return showFindings(cmd, "calibration", files, format, path, report.Calibration(c), func(w io.Writer) error { return report.CalibrationJSON(w, c) })
+}
+
+// showFindings prints what was found in files, and writes it as JSON to path, if that is not
+// empty. what says what it is.
+func showFindings(cmd *cobra.Command, what string, files []string, format, path string, doc report.Doc, writeJSON func(io.Writer) error) (err error) {
 	out := cmd.OutOrStdout()
 	switch format {
 	case "md":
-		err = report.Calibration(c).Markdown(out, report.MarkdownOptions{})
+		err = doc.Markdown(out, report.MarkdownOptions{})
 	case "json":
-		err = report.CalibrationJSON(out, c)
+		err = writeJSON(out)
 	default:
-		err = report.Calibration(c).Text(out, report.TextOptions{})
+		err = doc.Text(out, report.TextOptions{})
 	}
 	if err != nil || path == "" {
 		return err
 	}
 	var b bytes.Buffer
-	if err := report.CalibrationJSON(&b, c); err != nil {
+	if err := writeJSON(&b); err != nil {
 		return err
 	}
 	if err := os.WriteFile(path, b.Bytes(), 0o644); err != nil {
-		return fmt.Errorf("writing the calibration: %w", err)
+		return fmt.Errorf("writing the %s: %w", what, err)
 	}
-	fmt.Fprintf(cmd.ErrOrStderr(), "calibration: %s\nresults: %s\n", path, files[0])
+	fmt.Fprintf(cmd.ErrOrStderr(), "%s: %s\nresults: %s\n", what, path, strings.Join(files, " "))
 	return nil
 }

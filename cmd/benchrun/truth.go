@@ -1,10 +1,9 @@
 package main
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
-	"os"
+	"io"
 	"slices"
 	"strings"
 
@@ -79,25 +78,5 @@ func showTruth(cmd *cobra.Command, files []string, format, path string) error {
 	if err != nil {
 		return err
 	}
-	out := cmd.OutOrStdout()
-	switch format {
-	case "md":
-		err = report.Truth(t).Markdown(out, report.MarkdownOptions{})
-	case "json":
-		err = report.TruthJSON(out, t)
-	default:
-		err = report.Truth(t).Text(out, report.TextOptions{})
-	}
-	if err != nil || path == "" {
-		return err
-	}
-	var b bytes.Buffer
-	if err := report.TruthJSON(&b, t); err != nil {
-		return err
-	}
-	if err := os.WriteFile(path, b.Bytes(), 0o644); err != nil {
-		return fmt.Errorf("writing the truth suite: %w", err)
-	}
-	fmt.Fprintf(cmd.ErrOrStderr(), "truth suite: %s\nresults: %s\n", path, strings.Join(files, " "))
-	return nil
+	return showFindings(cmd, "truth suite", files, format, path, report.Truth(t), func(w io.Writer) error { return report.TruthJSON(w, t) })
 }
