@@ -15,6 +15,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/dynolab/dyno/hw"
+	"github.com/dynolab/dyno/internal/console"
 	"github.com/dynolab/dyno/internal/scratch"
 	"github.com/dynolab/dyno/internal/session"
 )
@@ -182,7 +183,7 @@ func tellBoard(w io.Writer, err error) (hw.Outcome, error) {
 	}
 	fmt.Fprintf(w, "benchrun: %s\n", hw.Printable(e.Error()))
 	if e.Output != "" {
-		fmt.Fprintln(w, indent(beginning(hw.Printable(e.Output))))
+		fmt.Fprintln(w, console.Indent(beginning(hw.Printable(e.Output))))
 	}
 	if hint := e.Hint(); hint != "" {
 		fmt.Fprintf(w, "hint: %s\n", hint)
@@ -436,7 +437,7 @@ Without --impl such an image does not make the command fail, unless all are too 
 // buildBoards builds the images of boards. Kinds of boards are meant, so the hardware
 // map is not looked at.
 func buildBoards(cmd *cobra.Command, c boardConfig, names []string, out string, asJSON bool) error {
-	ctx, _, stop := interruptible(cmd.Context(), func() {})
+	ctx, _, stop := session.Interruptible(cmd.Context(), func() {})
 	defer stop()
 	w := cmd.ErrOrStderr()
 	boards, err := hw.Boards()

@@ -13,6 +13,8 @@ import (
 
 	"github.com/dynolab/dyno/hw"
 	"github.com/dynolab/dyno/hw/firmware/line"
+	"github.com/dynolab/dyno/internal/console"
+	"github.com/dynolab/dyno/internal/session"
 )
 
 func newBoardFlashCmd() *cobra.Command {
@@ -32,7 +34,7 @@ benchrun board run flashes by itself.`,
 			if err := c.check(); err != nil {
 				return err
 			}
-			ctx, _, stop := interruptible(cmd.Context(), func() {})
+			ctx, _, stop := session.Interruptible(cmd.Context(), func() {})
 			defer stop()
 			w := cmd.ErrOrStderr()
 			devices, err := c.devices(args)
@@ -125,7 +127,7 @@ those behind ssh, an image is built and started, and ended with the input.`,
 			if err := c.check(); err != nil {
 				return err
 			}
-			ctx, _, stop := interruptible(cmd.Context(), func() {})
+			ctx, _, stop := session.Interruptible(cmd.Context(), func() {})
 			defer stop()
 			devices, err := c.devices(args)
 			if err == nil {
@@ -242,7 +244,7 @@ func printEvent(w io.Writer, e line.Event) {
 	case e.Repeated:
 		fmt.Fprintf(w, "! line %d once more:\n", e.Seq)
 	case e.Lost > 0:
-		fmt.Fprintf(w, "! %s lost\n", counted(int(e.Lost), "line"))
+		fmt.Fprintf(w, "! %s lost\n", console.Count(int(e.Lost), "line"))
 	}
 	fmt.Fprintf(w, "%4d %s\n", e.Seq, e.Text)
 }

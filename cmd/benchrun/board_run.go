@@ -19,7 +19,9 @@ import (
 	"github.com/dynolab/dyno/hw"
 	"github.com/dynolab/dyno/hw/firmware/line"
 	"github.com/dynolab/dyno/internal/compare"
+	"github.com/dynolab/dyno/internal/console"
 	"github.com/dynolab/dyno/internal/record"
+	"github.com/dynolab/dyno/internal/runner"
 	"github.com/dynolab/dyno/internal/session"
 	"github.com/dynolab/dyno/report"
 	"github.com/dynolab/dyno/targets"
@@ -128,14 +130,14 @@ func runBoards(cmd *cobra.Command, c boardRunConfig, names []string) error {
 	case c.out != "" && len(names) > 1:
 		return errors.New("--out is one file, and each board has its own: leave it out, or run the boards one by one")
 	}
-	if err := checkOut(c.out); err != nil {
+	if err := runner.CheckOut(c.out); err != nil {
 		return err
 	}
 	if err := c.check(); err != nil {
 		return err
 	}
-	w := &syncWriter{w: cmd.ErrOrStderr()}
-	ctx, _, stop := interruptible(cmd.Context(), func() { fmt.Fprintln(w, "interrupted: the case that runs is given up") })
+	w := consoleOf(cmd)
+	ctx, _, stop := session.Interruptible(cmd.Context(), func() { fmt.Fprintln(w, "interrupted: the case that runs is given up") })
 	defer stop()
 	devices, err := c.devices(names)
 	if err != nil {
@@ -157,7 +159,7 @@ func runBoards(cmd *cobra.Command, c boardRunConfig, names []string) error {
 	case from != nil && !then.All:
 		o.Impls = then.Impls
 	}
-	p := &boardProgress{w: w, width: terminalWidth(cmd.ErrOrStderr())}
+	p := &boardProgress{con: w}
 	o.Progress = p
 	if from != nil {
 		tellResumed(w, from)
@@ -191,7 +193,7 @@ func tellResumed(w io.Writer, from *record.Interrupted) {
 	if err != nil {
 		return // which is said when it is to be gone on with
 	}
-	fmt.Fprintf(w, "%s has %s already\n", from.Path, counted(kept.Cases(), "case"))
+	fmt.Fprintf(w, "%s has %s already\n", from.Path, console.Count(kept.Cases(), "case"))
 	if from.Torn != "" {
 		fmt.Fprintf(w, "%s ends in the middle of a case; that one is run again\n", from.Path)
 	}
@@ -202,11 +204,11 @@ func tellResumed(w io.Writer, from *record.Interrupted) {
 func tellInterrupted(w io.Writer, c boardRunConfig, names []string, s *hw.Summary) {
 	begun := len(names) - len(s.NotBegun)
 	if s.Unfinished != "" {
-		again := "benchrun board run " + shellWord(names[begun-1])
+		again := "benchrun board run " + console.ShellWord(names[begun-1])
 		if c.hwmap != "" {
-			again += " --map " + shellWord(c.hwmap)
+			again += " --map " + console.ShellWord(c.hwmap)
 		}
-		fmt.Fprintf(w, "interrupted; what was measured is kept. To go on:\n  %s --resume %s\n", again, shellWord(near(s.Unfinished)))
+		fmt.Fprintf(w, "interrupted; what was measured is kept. To go on:\n  %s --resume %s\n", again, console.ShellWord(near(s.Unfinished)))
 	}
 	switch left := names[begun:]; {
 	case begun == 0:
@@ -219,9 +221,7 @@ func tellInterrupted(w io.Writer, c boardRunConfig, names []string, s *hw.Summar
 // boardProgress tells what a run does: a line for each figure and for what fails or is
 // skipped; clauses that pass are counted. On a terminal it says also what runs.
 type boardProgress struct {
-	w     io.Writer
-	width int // of the terminal; 0 if it is none
-	shown bool
+	con *console.Console
 
 	cases  int // in all
 	named  string
@@ -247,18 +247,16 @@ const mostUntold = 25
 // say prints a line, after what was not yet told of.
 func (p *boardProgress) say(format string, args ...any) {
 	p.flush()
-	fmt.Fprintf(p.w, format+"\n", args...)
+	fmt.Fprintf(p.con, format+"\n", args...)
 }
 
 // flush tells of the clauses that have passed, and clears the line of a terminal.
 func (p *boardProgress) flush() {
-	if p.shown {
-		fmt.Fprint(p.w, "\r\x1b[K")
-	}
+	p.con.Clear()
 	if p.passed > 0 {
-		fmt.Fprintf(p.w, "  %s passed (at case %s)\n", counted(p.passed, "clause"), p.now)
+		fmt.Fprintf(p.con, "  %s passed (at case %s)\n", console.Count(p.passed, "clause"), p.now)
 	}
-	p.shown, p.passed = false, 0
+	p.passed = 0
 }
 
 func (p *boardProgress) Build(d hw.Device, impl string, parts []string) {
@@ -289,18 +287,14 @@ func (p *boardProgress) Cases(d hw.Device, im *hw.Image, hello line.Hello, n int
 	}
 	p.of[im] = &imageProgress{block: 1, cases: n}
 	p.say("%s with %s, %s, says hello: %s, a clock of %s %s a second, %d bytes of heap free; %s to run",
-		d.Entry.ID, im.Impl, hw.NameParts(im.Parts), hello.Chip, strconv.FormatFloat(hello.Clock, 'f', -1, 64), hello.Unit, hello.RAMFree, counted(n, "case"))
+		d.Entry.ID, im.Impl, hw.NameParts(im.Parts), hello.Chip, strconv.FormatFloat(hello.Clock, 'f', -1, 64), hello.Unit, hello.RAMFree, console.Count(n, "case"))
 }
 
 // Case says which case runs, on a terminal.
 func (p *boardProgress) Case(_ hw.Device, im *hw.Image, name string, block int) {
 	at := p.next(im, block)
 	p.named = title(name, im.Impl, block)
-	if p.width > 0 {
-		text := []rune("  " + at.String() + ": " + p.named)
-		fmt.Fprintf(p.w, "\r\x1b[K%s", string(text[:min(len(text), p.width-1)]))
-		p.shown = true
-	}
+	p.con.Status("  " + at.String() + ": " + p.named)
 }
 
 // title names a case for people.
@@ -338,14 +332,14 @@ func (p *boardProgress) Done(r hw.CaseResult) {
 	}
 	if r.Case == "" {
 		p.flush()
-		_, _ = tellBoard(p.w, r.Err) // it is one about a board
+		_, _ = tellBoard(p.con, r.Err) // it is one about a board
 		return
 	}
 	switch {
 	case r.Err != nil:
 		p.say("  %s: %s", p.named, hw.Printable(r.Err.Error()))
 		if r.Err.Output != "" {
-			fmt.Fprintln(p.w, indent(beginning(hw.Printable(r.Err.Output))))
+			fmt.Fprintln(p.con, console.Indent(beginning(hw.Printable(r.Err.Output))))
 		}
 	case r.Skip != "":
 		p.say("  %s: skipped: %s", title(r.Case, r.Impl, r.Block), r.Skip)
@@ -355,7 +349,7 @@ func (p *boardProgress) Done(r hw.CaseResult) {
 		}
 	default:
 		p.passed++
-		if p.width == 0 && p.passed >= mostUntold {
+		if !p.con.Terminal() && p.passed >= mostUntold {
 			p.flush()
 		}
 	}
@@ -392,7 +386,7 @@ func presentBoards(cmd *cobra.Command, s *hw.Summary) error {
 	}
 	var shown []string
 	for _, file := range s.Files {
-		shown = append(shown, shellWord(near(file)))
+		shown = append(shown, console.ShellWord(near(file)))
 		fmt.Fprintf(out, "results: %s\n", near(file))
 	}
 	if len(shown) > 0 {

@@ -9,6 +9,7 @@ import (
 
 	"github.com/dynolab/dyno/hw"
 	"github.com/dynolab/dyno/hw/firmware/line"
+	"github.com/dynolab/dyno/internal/console"
 )
 
 func TestRoom(t *testing.T) {
@@ -62,7 +63,7 @@ func TestTellBoard(t *testing.T) {
 // What a board has printed is shown and not obeyed.
 func TestBoardProgressIsPrintable(t *testing.T) {
 	var b bytes.Buffer
-	p := &boardProgress{w: &b}
+	p := &boardProgress{con: console.New(&b, 0)}
 	p.named = "conform/x"
 	p.Done(hw.CaseResult{Case: "conform/x", Outcome: hw.Crashed, Err: &hw.Error{Outcome: hw.Crashed, What: "\x1b[8m", Output: "\x1b[2J"}})
 	if want := "  conform/x: crashed: \\x1b[8m\n    \\x1b[2J\n"; b.String() != want {
@@ -77,7 +78,7 @@ func TestBoardProgress(t *testing.T) {
 	im := &hw.Image{Board: d.Board, Impl: "serial", Parts: []string{"bench"}, Sizes: &hw.Sizes{}}
 	for _, width := range []int{0, 30} {
 		var b bytes.Buffer
-		p := &boardProgress{w: &b, width: width}
+		p := &boardProgress{con: console.New(&b, width)}
 		p.Build(d, "serial", []string{"bench", "conform/group"})
 		p.Split(d, "serial", []string{"bench", "conform/group"}, errors.New("too big"))
 		p.Build(d, "serial", []string{"bench"})
@@ -126,7 +127,7 @@ func TestBoardProgressOfClauses(t *testing.T) {
 	im := &hw.Image{Impl: "serial"}
 	for width, want := range map[int]int{0: 2, 80: 1} {
 		var b bytes.Buffer
-		p := &boardProgress{w: &b, width: width}
+		p := &boardProgress{con: console.New(&b, width)}
 		p.Cases(hw.Device{}, im, line.Hello{}, mostUntold+1)
 		for range mostUntold + 1 {
 			p.Case(hw.Device{}, im, "conform/x", 1)
@@ -170,7 +171,7 @@ func TestBoardTable(t *testing.T) {
 func TestBoardProgressResumed(t *testing.T) {
 	im := &hw.Image{Impl: "serial"}
 	var b bytes.Buffer
-	p := &boardProgress{w: &b}
+	p := &boardProgress{con: console.New(&b, 0)}
 	p.Cases(hw.Device{}, im, line.Hello{}, 2)
 	for range 2 {
 		p.Had(im, 1)

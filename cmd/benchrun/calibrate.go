@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"strings"
 	"time"
@@ -12,7 +13,7 @@ import (
 
 	"github.com/dynolab/dyno/internal/calibrate"
 	"github.com/dynolab/dyno/internal/record"
-	"github.com/dynolab/dyno/internal/session"
+	"github.com/dynolab/dyno/internal/runner"
 	"github.com/dynolab/dyno/report"
 )
 
@@ -40,34 +41,26 @@ var calibrationBench = strings.Join([]string{
 // calibrationPackages have the benchmarks of calibrationBench.
 var calibrationPackages = []string{defaultPackages, module + "/internal/truth/plants"}
 
-// calibrateConfig are the flags that only calibrate has.
-type calibrateConfig struct {
+// calibrateFlags are the flags of calibrate.
+type calibrateFlags struct {
+	runner.Config
+
 	slows  []float64
 	trials int
 	time   time.Duration // that measuring may take, about, if trials is 0
-}
+	quick  bool
+	from   bool
+	format string
 
-// plan makes p the plan of a calibration of cases. The number of trials is what
-// fits into the time that there is, at least one.
-func (c *calibrateConfig) plan(p *record.Plan, cases []record.Case, blocks int) {
-	trials := c.trials
-	if trials == 0 {
-		calibrate.Calibrate(p, cases, c.slows, blocks, 1)
-		trials = max(1, int(c.time/max(1, session.NewForecast(p, nil).Left())))
-	}
-	calibrate.Calibrate(p, cases, c.slows, blocks, trials)
+	truth bool
+	suite runner.Truth // without the Config; its Time is that of --time
 }
 
 func newCalibrateCmd() *cobra.Command {
-	var (
-		c      = measureConfig{mode: record.ModeTurns, control: true, time: "100ms"} // of which the last is for processes alone
-		own    calibrateConfig
-		suite  truthConfig
-		truth  bool
-		from   bool
-		quick  bool
-		format string
-	)
+	c := &calibrateFlags{Config: runner.Config{
+		Blocks: calibrate.CalibrationBlocks, Idle: runner.IdleWarn, Time: "100ms", // of processes alone, of which there are none
+		Mode: record.ModeTurns, Control: true, Rounds: calibrate.CalibrationRounds, Slice: calibrate.CalibrationSlice, Layouts: calibrate.CalibrationLayouts,
+	}}
 	cmd := &cobra.Command{
 		Use:   "calibrate [packages]",
 		Short: "Find out how far the verdicts can be trusted on this machine",
@@ -108,103 +101,132 @@ is kept: --from says what it shows, and --resume goes on.`,
   benchrun calibrate --truth v1.2.0 v1.3.0 ./codec
   benchrun calibrate --truth --from results/my-machine/truth-*.bench`,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if err := oneOf("--format", format, calibrationFormats); err != nil {
+			c.Given = cmd.Flags().Changed
+			if err := c.check(cmd); err != nil {
 				return err
 			}
-			if err := checkTruth(cmd, truth, suite); err != nil {
-				return err
+			switch {
+			case c.from && len(args) == 0:
+				return errors.New("--from needs a file that benchrun calibrate has written, or several")
+			case c.from && c.truth:
+				return showTruth(cmd, args, c.format, "")
+			case c.from:
+				return c.read(cmd, args)
+			case c.truth:
+				return c.measureTruth(cmd, args)
 			}
-			if from {
-				if flag := firstChanged(cmd, "bench", "blocks", "cpu", "for", "idle", "layouts", "machine", "out", "pairs", "parts", "quick", "resume", "seed", "slice", "slow", "time", "timeout", "trials"); flag != "" {
-					return fmt.Errorf("--%s is for measuring, and with --from nothing is measured", flag)
-				}
-				if len(args) == 0 {
-					return errors.New("--from needs a file that benchrun calibrate has written, or several")
-				}
-				if truth {
-					if cmd.Flags().Changed("rounds") {
-						return errors.New("--rounds is for measuring, and with --truth --from nothing is measured")
-					}
-					return showTruth(cmd, args, format, "")
-				}
-				var o calibrate.Options
-				if cmd.Flags().Changed("rounds") {
-					if o.Rounds = c.rounds; o.Rounds < 1 {
-						return fmt.Errorf("--rounds is %d; it must be at least 1", o.Rounds)
-					}
-				}
-				return showCalibration(cmd, args, o, format, "")
-			}
-			if quick {
-				if flag := firstChanged(cmd, "for", "trials"); flag != "" {
-					return fmt.Errorf("--quick and --%s both say how long it takes", flag)
-				}
-				own.time = quickCalibration
-			}
-			if own.time <= 0 {
-				return fmt.Errorf("--for is %v; it must be more than zero", own.time)
-			}
-			c.cpu = uniqueSorted(c.cpu)
-			if truth {
-				if cmd.Flags().Changed("for") {
-					suite.all = own.time
-				}
-				return runTruth(cmd, c, suite, args, format)
-			}
-			if err := calibrate.CheckCalibration(own.slows, c.blocks, max(own.trials, 1)); err != nil {
-				return err
-			}
-			if own.trials < 0 || own.trials == 0 && cmd.Flags().Changed("trials") {
-				return fmt.Errorf("--trials is %d; it must be at least 1", own.trials)
-			}
-			c.packages, c.calibrate = args, &own
-			if c.resume == "" {
-				c.packages = packagesOr(cmd.Context(), args)
-				if c.bench == "" && len(args) == 0 && inDyno(cmd.Context()) {
-					c.bench, c.packages = calibrationBench, calibrationPackages
-				}
-			}
-			if c.bench == "" {
-				c.bench = "."
-			}
-			path, err := measure(cmd, c, cmd.Flags().Changed)
-			if path == "" {
-				return err
-			}
-			if shown := showCalibration(cmd, []string{path}, calibrate.Options{}, format, calibrate.CalibrationPath(path)); err == nil {
-				err = shown
-			}
-			return err
+			return c.measure(cmd, args)
 		},
 	}
-	f := cmd.Flags()
-	f.StringVarP(&c.bench, "bench", "b", "", "measure only benchmarks that match this `pattern`, as go test -bench has it")
-	f.Float64SliceVar(&own.slows, "slow", calibrate.CalibrationSlows, "slow copies down by these `parts` of their time: 0.02 is 2 %")
-	f.IntVar(&own.trials, "trials", 0, "measure `n` trials (default: as many as fit into the time)")
-	f.DurationVar(&own.time, "for", 10*time.Minute, "measure as many trials as take about this `duration`, at least one; with --truth, all parts take it together")
-	f.BoolVar(&quick, "quick", false, "the same as --for "+shortDuration(quickCalibration))
-	f.IntVarP(&c.blocks, "blocks", "n", calibrate.CalibrationBlocks, "`n` blocks a trial; with --truth, those of ab, which has its own default")
-	f.IntVar(&c.rounds, "rounds", calibrate.CalibrationRounds, "`n` rounds a block; with --from, use so many of each; with --truth, those of ab, which has its own default")
-	f.DurationVar(&c.slice, "slice", calibrate.CalibrationSlice, "how long a slice takes: a `duration`; with --truth, that of ab, which has its own default")
-	f.IntVar(&c.layouts, "layouts", calibrate.CalibrationLayouts, "link each program in `n` layouts, which blocks take in turn; with --truth, those of ab, and of\nthe pairs, of which by default each has its own")
-	f.IntSliceVar(&c.cpu, "cpu", nil, "measure with these `values` of GOMAXPROCS (default: what this machine has)")
-	f.Uint64Var(&c.seed, "seed", 0, "the `seed` of the order, to repeat an earlier one (default: random, and on record)")
-	f.DurationVar(&c.timeout, "timeout", 0, "end a process that does not answer for this `duration` (default: a minute)")
-	f.StringVarP(&c.out, "out", "o", "", "write the results into this new `file` (default: results/<machine>/calibration-<time>-<commit>.bench)")
-	f.StringVar(&c.machine, "machine", "", "the `name` of this machine in results (default: CPU model, cores and platform)")
-	f.StringVar(&c.resume, "resume", "", "go on with the calibration whose results are in this `file`")
-	f.StringVar(&c.idle, "idle", "warn", "what to do if the machine is busy (`warn|wait|off`): say so, wait until it is not, or do not look")
-	f.BoolVar(&truth, "truth", false, "measure changes of which plain go test finds out the truth, and what is said of them")
-	f.IntVar(&suite.pairs, "pairs", truthPairs, "with --truth: measure `n` pairs of processes of each benchmark (or as many as --for leaves time for)")
-	f.StringSliceVar(&suite.parts, "parts", calibrate.TruthParts, "with --truth: measure only these `parts` of the suite")
-	f.StringVar(&suite.time, "time", calibrate.TruthTime, "with --truth: how long a plain process measures: a `duration`, or a number of iterations such as 1000x")
-	f.BoolVar(&from, "from", false, "measure nothing: the arguments are results files of earlier calibrations, or of benchrun ab of versions that do the same")
-	f.StringVar(&format, "format", "text", "how to print: "+strings.Join(calibrationFormats, ", "))
-	_ = cmd.MarkFlagFilename("out", "bench")
-	_ = cmd.MarkFlagFilename("resume", "bench")
-	_ = cmd.RegisterFlagCompletionFunc("idle", cobra.FixedCompletions([]string{"warn", "wait", "off"}, cobra.ShellCompDirectiveNoFileComp))
-	_ = cmd.RegisterFlagCompletionFunc("format", cobra.FixedCompletions(calibrationFormats, cobra.ShellCompDirectiveNoFileComp))
+	c.register(cmd)
 	return cmd
+}
+
+// register adds the flags to cmd.
+func (c *calibrateFlags) register(cmd *cobra.Command) {
+	usage := map[string]string{
+		"blocks":  "`n` blocks a trial; with --truth, those of ab, which has its own default",
+		"rounds":  "`n` rounds a block; with --from, use so many of each; with --truth, those of ab, which has its own default",
+		"slice":   "how long a slice takes: a `duration`; with --truth, that of ab, which has its own default",
+		"layouts": "link each program in `n` layouts, which blocks take in turn; with --truth, those of ab, and of\nthe pairs, of which by default each has its own",
+		"timeout": "end a process that does not answer for this `duration` (default: a minute)",
+		"out":     "write the results into this new `file` (default: results/<machine>/calibration-<time>-<commit>.bench)",
+		"resume":  "go on with the calibration whose results are in this `file`",
+	}
+	f := cmd.Flags()
+	measuring(cmd, &c.Config, usage, "bench,b")
+	f.Float64SliceVar(&c.slows, "slow", calibrate.CalibrationSlows, "slow copies down by these `parts` of their time: 0.02 is 2 %")
+	f.IntVar(&c.trials, "trials", 0, "measure `n` trials (default: as many as fit into the time)")
+	f.DurationVar(&c.time, "for", 10*time.Minute, "measure as many trials as take about this `duration`, at least one; with --truth, all parts take it together")
+	f.BoolVar(&c.quick, "quick", false, "the same as --for "+shortDuration(quickCalibration))
+	measuring(cmd, &c.Config, usage, "blocks,n", "rounds", "slice", "layouts", "cpu", "seed", "timeout", "out,o", "machine", "resume", "idle")
+	f.BoolVar(&c.truth, "truth", false, "measure changes of which plain go test finds out the truth, and what is said of them")
+	f.IntVar(&c.suite.Pairs, "pairs", truthPairs, "with --truth: measure `n` pairs of processes of each benchmark (or as many as --for leaves time for)")
+	f.StringSliceVar(&c.suite.Parts, "parts", calibrate.TruthParts, "with --truth: measure only these `parts` of the suite")
+	f.StringVar(&c.suite.Time, "time", calibrate.TruthTime, "with --truth: how long a plain process measures: a `duration`, or a number of iterations such as 1000x")
+	f.BoolVar(&c.from, "from", false, "measure nothing: the arguments are results files of earlier calibrations, or of benchrun ab of versions that do the same")
+	f.StringVar(&c.format, "format", "text", "how to print: "+strings.Join(calibrationFormats, ", "))
+	_ = cmd.RegisterFlagCompletionFunc("format", cobra.FixedCompletions(calibrationFormats, cobra.ShellCompDirectiveNoFileComp))
+}
+
+// check returns an error for flags that make no sense, before anything takes time.
+func (c *calibrateFlags) check(cmd *cobra.Command) error {
+	if err := oneOf("--format", c.format, calibrationFormats); err != nil {
+		return err
+	}
+	if err := c.checkTruth(cmd); err != nil {
+		return err
+	}
+	if c.from {
+		if flag := firstChanged(cmd, "bench", "blocks", "cpu", "for", "idle", "layouts", "machine", "out", "pairs", "parts", "quick", "resume", "seed", "slice", "slow", "time", "timeout", "trials"); flag != "" {
+			return fmt.Errorf("--%s is for measuring, and with --from nothing is measured", flag)
+		}
+		if c.truth && c.Given("rounds") {
+			return errors.New("--rounds is for measuring, and with --truth --from nothing is measured")
+		}
+		return nil
+	}
+	if c.quick {
+		if flag := firstChanged(cmd, "for", "trials"); flag != "" {
+			return fmt.Errorf("--quick and --%s both say how long it takes", flag)
+		}
+		c.time = quickCalibration
+	}
+	if c.time <= 0 {
+		return fmt.Errorf("--for is %v; it must be more than zero", c.time)
+	}
+	if c.truth {
+		return nil
+	}
+	if err := calibrate.CheckCalibration(c.slows, c.Blocks, max(c.trials, 1)); err != nil {
+		return err
+	}
+	if c.trials < 0 || c.trials == 0 && c.Given("trials") {
+		return fmt.Errorf("--trials is %d; it must be at least 1", c.trials)
+	}
+	return nil
+}
+
+// read shows earlier calibrations.
+func (c *calibrateFlags) read(cmd *cobra.Command, files []string) error {
+	var o calibrate.Options
+	if c.Given("rounds") {
+		if o.Rounds = c.Rounds; o.Rounds < 1 {
+			return fmt.Errorf("--rounds is %d; it must be at least 1", o.Rounds)
+		}
+	}
+	return showCalibration(cmd, files, o, c.format, "")
+}
+
+// measure calibrates, or goes on with it, and shows what came of it.
+func (c *calibrateFlags) measure(cmd *cobra.Command, packages []string) error {
+	c.Packages = packages
+	if c.Resume == "" {
+		c.Packages = packagesOr(cmd.Context(), packages)
+		if c.Bench == "" && len(packages) == 0 && inDyno(cmd.Context()) {
+			c.Bench, c.Packages = calibrationBench, calibrationPackages
+		}
+	}
+	if c.Bench == "" {
+		c.Bench = "."
+	}
+	path, err := runner.New(consoleOf(cmd), "benchrun calibrate").Packages(cmd.Context(), c.Config, &runner.Calibration{
+		Prefix: calibrate.CalibrationPrefix,
+		Plan: func(p *record.Plan, cases []record.Case) {
+			if c.trials > 0 {
+				calibrate.Calibrate(p, cases, c.slows, c.Blocks, c.trials)
+			} else {
+				calibrate.CalibrateFor(p, cases, c.slows, c.Blocks, c.time)
+			}
+		},
+	})
+	if path == "" {
+		return err
+	}
+	if shown := showCalibration(cmd, []string{path}, calibrate.Options{}, c.format, calibrate.CalibrationPath(path)); err == nil {
+		err = shown
+	}
+	return err
 }
 
 // shortDuration writes a duration as people do: "2m" for 2m0s.
@@ -217,25 +239,31 @@ func showCalibration(cmd *cobra.Command, files []string, o calibrate.Options, fo
 	if err != nil {
 		return err
 	}
+	return showFindings(cmd, "calibration", files, format, path, report.Calibration(c), func(w io.Writer) error { return report.CalibrationJSON(w, c) })
+}
+
+// showFindings prints what was found in files, and writes it as JSON to path, if that is not
+// empty. what says what it is.
+func showFindings(cmd *cobra.Command, what string, files []string, format, path string, doc report.Doc, writeJSON func(io.Writer) error) (err error) {
 	out := cmd.OutOrStdout()
 	switch format {
 	case "md":
-		err = report.Calibration(c).Markdown(out, report.MarkdownOptions{})
+		err = doc.Markdown(out, report.MarkdownOptions{})
 	case "json":
-		err = report.CalibrationJSON(out, c)
+		err = writeJSON(out)
 	default:
-		err = report.Calibration(c).Text(out, report.TextOptions{})
+		err = doc.Text(out, report.TextOptions{})
 	}
 	if err != nil || path == "" {
 		return err
 	}
 	var b bytes.Buffer
-	if err := report.CalibrationJSON(&b, c); err != nil {
+	if err := writeJSON(&b); err != nil {
 		return err
 	}
 	if err := os.WriteFile(path, b.Bytes(), 0o644); err != nil {
-		return fmt.Errorf("writing the calibration: %w", err)
+		return fmt.Errorf("writing the %s: %w", what, err)
 	}
-	fmt.Fprintf(cmd.ErrOrStderr(), "calibration: %s\nresults: %s\n", path, files[0])
+	fmt.Fprintf(cmd.ErrOrStderr(), "%s: %s\nresults: %s\n", what, path, strings.Join(files, " "))
 	return nil
 }

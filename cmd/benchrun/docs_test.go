@@ -74,7 +74,7 @@ func TestDocumentHasTheDefaults(t *testing.T) {
 			t.Errorf("docs/benchrun.md lacks %q", want)
 		}
 	}
-	if want := "14 blocks of 4 rounds"; defaultConfig.blocks != 14 || defaultConfig.rounds != 4 || !strings.Contains(string(data), want) {
+	if want := "14 blocks of 4 rounds"; defaultConfig.Blocks != 14 || defaultConfig.Rounds != 4 || !strings.Contains(string(data), want) {
 		t.Errorf("the default is %+v, and docs/benchrun.md should have %q", defaultConfig, want)
 	}
 }

@@ -2,7 +2,6 @@ package main
 
 import (
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 	"runtime"
@@ -10,6 +9,8 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/dynolab/dyno/internal/record"
+	"github.com/dynolab/dyno/internal/runner"
 	"github.com/dynolab/dyno/internal/scratch"
 	"github.com/dynolab/dyno/internal/session"
 	"github.com/dynolab/dyno/internal/testbin"
@@ -36,24 +37,22 @@ with --json in the list, with their reason.`,
 				return err
 			}
 			defer folder.Remove()
-			ctx, _, stop := interruptible(cmd.Context(), func() {})
+			ctx, _, stop := session.Interruptible(cmd.Context(), func() {})
 			defer stop()
-			b, err := prepare(ctx, cmd.ErrOrStderr(), folder.Path, packagesOr(ctx, args), testbin.BuildOptions{}, bench, runtime.GOMAXPROCS(0), timeout)
-			if errors.Is(err, session.ErrInterrupted) {
-				return exitError(exitInterrupted)
-			}
+			plan := &record.Plan{Packages: packagesOr(ctx, args), Bench: bench, CPU: []int{runtime.GOMAXPROCS(0)}, Timeout: timeout}
+			tests, err := runner.List(ctx, consoleOf(cmd), folder.Path, plan, testbin.BuildOptions{})
 			if err != nil {
 				return err
 			}
 			out := cmd.OutOrStdout()
 			if asJSON {
-				return listJSON(out, b)
+				return listJSON(out, tests)
 			}
-			for _, c := range b.cases {
+			for _, c := range tests.Cases {
 				fmt.Fprintln(out, c.Name)
 			}
-			for _, h := range b.absent {
-				if h.Skipped && h.Case != "" { // prepare has told the others
+			for _, h := range tests.Absent {
+				if h.Skipped && h.Case != "" { // List has told the others
 					fmt.Fprintf(cmd.ErrOrStderr(), "%s %s\n", h.Case, h)
 				}
 			}
@@ -74,12 +73,12 @@ type listed struct {
 	Skipped bool   `json:"skipped,omitempty"`
 }
 
-func listJSON(w io.Writer, b *bench) error {
+func listJSON(w io.Writer, tests *runner.Tests) error {
 	all := []listed{}
-	for _, c := range b.cases {
+	for _, c := range tests.Cases {
 		all = append(all, listed{Pkg: c.Pkg, Name: c.Name})
 	}
-	for _, h := range b.absent {
+	for _, h := range tests.Absent {
 		all = append(all, listed{Pkg: h.Pkg, Name: h.Case, Absent: h.Reason, Skipped: h.Skipped})
 	}
 	enc := json.NewEncoder(w)

@@ -24,8 +24,7 @@ func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.
 	root.SetOut(stdout)
 	root.SetErr(stderr)
 	err := root.ExecuteContext(ctx)
-	// An exitError has said everything already.
-	if err != nil && !errors.As(err, new(exitError)) {
+	if err != nil && !said(err) {
 		fmt.Fprintln(stderr, "benchrun:", err)
 	}
 	return exitStatus(err)

@@ -4,19 +4,19 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"regexp"
-	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
 
 	"github.com/dynolab/dyno/internal/compare"
+	"github.com/dynolab/dyno/internal/runner"
 	"github.com/dynolab/dyno/report"
 	"github.com/dynolab/dyno/targets"
 )
 
 func newTargetsCmd() *cobra.Command {
-	c := measureConfig{packages: []string{defaultPackages}}
+	c := runner.Config{Packages: []string{defaultPackages}, Blocks: 6, Time: "300ms", Idle: runner.IdleWarn}
+	forMeasuring := []string{"blocks", "time", "seed", "out", "machine", "idle"}
 	var all, asJSON bool
 	cmd := &cobra.Command{
 		Use:   "targets [[label=]file...]",
@@ -48,13 +48,13 @@ workload needs), and 2 on an error. Aims do not change it.`,
 					return errors.New("without a file targets measures dyno's implementations, and this folder is not in a checkout of dyno; " +
 						"to judge results: benchrun targets file (benchrun targets --help shows more)")
 				}
-				c.bench = targetsPattern(all)
-				path, err := measure(cmd, c, cmd.Flags().Changed)
+				c.Bench, c.Given = targetsPattern(all), cmd.Flags().Changed
+				path, err := runner.New(consoleOf(cmd), "benchrun run").Packages(cmd.Context(), c, nil)
 				if err != nil {
 					return err
 				}
 				files = []string{path}
-			} else if flag := firstChanged(cmd, "blocks", "time", "seed", "out", "machine", "idle"); flag != "" {
+			} else if flag := firstChanged(cmd, forMeasuring...); flag != "" {
 				return fmt.Errorf("--%s is for measuring, and with a file nothing is measured", flag)
 			}
 			return judgeTargets(cmd, files, all, asJSON)
@@ -63,76 +63,11 @@ workload needs), and 2 on an error. Aims do not change it.`,
 	f := cmd.Flags()
 	f.BoolVar(&all, "all", false, "measure and show also the aims that no file has a figure for")
 	f.BoolVar(&asJSON, "json", false, "print JSON")
-	f.IntVar(&c.blocks, "blocks", 6, "measure `n` blocks: each benchmark runs once in each")
-	f.StringVar(&c.time, "time", "300ms", "how long a process measures: a `duration`, or a number of iterations such as 1000x")
-	f.Uint64Var(&c.seed, "seed", 0, "the `seed` of the order, to repeat an earlier one (default: random, and on record)")
-	f.StringVar(&c.out, "out", "", "write the results into this new `file` (default: results/<machine>/<time>-<commit>.bench)")
-	f.StringVar(&c.machine, "machine", "", "the `name` of this machine in results (default: CPU model, cores and platform)")
-	f.StringVar(&c.idle, "idle", "warn", "what to do if the machine is busy (`warn|wait|off`): say so, wait until it is not, or do not look")
-	_ = cmd.MarkFlagFilename("out", "bench")
-	_ = cmd.RegisterFlagCompletionFunc("idle", cobra.FixedCompletions([]string{"warn", "wait", "off"}, cobra.ShellCompDirectiveNoFileComp))
+	measuring(cmd, &c, map[string]string{
+		"blocks": "measure `n` blocks: each benchmark runs once in each",
+		"time":   "how long a process measures: a `duration`, or a number of iterations such as 1000x",
+	}, forMeasuring...)
 	return cmd
-}
-
-// firstChanged returns the first of the flags that was given.
-func firstChanged(cmd *cobra.Command, flags ...string) string {
-	for _, f := range flags {
-		if cmd.Flags().Changed(f) {
-			return f
-		}
-	}
-	return ""
-}
-
-// targetsPattern is the pattern of the benchmarks that the required targets
-// need, or all: for each workload the implementations of which something is
-// promised, and the references that are the base of that.
-func targetsPattern(all bool) string {
-	type workload struct{ bench, path string }
-	var order []workload
-	impls := make(map[workload][]string) // patterns
-	need := func(bench, path string, names ...string) {
-		w := workload{bench, path}
-		if impls[w] == nil {
-			order = append(order, w)
-		}
-		for _, n := range names {
-			if !slices.Contains(impls[w], n) {
-				impls[w] = append(impls[w], n)
-			}
-		}
-	}
-	for _, t := range targets.All() {
-		if t.Where&targets.Host == 0 || !t.Required && !all {
-			continue
-		}
-		// Every one: a name that does not begin with ref-. There is no way to
-		// say so but letter by letter.
-		names := []string{"[^r]", "r[^e]", "re[^f]", "ref[^-]"}
-		if t.Impls != nil {
-			names = nil
-			for _, impl := range t.Impls {
-				names = append(names, regexp.QuoteMeta(impl)+"$")
-			}
-		}
-		if t.Base != "" {
-			names = append(names, regexp.QuoteMeta(t.Base)+"$")
-		}
-		need(t.Bench, t.Workload, names...)
-		if t.BaseWorkload != "" {
-			need(t.Bench, t.BaseWorkload, names...)
-		}
-	}
-	var patterns []string
-	for _, w := range order {
-		elems := []string{"^Benchmark" + w.bench + "$"}
-		for e := range strings.SplitSeq("workload="+w.path, "/") {
-			elems = append(elems, "^"+regexp.QuoteMeta(e)+"$")
-		}
-		elems = append(elems, "^impl=("+strings.Join(impls[w], "|")+")")
-		patterns = append(patterns, strings.Join(elems, "/"))
-	}
-	return strings.Join(patterns, "|")
 }
 
 // judgeTargets prints how the files do. Its error is the exit status.

@@ -5,20 +5,15 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"path/filepath"
-	"slices"
-	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/dynolab/dyno/internal/compare"
 	"github.com/dynolab/dyno/internal/record"
-	"github.com/dynolab/dyno/internal/scratch"
+	"github.com/dynolab/dyno/internal/runner"
 	"github.com/dynolab/dyno/internal/session"
-	"github.com/dynolab/dyno/internal/testbin"
-	"github.com/dynolab/dyno/internal/versions"
 	"github.com/dynolab/dyno/internal/why"
 	"github.com/dynolab/dyno/report"
 )
@@ -91,38 +86,22 @@ func explainFile(cmd *cobra.Command, c *compare.Comparison, all bool, long time.
 	if err != nil {
 		return fmt.Errorf("it cannot be known which benchmarks to run again: %w", err)
 	}
-	w := &syncWriter{w: cmd.ErrOrStderr()}
-	ctx, kill, stop := interruptible(cmd.Context(), func() { fmt.Fprintln(w, "interrupted; again to end at once") })
+	con := consoleOf(cmd)
+	ctx, kill, stop := session.Interruptible(cmd.Context(), func() { fmt.Fprintln(con, "interrupted; again to end at once") })
 	defer stop()
-	var subjects []testbin.Binary
-	var built string // which test binaries are not what was measured
-	if isAB(run) {
-		d := &duel{trimpath: run.Config["build"] == trimpath, cache: openCache(w)}
-		if d.desk, err = versions.Open(ctx, "."); err == nil {
-			defer d.leave(w)
-			subjects, built, err = d.rebuild(ctx, w, run)
-		}
-	} else {
-		var folder *scratch.Folder
-		if folder, err = scratch.New(); err == nil {
-			defer folder.Remove()
-			subjects, built, err = rebuild(ctx, w, folder.Path, run.Plan)
-		}
-	}
-	switch {
-	case errors.Is(err, session.ErrInterrupted):
-		return exitError(exitInterrupted)
-	case err != nil:
+	rebuilt, err := runner.Rebuild(ctx, con, run)
+	if err != nil {
 		return err
 	}
-	return explain(ctx, cmd.OutOrStdout(), w, c, run.Plan, subjects, built, why.Options{Time: long, Kill: kill}, all)
+	defer rebuilt.Close()
+	return explain(ctx, cmd.OutOrStdout(), con, c, run.Plan, rebuilt, why.Options{Time: long, Kill: kill}, all)
 }
 
 // explain explains the differences in c, which were measured by plan with
-// subjects that can be built again.
-func explain(ctx context.Context, out, w io.Writer, c *compare.Comparison, plan *record.Plan, subjects []testbin.Binary, built string, o why.Options, all bool) error {
+// what was built again.
+func explain(ctx context.Context, out, w io.Writer, c *compare.Comparison, plan *record.Plan, rebuilt *runner.Rebuilt, o why.Options, all bool) error {
 	results := c.Files[0].Path
-	pairs, err := why.Pairs(c, plan, subjects, all)
+	pairs, err := why.Pairs(c, plan, rebuilt.Binaries, all)
 	if err != nil {
 		return err
 	}
@@ -130,19 +109,10 @@ func explain(ctx context.Context, out, w io.Writer, c *compare.Comparison, plan 
 		fmt.Fprintln(w, "nothing to explain: no difference in time is proven; --all profiles every comparison")
 		return nil
 	}
-	x, problems, err := why.Read(results)
-	for _, p := range problems {
-		fmt.Fprintf(w, "benchrun: %s (left out)\n", p)
+	x, doubts := why.Open(results, plan, c.Col, rebuilt.Others)
+	for _, d := range doubts {
+		fmt.Fprintf(w, "benchrun: %s\n", d)
 	}
-	switch {
-	case errors.Is(err, why.ErrNone):
-	case err != nil:
-		fmt.Fprintf(w, "benchrun: %v (made anew)\n", err)
-	}
-	if x == nil || x.Plan != plan.ID() || x.Col != c.Col {
-		x = new(why.Index)
-	}
-	x.Schema, x.Results, x.Plan, x.Col, x.Built = why.Schema, filepath.Base(results), plan.ID(), c.Col, built
 	done := 0
 	o.Step = func(what string) { fmt.Fprintf(w, "[%d/%d] %s\n", done+1, len(pairs), what) }
 	o.Done = func(cell *why.Cell) error {
@@ -157,80 +127,5 @@ func explain(ctx context.Context, out, w io.Writer, c *compare.Comparison, plan 
 	if done > 0 {
 		fmt.Fprintln(out, filepath.Join(why.Folder(results), "why.json"))
 	}
-	if errors.Is(err, session.ErrInterrupted) {
-		return exitError(exitInterrupted)
-	}
 	return err
-}
-
-// rebuild compiles the tests that plan measured, so that they can be driven if
-// that is possible. built says which of them are not what was measured; "" if all
-// are.
-func rebuild(ctx context.Context, w io.Writer, folder string, plan *record.Plan) (subjects []testbin.Binary, built string, err error) {
-	fmt.Fprintf(w, "building the tests of %s\n", strings.Join(plan.Packages, " "))
-	make := func(name string, o testbin.BuildOptions) ([]testbin.Binary, error) {
-		out := filepath.Join(folder, name)
-		if err := os.Mkdir(out, 0o755); err != nil {
-			return nil, err
-		}
-		s, problems, err := testbin.Build(ctx, ".", out, plan.Packages, o)
-		for _, p := range problems {
-			if !p.Untested {
-				fmt.Fprintf(w, "benchrun: %s %s\n%s", p.Pkg, p.Reason, p.Output)
-			}
-		}
-		return s, err
-	}
-	if subjects, err = make("driven", testbin.BuildOptions{Driven: true}); err != nil {
-		return nil, "", err
-	}
-	names := different(plan, subjects)
-	if len(names) > 0 {
-		// A run of single processes measures what go test would build.
-		plain, err := make("plain", testbin.BuildOptions{})
-		if err != nil {
-			return nil, "", err
-		}
-		names = different(plan, plain)
-	}
-	return subjects, warnOfOthers(w, names), nil
-}
-
-// rebuild lays out and builds both versions again that run has compared: the same
-// commits, wherever branches are by now, and what was named as a folder as it is
-// now. What it returns is that of the function rebuild.
-func (d *duel) rebuild(ctx context.Context, w io.Writer, run *record.Interrupted) (subjects []testbin.Binary, built string, err error) {
-	d.packages, d.identical = run.Plan.Packages, true // they may have been measured all the same
-	if err := d.lay(ctx, w, sidesOf(run), run); err != nil {
-		return nil, "", err
-	}
-	if err := d.build(ctx, w); err != nil {
-		return nil, "", err
-	}
-	subjects = slices.Concat(d.subjects[0], d.subjects[1])
-	return subjects, warnOfOthers(w, different(run.Plan, subjects)), nil
-}
-
-// different returns which of the subjects are not the test binaries that plan
-// measured.
-func different(plan *record.Plan, subjects []testbin.Binary) []string {
-	var names []string
-	for _, s := range subjects {
-		if have, ok := plan.Subjects[s.ID()]; ok && have != s.Hash {
-			names = append(names, s.ID())
-		}
-	}
-	return names
-}
-
-// warnOfOthers says on w which test binaries are not the ones that were measured,
-// and returns it; "" if there are none.
-func warnOfOthers(w io.Writer, names []string) string {
-	if len(names) == 0 {
-		return ""
-	}
-	built := "not the test binaries that were measured: " + strings.Join(names, ", ") +
-		"; the code, the toolchain or the way of building has changed since"
-	fmt.Fprintln(w, "warning:", built)
-	return built
 }

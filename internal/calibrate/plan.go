@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"strconv"
+	"time"
 
 	"github.com/dynolab/dyno/internal/record"
 	"github.com/dynolab/dyno/internal/session"
@@ -36,6 +37,13 @@ func Calibrate(p *record.Plan, cases []record.Case, slows []float64, blocks, tri
 			p.Cases = append(p.Cases, c)
 		}
 	}
+}
+
+// CalibrateFor is Calibrate with as many trials as take about d, at least one.
+func CalibrateFor(p *record.Plan, cases []record.Case, slows []float64, blocks int, d time.Duration) {
+	Calibrate(p, cases, slows, blocks, 1)
+	trials := max(1, int(d/max(1, session.NewForecast(p, nil).Left())))
+	Calibrate(p, cases, slows, blocks, trials)
 }
 
 // CheckCalibration returns an error if a calibration cannot be so.

@@ -1,11 +1,7 @@
 package calibrate
 
 import (
-	"fmt"
-	"os"
-	"strconv"
 	"strings"
-	"time"
 
 	"github.com/dynolab/dyno/internal/record"
 )
@@ -73,29 +69,4 @@ func TruthPath(path, part string) string {
 		stem += "-" + part
 	}
 	return stem + ".bench"
-}
-
-// A RowTime is how long measuring a row took, all of it: starting and warming up
-// processes too.
-type RowTime struct {
-	Pkg, Row string
-	Took     time.Duration
-}
-
-// AppendTimes appends to the results file at path how long rows took. Of a run that
-// was interrupted and resumed the file has several times, which add up.
-func AppendTimes(path string, times []RowTime) error {
-	var b strings.Builder
-	for _, t := range times {
-		fmt.Fprintf(&b, "%spkg=%s row=%s ms=%d\n", record.TookMark, t.Pkg, strconv.Quote(t.Row), t.Took.Milliseconds())
-	}
-	f, err := os.OpenFile(path, os.O_WRONLY|os.O_APPEND, 0)
-	if err != nil {
-		return err
-	}
-	if _, err := f.WriteString(b.String()); err != nil {
-		_ = f.Close()
-		return err
-	}
-	return f.Close()
 }

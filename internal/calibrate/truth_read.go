@@ -25,8 +25,9 @@ type truthFile struct {
 	started    time.Time
 	values     []truthValue
 	driven     map[truthKey]string
-	took       map[truthKey]time.Duration
-	place      map[truthKey]int // by the number of the case
+	took       map[truthKey]time.Duration            // as older files say it
+	rows       map[truthKey]map[string]time.Duration // how long the row took, by block
+	place      map[truthKey]int                      // by the number of the case
 }
 
 // A truthValue is a benchmark line.
@@ -116,7 +117,8 @@ func (t *Truth) readFile(path string) (*truthFile, error) {
 	from := record.Read(path, data)
 	f := &truthFile{
 		path: path, part: cmp.Or(from.Value(TruthKey), TruthAB), from: from,
-		driven: make(map[truthKey]string), took: make(map[truthKey]time.Duration), place: make(map[truthKey]int),
+		driven: make(map[truthKey]string), took: make(map[truthKey]time.Duration),
+		rows: make(map[truthKey]map[string]time.Duration), place: make(map[truthKey]int),
 	}
 	f.started, _ = time.Parse(time.RFC3339, from.Value("started"))
 	for _, s := range from.Config {
@@ -144,9 +146,27 @@ func (t *Truth) readFile(path string) (*truthFile, error) {
 			f.driven[key] = d
 		}
 		f.values = append(f.values, truthValue{key, at(record.SideKey), at("block"), ns})
+		if rec.Slices != nil && rec.Slices.Took > 0 {
+			if f.rows[key] == nil {
+				f.rows[key] = make(map[string]time.Duration)
+			}
+			f.rows[key][at("block")] = rec.Slices.Took
+		}
 	}
 	t.Problems = append(t.Problems, from.Tell(problems)...)
 	return f, nil
+}
+
+// time returns how long measuring a row took, all of it; 0 if that is not known.
+func (f *truthFile) time(row truthKey) time.Duration {
+	if took := f.took[row]; took > 0 {
+		return took
+	}
+	all := time.Duration(0)
+	for _, took := range f.rows[row] {
+		all += took
+	}
+	return all
 }
 
 // pool makes the rows, of all that any file has, and their truth.
@@ -203,7 +223,7 @@ func (t *Truth) compared(f *truthFile, name string) error {
 	}
 	for i := range t.Rows {
 		r := &t.Rows[i]
-		v := TruthVerdict{File: name, Verdict: compare.Absent, P: 1, Seconds: f.took[truthKey{r.Pkg, r.Name}].Seconds()}
+		v := TruthVerdict{File: name, Verdict: compare.Absent, P: 1, Seconds: f.time(truthKey{r.Pkg, r.Name}).Seconds()}
 		for _, table := range c.Tables {
 			cell := truthCell(table, r)
 			switch {

@@ -21,7 +21,7 @@ const noAtomicBits = "TinyGo does not link it for processors without such an ins
 //
 //	cmd/benchrun ─► report ─► compare ─► stats    records are judged, whoever made them
 //	            ├─► targets ─► compare            the promises are data: the engine does not know them
-//	            └─► session ◄─ testbin, hw        a subject is a test binary, a board, any program
+//	            └─► runner ─► session ◄─ testbin, hw  a subject is a test binary, a board, any program
 //	session, compare ─► record                    one format, written once and read once
 //	impls ─► impls/* ─► dyno, group, task, actor        one idea each
 //	conformance, workloads ─► dyno, group, task, actor  they know contracts only
@@ -270,6 +270,20 @@ var importPolicy = Policy{
 			Others:   []string{errgroup, "golang.org/x/term"},
 		},
 		{
+			Packages: "internal/console",
+			Why:      "it is how any command says what it does: it knows no command",
+			Others:   []string{"golang.org/x/term"},
+		},
+		{
+			Packages: "internal/runner",
+			Why:      "it carries out what commands measure on this host; how that is shown is theirs, so it knows no report",
+			Ours: []string{
+				"internal/calibrate", "internal/compare", "internal/console", "internal/program/...", "internal/record", "internal/scratch",
+				"internal/session", "internal/testbin", "internal/truth", "internal/versions",
+			},
+			Others: []string{errgroup}, // two versions are built side by side
+		},
+		{
 			Packages: "report/serve",
 			Why:      "served pages show what a report shows, and profiles in pprof's own pages; nothing else needs those",
 			Ours:     []string{"internal/calibrate", "internal/compare", "internal/record", "internal/why", "report", "targets"},
@@ -336,7 +350,6 @@ var importPolicy = Policy{
 			Ours:     []string{"hw", "hw/firmware/line", "internal/...", "report/...", "targets"},
 			TestOurs: []string{"internal/barepath"},
 			Others: []string{
-				"golang.org/x/sync/errgroup",
 				"github.com/agnivade/levenshtein",
 				"github.com/spf13/cobra/...",
 				"github.com/spf13/pflag",

@@ -9,6 +9,8 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"github.com/dynolab/dyno/internal/record"
 )
 
 // Schema is the version of the index. A reader refuses another one: sentences of
@@ -210,6 +212,25 @@ func Read(results string) (x *Index, problems []string, err error) {
 		return nil, nil, err
 	}
 	return decode(path, data)
+}
+
+// Open returns the index to which explanations of a results file are added, which was
+// measured by plan and is compared by col: the one that is there, if it is of them, else a
+// new one. built is its Built. doubts says what was left out of one that is there, or why
+// it cannot be read.
+func Open(results string, plan *record.Plan, col, built string) (x *Index, doubts []string) {
+	x, problems, err := Read(results)
+	for _, p := range problems {
+		doubts = append(doubts, p+" (left out)")
+	}
+	if err != nil && !errors.Is(err, ErrNone) {
+		doubts = append(doubts, err.Error()+" (made anew)")
+	}
+	if x == nil || x.Plan != plan.ID() || x.Col != col {
+		x = new(Index)
+	}
+	x.Schema, x.Results, x.Plan, x.Col, x.Built = Schema, filepath.Base(results), plan.ID(), col, built
+	return x, doubts
 }
 
 // ReadFS is Read in fsys, such as a folder that no path leads out of. It also

@@ -7,6 +7,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/dynolab/dyno/internal/record"
 )
 
 func TestIndexIsReadAsWritten(t *testing.T) {
@@ -29,6 +31,38 @@ func TestIndexIsReadAsWritten(t *testing.T) {
 }
 
 // Damage is told by file and line, and cells are judged one by one.
+// What was explained of the same run and columns stays; of any other it makes no sense.
+func TestOpen(t *testing.T) {
+	results := filepath.Join(t.TempDir(), "run.bench")
+	plan := &record.Plan{Blocks: 1}
+	x, doubts := Open(results, plan, "/impl", "")
+	if len(doubts) > 0 || x.Results != "run.bench" || x.Plan != plan.ID() || x.Schema != Schema {
+		t.Fatalf("the first time: %+v, %q", x, doubts)
+	}
+	x.Cells = []Cell{{Row: "r", Base: "b", Column: "c", Sentence: "Because.", Folder: "r"}, {Row: "s", Base: "b", Column: "c", Folder: "../s"}}
+	if err := x.Write(results); err != nil {
+		t.Fatal(err)
+	}
+	x, doubts = Open(results, plan, "/impl", "not what was measured")
+	if len(x.Cells) != 1 || x.Built != "not what was measured" || len(doubts) != 1 || !strings.HasSuffix(doubts[0], " (left out)") {
+		t.Errorf("again: %+v, %q", x, doubts)
+	}
+	for name, x := range map[string]func() (*Index, []string){
+		"another plan":   func() (*Index, []string) { return Open(results, &record.Plan{Blocks: 2}, "/impl", "") },
+		"another column": func() (*Index, []string) { return Open(results, plan, "side", "") },
+	} {
+		if x, _ := x(); len(x.Cells) > 0 {
+			t.Errorf("%s: %+v", name, x.Cells)
+		}
+	}
+	if err := os.WriteFile(filepath.Join(Folder(results), indexName), []byte("{"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if x, doubts := Open(results, plan, "/impl", ""); len(x.Cells) > 0 || len(doubts) != 1 || !strings.HasSuffix(doubts[0], " (made anew)") {
+		t.Errorf("damaged: %+v, %q", x, doubts)
+	}
+}
+
 func TestDamagedIndex(t *testing.T) {
 	for text, want := range map[string]string{
 		"{\n\"schema\": \"dyno-why/2\",\n\"cells\": [}": "f:3: ",

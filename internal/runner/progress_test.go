@@ -1,10 +1,11 @@
-package main
+package runner
 
 import (
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/dynolab/dyno/internal/console"
 	"github.com/dynolab/dyno/internal/record"
 	"github.com/dynolab/dyno/internal/session"
 )
@@ -34,7 +35,7 @@ func walk(p *progress) {
 
 func TestProgressPlain(t *testing.T) {
 	var b strings.Builder
-	walk(newProgress(&b, 0))
+	walk(&progress{con: console.New(&b, 0)})
 	want := `2 of 6 processes are done already
 block 2 of 3 done, 2s left
 benchrun: BenchmarkGroup/workload=short-2: hole in block 3: crashed: panic: oh
@@ -50,7 +51,7 @@ block 3 of 3 done
 
 func TestProgressOnATerminal(t *testing.T) {
 	var b strings.Builder
-	walk(newProgress(&b, 30))
+	walk(&progress{con: console.New(&b, 30)})
 	const again = "\r\x1b[K"
 	want := "2 of 6 processes are done already\n" +
 		again + "2/6  block 2  Group/workload=" + // one short of the width: the cursor needs a place
@@ -65,9 +66,22 @@ func TestProgressOnATerminal(t *testing.T) {
 	}
 }
 
+// A second session is counted anew.
+func TestProgressOfTwoSessions(t *testing.T) {
+	var b strings.Builder
+	p := &progress{con: console.New(&b, 0)}
+	walk(p)
+	first := b.String()
+	b.Reset()
+	walk(p)
+	if got := b.String(); got != first {
+		t.Errorf("the second time\n%s\nwant\n%s", got, first)
+	}
+}
+
 func TestProgressInterrupted(t *testing.T) {
 	var b strings.Builder
-	p := newProgress(&b, 30)
+	p := &progress{con: console.New(&b, 30)}
 	p.interrupted() // before anything runs there is nothing to finish
 	if b.Len() > 0 {
 		t.Errorf("said %q before the start", b.String())
@@ -80,44 +94,5 @@ func TestProgressInterrupted(t *testing.T) {
 	want := "\r\x1b[K0/2  block 1  X\r\x1b[Kfinishing the process that runs; interrupt again to end it at once\n"
 	if got := b.String(); got != want {
 		t.Errorf("got %q, want %q", got, want)
-	}
-}
-
-func TestShellWord(t *testing.T) {
-	for s, want := range map[string]string{
-		"results/intel-2c/2026-1.bench": "results/intel-2c/2026-1.bench",
-		"my results/a.bench":            "'my results/a.bench'",
-		"it's":                          `'it'\''s'`,
-		"$HOME":                         "'$HOME'",
-		"":                              "''",
-	} {
-		if got := shellWord(s); got != want {
-			t.Errorf("%q: %s, want %s", s, got, want)
-		}
-	}
-}
-
-func TestRoughly(t *testing.T) {
-	for d, want := range map[time.Duration]string{
-		1234 * time.Millisecond:   "1.2s",
-		12345 * time.Millisecond:  "12s",
-		123456 * time.Millisecond: "2m0s",
-	} {
-		if got := roughly(d).String(); got != want {
-			t.Errorf("%v: %s, want %s", d, got, want)
-		}
-	}
-}
-
-func TestCounted(t *testing.T) {
-	for want, got := range map[string]string{
-		"1 process":    counted(1, "process"),
-		"2 processes":  counted(2, "process"),
-		"0 benchmarks": counted(0, "benchmark"),
-		"1 block":      counted(1, "block"),
-	} {
-		if got != want {
-			t.Errorf("got %q, want %q", got, want)
-		}
 	}
 }

@@ -1,0 +1,221 @@
+package runner
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/dynolab/dyno/internal/compare"
+	"github.com/dynolab/dyno/internal/console"
+	"github.com/dynolab/dyno/internal/record"
+	"github.com/dynolab/dyno/internal/session"
+	"github.com/dynolab/dyno/internal/testbin"
+)
+
+// An AB says which versions of a module are compared, and how.
+type AB struct {
+	Config
+	Dir string // the folder with the module
+
+	// Args are the versions, and packages behind them; then come Packages.
+	Args []string
+
+	// Compare says how the results are judged: a sequential plan is decided so.
+	Compare compare.Options
+	// Within is about how long measuring may take; 0 means as long as it takes.
+	Within time.Duration
+
+	NoCache   bool // build all anew
+	Trimpath  bool // build so that equal sources give equal binaries
+	Identical bool // measure packages whose test binaries are identical, too
+}
+
+// DefaultAB returns what is compared, and how, if nothing is said of it.
+func DefaultAB() AB {
+	return AB{
+		Config: Config{
+			Bench: ".", Blocks: 12, Time: "200ms", Benchmem: true, Idle: IdleWarn,
+			Mode: record.ModeAuto, Control: true, Rounds: session.SharpRounds, Slice: session.SharpSlice, Schedule: ScheduleFixed,
+		},
+		Dir: ".", Trimpath: true,
+		Compare: compare.Options{Alpha: compare.DefaultAlpha, Margin: compare.DefaultMargin},
+	}
+}
+
+// An ABRun is a comparison of two versions.
+type ABRun struct {
+	*Versions
+	Plan     *record.Plan
+	Binaries []testbin.Binary
+	Kill     <-chan struct{} // closed by the second interrupt
+
+	Path string // of the results; "" if there was nothing to measure
+
+	// Unmeasured is what there is to judge all the same if no benchmark can be measured
+	// in both versions, nil if that is nothing.
+	Unmeasured *compare.Comparison
+}
+
+// ErrNothing is the error of a comparison of which nothing can be measured.
+var ErrNothing = errors.New("nothing to compare: no benchmark that matches runs in both versions")
+
+// AB compares two versions, or goes on with it. c.Compare becomes that of a run that is
+// resumed, if that has decided by it. then is called when all is measured, while the
+// binaries are still there.
+func (r *Runner) AB(ctx context.Context, c *AB, then func(ctx context.Context, run *ABRun) error) (*ABRun, error) {
+	from, err := c.resume()
+	if err != nil {
+		return nil, err
+	}
+	plan := c.plan(from)
+	plan.Col = record.SideKey
+	if err := c.check(plan); err != nil {
+		return nil, err
+	}
+	run := &ABRun{Plan: plan}
+	j := &job{plan: plan, from: from, path: c.Out}
+	err = r.run(ctx, c.Idle, func(ctx context.Context) (jobs []*job, err error) {
+		if run.Versions, err = r.newVersions(ctx, c); err != nil {
+			return nil, err
+		}
+		v := run.Versions
+		if err := v.prepare(ctx, c, plan, from); err != nil {
+			return nil, err
+		}
+		if len(v.cases) == 0 {
+			run.Unmeasured, err = v.nothing(ctx, c, plan)
+			return nil, err
+		}
+		run.Binaries, run.Kill, j.absent = v.all(), r.kill, v.absent
+		j.subject = testbin.NewBinaries(plan, run.Binaries, r.kill)
+		j.here = v.circumstances(ctx, c.Machine, cmp.Or(c.Out, c.Resume))
+		if j.path == "" && from == nil {
+			j.path = v.path(ctx, c.Dir, j.here, time.Now())
+		}
+		return []*job{j}, nil
+	}, func(ctx context.Context) error {
+		run.Path = j.path
+		return then(ctx, run)
+	})
+	return run, err
+}
+
+// resume reads the comparison that is to be gone on with, nil if there is none.
+func (c *AB) resume() (*record.Interrupted, error) {
+	from, err := c.Config.resume(len(c.Args)+len(c.Packages) > 0 || c.Within > 0,
+		"with its own versions and packages: leave out --out, --within, versions and packages")
+	if from == nil {
+		return nil, err
+	}
+	if !ComparesVersions(from) {
+		return nil, fmt.Errorf("%s does not compare two versions: go on with benchrun run --resume", c.Resume)
+	}
+	c.Trimpath = from.Config["build"] == trimpath
+	if len(from.Plan.Looks) > 0 { // which decided at this level
+		c.Compare.Alpha, c.Compare.Margin = from.Plan.Alpha, from.Plan.Margin
+	}
+	return from, nil
+}
+
+// check returns an error for what cannot be carried out, before anything takes time.
+func (c *AB) check(plan *record.Plan) error {
+	if c.Within < 0 {
+		return fmt.Errorf("--within is %v; it must be positive", c.Within)
+	}
+	return c.Config.check(plan)
+}
+
+// newVersions returns what c compares, of which nothing is laid out yet.
+func (r *Runner) newVersions(ctx context.Context, c *AB) (*Versions, error) {
+	var cache *testbin.BuildCache
+	if !c.NoCache {
+		cache = r.openCache()
+	}
+	v, err := newVersions(ctx, r.con, c.Dir)
+	if err != nil {
+		return nil, err
+	}
+	r.cleanUp = append(r.cleanUp, v.close)
+	v.trimpath, v.identical, v.cache = c.Trimpath, c.Identical, cache
+	return v, nil
+}
+
+// prepare lays out and builds both versions, and completes the plan, or takes what from
+// has of it. There are no v.cases if there is nothing to measure.
+func (v *Versions) prepare(ctx context.Context, c *AB, plan *record.Plan, from *record.Interrupted) error {
+	var names [2]string
+	if from == nil {
+		var more []string
+		names, more = v.split(ctx, c.Args)
+		v.packages = append(more, c.Packages...)
+		if len(v.packages) == 0 {
+			v.packages = []string{"./..."}
+		}
+	} else {
+		names, v.packages = sidesOf(from), from.Plan.Packages
+	}
+	plan.Packages = v.packages
+	if err := v.lay(ctx, names, from); err != nil {
+		return err
+	}
+	if err := v.build(ctx); err != nil {
+		return err
+	}
+	if from != nil {
+		v.cases = from.Plan.Cases // binaries that are the same have the same ones
+	} else if len(v.all()) > 0 {
+		if err := v.list(ctx, plan); err != nil {
+			return err
+		}
+	}
+	if len(v.cases) == 0 {
+		return nil
+	}
+	plan.Cases = v.cases
+	if from == nil {
+		if err := session.Size(plan, session.Sizing{
+			Alpha: c.Compare.Alpha, Margin: c.Compare.Margin, Sequential: c.Schedule == ScheduleSequential,
+			Within: c.Within, BlocksGiven: c.given("blocks"), RoundsGiven: c.given("rounds"), Layouts: c.Layouts,
+		}); err != nil {
+			return err
+		}
+	}
+	return v.link(ctx, plan)
+}
+
+// nothing says why no benchmark can be measured in both versions. That is no error if all
+// that there is is identical, or if something is absent, which is judged.
+func (v *Versions) nothing(ctx context.Context, c *AB, plan *record.Plan) (*compare.Comparison, error) {
+	switch {
+	case len(v.all()) == 0:
+		fmt.Fprintf(v.w, "identical build: the test binaries of %s do not differ; nothing to measure (--identical measures all the same)\n",
+			console.Count(len(v.Identical), "package"))
+		return nil, nil
+	case slices.ContainsFunc(v.absent, func(h record.Hole) bool { return h.Side != "" }):
+		return compare.Unmeasured(forEachCPU(v.absent, plan.CPU), c.Compare)
+	case len(v.Identical) > 0:
+		fmt.Fprintln(v.w, "no package that differs has benchmarks that match; nothing to measure")
+		return nil, nil
+	case plan.Bench == ".":
+		return nil, fmt.Errorf("nothing to compare: %w", noBenchmarks(v.packages))
+	}
+	return nil, fmt.Errorf("nothing to compare in %s: %w", strings.Join(v.packages, " "), noMatch(ctx, v.all(), nil, plan))
+}
+
+// path is where results are kept by default: below results/ in the module, or in
+// dir if that is in none.
+func (v *Versions) path(ctx context.Context, dir string, here *record.Circumstances, now time.Time) string {
+	name := stamp(now) + "-ab"
+	for _, side := range sides {
+		name += "-" + short(here.Value(side+"-commit"))
+		if strings.HasPrefix(here.Value(side+"-dirty"), "true") {
+			name += "+"
+		}
+	}
+	return filepath.Join(moduleRoot(ctx, dir), "results", here.Machine, name+".bench")
+}

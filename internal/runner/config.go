@@ -1,0 +1,181 @@
+package runner
+
+import (
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/dynolab/dyno/internal/compare"
+	"github.com/dynolab/dyno/internal/record"
+	"github.com/dynolab/dyno/internal/session"
+)
+
+// A Config says what is measured, how often and how. record.Plan tells of the fields that
+// it has too.
+type Config struct {
+	Packages []string // as the go command has them, and files; see record.SplitFiles
+	Bench    string   // which of their benchmarks: a pattern of go test -bench
+	Blocks   int
+	Time     string // how long a process measures that takes no turns: "100ms", or "100x"
+	CPU      []int  // in any order; empty is what this machine has
+	Seed     uint64 // of the order, if it is given; else it is random
+	Benchmem bool
+	Timeout  time.Duration // of one process; 0 is a minute and ten times Time
+	Out      string        // path of a new results file; "" is one below results/
+	Machine  string        // name of the machine in results; "" is made of what it is
+	Resume   string        // path of the results of a run to go on with; "" is none
+	Idle     string        // one of the Idle constants
+
+	// How benchmarks take turns. The zero values are for fresh processes.
+	Mode     string
+	Control  bool
+	Rounds   int
+	Slice    time.Duration
+	Layouts  int    // 0 is as many as blocks
+	Schedule string // one of the Schedule constants; "" is ScheduleFixed
+
+	// Given reports whether a flag was given; nil means that none was. It decides what
+	// is kept of a run that is resumed.
+	Given func(flag string) bool
+}
+
+// What is done if the machine is busy.
+const (
+	IdleWarn = "warn" // say so, and measure
+	IdleWait = "wait" // wait until it is not
+	IdleOff  = "off"  // do not look
+)
+
+// How many blocks a row has.
+const (
+	ScheduleFixed      = "fixed"      // all of the plan's
+	ScheduleSequential = "sequential" // as many as it takes until a look finds it decided
+)
+
+func (c *Config) given(flag string) bool { return c.Given != nil && c.Given(flag) }
+
+// plan makes a plan, without cases. With from it is the same again, but for what is
+// given.
+func (c *Config) plan(from *record.Interrupted) *record.Plan {
+	plan := &record.Plan{
+		CPU: slices.Compact(slices.Sorted(slices.Values(c.CPU))), Blocks: c.Blocks, Time: c.Time, Seed: c.Seed, Benchmem: c.Benchmem,
+		Packages: c.Packages, Bench: c.Bench, Timeout: c.Timeout,
+		Mode: c.Mode,
+	}
+	if c.Schedule == ScheduleSequential {
+		plan.Looks, plan.Alpha, plan.Margin = session.ThreeLooks(c.Blocks), compare.DefaultAlpha, compare.DefaultMargin
+	}
+	if plan.Mode == record.ModeProcess {
+		plan.Mode = "" // as plans have it that know of no turns
+	}
+	if plan.InTurns() {
+		plan.Control, plan.Rounds, plan.Slice = c.Control, c.Rounds, c.Slice
+		if _, files := record.SplitFiles(c.Packages); !files.Any() { // which are linked already
+			plan.Layouts = record.LayoutsFor(c.Layouts, c.Blocks)
+		}
+	}
+	if len(plan.CPU) == 0 {
+		plan.CPU = []int{runtime.GOMAXPROCS(0)}
+	}
+	if plan.Timeout == 0 {
+		plan.Timeout = time.Minute
+		if d, err := time.ParseDuration(c.Time); err == nil {
+			plan.Timeout += 10 * d
+		}
+	}
+	if !c.given("seed") {
+		plan.Seed = rand.Uint64N(1 << 32) // short enough to be typed again
+	}
+	if from != nil {
+		c.keep(plan, from.Plan)
+	}
+	return plan
+}
+
+// keep sets what is not given to what it was.
+func (c *Config) keep(plan, was *record.Plan) {
+	plan.Col, plan.Trial = was.Col, was.Trial
+	for flag, keep := range map[string]func(){
+		"cpu":      func() { plan.CPU = was.CPU },
+		"blocks":   func() { plan.Blocks = was.Blocks },
+		"time":     func() { plan.Time = was.Time },
+		"seed":     func() { plan.Seed = was.Seed },
+		"benchmem": func() { plan.Benchmem = was.Benchmem },
+		"bench":    func() { plan.Bench = was.Bench },
+		"timeout":  func() { plan.Timeout = was.Timeout },
+		"mode":     func() { plan.Mode = was.Mode },
+		"control":  func() { plan.Control = was.Control },
+		"rounds":   func() { plan.Rounds = was.Rounds },
+		"slice":    func() { plan.Slice = was.Slice },
+		"layouts":  func() { plan.Layouts = was.Layouts },
+		"plan":     func() { plan.Looks, plan.Alpha, plan.Margin = was.Looks, was.Alpha, was.Margin },
+	} {
+		if !c.given(flag) {
+			keep()
+		}
+	}
+}
+
+// resume reads the run that is to be gone on with, nil if there is none. more says that
+// something was given that belongs to a new run, and leaveOut what. Of the Config it
+// keeps what is not in plans.
+func (c *Config) resume(more bool, leaveOut string) (*record.Interrupted, error) {
+	if c.Resume == "" {
+		return nil, nil
+	}
+	if c.Out != "" || more {
+		return nil, errors.New("--resume goes on in its own file " + leaveOut)
+	}
+	from, err := record.ReadInterrupted(c.Resume)
+	if err != nil {
+		return nil, err
+	}
+	c.Packages = from.Plan.Packages
+	if !c.given("machine") {
+		c.Machine = from.Config["machine"]
+	}
+	return from, nil
+}
+
+// check returns an error for what cannot be carried out, before anything takes time.
+func (c *Config) check(plan *record.Plan) error {
+	switch c.Idle {
+	case IdleWarn, IdleWait, IdleOff:
+	default:
+		return fmt.Errorf("--idle is %q; it must be one of %s, %s, %s", c.Idle, IdleWarn, IdleWait, IdleOff)
+	}
+	switch c.Schedule {
+	case "", ScheduleFixed, ScheduleSequential:
+	default:
+		return fmt.Errorf("--plan is %q; it must be one of %s, %s", c.Schedule, ScheduleFixed, ScheduleSequential)
+	}
+	if strings.ContainsAny(c.Machine, `/\`) || c.Machine == "." || c.Machine == ".." {
+		return fmt.Errorf("--machine is %q; it becomes the name of a folder", c.Machine)
+	}
+	if err := CheckOut(c.Out); err != nil {
+		return err
+	}
+	return plan.CheckSettings()
+}
+
+// CheckOut returns an error for an --out that cannot be written: a file that is there, or
+// one in a folder that is not. "" stands for no --out.
+func CheckOut(path string) error {
+	if path == "" {
+		return nil
+	}
+	if _, err := os.Lstat(path); err == nil {
+		return fmt.Errorf("%s is there already: choose another --out, or go on with it by --resume", path)
+	}
+	folder := filepath.Dir(path)
+	if info, err := os.Stat(folder); err != nil || !info.IsDir() {
+		return fmt.Errorf("--out %s: there is no folder %s; make it first, so that no typing error makes one", path, folder)
+	}
+	return nil
+}

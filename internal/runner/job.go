@@ -1,0 +1,102 @@
+package runner
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/dynolab/dyno/internal/compare"
+	"github.com/dynolab/dyno/internal/console"
+	"github.com/dynolab/dyno/internal/record"
+	"github.com/dynolab/dyno/internal/session"
+)
+
+// A job is what is measured into one results file.
+type job struct {
+	title   string // what it is, if that has to be said
+	plan    *record.Plan
+	subject session.Subject
+	here    *record.Circumstances
+
+	from   *record.Interrupted // the run to go on with; nil for a new one
+	path   string              // of a new one's results
+	absent []record.Hole       // what a new one's plan has to leave out
+
+	begun bool // there is a results file
+}
+
+// open makes the job's results file, or goes on with it. A run that is not the same any
+// more is an error: its halves could not be compared.
+func (j *job) open(con *console.Console) (*record.Store, error) {
+	now := time.Now()
+	if j.from == nil {
+		return record.Create(j.path, j.plan, j.here, forEachCPU(j.absent, j.plan.CPU), now)
+	}
+	j.path = j.from.Path
+	if diffs := append(j.here.Differences(j.from.Config), j.from.Plan.Differences(j.plan)...); len(diffs) > 0 {
+		return nil, fmt.Errorf("%s cannot be resumed, because this is not the same run any more:\n  %s\nstart a new one, or restore what is different",
+			j.path, strings.Join(diffs, "\n  "))
+	}
+	if j.from.Torn != "" {
+		what := "line"
+		if strings.HasPrefix(j.from.Torn, "# row ") {
+			what = "row"
+		}
+		fmt.Fprintf(con, "%s ends in the middle of a %s; that one is measured again\n", j.path, what)
+	}
+	return j.from.Resume(now)
+}
+
+// measure measures what is left of a job. Its error is session.ErrInterrupted if it was
+// interrupted; then it has said how to go on.
+func (r *Runner) measure(ctx context.Context, j *job) error {
+	store, err := j.open(r.con)
+	if err != nil {
+		return err
+	}
+	j.begun = true
+	if j.title != "" {
+		fmt.Fprintf(r.con, "%s:\n", j.title)
+	}
+	return r.carryOut(ctx, j, store)
+}
+
+// carryOut measures into store, and closes it.
+func (r *Runner) carryOut(ctx context.Context, j *job, store *record.Store) error {
+	rest := session.NewForecast(j.plan, j.from)
+	fmt.Fprintf(r.con, "measuring %s in %s, %s, about %v; order by seed %d\nresults: %s\n",
+		console.Count(len(j.plan.Cases)*len(j.plan.CPU), "benchmark"), console.Count(j.plan.Blocks, "block"), console.Count(rest.Steps(), "process"),
+		console.Rough(rest.Left()), j.plan.Seed, store.Path)
+	err := session.Run(ctx, j.plan, j.subject, store, j.from, r.progress,
+		func() ([]record.Group, error) { return compare.Decided(j.plan, store.Path) })
+	r.progress.end()
+	goOn := fmt.Sprintf("what was measured is kept. To go on:\n  %s --resume %s", r.command, console.ShellWord(store.Path))
+	if closed := store.Close(); closed != nil { // the first error of all writes: the run ended for it
+		return fmt.Errorf("%w; when there is a remedy for that, %s", closed, goOn)
+	}
+	if errors.Is(err, session.ErrInterrupted) {
+		fmt.Fprintf(r.con, "interrupted; %s\n", goOn)
+		return session.ErrInterrupted
+	}
+	return err
+}
+
+// forEachCPU names holes as the results would have been named, one for each
+// GOMAXPROCS.
+func forEachCPU(holes []record.Hole, cpu []int) []record.Hole {
+	var out []record.Hole
+	for _, h := range holes {
+		if h.Case == "" {
+			out = append(out, h)
+			continue
+		}
+		name := h.Case
+		for _, n := range cpu {
+			h.Case = record.Step{Case: record.Case{Name: name}, CPU: n}.FullName()
+			out = append(out, h)
+		}
+	}
+	return out
+}

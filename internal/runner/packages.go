@@ -1,0 +1,294 @@
+package runner
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/dynolab/dyno/internal/console"
+	"github.com/dynolab/dyno/internal/program"
+	"github.com/dynolab/dyno/internal/program/subject"
+	"github.com/dynolab/dyno/internal/record"
+	"github.com/dynolab/dyno/internal/scratch"
+	"github.com/dynolab/dyno/internal/session"
+	"github.com/dynolab/dyno/internal/testbin"
+)
+
+// Tests are compiled tests, and programs, and what there is to measure in them.
+type Tests struct {
+	Binaries []testbin.Binary
+	Programs []subject.Program // which are measured beside them
+	Cases    []record.Case
+	Absent   []record.Hole // what a plan has to leave out
+}
+
+// A Calibration makes the plan of a run that of a calibration.
+type Calibration struct {
+	Prefix string // of the results file's name
+	// Plan completes a plan that has all but its cases, and how many blocks it has.
+	Plan func(plan *record.Plan, cases []record.Case)
+}
+
+// Packages measures the benchmarks of packages, or the rest of the run that is resumed, and
+// returns the path of the results; "" if there are none yet. calibration is nil for an
+// ordinary run.
+func (r *Runner) Packages(ctx context.Context, c Config, calibration *Calibration) (path string, err error) {
+	from, err := c.resume(len(c.Packages) > 0, "with its own packages: leave out --out and the packages")
+	if err != nil {
+		return "", err
+	}
+	if from != nil && ComparesVersions(from) {
+		return "", fmt.Errorf("%s compares two versions: go on with benchrun ab --resume", c.Resume)
+	}
+	plan := c.plan(from)
+	if err := c.check(plan); err != nil {
+		return "", err
+	}
+	if from != nil && from.Finished() {
+		fmt.Fprintf(r.con, "%s is complete: all %d blocks are there\n", c.Resume, from.Plan.Blocks)
+		return c.Resume, nil
+	}
+	j := &job{plan: plan, from: from, path: c.Out}
+	err = r.run(ctx, c.Idle, func(ctx context.Context) ([]*job, error) {
+		return []*job{j}, r.prepare(ctx, j, &c, calibration)
+	}, nil)
+	if !j.begun {
+		return "", err
+	}
+	return j.path, err
+}
+
+// prepare builds what j measures, lists it if j is a new run, and completes j.
+func (r *Runner) prepare(ctx context.Context, j *job, c *Config, calibration *Calibration) error {
+	folder, err := scratch.New()
+	if err != nil {
+		return err
+	}
+	r.cleanUp = append(r.cleanUp, func() { _ = folder.Remove() })
+	tests, err := r.testsOf(ctx, folder.Path, j, calibration)
+	if err != nil {
+		return err
+	}
+	j.plan.Subjects, j.absent = hashes(nil, tests.Binaries), tests.Absent
+	maps.Copy(j.plan.Subjects, subject.Hashes(tests.Programs))
+	j.subject = subject.New(j.plan, tests.Programs, testbin.NewBinaries(j.plan, tests.Binaries, r.kill), r.kill)
+	j.here = session.Describe(ctx, ".", c.Machine, c.Resume)
+	if j.path == "" && j.from == nil {
+		prefix := ""
+		if calibration != nil {
+			prefix = calibration.Prefix
+		}
+		j.path = resultsPath(ctx, ".", j.here.Machine, prefix, j.here.Value("commit"), time.Now())
+	}
+	return nil
+}
+
+// testsOf builds the tests that j measures into folder, and lists the cases of a new run
+// into its plan.
+func (r *Runner) testsOf(ctx context.Context, folder string, j *job, calibration *Calibration) (tests *Tests, err error) {
+	plan := j.plan
+	o := testbin.BuildOptions{Driven: plan.InTurns()}
+	if plan.Layouts > 1 {
+		// Of a program that is measured again, nothing is linked but itself.
+		o.Cache = r.openCache()
+	}
+	if j.from != nil {
+		// Nothing is listed: binaries that are the same have the same benchmarks.
+		tests, err = build(ctx, r.con, folder, plan.Packages, o)
+		plan.Cases = j.from.Plan.Cases
+	} else if tests, err = List(ctx, r.con, folder, plan, o); err == nil {
+		plan.Cases = tests.Cases
+		if calibration != nil {
+			calibration.Plan(plan, tests.Cases)
+		}
+		err = tests.withoutTurns(ctx, folder, plan, o)
+	}
+	if err != nil {
+		return nil, err
+	}
+	if plan.Layouts > 1 {
+		fmt.Fprintf(r.con, "linking them in %s\n", console.Count(plan.Layouts, "layout"))
+	}
+	return tests, testbin.Link(ctx, folder, tests.Binaries, plan.Layouts)
+}
+
+// withoutTurns makes plan one of plain processes, and the tests such as go test builds, if
+// nothing is compared with anything.
+func (t *Tests) withoutTurns(ctx context.Context, folder string, plan *record.Plan, o testbin.BuildOptions) (err error) {
+	if slices.ContainsFunc(plan.Groups(), plan.TakesTurns) {
+		return nil
+	}
+	plan.Mode, plan.Control, plan.Rounds, plan.Slice, plan.Layouts = "", false, 0, 0, 0
+	if !o.Driven {
+		return nil
+	}
+	var packages []string
+	var ready []testbin.Binary
+	for _, b := range t.Binaries {
+		if b.Prebuilt() {
+			ready = append(ready, b)
+		} else {
+			packages = append(packages, b.Pkg)
+		}
+	}
+	if len(packages) == 0 {
+		return nil
+	}
+	t.Binaries, _, err = testbin.Build(ctx, ".", folder, packages, testbin.BuildOptions{})
+	t.Binaries = append(t.Binaries, ready...)
+	return err
+}
+
+// hashes returns what of has, with the hashes of binaries.
+func hashes(of map[string]string, binaries []testbin.Binary) map[string]string {
+	all := maps.Clone(of)
+	if all == nil {
+		all = make(map[string]string)
+	}
+	for _, b := range binaries {
+		maps.Copy(all, b.Hashes())
+	}
+	return all
+}
+
+// build compiles the packages into folder, and opens the files beside them. What does not
+// work is said on w.
+func build(ctx context.Context, w io.Writer, folder string, packages []string, o testbin.BuildOptions) (*Tests, error) {
+	programs, packages, err := subject.OpenAll(ctx, packages)
+	if err != nil || len(packages) == 0 {
+		return &Tests{Programs: programs}, err
+	}
+	if toBuild, _ := record.SplitFiles(packages); len(toBuild) > 0 {
+		fmt.Fprintf(w, "building the tests of %s\n", strings.Join(toBuild, " "))
+	}
+	binaries, problems, err := testbin.Build(ctx, ".", folder, packages, o)
+	if err != nil {
+		return nil, err
+	}
+	t := &Tests{Binaries: binaries, Programs: programs}
+	for _, p := range problems {
+		fmt.Fprintf(w, "benchrun: %s %s\n%s", p.Pkg, p.Reason, p.Output)
+		t.Absent = append(t.Absent, record.Hole{Pkg: p.Pkg, Reason: p.Reason, Skipped: p.Untested})
+	}
+	if len(binaries)+len(programs) == 0 {
+		if !slices.ContainsFunc(problems, func(p testbin.BuildProblem) bool { return !p.Untested }) {
+			return nil, fmt.Errorf("nothing to measure: %w", noTests(packages))
+		}
+		return nil, errors.New("nothing to measure: none of the packages gave a test binary that runs")
+	}
+	return t, nil
+}
+
+// List builds the Packages of plan into folder and lists those of their benchmarks that
+// match its Bench, with the most of its CPU; none may be silent for longer than its
+// Timeout. What does not work is said on w; it is an error only if nothing is left.
+func List(ctx context.Context, w io.Writer, folder string, plan *record.Plan, o testbin.BuildOptions) (*Tests, error) {
+	if err := record.CheckPattern(plan.Bench); err != nil {
+		return nil, err
+	}
+	t, err := build(ctx, w, folder, plan.Packages, o)
+	if err != nil {
+		return nil, err
+	}
+	var with []testbin.Binary // that have benchmarks
+	for _, b := range t.Binaries {
+		fmt.Fprintf(w, "listing the benchmarks of %s\n", b.Pkg)
+		cases, absent, err := list(ctx, w, b, plan)
+		if err != nil {
+			return nil, err
+		}
+		if len(cases) > 0 {
+			with = append(with, b)
+		}
+		t.Cases, t.Absent = append(t.Cases, cases...), append(t.Absent, absent...)
+	}
+	more, err := subject.Cases(t.Programs, plan.Bench, t.Cases)
+	if err != nil {
+		return nil, err
+	}
+	if t.Cases = append(t.Cases, more...); len(t.Cases) > 0 {
+		t.Binaries = with
+		return t, nil
+	}
+	if i := slices.IndexFunc(t.Absent, func(h record.Hole) bool { return h.Case != "" }); i >= 0 {
+		h := t.Absent[i]
+		return nil, fmt.Errorf("nothing to measure: every benchmark that matches skips itself or fails, such as %s (%s)", h.Case, h)
+	}
+	if plan.Bench == "." {
+		return nil, fmt.Errorf("nothing to measure: %w", noBenchmarks(plan.Packages))
+	}
+	all, err := subject.Cases(t.Programs, ".", nil)
+	if err != nil {
+		return nil, err
+	}
+	return nil, noMatch(ctx, t.Binaries, all, plan)
+}
+
+// list lists the benchmarks of b that plan asks for. What fails is said on w. It is an
+// error only if ctx ends.
+func list(ctx context.Context, w io.Writer, b testbin.Binary, plan *record.Plan) ([]record.Case, []record.Hole, error) {
+	name := b.Pkg
+	if b.Side != "" {
+		name += " (" + b.Side + ")"
+	}
+	l, err := b.Cases(plan.Bench, slices.Max(plan.CPU), plan.Timeout, ctx.Done())
+	if ctx.Err() != nil {
+		return nil, nil, context.Cause(ctx)
+	}
+	if err != nil {
+		fmt.Fprintf(w, "benchrun: %s: listing its benchmarks: %s\n", name, describe(err))
+		l.Absent = append(l.Absent, record.Hole{Reason: record.ListingFailed + err.Error()})
+	}
+	for i, h := range l.Absent {
+		h.Pkg, h.Side = b.Pkg, b.Side
+		if h.Case != "" && !h.Skipped {
+			fmt.Fprintf(w, "benchrun: %s: %s: %s\n", name, h.Case, h)
+		}
+		l.Absent[i] = h
+	}
+	return l.Cases, l.Absent, nil
+}
+
+// noMatch is the error for a plan whose Bench matches no benchmark of binaries, nor a known
+// one, or what has ended ctx while they were asked which ones they have.
+func noMatch(ctx context.Context, binaries []testbin.Binary, known []record.Case, plan *record.Plan) error {
+	for _, b := range binaries {
+		l, err := b.Cases(".", slices.Max(plan.CPU), plan.Timeout, ctx.Done())
+		if ctx.Err() != nil {
+			return context.Cause(ctx)
+		}
+		if err == nil {
+			known = append(known, l.Cases...)
+		}
+	}
+	return testbin.NoMatch(plan.Bench, known)
+}
+
+// noTests is the error for packages without tests.
+func noTests(packages []string) error {
+	return fmt.Errorf("there are no _test.go files in %s; benchmarks stand in them", strings.Join(packages, " "))
+}
+
+// noBenchmarks is the error for packages that have tests and no benchmarks.
+func noBenchmarks(packages []string) error {
+	return fmt.Errorf(`there are no benchmarks in %s. One looks so, in a file whose name ends in _test.go:
+
+	func BenchmarkWork(b *testing.B) {
+		for b.Loop() {
+			work() // what is to be measured
+		}
+	}`, strings.Join(packages, " "))
+}
+
+// describe is an error with what the subject printed, if it is about one.
+func describe(err error) string {
+	if out := program.Output(err); out != "" {
+		return err.Error() + "\n" + console.Indent(out)
+	}
+	return err.Error()
+}

@@ -1,0 +1,57 @@
+package runner
+
+import (
+	"cmp"
+	"context"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"time"
+)
+
+// resultsPath is where the results of kind are kept by default: below results/ in the
+// module of dir, or in dir if that is in none.
+func resultsPath(ctx context.Context, dir, machine, kind, commit string, now time.Time) string {
+	return filepath.Join(moduleRoot(ctx, dir), "results", machine, kind+stamp(now)+"-"+short(commit)+".bench")
+}
+
+// stamp is a moment in the name of a file.
+func stamp(now time.Time) string { return now.UTC().Format("20060102-150405") }
+
+// short is a commit in the name of a file.
+func short(commit string) string {
+	commit = cmp.Or(commit, "nocommit")
+	return commit[:min(8, len(commit))]
+}
+
+// moduleRoot returns the root of the module that dir is in, relative to the working
+// directory if it can be; dir if it is in none.
+func moduleRoot(ctx context.Context, dir string) string {
+	mod := goOutput(ctx, dir, "env", "GOMOD")
+	if !filepath.IsAbs(mod) || mod == os.DevNull {
+		return dir
+	}
+	root := filepath.Dir(mod)
+	if wd, err := os.Getwd(); err == nil {
+		if rel, err := filepath.Rel(wd, root); err == nil {
+			return rel
+		}
+	}
+	return root
+}
+
+// Module returns the path of the module that the working directory is in, "" if it is in
+// none.
+func Module(ctx context.Context) string { return goOutput(ctx, ".", "list", "-m") }
+
+// goOutput returns what the go command prints in dir, "" if it fails.
+func goOutput(ctx context.Context, dir string, args ...string) string {
+	cmd := exec.CommandContext(ctx, "go", args...)
+	cmd.Dir = dir
+	out, err := cmd.Output()
+	if err != nil {
+		return ""
+	}
+	return strings.TrimSpace(string(out))
+}

@@ -1,0 +1,124 @@
+package runner
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/dynolab/dyno/internal/console"
+	"github.com/dynolab/dyno/internal/session"
+	"github.com/dynolab/dyno/internal/testbin"
+)
+
+// A Runner carries out what one command measures. It is for one use.
+type Runner struct {
+	con      *console.Console
+	command  string // that goes on with an interrupted run, such as "benchrun run"
+	progress *progress
+
+	kill    <-chan struct{} // closed by the second interrupt
+	cache   *testbin.BuildCache
+	cleanUp []func()
+}
+
+// New returns a Runner that says on con what it does. command is the command that goes on
+// with what it was interrupted in.
+func New(con *console.Console, command string) *Runner {
+	return &Runner{con: con, command: command, progress: &progress{con: con}}
+}
+
+// run measures what prepare makes ready, and then calls then, unless that is nil or
+// nothing was to be measured: until it returns everything is still there. What prepare
+// gave r.cleanUp is called in the end, the last first.
+//
+// Its error is session.ErrInterrupted if it was interrupted, which has been said.
+func (r *Runner) run(ctx context.Context, idle string, prepare func(context.Context) ([]*job, error), then func(context.Context) error) error {
+	ctx, kill, stop := session.Interruptible(ctx, r.progress.interrupted)
+	defer stop()
+	r.kill = kill
+	defer r.close()
+	err := r.checkIdle(ctx, idle)
+	var jobs []*job
+	if err == nil {
+		jobs, err = prepare(ctx)
+	}
+	switch {
+	case errors.Is(err, session.ErrInterrupted), ctx.Err() != nil:
+		fmt.Fprintln(r.con, "interrupted before anything was measured")
+		return session.ErrInterrupted
+	case err != nil:
+		return err
+	}
+	for _, j := range jobs {
+		if err := r.measure(ctx, j); err != nil {
+			return err
+		}
+	}
+	if then == nil || len(jobs) == 0 {
+		return nil
+	}
+	return then(ctx)
+}
+
+// close cleans up.
+func (r *Runner) close() {
+	for len(r.cleanUp) > 0 {
+		last := len(r.cleanUp) - 1
+		r.cleanUp[last]()
+		r.cleanUp = r.cleanUp[:last]
+	}
+	if r.cache != nil {
+		_ = r.cache.Trim() // it is only a cache
+	}
+}
+
+// checkIdle warns if the machine is busy, or waits until it is not.
+func (r *Runner) checkIdle(ctx context.Context, idle string) error {
+	if idle == IdleOff {
+		return nil
+	}
+	defer r.con.Clear()
+	for first := true; ; first = false {
+		if first {
+			r.con.Status("looking whether the machine is busy")
+		}
+		busy := session.CheckIdle(ctx, time.Second)
+		switch {
+		case ctx.Err() != nil:
+			return context.Cause(ctx)
+		case busy == nil:
+			return nil
+		case idle == IdleWarn:
+			fmt.Fprintf(r.con, "warning: the machine is busy: %s. Figures will scatter; --idle=wait waits for it to calm down\n", busy)
+			return nil
+		case first:
+			fmt.Fprintf(r.con, "waiting for the machine to calm down: %s (Ctrl-C ends, --idle=warn measures all the same)\n", busy)
+		}
+	}
+}
+
+// openCache opens the cache of test binaries, which may fail: then there is none.
+func (r *Runner) openCache() *testbin.BuildCache {
+	if r.cache == nil {
+		r.cache = openCache(r.con)
+	}
+	return r.cache
+}
+
+// openCache opens the cache of test binaries; nil if there is no place for it,
+// which is said on w.
+func openCache(w io.Writer) *testbin.BuildCache {
+	folder, err := os.UserCacheDir()
+	if err == nil {
+		var c *testbin.BuildCache
+		if c, err = testbin.OpenBuildCache(filepath.Join(folder, "benchrun", "builds")); err == nil {
+			return c
+		}
+	}
+	fmt.Fprintf(w, "building without a cache: %v\n", err)
+	return nil
+}

@@ -1,0 +1,373 @@
+package runner
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"golang.org/x/sync/errgroup"
+
+	"github.com/dynolab/dyno/internal/console"
+	"github.com/dynolab/dyno/internal/record"
+	"github.com/dynolab/dyno/internal/session"
+	"github.com/dynolab/dyno/internal/testbin"
+	"github.com/dynolab/dyno/internal/versions"
+)
+
+// trimpath is the flag that makes equal sources give equal binaries.
+const trimpath = "-trimpath"
+
+// sides are the sides of two versions, by index.
+var sides = [2]string{record.SideOld, record.SideNew}
+
+// ComparesVersions reports whether a run compares two versions: then its file says what each
+// side is.
+func ComparesVersions(run *record.Interrupted) bool { return run.Config[record.SideOld] != "" }
+
+// sidesOf returns what the versions were called that run compares.
+func sidesOf(run *record.Interrupted) (names [2]string) {
+	for i, side := range sides {
+		names[i] = run.Config[side]
+	}
+	return names
+}
+
+// Versions are two versions of a module that are laid out and built.
+type Versions struct {
+	// Old and New are what they are called, with their commits.
+	Old, New string
+	// Identical are the packages whose test binaries do not differ.
+	Identical []string
+	// Notes say what a reader of the results should know of how they were built.
+	Notes []string
+
+	w         io.Writer
+	desk      *versions.Desk
+	trees     [2]*versions.Tree // old, new
+	cache     *testbin.BuildCache
+	trimpath  bool
+	identical bool // identical packages are measured too
+
+	packages []string
+	folders  [2]string           // of the test binaries
+	binaries [2][]testbin.Binary // without those that are identical
+	cases    []record.Case
+	absent   []record.Hole
+}
+
+// newVersions returns versions of the module in dir, none of which is laid out yet. close
+// has to be called.
+func newVersions(ctx context.Context, w io.Writer, dir string) (*Versions, error) {
+	desk, err := versions.Open(ctx, dir)
+	if err != nil {
+		return nil, err
+	}
+	return &Versions{w: w, desk: desk}, nil
+}
+
+// close removes what was laid out, also after an interrupt; a kill leaves it to the
+// next benchrun.
+func (v *Versions) close() {
+	if err := v.desk.Close(); err != nil {
+		fmt.Fprintf(v.w, "benchrun: not everything could be removed: %v\n", err)
+	}
+}
+
+// all returns the test binaries of both.
+func (v *Versions) all() []testbin.Binary { return slices.Concat(v.binaries[0], v.binaries[1]) }
+
+// split tells the versions among the arguments from the packages that follow. The
+// second argument is a version if git knows it as a revision, if it is
+// path@version, or if it is the folder of a module: after a revision, of another
+// one than this, for then "." is a package.
+func (v *Versions) split(ctx context.Context, args []string) (names [2]string, packages []string) {
+	names[0] = args[0]
+	if len(args) == 1 {
+		return names, nil
+	}
+	second := args[1]
+	module := v.desk.IsModule(second) && (!v.desk.IsRevision(ctx, args[0]) || !v.desk.IsHere(ctx, second))
+	if module || v.desk.IsRevision(ctx, second) || versions.IsModuleVersion(second) {
+		names[1] = second
+		return names, args[2:]
+	}
+	return names, args[1:]
+}
+
+// lay lays both versions out. A run that goes on does so with the commits that it
+// began with, whatever branches have moved in the meantime.
+func (v *Versions) lay(ctx context.Context, names [2]string, from *record.Interrupted) error {
+	var toolchains [2]string
+	for i, name := range names {
+		if err := v.layOne(ctx, i, name, from); err != nil {
+			return err
+		}
+		var err error
+		if toolchains[i], err = v.desk.Toolchain(ctx, v.trees[i]); err != nil {
+			return err
+		}
+	}
+	if toolchains[0] != toolchains[1] {
+		v.note(fmt.Sprintf("the versions are built by different toolchains, which is part of what differs: %s for old, %s for new; GOTOOLCHAIN makes it one",
+			toolchains[0], toolchains[1]))
+	}
+	return nil
+}
+
+// layOne lays side i out, and says what it is.
+func (v *Versions) layOne(ctx context.Context, i int, name string, from *record.Interrupted) error {
+	called := name
+	if from != nil {
+		switch commit := from.Config[sides[i]+"-commit"]; {
+		case name == versions.WorkTreeName:
+			called = versions.WorkTree
+		case commit != "" && v.desk.IsRevision(ctx, name):
+			called = commit
+		}
+	}
+	t, err := v.desk.Lay(ctx, called, sides[i])
+	if err != nil {
+		return err
+	}
+	if called != name {
+		t.Name = name
+	}
+	v.trees[i] = t
+	shown := t.Name
+	if commit, dirty := commitOf(ctx, t, ""); commit != "" {
+		shown += " (" + commit[:min(8, len(commit))]
+		if dirty != "false" {
+			shown += " and what is not committed"
+		}
+		shown += ")"
+	}
+	fmt.Fprintf(v.w, "%s: %s\n", sides[i], shown)
+	if i == 0 {
+		v.Old = shown
+	} else {
+		v.New = shown
+	}
+	for _, text := range t.Notes {
+		v.note(text)
+	}
+	return nil
+}
+
+// commitOf returns the commit of a version, "" if it has none, and how it differs from
+// that; see session.Commit.
+func commitOf(ctx context.Context, t *versions.Tree, results string) (commit, dirty string) {
+	if t.Commit != "" {
+		return t.Commit, "false"
+	}
+	return session.Commit(ctx, t.Dir, results)
+}
+
+// note says, here and in Notes, what a reader of the results should know.
+func (v *Versions) note(text string) {
+	fmt.Fprintf(v.w, "note: %s\n", text)
+	v.Notes = append(v.Notes, text)
+}
+
+// build compiles both versions at the same time, and leaves out the packages that
+// are the same. That a package does not build in one version is an error.
+func (v *Versions) build(ctx context.Context) error {
+	fmt.Fprintf(v.w, "building the tests of %s in both versions\n", strings.Join(v.packages, " "))
+	problems, err := v.compile(ctx)
+	if err != nil {
+		return err
+	}
+	if err := v.rename(ctx, problems[0]); err != nil {
+		return err
+	}
+	if err := v.judge(problems); err != nil {
+		return err
+	}
+	if len(v.all()) == 0 {
+		if !slices.ContainsFunc(slices.Concat(problems[0], problems[1]), func(p testbin.BuildProblem) bool { return !p.Untested }) {
+			return fmt.Errorf("nothing to compare: %w", noTests(v.packages))
+		}
+		return errors.New("nothing to compare: none of the packages can be built; what go says stands above")
+	}
+	if !v.identical {
+		v.leaveOutIdentical()
+	}
+	return nil
+}
+
+// compile compiles both versions at the same time.
+func (v *Versions) compile(ctx context.Context) (problems [2][]testbin.BuildProblem, err error) {
+	work, building := errgroup.WithContext(ctx)
+	for i, t := range v.trees {
+		v.folders[i] = filepath.Join(v.desk.Temp(), "build-"+sides[i])
+		if err := os.Mkdir(v.folders[i], 0o755); err != nil {
+			return problems, err
+		}
+		if v.trimpath {
+			if err := v.desk.AddGoFlag(ctx, t, trimpath); err != nil {
+				return problems, err
+			}
+		}
+		o := testbin.BuildOptions{Driven: true, Side: sides[i], Env: t.Env, Cache: v.cache, Source: t.Source}
+		work.Go(func() (err error) {
+			v.binaries[i], problems[i], err = testbin.Build(building, t.Dir, v.folders[i], v.packages, o)
+			if err != nil && building.Err() == nil {
+				err = fmt.Errorf("%s: %w", t.Name, err)
+			}
+			return err
+		})
+	}
+	if err = work.Wait(); err != nil && ctx.Err() != nil {
+		err = context.Cause(ctx)
+	}
+	return problems, err
+}
+
+// leaveOutIdentical leaves out the packages that are the same in both versions.
+func (v *Versions) leaveOutIdentical() {
+	hashes := make(map[string]string)
+	for _, b := range v.binaries[0] {
+		hashes[b.Pkg] = b.Hash
+	}
+	for _, b := range v.binaries[1] {
+		if hashes[b.Pkg] == b.Hash {
+			v.Identical = append(v.Identical, b.Pkg)
+			fmt.Fprintf(v.w, "%s: identical build\n", b.Pkg)
+		}
+	}
+	for i := range sides {
+		v.binaries[i] = slices.DeleteFunc(v.binaries[i], func(b testbin.Binary) bool { return slices.Contains(v.Identical, b.Pkg) })
+	}
+}
+
+// rename calls the old version's packages by the paths that they have in the new
+// one, if the module's path is another: "example.com/m" became "example.com/m/v2",
+// or it is a fork.
+func (v *Versions) rename(ctx context.Context, problems []testbin.BuildProblem) error {
+	var paths [2]string
+	for i, t := range v.trees {
+		var err error
+		if paths[i], err = v.desk.ModulePath(ctx, t); err != nil {
+			return err
+		}
+	}
+	if paths[0] == paths[1] {
+		return nil
+	}
+	v.note(fmt.Sprintf("the module is called %s in the old version and %s in the new one; packages are paired by their folders", paths[0], paths[1]))
+	call := func(pkg string) string {
+		if rest, ok := strings.CutPrefix(pkg, paths[0]); ok && (rest == "" || rest[0] == '/') {
+			return paths[1] + rest
+		}
+		return pkg
+	}
+	for i, b := range v.binaries[0] {
+		v.binaries[0][i].Pkg = call(b.Pkg)
+	}
+	for i, p := range problems {
+		problems[i].Pkg = call(p.Pkg)
+	}
+	return nil
+}
+
+// judge notes what did not build in both versions, and returns an error for what did not
+// in one.
+func (v *Versions) judge(problems [2][]testbin.BuildProblem) error {
+	broken := func(side int, pkg string) bool {
+		return slices.ContainsFunc(problems[side], func(p testbin.BuildProblem) bool { return p.Pkg == pkg && !p.Untested })
+	}
+	var failed bytes.Buffer
+	for i := range sides {
+		for _, p := range problems[i] {
+			switch {
+			case p.Untested:
+			case broken(1-i, p.Pkg):
+				if i == 1 {
+					fmt.Fprintf(v.w, "benchrun: %s, in both versions: %s\n%s", p.Pkg, p.Reason, p.Output)
+					v.absent = append(v.absent, record.Hole{Pkg: p.Pkg, Reason: p.Reason})
+				}
+			case p.Unknown: // the other version has it; its benchmarks are alone
+			default:
+				fmt.Fprintf(&failed, "\n%s of %s: %s\n%s", p.Pkg, v.trees[i].Name, p.Reason, console.Indent(strings.TrimRight(p.Output, "\n")))
+			}
+		}
+	}
+	if failed.Len() > 0 {
+		return fmt.Errorf("nothing was measured, because a package builds in one version only:%s", failed.String())
+	}
+	return nil
+}
+
+// list lists what both versions have. What only one has, and what fails, is said.
+func (v *Versions) list(ctx context.Context, plan *record.Plan) error {
+	var cases [2][]record.Case
+	var failed []record.Hole
+	for i, side := range sides {
+		fmt.Fprintf(v.w, "listing the benchmarks of the %s version\n", side)
+		for _, b := range v.binaries[i] {
+			found, absent, err := list(ctx, v.w, b, plan)
+			if err != nil {
+				return err
+			}
+			cases[i], failed = append(cases[i], found...), append(failed, absent...)
+		}
+	}
+	var absent []record.Hole
+	v.cases, absent = record.MatchSides(cases[0], cases[1], failed)
+	for _, h := range absent {
+		if h.Gone() {
+			fmt.Fprintf(v.w, "%s %s: %s\n", h.Pkg, h.Case, h.Reason)
+		}
+	}
+	v.absent = append(v.absent, absent...)
+	return nil
+}
+
+// link links what is measured in all layouts of plan, and notes the binaries in it. Only
+// packages that have something to measure are worth it.
+func (v *Versions) link(ctx context.Context, plan *record.Plan) error {
+	if plan.Layouts > 1 {
+		fmt.Fprintf(v.w, "linking both in %s\n", console.Count(plan.Layouts, "layout"))
+	}
+	for i := range sides {
+		v.binaries[i] = slices.DeleteFunc(v.binaries[i], func(b testbin.Binary) bool {
+			return !slices.ContainsFunc(v.cases, func(c record.Case) bool { return c.Pkg == b.Pkg })
+		})
+		if err := testbin.Link(ctx, v.folders[i], v.binaries[i], plan.Layouts); err != nil {
+			return err
+		}
+	}
+	plan.Subjects = hashes(nil, v.all())
+	return nil
+}
+
+// circumstances are those of the machine, with what each version is in place of
+// the commit of the working directory.
+func (v *Versions) circumstances(ctx context.Context, machine, out string) *record.Circumstances {
+	here := session.Describe(ctx, v.trees[1].Dir, machine, out)
+	fixed := slices.DeleteFunc(here.Fixed, func(s record.Setting) bool { return s.Key == "commit" || s.Key == "dirty" })
+	here.Fixed = nil
+	note := func(key, value string) {
+		if value != "" {
+			here.Fixed = append(here.Fixed, record.Setting{Key: key, Values: []string{value}})
+		}
+	}
+	for i, t := range v.trees {
+		note(sides[i], t.Name)
+		commit, dirty := commitOf(ctx, t, out)
+		note(sides[i]+"-commit", commit)
+		if commit != "" {
+			note(sides[i]+"-dirty", dirty)
+		}
+	}
+	if v.trimpath {
+		note("build", trimpath)
+	}
+	here.Fixed = append(here.Fixed, fixed...)
+	return here
+}
