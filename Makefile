@@ -17,7 +17,7 @@ CODE_MODULES := $(filter-out tools,$(MODULES))
 
 # The packages whose subject is concurrency: they are tested under -race and must
 # compile for a 32-bit machine.
-CONCURRENT := . ./actor/... ./group/... ./task/... ./impls/... ./conformance/... ./workloads/... ./measure ./hw/firmware/...
+CONCURRENT := . ./actor/... ./group/... ./task/... ./impls/... ./conformance/... ./workloads/... ./internal/measure ./hw/firmware/...
 
 # Of these, the ones that are tested with several GOMAXPROCS, and so not once more
 # with as many as there are processors. Not conformtest: its own tests are about wrong
@@ -26,10 +26,10 @@ CONCURRENT := . ./actor/... ./group/... ./task/... ./impls/... ./conformance/...
 PROCS := ./actor/... ./group/... ./task/... ./impls/... ./workloads ./examples/...
 
 # What has nothing that goes on at the same time: the race detector finds nothing there.
-SEQUENTIAL := . ./internal/lint ./report ./targets
+SEQUENTIAL := . ./internal/lint ./internal/report ./internal/targets
 
 # What boards carry: it is tested as on machines of 32 bits as well.
-BOARD := ./actor/... ./group ./task ./impls/... ./conformance ./measure ./hw/firmware/... ./targets
+BOARD := ./actor/... ./group ./task ./impls/... ./conformance ./internal/measure ./hw/firmware/...
 
 # How many rounds the long tests take in `make soak`; in `make test` only the
 # implementations' own take any.
@@ -92,7 +92,7 @@ fmt: $(BIN)/gofumpt
 vet:
 	$(call say,go vet (and for a 32-bit machine))
 	$(call each,$(CODE_MODULES),go vet ./...)
-	GOARCH=386 go vet $(CONCURRENT) ./targets
+	GOARCH=386 go vet $(CONCURRENT)
 
 .PHONY: staticcheck
 staticcheck: $(BIN)/staticcheck
@@ -129,8 +129,8 @@ unit:
 .PHONY: browser
 browser: ## look at the report and the served pages with Chromium, if there is one
 	$(call say,the pages in a browser)
-	go vet -tags browser ./report/serve
-	cd report/serve && $(GO_TEST) -tags browser -run '^TestBrowser'
+	go vet -tags browser ./internal/report/serve
+	cd internal/report/serve && $(GO_TEST) -tags browser -run '^TestBrowser'
 
 .PHONY: boards
 boards: ## run some firmware on each emulated board that this machine has the programs for
@@ -155,10 +155,10 @@ foreign: ## what boards carry, on 32 bits and, in qemu-user, on other processors
 	$(call say,what boards carry with GOARCH=386)
 	.ci/foreign 386 qemu-i386 -count=1 -timeout 20m -short -skip '$(SEEDED)' $(BOARD)
 	$(call say,what boards carry on arm)
-	.ci/foreign arm qemu-arm -count=1 -timeout 20m -short ./group ./task ./measure ./hw/firmware/...
+	.ci/foreign arm qemu-arm -count=1 -timeout 20m -short ./group ./task ./internal/measure ./hw/firmware/...
 
 # The engine's tests build and run other programs: under -race the short ones do.
-ENGINE := ./cmd/... $(patsubst %,./internal/%/...,calibrate compare conform program record session stats testbin truth versions why)
+ENGINE := ./cmd/... $(patsubst %,./internal/%/...,calibrate compare conform console program record runner session stats testbin truth versions why)
 
 .PHONY: race
 race: ## all tests under the race detector, with the invariant checks it switches on

@@ -18,7 +18,7 @@ import (
 	"github.com/dynolab/dyno"
 	"github.com/dynolab/dyno/hw/firmware"
 	"github.com/dynolab/dyno/internal/barepath"
-	"github.com/dynolab/dyno/measure"
+	"github.com/dynolab/dyno/internal/measure"
 )
 
 // TestMain is also the programs that boards need: under their names this test does as

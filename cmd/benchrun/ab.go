@@ -12,9 +12,9 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/dynolab/dyno/internal/compare"
+	"github.com/dynolab/dyno/internal/report"
 	"github.com/dynolab/dyno/internal/runner"
 	"github.com/dynolab/dyno/internal/why"
-	"github.com/dynolab/dyno/report"
 )
 
 // The values of --gate; "" is none.

@@ -21,10 +21,10 @@ import (
 	"github.com/dynolab/dyno/internal/compare"
 	"github.com/dynolab/dyno/internal/console"
 	"github.com/dynolab/dyno/internal/record"
+	"github.com/dynolab/dyno/internal/report"
 	"github.com/dynolab/dyno/internal/runner"
 	"github.com/dynolab/dyno/internal/session"
-	"github.com/dynolab/dyno/report"
-	"github.com/dynolab/dyno/targets"
+	"github.com/dynolab/dyno/internal/targets"
 )
 
 // boardRunConfig is what the flags of board run say.

@@ -13,8 +13,8 @@ import (
 
 	"github.com/dynolab/dyno/internal/calibrate"
 	"github.com/dynolab/dyno/internal/record"
+	"github.com/dynolab/dyno/internal/report"
 	"github.com/dynolab/dyno/internal/runner"
-	"github.com/dynolab/dyno/report"
 )
 
 // calibrationFormats are the values of calibrate's --format.

@@ -6,7 +6,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/dynolab/dyno/internal/compare"
-	"github.com/dynolab/dyno/report"
+	"github.com/dynolab/dyno/internal/report"
 )
 
 // comparisonFormats are the values of compare's --format.

@@ -8,7 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/dynolab/dyno/internal/conform"
-	"github.com/dynolab/dyno/report"
+	"github.com/dynolab/dyno/internal/report"
 )
 
 // conformFormats are the values of conform's --format.

@@ -9,9 +9,9 @@ import (
 
 	"github.com/dynolab/dyno/internal/compare"
 	"github.com/dynolab/dyno/internal/record"
+	"github.com/dynolab/dyno/internal/report"
 	"github.com/dynolab/dyno/internal/runner"
 	"github.com/dynolab/dyno/internal/session"
-	"github.com/dynolab/dyno/report"
 )
 
 // defaultConfig is what the default comparison measures: all task groups, and of

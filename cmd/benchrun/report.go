@@ -9,8 +9,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/dynolab/dyno/internal/compare"
-	"github.com/dynolab/dyno/report"
-	"github.com/dynolab/dyno/targets"
+	"github.com/dynolab/dyno/internal/report"
+	"github.com/dynolab/dyno/internal/targets"
 )
 
 // reportFormats are the values of report's --format.

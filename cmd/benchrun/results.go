@@ -14,7 +14,7 @@ import (
 
 	"github.com/dynolab/dyno/internal/calibrate"
 	"github.com/dynolab/dyno/internal/compare"
-	"github.com/dynolab/dyno/targets"
+	"github.com/dynolab/dyno/internal/targets"
 )
 
 // compareFlags are the flags that say what is compared, for compare and

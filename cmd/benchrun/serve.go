@@ -15,8 +15,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/dynolab/dyno/internal/compare"
-	"github.com/dynolab/dyno/report/serve"
-	"github.com/dynolab/dyno/targets"
+	"github.com/dynolab/dyno/internal/report/serve"
+	"github.com/dynolab/dyno/internal/targets"
 )
 
 // defaultAddr is where serve listens: the same port each time, so that a page that

@@ -9,9 +9,9 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/dynolab/dyno/internal/compare"
+	"github.com/dynolab/dyno/internal/report"
 	"github.com/dynolab/dyno/internal/runner"
-	"github.com/dynolab/dyno/report"
-	"github.com/dynolab/dyno/targets"
+	"github.com/dynolab/dyno/internal/targets"
 )
 
 func newTargetsCmd() *cobra.Command {

@@ -10,8 +10,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/dynolab/dyno/internal/calibrate"
+	"github.com/dynolab/dyno/internal/report"
 	"github.com/dynolab/dyno/internal/runner"
-	"github.com/dynolab/dyno/report"
 )
 
 // truthPairs is how many pairs calibrate --truth measures by default: enough for an

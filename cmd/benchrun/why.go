@@ -12,10 +12,10 @@ import (
 
 	"github.com/dynolab/dyno/internal/compare"
 	"github.com/dynolab/dyno/internal/record"
+	"github.com/dynolab/dyno/internal/report"
 	"github.com/dynolab/dyno/internal/runner"
 	"github.com/dynolab/dyno/internal/session"
 	"github.com/dynolab/dyno/internal/why"
-	"github.com/dynolab/dyno/report"
 )
 
 func newWhyCmd() *cobra.Command {

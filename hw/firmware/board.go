@@ -2,7 +2,7 @@ package firmware
 
 import (
 	"github.com/dynolab/dyno/conformance"
-	"github.com/dynolab/dyno/measure"
+	"github.com/dynolab/dyno/internal/measure"
 )
 
 // Board is what a board's package gives: its port, its clock and its limits, and

@@ -14,7 +14,7 @@ import (
 	"github.com/dynolab/dyno/hw/firmware"
 	"github.com/dynolab/dyno/hw/firmware/internal/porttest"
 	"github.com/dynolab/dyno/hw/firmware/line"
-	"github.com/dynolab/dyno/measure"
+	"github.com/dynolab/dyno/internal/measure"
 )
 
 var update = flag.Bool("update", false, "rewrite testdata/*.txt from what the firmware says; look at the differences before you commit them")

@@ -6,7 +6,7 @@ import (
 
 	"github.com/dynolab/dyno"
 	"github.com/dynolab/dyno/hw/firmware/line"
-	"github.com/dynolab/dyno/measure"
+	"github.com/dynolab/dyno/internal/measure"
 )
 
 // Main is the program: it says hello and carries out commands. It returns only when

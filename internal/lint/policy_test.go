@@ -141,19 +141,19 @@ var importPolicy = Policy{
 		{
 			Packages: "workloads/...",
 			Why:      "the host adapters bring workloads and testing together and know no implementation, so that one in another module can use them; their tests drive them as the engine would",
-			Ours:     []string{".", "actor", "group", "task", "measure", "workloads/..."},
+			Ours:     []string{".", "actor", "group", "task", "internal/measure", "workloads/..."},
 			TestOurs: []string{"impls/...", "internal/program", "internal/testbin"},
 			Others:   []string{"github.com/HdrHistogram/hdrhistogram-go"},
 		},
 		{
-			Packages:  "measure",
+			Packages:  "internal/measure",
 			Why:       "boards and the host's benchmarks have one arithmetic; it knows no workload, so that whatever does n operations can be measured",
 			BoardSafe: true,
 		},
 		{
 			Packages:  "hw/firmware",
 			Why:       "it is what every board runs, and carries no workload and no clause that its image does not name",
-			Ours:      []string{".", "conformance", "hw/firmware/line", "measure"},
+			Ours:      []string{".", "conformance", "hw/firmware/line", "internal/measure"},
 			TestOurs:  []string{"hw/firmware/...", "impls", "impls/*", "workloads"},
 			BoardSafe: true,
 		},
@@ -165,7 +165,7 @@ var importPolicy = Policy{
 		{
 			Packages:  "hw/firmware/bench",
 			Why:       "workloads become cases of a firmware here, for any implementation; it knows none",
-			Ours:      []string{".", "actor", "hw/firmware", "measure", "workloads"},
+			Ours:      []string{".", "actor", "hw/firmware", "internal/measure", "workloads"},
 			TestOurs:  []string{"conformance", "hw/firmware/...", "impls", "impls/*", "internal/invariants"},
 			BoardSafe: true,
 		},
@@ -173,7 +173,7 @@ var importPolicy = Policy{
 			Packages:  "hw/firmware/conform",
 			Why:       "clauses become cases of a firmware here, for any implementation; it knows none",
 			Ours:      []string{".", "conformance", "hw/firmware"},
-			TestOurs:  []string{"group", "hw/firmware/...", "impls", "impls/*", "measure"},
+			TestOurs:  []string{"group", "hw/firmware/...", "impls", "impls/*", "internal/measure"},
 			BoardSafe: true,
 		},
 		{
@@ -185,13 +185,13 @@ var importPolicy = Policy{
 		{
 			Packages: "hw/firmware/internal/porttest",
 			Why:      "the tests of what boards run have one port and one clock; no board carries them",
-			Ours:     []string{"hw/firmware/line", "measure"},
+			Ours:     []string{"hw/firmware/line", "internal/measure"},
 		},
 		{
-			Packages: "targets",
+			Packages: "internal/targets",
 			Why:      "promises name workloads, metrics and columns as results have them, and are judged by what the engine reads from files, never by the code that was measured",
 			Ours:     []string{"internal/compare", "internal/record"},
-			TestOurs: []string{".", "hw/firmware", "hw/firmware/bench", "impls", "impls/serial", "measure", "workloads", "workloads/benchtest"},
+			TestOurs: []string{".", "hw/firmware", "hw/firmware/bench", "impls", "impls/serial", "internal/measure", "workloads", "workloads/benchtest"},
 		},
 		{
 			Packages: "internal/program",
@@ -284,16 +284,16 @@ var importPolicy = Policy{
 			Others: []string{errgroup}, // two versions are built side by side
 		},
 		{
-			Packages: "report/serve",
+			Packages: "internal/report/serve",
 			Why:      "served pages show what a report shows, and profiles in pprof's own pages; nothing else needs those",
-			Ours:     []string{"internal/calibrate", "internal/compare", "internal/record", "internal/why", "report", "targets"},
+			Ours:     []string{"internal/calibrate", "internal/compare", "internal/record", "internal/why", "internal/report", "internal/targets"},
 			TestOurs: []string{"internal/barepath"},
 			Others:   []string{"github.com/google/pprof/..."},
 		},
 		{
-			Packages: "report/...",
+			Packages: "internal/report/...",
 			Why:      "a report is derived from what the engine read from files and judged by targets, which are data, never from the code that was measured",
-			Ours:     []string{"internal/calibrate", "internal/compare", "internal/conform", "internal/record", "internal/why", "report/...", "targets"},
+			Ours:     []string{"internal/calibrate", "internal/compare", "internal/conform", "internal/record", "internal/why", "internal/report/...", "internal/targets"},
 			TestOurs: []string{"internal/truth/..."},
 			Others: []string{
 				"github.com/google/pprof/...",
@@ -306,7 +306,7 @@ var importPolicy = Policy{
 			Packages: "hw",
 			Why:      "it brings firmware to boards and reads what comes back: it knows the protocol and the format of results, and no board or implementation by name",
 			Ours:     []string{"hw/boards", "hw/firmware/line", "internal/child", "internal/compare", "internal/filelock", "internal/record", "internal/scratch", "internal/session"},
-			TestOurs: []string{".", "hw/...", "measure", "impls/...", "internal/barepath"},
+			TestOurs: []string{".", "hw/...", "internal/measure", "impls/...", "internal/barepath"},
 			Others: []string{
 				"github.com/agnivade/levenshtein",
 				"go.bug.st/serial/...",
@@ -342,12 +342,12 @@ var importPolicy = Policy{
 		{
 			Packages: "hw/boards/*",
 			Why:      "a board is pins, clock and port: what every board does is the firmware's, and that knows what the host need not",
-			Ours:     []string{"conformance", "hw/firmware", "measure", "hw/boards/internal/..."},
+			Ours:     []string{"conformance", "hw/firmware", "internal/measure", "hw/boards/internal/..."},
 		},
 		{
 			Packages: "cmd/benchrun",
 			Why:      "the command is thin: flags in, the engine, the boards and the report do the rest",
-			Ours:     []string{"hw", "hw/firmware/line", "internal/...", "report/...", "targets"},
+			Ours:     []string{"hw", "hw/firmware/line", "internal/...", "internal/report/...", "internal/targets"},
 			TestOurs: []string{"internal/barepath"},
 			Others: []string{
 				"github.com/agnivade/levenshtein",

@@ -9,7 +9,7 @@ import (
 	"github.com/HdrHistogram/hdrhistogram-go"
 
 	"github.com/dynolab/dyno"
-	"github.com/dynolab/dyno/measure"
+	"github.com/dynolab/dyno/internal/measure"
 	"github.com/dynolab/dyno/workloads"
 )
 

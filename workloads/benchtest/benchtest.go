@@ -19,7 +19,7 @@ import (
 	"testing"
 
 	"github.com/dynolab/dyno"
-	"github.com/dynolab/dyno/measure"
+	"github.com/dynolab/dyno/internal/measure"
 	"github.com/dynolab/dyno/workloads"
 )
 

@@ -3,7 +3,7 @@ package benchtest
 import (
 	"testing"
 
-	"github.com/dynolab/dyno/measure"
+	"github.com/dynolab/dyno/internal/measure"
 	"github.com/dynolab/dyno/workloads"
 )
 

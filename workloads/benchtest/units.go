@@ -5,7 +5,7 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/dynolab/dyno/measure"
+	"github.com/dynolab/dyno/internal/measure"
 )
 
 // printed are the Unit lines that this process has printed.

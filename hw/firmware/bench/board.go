@@ -9,7 +9,7 @@ import (
 	"github.com/dynolab/dyno"
 	"github.com/dynolab/dyno/actor"
 	"github.com/dynolab/dyno/hw/firmware"
-	"github.com/dynolab/dyno/measure"
+	"github.com/dynolab/dyno/internal/measure"
 )
 
 // A question is what only boards are asked. Its figures are bytes: of the heap in use,

@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"github.com/dynolab/dyno/hw/firmware/line"
-	"github.com/dynolab/dyno/measure"
+	"github.com/dynolab/dyno/internal/measure"
 )
 
 // A Port is a port whose host has sent everything beforehand, and goes.

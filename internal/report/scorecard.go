@@ -7,7 +7,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/dynolab/dyno/targets"
+	"github.com/dynolab/dyno/internal/targets"
 )
 
 // Scorecard returns what targets say of results.

@@ -10,7 +10,7 @@ import (
 	"testing"
 
 	"github.com/dynolab/dyno/internal/compare"
-	"github.com/dynolab/dyno/targets"
+	"github.com/dynolab/dyno/internal/targets"
 )
 
 func sideBySide(t *testing.T) (*compare.SideBySide, *targets.Scorecard) {

@@ -11,7 +11,7 @@ import (
 	"testing"
 
 	"github.com/dynolab/dyno/internal/compare"
-	"github.com/dynolab/dyno/targets"
+	"github.com/dynolab/dyno/internal/targets"
 )
 
 // The README's tables of what the implementations of actors and of executors aim

@@ -10,7 +10,7 @@ import (
 	"testing"
 
 	"github.com/dynolab/dyno/internal/compare"
-	"github.com/dynolab/dyno/targets"
+	"github.com/dynolab/dyno/internal/targets"
 )
 
 // sampleTargets are of all kinds, for the results in ../report/testdata/targets.bench.

@@ -23,9 +23,9 @@ import (
 	"github.com/dynolab/dyno/internal/calibrate"
 	"github.com/dynolab/dyno/internal/compare"
 	"github.com/dynolab/dyno/internal/record"
+	"github.com/dynolab/dyno/internal/report"
+	"github.com/dynolab/dyno/internal/targets"
 	"github.com/dynolab/dyno/internal/why"
-	"github.com/dynolab/dyno/report"
-	"github.com/dynolab/dyno/targets"
 )
 
 // Options say how results are served. The zero value is the default.

@@ -28,7 +28,7 @@ import (
 
 	"github.com/dynolab/dyno/internal/barepath"
 	"github.com/dynolab/dyno/internal/compare"
-	"github.com/dynolab/dyno/report"
+	"github.com/dynolab/dyno/internal/report"
 )
 
 // needBrowser says why tests were skipped.
@@ -217,7 +217,7 @@ type site struct {
 func newSite(t *testing.T) *site {
 	t.Helper()
 	dir := folder(t)
-	for _, path := range []string{"../../internal/compare/testdata/compare/interleaved.bench", "../testdata/curves.bench", "../testdata/means.bench"} {
+	for _, path := range []string{"../../compare/testdata/compare/interleaved.bench", "../testdata/curves.bench", "../testdata/means.bench"} {
 		data, err := os.ReadFile(filepath.FromSlash(path))
 		if err != nil {
 			t.Fatal(err)

@@ -9,8 +9,8 @@ import (
 	"strings"
 
 	"github.com/dynolab/dyno/internal/compare"
+	"github.com/dynolab/dyno/internal/targets"
 	"github.com/dynolab/dyno/internal/why"
-	"github.com/dynolab/dyno/targets"
 )
 
 // Write writes the report of c, with card if that is not nil, as a Markdown document,

@@ -9,8 +9,8 @@ import (
 
 	"github.com/dynolab/dyno/internal/compare"
 	"github.com/dynolab/dyno/internal/record"
+	"github.com/dynolab/dyno/internal/targets"
 	"github.com/dynolab/dyno/internal/why"
-	"github.com/dynolab/dyno/targets"
 )
 
 // A Form is what a document is made for. It has the same sections in each, but a

@@ -11,7 +11,7 @@ import (
 	"testing"
 
 	"github.com/dynolab/dyno/internal/compare"
-	"github.com/dynolab/dyno/targets"
+	"github.com/dynolab/dyno/internal/targets"
 )
 
 // sampleTargets are of all kinds, for the results in testdata/targets.bench.

@@ -17,8 +17,8 @@ import (
 	"github.com/dynolab/dyno/hw/firmware/bench"
 	"github.com/dynolab/dyno/impls"
 	"github.com/dynolab/dyno/impls/serial"
-	"github.com/dynolab/dyno/measure"
-	"github.com/dynolab/dyno/targets"
+	"github.com/dynolab/dyno/internal/measure"
+	"github.com/dynolab/dyno/internal/targets"
 	"github.com/dynolab/dyno/workloads"
 	"github.com/dynolab/dyno/workloads/benchtest"
 )

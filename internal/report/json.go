@@ -12,7 +12,7 @@ import (
 	"github.com/dynolab/dyno/internal/compare"
 	"github.com/dynolab/dyno/internal/conform"
 	"github.com/dynolab/dyno/internal/record"
-	"github.com/dynolab/dyno/targets"
+	"github.com/dynolab/dyno/internal/targets"
 )
 
 // The schemas name the forms of JSON. Fields may be added under the same name; a change

@@ -15,7 +15,7 @@ import (
 
 	"github.com/dynolab/dyno/internal/compare"
 	"github.com/dynolab/dyno/internal/record"
-	"github.com/dynolab/dyno/report"
+	"github.com/dynolab/dyno/internal/report"
 )
 
 // A run is what a results file says of the run that writes it, however much of it

@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"github.com/dynolab/dyno/internal/compare"
-	"github.com/dynolab/dyno/targets"
+	"github.com/dynolab/dyno/internal/targets"
 )
 
 // SideBySide returns s as a document: a table for each benchmark, and the targets of card

@@ -28,7 +28,7 @@ func pageOf(t *testing.T, c *compare.Comparison, x Extra) string {
 // resultsOf reads a file of results/, which anyone has.
 func resultsOf(t *testing.T, path string) *compare.Comparison {
 	t.Helper()
-	return compared(t, filepath.FromSlash("../results/"+path))
+	return compared(t, filepath.FromSlash("../../results/"+path))
 }
 
 // The page refers to nothing but itself, its links lead somewhere, and no name is

@@ -62,7 +62,7 @@ func significant(text []byte) []byte {
 	})
 }
 
-const samples = "../internal/compare/testdata/compare/"
+const samples = "../compare/testdata/compare/"
 
 func interleaved(t testing.TB) *compare.Comparison {
 	t.Helper()
