@@ -10,7 +10,6 @@ import (
 	"github.com/dynolab/dyno/internal/compare"
 	"github.com/dynolab/dyno/internal/program"
 	"github.com/dynolab/dyno/internal/stats"
-	"github.com/dynolab/dyno/internal/testbin"
 )
 
 const (
@@ -80,11 +79,11 @@ func (e *explainer) counters(ctx context.Context, p *Pair) ([]Counter, *CPUTime,
 		if ctx.Err() != nil {
 			return nil, nil, context.Cause(ctx)
 		}
-		one, other, err := e.countPair(ctx, p, each, i%2 == 1)
+		two, err := e.countPair(ctx, p, each, i%2 == 1)
 		if err != nil {
 			return nil, nil, err
 		}
-		base, this = append(base, *one), append(this, *other)
+		base, this = append(base, two[0].tally), append(this, two[1].tally)
 	}
 	return compareCounters(base, this), newCPUTime(base, this), nil
 }
@@ -134,24 +133,25 @@ func commonStep(a, b uint64) uint64 {
 	return a
 }
 
-// countPair counts in one pair of processes, each of which runs for about as long
-// as each. thisFirst says which of them begins: what comes second finds the machine
-// as the other left it.
-func (e *explainer) countPair(ctx context.Context, p *Pair, each time.Duration, thisFirst bool) (base, this *tally, err error) {
-	type counted struct {
-		tally
-		proc *program.Process
-		n    int // operations of a slice
-	}
-	both := make([]*counted, 2)
+// counting is a process that is counted in.
+type counting struct {
+	tally
+	*program.Process
+	n int // operations of a slice
+}
+
+// countPair counts in one pair of processes, base and this, each of which runs for about
+// as long as each. thisFirst says which of them begins: what comes second finds the
+// machine as the other left it.
+func (e *explainer) countPair(ctx context.Context, p *Pair, each time.Duration, thisFirst bool) (two [2]*counting, err error) {
 	slice := counterSlice
 	for i, b := range []*Bench{&p.Base, &p.This} {
-		proc, err := testbin.Drive(ctx, b.config(e.opts, e.opts.Timeout, true))
+		proc, err := e.drive(ctx, b, e.opts.Timeout, true)
 		if err != nil {
-			return nil, nil, err
+			return two, err
 		}
 		defer proc.Close()
-		both[i] = &counted{proc: proc, tally: tally{sums: make(map[string]float64), have: make(map[string]int)}}
+		two[i] = &counting{Process: proc, tally: tally{sums: make(map[string]float64), have: make(map[string]int)}}
 		if proc.Hello().Mode == "runN" {
 			// Each slice is a call of the benchmark function, preparation included:
 			// few and long ones, as under go test.
@@ -159,36 +159,35 @@ func (e *explainer) countPair(ctx context.Context, p *Pair, each time.Duration, 
 		}
 	}
 	took := time.Duration(0)
-	for _, c := range both {
+	for _, c := range two {
 		// As many operations on both sides: what a slice does once, however long it
 		// is, is then the same for both.
-		n, unit := max(1, int(2*float64(slice)/(p.Base.Ns+p.This.Ns))), c.proc.Hello().Unit
-		c.n = (n + unit - 1) / unit * unit
+		c.n = pieces(c.Process, max(1, int(2*float64(slice)/(p.Base.Ns+p.This.Ns))))
 		began := time.Now()
-		if _, err := c.proc.Run(c.n); err != nil { // to warm up
-			return nil, nil, err
+		if _, err := c.Run(c.n); err != nil { // to warm up
+			return two, err
 		}
 		took = max(took, time.Since(began))
 	}
-	order := slices.Clone(both)
+	turns := two
 	if thisFirst {
-		slices.Reverse(order)
+		slices.Reverse(turns[:])
 	}
 	for range countedSlices(each, slice, took) {
-		for _, c := range order {
-			s, err := c.proc.Run(c.n)
+		for _, c := range turns {
+			s, err := c.Run(c.n)
 			if err != nil {
-				return nil, nil, err
+				return two, err
 			}
 			c.add(s)
 		}
 	}
-	for _, c := range both {
-		if _, err := c.proc.Finish(); err != nil {
-			return nil, nil, err
+	for _, c := range two {
+		if _, err := c.Finish(); err != nil {
+			return two, err
 		}
 	}
-	return &both[0].tally, &both[1].tally, nil
+	return two, nil
 }
 
 // countedSlices is how many slices a process does that is to run for as long as
@@ -198,37 +197,37 @@ func countedSlices(each, slice, took time.Duration) int {
 	return max(1, int(math.Round(float64(each)/float64(max(slice, took)))))
 }
 
-// compareCounters compares what was counted in pairs of processes.
-func compareCounters(base, this []tally) []Counter {
-	var out []Counter
-	for _, k := range counterKinds {
-		var x, y, diffs, logs []float64
-		for i := range base {
-			b, ok1 := base[i].value(k)
-			t, ok2 := this[i].value(k)
-			if !ok1 || !ok2 {
-				continue
-			}
-			x, y, diffs = append(x, b), append(y, t), append(diffs, t-b)
-			if b > 0 && t > 0 {
-				logs = append(logs, math.Log(t/b))
-			}
+// inPairs returns what value finds in the processes of all pairs; nothing if any of them
+// has not counted it.
+func inPairs(base, this []tally, value func(*tally) (float64, bool)) (b, t []float64) {
+	for i := range base {
+		x, ok1 := value(&base[i])
+		y, ok2 := value(&this[i])
+		if !ok1 || !ok2 {
+			return nil, nil
 		}
-		if len(x) == 0 || len(x) < len(base) { // not counted by this Go, or this system
+		b, t = append(b, x), append(t, y)
+	}
+	return b, t
+}
+
+// compareCounters compares what was counted in pairs of processes.
+func compareCounters(base, this []tally) (out []Counter) {
+	for _, k := range counterKinds {
+		x, y := inPairs(base, this, func(t *tally) (float64, bool) { return t.value(k) })
+		if len(x) == 0 { // not counted by this Go, or this system
 			continue
 		}
 		c := Counter{Name: k.name, Key: k.key, Unit: k.unit, Base: median(x), This: median(y), Pairs: len(x)}
 		if c.Base == 0 && c.This == 0 {
 			continue
 		}
-		if len(logs) == len(x) {
-			r := paired(logs)
-			c.Ratio = &Ratio{math.Exp(r.Est), math.Exp(r.Lo), math.Exp(r.Hi)}
-			c.Moved = r.Lo > 0 || r.Hi < 0
-		} else { // a ratio to nothing is none
-			d := paired(diffs)
-			c.Moved = d.Lo > 0 || d.Hi < 0
+		i := paired(less(y, x))
+		if slices.Min(x) > 0 && slices.Min(y) > 0 { // a ratio to nothing is none
+			i = paired(less(logs(y), logs(x)))
+			c.Ratio = &Ratio{math.Exp(i.Est), math.Exp(i.Lo), math.Exp(i.Hi)}
 		}
+		c.Moved = i.Lo > 0 || i.Hi < 0
 		out = append(out, c)
 	}
 	return out
@@ -243,21 +242,29 @@ func paired(d []float64) Interval {
 	return Interval{Est: s.Est, Lo: s.Lo, Hi: s.Hi}
 }
 
-func median(v []float64) float64 {
-	s := slices.Sorted(slices.Values(v))
-	n := len(s)
-	if n == 0 {
-		return 0
+// less returns a less b, pair by pair.
+func less(a, b []float64) []float64 {
+	d := slices.Clone(a)
+	for i := range d {
+		d[i] -= b[i]
 	}
-	return (s[(n-1)/2] + s[n/2]) / 2
+	return d
 }
+
+func logs(v []float64) []float64 {
+	out := make([]float64, len(v))
+	for i := range v {
+		out[i] = math.Log(v[i])
+	}
+	return out
+}
+
+func median(v []float64) float64 { return stats.Median(slices.Sorted(slices.Values(v))) }
 
 // kindOf returns what is known of a counter.
 func kindOf(key string) counterKind {
-	for _, k := range counterKinds {
-		if k.key == key {
-			return k
-		}
+	if i := slices.IndexFunc(counterKinds, func(k counterKind) bool { return k.key == key }); i >= 0 {
+		return counterKinds[i]
 	}
 	return counterKind{}
 }
@@ -280,14 +287,14 @@ func (c *Counter) weight() float64 {
 func telling(counters []Counter, diff float64) []Counter {
 	var out []Counter
 	for _, c := range counters {
-		k := kindOf(c.Key)
-		changed := math.Abs(c.This-c.Base) >= 0.25*max(math.Abs(c.Base), math.Abs(c.This))
-		switch {
-		case !c.Moved, k.key == "user-ns": // the sentence begins with CPU time
-		case k.level && changed, !k.level && c.weight() >= 0.05*math.Abs(diff):
+		worth := c.weight() >= 0.05*math.Abs(diff)
+		if kindOf(c.Key).level {
+			worth = math.Abs(c.This-c.Base) >= 0.25*max(math.Abs(c.Base), math.Abs(c.This))
+		}
+		if c.Moved && worth && c.Key != "user-ns" { // the sentence begins with CPU time
 			out = append(out, c)
 		}
 	}
-	slices.SortStableFunc(out, func(a, b Counter) int { return order(a.weight(), b.weight()) })
+	largestFirst(out, func(c Counter) float64 { return c.weight() })
 	return out[:min(len(out), 3)]
 }

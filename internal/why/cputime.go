@@ -3,37 +3,31 @@ package why
 import (
 	"fmt"
 	"math"
+	"slices"
 	"time"
 )
 
 // newCPUTime compares the CPU time that was counted in pairs of processes; nil if
 // the system counts none.
 func newCPUTime(base, this []tally) *CPUTime {
-	var cpu, wall, bases, baseWalls []float64
+	cpu, cpus := inPairs(base, this, (*tally).cpu)
+	wall, walls := inPairs(base, this, func(t *tally) (float64, bool) { return t.wall / t.ops, true })
 	clock, least := uint64(0), math.Inf(1)
-	for i := range base {
-		b, ok1 := base[i].cpu()
-		t, ok2 := this[i].cpu()
-		if !ok1 || !ok2 {
-			return nil
-		}
-		w := base[i].wall / base[i].ops
-		cpu, wall = append(cpu, t-b), append(wall, this[i].wall/this[i].ops-w)
-		bases, baseWalls = append(bases, b), append(baseWalls, w)
-		clock = commonStep(commonStep(clock, base[i].clock), this[i].clock)
-		least = min(least, base[i].ops/float64(base[i].slices), this[i].ops/float64(this[i].slices))
+	for _, t := range slices.Concat(base, this) {
+		clock = commonStep(clock, t.clock)
+		least = min(least, t.ops/float64(t.slices))
 	}
-	if clock == 0 { // a clock that stands still
+	if len(cpu) == 0 || clock == 0 { // a clock that stands still
 		return nil
 	}
 	c := &CPUTime{
-		Base: median(bases), Diff: paired(cpu), Wall: paired(wall), BaseWall: median(baseWalls),
-		Pairs: len(base), Clock: 2 * float64(clock) / least,
+		Base: median(cpu), Diff: paired(less(cpus, cpu)), Wall: paired(less(walls, wall)), BaseWall: median(wall),
+		Pairs: len(cpu), Clock: 2 * float64(clock) / least,
 	}
 	// What a clock in steps has not shown may be there in all pairs alike.
 	c.Diff.Lo, c.Diff.Hi = c.Diff.Lo-c.Clock, c.Diff.Hi+c.Clock
 	for _, v := range []float64{c.Base, c.BaseWall, c.Diff.Est, c.Diff.Lo, c.Diff.Hi, c.Wall.Est, c.Wall.Lo, c.Wall.Hi} {
-		if math.IsNaN(v) || math.IsInf(v, 0) {
+		if v != finite(v) {
 			return nil
 		}
 	}

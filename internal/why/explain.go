@@ -1,6 +1,7 @@
 package why
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -8,12 +9,12 @@ import (
 	"os"
 	"path"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 	"time"
 
-	"github.com/google/pprof/profile"
 	"golang.org/x/perf/benchfmt"
 
 	"github.com/dynolab/dyno/internal/program"
@@ -41,7 +42,7 @@ type Options struct {
 	// that nothing is added.
 	Done func(*Cell) error
 
-	// Step is told what is done next; nil means that nobody wants to know.
+	// Step is called with what is done next; nil means that it is not reported.
 	Step func(what string)
 }
 
@@ -59,18 +60,15 @@ const slowdown = 50
 // An explainer explains the differences of one results file.
 type explainer struct {
 	opts   Options
-	folder string // Folder of the results
+	folder string // with the profiles
 	taken  map[string]taken
 	names  map[string]string // folders and files in use, and for what
 }
 
-// taken is a profile that was taken.
+// taken is a profile that was taken, or why it was not.
 type taken struct {
-	path    string // relative, with slashes
-	profile *profile.Profile
-	n       int
-	wall    float64 // ns/op
-	err     error
+	Sampled
+	err error
 }
 
 // Explain explains pairs, one after another, and writes profiles and index beside
@@ -79,20 +77,16 @@ type taken struct {
 // [session.ErrInterrupted]. An index that is there keeps the cells of other rows. A
 // profile that cannot be taken is a note in its cell.
 func Explain(ctx context.Context, results string, x *Index, pairs []Pair, o Options) error {
-	if o.Time == 0 {
-		o.Time = DefaultTime
+	folder, err := filepath.Abs(Folder(results))
+	if err != nil {
+		return err
 	}
-	if o.Timeout == 0 {
-		o.Timeout = time.Minute
-	}
-	if o.Step == nil {
-		o.Step = func(string) {}
-	}
-	e := &explainer{opts: o, folder: Folder(results), taken: make(map[string]taken), names: make(map[string]string)}
+	o.Time, o.Timeout = cmp.Or(o.Time, DefaultTime), cmp.Or(o.Timeout, time.Minute)
+	e := &explainer{opts: o, folder: folder, taken: make(map[string]taken), names: make(map[string]string)}
 	// What is explained again is replaced, with its whole row: the rows' other
 	// cells would point to profiles that are overwritten.
 	x.Cells = slices.DeleteFunc(x.Cells, func(c Cell) bool {
-		return slices.ContainsFunc(pairs, func(p Pair) bool { return p.Row == c.Row && p.This.Step.Case.Pkg == c.Pkg })
+		return slices.ContainsFunc(pairs, func(p Pair) bool { return p.Row == c.Row && p.pkg() == c.Pkg })
 	})
 	for _, c := range x.Cells {
 		e.names[strings.ToLower(c.Folder)] = c.Pkg + " " + c.Row
@@ -102,13 +96,11 @@ func Explain(ctx context.Context, results string, x *Index, pairs []Pair, o Opti
 			return session.ErrInterrupted
 		}
 		c, err := e.cell(ctx, &pairs[i])
+		if err == nil && o.Done != nil {
+			err = o.Done(&c)
+		}
 		if err != nil {
 			return err
-		}
-		if o.Done != nil {
-			if err := o.Done(&c); err != nil {
-				return err
-			}
 		}
 		x.Cells = append(x.Cells, c)
 		if err := x.Write(results); err != nil {
@@ -144,92 +136,100 @@ func (e *explainer) tidy(x *Index, folder string) error {
 	return err
 }
 
+// step reports what is done next with a pair.
+func (e *explainer) step(p *Pair, what string) {
+	if e.opts.Step != nil {
+		e.opts.Step(fmt.Sprintf("%s: %s of %s and %s", p.Row, what, p.Base.Column, p.This.Column))
+	}
+}
+
 // cell explains one pair.
 func (e *explainer) cell(ctx context.Context, p *Pair) (Cell, error) {
 	c := Cell{
-		Pkg: p.This.Step.Case.Pkg, Row: p.Row, Base: p.BaseCol, Column: p.Col,
+		Pkg: p.pkg(), Row: p.Row, Base: p.Base.Column, Column: p.This.Column,
 		Unit: timeUnit, Ratio: finite(p.Ratio), Verdict: string(p.Verdict),
-		Folder: e.name("", p.Row, p.This.Step.Case.Pkg+" "+p.Row),
+		Folder: e.name("", p.Row, p.pkg()+" "+p.Row),
 	}
 	if err := os.MkdirAll(filepath.Join(e.folder, filepath.FromSlash(c.Folder)), 0o755); err != nil {
 		return c, err
 	}
 	f := finding{
-		baseName: p.BaseCol, thisName: p.Col, diff: p.diff(), differs: p.Verdict.Proven(),
+		baseName: c.Base, thisName: c.Column, diff: p.diff(), differs: p.Verdict.Proven(),
 		profiles: make(map[Kind]*Profile), counted: e.opts.Time,
 	}
-	note := func(format string, args ...any) { c.Notes = append(c.Notes, fmt.Sprintf(format, args...)) }
 	if err := e.count(ctx, p, &c, &f); err != nil {
 		return c, err
 	}
 	for _, kind := range []Kind{CPU, Alloc, Mutex, Block} {
-		long := e.opts.Time
-		if kind != CPU {
-			long /= perEvent
-		}
-		e.opts.Step(fmt.Sprintf("%s: %s of %s and %s", p.Row, kind, p.BaseCol, p.Col))
-		var base, this taken
-		for n := p.Ops(long); n > 0; n = f.more(kind, &base, &this, long) {
-			base, this = e.take(ctx, c.Folder, p.BaseCol, &p.Base, kind, n), e.take(ctx, c.Folder, p.Col, &p.This, kind, n)
-		}
-		err := errors.Join(base.err, this.err)
-		if interrupted(ctx, err) {
+		d, err := e.profile(ctx, p, kind, c.Folder, &f)
+		switch {
+		case interrupted(ctx, err):
 			return c, session.ErrInterrupted
-		}
-		if err != nil {
-			note("there is no %s profile: %s", kind, oneLine(err))
+		case err != nil:
+			c.note("there is no %s profile: %s", kind, oneLine(err))
 			continue
+		case kind == CPU:
+			c.noteSpeed(&p.Base, d.Base.Wall)
+			c.noteSpeed(&p.This, d.This.Wall)
 		}
-		d, err := Diff(kind, base.of(), this.of())
-		if err != nil {
-			note("there is no %s profile: %v", kind, err)
-			continue
-		}
-		d.Base.Path, d.Base.Wall = base.path, base.wall
-		d.This.Path, d.This.Wall = this.path, this.wall
-		if kind == CPU {
-			// If it was taken again, a longer Time would have taken as many samples.
-			f.sampled = time.Duration(float64(long) * float64(base.n) / float64(p.Ops(long)))
-			for _, s := range []struct {
-				name string
-				b    *Bench
-				wall float64
-			}{{p.BaseCol, &p.Base, base.wall}, {p.Col, &p.This, this.wall}} {
-				if r := s.wall / s.b.Ns; r > 1.5 || r < 1/1.5 {
-					note("while its CPU time was profiled, %s took %s per operation and not %s", s.name, nanos(s.wall), nanos(s.b.Ns))
-				}
-			}
-		}
-		c.Profiles = append(c.Profiles, d)
-		f.profiles[kind] = &c.Profiles[len(c.Profiles)-1]
-	}
-	for i := range c.Profiles { // the slice may have moved while it grew
-		f.profiles[c.Profiles[i].Kind] = &c.Profiles[i]
+		c.Profiles, f.profiles[kind] = append(c.Profiles, d), &d
 	}
 	c.Sentence, c.Explained = f.sentence()
 	return c, nil
 }
 
+func (c *Cell) note(format string, args ...any) {
+	c.Notes = append(c.Notes, fmt.Sprintf(format, args...))
+}
+
+// noteSpeed notes that a benchmark was much slower or faster under the profiler, where an
+// operation took wall, than when it was measured.
+func (c *Cell) noteSpeed(b *Bench, wall float64) {
+	if r := wall / b.Ns; r > 1.5 || r < 1/1.5 {
+		c.note("while its CPU time was profiled, %s took %s per operation and not %s", b.Column, nanos(wall), nanos(b.Ns))
+	}
+}
+
 // count counts on both sides of a pair, for its cell and its finding. Its only error
 // is [session.ErrInterrupted]: that nothing can be counted is a note.
-func (e *explainer) count(ctx context.Context, p *Pair, c *Cell, f *finding) error {
-	note := func(format string, args ...any) { c.Notes = append(c.Notes, fmt.Sprintf(format, args...)) }
-	e.opts.Step(fmt.Sprintf("%s: counters of %s and %s", p.Row, p.BaseCol, p.Col))
-	var err error
-	switch c.Counters, c.CPU, err = e.counters(ctx, p); {
+func (e *explainer) count(ctx context.Context, p *Pair, c *Cell, f *finding) (err error) {
+	e.step(p, "counters")
+	c.Counters, c.CPU, err = e.counters(ctx, p)
+	f.counters = c.Counters
+	switch {
 	case interrupted(ctx, err):
 		return session.ErrInterrupted
 	case err != nil:
-		note("there are no counters: %s", oneLine(err))
+		c.note("there are no counters: %s", oneLine(err))
 	case c.CPU == nil:
-		note("this system does not count the CPU time of a process")
+		c.note("this system does not count the CPU time of a process")
 	case f.differs && c.CPU.coarse(f.diff.Est):
-		note("this system's clock of CPU time is too coarse: that of an operation may be off by %s", nanos(c.CPU.Clock))
+		c.note("this system's clock of CPU time is too coarse: that of an operation may be off by %s", nanos(c.CPU.Clock))
 	default:
 		f.cpu = c.CPU
 	}
-	f.counters = c.Counters
 	return nil
+}
+
+// profile takes profiles of one kind of both sides and compares them.
+func (e *explainer) profile(ctx context.Context, p *Pair, kind Kind, folder string, f *finding) (Profile, error) {
+	e.step(p, string(kind))
+	long := e.opts.Time
+	if kind != CPU {
+		long /= perEvent
+	}
+	var base, this taken
+	for n := p.Ops(long); n > 0; n = f.more(kind, &base, &this, long) {
+		base, this = e.take(ctx, folder, &p.Base, kind, n), e.take(ctx, folder, &p.This, kind, n)
+	}
+	if err := errors.Join(base.err, this.err); err != nil {
+		return Profile{}, err
+	}
+	if kind == CPU {
+		// If it was taken again, a longer Time would have taken as many samples.
+		f.sampled = time.Duration(float64(long) * float64(base.N) / float64(p.Ops(long)))
+	}
+	return Diff(kind, base.Sampled, this.Sampled)
 }
 
 // oneLine is the text of an error without line breaks.
@@ -240,38 +240,28 @@ func oneLine(err error) string { return strings.ReplaceAll(err.Error(), "\n", ";
 // measured, or leaves processors idle. It is 0 if they will do, if no sentence needs
 // them, or if the slower side would take more than most times as long as it should.
 func (f *finding) more(kind Kind, base, this *taken, time time.Duration) int {
-	if kind != CPU || base.err != nil || this.err != nil {
+	if kind != CPU || base.err != nil || this.err != nil || !f.differs || f.cpu != nil && f.cpu.reading(f.diff) != computes {
 		return 0
 	}
-	if !f.differs || f.cpu != nil && f.cpu.reading(f.diff) != computes {
-		return 0
-	}
-	a, b := cpuSamples(base.profile), cpuSamples(this.profile)
+	a, b := base.cpuSamples(), this.cpuSamples()
 	if enough(a, b) {
 		return 0
 	}
 	lacking := max(manySamples/float64(max(a, b, 1)), fewSamples/float64(max(min(a, b), 1)))
-	n := float64(base.n) * 1.25 * min(lacking, 20)
-	if n*max(base.wall, this.wall) > most*float64(time) {
-		n = most * float64(time) / max(base.wall, this.wall)
-	}
-	if n < 1.2*float64(base.n) {
+	n := min(float64(base.N)*1.25*min(lacking, 20), most*float64(time)/max(base.Wall, this.Wall))
+	if n < 1.2*float64(base.N) {
 		return 0
 	}
 	return int(n)
 }
 
 // cpuSamples is how many samples a profile of CPU time has.
-func cpuSamples(p *profile.Profile) (n int64) {
-	for _, s := range p.Sample {
-		if len(s.Value) > 0 {
-			n += s.Value[0]
-		}
+func (s *Sampled) cpuSamples() (n int64) {
+	for _, sample := range s.Profile.Sample {
+		n += sample.Value[0]
 	}
 	return n
 }
-
-func (t *taken) of() Sampled { return Sampled{Profile: t.profile, N: t.n} }
 
 // interrupted reports whether err, or the end of ctx, means that no more is
 // wanted.
@@ -279,54 +269,49 @@ func interrupted(ctx context.Context, err error) bool {
 	return ctx.Err() != nil || errors.Is(err, session.ErrInterrupted) || errors.Is(err, program.ErrKilled)
 }
 
-// take returns a profile of one benchmark over n operations, which is taken once
-// only for all cells of the row.
-func (e *explainer) take(ctx context.Context, folder, column string, b *Bench, kind Kind, n int) taken {
+// take returns a profile of one benchmark over n operations, which is taken and kept
+// once only for all cells of the row.
+func (e *explainer) take(ctx context.Context, folder string, b *Bench, kind Kind, n int) taken {
 	key := fmt.Sprintf("%s %s %s %d", b.Binary.ID(), b.Step.FullName(), kind, n)
-	t, ok := e.taken[key]
-	if !ok {
-		t = e.run(ctx, path.Join(folder, e.name(folder, column+"."+string(kind), key)+".pb.gz"), b, kind, n)
-		e.taken[key] = t
+	if t, ok := e.taken[key]; ok {
+		return t
 	}
-	return t
+	rel := path.Join(folder, e.name(folder, b.Column+"."+string(kind), key)+".pb.gz")
+	file := filepath.Join(e.folder, filepath.FromSlash(rel))
+	s, err := e.run(ctx, file, b, kind, n)
+	if err == nil {
+		err = writeProfile(file, s.Profile)
+	}
+	s.Path = rel
+	e.taken[key] = taken{s, err}
+	return e.taken[key]
 }
 
-// run takes a profile and keeps it.
-func (e *explainer) run(ctx context.Context, rel string, b *Bench, kind Kind, n int) taken {
-	file, err := filepath.Abs(filepath.Join(e.folder, filepath.FromSlash(rel)))
-	if err != nil {
-		return taken{err: err}
-	}
-	t := taken{path: rel, n: n}
+// run takes a profile, with the help of file.
+func (e *explainer) run(ctx context.Context, file string, b *Bench, kind Kind, n int) (Sampled, error) {
 	// The profile of allocations is always taken of a whole process: a memory
 	// profile lags behind by a garbage collection or two, and at the end of a
 	// process package testing sees to that.
 	if b.Binary.Undrivable == nil && kind != Alloc {
-		t.profile, t.n, t.wall, t.err = e.sliced(ctx, file, b, kind, n)
-		if refusal := new(program.Refusal); !errors.As(t.err, &refusal) && !errors.Is(t.err, program.ErrUnsupported) {
-			if t.err == nil {
-				t.err = writeProfile(file, t.profile)
-			}
-			return t
+		s, err := e.sliced(ctx, file, b, kind, n)
+		if refusal := new(program.Refusal); !errors.As(err, &refusal) && !errors.Is(err, program.ErrUnsupported) {
+			return s, err
 		}
-		t.n = n
 	}
-	t.profile, t.wall, t.err = e.whole(file, b, kind, n)
-	if t.err != nil || kind == CPU {
-		return t
+	s, err := e.whole(file, b, kind, n)
+	if err != nil || kind == CPU {
+		return s, err
 	}
 	// Events are few enough to see those of the preparation. With twice as many
 	// operations they are the same, so the difference has those of n operations
 	// only. Of CPU time it would only have more noise.
-	var second *profile.Profile
-	if second, t.wall, t.err = e.whole(file, b, kind, 2*n); t.err != nil {
-		return t
+	second, err := e.whole(file, b, kind, 2*n)
+	if err != nil {
+		return second, err
 	}
-	if t.profile, t.err = minus(second, t.profile); t.err != nil {
-		return t
-	}
-	t.err = writeProfile(file, t.profile)
-	return t
+	second.N = n
+	second.Profile, err = minus(second.Profile, s.Profile)
+	return second, err
 }
 
 // timeout is how long a process may take for n operations.
@@ -338,126 +323,96 @@ func (e *explainer) timeout(b *Bench, kind Kind, n int) time.Duration {
 	return e.opts.Timeout + 2*expected
 }
 
-// sliced takes a profile of one long slice of a process that is driven, so that
-// it has none of the preparation. It returns how many operations that had: whole
-// pieces of the work.
-func (e *explainer) sliced(ctx context.Context, file string, b *Bench, kind Kind, n int) (prof *profile.Profile, ops int, wall float64, err error) {
-	p, err := testbin.Drive(ctx, b.config(e.opts, e.timeout(b, kind, n), false))
-	if err != nil {
-		return nil, 0, 0, err
-	}
-	defer p.Close()
-	unit := p.Hello().Unit
-	n = (n + unit - 1) / unit * unit
-	if _, err := p.Run(max(n/20/unit, 1) * unit); err != nil { // to warm up
-		return nil, 0, 0, err
-	}
-	if err := p.Reset(); err != nil {
-		return nil, 0, 0, err
-	}
-	if err := p.StartProfile(string(kind), file); err != nil {
-		return nil, 0, 0, err
-	}
-	s, err := p.Run(n)
-	if err != nil {
-		return nil, 0, 0, err
-	}
-	if err := p.EndProfile(); err != nil {
-		return nil, 0, 0, err
-	}
-	if _, err := p.Finish(); err != nil { // a wrong result has no explanation either
-		return nil, 0, 0, err
-	}
-	if prof, err = readProfile(file); err == nil && kind != CPU {
-		// Events count from the beginning of the process.
-		before, berr := readProfile(file + ".before")
-		if berr == nil {
-			prof, berr = minus(prof, before)
-		}
-		err = errors.Join(berr, os.Remove(file+".before"))
-	}
-	return prof, s.N, float64(s.Elapsed) / float64(s.N), err
+// drive starts a process that does slices of a benchmark.
+func (e *explainer) drive(ctx context.Context, b *Bench, timeout time.Duration, counters bool) (*program.Process, error) {
+	return testbin.Drive(ctx, program.Config{
+		Path: b.Binary.Path, Dir: b.Binary.Dir, Benchmark: b.Step.Case.Name, CPU: b.Step.CPU,
+		Counters: counters, Timeout: timeout, Kill: e.opts.Kill,
+	})
 }
 
-// config is how the benchmark is driven.
-func (b *Bench) config(o Options, timeout time.Duration, counters bool) program.Config {
-	return program.Config{
-		Path: b.Binary.Path, Dir: b.Binary.Dir, Benchmark: b.Step.Case.Name, CPU: b.Step.CPU,
-		Counters: counters, Timeout: timeout, Kill: o.Kill,
+// pieces rounds n up to whole pieces of the work that a process does.
+func pieces(p *program.Process, n int) int {
+	unit := p.Hello().Unit
+	return (n + unit - 1) / unit * unit
+}
+
+// sliced takes a profile of one long slice of a process that is driven, so that
+// it has none of the preparation.
+func (e *explainer) sliced(ctx context.Context, file string, b *Bench, kind Kind, n int) (s Sampled, err error) {
+	p, err := e.drive(ctx, b, e.timeout(b, kind, n), false)
+	if err != nil {
+		return s, err
 	}
+	defer p.Close()
+	n = pieces(p, n)
+	if _, err := p.Run(pieces(p, max(n/20, 1))); err != nil { // to warm up
+		return s, err
+	}
+	if err := p.Reset(); err != nil {
+		return s, err
+	}
+	if err := p.StartProfile(string(kind), file); err != nil {
+		return s, err
+	}
+	slice, err := p.Run(n)
+	if err != nil {
+		return s, err
+	}
+	if err := p.EndProfile(); err != nil {
+		return s, err
+	}
+	if _, err := p.Finish(); err != nil { // a wrong result has no explanation either
+		return s, err
+	}
+	s.N, s.Wall = slice.N, float64(slice.Elapsed)/float64(slice.N)
+	if s.Profile, err = readProfile(file); err != nil || kind == CPU {
+		return s, err
+	}
+	// Events count from the beginning of the process.
+	before, err := readProfile(file + ".before")
+	if err == nil {
+		s.Profile, err = minus(s.Profile, before)
+	}
+	return s, errors.Join(err, os.Remove(file+".before"))
 }
 
 // whole takes a profile of a whole process.
-func (e *explainer) whole(file string, b *Bench, kind Kind, n int) (*profile.Profile, float64, error) {
-	var flags []string
-	switch kind {
-	case CPU:
-		flags = []string{"-test.cpuprofile=" + file}
-	case Alloc:
-		// Every allocation: what one operation allocates is then exact, where
-		// the default, one sample for half a megabyte, sees some hundred.
-		flags = []string{"-test.memprofile=" + file, "-test.memprofilerate=1"}
-	case Mutex:
-		flags = []string{"-test.mutexprofile=" + file, "-test.mutexprofilefraction=1"}
-	case Block:
-		flags = []string{"-test.blockprofile=" + file, "-test.blockprofilerate=1"}
+func (e *explainer) whole(file string, b *Bench, kind Kind, n int) (s Sampled, err error) {
+	flags := []string{kinds[kind].flag + file}
+	if rate := kinds[kind].rate; rate != "" {
+		flags = append(flags, rate)
 	}
 	line, err := b.Binary.RunFixed(b.Step, n, flags, e.timeout(b, kind, n), e.opts.Kill)
 	if err != nil {
-		return nil, 0, err
+		return s, err
 	}
-	wall, err := nsPerOp(line)
-	if err != nil {
-		return nil, 0, err
+	s.N = n
+	if s.Wall, err = nsPerOp(line); err == nil {
+		s.Profile, err = readProfile(file)
 	}
-	p, err := readProfile(file)
-	return p, wall, err
-}
-
-// minus returns the events of p that q does not have.
-func minus(p, q *profile.Profile) (*profile.Profile, error) {
-	if len(q.SampleType) == 0 || len(q.Sample) == 0 {
-		return p, nil
-	}
-	q.Scale(-1)
-	return profile.Merge([]*profile.Profile{p, q})
-}
-
-func writeProfile(file string, p *profile.Profile) error {
-	f, err := os.Create(file)
-	if err != nil {
-		return err
-	}
-	return errors.Join(p.Write(f), f.Close())
+	return s, err
 }
 
 // nsPerOp returns the time in a benchmark line.
 func nsPerOp(line string) (float64, error) {
-	r := benchfmt.NewReader(strings.NewReader(line+"\n"), "")
-	if r.Scan() {
+	if r := benchfmt.NewReader(strings.NewReader(line+"\n"), ""); r.Scan() {
 		if res, ok := r.Result().(*benchfmt.Result); ok {
-			for _, v := range res.Values {
-				if v.Unit == timeUnit || v.OrigUnit == timeUnit {
-					if v.OrigUnit == timeUnit {
-						return v.OrigValue, nil
-					}
-					return v.Value, nil
-				}
+			if sec, ok := res.Value("sec/op"); ok { // as ns/op is called then
+				return 1e9 * sec, nil
 			}
 		}
 	}
 	return 0, fmt.Errorf("there is no time in %q", line)
 }
 
+// unusual is what names of files are better without.
+var unusual = regexp.MustCompile(`[^a-zA-Z0-9=_\-+.,]`)
+
 // name returns a file name for text, which stands for what, below folder: names
 // that would be the same for different things get a number.
 func (e *explainer) name(folder, text, what string) string {
-	name := strings.Map(func(r rune) rune {
-		if 'a' <= r && r <= 'z' || 'A' <= r && r <= 'Z' || '0' <= r && r <= '9' || strings.ContainsRune("=_-+.,", r) {
-			return r
-		}
-		return '-'
-	}, text)
+	name := unusual.ReplaceAllString(text, "-")
 	name = name[:min(len(name), 120)]
 	if strings.Trim(name, ".-") == "" {
 		name = "cell"

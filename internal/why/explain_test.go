@@ -70,10 +70,10 @@ func buildLeanAndFat(t *testing.T) testbin.Binary {
 
 func leanFatPair(s testbin.Binary, this string) Pair {
 	bench := func(impl string) Bench {
-		return Bench{Binary: s, Step: record.Step{Case: record.Case{Pkg: s.Pkg, Name: "BenchmarkX/impl=" + impl}, CPU: 1}, Ns: 100}
+		return Bench{Column: impl, Binary: s, Step: record.Step{Case: record.Case{Pkg: s.Pkg, Name: "BenchmarkX/impl=" + impl}, CPU: 1}, Ns: 100}
 	}
 	return Pair{
-		Row: "X", BaseCol: "lean", Col: this, Verdict: compare.Slower, Ratio: 1.5,
+		Row: "X", Verdict: compare.Slower, Ratio: 1.5,
 		Base: bench("lean"), This: bench(this), Fastest: 100, Slowest: 100,
 	}
 }
@@ -212,7 +212,7 @@ func TestPairs(t *testing.T) {
 			t.Fatalf("all %v: %d pairs, %v", all, len(pairs), err)
 		}
 		p := pairs[want/2] // the first of the second row
-		if p.Row != "X/n=3-2" || p.Col != "b" || p.BaseCol != "ref-a" || p.This.Step.FullName() != "BenchmarkX/impl=b/n=3-2" ||
+		if p.Row != "X/n=3-2" || p.This.Column != "b" || p.Base.Column != "ref-a" || p.This.Step.FullName() != "BenchmarkX/impl=b/n=3-2" ||
 			p.Base.Step.FullName() != "BenchmarkX/impl=ref-a/n=3-2" || p.This.Ns != 20 || p.Fastest != 10 || p.Slowest != 20 || p.Base.Binary.Path != "bin" ||
 			p.diff() != (Interval{10, 5, 15}) {
 			t.Errorf("all %v: %+v", all, p)
@@ -245,8 +245,8 @@ func TestPairDiff(t *testing.T) {
 // A profile of CPU time is taken again if a sentence needs more samples: not if the
 // difference is waiting, or none.
 func TestMoreSamples(t *testing.T) {
-	few := &taken{profile: synthetic(t, CPU, 1e7, "250 x.org/a.f"), n: 1000, wall: 1e6}
-	many := &taken{profile: synthetic(t, CPU, 1e7, "500 x.org/a.f"), n: 1000, wall: 1e6}
+	few := &taken{Sampled: Sampled{Profile: synthetic(t, CPU, 1e7, "250 x.org/a.f"), N: 1000, Wall: 1e6}}
+	many := &taken{Sampled: Sampled{Profile: synthetic(t, CPU, 1e7, "500 x.org/a.f"), N: 1000, Wall: 1e6}}
 	computing, idle := counted(100, Interval{50, 40, 60}, 100, 50), counted(100, Interval{0, -1, 1}, 100, 50)
 	for _, c := range []struct {
 		name       string
@@ -274,8 +274,8 @@ func TestExplainVersions(t *testing.T) {
 	newer := old
 	old.Side, newer.Side = record.SideOld, record.SideNew
 	p := leanFatPair(old, "fat")
-	p.Base, p.BaseCol, p.Col = p.This, record.SideOld, record.SideNew
-	p.This.Binary = newer
+	p.Base = p.This
+	p.Base.Column, p.This.Column, p.This.Binary = record.SideOld, record.SideNew, newer
 	results := filepath.Join(t.TempDir(), "run.bench")
 	x := &Index{Schema: Schema}
 	if err := Explain(context.Background(), results, x, []Pair{p}, Options{Time: 10 * time.Millisecond}); err != nil {

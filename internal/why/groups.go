@@ -1,6 +1,7 @@
 package why
 
 import (
+	"slices"
 	"strings"
 )
 
@@ -48,7 +49,9 @@ var classes = []class{
 		"semacquire", "semrelease", "semawakeup", "(*semaRoot)", "lock2", "unlock2", "lockWithRank", "unlockWithRank", "lock", "unlock", "notifyList", "(*mLockProfile)", "mutexContended",
 	}},
 	{"sync.Pool", []string{"sync.(*Pool)", "sync.(*poolChain)", "sync.(*poolDequeue)"}},
-	{"maps", []string{"map", "internal/runtime/maps.", "sync.(*Map)", "internal/sync.(*HashTrieMap", "memhash", "aeshash", "strhash", "nilinterhash", "interhash", "typehash"}},
+	{"maps", []string{
+		"mapaccess", "mapassign", "mapdelete", "mapiter", "mapIter", "mapclear", "mapclone", "internal/runtime/maps.", "sync.(*Map)", "internal/sync.(*HashTrieMap", "memhash", "aeshash", "strhash", "nilinterhash", "interhash", "typehash",
+	}},
 	{"reading the clock", []string{"nanotime", "walltime", "time.Now", "time.now", "time.Since", "time.runtimeNano", "cputicks"}},
 	{"defer and panic", []string{"deferproc", "deferreturn", "gopanic", "gorecover", "recovery", "(*_panic)", "(*unwinder)"}},
 	{"interfaces and types", []string{"assertE2I", "convT", "getitab", "typeAssert", "ifaceeq", "efaceeq", "interfaceSwitch", "panicdottype"}},
@@ -63,8 +66,8 @@ const otherRuntime = "the rest of the runtime"
 // ofRuntime reports whether a function belongs to the runtime or to the packages
 // that are its face, so that what it costs is told by what the runtime does.
 func ofRuntime(symbol string) bool {
-	switch p := packageOf(symbol); {
-	case p == "runtime", p == "sync", p == "internal/sync", p == "sync/atomic", p == "time", p == "syscall", p == "internal/bytealg", p == "internal/abi":
+	switch p := packageOf(symbol); p {
+	case "runtime", "sync", "internal/sync", "sync/atomic", "time", "syscall", "internal/bytealg", "internal/abi":
 		return true
 	default:
 		return strings.HasPrefix(p, "internal/runtime/") || strings.HasPrefix(p, "runtime/")
@@ -72,49 +75,47 @@ func ofRuntime(symbol string) bool {
 }
 
 // groupOf returns the group of a sample: what the runtime does at the end of its
-// stack, leaf first, or else whose code it is in.
-func groupOf(stack []string) string {
+// stack, leaf first, or else whose code it is in. It also returns which of the
+// functions tells a reader most about why it is in there: in the runtime the outermost
+// one that the group is known by, such as chansend1 and not memmove; else the leaf.
+func groupOf(stack []string) (group, says string) {
 	if len(stack) == 0 {
-		return otherRuntime
+		return otherRuntime, ""
 	}
-	n := 0
-	for n < len(stack) && ofRuntime(stack[n]) {
-		n++
-	}
-	if n == 0 {
-		return codeOf(stack[0])
+	end := slices.IndexFunc(stack, func(f string) bool { return !ofRuntime(f) })
+	switch end {
+	case 0:
+		return codeOf(stack[0]), stack[0]
+	case -1:
+		end = len(stack)
 	}
 	for _, c := range classes {
-		for _, f := range stack[:n] {
-			if c.has(f) {
-				return c.name
+		known, says := false, stack[0]
+		for _, f := range stack[:end] {
+			if !c.has(f) {
+				continue
+			}
+			if known = true; !slices.Contains(entrances, f) {
+				says = f
 			}
 		}
+		if known {
+			return c.name, says
+		}
 	}
-	return otherRuntime
+	return otherRuntime, stack[0]
 }
 
+// entrances are functions through which everything goes and which tell nothing.
+var entrances = []string{"runtime.mcall", "runtime.systemstack", "runtime.mstart", "runtime.mstart0", "runtime.mstart1", "runtime.schedule"}
+
+// has reports whether a function is one that the class is known by. "lock" is lock and
+// lock.func1, and "mallocgc" also mallocgcSmall…; a short word would have too many others.
 func (c *class) has(symbol string) bool {
 	bare := strings.TrimPrefix(symbol, "runtime.")
-	for _, f := range c.funcs {
-		// "lock" is lock and lock.func1, and "mallocgc" also mallocgcSmall…; a
-		// short lower-case word would have too many others.
-		if bare == f || len(f) > 5 && strings.HasPrefix(bare, f) || strings.HasPrefix(bare, f+".") || f == "map" && isMap(bare) {
-			return true
-		}
-	}
-	return false
-}
-
-// isMap reports whether a function of package runtime is about maps, which are
-// many: mapaccess1, mapassign_fast64, mapIterNext.
-func isMap(bare string) bool {
-	for _, p := range []string{"mapaccess", "mapassign", "mapdelete", "mapiter", "mapIter", "mapclear", "mapclone"} {
-		if strings.HasPrefix(bare, p) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(c.funcs, func(f string) bool {
+		return bare == f || strings.HasPrefix(bare, f) && (len(f) > 5 || bare[len(f)] == '.')
+	})
 }
 
 // codeOf is the group of a function that is not the runtime's: its package in the
@@ -123,10 +124,10 @@ func isMap(bare string) bool {
 func codeOf(symbol string) string {
 	p := packageOf(symbol)
 	first, _, _ := strings.Cut(p, "/")
-	if p == "" || p == "main" || strings.Contains(first, ".") || !standard[first] {
-		return ownCode
+	if slices.Contains(standard, first) {
+		return codePrefix + p
 	}
-	return codePrefix + p
+	return ownCode
 }
 
 // codePrefix begins the group of a package of the standard library.
@@ -138,44 +139,33 @@ func isCode(group string) bool { return group == ownCode || strings.HasPrefix(gr
 
 // standard has the first words of the standard library's import paths: a module
 // may have a path without a dot too.
-var standard = func() map[string]bool {
-	m := make(map[string]bool)
-	for _, w := range strings.Fields(`archive arena bufio bytes cmp compress container context crypto database debug embed encoding errors
-		expvar flag fmt go hash html image index internal io iter log maps math mime net os path plugin reflect regexp runtime
-		slices sort strconv strings structs sync syscall testing text time unicode unique unsafe vendor weak`) {
-		m[w] = true
-	}
-	return m
-}()
+var standard = strings.Fields(`archive arena bufio bytes cmp compress container context crypto database debug embed encoding errors
+	expvar flag fmt go hash html image index internal io iter log maps math mime net os path plugin reflect regexp runtime
+	slices sort strconv strings structs sync syscall testing text time unicode unique unsafe vendor weak`)
 
 // packageOf returns the import path in the name of a function, such as
 // "example.com/impls/channel" in "example.com/impls/channel.(*Group[...]).Go".
 func packageOf(symbol string) string {
-	slash := strings.LastIndexByte(symbol[:brackets(symbol)], '/')
-	dot := strings.IndexByte(symbol[slash+1:], '.')
-	if dot < 0 {
+	folder, name := cutFolder(symbol)
+	pkg, _, ok := strings.Cut(name, ".")
+	if !ok {
 		return ""
 	}
-	return unescape(symbol[:slash+1+dot])
+	return strings.ReplaceAll(folder+pkg, "%2e", ".") // as the linker writes dots in the last element
 }
 
-// brackets returns where the type arguments of a symbol begin, which may hold
-// slashes and dots of their own; its length if it has none.
-func brackets(symbol string) int {
-	if i := strings.IndexByte(symbol, '['); i >= 0 {
-		return i
-	}
-	return len(symbol)
+// cutFolder cuts the name of a function after the last slash of its import path: type
+// arguments may hold slashes of their own.
+func cutFolder(symbol string) (folder, name string) {
+	path, _, _ := strings.Cut(symbol, "[")
+	slash := strings.LastIndexByte(path, '/') + 1
+	return symbol[:slash], symbol[slash:]
 }
-
-// unescape undoes what the linker does to dots in the last element of a path.
-func unescape(path string) string { return strings.ReplaceAll(path, "%2e", ".") }
 
 // Short returns the name of a function for reading: without the folders of its
 // import path, and without what its type arguments are.
 func Short(symbol string) string {
-	end := brackets(symbol)
-	short := symbol[strings.LastIndexByte(symbol[:end], '/')+1:]
+	_, short := cutFolder(symbol)
 	var b strings.Builder
 	depth := 0
 	for _, r := range short {

@@ -1,6 +1,8 @@
 package why
 
 import (
+	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -114,8 +116,7 @@ type Change struct {
 	// Main are the functions that a group's change mostly comes from.
 	Main []string `json:"main,omitempty"`
 
-	// parts are the functions that a group's cost is made of, by name.
-	parts []Change
+	parts []Change // the functions that a group's cost is made of
 }
 
 // A Cost is per operation, in the profile's unit.
@@ -191,23 +192,35 @@ var ErrNone = errors.New("no differences were explained")
 // themselves, such as a path that leads out of the folder, are left out, and
 // problems says which.
 func Read(results string) (x *Index, problems []string, err error) {
-	path := filepath.Join(Folder(results), indexName)
-	f, err := os.Open(path)
-	if errors.Is(err, os.ErrNotExist) {
-		return nil, nil, fmt.Errorf("%s: %w", results, ErrNone)
+	folder := Folder(results)
+	return readIndex(os.DirFS(folder), filepath.Join(folder, indexName))
+}
+
+// ReadFS is Read in fsys, such as a folder that no path leads out of. It also
+// returns what the paths in the index are relative to.
+func ReadFS(fsys fs.FS, results string) (x *Index, folder fs.FS, problems []string, err error) {
+	name := filepath.ToSlash(Folder(filepath.FromSlash(results)))
+	if folder, err = fs.Sub(fsys, name); err != nil {
+		return nil, nil, nil, err
 	}
-	if err != nil {
+	x, problems, err = readIndex(folder, name+"/"+indexName)
+	return x, folder, problems, err
+}
+
+// readIndex reads the index in folder, which is called path.
+func readIndex(folder fs.FS, path string) (*Index, []string, error) {
+	info, err := fs.Stat(folder, indexName)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return nil, nil, fmt.Errorf("%s: %w", path, ErrNone)
+	case err != nil:
 		return nil, nil, err
-	}
-	defer f.Close()
-	info, err := f.Stat()
-	if err != nil {
-		return nil, nil, err
-	}
-	if info.Size() > maxIndex {
+	case !info.Mode().IsRegular(): // opening a pipe would wait for a writer
+		return nil, nil, fmt.Errorf("%s: it is not a file", path)
+	case info.Size() > maxIndex:
 		return nil, nil, fmt.Errorf("%s: %d bytes are more than an index can have", path, info.Size())
 	}
-	data, err := os.ReadFile(path)
+	data, err := fs.ReadFile(folder, indexName)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -233,35 +246,6 @@ func Open(results string, plan *record.Plan, col, built string) (x *Index, doubt
 	return x, doubts
 }
 
-// ReadFS is Read in fsys, such as a folder that no path leads out of. It also
-// returns what the paths in the index are relative to.
-func ReadFS(fsys fs.FS, results string) (x *Index, folder fs.FS, problems []string, err error) {
-	folder, err = fs.Sub(fsys, filepath.ToSlash(Folder(filepath.FromSlash(results))))
-	if err != nil {
-		return nil, nil, nil, err
-	}
-	info, err := fs.Stat(folder, indexName)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, nil, nil, fmt.Errorf("%s: %w", results, ErrNone)
-	}
-	if err != nil {
-		return nil, nil, nil, err
-	}
-	path := filepath.ToSlash(Folder(filepath.FromSlash(results))) + "/" + indexName
-	if !info.Mode().IsRegular() { // opening a pipe would wait for somebody to write to it
-		return nil, nil, nil, fmt.Errorf("%s: it is no file", path)
-	}
-	if info.Size() > maxIndex {
-		return nil, nil, nil, fmt.Errorf("%s: %d bytes are more than an index can have", path, info.Size())
-	}
-	data, err := fs.ReadFile(folder, indexName)
-	if err != nil {
-		return nil, nil, nil, err
-	}
-	x, problems, err = decode(path, data)
-	return x, folder, problems, err
-}
-
 // decode is Read of what is in the file path.
 func decode(path string, data []byte) (*Index, []string, error) {
 	x := new(Index)
@@ -272,7 +256,8 @@ func decode(path string, data []byte) (*Index, []string, error) {
 		} else if kind := new(json.UnmarshalTypeError); errors.As(err, &kind) {
 			at = kind.Offset
 		}
-		return nil, nil, fmt.Errorf("%s:%d: %w", path, lineOf(data, at), err)
+		line := 1 + bytes.Count(data[:min(max(at-1, 0), int64(len(data)))], []byte("\n"))
+		return nil, nil, fmt.Errorf("%s:%d: %w", path, line, err)
 	}
 	if x.Schema != Schema {
 		return nil, nil, fmt.Errorf("%s: its schema is %q and not %q: explain the differences again", path, x.Schema, Schema)
@@ -295,10 +280,7 @@ func (c *Cell) fault() string {
 	}
 	paths := []string{c.Folder}
 	for _, p := range c.Profiles {
-		paths = append(paths, p.Base.Path, p.This.Path)
-		if p.Flame != "" {
-			paths = append(paths, p.Flame)
-		}
+		paths = append(paths, p.Base.Path, p.This.Path, cmp.Or(p.Flame, c.Folder)) // there may be no graph
 	}
 	for _, p := range paths {
 		if !filepath.IsLocal(filepath.FromSlash(p)) {
@@ -306,17 +288,6 @@ func (c *Cell) fault() string {
 		}
 	}
 	return ""
-}
-
-// lineOf returns the number of the line that holds the byte before offset.
-func lineOf(data []byte, offset int64) int {
-	line := 1
-	for _, c := range data[:min(max(offset-1, 0), int64(len(data)))] {
-		if c == '\n' {
-			line++
-		}
-	}
-	return line
 }
 
 // Write writes the index of a results file, all of it or nothing.
@@ -335,8 +306,7 @@ func (x *Index) Write(results string) error {
 	}
 	defer os.Remove(f.Name()) // nothing, once it has been renamed
 	_, err = f.Write(append(data, '\n'))
-	err = errors.Join(err, f.Chmod(0o644), f.Close())
-	if err != nil {
+	if err = errors.Join(err, f.Chmod(0o644), f.Close()); err != nil {
 		return err
 	}
 	return os.Rename(f.Name(), filepath.Join(folder, indexName))
@@ -345,11 +315,11 @@ func (x *Index) Write(results string) error {
 // Find returns the explanation of a cell: by row and package as the comparison
 // has them, base and column; nil if there is none. An empty pkg matches any.
 func (x *Index) Find(pkg, row, base, column string) *Cell {
-	for i := range x.Cells {
-		c := &x.Cells[i]
-		if c.Row == row && c.Base == base && c.Column == column && (pkg == "" || c.Pkg == pkg) {
-			return c
-		}
+	i := slices.IndexFunc(x.Cells, func(c Cell) bool {
+		return c.Row == row && c.Base == base && c.Column == column && (pkg == "" || c.Pkg == pkg)
+	})
+	if i < 0 {
+		return nil
 	}
-	return nil
+	return &x.Cells[i]
 }

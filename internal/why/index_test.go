@@ -1,6 +1,7 @@
 package why
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"os"
@@ -130,12 +131,12 @@ func FuzzProfile(f *testing.F) {
 		f.Add(data)
 	}
 	f.Fuzz(func(t *testing.T, data []byte) {
-		p, err := parseProfile(data)
+		p, err := ParseProfile(bytes.NewReader(data))
 		if err != nil {
 			return
 		}
 		for _, kind := range []Kind{CPU, Alloc, Mutex} {
-			d, err := Diff(kind, Sampled{p, 10}, Sampled{p, 20})
+			d, err := Diff(kind, Sampled{Profile: p, N: 10}, Sampled{Profile: p, N: 20})
 			if err != nil {
 				continue
 			}
@@ -143,7 +144,7 @@ func FuzzProfile(f *testing.F) {
 				f := finding{diff: Interval{1, 1, 1}, differs: true, cpu: cpu, profiles: map[Kind]*Profile{kind: &d}}
 				f.sentence()
 			}
-			if _, err := NewTree(kind, Sampled{p, 10}, Sampled{p, 20}); err != nil {
+			if _, err := NewTree(kind, Sampled{Profile: p, N: 10}, Sampled{Profile: p, N: 20}); err != nil {
 				t.Errorf("compared, but no tree: %v", err)
 			}
 		}

@@ -16,6 +16,7 @@ import (
 // otherwise its profiles have the preparation of the work too, and it has no
 // counters.
 type Bench struct {
+	Column string
 	Binary testbin.Binary
 	Step   record.Step
 	Ns     float64 // nanoseconds for an operation, as it was measured
@@ -24,15 +25,18 @@ type Bench struct {
 // A Pair is a difference that is to be explained: two benchmarks, and what a
 // comparison says of them.
 type Pair struct {
-	Row, BaseCol, Col string
-	Verdict           compare.Verdict
-	Ratio, Lo, Hi     float64 // of the times, this over base, with its interval
-	Base, This        Bench
+	Row           string
+	Verdict       compare.Verdict
+	Ratio, Lo, Hi float64 // of the times, this over base, with its interval
+	Base, This    Bench
 
 	// Fastest and Slowest bound the times of all that are compared in the row,
 	// in nanoseconds: all of them get the same number of operations.
 	Fastest, Slowest float64
 }
+
+// pkg is the package of the benchmarks.
+func (p *Pair) pkg() string { return p.This.Step.Case.Pkg }
 
 // diff is the difference in time, this less base, in nanoseconds for an operation:
 // that of the ratio that was judged, and not what the two figures of the table
@@ -70,39 +74,41 @@ func Pairs(c *compare.Comparison, plan *record.Plan, subjects []testbin.Binary, 
 		return nil, err
 	}
 	find := func(r compare.Row, col int) (Bench, bool) {
-		for _, l := range located {
-			if l.Row != r.Name || l.Col != t.Cols[col].Name || r.Pkg != "" && l.Case.Pkg != r.Pkg {
-				continue
-			}
-			j := slices.IndexFunc(subjects, func(s testbin.Binary) bool { return s.Pkg == l.Case.Pkg && s.Side == l.Case.Side })
-			if j < 0 {
-				return Bench{}, false
-			}
-			return Bench{Binary: subjects[j], Step: l.Step, Ns: r.Cells[col].Center}, true
+		b := Bench{Column: t.Cols[col].Name, Ns: r.Cells[col].Center}
+		i := slices.IndexFunc(located, func(l compare.Located) bool {
+			return l.Row == r.Name && l.Col == b.Column && (r.Pkg == "" || l.Case.Pkg == r.Pkg)
+		})
+		if i < 0 {
+			return b, false
 		}
-		return Bench{}, false
+		b.Step = located[i].Step
+		j := slices.IndexFunc(subjects, func(s testbin.Binary) bool { return s.Pkg == b.Step.Case.Pkg && s.Side == b.Step.Case.Side })
+		if j < 0 {
+			return b, false
+		}
+		b.Binary = subjects[j]
+		return b, true
 	}
 	var pairs []Pair
 	for _, r := range t.Rows {
 		if r.Base < 0 || !(r.Cells[r.Base].Center > 0) {
 			continue
 		}
-		first := len(pairs)
-		fastest, slowest := r.Cells[r.Base].Center, r.Cells[r.Base].Center
+		base, ok := find(r, r.Base)
+		if !ok {
+			continue
+		}
+		first, fastest, slowest := len(pairs), base.Ns, base.Ns
 		for col, cell := range r.Cells {
 			if cell.Vs == nil || !(cell.Center > 0) || !all && !cell.Verdict.Proven() {
 				continue
 			}
-			base, ok1 := find(r, r.Base)
-			this, ok2 := find(r, col)
-			if !ok1 || !ok2 {
-				continue
+			if this, ok := find(r, col); ok {
+				fastest, slowest = min(fastest, this.Ns), max(slowest, this.Ns)
+				pairs = append(pairs, Pair{
+					Row: r.Name, Verdict: cell.Verdict, Ratio: cell.Vs.Ratio, Lo: cell.Vs.Lo, Hi: cell.Vs.Hi, Base: base, This: this,
+				})
 			}
-			fastest, slowest = min(fastest, cell.Center), max(slowest, cell.Center)
-			pairs = append(pairs, Pair{
-				Row: r.Name, BaseCol: t.Cols[r.Base].Name, Col: t.Cols[col].Name,
-				Verdict: cell.Verdict, Ratio: cell.Vs.Ratio, Lo: cell.Vs.Lo, Hi: cell.Vs.Hi, Base: base, This: this,
-			})
 		}
 		for j := range pairs[first:] {
 			pairs[first+j].Fastest, pairs[first+j].Slowest = fastest, slowest
@@ -119,9 +125,5 @@ const most = 6
 // long as d; fewer if the slowest would take more than six times as long. It is
 // at least 2: package testing leaves its second run out for 1.
 func (p *Pair) Ops(d time.Duration) int {
-	n := float64(d) / p.Fastest
-	if p.Slowest > most*p.Fastest {
-		n = most * float64(d) / p.Slowest
-	}
-	return max(2, int(min(n, 1e12)))
+	return max(2, int(min(float64(d)/p.Fastest, most*float64(d)/p.Slowest, 1e12)))
 }

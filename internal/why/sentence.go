@@ -97,13 +97,8 @@ func (f *finding) reading() (*CPUTime, reading) {
 
 // cpuTime is the CPU time of a profile's samples, taken for a Poisson process.
 func (p *Profile) cpuTime() *CPUTime {
-	v := 0.0
-	for _, s := range []Side{p.Base, p.This} {
-		if s.Samples > 0 {
-			v += s.Total * s.Total / float64(s.Samples)
-		}
-	}
-	change, noise := p.This.Total-p.Base.Total, sigmas*math.Sqrt(v)
+	change := p.This.Total - p.Base.Total
+	noise := sigmas * math.Sqrt(p.Base.variance(p.Base.Total)+p.This.variance(p.This.Total))
 	return &CPUTime{Base: p.Base.Total, Diff: Interval{change, change - noise, change + noise}}
 }
 

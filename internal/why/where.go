@@ -3,7 +3,6 @@ package why
 import (
 	"fmt"
 	"math"
-	"slices"
 	"strings"
 )
 
@@ -84,7 +83,7 @@ func (s *shares) along(changes []Change, change float64) []part {
 			out = append(out, p)
 		}
 	}
-	slices.SortStableFunc(out, func(a, b part) int { return order(math.Abs(a.by), math.Abs(b.by)) })
+	largestFirst(out, func(p part) float64 { return math.Abs(p.by) })
 	return out
 }
 
@@ -149,15 +148,8 @@ func (f *finding) where(b *strings.Builder, t *CPUTime) bool {
 // part of that. With enough samples for mostGroups there are enough for anything
 // that would be named.
 func (s *shares) lacking(groups []Change, parts []part, size float64) float64 {
-	sd := 0.0
-	for i := range groups {
-		p := s.of(&groups[i])
-		sd = max(sd, p.sd)
-	}
-	times := func(groups int) float64 {
-		need := half * size / float64(groups)
-		return (sigmas * sd / need) * (sigmas * sd / need)
-	}
+	sd := s.vaguest(groups)
+	times := func(groups int) float64 { return squared(sigmas * sd / (half * size / float64(groups))) }
 	if times(mostGroups) <= 1 {
 		return 0
 	}
@@ -190,18 +182,22 @@ func (s *shares) functions(g *part) []part {
 func (s *shares) nameless(groups []part) float64 {
 	factor := 0.0
 	for i := range groups {
-		g := &groups[i]
-		if !isCode(g.Name) || len(s.functions(g)) > 0 {
-			continue
-		}
-		for j := range g.parts {
-			p := s.of(&g.parts[j])
-			need := half * math.Abs(g.by) / sigmas
-			factor = max(factor, (p.sd/need)*(p.sd/need))
+		if g := &groups[i]; isCode(g.Name) && len(s.functions(g)) == 0 {
+			factor = max(factor, squared(sigmas*s.vaguest(g.parts)/(half*g.by)))
 		}
 	}
 	return factor
 }
+
+// vaguest returns the largest standard deviation of what any of all changed by.
+func (s *shares) vaguest(all []Change) (sd float64) {
+	for i := range all {
+		sd = max(sd, s.of(&all[i]).sd)
+	}
+	return sd
+}
+
+func squared(v float64) float64 { return v * v }
 
 // list says how much each group changed, and by which functions.
 func (s *shares) list(groups []part) string {

@@ -14,8 +14,7 @@ import (
 // its stack, leaf first, as in "3 a.f b.g". One event costs each.
 func synthetic(t *testing.T, kind Kind, each int64, lines string) *profile.Profile {
 	t.Helper()
-	types := costTypes[kind]
-	p := &profile.Profile{PeriodType: new(profile.ValueType), SampleType: []*profile.ValueType{{Type: types[1], Unit: "count"}, {Type: types[0], Unit: "any"}}}
+	p := &profile.Profile{PeriodType: new(profile.ValueType), SampleType: []*profile.ValueType{{Type: kinds[kind].count, Unit: "count"}, {Type: kinds[kind].cost, Unit: "any"}}}
 	locations := make(map[string]*profile.Location)
 	for line := range strings.Lines(lines) {
 		words := strings.Fields(line)
@@ -65,7 +64,7 @@ func TestGroupOf(t *testing.T) {
 		"runtime.whatever x.org/a.f":                                                                          otherRuntime,
 		"":                                                                                                    otherRuntime,
 	} {
-		if got := groupOf(strings.Fields(stack)); got != want {
+		if got, _ := groupOf(strings.Fields(stack)); got != want {
 			t.Errorf("groupOf(%s) = %q, want %q", stack, got, want)
 		}
 	}
@@ -99,7 +98,7 @@ func TestDiff(t *testing.T) {
 		200 x.org/a.more x.org/a.run
 		500 runtime.findRunnable runtime.schedule runtime.mcall`)
 	// 1,000,000 operations on one side, twice as many on the other: 5 and 5 µs.
-	d, err := Diff(CPU, Sampled{base, 1_000_000}, Sampled{this, 2_000_000})
+	d, err := Diff(CPU, Sampled{Profile: base, N: 1_000_000}, Sampled{Profile: this, N: 2_000_000})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -120,7 +119,7 @@ func TestDiff(t *testing.T) {
 	if i < 0 || d.Top[i].This != (Cost{Flat: 1500, Cum: 1500}) {
 		t.Errorf("functions are %+v", d.Top)
 	}
-	if _, err := Diff(Alloc, Sampled{base, 1}, Sampled{this, 1}); err == nil {
+	if _, err := Diff(Alloc, Sampled{Profile: base, N: 1}, Sampled{Profile: this, N: 1}); err == nil {
 		t.Error("a profile of CPU time was taken for one of allocations")
 	}
 }
@@ -133,19 +132,16 @@ func TestMinus(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	all, err := samples(p, Alloc, 50)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if len(all) != 1 || all[0].cost != 16 || all[0].count != 50 {
-		t.Errorf("left is %+v", all)
+	c, err := Sampled{Profile: p, N: 50}.costs(Alloc)
+	if err != nil || len(c.flat) != 1 || c.flat["x.org/a.work"] != 16 || c.Samples != 50 {
+		t.Errorf("left is %+v, %v", c, err)
 	}
 }
 
 func TestTree(t *testing.T) {
 	base := synthetic(t, CPU, 10_000_000, "100 x.org/a.f x.org/b.g\n100 x.org/a.f x.org/c.h")
 	this := synthetic(t, CPU, 10_000_000, "50 x.org/a.f x.org/b.g\n2 x.org/d.i")
-	tree, err := NewTree(CPU, Sampled{base, 1_000_000}, Sampled{this, 1_000_000})
+	tree, err := NewTree(CPU, Sampled{Profile: base, N: 1_000_000}, Sampled{Profile: this, N: 1_000_000})
 	if err != nil {
 		t.Fatal(err)
 	}
