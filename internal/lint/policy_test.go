@@ -267,7 +267,7 @@ var importPolicy = Policy{
 			Packages: "internal/versions",
 			Why:      "it lays out versions of a module, whatever is done with them",
 			Ours:     []string{"internal/child", "internal/scratch"},
-			Others:   []string{errgroup, "golang.org/x/term"},
+			Others:   []string{"golang.org/x/mod/modfile", "golang.org/x/mod/module"},
 		},
 		{
 			Packages: "internal/console",

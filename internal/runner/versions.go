@@ -48,7 +48,7 @@ type Versions struct {
 	Notes []string
 
 	w         io.Writer
-	desk      *versions.Desk
+	desk      *versions.Workspace
 	trees     [2]*versions.Tree // old, new
 	cache     *testbin.BuildCache
 	trimpath  bool

@@ -1,6 +1,7 @@
 package versions
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -9,7 +10,9 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
-	"unicode"
+
+	"golang.org/x/mod/modfile"
+	"golang.org/x/mod/module"
 )
 
 // A Tree is a version of a module, laid out on the disk.
@@ -19,7 +22,7 @@ type Tree struct {
 	// Commit is the version's commit, if it was named as a revision.
 	Commit string
 
-	// Dir is the folder that corresponds to the desk's: where the go command is
+	// Dir is the folder that corresponds to the workspace's: where the go command is
 	// to run, and package patterns are relative to. Env is what the go command
 	// needs in addition to its environment, as "KEY=value".
 	Dir string
@@ -43,79 +46,76 @@ const WorkTree = ""
 const WorkTreeName = "work tree"
 
 // IsRevision reports whether git knows name as a commit.
-func (d *Desk) IsRevision(ctx context.Context, name string) bool {
-	_, err := d.commit(ctx, name)
+func (w *Workspace) IsRevision(ctx context.Context, name string) bool {
+	_, err := w.commit(ctx, name)
 	return err == nil
 }
 
 // IsModule reports whether name is a folder that is the root of a module.
-func (d *Desk) IsModule(name string) bool {
-	info, err := os.Stat(filepath.Join(d.abs(name), "go.mod"))
+func (w *Workspace) IsModule(name string) bool {
+	info, err := os.Stat(filepath.Join(w.abs(name), "go.mod"))
 	return err == nil && info.Mode().IsRegular()
 }
 
-// IsHere reports whether name is the root of the module that the desk's folder is
+// IsHere reports whether name is the root of the module that the workspace's folder is
 // in.
-func (d *Desk) IsHere(ctx context.Context, name string) bool {
-	root, err := d.moduleRoot(ctx, &Tree{Dir: d.dir})
+func (w *Workspace) IsHere(ctx context.Context, name string) bool {
+	root, err := w.moduleRoot(ctx, &Tree{Dir: w.dir})
 	if err != nil {
 		return false
 	}
-	here, err := os.Stat(root)
-	if err != nil {
-		return false
-	}
-	there, err := os.Stat(d.abs(name))
-	return err == nil && os.SameFile(here, there)
+	here, _ := os.Stat(root)
+	there, _ := os.Stat(w.abs(name))
+	return os.SameFile(here, there) // not if one is nil
 }
 
-// abs returns the path name, which is relative to the desk.
-func (d *Desk) abs(name string) string {
+// abs returns the path name, which is relative to the workspace.
+func (w *Workspace) abs(name string) string {
 	if filepath.IsAbs(name) {
 		return filepath.Clean(name)
 	}
-	return filepath.Join(d.dir, name)
+	return filepath.Join(w.dir, name)
 }
 
 // commit resolves a revision.
-func (d *Desk) commit(ctx context.Context, name string) (string, error) {
-	if d.top == "" || name == "" || strings.HasPrefix(name, "-") {
+func (w *Workspace) commit(ctx context.Context, name string) (string, error) {
+	if w.top == "" || name == "" || strings.HasPrefix(name, "-") {
 		return "", errors.New("no revision")
 	}
-	return d.git(ctx, d.dir, "rev-parse", "--verify", "--quiet", name+"^{commit}")
+	return w.git(ctx, w.dir, "rev-parse", "--verify", "--quiet", name+"^{commit}")
 }
 
 // Lay lays out the version that is called name, under a name of its own, label:
 // WorkTree, a git revision, a folder, or a module as in "golang.org/x/text@v0.3.0".
 // A name that is a revision and a folder is the revision; ./name is the folder.
-func (d *Desk) Lay(ctx context.Context, name, label string) (*Tree, error) {
+func (w *Workspace) Lay(ctx context.Context, name, label string) (*Tree, error) {
 	if name == WorkTree {
-		return d.inPlace(ctx, d.dir, WorkTreeName)
+		return w.inPlace(ctx, w.dir, WorkTreeName)
 	}
-	commit, err := d.commit(ctx, name)
+	commit, err := w.commit(ctx, name)
 	if ctx.Err() != nil {
 		return nil, context.Cause(ctx)
 	}
 	if err == nil {
-		return d.revision(ctx, name, commit, label)
+		return w.revision(ctx, name, commit, label)
 	}
-	if info, err := os.Stat(d.abs(name)); err == nil && info.IsDir() {
-		return d.folder(ctx, d.abs(name), name, label)
+	if info, err := os.Stat(w.abs(name)); err == nil && info.IsDir() {
+		return w.folder(ctx, w.abs(name), name, label)
 	}
 	if IsModuleVersion(name) {
-		return d.download(ctx, name, label)
+		return w.download(ctx, name, label)
 	}
 	switch {
-	case d.top == "":
-		return nil, fmt.Errorf("%q is no folder, and no revision, since %s is not in a git repository; in one name a commit, elsewhere two folders: benchrun ab ../old ../new", name, d.dir)
-	case d.shallow(ctx):
+	case w.top == "":
+		return nil, fmt.Errorf("%q is no folder, and no revision, since %s is not in a git repository; in one name a commit, elsewhere two folders: benchrun ab ../old ../new", name, w.dir)
+	case w.shallow(ctx):
 		return nil, fmt.Errorf("%q is neither a folder nor a commit of this clone, which is shallow: git fetch --unshallow gets the rest", name)
 	}
 	return nil, fmt.Errorf("%q is neither a git revision nor a folder; a version that is only on a server has to be fetched first", name)
 }
 
-func (d *Desk) shallow(ctx context.Context) bool {
-	out, err := d.git(ctx, d.dir, "rev-parse", "--is-shallow-repository")
+func (w *Workspace) shallow(ctx context.Context) bool {
+	out, err := w.git(ctx, w.dir, "rev-parse", "--is-shallow-repository")
 	return err == nil && out == "true"
 }
 
@@ -128,27 +128,24 @@ func IsModuleVersion(name string) bool {
 }
 
 // ModulePath returns the path of the module that the tree is of.
-func (d *Desk) ModulePath(ctx context.Context, t *Tree) (string, error) {
-	root, err := d.moduleRoot(ctx, t)
+func (w *Workspace) ModulePath(ctx context.Context, t *Tree) (string, error) {
+	root, err := w.moduleRoot(ctx, t)
 	if err != nil {
 		return "", err
 	}
-	m, err := d.edit(ctx, root, "mod", filepath.Join(root, "go.mod"))
-	if err != nil {
-		return "", err
-	}
-	return m.Module.Path, nil
+	data, err := os.ReadFile(filepath.Join(root, "go.mod"))
+	return modfile.ModulePath(data), err
 }
 
 // Toolchain returns the version of Go that builds the tree: its go.mod may ask for
 // one.
-func (d *Desk) Toolchain(ctx context.Context, t *Tree) (string, error) {
-	return d.goCommand(ctx, t.Dir, t.Env, "env", "GOVERSION")
+func (w *Workspace) Toolchain(ctx context.Context, t *Tree) (string, error) {
+	return w.goCommand(ctx, t.Dir, t.Env, "env", "GOVERSION")
 }
 
 // AddGoFlag adds a flag to those that the go command gets for the tree.
-func (d *Desk) AddGoFlag(ctx context.Context, t *Tree, flag string) error {
-	flags, err := d.goCommand(ctx, t.Dir, t.Env, "env", "GOFLAGS")
+func (w *Workspace) AddGoFlag(ctx context.Context, t *Tree, flag string) error {
+	flags, err := w.goCommand(ctx, t.Dir, t.Env, "env", "GOFLAGS")
 	if err != nil {
 		return err
 	}
@@ -157,17 +154,17 @@ func (d *Desk) AddGoFlag(ctx context.Context, t *Tree, flag string) error {
 }
 
 // inPlace is the version that lies in dir.
-func (d *Desk) inPlace(ctx context.Context, dir, name string) (*Tree, error) {
+func (w *Workspace) inPlace(ctx context.Context, dir, name string) (*Tree, error) {
 	t := &Tree{Name: name, Dir: dir}
-	if _, err := d.moduleRoot(ctx, t); err != nil {
+	if _, err := w.moduleRoot(ctx, t); err != nil {
 		return nil, err
 	}
 	return t, nil
 }
 
 // moduleRoot returns the root of the module that the tree's folder is in.
-func (d *Desk) moduleRoot(ctx context.Context, t *Tree) (string, error) {
-	mod, err := d.goCommand(ctx, t.Dir, t.Env, "env", "GOMOD")
+func (w *Workspace) moduleRoot(ctx context.Context, t *Tree) (string, error) {
+	mod, err := w.goCommand(ctx, t.Dir, t.Env, "env", "GOMOD")
 	if err != nil {
 		return "", err
 	}
@@ -178,14 +175,14 @@ func (d *Desk) moduleRoot(ctx context.Context, t *Tree) (string, error) {
 }
 
 // revision lays a commit out in a worktree.
-func (d *Desk) revision(ctx context.Context, name, commit, label string) (*Tree, error) {
-	root := filepath.Join(d.temp.Path, label)
+func (w *Workspace) revision(ctx context.Context, name, commit, label string) (*Tree, error) {
+	root := filepath.Join(w.temp.Path, label)
 	// Before the command: it may be interrupted.
-	d.trees = append(d.trees, root)
-	if _, err := d.git(ctx, d.top, "worktree", "add", "--quiet", "--detach", "--force", root, commit); err != nil {
+	w.trees = append(w.trees, root)
+	if _, err := w.git(ctx, w.top, "worktree", "add", "--quiet", "--detach", "--force", root, commit); err != nil {
 		return nil, fmt.Errorf("checking %s out: %w", name, err)
 	}
-	rel, err := filepath.Rel(d.top, d.dir)
+	rel, err := filepath.Rel(w.top, w.dir)
 	if err != nil {
 		return nil, err
 	}
@@ -193,113 +190,79 @@ func (d *Desk) revision(ctx context.Context, name, commit, label string) (*Tree,
 	if info, err := os.Stat(t.Dir); err != nil || !info.IsDir() {
 		return nil, fmt.Errorf("there is no folder %s in %s", filepath.ToSlash(rel), name)
 	}
-	tree, err := d.git(ctx, root, "rev-parse", "HEAD^{tree}")
+	tree, err := w.git(ctx, root, "rev-parse", "HEAD^{tree}")
 	if err != nil {
 		return nil, err
 	}
 	t.Source = "git tree " + tree + " folder " + filepath.ToSlash(rel)
-	if err := d.lead(ctx, t, root, d.top); err != nil {
+	if err := w.redirect(ctx, t, move{root: root, home: w.top}); err != nil {
 		return nil, err
 	}
-	if _, err := os.Stat(filepath.Join(root, ".gitmodules")); err == nil {
+	if exists(filepath.Join(root, ".gitmodules")) {
 		t.Notes = append(t.Notes, "the submodules of "+name+" are not checked out")
 	}
 	return t, nil
 }
 
 // folder lays out what lies in dir: in place, if that is safe.
-func (d *Desk) folder(ctx context.Context, dir, name, label string) (*Tree, error) {
-	if real, err := filepath.EvalSymlinks(dir); err == nil {
-		dir = real
-	}
-	cache, err := d.goCommand(ctx, d.dir, nil, "env", "GOMODCACHE")
+func (w *Workspace) folder(ctx context.Context, dir, name, label string) (*Tree, error) {
+	dir = realPath(dir)
+	cache, err := w.goCommand(ctx, w.dir, nil, "env", "GOMODCACHE")
 	if err != nil {
 		return nil, err
 	}
-	if real, err := filepath.EvalSymlinks(cache); err == nil {
-		cache = real
-	}
+	cache = realPath(cache)
 	if rel, err := filepath.Rel(cache, dir); err == nil && filepath.IsLocal(rel) && strings.Contains(rel, "@") {
-		return d.cached(ctx, cache, filepath.ToSlash(rel), label)
+		return w.cached(ctx, cache, filepath.ToSlash(rel), label)
 	}
-	return d.inPlace(ctx, dir, name)
+	return w.inPlace(ctx, dir, name)
 }
 
 // download lays out a module that is known by its path and version.
-func (d *Desk) download(ctx context.Context, name, label string) (*Tree, error) {
+func (w *Workspace) download(ctx context.Context, name, label string) (*Tree, error) {
 	// Outside of all modules: what the working directory's module replaces or
 	// excludes does not concern it.
-	out, err := d.goCommand(ctx, d.temp.Path, []string{"GOWORK=off"}, "mod", "download", "-json", name)
+	out, err := w.goCommand(ctx, w.temp.Path, []string{"GOWORK=off"}, "mod", "download", "-json", name)
 	var m struct{ Dir, Error string }
 	if json.Unmarshal([]byte(out), &m) != nil || m.Dir == "" {
 		return nil, fmt.Errorf("%s cannot be downloaded: %w", name, errors.Join(err, errors.New(m.Error)))
 	}
-	return d.folder(ctx, m.Dir, name, label)
+	return w.folder(ctx, m.Dir, name, label)
 }
 
 // cached lays out what lies in the module cache, at rel below it: as a copy, for
-// the cache may be read-only and nobody may write there, not even a benchmark.
-func (d *Desk) cached(ctx context.Context, cache, rel, label string) (*Tree, error) {
+// the cache may be read-only and nothing may write there, not even a benchmark.
+func (w *Workspace) cached(ctx context.Context, cache, rel, label string) (*Tree, error) {
 	// rel is "golang.org/x/text@v0.3.0/cases": a module, and a folder within.
-	at := strings.Index(rel, "@")
-	end := len(rel)
-	if i := strings.Index(rel[at:], "/"); i >= 0 {
-		end = at + i
-	}
-	root := filepath.Join(d.temp.Path, label)
-	if err := copyTree(ctx, root, filepath.Join(cache, filepath.FromSlash(rel[:end]))); err != nil {
+	escaped, rest, _ := strings.Cut(rel, "@")
+	version, folder, _ := strings.Cut(rest, "/")
+	path, err := module.UnescapePath(escaped)
+	if err != nil {
 		return nil, err
 	}
-	mod := filepath.Join(root, "go.mod")
-	if _, err := os.Stat(mod); errors.Is(err, fs.ErrNotExist) {
+	root := filepath.Join(w.temp.Path, label)
+	if err := copyTree(ctx, root, filepath.Join(cache, filepath.FromSlash(escaped+"@"+version))); err != nil {
+		return nil, err
+	}
+	if mod := filepath.Join(root, "go.mod"); !exists(mod) {
 		// It is older than modules are.
-		if err := os.WriteFile(mod, []byte("module "+unescape(rel[:at])+"\n"), 0o644); err != nil {
+		if err := os.WriteFile(mod, []byte("module "+path+"\n"), 0o644); err != nil {
 			return nil, err
 		}
 	}
-	t := &Tree{
-		Name:   unescape(rel),
-		Dir:    filepath.Join(root, filepath.FromSlash(strings.TrimPrefix(rel[end:], "/"))),
-		Env:    []string{"GOWORK=off"},
-		Source: "module " + rel,
-	}
+	t := &Tree{Name: path + "@" + rest, Dir: filepath.Join(root, filepath.FromSlash(folder)), Env: []string{"GOWORK=off"}, Source: "module " + rel}
 	// A module that was published may lack sums that its tests need; in a copy the
 	// go command can add them.
-	return t, d.AddGoFlag(ctx, t, "-mod=mod")
-}
-
-// unescape turns the case-insensitive spelling of the module cache back: "!burnt"
-// is "Burnt".
-func unescape(path string) string {
-	var b strings.Builder
-	upper := false
-	for _, r := range path {
-		if r == '!' {
-			upper = true
-			continue
-		}
-		if upper {
-			r, upper = unicode.ToUpper(r), false
-		}
-		b.WriteRune(r)
-	}
-	return b.String()
+	return t, w.AddGoFlag(ctx, t, "-mod=mod")
 }
 
 // copyTree copies the folder from to the new folder to, all of it writable.
 func copyTree(ctx context.Context, to, from string) error {
 	return filepath.WalkDir(from, func(path string, e fs.DirEntry, err error) error {
-		if err != nil {
+		if err = cmp.Or(err, context.Cause(ctx)); err != nil {
 			return err
 		}
-		if ctx.Err() != nil {
-			return context.Cause(ctx)
-		}
-		rel, err := filepath.Rel(from, path)
-		if err != nil {
-			return err
-		}
-		target := filepath.Join(to, rel)
+		target := to + strings.TrimPrefix(path, from)
 		if e.IsDir() {
 			return os.Mkdir(target, 0o755)
 		}

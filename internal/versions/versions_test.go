@@ -77,9 +77,9 @@ func (r *repo) commit() string {
 	return r.git("rev-parse", "HEAD")
 }
 
-// open opens a desk in a folder of the repository. What it leaves is checked in
+// open opens a workspace in a folder of the repository. What it leaves is checked in
 // the end: the list of worktrees and the temporary folder.
-func (r *repo) open(folder string) *Desk {
+func (r *repo) open(folder string) *Workspace {
 	r.t.Helper()
 	before := r.git("worktree", "list", "--porcelain")
 	d, err := Open(context.Background(), filepath.Join(r.dir, folder))
@@ -101,7 +101,7 @@ func (r *repo) open(folder string) *Desk {
 }
 
 // lay lays out a version, and fails the test if that fails.
-func (r *repo) lay(d *Desk, name string) *Tree {
+func (r *repo) lay(d *Workspace, name string) *Tree {
 	r.t.Helper()
 	tree, err := d.Lay(context.Background(), name, "old")
 	if err != nil {
@@ -437,7 +437,7 @@ func TestWorkspace(t *testing.T) {
 		return r
 	}
 	const uses = "go 1.23\n\nuse "
-	check := func(t *testing.T, r *repo, d *Desk, tree *Tree) {
+	check := func(t *testing.T, r *repo, d *Workspace, tree *Tree) {
 		t.Helper()
 		for module, want := range map[string]string{
 			"example.com/lib":  filepath.Join(r.dir, "..", "lib"),

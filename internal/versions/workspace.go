@@ -17,16 +17,16 @@ import (
 	"github.com/dynolab/dyno/internal/scratch"
 )
 
-// A Desk is where versions are laid out. It is for one goroutine.
-type Desk struct {
+// A Workspace is where versions are laid out. It is for one goroutine.
+type Workspace struct {
 	dir   string          // the working directory that paths and packages are relative to
 	top   string          // the root of its git work tree, "" if there is none
 	temp  *scratch.Folder // what is laid out lies in here
 	trees []string
 }
 
-// Open makes a desk for the working directory dir.
-func Open(ctx context.Context, dir string) (*Desk, error) {
+// Open makes a workspace for the working directory dir.
+func Open(ctx context.Context, dir string) (*Workspace, error) {
 	dir, err := filepath.Abs(dir)
 	if err != nil {
 		return nil, err
@@ -39,49 +39,54 @@ func Open(ctx context.Context, dir string) (*Desk, error) {
 	if err != nil {
 		return nil, err
 	}
-	d := &Desk{dir: dir, temp: temp}
-	if out, err := d.git(ctx, dir, "rev-parse", "--show-toplevel"); err == nil {
-		d.top = filepath.FromSlash(out)
-		if top, err := filepath.EvalSymlinks(d.top); err == nil {
-			d.top = top
-		}
-		d.clearStale(ctx)
+	w := &Workspace{dir: dir, temp: temp}
+	if out, err := w.git(ctx, dir, "rev-parse", "--show-toplevel"); err == nil {
+		w.top = realPath(filepath.FromSlash(out))
+		w.clearStale(ctx)
 	} else if ctx.Err() != nil {
 		return nil, errors.Join(context.Cause(ctx), temp.Remove())
 	}
-	return d, nil
+	return w, nil
 }
 
-// Temp returns the desk's folder; what a caller puts there is removed with it.
-func (d *Desk) Temp() string { return d.temp.Path }
+// realPath returns a path without symbolic links, as far as that is known.
+func realPath(path string) string {
+	if real, err := filepath.EvalSymlinks(path); err == nil {
+		return real
+	}
+	return path
+}
 
-// Close removes everything that the desk has laid out. It takes its time even if
+// Temp returns the workspace's folder; what a caller puts there is removed with it.
+func (w *Workspace) Temp() string { return w.temp.Path }
+
+// Close removes everything that was laid out. It takes its time even if
 // the context that Lay was given has ended: an interrupt is when it matters.
-func (d *Desk) Close() error {
+func (w *Workspace) Close() error {
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	defer cancel()
 	var failed []error
-	for _, tree := range d.trees {
-		failed = append(failed, d.forget(ctx, tree))
+	for _, tree := range w.trees {
+		failed = append(failed, w.forget(ctx, tree))
 	}
-	d.trees = nil
-	return errors.Join(append(failed, d.temp.Remove())...)
+	w.trees = nil
+	return errors.Join(append(failed, w.temp.Remove())...)
 }
 
 // forget removes a worktree from the disk and from the repository's list.
-func (d *Desk) forget(ctx context.Context, tree string) error {
-	// Twice forced: even if somebody has locked it. That it is not there is fine;
+func (w *Workspace) forget(ctx context.Context, tree string) error {
+	// Twice forced: even if it is locked. That it is not there is fine;
 	// git then only takes it off its list.
-	_, err := d.git(ctx, d.top, "worktree", "remove", "--force", "--force", tree)
-	if err != nil && !slices.Contains(d.worktrees(ctx), tree) {
+	_, err := w.git(ctx, w.top, "worktree", "remove", "--force", "--force", tree)
+	if err != nil && !slices.Contains(w.worktrees(ctx), tree) {
 		return nil // an interrupt kept it from being made
 	}
 	return err
 }
 
 // worktrees returns the folders of the repository's worktrees.
-func (d *Desk) worktrees(ctx context.Context) []string {
-	out, err := d.git(ctx, d.top, "worktree", "list", "--porcelain")
+func (w *Workspace) worktrees(ctx context.Context) []string {
+	out, err := w.git(ctx, w.top, "worktree", "list", "--porcelain")
 	if err != nil {
 		return nil
 	}
@@ -95,45 +100,46 @@ func (d *Desk) worktrees(ctx context.Context) []string {
 }
 
 // clearStale takes worktrees off the repository's list that were in folders of
-// desks which are not there any more: their process was killed and a later one has
+// workspaces that are not there any more: their process was killed and a later one has
 // cleared them away, or a reboot has. Errors are of no consequence: then they stay
 // on it.
-func (d *Desk) clearStale(ctx context.Context) {
-	for _, tree := range d.worktrees(ctx) {
+func (w *Workspace) clearStale(ctx context.Context) {
+	for _, tree := range w.worktrees(ctx) {
 		folder := filepath.Dir(tree)
 		if _, err := os.Stat(folder); errors.Is(err, os.ErrNotExist) && scratch.Ours(folder) {
-			_ = d.forget(ctx, tree)
+			_ = w.forget(ctx, tree)
 		}
 	}
 }
 
 // git runs git in dir and returns what it prints, without the space around it.
-func (d *Desk) git(ctx context.Context, dir string, args ...string) (string, error) {
+func (w *Workspace) git(ctx context.Context, dir string, args ...string) (string, error) {
 	// No hooks: what they do after a checkout is meant for people's work trees.
-	return d.command(ctx, dir, gitEnv(), "git", append([]string{"-c", "core.hooksPath=" + os.DevNull}, args...)...)
+	return w.command(ctx, dir, gitEnv(), "git", append([]string{"-c", "core.hooksPath=" + os.DevNull}, args...)...)
 }
 
 // gitEnv is the environment without what ties git to one repository, as it does
 // within a hook.
 func gitEnv() []string {
+	ties := []string{
+		"GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_PREFIX", "GIT_COMMON_DIR", "GIT_OBJECT_DIRECTORY",
+		"GIT_ALTERNATE_OBJECT_DIRECTORIES", "GIT_NAMESPACE", "GIT_INTERNAL_SUPER_PREFIX",
+	}
 	return slices.DeleteFunc(os.Environ(), func(v string) bool {
 		key, _, _ := strings.Cut(v, "=")
-		return slices.Contains([]string{
-			"GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_PREFIX", "GIT_COMMON_DIR", "GIT_OBJECT_DIRECTORY",
-			"GIT_ALTERNATE_OBJECT_DIRECTORIES", "GIT_NAMESPACE", "GIT_INTERNAL_SUPER_PREFIX",
-		}, key)
+		return slices.Contains(ties, key)
 	})
 }
 
 // goCommand runs the go command in dir with additional environment.
-func (d *Desk) goCommand(ctx context.Context, dir string, env []string, args ...string) (string, error) {
-	return d.command(ctx, dir, append(os.Environ(), env...), "go", args...)
+func (w *Workspace) goCommand(ctx context.Context, dir string, env []string, args ...string) (string, error) {
+	return w.command(ctx, dir, append(os.Environ(), env...), "go", args...)
 }
 
 // command runs a command in a process group of its own, so that an interrupt
 // from the terminal does not end it in the middle: ctx does, in its time. The
 // error has what it said.
-func (d *Desk) command(ctx context.Context, dir string, env []string, name string, args ...string) (string, error) {
+func (w *Workspace) command(ctx context.Context, dir string, env []string, name string, args ...string) (string, error) {
 	cmd := exec.CommandContext(ctx, name, args...)
 	cmd.Dir, cmd.Env = dir, append(env, "PWD="+dir)
 	var stdout, stderr bytes.Buffer
