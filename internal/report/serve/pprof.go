@@ -2,7 +2,6 @@ package serve
 
 import (
 	"bytes"
-	"compress/gzip"
 	"errors"
 	"fmt"
 	"io"
@@ -18,11 +17,8 @@ import (
 	"github.com/dynolab/dyno/internal/why"
 )
 
-// Bounds of profiles in bytes, as they are and uncompressed.
-const (
-	maxProfile      = 64 << 20
-	maxUncompressed = 512 << 20
-)
+// maxProfile bounds profiles in bytes, compressed.
+const maxProfile = 64 << 20
 
 // shownPages are those of pprof's pages that need nothing but the profile. The
 // others are left out: source and disasm read whatever files a profile names,
@@ -35,89 +31,56 @@ var shownPages = map[string]bool{
 // styles are in them. They cannot load or send anything.
 const profilePolicy = "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; img-src data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 
-// mounted are pprof's pages of a profile that had this stamp.
-type mounted struct {
-	stamp    string
-	handlers map[string]http.Handler
-}
-
 // profile shows a page of pprof: of the profile <path>.pb.gz among the
 // explanations of a results file, at <path>.pb.gz/<page>.
-func (s *server) profile(w http.ResponseWriter, r *http.Request, results, what string) {
+func (s *server) profile(w http.ResponseWriter, r *http.Request, results, what string) error {
 	name, page, ok := strings.Cut(what, ".pb.gz")
 	name += ".pb.gz"
 	if !ok || !filepath.IsLocal(filepath.FromSlash(name)) {
-		s.fail(w, http.StatusNotFound, "There is no such profile.")
-		return
+		return refusal{http.StatusNotFound, "There is no such profile."}
 	}
 	if page == "" {
 		http.Redirect(w, r, path.Base(name)+"/", http.StatusMovedPermanently)
-		return
+		return nil
 	}
 	handlers, err := s.mount(path.Join(filepath.ToSlash(why.Folder(filepath.FromSlash(results))), name))
 	if err != nil {
-		s.refuse(w, err)
-		return
+		return err
 	}
 	h := handlers[page]
 	switch {
 	case h == nil:
-		s.fail(w, http.StatusNotFound, "There is no such page.")
+		return errNoPage
 	case !shownPages[page]:
-		s.fail(w, http.StatusForbidden, "This page of pprof reads or writes files besides the profile, so it is not served. Download the profile and use go tool pprof -http=: on it.")
-	default:
-		w.Header().Set("Content-Security-Policy", profilePolicy)
-		h.ServeHTTP(w, r)
+		return refusal{http.StatusForbidden, "This page of pprof reads or writes files besides the profile, so it is not served. Download the profile and use go tool pprof -http=: on it."}
 	}
+	w.Header().Set("Content-Security-Policy", profilePolicy)
+	h.ServeHTTP(w, r)
+	return nil
 }
 
 // mount returns pprof's pages of a profile.
 func (s *server) mount(name string) (map[string]http.Handler, error) {
-	data, stamp, _, err := s.read(name, maxProfile)
+	f, err := s.read(name, maxProfile)
 	if err != nil {
 		return nil, err
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if m, ok := s.profiles[name]; ok && m.stamp == stamp {
-		return m.handlers, nil
-	}
-	p, err := parseProfile(data)
-	if err != nil {
-		return nil, fmt.Errorf("%s is no profile: %w", path.Base(name), err)
-	}
-	m := mounted{stamp: stamp}
-	err = driver.PProf(&driver.Options{
-		Flagset: flags{}, Fetch: fetched{p}, Sym: nothing{}, Obj: nothing{}, UI: nothing{},
-		HTTPServer: func(args *driver.HTTPServerArgs) error {
-			m.handlers = args.Handlers
-			return nil
-		},
+	return s.profiles.get(name, f.stamp, func() (handlers map[string]http.Handler, err error) {
+		p, err := why.ParseProfile(bytes.NewReader(f.data))
+		if err != nil {
+			return nil, fmt.Errorf("%s is no profile: %w", path.Base(name), err)
+		}
+		err = driver.PProf(&driver.Options{
+			Flagset: flags{}, Fetch: fetched{p}, Sym: nothing{}, Obj: nothing{}, UI: nothing{},
+			HTTPServer: func(args *driver.HTTPServerArgs) error {
+				handlers = args.Handlers
+				return nil
+			},
+		})
+		return handlers, err
 	})
-	if err != nil {
-		return nil, err
-	}
-	if len(s.profiles) >= maxCached {
-		clear(s.profiles)
-	}
-	s.profiles[name] = m
-	return m.handlers, nil
-}
-
-// parseProfile parses a profile that is not larger than one can be.
-func parseProfile(data []byte) (*profile.Profile, error) {
-	z, err := gzip.NewReader(bytes.NewReader(data))
-	if err != nil {
-		return nil, err
-	}
-	plain, err := io.ReadAll(io.LimitReader(z, maxUncompressed+1))
-	if err != nil {
-		return nil, err
-	}
-	if len(plain) > maxUncompressed {
-		return nil, fmt.Errorf("it has more than %d MB uncompressed", maxUncompressed>>20)
-	}
-	return profile.ParseUncompressed(plain)
 }
 
 // flags are pprof's flags: to serve, to whom we mount it, and to look for no

@@ -7,6 +7,7 @@ import (
 	"html/template"
 	"io/fs"
 	"net/http"
+	"net/url"
 	"path"
 	"slices"
 	"strconv"
@@ -43,7 +44,7 @@ type run struct {
 // parseRun reads as much of a results file as is there. Lines that it does not know
 // are no concern of it.
 func parseRun(name string, data []byte) run {
-	r := run{Name: name, URL: runURL(name), Config: make(map[string]string)}
+	r := run{Name: name, URL: (&url.URL{Path: "/run/" + name + "/"}).String(), Config: make(map[string]string)}
 	whole := data[:bytes.LastIndexByte(data, '\n')+1]
 	r.Torn = len(whole) < len(data)
 	for line := range record.Lines(string(whole)) {
@@ -142,39 +143,35 @@ const maxRuns = 1000
 func (s *server) runs() (list []run, more bool) {
 	err := fs.WalkDir(s.root.FS(), ".", func(name string, d fs.DirEntry, err error) error {
 		switch {
-		case err != nil:
-			return nil // what cannot be read is not shown
+		case err != nil: // what cannot be read is not shown
 		case d.IsDir() && name != "." && strings.HasPrefix(d.Name(), "."):
 			return fs.SkipDir
 		case d.IsDir() || !strings.HasSuffix(name, extension):
-			return nil
 		case len(list) == maxRuns:
 			more = true
 			return fs.SkipAll
+		default:
+			list = append(list, s.runOf(name))
 		}
-		list = append(list, s.runOf(name))
 		return nil
 	})
 	if err != nil {
 		list = append(list, run{Name: ".", Problem: err.Error()})
 	}
 	slices.SortStableFunc(list, func(a, b run) int {
-		if d := b.Modified.Compare(a.Modified); d != 0 {
-			return d
-		}
-		return strings.Compare(b.Name, a.Name)
+		return cmp.Or(b.Modified.Compare(a.Modified), strings.Compare(b.Name, a.Name))
 	})
 	return list, more
 }
 
 // runOf reads one run.
 func (s *server) runOf(name string) run {
-	data, _, modified, err := s.read(name, maxResults)
+	f, err := s.read(name, maxResults)
 	if err != nil {
 		return run{Name: name, Problem: err.Error()}
 	}
-	r := parseRun(name, data)
-	r.Modified = modified
+	r := parseRun(name, f.data)
+	r.Modified = f.modified
 	// A checkout gives all files one time; what the run says of itself is better.
 	if t, err := time.Parse(time.RFC3339, r.Config["started"]); err == nil && r.Done {
 		r.Modified = t
@@ -182,28 +179,30 @@ func (s *server) runOf(name string) run {
 	return r
 }
 
-type indexLine struct {
-	run
-	Says, Started, Commit string
+// Started is when the run began, for people.
+func (r run) Started() string {
+	return strings.NewReplacer("T", " ", "Z", "").Replace(r.Config["started"])
+}
+
+// Commit is the beginning of the commit that was measured.
+func (r run) Commit() string {
+	commit := r.Config["commit"]
+	return commit[:min(8, len(commit))]
 }
 
 // index lists the runs.
-func (s *server) index(w http.ResponseWriter, r *http.Request) {
+func (s *server) index(w http.ResponseWriter, r *http.Request) error {
 	list, more := s.runs()
-	var body struct {
-		Lines []indexLine
-		More  int
+	page, err := render("index", "Results", struct {
+		Runs []run
+		Now  time.Time
+		Most int
+		More bool
+	}{list, s.o.Now(), maxRuns, more})
+	if err == nil {
+		send(w, r, page)
 	}
-	if more {
-		body.More = maxRuns
-	}
-	for _, one := range list {
-		commit := one.Config["commit"]
-		body.Lines = append(body.Lines, indexLine{
-			run: one, Says: one.State(s.o.Now()), Started: strings.NewReplacer("T", " ", "Z", "").Replace(one.Config["started"]), Commit: commit[:min(8, len(commit))],
-		})
-	}
-	s.show(w, r, http.StatusOK, "index", "Results", body)
+	return err
 }
 
 // A glance is what a run that goes on shows.
@@ -217,41 +216,39 @@ type glance struct {
 	Command   string // that goes on with it; empty if it needs none
 	SoFar     template.HTML
 	Why       string // there is nothing so far
-	Tag       string
+	tag       string
 }
 
-// glanceAt looks at a run.
+// glanceAt returns how far a run is.
 func (s *server) glanceAt(name string) (glance, error) {
-	data, stamp, modified, err := s.read(name, maxResults)
+	f, err := s.read(name, maxResults)
 	if err != nil {
 		return glance{}, err
 	}
-	r := parseRun(name, data)
-	r.Modified = modified
+	r := parseRun(name, f.data)
+	r.Modified = f.modified
 	now := s.o.Now()
-	g := glance{run: r, Says: r.State(now), Latest: strings.TrimPrefix(r.Latest, "Benchmark")}
-	g.Age = age(now.Sub(modified))
-	if left := r.left(); left > 0 && now.Sub(modified) < recently {
+	pause := now.Sub(f.modified)
+	g := glance{run: r, Says: r.State(now), Latest: strings.TrimPrefix(r.Latest, "Benchmark"), Age: age(pause)}
+	if left := r.left(); left > 0 && pause < recently {
 		g.Remaining = roughly(left)
 	}
-	if !r.Done && r.Planned > 0 && now.Sub(modified) >= recently {
+	if !r.Done && r.Planned > 0 && pause >= recently {
 		g.Command = "benchrun run --resume " + path.Base(name)
 	}
 	// The state may change without the file.
-	g.Tag = fmt.Sprintf("\"%s-%x\"", stamp, g.Says)
+	g.tag = fmt.Sprintf("\"%s-%x\"", f.stamp, g.Says)
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	c, err := s.compare(name, compare.Of(record.Read(name, complete(data))))
+	c, err := s.compare(name, compare.Of(record.Read(name, complete(f.data))))
 	if err != nil {
 		g.Why = err.Error()
 		return g, nil
 	}
 	var b bytes.Buffer
-	if err := report.Glance(&b, c); err != nil {
-		return g, err
-	}
+	err = report.Glance(&b, c)
 	g.SoFar = template.HTML(b.String()) // made by a template that escapes
-	return g, nil
+	return g, err
 }
 
 // complete is the part of a results file up to the end of its last complete block,
@@ -291,32 +288,24 @@ func roughly(d time.Duration) string {
 	return fmt.Sprintf("%d min", int(d.Minutes()+1))
 }
 
-// live shows a run that goes on.
-func (s *server) live(w http.ResponseWriter, r *http.Request, name string) {
+// live shows a run that goes on, or the part of that page that changes, which is sent
+// only if it is another one than the reader has.
+func (s *server) live(w http.ResponseWriter, r *http.Request, name string, part bool) error {
 	g, err := s.glanceAt(name)
 	if err != nil {
-		s.refuse(w, err)
-		return
+		return err
 	}
-	s.show(w, r, http.StatusOK, "live", "Progress of "+strings.TrimSuffix(path.Base(name), extension), g)
-}
-
-// livePart is the part of the page that changes. It is sent only if it is another
-// one than the reader has.
-func (s *server) livePart(w http.ResponseWriter, r *http.Request, name string) {
-	g, err := s.glanceAt(name)
-	if err != nil {
-		s.refuse(w, err)
-		return
+	template := "live"
+	if part {
+		template = "part"
+		w.Header().Set("ETag", g.tag)
+		if g.Done {
+			w.Header().Set("Dyno-Done", "yes")
+		}
 	}
-	var b bytes.Buffer
-	if err := pages.ExecuteTemplate(&b, "part", g); err != nil {
-		s.fail(w, http.StatusInternalServerError, err.Error())
-		return
+	page, err := render(template, "Progress of "+strings.TrimSuffix(path.Base(name), extension), g)
+	if err == nil {
+		send(w, r, page)
 	}
-	if g.Done {
-		w.Header().Set("Dyno-Done", "yes")
-	}
-	w.Header().Set("ETag", g.Tag)
-	send(w, r, b.Bytes())
+	return err
 }

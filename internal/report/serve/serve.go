@@ -3,7 +3,7 @@ package serve
 import (
 	"bytes"
 	"crypto/sha256"
-	_ "embed"
+	"embed"
 	"encoding/hex"
 	"errors"
 	"fmt"
@@ -13,7 +13,6 @@ import (
 	"net"
 	"net/http"
 	"net/netip"
-	"net/url"
 	"os"
 	"path"
 	"strings"
@@ -52,14 +51,11 @@ func New(root *os.Root, o Options) http.Handler {
 	if o.Now == nil {
 		o.Now = time.Now
 	}
-	s := &server{root: root, o: o, pages: make(map[string]rendered), profiles: make(map[string]mounted)}
+	s := &server{root: root, o: o, pages: make(cache[[]byte]), profiles: make(cache[map[string]http.Handler])}
 	mux := http.NewServeMux()
-	mux.HandleFunc("GET /{$}", s.index)
-	mux.HandleFunc("GET /live.js", func(w http.ResponseWriter, r *http.Request) {
-		w.Header().Set("Content-Type", "text/javascript; charset=utf-8")
-		http.ServeContent(w, r, "live.js", time.Time{}, strings.NewReader(liveScript))
-	})
-	mux.HandleFunc("GET /run/", s.run)
+	mux.HandleFunc("GET /{$}", handled(s.index))
+	mux.HandleFunc("GET /live.js", func(w http.ResponseWriter, r *http.Request) { http.ServeFileFS(w, r, files, "html/live.js") })
+	mux.HandleFunc("GET /run/", handled(s.run))
 	return s.guard(mux)
 }
 
@@ -68,25 +64,76 @@ type server struct {
 	o    Options
 
 	mu       sync.Mutex // one page is made at a time: that may take a processor for a second
-	pages    map[string]rendered
-	profiles map[string]mounted
+	pages    cache[[]byte]
+	profiles cache[map[string]http.Handler]
 }
 
-// rendered is the report of a file that had this stamp.
-type rendered struct {
+// A cache keeps what was made of files, as long as their stamps stay the same.
+type cache[T any] map[string]stamped[T]
+
+type stamped[T any] struct {
 	stamp string
-	page  []byte
+	value T
 }
 
 // maxCached bounds how many reports, and how many profiles, are kept in memory.
 const maxCached = 16
+
+func (c cache[T]) get(name, stamp string, make func() (T, error)) (T, error) {
+	if have, ok := c[name]; ok && have.stamp == stamp {
+		return have.value, nil
+	}
+	v, err := make()
+	if err != nil {
+		return v, err
+	}
+	if len(c) >= maxCached {
+		clear(c)
+	}
+	c[name] = stamped[T]{stamp, v}
+	return v, nil
+}
+
+// A refusal is an error with the status that it is answered with.
+type refusal struct {
+	status int
+	why    string
+}
+
+func (r refusal) Error() string { return r.why }
+
+// handled answers with the error of a handler, if there is one.
+func handled(handler func(http.ResponseWriter, *http.Request) error) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		if err := handler(w, r); err != nil {
+			refuse(w, err)
+		}
+	}
+}
+
+// refuse answers with an error.
+func refuse(w http.ResponseWriter, err error) {
+	// A path that leads out of the folder, a file that may not be read, one that is too large.
+	answer := refusal{http.StatusForbidden, err.Error()}
+	if !errors.As(err, &answer) && errors.Is(err, fs.ErrNotExist) {
+		answer = refusal{http.StatusNotFound, "There is no such file."}
+	}
+	page, err := render("error", fmt.Sprintf("%d %s", answer.status, http.StatusText(answer.status)), answer.why)
+	if err != nil {
+		http.Error(w, err.Error(), http.StatusInternalServerError)
+		return
+	}
+	w.Header().Set("Content-Type", htmlType)
+	w.WriteHeader(answer.status)
+	_, _ = w.Write(page) // to a reader who may have gone
+}
 
 // pagePolicy is the Content-Security-Policy of our own pages.
 var pagePolicy = report.Policy() + "; script-src 'self'; connect-src 'self'; frame-ancestors 'none'"
 
 // guard lets through what may be answered, and says in headers what pages may do.
 func (s *server) guard(next http.Handler) http.Handler {
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	return handled(func(w http.ResponseWriter, r *http.Request) error {
 		h := w.Header()
 		h.Set("Content-Security-Policy", pagePolicy)
 		h.Set("X-Content-Type-Options", "nosniff")
@@ -96,14 +143,13 @@ func (s *server) guard(next http.Handler) http.Handler {
 		h.Set("Cache-Control", "no-cache")
 		if r.Method != http.MethodGet && r.Method != http.MethodHead {
 			h.Set("Allow", "GET, HEAD")
-			s.fail(w, http.StatusMethodNotAllowed, "Nothing here can be changed.")
-			return
+			return refusal{http.StatusMethodNotAllowed, "Nothing here can be changed."}
 		}
 		if !s.mayBe(r.Host) {
-			s.fail(w, http.StatusMisdirectedRequest, fmt.Sprintf("This is not %s. Use the address that benchrun serve has printed.", r.Host))
-			return
+			return refusal{http.StatusMisdirectedRequest, fmt.Sprintf("This is not %s. Use the address that benchrun serve has printed.", r.Host)}
 		}
 		next.ServeHTTP(w, r)
+		return nil
 	})
 }
 
@@ -121,32 +167,36 @@ func (s *server) mayBe(host string) bool {
 	return strings.EqualFold(name, "localhost") || s.o.Host != "" && strings.EqualFold(name, s.o.Host)
 }
 
+var errNoPage = refusal{http.StatusNotFound, "There is no such page."}
+
 // run answers for everything below one results file: /run/<path>.bench/<what>.
-func (s *server) run(w http.ResponseWriter, r *http.Request) {
+func (s *server) run(w http.ResponseWriter, r *http.Request) error {
 	name, what, ok := splitRun(strings.TrimPrefix(r.URL.Path, "/run/"))
 	if !ok {
-		s.fail(w, http.StatusNotFound, "There is no such page.")
-		return
+		return errNoPage
 	}
 	if what == "" && !strings.HasSuffix(r.URL.Path, "/") {
 		// Links on the page are relative to it.
 		http.Redirect(w, r, path.Base(name)+"/", http.StatusMovedPermanently)
-		return
+		return nil
 	}
-	switch profile, isProfile := strings.CutPrefix(what, "profile/"); {
-	case what == "":
-		s.report(w, r, name)
-	case what == "live":
-		s.live(w, r, name)
-	case what == "live/part":
-		s.livePart(w, r, name)
-	case what == "results.txt":
-		s.file(w, r, name)
-	case isProfile:
-		s.profile(w, r, name, profile)
-	default:
-		s.fail(w, http.StatusNotFound, "There is no such page.")
+	if profile, ok := strings.CutPrefix(what, "profile/"); ok {
+		return s.profile(w, r, name, profile)
 	}
+	switch what {
+	case "":
+		return s.report(w, r, name)
+	case "live", "live/part":
+		return s.live(w, r, name, what == "live/part")
+	case "results.txt":
+		f, err := s.read(name, maxResults)
+		if err == nil {
+			w.Header().Set("Content-Type", "text/plain; charset=utf-8")
+			http.ServeContent(w, r, "", f.modified, bytes.NewReader(f.data))
+		}
+		return err
+	}
+	return errNoPage
 }
 
 // extension is that of results files.
@@ -164,93 +214,89 @@ func splitRun(p string) (name, what string, ok bool) {
 	return name, what, fs.ValidPath(name)
 }
 
-// read returns what a regular file below root holds, and a stamp that changes with
-// it.
-func (s *server) read(name string, limit int64) (data []byte, stamp string, modified time.Time, err error) {
-	info, err := s.root.Stat(name)
-	if err != nil {
-		return nil, "", time.Time{}, err
-	}
-	// Opening a pipe would wait for somebody to write to it.
-	if !info.Mode().IsRegular() {
-		return nil, "", time.Time{}, &fs.PathError{Op: "open", Path: name, Err: fs.ErrNotExist}
-	}
-	f, err := s.root.Open(name)
-	if err != nil {
-		return nil, "", time.Time{}, err
-	}
-	defer f.Close()
-	data, err = io.ReadAll(io.LimitReader(f, limit+1))
-	if err != nil {
-		return nil, "", time.Time{}, err
-	}
-	if int64(len(data)) > limit {
-		return nil, "", time.Time{}, fmt.Errorf("%s has more than %d MB", name, limit>>20)
-	}
-	sum := sha256.Sum256(data)
-	return data, hex.EncodeToString(sum[:16]), info.ModTime(), nil
+// A file is what was read of one.
+type file struct {
+	data     []byte
+	stamp    string // changes with the data
+	modified time.Time
 }
 
-// refuse answers for a file that could not be read.
-func (s *server) refuse(w http.ResponseWriter, err error) {
-	if errors.Is(err, fs.ErrNotExist) {
-		s.fail(w, http.StatusNotFound, "There is no such file.")
-		return
+// read reads a regular file below root.
+func (s *server) read(name string, limit int64) (f file, err error) {
+	info, err := s.root.Stat(name)
+	if err != nil {
+		return f, err
 	}
-	// A path that leads out of the folder, a file that may not be read, one that is too large.
-	s.fail(w, http.StatusForbidden, err.Error())
+	// Opening a pipe would wait for a writer.
+	if !info.Mode().IsRegular() {
+		return f, &fs.PathError{Op: "open", Path: name, Err: fs.ErrNotExist}
+	}
+	opened, err := s.root.Open(name)
+	if err != nil {
+		return f, err
+	}
+	defer opened.Close()
+	f.modified = info.ModTime()
+	if f.data, err = io.ReadAll(io.LimitReader(opened, limit+1)); err != nil {
+		return f, err
+	}
+	if int64(len(f.data)) > limit {
+		return f, fmt.Errorf("%s has more than %d MB", name, limit>>20)
+	}
+	sum := sha256.Sum256(f.data)
+	f.stamp = hex.EncodeToString(sum[:16])
+	return f, nil
 }
 
 // report shows the report of a results file.
-func (s *server) report(w http.ResponseWriter, r *http.Request, name string) {
-	data, stamp, _, err := s.read(name, maxResults)
+func (s *server) report(w http.ResponseWriter, r *http.Request, name string) error {
+	f, err := s.read(name, maxResults)
 	if err != nil {
-		s.refuse(w, err)
-		return
+		return err
 	}
-	x, folder, problems, whyErr := why.ReadFS(s.root.FS(), name)
+	x, folder, problems, err := why.ReadFS(s.root.FS(), name)
+	if err != nil && !errors.Is(err, why.ErrNone) {
+		problems = append(problems, "what explains the differences cannot be read: "+err.Error())
+	}
 	if x != nil {
-		stamp += " " + fmt.Sprint(len(x.Cells)) + s.stampOf(why.Folder(name)+"/why.json")
+		f.stamp += fmt.Sprint(" ", len(x.Cells), s.stampOf(why.Folder(name)+"/why.json"))
 	}
 	calibrations, _ := fs.Glob(s.beside(name), calibrate.CalibrationPrefix+"*.json") // the pattern is well-formed
 	for _, n := range calibrations {
-		stamp += " " + n + s.stampOf(path.Join(path.Dir(name), n))
+		f.stamp += " " + n + s.stampOf(path.Join(path.Dir(name), n))
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	page, ok := s.pages[name]
-	if !ok || page.stamp != stamp {
-		d := compare.Of(record.Read(name, data))
-		c, err := s.compare(name, d)
-		if err != nil {
-			s.fail(w, http.StatusUnprocessableEntity, "There is no report of this file: "+err.Error())
-			return
-		}
-		c.Warnings = append(c.Warnings, problems...)
-		if whyErr != nil && !errors.Is(whyErr, why.ErrNone) {
-			c.Warnings = append(c.Warnings, "what explains the differences cannot be read: "+whyErr.Error())
-		}
-		extra := report.Extra{
+	page, err := s.pages.get(name, f.stamp, func() ([]byte, error) {
+		return s.reportPage(name, f.data, problems, report.Extra{
 			Title: "Comparison of " + strings.TrimSuffix(path.Base(name), extension), Why: x, Folder: folder, Profiles: "profile/",
 			Home: []report.Link{{Href: "/", Name: "All runs"}, {Href: "live", Name: "Progress"}, {Href: "results.txt", Name: "Results as text"}},
-		}
-		if s.o.Card != nil {
-			if extra.Card, err = s.o.Card(c, d); err != nil {
-				c.Warnings = append(c.Warnings, "the targets cannot be judged: "+err.Error())
-			}
-		}
-		var b bytes.Buffer
-		if err := report.Comparison(c, report.Page, extra).HTML(&b); err != nil {
-			s.fail(w, http.StatusInternalServerError, err.Error())
-			return
-		}
-		if len(s.pages) >= maxCached {
-			clear(s.pages)
-		}
-		page = rendered{stamp, b.Bytes()}
-		s.pages[name] = page
+		})
+	})
+	if err == nil {
+		send(w, r, page)
 	}
-	send(w, r, page.page)
+	return err
+}
+
+// reportPage makes the page with the report of a results file.
+func (s *server) reportPage(name string, data []byte, problems []string, extra report.Extra) ([]byte, error) {
+	d := compare.Of(record.Read(name, data))
+	c, err := s.compare(name, d)
+	if err != nil {
+		return nil, refusal{http.StatusUnprocessableEntity, "There is no report of this file: " + err.Error()}
+	}
+	c.Warnings = append(c.Warnings, problems...)
+	if s.o.Card != nil {
+		if extra.Card, err = s.o.Card(c, d); err != nil {
+			c.Warnings = append(c.Warnings, "the targets cannot be judged: "+err.Error())
+		}
+	}
+	var b bytes.Buffer
+	if err := report.Comparison(c, report.Page, extra).HTML(&b); err != nil {
+		return nil, refusal{http.StatusInternalServerError, err.Error()}
+	}
+	return b.Bytes(), nil
 }
 
 // beside is the folder that a results file lies in, as what no path leads out of.
@@ -281,58 +327,29 @@ func (s *server) compare(name string, d *compare.Data) (*compare.Comparison, err
 	return c, nil
 }
 
-// file shows a results file as it is.
-func (s *server) file(w http.ResponseWriter, r *http.Request, name string) {
-	data, _, modified, err := s.read(name, maxResults)
-	if err != nil {
-		s.refuse(w, err)
-		return
-	}
-	w.Header().Set("Content-Type", "text/plain; charset=utf-8")
-	http.ServeContent(w, r, "", modified, bytes.NewReader(data))
-}
+//go:embed html
+var files embed.FS
 
-//go:embed html/pages.tmpl
-var pagesTemplate string
+var pages = template.Must(template.ParseFS(files, "html/pages.tmpl"))
 
-//go:embed html/live.js
-var liveScript string
-
-var pages = template.Must(template.New("").Parse(pagesTemplate))
-
-// A frame is what all pages have.
-type frame struct {
-	Title string
-	Style template.CSS
-	Body  any
-}
-
-// show sends a page of ours.
-func (s *server) show(w http.ResponseWriter, r *http.Request, status int, name, title string, body any) {
+// render makes a page of ours.
+func render(name, title string, body any) ([]byte, error) {
 	var b bytes.Buffer
-	if err := pages.ExecuteTemplate(&b, name, frame{title, report.Style(), body}); err != nil {
-		http.Error(w, "this page cannot be made: "+err.Error(), http.StatusInternalServerError)
-		return
+	err := pages.ExecuteTemplate(&b, name, struct {
+		Title string
+		Style template.CSS
+		Body  any
+	}{title, report.Style(), body})
+	if err != nil {
+		return nil, refusal{http.StatusInternalServerError, "this page cannot be made: " + err.Error()}
 	}
-	w.Header().Set("Content-Type", "text/html; charset=utf-8")
-	if status != http.StatusOK {
-		w.WriteHeader(status)
-		_, _ = w.Write(b.Bytes()) // to a reader who may have gone
-		return
-	}
-	send(w, r, b.Bytes())
+	return b.Bytes(), nil
 }
+
+const htmlType = "text/html; charset=utf-8"
 
 // send sends a page.
 func send(w http.ResponseWriter, r *http.Request, page []byte) {
-	w.Header().Set("Content-Type", "text/html; charset=utf-8")
+	w.Header().Set("Content-Type", htmlType)
 	http.ServeContent(w, r, "", time.Time{}, bytes.NewReader(page))
 }
-
-// fail says what is wrong.
-func (s *server) fail(w http.ResponseWriter, status int, why string) {
-	s.show(w, nil, status, "error", fmt.Sprintf("%d %s", status, http.StatusText(status)), why)
-}
-
-// runURL is where a results file is shown.
-func runURL(name string) string { return (&url.URL{Path: "/run/" + name + "/"}).String() }
