@@ -2,6 +2,7 @@
 // of each, what a run that goes on knows so far, and the profiles behind
 // explanations, in pprof's own pages.
 //
+//   - [Folder] listens until an interrupt (listen.go).
 //   - [New] makes the handler; it reads, and never writes (serve.go).
 //   - What a results file says of its run is read from as much of it as is there,
 //     because a run that goes on appends to it (runs.go).
