@@ -21,7 +21,7 @@ import (
 )
 
 // recorded is a complete run of 6 blocks, which anyone has.
-const recorded = "../../results/amd-epyc-2c-linux-amd64/20261121-170929-e08f0212.bench"
+const recorded = "../../../results/amd-epyc-2c-linux-amd64/20261121-170929-e08f0212.bench"
 
 func recordedRun(t testing.TB) []byte {
 	t.Helper()
