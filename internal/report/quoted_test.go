@@ -26,7 +26,7 @@ func quotedRatio(cell compare.Cell) string {
 // that of the test that calls it.
 func hold(t *testing.T, page string, marks *regexp.Regexp, pattern string, render func(root, files string) []byte) {
 	t.Helper()
-	root := ".."
+	root := "../.."
 	path := filepath.Join(root, filepath.FromSlash(page))
 	data, err := os.ReadFile(path)
 	if err != nil {

@@ -217,5 +217,5 @@ func (v *Versions) path(ctx context.Context, dir string, here *record.Circumstan
 			name += "+"
 		}
 	}
-	return filepath.Join(moduleRoot(ctx, dir), "results", here.Machine, name+".bench")
+	return unused(filepath.Join(moduleRoot(ctx, dir), "results", here.Machine, name+".bench"))
 }

@@ -145,6 +145,18 @@ func TestResultsPath(t *testing.T) {
 	if got, want := resultsPath(t.Context(), dir, "box", "truth-", "", at), filepath.Join(dir, "results/box/truth-20261122-010203-nocommit.bench"); got != want {
 		t.Errorf("got %s, want %s", got, want)
 	}
+	taken := filepath.Join(dir, "results/box/truth-20261122-010203-nocommit.bench")
+	if err := os.MkdirAll(filepath.Dir(taken), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{"truth-20261122-010203-nocommit.2.bench", "truth-20261122-010203-nocommit.3.bench"} {
+		if err := os.WriteFile(taken, nil, 0o644); err != nil {
+			t.Fatal(err)
+		}
+		if taken = resultsPath(t.Context(), dir, "box", "truth-", "", at); filepath.Base(taken) != want {
+			t.Errorf("a second run in the same second: %s, want %s", taken, want)
+		}
+	}
 	if got, want := resultsPath(t.Context(), ".", "box", "", "0123456789ab", at), filepath.FromSlash("../../results/box/20261122-010203-01234567.bench"); got != want {
 		t.Errorf("got %s, want %s", got, want)
 	}

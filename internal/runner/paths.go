@@ -6,6 +6,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"time"
 )
@@ -13,7 +14,19 @@ import (
 // resultsPath is where the results of kind are kept by default: below results/ in the
 // module of dir, or in dir if that is in none.
 func resultsPath(ctx context.Context, dir, machine, kind, commit string, now time.Time) string {
-	return filepath.Join(moduleRoot(ctx, dir), "results", machine, kind+stamp(now)+"-"+short(commit)+".bench")
+	return unused(filepath.Join(moduleRoot(ctx, dir), "results", machine, kind+stamp(now)+"-"+short(commit)+".bench"))
+}
+
+// unused returns the path of a results file, with a number in its name if there is one of
+// that name already: two runs may begin in the same second.
+func unused(path string) string {
+	stem := strings.TrimSuffix(path, ".bench")
+	for n := 2; ; n++ {
+		if _, err := os.Lstat(path); err != nil {
+			return path
+		}
+		path = stem + "." + strconv.Itoa(n) + ".bench"
+	}
 }
 
 // stamp is a moment in the name of a file.
