@@ -145,7 +145,8 @@ func (c *abFlags) compare(cmd *cobra.Command) error {
 		if err != nil || !c.why {
 			return err
 		}
-		return explain(ctx, con, con, compared, run.Plan, &runner.Rebuilt{Binaries: run.Binaries}, why.Options{Kill: run.Kill}, false)
+		file := why.File{Comparison: compared, Plan: run.Plan, Binaries: run.Binaries}
+		return file.Explain(ctx, con, con, why.Options{Kill: run.Kill, Draw: report.WriteFlames})
 	})
 	if err != nil {
 		return err

@@ -1,11 +1,8 @@
 package main
 
 import (
-	"context"
 	"errors"
 	"fmt"
-	"io"
-	"path/filepath"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -81,8 +78,7 @@ Ctrl-C ends it; what is explained by then is kept.`,
 // explainFile explains the differences in c, a comparison of one file, and prints
 // them.
 func explainFile(cmd *cobra.Command, c *compare.Comparison, all bool, long time.Duration) error {
-	results := c.Files[0].Path
-	run, err := record.ReadInterrupted(results)
+	run, err := record.ReadInterrupted(c.Files[0].Path)
 	if err != nil {
 		return fmt.Errorf("it cannot be known which benchmarks to run again: %w", err)
 	}
@@ -94,38 +90,6 @@ func explainFile(cmd *cobra.Command, c *compare.Comparison, all bool, long time.
 		return err
 	}
 	defer rebuilt.Close()
-	return explain(ctx, cmd.OutOrStdout(), con, c, run.Plan, rebuilt, why.Options{Time: long, Kill: kill}, all)
-}
-
-// explain explains the differences in c, which were measured by plan with
-// what was built again.
-func explain(ctx context.Context, out, w io.Writer, c *compare.Comparison, plan *record.Plan, rebuilt *runner.Rebuilt, o why.Options, all bool) error {
-	results := c.Files[0].Path
-	pairs, err := why.Pairs(c, plan, rebuilt.Binaries, all)
-	if err != nil {
-		return err
-	}
-	if len(pairs) == 0 {
-		fmt.Fprintln(w, "nothing to explain: no difference in time is proven; --all profiles every comparison")
-		return nil
-	}
-	x, doubts := why.Open(results, plan, c.Col, rebuilt.Others)
-	for _, d := range doubts {
-		fmt.Fprintf(w, "benchrun: %s\n", d)
-	}
-	done := 0
-	o.Step = func(what string) { fmt.Fprintf(w, "[%d/%d] %s\n", done+1, len(pairs), what) }
-	o.Done = func(cell *why.Cell) error {
-		done++
-		fmt.Fprintf(out, "%s: %s\n", cell.Row, cell.Sentence)
-		for _, n := range cell.Notes {
-			fmt.Fprintf(out, "    %s\n", n)
-		}
-		return report.WriteFlames(results, cell)
-	}
-	err = why.Explain(ctx, results, x, pairs, o)
-	if done > 0 {
-		fmt.Fprintln(out, filepath.Join(why.Folder(results), "why.json"))
-	}
-	return err
+	file := why.File{Comparison: c, Plan: run.Plan, Binaries: rebuilt.Binaries, Others: rebuilt.Others, All: all}
+	return file.Explain(ctx, cmd.OutOrStdout(), con, why.Options{Time: long, Kill: kill, Draw: report.WriteFlames})
 }

@@ -3,9 +3,9 @@
 // them. None of these processes gives a figure of a report: a profile disturbs
 // what it looks at.
 //
-//  1. [Pairs] picks the cells of a [compare.Comparison] that are to be explained and
+//  1. findPairs picks the cells of a [compare.Comparison] that are to be explained and
 //     finds the benchmarks behind them (pairs.go).
-//  2. [Explain] runs both sides of a pair side by side in slices for the counters of
+//  2. [File.Explain] runs both sides of a pair side by side in slices for the counters of
 //     the runtime and the system (counters.go), of which the CPU time says whether
 //     the difference is computing or waiting (cputime.go). Then it runs them with
 //     the same number of operations, once for each kind of profile, because each

@@ -38,12 +38,11 @@ type Options struct {
 	// Kill ends everything at once when it is closed; nil means never.
 	Kill <-chan struct{}
 
-	// Done is called with each cell before it is written, to add to it; nil means
-	// that nothing is added.
-	Done func(*Cell) error
+	// Draw is called with each cell of a results file before it is written, to draw its
+	// graphs.
+	Draw func(results string, c *Cell) error
 
-	// Step is called with what is done next; nil means that it is not reported.
-	Step func(what string)
+	step func(what string) // is called with what is done next
 }
 
 // DefaultTime is the default of [Options].Time: at 100 samples a second it has 600
@@ -71,12 +70,9 @@ type taken struct {
 	err error
 }
 
-// Explain explains pairs, one after another, and writes profiles and index beside
-// the results file. It returns the index after each pair is written, so that
-// what was done is kept if it is interrupted: the error is then
-// [session.ErrInterrupted]. An index that is there keeps the cells of other rows. A
-// profile that cannot be taken is a note in its cell.
-func Explain(ctx context.Context, results string, x *Index, pairs []Pair, o Options) error {
+// explain explains pairs, which are in the order of their rows, and adds them to x, which
+// is written after each.
+func explain(ctx context.Context, results string, x *Index, pairs []Pair, o Options) error {
 	folder, err := filepath.Abs(Folder(results))
 	if err != nil {
 		return err
@@ -96,8 +92,8 @@ func Explain(ctx context.Context, results string, x *Index, pairs []Pair, o Opti
 			return session.ErrInterrupted
 		}
 		c, err := e.cell(ctx, &pairs[i])
-		if err == nil && o.Done != nil {
-			err = o.Done(&c)
+		if err == nil {
+			err = o.Draw(results, &c)
 		}
 		if err != nil {
 			return err
@@ -138,9 +134,7 @@ func (e *explainer) tidy(x *Index, folder string) error {
 
 // step reports what is done next with a pair.
 func (e *explainer) step(p *Pair, what string) {
-	if e.opts.Step != nil {
-		e.opts.Step(fmt.Sprintf("%s: %s of %s and %s", p.Row, what, p.Base.Column, p.This.Column))
-	}
+	e.opts.step(fmt.Sprintf("%s: %s of %s and %s", p.Row, what, p.Base.Column, p.This.Column))
 }
 
 // cell explains one pair.
@@ -346,24 +340,18 @@ func (e *explainer) sliced(ctx context.Context, file string, b *Bench, kind Kind
 	}
 	defer p.Close()
 	n = pieces(p, n)
-	if _, err := p.Run(pieces(p, max(n/20, 1))); err != nil { // to warm up
-		return s, err
-	}
-	if err := p.Reset(); err != nil {
-		return s, err
-	}
-	if err := p.StartProfile(string(kind), file); err != nil {
-		return s, err
-	}
-	slice, err := p.Run(n)
-	if err != nil {
-		return s, err
-	}
-	if err := p.EndProfile(); err != nil {
-		return s, err
-	}
-	if _, err := p.Finish(); err != nil { // a wrong result has no explanation either
-		return s, err
+	var slice program.Slice
+	for _, step := range []func() error{
+		func() error { _, err := p.Run(pieces(p, max(n/20, 1))); return err }, // to warm up
+		p.Reset,
+		func() error { return p.StartProfile(string(kind), file) },
+		func() (err error) { slice, err = p.Run(n); return err },
+		p.EndProfile,
+		func() error { _, err := p.Finish(); return err }, // a wrong result has no explanation either
+	} {
+		if err := step(); err != nil {
+			return s, err
+		}
 	}
 	s.N, s.Wall = slice.N, float64(slice.Elapsed)/float64(slice.N)
 	if s.Profile, err = readProfile(file); err != nil || kind == CPU {

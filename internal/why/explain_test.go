@@ -78,6 +78,8 @@ func leanFatPair(s testbin.Binary, this string) Pair {
 	}
 }
 
+func undrawn(string, *Cell) error { return nil }
+
 // Everything, from the test binary to the index that others read.
 func TestExplain(t *testing.T) {
 	s := buildLeanAndFat(t)
@@ -93,10 +95,10 @@ func TestExplain(t *testing.T) {
 		t.Fatal(err)
 	}
 	var steps []string
-	err := Explain(context.Background(), results, x, []Pair{leanFatPair(s, "fat"), leanFatPair(s, "wrong")}, Options{
+	err := explain(context.Background(), results, x, []Pair{leanFatPair(s, "fat"), leanFatPair(s, "wrong")}, Options{
 		Time: 300 * time.Millisecond,
-		Step: func(what string) { steps = append(steps, what) },
-		Done: func(c *Cell) error { c.Notes = append(c.Notes, "seen"); return nil },
+		step: func(what string) { steps = append(steps, what) },
+		Draw: func(_ string, c *Cell) error { c.Notes = append(c.Notes, "seen"); return nil },
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -174,9 +176,10 @@ func TestExplainKilled(t *testing.T) {
 	kill := make(chan struct{})
 	n := 0
 	x := &Index{Schema: Schema}
-	err := Explain(context.Background(), results, x, []Pair{leanFatPair(s, "fat"), leanFatPair(s, "fat")}, Options{
+	err := explain(context.Background(), results, x, []Pair{leanFatPair(s, "fat"), leanFatPair(s, "fat")}, Options{
 		Time: 20 * time.Millisecond, Kill: kill,
-		Step: func(string) {
+		Draw: undrawn,
+		step: func(string) {
 			if n++; n == 6 { // the second cell's first
 				close(kill)
 			}
@@ -207,7 +210,7 @@ func TestPairs(t *testing.T) {
 	}
 	subjects := []testbin.Binary{{Pkg: "p", Path: "bin"}}
 	for all, want := range map[bool]int{false: 2, true: 4} {
-		pairs, err := Pairs(c, plan, subjects, all)
+		pairs, err := findPairs(c, plan, subjects, all)
 		if err != nil || len(pairs) != want {
 			t.Fatalf("all %v: %d pairs, %v", all, len(pairs), err)
 		}
@@ -219,7 +222,7 @@ func TestPairs(t *testing.T) {
 		}
 	}
 	c.Tables = c.Tables[:1]
-	if _, err := Pairs(c, plan, subjects, false); err == nil {
+	if _, err := findPairs(c, plan, subjects, false); err == nil {
 		t.Error("there are no times, and no error")
 	}
 }
@@ -278,7 +281,7 @@ func TestExplainVersions(t *testing.T) {
 	p.Base.Column, p.This.Column, p.This.Binary = record.SideOld, record.SideNew, newer
 	results := filepath.Join(t.TempDir(), "run.bench")
 	x := &Index{Schema: Schema}
-	if err := Explain(context.Background(), results, x, []Pair{p}, Options{Time: 10 * time.Millisecond}); err != nil {
+	if err := explain(context.Background(), results, x, []Pair{p}, Options{Time: 10 * time.Millisecond, Draw: undrawn, step: func(string) {}}); err != nil {
 		t.Fatal(err)
 	}
 	for _, d := range x.Cells[0].Profiles {

@@ -227,11 +227,11 @@ func readIndex(folder fs.FS, path string) (*Index, []string, error) {
 	return decode(path, data)
 }
 
-// Open returns the index to which explanations of a results file are added, which was
+// openIndex returns the index to which explanations of a results file are added, which was
 // measured by plan and is compared by col: the one that is there, if it is of them, else a
 // new one. built is its Built. doubts says what was left out of one that is there, or why
 // it cannot be read.
-func Open(results string, plan *record.Plan, col, built string) (x *Index, doubts []string) {
+func openIndex(results string, plan *record.Plan, col, built string) (x *Index, doubts []string) {
 	x, problems, err := Read(results)
 	for _, p := range problems {
 		doubts = append(doubts, p+" (left out)")

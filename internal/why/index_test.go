@@ -36,7 +36,7 @@ func TestIndexIsReadAsWritten(t *testing.T) {
 func TestOpen(t *testing.T) {
 	results := filepath.Join(t.TempDir(), "run.bench")
 	plan := &record.Plan{Blocks: 1}
-	x, doubts := Open(results, plan, "/impl", "")
+	x, doubts := openIndex(results, plan, "/impl", "")
 	if len(doubts) > 0 || x.Results != "run.bench" || x.Plan != plan.ID() || x.Schema != Schema {
 		t.Fatalf("the first time: %+v, %q", x, doubts)
 	}
@@ -44,13 +44,13 @@ func TestOpen(t *testing.T) {
 	if err := x.Write(results); err != nil {
 		t.Fatal(err)
 	}
-	x, doubts = Open(results, plan, "/impl", "not what was measured")
+	x, doubts = openIndex(results, plan, "/impl", "not what was measured")
 	if len(x.Cells) != 1 || x.Built != "not what was measured" || len(doubts) != 1 || !strings.HasSuffix(doubts[0], " (left out)") {
 		t.Errorf("again: %+v, %q", x, doubts)
 	}
 	for name, x := range map[string]func() (*Index, []string){
-		"another plan":   func() (*Index, []string) { return Open(results, &record.Plan{Blocks: 2}, "/impl", "") },
-		"another column": func() (*Index, []string) { return Open(results, plan, "side", "") },
+		"another plan":   func() (*Index, []string) { return openIndex(results, &record.Plan{Blocks: 2}, "/impl", "") },
+		"another column": func() (*Index, []string) { return openIndex(results, plan, "side", "") },
 	} {
 		if x, _ := x(); len(x.Cells) > 0 {
 			t.Errorf("%s: %+v", name, x.Cells)
@@ -59,7 +59,7 @@ func TestOpen(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(Folder(results), indexName), []byte("{"), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	if x, doubts := Open(results, plan, "/impl", ""); len(x.Cells) > 0 || len(doubts) != 1 || !strings.HasSuffix(doubts[0], " (made anew)") {
+	if x, doubts := openIndex(results, plan, "/impl", ""); len(x.Cells) > 0 || len(doubts) != 1 || !strings.HasSuffix(doubts[0], " (made anew)") {
 		t.Errorf("damaged: %+v, %q", x, doubts)
 	}
 }

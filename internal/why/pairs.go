@@ -56,11 +56,11 @@ func (p *Pair) diff() Interval {
 // timeUnit is the unit that is explained.
 const timeUnit = "ns/op"
 
-// Pairs returns the cells of c's table of times that are to be explained: those
+// findPairs returns the cells of c's table of times that are to be explained: those
 // that are proven to differ from their base, or with all every one that can be
 // compared to it. plan is that of the results file that c was made of, and
 // subjects are its test binaries.
-func Pairs(c *compare.Comparison, plan *record.Plan, subjects []testbin.Binary, all bool) ([]Pair, error) {
+func findPairs(c *compare.Comparison, plan *record.Plan, subjects []testbin.Binary, all bool) ([]Pair, error) {
 	if len(c.Files) != 1 {
 		return nil, fmt.Errorf("%d files are compared; the differences of one are explained at a time", len(c.Files))
 	}

@@ -256,7 +256,7 @@ func NewTree(kind Kind, base, this Sampled) (*Tree, error) {
 	return &Tree{Kind: kind, Base: b.root, This: t.root, base: b, this: t}, nil
 }
 
-// ReadTree reads the profiles of a comparison that [Explain] made, as they are
+// ReadTree reads the profiles of a comparison that [File.Explain] made, as they are
 // kept beside the results file.
 func ReadTree(results string, p *Profile) (*Tree, error) {
 	var sides [2]Sampled
