@@ -14,6 +14,7 @@ import (
 	"go/doc"
 	"go/parser"
 	"go/token"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
@@ -41,32 +42,25 @@ const Module = "example.com/plants"
 // Lay writes the versions into the folders Old and New of dir, which must not be
 // there yet. Each is a module that needs nothing but the standard library.
 func Lay(dir string) error {
-	files, err := sources.ReadDir(folder)
+	files, err := fs.Sub(sources, folder)
 	if err != nil {
 		return err
 	}
 	for _, version := range []string{Old, New} {
 		to := filepath.Join(dir, version)
-		if err := os.Mkdir(to, 0o755); err != nil {
+		if err := os.CopyFS(to, files); err != nil {
 			return fmt.Errorf("laying out the plants: %w", err)
 		}
 		if err := os.WriteFile(filepath.Join(to, "go.mod"), []byte("module "+Module+"\n\ngo 1.26\n"), 0o644); err != nil {
 			return err
 		}
-		for _, f := range files {
-			data, err := sources.ReadFile(folder + "/" + f.Name())
-			if err != nil {
-				return err
-			}
-			if version == New && f.Name() == changed {
-				data = bytes.Replace(data, []byte("planted = 0"), []byte("planted = 1"), 1)
-			}
-			if err := os.WriteFile(filepath.Join(to, f.Name()), data, 0o644); err != nil {
-				return err
-			}
-		}
 	}
-	return nil
+	data, err := fs.ReadFile(files, changed)
+	if err != nil {
+		return err
+	}
+	data = bytes.Replace(data, []byte("planted = 0"), []byte("planted = 1"), 1)
+	return os.WriteFile(filepath.Join(dir, New, changed), data, 0o644)
 }
 
 // A Plant is a change of the suite, or a control, which is none.
@@ -75,9 +69,6 @@ type Plant struct {
 	Says string   // what the change is, a sentence
 	Ways []string // the ends of its benchmarks' names: "N", "Loop"
 }
-
-// ways are the ends of benchmarks' names.
-var ways = []string{"N", "Loop"}
 
 // Plants returns the plants in the order of their benchmarks, as the comments of
 // those tell of them.
@@ -114,7 +105,7 @@ func Plants() ([]Plant, error) {
 
 // cutWay cuts the end off a benchmark's name that says how it counts.
 func cutWay(name string) (plant, way string) {
-	for _, way := range ways {
+	for _, way := range []string{"N", "Loop"} {
 		if plant, ok := strings.CutSuffix(name, way); ok {
 			return plant, way
 		}
