@@ -138,7 +138,7 @@ func (i Interval) lacking(enough float64) float64 {
 	if width <= want {
 		want = math.Abs(i.Est-enough) / 1.5
 	}
-	return max(1.5, (width/want)*(width/want))
+	return max(1.5, squared(width/want))
 }
 
 // parallel reports whether either side has more CPU time than time: then its work is
@@ -153,6 +153,9 @@ func (i Interval) String() string {
 	unit, ns := unitOf(max(math.Abs(i.Lo), math.Abs(i.Hi)))
 	return number(i.Lo/ns) + " to " + number(i.Hi/ns) + " " + unit
 }
+
+// estimate writes the estimate too.
+func (i Interval) estimate() string { return fmt.Sprintf("%s (%v)", nanos(i.Est), i) }
 
 // mostAdvised is the longest --time that is advised.
 const mostAdvised = time.Hour

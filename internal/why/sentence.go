@@ -43,31 +43,34 @@ func (f *finding) sentence() (string, bool) {
 	}
 	fmt.Fprintf(&b, "%s is %s per operation %s than %s", f.thisName, nanos(math.Abs(f.diff.Est)), how, f.baseName)
 	explained := false
-	switch t, r := f.reading(); {
-	case t == nil:
-		b.WriteString("; its CPU time was not counted, which would say whether it computes or waits")
-	case r == computes:
-		fmt.Fprintf(&b, " and uses %s %s CPU time (%v)", nanos(math.Abs(t.Diff.Est)), moreOrLess(t.Diff.Est), t.Diff.towards(f.diff.Est))
-		if t.Diff.towards(f.diff.Est).Lo < half*math.Abs(f.diff.Est) {
-			fmt.Fprintf(&b, ", where its time differs by %s (%v)", nanos(t.Wall.Est), t.Wall)
+	t, r := f.reading()
+	switch r {
+	case computes:
+		cpu := t.Diff.towards(f.diff.Est)
+		fmt.Fprintf(&b, " and uses %s CPU time (%v)", moreOrLess(t.Diff.Est), cpu)
+		if cpu.Lo < half*math.Abs(f.diff.Est) {
+			fmt.Fprintf(&b, ", where its time differs by %s", t.Wall.estimate())
 		}
 		explained = f.where(&b, t)
-	case r == waits:
+	case waits:
 		f.waiting(&b)
-	case r == absent:
-		fmt.Fprintf(&b, " in the results, but not in the %d pairs of processes in which CPU time was counted: there the time differs by %s (%v), so there is nothing to explain.",
-			t.Pairs, nanos(t.Wall.Est), t.Wall)
+	case absent:
+		fmt.Fprintf(&b, " in the results, but not in the %d pairs of processes in which CPU time was counted: there the time differs by %s, so there is nothing to explain.",
+			t.Pairs, t.Wall.estimate())
 		return b.String(), false
-	default:
-		fmt.Fprintf(&b, "; its CPU time cannot tell yet whether it computes or waits: that differs by %s (%v)", nanos(t.Diff.Est), t.Diff)
+	case unsure:
+		if t == nil {
+			b.WriteString("; its CPU time was not counted, which would say whether it computes or waits")
+			break
+		}
+		fmt.Fprintf(&b, "; its CPU time cannot tell yet whether it computes or waits: that differs by %s", t.Diff.estimate())
 		if t.Diff.towards(f.diff.Est).Hi < half*t.size(f.diff) {
-			fmt.Fprintf(&b, ", and in the same processes the time itself by %s (%v)", nanos(t.Wall.Est), t.Wall)
+			fmt.Fprintf(&b, ", and in the same processes the time itself by %s", t.Wall.estimate())
 		}
 		fmt.Fprintf(&b, ": %s", advice(max(f.counted, DefaultTime), t.lacking(f.diff)))
 	}
-	if said := f.circumstances(f.diff.Est); len(said) > 0 {
-		b.WriteString("; ")
-		b.WriteString(strings.Join(said, "; "))
+	for _, said := range f.circumstances() {
+		b.WriteString("; " + said)
 	}
 	b.WriteString(".")
 	return b.String(), explained
@@ -87,10 +90,8 @@ func (f *finding) reading() (*CPUTime, reading) {
 	if f.cpu != nil {
 		return f.cpu, f.cpu.reading(f.diff)
 	}
-	if p := f.profiles[CPU]; p != nil {
-		if t := p.cpuTime(); t.reading(f.diff) == computes {
-			return t, computes
-		}
+	if p := f.profiles[CPU]; p != nil && p.cpuTime().reading(f.diff) == computes {
+		return p.cpuTime(), computes
 	}
 	return nil, unsure
 }
@@ -105,59 +106,55 @@ func (p *Profile) cpuTime() *CPUTime {
 // waiting says that the difference is no CPU time.
 func (f *finding) waiting(b *strings.Builder) {
 	t := f.cpu
-	by := moreOrLess(t.Diff.Est) + " CPU time"
-	reverse := false
-	switch cpu := t.Diff.towards(f.diff.Est); {
+	cpu, uses := t.Diff.towards(f.diff.Est), moreOrLess(t.Diff.Est)
+	switch {
 	case cpu.Hi < 0:
-		reverse = true
-		fmt.Fprintf(b, ", although it uses %s %s (%v)", nanos(math.Abs(t.Diff.Est)), by, t.Diff.towards(-f.diff.Est))
+		fmt.Fprintf(b, ", although it uses %s CPU time (%v)", uses, t.Diff.towards(-f.diff.Est))
 	case cpu.Lo > 0:
-		fmt.Fprintf(b, ", but uses only %s %s (%v), less than half of that", nanos(math.Abs(t.Diff.Est)), by, cpu)
+		fmt.Fprintf(b, ", but uses only %s CPU time (%v), less than half of that", uses, cpu)
 	default:
 		fmt.Fprintf(b, ", while its CPU time differs by less than half of that (%v)", t.Diff)
 	}
-	switch {
-	case f.diff.Est > 0 && (t.parallel() || reverse):
-		b.WriteString(": it waits more or does less in parallel")
-	case f.diff.Est > 0:
-		b.WriteString(": the time is spent waiting")
-	case t.parallel() || reverse:
-		b.WriteString(": it waits less or does more in parallel")
-	default:
-		b.WriteString(": it waits less")
+	says := [2]string{"the time is spent waiting", "it waits more or does less in parallel"}
+	if f.diff.Est < 0 {
+		says = [2]string{"it waits less", "it waits less or does more in parallel"}
 	}
+	if t.parallel() || cpu.Hi < 0 {
+		says[0] = says[1]
+	}
+	b.WriteString(": " + says[0])
 }
 
 // circumstances are what else is different: allocations, locks, counters.
-func (f *finding) circumstances(diff float64) []string {
-	var said []string
+func (f *finding) circumstances() (said []string) {
+	add := func(format string, args ...any) { said = append(said, fmt.Sprintf(format, args...)) }
 	if p := f.profiles[Alloc]; p != nil {
 		d := p.This.Total - p.Base.Total
 		if math.Abs(d) >= 1 && math.Abs(d) >= 0.05*max(p.This.Total, p.Base.Total) {
-			s := fmt.Sprintf("it allocates %s B per operation %s", number(math.Abs(d)), moreOrLess(d))
-			if where := p.owner(d); where != "" {
-				s += ", mostly in " + where
+			where := p.owner(d)
+			if where != "" {
+				where = ", mostly in " + where
 			}
-			said = append(said, s)
+			add("it allocates %s B per operation %s%s", number(math.Abs(d)), direction(d), where)
 		}
 	}
 	if p := f.profiles[Mutex]; p != nil {
-		if d := p.This.Total - p.Base.Total; math.Abs(d) >= 0.1*max(math.Abs(diff), 10) {
-			said = append(said, fmt.Sprintf("goroutines wait %s per operation %s for locks", nanos(math.Abs(d)), moreOrLess(d)))
+		if d := p.This.Total - p.Base.Total; math.Abs(d) >= 0.1*max(math.Abs(f.diff.Est), 10) {
+			add("goroutines wait %s per operation %s for locks", nanos(math.Abs(d)), direction(d))
 		}
 	}
-	for _, c := range telling(f.counters, diff) {
-		write, per := number, " per operation"
+	for _, c := range telling(f.counters, f.diff.Est) {
+		write, per := number, ""
 		switch {
 		case strings.HasPrefix(c.Unit, "ns"):
 			write = nanos
 		case c.Unit == "B":
 			write = func(v float64) string { return number(v) + " B" }
 		}
-		if !strings.HasSuffix(c.Unit, "/op") {
-			per = ""
+		if strings.HasSuffix(c.Unit, "/op") {
+			per = " per operation"
 		}
-		said = append(said, fmt.Sprintf("%s: %s%s against %s", c.Name, write(c.This), per, write(c.Base)))
+		add("%s: %s%s against %s", c.Name, write(c.This), per, write(c.Base))
 	}
 	return said
 }
@@ -177,7 +174,10 @@ func (p *Profile) owner(change float64) string {
 	return ""
 }
 
-func moreOrLess(d float64) string {
+// moreOrLess writes a difference of times, such as "545 ns more".
+func moreOrLess(ns float64) string { return nanos(math.Abs(ns)) + " " + direction(ns) }
+
+func direction(d float64) string {
 	if d < 0 {
 		return "less"
 	}

@@ -204,7 +204,7 @@ func (s *shares) list(groups []part) string {
 	var parts []string
 	for i := range groups {
 		g := &groups[i]
-		text := fmt.Sprintf("%s %s in %s", nanos(math.Abs(g.by)), moreOrLess(g.by), g.Name)
+		text := fmt.Sprintf("%s in %s", moreOrLess(g.by), g.Name)
 		var names []string
 		for _, f := range s.functions(g) {
 			names = append(names, strings.TrimPrefix(f.Name, "runtime.")) // the group says it
