@@ -83,46 +83,46 @@ func (e *explainer) counters(ctx context.Context, p *Pair) ([]Counter, *CPUTime,
 		if err != nil {
 			return nil, nil, err
 		}
-		base, this = append(base, two[0].tally), append(this, two[1].tally)
+		base, this = append(base, two[0].done), append(this, two[1].done)
 	}
 	return compareCounters(base, this), newCPUTime(base, this), nil
 }
 
 // A tally is what was counted in the slices of one process.
-type tally struct {
-	slices int
-	ops    float64            // operations, in all slices
-	wall   float64            // their time, ns
-	sums   map[string]float64 // by key, over the slices that have it
-	have   map[string]int     // how many slices have it
+type tally []program.Slice
 
-	// clock is the largest step, in nanoseconds, that the CPU time of all slices is
-	// a multiple of: the system's clock of CPU time is no finer than that.
-	clock uint64
-}
-
-// add adds a slice.
-func (t *tally) add(s program.Slice) {
-	t.slices++
-	t.ops += float64(s.N)
-	t.wall += float64(s.Elapsed)
-	for key, v := range s.Counters {
-		t.sums[key] += v
-		t.have[key]++
+// ops is how many operations the slices had.
+func (t tally) ops() (n float64) {
+	for _, s := range t {
+		n += float64(s.N)
 	}
-	t.clock = commonStep(t.clock, uint64(max(0, s.Counters["user-ns"]+s.Counters["system-ns"])))
+	return n
 }
 
-// value returns a counter for one operation, or a level's average over the slices.
-func (t *tally) value(k counterKind) (v float64, ok bool) {
-	n := t.have[k.key]
+// wall returns the time of an operation in nanoseconds.
+func (t tally) wall() (ns float64, ok bool) {
+	for _, s := range t {
+		ns += float64(s.Elapsed)
+	}
+	return ns / t.ops(), true
+}
+
+// value returns a counter for one operation, or a level's average over the slices that
+// have one.
+func (t tally) value(k counterKind) (v float64, ok bool) {
+	sum, n := 0.0, 0
+	for _, s := range t {
+		if v, ok := s.Counters[k.key]; ok {
+			sum, n = sum+v, n+1
+		}
+	}
 	switch {
-	case n == 0 || !k.level && n < t.slices:
+	case n == 0 || !k.level && n < len(t):
 		return 0, false
 	case k.level:
-		return t.sums[k.key] / float64(n), true
+		return sum / float64(n), true
 	}
-	return t.sums[k.key] / t.ops, true
+	return sum / t.ops(), true
 }
 
 // commonStep is the greatest common divisor, where 0 is a multiple of everything.
@@ -135,9 +135,9 @@ func commonStep(a, b uint64) uint64 {
 
 // counting is a process that is counted in.
 type counting struct {
-	tally
 	*program.Process
-	n int // operations of a slice
+	n    int // operations of a slice
+	done tally
 }
 
 // countPair counts in one pair of processes, base and this, each of which runs for about
@@ -151,7 +151,7 @@ func (e *explainer) countPair(ctx context.Context, p *Pair, each time.Duration, 
 			return two, err
 		}
 		defer proc.Close()
-		two[i] = &counting{Process: proc, tally: tally{sums: make(map[string]float64), have: make(map[string]int)}}
+		two[i] = &counting{Process: proc}
 		if proc.Hello().Mode == "runN" {
 			// Each slice is a call of the benchmark function, preparation included:
 			// few and long ones, as under go test.
@@ -179,7 +179,7 @@ func (e *explainer) countPair(ctx context.Context, p *Pair, each time.Duration, 
 			if err != nil {
 				return two, err
 			}
-			c.add(s)
+			c.done = append(c.done, s)
 		}
 	}
 	for _, c := range two {
@@ -199,10 +199,10 @@ func countedSlices(each, slice, took time.Duration) int {
 
 // inPairs returns what value finds in the processes of all pairs; nothing if any of them
 // has not counted it.
-func inPairs(base, this []tally, value func(*tally) (float64, bool)) (b, t []float64) {
+func inPairs(base, this []tally, value func(tally) (float64, bool)) (b, t []float64) {
 	for i := range base {
-		x, ok1 := value(&base[i])
-		y, ok2 := value(&this[i])
+		x, ok1 := value(base[i])
+		y, ok2 := value(this[i])
 		if !ok1 || !ok2 {
 			return nil, nil
 		}
@@ -214,7 +214,7 @@ func inPairs(base, this []tally, value func(*tally) (float64, bool)) (b, t []flo
 // compareCounters compares what was counted in pairs of processes.
 func compareCounters(base, this []tally) (out []Counter) {
 	for _, k := range counterKinds {
-		x, y := inPairs(base, this, func(t *tally) (float64, bool) { return t.value(k) })
+		x, y := inPairs(base, this, func(t tally) (float64, bool) { return t.value(k) })
 		if len(x) == 0 { // not counted by this Go, or this system
 			continue
 		}
@@ -222,9 +222,9 @@ func compareCounters(base, this []tally) (out []Counter) {
 		if c.Base == 0 && c.This == 0 {
 			continue
 		}
-		i := paired(less(y, x))
+		i := paired(x, y, difference)
 		if slices.Min(x) > 0 && slices.Min(y) > 0 { // a ratio to nothing is none
-			i = paired(less(logs(y), logs(x)))
+			i = paired(x, y, func(x, y float64) float64 { return math.Log(y / x) })
 			c.Ratio = &Ratio{math.Exp(i.Est), math.Exp(i.Lo), math.Exp(i.Hi)}
 		}
 		c.Moved = i.Lo > 0 || i.Hi < 0
@@ -233,31 +233,20 @@ func compareCounters(base, this []tally) (out []Counter) {
 	return out
 }
 
-// paired returns the Hodges-Lehmann estimate of the centre of the differences of
-// pairs, and its signed rank interval: with 8 differences there are 36 averages of
+// paired returns the Hodges-Lehmann estimate of the centre of what the values of each
+// pair differ by, and its signed rank interval: with 8 pairs there are 36 averages of
 // two, and the fourth from each end bound it, because the sum of ranks is 3 or less
 // with probability 5/256. With fewer than 6 the interval is infinite.
-func paired(d []float64) Interval {
+func paired(x, y []float64, by func(x, y float64) float64) Interval {
+	d := make([]float64, len(x))
+	for i := range d {
+		d[i] = by(x[i], y[i])
+	}
 	s := stats.SignedRank(d, compare.DefaultAlpha)
 	return Interval{Est: s.Est, Lo: s.Lo, Hi: s.Hi}
 }
 
-// less returns a less b, pair by pair.
-func less(a, b []float64) []float64 {
-	d := slices.Clone(a)
-	for i := range d {
-		d[i] -= b[i]
-	}
-	return d
-}
-
-func logs(v []float64) []float64 {
-	out := make([]float64, len(v))
-	for i := range v {
-		out[i] = math.Log(v[i])
-	}
-	return out
-}
+func difference(x, y float64) float64 { return y - x }
 
 func median(v []float64) float64 { return stats.Median(slices.Sorted(slices.Values(v))) }
 

@@ -10,18 +10,22 @@ import (
 // newCPUTime compares the CPU time that was counted in pairs of processes; nil if
 // the system counts none.
 func newCPUTime(base, this []tally) *CPUTime {
-	cpu, cpus := inPairs(base, this, (*tally).cpu)
-	wall, walls := inPairs(base, this, func(t *tally) (float64, bool) { return t.wall / t.ops, true })
+	cpu, cpus := inPairs(base, this, tally.cpu)
+	wall, walls := inPairs(base, this, tally.wall)
+	// The largest step that the CPU time of all slices is a multiple of: the system's
+	// clock of CPU time is no finer than that.
 	clock, least := uint64(0), math.Inf(1)
 	for _, t := range slices.Concat(base, this) {
-		clock = commonStep(clock, t.clock)
-		least = min(least, t.ops/float64(t.slices))
+		least = min(least, t.ops()/float64(len(t)))
+		for _, s := range t {
+			clock = commonStep(clock, uint64(max(0, s.Counters["user-ns"]+s.Counters["system-ns"])))
+		}
 	}
 	if len(cpu) == 0 || clock == 0 { // a clock that stands still
 		return nil
 	}
 	c := &CPUTime{
-		Base: median(cpu), Diff: paired(less(cpus, cpu)), Wall: paired(less(walls, wall)), BaseWall: median(wall),
+		Base: median(cpu), Diff: paired(cpu, cpus, difference), Wall: paired(wall, walls, difference), BaseWall: median(wall),
 		Pairs: len(cpu), Clock: 2 * float64(clock) / least,
 	}
 	// What a clock in steps has not shown may be there in all pairs alike.
@@ -35,7 +39,7 @@ func newCPUTime(base, this []tally) *CPUTime {
 }
 
 // cpu returns the CPU time of an operation in nanoseconds, of all threads together.
-func (t *tally) cpu() (ns float64, ok bool) {
+func (t tally) cpu() (ns float64, ok bool) {
 	user, ok1 := t.value(kindOf("user-ns"))
 	system, ok2 := t.value(kindOf("system-ns"))
 	return user + system, ok1 && ok2

@@ -5,27 +5,20 @@ import (
 	"math"
 	"math/rand/v2"
 	"regexp"
+	"slices"
 	"testing"
 	"time"
-
-	"github.com/dynolab/dyno/internal/program"
 )
 
 // tallied is a process that has done one slice of one operation.
 func tallied(counters map[string]float64) tally {
-	t := tally{slices: 1, ops: 1, sums: counters, have: make(map[string]int)}
-	for key := range counters {
-		t.have[key] = 1
-	}
-	return t
+	return tally{{N: 1, Elapsed: 1, Counters: counters}}
 }
 
-// slicesOf is a process that has done slices of n operations each, with the CPU time
-// and the time of each in nanoseconds.
+// slicesOf is a process that has done one slice of n operations, with its CPU time and
+// its time in nanoseconds.
 func slicesOf(n int, cpu, wall float64) tally {
-	t := tallied(map[string]float64{"user-ns": 0.75 * cpu, "system-ns": 0.25 * cpu})
-	t.ops, t.wall, t.clock = float64(n), wall, 1000
-	return t
+	return tally{{N: n, Elapsed: time.Duration(wall), Counters: map[string]float64{"user-ns": 0.75 * cpu, "system-ns": 0.25 * cpu}}}
 }
 
 // CPU time is of the program and the system together, for an operation, compared
@@ -45,7 +38,7 @@ func TestCPUTime(t *testing.T) {
 		!near(c.Diff.Est, want.Diff.Est) || !near(c.Diff.Lo, want.Diff.Lo) || !near(c.Diff.Hi, want.Diff.Hi) || !near(c.Wall.Est, 600) {
 		t.Errorf("the CPU time is %+v, want %+v", c, want)
 	}
-	delete(this[3].have, "system-ns")
+	delete(this[3][0].Counters, "system-ns")
 	if c := newCPUTime(base, this); c != nil {
 		t.Errorf("of a process that did not count: %+v", c)
 	}
@@ -53,22 +46,12 @@ func TestCPUTime(t *testing.T) {
 
 // A clock in steps, in which both sides look equal, does not prove that they are.
 func TestCPUTimeOfACoarseClock(t *testing.T) {
-	var base, this []tally
-	for range counterPairs {
-		for _, side := range []*[]tally{&base, &this} {
-			p := slicesOf(1000, 20e6, 20e6)
-			p.clock = 10e6
-			*side = append(*side, p)
-		}
-	}
-	c := newCPUTime(base, this)
+	of := func(cpu float64) []tally { return slices.Repeat([]tally{slicesOf(1000, cpu, 20e6)}, counterPairs) }
+	c := newCPUTime(of(10e6), of(10e6))
 	if c == nil || c.Diff.Est != 0 || c.Diff.Lo != -20_000 || c.Diff.Hi != 20_000 || !c.coarse(2000) || c.coarse(200_000) {
 		t.Errorf("10 ms in 1,000 operations: %+v", c)
 	}
-	for i := range base {
-		base[i].clock, this[i].clock = 0, 0
-	}
-	if c := newCPUTime(base, this); c != nil {
+	if c := newCPUTime(of(0), of(0)); c != nil {
 		t.Errorf("of a clock that stands still: %+v", c)
 	}
 }
@@ -76,11 +59,22 @@ func TestCPUTimeOfACoarseClock(t *testing.T) {
 // A process's counters are for one operation of all its slices; levels are averages
 // over those that have one.
 func TestTally(t *testing.T) {
-	p := tally{sums: make(map[string]float64), have: make(map[string]int)}
-	p.add(program.Slice{N: 10, Elapsed: 500, Counters: map[string]float64{"user-ns": 300_000, "system-ns": 40_000, "sched-p50-ns": 30, "cgo-calls": 5}})
-	p.add(program.Slice{N: 30, Elapsed: 700, Counters: map[string]float64{"user-ns": 100_000, "system-ns": 20_000}})
-	if cpu, ok := p.cpu(); !ok || cpu != 11_500 || p.wall != 1200 || p.ops != 40 || p.clock != 20_000 {
-		t.Errorf("the CPU time is %v, %v, of %+v", cpu, ok, p)
+	p := tally{
+		{N: 10, Elapsed: 500, Counters: map[string]float64{"user-ns": 300_000, "system-ns": 40_000, "sched-p50-ns": 30, "cgo-calls": 5}},
+		{N: 30, Elapsed: 700, Counters: map[string]float64{"user-ns": 100_000, "system-ns": 20_000}},
+	}
+	if cpu, ok := p.cpu(); !ok || cpu != 11_500 {
+		t.Errorf("the CPU time is %v, %v", cpu, ok)
+	}
+	if wall, _ := p.wall(); wall != 30 {
+		t.Errorf("the time is %v", wall)
+	}
+	all := slices.Repeat([]tally{p}, counterPairs)
+	if c := newCPUTime(all, all); c == nil || c.Clock != 2000 { // steps of 20 µs in 20 operations
+		t.Errorf("the clock of %+v", c)
+	}
+	if c := newCPUTime(all[:1], all[:1]); c != nil {
+		t.Errorf("one pair bounds nothing: %+v", c)
 	}
 	if v, ok := p.value(kindOf("sched-p50-ns")); !ok || v != 30 {
 		t.Errorf("the level is %v, %v", v, ok)

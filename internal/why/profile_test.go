@@ -161,7 +161,7 @@ func TestPaired(t *testing.T) {
 	// Hollander, Wolfe, Chicken, table A.4: P(T+ >= 33) = 0.020 for n = 8, so that
 	// the interval of 96.1 % reaches from the 4th to the 33rd of the 36 averages,
 	// which begin with 1, 1.5, 2, 2.5 and end with 72, 80, 96, 128 here.
-	if got := paired([]float64{1, 2, 4, 8, 16, 32, 64, 128}); got != (Interval{19, 2.5, 72}) {
+	if got := paired(make([]float64, 8), []float64{1, 2, 4, 8, 16, 32, 64, 128}, difference); got != (Interval{19, 2.5, 72}) {
 		t.Errorf("paired = %+v", got)
 	}
 }
