@@ -1,12 +1,10 @@
 package versions
 
 import (
-	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
@@ -231,7 +229,8 @@ func (w *Workspace) download(ctx context.Context, name, label string) (*Tree, er
 }
 
 // cached lays out what lies in the module cache, at rel below it: as a copy, for
-// the cache may be read-only and nothing may write there, not even a benchmark.
+// the cache may be read-only and nothing may write there, not even a benchmark. The copy
+// can be written to.
 func (w *Workspace) cached(ctx context.Context, cache, rel, label string) (*Tree, error) {
 	// rel is "golang.org/x/text@v0.3.0/cases": a module, and a folder within.
 	escaped, rest, _ := strings.Cut(rel, "@")
@@ -241,7 +240,7 @@ func (w *Workspace) cached(ctx context.Context, cache, rel, label string) (*Tree
 		return nil, err
 	}
 	root := filepath.Join(w.temp.Path, label)
-	if err := copyTree(ctx, root, filepath.Join(cache, filepath.FromSlash(escaped+"@"+version))); err != nil {
+	if err := os.CopyFS(root, os.DirFS(filepath.Join(cache, filepath.FromSlash(escaped+"@"+version)))); err != nil {
 		return nil, err
 	}
 	if mod := filepath.Join(root, "go.mod"); !exists(mod) {
@@ -254,22 +253,4 @@ func (w *Workspace) cached(ctx context.Context, cache, rel, label string) (*Tree
 	// A module that was published may lack sums that its tests need; in a copy the
 	// go command can add them.
 	return t, w.AddGoFlag(ctx, t, "-mod=mod")
-}
-
-// copyTree copies the folder from to the new folder to, all of it writable.
-func copyTree(ctx context.Context, to, from string) error {
-	return filepath.WalkDir(from, func(path string, e fs.DirEntry, err error) error {
-		if err = cmp.Or(err, context.Cause(ctx)); err != nil {
-			return err
-		}
-		target := to + strings.TrimPrefix(path, from)
-		if e.IsDir() {
-			return os.Mkdir(target, 0o755)
-		}
-		data, err := os.ReadFile(path) // the module cache has no symbolic links
-		if err != nil {
-			return err
-		}
-		return os.WriteFile(target, data, 0o644)
-	})
 }

@@ -193,16 +193,12 @@ func (r run) Commit() string {
 // index lists the runs.
 func (s *server) index(w http.ResponseWriter, r *http.Request) error {
 	list, more := s.runs()
-	page, err := render("index", "Results", struct {
+	return show(w, r, "index", "Results", struct {
 		Runs []run
 		Now  time.Time
 		Most int
 		More bool
 	}{list, s.o.Now(), maxRuns, more})
-	if err == nil {
-		send(w, r, page)
-	}
-	return err
 }
 
 // A glance is what a run that goes on shows.
@@ -303,9 +299,5 @@ func (s *server) live(w http.ResponseWriter, r *http.Request, name string, part 
 			w.Header().Set("Dyno-Done", "yes")
 		}
 	}
-	page, err := render(template, "Progress of "+strings.TrimSuffix(path.Base(name), extension), g)
-	if err == nil {
-		send(w, r, page)
-	}
-	return err
+	return show(w, r, template, "Progress of "+strings.TrimSuffix(path.Base(name), extension), g)
 }

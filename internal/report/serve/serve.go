@@ -346,6 +346,15 @@ func render(name, title string, body any) ([]byte, error) {
 	return b.Bytes(), nil
 }
 
+// show sends a page of ours.
+func show(w http.ResponseWriter, r *http.Request, name, title string, body any) error {
+	page, err := render(name, title, body)
+	if err == nil {
+		send(w, r, page)
+	}
+	return err
+}
+
 const htmlType = "text/html; charset=utf-8"
 
 // send sends a page.
