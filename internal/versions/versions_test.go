@@ -504,6 +504,22 @@ func TestWorkspace(t *testing.T) {
 	})
 }
 
+// What the version's own go.work uses outside of the repository is somebody's work: it
+// stays as it is.
+func TestWorkspaceOutside(t *testing.T) {
+	r := newRepo(t)
+	lib := filepath.Join(filepath.Dir(r.dir), "lib")
+	const mod = "module example.com/lib\n\ngo 1.23\n\nreplace example.com/x => ../x\n"
+	r.write("../lib/go.mod", mod)
+	r.write("go.work", "go 1.23\n\nuse .\n\nuse "+lib+"\n")
+	r.commit()
+	d := r.open(".")
+	r.lay(d, "HEAD")
+	if data, err := os.ReadFile(filepath.Join(lib, "go.mod")); err != nil || string(data) != mod {
+		t.Errorf("its go.mod is %q, %v", data, err)
+	}
+}
+
 // A module of the cache is copied: the cache is for all.
 func TestModuleCache(t *testing.T) {
 	r := newRepo(t)

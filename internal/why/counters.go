@@ -14,23 +14,20 @@ import (
 
 const (
 	// counterPairs is how many pairs of fresh processes are counted in, at least:
-	// with 8 all of them have to agree, or almost, before something counts as
-	// moved (an exact level of 2·5/256 = 3.9 %).
+	// all of 8 have to agree, or almost, before something counts as moved.
 	counterPairs = 8
 
-	// counterSlices is how many slices each process does at least, in turn with
-	// the other, and counterSlice about how long one of them takes on average: long
-	// enough for some cycles of garbage collection.
+	// counterSlices is how many slices each process does at least, and counterSlice
+	// about how long one takes: long enough for some cycles of garbage collection.
 	counterSlices = 3
 	counterSlice  = 20 * time.Millisecond
 )
 
 // effort returns how many pairs of processes are counted in, and how long each
-// process is to run its slices, if a profile of CPU time takes about as long as d.
-// All of it takes about as long as d too. Up to [DefaultTime] the processes run
-// longer; beyond, there are more of them, because what processes differ by does not
-// go away in longer ones: so the interval becomes narrower with the root of d,
-// which is what [advice] counts on.
+// process is to run its slices, for all of it to take about as long as d. Up to
+// [DefaultTime] the processes run longer; beyond, there are more of them, because what
+// processes differ by does not go away in longer ones: so the interval becomes narrower
+// with the root of d, which is what [advice] counts on.
 func effort(d time.Duration) (pairs int, each time.Duration) {
 	pairs = max(counterPairs, int(counterPairs*float64(d)/float64(DefaultTime)))
 	each = max(counterSlices*counterSlice, min(d, DefaultTime)/(2*counterPairs))
@@ -42,9 +39,8 @@ type counterKind struct {
 	key, name, unit string
 	level           bool // not per operation
 
-	// ns is what one event costs, very roughly, in nanoseconds on a machine of
-	// today: only what could make up a noticeable part of a difference is worth
-	// a word. Zero is for what is no cost.
+	// ns is what one event costs, very roughly: only what could make up a noticeable
+	// part of a difference is worth a word. Zero is for what is no cost.
 	ns float64
 }
 
@@ -146,7 +142,7 @@ type counting struct {
 func (e *explainer) countPair(ctx context.Context, p *Pair, each time.Duration, thisFirst bool) (two [2]*counting, err error) {
 	slice := counterSlice
 	for i, b := range []*Bench{&p.Base, &p.This} {
-		proc, err := e.drive(ctx, b, e.opts.Timeout, true)
+		proc, err := e.drive(ctx, b, e.opts.timeout, true)
 		if err != nil {
 			return two, err
 		}

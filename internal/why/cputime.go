@@ -54,22 +54,10 @@ func (t *CPUTime) coarse(diff float64) bool { return t.Clock > math.Abs(diff)/8 
 type reading int
 
 const (
-	// unsure: an interval holds half of the difference.
-	unsure reading = iota
-
-	// computes: the CPU time differs by at least half of the difference, in its
-	// direction. Work that several processors share may make it differ by more
-	// than all of it.
-	computes
-
-	// waits: it differs by less, or the other way, while the time itself does
-	// differ in the processes that were counted.
-	waits
-
-	// absent: in the processes that were counted the time differs by less than
-	// half of what it does in the results at least, so that they can say nothing of
-	// it.
-	absent
+	unsure   reading = iota // an interval holds half of the difference
+	computes                // the CPU time differs by at least half of it, in its direction
+	waits                   // it differs by less, or the other way, while the time itself does differ
+	absent                  // the time itself differs by less than half of what the results show at least
 )
 
 // half is the share of a difference that has to be found before it counts as
@@ -127,13 +115,9 @@ func (t *CPUTime) lacking(diff Interval) float64 {
 }
 
 // lacking returns how many times longer it takes for the interval to leave out
-// enough, with a width that falls with the root of the time; 0 if it does already.
-//
-// A difference in time is mostly all CPU time or none of it. Then its CPU time is
-// as far from half of it as that is from nothing, and an interval whose half-width
-// is half of that, about two standard deviations, leaves it out 39 times of 40. An
-// interval that is that narrow and still holds it has its centre near: then the
-// centre's distance counts.
+// enough, with a width that falls with the root of the time; 0 if it does already. A
+// half-width of half of enough does so 39 times of 40 (docs/why.md says why); an interval
+// that is that narrow and still holds it has its centre near, whose distance counts then.
 func (i Interval) lacking(enough float64) float64 {
 	if i.Lo >= enough || i.Hi < enough {
 		return 0

@@ -22,39 +22,34 @@ import (
 	"github.com/dynolab/dyno/internal/testbin"
 )
 
-// Options say how differences are explained. The zero value is the default.
+// Options say how differences are explained.
 type Options struct {
 	// Time is about how long the fastest benchmark of a row runs for its profile
 	// of CPU time, and about how long the CPU time of both sides is counted. Zero
-	// means DefaultTime. The other profiles take a thirtieth of it, because they
-	// count events instead of sampling them, and make the work several times
-	// slower.
+	// means DefaultTime.
 	Time time.Duration
 
-	// Timeout is how long one process may take beyond what is expected of it;
-	// zero means a minute.
-	Timeout time.Duration
-
-	// Kill ends everything at once when it is closed; nil means never.
-	Kill <-chan struct{}
+	Kill <-chan struct{} // ends everything at once when it is closed; nil means never
 
 	// Draw is called with each cell of a results file before it is written, to draw its
 	// graphs.
 	Draw func(results string, c *Cell) error
 
-	step func(what string) // is called with what is done next
+	step    func(what string) // is called with what is done next
+	timeout time.Duration     // how long a process may take beyond what is expected of it; zero means a minute
 }
 
 // DefaultTime is the default of [Options].Time: at 100 samples a second it has 600
 // of work that keeps one processor busy.
 const DefaultTime = 6 * time.Second
 
-// perEvent is how much shorter the profiles are that record every event.
-const perEvent = 30
-
-// slowdown is how many times slower a benchmark may be while every event is
-// recorded: for its timeout.
-const slowdown = 50
+// Profiles that record every event, instead of sampling, make the work several times
+// slower: perEvent is how much shorter they are, and slowdown how many times slower a
+// benchmark may be, for its timeout.
+const (
+	perEvent = 30
+	slowdown = 50
+)
 
 // An explainer explains the differences of one results file.
 type explainer struct {
@@ -77,7 +72,7 @@ func explain(ctx context.Context, results string, x *Index, pairs []Pair, o Opti
 	if err != nil {
 		return err
 	}
-	o.Time, o.Timeout = cmp.Or(o.Time, DefaultTime), cmp.Or(o.Timeout, time.Minute)
+	o.Time, o.timeout = cmp.Or(o.Time, DefaultTime), cmp.Or(o.timeout, time.Minute)
 	e := &explainer{opts: o, folder: folder, taken: make(map[string]taken), names: make(map[string]string)}
 	// What is explained again is replaced, with its whole row: the rows' other
 	// cells would point to profiles that are overwritten.
@@ -314,7 +309,7 @@ func (e *explainer) timeout(b *Bench, kind Kind, n int) time.Duration {
 	if kind != CPU {
 		expected *= slowdown
 	}
-	return e.opts.Timeout + 2*expected
+	return e.opts.timeout + 2*expected
 }
 
 // drive starts a process that does slices of a benchmark.

@@ -184,7 +184,7 @@ func TestExplainKilled(t *testing.T) {
 				close(kill)
 			}
 		},
-		Timeout: time.Hour,
+		timeout: time.Hour,
 	})
 	if !errors.Is(err, session.ErrInterrupted) {
 		t.Errorf("the error is %v", err)

@@ -19,9 +19,9 @@ import (
 // version 1 took CPU times that were not told apart for equal ones.
 const Schema = "dyno-why/2"
 
-// An Index says what was found about the differences in one results file. It is
-// kept as why.json in [Folder], with the profiles in folders beside it; all paths
-// in it are relative to that folder and have slashes.
+// An Index says what was found about the differences in one results file, in the fields
+// that docs/why.md describes. It is kept as why.json in [Folder], with the profiles in
+// folders beside it; all paths in it are relative to that folder and have slashes.
 type Index struct {
 	Schema  string `json:"schema"`
 	Results string `json:"results"` // base name of the results file
@@ -42,30 +42,18 @@ type Cell struct {
 	Base   string `json:"base"`   // column that it is compared to
 	Column string `json:"column"` // column that is compared
 
-	// Unit, Ratio and Verdict are what the comparison says: in the unit of
-	// time, or if there is none in its first unit.
-	Unit    string  `json:"unit"`
+	Unit    string  `json:"unit"` // of Ratio, which is what the comparison says, as Verdict is
 	Ratio   float64 `json:"ratio"`
 	Verdict string  `json:"verdict"`
 
-	// Sentence is the explanation, for people: one sentence, no markup.
-	Sentence string `json:"sentence"`
-
-	// Explained says that the sentence names what makes up at least half of the
-	// difference.
-	Explained bool `json:"explained"`
+	Sentence  string `json:"sentence"`  // for people, without markup
+	Explained bool   `json:"explained"` // it names what makes up at least half of the difference
 
 	Folder   string    `json:"folder"` // with the cell's files
 	Profiles []Profile `json:"profiles,omitempty"`
 	Counters []Counter `json:"counters,omitempty"`
-
-	// CPU is the CPU time that was counted; nil if it was not, of which Notes says
-	// the reason.
-	CPU *CPUTime `json:"cpu,omitempty"`
-
-	// Notes are reservations, each a sentence: few samples, no counters, a run
-	// that failed.
-	Notes []string `json:"notes,omitempty"`
+	CPU      *CPUTime  `json:"cpu,omitempty"`   // that was counted; nil if none was, and Notes say why
+	Notes    []string  `json:"notes,omitempty"` // reservations, each a sentence
 }
 
 // A Kind is what a profile counts.
@@ -89,8 +77,7 @@ type Profile struct {
 	Flame string `json:"flame,omitempty"` // path of the differential flame graph, SVG
 
 	// Groups and Top are what changed, the largest changes first, whichever
-	// direction. Groups add up to the totals; Top holds single functions, at
-	// most 30, of which one may stand for another's callee.
+	// direction. Groups add up to the totals; Top holds single functions.
 	Groups []Change `json:"groups,omitempty"`
 	Top    []Change `json:"top,omitempty"`
 }
@@ -113,10 +100,8 @@ type Change struct {
 	Base   Cost   `json:"base"`
 	This   Cost   `json:"this"`
 
-	// Main are the functions that a group's change mostly comes from.
-	Main []string `json:"main,omitempty"`
-
-	parts []Change // the functions that a group's cost is made of
+	Main  []string `json:"main,omitempty"` // the functions that a group's change mostly comes from
+	parts []Change // all that its cost is made of
 }
 
 // A Cost is per operation, in the profile's unit.
@@ -143,16 +128,13 @@ type CPUTime struct {
 	BaseWall float64  `json:"base_wall"`
 	Wall     Interval `json:"wall"`
 
-	Pairs int `json:"pairs"`
-
-	// Clock is how far off Diff may be because the system's clock of CPU time has
-	// steps. The interval is widened by it.
-	Clock float64 `json:"clock"`
+	Pairs int     `json:"pairs"`
+	Clock float64 `json:"clock"` // by which Diff is widened, because the system's clock has steps
 }
 
 // A Counter is what the runtime or the system counted per operation, over pairs
 // of fresh processes: the medians of both sides, and the ratio with its interval
-// of 95 %. Ratio, Lo and Hi are null in JSON if a side is zero.
+// of 95 %, nil if a side is zero.
 type Counter struct {
 	Name  string  `json:"name"` // for people, such as "context switches"
 	Key   string  `json:"key"`  // as runtime/metrics or the system calls it

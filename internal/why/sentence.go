@@ -22,16 +22,8 @@ type finding struct {
 	counted, sampled time.Duration
 }
 
-// sentence explains the difference in one sentence, and reports whether that
-// names what makes up at least half of it. The rules, in this order:
-//
-//  1. A difference that is not proven has no explanation.
-//  2. The CPU time that was counted says whether the program computes or waits for
-//     longer: see [CPUTime.reading]. If it cannot tell, the sentence says for how
-//     long it would have to be counted.
-//  3. If it computes, the samples say where: see [finding.where].
-//  4. Allocations, waiting for locks and counters that moved are told as
-//     circumstances, not as causes: nothing shows that they are.
+// sentence explains the difference in one sentence, by the rules in docs/why.md, and
+// reports whether that names what makes up at least half of it.
 func (f *finding) sentence() (string, bool) {
 	if !f.differs {
 		return Unproven(f.thisName, f.baseName), false
@@ -81,11 +73,10 @@ func Unproven(this, base string) string {
 	return fmt.Sprintf("%s and %s are not shown to differ: there is nothing to explain.", this, base)
 }
 
-// reading returns what CPU time says of the difference. Where none was counted,
-// that of the samples can say that a program computes, with three standard
-// deviations. It never says that one waits: it is of a single process on each side,
-// and of its preparation too. The CPU time is nil if there is none that says
-// anything.
+// reading returns what CPU time says of the difference; nil if there is none that says
+// anything. Where none was counted, that of the samples can say that a program computes.
+// It never says that one waits: it is of a single process on each side, and of its
+// preparation too.
 func (f *finding) reading() (*CPUTime, reading) {
 	if f.cpu != nil {
 		return f.cpu, f.cpu.reading(f.diff)
