@@ -504,7 +504,7 @@ func TestWorkspace(t *testing.T) {
 	})
 }
 
-// What the version's own go.work uses outside of the repository is somebody's work: it
+// What the version's own go.work uses outside of the repository is the user's work: it
 // stays as it is.
 func TestWorkspaceOutside(t *testing.T) {
 	r := newRepo(t)
