@@ -4,6 +4,7 @@ package hw
 
 import (
 	"bufio"
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -126,7 +127,7 @@ const pingpong = "bench/Actor/workload=pingpong/impl="
 // and returns how many passed and the results file.
 func emulated(t *testing.T, boards Registry, b Board, o RunOptions) (passed int, out string) {
 	t.Helper()
-	needs(t, Missing(t.Context(), b))
+	needs(t, errors.Join(Missing(t.Context(), b)...))
 	d, err := boards.Device(b.Name, new(Map))
 	if err != nil {
 		t.Fatal(err)
@@ -245,7 +246,7 @@ func TestEmulatedRegisters(t *testing.T) {
 			continue
 		}
 		t.Run(b.Name, func(t *testing.T) {
-			needs(t, Missing(t.Context(), b))
+			needs(t, errors.Join(Missing(t.Context(), b)...))
 			c, err := FindCompiler(t.Context(), b)
 			if err != nil {
 				t.Fatal(err)

@@ -2,7 +2,6 @@ package hw
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"go/version"
 	"os"
@@ -76,12 +75,17 @@ func FindRunner(b Board) (path string, err error) {
 	return path, nil
 }
 
-// Missing says what b needs to be built and run and this machine does not have; nil
-// if it has all. It may take a second, since compilers are asked for their version.
-func Missing(ctx context.Context, b Board) error {
+// Missing says what b needs to be built and run and this machine does not have. It may
+// take a second, since compilers are asked for their version.
+func Missing(ctx context.Context, b Board) (all []error) {
 	_, compiler := FindCompiler(ctx, b)
 	_, runner := FindRunner(b)
-	return errors.Join(compiler, runner)
+	for _, err := range []error{compiler, runner} {
+		if err != nil {
+			all = append(all, err)
+		}
+	}
+	return all
 }
 
 // missing makes the error of a program that is not there.

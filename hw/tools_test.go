@@ -1,6 +1,7 @@
 package hw
 
 import (
+	"errors"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -110,7 +111,7 @@ func TestFindTinyGo(t *testing.T) {
 func TestMissing(t *testing.T) {
 	t.Setenv("PATH", t.TempDir())
 	t.Setenv(TinyGoVariable, "")
-	err := Missing(t.Context(), toy(t))
+	err := errors.Join(Missing(t.Context(), toy(t))...)
 	if err == nil || !strings.Contains(err.Error(), "tinygo is not on PATH") || !strings.Contains(err.Error(), "toy-emulator is not on PATH") {
 		t.Errorf("%v", err)
 	}
@@ -118,7 +119,7 @@ func TestMissing(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := Missing(t.Context(), b); err == nil || !strings.Contains(err.Error(), "the go command") || !strings.Contains(err.Error(), "ssh is not") {
+	if err := errors.Join(Missing(t.Context(), b)...); err == nil || !strings.Contains(err.Error(), "the go command") || !strings.Contains(err.Error(), "ssh is not") {
 		t.Errorf("%v", err)
 	}
 }
