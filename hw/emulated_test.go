@@ -155,6 +155,7 @@ func testLinux(t *testing.T, boards Registry, b Board, checkout Checkout, impl d
 	t.Parallel()
 	clauses := share(impl, i)
 	passed, out := emulated(t, boards, b, RunOptions{
+		Progress: noProgress{},
 		Checkout: checkout, Impls: []string{impl.Name}, Case: exactly(append(clauses, pingpong+impl.Name)...),
 	})
 	data, err := os.ReadFile(out)
@@ -187,6 +188,7 @@ func testTinyGo(t *testing.T, boards Registry, b Board, checkout Checkout) {
 	// Not restart: it has collections in it, which look at what is left on stacks too.
 	cases := []string{pingpong + "serial", "bench/Actor/workload=latency1k/impl=serial"}
 	passed, out := emulated(t, boards, b, RunOptions{
+		Progress: noProgress{},
 		Checkout: checkout, Impls: []string{"serial"}, Parts: []string{"bench"}, Count: 2, Case: exactly(cases...),
 	})
 	if passed != 2*len(cases) {

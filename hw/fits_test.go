@@ -72,8 +72,12 @@ func TestRunAll(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	r := &deviceRun{o: o, plan: then}
-	if diffs := r.differences(from, nil, Plan{Impls: then.Impls, Parts: then.Parts, Case: "good", Silence: then.Silence}); !slices.Equal(diffs, []string{"impl: all (huge,serial) → huge,serial"}) {
+	var same record.Settings
+	for key, value := range from.Config {
+		same.Add(key, value)
+	}
+	r := &deviceRun{o: o, plan: then, here: &record.Circumstances{Fixed: same.List}}
+	if diffs := r.differences(from, Plan{Impls: then.Impls, Parts: then.Parts, Case: "good", Silence: then.Silence}); !slices.Equal(diffs, []string{"impl: all (huge,serial) → huge,serial"}) {
 		t.Errorf("%q", diffs)
 	}
 }
@@ -99,6 +103,7 @@ func TestRunAllOutOfMemory(t *testing.T) {
 	} {
 		out := filepath.Join(t.TempDir(), "toy.bench")
 		s, err := Run(t.Context(), RunOptions{
+			Progress: noProgress{},
 			Checkout: checkout, Devices: []Device{d}, Impls: tt.impls, Out: out, Limits: patient, Case: regexp.MustCompile(tt.cases),
 		})
 		if err != nil || s.Worst != tt.worst {

@@ -33,17 +33,17 @@ func ReadKept(name string) (*Kept, error) {
 			k.Config[l.Key] = l.Value
 		case l.Mark == record.ClauseMark:
 			if c, _, err := record.ParseClauseLine(l.Text); err == nil {
-				k.add(CaseResult{Impl: c.Impl, Case: conformPrefix + c.Name, Block: block}, c.Outcome, c.Why, c.Result == record.ClauseSkipped)
+				k.add(CaseResult{Impl: c.Impl, Case: conformPrefix + c.Name, Block: block}, outcomeNamed(c.Outcome), c.Why, c.Result == record.ClauseSkipped)
 			}
 		case l.Mark == record.HoleMark, l.Mark == record.SkipMark:
 			if h, _, err := record.ParseHoleLine(l.Text); err == nil && h.Case == "" {
-				k.add(CaseResult{Impl: path.Base(h.Pkg)}, "", h.Reason, h.Skipped)
+				k.add(CaseResult{Impl: path.Base(h.Pkg)}, OK, h.Reason, h.Skipped)
 			} else if err == nil {
-				k.add(CaseResult{Impl: implOf(h.Case), Case: firmwareName(h.Case, ""), Block: block}, "", h.Reason, h.Skipped)
+				k.add(CaseResult{Impl: implOf(h.Case), Case: firmwareName(h.Case, ""), Block: block}, OK, h.Reason, h.Skipped)
 			}
 		case l.Mark == record.ResultMark && !strings.HasPrefix(l.Text, imageCase):
 			benchmark, _, _ := strings.Cut(l.Text, " ")
-			k.add(CaseResult{Impl: implOf(benchmark), Case: firmwareName(benchmark, ""), Block: block}, OK.String(), "", false)
+			k.add(CaseResult{Impl: implOf(benchmark), Case: firmwareName(benchmark, ""), Block: block}, OK, "", false)
 		}
 	}
 	return k, nil
@@ -65,27 +65,23 @@ func implOf(name string) string {
 	return impl
 }
 
-// add adds what came of a case. outcome is "" if why begins with it, or if all is well.
-func (k *Kept) add(c CaseResult, outcome, why string, skipped bool) {
+// add adds what came of a case. o is OK if why begins with the outcome, or if all is well.
+func (k *Kept) add(c CaseResult, o Outcome, why string, skipped bool) {
 	c.Block = max(1, c.Block)
 	if c.Case == "" {
 		c.Block = 0
 	}
-	for _, o := range Outcomes() {
-		if rest, ok := strings.CutPrefix(why, o.String()+": "); ok && outcome == "" {
-			outcome, why = o.String(), rest
-		}
+	if name, rest, _ := strings.Cut(why, ": "); o == OK && outcomeNamed(name) != OK {
+		o, why = outcomeNamed(name), rest
 	}
 	if skipped {
 		c.Skip = cmp.Or(why, "no reason given")
 		if rest, ok := strings.CutPrefix(why, doesNotFit); ok && c.Case == "" {
-			outcome, why = TooBig.String(), rest
+			o, why = TooBig, rest
 		}
 	}
-	for _, o := range Outcomes() {
-		if o.String() == outcome && o != OK {
-			c.Outcome, c.Err = o, failed(o, why, nil)
-		}
+	if o != OK {
+		c.Outcome, c.Err = o, failed(o, why, nil)
 	}
 	k.Results = append(k.Results, c)
 }

@@ -73,6 +73,16 @@ func (o Outcome) String() string {
 	return outcomes[o].name
 }
 
+// outcomeNamed returns the outcome with this name, OK if there is none.
+func outcomeNamed(name string) Outcome {
+	for o, is := range outcomes {
+		if is.name == name {
+			return Outcome(o)
+		}
+	}
+	return OK
+}
+
 // Hint says in a sentence what to do about the outcome; "" for OK.
 func (o Outcome) Hint() string {
 	if o < 0 || int(o) >= len(outcomes) {

@@ -170,6 +170,7 @@ func (d *desk) hands() hands {
 // deskOptions are those of a run of all that can happen.
 func deskOptions() RunOptions {
 	return RunOptions{
+		Progress: noProgress{},
 		Devices: []Device{{
 			Board: Board{Name: "toy", Title: "A toy", Chip: "t1", Emulated: true, Emulator: []string{"toy", "{image}"}},
 			Entry: Entry{ID: "toy", Board: "toy"},
@@ -473,7 +474,7 @@ func TestResumeRefuses(t *testing.T) {
 		if !errors.Is(err, session.ErrInterrupted) {
 			t.Fatal(err)
 		}
-		o.Out, o.Progress, d.host = "", nil, "other"
+		o.Out, o.Progress, d.host = "", noProgress{}, "other"
 		if o.Resume, err = record.ReadInterruptedBoard(s.Unfinished); err != nil {
 			t.Fatal(err)
 		}
