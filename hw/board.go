@@ -96,12 +96,6 @@ type USBID struct {
 // String returns the ID as "2e8a:000a".
 func (u USBID) String() string { return strings.ToLower(u.VID + ":" + u.PID) }
 
-// StackBytes returns Stack in bytes, 0 if it is empty.
-func (b *Board) StackBytes() int64 {
-	n, _ := parseBytes(b.Stack) // checked when the board was read
-	return n
-}
-
 // BaudRate returns the rate of the serial port.
 func (b *Board) BaudRate() int {
 	if b.Baud == 0 {
@@ -254,8 +248,8 @@ func (b *Board) faults() []error {
 			fault("%q is missing", field)
 		}
 	}
-	notFor := func(field string, there bool) {
-		if there {
+	notFor := func(field, value string) {
+		if value != "" {
 			fault("%q means nothing to a board of kind %q", field, b.Kind)
 		}
 	}
@@ -273,20 +267,20 @@ func (b *Board) faults() []error {
 	switch b.Kind {
 	case KindTinyGo:
 		required("target", b.Target)
-		notFor("goos", b.GOOS != "")
-		notFor("goarch", b.GOARCH != "")
-		notFor("goarm", b.GOARM != "")
+		notFor("goos", b.GOOS)
+		notFor("goarch", b.GOARCH)
+		notFor("goarm", b.GOARM)
 		if b.RAM <= 0 || b.Flash <= 0 {
 			fault("\"ram\" and \"flash\" are the limits of an image in bytes, and more than 0 for a microcontroller")
 		}
 	case KindGo:
 		required("goos", b.GOOS)
 		required("goarch", b.GOARCH)
-		notFor("target", b.Target != "")
-		notFor("stack", b.Stack != "")
-		notFor("gc", b.GC != "")
-		notFor("scheduler", b.Scheduler != "")
-		notFor("opt", b.Opt != "")
+		notFor("target", b.Target)
+		notFor("stack", b.Stack)
+		notFor("gc", b.GC)
+		notFor("scheduler", b.Scheduler)
+		notFor("opt", b.Opt)
 		if b.RAM < 0 || b.Flash < 0 {
 			fault("\"ram\" and \"flash\" are the limits of an image in bytes, or 0 for none")
 		}
@@ -296,10 +290,8 @@ func (b *Board) faults() []error {
 	default:
 		fault("\"kind\" is %q, not %q or %q", b.Kind, KindTinyGo, KindGo)
 	}
-	if b.Stack != "" {
-		if n, err := parseBytes(b.Stack); err != nil || n <= 0 {
-			fault("\"stack\" is %q, not a size such as \"1KB\" or \"512B\"", b.Stack)
-		}
+	if b.Stack != "" && !validSize.MatchString(b.Stack) {
+		fault("\"stack\" is %q, not a size such as \"1KB\" or \"512B\"", b.Stack)
 	}
 	oneOf("gc", b.GC, tinygoGC)
 	oneOf("scheduler", b.Scheduler, tinygoSchedulers)
@@ -326,23 +318,6 @@ func (b *Board) faults() []error {
 	return all
 }
 
-// parseBytes reads a size as TinyGo's -stack-size has it: "512B", "2KB", "1MB", or
-// bytes without a unit.
-func parseBytes(s string) (int64, error) {
-	if s == "" {
-		return 0, nil
-	}
-	factor := int64(1)
-	number := strings.ToLower(s)
-	for _, u := range []struct {
-		suffix string
-		factor int64
-	}{{"kb", 1 << 10}, {"mb", 1 << 20}, {"b", 1}} {
-		if rest, ok := strings.CutSuffix(number, u.suffix); ok {
-			number, factor = rest, u.factor
-			break
-		}
-	}
-	n, err := strconv.ParseInt(strings.TrimSpace(number), 10, 64)
-	return n * factor, err
-}
+// validSize is a size as TinyGo's -stack-size has it: "512B", "2KB", "1MB", or bytes
+// without a unit.
+var validSize = regexp.MustCompile(`^(?i)0*[1-9][0-9]* *([km]?b)?$`)

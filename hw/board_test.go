@@ -137,10 +137,10 @@ func TestFind(t *testing.T) {
 	}
 }
 
-func TestParseBytes(t *testing.T) {
-	for text, want := range map[string]int64{"": 0, "512B": 512, "512": 512, "1KB": 1024, "2 kb": 2048, "1MB": 1 << 20} {
-		if got, err := parseBytes(text); err != nil || got != want {
-			t.Errorf("%q: %d, %v, want %d", text, got, err, want)
+func TestValidSize(t *testing.T) {
+	for text, want := range map[string]bool{"512B": true, "512": true, "1KB": true, "2 kb": true, "1MB": true, "": false, "0": false, "-1": false, "1GB": false, "B": false, "1.5KB": false} {
+		if got := validSize.MatchString(text); got != want {
+			t.Errorf("%q: %t", text, got)
 		}
 	}
 }

@@ -44,7 +44,7 @@ type RunOptions struct {
 
 	Limits   Limits
 	Progress Progress
-	Ports    Ports    // nil: this machine's
+	Ports    Ports // nil: this machine's
 }
 
 // Progress is told what a run does. All calls come from one goroutine.
@@ -204,15 +204,6 @@ func worst(results []CaseResult, all bool) Outcome {
 		}
 	}
 	return o
-}
-
-// outcome takes an error that is a result, and passes on any other.
-func outcome(err error) (*Error, error) {
-	var e *Error
-	if errors.As(err, &e) {
-		return e, nil
-	}
-	return nil, err
 }
 
 func (r *deviceRun) run(ctx context.Context) (err error) {

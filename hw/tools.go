@@ -1,6 +1,7 @@
 package hw
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"go/version"
@@ -68,9 +69,8 @@ func FindRunner(b Board) (path string, err error) {
 	default:
 		return "", nil
 	}
-	path, err = exec.LookPath(name)
-	if err != nil {
-		return "", missing(b, name+" is not on PATH", err)
+	if path, err = exec.LookPath(name); err != nil {
+		return "", missing(b, name+" is not on PATH", "", err)
 	}
 	return path, nil
 }
@@ -88,9 +88,9 @@ func Missing(ctx context.Context, b Board) (all []error) {
 	return all
 }
 
-// missing makes the error of a program that is not there.
-func missing(b Board, what string, err error) *Error {
-	return &Error{Outcome: ToolchainMissing, What: what, Do: "install " + b.Install, Err: err}
+// missing makes the error of a program that b needs, and that is not there or cannot do it.
+func missing(b Board, what, said string, err error) *Error {
+	return &Error{Outcome: ToolchainMissing, What: what, Do: "install " + b.Install, Output: said, Err: err}
 }
 
 func findGo(ctx context.Context) (*Compiler, error) {
@@ -117,17 +117,14 @@ var (
 // standard library of a Go that is installed, and refuses one that is newer than
 // itself.
 func findTinyGo(ctx context.Context, b Board) (*Compiler, error) {
-	name := "tinygo"
-	if v := os.Getenv(TinyGoVariable); v != "" {
-		name = v
-	}
+	name := cmp.Or(os.Getenv(TinyGoVariable), "tinygo")
 	path, err := exec.LookPath(name)
 	if err != nil {
 		where := "tinygo is not on PATH"
 		if name != "tinygo" {
 			where = fmt.Sprintf("%s, as the variable %s has it, is not a program", name, TinyGoVariable)
 		}
-		return nil, missing(b, where, err)
+		return nil, missing(b, where, "", err)
 	}
 	if path, err = filepath.Abs(path); err != nil {
 		return nil, err
@@ -153,26 +150,16 @@ func findTinyGo(ctx context.Context, b Board) (*Compiler, error) {
 		said, err = c.say(ctx, "info", "-target="+b.Target)
 	}
 	if err != nil {
-		return nil, &Error{
-			Outcome: ToolchainMissing, What: fmt.Sprintf("%s cannot compile for the target %s", path, b.Target),
-			Do: "install " + b.Install, Output: said, Err: err,
-		}
+		return nil, missing(b, fmt.Sprintf("%s cannot compile for the target %s", path, b.Target), said, err)
 	}
 	said, err = c.say(ctx, "version")
 	m := tinygoVersion.FindStringSubmatch(said)
 	if err != nil || m == nil {
-		return nil, &Error{
-			Outcome: ToolchainMissing, What: path + " does not tell its version as TinyGo does",
-			Do: "install " + b.Install, Output: said, Err: err,
-		}
+		return nil, missing(b, path+" does not tell its version as TinyGo does", said, err)
 	}
 	c.Version, c.Go = m[1], m[2]
 	if !version.IsValid(c.Go) || version.Compare(c.Go, oldestGo) < 0 {
-		return nil, &Error{
-			Outcome: ToolchainMissing,
-			What:    fmt.Sprintf("TinyGo %s uses %s, and the firmware needs %s", c.Version, c.Go, oldestGo),
-			Do:      "install " + b.Install,
-		}
+		return nil, missing(b, fmt.Sprintf("TinyGo %s uses %s, and the firmware needs %s", c.Version, c.Go, oldestGo), "", nil)
 	}
 	return c, nil
 }
@@ -191,21 +178,22 @@ func (c *Compiler) say(ctx context.Context, args ...string) (string, error) {
 // with why. It is one that the go command has fetched before, the newest of them, or
 // that it fetches now.
 func olderGo(ctx context.Context, least, most int) (goroot, why string) {
-	if compiler, err := findGo(ctx); err == nil {
-		if cache, err := compiler.say(ctx, "env", "GOMODCACHE"); err == nil {
-			if goroot := fetchedGo(cache, least, most); goroot != "" {
-				return goroot, ""
-			}
-		}
-		// The first release of a minor version is always there.
-		compiler.Env = []string{"GOTOOLCHAIN=go1." + strconv.Itoa(most) + ".0"}
-		said, err := compiler.say(ctx, "env", "GOROOT")
-		if err != nil {
-			return "", said
-		}
-		return said, ""
+	compiler, err := findGo(ctx)
+	if err != nil {
+		return "", "the go command is not on PATH"
 	}
-	return "", "the go command is not on PATH"
+	if cache, err := compiler.say(ctx, "env", "GOMODCACHE"); err == nil {
+		if goroot := fetchedGo(cache, least, most); goroot != "" {
+			return goroot, ""
+		}
+	}
+	// The first release of a minor version is always there.
+	compiler.Env = []string{"GOTOOLCHAIN=go1." + strconv.Itoa(most) + ".0"}
+	said, err := compiler.say(ctx, "env", "GOROOT")
+	if err != nil {
+		return "", said
+	}
+	return said, ""
 }
 
 // fetchedGo returns the GOROOT of the newest Go from 1.least to 1.most in a module
