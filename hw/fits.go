@@ -35,10 +35,10 @@ func (c Checkout) KeptFits() (map[string]Fits, error) {
 			files = append(files, file)
 		}
 	}
-	slices.SortStableFunc(files, func(a, b *Kept) int { return cmp.Compare(b.Config["started"], a.Config["started"]) })
+	slices.SortStableFunc(files, func(a, b *Kept) int { return cmp.Compare(b.File.Value("started"), a.File.Value("started")) })
 	kept := make(map[string]Fits)
 	for _, file := range files {
-		name := file.Config[record.BoardKey]
+		name := file.File.Value(record.BoardKey)
 		f, ok := kept[name]
 		if !ok {
 			f.Unfit = make(map[string]string)
