@@ -75,7 +75,7 @@ func TestBoardsPageFits(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	kept, err := checkout.KeptFits()
+	kept, err := keptFits(checkout)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -89,7 +89,7 @@ func TestBoardsPageFits(t *testing.T) {
 		}
 		fmt.Fprintf(&b, "| `%s` | %s | %s | %s | %s |", board.Name, board.Chip, memory(board.RAM), memory(board.Flash), kind)
 		for _, impl := range impls {
-			why, no := kept[board.Name].Unfit[impl]
+			why, no := kept[board.Name].unfit[impl]
 			switch {
 			case no:
 				at := slices.Index(notes, why)
@@ -97,7 +97,7 @@ func TestBoardsPageFits(t *testing.T) {
 					at, notes = len(notes), append(notes, why)
 				}
 				fmt.Fprintf(&b, " no (%d) |", at+1)
-			case slices.Contains(kept[board.Name].Fit, impl):
+			case slices.Contains(kept[board.Name].fit, impl):
 				b.WriteString(" fits |")
 			default:
 				b.WriteString(" not tried |")

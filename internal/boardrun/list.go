@@ -39,9 +39,9 @@ func List(ctx context.Context, mapFile string) ([]Listed, error) {
 	if err != nil {
 		return nil, err
 	}
-	var kept map[string]hw.Fits // outside of a checkout none
+	var kept map[string]fits // outside of a checkout none
 	if checkout, err := hw.FindCheckout(ctx, ""); err == nil {
-		if kept, err = checkout.KeptFits(); err != nil {
+		if kept, err = keptFits(checkout); err != nil {
 			return nil, err
 		}
 	}
@@ -52,10 +52,10 @@ func List(ctx context.Context, mapFile string) ([]Listed, error) {
 	return all, nil
 }
 
-func listed(b hw.Board, m *hw.Map, kept hw.Fits, missing []error) Listed {
+func listed(b hw.Board, m *hw.Map, kept fits, missing []error) Listed {
 	l := Listed{
 		Name: b.Name, Title: b.Title, Chip: b.Chip, Kind: b.Kind, RAM: b.RAM, Flash: b.Flash, Emulated: b.Emulated,
-		Fits: append([]string{}, kept.Fit...), Unfit: kept.Unfit, Missing: []string{}, Install: b.Install,
+		Fits: append([]string{}, kept.fit...), Unfit: kept.unfit, Missing: []string{}, Install: b.Install,
 	}
 	for _, e := range m.Entries {
 		if e.Board == b.Name {
