@@ -23,8 +23,8 @@ type Kind string
 
 // The kinds of boards.
 const (
-	KindTinyGo Kind = "tinygo" // a microcontroller, or an emulated one
-	KindGo     Kind = "go"     // a Linux system, by ordinary cross-compilation
+	kindTinyGo Kind = "tinygo" // a microcontroller, or an emulated one
+	kindGo     Kind = "go"     // a Linux system, by ordinary cross-compilation
 )
 
 // A Board is what a board.json says: what the host needs to know of a kind of board.
@@ -40,9 +40,9 @@ type Board struct {
 	Chip string `json:"chip"`
 
 	Kind Kind `json:"kind"`
-	// Target is TinyGo's name for the board; for KindTinyGo only.
+	// Target is TinyGo's name for the board; for kindTinyGo only.
 	Target string `json:"target,omitempty"`
-	// GOOS, GOARCH and GOARM are Go's names for it; for KindGo only. GOARM may be
+	// GOOS, GOARCH and GOARM are Go's names for it; for kindGo only. GOARM may be
 	// empty.
 	GOOS   string `json:"goos,omitempty"`
 	GOARCH string `json:"goarch,omitempty"`
@@ -120,11 +120,11 @@ type Registry []Board
 
 // Boards returns the boards of this program: those of hw/boards. It is an error of
 // the tree if one of them is not valid.
-func Boards() (Registry, error) { return ReadBoards(boards.FS) }
+func Boards() (Registry, error) { return readBoards(boards.FS) }
 
-// ReadBoards reads the board.json of each folder of fsys. The error has all faults
+// readBoards reads the board.json of each folder of fsys. The error has all faults
 // of all boards, a line each; the boards without a fault are returned all the same.
-func ReadBoards(fsys fs.FS) (Registry, error) {
+func readBoards(fsys fs.FS) (Registry, error) {
 	files, err := fs.Glob(fsys, "*/board.json")
 	if err != nil {
 		return nil, err
@@ -137,7 +137,7 @@ func ReadBoards(fsys fs.FS) (Registry, error) {
 			faults = append(faults, err)
 			continue
 		}
-		b, err := ParseBoard(data)
+		b, err := parseBoard(data)
 		if err == nil && b.Name != path.Dir(file) {
 			err = fmt.Errorf("name is %q, and the folder %q: they are the same for every board", b.Name, path.Dir(file))
 		}
@@ -197,8 +197,8 @@ func suggest(name string, known []string, are string) string {
 	return are + " " + strings.Join(known, ", ")
 }
 
-// ParseBoard reads a board.json. The error has all its faults, a line each.
-func ParseBoard(data []byte) (Board, error) {
+// parseBoard reads a board.json. The error has all its faults, a line each.
+func parseBoard(data []byte) (Board, error) {
 	var b Board
 	dec := json.NewDecoder(bytes.NewReader(data))
 	dec.DisallowUnknownFields()
@@ -265,7 +265,7 @@ func (b *Board) faults() []error {
 	required("chip", b.Chip)
 	required("install", b.Install)
 	switch b.Kind {
-	case KindTinyGo:
+	case kindTinyGo:
 		required("target", b.Target)
 		notFor("goos", b.GOOS)
 		notFor("goarch", b.GOARCH)
@@ -273,7 +273,7 @@ func (b *Board) faults() []error {
 		if b.RAM <= 0 || b.Flash <= 0 {
 			fault("\"ram\" and \"flash\" are the limits of an image in bytes, and more than 0 for a microcontroller")
 		}
-	case KindGo:
+	case kindGo:
 		required("goos", b.GOOS)
 		required("goarch", b.GOARCH)
 		notFor("target", b.Target)
@@ -288,7 +288,7 @@ func (b *Board) faults() []error {
 			fault("a board of kind %q is run by an \"emulator\" or by \"ssh\"", b.Kind)
 		}
 	default:
-		fault("\"kind\" is %q, not %q or %q", b.Kind, KindTinyGo, KindGo)
+		fault("\"kind\" is %q, not %q or %q", b.Kind, kindTinyGo, kindGo)
 	}
 	if b.Stack != "" && !validSize.MatchString(b.Stack) {
 		fault("\"stack\" is %q, not a size such as \"1KB\" or \"512B\"", b.Stack)

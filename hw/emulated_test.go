@@ -96,7 +96,7 @@ func TestEmulated(t *testing.T) {
 	boards, checkout := boardsHere(t)
 	var linux []string
 	for _, b := range boards {
-		if b.Kit() == "emulator" && b.Kind == KindGo {
+		if b.Kit() == "emulator" && b.Kind == kindGo {
 			linux = append(linux, b.Name)
 		}
 	}
@@ -105,7 +105,7 @@ func TestEmulated(t *testing.T) {
 			if b.Kit() != "emulator" {
 				continue
 			}
-			if b.Kind == KindTinyGo {
+			if b.Kind == kindTinyGo {
 				t.Run(b.Name, func(t *testing.T) { testTinyGo(t, boards, b, checkout) })
 				continue
 			}
@@ -222,7 +222,7 @@ func TestEmulatedNowhere(t *testing.T) {
 		t.Fatal(err)
 	}
 	cmd := exec.Command(os.Args[0], "-test.run=^TestEmulated(Registers)?$")
-	cmd.Env = append(os.Environ(), "PATH="+path, TinyGoVariable+"=")
+	cmd.Env = append(os.Environ(), "PATH="+path, tinygoVariable+"=")
 	out, err := cmd.CombinedOutput()
 	if err != nil {
 		t.Fatalf("%v\n%s", err, out)
@@ -244,7 +244,7 @@ func TestEmulatedRegisters(t *testing.T) {
 	t.Cleanup(tellMissed)
 	boards, checkout := boardsHere(t)
 	for _, b := range boards {
-		if b.Kit() != "emulator" || b.Kind != KindTinyGo {
+		if b.Kit() != "emulator" || b.Kind != kindTinyGo {
 			continue
 		}
 		t.Run(b.Name, func(t *testing.T) {

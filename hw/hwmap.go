@@ -66,7 +66,7 @@ func ReadMap(path string, boards Registry) (*Map, error) {
 	if err != nil {
 		return nil, fmt.Errorf("reading the hardware map: %w", err)
 	}
-	m, err := ParseMap(data, boards)
+	m, err := parseMap(data, boards)
 	if err != nil {
 		var lines []error
 		for _, e := range each(err) {
@@ -78,9 +78,9 @@ func ReadMap(path string, boards Registry) (*Map, error) {
 	return m, nil
 }
 
-// ParseMap reads a hardware map. Each line of the error is a fault, and begins with
+// parseMap reads a hardware map. Each line of the error is a fault, and begins with
 // the number of its line.
-func ParseMap(data []byte, boards Registry) (*Map, error) {
+func parseMap(data []byte, boards Registry) (*Map, error) {
 	var file yamlMap
 	dec := yaml.NewDecoder(strings.NewReader(string(data)))
 	dec.KnownFields(true)

@@ -41,9 +41,7 @@ type Wire interface {
 	Pulse() error
 }
 
-// SystemPorts returns the ports of this machine.
-func SystemPorts() Ports { return systemPorts{} }
-
+// systemPorts are the ports of this machine.
 type systemPorts struct{}
 
 func (systemPorts) List() ([]Port, error) {

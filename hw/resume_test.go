@@ -135,13 +135,13 @@ func newDesk(cheap bool) *desk {
 	}
 }
 
-func (d *desk) hands() hands {
-	return hands{
+func (d *desk) deps() deps {
+	return deps{
 		compiler: func(context.Context, Board) (*Compiler, error) {
 			if d.noCompiler {
 				return nil, failed(ToolchainMissing, "no compiler", nil)
 			}
-			return &Compiler{Kind: KindTinyGo, Version: d.toolchain, Go: "go1.26.8"}, nil
+			return &Compiler{Kind: kindTinyGo, Version: d.toolchain, Go: "go1.26.8"}, nil
 		},
 		target: func(Device, Ports) (Target, error) {
 			if d.noTarget {
@@ -224,7 +224,7 @@ func deskRun(t *testing.T, cheap bool) (path string, data []byte, s *Summary) {
 	t.Helper()
 	d, o := newDesk(cheap), deskOptions()
 	o.Out = filepath.Join(t.TempDir(), "run.bench")
-	s, err := run(t.Context(), o, d.hands())
+	s, err := run(t.Context(), o, d.deps())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -288,7 +288,7 @@ func TestResumeFromAnywhere(t *testing.T) {
 				}
 				d, o := newDesk(cheap), deskOptions()
 				o.Resume = from
-				s, err := run(t.Context(), o, d.hands())
+				s, err := run(t.Context(), o, d.deps())
 				if err != nil {
 					t.Fatalf("cut at %d: %v", cut, err)
 				}
@@ -344,7 +344,7 @@ func TestInterruptedAgainAndAgain(t *testing.T) {
 				cancel()
 			}
 		}}
-		s, err := run(ctx, o, d.hands())
+		s, err := run(ctx, o, d.deps())
 		cancel()
 		if err == nil {
 			if got := came(s); !slices.Equal(got, came(whole)) {
@@ -386,13 +386,13 @@ func TestNotBegun(t *testing.T) {
 			cancel()
 		}
 	}}
-	s, err := run(ctx, o, d.hands())
+	s, err := run(ctx, o, d.deps())
 	if !errors.Is(err, session.ErrInterrupted) || len(s.Files) != 2 || s.Unfinished != s.Files[1] || len(s.NotBegun) != 1 || !strings.Contains(s.Unfinished, "second") {
 		t.Errorf("%v, %q, %q, %v", err, s.Files, s.Unfinished, s.NotBegun)
 	}
 	// And one that has no file yet can only be begun anew.
 	cancel()
-	if s, err = run(ctx, o, d.hands()); !errors.Is(err, session.ErrInterrupted) || s.Unfinished != "" || len(s.NotBegun) != 3 {
+	if s, err = run(ctx, o, d.deps()); !errors.Is(err, session.ErrInterrupted) || s.Unfinished != "" || len(s.NotBegun) != 3 {
 		t.Errorf("%v, %q, %v", err, s.Unfinished, s.NotBegun)
 	}
 }
@@ -447,7 +447,7 @@ func TestResumeRefuses(t *testing.T) {
 			d, o := newDesk(true), deskOptions()
 			o.Resume = from
 			tt.change(d, &o)
-			_, err = run(t.Context(), o, d.hands())
+			_, err = run(t.Context(), o, d.deps())
 			if err == nil || !strings.HasPrefix(err.Error(), path+" cannot be resumed, because this is not the same run any more:\n  ") {
 				t.Fatalf("the error is %v", err)
 			}
@@ -470,7 +470,7 @@ func TestResumeRefuses(t *testing.T) {
 		o.Out = filepath.Join(t.TempDir(), "run.bench")
 		ctx, cancel := context.WithCancel(t.Context())
 		o.Progress = &told{onCase: func(string) { cancel() }}
-		s, err := run(ctx, o, d.hands())
+		s, err := run(ctx, o, d.deps())
 		if !errors.Is(err, session.ErrInterrupted) {
 			t.Fatal(err)
 		}
@@ -478,20 +478,8 @@ func TestResumeRefuses(t *testing.T) {
 		if o.Resume, err = record.ReadInterruptedBoard(s.Unfinished); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := run(t.Context(), o, d.hands()); err != nil {
+		if _, err := run(t.Context(), o, d.deps()); err != nil {
 			t.Error(err)
-		}
-	})
-	t.Run("another file, other boards", func(t *testing.T) {
-		d, o := newDesk(true), deskOptions()
-		o.Resume = new(record.Interrupted)
-		two := o
-		two.Devices = append(two.Devices, two.Devices[0])
-		o.Out = "x"
-		for _, o := range []RunOptions{o, two} {
-			if _, err := run(t.Context(), o, d.hands()); err == nil || !strings.Contains(err.Error(), "leave --out and other boards away") {
-				t.Errorf("%v", err)
-			}
 		}
 	})
 }
@@ -509,7 +497,7 @@ func TestResumeCannotBuild(t *testing.T) {
 	if o.Resume, err = record.ReadInterruptedBoard(path); err != nil {
 		t.Fatal(err)
 	}
-	h := d.hands()
+	h := d.deps()
 	h.build = func(context.Context, Board, *Compiler, BuildOptions) (*Image, error) {
 		return nil, failed(BuildFailed, "no space left", nil)
 	}
@@ -540,7 +528,7 @@ func TestResumeMissing(t *testing.T) {
 		if o.Resume, err = record.ReadInterruptedBoard(path); err != nil {
 			t.Fatal(err)
 		}
-		s, err := run(t.Context(), o, d.hands())
+		s, err := run(t.Context(), o, d.deps())
 		if err != nil || s.Worst != ToolchainMissing || len(s.Results) != 1 || !strings.Contains(s.Results[0].Err.Error(), "no "+what) {
 			t.Errorf("without the %s: %v, %+v", what, err, s)
 		}

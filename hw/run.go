@@ -38,8 +38,8 @@ type RunOptions struct {
 	// must be empty: each has a file.
 	Out string
 	// Resume is the results file of an interrupted run of the one device: what is left
-	// of it is run, and added to the file. The other options have to be those of that
-	// run, or Run refuses. Nil means a new run.
+	// of it is run, and added to the file; Out must be empty. The other options have to
+	// be those of that run, or Run refuses. Nil means a new run.
 	Resume *record.Interrupted
 
 	Limits   Limits
@@ -101,7 +101,7 @@ type Summary struct {
 // session.ErrInterrupted; other errors are of the file system or of the options, or say why
 // a run cannot be resumed.
 func Run(ctx context.Context, o RunOptions) (*Summary, error) {
-	return run(ctx, o, hands{
+	return run(ctx, o, deps{
 		compiler: FindCompiler,
 		target:   NewTarget,
 		build:    Build,
@@ -110,8 +110,8 @@ func Run(ctx context.Context, o RunOptions) (*Summary, error) {
 	})
 }
 
-// hands are the side effects of a run; tests replace them.
-type hands struct {
+// deps are the side effects of a run; tests replace them.
+type deps struct {
 	compiler func(context.Context, Board) (*Compiler, error)
 	target   func(Device, Ports) (Target, error)
 	build    func(context.Context, Board, *Compiler, BuildOptions) (*Image, error)
@@ -120,19 +120,13 @@ type hands struct {
 	host   func(ctx context.Context, dir string) string
 }
 
-// run is Run with other hands.
-func run(ctx context.Context, o RunOptions, h hands) (*Summary, error) {
-	switch {
-	case o.Out != "" && len(o.Devices) > 1:
-		return nil, errors.New("each board has a results file of its own: leave --out away, or run them one by one")
-	case o.Resume != nil && (o.Out != "" || len(o.Devices) != 1):
-		return nil, errors.New("--resume goes on in its own file, which is of one board: leave --out and other boards away")
-	}
+// run is Run with other deps.
+func run(ctx context.Context, o RunOptions, h deps) (*Summary, error) {
 	o.Count = max(1, o.Count)
 	o.Limits = o.Limits.withDefaults()
 	s := new(Summary)
 	for i, d := range o.Devices {
-		r := &deviceRun{hands: h, o: o, d: d, s: s}
+		r := &deviceRun{deps: h, o: o, d: d, s: s}
 		before := len(s.Results)
 		err := r.run(ctx)
 		s.Worst = max(s.Worst, worst(s.Results[before:], r.plan.All))
@@ -155,7 +149,7 @@ func run(ctx context.Context, o RunOptions, h hands) (*Summary, error) {
 
 // A deviceRun is the run on one device, which is the subject of a session.
 type deviceRun struct {
-	hands
+	deps
 	o RunOptions
 	d Device
 	s *Summary
@@ -230,7 +224,7 @@ func (r *deviceRun) run(ctx context.Context) (err error) {
 	}
 	// What is missing is missing for all implementations.
 	if lacking == nil {
-		r.target, lacking = r.hands.target(r.d, r.o.Ports)
+		r.target, lacking = r.deps.target(r.d, r.o.Ports)
 	}
 	if lacking != nil {
 		return r.fails(ctx, lacking)
@@ -255,7 +249,7 @@ func (r *deviceRun) run(ctx context.Context) (err error) {
 
 // look finds out what images are made of and where. It returns why there is no compiler.
 func (r *deviceRun) look(ctx context.Context) (lacking error) {
-	r.compiler, lacking = r.hands.compiler(ctx, r.d.Board)
+	r.compiler, lacking = r.deps.compiler(ctx, r.d.Board)
 	results := r.o.Out
 	if r.o.Resume != nil {
 		results = r.o.Resume.Path
@@ -401,7 +395,7 @@ func (r *deviceRun) image(ctx context.Context, impl string, parts []string, noTa
 	if err := os.Mkdir(dir, 0o755); err != nil {
 		return nil, err
 	}
-	return r.hands.build(ctx, r.d.Board, r.compiler, BuildOptions{
+	return r.deps.build(ctx, r.d.Board, r.compiler, BuildOptions{
 		Checkout: r.o.Checkout, Impl: impl, Parts: parts, Commit: FirmwareCommit(r.source, r.differs), Dir: dir, NoTable: noTable,
 	})
 }

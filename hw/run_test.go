@@ -338,7 +338,7 @@ func TestRunFails(t *testing.T) {
 		return s
 	}
 	t.Run("no toolchain", func(t *testing.T) {
-		t.Setenv(TinyGoVariable, "/nowhere/tinygo")
+		t.Setenv(tinygoVariable, "/nowhere/tinygo")
 		s := run(t, RunOptions{Progress: noProgress{}})
 		if s.Worst != ToolchainMissing || len(s.Results) != 1 || len(s.Files) != 0 {
 			t.Errorf("%+v", s)
@@ -383,11 +383,6 @@ func TestRunFails(t *testing.T) {
 		s := run(t, RunOptions{Progress: noProgress{}, Devices: []Device{d}})
 		if s.Worst != WrongResult || !strings.Contains(s.Results[0].Err.Error(), "emulated=true") {
 			t.Errorf("%+v", s.Results[0].Err)
-		}
-	})
-	t.Run("two boards, one file", func(t *testing.T) {
-		if _, err := Run(t.Context(), RunOptions{Progress: noProgress{}, Checkout: checkout, Devices: []Device{d, d}, Out: "x"}); err == nil {
-			t.Error("no error")
 		}
 	})
 	t.Run("file is there", func(t *testing.T) {

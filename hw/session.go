@@ -51,8 +51,8 @@ type Session struct {
 	started bool     // a line of the firmware has come
 }
 
-// NewSession begins a session. The console is closed with it.
-func NewSession(console io.ReadWriteCloser, limits Limits) *Session {
+// newSession begins a session. The console is closed with it.
+func newSession(console io.ReadWriteCloser, limits Limits) *Session {
 	s := &Session{console: console, limits: limits.withDefaults(), events: make(chan line.Event, 1024), done: make(chan struct{})}
 	go s.read()
 	return s
@@ -87,9 +87,9 @@ func (s *Session) Close() error {
 	return s.console.Close()
 }
 
-// Transcript returns the latest lines that the board has printed, as they came, with
+// transcript returns the latest lines that the board has printed, as they came, with
 // their frames.
-func (s *Session) Transcript() string { return strings.Join(s.last, "\n") }
+func (s *Session) transcript() string { return strings.Join(s.last, "\n") }
 
 // An Answer is what a board has answered to a command.
 type Answer struct {
@@ -379,5 +379,5 @@ func (s *Session) hung(what string, began bool) *Error {
 
 // fail makes an error that shows what the board has said last.
 func (s *Session) fail(o Outcome, what string, err error) *Error {
-	return &Error{Outcome: o, What: what, Output: s.Transcript(), Err: err}
+	return &Error{Outcome: o, What: what, Output: s.transcript(), Err: err}
 }

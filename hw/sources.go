@@ -142,7 +142,7 @@ func folders(parts []string) (all []string) {
 // nobody edits in the meantime.
 func (c Checkout) write(ctx context.Context, dir string, b Board, impl string, parts []string, goVersion string) error {
 	imports := []string{module + "/hw/firmware", module + "/hw/boards/" + b.Name, module + "/impls/" + impl}
-	if b.Kind == KindTinyGo {
+	if b.Kind == kindTinyGo {
 		imports = append(imports, module+gcroots)
 	}
 	for _, p := range parts {
@@ -188,7 +188,7 @@ func mainFile(board Board, impl string, parts []string) string {
 		line(identifier(p), "/hw/firmware/"+p)
 	}
 	line("impl", "/impls/"+impl)
-	if board.Kind == KindTinyGo {
+	if board.Kind == kindTinyGo {
 		line("_", gcroots)
 	}
 	b.WriteString(")\n\nvar commit, toolchain string // by -ldflags=-X\n\nfunc main() {\n")

@@ -333,7 +333,7 @@ func (r *deviceRun) start(ctx context.Context, im *Image) (*Session, line.Hello,
 	if err != nil {
 		return nil, line.Hello{}, err
 	}
-	s := NewSession(console, r.o.Limits)
+	s := newSession(console, r.o.Limits)
 	hello, err := s.Hello(ctx)
 	if err == nil {
 		if runs, want := identity(hello.Board, hello.Impl, hello.Commit, hello.Toolchain), identity(im.Board.Name, im.Impl, cmp.Or(im.Commit, "unknown"), im.Toolchain); runs != want {

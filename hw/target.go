@@ -47,7 +47,7 @@ type Target interface {
 func NewTarget(d Device, ports Ports) (Target, error) {
 	switch d.Board.Kit() {
 	case "emulator", "ssh":
-		runner, err := FindRunner(d.Board)
+		runner, err := findRunner(d.Board)
 		if err != nil {
 			return nil, err
 		}
@@ -58,7 +58,7 @@ func NewTarget(d Device, ports Ports) (Target, error) {
 	}
 	t := &serialTarget{device: d, ports: ports, run: runCompiler}
 	if ports == nil {
-		t.ports = SystemPorts()
+		t.ports = systemPorts{}
 		var err error
 		if t.lock, err = lockDevice(os.TempDir(), d); err != nil {
 			return nil, err

@@ -148,7 +148,7 @@ func picoDevice(e Entry) Device {
 	if e.ID == "" {
 		e.ID = "pico"
 	}
-	return Device{Board: Board{Name: "pico", Kind: KindTinyGo, Target: "pico", USB: []USBID{picoID}, FlashNeeds: "hold the button"}, Entry: e}
+	return Device{Board: Board{Name: "pico", Kind: kindTinyGo, Target: "pico", USB: []USBID{picoID}, FlashNeeds: "hold the button"}, Entry: e}
 }
 
 // TestStartUART: a board behind a converter begins anew on the same port.
@@ -556,7 +556,7 @@ func TestFlashComesBack(t *testing.T) {
 func TestSSH(t *testing.T) {
 	needsSymlinks(t)
 	program(t, "ssh")
-	d := Device{Board: Board{Name: "far", Kind: KindGo, SSH: true}, Entry: Entry{ID: "attic", Board: "far", SSH: "pi@attic"}}
+	d := Device{Board: Board{Name: "far", Kind: kindGo, SSH: true}, Entry: Entry{ID: "attic", Board: "far", SSH: "pi@attic"}}
 	path := filepath.Join(t.TempDir(), "image")
 	if err := os.WriteFile(path, []byte("#!/bin/sh\nread line\necho \"@1 heard $line\"\n"), 0o644); err != nil {
 		t.Fatal(err)

@@ -20,9 +20,9 @@ import (
 // nothing newer.
 const oldestGo = "go1.23"
 
-// TinyGoVariable is the environment variable that names the tinygo command, if it is
+// tinygoVariable is the environment variable that names the tinygo command, if it is
 // not the one on PATH.
-const TinyGoVariable = "TINYGO"
+const tinygoVariable = "TINYGO"
 
 // A Compiler is what makes images for a kind of board: TinyGo, or the go command.
 type Compiler struct {
@@ -40,7 +40,7 @@ type Compiler struct {
 // String names the compiler in one word, as the firmware says it: "go1.26.8", or
 // "tinygo0.41.0-go1.26.8".
 func (c *Compiler) String() string {
-	if c.Kind == KindTinyGo {
+	if c.Kind == kindTinyGo {
 		return "tinygo" + c.Version + "-" + c.Go
 	}
 	return c.Go
@@ -49,15 +49,15 @@ func (c *Compiler) String() string {
 // FindCompiler looks for the compiler that b needs. If it is not there, or cannot
 // compile for b, the error has the outcome ToolchainMissing and says what to install.
 func FindCompiler(ctx context.Context, b Board) (*Compiler, error) {
-	if b.Kind == KindGo {
+	if b.Kind == kindGo {
 		return findGo(ctx)
 	}
 	return findTinyGo(ctx, b)
 }
 
-// FindRunner looks for the program on this machine that runs b's images: the
+// findRunner looks for the program on this machine that runs b's images: the
 // emulator, or ssh. It is "" for a board with a serial port, which needs none.
-func FindRunner(b Board) (path string, err error) {
+func findRunner(b Board) (path string, err error) {
 	var name string
 	switch b.Kit() {
 	case "emulator":
@@ -79,7 +79,7 @@ func FindRunner(b Board) (path string, err error) {
 // take a second, since compilers are asked for their version.
 func Missing(ctx context.Context, b Board) (all []error) {
 	_, compiler := FindCompiler(ctx, b)
-	_, runner := FindRunner(b)
+	_, runner := findRunner(b)
 	for _, err := range []error{compiler, runner} {
 		if err != nil {
 			all = append(all, err)
@@ -98,7 +98,7 @@ func findGo(ctx context.Context) (*Compiler, error) {
 	if err != nil {
 		return nil, &Error{Outcome: ToolchainMissing, What: "the go command is not on PATH", Do: "install Go", Err: err}
 	}
-	c := &Compiler{Kind: KindGo, Path: path}
+	c := &Compiler{Kind: kindGo, Path: path}
 	said, err := c.say(ctx, "env", "GOVERSION")
 	if err != nil {
 		return nil, &Error{Outcome: ToolchainMissing, What: path + " does not tell its version", Output: said, Err: err}
@@ -117,19 +117,19 @@ var (
 // standard library of a Go that is installed, and refuses one that is newer than
 // itself.
 func findTinyGo(ctx context.Context, b Board) (*Compiler, error) {
-	name := cmp.Or(os.Getenv(TinyGoVariable), "tinygo")
+	name := cmp.Or(os.Getenv(tinygoVariable), "tinygo")
 	path, err := exec.LookPath(name)
 	if err != nil {
 		where := "tinygo is not on PATH"
 		if name != "tinygo" {
-			where = fmt.Sprintf("%s, as the variable %s has it, is not a program", name, TinyGoVariable)
+			where = fmt.Sprintf("%s, as the variable %s has it, is not a program", name, tinygoVariable)
 		}
 		return nil, missing(b, where, "", err)
 	}
 	if path, err = filepath.Abs(path); err != nil {
 		return nil, err
 	}
-	c := &Compiler{Kind: KindTinyGo, Path: path}
+	c := &Compiler{Kind: kindTinyGo, Path: path}
 	said, err := c.say(ctx, "info", "-target="+b.Target)
 	if m := tinygoTakes.FindStringSubmatch(said); err != nil && m != nil {
 		least, _ := strconv.Atoi(m[1])

@@ -221,3 +221,27 @@ func TestTellInterrupted(t *testing.T) {
 		}
 	}
 }
+
+// What makes no sense is said before anything takes time.
+func TestPlanRefuses(t *testing.T) {
+	for _, tt := range []struct {
+		boards, part string
+		change       func(*RunOptions)
+		want         string
+	}{
+		{"a", "bench", func(o *RunOptions) { o.Case = "(" }, "--case: "},
+		{"a", "bench", func(o *RunOptions) { o.Count = 0 }, "--count is 0"},
+		{"a", "bench", func(o *RunOptions) { o.Silence = 0 }, "--timeout and --silence"},
+		{"a b", "bench", func(o *RunOptions) { o.Out = "x.bench" }, "--out is one file"},
+		{"a b", "bench", func(o *RunOptions) { o.Resume = "x.bench" }, "which is of one board"},
+		{"a", "bench", func(o *RunOptions) { o.Resume, o.Out = "x.bench", "y.bench" }, "goes on in its own file"},
+		{"a", "brench", func(*RunOptions) {}, `--parts: no part "brench"`},
+	} {
+		c := Command{Boards: strings.Fields(tt.boards), Parts: []string{tt.part}}
+		o := RunOptions{Count: 1, Timeout: 1, Silence: 1}
+		tt.change(&o)
+		if _, err := c.plan(&o); err == nil || !strings.Contains(err.Error(), tt.want) {
+			t.Errorf("%v, want %q", err, tt.want)
+		}
+	}
+}
