@@ -62,17 +62,19 @@ func (r *deviceRun) ask(ctx context.Context) (*record.Plan, error) {
 // are results.
 func (r *deviceRun) runnable(im *boardImage, listed []line.Listed) (cases []record.Case) {
 	for _, c := range listed {
-		clause, isClause := strings.CutPrefix(c.Name, conformPrefix)
-		switch {
-		case c.Skip == "":
-			cases = append(cases, record.Case{Pkg: casePackage, Name: caseName(c.Name, im.Impl)})
+		rec := record.Record{Step: record.Step{Case: record.Case{Pkg: casePackage, Name: caseName(c.Name, im.Impl)}, CPU: 1}}
+		if c.Skip == "" {
+			cases = append(cases, rec.Step.Case)
 			continue
-		case isClause:
-			r.clauses = append(r.clauses, record.BoardClause{Impl: im.Impl, Name: clause, Result: record.ClauseSkipped, Why: oneLine(c.Skip)})
-		default:
-			r.absent = append(r.absent, record.Hole{Pkg: casePackage, Case: benchmarkName(c.Name), Reason: oneLine(c.Skip), Skipped: true})
 		}
-		r.done(CaseResult{Impl: im.Impl, Case: c.Name, Block: 1, Skip: c.Skip})
+		res := CaseResult{Impl: im.Impl, Case: c.Name, Block: 1, Skip: c.Skip}
+		if im.fill(&rec, 1, res); rec.Clause != nil {
+			r.clauses = append(r.clauses, *rec.Clause)
+		} else {
+			rec.Hole.Pkg = casePackage
+			r.absent = append(r.absent, *rec.Hole)
+		}
+		r.done(res)
 	}
 	return cases
 }
@@ -186,7 +188,7 @@ func (r *deviceRun) Measure(ctx context.Context, block int, s record.Step) (reco
 			return rec, err
 		}
 	}
-	r.fill(&rec, im, block, res)
+	im.fill(&rec, block, res)
 	if res.Case != "" && im.broken == nil {
 		r.done(res)
 	}
@@ -263,7 +265,7 @@ func (r *deviceRun) gone(ctx context.Context, im *boardImage, e *Error) error {
 const hellos = 2
 
 // fill puts what came of a case into its record.
-func (r *deviceRun) fill(rec *record.Record, im *boardImage, block int, res CaseResult) {
+func (im *boardImage) fill(rec *record.Record, block int, res CaseResult) {
 	name := firmwareName(rec.Step.Case.Name, im.Impl)
 	clause, isClause := strings.CutPrefix(name, conformPrefix)
 	switch {

@@ -293,14 +293,11 @@ func (t *serialTarget) Flash(ctx context.Context, im *Image) error {
 	}
 	t.image = im
 	// The board begins anew, and its port vanishes for a while if the board makes it.
-	_, err = await(ctx, t.ports, t.device, mostAppearing, func(p Port) error {
-		w, err := t.ports.Open(p.Path, t.device.Board.BaudRate())
-		if err != nil {
-			return err
-		}
+	w, err := await(ctx, t.ports, t.device, mostAppearing)
+	switch {
+	case err == nil:
 		return w.Close()
-	})
-	if err != nil && ctx.Err() == nil {
+	case ctx.Err() == nil:
 		return &Error{Outcome: FlashFailed, What: "the board was flashed, and its port does not come back", Do: do, Err: err}
 	}
 	return err
@@ -316,13 +313,7 @@ func (t *serialTarget) Attach(ctx context.Context) (io.ReadWriteCloser, error) {
 
 // open opens the port of the board, which may take up to limit to be there.
 func (t *serialTarget) open(ctx context.Context, limit time.Duration) (Wire, error) {
-	var w Wire
-	_, err := await(ctx, t.ports, t.device, limit, func(p Port) (err error) {
-		if w, err = t.ports.Open(p.Path, t.device.Board.BaudRate()); err != nil {
-			return fmt.Errorf("opening %s: %w", p.Path, err)
-		}
-		return nil
-	})
+	w, err := await(ctx, t.ports, t.device, limit)
 	if err != nil && ctx.Err() == nil && !errors.As(err, new(*Error)) {
 		err = failed(NoConsole, "the board "+t.device.Entry.ID+" cannot be spoken to", err)
 	}
