@@ -245,3 +245,52 @@ func TestPlanRefuses(t *testing.T) {
 		}
 	}
 }
+
+// A list says what fits, what is connected and what is missing; what is to be installed is
+// said once, with the boards that need it.
+func TestListDoc(t *testing.T) {
+	var b strings.Builder
+	err := ListDoc([]Listed{
+		{Name: "one", Chip: "c", RAM: 64 << 10, Flash: 1 << 20, Connect: []string{"left", "right"}, Fits: []string{"serial", "channel"}},
+		{Name: "two", Chip: "c", Emulated: true, Unfit: map[string]string{"serial": "so"}, Missing: []string{"go is not on PATH", "qemu is not on PATH"}, Install: "QEMU"},
+		{Name: "three", Chip: "c", Missing: []string{"qemu is not on PATH"}, Install: "QEMU"},
+	}).Text(&b, report.TextOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := `board  chip  RAM     flash  kind      fits            connected   missing here
+one    c     64 KiB  1 MiB  real      serial channel  left right  nothing
+two    c     -       -      emulated  none            -           go is not on PATH; qemu is not on PATH
+three  c     -       -      real      not tried       ?           qemu is not on PATH
+
+What is missing:
+  two, three: install QEMU
+`
+	if b.String() != want {
+		t.Errorf("got\n%s\nwant\n%s", b.String(), want)
+	}
+}
+
+// A build ends with the worst outcome that counts, and is too big if nothing was built.
+func TestBuildConcludes(t *testing.T) {
+	for _, tt := range []struct {
+		worst hw.Outcome
+		built bool
+		want  hw.Outcome
+	}{{hw.OK, true, hw.OK}, {hw.OK, false, hw.TooBig}, {hw.BuildFailed, true, hw.BuildFailed}} {
+		var out bytes.Buffer
+		b := builder{c: &Command{Out: &out}, worst: tt.worst, built: tt.built, all: []Built{
+			{Board: "b", Impl: "serial", Outcome: "ok", Flash: &Used{1, 4}, RAM: &Used{3, 2}}, {Board: "b", Impl: "other", Outcome: "too big"},
+		}}
+		if o, err := Tell(&out, b.conclude()); o != tt.want || err != nil {
+			t.Errorf("%v %t: %v, %v", tt.worst, tt.built, o, err)
+		}
+		want := `board  implementation  flash                         RAM
+b      serial          1 of 4 bytes, 3 left (75 %)  3 of 2 bytes, 1 too many  ok
+b      other           -                            -                         too big
+`
+		if strings.Join(strings.Fields(out.String()), " ") != strings.Join(strings.Fields(want), " ") {
+			t.Errorf("got\n%s", out.String())
+		}
+	}
+}
