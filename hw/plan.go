@@ -37,15 +37,6 @@ type PlannedImage struct {
 	Cases int `json:"cases,omitempty"`
 }
 
-// encode returns what record.Plan.Own is to be.
-func (p *Plan) encode() json.RawMessage {
-	b, err := json.Marshal(p)
-	if err != nil {
-		panic("hw: a plan cannot be encoded: " + err.Error()) // it holds nothing that could not
-	}
-	return b
-}
-
 // PlanOf returns what the plan of a run on a board has beside its cases.
 func PlanOf(plan *record.Plan) (p Plan, err error) {
 	if len(plan.Own) == 0 {

@@ -558,7 +558,7 @@ func TestPlanOfRefuses(t *testing.T) {
 		}
 	}
 	p, err := PlanOf(good.Plan)
-	if again := p.encode(); err != nil || !bytes.Equal(again, good.Plan.Own) {
+	if again, bad := json.Marshal(p); err != nil || bad != nil || !bytes.Equal(again, good.Plan.Own) {
 		t.Errorf("%s was read as %s, %v", good.Plan.Own, again, err)
 	}
 }

@@ -3,6 +3,7 @@ package hw
 import (
 	"cmp"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"math"
@@ -54,8 +55,9 @@ func (r *deviceRun) ask(ctx context.Context) (*record.Plan, error) {
 			r.plan.Images[i].Cases = len(cases)
 		}
 	}
-	plan.Own = r.plan.encode()
-	return plan, nil
+	var err error
+	plan.Own, err = json.Marshal(r.plan)
+	return plan, err
 }
 
 // runnable are those of an image's cases that the board does not skip. Those that it skips

@@ -121,22 +121,20 @@ func (t *sshTarget) Flash(ctx context.Context, im *Image) error {
 	defer f.Close()
 	// The name has no character that a shell knows, and is nobody else's: another run
 	// on the same board may have the same image, and removes it when it ends.
-	remote := "/tmp/dyno-firmware-" + im.Hash[:12] + "-" + strings.ToLower(rand.Text()[:10])
-	cmd := t.command(ctx, "cat > "+remote+" && chmod 700 "+remote)
+	t.remote = "/tmp/dyno-firmware-" + im.Hash[:12] + "-" + strings.ToLower(rand.Text()[:10])
+	cmd := t.command(ctx, "cat > "+t.remote+" && chmod 700 "+t.remote)
 	cmd.Stdin = f
 	if out, err := cmd.CombinedOutput(); err != nil {
 		var exit *exec.ExitError
 		if errors.As(err, &exit) && exit.ExitCode() != 255 { // which is ssh's own
-			t.remote = remote
 			_ = t.Close() // if there is no room, what came of it is not to take the rest
-			t.remote = ""
 		}
+		t.remote = ""
 		return &Error{
 			Outcome: FlashFailed, What: "the image cannot be copied to " + t.device.Entry.SSH, Output: strings.TrimSpace(string(out)), Err: err,
 			Do: "see that ssh " + t.device.Entry.SSH + " works without asking for anything, and that there is room in /tmp there",
 		}
 	}
-	t.remote = remote
 	return nil
 }
 
