@@ -23,8 +23,8 @@ type Kind string
 
 // The kinds of boards.
 const (
-	KindTinyGo Kind = "tinygo" // a microcontroller, or an emulated one
-	KindGo     Kind = "go"     // a Linux system, by ordinary cross-compilation
+	kindTinyGo Kind = "tinygo" // a microcontroller, or an emulated one
+	kindGo     Kind = "go"     // a Linux system, by ordinary cross-compilation
 )
 
 // A Board is what a board.json says: what the host needs to know of a kind of board.
@@ -40,9 +40,9 @@ type Board struct {
 	Chip string `json:"chip"`
 
 	Kind Kind `json:"kind"`
-	// Target is TinyGo's name for the board; for KindTinyGo only.
+	// Target is TinyGo's name for the board; for kindTinyGo only.
 	Target string `json:"target,omitempty"`
-	// GOOS, GOARCH and GOARM are Go's names for it; for KindGo only. GOARM may be
+	// GOOS, GOARCH and GOARM are Go's names for it; for kindGo only. GOARM may be
 	// empty.
 	GOOS   string `json:"goos,omitempty"`
 	GOARCH string `json:"goarch,omitempty"`
@@ -96,12 +96,6 @@ type USBID struct {
 // String returns the ID as "2e8a:000a".
 func (u USBID) String() string { return strings.ToLower(u.VID + ":" + u.PID) }
 
-// StackBytes returns Stack in bytes, 0 if it is empty.
-func (b *Board) StackBytes() int64 {
-	n, _ := parseBytes(b.Stack) // checked when the board was read
-	return n
-}
-
 // BaudRate returns the rate of the serial port.
 func (b *Board) BaudRate() int {
 	if b.Baud == 0 {
@@ -126,11 +120,11 @@ type Registry []Board
 
 // Boards returns the boards of this program: those of hw/boards. It is an error of
 // the tree if one of them is not valid.
-func Boards() (Registry, error) { return ReadBoards(boards.FS) }
+func Boards() (Registry, error) { return readBoards(boards.FS) }
 
-// ReadBoards reads the board.json of each folder of fsys. The error has all faults
+// readBoards reads the board.json of each folder of fsys. The error has all faults
 // of all boards, a line each; the boards without a fault are returned all the same.
-func ReadBoards(fsys fs.FS) (Registry, error) {
+func readBoards(fsys fs.FS) (Registry, error) {
 	files, err := fs.Glob(fsys, "*/board.json")
 	if err != nil {
 		return nil, err
@@ -143,7 +137,7 @@ func ReadBoards(fsys fs.FS) (Registry, error) {
 			faults = append(faults, err)
 			continue
 		}
-		b, err := ParseBoard(data)
+		b, err := parseBoard(data)
 		if err == nil && b.Name != path.Dir(file) {
 			err = fmt.Errorf("name is %q, and the folder %q: they are the same for every board", b.Name, path.Dir(file))
 		}
@@ -203,8 +197,8 @@ func suggest(name string, known []string, are string) string {
 	return are + " " + strings.Join(known, ", ")
 }
 
-// ParseBoard reads a board.json. The error has all its faults, a line each.
-func ParseBoard(data []byte) (Board, error) {
+// parseBoard reads a board.json. The error has all its faults, a line each.
+func parseBoard(data []byte) (Board, error) {
 	var b Board
 	dec := json.NewDecoder(bytes.NewReader(data))
 	dec.DisallowUnknownFields()
@@ -254,8 +248,8 @@ func (b *Board) faults() []error {
 			fault("%q is missing", field)
 		}
 	}
-	notFor := func(field string, there bool) {
-		if there {
+	notFor := func(field, value string) {
+		if value != "" {
 			fault("%q means nothing to a board of kind %q", field, b.Kind)
 		}
 	}
@@ -271,22 +265,22 @@ func (b *Board) faults() []error {
 	required("chip", b.Chip)
 	required("install", b.Install)
 	switch b.Kind {
-	case KindTinyGo:
+	case kindTinyGo:
 		required("target", b.Target)
-		notFor("goos", b.GOOS != "")
-		notFor("goarch", b.GOARCH != "")
-		notFor("goarm", b.GOARM != "")
+		notFor("goos", b.GOOS)
+		notFor("goarch", b.GOARCH)
+		notFor("goarm", b.GOARM)
 		if b.RAM <= 0 || b.Flash <= 0 {
 			fault("\"ram\" and \"flash\" are the limits of an image in bytes, and more than 0 for a microcontroller")
 		}
-	case KindGo:
+	case kindGo:
 		required("goos", b.GOOS)
 		required("goarch", b.GOARCH)
-		notFor("target", b.Target != "")
-		notFor("stack", b.Stack != "")
-		notFor("gc", b.GC != "")
-		notFor("scheduler", b.Scheduler != "")
-		notFor("opt", b.Opt != "")
+		notFor("target", b.Target)
+		notFor("stack", b.Stack)
+		notFor("gc", b.GC)
+		notFor("scheduler", b.Scheduler)
+		notFor("opt", b.Opt)
 		if b.RAM < 0 || b.Flash < 0 {
 			fault("\"ram\" and \"flash\" are the limits of an image in bytes, or 0 for none")
 		}
@@ -294,12 +288,10 @@ func (b *Board) faults() []error {
 			fault("a board of kind %q is run by an \"emulator\" or by \"ssh\"", b.Kind)
 		}
 	default:
-		fault("\"kind\" is %q, not %q or %q", b.Kind, KindTinyGo, KindGo)
+		fault("\"kind\" is %q, not %q or %q", b.Kind, kindTinyGo, kindGo)
 	}
-	if b.Stack != "" {
-		if n, err := parseBytes(b.Stack); err != nil || n <= 0 {
-			fault("\"stack\" is %q, not a size such as \"1KB\" or \"512B\"", b.Stack)
-		}
+	if b.Stack != "" && !validSize.MatchString(b.Stack) {
+		fault("\"stack\" is %q, not a size such as \"1KB\" or \"512B\"", b.Stack)
 	}
 	oneOf("gc", b.GC, tinygoGC)
 	oneOf("scheduler", b.Scheduler, tinygoSchedulers)
@@ -326,23 +318,6 @@ func (b *Board) faults() []error {
 	return all
 }
 
-// parseBytes reads a size as TinyGo's -stack-size has it: "512B", "2KB", "1MB", or
-// bytes without a unit.
-func parseBytes(s string) (int64, error) {
-	if s == "" {
-		return 0, nil
-	}
-	factor := int64(1)
-	number := strings.ToLower(s)
-	for _, u := range []struct {
-		suffix string
-		factor int64
-	}{{"kb", 1 << 10}, {"mb", 1 << 20}, {"b", 1}} {
-		if rest, ok := strings.CutSuffix(number, u.suffix); ok {
-			number, factor = rest, u.factor
-			break
-		}
-	}
-	n, err := strconv.ParseInt(strings.TrimSpace(number), 10, 64)
-	return n * factor, err
-}
+// validSize is a size as TinyGo's -stack-size has it: "512B", "2KB", "1MB", or bytes
+// without a unit.
+var validSize = regexp.MustCompile(`^(?i)0*[1-9][0-9]* *([km]?b)?$`)

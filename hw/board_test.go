@@ -45,7 +45,7 @@ func TestBoards(t *testing.T) {
 
 func TestParseBoard(t *testing.T) {
 	for _, valid := range []string{validTinyGo, validGo} {
-		if _, err := ParseBoard([]byte(valid)); err != nil {
+		if _, err := parseBoard([]byte(valid)); err != nil {
 			t.Errorf("%v in %s", err, valid)
 		}
 	}
@@ -80,7 +80,7 @@ func TestParseBoard(t *testing.T) {
 			if text == tt.from {
 				t.Fatalf("%q is not in the valid board", tt.old)
 			}
-			_, err := ParseBoard([]byte(text))
+			_, err := parseBoard([]byte(text))
 			if err == nil {
 				t.Fatal("no error")
 			}
@@ -101,7 +101,7 @@ func TestParseBoard(t *testing.T) {
 // the boards without one are there.
 func TestReadBoards(t *testing.T) {
 	file := func(text string) *fstest.MapFile { return &fstest.MapFile{Data: []byte(text)} }
-	all, err := ReadBoards(fstest.MapFS{
+	all, err := readBoards(fstest.MapFS{
 		"toy/board.json":       file(validTinyGo),
 		"toy-linux/board.json": file(strings.Replace(validGo, `"goos": "linux", `, "", 1)),
 		"other/board.json":     file(validTinyGo),
@@ -137,10 +137,10 @@ func TestFind(t *testing.T) {
 	}
 }
 
-func TestParseBytes(t *testing.T) {
-	for text, want := range map[string]int64{"": 0, "512B": 512, "512": 512, "1KB": 1024, "2 kb": 2048, "1MB": 1 << 20} {
-		if got, err := parseBytes(text); err != nil || got != want {
-			t.Errorf("%q: %d, %v, want %d", text, got, err, want)
+func TestValidSize(t *testing.T) {
+	for text, want := range map[string]bool{"512B": true, "512": true, "1KB": true, "2 kb": true, "1MB": true, "": false, "0": false, "-1": false, "1GB": false, "B": false, "1.5KB": false} {
+		if got := validSize.MatchString(text); got != want {
+			t.Errorf("%q: %t", text, got)
 		}
 	}
 }

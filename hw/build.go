@@ -98,7 +98,7 @@ func Build(ctx context.Context, b Board, c *Compiler, o BuildOptions) (*Image, e
 		}
 		return im.overflow(ctx, said, !o.NoTable)
 	}
-	if im.Sizes, err = ReadSizes(im.Path); err != nil {
+	if im.Sizes, err = readSizes(im.Path); err != nil {
 		return nil, &Error{Outcome: BuildFailed, What: "what the compiler made is no ELF file to be read", Err: err}
 	}
 	if im.Hash, err = hashImage(im.Path); err != nil {
@@ -133,7 +133,7 @@ func (im *Image) overflow(ctx context.Context, said string, wantTable bool) (*Im
 	if wantTable {
 		if flags, err := im.roomy(ctx); err == nil {
 			if _, err := im.compile(ctx, flags); err == nil {
-				im.Sizes, _ = ReadSizes(im.Path) // without a table if that cannot be read
+				im.Sizes, _ = readSizes(im.Path) // without a table if that cannot be read
 			}
 		}
 	}
@@ -263,7 +263,7 @@ func languageFor(c Checkout, compiler *Compiler) string {
 // buildFlags are the flags of a build, without those that say where the result goes.
 func buildFlags(b Board, commit, toolchain string) []string {
 	set := "-X main.commit=" + cmp.Or(commit, "unknown") + " -X main.toolchain=" + toolchain
-	if b.Kind == KindGo {
+	if b.Kind == kindGo {
 		return append([]string{"-trimpath", "-buildvcs=false", "-ldflags=" + set}, b.Flags...)
 	}
 	// What is wrapped and why, package gcroots says, which the main package imports.
@@ -290,7 +290,7 @@ func (im *Image) run(ctx context.Context, args []string) (said string, err error
 	// The module is complete as it is, and the user's flags are for other modules.
 	cmd.Env = append(os.Environ(), "GOFLAGS=-mod=mod", "GOWORK=off", "GO111MODULE=on")
 	cmd.Env = append(cmd.Env, im.Compiler.Env...)
-	if b := im.Board; b.Kind == KindGo {
+	if b := im.Board; b.Kind == kindGo {
 		cmd.Env = append(cmd.Env, "CGO_ENABLED=0", "GOOS="+b.GOOS, "GOARCH="+b.GOARCH)
 		if b.GOARM != "" {
 			cmd.Env = append(cmd.Env, "GOARM="+b.GOARM)

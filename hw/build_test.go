@@ -83,7 +83,7 @@ func checkoutOf(t *testing.T, files map[string]string) Checkout {
 // hostBoard is a Linux board that is this machine.
 func hostBoard(t *testing.T) Board {
 	t.Helper()
-	b, err := ParseBoard([]byte(validGo))
+	b, err := parseBoard([]byte(validGo))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -332,18 +332,18 @@ func main() {
 	firmware.Main(board.Board(), impl.Impl, firmware.Build{Commit: commit, Toolchain: toolchain}, bench.Cases(impl.Impl))
 }
 `
-	if got := mainFile(Board{Name: "pico", Kind: KindTinyGo}, "serial", []string{"bench"}); got != want {
+	if got := mainFile(Board{Name: "pico", Kind: kindTinyGo}, "serial", []string{"bench"}); got != want {
 		t.Errorf("%s\nwant\n%s", got, want)
 	}
 	// The go command's collector loses nothing.
-	if got := mainFile(Board{Name: "linux-arm-ssh", Kind: KindGo}, "serial", []string{"bench"}); strings.Contains(got, gcroots) {
+	if got := mainFile(Board{Name: "linux-arm-ssh", Kind: kindGo}, "serial", []string{"bench"}); strings.Contains(got, gcroots) {
 		t.Errorf("%s\nfor the go command imports %s", got, gcroots)
 	}
 }
 
 // TestMainFileOfParts: parts whose packages may have one name are told apart.
 func TestMainFileOfParts(t *testing.T) {
-	got := mainFile(Board{Name: "pico", Kind: KindTinyGo}, "serial", []string{"conform/group", "conform/actor/life"})
+	got := mainFile(Board{Name: "pico", Kind: kindTinyGo}, "serial", []string{"conform/group", "conform/actor/life"})
 	for _, want := range []string{
 		"\tconform_group \"github.com/dynolab/dyno/hw/firmware/conform/group\"\n",
 		"\tconform_actor_life \"github.com/dynolab/dyno/hw/firmware/conform/actor/life\"\n",

@@ -8,8 +8,8 @@
 //
 //  1. A [Registry] has the boards, which are data (board.go). A [Map] says which of
 //     them are connected, and where (hwmap.go).
-//  2. [FindTools] looks for what a board needs on this machine: TinyGo and a Go
-//     that it takes, an emulator, ssh (tools.go).
+//  2. [FindCompiler] and [Missing] look for what a board needs on this machine: TinyGo
+//     and a Go that it takes, an emulator, ssh (tools.go).
 //  3. [Build] makes an [Image] of one board, one implementation and the parts that
 //     are wanted: a module of its own with a copy of the sources (sources.go,
 //     build.go). What is larger than the board is no image, and the [Sizes] say
@@ -18,10 +18,11 @@
 //     microcontroller by TinyGo's flasher, after which its port vanishes and comes
 //     back, perhaps under another name (target.go, ports.go).
 //  5. A [Session] speaks with the firmware: numbered lines with a checksum, commands
-//     that are echoed, and limits on how long the board may be silent (lines.go,
-//     session.go).
-//  6. [Run] does all that for boards, implementations and cases, each case after a
-//     reset, and keeps the lines in the Go benchmark format (run.go, results.go).
+//     that are echoed, and limits on how long the board may be silent (session.go).
+//  6. [Run] does all that for boards and implementations (run.go): the board's cases
+//     become a plan (plan.go), and the board is the subject of a session, which has it run
+//     each case after a reset (subject.go). What the file of a run says of its cases is
+//     read back to go on with it (kept.go).
 //
 // What goes wrong on the way is an [Error] with an [Outcome], which tells a missing
 // toolchain from a board that hangs, has an exit status and says what to do.

@@ -4,6 +4,7 @@ package hw
 
 import (
 	"bufio"
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -95,7 +96,7 @@ func TestEmulated(t *testing.T) {
 	boards, checkout := boardsHere(t)
 	var linux []string
 	for _, b := range boards {
-		if b.Kit() == "emulator" && b.Kind == KindGo {
+		if b.Kit() == "emulator" && b.Kind == kindGo {
 			linux = append(linux, b.Name)
 		}
 	}
@@ -104,7 +105,7 @@ func TestEmulated(t *testing.T) {
 			if b.Kit() != "emulator" {
 				continue
 			}
-			if b.Kind == KindTinyGo {
+			if b.Kind == kindTinyGo {
 				t.Run(b.Name, func(t *testing.T) { testTinyGo(t, boards, b, checkout) })
 				continue
 			}
@@ -126,7 +127,7 @@ const pingpong = "bench/Actor/workload=pingpong/impl="
 // and returns how many passed and the results file.
 func emulated(t *testing.T, boards Registry, b Board, o RunOptions) (passed int, out string) {
 	t.Helper()
-	needs(t, Missing(t.Context(), b))
+	needs(t, errors.Join(Missing(t.Context(), b)...))
 	d, err := boards.Device(b.Name, new(Map))
 	if err != nil {
 		t.Fatal(err)
@@ -154,6 +155,7 @@ func testLinux(t *testing.T, boards Registry, b Board, checkout Checkout, impl d
 	t.Parallel()
 	clauses := share(impl, i)
 	passed, out := emulated(t, boards, b, RunOptions{
+		Progress: noProgress{},
 		Checkout: checkout, Impls: []string{impl.Name}, Case: exactly(append(clauses, pingpong+impl.Name)...),
 	})
 	data, err := os.ReadFile(out)
@@ -186,6 +188,7 @@ func testTinyGo(t *testing.T, boards Registry, b Board, checkout Checkout) {
 	// Not restart: it has collections in it, which look at what is left on stacks too.
 	cases := []string{pingpong + "serial", "bench/Actor/workload=latency1k/impl=serial"}
 	passed, out := emulated(t, boards, b, RunOptions{
+		Progress: noProgress{},
 		Checkout: checkout, Impls: []string{"serial"}, Parts: []string{"bench"}, Count: 2, Case: exactly(cases...),
 	})
 	if passed != 2*len(cases) {
@@ -219,7 +222,7 @@ func TestEmulatedNowhere(t *testing.T) {
 		t.Fatal(err)
 	}
 	cmd := exec.Command(os.Args[0], "-test.run=^TestEmulated(Registers)?$")
-	cmd.Env = append(os.Environ(), "PATH="+path, TinyGoVariable+"=")
+	cmd.Env = append(os.Environ(), "PATH="+path, tinygoVariable+"=")
 	out, err := cmd.CombinedOutput()
 	if err != nil {
 		t.Fatalf("%v\n%s", err, out)
@@ -241,11 +244,11 @@ func TestEmulatedRegisters(t *testing.T) {
 	t.Cleanup(tellMissed)
 	boards, checkout := boardsHere(t)
 	for _, b := range boards {
-		if b.Kit() != "emulator" || b.Kind != KindTinyGo {
+		if b.Kit() != "emulator" || b.Kind != kindTinyGo {
 			continue
 		}
 		t.Run(b.Name, func(t *testing.T) {
-			needs(t, Missing(t.Context(), b))
+			needs(t, errors.Join(Missing(t.Context(), b)...))
 			c, err := FindCompiler(t.Context(), b)
 			if err != nil {
 				t.Fatal(err)

@@ -28,20 +28,20 @@ type Entry struct {
 	// ID is what a person calls the board: "pico-left". No two entries have the
 	// same, nor is it the name of another kind of board. It has letters, digits, dots,
 	// hyphens and underscores.
-	ID string
+	ID string `yaml:"id"`
 	// Board is the name of its kind, as in the registry.
-	Board string
+	Board string `yaml:"board"`
 	// Port is the path of its serial port. It may change when a board is connected
 	// anew, so USBSerial is surer.
-	Port string
+	Port string `yaml:"port"`
 	// USBSerial is the serial number that its USB device tells: the port is the one
 	// that has it, whatever its path.
-	USBSerial string
+	USBSerial string `yaml:"usb-serial"`
 	// Probe is what TinyGo's -programmer takes, for boards that are flashed by a
 	// debug probe: "jlink", "cmsis-dap".
-	Probe string
+	Probe string `yaml:"probe"`
 	// SSH is where a Linux board is: "user@host", or a name in ssh's configuration.
-	SSH string
+	SSH string `yaml:"ssh"`
 
 	line int
 }
@@ -49,16 +49,6 @@ type Entry struct {
 // yamlMap is a hardware map as the file has it.
 type yamlMap struct {
 	Boards []yaml.Node `yaml:"boards"`
-}
-
-// yamlEntry is an entry as the file has it.
-type yamlEntry struct {
-	ID        string `yaml:"id"`
-	Board     string `yaml:"board"`
-	Port      string `yaml:"port"`
-	USBSerial string `yaml:"usb-serial"`
-	Probe     string `yaml:"probe"`
-	SSH       string `yaml:"ssh"`
 }
 
 // ReadMap reads the hardware map at path. An empty path means DefaultMap in the
@@ -76,7 +66,7 @@ func ReadMap(path string, boards Registry) (*Map, error) {
 	if err != nil {
 		return nil, fmt.Errorf("reading the hardware map: %w", err)
 	}
-	m, err := ParseMap(data, boards)
+	m, err := parseMap(data, boards)
 	if err != nil {
 		var lines []error
 		for _, e := range each(err) {
@@ -88,9 +78,9 @@ func ReadMap(path string, boards Registry) (*Map, error) {
 	return m, nil
 }
 
-// ParseMap reads a hardware map. Each line of the error is a fault, and begins with
+// parseMap reads a hardware map. Each line of the error is a fault, and begins with
 // the number of its line.
-func ParseMap(data []byte, boards Registry) (*Map, error) {
+func parseMap(data []byte, boards Registry) (*Map, error) {
 	var file yamlMap
 	dec := yaml.NewDecoder(strings.NewReader(string(data)))
 	dec.KnownFields(true)
@@ -144,11 +134,11 @@ func decodeEntry(node *yaml.Node) (Entry, error) {
 			return Entry{}, fmt.Errorf("%d: unknown key %q; %s", key.Line, key.Value, suggest(key.Value, entryKeys, "the keys are"))
 		}
 	}
-	var y yamlEntry
-	if err := node.Decode(&y); err != nil {
+	e := Entry{line: node.Line}
+	if err := node.Decode(&e); err != nil {
 		return Entry{}, each(yamlFaults(err))[0]
 	}
-	return Entry{ID: y.ID, Board: y.Board, Port: y.Port, USBSerial: y.USBSerial, Probe: y.Probe, SSH: y.SSH, line: node.Line}, nil
+	return e, nil
 }
 
 // validID are the IDs that can be typed and are good names of folders: results are kept

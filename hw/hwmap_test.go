@@ -10,12 +10,12 @@ import (
 // kinds are the boards that the tests of maps know.
 var kinds = Registry{
 	{Name: "emu", Emulator: []string{"emu", "{image}"}},
-	{Name: "far", Kind: KindGo, SSH: true},
-	{Name: "pico", Kind: KindTinyGo, USB: []USBID{{"2e8a", "000a"}}},
+	{Name: "far", Kind: kindGo, SSH: true},
+	{Name: "pico", Kind: kindTinyGo, USB: []USBID{{"2e8a", "000a"}}},
 }
 
 func TestParseMap(t *testing.T) {
-	m, err := ParseMap([]byte(`# two equal boards, told apart by what their USB devices say
+	m, err := parseMap([]byte(`# two equal boards, told apart by what their USB devices say
 boards:
   - id: left
     board: pico
@@ -82,7 +82,7 @@ func TestMapFaults(t *testing.T) {
 		{"ssh of a port", "boards:\n  - {id: a, board: pico, ssh: pi}\n", "2: pico is reached by a serial port"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			_, err := ParseMap([]byte(tt.text), kinds)
+			_, err := parseMap([]byte(tt.text), kinds)
 			if err == nil || !strings.Contains(err.Error(), tt.want) {
 				t.Errorf("%v, want %q", err, tt.want)
 			}

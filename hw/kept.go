@@ -1,6 +1,7 @@
 package hw
 
 import (
+	"bytes"
 	"cmp"
 	"os"
 	"path"
@@ -12,8 +13,8 @@ import (
 
 // A Kept is what a results file of a board says of what came of its cases.
 type Kept struct {
-	Config  map[string]string // of the header
-	Results []CaseResult      // in their order, without devices and answers
+	File    *record.File
+	Results []CaseResult // without devices and answers
 }
 
 // ReadKept reads a results file of a board. What it cannot read it leaves out.
@@ -22,31 +23,35 @@ func ReadKept(name string) (*Kept, error) {
 	if err != nil {
 		return nil, err
 	}
-	k := &Kept{Config: make(map[string]string)}
-	block := 0
-	for l := range record.Lines(string(data)) {
-		switch {
-		case l.Torn:
-		case l.Key == "block":
-			block, _ = strconv.Atoi(l.Value)
-		case l.Key != "" && block == 0:
-			k.Config[l.Key] = l.Value
-		case l.Mark == record.ClauseMark:
-			if c, _, err := record.ParseClauseLine(l.Text); err == nil {
-				k.add(CaseResult{Impl: c.Impl, Case: conformPrefix + c.Name, Block: block}, c.Outcome, c.Why, c.Result == record.ClauseSkipped)
-			}
-		case l.Mark == record.HoleMark, l.Mark == record.SkipMark:
-			if h, _, err := record.ParseHoleLine(l.Text); err == nil && h.Case == "" {
-				k.add(CaseResult{Impl: path.Base(h.Pkg)}, "", h.Reason, h.Skipped)
-			} else if err == nil {
-				k.add(CaseResult{Impl: implOf(h.Case), Case: firmwareName(h.Case, ""), Block: block}, "", h.Reason, h.Skipped)
-			}
-		case l.Mark == record.ResultMark && !strings.HasPrefix(l.Text, imageCase):
-			benchmark, _, _ := strings.Cut(l.Text, " ")
-			k.add(CaseResult{Impl: implOf(benchmark), Case: firmwareName(benchmark, ""), Block: block}, OK.String(), "", false)
+	whole := bytes.LastIndexByte(data, '\n') + 1 // without a line that is torn
+	k := &Kept{File: record.Read(name, data[:whole])}
+	for _, r := range k.File.Holes {
+		c := CaseResult{Impl: path.Base(r.Hole.Pkg)}
+		if r.Hole.Case != "" {
+			c = benchmarkResult(r)
+		}
+		k.add(c, OK, r.Hole.Reason, r.Hole.Skipped)
+	}
+	for _, r := range k.File.Results {
+		if !strings.HasPrefix("Benchmark"+r.Result.Name.String(), imageCase) {
+			k.add(benchmarkResult(r), OK, "", false)
 		}
 	}
+	times := make(map[string]int)
+	for _, c := range k.File.Clauses {
+		name := conformPrefix + c.Name
+		times[c.Impl+" "+name]++ // once in each block
+		k.add(CaseResult{Impl: c.Impl, Case: name, Block: times[c.Impl+" "+name]}, outcomeNamed(c.Outcome), c.Why, c.Result == record.ClauseSkipped)
+	}
 	return k, nil
+}
+
+// benchmarkResult names the benchmark that r is of.
+func benchmarkResult(r record.Record) CaseResult {
+	name := r.Result.Name.String()
+	_, impl, _ := strings.Cut(name, "/impl=")
+	block, _ := strconv.Atoi(r.Result.GetConfig("block"))
+	return CaseResult{Impl: impl, Case: benchPrefix + name, Block: block}
 }
 
 // Cases is how many cases came to an end, those that were skipped included.
@@ -59,33 +64,23 @@ func (k *Kept) Cases() (n int) {
 	return n
 }
 
-// implOf is the implementation that the name of a benchmark ends with.
-func implOf(name string) string {
-	_, impl, _ := strings.Cut(name, "/impl=")
-	return impl
-}
-
-// add adds what came of a case. outcome is "" if why begins with it, or if all is well.
-func (k *Kept) add(c CaseResult, outcome, why string, skipped bool) {
+// add adds what came of a case. o is OK if why begins with the outcome, or if all is well.
+func (k *Kept) add(c CaseResult, o Outcome, why string, skipped bool) {
 	c.Block = max(1, c.Block)
 	if c.Case == "" {
 		c.Block = 0
 	}
-	for _, o := range Outcomes() {
-		if rest, ok := strings.CutPrefix(why, o.String()+": "); ok && outcome == "" {
-			outcome, why = o.String(), rest
-		}
+	if name, rest, _ := strings.Cut(why, ": "); o == OK && outcomeNamed(name) != OK {
+		o, why = outcomeNamed(name), rest
 	}
 	if skipped {
 		c.Skip = cmp.Or(why, "no reason given")
 		if rest, ok := strings.CutPrefix(why, doesNotFit); ok && c.Case == "" {
-			outcome, why = TooBig.String(), rest
+			o, why = TooBig, rest
 		}
 	}
-	for _, o := range Outcomes() {
-		if o.String() == outcome && o != OK {
-			c.Outcome, c.Err = o, failed(o, why, nil)
-		}
+	if o != OK {
+		c.Outcome, c.Err = o, failed(o, why, nil)
 	}
 	k.Results = append(k.Results, c)
 }

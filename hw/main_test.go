@@ -54,7 +54,7 @@ func runBare(m *testing.M) int {
 		panic(err)
 	}
 	os.Setenv("PATH", path)
-	os.Unsetenv(TinyGoVariable) // which names a program wherever it is
+	os.Unsetenv(tinygoVariable) // which names a program wherever it is
 	return m.Run()
 }
 

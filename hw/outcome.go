@@ -2,7 +2,6 @@ package hw
 
 import (
 	"errors"
-	"strconv"
 	"strings"
 )
 
@@ -66,20 +65,20 @@ func Outcomes() []Outcome {
 }
 
 // String returns the outcome's name as tables have it, such as "too big".
-func (o Outcome) String() string {
-	if o < 0 || int(o) >= len(outcomes) {
-		return "Outcome(" + strconv.Itoa(int(o)) + ")"
+func (o Outcome) String() string { return outcomes[o].name }
+
+// outcomeNamed returns the outcome with this name, OK if there is none.
+func outcomeNamed(name string) Outcome {
+	for o, is := range outcomes {
+		if is.name == name {
+			return Outcome(o)
+		}
 	}
-	return outcomes[o].name
+	return OK
 }
 
 // Hint says in a sentence what to do about the outcome; "" for OK.
-func (o Outcome) Hint() string {
-	if o < 0 || int(o) >= len(outcomes) {
-		return ""
-	}
-	return outcomes[o].hint
-}
+func (o Outcome) Hint() string { return outcomes[o].hint }
 
 // ExitCode returns the exit status of a command that ends with this outcome: 0 for
 // OK, and from 11 on in the outcomes' order, which leaves those below 10 to the
@@ -130,17 +129,19 @@ func (e *Error) Hint() string {
 	return e.Outcome.Hint()
 }
 
-// OutcomeOf returns the outcome that err carries. ok is false if err is no error of
-// this package, such as one of the file system; a nil error is OK.
-func OutcomeOf(err error) (o Outcome, ok bool) {
-	if err == nil {
-		return OK, true
-	}
+// outcome takes an error of this package, and passes on any other.
+func outcome(err error) (*Error, error) {
 	var e *Error
 	if errors.As(err, &e) {
-		return e.Outcome, true
+		return e, nil
 	}
-	return OK, false
+	return nil, err
+}
+
+// outcomeIs reports whether err has the outcome.
+func outcomeIs(err error, o Outcome) bool {
+	e, _ := outcome(err)
+	return e != nil && e.Outcome == o
 }
 
 // failed makes an error of this package.

@@ -37,15 +37,6 @@ type PlannedImage struct {
 	Cases int `json:"cases,omitempty"`
 }
 
-// encode returns what record.Plan.Own is to be.
-func (p *Plan) encode() json.RawMessage {
-	b, err := json.Marshal(p)
-	if err != nil {
-		panic("hw: a plan cannot be encoded: " + err.Error()) // it holds nothing that could not
-	}
-	return b
-}
-
 // PlanOf returns what the plan of a run on a board has beside its cases.
 func PlanOf(plan *record.Plan) (p Plan, err error) {
 	if len(plan.Own) == 0 {
@@ -97,12 +88,17 @@ func (r *deviceRun) imageAt(s record.Step) int {
 
 // differences says what is different now that would make the two halves of a run two runs,
 // one line each.
-func (r *deviceRun) differences(from *record.Interrupted, now []setting, asked Plan) []string {
+func (r *deviceRun) differences(from *record.Interrupted, asked Plan) []string {
 	var diffs differences
-	for _, s := range now {
-		if s.key != hostKey || r.d.Board.Emulated { // to a real board it makes no difference
-			diffs.say(s.key, from.Config[s.key], s.value)
-		}
+	keys := []string{"commit", "dirty", "board", "device", "title", "chip", "emulated", "emulator"}
+	if r.compiler != nil {
+		keys = append(keys, "toolchain")
+	}
+	if r.d.Board.Emulated { // to a real board it makes no difference
+		keys = append(keys, "host")
+	}
+	for _, key := range keys {
+		diffs.say(key, from.Config[key], r.here.Value(key))
 	}
 	diffs.say("impl", r.plan.names(), asked.names())
 	diffs.say("parts", strings.Join(r.plan.Parts, ","), strings.Join(asked.Parts, ","))
@@ -130,14 +126,4 @@ func (d *differences) say(what, then, now string) {
 	if then != now {
 		*d = append(*d, what+": "+cmp.Or(then, "none")+" → "+cmp.Or(now, "none"))
 	}
-}
-
-// refuse returns the error of a file that cannot be gone on with because of
-// differences; nil if there are none.
-func refuse(path string, diffs []string) error {
-	if len(diffs) == 0 {
-		return nil
-	}
-	return fmt.Errorf("%s cannot be resumed, because this is not the same run any more:\n  %s\nstart a new one, or restore what is different",
-		path, strings.Join(diffs, "\n  "))
 }

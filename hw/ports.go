@@ -1,6 +1,7 @@
 package hw
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -41,9 +42,7 @@ type Wire interface {
 	Pulse() error
 }
 
-// SystemPorts returns the ports of this machine.
-func SystemPorts() Ports { return systemPorts{} }
-
+// systemPorts are the ports of this machine.
 type systemPorts struct{}
 
 func (systemPorts) List() ([]Port, error) {
@@ -100,35 +99,22 @@ func (w wire) Pulse() error {
 // false if it is not there; an error means that it is not known which port it is.
 func find(ports []Port, d Device) (p Port, ok bool, err error) {
 	e := d.Entry
-	by := func(match func(Port) bool) (Port, bool) {
-		i := slices.IndexFunc(ports, match)
-		if i < 0 {
-			return Port{}, false
-		}
-		return ports[i], true
-	}
+	is := func(p Port) bool { return alike(p, d.Board) }
 	switch {
 	case e.USBSerial != "":
-		p, ok = by(func(p Port) bool { return strings.EqualFold(p.Serial, e.USBSerial) })
-		return p, ok, nil
+		is = func(p Port) bool { return strings.EqualFold(p.Serial, e.USBSerial) }
 	case e.Port != "":
-		if p, ok = by(func(p Port) bool { return p.Path == e.Port }); ok {
-			return p, true, nil
-		}
+		is = func(p Port) bool { return p.Path == e.Port }
+	}
+	same := slices.DeleteFunc(slices.Clone(ports), func(p Port) bool { return !is(p) })
+	switch named := e.USBSerial != "" || e.Port != ""; {
+	case len(same) == 1 || len(same) > 1 && named:
+		return same[0], true, nil
+	case len(same) == 0 && e.USBSerial == "" && named:
 		// A link such as those of /dev/serial/by-id is not in the list.
 		return Port{Path: e.Port}, exists(e.Port), nil
-	}
-	var same []Port
-	for _, p := range ports {
-		if alike(p, d.Board) {
-			same = append(same, p)
-		}
-	}
-	switch len(same) {
-	case 0:
+	case len(same) == 0:
 		return Port{}, false, nil
-	case 1:
-		return same[0], true, nil
 	}
 	var paths []string
 	for _, p := range same {
@@ -147,10 +133,10 @@ func alike(p Port, b Board) bool {
 // lookEvery is how often it is looked whether a port is there.
 const lookEvery = 100 * time.Millisecond
 
-// await waits until the port of d is there, and as it should be if ready is not nil,
-// for at most limit. It returns the latest error of ready, or one that says that
-// there was no port or that ports could not be listed.
-func await(ctx context.Context, ports Ports, d Device, limit time.Duration, ready func(Port) error) (Port, error) {
+// await waits until the port of d is there and can be opened, for at most limit. It returns
+// the latest error of opening it, or one that says that there was no port or that ports
+// could not be listed.
+func await(ctx context.Context, ports Ports, d Device, limit time.Duration) (Wire, error) {
 	ctx, cancel := context.WithTimeoutCause(ctx, limit, errTooLong)
 	defer cancel()
 	tick := time.NewTicker(lookEvery)
@@ -161,29 +147,22 @@ func await(ctx context.Context, ports Ports, d Device, limit time.Duration, read
 		list, listing := ports.List()
 		p, ok, err := find(list, d)
 		if err != nil {
-			return Port{}, err
+			return nil, err
 		}
 		if ok && listing == nil {
-			if ready == nil {
-				return p, nil
+			w, err := ports.Open(p.Path, d.Board.BaudRate())
+			if err == nil {
+				return w, nil
 			}
-			if last = ready(p); last == nil {
-				return p, nil
-			}
+			last = fmt.Errorf("opening %s: %w", p.Path, err)
 		}
 		select {
 		case <-tick.C:
 		case <-ctx.Done():
 			if err := context.Cause(ctx); !errors.Is(err, errTooLong) {
-				return Port{}, err
+				return nil, err
 			}
-			if last == nil {
-				last = listing
-			}
-			if last == nil {
-				last = fmt.Errorf("there is no port %s", wanted(d))
-			}
-			return Port{}, last
+			return nil, cmp.Or(last, listing, fmt.Errorf("there is no port %s", wanted(d)))
 		}
 	}
 }

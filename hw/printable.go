@@ -1,6 +1,7 @@
 package hw
 
 import (
+	"fmt"
 	"strconv"
 	"strings"
 	"unicode"
@@ -11,25 +12,18 @@ import (
 // Go string: what comes from a board is bytes of anybody's, and an escape sequence
 // among them could rename a window, or hide a line. Line feeds and tabs stay.
 func Printable(s string) string {
-	if !strings.ContainsFunc(s, obeyed) {
-		return s
-	}
-	b := make([]byte, 0, len(s)+16)
-	for len(s) > 0 {
-		r, n := utf8.DecodeRuneInString(s)
+	var b strings.Builder
+	for i, r := range s {
 		switch {
-		case r == utf8.RuneError && n == 1:
-			b = append(b, `\x`...)
-			b = append(b, strconv.FormatUint(uint64(s[0]), 16)...) // at least 80
-		case obeyed(r):
-			q := strconv.QuoteRune(r)
-			b = append(b, q[1:len(q)-1]...)
+		case !obeyed(r):
+			b.WriteRune(r)
+		case r == utf8.RuneError && !strings.HasPrefix(s[i:], string(r)):
+			fmt.Fprintf(&b, `\x%x`, s[i]) // at least 80
 		default:
-			b = append(b, s[:n]...)
+			b.WriteString(strings.Trim(strconv.QuoteRune(r), "'"))
 		}
-		s = s[n:]
 	}
-	return string(b)
+	return b.String()
 }
 
 // obeyed reports whether a character is none that is just shown. Of bytes that are no

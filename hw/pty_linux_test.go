@@ -63,10 +63,10 @@ func TestSystemPort(t *testing.T) {
 	if err := <-ended; err == nil {
 		t.Error("a closed port gives bytes")
 	}
-	if _, err := SystemPorts().List(); err != nil {
+	if _, err := (systemPorts{}).List(); err != nil {
 		t.Errorf("listing ports: %v", err)
 	}
-	_, err = SystemPorts().Open("/dev/null", 115200)
+	_, err = systemPorts{}.Open("/dev/null", 115200)
 	if err == nil {
 		t.Error("/dev/null is no port")
 	}

@@ -38,13 +38,13 @@ type RunOptions struct {
 	// must be empty: each has a file.
 	Out string
 	// Resume is the results file of an interrupted run of the one device: what is left
-	// of it is run, and added to the file. The other options have to be those of that
-	// run, or Run refuses. Nil means a new run.
+	// of it is run, and added to the file; Out must be empty. The other options have to
+	// be those of that run, or Run refuses. Nil means a new run.
 	Resume *record.Interrupted
 
 	Limits   Limits
-	Progress Progress // nil: nobody wants to know
-	Ports    Ports    // nil: this machine's
+	Progress Progress
+	Ports    Ports // nil: this machine's
 }
 
 // Progress is told what a run does. All calls come from one goroutine.
@@ -101,7 +101,7 @@ type Summary struct {
 // session.ErrInterrupted; other errors are of the file system or of the options, or say why
 // a run cannot be resumed.
 func Run(ctx context.Context, o RunOptions) (*Summary, error) {
-	return run(ctx, o, hands{
+	return run(ctx, o, deps{
 		compiler: FindCompiler,
 		target:   NewTarget,
 		build:    Build,
@@ -110,8 +110,8 @@ func Run(ctx context.Context, o RunOptions) (*Summary, error) {
 	})
 }
 
-// hands are the side effects of a run; tests replace them.
-type hands struct {
+// deps are the side effects of a run; tests replace them.
+type deps struct {
 	compiler func(context.Context, Board) (*Compiler, error)
 	target   func(Device, Ports) (Target, error)
 	build    func(context.Context, Board, *Compiler, BuildOptions) (*Image, error)
@@ -120,22 +120,13 @@ type hands struct {
 	host   func(ctx context.Context, dir string) string
 }
 
-// run is Run with other hands.
-func run(ctx context.Context, o RunOptions, h hands) (*Summary, error) {
-	switch {
-	case o.Out != "" && len(o.Devices) > 1:
-		return nil, errors.New("each board has a results file of its own: leave --out away, or run them one by one")
-	case o.Resume != nil && (o.Out != "" || len(o.Devices) != 1):
-		return nil, errors.New("--resume goes on in its own file, which is of one board: leave --out and other boards away")
-	}
-	if o.Progress == nil {
-		o.Progress = noProgress{}
-	}
+// run is Run with other deps.
+func run(ctx context.Context, o RunOptions, h deps) (*Summary, error) {
 	o.Count = max(1, o.Count)
 	o.Limits = o.Limits.withDefaults()
 	s := new(Summary)
 	for i, d := range o.Devices {
-		r := &deviceRun{hands: h, o: o, d: d, s: s}
+		r := &deviceRun{deps: h, o: o, d: d, s: s}
 		before := len(s.Results)
 		err := r.run(ctx)
 		s.Worst = max(s.Worst, worst(s.Results[before:], r.plan.All))
@@ -158,16 +149,26 @@ func run(ctx context.Context, o RunOptions, h hands) (*Summary, error) {
 
 // A deviceRun is the run on one device, which is the subject of a session.
 type deviceRun struct {
-	hands
+	deps
 	o RunOptions
 	d Device
 	s *Summary
 
-	plan   Plan
-	target Target
-	store  *record.Store
-	images []*boardImage // as in plan.Images; nil for one that is not there, or of which nothing is left
-	on     *boardImage   // what the device has; nil if that is not known
+	plan     Plan
+	compiler *Compiler
+	source   string // the commit of the sources; "" if that is not known
+	differs  string // what session.Commit says of whether they differ from it
+	here     *record.Circumstances
+	folder   string // for the folders of images
+	target   Target
+	images   []*boardImage // as in plan.Images; nil for one that is not there, or of which nothing is left
+	folders  int           // of images
+	on       *boardImage   // what the device has; nil if that is not known
+
+	// absent and clauses are the results that there are before anything runs.
+	absent  []record.Hole
+	clauses []record.BoardClause
+	store   *record.Store
 }
 
 // done notes a result, and tells of it.
@@ -199,15 +200,6 @@ func worst(results []CaseResult, all bool) Outcome {
 	return o
 }
 
-// outcome takes an error that is a result, and passes on any other.
-func outcome(err error) (*Error, error) {
-	var e *Error
-	if errors.As(err, &e) {
-		return e, nil
-	}
-	return nil, err
-}
-
 func (r *deviceRun) run(ctx context.Context) (err error) {
 	asked, err := r.asked()
 	if err != nil {
@@ -223,32 +215,19 @@ func (r *deviceRun) run(ctx context.Context) (err error) {
 			return r.restore(from)
 		}
 	}
-	compiler, lacking := r.compiler(ctx, r.d.Board)
-	results := r.o.Out
-	if from != nil {
-		results = from.Path
-	}
-	commit, differs := r.commit(ctx, r.o.Checkout.Dir, results)
-	now := r.circumstances(ctx, commit, differs, compiler)
+	lacking := r.look(ctx)
 	if from != nil {
 		// A run that is refused needs nothing that is missing.
-		if err := refuse(from.Path, r.differences(from, now, asked)); err != nil {
+		if err := from.Refuse(r.differences(from, asked)); err != nil {
 			return err
 		}
 	}
 	// What is missing is missing for all implementations.
 	if lacking == nil {
-		r.target, lacking = r.hands.target(r.d, r.o.Ports)
-	}
-	if lacking != nil && ctx.Err() != nil {
-		return context.Cause(ctx) // a compiler that was not let answer is not missing
+		r.target, lacking = r.deps.target(r.d, r.o.Ports)
 	}
 	if lacking != nil {
-		e, err := outcome(lacking)
-		if e != nil {
-			r.done(CaseResult{Err: e})
-		}
-		return err
+		return r.fails(ctx, lacking)
 	}
 	folder, err := scratch.New()
 	if err != nil {
@@ -256,13 +235,35 @@ func (r *deviceRun) run(ctx context.Context) (err error) {
 	}
 	defer func() { err = errors.Join(err, folder.Remove()) }()
 	defer func() { err = errors.Join(err, r.target.Close()) }()
-	builder := &imageBuilder{r: r, compiler: compiler, folder: folder.Path, commit: FirmwareCommit(commit, differs)}
-	plan, err := r.prepare(ctx, builder, commit, now)
+	r.folder = folder.Path
+	plan, err := r.prepare(ctx)
 	if r.store == nil || err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, r.store.Close()) }()
-	err = session.Run(ctx, plan, r, r.store, from, quiet{}, nil)
+	if err := session.Run(ctx, plan, r, r.store, from, quiet{}, nil); err != nil {
+		return r.fails(ctx, err)
+	}
+	return nil
+}
+
+// look finds out what images are made of and where. It returns why there is no compiler.
+func (r *deviceRun) look(ctx context.Context) (lacking error) {
+	r.compiler, lacking = r.deps.compiler(ctx, r.d.Board)
+	results := r.o.Out
+	if r.o.Resume != nil {
+		results = r.o.Resume.Path
+	}
+	r.source, r.differs = r.commit(ctx, r.o.Checkout.Dir, results)
+	r.here = r.circumstances(ctx)
+	return lacking
+}
+
+// fails notes an error that is a result, of the device as a whole, and passes on any other.
+func (r *deviceRun) fails(ctx context.Context, err error) error {
+	if ctx.Err() != nil {
+		return context.Cause(ctx) // a compiler that was not let answer is not missing
+	}
 	e, err := outcome(err)
 	if e != nil {
 		r.done(CaseResult{Err: e})
@@ -283,9 +284,9 @@ func (quiet) Look(int, []record.Group, int)               {}
 
 // prepare builds what is to be run, asks it what it can run, and opens the results file.
 // There is no file, and no error, if there is nothing that can be run.
-func (r *deviceRun) prepare(ctx context.Context, builder *imageBuilder, commit string, now []setting) (*record.Plan, error) {
+func (r *deviceRun) prepare(ctx context.Context) (*record.Plan, error) {
 	if from := r.o.Resume; from != nil {
-		if err := r.rebuild(ctx, builder, from); err != nil {
+		if err := r.rebuild(ctx, from); err != nil {
 			return nil, err
 		}
 		if err := r.restore(from); err != nil {
@@ -295,42 +296,49 @@ func (r *deviceRun) prepare(ctx context.Context, builder *imageBuilder, commit s
 		r.store, err = from.Resume(time.Now())
 		return from.Plan, err
 	}
-	absent, err := r.build(ctx, builder)
-	if err != nil {
-		return nil, err
+	for _, impl := range r.plan.Impls {
+		if err := r.build(ctx, impl, r.plan.Parts); err != nil {
+			return nil, err
+		}
 	}
-	plan, clauses, err := r.ask(ctx, &absent)
+	plan, err := r.ask(ctx)
 	if err != nil || len(plan.Cases) == 0 {
 		return plan, err
 	}
-	return plan, r.create(plan, commit, now, absent, clauses)
+	return plan, r.create(plan)
 }
 
-// build builds the images of the plan, and adds them to it. What is missing is a result,
-// and absent from the results.
-func (r *deviceRun) build(ctx context.Context, builder *imageBuilder) (absent []record.Hole, err error) {
-	for _, impl := range r.plan.Impls {
-		some, err := builder.build(ctx, impl, r.plan.Parts)
-		if err != nil {
-			return nil, err
-		}
-		for _, one := range some {
-			p := PlannedImage{Impl: one.impl, Parts: one.parts}
-			if one.err == nil {
-				p.Hash = one.image.Hash
-				r.images = append(r.images, &boardImage{Image: one.image})
-			} else {
-				r.images = append(r.images, nil)
-				absent = append(absent, r.lost(one.impl, one.err))
-			}
-			r.plan.Images = append(r.plan.Images, p)
-		}
+// build builds the images of an implementation, and adds them to the plan: one with all
+// parts, or if the board has no room for that, one for each part.
+func (r *deviceRun) build(ctx context.Context, impl string, parts []string) error {
+	r.o.Progress.Build(r.d, impl, parts)
+	im, err := r.image(ctx, impl, parts, len(parts) > 1)
+	e, other := outcome(err)
+	if other != nil || ctx.Err() != nil {
+		return cmp.Or(context.Cause(ctx), other)
 	}
-	return absent, nil
+	if e != nil && e.Outcome == TooBig && len(parts) > 1 {
+		r.o.Progress.Split(r.d, impl, parts, err)
+		for i := range parts {
+			if err := r.build(ctx, impl, parts[i:i+1]); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	r.o.Progress.Built(r.d, impl, im, err)
+	planned, built := PlannedImage{Impl: impl, Parts: parts}, (*boardImage)(nil)
+	if e == nil {
+		planned.Hash, built = im.Hash, &boardImage{Image: im}
+	} else {
+		r.lost(impl, e)
+	}
+	r.plan.Images, r.images = append(r.plan.Images, planned), append(r.images, built)
+	return nil
 }
 
-// lost notes that nothing comes of an image because of e, and returns the hole of that.
-func (r *deviceRun) lost(impl string, e *Error) record.Hole {
+// lost notes that nothing comes of an image because of e.
+func (r *deviceRun) lost(impl string, e *Error) {
 	c := CaseResult{Impl: impl, Err: e}
 	h := record.Hole{Pkg: module + "/impls/" + impl, Reason: oneLine(e.Error())}
 	if r.plan.All && e.Outcome == TooBig {
@@ -338,7 +346,7 @@ func (r *deviceRun) lost(impl string, e *Error) record.Hole {
 		h.Skipped, h.Reason = true, oneLine(c.Skip)
 	}
 	r.done(c)
-	return h
+	r.absent = append(r.absent, h)
 }
 
 // doesNotFit begins why an image is skipped that is too big and was not asked for.
@@ -346,7 +354,7 @@ const doesNotFit = "does not fit: "
 
 // rebuild builds the images again of which an interrupted run has not had all. It
 // refuses if one of them is another than it was.
-func (r *deviceRun) rebuild(ctx context.Context, builder *imageBuilder, from *record.Interrupted) error {
+func (r *deviceRun) rebuild(ctx context.Context, from *record.Interrupted) error {
 	var diffs differences
 	r.images = make([]*boardImage, len(r.plan.Images))
 	for i, p := range r.plan.Images {
@@ -354,7 +362,7 @@ func (r *deviceRun) rebuild(ctx context.Context, builder *imageBuilder, from *re
 			continue
 		}
 		r.o.Progress.Build(r.d, p.Impl, p.Parts)
-		im, err := builder.image(ctx, p.Impl, p.Parts, false)
+		im, err := r.image(ctx, p.Impl, p.Parts, false)
 		if ctx.Err() != nil {
 			return context.Cause(ctx)
 		}
@@ -367,7 +375,7 @@ func (r *deviceRun) rebuild(ctx context.Context, builder *imageBuilder, from *re
 		}
 		r.images[i] = &boardImage{Image: im}
 	}
-	return refuse(from.Path, diffs)
+	return from.Refuse(diffs)
 }
 
 // left reports whether an interrupted run has something left of image i.
@@ -380,57 +388,15 @@ func (r *deviceRun) left(from *record.Interrupted, i int) bool {
 // short is the beginning of a hash, for people.
 func short(hash string) string { return hash[:min(12, len(hash))] }
 
-// An imageBuilder builds the images of a run.
-type imageBuilder struct {
-	r        *deviceRun
-	compiler *Compiler
-	folder   string // for the folders of images
-	commit   string // as the firmware says it
-	n        int    // of folders
-}
-
-// built is an image, or why it is not to be had.
-type built struct {
-	impl  string
-	parts []string
-	image *Image
-	err   *Error // nil if there is an image
-}
-
-// build builds the images of an implementation: one with all parts, or if the board has
-// no room for that, one for each part. err is an error that is no result.
-func (b *imageBuilder) build(ctx context.Context, impl string, parts []string) (all []built, err error) {
-	r := b.r
-	r.o.Progress.Build(r.d, impl, parts)
-	im, err := b.image(ctx, impl, parts, len(parts) > 1)
-	e, other := outcome(err)
-	if other != nil || ctx.Err() != nil {
-		return nil, cmp.Or(context.Cause(ctx), other)
-	}
-	if e != nil && e.Outcome == TooBig && len(parts) > 1 {
-		r.o.Progress.Split(r.d, impl, parts, err)
-		for i := range parts {
-			some, err := b.build(ctx, impl, parts[i:i+1])
-			if err != nil {
-				return nil, err
-			}
-			all = append(all, some...)
-		}
-		return all, nil
-	}
-	r.o.Progress.Built(r.d, impl, im, err)
-	return []built{{impl, parts, im, e}}, nil
-}
-
 // image builds an image in a folder of its own.
-func (b *imageBuilder) image(ctx context.Context, impl string, parts []string, noTable bool) (*Image, error) {
-	dir := filepath.Join(b.folder, strconv.Itoa(b.n))
-	b.n++
+func (r *deviceRun) image(ctx context.Context, impl string, parts []string, noTable bool) (*Image, error) {
+	dir := filepath.Join(r.folder, strconv.Itoa(r.folders))
+	r.folders++
 	if err := os.Mkdir(dir, 0o755); err != nil {
 		return nil, err
 	}
-	return b.r.hands.build(ctx, b.r.d.Board, b.compiler, BuildOptions{
-		Checkout: b.r.o.Checkout, Impl: impl, Parts: parts, Commit: b.commit, Dir: dir, NoTable: noTable,
+	return r.deps.build(ctx, r.d.Board, r.compiler, BuildOptions{
+		Checkout: r.o.Checkout, Impl: impl, Parts: parts, Commit: FirmwareCommit(r.source, r.differs), Dir: dir, NoTable: noTable,
 	})
 }
 
@@ -443,67 +409,43 @@ func FirmwareCommit(commit, dirty string) string {
 	return commit
 }
 
-// A setting is a configuration line of a results file.
-type setting struct{ key, value string }
-
 // circumstances are what the header says of a run. Without a compiler nothing is said of
 // it.
-func (r *deviceRun) circumstances(ctx context.Context, commit, differs string, c *Compiler) []setting {
+func (r *deviceRun) circumstances(ctx context.Context) *record.Circumstances {
 	b, device := r.d.Board, r.d.Entry.ID
 	if device == b.Name {
 		device = ""
 	}
-	now := []setting{
-		{"commit", commit},
-		{"dirty", differs},
-		{"board", b.Name},
-		{"device", device},
-		{"title", b.Title},
-		{"chip", b.Chip},
-		{"emulated", map[bool]string{true: "yes", false: "no"}[b.Emulated]},
-		{"emulator", strings.Join(b.Emulator, " ")},
+	var now record.Settings
+	now.Add("commit", r.source)
+	now.Add("dirty", r.differs)
+	now.Add("board", b.Name)
+	now.Add("device", device)
+	now.Add("title", b.Title)
+	now.Add("chip", b.Chip)
+	now.Add("emulated", map[bool]string{true: "yes", false: "no"}[b.Emulated])
+	now.Add("emulator", strings.Join(b.Emulator, " "))
+	if r.compiler != nil {
+		now.Add("toolchain", r.compiler.String())
 	}
-	if c != nil {
-		now = append(now, setting{"toolchain", c.String()})
-	}
-	return append(now, setting{hostKey, r.host(ctx, r.o.Checkout.Dir)})
+	now.Add("host", r.host(ctx, r.o.Checkout.Dir)) // that the board is connected to
+	return &record.Circumstances{Machine: r.d.Entry.ID, Fixed: now.List}
 }
 
-// hostKey is the key of the machine that a board is connected to.
-const hostKey = "host"
-
 // create starts the results file.
-func (r *deviceRun) create(plan *record.Plan, commit string, now []setting, absent []record.Hole, clauses []record.BoardClause) (err error) {
+func (r *deviceRun) create(plan *record.Plan) (err error) {
 	begun := time.Now().UTC()
 	path := r.o.Out
 	if path == "" {
-		name := begun.Format("20060102-150405") + "-" + cmp.Or(commit, "nocommit")[:8] + ".bench"
+		name := begun.Format("20060102-150405") + "-" + cmp.Or(r.source, "nocommit")[:8] + ".bench"
 		path = filepath.Join(r.o.Checkout.Dir, "results", r.d.Entry.ID, name)
 	}
-	here := &record.Circumstances{Machine: r.d.Entry.ID}
-	for _, s := range now {
-		if s.value != "" {
-			here.Fixed = append(here.Fixed, record.Setting{Key: s.key, Values: []string{s.value}})
-		}
-	}
-	if r.store, err = record.Create(path, plan, here, absent, begun); err != nil {
+	if r.store, err = record.Create(path, plan, r.here, r.absent, begun); err != nil {
 		return err
 	}
 	r.s.Files = append(r.s.Files, path)
-	for _, c := range clauses {
+	for _, c := range r.clauses {
 		r.store.Clause(c)
 	}
 	return nil
 }
-
-// noProgress is for who does not want to know.
-type noProgress struct{}
-
-func (noProgress) Build(Device, string, []string)        {}
-func (noProgress) Built(Device, string, *Image, error)   {}
-func (noProgress) Split(Device, string, []string, error) {}
-func (noProgress) Flash(Device, *Image)                  {}
-func (noProgress) Cases(Device, *Image, line.Hello, int) {}
-func (noProgress) Case(Device, *Image, string, int)      {}
-func (noProgress) Done(CaseResult)                       {}
-func (noProgress) Had(*Image, int)                       {}

@@ -1,6 +1,7 @@
 package hw
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -25,15 +26,9 @@ type Limits struct {
 }
 
 func (l Limits) withDefaults() Limits {
-	for _, d := range []struct {
-		limit *time.Duration
-		by    time.Duration
-	}{{&l.Answer, 20 * time.Second}, {&l.Silence, time.Minute}, {&l.Case, 5 * time.Minute}} {
-		if *d.limit <= 0 {
-			*d.limit = d.by
-		}
+	return Limits{
+		Answer: cmp.Or(l.Answer, 20*time.Second), Silence: cmp.Or(l.Silence, time.Minute), Case: cmp.Or(l.Case, 5*time.Minute),
 	}
-	return l
 }
 
 // lastWords is how long it is waited for more after a board has printed that it
@@ -56,8 +51,8 @@ type Session struct {
 	started bool     // a line of the firmware has come
 }
 
-// NewSession begins a session. The console is closed with it.
-func NewSession(console io.ReadWriteCloser, limits Limits) *Session {
+// newSession begins a session. The console is closed with it.
+func newSession(console io.ReadWriteCloser, limits Limits) *Session {
 	s := &Session{console: console, limits: limits.withDefaults(), events: make(chan line.Event, 1024), done: make(chan struct{})}
 	go s.read()
 	return s
@@ -92,9 +87,9 @@ func (s *Session) Close() error {
 	return s.console.Close()
 }
 
-// Transcript returns the latest lines that the board has printed, as they came, with
+// transcript returns the latest lines that the board has printed, as they came, with
 // their frames.
-func (s *Session) Transcript() string { return strings.Join(s.last, "\n") }
+func (s *Session) transcript() string { return strings.Join(s.last, "\n") }
 
 // An Answer is what a board has answered to a command.
 type Answer struct {
@@ -106,8 +101,7 @@ type Answer struct {
 	Others []string
 
 	Verdict line.Verdict
-	Why     string        // of a skip
-	Took    time.Duration // from the command to the end of the answer
+	Why     string // of a skip
 }
 
 // firstTry is how long the first hello is waited for. What is sent before the board
@@ -145,12 +139,6 @@ func (s *Session) Hello(ctx context.Context) (line.Hello, error) {
 
 // helloPrefix begins the line that says who a board is.
 const helloPrefix = "hello "
-
-// outcomeIs reports whether err has the outcome.
-func outcomeIs(err error, o Outcome) bool {
-	got, ok := OutcomeOf(err)
-	return ok && err != nil && got == o
-}
 
 // List asks the board for its cases.
 func (s *Session) List(ctx context.Context) ([]line.Listed, error) {
@@ -192,12 +180,6 @@ func (s *Session) Run(ctx context.Context, name string) (*Answer, error) {
 	return a, s.fail(WrongResult, reason, nil)
 }
 
-// Quit tells the firmware to end; a board does not.
-func (s *Session) Quit() error {
-	_, err := s.console.Write(line.AppendCommand(nil, 0, "quit"))
-	return err
-}
-
 // panickedPrefix is how the firmware begins the reason of a case that panicked and
 // could be recovered.
 const panickedPrefix = "panicked: "
@@ -214,16 +196,21 @@ var (
 // may come, total for how long the answer may last.
 func (s *Session) command(ctx context.Context, command string, silence, total time.Duration) (*Answer, error) {
 	s.request++
-	begun := time.Now()
 	if _, err := s.console.Write(line.AppendCommand(nil, s.request, command)); err != nil {
 		// Nobody is there to read it. Why is in what it has said.
 		return nil, s.ended("its console ended before "+command+" did", s.drain(ctx))
 	}
+	a, began, words := new(Answer), false, ""
+	patience := func() time.Duration {
+		if began {
+			return silence
+		}
+		return min(silence, s.limits.Answer)
+	}
 	whole := time.NewTimer(total)
 	defer whole.Stop()
-	quiet := time.NewTimer(min(silence, s.limits.Answer)) // until it has begun
+	quiet := time.NewTimer(patience())
 	defer quiet.Stop()
-	a, began, words := new(Answer), false, ""
 	var damage error // the first damaged line
 	for {
 		select {
@@ -235,7 +222,11 @@ func (s *Session) command(ctx context.Context, command string, silence, total ti
 				return nil, s.ended("its console ended before "+command+" did", words)
 			}
 			s.note(e)
-			quiet.Reset(silenceAfter(silenceIn(silence, s.limits.Answer, began), words))
+			if words == "" {
+				quiet.Reset(patience())
+			} else {
+				quiet.Reset(lastWords)
+			}
 			if e.Kind != line.Text {
 				if w := lastWordsOf(e.Text); w != "" && words == "" {
 					words = w
@@ -284,7 +275,7 @@ func (s *Session) command(ctx context.Context, command string, silence, total ti
 				began = true
 			}
 			if end, ok := line.ParseEnd(text, command); ok {
-				a.Verdict, a.Why, a.Took = end.Verdict, end.Why, time.Since(begun)
+				a.Verdict, a.Why = end.Verdict, end.Why
 				return a, damage
 			}
 			a.take(text)
@@ -295,29 +286,13 @@ func (s *Session) command(ctx context.Context, command string, silence, total ti
 			case damage != nil:
 				return nil, damage // the end may be among what was lost
 			}
-			return nil, s.hung(fmt.Sprintf("no line for %v in the middle of %s", silenceIn(silence, s.limits.Answer, began), command), began)
+			return nil, s.hung(fmt.Sprintf("no line for %v in the middle of %s", patience(), command), began)
 		case <-whole.C:
 			return nil, s.hung(fmt.Sprintf("%s did not come to an end within %v", command, total), began)
 		case <-ctx.Done():
 			return nil, context.Cause(ctx)
 		}
 	}
-}
-
-// silenceAfter is how long a board may be silent when it has printed these words.
-func silenceAfter(silence time.Duration, words string) time.Duration {
-	if words != "" {
-		return lastWords
-	}
-	return silence
-}
-
-// silenceIn is how long it was silent.
-func silenceIn(silence, answer time.Duration, began bool) time.Duration {
-	if began {
-		return silence
-	}
-	return min(silence, answer)
 }
 
 // take sorts a line of an answer.
@@ -404,5 +379,5 @@ func (s *Session) hung(what string, began bool) *Error {
 
 // fail makes an error that shows what the board has said last.
 func (s *Session) fail(o Outcome, what string, err error) *Error {
-	return &Error{Outcome: o, What: what, Output: s.Transcript(), Err: err}
+	return &Error{Outcome: o, What: what, Output: s.transcript(), Err: err}
 }

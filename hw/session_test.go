@@ -177,7 +177,7 @@ func TestSessions(t *testing.T) {
 }
 
 func (s *script) check(t *testing.T) {
-	session := NewSession(s.console(), Limits{})
+	session := newSession(s.console(), Limits{})
 	defer session.Close()
 	begun := time.Now()
 	var a *Answer
@@ -193,7 +193,7 @@ func (s *script) check(t *testing.T) {
 		got = "ok skipped: " + a.Why
 	}
 	if s.want == "ok" && got != "ok" || !strings.HasPrefix(got, s.want) {
-		t.Errorf("%s\nwant %s\nof:\n%s", got, s.want, session.Transcript())
+		t.Errorf("%s\nwant %s\nof:\n%s", got, s.want, session.transcript())
 	}
 	results := 0
 	if err == nil {
@@ -203,7 +203,7 @@ func (s *script) check(t *testing.T) {
 		t.Errorf("%d results, want %d", results, s.results)
 	}
 	var e *Error
-	if err != nil && errors.As(err, &e) && session.Transcript() != "" && e.Output == "" {
+	if err != nil && errors.As(err, &e) && session.transcript() != "" && e.Output == "" {
 		t.Error("the error does not show what the board has said")
 	}
 	most := 6 * time.Minute
@@ -223,7 +223,7 @@ func TestSessionEnds(t *testing.T) {
 		t.Fatal(err)
 	}
 	synctest.Test(t, func(t *testing.T) {
-		session := NewSession(s.console(), Limits{})
+		session := newSession(s.console(), Limits{})
 		defer session.Close()
 		if _, err := session.Hello(t.Context()); err != nil {
 			t.Fatal(err)
@@ -251,7 +251,7 @@ func TestHelloUnasked(t *testing.T) {
 		console := s.console()
 		var sent strings.Builder
 		console.Writer = io.MultiWriter(&sent, console.Writer)
-		session := NewSession(console, Limits{})
+		session := newSession(console, Limits{})
 		defer session.Close()
 		begun := time.Now()
 		h, err := session.Hello(t.Context())
@@ -272,7 +272,7 @@ func TestLimits(t *testing.T) {
 			t.Fatal(err)
 		}
 		synctest.Test(t, func(t *testing.T) {
-			session := NewSession(s.console(), Limits{Silence: 3 * time.Second, Case: 7 * time.Second})
+			session := newSession(s.console(), Limits{Silence: 3 * time.Second, Case: 7 * time.Second})
 			defer session.Close()
 			if _, err := session.Hello(t.Context()); err != nil {
 				t.Fatal(err)
@@ -296,7 +296,7 @@ func TestList(t *testing.T) {
 	} {
 		s := &script{steps: []scriptStep{{}, {"1 list", []string{framed("@1 ~ 1 begin list"), framed("@2 ~ 1 " + entry), framed("@3 ~ 1 end list ok")}}}}
 		synctest.Test(t, func(t *testing.T) {
-			session := NewSession(s.console(), Limits{})
+			session := newSession(s.console(), Limits{})
 			defer session.Close()
 			all, err := session.List(t.Context())
 			switch {
@@ -319,7 +319,7 @@ func TestSessionIsPrintable(t *testing.T) {
 		"\x1b]0;owned\a\x00\n", sum("1 1 begin run " + scriptCase), sum("2 1 note \x1b[2J"), sum("3 1 fail \x1b[8m"), sum("4 1 end run " + scriptCase + " failed"),
 	}}}}
 	synctest.Test(t, func(t *testing.T) {
-		session := NewSession(s.console(), Limits{})
+		session := newSession(s.console(), Limits{})
 		defer session.Close()
 		a, err := session.Run(t.Context(), scriptCase)
 		wantOutcome(t, err, WrongResult, `\x1b[8m`)

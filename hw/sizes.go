@@ -79,11 +79,11 @@ func (p *PackageSize) add(o PackageSize) {
 	p.BSS += o.BSS
 }
 
-// ReadSizes reads the sizes of an ELF file: of all sections that are loaded, divided
+// readSizes reads the sizes of an ELF file: of all sections that are loaded, divided
 // among packages by the symbols in them. Whether a section is in flash or RAM is told
 // by its flags: what can be written is in RAM, and what is not zero at the start is in
 // flash. Where that is not so the name tells it, as TinyGo's linker scripts have it.
-func ReadSizes(path string) (*Sizes, error) {
+func readSizes(path string) (*Sizes, error) {
 	f, err := elf.Open(path)
 	if err != nil {
 		return nil, err

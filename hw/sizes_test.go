@@ -45,7 +45,7 @@ func TestPackageOf(t *testing.T) {
 // a symbol goes to its package.
 func TestReadSizes(t *testing.T) {
 	path := elfFile(t)
-	s, err := ReadSizes(path)
+	s, err := readSizes(path)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -97,7 +97,7 @@ func TestReadSizes(t *testing.T) {
 // memory at two addresses, so what has a size is not always memory.
 func TestReadSizesOfESP(t *testing.T) {
 	const a, w, x = uint32(elf.SHF_ALLOC), uint32(elf.SHF_WRITE), uint32(elf.SHF_EXECINSTR)
-	s, err := ReadSizes(elfOf(t, []elfSection{
+	s, err := readSizes(elfOf(t, []elfSection{
 		{".rodata_dummy", elf.SHT_NOBITS, a, 0x20},
 		{".rodata", elf.SHT_PROGBITS, a, 0x100},
 		{".stack", elf.SHT_NOBITS, a, 0x1000},

@@ -30,19 +30,28 @@ type Checkout struct {
 // FindCheckout returns the checkout of dyno that dir is in, or that the module of dir
 // depends on; an empty dir is the working directory.
 func FindCheckout(ctx context.Context, dir string) (Checkout, error) {
-	cmd := exec.CommandContext(ctx, "go", "list", "-m", "-f", "{{.Dir}}\n{{.GoVersion}}", module)
-	cmd.Dir = dir
-	out, err := cmd.Output()
-	lines := strings.Split(strings.TrimSpace(string(out)), "\n")
-	if err != nil || len(lines) != 2 || lines[0] == "" {
-		said := ""
-		var exit *exec.ExitError
-		if errors.As(err, &exit) {
-			said = ": " + strings.TrimSpace(string(exit.Stderr))
+	dir, lang, said, err := goList(ctx, dir, "-m", "-f", "{{.Dir}}\n{{.GoVersion}}", module)
+	if err != nil || lang == "" {
+		if said != "" {
+			said = ": " + said
 		}
 		return Checkout{}, fmt.Errorf("firmware is built from a checkout of dyno, and this folder is in none%s", said)
 	}
-	return Checkout{Dir: lines[0], Go: version.Lang("go" + lines[1])}, nil
+	return Checkout{Dir: dir, Go: version.Lang("go" + lang)}, nil
+}
+
+// goList returns the two lines that go list prints in dir, and what it says on standard
+// error if it fails.
+func goList(ctx context.Context, dir string, args ...string) (first, second, said string, err error) {
+	cmd := exec.CommandContext(ctx, "go", append([]string{"list"}, args...)...)
+	cmd.Dir = dir
+	out, err := cmd.Output()
+	var exit *exec.ExitError
+	if errors.As(err, &exit) {
+		said = strings.TrimSpace(string(exit.Stderr))
+	}
+	first, second, _ = strings.Cut(strings.TrimSpace(string(out)), "\n")
+	return first, second, said, err
 }
 
 // Implementations returns the names of the implementations in the checkout, sorted:
@@ -79,51 +88,47 @@ func SelectParts(names []string) ([]string, error) {
 	if len(names) == 0 {
 		return all, nil
 	}
-	chosen := make(map[string]bool)
+	var chosen []string
 	for _, name := range names {
-		found := false
-		for _, p := range all {
-			if p == name || strings.HasPrefix(p, name+"/") {
-				chosen[p], found = true, true
-			}
-		}
-		if !found {
+		meant := partsOf(name)
+		if len(meant) == 0 {
 			return nil, fmt.Errorf("no part %q of the firmware; %s", name, suggest(name, append(folders(all), all...), "the parts are"))
 		}
+		chosen = append(chosen, meant...)
 	}
-	return slices.DeleteFunc(all, func(p string) bool { return !chosen[p] }), nil
+	return slices.DeleteFunc(all, func(p string) bool { return !slices.Contains(chosen, p) }), nil
 }
 
 // NameParts names parts, those of a whole folder by the folder: "bench and conform".
 func NameParts(parts []string) string { return strings.Join(shortParts(parts), " and ") }
 
 // shortParts replaces the parts of a whole folder by the folder, the largest that it
-// can. parts are in the order of Parts.
-func shortParts(parts []string) (short []string) {
-	all := Parts()
-	for len(parts) > 0 {
-		n, name := 1, parts[0]
-		for _, folder := range folders(all) {
-			in := slices.DeleteFunc(slices.Clone(all), func(p string) bool { return !strings.HasPrefix(p, folder+"/") })
-			if len(in) > n && len(parts) >= len(in) && slices.Equal(parts[:len(in)], in) {
-				n, name = len(in), folder
-			}
+// can. parts are in the order of Parts, in which those of a folder follow one another.
+func shortParts(parts []string) []string {
+	short := slices.Clone(parts)
+	for _, folder := range folders(Parts()) {
+		below := partsOf(folder)
+		if at := slices.Index(short, below[0]); at >= 0 && at+len(below) <= len(short) && slices.Equal(short[at:at+len(below)], below) {
+			short = slices.Replace(short, at, at+len(below), folder)
 		}
-		short, parts = append(short, name), parts[n:]
 	}
 	return short
 }
 
-// folders returns the folders that the parts are in, each once.
+// partsOf returns the parts that a name means: that of a part, or of the folder of several.
+func partsOf(name string) []string {
+	return slices.DeleteFunc(Parts(), func(p string) bool { return p != name && !strings.HasPrefix(p, name+"/") })
+}
+
+// folders returns the folders that the parts are in, each once and before those in it.
 func folders(parts []string) (all []string) {
 	for _, p := range parts {
 		for dir := path.Dir(p); dir != "."; dir = path.Dir(dir) {
-			if !slices.Contains(all, dir) {
-				all = append(all, dir)
-			}
+			all = append(all, dir)
 		}
 	}
-	return all
+	slices.Sort(all)
+	return slices.Compact(all)
 }
 
 // write makes a module in the folder dir whose main package is the firmware for the
@@ -137,7 +142,7 @@ func folders(parts []string) (all []string) {
 // nobody edits in the meantime.
 func (c Checkout) write(ctx context.Context, dir string, b Board, impl string, parts []string, goVersion string) error {
 	imports := []string{module + "/hw/firmware", module + "/hw/boards/" + b.Name, module + "/impls/" + impl}
-	if b.Kind == KindTinyGo {
+	if b.Kind == kindTinyGo {
 		imports = append(imports, module+gcroots)
 	}
 	for _, p := range parts {
@@ -183,7 +188,7 @@ func mainFile(board Board, impl string, parts []string) string {
 		line(identifier(p), "/hw/firmware/"+p)
 	}
 	line("impl", "/impls/"+impl)
-	if board.Kind == KindTinyGo {
+	if board.Kind == kindTinyGo {
 		line("_", gcroots)
 	}
 	b.WriteString(")\n\nvar commit, toolchain string // by -ldflags=-X\n\nfunc main() {\n")
@@ -280,16 +285,8 @@ func (w *copier) module(importPath string) (string, error) {
 			return m, nil
 		}
 	}
-	cmd := exec.CommandContext(w.ctx, "go", "list", "-f", "{{with .Module}}{{.Path}}\n{{.Dir}}{{end}}", importPath)
-	cmd.Dir = w.from.Dir
-	out, err := cmd.Output()
-	m, dir, ok := strings.Cut(strings.TrimSpace(string(out)), "\n")
-	if err != nil || !ok {
-		said := ""
-		var exit *exec.ExitError
-		if errors.As(err, &exit) {
-			said = string(exit.Stderr)
-		}
+	m, dir, said, err := goList(w.ctx, w.from.Dir, "-f", "{{with .Module}}{{.Path}}\n{{.Dir}}{{end}}", importPath)
+	if err != nil || dir == "" {
 		return "", &Error{Outcome: BuildFailed, What: "the package " + importPath + " is not to be found", Output: said, Err: err}
 	}
 	w.modules[m] = dir

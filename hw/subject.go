@@ -3,6 +3,7 @@ package hw
 import (
 	"cmp"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"math"
@@ -24,10 +25,9 @@ type boardImage struct {
 }
 
 // ask brings each image to the device and asks it who it is and what it can run: that
-// are the cases of the plan. What goes wrong with an image is a result, and it is absent.
-// clauses are those that are skipped.
-func (r *deviceRun) ask(ctx context.Context, absent *[]record.Hole) (plan *record.Plan, clauses []record.BoardClause, err error) {
-	plan = &record.Plan{
+// are the cases of the plan. What goes wrong with an image is a result.
+func (r *deviceRun) ask(ctx context.Context) (*record.Plan, error) {
+	plan := &record.Plan{
 		CPU: []int{1}, Blocks: r.o.Count, Time: "1x", Timeout: r.o.Limits.Case, Bench: ".", InOrder: true,
 		Packages: r.plan.Impls, Subjects: make(map[string]string),
 	}
@@ -35,41 +35,50 @@ func (r *deviceRun) ask(ctx context.Context, absent *[]record.Hole) (plan *recor
 		if im == nil {
 			continue
 		}
-		cases, err := r.listen(ctx, im)
+		listed, err := r.listen(ctx, im)
 		if ctx.Err() != nil {
-			return nil, nil, context.Cause(ctx)
+			return nil, context.Cause(ctx)
 		}
 		e, err := outcome(err)
 		if err != nil {
-			return nil, nil, err
+			return nil, err
 		}
 		if e != nil {
 			r.images[i] = nil
-			*absent = append(*absent, r.lost(im.Impl, e))
+			r.lost(im.Impl, e)
 			continue
 		}
 		plan.Subjects[im.name()] = im.Hash
-		before := len(plan.Cases)
-		if len(cases) > 0 {
-			plan.Cases = append(plan.Cases, record.Case{Pkg: casePackage, Name: im.sizesName()})
+		if len(listed) > 0 {
+			cases := append([]record.Case{{Pkg: casePackage, Name: im.sizesName()}}, r.runnable(im, listed)...)
+			plan.Cases = append(plan.Cases, cases...)
+			r.plan.Images[i].Cases = len(cases)
 		}
-		for _, c := range cases {
-			clause, isClause := strings.CutPrefix(c.Name, conformPrefix)
-			switch {
-			case c.Skip == "":
-				plan.Cases = append(plan.Cases, record.Case{Pkg: casePackage, Name: caseName(c.Name, im.Impl)})
-				continue
-			case isClause:
-				clauses = append(clauses, record.BoardClause{Impl: im.Impl, Name: clause, Result: record.ClauseSkipped, Why: oneLine(c.Skip)})
-			default:
-				*absent = append(*absent, record.Hole{Pkg: casePackage, Case: benchmarkName(c.Name), Reason: oneLine(c.Skip), Skipped: true})
-			}
-			r.done(CaseResult{Impl: im.Impl, Case: c.Name, Block: 1, Skip: c.Skip})
-		}
-		r.plan.Images[i].Cases = len(plan.Cases) - before
 	}
-	plan.Own = r.plan.encode()
-	return plan, clauses, nil
+	var err error
+	plan.Own, err = json.Marshal(r.plan)
+	return plan, err
+}
+
+// runnable are those of an image's cases that the board does not skip. Those that it skips
+// are results.
+func (r *deviceRun) runnable(im *boardImage, listed []line.Listed) (cases []record.Case) {
+	for _, c := range listed {
+		rec := record.Record{Step: record.Step{Case: record.Case{Pkg: casePackage, Name: caseName(c.Name, im.Impl)}, CPU: 1}}
+		if c.Skip == "" {
+			cases = append(cases, rec.Step.Case)
+			continue
+		}
+		res := CaseResult{Impl: im.Impl, Case: c.Name, Block: 1, Skip: c.Skip}
+		if im.fill(&rec, 1, res); rec.Clause != nil {
+			r.clauses = append(r.clauses, *rec.Clause)
+		} else {
+			rec.Hole.Pkg = casePackage
+			r.absent = append(r.absent, *rec.Hole)
+		}
+		r.done(res)
+	}
+	return cases
 }
 
 // casePackage is the package of all cases: the one whose benchmarks a host has of the
@@ -90,14 +99,13 @@ func (r *deviceRun) listen(ctx context.Context, im *boardImage) (cases []line.Li
 		return nil, err
 	}
 	im.listed = make(map[string]line.Listed)
+	n := 0 // to be run
 	for _, c := range all {
-		if r.o.Case == nil || r.o.Case.MatchString(c.Name) {
-			cases = append(cases, c)
-			im.listed[c.Name] = c
+		if r.o.Case != nil && !r.o.Case.MatchString(c.Name) {
+			continue
 		}
-	}
-	n := 0
-	for _, c := range cases {
+		cases = append(cases, c)
+		im.listed[c.Name] = c
 		if c.Skip == "" {
 			n++
 		}
@@ -176,13 +184,13 @@ func (r *deviceRun) Measure(ctx context.Context, block int, s record.Step) (reco
 	if err != nil {
 		return rec, err
 	}
-	rec.Settings = r.describe(im)
+	rec.Settings = im.describe()
 	if res.Err != nil && res.Err.Outcome == NoConsole && im.broken == nil {
 		if err := r.gone(ctx, im, res.Err); err != nil {
 			return rec, err
 		}
 	}
-	r.fill(&rec, im, block, res)
+	im.fill(&rec, block, res)
 	if res.Case != "" && im.broken == nil {
 		r.done(res)
 	}
@@ -259,7 +267,7 @@ func (r *deviceRun) gone(ctx context.Context, im *boardImage, e *Error) error {
 const hellos = 2
 
 // fill puts what came of a case into its record.
-func (r *deviceRun) fill(rec *record.Record, im *boardImage, block int, res CaseResult) {
+func (im *boardImage) fill(rec *record.Record, block int, res CaseResult) {
 	name := firmwareName(rec.Step.Case.Name, im.Impl)
 	clause, isClause := strings.CutPrefix(name, conformPrefix)
 	switch {
@@ -312,18 +320,15 @@ func unitLines(text string, units []string, h line.Hello) (all []string) {
 }
 
 // describe are the configuration keys that an image decides.
-func (r *deviceRun) describe(im *boardImage) (all []record.Setting) {
-	for _, s := range []setting{
-		{"parts", strings.Join(shortParts(im.Parts), "+")},
-		{record.ClockUnitKey, im.hello.Unit},
-		{record.ClockHzKey, strconv.FormatFloat(im.hello.Clock, 'f', -1, 64)},
-		{"ram", strconv.Itoa(im.hello.RAM)},
-		{"flash", strconv.Itoa(im.hello.Flash)},
-		{"image", im.Hash},
-	} {
-		all = append(all, record.Setting{Key: s.key, Values: []string{s.value}})
-	}
-	return all
+func (im *boardImage) describe() []record.Setting {
+	var all record.Settings
+	all.Add("parts", strings.Join(shortParts(im.Parts), "+"))
+	all.Add(record.ClockUnitKey, im.hello.Unit)
+	all.Add(record.ClockHzKey, strconv.FormatFloat(im.hello.Clock, 'f', -1, 64))
+	all.Add("ram", strconv.Itoa(im.hello.RAM))
+	all.Add("flash", strconv.Itoa(im.hello.Flash))
+	all.Add("image", im.Hash)
+	return all.List
 }
 
 // start starts the image that was flashed, and makes sure that it is this one.
@@ -332,7 +337,7 @@ func (r *deviceRun) start(ctx context.Context, im *Image) (*Session, line.Hello,
 	if err != nil {
 		return nil, line.Hello{}, err
 	}
-	s := NewSession(console, r.o.Limits)
+	s := newSession(console, r.o.Limits)
 	hello, err := s.Hello(ctx)
 	if err == nil {
 		if runs, want := identity(hello.Board, hello.Impl, hello.Commit, hello.Toolchain), identity(im.Board.Name, im.Impl, cmp.Or(im.Commit, "unknown"), im.Toolchain); runs != want {

@@ -47,7 +47,7 @@ type Target interface {
 func NewTarget(d Device, ports Ports) (Target, error) {
 	switch d.Board.Kit() {
 	case "emulator", "ssh":
-		runner, err := FindRunner(d.Board)
+		runner, err := findRunner(d.Board)
 		if err != nil {
 			return nil, err
 		}
@@ -58,7 +58,7 @@ func NewTarget(d Device, ports Ports) (Target, error) {
 	}
 	t := &serialTarget{device: d, ports: ports, run: runCompiler}
 	if ports == nil {
-		t.ports = SystemPorts()
+		t.ports = systemPorts{}
 		var err error
 		if t.lock, err = lockDevice(os.TempDir(), d); err != nil {
 			return nil, err
@@ -121,22 +121,20 @@ func (t *sshTarget) Flash(ctx context.Context, im *Image) error {
 	defer f.Close()
 	// The name has no character that a shell knows, and is nobody else's: another run
 	// on the same board may have the same image, and removes it when it ends.
-	remote := "/tmp/dyno-firmware-" + im.Hash[:12] + "-" + strings.ToLower(rand.Text()[:10])
-	cmd := t.command(ctx, "cat > "+remote+" && chmod 700 "+remote)
+	t.remote = "/tmp/dyno-firmware-" + im.Hash[:12] + "-" + strings.ToLower(rand.Text()[:10])
+	cmd := t.command(ctx, "cat > "+t.remote+" && chmod 700 "+t.remote)
 	cmd.Stdin = f
 	if out, err := cmd.CombinedOutput(); err != nil {
 		var exit *exec.ExitError
 		if errors.As(err, &exit) && exit.ExitCode() != 255 { // which is ssh's own
-			t.remote = remote
 			_ = t.Close() // if there is no room, what came of it is not to take the rest
-			t.remote = ""
 		}
+		t.remote = ""
 		return &Error{
 			Outcome: FlashFailed, What: "the image cannot be copied to " + t.device.Entry.SSH, Output: strings.TrimSpace(string(out)), Err: err,
 			Do: "see that ssh " + t.device.Entry.SSH + " works without asking for anything, and that there is room in /tmp there",
 		}
 	}
-	t.remote = remote
 	return nil
 }
 
@@ -293,14 +291,11 @@ func (t *serialTarget) Flash(ctx context.Context, im *Image) error {
 	}
 	t.image = im
 	// The board begins anew, and its port vanishes for a while if the board makes it.
-	_, err = await(ctx, t.ports, t.device, mostAppearing, func(p Port) error {
-		w, err := t.ports.Open(p.Path, t.device.Board.BaudRate())
-		if err != nil {
-			return err
-		}
+	w, err := await(ctx, t.ports, t.device, mostAppearing)
+	switch {
+	case err == nil:
 		return w.Close()
-	})
-	if err != nil && ctx.Err() == nil {
+	case ctx.Err() == nil:
 		return &Error{Outcome: FlashFailed, What: "the board was flashed, and its port does not come back", Do: do, Err: err}
 	}
 	return err
@@ -316,13 +311,7 @@ func (t *serialTarget) Attach(ctx context.Context) (io.ReadWriteCloser, error) {
 
 // open opens the port of the board, which may take up to limit to be there.
 func (t *serialTarget) open(ctx context.Context, limit time.Duration) (Wire, error) {
-	var w Wire
-	_, err := await(ctx, t.ports, t.device, limit, func(p Port) (err error) {
-		if w, err = t.ports.Open(p.Path, t.device.Board.BaudRate()); err != nil {
-			return fmt.Errorf("opening %s: %w", p.Path, err)
-		}
-		return nil
-	})
+	w, err := await(ctx, t.ports, t.device, limit)
 	if err != nil && ctx.Err() == nil && !errors.As(err, new(*Error)) {
 		err = failed(NoConsole, "the board "+t.device.Entry.ID+" cannot be spoken to", err)
 	}

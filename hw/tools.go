@@ -1,8 +1,8 @@
 package hw
 
 import (
+	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"go/version"
 	"os"
@@ -20,9 +20,9 @@ import (
 // nothing newer.
 const oldestGo = "go1.23"
 
-// TinyGoVariable is the environment variable that names the tinygo command, if it is
+// tinygoVariable is the environment variable that names the tinygo command, if it is
 // not the one on PATH.
-const TinyGoVariable = "TINYGO"
+const tinygoVariable = "TINYGO"
 
 // A Compiler is what makes images for a kind of board: TinyGo, or the go command.
 type Compiler struct {
@@ -40,7 +40,7 @@ type Compiler struct {
 // String names the compiler in one word, as the firmware says it: "go1.26.8", or
 // "tinygo0.41.0-go1.26.8".
 func (c *Compiler) String() string {
-	if c.Kind == KindTinyGo {
+	if c.Kind == kindTinyGo {
 		return "tinygo" + c.Version + "-" + c.Go
 	}
 	return c.Go
@@ -49,15 +49,15 @@ func (c *Compiler) String() string {
 // FindCompiler looks for the compiler that b needs. If it is not there, or cannot
 // compile for b, the error has the outcome ToolchainMissing and says what to install.
 func FindCompiler(ctx context.Context, b Board) (*Compiler, error) {
-	if b.Kind == KindGo {
+	if b.Kind == kindGo {
 		return findGo(ctx)
 	}
 	return findTinyGo(ctx, b)
 }
 
-// FindRunner looks for the program on this machine that runs b's images: the
+// findRunner looks for the program on this machine that runs b's images: the
 // emulator, or ssh. It is "" for a board with a serial port, which needs none.
-func FindRunner(b Board) (path string, err error) {
+func findRunner(b Board) (path string, err error) {
 	var name string
 	switch b.Kit() {
 	case "emulator":
@@ -69,24 +69,28 @@ func FindRunner(b Board) (path string, err error) {
 	default:
 		return "", nil
 	}
-	path, err = exec.LookPath(name)
-	if err != nil {
-		return "", missing(b, name+" is not on PATH", err)
+	if path, err = exec.LookPath(name); err != nil {
+		return "", missing(b, name+" is not on PATH", "", err)
 	}
 	return path, nil
 }
 
-// Missing says what b needs to be built and run and this machine does not have; nil
-// if it has all. It may take a second, since compilers are asked for their version.
-func Missing(ctx context.Context, b Board) error {
+// Missing says what b needs to be built and run and this machine does not have. It may
+// take a second, since compilers are asked for their version.
+func Missing(ctx context.Context, b Board) (all []error) {
 	_, compiler := FindCompiler(ctx, b)
-	_, runner := FindRunner(b)
-	return errors.Join(compiler, runner)
+	_, runner := findRunner(b)
+	for _, err := range []error{compiler, runner} {
+		if err != nil {
+			all = append(all, err)
+		}
+	}
+	return all
 }
 
-// missing makes the error of a program that is not there.
-func missing(b Board, what string, err error) *Error {
-	return &Error{Outcome: ToolchainMissing, What: what, Do: "install " + b.Install, Err: err}
+// missing makes the error of a program that b needs, and that is not there or cannot do it.
+func missing(b Board, what, said string, err error) *Error {
+	return &Error{Outcome: ToolchainMissing, What: what, Do: "install " + b.Install, Output: said, Err: err}
 }
 
 func findGo(ctx context.Context) (*Compiler, error) {
@@ -94,7 +98,7 @@ func findGo(ctx context.Context) (*Compiler, error) {
 	if err != nil {
 		return nil, &Error{Outcome: ToolchainMissing, What: "the go command is not on PATH", Do: "install Go", Err: err}
 	}
-	c := &Compiler{Kind: KindGo, Path: path}
+	c := &Compiler{Kind: kindGo, Path: path}
 	said, err := c.say(ctx, "env", "GOVERSION")
 	if err != nil {
 		return nil, &Error{Outcome: ToolchainMissing, What: path + " does not tell its version", Output: said, Err: err}
@@ -113,22 +117,19 @@ var (
 // standard library of a Go that is installed, and refuses one that is newer than
 // itself.
 func findTinyGo(ctx context.Context, b Board) (*Compiler, error) {
-	name := "tinygo"
-	if v := os.Getenv(TinyGoVariable); v != "" {
-		name = v
-	}
+	name := cmp.Or(os.Getenv(tinygoVariable), "tinygo")
 	path, err := exec.LookPath(name)
 	if err != nil {
 		where := "tinygo is not on PATH"
 		if name != "tinygo" {
-			where = fmt.Sprintf("%s, as the variable %s has it, is not a program", name, TinyGoVariable)
+			where = fmt.Sprintf("%s, as the variable %s has it, is not a program", name, tinygoVariable)
 		}
-		return nil, missing(b, where, err)
+		return nil, missing(b, where, "", err)
 	}
 	if path, err = filepath.Abs(path); err != nil {
 		return nil, err
 	}
-	c := &Compiler{Kind: KindTinyGo, Path: path}
+	c := &Compiler{Kind: kindTinyGo, Path: path}
 	said, err := c.say(ctx, "info", "-target="+b.Target)
 	if m := tinygoTakes.FindStringSubmatch(said); err != nil && m != nil {
 		least, _ := strconv.Atoi(m[1])
@@ -149,26 +150,16 @@ func findTinyGo(ctx context.Context, b Board) (*Compiler, error) {
 		said, err = c.say(ctx, "info", "-target="+b.Target)
 	}
 	if err != nil {
-		return nil, &Error{
-			Outcome: ToolchainMissing, What: fmt.Sprintf("%s cannot compile for the target %s", path, b.Target),
-			Do: "install " + b.Install, Output: said, Err: err,
-		}
+		return nil, missing(b, fmt.Sprintf("%s cannot compile for the target %s", path, b.Target), said, err)
 	}
 	said, err = c.say(ctx, "version")
 	m := tinygoVersion.FindStringSubmatch(said)
 	if err != nil || m == nil {
-		return nil, &Error{
-			Outcome: ToolchainMissing, What: path + " does not tell its version as TinyGo does",
-			Do: "install " + b.Install, Output: said, Err: err,
-		}
+		return nil, missing(b, path+" does not tell its version as TinyGo does", said, err)
 	}
 	c.Version, c.Go = m[1], m[2]
 	if !version.IsValid(c.Go) || version.Compare(c.Go, oldestGo) < 0 {
-		return nil, &Error{
-			Outcome: ToolchainMissing,
-			What:    fmt.Sprintf("TinyGo %s uses %s, and the firmware needs %s", c.Version, c.Go, oldestGo),
-			Do:      "install " + b.Install,
-		}
+		return nil, missing(b, fmt.Sprintf("TinyGo %s uses %s, and the firmware needs %s", c.Version, c.Go, oldestGo), "", nil)
 	}
 	return c, nil
 }
@@ -187,21 +178,22 @@ func (c *Compiler) say(ctx context.Context, args ...string) (string, error) {
 // with why. It is one that the go command has fetched before, the newest of them, or
 // that it fetches now.
 func olderGo(ctx context.Context, least, most int) (goroot, why string) {
-	if compiler, err := findGo(ctx); err == nil {
-		if cache, err := compiler.say(ctx, "env", "GOMODCACHE"); err == nil {
-			if goroot := fetchedGo(cache, least, most); goroot != "" {
-				return goroot, ""
-			}
-		}
-		// The first release of a minor version is always there.
-		compiler.Env = []string{"GOTOOLCHAIN=go1." + strconv.Itoa(most) + ".0"}
-		said, err := compiler.say(ctx, "env", "GOROOT")
-		if err != nil {
-			return "", said
-		}
-		return said, ""
+	compiler, err := findGo(ctx)
+	if err != nil {
+		return "", "the go command is not on PATH"
 	}
-	return "", "the go command is not on PATH"
+	if cache, err := compiler.say(ctx, "env", "GOMODCACHE"); err == nil {
+		if goroot := fetchedGo(cache, least, most); goroot != "" {
+			return goroot, ""
+		}
+	}
+	// The first release of a minor version is always there.
+	compiler.Env = []string{"GOTOOLCHAIN=go1." + strconv.Itoa(most) + ".0"}
+	said, err := compiler.say(ctx, "env", "GOROOT")
+	if err != nil {
+		return "", said
+	}
+	return said, ""
 }
 
 // fetchedGo returns the GOROOT of the newest Go from 1.least to 1.most in a module

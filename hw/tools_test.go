@@ -1,6 +1,7 @@
 package hw
 
 import (
+	"errors"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -11,7 +12,7 @@ import (
 // toy is the board that the fake programs are for.
 func toy(t *testing.T) Board {
 	t.Helper()
-	b, err := ParseBoard([]byte(validTinyGo))
+	b, err := parseBoard([]byte(validTinyGo))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -51,9 +52,9 @@ func TestFindTinyGo(t *testing.T) {
 	}
 
 	t.Run("variable", func(t *testing.T) {
-		t.Setenv(TinyGoVariable, filepath.Join(t.TempDir(), "tinygo"))
+		t.Setenv(tinygoVariable, filepath.Join(t.TempDir(), "tinygo"))
 		_, err := FindCompiler(t.Context(), b)
-		wantOutcome(t, err, ToolchainMissing, TinyGoVariable, b.Install)
+		wantOutcome(t, err, ToolchainMissing, tinygoVariable, b.Install)
 	})
 	t.Run("too old", func(t *testing.T) {
 		t.Setenv(tinygoSaysVersion, "tinygo version 0.31.0 linux/amd64 (using go version go1.22.1 and LLVM version 17.0.1)")
@@ -109,16 +110,16 @@ func TestFindTinyGo(t *testing.T) {
 // TestMissing: what a board needs and is not there is told all at once.
 func TestMissing(t *testing.T) {
 	t.Setenv("PATH", t.TempDir())
-	t.Setenv(TinyGoVariable, "")
-	err := Missing(t.Context(), toy(t))
+	t.Setenv(tinygoVariable, "")
+	err := errors.Join(Missing(t.Context(), toy(t))...)
 	if err == nil || !strings.Contains(err.Error(), "tinygo is not on PATH") || !strings.Contains(err.Error(), "toy-emulator is not on PATH") {
 		t.Errorf("%v", err)
 	}
-	b, err := ParseBoard([]byte(validGo))
+	b, err := parseBoard([]byte(validGo))
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := Missing(t.Context(), b); err == nil || !strings.Contains(err.Error(), "the go command") || !strings.Contains(err.Error(), "ssh is not") {
+	if err := errors.Join(Missing(t.Context(), b)...); err == nil || !strings.Contains(err.Error(), "the go command") || !strings.Contains(err.Error(), "ssh is not") {
 		t.Errorf("%v", err)
 	}
 }

@@ -21,6 +21,7 @@ const noAtomicBits = "TinyGo does not link it for processors without such an ins
 //
 //	cmd/benchrun ─► report ─► compare ─► stats    records are judged, whoever made them
 //	            ├─► targets ─► compare            the promises are data: the engine does not know them
+//	            ├─► boardrun ─► hw, report            what is done with boards
 //	            └─► runner ─► session ◄─ testbin, hw  a subject is a test binary, a board, any program
 //	session, compare ─► record                    one format, written once and read once
 //	impls ─► impls/* ─► dyno, group, task, actor        one idea each
@@ -282,6 +283,14 @@ var importPolicy = Policy{
 				"internal/session", "internal/testbin", "internal/truth", "internal/versions",
 			},
 			Others: []string{errgroup}, // two versions are built side by side
+		},
+		{
+			Packages: "internal/boardrun",
+			Why:      "it is what commands about boards do, from flags to what they print: how it is done with a board is hw's",
+			Ours: []string{
+				"hw", "hw/firmware/line", "internal/compare", "internal/console", "internal/record", "internal/report",
+				"internal/runner", "internal/scratch", "internal/session", "internal/targets",
+			},
 		},
 		{
 			Packages: "internal/report/serve",

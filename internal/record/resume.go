@@ -8,6 +8,7 @@ import (
 	"os"
 	"slices"
 	"strconv"
+	"strings"
 	"time"
 )
 
@@ -47,6 +48,16 @@ type StepKey struct{ Index, Copy int }
 
 // Key returns the step's key.
 func (s Step) Key() StepKey { return StepKey{s.Index, max(1, s.Copy)} }
+
+// Refuse returns the error of a run that cannot be gone on with because of diffs, a line
+// each, whose halves could not be compared; nil if there are none.
+func (r *Interrupted) Refuse(diffs []string) error {
+	if len(diffs) == 0 {
+		return nil
+	}
+	return fmt.Errorf("%s cannot be resumed, because this is not the same run any more:\n  %s\nstart a new one, or restore what is different",
+		r.Path, strings.Join(diffs, "\n  "))
+}
 
 // Finished reports whether there is nothing left to do.
 func (r *Interrupted) Finished() bool {

@@ -35,9 +35,8 @@ func (j *job) open(con *console.Console) (*record.Store, error) {
 		return record.Create(j.path, j.plan, j.here, forEachCPU(j.absent, j.plan.CPU), now)
 	}
 	j.path = j.from.Path
-	if diffs := append(j.here.Differences(j.from.Config), j.from.Plan.Differences(j.plan)...); len(diffs) > 0 {
-		return nil, fmt.Errorf("%s cannot be resumed, because this is not the same run any more:\n  %s\nstart a new one, or restore what is different",
-			j.path, strings.Join(diffs, "\n  "))
+	if err := j.from.Refuse(append(j.here.Differences(j.from.Config), j.from.Plan.Differences(j.plan)...)); err != nil {
+		return nil, err
 	}
 	if j.from.Torn != "" {
 		what := "line"

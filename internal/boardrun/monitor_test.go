@@ -1,4 +1,4 @@
-package main
+package boardrun
 
 import (
 	"bytes"
@@ -126,14 +126,14 @@ func TestMonitorEnds(t *testing.T) {
 	console, said, _ := newConsole()
 	said.CloseWithError(errors.New("device not configured"))
 	err := monitor(t.Context(), neverReader{}, io.Discard, console, false)
-	if o, _ := hw.OutcomeOf(err); o != hw.NoConsole || !strings.Contains(err.Error(), "device not configured") {
+	if o, _ := Tell(io.Discard, err); o != hw.NoConsole || !strings.Contains(err.Error(), "device not configured") {
 		t.Errorf("a port that vanishes: %v", err)
 	}
 	// When nothing can be written.
 	console, _, told := newConsole()
 	told.CloseWithError(errors.New("write error"))
 	err = monitor(t.Context(), strings.NewReader("hello\n"), io.Discard, console, false)
-	if o, _ := hw.OutcomeOf(err); o != hw.NoConsole || !strings.Contains(err.Error(), "write error") {
+	if o, _ := Tell(io.Discard, err); o != hw.NoConsole || !strings.Contains(err.Error(), "write error") {
 		t.Errorf("a port that takes nothing: %v", err)
 	}
 }

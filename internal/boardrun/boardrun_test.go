@@ -1,4 +1,4 @@
-package main
+package boardrun
 
 import (
 	"bytes"
@@ -10,6 +10,7 @@ import (
 	"github.com/dynolab/dyno/hw"
 	"github.com/dynolab/dyno/hw/firmware/line"
 	"github.com/dynolab/dyno/internal/console"
+	"github.com/dynolab/dyno/internal/report"
 )
 
 func TestRoom(t *testing.T) {
@@ -33,37 +34,41 @@ func TestRoom(t *testing.T) {
 	}
 }
 
-// An error about a board is told with what was printed and a hint, and its status is
-// its outcome's; any other error is passed on.
-func TestTellBoard(t *testing.T) {
+// An error about a board is told with what was printed and a hint, and has an outcome; any
+// other error is passed on.
+func TestTell(t *testing.T) {
 	var b bytes.Buffer
 	long := strings.Repeat("stack\n", 100)
-	err := exitTold(&b, fmt.Errorf("around it: %w", &hw.Error{Outcome: hw.TooBig, What: "it is large", Output: long, Do: "make it small"}))
-	if exitStatus(err) != hw.TooBig.ExitCode() {
-		t.Errorf("the status is %d", exitStatus(err))
+	o, err := Tell(&b, fmt.Errorf("around it: %w", &hw.Error{Outcome: hw.TooBig, What: "it is large", Output: long, Do: "make it small"}))
+	if o != hw.TooBig || err != nil {
+		t.Errorf("%v, %v", o, err)
 	}
 	want := "benchrun: too big: it is large\n" + strings.Repeat("    stack\n", 39) + "    … (61 more lines)\nhint: make it small\n"
 	if b.String() != want {
 		t.Errorf("told\n%s\nwant\n%s", b.String(), want)
 	}
 	b.Reset()
-	_ = exitTold(&b, &hw.Error{Outcome: hw.FlashFailed, What: "it said \x1b[2J", Output: "\x1b]0;owned\a", Do: "see"})
+	_, _ = Tell(&b, &hw.Error{Outcome: hw.FlashFailed, What: "it said \x1b[2J", Output: "\x1b]0;owned\a", Do: "see"})
 	if want := "benchrun: flash failed: it said \\x1b[2J\n    \\x1b]0;owned\\a\nhint: see\n"; b.String() != want {
 		t.Errorf("told %q, want %q", b.String(), want)
 	}
 	other := errors.New("no space left")
-	if err := exitTold(&b, other); err != other {
-		t.Errorf("another error became %v", err)
+	b.Reset()
+	if o, err := Tell(&b, other); o != hw.OK || err != other {
+		t.Errorf("another error became %v, %v", o, err)
 	}
-	if err := exitTold(&b, nil); err != nil {
-		t.Error(err)
+	if o, err := Tell(&b, Ended(hw.Hung)); o != hw.Hung || err != nil || b.Len() > 0 {
+		t.Errorf("what was said already became %v, %v, and said %q", o, err, b.String())
+	}
+	if o, err := Tell(&b, nil); o != hw.OK || err != nil {
+		t.Error(o, err)
 	}
 }
 
 // What a board has printed is shown and not obeyed.
-func TestBoardProgressIsPrintable(t *testing.T) {
+func TestProgressIsPrintable(t *testing.T) {
 	var b bytes.Buffer
-	p := &boardProgress{con: console.New(&b, 0)}
+	p := &progress{con: console.New(&b, 0)}
 	p.named = "conform/x"
 	p.Done(hw.CaseResult{Case: "conform/x", Outcome: hw.Crashed, Err: &hw.Error{Outcome: hw.Crashed, What: "\x1b[8m", Output: "\x1b[2J"}})
 	if want := "  conform/x: crashed: \\x1b[8m\n    \\x1b[2J\n"; b.String() != want {
@@ -73,12 +78,12 @@ func TestBoardProgressIsPrintable(t *testing.T) {
 
 // On a terminal it says what runs, in a line that is cleared before anything else is
 // said; clauses that pass are counted.
-func TestBoardProgress(t *testing.T) {
+func TestProgress(t *testing.T) {
 	d := hw.Device{Board: hw.Board{Name: "b", FlashNeeds: "press it"}, Entry: hw.Entry{ID: "left", Board: "b"}}
 	im := &hw.Image{Board: d.Board, Impl: "serial", Parts: []string{"bench"}, Sizes: &hw.Sizes{}}
 	for _, width := range []int{0, 30} {
 		var b bytes.Buffer
-		p := &boardProgress{con: console.New(&b, width)}
+		p := &progress{con: console.New(&b, width)}
 		p.Build(d, "serial", []string{"bench", "conform/group"})
 		p.Split(d, "serial", []string{"bench", "conform/group"}, errors.New("too big"))
 		p.Build(d, "serial", []string{"bench"})
@@ -123,11 +128,11 @@ func TestBoardProgress(t *testing.T) {
 }
 
 // Where no terminal says what runs, clauses that pass are told from time to time.
-func TestBoardProgressOfClauses(t *testing.T) {
+func TestProgressOfClauses(t *testing.T) {
 	im := &hw.Image{Impl: "serial"}
 	for width, want := range map[int]int{0: 2, 80: 1} {
 		var b bytes.Buffer
-		p := &boardProgress{con: console.New(&b, width)}
+		p := &progress{con: console.New(&b, width)}
 		p.Cases(hw.Device{}, im, line.Hello{}, mostUntold+1)
 		for range mostUntold + 1 {
 			p.Case(hw.Device{}, im, "conform/x", 1)
@@ -142,36 +147,36 @@ func TestBoardProgressOfClauses(t *testing.T) {
 
 // The sum of clauses counts each implementation's by itself, and failures by what they
 // are.
-func TestBoardTable(t *testing.T) {
+func TestSummary(t *testing.T) {
 	var b bytes.Buffer
 	d := hw.Device{Entry: hw.Entry{ID: "left"}}
 	result := func(impl, name string, o hw.Outcome, skip string) hw.CaseResult {
 		return hw.CaseResult{Device: d, Impl: impl, Case: name, Outcome: o, Skip: skip}
 	}
-	err := boardTable(&b, []hw.CaseResult{
+	err := summary(&hw.Summary{Results: []hw.CaseResult{
 		result("serial", "bench/a", hw.OK, ""), result("serial", "bench/b", hw.Hung, ""),
 		result("serial", "conform/a", hw.OK, ""), result("serial", "conform/b", hw.OK, "needs Heap"),
 		result("serial", "conform/c", hw.OutOfMemory, ""), result("serial", "conform/d", hw.OutOfMemory, ""), result("serial", "conform/e", hw.Hung, ""),
 		result("channel", "bench/a", hw.OK, ""),
 		result("channel", "", hw.TooBig, ""),
-	})
+	}}).Text(&b, report.TextOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := "board  implementation  figures  clauses passed  skipped  failed  \n" +
+	want := "board  implementation  figures  clauses passed  skipped  failed\n" +
 		"left   serial          1        1               1        4       out of memory\n" +
 		"left   channel         1        0               0        1       too big\n" +
-		"\nclauses of left with serial: 1 passed, 1 skipped, 3 failed (1 hung, 2 out of memory)\n\n"
+		"\nclauses of left with serial: 1 passed, 1 skipped, 3 failed (1 hung, 2 out of memory)\n"
 	if b.String() != want {
 		t.Errorf("got\n%q\nwant\n%q", b.String(), want)
 	}
 }
 
 // Cases that were there before a run was resumed count, so that the last one is the last.
-func TestBoardProgressResumed(t *testing.T) {
+func TestProgressResumed(t *testing.T) {
 	im := &hw.Image{Impl: "serial"}
 	var b bytes.Buffer
-	p := &boardProgress{con: console.New(&b, 0)}
+	p := &progress{con: console.New(&b, 0)}
 	p.Cases(hw.Device{}, im, line.Hello{}, 2)
 	for range 2 {
 		p.Had(im, 1)
@@ -209,9 +214,83 @@ func TestTellInterrupted(t *testing.T) {
 		{"a b", "", left(2), "interrupted before anything was measured\n"},
 	} {
 		var b bytes.Buffer
-		tellInterrupted(&b, boardRunConfig{boardConfig: boardConfig{hwmap: tt.hwmap}}, strings.Fields(tt.names), tt.s)
+		c := Command{Boards: strings.Fields(tt.names), Map: tt.hwmap, Con: console.New(&b, 0)}
+		c.tellInterrupted(tt.s)
 		if b.String() != tt.want {
 			t.Errorf("%s: told\n%s\nwant\n%s", tt.names, b.String(), tt.want)
+		}
+	}
+}
+
+// What makes no sense is said before anything takes time.
+func TestPlanRefuses(t *testing.T) {
+	for _, tt := range []struct {
+		boards, part string
+		change       func(*RunOptions)
+		want         string
+	}{
+		{"a", "bench", func(o *RunOptions) { o.Case = "(" }, "--case: "},
+		{"a", "bench", func(o *RunOptions) { o.Count = 0 }, "--count is 0"},
+		{"a", "bench", func(o *RunOptions) { o.Silence = 0 }, "--timeout and --silence"},
+		{"a b", "bench", func(o *RunOptions) { o.Out = "x.bench" }, "--out is one file"},
+		{"a b", "bench", func(o *RunOptions) { o.Resume = "x.bench" }, "which is of one board"},
+		{"a", "bench", func(o *RunOptions) { o.Resume, o.Out = "x.bench", "y.bench" }, "goes on in its own file"},
+		{"a", "brench", func(*RunOptions) {}, `--parts: no part "brench"`},
+	} {
+		c := Command{Boards: strings.Fields(tt.boards), Parts: []string{tt.part}}
+		o := RunOptions{Count: 1, Timeout: 1, Silence: 1}
+		tt.change(&o)
+		if _, err := c.plan(&o); err == nil || !strings.Contains(err.Error(), tt.want) {
+			t.Errorf("%v, want %q", err, tt.want)
+		}
+	}
+}
+
+// A list says what fits, what is connected and what is missing; what is to be installed is
+// said once, with the boards that need it.
+func TestListDoc(t *testing.T) {
+	var b strings.Builder
+	err := ListDoc([]Listed{
+		{Name: "one", Chip: "c", RAM: 64 << 10, Flash: 1 << 20, Connect: []string{"left", "right"}, Fits: []string{"serial", "channel"}},
+		{Name: "two", Chip: "c", Emulated: true, Unfit: map[string]string{"serial": "so"}, Missing: []string{"go is not on PATH", "qemu is not on PATH"}, Install: "QEMU"},
+		{Name: "three", Chip: "c", Missing: []string{"qemu is not on PATH"}, Install: "QEMU"},
+	}).Text(&b, report.TextOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := `board  chip  RAM     flash  kind      fits            connected   missing here
+one    c     64 KiB  1 MiB  real      serial channel  left right  nothing
+two    c     -       -      emulated  none            -           go is not on PATH; qemu is not on PATH
+three  c     -       -      real      not tried       ?           qemu is not on PATH
+
+What is missing:
+  two, three: install QEMU
+`
+	if b.String() != want {
+		t.Errorf("got\n%s\nwant\n%s", b.String(), want)
+	}
+}
+
+// A build ends with the worst outcome that counts, and is too big if nothing was built.
+func TestBuildConcludes(t *testing.T) {
+	for _, tt := range []struct {
+		worst hw.Outcome
+		built bool
+		want  hw.Outcome
+	}{{hw.OK, true, hw.OK}, {hw.OK, false, hw.TooBig}, {hw.BuildFailed, true, hw.BuildFailed}} {
+		var out bytes.Buffer
+		b := builder{c: &Command{Out: &out}, worst: tt.worst, built: tt.built, all: []Built{
+			{Board: "b", Impl: "serial", Outcome: "ok", Flash: &Used{1, 4}, RAM: &Used{3, 2}}, {Board: "b", Impl: "other", Outcome: "too big"},
+		}}
+		if o, err := Tell(&out, b.conclude()); o != tt.want || err != nil {
+			t.Errorf("%v %t: %v, %v", tt.worst, tt.built, o, err)
+		}
+		want := `board  implementation  flash                         RAM
+b      serial          1 of 4 bytes, 3 left (75 %)  3 of 2 bytes, 1 too many  ok
+b      other           -                            -                         too big
+`
+		if strings.Join(strings.Fields(out.String()), " ") != strings.Join(strings.Fields(want), " ") {
+			t.Errorf("got\n%s", out.String())
 		}
 	}
 }

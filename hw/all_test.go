@@ -4,7 +4,6 @@ import (
 	"maps"
 	"os"
 	"path/filepath"
-	"reflect"
 	"regexp"
 	"slices"
 	"strings"
@@ -22,7 +21,7 @@ func TestRunAll(t *testing.T) {
 		o := deskOptions()
 		o.Checkout, o.Impls, o.Parts, o.Case = checkout, impls, []string{"bench"}, regexp.MustCompile(cases)
 		o.Out = filepath.Join(t.TempDir(), "toy.bench")
-		s, err := run(t.Context(), o, newDesk(true).hands())
+		s, err := run(t.Context(), o, newDesk(true).deps())
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -56,7 +55,7 @@ func TestRunAll(t *testing.T) {
 	o := deskOptions()
 	o.Checkout, o.Impls, o.Parts, o.Case = checkout, nil, []string{"bench"}, regexp.MustCompile("good")
 	o.Out = filepath.Join(t.TempDir(), "toy.bench")
-	s, err := run(t.Context(), o, newDesk(true).hands())
+	s, err := run(t.Context(), o, newDesk(true).deps())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -72,8 +71,12 @@ func TestRunAll(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	r := &deviceRun{o: o, plan: then}
-	if diffs := r.differences(from, nil, Plan{Impls: then.Impls, Parts: then.Parts, Case: "good", Silence: then.Silence}); !slices.Equal(diffs, []string{"impl: all (huge,serial) → huge,serial"}) {
+	var same record.Settings
+	for key, value := range from.Config {
+		same.Add(key, value)
+	}
+	r := &deviceRun{o: o, plan: then, here: &record.Circumstances{Fixed: same.List}}
+	if diffs := r.differences(from, Plan{Impls: then.Impls, Parts: then.Parts, Case: "good", Silence: then.Silence}); !slices.Equal(diffs, []string{"impl: all (huge,serial) → huge,serial"}) {
 		t.Errorf("%q", diffs)
 	}
 }
@@ -99,6 +102,7 @@ func TestRunAllOutOfMemory(t *testing.T) {
 	} {
 		out := filepath.Join(t.TempDir(), "toy.bench")
 		s, err := Run(t.Context(), RunOptions{
+			Progress: noProgress{},
 			Checkout: checkout, Devices: []Device{d}, Impls: tt.impls, Out: out, Limits: patient, Case: regexp.MustCompile(tt.cases),
 		})
 		if err != nil || s.Worst != tt.worst {
@@ -108,39 +112,5 @@ func TestRunAllOutOfMemory(t *testing.T) {
 		if !strings.Contains(string(text), "\n# hole: case=BenchmarkToy/workload=greedy/impl=serial block=1 reason=\"out of memory: ") {
 			t.Errorf("the results lack the hole:\n%s", text)
 		}
-	}
-}
-
-// TestKeptFits: what fits is what the newest results say that have it.
-func TestKeptFits(t *testing.T) {
-	file := func(started, absent, cases string) string {
-		return "# Written by benchrun run; never edited.\nboard: toy\nstarted: " + started + "\n" + absent + "block: 1\n" + cases
-	}
-	end := func(impl, name, outcome string) string {
-		if outcome == "ok" {
-			return "Benchmark" + name + "/impl=" + impl + " 1 5 insns/op\n"
-		}
-		return "# hole: case=Benchmark" + name + "/impl=" + impl + " block=1 reason=\"" + outcome + ": so\"\n"
-	}
-	const bigA, bigB = "# hole: pkg=" + module + "/impls/a reason=\"too big: by 1 byte\"\n", "# skip: pkg=" + module + "/impls/b reason=\"does not fit: by 2 bytes\"\n"
-	checkout := checkoutOf(t, map[string]string{
-		"go.mod":                      smallTree["go.mod"],
-		"results/toy/old.bench":       file("2026-01-01T00:00:00Z", bigA+bigB, ""),
-		"results/toy-left/new.bench":  file("2026-01-02T00:00:00Z", "", end("a", "X", "ok")+end("a", "Y", "out of memory")+end("c", "X", "out of memory")+end("c", "Y", "out of memory")+end("c", "Z", "ok")),
-		"results/toy/cut.bench":       "# Written by benchrun run; never edited.\nboard: toy\n",
-		"results/toy/notes.txt":       "fits",
-		"results/machine/host.bench":  "# Written by benchrun run; never edited.\nmachine: toy\n",
-		"results/other/another.bench": strings.Replace(file("2026-01-02T00:00:00Z", "", end("b", "X", "wrong result")), "board: toy", "board: other", 1),
-	})
-	got, err := checkout.KeptFits()
-	if err != nil {
-		t.Fatal(err)
-	}
-	want := map[string]Fits{
-		"toy":   {Fit: []string{"a"}, Unfit: map[string]string{"b": "by 2 bytes", "c": "2 of 3 cases run out of memory"}},
-		"other": {Fit: []string{"b"}, Unfit: map[string]string{}},
-	}
-	if !reflect.DeepEqual(got, want) {
-		t.Errorf("%+v\nwant\n%+v", got, want)
 	}
 }
