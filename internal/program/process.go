@@ -291,7 +291,7 @@ func (p *Process) Finish() (Result, error) {
 	if p.proc.Killed() != nil || p.proc.Failed() {
 		return Result{}, p.dead()
 	}
-	r.Units = UnitLines(p.proc.Stdout.String())
+	r.Units = slices.Concat(p.c.Units, UnitLines(p.proc.Stdout.String()))
 	return r, p.Close()
 }
 

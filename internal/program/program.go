@@ -70,6 +70,10 @@ type Config struct {
 	// Args are its arguments.
 	Env, Args []string
 
+	// Units are Unit lines, without that word, that come before those of the process in
+	// its result.
+	Units []string
+
 	// Slow makes every slice slower on purpose, for tests of the method: after
 	// its work the process spins for Slow times as long as that took, within the
 	// measured time. 0 for real measurements; must not be negative.

@@ -363,7 +363,7 @@ func TestCallsFail(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err := carryOut(context.Background(), plan, s, nil, new(watched), w.hands()); !errors.Is(err, c.want) {
+		if err := carryOut(context.Background(), plan, s, nil, new(watched), w.deps()); !errors.Is(err, c.want) {
 			t.Errorf("%v: %v", c.fail, err)
 		}
 		if err := s.Close(); err != nil {

@@ -47,7 +47,7 @@ func TestLooks(t *testing.T) {
 		t.Fatal(err)
 	}
 	w := new(fakeWorld)
-	h := w.hands()
+	h := w.deps()
 	var looked []int
 	h.look = lookAt(plan, &looked)
 	p := new(watched)
@@ -95,7 +95,7 @@ func TestLooks(t *testing.T) {
 			t.Fatal(err)
 		}
 		looked := slices.Clone(r.Looked)
-		h := (&fakeWorld{}).hands()
+		h := (&fakeWorld{}).deps()
 		h.look = lookAt(plan, &looked)
 		p := new(watched)
 		if err := errors.Join(carryOut(context.Background(), r.Plan, s, r, p, h), s.Close()); err != nil {
@@ -125,7 +125,7 @@ func TestLooksDecideAll(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	h := new(fakeWorld).hands()
+	h := new(fakeWorld).deps()
 	h.look = func() ([]record.Group, error) { return plan.Groups(), nil }
 	p := new(watched)
 	if err := errors.Join(carryOut(context.Background(), plan, s, nil, p, h), s.Close()); err != nil {
@@ -176,7 +176,7 @@ func TestLooksByVerdicts(t *testing.T) {
 		}
 		return f
 	}
-	h := w.hands()
+	h := w.deps()
 	h.look = func() ([]record.Group, error) { return compare.Decided(plan, path) }
 	p := new(watched)
 	if err := errors.Join(carryOut(context.Background(), plan, s, nil, p, h), s.Close()); err != nil {

@@ -59,17 +59,16 @@ type Subject interface {
 	Start(block int, s record.Step, env []string) (Driver, error)
 }
 
-// Single returns the record of a step that was measured alone: text are the Unit lines that
-// it printed and its benchmark lines, and err is why there are none. It is for
+// Single returns the record of a step that was measured alone: lines are its benchmark
+// lines, units what its process said of units, and err is why there are none. It is for
 // Subject.Measure, whose error is the second result.
-func Single(s record.Step, block int, text string, err error) (record.Record, error) {
+func Single(s record.Step, block int, lines string, units []string, err error) (record.Record, error) {
 	switch {
 	case errors.Is(err, program.ErrKilled):
 		return record.Record{}, err
 	case err != nil:
 		return record.Record{Step: s, Hole: record.NewHole(s, block, err), Output: program.Output(err)}, nil
 	}
-	units, lines := record.SplitUnits(text)
 	return record.Record{Step: s, Printed: lines, Units: units}, nil
 }
 
@@ -82,21 +81,17 @@ func Single(s record.Step, block int, text string, err error) (record.Record, er
 // if that is soon; or killed as soon as the subject's kill is closed. Then Run returns
 // ErrInterrupted. A step that fails is a hole in the results and no error.
 func Run(ctx context.Context, plan *record.Plan, subject Subject, s *record.Store, from *record.Interrupted, p Progress, look func() ([]record.Group, error)) error {
-	return carryOut(ctx, plan, s, from, p, hands{
-		process: subject.Measure,
-		start:   subject.Start,
+	return carryOut(ctx, plan, s, from, p, deps{
+		Subject: subject,
 		look:    look,
 		now:     time.Now, sleep: time.Sleep,
-		rss:  residentSize,
-		room: memoryForTurns(ctx),
+		rss: residentSize, room: memoryForTurns(ctx),
 	})
 }
 
-// hands are the run's side effects; tests replace them.
-type hands struct {
-	// process and start are Subject.Measure and Subject.Start.
-	process func(ctx context.Context, block int, s record.Step) (record.Record, error)
-	start   func(block int, s record.Step, env []string) (Driver, error)
+// deps are the run's side effects; tests replace them.
+type deps struct {
+	Subject
 	// look returns the groups that need no blocks after those in the results.
 	look func() ([]record.Group, error)
 	now  func() time.Time
@@ -113,7 +108,7 @@ type runner struct {
 	plan  *record.Plan
 	store *record.Store
 	p     Progress
-	hands
+	deps
 
 	forecast *Forecast
 
@@ -130,10 +125,10 @@ type runner struct {
 	stopped map[int]int // by Group.Index, after which block
 }
 
-// carryOut is Run with other hands.
-func carryOut(ctx context.Context, plan *record.Plan, s *record.Store, from *record.Interrupted, p Progress, h hands) error {
+// carryOut is Run with the side effects d.
+func carryOut(ctx context.Context, plan *record.Plan, s *record.Store, from *record.Interrupted, p Progress, d deps) error {
 	r := &runner{
-		plan: plan, store: s, p: p, hands: h,
+		plan: plan, store: s, p: p, deps: d,
 		failed: make(map[record.StepKey]int), alone: make(map[int]string), stopped: make(map[int]int),
 		calls: make(map[int]calls), watched: make(map[record.StepKey]bool),
 	}
@@ -268,7 +263,7 @@ func (r *runner) single(ctx context.Context, block int, step record.Step) error 
 	e := record.Record{Step: step}
 	if err := r.tried(step); err != nil {
 		e.Hole = record.NewHole(step, block, err)
-	} else if e, err = r.process(ctx, block, step); err != nil {
+	} else if e, err = r.Measure(ctx, block, step); err != nil {
 		return err
 	}
 	e.Driven = record.ModeProcess

@@ -83,18 +83,29 @@ func fake(bad int) func(record.Step) (string, error) {
 	}
 }
 
-// recorded makes records of the lines that measure returns, as subjects do.
-func recorded(measure func(block int, s record.Step) (string, error)) func(context.Context, int, record.Step) (record.Record, error) {
-	return func(_ context.Context, block int, s record.Step) (record.Record, error) {
-		text, err := measure(block, s)
-		return Single(s, block, text, err)
+// An alone is a subject of which each step has a process of its own, and its benchmark
+// lines are what the function returns.
+type alone func(record.Step) (string, error)
+
+func (f alone) Measure(_ context.Context, block int, s record.Step) (record.Record, error) {
+	text, err := f(s)
+	var units []string
+	for {
+		unit, isUnit := strings.CutPrefix(text, record.UnitMark)
+		if !isUnit {
+			return Single(s, block, text, units, err)
+		}
+		unit, text, _ = strings.Cut(unit, "\n")
+		units = append(units, unit)
 	}
 }
 
-// alone are the hands of a run in which each step has a process of its own.
-func alone(measure func(record.Step) (string, error)) hands {
-	return hands{now: time.Now, process: recorded(func(_ int, s record.Step) (string, error) { return measure(s) })}
+func (alone) Start(int, record.Step, []string) (Driver, error) {
+	return nil, errors.New("takes no turns")
 }
+
+// inProcesses are the deps of a run in which each step has a process of its own.
+func inProcesses(measure alone) deps { return deps{Subject: measure, now: time.Now} }
 
 // fakeRun carries out plan and returns the path of the results.
 func fakeRun(t testing.TB, plan *record.Plan, bad int) string {
@@ -107,7 +118,7 @@ func fakeRun(t testing.TB, plan *record.Plan, bad int) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := carryOut(context.Background(), plan, s, nil, new(watched), alone(fake(bad))); err != nil {
+	if err := carryOut(context.Background(), plan, s, nil, new(watched), inProcesses(fake(bad))); err != nil {
 		t.Fatal(err)
 	}
 	if err := s.Close(); err != nil {
@@ -348,7 +359,7 @@ func TestRunTellsItsProgress(t *testing.T) {
 	defer s.Close()
 	var order []record.Step
 	w := &watched{after: func(_ int, s record.Step) { order = append(order, s) }}
-	if err := carryOut(context.Background(), plan, s, nil, w, alone(fake(2))); err != nil {
+	if err := carryOut(context.Background(), plan, s, nil, w, inProcesses(fake(2))); err != nil {
 		t.Fatal(err)
 	}
 	if w.total != 12 || w.done != 12 || !slices.Equal(w.blocks, []int{1, 2, 3}) {
@@ -372,7 +383,7 @@ func TestRunGivesUpAfterFailuresInARow(t *testing.T) {
 	}
 	defer s.Close()
 	tries := 0
-	err = carryOut(context.Background(), plan, s, nil, new(watched), alone(func(s record.Step) (string, error) {
+	err = carryOut(context.Background(), plan, s, nil, new(watched), inProcesses(func(s record.Step) (string, error) {
 		tries++
 		if tries == 2 {
 			return fake(0)(s)
@@ -394,7 +405,7 @@ func TestRunIsInterrupted(t *testing.T) {
 	ctx, cancel := context.WithCancel(context.Background())
 	n := 0
 	// The process that runs when the interrupt comes is finished, and kept.
-	err = carryOut(ctx, plan, s, nil, new(watched), alone(func(s record.Step) (string, error) {
+	err = carryOut(ctx, plan, s, nil, new(watched), inProcesses(func(s record.Step) (string, error) {
 		if n++; n == 8 {
 			cancel()
 		}
@@ -423,7 +434,7 @@ func TestRunIsInterrupted(t *testing.T) {
 		t.Fatal(err)
 	}
 	w := new(watched)
-	err = carryOut(context.Background(), plan, s, r, w, alone(func(record.Step) (string, error) { return "", program.ErrKilled }))
+	err = carryOut(context.Background(), plan, s, r, w, inProcesses(func(record.Step) (string, error) { return "", program.ErrKilled }))
 	if !errors.Is(err, ErrInterrupted) || w.done != 8 || w.total != 12 {
 		t.Errorf("done %d of %d, %v", w.done, w.total, err)
 	}
@@ -459,7 +470,7 @@ func TestResumeRemembersFailures(t *testing.T) {
 			t.Fatal(err)
 		}
 		tried := 0
-		err = carryOut(context.Background(), r.Plan, s, r, new(watched), alone(func(s record.Step) (string, error) {
+		err = carryOut(context.Background(), r.Plan, s, r, new(watched), inProcesses(func(s record.Step) (string, error) {
 			if s.Index == 2 {
 				tried++
 			}
@@ -492,7 +503,7 @@ func TestResumeCountsFailuresInARow(t *testing.T) {
 		}
 		return fake(0)(st)
 	}
-	if err := carryOut(ctx, plan, s, nil, new(watched), alone(measure)); !errors.Is(err, ErrInterrupted) {
+	if err := carryOut(ctx, plan, s, nil, new(watched), inProcesses(measure)); !errors.Is(err, ErrInterrupted) {
 		t.Fatal(err)
 	}
 	if err := s.Close(); err != nil {
@@ -543,7 +554,7 @@ func resumeFake(t testing.TB, path string, bad int) *record.Interrupted {
 		t.Fatal(err)
 	}
 	w := new(watched)
-	if err := carryOut(context.Background(), r.Plan, s, r, w, alone(fake(bad))); err != nil {
+	if err := carryOut(context.Background(), r.Plan, s, r, w, inProcesses(fake(bad))); err != nil {
 		t.Fatal(err)
 	}
 	if w.done != w.total {
@@ -684,7 +695,7 @@ func TestRunEndsWhenItCannotWrite(t *testing.T) {
 		t.Fatal(err)
 	}
 	n := 0
-	err = carryOut(context.Background(), plan, s, nil, new(watched), alone(func(st record.Step) (string, error) {
+	err = carryOut(context.Background(), plan, s, nil, new(watched), inProcesses(func(st record.Step) (string, error) {
 		if n++; n == 2 {
 			s.Close()
 		}

@@ -168,7 +168,7 @@ func (r *runner) begin(block int, p *player, stop func() error) (err error) {
 	if p.err = r.tried(p.step); p.err != nil {
 		return nil
 	}
-	p.live, err = r.start(block, p.step, []string{padVariable + "=" + strings.Repeat("x", p.pad)})
+	p.live, err = r.Start(block, p.step, []string{padVariable + "=" + strings.Repeat("x", p.pad)})
 	if err == nil {
 		p.warm, err = warmUp(p.live, r.plan.Slice, stop)
 	}

@@ -23,16 +23,17 @@ import (
 
 // A fakeWorld is where fake benchmarks run: its time passes when they do.
 type fakeWorld struct {
-	time   time.Duration
-	starts []string                                   // of what, in order
-	ran    []string                                   // which slices, since the latest start
-	slow   func(at time.Duration) float64             // by how much everything is slowed down; nil for not at all
-	make   func(block int, s record.Step) *fakeDriver // returns how a step behaves; nil for well
-	alone  int                                        // processes of steps that took no turns
-	slept  time.Duration                              // that the lab has waited
-	live   []*fakeDriver                              // all that were started
-	awake  []string                                   // which did not stand still while another one ran
-	odd    []string                                   // slices that were no whole units
+	time        time.Duration
+	starts      []string                                   // of what, in order
+	ran         []string                                   // which slices, since the latest start
+	slow        func(at time.Duration) float64             // by how much everything is slowed down; nil for not at all
+	make        func(block int, s record.Step) *fakeDriver // returns how a step behaves; nil for well
+	alone       int                                        // processes of steps that took no turns
+	beforeAlone func()                                     // nil for nothing
+	slept       time.Duration                              // that the lab has waited
+	live        []*fakeDriver                              // all that were started
+	awake       []string                                   // which did not stand still while another one ran
+	odd         []string                                   // slices that were no whole units
 }
 
 // only notes who does not stand still while f runs.
@@ -201,39 +202,48 @@ func (f *fakeDriver) Finish() (program.Result, error) {
 
 func (f *fakeDriver) Close() error { f.closed, f.ended = true, true; return nil }
 
-// hands are those of a run in w.
-func (w *fakeWorld) hands() hands {
-	return hands{
-		now: func() time.Time { return time.Unix(0, 0).Add(w.time) },
+// deps are those of a run in w.
+func (w *fakeWorld) deps() deps {
+	return deps{
+		Subject: w,
+		now:     func() time.Time { return time.Unix(0, 0).Add(w.time) },
 		sleep: func(d time.Duration) {
 			if w.slept += d; d != idle { // when one is watched it is awake
 				w.only(&fakeDriver{name: "nobody"})
 			}
 		},
-		start: func(block int, s record.Step, env []string) (Driver, error) {
-			f := &fakeDriver{}
-			if w.make != nil {
-				f = w.make(block, s)
-			}
-			f.w, f.name, f.unit = w, fmt.Sprint(s.Index, "/", s.Copy), max(1, f.unit)
-			if f.perOp == nil {
-				f.perOp = func(int) time.Duration { return time.Duration(100 * s.Index) }
-			}
-			w.starts = append(w.starts, fmt.Sprint(block, ":", f.name, " ", len(env[0])))
-			w.ran = nil
-			if f.refuse != nil {
-				return nil, f.refuse
-			}
-			w.live = append(w.live, f)
-			w.only(f)
-			return f, nil
-		},
-		process: recorded(func(_ int, s record.Step) (string, error) {
-			w.alone++
-			return fake(0)(s)
-		}),
 		look: func() ([]record.Group, error) { return nil, nil },
 	}
+}
+
+// Start implements Subject.
+func (w *fakeWorld) Start(block int, s record.Step, env []string) (Driver, error) {
+	f := &fakeDriver{}
+	if w.make != nil {
+		f = w.make(block, s)
+	}
+	f.w, f.name, f.unit = w, fmt.Sprint(s.Index, "/", s.Copy), max(1, f.unit)
+	if f.perOp == nil {
+		f.perOp = func(int) time.Duration { return time.Duration(100 * s.Index) }
+	}
+	w.starts = append(w.starts, fmt.Sprint(block, ":", f.name, " ", len(env[0])))
+	w.ran = nil
+	if f.refuse != nil {
+		return nil, f.refuse
+	}
+	w.live = append(w.live, f)
+	w.only(f)
+	return f, nil
+}
+
+// Measure implements Subject.
+func (w *fakeWorld) Measure(_ context.Context, block int, s record.Step) (record.Record, error) {
+	if w.beforeAlone != nil {
+		w.beforeAlone()
+	}
+	w.alone++
+	text, err := fake(0)(s)
+	return Single(s, block, text, nil, err)
 }
 
 // turnsPlan is a plan of one row of n columns.
@@ -265,7 +275,7 @@ func turnsRun(t testing.TB, plan *record.Plan, w *fakeWorld) (path string, p *wa
 		t.Fatal(err)
 	}
 	p = new(watched)
-	if err := errors.Join(carryOut(context.Background(), plan, s, nil, p, w.hands()), s.Close()); err != nil {
+	if err := errors.Join(carryOut(context.Background(), plan, s, nil, p, w.deps()), s.Close()); err != nil {
 		t.Fatal(err)
 	}
 	if p.done != p.total {
@@ -694,7 +704,7 @@ func TestTurnsFallBack(t *testing.T) {
 			}
 			return f
 		}}
-		h := w.hands()
+		h := w.deps()
 		h.room, h.rss = c.room, func(pid int) uint64 { return uint64(pid) * 60 * MiB }
 		path := filepath.Join(t.TempDir(), "run.bench")
 		s, err := record.Create(path, plan, someCircumstances, nil, time.Now())
@@ -702,12 +712,10 @@ func TestTurnsFallBack(t *testing.T) {
 			t.Fatal(err)
 		}
 		ctx, cancel := context.WithCancel(context.Background())
-		process := h.process
-		h.process = func(ctx context.Context, block int, s record.Step) (record.Record, error) {
+		w.beforeAlone = func() {
 			if w.alone == 5 {
 				cancel()
 			}
-			return process(ctx, block, s)
 		}
 		p := new(watched)
 		if err := carryOut(ctx, plan, s, nil, p, h); !errors.Is(err, ErrInterrupted) || w.alone != 6 {
@@ -731,7 +739,7 @@ func TestTurnsFallBack(t *testing.T) {
 		}
 		starts := len(w.starts)
 		p = new(watched)
-		if err := errors.Join(carryOut(context.Background(), plan, s, r, p, w.hands()), s.Close()); err != nil {
+		if err := errors.Join(carryOut(context.Background(), plan, s, r, p, w.deps()), s.Close()); err != nil {
 			t.Fatal(err)
 		}
 		if w.alone != 12 || len(w.starts) != starts || p.done != p.total {
@@ -810,7 +818,7 @@ func TestTurnsAreInterrupted(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err := carryOut(ctx, plan, s, nil, new(watched), w.hands()); !errors.Is(err, ErrInterrupted) {
+		if err := carryOut(ctx, plan, s, nil, new(watched), w.deps()); !errors.Is(err, ErrInterrupted) {
 			t.Errorf("%s: %v", name, err)
 		}
 		if err := s.Close(); err != nil {
@@ -878,7 +886,7 @@ func TestTurnsResumeFromEveryByte(t *testing.T) {
 			t.Fatal(err)
 		}
 		p := new(watched)
-		if err := errors.Join(carryOut(context.Background(), r.Plan, s, r, p, (&fakeWorld{make: behave}).hands()), s.Close()); err != nil {
+		if err := errors.Join(carryOut(context.Background(), r.Plan, s, r, p, (&fakeWorld{make: behave}).deps()), s.Close()); err != nil {
 			t.Fatal(err)
 		}
 		got := find(t, path)

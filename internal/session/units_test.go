@@ -52,7 +52,7 @@ func TestUnits(t *testing.T) {
 	}
 	more := "" // of later processes
 	tried := 0
-	one := alone(func(s record.Step) (string, error) {
+	one := inProcesses(func(s record.Step) (string, error) {
 		if tried++; tried == 2 {
 			return "", program.ErrKilled
 		}

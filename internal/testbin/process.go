@@ -4,10 +4,12 @@ import (
 	"fmt"
 	"os/exec"
 	"runtime"
+	"strconv"
 	"time"
 
 	"github.com/dynolab/dyno/internal/child"
 	"github.com/dynolab/dyno/internal/program"
+	"github.com/dynolab/dyno/internal/record"
 )
 
 const runtimeIsWindows = runtime.GOOS == "windows"
@@ -15,7 +17,7 @@ const runtimeIsWindows = runtime.GOOS == "windows"
 // An invocation is one run of a subject.
 type invocation struct {
 	subject Binary
-	args    []string
+	args    []string // see flags
 	timeout time.Duration
 	// sinceOutput lets the timeout begin anew whenever the process prints.
 	sinceOutput bool
@@ -27,7 +29,8 @@ type invocation struct {
 // subject that crashes, fails or takes too long gives a *program.Failure, and what it
 // printed. Standard error is apart, so that a log does not tear result lines.
 func (v invocation) run() (string, error) {
-	cmd := exec.Command(v.subject.Path, v.args...)
+	// Package testing's own limit does not hold for benchmarks; ours kills.
+	cmd := exec.Command(v.subject.Path, append([]string{"-test.timeout=0"}, v.args...)...)
 	cmd.Dir = v.subject.Dir
 	p, err := child.Run(cmd)
 	if err != nil {
@@ -79,5 +82,17 @@ func (v invocation) wait(p *child.Process) (inTime bool) {
 		}
 		p.EndHung()
 		return false
+	}
+}
+
+// flags are those by which a test binary runs c and nothing else.
+func flags(c record.Case, benchtime string, cpu, count int) []string {
+	return []string{
+		"-test.run=^$",
+		"-test.bench=" + c.Pattern(),
+		"-test.skip=" + c.Beneath(),
+		"-test.benchtime=" + benchtime,
+		"-test.cpu=" + strconv.Itoa(cpu),
+		"-test.count=" + strconv.Itoa(count),
 	}
 }
