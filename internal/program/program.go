@@ -17,6 +17,8 @@ package program
 import (
 	"errors"
 	"time"
+
+	"github.com/dynolab/dyno/internal/hwcount"
 )
 
 // ErrUnsupported is the error, wrapped with what is missing, where benchmarks
@@ -164,7 +166,7 @@ type Usage struct {
 
 // Hardware is what processors counted of a process in user space, in all its threads
 // and those of processes that it started.
-type Hardware struct{ Instructions, Cycles uint64 }
+type Hardware = hwcount.Counts
 
 // A Result is what a benchmark reports when it ends.
 type Result struct {

@@ -130,6 +130,25 @@ func (b *builder) goCommand(ctx context.Context, args ...string) *exec.Cmd {
 	return cmd
 }
 
+// says runs the go command with args, and returns what it prints.
+func (b *builder) says(ctx context.Context, args ...string) (string, error) {
+	cmd := b.goCommand(ctx, args...)
+	var stdout, stderr bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &stdout, &stderr
+	if err := cmd.Run(); err != nil {
+		if ctx.Err() != nil {
+			return "", context.Cause(ctx)
+		}
+		return "", fmt.Errorf("go %s: %w\n%s", args[0], err, bytes.TrimSpace(stderr.Bytes()))
+	}
+	return stdout.String(), nil
+}
+
+// goSays runs the go command in the folder dir.
+func goSays(ctx context.Context, dir string, args ...string) (string, error) {
+	return (&builder{dir: dir}).says(ctx, args...)
+}
+
 // Build compiles the tests of the packages that match patterns, as the go
 // command in dir understands them, into the folder out, which no other Build
 // must use. A package that cannot be built, or has no tests, is a problem and not
@@ -227,8 +246,8 @@ func Link(ctx context.Context, out string, subjects []Binary, n int) error {
 		return nil
 	}
 	// A flag of ours takes the place of one in GOFLAGS.
-	said, _ := subjects[first].made.goCommand(ctx, "env", "GOFLAGS").Output()
-	ldflags := flagIn(string(said), "-ldflags")
+	said, _ := subjects[first].made.says(ctx, "env", "GOFLAGS")
+	ldflags := flagIn(said, "-ldflags")
 	work, ctx := errgroup.WithContext(ctx)
 	work.SetLimit(runtime.GOMAXPROCS(0))
 	for i, s := range subjects {
@@ -317,17 +336,12 @@ type goPackage struct {
 
 func (b *builder) list(ctx context.Context, patterns []string) ([]goPackage, error) {
 	args := append([]string{"list", "-e", "-json=ImportPath,Dir,TestGoFiles,XTestGoFiles,Error", "--"}, patterns...)
-	cmd := b.goCommand(ctx, args...)
-	var stdout, stderr bytes.Buffer
-	cmd.Stdout, cmd.Stderr = &stdout, &stderr
-	if err := cmd.Run(); err != nil {
-		if ctx.Err() != nil {
-			return nil, context.Cause(ctx)
-		}
-		return nil, fmt.Errorf("go list %s: %w\n%s", strings.Join(patterns, " "), err, bytes.TrimSpace(stderr.Bytes()))
+	said, err := b.says(ctx, args...)
+	if err != nil {
+		return nil, err
 	}
 	var pkgs []goPackage
-	for dec := json.NewDecoder(&stdout); ; {
+	for dec := json.NewDecoder(strings.NewReader(said)); ; {
 		var p goPackage
 		switch err := dec.Decode(&p); {
 		case errors.Is(err, io.EOF):

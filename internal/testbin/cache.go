@@ -159,9 +159,8 @@ func (b *builder) describe(ctx context.Context) string {
 		return ""
 	}
 	settings := make(map[string]string)
-	cmd := b.goCommand(ctx, "env", "-json")
-	out, err := cmd.Output()
-	if err != nil || json.Unmarshal(out, &settings) != nil {
+	said, err := b.says(ctx, "env", "-json")
+	if err != nil || json.Unmarshal([]byte(said), &settings) != nil {
 		return ""
 	}
 	for _, flag := range []string{"-overlay", "-modfile", "-toolexec"} {
