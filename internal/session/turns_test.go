@@ -270,14 +270,9 @@ func turnsPlanOf(n, blocks, rounds int, slice time.Duration) *record.Plan {
 func turnsRun(t testing.TB, plan *record.Plan, w *fakeWorld) (path string, p *watched) {
 	t.Helper()
 	path = filepath.Join(t.TempDir(), "run.bench")
-	s, err := record.Create(path, plan, someCircumstances, nil, time.Unix(1e9, 0))
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := create(t, path, plan)
 	p = new(watched)
-	if err := errors.Join(carryOut(context.Background(), plan, s, nil, p, w.deps()), s.Close()); err != nil {
-		t.Fatal(err)
-	}
+	must(t, errors.Join(carryOut(context.Background(), plan, s, nil, p, w.deps()), s.Close()))
 	if p.done != p.total {
 		t.Errorf("%d of %d steps are done", p.done, p.total)
 	}
@@ -311,10 +306,7 @@ type found struct {
 func find(t testing.TB, path string) map[string]found {
 	t.Helper()
 	entries(t, path) // other readers can read it too
-	data, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	data := readFile(t, path)
 	got := make(map[string]found)
 	config := make(map[string]string)
 	last := ""
@@ -428,10 +420,7 @@ func TestTurnsAreRandom(t *testing.T) {
 	for i := range runs {
 		runs[i] = new(fakeWorld)
 		path, _ := turnsRun(t, plan, runs[i])
-		data, err := os.ReadFile(path)
-		if err != nil {
-			t.Fatal(err)
-		}
+		data := readFile(t, path)
 		_, files[i], _ = bytes.Cut(data, []byte("\nblock: 1\n"))
 	}
 	withoutLoad := func(b []byte) string {
@@ -707,10 +696,7 @@ func TestTurnsFallBack(t *testing.T) {
 		h := w.deps()
 		h.room, h.rss = c.room, func(pid int) uint64 { return uint64(pid) * 60 * MiB }
 		path := filepath.Join(t.TempDir(), "run.bench")
-		s, err := record.Create(path, plan, someCircumstances, nil, time.Now())
-		if err != nil {
-			t.Fatal(err)
-		}
+		s := create(t, path, plan)
 		ctx, cancel := context.WithCancel(context.Background())
 		w.beforeAlone = func() {
 			if w.alone == 5 {
@@ -721,27 +707,18 @@ func TestTurnsFallBack(t *testing.T) {
 		if err := carryOut(ctx, plan, s, nil, p, h); !errors.Is(err, ErrInterrupted) || w.alone != 6 {
 			t.Fatalf("%s: %v after %d processes", why, err, w.alone)
 		}
-		if err := s.Close(); err != nil {
-			t.Fatal(err)
-		}
+		must(t, s.Close())
 		if want := "G/workload=w/x=1-2: " + why + "; each value is from a process of its own"; !slices.Equal(p.notes, []string{want}) {
 			t.Errorf("notes %q, want %q", p.notes, want)
 		}
-		r, err := record.ReadInterrupted(path)
-		if err != nil {
-			t.Fatal(err)
-		}
+		r := interrupted(t, path)
 		if r.Alone[1] != why || r.Ended != 2 || len(r.Done) != 2 {
 			t.Errorf("read %+v", r)
 		}
-		if s, err = r.Resume(time.Now()); err != nil {
-			t.Fatal(err)
-		}
+		s = resume(t, r)
 		starts := len(w.starts)
 		p = new(watched)
-		if err := errors.Join(carryOut(context.Background(), plan, s, r, p, w.deps()), s.Close()); err != nil {
-			t.Fatal(err)
-		}
+		must(t, errors.Join(carryOut(context.Background(), plan, s, r, p, w.deps()), s.Close()))
 		if w.alone != 12 || len(w.starts) != starts || p.done != p.total {
 			t.Errorf("%s: %d processes, %d of %d; started %q", why, w.alone, p.done, p.total, w.starts[starts:])
 		}
@@ -814,26 +791,18 @@ func TestTurnsAreInterrupted(t *testing.T) {
 			return f
 		}
 		path := filepath.Join(t.TempDir(), "run.bench")
-		s, err := record.Create(path, plan, someCircumstances, nil, time.Now())
-		if err != nil {
-			t.Fatal(err)
-		}
+		s := create(t, path, plan)
 		if err := carryOut(ctx, plan, s, nil, new(watched), w.deps()); !errors.Is(err, ErrInterrupted) {
 			t.Errorf("%s: %v", name, err)
 		}
-		if err := s.Close(); err != nil {
-			t.Fatal(err)
-		}
+		must(t, s.Close())
 		if c.perOp == time.Second && w.time-asked > 10*time.Second {
 			t.Errorf("%s: it went on for %v", name, w.time-asked)
 		}
 		if got := find(t, path); len(got) != 4*c.complete {
 			t.Errorf("%s: %d entries, want %d", name, len(got), 4*c.complete)
 		}
-		r, err := record.ReadInterrupted(path)
-		if err != nil {
-			t.Fatal(err)
-		}
+		r := interrupted(t, path)
 		if r.Torn != "" || r.Ended+len(r.Done)/4 != c.complete {
 			t.Errorf("%s: %+v", name, r)
 		}
@@ -856,10 +825,7 @@ func TestTurnsResumeFromEveryByte(t *testing.T) {
 		return new(fakeDriver)
 	}
 	path, _ := turnsRun(t, plan, &fakeWorld{make: behave})
-	data, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	data := readFile(t, path)
 	want := find(t, path)
 	if len(want) != 14 {
 		t.Fatalf("%d entries", len(want))
@@ -869,26 +835,16 @@ func TestTurnsResumeFromEveryByte(t *testing.T) {
 		if cut%5 != 0 && (testing.Short() || cut%2 != 0) {
 			continue
 		}
-		if err := os.WriteFile(path, data[:cut], 0o644); err != nil {
-			t.Fatal(err)
-		}
-		r, err := record.ReadInterrupted(path)
-		if err != nil {
-			t.Fatalf("cut at %d: %v", cut, err)
-		}
+		must(t, os.WriteFile(path, data[:cut], 0o644))
+		r := interrupted(t, path)
 		// What is taken away begins with a row, or is a line.
 		kept := data[:cut-len(r.Torn)]
 		if !bytes.HasSuffix(kept, []byte("\n")) || strings.Contains(r.Torn, "\n") && !strings.HasPrefix(r.Torn, "# row ") && !strings.HasPrefix(r.Torn, "case: ") || strings.Contains(r.Torn, "\n# end of row") && strings.HasSuffix(r.Torn, "\n") {
 			t.Fatalf("cut at %d: torn %q", cut, r.Torn)
 		}
-		s, err := r.Resume(time.Now())
-		if err != nil {
-			t.Fatal(err)
-		}
+		s := resume(t, r)
 		p := new(watched)
-		if err := errors.Join(carryOut(context.Background(), r.Plan, s, r, p, (&fakeWorld{make: behave}).deps()), s.Close()); err != nil {
-			t.Fatal(err)
-		}
+		must(t, errors.Join(carryOut(context.Background(), r.Plan, s, r, p, (&fakeWorld{make: behave}).deps()), s.Close()))
 		got := find(t, path)
 		for key := range want {
 			if f, ok := got[key]; !ok || (f.times == nil) != (want[key].times == nil) || (f.reason == "") != (want[key].reason == "") {

@@ -103,10 +103,7 @@ func BenchmarkSubject(b *testing.B) {
 // whereIs returns the place in this file where code first stands, as reasons give it.
 func whereIs(t *testing.T, code string) string {
 	t.Helper()
-	source, err := os.ReadFile("binary_test.go")
-	if err != nil {
-		t.Fatal(err)
-	}
+	source := readFile(t, "binary_test.go")
 	before, _, ok := strings.Cut(string(source), code)
 	if !ok {
 		t.Fatalf("no %s in this file", code)

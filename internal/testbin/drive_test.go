@@ -154,9 +154,7 @@ func TestModes(t *testing.T) {
 			if !maps.Equal(warm[0].Extra, c.extra) {
 				t.Errorf("a slice reports %v, want %v", warm[0].Extra, c.extra)
 			}
-			if err := p.Reset(); err != nil {
-				t.Fatal(err)
-			}
+			must(t, p.Reset())
 			want := maps.Clone(c.want)
 			if c.name == "BenchmarkN" {
 				want["operations"] = 1 + 17 + 30 // after the second slice that counts
@@ -392,10 +390,7 @@ func whereItEnds(t *testing.T, name string) string {
 	case code == "":
 		return ""
 	}
-	source, err := os.ReadFile(filepath.Join(drivableDir, "subject_test.go"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	source := readFile(t, filepath.Join(drivableDir, "subject_test.go"))
 	before, _, ok := strings.Cut(string(source), code)
 	if !ok {
 		t.Fatalf("the subject has no %s", code)
@@ -413,10 +408,7 @@ func TestSlow(t *testing.T) {
 		const within = 5 * time.Microsecond
 		least := time.Duration(math.MaxInt64)
 		for tries := 0; tries < 100 && least > within; tries++ {
-			p, err := start(t, name, func(c *program.Config) { c.Slow = 0.5 })
-			if err != nil {
-				t.Fatal(err)
-			}
+			p := started(t, name, func(c *program.Config) { c.Slow = 0.5 })
 			s := run(t, p, 1000)[0]
 			worked := finish(t, p).Extra["worked"]
 			over := s.Elapsed - time.Duration(1.5*worked)
@@ -437,9 +429,7 @@ func TestCollections(t *testing.T) {
 	for name, each := range map[string]float64{"BenchmarkN": 1, "BenchmarkLoop": 0, "BenchmarkSession": 0} {
 		for _, called := range []bool{false, true} {
 			p, _ := drive(t, name, 1, 10) // which allocates next to nothing
-			if err := p.Reset(); err != nil {
-				t.Fatal(err)
-			}
+			must(t, p.Reset())
 			const slices = 4
 			for range slices {
 				one := p.Run
@@ -494,9 +484,7 @@ func TestUsageAndResources(t *testing.T) {
 	if after.LiveHeap == 0 || after.LiveHeap > most || after.HeapGoal < 4<<20 || after.HeapGoal <= after.LiveHeap || after.HeapGoal > 4*most {
 		t.Errorf("a heap of %d bytes, whose goal is %d", after.LiveHeap, after.HeapGoal)
 	}
-	if err := p.Reset(); err != nil {
-		t.Fatal(err)
-	}
+	must(t, p.Reset())
 	s = run(t, p, 1000)[0]
 	used := finish(t, p).Resources
 	if n := used[program.ResourceGCs]; n < float64(s.GCs) || n > float64(s.GCs)+10 {
@@ -629,9 +617,7 @@ func TestOrphan(t *testing.T) {
 		t.Fatal(err)
 	}
 	cmd.ExtraFiles = []*os.File{commands, answers}
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
+	must(t, cmd.Start())
 	commands.Close()
 	answers.Close()
 	if line, err := bufio.NewReader(out).ReadString('\n'); !strings.HasPrefix(line, "hello\t") {
@@ -645,10 +631,7 @@ func TestOrphan(t *testing.T) {
 }
 
 func TestCounters(t *testing.T) {
-	p, err := start(t, "BenchmarkAllocates/loop", func(c *program.Config) { c.Counters = true })
-	if err != nil {
-		t.Fatal(err)
-	}
+	p := started(t, "BenchmarkAllocates/loop", func(c *program.Config) { c.Counters = true })
 	s := run(t, p, 1000)[0]
 	for _, name := range []string{
 		"gc-cycles", "gc-cpu-ns", "goroutines", "heap-live-B", "mutex-wait-ns", "sched-events", "sched-p50-ns", "sched-p99-ns",
@@ -672,13 +655,9 @@ func TestProfiles(t *testing.T) {
 	dir := t.TempDir()
 	for _, kind := range []string{program.ProfileCPU, program.ProfileMutex, program.ProfileBlock, program.ProfileAllocs} {
 		path := filepath.Join(dir, kind+" profile")
-		if err := p.StartProfile(kind, path); err != nil {
-			t.Fatal(err)
-		}
+		must(t, p.StartProfile(kind, path))
 		run(t, p, 10_000)
-		if err := p.EndProfile(); err != nil {
-			t.Fatal(err)
-		}
+		must(t, p.EndProfile())
 		want := []string{path}
 		if kind != program.ProfileCPU {
 			want = append(want, path+".before")

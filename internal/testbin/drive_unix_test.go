@@ -22,7 +22,5 @@ func TestForks(t *testing.T) {
 	}
 	defer f.Close()
 	// This waits until the process has ended, which it does not by itself.
-	if err := syscall.Flock(int(f.Fd()), syscall.LOCK_EX); err != nil {
-		t.Fatal(err)
-	}
+	must(t, syscall.Flock(int(f.Fd()), syscall.LOCK_EX))
 }

@@ -24,7 +24,5 @@ func TestMeasureEndsGrandchildren(t *testing.T) {
 	}
 	defer f.Close()
 	// This waits until the child has ended, which it does not by itself.
-	if err := syscall.Flock(int(f.Fd()), syscall.LOCK_EX); err != nil {
-		t.Fatal(err)
-	}
+	must(t, syscall.Flock(int(f.Fd()), syscall.LOCK_EX))
 }
