@@ -29,11 +29,7 @@ func (p *Process) CountHardware() error {
 	if !p.Freeze() {
 		return errors.New("a process cannot be stopped here, so its threads are not known")
 	}
-	attach := p.c.Attach
-	if attach == nil {
-		attach = machineCounters
-	}
-	c, err := attach(p.hello.Pid)
+	c, err := p.c.Attach(p.hello.Pid)
 	if err != nil {
 		return err
 	}

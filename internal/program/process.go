@@ -40,9 +40,6 @@ type Process struct {
 	stop  func() bool // watching the context
 }
 
-// defaultTimeout is what a zero Config.Timeout means.
-const defaultTimeout = time.Minute
-
 // Start starts a benchmark and returns when it is ready for its first slice. Its
 // error is a [*Refusal], a [*Failure], or wraps [ErrUnsupported], [ErrKilled] or
 // what has ended ctx, which ends the process.
@@ -55,7 +52,10 @@ func Start(ctx context.Context, c Config) (*Process, error) {
 	}
 	c.CPU = max(c.CPU, 1)
 	if c.Timeout <= 0 {
-		c.Timeout = defaultTimeout
+		c.Timeout = time.Minute
+	}
+	if c.Attach == nil {
+		c.Attach = machineCounters
 	}
 	if err := ctx.Err(); err != nil {
 		return nil, context.Cause(ctx)
