@@ -184,10 +184,9 @@ func (p *Process) slice(c command, n int) (Slice, error) {
 	return s, p.check(a)
 }
 
-// Freeze stops the process until its next command: what it does beside the
-// benchmark – a goroutine that works on, a collection that has begun – then goes on
-// in its own slices, and takes nothing of others'. It reports whether the system can
-// do that; where it cannot, the process waits for its command and does the rest.
+// Freeze stops the process until its next command: see docs/driving.md. It reports whether
+// the system can do that; where it cannot, the process waits for its command and does the
+// rest.
 func (p *Process) Freeze() bool {
 	if p.err == nil && !p.frozen {
 		p.frozen = child.Freeze(p.proc.Cmd)
@@ -228,8 +227,7 @@ func (p *Process) Reset() error {
 	return p.check(a)
 }
 
-// The kinds of profiles that StartProfile knows. What each has is runtime/pprof's
-// to say.
+// The kinds of profiles that StartProfile knows, as of runtime/pprof.
 const (
 	ProfileCPU    = "cpu"
 	ProfileMutex  = "mutex"

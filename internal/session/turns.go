@@ -187,7 +187,7 @@ func (r *runner) begin(block int, p *player, stop func() error) (err error) {
 // blame makes err, if there is one, the reason why p has no figure, unless it ends the whole
 // row: then it is returned.
 func (p *player) blame(err error) error {
-	if errors.Is(err, program.ErrKilled) || errors.Is(err, ErrInterrupted) {
+	if endsRow(err) {
 		return err
 	}
 	p.err = err

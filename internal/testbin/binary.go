@@ -102,10 +102,9 @@ type BuildOptions struct {
 
 	// Cache keeps binaries for the next Build; nil means that nothing does.
 	Cache *BuildCache
-	// Source identifies the sources of all packages and of what they import: with
-	// the same one the same is compiled. "" means that this is not known; then
-	// each program is linked once, and only its layouts come from the cache, and so
-	// it is without -trimpath in GOFLAGS.
+	// Source identifies the sources of all packages and of what they import. If it is "",
+	// or GOFLAGS have no -trimpath, each program is linked once, and only its layouts
+	// come from the cache.
 	Source string
 }
 
@@ -233,13 +232,11 @@ func Build(ctx context.Context, dir, out string, patterns []string, o BuildOptio
 }
 
 // Link makes layouts of subjects that Build has made, into the folder out: n of
-// each, the first of which is the one that is there. It takes linking only,
-// because the go command's cache has the rest. As many are linked at a time as
-// there are processors.
+// each, the first of which is the one that is there. Those that were built already stay as
+// they are.
 //
-// They are linked without what debuggers read, as by go test when it runs what it
-// builds: that is half of the work, and no part of what is loaded. Profiles do not
-// need it. Those that were built already stay as they are.
+// It takes linking only, because the go command's cache has the rest, and half of that
+// work is left out with what debuggers read. Profiles do not need it.
 func Link(ctx context.Context, out string, subjects []Binary, n int) error {
 	first := slices.IndexFunc(subjects, func(s Binary) bool { return !s.Prebuilt() })
 	if n <= 1 || first < 0 {
