@@ -15,6 +15,8 @@ import (
 	"testing"
 	"time"
 
+	"golang.org/x/perf/benchfmt"
+
 	"github.com/dynolab/dyno/internal/compare"
 	"github.com/dynolab/dyno/internal/program"
 	"github.com/dynolab/dyno/internal/record"
@@ -298,55 +300,37 @@ func (w *fakeWorld) onlySlicesCount(t *testing.T, got map[string]found) {
 // A found is a result or a hole in a file, with its slices.
 type found struct {
 	name, reason string
-	config       map[string]string
+	config       func(key string) string
 	times        *record.Slices
 }
 
-// find reads a results file line by line: what it has by "block/case/copy".
+// find reads what a results file has by "block/case/copy".
 func find(t testing.TB, path string) map[string]found {
 	t.Helper()
 	entries(t, path) // other readers can read it too
-	data := readFile(t, path)
+	f := record.Read(path, readFile(t, path))
 	got := make(map[string]found)
-	config := make(map[string]string)
-	last := ""
-	add := func(f found) {
-		last = config["block"] + "/" + config["case"] + "/" + config["copy"]
-		if _, ok := got[last]; ok {
-			t.Errorf("%s is there twice", last)
-		}
-		f.config = make(map[string]string)
-		for k, v := range config {
-			f.config[k] = v
-		}
-		got[last] = f
-	}
-	for line := range strings.Lines(string(data)) {
-		line = strings.TrimSuffix(line, "\n")
-		s, isSlices, err := record.ParseSlices(line)
-		if err != nil {
-			t.Error(err)
-		}
-		h, isHole, err := record.ParseHoleLine(line)
-		if err != nil {
-			t.Error(err)
-		}
+	for _, r := range slices.Concat(f.Results, f.Holes) {
+		config := r.Result.GetConfig
+		one := found{config: config, times: r.Slices}
 		switch {
-		case isSlices:
-			f := got[last]
-			f.times = &s
-			got[last] = f
-		case isHole:
-			if h.Block != "" {
-				add(found{name: h.Case, reason: h.Reason})
+		case r.Hole == nil:
+			written := r.Result.Clone()
+			for i, v := range written.Values {
+				unit := record.Written(v)
+				written.Values[i] = benchfmt.Value{Value: record.InUnit(v, unit), Unit: unit}
 			}
-		case strings.HasPrefix(line, "Benchmark"):
-			add(found{name: line})
-		case !strings.HasPrefix(line, "#"):
-			if key, value, ok := strings.Cut(line, ": "); ok {
-				config[key] = value
-			}
+			one.name = record.ResultLine(written)
+		case r.Hole.Block == "":
+			continue
+		default:
+			one.name, one.reason = r.Hole.Case, r.Hole.Reason
 		}
+		key := config("block") + "/" + config("case") + "/" + config("copy")
+		if _, ok := got[key]; ok {
+			t.Errorf("%s is there twice", key)
+		}
+		got[key] = one
 	}
 	return got
 }
@@ -490,7 +474,7 @@ func TestCopiesDoTheSameWork(t *testing.T) {
 		work := make(map[string][]int) // of BenchmarkG, by block
 		for _, f := range find(t, path) {
 			if strings.HasPrefix(f.name, "BenchmarkG") && f.times != nil {
-				work[f.config["block"]] = append(work[f.config["block"]], f.times.N)
+				work[f.config("block")] = append(work[f.config("block")], f.times.N)
 			}
 		}
 		if len(work) != 5 {
@@ -588,12 +572,12 @@ func TestTurnsInTheFile(t *testing.T) {
 		if len(f.times.Ns) != 7 || f.times.N%64 != 0 || math.Abs(slice/5e6-1) > 0.01 || !f.times.Steady || !f.times.Whole || f.times.Took <= 0 {
 			t.Errorf("%s: %+v", key, *f.times)
 		}
-		block, _ := strconv.Atoi(f.config["block"])
-		if f.config["driven"] != "session" || f.config["layout"] != strconv.Itoa((block-1)%3) || f.config["pkg"] != "example.com/a" {
-			t.Errorf("%s: %v", key, f.config)
+		block, _ := strconv.Atoi(f.config("block"))
+		if f.config("driven") != "session" || f.config("layout") != strconv.Itoa((block-1)%3) || f.config("pkg") != "example.com/a" {
+			t.Errorf("%s: %v", key, f)
 		}
-		if pad, err := strconv.Atoi(f.config["envpad"]); err != nil || pad < 0 || pad >= maxPad || pad%padStep != 0 {
-			t.Errorf("%s: padding %q", key, f.config["envpad"])
+		if pad, err := strconv.Atoi(f.config("envpad")); err != nil || pad < 0 || pad >= maxPad || pad%padStep != 0 {
+			t.Errorf("%s: padding %q", key, f.config("envpad"))
 		}
 	}
 	if _, ok := got["4/1/2"]; !ok {
@@ -725,7 +709,7 @@ func TestTurnsFallBack(t *testing.T) {
 		got := find(t, path)
 		for key, f := range got {
 			how := map[bool]string{true: "session", false: "process"}[key < "2"]
-			if f.config["driven"] != how || (how == "session") != (f.times != nil) || f.reason != "" {
+			if f.config("driven") != how || (how == "session") != (f.times != nil) || f.reason != "" {
 				t.Errorf("%s: %s: %+v", why, key, f)
 			}
 		}

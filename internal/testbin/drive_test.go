@@ -74,7 +74,7 @@ func drive(t testing.TB, name string, slices ...int) (*program.Process, []progra
 	t.Helper()
 	p, err := start(t, name)
 	if err != nil {
-		t.Fatalf("%s: %v\n%s", name, err, outputOf(err))
+		t.Fatalf("%s: %v\n%s", name, err, program.Output(err))
 	}
 	return p, run(t, p, slices...)
 }
@@ -85,7 +85,7 @@ func run(t testing.TB, p *program.Process, slices ...int) []program.Slice {
 	for _, n := range slices {
 		s, err := p.Run(n)
 		if err != nil {
-			t.Fatalf("a slice of %d: %v\n%s", n, err, outputOf(err))
+			t.Fatalf("a slice of %d: %v\n%s", n, err, program.Output(err))
 		}
 		if s.N != n || s.Elapsed <= 0 {
 			t.Fatalf("a slice of %d: %+v", n, s)
@@ -99,18 +99,9 @@ func finish(t testing.TB, p *program.Process) program.Result {
 	t.Helper()
 	r, err := p.Finish()
 	if err != nil {
-		t.Fatalf("%v\n%s", err, outputOf(err))
+		t.Fatalf("%v\n%s", err, program.Output(err))
 	}
 	return r
-}
-
-// outputOf returns what a process printed that failed with err.
-func outputOf(err error) string {
-	var f *program.Failure
-	if errors.As(err, &f) {
-		return f.Output
-	}
-	return ""
 }
 
 // What a benchmark is driven by, how often it is prepared, what it reports, and
@@ -332,13 +323,13 @@ func TestEnds(t *testing.T) {
 			})
 			for i, n := range c.slices {
 				if err != nil {
-					t.Fatalf("before slice %d: %v\n%s", i, err, outputOf(err))
+					t.Fatalf("before slice %d: %v\n%s", i, err, program.Output(err))
 				}
 				_, err = p.Run(n)
 			}
 			if c.finish {
 				if err != nil {
-					t.Fatalf("before the end: %v\n%s", err, outputOf(err))
+					t.Fatalf("before the end: %v\n%s", err, program.Output(err))
 				}
 				_, err = p.Finish()
 			}
@@ -362,7 +353,7 @@ func TestEnds(t *testing.T) {
 				t.Errorf("error %q lacks %q", err, at)
 			}
 			// With the race detector, stacks may take too long to print.
-			if out := outputOf(err); !strings.Contains(out, c.output) && !raceEnabled {
+			if out := program.Output(err); !strings.Contains(out, c.output) && !raceEnabled {
 				t.Errorf("the output has no %q:\n%s", c.output, out)
 			}
 			if p != nil {

@@ -184,8 +184,8 @@ func TestEndsAfterStandingStill(t *testing.T) {
 		run(t, p, 50)
 		freeze(t, p)
 		_, err := p.Run(50)
-		if err == nil || !strings.HasPrefix(err.Error(), "no answer after 2s: ") || !strings.Contains(outputOf(err), "goroutine") && !raceEnabled {
-			t.Errorf("%v\n%s", err, outputOf(err))
+		if err == nil || !strings.HasPrefix(err.Error(), "no answer after 2s: ") || !strings.Contains(program.Output(err), "goroutine") && !raceEnabled {
+			t.Errorf("%v\n%s", err, program.Output(err))
 		}
 		gone(t, p)
 	})
