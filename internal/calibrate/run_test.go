@@ -58,7 +58,7 @@ type fakeSubject struct {
 
 func (m fakeSubject) Measure(_ context.Context, block int, s record.Step) (record.Record, error) {
 	text, err := m.measure(block, s)
-	return session.Single(s, block, text, err)
+	return session.Single(s, block, text, nil, err)
 }
 
 func (m fakeSubject) Start(block int, s record.Step, env []string) (session.Driver, error) {

@@ -29,11 +29,7 @@ func (p *Process) CountHardware() error {
 	if !p.Freeze() {
 		return errors.New("a process cannot be stopped here, so its threads are not known")
 	}
-	attach := p.c.Attach
-	if attach == nil {
-		attach = machineCounters
-	}
-	c, err := attach(p.hello.Pid)
+	c, err := p.c.Attach(p.hello.Pid)
 	if err != nil {
 		return err
 	}
@@ -67,22 +63,17 @@ func (p *Process) count() func() (*Hardware, string) {
 	}
 	before, err := c.Read()
 	return func() (*Hardware, string) {
-		var counts hwcount.Counts
+		var after hwcount.Reading
 		if err == nil {
-			counts, err = countedSince(c, before)
+			after, err = c.Read()
+		}
+		var counts Hardware
+		if err == nil {
+			counts, err = after.Since(before)
 		}
 		if err != nil {
 			return nil, err.Error()
 		}
-		return &Hardware{Instructions: counts.Instructions, Cycles: counts.Cycles}, ""
+		return &counts, ""
 	}
-}
-
-// countedSince returns what was counted since before was read.
-func countedSince(c Counters, before hwcount.Reading) (hwcount.Counts, error) {
-	now, err := c.Read()
-	if err != nil {
-		return hwcount.Counts{}, err
-	}
-	return now.Since(before)
 }

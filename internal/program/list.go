@@ -2,7 +2,6 @@ package program
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -33,31 +32,29 @@ func List(ctx context.Context, path, dir string, args []string, timeout time.Dur
 	}
 	limited, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
-	cmd := exec.CommandContext(limited, path, args...)
+	cmd := exec.Command(path, args...)
 	cmd.Dir = dir
 	cmd.Env = append(os.Environ(), fmt.Sprintf("%s=%s %s=%d", Variable, listWord, fieldProtocol, Version))
-	cmd.WaitDelay = time.Second // a grandchild may hold the pipe open
-	cmd.Cancel = func() error { child.KillGroup(cmd); return nil }
-	stdout, stderr := new(child.Buffer), new(child.Buffer)
-	cmd.Stdout, cmd.Stderr = stdout, stderr
-	if err := child.Start(cmd); err != nil {
+	p, err := child.Run(cmd)
+	if err != nil {
 		return nil, &Failure{Reason: "does not start: " + err.Error()}
 	}
-	err := cmd.Wait()
-	child.KillGroup(cmd) // those that it has started and left behind
-	var exit *exec.ExitError
+	select {
+	case <-p.Ended():
+	case <-limited.Done():
+		p.Kill(context.Cause(limited))
+		<-p.Ended()
+	}
 	switch {
 	case ctx.Err() != nil:
 		return nil, context.Cause(ctx)
-	case limited.Err() != nil:
+	case p.Killed() != nil:
 		return nil, &Failure{Reason: fmt.Sprintf("does not say within %v which benchmarks it has", timeout)}
-	case errors.As(err, &exit):
-		said := stdout.String() + stderr.String()
-		return nil, &Failure{Reason: "asked for its benchmarks, it " + child.WhyFailed(said, exit.ProcessState) + lastLine(said), Output: child.Excerpt(said)}
-	case err != nil && !errors.Is(err, exec.ErrWaitDelay):
-		return nil, &Failure{Reason: err.Error()}
+	case p.Failed():
+		said := p.Printed()
+		return nil, &Failure{Reason: "asked for its benchmarks, it " + child.WhyFailed(said, cmd.ProcessState) + lastLine(said), Output: child.Excerpt(said)}
 	}
-	return parseListing(stdout.String())
+	return parseListing(p.Stdout.String())
 }
 
 // lastLine returns the last line of what a program has printed, behind a colon; "" if it

@@ -24,36 +24,25 @@ import (
 // concurrently, but for Close.
 type Process struct {
 	c       Config
-	cmd     *exec.Cmd
-	said    [2]*child.Buffer // standard output and standard error
-	in      *os.File         // commands
-	out     *os.File         // answers
+	proc    *child.Process
+	in      *os.File // commands
+	out     *os.File // answers
 	answers *bufio.Reader
 	hello   Hello
 	err     error // of a process that is of no more use
 	frozen  bool  // it is stopped, from Freeze to the next command
 	sum     Slice // operations and time since the last reset
 
-	ended chan struct{} // closed when the process has ended
-	exit  error         // of cmd.Wait; to be read when ended is closed
-
 	mu       sync.Mutex
-	killed   error    // why we have killed it, nil if we have not
 	counters Counters // nil if nothing counts
 
 	close func() error
 	stop  func() bool // watching the context
 }
 
-// defaultTimeout is what a zero Config.Timeout means.
-const defaultTimeout = time.Minute
-
 // Start starts a benchmark and returns when it is ready for its first slice. Its
 // error is a [*Refusal], a [*Failure], or wraps [ErrUnsupported], [ErrKilled] or
 // what has ended ctx, which ends the process.
-//
-// The process has a process group of its own, so that an interrupt from the
-// terminal is for the lab alone.
 func Start(ctx context.Context, c Config) (*Process, error) {
 	if err := Supported(); err != nil {
 		return nil, err
@@ -63,22 +52,25 @@ func Start(ctx context.Context, c Config) (*Process, error) {
 	}
 	c.CPU = max(c.CPU, 1)
 	if c.Timeout <= 0 {
-		c.Timeout = defaultTimeout
+		c.Timeout = time.Minute
+	}
+	if c.Attach == nil {
+		c.Attach = machineCounters
 	}
 	if err := ctx.Err(); err != nil {
 		return nil, context.Cause(ctx)
 	}
-	p := &Process{c: c, said: [2]*child.Buffer{new(child.Buffer), new(child.Buffer)}, ended: make(chan struct{})}
+	p := &Process{c: c}
 	if err := p.start(); err != nil {
 		return nil, err
 	}
-	p.stop = context.AfterFunc(ctx, func() { p.kill(context.Cause(ctx)) })
+	p.stop = context.AfterFunc(ctx, func() { p.proc.Kill(context.Cause(ctx)) })
 	if c.Kill != nil {
 		go func() {
 			select {
 			case <-c.Kill:
-				p.kill(ErrKilled)
-			case <-p.ended:
+				p.proc.Kill(ErrKilled)
+			case <-p.proc.Ended():
 			}
 		}()
 	}
@@ -103,16 +95,14 @@ func (p *Process) start() error {
 	}
 	p.in, p.out, p.answers = in, out, bufio.NewReader(out)
 	p.close = sync.OnceValue(func() error {
-		<-p.ended
+		<-p.proc.Ended()
 		return errors.Join(in.Close(), out.Close(), p.StopCounting())
 	})
-	p.cmd = exec.Command(p.c.Path, p.c.Args...)
-	p.cmd.Dir = p.c.Dir
-	p.cmd.Env = append(append(os.Environ(), p.c.Env...), Variable+"="+p.c.drive())
-	p.cmd.Stdout, p.cmd.Stderr = p.said[0], p.said[1]
-	p.cmd.ExtraFiles = []*os.File{commands, answers}
-	p.cmd.WaitDelay = time.Second // a grandchild may hold the pipe open
-	err = child.Start(p.cmd)
+	cmd := exec.Command(p.c.Path, p.c.Args...)
+	cmd.Dir = p.c.Dir
+	cmd.Env = append(append(os.Environ(), p.c.Env...), Variable+"="+p.c.drive())
+	cmd.ExtraFiles = []*os.File{commands, answers}
+	p.proc, err = child.Run(cmd)
 	commands.Close()
 	answers.Close()
 	if err != nil {
@@ -120,26 +110,7 @@ func (p *Process) start() error {
 		out.Close()
 		return &Failure{Reason: "does not start: " + err.Error()}
 	}
-	go func() {
-		p.exit = p.cmd.Wait()
-		child.KillGroup(p.cmd) // those that it has started and left behind
-		close(p.ended)
-	}()
 	return nil
-}
-
-// kill ends the process, for the reason why.
-func (p *Process) kill(why error) {
-	p.mu.Lock()
-	if p.killed == nil {
-		p.killed = why
-	}
-	p.mu.Unlock()
-	select {
-	case <-p.ended: // another process may have its number by now
-	default:
-		child.KillGroup(p.cmd)
-	}
 }
 
 // greet waits for the process to be ready.
@@ -148,7 +119,7 @@ func (p *Process) greet() error {
 	if err != nil {
 		return err
 	}
-	h := Hello{Mode: a.next(), Unit: 1, Pid: p.cmd.Process.Pid}
+	h := Hello{Mode: a.next(), Unit: 1, Pid: p.proc.Cmd.Process.Pid}
 	if n, known := a.optional(); known {
 		h.Unit = int(n)
 	}
@@ -168,7 +139,7 @@ func (p *Process) greet() error {
 }
 
 // Done returns a channel that is closed when the process has ended.
-func (p *Process) Done() <-chan struct{} { return p.ended }
+func (p *Process) Done() <-chan struct{} { return p.proc.Ended() }
 
 // mostUnit bounds Hello.Unit: a slice is no shorter.
 const mostUnit = 1e9
@@ -213,13 +184,12 @@ func (p *Process) slice(c command, n int) (Slice, error) {
 	return s, p.check(a)
 }
 
-// Freeze stops the process until its next command: what it does beside the
-// benchmark – a goroutine that works on, a collection that has begun – then goes on
-// in its own slices, and takes nothing of others'. It reports whether the system can
-// do that; where it cannot, the process waits for its command and does the rest.
+// Freeze stops the process until its next command: see docs/driving.md. It reports whether
+// the system can do that; where it cannot, the process waits for its command and does the
+// rest.
 func (p *Process) Freeze() bool {
 	if p.err == nil && !p.frozen {
-		p.frozen = child.Freeze(p.cmd)
+		p.frozen = child.Freeze(p.proc.Cmd)
 	}
 	return p.frozen
 }
@@ -227,7 +197,7 @@ func (p *Process) Freeze() bool {
 // thaw lets the process go on.
 func (p *Process) thaw() {
 	if p.frozen {
-		child.Thaw(p.cmd)
+		child.Thaw(p.proc.Cmd)
 		p.frozen = false
 	}
 }
@@ -257,8 +227,7 @@ func (p *Process) Reset() error {
 	return p.check(a)
 }
 
-// The kinds of profiles that StartProfile knows. What each has is runtime/pprof's
-// to say.
+// The kinds of profiles that StartProfile knows, as of runtime/pprof.
 const (
 	ProfileCPU    = "cpu"
 	ProfileMutex  = "mutex"
@@ -313,17 +282,14 @@ func (p *Process) Finish() (Result, error) {
 	// What comes after the benchmark, such as the end of a TestMain, may find
 	// fault with it too.
 	select {
-	case <-p.ended:
+	case <-p.proc.Ended():
 	case <-time.After(p.c.Timeout):
 		return Result{}, p.hang()
 	}
-	if err := p.whyKilled(); err != nil {
-		return Result{}, p.fail(err)
-	}
-	if p.exit != nil && !errors.Is(p.exit, exec.ErrWaitDelay) {
+	if p.proc.Killed() != nil || p.proc.Failed() {
 		return Result{}, p.dead()
 	}
-	r.Units = UnitLines(p.said[0].String())
+	r.Units = slices.Concat(p.c.Units, UnitLines(p.proc.Stdout.String()))
 	return r, p.Close()
 }
 
@@ -363,7 +329,7 @@ func (p *Process) Close() error {
 	if p.stop != nil {
 		p.stop()
 	}
-	p.kill(errClosed)
+	p.proc.Kill(errClosed)
 	return p.close()
 }
 
@@ -398,7 +364,7 @@ func (p *Process) answer(word string) (*answer, error) {
 	case saysSkipped:
 		return nil, p.fail(&Failure{Reason: "skipped: " + reason(a.optionalText())})
 	case saysFailed:
-		return nil, p.fail(&Failure{Reason: "failed: " + reason(a.optionalText()), Output: child.Excerpt(p.printed())})
+		return nil, p.fail(&Failure{Reason: "failed: " + reason(a.optionalText()), Output: child.Excerpt(p.proc.Printed())})
 	}
 	return nil, p.fail(fmt.Errorf("program: the process said %.100q when %s was due", line, word))
 }
@@ -420,23 +386,14 @@ func (p *Process) fail(err error) error {
 	return err
 }
 
-func (p *Process) whyKilled() error {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	return p.killed
-}
-
 // gone says why there was no answer but err.
 func (p *Process) gone(err error) error {
-	if why := p.whyKilled(); why != nil {
-		return p.fail(why)
-	}
-	if errors.Is(err, os.ErrDeadlineExceeded) {
+	if errors.Is(err, os.ErrDeadlineExceeded) && p.proc.Killed() == nil {
 		return p.hang()
 	}
-	// Nobody has the other end open any more: the process is about to end.
+	// No process has the other end open any more: this one is about to end.
 	select {
-	case <-p.ended:
+	case <-p.proc.Ended():
 	case <-time.After(p.c.Timeout):
 		return p.hang()
 	}
@@ -445,23 +402,20 @@ func (p *Process) gone(err error) error {
 
 // hang ends a process that takes too long.
 func (p *Process) hang() error {
-	// The Go runtime answers the first signal with the stacks of all goroutines,
-	// which say where it hangs.
-	child.AskForStacks(p.cmd)
-	select {
-	case <-p.ended:
-	case <-time.After(2 * time.Second):
-		child.KillGroup(p.cmd)
-		<-p.ended
-	}
-	if why := p.whyKilled(); why != nil {
+	p.proc.EndHung()
+	if why := p.proc.Killed(); why != nil {
 		return p.fail(why)
 	}
-	said := p.printed()
-	return p.fail(&Failure{
-		Reason: fmt.Sprintf("no answer after %v: hangs, or needs a longer --timeout", p.c.Timeout) + child.At(child.WhereHung(said)),
-		Output: child.Excerpt(said),
-	})
+	return p.fail(Hung(fmt.Sprintf("no answer after %v", p.c.Timeout), p.proc.Printed()))
+}
+
+// Hung is the failure of a process that took too long, and has printed its stacks if it was
+// a Go program. what says what it did not do in time.
+func Hung(what, printed string) *Failure {
+	return &Failure{
+		Reason: what + ": hangs, or needs a longer --timeout" + child.At(child.WhereHung(printed)),
+		Output: child.Excerpt(printed),
+	}
 }
 
 // EndedWithoutRunning is the reason of the [*Failure] of a process that ended with success
@@ -470,27 +424,18 @@ const EndedWithoutRunning = "ended without running a benchmark"
 
 // dead says why a process has ended that should not have.
 func (p *Process) dead() error {
-	if why := p.whyKilled(); why != nil {
+	if why := p.proc.Killed(); why != nil {
 		return p.fail(why)
 	}
-	said := p.printed()
-	why := child.WhyFailed(said, p.cmd.ProcessState)
-	if p.cmd.ProcessState.Success() {
+	said, state := p.proc.Printed(), p.proc.Cmd.ProcessState
+	why := child.WhyFailed(said, state)
+	if state.Success() {
 		// It is in order, but for the benchmark.
 		if why = EndedWithoutRunning; p.hello.Mode != "" {
 			why = "the benchmark or its package ended the process"
 		}
 	}
 	return p.fail(&Failure{Reason: why, Output: child.Excerpt(said)})
-}
-
-// printed returns what the process has printed.
-func (p *Process) printed() string {
-	s := p.said[0].String()
-	if s != "" && !strings.HasSuffix(s, "\n") {
-		s += "\n" // the runtime's last words begin a line
-	}
-	return s + p.said[1].String()
 }
 
 // noReason stands for a reason that is not given.

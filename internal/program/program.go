@@ -17,6 +17,8 @@ package program
 import (
 	"errors"
 	"time"
+
+	"github.com/dynolab/dyno/internal/hwcount"
 )
 
 // ErrUnsupported is the error, wrapped with what is missing, where benchmarks
@@ -69,6 +71,10 @@ type Config struct {
 	// Env is added to the environment that the process inherits, as "KEY=value", and
 	// Args are its arguments.
 	Env, Args []string
+
+	// Units are Unit lines, without that word, that come before those of the process in
+	// its result.
+	Units []string
 
 	// Slow makes every slice slower on purpose, for tests of the method: after
 	// its work the process spins for Slow times as long as that took, within the
@@ -160,7 +166,7 @@ type Usage struct {
 
 // Hardware is what processors counted of a process in user space, in all its threads
 // and those of processes that it started.
-type Hardware struct{ Instructions, Cycles uint64 }
+type Hardware = hwcount.Counts
 
 // A Result is what a benchmark reports when it ends.
 type Result struct {

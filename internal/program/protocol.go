@@ -142,21 +142,16 @@ func (a *answer) nanoseconds(n uint64) time.Duration {
 	return time.Duration(n)
 }
 
-// text takes a text, which stands in quotes.
-func (a *answer) text() string {
+// optionalText takes a text, which stands in quotes; "" if it is left out.
+func (a *answer) optionalText() string {
+	if !a.more() {
+		return ""
+	}
 	s, err := strconv.Unquote(a.next())
 	if err != nil {
 		a.fault(err)
 	}
 	return s
-}
-
-// optionalText is text for a field that may be left out, which means "".
-func (a *answer) optionalText() string {
-	if !a.more() {
-		return ""
-	}
-	return a.text()
 }
 
 // isValue reports whether a field is a value: a letter, a colon, a name and a number. A

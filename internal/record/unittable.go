@@ -94,15 +94,3 @@ func (t *unitTable) before(results string) string {
 	}
 	return b.String()
 }
-
-// SplitUnits takes apart the Unit lines, without their mark, and what comes after them.
-func SplitUnits(text string) (units []string, rest string) {
-	for {
-		line, after, _ := strings.Cut(text, "\n")
-		unit, ok := strings.CutPrefix(line, UnitMark)
-		if !ok {
-			return units, text
-		}
-		units, text = append(units, unit), after
-	}
-}

@@ -27,11 +27,11 @@ type fakeSubject struct {
 func (f *fakeSubject) Measure(_ context.Context, block int, s record.Step) (record.Record, error) {
 	if f.before != nil {
 		if err := f.before(f.steps); err != nil {
-			return session.Single(s, block, "", err)
+			return session.Single(s, block, "", nil, err)
 		}
 	}
 	f.steps++
-	return session.Single(s, block, s.FullName()+" 1 5 ns/op", nil)
+	return session.Single(s, block, s.FullName()+" 1 5 ns/op", nil, nil)
 }
 
 func (*fakeSubject) Start(int, record.Step, []string) (session.Driver, error) {

@@ -2,7 +2,6 @@ package session
 
 import (
 	"cmp"
-	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -14,16 +13,10 @@ import (
 	"github.com/dynolab/dyno/internal/stats"
 )
 
-// What an operation costs may depend on how long a slice is. A benchmark that loops up to
-// b.N is called once for each slice: it may prepare before the loop, or what it fills may
-// grow with b.N. What go test reports is the cost in a call that takes a second. So in
-// the first block of a row it is tried how the cost depends on the length, and slices get
-// the shortest one that costs what long ones do. If a benchmark function has none, its
-// slices are whole calls, as long as go test's, each after a collection of garbage, as go
-// test's are. And where processors share work, a slice of a millisecond may be over before
-// the second processor has woken up: such slices are as long as sharedSlice.
-//
-// Slices of FigureSlice and more are long enough for all that but b.N.
+// What an operation costs may depend on how long a slice is: docs/driving.md says why, and
+// what becomes of it. So in the first block of a row slices of several lengths are tried,
+// and its slices get the shortest one that costs what long ones do. Slices of FigureSlice
+// and more are long enough for all that but b.N.
 
 // callLengths are the lengths that are tried, one after another, callTries times; the
 // last one is tried lastTries times, as it takes longer than all the others together.
@@ -39,16 +32,14 @@ const (
 	callsApart = 0.2
 
 	// shared is how many processors are in use, collections of garbage aside, from which
-	// on they share work, and sharedSlice how long slices are then: a lock that two want
-	// took 1.4 times as long when held for longer, and 1.14 times in slices of 1 ms, of
-	// which a part had one processor only, 1.34 times in 16 ms and 1.39 times in 100 ms.
+	// on they share work, and sharedSlice how long slices are then: a lock for which two
+	// compete cost 1.4 times as much in the end, 1.14 times in slices of 1 ms, of which a
+	// part had one processor only, 1.34 times in 16 ms and 1.39 times in 100 ms.
 	shared      = 1.25
 	sharedSlice = 64 * time.Millisecond
 
-	// leastCall is how long calls of a benchmark function are at least. What a function
-	// does once in so many operations, such as writing out a batch, may not come in the
-	// last ones of a call: of a batch of 64 operations of 2 µs that is up to an eighth of a
-	// call of 1 ms, for the side that has batches.
+	// leastCall is how long calls of a benchmark function are at least. The last batch of
+	// a call may be left out: of 64 operations of 2 µs that is up to an eighth of 1 ms.
 	leastCall = 16 * time.Millisecond
 
 	// wholeCall is how long go test's last call of a benchmark takes.
@@ -125,55 +116,73 @@ func (r *runner) say(g record.Group, text string) {
 // since what is prepared weighs more in slices of fewer.
 func (r *runner) measureCalls(g record.Group, players []*player, stop func() error) error {
 	called := slices.DeleteFunc(slices.Clone(players), func(p *player) bool {
-		calls := p.err == nil && p.live.Hello().Mode == program.ModeRunN
-		return p.err != nil || p.warm.perOp <= 0 || !calls && r.plan.Slice >= FigureSlice
+		return p.err != nil || p.warm.perOp <= 0 || !p.callsFunction() && r.plan.Slice >= FigureSlice
 	})
-	if _, known := r.calls[g.Index]; !known && len(called) > 0 {
-		c := calls{length: r.plan.Slice, ops: make(map[string]int)}
+	if len(called) == 0 {
+		return nil
+	}
+	c, known := r.calls[g.Index]
+	if !known {
 		if err := r.tryLengths(called, stop); err != nil {
 			return err
 		}
-		tries, shortest, longest := make(map[string][][][]float64), make(map[string]int), make(map[string]time.Duration)
-		for _, p := range called {
-			if p.step.Copy > 1 || p.err != nil {
-				continue // the control is the base's program
-			}
-			longestOf := callLengths[len(callLengths)-1]
-			if p.processors > shared {
-				c.length = max(c.length, sharedSlice)
-			}
-			if p.live.Hello().Mode == program.ModeRunN {
-				c.length, longestOf = max(c.length, leastCall), wholeCall
-			}
-			name := p.step.FullName()
-			tries[name] = append(tries[name], p.tried.logs(p.processors))
-			shortest[name], longest[name] = max(shortest[name], p.tried.shortest), longestOf
-		}
-		for name, sides := range tries {
-			one := choose(sides, shortest[name])
-			c.length, c.whole = max(c.length, min(one.length, longest[name])), c.whole || one.whole && longest[name] >= wholeCall
-		}
-		for _, p := range called {
-			if p.costs == nil || p.err != nil || c.length <= max(r.plan.Slice, p.warm.slice) {
-				continue
-			}
-			n := multiple(float64(c.length)/p.costOf(c.length), max(1, p.live.Hello().Unit))
-			if least, ok := c.ops[p.step.FullName()]; !ok || n < least {
-				c.ops[p.step.FullName()] = n
-			}
-		}
+		c = chooseCalls(called, r.plan.Slice)
 		r.calls[g.Index] = c
 		if c.length > max(r.plan.Slice, leastCall) {
 			r.say(g, c.String())
 		}
 	}
 	for _, p := range called {
-		if n := r.calls[g.Index].ops[p.step.FullName()]; n > 0 {
-			p.warm.n, p.warm.slice = n, r.calls[g.Index].length
-			p.warm.perOp = float64(p.warm.slice) / float64(n)
+		if n := c.ops[p.step.FullName()]; n > 0 {
+			p.warm.n, p.warm.slice = n, c.length
+			p.warm.perOp = float64(c.length) / float64(n)
 		}
 	}
 	return nil
+}
+
+// callsFunction reports whether each slice is a call of the benchmark function.
+func (p *player) callsFunction() bool { return p.live.Hello().Mode == program.ModeRunN }
+
+// chooseCalls returns how long slices are to be by what players have tried.
+func chooseCalls(players []*player, planned time.Duration) calls {
+	c := calls{length: planned, ops: make(map[string]int)}
+	sides := make(map[string][]*player) // of each benchmark
+	for _, p := range players {
+		if p.step.Copy > 1 || p.err != nil {
+			continue // the control is the base's program
+		}
+		sides[p.step.FullName()] = append(sides[p.step.FullName()], p)
+		if p.processors > shared {
+			c.length = max(c.length, sharedSlice)
+		}
+		if p.callsFunction() {
+			c.length = max(c.length, leastCall)
+		}
+	}
+	for _, same := range sides {
+		var tries [][][]float64
+		shortest, longest := 0, time.Duration(0)
+		for _, p := range same {
+			tries = append(tries, p.tried.logs(p.processors))
+			shortest = max(shortest, p.tried.shortest)
+			if longest = callLengths[len(callLengths)-1]; p.callsFunction() {
+				longest = wholeCall
+			}
+		}
+		one := choose(tries, shortest)
+		c.length, c.whole = max(c.length, min(one.length, longest)), c.whole || one.whole && longest >= wholeCall
+	}
+	for _, p := range players {
+		if p.costs == nil || p.err != nil || c.length <= max(planned, p.warm.slice) {
+			continue
+		}
+		name, n := p.step.FullName(), multiple(float64(c.length)/p.costOf(c.length), max(1, p.live.Hello().Unit))
+		if least, ok := c.ops[name]; !ok || n < least {
+			c.ops[name] = n
+		}
+	}
+	return c
 }
 
 // A lengthTrial has what an operation of a process cost in slices of several lengths: the
@@ -231,14 +240,8 @@ func (r *runner) tryLengths(players []*player, stop func() error) error {
 func (p *player) tryLength(i, k int, stop func() error) error {
 	cost, s, err := tryFor(p.live, callLengths[k], cmp.Or(p.costs[k], p.costs[max(0, k-1)], p.warm.perOp), stop)
 	p.live.Freeze()
-	switch {
-	case errors.Is(err, program.ErrKilled):
-		return program.ErrKilled
-	case errors.Is(err, ErrInterrupted):
-		return err
-	case err != nil:
-		p.err = err
-		return nil
+	if err != nil {
+		return p.blame(err)
 	}
 	p.costs[k] = float64(s.Elapsed) / float64(s.N)
 	p.tried.byCPU[i][k], p.tried.byClock[i][k] = math.Log(cost), math.Log(max(p.costs[k], 1e-9))

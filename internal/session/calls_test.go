@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
-	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -152,10 +151,7 @@ func callsRun(t *testing.T, blocks int, takes func(block int, s record.Step, n i
 		return &fakeDriver{mode: program.ModeRunN, takes: func(n int) time.Duration { return takes(block, s, n) }}
 	}
 	path, p := turnsRun(t, plan, w)
-	text, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := readFile(t, path)
 	for line := range strings.Lines(string(text)) {
 		if strings.HasPrefix(line, record.NoteMark) {
 			file += line
@@ -359,16 +355,11 @@ func TestCallsFail(t *testing.T) {
 			return f
 		}}
 		path := filepath.Join(t.TempDir(), "run.bench")
-		s, err := record.Create(path, plan, someCircumstances, nil, time.Now())
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := carryOut(context.Background(), plan, s, nil, new(watched), w.hands()); !errors.Is(err, c.want) {
+		s := create(t, path, plan)
+		if err := carryOut(context.Background(), plan, s, nil, new(watched), w.deps()); !errors.Is(err, c.want) {
 			t.Errorf("%v: %v", c.fail, err)
 		}
-		if err := s.Close(); err != nil {
-			t.Fatal(err)
-		}
+		must(t, s.Close())
 		got := find(t, path)
 		if c.want != nil {
 			if len(got) != 0 {
@@ -447,10 +438,7 @@ func TestWorkInTheBackground(t *testing.T) {
 			if got := strings.Join(p.notes, "\n"); got != c.want {
 				t.Errorf("told %q, want %q", got, c.want)
 			}
-			text, err := os.ReadFile(path)
-			if err != nil {
-				t.Fatal(err)
-			}
+			text := readFile(t, path)
 			line := ""
 			if row, note, ok := strings.Cut(c.want, ": "); ok {
 				line = fmt.Sprintf("%spkg=example.com/a row=%q text=%q\n", record.NoteMark, row, note)

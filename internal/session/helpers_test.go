@@ -2,6 +2,7 @@ package session
 
 import (
 	"encoding/json"
+	"os"
 	"strings"
 	"testing"
 	"time"
@@ -48,4 +49,42 @@ func twoSides(n, blocks int) *record.Plan {
 		}
 	}
 	return p
+}
+
+func must(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// create begins a results file.
+func create(t testing.TB, path string, plan *record.Plan) *record.Store {
+	t.Helper()
+	s, err := record.Create(path, plan, someCircumstances, nil, time.Unix(1e9, 0))
+	must(t, err)
+	return s
+}
+
+// interrupted reads what a file of results has.
+func interrupted(t testing.TB, path string) *record.Interrupted {
+	t.Helper()
+	r, err := record.ReadInterrupted(path)
+	must(t, err)
+	return r
+}
+
+// resume opens a file of results again.
+func resume(t testing.TB, r *record.Interrupted) *record.Store {
+	t.Helper()
+	s, err := r.Resume(time.Unix(1e9, 0))
+	must(t, err)
+	return s
+}
+
+func readFile(t testing.TB, path string) []byte {
+	t.Helper()
+	data, err := os.ReadFile(path)
+	must(t, err)
+	return data
 }

@@ -42,18 +42,13 @@ func lookAt(plan *record.Plan, looked *[]int) func() ([]record.Group, error) {
 func TestLooks(t *testing.T) {
 	plan := sequentialPlan()
 	path := filepath.Join(t.TempDir(), "run.bench")
-	s, err := record.Create(path, plan, someCircumstances, nil, time.Now())
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := create(t, path, plan)
 	w := new(fakeWorld)
-	h := w.hands()
+	h := w.deps()
 	var looked []int
 	h.look = lookAt(plan, &looked)
 	p := new(watched)
-	if err := errors.Join(carryOut(context.Background(), plan, s, nil, p, h), s.Close()); err != nil {
-		t.Fatal(err)
-	}
+	must(t, errors.Join(carryOut(context.Background(), plan, s, nil, p, h), s.Close()))
 	// The last look is the reader's.
 	if want := []string{"2 1 12", "4 2 12"}; !slices.Equal(p.looks, want) || p.done != p.total {
 		t.Errorf("looks %q, want %q; %d of %d done", p.looks, want, p.done, p.total)
@@ -66,10 +61,7 @@ func TestLooks(t *testing.T) {
 	if got, want := fmt.Sprint(blocks), "map[1/1:4 1/2:4 2/1:4 3/1:2 3/2:2 4/1:2 5/1:4 5/2:4 6/1:4 7/1:6]"; got != want {
 		t.Errorf("blocks of each step: %s, want %s", got, want)
 	}
-	data, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	data := readFile(t, path)
 	for _, want := range []string{
 		"# end of block 2\n# decided: group=2 pkg=example.com/a row=\"H-2\" block=2\n# look: block=2\nblock: 3\n",
 		"# decided: group=3 pkg=example.com/a row=\"I-2\" block=4\n# look: block=4\nblock: 5\n",
@@ -83,24 +75,14 @@ func TestLooks(t *testing.T) {
 	// and measures what is left.
 	whole := find(t, path)
 	for cut := strings.Index(string(data), "block: 2\n") + len("block: 2\n"); cut <= len(data); cut += 41 {
-		if err := os.WriteFile(path, data[:cut], 0o644); err != nil {
-			t.Fatal(err)
-		}
-		r, err := record.ReadInterrupted(path)
-		if err != nil {
-			t.Fatalf("cut at %d: %v", cut, err)
-		}
-		s, err := r.Resume(time.Now())
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, os.WriteFile(path, data[:cut], 0o644))
+		r := interrupted(t, path)
+		s := resume(t, r)
 		looked := slices.Clone(r.Looked)
-		h := (&fakeWorld{}).hands()
+		h := (&fakeWorld{}).deps()
 		h.look = lookAt(plan, &looked)
 		p := new(watched)
-		if err := errors.Join(carryOut(context.Background(), r.Plan, s, r, p, h), s.Close()); err != nil {
-			t.Fatal(err)
-		}
+		must(t, errors.Join(carryOut(context.Background(), r.Plan, s, r, p, h), s.Close()))
 		got := find(t, path)
 		for key := range whole {
 			if _, ok := got[key]; !ok {
@@ -121,20 +103,12 @@ func TestLooksDecideAll(t *testing.T) {
 	plan := sequentialPlan()
 	plan.Cases = plan.Cases[:4]
 	path := filepath.Join(t.TempDir(), "run.bench")
-	s, err := record.Create(path, plan, someCircumstances, nil, time.Now())
-	if err != nil {
-		t.Fatal(err)
-	}
-	h := new(fakeWorld).hands()
+	s := create(t, path, plan)
+	h := new(fakeWorld).deps()
 	h.look = func() ([]record.Group, error) { return plan.Groups(), nil }
 	p := new(watched)
-	if err := errors.Join(carryOut(context.Background(), plan, s, nil, p, h), s.Close()); err != nil {
-		t.Fatal(err)
-	}
-	r, err := record.ReadInterrupted(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, errors.Join(carryOut(context.Background(), plan, s, nil, p, h), s.Close()))
+	r := interrupted(t, path)
 	if !r.Finished() || r.Ended != 2 || p.done != p.total {
 		t.Errorf("finished %v after %d blocks, %d of %d done", r.Finished(), r.Ended, p.done, p.total)
 	}
@@ -161,10 +135,7 @@ func TestLooksByVerdicts(t *testing.T) {
 	plan := sequentialPlan()
 	plan.Blocks, plan.Looks, plan.Cases = 16, []int{8, 12, 16}, plan.Cases[:4]
 	path := filepath.Join(t.TempDir(), "run.bench")
-	s, err := record.Create(path, plan, someCircumstances, nil, time.Now())
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := create(t, path, plan)
 	w := new(fakeWorld)
 	w.make = func(block int, s record.Step) *fakeDriver {
 		f := new(fakeDriver)
@@ -176,16 +147,11 @@ func TestLooksByVerdicts(t *testing.T) {
 		}
 		return f
 	}
-	h := w.hands()
+	h := w.deps()
 	h.look = func() ([]record.Group, error) { return compare.Decided(plan, path) }
 	p := new(watched)
-	if err := errors.Join(carryOut(context.Background(), plan, s, nil, p, h), s.Close()); err != nil {
-		t.Fatal(err)
-	}
-	r, err := record.ReadInterrupted(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, errors.Join(carryOut(context.Background(), plan, s, nil, p, h), s.Close()))
+	r := interrupted(t, path)
 	if got := fmt.Sprint(r.Stopped, r.Looked, r.Ended); got != "map[1:12] [8 12] 16" {
 		t.Errorf("stopped, looked, ended: %s", got)
 	}

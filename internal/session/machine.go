@@ -101,8 +101,10 @@ func dirty(ctx context.Context, dir, results string) string {
 	// Results are what a run writes; they do not change what is measured.
 	but := []string{"--", ":(top)", ":(exclude,top,glob)**/results/**", ":(exclude,top,glob)**/*.bench"}
 	if results != "" {
-		if rel, ok := within(output(ctx, dir, "git", "rev-parse", "--show-toplevel"), results); ok {
-			but = append(but, ":(exclude,top,literal)"+rel)
+		folder, file := filepath.Split(results)
+		top := func(dir string) string { return output(ctx, dir, "git", "rev-parse", "--show-toplevel") }
+		if top(folder) == top(dir) {
+			but = append(but, ":(exclude,top,literal)"+output(ctx, folder, "git", "rev-parse", "--show-prefix")+file)
 		}
 	}
 	status := output(ctx, dir, "git", append([]string{"status", "--porcelain", "--untracked-files=all"}, but...)...)
@@ -111,23 +113,6 @@ func dirty(ctx context.Context, dir, results string) string {
 	}
 	sum := sha256.Sum256([]byte(status + output(ctx, dir, "git", append([]string{"diff", "HEAD"}, but...)...)))
 	return "true " + hex.EncodeToString(sum[:6])
-}
-
-// within returns path relative to the folder root, with slashes, and whether it
-// lies there. The file need not exist, its folder must.
-func within(root, path string) (string, bool) {
-	folder, err := filepath.Abs(filepath.Dir(path))
-	if err != nil || root == "" {
-		return "", false
-	}
-	if root, err = filepath.EvalSymlinks(root); err != nil {
-		return "", false
-	}
-	if folder, err = filepath.EvalSymlinks(folder); err != nil {
-		return "", false
-	}
-	rel, err := filepath.Rel(root, filepath.Join(folder, filepath.Base(path)))
-	return filepath.ToSlash(rel), err == nil && filepath.IsLocal(rel)
 }
 
 // governors returns the frequency governors of the processors, where the system

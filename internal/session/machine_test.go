@@ -36,9 +36,7 @@ func TestDescribe(t *testing.T) {
 	t.Setenv("GOGC", "123")
 	t.Setenv("GOFLAGS", "-trimpath  -mod=mod")
 	env := filepath.Join(t.TempDir(), "env")
-	if err := os.WriteFile(env, []byte("GOAMD64=v2\n"), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.WriteFile(env, []byte("GOAMD64=v2\n"), 0o644))
 	t.Setenv("GOENV", env) // what go env -w writes
 	t.Setenv("GODEBUG", "")
 	c := Describe(context.Background(), ".", "", "")
@@ -104,9 +102,7 @@ func TestDescribeWorkTree(t *testing.T) {
 		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
 			t.Fatal(err)
 		}
-		if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		must(t, os.WriteFile(path, []byte(text), 0o644))
 		return path
 	}
 	sub := filepath.Join(dir, "sub")

@@ -20,25 +20,24 @@ const giveUpAfter = 2
 // resumed.
 const grace = 5 * time.Second
 
-// Progress is told what a run does. All calls come from one goroutine.
+// Progress is told what a run does, by one goroutine.
 type Progress interface {
-	// Start is called once. total is the number of steps of the whole plan, and f
-	// knows how many of them are left; it follows the run.
+	// Start is called once. total is the number of steps of the whole plan; f follows
+	// the run.
 	Start(total int, f *Forecast)
 	// Step is called before a step that has a process of its own.
 	Step(block int, s record.Step)
 	// Turns is called before the steps of g take turns.
 	Turns(block int, g record.Group)
-	// Done is called after each step; hole is nil if it gave a result, and
-	// output is then empty. Of steps that take turns it is called at their end.
+	// Done is called after each step, or at the end of those that take turns. hole is nil,
+	// and output empty, if it gave a result.
 	Done(block int, s record.Step, hole *record.Hole, output string)
 	// Note is called with what a person may want to know, in one line.
 	Note(text string)
 	// Block is called at the end of each block.
 	Block(n, of int)
-	// Look is called after each look of a sequential plan but the last: stopped
-	// are the groups that need no more blocks, and saved is how many steps of the
-	// plan that saves.
+	// Look is called after each interim look but the last: stopped are the groups that
+	// need no more blocks, which saves so many steps.
 	Look(block int, stopped []record.Group, saved int)
 }
 
@@ -59,17 +58,16 @@ type Subject interface {
 	Start(block int, s record.Step, env []string) (Driver, error)
 }
 
-// Single returns the record of a step that was measured alone: text are the Unit lines that
-// it printed and its benchmark lines, and err is why there are none. It is for
+// Single returns the record of a step that was measured alone: lines are its benchmark
+// lines, units what its process said of units, and err is why there are none. It is for
 // Subject.Measure, whose error is the second result.
-func Single(s record.Step, block int, text string, err error) (record.Record, error) {
+func Single(s record.Step, block int, lines string, units []string, err error) (record.Record, error) {
 	switch {
 	case errors.Is(err, program.ErrKilled):
 		return record.Record{}, err
 	case err != nil:
 		return record.Record{Step: s, Hole: record.NewHole(s, block, err), Output: program.Output(err)}, nil
 	}
-	units, lines := record.SplitUnits(text)
 	return record.Record{Step: s, Printed: lines, Units: units}, nil
 }
 
@@ -82,21 +80,17 @@ func Single(s record.Step, block int, text string, err error) (record.Record, er
 // if that is soon; or killed as soon as the subject's kill is closed. Then Run returns
 // ErrInterrupted. A step that fails is a hole in the results and no error.
 func Run(ctx context.Context, plan *record.Plan, subject Subject, s *record.Store, from *record.Interrupted, p Progress, look func() ([]record.Group, error)) error {
-	return carryOut(ctx, plan, s, from, p, hands{
-		process: subject.Measure,
-		start:   subject.Start,
+	return carryOut(ctx, plan, s, from, p, deps{
+		Subject: subject,
 		look:    look,
 		now:     time.Now, sleep: time.Sleep,
-		rss:  residentSize,
-		room: memoryForTurns(ctx),
+		rss: residentSize, room: memoryForTurns(ctx),
 	})
 }
 
-// hands are the run's side effects; tests replace them.
-type hands struct {
-	// process and start are Subject.Measure and Subject.Start.
-	process func(ctx context.Context, block int, s record.Step) (record.Record, error)
-	start   func(block int, s record.Step, env []string) (Driver, error)
+// deps are the run's side effects; tests replace them.
+type deps struct {
+	Subject
 	// look returns the groups that need no blocks after those in the results.
 	look func() ([]record.Group, error)
 	now  func() time.Time
@@ -108,46 +102,41 @@ type hands struct {
 	room uint64
 }
 
-// A run is the carrying out of a plan.
+// A runner carries out a plan.
 type runner struct {
 	plan  *record.Plan
 	store *record.Store
 	p     Progress
-	hands
-
+	deps
 	forecast *Forecast
 
-	failed map[record.StepKey]int // how many times in a row
-	// alone has, for the groups that cannot take turns, why.
-	alone map[int]string // by Group.Index
-	// calls has what is known of calls of benchmark functions, and watched which
-	// steps were watched while they wait.
-	calls   map[int]calls // by Group.Index
+	failed  map[record.StepKey]int // how many times in a row
 	watched map[record.StepKey]bool
-	// toldHardware is set when it has been said that there are no hardware counters.
-	toldHardware bool
-	// stopped are the groups that need no more blocks.
-	stopped map[int]int // by Group.Index, after which block
+
+	// By Group.Index: why a group cannot take turns, how long its slices have to be, and
+	// after which block it needed no more.
+	alone   map[int]string
+	calls   map[int]calls
+	stopped map[int]int
+
+	toldHardware bool // that there are no hardware counters
 }
 
-// carryOut is Run with other hands.
-func carryOut(ctx context.Context, plan *record.Plan, s *record.Store, from *record.Interrupted, p Progress, h hands) error {
+// carryOut is Run with the side effects d.
+func carryOut(ctx context.Context, plan *record.Plan, s *record.Store, from *record.Interrupted, p Progress, d deps) error {
+	if from == nil {
+		from = &record.Interrupted{Given: make(map[record.StepKey]int), Alone: make(map[int]string), Stopped: make(map[int]int)}
+	}
 	r := &runner{
-		plan: plan, store: s, p: p, hands: h,
-		failed: make(map[record.StepKey]int), alone: make(map[int]string), stopped: make(map[int]int),
-		calls: make(map[int]calls), watched: make(map[record.StepKey]bool),
+		plan: plan, store: s, p: p, deps: d,
+		failed: from.Given, watched: make(map[record.StepKey]bool),
+		alone: from.Alone, calls: make(map[int]calls), stopped: from.Stopped,
 	}
-	ended := 0
-	var done map[record.StepKey]bool
-	var looked []int
-	if from != nil {
-		ended, done, looked = from.Ended, from.Done, from.Looked
-		r.failed, r.alone, r.stopped = from.Given, from.Alone, from.Stopped
-	}
+	done := from.Done
 	r.forecast = NewForecast(plan, from)
 	p.Start(plan.Blocks*len(plan.Steps()), r.forecast)
-	for block := ended + 1; block <= plan.Blocks; block++ {
-		if last := block - 1; slices.Contains(plan.Looks, last) && !slices.Contains(looked, last) {
+	for block := from.Ended + 1; block <= plan.Blocks; block++ {
+		if last := block - 1; slices.Contains(plan.Looks, last) && !slices.Contains(from.Looked, last) {
 			if err := r.take(last); err != nil {
 				return err
 			}
@@ -160,11 +149,9 @@ func carryOut(ctx context.Context, plan *record.Plan, s *record.Store, from *rec
 			if ctx.Err() != nil {
 				return errors.Join(ErrInterrupted, s.Sync())
 			}
-			err := r.unit(ctx, block, u)
-			if errors.Is(err, program.ErrKilled) || errors.Is(err, ErrInterrupted) {
+			if err := r.unit(ctx, block, u); endsRow(err) {
 				return errors.Join(ErrInterrupted, s.Sync())
-			}
-			if err != nil {
+			} else if err != nil {
 				return err
 			}
 			if s.Err != nil {
@@ -178,6 +165,11 @@ func carryOut(ctx context.Context, plan *record.Plan, s *record.Store, from *rec
 		p.Block(block, plan.Blocks)
 	}
 	return nil
+}
+
+// endsRow reports whether err is of a run that was asked to stop, and no benchmark's.
+func endsRow(err error) bool {
+	return errors.Is(err, program.ErrKilled) || errors.Is(err, ErrInterrupted)
 }
 
 // order returns the units of block that are left: not done, and not of a group
@@ -268,7 +260,7 @@ func (r *runner) single(ctx context.Context, block int, step record.Step) error 
 	e := record.Record{Step: step}
 	if err := r.tried(step); err != nil {
 		e.Hole = record.NewHole(step, block, err)
-	} else if e, err = r.process(ctx, block, step); err != nil {
+	} else if e, err = r.Measure(ctx, block, step); err != nil {
 		return err
 	}
 	e.Driven = record.ModeProcess

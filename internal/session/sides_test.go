@@ -1,10 +1,8 @@
 package session
 
 import (
-	"os"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/dynolab/dyno/internal/compare"
 	"github.com/dynolab/dyno/internal/record"
@@ -38,23 +36,14 @@ func TestSidesAreColumns(t *testing.T) {
 // A run that goes on goes on with the side that the file is at.
 func TestSidesAreResumed(t *testing.T) {
 	path := fakeRun(t, twoSides(2, 3), 0)
-	r, err := record.ReadInterrupted(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	r := interrupted(t, path)
 	last := r.Plan.Order(3)[len(r.Plan.Order(3))-1]
 	said := func() int {
-		data, err := os.ReadFile(path)
-		if err != nil {
-			t.Fatal(err)
-		}
+		data := readFile(t, path)
 		return strings.Count(string(data), "\nside: ")
 	}
 	before := said()
-	store, err := r.Resume(time.Now())
-	if err != nil {
-		t.Fatal(err)
-	}
+	store := resume(t, r)
 	store.Single(record.Record{Step: last.Step, Printed: last.Step.FullName() + " 1 1 ns/op", Driven: record.ModeProcess}, r.Plan)
 	if err := store.Close(); err != nil || said() != before {
 		t.Errorf("the file is at side %q, which is said again: %d and %d times (%v)", last.Step.Case.Side, before, said(), err)

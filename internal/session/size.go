@@ -64,13 +64,6 @@ func Size(p *record.Plan, s Sizing) error {
 	return nil
 }
 
-// sideCount is how many sides a comparison of versions has.
-const sideCount = 2
-
-// benchmarksOf returns how many benchmarks a plan compares that has two sides of
-// each.
-func benchmarksOf(p *record.Plan) int { return len(p.Cases) / sideCount * len(p.CPU) }
-
 // measuredTimes are how long a process is to measure in a block, by how much time
 // there is. Less is hardly worth starting a process for.
 var measuredTimes = []time.Duration{
@@ -102,7 +95,7 @@ func fit(p *record.Plan, s Sizing) error {
 		}
 	}
 	what := "1 benchmark"
-	if n := benchmarksOf(p); n != 1 {
+	if n := len(p.Cases) / 2 * len(p.CPU); n != 1 { // two sides of each
 		what = strconv.Itoa(n) + " benchmarks"
 	}
 	return fmt.Errorf("--within %v is too short for %s: the least that can prove something takes about %v; choose fewer with --bench, or packages",

@@ -83,18 +83,29 @@ func fake(bad int) func(record.Step) (string, error) {
 	}
 }
 
-// recorded makes records of the lines that measure returns, as subjects do.
-func recorded(measure func(block int, s record.Step) (string, error)) func(context.Context, int, record.Step) (record.Record, error) {
-	return func(_ context.Context, block int, s record.Step) (record.Record, error) {
-		text, err := measure(block, s)
-		return Single(s, block, text, err)
+// An alone is a subject of which each step has a process of its own, and its benchmark
+// lines are what the function returns.
+type alone func(record.Step) (string, error)
+
+func (f alone) Measure(_ context.Context, block int, s record.Step) (record.Record, error) {
+	text, err := f(s)
+	var units []string
+	for {
+		unit, isUnit := strings.CutPrefix(text, record.UnitMark)
+		if !isUnit {
+			return Single(s, block, text, units, err)
+		}
+		unit, text, _ = strings.Cut(unit, "\n")
+		units = append(units, unit)
 	}
 }
 
-// alone are the hands of a run in which each step has a process of its own.
-func alone(measure func(record.Step) (string, error)) hands {
-	return hands{now: time.Now, process: recorded(func(_ int, s record.Step) (string, error) { return measure(s) })}
+func (alone) Start(int, record.Step, []string) (Driver, error) {
+	return nil, errors.New("takes no turns")
 }
+
+// inProcesses are the deps of a run in which each step has a process of its own.
+func inProcesses(measure alone) deps { return deps{Subject: measure, now: time.Now} }
 
 // fakeRun carries out plan and returns the path of the results.
 func fakeRun(t testing.TB, plan *record.Plan, bad int) string {
@@ -107,12 +118,8 @@ func fakeRun(t testing.TB, plan *record.Plan, bad int) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := carryOut(context.Background(), plan, s, nil, new(watched), alone(fake(bad))); err != nil {
-		t.Fatal(err)
-	}
-	if err := s.Close(); err != nil {
-		t.Fatal(err)
-	}
+	must(t, carryOut(context.Background(), plan, s, nil, new(watched), inProcesses(fake(bad))))
+	must(t, s.Close())
 	return path
 }
 
@@ -120,10 +127,7 @@ func fakeRun(t testing.TB, plan *record.Plan, bad int) string {
 // has for each case: the name of a result, or "hole".
 func entries(t testing.TB, path string) map[string][]string {
 	t.Helper()
-	data, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	data := readFile(t, path)
 	r := benchfmt.NewReader(bytes.NewReader(data), path)
 	results := 0
 	for r.Scan() {
@@ -179,10 +183,7 @@ func TestStore(t *testing.T) {
 	plan := aPlan(3, 4)
 	path := fakeRun(t, plan, 3)
 	checkComplete(t, path, plan, 3)
-	data, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	data := readFile(t, path)
 	header, _, _ := strings.Cut(string(data), "block: 1\n")
 	want := `# Written by benchrun run; never edited. See docs/results-format.md.
 commit: 0123456789abcdef
@@ -241,22 +242,13 @@ pkg: example.com/b
 
 // docs/results-format.md tells of everything that stands in a file.
 func TestDocumentHasEveryKey(t *testing.T) {
-	doc, err := os.ReadFile("../../docs/results-format.md")
-	if err != nil {
-		t.Fatal(err)
-	}
+	doc := readFile(t, "../../docs/results-format.md")
 	plan := aPlan(3, 4)
-	data, err := os.ReadFile(fakeRun(t, plan, 3))
-	if err != nil {
-		t.Fatal(err)
-	}
+	data := readFile(t, fakeRun(t, plan, 3))
 	turns := sequentialPlan()
 	turns.Col = "/impl"
 	turnsPath, _ := turnsRun(t, turns, new(fakeWorld))
-	more, err := os.ReadFile(turnsPath)
-	if err != nil {
-		t.Fatal(err)
-	}
+	more := readFile(t, turnsPath)
 	text := string(data) + string(more) + "# resumed \n# process: \n# decided: \nslow: x\n"
 	// The keys of Describe, also those that this machine has nothing for.
 	c := Describe(context.Background(), ".", "", "")
@@ -341,16 +333,11 @@ func TestNothingButHoles(t *testing.T) {
 
 func TestRunTellsItsProgress(t *testing.T) {
 	plan := aPlan(2, 3)
-	s, err := record.Create(filepath.Join(t.TempDir(), "x"), plan, someCircumstances, nil, time.Now())
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := create(t, filepath.Join(t.TempDir(), "x"), plan)
 	defer s.Close()
 	var order []record.Step
 	w := &watched{after: func(_ int, s record.Step) { order = append(order, s) }}
-	if err := carryOut(context.Background(), plan, s, nil, w, alone(fake(2))); err != nil {
-		t.Fatal(err)
-	}
+	must(t, carryOut(context.Background(), plan, s, nil, w, inProcesses(fake(2))))
 	if w.total != 12 || w.done != 12 || !slices.Equal(w.blocks, []int{1, 2, 3}) {
 		t.Errorf("total %d, done %d, blocks %v", w.total, w.done, w.blocks)
 	}
@@ -366,13 +353,10 @@ func TestRunTellsItsProgress(t *testing.T) {
 func TestRunGivesUpAfterFailuresInARow(t *testing.T) {
 	plan := aPlan(1, 6)
 	plan.CPU = []int{1}
-	s, err := record.Create(filepath.Join(t.TempDir(), "x"), plan, someCircumstances, nil, time.Now())
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := create(t, filepath.Join(t.TempDir(), "x"), plan)
 	defer s.Close()
 	tries := 0
-	err = carryOut(context.Background(), plan, s, nil, new(watched), alone(func(s record.Step) (string, error) {
+	err := carryOut(context.Background(), plan, s, nil, new(watched), inProcesses(func(s record.Step) (string, error) {
 		tries++
 		if tries == 2 {
 			return fake(0)(s)
@@ -387,14 +371,11 @@ func TestRunGivesUpAfterFailuresInARow(t *testing.T) {
 func TestRunIsInterrupted(t *testing.T) {
 	plan := aPlan(3, 2)
 	path := filepath.Join(t.TempDir(), "x")
-	s, err := record.Create(path, plan, someCircumstances, nil, time.Now())
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := create(t, path, plan)
 	ctx, cancel := context.WithCancel(context.Background())
 	n := 0
 	// The process that runs when the interrupt comes is finished, and kept.
-	err = carryOut(ctx, plan, s, nil, new(watched), alone(func(s record.Step) (string, error) {
+	err := carryOut(ctx, plan, s, nil, new(watched), inProcesses(func(s record.Step) (string, error) {
 		if n++; n == 8 {
 			cancel()
 		}
@@ -409,21 +390,15 @@ func TestRunIsInterrupted(t *testing.T) {
 	if got := entries(t, path); len(got) != 8 {
 		t.Errorf("%d entries, want 8", len(got))
 	}
-	r, err := record.ReadInterrupted(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	r := interrupted(t, path)
 	if r.Ended != 1 || len(r.Done) != 2 || r.Finished() || r.Config["commit"] != "0123456789abcdef" {
 		t.Errorf("%+v", r)
 	}
 
 	// What is killed is no hole: it is measured when the run goes on.
-	s, err = r.Resume(time.Now())
-	if err != nil {
-		t.Fatal(err)
-	}
+	s = resume(t, r)
 	w := new(watched)
-	err = carryOut(context.Background(), plan, s, r, w, alone(func(record.Step) (string, error) { return "", program.ErrKilled }))
+	err = carryOut(context.Background(), plan, s, r, w, inProcesses(func(record.Step) (string, error) { return "", program.ErrKilled }))
 	if !errors.Is(err, ErrInterrupted) || w.done != 8 || w.total != 12 {
 		t.Errorf("done %d of %d, %v", w.done, w.total, err)
 	}
@@ -440,26 +415,15 @@ func TestRunIsInterrupted(t *testing.T) {
 // What failed too often before an interruption is not tried after it.
 func TestResumeRemembersFailures(t *testing.T) {
 	plan := aPlan(2, 4)
-	data, err := os.ReadFile(fakeRun(t, plan, 2))
-	if err != nil {
-		t.Fatal(err)
-	}
+	data := readFile(t, fakeRun(t, plan, 2))
 	for blocks, want := range map[int]int{1: 1, 2: 0, 3: 0} {
 		at := bytes.Index(data, []byte("block: "+strconv.Itoa(blocks+1)))
 		path := filepath.Join(t.TempDir(), "x")
-		if err := os.WriteFile(path, append(slices.Clone(data[:at]), "block: "+strconv.Itoa(blocks+1)+"\n"...), 0o644); err != nil {
-			t.Fatal(err)
-		}
-		r, err := record.ReadInterrupted(path)
-		if err != nil {
-			t.Fatal(err)
-		}
-		s, err := r.Resume(time.Now())
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, os.WriteFile(path, append(slices.Clone(data[:at]), "block: "+strconv.Itoa(blocks+1)+"\n"...), 0o644))
+		r := interrupted(t, path)
+		s := resume(t, r)
 		tried := 0
-		err = carryOut(context.Background(), r.Plan, s, r, new(watched), alone(func(s record.Step) (string, error) {
+		err := carryOut(context.Background(), r.Plan, s, r, new(watched), inProcesses(func(s record.Step) (string, error) {
 			if s.Index == 2 {
 				tried++
 			}
@@ -476,10 +440,7 @@ func TestResumeCountsFailuresInARow(t *testing.T) {
 	plan := aPlan(1, 4)
 	plan.CPU = []int{1}
 	path := filepath.Join(t.TempDir(), "x")
-	s, err := record.Create(path, plan, someCircumstances, nil, time.Now())
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := create(t, path, plan)
 	ctx, cancel := context.WithCancel(context.Background())
 	tries := 0
 	measure := func(st record.Step) (string, error) {
@@ -492,12 +453,10 @@ func TestResumeCountsFailuresInARow(t *testing.T) {
 		}
 		return fake(0)(st)
 	}
-	if err := carryOut(ctx, plan, s, nil, new(watched), alone(measure)); !errors.Is(err, ErrInterrupted) {
+	if err := carryOut(ctx, plan, s, nil, new(watched), inProcesses(measure)); !errors.Is(err, ErrInterrupted) {
 		t.Fatal(err)
 	}
-	if err := s.Close(); err != nil {
-		t.Fatal(err)
-	}
+	must(t, s.Close())
 	r := resumeFake(t, path, 0)
 	if r.Given[record.StepKey{Index: 1, Copy: 1}] != 0 || !strings.HasPrefix(entries(t, path)["4/1"][0], "example.com/a ") {
 		t.Errorf("the benchmark was given up: %v", entries(t, path))
@@ -507,24 +466,11 @@ func TestResumeCountsFailuresInARow(t *testing.T) {
 // The torn end is gone even if the run ends again at once.
 func TestResumeCutsTheTornEndOff(t *testing.T) {
 	path := fakeRun(t, aPlan(2, 2), 0)
-	whole, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(path, append(slices.Clone(whole), "case: 1\nBenchmark"+strings.Repeat("x", 200)...), 0o644); err != nil {
-		t.Fatal(err)
-	}
-	r, err := record.ReadInterrupted(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	s, err := r.Resume(time.Unix(1e9, 0))
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := s.Close(); err != nil {
-		t.Fatal(err)
-	}
+	whole := readFile(t, path)
+	must(t, os.WriteFile(path, append(slices.Clone(whole), "case: 1\nBenchmark"+strings.Repeat("x", 200)...), 0o644))
+	r := interrupted(t, path)
+	s := resume(t, r)
+	must(t, s.Close())
 	now, err := os.ReadFile(path)
 	if want := string(whole) + "# resumed 2001-09-09T01:46:40Z\n"; err != nil || string(now) != want {
 		t.Errorf("got %q, %v, want %q", now, err, want)
@@ -534,24 +480,14 @@ func TestResumeCutsTheTornEndOff(t *testing.T) {
 // resumeFake goes on with the run at path to its end.
 func resumeFake(t testing.TB, path string, bad int) *record.Interrupted {
 	t.Helper()
-	r, err := record.ReadInterrupted(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	s, err := r.Resume(time.Unix(1e9, 0))
-	if err != nil {
-		t.Fatal(err)
-	}
+	r := interrupted(t, path)
+	s := resume(t, r)
 	w := new(watched)
-	if err := carryOut(context.Background(), r.Plan, s, r, w, alone(fake(bad))); err != nil {
-		t.Fatal(err)
-	}
+	must(t, carryOut(context.Background(), r.Plan, s, r, w, inProcesses(fake(bad))))
 	if w.done != w.total {
 		t.Errorf("done %d of %d", w.done, w.total)
 	}
-	if err := s.Close(); err != nil {
-		t.Fatal(err)
-	}
+	must(t, s.Close())
 	return r
 }
 
@@ -560,10 +496,7 @@ func resumeFake(t testing.TB, path string, bad int) *record.Interrupted {
 func TestResumeFromEveryByte(t *testing.T) {
 	plan := aPlan(2, 3)
 	const bad = 2
-	data, err := os.ReadFile(fakeRun(t, plan, bad))
-	if err != nil {
-		t.Fatal(err)
-	}
+	data := readFile(t, fakeRun(t, plan, bad))
 	first := bytes.Index(data, []byte("block: 1\n"))
 	dir := t.TempDir()
 	path := filepath.Join(dir, "run.bench")
@@ -571,9 +504,7 @@ func TestResumeFromEveryByte(t *testing.T) {
 		if testing.Short() && cut%7 != 0 {
 			continue
 		}
-		if err := os.WriteFile(path, data[:cut], 0o644); err != nil {
-			t.Fatal(err)
-		}
+		must(t, os.WriteFile(path, data[:cut], 0o644))
 		if cut < first+len("block: 1\n") {
 			// Nothing has been measured. It must be said, and not go on with
 			// half of a header.
@@ -598,10 +529,7 @@ func TestResumeFromEveryByte(t *testing.T) {
 		if r.Torn != string(data[len(whole):cut]) {
 			t.Errorf("cut at %d: torn %q", cut, r.Torn)
 		}
-		now, err := os.ReadFile(path)
-		if err != nil {
-			t.Fatal(err)
-		}
+		now := readFile(t, path)
 		if !bytes.HasPrefix(now, append(slices.Clip(whole), "# resumed 2001-09-09T01:46:40Z\n"...)) {
 			t.Errorf("cut at %d: what was whole has changed", cut)
 		}
@@ -614,10 +542,7 @@ func TestResumeFromEveryByte(t *testing.T) {
 
 func TestReadInterruptedRefuses(t *testing.T) {
 	plan := aPlan(2, 2)
-	data, err := os.ReadFile(fakeRun(t, plan, 0))
-	if err != nil {
-		t.Fatal(err)
-	}
+	data := readFile(t, fakeRun(t, plan, 0))
 	good := string(data)
 	header, _, _ := strings.Cut(good, "block: 1\n")
 	line := func(name string) string { return name + " 1 1 ns/op\n" }
@@ -636,9 +561,7 @@ func TestReadInterruptedRefuses(t *testing.T) {
 		"so it has been changed":                        strings.Replace(good, "# case: example.com/a BenchmarkB\n", "# case: example.com/a BenchmarkC\n", 1),
 	} {
 		path := filepath.Join(t.TempDir(), "x.bench")
-		if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		must(t, os.WriteFile(path, []byte(text), 0o644))
 		if _, err := record.ReadInterrupted(path); err == nil || !strings.Contains(err.Error(), want) || !strings.HasPrefix(err.Error(), path+" cannot be resumed: ") {
 			t.Errorf("want %q, got %v", want, err)
 		}
@@ -652,15 +575,9 @@ func TestReadInterruptedRefuses(t *testing.T) {
 func TestResumeWhileAnotherWrites(t *testing.T) {
 	plan := aPlan(2, 2)
 	path := filepath.Join(t.TempDir(), "x.bench")
-	s, err := record.Create(path, plan, someCircumstances, nil, time.Now())
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := create(t, path, plan)
 	s.Block(1, "", plan)
-	r, err := record.ReadInterrupted(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	r := interrupted(t, path)
 	if runtime.GOOS != "linux" && runtime.GOOS != "darwin" {
 		t.Skip("no locks here")
 	}
@@ -668,9 +585,7 @@ func TestResumeWhileAnotherWrites(t *testing.T) {
 		t.Errorf("while it is written: %v", err)
 	}
 	s.Single(record.Record{Step: plan.Steps()[0], Printed: "BenchmarkB 1 1 ns/op"}, plan)
-	if err := s.Close(); err != nil {
-		t.Fatal(err)
-	}
+	must(t, s.Close())
 	if _, err := r.Resume(time.Now()); err == nil || !strings.Contains(err.Error(), "has been written to in the meantime") {
 		t.Errorf("after it was written: %v", err)
 	}
@@ -679,12 +594,9 @@ func TestResumeWhileAnotherWrites(t *testing.T) {
 // The first error of a write ends the run, and is told.
 func TestRunEndsWhenItCannotWrite(t *testing.T) {
 	plan := aPlan(2, 2)
-	s, err := record.Create(filepath.Join(t.TempDir(), "x"), plan, someCircumstances, nil, time.Now())
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := create(t, filepath.Join(t.TempDir(), "x"), plan)
 	n := 0
-	err = carryOut(context.Background(), plan, s, nil, new(watched), alone(func(st record.Step) (string, error) {
+	err := carryOut(context.Background(), plan, s, nil, new(watched), inProcesses(func(st record.Step) (string, error) {
 		if n++; n == 2 {
 			s.Close()
 		}
@@ -712,9 +624,7 @@ func FuzzReadInterrupted(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, data []byte) {
 		path := filepath.Join(t.TempDir(), "x")
-		if err := os.WriteFile(path, data, 0o644); err != nil {
-			t.Fatal(err)
-		}
+		must(t, os.WriteFile(path, data, 0o644))
 		r, err := record.ReadInterrupted(path)
 		if err != nil || r.Plan.Blocks*len(r.Plan.Steps()) > 100 {
 			return

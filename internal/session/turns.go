@@ -22,20 +22,16 @@ import (
 //  1. A process of each step is started, in random order, each with padding of
 //     random length in its environment. Those that cannot be driven, or do not
 //     fit into memory together, are measured in fresh processes instead.
-//  2. Each is warmed up alone, until it is steady or that has taken long enough
-//     (warmup.go); on the way it is found how many operations make a slice. Then it
-//     is stopped, until its slice comes.
-//  3. In each round each does one slice; all others stand still. Every second round
+//  2. Each is warmed up alone (warmup.go); on the way it is found how many operations
+//     make a slice. Then it is stopped, until its slice comes.
+//  3. In the first block it is found whether slices have to be longer (calls.go).
+//  4. In each round each does one slice; all others stand still. Every second round
 //     has a random order, and the one after it the same backwards: what drifts
-//     meanwhile weighs on all alike. Copies of one benchmark do as many operations in it.
-//  4. Each finishes. One that finds its results to be wrong has no figure.
+//     meanwhile weighs on all alike.
+//  5. Each finishes. One that finds its results to be wrong has no figure.
 //
 // So the slices of a process are one continuous run of it, cut into pieces, and
-// their sum has all that it costs. A row's slices are longer than Plan.Slice where a
-// single operation takes longer, or where the benchmark function prepares so much in
-// each call that short ones would be about that (calls.go). Then there are fewer rounds.
-// There are more where garbage is collected so seldom that the planned ones would have
-// few whole cycles.
+// their sum has all that it costs.
 
 // A Driver is a live process that takes turns: a *program.Process, or a test's.
 type Driver interface {
@@ -168,7 +164,7 @@ func (r *runner) begin(block int, p *player, stop func() error) (err error) {
 	if p.err = r.tried(p.step); p.err != nil {
 		return nil
 	}
-	p.live, err = r.start(block, p.step, []string{padVariable + "=" + strings.Repeat("x", p.pad)})
+	p.live, err = r.Start(block, p.step, []string{padVariable + "=" + strings.Repeat("x", p.pad)})
 	if err == nil {
 		p.warm, err = warmUp(p.live, r.plan.Slice, stop)
 	}
@@ -182,15 +178,17 @@ func (r *runner) begin(block int, p *player, stop func() error) (err error) {
 		p.frozen = p.live.Freeze()
 	}
 	var refusal *program.Refusal
-	switch {
-	case errors.Is(err, program.ErrKilled):
-		return program.ErrKilled
-	case errors.Is(err, ErrInterrupted):
+	if (errors.As(err, &refusal) || errors.Is(err, program.ErrUnsupported)) && r.plan.Mode != record.ModeTurns {
+		return &unfitError{strings.TrimPrefix(p.step.Case.Name, "Benchmark") + ": " + err.Error()}
+	}
+	return p.blame(err)
+}
+
+// blame makes err, if there is one, the reason why p has no figure, unless it ends the whole
+// row: then it is returned.
+func (p *player) blame(err error) error {
+	if endsRow(err) {
 		return err
-	case errors.As(err, &refusal), errors.Is(err, program.ErrUnsupported):
-		if r.plan.Mode != record.ModeTurns {
-			return &unfitError{strings.TrimPrefix(p.step.Case.Name, "Benchmark") + ": " + err.Error()}
-		}
 	}
 	p.err = err
 	return nil
@@ -220,10 +218,9 @@ func (r *runner) fit(players []*player) error {
 	return nil
 }
 
-// alike gives the players that are well slices of one length, as far as leastWarm:
-// a shorter slice has a larger part of waking up in it, so two that differ much in
-// length would differ in time, too. Beyond that the part is small, and those that
-// need no long slices would have few rounds for nothing.
+// alike gives the players that are well slices of one length, as far as leastWarm: a
+// shorter slice has a larger part of waking up in it. Beyond that the part is small, and
+// those that need no long slices would have few rounds for nothing.
 func alike(players []*player) {
 	var longest time.Duration
 	for _, p := range players {
@@ -241,10 +238,10 @@ func alike(players []*player) {
 
 // sameWork gives the players of one benchmark that are well – its control, its other
 // sides, slowed copies – as many operations in a slice, unless one needs more than
-// twice as many as another: all of them the median. What a slice costs besides, such
-// as waking up, is then the same for each. It were not if each had what itself took
-// for so long, since that has the noise of its warming up in it; and of a copy that
-// is slower, a slice of fewer operations would make it slower still.
+// twice as many as another: all of them the median. What a slice costs besides is then the
+// same for each. It were not if each had what itself took for so long: that has the noise
+// of its warming up in it, and a slower copy would get a slice of fewer operations, which
+// makes it slower still.
 func sameWork(players []*player) {
 	for i, p := range players {
 		var ns []int
@@ -301,10 +298,10 @@ func (r *runner) countHardware(g record.Group, players []*player, stop func() er
 				return err
 			}
 			s, err := p.run()
-			if errors.Is(err, program.ErrKilled) {
-				return program.ErrKilled
+			p.counted = append(p.counted, s)
+			if p.blame(err) != nil {
+				return err
 			}
-			p.counted, p.err = append(p.counted, s), err
 			if err != nil {
 				break
 			}
@@ -342,11 +339,10 @@ func (r *runner) rounds(g record.Group, players []*player, chance *rand.Rand, st
 				return err
 			}
 			s, err := run(p)
-			if errors.Is(err, program.ErrKilled) {
-				return program.ErrKilled
-			}
-			p.err = err
 			p.slices = append(p.slices, s)
+			if p.blame(err) != nil {
+				return err
+			}
 		}
 	}
 	return nil
@@ -492,18 +488,19 @@ func (p *player) resources(sum program.Slice, value func(v float64, unit string)
 	if sum.CPU > 0 {
 		value(float64(sum.CPU)/ops, record.UnitCPU)
 	}
-	used := p.result.Resources
-	if v, ok := used[program.ResourceGCCPU]; ok {
-		value(v/ops, record.UnitGCCPU)
-	}
-	if v, ok := used[program.ResourceGCs]; ok {
-		value(v/ops*1e6, record.UnitGCs)
-	}
-	if v, ok := used[program.ResourceLiveHeap]; ok {
-		value(v, record.UnitLiveHeap)
-	}
-	if v, ok := used[program.ResourcePeakRSS]; ok {
-		value(v, record.UnitPeakRSS)
+	for _, r := range []struct {
+		name  string
+		scale float64
+		unit  string
+	}{
+		{program.ResourceGCCPU, 1 / ops, record.UnitGCCPU},
+		{program.ResourceGCs, 1e6 / ops, record.UnitGCs},
+		{program.ResourceLiveHeap, 1, record.UnitLiveHeap},
+		{program.ResourcePeakRSS, 1, record.UnitPeakRSS},
+	} {
+		if v, ok := p.result.Resources[r.name]; ok {
+			value(v*r.scale, r.unit)
+		}
 	}
 }
 

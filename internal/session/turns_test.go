@@ -15,6 +15,8 @@ import (
 	"testing"
 	"time"
 
+	"golang.org/x/perf/benchfmt"
+
 	"github.com/dynolab/dyno/internal/compare"
 	"github.com/dynolab/dyno/internal/program"
 	"github.com/dynolab/dyno/internal/record"
@@ -23,16 +25,17 @@ import (
 
 // A fakeWorld is where fake benchmarks run: its time passes when they do.
 type fakeWorld struct {
-	time   time.Duration
-	starts []string                                   // of what, in order
-	ran    []string                                   // which slices, since the latest start
-	slow   func(at time.Duration) float64             // by how much everything is slowed down; nil for not at all
-	make   func(block int, s record.Step) *fakeDriver // returns how a step behaves; nil for well
-	alone  int                                        // processes of steps that took no turns
-	slept  time.Duration                              // that the lab has waited
-	live   []*fakeDriver                              // all that were started
-	awake  []string                                   // which did not stand still while another one ran
-	odd    []string                                   // slices that were no whole units
+	time        time.Duration
+	starts      []string                                   // of what, in order
+	ran         []string                                   // which slices, since the latest start
+	slow        func(at time.Duration) float64             // by how much everything is slowed down; nil for not at all
+	make        func(block int, s record.Step) *fakeDriver // returns how a step behaves; nil for well
+	alone       int                                        // processes of steps that took no turns
+	beforeAlone func()                                     // nil for nothing
+	slept       time.Duration                              // that the lab has waited
+	live        []*fakeDriver                              // all that were started
+	awake       []string                                   // which did not stand still while another one ran
+	odd         []string                                   // slices that were no whole units
 }
 
 // only notes who does not stand still while f runs.
@@ -201,39 +204,48 @@ func (f *fakeDriver) Finish() (program.Result, error) {
 
 func (f *fakeDriver) Close() error { f.closed, f.ended = true, true; return nil }
 
-// hands are those of a run in w.
-func (w *fakeWorld) hands() hands {
-	return hands{
-		now: func() time.Time { return time.Unix(0, 0).Add(w.time) },
+// deps are those of a run in w.
+func (w *fakeWorld) deps() deps {
+	return deps{
+		Subject: w,
+		now:     func() time.Time { return time.Unix(0, 0).Add(w.time) },
 		sleep: func(d time.Duration) {
 			if w.slept += d; d != idle { // when one is watched it is awake
 				w.only(&fakeDriver{name: "nobody"})
 			}
 		},
-		start: func(block int, s record.Step, env []string) (Driver, error) {
-			f := &fakeDriver{}
-			if w.make != nil {
-				f = w.make(block, s)
-			}
-			f.w, f.name, f.unit = w, fmt.Sprint(s.Index, "/", s.Copy), max(1, f.unit)
-			if f.perOp == nil {
-				f.perOp = func(int) time.Duration { return time.Duration(100 * s.Index) }
-			}
-			w.starts = append(w.starts, fmt.Sprint(block, ":", f.name, " ", len(env[0])))
-			w.ran = nil
-			if f.refuse != nil {
-				return nil, f.refuse
-			}
-			w.live = append(w.live, f)
-			w.only(f)
-			return f, nil
-		},
-		process: recorded(func(_ int, s record.Step) (string, error) {
-			w.alone++
-			return fake(0)(s)
-		}),
 		look: func() ([]record.Group, error) { return nil, nil },
 	}
+}
+
+// Start implements Subject.
+func (w *fakeWorld) Start(block int, s record.Step, env []string) (Driver, error) {
+	f := &fakeDriver{}
+	if w.make != nil {
+		f = w.make(block, s)
+	}
+	f.w, f.name, f.unit = w, fmt.Sprint(s.Index, "/", s.Copy), max(1, f.unit)
+	if f.perOp == nil {
+		f.perOp = func(int) time.Duration { return time.Duration(100 * s.Index) }
+	}
+	w.starts = append(w.starts, fmt.Sprint(block, ":", f.name, " ", len(env[0])))
+	w.ran = nil
+	if f.refuse != nil {
+		return nil, f.refuse
+	}
+	w.live = append(w.live, f)
+	w.only(f)
+	return f, nil
+}
+
+// Measure implements Subject.
+func (w *fakeWorld) Measure(_ context.Context, block int, s record.Step) (record.Record, error) {
+	if w.beforeAlone != nil {
+		w.beforeAlone()
+	}
+	w.alone++
+	text, err := fake(0)(s)
+	return Single(s, block, text, nil, err)
 }
 
 // turnsPlan is a plan of one row of n columns.
@@ -260,14 +272,9 @@ func turnsPlanOf(n, blocks, rounds int, slice time.Duration) *record.Plan {
 func turnsRun(t testing.TB, plan *record.Plan, w *fakeWorld) (path string, p *watched) {
 	t.Helper()
 	path = filepath.Join(t.TempDir(), "run.bench")
-	s, err := record.Create(path, plan, someCircumstances, nil, time.Unix(1e9, 0))
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := create(t, path, plan)
 	p = new(watched)
-	if err := errors.Join(carryOut(context.Background(), plan, s, nil, p, w.hands()), s.Close()); err != nil {
-		t.Fatal(err)
-	}
+	must(t, errors.Join(carryOut(context.Background(), plan, s, nil, p, w.deps()), s.Close()))
 	if p.done != p.total {
 		t.Errorf("%d of %d steps are done", p.done, p.total)
 	}
@@ -293,58 +300,37 @@ func (w *fakeWorld) onlySlicesCount(t *testing.T, got map[string]found) {
 // A found is a result or a hole in a file, with its slices.
 type found struct {
 	name, reason string
-	config       map[string]string
+	config       func(key string) string
 	times        *record.Slices
 }
 
-// find reads a results file line by line: what it has by "block/case/copy".
+// find reads what a results file has by "block/case/copy".
 func find(t testing.TB, path string) map[string]found {
 	t.Helper()
 	entries(t, path) // other readers can read it too
-	data, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	f := record.Read(path, readFile(t, path))
 	got := make(map[string]found)
-	config := make(map[string]string)
-	last := ""
-	add := func(f found) {
-		last = config["block"] + "/" + config["case"] + "/" + config["copy"]
-		if _, ok := got[last]; ok {
-			t.Errorf("%s is there twice", last)
-		}
-		f.config = make(map[string]string)
-		for k, v := range config {
-			f.config[k] = v
-		}
-		got[last] = f
-	}
-	for line := range strings.Lines(string(data)) {
-		line = strings.TrimSuffix(line, "\n")
-		s, isSlices, err := record.ParseSlices(line)
-		if err != nil {
-			t.Error(err)
-		}
-		h, isHole, err := record.ParseHoleLine(line)
-		if err != nil {
-			t.Error(err)
-		}
+	for _, r := range slices.Concat(f.Results, f.Holes) {
+		config := r.Result.GetConfig
+		one := found{config: config, times: r.Slices}
 		switch {
-		case isSlices:
-			f := got[last]
-			f.times = &s
-			got[last] = f
-		case isHole:
-			if h.Block != "" {
-				add(found{name: h.Case, reason: h.Reason})
+		case r.Hole == nil:
+			written := r.Result.Clone()
+			for i, v := range written.Values {
+				unit := record.Written(v)
+				written.Values[i] = benchfmt.Value{Value: record.InUnit(v, unit), Unit: unit}
 			}
-		case strings.HasPrefix(line, "Benchmark"):
-			add(found{name: line})
-		case !strings.HasPrefix(line, "#"):
-			if key, value, ok := strings.Cut(line, ": "); ok {
-				config[key] = value
-			}
+			one.name = record.ResultLine(written)
+		case r.Hole.Block == "":
+			continue
+		default:
+			one.name, one.reason = r.Hole.Case, r.Hole.Reason
 		}
+		key := config("block") + "/" + config("case") + "/" + config("copy")
+		if _, ok := got[key]; ok {
+			t.Errorf("%s is there twice", key)
+		}
+		got[key] = one
 	}
 	return got
 }
@@ -418,10 +404,7 @@ func TestTurnsAreRandom(t *testing.T) {
 	for i := range runs {
 		runs[i] = new(fakeWorld)
 		path, _ := turnsRun(t, plan, runs[i])
-		data, err := os.ReadFile(path)
-		if err != nil {
-			t.Fatal(err)
-		}
+		data := readFile(t, path)
 		_, files[i], _ = bytes.Cut(data, []byte("\nblock: 1\n"))
 	}
 	withoutLoad := func(b []byte) string {
@@ -491,7 +474,7 @@ func TestCopiesDoTheSameWork(t *testing.T) {
 		work := make(map[string][]int) // of BenchmarkG, by block
 		for _, f := range find(t, path) {
 			if strings.HasPrefix(f.name, "BenchmarkG") && f.times != nil {
-				work[f.config["block"]] = append(work[f.config["block"]], f.times.N)
+				work[f.config("block")] = append(work[f.config("block")], f.times.N)
 			}
 		}
 		if len(work) != 5 {
@@ -589,12 +572,12 @@ func TestTurnsInTheFile(t *testing.T) {
 		if len(f.times.Ns) != 7 || f.times.N%64 != 0 || math.Abs(slice/5e6-1) > 0.01 || !f.times.Steady || !f.times.Whole || f.times.Took <= 0 {
 			t.Errorf("%s: %+v", key, *f.times)
 		}
-		block, _ := strconv.Atoi(f.config["block"])
-		if f.config["driven"] != "session" || f.config["layout"] != strconv.Itoa((block-1)%3) || f.config["pkg"] != "example.com/a" {
-			t.Errorf("%s: %v", key, f.config)
+		block, _ := strconv.Atoi(f.config("block"))
+		if f.config("driven") != "session" || f.config("layout") != strconv.Itoa((block-1)%3) || f.config("pkg") != "example.com/a" {
+			t.Errorf("%s: %v", key, f)
 		}
-		if pad, err := strconv.Atoi(f.config["envpad"]); err != nil || pad < 0 || pad >= maxPad || pad%padStep != 0 {
-			t.Errorf("%s: padding %q", key, f.config["envpad"])
+		if pad, err := strconv.Atoi(f.config("envpad")); err != nil || pad < 0 || pad >= maxPad || pad%padStep != 0 {
+			t.Errorf("%s: padding %q", key, f.config("envpad"))
 		}
 	}
 	if _, ok := got["4/1/2"]; !ok {
@@ -694,53 +677,39 @@ func TestTurnsFallBack(t *testing.T) {
 			}
 			return f
 		}}
-		h := w.hands()
+		h := w.deps()
 		h.room, h.rss = c.room, func(pid int) uint64 { return uint64(pid) * 60 * MiB }
 		path := filepath.Join(t.TempDir(), "run.bench")
-		s, err := record.Create(path, plan, someCircumstances, nil, time.Now())
-		if err != nil {
-			t.Fatal(err)
-		}
+		s := create(t, path, plan)
 		ctx, cancel := context.WithCancel(context.Background())
-		process := h.process
-		h.process = func(ctx context.Context, block int, s record.Step) (record.Record, error) {
+		w.beforeAlone = func() {
 			if w.alone == 5 {
 				cancel()
 			}
-			return process(ctx, block, s)
 		}
 		p := new(watched)
 		if err := carryOut(ctx, plan, s, nil, p, h); !errors.Is(err, ErrInterrupted) || w.alone != 6 {
 			t.Fatalf("%s: %v after %d processes", why, err, w.alone)
 		}
-		if err := s.Close(); err != nil {
-			t.Fatal(err)
-		}
+		must(t, s.Close())
 		if want := "G/workload=w/x=1-2: " + why + "; each value is from a process of its own"; !slices.Equal(p.notes, []string{want}) {
 			t.Errorf("notes %q, want %q", p.notes, want)
 		}
-		r, err := record.ReadInterrupted(path)
-		if err != nil {
-			t.Fatal(err)
-		}
+		r := interrupted(t, path)
 		if r.Alone[1] != why || r.Ended != 2 || len(r.Done) != 2 {
 			t.Errorf("read %+v", r)
 		}
-		if s, err = r.Resume(time.Now()); err != nil {
-			t.Fatal(err)
-		}
+		s = resume(t, r)
 		starts := len(w.starts)
 		p = new(watched)
-		if err := errors.Join(carryOut(context.Background(), plan, s, r, p, w.hands()), s.Close()); err != nil {
-			t.Fatal(err)
-		}
+		must(t, errors.Join(carryOut(context.Background(), plan, s, r, p, w.deps()), s.Close()))
 		if w.alone != 12 || len(w.starts) != starts || p.done != p.total {
 			t.Errorf("%s: %d processes, %d of %d; started %q", why, w.alone, p.done, p.total, w.starts[starts:])
 		}
 		got := find(t, path)
 		for key, f := range got {
 			how := map[bool]string{true: "session", false: "process"}[key < "2"]
-			if f.config["driven"] != how || (how == "session") != (f.times != nil) || f.reason != "" {
+			if f.config("driven") != how || (how == "session") != (f.times != nil) || f.reason != "" {
 				t.Errorf("%s: %s: %+v", why, key, f)
 			}
 		}
@@ -806,26 +775,18 @@ func TestTurnsAreInterrupted(t *testing.T) {
 			return f
 		}
 		path := filepath.Join(t.TempDir(), "run.bench")
-		s, err := record.Create(path, plan, someCircumstances, nil, time.Now())
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := carryOut(ctx, plan, s, nil, new(watched), w.hands()); !errors.Is(err, ErrInterrupted) {
+		s := create(t, path, plan)
+		if err := carryOut(ctx, plan, s, nil, new(watched), w.deps()); !errors.Is(err, ErrInterrupted) {
 			t.Errorf("%s: %v", name, err)
 		}
-		if err := s.Close(); err != nil {
-			t.Fatal(err)
-		}
+		must(t, s.Close())
 		if c.perOp == time.Second && w.time-asked > 10*time.Second {
 			t.Errorf("%s: it went on for %v", name, w.time-asked)
 		}
 		if got := find(t, path); len(got) != 4*c.complete {
 			t.Errorf("%s: %d entries, want %d", name, len(got), 4*c.complete)
 		}
-		r, err := record.ReadInterrupted(path)
-		if err != nil {
-			t.Fatal(err)
-		}
+		r := interrupted(t, path)
 		if r.Torn != "" || r.Ended+len(r.Done)/4 != c.complete {
 			t.Errorf("%s: %+v", name, r)
 		}
@@ -848,10 +809,7 @@ func TestTurnsResumeFromEveryByte(t *testing.T) {
 		return new(fakeDriver)
 	}
 	path, _ := turnsRun(t, plan, &fakeWorld{make: behave})
-	data, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	data := readFile(t, path)
 	want := find(t, path)
 	if len(want) != 14 {
 		t.Fatalf("%d entries", len(want))
@@ -861,26 +819,16 @@ func TestTurnsResumeFromEveryByte(t *testing.T) {
 		if cut%5 != 0 && (testing.Short() || cut%2 != 0) {
 			continue
 		}
-		if err := os.WriteFile(path, data[:cut], 0o644); err != nil {
-			t.Fatal(err)
-		}
-		r, err := record.ReadInterrupted(path)
-		if err != nil {
-			t.Fatalf("cut at %d: %v", cut, err)
-		}
+		must(t, os.WriteFile(path, data[:cut], 0o644))
+		r := interrupted(t, path)
 		// What is taken away begins with a row, or is a line.
 		kept := data[:cut-len(r.Torn)]
 		if !bytes.HasSuffix(kept, []byte("\n")) || strings.Contains(r.Torn, "\n") && !strings.HasPrefix(r.Torn, "# row ") && !strings.HasPrefix(r.Torn, "case: ") || strings.Contains(r.Torn, "\n# end of row") && strings.HasSuffix(r.Torn, "\n") {
 			t.Fatalf("cut at %d: torn %q", cut, r.Torn)
 		}
-		s, err := r.Resume(time.Now())
-		if err != nil {
-			t.Fatal(err)
-		}
+		s := resume(t, r)
 		p := new(watched)
-		if err := errors.Join(carryOut(context.Background(), r.Plan, s, r, p, (&fakeWorld{make: behave}).hands()), s.Close()); err != nil {
-			t.Fatal(err)
-		}
+		must(t, errors.Join(carryOut(context.Background(), r.Plan, s, r, p, (&fakeWorld{make: behave}).deps()), s.Close()))
 		got := find(t, path)
 		for key := range want {
 			if f, ok := got[key]; !ok || (f.times == nil) != (want[key].times == nil) || (f.reason == "") != (want[key].reason == "") {

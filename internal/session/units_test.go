@@ -8,7 +8,6 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/dynolab/dyno/internal/compare"
 	"github.com/dynolab/dyno/internal/record"
@@ -21,10 +20,7 @@ import (
 func unitLinesOf(t *testing.T, path string) (lines []string, before []int) {
 	t.Helper()
 	entries(t, path) // other readers can read it too
-	data, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	data := readFile(t, path)
 	for line := range strings.Lines(string(data)) {
 		switch {
 		case strings.HasPrefix(line, record.UnitMark):
@@ -46,13 +42,10 @@ func TestUnits(t *testing.T) {
 		t.Fatalf("%d cases", len(plan.Cases))
 	}
 	path := filepath.Join(t.TempDir(), "run.bench")
-	s, err := record.Create(path, plan, someCircumstances, nil, time.Unix(1e9, 0))
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := create(t, path, plan)
 	more := "" // of later processes
 	tried := 0
-	one := alone(func(s record.Step) (string, error) {
+	one := inProcesses(func(s record.Step) (string, error) {
 		if tried++; tried == 2 {
 			return "", program.ErrKilled
 		}
@@ -69,23 +62,14 @@ func TestUnits(t *testing.T) {
 			t.Errorf("%q, %v", lines, before)
 		}
 	}
-	if err := s.Close(); err != nil {
-		t.Fatal(err)
-	}
+	must(t, s.Close())
 	check()
 
-	from, err := record.ReadInterrupted(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if s, err = from.Resume(time.Now()); err != nil {
-		t.Fatal(err)
-	}
+	from := interrupted(t, path)
+	s = resume(t, from)
 	more = "Unit msgs better=lower\nUnit ns/op better=higher\n"
 	w := new(watched)
-	if err := errors.Join(carryOut(context.Background(), plan, s, from, w, one), s.Close()); err != nil {
-		t.Fatal(err)
-	}
+	must(t, errors.Join(carryOut(context.Background(), plan, s, from, w, one), s.Close()))
 	check()
 	wantNotes := "B: says better=lower of the unit msgs, of which better=higher was said before, and holds\n" +
 		"B: says better=higher of the unit ns/op, of which better=lower was said before, and holds"
@@ -119,10 +103,7 @@ func TestUnitsInTurns(t *testing.T) {
 	if lines[0] != "Unit ns/op better=lower" || strings.Count(strings.Join(lines, "\n"), "Unit msgs better=higher") != 1 || before[0] != len(lines) {
 		t.Errorf("%q, %v", lines, before)
 	}
-	data, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	data := readFile(t, path)
 	torn := data[:strings.Index(string(data), "\n# end of row")]
 	from, err := record.ParseInterrupted(path, torn)
 	if kept := string(torn[:len(torn)-len(from.Torn)]); err != nil || strings.Contains(kept, "\nUnit ") {

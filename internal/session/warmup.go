@@ -9,16 +9,14 @@ import (
 	"github.com/dynolab/dyno/internal/stats"
 )
 
-// A process gets faster for a while: pages are touched for the first time, the
-// heap grows to its size, stacks grow, caches fill. What it does meanwhile is not
-// measured. It counts as steady when the median of its latest slices and that of
-// as many before them differ by no more than chance lets them, or by two percent, and
-// when its heap has had its size for a collection, if that is soon.
+// A process gets faster for a while: pages are touched for the first time, the heap and
+// stacks grow, caches fill. It counts as steady when the median of its latest slices and
+// that of as many before them differ by no more than chance lets them, or by two percent,
+// and when its heap has had its size for a collection, if that is soon.
 //
-// How long that takes has nothing to do with how long the slices are that count,
-// so slices that warm up take leastWarm however short those are: over four slices of
-// 1 ms, two percent are much, and what gets faster for a tenth of a second would
-// look steady on the way.
+// Slices that warm up take leastWarm however short those are that count: over four slices
+// of 1 ms, two percent are much, and what gets faster for a tenth of a second would look
+// steady on the way.
 
 const (
 	// leastWarm is how long slices take at least that warm up.
@@ -33,12 +31,10 @@ const (
 	// All are logarithms of ratios.
 	steadyWithin, steadyAtMost, steadyAlone = 0.02, 0.10, 0.03
 	// mostWarmup is after how many times the planned time of a slice that warms up
-	// a process is as warm as it gets, if it has done a whole window by then: half a
-	// second, or more if slices are to be longer than leastWarm. So are the other
-	// numbers of slices below.
+	// a process is as warm as it gets, if it has done a whole window by then.
 	mostWarmup = 100
 	// mostSlices and mostOps end the warming up of what does not take longer for
-	// more operations. Package testing has the same bound of operations.
+	// more operations.
 	mostSlices, mostOps = 300, 1e9
 	// settled is how many collections there are before the heap has its size.
 	settled = 2

@@ -102,10 +102,9 @@ type BuildOptions struct {
 
 	// Cache keeps binaries for the next Build; nil means that nothing does.
 	Cache *BuildCache
-	// Source identifies the sources of all packages and of what they import: with
-	// the same one the same is compiled. "" means that this is not known; then
-	// each program is linked once, and only its layouts come from the cache, and so
-	// it is without -trimpath in GOFLAGS.
+	// Source identifies the sources of all packages and of what they import. If it is "",
+	// or GOFLAGS have no -trimpath, each program is linked once, and only its layouts
+	// come from the cache.
 	Source string
 }
 
@@ -128,6 +127,25 @@ func (b *builder) goCommand(ctx context.Context, args ...string) *exec.Cmd {
 	cmd.Cancel = func() error { return cmd.Process.Signal(os.Interrupt) }
 	cmd.WaitDelay = time.Second // compilers may outlive a go command that is killed
 	return cmd
+}
+
+// says runs the go command with args, and returns what it prints.
+func (b *builder) says(ctx context.Context, args ...string) (string, error) {
+	cmd := b.goCommand(ctx, args...)
+	var stdout, stderr bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &stdout, &stderr
+	if err := cmd.Run(); err != nil {
+		if ctx.Err() != nil {
+			return "", context.Cause(ctx)
+		}
+		return "", fmt.Errorf("go %s: %w\n%s", args[0], err, bytes.TrimSpace(stderr.Bytes()))
+	}
+	return stdout.String(), nil
+}
+
+// goSays runs the go command in the folder dir.
+func goSays(ctx context.Context, dir string, args ...string) (string, error) {
+	return (&builder{dir: dir}).says(ctx, args...)
 }
 
 // Build compiles the tests of the packages that match patterns, as the go
@@ -214,21 +232,19 @@ func Build(ctx context.Context, dir, out string, patterns []string, o BuildOptio
 }
 
 // Link makes layouts of subjects that Build has made, into the folder out: n of
-// each, the first of which is the one that is there. It takes linking only,
-// because the go command's cache has the rest. As many are linked at a time as
-// there are processors.
+// each, the first of which is the one that is there. Those that were built already stay as
+// they are.
 //
-// They are linked without what debuggers read, as by go test when it runs what it
-// builds: that is half of the work, and no part of what is loaded. Profiles do not
-// need it. Those that were built already stay as they are.
+// It takes linking only, because the go command's cache has the rest, and half of that
+// work is left out with what debuggers read. Profiles do not need it.
 func Link(ctx context.Context, out string, subjects []Binary, n int) error {
 	first := slices.IndexFunc(subjects, func(s Binary) bool { return !s.Prebuilt() })
 	if n <= 1 || first < 0 {
 		return nil
 	}
 	// A flag of ours takes the place of one in GOFLAGS.
-	said, _ := subjects[first].made.goCommand(ctx, "env", "GOFLAGS").Output()
-	ldflags := flagIn(string(said), "-ldflags")
+	said, _ := subjects[first].made.says(ctx, "env", "GOFLAGS")
+	ldflags := flagIn(said, "-ldflags")
 	work, ctx := errgroup.WithContext(ctx)
 	work.SetLimit(runtime.GOMAXPROCS(0))
 	for i, s := range subjects {
@@ -317,17 +333,12 @@ type goPackage struct {
 
 func (b *builder) list(ctx context.Context, patterns []string) ([]goPackage, error) {
 	args := append([]string{"list", "-e", "-json=ImportPath,Dir,TestGoFiles,XTestGoFiles,Error", "--"}, patterns...)
-	cmd := b.goCommand(ctx, args...)
-	var stdout, stderr bytes.Buffer
-	cmd.Stdout, cmd.Stderr = &stdout, &stderr
-	if err := cmd.Run(); err != nil {
-		if ctx.Err() != nil {
-			return nil, context.Cause(ctx)
-		}
-		return nil, fmt.Errorf("go list %s: %w\n%s", strings.Join(patterns, " "), err, bytes.TrimSpace(stderr.Bytes()))
+	said, err := b.says(ctx, args...)
+	if err != nil {
+		return nil, err
 	}
 	var pkgs []goPackage
-	for dec := json.NewDecoder(&stdout); ; {
+	for dec := json.NewDecoder(strings.NewReader(said)); ; {
 		var p goPackage
 		switch err := dec.Decode(&p); {
 		case errors.Is(err, io.EOF):

@@ -103,10 +103,7 @@ func BenchmarkSubject(b *testing.B) {
 // whereIs returns the place in this file where code first stands, as reasons give it.
 func whereIs(t *testing.T, code string) string {
 	t.Helper()
-	source, err := os.ReadFile("binary_test.go")
-	if err != nil {
-		t.Fatal(err)
-	}
+	source := readFile(t, "binary_test.go")
 	before, _, ok := strings.Cut(string(source), code)
 	if !ok {
 		t.Fatalf("no %s in this file", code)
@@ -128,7 +125,8 @@ func subject(t *testing.T, how string) Binary {
 // measureSubject runs one of the benchmarks of BenchmarkSubject as Run does.
 func measureSubject(s Binary, name string, timeout time.Duration, kill <-chan struct{}) (string, error) {
 	plan := &record.Plan{Time: "2x", Timeout: timeout}
-	return measure(plan, s, record.Step{Case: record.Case{Pkg: s.Pkg, Name: "BenchmarkSubject/" + name}, CPU: 2}, kill)
+	lines, _, err := measure(plan, s, record.Step{Case: record.Case{Pkg: s.Pkg, Name: "BenchmarkSubject/" + name}, CPU: 2}, kill)
+	return lines, err
 }
 
 func TestMeasure(t *testing.T) {
@@ -329,9 +327,10 @@ func TestBuildRefuses(t *testing.T) {
 
 // TestMeasureUnits: what a process prints of units comes with its figures.
 func TestMeasureUnits(t *testing.T) {
-	text, err := measureSubject(subject(t, "units"), "units", time.Minute, nil)
-	units, line := record.SplitUnits(text)
+	s := subject(t, "units")
+	plan := &record.Plan{Time: "2x", Timeout: time.Minute}
+	line, units, err := measure(plan, s, record.Step{Case: record.Case{Pkg: s.Pkg, Name: "BenchmarkSubject/units"}, CPU: 2}, nil)
 	if err != nil || strings.Join(units, "; ") != "widgets better=higher; gadgets  better=lower assume=exact" || !strings.HasPrefix(line, "BenchmarkSubject/units-2") || strings.Contains(line, "\n") {
-		t.Errorf("%v; %q", err, text)
+		t.Errorf("%v; %q, %q", err, units, line)
 	}
 }

@@ -1,14 +1,11 @@
 package testbin
 
 import (
-	"bytes"
 	"context"
-	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"maps"
 	"os"
@@ -103,29 +100,18 @@ func cacheKey(parts ...string) cache.ActionID {
 }
 
 // get copies the binary that is kept under key to path, and returns its hash; ""
-// if there is none, or it is not what was kept.
+// if there is none, or it is not what was kept. It is no link: what is executed must not
+// change if the cache is trimmed.
 func (b *BuildCache) get(key cache.ActionID, path string) string {
-	from, entry, err := b.c.GetFile(key)
+	data, entry, err := b.c.GetBytes(key)
 	if err != nil {
 		return ""
 	}
-	in, err := os.Open(from)
-	if err != nil {
-		return ""
-	}
-	defer in.Close()
-	// Not a link: what is executed must not change if the cache is trimmed.
-	out, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o755)
-	if err != nil {
-		return ""
-	}
-	h := sha256.New()
-	_, err = io.Copy(io.MultiWriter(out, h), in)
-	if errors.Join(err, out.Close()) != nil || !bytes.Equal(h.Sum(nil), entry.OutputID[:]) {
+	if err := os.WriteFile(path, data, 0o755); err != nil {
 		_ = os.Remove(path)
 		return ""
 	}
-	return hex.EncodeToString(h.Sum(nil))
+	return hex.EncodeToString(entry.OutputID[:])
 }
 
 // put keeps the binary at path under key. That it cannot, on a full disk, is no
@@ -159,9 +145,8 @@ func (b *builder) describe(ctx context.Context) string {
 		return ""
 	}
 	settings := make(map[string]string)
-	cmd := b.goCommand(ctx, "env", "-json")
-	out, err := cmd.Output()
-	if err != nil || json.Unmarshal(out, &settings) != nil {
+	said, err := b.says(ctx, "env", "-json")
+	if err != nil || json.Unmarshal([]byte(said), &settings) != nil {
 		return ""
 	}
 	for _, flag := range []string{"-overlay", "-modfile", "-toolexec"} {

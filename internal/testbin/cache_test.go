@@ -22,9 +22,7 @@ func cacheModule(t *testing.T, says string) string {
 		"go.mod":    "module example.com/m\n\ngo 1.23\n",
 		"m_test.go": "package m\n\nimport \"testing\"\n\nfunc BenchmarkX(b *testing.B) { b.Log(" + says + ") }\n",
 	} {
-		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		must(t, os.WriteFile(filepath.Join(dir, name), []byte(text), 0o644))
 	}
 	return dir
 }
@@ -133,21 +131,15 @@ func TestBuildCacheIsBounded(t *testing.T) {
 	binary := filepath.Join(t.TempDir(), "x")
 	now := time.Now()
 	for i, text := range []string{"oldest", "middle", "newest"} {
-		if err := os.WriteFile(binary, []byte(text), 0o755); err != nil {
-			t.Fatal(err)
-		}
+		must(t, os.WriteFile(binary, []byte(text), 0o755))
 		c.put(cacheKey(text), binary)
 		file, _, err := c.c.GetFile(cacheKey(text))
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err := os.Chtimes(file, now, now.Add(time.Duration(i-10)*time.Hour)); err != nil {
-			t.Fatal(err)
-		}
+		must(t, os.Chtimes(file, now, now.Add(time.Duration(i-10)*time.Hour)))
 	}
-	if err := c.bound(12); err != nil {
-		t.Fatal(err)
-	}
+	must(t, c.bound(12))
 	for text, want := range map[string]bool{"oldest": false, "middle": true, "newest": true} {
 		if got := c.get(cacheKey(text), binary) != ""; got != want {
 			t.Errorf("%s is there: %v, want %v", text, got, want)

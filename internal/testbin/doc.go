@@ -7,6 +7,6 @@
 //  2. [Binary.Cases] asks a binary for its benchmarks, by running each once (list.go).
 //  3. [Binaries] are what a session runs a plan on (subject.go): one process for each
 //     step (process.go), or processes that take turns: [Drive] starts a binary as package
-//     program starts any program (drive.go), if it was built with the [Overlay], which adds
+//     program starts any program, if it was built with the [Overlay], which adds
 //     the Go side of the driving protocol to package testing (overlay.go, _drive.go).
 package testbin

@@ -74,7 +74,7 @@ func drive(t testing.TB, name string, slices ...int) (*program.Process, []progra
 	t.Helper()
 	p, err := start(t, name)
 	if err != nil {
-		t.Fatalf("%s: %v\n%s", name, err, outputOf(err))
+		t.Fatalf("%s: %v\n%s", name, err, program.Output(err))
 	}
 	return p, run(t, p, slices...)
 }
@@ -85,7 +85,7 @@ func run(t testing.TB, p *program.Process, slices ...int) []program.Slice {
 	for _, n := range slices {
 		s, err := p.Run(n)
 		if err != nil {
-			t.Fatalf("a slice of %d: %v\n%s", n, err, outputOf(err))
+			t.Fatalf("a slice of %d: %v\n%s", n, err, program.Output(err))
 		}
 		if s.N != n || s.Elapsed <= 0 {
 			t.Fatalf("a slice of %d: %+v", n, s)
@@ -99,18 +99,9 @@ func finish(t testing.TB, p *program.Process) program.Result {
 	t.Helper()
 	r, err := p.Finish()
 	if err != nil {
-		t.Fatalf("%v\n%s", err, outputOf(err))
+		t.Fatalf("%v\n%s", err, program.Output(err))
 	}
 	return r
-}
-
-// outputOf returns what a process printed that failed with err.
-func outputOf(err error) string {
-	var f *program.Failure
-	if errors.As(err, &f) {
-		return f.Output
-	}
-	return ""
 }
 
 // What a benchmark is driven by, how often it is prepared, what it reports, and
@@ -154,9 +145,7 @@ func TestModes(t *testing.T) {
 			if !maps.Equal(warm[0].Extra, c.extra) {
 				t.Errorf("a slice reports %v, want %v", warm[0].Extra, c.extra)
 			}
-			if err := p.Reset(); err != nil {
-				t.Fatal(err)
-			}
+			must(t, p.Reset())
 			want := maps.Clone(c.want)
 			if c.name == "BenchmarkN" {
 				want["operations"] = 1 + 17 + 30 // after the second slice that counts
@@ -334,13 +323,13 @@ func TestEnds(t *testing.T) {
 			})
 			for i, n := range c.slices {
 				if err != nil {
-					t.Fatalf("before slice %d: %v\n%s", i, err, outputOf(err))
+					t.Fatalf("before slice %d: %v\n%s", i, err, program.Output(err))
 				}
 				_, err = p.Run(n)
 			}
 			if c.finish {
 				if err != nil {
-					t.Fatalf("before the end: %v\n%s", err, outputOf(err))
+					t.Fatalf("before the end: %v\n%s", err, program.Output(err))
 				}
 				_, err = p.Finish()
 			}
@@ -364,7 +353,7 @@ func TestEnds(t *testing.T) {
 				t.Errorf("error %q lacks %q", err, at)
 			}
 			// With the race detector, stacks may take too long to print.
-			if out := outputOf(err); !strings.Contains(out, c.output) && !raceEnabled {
+			if out := program.Output(err); !strings.Contains(out, c.output) && !raceEnabled {
 				t.Errorf("the output has no %q:\n%s", c.output, out)
 			}
 			if p != nil {
@@ -392,10 +381,7 @@ func whereItEnds(t *testing.T, name string) string {
 	case code == "":
 		return ""
 	}
-	source, err := os.ReadFile(filepath.Join(drivableDir, "subject_test.go"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	source := readFile(t, filepath.Join(drivableDir, "subject_test.go"))
 	before, _, ok := strings.Cut(string(source), code)
 	if !ok {
 		t.Fatalf("the subject has no %s", code)
@@ -413,10 +399,7 @@ func TestSlow(t *testing.T) {
 		const within = 5 * time.Microsecond
 		least := time.Duration(math.MaxInt64)
 		for tries := 0; tries < 100 && least > within; tries++ {
-			p, err := start(t, name, func(c *program.Config) { c.Slow = 0.5 })
-			if err != nil {
-				t.Fatal(err)
-			}
+			p := started(t, name, func(c *program.Config) { c.Slow = 0.5 })
 			s := run(t, p, 1000)[0]
 			worked := finish(t, p).Extra["worked"]
 			over := s.Elapsed - time.Duration(1.5*worked)
@@ -437,9 +420,7 @@ func TestCollections(t *testing.T) {
 	for name, each := range map[string]float64{"BenchmarkN": 1, "BenchmarkLoop": 0, "BenchmarkSession": 0} {
 		for _, called := range []bool{false, true} {
 			p, _ := drive(t, name, 1, 10) // which allocates next to nothing
-			if err := p.Reset(); err != nil {
-				t.Fatal(err)
-			}
+			must(t, p.Reset())
 			const slices = 4
 			for range slices {
 				one := p.Run
@@ -494,9 +475,7 @@ func TestUsageAndResources(t *testing.T) {
 	if after.LiveHeap == 0 || after.LiveHeap > most || after.HeapGoal < 4<<20 || after.HeapGoal <= after.LiveHeap || after.HeapGoal > 4*most {
 		t.Errorf("a heap of %d bytes, whose goal is %d", after.LiveHeap, after.HeapGoal)
 	}
-	if err := p.Reset(); err != nil {
-		t.Fatal(err)
-	}
+	must(t, p.Reset())
 	s = run(t, p, 1000)[0]
 	used := finish(t, p).Resources
 	if n := used[program.ResourceGCs]; n < float64(s.GCs) || n > float64(s.GCs)+10 {
@@ -629,9 +608,7 @@ func TestOrphan(t *testing.T) {
 		t.Fatal(err)
 	}
 	cmd.ExtraFiles = []*os.File{commands, answers}
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
+	must(t, cmd.Start())
 	commands.Close()
 	answers.Close()
 	if line, err := bufio.NewReader(out).ReadString('\n'); !strings.HasPrefix(line, "hello\t") {
@@ -645,10 +622,7 @@ func TestOrphan(t *testing.T) {
 }
 
 func TestCounters(t *testing.T) {
-	p, err := start(t, "BenchmarkAllocates/loop", func(c *program.Config) { c.Counters = true })
-	if err != nil {
-		t.Fatal(err)
-	}
+	p := started(t, "BenchmarkAllocates/loop", func(c *program.Config) { c.Counters = true })
 	s := run(t, p, 1000)[0]
 	for _, name := range []string{
 		"gc-cycles", "gc-cpu-ns", "goroutines", "heap-live-B", "mutex-wait-ns", "sched-events", "sched-p50-ns", "sched-p99-ns",
@@ -672,13 +646,9 @@ func TestProfiles(t *testing.T) {
 	dir := t.TempDir()
 	for _, kind := range []string{program.ProfileCPU, program.ProfileMutex, program.ProfileBlock, program.ProfileAllocs} {
 		path := filepath.Join(dir, kind+" profile")
-		if err := p.StartProfile(kind, path); err != nil {
-			t.Fatal(err)
-		}
+		must(t, p.StartProfile(kind, path))
 		run(t, p, 10_000)
-		if err := p.EndProfile(); err != nil {
-			t.Fatal(err)
-		}
+		must(t, p.EndProfile())
 		want := []string{path}
 		if kind != program.ProfileCPU {
 			want = append(want, path+".before")

@@ -75,10 +75,7 @@ func freeze(t testing.TB, p *program.Process) {
 // own slices, and only there.
 func TestStandsStill(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "count")
-	p, err := start(t, "BenchmarkBackground", func(c *program.Config) { c.Env = []string{"SUBJECT_COUNT=" + path} })
-	if err != nil {
-		t.Fatal(err)
-	}
+	p := started(t, "BenchmarkBackground", func(c *program.Config) { c.Env = []string{"SUBJECT_COUNT=" + path} })
 	count := func() int64 {
 		info, err := os.Stat(path)
 		if err != nil {
@@ -120,19 +117,14 @@ func TestChildrenStandStill(t *testing.T) {
 	t.Setenv("SUBJECT_LOCK", lock)
 	p, _ := drive(t, "BenchmarkForks", 1)
 	freeze(t, p)
-	own := len(must(os.ReadDir(fmt.Sprintf("/proc/%d/task", p.Hello().Pid))))
+	threads, err := os.ReadDir(fmt.Sprintf("/proc/%d/task", p.Hello().Pid))
+	must(t, err)
+	own := len(threads)
 	if all := states(t, p.Hello().Pid); len(all) <= own {
 		t.Errorf("the process has %d threads, and so has its group with what it has started: %q", own, all)
 	}
 	run(t, p, 10)
 	finish(t, p)
-}
-
-func must[T any](v T, err error) T {
-	if err != nil {
-		panic(err)
-	}
-	return v
 }
 
 // Whatever a process is asked for lets it go on.
@@ -188,15 +180,12 @@ func TestEndsAfterStandingStill(t *testing.T) {
 	}
 	t.Run("hangs", func(t *testing.T) {
 		t.Parallel()
-		p, err := start(t, "BenchmarkBad/hang/loop", func(c *program.Config) { c.Timeout = 2 * time.Second })
-		if err != nil {
-			t.Fatal(err)
-		}
+		p := started(t, "BenchmarkBad/hang/loop", func(c *program.Config) { c.Timeout = 2 * time.Second })
 		run(t, p, 50)
 		freeze(t, p)
-		_, err = p.Run(50)
-		if err == nil || !strings.HasPrefix(err.Error(), "no answer after 2s: ") || !strings.Contains(outputOf(err), "goroutine") && !raceEnabled {
-			t.Errorf("%v\n%s", err, outputOf(err))
+		_, err := p.Run(50)
+		if err == nil || !strings.HasPrefix(err.Error(), "no answer after 2s: ") || !strings.Contains(program.Output(err), "goroutine") && !raceEnabled {
+			t.Errorf("%v\n%s", err, program.Output(err))
 		}
 		gone(t, p)
 	})
@@ -213,9 +202,7 @@ func TestEndsAfterStandingStill(t *testing.T) {
 		t.Parallel()
 		p, _ := drive(t, "BenchmarkLoop", 50)
 		freeze(t, p)
-		if err := syscall.Kill(p.Hello().Pid, syscall.SIGKILL); err != nil {
-			t.Fatal(err)
-		}
+		must(t, syscall.Kill(p.Hello().Pid, syscall.SIGKILL))
 		<-p.Done()
 		if _, err := p.Run(50); err == nil || !strings.Contains(err.Error(), "killed") || errors.Is(err, program.ErrKilled) {
 			t.Error(err)
@@ -226,9 +213,7 @@ func TestEndsAfterStandingStill(t *testing.T) {
 		t.Parallel()
 		p, _ := drive(t, "BenchmarkLoop", 50)
 		freeze(t, p)
-		if err := syscall.Kill(p.Hello().Pid, syscall.SIGCONT); err != nil {
-			t.Fatal(err)
-		}
+		must(t, syscall.Kill(p.Hello().Pid, syscall.SIGCONT))
 		run(t, p, 50)
 		finish(t, p)
 		gone(t, p)
@@ -236,10 +221,7 @@ func TestEndsAfterStandingStill(t *testing.T) {
 	t.Run("is killed", func(t *testing.T) {
 		t.Parallel()
 		kill := make(chan struct{})
-		p, err := start(t, "BenchmarkLoop", func(c *program.Config) { c.Kill = kill })
-		if err != nil {
-			t.Fatal(err)
-		}
+		p := started(t, "BenchmarkLoop", func(c *program.Config) { c.Kill = kill })
 		run(t, p, 50)
 		freeze(t, p)
 		close(kill)
@@ -287,9 +269,7 @@ func TestOrphanStandsStill(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
+	must(t, cmd.Start())
 	pid := 0
 	for pid == 0 {
 		var line string

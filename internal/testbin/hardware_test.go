@@ -92,10 +92,7 @@ func TestHardwareFake(t *testing.T) {
 // the slices are as good as any.
 func TestHardwareAbsent(t *testing.T) {
 	absent := errors.New("there are none on paper")
-	p, err := start(t, "BenchmarkLoop", attaching(func() (program.Counters, error) { return nil, absent }))
-	if err != nil {
-		t.Fatal(err)
-	}
+	p := started(t, "BenchmarkLoop", attaching(func() (program.Counters, error) { return nil, absent }))
 	if err := p.CountHardware(); !errors.Is(err, absent) {
 		t.Errorf("%v", err)
 	}
@@ -116,10 +113,7 @@ func TestHardwareAbsent(t *testing.T) {
 		{"last reading fails", fakeCounters{fail: 4}, []string{"", errRead.Error()}},
 		{"shared", fakeCounters{missing: 250 * time.Microsecond}, []string{partly, partly}},
 	} {
-		p, err := start(t, "BenchmarkLoop", attaching(func() (program.Counters, error) { return &c.fake, nil }))
-		if err != nil {
-			t.Fatal(err)
-		}
+		p := started(t, "BenchmarkLoop", attaching(func() (program.Counters, error) { return &c.fake, nil }))
 		if err := p.CountHardware(); err != nil {
 			t.Errorf("%s: %v", c.name, err)
 		}
@@ -168,10 +162,7 @@ func TestHardwareClock(t *testing.T) {
 
 // TestHardware: an operation of some thousand instructions is counted as one.
 func TestHardware(t *testing.T) {
-	p, err := start(t, "BenchmarkLoop")
-	if err != nil {
-		t.Fatal(err)
-	}
+	p := started(t, "BenchmarkLoop")
 	if err := p.CountHardware(); err != nil {
 		t.Skipf("needs hardware counters: %v", err)
 	}

@@ -81,7 +81,7 @@ func (s Binary) once(bench, skip string, cpu int, timeout time.Duration, kill <-
 		// it runs.
 		args: []string{
 			"-test.run=^$", "-test.bench=" + bench, "-test.skip=" + skip, "-test.benchtime=1x",
-			"-test.cpu=" + strconv.Itoa(cpu), "-test.v", "-test.timeout=0",
+			"-test.cpu=" + strconv.Itoa(cpu), "-test.v",
 		},
 		timeout:     timeout,
 		sinceOutput: true,

@@ -132,9 +132,7 @@ func runBenchmarks(t *testing.T, n node, bench, skip string) string {
 	for name, value := range map[string]string{"test.bench": bench, "test.skip": skip, "test.benchtime": "1x"} {
 		f := flag.Lookup(name)
 		old := f.Value.String()
-		if err := f.Value.Set(value); err != nil {
-			t.Fatal(err)
-		}
+		must(t, f.Value.Set(value))
 		defer func() { _ = f.Value.Set(old) }()
 	}
 	r, w, err := os.Pipe()

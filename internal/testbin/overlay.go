@@ -1,15 +1,13 @@
 package testbin
 
 import (
-	"bytes"
 	"context"
 	_ "embed" // for the file that is added
 	"encoding/json"
-	"errors"
 	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
+	"regexp"
 	"strings"
 
 	"github.com/dynolab/dyno/internal/program"
@@ -54,12 +52,14 @@ var insertions = []insertion{
 	{file: testingFile, begin: "func MainStart(deps testDeps,", end: ") *M {", statement: "driveDeps(deps)"},
 }
 
-// begins reports whether the line begins the function.
-func (ins insertion) begins(line string) bool {
-	if ins.end == "" {
-		return line == ins.begin
+// line matches the line that begins the function, or is replaced; its group is what stands
+// behind it.
+func (ins insertion) line() *regexp.Regexp {
+	between := ""
+	if ins.end != "" {
+		between = ".*"
 	}
-	return strings.HasPrefix(line, ins.begin) && strings.HasSuffix(line, ins.end)
+	return regexp.MustCompile("(?m)^" + regexp.QuoteMeta(ins.begin) + between + regexp.QuoteMeta(ins.end) + "(\r?)$")
 }
 
 // insert returns src, which is file, with its insertions.
@@ -68,37 +68,18 @@ func insert(file, src string) (string, error) {
 		if ins.file != file {
 			continue
 		}
-		at, found := 0, 0
-		for end, line := range lines(src) {
-			if ins.begins(line) {
-				at = end
-				found++
-			}
+		found := ins.line().FindAllStringSubmatchIndex(src, -1)
+		if len(found) != 1 {
+			return "", fmt.Errorf("%w: package testing of this Go has %d lines %q in %s, which should be one", program.ErrUnsupported, len(found), ins.begin+ins.end, file)
 		}
-		if found != 1 {
-			return "", fmt.Errorf("%w: package testing of this Go has %d lines %q in %s, which should be one", program.ErrUnsupported, found, ins.begin+ins.end, file)
-		}
+		begin, end := found[0][0], found[0][2]
+		line := src[begin:end] + " " + ins.statement
 		if ins.instead {
-			src = src[:at-len(ins.begin)] + "\t" + ins.statement + src[at:]
-		} else {
-			src = src[:at] + " " + ins.statement + src[at:]
+			line = "\t" + ins.statement
 		}
+		src = src[:begin] + line + src[end:]
 	}
 	return src, nil
-}
-
-// lines yields the lines of s without their line ends, and where they end.
-func lines(s string) func(yield func(end int, line string) bool) {
-	return func(yield func(int, string) bool) {
-		at := 0
-		for line := range strings.Lines(s) {
-			text := strings.TrimRight(line, "\r\n")
-			if !yield(at+len(text), text) {
-				return
-			}
-			at += len(line)
-		}
-	}
 }
 
 // Overlay writes a package testing that can be driven into the folder out, and
@@ -159,23 +140,4 @@ func Overlay(ctx context.Context, dir, out string) (path string, err error) {
 		return "", fmt.Errorf("%w: package testing of this Go does not compile with what is added: %w", program.ErrUnsupported, err)
 	}
 	return path, nil
-}
-
-// goSays runs the go command in dir and returns what it prints.
-func goSays(ctx context.Context, dir string, args ...string) (string, error) {
-	cmd := exec.CommandContext(ctx, "go", args...)
-	cmd.Dir = dir
-	var stdout, stderr bytes.Buffer
-	cmd.Stdout, cmd.Stderr = &stdout, &stderr
-	if err := cmd.Run(); err != nil {
-		if ctx.Err() != nil {
-			return "", context.Cause(ctx)
-		}
-		var exit *exec.ExitError
-		if errors.As(err, &exit) {
-			return "", fmt.Errorf("go %s: %w\n%s", args[0], err, bytes.TrimSpace(stderr.Bytes()))
-		}
-		return "", err
-	}
-	return stdout.String(), nil
 }

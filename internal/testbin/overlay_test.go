@@ -5,7 +5,6 @@ import (
 	"errors"
 	"go/parser"
 	"go/token"
-	"os"
 	"path/filepath"
 	"strconv"
 	"strings"
@@ -21,10 +20,7 @@ func source(t *testing.T, file string) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	text, err := os.ReadFile(filepath.Join(strings.TrimSpace(dir), file))
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := readFile(t, filepath.Join(strings.TrimSpace(dir), file))
 	return string(text)
 }
 
@@ -121,16 +117,10 @@ func TestOverlayAgain(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		text, err := os.ReadFile(path)
-		if err != nil {
-			t.Fatal(err)
-		}
+		text := readFile(t, path)
 		texts[i] = strings.ReplaceAll(string(text), dir, "")
 		for _, file := range []string{benchmarkFile, testingFile, driveFile} {
-			text, err := os.ReadFile(filepath.Join(dir, file))
-			if err != nil {
-				t.Fatal(err)
-			}
+			text := readFile(t, filepath.Join(dir, file))
 			texts[i] += string(text)
 		}
 	}

@@ -34,24 +34,15 @@ func Prebuilt(files []string, dir string) ([]Binary, error) {
 }
 
 func prebuilt(file, dir string) (Binary, error) {
-	if err := program.CheckExecutable(file); err != nil {
-		return Binary{}, err
-	}
-	path, err := filepath.Abs(file)
+	f, err := program.OpenFile(file, dir)
 	if err != nil {
 		return Binary{}, err
 	}
-	b := Binary{Path: path, Dir: dir}
-	if dir == "" {
-		b.Dir = filepath.Dir(path)
-	}
+	b := Binary{Path: f.Path, Dir: f.Dir, Hash: f.Hash}
 	if b.Pkg, err = packageOf(file); err != nil {
 		return Binary{}, err
 	}
-	if b.Hash, err = program.HashFile(path); err != nil {
-		return Binary{}, err
-	}
-	b.Undrivable, err = undrivable(path)
+	b.Undrivable, err = undrivable(f.Path)
 	return b, err
 }
 

@@ -74,9 +74,7 @@ func TestPrebuiltRefuses(t *testing.T) {
 		t.Fatal(err)
 	}
 	text, other := filepath.Join(dir, "text"), filepath.Join(dir, "other.test")
-	if err := errors.Join(os.WriteFile(text, []byte("#!/bin/sh\n"), 0o755), os.Symlink(exe, other)); err != nil {
-		t.Fatal(err)
-	}
+	must(t, errors.Join(os.WriteFile(text, []byte("#!/bin/sh\n"), 0o755), os.Symlink(exe, other)))
 	for _, c := range []struct {
 		files []string
 		want  string
@@ -105,9 +103,7 @@ func TestPrebuiltRefuses(t *testing.T) {
 // What was built for another version of the protocol says so, and answers nothing else.
 func TestOtherVersion(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "x.test")
-	if err := os.WriteFile(path, []byte("\x00this binary of package testing speaks version 9 of dyno's driving protocol\x00"), 0o755); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.WriteFile(path, []byte("\x00this binary of package testing speaks version 9 of dyno's driving protocol\x00"), 0o755))
 	if why, err := undrivable(path); err != nil || !errors.Is(why, program.ErrUnsupported) || !strings.Contains(why.Error(), "version 9 of the driving protocol, and this is version 1") {
 		t.Errorf("%v, %v", why, err)
 	}
@@ -130,9 +126,7 @@ func TestOtherVersion(t *testing.T) {
 func TestPrebuiltOfFiles(t *testing.T) {
 	out := filepath.Join(t.TempDir(), "my bench.test")
 	src := filepath.Join(t.TempDir(), "a_test.go")
-	if err := os.WriteFile(src, []byte("package a\nimport \"testing\"\nfunc BenchmarkA(b *testing.B) {}\n"), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.WriteFile(src, []byte("package a\nimport \"testing\"\nfunc BenchmarkA(b *testing.B) {}\n"), 0o644))
 	if _, err := goSays(t.Context(), "", "test", "-c", "-o", out, src); err != nil {
 		t.Fatal(err)
 	}

@@ -1,15 +1,15 @@
 package testbin
 
 import (
-	"errors"
 	"fmt"
 	"os/exec"
 	"runtime"
-	"strings"
+	"strconv"
 	"time"
 
 	"github.com/dynolab/dyno/internal/child"
 	"github.com/dynolab/dyno/internal/program"
+	"github.com/dynolab/dyno/internal/record"
 )
 
 const runtimeIsWindows = runtime.GOOS == "windows"
@@ -17,7 +17,7 @@ const runtimeIsWindows = runtime.GOOS == "windows"
 // An invocation is one run of a subject.
 type invocation struct {
 	subject Binary
-	args    []string
+	args    []string // see flags
 	timeout time.Duration
 	// sinceOutput lets the timeout begin anew whenever the process prints.
 	sinceOutput bool
@@ -28,70 +28,49 @@ type invocation struct {
 // run runs the subject and returns what it printed on standard output. A
 // subject that crashes, fails or takes too long gives a *program.Failure, and what it
 // printed. Standard error is apart, so that a log does not tear result lines.
-//
-// The process has a process group of its own: an interrupt from the terminal is
-// for the lab, which finishes the process it is at. Whatever the process has
-// started and left behind ends with it, so that it cannot disturb what is
-// measured next.
 func (v invocation) run() (string, error) {
-	cmd := exec.Command(v.subject.Path, v.args...)
+	// Package testing's own limit does not hold for benchmarks; ours kills.
+	cmd := exec.Command(v.subject.Path, append([]string{"-test.timeout=0"}, v.args...)...)
 	cmd.Dir = v.subject.Dir
-	stdout, stderr := new(child.Buffer), new(child.Buffer)
-	cmd.Stdout, cmd.Stderr = stdout, stderr
-	cmd.WaitDelay = time.Second // a grandchild may hold the pipe open
-	if err := child.Start(cmd); err != nil {
+	p, err := child.Run(cmd)
+	if err != nil {
 		return "", &program.Failure{Reason: "does not start: " + err.Error()}
 	}
-	done := make(chan error, 1)
-	go func() { done <- cmd.Wait() }()
-	ended, err := v.wait(cmd, done, stdout, stderr)
-	child.KillGroup(cmd) // those that are left of it
-	text := stdout.String()
-	said := text
-	if said != "" && !strings.HasSuffix(said, "\n") {
-		said += "\n" // the runtime's last words begin a line
-	}
-	said += stderr.String()
-	var exit *exec.ExitError
+	inTime := v.wait(p)
+	text, said := p.Stdout.String(), p.Printed()
 	switch {
-	case errors.Is(err, program.ErrKilled):
-		return text, err
-	case !ended:
+	case p.Killed() != nil:
+		return text, p.Killed()
+	case !inTime:
 		what := "not finished"
 		if v.sinceOutput {
 			what = "nothing printed and not finished"
 		}
-		return text, &program.Failure{
-			Reason: fmt.Sprintf("%s after %v: hangs, or needs a longer --timeout", what, v.timeout) + child.At(child.WhereHung(said)),
-			Output: child.Excerpt(said),
-		}
-	case err == nil, errors.Is(err, exec.ErrWaitDelay):
-		return text, nil
-	case errors.As(err, &exit):
-		return text, &program.Failure{Reason: child.WhyFailed(said, exit.ProcessState), Output: child.Excerpt(said)}
+		return text, program.Hung(fmt.Sprintf("%s after %v", what, v.timeout), said)
+	case p.Failed():
+		return text, &program.Failure{Reason: child.WhyFailed(said, cmd.ProcessState), Output: child.Excerpt(said)}
 	}
-	return text, &program.Failure{Reason: err.Error(), Output: child.Excerpt(said)}
+	return text, nil
 }
 
-// wait waits until the process ends or has to be ended. ended is false if it
-// took too long.
-func (v invocation) wait(cmd *exec.Cmd, done <-chan error, out ...*child.Buffer) (ended bool, err error) {
+// wait waits until the process has ended, or ends it: inTime is false if it took too long.
+func (v invocation) wait(p *child.Process) (inTime bool) {
 	start := time.Now()
 	limit := time.NewTimer(v.timeout)
 	defer limit.Stop()
 	for {
 		select {
-		case err := <-done:
-			return true, err
+		case <-p.Ended():
+			return true
 		case <-v.kill:
-			child.KillGroup(cmd)
-			<-done
-			return true, program.ErrKilled
+			p.Kill(program.ErrKilled)
+			<-p.Ended()
+			return true
 		case <-limit.C:
 		}
 		if v.sinceOutput {
 			latest := start
-			for _, b := range out {
+			for _, b := range []*child.Buffer{&p.Stdout, &p.Stderr} {
 				if t := b.Written(); t.After(latest) {
 					latest = t
 				}
@@ -101,15 +80,19 @@ func (v invocation) wait(cmd *exec.Cmd, done <-chan error, out ...*child.Buffer)
 				continue
 			}
 		}
-		// The Go runtime answers the first signal with the stacks of all
-		// goroutines, which say where it hangs.
-		child.AskForStacks(cmd)
-		select {
-		case <-done:
-		case <-time.After(2 * time.Second):
-			child.KillGroup(cmd)
-			<-done
-		}
-		return false, nil
+		p.EndHung()
+		return false
+	}
+}
+
+// flags are those by which a test binary runs c and nothing else.
+func flags(c record.Case, benchtime string, cpu, count int) []string {
+	return []string{
+		"-test.run=^$",
+		"-test.bench=" + c.Pattern(),
+		"-test.skip=" + c.Beneath(),
+		"-test.benchtime=" + benchtime,
+		"-test.cpu=" + strconv.Itoa(cpu),
+		"-test.count=" + strconv.Itoa(count),
 	}
 }

@@ -18,13 +18,24 @@ func TestMeasureEndsGrandchildren(t *testing.T) {
 	if line, err := measureSubject(subject(t, "leave"), "leave", time.Minute, nil); err != nil || line == "" {
 		t.Fatalf("a subject that leaves a child: %q, %v", line, err)
 	}
+	waitForLock(t, path)
+}
+
+// A process that a benchmark starts is not driven, and what is left of those ends
+// with the benchmark.
+func TestForks(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "lock")
+	t.Setenv("SUBJECT_LOCK", path)
+	p, _ := drive(t, "BenchmarkForks", 1, 10)
+	finish(t, p)
+	waitForLock(t, path)
+}
+
+// waitForLock waits until no process holds the lock any more.
+func waitForLock(t *testing.T, path string) {
+	t.Helper()
 	f, err := os.Open(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	defer f.Close()
-	// This waits until the child has ended, which it does not by itself.
-	if err := syscall.Flock(int(f.Fd()), syscall.LOCK_EX); err != nil {
-		t.Fatal(err)
-	}
+	must(t, syscall.Flock(int(f.Fd()), syscall.LOCK_EX))
 }

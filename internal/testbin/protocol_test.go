@@ -4,7 +4,6 @@ import (
 	"go/ast"
 	"go/parser"
 	"go/token"
-	"os"
 	"regexp"
 	"slices"
 	"strconv"
@@ -15,10 +14,7 @@ import (
 // What is added to package testing knows all commands and fields of the protocol, and
 // says nothing that the protocol does not have.
 func TestDriveSpeaksTheProtocol(t *testing.T) {
-	text, err := os.ReadFile("../../docs/driving-protocol.md")
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := readFile(t, "../../docs/driving-protocol.md")
 	page := string(text)
 	file, err := parser.ParseFile(token.NewFileSet(), "_drive.go", driveGo, parser.SkipObjectResolution)
 	if err != nil {

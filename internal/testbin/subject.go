@@ -2,10 +2,12 @@ package testbin
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/dynolab/dyno/internal/child"
 	"github.com/dynolab/dyno/internal/program"
@@ -42,8 +44,8 @@ func (b *Binaries) of(block int, s record.Step) Binary {
 
 // Measure implements session.Subject.
 func (b *Binaries) Measure(_ context.Context, block int, s record.Step) (record.Record, error) {
-	text, err := measure(b.plan, b.of(block, s), s, b.kill)
-	return session.Single(s, block, text, err)
+	lines, units, err := measure(b.plan, b.of(block, s), s, b.kill)
+	return session.Single(s, block, lines, units, err)
 }
 
 // Start implements session.Subject.
@@ -69,38 +71,61 @@ func (b *Binaries) Start(block int, s record.Step, env []string) (session.Driver
 	return p, nil
 }
 
-// measure runs one step and returns its benchmark line, or as many lines as the plan
-// has counts.
-func measure(plan *record.Plan, s Binary, step record.Step, kill <-chan struct{}) (string, error) {
-	if step.Case.Slow != 0 {
-		return "", &program.Failure{Reason: "only a benchmark that is driven can be made slower"}
+// Drive is [program.Start] for a test binary that was built with the [Overlay]: it has
+// it run c.Benchmark and nothing else. c.Args are further flags, such as -test.benchmem.
+func Drive(ctx context.Context, c program.Config) (*program.Process, error) {
+	c.CPU = max(c.CPU, 1)
+	c.Args = append(flags(record.Case{Name: c.Benchmark}, "1x", c.CPU, 1), c.Args...)
+	// A benchmark that is measured in package testing's first call of it has not
+	// been given the -test.cpu yet.
+	c.Env = append(slices.Clone(c.Env), "GOMAXPROCS="+strconv.Itoa(c.CPU))
+	p, err := program.Start(ctx, c)
+	var f *program.Failure
+	if errors.As(err, &f) && f.Reason == program.EndedWithoutRunning && slices.Contains(strings.Split(f.Output, "\n"), "PASS") {
+		f.Reason = "there is no benchmark of that name"
 	}
+	return p, err
+}
+
+// measure runs one step and returns its benchmark line, or as many lines as the plan
+// has counts, and what it printed of units.
+func measure(plan *record.Plan, s Binary, step record.Step, kill <-chan struct{}) (lines string, units []string, err error) {
+	if step.Case.Slow != 0 {
+		return "", nil, &program.Failure{Reason: "only a benchmark that is driven can be made slower"}
+	}
+	count := max(1, plan.Count)
 	text, err := invocation{
 		subject: s,
-		args: []string{
-			"-test.run=^$",
-			"-test.bench=" + step.Case.Pattern(),
-			"-test.skip=" + step.Case.Beneath(),
-			"-test.benchtime=" + plan.Time,
-			"-test.cpu=" + strconv.Itoa(step.CPU),
-			"-test.count=" + strconv.Itoa(max(1, plan.Count)),
-			"-test.benchmem=" + strconv.FormatBool(plan.Benchmem),
-			"-test.timeout=0", // our limit is outside, and kills; package testing's does not hold for benchmarks
-		},
+		args:    append(flags(step.Case, plan.Time, step.CPU, count), "-test.benchmem="+strconv.FormatBool(plan.Benchmem)),
 		timeout: plan.Timeout,
 		kill:    kill,
 	}.bench()
 	if err != nil {
-		return "", err
+		return "", nil, err
 	}
-	lines, err := resultLines(text, step.FullName(), max(1, plan.Count))
+	lines, err = resultLines(text, step.FullName(), count)
+	return lines, program.UnitLines(text), err
+}
+
+// RunFixed runs one step's benchmark for n operations in a process of its own and
+// returns its benchmark line. more are further flags of the test binary, such as
+// those that write profiles. A process that fails, or takes longer than timeout,
+// gives an error that says why, with the output that [program.Output] returns. One
+// that is ended because kill was closed gives [session.ErrInterrupted].
+func (s Binary) RunFixed(step record.Step, n int, more []string, timeout time.Duration, kill <-chan struct{}) (string, error) {
+	text, err := invocation{
+		subject: s,
+		args:    append(flags(step.Case, strconv.Itoa(n)+"x", step.CPU, 1), more...),
+		timeout: timeout,
+		kill:    kill,
+	}.run()
+	if err == program.ErrKilled {
+		return "", session.ErrInterrupted
+	}
 	if err != nil {
 		return "", err
 	}
-	for _, unit := range slices.Backward(program.UnitLines(text)) {
-		lines = record.UnitMark + unit + "\n" + lines
-	}
-	return lines, nil
+	return resultLines(text, step.FullName(), 1)
 }
 
 // bench is run for benchmarks. If one panics, its deferred calls run before the

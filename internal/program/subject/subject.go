@@ -2,10 +2,8 @@ package subject
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"math"
-	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -25,7 +23,7 @@ type Programs struct {
 }
 
 // New returns all as what plan is carried out on, and others for cases that none of them
-// has; nil if there are no such cases. Processes are ended when kill is closed.
+// has. Processes are ended when kill is closed.
 func New(plan *record.Plan, all []Program, others session.Subject, kill <-chan struct{}) *Programs {
 	byCase := make(map[record.Case]Program)
 	for _, p := range all {
@@ -51,36 +49,17 @@ func (p *Programs) of(c record.Case) (prog Program, ok bool) {
 	return prog, ok
 }
 
-var errNoProgram = errors.New("no program has this benchmark")
-
 // Start implements session.Subject.
 func (p *Programs) Start(block int, s record.Step, env []string) (session.Driver, error) {
 	prog, ok := p.of(s.Case)
 	if !ok {
-		if p.others == nil {
-			return nil, errNoProgram
-		}
 		return p.others.Start(block, s, env)
 	}
 	d, err := p.start(prog, s, env)
 	if err != nil {
 		return nil, err // and no driver, which a nil *Process would be
 	}
-	return driver{d, prog.Units}, nil
-}
-
-// A driver is a process of a program, which has said of its units what it knows when it was
-// listed.
-type driver struct {
-	*program.Process
-	units []string
-}
-
-// Finish is that of the process.
-func (d driver) Finish() (program.Result, error) {
-	r, err := d.Process.Finish()
-	r.Units = slices.Concat(d.units, r.Units)
-	return r, err
+	return d, nil
 }
 
 func (p *Programs) start(prog Program, s record.Step, env []string) (*program.Process, error) {
@@ -91,6 +70,7 @@ func (p *Programs) start(prog Program, s record.Step, env []string) (*program.Pr
 		Benchmark: s.Case.Name,
 		CPU:       s.CPU,
 		Env:       env,
+		Units:     prog.Units,
 		Slow:      s.Case.Slow,
 		Timeout:   p.plan.Timeout,
 		Kill:      p.kill,
@@ -102,32 +82,25 @@ func (p *Programs) start(prog Program, s record.Step, env []string) (*program.Pr
 // testing does it. If the plan has several counts, each is a process of its own.
 func (p *Programs) Measure(ctx context.Context, block int, s record.Step) (record.Record, error) {
 	prog, ok := p.of(s.Case)
-	if ok {
-		text, err := p.alone(prog, s)
-		return session.Single(s, block, text, err)
+	if !ok {
+		return p.others.Measure(ctx, block, s)
 	}
-	if p.others == nil {
-		return record.Record{}, errNoProgram
-	}
-	return p.others.Measure(ctx, block, s)
+	lines, units, err := p.alone(prog, s)
+	return session.Single(s, block, lines, units, err)
 }
 
-// alone measures a step, and returns Unit lines and benchmark lines.
-func (p *Programs) alone(prog Program, s record.Step) (string, error) {
-	lines := make([]string, max(1, p.plan.Count))
-	units := prog.Units
-	for i := range lines {
-		line, said, err := p.once(prog, s)
-		if err != nil {
-			return "", err
+// alone measures a step, and returns its benchmark lines and what is known of its units.
+func (p *Programs) alone(prog Program, s record.Step) (lines string, units []string, err error) {
+	all := make([]string, max(1, p.plan.Count))
+	for i := range all {
+		if all[i], units, err = p.once(prog, s); err != nil {
+			return "", nil, err
 		}
-		lines[i], units = line, slices.Concat(units, said)
 	}
-	return unitLines(units) + strings.Join(lines, "\n"), nil
+	return strings.Join(all, "\n"), units, nil
 }
 
-// once measures a step in a process and returns its benchmark line, and what it says of
-// units.
+// once is alone in a process, for one benchmark line.
 func (p *Programs) once(prog Program, s record.Step) (line string, units []string, err error) {
 	d, err := p.start(prog, s, nil)
 	if err != nil {
@@ -157,15 +130,6 @@ func (p *Programs) once(prog Program, s record.Step) (line string, units []strin
 		return "", nil, &program.Failure{Reason: fmt.Sprintf("ended with %q, which is no result", r.Line)}
 	}
 	return line, r.Units, nil
-}
-
-// unitLines are what stands before a benchmark line.
-func unitLines(units []string) string {
-	var b strings.Builder
-	for _, u := range units {
-		b.WriteString(record.UnitMark + u + "\n")
-	}
-	return b.String()
 }
 
 // mostOperations bounds a slice, as package testing does.

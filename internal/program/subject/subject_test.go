@@ -90,10 +90,7 @@ func TestSessionOfACProgram(t *testing.T) {
 	if b != nil {
 		t.Errorf("b, which does half as much again, is %+v", b)
 	}
-	text, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := readFile(t, path)
 	for _, want := range []string{"\ndriven: session\n", "\ndriven: process\n", "\nBenchmarkAlone\t", " peak-rss-B", " cpu-ns/op"} {
 		if !strings.Contains(string(text), want) {
 			t.Errorf("the results have no %q:\n%s", want, text)
@@ -147,13 +144,12 @@ func table(t *testing.T, c *compare.Comparison, unit string) compare.Table {
 // many lines as the plan has counts; what goes wrong is an error that says why.
 func TestMeasure(t *testing.T) {
 	p := open(t, compiled(t))
-	measure := func(benchtime string, count int, c record.Case, kill <-chan struct{}) (string, error) {
+	measure := func(benchtime string, count int, c record.Case, kill <-chan struct{}) (string, []string, error) {
 		plan := &record.Plan{Time: benchtime, Count: count, Timeout: time.Minute}
 		return New(plan, []Program{p}, nil, kill).alone(p, record.Step{Case: c, CPU: 2})
 	}
 	for _, count := range []int{0, 3} {
-		text, err := measure("1000x", count, p.Cases[0], nil)
-		units, text := record.SplitUnits(text)
+		text, units, err := measure("1000x", count, p.Cases[0], nil)
 		if !slices.Equal(units, []string{"rounds/op better=lower"}) {
 			t.Errorf("units %q", units)
 		}
@@ -168,24 +164,19 @@ func TestMeasure(t *testing.T) {
 			}
 		}
 	}
-	text, err := measure("5ms", 1, p.Cases[0], nil)
-	_, line := record.SplitUnits(text)
+	line, _, err := measure("5ms", 1, p.Cases[0], nil)
 	if res, ok := record.ParseResult(line); err != nil || !ok || res.Iters < 100 {
 		t.Errorf("%q, %v", line, err)
 	}
 	slow := p.Cases[0]
 	slow.Slow = 0.5
 	var refusal *program.Refusal
-	if _, err := measure("1x", 1, slow, nil); !errors.As(err, &refusal) {
+	if _, _, err := measure("1x", 1, slow, nil); !errors.As(err, &refusal) {
 		t.Errorf("slowed down: %v", err)
-	}
-	none := record.Step{Case: record.Case{Pkg: p.Pkg, Name: "BenchmarkNone"}, CPU: 1}
-	if _, err := New(new(record.Plan), []Program{p}, nil, nil).Measure(t.Context(), 1, none); !errors.Is(err, errNoProgram) {
-		t.Errorf("no such benchmark: %v", err)
 	}
 	kill := make(chan struct{})
 	close(kill)
-	if _, err := measure("1h", 1, p.Cases[0], kill); !errors.Is(err, program.ErrKilled) {
+	if _, _, err := measure("1h", 1, p.Cases[0], kill); !errors.Is(err, program.ErrKilled) {
 		t.Errorf("killed: %v", err)
 	}
 }
@@ -239,9 +230,7 @@ func TestOpenRefuses(t *testing.T) {
 	dir := t.TempDir()
 	put := func(name, text string, mode os.FileMode) string {
 		path := filepath.Join(dir, name)
-		if err := os.WriteFile(path, []byte(text), mode); err != nil {
-			t.Fatal(err)
-		}
+		must(t, os.WriteFile(path, []byte(text), mode))
 		return path
 	}
 	for path, want := range map[string]string{
@@ -277,13 +266,9 @@ func TestPackageAndOthers(t *testing.T) {
 	}
 	dir := t.TempDir()
 	path := filepath.Join(dir, "b")
-	if err := os.WriteFile(path, []byte("#!/bin/sh\necho pkg: example.com/p\necho Benchmark_$(basename $(pwd))\n"), 0o755); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.WriteFile(path, []byte("#!/bin/sh\necho pkg: example.com/p\necho Benchmark_$(basename $(pwd))\n"), 0o755))
 	where := filepath.Join(dir, "where")
-	if err := os.Mkdir(where, 0o755); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.Mkdir(where, 0o755))
 	p, err := Open(t.Context(), path, where, time.Minute)
 	if err != nil || len(p.Cases) != 1 || p.Cases[0] != (record.Case{Pkg: "example.com/p", Name: "Benchmark_where"}) {
 		t.Fatalf("%+v, %v", p, err)
@@ -308,9 +293,7 @@ func TestOpenAll(t *testing.T) {
 	for name, text := range map[string]string{
 		"a": "#!/bin/sh\necho BenchmarkA/impl=x\necho BenchmarkB\n", "b": "#!/bin/sh\necho pkg: a\necho BenchmarkA/impl=y\n",
 	} {
-		if err := os.WriteFile(name, []byte(text), 0o755); err != nil {
-			t.Fatal(err)
-		}
+		must(t, os.WriteFile(name, []byte(text), 0o755))
 	}
 	all, rest, err := OpenAll(t.Context(), []string{"./...", "program:a", "binary:x.test", "program:./b"})
 	if err != nil || len(all) != 2 || !slices.Equal(rest, []string{"./...", "binary:x.test"}) {
@@ -343,3 +326,17 @@ func (others) Measure(context.Context, int, record.Step) (record.Record, error) 
 	return record.Record{}, errOthers
 }
 func (others) Start(int, record.Step, []string) (session.Driver, error) { return nil, errOthers }
+
+func must(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+func readFile(t testing.TB, path string) []byte {
+	t.Helper()
+	data, err := os.ReadFile(path)
+	must(t, err)
+	return data
+}
