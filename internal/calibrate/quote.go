@@ -38,7 +38,7 @@ func Calibrations(files []compare.File) []compare.CalibrationQuote {
 func CalibrationsIn(files []compare.File, open func(folder string) fs.FS) []compare.CalibrationQuote {
 	var quotes []compare.CalibrationQuote
 	for _, f := range files {
-		machine := compare.ConfigValue(f, "machine")
+		machine := f.Value("machine")
 		if machine == "" || compare.ReadsStdin(f.Path) {
 			continue
 		}
@@ -49,7 +49,7 @@ func CalibrationsIn(files []compare.File, open func(folder string) fs.FS) []comp
 		}
 		q := compare.CalibrationQuote{Machine: machine, Path: filepath.Join(folder, name), Calibration: c}
 		for _, key := range calibrated {
-			if then, now := c.Circumstances[key], compare.ConfigValue(f, key); then != now {
+			if then, now := c.Circumstances[key], f.Value(key); then != now {
 				q.Stale = append(q.Stale, fmt.Sprintf("%s: %s → %s", key, compare.OrNone(then), compare.OrNone(now)))
 			}
 		}

@@ -23,6 +23,10 @@ func (f File) Emulated() bool {
 // for a host's.
 func (f File) Board() string { return strings.Join(f.settings(record.BoardKey), ", ") }
 
+// Value returns the values of a configuration key, joined as those of a calibration's
+// circumstances are; "" if there is none.
+func (f File) Value(key string) string { return strings.Join(f.settings(key), "; ") }
+
 func (f File) settings(key string) []string {
 	for _, s := range f.Config {
 		if s.Key == key {
@@ -74,15 +78,4 @@ func checkMakers(makers []maker) error {
 		return fmt.Errorf("%s and %s are not compared: what one emulated board takes says nothing of another"+rest, one, other, "board:"+one.board)
 	}
 	return fmt.Errorf("%s and %s are not compared: emulated figures are no measure of real time"+rest, one, makers[other], record.EmulatedKey+":false")
-}
-
-// ConfigValue returns the values of a configuration key, joined as those of a
-// calibration's circumstances are; "" if there is none.
-func ConfigValue(f File, key string) string {
-	for _, s := range f.Config {
-		if s.Key == key {
-			return strings.Join(s.Values, "; ")
-		}
-	}
-	return ""
 }

@@ -27,9 +27,9 @@ type Place struct {
 func (d *Data) Places() (places []Place) {
 	for k, one := range d.Each() {
 		f := one.sources[0].file
-		p := Place{Name: f.Board(), Chip: ConfigValue(f, "chip"), Board: f.Board() != "", Emulated: f.Emulated()}
+		p := Place{Name: f.Board(), Chip: f.Value("chip"), Board: f.Board() != "", Emulated: f.Emulated()}
 		if !p.Board {
-			p.Name = ConfigValue(f, "machine")
+			p.Name = f.Value("machine")
 		}
 		if p.Name == "" {
 			p.Name = f.Label
@@ -117,7 +117,7 @@ func (s *SideBySide) collect() {
 				continue // of processes, which no board has
 			}
 			for _, r := range t.Rows {
-				name, procs := withoutProcs(benchmarkName(r))
+				name, procs := WithoutProcs(benchmarkName(r))
 				for k, cell := range r.Cells {
 					if t.Cols[k].Ref || cell.N == 0 {
 						continue
@@ -199,9 +199,9 @@ func benchmarkName(r Row) string {
 	return r.Name
 }
 
-// withoutProcs splits GOMAXPROCS from a benchmark's name, which is absent if it is
+// WithoutProcs splits GOMAXPROCS from a benchmark's name, which is absent if it is
 // 1.
-func withoutProcs(name string) (string, int) {
+func WithoutProcs(name string) (string, int) {
 	if i := strings.LastIndexByte(name, '-'); i > 0 {
 		if n, err := strconv.Atoi(name[i+1:]); err == nil && n > 0 {
 			return name[:i], n
@@ -212,7 +212,7 @@ func withoutProcs(name string) (string, int) {
 
 // splitImpl splits the implementation from a full benchmark name.
 func splitImpl(full string) (name, impl string, ok bool) {
-	full, _ = withoutProcs(strings.TrimPrefix(full, "Benchmark"))
+	full, _ = WithoutProcs(strings.TrimPrefix(full, "Benchmark"))
 	before, after, ok := strings.Cut(full, "/impl=")
 	impl, rest, more := strings.Cut(after, "/")
 	if more {

@@ -13,6 +13,8 @@
 // million suspensions leak nothing (S5), which is a clause.
 package targets
 
+import "strings"
+
 // A Target is one promise.
 type Target struct {
 	// ID names the target in tables and for programs; it begins with the line
@@ -187,11 +189,11 @@ const boardBench = "Board"
 // metric, a time: its clock counts instructions. ok is false of what is no time, which
 // has the same unit everywhere.
 func OnInstructions(metric string) (unit string, ok bool) {
-	switch {
-	case len(metric) > 3 && metric[:3] == "ns/":
-		return "insns/" + metric[3:], true
-	case len(metric) > 3 && metric[len(metric)-3:] == "-ns":
-		return metric[:len(metric)-2] + "insns", true
+	if of, ok := strings.CutPrefix(metric, "ns/"); ok && of != "" {
+		return "insns/" + of, true
+	}
+	if what, ok := strings.CutSuffix(metric, "-ns"); ok && what != "" {
+		return what + "-insns", true
 	}
 	return metric, false
 }
