@@ -4,11 +4,8 @@ import (
 	"fmt"
 	"io"
 	"regexp"
-	"slices"
 	"strings"
 	"time"
-
-	"golang.org/x/perf/benchfmt"
 
 	"github.com/dynolab/dyno/internal/record"
 	"github.com/dynolab/dyno/internal/stats"
@@ -370,15 +367,14 @@ func (d *Data) Compare(opts Options) (*Comparison, error) {
 	if err := opts.check(); err != nil {
 		return nil, err
 	}
-	in := d.inputs()
 	opts.Stdin = nil
 	if opts.Col == "" {
-		opts.Col = in.columns()
+		opts.Col = d.columns()
 	}
 	c := d.done[opts]
 	if c == nil {
 		var err error
-		if c, err = judgeInputs(in, opts); err != nil {
+		if c, err = d.judge(opts); err != nil {
 			return nil, err
 		}
 		if d.done == nil {
@@ -390,19 +386,7 @@ func (d *Data) Compare(opts Options) (*Comparison, error) {
 	return &again, nil
 }
 
-// columns is the key that makes the columns if none is asked for.
-func (in *inputs) columns() string {
-	switch {
-	case in.versions():
-		return record.SideKey
-	case slices.ContainsFunc(in.results, func(r input) bool { return nameHasKey(r.Result.Name, "impl") }):
-		return "/impl"
-	}
-	return ".file"
-}
-
-// judgeInputs is Compare of what has been read.
-func judgeInputs(in *inputs, opts Options) (*Comparison, error) {
+func (d *Data) judge(opts Options) (*Comparison, error) {
 	var accept *regexp.Regexp
 	if opts.Accept != "" {
 		var err error
@@ -410,36 +394,26 @@ func judgeInputs(in *inputs, opts Options) (*Comparison, error) {
 			return nil, fmt.Errorf("accept: %w", err)
 		}
 	}
-	g, err := arrange(in, opts)
+	c := &Comparison{Alpha: opts.Alpha, Margin: opts.Margin, Col: opts.Col}
+	g, err := arrange(d, opts, c)
 	if err != nil {
 		return nil, err
 	}
 	g.findFailures(accept)
 	g.dueTime()
-	c := &Comparison{
-		Alpha: opts.Alpha, Margin: opts.Margin, Col: opts.Col, Files: in.files, Problems: in.problems, Failures: g.failures,
+	c.Failures = g.failures
+	j := judge{c: c, looks: make(map[string]stats.Looks), notes: make(map[string]int), pooled: make(map[string]bool), differ: make(map[string][]string)}
+	for _, s := range d.sources {
+		j.looks[s.file.Label] = stats.Looks{At: s.from.Looks}
 	}
-	j := judge{c: c, looks: in.looks, notes: make(map[string]int), pooled: make(map[string]bool)}
-	for _, unit := range g.units {
-		t, err := j.table(g, unit, opts)
-		if err != nil {
+	c.Tables = make([]Table, len(g.units))
+	for i, unit := range g.units {
+		if err := j.table(&c.Tables[i], g, unit, opts); err != nil {
 			return nil, err
 		}
-		c.Tables = append(c.Tables, t)
 	}
 	c.showFailures()
 	j.conclude()
 	j.warn(g)
 	return c, nil
-}
-
-// nameHasKey reports whether a benchmark name has a part "/key=…".
-func nameHasKey(name benchfmt.Name, key string) bool {
-	_, parts := name.Parts()
-	for _, p := range parts {
-		if strings.HasPrefix(string(p), "/"+key+"=") {
-			return true
-		}
-	}
-	return false
 }

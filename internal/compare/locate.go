@@ -1,11 +1,9 @@
 package compare
 
 import (
-	"fmt"
 	"strings"
 
 	"golang.org/x/perf/benchfmt"
-	"golang.org/x/perf/benchproc"
 
 	"github.com/dynolab/dyno/internal/record"
 )
@@ -21,18 +19,9 @@ type Located struct {
 // columns, as [Comparison].Col has it. The rows are named without packages. A
 // column key that is not in the name of a benchmark has the same value for all.
 func Locate(p *record.Plan, col string) ([]Located, error) {
-	filter, err := benchproc.NewFilter("*")
+	at, err := project("*", col)
 	if err != nil {
 		return nil, err
-	}
-	var parser benchproc.ProjectionParser
-	rowBy, err := parser.Parse(".fullname", filter)
-	if err != nil {
-		return nil, err
-	}
-	colBy, err := parser.Parse(col, filter)
-	if err != nil {
-		return nil, fmt.Errorf("column key: %w", err)
 	}
 	steps := p.Steps()
 	out := make([]Located, len(steps))
@@ -40,7 +29,7 @@ func Locate(p *record.Plan, col string) ([]Located, error) {
 		r := &benchfmt.Result{Name: benchfmt.Name(strings.TrimPrefix(s.FullName(), "Benchmark"))}
 		r.SetConfig("pkg", s.Case.Pkg)
 		r.SetConfig("side", s.Case.Side)
-		out[i] = Located{Step: s, Row: rowBy.Project(r).StringValues(), Col: columnName(colBy.Project(r))}
+		out[i] = Located{Step: s, Row: at.byRow.Project(r).StringValues(), Col: columnName(at.byCol.Project(r))}
 	}
 	return out, nil
 }

@@ -49,8 +49,8 @@ func (m madeUp) reports(n int, alpha float64, seed uint64) (all []*tested) {
 		var family []*tested
 		add := func(x, ref []value) *tested {
 			t := j.test(untested(len(x), len(ref)), x, ref, "sec/op")
-			family = append(family, &t)
-			return &t
+			family = append(family, t)
+			return t
 		}
 		for range min(10, n-len(all)) {
 			var base, control, x []value

@@ -156,8 +156,8 @@ func (v value) tail(x value) (d float64, ok bool) {
 func (j *judge) tails() {
 	var p, by []float64
 	var at []*tested
-	for i := range j.tested {
-		if t := &j.tested[i]; len(t.tail) > 0 {
+	for _, t := range j.tested {
+		if len(t.tail) > 0 {
 			s := stats.SignedRank(t.tail, j.c.Alpha)
 			p, by, at = append(p, s.P), append(by, s.Est), append(at, t)
 		}
@@ -167,12 +167,11 @@ func (j *judge) tails() {
 		if vs.TailMoved = adjusted <= j.c.Alpha && math.Abs(by[i]) > math.Log1p(j.c.Margin); !vs.TailMoved {
 			continue
 		}
-		table := &j.c.Tables[at[i].at.table]
 		how := "longer"
 		if by[i] < 0 {
 			how = "shorter"
 		}
 		j.c.Findings = append(j.c.Findings, fmt.Sprintf("%s, %s: the tail got %s: the 99th percentile of slices is %.3g times the base's (%.3g to %.3g), and the typical time %.3g times",
-			table.Rows[at[i].at.row].Name, table.Cols[at[i].at.col].Name, how, vs.Tail, vs.TailLo, vs.TailHi, vs.Typical))
+			at[i].row.Name, at[i].table.Cols[at[i].col].Name, how, vs.Tail, vs.TailLo, vs.TailHi, vs.Typical))
 	}
 }
