@@ -80,24 +80,17 @@ const noReason = "no result, and the input names no reason"
 
 // A gridState is how far a benchmark has come in a column.
 type gridState struct {
-	figures bool
-	failed  []record.Hole
-	skipped []record.Hole // which is no failure of its own
+	figures         bool
+	failed, skipped []record.Hole // skipping is no failure of its own
 }
 
 // state returns how far the benchmark of a cell has come; that there is no cell means
 // that nothing is known of it.
 func (c *gridCell) state() (s gridState) {
-	if c == nil {
-		return s
-	}
-	s.figures = len(c.values) > 0
-	for _, h := range c.holes {
-		if h.Skipped {
-			s.skipped = append(s.skipped, h)
-		} else {
-			s.failed = append(s.failed, h)
-		}
+	if c != nil {
+		s.figures = len(c.values) > 0
+		s.failed = slices.DeleteFunc(slices.Clone(c.holes), func(h record.Hole) bool { return h.Skipped })
+		s.skipped = slices.DeleteFunc(slices.Clone(c.holes), func(h record.Hole) bool { return !h.Skipped })
 	}
 	return s
 }
@@ -271,7 +264,7 @@ func (c *Comparison) Gate() Gate {
 			g.Inconclusive = append(g.Inconclusive, f.String())
 		}
 	}
-	judged := 0
+	judged := false
 	for _, t := range c.Tables {
 		if t.Better == 0 {
 			continue
@@ -282,31 +275,24 @@ func (c *Comparison) Gate() Gate {
 					continue
 				}
 				told := failed[row{r.Name, r.Pkg}]
-				if told && (cell.Verdict == Base || cell.Verdict == NoBase || cell.N == 0) {
-					continue
-				}
-				if t.Resource {
-					if cell.Verdict == Worse && slices.Contains(paidUnits, t.Unit) {
-						g.Slower = append(g.Slower, fmt.Sprintf("%s, %s, %s: %s", r.Name, t.Cols[i].Name, t.Unit, cell.Verdict))
-					}
-					continue
-				}
-				judged++
 				what := fmt.Sprintf("%s, %s, %s: %s", r.Name, t.Cols[i].Name, t.Unit, cell.Verdict)
-				switch cell.Verdict {
-				case Slower, Worse:
+				switch worse := cell.Verdict == Slower || cell.Verdict == Worse; {
+				case told && (cell.Verdict == Base || cell.Verdict == NoBase || cell.N == 0):
+					continue
+				case t.Resource && !(cell.Verdict == Worse && slices.Contains(paidUnits, t.Unit)):
+					continue
+				case worse:
 					g.Slower = append(g.Slower, what)
-				case Faster, Better, Same:
-					if cell.Hole && !told {
-						g.Inconclusive = append(g.Inconclusive, what+", but with a hole")
-					}
-				default:
+				case !cell.Verdict.Proven() && cell.Verdict != Same:
 					g.Inconclusive = append(g.Inconclusive, what)
+				case cell.Hole && !told:
+					g.Inconclusive = append(g.Inconclusive, what+", but with a hole")
 				}
+				judged = judged || !t.Resource
 			}
 		}
 	}
-	if judged == 0 {
+	if !judged {
 		g.Inconclusive = append(g.Inconclusive, "nothing was compared")
 	}
 	return g

@@ -17,14 +17,12 @@ import (
 
 // mergeHoles joins holes of one cell that have the same reason, so that a
 // benchmark that failed in every block needs one footnote.
-func mergeHoles(holes []record.Hole) []record.Hole {
-	var out []record.Hole
+func mergeHoles(holes []record.Hole) (out []record.Hole) {
 	for _, h := range holes {
-		i := slices.IndexFunc(out, func(o record.Hole) bool { return o.Reason == h.Reason && o.Skipped == h.Skipped })
-		if i < 0 {
-			out = append(out, h)
-		} else if h.Block != "" {
-			out[i].Block += ", " + h.Block
+		n := len(out)
+		o := find(&out, func(o record.Hole) bool { return o.Reason == h.Reason && o.Skipped == h.Skipped }, h)
+		if len(out) == n && h.Block != "" {
+			o.Block += ", " + h.Block
 		}
 	}
 	return out
