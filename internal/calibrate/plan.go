@@ -3,6 +3,7 @@ package calibrate
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 	"time"
 
@@ -60,10 +61,8 @@ func CheckCalibration(slows []float64, blocks, trials int) error {
 		if !(slow > 0 && slow <= 1) {
 			return fmt.Errorf("--slow %v: it is a part of the time, more than 0 and at most 1: 0.02 is 2 %%", slow)
 		}
-		for _, other := range slows[:i] {
-			if other == slow {
-				return fmt.Errorf("--slow has %v twice", slow)
-			}
+		if slices.Contains(slows[:i], slow) {
+			return fmt.Errorf("--slow has %v twice", slow)
 		}
 	}
 	return nil

@@ -229,7 +229,10 @@ func judgeTrial(t *trial, o Options) error {
 			if (p.slow == 0) != asColumn {
 				return ""
 			}
-			return columnOf(p.slow, p.slow == 0)
+			if asColumn {
+				return identical
+			}
+			return columnOf(p.slow)
 		})
 	}
 	return nil
@@ -242,33 +245,23 @@ func (t *trial) judged(c *compare.Comparison, column func(*trialPair) string) {
 		if table.Unit != "ns/op" {
 			continue
 		}
-		for _, r := range table.Rows {
-			for i, cell := range r.Cells {
-				j := slices.IndexFunc(t.pairs, func(p *trialPair) bool {
-					return p.name == r.Name && (r.Pkg == "" || r.Pkg == p.pkg) && column(p) == table.Cols[i].Name
-				})
-				if j < 0 {
-					continue
-				}
-				p := t.pairs[j]
-				p.vs, p.verdict = cell.Vs, cell.Verdict
-				for _, b := range cell.Blocks {
-					if b.Ratio > 0 {
-						p.logs = append(p.logs, math.Log(b.Ratio))
-					}
+		for _, p := range t.pairs {
+			cell := cellOf(table, p.pkg, p.name, column(p))
+			if cell == nil {
+				continue
+			}
+			p.vs, p.verdict = cell.Vs, cell.Verdict
+			for _, b := range cell.Blocks {
+				if b.Ratio > 0 {
+					p.logs = append(p.logs, math.Log(b.Ratio))
 				}
 			}
 		}
 	}
 }
 
-// columnOf names the column of a program, by how much it was slowed.
-func columnOf(slow float64, control bool) string {
-	if control {
-		return identical
-	}
-	return strconv.FormatFloat(slow, 'g', -1, 64)
-}
+// columnOf names the column of a program by how much it was slowed.
+func columnOf(slow float64) string { return strconv.FormatFloat(slow, 'g', -1, 64) }
 
 // file returns the trial as a file, which has the slow-down as a column, and the control
 // as one if asColumn is true.
@@ -276,20 +269,16 @@ func (t *trial) file(asColumn bool) *record.File {
 	f := &record.File{Path: t.from.Path, Units: t.from.Units}
 	for _, r := range t.records {
 		res := &benchfmt.Result{Name: r.record.Result.Name, Iters: r.record.Result.Iters, Values: r.record.Result.Values}
-		control := r.copy != "1" && r.slow == 0
-		for _, set := range []struct{ key, value string }{
-			{"pkg", r.pkg},
-			{"case", r.kase},
-			{"block", r.block},
-			{"layout", r.layout},
-			{"driven", r.driven},
-			{"slow", columnOf(r.slow, control && asColumn)},
-			{"copy", r.copy},
-		} {
-			if set.key == "copy" && asColumn {
-				set.value = "1"
-			}
-			res.SetConfig(set.key, set.value)
+		if r.copy != "1" && r.slow == 0 && asColumn {
+			res.SetConfig("slow", identical)
+		} else {
+			res.SetConfig("slow", columnOf(r.slow))
+		}
+		if !asColumn {
+			res.SetConfig("copy", r.copy)
+		}
+		for _, set := range [][2]string{{"pkg", r.pkg}, {"case", r.kase}, {"block", r.block}, {"layout", r.layout}, {"driven", r.driven}} {
+			res.SetConfig(set[0], set[1])
 		}
 		f.Results = append(f.Results, record.Record{Result: res, Slices: r.record.Slices})
 	}

@@ -92,3 +92,13 @@ func timeOf(rec record.Record) (ns float64, ok bool) {
 	sec, ok := rec.Result.Value("sec/op")
 	return sec * 1e9, ok && sec > 0 && !math.IsInf(sec, 0)
 }
+
+// cellOf returns the cell of a benchmark in a column, nil if the table has none.
+func cellOf(table compare.Table, pkg, name, column string) *compare.Cell {
+	col := slices.IndexFunc(table.Cols, func(c compare.Column) bool { return c.Name == column })
+	row := slices.IndexFunc(table.Rows, func(r compare.Row) bool { return r.Name == name && (r.Pkg == pkg || r.Pkg == "") })
+	if col < 0 || row < 0 {
+		return nil
+	}
+	return &table.Rows[row].Cells[col]
+}

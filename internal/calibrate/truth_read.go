@@ -183,7 +183,7 @@ func (t *Truth) compared(f *truthFile, name string) error {
 		r := &t.Rows[i]
 		v := TruthVerdict{File: name, Verdict: compare.Absent, P: 1, Seconds: f.time(truthKey{r.Pkg, r.Name}).Seconds()}
 		for _, table := range c.Tables {
-			cell := truthCell(table, r)
+			cell := cellOf(table, r.Pkg, r.Name, record.SideNew)
 			switch {
 			case cell == nil:
 			case table.Unit == "ns/op":
@@ -212,16 +212,6 @@ func (t *Truth) compared(f *truthFile, name string) error {
 		}
 	}
 	return nil
-}
-
-// truthCell returns the new version's cell of a row, nil if the table has none.
-func truthCell(table compare.Table, r *TruthRow) *compare.Cell {
-	col := slices.IndexFunc(table.Cols, func(c compare.Column) bool { return c.Name == record.SideNew })
-	row := slices.IndexFunc(table.Rows, func(o compare.Row) bool { return o.Name == r.Name && (o.Pkg == r.Pkg || o.Pkg == "") })
-	if col < 0 || row < 0 {
-		return nil
-	}
-	return &table.Rows[row].Cells[col]
 }
 
 // oneByOne adds what benchstat says of what people give to it.
