@@ -1,6 +1,7 @@
 package compare
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"regexp"
@@ -224,11 +225,9 @@ type Versus struct {
 	// two, proven: then Ratio is that of the plain means. Otherwise it is Typical.
 	RareCosts bool
 
-	// Typical is the ratio of the typical times: the Hodges-Lehmann estimate over
-	// the slices of a block, and over blocks. What comes in few slices is hardly in it,
-	// so where it differs from Ratio, rare costs make the rest. TypicalLo and TypicalHi
-	// bound it; all are NaN if the values are not made of slices. They explain, and
-	// decide nothing.
+	// Typical is the ratio of the typical times, which hardly have in them what comes in
+	// few slices. TypicalLo and TypicalHi bound it; all are NaN if the values are not
+	// made of slices. They explain, and decide nothing.
 	Typical, TypicalLo, TypicalHi float64
 
 	// Tail is the ratio of the 99th percentiles of slices, with its bounds; NaN as
@@ -247,9 +246,8 @@ type Versus struct {
 	// a difference. NaN if P is.
 	Adjusted float64
 
-	// Detectable is the smallest ratio above 1 that these blocks would have
-	// proven nine times out of ten, at the level that the report leaves to this
-	// comparison. It is infinite if so few blocks can prove nothing, and NaN if
+	// Detectable is the smallest ratio above 1 that these blocks would have proven nine
+	// times out of ten. It is infinite if so few blocks can prove nothing, and NaN if
 	// there was no test, or no blocks.
 	Detectable float64
 
@@ -266,9 +264,8 @@ type Versus struct {
 	Layouts int
 
 	// Lag1 is the correlation of each block's ratio with the next one's, and Trend
-	// their rank correlation with time, from -1 to 1; NaN if there are too few
-	// blocks. Both are near 0 if blocks are as independent as the test takes them
-	// to be.
+	// their rank correlation with time; NaN if there are too few blocks. Both are near
+	// 0 if blocks are independent.
 	Lag1, Trend float64
 
 	// Rounds is the number of rounds in all blocks that were paired one by one;
@@ -332,14 +329,9 @@ func Compare(paths []string, opts Options) (*Comparison, error) {
 
 // check fills in the default levels. The error says which level makes no sense.
 func (o *Options) check() error {
-	if o.Alpha == 0 {
-		o.Alpha = DefaultAlpha
-	}
+	o.Alpha, o.Margin = cmp.Or(o.Alpha, DefaultAlpha), cmp.Or(o.Margin, DefaultMargin)
 	if !(o.Alpha > 0 && o.Alpha < 1) {
 		return fmt.Errorf("alpha is %v; it must lie between 0 and 1, such as %v", o.Alpha, DefaultAlpha)
-	}
-	if o.Margin == 0 {
-		o.Margin = DefaultMargin
 	}
 	if !(o.Margin > 0 && o.Margin < 1) {
 		return fmt.Errorf("the margin is %v; it must lie between 0 and 1, such as %v", o.Margin, DefaultMargin)

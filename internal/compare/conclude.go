@@ -57,21 +57,16 @@ func (j *judge) measure() {
 	}
 }
 
-// A verdict on time is about the mean: all that the operations cost. It is estimated in
-// two ways.
-//
-// The plain one is the mean of all slices. It has in it what a neighbour, a hypervisor
-// or the kernel does to single slices, and where that is a few slices of a hundred times
-// the usual, it sees nothing else. The typical one is the Hodges-Lehmann estimate of the
-// rounds: sharp, and blind to what comes in less than about one slice in eight, be it of
-// the machine or of the program.
+// The mean is estimated in two ways: the plain one is that of all slices, and the typical
+// one the Hodges-Lehmann estimate of the rounds, which is sharp and blind to what comes
+// in less than about one slice in eight.
 //
 // What the machine does to slices, it does to both sides alike. So if what the mean has
 // beyond the typical is not proven to differ between the two, the typical difference is
 // that of the means; if it is, the program makes it, and the plain mean stands alone.
 // Each of the two tests spends its share of the level. The shares add up to a little more
 // than one, because the second can err only where the rest was proven to differ as well:
-// together they keep the level (see the simulations in docs/method.md).
+// docs/method.md, From rounds to a verdict.
 const (
 	excessLevel  = 0.01 // at which the rest is proven to differ
 	typicalShare = 0.95
@@ -81,23 +76,22 @@ const (
 // estimate tests members, which were measured block by block in one unit.
 func estimate(members []*tested, alpha float64) {
 	var plain, usual, excess stats.Family
-	at := make([]int, len(members)) // in usual and excess, -1 for none
+	at := make([]int, len(members)) // in usual and excess
 	for i, t := range members {
 		plain = append(plain, t.blocks)
-		if at[i] = -1; len(t.typical) == 0 {
+		if at[i] = len(usual); len(t.typical) == 0 {
 			continue
 		}
-		at[i] = len(usual)
-		rest := make([]float64, len(t.typical))
+		typical, rest := t.blocks, t.blocks
+		typical.D, rest.D = t.typical, make([]float64, len(t.typical))
 		for k, d := range t.typical {
-			rest[k] = t.blocks.D[k] - d
+			rest.D[k] = t.blocks.D[k] - d
 		}
-		usual = append(usual, stats.Blocks{D: t.typical, Number: t.blocks.Number, Layout: t.blocks.Layout})
-		excess = append(excess, stats.Blocks{D: rest, Number: t.blocks.Number, Layout: t.blocks.Layout})
+		usual, excess = append(usual, typical), append(excess, rest)
 	}
 	for i, t := range members {
 		k := at[i]
-		if k < 0 {
+		if len(t.typical) == 0 {
 			t.settle(plain.Mean(i, t.looks, alpha), 1)
 			continue
 		}

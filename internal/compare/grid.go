@@ -18,9 +18,9 @@ import (
 
 // A value is one measurement, and where it stands.
 type value struct {
-	file, block string // block is "" if the results have none
-	v           float64
-	layout      string // of the binary, "" if the results do not say
+	blockID
+	v      float64
+	layout string // of the binary, "" if the results do not say
 
 	// twin is the value of a second process of the same code in the same block, the
 	// control's; NaN if there is none.
@@ -41,6 +41,9 @@ type value struct {
 	// took in this block with everything; 0 if that is not known.
 	took, row time.Duration
 }
+
+// A blockID names a block; block is "" if the results have none.
+type blockID struct{ file, block string }
 
 // A rowKey names a row. pkg is dropped where it tells nothing apart.
 type rowKey struct{ name, pkg string }
@@ -231,7 +234,7 @@ func (g *grid) add(r *benchfmt.Result, rounds *record.Slices) {
 			g.units = append(g.units, v.Unit)
 		}
 		val := value{
-			file: r.GetConfig(".file"), block: r.GetConfig("block"), layout: r.GetConfig("layout"),
+			blockID: blockID{r.GetConfig(".file"), r.GetConfig("block")}, layout: r.GetConfig("layout"),
 			v: record.InUnit(v, g.orig[v.Unit]), twin: math.NaN(), took: took,
 		}
 		if v.Unit == "sec/op" {
@@ -402,4 +405,30 @@ func unitRank(unit string) int {
 		return 2
 	}
 	return 3
+}
+
+// A Located is a step of a plan, and where its results stand in the tables of a
+// comparison.
+type Located struct {
+	record.Step
+	Row, Col string
+}
+
+// Locate says where the results of each step of p stand if col makes the
+// columns, as [Comparison].Col has it. The rows are named without packages. A
+// column key that is not in the name of a benchmark has the same value for all.
+func Locate(p *record.Plan, col string) ([]Located, error) {
+	at, err := project("*", col)
+	if err != nil {
+		return nil, err
+	}
+	steps := p.Steps()
+	out := make([]Located, len(steps))
+	for i, s := range steps {
+		r := &benchfmt.Result{Name: benchfmt.Name(strings.TrimPrefix(s.FullName(), "Benchmark"))}
+		r.SetConfig("pkg", s.Case.Pkg)
+		r.SetConfig("side", s.Case.Side)
+		out[i] = Located{Step: s, Row: at.byRow.Project(r).StringValues(), Col: columnName(at.byCol.Project(r))}
+	}
+	return out, nil
 }

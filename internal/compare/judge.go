@@ -204,30 +204,23 @@ func blockValues(values []value) []BlockValue {
 // order of appearance, and whether there was anything to reduce. Values
 // without a block stay.
 func perBlock(in []value) (out []value, reduced bool) {
-	type key struct{ file, block string }
-	index := make(map[key]int)
+	index := make(map[blockID]int)
 	var groups [][]float64
 	for _, v := range in {
-		k := key{v.file, v.block}
-		i, ok := index[k]
+		i, ok := index[v.blockID]
 		if !ok || v.block == "" {
-			i = len(out)
-			index[k] = i
-			out = append(out, v)
-			groups = append(groups, nil)
-		} else {
-			reduced = true
+			i, index[v.blockID] = len(out), len(out)
+			out, groups = append(out, v), append(groups, nil)
 		}
 		groups[i] = append(groups[i], v.v)
 	}
 	for i, g := range groups {
 		if len(g) > 1 {
 			slices.Sort(g)
-			out[i].v = stats.Median(g)
-			out[i].rounds = nil // of one of them
+			out[i].v, out[i].rounds = stats.Median(g), nil // which are of one of them
 		}
 	}
-	return out, reduced
+	return out, len(out) < len(in)
 }
 
 // gaps notes what a cell lacks and why.
@@ -459,7 +452,7 @@ func (j *judge) test(vs *Versus, x, ref []value, unit string) *tested {
 func (t *tested) setRatios(blocks []BlockValue) {
 	for i, p := range t.pairs {
 		for k, b := range blocks {
-			if t.logs && b.File == p.x.file && b.Block == p.x.block {
+			if t.logs && p.x.blockID == (blockID{b.File, b.Block}) {
 				blocks[k].Ratio = math.Exp(t.blocks.D[i])
 			}
 		}
@@ -507,8 +500,6 @@ func (p valuePair) rounds() (n int) {
 	return n
 }
 
-type blockID struct{ file, block string }
-
 // A valuePair is two values of the same block.
 type valuePair struct{ x, ref value }
 
@@ -517,22 +508,19 @@ type valuePair struct{ x, ref value }
 // block has both. Blocks of different files are different blocks, since they were
 // not measured together. What only one of the two has is left out.
 func pair(x, ref []value) (pairs []valuePair, ok bool) {
+	if slices.ContainsFunc(slices.Concat(x, ref), func(v value) bool { return v.block == "" }) {
+		return nil, false
+	}
 	of := make(map[blockID]value)
 	for _, v := range ref {
-		if v.block == "" {
-			return nil, false
-		}
-		of[blockID{v.file, v.block}] = v
+		of[v.blockID] = v
 	}
 	files := make(map[string]int)
 	for _, v := range x {
-		if v.block == "" {
-			return nil, false
-		}
 		if _, ok := files[v.file]; !ok {
 			files[v.file] = len(files)
 		}
-		if r, ok := of[blockID{v.file, v.block}]; ok {
+		if r, ok := of[v.blockID]; ok {
 			pairs = append(pairs, valuePair{v, r})
 		}
 	}

@@ -25,10 +25,9 @@ func withTwins(values, control []value) []value {
 	control, _ = perBlock(control)
 	out := slices.Clone(values)
 	for i, v := range out {
-		k := slices.IndexFunc(control, func(c value) bool { return c.file == v.file && c.block == v.block && c.block != "" })
+		k := slices.IndexFunc(control, func(c value) bool { return c.blockID == v.blockID && c.block != "" })
 		if k >= 0 {
-			out[i].twin = control[k].v
-			out[i].twinRounds = control[k].rounds
+			out[i].twin, out[i].twinRounds = control[k].v, control[k].rounds
 		}
 	}
 	return out
@@ -51,11 +50,8 @@ func geometric(a, b float64) float64 { return math.Sqrt(a) * math.Sqrt(b) }
 func allCloser(x, ref []value, than float64) bool {
 	pairs, ok := pair(x, ref)
 	if !ok {
-		lo, hi := math.Inf(1), math.Inf(-1)
-		for _, v := range slices.Concat(x, ref) {
-			lo, hi = min(lo, v.v), max(hi, v.v)
-		}
-		return hi-lo < than
+		all := floats(slices.Concat(x, ref))
+		return slices.Max(all)-slices.Min(all) < than
 	}
 	return !slices.ContainsFunc(pairs, func(p valuePair) bool { return math.Abs(p.x.v-p.ref.v) >= than })
 }
@@ -99,15 +95,19 @@ func typical(vs *Versus, pairs []valuePair, alpha float64) (center, beyond []flo
 			tail, beyond = append(tail, t), append(beyond, t-d)
 		}
 	}
-	if len(center) > 0 {
-		s := stats.SignedRank(center, alpha)
-		vs.Typical, vs.TypicalLo, vs.TypicalHi = math.Exp(s.Est), math.Exp(s.Lo), math.Exp(s.Hi)
-	}
-	if len(tail) > 0 {
-		s := stats.SignedRank(tail, alpha)
-		vs.Tail, vs.TailLo, vs.TailHi = math.Exp(s.Est), math.Exp(s.Lo), math.Exp(s.Hi)
-	}
+	vs.Typical, vs.TypicalLo, vs.TypicalHi = ratioOf(center, alpha)
+	vs.Tail, vs.TailLo, vs.TailHi = ratioOf(tail, alpha)
 	return center, beyond
+}
+
+// ratioOf is the ratio of which logs are the logarithms in each block, with its bounds;
+// NaN if there are none.
+func ratioOf(logs []float64, alpha float64) (ratio, lo, hi float64) {
+	if len(logs) == 0 {
+		return math.NaN(), math.NaN(), math.NaN()
+	}
+	s := stats.SignedRank(logs, alpha)
+	return math.Exp(s.Est), math.Exp(s.Lo), math.Exp(s.Hi)
 }
 
 // typicalRounds is how many rounds it takes to say what is typical of a block.
