@@ -120,12 +120,10 @@ type trialProcess struct {
 // seconds is the measured time of both.
 func (p *trialPair) seconds() float64 {
 	sum := 0.0
-	for _, side := range [][]trialProcess{p.a, p.b} {
-		for _, proc := range side {
-			for _, ns := range proc.slices {
-				if ns != record.Lost {
-					sum += float64(ns)
-				}
+	for _, proc := range slices.Concat(p.a, p.b) {
+		for _, ns := range proc.slices {
+			if ns != record.Lost {
+				sum += float64(ns)
 			}
 		}
 	}

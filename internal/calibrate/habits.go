@@ -70,41 +70,37 @@ var habituals = []habitual{
 	{
 		name: "interleaved, all slices pooled",
 		says: "all slices of all blocks as one sample each, as if each were a value of its own",
-		take: func(pairs []*trialPair) (a, b [][]float64) {
-			for _, p := range pairs {
-				var x, y []float64
-				for i := range p.a {
-					x, y = append(x, p.a[i].perOp()...), append(y, p.b[i].perOp()...)
-				}
-				if len(x) > 0 && len(y) > 0 {
-					a, b = append(a, x), append(b, y)
-				}
+		take: ofTrials(func(procs []trialProcess) (all []float64) {
+			for _, p := range procs {
+				all = append(all, p.perOp()...)
 			}
-			return a, b
-		},
+			return all
+		}),
 	},
 	{
 		name: "interleaved, a value a process, unpaired",
 		says: "one value from each process of the trial, taken as two samples",
-		take: func(pairs []*trialPair) (a, b [][]float64) {
-			for _, p := range pairs {
-				a, b = append(a, processValues(p.a)), append(b, processValues(p.b))
-			}
-			return a, b
-		},
+		take: ofTrials(processValues),
 	},
+}
+
+// ofTrials takes the two samples of each trial by itself.
+func ofTrials(sample func([]trialProcess) []float64) func([]*trialPair) (a, b [][]float64) {
+	return func(pairs []*trialPair) (a, b [][]float64) {
+		for _, p := range pairs {
+			if x, y := sample(p.a), sample(p.b); len(x) > 0 && len(y) > 0 {
+				a, b = append(a, x), append(b, y)
+			}
+		}
+		return a, b
+	}
 }
 
 // perOp returns the time of an operation in each slice that is there, in
 // nanoseconds.
 func (p trialProcess) perOp() []float64 {
-	out := make([]float64, 0, len(p.slices))
-	for _, ns := range p.slices {
-		if ns != record.Lost {
-			out = append(out, float64(ns)/float64(p.n))
-		}
-	}
-	return out
+	there := where(p.slices, func(ns int64) bool { return ns != record.Lost })
+	return each(there, func(ns int64) float64 { return float64(ns) / float64(p.n) })
 }
 
 func processValues(procs []trialProcess) []float64 {

@@ -140,19 +140,7 @@ func truthFileOf(t *testing.T, p *record.Plan, part string, ctx context.Context,
 		t.Fatal(closed)
 	}
 	if errors.Is(err, session.ErrInterrupted) {
-		from, err := record.ReadInterrupted(path)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if store, err = from.Resume(time.Unix(2e9, 0)); err != nil {
-			t.Fatal(err)
-		}
-		if err := session.Run(context.Background(), from.Plan, h, store, from, silent{}, nil); err != nil {
-			t.Fatal(err)
-		}
-		if err := store.Close(); err != nil {
-			t.Fatal(err)
-		}
+		resume(t, path, h)
 	} else if err != nil {
 		t.Fatal(err)
 	}

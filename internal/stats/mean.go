@@ -108,14 +108,13 @@ func (b Blocks) units() []float64 {
 	index := make(map[string]int)
 	var sum, size []float64
 	for k, d := range b.D {
-		at, known := len(sum), false
-		if k < len(b.Layout) && b.Layout[k] != "" {
-			if at, known = index[b.Layout[k]]; !known {
-				at = len(sum)
-				index[b.Layout[k]] = at
-			}
+		layout := ""
+		if k < len(b.Layout) {
+			layout = b.Layout[k]
 		}
-		if !known {
+		at, known := index[layout]
+		if !known || layout == "" {
+			at, index[layout] = len(sum), len(sum)
 			sum, size = append(sum, 0), append(size, 0)
 		}
 		sum[at] += d
