@@ -89,10 +89,15 @@ type gridState struct {
 func (c *gridCell) state() (s gridState) {
 	if c != nil {
 		s.figures = len(c.values) > 0
-		s.failed = slices.DeleteFunc(slices.Clone(c.holes), func(h record.Hole) bool { return h.Skipped })
+		s.failed = due(c.holes)
 		s.skipped = slices.DeleteFunc(slices.Clone(c.holes), func(h record.Hole) bool { return !h.Skipped })
 	}
 	return s
+}
+
+// due returns the holes of what was due: skipping is no fault.
+func due(holes []record.Hole) []record.Hole {
+	return slices.DeleteFunc(slices.Clone(holes), func(h record.Hole) bool { return h.Skipped })
 }
 
 // versions reports whether the columns are the two versions of packages.
@@ -104,11 +109,16 @@ func (g *grid) versions() bool {
 // findFailures fills g.failures. accept matches the names of benchmarks that may be
 // gone, or skip themselves; nil matches none.
 func (g *grid) findFailures(accept *regexp.Regexp) {
-	told := make(map[record.Hole]bool)
+	type cause struct{ pkg, side, reason string }
+	told := make(map[cause]bool)
 	for _, row := range g.rows {
 		if !g.versions() {
-			if holes := g.rowOfHoles(row); len(holes) > 0 {
-				g.failures = append(g.failures, Failure{Row: row.name, Pkg: row.pkg, Kind: failureKind(holes[0]), Reason: joinHoles(holes)})
+			if holes := g.rowOfHoles(row); len(due(holes)) > 0 {
+				var reasons []string
+				for _, h := range holes {
+					reasons = append(reasons, h.String())
+				}
+				g.failures = append(g.failures, Failure{Row: row.name, Pkg: row.pkg, Kind: failureKind(holes[0]), Reason: strings.Join(reasons, "; ")})
 			}
 			continue
 		}
@@ -119,13 +129,13 @@ func (g *grid) findFailures(accept *regexp.Regexp) {
 		}
 		for _, col := range g.cols {
 			for _, h := range g.cells[cellKey{row, col}].state().failed {
-				told[record.Hole{Pkg: h.Pkg, Side: h.Side, Reason: h.Reason}] = true
+				told[cause{h.Pkg, h.Side, h.Reason}] = true
 			}
 		}
 	}
-	for _, h := range g.packages {
-		if h.Skipped || told[record.Hole{Pkg: h.Pkg, Side: h.Side, Reason: h.Reason}] {
-			continue // nothing was due, or each of its benchmarks is there
+	for _, h := range due(g.packages) {
+		if told[cause{h.Pkg, h.Side, h.Reason}] {
+			continue // each of its benchmarks is there
 		}
 		both := slices.ContainsFunc(g.packages, func(o record.Hole) bool { return o.Pkg == h.Pkg && o.Side == record.SideOld })
 		g.failures = append(g.failures, Failure{

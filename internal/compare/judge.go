@@ -226,10 +226,8 @@ func perBlock(in []value) (out []value, reduced bool) {
 // gaps notes what a cell lacks and why.
 func (j *judge) gaps(cell *Cell, c *gridCell, n, most int) {
 	if c != nil && len(c.holes) > 0 {
+		cell.Hole = len(due(c.holes)) > 0
 		for _, h := range mergeHoles(c.holes) {
-			if !h.Skipped {
-				cell.Hole = true
-			}
 			j.mark(cell, "%s", h)
 		}
 	} else if n > 0 && n < most {
@@ -620,14 +618,9 @@ func (j *judge) warn(g *grid) {
 		warn("some comparisons are unpaired (no common blocks) and prove nothing: noise that drifts between the columns is taken for a difference far more often than the level says")
 	}
 	for _, f := range j.c.Files {
-		holes := 0
-		for _, h := range f.Holes {
-			if !h.Skipped {
-				holes++
-			}
-		}
-		if holes > 0 {
-			warn("holes in %s, measurements that were due and failed: %d", f.Label, holes)
+		holes := due(f.Holes)
+		if len(holes) > 0 {
+			warn("holes in %s, measurements that were due and failed: %d", f.Label, len(holes))
 		}
 		for _, told := range f.Told {
 			warn("%s", told)
@@ -635,8 +628,8 @@ func (j *judge) warn(g *grid) {
 		if len(f.Alone) > 0 {
 			warn("in %s these took no turns, and have one value a block, each from a process of its own: %s", f.Label, strings.Join(f.Alone, "; "))
 		}
-		for _, h := range f.Holes {
-			if h.Case == "" && !h.Skipped {
+		for _, h := range holes {
+			if h.Case == "" {
 				warn("no results of %s in %s, %s", h.Pkg, f.Label, h)
 			}
 		}
@@ -655,8 +648,7 @@ func (j *judge) warn(g *grid) {
 }
 
 // rowOfHoles returns the holes of a row that has nothing else.
-func (g *grid) rowOfHoles(row rowKey) []record.Hole {
-	var holes []record.Hole
+func (g *grid) rowOfHoles(row rowKey) (holes []record.Hole) {
 	for _, col := range g.cols {
 		if cell := g.cells[cellKey{row, col}]; cell != nil {
 			if len(cell.values) > 0 {
@@ -665,16 +657,5 @@ func (g *grid) rowOfHoles(row rowKey) []record.Hole {
 			holes = append(holes, cell.holes...)
 		}
 	}
-	if !slices.ContainsFunc(holes, func(h record.Hole) bool { return !h.Skipped }) {
-		return nil // nothing was due
-	}
 	return mergeHoles(holes)
-}
-
-func joinHoles(holes []record.Hole) string {
-	texts := make([]string, len(holes))
-	for i, h := range holes {
-		texts[i] = h.String()
-	}
-	return strings.Join(texts, "; ")
 }

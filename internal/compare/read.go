@@ -188,7 +188,7 @@ func ReadsStdin(path string) bool { return label([]string{path})[0].Path == "-" 
 // there twice, with a number.
 func label(args []string) []File {
 	files := make([]File, len(args))
-	count := make(map[string]int)
+	names, paths := make(map[string]int), make(map[string]int) // how many have it
 	for i, arg := range args {
 		files[i].Path = arg
 		if l, path, ok := strings.Cut(arg, "="); ok {
@@ -198,8 +198,8 @@ func label(args []string) []File {
 				continue
 			}
 		}
-		count[filepath.Base(arg)]++
-		count[arg+"\x00"]++
+		names[filepath.Base(arg)]++
+		paths[arg]++
 	}
 	seen := make(map[string]int)
 	for i, f := range files {
@@ -207,10 +207,10 @@ func label(args []string) []File {
 			continue
 		}
 		files[i].Label = filepath.Base(f.Path)
-		if count[files[i].Label] > 1 {
+		if names[files[i].Label] > 1 {
 			files[i].Label = f.Path
 		}
-		if count[f.Path+"\x00"] > 1 {
+		if paths[f.Path] > 1 {
 			seen[f.Path]++
 			files[i].Label += "#" + strconv.Itoa(seen[f.Path])
 		}
