@@ -17,20 +17,37 @@ const CalibrationSchema = "dyno-calibration/1"
 // rateConfidence is the confidence of a Rate's interval.
 const rateConfidence = 0.95
 
-// A tally counts for a Rate.
-type tally struct{ k, n int }
-
-func (t *tally) add(yes bool) {
-	t.n++
-	if yes {
-		t.k++
-	}
+// rateOf is how often yes holds of all.
+func rateOf[T any](all []T, yes func(T) bool) compare.Rate {
+	r := compare.Rate{K: len(where(all, yes)), N: len(all)}
+	r.Lo, r.Hi = binomialInterval(r.K, r.N, rateConfidence)
+	return r
 }
 
-func (t tally) rate() compare.Rate {
-	r := compare.Rate{K: t.k, N: t.n}
-	r.Lo, r.Hi = binomialInterval(t.k, t.n, rateConfidence)
-	return r
+// where returns those of all of which yes holds.
+func where[T any](all []T, yes func(T) bool) []T {
+	return slices.DeleteFunc(slices.Clone(all), func(v T) bool { return !yes(v) })
+}
+
+// A group is what has a key in common.
+type group[K comparable, T any] struct {
+	key     K
+	members []T
+}
+
+// groupBy returns groups and their members in order of appearance.
+func groupBy[K comparable, T any](all []T, key func(T) K) (groups []group[K, T]) {
+	at := make(map[K]int)
+	for _, v := range all {
+		k := key(v)
+		i, ok := at[k]
+		if !ok {
+			i, at[k] = len(groups), len(groups)
+			groups = append(groups, group[K, T]{key: k})
+		}
+		groups[i].members = append(groups[i].members, v)
+	}
+	return groups
 }
 
 // binomialInterval bounds the probability of something that came k times out of
@@ -103,12 +120,10 @@ type trialProcess struct {
 // seconds is the measured time of both.
 func (p *trialPair) seconds() float64 {
 	sum := 0.0
-	for _, side := range [][]trialProcess{p.a, p.b} {
-		for _, proc := range side {
-			for _, ns := range proc.slices {
-				if ns != record.Lost {
-					sum += float64(ns)
-				}
+	for _, proc := range slices.Concat(p.a, p.b) {
+		for _, ns := range proc.slices {
+			if ns != record.Lost {
+				sum += float64(ns)
 			}
 		}
 	}
@@ -118,125 +133,83 @@ func (p *trialPair) seconds() float64 {
 // claims reports whether a verdict says of a time that there is a difference.
 func claims(v compare.Verdict) bool { return v == compare.Faster || v == compare.Slower }
 
-// A calibrationTally counts what pairs show.
-type calibrationTally struct {
-	alarms, wrong, covered tally
-	effects                []*effectTally
-}
+// A benchKey names a benchmark, and how it is driven.
+type benchKey struct{ pkg, name, driven string }
 
-// An effectTally counts what pairs with one slow-down show.
-type effectTally struct {
-	slow                           float64
-	found, called, denied, covered tally
-	ratio, seconds                 []float64
-}
+func (p *trialPair) bench() benchKey { return benchKey{p.pkg, p.name, p.driven} }
 
-// add counts p, of which compare made a comparison.
-func (c *calibrationTally) add(p *trialPair, alpha, margin float64) {
-	alarm := p.vs.P <= alpha
-	if p.slow == 0 {
-		c.alarms.add(alarm)
-		c.wrong.add(claims(p.verdict))
-		return
-	}
-	i := slices.IndexFunc(c.effects, func(e *effectTally) bool { return e.slow == p.slow })
-	if i < 0 {
-		i = len(c.effects)
-		c.effects = append(c.effects, &effectTally{slow: p.slow})
-	}
-	e, truth := c.effects[i], 1+p.slow
-	covered := p.vs.Lo <= truth && truth <= p.vs.Hi
-	c.covered.add(covered)
-	e.covered.add(covered)
-	e.found.add(alarm && p.vs.Ratio > 1)
-	e.called.add(p.verdict == compare.Slower)
-	e.denied.add(p.verdict == compare.Faster || p.verdict == compare.Same && p.slow >= margin)
-	e.ratio = append(e.ratio, p.vs.Ratio)
-	e.seconds = append(e.seconds, p.seconds())
-}
+func (p *trialPair) slowed() bool { return p.slow > 0 }
 
-// list returns the effects, smallest first.
-func (c *calibrationTally) list() []compare.CalibratedEffect {
-	out := make([]compare.CalibratedEffect, 0, len(c.effects))
-	for _, e := range c.effects {
-		out = append(out, compare.CalibratedEffect{
-			Slow: e.slow, Found: e.found.rate(), Called: e.called.rate(), Denied: e.denied.rate(), Covered: e.covered.rate(),
-			Ratio: medianOf(e.ratio), Seconds: mean(e.seconds),
+// rates are what judged pairs show of A/A and of slowed programs, and effects the latter
+// by slow-down, smallest first.
+func rates(pairs []*trialPair, alpha, margin float64) (alarms, wrong, covered compare.Rate, effects []compare.CalibratedEffect) {
+	alarm := func(p *trialPair) bool { return p.vs.P <= alpha }
+	covers := func(p *trialPair) bool { return p.vs.Lo <= 1+p.slow && 1+p.slow <= p.vs.Hi }
+	same := where(pairs, func(p *trialPair) bool { return !p.slowed() })
+	slowed := where(pairs, (*trialPair).slowed)
+	effects = make([]compare.CalibratedEffect, 0)
+	for _, g := range groupBy(slowed, func(p *trialPair) float64 { return p.slow }) {
+		effects = append(effects, compare.CalibratedEffect{
+			Slow:   g.key,
+			Found:  rateOf(g.members, func(p *trialPair) bool { return alarm(p) && p.vs.Ratio > 1 }),
+			Called: rateOf(g.members, func(p *trialPair) bool { return p.verdict == compare.Slower }),
+			Denied: rateOf(g.members, func(p *trialPair) bool {
+				return p.verdict == compare.Faster || p.verdict == compare.Same && p.slow >= margin
+			}),
+			Covered: rateOf(g.members, covers),
+			Ratio:   medianOf(each(g.members, func(p *trialPair) float64 { return p.vs.Ratio })),
+			Seconds: mean(each(g.members, (*trialPair).seconds)),
 		})
 	}
-	slices.SortFunc(out, func(a, b compare.CalibratedEffect) int { return cmp.Compare(a.Slow, b.Slow) })
-	return out
+	slices.SortFunc(effects, func(a, b compare.CalibratedEffect) int { return cmp.Compare(a.Slow, b.Slow) })
+	return rateOf(same, alarm), rateOf(same, func(p *trialPair) bool { return claims(p.verdict) }), rateOf(slowed, covers), effects
 }
 
 // count sums up what the pairs show.
-func count(c *compare.Calibration, pairs []trialPair) {
-	type bench struct {
-		calibrationTally
-		pkg, name, driven           string
-		place                       int
-		spread, detectable, seconds []float64
-	}
-	var all calibrationTally
-	var benches []*bench
-	var driven []string // in order of the plan
-	ways := make(map[string]*calibrationTally)
-	trials := make(map[[2]string]bool)
-	for i := range pairs {
-		p := &pairs[i]
-		if p.vs == nil {
-			continue
-		}
-		trials[[2]string{p.file, p.trial}] = true
+func count(c *compare.Calibration, all []*trialPair) {
+	pairs := where(all, func(p *trialPair) bool { return p.vs != nil })
+	c.Trials = len(groupBy(pairs, func(p *trialPair) [2]string { return [2]string{p.file, p.trial} }))
+	for _, p := range pairs {
 		c.Blocks = max(c.Blocks, len(p.a))
-		layouts := make(map[string]bool)
+		c.Layouts = max(c.Layouts, len(groupBy(p.a, func(proc trialProcess) string { return proc.layout })))
 		for _, proc := range p.a {
 			c.Rounds = max(c.Rounds, len(proc.slices))
-			layouts[proc.layout] = true
-		}
-		c.Layouts = max(c.Layouts, len(layouts))
-		at := slices.IndexFunc(benches, func(b *bench) bool { return b.pkg == p.pkg && b.name == p.name && b.driven == p.driven })
-		if at < 0 {
-			at = len(benches)
-			benches = append(benches, &bench{pkg: p.pkg, name: p.name, place: p.place, driven: p.driven})
-		}
-		b := benches[at]
-		b.seconds = append(b.seconds, p.seconds())
-		spread := p.vs.Shift.Spread
-		if d := math.Expm1(p.vs.Shift.Detectable(p.vs.Shift.Units, c.Alpha)); d > 0 && !math.IsInf(d, 1) {
-			b.detectable = append(b.detectable, d)
-		}
-		if p.slow == 0 && !math.IsNaN(spread) {
-			b.spread = append(b.spread, spread)
-		}
-		if ways[p.driven] == nil {
-			ways[p.driven] = new(calibrationTally)
-		}
-		for _, t := range []*calibrationTally{&all, &b.calibrationTally, ways[p.driven]} {
-			t.add(p, c.Alpha, c.Margin)
 		}
 	}
-	c.Trials = len(trials)
-	c.Alarms, c.Wrong, c.Covered = all.alarms.rate(), all.wrong.rate(), all.covered.rate()
-	c.Effects = all.list()
-	slices.SortStableFunc(benches, func(a, b *bench) int { return a.place - b.place })
-	for _, b := range benches {
-		if !slices.Contains(driven, b.driven) {
-			driven = append(driven, b.driven)
-		}
-	}
-	slices.SortStableFunc(benches, func(a, b *bench) int { return slices.Index(driven, a.driven) - slices.Index(driven, b.driven) })
-	for _, d := range driven {
-		t := ways[d]
-		c.Ways = append(c.Ways, compare.CalibratedWay{Driven: d, Alarms: t.alarms.rate(), Wrong: t.wrong.rate(), Covered: t.covered.rate(), Effects: t.list()})
-	}
+	c.Alarms, c.Wrong, c.Covered, c.Effects = rates(pairs, c.Alpha, c.Margin)
+	benches := groupBy(pairs, (*trialPair).bench)
+	slices.SortStableFunc(benches, func(a, b group[benchKey, *trialPair]) int { return a.members[0].place - b.members[0].place })
 	c.Benchmarks = make([]compare.CalibratedBenchmark, 0, len(benches))
-	for _, b := range benches {
-		c.Benchmarks = append(c.Benchmarks, compare.CalibratedBenchmark{
-			Pkg: b.pkg, Name: b.name, Driven: b.driven, Alarms: b.alarms.rate(), Wrong: b.wrong.rate(), Covered: b.covered.rate(), Effects: b.list(),
-			Spread: medianOf(b.spread), Detectable: medianOf(b.detectable), Seconds: mean(b.seconds),
-		})
+	for _, way := range groupBy(benches, func(b group[benchKey, *trialPair]) string { return b.key.driven }) {
+		w := compare.CalibratedWay{Driven: way.key}
+		w.Alarms, w.Wrong, w.Covered, w.Effects = rates(where(pairs, func(p *trialPair) bool { return p.driven == way.key }), c.Alpha, c.Margin)
+		c.Ways = append(c.Ways, w)
+		for _, b := range way.members {
+			c.Benchmarks = append(c.Benchmarks, benchmark(b.key, b.members, c.Alpha, c.Margin))
+		}
 	}
-	c.Habits = habits(pairs, c.Alpha)
+	c.Habits = habits(all, c.Alpha)
+}
+
+// benchmark is what the pairs of one benchmark show.
+func benchmark(key benchKey, pairs []*trialPair, alpha, margin float64) compare.CalibratedBenchmark {
+	b := compare.CalibratedBenchmark{Pkg: key.pkg, Name: key.name, Driven: key.driven, Seconds: mean(each(pairs, (*trialPair).seconds))}
+	b.Alarms, b.Wrong, b.Covered, b.Effects = rates(pairs, alpha, margin)
+	detectable := each(pairs, func(p *trialPair) float64 { return math.Expm1(p.vs.Shift.Detectable(p.vs.Shift.Units, alpha)) })
+	b.Detectable = medianOf(where(detectable, func(d float64) bool { return d > 0 && !math.IsInf(d, 1) }))
+	same := where(pairs, func(p *trialPair) bool { return !p.slowed() })
+	spreads := each(same, func(p *trialPair) float64 { return p.vs.Shift.Spread })
+	b.Spread = medianOf(where(spreads, func(v float64) bool { return !math.IsNaN(v) }))
+	return b
+}
+
+// each returns what f makes of each of all.
+func each[T any](all []T, f func(T) float64) []float64 {
+	out := make([]float64, len(all))
+	for i, v := range all {
+		out[i] = f(v)
+	}
+	return out
 }
 
 // medianOf returns the median of values in any order, 0 if there are none.

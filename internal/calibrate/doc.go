@@ -6,6 +6,6 @@
 //     alarms, of coverage and of detection from its results (read.go, calibrate.go). It
 //     also says what simpler habits would have claimed (habits.go).
 //   - [Calibrations] finds the calibration that a report can quote (quote.go).
-//   - [Pairs] and [OneByOne] plan a truth suite (truth_plan.go), and [ReadTruth] holds
+//   - [Pairs] and [OneByOne] plan a truth suite (plan.go), and [ReadTruth] holds
 //     verdicts against what it found (truth_read.go, truth.go).
 package calibrate

@@ -70,91 +70,76 @@ var habituals = []habitual{
 	{
 		name: "interleaved, all slices pooled",
 		says: "all slices of all blocks as one sample each, as if each were a value of its own",
-		take: func(pairs []*trialPair) (a, b [][]float64) {
-			for _, p := range pairs {
-				var x, y []float64
-				for i := range p.a {
-					x, y = append(x, p.a[i].perOp()...), append(y, p.b[i].perOp()...)
-				}
-				if len(x) > 0 && len(y) > 0 {
-					a, b = append(a, x), append(b, y)
-				}
+		take: ofTrials(func(procs []trialProcess) (all []float64) {
+			for _, p := range procs {
+				all = append(all, p.perOp()...)
 			}
-			return a, b
-		},
+			return all
+		}),
 	},
 	{
 		name: "interleaved, a value a process, unpaired",
 		says: "one value from each process of the trial, taken as two samples",
-		take: func(pairs []*trialPair) (a, b [][]float64) {
-			for _, p := range pairs {
-				a, b = append(a, processValues(p.a)), append(b, processValues(p.b))
-			}
-			return a, b
-		},
+		take: ofTrials(processValues),
 	},
+}
+
+// ofTrials takes the two samples of each trial by itself.
+func ofTrials(sample func([]trialProcess) []float64) func([]*trialPair) (a, b [][]float64) {
+	return func(pairs []*trialPair) (a, b [][]float64) {
+		for _, p := range pairs {
+			if x, y := sample(p.a), sample(p.b); len(x) > 0 && len(y) > 0 {
+				a, b = append(a, x), append(b, y)
+			}
+		}
+		return a, b
+	}
 }
 
 // perOp returns the time of an operation in each slice that is there, in
 // nanoseconds.
 func (p trialProcess) perOp() []float64 {
-	out := make([]float64, 0, len(p.slices))
-	for _, ns := range p.slices {
-		if ns != record.Lost {
-			out = append(out, float64(ns)/float64(p.n))
-		}
-	}
-	return out
+	there := where(p.slices, func(ns int64) bool { return ns != record.Lost })
+	return each(there, func(ns int64) float64 { return float64(ns) / float64(p.n) })
 }
 
 func processValues(procs []trialProcess) []float64 {
-	out := make([]float64, len(procs))
-	for i, p := range procs {
-		out[i] = p.nsPerOp
-	}
-	return out
+	return each(procs, func(p trialProcess) float64 { return p.nsPerOp })
 }
 
 // habits applies each habit to pairs, at level alpha.
-func habits(pairs []trialPair, alpha float64) []compare.Habit {
+func habits(pairs []*trialPair, alpha float64) (out []compare.Habit) {
 	type key struct {
 		name string
 		slow float64
 	}
-	var keys []key
-	of := make(map[key][]*trialPair)
-	for i := range pairs {
-		p := &pairs[i]
-		k := key{p.name, p.slow}
-		if of[k] == nil {
-			keys = append(keys, k)
-		}
-		of[k] = append(of[k], p)
+	type outcome struct {
+		slow      float64
+		alarm, up bool
 	}
-	var out []compare.Habit
+	rows := groupBy(pairs, func(p *trialPair) key { return key{p.name, p.slow} })
 	for _, h := range habituals {
-		var alarms tally
-		found := make(map[float64]*tally)
-		for _, k := range keys {
-			as, bs := h.take(of[k])
+		var same, slowed []outcome
+		for _, row := range rows {
+			as, bs := h.take(row.members)
 			for i := range as {
 				p, up := mannWhitney(as[i], bs[i], alpha)
-				if k.slow == 0 {
-					alarms.add(p <= alpha)
-					continue
+				o := outcome{row.key.slow, p <= alpha, up}
+				if o.slow == 0 {
+					same = append(same, o)
+				} else {
+					slowed = append(slowed, o)
 				}
-				if found[k.slow] == nil {
-					found[k.slow] = new(tally)
-				}
-				found[k.slow].add(p <= alpha && up)
 			}
 		}
-		res := compare.Habit{Name: h.name, Says: h.says, Alarms: alarms.rate(), Effects: []compare.HabitEffect{}}
-		for slow, t := range found {
-			res.Effects = append(res.Effects, compare.HabitEffect{Slow: slow, Found: t.rate()})
+		habit := compare.Habit{Name: h.name, Says: h.says, Effects: []compare.HabitEffect{}}
+		habit.Alarms = rateOf(same, func(o outcome) bool { return o.alarm })
+		for _, g := range groupBy(slowed, func(o outcome) float64 { return o.slow }) {
+			found := rateOf(g.members, func(o outcome) bool { return o.alarm && o.up })
+			habit.Effects = append(habit.Effects, compare.HabitEffect{Slow: g.key, Found: found})
 		}
-		slices.SortFunc(res.Effects, func(a, b compare.HabitEffect) int { return cmp.Compare(a.Slow, b.Slow) })
-		out = append(out, res)
+		slices.SortFunc(habit.Effects, func(a, b compare.HabitEffect) int { return cmp.Compare(a.Slow, b.Slow) })
+		out = append(out, habit)
 	}
 	return out
 }

@@ -38,7 +38,7 @@ func Calibrations(files []compare.File) []compare.CalibrationQuote {
 func CalibrationsIn(files []compare.File, open func(folder string) fs.FS) []compare.CalibrationQuote {
 	var quotes []compare.CalibrationQuote
 	for _, f := range files {
-		machine := compare.ConfigValue(f, "machine")
+		machine := f.Value("machine")
 		if machine == "" || compare.ReadsStdin(f.Path) {
 			continue
 		}
@@ -49,23 +49,17 @@ func CalibrationsIn(files []compare.File, open func(folder string) fs.FS) []comp
 		}
 		q := compare.CalibrationQuote{Machine: machine, Path: filepath.Join(folder, name), Calibration: c}
 		for _, key := range calibrated {
-			if then, now := c.Circumstances[key], compare.ConfigValue(f, key); then != now {
+			if then, now := c.Circumstances[key], f.Value(key); then != now {
 				q.Stale = append(q.Stale, fmt.Sprintf("%s: %s → %s", key, compare.OrNone(then), compare.OrNone(now)))
-			}
-		}
-		for _, s := range f.Config {
-			if s.Key == "driven" {
-				q.Driven = slices.DeleteFunc(slices.Clone(s.Values), func(v string) bool { return v == record.ModeProcess })
 			}
 		}
 		at := slices.IndexFunc(quotes, func(o compare.CalibrationQuote) bool { return o.Machine == machine })
 		if at < 0 {
-			quotes = append(quotes, q)
-			continue
+			at, quotes = len(quotes), append(quotes, q)
 		}
 		driven := quotes[at].Driven
-		for _, d := range q.Driven {
-			if !slices.Contains(driven, d) {
+		for _, d := range f.Values("driven") {
+			if d != record.ModeProcess && !slices.Contains(driven, d) {
 				driven = append(driven, d)
 			}
 		}
@@ -87,11 +81,8 @@ func latestCalibration(folder fs.FS, machine string) (latest *compare.Calibratio
 			continue
 		}
 		data, err := fs.ReadFile(folder, n)
-		if err != nil {
-			continue
-		}
 		c := new(compare.Calibration)
-		if json.Unmarshal(data, c) != nil || c.Schema != CalibrationSchema || c.Circumstances["machine"] != machine {
+		if err != nil || json.Unmarshal(data, c) != nil || c.Schema != CalibrationSchema || c.Circumstances["machine"] != machine {
 			continue
 		}
 		// One that pools the latest with earlier ones is as late, and says more.

@@ -2,15 +2,11 @@ package calibrate
 
 import (
 	"cmp"
-	"errors"
 	"fmt"
+	"maps"
 	"math"
-	"os"
-	"path/filepath"
 	"slices"
 	"strconv"
-	"strings"
-	"time"
 
 	"golang.org/x/perf/benchfmt"
 
@@ -37,7 +33,7 @@ type trial struct {
 	from    *record.File
 	number  string
 	records []trialRecord
-	pairs   []trialPair // what judge judges
+	pairs   []*trialPair // what judge judges
 
 	// versions says that the trial is a report of benchrun ab of two versions that do
 	// the same: the whole file is one, and the new version is A/A.
@@ -62,24 +58,18 @@ type trialRecord struct {
 // Lines that cannot be read are among its Problems. It is an error if a file cannot be read at all, or nothing
 // is in them that could be compared.
 func Read(paths []string, o Options) (*compare.Calibration, error) {
-	if o.Alpha == 0 {
-		o.Alpha = compare.DefaultAlpha
-	}
+	o.Alpha = cmp.Or(o.Alpha, compare.DefaultAlpha)
 	if o.judge == nil {
 		o.judge = judgeTrial
 	}
-	c := &compare.Calibration{Schema: CalibrationSchema, Alpha: o.Alpha, Margin: compare.DefaultMargin, Circumstances: make(map[string]string)}
-	var pairs []trialPair
-	for i, path := range paths {
-		if slices.Contains(paths[:i], path) {
-			return nil, fmt.Errorf("%s is given twice, which would count its trials twice", path)
-		}
-		data, err := os.ReadFile(path)
+	var pairs []*trialPair
+	var from sources
+	for _, path := range paths {
+		trials, err := readTrials(&from, path)
 		if err != nil {
 			return nil, err
 		}
-		c.Files = append(c.Files, filepath.Base(path))
-		for _, t := range readTrials(c, record.Read(path, data)) {
+		for _, t := range trials {
 			if o.Rounds > 0 {
 				if t.versions {
 					return nil, fmt.Errorf("%s is of benchrun ab, whose verdicts are those of all its rounds", path)
@@ -93,53 +83,35 @@ func Read(paths []string, o Options) (*compare.Calibration, error) {
 			pairs = append(pairs, t.pairs...)
 		}
 	}
+	c := &compare.Calibration{
+		Schema: CalibrationSchema, Alpha: o.Alpha, Margin: compare.DefaultMargin,
+		Files: from.files, Measured: from.measured, Circumstances: from.circumstances, Problems: from.problems, Holes: from.holes,
+	}
 	count(c, pairs)
 	if c.Trials == 0 {
-		msg := "nothing to compute a calibration from: no trial has a benchmark measured twice in a block; benchrun calibrate makes such results"
-		if len(c.Problems) > 0 {
-			msg += "; the first line that cannot be read is " + c.Problems[0]
-		}
-		return nil, errors.New(msg)
+		return nil, from.nothing("nothing to compute a calibration from: no trial has a benchmark measured twice in a block; benchrun calibrate makes such results")
 	}
 	return c, nil
 }
 
-// readTrials splits a file into trials, and notes its circumstances, problems and holes.
-func readTrials(c *compare.Calibration, f *record.File) (trials []*trial) {
-	for _, s := range f.Config {
-		for _, v := range s.Values {
-			if at, err := time.Parse(time.RFC3339, v); s.Key == "started" && err == nil && at.After(c.Measured) {
-				c.Measured = at
-			}
-			noteCircumstance(c.Circumstances, s.Key, v)
-		}
-	}
-	c.Holes = append(c.Holes, holesOf(f)...)
-	results, problems := f.Strict()
-	for _, rec := range results {
-		r, what := trialRecordOf(rec)
-		if what != "" {
-			problems = append(problems, record.Problem{Line: rec.Line(), What: what})
-			continue
+// readTrials splits a file into trials.
+func readTrials(from *sources, path string) (trials []*trial, err error) {
+	f, err := from.read(path, func(rec record.Record) (wrong string) {
+		r, wrong := trialRecordOf(rec)
+		if wrong != "" {
+			return wrong
 		}
 		if len(trials) == 0 || trials[len(trials)-1].number != r.trial {
-			trials = append(trials, &trial{from: f, number: r.trial, versions: r.versions})
+			trials = append(trials, &trial{number: r.trial, versions: r.versions})
 		}
 		t := trials[len(trials)-1]
 		t.records = append(t.records, r)
+		return ""
+	})
+	for _, t := range trials {
+		t.from = f
 	}
-	c.Problems = append(c.Problems, f.Tell(problems)...)
-	return trials
-}
-
-// holesOf returns what was due in f and failed.
-func holesOf(f *record.File) (holes []string) {
-	for _, rec := range f.Holes {
-		if !rec.Hole.Skipped {
-			holes = append(holes, rec.Hole.Name()+": "+rec.Hole.String())
-		}
-	}
-	return holes
+	return trials, err
 }
 
 // trialRecordOf returns a result with what holds for it, or what is wrong with it.
@@ -174,32 +146,6 @@ func trialRecordOf(rec record.Record) (r trialRecord, what string) {
 	return r, ""
 }
 
-// withoutTime is what is wrong with a result for which timeOf is not ok.
-const withoutTime = "a benchmark result without a time"
-
-// timeOf returns how many nanoseconds an operation took; ok is false if the result does
-// not say, or not in a way to calculate with.
-func timeOf(rec record.Record) (ns float64, ok bool) {
-	sec, ok := rec.Result.Value("sec/op")
-	return sec * 1e9, ok && sec > 0 && !math.IsInf(sec, 0)
-}
-
-// noteCircumstance notes a configuration line among circumstances, if it is one of
-// the whole file's.
-func noteCircumstance(of map[string]string, key, value string) {
-	switch {
-	case compare.Passing[key], key == "trial", key == "slow", key == TruthKey, key == record.SideKey:
-		return
-	}
-	had, ok := of[key]
-	switch {
-	case !ok:
-		of[key] = value
-	case !slices.Contains(strings.Split(had, "; "), value):
-		of[key] = had + "; " + value
-	}
-}
-
 // shorten leaves the first rounds of each block only, and makes the values theirs.
 func (t *trial) shorten(rounds int) {
 	for i := range t.records {
@@ -220,43 +166,33 @@ func (t *trial) shorten(rounds int) {
 func (t *trial) pair() {
 	type row struct{ pkg, name string }
 	type side struct {
-		row
 		slow float64
 		copy string
 	}
-	var rows []row
-	of := make(map[side]map[string]trialProcess) // by block
-	slows := make(map[row][]float64)
-	place := make(map[row]int)
-	driven := make(map[row]string)
-	blocks := make(map[row][]string) // of the base
-	for _, r := range t.records {
-		at := side{row{r.pkg, r.name}, r.slow, r.copy}
-		if of[at] == nil {
-			of[at] = make(map[string]trialProcess)
-			if !slices.Contains(rows, at.row) {
-				rows = append(rows, at.row)
-				place[at.row], driven[at.row] = math.MaxInt, r.driven
+	base := side{0, "1"}
+	for _, r := range groupBy(t.records, func(r trialRecord) row { return row{r.pkg, r.name} }) {
+		place := math.MaxInt
+		of := make(map[side]map[string]trialProcess) // by block
+		for _, rec := range r.members {
+			at := side{rec.slow, rec.copy}
+			if of[at] == nil {
+				of[at] = make(map[string]trialProcess)
 			}
-			if r.slow > 0 && !slices.Contains(slows[at.row], r.slow) {
-				slows[at.row] = append(slows[at.row], r.slow)
+			of[at][rec.block] = rec.trialProcess
+			if n, err := strconv.Atoi(rec.kase); err == nil {
+				place = min(place, n)
 			}
 		}
-		if _, twice := of[at][r.block]; !twice && r.slow == 0 && r.copy == "1" {
-			blocks[at.row] = append(blocks[at.row], r.block)
-		}
-		of[at][r.block] = r.trialProcess
-		if n, err := strconv.Atoi(r.kase); err == nil {
-			place[at.row] = min(place[at.row], n)
-		}
-	}
-	for _, row := range rows {
-		slices.Sort(slows[row])
-		for _, other := range append([]side{{row, 0, "2"}}, sidesOf(slows[row], func(slow float64) side { return side{row, slow, "1"} })...) {
-			p := trialPair{file: t.from.Path, trial: t.number, pkg: row.pkg, name: row.name, place: place[row], driven: driven[row], slow: other.slow}
-			for _, block := range blocks[row] {
-				if b, ok := of[other][block]; ok {
-					p.a, p.b = append(p.a, of[side{row, 0, "1"}][block]), append(p.b, b)
+		others := slices.SortedFunc(maps.Keys(of), func(a, b side) int { return cmp.Compare(a.slow, b.slow) })
+		blocks := groupBy(where(r.members, func(rec trialRecord) bool { return side{rec.slow, rec.copy} == base }), func(rec trialRecord) string { return rec.block })
+		for _, other := range others {
+			if other != (side{0, "2"}) && (other.slow == 0 || other.copy != "1") {
+				continue
+			}
+			p := &trialPair{file: t.from.Path, trial: t.number, pkg: r.key.pkg, name: r.key.name, place: place, driven: r.members[0].driven, slow: other.slow}
+			for _, block := range blocks {
+				if b, ok := of[other][block.key]; ok {
+					p.a, p.b = append(p.a, of[base][block.key]), append(p.b, b)
 				}
 			}
 			if len(p.a) > 0 {
@@ -264,14 +200,6 @@ func (t *trial) pair() {
 			}
 		}
 	}
-}
-
-func sidesOf[S any](slows []float64, side func(float64) S) []S {
-	out := make([]S, len(slows))
-	for i, slow := range slows {
-		out[i] = side(slow)
-	}
-	return out
 }
 
 // identical is the column of the control where it is judged as a program of its
@@ -289,7 +217,7 @@ func judgeTrial(t *trial, o Options) error {
 		if err != nil {
 			return err
 		}
-		t.judged(c, func(trialPair) string { return record.SideNew })
+		t.judged(c, func(*trialPair) string { return record.SideNew })
 		return nil
 	}
 	for _, asColumn := range []bool{false, true} {
@@ -297,11 +225,14 @@ func judgeTrial(t *trial, o Options) error {
 		if err != nil {
 			return err
 		}
-		t.judged(c, func(p trialPair) string {
+		t.judged(c, func(p *trialPair) string {
 			if (p.slow == 0) != asColumn {
 				return ""
 			}
-			return columnOf(p.slow, p.slow == 0)
+			if asColumn {
+				return identical
+			}
+			return columnOf(p.slow)
 		})
 	}
 	return nil
@@ -309,38 +240,28 @@ func judgeTrial(t *trial, o Options) error {
 
 // judged takes over what c says of the pairs' time, each in the column that column
 // names for it; "" means that c says nothing of it.
-func (t *trial) judged(c *compare.Comparison, column func(trialPair) string) {
+func (t *trial) judged(c *compare.Comparison, column func(*trialPair) string) {
 	for _, table := range c.Tables {
 		if table.Unit != "ns/op" {
 			continue
 		}
-		for _, r := range table.Rows {
-			for i, cell := range r.Cells {
-				j := slices.IndexFunc(t.pairs, func(p trialPair) bool {
-					return p.name == r.Name && (r.Pkg == "" || r.Pkg == p.pkg) && column(p) == table.Cols[i].Name
-				})
-				if j < 0 {
-					continue
-				}
-				p := &t.pairs[j]
-				p.vs, p.verdict = cell.Vs, cell.Verdict
-				for _, b := range cell.Blocks {
-					if b.Ratio > 0 {
-						p.logs = append(p.logs, math.Log(b.Ratio))
-					}
+		for _, p := range t.pairs {
+			cell := cellOf(table, p.pkg, p.name, column(p))
+			if cell == nil {
+				continue
+			}
+			p.vs, p.verdict = cell.Vs, cell.Verdict
+			for _, b := range cell.Blocks {
+				if b.Ratio > 0 {
+					p.logs = append(p.logs, math.Log(b.Ratio))
 				}
 			}
 		}
 	}
 }
 
-// columnOf names the column of a program, by how much it was slowed.
-func columnOf(slow float64, control bool) string {
-	if control {
-		return identical
-	}
-	return strconv.FormatFloat(slow, 'g', -1, 64)
-}
+// columnOf names the column of a program by how much it was slowed.
+func columnOf(slow float64) string { return strconv.FormatFloat(slow, 'g', -1, 64) }
 
 // file returns the trial as a file, which has the slow-down as a column, and the control
 // as one if asColumn is true.
@@ -348,20 +269,16 @@ func (t *trial) file(asColumn bool) *record.File {
 	f := &record.File{Path: t.from.Path, Units: t.from.Units}
 	for _, r := range t.records {
 		res := &benchfmt.Result{Name: r.record.Result.Name, Iters: r.record.Result.Iters, Values: r.record.Result.Values}
-		control := r.copy != "1" && r.slow == 0
-		for _, set := range []struct{ key, value string }{
-			{"pkg", r.pkg},
-			{"case", r.kase},
-			{"block", r.block},
-			{"layout", r.layout},
-			{"driven", r.driven},
-			{"slow", columnOf(r.slow, control && asColumn)},
-			{"copy", r.copy},
-		} {
-			if set.key == "copy" && asColumn {
-				set.value = "1"
-			}
-			res.SetConfig(set.key, set.value)
+		if r.copy != "1" && r.slow == 0 && asColumn {
+			res.SetConfig("slow", identical)
+		} else {
+			res.SetConfig("slow", columnOf(r.slow))
+		}
+		if !asColumn {
+			res.SetConfig("copy", r.copy)
+		}
+		for _, set := range [][2]string{{"pkg", r.pkg}, {"case", r.kase}, {"block", r.block}, {"layout", r.layout}, {"driven", r.driven}} {
+			res.SetConfig(set[0], set[1])
 		}
 		f.Results = append(f.Results, record.Record{Result: res, Slices: r.record.Slices})
 	}

@@ -122,19 +122,7 @@ func TestCalibrationThroughTheLab(t *testing.T) {
 	if c := calibrateFile(t, path); c.Trials != 4 || c.Blocks != 10 {
 		t.Errorf("of 37 blocks: %d trials of up to %d blocks", c.Trials, c.Blocks)
 	}
-	from, err := record.ReadInterrupted(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if store, err = from.Resume(time.Unix(2e9, 0)); err != nil {
-		t.Fatal(err)
-	}
-	if err := session.Run(context.Background(), from.Plan, h, store, from, silent{}, nil); err != nil {
-		t.Fatal(err)
-	}
-	if err := store.Close(); err != nil {
-		t.Fatal(err)
-	}
+	resume(t, path, h)
 
 	c := calibrateFile(t, path)
 	if c.Trials != trials || c.Blocks != blocks || c.Rounds != 10 || c.Layouts != 10 || len(c.Problems)+len(c.Holes) > 0 {

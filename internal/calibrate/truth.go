@@ -119,7 +119,7 @@ func (t TruthRatio) judge(v compare.Verdict) Outcome {
 	if t.Hi == 0 {
 		return Unknown
 	}
-	beyond := t.Is == compare.Slower || t.Is == compare.Faster
+	beyond := claims(t.Is)
 	side := compare.Same // on which the whole interval lies
 	switch {
 	case t.Lo > 1:
@@ -163,13 +163,12 @@ func ratioOfMeans(before, after []float64, alpha, margin float64) TruthRatio {
 	}
 	// In units of their means, so that the ratio is 1 and the bounds are those of a
 	// quadratic equation whose coefficients are 1 less what the interval is wide by.
-	x, y, sum := make([]float64, len(before)), make([]float64, len(before)), make([]float64, len(before))
+	x, y, added := make([]float64, len(before)), make([]float64, len(before)), make([]float64, len(before))
 	for i := range before {
 		x[i], y[i] = before[i]/a, after[i]/b
-		sum[i] = x[i] + y[i]
+		added[i] = x[i] + y[i]
 	}
-	xx, yy := halfWidth(x, alpha), halfWidth(y, alpha)
-	both := halfWidth(sum, alpha)
+	xx, yy, both := halfWidth(x, alpha), halfWidth(y, alpha), halfWidth(added, alpha)
 	xy := (both*both - xx*xx - yy*yy) / 2
 	square, linear, constant := 1-xx*xx, 1-xy, 1-yy*yy
 	if square <= 0 {
@@ -225,69 +224,43 @@ type TruthWay struct {
 	Benchstat TruthCount `json:"benchstat"`
 }
 
-// A truthTally counts for a TruthCount.
-type truthTally struct {
-	count               TruthCount
-	wrong, found, large tally
-}
-
-// add counts the verdicts of a row.
-func (c *truthTally) add(t TruthRatio, verdicts []TruthVerdict) {
-	large := t.Ratio >= 1+LargeChange || t.Ratio <= 1/(1+LargeChange)
-	for _, v := range verdicts {
-		c.count.Longest = max(c.count.Longest, v.Seconds)
-		if v.Outcome == Unknown {
-			c.count.Unknown++
-			continue
-		}
-		c.wrong.add(v.Outcome == Wrong)
-		if t.Is == compare.Slower || t.Is == compare.Faster {
-			c.found.add(v.Outcome == Found)
-			if large {
-				c.large.add(v.Outcome == Found)
-			}
-		}
-		switch v.Outcome {
-		case Missed:
-			c.count.Missed++
-		case Agrees:
-			c.count.Agrees++
-		case Undecided:
-			c.count.Undecided++
+// sum sums up the verdicts that of picks of each row.
+func sum(rows []TruthRow, of func(TruthRow) []TruthVerdict) TruthCount {
+	type judged struct {
+		truth TruthRatio
+		TruthVerdict
+	}
+	var all []judged
+	var c TruthCount
+	for _, r := range rows {
+		for _, v := range of(r) {
+			all = append(all, judged{r.Truth, v})
+			c.Longest = max(c.Longest, v.Seconds)
 		}
 	}
-}
-
-func (c *truthTally) sum() TruthCount {
-	s := c.count
-	s.Wrong, s.Found, s.Large = c.wrong.rate(), c.found.rate(), c.large.rate()
-	return s
+	is := func(o Outcome) func(judged) bool { return func(v judged) bool { return v.Outcome == o } }
+	known := where(all, func(v judged) bool { return v.Outcome != Unknown })
+	differ := where(known, func(v judged) bool { return claims(v.truth.Is) })
+	large := where(differ, func(v judged) bool { return v.truth.Ratio >= 1+LargeChange || v.truth.Ratio <= 1/(1+LargeChange) })
+	c.Wrong, c.Found, c.Large = rateOf(known, is(Wrong)), rateOf(differ, is(Found)), rateOf(large, is(Found))
+	c.Missed, c.Agrees = len(where(all, is(Missed))), len(where(all, is(Agrees)))
+	c.Undecided, c.Unknown = len(where(all, is(Undecided))), len(where(all, is(Unknown)))
+	return c
 }
 
 // count judges the verdicts of all rows and sums them up.
 func (t *Truth) count() {
-	type both struct{ dyno, benchstat truthTally }
-	var all both
-	ways := make(map[string]*both)
-	var driven []string // in order of the rows
-	for i := range t.Rows {
-		r := &t.Rows[i]
+	for _, r := range t.Rows {
 		for _, list := range [][]TruthVerdict{r.Dyno, r.Benchstat} {
 			for k := range list {
 				list[k].Outcome = r.Truth.judge(list[k].Verdict)
 			}
 		}
-		if !slices.Contains(driven, r.Driven) {
-			driven = append(driven, r.Driven)
-			ways[r.Driven] = new(both)
-		}
-		for _, s := range []*both{&all, ways[r.Driven]} {
-			s.dyno.add(r.Truth, r.Dyno)
-			s.benchstat.add(r.Truth, r.Benchstat)
-		}
 	}
-	t.Dyno, t.Benchstat = all.dyno.sum(), all.benchstat.sum()
-	for _, d := range driven {
-		t.Ways = append(t.Ways, TruthWay{d, ways[d].dyno.sum(), ways[d].benchstat.sum()})
+	dyno := func(r TruthRow) []TruthVerdict { return r.Dyno }
+	benchstat := func(r TruthRow) []TruthVerdict { return r.Benchstat }
+	t.Dyno, t.Benchstat = sum(t.Rows, dyno), sum(t.Rows, benchstat)
+	for _, way := range groupBy(t.Rows, func(r TruthRow) string { return r.Driven }) {
+		t.Ways = append(t.Ways, TruthWay{way.key, sum(way.members, dyno), sum(way.members, benchstat)})
 	}
 }

@@ -140,19 +140,7 @@ func truthFileOf(t *testing.T, p *record.Plan, part string, ctx context.Context,
 		t.Fatal(closed)
 	}
 	if errors.Is(err, session.ErrInterrupted) {
-		from, err := record.ReadInterrupted(path)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if store, err = from.Resume(time.Unix(2e9, 0)); err != nil {
-			t.Fatal(err)
-		}
-		if err := session.Run(context.Background(), from.Plan, h, store, from, silent{}, nil); err != nil {
-			t.Fatal(err)
-		}
-		if err := store.Close(); err != nil {
-			t.Fatal(err)
-		}
+		resume(t, path, h)
 	} else if err != nil {
 		t.Fatal(err)
 	}
@@ -261,7 +249,7 @@ func TestTruthIsCovered(t *testing.T) {
 		}
 		return v
 	}
-	var covered tally
+	var covered []bool
 	for range 2000 {
 		var before, after []float64
 		for range 20 {
@@ -269,9 +257,9 @@ func TestTruthIsCovered(t *testing.T) {
 			before, after = append(before, time(moment, 100)), append(after, time(moment, 107))
 		}
 		got := ratioOfMeans(before, after, 0.05, 0.02)
-		covered.add(got.Lo <= 1.07 && 1.07 <= got.Hi)
+		covered = append(covered, got.Lo <= 1.07 && 1.07 <= got.Hi)
 	}
-	if rate := covered.rate(); !has(rate, 0.95) && (rate.Part() < 0.93 || rate.Part() > 0.97) {
+	if rate := rateOf(covered, func(is bool) bool { return is }); !has(rate, 0.95) && (rate.Part() < 0.93 || rate.Part() > 0.97) {
 		t.Errorf("covered %+v", rate)
 	}
 }

@@ -16,14 +16,19 @@ func IsEmulated(value string) bool { return value != "" && value != "false" && v
 
 // Emulated reports whether any result of the file was emulated.
 func (f File) Emulated() bool {
-	return slices.ContainsFunc(f.settings(record.EmulatedKey), IsEmulated)
+	return slices.ContainsFunc(f.Values(record.EmulatedKey), IsEmulated)
 }
 
 // Board is the board that gave the results, all of them if there are several; ""
 // for a host's.
-func (f File) Board() string { return strings.Join(f.settings(record.BoardKey), ", ") }
+func (f File) Board() string { return strings.Join(f.Values(record.BoardKey), ", ") }
 
-func (f File) settings(key string) []string {
+// Value returns the values of a configuration key, joined as those of a calibration's
+// circumstances are; "" if there is none.
+func (f File) Value(key string) string { return strings.Join(f.Values(key), "; ") }
+
+// Values returns the values of a configuration key, in order of appearance.
+func (f File) Values(key string) []string {
 	for _, s := range f.Config {
 		if s.Key == key {
 			return s.Values
@@ -74,15 +79,4 @@ func checkMakers(makers []maker) error {
 		return fmt.Errorf("%s and %s are not compared: what one emulated board takes says nothing of another"+rest, one, other, "board:"+one.board)
 	}
 	return fmt.Errorf("%s and %s are not compared: emulated figures are no measure of real time"+rest, one, makers[other], record.EmulatedKey+":false")
-}
-
-// ConfigValue returns the values of a configuration key, joined as those of a
-// calibration's circumstances are; "" if there is none.
-func ConfigValue(f File, key string) string {
-	for _, s := range f.Config {
-		if s.Key == key {
-			return strings.Join(s.Values, "; ")
-		}
-	}
-	return ""
 }

@@ -1,14 +1,12 @@
 package compare
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"regexp"
-	"slices"
 	"strings"
 	"time"
-
-	"golang.org/x/perf/benchfmt"
 
 	"github.com/dynolab/dyno/internal/record"
 	"github.com/dynolab/dyno/internal/stats"
@@ -227,11 +225,9 @@ type Versus struct {
 	// two, proven: then Ratio is that of the plain means. Otherwise it is Typical.
 	RareCosts bool
 
-	// Typical is the ratio of the typical times: the Hodges-Lehmann estimate over
-	// the slices of a block, and over blocks. What comes in few slices is hardly in it,
-	// so where it differs from Ratio, rare costs make the rest. TypicalLo and TypicalHi
-	// bound it; all are NaN if the values are not made of slices. They explain, and
-	// decide nothing.
+	// Typical is the ratio of the typical times, which hardly have in them what comes in
+	// few slices. TypicalLo and TypicalHi bound it; all are NaN if the values are not
+	// made of slices. They explain, and decide nothing.
 	Typical, TypicalLo, TypicalHi float64
 
 	// Tail is the ratio of the 99th percentiles of slices, with its bounds; NaN as
@@ -250,9 +246,8 @@ type Versus struct {
 	// a difference. NaN if P is.
 	Adjusted float64
 
-	// Detectable is the smallest ratio above 1 that these blocks would have
-	// proven nine times out of ten, at the level that the report leaves to this
-	// comparison. It is infinite if so few blocks can prove nothing, and NaN if
+	// Detectable is the smallest ratio above 1 that these blocks would have proven nine
+	// times out of ten. It is infinite if so few blocks can prove nothing, and NaN if
 	// there was no test, or no blocks.
 	Detectable float64
 
@@ -269,9 +264,8 @@ type Versus struct {
 	Layouts int
 
 	// Lag1 is the correlation of each block's ratio with the next one's, and Trend
-	// their rank correlation with time, from -1 to 1; NaN if there are too few
-	// blocks. Both are near 0 if blocks are as independent as the test takes them
-	// to be.
+	// their rank correlation with time; NaN if there are too few blocks. Both are near
+	// 0 if blocks are independent.
 	Lag1, Trend float64
 
 	// Rounds is the number of rounds in all blocks that were paired one by one;
@@ -335,14 +329,9 @@ func Compare(paths []string, opts Options) (*Comparison, error) {
 
 // check fills in the default levels. The error says which level makes no sense.
 func (o *Options) check() error {
-	if o.Alpha == 0 {
-		o.Alpha = DefaultAlpha
-	}
+	o.Alpha, o.Margin = cmp.Or(o.Alpha, DefaultAlpha), cmp.Or(o.Margin, DefaultMargin)
 	if !(o.Alpha > 0 && o.Alpha < 1) {
 		return fmt.Errorf("alpha is %v; it must lie between 0 and 1, such as %v", o.Alpha, DefaultAlpha)
-	}
-	if o.Margin == 0 {
-		o.Margin = DefaultMargin
 	}
 	if !(o.Margin > 0 && o.Margin < 1) {
 		return fmt.Errorf("the margin is %v; it must lie between 0 and 1, such as %v", o.Margin, DefaultMargin)
@@ -370,15 +359,14 @@ func (d *Data) Compare(opts Options) (*Comparison, error) {
 	if err := opts.check(); err != nil {
 		return nil, err
 	}
-	in := d.inputs()
 	opts.Stdin = nil
 	if opts.Col == "" {
-		opts.Col = in.columns()
+		opts.Col = d.columns()
 	}
 	c := d.done[opts]
 	if c == nil {
 		var err error
-		if c, err = judgeInputs(in, opts); err != nil {
+		if c, err = d.judge(opts); err != nil {
 			return nil, err
 		}
 		if d.done == nil {
@@ -390,19 +378,7 @@ func (d *Data) Compare(opts Options) (*Comparison, error) {
 	return &again, nil
 }
 
-// columns is the key that makes the columns if none is asked for.
-func (in *inputs) columns() string {
-	switch {
-	case in.versions():
-		return record.SideKey
-	case slices.ContainsFunc(in.results, func(r input) bool { return nameHasKey(r.Result.Name, "impl") }):
-		return "/impl"
-	}
-	return ".file"
-}
-
-// judgeInputs is Compare of what has been read.
-func judgeInputs(in *inputs, opts Options) (*Comparison, error) {
+func (d *Data) judge(opts Options) (*Comparison, error) {
 	var accept *regexp.Regexp
 	if opts.Accept != "" {
 		var err error
@@ -410,36 +386,26 @@ func judgeInputs(in *inputs, opts Options) (*Comparison, error) {
 			return nil, fmt.Errorf("accept: %w", err)
 		}
 	}
-	g, err := arrange(in, opts)
+	c := &Comparison{Alpha: opts.Alpha, Margin: opts.Margin, Col: opts.Col}
+	g, err := arrange(d, opts, c)
 	if err != nil {
 		return nil, err
 	}
 	g.findFailures(accept)
 	g.dueTime()
-	c := &Comparison{
-		Alpha: opts.Alpha, Margin: opts.Margin, Col: opts.Col, Files: in.files, Problems: in.problems, Failures: g.failures,
+	c.Failures = g.failures
+	j := judge{c: c, looks: make(map[string]stats.Looks), notes: make(map[string]int), pooled: make(map[string]bool), differ: make(map[string][]string)}
+	for _, s := range d.sources {
+		j.looks[s.file.Label] = stats.Looks{At: s.from.Looks}
 	}
-	j := judge{c: c, looks: in.looks, notes: make(map[string]int), pooled: make(map[string]bool)}
-	for _, unit := range g.units {
-		t, err := j.table(g, unit, opts)
-		if err != nil {
+	c.Tables = make([]Table, len(g.units))
+	for i, unit := range g.units {
+		if err := j.table(&c.Tables[i], g, unit, opts); err != nil {
 			return nil, err
 		}
-		c.Tables = append(c.Tables, t)
 	}
 	c.showFailures()
 	j.conclude()
 	j.warn(g)
 	return c, nil
-}
-
-// nameHasKey reports whether a benchmark name has a part "/key=…".
-func nameHasKey(name benchfmt.Name, key string) bool {
-	_, parts := name.Parts()
-	for _, p := range parts {
-		if strings.HasPrefix(string(p), "/"+key+"=") {
-			return true
-		}
-	}
-	return false
 }

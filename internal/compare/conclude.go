@@ -3,6 +3,7 @@ package compare
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 	"time"
 
@@ -26,13 +27,14 @@ func (j *judge) conclude() {
 		return adjusted
 	}
 	for _, resource := range []bool{false, true} {
-		controls := pick(j.controls, resource)
+		of := func(tests []*tested) []*tested {
+			return slices.DeleteFunc(slices.Clone(tests), func(t *tested) bool { return t.table.Resource != resource })
+		}
+		controls, family := of(j.controls), of(j.tested)
 		adjust(controls)
 		for _, t := range controls {
-			r := &j.c.Tables[t.at.table].Rows[t.at.row]
-			r.Control.Alarm = r.Control.Vs.Adjusted <= j.c.Alpha
+			t.row.Control.Alarm = t.vs.Adjusted <= j.c.Alpha
 		}
-		family := pick(j.tested, resource)
 		level := stats.HolmLevel(adjust(family), j.c.Alpha)
 		for _, t := range family {
 			j.decide(t, level)
@@ -41,53 +43,30 @@ func (j *judge) conclude() {
 	j.tails()
 }
 
-// pick returns the tests of one of the two families: of resources, or of what
-// benchmarks report.
-func pick(tests []tested, resource bool) []*tested {
-	var out []*tested
-	for i := range tests {
-		if tests[i].resource == resource {
-			out = append(out, &tests[i])
-		}
-	}
-	return out
-}
-
 // measure tests all that was measured block by block. Comparisons of one unit and
 // their controls tell together how much blocks resemble the ones before.
 func (j *judge) measure() {
-	var units []string
 	members := make(map[string][]*tested)
-	for _, tests := range [][]tested{j.tested, j.controls} {
-		for i := range tests {
-			if t := &tests[i]; t.vs.Paired {
-				if members[t.unit] == nil {
-					units = append(units, t.unit)
-				}
-				members[t.unit] = append(members[t.unit], t)
-			}
+	for _, t := range slices.Concat(j.tested, j.controls) {
+		if t.vs.Paired {
+			members[t.unit] = append(members[t.unit], t)
 		}
 	}
-	for _, unit := range units {
-		estimate(members[unit], j.c.Alpha)
+	for _, tests := range members {
+		estimate(tests, j.c.Alpha)
 	}
 }
 
-// A verdict on time is about the mean: all that the operations cost. It is estimated in
-// two ways.
-//
-// The plain one is the mean of all slices. It has in it what a neighbour, a hypervisor
-// or the kernel does to single slices, and where that is a few slices of a hundred times
-// the usual, it sees nothing else. The typical one is the Hodges-Lehmann estimate of the
-// rounds: sharp, and blind to what comes in less than about one slice in eight, be it of
-// the machine or of the program.
+// The mean is estimated in two ways: the plain one is that of all slices, and the typical
+// one the Hodges-Lehmann estimate of the rounds, which is sharp and blind to what comes
+// in less than about one slice in eight.
 //
 // What the machine does to slices, it does to both sides alike. So if what the mean has
 // beyond the typical is not proven to differ between the two, the typical difference is
 // that of the means; if it is, the program makes it, and the plain mean stands alone.
 // Each of the two tests spends its share of the level. The shares add up to a little more
 // than one, because the second can err only where the rest was proven to differ as well:
-// together they keep the level (see the simulations in docs/method.md).
+// docs/method.md, From rounds to a verdict.
 const (
 	excessLevel  = 0.01 // at which the rest is proven to differ
 	typicalShare = 0.95
@@ -97,23 +76,22 @@ const (
 // estimate tests members, which were measured block by block in one unit.
 func estimate(members []*tested, alpha float64) {
 	var plain, usual, excess stats.Family
-	at := make([]int, len(members)) // in usual and excess, -1 for none
+	at := make([]int, len(members)) // in usual and excess
 	for i, t := range members {
 		plain = append(plain, t.blocks)
-		if at[i] = -1; len(t.typical) == 0 {
+		if at[i] = len(usual); len(t.typical) == 0 {
 			continue
 		}
-		at[i] = len(usual)
-		rest := make([]float64, len(t.typical))
+		typical, rest := t.blocks, t.blocks
+		typical.D, rest.D = t.typical, make([]float64, len(t.typical))
 		for k, d := range t.typical {
-			rest[k] = t.blocks.D[k] - d
+			rest.D[k] = t.blocks.D[k] - d
 		}
-		usual = append(usual, stats.Blocks{D: t.typical, Number: t.blocks.Number, Layout: t.blocks.Layout})
-		excess = append(excess, stats.Blocks{D: rest, Number: t.blocks.Number, Layout: t.blocks.Layout})
+		usual, excess = append(usual, typical), append(excess, rest)
 	}
 	for i, t := range members {
 		k := at[i]
-		if k < 0 {
+		if len(t.typical) == 0 {
 			t.settle(plain.Mean(i, t.looks, alpha), 1)
 			continue
 		}
@@ -162,15 +140,13 @@ func (t *tested) contradicts(answer stats.Answer, better int, margin float64) bo
 
 // decide gives the cell of t its verdict, if level is what the family leaves to it.
 func (j *judge) decide(t *tested, level float64) {
-	table := &j.c.Tables[t.at.table]
-	row := &table.Rows[t.at.row]
-	cell := &row.Cells[t.at.col]
+	table, cell := t.table, &t.row.Cells[t.col]
 	rule := stats.Rule{Alpha: j.c.Alpha, Margin: math.Log1p(j.c.Margin)}
 	if !t.logs {
 		rule.Margin = 0 // a ratio's
 	}
 	bias := 0.0
-	if c := row.Control; c != nil && c.Alarm && t.logs {
+	if c := t.row.Control; c != nil && c.Alarm && t.logs {
 		bias = max(math.Abs(math.Log(c.Vs.Lo)), math.Abs(math.Log(c.Vs.Hi)))
 	}
 	answer, doubt := rule.Decide(stats.Evidence{
@@ -291,24 +267,22 @@ func (j *judge) ordered() []string {
 		p      []float64
 		of     []string
 		groups [][]stats.Order // by row: comparisons of a row have their base in common
-		row    = -1
+		row    *Row
 	)
 	for _, t := range j.tested {
 		o, ok := stats.Ordered(t.blocks.D)
 		if !ok {
 			continue
 		}
-		table := j.c.Tables[t.at.table]
-		name := fmt.Sprintf("%s, %s, %s", table.Rows[t.at.row].Name, table.Cols[t.at.col].Name, table.Unit)
 		p = append(p, o.LagP, o.TrendP)
-		of = append(of, name+fmt.Sprintf(" (correlation with the next block %.2f)", o.Lag1), name+fmt.Sprintf(" (trend %.2f)", o.Trend))
-		if t.at.table == 0 {
-			if t.at.row != row {
-				row = t.at.row
-				groups = append(groups, nil)
-			}
-			groups[len(groups)-1] = append(groups[len(groups)-1], o)
+		of = append(of, fmt.Sprintf("%s (correlation with the next block %.2f)", t, o.Lag1), fmt.Sprintf("%s (trend %.2f)", t, o.Trend))
+		if t.table != &j.c.Tables[0] {
+			continue
 		}
+		if t.row != row {
+			row, groups = t.row, append(groups, nil)
+		}
+		groups[len(groups)-1] = append(groups[len(groups)-1], o)
 	}
 	var warnings, found []string
 	for i, adjusted := range stats.Holm(p) {

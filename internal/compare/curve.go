@@ -1,6 +1,8 @@
 package compare
 
 import (
+	"bytes"
+	"cmp"
 	"math"
 	"slices"
 	"strconv"
@@ -41,35 +43,22 @@ const gomaxprocs = "GOMAXPROCS"
 // on several. Numbers that are not positive, as a logarithmic axis needs them,
 // make no curve.
 func (t Table) Curves() []Curve {
-	type group struct{ name, pkg, key string }
-	var order []group
-	points := make(map[group][]CurvePoint)
+	var curves []Curve
 	for i, r := range t.Rows {
 		for _, n := range numbersIn(r.Name) {
-			g := group{n.rest, r.Pkg, n.key}
-			if points[g] == nil {
-				order = append(order, g)
-			}
+			same := func(c Curve) bool { return c.Name == n.rest && c.Pkg == r.Pkg && c.Key == n.key }
+			c := find(&curves, same, Curve{Name: n.rest, Pkg: r.Pkg, Key: n.key})
 			// Two ways to write one number would be one point with two values.
-			if !slices.ContainsFunc(points[g], func(p CurvePoint) bool { return p.X == n.x }) {
-				points[g] = append(points[g], CurvePoint{n.x, i})
+			if !slices.ContainsFunc(c.Points, func(p CurvePoint) bool { return p.X == n.x }) {
+				c.Points = append(c.Points, CurvePoint{n.x, i})
 			}
 		}
 	}
-	var curves []Curve
-	for _, g := range order {
-		ps := points[g]
-		if len(ps) < curveLeast {
-			continue
-		}
-		slices.SortFunc(ps, func(a, b CurvePoint) int {
-			if a.X < b.X {
-				return -1
-			}
-			return 1
-		})
-		c := Curve{Name: g.name, Pkg: g.pkg, Key: g.key, Points: ps}
-		first, last := t.Rows[ps[0].Row], t.Rows[ps[len(ps)-1].Row]
+	curves = slices.DeleteFunc(curves, func(c Curve) bool { return len(c.Points) < curveLeast })
+	for k := range curves {
+		c := &curves[k]
+		slices.SortFunc(c.Points, func(a, b CurvePoint) int { return cmp.Compare(a.X, b.X) })
+		first, last := t.Rows[c.Points[0].Row], t.Rows[c.Points[len(c.Points)-1].Row]
 		for i := range t.Cols {
 			rise := math.NaN()
 			if a, b := first.Cells[i], last.Cells[i]; a.N > 0 && b.N > 0 && a.Center > 0 && b.Center > 0 {
@@ -77,7 +66,6 @@ func (t Table) Curves() []Curve {
 			}
 			c.Rise = append(c.Rise, rise)
 		}
-		curves = append(curves, c)
 	}
 	return curves
 }
@@ -94,14 +82,8 @@ type numberIn struct {
 func numbersIn(name string) []numberIn {
 	base, parts := benchfmt.Name(name).Parts()
 	without := func(skip int) string {
-		var rest strings.Builder
-		rest.Write(base)
-		for i, p := range parts {
-			if i != skip {
-				rest.Write(p)
-			}
-		}
-		return rest.String()
+		rest := slices.Delete(slices.Clone(parts), skip, skip+1)
+		return string(base) + string(bytes.Join(rest, nil))
 	}
 	var found []numberIn
 	procs := numberIn{gomaxprocs, 1, name} // which is not written if it is 1

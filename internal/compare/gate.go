@@ -80,26 +80,24 @@ const noReason = "no result, and the input names no reason"
 
 // A gridState is how far a benchmark has come in a column.
 type gridState struct {
-	figures bool
-	failed  []record.Hole
-	skipped []record.Hole // which is no failure of its own
+	figures         bool
+	failed, skipped []record.Hole // skipping is no failure of its own
 }
 
 // state returns how far the benchmark of a cell has come; that there is no cell means
 // that nothing is known of it.
 func (c *gridCell) state() (s gridState) {
-	if c == nil {
-		return s
-	}
-	s.figures = len(c.values) > 0
-	for _, h := range c.holes {
-		if h.Skipped {
-			s.skipped = append(s.skipped, h)
-		} else {
-			s.failed = append(s.failed, h)
-		}
+	if c != nil {
+		s.figures = len(c.values) > 0
+		s.failed = due(c.holes)
+		s.skipped = slices.DeleteFunc(slices.Clone(c.holes), func(h record.Hole) bool { return !h.Skipped })
 	}
 	return s
+}
+
+// due returns the holes of what was due: skipping is no fault.
+func due(holes []record.Hole) []record.Hole {
+	return slices.DeleteFunc(slices.Clone(holes), func(h record.Hole) bool { return h.Skipped })
 }
 
 // versions reports whether the columns are the two versions of packages.
@@ -111,11 +109,16 @@ func (g *grid) versions() bool {
 // findFailures fills g.failures. accept matches the names of benchmarks that may be
 // gone, or skip themselves; nil matches none.
 func (g *grid) findFailures(accept *regexp.Regexp) {
-	told := make(map[record.Hole]bool)
+	type cause struct{ pkg, side, reason string }
+	told := make(map[cause]bool)
 	for _, row := range g.rows {
 		if !g.versions() {
-			if holes := g.rowOfHoles(row); len(holes) > 0 {
-				g.failures = append(g.failures, Failure{Row: row.name, Pkg: row.pkg, Kind: failureKind(holes[0]), Reason: joinHoles(holes)})
+			if holes := g.rowOfHoles(row); len(due(holes)) > 0 {
+				var reasons []string
+				for _, h := range holes {
+					reasons = append(reasons, h.String())
+				}
+				g.failures = append(g.failures, Failure{Row: row.name, Pkg: row.pkg, Kind: failureKind(holes[0]), Reason: strings.Join(reasons, "; ")})
 			}
 			continue
 		}
@@ -126,13 +129,13 @@ func (g *grid) findFailures(accept *regexp.Regexp) {
 		}
 		for _, col := range g.cols {
 			for _, h := range g.cells[cellKey{row, col}].state().failed {
-				told[record.Hole{Pkg: h.Pkg, Side: h.Side, Reason: h.Reason}] = true
+				told[cause{h.Pkg, h.Side, h.Reason}] = true
 			}
 		}
 	}
-	for _, h := range g.packages {
-		if h.Skipped || told[record.Hole{Pkg: h.Pkg, Side: h.Side, Reason: h.Reason}] {
-			continue // nothing was due, or each of its benchmarks is there
+	for _, h := range due(g.packages) {
+		if told[cause{h.Pkg, h.Side, h.Reason}] {
+			continue // each of its benchmarks is there
 		}
 		both := slices.ContainsFunc(g.packages, func(o record.Hole) bool { return o.Pkg == h.Pkg && o.Side == record.SideOld })
 		g.failures = append(g.failures, Failure{
@@ -271,7 +274,7 @@ func (c *Comparison) Gate() Gate {
 			g.Inconclusive = append(g.Inconclusive, f.String())
 		}
 	}
-	judged := 0
+	judged := false
 	for _, t := range c.Tables {
 		if t.Better == 0 {
 			continue
@@ -282,31 +285,24 @@ func (c *Comparison) Gate() Gate {
 					continue
 				}
 				told := failed[row{r.Name, r.Pkg}]
-				if told && (cell.Verdict == Base || cell.Verdict == NoBase || cell.N == 0) {
-					continue
-				}
-				if t.Resource {
-					if cell.Verdict == Worse && slices.Contains(paidUnits, t.Unit) {
-						g.Slower = append(g.Slower, fmt.Sprintf("%s, %s, %s: %s", r.Name, t.Cols[i].Name, t.Unit, cell.Verdict))
-					}
-					continue
-				}
-				judged++
 				what := fmt.Sprintf("%s, %s, %s: %s", r.Name, t.Cols[i].Name, t.Unit, cell.Verdict)
-				switch cell.Verdict {
-				case Slower, Worse:
+				switch worse := cell.Verdict == Slower || cell.Verdict == Worse; {
+				case told && (cell.Verdict == Base || cell.Verdict == NoBase || cell.N == 0):
+					continue
+				case t.Resource && !(cell.Verdict == Worse && slices.Contains(paidUnits, t.Unit)):
+					continue
+				case worse:
 					g.Slower = append(g.Slower, what)
-				case Faster, Better, Same:
-					if cell.Hole && !told {
-						g.Inconclusive = append(g.Inconclusive, what+", but with a hole")
-					}
-				default:
+				case !cell.Verdict.Proven() && cell.Verdict != Same:
 					g.Inconclusive = append(g.Inconclusive, what)
+				case cell.Hole && !told:
+					g.Inconclusive = append(g.Inconclusive, what+", but with a hole")
 				}
+				judged = judged || !t.Resource
 			}
 		}
 	}
-	if judged == 0 {
+	if !judged {
 		g.Inconclusive = append(g.Inconclusive, "nothing was compared")
 	}
 	return g

@@ -1,8 +1,9 @@
 package compare
 
 import (
-	"errors"
+	"cmp"
 	"fmt"
+	"maps"
 	"math"
 	"slices"
 	"strconv"
@@ -17,9 +18,9 @@ import (
 
 // A value is one measurement, and where it stands.
 type value struct {
-	file, block string // block is "" if the results have none
-	v           float64
-	layout      string // of the binary, "" if the results do not say
+	blockID
+	v      float64
+	layout string // of the binary, "" if the results do not say
 
 	// twin is the value of a second process of the same code in the same block, the
 	// control's; NaN if there is none.
@@ -41,6 +42,9 @@ type value struct {
 	took, row time.Duration
 }
 
+// A blockID names a block; block is "" if the results have none.
+type blockID struct{ file, block string }
+
 // A rowKey names a row. pkg is dropped where it tells nothing apart.
 type rowKey struct{ name, pkg string }
 
@@ -55,26 +59,47 @@ type cellKey struct {
 type place struct{ plan, seen int }
 
 func (a place) compare(b place) int {
-	if a.plan != b.plan {
-		return a.plan - b.plan
-	}
-	return a.seen - b.seen
+	return cmp.Or(cmp.Compare(a.plan, b.plan), cmp.Compare(a.seen, b.seen))
 }
 
 // A grid holds results sorted into rows and columns, but not yet judged.
 type grid struct {
+	projection
+	colKeys  map[string]bool          // those of the columns' projection
+	colNames map[benchproc.Key]string // by what was projected
+
 	units  []string // tidy names, in the order of tables
 	meta   benchfmt.UnitMetadataMap
 	orig   map[string]string // tidy to written unit
 	rows   []rowKey
 	cols   []string
 	cells  map[cellKey]*gridCell
-	blocks map[string]int // number of blocks by file
-	copies int            // results of third and further copies, which are not compared
+	copies int // results of third and further copies, which are not compared
 
-	col      string        // the projection that makes the columns
 	packages []record.Hole // of whole packages
 	failures []Failure     // by findFailures
+}
+
+// A projection says where results stand.
+type projection struct {
+	filter       *benchproc.Filter
+	col          string // what makes the columns
+	byRow, byCol *benchproc.Projection
+}
+
+func project(filter, col string) (p projection, err error) {
+	p.col = col
+	if p.filter, err = benchproc.NewFilter(filter); err != nil {
+		return p, fmt.Errorf("filter: %w", err)
+	}
+	var parser benchproc.ProjectionParser
+	if p.byRow, err = parser.Parse(".fullname", p.filter); err != nil {
+		return p, err
+	}
+	if p.byCol, err = parser.Parse(col, p.filter); err != nil {
+		return p, fmt.Errorf("column key: %w", err)
+	}
+	return p, nil
 }
 
 type gridCell struct {
@@ -90,155 +115,154 @@ type gridCell struct {
 	config map[string][]string
 }
 
-// arrange projects results and holes on rows and columns. in stays as it is.
-func arrange(in *inputs, opts Options) (*grid, error) {
-	expr := opts.Filter
-	if expr == "" {
-		expr = "*"
-	}
-	filter, err := benchproc.NewFilter(expr)
-	if err != nil {
-		return nil, fmt.Errorf("filter: %w", err)
-	}
-	var parser benchproc.ProjectionParser
-	rowBy, err := parser.Parse(".fullname", filter)
+// arrange projects results and holes on rows and columns. d stays as it is.
+func arrange(d *Data, opts Options, c *Comparison) (*grid, error) {
+	at, err := project(cmp.Or(opts.Filter, "*"), opts.Col)
 	if err != nil {
 		return nil, err
 	}
-	colBy, err := parser.Parse(opts.Col, filter)
-	if err != nil {
-		return nil, fmt.Errorf("column key: %w", err)
-	}
-	colKeys := make(map[string]bool)
-	for _, f := range colBy.Fields() {
-		colKeys[f.Name] = true
-	}
 	g := &grid{
-		meta:   in.units,
-		orig:   make(map[string]string),
-		cells:  make(map[cellKey]*gridCell),
-		blocks: make(map[string]int),
-		col:    opts.Col,
+		projection: at, colKeys: make(map[string]bool), colNames: make(map[benchproc.Key]string),
+		meta: make(benchfmt.UnitMetadataMap), orig: make(map[string]string), cells: make(map[cellKey]*gridCell),
 	}
-	var colOrder []benchproc.Key
-	colNames := make(map[benchproc.Key]string)
-	cellOf := func(r *benchfmt.Result) *gridCell {
-		col := colBy.Project(r)
-		if _, ok := colNames[col]; !ok {
-			colNames[col] = columnName(col)
-			colOrder = append(colOrder, col)
-		}
-		key := cellKey{rowKey{name: rowBy.Project(r).StringValues()}, colNames[col]}
-		if !colKeys["pkg"] {
-			key.row.pkg = r.GetConfig("pkg")
-		}
-		cell := g.cells[key]
-		if cell == nil {
-			cell = &gridCell{
-				place:  place{math.MaxInt, len(g.cells)},
-				values: make(map[string][]value), control: make(map[string][]value),
-				config: make(map[string][]string),
-			}
-			g.cells[key] = cell
-		}
-		if i, err := strconv.Atoi(r.GetConfig("case")); err == nil {
-			cell.place.plan = min(cell.place.plan, i)
-		}
-		return cell
+	for _, f := range g.byCol.Fields() {
+		g.colKeys[f.Name] = true
 	}
-
-	type blockKey struct{ file, block string }
-	blocks := make(map[blockKey]bool)
 	var makers []maker
-	used := 0
-	for _, from := range in.results {
-		r := from.filterable()
-		if ok, _ := filter.Apply(r); !ok {
-			continue
-		}
-		used++
-		if m := makerOf(r); !slices.Contains(makers, m) {
-			makers = append(makers, m)
-		}
-		cell := cellOf(r)
-		values := cell.values
-		switch r.GetConfig("copy") {
-		case "", "1":
-		case "2":
-			values = cell.control
-		default:
-			g.copies++
-			continue
-		}
-		at := blockKey{r.GetConfig(".file"), r.GetConfig("block")}
-		if at.block != "" && !blocks[at] {
-			blocks[at] = true
-			g.blocks[at.file]++
-		}
-		for _, s := range r.Config {
-			if s.File && !colKeys[s.Key] && !Passing[s.Key] && !slices.Contains(cell.config[s.Key], string(s.Value)) {
-				cell.config[s.Key] = append(cell.config[s.Key], string(s.Value))
+	for _, s := range d.sources {
+		c.Files = append(c.Files, s.file)
+		c.Problems = append(c.Problems, s.from.Tell(s.from.Problems)...)
+		c.Problems = append(c.Problems, g.addUnits(s.from.Units)...)
+		for _, rec := range s.from.Results {
+			r := s.labelled(rec.Result)
+			if ok, _ := g.filter.Apply(r); !ok {
+				continue
 			}
-		}
-		took := measuring(r, from.Slices)
-		for _, v := range r.Values {
-			if _, ok := g.orig[v.Unit]; !ok {
-				g.orig[v.Unit] = record.Written(v)
-				g.units = append(g.units, v.Unit)
+			if m := makerOf(r); !slices.Contains(makers, m) {
+				makers = append(makers, m)
 			}
-			val := value{file: at.file, block: at.block, v: record.InUnit(v, g.orig[v.Unit]), twin: math.NaN(), layout: r.GetConfig("layout"), took: took}
-			if v.Unit == "sec/op" {
-				val.ofSlices(from.Slices, record.InUnit(benchfmt.Value{Value: 1e-9, Unit: "sec/op"}, g.orig[v.Unit]))
-			}
-			values[v.Unit] = append(values[v.Unit], val)
+			g.add(r, rec.Slices)
 		}
 	}
-	if used == 0 && !in.nothingButHoles() {
-		if len(in.results) > 0 {
-			return nil, fmt.Errorf("filter %q matches none of the %d results", expr, len(in.results))
-		}
-		msg := in.names() + ` holds no benchmark results, lines such as "BenchmarkX-8  100  52.1 ns/op"`
-		if len(in.problems) > 0 {
-			msg += "; the first malformed line is " + in.problems[0]
-		}
-		return nil, errors.New(msg)
+	if len(makers) == 0 && !d.nothingButHoles() {
+		return nil, d.nothing(opts.Filter, c.Problems)
 	}
 	if err := checkMakers(makers); err != nil {
 		return nil, err
 	}
-	for _, h := range in.holes {
-		r := h.filterable()
-		// A hole has a value in no unit. Lend it one in each, so that a filter
-		// by unit does not hide it.
-		for _, u := range g.units {
-			r.Values = append(r.Values, benchfmt.Value{Unit: u, OrigUnit: g.orig[u]})
-		}
-		ok, _ := filter.Apply(r)
-		switch c := r.GetConfig("copy"); {
-		case !ok:
-		case h.Hole.Case == "":
-			g.packages = append(g.packages, *h.Hole)
-		case c == "" || c == "1":
-			cell := cellOf(r)
-			cell.holes = append(cell.holes, *h.Hole)
-		default: // no cell lacks it
-			cell := cellOf(r)
-			cell.controlHoles = append(cell.controlHoles, *h.Hole)
+	for _, s := range d.sources {
+		for _, rec := range s.from.Holes {
+			g.addHole(s.labelled(rec.Result), *rec.Hole)
 		}
 	}
 	g.mergePackages()
-	g.order(colOrder, colNames, strings.Contains(opts.Col, "@"))
+	g.order(strings.Contains(opts.Col, "@"))
 	g.dropRates()
 	slices.SortStableFunc(g.units, func(a, b string) int { return unitRank(a) - unitRank(b) })
 	return g, nil
 }
 
-// filterable returns the result with its label, for a filter, which cuts values off.
-func (in input) filterable() *benchfmt.Result {
-	from := in.Result
+// labelled returns the result with the file's label, for a filter, which cuts values off.
+func (s *source) labelled(from *benchfmt.Result) *benchfmt.Result {
 	config := make([]benchfmt.Config, len(from.Config)+1)
-	config[copy(config, from.Config)] = benchfmt.Config{Key: ".file", Value: []byte(in.label)}
+	config[copy(config, from.Config)] = benchfmt.Config{Key: ".file", Value: []byte(s.file.Label)}
 	return &benchfmt.Result{Config: config, Name: from.Name, Iters: from.Iters, Values: slices.Clone(from.Values)}
+}
+
+// addUnits adds what a file says of units. What another file has said before counts;
+// that it says otherwise is a problem.
+func (g *grid) addUnits(units benchfmt.UnitMetadataMap) (problems []string) {
+	for key, m := range units {
+		have, ok := g.meta[key]
+		if !ok {
+			g.meta[key] = m
+		} else if have.Value != m.Value {
+			path, line := m.Pos()
+			problems = append(problems, fmt.Sprintf("%s:%d: metadata %s of unit %s already set to %s", path, line, key.Key, m.OrigUnit, have.Value))
+		}
+	}
+	slices.Sort(problems)
+	return problems
+}
+
+// cell returns the cell of a result.
+func (g *grid) cell(r *benchfmt.Result) *gridCell {
+	col := g.byCol.Project(r)
+	if _, ok := g.colNames[col]; !ok {
+		g.colNames[col] = columnName(col)
+	}
+	key := cellKey{rowKey{name: g.byRow.Project(r).StringValues()}, g.colNames[col]}
+	if !g.colKeys["pkg"] {
+		key.row.pkg = r.GetConfig("pkg")
+	}
+	cell := g.cells[key]
+	if cell == nil {
+		cell = &gridCell{
+			place:  place{math.MaxInt, len(g.cells)},
+			values: make(map[string][]value), control: make(map[string][]value),
+			config: make(map[string][]string),
+		}
+		g.cells[key] = cell
+	}
+	if i, err := strconv.Atoi(r.GetConfig("case")); err == nil {
+		cell.place.plan = min(cell.place.plan, i)
+	}
+	return cell
+}
+
+// add adds a result that the filter has let through.
+func (g *grid) add(r *benchfmt.Result, rounds *record.Slices) {
+	cell := g.cell(r)
+	values := cell.values
+	switch r.GetConfig("copy") {
+	case "", "1":
+	case "2":
+		values = cell.control
+	default:
+		g.copies++
+		return
+	}
+	for _, s := range r.Config {
+		if s.File && !g.colKeys[s.Key] && !Passing[s.Key] && !slices.Contains(cell.config[s.Key], string(s.Value)) {
+			cell.config[s.Key] = append(cell.config[s.Key], string(s.Value))
+		}
+	}
+	took := measuring(r, rounds)
+	for _, v := range r.Values {
+		if _, ok := g.orig[v.Unit]; !ok {
+			g.orig[v.Unit] = record.Written(v)
+			g.units = append(g.units, v.Unit)
+		}
+		val := value{
+			blockID: blockID{r.GetConfig(".file"), r.GetConfig("block")}, layout: r.GetConfig("layout"),
+			v: record.InUnit(v, g.orig[v.Unit]), twin: math.NaN(), took: took,
+		}
+		if v.Unit == "sec/op" {
+			val.ofSlices(rounds, record.InUnit(benchfmt.Value{Value: 1e-9, Unit: "sec/op"}, g.orig[v.Unit]))
+		}
+		values[v.Unit] = append(values[v.Unit], val)
+	}
+}
+
+// addHole adds a hole, if the filter lets it through.
+func (g *grid) addHole(r *benchfmt.Result, h record.Hole) {
+	// A hole has a value in no unit. Lend it one in each, so that a filter
+	// by unit does not hide it.
+	for _, u := range g.units {
+		r.Values = append(r.Values, benchfmt.Value{Unit: u, OrigUnit: g.orig[u]})
+	}
+	ok, _ := g.filter.Apply(r)
+	switch c := r.GetConfig("copy"); {
+	case !ok:
+	case h.Case == "":
+		g.packages = append(g.packages, h)
+	case c == "" || c == "1":
+		cell := g.cell(r)
+		cell.holes = append(cell.holes, h)
+	default: // no cell lacks it
+		cell := g.cell(r)
+		cell.controlHoles = append(cell.controlHoles, h)
+	}
 }
 
 // dropRates drops MB/s of what has a time as well. Package testing calculates it
@@ -340,7 +364,7 @@ func (g *grid) mergePackages() {
 
 // order sorts rows and columns by their first cell's place, references before
 // other columns. A column projection that names an order (fixed) keeps it.
-func (g *grid) order(keys []benchproc.Key, names map[benchproc.Key]string, fixed bool) {
+func (g *grid) order(fixed bool) {
 	rows, cols := make(map[rowKey]place), make(map[string]place)
 	for key, cell := range g.cells {
 		if at, ok := rows[key.row]; !ok || cell.place.compare(at) < 0 {
@@ -350,28 +374,23 @@ func (g *grid) order(keys []benchproc.Key, names map[benchproc.Key]string, fixed
 			cols[key.col] = cell.place
 		}
 	}
-	for row := range rows {
-		g.rows = append(g.rows, row)
-	}
-	slices.SortFunc(g.rows, func(a, b rowKey) int { return rows[a].compare(rows[b]) })
+	g.rows = slices.SortedFunc(maps.Keys(rows), func(a, b rowKey) int { return rows[a].compare(rows[b]) })
 	if fixed {
+		keys := slices.Collect(maps.Keys(g.colNames))
 		benchproc.SortKeys(keys)
 		for _, k := range keys {
-			g.cols = append(g.cols, names[k])
+			g.cols = append(g.cols, g.colNames[k])
 		}
 		return
 	}
-	for col := range cols {
-		g.cols = append(g.cols, col)
-	}
-	slices.SortFunc(g.cols, func(a, b string) int {
-		if ref := strings.HasPrefix(a, record.RefPrefix); ref != strings.HasPrefix(b, record.RefPrefix) {
-			if ref {
-				return -1
-			}
-			return 1
+	rank := func(col string) int {
+		if strings.HasPrefix(col, record.RefPrefix) {
+			return 0
 		}
-		return cols[a].compare(cols[b])
+		return 1
+	}
+	g.cols = slices.SortedFunc(maps.Keys(cols), func(a, b string) int {
+		return cmp.Or(rank(a)-rank(b), cols[a].compare(cols[b]))
 	})
 }
 
@@ -386,4 +405,30 @@ func unitRank(unit string) int {
 		return 2
 	}
 	return 3
+}
+
+// A Located is a step of a plan, and where its results stand in the tables of a
+// comparison.
+type Located struct {
+	record.Step
+	Row, Col string
+}
+
+// Locate says where the results of each step of p stand if col makes the
+// columns, as [Comparison].Col has it. The rows are named without packages. A
+// column key that is not in the name of a benchmark has the same value for all.
+func Locate(p *record.Plan, col string) ([]Located, error) {
+	at, err := project("*", col)
+	if err != nil {
+		return nil, err
+	}
+	steps := p.Steps()
+	out := make([]Located, len(steps))
+	for i, s := range steps {
+		r := &benchfmt.Result{Name: benchfmt.Name(strings.TrimPrefix(s.FullName(), "Benchmark"))}
+		r.SetConfig("pkg", s.Case.Pkg)
+		r.SetConfig("side", s.Case.Side)
+		out[i] = Located{Step: s, Row: at.byRow.Project(r).StringValues(), Col: columnName(at.byCol.Project(r))}
+	}
+	return out, nil
 }

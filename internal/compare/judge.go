@@ -3,6 +3,7 @@ package compare
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"math"
 	"slices"
 	"strconv"
@@ -22,19 +23,13 @@ type judge struct {
 	looks map[string]stats.Looks // by file
 	notes map[string]int         // index in c.Notes by text
 
-	tested   []tested // in the order of c's tables
-	controls []tested
+	tested   []*tested // in the order of c's tables
+	controls []*tested
 
-	partial  bool            // some times lack most collections of garbage
-	unpaired bool            // some comparison was not paired by block
-	pooled   map[string]bool // configuration keys that differ within a cell
-	differ   []difference
-}
-
-// A difference is a configuration key that differs between two columns.
-type difference struct {
-	key    string
-	values []string // by column: "name: value"
+	partial  bool                // some times lack most collections of garbage
+	unpaired bool                // some comparison was not paired by block
+	pooled   map[string]bool     // configuration keys that differ within a cell
+	differ   map[string][]string // what columns say of configuration keys in which they differ
 }
 
 // note returns the index of the note with this text.
@@ -49,14 +44,11 @@ func (j *judge) note(format string, args ...any) int {
 	return i
 }
 
-// table judges all cells in one unit. The values are those of the tidy unit's
+// table judges all cells in one unit, for t. The values are those of the tidy unit's
 // written form.
-func (j *judge) table(g *grid, unit string, opts Options) (Table, error) {
-	t := Table{
-		Unit:   g.orig[unit],
-		Better: g.meta.GetBetter(unit),
-		Exact:  g.meta.GetAssumption(unit) == benchmath.AssumeExact,
-	}
+func (j *judge) table(t *Table, g *grid, unit string, opts Options) error {
+	t.Unit, t.Better = g.orig[unit], g.meta.GetBetter(unit)
+	t.Exact = g.meta.GetAssumption(unit) == benchmath.AssumeExact
 	if instructions(unit) { // whether or not the file says so
 		t.Better, t.Exact = -1, true
 	}
@@ -74,7 +66,7 @@ func (j *judge) table(g *grid, unit string, opts Options) (Table, error) {
 	cols := slices.DeleteFunc(slices.Clone(g.cols), func(col string) bool {
 		return !slices.ContainsFunc(rows, func(row rowKey) bool {
 			cell := g.cells[cellKey{row, col}]
-			return cell != nil && (len(cell.values[unit]) > 0 || len(cell.holes) > 0)
+			return has(row, col) || cell != nil && len(cell.holes) > 0
 		})
 	})
 	for _, col := range cols {
@@ -82,14 +74,16 @@ func (j *judge) table(g *grid, unit string, opts Options) (Table, error) {
 	}
 	base := slices.Index(cols, opts.Base)
 	if opts.Base != "" && !slices.Contains(g.cols, opts.Base) {
-		return t, fmt.Errorf("no column %q to compare to; did you mean %q? The columns are: %s",
+		return fmt.Errorf("no column %q to compare to; did you mean %q? The columns are: %s",
 			opts.Base, nearest(opts.Base, g.cols), strings.Join(g.cols, ", "))
 	}
-	for _, row := range rows {
-		r := Row{Name: row.name, Pkg: row.pkg, Base: base, Cells: make([]Cell, len(cols))}
+	t.Rows = make([]Row, len(rows))
+	for i, row := range rows {
+		r := &t.Rows[i]
+		*r = Row{Name: row.name, Pkg: row.pkg, Base: base, Cells: make([]Cell, len(cols))}
 		cells := make([]*gridCell, len(cols))
-		for i, col := range cols {
-			cells[i] = g.cells[cellKey{row, col}]
+		for k, col := range cols {
+			cells[k] = g.cells[cellKey{row, col}]
 		}
 		if opts.Base == "" {
 			r.Base = firstBase(t.Cols, cells, unit)
@@ -97,12 +91,10 @@ func (j *judge) table(g *grid, unit string, opts Options) (Table, error) {
 		if r.Base >= 0 && (opts.alone || !has(row, cols[r.Base])) {
 			r.Base = -1
 		}
-		at := place3{table: len(j.c.Tables), row: len(t.Rows)}
-		j.row(&t, &r, cells, unit, at)
-		j.control(&t, &r, cells, unit, at)
-		t.Rows = append(t.Rows, r)
+		j.row(t, r, cells, unit)
+		j.control(t, r, cells, unit)
 	}
-	return t, nil
+	return nil
 }
 
 // firstBase returns the first reference, in plan order, that has values in
@@ -128,7 +120,7 @@ func nearest(s string, candidates []string) string {
 }
 
 // row fills the cells of r.
-func (j *judge) row(t *Table, r *Row, cells []*gridCell, unit string, at place3) {
+func (j *judge) row(t *Table, r *Row, cells []*gridCell, unit string) {
 	samples := make([][]value, len(cells))
 	most := 0
 	onlyRefs := true
@@ -140,44 +132,27 @@ func (j *judge) row(t *Table, r *Row, cells []*gridCell, unit string, at place3)
 		if !t.Exact {
 			var reduced bool
 			if samples[i], reduced = perBlock(samples[i]); reduced {
-				r.Cells[i].Notes = append(r.Cells[i].Notes, j.note(
-					"several values in a block were reduced to their median: they come from one process, and the process is what varies"))
+				j.mark(&r.Cells[i], "several values in a block were reduced to their median: they come from one process, and the process is what varies")
 			}
 		}
 		samples[i] = withTwins(samples[i], c.control[unit])
 		most = max(most, len(samples[i]))
 		onlyRefs = onlyRefs && (t.Cols[i].Ref || len(samples[i]) == 0)
 	}
-	for i := range cells {
-		cell, s := &r.Cells[i], samples[i]
-		cell.N = len(s)
-		cell.Slices = distributionOf(s)
-		for _, v := range s {
-			cell.Blocks = append(cell.Blocks, BlockValue{File: v.file, Block: v.block, Layout: v.layout, V: v.v, Ratio: math.NaN()})
-		}
-		j.gaps(cell, cells[i], len(s), most)
-		if cell.N == 0 {
-			cell.Verdict = Absent
-			if cells[i] != nil && len(cells[i].holes) > 0 {
-				cell.Verdict = Missing
-				if !cell.Hole {
-					cell.Verdict = Skipped
-				}
-			} else if !t.Cols[i].Ref && !onlyRefs {
-				cell.Verdict, cell.Hole = Missing, true
-				cell.Notes = append(cell.Notes, j.note(noReason))
+	for i, c := range cells {
+		cell := &r.Cells[i]
+		j.gaps(cell, c, len(samples[i]), most)
+		switch {
+		case len(samples[i]) > 0:
+			j.figures(t, cell, c, samples[i])
+		case c != nil && len(c.holes) > 0:
+			cell.Verdict = Missing
+			if !cell.Hole {
+				cell.Verdict = Skipped
 			}
-			continue
-		}
-		sum := j.summary(t, s)
-		cell.Center, cell.Lo, cell.Hi = sum.Center, sum.Lo, sum.Hi
-		byValue := func(a, b value) int { return cmp.Compare(a.v, b.v) }
-		cell.Min, cell.Max = slices.MinFunc(s, byValue).v, slices.MaxFunc(s, byValue).v
-		for _, w := range sum.Warnings {
-			cell.Notes = append(cell.Notes, j.note("%v", w))
-		}
-		if j.mixed(cells[i]) {
-			cell.Notes = append(cell.Notes, j.note("pools results of different circumstances; see the warnings"))
+		case !t.Cols[i].Ref && !onlyRefs:
+			cell.Verdict, cell.Hole = Missing, true
+			j.mark(cell, noReason)
 		}
 	}
 	for i := range cells {
@@ -192,65 +167,74 @@ func (j *judge) row(t *Table, r *Row, cells []*gridCell, unit string, at place3)
 		case r.Base < 0:
 			cell.Verdict = NoBase
 		default:
-			at.col = i
-			j.compare(t, cell, &r.Cells[r.Base], samples[i], samples[r.Base], unit, at)
+			j.compare(t, r, i, samples[i], samples[r.Base], unit)
 			j.differences(t.Cols[r.Base].Name, cells[r.Base], t.Cols[i].Name, cells[i])
 		}
 	}
+}
+
+// figures sums up the values of a cell, of which there are some.
+func (j *judge) figures(t *Table, cell *Cell, c *gridCell, values []value) {
+	cell.N, cell.Slices, cell.Blocks = len(values), distributionOf(values), blockValues(values)
+	var assume benchmath.Assumption = benchmath.AssumeNothing
+	if t.Exact {
+		assume = benchmath.AssumeExact
+	}
+	sum := assume.Summary(j.sample(values), 1-j.c.Alpha)
+	cell.Center, cell.Lo, cell.Hi = sum.Center, sum.Lo, sum.Hi
+	cell.Min, cell.Max = slices.Min(floats(values)), slices.Max(floats(values))
+	for _, w := range sum.Warnings {
+		j.mark(cell, "%v", w)
+	}
+	if j.mixed(c) {
+		j.mark(cell, "pools results of different circumstances; see the warnings")
+	}
+}
+
+// blockValues are the values of blocks, without a ratio.
+func blockValues(values []value) []BlockValue {
+	out := make([]BlockValue, len(values))
+	for i, v := range values {
+		out[i] = BlockValue{File: v.file, Block: v.block, Layout: v.layout, V: v.v, Ratio: math.NaN()}
+	}
+	return out
 }
 
 // perBlock returns one value a block, the median of the block's values, in
 // order of appearance, and whether there was anything to reduce. Values
 // without a block stay.
 func perBlock(in []value) (out []value, reduced bool) {
-	type key struct{ file, block string }
-	index := make(map[key]int)
+	index := make(map[blockID]int)
 	var groups [][]float64
 	for _, v := range in {
-		k := key{v.file, v.block}
-		i, ok := index[k]
+		i, ok := index[v.blockID]
 		if !ok || v.block == "" {
-			i = len(out)
-			index[k] = i
-			out = append(out, v)
-			groups = append(groups, nil)
-		} else {
-			reduced = true
+			i, index[v.blockID] = len(out), len(out)
+			out, groups = append(out, v), append(groups, nil)
 		}
 		groups[i] = append(groups[i], v.v)
 	}
 	for i, g := range groups {
 		if len(g) > 1 {
 			slices.Sort(g)
-			out[i].v = stats.Median(g)
-			out[i].rounds = nil // of one of them
+			out[i].v, out[i].rounds = stats.Median(g), nil // which are of one of them
 		}
 	}
-	return out, reduced
+	return out, len(out) < len(in)
 }
 
 // gaps notes what a cell lacks and why.
 func (j *judge) gaps(cell *Cell, c *gridCell, n, most int) {
 	if c != nil && len(c.holes) > 0 {
+		cell.Hole = len(due(c.holes)) > 0
 		for _, h := range mergeHoles(c.holes) {
-			if !h.Skipped {
-				cell.Hole = true
-			}
-			cell.Notes = append(cell.Notes, j.note("%s", h))
+			j.mark(cell, "%s", h)
 		}
 	} else if n > 0 && n < most {
-		cell.Notes = append(cell.Notes, j.note("fewer values than others of the same benchmark, which have up to %d", most))
+		j.mark(cell, "fewer values than others of the same benchmark, which have up to %d", most)
 	}
 	slices.Sort(cell.Notes)
 	cell.Notes = slices.Compact(cell.Notes)
-}
-
-func (j *judge) summary(t *Table, s []value) benchmath.Summary {
-	var assume benchmath.Assumption = benchmath.AssumeNothing
-	if t.Exact {
-		assume = benchmath.AssumeExact
-	}
-	return assume.Summary(j.sample(s), 1-j.c.Alpha)
 }
 
 // sample makes benchmath's sample of s. NewSample sorts in place, so it gets
@@ -267,16 +251,16 @@ func floats(s []value) []float64 {
 	return out
 }
 
-// place3 is where a cell stands in a Comparison.
-type place3 struct{ table, row, col int }
-
 // tested is a comparison that was tested, before the tests are taken together.
 type tested struct {
-	at       place3
-	vs       *Versus
-	unit     string // tidy
-	resource bool
-	shift    stats.Shift
+	table *Table
+	row   *Row
+	col   int // of the cell that is compared
+	pairs []valuePair
+
+	vs    *Versus
+	unit  string // tidy
+	shift stats.Shift
 
 	// logs says that the shift is the logarithm of a ratio. blocks has the
 	// differences of the blocks, in order, unless the two were measured apart.
@@ -298,9 +282,15 @@ type tested struct {
 	rare    float64 // the part of the time that may be missing since collections are rare
 }
 
-// compare compares cell, of the values x, with base, of the values ref. What needs
-// a test gets its verdict from conclude.
-func (j *judge) compare(t *Table, cell, base *Cell, x, ref []value, unit string, at place3) {
+// String names what was compared.
+func (t *tested) String() string {
+	return fmt.Sprintf("%s, %s, %s", t.row.Name, t.table.Cols[t.col].Name, t.table.Unit)
+}
+
+// compare compares the cell in col, of the values x, with the row's base, of the values
+// ref. What needs a test gets its verdict from conclude.
+func (j *judge) compare(t *Table, r *Row, col int, x, ref []value, unit string) {
+	cell, base := &r.Cells[col], &r.Cells[r.Base]
 	cell.Vs = untested(len(x), len(ref))
 	if base.Center != 0 {
 		cell.Vs.Ratio = cell.Center / base.Center
@@ -339,20 +329,8 @@ func (j *judge) compare(t *Table, cell, base *Cell, x, ref []value, unit string,
 		return
 	}
 	test := j.test(cell.Vs, x, ref, unit)
-	test.at = at
-	test.resource = t.Resource
-	ratios := make(map[blockID]float64)
-	pairs, _ := pair(x, ref)
-	for i, p := range pairs {
-		if test.logs {
-			ratios[blockID{p.x.file, p.x.block}] = math.Exp(test.blocks.D[i])
-		}
-	}
-	for i, b := range cell.Blocks {
-		if r, ok := ratios[blockID{b.File, b.Block}]; ok {
-			cell.Blocks[i].Ratio = r
-		}
-	}
+	test.table, test.row, test.col = t, r, col
+	test.setRatios(cell.Blocks)
 	if t.Resource {
 		j.c.ResourceComparisons++
 	} else {
@@ -398,49 +376,35 @@ func nothing(unit string) float64 {
 }
 
 // largest returns the largest absolute value of both.
-func largest(x, ref []value) float64 {
-	most := 0.0
-	for _, s := range [][]value{x, ref} {
-		for _, v := range s {
-			most = max(most, math.Abs(v.v))
-		}
+func largest(x, ref []value) (most float64) {
+	for _, v := range slices.Concat(x, ref) {
+		most = max(most, math.Abs(v.v))
 	}
 	return most
 }
 
 // control compares the row's second copy with the first, if there is one.
-func (j *judge) control(t *Table, r *Row, cells []*gridCell, unit string, at place3) {
-	for i, c := range cells {
-		if c == nil || len(c.control[unit]) == 0 || len(c.values[unit]) == 0 {
-			continue
-		}
-		copies, _ := perBlock(c.control[unit])
-		ref, _ := perBlock(c.values[unit])
-		control := &Control{Col: i, Vs: *untested(len(copies), len(ref))}
-		for _, v := range copies {
-			control.Blocks = append(control.Blocks, BlockValue{File: v.file, Block: v.block, Layout: v.layout, V: v.v, Ratio: math.NaN()})
-		}
-		r.Control = control
-		pairs, ok := pair(copies, ref)
-		if !ok || t.Exact || unvarying(copies, ref) || largest(copies, ref) < nothing(unit) {
-			return // nothing to test
-		}
-		test := j.test(&control.Vs, copies, ref, unit)
-		test.at, test.resource = at, t.Resource
-		for k, p := range pairs {
-			if b := slices.IndexFunc(control.Blocks, func(b BlockValue) bool { return b.File == p.x.file && b.Block == p.x.block }); test.logs {
-				control.Blocks[b].Ratio = math.Exp(test.blocks.D[k])
-			}
-		}
-		j.controls = append(j.controls, test)
+func (j *judge) control(t *Table, r *Row, cells []*gridCell, unit string) {
+	i := slices.IndexFunc(cells, func(c *gridCell) bool { return c != nil && len(c.control[unit]) > 0 && len(c.values[unit]) > 0 })
+	if i < 0 {
 		return
 	}
+	copies, _ := perBlock(cells[i].control[unit])
+	ref, _ := perBlock(cells[i].values[unit])
+	r.Control = &Control{Col: i, Vs: *untested(len(copies), len(ref)), Blocks: blockValues(copies)}
+	if _, ok := pair(copies, ref); !ok || t.Exact || unvarying(copies, ref) || largest(copies, ref) < nothing(unit) {
+		return // nothing to test
+	}
+	test := j.test(&r.Control.Vs, copies, ref, unit)
+	test.table, test.row, test.col = t, r, i
+	test.setRatios(r.Control.Blocks)
+	j.controls = append(j.controls, test)
 }
 
 // test takes in how far x lies from ref, block by block if they were measured
 // together: then it is tested when all comparisons are known.
-func (j *judge) test(vs *Versus, x, ref []value, unit string) tested {
-	test := tested{vs: vs, unit: unit, logs: positive(x) && positive(ref)}
+func (j *judge) test(vs *Versus, x, ref []value, unit string) *tested {
+	test := &tested{vs: vs, unit: unit, logs: positive(x) && positive(ref)}
 	for _, v := range slices.Concat(x, ref) {
 		test.partial, test.rare = test.partial || v.partial, max(test.rare, v.rare)
 	}
@@ -449,6 +413,7 @@ func (j *judge) test(vs *Versus, x, ref []value, unit string) tested {
 		test.apart(vs, x, ref, j)
 		return test
 	}
+	test.pairs = pairs
 	vs.Paired, vs.N, vs.BaseN = true, len(pairs), len(pairs)
 	layouts := make(map[string]bool)
 	test.looks = j.looks[pairs[0].x.file]
@@ -479,6 +444,17 @@ func (j *judge) test(vs *Versus, x, ref []value, unit string) tested {
 		test.typical, test.tail = typical(vs, pairs, j.c.Alpha)
 	}
 	return test
+}
+
+// setRatios gives blocks their ratios to the base.
+func (t *tested) setRatios(blocks []BlockValue) {
+	for i, p := range t.pairs {
+		for k, b := range blocks {
+			if t.logs && p.x.blockID == (blockID{b.File, b.Block}) {
+				blocks[k].Ratio = math.Exp(t.blocks.D[i])
+			}
+		}
+	}
 }
 
 // apart tests values that were not measured in the same blocks.
@@ -522,8 +498,6 @@ func (p valuePair) rounds() (n int) {
 	return n
 }
 
-type blockID struct{ file, block string }
-
 // A valuePair is two values of the same block.
 type valuePair struct{ x, ref value }
 
@@ -532,22 +506,19 @@ type valuePair struct{ x, ref value }
 // block has both. Blocks of different files are different blocks, since they were
 // not measured together. What only one of the two has is left out.
 func pair(x, ref []value) (pairs []valuePair, ok bool) {
+	if slices.ContainsFunc(slices.Concat(x, ref), func(v value) bool { return v.block == "" }) {
+		return nil, false
+	}
 	of := make(map[blockID]value)
 	for _, v := range ref {
-		if v.block == "" {
-			return nil, false
-		}
-		of[blockID{v.file, v.block}] = v
+		of[v.blockID] = v
 	}
 	files := make(map[string]int)
 	for _, v := range x {
-		if v.block == "" {
-			return nil, false
-		}
 		if _, ok := files[v.file]; !ok {
 			files[v.file] = len(files)
 		}
-		if r, ok := of[blockID{v.file, v.block}]; ok {
+		if r, ok := of[v.blockID]; ok {
 			pairs = append(pairs, valuePair{v, r})
 		}
 	}
@@ -597,12 +568,10 @@ func word(unit string, better int, above bool) Verdict {
 
 // mixed reports whether a cell pools results whose circumstances differ, and
 // remembers in what.
-func (j *judge) mixed(c *gridCell) bool {
-	found := false
+func (j *judge) mixed(c *gridCell) (found bool) {
 	for key, values := range c.config {
 		if len(values) > 1 {
-			j.pooled[key] = true
-			found = true
+			j.pooled[key], found = true, true
 		}
 	}
 	return found
@@ -612,15 +581,18 @@ func (j *judge) mixed(c *gridCell) bool {
 func (j *judge) differences(baseName string, base *gridCell, name string, c *gridCell) {
 	for key, values := range c.config {
 		a, b := strings.Join(base.config[key], ", "), strings.Join(values, ", ")
-		if a != b {
-			d := difference{key, []string{baseName + ": " + OrNone(a), name + ": " + OrNone(b)}}
-			if !slices.ContainsFunc(j.differ, func(o difference) bool { return o.key == key && slices.Equal(o.values, d.values) }) {
-				j.differ = append(j.differ, d)
+		if a == b {
+			continue
+		}
+		for _, said := range []string{baseName + ": " + OrNone(a), name + ": " + OrNone(b)} {
+			if !slices.Contains(j.differ[key], said) {
+				j.differ[key] = append(j.differ[key], said)
 			}
 		}
 	}
 }
 
+// OrNone is a value of a circumstance, in words if there is none.
 func OrNone(s string) string {
 	if s == "" {
 		return "(not said)"
@@ -633,29 +605,11 @@ func (j *judge) warn(g *grid) {
 	warn := func(format string, args ...any) {
 		j.c.Warnings = append(j.c.Warnings, fmt.Sprintf(format, args...))
 	}
-	var pooled []string
-	for key := range j.pooled {
-		pooled = append(pooled, key)
-	}
-	slices.Sort(pooled)
-	for _, key := range pooled {
+	for _, key := range slices.Sorted(maps.Keys(j.pooled)) {
 		warn("results that differ in %q are pooled in one cell; separate them with --filter or --col %s", key, key)
 	}
-	byKey := make(map[string][]string)
-	var keys []string
-	for _, d := range j.differ {
-		if _, ok := byKey[d.key]; !ok {
-			keys = append(keys, d.key)
-		}
-		for _, v := range d.values {
-			if !slices.Contains(byKey[d.key], v) {
-				byKey[d.key] = append(byKey[d.key], v)
-			}
-		}
-	}
-	slices.Sort(keys)
-	for _, key := range keys {
-		warn("the columns differ in %q: %s", key, strings.Join(byKey[key], "; "))
+	for _, key := range slices.Sorted(maps.Keys(j.differ)) {
+		warn("the columns differ in %q: %s", key, strings.Join(j.differ[key], "; "))
 	}
 	if j.partial {
 		warn("some times are of files of before 2026-11-22, which have most collections of garbage outside of the time of an operation: what they say of a program that makes garbage is about the time between collections")
@@ -664,14 +618,9 @@ func (j *judge) warn(g *grid) {
 		warn("some comparisons are unpaired (no common blocks) and prove nothing: noise that drifts between the columns is taken for a difference far more often than the level says")
 	}
 	for _, f := range j.c.Files {
-		holes := 0
-		for _, h := range f.Holes {
-			if !h.Skipped {
-				holes++
-			}
-		}
-		if holes > 0 {
-			warn("holes in %s, measurements that were due and failed: %d", f.Label, holes)
+		holes := due(f.Holes)
+		if len(holes) > 0 {
+			warn("holes in %s, measurements that were due and failed: %d", f.Label, len(holes))
 		}
 		for _, told := range f.Told {
 			warn("%s", told)
@@ -679,8 +628,8 @@ func (j *judge) warn(g *grid) {
 		if len(f.Alone) > 0 {
 			warn("in %s these took no turns, and have one value a block, each from a process of its own: %s", f.Label, strings.Join(f.Alone, "; "))
 		}
-		for _, h := range f.Holes {
-			if h.Case == "" && !h.Skipped {
+		for _, h := range holes {
+			if h.Case == "" {
 				warn("no results of %s in %s, %s", h.Pkg, f.Label, h)
 			}
 		}
@@ -699,8 +648,7 @@ func (j *judge) warn(g *grid) {
 }
 
 // rowOfHoles returns the holes of a row that has nothing else.
-func (g *grid) rowOfHoles(row rowKey) []record.Hole {
-	var holes []record.Hole
+func (g *grid) rowOfHoles(row rowKey) (holes []record.Hole) {
 	for _, col := range g.cols {
 		if cell := g.cells[cellKey{row, col}]; cell != nil {
 			if len(cell.values) > 0 {
@@ -709,16 +657,5 @@ func (g *grid) rowOfHoles(row rowKey) []record.Hole {
 			holes = append(holes, cell.holes...)
 		}
 	}
-	if !slices.ContainsFunc(holes, func(h record.Hole) bool { return !h.Skipped }) {
-		return nil // nothing was due
-	}
 	return mergeHoles(holes)
-}
-
-func joinHoles(holes []record.Hole) string {
-	texts := make([]string, len(holes))
-	for i, h := range holes {
-		texts[i] = h.String()
-	}
-	return strings.Join(texts, "; ")
 }

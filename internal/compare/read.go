@@ -13,19 +13,16 @@ import (
 	"golang.org/x/perf/benchfmt"
 
 	"github.com/dynolab/dyno/internal/record"
-	"github.com/dynolab/dyno/internal/stats"
 )
 
 // mergeHoles joins holes of one cell that have the same reason, so that a
 // benchmark that failed in every block needs one footnote.
-func mergeHoles(holes []record.Hole) []record.Hole {
-	var out []record.Hole
+func mergeHoles(holes []record.Hole) (out []record.Hole) {
 	for _, h := range holes {
-		i := slices.IndexFunc(out, func(o record.Hole) bool { return o.Reason == h.Reason && o.Skipped == h.Skipped })
-		if i < 0 {
-			out = append(out, h)
-		} else if h.Block != "" {
-			out[i].Block += ", " + h.Block
+		n := len(out)
+		o := find(&out, func(o record.Hole) bool { return o.Reason == h.Reason && o.Skipped == h.Skipped }, h)
+		if len(out) == n && h.Block != "" {
+			o.Block += ", " + h.Block
 		}
 	}
 	return out
@@ -124,85 +121,62 @@ func newSource(arg string, f File, from *record.File) *source {
 	return &source{arg, f, from}
 }
 
-// inputs is everything that is compared.
-type inputs struct {
-	files    []File
-	results  []input
-	holes    []input
-	units    benchfmt.UnitMetadataMap
-	problems []string
-
-	// looks are those of each file's plan, by label; none of a fixed one.
-	looks map[string]stats.Looks
+// columns is the key that makes the columns if none is asked for.
+func (d *Data) columns() string {
+	of := func(is func(*benchfmt.Result) bool) bool {
+		return slices.ContainsFunc(d.sources, func(s *source) bool {
+			return slices.ContainsFunc(s.from.Results, func(rec record.Record) bool { return is(rec.Result) })
+		})
+	}
+	switch {
+	case d.nothingButHoles(), of(func(r *benchfmt.Result) bool { return r.GetConfig(record.SideKey) != "" }):
+		return record.SideKey
+	case of(func(r *benchfmt.Result) bool { return nameHasKey(r.Name, "impl") }):
+		return "/impl"
+	}
+	return ".file"
 }
 
-// An input is a result or a hole, and the label of the file that has it.
-type input struct {
-	record.Record
-	label string
+// nameHasKey reports whether a benchmark name has a part "/key=…".
+func nameHasKey(name benchfmt.Name, key string) bool {
+	_, parts := name.Parts()
+	return slices.ContainsFunc(parts, func(p []byte) bool { return strings.HasPrefix(string(p), "/"+key+"=") })
 }
 
-// inputs returns all that the files have.
-func (d *Data) inputs() *inputs {
-	in := &inputs{units: make(benchfmt.UnitMetadataMap), looks: make(map[string]stats.Looks)}
+// size is the number of results.
+func (d *Data) size() (n int) {
 	for _, s := range d.sources {
-		in.files = append(in.files, s.file)
-		for _, rec := range s.from.Results {
-			in.results = append(in.results, input{rec, s.file.Label})
-		}
-		for _, rec := range s.from.Holes {
-			in.holes = append(in.holes, input{rec, s.file.Label})
-		}
-		in.problems = append(in.problems, s.from.Tell(s.from.Problems)...)
-		in.add(s.from.Units)
-		in.looks[s.file.Label] = stats.Looks{At: s.from.Looks}
+		n += len(s.from.Results)
 	}
-	return in
-}
-
-// add adds what a file says of units. What another file has said before counts.
-func (in *inputs) add(units benchfmt.UnitMetadataMap) {
-	var others []string
-	for key, m := range units {
-		have, ok := in.units[key]
-		if !ok {
-			in.units[key] = m
-		} else if have.Value != m.Value {
-			path, line := m.Pos()
-			others = append(others, fmt.Sprintf("%s:%d: metadata %s of unit %s already set to %s", path, line, key.Key, m.OrigUnit, have.Value))
-		}
-	}
-	slices.Sort(others)
-	in.problems = append(in.problems, others...)
-}
-
-// names are the names of the files that were read.
-func (in *inputs) names() string {
-	names := make([]string, len(in.files))
-	for i, f := range in.files {
-		if names[i] = f.Path; names[i] == "-" {
-			names[i] = "standard input"
-		}
-	}
-	if len(names) == 0 {
-		return "the input"
-	}
-	return strings.Join(names, " and ")
-}
-
-// versions reports whether results are of two versions of packages, or nothing but
-// holes are there and those are.
-func (in *inputs) versions() bool {
-	if len(in.results) == 0 {
-		return in.nothingButHoles()
-	}
-	return slices.ContainsFunc(in.results, func(r input) bool { return r.Result.GetConfig(record.SideKey) != "" })
+	return n
 }
 
 // nothingButHoles reports whether there is no result, but something is told of why
 // versions of packages gave none.
-func (in *inputs) nothingButHoles() bool {
-	return len(in.results) == 0 && slices.ContainsFunc(in.holes, func(h input) bool { return h.Hole.Side == record.SideOld || h.Hole.Side == record.SideNew })
+func (d *Data) nothingButHoles() bool {
+	return d.size() == 0 && slices.ContainsFunc(d.sources, func(s *source) bool {
+		return slices.ContainsFunc(s.file.Holes, func(h record.Hole) bool { return h.Side == record.SideOld || h.Side == record.SideNew })
+	})
+}
+
+// nothing is the error that there is nothing to compare.
+func (d *Data) nothing(filter string, problems []string) error {
+	if n := d.size(); n > 0 {
+		return fmt.Errorf("filter %q matches none of the %d results", filter, n)
+	}
+	var names []string
+	for _, s := range d.sources {
+		if s.file.Path == "-" {
+			names = append(names, "standard input")
+		} else {
+			names = append(names, s.file.Path)
+		}
+	}
+	msg := strings.Join(names, " and ") + ` holds no benchmark results, lines such as "BenchmarkX-8  100  52.1 ns/op"`
+	if len(problems) > 0 {
+		msg += "; the first malformed line is " + problems[0]
+	}
+	return errors.New(msg)
 }
 
 // ReadsStdin reports whether a path given to Compare stands for standard input,
@@ -214,7 +188,7 @@ func ReadsStdin(path string) bool { return label([]string{path})[0].Path == "-" 
 // there twice, with a number.
 func label(args []string) []File {
 	files := make([]File, len(args))
-	count := make(map[string]int)
+	names, paths := make(map[string]int), make(map[string]int) // how many have it
 	for i, arg := range args {
 		files[i].Path = arg
 		if l, path, ok := strings.Cut(arg, "="); ok {
@@ -224,8 +198,8 @@ func label(args []string) []File {
 				continue
 			}
 		}
-		count[filepath.Base(arg)]++
-		count[arg+"\x00"]++
+		names[filepath.Base(arg)]++
+		paths[arg]++
 	}
 	seen := make(map[string]int)
 	for i, f := range files {
@@ -233,10 +207,10 @@ func label(args []string) []File {
 			continue
 		}
 		files[i].Label = filepath.Base(f.Path)
-		if count[files[i].Label] > 1 {
+		if names[files[i].Label] > 1 {
 			files[i].Label = f.Path
 		}
-		if count[f.Path+"\x00"] > 1 {
+		if paths[f.Path] > 1 {
 			seen[f.Path]++
 			files[i].Label += "#" + strconv.Itoa(seen[f.Path])
 		}

@@ -1,6 +1,7 @@
 package compare
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -27,19 +28,10 @@ type Place struct {
 func (d *Data) Places() (places []Place) {
 	for k, one := range d.Each() {
 		f := one.sources[0].file
-		p := Place{Name: f.Board(), Chip: ConfigValue(f, "chip"), Board: f.Board() != "", Emulated: f.Emulated()}
-		if !p.Board {
-			p.Name = ConfigValue(f, "machine")
-		}
-		if p.Name == "" {
-			p.Name = f.Label
-		}
-		i := slices.IndexFunc(places, func(o Place) bool { return o.Name == p.Name && o.Board == p.Board && o.Emulated == p.Emulated })
-		if i < 0 {
-			i, places = len(places), append(places, p)
-		}
-		places[i].Paths = append(places[i].Paths, one.sources[0].arg)
-		places[i].files = append(places[i].files, k)
+		p := Place{Name: f.Board(), Chip: f.Value("chip"), Board: f.Board() != "", Emulated: f.Emulated()}
+		p.Name = cmp.Or(p.Name, f.Value("machine"), f.Label)
+		at := find(&places, func(o Place) bool { return o.Name == p.Name && o.Board == p.Board && o.Emulated == p.Emulated }, p)
+		at.Paths, at.files = append(at.Paths, one.sources[0].arg), append(at.files, k)
 	}
 	return places
 }
@@ -117,12 +109,12 @@ func (s *SideBySide) collect() {
 				continue // of processes, which no board has
 			}
 			for _, r := range t.Rows {
-				name, procs := withoutProcs(benchmarkName(r))
+				name, procs := WithoutProcs(strings.TrimSpace(r.Pkg + " " + r.Name))
 				for k, cell := range r.Cells {
 					if t.Cols[k].Ref || cell.N == 0 {
 						continue
 					}
-					at := s.cell(&all, name, t.Cols[k].Name, realUnit(t.Unit), i)
+					at := s.cell(implOf(&all, name, t.Cols[k].Name), realUnit(t.Unit), i)
 					if at.N == 0 || procs > at.Procs {
 						*at = SideCell{Unit: t.Unit, N: cell.N, Center: cell.Center, Lo: cell.Lo, Hi: cell.Hi, Exact: t.Exact, Procs: procs}
 					}
@@ -138,7 +130,13 @@ func (s *SideBySide) collect() {
 				if !ok || strings.HasPrefix(impl, record.RefPrefix) {
 					continue
 				}
-				s.gap(&all, name, impl, i, h.String())
+				w, unit := implOf(&all, name, impl), "ns/op"
+				if len(w.Lines) > 0 {
+					unit = w.Lines[0].Unit
+				}
+				if cell := s.cell(w, unit, i); cell.N == 0 && cell.Why == "" {
+					cell.Why = h.String()
+				}
 				onBoard[name] = onBoard[name] || s.Places[i].Board
 			}
 		}
@@ -155,53 +153,30 @@ func (s *SideBySide) collect() {
 	}
 }
 
-// cell returns the cell of a place, which it makes if need be.
-func (s *SideBySide) cell(all *[]SideWorkload, workload, impl, unit string, place int) *SideCell {
-	w := implOf(all, workload, impl)
-	i := slices.IndexFunc(w.Lines, func(l SideLine) bool { return l.Unit == unit })
-	if i < 0 {
-		i = len(w.Lines)
-		w.Lines = append(w.Lines, SideLine{Unit: unit, Cells: make([]SideCell, len(s.Places))})
-	}
-	return &w.Lines[i].Cells[place]
-}
-
-// gap notes why a place has no value, in the first line, if it has none there.
-func (s *SideBySide) gap(all *[]SideWorkload, workload, impl string, place int, why string) {
-	w := implOf(all, workload, impl)
-	if len(w.Lines) == 0 {
-		w.Lines = append(w.Lines, SideLine{Unit: "ns/op", Cells: make([]SideCell, len(s.Places))})
-	}
-	if cell := &w.Lines[0].Cells[place]; cell.N == 0 && cell.Why == "" {
-		cell.Why = why
-	}
-}
-
+// implOf returns an implementation of a workload, which it makes if need be.
 func implOf(all *[]SideWorkload, workload, impl string) *SideImpl {
-	i := slices.IndexFunc(*all, func(w SideWorkload) bool { return w.Name == workload })
+	w := find(all, func(w SideWorkload) bool { return w.Name == workload }, SideWorkload{Name: workload})
+	return find(&w.Impls, func(o SideImpl) bool { return o.Name == impl }, SideImpl{Name: impl})
+}
+
+// cell returns the cell of a place, which it makes if need be.
+func (s *SideBySide) cell(w *SideImpl, unit string, place int) *SideCell {
+	fresh := SideLine{Unit: unit, Cells: make([]SideCell, len(s.Places))}
+	return &find(&w.Lines, func(l SideLine) bool { return l.Unit == unit }, fresh).Cells[place]
+}
+
+// find returns the element of list of which is holds; without one it adds fresh.
+func find[T any](list *[]T, is func(T) bool, fresh T) *T {
+	i := slices.IndexFunc(*list, is)
 	if i < 0 {
-		i = len(*all)
-		*all = append(*all, SideWorkload{Name: workload})
+		i, *list = len(*list), append(*list, fresh)
 	}
-	w := &(*all)[i]
-	k := slices.IndexFunc(w.Impls, func(o SideImpl) bool { return o.Name == impl })
-	if k < 0 {
-		k = len(w.Impls)
-		w.Impls = append(w.Impls, SideImpl{Name: impl})
-	}
-	return &w.Impls[k]
+	return &(*list)[i]
 }
 
-func benchmarkName(r Row) string {
-	if r.Pkg != "" {
-		return r.Pkg + " " + r.Name
-	}
-	return r.Name
-}
-
-// withoutProcs splits GOMAXPROCS from a benchmark's name, which is absent if it is
+// WithoutProcs splits GOMAXPROCS from a benchmark's name, which is absent if it is
 // 1.
-func withoutProcs(name string) (string, int) {
+func WithoutProcs(name string) (string, int) {
 	if i := strings.LastIndexByte(name, '-'); i > 0 {
 		if n, err := strconv.Atoi(name[i+1:]); err == nil && n > 0 {
 			return name[:i], n
@@ -212,7 +187,7 @@ func withoutProcs(name string) (string, int) {
 
 // splitImpl splits the implementation from a full benchmark name.
 func splitImpl(full string) (name, impl string, ok bool) {
-	full, _ = withoutProcs(strings.TrimPrefix(full, "Benchmark"))
+	full, _ = WithoutProcs(strings.TrimPrefix(full, "Benchmark"))
 	before, after, ok := strings.Cut(full, "/impl=")
 	impl, rest, more := strings.Cut(after, "/")
 	if more {
@@ -223,11 +198,11 @@ func splitImpl(full string) (name, impl string, ok bool) {
 
 // realUnit is the unit with a real clock of what unit measures.
 func realUnit(unit string) string {
-	switch {
-	case strings.HasPrefix(unit, "insns/"):
-		return "ns/" + strings.TrimPrefix(unit, "insns/")
-	case strings.HasSuffix(unit, "-insns"):
-		return strings.TrimSuffix(unit, "insns") + "ns"
+	if of, ok := strings.CutPrefix(unit, "insns/"); ok {
+		return "ns/" + of
+	}
+	if what, ok := strings.CutSuffix(unit, "-insns"); ok {
+		return what + "-ns"
 	}
 	return unit
 }

@@ -25,10 +25,9 @@ func withTwins(values, control []value) []value {
 	control, _ = perBlock(control)
 	out := slices.Clone(values)
 	for i, v := range out {
-		k := slices.IndexFunc(control, func(c value) bool { return c.file == v.file && c.block == v.block && c.block != "" })
+		k := slices.IndexFunc(control, func(c value) bool { return c.blockID == v.blockID && c.block != "" })
 		if k >= 0 {
-			out[i].twin = control[k].v
-			out[i].twinRounds = control[k].rounds
+			out[i].twin, out[i].twinRounds = control[k].v, control[k].rounds
 		}
 	}
 	return out
@@ -51,11 +50,8 @@ func geometric(a, b float64) float64 { return math.Sqrt(a) * math.Sqrt(b) }
 func allCloser(x, ref []value, than float64) bool {
 	pairs, ok := pair(x, ref)
 	if !ok {
-		lo, hi := math.Inf(1), math.Inf(-1)
-		for _, v := range slices.Concat(x, ref) {
-			lo, hi = min(lo, v.v), max(hi, v.v)
-		}
-		return hi-lo < than
+		all := floats(slices.Concat(x, ref))
+		return slices.Max(all)-slices.Min(all) < than
 	}
 	return !slices.ContainsFunc(pairs, func(p valuePair) bool { return math.Abs(p.x.v-p.ref.v) >= than })
 }
@@ -99,15 +95,19 @@ func typical(vs *Versus, pairs []valuePair, alpha float64) (center, beyond []flo
 			tail, beyond = append(tail, t), append(beyond, t-d)
 		}
 	}
-	if len(center) > 0 {
-		s := stats.SignedRank(center, alpha)
-		vs.Typical, vs.TypicalLo, vs.TypicalHi = math.Exp(s.Est), math.Exp(s.Lo), math.Exp(s.Hi)
-	}
-	if len(tail) > 0 {
-		s := stats.SignedRank(tail, alpha)
-		vs.Tail, vs.TailLo, vs.TailHi = math.Exp(s.Est), math.Exp(s.Lo), math.Exp(s.Hi)
-	}
+	vs.Typical, vs.TypicalLo, vs.TypicalHi = ratioOf(center, alpha)
+	vs.Tail, vs.TailLo, vs.TailHi = ratioOf(tail, alpha)
 	return center, beyond
+}
+
+// ratioOf is the ratio of which logs are the logarithms in each block, with its bounds;
+// NaN if there are none.
+func ratioOf(logs []float64, alpha float64) (ratio, lo, hi float64) {
+	if len(logs) == 0 {
+		return math.NaN(), math.NaN(), math.NaN()
+	}
+	s := stats.SignedRank(logs, alpha)
+	return math.Exp(s.Est), math.Exp(s.Lo), math.Exp(s.Hi)
 }
 
 // typicalRounds is how many rounds it takes to say what is typical of a block.
@@ -156,8 +156,8 @@ func (v value) tail(x value) (d float64, ok bool) {
 func (j *judge) tails() {
 	var p, by []float64
 	var at []*tested
-	for i := range j.tested {
-		if t := &j.tested[i]; len(t.tail) > 0 {
+	for _, t := range j.tested {
+		if len(t.tail) > 0 {
 			s := stats.SignedRank(t.tail, j.c.Alpha)
 			p, by, at = append(p, s.P), append(by, s.Est), append(at, t)
 		}
@@ -167,12 +167,11 @@ func (j *judge) tails() {
 		if vs.TailMoved = adjusted <= j.c.Alpha && math.Abs(by[i]) > math.Log1p(j.c.Margin); !vs.TailMoved {
 			continue
 		}
-		table := &j.c.Tables[at[i].at.table]
 		how := "longer"
 		if by[i] < 0 {
 			how = "shorter"
 		}
 		j.c.Findings = append(j.c.Findings, fmt.Sprintf("%s, %s: the tail got %s: the 99th percentile of slices is %.3g times the base's (%.3g to %.3g), and the typical time %.3g times",
-			table.Rows[at[i].at.row].Name, table.Cols[at[i].at.col].Name, how, vs.Tail, vs.TailLo, vs.TailHi, vs.Typical))
+			at[i].row.Name, at[i].table.Cols[at[i].col].Name, how, vs.Tail, vs.TailLo, vs.TailHi, vs.Typical))
 	}
 }

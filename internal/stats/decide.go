@@ -69,8 +69,8 @@ const (
 	// one source differed by 0.1 to 1 % in everything but contended locks.
 	LayoutEffect = 0.02
 
-	// EnoughLayouts is how many orders a claim below LayoutEffect needs. With eight
-	// different ones, all of which agree, chance explains it in 1 case of 128.
+	// EnoughLayouts is how many orders a claim below LayoutEffect needs: that eight
+	// agree is chance in 1 case of 128.
 	EnoughLayouts = 8
 )
 

@@ -11,9 +11,6 @@ import (
 // no member of the family, and stays. Whatever the tests have to do with one
 // another, the chance that any true hypothesis is among those rejected at level
 // alpha is at most alpha.
-//
-// Source: S. Holm, A simple sequentially rejective multiple test procedure,
-// Scandinavian Journal of Statistics 6 (1979).
 func Holm(p []float64) []float64 {
 	out := slices.Clone(p)
 	var order []int

@@ -9,20 +9,9 @@ import (
 // blocks, after At[1], … . A comparison that has its answer by then needs no
 // more blocks. The zero value is a fixed plan, which looks once, at the end.
 //
-// Each look may spend a share of the level. Looking several times at the usual
-// level would find more than it should, since each look is another chance to be
-// wrong; here the shares add up to one, so by Bonferroni's inequality the chance
-// that any look is wrong is at most the level, whatever the looks have to do
-// with one another and whatever it is that makes the run stop. Bounds that use
-// how the looks depend, such as O'Brien and Fleming's, would give the last look 86 %
-// of the level instead of 80, which is worth a hundredth of power, and hold for
-// normal values only.
-//
-// Sources: the union bound needs none. Intervals that hold at each look: C.
-// Jennison, B. W. Turnbull, Interim analyses: the repeated confidence interval
-// approach, Journal of the Royal Statistical Society B 51 (1989). Spending a
-// level: K. K. G. Lan, D. L. DeMets, Discrete sequential boundaries for clinical
-// trials, Biometrika 70 (1983).
+// Each look may spend a share of the level. The shares add up to one, so by
+// Bonferroni's inequality the chance that any look is wrong is at most the level; see
+// docs/method.md, Looking before the end.
 type Looks struct {
 	At []int // numbers of blocks, ascending
 }

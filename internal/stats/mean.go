@@ -34,9 +34,8 @@ const (
 	LeastUnits = 6
 
 	// expected is the correlation of a block with the next that a test reckons with
-	// as long as nothing is known, and expectedBlocks how many blocks that weighs.
-	// They are chosen so that one comparison by itself raises 5.5 % of alarms at 5 % where
-	// expected is true, at any number of blocks: docs/method.md has the figures.
+	// as long as nothing is known, and expectedBlocks how many blocks that weighs:
+	// docs/method.md, Which test of the mean, has the figures that chose them.
 	expected       = 0.2
 	expectedBlocks = 30
 
@@ -61,21 +60,14 @@ func Mean(d []float64, layout []string, alpha float64) Shift {
 //
 // It is Student's test, with three changes:
 //
-//   - Blocks of one layout have its effect in common, so if there are enough
-//     layouts each is one unit, the average of its blocks. Fewer than EnoughLayouts
-//     say too little of what layouts do: then blocks are units, the answer is about
-//     these layouts, and Rule.Decide doubts what a layout could explain.
+//   - With EnoughLayouts a layout is one unit, the average of its blocks.
 //   - A unit may resemble the one before. The variance of the mean is that of
 //     autoregressive values of the correlation Corr.
 //   - A dozen blocks hardly tell how large that correlation is. So it starts from
 //     what the other comparisons of the family show, and that from expected.
 //
-// Sources: Student (W. S. Gosset), The probable error of a mean, Biometrika 6
-// (1908). The variance of a mean of correlated values: G. V. Bayley, J. M.
-// Hammersley, The "effective" number of independent observations in an
-// autocorrelated time series, Supplement to the Journal of the Royal Statistical
-// Society 8 (1946). The bias of the serial correlation: F. H. C. Marriott, J. A.
-// Pope, Bias in the estimation of autocorrelations, Biometrika 41 (1954).
+// docs/method.md, Which test of the mean, compares it with others and names the
+// sources.
 func (f Family) Mean(i int, looks Looks, alpha float64) Shift {
 	b := f[i]
 	check(len(b.D) > 0, alpha)
@@ -116,14 +108,13 @@ func (b Blocks) units() []float64 {
 	index := make(map[string]int)
 	var sum, size []float64
 	for k, d := range b.D {
-		at, known := len(sum), false
-		if k < len(b.Layout) && b.Layout[k] != "" {
-			if at, known = index[b.Layout[k]]; !known {
-				at = len(sum)
-				index[b.Layout[k]] = at
-			}
+		layout := ""
+		if k < len(b.Layout) {
+			layout = b.Layout[k]
 		}
-		if !known {
+		at, known := index[layout]
+		if !known || layout == "" {
+			at, index[layout] = len(sum), len(sum)
 			sum, size = append(sum, 0), append(size, 0)
 		}
 		sum[at] += d

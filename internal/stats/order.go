@@ -26,12 +26,8 @@ type Order struct {
 const orderBlocks = 6
 
 // Ordered looks at differences in the order of their blocks. ok is false if they
-// are too few, or all the same.
-//
-// Sources: moments of the serial correlation: P. A. P. Moran, Some theorems on
-// time series II, Biometrika 35 (1948). The trend test: H. B. Mann, Nonparametric
-// tests against trend, Econometrica 13 (1945). Both take the normal
-// approximation.
+// are too few, or all the same. The moments of the serial correlation are Moran's
+// (1948), the trend test is Mann's (1945); both take the normal approximation.
 func Ordered(d []float64) (o Order, ok bool) {
 	n := float64(len(d))
 	if len(d) < orderBlocks {

@@ -11,11 +11,9 @@ const Power = 0.9
 // and the correlation that s shows; infinite if so few can find none, NaN if the
 // spread is not known.
 //
-// It solves for the shift of a noncentral t distribution by the approximation
-// t·(1 - 1/4ν) ~ normal of variance 1 + t²/2ν, whose power is right to 0.002.
-//
-// Source: N. L. Johnson, B. L. Welch, Applications of the non-central
-// t-distribution, Biometrika 31 (1940); M. Abramowitz, I. A. Stegun (1964), 26.7.10.
+// It solves for the shift of a noncentral t distribution by Johnson and Welch's
+// approximation t·(1 - 1/4ν) ~ normal of variance 1 + t²/2ν, whose power is right to
+// 0.002 (Abramowitz and Stegun, 26.7.10).
 func (s Shift) Detectable(units int, level float64) float64 {
 	switch {
 	case math.IsNaN(s.Spread):

@@ -3,12 +3,12 @@ package stats
 import (
 	"math"
 	"slices"
+	"sort"
 )
 
 const (
-	// signedRankExact is the largest number of pairs for which the exact null
-	// distribution is used. It costs n^3/2 additions; beyond it the normal
-	// approximation is off by less than 0.0005.
+	// signedRankExact is the largest number of pairs with the exact null distribution,
+	// of n^3/2 additions; beyond it the normal approximation is off by less than 0.0005.
 	signedRankExact = 200
 
 	// rankSumExact is the same for each of two unpaired samples, and the limit
@@ -46,11 +46,10 @@ type Shift struct {
 // zero. It assumes that differences are independent and symmetric about their
 // centre. It panics if d is empty or alpha not between 0 and 1.
 //
-// The test counts a tie against the difference, that is, as if the tied values,
-// unrounded, had lain the unfavourable way. The alternatives – mid-ranks, dropped
-// zeros – need a null distribution of their own for each pattern of ties; this
-// one is conservative, and keeps the p-value and the interval in step:
-// P <= alpha if and only if the interval leaves out zero.
+// A tie counts against the difference, as if the tied values, unrounded, had lain
+// the unfavourable way: that is conservative, and P <= alpha if and only if the
+// interval leaves out zero. Mid-ranks and dropped zeros need a null distribution for
+// each pattern of ties.
 func SignedRank(d []float64, alpha float64) Shift {
 	check(len(d) > 0, alpha)
 	return invert(walsh(d), signedRankCDF(len(d)), alpha)
@@ -96,9 +95,8 @@ func check(filled bool, alpha float64) {
 // with itself included: the estimate of SignedRank, without its test. It takes
 // memory for d only, and panics if d is empty.
 //
-// The averages are counted, not listed. Of two sorted rows of values the pairs
-// below a bound are found by one pass, so the k-th smallest average is found by
-// halving the numbers it can be.
+// The averages are counted, not listed: one pass finds the pairs below a bound, so the
+// k-th smallest average is found by halving the numbers it can be.
 func HodgesLehmann(d []float64) float64 {
 	check(len(d) > 0, 0.5)
 	d = slices.Sorted(slices.Values(d))
@@ -156,10 +154,9 @@ func fromOrdinal(i int64) float64 {
 	return math.Float64frombits(uint64(i))
 }
 
-// invert reads estimate, interval and p-value off the elementary estimates e,
-// which it
-// sorts. Their number above zero is the test's statistic, and cdf(s)
-// the probability, if the shift is zero, that it is at most s.
+// invert reads estimate, interval and p-value off the elementary estimates e, which
+// it sorts. Their number above zero is the test's statistic, and cdf(s) the
+// probability, if the shift is zero, that it is at most s.
 func invert(e []float64, cdf func(s int) float64, alpha float64) Shift {
 	slices.Sort(e)
 	res := Shift{Est: Median(e), Lo: math.Inf(-1), Hi: math.Inf(1), MinP: math.Min(1, 2*cdf(0))}
@@ -169,17 +166,9 @@ func invert(e []float64, cdf func(s int) float64, alpha float64) Shift {
 		res.Lo, res.Hi = e[c-1], e[len(e)-c]
 	}
 
-	below, above := 0, 0
-	for _, v := range e {
-		switch {
-		case v < 0:
-			below++
-		case v > 0:
-			above++
-		}
-	}
-	tied := len(e) - below - above
-	res.P = math.Min(1, 2*cdf(min(below, above)+tied))
+	notAbove := sort.Search(len(e), func(i int) bool { return e[i] > 0 })
+	notBelow := len(e) - sort.SearchFloat64s(e, 0)
+	res.P = math.Min(1, 2*cdf(min(notAbove, notBelow)))
 	return res
 }
 

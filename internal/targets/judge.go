@@ -1,6 +1,7 @@
 package targets
 
 import (
+	"cmp"
 	"math"
 	"slices"
 	"strconv"
@@ -81,21 +82,27 @@ type JudgeOptions struct {
 // counts: figures of different runs are not pooled. The error is that of
 // [compare.Data.Compare].
 func Judge(all []Target, d *compare.Data, o JudgeOptions) (*Scorecard, error) {
-	if o.Alpha == 0 {
-		o.Alpha = compare.DefaultAlpha
-	}
-	files, err := compareEach(d, o)
-	if err != nil {
-		return nil, err
-	}
+	o.Alpha = cmp.Or(o.Alpha, compare.DefaultAlpha)
 	card := &Scorecard{Alpha: o.Alpha}
-	for _, f := range files {
-		card.Files = append(card.Files, f.byBase[""].Files...)
-		card.Problems = append(card.Problems, f.byBase[""].Problems...)
+	var subjects []*subject
+	for _, one := range d.Each() {
+		f := &file{data: one, options: compare.Options{Col: "/impl", Filter: o.Filter, Alpha: o.Alpha}}
+		var err error
+		if f.c, err = one.Compare(f.options); err != nil {
+			return nil, err
+		}
+		card.Files = append(card.Files, f.c.Files...)
+		card.Problems = append(card.Problems, f.c.Problems...)
+		of := f.of()
+		i := slices.IndexFunc(subjects, func(s *subject) bool { return s.board == of.Board() && s.emulated == of.Emulated() })
+		if i < 0 {
+			i, subjects = len(subjects), append(subjects, &subject{board: of.Board(), emulated: of.Emulated()})
+		}
+		subjects[i].files = append(subjects[i].files, f)
 	}
-	for _, s := range subjectsOf(files) {
+	for _, s := range subjects {
 		for _, t := range all {
-			if t.Where&s.place == 0 {
+			if t.Where&s.place() == 0 {
 				continue
 			}
 			scores, err := s.judge(t)
@@ -108,46 +115,18 @@ func Judge(all []Target, d *compare.Data, o JudgeOptions) (*Scorecard, error) {
 	return card, nil
 }
 
-// compareEach compares each file by itself.
-func compareEach(d *compare.Data, o JudgeOptions) ([]*file, error) {
-	var files []*file
-	for _, one := range d.Each() {
-		f := &file{byBase: make(map[string]*compare.Comparison)}
-		f.compare = func(base string) (*compare.Comparison, error) {
-			return one.Compare(compare.Options{Col: "/impl", Filter: o.Filter, Base: base, Alpha: o.Alpha})
-		}
-		c, err := f.compare("")
-		if err != nil {
-			return nil, err
-		}
-		f.byBase[""] = c
-		files = append(files, f)
-	}
-	return files, nil
-}
-
 // A subject is what targets are judged of: the hosts, or one board.
 type subject struct {
 	board    string
 	emulated bool
-	place    Place
 	files    []*file
 }
 
-func subjectsOf(files []*file) (subjects []*subject) {
-	for _, f := range files {
-		of := f.byBase[""].Files[0]
-		s := &subject{board: of.Board(), emulated: of.Emulated(), place: Host}
-		if s.board != "" {
-			s.place = Board
-		}
-		i := slices.IndexFunc(subjects, func(o *subject) bool { return o.board == s.board && o.emulated == s.emulated })
-		if i < 0 {
-			i, subjects = len(subjects), append(subjects, s)
-		}
-		subjects[i].files = append(subjects[i].files, f)
+func (s *subject) place() Place {
+	if s.board != "" {
+		return Board
 	}
-	return subjects
+	return Host
 }
 
 // judge judges one target for each implementation that it is promised of.
@@ -173,26 +152,23 @@ func (s *subject) judge(t Target) ([]Score, error) {
 	return scores, nil
 }
 
-// A file is one results file, compared to each base that a target names.
+// A file is one results file, and what it says of each implementation.
 type file struct {
-	byBase  map[string]*compare.Comparison
-	compare func(base string) (*compare.Comparison, error)
+	data    *compare.Data
+	options compare.Options
+	c       *compare.Comparison
 }
+
+func (f *file) of() compare.File { return f.c.Files[0] }
 
 // to returns the comparison to a column; nil if the file has no such column.
 func (f *file) to(base string) (*compare.Comparison, error) {
-	if c, ok := f.byBase[base]; ok {
-		return c, nil
+	if !slices.ContainsFunc(f.c.Tables, func(t compare.Table) bool { return columnIndex(t, base) >= 0 }) {
+		return nil, nil
 	}
-	var c *compare.Comparison
-	if slices.ContainsFunc(f.byBase[""].Tables, func(t compare.Table) bool { return columnIndex(t, base) >= 0 }) {
-		var err error
-		if c, err = f.compare(base); err != nil {
-			return nil, err
-		}
-	}
-	f.byBase[base] = c
-	return c, nil
+	o := f.options
+	o.Base = base
+	return f.data.Compare(o)
 }
 
 // columnIndex returns where a column is; -1 if there is none of that name.
@@ -206,7 +182,7 @@ func implementations(files []*file, target Target) []string {
 	prefix := Row(target.Bench, "")
 	var names []string
 	for _, f := range files {
-		for _, t := range f.byBase[""].Tables {
+		for _, t := range f.c.Tables {
 			for _, r := range t.Rows {
 				if !strings.HasPrefix(r.Name, prefix) {
 					continue
@@ -245,7 +221,7 @@ func judgeOne(t Target, impl string, files []*file) (Score, error) {
 // measure fills in s as far as the file has what it is of: its figure and the outcome,
 // or why there is none.
 func (f *file) measure(s *Score) error {
-	c, t := f.byBase[""], s.Target
+	t := s.Target
 	cell, figure := f.find(s)
 	if cell == nil {
 		return nil
@@ -261,15 +237,16 @@ func (f *file) measure(s *Score) error {
 		}
 		cell = figureOf(to, t.Row(), t.Metric, s.Impl)
 	}
-	s.N, s.File = cell.N, c.Files[0].Label
+	s.N, s.File = cell.N, f.of().Label
 	var ok bool
 	switch {
 	case t.Base != "":
 		ok = s.toReference(cell)
 	case t.BaseWorkload != "":
-		ok = s.toWorkload(c, cell)
+		ok = s.toWorkload(f.c, cell)
 	default:
-		ok = s.absolute(cell, figure)
+		s.absolute(cell, figure)
+		ok = true
 	}
 	if !ok {
 		return nil
@@ -294,10 +271,9 @@ func (f *file) measure(s *Score) error {
 // find returns the measured cell of a score, and what makes the figure that is judged
 // of its values. Without a cell, s says why.
 func (f *file) find(s *Score) (cell *compare.Cell, figure func(float64) float64) {
-	c, t := f.byBase[""], s.Target
-	of := c.Files[0]
+	c, t, of := f.c, s.Target, f.of()
 	unit, isTime := OnInstructions(t.Metric)
-	if (isTime || t.Timed) && of.Emulated() && setting(of, record.ClockUnitKey) != record.InstructionClock {
+	if (isTime || t.Timed) && of.Emulated() && of.Value(record.ClockUnitKey) != record.InstructionClock {
 		s.Outcome, s.Why = Skip, "the time is what the emulator takes on its host, and says nothing of the board"
 		return nil, nil
 	}
@@ -306,7 +282,7 @@ func (f *file) find(s *Score) (cell *compare.Cell, figure func(float64) float64)
 	}
 	if of.Emulated() && isTime {
 		if cell = figureOf(c, t.Row(), unit, s.Impl); cell != nil {
-			hz, err := strconv.ParseFloat(setting(of, record.ClockHzKey), 64)
+			hz, err := strconv.ParseFloat(of.Value(record.ClockHzKey), 64)
 			if err != nil || !(hz > 0) {
 				s.Why = "the results do not say how long an instruction takes (" + record.ClockHzKey + ")"
 				return nil, nil
@@ -347,7 +323,7 @@ func (s *Score) toWorkload(c *compare.Comparison, cell *compare.Cell) bool {
 }
 
 // absolute makes the figure that is none of a ratio.
-func (s *Score) absolute(cell *compare.Cell, figure func(float64) float64) bool {
+func (s *Score) absolute(cell *compare.Cell, figure func(float64) float64) {
 	s.Figure, s.Lo, s.Hi = figure(cell.Center), figure(cell.Lo), figure(cell.Hi)
 	s.Min, s.Max = figure(cell.Min), figure(cell.Max)
 	if s.Min > s.Max { // the derived figure falls where the measured one rises
@@ -359,61 +335,33 @@ func (s *Score) absolute(cell *compare.Cell, figure func(float64) float64) bool 
 			s.Figure = s.Min
 		}
 	}
-	return true
 }
 
 // figureOf returns the cell of a benchmark, unit and column, nil if it has no
 // value. Of several GOMAXPROCS the largest counts.
-func figureOf(c *compare.Comparison, row, unit, col string) *compare.Cell {
-	var found *compare.Cell
-	most := -1
-	for i := range c.Tables {
-		t := &c.Tables[i]
-		at := columnIndex(*t, col)
+func figureOf(c *compare.Comparison, row, unit, col string) (found *compare.Cell) {
+	most := 0
+	for _, t := range c.Tables {
+		at := columnIndex(t, col)
 		if t.Unit != unit || at < 0 {
 			continue
 		}
-		for j := range t.Rows {
-			procs, ok := isBenchmark(t.Rows[j].Name, row)
-			if cell := &t.Rows[j].Cells[at]; ok && cell.N > 0 && procs > most {
-				found, most = cell, procs
+		for _, r := range t.Rows {
+			if name, procs := compare.WithoutProcs(r.Name); name == row && r.Cells[at].N > 0 && procs > most {
+				found, most = &r.Cells[at], procs
 			}
 		}
 	}
 	return found
 }
 
-// isBenchmark reports whether a row of a table is that of a benchmark, and with
-// which GOMAXPROCS it was measured.
-func isBenchmark(row, benchmark string) (procs int, ok bool) {
-	rest, ok := strings.CutPrefix(row, benchmark)
-	if !ok {
-		return 0, false
-	}
-	return procsOf(rest)
-}
-
-// procsOf reads the end of a benchmark's name: "-8", or nothing for 1.
-func procsOf(s string) (procs int, ok bool) {
-	if s == "" {
-		return 1, true
-	}
-	digits, ok := strings.CutPrefix(s, "-")
-	procs, err := strconv.Atoi(digits)
-	return procs, ok && err == nil
-}
-
 // absence says why there is no figure.
 func absence(c *compare.Comparison, row, unit, impl string) (Outcome, string) {
 	_, what, _ := strings.Cut(row, "/")
+	full := "Benchmark" + row + "/impl=" + impl
 	for _, h := range c.Files[0].Holes {
-		name, ok := strings.CutPrefix(h.Case, "Benchmark")
-		before, after, has := strings.Cut(name, "/impl="+impl)
-		if !ok || !has || before != row {
+		if name, _ := compare.WithoutProcs(h.Case); h.Case != full && name != full {
 			continue
-		}
-		if _, ok := procsOf(after); !ok {
-			continue // the implementation's name goes on
 		}
 		if h.Skipped {
 			return Skip, h.Reason
@@ -485,14 +433,4 @@ func (c *Scorecard) BySubject() (names []string, scores map[string][]Score) {
 		scores[name] = append(scores[name], s)
 	}
 	return names, scores
-}
-
-// setting returns the value of a configuration key; "" if there is none, or several.
-func setting(f compare.File, key string) string {
-	for _, s := range f.Config {
-		if s.Key == key && len(s.Values) == 1 {
-			return s.Values[0]
-		}
-	}
-	return ""
 }

@@ -99,37 +99,22 @@ func required() []Target {
 // groupAims are what the implementations of task groups are built for.
 func groupAims() []Target {
 	return []Target{
-		groupAim("short/failfast=off", "workstealing", "ref-errgroup", 0.35),
-		groupAim("stream", "workstealing", "ref-errgroup", 0.3),
-		groupAim("uneven", "workstealing", "ref-floor", 1.15),
-		groupAim("short/failfast=off", "lockbased", "ref-errgroup", 1.5),
-		groupAim("short/failfast=off", "actorloop", "ref-errgroup", 2),
-		groupAim("short/failfast=off", "channel", "ref-errgroup", 1.5),
-		groupAim("short/failfast=off", "serial", "ref-errgroup", 1.5),
-	}
-}
-
-func groupAim(workload, impl, base string, limit float64) Target {
-	return Target{
-		ID: "aim/" + workload + "/" + impl, Says: "time per task, over that of " + base,
-		Bench: "Group", Workload: workload, Metric: "ns/op", Base: base, Limit: limit,
-		Impls: []string{impl}, Where: Host,
+		timeAim("Group", "short/failfast=off", "workstealing", "ref-errgroup", 0.35),
+		timeAim("Group", "stream", "workstealing", "ref-errgroup", 0.3),
+		timeAim("Group", "uneven", "workstealing", "ref-floor", 1.15),
+		timeAim("Group", "short/failfast=off", "lockbased", "ref-errgroup", 1.5),
+		timeAim("Group", "short/failfast=off", "actorloop", "ref-errgroup", 2),
+		timeAim("Group", "short/failfast=off", "channel", "ref-errgroup", 1.5),
+		timeAim("Group", "short/failfast=off", "serial", "ref-errgroup", 1.5),
 	}
 }
 
 // taskAims are what the implementations of executors are built for.
-func taskAims() []Target {
-	var all []Target
+func taskAims() (all []Target) {
 	for _, w := range []string{"fib", "tree", "spawnawait"} {
-		t := Target{
-			ID: "aim/" + w + "/workstealing", Says: "time per task, over that of ref-errgroup",
-			Bench: "Task", Workload: w, Metric: "ns/op", Base: "ref-errgroup", Limit: 0.5,
-			Impls: []string{"workstealing"}, Where: Host,
-		}
-		all = append(all, t)
-		t.ID, t.Says = t.ID+"/allocations", "allocations per future, with the workers' own"
-		t.Metric, t.Base, t.Limit = "allocs/task", "", 1.01
-		all = append(all, t)
+		all = append(all,
+			timeAim("Task", w, "workstealing", "ref-errgroup", 0.5),
+			aim("Task", w, "workstealing", "allocs/task", "/allocations", "allocations per future, with the workers' own", 1.01))
 	}
 	return all
 }
@@ -137,28 +122,26 @@ func taskAims() []Target {
 // actorAims are what the implementations of the actor contract are built for.
 func actorAims() []Target {
 	const ws = "workstealing"
+	latency := aim("Actor", "latency1k", ws, "p99-ns", "/p99", "p99 of the latency, over that of ref-chan-buffered", 1.5)
+	latency.Base = "ref-chan-buffered"
 	all := []Target{
-		timeAim("pingpong", ws, "ref-chan-buffered", 0.33),
-		timeAim("ring", ws, "ref-chan-buffered", 0.33),
-		timeAim("pairs", ws, "ref-chan-buffered", 0.4),
-		timeAim("big", ws, "ref-chan-buffered", 0.6),
-		timeAim("fanin", ws, "ref-chan-buffered", 1),
-		timeAim("count", ws, "ref-chan-buffered", 0.5),
-		timeAim("ask", ws, "ref-chan-reused", 1.1),
-		actorAim("spawn", ws, "ns/op", "", "time to make an actor", 800),
-		actorAim("spawn", ws, "B/actor", "/memory", "memory of an idle actor", 512),
-		latencyAim(ws, 1.5),
+		timeAim("Actor", "pingpong", ws, "ref-chan-buffered", 0.33),
+		timeAim("Actor", "ring", ws, "ref-chan-buffered", 0.33),
+		timeAim("Actor", "pairs", ws, "ref-chan-buffered", 0.4),
+		timeAim("Actor", "big", ws, "ref-chan-buffered", 0.6),
+		timeAim("Actor", "fanin", ws, "ref-chan-buffered", 1),
+		timeAim("Actor", "count", ws, "ref-chan-buffered", 0.5),
+		timeAim("Actor", "ask", ws, "ref-chan-reused", 1.1),
+		aim("Actor", "spawn", ws, "ns/op", "", "time to make an actor", 800),
+		aim("Actor", "spawn", ws, "B/actor", "/memory", "memory of an idle actor", 512),
+		latency,
 	}
-	for _, peer := range []struct {
-		impl, base string
-		limit      float64
-	}{
-		{"channel", "ref-chan-buffered", 1.3},
-		{"lockbased", "ref-mutex-cond", 1.5},
-	} {
-		for _, w := range []string{"pingpong", "ring", "pairs", "count", "fanin", "big", "ask", "spawn"} {
-			all = append(all, timeAim(w, peer.impl, peer.base, peer.limit))
-		}
+	workloads := []string{"pingpong", "ring", "pairs", "count", "fanin", "big", "ask", "spawn"}
+	for _, w := range workloads {
+		all = append(all, timeAim("Actor", w, "channel", "ref-chan-buffered", 1.3))
+	}
+	for _, w := range workloads {
+		all = append(all, timeAim("Actor", w, "lockbased", "ref-mutex-cond", 1.5))
 	}
 	for _, impl := range []string{ws, "channel"} {
 		for _, w := range []string{"pairs", "ring"} {
@@ -168,26 +151,23 @@ func actorAims() []Target {
 	return all
 }
 
-// actorAim is one of an absolute figure; suffix tells it from others of the same
+// aim is one of an absolute figure; suffix tells it from others of the same
 // workload and implementation.
-func actorAim(workload, impl, metric, suffix, says string, limit float64) Target {
+func aim(bench, workload, impl, metric, suffix, says string, limit float64) Target {
 	return Target{
 		ID: "aim/" + workload + "/" + impl + suffix, Says: says,
-		Bench: "Actor", Workload: workload, Metric: metric, Limit: limit,
+		Bench: bench, Workload: workload, Metric: metric, Limit: limit,
 		Impls: []string{impl}, Where: Host,
 	}
 }
 
-// timeAim is one of the time of an operation compared to a reference's.
-func timeAim(workload, impl, base string, limit float64) Target {
-	t := actorAim(workload, impl, "ns/op", "", "time per operation, over that of "+base, limit)
-	t.Base = base
-	return t
-}
+// perOp is what an operation of each contract is.
+var perOp = map[string]string{"Group": "task", "Task": "task", "Actor": "operation"}
 
-func latencyAim(impl string, limit float64) Target {
-	t := actorAim("latency1k", impl, "p99-ns", "/p99", "p99 of the latency, over that of ref-chan-buffered", limit)
-	t.Base = "ref-chan-buffered"
+// timeAim is one of the time of an operation compared to a reference's.
+func timeAim(bench, workload, impl, base string, limit float64) Target {
+	t := aim(bench, workload, impl, "ns/op", "", "time per "+perOp[bench]+", over that of "+base, limit)
+	t.Base = base
 	return t
 }
 
@@ -196,10 +176,10 @@ func latencyAim(impl string, limit float64) Target {
 func millionAims(workload, impl string) []Target {
 	const million = 1_000_000
 	many := workload + "/actors=1000000"
-	rise := actorAim(many, impl, "ns/op", "", "time per message, over that among two actors", 3)
+	rise := aim("Actor", many, impl, "ns/op", "", "time per message, over that among two actors", 3)
 	rise.BaseWorkload = workload + "/actors=2"
 	return []Target{
 		rise,
-		actorAim(many, impl, "B/actor", "/memory", "memory of an idle actor: a million in a GiB", (1<<30)/million),
+		aim("Actor", many, impl, "B/actor", "/memory", "memory of an idle actor: a million in a GiB", (1<<30)/million),
 	}
 }

@@ -1,17 +1,16 @@
 // Package targets holds what is promised of the implementations, as data: which
 // figure of which workload must lie on which side of which limit.
 //
-// There is one list. The command judges results files by it (benchrun targets),
-// reports show what of it a file decides, and the tables of the README are made
-// from it. [Judge] holds results files against it and makes a [Scorecard], which
-// package report shows. Nothing here measures, reads a clock or knows an
-// implementation: a target names workloads, metrics and columns as they stand in
-// results, so that a board can be judged by the same list.
+// There is one list, which [Judge] holds results files against: for benchrun targets,
+// for reports, and for the README. A target names workloads, metrics and columns as
+// they stand in results, so that a board can be judged by the same list.
 //
 // Two promises of the requirements are no figure of a workload and are not here:
 // the coverage of the actor packages (V11), which make cover shows, and that a
 // million suspensions leak nothing (S5), which is a clause.
 package targets
+
+import "strings"
 
 // A Target is one promise.
 type Target struct {
@@ -31,10 +30,8 @@ type Target struct {
 	// see OnInstructions.
 	Metric string
 
-	// PerSecond and Times derive the figure that is judged from the measured
-	// one. With PerSecond that is how often something happens in a second that
-	// takes so many nanoseconds; with Times, that multiple. Neither: the figure
-	// itself.
+	// PerSecond and Times derive the figure that is judged from the measured one: how
+	// often something of so many nanoseconds happens in a second, or that multiple.
 	PerSecond bool
 	Times     float64
 
@@ -56,9 +53,8 @@ type Target struct {
 	// implementation's figure of another workload.
 	BaseWorkload string
 
-	// Impls are the implementations of which it is promised; nil means of each.
-	// One that lacks what the workload needs skips that workload, and its
-	// target with it.
+	// Impls are the implementations of which it is promised; nil means of each that
+	// does not skip the workload.
 	Impls []string
 
 	// Required tells what is promised from what is aimed at. A required target
@@ -72,8 +68,7 @@ type Target struct {
 	// Where says what it is promised on.
 	Where Place
 
-	// Note says what a reader should know: how it is derived, what the
-	// workload adds.
+	// Note says how it is derived, or what the workload adds.
 	Note string
 }
 
@@ -187,11 +182,11 @@ const boardBench = "Board"
 // metric, a time: its clock counts instructions. ok is false of what is no time, which
 // has the same unit everywhere.
 func OnInstructions(metric string) (unit string, ok bool) {
-	switch {
-	case len(metric) > 3 && metric[:3] == "ns/":
-		return "insns/" + metric[3:], true
-	case len(metric) > 3 && metric[len(metric)-3:] == "-ns":
-		return metric[:len(metric)-2] + "insns", true
+	if of, ok := strings.CutPrefix(metric, "ns/"); ok && of != "" {
+		return "insns/" + of, true
+	}
+	if what, ok := strings.CutSuffix(metric, "-ns"); ok && what != "" {
+		return what + "-insns", true
 	}
 	return metric, false
 }
