@@ -35,8 +35,8 @@ type Case struct {
 }
 
 // Pattern returns a -test.bench pattern that matches the case. It also matches
-// what has the whole name and a slash in front, which beneath returns a
-// -test.skip pattern for: b.Run("a") and b.Run("a/b") may both be leaves.
+// what has the whole name and a slash in front, which Beneath is for: b.Run("a") and
+// b.Run("a/b") may both be leaves.
 func (c Case) Pattern() string {
 	elems := strings.Split(c.Name, "/")
 	for i, e := range elems {
@@ -45,7 +45,14 @@ func (c Case) Pattern() string {
 	return strings.Join(elems, "/")
 }
 
+// Beneath is the pattern of what has more names than the case.
 func (c Case) Beneath() string { return c.Pattern() + "/" }
+
+// formatSlow writes a Case.Slow.
+func formatSlow(slow float64) string { return strconv.FormatFloat(slow, 'g', -1, 64) }
+
+// implKey is the key whose values are compared if a plan says nothing else.
+const implKey = "/impl"
 
 // RefPrefix begins the name of a column that is a reference: code written by
 // hand for a workload, against which implementations are measured.
@@ -303,20 +310,21 @@ func (p *Plan) Groups() []Group {
 		}
 		groups[i].Steps = append(groups[i].Steps, s)
 	}
-	if p.Control {
-		first, references := "", false
-		for i, c := range p.Cases {
-			_, col := p.splitName(Step{Case: c, CPU: 1})
-			if i == 0 {
-				first = col
-			}
-			references = references || strings.HasPrefix(col, RefPrefix)
-		}
-		for i, g := range groups {
-			if len(g.Steps) < 2 && p.Mode != ModeTurns {
-				continue // nothing is claimed of it
-			}
-			control := p.base(g, first, references)
+	if !p.Control || len(groups) == 0 {
+		return groups
+	}
+	columns := make([]string, len(p.Cases))
+	for i, c := range p.Cases {
+		_, columns[i] = p.splitName(Step{Case: c, CPU: 1})
+	}
+	references := slices.ContainsFunc(columns, isReference)
+	isBase := func(s Step) bool {
+		_, col := p.splitName(s)
+		return references && isReference(col) || !references && col == columns[0]
+	}
+	for i, g := range groups {
+		if len(g.Steps) > 1 || p.Mode == ModeTurns { // else nothing is claimed of it
+			control := g.Steps[max(0, slices.IndexFunc(g.Steps, isBase))]
 			control.Copy = 2
 			groups[i].Steps = append(g.Steps, control)
 		}
@@ -324,18 +332,7 @@ func (p *Plan) Groups() []Group {
 	return groups
 }
 
-// base returns the step that Compare holds the others of g against, if it is not
-// told another: the first reference, or where no column is one the first column
-// of all. Where that one is absent it is the first step.
-func (p *Plan) base(g Group, first string, references bool) Step {
-	for _, s := range g.Steps {
-		_, col := p.splitName(s)
-		if references && strings.HasPrefix(col, RefPrefix) || !references && col == first {
-			return s
-		}
-	}
-	return g.Steps[0]
-}
+func isReference(col string) bool { return strings.HasPrefix(col, RefPrefix) }
 
 // splitName returns the name of the row that a step belongs to, and what it is
 // called within that: the value of the column key.
@@ -344,10 +341,7 @@ func (p *Plan) splitName(s Step) (row, col string) {
 	if p.Col == SideKey {
 		return name, s.Case.Side
 	}
-	key := p.Col
-	if key == "" {
-		key = "/impl"
-	}
+	key := cmp.Or(p.Col, implKey)
 	base, parts := benchfmt.Name(name).Parts()
 	var b strings.Builder
 	b.Write(base)
@@ -398,16 +392,14 @@ func (p *Plan) Order(block int) []Unit {
 			case p.TakesTurns(g):
 				together = append(together, []Unit{{Turns: &g}})
 			case p.InTurns():
-				for _, s := range g.Steps {
-					together = append(together, []Unit{{Step: s}})
-				}
+				together = append(together, single(g.Steps)) // of one step
 			default:
 				together = append(together, single(p.Shuffled(block, g)))
 			}
 		}
 	} else {
-		for _, s := range p.Steps() {
-			together = append(together, []Unit{{Step: s}})
+		for _, u := range single(p.Steps()) {
+			together = append(together, []Unit{u})
 		}
 	}
 	r := rand.New(rand.NewPCG(p.Seed, uint64(block)))
@@ -466,14 +458,11 @@ func (p *Plan) encode() []string {
 	}
 	lines := []string{PlanMark + string(b)}
 	for _, c := range p.Cases {
-		line := caseMark + c.Pkg + " " + c.Name
-		if c.Side != "" {
-			line += " " + SideKey + "=" + c.Side
-		}
+		slow := ""
 		if c.Slow != 0 {
-			line += " slow=" + strconv.FormatFloat(c.Slow, 'g', -1, 64)
+			slow = formatSlow(c.Slow)
 		}
-		lines = append(lines, line)
+		lines = append(lines, strings.TrimSuffix(caseMark+c.Pkg+" "+c.Name+" "+formatFields(SideKey, c.Side, "slow", slow), " "))
 	}
 	return lines
 }
@@ -528,48 +517,58 @@ func (p *Plan) Differences(now *Plan) []string {
 	var diffs []string
 	say := func(what, then, now string) {
 		if then != now {
-			diffs = append(diffs, fmt.Sprintf("%s: %s → %s", what, then, now))
+			diffs = append(diffs, what+": "+then+" → "+now)
 		}
 	}
-	say("packages", strings.Join(p.Packages, " "), strings.Join(now.Packages, " "))
-	say("bench", p.Bench, now.Bench)
-	say("blocks", strconv.Itoa(p.Blocks), strconv.Itoa(now.Blocks))
-	say("time", p.Time, now.Time)
-	say("cpu", fmt.Sprint(p.CPU), fmt.Sprint(now.CPU))
-	say("seed", strconv.FormatUint(p.Seed, 10), strconv.FormatUint(now.Seed, 10))
-	say("benchmem", strconv.FormatBool(p.Benchmem), strconv.FormatBool(now.Benchmem))
-	say("timeout", p.Timeout.String(), now.Timeout.String())
-	say("count", strconv.Itoa(max(1, p.Count)), strconv.Itoa(max(1, now.Count)))
-	say("mode", cmp.Or(p.Mode, ModeProcess), cmp.Or(now.Mode, ModeProcess))
-	say("col", cmp.Or(p.Col, "/impl"), cmp.Or(now.Col, "/impl"))
-	say("control", strconv.FormatBool(p.Control), strconv.FormatBool(now.Control))
-	say("rounds", strconv.Itoa(p.Rounds), strconv.Itoa(now.Rounds))
-	say("slice", p.Slice.String(), now.Slice.String())
-	say("layouts", strconv.Itoa(max(1, p.Layouts)), strconv.Itoa(max(1, now.Layouts)))
-	say("looks", fmt.Sprint(p.Looks), fmt.Sprint(now.Looks))
-	say("alpha", fmt.Sprint(p.Alpha), fmt.Sprint(now.Alpha))
-	say("margin", fmt.Sprint(p.Margin), fmt.Sprint(now.Margin))
-	for _, c := range p.Cases {
-		if !slices.Contains(now.Cases, c) {
-			say("benchmark "+c.Name+" of "+SubjectID(c.Pkg, c.Side), "there", "gone")
+	was, is := p.settings(), now.settings()
+	for i, s := range was {
+		say(s.name, fmt.Sprint(s.value), fmt.Sprint(is[i].value))
+	}
+	missing := func(from, in []Case, then, now string) {
+		for _, c := range from {
+			if !slices.Contains(in, c) {
+				say("benchmark "+c.Name+" of "+SubjectID(c.Pkg, c.Side), then, now)
+			}
 		}
 	}
-	for _, c := range now.Cases {
-		if !slices.Contains(p.Cases, c) {
-			say("benchmark "+c.Name+" of "+SubjectID(c.Pkg, c.Side), "absent", "there")
-		}
-	}
-	for _, pkg := range slices.Sorted(maps.Keys(p.Subjects)) {
-		say("test binary of "+pkg, short(p.Subjects[pkg]), short(now.Subjects[pkg]))
+	missing(p.Cases, now.Cases, "there", "gone")
+	missing(now.Cases, p.Cases, "absent", "there")
+	short := func(hash string) string { return cmp.Or(hash[:min(12, len(hash))], "none") }
+	for _, id := range slices.Sorted(maps.Keys(p.Subjects)) {
+		say("test binary of "+id, short(p.Subjects[id]), short(now.Subjects[id]))
 	}
 	return diffs
 }
 
-func short(hash string) string {
-	if hash == "" {
-		return "none"
+// A setting of a plan, as people are told of it.
+type setting struct {
+	name  string
+	value any
+}
+
+// settings returns what has to be the same when a run is resumed, but for cases and
+// subjects.
+func (p *Plan) settings() []setting {
+	return []setting{
+		{"packages", strings.Join(p.Packages, " ")},
+		{"bench", p.Bench},
+		{"blocks", p.Blocks},
+		{"time", p.Time},
+		{"cpu", p.CPU},
+		{"seed", p.Seed},
+		{"benchmem", p.Benchmem},
+		{"timeout", p.Timeout},
+		{"count", max(1, p.Count)},
+		{"mode", cmp.Or(p.Mode, ModeProcess)},
+		{"col", cmp.Or(p.Col, implKey)},
+		{"control", p.Control},
+		{"rounds", p.Rounds},
+		{"slice", p.Slice},
+		{"layouts", max(1, p.Layouts)},
+		{"looks", p.Looks},
+		{"alpha", p.Alpha},
+		{"margin", p.Margin},
 	}
-	return hash[:min(12, len(hash))]
 }
 
 // Shuffled returns the steps of g in the order in which they are measured in

@@ -61,7 +61,7 @@ func (r Record) text(plan *Plan, units *unitTable) string {
 		set("copy", strconv.Itoa(r.Step.Copy))
 	}
 	if slices.ContainsFunc(plan.Cases, func(c Case) bool { return c.Slow != 0 }) {
-		set("slow", strconv.FormatFloat(r.Step.Case.Slow, 'g', -1, 64))
+		set("slow", formatSlow(r.Step.Case.Slow))
 	}
 	if plan.InTurns() {
 		set("envpad", strconv.Itoa(r.Pad))

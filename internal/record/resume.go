@@ -34,11 +34,8 @@ type Interrupted struct {
 	// end, or a row without its end. Resume cuts it off.
 	Torn string
 
-	size  int64    // of the file without Torn
-	pkg   string   // the latest pkg line
-	side  string   // the latest side line
-	units []string // the Unit lines, without their mark
-
+	size   int64             // of the file without Torn
+	units  []string          // the Unit lines, without their mark
 	config map[string]string // all configuration lines, the latest of each key
 }
 
@@ -56,63 +53,60 @@ func (r *Interrupted) Finished() bool {
 // ReadInterrupted reads the results file of a run that is to be resumed; it is an error
 // if that was a board's.
 func ReadInterrupted(path string) (*Interrupted, error) {
-	return readInterrupted(path, false)
+	return readInterrupted(path, false, "it is of a board: go on with benchrun board run --resume")
 }
 
 // ReadInterruptedBoard is ReadInterrupted for a run of a board.
 func ReadInterruptedBoard(path string) (*Interrupted, error) {
-	return readInterrupted(path, true)
+	return readInterrupted(path, true, "it is not of a board: go on with benchrun run --resume")
 }
 
-func readInterrupted(path string, board bool) (*Interrupted, error) {
+func readInterrupted(path string, board bool, otherwise string) (*Interrupted, error) {
 	data, err := os.ReadFile(path)
 	if err != nil {
 		return nil, err
 	}
 	r, err := ParseInterrupted(path, data)
-	switch {
-	case err != nil:
-		return nil, err
-	case board && r.Config[BoardKey] == "":
-		return nil, fmt.Errorf("%s cannot be resumed: it is not of a board: go on with benchrun run --resume", path)
-	case !board && r.Config[BoardKey] != "":
-		return nil, fmt.Errorf("%s cannot be resumed: it is of a board: go on with benchrun board run --resume", path)
+	if err == nil && (r.Config[BoardKey] != "") != board {
+		return nil, fmt.Errorf("%s cannot be resumed: %s", path, otherwise)
 	}
-	return r, nil
+	return r, err
 }
 
 // ParseInterrupted is ReadInterrupted of what the results file path holds, or held
 // when it was read: a run that goes on appends to it.
-func ParseInterrupted(path string, data []byte) (r *Interrupted, err error) {
+func ParseInterrupted(path string, data []byte) (*Interrupted, error) {
 	whole := complete(data)
-	r = &Interrupted{
+	r := &Interrupted{
 		Path: path, Config: make(map[string]string), Done: make(map[StepKey]bool), Given: make(map[StepKey]int),
 		Alone: make(map[int]string), Stopped: make(map[int]int), config: make(map[string]string),
 		Torn: string(data[len(whole):]), size: int64(len(whole)),
 	}
-	bad := func(format string, args ...any) (*Interrupted, error) {
-		return nil, fmt.Errorf("%s cannot be resumed: "+format, append([]any{path}, args...)...)
-	}
-	lines := slices.Collect(Lines(string(whole)))
-	has := func(key string) bool {
-		return slices.ContainsFunc(lines, func(l Line) bool { return l.Key == key })
-	}
-	switch {
-	case len(lines) > 0 && lines[0].Text == WrittenBy && !has("block"):
-		return bad("nothing was measured when its run ended; start a new one")
-	case len(lines) > 0 && lines[0].Text == writtenByBoardRun:
-		return bad("it was written by a benchrun that kept the results of boards in another way; start a new run")
-	}
-	if r.Plan, err = decodePlan(lines); err != nil {
-		return bad("%w", err)
-	}
-	if err := r.read(lines); err != nil {
-		return bad("%w", err)
-	}
-	if id := r.Plan.ID(); r.Config["plan"] != id {
-		return bad("its plan is %s by name and %s by content, so it has been changed", r.Config["plan"], id)
+	if err := r.parse(slices.Collect(Lines(string(whole)))); err != nil {
+		return nil, fmt.Errorf("%s cannot be resumed: %w", path, err)
 	}
 	return r, nil
+}
+
+// parse takes in all lines of the file.
+func (r *Interrupted) parse(lines []Line) (err error) {
+	begun := slices.ContainsFunc(lines, func(l Line) bool { return l.Key == "block" })
+	switch {
+	case len(lines) > 0 && lines[0].Text == WrittenBy && !begun:
+		return errors.New("nothing was measured when its run ended; start a new one")
+	case len(lines) > 0 && lines[0].Text == writtenByBoardRun:
+		return errors.New("it was written by a benchrun that kept the results of boards in another way; start a new run")
+	}
+	if r.Plan, err = decodePlan(lines); err != nil {
+		return err
+	}
+	if err := r.read(lines); err != nil {
+		return err
+	}
+	if id := r.Plan.ID(); r.Config["plan"] != id {
+		return fmt.Errorf("its plan is %s by name and %s by content, so it has been changed", r.Config["plan"], id)
+	}
+	return nil
 }
 
 // complete returns the beginning of a results file that ends with something complete: a
@@ -137,11 +131,7 @@ func complete(data []byte) []byte {
 // ofStep reports whether a line is what a step gave in a block: its result, or what stands
 // in the place of that.
 func (l Line) ofStep() bool {
-	switch l.Mark {
-	case ResultMark, HoleMark, SkipMark, ClauseMark:
-		return true
-	}
-	return false
+	return slices.Contains([]string{ResultMark, HoleMark, SkipMark, ClauseMark}, l.Mark)
 }
 
 // read takes in what was measured.
@@ -164,10 +154,6 @@ func (r *Interrupted) read(lines []Line) error {
 				return err
 			}
 			inBlock = inBlock || l.Key == "block"
-		case l.Key == "pkg":
-			r.pkg = l.Value
-		case l.Key == SideKey:
-			r.side = l.Value
 		case l.Key == "case", l.Key == "copy" && inBlock:
 			n, err := strconv.Atoi(l.Value)
 			key := StepKey{n, 1}
@@ -245,41 +231,27 @@ func (r *Interrupted) step(l Line, at StepKey, known bool) error {
 	return nil
 }
 
-// Resume opens the file to append to it, after cutting off what is torn.
+// Resume opens the file to append to it, after cutting off what is torn. If it has another
+// size than when it was read, or another run has it, there is an error, and nothing is cut
+// off.
 func (r *Interrupted) Resume(now time.Time) (*Store, error) {
-	f, err := Reopen(r.Path, r.size, r.size+int64(len(r.Torn)))
+	f, err := os.OpenFile(r.Path, os.O_WRONLY, 0o644)
 	if err != nil {
 		return nil, err
 	}
-	s := &Store{Path: r.Path, f: f, pkg: r.pkg, side: r.side, config: r.config, units: newUnitTable()}
+	s := newStore(r.Path, f)
+	s.config = r.config
 	s.units.has(r.units...)
 	s.units.learn(ownUnits...)
-	s.line(ResumedLine(now))
-	if err := s.Sync(); err != nil {
+	if err := r.takeOver(f); err != nil {
 		return nil, errors.Join(err, f.Close())
 	}
-	return s, nil
+	s.line(ResumedMark + now.UTC().Format(time.RFC3339))
+	return s.begun()
 }
 
-// ResumedLine is the line of a results file that says when its run went on.
-func ResumedLine(now time.Time) string { return ResumedMark + now.UTC().Format(time.RFC3339) }
-
-// Reopen opens a results file to append to it, after cutting off all but its first
-// keep bytes. size is how many it had when it was read: with another number now, or
-// while another run has it, there is an error, and nothing is cut off.
-func Reopen(path string, keep, size int64) (*os.File, error) {
-	f, err := os.OpenFile(path, os.O_WRONLY, 0o644)
-	if err != nil {
-		return nil, err
-	}
-	if err := takeOver(f, keep, size); err != nil {
-		return nil, errors.Join(err, f.Close())
-	}
-	return f, nil
-}
-
-// takeOver is Reopen of a file that is open.
-func takeOver(f *os.File, keep, size int64) error {
+// takeOver makes f, which is open, end where what is whole does.
+func (r *Interrupted) takeOver(f *os.File) error {
 	if err := LockResults(f); err != nil {
 		return err
 	}
@@ -287,12 +259,12 @@ func takeOver(f *os.File, keep, size int64) error {
 	if err != nil {
 		return err
 	}
-	if info.Size() != size {
+	if info.Size() != r.size+int64(len(r.Torn)) {
 		return fmt.Errorf("%s has been written to in the meantime: is another benchrun at it?", f.Name())
 	}
-	if err := f.Truncate(keep); err != nil {
+	if err := f.Truncate(r.size); err != nil {
 		return err
 	}
-	_, err = f.Seek(keep, io.SeekStart)
+	_, err = f.Seek(r.size, io.SeekStart)
 	return err
 }
