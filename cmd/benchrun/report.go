@@ -67,7 +67,7 @@ The same results give the same bytes.`,
 			if flag := firstChanged(cmd, "col", "base"); sideBySide && flag != "" {
 				return fmt.Errorf("--%s is for what is compared, and these are figures of %s, which are shown side by side", flag, placeNames(places))
 			}
-			if err := checkLevels(opts); err != nil {
+			if err := opts.Check(); err != nil {
 				return err
 			}
 			if sideBySide {

@@ -75,7 +75,7 @@ func folderForFile(folder string) error {
 // compareFiles compares, judges by targets, and reports malformed lines on
 // standard error.
 func compareFiles(cmd *cobra.Command, files []string, o compare.Options) (*compare.Comparison, *targets.Scorecard, error) {
-	if err := checkLevels(o); err != nil {
+	if err := o.Check(); err != nil {
 		return nil, nil, err
 	}
 	d, err := compare.Read(files, cmd.InOrStdin())
@@ -133,17 +133,6 @@ func (of documentOf) show(out io.Writer, format string, data map[string]func(io.
 // comparison returns the document of a comparison.
 func comparison(c *compare.Comparison, card *targets.Scorecard) documentOf {
 	return func(form report.Form) report.Doc { return report.Comparison(c, form, report.Extra{Card: card}) }
-}
-
-// checkLevels returns an error for levels that make no sense.
-func checkLevels(o compare.Options) error {
-	if !(o.Alpha > 0 && o.Alpha < 1) {
-		return fmt.Errorf("--alpha is %v; it must lie between 0 and 1, such as %v", o.Alpha, compare.DefaultAlpha)
-	}
-	if !(o.Margin > 0 && o.Margin < 1) {
-		return fmt.Errorf("--margin is %v; it must lie between 0 and 1, such as %v", o.Margin, compare.DefaultMargin)
-	}
-	return nil
 }
 
 // judge tells what the gate found, and returns its exit status as an error.

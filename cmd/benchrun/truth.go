@@ -32,16 +32,10 @@ func (c *calibrateFlags) checkTruth(cmd *cobra.Command) error {
 	if c.Given("for") && c.Given("pairs") {
 		return errors.New("--pairs and --for both say how many pairs are measured")
 	}
-	if n := c.suite.Pairs; n < calibrate.LeastPairs {
-		return fmt.Errorf("--pairs is %d; it must be at least %d", n, calibrate.LeastPairs)
-	}
 	for _, part := range c.suite.Parts {
 		if err := oneOf("--parts", part, calibrate.TruthParts); err != nil {
 			return err
 		}
-	}
-	if len(c.suite.Parts) == 0 {
-		return fmt.Errorf("--parts is empty; it lists %s", strings.Join(calibrate.TruthParts, ", "))
 	}
 	return nil
 }
@@ -54,7 +48,7 @@ func (c *calibrateFlags) measureTruth(cmd *cobra.Command, args []string) error {
 		t.Bench = "."
 	}
 	if c.Given("for") {
-		t.For = c.time
+		t.For = c.copies.For
 	}
 	t.Args, t.Packages = versionsAndPackages(cmd, args)
 	files, err := runner.New(consoleOf(cmd), "benchrun calibrate --truth").Truth(cmd.Context(), &t)

@@ -127,6 +127,9 @@ func (c *AB) check(plan *record.Plan) error {
 	if c.Within < 0 {
 		return fmt.Errorf("--within is %v; it must be positive", c.Within)
 	}
+	if err := c.Compare.Check(); err != nil {
+		return err
+	}
 	return c.Config.check(plan)
 }
 

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/dynolab/dyno/internal/calibrate"
 	"github.com/dynolab/dyno/internal/console"
 	"github.com/dynolab/dyno/internal/program"
 	"github.com/dynolab/dyno/internal/program/subject"
@@ -27,11 +28,20 @@ type Tests struct {
 	Absent   []record.Hole // what a plan has to leave out
 }
 
-// A Calibration makes the plan of a run that of a calibration.
+// A Calibration makes the plan of a run that of a calibration; see calibrate.Calibrate.
 type Calibration struct {
-	Prefix string // of the results file's name
-	// Plan completes a plan that has all but its cases, and how many blocks it has.
-	Plan func(plan *record.Plan, cases []record.Case)
+	Slows  []float64
+	Trials int           // 0: as many as For has time for
+	For    time.Duration // that measuring takes, about
+}
+
+// plan completes a plan that has all but its cases, and how many blocks it has.
+func (c *Calibration) plan(p *record.Plan, cases []record.Case) {
+	if c.Trials > 0 {
+		calibrate.Calibrate(p, cases, c.Slows, p.Blocks, c.Trials)
+	} else {
+		calibrate.CalibrateFor(p, cases, c.Slows, p.Blocks, c.For)
+	}
 }
 
 // Packages measures the benchmarks of packages, or the rest of the run that is resumed, and
@@ -46,7 +56,11 @@ func (r *Runner) Packages(ctx context.Context, c Config, calibration *Calibratio
 		return "", fmt.Errorf("%s compares two versions: go on with benchrun ab --resume", c.Resume)
 	}
 	plan := c.plan(from)
-	if err := c.check(plan); err != nil {
+	err = c.check(plan)
+	if err == nil && calibration != nil && from == nil {
+		err = calibrate.CheckCalibration(calibration.Slows, plan.Blocks, max(1, calibration.Trials))
+	}
+	if err != nil {
 		return "", err
 	}
 	if from != nil && from.Finished() {
@@ -81,7 +95,7 @@ func (r *Runner) prepare(ctx context.Context, j *job, c *Config, calibration *Ca
 	if j.path == "" && j.from == nil {
 		prefix := ""
 		if calibration != nil {
-			prefix = calibration.Prefix
+			prefix = calibrate.CalibrationPrefix
 		}
 		j.path = resultsPath(ctx, ".", j.here.Machine, prefix, j.here.Value("commit"), time.Now())
 	}
@@ -104,7 +118,7 @@ func (r *Runner) testsOf(ctx context.Context, folder string, j *job, calibration
 	} else if tests, err = List(ctx, r.con, folder, plan, o); err == nil {
 		plan.Cases = tests.Cases
 		if calibration != nil {
-			calibration.Plan(plan, tests.Cases)
+			calibration.plan(plan, tests.Cases)
 		}
 		err = tests.withoutTurns(ctx, folder, plan, o)
 	}

@@ -129,6 +129,12 @@ func (t *truthRun) resume() error {
 // error for what cannot be carried out.
 func (t *truthRun) check() (pairs, ab *record.Plan, err error) {
 	c := t.c
+	if c.Pairs < calibrate.LeastPairs {
+		return nil, nil, fmt.Errorf("--pairs is %d; it must be at least %d", c.Pairs, calibrate.LeastPairs)
+	}
+	if len(c.Parts) == 0 {
+		return nil, nil, fmt.Errorf("--parts is empty; it lists %s", strings.Join(calibrate.TruthParts, ", "))
+	}
 	a := DefaultAB()
 	a.Args, a.Packages, a.Bench, a.CPU, a.Machine, a.Idle, a.Timeout, a.Seed = c.Args, c.Packages, c.Bench, c.CPU, c.Machine, c.Idle, c.Timeout, c.Seed
 	for flag, set := range map[string]func(){
