@@ -142,10 +142,10 @@ func TestCheck(t *testing.T) {
 func TestResultsPath(t *testing.T) {
 	at := time.Date(2026, 11, 22, 1, 2, 3, 0, time.UTC)
 	dir := t.TempDir() // in no module
-	if got, want := resultsPath(t.Context(), dir, "box", "truth-", "", at), filepath.Join(dir, "results/box/truth-20261122-010203-nocommit.bench"); got != want {
+	if got, want := resultsPath(t.Context(), dir, "box", "truth-", short(""), at), filepath.Join(dir, "results/box/truth-20261122-010203-nocommit.bench"); got != want {
 		t.Errorf("got %s, want %s", got, want)
 	}
-	if got, want := resultsPath(t.Context(), ".", "box", "", "0123456789ab", at), filepath.FromSlash("../../results/box/20261122-010203-01234567.bench"); got != want {
+	if got, want := resultsPath(t.Context(), ".", "box", "", short("0123456789ab"), at), filepath.FromSlash("../../results/box/20261122-010203-01234567.bench"); got != want {
 		t.Errorf("got %s, want %s", got, want)
 	}
 }

@@ -15,7 +15,6 @@ import (
 	"github.com/dynolab/dyno/internal/program"
 	"github.com/dynolab/dyno/internal/program/subject"
 	"github.com/dynolab/dyno/internal/record"
-	"github.com/dynolab/dyno/internal/scratch"
 	"github.com/dynolab/dyno/internal/session"
 	"github.com/dynolab/dyno/internal/testbin"
 )
@@ -79,16 +78,16 @@ func (r *Runner) Packages(ctx context.Context, c Config, calibration *Calibratio
 
 // prepare builds what j measures, lists it if j is a new run, and completes j.
 func (r *Runner) prepare(ctx context.Context, j *job, c *Config, calibration *Calibration) error {
-	folder, err := scratch.New()
+	folder, err := r.scratch()
 	if err != nil {
 		return err
 	}
-	r.cleanUp = append(r.cleanUp, func() { _ = folder.Remove() })
-	tests, err := r.testsOf(ctx, folder.Path, j, calibration)
+	tests, err := r.testsOf(ctx, folder, j, calibration)
 	if err != nil {
 		return err
 	}
-	j.plan.Subjects, j.absent = hashes(nil, tests.Binaries), tests.Absent
+	j.absent = tests.Absent
+	addHashes(j.plan, tests.Binaries)
 	maps.Copy(j.plan.Subjects, subject.Hashes(tests.Programs))
 	j.subject = subject.New(j.plan, tests.Programs, testbin.NewBinaries(j.plan, tests.Binaries, r.kill), r.kill)
 	j.here = session.Describe(ctx, ".", c.Machine, c.Resume)
@@ -97,7 +96,7 @@ func (r *Runner) prepare(ctx context.Context, j *job, c *Config, calibration *Ca
 		if calibration != nil {
 			prefix = calibrate.CalibrationPrefix
 		}
-		j.path = resultsPath(ctx, ".", j.here.Machine, prefix, j.here.Value("commit"), time.Now())
+		j.path = resultsPath(ctx, ".", j.here.Machine, prefix, short(j.here.Value("commit")), time.Now())
 	}
 	return nil
 }
@@ -158,16 +157,14 @@ func (t *Tests) withoutTurns(ctx context.Context, folder string, plan *record.Pl
 	return err
 }
 
-// hashes returns what of has, with the hashes of binaries.
-func hashes(of map[string]string, binaries []testbin.Binary) map[string]string {
-	all := maps.Clone(of)
-	if all == nil {
-		all = make(map[string]string)
+// addHashes adds those of binaries to the Subjects of plan.
+func addHashes(plan *record.Plan, binaries []testbin.Binary) {
+	if plan.Subjects == nil {
+		plan.Subjects = make(map[string]string)
 	}
 	for _, b := range binaries {
-		maps.Copy(all, b.Hashes())
+		maps.Copy(plan.Subjects, b.Hashes())
 	}
-	return all
 }
 
 // build compiles the packages into folder, and opens the files beside them. What does not

@@ -11,13 +11,10 @@ import (
 )
 
 // resultsPath is where the results of kind are kept by default: below results/ in the
-// module of dir, or in dir if that is in none.
-func resultsPath(ctx context.Context, dir, machine, kind, commit string, now time.Time) string {
-	return filepath.Join(moduleRoot(ctx, dir), "results", machine, kind+stamp(now)+"-"+short(commit)+".bench")
+// module of dir, or in dir if that is in none. of says what they are of: a commit.
+func resultsPath(ctx context.Context, dir, machine, kind, of string, now time.Time) string {
+	return filepath.Join(moduleRoot(ctx, dir), "results", machine, kind+now.UTC().Format("20060102-150405")+"-"+of+".bench")
 }
-
-// stamp is a moment in the name of a file.
-func stamp(now time.Time) string { return now.UTC().Format("20060102-150405") }
 
 // short is a commit in the name of a file.
 func short(commit string) string {

@@ -13,7 +13,6 @@ import (
 	"github.com/dynolab/dyno/internal/calibrate"
 	"github.com/dynolab/dyno/internal/console"
 	"github.com/dynolab/dyno/internal/record"
-	"github.com/dynolab/dyno/internal/scratch"
 	"github.com/dynolab/dyno/internal/session"
 	"github.com/dynolab/dyno/internal/testbin"
 	"github.com/dynolab/dyno/internal/truth"
@@ -166,14 +165,13 @@ func (t *truthRun) check() (pairs, ab *record.Plan, err error) {
 // prepare lays out and builds both versions, as ab does and as go test -c does, and
 // completes the plans.
 func (t *truthRun) prepare(ctx context.Context, pairs, ab *record.Plan) error {
-	folder, err := scratch.New()
+	folder, err := t.scratch()
 	if err != nil {
 		return err
 	}
-	t.cleanUp = append(t.cleanUp, func() { _ = folder.Remove() })
 	if len(t.c.Args) == 0 {
-		t.ab.Args, t.ab.Packages, t.ab.Dir = []string{truth.Old, truth.New}, []string{"."}, folder.Path
-		if err := truth.Lay(folder.Path); err != nil {
+		t.ab.Args, t.ab.Packages, t.ab.Dir = []string{truth.Old, truth.New}, []string{"."}, folder
+		if err := truth.Lay(folder); err != nil {
 			return err
 		}
 	}
@@ -192,7 +190,7 @@ func (t *truthRun) prepare(ctx context.Context, pairs, ab *record.Plan) error {
 	t.plans[calibrate.TruthAB] = ab
 	here := t.circumstances(ctx)
 	t.plan(pairs)
-	if err := t.build(ctx, filepath.Join(folder.Path, "plain")); err != nil {
+	if err := t.build(ctx, filepath.Join(folder, "plain")); err != nil {
 		return err
 	}
 	t.here = here
@@ -207,7 +205,7 @@ func (t *truthRun) circumstances(ctx context.Context) *record.Circumstances {
 	if t.ab.Dir != "." {
 		var dirty string
 		if commit, dirty = session.Commit(ctx, ".", ""); commit != "" {
-			here.Fixed = append([]record.Setting{{Key: "commit", Values: []string{commit}}, {Key: "dirty", Values: []string{dirty}}}, here.Fixed...)
+			here.Fixed = slices.Insert(here.Fixed, 0, fixed("commit", commit), fixed("dirty", dirty))
 		}
 	}
 	switch {
@@ -215,9 +213,13 @@ func (t *truthRun) circumstances(ctx context.Context) *record.Circumstances {
 	case t.c.Out != "":
 		t.path = calibrate.TruthPath(t.c.Out, calibrate.TruthPairs)
 	default:
-		t.path = resultsPath(ctx, ".", here.Machine, calibrate.TruthPrefix, commit, time.Now())
+		t.path = resultsPath(ctx, ".", here.Machine, calibrate.TruthPrefix, short(commit), time.Now())
 	}
 	return here
+}
+
+func fixed(key, value string) record.Setting {
+	return record.Setting{Key: key, Values: []string{value}}
 }
 
 // plan completes the plans of the parts that plain processes measure.
@@ -290,14 +292,14 @@ func (t *truthRun) build(ctx context.Context, folder string) error {
 				binaries = append(binaries, b)
 			}
 		}
-		one.Subjects = hashes(one.Subjects, binaries)
+		addHashes(one, binaries)
 		if layouts > 1 {
 			fmt.Fprintf(t.con, "linking the %s version in %s\n", sides[i], console.Count(layouts, "layout"))
 		}
 		if err := testbin.Link(ctx, folder, binaries, layouts); err != nil {
 			return err
 		}
-		pairs.Subjects = hashes(pairs.Subjects, binaries)
+		addHashes(pairs, binaries)
 		t.plain = append(t.plain, binaries...)
 	}
 	return nil
@@ -312,7 +314,7 @@ func (t *truthRun) jobs() []*job {
 			continue
 		}
 		here := *t.here
-		here.Fixed = append([]record.Setting{{Key: calibrate.TruthKey, Values: []string{part}}}, here.Fixed...)
+		here.Fixed = append([]record.Setting{fixed(calibrate.TruthKey, part)}, here.Fixed...)
 		binaries := t.plain
 		if part == calibrate.TruthAB {
 			binaries = t.v.all()
