@@ -3,14 +3,12 @@ package main
 import (
 	"errors"
 	"fmt"
-	"io"
 	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
 
 	"github.com/dynolab/dyno/internal/calibrate"
-	"github.com/dynolab/dyno/internal/report"
 	"github.com/dynolab/dyno/internal/runner"
 )
 
@@ -63,14 +61,4 @@ func (c *calibrateFlags) measureTruth(cmd *cobra.Command, args []string) error {
 		err = shown
 	}
 	return err
-}
-
-// showTruth computes what the files show and prints it, and writes it as JSON to path,
-// if that is not empty.
-func showTruth(cmd *cobra.Command, files []string, format, path string) error {
-	t, err := calibrate.ReadTruth(files)
-	if err != nil {
-		return err
-	}
-	return showFindings(cmd, "truth suite", files, format, path, report.Truth(t), func(w io.Writer) error { return report.TruthJSON(w, t) })
 }

@@ -70,18 +70,9 @@ func (f *File) Strict() (results []Record, problems []Problem) {
 	for _, p := range f.Strays {
 		stray[p.Line] = true
 	}
-	for _, r := range f.Results {
-		if !stray[r.Line()] {
-			results = append(results, r)
-		}
-	}
-	problems = slices.Clone(f.Strays)
-	for _, p := range f.Problems {
-		if !stray[p.Line] {
-			problems = append(problems, p)
-		}
-	}
-	return results, problems
+	results = slices.DeleteFunc(slices.Clone(f.Results), func(r Record) bool { return stray[r.Line()] })
+	problems = slices.DeleteFunc(slices.Clone(f.Problems), func(p Problem) bool { return stray[p.Line] })
+	return results, append(slices.Clone(f.Strays), problems...)
 }
 
 // Tell returns problems of f as messages, in the order of their lines.
@@ -133,13 +124,13 @@ type fileReader struct {
 // lineReaders take in lines by their mark.
 var lineReaders = map[string]func(r *fileReader, l Line) error{
 	PlanMark: (*fileReader).looks,
-	AloneMark: func(r *fileReader, l Line) error {
+	aloneMark: func(r *fileReader, l Line) error {
 		return l.row(&r.f.Alone, "reason", "malformed line of a row")
 	},
 	NoteMark: func(r *fileReader, l Line) error {
 		return l.row(&r.f.Notes, "text", "malformed note")
 	},
-	TookMark:   (*fileReader).took,
+	tookMark:   (*fileReader).took,
 	SlicesMark: (*fileReader).slices,
 	ClauseMark: (*fileReader).clause,
 	HoleMark:   (*fileReader).hole,
@@ -150,7 +141,7 @@ var lineReaders = map[string]func(r *fileReader, l Line) error{
 }
 
 // mayBeLong has the marks of lines that may be longer than maxLine.
-var mayBeLong = []string{PlanMark, AloneMark, NoteMark, SlicesMark}
+var mayBeLong = []string{PlanMark, aloneMark, NoteMark, SlicesMark}
 
 // take takes in a line.
 func (r *fileReader) take(l Line) {

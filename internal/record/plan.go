@@ -59,20 +59,16 @@ const implKey = "/impl"
 const RefPrefix = "ref-"
 
 // A Plan says what is measured, how often, and in which order. It is written
-// into the results, so that a run can be repeated, and resumed.
+// into the results, so that a run can be repeated, and resumed. From Mode on, its fields are
+// zero in plans of files that know nothing of them.
 type Plan struct {
-	Cases  []Case `json:"cases,omitempty"`
-	CPU    []int  `json:"cpu"`    // values of GOMAXPROCS
-	Blocks int    `json:"blocks"` // each case runs once in each
-	Time   string `json:"time"`   // -test.benchtime: a duration, or a number of iterations such as "100x"
-	Seed   uint64 `json:"seed"`   // of the orders
-
-	// Benchmem asks testing for bytes and allocations per operation, which
-	// benchmarks that report their own do not need.
-	Benchmem bool `json:"benchmem"`
-
-	// Timeout is how long one process may take, in nanoseconds.
-	Timeout time.Duration `json:"timeout"`
+	Cases    []Case        `json:"cases,omitempty"`
+	CPU      []int         `json:"cpu"`      // values of GOMAXPROCS
+	Blocks   int           `json:"blocks"`   // each case runs once in each
+	Time     string        `json:"time"`     // -test.benchtime: a duration, or a number of iterations such as "100x"
+	Seed     uint64        `json:"seed"`     // of the orders
+	Benchmem bool          `json:"benchmem"` // testing counts bytes and allocations per operation
+	Timeout  time.Duration `json:"timeout"`  // of one process, in nanoseconds
 
 	// Packages and Bench are what the cases were chosen by, and Subjects the
 	// hash of each test binary, by what Subject.Hashes calls it.
@@ -80,11 +76,7 @@ type Plan struct {
 	Bench    string            `json:"bench"`
 	Subjects map[string]string `json:"subjects"`
 
-	// The fields below are zero in plans of files that know nothing of them.
-
-	// Mode says how benchmarks that are compared with one another are measured:
-	// one of the Mode constants, "" meaning ModeProcess.
-	Mode string `json:"mode,omitempty"`
+	Mode string `json:"mode,omitempty"` // one of the Mode constants; "" means ModeProcess
 
 	// Col is the key whose values are compared with one another: "/impl" for a
 	// part of benchmark names, or "side" for Case.Side. "" means "/impl".
@@ -95,24 +87,16 @@ type Plan struct {
 	Control bool `json:"control,omitempty"`
 
 	// Rounds is in how many rounds those that take turns do a slice each, and
-	// Slice how long a slice is to take. Slices that must be longer, for an
-	// operation or for whole cycles of garbage collection, are fewer; see
+	// Slice how long a slice is to take. Slices that must be longer are fewer; see
 	// internal/session/turns.go. Both are 0 in ModeProcess.
 	Rounds int           `json:"rounds,omitempty"`
 	Slice  time.Duration `json:"slice,omitempty"`
 
-	// Layouts is in how many orders of its functions each test binary is linked.
-	// Block b measures order (b-1) mod Layouts of all of them, where 0 is the
-	// linker's own. 0 means 1.
-	Layouts int `json:"layouts,omitempty"`
-
-	// Trial is how many blocks make a trial of a calibration: results that are
-	// judged on their own. 0 means that the plan is no calibration's.
-	Trial int `json:"trial,omitempty"`
+	Layouts int `json:"layouts,omitempty"` // in how many orders of its functions each test binary is linked; 0 means 1
+	Trial   int `json:"trial,omitempty"`   // how many blocks make a trial of a calibration; 0 means that it is none
 
 	// Looks are the blocks, ascending, after which it is looked which rows are
-	// decided and need no more blocks; the last one is Blocks. Empty means none
-	// before the end: a fixed plan.
+	// decided and need no more blocks; the last one is Blocks. A fixed plan has none.
 	Looks []int `json:"looks,omitempty"`
 
 	// Count is how many values each process prints, one after the other, as by go
@@ -120,14 +104,12 @@ type Plan struct {
 	// one side come before all of the next. 0 means 1.
 	Count int `json:"count,omitempty"`
 
-	// InOrder has each block in the order of the cases, every second one backwards, and
-	// not in a random one. It is for subjects to which it is dear to change from some of
-	// the cases to others, as a board is that is flashed for that.
+	// InOrder has each block in the order of the cases, every second one backwards, for
+	// subjects to which it is dear to change from some of the cases to others, as a board
+	// is that is flashed for that.
 	InOrder bool `json:"inorder,omitempty"`
 
-	// Own is what the subject wants to have on record of how it runs the cases: JSON,
-	// nil for nothing.
-	Own json.RawMessage `json:"own,omitempty"`
+	Own json.RawMessage `json:"own,omitempty"` // what the subject wants to have on record of how it runs the cases
 
 	// Alpha and Margin are those of the decisions that are taken at Looks.
 	Alpha  float64 `json:"alpha,omitempty"`
@@ -136,15 +118,9 @@ type Plan struct {
 
 // The modes of a plan.
 const (
-	// ModeProcess measures each benchmark in a fresh process in each block: one
-	// value.
-	ModeProcess = "process"
-	// ModeTurns has the benchmarks of a row alive together, taking turns slice by
-	// slice. One that cannot be driven so is a hole.
-	ModeTurns = "turns"
-	// ModeAuto is ModeTurns for rows that have something to compare and whose
-	// benchmarks can be driven, ModeProcess for the others.
-	ModeAuto = "auto"
+	ModeProcess = "process" // each benchmark in a fresh process in each block: one value
+	ModeTurns   = "turns"   // the benchmarks of a row take turns, slice by slice; one that cannot be driven so is a hole
+	ModeAuto    = "auto"    // ModeTurns for rows that compare anything and can be driven so, ModeProcess for the others
 )
 
 // A Step is one process of a block: a case with a GOMAXPROCS, or a copy of it.
@@ -190,6 +166,7 @@ func (p *Plan) Check() error {
 
 // CheckSettings is Check for a plan whose cases are not known yet.
 func (p *Plan) CheckSettings() error {
+	turns := p.InTurns()
 	switch {
 	case p.Blocks < 1:
 		return fmt.Errorf("--blocks is %d; it must be at least 1 (6 is the least that can prove a difference)", p.Blocks)
@@ -199,18 +176,12 @@ func (p *Plan) CheckSettings() error {
 		return fmt.Errorf("--timeout is %v; it must be positive", p.Timeout)
 	case p.Layouts < 0 || p.Layouts > MaxLayouts:
 		return fmt.Errorf("--layouts is %d; it must be between 1 and %d", p.Layouts, MaxLayouts)
-	}
-	switch p.Mode {
-	case "", ModeProcess:
-	case ModeTurns, ModeAuto:
-		if p.Rounds < 1 || p.Rounds > MostRounds {
-			return fmt.Errorf("--rounds is %d; it must be between 1 and %d", p.Rounds, MostRounds)
-		}
-		if p.Slice <= 0 {
-			return fmt.Errorf("--slice is %v; it must be positive", p.Slice)
-		}
-	default:
+	case !turns && p.Mode != "" && p.Mode != ModeProcess:
 		return fmt.Errorf("--mode is %q; it must be one of %s, %s, %s", p.Mode, ModeAuto, ModeTurns, ModeProcess)
+	case turns && (p.Rounds < 1 || p.Rounds > MostRounds):
+		return fmt.Errorf("--rounds is %d; it must be between 1 and %d", p.Rounds, MostRounds)
+	case turns && p.Slice <= 0:
+		return fmt.Errorf("--slice is %v; it must be positive", p.Slice)
 	}
 	if err := p.checkLooks(); err != nil {
 		return err
@@ -248,18 +219,19 @@ const MaxLayouts = 100
 // checkLooks returns an error if Looks are no blocks in ascending order that end
 // with the last one.
 func (p *Plan) checkLooks() error {
-	if len(p.Looks) == 0 {
-		return nil
-	}
-	for i, b := range p.Looks {
-		if b < 1 || i > 0 && b <= p.Looks[i-1] {
+	before := 0
+	for _, block := range p.Looks {
+		if block <= before {
 			return fmt.Errorf("the looks %v are no ascending numbers of blocks", p.Looks)
 		}
+		before = block
 	}
-	if p.Looks[len(p.Looks)-1] != p.Blocks {
+	switch {
+	case len(p.Looks) == 0:
+		return nil
+	case before != p.Blocks:
 		return fmt.Errorf("the last of the looks %v is not after the last of %d blocks", p.Looks, p.Blocks)
-	}
-	if !(p.Alpha > 0 && p.Alpha < 1) || !(p.Margin >= 0) {
+	case !(p.Alpha > 0 && p.Alpha < 1) || !(p.Margin >= 0):
 		return fmt.Errorf("the level %v and margin %v of the looks make no sense", p.Alpha, p.Margin)
 	}
 	return nil

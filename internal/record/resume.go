@@ -13,23 +13,21 @@ import (
 
 // Interrupted is a results file whose run has not been finished.
 type Interrupted struct {
-	Path string
-	Plan *Plan
-	// Config holds the configuration lines before the first block.
-	Config map[string]string
-	// Ended is the number of the last complete block, 0 for none.
-	Ended int
-	// Done holds the steps that block Ended+1 has results or holes for.
-	Done map[StepKey]bool
-	// Given holds, for each step that has been tried, how many times in a row it
-	// has failed.
-	Given map[StepKey]int
+	Path   string
+	Plan   *Plan
+	Config map[string]string // the configuration lines before the first block
+
+	Ended int              // the number of the last complete block, 0 for none
+	Done  map[StepKey]bool // the steps that block Ended+1 has results or holes for
+	Given map[StepKey]int  // for each step that has been tried, how many times in a row it has failed
+
 	// Alone holds, by Group.Index, why groups cannot take turns, Stopped the
 	// groups that are decided and after which block that was seen, and Looked the
 	// blocks after which it was looked.
 	Alone   map[int]string
 	Stopped map[int]int
 	Looked  []int
+
 	// Torn is what was being written when the run was killed: a line without an
 	// end, or a row without its end. Resume cuts it off.
 	Torn string
@@ -134,99 +132,111 @@ func (l Line) ofStep() bool {
 	return slices.Contains([]string{ResultMark, HoleMark, SkipMark, ClauseMark}, l.Mark)
 }
 
+// A position is where reading what was measured has come to.
+type position struct {
+	*Interrupted
+	steps   map[StepKey]bool // of the plan
+	groups  []Group
+	inBlock bool
+	at      StepKey
+}
+
 // read takes in what was measured.
 func (r *Interrupted) read(lines []Line) error {
-	known := make(map[StepKey]bool)
+	p := position{Interrupted: r, steps: make(map[StepKey]bool), groups: r.Plan.Groups(), at: StepKey{0, 1}}
 	for _, s := range r.Plan.Steps() {
-		known[s.Key()] = true
+		p.steps[s.Key()] = true
 	}
-	groups := r.Plan.Groups()
-	inBlock, at := false, StepKey{0, 1}
 	for _, l := range lines {
 		if l.Key != "" {
 			r.config[l.Key] = l.Value
 		}
-		switch {
-		case l.Mark == unitMark:
-			r.units = append(r.units, l.Rest)
-		case l.Mark == BlockEnd, l.Key == "block":
-			if err := r.block(l); err != nil {
-				return err
-			}
-			inBlock = inBlock || l.Key == "block"
-		case l.Key == "case", l.Key == "copy" && inBlock:
-			n, err := strconv.Atoi(l.Value)
-			key := StepKey{n, 1}
-			if l.Key == "copy" {
-				at.Copy, key = n, StepKey{at.Index, n}
-			} else {
-				at.Index = n
-			}
-			if err != nil || !known[key] {
-				return fmt.Errorf("line %d: %q is no case of the plan", l.Number, l.Text)
-			}
-		case l.Mark == AloneMark, l.Mark == decidedMark:
-			if err := r.group(l, groups); err != nil {
-				return err
-			}
-		case l.Mark == lookMark:
-			r.Looked = append(r.Looked, r.Ended)
-		case inBlock && l.ofStep():
-			if err := r.step(l, at, known[at]); err != nil {
-				return err
-			}
-		case !inBlock && l.Key != "":
-			r.Config[l.Key] = l.Value
+		if err := p.take(l); err != nil {
+			return fmt.Errorf("line %d: %w", l.Number, err)
 		}
+	}
+	return nil
+}
+
+// take takes in a line.
+func (p *position) take(l Line) error {
+	switch {
+	case l.Mark == unitMark:
+		p.units = append(p.units, l.Rest)
+	case l.Mark == BlockEnd:
+		return p.block(l, l.Rest)
+	case l.Key == "block":
+		p.inBlock = true
+		return p.block(l, l.Value)
+	case l.Key == "case", l.Key == "copy" && p.inBlock:
+		return p.move(l)
+	case l.Mark == aloneMark, l.Mark == decidedMark:
+		return p.group(l)
+	case l.Mark == lookMark:
+		p.Looked = append(p.Looked, p.Ended)
+	case p.inBlock && l.ofStep():
+		return p.step(l)
+	case !p.inBlock && l.Key != "":
+		p.Config[l.Key] = l.Value
 	}
 	return nil
 }
 
 // block takes in the first line of a block, or the line behind its last one.
-func (r *Interrupted) block(l Line) error {
-	number := l.Value
-	if l.Mark == BlockEnd {
-		number = l.Rest
-	}
-	if n, _ := strconv.Atoi(number); n != r.Ended+1 {
-		return fmt.Errorf("line %d: %q after the end of block %d", l.Number, l.Text, r.Ended)
+func (p *position) block(l Line, number string) error {
+	if n, _ := strconv.Atoi(number); n != p.Ended+1 {
+		return fmt.Errorf("%q after the end of block %d", l.Text, p.Ended)
 	}
 	if l.Mark == BlockEnd {
-		r.Ended++
-		r.Done = make(map[StepKey]bool)
+		p.Ended++
+		p.Done = make(map[StepKey]bool)
+	}
+	return nil
+}
+
+// move takes in a line that says which step, or which copy of it, comes next.
+func (p *position) move(l Line) error {
+	n, err := strconv.Atoi(l.Value)
+	next := StepKey{n, 1}
+	if l.Key == "case" {
+		p.at.Index = n
+	} else {
+		p.at.Copy, next = n, StepKey{p.at.Index, n}
+	}
+	if err != nil || !p.steps[next] {
+		return fmt.Errorf("%q is no case of the plan", l.Text)
 	}
 	return nil
 }
 
 // group takes in a line about a row.
-func (r *Interrupted) group(l Line, groups []Group) error {
+func (p *position) group(l Line) error {
 	fields, err := ParseFields(l.Rest)
 	if err != nil {
-		return fmt.Errorf("line %d: %w", l.Number, err)
+		return err
 	}
 	n, _ := strconv.Atoi(fields["group"])
-	if n < 1 || n > len(groups) || groups[n-1].Name != fields["row"] {
-		return fmt.Errorf("line %d: %q is about no row of the plan", l.Number, l.Text)
+	if n < 1 || n > len(p.groups) || p.groups[n-1].Name != fields["row"] {
+		return fmt.Errorf("%q is about no row of the plan", l.Text)
 	}
-	if l.Mark == AloneMark {
-		r.Alone[n] = fields["reason"]
-	} else if _, ok := r.Stopped[n]; !ok {
-		r.Stopped[n] = r.Ended
+	if l.Mark == aloneMark {
+		p.Alone[n] = fields["reason"]
+	} else if _, ok := p.Stopped[n]; !ok {
+		p.Stopped[n] = p.Ended
 	}
 	return nil
 }
 
-// step takes in what the step at gave.
-func (r *Interrupted) step(l Line, at StepKey, known bool) error {
-	more := r.Plan.Count > 1 && l.Mark == ResultMark // a process has printed several
-	if r.Done[at] && !more || !known {
-		return fmt.Errorf("line %d: block %d has case %d already", l.Number, r.Ended+1, at.Index)
+// step takes in what a step gave.
+func (p *position) step(l Line) error {
+	more := p.Plan.Count > 1 && l.Mark == ResultMark // a process has printed several
+	if p.Done[p.at] && !more || !p.steps[p.at] {
+		return fmt.Errorf("block %d has case %d already", p.Ended+1, p.at.Index)
 	}
-	r.Done[at] = true
-	if l.Mark == HoleMark {
-		r.Given[at]++
-	} else {
-		r.Given[at] = 0
+	p.Done[p.at] = true
+	p.Given[p.at]++
+	if l.Mark != HoleMark {
+		p.Given[p.at] = 0
 	}
 	return nil
 }

@@ -10,26 +10,18 @@ import (
 )
 
 // Slices are what one process measured in turns with others: the time of each of
-// its slices. A results file has them in a comment line below the result.
+// its slices. A results file has them in a comment line below the result, which
+// docs/results-format.md describes.
 type Slices struct {
-	N int // operations of each slice, at least 1
-
-	// Warmup is how many slices were done before the measured ones, and Steady
-	// whether their times had stopped changing by then.
-	Warmup int
-	Steady bool
-
-	GCs int // garbage collections during the measured slices
-
-	// Took is how long the row took in this block by the clock on the wall, with
-	// everything: starting its processes, warming them up, all their slices. 0 if
-	// that is not known.
-	Took time.Duration
+	N      int           // operations of each slice, at least 1
+	Warmup int           // slices that were done before the measured ones
+	Steady bool          // their times had stopped changing by then
+	GCs    int           // garbage collections during the measured slices
+	Took   time.Duration // by the row in this block, with everything; 0 if it is not known
 
 	// Whole says that the process ran nothing but these slices, one after another,
-	// since the first began: it stood still in between, and no collection was forced.
-	// Then their sum is all that the operations cost, collections included. Files of
-	// before 2026-11-22 do not say so, and have most collections outside.
+	// since the first began. Then their sum is all that the operations cost,
+	// collections included.
 	Whole bool
 
 	// Rare is the part of its time that the process is likely to spend on collections
@@ -37,13 +29,12 @@ type Slices struct {
 	// they are not so rare.
 	Rare float64
 
-	// Ns are the nanoseconds of each slice, one a round, in the order of the
-	// rounds; Lost stands for a slice that is missing. Slices with the same index,
-	// in the same block of the same row, are of the same round.
+	// Ns are the nanoseconds of each slice, one a round; Lost stands for a slice that is
+	// missing. Slices with the same index, in the same block of the same row, are of the
+	// same round.
 	Ns []int64
 
-	// CPU is the processor time of the process in each slice; nil if it is not known.
-	CPU []time.Duration
+	CPU []time.Duration // processor time of the process in each slice; nil if it is not known
 }
 
 // Lost is the time of a slice that is missing.

@@ -135,7 +135,7 @@ func (s *Store) Turns(block int, g Group, records []Record, plan *Plan) error {
 
 // Alone notes that the steps of g cannot take turns from here on, and why.
 func (s *Store) Alone(g Group, reason string) {
-	s.line(AloneMark + formatFields("group", strconv.Itoa(g.Index), "pkg", g.Pkg, "row", strconv.Quote(g.Name), "reason", strconv.Quote(reason)))
+	s.line(aloneMark + formatFields("group", strconv.Itoa(g.Index), "pkg", g.Pkg, "row", strconv.Quote(g.Name), "reason", strconv.Quote(reason)))
 }
 
 // Note notes what a reader should know of the row g.
