@@ -1,12 +1,10 @@
 package main
 
 import (
-	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
-	"os"
-	"regexp"
 	"slices"
 
 	"github.com/spf13/cobra"
@@ -74,8 +72,10 @@ it is else 3 if that cannot be told of something.`,
 			if c.gate == gateSlower && slices.Contains(args, gateStrict) {
 				return errors.New("the value of --gate follows a =: --gate=strict")
 			}
-			if err := c.check(); err != nil {
-				return err
+			if c.gate != "" {
+				if err := oneOf("--gate", c.gate, []string{gateSlower, gateStrict}); err != nil {
+					return err
+				}
 			}
 			c.Args, c.Packages = versionsAndPackages(cmd, args)
 			c.Given = cmd.Flags().Changed
@@ -119,22 +119,6 @@ func (c *abFlags) register(cmd *cobra.Command) {
 	_ = cmd.RegisterFlagCompletionFunc("gate", cobra.FixedCompletions([]string{gateSlower, gateStrict}, cobra.ShellCompDirectiveNoFileComp))
 }
 
-// check returns an error for flags that make no sense, before anything takes time.
-func (c *abFlags) check() error {
-	if c.gate != "" {
-		if err := oneOf("--gate", c.gate, []string{gateSlower, gateStrict}); err != nil {
-			return err
-		}
-	}
-	if err := checkLevels(c.AB.Compare); err != nil {
-		return err
-	}
-	if _, err := regexp.Compile(c.AB.Compare.Accept); err != nil {
-		return fmt.Errorf("--accept %q: %w", c.AB.Compare.Accept, err)
-	}
-	return nil
-}
-
 // compare compares two versions of a module, and reports what was found. Its error may be
 // the gate's status.
 func (c *abFlags) compare(cmd *cobra.Command) error {
@@ -151,9 +135,7 @@ func (c *abFlags) compare(cmd *cobra.Command) error {
 	if err != nil {
 		return err
 	}
-	if run.Unmeasured != nil {
-		compared = run.Unmeasured
-	}
+	compared = cmp.Or(run.Unmeasured, compared)
 	if err := c.show(cmd, compared, run.Versions); err != nil {
 		return err
 	}
@@ -174,28 +156,22 @@ func (c *abFlags) compare(cmd *cobra.Command) error {
 // was measured, because all packages are identical.
 func (c *abFlags) show(cmd *cobra.Command, compared *compare.Comparison, v *runner.Versions) error {
 	out := cmd.OutOrStdout()
-	switch {
-	case compared == nil:
-	case c.comment != "-":
-		if err := report.Comparison(compared, report.Terminal, report.Extra{}).Text(out, report.TextOptions{Color: wantsColor(out)}); err != nil {
+	if compared != nil && c.comment != "-" {
+		if err := comparison(compared, nil).show(out, "text", nil); err != nil {
 			return err
-		}
-	default: // the comment may be too short for them
-		for _, warning := range compared.Warnings {
-			fmt.Fprintf(cmd.ErrOrStderr(), "warning: %s\n", warning)
 		}
 	}
 	if c.comment == "" {
 		return nil
 	}
-	var b bytes.Buffer
-	named := report.Versions{Old: v.Old, New: v.New, Identical: v.Identical, Notes: v.Notes}
-	if err := report.Comment(compared, named).Markdown(&b, report.MarkdownOptions{}); err != nil {
-		return err
+	comment := report.Comment(compared, report.Versions{Old: v.Old, New: v.New, Identical: v.Identical, Notes: v.Notes})
+	if c.comment != "-" {
+		return report.WriteMarkdown(c.comment, comment)
 	}
-	if c.comment == "-" {
-		_, err := out.Write(b.Bytes())
-		return err
+	if compared != nil { // the comment may be too short for them
+		for _, warning := range compared.Warnings {
+			fmt.Fprintf(cmd.ErrOrStderr(), "warning: %s\n", warning)
+		}
 	}
-	return os.WriteFile(c.comment, b.Bytes(), 0o644)
+	return comment.Markdown(out, report.MarkdownOptions{})
 }

@@ -1,11 +1,8 @@
 package main
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
-	"io"
-	"os"
 	"strings"
 	"time"
 
@@ -13,7 +10,6 @@ import (
 
 	"github.com/dynolab/dyno/internal/calibrate"
 	"github.com/dynolab/dyno/internal/record"
-	"github.com/dynolab/dyno/internal/report"
 	"github.com/dynolab/dyno/internal/runner"
 )
 
@@ -23,31 +19,11 @@ var calibrationFormats = []string{"text", "md", "json"}
 // quickCalibration is how long calibrate --quick measures, about.
 const quickCalibration = 2 * time.Minute
 
-// calibrationBench is what is calibrated in a checkout of dyno: work of several kinds,
-// because they differ in what disturbs them, driven in each of the three ways, because
-// those differ in what they see.
-var calibrationBench = strings.Join([]string{
-	"^BenchmarkActor$/^workload=pingpong$/^impl=workstealing$", // two that wait for one another
-	"^BenchmarkActor$/^workload=count$/^impl=workstealing$",    // a stream of messages
-	"^BenchmarkTask$/^workload=matmul$/^impl=serial$",          // processor time and little else
-	"^BenchmarkActor$/^workload=fanin$/^impl=lockbased$",       // a lock that many want
-	"^BenchmarkActor$/^workload=forkjoin$/^impl=workstealing$", // garbage
-	// And benchmarks as others write them, each with b.N and with b.Loop.
-	"^BenchmarkControlHash", // processor time
-	"^BenchmarkControlJSON", // garbage
-	"^BenchmarkControlLock", // a contended lock
-}, "|")
-
-// calibrationPackages have the benchmarks of calibrationBench.
-var calibrationPackages = []string{defaultPackages, module + "/internal/truth/plants"}
-
 // calibrateFlags are the flags of calibrate.
 type calibrateFlags struct {
 	runner.Config
 
-	slows  []float64
-	trials int
-	time   time.Duration // that measuring may take, about, if trials is 0
+	copies runner.Calibration
 	quick  bool
 	from   bool
 	format string
@@ -135,9 +111,9 @@ func (c *calibrateFlags) register(cmd *cobra.Command) {
 	}
 	f := cmd.Flags()
 	measuring(cmd, &c.Config, usage, "bench,b")
-	f.Float64SliceVar(&c.slows, "slow", calibrate.CalibrationSlows, "slow copies down by these `parts` of their time: 0.02 is 2 %")
-	f.IntVar(&c.trials, "trials", 0, "measure `n` trials (default: as many as fit into the time)")
-	f.DurationVar(&c.time, "for", 10*time.Minute, "measure as many trials as take about this `duration`, at least one; with --truth, all parts take it together")
+	f.Float64SliceVar(&c.copies.Slows, "slow", calibrate.CalibrationSlows, "slow copies down by these `parts` of their time: 0.02 is 2 %")
+	f.IntVar(&c.copies.Trials, "trials", 0, "measure `n` trials (default: as many as fit into the time)")
+	f.DurationVar(&c.copies.For, "for", 10*time.Minute, "measure as many trials as take about this `duration`, at least one; with --truth, all parts take it together")
 	f.BoolVar(&c.quick, "quick", false, "the same as --for "+shortDuration(quickCalibration))
 	measuring(cmd, &c.Config, usage, "blocks,n", "rounds", "slice", "layouts", "cpu", "seed", "timeout", "out,o", "machine", "resume", "idle")
 	f.BoolVar(&c.truth, "truth", false, "measure changes of which plain go test finds out the truth, and what is said of them")
@@ -170,19 +146,13 @@ func (c *calibrateFlags) check(cmd *cobra.Command) error {
 		if flag := firstChanged(cmd, "for", "trials"); flag != "" {
 			return fmt.Errorf("--quick and --%s both say how long it takes", flag)
 		}
-		c.time = quickCalibration
+		c.copies.For = quickCalibration
 	}
-	if c.time <= 0 {
-		return fmt.Errorf("--for is %v; it must be more than zero", c.time)
+	if c.copies.For <= 0 {
+		return fmt.Errorf("--for is %v; it must be more than zero", c.copies.For)
 	}
-	if c.truth {
-		return nil
-	}
-	if err := calibrate.CheckCalibration(c.slows, c.Blocks, max(c.trials, 1)); err != nil {
-		return err
-	}
-	if c.trials < 0 || c.trials == 0 && c.Given("trials") {
-		return fmt.Errorf("--trials is %d; it must be at least 1", c.trials)
+	if n := c.copies.Trials; n < 0 || n == 0 && c.Given("trials") {
+		return fmt.Errorf("--trials is %d; it must be at least 1", n)
 	}
 	return nil
 }
@@ -204,22 +174,13 @@ func (c *calibrateFlags) measure(cmd *cobra.Command, packages []string) error {
 	if c.Resume == "" {
 		c.Packages = packagesOr(cmd.Context(), packages)
 		if c.Bench == "" && len(packages) == 0 && inDyno(cmd.Context()) {
-			c.Bench, c.Packages = calibrationBench, calibrationPackages
+			c.Bench, c.Packages = calibrate.OwnBench, calibrate.OwnPackages
 		}
 	}
 	if c.Bench == "" {
 		c.Bench = "."
 	}
-	path, err := runner.New(consoleOf(cmd), "benchrun calibrate").Packages(cmd.Context(), c.Config, &runner.Calibration{
-		Prefix: calibrate.CalibrationPrefix,
-		Plan: func(p *record.Plan, cases []record.Case) {
-			if c.trials > 0 {
-				calibrate.Calibrate(p, cases, c.slows, c.Blocks, c.trials)
-			} else {
-				calibrate.CalibrateFor(p, cases, c.slows, c.Blocks, c.time)
-			}
-		},
-	})
+	path, err := runner.New(consoleOf(cmd), "benchrun calibrate").Packages(cmd.Context(), c.Config, &c.copies)
 	if path == "" {
 		return err
 	}
@@ -231,39 +192,3 @@ func (c *calibrateFlags) measure(cmd *cobra.Command, packages []string) error {
 
 // shortDuration writes a duration as people do: "2m" for 2m0s.
 func shortDuration(d time.Duration) string { return strings.TrimSuffix(d.String(), "0s") }
-
-// showCalibration computes what the files show and prints it, and writes it as
-// JSON to path, if that is not empty.
-func showCalibration(cmd *cobra.Command, files []string, o calibrate.Options, format, path string) error {
-	c, err := calibrate.Read(files, o)
-	if err != nil {
-		return err
-	}
-	return showFindings(cmd, "calibration", files, format, path, report.Calibration(c), func(w io.Writer) error { return report.CalibrationJSON(w, c) })
-}
-
-// showFindings prints what was found in files, and writes it as JSON to path, if that is not
-// empty. what says what it is.
-func showFindings(cmd *cobra.Command, what string, files []string, format, path string, doc report.Doc, writeJSON func(io.Writer) error) (err error) {
-	out := cmd.OutOrStdout()
-	switch format {
-	case "md":
-		err = doc.Markdown(out, report.MarkdownOptions{})
-	case "json":
-		err = writeJSON(out)
-	default:
-		err = doc.Text(out, report.TextOptions{})
-	}
-	if err != nil || path == "" {
-		return err
-	}
-	var b bytes.Buffer
-	if err := writeJSON(&b); err != nil {
-		return err
-	}
-	if err := os.WriteFile(path, b.Bytes(), 0o644); err != nil {
-		return fmt.Errorf("writing the %s: %w", what, err)
-	}
-	fmt.Fprintf(cmd.ErrOrStderr(), "%s: %s\nresults: %s\n", what, path, strings.Join(files, " "))
-	return nil
-}

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"io"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -63,17 +64,10 @@ judged.`,
 			if err != nil {
 				return err
 			}
-			out := cmd.OutOrStdout()
-			switch format {
-			case "md":
-				err = report.Comparison(c, report.Document, report.Extra{Card: card}).Markdown(out, report.MarkdownOptions{})
-			case "csv":
-				err = report.CSV(out, c)
-			case "json":
-				err = report.JSON(out, c, card)
-			default:
-				err = report.Comparison(c, report.Terminal, report.Extra{Card: card}).Text(out, report.TextOptions{Color: wantsColor(out)})
-			}
+			err = comparison(c, card).show(cmd.OutOrStdout(), format, map[string]func(io.Writer) error{
+				"csv":  func(w io.Writer) error { return report.CSV(w, c) },
+				"json": func(w io.Writer) error { return report.JSON(w, c, card) },
+			})
 			if err != nil || !gate {
 				return err
 			}

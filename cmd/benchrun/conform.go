@@ -2,6 +2,7 @@ package main
 
 import (
 	"errors"
+	"io"
 	"strings"
 	"time"
 
@@ -46,15 +47,10 @@ crash, whose output is shown.`,
 			if err != nil {
 				return err
 			}
-			out := cmd.OutOrStdout()
-			switch format {
-			case "md":
-				err = report.Conformance(m, report.Document).Markdown(out, report.MarkdownOptions{})
-			case "json":
-				err = report.ConformJSON(out, m)
-			default:
-				err = report.Conformance(m, report.Terminal).Text(out, report.TextOptions{Color: wantsColor(out)})
-			}
+			matrix := documentOf(func(form report.Form) report.Doc { return report.Conformance(m, form) })
+			err = matrix.show(cmd.OutOrStdout(), format, map[string]func(io.Writer) error{
+				"json": func(w io.Writer) error { return report.ConformJSON(w, m) },
+			})
 			switch {
 			case err != nil:
 				return err

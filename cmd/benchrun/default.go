@@ -61,7 +61,7 @@ func present(cmd *cobra.Command, path string) error {
 		return err
 	}
 	out := cmd.OutOrStdout()
-	if err := report.Comparison(c, report.Terminal, report.Extra{Card: card}).Text(out, report.TextOptions{Color: wantsColor(out)}); err != nil {
+	if err := comparison(c, card).show(out, "text", nil); err != nil {
 		return err
 	}
 	doc := report.Path([]string{path}, "")

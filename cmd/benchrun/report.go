@@ -67,7 +67,7 @@ The same results give the same bytes.`,
 			if flag := firstChanged(cmd, "col", "base"); sideBySide && flag != "" {
 				return fmt.Errorf("--%s is for what is compared, and these are figures of %s, which are shown side by side", flag, placeNames(places))
 			}
-			if err := checkLevels(opts); err != nil {
+			if err := opts.Check(); err != nil {
 				return err
 			}
 			if sideBySide {
@@ -77,17 +77,9 @@ The same results give the same bytes.`,
 			if err != nil {
 				return err
 			}
-			x := report.Extra{Card: card}
-			return give(cmd.OutOrStdout(), format, map[string]func(io.Writer) error{
-				"text": func(w io.Writer) error {
-					return report.Comparison(c, report.Terminal, x).Text(w, report.TextOptions{Color: wantsColor(w)})
-				},
-				"md": func(w io.Writer) error {
-					return report.Comparison(c, report.Document, x).Markdown(w, report.MarkdownOptions{})
-				},
-				"json": func(w io.Writer) error { return report.JSON(w, c, card) },
-				"html": report.Comparison(c, report.Page, x).HTML,
-			}, report.Path(args, dir), func(path string) error { return report.Write(c, card, path) })
+			return comparison(c, card).give(cmd.OutOrStdout(), format,
+				func(w io.Writer) error { return report.JSON(w, c, card) },
+				report.Path(args, dir), func(path string) error { return report.Write(c, card, path) })
 		},
 	}
 	compareFlags(cmd, &opts)
@@ -98,11 +90,11 @@ The same results give the same bytes.`,
 	return cmd
 }
 
-// give prints a report in one of its forms, or if format is empty writes it at path and
-// prints where its parts are.
-func give(out io.Writer, format string, forms map[string]func(io.Writer) error, path string, write func(path string) error) error {
-	if form := forms[format]; form != nil {
-		return form(out)
+// give prints a report, or if format is empty writes it at path and prints where its parts
+// are.
+func (of documentOf) give(out io.Writer, format string, writeJSON func(io.Writer) error, path string, write func(path string) error) error {
+	if format != "" {
+		return of.show(out, format, map[string]func(io.Writer) error{"json": writeJSON})
 	}
 	if err := write(path); err != nil {
 		return fmt.Errorf("writing the report: %w", err)
@@ -126,25 +118,14 @@ func reportSideBySide(cmd *cobra.Command, d *compare.Data, o compare.Options, pa
 		return err
 	}
 	for _, c := range s.Comparisons {
-		for _, p := range c.Problems {
-			fmt.Fprintf(cmd.ErrOrStderr(), "benchrun: %s (left out)\n", p)
-		}
+		leftOut(cmd, c.Problems)
 	}
-	card, err := targets.Judge(targets.All(), d, targets.JudgeOptions{Filter: o.Filter, Alpha: o.Alpha})
+	card, err := targets.Measured(d, o)
 	if err != nil {
 		return err
 	}
-	if card = card.Only(targets.Score.Measured); len(card.Scores) == 0 {
-		card = nil
-	}
-	return give(cmd.OutOrStdout(), format, map[string]func(io.Writer) error{
-		"text": func(w io.Writer) error {
-			return report.SideBySide(s, report.Terminal, card).Text(w, report.TextOptions{Color: wantsColor(w)})
-		},
-		"md": func(w io.Writer) error {
-			return report.SideBySide(s, report.Document, card).Markdown(w, report.MarkdownOptions{})
-		},
-		"json": func(w io.Writer) error { return report.SideBySideJSON(w, s, card) },
-		"html": report.SideBySide(s, report.Page, card).HTML,
-	}, path, func(path string) error { return report.WriteSideBySide(s, card, path) })
+	doc := documentOf(func(form report.Form) report.Doc { return report.SideBySide(s, form, card) })
+	return doc.give(cmd.OutOrStdout(), format,
+		func(w io.Writer) error { return report.SideBySideJSON(w, s, card) },
+		path, func(path string) error { return report.WriteSideBySide(s, card, path) })
 }

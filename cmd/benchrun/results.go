@@ -14,6 +14,7 @@ import (
 
 	"github.com/dynolab/dyno/internal/calibrate"
 	"github.com/dynolab/dyno/internal/compare"
+	"github.com/dynolab/dyno/internal/report"
 	"github.com/dynolab/dyno/internal/targets"
 )
 
@@ -74,7 +75,7 @@ func folderForFile(folder string) error {
 // compareFiles compares, judges by targets, and reports malformed lines on
 // standard error.
 func compareFiles(cmd *cobra.Command, files []string, o compare.Options) (*compare.Comparison, *targets.Scorecard, error) {
-	if err := checkLevels(o); err != nil {
+	if err := o.Check(); err != nil {
 		return nil, nil, err
 	}
 	d, err := compare.Read(files, cmd.InOrStdin())
@@ -91,22 +92,47 @@ func compareData(cmd *cobra.Command, d *compare.Data, o compare.Options) (*compa
 		return nil, nil, err
 	}
 	c.Calibrations = calibrate.Calibrations(c.Files)
-	for _, p := range c.Problems {
-		fmt.Fprintf(cmd.ErrOrStderr(), "benchrun: %s (left out)\n", p)
-	}
+	leftOut(cmd, c.Problems)
 	card, err := scorecard(c, d, o)
 	return c, card, err
 }
 
-// checkLevels returns an error for levels that make no sense.
-func checkLevels(o compare.Options) error {
-	if !(o.Alpha > 0 && o.Alpha < 1) {
-		return fmt.Errorf("--alpha is %v; it must lie between 0 and 1, such as %v", o.Alpha, compare.DefaultAlpha)
+// scorecard judges the one file of a comparison, for the section in its report. It is
+// nil if no target has a figure there, and if the columns are no implementations
+// or there are several files, of which a target could mean any.
+func scorecard(c *compare.Comparison, d *compare.Data, o compare.Options) (*targets.Scorecard, error) {
+	if len(c.Files) != 1 || c.Col != "/impl" {
+		return nil, nil
 	}
-	if !(o.Margin > 0 && o.Margin < 1) {
-		return fmt.Errorf("--margin is %v; it must lie between 0 and 1, such as %v", o.Margin, compare.DefaultMargin)
+	return targets.Measured(d, o)
+}
+
+// leftOut says which lines of the input are malformed.
+func leftOut(cmd *cobra.Command, problems []string) {
+	for _, p := range problems {
+		fmt.Fprintf(cmd.ErrOrStderr(), "benchrun: %s (left out)\n", p)
 	}
-	return nil
+}
+
+// documentOf returns a document in one of its forms.
+type documentOf func(report.Form) report.Doc
+
+// show prints a document in format: text, md or html, or what data has for another one.
+func (of documentOf) show(out io.Writer, format string, data map[string]func(io.Writer) error) error {
+	switch write := data[format]; {
+	case write != nil:
+		return write(out)
+	case format == "md":
+		return of(report.Document).Markdown(out, report.MarkdownOptions{})
+	case format == "html":
+		return of(report.Page).HTML(out)
+	}
+	return of(report.Terminal).Text(out, report.TextOptions{Color: wantsColor(out)})
+}
+
+// comparison returns the document of a comparison.
+func comparison(c *compare.Comparison, card *targets.Scorecard) documentOf {
+	return func(form report.Form) report.Doc { return report.Comparison(c, form, report.Extra{Card: card}) }
 }
 
 // judge tells what the gate found, and returns its exit status as an error.

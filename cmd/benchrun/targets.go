@@ -3,8 +3,6 @@ package main
 import (
 	"errors"
 	"fmt"
-	"io"
-	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -48,7 +46,7 @@ workload needs), and 2 on an error. Aims do not change it.`,
 					return errors.New("without a file targets measures dyno's implementations, and this folder is not in a checkout of dyno; " +
 						"to judge results: benchrun targets file (benchrun targets --help shows more)")
 				}
-				c.Bench, c.Given = targetsPattern(all), cmd.Flags().Changed
+				c.Bench, c.Given = targets.Pattern(all), cmd.Flags().Changed
 				path, err := runner.New(consoleOf(cmd), "benchrun run").Packages(cmd.Context(), c, nil)
 				if err != nil {
 					return err
@@ -80,9 +78,7 @@ func judgeTargets(cmd *cobra.Command, files []string, all, asJSON bool) error {
 	if err != nil {
 		return err
 	}
-	for _, p := range card.Problems {
-		fmt.Fprintf(cmd.ErrOrStderr(), "benchrun: %s (left out)\n", p)
-	}
+	leftOut(cmd, card.Problems)
 	if !all {
 		card = card.Only(func(s targets.Score) bool { return s.Target.Required || s.Outcome != targets.NotMeasured })
 	}
@@ -95,37 +91,8 @@ func judgeTargets(cmd *cobra.Command, files []string, all, asJSON bool) error {
 	if err != nil {
 		return err
 	}
-	return required(cmd.ErrOrStderr(), card)
-}
-
-// required tells which required targets are not passed, and returns the exit
-// status as an error. What several implementations share is told once.
-func required(w io.Writer, card *targets.Scorecard) error {
-	var order []string
-	impls := make(map[string][]string)
-	for _, s := range card.Scores {
-		if !s.Target.Required || s.Outcome != targets.Miss && s.Outcome != targets.NotMeasured {
-			continue
-		}
-		line := s.Target.ID + ": missed"
-		if s.Outcome == targets.NotMeasured {
-			line = s.Target.ID + ": not measured: " + s.Why
-		}
-		if impls[line] == nil {
-			order = append(order, line)
-		}
-		who := s.Impl
-		if s.Board != "" {
-			who = s.Subject()
-		}
-		impls[line] = append(impls[line], who)
-	}
-	for _, line := range order {
-		who := ""
-		if impls[line][0] != "" {
-			who = " (" + strings.Join(impls[line], ", ") + ")"
-		}
-		fmt.Fprintf(w, "targets: %s%s\n", line, who)
+	for _, line := range card.Unmet() {
+		fmt.Fprintf(cmd.ErrOrStderr(), "targets: %s\n", line)
 	}
 	switch n := card.Tally(true); {
 	case n.Miss > 0:
@@ -134,21 +101,4 @@ func required(w io.Writer, card *targets.Scorecard) error {
 		return exitError(exitInconclusive)
 	}
 	return nil
-}
-
-// scorecard judges the one file of a comparison, for the section in its report. It is
-// nil if no target has a figure there, and if the columns are no implementations
-// or there are several files, of which a target could mean any.
-func scorecard(c *compare.Comparison, d *compare.Data, o compare.Options) (*targets.Scorecard, error) {
-	if len(c.Files) != 1 || c.Col != "/impl" {
-		return nil, nil
-	}
-	found, err := targets.Judge(targets.All(), d, targets.JudgeOptions{Filter: o.Filter, Alpha: o.Alpha})
-	if err != nil {
-		return nil, err
-	}
-	if found = found.Only(targets.Score.Measured); len(found.Scores) == 0 {
-		return nil, nil
-	}
-	return found, nil
 }

@@ -3,14 +3,12 @@ package main
 import (
 	"errors"
 	"fmt"
-	"io"
 	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
 
 	"github.com/dynolab/dyno/internal/calibrate"
-	"github.com/dynolab/dyno/internal/report"
 	"github.com/dynolab/dyno/internal/runner"
 )
 
@@ -32,16 +30,10 @@ func (c *calibrateFlags) checkTruth(cmd *cobra.Command) error {
 	if c.Given("for") && c.Given("pairs") {
 		return errors.New("--pairs and --for both say how many pairs are measured")
 	}
-	if n := c.suite.Pairs; n < calibrate.LeastPairs {
-		return fmt.Errorf("--pairs is %d; it must be at least %d", n, calibrate.LeastPairs)
-	}
 	for _, part := range c.suite.Parts {
 		if err := oneOf("--parts", part, calibrate.TruthParts); err != nil {
 			return err
 		}
-	}
-	if len(c.suite.Parts) == 0 {
-		return fmt.Errorf("--parts is empty; it lists %s", strings.Join(calibrate.TruthParts, ", "))
 	}
 	return nil
 }
@@ -54,7 +46,7 @@ func (c *calibrateFlags) measureTruth(cmd *cobra.Command, args []string) error {
 		t.Bench = "."
 	}
 	if c.Given("for") {
-		t.For = c.time
+		t.For = c.copies.For
 	}
 	t.Args, t.Packages = versionsAndPackages(cmd, args)
 	files, err := runner.New(consoleOf(cmd), "benchrun calibrate --truth").Truth(cmd.Context(), &t)
@@ -69,14 +61,4 @@ func (c *calibrateFlags) measureTruth(cmd *cobra.Command, args []string) error {
 		err = shown
 	}
 	return err
-}
-
-// showTruth computes what the files show and prints it, and writes it as JSON to path,
-// if that is not empty.
-func showTruth(cmd *cobra.Command, files []string, format, path string) error {
-	t, err := calibrate.ReadTruth(files)
-	if err != nil {
-		return err
-	}
-	return showFindings(cmd, "truth suite", files, format, path, report.Truth(t), func(w io.Writer) error { return report.TruthJSON(w, t) })
 }

@@ -345,7 +345,7 @@ func Unmeasured(absent []record.Hole, opts Options) (*Comparison, error) {
 	var b strings.Builder
 	for _, h := range absent {
 		if h.Case != "" {
-			fmt.Fprintf(&b, "%s%s\n%s%s\n", record.PkgPrefix, h.Pkg, record.SidePrefix, h.Side)
+			fmt.Fprintf(&b, "pkg: %s\n%s: %s\n", h.Pkg, record.SideKey, h.Side)
 		}
 		fmt.Fprintln(&b, h.Line())
 	}

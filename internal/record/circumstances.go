@@ -1,6 +1,7 @@
 package record
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 )
@@ -72,16 +73,10 @@ func (now *Circumstances) Differences(then map[string]string) []string {
 	for _, name := range Environment {
 		keys = append(keys, strings.ToLower(name))
 	}
-	none := func(s string) string {
-		if s == "" {
-			return "none"
-		}
-		return s
-	}
 	var diffs []string
 	for _, key := range keys {
 		if a, b := then[key], now.Value(key); a != b {
-			diffs = append(diffs, key+": "+none(a)+" → "+none(b))
+			diffs = append(diffs, key+": "+cmp.Or(a, "none")+" → "+cmp.Or(b, "none"))
 		}
 	}
 	return diffs

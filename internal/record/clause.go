@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strconv"
 	"strings"
 	"unicode"
 )
@@ -17,8 +16,7 @@ const (
 )
 
 // A BoardClause is what became of a clause of the conformance suite on a board, one
-// time. Results files say so in a comment line, which other readers of the format
-// ignore.
+// time.
 type BoardClause struct {
 	Impl   string // "serial"
 	Name   string // "group/go-nil-task"
@@ -32,19 +30,10 @@ type BoardClause struct {
 
 // Line is the line of a results file that says so, without the newline.
 func (c BoardClause) Line() string {
-	line := ClauseMark + "impl=" + c.Impl + " clause=" + c.Name + " result=" + c.Result
-	if c.Outcome != "" {
-		line += " outcome=" + strconv.Quote(c.Outcome)
-	}
-	if c.Why != "" {
-		line += " why=" + strconv.Quote(c.Why)
-	}
-	return line
+	return ClauseMark + formatFields("impl", c.Impl, "clause", c.Name, "result", c.Result, "outcome", quoteSome(c.Outcome), "why", quoteSome(c.Why))
 }
 
-// ParseClauseLine reads a line "# conform: impl=… clause=… result=… outcome=… why=…",
-// of which the last two may be missing. ok is false for any other line. Unknown keys
-// are ignored.
+// ParseClauseLine reads the line of a clause; ok is false for any other line.
 func ParseClauseLine(line string) (c BoardClause, ok bool, err error) {
 	rest, ok := strings.CutPrefix(line, ClauseMark)
 	if !ok {
@@ -92,11 +81,11 @@ func TallyClauses(clauses []BoardClause) []ClauseTally {
 	var order []key
 	for _, c := range clauses {
 		k := key{c.Impl, c.Name}
-		before, ok := counts[k]
-		if !ok {
+		before, again := counts[k]
+		if !again {
 			order = append(order, k)
 		}
-		if !ok || rank(c) > rank(before) {
+		if !again || rank(c) > rank(before) {
 			counts[k] = c
 		}
 	}

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"cmp"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -69,18 +70,9 @@ func (f *File) Strict() (results []Record, problems []Problem) {
 	for _, p := range f.Strays {
 		stray[p.Line] = true
 	}
-	for _, r := range f.Results {
-		if !stray[r.Line()] {
-			results = append(results, r)
-		}
-	}
-	problems = slices.Clone(f.Strays)
-	for _, p := range f.Problems {
-		if !stray[p.Line] {
-			problems = append(problems, p)
-		}
-	}
-	return results, problems
+	results = slices.DeleteFunc(slices.Clone(f.Results), func(r Record) bool { return stray[r.Line()] })
+	problems = slices.DeleteFunc(slices.Clone(f.Problems), func(p Problem) bool { return stray[p.Line] })
+	return results, append(slices.Clone(f.Strays), problems...)
 }
 
 // Tell returns problems of f as messages, in the order of their lines.
@@ -129,56 +121,75 @@ type fileReader struct {
 	lines   int
 }
 
+// lineReaders take in lines by their mark.
+var lineReaders = map[string]func(r *fileReader, l Line) error{
+	PlanMark: (*fileReader).looks,
+	aloneMark: func(r *fileReader, l Line) error {
+		return l.row(&r.f.Alone, "reason", "malformed line of a row")
+	},
+	NoteMark: func(r *fileReader, l Line) error {
+		return l.row(&r.f.Notes, "text", "malformed note")
+	},
+	tookMark:   (*fileReader).took,
+	SlicesMark: (*fileReader).slices,
+	ClauseMark: (*fileReader).clause,
+	HoleMark:   (*fileReader).hole,
+	SkipMark:   (*fileReader).hole,
+	ResultMark: (*fileReader).result,
+	unitMark:   (*fileReader).figure,
+	"":         (*fileReader).unmarked,
+}
+
+// mayBeLong has the marks of lines that may be longer than maxLine.
+var mayBeLong = []string{PlanMark, aloneMark, NoteMark, SlicesMark}
+
 // take takes in a line.
 func (r *fileReader) take(l Line) {
-	switch l.Mark { // these may be long
-	case PlanMark:
-		// Of a plan that cannot be read one only loses that it had looks, which
-		// resuming would complain of.
-		var p struct{ Looks []int }
-		if json.Unmarshal([]byte(l.Rest), &p) == nil && slices.IsSorted(p.Looks) {
-			r.f.Looks = p.Looks
-		}
-		return
-	case AloneMark:
-		r.row(l, &r.f.Alone, "reason", "malformed line of a row")
-		return
-	case NoteMark:
-		r.row(l, &r.f.Notes, "text", "malformed note")
-		return
-	case SlicesMark:
-		r.slices(l)
-		return
-	}
-	if l.Size > maxLine {
+	read, ok := lineReaders[l.Mark]
+	switch {
+	case l.Size > maxLine && !slices.Contains(mayBeLong, l.Mark):
 		r.problem(l.Number, fmt.Sprintf("a line of %d bytes is longer than any that can be read", l.Size))
-		return
-	}
-	switch l.Mark {
-	case TookMark:
-		r.took(l)
-	case ClauseMark:
-		if c, _, err := ParseClauseLine(l.Text); err != nil {
+	case ok:
+		if err := read(r, l); err != nil {
 			r.problem(l.Number, err.Error())
-		} else {
-			r.f.Clauses = append(r.f.Clauses, c)
-		}
-	case HoleMark, SkipMark:
-		r.hole(l)
-	case ResultMark:
-		r.f.Results = append(r.f.Results, Record{line: l, Result: &benchfmt.Result{Config: r.config.now()}})
-		r.figure(l)
-	case unitMark:
-		r.figure(l)
-	case "":
-		switch {
-		case l.Key != "":
-			r.config.set(l.Key, l.Value)
-			r.settings.Add(l.Key, l.Value)
-		case l.Text[0] != '#':
-			r.stray(l, "neither a result nor a configuration line: "+Shortened(l.Text))
 		}
 	}
+}
+
+// looks takes in a plan. Of one that cannot be read one only loses that it had looks,
+// which resuming would complain of.
+func (r *fileReader) looks(l Line) error {
+	var p struct{ Looks []int }
+	if json.Unmarshal([]byte(l.Rest), &p) == nil && slices.IsSorted(p.Looks) {
+		r.f.Looks = p.Looks
+	}
+	return nil
+}
+
+// clause takes in what became of a clause.
+func (r *fileReader) clause(l Line) error {
+	c, ok, err := ParseClauseLine(l.Text)
+	if ok {
+		r.f.Clauses = append(r.f.Clauses, c)
+	}
+	return err
+}
+
+// result takes in a benchmark line, which has the configuration in force.
+func (r *fileReader) result(l Line) error {
+	r.f.Results = append(r.f.Results, Record{line: l, Result: &benchfmt.Result{Config: r.config.now()}})
+	return r.figure(l)
+}
+
+// unmarked takes in a line of the configuration, or one that is none of ours.
+func (r *fileReader) unmarked(l Line) error {
+	if l.Key != "" {
+		r.config.set(l.Key, l.Value)
+		r.settings.Add(l.Key, l.Value)
+	} else if l.Text[0] != '#' {
+		r.stray(l, "neither a result nor a configuration line: "+Shortened(l.Text))
+	}
+	return nil
 }
 
 func (r *fileReader) problem(line int, what string) {
@@ -190,74 +201,75 @@ func (r *fileReader) stray(l Line, what string) {
 }
 
 // row takes in a line about a row, of which the field key is the text.
-func (r *fileReader) row(l Line, to *[]RowLine, key, malformed string) {
+func (l Line) row(to *[]RowLine, key, malformed string) error {
 	fields, err := ParseFields(l.Rest)
 	if err != nil {
-		r.problem(l.Number, malformed+": "+err.Error())
-		return
+		return fmt.Errorf("%s: %w", malformed, err)
 	}
 	*to = append(*to, RowLine{Pkg: fields["pkg"], Row: fields["row"], Text: fields[key]})
+	return nil
 }
 
 // took takes in how long measuring a row took.
-func (r *fileReader) took(l Line) {
+func (r *fileReader) took(l Line) error {
 	fields, err := ParseFields(l.Rest)
 	ms, bad := strconv.Atoi(fields["ms"])
 	if err != nil || bad != nil {
-		r.problem(l.Number, "malformed line of a row's time")
-		return
+		return errors.New("malformed line of a row's time")
 	}
 	r.f.Took = append(r.f.Took, RowLine{Pkg: fields["pkg"], Row: fields["row"], Took: time.Duration(ms) * time.Millisecond})
+	return nil
 }
 
-// orphaned is what is wrong with slices that stand below no result.
-const orphaned = "slices of no benchmark result"
+// errOrphaned is what is wrong with slices that stand below no result.
+var errOrphaned = errors.New("slices of no benchmark result")
 
 // slices takes in a line of slices, which belongs to the result in the line above.
-func (r *fileReader) slices(l Line) {
+func (r *fileReader) slices(l Line) error {
 	s, _, err := ParseSlices(l.Text)
 	if err != nil {
-		r.problem(l.Number, err.Error())
-		return
+		return err
 	}
-	if n := len(r.f.Results); n > 0 && r.f.Results[n-1].line.Number == l.Number-1 {
-		r.f.Results[n-1].Slices = &s
-		return
+	last := len(r.f.Results) - 1
+	if last < 0 || r.f.Results[last].line.Number != l.Number-1 {
+		return errOrphaned
 	}
-	r.problem(l.Number, orphaned)
+	r.f.Results[last].Slices = &s
+	return nil
 }
 
-// hole takes in a hole, which has the configuration in force.
-func (r *fileReader) hole(l Line) {
+// hole takes in a hole, which has the configuration in force, but for that of a package.
+func (r *fileReader) hole(l Line) error {
 	h, _, err := ParseHoleLine(l.Text)
 	if err != nil {
-		r.problem(l.Number, err.Error())
-		return
+		return err
 	}
 	res := new(benchfmt.Result)
+	at := config{list: r.config.now(), shared: true}
 	if h.Case == "" {
-		var of config
-		of.set("pkg", h.Pkg)
-		of.set(SideKey, h.Side)
-		res.Config = of.now()
-	} else {
-		at := config{list: r.config.now(), shared: true}
-		if h.Block != "" {
-			at.set("block", h.Block)
-		}
-		res.Name, res.Config = benchfmt.Name(h.Case[len(ResultMark):]), at.now()
+		at = config{}
+		at.set("pkg", h.Pkg)
+		at.set(SideKey, h.Side)
+	} else if h.Block != "" {
+		at.set("block", h.Block)
+	}
+	res.Config = at.now()
+	if h.Case != "" {
+		res.Name = benchfmt.Name(h.Case[len(ResultMark):])
 		h.Pkg, h.Side = res.GetConfig("pkg"), res.GetConfig(SideKey)
 	}
 	r.f.Holes = append(r.f.Holes, Record{Result: res, Hole: &h})
+	return nil
 }
 
 // figure keeps a line for benchfmt.
-func (r *fileReader) figure(l Line) {
+func (r *fileReader) figure(l Line) error {
 	for ; r.lines < l.Number-1; r.lines++ {
 		r.figures.WriteByte('\n')
 	}
 	r.figures.WriteString(l.Text + "\n")
 	r.lines++
+	return nil
 }
 
 // results has benchfmt read the benchmark and Unit lines, and completes the results.
@@ -293,7 +305,7 @@ func (r *fileReader) complete(rec Record, res *benchfmt.Result) (ok bool) {
 	}
 	if res == nil {
 		if rec.Slices != nil {
-			r.problem(l.Number+1, orphaned)
+			r.problem(l.Number+1, errOrphaned.Error())
 		}
 		return false
 	}

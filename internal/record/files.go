@@ -19,13 +19,15 @@ const (
 // SplitFiles takes apart what stands in Plan.Packages: packages, and files.
 func SplitFiles(all []string) (packages []string, f Files) {
 	for _, s := range all {
-		if path, ok := strings.CutPrefix(s, binaryMark); ok {
+		mark, path, _ := strings.Cut(s, ":")
+		switch mark + ":" {
+		case binaryMark:
 			f.Binaries = append(f.Binaries, path)
-		} else if path, ok := strings.CutPrefix(s, programMark); ok {
+		case programMark:
 			f.Programs = append(f.Programs, path)
-		} else if path, ok := strings.CutPrefix(s, dirMark); ok {
+		case dirMark:
 			f.Dir = path
-		} else {
+		default:
 			packages = append(packages, s)
 		}
 	}

@@ -7,8 +7,7 @@ import (
 	"unicode"
 )
 
-// A Hole is a measurement that was due and is not there. Results files say so
-// in a comment line, which other readers of the format ignore.
+// A Hole is a measurement that was due and is not there.
 type Hole struct {
 	Pkg    string // import path, as far as it is known
 	Case   string // full benchmark name, with "Benchmark"; "" means all of Pkg
@@ -46,30 +45,19 @@ func (h Hole) Gone() bool {
 	return h.Skipped && (h.Side == SideNew && h.Reason == OnlyIn(SideOld) || h.Side == SideOld && h.Reason == OnlyIn(SideNew))
 }
 
-// Line is the line of a results file that says so, without the newline;
-// parseHoleLine reads it.
+// Line is the line of a results file that says so, without the newline.
 func (h Hole) Line() string {
-	line := HoleMark
+	mark, pkg, side := HoleMark, h.Pkg, h.Side
 	if h.Skipped {
-		line = SkipMark
+		mark = SkipMark
 	}
-	if h.Case == "" {
-		line += "pkg=" + h.Pkg
-		if h.Side != "" {
-			line += " " + SideKey + "=" + h.Side
-		}
-	} else {
-		line += "case=" + h.Case
+	if h.Case != "" { // which stands below its package
+		pkg, side = "", ""
 	}
-	if h.Block != "" {
-		line += " block=" + h.Block
-	}
-	return line + " reason=" + strconv.Quote(h.Reason)
+	return mark + formatFields("pkg", pkg, SideKey, side, "case", h.Case, "block", h.Block, "reason", strconv.Quote(h.Reason))
 }
 
-// ParseHoleLine reads a line "# hole: case=… block=… reason=…", or the same
-// with "skip", or with pkg=… side=… instead of the case. ok is false for any other
-// line. Values with spaces are quoted as Go strings; unknown keys are ignored.
+// ParseHoleLine reads the line of a hole; ok is false for any other line.
 func ParseHoleLine(line string) (h Hole, ok bool, err error) {
 	rest, isHole := strings.CutPrefix(line, HoleMark)
 	if !isHole {
@@ -94,40 +82,4 @@ func ParseHoleLine(line string) (h Hole, ok bool, err error) {
 		h.Case = "Benchmark" + h.Case
 	}
 	return h, true, nil
-}
-
-// ParseFields reads "key=value key=value …". A value is a word or a quoted Go
-// string. The last value of a key wins.
-func ParseFields(s string) (map[string]string, error) {
-	fields := make(map[string]string)
-	for {
-		s = strings.TrimLeft(s, " \t")
-		if s == "" {
-			return fields, nil
-		}
-		key, rest, ok := strings.Cut(s, "=")
-		if !ok || key == "" || strings.ContainsAny(key, " \t\"") {
-			return nil, fmt.Errorf("expected key=value at %q", s)
-		}
-		if strings.HasPrefix(rest, `"`) {
-			quoted, err := strconv.QuotedPrefix(rest)
-			if err != nil {
-				return nil, fmt.Errorf("the quoted value of %s does not end", key)
-			}
-			v, err := strconv.Unquote(quoted)
-			if err != nil {
-				return nil, fmt.Errorf("value of %s: %w", key, err)
-			}
-			fields[key], s = v, rest[len(quoted):]
-			if s != "" && s[0] != ' ' && s[0] != '\t' {
-				return nil, fmt.Errorf("no space after the value of %s", key)
-			}
-			continue
-		}
-		end := strings.IndexAny(rest, " \t")
-		if end < 0 {
-			end = len(rest)
-		}
-		fields[key], s = rest[:end], rest[end:]
-	}
 }

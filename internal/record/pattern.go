@@ -3,6 +3,7 @@ package record
 import (
 	"fmt"
 	"regexp"
+	"slices"
 	"strings"
 )
 
@@ -23,25 +24,15 @@ func CheckPattern(bench string) error {
 // slashes match the parts of the name, of which there may be more.
 func Matches(bench, name string) bool {
 	parts := strings.Split(name, "/")
-	for _, alternative := range splitPattern(bench) {
-		if matchesAll(alternative, parts) {
-			return true
+	return slices.ContainsFunc(splitPattern(bench), func(elems []string) bool {
+		for i, elem := range elems {
+			re, err := regexp.Compile(elem)
+			if err != nil || i == len(parts) || !re.MatchString(parts[i]) {
+				return false
+			}
 		}
-	}
-	return false
-}
-
-func matchesAll(elems, parts []string) bool {
-	if len(elems) > len(parts) {
-		return false
-	}
-	for i, elem := range elems {
-		re, err := regexp.Compile(elem)
-		if err != nil || !re.MatchString(parts[i]) {
-			return false
-		}
-	}
-	return true
+		return true
+	})
 }
 
 // splitPattern splits a -test.bench pattern into the regular expressions that it

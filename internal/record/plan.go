@@ -35,8 +35,8 @@ type Case struct {
 }
 
 // Pattern returns a -test.bench pattern that matches the case. It also matches
-// what has the whole name and a slash in front, which beneath returns a
-// -test.skip pattern for: b.Run("a") and b.Run("a/b") may both be leaves.
+// what has the whole name and a slash in front, which Beneath is for: b.Run("a") and
+// b.Run("a/b") may both be leaves.
 func (c Case) Pattern() string {
 	elems := strings.Split(c.Name, "/")
 	for i, e := range elems {
@@ -45,27 +45,30 @@ func (c Case) Pattern() string {
 	return strings.Join(elems, "/")
 }
 
+// Beneath is the pattern of what has more names than the case.
 func (c Case) Beneath() string { return c.Pattern() + "/" }
+
+// formatSlow writes a Case.Slow.
+func formatSlow(slow float64) string { return strconv.FormatFloat(slow, 'g', -1, 64) }
+
+// implKey is the key whose values are compared if a plan says nothing else.
+const implKey = "/impl"
 
 // RefPrefix begins the name of a column that is a reference: code written by
 // hand for a workload, against which implementations are measured.
 const RefPrefix = "ref-"
 
 // A Plan says what is measured, how often, and in which order. It is written
-// into the results, so that a run can be repeated, and resumed.
+// into the results, so that a run can be repeated, and resumed. From Mode on, its fields are
+// zero in plans of files that know nothing of them.
 type Plan struct {
-	Cases  []Case `json:"cases,omitempty"`
-	CPU    []int  `json:"cpu"`    // values of GOMAXPROCS
-	Blocks int    `json:"blocks"` // each case runs once in each
-	Time   string `json:"time"`   // -test.benchtime: a duration, or a number of iterations such as "100x"
-	Seed   uint64 `json:"seed"`   // of the orders
-
-	// Benchmem asks testing for bytes and allocations per operation, which
-	// benchmarks that report their own do not need.
-	Benchmem bool `json:"benchmem"`
-
-	// Timeout is how long one process may take, in nanoseconds.
-	Timeout time.Duration `json:"timeout"`
+	Cases    []Case        `json:"cases,omitempty"`
+	CPU      []int         `json:"cpu"`      // values of GOMAXPROCS
+	Blocks   int           `json:"blocks"`   // each case runs once in each
+	Time     string        `json:"time"`     // -test.benchtime: a duration, or a number of iterations such as "100x"
+	Seed     uint64        `json:"seed"`     // of the orders
+	Benchmem bool          `json:"benchmem"` // testing counts bytes and allocations per operation
+	Timeout  time.Duration `json:"timeout"`  // of one process, in nanoseconds
 
 	// Packages and Bench are what the cases were chosen by, and Subjects the
 	// hash of each test binary, by what Subject.Hashes calls it.
@@ -73,11 +76,7 @@ type Plan struct {
 	Bench    string            `json:"bench"`
 	Subjects map[string]string `json:"subjects"`
 
-	// The fields below are zero in plans of files that know nothing of them.
-
-	// Mode says how benchmarks that are compared with one another are measured:
-	// one of the Mode constants, "" meaning ModeProcess.
-	Mode string `json:"mode,omitempty"`
+	Mode string `json:"mode,omitempty"` // one of the Mode constants; "" means ModeProcess
 
 	// Col is the key whose values are compared with one another: "/impl" for a
 	// part of benchmark names, or "side" for Case.Side. "" means "/impl".
@@ -88,24 +87,16 @@ type Plan struct {
 	Control bool `json:"control,omitempty"`
 
 	// Rounds is in how many rounds those that take turns do a slice each, and
-	// Slice how long a slice is to take. Slices that must be longer, for an
-	// operation or for whole cycles of garbage collection, are fewer; see
+	// Slice how long a slice is to take. Slices that must be longer are fewer; see
 	// internal/session/turns.go. Both are 0 in ModeProcess.
 	Rounds int           `json:"rounds,omitempty"`
 	Slice  time.Duration `json:"slice,omitempty"`
 
-	// Layouts is in how many orders of its functions each test binary is linked.
-	// Block b measures order (b-1) mod Layouts of all of them, where 0 is the
-	// linker's own. 0 means 1.
-	Layouts int `json:"layouts,omitempty"`
-
-	// Trial is how many blocks make a trial of a calibration: results that are
-	// judged on their own. 0 means that the plan is no calibration's.
-	Trial int `json:"trial,omitempty"`
+	Layouts int `json:"layouts,omitempty"` // in how many orders of its functions each test binary is linked; 0 means 1
+	Trial   int `json:"trial,omitempty"`   // how many blocks make a trial of a calibration; 0 means that it is none
 
 	// Looks are the blocks, ascending, after which it is looked which rows are
-	// decided and need no more blocks; the last one is Blocks. Empty means none
-	// before the end: a fixed plan.
+	// decided and need no more blocks; the last one is Blocks. A fixed plan has none.
 	Looks []int `json:"looks,omitempty"`
 
 	// Count is how many values each process prints, one after the other, as by go
@@ -113,14 +104,12 @@ type Plan struct {
 	// one side come before all of the next. 0 means 1.
 	Count int `json:"count,omitempty"`
 
-	// InOrder has each block in the order of the cases, every second one backwards, and
-	// not in a random one. It is for subjects to which it is dear to change from some of
-	// the cases to others, as a board is that is flashed for that.
+	// InOrder has each block in the order of the cases, every second one backwards, for
+	// subjects to which it is dear to change from some of the cases to others, as a board
+	// is that is flashed for that.
 	InOrder bool `json:"inorder,omitempty"`
 
-	// Own is what the subject wants to have on record of how it runs the cases: JSON,
-	// nil for nothing.
-	Own json.RawMessage `json:"own,omitempty"`
+	Own json.RawMessage `json:"own,omitempty"` // what the subject wants to have on record of how it runs the cases
 
 	// Alpha and Margin are those of the decisions that are taken at Looks.
 	Alpha  float64 `json:"alpha,omitempty"`
@@ -129,15 +118,9 @@ type Plan struct {
 
 // The modes of a plan.
 const (
-	// ModeProcess measures each benchmark in a fresh process in each block: one
-	// value.
-	ModeProcess = "process"
-	// ModeTurns has the benchmarks of a row alive together, taking turns slice by
-	// slice. One that cannot be driven so is a hole.
-	ModeTurns = "turns"
-	// ModeAuto is ModeTurns for rows that have something to compare and whose
-	// benchmarks can be driven, ModeProcess for the others.
-	ModeAuto = "auto"
+	ModeProcess = "process" // each benchmark in a fresh process in each block: one value
+	ModeTurns   = "turns"   // the benchmarks of a row take turns, slice by slice; one that cannot be driven so is a hole
+	ModeAuto    = "auto"    // ModeTurns for rows that compare anything and can be driven so, ModeProcess for the others
 )
 
 // A Step is one process of a block: a case with a GOMAXPROCS, or a copy of it.
@@ -183,6 +166,7 @@ func (p *Plan) Check() error {
 
 // CheckSettings is Check for a plan whose cases are not known yet.
 func (p *Plan) CheckSettings() error {
+	turns := p.InTurns()
 	switch {
 	case p.Blocks < 1:
 		return fmt.Errorf("--blocks is %d; it must be at least 1 (6 is the least that can prove a difference)", p.Blocks)
@@ -192,18 +176,12 @@ func (p *Plan) CheckSettings() error {
 		return fmt.Errorf("--timeout is %v; it must be positive", p.Timeout)
 	case p.Layouts < 0 || p.Layouts > MaxLayouts:
 		return fmt.Errorf("--layouts is %d; it must be between 1 and %d", p.Layouts, MaxLayouts)
-	}
-	switch p.Mode {
-	case "", ModeProcess:
-	case ModeTurns, ModeAuto:
-		if p.Rounds < 1 || p.Rounds > MostRounds {
-			return fmt.Errorf("--rounds is %d; it must be between 1 and %d", p.Rounds, MostRounds)
-		}
-		if p.Slice <= 0 {
-			return fmt.Errorf("--slice is %v; it must be positive", p.Slice)
-		}
-	default:
+	case !turns && p.Mode != "" && p.Mode != ModeProcess:
 		return fmt.Errorf("--mode is %q; it must be one of %s, %s, %s", p.Mode, ModeAuto, ModeTurns, ModeProcess)
+	case turns && (p.Rounds < 1 || p.Rounds > MostRounds):
+		return fmt.Errorf("--rounds is %d; it must be between 1 and %d", p.Rounds, MostRounds)
+	case turns && p.Slice <= 0:
+		return fmt.Errorf("--slice is %v; it must be positive", p.Slice)
 	}
 	if err := p.checkLooks(); err != nil {
 		return err
@@ -241,18 +219,19 @@ const MaxLayouts = 100
 // checkLooks returns an error if Looks are no blocks in ascending order that end
 // with the last one.
 func (p *Plan) checkLooks() error {
-	if len(p.Looks) == 0 {
-		return nil
-	}
-	for i, b := range p.Looks {
-		if b < 1 || i > 0 && b <= p.Looks[i-1] {
+	before := 0
+	for _, block := range p.Looks {
+		if block <= before {
 			return fmt.Errorf("the looks %v are no ascending numbers of blocks", p.Looks)
 		}
+		before = block
 	}
-	if p.Looks[len(p.Looks)-1] != p.Blocks {
+	switch {
+	case len(p.Looks) == 0:
+		return nil
+	case before != p.Blocks:
 		return fmt.Errorf("the last of the looks %v is not after the last of %d blocks", p.Looks, p.Blocks)
-	}
-	if !(p.Alpha > 0 && p.Alpha < 1) || !(p.Margin >= 0) {
+	case !(p.Alpha > 0 && p.Alpha < 1) || !(p.Margin >= 0):
 		return fmt.Errorf("the level %v and margin %v of the looks make no sense", p.Alpha, p.Margin)
 	}
 	return nil
@@ -303,20 +282,21 @@ func (p *Plan) Groups() []Group {
 		}
 		groups[i].Steps = append(groups[i].Steps, s)
 	}
-	if p.Control {
-		first, references := "", false
-		for i, c := range p.Cases {
-			_, col := p.splitName(Step{Case: c, CPU: 1})
-			if i == 0 {
-				first = col
-			}
-			references = references || strings.HasPrefix(col, RefPrefix)
-		}
-		for i, g := range groups {
-			if len(g.Steps) < 2 && p.Mode != ModeTurns {
-				continue // nothing is claimed of it
-			}
-			control := p.base(g, first, references)
+	if !p.Control || len(groups) == 0 {
+		return groups
+	}
+	columns := make([]string, len(p.Cases))
+	for i, c := range p.Cases {
+		_, columns[i] = p.splitName(Step{Case: c, CPU: 1})
+	}
+	references := slices.ContainsFunc(columns, isReference)
+	isBase := func(s Step) bool {
+		_, col := p.splitName(s)
+		return references && isReference(col) || !references && col == columns[0]
+	}
+	for i, g := range groups {
+		if len(g.Steps) > 1 || p.Mode == ModeTurns { // else nothing is claimed of it
+			control := g.Steps[max(0, slices.IndexFunc(g.Steps, isBase))]
 			control.Copy = 2
 			groups[i].Steps = append(g.Steps, control)
 		}
@@ -324,18 +304,7 @@ func (p *Plan) Groups() []Group {
 	return groups
 }
 
-// base returns the step that Compare holds the others of g against, if it is not
-// told another: the first reference, or where no column is one the first column
-// of all. Where that one is absent it is the first step.
-func (p *Plan) base(g Group, first string, references bool) Step {
-	for _, s := range g.Steps {
-		_, col := p.splitName(s)
-		if references && strings.HasPrefix(col, RefPrefix) || !references && col == first {
-			return s
-		}
-	}
-	return g.Steps[0]
-}
+func isReference(col string) bool { return strings.HasPrefix(col, RefPrefix) }
 
 // splitName returns the name of the row that a step belongs to, and what it is
 // called within that: the value of the column key.
@@ -344,10 +313,7 @@ func (p *Plan) splitName(s Step) (row, col string) {
 	if p.Col == SideKey {
 		return name, s.Case.Side
 	}
-	key := p.Col
-	if key == "" {
-		key = "/impl"
-	}
+	key := cmp.Or(p.Col, implKey)
 	base, parts := benchfmt.Name(name).Parts()
 	var b strings.Builder
 	b.Write(base)
@@ -398,16 +364,14 @@ func (p *Plan) Order(block int) []Unit {
 			case p.TakesTurns(g):
 				together = append(together, []Unit{{Turns: &g}})
 			case p.InTurns():
-				for _, s := range g.Steps {
-					together = append(together, []Unit{{Step: s}})
-				}
+				together = append(together, single(g.Steps)) // of one step
 			default:
 				together = append(together, single(p.Shuffled(block, g)))
 			}
 		}
 	} else {
-		for _, s := range p.Steps() {
-			together = append(together, []Unit{{Step: s}})
+		for _, u := range single(p.Steps()) {
+			together = append(together, []Unit{u})
 		}
 	}
 	r := rand.New(rand.NewPCG(p.Seed, uint64(block)))
@@ -466,14 +430,11 @@ func (p *Plan) encode() []string {
 	}
 	lines := []string{PlanMark + string(b)}
 	for _, c := range p.Cases {
-		line := caseMark + c.Pkg + " " + c.Name
-		if c.Side != "" {
-			line += " " + SideKey + "=" + c.Side
-		}
+		slow := ""
 		if c.Slow != 0 {
-			line += " slow=" + strconv.FormatFloat(c.Slow, 'g', -1, 64)
+			slow = formatSlow(c.Slow)
 		}
-		lines = append(lines, line)
+		lines = append(lines, strings.TrimSuffix(caseMark+c.Pkg+" "+c.Name+" "+formatFields(SideKey, c.Side, "slow", slow), " "))
 	}
 	return lines
 }
@@ -528,48 +489,58 @@ func (p *Plan) Differences(now *Plan) []string {
 	var diffs []string
 	say := func(what, then, now string) {
 		if then != now {
-			diffs = append(diffs, fmt.Sprintf("%s: %s → %s", what, then, now))
+			diffs = append(diffs, what+": "+then+" → "+now)
 		}
 	}
-	say("packages", strings.Join(p.Packages, " "), strings.Join(now.Packages, " "))
-	say("bench", p.Bench, now.Bench)
-	say("blocks", strconv.Itoa(p.Blocks), strconv.Itoa(now.Blocks))
-	say("time", p.Time, now.Time)
-	say("cpu", fmt.Sprint(p.CPU), fmt.Sprint(now.CPU))
-	say("seed", strconv.FormatUint(p.Seed, 10), strconv.FormatUint(now.Seed, 10))
-	say("benchmem", strconv.FormatBool(p.Benchmem), strconv.FormatBool(now.Benchmem))
-	say("timeout", p.Timeout.String(), now.Timeout.String())
-	say("count", strconv.Itoa(max(1, p.Count)), strconv.Itoa(max(1, now.Count)))
-	say("mode", cmp.Or(p.Mode, ModeProcess), cmp.Or(now.Mode, ModeProcess))
-	say("col", cmp.Or(p.Col, "/impl"), cmp.Or(now.Col, "/impl"))
-	say("control", strconv.FormatBool(p.Control), strconv.FormatBool(now.Control))
-	say("rounds", strconv.Itoa(p.Rounds), strconv.Itoa(now.Rounds))
-	say("slice", p.Slice.String(), now.Slice.String())
-	say("layouts", strconv.Itoa(max(1, p.Layouts)), strconv.Itoa(max(1, now.Layouts)))
-	say("looks", fmt.Sprint(p.Looks), fmt.Sprint(now.Looks))
-	say("alpha", fmt.Sprint(p.Alpha), fmt.Sprint(now.Alpha))
-	say("margin", fmt.Sprint(p.Margin), fmt.Sprint(now.Margin))
-	for _, c := range p.Cases {
-		if !slices.Contains(now.Cases, c) {
-			say("benchmark "+c.Name+" of "+SubjectID(c.Pkg, c.Side), "there", "gone")
+	was, is := p.settings(), now.settings()
+	for i, s := range was {
+		say(s.name, fmt.Sprint(s.value), fmt.Sprint(is[i].value))
+	}
+	missing := func(from, in []Case, then, now string) {
+		for _, c := range from {
+			if !slices.Contains(in, c) {
+				say("benchmark "+c.Name+" of "+SubjectID(c.Pkg, c.Side), then, now)
+			}
 		}
 	}
-	for _, c := range now.Cases {
-		if !slices.Contains(p.Cases, c) {
-			say("benchmark "+c.Name+" of "+SubjectID(c.Pkg, c.Side), "absent", "there")
-		}
-	}
-	for _, pkg := range slices.Sorted(maps.Keys(p.Subjects)) {
-		say("test binary of "+pkg, short(p.Subjects[pkg]), short(now.Subjects[pkg]))
+	missing(p.Cases, now.Cases, "there", "gone")
+	missing(now.Cases, p.Cases, "absent", "there")
+	short := func(hash string) string { return cmp.Or(hash[:min(12, len(hash))], "none") }
+	for _, id := range slices.Sorted(maps.Keys(p.Subjects)) {
+		say("test binary of "+id, short(p.Subjects[id]), short(now.Subjects[id]))
 	}
 	return diffs
 }
 
-func short(hash string) string {
-	if hash == "" {
-		return "none"
+// A setting of a plan, as people are told of it.
+type setting struct {
+	name  string
+	value any
+}
+
+// settings returns what has to be the same when a run is resumed, but for cases and
+// subjects.
+func (p *Plan) settings() []setting {
+	return []setting{
+		{"packages", strings.Join(p.Packages, " ")},
+		{"bench", p.Bench},
+		{"blocks", p.Blocks},
+		{"time", p.Time},
+		{"cpu", p.CPU},
+		{"seed", p.Seed},
+		{"benchmem", p.Benchmem},
+		{"timeout", p.Timeout},
+		{"count", max(1, p.Count)},
+		{"mode", cmp.Or(p.Mode, ModeProcess)},
+		{"col", cmp.Or(p.Col, implKey)},
+		{"control", p.Control},
+		{"rounds", p.Rounds},
+		{"slice", p.Slice},
+		{"layouts", max(1, p.Layouts)},
+		{"looks", p.Looks},
+		{"alpha", p.Alpha},
+		{"margin", p.Margin},
 	}
-	return hash[:min(12, len(hash))]
 }
 
 // Shuffled returns the steps of g in the order in which they are measured in

@@ -19,27 +19,19 @@ type Record struct {
 	// printed several.
 	Result  *benchfmt.Result
 	Printed string
-
-	Slices *Slices // of a step that took turns; nil if it reports a time of its own
-	Hole   *Hole
-
-	// Clause is what became of a clause of the conformance suite, if the step was one;
-	// then there is neither a result nor a hole.
-	Clause *BoardClause
+	Slices  *Slices      // of a step that took turns; nil if it reports a time of its own
+	Hole    *Hole        // in place of a result
+	Clause  *BoardClause // in place of both, of a clause of the conformance suite
 
 	// The rest is known when it is written; what was read has it in the configuration,
 	// as the file says it.
-	Step   Step
-	Driven string // how: ModeProcess, or one of driven's modes
-	Pad    int    // bytes of padding in the environment
-	Output string // what the subject printed, if there is a hole; it is not stored
-	// Units are the Unit lines that the subject printed, without their mark.
-	Units []string
-	// Settings are what holds of this record and need not hold of the ones before, such
-	// as the clock of a board. Each key has one value.
-	Settings []Setting
-	// Notes are what the subject has to say to people.
-	Notes []string
+	Step     Step
+	Driven   string    // how: ModeProcess, or one of driven's modes
+	Pad      int       // bytes of padding in the environment
+	Output   string    // what the subject printed, if there is a hole; it is not stored
+	Units    []string  // the Unit lines that the subject printed, without their mark
+	Settings []Setting // what need not hold of the records before, such as the clock of a board; each has one value
+	Notes    []string  // what the subject has to say to people
 
 	line Line // while it is read
 }
@@ -61,7 +53,7 @@ func (r Record) text(plan *Plan, units *unitTable) string {
 		set("copy", strconv.Itoa(r.Step.Copy))
 	}
 	if slices.ContainsFunc(plan.Cases, func(c Case) bool { return c.Slow != 0 }) {
-		set("slow", strconv.FormatFloat(r.Step.Case.Slow, 'g', -1, 64))
+		set("slow", formatSlow(r.Step.Case.Slow))
 	}
 	if plan.InTurns() {
 		set("envpad", strconv.Itoa(r.Pad))

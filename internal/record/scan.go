@@ -19,9 +19,9 @@ const (
 	SlicesMark  = "# slices: "
 	rowMark     = "# row "        // begins what a row gave that took turns
 	rowEnd      = "# end of row " // ends it
-	AloneMark   = "# process: "
+	aloneMark   = "# process: "
 	NoteMark    = "# note: "
-	TookMark    = "# took: "
+	tookMark    = "# took: "
 	decidedMark = "# decided: "
 	lookMark    = "# look: "
 	ClauseMark  = "# conform: "
@@ -31,7 +31,7 @@ const (
 
 // commentMarks are those of comments.
 var commentMarks = []string{
-	SlicesMark, PlanMark, caseMark, HoleMark, SkipMark, rowMark, rowEnd, AloneMark, NoteMark, TookMark,
+	SlicesMark, PlanMark, caseMark, HoleMark, SkipMark, rowMark, rowEnd, aloneMark, NoteMark, tookMark,
 	decidedMark, lookMark, ClauseMark, BlockEnd, ResumedMark,
 }
 

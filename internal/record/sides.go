@@ -30,34 +30,35 @@ func OnlyIn(side string) string { return fmt.Sprintf("only the %s version has it
 // package that one side does not have at all.
 func MatchSides(before, after []Case, failed []Hole) (both []Case, absent []Hole) {
 	old, now := newSide(SideOld, before, failed), newSide(SideNew, after, failed)
-	for _, h := range failed {
-		own, other := old, now
+	sidesOf := func(h Hole) (own, other side) {
 		if h.Side == SideNew {
-			own, other = now, old
+			return now, old
 		}
-		if !slices.ContainsFunc(other.beneath(h), func(c caseOf) bool { return !own.lists[c] }) {
+		return old, now
+	}
+	for _, h := range failed {
+		own, other := sidesOf(h)
+		if !slices.ContainsFunc(other.beneath(h), func(c Case) bool { return !own.lists[c] }) {
 			absent = append(absent, h)
 		}
 	}
 	for _, c := range after {
-		if old.lists[caseOf{c.Pkg, c.Name}] {
+		if old.lists[benchmarkOf(c.Pkg, c.Name)] {
 			both = append(both, Case{Pkg: c.Pkg, Name: c.Name, Side: SideOld}, Case{Pkg: c.Pkg, Name: c.Name, Side: SideNew})
 			continue
 		}
 		absent = append(absent, old.lacks(c, SideNew)...)
 	}
 	for _, c := range before {
-		if !now.lists[caseOf{c.Pkg, c.Name}] {
+		if !now.lists[benchmarkOf(c.Pkg, c.Name)] {
 			absent = append(absent, now.lacks(c, SideOld)...)
 		}
 	}
 	for _, h := range failed {
-		own, other := old, now
-		if h.Side == SideNew {
-			own, other = now, old
-		}
-		if h.Case != "" && !other.lists[caseOf{h.Pkg, h.Case}] && len(other.beneath(h)) == 0 {
-			absent = append(absent, other.lacks(Case{Pkg: h.Pkg, Name: h.Case}, own.name)...)
+		own, other := sidesOf(h)
+		c := benchmarkOf(h.Pkg, h.Case)
+		if h.Case != "" && !other.lists[c] && len(other.beneath(h)) == 0 {
+			absent = append(absent, other.lacks(c, own.name)...)
 		}
 	}
 	return both, absent
@@ -66,17 +67,17 @@ func MatchSides(before, after []Case, failed []Hole) (both []Case, absent []Hole
 // A side is what one version has of benchmarks.
 type side struct {
 	name   string
-	lists  map[caseOf]bool
+	lists  map[Case]bool // by benchmarkOf
 	failed []Hole
 }
 
-// A caseOf is a benchmark of either version.
-type caseOf struct{ pkg, name string }
+// benchmarkOf is a benchmark of either version.
+func benchmarkOf(pkg, name string) Case { return Case{Pkg: pkg, Name: name} }
 
 func newSide(name string, cases []Case, failed []Hole) side {
-	s := side{name: name, lists: make(map[caseOf]bool)}
+	s := side{name: name, lists: make(map[Case]bool)}
 	for _, c := range cases {
-		s.lists[caseOf{c.Pkg, c.Name}] = true
+		s.lists[benchmarkOf(c.Pkg, c.Name)] = true
 	}
 	for _, h := range failed {
 		if h.Side == name {
@@ -87,19 +88,17 @@ func newSide(name string, cases []Case, failed []Hole) side {
 }
 
 // beneath returns the sub-benchmarks of h's that the side has, well or not.
-func (s side) beneath(h Hole) (cases []caseOf) {
-	if h.Case == "" {
-		return nil
+func (s side) beneath(h Hole) (cases []Case) {
+	has := func(pkg, name string) {
+		if h.Case != "" && pkg == h.Pkg && strings.HasPrefix(name, h.Case+"/") {
+			cases = append(cases, benchmarkOf(pkg, name))
+		}
 	}
 	for c := range s.lists {
-		if c.pkg == h.Pkg && strings.HasPrefix(c.name, h.Case+"/") {
-			cases = append(cases, c)
-		}
+		has(c.Pkg, c.Name)
 	}
 	for _, f := range s.failed {
-		if f.Pkg == h.Pkg && strings.HasPrefix(f.Case, h.Case+"/") {
-			cases = append(cases, caseOf{f.Pkg, f.Case})
-		}
+		has(f.Pkg, f.Case)
 	}
 	return cases
 }

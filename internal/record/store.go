@@ -12,30 +12,30 @@ import (
 	"github.com/dynolab/dyno/internal/filelock"
 )
 
-// The configuration lines that a calibration has and other results do not.
-const (
-	trialKey = "trial: " // number of the trial, from 1
-	slowKey  = "slow: "  // the injected part: 0.02 is 2 % slower on purpose
-)
-
-// A Store is a results file that a run appends to. docs/results-format.md
-// describes the format: the Go benchmark format, with comment lines for what
-// that has no place for.
+// A Store is a results file that a run appends to; docs/results-format.md describes it.
 //
 // Every line is written whole and at once, a row that takes turns when it is
 // complete, and the file is synced after each such row and each block. So a run
-// that is killed loses at most the process or the row it was at, and a machine
-// that loses power at most what single processes have measured in the running
-// block.
+// that is killed loses at most the process or the row it was at.
 type Store struct {
 	Path string
-	f    *os.File
-	pkg  string // the latest pkg line
-	side string // the latest side line
-	Err  error  // of the first write that failed
+	Err  error // of the first write that failed
 
+	f      *os.File
 	units  *unitTable
-	config map[string]string // of Record.Settings
+	config map[string]string // what is in force of packages, sides and Record.Settings
+}
+
+func newStore(path string, f *os.File) *Store {
+	return &Store{Path: path, f: f, config: make(map[string]string), units: newUnitTable()}
+}
+
+// begun returns s if what it begins with could be written, and closes it if not.
+func (s *Store) begun() (*Store, error) {
+	if err := s.Sync(); err != nil {
+		return nil, errors.Join(err, s.f.Close())
+	}
+	return s, nil
 }
 
 // Create starts a results file for plan in the circumstances c. absent is what
@@ -52,29 +52,29 @@ func Create(path string, plan *Plan, c *Circumstances, absent []Hole, started ti
 	if err != nil {
 		return nil, err
 	}
-	s := &Store{Path: path, f: f, config: make(map[string]string), units: newUnitTable()}
-	s.units.learn(ownUnits...)
 	if err := LockResults(f); err != nil {
 		return nil, errors.Join(err, f.Close())
 	}
+	s := newStore(path, f)
+	s.units.learn(ownUnits...)
 	s.line(WrittenBy)
 	for _, set := range c.Fixed {
 		s.line(set.Key + ": " + strings.Join(set.Values, " "))
 	}
 	s.line("started: " + started.UTC().Format(time.RFC3339))
-	s.line(planKey + plan.ID())
+	s.line("plan: " + plan.ID())
 	s.line("seed: " + strconv.FormatUint(plan.Seed, 10))
 	s.line("benchtime: " + plan.Time)
 	for _, l := range plan.encode() {
 		s.line(l)
 	}
 	for _, h := range absent {
-		s.hole(h)
+		if h.Case != "" {
+			s.write(s.place(Case{Pkg: h.Pkg, Side: h.Side}))
+		}
+		s.line(h.Line())
 	}
-	if err := s.Sync(); err != nil {
-		return nil, errors.Join(err, f.Close())
-	}
-	return s, nil
+	return s.begun()
 }
 
 // WrittenBy begins a results file.
@@ -84,41 +84,36 @@ const WrittenBy = "# Written by benchrun run; never edited. See docs/results-for
 // resumed any more.
 const writtenByBoardRun = "# Written by benchrun board run; never edited. See docs/results-format.md."
 
-// planKey begins the line with the plan's ID.
-const planKey = "plan: "
-
 // Block begins a block of plan, or the rest of one.
 func (s *Store) Block(n int, load string, plan *Plan) {
-	s.line(blockKey + strconv.Itoa(n))
+	s.line("block: " + strconv.Itoa(n))
 	if plan.Trial > 0 {
-		s.line(trialKey + strconv.Itoa((n-1)/plan.Trial+1))
+		s.line("trial: " + strconv.Itoa((n-1)/plan.Trial+1))
 	}
-	if load != "" {
-		s.line("load: " + load)
-	}
+	s.load(load)
 	if plan.Layouts > 1 {
 		s.line("layout: " + strconv.Itoa(plan.Layout(n)))
+	}
+}
+
+// load notes the load of the machine, if it is known.
+func (s *Store) load(load string) {
+	if load != "" {
+		s.line("load: " + load)
 	}
 }
 
 // Single adds what a step of plan gave that was measured alone. It is on disk when
 // Single returns; an error is that of all writes.
 func (s *Store) Single(r Record, plan *Plan) {
-	s.write(s.place(r.Step.Case.Pkg, r.Step.Case.Side) + s.around(r) + r.text(plan, s.units))
-	_ = s.Sync() // which the next one says again
-}
-
-// around returns the lines that stand before those of r and hold of it.
-func (s *Store) around(r Record) string {
-	var b strings.Builder
+	lines := s.place(r.Step.Case)
 	for _, set := range r.Settings {
-		value := strings.Join(strings.Fields(strings.Join(set.Values, " ")), " ")
-		if value != "" && s.config[set.Key] != value {
-			s.config[set.Key] = value
-			b.WriteString(set.Key + ": " + value + "\n")
+		if value := strings.Join(strings.Fields(strings.Join(set.Values, " ")), " "); value != "" {
+			lines += s.set(set.Key, value)
 		}
 	}
-	return b.String()
+	s.write(lines + r.text(plan, s.units))
+	_ = s.Sync() // which the next one says again
 }
 
 // Clause adds what is known of a clause before anything is measured: that it is skipped.
@@ -131,7 +126,7 @@ func (s *Store) Turns(block int, g Group, records []Record, plan *Plan) error {
 	of := strconv.Quote(g.Name) + " of block " + strconv.Itoa(block) + "\n"
 	b.WriteString(rowMark + of)
 	for _, r := range records {
-		b.WriteString(s.place(r.Step.Case.Pkg, r.Step.Case.Side) + r.text(plan, s.units))
+		b.WriteString(s.place(r.Step.Case) + r.text(plan, s.units))
 	}
 	b.WriteString(rowEnd + of)
 	s.write(b.String())
@@ -140,44 +135,28 @@ func (s *Store) Turns(block int, g Group, records []Record, plan *Plan) error {
 
 // Alone notes that the steps of g cannot take turns from here on, and why.
 func (s *Store) Alone(g Group, reason string) {
-	s.line(AloneMark + groupFields(g) + " reason=" + strconv.Quote(reason))
+	s.line(aloneMark + formatFields("group", strconv.Itoa(g.Index), "pkg", g.Pkg, "row", strconv.Quote(g.Name), "reason", strconv.Quote(reason)))
 }
 
 // Note notes what a reader should know of the row g.
 func (s *Store) Note(g Group, text string) {
-	s.line(NoteMark + "pkg=" + g.Pkg + " row=" + strconv.Quote(g.Name) + " text=" + strconv.Quote(text))
+	s.line(NoteMark + formatFields("pkg", g.Pkg, "row", strconv.Quote(g.Name), "text", strconv.Quote(text)))
 }
 
 // Look notes what was decided after block.
 func (s *Store) Look(block int, groups []Group) error {
-	at := " block=" + strconv.Itoa(block) + "\n"
+	at := strconv.Itoa(block)
 	var b strings.Builder
 	for _, g := range groups {
-		b.WriteString(decidedMark + groupFields(g) + at)
+		b.WriteString(decidedMark + formatFields("group", strconv.Itoa(g.Index), "pkg", g.Pkg, "row", strconv.Quote(g.Name), "block", at) + "\n")
 	}
-	b.WriteString(lookMark + strings.TrimPrefix(at, " "))
-	s.write(b.String())
+	s.write(b.String() + lookMark + formatFields("block", at) + "\n")
 	return s.Sync()
-}
-
-// groupFields names a group in a comment line.
-func groupFields(g Group) string {
-	return "group=" + strconv.Itoa(g.Index) + " pkg=" + g.Pkg + " row=" + strconv.Quote(g.Name)
-}
-
-// hole notes a hole that is no step's.
-func (s *Store) hole(h Hole) {
-	if h.Case != "" {
-		s.inPackage(h.Pkg, h.Side)
-	}
-	s.line(h.Line())
 }
 
 // End ends a block: what was measured in it is safe from then on.
 func (s *Store) End(n int, load string) error {
-	if load != "" {
-		s.line("load: " + load)
-	}
+	s.load(load)
 	s.line(BlockEnd + strconv.Itoa(n))
 	return s.Sync()
 }
@@ -192,48 +171,31 @@ func LockResults(f *os.File) error {
 	return nil
 }
 
-// blockKey begins the first line of a block.
-const blockKey = "block: "
-
 // Close syncs and closes the file, and returns the first error of all writes.
 func (s *Store) Close() error {
 	return errors.Join(s.Sync(), s.f.Close())
-}
-
-// inPackage says of which package, and of which version of it, the next lines
-// are.
-func (s *Store) inPackage(pkg, side string) {
-	if lines := s.place(pkg, side); lines != "" {
-		s.write(lines)
-	}
 }
 
 // LearnUnits takes in what a subject says of units, and returns what contradicts an earlier
 // one, each once.
 func (s *Store) LearnUnits(units []string) (contradictions []string) { return s.units.learn(units...) }
 
-// place returns the lines that inPackage writes, for a caller who writes them with
-// others.
-func (s *Store) place(pkg, side string) (lines string) {
-	if pkg != s.pkg {
-		lines += PkgPrefix + pkg + "\n"
-		s.pkg = pkg
-	}
-	if side != s.side {
-		lines += SidePrefix + side + "\n"
-		s.side = side
-	}
-	return lines
-}
-
-const (
-	PkgPrefix  = "pkg: "
-	SidePrefix = SideKey + ": "
-)
-
 // SideKey is the configuration key that tells the versions of a package apart, and
 // the Plan.Col of a run that compares versions.
 const SideKey = "side"
+
+// place returns the lines that say of which package, and of which version of it, the next
+// lines are: none if that is known.
+func (s *Store) place(c Case) string { return s.set("pkg", c.Pkg) + s.set(SideKey, c.Side) }
+
+// set returns the line that sets key, "" if it has that value.
+func (s *Store) set(key, value string) string {
+	if s.config[key] == value {
+		return ""
+	}
+	s.config[key] = value
+	return key + ": " + value + "\n"
+}
 
 func (s *Store) line(text string) { s.write(text + "\n") }
 

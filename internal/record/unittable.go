@@ -1,6 +1,7 @@
 package record
 
 import (
+	"iter"
 	"slices"
 	"strings"
 )
@@ -33,16 +34,8 @@ func newUnitTable() *unitTable {
 // one, each once. The earlier one holds.
 func (t *unitTable) learn(lines ...string) (contradictions []string) {
 	for _, line := range lines {
-		fields := strings.Fields(line)
-		if len(fields) == 0 {
-			continue
-		}
-		unit := fields[0]
-		for _, fact := range fields[1:] {
-			key, _, ok := strings.Cut(fact, "=")
-			if !ok || key == "" {
-				continue // not a Unit line but some other text that begins like one
-			}
+		for unit, fact := range factsOf(line) {
+			key, _, _ := strings.Cut(fact, "=")
 			i := slices.IndexFunc(t.facts[unit], func(f string) bool { return strings.HasPrefix(f, key+"=") })
 			switch {
 			case i < 0:
@@ -56,22 +49,32 @@ func (t *unitTable) learn(lines ...string) (contradictions []string) {
 	return contradictions
 }
 
+// factsOf returns the unit and each "key=value" of a Unit line without its mark. What has
+// none is some other text that begins like one.
+func factsOf(line string) iter.Seq2[string, string] {
+	return func(yield func(unit, fact string) bool) {
+		fields := strings.Fields(line)
+		for i, fact := range fields {
+			if i > 0 && strings.Index(fact, "=") > 0 && !yield(fields[0], fact) {
+				return
+			}
+		}
+	}
+}
+
 // has notes that lines, as learn takes them, are in the file.
 func (t *unitTable) has(lines ...string) {
 	t.learn(lines...)
 	for _, line := range lines {
-		if fields := strings.Fields(line); len(fields) > 0 {
-			for _, fact := range fields[1:] {
-				t.written[fields[0]+" "+fact] = true
-			}
+		for unit, fact := range factsOf(line) {
+			t.written[unit+" "+fact] = true
 		}
 	}
 }
 
 // before returns the Unit lines that the file lacks for benchmark lines that come next, and
 // takes them for written.
-func (t *unitTable) before(results string) string {
-	var b strings.Builder
+func (t *unitTable) before(results string) (lacks string) {
 	for line := range strings.Lines(results) {
 		res, ok := ParseResult(strings.TrimRight(line, "\n"))
 		if !ok {
@@ -79,18 +82,13 @@ func (t *unitTable) before(results string) string {
 		}
 		for _, v := range res.Values {
 			unit := Written(v)
-			var lacks []string
-			for _, fact := range t.facts[unit] {
-				if !t.written[unit+" "+fact] {
-					lacks = append(lacks, fact)
-				}
-			}
-			if len(lacks) > 0 {
-				line := unit + " " + strings.Join(lacks, " ")
+			isWritten := func(fact string) bool { return t.written[unit+" "+fact] }
+			if facts := slices.DeleteFunc(slices.Clone(t.facts[unit]), isWritten); len(facts) > 0 {
+				line := unit + " " + strings.Join(facts, " ")
 				t.has(line)
-				b.WriteString(UnitMark + line + "\n")
+				lacks += UnitMark + line + "\n"
 			}
 		}
 	}
-	return b.String()
+	return lacks
 }

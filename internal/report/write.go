@@ -34,6 +34,15 @@ func WriteSideBySide(s *compare.SideBySide, card *targets.Scorecard, out string)
 	return writeAll(out, SideBySide(s, Document, card), SideBySide(s, Page, card), func(w io.Writer) error { return SideBySideJSON(w, s, card) })
 }
 
+// WriteMarkdown writes d into a file, without charts.
+func WriteMarkdown(path string, d Doc) error {
+	var b bytes.Buffer
+	if err := d.Markdown(&b, MarkdownOptions{}); err != nil {
+		return err
+	}
+	return os.WriteFile(path, b.Bytes(), 0o644)
+}
+
 // stem is the name of a report's files, without an extension.
 func stem(out string) string { return strings.TrimSuffix(filepath.Base(out), filepath.Ext(out)) }
 

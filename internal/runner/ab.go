@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"path/filepath"
 	"slices"
 	"strings"
 	"time"
@@ -15,6 +14,7 @@ import (
 	"github.com/dynolab/dyno/internal/record"
 	"github.com/dynolab/dyno/internal/session"
 	"github.com/dynolab/dyno/internal/testbin"
+	"github.com/dynolab/dyno/internal/versions"
 )
 
 // An AB says which versions of a module are compared, and how.
@@ -95,7 +95,7 @@ func (r *Runner) AB(ctx context.Context, c *AB, then func(ctx context.Context, r
 		j.subject = testbin.NewBinaries(plan, run.Binaries, r.kill)
 		j.here = v.circumstances(ctx, c.Machine, cmp.Or(c.Out, c.Resume))
 		if j.path == "" && from == nil {
-			j.path = v.path(ctx, c.Dir, j.here, time.Now())
+			j.path = resultsPath(ctx, c.Dir, j.here.Machine, "", abName(j.here), time.Now())
 		}
 		return []*job{j}, nil
 	}, func(ctx context.Context) error {
@@ -127,6 +127,9 @@ func (c *AB) check(plan *record.Plan) error {
 	if c.Within < 0 {
 		return fmt.Errorf("--within is %v; it must be positive", c.Within)
 	}
+	if err := c.Compare.Check(); err != nil {
+		return err
+	}
 	return c.Config.check(plan)
 }
 
@@ -136,12 +139,12 @@ func (r *Runner) newVersions(ctx context.Context, c *AB) (*Versions, error) {
 	if !c.NoCache {
 		cache = r.openCache()
 	}
-	v, err := newVersions(ctx, r.con, c.Dir)
+	desk, err := versions.Open(ctx, c.Dir)
 	if err != nil {
 		return nil, err
 	}
+	v := &Versions{w: r.con, desk: desk, trimpath: c.Trimpath, identical: c.Identical, cache: cache}
 	r.cleanUp = append(r.cleanUp, v.close)
-	v.trimpath, v.identical, v.cache = c.Trimpath, c.Identical, cache
 	return v, nil
 }
 
@@ -207,15 +210,14 @@ func (v *Versions) nothing(ctx context.Context, c *AB, plan *record.Plan) (*comp
 	return nil, fmt.Errorf("nothing to compare in %s: %w", strings.Join(v.packages, " "), noMatch(ctx, v.all(), nil, plan))
 }
 
-// path is where results are kept by default: below results/ in the module, or in
-// dir if that is in none.
-func (v *Versions) path(ctx context.Context, dir string, here *record.Circumstances, now time.Time) string {
-	name := stamp(now) + "-ab"
+// abName is what the results' file name says of both versions.
+func abName(here *record.Circumstances) string {
+	all := "ab"
 	for _, side := range sides {
-		name += "-" + short(here.Value(side+"-commit"))
+		all += "-" + short(here.Value(side+"-commit"))
 		if strings.HasPrefix(here.Value(side+"-dirty"), "true") {
-			name += "+"
+			all += "+"
 		}
 	}
-	return unused(filepath.Join(moduleRoot(ctx, dir), "results", here.Machine, name+".bench"))
+	return all
 }

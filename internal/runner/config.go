@@ -1,6 +1,7 @@
 package runner
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"math/rand/v2"
@@ -145,15 +146,17 @@ func (c *Config) resume(more bool, leaveOut string) (*record.Interrupted, error)
 
 // check returns an error for what cannot be carried out, before anything takes time.
 func (c *Config) check(plan *record.Plan) error {
-	switch c.Idle {
-	case IdleWarn, IdleWait, IdleOff:
-	default:
-		return fmt.Errorf("--idle is %q; it must be one of %s, %s, %s", c.Idle, IdleWarn, IdleWait, IdleOff)
+	oneOf := func(flag, value string, words ...string) error {
+		if slices.Contains(words, value) {
+			return nil
+		}
+		return fmt.Errorf("%s is %q; it must be one of %s", flag, value, strings.Join(words, ", "))
 	}
-	switch c.Schedule {
-	case "", ScheduleFixed, ScheduleSequential:
-	default:
-		return fmt.Errorf("--plan is %q; it must be one of %s, %s", c.Schedule, ScheduleFixed, ScheduleSequential)
+	if err := oneOf("--idle", c.Idle, IdleWarn, IdleWait, IdleOff); err != nil {
+		return err
+	}
+	if err := oneOf("--plan", cmp.Or(c.Schedule, ScheduleFixed), ScheduleFixed, ScheduleSequential); err != nil {
+		return err
 	}
 	if strings.ContainsAny(c.Machine, `/\`) || c.Machine == "." || c.Machine == ".." {
 		return fmt.Errorf("--machine is %q; it becomes the name of a folder", c.Machine)

@@ -142,7 +142,7 @@ func TestCheck(t *testing.T) {
 func TestResultsPath(t *testing.T) {
 	at := time.Date(2026, 11, 22, 1, 2, 3, 0, time.UTC)
 	dir := t.TempDir() // in no module
-	if got, want := resultsPath(t.Context(), dir, "box", "truth-", "", at), filepath.Join(dir, "results/box/truth-20261122-010203-nocommit.bench"); got != want {
+	if got, want := resultsPath(t.Context(), dir, "box", "truth-", short(""), at), filepath.Join(dir, "results/box/truth-20261122-010203-nocommit.bench"); got != want {
 		t.Errorf("got %s, want %s", got, want)
 	}
 	taken := filepath.Join(dir, "results/box/truth-20261122-010203-nocommit.bench")
@@ -153,11 +153,11 @@ func TestResultsPath(t *testing.T) {
 		if err := os.WriteFile(taken, nil, 0o644); err != nil {
 			t.Fatal(err)
 		}
-		if taken = resultsPath(t.Context(), dir, "box", "truth-", "", at); filepath.Base(taken) != want {
+		if taken = resultsPath(t.Context(), dir, "box", "truth-", short(""), at); filepath.Base(taken) != want {
 			t.Errorf("a second run in the same second: %s, want %s", taken, want)
 		}
 	}
-	if got, want := resultsPath(t.Context(), ".", "box", "", "0123456789ab", at), filepath.FromSlash("../../results/box/20261122-010203-01234567.bench"); got != want {
+	if got, want := resultsPath(t.Context(), ".", "box", "", short("0123456789ab"), at), filepath.FromSlash("../../results/box/20261122-010203-01234567.bench"); got != want {
 		t.Errorf("got %s, want %s", got, want)
 	}
 }

@@ -1,12 +1,7 @@
 // Package runner carries out what a command measures on this host, from what its flags
-// say to its results files. Commands differ in the plan and in what is built for it,
-// and in nothing else:
-//
-//   - [Runner.Packages] measures packages: as a run, for targets, as a calibration.
-//   - [Runner.AB] compares two versions of a module.
-//   - [Runner.Truth] measures two versions in three ways.
-//
-// Each of them is these steps:
+// say to its results files: packages ([Runner.Packages]), two versions of a module
+// ([Runner.AB]), or two versions in three ways ([Runner.Truth]). They differ in the plan
+// and in what is built for it, and in nothing else:
 //
 //  1. A [Config] becomes a plan without cases. Of a run that is resumed, what was not
 //     given is what it was (config.go).
@@ -14,13 +9,10 @@
 //  3. Test binaries are built in a scratch folder and listed, of one version ([List]) or
 //     of two (versions.go), and the plan is completed.
 //  4. What is to be measured into one file is a job: the plan, its subject and the
-//     circumstances, which an interrupted run must have had too. It is opened, announced,
-//     measured and closed (job.go), with its progress on the console (progress.go).
+//     circumstances. It is opened, announced, measured and closed (job.go).
 //
 // The first interrupt ends it all before anything is measured. After that it lets the
-// process or row finish that runs, and then it is said how to go on; the second ends
-// that at once.
+// process or row finish that runs; the second ends that at once.
 //
-// What it says goes to a [console.Console]; figures and reports are the caller's to
-// print. Errors about what was asked for name the flags of benchrun.
+// Errors about what was asked for name the flags of benchrun.
 package runner

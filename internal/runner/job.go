@@ -91,9 +91,9 @@ func forEachCPU(holes []record.Hole, cpu []int) []record.Hole {
 			out = append(out, h)
 			continue
 		}
-		name := h.Case
+		c := record.Case{Name: h.Case}
 		for _, n := range cpu {
-			h.Case = record.Step{Case: record.Case{Name: name}, CPU: n}.FullName()
+			h.Case = record.Step{Case: c, CPU: n}.FullName()
 			out = append(out, h)
 		}
 	}

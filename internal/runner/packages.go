@@ -10,11 +10,11 @@ import (
 	"strings"
 	"time"
 
+	"github.com/dynolab/dyno/internal/calibrate"
 	"github.com/dynolab/dyno/internal/console"
 	"github.com/dynolab/dyno/internal/program"
 	"github.com/dynolab/dyno/internal/program/subject"
 	"github.com/dynolab/dyno/internal/record"
-	"github.com/dynolab/dyno/internal/scratch"
 	"github.com/dynolab/dyno/internal/session"
 	"github.com/dynolab/dyno/internal/testbin"
 )
@@ -27,11 +27,20 @@ type Tests struct {
 	Absent   []record.Hole // what a plan has to leave out
 }
 
-// A Calibration makes the plan of a run that of a calibration.
+// A Calibration makes the plan of a run that of a calibration; see calibrate.Calibrate.
 type Calibration struct {
-	Prefix string // of the results file's name
-	// Plan completes a plan that has all but its cases, and how many blocks it has.
-	Plan func(plan *record.Plan, cases []record.Case)
+	Slows  []float64
+	Trials int           // 0: as many as For has time for
+	For    time.Duration // that measuring takes, about
+}
+
+// plan completes a plan that has all but its cases, and how many blocks it has.
+func (c *Calibration) plan(p *record.Plan, cases []record.Case) {
+	if c.Trials > 0 {
+		calibrate.Calibrate(p, cases, c.Slows, p.Blocks, c.Trials)
+	} else {
+		calibrate.CalibrateFor(p, cases, c.Slows, p.Blocks, c.For)
+	}
 }
 
 // Packages measures the benchmarks of packages, or the rest of the run that is resumed, and
@@ -46,7 +55,11 @@ func (r *Runner) Packages(ctx context.Context, c Config, calibration *Calibratio
 		return "", fmt.Errorf("%s compares two versions: go on with benchrun ab --resume", c.Resume)
 	}
 	plan := c.plan(from)
-	if err := c.check(plan); err != nil {
+	err = c.check(plan)
+	if err == nil && calibration != nil && from == nil {
+		err = calibrate.CheckCalibration(calibration.Slows, plan.Blocks, max(1, calibration.Trials))
+	}
+	if err != nil {
 		return "", err
 	}
 	if from != nil && from.Finished() {
@@ -65,25 +78,25 @@ func (r *Runner) Packages(ctx context.Context, c Config, calibration *Calibratio
 
 // prepare builds what j measures, lists it if j is a new run, and completes j.
 func (r *Runner) prepare(ctx context.Context, j *job, c *Config, calibration *Calibration) error {
-	folder, err := scratch.New()
+	folder, err := r.scratch()
 	if err != nil {
 		return err
 	}
-	r.cleanUp = append(r.cleanUp, func() { _ = folder.Remove() })
-	tests, err := r.testsOf(ctx, folder.Path, j, calibration)
+	tests, err := r.testsOf(ctx, folder, j, calibration)
 	if err != nil {
 		return err
 	}
-	j.plan.Subjects, j.absent = hashes(nil, tests.Binaries), tests.Absent
+	j.absent = tests.Absent
+	addHashes(j.plan, tests.Binaries)
 	maps.Copy(j.plan.Subjects, subject.Hashes(tests.Programs))
 	j.subject = subject.New(j.plan, tests.Programs, testbin.NewBinaries(j.plan, tests.Binaries, r.kill), r.kill)
 	j.here = session.Describe(ctx, ".", c.Machine, c.Resume)
 	if j.path == "" && j.from == nil {
 		prefix := ""
 		if calibration != nil {
-			prefix = calibration.Prefix
+			prefix = calibrate.CalibrationPrefix
 		}
-		j.path = resultsPath(ctx, ".", j.here.Machine, prefix, j.here.Value("commit"), time.Now())
+		j.path = resultsPath(ctx, ".", j.here.Machine, prefix, short(j.here.Value("commit")), time.Now())
 	}
 	return nil
 }
@@ -104,7 +117,7 @@ func (r *Runner) testsOf(ctx context.Context, folder string, j *job, calibration
 	} else if tests, err = List(ctx, r.con, folder, plan, o); err == nil {
 		plan.Cases = tests.Cases
 		if calibration != nil {
-			calibration.Plan(plan, tests.Cases)
+			calibration.plan(plan, tests.Cases)
 		}
 		err = tests.withoutTurns(ctx, folder, plan, o)
 	}
@@ -144,16 +157,14 @@ func (t *Tests) withoutTurns(ctx context.Context, folder string, plan *record.Pl
 	return err
 }
 
-// hashes returns what of has, with the hashes of binaries.
-func hashes(of map[string]string, binaries []testbin.Binary) map[string]string {
-	all := maps.Clone(of)
-	if all == nil {
-		all = make(map[string]string)
+// addHashes adds those of binaries to the Subjects of plan.
+func addHashes(plan *record.Plan, binaries []testbin.Binary) {
+	if plan.Subjects == nil {
+		plan.Subjects = make(map[string]string)
 	}
 	for _, b := range binaries {
-		maps.Copy(all, b.Hashes())
+		maps.Copy(plan.Subjects, b.Hashes())
 	}
-	return all
 }
 
 // build compiles the packages into folder, and opens the files beside them. What does not

@@ -12,9 +12,9 @@ import (
 )
 
 // resultsPath is where the results of kind are kept by default: below results/ in the
-// module of dir, or in dir if that is in none.
-func resultsPath(ctx context.Context, dir, machine, kind, commit string, now time.Time) string {
-	return unused(filepath.Join(moduleRoot(ctx, dir), "results", machine, kind+stamp(now)+"-"+short(commit)+".bench"))
+// module of dir, or in dir if that is in none. of says what they are of: a commit.
+func resultsPath(ctx context.Context, dir, machine, kind, of string, now time.Time) string {
+	return unused(filepath.Join(moduleRoot(ctx, dir), "results", machine, kind+now.UTC().Format("20060102-150405")+"-"+of+".bench"))
 }
 
 // unused returns the path of a results file, with a number in its name if there is one of
@@ -28,9 +28,6 @@ func unused(path string) string {
 		path = stem + "." + strconv.Itoa(n) + ".bench"
 	}
 }
-
-// stamp is a moment in the name of a file.
-func stamp(now time.Time) string { return now.UTC().Format("20060102-150405") }
 
 // short is a commit in the name of a file.
 func short(commit string) string {

@@ -9,7 +9,6 @@ import (
 
 	"github.com/dynolab/dyno/internal/console"
 	"github.com/dynolab/dyno/internal/record"
-	"github.com/dynolab/dyno/internal/scratch"
 	"github.com/dynolab/dyno/internal/testbin"
 )
 
@@ -28,74 +27,70 @@ func (b *Rebuilt) Close() { b.close() }
 
 // Rebuild compiles again what run measured: the packages of the module in the working
 // directory, or both versions of it that were compared. The caller closes what it returns.
-func Rebuild(ctx context.Context, con *console.Console, run *record.Interrupted) (b *Rebuilt, err error) {
+func Rebuild(ctx context.Context, con *console.Console, run *record.Interrupted) (*Rebuilt, error) {
+	r := New(con, "")
+	b := &Rebuilt{close: r.close}
+	rebuild := r.rebuildPackages
 	if ComparesVersions(run) {
-		return rebuildVersions(ctx, con, run)
+		rebuild = r.rebuildVersions
 	}
-	folder, err := scratch.New()
+	others, err := rebuild(ctx, b, run)
 	if err != nil {
-		return nil, err
-	}
-	b = &Rebuilt{close: func() { _ = folder.Remove() }}
-	if err := b.packages(ctx, con, folder.Path, run.Plan); err != nil {
 		b.Close()
 		return nil, err
+	}
+	if len(others) > 0 {
+		b.Others = "not the test binaries that were measured: " + strings.Join(others, ", ") +
+			"; the code, the toolchain or the way of building has changed since"
+		fmt.Fprintln(con, "warning:", b.Others)
 	}
 	return b, nil
 }
 
-// packages compiles the packages of plan into folder.
-func (b *Rebuilt) packages(ctx context.Context, con *console.Console, folder string, plan *record.Plan) (err error) {
-	fmt.Fprintf(con, "building the tests of %s\n", strings.Join(plan.Packages, " "))
+// rebuildPackages compiles the packages of run, and returns which are not what it measured.
+func (r *Runner) rebuildPackages(ctx context.Context, b *Rebuilt, run *record.Interrupted) (others []string, err error) {
+	folder, err := r.scratch()
+	if err != nil {
+		return nil, err
+	}
+	fmt.Fprintf(r.con, "building the tests of %s\n", strings.Join(run.Plan.Packages, " "))
 	build := func(name string, o testbin.BuildOptions) ([]testbin.Binary, error) {
 		out := filepath.Join(folder, name)
 		if err := os.Mkdir(out, 0o755); err != nil {
 			return nil, err
 		}
-		binaries, problems, err := testbin.Build(ctx, ".", out, plan.Packages, o)
+		binaries, problems, err := testbin.Build(ctx, ".", out, run.Plan.Packages, o)
 		for _, p := range problems {
 			if !p.Untested {
-				fmt.Fprintf(con, "benchrun: %s %s\n%s", p.Pkg, p.Reason, p.Output)
+				fmt.Fprintf(r.con, "benchrun: %s %s\n%s", p.Pkg, p.Reason, p.Output)
 			}
 		}
 		return binaries, err
 	}
 	if b.Binaries, err = build("driven", testbin.BuildOptions{Driven: true}); err != nil {
-		return err
+		return nil, err
 	}
-	others := different(plan, b.Binaries)
-	if len(others) > 0 {
-		// A run of single processes measures what go test would build.
-		plain, err := build("plain", testbin.BuildOptions{})
-		if err != nil {
-			return err
-		}
-		others = different(plan, plain)
+	if others = different(run.Plan, b.Binaries); len(others) == 0 {
+		return nil, nil
 	}
-	b.warn(con, others)
-	return nil
+	// A run of single processes measures what go test would build.
+	plain, err := build("plain", testbin.BuildOptions{})
+	return different(run.Plan, plain), err
 }
 
-// rebuildVersions lays out and builds both versions again: the same commits, wherever
-// branches are by now, and what was named as a folder as it is now.
-func rebuildVersions(ctx context.Context, con *console.Console, run *record.Interrupted) (*Rebuilt, error) {
-	cache := openCache(con)
-	v, err := newVersions(ctx, con, ".")
+// rebuildVersions is rebuildPackages of both versions: the same commits, wherever branches
+// are by now, and what was named as a folder as it is now.
+func (r *Runner) rebuildVersions(ctx context.Context, b *Rebuilt, run *record.Interrupted) (others []string, err error) {
+	c := &AB{Dir: ".", Trimpath: run.Config["build"] == trimpath, Identical: true} // they may have been measured all the same
+	v, err := r.newVersions(ctx, c)
 	if err != nil {
 		return nil, err
 	}
-	v.cache, v.trimpath, v.packages = cache, run.Config["build"] == trimpath, run.Plan.Packages
-	v.identical = true // they may have been measured all the same
-	if err = v.lay(ctx, sidesOf(run), run); err == nil {
-		err = v.build(ctx)
-	}
-	if err != nil {
-		v.close()
-		return nil, err
-	}
-	b := &Rebuilt{Binaries: v.all(), close: v.close}
-	b.warn(con, different(run.Plan, b.Binaries))
-	return b, nil
+	plan := *run.Plan
+	plan.Layouts, plan.Subjects = 0, nil // what is built now counts, and one layout is enough
+	err = v.prepare(ctx, c, &plan, run)
+	b.Binaries = v.all()
+	return different(run.Plan, b.Binaries), err
 }
 
 // different returns which of the binaries are not those that plan measured.
@@ -107,14 +102,4 @@ func different(plan *record.Plan, binaries []testbin.Binary) []string {
 		}
 	}
 	return names
-}
-
-// warn says, and notes, which test binaries are not the ones that were measured.
-func (b *Rebuilt) warn(con *console.Console, names []string) {
-	if len(names) == 0 {
-		return
-	}
-	b.Others = "not the test binaries that were measured: " + strings.Join(names, ", ") +
-		"; the code, the toolchain or the way of building has changed since"
-	fmt.Fprintln(con, "warning:", b.Others)
 }

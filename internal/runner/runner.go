@@ -4,12 +4,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"path/filepath"
 	"time"
 
 	"github.com/dynolab/dyno/internal/console"
+	"github.com/dynolab/dyno/internal/scratch"
 	"github.com/dynolab/dyno/internal/session"
 	"github.com/dynolab/dyno/internal/testbin"
 )
@@ -101,24 +101,25 @@ func (r *Runner) checkIdle(ctx context.Context, idle string) error {
 	}
 }
 
-// openCache opens the cache of test binaries, which may fail: then there is none.
-func (r *Runner) openCache() *testbin.BuildCache {
-	if r.cache == nil {
-		r.cache = openCache(r.con)
+// scratch makes a folder that is there until the run ends.
+func (r *Runner) scratch() (path string, err error) {
+	folder, err := scratch.New()
+	if err != nil {
+		return "", err
 	}
-	return r.cache
+	r.cleanUp = append(r.cleanUp, func() { _ = folder.Remove() })
+	return folder.Path, nil
 }
 
-// openCache opens the cache of test binaries; nil if there is no place for it,
-// which is said on w.
-func openCache(w io.Writer) *testbin.BuildCache {
+// openCache opens the cache of test binaries; nil if there is no place for it, which is
+// said.
+func (r *Runner) openCache() *testbin.BuildCache {
 	folder, err := os.UserCacheDir()
-	if err == nil {
-		var c *testbin.BuildCache
-		if c, err = testbin.OpenBuildCache(filepath.Join(folder, "benchrun", "builds")); err == nil {
-			return c
-		}
+	if err == nil && r.cache == nil {
+		r.cache, err = testbin.OpenBuildCache(filepath.Join(folder, "benchrun", "builds"))
 	}
-	fmt.Fprintf(w, "building without a cache: %v\n", err)
-	return nil
+	if err != nil {
+		fmt.Fprintf(r.con, "building without a cache: %v\n", err)
+	}
+	return r.cache
 }

@@ -13,7 +13,6 @@ import (
 	"github.com/dynolab/dyno/internal/calibrate"
 	"github.com/dynolab/dyno/internal/console"
 	"github.com/dynolab/dyno/internal/record"
-	"github.com/dynolab/dyno/internal/scratch"
 	"github.com/dynolab/dyno/internal/session"
 	"github.com/dynolab/dyno/internal/testbin"
 	"github.com/dynolab/dyno/internal/truth"
@@ -67,12 +66,11 @@ func (r *Runner) Truth(ctx context.Context, c *Truth) (files []string, err error
 	if err := t.resume(); err != nil {
 		return nil, err
 	}
-	pairs, ab, err := t.check()
-	if err != nil {
+	if err := t.check(); err != nil {
 		return nil, err
 	}
 	err = r.run(ctx, c.Idle, func(ctx context.Context) ([]*job, error) {
-		if err := t.prepare(ctx, pairs, ab); err != nil {
+		if err := t.prepare(ctx); err != nil {
 			return nil, err
 		}
 		return t.jobs(), nil
@@ -127,8 +125,14 @@ func (t *truthRun) resume() error {
 
 // check makes the plans of the pairs and of the part ab, without cases, and returns an
 // error for what cannot be carried out.
-func (t *truthRun) check() (pairs, ab *record.Plan, err error) {
+func (t *truthRun) check() error {
 	c := t.c
+	if c.Pairs < calibrate.LeastPairs {
+		return fmt.Errorf("--pairs is %d; it must be at least %d", c.Pairs, calibrate.LeastPairs)
+	}
+	if len(c.Parts) == 0 {
+		return fmt.Errorf("--parts is empty; it lists %s", strings.Join(calibrate.TruthParts, ", "))
+	}
 	a := DefaultAB()
 	a.Args, a.Packages, a.Bench, a.CPU, a.Machine, a.Idle, a.Timeout, a.Seed = c.Args, c.Packages, c.Bench, c.CPU, c.Machine, c.Idle, c.Timeout, c.Seed
 	for flag, set := range map[string]func(){
@@ -143,31 +147,32 @@ func (t *truthRun) check() (pairs, ab *record.Plan, err error) {
 	}
 	a.Given = func(flag string) bool { return flag != "time" && c.given(flag) }
 	t.ab = a
-	ab = a.plan(t.from[calibrate.TruthAB])
+	ab := a.plan(t.from[calibrate.TruthAB])
 	ab.Col = record.SideKey
 	plain := c.Config
 	plain.Mode, plain.Benchmem, plain.Blocks = "", true, 1
-	pairs = plain.plan(nil)
+	pairs := plain.plan(nil)
+	t.plans[calibrate.TruthAB], t.plans[calibrate.TruthPairs] = ab, pairs
 	if err := a.check(ab); err != nil {
-		return nil, nil, err
+		return err
 	}
 	if err := CheckOut(c.Out); err != nil {
-		return nil, nil, err
+		return err
 	}
-	return pairs, ab, pairs.CheckSettings()
+	return pairs.CheckSettings()
 }
 
 // prepare lays out and builds both versions, as ab does and as go test -c does, and
 // completes the plans.
-func (t *truthRun) prepare(ctx context.Context, pairs, ab *record.Plan) error {
-	folder, err := scratch.New()
+func (t *truthRun) prepare(ctx context.Context) error {
+	ab := t.plans[calibrate.TruthAB]
+	folder, err := t.scratch()
 	if err != nil {
 		return err
 	}
-	t.cleanUp = append(t.cleanUp, func() { _ = folder.Remove() })
 	if len(t.c.Args) == 0 {
-		t.ab.Args, t.ab.Packages, t.ab.Dir = []string{truth.Old, truth.New}, []string{"."}, folder.Path
-		if err := truth.Lay(folder.Path); err != nil {
+		t.ab.Args, t.ab.Packages, t.ab.Dir = []string{truth.Old, truth.New}, []string{"."}, folder
+		if err := truth.Lay(folder); err != nil {
 			return err
 		}
 	}
@@ -183,10 +188,9 @@ func (t *truthRun) prepare(ctx context.Context, pairs, ab *record.Plan) error {
 		}
 		return errors.New("nothing to measure: the versions do not differ in any benchmark")
 	}
-	t.plans[calibrate.TruthAB] = ab
 	here := t.circumstances(ctx)
-	t.plan(pairs)
-	if err := t.build(ctx, filepath.Join(folder.Path, "plain")); err != nil {
+	t.plan()
+	if err := t.build(ctx, filepath.Join(folder, "plain")); err != nil {
 		return err
 	}
 	t.here = here
@@ -201,7 +205,7 @@ func (t *truthRun) circumstances(ctx context.Context) *record.Circumstances {
 	if t.ab.Dir != "." {
 		var dirty string
 		if commit, dirty = session.Commit(ctx, ".", ""); commit != "" {
-			here.Fixed = append([]record.Setting{{Key: "commit", Values: []string{commit}}, {Key: "dirty", Values: []string{dirty}}}, here.Fixed...)
+			here.Fixed = slices.Insert(here.Fixed, 0, fixed("commit", commit), fixed("dirty", dirty))
 		}
 	}
 	switch {
@@ -209,13 +213,18 @@ func (t *truthRun) circumstances(ctx context.Context) *record.Circumstances {
 	case t.c.Out != "":
 		t.path = calibrate.TruthPath(t.c.Out, calibrate.TruthPairs)
 	default:
-		t.path = resultsPath(ctx, ".", here.Machine, calibrate.TruthPrefix, commit, time.Now())
+		t.path = resultsPath(ctx, ".", here.Machine, calibrate.TruthPrefix, short(commit), time.Now())
 	}
 	return here
 }
 
+func fixed(key, value string) record.Setting {
+	return record.Setting{Key: key, Values: []string{value}}
+}
+
 // plan completes the plans of the parts that plain processes measure.
-func (t *truthRun) plan(pairs *record.Plan) {
+func (t *truthRun) plan() {
+	pairs := t.plans[calibrate.TruthPairs]
 	pairs.Packages = t.v.packages
 	one := *pairs
 	calibrate.OneByOne(&one, t.v.cases)
@@ -224,7 +233,7 @@ func (t *truthRun) plan(pairs *record.Plan) {
 		layouts = t.c.Layouts
 	}
 	calibrate.Pairs(pairs, t.v.cases, t.c.Pairs, layouts)
-	t.plans[calibrate.TruthPairs], t.plans[calibrate.TruthBenchstat] = pairs, &one
+	t.plans[calibrate.TruthBenchstat] = &one
 	if t.c.For > 0 {
 		calibrate.Pairs(pairs, t.v.cases, 1, layouts)
 		each := t.left(calibrate.TruthPairs)
@@ -238,7 +247,7 @@ func (t *truthRun) plan(pairs *record.Plan) {
 			t.plans[part] = &again
 		}
 	}
-	all := time.Duration(0)
+	var all time.Duration
 	for _, part := range calibrate.TruthParts {
 		all += t.left(part)
 	}
@@ -246,9 +255,12 @@ func (t *truthRun) plan(pairs *record.Plan) {
 		console.Count(len(t.v.cases)/len(sides)*len(pairs.CPU), "benchmark"), strings.Join(t.c.Parts, ", "), console.Rough(all))
 }
 
+// wants reports whether a part is asked for.
+func (t *truthRun) wants(part string) bool { return slices.Contains(t.c.Parts, part) }
+
 // left is how long a part takes that is asked for, about.
 func (t *truthRun) left(part string) time.Duration {
-	if !slices.Contains(t.c.Parts, part) {
+	if !t.wants(part) {
 		return 0
 	}
 	return session.NewForecast(t.plans[part], t.from[part]).Left()
@@ -257,13 +269,13 @@ func (t *truthRun) left(part string) time.Duration {
 // build builds plain test binaries of both versions in the folder, and links them in the
 // layouts of the pairs. They are called what those of ab are called.
 func (t *truthRun) build(ctx context.Context, folder string) error {
-	if !slices.Contains(t.c.Parts, calibrate.TruthPairs) && !slices.Contains(t.c.Parts, calibrate.TruthBenchstat) {
+	if !t.wants(calibrate.TruthPairs) && !t.wants(calibrate.TruthBenchstat) {
 		return nil
 	}
 	fmt.Fprintln(t.con, "building both without the driver, as go test -c does")
 	pairs, one := t.plans[calibrate.TruthPairs], t.plans[calibrate.TruthBenchstat]
 	layouts := 1
-	if slices.Contains(t.c.Parts, calibrate.TruthPairs) {
+	if t.wants(calibrate.TruthPairs) {
 		layouts = pairs.Layouts
 	}
 	for i, tree := range t.v.trees {
@@ -284,14 +296,14 @@ func (t *truthRun) build(ctx context.Context, folder string) error {
 				binaries = append(binaries, b)
 			}
 		}
-		one.Subjects = hashes(one.Subjects, binaries)
+		addHashes(one, binaries)
 		if layouts > 1 {
 			fmt.Fprintf(t.con, "linking the %s version in %s\n", sides[i], console.Count(layouts, "layout"))
 		}
 		if err := testbin.Link(ctx, folder, binaries, layouts); err != nil {
 			return err
 		}
-		pairs.Subjects = hashes(pairs.Subjects, binaries)
+		addHashes(pairs, binaries)
 		t.plain = append(t.plain, binaries...)
 	}
 	return nil
@@ -302,11 +314,11 @@ func (t *truthRun) jobs() []*job {
 	var jobs []*job
 	for _, part := range calibrate.TruthParts {
 		from := t.from[part]
-		if !slices.Contains(t.c.Parts, part) || from != nil && from.Finished() {
+		if !t.wants(part) || from != nil && from.Finished() {
 			continue
 		}
 		here := *t.here
-		here.Fixed = append([]record.Setting{{Key: calibrate.TruthKey, Values: []string{part}}}, here.Fixed...)
+		here.Fixed = append([]record.Setting{fixed(calibrate.TruthKey, part)}, here.Fixed...)
 		binaries := t.plain
 		if part == calibrate.TruthAB {
 			binaries = t.v.all()

@@ -61,16 +61,6 @@ type Versions struct {
 	absent   []record.Hole
 }
 
-// newVersions returns versions of the module in dir, none of which is laid out yet. close
-// has to be called.
-func newVersions(ctx context.Context, w io.Writer, dir string) (*Versions, error) {
-	desk, err := versions.Open(ctx, dir)
-	if err != nil {
-		return nil, err
-	}
-	return &Versions{w: w, desk: desk}, nil
-}
-
 // close removes what was laid out, also after an interrupt; a kill leaves it to the
 // next benchrun.
 func (v *Versions) close() {
@@ -240,8 +230,13 @@ func (v *Versions) leaveOutIdentical() {
 			fmt.Fprintf(v.w, "%s: identical build\n", b.Pkg)
 		}
 	}
-	for i := range sides {
-		v.binaries[i] = slices.DeleteFunc(v.binaries[i], func(b testbin.Binary) bool { return slices.Contains(v.Identical, b.Pkg) })
+	v.drop(func(pkg string) bool { return slices.Contains(v.Identical, pkg) })
+}
+
+// drop takes away the test binaries of packages.
+func (v *Versions) drop(of func(pkg string) bool) {
+	for i := range v.binaries {
+		v.binaries[i] = slices.DeleteFunc(v.binaries[i], func(b testbin.Binary) bool { return of(b.Pkg) })
 	}
 }
 
@@ -334,15 +329,15 @@ func (v *Versions) link(ctx context.Context, plan *record.Plan) error {
 	if plan.Layouts > 1 {
 		fmt.Fprintf(v.w, "linking both in %s\n", console.Count(plan.Layouts, "layout"))
 	}
+	v.drop(func(pkg string) bool {
+		return !slices.ContainsFunc(v.cases, func(c record.Case) bool { return c.Pkg == pkg })
+	})
 	for i := range sides {
-		v.binaries[i] = slices.DeleteFunc(v.binaries[i], func(b testbin.Binary) bool {
-			return !slices.ContainsFunc(v.cases, func(c record.Case) bool { return c.Pkg == b.Pkg })
-		})
 		if err := testbin.Link(ctx, v.folders[i], v.binaries[i], plan.Layouts); err != nil {
 			return err
 		}
 	}
-	plan.Subjects = hashes(nil, v.all())
+	addHashes(plan, v.all())
 	return nil
 }
 
@@ -350,24 +345,17 @@ func (v *Versions) link(ctx context.Context, plan *record.Plan) error {
 // the commit of the working directory.
 func (v *Versions) circumstances(ctx context.Context, machine, out string) *record.Circumstances {
 	here := session.Describe(ctx, v.trees[1].Dir, machine, out)
-	fixed := slices.DeleteFunc(here.Fixed, func(s record.Setting) bool { return s.Key == "commit" || s.Key == "dirty" })
-	here.Fixed = nil
-	note := func(key, value string) {
-		if value != "" {
-			here.Fixed = append(here.Fixed, record.Setting{Key: key, Values: []string{value}})
-		}
-	}
+	var fixed record.Settings
 	for i, t := range v.trees {
-		note(sides[i], t.Name)
-		commit, dirty := commitOf(ctx, t, out)
-		note(sides[i]+"-commit", commit)
-		if commit != "" {
-			note(sides[i]+"-dirty", dirty)
+		fixed.Add(sides[i], t.Name)
+		if commit, dirty := commitOf(ctx, t, out); commit != "" {
+			fixed.Add(sides[i]+"-commit", commit)
+			fixed.Add(sides[i]+"-dirty", dirty)
 		}
 	}
 	if v.trimpath {
-		note("build", trimpath)
+		fixed.Add("build", trimpath)
 	}
-	here.Fixed = append(here.Fixed, fixed...)
+	here.Fixed = append(fixed.List, slices.DeleteFunc(here.Fixed, func(s record.Setting) bool { return s.Key == "commit" || s.Key == "dirty" })...)
 	return here
 }

@@ -1,17 +1,15 @@
-package main
+package targets
 
 import (
 	"regexp"
 	"slices"
 	"strings"
-
-	"github.com/dynolab/dyno/internal/targets"
 )
 
-// targetsPattern is the pattern, as go test -bench has it, of the benchmarks that the required
+// Pattern is the pattern, as go test -bench has it, of the benchmarks that the required
 // targets of hosts need, or all: for each workload the implementations of which something
 // is promised, and the references that are the base of that.
-func targetsPattern(all bool) string {
+func Pattern(all bool) string {
 	type workload struct{ bench, path string }
 	var order []workload
 	impls := make(map[workload][]string) // patterns
@@ -26,8 +24,8 @@ func targetsPattern(all bool) string {
 			}
 		}
 	}
-	for _, t := range targets.All() {
-		if t.Where&targets.Host == 0 || !t.Required && !all {
+	for _, t := range All() {
+		if t.Where&Host == 0 || !t.Required && !all {
 			continue
 		}
 		// Every one: a name that does not begin with ref-. There is no way to

@@ -1,0 +1,60 @@
+package targets_test
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/dynolab/dyno/internal/record"
+	"github.com/dynolab/dyno/internal/targets"
+)
+
+// The pattern chooses what targets of hosts need, the base beside it, and nothing else.
+func TestPattern(t *testing.T) {
+	required, all := targets.Pattern(false), targets.Pattern(true)
+	for _, pattern := range []string{required, all} {
+		if err := record.CheckPattern(pattern); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, target := range targets.All() {
+		impl := "an-implementation"
+		if len(target.Impls) > 0 {
+			impl = target.Impls[0]
+		}
+		for _, workload := range []string{target.Workload, target.BaseWorkload} {
+			for _, col := range []string{impl, target.Base} {
+				name := "Benchmark" + target.Bench + "/workload=" + workload + "/impl=" + col
+				want := target.Where&targets.Host != 0 && workload != "" && col != ""
+				if got := record.Matches(all, name); want && !got || want && target.Required && !record.Matches(required, name) {
+					t.Errorf("%s: %s is not chosen", target.ID, name)
+				}
+			}
+		}
+	}
+	for _, name := range []string{"BenchmarkActor/workload=none/impl=x", "BenchmarkActor/workload=pingpong/impl=ref-none", "BenchmarkBoard/case=image"} {
+		if record.Matches(all, name) {
+			t.Errorf("%s is chosen", name)
+		}
+	}
+	if !strings.HasPrefix(all, "^Benchmark") || len(required) >= len(all) {
+		t.Errorf("%q of all, and of the required ones %q", all, required)
+	}
+}
+
+// What is not passed is said once for all implementations that share it.
+func TestUnmet(t *testing.T) {
+	score := func(id, impl string, required bool, outcome targets.Outcome) targets.Score {
+		return targets.Score{Target: targets.Target{ID: id, Required: required}, Impl: impl, Outcome: outcome, Why: "no figure"}
+	}
+	onBoard := score("B", "x", true, targets.Miss)
+	onBoard.Board = "pico"
+	card := &targets.Scorecard{Scores: []targets.Score{
+		score("A", "x", true, targets.Miss), score("A", "y", true, targets.NotMeasured), score("A", "z", true, targets.Miss),
+		score("aim/A", "x", false, targets.Miss), score("C", "x", true, targets.Pass), score("D", "", true, targets.NotMeasured), onBoard,
+	}}
+	want := []string{"A: missed (x, z)", "A: not measured: no figure (y)", "D: not measured: no figure", "B: missed (" + onBoard.Subject() + ")"}
+	if got := card.Unmet(); !slices.Equal(got, want) {
+		t.Errorf("%q, want %q", got, want)
+	}
+}
