@@ -65,6 +65,8 @@ func imageFlags(cmd *cobra.Command, c *boardrun.Command, several bool) {
 	what := "the `name` of the implementation (default: serial)"
 	if several {
 		what = "the `names` of implementations, with commas between (default: all, and one that does not fit is skipped)"
+		f.Bool("all", false, "") // as before 2026-11-23: it is the default now
+		_ = f.MarkHidden("all")
 	}
 	f.StringSliceVar(&c.Impls, "impl", nil, what)
 	f.StringSliceVar(&c.Parts, "parts", nil, "the `parts` of the firmware, with commas between: "+strings.Join(hw.Parts(), ", ")+", or conform or conform/actor for all below (default: all)")
