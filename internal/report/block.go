@@ -140,11 +140,14 @@ const (
 
 // items are the lines of a list.
 func items(lines ...string) []Item {
-	out := make([]Item, len(lines))
-	for i, line := range lines {
-		out[i].Text = line
-	}
-	return out
+	return each(lines, func(line string) Item { return Item{Text: line} })
+}
+
+func listOf(lines ...string) List { return List{Items: items(lines...)} }
+
+// prefixed are lines that begin alike.
+func prefixed(prefix string, lines []string) []string {
+	return each(lines, func(line string) string { return prefix + line })
 }
 
 // section is a heading and what stands below it; nothing if that is nothing.
@@ -170,6 +173,7 @@ type column[T any] struct {
 	name              bool
 	right, long, bars bool
 	hide              bool
+	only              func(T) bool // the cells of other rows are empty
 	text              func(T) string
 	cell              func(T) Cell // instead of text
 }
@@ -184,9 +188,11 @@ func tabulate[T any](rows []T, columns []column[T]) Table {
 		t.Columns = append(t.Columns, Column{c.head, c.name, c.right, c.long, c.bars})
 		for i, row := range rows {
 			var cell Cell
-			if c.cell != nil {
+			switch {
+			case c.only != nil && !c.only(row):
+			case c.cell != nil:
 				cell = c.cell(row)
-			} else {
+			default:
 				cell.Text = c.text(row)
 			}
 			t.Rows[i].Cells = append(t.Rows[i].Cells, cell)

@@ -16,17 +16,17 @@ import (
 func Calibration(c *compare.Calibration) Doc {
 	parts := calibrationParts(c)
 	blocks := slices.Concat([]Block{
-		List{Items: items(
+		listOf(
 			circumstancesLine(c.Circumstances, c.Measured),
 			fmt.Sprintf("%s, each of up to %s of %s in up to %s; level %v, margin %s",
 				counted(c.Trials, "trial"), counted(c.Blocks, "block"), counted(c.Rounds, "round"), counted(max(1, c.Layouts), "layout"), c.Alpha, percent(c.Margin)),
-		)},
+		),
 		Heading{Level: 2, Text: "The same program against itself"},
 		againstItself(c, parts),
-		List{Items: items(
+		listOf(
 			fmt.Sprintf("alarms: p ≤ %v, for a comparison alone; %s are promised. called different: the verdict in a report of the whole trial.", c.Alpha, percent(c.Alpha)),
 			"spread: standard deviation of the blocks' ratios. finds: the smallest slow-down found in nine of ten trials. measured: time of a pair in a trial.",
-		)},
+		),
 	}, slowedSection(c, parts))
 	var remarks []string
 	for _, h := range c.Habits {
@@ -35,7 +35,7 @@ func Calibration(c *compare.Calibration) Doc {
 	return Doc{Title: "Calibration", Blocks: append(blocks,
 		Heading{Level: 2, Text: "What benchstat's test says of the same data"},
 		habitTable(c),
-		List{Items: items(append(remarks, holesAndProblems(c.Holes, c.Problems)...)...)},
+		listOf(append(remarks, holesAndProblems(c.Holes, c.Problems)...)...),
 	)}
 }
 
@@ -67,7 +67,7 @@ func slowedSection(c *compare.Calibration, parts []calibrationPart) []Block {
 	if several {
 		lines = append(lines, "The slowed programs of a trial share the program that they are compared to, so the intervals of rates over several slow-downs are somewhat too narrow.")
 	}
-	return section(Heading{Level: 2, Text: "Slowed on purpose"}, slowedOnPurpose(c, parts, several), List{Items: items(lines...)})
+	return section(Heading{Level: 2, Text: "Slowed on purpose"}, slowedOnPurpose(c, parts, several), listOf(lines...))
 }
 
 // habitTable is what benchstat's test says of the same data if values are taken as people

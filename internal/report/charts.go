@@ -31,7 +31,7 @@ func overviewChart(c *compare.Comparison, t compare.Table) (out chart, ok bool) 
 			if !compared && cell.Verdict != compare.Missing && cell.Verdict != compare.Skipped {
 				continue
 			}
-			b := s.ratio(c, t, r, i)
+			b := s.ratio(c, placeOf(t, r, i))
 			p := pane{title: title, left: t.Cols[i].Name, class: b.class, height: barHeight, body: b.body(), right: []string{"", string(cell.Verdict)}}
 			if compared {
 				ok, p.right[0] = true, formatRatio(cell.Vs.Ratio)
@@ -43,91 +43,87 @@ func overviewChart(c *compare.Comparison, t compare.Table) (out chart, ok bool) 
 			out.panes = append(out.panes, p)
 		}
 	}
-	out.panes = append(out.panes, pane{height: axisHeight, body: axisBody(s.ratioTicks(7))})
+	out.panes = append(out.panes, axisPane(s.ratioTicks(7)))
 	out.title = t.Unit + " relative to each benchmark's base"
 	out.caption = fmt.Sprintf("ratio with %s interval, logarithmic; base = 1", confidence(c))
-	if t.Better != 0 {
-		out.caption += map[bool]string{true: ", left is better", false: ", right is better"}[t.Better < 0]
+	switch {
+	case t.Better < 0:
+		out.caption += ", left is better"
+	case t.Better > 0:
+		out.caption += ", right is better"
 	}
 	return out, ok
+}
+
+// axisPane is the horizontal axis below panes.
+func axisPane(ticks []tick) pane { return pane{height: axisHeight, body: axisBody(ticks)} }
+
+// valueTicks are round values of unit on the axis.
+func (s scale) valueTicks(unit string) []tick {
+	return s.ticks(s.roundValues(7), func(v float64) string { return formatTick(v, unit) })
 }
 
 // rowChart draws the values of one row of t, with what they are as a ratio. ok is false
 // if there is nothing that a logarithmic axis can show.
 func rowChart(c *compare.Comparison, t compare.Table, r compare.Row) (out chart, ok bool) {
 	var values []float64
-	for _, cell := range r.Cells {
-		if cell.N > 0 {
-			if cell.Center <= 0 {
-				return chart{}, false
-			}
-			values = append(values, cell.Center, cell.Lo, cell.Hi)
+	base := math.NaN()
+	for i, cell := range r.Cells {
+		switch {
+		case cell.N == 0:
+			continue
+		case cell.Center <= 0:
+			return chart{}, false
+		case i == r.Base:
+			base = cell.Center
 		}
+		values = append(values, cell.Center, cell.Lo, cell.Hi)
 	}
 	s, ok := scaleOf(values...)
-	base := math.NaN()
-	if r.Base >= 0 && r.Cells[r.Base].N > 0 {
-		base = r.Cells[r.Base].Center
-	}
 	for i, cell := range r.Cells {
 		if cell.Verdict == compare.Absent {
 			continue
 		}
-		p := pane{left: t.Cols[i].Name, height: barHeight, right: []string{"", "", string(cell.Verdict)}}
-		p.class = toneOf(t, r, i)
-		b := s.bar(p.class, base, math.NaN(), 0, 0)
-		if cell.N > 0 {
-			b = s.bar(p.class, base, cell.Center, cell.Lo, cell.Hi)
+		p := pane{left: t.Cols[i].Name, class: placeOf(t, r, i).tone(), height: barHeight, right: []string{"", "", string(cell.Verdict)}}
+		if cell.N == 0 {
+			cell.Center = math.NaN() // no bar
+		} else {
 			p.right[0] = formatValue(cell.Center, t.Unit)
 			if cell.Vs != nil {
 				p.right[1] = formatRatio(cell.Vs.Ratio)
 			}
 		}
-		p.body = b.body()
+		p.body = s.bar(p.class, base, cell.Center, cell.Lo, cell.Hi).body()
 		out.panes = append(out.panes, p)
 	}
-	axis := axisBody(s.ticks(s.roundValues(7), func(v float64) string { return formatTick(v, t.Unit) }))
-	out.panes = append(out.panes, pane{height: axisHeight, body: axis})
+	out.panes = append(out.panes, axisPane(s.valueTicks(t.Unit)))
 	out.title = benchmark(r)
 	out.caption = fmt.Sprintf("%s, with %s intervals, logarithmic", caption(t), confidence(c))
 	return out, ok
 }
 
-// toneOf is the look of a cell in charts: of its verdict, but grey for the base and for
-// references.
-func toneOf(t compare.Table, r compare.Row, col int) Tone {
-	if col == r.Base || t.Cols[col].Ref {
-		return Reference
-	}
-	return verdictTone(r.Cells[col].Verdict)
-}
-
 // ratioScale is an axis for all ratios of rows, and for 1.
 func ratioScale(rows []compare.Row) scale {
-	lo, hi := 1.0, 1.0
+	values := []float64{1}
 	for _, r := range rows {
 		for _, cell := range r.Cells {
-			if cell.Vs == nil {
-				continue
-			}
-			for _, v := range []float64{cell.Vs.Ratio, cell.Vs.Lo, cell.Vs.Hi} {
-				if v > 0 && !math.IsInf(v, 1) {
-					lo, hi = min(lo, v), max(hi, v)
-				}
+			if vs := cell.Vs; vs != nil {
+				values = append(values, vs.Ratio, vs.Lo, vs.Hi)
 			}
 		}
 	}
+	lo, hi := extremes(values)
 	// A little air; and a tenth to each side at least, so that noise does not fill
 	// the picture.
 	return scale{min(lo/1.02, 1/1.1), max(hi*1.02, 1.1)}
 }
 
 // ratio is the bar of a cell's ratio to its base.
-func (s scale) ratio(c *compare.Comparison, t compare.Table, r compare.Row, col int) bar {
+func (s scale) ratio(c *compare.Comparison, p place) bar {
 	nan := math.NaN()
-	b := s.bar(toneOf(t, r, col), 1, nan, nan, nan)
-	switch vs := r.Cells[col].Vs; {
-	case col == r.Base:
+	b := s.bar(p.tone(), 1, nan, nan, nan)
+	switch vs := p.cell.Vs; {
+	case p.isBase():
 		b.at = b.one
 	case vs != nil:
 		b = s.bar(b.class, 1, vs.Ratio, vs.Lo, vs.Hi)
@@ -137,6 +133,15 @@ func (s scale) ratio(c *compare.Comparison, t compare.Table, r compare.Row, col 
 		b.width = min(s.at(1+c.Margin), 1) - b.margin
 	}
 	return b
+}
+
+// tone is the look of a cell in charts: of its verdict, but grey for the base and for
+// references.
+func (p place) tone() Tone {
+	if p.isBase() || p.column().Ref {
+		return Reference
+	}
+	return verdictTone(p.cell.Verdict)
 }
 
 // styleOf is the look of a column in charts of lines: implementations have colours,
@@ -196,14 +201,13 @@ func lineChart(lines []line, along []tick, unit string) (out chart, ok bool) {
 	if !ok {
 		return chart{}, false
 	}
-	plot := pane{height: plotHeight, ticks: y.ticks(y.roundValues(7), func(v float64) string { return formatTick(v, unit) })}
+	plot := pane{height: plotHeight, ticks: y.valueTicks(unit)}
 	plot.body = gridBody(along, plot.ticks)
 	for _, l := range lines {
 		out.keys = append(out.keys, l.key)
 		l.draw(&plot.body, y)
 	}
-	foot := pane{height: axisHeight, body: axisBody(along)}
-	out.panes = []pane{plot, foot}
+	out.panes = []pane{plot, axisPane(along)}
 	return out, true
 }
 
@@ -366,7 +370,7 @@ func quantileChart(c *compare.Comparison, f quantileFamily, r compare.Row) (char
 		ticks = append(ticks, tick{x, f.names[k]})
 		for j, col := range t.Cols {
 			lines[j].key = key{style: styleOf(t, j), name: col.Name}
-			if cell, ok := cellIn(c.Tables[i], r, col.Name); ok && cell.N > 0 && cell.Center > 0 {
+			if cell := cellIn(c.Tables[i], r, col.Name); cell.N > 0 && cell.Center > 0 {
 				lines[j].points = append(lines[j].points, point{
 					x: x, at: cell.Center, lo: cell.Lo, hi: cell.Hi,
 					title: fmt.Sprintf("%s, %s: %s", col.Name, f.names[k], formatValue(cell.Center, c.Tables[i].Unit)),

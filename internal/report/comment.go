@@ -57,7 +57,7 @@ func Comment(c *compare.Comparison, v Versions) Doc {
 	for _, finding := range c.Findings {
 		found = append(found, "finding: "+finding)
 	}
-	return Doc{Blocks: append(blocks, List{Items: items(found...)}, Fold{Summary: f.summary(c, v), Blocks: commentRest(c, v, f.others, differ)})}
+	return Doc{Blocks: append(blocks, listOf(found...), Fold{Summary: f.summary(c, v), Blocks: commentRest(c, v, f.others, differ)})}
 }
 
 // commentRest is what a comment has folded: what is not proven, resources, and of what
@@ -85,7 +85,7 @@ func commentRest(c *compare.Comparison, v Versions, others, differ []place) (blo
 		more = append(more, pkg+": identical test binaries, not measured")
 	}
 	more = append(append(more, v.Notes...), c.Warnings...)
-	return append(blocks, Paragraph{Text: method}, List{Items: items(compact(more)...)})
+	return append(blocks, Paragraph{Text: method}, listOf(compact(more)...))
 }
 
 // headlines count what is proven, what else was found, and apart from them resources.
@@ -151,8 +151,8 @@ func sortFindings(c *compare.Comparison) findings {
 			if (t.Unit == "MB/s" || t.Unit == "B/s") && timed[benchmark(r)] {
 				continue // as package compare leaves it out itself
 			}
-			for j, cell := range r.Cells {
-				f.add(c, place{t, r, j, cell}, i == 0)
+			for j := range r.Cells {
+				f.add(c, placeOf(t, r, j), i == 0)
 			}
 		}
 	}
@@ -311,9 +311,9 @@ func findingTable(c *compare.Comparison, all []place, strong bool) Table {
 			if p.row.Base < 0 {
 				return "—"
 			}
-			return valueText(place{p.table, p.row, p.row.Base, p.row.Cells[p.row.Base]})
+			return p.base().center()
 		}},
-		{head: "new", right: true, text: valueText},
+		{head: "new", right: true, text: place.center},
 		{head: "change", right: true, text: func(p place) string {
 			if p.cell.Vs == nil {
 				return ""

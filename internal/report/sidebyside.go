@@ -30,9 +30,9 @@ func SideBySide(s *compare.SideBySide, form Form, card *targets.Scorecard) Doc {
 		for _, warning := range warnings {
 			end = append(end, "warning: "+warning)
 		}
-		d.Blocks = slices.Concat(fileLines(files), tables, clauses, []Block{List{Items: items(end...)}}, scores)
+		d.Blocks = slices.Concat(fileLines(files), tables, clauses, []Block{listOf(end...)}, scores)
 	case Document:
-		d.Blocks = slices.Concat([]Block{List{Items: items(sideLegend(s)...)}}, warningSection(warnings, form),
+		d.Blocks = slices.Concat([]Block{listOf(sideLegend(s)...)}, warningSection(warnings, form),
 			tables, clauses, scores, noteSection(notes.texts), holeSection(files), circumstances(files))
 	case Page:
 		d.Blocks = slices.Concat(fileLines(files), tables, warningSection(warnings, form), clauses, scores,

@@ -134,12 +134,7 @@ func (s scale) at(v float64) float64 { return math.Log(v/s.lo) / math.Log(s.hi/s
 // least a factor of two long, so that noise does not fill the picture. ok is false if
 // there are none.
 func scaleOf(values ...float64) (s scale, ok bool) {
-	lo, hi := math.Inf(1), math.Inf(-1)
-	for _, v := range values {
-		if v > 0 && !math.IsInf(v, 1) {
-			lo, hi = min(lo, v), max(hi, v)
-		}
-	}
+	lo, hi := extremes(values)
 	if hi < lo {
 		return scale{}, false
 	}
@@ -381,4 +376,15 @@ func (c chart) room() (left, right float64) {
 		}
 	}
 	return min(left, fileWidth/3), right
+}
+
+// extremes are the least and the largest of the values that a logarithm has.
+func extremes(values []float64) (lo, hi float64) {
+	lo, hi = math.Inf(1), math.Inf(-1)
+	for _, v := range values {
+		if v > 0 && !math.IsInf(v, 1) {
+			lo, hi = min(lo, v), max(hi, v)
+		}
+	}
+	return lo, hi
 }

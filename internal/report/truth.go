@@ -20,18 +20,18 @@ func Truth(t *calibrate.Truth) Doc {
 		}
 	}
 	return Doc{Title: "Truth suite", Blocks: []Block{
-		List{Items: items(circumstancesLine(t.Circumstances, t.Measured), fmt.Sprintf("%s; level %v, margin %s", counted(len(t.Rows), "benchmark"), t.Alpha, percent(t.Margin)))},
+		listOf(circumstancesLine(t.Circumstances, t.Measured), fmt.Sprintf("%s; level %v, margin %s", counted(len(t.Rows), "benchmark"), t.Alpha, percent(t.Margin))),
 		Heading{Level: 2, Text: "What is true, and what is said of it"},
 		truthTable(t),
-		List{Items: items(
+		listOf(
 			"truth: mean time of the new version's processes over that of the old one's, in fresh processes of plain test binaries that alternate; Fieller's interval.",
 			fmt.Sprintf("found, missed: a difference of more than %s, called or not. agrees: what is said is true of one within %s. wrong: the opposite is true, or more than %s is called the same, or nothing is there.",
 				percent(t.Margin), percent(t.Margin), percent(t.Margin)),
 			"took: what benchrun ab needed for the row, all of it. sees: what it would have found nine times out of ten. also: other units of which it proves a difference. benchstat: ten values of old, and then ten of new.",
-		)},
+		),
 		Heading{Level: 2, Text: "Summed up"},
 		truthSums(t),
-		List{Items: items(append(remarks, holesAndProblems(t.Holes, t.Problems)...)...)},
+		listOf(append(remarks, holesAndProblems(t.Holes, t.Problems)...)...),
 	}}
 }
 
