@@ -147,19 +147,17 @@ func (p place) tone() Tone {
 // styleOf is the look of a column in charts of lines: implementations have colours,
 // references are grey and dashed; all have their symbols.
 func styleOf(t compare.Table, col int) lineStyle {
-	impls, refs := 0, 0
+	ref, alike := t.Cols[col].Ref, 0 // columns before it
 	for _, c := range t.Cols[:col] {
-		if c.Ref {
-			refs++
-		} else {
-			impls++
+		if c.Ref == ref {
+			alike++
 		}
 	}
 	s := lineStyle{symbol: "m" + strconv.Itoa(col%len(symbols))}
-	if t.Cols[col].Ref {
-		s.class, s.dash = string(Reference), "dash"+strconv.Itoa(refs%4)
+	if ref {
+		s.class, s.dash = string(Reference), "dash"+strconv.Itoa(alike%4)
 	} else {
-		s.class = "s" + strconv.Itoa(impls%7) // as many as the style sheet has
+		s.class = "s" + strconv.Itoa(alike%7) // as many as the style sheet has
 	}
 	return s
 }
@@ -250,10 +248,7 @@ func curveChart(c *compare.Comparison, t compare.Table, curve compare.Curve) (ch
 	for i, col := range t.Cols {
 		lines = append(lines, line{key{styleOf(t, i), col.Name, curveNote(t, curve, i)}, curvePoints(t, curve, i, x), 0})
 	}
-	var ticks []tick
-	for _, p := range curve.Points {
-		ticks = append(ticks, tick{x.at(p.X), formatCount(p.X)})
-	}
+	ticks := each(curve.Points, func(p compare.CurvePoint) tick { return tick{x.at(p.X), formatCount(p.X)} })
 	out, ok := lineChart(lines, ticks, t.Unit)
 	if !ok {
 		return chart{}, false
@@ -296,98 +291,80 @@ func curveNote(t compare.Table, curve compare.Curve, col int) string {
 	return joined(" ", value, rise)
 }
 
-// A quantileFamily is units that are quantiles of one distribution, in rising
-// order.
-type quantileFamily struct {
-	prefix string // "" or, such as, "cycle-"
-	tables []int  // in Comparison.Tables
-	names  []string
-}
-
-// quantileOf splits a unit such as "cycle-p99.9-ns" into what it is of, and which
-// quantile it is; the maximum is 1.
-func quantileOf(unit string) (prefix, name string, q float64, ok bool) {
+// quantileOf splits a unit into what it is of, and which quantile it is; the maximum is 1.
+func quantileOf(unit string) (of, name string, q float64, ok bool) {
 	rest, ok := strings.CutSuffix(unit, "-ns")
-	if !ok {
-		return "", "", 0, false
-	}
 	at := strings.LastIndexByte(rest, '-') + 1
-	prefix, name = rest[:at], rest[at:]
-	if name == "max" {
-		return prefix, name, 1, true
+	of, name = rest[:at], rest[at:]
+	if ok && name == "max" {
+		return of, name, 1, true
 	}
-	v, err := strconv.ParseFloat(strings.TrimPrefix(name, "p"), 64)
-	if err != nil || !strings.HasPrefix(name, "p") || !(v > 0 && v < 100) {
+	number, isQuantile := strings.CutPrefix(name, "p")
+	v, err := strconv.ParseFloat(number, 64)
+	if !ok || !isQuantile || err != nil || !(v > 0 && v < 100) {
 		return "", "", 0, false
 	}
-	return prefix, name, v / 100, true
+	return of, name, v / 100, true
 }
 
-// quantileUnits finds the families of quantiles that make a curve: of three or
-// more.
-func quantileUnits(c *compare.Comparison) []quantileFamily {
-	type member struct {
-		table int
-		name  string
-		q     float64
-	}
+// quantileUnits are the units that are quantiles of one distribution, three or more, in
+// rising order, so that they make a curve.
+func quantileUnits(c *compare.Comparison) (out [][]quantile) {
 	var order []string
-	members := make(map[string][]member)
-	for i, t := range c.Tables {
-		prefix, name, q, ok := quantileOf(t.Unit)
-		if !ok {
-			continue
+	families := make(map[string][]quantile)
+	for _, t := range c.Tables {
+		if of, name, q, ok := quantileOf(t.Unit); ok {
+			if families[of] == nil {
+				order = append(order, of)
+			}
+			families[of] = append(families[of], quantile{t, of, name, q})
 		}
-		if members[prefix] == nil {
-			order = append(order, prefix)
-		}
-		members[prefix] = append(members[prefix], member{i, name, q})
 	}
-	var out []quantileFamily
-	for _, prefix := range order {
-		ms := members[prefix]
-		if len(ms) < 3 {
-			continue
+	for _, of := range order {
+		if f := families[of]; len(f) >= 3 {
+			slices.SortFunc(f, func(a, b quantile) int { return cmp.Compare(a.q, b.q) })
+			out = append(out, f)
 		}
-		slices.SortFunc(ms, func(a, b member) int { return cmp.Compare(a.q, b.q) })
-		f := quantileFamily{prefix: prefix}
-		for _, m := range ms {
-			f.tables, f.names = append(f.tables, m.table), append(f.names, m.name)
-		}
-		out = append(out, f)
 	}
 	return out
 }
 
 // quantileChart draws the quantiles of a benchmark, a line for each column. ok
 // is false if it has none.
-func quantileChart(c *compare.Comparison, f quantileFamily, r compare.Row) (chart, bool) {
+func quantileChart(c *compare.Comparison, family []quantile, r compare.Row) (chart, bool) {
 	t := c.Tables[0] // for the looks of its columns
 	lines := make([]line, len(t.Cols))
 	var ticks []tick
-	for k, i := range f.tables {
-		x := float64(k) / float64(len(f.tables)-1)
-		ticks = append(ticks, tick{x, f.names[k]})
+	for k, q := range family {
+		x := float64(k) / float64(len(family)-1)
+		ticks = append(ticks, tick{x, q.name})
 		for j, col := range t.Cols {
-			lines[j].key = key{style: styleOf(t, j), name: col.Name}
-			if cell := cellIn(c.Tables[i], r, col.Name); cell.N > 0 && cell.Center > 0 {
+			if cell := cellIn(q.table, r, col.Name); cell.N > 0 && cell.Center > 0 {
 				lines[j].points = append(lines[j].points, point{
 					x: x, at: cell.Center, lo: cell.Lo, hi: cell.Hi,
-					title: fmt.Sprintf("%s, %s: %s", col.Name, f.names[k], formatValue(cell.Center, c.Tables[i].Unit)),
+					title: fmt.Sprintf("%s, %s: %s", col.Name, q.name, formatValue(cell.Center, q.table.Unit)),
 				})
 			}
 		}
 	}
-	for i := range lines {
-		lines[i].shift = 3 * (float64(i) - float64(len(lines)-1)/2)
+	for j, col := range t.Cols {
+		lines[j].key = key{style: styleOf(t, j), name: col.Name}
+		lines[j].shift = 3 * (float64(j) - float64(len(lines)-1)/2)
 	}
-	out, ok := lineChart(lines, ticks, c.Tables[f.tables[0]].Unit)
+	out, ok := lineChart(lines, ticks, family[0].table.Unit)
 	if !ok {
 		return chart{}, false
 	}
-	what := cmp.Or(strings.TrimSuffix(f.prefix, "-"), "latency")
+	what := cmp.Or(strings.TrimSuffix(family[0].of, "-"), "latency")
 	out.title = "Quantiles of " + what
 	out.caption = fmt.Sprintf("Quantiles of %s, logarithmic, with %s intervals over the blocks", what, confidence(c))
 	out.panes[0].label = out.title + ", as in the table of the other units"
 	return out, true
+}
+
+// A quantile is a unit that is a quantile of a distribution, such as "cycle-p99.9-ns".
+type quantile struct {
+	table    compare.Table
+	of, name string // "cycle-" or "", and "p99.9"
+	q        float64
 }

@@ -230,26 +230,17 @@ func (s strip) pane(tl timeline, reach float64, unit string) pane {
 }
 
 func medianOf(values []compare.BlockValue) float64 {
-	vs := make([]float64, len(values))
-	for i, v := range values {
-		vs[i] = v.V
-	}
+	vs := each(values, func(v compare.BlockValue) float64 { return v.V })
 	slices.Sort(vs)
-	if n := len(vs); n%2 == 0 {
+	n := len(vs)
+	if n%2 == 0 {
 		return (vs[n/2-1] + vs[n/2]) / 2
 	}
-	return vs[len(vs)/2]
+	return vs[n/2]
 }
 
 // formatChange writes a ratio as a change: 1.034 is +3.4 %.
 func formatChange(ratio float64) string {
 	v := math.Round(1e3*(ratio-1)) / 10
-	sign := ""
-	switch {
-	case v > 0:
-		sign = "+"
-	case v < 0:
-		sign = "−"
-	}
-	return sign + strconv.FormatFloat(math.Abs(v), 'f', -1, 64) + " %"
+	return sign(v) + strconv.FormatFloat(math.Abs(v), 'f', -1, 64) + " %"
 }
