@@ -350,11 +350,8 @@ func csvColumns(c *compare.Comparison) []csvColumn {
 }
 
 // notesOf are the notes to which a cell refers.
-func notesOf(c *compare.Comparison, cell compare.Cell) (notes []string) {
-	for _, n := range cell.Notes {
-		notes = append(notes, c.Notes[n])
-	}
-	return notes
+func notesOf(c *compare.Comparison, cell compare.Cell) []string {
+	return each(cell.Notes, func(n int) string { return c.Notes[n] })
 }
 
 // CSV writes c with one line for each cell, in full precision. Figures that do

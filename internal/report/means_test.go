@@ -30,15 +30,10 @@ func commentOn(t *testing.T, c *compare.Comparison) string {
 	return string(render(t, func(w io.Writer) error { return Comment(c, versionsOfMeans).Markdown(w, MarkdownOptions{}) }))
 }
 
-func textOf(t *testing.T, c *compare.Comparison) string {
-	t.Helper()
-	return string(render(t, func(w io.Writer) error { return Comparison(c, Terminal, Extra{}).Text(w, TextOptions{}) }))
-}
-
 func TestMeansGolden(t *testing.T) {
 	c := means(t)
 	golden(t, "means.txt", []byte(textOf(t, c)))
-	golden(t, "means.md", render(t, func(w io.Writer) error { return Comparison(c, Document, Extra{}).Markdown(w, MarkdownOptions{}) }))
+	golden(t, "means.md", []byte(markdownOf(t, Comparison(c, Document, Extra{}))))
 	golden(t, "means.csv", render(t, func(w io.Writer) error { return CSV(w, c) }))
 	golden(t, "comment-means.md", []byte(commentOn(t, c)))
 }
@@ -116,7 +111,7 @@ func TestFindings(t *testing.T) {
 		t.Fatal("no tail moved in the sample")
 	}
 	c.Warnings = append(c.Warnings, "a warning to come later")
-	markdown := string(render(t, func(w io.Writer) error { return Comparison(c, Document, Extra{}).Markdown(w, MarkdownOptions{}) }))
+	markdown := markdownOf(t, Comparison(c, Document, Extra{}))
 	page := html.UnescapeString(pageOf(t, c, Extra{}))
 	for name, out := range map[string]string{"text": textOf(t, c), "markdown": markdown, "HTML": page, "comment": commentOn(t, c)} {
 		for _, f := range c.Findings {
@@ -175,7 +170,7 @@ func TestFindingsChangeNoGate(t *testing.T) {
 func TestResources(t *testing.T) {
 	c := means(t)
 	out := textOf(t, c)
-	markdown := string(render(t, func(w io.Writer) error { return Comparison(c, Document, Extra{}).Markdown(w, MarkdownOptions{}) }))
+	markdown := markdownOf(t, Comparison(c, Document, Extra{}))
 	page := html.UnescapeString(pageOf(t, c, Extra{}))
 	differ, alike := 0, 0
 	for _, tab := range c.Tables {
@@ -238,11 +233,7 @@ func TestNoResources(t *testing.T) {
 		}
 	}
 	const want = "Processor time, collections and memory: no difference proven in 25 comparisons."
-	for name, out := range map[string]string{
-		"text":     textOf(t, c),
-		"markdown": string(render(t, func(w io.Writer) error { return Comparison(c, Document, Extra{}).Markdown(w, MarkdownOptions{}) })),
-		"HTML":     html.UnescapeString(pageOf(t, c, Extra{})),
-	} {
+	for name, out := range formsOf(t, c) {
 		if !strings.Contains(out, want) || strings.Contains(out, resourcesTitle) {
 			t.Errorf("%s does not say that no resource differs", name)
 		}
