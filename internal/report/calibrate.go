@@ -244,9 +244,11 @@ func duration(sec float64) string {
 	return formatTime(sec)
 }
 
-// Calibrations returns what to say in a report of c of the calibrations of the
+// quotedCalibrations returns what to say in a report of c of the calibrations of the
 // machines that it is of, a sentence or two for each.
-func Calibrations(c *compare.Comparison) []string { return each(c.Calibrations, quoteCalibration) }
+func quotedCalibrations(c *compare.Comparison) []string {
+	return each(c.Calibrations, quoteCalibration)
+}
 
 // quoteCalibration quotes what the calibration shows of the ways in which the
 // benchmarks of the report are driven, and of all together if they are in none of its

@@ -81,10 +81,13 @@ func nameColumn(c *compare.Comparison) column[place] {
 	}}
 }
 
-// barColumn draws ratios on s.
-func barColumn(c *compare.Comparison, s scale) column[place] {
+// barColumn draws ratios on s, without the colours of verdicts if they are not to show.
+func barColumn(c *compare.Comparison, s scale, verdicts bool) column[place] {
 	return column[place]{head: "ratio to the base", bars: true, cell: func(p place) Cell {
 		b := s.ratio(c, p)
+		if !verdicts {
+			b.class = Flat
+		}
 		return Cell{bar: &b}
 	}}
 }
@@ -125,7 +128,7 @@ func verdictCell(p place) Cell {
 // figureColumns are all that is known of the cells of t.
 func figureColumns(c *compare.Comparison, t compare.Table, s scale) []column[place] {
 	noPower, noTypical := t.Exact || !hasPower(t), t.Exact || !hasTypical(t)
-	bars, ratio := barColumn(c, s), ratioColumns(c)
+	bars, ratio := barColumn(c, s, true), ratioColumns(c)
 	bars.hide, ratio[1].hide = t.Exact, t.Exact
 	return slices.Concat(
 		[]column[place]{
@@ -477,14 +480,7 @@ func power(cell compare.Cell) string {
 func answerTable(c *compare.Comparison, t compare.Table, verdicts bool) Table {
 	s := ratioScale(t.Rows)
 	columns := []column[place]{
-		nameColumn(c),
-		{head: "ratio to the base", bars: true, cell: func(p place) Cell {
-			b := s.ratio(c, p)
-			if !verdicts {
-				b.class = Flat
-			}
-			return Cell{bar: &b}
-		}},
+		nameColumn(c), barColumn(c, s, verdicts),
 		{head: "ratio", right: true, cell: func(p place) Cell {
 			cell := Cell{Text: "—", Small: p.interval()}
 			switch {

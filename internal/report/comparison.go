@@ -71,7 +71,7 @@ func onTerminal(c *compare.Comparison, card *targets.Scorecard) []Block {
 	}
 	return slices.Concat(blocks,
 		resourceSection(c, resources), sliceSection(c), clauseSection(c.Files),
-		closing(slices.Concat(legend(c), Calibrations(c)), c.Notes, c.Findings, c.Warnings), scoreSection(card, Terminal))
+		closing(slices.Concat(legend(c), quotedCalibrations(c)), c.Notes, c.Findings, c.Warnings), scoreSection(card, Terminal))
 }
 
 // closing is what a terminal has below the figures: what explains them, and what to read
@@ -85,7 +85,7 @@ func closing(explained, notes, findings, warnings []string) []Block {
 
 // inDocument has each chart beside its table.
 func inDocument(c *compare.Comparison, card *targets.Scorecard) []Block {
-	blocks := append(faultNote(c), listOf(slices.Concat(legend(c), Calibrations(c))...))
+	blocks := append(faultNote(c), listOf(slices.Concat(legend(c), quotedCalibrations(c))...))
 	blocks = slices.Concat(blocks, findingSection(c), warningSection(c.Warnings, Document))
 	reported, resources := split(c)
 	for i, t := range reported {

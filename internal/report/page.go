@@ -47,7 +47,7 @@ func pageFindings(c *compare.Comparison) []Block {
 
 // trustSection quotes the calibrations of the machines.
 func trustSection(c *compare.Comparison) []Block {
-	says := each(Calibrations(c), func(text string) Block { return Paragraph{Text: text} })
+	says := each(quotedCalibrations(c), func(text string) Block { return Paragraph{Text: text} })
 	return section(Heading{Level: 2, Text: "How far this machine can be trusted", ID: "calibration", Short: "This machine"}, says...)
 }
 
