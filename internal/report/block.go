@@ -1,5 +1,7 @@
 package report
 
+import "slices"
+
 // A Doc is a report: a title, and blocks. [Doc.Text], [Doc.Markdown] and [Doc.HTML] know
 // blocks, and nothing of what they are about.
 type Doc struct {
@@ -218,10 +220,5 @@ func labelled(t Table, label, caption string) Table {
 
 // isEmpty reports whether all of a column's cells are empty.
 func (t Table) isEmpty(column int) bool {
-	for _, r := range t.Rows {
-		if c := r.Cells[column]; c.Text != "" || c.bar != nil {
-			return false
-		}
-	}
-	return true
+	return !slices.ContainsFunc(t.Rows, func(r Row) bool { return r.Cells[column].Text != "" || r.Cells[column].bar != nil })
 }

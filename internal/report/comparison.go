@@ -247,21 +247,16 @@ func settingsTable(f compare.File) Table {
 func fileLine(f compare.File) string {
 	var parts []string
 	for _, key := range []string{record.BoardKey, "chip", "machine", "cpu", "goos", "goarch", "toolchain", "commit"} {
-		if v := setting(f, key); v != "" {
-			parts = append(parts, v)
-		}
+		parts = append(parts, setting(f, key))
 		if key == "chip" && f.Emulated() {
-			parts = append(parts, "emulated")
-			if clock := clockOf(f); clock != "" {
-				parts = append(parts, clock)
-			}
+			parts = append(parts, "emulated", clockOf(f))
 		}
 	}
 	parts = append(parts, counted(f.Results, "result"))
 	if f.Blocks > 0 {
 		parts = append(parts, counted(f.Blocks, "block"))
 	}
-	return f.Label + ": " + strings.Join(parts, ", ")
+	return f.Label + ": " + joined(", ", parts...)
 }
 
 // setting returns the value of a configuration key, all of them if there are

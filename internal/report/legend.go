@@ -15,11 +15,11 @@ import (
 func controls(tables []compare.Table) (n, alarms int) {
 	for _, t := range tables {
 		for _, r := range t.Rows {
-			if r.Control != nil && !math.IsNaN(r.Control.Vs.P) {
-				n++
-				if r.Control.Alarm {
-					alarms++
-				}
+			if r.Control == nil || math.IsNaN(r.Control.Vs.P) {
+				continue
+			}
+			if n++; r.Control.Alarm {
+				alarms++
 			}
 		}
 	}

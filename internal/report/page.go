@@ -101,13 +101,13 @@ func tallies(tables []compare.Table) Table {
 // Glance writes the ratios of c as a part of a page with the [Style]: a table of
 // those in the first unit, without verdicts. It is for a run that goes on.
 func Glance(w io.Writer, c *compare.Comparison) error {
-	var p page
-	var t Table
+	var answer Table
 	if len(c.Tables) > 0 {
-		t = answerTable(c, c.Tables[0], false)
+		answer = answerTable(c, c.Tables[0], false)
 	}
-	if len(t.Rows) > 0 {
-		p.block(t)
+	var p page
+	if len(answer.Rows) > 0 {
+		p.block(answer)
 	} else {
 		p.block(Paragraph{Text: "Nothing is compared: each benchmark has one column only."})
 	}
@@ -235,12 +235,11 @@ func curveSection(c *compare.Comparison) []Block {
 }
 
 // unitFolds are all figures of tables.
-func unitFolds(c *compare.Comparison, tables []compare.Table) (blocks []Block) {
-	for _, t := range tables {
+func unitFolds(c *compare.Comparison, tables []compare.Table) []Block {
+	return each(tables, func(t compare.Table) Block {
 		all := labelled(without(figureTable(c, t, t.Rows...)), "All figures in "+t.Unit, caption(t))
-		blocks = append(blocks, Fold{Summary: caption(t), Blocks: []Block{all}})
-	}
-	return blocks
+		return Fold{Summary: caption(t), Blocks: []Block{all}}
+	})
 }
 
 func unitSection(c *compare.Comparison, tables []compare.Table) []Block {

@@ -74,25 +74,21 @@ func scoreTable(scores []targets.Score, form Form) Table {
 
 // headline is the implementation and how it does.
 func headline(impl string, scores []targets.Score) string {
-	var parts []string
-	for _, kind := range []struct {
-		name     string
-		required bool
-	}{{"required", true}, {"aims", false}} {
-		n := (&targets.Scorecard{Scores: scores}).Tally(kind.required)
+	card := &targets.Scorecard{Scores: scores}
+	say := func(name string, n targets.Tally) string {
 		if n == (targets.Tally{}) {
-			continue
+			return ""
 		}
-		part := fmt.Sprintf("%s: %d passed, %d missed", kind.name, n.Pass, n.Miss)
+		s := fmt.Sprintf("%s: %d passed, %d missed", name, n.Pass, n.Miss)
 		if n.NotMeasured > 0 {
-			part += fmt.Sprintf(", %d not measured", n.NotMeasured)
+			s += fmt.Sprintf(", %d not measured", n.NotMeasured)
 		}
 		if n.Skipped > 0 {
-			part += fmt.Sprintf(", %d skipped", n.Skipped)
+			s += fmt.Sprintf(", %d skipped", n.Skipped)
 		}
-		parts = append(parts, part)
+		return s
 	}
-	return impl + " (" + strings.Join(parts, "; ") + ")"
+	return impl + " (" + joined("; ", say("required", card.Tally(true)), say("aims", card.Tally(false))) + ")"
 }
 
 // formatFigure writes a figure of a target with its unit.
