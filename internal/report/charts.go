@@ -291,6 +291,13 @@ func curveNote(t compare.Table, curve compare.Curve, col int) string {
 	return joined(" ", value, rise)
 }
 
+// A quantile is a unit that is a quantile of a distribution, such as "cycle-p99.9-ns".
+type quantile struct {
+	table    compare.Table
+	of, name string // "cycle-" or "", and "p99.9"
+	q        float64
+}
+
 // quantileOf splits a unit into what it is of, and which quantile it is; the maximum is 1.
 func quantileOf(unit string) (of, name string, q float64, ok bool) {
 	rest, ok := strings.CutSuffix(unit, "-ns")
@@ -360,11 +367,4 @@ func quantileChart(c *compare.Comparison, family []quantile, r compare.Row) (cha
 	out.caption = fmt.Sprintf("Quantiles of %s, logarithmic, with %s intervals over the blocks", what, confidence(c))
 	out.panes[0].label = out.title + ", as in the table of the other units"
 	return out, true
-}
-
-// A quantile is a unit that is a quantile of a distribution, such as "cycle-p99.9-ns".
-type quantile struct {
-	table    compare.Table
-	of, name string // "cycle-" or "", and "p99.9"
-	q        float64
 }

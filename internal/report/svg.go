@@ -130,6 +130,17 @@ type scale struct{ lo, hi float64 }
 // at returns where v lies, 0 to 1 within the axis.
 func (s scale) at(v float64) float64 { return math.Log(v/s.lo) / math.Log(s.hi/s.lo) }
 
+// extremes are the least and the largest of the values that a logarithm has.
+func extremes(values []float64) (lo, hi float64) {
+	lo, hi = math.Inf(1), math.Inf(-1)
+	for _, v := range values {
+		if v > 0 && !math.IsInf(v, 1) {
+			lo, hi = min(lo, v), max(hi, v)
+		}
+	}
+	return lo, hi
+}
+
 // scaleOf is an axis for all of values that a logarithm has, with a little air, and at
 // least a factor of two long, so that noise does not fill the picture. ok is false if
 // there are none.
@@ -365,15 +376,4 @@ func (c chart) room() (left, right float64) {
 		}
 	}
 	return min(left, fileWidth/3), right
-}
-
-// extremes are the least and the largest of the values that a logarithm has.
-func extremes(values []float64) (lo, hi float64) {
-	lo, hi = math.Inf(1), math.Inf(-1)
-	for _, v := range values {
-		if v > 0 && !math.IsInf(v, 1) {
-			lo, hi = min(lo, v), max(hi, v)
-		}
-	}
-	return lo, hi
 }
