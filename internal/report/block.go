@@ -1,5 +1,7 @@
 package report
 
+import "slices"
+
 // A Doc is a report: a title, and blocks. [Doc.Text], [Doc.Markdown] and [Doc.HTML] know
 // blocks, and nothing of what they are about.
 type Doc struct {
@@ -140,11 +142,14 @@ const (
 
 // items are the lines of a list.
 func items(lines ...string) []Item {
-	out := make([]Item, len(lines))
-	for i, line := range lines {
-		out[i].Text = line
-	}
-	return out
+	return each(lines, func(line string) Item { return Item{Text: line} })
+}
+
+func listOf(lines ...string) List { return List{Items: items(lines...)} }
+
+// prefixed are lines that begin alike.
+func prefixed(prefix string, lines []string) []string {
+	return each(lines, func(line string) string { return prefix + line })
 }
 
 // section is a heading and what stands below it; nothing if that is nothing.
@@ -170,6 +175,7 @@ type column[T any] struct {
 	name              bool
 	right, long, bars bool
 	hide              bool
+	only              func(T) bool // the cells of other rows are empty
 	text              func(T) string
 	cell              func(T) Cell // instead of text
 }
@@ -184,9 +190,11 @@ func tabulate[T any](rows []T, columns []column[T]) Table {
 		t.Columns = append(t.Columns, Column{c.head, c.name, c.right, c.long, c.bars})
 		for i, row := range rows {
 			var cell Cell
-			if c.cell != nil {
+			switch {
+			case c.only != nil && !c.only(row):
+			case c.cell != nil:
 				cell = c.cell(row)
-			} else {
+			default:
 				cell.Text = c.text(row)
 			}
 			t.Rows[i].Cells = append(t.Rows[i].Cells, cell)
@@ -212,10 +220,5 @@ func labelled(t Table, label, caption string) Table {
 
 // isEmpty reports whether all of a column's cells are empty.
 func (t Table) isEmpty(column int) bool {
-	for _, r := range t.Rows {
-		if c := r.Cells[column]; c.Text != "" || c.bar != nil {
-			return false
-		}
-	}
-	return true
+	return !slices.ContainsFunc(t.Rows, func(r Row) bool { return r.Cells[column].Text != "" || r.Cells[column].bar != nil })
 }

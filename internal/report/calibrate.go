@@ -16,38 +16,24 @@ import (
 func Calibration(c *compare.Calibration) Doc {
 	parts := calibrationParts(c)
 	blocks := slices.Concat([]Block{
-		List{Items: items(
+		listOf(
 			circumstancesLine(c.Circumstances, c.Measured),
 			fmt.Sprintf("%s, each of up to %s of %s in up to %s; level %v, margin %s",
 				counted(c.Trials, "trial"), counted(c.Blocks, "block"), counted(c.Rounds, "round"), counted(max(1, c.Layouts), "layout"), c.Alpha, percent(c.Margin)),
-		)},
+		),
 		Heading{Level: 2, Text: "The same program against itself"},
 		againstItself(c, parts),
-		List{Items: items(
+		listOf(
 			fmt.Sprintf("alarms: p ≤ %v, for a comparison alone; %s are promised. called different: the verdict in a report of the whole trial.", c.Alpha, percent(c.Alpha)),
 			"spread: standard deviation of the blocks' ratios. finds: the smallest slow-down found in nine of ten trials. measured: time of a pair in a trial.",
-		)},
+		),
 	}, slowedSection(c, parts))
-	var remarks []string
-	for _, h := range c.Habits {
-		remarks = append(remarks, h.Name+": "+h.Says+".")
-	}
+	remarks := each(c.Habits, func(h compare.Habit) string { return h.Name + ": " + h.Says + "." })
 	return Doc{Title: "Calibration", Blocks: append(blocks,
 		Heading{Level: 2, Text: "What benchstat's test says of the same data"},
 		habitTable(c),
-		List{Items: items(append(remarks, holesAndProblems(c.Holes, c.Problems)...)...)},
+		listOf(slices.Concat(remarks, prefixed("hole: ", c.Holes), prefixed("problem: ", c.Problems))...),
 	)}
-}
-
-// holesAndProblems are what is missing, and what could not be read.
-func holesAndProblems(holes, problems []string) (lines []string) {
-	for _, h := range holes {
-		lines = append(lines, "hole: "+h)
-	}
-	for _, p := range problems {
-		lines = append(lines, "problem: "+p)
-	}
-	return lines
 }
 
 // slowedSection shows the comparisons with slowed copies, if there are any.
@@ -56,9 +42,21 @@ func slowedSection(c *compare.Calibration, parts []calibrationPart) []Block {
 		return nil
 	}
 	several := slices.ContainsFunc(c.Benchmarks, func(w compare.CalibratedBenchmark) bool { return len(w.Effects) > 1 })
+	table := calibrationTable(calibrationLines(c, parts, true, several), []column[calibrationLine]{
+		{head: "slower by", right: true, text: func(l calibrationLine) string { return percent(l.effect.Slow) }},
+		{head: "comparisons", right: true, text: func(l calibrationLine) string { return strconv.Itoa(l.effect.Found.N) }},
+		{head: "found", right: true, text: func(l calibrationLine) string { return rate(l.effect.Found) }},
+		{head: "95% interval", right: true, text: func(l calibrationLine) string { return rateInterval(l.effect.Found) }},
+		{head: "called slower", right: true, text: func(l calibrationLine) string { return rate(l.effect.Called) }},
+		{head: "called wrongly", right: true, text: func(l calibrationLine) string { return rate(l.effect.Denied) }},
+		{head: "true ratio in interval", right: true, text: func(l calibrationLine) string { return rate(l.effect.Covered) }},
+		{head: "95% interval", right: true, text: func(l calibrationLine) string { return rateInterval(l.effect.Covered) }},
+		{head: "ratio", right: true, text: func(l calibrationLine) string { return formatRatio(l.effect.Ratio) }},
+		{head: "measured", right: true, text: func(l calibrationLine) string { return duration(l.effect.Seconds) }},
+	})
 	lines := []string{fmt.Sprintf("The true ratio is in %s of %d intervals (%s); %s are promised.", rate(c.Covered), c.Covered.N, rateInterval(c.Covered), percent(1-c.Alpha))}
 	for _, p := range parts {
-		if p.named() {
+		if p.name != "" {
 			lines = append(lines, fmt.Sprintf("%s: in %s of %d (%s).", p.name, rate(p.Covered), p.Covered.N, rateInterval(p.Covered)))
 		}
 	}
@@ -67,45 +65,33 @@ func slowedSection(c *compare.Calibration, parts []calibrationPart) []Block {
 	if several {
 		lines = append(lines, "The slowed programs of a trial share the program that they are compared to, so the intervals of rates over several slow-downs are somewhat too narrow.")
 	}
-	return section(Heading{Level: 2, Text: "Slowed on purpose"}, slowedOnPurpose(c, parts, several), List{Items: items(lines...)})
+	return section(Heading{Level: 2, Text: "Slowed on purpose"}, table, listOf(lines...))
 }
 
 // habitTable is what benchstat's test says of the same data if values are taken as people
 // take them, and beside it what ours says.
 func habitTable(c *compare.Calibration) Table {
-	type line struct {
-		name    string
-		alarms  compare.Rate
-		effects map[float64]compare.Rate // by slow-down
-	}
-	ours := line{"ours: interleaved, paired by block", c.Alarms, make(map[float64]compare.Rate)}
+	ours := compare.Habit{Name: "ours: interleaved, paired by block", Alarms: c.Alarms}
 	for _, e := range c.Effects {
-		ours.effects[e.Slow] = e.Found
+		ours.Effects = append(ours.Effects, compare.HabitEffect{Slow: e.Slow, Found: e.Found})
 	}
-	var all []line
-	for _, h := range c.Habits {
-		l := line{h.Name, h.Alarms, make(map[float64]compare.Rate)}
-		for _, e := range h.Effects {
-			l.effects[e.Slow] = e.Found
-		}
-		all = append(all, l)
-	}
-	columns := []column[line]{
-		{head: "values", text: func(l line) string { return l.name }},
-		{head: "comparisons", right: true, text: func(l line) string { return strconv.Itoa(l.alarms.N) }},
-		{head: "alarms", right: true, text: func(l line) string { return rate(l.alarms) }},
-		{head: "95% interval", right: true, text: func(l line) string { return rateInterval(l.alarms) }},
+	columns := []column[compare.Habit]{
+		{head: "values", text: func(h compare.Habit) string { return h.Name }},
+		{head: "comparisons", right: true, text: func(h compare.Habit) string { return strconv.Itoa(h.Alarms.N) }},
+		{head: "alarms", right: true, text: func(h compare.Habit) string { return rate(h.Alarms) }},
+		{head: "95% interval", right: true, text: func(h compare.Habit) string { return rateInterval(h.Alarms) }},
 	}
 	for _, e := range c.Effects {
-		columns = append(columns, column[line]{head: "finds " + percent(e.Slow), right: true, text: func(l line) string {
-			r, ok := l.effects[e.Slow]
-			if !ok {
-				return ""
+		columns = append(columns, column[compare.Habit]{head: "finds " + percent(e.Slow), right: true, text: func(h compare.Habit) string {
+			for _, r := range h.Effects {
+				if r.Slow == e.Slow {
+					return fmt.Sprintf("%s of %d", rate(r.Found), r.Found.N)
+				}
 			}
-			return fmt.Sprintf("%s of %d", rate(r), r.N)
+			return ""
 		}})
 	}
-	return tabulate(append(all, ours), columns)
+	return tabulate(append(slices.Clone(c.Habits), ours), columns)
 }
 
 // A calibrationPart is what a calibration says of a way of driving: of its
@@ -116,31 +102,28 @@ type calibrationPart struct {
 	benchmarks []compare.CalibratedBenchmark
 }
 
-func (p calibrationPart) named() bool { return p.name != "" }
-
 // calibrationParts returns the parts of c, in the order of its benchmarks. A name
 // that benchmarks of several packages have gets its package.
 func calibrationParts(c *compare.Calibration) []calibrationPart {
 	ambiguous := func(b compare.CalibratedBenchmark) bool {
 		return slices.ContainsFunc(c.Benchmarks, func(o compare.CalibratedBenchmark) bool { return o.Name == b.Name && o.Pkg != b.Pkg })
 	}
-	var parts []calibrationPart
-	for _, w := range c.Ways {
+	return each(c.Ways, func(w compare.CalibratedWay) calibrationPart {
 		p := calibrationPart{CalibratedWay: w}
 		if len(c.Ways) > 1 {
 			p.name = "all, " + way(w.Driven)
 		}
 		for _, b := range c.Benchmarks {
-			if b.Driven == w.Driven {
-				if ambiguous(b) {
-					b.Name = strings.TrimSpace(b.Pkg + " " + b.Name)
-				}
-				p.benchmarks = append(p.benchmarks, b)
+			if b.Driven != w.Driven {
+				continue
 			}
+			if ambiguous(b) {
+				b.Name = strings.TrimSpace(b.Pkg + " " + b.Name)
+			}
+			p.benchmarks = append(p.benchmarks, b)
 		}
-		parts = append(parts, p)
-	}
-	return parts
+		return p
+	})
 }
 
 // A calibrationLine is a line of a calibration's tables: a benchmark, all of a way of
@@ -167,10 +150,11 @@ func calibrationLines(c *compare.Calibration, parts []calibrationPart, effects, 
 	}
 	after := false // a sum of a part
 	for _, p := range parts {
+		after = p.name != ""
 		for i, b := range p.benchmarks {
-			add(b, false, p.named() && i == 0)
+			add(b, false, after && i == 0)
 		}
-		if after = p.named(); after {
+		if after {
 			add(compare.CalibratedBenchmark{Name: p.name, Alarms: p.Alarms, Wrong: p.Wrong, Effects: p.Effects}, true, len(p.benchmarks) == 0)
 		}
 	}
@@ -178,30 +162,19 @@ func calibrationLines(c *compare.Calibration, parts []calibrationPart, effects, 
 	return all
 }
 
-// unlessSum is empty for sums.
-func unlessSum(text func(calibrationLine) string) func(calibrationLine) string {
-	return func(l calibrationLine) string {
-		if l.sum {
-			return ""
-		}
-		return text(l)
-	}
-}
-
 // calibrationTable is a table of lines with these columns behind the names.
 func calibrationTable(all []calibrationLine, columns []column[calibrationLine]) Table {
-	name := func(text func(calibrationLine) string) func(calibrationLine) Cell {
-		return func(l calibrationLine) Cell { return Cell{Text: text(l), Again: l.again} }
-	}
 	t := tabulate(all, append([]column[calibrationLine]{
-		{head: "benchmark", cell: name(func(l calibrationLine) string { return l.Name })},
-		{head: "driven", cell: name(unlessSum(func(l calibrationLine) string { return way(l.Driven) }))},
+		{head: "benchmark", cell: func(l calibrationLine) Cell { return Cell{Text: l.Name, Again: l.again} }},
+		{head: "driven", only: isBenchmark, cell: func(l calibrationLine) Cell { return Cell{Text: way(l.Driven), Again: l.again} }},
 	}, columns...))
 	for i, l := range all {
 		t.Rows[i].Group = l.begins
 	}
 	return t
 }
+
+func isBenchmark(l calibrationLine) bool { return !l.sum }
 
 // againstItself is the table of the comparisons of programs with themselves.
 func againstItself(c *compare.Calibration, parts []calibrationPart) Table {
@@ -211,66 +184,32 @@ func againstItself(c *compare.Calibration, parts []calibrationPart) Table {
 		{head: "95% interval", right: true, text: func(l calibrationLine) string { return rateInterval(l.Alarms) }},
 		{head: "called different", right: true, text: func(l calibrationLine) string { return rate(l.Wrong) }},
 		{head: "95% interval", right: true, text: func(l calibrationLine) string { return rateInterval(l.Wrong) }},
-		{head: "spread of blocks", right: true, text: unlessSum(func(l calibrationLine) string { return percent(l.Spread) })},
-		{head: "finds 9 of 10 times", right: true, text: unlessSum(func(l calibrationLine) string { return detectable(l.Detectable) })},
-		{head: "measured", right: true, text: unlessSum(func(l calibrationLine) string { return duration(l.Seconds) })},
-	})
-}
-
-// slowedOnPurpose is the table of the comparisons with slowed copies. several says
-// that a benchmark has several.
-func slowedOnPurpose(c *compare.Calibration, parts []calibrationPart, several bool) Table {
-	return calibrationTable(calibrationLines(c, parts, true, several), []column[calibrationLine]{
-		{head: "slower by", right: true, text: func(l calibrationLine) string { return percent(l.effect.Slow) }},
-		{head: "comparisons", right: true, text: func(l calibrationLine) string { return strconv.Itoa(l.effect.Found.N) }},
-		{head: "found", right: true, text: func(l calibrationLine) string { return rate(l.effect.Found) }},
-		{head: "95% interval", right: true, text: func(l calibrationLine) string { return rateInterval(l.effect.Found) }},
-		{head: "called slower", right: true, text: func(l calibrationLine) string { return rate(l.effect.Called) }},
-		{head: "called wrongly", right: true, text: func(l calibrationLine) string { return rate(l.effect.Denied) }},
-		{head: "true ratio in interval", right: true, text: func(l calibrationLine) string { return rate(l.effect.Covered) }},
-		{head: "95% interval", right: true, text: func(l calibrationLine) string { return rateInterval(l.effect.Covered) }},
-		{head: "ratio", right: true, text: func(l calibrationLine) string { return formatRatio(l.effect.Ratio) }},
-		{head: "measured", right: true, text: func(l calibrationLine) string { return duration(l.effect.Seconds) }},
+		{head: "spread of blocks", right: true, only: isBenchmark, text: func(l calibrationLine) string { return percent(l.Spread) }},
+		{head: "finds 9 of 10 times", right: true, only: isBenchmark, text: func(l calibrationLine) string {
+			if l.Detectable == 0 {
+				return "–" // not known
+			}
+			return percent(l.Detectable)
+		}},
+		{head: "measured", right: true, only: isBenchmark, text: func(l calibrationLine) string { return duration(l.Seconds) }},
 	})
 }
 
 // circumstancesLine says of what a calibration is, and when it was measured.
 func circumstancesLine(of map[string]string, measured time.Time) string {
-	return fmt.Sprintf("%s, %s: %s", machineOf(of), measured.UTC().Format("2006-01-02"), strings.Join(present(of, "toolchain", "kernel", "commit"), ", "))
-}
-
-// machineOf names the machine of circumstances.
-func machineOf(circumstances map[string]string) string {
-	return cmp.Or(circumstances["machine"], "a machine without a name")
-}
-
-// present returns the values of the circumstances that are known.
-func present(circumstances map[string]string, keys ...string) []string {
-	var out []string
-	for _, k := range keys {
-		switch v := circumstances[k]; {
-		case v == "":
-		case k == "commit":
-			out = append(out, "commit "+v[:min(8, len(v))])
-		default:
-			out = append(out, v)
-		}
+	commit := of["commit"]
+	if commit != "" {
+		commit = "commit " + commit[:min(8, len(commit))]
 	}
-	return out
+	machine := cmp.Or(of["machine"], "a machine without a name")
+	return fmt.Sprintf("%s, %s: %s", machine, measured.UTC().Format(time.DateOnly), joined(", ", of["toolchain"], of["kernel"], commit))
 }
 
 // way names a way of driving as a Go programmer does: by what a benchmark's loop
 // asks.
 func way(driven string) string {
-	switch driven {
-	case "loop":
-		return "b.Loop"
-	case "runN":
-		return "b.N"
-	case "":
-		return "unknown"
-	}
-	return driven
+	names := map[string]string{"loop": "b.Loop", "runN": "b.N", "": "unknown"}
+	return cmp.Or(names[driven], driven)
 }
 
 // percent writes a part, such as 0.02, as "2%", with up to three digits.
@@ -279,14 +218,6 @@ func percent(part float64) string {
 		return "–"
 	}
 	return strconv.FormatFloat(100*part, 'g', 3, 64) + "%"
-}
-
-// detectable writes an effect that can be found; "–" if that is not known.
-func detectable(part float64) string {
-	if part == 0 {
-		return "–"
-	}
-	return percent(part)
 }
 
 // rate writes how often something was so, as a percentage with one decimal.
@@ -313,14 +244,10 @@ func duration(sec float64) string {
 	return formatTime(sec)
 }
 
-// Calibrations returns what to say in a report of c of the calibrations of the
+// quotedCalibrations returns what to say in a report of c of the calibrations of the
 // machines that it is of, a sentence or two for each.
-func Calibrations(c *compare.Comparison) []string {
-	var out []string
-	for _, q := range c.Calibrations {
-		out = append(out, quoteCalibration(q))
-	}
-	return out
+func quotedCalibrations(c *compare.Comparison) []string {
+	return each(c.Calibrations, quoteCalibration)
 }
 
 // quoteCalibration quotes what the calibration shows of the ways in which the
@@ -328,55 +255,42 @@ func Calibrations(c *compare.Comparison) []string {
 // ways or if that is not known.
 func quoteCalibration(q compare.CalibrationQuote) string {
 	c := q.Calibration
-	var b strings.Builder
-	fmt.Fprintf(&b, "On this kind of machine (%s, calibrated %s): ", q.Machine, c.Measured.UTC().Format("2006-01-02"))
-	var ways []compare.CalibratedWay
-	var lacking []string
+	var quotes, lacking []string
 	for _, driven := range q.Driven {
 		i := slices.IndexFunc(c.Ways, func(w compare.CalibratedWay) bool { return w.Driven == driven })
-		if i >= 0 {
-			ways = append(ways, c.Ways[i])
-		} else if len(c.Ways) > 0 {
+		switch {
+		case i >= 0 && driven != "":
+			quotes = append(quotes, "driven by "+way(driven)+", "+quoteWay(c.Ways[i], c.Alpha))
+		case i >= 0:
+			quotes = append(quotes, quoteWay(c.Ways[i], c.Alpha))
+		case len(c.Ways) > 0:
 			lacking = append(lacking, way(driven))
 		}
 	}
-	if len(ways) == 0 || len(c.Ways) == 1 {
-		ways = []compare.CalibratedWay{{Alarms: c.Alarms, Wrong: c.Wrong, Covered: c.Covered, Effects: c.Effects}}
+	if len(quotes) == 0 || len(c.Ways) == 1 {
+		quotes = []string{quoteWay(compare.CalibratedWay{Alarms: c.Alarms, Wrong: c.Wrong, Covered: c.Covered, Effects: c.Effects}, c.Alpha)}
 	}
-	for i, w := range ways {
-		if i > 0 {
-			b.WriteString("; ")
-		}
-		if w.Driven != "" {
-			fmt.Fprintf(&b, "driven by %s, ", way(w.Driven))
-		}
-		b.WriteString(quoteWay(w, c.Alpha))
-	}
-	b.WriteString(".")
+	s := fmt.Sprintf("On this kind of machine (%s, calibrated %s): %s.", q.Machine, c.Measured.UTC().Format(time.DateOnly), strings.Join(quotes, "; "))
 	if len(lacking) > 0 {
-		fmt.Fprintf(&b, " None of that was driven by %s, as benchmarks here are: benchrun calibrate measures it.", strings.Join(lacking, " or "))
+		s += fmt.Sprintf(" None of that was driven by %s, as benchmarks here are: benchrun calibrate measures it.", strings.Join(lacking, " or "))
 	}
 	if len(q.Stale) > 0 {
-		fmt.Fprintf(&b, " That was in other circumstances (%s), so repeat it: benchrun calibrate.", strings.Join(q.Stale, "; "))
+		s += fmt.Sprintf(" That was in other circumstances (%s), so repeat it: benchrun calibrate.", strings.Join(q.Stale, "; "))
 	}
-	return b.String()
+	return s
 }
 
 // quoteWay quotes what was shown of a way of driving.
 func quoteWay(w compare.CalibratedWay, alpha float64) string {
-	var b strings.Builder
-	fmt.Fprintf(&b, "of %s of a program with itself %s had p ≤ %v (%s) and %s a verdict that they differ (%s)",
+	s := fmt.Sprintf("of %s of a program with itself %s had p ≤ %v (%s) and %s a verdict that they differ (%s)",
 		counted(w.Alarms.N, "comparison"), rate(w.Alarms), alpha, rateInterval(w.Alarms), rate(w.Wrong), rateInterval(w.Wrong))
-	for i, e := range w.Effects {
-		if i == 0 {
-			b.WriteString("; slowed on purpose")
-		} else {
-			b.WriteString(",")
-		}
-		fmt.Fprintf(&b, " by %s it was found in %s of %d", percent(e.Slow), rate(e.Found), e.Found.N)
+	if len(w.Effects) > 0 {
+		s += "; slowed on purpose" + strings.Join(each(w.Effects, func(e compare.CalibratedEffect) string {
+			return fmt.Sprintf(" by %s it was found in %s of %d", percent(e.Slow), rate(e.Found), e.Found.N)
+		}), ",")
 	}
 	if w.Covered.N > 0 {
-		fmt.Fprintf(&b, "; intervals had the true ratio in %s of %d", rate(w.Covered), w.Covered.N)
+		s += fmt.Sprintf("; intervals had the true ratio in %s of %d", rate(w.Covered), w.Covered.N)
 	}
-	return b.String()
+	return s
 }

@@ -59,7 +59,7 @@ func aCalibration() *compare.Calibration {
 func TestGoldenCalibration(t *testing.T) {
 	c := aCalibration()
 	golden(t, "calibration.txt", render(t, func(w io.Writer) error { return Calibration(c).Text(w, TextOptions{}) }))
-	golden(t, "calibration.md", render(t, func(w io.Writer) error { return Calibration(c).Markdown(w, MarkdownOptions{}) }))
+	golden(t, "calibration.md", []byte(markdownOf(t, Calibration(c))))
 	text := render(t, func(w io.Writer) error { return CalibrationJSON(w, c) })
 	back := new(compare.Calibration)
 	if err := json.Unmarshal(text, back); err != nil || !reflect.DeepEqual(back, c) {
@@ -101,16 +101,14 @@ func TestReportsQuoteTheCalibration(t *testing.T) {
 		want  = "calibrated 2026-11-21): of 80 comparisons of a program with itself 5.0% had p ≤ 0.05 (1.4 to 12.3%)"
 		stale = "kernel: linux 5 → linux 6"
 	)
-	for name, form := range map[string]func(io.Writer) error{
-		"text":     func(w io.Writer) error { return Comparison(c, Terminal, Extra{}).Text(w, TextOptions{}) },
-		"markdown": func(w io.Writer) error { return Comparison(c, Document, Extra{}).Markdown(w, MarkdownOptions{}) },
-	} {
-		c.Calibrations[0].Stale = nil
-		if got := string(render(t, form)); !strings.Contains(got, want) || strings.Contains(got, "other circumstances") {
+	for name, got := range formsOf(t, c) {
+		if !strings.Contains(got, want) || strings.Contains(got, "other circumstances") {
 			t.Errorf("%s: no %q, or stale, in\n%s", name, want, got)
 		}
-		c.Calibrations[0].Stale = []string{stale}
-		if got := string(render(t, form)); !strings.Contains(got, stale) {
+	}
+	c.Calibrations[0].Stale = []string{stale}
+	for name, got := range formsOf(t, c) {
+		if !strings.Contains(got, stale) {
 			t.Errorf("%s: no %q in\n%s", name, stale, got)
 		}
 	}

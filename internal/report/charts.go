@@ -31,7 +31,7 @@ func overviewChart(c *compare.Comparison, t compare.Table) (out chart, ok bool) 
 			if !compared && cell.Verdict != compare.Missing && cell.Verdict != compare.Skipped {
 				continue
 			}
-			b := s.ratio(c, t, r, i)
+			b := s.ratio(c, placeOf(t, r, i))
 			p := pane{title: title, left: t.Cols[i].Name, class: b.class, height: barHeight, body: b.body(), right: []string{"", string(cell.Verdict)}}
 			if compared {
 				ok, p.right[0] = true, formatRatio(cell.Vs.Ratio)
@@ -43,91 +43,87 @@ func overviewChart(c *compare.Comparison, t compare.Table) (out chart, ok bool) 
 			out.panes = append(out.panes, p)
 		}
 	}
-	out.panes = append(out.panes, pane{height: axisHeight, body: axisBody(s.ratioTicks(7))})
+	out.panes = append(out.panes, axisPane(s.ratioTicks(7)))
 	out.title = t.Unit + " relative to each benchmark's base"
 	out.caption = fmt.Sprintf("ratio with %s interval, logarithmic; base = 1", confidence(c))
-	if t.Better != 0 {
-		out.caption += map[bool]string{true: ", left is better", false: ", right is better"}[t.Better < 0]
+	switch {
+	case t.Better < 0:
+		out.caption += ", left is better"
+	case t.Better > 0:
+		out.caption += ", right is better"
 	}
 	return out, ok
+}
+
+// axisPane is the horizontal axis below panes.
+func axisPane(ticks []tick) pane { return pane{height: axisHeight, body: axisBody(ticks)} }
+
+// valueTicks are round values of unit on the axis.
+func (s scale) valueTicks(unit string) []tick {
+	return s.ticks(s.roundValues(7), func(v float64) string { return formatTick(v, unit) })
 }
 
 // rowChart draws the values of one row of t, with what they are as a ratio. ok is false
 // if there is nothing that a logarithmic axis can show.
 func rowChart(c *compare.Comparison, t compare.Table, r compare.Row) (out chart, ok bool) {
 	var values []float64
-	for _, cell := range r.Cells {
-		if cell.N > 0 {
-			if cell.Center <= 0 {
-				return chart{}, false
-			}
-			values = append(values, cell.Center, cell.Lo, cell.Hi)
+	base := math.NaN()
+	for i, cell := range r.Cells {
+		switch {
+		case cell.N == 0:
+			continue
+		case cell.Center <= 0:
+			return chart{}, false
+		case i == r.Base:
+			base = cell.Center
 		}
+		values = append(values, cell.Center, cell.Lo, cell.Hi)
 	}
 	s, ok := scaleOf(values...)
-	base := math.NaN()
-	if r.Base >= 0 && r.Cells[r.Base].N > 0 {
-		base = r.Cells[r.Base].Center
-	}
 	for i, cell := range r.Cells {
 		if cell.Verdict == compare.Absent {
 			continue
 		}
-		p := pane{left: t.Cols[i].Name, height: barHeight, right: []string{"", "", string(cell.Verdict)}}
-		p.class = toneOf(t, r, i)
-		b := s.bar(p.class, base, math.NaN(), 0, 0)
-		if cell.N > 0 {
-			b = s.bar(p.class, base, cell.Center, cell.Lo, cell.Hi)
+		p := pane{left: t.Cols[i].Name, class: placeOf(t, r, i).tone(), height: barHeight, right: []string{"", "", string(cell.Verdict)}}
+		if cell.N == 0 {
+			cell.Center = math.NaN() // no bar
+		} else {
 			p.right[0] = formatValue(cell.Center, t.Unit)
 			if cell.Vs != nil {
 				p.right[1] = formatRatio(cell.Vs.Ratio)
 			}
 		}
-		p.body = b.body()
+		p.body = s.bar(p.class, base, cell.Center, cell.Lo, cell.Hi).body()
 		out.panes = append(out.panes, p)
 	}
-	axis := axisBody(s.ticks(s.roundValues(7), func(v float64) string { return formatTick(v, t.Unit) }))
-	out.panes = append(out.panes, pane{height: axisHeight, body: axis})
+	out.panes = append(out.panes, axisPane(s.valueTicks(t.Unit)))
 	out.title = benchmark(r)
 	out.caption = fmt.Sprintf("%s, with %s intervals, logarithmic", caption(t), confidence(c))
 	return out, ok
 }
 
-// toneOf is the look of a cell in charts: of its verdict, but grey for the base and for
-// references.
-func toneOf(t compare.Table, r compare.Row, col int) Tone {
-	if col == r.Base || t.Cols[col].Ref {
-		return Reference
-	}
-	return verdictTone(r.Cells[col].Verdict)
-}
-
 // ratioScale is an axis for all ratios of rows, and for 1.
 func ratioScale(rows []compare.Row) scale {
-	lo, hi := 1.0, 1.0
+	values := []float64{1}
 	for _, r := range rows {
 		for _, cell := range r.Cells {
-			if cell.Vs == nil {
-				continue
-			}
-			for _, v := range []float64{cell.Vs.Ratio, cell.Vs.Lo, cell.Vs.Hi} {
-				if v > 0 && !math.IsInf(v, 1) {
-					lo, hi = min(lo, v), max(hi, v)
-				}
+			if vs := cell.Vs; vs != nil {
+				values = append(values, vs.Ratio, vs.Lo, vs.Hi)
 			}
 		}
 	}
+	lo, hi := extremes(values)
 	// A little air; and a tenth to each side at least, so that noise does not fill
 	// the picture.
 	return scale{min(lo/1.02, 1/1.1), max(hi*1.02, 1.1)}
 }
 
 // ratio is the bar of a cell's ratio to its base.
-func (s scale) ratio(c *compare.Comparison, t compare.Table, r compare.Row, col int) bar {
+func (s scale) ratio(c *compare.Comparison, p place) bar {
 	nan := math.NaN()
-	b := s.bar(toneOf(t, r, col), 1, nan, nan, nan)
-	switch vs := r.Cells[col].Vs; {
-	case col == r.Base:
+	b := s.bar(p.tone(), 1, nan, nan, nan)
+	switch vs := p.cell.Vs; {
+	case p.isBase():
 		b.at = b.one
 	case vs != nil:
 		b = s.bar(b.class, 1, vs.Ratio, vs.Lo, vs.Hi)
@@ -139,22 +135,29 @@ func (s scale) ratio(c *compare.Comparison, t compare.Table, r compare.Row, col 
 	return b
 }
 
+// tone is the look of a cell in charts: of its verdict, but grey for the base and for
+// references.
+func (p place) tone() Tone {
+	if p.isBase() || p.column().Ref {
+		return Reference
+	}
+	return verdictTone(p.cell.Verdict)
+}
+
 // styleOf is the look of a column in charts of lines: implementations have colours,
 // references are grey and dashed; all have their symbols.
 func styleOf(t compare.Table, col int) lineStyle {
-	impls, refs := 0, 0
+	ref, alike := t.Cols[col].Ref, 0 // columns before it
 	for _, c := range t.Cols[:col] {
-		if c.Ref {
-			refs++
-		} else {
-			impls++
+		if c.Ref == ref {
+			alike++
 		}
 	}
 	s := lineStyle{symbol: "m" + strconv.Itoa(col%len(symbols))}
-	if t.Cols[col].Ref {
-		s.class, s.dash = string(Reference), "dash"+strconv.Itoa(refs%4)
+	if ref {
+		s.class, s.dash = string(Reference), "dash"+strconv.Itoa(alike%4)
 	} else {
-		s.class = "s" + strconv.Itoa(impls%7) // as many as the style sheet has
+		s.class = "s" + strconv.Itoa(alike%7) // as many as the style sheet has
 	}
 	return s
 }
@@ -196,14 +199,13 @@ func lineChart(lines []line, along []tick, unit string) (out chart, ok bool) {
 	if !ok {
 		return chart{}, false
 	}
-	plot := pane{height: plotHeight, ticks: y.ticks(y.roundValues(7), func(v float64) string { return formatTick(v, unit) })}
+	plot := pane{height: plotHeight, ticks: y.valueTicks(unit)}
 	plot.body = gridBody(along, plot.ticks)
 	for _, l := range lines {
 		out.keys = append(out.keys, l.key)
 		l.draw(&plot.body, y)
 	}
-	foot := pane{height: axisHeight, body: axisBody(along)}
-	out.panes = []pane{plot, foot}
+	out.panes = []pane{plot, axisPane(along)}
 	return out, true
 }
 
@@ -246,10 +248,7 @@ func curveChart(c *compare.Comparison, t compare.Table, curve compare.Curve) (ch
 	for i, col := range t.Cols {
 		lines = append(lines, line{key{styleOf(t, i), col.Name, curveNote(t, curve, i)}, curvePoints(t, curve, i, x), 0})
 	}
-	var ticks []tick
-	for _, p := range curve.Points {
-		ticks = append(ticks, tick{x.at(p.X), formatCount(p.X)})
-	}
+	ticks := each(curve.Points, func(p compare.CurvePoint) tick { return tick{x.at(p.X), formatCount(p.X)} })
 	out, ok := lineChart(lines, ticks, t.Unit)
 	if !ok {
 		return chart{}, false
@@ -292,96 +291,78 @@ func curveNote(t compare.Table, curve compare.Curve, col int) string {
 	return joined(" ", value, rise)
 }
 
-// A quantileFamily is units that are quantiles of one distribution, in rising
-// order.
-type quantileFamily struct {
-	prefix string // "" or, such as, "cycle-"
-	tables []int  // in Comparison.Tables
-	names  []string
+// A quantile is a unit that is a quantile of a distribution, such as "cycle-p99.9-ns".
+type quantile struct {
+	table    compare.Table
+	of, name string // "cycle-" or "", and "p99.9"
+	q        float64
 }
 
-// quantileOf splits a unit such as "cycle-p99.9-ns" into what it is of, and which
-// quantile it is; the maximum is 1.
-func quantileOf(unit string) (prefix, name string, q float64, ok bool) {
+// quantileOf splits a unit into what it is of, and which quantile it is; the maximum is 1.
+func quantileOf(unit string) (of, name string, q float64, ok bool) {
 	rest, ok := strings.CutSuffix(unit, "-ns")
-	if !ok {
-		return "", "", 0, false
-	}
 	at := strings.LastIndexByte(rest, '-') + 1
-	prefix, name = rest[:at], rest[at:]
-	if name == "max" {
-		return prefix, name, 1, true
+	of, name = rest[:at], rest[at:]
+	if ok && name == "max" {
+		return of, name, 1, true
 	}
-	v, err := strconv.ParseFloat(strings.TrimPrefix(name, "p"), 64)
-	if err != nil || !strings.HasPrefix(name, "p") || !(v > 0 && v < 100) {
+	number, isQuantile := strings.CutPrefix(name, "p")
+	v, err := strconv.ParseFloat(number, 64)
+	if !ok || !isQuantile || err != nil || !(v > 0 && v < 100) {
 		return "", "", 0, false
 	}
-	return prefix, name, v / 100, true
+	return of, name, v / 100, true
 }
 
-// quantileUnits finds the families of quantiles that make a curve: of three or
-// more.
-func quantileUnits(c *compare.Comparison) []quantileFamily {
-	type member struct {
-		table int
-		name  string
-		q     float64
-	}
+// quantileUnits are the units that are quantiles of one distribution, three or more, in
+// rising order, so that they make a curve.
+func quantileUnits(c *compare.Comparison) (out [][]quantile) {
 	var order []string
-	members := make(map[string][]member)
-	for i, t := range c.Tables {
-		prefix, name, q, ok := quantileOf(t.Unit)
-		if !ok {
-			continue
+	families := make(map[string][]quantile)
+	for _, t := range c.Tables {
+		if of, name, q, ok := quantileOf(t.Unit); ok {
+			if families[of] == nil {
+				order = append(order, of)
+			}
+			families[of] = append(families[of], quantile{t, of, name, q})
 		}
-		if members[prefix] == nil {
-			order = append(order, prefix)
-		}
-		members[prefix] = append(members[prefix], member{i, name, q})
 	}
-	var out []quantileFamily
-	for _, prefix := range order {
-		ms := members[prefix]
-		if len(ms) < 3 {
-			continue
+	for _, of := range order {
+		if f := families[of]; len(f) >= 3 {
+			slices.SortFunc(f, func(a, b quantile) int { return cmp.Compare(a.q, b.q) })
+			out = append(out, f)
 		}
-		slices.SortFunc(ms, func(a, b member) int { return cmp.Compare(a.q, b.q) })
-		f := quantileFamily{prefix: prefix}
-		for _, m := range ms {
-			f.tables, f.names = append(f.tables, m.table), append(f.names, m.name)
-		}
-		out = append(out, f)
 	}
 	return out
 }
 
 // quantileChart draws the quantiles of a benchmark, a line for each column. ok
 // is false if it has none.
-func quantileChart(c *compare.Comparison, f quantileFamily, r compare.Row) (chart, bool) {
+func quantileChart(c *compare.Comparison, family []quantile, r compare.Row) (chart, bool) {
 	t := c.Tables[0] // for the looks of its columns
 	lines := make([]line, len(t.Cols))
 	var ticks []tick
-	for k, i := range f.tables {
-		x := float64(k) / float64(len(f.tables)-1)
-		ticks = append(ticks, tick{x, f.names[k]})
+	for k, q := range family {
+		x := float64(k) / float64(len(family)-1)
+		ticks = append(ticks, tick{x, q.name})
 		for j, col := range t.Cols {
-			lines[j].key = key{style: styleOf(t, j), name: col.Name}
-			if cell, ok := cellIn(c.Tables[i], r, col.Name); ok && cell.N > 0 && cell.Center > 0 {
+			if cell := cellIn(q.table, r, col.Name); cell.N > 0 && cell.Center > 0 {
 				lines[j].points = append(lines[j].points, point{
 					x: x, at: cell.Center, lo: cell.Lo, hi: cell.Hi,
-					title: fmt.Sprintf("%s, %s: %s", col.Name, f.names[k], formatValue(cell.Center, c.Tables[i].Unit)),
+					title: fmt.Sprintf("%s, %s: %s", col.Name, q.name, formatValue(cell.Center, q.table.Unit)),
 				})
 			}
 		}
 	}
-	for i := range lines {
-		lines[i].shift = 3 * (float64(i) - float64(len(lines)-1)/2)
+	for j, col := range t.Cols {
+		lines[j].key = key{style: styleOf(t, j), name: col.Name}
+		lines[j].shift = 3 * (float64(j) - float64(len(lines)-1)/2)
 	}
-	out, ok := lineChart(lines, ticks, c.Tables[f.tables[0]].Unit)
+	out, ok := lineChart(lines, ticks, family[0].table.Unit)
 	if !ok {
 		return chart{}, false
 	}
-	what := cmp.Or(strings.TrimSuffix(f.prefix, "-"), "latency")
+	what := cmp.Or(strings.TrimSuffix(family[0].of, "-"), "latency")
 	out.title = "Quantiles of " + what
 	out.caption = fmt.Sprintf("Quantiles of %s, logarithmic, with %s intervals over the blocks", what, confidence(c))
 	out.panes[0].label = out.title + ", as in the table of the other units"

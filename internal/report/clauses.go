@@ -67,11 +67,7 @@ func badClauses(files []compare.File) (bad []Item) {
 				if len(files) > 1 {
 					name += ", " + f.Label
 				}
-				why := orUnsaid(c.Why)
-				if c.Outcome != "" {
-					why = c.Outcome + ": " + why
-				}
-				bad = append(bad, Item{name, why})
+				bad = append(bad, Item{name, joined(": ", c.Outcome, cmp.Or(c.Why, unsaid))})
 			}
 		}
 	}
@@ -85,18 +81,12 @@ func skippedClauses(files []compare.File) []Item {
 	for _, f := range files {
 		for _, t := range record.TallyClauses(f.Clauses) {
 			for why, n := range t.Skips {
-				count[orUnsaid(why)] += n
+				count[cmp.Or(why, unsaid)] += n
 			}
 		}
 	}
 	reasons := slices.SortedFunc(maps.Keys(count), func(a, b string) int {
-		if count[a] != count[b] {
-			return count[b] - count[a]
-		}
-		return strings.Compare(a, b)
+		return cmp.Or(count[b]-count[a], strings.Compare(a, b))
 	})
-	for i, why := range reasons {
-		reasons[i] = fmt.Sprintf("%d skipped: %s", count[why], why)
-	}
-	return items(reasons...)
+	return items(each(reasons, func(why string) string { return fmt.Sprintf("%d skipped: %s", count[why], why) })...)
 }

@@ -49,20 +49,16 @@ func TestReportsShowClauses(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for name, form := range map[string]func(w io.Writer) error{
-		"text":         func(w io.Writer) error { return Comparison(c, Terminal, Extra{}).Text(w, TextOptions{}) },
-		"md":           func(w io.Writer) error { return Comparison(c, Document, Extra{}).Markdown(w, MarkdownOptions{}) },
-		"html":         func(w io.Writer) error { return Comparison(c, Page, Extra{}).HTML(w) },
-		"side in text": func(w io.Writer) error { return SideBySide(s, Terminal, nil).Text(w, TextOptions{}) },
-		"side in md":   func(w io.Writer) error { return SideBySide(s, Document, nil).Markdown(w, MarkdownOptions{}) },
-		"side in html": func(w io.Writer) error { return SideBySide(s, Page, nil).HTML(w) },
-	} {
-		out := string(render(t, form))
+	forms := formsOf(t, c)
+	forms["side in text"] = string(render(t, func(w io.Writer) error { return SideBySide(s, Terminal, nil).Text(w, TextOptions{}) }))
+	forms["side in markdown"] = markdownOf(t, SideBySide(s, Document, nil))
+	forms["side in HTML"] = string(render(t, SideBySide(s, Page, nil).HTML))
+	for name, out := range forms {
 		wants := []string{
 			"Clauses of the contracts", "3 (1 hung, 1 out of memory, 1 wrong result)", "group/a with serial", "hung: no line for 1m0s",
 			"group/d with serial", "wrong result: got 1, want 2", "2 skipped: needs Heap, which this platform does not have",
 		}
-		if strings.HasSuffix(name, "html") {
+		if strings.HasSuffix(name, "HTML") {
 			wants = append(wants, `href="#clauses"`, "out of &lt;memory&gt;")
 		}
 		for _, want := range wants {
@@ -87,13 +83,10 @@ func TestReportsShowClauses(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for name, form := range map[string]func(w io.Writer) error{
-		"text": func(w io.Writer) error { return Comparison(plain, Terminal, Extra{}).Text(w, TextOptions{}) },
-		"md":   func(w io.Writer) error { return Comparison(plain, Document, Extra{}).Markdown(w, MarkdownOptions{}) },
-		"json": func(w io.Writer) error { return JSON(w, plain, nil) },
-		"html": func(w io.Writer) error { return Comparison(plain, Page, Extra{}).HTML(w) },
-	} {
-		if out := string(render(t, form)); strings.Contains(out, "Clauses of the contracts") || strings.Contains(out, `"clauses"`) {
+	forms = formsOf(t, plain)
+	forms["JSON"] = string(render(t, func(w io.Writer) error { return JSON(w, plain, nil) }))
+	for name, out := range forms {
+		if strings.Contains(out, "Clauses of the contracts") || strings.Contains(out, `"clauses"`) {
 			t.Errorf("%s of a file without clauses:\n%s", name, out)
 		}
 	}

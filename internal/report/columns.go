@@ -1,6 +1,7 @@
 package report
 
 import (
+	"cmp"
 	"encoding/csv"
 	"fmt"
 	"io"
@@ -24,6 +25,25 @@ type place struct {
 	cell  compare.Cell
 }
 
+func placeOf(t compare.Table, r compare.Row, col int) place { return place{t, r, col, r.Cells[col]} }
+
+func (p place) isMeasured() bool { return p.cell.N > 0 }
+
+func (p place) isCompared() bool { return p.cell.Vs != nil }
+
+func (p place) isPaired() bool { return p.isCompared() && p.cell.Vs.Paired }
+
+func (p place) isDecidable() bool { return p.isCompared() && p.cell.Vs.Need > 0 }
+
+func (p place) hasSlices() bool { return p.cell.Slices != nil }
+
+func (p place) hasTail() bool { return !p.isBase() && p.isCompared() && p.cell.Vs.Tail > 0 }
+
+func (p place) interval() string { return formatInterval(p.cell.Vs) }
+
+// base is the cell to which p is compared.
+func (p place) base() place { return placeOf(p.table, p.row, p.row.Base) }
+
 func (p place) column() compare.Column { return p.table.Cols[p.col] }
 func (p place) isBase() bool           { return p.col == p.row.Base }
 
@@ -33,27 +53,16 @@ func (p place) value(v float64) string { return formatValue(v, p.table.Unit) }
 // placesIn are the cells of rows of t that are there or due, the base of each row first.
 func placesIn(t compare.Table, rows ...compare.Row) (out []place) {
 	for _, r := range rows {
-		for _, i := range baseFirst(r) {
-			if r.Cells[i].Verdict != compare.Absent {
-				out = append(out, place{t, r, i, r.Cells[i]})
+		if r.Base >= 0 && r.Cells[r.Base].Verdict != compare.Absent {
+			out = append(out, placeOf(t, r, r.Base))
+		}
+		for i, cell := range r.Cells {
+			if i != r.Base && cell.Verdict != compare.Absent {
+				out = append(out, placeOf(t, r, i))
 			}
 		}
 	}
 	return out
-}
-
-// baseFirst returns the indexes of r's cells, the base before the others.
-func baseFirst(r compare.Row) []int {
-	order := make([]int, 0, len(r.Cells))
-	if r.Base >= 0 {
-		order = append(order, r.Base)
-	}
-	for i := range r.Cells {
-		if i != r.Base {
-			order = append(order, i)
-		}
-	}
-	return order
 }
 
 // benchmarkColumn names the rows.
@@ -63,21 +72,22 @@ func benchmarkColumn() column[place] {
 
 // nameColumn names the columns that are compared.
 func nameColumn(c *compare.Comparison) column[place] {
-	return column[place]{head: columnHead(c), name: true, cell: nameCell}
+	return column[place]{head: columnHead(c), name: true, cell: func(p place) Cell {
+		cell := Cell{Text: p.column().Name}
+		if p.column().Ref {
+			cell.Tone = Reference
+		}
+		return cell
+	}}
 }
 
-func nameCell(p place) Cell {
-	cell := Cell{Text: p.column().Name}
-	if p.column().Ref {
-		cell.Tone = Reference
-	}
-	return cell
-}
-
-// barColumn draws ratios on s.
-func barColumn(c *compare.Comparison, s scale) column[place] {
+// barColumn draws ratios on s, without the colours of verdicts if they are not to show.
+func barColumn(c *compare.Comparison, s scale, verdicts bool) column[place] {
 	return column[place]{head: "ratio to the base", bars: true, cell: func(p place) Cell {
-		b := s.ratio(c, p.table, p.row, p.col)
+		b := s.ratio(c, p)
+		if !verdicts {
+			b.class = Flat
+		}
 		return Cell{bar: &b}
 	}}
 }
@@ -85,19 +95,17 @@ func barColumn(c *compare.Comparison, s scale) column[place] {
 // ratioColumns are the ratio to the base, and its interval.
 func ratioColumns(c *compare.Comparison) []column[place] {
 	return []column[place]{
-		{head: "ratio", right: true, text: ratioText},
-		{head: confidence(c) + " interval", right: true, text: func(p place) string { return formatInterval(p.cell.Vs) }},
+		{head: "ratio", right: true, text: func(p place) string {
+			switch {
+			case p.isCompared():
+				return formatRatio(p.cell.Vs.Ratio)
+			case p.isBase():
+				return "1"
+			}
+			return ""
+		}},
+		{head: confidence(c) + " interval", right: true, text: place.interval},
 	}
-}
-
-func ratioText(p place) string {
-	switch {
-	case p.cell.Vs != nil:
-		return formatRatio(p.cell.Vs.Ratio)
-	case p.isBase():
-		return "1"
-	}
-	return ""
 }
 
 // verdictColumns are the verdict, and what stands behind it.
@@ -117,38 +125,22 @@ func verdictCell(p place) Cell {
 	return Cell{Text: string(v), Tone: tone, Strong: strong || tone == Good || tone == Bad}
 }
 
-// ifMeasured is empty for cells without a value.
-func ifMeasured(text func(place) string) func(place) string {
-	return func(p place) string {
-		if p.cell.N == 0 {
-			return ""
-		}
-		return text(p)
-	}
-}
-
 // figureColumns are all that is known of the cells of t.
 func figureColumns(c *compare.Comparison, t compare.Table, s scale) []column[place] {
 	noPower, noTypical := t.Exact || !hasPower(t), t.Exact || !hasTypical(t)
-	bars := barColumn(c, s)
-	ratio := ratioColumns(c)
+	bars, ratio := barColumn(c, s, true), ratioColumns(c)
 	bars.hide, ratio[1].hide = t.Exact, t.Exact
 	return slices.Concat(
 		[]column[place]{
 			benchmarkColumn(), nameColumn(c), bars,
-			{head: valueHead(t), right: true, text: valueText},
-			{head: "±", right: true, hide: t.Exact, text: ifMeasured(func(p place) string { return formatSpread(p.cell) })},
+			{head: valueHead(t), right: true, text: place.center},
+			{head: "±", right: true, hide: t.Exact, only: place.isMeasured, text: func(p place) string { return formatSpread(p.cell) }},
 		},
 		ratio,
 		[]column[place]{
-			{head: "typical", right: true, hide: noTypical, text: typicalText},
-			{head: "p", right: true, hide: t.Exact, text: func(p place) string {
-				if p.cell.Vs == nil {
-					return ""
-				}
-				return formatP(p.cell.Vs.Adjusted)
-			}},
-			{head: "n", right: true, text: ifMeasured(func(p place) string { return formatN(p.cell) })},
+			{head: "typical", right: true, hide: noTypical, text: place.typical},
+			{head: "p", right: true, hide: t.Exact, only: place.isCompared, text: func(p place) string { return formatP(p.cell.Vs.Adjusted) }},
+			{head: "n", right: true, only: place.isMeasured, text: func(p place) string { return formatN(p.cell) }},
 			{head: "could detect", right: true, hide: noPower, text: func(p place) string { return formatDetectable(p.cell) }},
 			{head: "would need", right: true, hide: noPower, text: func(p place) string { return formatNeed(p.cell) }},
 		},
@@ -156,20 +148,21 @@ func figureColumns(c *compare.Comparison, t compare.Table, s scale) []column[pla
 	)
 }
 
-func valueText(p place) string {
-	if p.cell.N == 0 {
+// center writes the value of the middle block.
+func (p place) center() string {
+	if !p.isMeasured() {
 		return "—"
 	}
 	return p.value(p.cell.Center)
 }
 
-// typicalText writes the ratio of typical times, and of the base the typical time
-// itself: the median slice. Empty for what is not made of slices.
-func typicalText(p place) string {
-	switch vs := p.cell.Vs; {
-	case vs != nil && vs.Typical > 0:
-		return formatRatio(vs.Typical)
-	case vs == nil && p.cell.Slices != nil:
+// typical writes the ratio of typical times, and of the base the typical time itself: the
+// median slice. Empty for what is not made of slices.
+func (p place) typical() string {
+	switch {
+	case p.isCompared() && p.cell.Vs.Typical > 0:
+		return formatRatio(p.cell.Vs.Typical)
+	case !p.isCompared() && p.hasSlices():
 		return p.value(p.cell.Slices.P50)
 	}
 	return ""
@@ -205,18 +198,11 @@ func brief(c compare.Cell) string {
 		return ""
 	case compare.Missing, compare.Skipped:
 		return "—" + references(c.Notes)
-	case compare.Base:
-		return "base"
-	case compare.NoBase:
-		return "no base"
-	case compare.Inconclusive:
-		return formatRatio(c.Vs.Ratio) + " ~"
-	case compare.Unproven:
-		return formatRatio(c.Vs.Ratio) + " ?"
-	case compare.Same:
-		return formatRatio(c.Vs.Ratio) + " ="
+	case compare.Base, compare.NoBase:
+		return string(c.Verdict)
 	}
-	return formatRatio(c.Vs.Ratio) + " " + string(c.Verdict)
+	signs := map[compare.Verdict]string{compare.Inconclusive: "~", compare.Unproven: "?", compare.Same: "="}
+	return formatRatio(c.Vs.Ratio) + " " + cmp.Or(signs[c.Verdict], string(c.Verdict))
 }
 
 // resourceTable has the resources that are proven to differ: a line for each benchmark,
@@ -231,8 +217,8 @@ func resourceTable(c *compare.Comparison, resources []compare.Table) Table {
 	columns := slices.Concat([]column[place]{
 		benchmarkColumn(), name,
 		{head: "unit", text: func(p place) string { return p.table.Unit }},
-		{head: base, right: true, text: func(p place) string { return p.value(p.row.Cells[p.row.Base].Center) }},
-		{head: value, right: true, text: valueText},
+		{head: base, right: true, text: func(p place) string { return p.value(p.base().cell.Center) }},
+		{head: value, right: true, text: place.center},
 	}, ratioColumns(c), verdictColumns())
 	return grouped(tabulate(provenIn(resources), columns))
 }
@@ -240,47 +226,38 @@ func resourceTable(c *compare.Comparison, resources []compare.Table) Table {
 // sliceTable has how the times of slices are distributed, of the places that are made of
 // slices.
 func sliceTable(c *compare.Comparison, places []place) Table {
-	places = slices.DeleteFunc(places, func(p place) bool { return p.cell.Slices == nil })
-	columns := []column[place]{benchmarkColumn(), nameColumn(c), {head: "slices", right: true, text: func(p place) string { return strconv.Itoa(p.cell.Slices.N) }}}
-	columns[1].cell = func(p place) Cell { return Cell{Text: p.column().Name} }
-	for _, q := range []struct {
-		head string
-		of   func(*compare.Distribution) float64
-	}{
-		{"p50", func(d *compare.Distribution) float64 { return d.P50 }},
-		{"p90", func(d *compare.Distribution) float64 { return d.P90 }},
-		{"p99", func(d *compare.Distribution) float64 { return d.P99 }},
-		{"max", func(d *compare.Distribution) float64 { return d.Max }},
-	} {
-		columns = append(columns, column[place]{head: q.head, right: true, text: func(p place) string { return p.value(q.of(p.cell.Slices)) }})
+	places = slices.DeleteFunc(places, func(p place) bool { return !p.hasSlices() })
+	quantile := func(head string, of func(*compare.Distribution) float64) column[place] {
+		return column[place]{head: head, right: true, text: func(p place) string { return p.value(of(p.cell.Slices)) }}
 	}
-	columns = append(columns,
-		column[place]{head: "p99 ratio", right: true, text: func(p place) string {
-			switch vs := p.cell.Vs; {
+	return grouped(tabulate(places, []column[place]{
+		benchmarkColumn(),
+		{head: columnHead(c), name: true, text: func(p place) string { return p.column().Name }},
+		{head: "slices", right: true, text: func(p place) string { return strconv.Itoa(p.cell.Slices.N) }},
+		quantile("p50", func(d *compare.Distribution) float64 { return d.P50 }),
+		quantile("p90", func(d *compare.Distribution) float64 { return d.P90 }),
+		quantile("p99", func(d *compare.Distribution) float64 { return d.P99 }),
+		quantile("max", func(d *compare.Distribution) float64 { return d.Max }),
+		{head: "p99 ratio", right: true, text: func(p place) string {
+			switch {
 			case p.isBase():
 				return "1"
-			case vs != nil && vs.Tail > 0:
-				return formatRatio(vs.Tail)
+			case p.hasTail():
+				return formatRatio(p.cell.Vs.Tail)
 			}
 			return ""
 		}},
-		column[place]{head: confidence(c) + " interval", right: true, text: func(p place) string {
-			if vs := p.cell.Vs; !p.isBase() && vs != nil && vs.Tail > 0 {
-				return formatInterval(&compare.Versus{Lo: vs.TailLo, Hi: vs.TailHi})
-			}
-			return ""
+		{head: confidence(c) + " interval", right: true, only: place.hasTail, text: func(p place) string {
+			return formatInterval(&compare.Versus{Lo: p.cell.Vs.TailLo, Hi: p.cell.Vs.TailHi})
 		}},
-		column[place]{head: "", text: func(p place) string {
-			if !p.isBase() && tailMoved(p.cell) {
+		{only: place.hasTail, text: func(p place) string {
+			if p.cell.Vs.TailMoved {
 				return "finding"
 			}
 			return ""
-		}})
-	return grouped(tabulate(places, columns))
+		}},
+	}))
 }
-
-// tailMoved reports whether the tail of a cell's slices is proven to differ.
-func tailMoved(c compare.Cell) bool { return c.Vs != nil && c.Vs.Tail > 0 && c.Vs.TailMoved }
 
 // movedTails are the places of a table in which a tail moved, each row with its base.
 func movedTails(t compare.Table) (out []place) {
@@ -296,131 +273,88 @@ func movedTails(t compare.Table) (out []place) {
 // curveTable has one line for each point of a curve with the columns' values, and what
 // they rise to in the last line.
 func curveTable(t compare.Table, curve compare.Curve) Table {
-	points := append(slices.Clone(curve.Points), compare.CurvePoint{Row: -1})
-	columns := []column[compare.CurvePoint]{{head: curve.Key, right: true, text: func(p compare.CurvePoint) string {
-		if p.Row < 0 {
-			return "last ÷ first"
-		}
-		return formatCount(p.X)
-	}}}
+	columns := []column[compare.CurvePoint]{{head: curve.Key, right: true, text: func(p compare.CurvePoint) string { return formatCount(p.X) }}}
+	last := []Cell{{Text: "last ÷ first"}}
 	for i, col := range t.Cols {
-		none := !slices.ContainsFunc(curve.Points, func(p compare.CurvePoint) bool { return t.Rows[p.Row].Cells[i].Verdict != compare.Absent })
-		columns = append(columns, column[compare.CurvePoint]{head: col.Name, right: true, hide: none, cell: func(p compare.CurvePoint) Cell {
-			if p.Row < 0 {
-				return Cell{Text: formatRatio(curve.Rise[i])}
-			}
-			switch cell := t.Rows[p.Row].Cells[i]; {
-			case cell.N > 0:
-				return Cell{Text: formatValue(cell.Center, t.Unit)}
-			case cell.Verdict != compare.Absent:
-				return Cell{Text: "—" + references(cell.Notes), Notes: cell.Notes}
+		at := func(p compare.CurvePoint) place { return placeOf(t, t.Rows[p.Row], i) }
+		if !slices.ContainsFunc(curve.Points, func(p compare.CurvePoint) bool { return at(p).cell.Verdict != compare.Absent }) {
+			continue
+		}
+		columns = append(columns, column[compare.CurvePoint]{head: col.Name, right: true, cell: func(p compare.CurvePoint) Cell {
+			switch p := at(p); {
+			case p.isMeasured():
+				return Cell{Text: p.center()}
+			case p.cell.Verdict != compare.Absent:
+				return Cell{Text: "—" + references(p.cell.Notes), Notes: p.cell.Notes}
 			}
 			return Cell{}
 		}})
+		last = append(last, Cell{Text: formatRatio(curve.Rise[i])})
 	}
-	return tabulate(points, columns)
+	out := tabulate(curve.Points, columns)
+	out.Rows = append(out.Rows, Row{Cells: last})
+	return out
 }
 
-// A csvColumn is a column of CSV: a text, a number, or a truth value; nil is empty.
+// A csvColumn is a column of CSV: a text, a number, or a truth value. It is empty for
+// places that are none of only.
 type csvColumn struct {
 	head string
+	only func(place) bool
 	cell func(place) any
 }
 
 // csvColumns are the columns of the CSV of c, in order.
 func csvColumns(c *compare.Comparison) []csvColumn {
+	hasBase := func(p place) bool { return p.row.Base >= 0 }
+	hasControl := func(p place) bool { return p.isCompared() && p.row.Control != nil }
 	return []csvColumn{
-		{"unit", func(p place) any { return p.table.Unit }},
-		{"pkg", func(p place) any { return p.row.Pkg }},
-		{"benchmark", func(p place) any { return p.row.Name }},
-		{"column", func(p place) any { return p.column().Name }},
-		{"reference", func(p place) any { return p.column().Ref }},
-		{"n", func(p place) any { return p.cell.N }},
-		{"center", csvMeasured(func(c compare.Cell) any { return c.Center })},
-		{"lo", csvMeasured(func(c compare.Cell) any { return c.Lo })},
-		{"hi", csvMeasured(func(c compare.Cell) any { return c.Hi })},
-		{"base", func(p place) any {
-			if p.row.Base < 0 {
-				return nil
-			}
-			return p.table.Cols[p.row.Base].Name
-		}},
-		{"ratio", csvVersus(func(v *compare.Versus) any { return v.Ratio })},
-		{"ratio_lo", csvVersus(func(v *compare.Versus) any { return v.Lo })},
-		{"ratio_hi", csvVersus(func(v *compare.Versus) any { return v.Hi })},
-		{"p", csvVersus(func(v *compare.Versus) any { return v.P })},
-		{"p_adjusted", csvVersus(func(v *compare.Versus) any { return v.Adjusted })},
-		{"paired", csvVersus(func(v *compare.Versus) any { return v.Paired })},
-		{"pairs", csvVersus(func(v *compare.Versus) any { return csvIf(v.Paired, v.N) })},
-		{"rounds", csvVersus(func(v *compare.Versus) any { return csvIf(v.Paired, v.Rounds) })},
-		{"layouts", csvVersus(func(v *compare.Versus) any { return v.Layouts })},
-		{"control", func(p place) any {
-			if p.cell.Vs == nil || p.row.Control == nil {
-				return nil
-			}
-			return p.row.Control.Vs.Ratio
-		}},
-		{"detectable", csvVersus(func(v *compare.Versus) any { return v.Detectable })},
-		{"need_blocks", csvVersus(func(v *compare.Versus) any { return csvIf(v.Need > 0, v.Need) })},
-		{"need_seconds", csvVersus(func(v *compare.Versus) any { return csvIf(v.Need > 0, v.NeedTime.Seconds()) })},
-		{"verdict", func(p place) any { return string(p.cell.Verdict) }},
-		{"notes", func(p place) any { return strings.Join(notesOf(c, p.cell), "; ") }},
-		{"resource", func(p place) any { return p.table.Resource }},
-		{"undecidable", csvVersus(func(v *compare.Versus) any { return v.Undecidable })},
-		{"rare_costs", csvVersus(func(v *compare.Versus) any { return v.RareCosts })},
-		{"typical", csvVersus(func(v *compare.Versus) any { return v.Typical })},
-		{"typical_lo", csvVersus(func(v *compare.Versus) any { return v.TypicalLo })},
-		{"typical_hi", csvVersus(func(v *compare.Versus) any { return v.TypicalHi })},
-		{"slices", csvSlices(func(d *compare.Distribution) any { return d.N })},
-		{"p50", csvSlices(func(d *compare.Distribution) any { return d.P50 })},
-		{"p90", csvSlices(func(d *compare.Distribution) any { return d.P90 })},
-		{"p99", csvSlices(func(d *compare.Distribution) any { return d.P99 })},
-		{"max", csvSlices(func(d *compare.Distribution) any { return d.Max })},
-		{"tail", csvVersus(func(v *compare.Versus) any { return v.Tail })},
-		{"tail_lo", csvVersus(func(v *compare.Versus) any { return v.TailLo })},
-		{"tail_hi", csvVersus(func(v *compare.Versus) any { return v.TailHi })},
-		{"tail_moved", csvVersus(func(v *compare.Versus) any { return v.TailMoved })},
+		{"unit", nil, func(p place) any { return p.table.Unit }},
+		{"pkg", nil, func(p place) any { return p.row.Pkg }},
+		{"benchmark", nil, func(p place) any { return p.row.Name }},
+		{"column", nil, func(p place) any { return p.column().Name }},
+		{"reference", nil, func(p place) any { return p.column().Ref }},
+		{"n", nil, func(p place) any { return p.cell.N }},
+		{"center", place.isMeasured, func(p place) any { return p.cell.Center }},
+		{"lo", place.isMeasured, func(p place) any { return p.cell.Lo }},
+		{"hi", place.isMeasured, func(p place) any { return p.cell.Hi }},
+		{"base", hasBase, func(p place) any { return p.base().column().Name }},
+		{"ratio", place.isCompared, func(p place) any { return p.cell.Vs.Ratio }},
+		{"ratio_lo", place.isCompared, func(p place) any { return p.cell.Vs.Lo }},
+		{"ratio_hi", place.isCompared, func(p place) any { return p.cell.Vs.Hi }},
+		{"p", place.isCompared, func(p place) any { return p.cell.Vs.P }},
+		{"p_adjusted", place.isCompared, func(p place) any { return p.cell.Vs.Adjusted }},
+		{"paired", place.isCompared, func(p place) any { return p.cell.Vs.Paired }},
+		{"pairs", place.isPaired, func(p place) any { return p.cell.Vs.N }},
+		{"rounds", place.isPaired, func(p place) any { return p.cell.Vs.Rounds }},
+		{"layouts", place.isCompared, func(p place) any { return p.cell.Vs.Layouts }},
+		{"control", hasControl, func(p place) any { return p.row.Control.Vs.Ratio }},
+		{"detectable", place.isCompared, func(p place) any { return p.cell.Vs.Detectable }},
+		{"need_blocks", place.isDecidable, func(p place) any { return p.cell.Vs.Need }},
+		{"need_seconds", place.isDecidable, func(p place) any { return p.cell.Vs.NeedTime.Seconds() }},
+		{"verdict", nil, func(p place) any { return p.cell.Verdict }},
+		{"notes", nil, func(p place) any { return strings.Join(notesOf(c, p.cell), "; ") }},
+		{"resource", nil, func(p place) any { return p.table.Resource }},
+		{"undecidable", place.isCompared, func(p place) any { return p.cell.Vs.Undecidable }},
+		{"rare_costs", place.isCompared, func(p place) any { return p.cell.Vs.RareCosts }},
+		{"typical", place.isCompared, func(p place) any { return p.cell.Vs.Typical }},
+		{"typical_lo", place.isCompared, func(p place) any { return p.cell.Vs.TypicalLo }},
+		{"typical_hi", place.isCompared, func(p place) any { return p.cell.Vs.TypicalHi }},
+		{"slices", place.hasSlices, func(p place) any { return p.cell.Slices.N }},
+		{"p50", place.hasSlices, func(p place) any { return p.cell.Slices.P50 }},
+		{"p90", place.hasSlices, func(p place) any { return p.cell.Slices.P90 }},
+		{"p99", place.hasSlices, func(p place) any { return p.cell.Slices.P99 }},
+		{"max", place.hasSlices, func(p place) any { return p.cell.Slices.Max }},
+		{"tail", place.isCompared, func(p place) any { return p.cell.Vs.Tail }},
+		{"tail_lo", place.isCompared, func(p place) any { return p.cell.Vs.TailLo }},
+		{"tail_hi", place.isCompared, func(p place) any { return p.cell.Vs.TailHi }},
+		{"tail_moved", place.isCompared, func(p place) any { return p.cell.Vs.TailMoved }},
 	}
-}
-
-// csvMeasured is a figure of the cells that have values.
-func csvMeasured(of func(compare.Cell) any) func(place) any {
-	return func(p place) any { return csvIf(p.cell.N > 0, of(p.cell)) }
-}
-
-// csvVersus is of the cells that are compared.
-func csvVersus(of func(*compare.Versus) any) func(place) any {
-	return func(p place) any {
-		if p.cell.Vs == nil {
-			return nil
-		}
-		return of(p.cell.Vs)
-	}
-}
-
-// csvSlices is of the cells that are made of slices.
-func csvSlices(of func(*compare.Distribution) any) func(place) any {
-	return func(p place) any {
-		if p.cell.Slices == nil {
-			return nil
-		}
-		return of(p.cell.Slices)
-	}
-}
-
-func csvIf(ok bool, v any) any {
-	if !ok {
-		return nil
-	}
-	return v
 }
 
 // notesOf are the notes to which a cell refers.
-func notesOf(c *compare.Comparison, cell compare.Cell) (notes []string) {
-	for _, n := range cell.Notes {
-		notes = append(notes, c.Notes[n])
-	}
-	return notes
+func notesOf(c *compare.Comparison, cell compare.Cell) []string {
+	return each(cell.Notes, func(n int) string { return c.Notes[n] })
 }
 
 // CSV writes c with one line for each cell, in full precision. Figures that do
@@ -429,21 +363,14 @@ func notesOf(c *compare.Comparison, cell compare.Cell) (notes []string) {
 func CSV(w io.Writer, c *compare.Comparison) error {
 	out := csv.NewWriter(w)
 	columns := csvColumns(c)
-	line := make([]string, len(columns))
-	for i, k := range columns {
-		line[i] = k.head
-	}
-	_ = out.Write(line) // Error reports it
+	_ = out.Write(each(columns, func(k csvColumn) string { return k.head })) // Error reports it
 	for _, t := range c.Tables {
 		for _, r := range t.Rows {
 			for j, cell := range r.Cells {
-				if cell.Verdict == compare.Absent {
-					continue
+				if cell.Verdict != compare.Absent {
+					p := placeOf(t, r, j)
+					_ = out.Write(each(columns, func(k csvColumn) string { return k.text(p) }))
 				}
-				for i, k := range columns {
-					line[i] = csvText(k.cell(place{t, r, j, cell}))
-				}
-				_ = out.Write(line)
 			}
 		}
 	}
@@ -451,16 +378,17 @@ func CSV(w io.Writer, c *compare.Comparison) error {
 	return out.Error()
 }
 
-// csvText writes a figure so that parsing gives it back; "" for NaN.
-func csvText(v any) string {
-	switch v := v.(type) {
-	case nil:
+// text writes a figure so that parsing gives it back; "" for NaN.
+func (k csvColumn) text(p place) string {
+	if k.only != nil && !k.only(p) {
 		return ""
-	case float64:
-		if math.IsNaN(v) {
+	}
+	v := k.cell(p)
+	if f, ok := v.(float64); ok {
+		if math.IsNaN(f) {
 			return ""
 		}
-		return strconv.FormatFloat(v, 'g', -1, 64)
+		return strconv.FormatFloat(f, 'g', -1, 64)
 	}
 	return fmt.Sprint(v)
 }
@@ -533,52 +461,41 @@ func more(cell compare.Cell) string {
 // power says what an inconclusive cell could detect, and what would decide it; empty
 // for others.
 func power(cell compare.Cell) string {
-	var parts []string
-	switch least := formatDetectable(cell); least {
+	least, need := formatDetectable(cell), formatNeed(cell)
+	switch least {
 	case "":
 	case "nothing":
-		parts = append(parts, "so few blocks can prove nothing")
+		least = "so few blocks can prove nothing"
 	default:
-		parts = append(parts, "could detect "+least)
+		least = "could detect " + least
 	}
-	switch need := formatNeed(cell); need {
-	case "":
-	case undecidable:
-		parts = append(parts, need)
-	default:
-		parts = append(parts, "would need about "+need)
+	if need != "" && need != undecidable {
+		need = "would need about " + need
 	}
-	return strings.Join(parts, "; ")
+	return joined("; ", least, need)
 }
 
 // answerTable is the table that answers: a line for each cell that is compared, below
 // its benchmark. Without verdicts, which only the end of a run has, it leads nowhere.
 func answerTable(c *compare.Comparison, t compare.Table, verdicts bool) Table {
 	s := ratioScale(t.Rows)
-	name, bars := nameColumn(c), barColumn(c, s)
-	columns := []column[place]{name, bars, {head: "ratio", right: true, cell: func(p place) Cell {
-		ratio := "—"
-		switch {
-		case p.cell.Vs != nil:
-			ratio = formatRatio(p.cell.Vs.Ratio)
-		case p.cell.N > 0:
-			ratio = ""
-		}
-		return Cell{Text: ratio, Small: formatInterval(p.cell.Vs)}
-	}}}
-	if verdicts {
-		columns = append(columns, column[place]{head: "verdict", cell: func(p place) Cell {
-			cell := verdictCell(p)
-			cell.Text, cell.Notes = joined(" ", cell.Text, references(p.cell.Notes)), p.cell.Notes
-			cell.Small = more(p.cell)
+	columns := []column[place]{
+		nameColumn(c), barColumn(c, s, verdicts),
+		{head: "ratio", right: true, cell: func(p place) Cell {
+			cell := Cell{Text: "—", Small: p.interval()}
+			switch {
+			case p.isCompared():
+				cell.Text = formatRatio(p.cell.Vs.Ratio)
+			case p.isMeasured():
+				cell.Text = ""
+			}
 			return cell
-		}})
-	} else {
-		columns[1].cell = func(p place) Cell {
-			b := s.ratio(c, p.table, p.row, p.col)
-			b.class = Flat
-			return Cell{bar: &b}
-		}
+		}},
+		{head: "verdict", hide: !verdicts, cell: func(p place) Cell {
+			cell := verdictCell(p)
+			cell.Text, cell.Notes, cell.Small = joined(" ", cell.Text, references(p.cell.Notes)), p.cell.Notes, more(p.cell)
+			return cell
+		}},
 	}
 	out := Table{Answer: true, Caption: fmt.Sprintf("Ratio to the base in %s, with its %s interval", caption(t), confidence(c)), Axis: s.ratioTicks(3)}
 	for i, r := range t.Rows {

@@ -53,11 +53,8 @@ func Comment(c *compare.Comparison, v Versions) Doc {
 	if first := slices.Concat(f.broken, f.proven); len(first) > 0 {
 		blocks = append(blocks, findingTable(c, first, true))
 	}
-	var found []string
-	for _, finding := range c.Findings {
-		found = append(found, "finding: "+finding)
-	}
-	return Doc{Blocks: append(blocks, List{Items: items(found...)}, Fold{Summary: f.summary(c, v), Blocks: commentRest(c, v, f.others, differ)})}
+	rest := Fold{Summary: f.summary(c, v), Blocks: commentRest(c, v, f.others, differ)}
+	return Doc{Blocks: append(blocks, listOf(prefixed("finding: ", c.Findings)...), rest)}
 }
 
 // commentRest is what a comment has folded: what is not proven, resources, and of what
@@ -74,24 +71,25 @@ func commentRest(c *compare.Comparison, v Versions, others, differ []place) (blo
 	if c.ResourceComparisons > 0 {
 		method += fmt.Sprintf(" Resources explain times. They are a family of their own, with the same level again: %s.", counted(c.ResourceComparisons, "comparison"))
 	}
-	var more []string
+	var remarks []string
 	for _, file := range c.Files {
-		more = append(more, fileLine(file))
-		for _, h := range file.Holes {
-			more = append(more, holeLine(h))
+		remarks = append(append(remarks, fileLine(file)), each(file.Holes, holeLine)...)
+	}
+	identical := each(v.Identical, func(pkg string) string { return pkg + ": identical test binaries, not measured" })
+	var more []string // each once
+	for _, line := range slices.Concat(remarks, identical, v.Notes, c.Warnings) {
+		if !slices.Contains(more, line) {
+			more = append(more, line)
 		}
 	}
-	for _, pkg := range v.Identical {
-		more = append(more, pkg+": identical test binaries, not measured")
-	}
-	more = append(append(more, v.Notes...), c.Warnings...)
-	return append(blocks, Paragraph{Text: method}, List{Items: items(compact(more)...)})
+	return append(blocks, Paragraph{Text: method}, listOf(more...))
 }
 
 // headlines count what is proven, what else was found, and apart from them resources.
 // none stands where nothing is proven of what benchmarks report.
 func headlines(c *compare.Comparison, f findings, resources []compare.Table, none string) string {
-	parts := []string{cmp.Or(f.headline(), none)}
+	proven := tallyOf(f.count, compare.Slower, compare.Worse, compare.Higher, compare.Lower, compare.Faster, compare.Better).String()
+	parts := []string{cmp.Or(proven, none)}
 	if n := len(c.Findings); n > 0 {
 		parts = append(parts, counted(n, "finding"))
 	}
@@ -99,17 +97,6 @@ func headlines(c *compare.Comparison, f findings, resources []compare.Table, non
 		parts = append(parts, "resources: "+counts)
 	}
 	return strings.Join(parts, "; ")
-}
-
-// compact drops lines that were there before.
-func compact(lines []string) []string {
-	var out []string
-	for _, line := range lines {
-		if !slices.Contains(out, line) {
-			out = append(out, line)
-		}
-	}
-	return out
 }
 
 // holeLine says what is missing of which version.
@@ -151,16 +138,15 @@ func sortFindings(c *compare.Comparison) findings {
 			if (t.Unit == "MB/s" || t.Unit == "B/s") && timed[benchmark(r)] {
 				continue // as package compare leaves it out itself
 			}
-			for j, cell := range r.Cells {
-				f.add(c, place{t, r, j, cell}, i == 0)
+			for j := range r.Cells {
+				f.add(c, placeOf(t, r, j), i == 0)
 			}
 		}
 	}
 	f.benchmarks = len(names)
-	slices.SortStableFunc(f.proven, func(a, b place) int {
-		bad := func(p place) int { return map[bool]int{true: 0, false: 1}[verdictTone(p.cell.Verdict) == Bad] }
-		return bad(a) - bad(b)
-	})
+	isBad := func(p place) bool { return verdictTone(p.cell.Verdict) == Bad }
+	isNot := func(p place) bool { return !isBad(p) }
+	f.proven = slices.Concat(slices.DeleteFunc(slices.Clone(f.proven), isNot), slices.DeleteFunc(slices.Clone(f.proven), isBad))
 	return f
 }
 
@@ -177,11 +163,11 @@ func (f *findings) add(c *compare.Comparison, at place, first bool) {
 	if failedRow(c, at.row) && (cell.N == 0 || cell.Verdict == compare.NoBase) {
 		return // of which nothing else is to be said
 	}
-	proven := cell.Verdict.Proven()
+	proven, word := cell.Verdict.Proven(), commentWord(cell.Verdict)
 	if proven || first {
-		f.count[commentWord(cell.Verdict)]++
+		f.count[word]++
 	}
-	if first && commentWord(cell.Verdict) == inconclusive && cell.Vs != nil {
+	if first && word == inconclusive && cell.Vs != nil {
 		switch d := cell.Vs.Detectable; {
 		case math.IsInf(d, 1):
 			f.blind++
@@ -204,19 +190,12 @@ const inconclusive = string(compare.Inconclusive)
 // commentWord is the word under which a comment counts a verdict.
 func commentWord(v compare.Verdict) string {
 	switch {
-	case v.Proven():
+	case v.Proven(), v == compare.Same, v == compare.Unproven, v == compare.Missing:
 		return string(v)
-	case v == compare.Same, v == compare.Unproven:
-		return string(v)
-	case v == compare.Missing, v == compare.NoBase:
+	case v == compare.NoBase:
 		return string(compare.Missing)
 	}
 	return inconclusive
-}
-
-// headline counts what is proven: "1 slower, 2 faster".
-func (f findings) headline() string {
-	return tallyOf(f.count, compare.Slower, compare.Worse, compare.Higher, compare.Lower, compare.Faster, compare.Better).String()
 }
 
 // summary says in a line how much was looked at, and how well.
@@ -226,18 +205,7 @@ func (f findings) summary(c *compare.Comparison, v Versions) string {
 		parts = append(parts, fmt.Sprintf("%d the same within ±%s", n, percentage(c.Margin)))
 	}
 	if n := f.count[inconclusive]; n > 0 {
-		text := fmt.Sprintf("%d inconclusive", n)
-		if len(f.detectable) > 0 {
-			least, most := percentage(slices.Min(f.detectable)-1), percentage(slices.Max(f.detectable)-1)
-			if least == most {
-				text += fmt.Sprintf(" (smallest change of time that would have been found: %s)", least)
-			} else {
-				text += fmt.Sprintf(" (smallest changes of time that would have been found: %s to %s)", least, most)
-			}
-		} else if f.blind > 0 {
-			text += " (too few blocks to prove anything)"
-		}
-		parts = append(parts, text)
+		parts = append(parts, fmt.Sprintf("%d inconclusive%s", n, f.sight()))
 	}
 	for _, n := range tallyOf(f.count, compare.Unproven, compare.Missing) {
 		parts = append(parts, Tally{n}.String())
@@ -263,6 +231,21 @@ func (f findings) summary(c *compare.Comparison, v Versions) string {
 	return strings.Join(parts, ", ")
 }
 
+// sight says which changes inconclusive times could have shown.
+func (f findings) sight() string {
+	if len(f.detectable) == 0 {
+		if f.blind > 0 {
+			return " (too few blocks to prove anything)"
+		}
+		return ""
+	}
+	least, most := percentage(slices.Min(f.detectable)-1), percentage(slices.Max(f.detectable)-1)
+	if least == most {
+		return fmt.Sprintf(" (smallest change of time that would have been found: %s)", least)
+	}
+	return fmt.Sprintf(" (smallest changes of time that would have been found: %s to %s)", least, most)
+}
+
 // packages names a few packages, or counts them.
 func packages(pkgs []string) string {
 	if len(pkgs) > 3 {
@@ -276,14 +259,12 @@ func packages(pkgs []string) string {
 func percentage(x float64) string {
 	p := 100 * x
 	switch abs := math.Abs(p); {
-	case abs >= 9.95:
-		return fmt.Sprintf("%.0f %%", p)
-	case abs >= 0.995 && math.Abs(p-math.Round(p)) >= 0.05:
+	case abs < 0.995:
+		return fmt.Sprintf("%.2g %%", p)
+	case abs < 9.95 && math.Abs(p-math.Round(p)) >= 0.05:
 		return fmt.Sprintf("%.1f %%", p)
-	case abs >= 0.995:
-		return fmt.Sprintf("%.0f %%", p)
 	}
-	return fmt.Sprintf("%.2g %%", p)
+	return fmt.Sprintf("%.0f %%", p)
 }
 
 // change writes a ratio as a change: "+3.4 %", "−12 %"; from twice on as "×2.1".
@@ -304,6 +285,10 @@ func change(ratio float64) string {
 // findingTable has cells of the new version beside those of the old one; strong marks
 // what is proven.
 func findingTable(c *compare.Comparison, all []place, strong bool) Table {
+	isBounded := func(p place) bool {
+		vs := p.cell.Vs
+		return vs != nil && !math.IsNaN(vs.Lo) && !math.IsInf(vs.Hi, 1) && vs.Lo > 0
+	}
 	return tabulate(all, []column[place]{
 		benchmarkColumn(),
 		{head: "unit", text: func(p place) string { return p.table.Unit }},
@@ -311,20 +296,12 @@ func findingTable(c *compare.Comparison, all []place, strong bool) Table {
 			if p.row.Base < 0 {
 				return "—"
 			}
-			return valueText(place{p.table, p.row, p.row.Base, p.row.Cells[p.row.Base]})
+			return p.base().center()
 		}},
-		{head: "new", right: true, text: valueText},
-		{head: "change", right: true, text: func(p place) string {
-			if p.cell.Vs == nil {
-				return ""
-			}
-			return change(p.cell.Vs.Ratio)
-		}},
-		{head: confidence(c) + " interval", right: true, text: func(p place) string {
-			if vs := p.cell.Vs; vs != nil && !math.IsNaN(vs.Lo) && !math.IsInf(vs.Hi, 1) && vs.Lo > 0 {
-				return change(vs.Lo) + " to " + change(vs.Hi)
-			}
-			return ""
+		{head: "new", right: true, text: place.center},
+		{head: "change", right: true, only: place.isCompared, text: func(p place) string { return change(p.cell.Vs.Ratio) }},
+		{head: confidence(c) + " interval", right: true, only: isBounded, text: func(p place) string {
+			return change(p.cell.Vs.Lo) + " to " + change(p.cell.Vs.Hi)
 		}},
 		{head: "verdict", cell: func(p place) Cell {
 			verdict := joined("; ", string(p.cell.Verdict), p.cell.Failure)

@@ -1,7 +1,6 @@
 package report
 
 import (
-	"bytes"
 	"math"
 	"strings"
 	"testing"
@@ -64,14 +63,7 @@ var someVersions = Versions{
 // at one line.
 func TestComment(t *testing.T) {
 	for name, verdict := range map[string]compare.Verdict{"slower": compare.Slower, "quiet": compare.Inconclusive} {
-		var b bytes.Buffer
-		if err := Comment(aDuel(verdict, 1.25), someVersions).Markdown(&b, MarkdownOptions{}); err != nil {
-			t.Fatal(err)
-		}
-		golden(t, "comment-"+name+".md", b.Bytes())
-		if quiet := strings.Count(b.String(), "\n") == 1; quiet != (name == "quiet") {
-			t.Errorf("%s: one line is %v:\n%s", name, quiet, b.String())
-		}
+		golden(t, "comment-"+name+".md", []byte(markdownOf(t, Comment(aDuel(verdict, 1.25), someVersions))))
 	}
 }
 
@@ -80,12 +72,9 @@ func TestCommentIsQuiet(t *testing.T) {
 		compare.Faster: false, compare.Slower: false, compare.Better: false, compare.Worse: false, compare.Lower: false, compare.Higher: false,
 		compare.Same: true, compare.Inconclusive: true, compare.Unproven: true, compare.Missing: true, compare.NoBase: true, compare.Skipped: true,
 	} {
-		var b bytes.Buffer
-		if err := Comment(aDuel(v, 0.5), someVersions).Markdown(&b, MarkdownOptions{}); err != nil {
-			t.Fatal(err)
-		}
-		if got := strings.Count(b.String(), "\n") == 1; got != quiet {
-			t.Errorf("%s: one line is %v:\n%s", v, got, b.String())
+		out := markdownOf(t, Comment(aDuel(v, 0.5), someVersions))
+		if got := strings.Count(out, "\n") == 1; got != quiet {
+			t.Errorf("%s: one line is %v:\n%s", v, got, out)
 		}
 	}
 }
@@ -94,11 +83,7 @@ func TestCommentIsQuiet(t *testing.T) {
 func TestCommentHasTheBadNewsFirst(t *testing.T) {
 	c := aDuel(compare.Faster, 0.5)
 	c.Tables[1].Rows[0].Cells[1].Verdict = compare.Worse
-	var b bytes.Buffer
-	if err := Comment(c, someVersions).Markdown(&b, MarkdownOptions{}); err != nil {
-		t.Fatal(err)
-	}
-	text := b.String()
+	text := markdownOf(t, Comment(c, someVersions))
 	worse, faster := strings.Index(text, "**worse**"), strings.Index(text, "**faster**")
 	if !strings.HasPrefix(text, "### Benchmarks: 1 worse, 1 faster\n") || worse < 0 || worse > faster {
 		t.Errorf("worse at %d, faster at %d:\n%s", worse, faster, text)
@@ -106,13 +91,9 @@ func TestCommentHasTheBadNewsFirst(t *testing.T) {
 }
 
 func TestCommentOfIdenticalBuilds(t *testing.T) {
-	var b bytes.Buffer
-	if err := Comment(nil, someVersions).Markdown(&b, MarkdownOptions{}); err != nil {
-		t.Fatal(err)
-	}
 	want := "Benchmarks: v1.2.0 (1a2b3c4d) and work tree (5e6f7a8b and what is not committed) build to identical test binaries (example.com/m/internal): nothing to measure.\n"
-	if b.String() != want {
-		t.Errorf("%q, want %q", b.String(), want)
+	if got := markdownOf(t, Comment(nil, someVersions)); got != want {
+		t.Errorf("%q, want %q", got, want)
 	}
 }
 

@@ -1,6 +1,7 @@
 package report
 
 import (
+	"cmp"
 	"fmt"
 	"io/fs"
 	"slices"
@@ -37,8 +38,7 @@ type Extra struct {
 	Folder   fs.FS
 	Profiles string
 
-	// Home are links to other pages.
-	Home []Link
+	Home []Link // to other pages
 }
 
 // footer is said at the end of pages.
@@ -46,10 +46,7 @@ const footer = "Derived by benchrun report from the results named above, which a
 
 // Comparison returns the report of c.
 func Comparison(c *compare.Comparison, form Form, x Extra) Doc {
-	d := Doc{Title: x.Title, Home: x.Home, Footer: footer}
-	if d.Title == "" {
-		d.Title = "Comparison"
-	}
+	d := Doc{Title: cmp.Or(x.Title, "Comparison"), Home: x.Home, Footer: footer}
 	switch form {
 	case Terminal:
 		d.Blocks = onTerminal(c, x.Card)
@@ -72,30 +69,29 @@ func onTerminal(c *compare.Comparison, card *targets.Scorecard) []Block {
 		}
 		blocks = append(blocks, figureTable(c, t, t.Rows...))
 	}
-	end := slices.Concat(legend(c), Calibrations(c))
-	for i, n := range c.Notes {
-		end = append(end, references([]int{i})+" "+n)
-	}
-	for _, finding := range c.Findings {
-		end = append(end, "finding: "+finding)
-	}
-	for _, warning := range c.Warnings {
-		end = append(end, "warning: "+warning)
-	}
 	return slices.Concat(blocks,
 		resourceSection(c, resources), sliceSection(c), clauseSection(c.Files),
-		[]Block{List{Items: items(end...)}}, scoreSection(card, Terminal))
+		closing(slices.Concat(legend(c), quotedCalibrations(c)), c.Notes, c.Findings, c.Warnings), scoreSection(card, Terminal))
+}
+
+// closing is what a terminal has below the figures: what explains them, and what to read
+// before one believes them.
+func closing(explained, notes, findings, warnings []string) []Block {
+	for i, n := range notes {
+		explained = append(explained, references([]int{i})+" "+n)
+	}
+	return []Block{listOf(slices.Concat(explained, prefixed("finding: ", findings), prefixed("warning: ", warnings))...)}
 }
 
 // inDocument has each chart beside its table.
 func inDocument(c *compare.Comparison, card *targets.Scorecard) []Block {
-	blocks := append(faultNote(c), List{Items: items(slices.Concat(legend(c), Calibrations(c))...)})
+	blocks := append(faultNote(c), listOf(slices.Concat(legend(c), quotedCalibrations(c))...))
 	blocks = slices.Concat(blocks, findingSection(c), warningSection(c.Warnings, Document))
 	reported, resources := split(c)
 	for i, t := range reported {
 		blocks = append(blocks, Heading{Level: 2, Text: caption(t)})
 		if i == 0 {
-			blocks = slices.Concat(blocks, charted(c, t))
+			blocks = append(blocks, charted(c, t)...)
 		} else {
 			blocks = append(blocks, figureTable(c, t, t.Rows...))
 		}
@@ -109,42 +105,42 @@ func inDocument(c *compare.Comparison, card *targets.Scorecard) []Block {
 // each curve, and one for each benchmark that is on none.
 func charted(c *compare.Comparison, t compare.Table) (blocks []Block) {
 	if wide(t) {
-		blocks = append(blocks, overview(t))
-		if drawing, ok := overviewChart(c, t); ok {
-			blocks = append(blocks, Figure{Name: "overview", Alt: "Ratios of all benchmarks", chart: drawing})
-		}
+		drawing, ok := overviewChart(c, t)
+		blocks = append([]Block{overview(t)}, figureIf(ok, "overview", "Ratios of all benchmarks", drawing)...)
 	}
 	drawn := make(map[int]bool) // rows on curves
-	for _, curve := range t.Curves() {
+	curves := t.Curves()
+	for _, curve := range curves {
 		name := curveName(curve)
-		blocks = append(blocks, Heading{Level: 3, Text: name})
-		if drawing, ok := curveChart(c, t, curve); ok {
-			blocks = append(blocks, Figure{Name: name, Alt: name, chart: drawing})
-			for _, p := range curve.Points {
-				drawn[p.Row] = true
-			}
+		drawing, ok := curveChart(c, t, curve)
+		for _, p := range curve.Points {
+			drawn[p.Row] = drawn[p.Row] || ok
 		}
-		blocks = append(blocks, curveTable(t, curve))
+		blocks = append(blocks, Heading{Level: 3, Text: name})
+		blocks = append(append(blocks, figureIf(ok, name, name, drawing)...), curveTable(t, curve))
 	}
-	if len(t.Curves()) > 0 {
+	if len(curves) > 0 {
 		blocks = append(blocks, Heading{Level: 3, Text: "All benchmarks"})
 	}
 	blocks = append(blocks, figureTable(c, t, t.Rows...))
 	for i, r := range t.Rows {
-		if drawing, ok := rowChart(c, t, r); ok && !drawn[i] {
-			blocks = append(blocks, Figure{Name: benchmark(r), Alt: benchmark(r), chart: drawing})
-		}
+		drawing, ok := rowChart(c, t, r)
+		blocks = append(blocks, figureIf(ok && !drawn[i], benchmark(r), benchmark(r), drawing)...)
 	}
 	return blocks
 }
 
+// figureIf is a figure, if there is something to draw.
+func figureIf(ok bool, name, alt string, drawing chart) []Block {
+	if !ok {
+		return nil
+	}
+	return []Block{Figure{Name: name, Alt: alt, chart: drawing}}
+}
+
 // fileLines say where the figures come from.
 func fileLines(files []compare.File) []Block {
-	lines := make([]string, len(files))
-	for i, f := range files {
-		lines[i] = fileLine(f)
-	}
-	return []Block{List{Items: items(lines...), Tone: Dim}}
+	return []Block{List{Items: items(each(files, fileLine)...), Tone: Dim}}
 }
 
 // faultNote is what fails by the fault of the new version, before all else.
@@ -156,15 +152,11 @@ func faultNote(c *compare.Comparison) []Block {
 }
 
 func findingSection(c *compare.Comparison) []Block {
-	lines := make([]string, len(c.Findings))
-	for i, finding := range c.Findings {
-		lines[i] = "finding: " + finding
-	}
-	return listSection(Heading{Level: 2, Text: "Findings", ID: "findings"}, List{Items: items(lines...)})
+	return listSection(Heading{Level: 2, Text: "Findings", ID: "findings"}, listOf(prefixed("finding: ", c.Findings)...))
 }
 
 func warningSection(warnings []string, form Form) []Block {
-	blocks := listSection(Heading{Level: 2, Text: "Warnings", ID: "warnings"}, List{Items: items(warnings...)})
+	blocks := listSection(Heading{Level: 2, Text: "Warnings", ID: "warnings"}, listOf(warnings...))
 	if form == Page && blocks != nil {
 		return []Block{blocks[0], Panel{Warn: true, Blocks: blocks[1:]}}
 	}
@@ -177,7 +169,7 @@ func resourceSection(c *compare.Comparison, resources []compare.Table) []Block {
 		return section(Heading{Level: 2, Text: resourcesTitle}, t)
 	}
 	if c.ResourceComparisons > 0 && len(resources) > 0 {
-		return []Block{Paragraph{Text: noResources(c)}}
+		return []Block{Paragraph{Text: "Processor time, collections and memory: " + resourcesSay(c, nil)}}
 	}
 	return nil
 }
@@ -227,27 +219,27 @@ func circumstances(files []compare.File) []Block {
 }
 
 func settingsTable(f compare.File) Table {
-	type setting struct {
-		key   string
-		value Cell
-	}
-	settings := []setting{{"results", Cell{Text: strconv.Itoa(f.Results)}}}
+	settings := []record.Setting{{Key: "results", Values: nil}}
+	number := map[string]int{"results": f.Results, "blocks": f.Blocks}
 	if f.Blocks > 0 {
-		settings = append(settings, setting{"blocks", Cell{Text: strconv.Itoa(f.Blocks)}})
+		settings = append(settings, record.Setting{Key: "blocks"})
 	}
 	for _, s := range f.Config {
-		if slices.Contains(perResult, s.Key) {
-			continue
+		if !slices.Contains(perResult, s.Key) {
+			settings = append(settings, s)
 		}
-		value := Cell{Code: s.Values}
-		if n := len(s.Values); n > manyValues {
-			value = Cell{Code: s.Values[:manyValues], Text: fmt.Sprintf(" … (%d different values)", n)}
-		}
-		settings = append(settings, setting{s.Key, value})
 	}
-	return labelled(tabulate(settings, []column[setting]{
-		{head: "setting", text: func(s setting) string { return s.key }},
-		{head: "value", long: true, cell: func(s setting) Cell { return s.value }},
+	return labelled(tabulate(settings, []column[record.Setting]{
+		{head: "setting", text: func(s record.Setting) string { return s.Key }},
+		{head: "value", long: true, cell: func(s record.Setting) Cell {
+			switch n := len(s.Values); {
+			case n == 0:
+				return Cell{Text: strconv.Itoa(number[s.Key])}
+			case n > manyValues:
+				return Cell{Code: s.Values[:manyValues], Text: fmt.Sprintf(" … (%d different values)", n)}
+			}
+			return Cell{Code: s.Values}
+		}},
 	}), "Circumstances of "+f.Label, "")
 }
 
@@ -255,21 +247,16 @@ func settingsTable(f compare.File) Table {
 func fileLine(f compare.File) string {
 	var parts []string
 	for _, key := range []string{record.BoardKey, "chip", "machine", "cpu", "goos", "goarch", "toolchain", "commit"} {
-		if v := setting(f, key); v != "" {
-			parts = append(parts, v)
-		}
+		parts = append(parts, setting(f, key))
 		if key == "chip" && f.Emulated() {
-			parts = append(parts, "emulated")
-			if clock := clockOf(f); clock != "" {
-				parts = append(parts, clock)
-			}
+			parts = append(parts, "emulated", clockOf(f))
 		}
 	}
 	parts = append(parts, counted(f.Results, "result"))
 	if f.Blocks > 0 {
 		parts = append(parts, counted(f.Blocks, "block"))
 	}
-	return f.Label + ": " + strings.Join(parts, ", ")
+	return f.Label + ": " + joined(", ", parts...)
 }
 
 // setting returns the value of a configuration key, all of them if there are
@@ -317,51 +304,35 @@ func split(c *compare.Comparison) (reported, resources []compare.Table) {
 // resourcesTitle heads the table of the resources that differ.
 const resourcesTitle = "Resources that differ"
 
-// noResources is said where no resource is proven to differ.
-func noResources(c *compare.Comparison) string {
-	return "Processor time, collections and memory: " + resourcesSay(c, nil)
-}
-
 // resourcesSay says how many resources are proven to differ.
 func resourcesSay(c *compare.Comparison, resources []compare.Table) string {
-	switch counts := resourceCounts(resources); {
-	case c.ResourceComparisons == 0:
+	if c.ResourceComparisons == 0 {
 		return "nothing was compared."
-	case counts == "":
-		return fmt.Sprintf("no difference proven in %s.", counted(c.ResourceComparisons, "comparison"))
-	default:
-		return fmt.Sprintf("%s in %s.", counts, counted(c.ResourceComparisons, "comparison"))
 	}
+	return fmt.Sprintf("%s in %s.", cmp.Or(resourceCounts(resources), "no difference proven"), counted(c.ResourceComparisons, "comparison"))
 }
 
 // provenIn returns the cells of tables that are proven to differ, benchmark by
 // benchmark and column by column.
 func provenIn(tables []compare.Table) (out []place) {
-	var rows []compare.Row // each benchmark once
-	var cols []string
+	var rows, cols []string // in order of appearance
 	for _, t := range tables {
 		for _, r := range t.Rows {
-			if !slices.ContainsFunc(rows, func(o compare.Row) bool { return o.Name == r.Name && o.Pkg == r.Pkg }) {
-				rows = append(rows, r)
-			}
-		}
-		for _, col := range t.Cols {
-			if !slices.Contains(cols, col.Name) {
-				cols = append(cols, col.Name)
-			}
-		}
-	}
-	for _, row := range rows {
-		for _, col := range cols {
-			for _, t := range tables {
-				if r, there := rowIn(t, row); there {
-					if j := columnIndex(t, col); j >= 0 && r.Cells[j].Verdict.Proven() {
-						out = append(out, place{t, r, j, r.Cells[j]})
-					}
+			rows = append(rows, benchmark(r))
+			for j, cell := range r.Cells {
+				if cell.Verdict.Proven() {
+					out = append(out, placeOf(t, r, j))
 				}
 			}
 		}
+		for _, col := range t.Cols {
+			cols = append(cols, col.Name)
+		}
 	}
+	slices.SortStableFunc(out, func(a, b place) int {
+		return cmp.Or(slices.Index(rows, benchmark(a.row))-slices.Index(rows, benchmark(b.row)),
+			slices.Index(cols, a.column().Name)-slices.Index(cols, b.column().Name))
+	})
 	return out
 }
 
@@ -384,14 +355,14 @@ func rowIn(t compare.Table, r compare.Row) (compare.Row, bool) {
 	return t.Rows[i], true
 }
 
-// cellIn returns the cell of a benchmark in another table.
-func cellIn(t compare.Table, r compare.Row, col string) (compare.Cell, bool) {
+// cellIn returns the cell of a benchmark in another table; one without values if there
+// is none.
+func cellIn(t compare.Table, r compare.Row, col string) (cell compare.Cell) {
 	o, there := rowIn(t, r)
-	i := columnIndex(t, col)
-	if !there || i < 0 {
-		return compare.Cell{}, false
+	if i := columnIndex(t, col); there && i >= 0 {
+		cell = o.Cells[i]
 	}
-	return o.Cells[i], true
+	return cell
 }
 
 // curveName is a curve's title.

@@ -33,62 +33,56 @@ func Conformance(m *conform.Matrix, form Form) Doc {
 }
 
 // matrixTable has one line a clause and one column a package, and lists the notes to
-// which its cells point.
+// which its cells point. They are numbered line by line.
 func matrixTable(m *conform.Matrix) (Table, []string) {
 	notes := new(noteList)
-	columns := []column[conform.Clause]{
-		{head: "clause", text: func(c conform.Clause) string { return cmp.Or(c.Name, "passed of all") }},
-		{head: "rule", text: func(c conform.Clause) string { return c.Rule }},
-	}
+	t := Table{Label: "Clauses", Columns: []Column{{Head: "clause"}, {Head: "rule"}}}
+	sums := []Cell{{Text: "passed of all"}, {}}
 	names := shortNames(m.Packages)
-	results := make(map[[2]string]Cell) // by clause and package, so that notes are numbered line by line
-	for _, c := range m.Clauses {
-		for _, p := range m.Packages {
-			results[[2]string{c.Name, p.Path}] = resultCell(c, p, notes)
-		}
-	}
 	for i, p := range m.Packages {
-		columns = append(columns, column[conform.Clause]{head: names[i], cell: func(c conform.Clause) Cell {
-			if c.Name == "" {
-				return Cell{Text: fmt.Sprintf("%d of %d", passed(p), len(m.Clauses))}
+		t.Columns = append(t.Columns, Column{Head: names[i]})
+		passed := 0
+		for _, r := range p.Results {
+			if r.Outcome == "pass" {
+				passed++
 			}
-			return results[[2]string{c.Name, p.Path}]
-		}})
-	}
-	sum := conform.Clause{} // the line of sums
-	return labelled(tabulate(append(slices.Clone(m.Clauses), sum), columns), "Clauses", ""), notes.texts
-}
-
-// passed counts the clauses that a package has passed.
-func passed(p conform.Conformance) (n int) {
-	for _, r := range p.Results {
-		if r.Outcome == "pass" {
-			n++
 		}
+		sums = append(sums, Cell{Text: fmt.Sprintf("%d of %d", passed, len(m.Clauses))})
 	}
-	return n
+	for _, c := range m.Clauses {
+		cells := []Cell{{Text: c.Name}, {Text: c.Rule}}
+		for _, p := range m.Packages {
+			cells = append(cells, resultCell(c, p, notes))
+		}
+		t.Rows = append(t.Rows, Row{Cells: cells})
+	}
+	t.Rows = append(t.Rows, Row{Cells: sums})
+	return t, notes.texts
 }
 
 // resultCell says what became of a clause in a package.
 func resultCell(c conform.Clause, p conform.Conformance, notes *noteList) Cell {
 	r, ok := p.Results[c.Name]
+	why := cmp.Or(r.Why, unsaid)
 	switch {
 	case !ok:
 		return Cell{Text: "—"}
 	case r.Outcome == "pass":
 		return Cell{Text: "pass", Tone: Good}
 	case r.Outcome == "skip":
-		return notes.mark(Cell{Text: "skip", Tone: Doubt}, "skipped: "+orUnsaid(r.Why))
+		return notes.mark(Cell{Text: "skip", Tone: Doubt}, "skipped: "+why)
 	}
-	what := c.Name + " in " + p.Path + ": " + orUnsaid(r.Why)
 	if r.Seed != "" {
-		what += "; seed " + r.Seed
+		why += "; seed " + r.Seed
 	}
 	if r.Repeat != "" {
-		what += "; repeat with: " + r.Repeat
+		why += "; repeat with: " + r.Repeat
 	}
-	return notes.mark(Cell{Text: strings.ToUpper(r.Outcome), Tone: Bad}, what)
+	return notes.mark(Cell{Text: strings.ToUpper(r.Outcome), Tone: Bad}, c.Name+" in "+p.Path+": "+why)
 }
+
+// unsaid stands for a reason.
+const unsaid = "no reason given"
 
 // A noteList numbers notes in order of appearance, each once.
 type noteList struct{ texts []string }
@@ -125,28 +119,27 @@ func ruleTable(m *conform.Matrix) Table {
 
 // ruleCell says what became of a rule's clauses in a package.
 func ruleCell(p conform.Conformance, clauses []string) string {
-	count := make(map[string]int) // by outcome; "" is a clause that did not run
+	count := make(map[string]int)
 	for _, name := range clauses {
-		count[p.Results[name].Outcome]++
-	}
-	pass, skip := count["pass"], count["skip"]
-	missing := count[""]
-	bad := len(clauses) - pass - skip - missing
-	switch {
-	case pass == len(clauses):
-		return "pass"
-	case missing == len(clauses):
-		return "—"
-	case skip == len(clauses):
-		return "skip"
+		outcome := "FAIL"
+		switch r, ok := p.Results[name]; {
+		case !ok || r.Outcome == "":
+			outcome = "missing"
+		case r.Outcome == "pass", r.Outcome == "skip":
+			outcome = r.Outcome
+		}
+		count[outcome]++
 	}
 	var parts []string
-	for _, part := range []struct {
-		n    int
-		name string
-	}{{bad, "FAIL"}, {pass, "pass"}, {skip, "skip"}, {missing, "missing"}} {
-		if part.n > 0 {
-			parts = append(parts, fmt.Sprintf("%d %s", part.n, part.name))
+	for _, outcome := range []string{"FAIL", "pass", "skip", "missing"} {
+		switch n := count[outcome]; {
+		case n == 0:
+		case n == len(clauses) && outcome == "missing":
+			return "—"
+		case n == len(clauses) && outcome != "FAIL":
+			return outcome
+		default:
+			parts = append(parts, fmt.Sprintf("%d %s", n, outcome))
 		}
 	}
 	return strings.Join(parts, ", ")
@@ -155,26 +148,16 @@ func ruleCell(p conform.Conformance, clauses []string) string {
 // compareRules orders rules by their letters and then by number: G2 before G10.
 func compareRules(a, b string) int {
 	split := func(s string) (string, int) {
-		i := strings.IndexAny(s, "0123456789")
-		if i < 0 {
-			return s, 0
-		}
-		n, err := strconv.Atoi(s[i:])
+		letters := strings.TrimRight(s, "0123456789")
+		n, err := strconv.Atoi(s[len(letters):])
 		if err != nil {
 			return s, 0
 		}
-		return s[:i], n
+		return letters, n
 	}
 	aName, aNumber := split(a)
 	bName, bNumber := split(b)
 	return cmp.Or(strings.Compare(aName, bName), aNumber-bNumber, strings.Compare(a, b))
-}
-
-func orUnsaid(s string) string {
-	if s == "" {
-		return "no reason given"
-	}
-	return s
 }
 
 // shortNames are the packages' last elements where those differ, else their
@@ -184,12 +167,10 @@ func shortNames(packages []conform.Conformance) []string {
 	for _, p := range packages {
 		count[path.Base(p.Path)]++
 	}
-	names := make([]string, len(packages))
-	for i, p := range packages {
-		names[i] = path.Base(p.Path)
-		if count[names[i]] > 1 {
-			names[i] = p.Path
+	return each(packages, func(p conform.Conformance) string {
+		if base := path.Base(p.Path); count[base] == 1 {
+			return base
 		}
-	}
-	return names
+		return p.Path
+	})
 }

@@ -9,7 +9,7 @@
 //  3. [Doc.Text], [Doc.Markdown] and [Doc.HTML] write blocks. They know nothing of what
 //     these are about; a new document needs no renderer, and a new renderer no document.
 //  4. One chart engine (svg.go) draws figures as SVG: in a page, where they follow the
-//     reader's width, and light or dark; and as files beside Markdown. [Flame] draws the
+//     reader's width, and light or dark; and as files beside Markdown. [WriteFlames] draws the
 //     profiles that package why compares.
 //  5. [JSON] and the functions like it, and [CSV], are for programs: their schemas are of
 //     the data and not of blocks.

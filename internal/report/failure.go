@@ -41,14 +41,11 @@ func verb(kind compare.FailureKind, n int) string {
 // named names some failures of a kind, the first few with their reasons.
 func named(some []compare.Failure) string {
 	const most = 3
-	var parts []string
-	for i, f := range some {
-		if i == most && len(some) > most+1 {
-			return strings.Join(parts, "; ") + fmt.Sprintf("; and %d more", len(some)-most)
-		}
-		parts = append(parts, described(f))
+	rest := ""
+	if n := len(some); n > most+1 {
+		some, rest = some[:most], fmt.Sprintf("and %d more", n-most)
 	}
-	return strings.Join(parts, "; ")
+	return joined("; ", append(each(some, described), rest)...)
 }
 
 // described names a failure with its reason, as far as its kind does not say it.
@@ -57,12 +54,12 @@ func described(f compare.Failure) string {
 	if f.Blocks != "" {
 		s += " in block " + f.Blocks
 	}
+	if f.Kind == compare.Gone {
+		return s
+	}
 	reason := strings.TrimPrefix(f.Reason, record.ListingFailed)
 	for _, word := range []string{"crashed: ", "failed: ", "skipped: "} {
 		reason = strings.TrimPrefix(reason, word)
-	}
-	if f.Kind == compare.Gone {
-		return s
 	}
 	return s + ": " + reason
 }
@@ -70,7 +67,7 @@ func described(f compare.Failure) string {
 // otherFailures says, in as few words, what fails by no fault of the new version.
 func otherFailures(c *compare.Comparison) (parts []string) {
 	type row struct{ name, pkg string }
-	in := make(map[row][]string)
+	in := make(map[row][]string) // the columns in which it fails
 	for _, f := range c.Failures {
 		in[row{f.Row, f.Pkg}] = append(in[row{f.Row, f.Pkg}], f.Col)
 	}
@@ -86,22 +83,18 @@ func otherFailures(c *compare.Comparison) (parts []string) {
 		case f.Col == cols[0]:
 			return "failing in both versions"
 		}
-		return "" // told with the other column
+		return "" // reported with the other column
 	}
 	var words []string
 	some := make(map[string][]compare.Failure)
 	for _, f := range c.Failures {
-		if word := where(f); word != "" {
-			if !slices.Contains(words, word) {
-				words = append(words, word)
-			}
-			some[word] = append(some[word], f)
+		word := where(f)
+		if word != "" && some[word] == nil {
+			words = append(words, word)
 		}
+		some[word] = append(some[word], f)
 	}
-	for _, word := range words {
-		parts = append(parts, fmt.Sprintf("%d %s (%s)", len(some[word]), word, named(some[word])))
-	}
-	return parts
+	return each(words, func(word string) string { return fmt.Sprintf("%d %s (%s)", len(some[word]), word, named(some[word])) })
 }
 
 // failedRow reports whether a row has a failure, which says why it lacks figures.

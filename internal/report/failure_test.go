@@ -53,9 +53,7 @@ const (
 
 func commentOf(t *testing.T, c *compare.Comparison) string {
 	t.Helper()
-	return string(render(t, func(w io.Writer) error {
-		return Comment(c, Versions{Old: "v1", New: "v2"}).Markdown(w, MarkdownOptions{})
-	}))
+	return markdownOf(t, Comment(c, Versions{Old: "v1", New: "v2"}))
 }
 
 // What fails in the new version only is the first line of the comment, and each report

@@ -1,12 +1,11 @@
 package report
 
 import (
-	"bytes"
 	"fmt"
-	"io"
 	"math"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -22,7 +21,7 @@ const (
 	flameLeast  = 0.5 // frames that are narrower are left out, with all that they call
 )
 
-// Flame draws a differential flame graph as SVG: the calls of this above, those
+// flameGraph draws a differential flame graph as SVG: the calls of this above, those
 // of base below, both to one scale, so that what is faster is narrower. A frame
 // is as wide as what it costs there, with all that it calls. Its colour says
 // whether the function costs more or less than on the other side, wherever it is
@@ -32,17 +31,14 @@ const (
 // The file needs no script and nothing beside it: a frame's title, which browsers
 // show where the pointer rests, has its figures. The same trees give the same
 // bytes.
-func Flame(w io.Writer, title, baseName, thisName string, t *why.Tree) error {
-	var b bytes.Buffer
+func flameGraph(title, baseName, thisName string, t *why.Tree) []byte {
 	f := flame{t: t, scale: (flameWidth - 2*flameMargin) / max(t.Base.Cost, t.This.Cost, 1e-9)}
-	panels := []struct {
-		name  string
-		root  *why.Node
-		other float64
-	}{{thisName, t.This, t.Base.Cost}, {baseName, t.Base, t.This.Cost}}
 	y := 58.0
-	for _, p := range panels {
-		fmt.Fprintf(&f.b, `<text x="%d" y="%.0f" class="h">%s: %s</text>`+"\n", flameMargin, y,
+	for _, p := range []struct {
+		name string
+		root *why.Node
+	}{{thisName, t.This}, {baseName, t.Base}} {
+		f.add(`<text x="%d" y="%.0f" class="h">%s: %s</text>`+"\n", flameMargin, y,
 			escaped(p.name), escaped(flameCost(p.root.Cost, t)))
 		y += 8
 		depth := f.frames(p.root, flameMargin, y, p.root.Cost)
@@ -52,7 +48,8 @@ func Flame(w io.Writer, title, baseName, thisName string, t *why.Tree) error {
 		why.CPU: "CPU time of all threads", why.Alloc: "bytes allocated",
 		why.Mutex: "time that others waited for locks held here", why.Block: "time that goroutines were blocked here",
 	}[t.Kind]
-	fmt.Fprintf(&b, `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 %d %.0f" width="%d" height="%.0f" role="img">
+	var b markup
+	b.add(`<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 %d %.0f" width="%d" height="%.0f" role="img">
 <title>%s</title>
 <desc>Differential flame graph of the %s for an operation, of %s and of %s, to one scale.</desc>
 <style>text{font:11px ui-monospace,Menlo,Consolas,'Liberation Mono',monospace;fill:#111}.h{font-weight:bold}rect{stroke:#fff;stroke-width:.6}g:hover rect{stroke:#000;stroke-width:1.2}</style>
@@ -64,18 +61,15 @@ func Flame(w io.Writer, title, baseName, thisName string, t *why.Tree) error {
 		change float64
 		text   string
 	}{{1, "costs more, doubled or new"}, {0.3, "somewhat more"}, {0, "the same, or not told apart"}, {-0.3, "somewhat less"}, {-1, "less, halved or gone"}} {
-		fmt.Fprintf(&b, `<rect x="%.1f" y="28" width="12" height="12" fill="%s"/><text x="%.1f" y="38">%s</text>`+"\n",
+		b.add(`<rect x="%.1f" y="28" width="12" height="12" fill="%s"/><text x="%.1f" y="38">%s</text>`+"\n",
 			x, flameColor(key.change), x+16, key.text)
 		x += 16 + flameChar*float64(len(key.text)) + 18
 	}
-	b.Write(f.b.Bytes())
-	b.WriteString("</svg>\n")
-	_, err := w.Write(b.Bytes())
-	return err
+	return slices.Concat(b, f.markup, markup("</svg>\n"))
 }
 
 type flame struct {
-	b     bytes.Buffer
+	markup
 	t     *why.Tree
 	scale float64 // pixels for a unit of cost
 }
@@ -94,23 +88,23 @@ func (f *flame) frames(n *why.Node, x, y, total float64) (lines int) {
 		if sure {
 			change = math.Log2((this + 1e-12) / (base + 1e-12))
 		}
-		fmt.Fprintf(&f.b, `<g><title>%s: %s here, %.1f%%`, escaped(c.Name), flameCost(c.Cost, f.t), 100*c.Cost/total)
-		fmt.Fprintf(&f.b, "\nwherever it is called: %s against %s", flameCost(this, f.t), flameCost(base, f.t))
+		f.add(`<g><title>%s: %s here, %.1f%%`, escaped(c.Name), flameCost(c.Cost, f.t), 100*c.Cost/total)
+		f.add("\nwherever it is called: %s against %s", flameCost(this, f.t), flameCost(base, f.t))
 		switch {
 		case !sure && base != this:
-			f.b.WriteString(", not told apart")
+			f.add(", not told apart")
 		case base == 0:
-			f.b.WriteString(", new")
+			f.add(", new")
 		case this == 0:
-			f.b.WriteString(", gone")
+			f.add(", gone")
 		default:
-			fmt.Fprintf(&f.b, ", × %s", formatRatio(this/base))
+			f.add(", × %s", formatRatio(this/base))
 		}
-		fmt.Fprintf(&f.b, `</title><rect x="%.1f" y="%.0f" width="%.1f" height="%d" fill="%s"/>`, x, y, width, flameLine-1, flameColor(change))
+		f.add(`</title><rect x="%.1f" y="%.0f" width="%.1f" height="%d" fill="%s"/>`, x, y, width, flameLine-1, flameColor(change))
 		if label := fitting(strings.TrimPrefix(c.Name, "runtime."), width-6); label != "" {
-			fmt.Fprintf(&f.b, `<text x="%.1f" y="%.0f">%s</text>`, x+3, y+12.5, escaped(label))
+			f.add(`<text x="%.1f" y="%.0f">%s</text>`, x+3, y+12.5, escaped(label))
 		}
-		f.b.WriteString("</g>\n")
+		f.add("</g>\n")
 		lines = max(lines, 1+f.frames(c, x, y+flameLine, total))
 		x += width
 	}
@@ -166,13 +160,9 @@ func WriteFlames(results string, c *why.Cell) error {
 		if !(t.Base.Cost > 0) && !(t.This.Cost > 0) {
 			continue
 		}
-		var b bytes.Buffer
-		title := fmt.Sprintf("%s: %s against %s, %s", c.Row, c.Column, c.Base, p.Kind)
-		if err := Flame(&b, title, c.Base, c.Column, t); err != nil {
-			return err
-		}
 		p.Flame = strings.TrimSuffix(p.This.Path, ".pb.gz") + ".svg"
-		if err := os.WriteFile(filepath.Join(why.Folder(results), filepath.FromSlash(p.Flame)), b.Bytes(), 0o644); err != nil {
+		svg := flameGraph(fmt.Sprintf("%s: %s against %s, %s", c.Row, c.Column, c.Base, p.Kind), c.Base, c.Column, t)
+		if err := os.WriteFile(filepath.Join(why.Folder(results), filepath.FromSlash(p.Flame)), svg, 0o644); err != nil {
 			return err
 		}
 	}

@@ -62,13 +62,10 @@ func formatTime(sec float64) string {
 
 // digits writes v, of at least about 1, with four significant digits.
 func digits(v float64) string {
-	switch abs := math.Abs(v); {
-	case abs >= 999.95:
-		return strconv.FormatFloat(v, 'f', 0, 64)
-	case abs >= 99.995:
-		return strconv.FormatFloat(v, 'f', 1, 64)
-	case abs >= 9.9995:
-		return strconv.FormatFloat(v, 'f', 2, 64)
+	for decimals, least := range []float64{999.95, 99.995, 9.9995} {
+		if math.Abs(v) >= least {
+			return strconv.FormatFloat(v, 'f', decimals, 64)
+		}
 	}
 	return strconv.FormatFloat(v, 'f', 3, 64)
 }
@@ -84,10 +81,8 @@ func formatRatio(r float64) string {
 		return strconv.FormatFloat(r, 'g', 3, 64)
 	case r < 0.0995:
 		return strconv.FormatFloat(r, 'f', 4, 64)
-	case r < 9.9995:
-		return strconv.FormatFloat(r, 'f', 3, 64)
 	case r < 99.995:
-		return strconv.FormatFloat(r, 'f', 2, 64)
+		return digits(r)
 	}
 	return strconv.FormatFloat(r, 'f', 0, 64)
 }
@@ -149,12 +144,7 @@ func caption(t compare.Table) string {
 }
 
 // benchmark names a row.
-func benchmark(r compare.Row) string {
-	if r.Pkg != "" {
-		return r.Pkg + " " + r.Name
-	}
-	return r.Name
-}
+func benchmark(r compare.Row) string { return joined(" ", r.Pkg, r.Name) }
 
 // columnHead names the column key: "impl" for "/impl", "file" for ".file".
 func columnHead(c *compare.Comparison) string {
@@ -169,11 +159,7 @@ func columnIndex(t compare.Table, name string) int {
 
 // references writes footnote marks, such as "[1][3]".
 func references(notes []int) string {
-	var b strings.Builder
-	for _, n := range notes {
-		fmt.Fprintf(&b, "[%d]", n+1)
-	}
-	return b.String()
+	return strings.Join(each(notes, func(n int) string { return fmt.Sprintf("[%d]", n+1) }), "")
 }
 
 // confidence writes the confidence of the intervals, such as "95%".
@@ -239,14 +225,15 @@ func formatNeed(c compare.Cell) string {
 	case c.Vs.Need == 0:
 		return ""
 	}
-	s := fmt.Sprintf("%d blocks", c.Vs.Need)
-	switch d := c.Vs.NeedTime; {
-	case d >= 10*time.Second:
-		s += ", " + d.Round(time.Second).String()
-	case d > 0:
-		s += ", " + d.Round(100*time.Millisecond).String()
+	unit := 100 * time.Millisecond
+	if c.Vs.NeedTime >= 10*time.Second {
+		unit = time.Second
 	}
-	return s
+	took := ""
+	if c.Vs.NeedTime > 0 {
+		took = c.Vs.NeedTime.Round(unit).String()
+	}
+	return joined(", ", fmt.Sprintf("%d blocks", c.Vs.Need), took)
 }
 
 // wide reports whether a table has so many columns that an overview helps.
@@ -267,13 +254,21 @@ func formatCount(v float64) string {
 
 // formatDelta writes a change of a cost with its sign.
 func formatDelta(v float64, unit string) string {
-	if v > 0 {
-		return "+" + formatValue(v, unit)
+	if v == 0 {
+		return "0"
 	}
-	if v < 0 {
-		return "−" + formatValue(-v, unit)
+	return sign(v) + formatValue(math.Abs(v), unit)
+}
+
+// sign is what stands before the absolute value of a change.
+func sign(v float64) string {
+	switch {
+	case v > 0:
+		return "+"
+	case v < 0:
+		return "−"
 	}
-	return "0"
+	return ""
 }
 
 // formatPercent writes a fraction as a percentage.

@@ -1,6 +1,7 @@
 package report
 
 import (
+	"cmp"
 	"crypto/sha256"
 	_ "embed"
 	"encoding/base64"
@@ -71,11 +72,7 @@ func (d Doc) HTML(w io.Writer) error {
 func contents(blocks []Block) (links []Link) {
 	for _, b := range blocks {
 		if h, ok := b.(Heading); ok && h.Level == 2 && h.ID != "" {
-			name := h.Short
-			if name == "" {
-				name = h.Text
-			}
-			links = append(links, Link{"#" + h.ID, name})
+			links = append(links, Link{"#" + h.ID, cmp.Or(h.Short, h.Text)})
 		}
 	}
 	return links
@@ -183,17 +180,12 @@ func when(ok bool, s template.HTML) template.HTML {
 
 // class is an attribute of the classes that are not empty.
 func class(all ...Tone) template.HTML {
-	var names []string
-	for _, c := range all {
-		if c != "" {
-			names = append(names, string(c))
-		}
-	}
-	if len(names) == 0 {
-		return ""
-	}
-	return template.HTML(` class="` + strings.Join(names, " ") + `"`)
+	names := joined(" ", each(all, func(t Tone) string { return string(t) })...)
+	return when(names != "", template.HTML(` class="`+names+`"`))
 }
+
+// hidden are the attributes of pictures that only eyes need.
+const hidden template.HTML = `aria-hidden="true" focusable="false"`
 
 func (p *page) heading(h Heading) {
 	p.end(h.Level)
@@ -212,21 +204,22 @@ func (p *page) list(l List) {
 	if len(l.Items) == 0 {
 		return
 	}
-	tag := "ul"
+	tag := template.HTML("ul")
 	if l.Numbered {
 		tag = "ol"
 	}
 	p.add("<%s%s>\n", tag, class(l.Tone))
 	for i, item := range l.Items {
-		p.add("<li")
+		id, text := template.HTML(""), item.Text
 		if l.Numbered {
-			p.add(` id="%s"`, noteID(i))
+			id = template.HTML(` id="` + noteID(i) + `"`)
 		}
-		p.add(">")
+		p.add("<li%s>", id)
 		if item.Name != "" {
 			p.add("<code>%s</code>", item.Name)
+			text = ": " + text
 		}
-		p.add("%s</li>\n", strings.Repeat(": ", min(1, len(item.Name)))+item.Text)
+		p.add("%s</li>\n", text)
 	}
 	p.add("</%s>\n", tag)
 }
@@ -264,7 +257,7 @@ func (p *page) table(t Table) {
 		for _, c := range t.Columns {
 			p.add("<td%s>", class(c.class()))
 			if c.Bars {
-				p.add(`<svg class="axis" aria-hidden="true" focusable="false">%s</svg>`, axisBody(t.Axis))
+				p.add(`<svg class="axis" %s>%s</svg>`, hidden, axisBody(t.Axis))
 			}
 			p.add("</td>")
 		}
@@ -309,7 +302,7 @@ func (p *page) row(t Table, r Row) {
 // cell writes what is in a cell. What refers to notes leads to them.
 func (p *page) cell(c Cell) {
 	if c.bar != nil {
-		p.add(`<svg%s aria-hidden="true" focusable="false">%s</svg>`, class("bar", c.bar.class), c.bar.body())
+		p.add(`<svg%s %s>%s</svg>`, class("bar", c.bar.class), hidden, c.bar.body())
 		return
 	}
 	for i, s := range c.Code {
@@ -336,7 +329,7 @@ func (p *page) figure(c chart) {
 	if len(c.keys) > 0 {
 		p.add("<ul class=\"key\">\n")
 		for _, k := range c.keys {
-			p.add(`<li><svg%s aria-hidden="true" focusable="false">%s</svg>%s`, class(Tone(k.style.class)), keyBody(k), k.name)
+			p.add(`<li><svg%s %s>%s</svg>%s`, class(Tone(k.style.class)), hidden, keyBody(k), k.name)
 			if k.note != "" {
 				p.add(" <small>%s</small>", k.note)
 			}
@@ -346,16 +339,17 @@ func (p *page) figure(c chart) {
 	}
 	p.add("<div class=\"chart\">\n")
 	for _, s := range c.panes {
+		height := pixels(s.height)
 		if len(s.ticks) > 0 {
-			p.add(`<svg class="ticks" height="%s" aria-hidden="true" focusable="false">%s</svg>`, pixels(s.height), tickBody(s.ticks, s.height))
+			p.add(`<svg class="ticks" height="%s" %s>%s</svg>`, height, hidden, tickBody(s.ticks, s.height))
 		} else {
 			p.add("<span>%s</span>", s.left)
 		}
+		role := hidden
 		if s.label != "" {
-			p.add(`<svg%s height="%s" role="img" aria-label="%s">%s</svg>`, class(s.class), pixels(s.height), s.label, s.body)
-		} else {
-			p.add(`<svg%s height="%s" aria-hidden="true" focusable="false">%s</svg>`, class(s.class), pixels(s.height), s.body)
+			role = template.HTML(`role="img" aria-label="` + template.HTMLEscapeString(s.label) + `"`)
 		}
+		p.add(`<svg%s height="%s" %s>%s</svg>`, class(s.class), height, role, s.body)
 		p.add("<span class=\"dim num\">%s</span>\n", joined(" ", s.right...))
 	}
 	p.add("</div></figure>\n")

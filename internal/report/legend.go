@@ -15,11 +15,11 @@ import (
 func controls(tables []compare.Table) (n, alarms int) {
 	for _, t := range tables {
 		for _, r := range t.Rows {
-			if r.Control != nil && !math.IsNaN(r.Control.Vs.P) {
-				n++
-				if r.Control.Alarm {
-					alarms++
-				}
+			if r.Control == nil || math.IsNaN(r.Control.Vs.P) {
+				continue
+			}
+			if n++; r.Control.Alarm {
+				alarms++
 			}
 		}
 	}
@@ -38,11 +38,10 @@ func legend(c *compare.Comparison) []string {
 	if len(reported) > 0 && reported[0].Resource { // there is nothing else
 		family = c.ResourceComparisons
 	}
-	margin := strconv.FormatFloat(100*c.Margin, 'g', 4, 64) + "%"
 	lines := []string{
 		"ratio: this line over its benchmark's base, with its " + confidence(c) + " interval. n: pairs of one block each; two numbers: unpaired samples, base first.",
-		fmt.Sprintf("p: corrected for %s, so that this report claims any false difference with a chance of at most %v. same: proven to differ by less than %s.",
-			counted(family, "comparison"), c.Alpha, margin),
+		fmt.Sprintf("p: corrected for %s, so that this report claims any false difference with a chance of at most %v. same: proven to differ by less than %s%%.",
+			counted(family, "comparison"), c.Alpha, strconv.FormatFloat(100*c.Margin, 'g', 4, 64)),
 	}
 	lines = append(lines, timeLegend(reported)...)
 	if slices.ContainsFunc(c.Tables, func(t compare.Table) bool { return len(movedTails(t)) > 0 }) {
@@ -66,12 +65,9 @@ func legend(c *compare.Comparison) []string {
 	if slices.ContainsFunc(c.Files, compare.File.Emulated) {
 		lines = append(lines, "emulated: a program plays the board. Figures compare with one another on it, and are no measure of real time.")
 	}
-	for _, t := range c.Tables {
-		for _, col := range t.Cols {
-			if col.Ref {
-				return append(lines, "A name that begins with "+record.RefPrefix+" is a reference: code written by hand for that workload.")
-			}
-		}
+	isRef := func(col compare.Column) bool { return col.Ref }
+	if slices.ContainsFunc(c.Tables, func(t compare.Table) bool { return slices.ContainsFunc(t.Cols, isRef) }) {
+		lines = append(lines, "A name that begins with "+record.RefPrefix+" is a reference: code written by hand for that workload.")
 	}
 	return lines
 }

@@ -55,11 +55,7 @@ func (o MarkdownOptions) block(b Block) (string, error) {
 		}
 		return out, nil
 	case Note:
-		var out []string
-		for _, line := range b {
-			out = append(out, "**"+escape(line)+"**")
-		}
-		return strings.Join(out, "\n\n"), nil
+		return strings.Join(each(b, func(line string) string { return "**" + escape(line) + "**" }), "\n\n"), nil
 	case List:
 		return b.markdown(), nil
 	case Tally:
@@ -105,12 +101,9 @@ func markdownCell(c Cell) string {
 	if c.Again {
 		return ""
 	}
-	quoted := make([]string, len(c.Code))
-	for i, s := range c.Code {
-		quoted[i] = code(s)
-	}
+	quoted := strings.Join(each(c.Code, code), ", ")
 	c.Code = nil
-	out := strings.Join(quoted, ", ") + escape(c.plain())
+	out := quoted + escape(c.plain())
 	switch {
 	case c.Strong:
 		return "**" + out + "**"

@@ -2,7 +2,6 @@ package report
 
 import (
 	"bytes"
-	"encoding/csv"
 	"encoding/json"
 	"html"
 	"io"
@@ -31,15 +30,10 @@ func commentOn(t *testing.T, c *compare.Comparison) string {
 	return string(render(t, func(w io.Writer) error { return Comment(c, versionsOfMeans).Markdown(w, MarkdownOptions{}) }))
 }
 
-func textOf(t *testing.T, c *compare.Comparison) string {
-	t.Helper()
-	return string(render(t, func(w io.Writer) error { return Comparison(c, Terminal, Extra{}).Text(w, TextOptions{}) }))
-}
-
 func TestMeansGolden(t *testing.T) {
 	c := means(t)
 	golden(t, "means.txt", []byte(textOf(t, c)))
-	golden(t, "means.md", render(t, func(w io.Writer) error { return Comparison(c, Document, Extra{}).Markdown(w, MarkdownOptions{}) }))
+	golden(t, "means.md", []byte(markdownOf(t, Comparison(c, Document, Extra{}))))
 	golden(t, "means.csv", render(t, func(w io.Writer) error { return CSV(w, c) }))
 	golden(t, "comment-means.md", []byte(commentOn(t, c)))
 }
@@ -117,7 +111,7 @@ func TestFindings(t *testing.T) {
 		t.Fatal("no tail moved in the sample")
 	}
 	c.Warnings = append(c.Warnings, "a warning to come later")
-	markdown := string(render(t, func(w io.Writer) error { return Comparison(c, Document, Extra{}).Markdown(w, MarkdownOptions{}) }))
+	markdown := markdownOf(t, Comparison(c, Document, Extra{}))
 	page := html.UnescapeString(pageOf(t, c, Extra{}))
 	for name, out := range map[string]string{"text": textOf(t, c), "markdown": markdown, "HTML": page, "comment": commentOn(t, c)} {
 		for _, f := range c.Findings {
@@ -176,7 +170,7 @@ func TestFindingsChangeNoGate(t *testing.T) {
 func TestResources(t *testing.T) {
 	c := means(t)
 	out := textOf(t, c)
-	markdown := string(render(t, func(w io.Writer) error { return Comparison(c, Document, Extra{}).Markdown(w, MarkdownOptions{}) }))
+	markdown := markdownOf(t, Comparison(c, Document, Extra{}))
 	page := html.UnescapeString(pageOf(t, c, Extra{}))
 	differ, alike := 0, 0
 	for _, tab := range c.Tables {
@@ -239,11 +233,7 @@ func TestNoResources(t *testing.T) {
 		}
 	}
 	const want = "Processor time, collections and memory: no difference proven in 25 comparisons."
-	for name, out := range map[string]string{
-		"text":     textOf(t, c),
-		"markdown": string(render(t, func(w io.Writer) error { return Comparison(c, Document, Extra{}).Markdown(w, MarkdownOptions{}) })),
-		"HTML":     html.UnescapeString(pageOf(t, c, Extra{})),
-	} {
+	for name, out := range formsOf(t, c) {
 		if !strings.Contains(out, want) || strings.Contains(out, resourcesTitle) {
 			t.Errorf("%s does not say that no resource differs", name)
 		}
@@ -311,81 +301,38 @@ func TestResourcesAskedFor(t *testing.T) {
 	}
 }
 
-// JSON and CSV have what tables show, for each cell.
-func TestMeansForPrograms(t *testing.T) {
-	c := means(t)
-	dec := json.NewDecoder(bytes.NewReader(render(t, func(w io.Writer) error { return JSON(w, c, nil) })))
-	dec.DisallowUnknownFields()
-	var doc comparisonJSON
-	if err := dec.Decode(&doc); err != nil {
-		t.Fatal(err)
-	}
-	if doc.Comparisons != 5 || doc.Resources != 25 || !slices.Equal(doc.Findings, c.Findings) {
-		t.Errorf("%d and %d comparisons, findings %q", doc.Comparisons, doc.Resources, doc.Findings)
-	}
-	records, err := csv.NewReader(bytes.NewReader(render(t, func(w io.Writer) error { return CSV(w, c) }))).ReadAll()
-	if err != nil {
-		t.Fatal(err)
-	}
-	at := 1
-	figure := func(v *float64) float64 {
-		if v == nil {
-			return math.NaN()
+// JSON of a cell has what tables show of it: null for what does not exist or is
+// infinite, and no member for what it is not made of.
+func TestJSONOfCell(t *testing.T) {
+	nan, inf := math.NaN(), math.Inf(1)
+	c := &compare.Comparison{Notes: []string{"a <note>"}}
+	for _, tt := range []struct {
+		cell compare.Cell
+		want string
+	}{
+		{
+			compare.Cell{Verdict: compare.Missing, Hole: true, Failure: "crashed", Notes: []int{0}, Center: 7},
+			`{"column":"new","reference":false,"n":0,"center":null,"lo":null,"hi":null,"verdict":"missing","hole":true,"failure":"crashed","notes":["a <note>"]}`,
+		},
+		{
+			compare.Cell{
+				Verdict: compare.Slower, N: 3, Center: 2, Lo: 1, Hi: inf, Slices: &compare.Distribution{N: 9, P50: 1, P90: 2, P99: 3, Max: 4},
+				Blocks: []compare.BlockValue{{File: "a", V: 1}, {File: "a", Block: "1", Layout: "2", V: 2, Ratio: nan}},
+				Vs: &compare.Versus{
+					Ratio: 2, Lo: 0, Hi: inf, P: nan, Adjusted: nan, Detectable: 1.5, Need: 4, NeedTime: 1500 * time.Millisecond, Paired: true, N: 3, BaseN: 3,
+					Lag1: nan, Trend: 0.5, RareCosts: true, Typical: 1.25, TypicalLo: 1, TypicalHi: 2, Tail: 3, TailLo: 2, TailHi: inf, TailMoved: true,
+				},
+			},
+			`{"column":"new","reference":false,"n":3,"center":2,"lo":1,"hi":null,"verdict":"slower","hole":false,"versus":{"ratio":2,"lo":0,"hi":null,"p":null,"p_adjusted":null,` +
+				`"detectable":1.5,"need_blocks":4,"need_seconds":1.5,"paired":true,"n":3,"base_n":3,"layouts":0,"lag1":null,"trend":0.5,"rare_costs":true,` +
+				`"typical":{"ratio":1.25,"lo":1,"hi":2},"tail":{"ratio":3,"lo":2,"hi":null,"moved":true}},"slices":{"n":9,"p50":1,"p90":2,"p99":3,"max":4},` +
+				`"blocks":[{"file":"a","block":"1","layout":"2","value":2,"ratio":null}]}`,
+		},
+	} {
+		var got bytes.Buffer
+		if err := json.Compact(&got, render(t, func(w io.Writer) error { return writeJSON(w, cellObject(c, compare.Column{Name: "new"}, tt.cell)) })); err != nil || got.String() != tt.want {
+			t.Errorf("%v, got\n%s\nwant\n%s", err, got.String(), tt.want)
 		}
-		return *v
-	}
-	for i, tab := range c.Tables {
-		if doc.Tables[i].Resource != tab.Resource {
-			t.Errorf("%s is a resource: %v", tab.Unit, doc.Tables[i].Resource)
-		}
-		for j, r := range tab.Rows {
-			for k, cell := range r.Cells {
-				rec := make(map[string]string)
-				for f, name := range csvHead() {
-					rec[name] = records[at][f]
-				}
-				at++
-				got := doc.Tables[i].Rows[j].Cells[k]
-				if (got.Slices == nil) != (cell.Slices == nil) || rec["resource"] == "true" != tab.Resource {
-					t.Errorf("%s of %s: %+v, %v", tab.Unit, r.Name, got, rec)
-				}
-				if d := cell.Slices; d != nil {
-					if want := (slicesJSON{d.N, d.P50, d.P90, d.P99, d.Max}); *got.Slices != want {
-						t.Errorf("slices %+v, want %+v", *got.Slices, want)
-					}
-					same(t, rec["slices"], float64(d.N))
-					same(t, rec["p50"], d.P50)
-					same(t, rec["p90"], d.P90)
-					same(t, rec["p99"], d.P99)
-					same(t, rec["max"], d.Max)
-				}
-				vs := cell.Vs
-				if vs == nil {
-					continue
-				}
-				if (got.Versus.Typical == nil) != math.IsNaN(vs.Typical) || (got.Versus.Tail == nil) != math.IsNaN(vs.Tail) {
-					t.Errorf("%s of %s: %+v", tab.Unit, r.Name, got.Versus)
-				}
-				if v := got.Versus; v.RareCosts != vs.RareCosts || v.Undecidable != vs.Undecidable ||
-					rec["rare_costs"] == "true" != vs.RareCosts || rec["undecidable"] == "true" != vs.Undecidable || rec["tail_moved"] == "true" != vs.TailMoved {
-					t.Errorf("%s of %s: %+v, %v, want %+v", tab.Unit, r.Name, v, rec, vs)
-				}
-				for name, v := range map[string]float64{
-					"typical": vs.Typical, "typical_lo": vs.TypicalLo, "typical_hi": vs.TypicalHi, "tail": vs.Tail, "tail_lo": vs.TailLo, "tail_hi": vs.TailHi,
-				} {
-					same(t, rec[name], v)
-				}
-				if v := got.Versus.Typical; v != nil && (figure(v.Ratio) != vs.Typical || figure(v.Lo) != vs.TypicalLo || figure(v.Hi) != vs.TypicalHi) {
-					t.Errorf("typical: %+v, want %+v", v, vs)
-				}
-				if v := got.Versus.Tail; v != nil && (figure(v.Ratio) != vs.Tail || figure(v.Lo) != vs.TailLo || figure(v.Hi) != vs.TailHi || v.Moved != vs.TailMoved) {
-					t.Errorf("tail: %+v, want %+v", v, vs)
-				}
-			}
-		}
-	}
-	if at != len(records) {
-		t.Errorf("%d lines, want %d", len(records), at)
 	}
 }
 

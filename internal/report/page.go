@@ -28,16 +28,13 @@ func onPage(c *compare.Comparison, x Extra) []Block {
 
 // pageEnd is what every page of results ends with.
 func pageEnd(notes []string, files []compare.File, problems, legend []string) []Block {
-	malformed := make([]Item, len(problems))
-	for i, p := range problems {
-		malformed[i].Name = p
-	}
 	var lines []Block
-	if len(malformed) > 0 {
-		lines = section(Heading{Level: 2, Text: "Malformed lines", ID: "problems"}, Paragraph{Text: "They were left out; the rest was read."}, List{Items: malformed})
+	if len(problems) > 0 {
+		malformed := List{Items: each(problems, func(p string) Item { return Item{Name: p} })}
+		lines = section(Heading{Level: 2, Text: "Malformed lines", ID: "problems"}, Paragraph{Text: "They were left out; the rest was read."}, malformed)
 	}
 	return slices.Concat(noteSection(notes), holeSection(files), lines, circumstances(files),
-		listSection(Heading{Level: 2, Text: "How to read this", ID: "reading"}, List{Items: items(legend...)}))
+		listSection(Heading{Level: 2, Text: "How to read this", ID: "reading"}, listOf(legend...)))
 }
 
 func pageFindings(c *compare.Comparison) []Block {
@@ -50,11 +47,8 @@ func pageFindings(c *compare.Comparison) []Block {
 
 // trustSection quotes the calibrations of the machines.
 func trustSection(c *compare.Comparison) []Block {
-	var blocks []Block
-	for _, says := range Calibrations(c) {
-		blocks = append(blocks, Paragraph{Text: says})
-	}
-	return section(Heading{Level: 2, Text: "How far this machine can be trusted", ID: "calibration", Short: "This machine"}, blocks...)
+	says := each(quotedCalibrations(c), func(text string) Block { return Paragraph{Text: text} })
+	return section(Heading{Level: 2, Text: "How far this machine can be trusted", ID: "calibration", Short: "This machine"}, says...)
 }
 
 // answerSection says how many verdicts there are of each word, what to read before one
@@ -78,14 +72,17 @@ func answerSection(c *compare.Comparison) []Block {
 	if others := reported[1:]; len(others) > 0 {
 		blocks = append(blocks, Fold{Summary: "The verdicts in " + counted(len(others), "other unit"), Blocks: []Block{tallies(others)}})
 	}
-	if len(resources) > 0 {
-		blocks = append(blocks, Paragraph{Text: "Processor time, collections, memory: " + resourcesSay(c, resources), Tone: Dim, Links: []Link{{"#resources", "Resources"}}})
-	}
-	if n := len(c.Findings); n > 0 {
-		blocks = append(blocks, Paragraph{Text: counted(n, "finding") + " beside the verdicts:", Tone: Dim, Links: []Link{{"#findings", "Findings"}}})
-	}
-	if n := len(c.Warnings); n > 0 {
-		blocks = append(blocks, Paragraph{Text: counted(n, "warning") + " to read before you believe it:", Tone: Dim, Links: []Link{{"#warnings", "Warnings"}}})
+	for _, p := range []struct {
+		n          int
+		text, part string
+	}{
+		{len(resources), "Processor time, collections, memory: " + resourcesSay(c, resources), "Resources"},
+		{len(c.Findings), counted(len(c.Findings), "finding") + " beside the verdicts:", "Findings"},
+		{len(c.Warnings), counted(len(c.Warnings), "warning") + " to read before you believe it:", "Warnings"},
+	} {
+		if p.n > 0 {
+			blocks = append(blocks, Paragraph{Text: p.text, Tone: Dim, Links: []Link{{"#" + lowerFirst(p.part), p.part}}})
+		}
 	}
 	if answer := answerTable(c, t, true); len(answer.Rows) > 0 {
 		blocks = append(blocks, answer)
@@ -104,13 +101,13 @@ func tallies(tables []compare.Table) Table {
 // Glance writes the ratios of c as a part of a page with the [Style]: a table of
 // those in the first unit, without verdicts. It is for a run that goes on.
 func Glance(w io.Writer, c *compare.Comparison) error {
-	var p page
-	var t Table
+	var answer Table
 	if len(c.Tables) > 0 {
-		t = answerTable(c, c.Tables[0], false)
+		answer = answerTable(c, c.Tables[0], false)
 	}
-	if len(t.Rows) > 0 {
-		p.block(t)
+	var p page
+	if len(answer.Rows) > 0 {
+		p.block(answer)
 	} else {
 		p.block(Paragraph{Text: "Nothing is compared: each benchmark has one column only."})
 	}
@@ -126,9 +123,8 @@ func benchmarkSection(c *compare.Comparison, x Extra) []Block {
 		blocks = append(blocks, Heading{Level: 3, Text: benchmark(r), ID: rowID(i)})
 		blocks = slices.Concat(blocks, rowFigures(c, r), whyPanels(c, r, x), rowSlices(c, r), rowUnits(c, r))
 		for _, family := range quantiles {
-			if drawing, ok := quantileChart(c, family, r); ok {
-				blocks = append(blocks, Figure{chart: drawing})
-			}
+			drawing, ok := quantileChart(c, family, r)
+			blocks = append(blocks, figureIf(ok, "", "", drawing)...)
 		}
 		if drawing, values, ok := stripChart(c.Tables[0], r); ok {
 			blocks = append(blocks, Figure{chart: drawing}, Fold{Summary: "The values", Blocks: []Block{values}})
@@ -171,7 +167,7 @@ func rowSlices(c *compare.Comparison, r compare.Row) []Block {
 	if len(t.Rows) == 0 {
 		return nil
 	}
-	moved := slices.ContainsFunc(r.Cells, tailMoved)
+	moved := slices.ContainsFunc(r.Cells, func(c compare.Cell) bool { return c.Vs != nil && c.Vs.Tail > 0 && c.Vs.TailMoved })
 	return []Block{Fold{
 		Summary: "Slices: quantiles of the time of an operation", Open: moved,
 		Blocks: []Block{labelled(without(t, 0), "Slices of "+benchmark(r), "")},
@@ -196,28 +192,33 @@ func rowUnits(c *compare.Comparison, r compare.Row) (blocks []Block) {
 // otherUnits are the values of a benchmark in the units of some tables, a line for each
 // column that has one.
 func otherUnits(c *compare.Comparison, tables []compare.Table, r compare.Row) Table {
-	tables = slices.DeleteFunc(slices.Clone(tables), func(t compare.Table) bool { _, there := rowIn(t, r); return !there })
-	var names []string // of columns, in order
-	for _, t := range c.Tables {
-		for _, col := range t.Cols {
-			some := slices.ContainsFunc(tables, func(t compare.Table) bool { cell, _ := cellIn(t, r, col.Name); return cell.N > 0 })
-			if some && !slices.Contains(names, col.Name) {
-				names = append(names, col.Name)
-			}
-		}
-	}
 	columns := []column[string]{{head: columnHead(c), text: func(name string) string { return name }}}
+	some := make(map[string]bool) // columns that have a value
 	for _, t := range tables {
+		if _, there := rowIn(t, r); !there {
+			continue
+		}
+		for _, col := range t.Cols {
+			some[col.Name] = some[col.Name] || cellIn(t, r, col.Name).N > 0
+		}
 		columns = append(columns, column[string]{head: t.Unit, right: true, cell: func(name string) Cell {
-			cell, _ := cellIn(t, r, name)
-			if cell.N == 0 {
+			cell := cellIn(t, r, name)
+			switch {
+			case cell.N == 0:
 				return Cell{}
-			}
-			if cell.Vs == nil {
+			case cell.Vs == nil:
 				return Cell{Text: formatValue(cell.Center, t.Unit)}
 			}
 			return Cell{Text: formatValue(cell.Center, t.Unit) + " " + string(cell.Verdict), Tone: verdictTone(cell.Verdict)}
 		}})
+	}
+	var names []string // of columns, in order
+	for _, t := range c.Tables {
+		for _, col := range t.Cols {
+			if some[col.Name] && !slices.Contains(names, col.Name) {
+				names = append(names, col.Name)
+			}
+		}
 	}
 	return tabulate(names, columns)
 }
@@ -226,22 +227,19 @@ func curveSection(c *compare.Comparison) []Block {
 	var blocks []Block
 	t := c.Tables[0]
 	for _, curve := range t.Curves() {
-		blocks = append(blocks, Heading{Level: 3, Text: curveName(curve)})
-		if drawing, ok := curveChart(c, t, curve); ok {
-			blocks = append(blocks, Figure{chart: drawing})
-		}
-		blocks = append(blocks, labelled(curveTable(t, curve), curveName(curve), ""))
+		drawing, ok := curveChart(c, t, curve)
+		blocks = slices.Concat(blocks, []Block{Heading{Level: 3, Text: curveName(curve)}}, figureIf(ok, "", "", drawing),
+			[]Block{labelled(curveTable(t, curve), curveName(curve), "")})
 	}
 	return section(Heading{Level: 2, Text: "Curves", ID: "curves"}, blocks...)
 }
 
 // unitFolds are all figures of tables.
-func unitFolds(c *compare.Comparison, tables []compare.Table) (blocks []Block) {
-	for _, t := range tables {
+func unitFolds(c *compare.Comparison, tables []compare.Table) []Block {
+	return each(tables, func(t compare.Table) Block {
 		all := labelled(without(figureTable(c, t, t.Rows...)), "All figures in "+t.Unit, caption(t))
-		blocks = append(blocks, Fold{Summary: caption(t), Blocks: []Block{all}})
-	}
-	return blocks
+		return Fold{Summary: caption(t), Blocks: []Block{all}}
+	})
 }
 
 func unitSection(c *compare.Comparison, tables []compare.Table) []Block {
@@ -299,20 +297,15 @@ func whyPanel(e *why.Cell, v compare.Verdict, x Extra) Panel {
 
 func counterTable(e *why.Cell) Table {
 	moved := slices.DeleteFunc(slices.Clone(e.Counters), func(k why.Counter) bool { return !k.Moved })
-	ratio := func(text func(*why.Ratio) string) func(why.Counter) string {
-		return func(k why.Counter) string {
-			if k.Ratio == nil {
-				return ""
-			}
-			return text(k.Ratio)
-		}
-	}
+	hasRatio := func(k why.Counter) bool { return k.Ratio != nil }
 	return labelled(tabulate(moved, []column[why.Counter]{
 		{head: "counter", text: func(k why.Counter) string { return k.Name + ", " + k.Unit }},
 		{head: e.Base, right: true, text: func(k why.Counter) string { return formatValue(k.Base, k.Unit) }},
 		{head: e.Column, right: true, text: func(k why.Counter) string { return formatValue(k.This, k.Unit) }},
-		{head: "ratio", right: true, text: ratio(func(r *why.Ratio) string { return formatRatio(r.Ratio) })},
-		{head: "95% interval", right: true, text: ratio(func(r *why.Ratio) string { return formatInterval(&compare.Versus{Lo: r.Lo, Hi: r.Hi}) })},
+		{head: "ratio", right: true, only: hasRatio, text: func(k why.Counter) string { return formatRatio(k.Ratio.Ratio) }},
+		{head: "95% interval", right: true, only: hasRatio, text: func(k why.Counter) string {
+			return formatInterval(&compare.Versus{Lo: k.Ratio.Lo, Hi: k.Ratio.Hi})
+		}},
 	}), "Counters of "+e.Column, "")
 }
 

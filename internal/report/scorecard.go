@@ -29,11 +29,11 @@ func scores(card *targets.Scorecard, form Form) (blocks []Block) {
 	for _, name := range names {
 		blocks = append(blocks, Heading{Level: 3, Text: headline(name, bySubject[name])}, labelled(scoreTable(bySubject[name], form), "Targets of "+name, ""))
 	}
-	legend := Block(List{Items: items(scoreLegend(card)...), Tone: Dim})
+	legend := []Block{List{Items: items(scoreLegend(card)...), Tone: Dim}}
 	if form == Terminal {
-		return append(blocks, legend)
+		return append(blocks, legend...)
 	}
-	return slices.Insert(blocks, 0, legend)
+	return append(legend, blocks...)
 }
 
 // scoreTones are the looks of outcomes.
@@ -42,14 +42,6 @@ var scoreTones = map[targets.Outcome]Tone{targets.Pass: Good, targets.Miss: Bad,
 // scoreTable has the scores of one implementation. On a page the outcome is the second
 // column: a narrow one shows the first.
 func scoreTable(scores []targets.Score, form Form) Table {
-	measured := func(text func(targets.Score) string, none string) func(targets.Score) string {
-		return func(s targets.Score) string {
-			if !s.Measured() {
-				return none
-			}
-			return text(s)
-		}
-	}
 	outcome := column[targets.Score]{cell: func(s targets.Score) Cell {
 		return Cell{Text: string(s.Outcome), Tone: scoreTones[s.Outcome], Strong: s.Outcome == targets.Miss}
 	}}
@@ -67,9 +59,14 @@ func scoreTable(scores []targets.Score, form Form) Table {
 			return "aim"
 		}},
 		{head: "limit", right: true, text: func(s targets.Score) string { return formatLimit(s.Target) }},
-		{head: "figure", right: true, text: measured(func(s targets.Score) string { return formatFigure(s.Target, s.Figure) }, "—")},
-		{head: "range", right: true, text: measured(formatRange, "")},
-		{head: "n", right: true, text: measured(func(s targets.Score) string { return strconv.Itoa(s.N) }, "")},
+		{head: "figure", right: true, text: func(s targets.Score) string {
+			if !s.Measured() {
+				return "—"
+			}
+			return formatFigure(s.Target, s.Figure)
+		}},
+		{head: "range", right: true, only: targets.Score.Measured, text: formatRange},
+		{head: "n", right: true, only: targets.Score.Measured, text: func(s targets.Score) string { return strconv.Itoa(s.N) }},
 		outcome,
 		{long: true, text: func(s targets.Score) string { return s.Why }},
 	})
@@ -77,25 +74,21 @@ func scoreTable(scores []targets.Score, form Form) Table {
 
 // headline is the implementation and how it does.
 func headline(impl string, scores []targets.Score) string {
-	var parts []string
-	for _, kind := range []struct {
-		name     string
-		required bool
-	}{{"required", true}, {"aims", false}} {
-		n := (&targets.Scorecard{Scores: scores}).Tally(kind.required)
+	card := &targets.Scorecard{Scores: scores}
+	say := func(name string, n targets.Tally) string {
 		if n == (targets.Tally{}) {
-			continue
+			return ""
 		}
-		part := fmt.Sprintf("%s: %d passed, %d missed", kind.name, n.Pass, n.Miss)
+		s := fmt.Sprintf("%s: %d passed, %d missed", name, n.Pass, n.Miss)
 		if n.NotMeasured > 0 {
-			part += fmt.Sprintf(", %d not measured", n.NotMeasured)
+			s += fmt.Sprintf(", %d not measured", n.NotMeasured)
 		}
 		if n.Skipped > 0 {
-			part += fmt.Sprintf(", %d skipped", n.Skipped)
+			s += fmt.Sprintf(", %d skipped", n.Skipped)
 		}
-		parts = append(parts, part)
+		return s
 	}
-	return impl + " (" + strings.Join(parts, "; ") + ")"
+	return impl + " (" + joined("; ", say("required", card.Tally(true)), say("aims", card.Tally(false))) + ")"
 }
 
 // formatFigure writes a figure of a target with its unit.

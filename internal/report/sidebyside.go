@@ -23,16 +23,9 @@ func SideBySide(s *compare.SideBySide, form Form, card *targets.Scorecard) Doc {
 	clauses, scores := clauseSection(files), scoreSection(card, form)
 	switch form {
 	case Terminal:
-		end := sideLegend(s)
-		for i, n := range notes.texts {
-			end = append(end, references([]int{i})+" "+n)
-		}
-		for _, warning := range warnings {
-			end = append(end, "warning: "+warning)
-		}
-		d.Blocks = slices.Concat(fileLines(files), tables, clauses, []Block{List{Items: items(end...)}}, scores)
+		d.Blocks = slices.Concat(fileLines(files), tables, clauses, closing(sideLegend(s), notes.texts, nil, warnings), scores)
 	case Document:
-		d.Blocks = slices.Concat([]Block{List{Items: items(sideLegend(s)...)}}, warningSection(warnings, form),
+		d.Blocks = slices.Concat([]Block{listOf(sideLegend(s)...)}, warningSection(warnings, form),
 			tables, clauses, scores, noteSection(notes.texts), holeSection(files), circumstances(files))
 	case Page:
 		d.Blocks = slices.Concat(fileLines(files), tables, warningSection(warnings, form), clauses, scores,
@@ -106,26 +99,10 @@ func sideLegend(s *compare.SideBySide) []string {
 		"Each figure stands for itself. Between columns there is no ratio and no verdict: a figure of one machine says nothing of another's.",
 		"±: how far the ends of the " + confidence(s.Comparisons[0]) + " interval of the median lie from it; none where a figure is exact, or of too few blocks.",
 	}
-	counts, times := false, false
-	for i, p := range s.Places {
-		if !p.Emulated {
-			continue
-		}
-		for _, w := range s.Workloads {
-			for _, impl := range w.Impls {
-				for _, line := range impl.Lines {
-					if c := line.Cells[i]; c.N > 0 {
-						counts = counts || isInstructions(c.Unit)
-						times = times || isTime(c.Unit)
-					}
-				}
-			}
-		}
-	}
-	if counts {
+	if emulates(s, isInstructions) {
 		lines = append(lines, "insns: instructions, which the emulator of a board counts. The number is the same in every run, and no measure of real time.")
 	}
-	if times {
+	if emulates(s, isTime) {
 		lines = append(lines, "A time of an emulated machine is what the emulator takes on its host: no measure of the real one.")
 	}
 	if n := len(s.HostOnly); n > 0 {
@@ -134,38 +111,43 @@ func sideLegend(s *compare.SideBySide) []string {
 	return lines
 }
 
+// emulates reports whether an emulated place has a figure in such a unit.
+func emulates(s *compare.SideBySide, unit func(string) bool) bool {
+	for _, w := range s.Workloads {
+		for _, impl := range w.Impls {
+			for _, line := range impl.Lines {
+				for i, c := range line.Cells {
+					if s.Places[i].Emulated && c.N > 0 && unit(c.Unit) {
+						return true
+					}
+				}
+			}
+		}
+	}
+	return false
+}
+
 // sideWarnings are the warnings of all places, each with its place.
 func sideWarnings(s *compare.SideBySide) (warnings []string) {
 	for i, c := range s.Comparisons {
-		for _, w := range c.Warnings {
-			warnings = append(warnings, placeName(s.Places[i])+": "+w)
-		}
+		warnings = append(warnings, prefixed(placeName(s.Places[i])+": ", c.Warnings)...)
 	}
 	return warnings
 }
 
 // sideProblems are the lines that could not be read of all places.
-func sideProblems(s *compare.SideBySide) (problems []string) {
-	for _, c := range s.Comparisons {
-		problems = append(problems, c.Problems...)
-	}
-	return problems
+func sideProblems(s *compare.SideBySide) []string {
+	return slices.Concat(each(s.Comparisons, func(c *compare.Comparison) []string { return c.Problems })...)
 }
 
 // sideFiles are the files of all places.
 func sideFiles(s *compare.SideBySide) []compare.File {
-	var files []compare.File
-	for _, c := range s.Comparisons {
-		files = append(files, c.Files...)
-	}
-	return files
+	return slices.Concat(each(s.Comparisons, func(c *compare.Comparison) []compare.File { return c.Files })...)
 }
 
 // sideTitle names the places.
 func sideTitle(s *compare.SideBySide) string {
-	var names []string
-	for _, p := range s.Places {
-		names = append(names, p.Name)
-	}
-	return strings.Join(names[:len(names)-1], ", ") + " and " + names[len(names)-1] + ", side by side"
+	names := each(s.Places, func(p compare.Place) string { return p.Name })
+	last := len(names) - 1
+	return strings.Join(names[:last], ", ") + " and " + names[last] + ", side by side"
 }

@@ -117,7 +117,7 @@ func TestWriteSideBySide(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := json.Unmarshal(data, &doc); err != nil || doc.Schema != SideBySideSchema || len(doc.Places) != 3 || !doc.Places[1].Emulated {
+	if err := json.Unmarshal(data, &doc); err != nil || doc.Schema != sideBySideSchema || len(doc.Places) != 3 || !doc.Places[1].Emulated {
 		t.Errorf("%v: %+v", err, doc)
 	}
 	if err := SideBySide(s, Terminal, card).Text(failing{}, TextOptions{}); err != errFull {

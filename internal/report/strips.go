@@ -12,20 +12,24 @@ import (
 
 // A strip is a column's values, block by block.
 type strip struct {
-	name, class string
-	values      []compare.BlockValue
-	median      float64
+	name   string
+	class  Tone
+	values []compare.BlockValue
+	median float64
 }
 
 // stripsOf are the columns of a row that have several values, and its control.
 func stripsOf(t compare.Table, r compare.Row) (strips []strip) {
-	for i, cell := range r.Cells {
-		if len(cell.Blocks) > 1 {
-			strips = append(strips, strip{t.Cols[i].Name, styleOf(t, i).class, cell.Blocks, medianOf(cell.Blocks)})
+	add := func(name, class string, values []compare.BlockValue) {
+		if len(values) > 1 {
+			strips = append(strips, strip{name, Tone(class), values, medianOf(values)})
 		}
 	}
-	if k := r.Control; k != nil && len(k.Blocks) > 1 {
-		strips = append(strips, strip{t.Cols[k.Col].Name + " again (control)", string(Reference), k.Blocks, medianOf(k.Blocks)})
+	for i, cell := range r.Cells {
+		add(t.Cols[i].Name, styleOf(t, i).class, cell.Blocks)
+	}
+	if k := r.Control; k != nil {
+		add(t.Cols[k.Col].Name+" again (control)", string(Reference), k.Blocks)
 	}
 	return strips
 }
@@ -51,13 +55,13 @@ type timeline struct {
 	moments []moment
 	index   map[moment]int
 	layouts map[moment]string
-	files   map[string]int
+	files   []string
 }
 
 // timelineOf orders the moments of strips as files have them. A column that lacks blocks
 // must not bring them into disorder, so they are sorted by number where they have one.
 func timelineOf(strips []strip) timeline {
-	tl := timeline{index: make(map[moment]int), layouts: make(map[moment]string), files: make(map[string]int)}
+	tl := timeline{index: make(map[moment]int), layouts: make(map[moment]string)}
 	for _, s := range strips {
 		for i, v := range s.values {
 			m := s.moment(i)
@@ -68,13 +72,13 @@ func timelineOf(strips []strip) timeline {
 			if v.Layout != "" {
 				tl.layouts[m] = v.Layout
 			}
-			if _, ok := tl.files[m.file]; !ok {
-				tl.files[m.file] = len(tl.files)
+			if !slices.Contains(tl.files, m.file) {
+				tl.files = append(tl.files, m.file)
 			}
 		}
 	}
 	slices.SortStableFunc(tl.moments, func(a, b moment) int {
-		if d := tl.files[a.file] - tl.files[b.file]; d != 0 {
+		if d := slices.Index(tl.files, a.file) - slices.Index(tl.files, b.file); d != 0 {
 			return d
 		}
 		x, errA := strconv.Atoi(strings.TrimPrefix(a.block, unnumbered))
@@ -178,25 +182,21 @@ func stripChart(t compare.Table, r compare.Row) (out chart, values Table, ok boo
 
 // stripTable has the values of strips, a row for each moment.
 func stripTable(tl timeline, strips []strip, t compare.Table, r compare.Row) Table {
-	columns := []column[int]{{head: "block", text: tl.label}}
+	columns := []column[moment]{{head: "block", text: func(m moment) string { return tl.label(tl.index[m]) }}}
 	for _, s := range strips {
-		at := make(map[int]string)
+		at := make(map[moment]string)
 		for i, v := range s.values {
-			at[tl.index[s.moment(i)]] = formatValue(v.V, t.Unit)
+			at[s.moment(i)] = formatValue(v.V, t.Unit)
 		}
-		columns = append(columns, column[int]{head: s.name, right: true, text: func(i int) string { return at[i] }})
+		columns = append(columns, column[moment]{head: s.name, right: true, text: func(m moment) string { return at[m] }})
 	}
-	rows := make([]int, len(tl.moments))
-	for i := range rows {
-		rows[i] = i
-	}
-	return labelled(tabulate(rows, columns), "Values of "+benchmark(r)+" block by block", "")
+	return labelled(tabulate(tl.moments, columns), "Values of "+benchmark(r)+" block by block", "")
 }
 
 // pane draws a strip. What lies farther from the median than reach is at the edge, and
 // hollow; a line leads over no block that is missing.
 func (s strip) pane(tl timeline, reach float64, unit string) pane {
-	p := pane{left: s.name, class: Tone(s.class), height: stripHeight, right: []string{formatValue(s.median, unit)}, body: tl.bands()}
+	p := pane{left: s.name, class: s.class, height: stripHeight, right: []string{formatValue(s.median, unit)}, body: tl.bands()}
 	p.body.line("one", "0", "50%", "100%", "50%")
 	least, most := math.Inf(1), math.Inf(-1)
 	last, lastX, lastY := -1, "", ""
@@ -230,26 +230,17 @@ func (s strip) pane(tl timeline, reach float64, unit string) pane {
 }
 
 func medianOf(values []compare.BlockValue) float64 {
-	vs := make([]float64, len(values))
-	for i, v := range values {
-		vs[i] = v.V
-	}
+	vs := each(values, func(v compare.BlockValue) float64 { return v.V })
 	slices.Sort(vs)
-	if n := len(vs); n%2 == 0 {
+	n := len(vs)
+	if n%2 == 0 {
 		return (vs[n/2-1] + vs[n/2]) / 2
 	}
-	return vs[len(vs)/2]
+	return vs[n/2]
 }
 
 // formatChange writes a ratio as a change: 1.034 is +3.4 %.
 func formatChange(ratio float64) string {
 	v := math.Round(1e3*(ratio-1)) / 10
-	sign := ""
-	switch {
-	case v > 0:
-		sign = "+"
-	case v < 0:
-		sign = "−"
-	}
-	return sign + strconv.FormatFloat(math.Abs(v), 'f', -1, 64) + " %"
+	return sign(v) + strconv.FormatFloat(math.Abs(v), 'f', -1, 64) + " %"
 }

@@ -130,16 +130,22 @@ type scale struct{ lo, hi float64 }
 // at returns where v lies, 0 to 1 within the axis.
 func (s scale) at(v float64) float64 { return math.Log(v/s.lo) / math.Log(s.hi/s.lo) }
 
-// scaleOf is an axis for all of values that a logarithm has, with a little air, and at
-// least a factor of two long, so that noise does not fill the picture. ok is false if
-// there are none.
-func scaleOf(values ...float64) (s scale, ok bool) {
-	lo, hi := math.Inf(1), math.Inf(-1)
+// extremes are the least and the largest of the values that a logarithm has.
+func extremes(values []float64) (lo, hi float64) {
+	lo, hi = math.Inf(1), math.Inf(-1)
 	for _, v := range values {
 		if v > 0 && !math.IsInf(v, 1) {
 			lo, hi = min(lo, v), max(hi, v)
 		}
 	}
+	return lo, hi
+}
+
+// scaleOf is an axis for all of values that a logarithm has, with a little air, and at
+// least a factor of two long, so that noise does not fill the picture. ok is false if
+// there are none.
+func scaleOf(values ...float64) (s scale, ok bool) {
+	lo, hi := extremes(values)
 	if hi < lo {
 		return scale{}, false
 	}
@@ -172,11 +178,8 @@ func (s scale) ratioTicks(most int) []tick {
 }
 
 // ticks are marks at values.
-func (s scale) ticks(values []float64, label func(float64) string) (ticks []tick) {
-	for _, v := range values {
-		ticks = append(ticks, tick{s.at(v), label(v)})
-	}
-	return ticks
+func (s scale) ticks(values []float64, label func(float64) string) []tick {
+	return each(values, func(v float64) tick { return tick{s.at(v), label(v)} })
 }
 
 // roundValues returns round numbers of the axis, at most so many.
@@ -215,12 +218,11 @@ func (s scale) valuesAt(steps []float64, decades int) []float64 {
 // formatTick writes a round value of unit.
 func formatTick(v float64, unit string) string {
 	if sec, ok := seconds(v, unit); ok {
-		for _, u := range timeUnits[:3] {
-			if sec >= 0.9999*u.sec {
+		for _, u := range timeUnits {
+			if sec >= 0.9999*u.sec || u.name == "ns" {
 				return fmt.Sprintf("%.3g %s", sec/u.sec, u.name)
 			}
 		}
-		return fmt.Sprintf("%.3g ns", sec*1e9)
 	}
 	if v >= 10_000 {
 		return benchunit.Scale(v, benchunit.Decimal)
@@ -250,13 +252,7 @@ func (s scale) bar(class Tone, one, value, lo, hi float64) bar {
 		return b
 	}
 	b.open = lo <= 0 || math.IsInf(hi, 1)
-	b.lo, b.hi = 0, 1
-	if lo > 0 {
-		b.lo = s.at(lo)
-	}
-	if !math.IsInf(hi, 1) {
-		b.hi = s.at(hi)
-	}
+	b.lo, b.hi = max(s.at(max(lo, 0)), 0), min(s.at(hi), 1)
 	return b
 }
 
@@ -267,14 +263,13 @@ func (b bar) body() (m markup) {
 	if !math.IsNaN(b.one) {
 		m.line("one", along(b.one), "0", along(b.one), "100%")
 	}
-	dot := "hollow"
+	dot, mark := "hollow", "mark"
+	if b.open {
+		mark = "mark open"
+	}
 	if !math.IsNaN(b.lo) {
 		dot = "dot"
-		class := "mark"
-		if b.open {
-			class = "mark open"
-		}
-		m.line(class, along(b.lo), "50%", along(b.hi), "50%")
+		m.line(mark, along(b.lo), "50%", along(b.hi), "50%")
 	}
 	if !math.IsNaN(b.at) {
 		m.dot(dot, along(b.at), "50%", "4", "")

@@ -81,11 +81,7 @@ func lines(all []string) string {
 
 // String writes a tally: "3 faster, 1 slower".
 func (t Tally) String() string {
-	var parts []string
-	for _, c := range t {
-		parts = append(parts, fmt.Sprintf("%d %s", c.N, c.Word))
-	}
-	return strings.Join(parts, ", ")
+	return strings.Join(each(t, func(c Count) string { return fmt.Sprintf("%d %s", c.N, c.Word) }), ", ")
 }
 
 // table draws aligned columns, with a blank line between groups.

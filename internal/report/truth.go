@@ -2,6 +2,7 @@ package report
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -11,132 +12,114 @@ import (
 
 // Truth returns what a truth suite shows as a document.
 func Truth(t *calibrate.Truth) Doc {
-	remarks := []string{fmt.Sprintf("wrong: of all comparisons of which the truth is known well enough. found: of the differences of more than %s, and of those of %s or more. longest: of what a row took.", percent(t.Margin), percent(calibrate.LargeChange))}
+	margin := percent(t.Margin)
+	remarks := []string{fmt.Sprintf("wrong: of all comparisons of which the truth is known well enough. found: of the differences of more than %s, and of those of %s or more. longest: of what a row took.", margin, percent(calibrate.LargeChange))}
 	for _, r := range t.Rows {
 		for _, v := range r.Dyno {
-			for _, n := range v.Notes {
-				remarks = append(remarks, fmt.Sprintf("%s, %s: %s", r.Name, v.File, n))
-			}
+			remarks = append(remarks, prefixed(r.Name+", "+v.File+": ", v.Notes)...)
 		}
 	}
 	return Doc{Title: "Truth suite", Blocks: []Block{
-		List{Items: items(circumstancesLine(t.Circumstances, t.Measured), fmt.Sprintf("%s; level %v, margin %s", counted(len(t.Rows), "benchmark"), t.Alpha, percent(t.Margin)))},
+		listOf(circumstancesLine(t.Circumstances, t.Measured), fmt.Sprintf("%s; level %v, margin %s", counted(len(t.Rows), "benchmark"), t.Alpha, margin)),
 		Heading{Level: 2, Text: "What is true, and what is said of it"},
 		truthTable(t),
-		List{Items: items(
+		listOf(
 			"truth: mean time of the new version's processes over that of the old one's, in fresh processes of plain test binaries that alternate; Fieller's interval.",
 			fmt.Sprintf("found, missed: a difference of more than %s, called or not. agrees: what is said is true of one within %s. wrong: the opposite is true, or more than %s is called the same, or nothing is there.",
-				percent(t.Margin), percent(t.Margin), percent(t.Margin)),
+				margin, margin, margin),
 			"took: what benchrun ab needed for the row, all of it. sees: what it would have found nine times out of ten. also: other units of which it proves a difference. benchstat: ten values of old, and then ten of new.",
-		)},
+		),
 		Heading{Level: 2, Text: "Summed up"},
 		truthSums(t),
-		List{Items: items(append(remarks, holesAndProblems(t.Holes, t.Problems)...)...)},
+		listOf(slices.Concat(remarks, prefixed("hole: ", t.Holes), prefixed("problem: ", t.Problems))...),
 	}}
 }
 
-// A truthLine is a row of a truth suite, or a further verdict on it.
+// A truthLine is a row of a truth suite with a verdict of each, or a further verdict on it.
 type truthLine struct {
 	calibrate.TruthRow
-	i int
+	again           bool
+	dyno, benchstat *calibrate.TruthVerdict // nil for none
+}
+
+func (l truthLine) isKnown() bool { return l.Truth.Pairs > 0 }
+
+// truthLines has a line for each row, and more if there are several verdicts.
+func truthLines(t *calibrate.Truth) (all []truthLine) {
+	for _, r := range t.Rows {
+		for i := range max(1, len(r.Dyno), len(r.Benchstat)) {
+			l := truthLine{TruthRow: r, again: i > 0}
+			if i < len(r.Dyno) {
+				l.dyno = &r.Dyno[i]
+			}
+			if i < len(r.Benchstat) {
+				l.benchstat = &r.Benchstat[i]
+			}
+			all = append(all, l)
+		}
+	}
+	return all
 }
 
 // truthTable has a row for each benchmark, and more if there are several verdicts.
 func truthTable(t *calibrate.Truth) Table {
-	var all []truthLine
-	for _, r := range t.Rows {
-		for i := range max(1, len(r.Dyno), len(r.Benchstat)) {
-			all = append(all, truthLine{r, i})
+	interval := percent(1-t.Alpha) + " interval"
+	truth := func(head string, right bool, text func(truthLine) string) column[truthLine] {
+		return column[truthLine]{head: head, right: right, cell: func(l truthLine) Cell { return Cell{Text: text(l), Again: l.again} }}
+	}
+	bounds := func(lo, hi float64) string {
+		if hi == 0 {
+			return ""
 		}
+		return formatRatio(lo) + " to " + formatRatio(hi)
 	}
-	truth := func(head string, right bool, text func(calibrate.TruthRow) string) column[truthLine] {
-		return column[truthLine]{head: head, right: right, cell: func(l truthLine) Cell { return Cell{Text: text(l.TruthRow), Again: l.i > 0} }}
-	}
-	dyno := func(head string, right bool, text func(calibrate.TruthVerdict) string) column[truthLine] {
-		return column[truthLine]{head: head, right: right, text: func(l truthLine) string {
-			if l.i >= len(l.Dyno) {
-				return ""
-			}
-			return text(l.Dyno[l.i])
-		}}
-	}
-	benchstat := func(head string, right bool, text func(calibrate.TruthVerdict) string) column[truthLine] {
-		return column[truthLine]{head: head, right: right, text: func(l truthLine) string {
-			if l.i >= len(l.Benchstat) {
-				return ""
-			}
-			return text(l.Benchstat[l.i])
-		}}
-	}
-	return tabulate(all, []column[truthLine]{
-		truth("benchmark", false, func(r calibrate.TruthRow) string { return r.Name }),
-		truth("driven", false, func(r calibrate.TruthRow) string { return way(r.Driven) }),
-		truth("truth", true, func(r calibrate.TruthRow) string {
-			if r.Truth.Pairs == 0 {
+	dyno := func(l truthLine) bool { return l.dyno != nil }
+	compared := func(l truthLine) bool { return l.dyno != nil && l.dyno.Ratio > 0 }
+	timed := func(l truthLine) bool { return l.dyno != nil && l.dyno.Seconds > 0 }
+	benchstat := func(l truthLine) bool { return l.benchstat != nil }
+	return tabulate(truthLines(t), []column[truthLine]{
+		truth("benchmark", false, func(l truthLine) string { return l.Name }),
+		truth("driven", false, func(l truthLine) string { return way(l.Driven) }),
+		truth("truth", true, func(l truthLine) string {
+			if !l.isKnown() {
 				return "–"
 			}
-			return formatRatio(r.Truth.Ratio)
+			return formatRatio(l.Truth.Ratio)
 		}),
-		truth(interval(t), true, func(r calibrate.TruthRow) string {
-			if r.Truth.Pairs == 0 {
+		truth(interval, true, func(l truthLine) string {
+			if !l.isKnown() {
 				return ""
 			}
-			return bounds(r.Truth.Lo, r.Truth.Hi)
+			return bounds(l.Truth.Lo, l.Truth.Hi)
 		}),
-		truth("is", false, func(r calibrate.TruthRow) string { return truthIs(r.Truth) }),
-		truth("pairs", true, func(r calibrate.TruthRow) string { return strconv.Itoa(r.Truth.Pairs) }),
-		dyno("benchrun ab", false, func(v calibrate.TruthVerdict) string {
-			if v.Sees > 0 {
-				return string(v.Verdict) + " (sees " + strconv.FormatFloat(100*v.Sees, 'g', 2, 64) + "%)"
+		truth("is", false, func(l truthLine) string {
+			if l.Truth.Is == compare.Inconclusive {
+				return "not known"
 			}
-			return string(v.Verdict)
+			return string(l.Truth.Is)
 		}),
-		dyno("ratio", true, func(v calibrate.TruthVerdict) string { return ifPositive(v.Ratio, formatRatio) }),
-		dyno(interval(t), true, func(v calibrate.TruthVerdict) string {
-			return ifPositive(v.Ratio, func(float64) string { return bounds(v.Lo, v.Hi) })
-		}),
-		dyno("took", true, func(v calibrate.TruthVerdict) string {
-			return ifPositive(v.Seconds, func(sec float64) string { return strconv.FormatFloat(sec, 'f', 1, 64) + " s" })
-		}),
-		dyno("so", false, func(v calibrate.TruthVerdict) string { return truthSo(v.Outcome) }),
-		dyno("also", false, func(v calibrate.TruthVerdict) string { return strings.Join(v.Others, ", ") }),
-		benchstat("benchstat", false, func(v calibrate.TruthVerdict) string {
-			if v.Verdict == compare.Inconclusive {
-				return "~" // it sees nothing
+		truth("pairs", true, func(l truthLine) string { return strconv.Itoa(l.Truth.Pairs) }),
+		{head: "benchrun ab", only: dyno, text: func(l truthLine) string {
+			if l.dyno.Sees > 0 {
+				return string(l.dyno.Verdict) + " (sees " + strconv.FormatFloat(100*l.dyno.Sees, 'g', 2, 64) + "%)"
 			}
-			return string(v.Verdict)
-		}),
-		benchstat("ratio", true, func(v calibrate.TruthVerdict) string { return formatRatio(v.Ratio) }),
-		benchstat("p", true, func(v calibrate.TruthVerdict) string { return formatP(v.P) }),
-		benchstat("so", false, func(v calibrate.TruthVerdict) string { return truthSo(v.Outcome) }),
+			return string(l.dyno.Verdict)
+		}},
+		{head: "ratio", right: true, only: compared, text: func(l truthLine) string { return formatRatio(l.dyno.Ratio) }},
+		{head: interval, right: true, only: compared, text: func(l truthLine) string { return bounds(l.dyno.Lo, l.dyno.Hi) }},
+		{head: "took", right: true, only: timed, text: func(l truthLine) string { return strconv.FormatFloat(l.dyno.Seconds, 'f', 1, 64) + " s" }},
+		{head: "so", only: dyno, text: func(l truthLine) string { return truthSo(l.dyno.Outcome) }},
+		{head: "also", only: dyno, text: func(l truthLine) string { return strings.Join(l.dyno.Others, ", ") }},
+		{head: "benchstat", only: benchstat, text: func(l truthLine) string {
+			if l.benchstat.Verdict == compare.Inconclusive {
+				return "~" // it has no word for it
+			}
+			return string(l.benchstat.Verdict)
+		}},
+		{head: "ratio", right: true, only: benchstat, text: func(l truthLine) string { return formatRatio(l.benchstat.Ratio) }},
+		{head: "p", right: true, only: benchstat, text: func(l truthLine) string { return formatP(l.benchstat.P) }},
+		{head: "so", only: benchstat, text: func(l truthLine) string { return truthSo(l.benchstat.Outcome) }},
 	})
-}
-
-// ifPositive writes v; empty if there is none.
-func ifPositive(v float64, format func(float64) string) string {
-	if v > 0 {
-		return format(v)
-	}
-	return ""
-}
-
-// interval is the head of a column of intervals.
-func interval(t *calibrate.Truth) string { return percent(1-t.Alpha) + " interval" }
-
-// truthIs says what is true.
-func truthIs(t calibrate.TruthRatio) string {
-	if t.Is == compare.Inconclusive {
-		return "not known"
-	}
-	return string(t.Is)
-}
-
-// bounds writes an interval; "" if there is none.
-func bounds(lo, hi float64) string {
-	if hi == 0 {
-		return ""
-	}
-	return formatRatio(lo) + " to " + formatRatio(hi)
 }
 
 // truthSo writes an outcome; what is wrong is to be seen.
@@ -156,21 +139,13 @@ func truthSums(t *calibrate.Truth) Table {
 		who, driven string
 		calibrate.TruthCount
 	}
-	var all []line
-	for _, who := range []struct {
-		name string
-		of   func(w calibrate.TruthWay) calibrate.TruthCount
-	}{
-		{"benchrun ab", func(w calibrate.TruthWay) calibrate.TruthCount { return w.Dyno }},
-		{"benchstat", func(w calibrate.TruthWay) calibrate.TruthCount { return w.Benchstat }},
-	} {
+	var dyno, benchstat []line
+	for _, w := range t.Ways {
 		if len(t.Ways) > 1 {
-			for _, w := range t.Ways {
-				all = append(all, line{who.name, way(w.Driven), who.of(w)})
-			}
+			dyno, benchstat = append(dyno, line{"benchrun ab", way(w.Driven), w.Dyno}), append(benchstat, line{"benchstat", way(w.Driven), w.Benchstat})
 		}
-		all = append(all, line{who.name, "all", who.of(calibrate.TruthWay{Dyno: t.Dyno, Benchstat: t.Benchstat})})
 	}
+	all := slices.Concat(dyno, []line{{"benchrun ab", "all", t.Dyno}}, benchstat, []line{{"benchstat", "all", t.Benchstat}})
 	return tabulate(all, []column[line]{
 		{head: "who", text: func(l line) string { return l.who }},
 		{head: "driven", text: func(l line) string { return l.driven }},

@@ -2,6 +2,7 @@ package report
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
 	"io"
 	"os"
@@ -44,7 +45,7 @@ func WriteMarkdown(path string, d Doc) error {
 }
 
 // stem is the name of a report's files, without an extension.
-func stem(out string) string { return strings.TrimSuffix(filepath.Base(out), filepath.Ext(out)) }
+func stem(out string) string { return withoutExt(filepath.Base(out)) }
 
 // writeAll writes the three forms of a report, and the charts of the document.
 func writeAll(out string, document, page Doc, data func(io.Writer) error) error {
@@ -56,19 +57,14 @@ func writeAll(out string, document, page Doc, data func(io.Writer) error) error 
 			return err
 		})
 	}
-	for _, form := range []struct {
-		path  string
-		write func(io.Writer) error
-	}{
-		{out, func(w io.Writer) error { return document.Markdown(w, MarkdownOptions{Save: save}) }},
-		{HTMLPath(out), page.HTML},
-		{strings.TrimSuffix(out, filepath.Ext(out)) + ".report.json", data},
-	} {
-		if err := writeFile(form.path, form.write); err != nil {
-			return err
-		}
+	markdown := func(w io.Writer) error { return document.Markdown(w, MarkdownOptions{Save: save}) }
+	if err := writeFile(out, markdown); err != nil {
+		return err
 	}
-	return nil
+	if err := writeFile(HTMLPath(out), page.HTML); err != nil {
+		return err
+	}
+	return writeFile(withoutExt(out)+".report.json", data)
 }
 
 // writeFile writes a file as a whole, in a folder that need not be there yet.
@@ -84,7 +80,9 @@ func writeFile(path string, write func(io.Writer) error) error {
 }
 
 // HTMLPath returns where the HTML of the report out, a markdown document, is.
-func HTMLPath(out string) string { return strings.TrimSuffix(out, filepath.Ext(out)) + ".html" }
+func HTMLPath(out string) string { return withoutExt(out) + ".html" }
+
+func withoutExt(path string) string { return strings.TrimSuffix(path, filepath.Ext(path)) }
 
 // explained returns what explains the differences in the only file of c, if that
 // lies beside it and can be read.
@@ -112,33 +110,27 @@ func Path(results []string, dir string) string {
 	if first == "-" {
 		first = "stdin"
 	}
-	if dir == "" {
-		dir = filepath.Dir(first)
-	}
-	return filepath.Join(dir, strings.TrimSuffix(filepath.Base(first), filepath.Ext(first))+".md")
+	return filepath.Join(cmp.Or(dir, filepath.Dir(first)), stem(first)+".md")
 }
 
 // SideBySidePath returns where the side by side of the results files belongs: beside
 // the first of them, or in dir if that is not empty. Its name ends in -boards.md, so
 // that it does not replace the report of that file alone.
 func SideBySidePath(results []string, dir string) string {
-	path := Path(results, dir)
-	return strings.TrimSuffix(path, filepath.Ext(path)) + "-boards.md"
+	return withoutExt(Path(results, dir)) + "-boards.md"
 }
 
 // fileName makes a file name of a benchmark's name, not yet in taken, and
 // takes it. It keeps letters, digits, dots and equals signs.
 func fileName(name string, taken map[string]bool) string {
-	base := strings.Trim(strings.Map(func(r rune) rune {
+	base := strings.Map(func(r rune) rune {
 		switch {
 		case r >= 'a' && r <= 'z', r >= 'A' && r <= 'Z', r >= '0' && r <= '9', r == '.', r == '=':
 			return r
 		}
 		return '-'
-	}, name), "-.")
-	if base == "" {
-		base = "benchmark"
-	}
+	}, name)
+	base = cmp.Or(strings.Trim(base, "-."), "benchmark")
 	// Names that differ only in case are one file on some systems.
 	unique := base
 	for n := 2; taken[strings.ToLower(unique)]; n++ {
