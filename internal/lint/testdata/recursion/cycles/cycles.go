@@ -13,9 +13,9 @@ func StartDirect(n int) {
 	}
 }
 
-func StartMutual()       { even(3) }
-func even(n int) bool    { return n == 0 || odd(n-1) } // want `cycles.even calls cycles.odd calls cycles.even`
-func odd(n int) bool     { return n != 0 && even(n-1) }
+func StartMutual()    { even(3) }
+func even(n int) bool { return n == 0 || odd(n-1) } // want `cycles.even calls cycles.odd calls cycles.even`
+func odd(n int) bool  { return n != 0 && even(n-1) }
 
 func StartDeferred() { defer StartDeferred() } // want `cycles.StartDeferred calls cycles.StartDeferred`
 
@@ -35,9 +35,9 @@ type (
 	actor    struct{ to receiver }
 )
 
-func (a *actor) receive()      { tell(a.to) } // want `(*cycles.actor).receive calls cycles.tell calls (*cycles.actor).receive`
-func tell(to receiver)         { to.receive() }
-func StartInterface()          { tell(&actor{&actor{}}) }
+func (a *actor) receive() { tell(a.to) } // want `(*cycles.actor).receive calls cycles.tell calls (*cycles.actor).receive`
+func tell(to receiver)    { to.receive() }
+func StartInterface()     { tell(&actor{&actor{}}) }
 
 type (
 	handler func(n int)
@@ -55,7 +55,7 @@ func StartLiteral() {
 	visit(1)
 }
 
-func StartGeneric()  { walk(1); walk(""); pass(1) }
+func StartGeneric()   { walk(1); walk(""); pass(1) }
 func walk[T any](v T) { walk(v) } // want `cycles.walk calls cycles.walk`
 func pass[T any](v T) { leaf(v) } // instances of leaf are no cycle
 func leaf[T any](v T) {}
@@ -101,7 +101,7 @@ type Port interface{ Send() }
 
 type box struct{}
 
-func (b *box) Send()  { b.Send() } // want `(*cycles.box).Send calls (*cycles.box).Send`
+func (b *box) Send()  { b.Send() }  // want `(*cycles.box).Send calls (*cycles.box).Send`
 func (b *box) other() { b.other() } // not reached
 
 type wrapped struct{ *box }
