@@ -538,6 +538,55 @@ func TestResumeMissing(t *testing.T) {
 	}
 }
 
+// An unplugged target takes images and starts nothing.
+type unpluggedTarget struct{ *deskTarget }
+
+func (unpluggedTarget) Start(context.Context) (io.ReadWriteCloser, error) {
+	return nil, failed(NoConsole, "there is no port", nil)
+}
+
+// TestResumeUnplugged: of a board that is not there nothing is recorded, not even that its
+// cases have failed: when it is there again, all of them are run.
+func TestResumeUnplugged(t *testing.T) {
+	for _, cheap := range []bool{true, false} {
+		path, data, whole := deskRun(t, cheap)
+		want := contents(data)
+		if err := os.WriteFile(path, data[:bytes.Index(data, []byte("block: 2\n"))], 0o644); err != nil {
+			t.Fatal(err)
+		}
+		resumed := func(target func(*desk) Target) *Summary {
+			t.Helper()
+			d, o := newDesk(cheap), deskOptions()
+			var err error
+			if o.Resume, err = record.ReadInterruptedBoard(path); err != nil {
+				t.Fatal(err)
+			}
+			deps := d.deps()
+			deps.target = func(Device, Ports) (Target, error) { return target(d), nil }
+			s, err := run(t.Context(), o, deps)
+			if err != nil {
+				t.Fatal(err)
+			}
+			return s
+		}
+		s := resumed(func(d *desk) Target { return unpluggedTarget{d.target} })
+		if last := s.Results[len(s.Results)-1]; last.Outcome != NoConsole || !strings.Contains(last.Err.Hint(), "--resume "+path) {
+			t.Errorf("unplugged: %+v", last)
+		}
+		s = resumed(func(d *desk) Target { return d.target })
+		if got := came(s); !slices.Equal(got, came(whole)) {
+			t.Errorf("there came\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(came(whole), "\n"))
+		}
+		now, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := contents(now); !slices.Equal(got, want) {
+			t.Errorf("the file has\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
+		}
+	}
+}
+
 // TestPlanOfRefuses: a plan that is none of a board's, or not a sound one, says why.
 func TestPlanOfRefuses(t *testing.T) {
 	_, data, _ := deskRun(t, true)

@@ -184,7 +184,9 @@ func (r *deviceRun) Measure(ctx context.Context, block int, s record.Step) (reco
 	if err != nil {
 		return rec, err
 	}
-	rec.Settings = im.describe()
+	if im.listed != nil { // else nothing is known of it
+		rec.Settings = im.describe()
+	}
 	if res.Err != nil && res.Err.Outcome == NoConsole && im.broken == nil {
 		if err := r.gone(ctx, im, res.Err); err != nil {
 			return rec, err
@@ -205,14 +207,14 @@ func (r *deviceRun) one(ctx context.Context, im *boardImage, s record.Step, bloc
 		}
 		r.tellHad(im)
 	}
-	if strings.HasPrefix(s.Case.Name, imageCase) {
-		return CaseResult{}, nil
-	}
 	name := firmwareName(s.Case.Name, im.Impl)
 	res := CaseResult{Impl: im.Impl, Case: name, Block: block}
 	if im.broken != nil {
 		res.Err = im.broken
 		return res, nil
+	}
+	if strings.HasPrefix(s.Case.Name, imageCase) {
+		return CaseResult{}, nil
 	}
 	if err := r.bring(ctx, im); err != nil {
 		return r.lose(im, err)
@@ -232,11 +234,14 @@ func (r *deviceRun) one(ctx context.Context, im *boardImage, s record.Step, bloc
 }
 
 // lose notes that an image cannot be run any more because of err, and passes on what is
-// no result.
+// no result: a board that is not there may be there again when the run is resumed.
 func (r *deviceRun) lose(im *boardImage, err error) (CaseResult, error) {
 	e, other := outcome(err)
 	if other != nil {
 		return CaseResult{}, other
+	}
+	if e.Outcome == NoConsole {
+		return CaseResult{}, r.unplugged("the board is not there", e)
 	}
 	im.broken = e
 	r.done(CaseResult{Impl: im.Impl, Err: e})
@@ -257,10 +262,12 @@ func (r *deviceRun) gone(ctx context.Context, im *boardImage, e *Error) error {
 			return nil
 		}
 	}
-	return &Error{
-		Outcome: NoConsole, What: fmt.Sprintf("the board is gone: it was asked %d times after a case, and did not say hello", hellos),
-		Do: "see to the board, and go on with --resume " + r.store.Path, Output: e.Output, Err: e,
-	}
+	return r.unplugged(fmt.Sprintf("the board is gone: it was asked %d times after a case, and did not say hello", hellos), e)
+}
+
+// unplugged is the error that ends a run whose board does not answer, because of e.
+func (r *deviceRun) unplugged(what string, e *Error) error {
+	return &Error{Outcome: NoConsole, What: what, Do: "see to the board, and go on with --resume " + r.store.Path, Output: e.Output, Err: e}
 }
 
 // hellos is how many times a board is asked for its hello before it is given up.
