@@ -12,25 +12,6 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// groupKey is the annotation of a flag that says in which group of the help it is.
-const groupKey = "benchrun_group"
-
-// The groups of flags that are not the first ones that a user needs.
-const (
-	measuringFlags = "Measuring (rarely needed)"
-	judgingFlags   = "Judging (rarely needed)"
-)
-
-// group puts flags of cmd into a group of its help. Those that are in none are told
-// first; within a group they stand in the order of their definition.
-func group(cmd *cobra.Command, title string, flags ...string) {
-	for _, name := range flags {
-		if err := cmd.Flags().SetAnnotation(name, groupKey, []string{title}); err != nil {
-			panic(err) // there is no such flag
-		}
-	}
-}
-
 // flagGroups are the flags of cmd as its help has them.
 func flagGroups(cmd *cobra.Command) string {
 	const first = "Flags"

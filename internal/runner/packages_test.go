@@ -107,7 +107,7 @@ func TestListOfNothing(t *testing.T) {
 				t.Fatal(err)
 			}
 			defer folder.Remove()
-			_, err = List(t.Context(), io.Discard, folder.Path,
+			_, err = listTests(t.Context(), io.Discard, folder.Path,
 				&record.Plan{Packages: []string{"."}, Bench: c.pattern, CPU: []int{1}, Timeout: time.Minute}, testbin.BuildOptions{})
 			if err == nil || !strings.HasPrefix(err.Error(), c.want) {
 				t.Errorf("got %v\nwant %s", err, c.want)

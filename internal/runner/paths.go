@@ -51,9 +51,27 @@ func moduleRoot(ctx context.Context, dir string) string {
 	return root
 }
 
-// Module returns the path of the module that the working directory is in, "" if it is in
-// none.
-func Module(ctx context.Context) string { return goOutput(ctx, ".", "list", "-m") }
+const (
+	dyno = "github.com/dynolab/dyno"
+	// DefaultPackages are those that are measured in dyno's checkout if none are named: a
+	// path that means the same in every folder of it.
+	DefaultPackages = dyno + "/impls"
+)
+
+// InDyno reports whether the working directory is in a checkout of dyno.
+func InDyno(ctx context.Context) bool { return goOutput(ctx, ".", "list", "-m") == dyno }
+
+// packagesOr returns the packages that are named, and else the ones that are meant: dyno's
+// own in its checkout, the working directory's elsewhere.
+func packagesOr(ctx context.Context, named []string) []string {
+	switch {
+	case len(named) > 0:
+		return named
+	case InDyno(ctx):
+		return []string{DefaultPackages}
+	}
+	return []string{"."}
+}
 
 // goOutput returns what the go command prints in dir, "" if it fails.
 func goOutput(ctx context.Context, dir string, args ...string) string {
