@@ -74,9 +74,6 @@ func readAll(t testing.TB, data []byte) *compare.Comparison {
 	if err := os.WriteFile(path, data, 0o644); err != nil {
 		t.Fatal(err)
 	}
-	for line := range strings.Lines(string(data)) {
-		_, _, _ = record.ParseSlices(strings.TrimRight(line, "\r\n"))
-	}
 	if r, err := record.ReadInterrupted(path); err == nil {
 		r.Finished()
 		if len(r.Plan.Steps()) < 1e4 {
@@ -261,41 +258,4 @@ func FuzzResults(f *testing.F) {
 	f.Add(soundCalibration())
 	f.Add([]byte("# plan: {\"cpu\":[1],\"blocks\":2,\"time\":\"1x\",\"timeout\":1,\"mode\":\"turns\",\"rounds\":3}\n# case: p BenchmarkX/impl=a\nblock: 1\n# row \"X\" of block 1\n"))
 	f.Fuzz(func(t *testing.T, data []byte) { readAll(t, data) })
-}
-
-// A line of slices that is read gives the same line again, and the same slices.
-func FuzzSlices(f *testing.F) {
-	f.Add("# slices: n=100 warmup=3 steady=true gcs=0 ns=10000,-,10100")
-	f.Add("# slices: n=100 warmup=3 steady=true gcs=2 whole=true row-ms=350 rare=0.0234 ns=10000,10100 cpu-us=12,15")
-	f.Add("# slices: ns=1 n=1 other=\"x y\"")
-	f.Fuzz(func(t *testing.T, line string) {
-		s, ok, err := record.ParseSlices(line)
-		if err != nil || !ok {
-			return
-		}
-		again, ok, err := record.ParseSlices(s.Line())
-		s.Rare = again.Rare // three digits of it
-		if err != nil || !ok || fmt.Sprint(again) != fmt.Sprint(s) || again.Line() != s.Line() {
-			t.Errorf("%q is read as %+v, and that as %+v, %v", line, s, again, err)
-		}
-	})
-}
-
-func FuzzHole(f *testing.F) {
-	f.Add(`# hole: case=BenchmarkX-2 block=1 reason="crashed: \"x\""`)
-	f.Add(`# skip: pkg=p reason=none`)
-	f.Add(`# hole: pkg=p side=new reason="crashed: panic: oh (p.go:3)"`)
-	f.Fuzz(func(t *testing.T, line string) {
-		h, ok, err := record.ParseHoleLine(line)
-		if err != nil || !ok || strings.ContainsAny(h.Pkg+h.Block+h.Side, " \t\"") || h.Case != "" && strings.ContainsAny(h.Case, " \t\"") {
-			return
-		}
-		again, ok, err := record.ParseHoleLine(h.Line())
-		if h.Case != "" {
-			again.Pkg, h.Pkg = "", "" // it is in the line before
-		}
-		if err != nil || !ok || again != h {
-			t.Errorf("%q is read as %+v, and that as %+v, %v", line, h, again, err)
-		}
-	})
 }

@@ -13,8 +13,6 @@ import (
 
 	"golang.org/x/perf/benchfmt"
 	"golang.org/x/perf/benchmath"
-
-	"github.com/dynolab/dyno/internal/record"
 )
 
 // write puts a results file into a temporary folder and returns its path.
@@ -720,36 +718,6 @@ func TestGate(t *testing.T) {
 			t.Errorf("%s: %+v, want %d slower and %d inconclusive", name, got, c.slower, c.inconclusive)
 		}
 	}
-}
-
-func FuzzHoleLine(f *testing.F) {
-	for _, s := range []string{
-		`# hole: case=BenchmarkX block=3 reason="a b"`, `# skip: case="X/y=z" reason=r`, `# hole: case=`, `# hole: =`, `# hole: case="`,
-		"# hole: case=\"a\\nb\"", "# hole: case=X case=Y", "# hole:", "Benchmark",
-	} {
-		f.Add(s)
-	}
-	f.Fuzz(func(t *testing.T, line string) {
-		h, ok, err := record.ParseHoleLine(line)
-		if ok && err != nil {
-			t.Fatalf("a hole and an error: %+v, %v", h, err)
-		}
-		if !ok {
-			return
-		}
-		if strings.ContainsAny(h.Case, " \t\n\r") || !strings.HasPrefix(h.Case, "Benchmark") {
-			t.Fatalf("case %q is no benchmark name", h.Case)
-		}
-		// What was read can be written and read again.
-		kind := "hole"
-		if h.Skipped {
-			kind = "skip"
-		}
-		again, ok, err := record.ParseHoleLine("# " + kind + ": case=" + strconv.Quote(h.Case) + " block=" + strconv.Quote(h.Block) + " reason=" + strconv.Quote(h.Reason))
-		if !ok || err != nil || again != h {
-			t.Fatalf("%+v came back as %+v, %v, %v", h, again, ok, err)
-		}
-	})
 }
 
 // Whatever a file holds, comparing it neither panics nor loses a line's

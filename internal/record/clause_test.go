@@ -1,4 +1,4 @@
-package compare
+package record
 
 import (
 	"fmt"
@@ -6,16 +6,14 @@ import (
 	"slices"
 	"strings"
 	"testing"
-
-	"github.com/dynolab/dyno/internal/record"
 )
 
 // What is written of a clause is read again, and other readers take it for a comment.
 func TestBoardClauses(t *testing.T) {
-	clauses := []record.BoardClause{
-		{Impl: "serial", Name: "group/a", Result: record.ClausePassed},
-		{Impl: "serial", Name: "group/b", Result: record.ClauseSkipped, Why: `needs "Heap"`},
-		{Impl: "serial", Name: "group/c", Result: record.ClauseFailed, Outcome: "out of memory", Why: "panic: out of memory"},
+	clauses := []BoardClause{
+		{Impl: "serial", Name: "group/a", Result: ClausePassed},
+		{Impl: "serial", Name: "group/b", Result: ClauseSkipped, Why: `needs "Heap"`},
+		{Impl: "serial", Name: "group/c", Result: ClauseFailed, Outcome: "out of memory", Why: "panic: out of memory"},
 	}
 	var text strings.Builder
 	text.WriteString("board: x\nBenchmarkX/impl=serial 1 2 ns/op\n")
@@ -26,39 +24,33 @@ func TestBoardClauses(t *testing.T) {
 		"# conform: impl=serial clause=group/e result=fail why=\"torn\n" +
 		"# conform: impl=serial result=pass\n# conform: clause=group/f result=pass\n" +
 		"# conform: impl=serial clause=\"group g\" result=pass\n# conformity: is no clause\n")
-	c := compareText(t, Options{}, text.String())
-	if got := c.Files[0].Clauses; !slices.Equal(got, clauses) {
-		t.Errorf("read\n%+v, want\n%+v", got, clauses)
+	f := Read("f", []byte(text.String()))
+	if !slices.Equal(f.Clauses, clauses) || len(f.Results) != 1 {
+		t.Errorf("%d results, and\n%+v, want\n%+v", len(f.Results), f.Clauses, clauses)
 	}
-	if c.Files[0].Results != 1 {
-		t.Errorf("%d results", c.Files[0].Results)
+	var want []string
+	for line := 6; line <= 10; line++ {
+		want = append(want, fmt.Sprint(line, ": malformed line of a clause: "))
 	}
-	if len(c.Problems) != 5 {
-		t.Fatalf("problems: %q", c.Problems)
-	}
-	for i, want := range []string{":6: ", ":7: ", ":8: ", ":9: ", ":10: "} {
-		if !strings.Contains(c.Problems[i], want+"malformed line of a clause: ") {
-			t.Errorf("problem %d is %q, want%s", i, c.Problems[i], want)
-		}
-	}
+	told(t, f.Problems, want)
 }
 
 // Each clause counts once: a failure more than a pass, and that more than a skip.
 func TestTallyClauses(t *testing.T) {
-	of := func(impl, name, result, outcome, why string) record.BoardClause {
-		return record.BoardClause{Impl: impl, Name: name, Result: result, Outcome: outcome, Why: why}
+	of := func(impl, name, result, outcome, why string) BoardClause {
+		return BoardClause{Impl: impl, Name: name, Result: result, Outcome: outcome, Why: why}
 	}
-	got := record.TallyClauses([]record.BoardClause{
-		of("serial", "a", record.ClausePassed, "", ""),
-		of("serial", "b", record.ClauseSkipped, "", "needs Heap"),
-		of("channel", "a", record.ClauseSkipped, "", "needs Heap"),
-		of("serial", "c", record.ClauseFailed, "hung", "no line"),
-		of("serial", "a", record.ClauseFailed, "wrong result", "once"), // the second time
-		of("serial", "c", record.ClausePassed, "", ""),
-		of("serial", "d", record.ClauseSkipped, "", "needs Heap"),
-		of("serial", "d", record.ClausePassed, "", ""),
-		of("serial", "e", record.ClauseFailed, "hung", "no line"),
-		of("serial", "f", record.ClauseSkipped, "", "needs Stacks"),
+	got := TallyClauses([]BoardClause{
+		of("serial", "a", ClausePassed, "", ""),
+		of("serial", "b", ClauseSkipped, "", "needs Heap"),
+		of("channel", "a", ClauseSkipped, "", "needs Heap"),
+		of("serial", "c", ClauseFailed, "hung", "no line"),
+		of("serial", "a", ClauseFailed, "wrong result", "once"), // the second time
+		of("serial", "c", ClausePassed, "", ""),
+		of("serial", "d", ClauseSkipped, "", "needs Heap"),
+		of("serial", "d", ClausePassed, "", ""),
+		of("serial", "e", ClauseFailed, "hung", "no line"),
+		of("serial", "f", ClauseSkipped, "", "needs Stacks"),
 	})
 	if len(got) != 2 || got[0].Impl != "serial" || got[1].Impl != "channel" {
 		t.Fatalf("%+v", got)
@@ -74,22 +66,7 @@ func TestTallyClauses(t *testing.T) {
 	if c := got[1]; c.Passed != 0 || c.Skipped != 1 || c.All() != 1 {
 		t.Errorf("channel: %+v", c)
 	}
-	if got := record.TallyClauses(nil); got != nil {
+	if got := TallyClauses(nil); got != nil {
 		t.Errorf("of nothing: %+v", got)
 	}
-}
-
-func FuzzClause(f *testing.F) {
-	f.Add(`# conform: impl=serial clause=group/a result=fail outcome="out of memory" why="\"x\""`)
-	f.Add(`# conform: impl=a clause=b result=pass`)
-	f.Fuzz(func(t *testing.T, line string) {
-		c, ok, err := record.ParseClauseLine(line)
-		if err != nil || !ok || strings.ContainsAny(c.Impl+c.Name, "\"") {
-			return
-		}
-		again, ok, err := record.ParseClauseLine(c.Line())
-		if err != nil || !ok || again != c {
-			t.Errorf("%q is read as %+v, and that as %+v, %v", line, c, again, err)
-		}
-	})
 }

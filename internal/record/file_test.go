@@ -172,7 +172,7 @@ func TestConfigurationLines(t *testing.T) {
 
 // What a Store writes of a record is what Read reads.
 func TestRecordsAreReadAsWritten(t *testing.T) {
-	plan := turnsPlan(2, 1, 3)
+	plan := &Plan{Mode: ModeAuto, Control: true, CPU: []int{2}, Cases: []Case{{Name: "BenchmarkG/impl=a"}, {Name: "BenchmarkG/impl=b"}}}
 	steps := plan.Groups()[0].Steps
 	res := &benchfmt.Result{
 		Name: benchfmt.Name("X-2"), Iters: 100,

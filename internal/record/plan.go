@@ -439,28 +439,23 @@ func (p *Plan) encode() []string {
 	return lines
 }
 
-// decodePlan reads the lines that encode wrote; other lines are ignored.
-func decodePlan(lines []Line) (*Plan, error) {
-	var p *Plan
-	for _, l := range lines {
-		switch {
-		case l.Mark == PlanMark && p == nil:
-			p = new(Plan)
-			if err := json.Unmarshal([]byte(l.Rest), p); err != nil {
-				return nil, fmt.Errorf("line %d: the plan cannot be read: %w", l.Number, err)
-			}
-		case l.Mark == caseMark && p != nil:
-			c, err := decodeCase(l.Rest)
-			if err != nil {
-				return nil, fmt.Errorf("line %d: %w", l.Number, err)
-			}
-			p.Cases = append(p.Cases, c)
+// decode takes in a line, if it is one of those that encode wrote; nil is a plan of which
+// there is no line yet.
+func (p *Plan) decode(l Line) (*Plan, error) {
+	switch {
+	case l.Mark == PlanMark && p == nil:
+		p = new(Plan)
+		if err := json.Unmarshal([]byte(l.Rest), p); err != nil {
+			return nil, fmt.Errorf("the plan cannot be read: %w", err)
 		}
+	case l.Mark == caseMark && p != nil:
+		c, err := decodeCase(l.Rest)
+		if err != nil {
+			return nil, err
+		}
+		p.Cases = append(p.Cases, c)
 	}
-	if p == nil {
-		return nil, errors.New("there is no plan in it: it was not written by benchrun run")
-	}
-	return p, p.Check()
+	return p, nil
 }
 
 // decodeCase reads what follows caseMark.

@@ -21,6 +21,7 @@ import (
 	"github.com/dynolab/dyno/internal/compare"
 	"github.com/dynolab/dyno/internal/program"
 	"github.com/dynolab/dyno/internal/record"
+	"github.com/dynolab/dyno/internal/recordtest"
 )
 
 var someCircumstances = &record.Circumstances{Machine: "box", Fixed: []record.Setting{
@@ -180,7 +181,7 @@ func checkComplete(t testing.TB, path string, plan *record.Plan, bad int) {
 }
 
 func TestStore(t *testing.T) {
-	plan := aPlan(3, 4)
+	plan := recordtest.Plan(3, 4)
 	path := fakeRun(t, plan, 3)
 	checkComplete(t, path, plan, 3)
 	data := readFile(t, path)
@@ -243,9 +244,9 @@ pkg: example.com/b
 // docs/results-format.md tells of everything that stands in a file.
 func TestDocumentHasEveryKey(t *testing.T) {
 	doc := readFile(t, "../../docs/results-format.md")
-	plan := aPlan(3, 4)
+	plan := recordtest.Plan(3, 4)
 	data := readFile(t, fakeRun(t, plan, 3))
-	turns := sequentialPlan()
+	turns := recordtest.Sequential()
 	turns.Col = "/impl"
 	turnsPath, _ := turnsRun(t, turns, new(fakeWorld))
 	more := readFile(t, turnsPath)
@@ -294,7 +295,7 @@ func TestDocumentHasEveryKey(t *testing.T) {
 
 // A hole's place in tables is its own, not that of the result before it.
 func TestHolesKeepTheOrderOfThePlan(t *testing.T) {
-	plan := aPlan(0, 6)
+	plan := recordtest.Plan(0, 6)
 	plan.CPU = []int{1}
 	for _, name := range []string{"impl=ref-a", "impl=b", "impl=c", "impl=d", "impl=e"} {
 		plan.Cases = append(plan.Cases, record.Case{Pkg: "example.com/a", Name: "BenchmarkG/" + name})
@@ -316,7 +317,7 @@ func TestHolesKeepTheOrderOfThePlan(t *testing.T) {
 
 // A benchmark that never gives a result is in no table, and told all the same.
 func TestNothingButHoles(t *testing.T) {
-	plan := aPlan(0, 2)
+	plan := recordtest.Plan(0, 2)
 	plan.CPU = []int{1}
 	plan.Cases = []record.Case{{Pkg: "example.com/a", Name: "BenchmarkG/impl=ref-a"}, {Pkg: "example.com/a", Name: "BenchmarkCrash"}}
 	c, err := compare.Compare([]string{fakeRun(t, plan, 2)}, compare.Options{})
@@ -332,7 +333,7 @@ func TestNothingButHoles(t *testing.T) {
 }
 
 func TestRunTellsItsProgress(t *testing.T) {
-	plan := aPlan(2, 3)
+	plan := recordtest.Plan(2, 3)
 	s := create(t, filepath.Join(t.TempDir(), "x"), plan)
 	defer s.Close()
 	var order []record.Step
@@ -351,7 +352,7 @@ func TestRunTellsItsProgress(t *testing.T) {
 
 // One failure is an accident; only two in a row end the trying.
 func TestRunGivesUpAfterFailuresInARow(t *testing.T) {
-	plan := aPlan(1, 6)
+	plan := recordtest.Plan(1, 6)
 	plan.CPU = []int{1}
 	s := create(t, filepath.Join(t.TempDir(), "x"), plan)
 	defer s.Close()
@@ -369,7 +370,7 @@ func TestRunGivesUpAfterFailuresInARow(t *testing.T) {
 }
 
 func TestRunIsInterrupted(t *testing.T) {
-	plan := aPlan(3, 2)
+	plan := recordtest.Plan(3, 2)
 	path := filepath.Join(t.TempDir(), "x")
 	s := create(t, path, plan)
 	ctx, cancel := context.WithCancel(context.Background())
@@ -414,7 +415,7 @@ func TestRunIsInterrupted(t *testing.T) {
 
 // What failed too often before an interruption is not tried after it.
 func TestResumeRemembersFailures(t *testing.T) {
-	plan := aPlan(2, 4)
+	plan := recordtest.Plan(2, 4)
 	data := readFile(t, fakeRun(t, plan, 2))
 	for blocks, want := range map[int]int{1: 1, 2: 0, 3: 0} {
 		at := bytes.Index(data, []byte("block: "+strconv.Itoa(blocks+1)))
@@ -437,7 +438,7 @@ func TestResumeRemembersFailures(t *testing.T) {
 
 // A success between failures counts after an interruption as it does without one.
 func TestResumeCountsFailuresInARow(t *testing.T) {
-	plan := aPlan(1, 4)
+	plan := recordtest.Plan(1, 4)
 	plan.CPU = []int{1}
 	path := filepath.Join(t.TempDir(), "x")
 	s := create(t, path, plan)
@@ -465,7 +466,7 @@ func TestResumeCountsFailuresInARow(t *testing.T) {
 
 // The torn end is gone even if the run ends again at once.
 func TestResumeCutsTheTornEndOff(t *testing.T) {
-	path := fakeRun(t, aPlan(2, 2), 0)
+	path := fakeRun(t, recordtest.Plan(2, 2), 0)
 	whole := readFile(t, path)
 	must(t, os.WriteFile(path, append(slices.Clone(whole), "case: 1\nBenchmark"+strings.Repeat("x", 200)...), 0o644))
 	r := interrupted(t, path)
@@ -494,7 +495,7 @@ func resumeFake(t testing.TB, path string, bad int) *record.Interrupted {
 // Wherever a kill cuts the file off, the run can be resumed from there: complete
 // blocks stay as they are, and every step is in every block once.
 func TestResumeFromEveryByte(t *testing.T) {
-	plan := aPlan(2, 3)
+	plan := recordtest.Plan(2, 3)
 	const bad = 2
 	data := readFile(t, fakeRun(t, plan, bad))
 	first := bytes.Index(data, []byte("block: 1\n"))
@@ -541,7 +542,7 @@ func TestResumeFromEveryByte(t *testing.T) {
 }
 
 func TestReadInterruptedRefuses(t *testing.T) {
-	plan := aPlan(2, 2)
+	plan := recordtest.Plan(2, 2)
 	data := readFile(t, fakeRun(t, plan, 0))
 	good := string(data)
 	header, _, _ := strings.Cut(good, "block: 1\n")
@@ -573,7 +574,7 @@ func TestReadInterruptedRefuses(t *testing.T) {
 
 // Two runs must not append to one file.
 func TestResumeWhileAnotherWrites(t *testing.T) {
-	plan := aPlan(2, 2)
+	plan := recordtest.Plan(2, 2)
 	path := filepath.Join(t.TempDir(), "x.bench")
 	s := create(t, path, plan)
 	s.Block(1, "", plan)
@@ -593,7 +594,7 @@ func TestResumeWhileAnotherWrites(t *testing.T) {
 
 // The first error of a write ends the run, and is told.
 func TestRunEndsWhenItCannotWrite(t *testing.T) {
-	plan := aPlan(2, 2)
+	plan := recordtest.Plan(2, 2)
 	s := create(t, filepath.Join(t.TempDir(), "x"), plan)
 	n := 0
 	err := carryOut(context.Background(), plan, s, nil, new(watched), inProcesses(func(st record.Step) (string, error) {
@@ -614,7 +615,7 @@ func TestRunEndsWhenItCannotWrite(t *testing.T) {
 // can be finished.
 func FuzzReadInterrupted(f *testing.F) {
 	for _, bad := range []int{0, 1} {
-		data, err := os.ReadFile(fakeRun(f, aPlan(2, 2), bad))
+		data, err := os.ReadFile(fakeRun(f, recordtest.Plan(2, 2), bad))
 		if err != nil {
 			f.Fatal(err)
 		}
