@@ -83,10 +83,7 @@ func Read(paths []string, o Options) (*compare.Calibration, error) {
 			pairs = append(pairs, t.pairs...)
 		}
 	}
-	c := &compare.Calibration{
-		Schema: CalibrationSchema, Alpha: o.Alpha, Margin: compare.DefaultMargin,
-		Files: from.files, Measured: from.measured, Circumstances: from.circumstances, Problems: from.problems, Holes: from.holes,
-	}
+	c := &compare.Calibration{Findings: from.findings(CalibrationSchema, o.Alpha), Faults: from.faults}
 	count(c, pairs)
 	if c.Trials == 0 {
 		return nil, from.nothing("nothing to compute a calibration from: no trial has a benchmark measured twice in a block; benchrun calibrate makes such results")

@@ -16,11 +16,15 @@ import (
 
 // sources are the files that something is derived from, and what they say together.
 type sources struct {
-	paths           []string
-	files           []string  // paths without folders
-	measured        time.Time // when the latest of them was begun
-	circumstances   map[string]string
-	problems, holes []string
+	paths  []string
+	found  compare.Findings
+	faults compare.Faults
+}
+
+// findings begin what the files show, judged at level alpha.
+func (s *sources) findings(schema string, alpha float64) compare.Findings {
+	s.found.Schema, s.found.Alpha, s.found.Margin = schema, alpha, compare.DefaultMargin
+	return s.found
 }
 
 // read reads a file. take gets each result, and says what is wrong with it, if anything is.
@@ -33,21 +37,21 @@ func (s *sources) read(path string, take func(record.Record) (wrong string)) (*r
 		return nil, err
 	}
 	f := record.Read(path, data)
-	if s.circumstances == nil {
-		s.circumstances = make(map[string]string)
+	if s.found.Circumstances == nil {
+		s.found.Circumstances = make(map[string]string)
 	}
-	s.paths, s.files = append(s.paths, path), append(s.files, filepath.Base(path))
+	s.paths, s.found.Files = append(s.paths, path), append(s.found.Files, filepath.Base(path))
 	for _, set := range f.Config {
 		for _, v := range set.Values {
-			if at, err := time.Parse(time.RFC3339, v); set.Key == "started" && err == nil && at.After(s.measured) {
-				s.measured = at
+			if at, err := time.Parse(time.RFC3339, v); set.Key == "started" && err == nil && at.After(s.found.Measured) {
+				s.found.Measured = at
 			}
 			s.note(set.Key, v)
 		}
 	}
 	for _, rec := range f.Holes {
 		if !rec.Hole.Skipped {
-			s.holes = append(s.holes, rec.Hole.Name()+": "+rec.Hole.String())
+			s.faults.Holes = append(s.faults.Holes, rec.Hole.Name()+": "+rec.Hole.String())
 		}
 	}
 	results, problems := f.Strict()
@@ -56,7 +60,7 @@ func (s *sources) read(path string, take func(record.Record) (wrong string)) (*r
 			problems = append(problems, record.Problem{Line: rec.Line(), What: wrong})
 		}
 	}
-	s.problems = append(s.problems, f.Tell(problems)...)
+	s.faults.Problems = append(s.faults.Problems, f.Tell(problems)...)
 	return f, nil
 }
 
@@ -66,19 +70,19 @@ func (s *sources) note(key, value string) {
 	if compare.Passing[key] || slices.Contains([]string{"trial", "slow", TruthKey, record.SideKey}, key) {
 		return
 	}
-	had, ok := s.circumstances[key]
+	had, ok := s.found.Circumstances[key]
 	switch {
 	case !ok:
-		s.circumstances[key] = value
+		s.found.Circumstances[key] = value
 	case !slices.Contains(strings.Split(had, "; "), value):
-		s.circumstances[key] = had + "; " + value
+		s.found.Circumstances[key] = had + "; " + value
 	}
 }
 
 // nothing is the error that the files have nothing to compute with, for this reason.
 func (s *sources) nothing(why string) error {
-	if len(s.problems) > 0 {
-		why += "; the first line that cannot be read is " + s.problems[0]
+	if len(s.faults.Problems) > 0 {
+		why += "; the first line that cannot be read is " + s.faults.Problems[0]
 	}
 	return errors.New(why)
 }

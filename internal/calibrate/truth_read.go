@@ -59,10 +59,7 @@ func ReadTruth(paths []string) (*Truth, error) {
 	if err := sameTimes(files); err != nil {
 		return nil, err
 	}
-	t := &Truth{
-		Schema: TruthSchema, Alpha: compare.DefaultAlpha, Margin: compare.DefaultMargin,
-		Files: from.files, Measured: from.measured, Circumstances: from.circumstances, Problems: from.problems, Holes: from.holes,
-	}
+	t := &Truth{Findings: from.findings(TruthSchema, compare.DefaultAlpha), Faults: from.faults}
 	t.pool(files)
 	for i, f := range files {
 		switch f.part {

@@ -13,22 +13,14 @@ import (
 
 	"golang.org/x/perf/benchfmt"
 	"golang.org/x/perf/benchmath"
-)
 
-// write puts a results file into a temporary folder and returns its path.
-func write(t testing.TB, name, text string) string {
-	t.Helper()
-	path := filepath.Join(t.TempDir(), name)
-	if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
-		t.Fatal(err)
-	}
-	return path
-}
+	"github.com/dynolab/dyno/internal/recordtest"
+)
 
 // compareText compares one file of the given text.
 func compareText(t testing.TB, o Options, text string) *Comparison {
 	t.Helper()
-	c, err := Compare([]string{write(t, "a.bench", text)}, o)
+	c, err := Compare([]string{recordtest.Write(t, "a.bench", text)}, o)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -311,7 +303,7 @@ func TestBaseIsTheFirstReference(t *testing.T) {
 	wantVerdict(t, c, "ns/op", "G/w=1", "ref-b", Slower)
 	wantVerdict(t, c, "ns/op", "G/w=3", "fast", Base)
 
-	_, err := Compare([]string{write(t, "a", text)}, Options{Base: "fats"})
+	_, err := Compare([]string{recordtest.Write(t, "a", text)}, Options{Base: "fats"})
 	if err == nil || !strings.Contains(err.Error(), `did you mean "fast"`) {
 		t.Errorf("unknown base: %v", err)
 	}
@@ -319,8 +311,8 @@ func TestBaseIsTheFirstReference(t *testing.T) {
 
 // Where files number their cases differently, the least number counts.
 func TestPlanOrderOfSeveralFiles(t *testing.T) {
-	a := write(t, "a.bench", "case: 1\nBenchmarkFirst/impl=x 1 5 ns/op\ncase: 2\nBenchmarkSecond/impl=x 1 5 ns/op\n")
-	b := write(t, "b.bench", "case: 9\nBenchmarkFirst/impl=x 1 5 ns/op\n")
+	a := recordtest.Write(t, "a.bench", "case: 1\nBenchmarkFirst/impl=x 1 5 ns/op\ncase: 2\nBenchmarkSecond/impl=x 1 5 ns/op\n")
+	b := recordtest.Write(t, "b.bench", "case: 9\nBenchmarkFirst/impl=x 1 5 ns/op\n")
 	c, err := Compare([]string{a, b}, Options{})
 	if err != nil {
 		t.Fatal(err)
@@ -551,7 +543,7 @@ func TestColumnKeys(t *testing.T) {
 	for _, o := range []Options{
 		{Col: "/impl@nonsense"}, {Filter: "impl:"}, {Filter: "/impl:none"}, {Alpha: 2}, {Alpha: math.NaN()}, {Alpha: -1},
 	} {
-		if _, err := Compare([]string{write(t, "a", text)}, o); err == nil {
+		if _, err := Compare([]string{recordtest.Write(t, "a", text)}, o); err == nil {
 			t.Errorf("%+v: no error", o)
 		}
 	}
@@ -603,7 +595,7 @@ BenchmarkZ/impl=ref-z 1 10 ns/op
 
 // Malformed lines are reported with their place, and the rest is read.
 func TestMalformedLines(t *testing.T) {
-	path := write(t, "a.bench", "BenchmarkX 1 10 ns/op\nBenchmarkX one 10 ns/op\n# hole: case=\n# hole: case=\"x\nBenchmarkX 1 30 ns/op\nUnit ns/op better\nBenchmarkX 1 NaN ns/op +Inf B/op\n")
+	path := recordtest.Write(t, "a.bench", "BenchmarkX 1 10 ns/op\nBenchmarkX one 10 ns/op\n# hole: case=\n# hole: case=\"x\nBenchmarkX 1 30 ns/op\nUnit ns/op better\nBenchmarkX 1 NaN ns/op +Inf B/op\n")
 	c, err := Compare([]string{path}, Options{})
 	if err != nil {
 		t.Fatal(err)
@@ -627,9 +619,9 @@ func TestNothingToCompare(t *testing.T) {
 	for want, paths := range map[string][]string{
 		"no result file given":             nil,
 		"no such file":                     {filepath.Join(t.TempDir(), "missing")},
-		"no benchmark results":             {write(t, "empty", "PASS\n")},
-		"malformed line is":                {write(t, "bad", "BenchmarkX one\n")},
-		"longer than any that can be read": {write(t, "long", "key: "+strings.Repeat("x", 1<<17))},
+		"no benchmark results":             {recordtest.Write(t, "empty", "PASS\n")},
+		"malformed line is":                {recordtest.Write(t, "bad", "BenchmarkX one\n")},
+		"longer than any that can be read": {recordtest.Write(t, "long", "key: "+strings.Repeat("x", 1<<17))},
 		"labelled=missing":                 {"labelled=missing/labelled=missing"},
 	} {
 		_, err := Compare(paths, Options{})
@@ -640,7 +632,7 @@ func TestNothingToCompare(t *testing.T) {
 }
 
 func TestLabels(t *testing.T) {
-	odd := write(t, "w=1.bench", "")
+	odd := recordtest.Write(t, "w=1.bench", "")
 	for _, c := range []struct {
 		args []string
 		want string
@@ -674,8 +666,8 @@ func TestStdin(t *testing.T) {
 // Blocks of different files are different blocks: they were not measured
 // together.
 func TestFilesAreNotPaired(t *testing.T) {
-	a := write(t, "a.bench", blocks(8, "BenchmarkX 1 10~ ns/op"))
-	b := write(t, "b.bench", blocks(8, "BenchmarkX 1 20~ ns/op"))
+	a := recordtest.Write(t, "a.bench", blocks(8, "BenchmarkX 1 10~ ns/op"))
+	b := recordtest.Write(t, "b.bench", blocks(8, "BenchmarkX 1 20~ ns/op"))
 	c, err := Compare([]string{a, b}, Options{})
 	if err != nil {
 		t.Fatal(err)
@@ -684,8 +676,8 @@ func TestFilesAreNotPaired(t *testing.T) {
 		t.Error("paired across files")
 	}
 	// But one file's blocks are pairs, whatever other files say.
-	mixed := write(t, "c.bench", blocks(8, "BenchmarkX/impl=a 1 10~ ns/op", "BenchmarkX/impl=b 1 20~ ns/op"))
-	again := write(t, "d.bench", blocks(4, "BenchmarkX/impl=a 1 10~ ns/op", "BenchmarkX/impl=b 1 20~ ns/op"))
+	mixed := recordtest.Write(t, "c.bench", blocks(8, "BenchmarkX/impl=a 1 10~ ns/op", "BenchmarkX/impl=b 1 20~ ns/op"))
+	again := recordtest.Write(t, "d.bench", blocks(4, "BenchmarkX/impl=a 1 10~ ns/op", "BenchmarkX/impl=b 1 20~ ns/op"))
 	if c, err = Compare([]string{mixed, again}, Options{}); err != nil {
 		t.Fatal(err)
 	}
@@ -733,7 +725,7 @@ func FuzzCompare(f *testing.F) {
 	f.Add("BenchmarkX 1 0 ns/op\nBenchmarkX/impl=ref-a 1 NaN ns/op -1 B/op +Inf x\n# hole: case=X reason=\"\"\n")
 	f.Add("BenchmarkX 1 1 \x00hole:0\n# hole: case=X\r\nBenchmarkX/impl=a/impl=b-2 1 1 MB/s")
 	f.Fuzz(func(t *testing.T, text string) {
-		path := write(t, "a", text)
+		path := recordtest.Write(t, "a", text)
 		c, err := Compare([]string{path}, Options{})
 		if err != nil {
 			return
