@@ -18,27 +18,24 @@ import (
 )
 
 // A run that is killed again and again, at any moment, and resumed each time, has
-// in the end every benchmark in every block exactly once.
+// in the end every benchmark in every block exactly once. It measures a binary that is
+// there: that packages are built again, which takes most of the time, is no part of this.
 func TestKilledAndResumed(t *testing.T) {
 	if testing.Short() {
-		t.Skip("compiles a test binary for each resumption")
+		t.Skip("compiles a test binary that can be driven")
 	}
-	t.Run("process", func(t *testing.T) { killAndResume(t, 60, "--mode", "process") })
-	// Each block has two rows of four processes, in one of two layouts.
-	t.Run("turns", func(t *testing.T) {
-		killAndResume(t, 24, "--mode", "turns", "--rounds", "3", "--slice", "50us", "--layouts", "2")
-	})
+	binary := threeBenchmarks(t)
+	t.Run("process", func(t *testing.T) { killAndResume(t, binary, 60, 6, "--mode", "process") })
+	// Each block has two rows of four processes. Slices of 5 ms are long enough for what uses
+	// b.Loop: it takes no time to find that out.
+	t.Run("turns", func(t *testing.T) { killAndResume(t, binary, 16, 4, "--mode", "turns", "--rounds", "2", "--slice", "5ms") })
 }
 
-// killAndResume begins a run with the flags mode, and kills and resumes it.
-func killAndResume(t *testing.T, blocks int, mode ...string) {
-	copies := []int{1}
-	if mode[1] != "process" {
-		copies = []int{1, 2} // the base has a control
-	}
+// threeBenchmarks returns the path of a test binary that can be driven.
+func threeBenchmarks(t *testing.T) string {
 	dir := t.TempDir()
 	for name, text := range map[string]string{
-		"go.mod": "module example.com/m\n\ngo 1.23\n",
+		"go.mod": "module example.com/m\n\ngo 1.24\n",
 		"x_test.go": `package m
 
 import "testing"
@@ -48,8 +45,8 @@ var sink int
 func BenchmarkX(b *testing.B) {
 	for _, name := range []string{"a", "b", "c"} {
 		b.Run("impl="+name, func(b *testing.B) {
-			for i := range b.N {
-				sink += i
+			for b.Loop() {
+				sink++
 			}
 		})
 	}
@@ -60,13 +57,28 @@ func BenchmarkX(b *testing.B) {
 			t.Fatal(err)
 		}
 	}
-	const kills = 6
-	path, temp := filepath.Join(dir, "r.bench"), t.TempDir()
+	binary, overlay := filepath.Join(dir, "x.test"), t.TempDir()
+	for _, args := range [][]string{{"benchrun", "overlay", overlay}, {"go", "test", "-c", "-o", binary, "-overlay", filepath.Join(overlay, "overlay.json")}} {
+		cmd := exec.Command(args[0], args[1:]...)
+		cmd.Dir, cmd.Env = dir, append(os.Environ(), "GOFLAGS=", "GOCACHE="+goCache(t))
+		if out, err := cmd.CombinedOutput(); err != nil {
+			t.Fatalf("%q: %v\n%s", args, err, out)
+		}
+	}
+	return binary
+}
+
+// killAndResume begins a run of the binary with the flags mode, and kills and resumes it.
+func killAndResume(t *testing.T, binary string, blocks, kills int, mode ...string) {
+	copies := []int{1}
+	if mode[1] != "process" {
+		copies = []int{1, 2} // the base has a control
+	}
+	path, temp := filepath.Join(t.TempDir(), "r.bench"), t.TempDir()
 	// start begins or resumes the run, and returns when it measures.
 	start := func(args ...string) (*exec.Cmd, *lockedBuffer) {
 		cmd := exec.Command("benchrun", append([]string{"run", "--idle", "off"}, args...)...)
-		cmd.Dir = dir
-		cmd.Env = append(os.Environ(), "GOFLAGS=", "GOCACHE="+goCache(t), "TMPDIR="+temp)
+		cmd.Env = append(os.Environ(), "TMPDIR="+temp)
 		said := new(lockedBuffer)
 		cmd.Stderr = said
 		cmd.WaitDelay = 10 * time.Second // a killed run may leave its process behind
@@ -83,7 +95,7 @@ func BenchmarkX(b *testing.B) {
 	r := rand.New(rand.NewPCG(seed, 0))
 	var before []byte
 	done := 0
-	cmd, said := start(append(mode, "--time", "1x", "--blocks", fmt.Sprint(blocks), "--cpu", "1,2", "--out", path)...)
+	cmd, said := start(append(mode, "--binary", binary, "--time", "1x", "--blocks", fmt.Sprint(blocks), "--cpu", "1,2", "--out", path)...)
 	for k := range kills {
 		// The moment is to be any after the beginning of a block, but not always
 		// the first.

@@ -70,6 +70,18 @@ func Sequential() *record.Plan {
 	return p
 }
 
+// Dir is a temporary folder for files that are synced again and again: in memory where the
+// system has a place for that, since a disk takes milliseconds each time.
+func Dir(t testing.TB) string {
+	t.Helper()
+	dir, err := os.MkdirTemp("/dev/shm", "dyno-test-")
+	if err != nil {
+		return t.TempDir()
+	}
+	t.Cleanup(func() { _ = os.RemoveAll(dir) })
+	return dir
+}
+
 // Write puts text into a file of a temporary folder, and returns its path.
 func Write(t testing.TB, name, text string) string {
 	t.Helper()

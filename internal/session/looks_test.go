@@ -31,7 +31,7 @@ func lookAt(plan *record.Plan, looked *[]int) func() ([]record.Group, error) {
 
 func TestLooks(t *testing.T) {
 	plan := recordtest.Sequential()
-	path := filepath.Join(t.TempDir(), "run.bench")
+	path := filepath.Join(recordtest.Dir(t), "run.bench")
 	s := create(t, path, plan)
 	w := new(fakeWorld)
 	h := w.deps()
@@ -92,7 +92,7 @@ func TestLooks(t *testing.T) {
 func TestLooksDecideAll(t *testing.T) {
 	plan := recordtest.Sequential()
 	plan.Cases = plan.Cases[:4]
-	path := filepath.Join(t.TempDir(), "run.bench")
+	path := filepath.Join(recordtest.Dir(t), "run.bench")
 	s := create(t, path, plan)
 	h := new(fakeWorld).deps()
 	h.look = func() ([]record.Group, error) { return plan.Groups(), nil }
@@ -124,7 +124,7 @@ func TestThreeLooks(t *testing.T) {
 func TestLooksByVerdicts(t *testing.T) {
 	plan := recordtest.Sequential()
 	plan.Blocks, plan.Looks, plan.Cases = 16, []int{8, 12, 16}, plan.Cases[:4]
-	path := filepath.Join(t.TempDir(), "run.bench")
+	path := filepath.Join(recordtest.Dir(t), "run.bench")
 	s := create(t, path, plan)
 	w := new(fakeWorld)
 	w.make = func(block int, s record.Step) *fakeDriver {

@@ -111,7 +111,7 @@ func inProcesses(measure alone) deps { return deps{Subject: measure, now: time.N
 // fakeRun carries out plan and returns the path of the results.
 func fakeRun(t testing.TB, plan *record.Plan, bad int) string {
 	t.Helper()
-	path := filepath.Join(t.TempDir(), "folder", "run.bench")
+	path := filepath.Join(recordtest.Dir(t), "folder", "run.bench")
 	s, err := record.Create(path, plan, someCircumstances, []record.Hole{
 		{Pkg: "example.com/b", Case: "BenchmarkAbsent-2", Reason: "needs a board", Skipped: true},
 		{Pkg: "example.com/c", Reason: "does not build"},
@@ -334,7 +334,7 @@ func TestNothingButHoles(t *testing.T) {
 
 func TestRunTellsItsProgress(t *testing.T) {
 	plan := recordtest.Plan(2, 3)
-	s := create(t, filepath.Join(t.TempDir(), "x"), plan)
+	s := create(t, filepath.Join(recordtest.Dir(t), "x"), plan)
 	defer s.Close()
 	var order []record.Step
 	w := &watched{after: func(_ int, s record.Step) { order = append(order, s) }}
@@ -354,7 +354,7 @@ func TestRunTellsItsProgress(t *testing.T) {
 func TestRunGivesUpAfterFailuresInARow(t *testing.T) {
 	plan := recordtest.Plan(1, 6)
 	plan.CPU = []int{1}
-	s := create(t, filepath.Join(t.TempDir(), "x"), plan)
+	s := create(t, filepath.Join(recordtest.Dir(t), "x"), plan)
 	defer s.Close()
 	tries := 0
 	err := carryOut(context.Background(), plan, s, nil, new(watched), inProcesses(func(s record.Step) (string, error) {
@@ -371,7 +371,7 @@ func TestRunGivesUpAfterFailuresInARow(t *testing.T) {
 
 func TestRunIsInterrupted(t *testing.T) {
 	plan := recordtest.Plan(3, 2)
-	path := filepath.Join(t.TempDir(), "x")
+	path := filepath.Join(recordtest.Dir(t), "x")
 	s := create(t, path, plan)
 	ctx, cancel := context.WithCancel(context.Background())
 	n := 0
@@ -419,7 +419,7 @@ func TestResumeRemembersFailures(t *testing.T) {
 	data := readFile(t, fakeRun(t, plan, 2))
 	for blocks, want := range map[int]int{1: 1, 2: 0, 3: 0} {
 		at := bytes.Index(data, []byte("block: "+strconv.Itoa(blocks+1)))
-		path := filepath.Join(t.TempDir(), "x")
+		path := filepath.Join(recordtest.Dir(t), "x")
 		must(t, os.WriteFile(path, append(slices.Clone(data[:at]), "block: "+strconv.Itoa(blocks+1)+"\n"...), 0o644))
 		r := interrupted(t, path)
 		s := resume(t, r)
@@ -440,7 +440,7 @@ func TestResumeRemembersFailures(t *testing.T) {
 func TestResumeCountsFailuresInARow(t *testing.T) {
 	plan := recordtest.Plan(1, 4)
 	plan.CPU = []int{1}
-	path := filepath.Join(t.TempDir(), "x")
+	path := filepath.Join(recordtest.Dir(t), "x")
 	s := create(t, path, plan)
 	ctx, cancel := context.WithCancel(context.Background())
 	tries := 0
@@ -499,7 +499,7 @@ func TestResumeFromEveryByte(t *testing.T) {
 	const bad = 2
 	data := readFile(t, fakeRun(t, plan, bad))
 	first := bytes.Index(data, []byte("block: 1\n"))
-	dir := t.TempDir()
+	dir := recordtest.Dir(t)
 	path := filepath.Join(dir, "run.bench")
 	for cut := 0; cut <= len(data); cut++ {
 		if testing.Short() && cut%7 != 0 {
@@ -561,13 +561,13 @@ func TestReadInterruptedRefuses(t *testing.T) {
 		"block 1 has case 3 already":                    header + "block: 1\ncase: 3\n" + line("BenchmarkB-2") + "# hole: case=BenchmarkB-2 block=1 reason=\"\"\n",
 		"so it has been changed":                        strings.Replace(good, "# case: example.com/a BenchmarkB\n", "# case: example.com/a BenchmarkC\n", 1),
 	} {
-		path := filepath.Join(t.TempDir(), "x.bench")
+		path := filepath.Join(recordtest.Dir(t), "x.bench")
 		must(t, os.WriteFile(path, []byte(text), 0o644))
 		if _, err := record.ReadInterrupted(path); err == nil || !strings.Contains(err.Error(), want) || !strings.HasPrefix(err.Error(), path+" cannot be resumed: ") {
 			t.Errorf("want %q, got %v", want, err)
 		}
 	}
-	if _, err := record.ReadInterrupted(filepath.Join(t.TempDir(), "none")); !errors.Is(err, os.ErrNotExist) {
+	if _, err := record.ReadInterrupted(filepath.Join(recordtest.Dir(t), "none")); !errors.Is(err, os.ErrNotExist) {
 		t.Errorf("no file: %v", err)
 	}
 }
@@ -575,7 +575,7 @@ func TestReadInterruptedRefuses(t *testing.T) {
 // Two runs must not append to one file.
 func TestResumeWhileAnotherWrites(t *testing.T) {
 	plan := recordtest.Plan(2, 2)
-	path := filepath.Join(t.TempDir(), "x.bench")
+	path := filepath.Join(recordtest.Dir(t), "x.bench")
 	s := create(t, path, plan)
 	s.Block(1, "", plan)
 	r := interrupted(t, path)
@@ -595,7 +595,7 @@ func TestResumeWhileAnotherWrites(t *testing.T) {
 // The first error of a write ends the run, and is told.
 func TestRunEndsWhenItCannotWrite(t *testing.T) {
 	plan := recordtest.Plan(2, 2)
-	s := create(t, filepath.Join(t.TempDir(), "x"), plan)
+	s := create(t, filepath.Join(recordtest.Dir(t), "x"), plan)
 	n := 0
 	err := carryOut(context.Background(), plan, s, nil, new(watched), inProcesses(func(st record.Step) (string, error) {
 		if n++; n == 2 {
@@ -624,7 +624,7 @@ func FuzzReadInterrupted(f *testing.F) {
 		f.Add(bytes.ReplaceAll(data, []byte("\n"), []byte("\r\n")))
 	}
 	f.Fuzz(func(t *testing.T, data []byte) {
-		path := filepath.Join(t.TempDir(), "x")
+		path := filepath.Join(recordtest.Dir(t), "x")
 		must(t, os.WriteFile(path, data, 0o644))
 		r, err := record.ReadInterrupted(path)
 		if err != nil || r.Plan.Blocks*len(r.Plan.Steps()) > 100 {

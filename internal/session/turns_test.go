@@ -259,7 +259,7 @@ func turnsPlanOf(n, blocks, rounds int, slice time.Duration) *record.Plan {
 // turnsRun carries plan out in w, and returns the path of the results.
 func turnsRun(t testing.TB, plan *record.Plan, w *fakeWorld) (path string, p *watched) {
 	t.Helper()
-	path = filepath.Join(t.TempDir(), "run.bench")
+	path = filepath.Join(recordtest.Dir(t), "run.bench")
 	s := create(t, path, plan)
 	p = new(watched)
 	must(t, errors.Join(carryOut(context.Background(), plan, s, nil, p, w.deps()), s.Close()))
@@ -667,7 +667,7 @@ func TestTurnsFallBack(t *testing.T) {
 		}}
 		h := w.deps()
 		h.room, h.rss = c.room, func(pid int) uint64 { return uint64(pid) * 60 * MiB }
-		path := filepath.Join(t.TempDir(), "run.bench")
+		path := filepath.Join(recordtest.Dir(t), "run.bench")
 		s := create(t, path, plan)
 		ctx, cancel := context.WithCancel(context.Background())
 		w.beforeAlone = func() {
@@ -762,7 +762,7 @@ func TestTurnsAreInterrupted(t *testing.T) {
 			}
 			return f
 		}
-		path := filepath.Join(t.TempDir(), "run.bench")
+		path := filepath.Join(recordtest.Dir(t), "run.bench")
 		s := create(t, path, plan)
 		if err := carryOut(ctx, plan, s, nil, new(watched), w.deps()); !errors.Is(err, ErrInterrupted) {
 			t.Errorf("%s: %v", name, err)
@@ -802,7 +802,7 @@ func TestTurnsResumeFromEveryByte(t *testing.T) {
 	if len(want) != 14 {
 		t.Fatalf("%d entries", len(want))
 	}
-	path = filepath.Join(t.TempDir(), "run.bench")
+	path = filepath.Join(recordtest.Dir(t), "run.bench")
 	for cut := bytes.Index(data, []byte("block: 1\n")) + len("block: 1\n"); cut <= len(data); cut++ {
 		if cut%5 != 0 && (testing.Short() || cut%2 != 0) {
 			continue

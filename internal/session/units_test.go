@@ -42,7 +42,7 @@ func TestUnits(t *testing.T) {
 	if len(plan.Cases) != 1 {
 		t.Fatalf("%d cases", len(plan.Cases))
 	}
-	path := filepath.Join(t.TempDir(), "run.bench")
+	path := filepath.Join(recordtest.Dir(t), "run.bench")
 	s := create(t, path, plan)
 	more := "" // of later processes
 	tried := 0
