@@ -60,7 +60,7 @@ func (c *abFlags) run(cmd *cobra.Command, args []string) error {
 			return err
 		}
 		file := why.File{Comparison: compared, Plan: run.Plan, Binaries: run.Binaries}
-		return file.Explain(ctx, con, con, why.Options{Kill: run.Kill, Draw: report.WriteFlames})
+		return file.Explain(ctx, con, con, why.Options{Draw: report.WriteFlames})
 	})
 	if err != nil {
 		return err

@@ -78,7 +78,7 @@ func killAndResume(t *testing.T, binary string, blocks, kills int, mode ...strin
 	// start begins or resumes the run, and returns when it measures.
 	start := func(args ...string) (*exec.Cmd, *lockedBuffer) {
 		cmd := exec.Command("benchrun", append([]string{"run", "--idle", "off"}, args...)...)
-		cmd.Env = append(os.Environ(), "TMPDIR="+temp)
+		cmd.Dir, cmd.Env = filepath.Dir(binary), append(os.Environ(), "TMPDIR="+temp)
 		said := new(lockedBuffer)
 		cmd.Stderr = said
 		cmd.WaitDelay = 10 * time.Second // a killed run may leave its process behind

@@ -47,7 +47,7 @@ func explainFile(cmd *cobra.Command, c *compare.Comparison, all bool, long time.
 		return fmt.Errorf("it cannot be known which benchmarks to run again: %w", err)
 	}
 	con := consoleOf(cmd)
-	ctx, kill, stop := session.Interruptible(cmd.Context(), func() { fmt.Fprintln(con, "interrupted; again to end at once") })
+	ctx, _, stop := session.Interruptible(cmd.Context(), func() { fmt.Fprintln(con, "interrupted") })
 	defer stop()
 	rebuilt, err := runner.Rebuild(ctx, con, run)
 	if err != nil {
@@ -55,5 +55,5 @@ func explainFile(cmd *cobra.Command, c *compare.Comparison, all bool, long time.
 	}
 	defer rebuilt.Close()
 	file := why.File{Comparison: c, Plan: run.Plan, Binaries: rebuilt.Binaries, Others: rebuilt.Others, All: all}
-	return file.Explain(ctx, cmd.OutOrStdout(), con, why.Options{Time: long, Kill: kill, Draw: report.WriteFlames})
+	return file.Explain(ctx, cmd.OutOrStdout(), con, why.Options{Time: long, Draw: report.WriteFlames})
 }

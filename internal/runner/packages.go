@@ -117,7 +117,7 @@ func (r *Runner) prepare(ctx context.Context, j *job, c *Config, calibration *Ca
 	j.absent = tests.Absent
 	addHashes(j.plan, tests.Binaries)
 	maps.Copy(j.plan.Subjects, subject.Hashes(tests.Programs))
-	j.subject = subject.New(j.plan, tests.Programs, testbin.NewBinaries(j.plan, tests.Binaries, r.kill), r.kill)
+	j.subject = subject.New(r.processes, j.plan, tests.Programs, testbin.NewBinaries(r.processes, j.plan, tests.Binaries))
 	j.here = session.Describe(ctx, ".", c.Machine, c.Resume)
 	if j.path == "" && j.from == nil {
 		prefix := ""
@@ -289,7 +289,7 @@ func list(ctx context.Context, w io.Writer, b testbin.Binary, plan *record.Plan)
 	if b.Side != "" {
 		name += " (" + b.Side + ")"
 	}
-	l, err := b.Cases(plan.Bench, slices.Max(plan.CPU), plan.Timeout, ctx.Done())
+	l, err := b.Cases(ctx, plan.Bench, slices.Max(plan.CPU), plan.Timeout)
 	if ctx.Err() != nil {
 		return nil, nil, context.Cause(ctx)
 	}
@@ -311,7 +311,7 @@ func list(ctx context.Context, w io.Writer, b testbin.Binary, plan *record.Plan)
 // one, or what has ended ctx while they were asked which ones they have.
 func noMatch(ctx context.Context, binaries []testbin.Binary, known []record.Case, plan *record.Plan) error {
 	for _, b := range binaries {
-		l, err := b.Cases(".", slices.Max(plan.CPU), plan.Timeout, ctx.Done())
+		l, err := b.Cases(ctx, ".", slices.Max(plan.CPU), plan.Timeout)
 		if ctx.Err() != nil {
 			return context.Cause(ctx)
 		}

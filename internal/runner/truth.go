@@ -334,7 +334,7 @@ func (t *truthRun) jobs() []*job {
 			binaries = t.v.all()
 		}
 		jobs = append(jobs, &job{
-			title: partTitles[part], plan: t.plans[part], subject: testbin.NewBinaries(t.plans[part], binaries, t.kill),
+			title: partTitles[part], plan: t.plans[part], subject: testbin.NewBinaries(t.processes, t.plans[part], binaries),
 			here: &here, from: from, path: calibrate.TruthPath(t.path, part), absent: t.v.absent,
 		})
 	}

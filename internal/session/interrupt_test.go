@@ -8,9 +8,11 @@ import (
 	"os"
 	"syscall"
 	"testing"
+
+	"github.com/dynolab/dyno/internal/program"
 )
 
-// The first interrupt ends the context, the second closes the channel.
+// The first interrupt ends the context, the second that of processes.
 func TestInterruptible(t *testing.T) {
 	told := 0
 	ctx, second, stop := Interruptible(t.Context(), func() { told++ })
@@ -26,10 +28,13 @@ func TestInterruptible(t *testing.T) {
 		t.Errorf("after the first: %v, told %d times", err, told)
 	}
 	select {
-	case <-second:
+	case <-second.Done():
 		t.Error("the first interrupt counts as the second")
 	default:
 	}
 	interrupt()
-	<-second
+	<-second.Done()
+	if err := context.Cause(second); !errors.Is(err, program.ErrKilled) {
+		t.Errorf("after the second: %v", err)
+	}
 }

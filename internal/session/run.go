@@ -77,7 +77,7 @@ func Single(s record.Step, block int, lines string, units []string, err error) (
 // blocks in Plan.Looks.
 //
 // When ctx ends, the process that runs is finished, or the row that takes turns
-// if that is soon; or killed as soon as the subject's kill is closed. Then Run returns
+// if that is soon; or killed as soon as the subject's context ends. Then Run returns
 // ErrInterrupted. A step that fails is a hole in the results and no error.
 func Run(ctx context.Context, plan *record.Plan, subject Subject, s *record.Store, from *record.Interrupted, p Progress, look func() ([]record.Group, error)) error {
 	return carryOut(ctx, plan, s, from, p, deps{

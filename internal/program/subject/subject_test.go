@@ -120,7 +120,7 @@ func measured(t *testing.T, p Program, seed uint64) (path string, c *compare.Com
 		t.Fatal(err)
 	}
 	var told quiet
-	err = errors.Join(session.Run(t.Context(), plan, New(plan, []Program{p}, nil, nil), store, nil, &told, nil), store.Close())
+	err = errors.Join(session.Run(t.Context(), plan, New(t.Context(), plan, []Program{p}, nil), store, nil, &told, nil), store.Close())
 	if err != nil || len(told.holes) > 0 {
 		t.Fatalf("%v, holes %q", err, told.holes)
 	}
@@ -144,12 +144,12 @@ func table(t *testing.T, c *compare.Comparison, unit string) compare.Table {
 // many lines as the plan has counts; what goes wrong is an error that says why.
 func TestMeasure(t *testing.T) {
 	p := open(t, compiled(t))
-	measure := func(benchtime string, count int, c record.Case, kill <-chan struct{}) (string, []string, error) {
+	measure := func(ctx context.Context, benchtime string, count int, c record.Case) (string, []string, error) {
 		plan := &record.Plan{Time: benchtime, Count: count, Timeout: time.Minute}
-		return New(plan, []Program{p}, nil, kill).alone(p, record.Step{Case: c, CPU: 2})
+		return New(ctx, plan, []Program{p}, nil).alone(p, record.Step{Case: c, CPU: 2})
 	}
 	for _, count := range []int{0, 3} {
-		text, units, err := measure("1000x", count, p.Cases[0], nil)
+		text, units, err := measure(t.Context(), "1000x", count, p.Cases[0])
 		if !slices.Equal(units, []string{"rounds/op better=lower"}) {
 			t.Errorf("units %q", units)
 		}
@@ -164,19 +164,19 @@ func TestMeasure(t *testing.T) {
 			}
 		}
 	}
-	line, _, err := measure("5ms", 1, p.Cases[0], nil)
+	line, _, err := measure(t.Context(), "5ms", 1, p.Cases[0])
 	if res, ok := record.ParseResult(line); err != nil || !ok || res.Iters < 100 {
 		t.Errorf("%q, %v", line, err)
 	}
 	slow := p.Cases[0]
 	slow.Slow = 0.5
 	var refusal *program.Refusal
-	if _, _, err := measure("1x", 1, slow, nil); !errors.As(err, &refusal) {
+	if _, _, err := measure(t.Context(), "1x", 1, slow); !errors.As(err, &refusal) {
 		t.Errorf("slowed down: %v", err)
 	}
-	kill := make(chan struct{})
-	close(kill)
-	if _, _, err := measure("1h", 1, p.Cases[0], kill); !errors.Is(err, program.ErrKilled) {
+	ctx, kill := context.WithCancelCause(t.Context())
+	kill(program.ErrKilled)
+	if _, _, err := measure(ctx, "1h", 1, p.Cases[0]); !errors.Is(err, program.ErrKilled) {
 		t.Errorf("killed: %v", err)
 	}
 }
@@ -273,7 +273,7 @@ func TestPackageAndOthers(t *testing.T) {
 	if err != nil || len(p.Cases) != 1 || p.Cases[0] != (record.Case{Pkg: "example.com/p", Name: "Benchmark_where"}) {
 		t.Fatalf("%+v, %v", p, err)
 	}
-	s := New(new(record.Plan), []Program{p}, others{}, nil)
+	s := New(t.Context(), new(record.Plan), []Program{p}, others{})
 	step := record.Step{Case: record.Case{Pkg: "example.com/p", Name: "BenchmarkGo"}}
 	if _, err := s.Measure(t.Context(), 1, step); !errors.Is(err, errOthers) {
 		t.Error(err)
