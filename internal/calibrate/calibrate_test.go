@@ -337,7 +337,7 @@ func TestCalibrationByWayOfDriving(t *testing.T) {
 // The judge of a trial is told how its benchmarks were driven, as one of a report is.
 func TestTrialsSayHowTheyWereDriven(t *testing.T) {
 	f := record.Read("f", []byte("BenchmarkX-2 1 5 ns/op\n"))
-	of := &trial{from: f, records: []trialRecord{{name: "X-2", driven: "loop", copy: "1", record: f.Results[0]}}}
+	of := &trial{from: f, records: []trialRecord{{measured: measured{name: "X-2", driven: "loop", record: f.Results[0]}, copy: "1"}}}
 	if r := of.file(false).Results[0].Result; r.GetConfig("driven") != "loop" {
 		t.Errorf("%+v", r)
 	}

@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -96,9 +97,20 @@ func readAll(t testing.TB, data []byte) *compare.Comparison {
 	if err != nil {
 		return nil
 	}
+	c.Gate()
+	lines := bytes.Count(data, []byte("\n")) + 1
 	for _, p := range c.Problems {
-		if !strings.HasPrefix(p, path+":") {
-			t.Errorf("a problem does not name file and line: %s", p)
+		rest, _ := strings.CutPrefix(p, path+":")
+		number, _, _ := strings.Cut(rest, ":")
+		if n, err := strconv.Atoi(number); err != nil || n < 1 || n > lines {
+			t.Errorf("problem %q has no place in %d lines", p, lines)
+		}
+	}
+	for _, tab := range c.Tables {
+		for _, r := range tab.Rows {
+			if len(r.Cells) != len(tab.Cols) {
+				t.Errorf("row %s has %d cells for %d columns", r.Name, len(r.Cells), len(tab.Cols))
+			}
 		}
 	}
 	return c
@@ -256,6 +268,15 @@ func FuzzResults(f *testing.F) {
 	f.Add(data)
 	f.Add(data[:len(data)/2])
 	f.Add(soundCalibration())
+	for _, name := range []string{"interleaved.bench", "old.txt"} {
+		data, err := os.ReadFile(filepath.Join("../compare/testdata/compare", name))
+		if err != nil {
+			f.Fatal(err)
+		}
+		f.Add(data)
+	}
+	f.Add([]byte("BenchmarkX 1 0 ns/op\nBenchmarkX/impl=ref-a 1 NaN ns/op -1 B/op +Inf x\n# hole: case=X reason=\"\"\n"))
+	f.Add([]byte("BenchmarkX 1 1 \x00hole:0\n# hole: case=X\r\nBenchmarkX/impl=a/impl=b-2 1 1 MB/s"))
 	f.Add([]byte("# plan: {\"cpu\":[1],\"blocks\":2,\"time\":\"1x\",\"timeout\":1,\"mode\":\"turns\",\"rounds\":3}\n# case: p BenchmarkX/impl=a\nblock: 1\n# row \"X\" of block 1\n"))
 	f.Fuzz(func(t *testing.T, data []byte) { readAll(t, data) })
 }

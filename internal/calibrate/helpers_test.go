@@ -20,7 +20,7 @@ func resume(t *testing.T, path string, h fakeSubject) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := session.Run(context.Background(), from.Plan, h, store, from, silent{}, nil); err != nil {
+	if err := session.Run(context.Background(), from.Plan, h, store, from, session.Quiet{}, nil); err != nil {
 		t.Fatal(err)
 	}
 	if err := store.Close(); err != nil {

@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -27,8 +28,27 @@ func (s *sources) findings(schema string, alpha float64) compare.Findings {
 	return s.found
 }
 
-// read reads a file. take gets each result, and says what is wrong with it, if anything is.
-func (s *sources) read(path string, take func(record.Record) (wrong string)) (*record.File, error) {
+// A measured is a result, and what holds for it.
+type measured struct {
+	pkg, name, kase     string // name with the suffix that tells GOMAXPROCS
+	side, block, layout string
+	driven              string  // how: one of driven's modes
+	ns                  float64 // of an operation
+	record              record.Record
+}
+
+// place is where its benchmark stands in the plan, by the number of its case; later than
+// all if that is none.
+func (m measured) place() int {
+	if n, err := strconv.Atoi(m.kase); err == nil {
+		return n
+	}
+	return math.MaxInt
+}
+
+// read reads a file. take gets each result that has a time, and says what is wrong with it,
+// if anything is.
+func (s *sources) read(path string, take func(m measured) (wrong string)) (*record.File, error) {
 	if slices.Contains(s.paths, path) {
 		return nil, fmt.Errorf("%s is given twice, which would count what it has twice", path)
 	}
@@ -56,7 +76,13 @@ func (s *sources) read(path string, take func(record.Record) (wrong string)) (*r
 	}
 	results, problems := f.Strict()
 	for _, rec := range results {
-		if wrong := take(rec); wrong != "" {
+		at := rec.Result.GetConfig
+		sec, ok := rec.Result.Value("sec/op")
+		wrong := "a benchmark result without a time"
+		if ok && sec > 0 && !math.IsInf(sec, 0) {
+			wrong = take(measured{at("pkg"), string(rec.Result.Name), at("case"), at(record.SideKey), at("block"), at("layout"), at("driven"), sec * 1e9, rec})
+		}
+		if wrong != "" {
 			problems = append(problems, record.Problem{Line: rec.Line(), What: wrong})
 		}
 	}
@@ -85,16 +111,6 @@ func (s *sources) nothing(why string) error {
 		why += "; the first line that cannot be read is " + s.faults.Problems[0]
 	}
 	return errors.New(why)
-}
-
-// withoutTime is what is wrong with a result for which timeOf is not ok.
-const withoutTime = "a benchmark result without a time"
-
-// timeOf returns how many nanoseconds an operation took; ok is false if the result does
-// not say, or not in a way to calculate with.
-func timeOf(rec record.Record) (ns float64, ok bool) {
-	sec, ok := rec.Result.Value("sec/op")
-	return sec * 1e9, ok && sec > 0 && !math.IsInf(sec, 0)
 }
 
 // cellOf returns the cell of a benchmark in a column, nil if the table has none.

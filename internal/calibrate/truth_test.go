@@ -136,7 +136,7 @@ func truthFileOf(t *testing.T, p *record.Plan, part string, ctx context.Context,
 		t.Fatal(err)
 	}
 	h := fakeSubject{measure: process}
-	err = session.Run(ctx, p, h, store, nil, silent{}, nil)
+	err = session.Run(ctx, p, h, store, nil, session.Quiet{}, nil)
 	if closed := store.Close(); closed != nil {
 		t.Fatal(closed)
 	}

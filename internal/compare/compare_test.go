@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
-	"os"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -710,41 +709,4 @@ func TestGate(t *testing.T) {
 			t.Errorf("%s: %+v, want %d slower and %d inconclusive", name, got, c.slower, c.inconclusive)
 		}
 	}
-}
-
-// Whatever a file holds, comparing it neither panics nor loses a line's
-// number.
-func FuzzCompare(f *testing.F) {
-	for _, name := range []string{"interleaved.bench", "old.txt"} {
-		data, err := os.ReadFile(filepath.Join("testdata/compare", name))
-		if err != nil {
-			f.Fatal(err)
-		}
-		f.Add(string(data))
-	}
-	f.Add("BenchmarkX 1 0 ns/op\nBenchmarkX/impl=ref-a 1 NaN ns/op -1 B/op +Inf x\n# hole: case=X reason=\"\"\n")
-	f.Add("BenchmarkX 1 1 \x00hole:0\n# hole: case=X\r\nBenchmarkX/impl=a/impl=b-2 1 1 MB/s")
-	f.Fuzz(func(t *testing.T, text string) {
-		path := recordtest.Write(t, "a", text)
-		c, err := Compare([]string{path}, Options{})
-		if err != nil {
-			return
-		}
-		c.Gate()
-		lines := strings.Count(text, "\n") + 1
-		for _, p := range c.Problems {
-			rest, _ := strings.CutPrefix(p, path+":")
-			number, _, _ := strings.Cut(rest, ":")
-			if n, err := strconv.Atoi(number); err != nil || n < 1 || n > lines {
-				t.Fatalf("problem %q has no place in %d lines", p, lines)
-			}
-		}
-		for _, tab := range c.Tables {
-			for _, r := range tab.Rows {
-				if len(r.Cells) != len(tab.Cols) {
-					t.Fatalf("row %s has %d cells for %d columns", r.Name, len(r.Cells), len(tab.Cols))
-				}
-			}
-		}
-	})
 }

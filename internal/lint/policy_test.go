@@ -229,7 +229,7 @@ var importPolicy = Policy{
 		{
 			Packages: "internal/session",
 			Why:      "the loop that measures knows neither what is measured nor what becomes of the figures: a subject is an interface, and a comparison a function that is called at looks",
-			Ours:     []string{"internal/program", "internal/record", "internal/stats"},
+			Ours:     []string{"internal/child", "internal/program", "internal/record", "internal/stats"},
 			TestOurs: []string{"internal/compare", "internal/recordtest"},
 			Others:   []string{"github.com/shirou/gopsutil/v4/...", "golang.org/x/perf/..."},
 		},
@@ -285,7 +285,7 @@ var importPolicy = Policy{
 			Packages: "internal/runner",
 			Why:      "it carries out what commands measure on this host; how that is shown is theirs, so it knows no report",
 			Ours: []string{
-				"internal/calibrate", "internal/compare", "internal/console", "internal/program/...", "internal/record", "internal/scratch",
+				"internal/calibrate", "internal/child", "internal/compare", "internal/console", "internal/program/...", "internal/record", "internal/scratch",
 				"internal/session", "internal/testbin", "internal/truth", "internal/versions",
 			},
 			Others: []string{errgroup}, // two versions are built side by side

@@ -41,6 +41,17 @@ type Progress interface {
 	Look(block int, stopped []record.Group, saved int)
 }
 
+// Quiet is a [Progress] that says nothing.
+type Quiet struct{}
+
+func (Quiet) Start(int, *Forecast)                        {}
+func (Quiet) Step(int, record.Step)                       {}
+func (Quiet) Turns(int, record.Group)                     {}
+func (Quiet) Done(int, record.Step, *record.Hole, string) {}
+func (Quiet) Note(string)                                 {}
+func (Quiet) Block(int, int)                              {}
+func (Quiet) Look(int, []record.Group, int)               {}
+
 // ErrInterrupted is the error of a run that was asked to stop. What it measured
 // is in the results, and the run can be resumed.
 var ErrInterrupted = errors.New("interrupted")

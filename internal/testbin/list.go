@@ -1,8 +1,8 @@
 package testbin
 
 import (
-	"context"
 	"cmp"
+	"context"
 	"errors"
 	"fmt"
 	"math"

@@ -43,20 +43,17 @@ func open(t *testing.T, path string) Program {
 	return p
 }
 
-// quiet is told of a run and keeps what it is told of holes.
-type quiet struct{ holes []string }
+// holes is told of a run and keeps what it is told of holes.
+type holes struct {
+	session.Quiet
+	all []string
+}
 
-func (*quiet) Start(int, *session.Forecast) {}
-func (*quiet) Step(int, record.Step)        {}
-func (*quiet) Turns(int, record.Group)      {}
-func (q *quiet) Done(_ int, s record.Step, hole *record.Hole, output string) {
+func (h *holes) Done(_ int, s record.Step, hole *record.Hole, output string) {
 	if hole != nil {
-		q.holes = append(q.holes, hole.String()+" "+output)
+		h.all = append(h.all, hole.String()+" "+output)
 	}
 }
-func (*quiet) Note(string)                   {}
-func (*quiet) Block(int, int)                {}
-func (*quiet) Look(int, []record.Group, int) {}
 
 // A C program is listed, measured in turns, alone what is compared with nothing, and
 // compared; and the variant that does half as much again is slower by that.
@@ -119,10 +116,10 @@ func measured(t *testing.T, p Program, seed uint64) (path string, c *compare.Com
 	if err != nil {
 		t.Fatal(err)
 	}
-	var told quiet
+	var told holes
 	err = errors.Join(session.Run(t.Context(), plan, New(t.Context(), plan, []Program{p}, nil), store, nil, &told, nil), store.Close())
-	if err != nil || len(told.holes) > 0 {
-		t.Fatalf("%v, holes %q", err, told.holes)
+	if err != nil || len(told.all) > 0 {
+		t.Fatalf("%v, holes %q", err, told.all)
 	}
 	if c, err = compare.Compare([]string{path}, compare.Options{}); err != nil || len(c.Problems) > 0 {
 		t.Fatalf("%v, problems %q", err, c.Problems)
