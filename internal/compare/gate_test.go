@@ -349,7 +349,7 @@ func TestGateAccepts(t *testing.T) {
 			}
 		}
 	}
-	if _, err := Compare([]string{recordtest.Write(t, "a", gateText([]gateRow{gateRows["same"]}))}, Options{Accept: "("}); err == nil || !strings.HasPrefix(err.Error(), "accept: ") {
+	if _, err := Compare([]string{recordtest.Write(t, "a", gateText([]gateRow{gateRows["same"]}))}, Options{Accept: "("}); err == nil || !strings.HasPrefix(err.Error(), "--accept ") {
 		t.Errorf("a pattern that is none: %v", err)
 	}
 }
