@@ -28,7 +28,9 @@ func TestKilledAndResumed(t *testing.T) {
 	t.Run("process", func(t *testing.T) { killAndResume(t, binary, 60, 6, "--mode", "process") })
 	// Each block has two rows of four processes. Slices of 5 ms are long enough for what uses
 	// b.Loop: it takes no time to find that out.
-	t.Run("turns", func(t *testing.T) { killAndResume(t, binary, 16, 4, "--mode", "turns", "--rounds", "2", "--slice", "5ms") })
+	t.Run("turns", func(t *testing.T) {
+		killAndResume(t, binary, 16, 4, "--mode", "turns", "--rounds", "2", "--slice", "5ms")
+	})
 }
 
 // threeBenchmarks returns the path of a test binary that can be driven.
