@@ -74,8 +74,13 @@ func TestList(t *testing.T) {
 		switch k := rng.IntN(8); {
 		case k < 4 && len(want) < 40:
 			n := &Node[int]{Value: i}
-			l.Push(n)
-			want = append(want, n)
+			if i%3 == 0 {
+				l.PushFront(n)
+				want = slices.Insert(want, 0, n)
+			} else {
+				l.Push(n)
+				want = append(want, n)
+			}
 		case k < 5 && len(want) > 0:
 			if got := l.Pop(); got != want[0] {
 				t.Fatalf("Pop: %d, want %d", got.Value, want[0].Value)
@@ -89,15 +94,17 @@ func TestList(t *testing.T) {
 		if l.Empty() != (len(want) == 0) {
 			t.Fatalf("Empty: %v, and %d are in the list", l.Empty(), len(want))
 		}
-		n := l.Oldest()
-		for _, w := range want {
-			if n != w {
+		if len(want) > 0 && l.Newest() != want[len(want)-1] {
+			t.Fatal("the newest node is another one")
+		}
+		l := ListFrom(l.Oldest())
+		for n, i := l.Oldest(), 0; i < len(want); i++ {
+			if n != want[i] {
 				t.Fatal("the list is out of order")
 			}
-			n = n.Next()
-		}
-		if n != nil {
-			t.Fatal("the list is too long")
+			if n = n.next; i == len(want)-1 && n != l.Oldest() {
+				t.Fatal("the list is too long")
+			}
 		}
 	}
 }
