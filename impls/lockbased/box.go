@@ -6,6 +6,7 @@ import (
 	"sync/atomic"
 
 	"github.com/dynolab/dyno/actor"
+	"github.com/dynolab/dyno/actor/mailbox"
 	"github.com/dynolab/dyno/internal/invariants"
 )
 
@@ -30,18 +31,19 @@ type box struct {
 
 	_ [8]byte // what senders write, for every message as well, begins a cache line: 192
 
-	mu    sync.Mutex // guards what follows, down to in, and *bound
+	mu    sync.Mutex // guards what follows, down to in, and *bound; hands messages from senders to the turn
 	phase phase
 	shut  bool
-	in    []any    // arrived, if the mailbox is a plain unbounded one
-	bound *bounded // nil if it is; the pointer never changes
+	in    []any          // arrived, if the mailbox is a plain unbounded one
+	bound *mailbox.Queue // nil if it is; the pointer never changes
 	d     *Dispatcher
 }
 
 func newBox(d *Dispatcher, cfg actor.MailboxConfig) *box {
 	b := &box{d: d}
-	if cfg.Policy != actor.Unbounded || cfg.Priority != nil {
-		b.bound = newBounded(cfg)
+	if !mailbox.Plain(cfg) {
+		q := mailbox.New(cfg)
+		b.bound = &q
 	}
 	return b
 }
@@ -96,13 +98,9 @@ func (b *box) scheduleUnlock(system bool, from actor.Worker) {
 
 // sendBounded is Send for a mailbox that is not a plain one.
 func (b *box) sendBounded(msg any, from actor.Worker) actor.SendResult {
-	prio := b.bound.prio(msg) // before the lock is taken: it is the user's
+	prio := b.bound.Priority(msg) // before the lock is taken: it is the user's
 	b.mu.Lock()
-	if b.shut {
-		b.mu.Unlock()
-		return actor.Closed
-	}
-	dropped, drop, res := b.bound.offer(prio, msg)
+	res, dropped, drop := b.bound.Push(msg, prio)
 	if res != actor.Sent {
 		b.mu.Unlock()
 		return res
@@ -116,42 +114,39 @@ func (b *box) sendBounded(msg any, from actor.Worker) actor.SendResult {
 
 // SendWait implements [actor.Port].
 func (b *box) SendWait(ctx context.Context, msg any, from actor.Worker) error {
-	prio := b.bound.prio(msg)
+	prio := b.bound.Priority(msg)
 	b.mu.Lock()
-	if b.shut {
-		b.mu.Unlock()
-		return actor.ErrStopped
-	}
-	if _, _, res := b.bound.offer(prio, msg); res == actor.Sent {
+	switch res, _, _ := b.bound.Push(msg, prio); res {
+	case actor.Sent:
 		b.scheduleUnlock(false, from)
 		return nil
+	case actor.Closed:
+		b.mu.Unlock()
+		return actor.ErrStopped
 	}
 	if err := ctx.Err(); err != nil {
 		b.mu.Unlock()
 		return err
 	}
-	s := &sender{prio: prio, msg: msg, ready: make(chan error, 1)}
-	b.bound.senders.push(s)
+	ready := make(chan struct{}) // hands the place in the queue, or the refusal, to this goroutine
+	s := b.bound.Wait(msg, prio, ready)
 	b.mu.Unlock()
 	if from != nil {
 		b.d.pause()
 		defer b.d.resume()
 	}
 	select {
-	case err := <-s.ready:
-		return err
+	case <-ready:
+		return s.Err()
 	case <-ctx.Done():
 	}
 	b.mu.Lock()
-	select {
-	case err := <-s.ready: // it was answered first
-		b.mu.Unlock()
-		return err
-	default:
-	}
-	b.bound.senders.remove(s)
+	waited := b.bound.Leave(s)
 	b.mu.Unlock()
-	return ctx.Err()
+	if waited {
+		return ctx.Err()
+	}
+	return s.Err() // it was answered first
 }
 
 // Wake implements [actor.Port].
@@ -168,7 +163,7 @@ func (b *box) Close() {
 	b.in = nil
 	b.held.Store(0)
 	if b.bound != nil {
-		left = b.bound.close(left)
+		left = append(left, b.bound.Close()...)
 	}
 	b.mu.Unlock()
 	b.out, b.pos = nil, 0
@@ -182,7 +177,7 @@ func (b *box) Len() int {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if b.bound != nil {
-		return b.bound.len()
+		return b.bound.Len()
 	}
 	return int(b.held.Load()) + len(b.in)
 }
@@ -216,12 +211,12 @@ func (b *box) refill() bool {
 		b.pos = 0
 		return len(b.out) > 0
 	}
-	if b.bound.len() == 0 {
-		return false
+	msg, ok := b.bound.Pop()
+	if ok {
+		b.out = append(b.out[:0], msg)
+		b.pos = 0
 	}
-	b.out = append(b.out[:0], b.bound.pop())
-	b.pos = 0
-	return true
+	return ok
 }
 
 // keep is the capacity up to which an actor that goes to sleep keeps the memory
@@ -273,7 +268,7 @@ func (b *box) rest(v actor.Verdict) (again bool) {
 	case actor.Suspended:
 		b.phase = suspended
 	case actor.Continue:
-		if left > 0 || len(b.in) > 0 || b.bound != nil && b.bound.len() > 0 {
+		if left > 0 || len(b.in) > 0 || b.bound != nil && b.bound.Len() > 0 {
 			return true
 		}
 		b.phase = asleep
