@@ -198,6 +198,7 @@ var importPolicy = Policy{
 			Packages: "internal/program",
 			Why:      "it starts programs that speak the driving protocol and knows no more of them than that",
 			Ours:     []string{"internal/child", "internal/hwcount"},
+			TestOurs: []string{"internal/patience"},
 		},
 		{
 			Packages: "internal/program/subject",
@@ -231,7 +232,7 @@ var importPolicy = Policy{
 			Packages: "internal/testbin",
 			Why:      "it makes subjects of Go packages, which it builds and lists; it knows neither contracts nor implementations",
 			Ours:     []string{"internal/child", "internal/program", "internal/record", "internal/session"},
-			TestOurs: []string{"internal/hwcount"},
+			TestOurs: []string{"internal/hwcount", "internal/patience"},
 			Others: []string{
 				errgroup, // builds go on side by side
 				"github.com/agnivade/levenshtein",
@@ -386,6 +387,10 @@ var importPolicy = Policy{
 		{
 			Packages: "internal/barepath",
 			Why:      "it hides the programs of this machine from tests, whatever those look for",
+		},
+		{
+			Packages: "internal/patience",
+			Why:      "tests of time limits vary the limit, whatever it is that the limit ends",
 		},
 		{
 			Packages: "internal/child",
