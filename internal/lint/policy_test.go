@@ -316,7 +316,7 @@ var importPolicy = Policy{
 			Packages: "hw",
 			Why:      "it brings firmware to boards and reads what comes back: it knows the protocol and the format of results, and no board or implementation by name",
 			Ours:     []string{"hw/boards", "hw/firmware/line", "internal/child", "internal/compare", "internal/filelock", "internal/record", "internal/scratch", "internal/session"},
-			TestOurs: []string{".", "hw/...", "internal/measure", "impls/...", "internal/barepath"},
+			TestOurs: []string{".", "hw/...", "internal/measure", "impls/...", "internal/barepath", "internal/patience"},
 			Others: []string{
 				"github.com/agnivade/levenshtein",
 				"go.bug.st/serial/...",
