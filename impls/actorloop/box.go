@@ -19,10 +19,6 @@ const (
 	finished               // it has stopped for good
 )
 
-// keep is the capacity up to which an empty mailbox keeps its memory: a flood
-// should not be remembered for ever, and less is soon needed again.
-const keep = 1 << 10
-
 // box is an actor with its mailbox.
 type box struct {
 	cell  actor.Cell
@@ -64,7 +60,7 @@ func (b *box) Send(msg any, from actor.Worker) actor.SendResult {
 		b.mu.Unlock()
 		return actor.Closed
 	}
-	b.in = append(b.in, msg)
+	b.in = mailbox.Append(b.in, msg)
 	b.scheduleUnlock(false, from)
 	return actor.Sent
 }
@@ -221,12 +217,8 @@ func (b *box) rest(v actor.Verdict) (again bool) {
 			return true
 		}
 		b.phase = asleep
-		if cap(b.in) > keep {
-			b.in = nil
-		}
-		if cap(b.out) > keep {
-			b.out, b.pos = nil, 0
-		}
+		b.in = mailbox.Discard(b.in)
+		b.out, b.pos = mailbox.Discard(b.out[:0]), 0
 	}
 	if b.cell.Pending() {
 		b.phase = scheduled
