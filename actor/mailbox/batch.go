@@ -6,12 +6,12 @@ import "sync"
 // batch: a slice to which senders append, and which a turn takes as a whole in
 // exchange for an empty one.
 
-// keep is the capacity up to which an actor that goes to sleep keeps the memory
+// Keep is the capacity up to which an actor that goes to sleep keeps the memory
 // of an empty batch. What is larger goes to a pool, from where the next flood
 // gets it: a flood should not be remembered for ever by every actor that saw
 // one, but a stream of messages, which finds the actor asleep often, should not
 // have the batch grow again every time.
-const keep = 1 << 10
+const Keep = 1 << 10
 
 // batches has large empty batches. It is safe for concurrent use.
 var batches sync.Pool // of *batch
@@ -21,7 +21,7 @@ type batch struct{ msgs []any }
 // Append returns msgs, a batch, with msg behind them. It is append, but for the
 // memory of large batches.
 func Append(msgs []any, msg any) []any {
-	if len(msgs) == cap(msgs) && len(msgs) >= keep {
+	if len(msgs) == cap(msgs) && len(msgs) >= Keep {
 		msgs = grow(msgs)
 	}
 	return append(msgs, msg)
@@ -38,7 +38,7 @@ func grow(msgs []any) []any {
 // Discard takes the memory of an empty batch, of which every element is nil, if an
 // actor that sleeps should not keep it, and returns what it keeps.
 func Discard(msgs []any) []any {
-	if cap(msgs) <= keep {
+	if cap(msgs) <= Keep {
 		return msgs
 	}
 	batches.Put(&batch{msgs[:0]})
