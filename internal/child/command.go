@@ -29,7 +29,7 @@ func Command(ctx context.Context, dir string, env []string, name string, args ..
 	}
 	OwnGroup(cmd)
 	cmd.Cancel = func() error { return cmd.Process.Signal(os.Interrupt) }
-	cmd.WaitDelay = time.Second // compilers may outlive a go command that is killed
+	cmd.WaitDelay = 10 * time.Second // compilers may outlive a go command that is killed
 	return cmd
 }
 
