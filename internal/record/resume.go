@@ -182,7 +182,7 @@ func (p *position) take(l Line) (err error) {
 		p.config[l.Key] = l.Value
 	}
 	switch {
-	case p.steps == nil && (l.Mark == PlanMark || l.Mark == caseMark):
+	case l.Mark == PlanMark, l.Mark == caseMark:
 		p.Plan, err = p.Plan.decode(l)
 		return err
 	case l.Mark == unitMark:
