@@ -186,66 +186,6 @@ func TestDamagedFiles(t *testing.T) {
 	}
 }
 
-// A calibration of which some lines are damaged is one without them.
-func TestDamagedCalibration(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "calibration.bench")
-	read := func(data []byte) (*compare.Calibration, error) {
-		if err := os.WriteFile(path, data, 0o644); err != nil {
-			t.Fatal(err)
-		}
-		return Read([]string{path}, Options{})
-	}
-	whole := soundCalibration()
-	if c, err := read(whole); err != nil || c.Trials != 1 || len(c.Problems) != 0 {
-		t.Fatalf("the calibration is not sound: %+v, %v", c, err)
-	}
-	lines := bytes.SplitAfter(whole, []byte("\n"))
-	seed := rand.Uint64()
-	r := rand.New(rand.NewPCG(seed, 0))
-	for range 50 {
-		damaged := slices.Clone(lines)
-		at := 4 + r.IntN(len(lines)-5)
-		damaged[at] = []byte("Benchmark\xff torn\n")
-		c, err := read(bytes.Join(damaged, nil))
-		if err != nil || c.Trials != 1 {
-			t.Fatalf("seed %d: with line %d damaged: %+v, %v", seed, at+1, c, err)
-		}
-		if want := fmt.Sprintf("%s:%d: ", path, at+1); !slices.ContainsFunc(c.Problems, func(p string) bool { return strings.HasPrefix(p, want) }) {
-			t.Errorf("seed %d: line %d is not among the problems %q", seed, at+1, c.Problems)
-		}
-	}
-}
-
-// Every kind of line that cannot be read is reported with its number, and costs
-// nothing but itself.
-func TestDamageIsReportedByLine(t *testing.T) {
-	lines := strings.SplitAfter(string(sound(t)), "\n")
-	at := slices.IndexFunc(lines, func(l string) bool { return isResult([]byte(l)) })
-	for what, bad := range map[string]string{
-		"a torn figure":   "BenchmarkX/impl=b-2 1000 10\n",
-		"no number":       "BenchmarkX/impl=b-2 1000 1o5 ns/op\n",
-		"infinite":        "BenchmarkX/impl=b-2 1000 Inf ns/op\n",
-		"too large":       "BenchmarkX/impl=b-2 1000 1e999 ns/op\n",
-		"a hole":          "# hole: case=BenchmarkX reason=\"torn\n",
-		"a very long one": "BenchmarkX/impl=b-2 1000 " + strings.Repeat("9", 1<<17) + " ns/op\n",
-		"a long comment":  "# slices: n=1 ns=" + strings.Repeat("1,", 1<<17) + "\n",
-	} {
-		damaged := slices.Clone(lines)
-		damaged[at] = bad
-		c := readAll(t, []byte(strings.Join(damaged, "")))
-		if c == nil {
-			t.Errorf("%s: nothing was read", what)
-			continue
-		}
-		if want := 8; c.Files[0].Results != want && what != "infinite" {
-			t.Errorf("%s: %d results were read, not %d", what, c.Files[0].Results, want)
-		}
-		if !slices.ContainsFunc(c.Problems, func(p string) bool { return strings.Contains(p, fmt.Sprintf("f.bench:%d: ", at+1)) }) {
-			t.Errorf("%s: line %d is not among the problems %q", what, at+1, c.Problems)
-		}
-	}
-}
-
 // A plan that would be a flood of steps is refused before it is one.
 func TestFloodOfSteps(t *testing.T) {
 	var b strings.Builder
