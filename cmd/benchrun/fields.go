@@ -1,6 +1,9 @@
 package main
 
 import (
+	"fmt"
+	"slices"
+
 	"github.com/spf13/cobra"
 
 	"github.com/dynolab/dyno/internal/compare"
@@ -40,4 +43,22 @@ func versionsAndPackages(cmd *cobra.Command, args []string) (versions, packages 
 		dash = len(args)
 	}
 	return args[:dash], args[dash:]
+}
+
+// A rule is of flags that make no sense if something holds; why goes on behind the name of
+// one.
+type rule struct {
+	holds bool
+	flags []string
+	why   string
+}
+
+// refuse returns an error for the first flag that was given against a rule.
+func refuse(cmd *cobra.Command, rules ...rule) error {
+	for _, r := range rules {
+		if i := slices.IndexFunc(r.flags, cmd.Flags().Changed); r.holds && i >= 0 {
+			return fmt.Errorf("--%s %s", r.flags[i], r.why)
+		}
+	}
+	return nil
 }

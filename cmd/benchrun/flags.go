@@ -86,21 +86,3 @@ func checkWords(cmd *cobra.Command) (err error) {
 	})
 	return err
 }
-
-// A rule is of flags that make no sense if something holds; why goes on behind the name of
-// one.
-type rule struct {
-	holds bool
-	flags []string
-	why   string
-}
-
-// refuse returns an error for the first flag that was given against a rule.
-func refuse(cmd *cobra.Command, rules ...rule) error {
-	for _, r := range rules {
-		if i := slices.IndexFunc(r.flags, cmd.Flags().Changed); r.holds && i >= 0 {
-			return fmt.Errorf("--%s %s", r.flags[i], r.why)
-		}
-	}
-	return nil
-}

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"runtime/debug"
 
 	"github.com/spf13/cobra"
 )
@@ -69,4 +70,20 @@ func noCommand(cmd *cobra.Command, args []string) error {
 		msg += fmt.Sprintf("; to measure a package, benchrun run %s", args[0])
 	}
 	return errors.New(msg)
+}
+
+// buildVersion says which benchrun this is: the version of the module or the commit that
+// it was built from, as far as the toolchain noted them.
+func buildVersion() string {
+	info, ok := debug.ReadBuildInfo()
+	if !ok {
+		return "unknown"
+	}
+	version := info.Main.Version
+	for _, s := range info.Settings {
+		if s.Key == "vcs.revision" && version == "(devel)" {
+			version = s.Value[:min(8, len(s.Value))]
+		}
+	}
+	return version + " " + info.GoVersion
 }

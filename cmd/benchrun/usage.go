@@ -3,7 +3,6 @@ package main
 import (
 	"errors"
 	"fmt"
-	"runtime/debug"
 	"slices"
 	"strings"
 
@@ -89,20 +88,4 @@ func nearestFlag(cmd *cobra.Command, name string) string {
 		}
 	}
 	return ""
-}
-
-// buildVersion says which benchrun this is: the version of the module or the commit that
-// it was built from, as far as the toolchain noted them.
-func buildVersion() string {
-	info, ok := debug.ReadBuildInfo()
-	if !ok {
-		return "unknown"
-	}
-	version := info.Main.Version
-	for _, s := range info.Settings {
-		if s.Key == "vcs.revision" && version == "(devel)" {
-			version = s.Value[:min(8, len(s.Value))]
-		}
-	}
-	return version + " " + info.GoVersion
 }
