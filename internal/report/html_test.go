@@ -105,11 +105,7 @@ func TestHTMLHasEveryCell(t *testing.T) {
 			}
 		}
 	}
-	for _, want := range slices.Concat(c.Warnings, c.Notes, legend(c), []string{"crashed: exit status 2"}) {
-		if !strings.Contains(page, want) {
-			t.Errorf("the page lacks %q", want)
-		}
-	}
+	mentions(t, page, slices.Concat(c.Warnings, c.Notes, legend(c), []string{"crashed: exit status 2"})...)
 }
 
 // What cannot be told says what it would have seen, and what would decide it; what is
@@ -191,14 +187,10 @@ func TestHTMLExplains(t *testing.T) {
 		}},
 	}}}
 	page := pageOf(t, c, Extra{Why: x, Folder: fstest.MapFS{"a/flame.svg": {Data: svg}}, Profiles: "profile/"})
-	for _, want := range []string{
+	mentions(t, html.UnescapeString(page),
 		"It allocates less.", "context switches", "0.400 to 0.600", "runtime.mallocgc", "−18.00 ns",
-		`src="data:image/svg+xml;base64,` + base64.StdEncoding.EncodeToString(svg), `href="profile/a/base.pb.gz/"`, `href="profile/a/this.pb.gz/"`,
-	} {
-		if !strings.Contains(html.UnescapeString(page), want) {
-			t.Errorf("the page lacks %s", want)
-		}
-	}
+		`src="data:image/svg+xml;base64,`+base64.StdEncoding.EncodeToString(svg), `href="profile/a/base.pb.gz/"`, `href="profile/a/this.pb.gz/"`,
+	)
 	if strings.Contains(page, "page faults") {
 		t.Error("a counter that did not move is shown")
 	}

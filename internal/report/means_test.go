@@ -27,15 +27,15 @@ var versionsOfMeans = Versions{Old: "v1.0.0", New: "v1.1.0"}
 
 func commentOn(t *testing.T, c *compare.Comparison) string {
 	t.Helper()
-	return string(render(t, func(w io.Writer) error { return Comment(c, versionsOfMeans).Markdown(w, MarkdownOptions{}) }))
+	return markdownOf(t, Comment(c, versionsOfMeans))
 }
 
 func TestMeansGolden(t *testing.T) {
 	c := means(t)
-	golden(t, "means.txt", []byte(textOf(t, c)))
-	golden(t, "means.md", []byte(markdownOf(t, Comparison(c, Document, Extra{}))))
+	golden(t, "means.txt", terminalOf(t, c))
+	golden(t, "means.md", markdownOf(t, Comparison(c, Document, Extra{})))
 	golden(t, "means.csv", render(t, func(w io.Writer) error { return CSV(w, c) }))
-	golden(t, "comment-means.md", []byte(commentOn(t, c)))
+	golden(t, "comment-means.md", commentOn(t, c))
 }
 
 // cellOf is the new version's cell of a benchmark in a unit.
@@ -69,7 +69,7 @@ func lineOfText(t *testing.T, out, name string, later int) string {
 // them differ.
 func TestTypicalBesideTheMean(t *testing.T) {
 	c := means(t)
-	out := textOf(t, c)
+	out := terminalOf(t, c)
 	rare := cellOf(t, c, "ns/op", "Rare-2")
 	if !rare.Vs.RareCosts || math.Abs(rare.Vs.Ratio-rare.Vs.Typical) < 0.04 {
 		t.Fatalf("the sample has no rare costs: %+v", rare.Vs)
@@ -89,13 +89,9 @@ func TestTypicalBesideTheMean(t *testing.T) {
 	if steady := lineOfText(t, out, "Steady-2", 1); strings.Contains(steady, "rare costs") {
 		t.Errorf("rare costs where there are none: %s", steady)
 	}
-	for _, want := range []string{"\ntime/op: ", "\nrare costs: "} {
-		if !strings.Contains(out, want) {
-			t.Errorf("the legend lacks %q", want)
-		}
-	}
+	mentions(t, out, "\ntime/op: ", "\nrare costs: ")
 	// What has no slices has no such column, and no such lines.
-	if out := textOf(t, unpaired(t)); strings.Contains(out, "typical") || strings.Contains(out, "rare costs") {
+	if out := terminalOf(t, unpaired(t)); strings.Contains(out, "typical") || strings.Contains(out, "rare costs") {
 		t.Errorf("typical times of what has no slices:\n%s", out)
 	}
 	page := html.UnescapeString(pageOf(t, c, Extra{}))
@@ -113,7 +109,7 @@ func TestFindings(t *testing.T) {
 	c.Warnings = append(c.Warnings, "a warning to come later")
 	markdown := markdownOf(t, Comparison(c, Document, Extra{}))
 	page := html.UnescapeString(pageOf(t, c, Extra{}))
-	for name, out := range map[string]string{"text": textOf(t, c), "markdown": markdown, "HTML": page, "comment": commentOn(t, c)} {
+	for name, out := range map[string]string{"text": terminalOf(t, c), "markdown": markdown, "HTML": page, "comment": commentOn(t, c)} {
 		for _, f := range c.Findings {
 			if at := strings.Index(out, "finding: "+f); at < 0 || at > strings.Index(out, "a warning to come later") {
 				t.Errorf("%s lacks finding %q before the warnings", name, f)
@@ -121,7 +117,7 @@ func TestFindings(t *testing.T) {
 		}
 	}
 	d := cellOf(t, c, "ns/op", "Tail-2").Slices
-	for name, out := range map[string]string{"text": textOf(t, c), "markdown": markdown, "HTML": page} {
+	for name, out := range map[string]string{"text": terminalOf(t, c), "markdown": markdown, "HTML": page} {
 		for _, v := range []float64{d.P50, d.P90, d.P99, d.Max} {
 			if !strings.Contains(out, formatValue(v, "ns/op")) {
 				t.Errorf("%s lacks %s of the slices in which a tail moved", name, formatValue(v, "ns/op"))
@@ -130,7 +126,7 @@ func TestFindings(t *testing.T) {
 	}
 	// What has no finding has its slices in HTML only.
 	max := formatValue(cellOf(t, c, "ns/op", "Noisy-2").Slices.Max, "ns/op")
-	if strings.Contains(textOf(t, c), max) || strings.Contains(markdown, max) || !strings.Contains(page, max) {
+	if strings.Contains(terminalOf(t, c), max) || strings.Contains(markdown, max) || !strings.Contains(page, max) {
 		t.Errorf("%s, the longest slice of what has no finding, is not on the page alone", max)
 	}
 	// It is a table that opens by itself only where there is something to see.
@@ -169,7 +165,7 @@ func TestFindingsChangeNoGate(t *testing.T) {
 // page has all.
 func TestResources(t *testing.T) {
 	c := means(t)
-	out := textOf(t, c)
+	out := terminalOf(t, c)
 	markdown := markdownOf(t, Comparison(c, Document, Extra{}))
 	page := html.UnescapeString(pageOf(t, c, Extra{}))
 	differ, alike := 0, 0
@@ -242,7 +238,7 @@ func TestNoResources(t *testing.T) {
 		t.Errorf("the comment:\n%s", out)
 	}
 	// Of files that have none nothing is said.
-	if out := textOf(t, turns(t)); strings.Contains(out, "Processor time") {
+	if out := terminalOf(t, turns(t)); strings.Contains(out, "Processor time") {
 		t.Errorf("resources of a file that has none:\n%s", out)
 	}
 }
@@ -290,12 +286,8 @@ func TestResourcesAskedFor(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	out := textOf(t, c)
-	for _, want := range []string{"gcs/Mop (less is better)\n", "live-heap-B (less is better)\n", "\nNoisy-2 ", "p: corrected for 10 comparisons"} {
-		if !strings.Contains(out, want) {
-			t.Errorf("no %q in\n%s", want, out)
-		}
-	}
+	out := terminalOf(t, c)
+	mentions(t, out, "gcs/Mop (less is better)\n", "live-heap-B (less is better)\n", "\nNoisy-2 ", "p: corrected for 10 comparisons")
 	if page := pageOf(t, c, Extra{}); strings.Contains(page, `id="resources"`) || !strings.Contains(page, "gcs/Mop") {
 		t.Error("the page has them apart from nothing")
 	}
