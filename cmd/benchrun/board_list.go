@@ -35,7 +35,7 @@ What fits is read from the results that the checkout keeps.`,
 				return err
 			}
 			if format == "json" {
-				return boardrun.WriteJSON(cmd.OutOrStdout(), all)
+				return report.WriteJSON(cmd.OutOrStdout(), all)
 			}
 			return boardrun.ListDoc(all).Text(cmd.OutOrStdout(), report.TextOptions{})
 		},

@@ -322,7 +322,7 @@ func TestJSONOfCell(t *testing.T) {
 		},
 	} {
 		var got bytes.Buffer
-		if err := json.Compact(&got, render(t, func(w io.Writer) error { return writeJSON(w, cellObject(c, compare.Column{Name: "new"}, tt.cell)) })); err != nil || got.String() != tt.want {
+		if err := json.Compact(&got, render(t, func(w io.Writer) error { return WriteJSON(w, cellObject(c, compare.Column{Name: "new"}, tt.cell)) })); err != nil || got.String() != tt.want {
 			t.Errorf("%v, got\n%s\nwant\n%s", err, got.String(), tt.want)
 		}
 	}
