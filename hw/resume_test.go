@@ -239,9 +239,7 @@ func interrupted(t *testing.T, cheap bool) (path string, kept, data []byte, whol
 	t.Helper()
 	path, data, whole = deskRun(t, cheap)
 	kept = data[:bytes.Index(data, []byte("block: 2\n"))]
-	if err := os.WriteFile(path, kept, 0o644); err != nil {
-		t.Fatal(err)
-	}
+	writeFile(t, path, kept)
 	return path, kept, data, whole
 }
 
@@ -264,10 +262,7 @@ func resumed(t *testing.T, path string, cheap bool, change func(*desk, *RunOptio
 // wantFile checks what is in a results file, whatever the order.
 func wantFile(t *testing.T, path string, want []string) {
 	t.Helper()
-	data, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	data := readFile(t, path)
 	wantLines(t, "the file has", contents(data), want)
 }
 
@@ -324,17 +319,12 @@ func TestResumeFromAnywhere(t *testing.T) {
 					continue
 				}
 				times++
-				if err := os.WriteFile(path, data[:cut], 0o644); err != nil {
-					t.Fatal(err)
-				}
+				writeFile(t, path, data[:cut])
 				d, s, err := resumed(t, path, cheap, nil)
 				if err != nil {
 					t.Fatalf("cut at %d: %v", cut, err)
 				}
-				now, err := os.ReadFile(path)
-				if err != nil {
-					t.Fatal(err)
-				}
+				now := readFile(t, path)
 				if !bytes.HasPrefix(now, kept) || len(kept) < len(data) && !bytes.HasPrefix(now[len(kept):], []byte("# resumed ")) {
 					t.Errorf("what was complete has changed, or that it was resumed is not said")
 				}

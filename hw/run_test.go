@@ -328,9 +328,7 @@ func TestRunFails(t *testing.T) {
 	}
 	t.Run("file is there", func(t *testing.T) {
 		o := fakeBench(t, "kept")
-		if err := os.WriteFile(o.Out, []byte("precious\n"), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		writeFile(t, o.Out, []byte("precious\n"))
 		if _, err := Run(t.Context(), o); err == nil || !strings.Contains(err.Error(), "is there already") {
 			t.Errorf("%v", err)
 		}

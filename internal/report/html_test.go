@@ -240,9 +240,7 @@ func TestWriteExplains(t *testing.T) {
 		t.Fatal(err)
 	}
 	results := filepath.Join(dir, "run.bench")
-	if err := os.WriteFile(results, data, 0o644); err != nil {
-		t.Fatal(err)
-	}
+	writeFixture(t, results, data)
 	c := compared(t, results)
 	r, col := cellWith(t, c, compare.Verdict.Proven)
 	x := &why.Index{Schema: why.Schema, Cells: []why.Cell{{Row: r.Name, Base: c.Tables[0].Cols[r.Base].Name, Column: c.Tables[0].Cols[col].Name, Folder: "a", Sentence: "It does less."}}}

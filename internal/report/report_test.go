@@ -31,9 +31,7 @@ func golden[T string | []byte](t *testing.T, name string, text T) {
 		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
 			t.Fatal(err)
 		}
-		if err := os.WriteFile(path, got, 0o644); err != nil {
-			t.Fatal(err)
-		}
+		writeFixture(t, path, got)
 		return
 	}
 	want, err := os.ReadFile(path)
@@ -86,6 +84,13 @@ func compared(t testing.TB, paths ...string) *compare.Comparison {
 		t.Fatal(err)
 	}
 	return c
+}
+
+func writeFixture(t testing.TB, path string, data []byte) {
+	t.Helper()
+	if err := os.WriteFile(path, data, 0o644); err != nil {
+		t.Fatal(err)
+	}
 }
 
 func render(t *testing.T, f func(io.Writer) error) []byte {
@@ -350,9 +355,7 @@ BenchmarkB/impl=x 1 5 ns/op
 func compareText(t testing.TB, text string) *compare.Comparison {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "a.bench")
-	if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	writeFixture(t, path, []byte(text))
 	return compared(t, path)
 }
 
@@ -591,9 +594,7 @@ func TestWriteErrors(t *testing.T) {
 		}
 	}
 	file := filepath.Join(t.TempDir(), "file")
-	if err := os.WriteFile(file, nil, 0o644); err != nil {
-		t.Fatal(err)
-	}
+	writeFixture(t, file, nil)
 	if err := Write(c, nil, filepath.Join(file, "run.md")); err == nil {
 		t.Error("a report inside a file was written")
 	}
