@@ -251,7 +251,7 @@ func TestHelloUnasked(t *testing.T) {
 // TestLimits: the limits that are given are those that count.
 func TestLimits(t *testing.T) {
 	for file, want := range map[string]time.Duration{"hung": 3 * time.Second, "hung_talking": 7 * time.Second} {
-		s := readScript(t, "testdata/sessions/" + file + ".txt")
+		s := readScript(t, "testdata/sessions/"+file+".txt")
 		synctest.Test(t, func(t *testing.T) {
 			session := newSession(s.console(), Limits{Silence: 3 * time.Second, Case: 7 * time.Second})
 			defer session.Close()
