@@ -61,10 +61,7 @@ func (b *box) Send(msg any, from actor.Worker) actor.SendResult {
 		b.mu.Unlock()
 		return actor.Closed
 	}
-	if len(b.in) == cap(b.in) && len(b.in) >= keep {
-		b.in = b.d.grow(b.in)
-	}
-	b.in = append(b.in, msg)
+	b.in = mailbox.Append(b.in, msg)
 	if b.phase != scheduled {
 		b.scheduleUnlock(false, from)
 		return actor.Sent
@@ -219,31 +216,6 @@ func (b *box) refill() bool {
 	return ok
 }
 
-// keep is the capacity up to which an actor that goes to sleep keeps the memory
-// of its empty queue. What is larger goes to a pool, from where the next flood
-// gets it: a flood should not be remembered for ever by every actor that saw
-// one, but a stream of messages, which finds the actor asleep often, should not
-// have the queue grow again every time.
-const keep = 1 << 10
-
-// buffer is a large empty queue in the pool.
-type buffer struct{ msgs []any }
-
-// discard puts an empty queue that is large into the pool.
-func (d *Dispatcher) discard(msgs []any) {
-	if cap(msgs) > keep {
-		d.buffers.Put(&buffer{msgs[:0]})
-	}
-}
-
-// grow returns msgs with more capacity.
-func (d *Dispatcher) grow(msgs []any) []any {
-	if b, _ := d.buffers.Get().(*buffer); b != nil && cap(b.msgs) > cap(msgs) {
-		return append(b.msgs, msgs...)
-	}
-	return append(make([]any, 0, 2*cap(msgs)), msgs...)
-}
-
 // rest acts on the verdict of a turn and reports whether the actor is to be
 // put into the ready queue again.
 func (b *box) rest(v actor.Verdict) (again bool) {
@@ -272,11 +244,8 @@ func (b *box) rest(v actor.Verdict) (again bool) {
 			return true
 		}
 		b.phase = asleep
-		if cap(b.in) > keep || cap(b.out) > keep {
-			b.d.discard(b.in)
-			b.d.discard(b.out)
-			b.in, b.out, b.pos = nil, nil, 0
-		}
+		b.in = mailbox.Discard(b.in)
+		b.out, b.pos = mailbox.Discard(b.out[:0]), 0
 	}
 	if b.cell.Pending() {
 		b.phase = scheduled

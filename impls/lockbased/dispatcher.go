@@ -37,8 +37,6 @@ type Dispatcher struct {
 	target int // workers that are to be able to run
 	most   int
 
-	buffers sync.Pool // of *buffer
-
 	mu       sync.Mutex       // guards everything below
 	ready    queue.Ring[*box] // scheduled actors, the one that waits longest first
 	idle     []*worker        // parked workers; the last to park is the first to be woken
