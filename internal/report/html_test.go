@@ -44,28 +44,32 @@ func TestHTMLStandsAlone(t *testing.T) {
 				t.Errorf("%s has %q: …%s…", name, bad, withoutText(page)[max(0, i-80):i+40])
 			}
 		}
-		ids := make(map[string]int)
-		for _, m := range regexp.MustCompile(` id="([^"]*)"`).FindAllStringSubmatch(page, -1) {
-			ids[m[1]]++
-		}
-		for id, n := range ids {
-			if n > 1 {
-				t.Errorf("%s: %d elements are %q", name, n, id)
-			}
-		}
-		links := regexp.MustCompile(`(?:href|aria-labelledby)="([^"]*)"`).FindAllStringSubmatch(page, -1)
-		if len(links) < 10 {
-			t.Errorf("%s has %d links", name, len(links))
-		}
-		for _, m := range links {
-			if ids[strings.TrimPrefix(m[1], "#")] == 0 {
-				t.Errorf("%s: nothing is %q", name, m[1])
-			}
+		if n := linksLead(t, page); n < 10 {
+			t.Errorf("%s has %d links", name, n)
 		}
 		if again := pageOf(t, c, Extra{Title: "Comparison of " + name}); again != page {
 			t.Errorf("%s: a second page of the same results differs", name)
 		}
 	}
+}
+
+// linksLead checks that links lead to a part of the page, of which each has a name of its own,
+// and counts them.
+func linksLead(t *testing.T, page string) int {
+	t.Helper()
+	ids := make(map[string]int)
+	for _, m := range regexp.MustCompile(` id="([^"]*)"`).FindAllStringSubmatch(page, -1) {
+		if ids[m[1]]++; ids[m[1]] > 1 {
+			t.Errorf("two elements are %q", m[1])
+		}
+	}
+	links := regexp.MustCompile(`(?:href|aria-labelledby)="([^"]*)"`).FindAllStringSubmatch(page, -1)
+	for _, m := range links {
+		if ids[strings.TrimPrefix(m[1], "#")] == 0 {
+			t.Errorf("nothing is %q", m[1])
+		}
+	}
+	return len(links)
 }
 
 // withoutText is the tags of a page: what it shows may be anything.
