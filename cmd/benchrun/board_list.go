@@ -18,7 +18,7 @@ func newBoardListCmd() *cobra.Command {
 			return err
 		}
 		if format == "json" {
-			return boardrun.WriteJSON(cmd.OutOrStdout(), all)
+			return report.WriteJSON(cmd.OutOrStdout(), all)
 		}
 		return boardrun.ListDoc(all).Text(cmd.OutOrStdout(), report.TextOptions{})
 	}, fields{"map": &mapFile, "format": &format})

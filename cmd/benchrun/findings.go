@@ -60,7 +60,7 @@ func showCalibration(cmd *cobra.Command, files []string, o calibrate.Options, fo
 	if err != nil {
 		return err
 	}
-	return showFindings(cmd, "calibration", files, format, path, report.Calibration(c), func(w io.Writer) error { return report.CalibrationJSON(w, c) })
+	return showFindings(cmd, "calibration", files, format, path, report.Calibration(c), func(w io.Writer) error { return report.WriteJSON(w, c) })
 }
 
 // showTruth computes what the files show and prints it, and writes it as JSON to path,
@@ -70,7 +70,7 @@ func showTruth(cmd *cobra.Command, files []string, format, path string) error {
 	if err != nil {
 		return err
 	}
-	return showFindings(cmd, "truth suite", files, format, path, report.Truth(t), func(w io.Writer) error { return report.TruthJSON(w, t) })
+	return showFindings(cmd, "truth suite", files, format, path, report.Truth(t), func(w io.Writer) error { return report.WriteJSON(w, t) })
 }
 
 // showFindings prints what was found in files, and writes it as JSON to path, if that is not

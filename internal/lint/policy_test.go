@@ -203,7 +203,12 @@ var importPolicy = Policy{
 			Packages: "internal/targets",
 			Why:      "promises name workloads, metrics and columns as results have them, and are judged by what the engine reads from files, never by the code that was measured",
 			Ours:     []string{"internal/compare", "internal/record"},
-			TestOurs: []string{".", "hw/firmware", "hw/firmware/bench", "impls", "impls/serial", "internal/measure", "workloads", "workloads/benchtest"},
+			TestOurs: []string{".", "hw/firmware", "hw/firmware/bench", "impls", "impls/serial", "internal/measure", "internal/targets/targetstest", "workloads", "workloads/benchtest"},
+		},
+		{
+			Packages: "internal/targets/targetstest",
+			Why:      "it is what tests judge, and how",
+			Ours:     []string{"internal/compare", "internal/targets"},
 		},
 		{
 			Packages: "internal/program",
@@ -309,6 +314,7 @@ var importPolicy = Policy{
 				"hw", "hw/firmware/line", "internal/compare", "internal/console", "internal/record", "internal/report",
 				"internal/runner", "internal/scratch", "internal/session", "internal/targets",
 			},
+			TestOurs: []string{"internal/quotetest"},
 		},
 		{
 			Packages: "internal/report/serve",
@@ -321,7 +327,7 @@ var importPolicy = Policy{
 			Packages: "internal/report/...",
 			Why:      "a report is derived from what the engine read from files and judged by targets, which are data, never from the code that was measured",
 			Ours:     []string{"internal/calibrate", "internal/compare", "internal/conform", "internal/record", "internal/why", "internal/report/...", "internal/targets"},
-			TestOurs: []string{"internal/truth/..."},
+			TestOurs: []string{"internal/quotetest", "internal/targets/targetstest", "internal/truth/..."},
 			Others: []string{
 				"github.com/google/pprof/...",
 				"github.com/jedib0t/go-pretty/v6/...",
@@ -416,6 +422,10 @@ var importPolicy = Policy{
 		{
 			Packages: "internal/filelock",
 			Why:      "a lock that ends with its process tells whether somebody is still at work, whatever the file is for",
+		},
+		{
+			Packages: "internal/quotetest",
+			Why:      "it compares pages with what tests make, and does not know of what that is",
 		},
 		{
 			Packages: "internal/hwcount",

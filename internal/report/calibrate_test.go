@@ -63,15 +63,15 @@ func aCalibration() *compare.Calibration {
 
 func TestGoldenCalibration(t *testing.T) {
 	c := aCalibration()
-	golden(t, "calibration.txt", render(t, func(w io.Writer) error { return Calibration(c).Text(w, TextOptions{}) }))
-	golden(t, "calibration.md", []byte(markdownOf(t, Calibration(c))))
-	text := render(t, func(w io.Writer) error { return CalibrationJSON(w, c) })
+	golden(t, "calibration.txt", plainText(t, Calibration(c)))
+	golden(t, "calibration.md", markdownOf(t, Calibration(c)))
+	text := render(t, func(w io.Writer) error { return WriteJSON(w, c) })
 	back := new(compare.Calibration)
 	if err := json.Unmarshal(text, back); err != nil || !reflect.DeepEqual(back, c) {
 		t.Errorf("%v: read back: %+v", err, back)
 	}
 	// One without anything in it has no figure, and no NaN either.
-	empty := string(render(t, func(w io.Writer) error { return Calibration(new(compare.Calibration)).Text(w, TextOptions{}) }))
+	empty := plainText(t, Calibration(new(compare.Calibration)))
 	if strings.Contains(empty, "NaN") || strings.Contains(empty, "0.0%") {
 		t.Error(empty)
 	}
@@ -86,12 +86,8 @@ func TestCalibrationNamesPackagesWhereItMust(t *testing.T) {
 	other := c.Benchmarks[1]
 	other.Pkg = "example.com/n"
 	c.Benchmarks = append(c.Benchmarks, other)
-	text := string(render(t, func(w io.Writer) error { return Calibration(c).Text(w, TextOptions{}) }))
-	for _, want := range []string{"example.com/m HashN-2", "example.com/n HashN-2"} {
-		if !strings.Contains(text, want) {
-			t.Errorf("no %q in\n%s", want, text)
-		}
-	}
+	text := plainText(t, Calibration(c))
+	mentions(t, text, "example.com/m HashN-2", "example.com/n HashN-2")
 	if strings.Contains(text, "example.com/m Actor") {
 		t.Errorf("a package where none is needed:\n%s", text)
 	}
@@ -125,7 +121,7 @@ func TestReportsQuoteTheCalibration(t *testing.T) {
 			Ways   []compare.CalibratedWay
 		}
 	}
-	if err := json.Unmarshal(render(t, func(w io.Writer) error { return JSON(w, c, nil) }), &doc); err != nil {
+	if err := json.Unmarshal([]byte(jsonOf(t, c, nil)), &doc); err != nil {
 		t.Fatal(err)
 	}
 	if len(doc.Calibrations) != 1 || doc.Calibrations[0].File != "calibration-1.json" || doc.Calibrations[0].Alarms.K != 4 || len(doc.Calibrations[0].Stale) != 1 || len(doc.Calibrations[0].Ways) != 2 {
@@ -159,11 +155,7 @@ func TestReportsQuoteTheirWayOfDriving(t *testing.T) {
 		{&compare.Calibration{CalibratedRates: compare.CalibratedRates{Alarms: compare.Rate{N: 80, K: 4}}}, []string{"loop"}, []string{all}, []string{none}}, // of an earlier version
 	} {
 		got := quoteCalibration(compare.CalibrationQuote{Machine: "m", Calibration: c.calibration, Driven: c.driven})
-		for _, want := range c.has {
-			if !strings.Contains(got, want) {
-				t.Errorf("driven by %v: no %q in %q", c.driven, want, got)
-			}
-		}
+		mentions(t, got, c.has...)
 		for _, not := range c.lacks {
 			if strings.Contains(got, not) {
 				t.Errorf("driven by %v: %q in %q", c.driven, not, got)
