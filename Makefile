@@ -25,11 +25,12 @@ CONCURRENT := . ./actor/... ./group/... ./task/... ./impls/... ./conformance/...
 PROCS := ./actor/... ./group/... ./task/... ./impls/...
 NUMBERS := 1,2,8
 
-# The engine's tests build and run other programs: under -race the short ones do.
-ENGINE := ./cmd/... $(patsubst %,./internal/%/...,calibrate compare conform console program record runner session stats testbin truth versions why)
-
 # What has nothing that goes on at the same time: the race detector finds nothing there.
-SEQUENTIAL := . ./internal/lint ./internal/report ./internal/targets
+SEQUENTIAL := . $(patsubst %,./internal/%,lint report targets calibrate compare conform record stats versions) ./internal/truth/...
+
+# Of the rest of the engine, which builds and runs other programs in its tests, the short
+# ones run under -race.
+ENGINE := ./cmd/... $(patsubst %,./internal/%/...,console program runner session testbin why)
 
 # What boards carry: it is tested as on machines of 32 bits as well.
 BOARD := ./actor/... ./group ./task ./impls/... ./conformance ./internal/measure ./hw/firmware/...
@@ -145,8 +146,9 @@ policy:
 .PHONY: unit
 unit:
 	$(call say,all tests but those of the policy)
-	$(GO_TEST) -skip '$(SEEDED)' $$(go list ./... | grep -v /internal/lint$$)
+	$(GO_TEST) -skip '$(SEEDED)' $$(go list ./... | grep -vE '/internal/lint$$|/workloads/benchtest$$')
 	$(GO_TEST) -run '$(SEEDED)' ./impls/serial
+	$(GO_TEST) -short ./workloads/benchtest # of each workload one implementation
 
 .PHONY: night
 night:
