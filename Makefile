@@ -19,10 +19,11 @@ CODE_MODULES := $(filter-out tools,$(MODULES))
 # compile for a 32-bit machine.
 CONCURRENT := . ./actor/... ./group/... ./task/... ./impls/... ./conformance/... ./workloads/... ./internal/measure ./hw/firmware/...
 
-# Of these, the ones whose tests run once more under -race, with several GOMAXPROCS. Not
-# conformtest: its own tests are about wrong groups, each of them run many times, and find
-# nothing there that they do not find plain; its clauses run with the implementations.
-PROCS := ./actor/... ./group/... ./task/... ./impls/...
+# Of these, the ones whose tests run under -race with several GOMAXPROCS. Not actor, whose
+# tests are about the core, which runs by turns: it has them at night. Not conformtest: its
+# own tests are about wrong groups, each of them run many times, and find nothing there that
+# they do not find plain; its clauses run with the implementations.
+PROCS := ./group/... ./task/... ./impls/...
 NUMBERS := 1,2,8
 
 # What has nothing that goes on at the same time: the race detector finds nothing there.
@@ -92,7 +93,8 @@ test: check unit race foreign examples ## everything CI runs: no minute of waiti
 #	night      tests that wait for time limits, look at processors and memory, kill and resume
 #	           again and again, run all seeds, and make wrong implementations hang
 #	procs      the concurrent packages in full with GOMAXPROCS 1 and 2 and 8; make test has
-#	           them short with -race, and in full with as many processors as there are
+#	           the implementations short with -race, and all in full with as many
+#	           processors as there are
 #	race-all   under -race: all tests in full, those of the suite itself among them
 #	browser, boards, arm	need other programs
 #	soak       clauses some dozen times: minutes each
@@ -170,7 +172,7 @@ boards: ## run some firmware on each emulated board that this machine has the pr
 .PHONY: procs
 procs:
 	$(call say,concurrent packages with GOMAXPROCS 1 and 2 and 8)
-	$(NIGHT_TEST) -cpu $(NUMBERS) -skip '$(SEEDED)' $(PROCS) ./workloads ./examples/...
+	$(NIGHT_TEST) -cpu $(NUMBERS) -skip '$(SEEDED)' $(PROCS) ./actor/... ./workloads ./examples/...
 
 # 386 is this machine's own on most, and has every implementation conform; arm is
 # emulated, which is slow, and runs what the firmware makes of the clauses and workloads.
