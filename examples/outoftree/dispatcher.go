@@ -2,14 +2,11 @@ package onemutex
 
 import (
 	"context"
-	"errors"
 	"slices"
 	"sync"
 
 	"github.com/dynolab/dyno/actor"
 )
-
-var errStarted = errors.New("onemutex: the dispatcher serves a system already: make one for each")
 
 // Dispatcher implements [actor.Dispatcher]: the same idea as the group. One
 // mutex guards all mailboxes, and every turn is a goroutine. There is no ready
@@ -41,7 +38,7 @@ func (d *Dispatcher) Start() error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if d.started {
-		return errStarted
+		return actor.ErrStarted
 	}
 	d.started = true
 	return nil

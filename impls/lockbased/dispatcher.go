@@ -1,7 +1,6 @@
 package lockbased
 
 import (
-	"errors"
 	"runtime"
 	"sync"
 	"time"
@@ -28,8 +27,6 @@ type DispatcherConfig struct {
 // while there is something to do: long against a turn, short for a person. It
 // is how long actors wait when all workers are blocked.
 const period = time.Millisecond
-
-var errStarted = errors.New("lockbased: the dispatcher serves a system already: make one for each")
 
 // Dispatcher runs actors on a fixed set of workers that take them from one
 // locked queue. Make one with [NewDispatcher] or [NewDispatcherWith].
@@ -91,7 +88,7 @@ func (d *Dispatcher) Start() error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if d.started {
-		return errStarted
+		return actor.ErrStarted
 	}
 	d.started = true
 	if d.target == 0 {
