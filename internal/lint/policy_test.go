@@ -216,6 +216,7 @@ var importPolicy = Policy{
 			Packages: "internal/program",
 			Why:      "it starts programs that speak the driving protocol and knows no more of them than that",
 			Ours:     []string{"internal/child", "internal/hwcount"},
+			TestOurs: []string{"internal/patience"},
 		},
 		{
 			Packages: "internal/program/subject",
@@ -249,7 +250,7 @@ var importPolicy = Policy{
 			Packages: "internal/testbin",
 			Why:      "it makes subjects of Go packages, which it builds and lists; it knows neither contracts nor implementations",
 			Ours:     []string{"internal/child", "internal/program", "internal/record", "internal/session"},
-			TestOurs: []string{"internal/hwcount"},
+			TestOurs: []string{"internal/hwcount", "internal/patience"},
 			Others: []string{
 				errgroup, // builds go on side by side
 				"github.com/agnivade/levenshtein",
@@ -333,7 +334,7 @@ var importPolicy = Policy{
 			Packages: "hw",
 			Why:      "it brings firmware to boards and reads what comes back: it knows the protocol and the format of results, and no board or implementation by name",
 			Ours:     []string{"hw/boards", "hw/firmware/line", "internal/child", "internal/compare", "internal/filelock", "internal/record", "internal/scratch", "internal/session"},
-			TestOurs: []string{".", "hw/...", "internal/measure", "impls/...", "internal/barepath"},
+			TestOurs: []string{".", "hw/...", "internal/measure", "impls/...", "internal/barepath", "internal/patience"},
 			Others: []string{
 				"github.com/agnivade/levenshtein",
 				"go.bug.st/serial/...",
@@ -404,6 +405,10 @@ var importPolicy = Policy{
 		{
 			Packages: "internal/barepath",
 			Why:      "it hides the programs of this machine from tests, whatever those look for",
+		},
+		{
+			Packages: "internal/patience",
+			Why:      "tests of time limits vary the limit, whatever it is that the limit ends",
 		},
 		{
 			Packages: "internal/child",
