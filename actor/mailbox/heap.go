@@ -21,7 +21,7 @@ type heap struct {
 
 func (h *heap) push(prio int, msg any) {
 	h.seq++
-	h.items = append(h.items, item{})
+	h.items = heaps.append(h.items, item{})
 	h.up(len(h.items)-1, item{prio, h.seq, msg})
 }
 
@@ -35,8 +35,8 @@ func (h *heap) remove(i int) any {
 	switch {
 	case i < n:
 		h.up(h.down(i), moved)
-	case n == 0 && cap(h.items) > h.keep:
-		h.items = nil
+	case n == 0:
+		h.items = heaps.discard(h.items, h.keep)
 	}
 	return msg
 }
