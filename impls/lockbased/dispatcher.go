@@ -109,7 +109,7 @@ func (d *Dispatcher) Stop(done func()) {
 		d.timer.Stop()
 	}
 	for len(d.idle) > 0 {
-		d.rouse()
+		d.wakeIdle()
 	}
 	if d.workers > 0 {
 		d.done = done
@@ -137,7 +137,7 @@ func (d *Dispatcher) AddStats(s *actor.Stats) {
 // schedule queues an actor that has become ready. A worker that does so in a
 // turn takes the actor itself afterwards, so nobody else is woken for the
 // first one that is ready: that would cost more than most turns take. What is
-// queued and not taken because the turn goes on for long, look finds.
+// queued and not taken because the turn goes on for long, watchdog finds.
 func (d *Dispatcher) schedule(b *box, from actor.Worker) {
 	d.mu.Lock()
 	d.ready.Push(b)
@@ -153,7 +153,7 @@ func (d *Dispatcher) schedule(b *box, from actor.Worker) {
 func (d *Dispatcher) help() bool {
 	switch {
 	case len(d.idle) > 0:
-		d.rouse()
+		d.wakeIdle()
 		return true
 	case d.workers-d.blocked-d.stuck < d.target && d.workers < d.most:
 		d.workers++
@@ -166,8 +166,8 @@ func (d *Dispatcher) help() bool {
 	return false
 }
 
-// rouse wakes the worker that parked last. mu is held, and somebody is parked.
-func (d *Dispatcher) rouse() {
+// wakeIdle wakes the worker that parked last. mu is held, and somebody is parked.
+func (d *Dispatcher) wakeIdle() {
 	w := d.idle[len(d.idle)-1]
 	d.idle = d.idle[:len(d.idle)-1]
 	d.wakes++
@@ -192,16 +192,16 @@ func (d *Dispatcher) watch() {
 	d.watching = true
 	d.lastSeen = d.taken
 	if d.timer == nil {
-		d.timer = time.AfterFunc(period, d.look)
+		d.timer = time.AfterFunc(period, d.watchdog)
 	} else {
 		d.timer.Reset(period)
 	}
 }
 
-// look is what the timer does: if actors are ready and none was taken for a
+// watchdog is what the timer calls: if actors are ready and none was taken for a
 // whole period, the workers are busy or blocked, and as many more are
 // brought in.
-func (d *Dispatcher) look() {
+func (d *Dispatcher) watchdog() {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.watching = false
@@ -305,7 +305,7 @@ func (d *Dispatcher) take(w *worker) *box {
 			d.taken++
 			if d.ready.Len() > 0 {
 				if len(d.idle) > 0 {
-					d.rouse()
+					d.wakeIdle()
 				}
 				d.watch()
 			}
