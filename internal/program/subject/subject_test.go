@@ -227,10 +227,10 @@ func TestOpenRefuses(t *testing.T) {
 		filepath.Join(dir, "none"):  "there is no file",
 		dir:                         "is a folder",
 		put("text", "hello", 0o644): "is not executable",
-		put("says", "#!/bin/sh\necho hello\n", 0o755):     `does not speak the driving protocol: asked for its benchmarks, it printed "hello"`,
-		put("silent", "#!/bin/sh\n", 0o755):               "it named none",
-		put("fails", "#!/bin/sh\nexit 3\n", 0o755):        "ended with exit status 3",
-		put("bad", "#!/none/such\n", 0o755):               "does not start",
+		put("says", "#!/bin/sh\necho hello\n", 0o755):       `does not speak the driving protocol: asked for its benchmarks, it printed "hello"`,
+		put("silent", "#!/bin/sh\n", 0o755):                 "it named none",
+		put("fails", "#!/bin/sh\nexit 3\n", 0o755):          "ended with exit status 3",
+		put("bad", "#!/none/such\n", 0o755):                 "does not start",
 		put("hangs", "#!/bin/sh\nexec sleep 1000\n", 0o755): "does not say within",
 	} {
 		limit := time.Minute
