@@ -81,6 +81,11 @@ type Promises struct {
 	// handle the same messages in the same order.
 	Deterministic bool
 
+	// ExactPending: Pending of an executor is how many tasks were pending at one
+	// moment of the call. Without it, of two tasks that follow one another both
+	// may be counted, or none.
+	ExactPending bool
+
 	// Parks: every call that waits, and every idle goroutine of the
 	// implementation, is durably blocked in the sense of testing/synctest
 	// (it waits on a channel or a condition, it does not spin or sit in a
@@ -102,6 +107,7 @@ func (p Promises) Lacks(need Promises) []string {
 		{"StartOrder", need.StartOrder, p.StartOrder},
 		{"Fair", need.Fair, p.Fair},
 		{"Deterministic", need.Deterministic, p.Deterministic},
+		{"ExactPending", need.ExactPending, p.ExactPending},
 		{"Parks", need.Parks, p.Parks},
 	} {
 		if c.need && !c.have {

@@ -2,8 +2,9 @@ package actor
 
 import (
 	"errors"
-	"runtime"
 	"strconv"
+
+	"github.com/dynolab/dyno/internal/panics"
 )
 
 // Why a message was not delivered: what a [SendError] and a [DeadLetter] give
@@ -38,6 +39,10 @@ var (
 	// ErrNobody: the Ref is zero.
 	ErrNobody = errors.New("actor: the Ref is nobody's (zero)")
 )
+
+// ErrStarted is what Dispatcher.Start returns if the dispatcher has been started
+// before.
+var ErrStarted = errors.New("actor: the dispatcher serves a system already: make one for each")
 
 // Why an actor or a system was not made.
 var (
@@ -142,52 +147,19 @@ type PanicError struct {
 // newPanicError returns a PanicError with the stack of the calling goroutine,
 // on which the frames that panicked still are.
 func newPanicError(value any) *PanicError {
-	buf := make([]byte, 4<<10)
-	for {
-		n := runtime.Stack(buf, false)
-		if n < len(buf) || len(buf) >= 64<<10 {
-			return &PanicError{Value: value, Stack: buf[:n:n]}
-		}
-		buf = make([]byte, 2*len(buf))
-	}
+	return &PanicError{Value: value, Stack: panics.Stack()}
 }
 
 // Error returns "actor: panicked: " and the value as text, without the stack.
 // Values that are not errors, strings, fmt.Stringers or basic types are shown
 // by kind only.
-func (e *PanicError) Error() string { return "actor: panicked: " + panicText(e.Value) }
+func (e *PanicError) Error() string { return "actor: panicked: " + panics.Text(e.Value) }
 
 // Unwrap returns the value if that is an error, so that errors.Is and
 // errors.As see through the panic, and nil otherwise.
 func (e *PanicError) Unwrap() error {
 	err, _ := e.Value.(error)
 	return err
-}
-
-// panicText renders a panic value without fmt, which costs a board 47 KB of
-// flash.
-func panicText(v any) string {
-	switch v := v.(type) {
-	case nil:
-		return "nil"
-	case error:
-		return v.Error()
-	case interface{ String() string }:
-		return v.String()
-	case string:
-		return v
-	case bool:
-		return strconv.FormatBool(v)
-	case int:
-		return strconv.Itoa(v)
-	case int64:
-		return strconv.FormatInt(v, 10)
-	case uint64:
-		return strconv.FormatUint(v, 10)
-	case float64:
-		return strconv.FormatFloat(v, 'g', -1, 64)
-	}
-	return "(a value that is neither error, string nor number)"
 }
 
 // trim takes the package's name off an error's text that is going to stand

@@ -3,7 +3,9 @@ package actor
 import "context"
 
 // This file is what an implementation fills: where messages wait, and who runs
-// an actor when. A minimal one is a mutex, a slice and this turn:
+// an actor when. What a mailbox means (order, bounds, policies, priorities) is in
+// package actor/mailbox, without synchronisation, for all of them. So a minimal
+// implementation is a mutex, a mailbox.Queue and this turn:
 //
 //	func (b *box) turn(w *worker) (v actor.Verdict) {
 //		var msg any
@@ -25,8 +27,9 @@ import "context"
 //		return v
 //	}
 //
-// Between Tell and Receive there are two indirect calls: Port.Send and Receive
-// itself.
+// The turn is for copying: shared, it would have to call pop indirectly for every
+// message. Between Tell and Receive there are two indirect calls, Port.Send and
+// Receive itself.
 
 // Dispatcher is an implementation: it makes the actors' mailboxes and runs
 // their turns. One serves one system, once.

@@ -2,8 +2,8 @@ package group
 
 import (
 	"errors"
-	"runtime"
-	"strconv"
+
+	"github.com/dynolab/dyno/internal/panics"
 )
 
 var (
@@ -32,21 +32,14 @@ type PanicError struct {
 // calling goroutine. Implementations call it in the deferred function that
 // recovered value, where the frames that panicked are still on the stack.
 func NewPanicError(value any) *PanicError {
-	buf := make([]byte, 4<<10)
-	for {
-		n := runtime.Stack(buf, false)
-		if n < len(buf) || len(buf) >= 64<<10 {
-			return &PanicError{Value: value, Stack: buf[:n:n]}
-		}
-		buf = make([]byte, 2*len(buf))
-	}
+	return &PanicError{Value: value, Stack: panics.Stack()}
 }
 
 // Error returns "group: task panicked: " and the value as text. The stack is
 // left out; print Stack for it. Values that are not errors, strings,
 // fmt.Stringers or basic types are shown by kind only.
 func (e *PanicError) Error() string {
-	return "group: task panicked: " + panicText(e.Value)
+	return "group: task panicked: " + panics.Text(e.Value)
 }
 
 // Unwrap returns the value the task panicked with if that is an error, so that
@@ -54,30 +47,4 @@ func (e *PanicError) Error() string {
 func (e *PanicError) Unwrap() error {
 	err, _ := e.Value.(error)
 	return err
-}
-
-// panicText renders a panic value without fmt, which costs a board 47 KB of
-// flash.
-func panicText(v any) string {
-	switch v := v.(type) {
-	case nil:
-		return "nil"
-	case error:
-		return v.Error()
-	case interface{ String() string }:
-		return v.String()
-	case string:
-		return v
-	case bool:
-		return strconv.FormatBool(v)
-	case int:
-		return strconv.Itoa(v)
-	case int64:
-		return strconv.FormatInt(v, 10)
-	case uint64:
-		return strconv.FormatUint(v, 10)
-	case float64:
-		return strconv.FormatFloat(v, 'g', -1, 64)
-	}
-	return "(a value that is neither error, string nor number)"
 }

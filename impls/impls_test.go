@@ -1,6 +1,7 @@
 package impls_test
 
 import (
+	"flag"
 	"os"
 	"reflect"
 	"regexp"
@@ -30,22 +31,32 @@ func TestNames(t *testing.T) {
 	}
 }
 
+var update = flag.Bool("update", false, "rewrite the table of promises in docs/semantics-group.md")
+
 // TestPromisesTable compares the table of promises in the document with what
 // the implementations say.
 func TestPromisesTable(t *testing.T) {
-	const page = "../docs/semantics-group.md"
+	const page, begin, end = "../docs/semantics-group.md", "<!-- promises: begin", "<!-- promises: end -->"
 	data, err := os.ReadFile(page)
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, rest, _ := strings.Cut(string(data), "<!-- promises: begin")
+	_, rest, _ := strings.Cut(string(data), begin)
 	_, rest, _ = strings.Cut(rest, "-->\n")
-	got, _, found := strings.Cut(rest, "<!-- promises: end -->")
+	got, after, found := strings.Cut(rest, end)
 	if !found {
-		t.Fatalf("%s: the marks <!-- promises: begin … --> and <!-- promises: end --> are gone", page)
+		t.Fatalf("%s: the marks %s … --> and %s are gone", page, begin, end)
 	}
-	if want := promisesTable(); got != want {
-		t.Errorf("%s: the table of promises is not what impls.All says; put this between the marks:\n%s", page, want)
+	want := promisesTable()
+	switch {
+	case got == want:
+	case *update:
+		before := strings.TrimSuffix(string(data), got+end+after)
+		if err := os.WriteFile(page, []byte(before+want+end+after), 0o644); err != nil {
+			t.Error(err)
+		}
+	default:
+		t.Errorf("%s: the table of promises is not what impls.All says: go test ./impls -run PromisesTable -update writes it", page)
 	}
 }
 

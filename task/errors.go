@@ -3,8 +3,9 @@ package task
 import (
 	"context"
 	"errors"
-	"runtime"
 	"strconv"
+
+	"github.com/dynolab/dyno/internal/panics"
 )
 
 var (
@@ -51,7 +52,7 @@ func (e *Error) Error() string {
 	case e.Cause != nil:
 		s += ": " + e.Cause.Error()
 	case e.Panic != nil:
-		s += ": " + panicText(e.Panic)
+		s += ": " + panics.Text(e.Panic)
 	}
 	return s
 }
@@ -86,37 +87,7 @@ func (e *CycleError) Error() string {
 // newPanic returns the error of a task that panicked with v, for the deferred
 // function that recovered it: the frames are still on the stack.
 func newPanic(v any) *Error {
-	e := &Error{Message: "the task panicked", Panic: v}
+	e := &Error{Message: "the task panicked", Panic: v, Stack: panics.Stack()}
 	e.Cause, _ = v.(error)
-	buf := make([]byte, 4<<10)
-	for {
-		n := runtime.Stack(buf, false)
-		if n < len(buf) || len(buf) >= 64<<10 {
-			e.Stack = buf[:n:n]
-			return e
-		}
-		buf = make([]byte, 2*len(buf))
-	}
-}
-
-// panicText renders a panic value without fmt, which costs a board 47 KB of
-// flash.
-func panicText(v any) string {
-	switch v := v.(type) {
-	case interface{ String() string }:
-		return v.String()
-	case string:
-		return v
-	case bool:
-		return strconv.FormatBool(v)
-	case int:
-		return strconv.Itoa(v)
-	case int64:
-		return strconv.FormatInt(v, 10)
-	case uint64:
-		return strconv.FormatUint(v, 10)
-	case float64:
-		return strconv.FormatFloat(v, 'g', -1, 64)
-	}
-	return "(a value that is neither error, string nor number)"
+	return e
 }

@@ -20,23 +20,28 @@ type heap struct {
 }
 
 func (h *heap) push(prio int, msg any) {
+	n := len(h.items)
+	if n < cap(h.items) {
+		h.items = h.items[:n+1]
+	} else {
+		h.items = heaps.append(h.items, item{})
+	}
 	h.seq++
-	h.items = append(h.items, item{})
-	h.up(len(h.items)-1, item{prio, h.seq, msg})
+	h.items[h.rise(n, prio, h.seq)] = item{prio, h.seq, msg}
 }
 
 // remove removes the item at index i and returns its message.
 func (h *heap) remove(i int) any {
 	msg := h.items[i].msg
 	n := len(h.items) - 1
-	moved := h.items[n]
+	last := h.items[n]
 	h.items[n] = item{} // or the slot would keep the message alive
 	h.items = h.items[:n]
 	switch {
 	case i < n:
-		h.up(h.down(i), moved)
-	case n == 0 && cap(h.items) > h.keep:
-		h.items = nil
+		h.items[h.rise(h.sink(i), last.prio, last.seq)] = last
+	case n == 0:
+		h.items = heaps.discard(h.items, h.keep)
 	}
 	return msg
 }
@@ -44,42 +49,45 @@ func (h *heap) remove(i int) any {
 // last returns the index of the oldest of the items with the largest prio. In a
 // heap those are anywhere.
 func (h *heap) last() int {
-	v := 0
+	last := 0
 	for i := range h.items {
-		a, b := &h.items[i], &h.items[v]
+		a, b := &h.items[i], &h.items[last]
 		if a.prio > b.prio || a.prio == b.prio && a.seq < b.seq {
-			v = i
+			last = i
 		}
 	}
-	return v
+	return last
 }
 
-// up puts it into the free slot i, or where it belongs between there and the top.
-func (h *heap) up(i int, it item) {
+// rise moves the free slot i up to where an item with prio and seq belongs between
+// there and the top, and returns where that is.
+func (h *heap) rise(i int, prio int, seq uint64) int {
+	items := h.items
 	for i > 0 {
 		parent := (i - 1) / 2
-		if !it.before(&h.items[parent]) {
+		if p := &items[parent]; p.prio < prio || p.prio == prio && p.seq < seq {
 			break
 		}
-		h.items[i] = h.items[parent]
+		items[i] = items[parent]
 		i = parent
 	}
-	h.items[i] = it
+	return i
 }
 
-// down moves the free slot i to the bottom, always to the smaller child, and
+// sink moves the free slot i to the bottom, always to the smaller child, and
 // returns where it is then. What has to fill it comes from the bottom, so it
 // mostly belongs there (Wegener, "Bottom-up heapsort", TCS 118, 1993).
-func (h *heap) down(i int) int {
+func (h *heap) sink(i int) int {
+	items := h.items
 	for {
 		child := 2*i + 1
-		if child >= len(h.items) {
+		if child >= len(items) {
 			return i
 		}
-		if child+1 < len(h.items) && h.items[child+1].before(&h.items[child]) {
+		if child+1 < len(items) && items[child+1].before(&items[child]) {
 			child++
 		}
-		h.items[i] = h.items[child]
+		items[i] = items[child]
 		i = child
 	}
 }

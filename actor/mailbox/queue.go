@@ -45,13 +45,13 @@
 //
 // # Memory
 //
-// A queue begins with room for two messages and grows by doubling up to a segment
-// of 256. Beyond that it is a chain of segments, so a flood never copies what
+// A queue begins with room for two messages and grows by doubling, from 8, up to a segment
+// of 1,024. Beyond that it is a chain of segments, so a flood never copies what
 // waits; segments that are used up go to a pool, which the garbage collector
 // empties. So in the steady state nothing is allocated per message, and after a
 // flood an actor keeps one segment. Messages with priorities are in a heap, which
-// has to be in one piece: it is copied when it grows, and kept up to the
-// mailbox's capacity.
+// has to be in one piece: it is copied when it grows, and when it is empty, a
+// large one goes to a pool as well.
 package mailbox
 
 import (
@@ -92,7 +92,7 @@ func New(cfg actor.MailboxConfig) (q Queue) {
 		return q
 	}
 	q.limit = &limit{policy: cfg.Policy, capacity: cfg.Capacity, priority: cfg.Priority}
-	q.limit.heap.keep = max(segmentLen, cfg.Capacity)
+	q.limit.heap.keep = max(Keep, cfg.Capacity)
 	if cfg.Policy == actor.Grow {
 		q.limit.capacity = 0
 		if cfg.Priority == nil {
@@ -130,50 +130,53 @@ func (q *Queue) Priority(msg any) int {
 // true a message had to go for it: dropped, which may be msg itself, and belongs
 // into Cell.Undelivered with ErrDropped when no lock is held any more.
 func (q *Queue) Push(msg any, prio int) (res actor.SendResult, dropped any, drop bool) {
-	if q.later == shut {
-		return actor.Closed, nil, false
-	}
-	x := q.limit
-	if x == nil {
-		q.append(msg)
-		return actor.Sent, nil, false
-	}
-	if x.capacity > 0 && q.Len() >= x.capacity {
-		switch x.policy {
-		case actor.DropNewest:
-			return actor.Full, nil, false
-		case actor.Block:
-			return actor.MustWait, nil, false
-		case actor.DropOldest:
-			return actor.Sent, q.exchange(msg, prio), true
+	if x := q.limit; x != nil {
+		switch {
+		case q.later == shut:
+			return actor.Closed, nil, false
+		case x.capacity > 0 && q.Len() >= x.capacity:
+			return q.overflow(msg, prio)
+		case x.priority != nil:
+			x.heap.push(prio, msg)
+			return actor.Sent, nil, false
 		}
 	}
-	q.put(msg, prio)
+	switch {
+	case q.later == nil && q.ring.TryPush(msg): // nearly always
+	case q.later == shut:
+		return actor.Closed, nil, false
+	default:
+		q.append(msg)
+	}
 	return actor.Sent, nil, false
 }
 
-// put queues msg, for which there is room.
-func (q *Queue) put(msg any, prio int) {
-	if q.limit.priority == nil {
-		q.append(msg)
-	} else {
-		q.limit.heap.push(prio, msg)
+// overflow is Push for a queue that is full.
+func (q *Queue) overflow(msg any, prio int) (res actor.SendResult, dropped any, drop bool) {
+	switch q.limit.policy {
+	case actor.Block:
+		return actor.MustWait, nil, false
+	case actor.DropOldest:
+		return actor.Sent, q.exchange(msg, prio), true
 	}
+	return actor.Full, nil, false
 }
 
 // exchange queues msg and takes the oldest message out, or the oldest of those
 // with the lowest priority, which is msg if nothing that waits matters less.
 func (q *Queue) exchange(msg any, prio int) (dropped any) {
-	h := &q.limit.heap
-	switch {
-	case q.limit.priority == nil:
-		dropped = q.take()
-	case h.items[h.last()].prio < prio:
-		return msg
-	default:
-		dropped = h.remove(h.last())
+	if q.limit.priority == nil {
+		dropped, _ = q.Pop()
+		q.append(msg)
+		return dropped
 	}
-	q.put(msg, prio)
+	h := &q.limit.heap
+	last := h.last()
+	if h.items[last].prio < prio {
+		return msg
+	}
+	dropped = h.remove(last)
+	h.push(prio, msg)
 	return dropped
 }
 
@@ -181,23 +184,35 @@ func (q *Queue) exchange(msg any, prio int) (dropped any) {
 // none. The room goes to the sender that has waited for it longest.
 func (q *Queue) Pop() (msg any, ok bool) {
 	x := q.limit
-	switch {
-	case x != nil && x.priority != nil:
+	if x != nil && x.priority != nil {
 		if len(x.heap.items) == 0 {
 			return nil, false
 		}
 		msg = x.heap.remove(0)
-	case q.ring.Len() == 0:
-		return nil, false
-	default:
-		msg = q.take()
+	} else {
+		if q.ring.Len() == 0 {
+			return nil, false
+		}
+		msg = q.ring.Pop()
+		if q.ring.Len() == 0 && q.later != nil {
+			q.advance()
+		}
 	}
 	if x != nil && !x.senders.Empty() {
-		s := x.senders.Pop().Value
-		q.put(s.msg, s.prio)
-		s.answer(nil)
+		q.admit()
 	}
 	return msg, true
+}
+
+// admit queues the message of the sender that has waited longest.
+func (q *Queue) admit() {
+	s := q.limit.senders.Pop().Value
+	if q.limit.priority == nil {
+		q.append(s.msg)
+	} else {
+		q.limit.heap.push(s.prio, s.msg)
+	}
+	s.answer(nil)
 }
 
 // Close has every later Push return Closed, and every sender that waits be
@@ -268,9 +283,8 @@ func (s *Sender) answer(err error) {
 	}
 }
 
-// segmentLen is the length of a segment: with two words a message it is a page,
-// and what an actor keeps after a flood.
-const segmentLen = 256
+// segmentLen is the length of a segment, one of which an actor keeps.
+const segmentLen = Keep
 
 type segment [segmentLen]any
 
@@ -290,6 +304,9 @@ var spare = sync.Pool{New: func() any { return new(segment) }}
 
 // append queues msg behind all others.
 func (q *Queue) append(msg any) {
+	if q.ring.Cap() == 0 && q.limit == nil {
+		q.ring.Replace(make([]any, 2), 0) // many actors never have more waiting
+	}
 	full := q.ring.Len() == q.ring.Cap() && q.ring.Cap() >= segmentLen
 	if full || q.later != nil && q.later.n > 0 {
 		q.appendLater(msg)
@@ -311,18 +328,12 @@ func (q *Queue) appendLater(msg any) {
 	c.n++
 }
 
-// take removes and returns the first message of the ring. If the ring is empty
-// then, it goes on with the next segment.
-func (q *Queue) take() any {
-	msg := q.ring.Pop()
-	if q.ring.Len() == 0 && q.later != nil && q.later.n > 0 {
-		q.advance()
-	}
-	return msg
-}
-
+// advance has an empty ring go on with the next segment, if there is one.
 func (q *Queue) advance() {
 	c := q.later
+	if c.n == 0 {
+		return
+	}
 	n := min(c.n, segmentLen)
 	c.n -= n
 	old := q.ring.Replace(c.segments.Pop()[:], n)

@@ -77,7 +77,7 @@ func (m *model) pop() (any, bool) {
 func configs() []actor.MailboxConfig {
 	all := []actor.MailboxConfig{{}, {Priority: prio}}
 	for _, policy := range []actor.Policy{actor.DropNewest, actor.DropOldest, actor.Grow, actor.Block} {
-		for _, capacity := range []int{1, 2, 7, 256, 700} {
+		for _, capacity := range []int{1, 2, 7, 1024, 2500} {
 			for _, priority := range []func(any) int{nil, prio} {
 				all = append(all, actor.MailboxConfig{Policy: policy, Capacity: capacity, Priority: priority})
 			}
@@ -98,7 +98,7 @@ func name(cfg actor.MailboxConfig) string {
 func TestModel(t *testing.T) {
 	for _, cfg := range configs() {
 		t.Run(name(cfg), func(t *testing.T) {
-			for seed := range uint64(20) {
+			for seed := range uint64(10) {
 				runModel(t, cfg, seed)
 			}
 		})
@@ -117,8 +117,8 @@ func runModel(t *testing.T, cfg actor.MailboxConfig, seed uint64) {
 	q, m := mailbox.New(cfg), &model{cfg: cfg}
 	var senders []pending
 	filling := true // the queue is filled for a while, then emptied
-	for step := range 2_000 {
-		if rnd.IntN(700) == 0 {
+	for step := range 6_000 {
+		if rnd.IntN(2_500) == 0 {
 			filling = !filling
 		}
 		switch n := rnd.IntN(10); {
@@ -221,7 +221,7 @@ func TestWaitWithoutChannel(t *testing.T) {
 // whether few messages wait or more than a segment.
 func TestNoAllocations(t *testing.T) {
 	for _, cfg := range configs() {
-		for _, backlog := range []int{1, 200, 600} {
+		for _, backlog := range []int{1, 200, 2_400} {
 			if cfg.Capacity > 0 && cfg.Policy != actor.Grow && backlog > cfg.Capacity {
 				continue
 			}
@@ -279,11 +279,11 @@ func heapInUse() uint64 {
 func BenchmarkQueue(b *testing.B) {
 	for _, cfg := range []actor.MailboxConfig{
 		{},
-		{Policy: actor.DropNewest, Capacity: 700},
+		{Policy: actor.DropNewest, Capacity: 2_000},
 		{Policy: actor.DropOldest, Capacity: 100},
 		{Priority: prio},
 	} {
-		for _, backlog := range []int{1, 100, 600} {
+		for _, backlog := range []int{1, 100, 2_000} {
 			b.Run(name(cfg)+"/waiting="+strconv.Itoa(backlog), func(b *testing.B) {
 				q := mailbox.New(cfg)
 				msgs := make([]any, 64)

@@ -230,7 +230,7 @@ func TestDispatcherServesOneSystem(t *testing.T) {
 	if err := d.Start(); err != nil {
 		t.Fatal(err)
 	}
-	if err := d.Start(); !errors.Is(err, errStarted) {
-		t.Errorf("Start returned %v, want %v", err, errStarted)
+	if err := d.Start(); !errors.Is(err, actor.ErrStarted) {
+		t.Errorf("Start returned %v, want %v", err, actor.ErrStarted)
 	}
 }

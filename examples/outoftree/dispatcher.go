@@ -2,17 +2,15 @@ package onemutex
 
 import (
 	"context"
-	"errors"
-	"slices"
 	"sync"
 
 	"github.com/dynolab/dyno/actor"
+	"github.com/dynolab/dyno/actor/mailbox"
 )
 
-var errStarted = errors.New("onemutex: the dispatcher serves a system already: make one for each")
-
 // Dispatcher implements [actor.Dispatcher]: the same idea as the group. One
-// mutex guards all mailboxes, and every turn is a goroutine. There is no ready
+// mutex guards all mailboxes, of which package mailbox knows what they mean, and
+// every turn is a goroutine. There is no ready
 // queue and no pool of workers: who is next is up to Go's scheduler. Make one
 // with [NewDispatcher].
 type Dispatcher struct {
@@ -41,7 +39,7 @@ func (d *Dispatcher) Start() error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if d.started {
-		return errStarted
+		return actor.ErrStarted
 	}
 	d.started = true
 	return nil
@@ -49,11 +47,7 @@ func (d *Dispatcher) Start() error {
 
 // Attach implements [actor.Dispatcher].
 func (d *Dispatcher) Attach(cfg actor.MailboxConfig) actor.Port {
-	b := &box{d: d, policy: cfg.Policy, capacity: cfg.Capacity, priority: cfg.Priority}
-	if cfg.Policy == actor.Grow {
-		b.list = make([]entry, 0, cfg.Capacity)
-	}
-	return b
+	return &box{d: d, queue: mailbox.New(cfg)}
 }
 
 // Stop implements [actor.Dispatcher]. It is called in the last actor's last
@@ -86,27 +80,11 @@ const (
 
 // box implements [actor.Port].
 type box struct {
-	cell     actor.Cell
-	d        *Dispatcher
-	policy   actor.Policy
-	capacity int
-	priority func(any) int
+	cell actor.Cell
+	d    *Dispatcher
 
-	phase   phase
-	shut    bool
-	list    []entry // what waits, in the order of arrival
-	senders []*sender
-}
-
-type entry struct {
-	prio int
-	msg  any
-}
-
-// sender is a call of SendWait that waits.
-type sender struct {
-	entry
-	answer chan error // has room for it
+	phase phase
+	queue mailbox.Queue
 }
 
 // Cell implements [actor.Port].
@@ -116,62 +94,36 @@ func (b *box) Cell() *actor.Cell { return &b.cell }
 func (b *box) Len() int {
 	b.d.mu.Lock()
 	defer b.d.mu.Unlock()
-	return len(b.list)
-}
-
-// entry asks for the priority of a message: before the mutex is taken, since
-// that is the user's code.
-func (b *box) entry(msg any) entry {
-	if b.priority == nil {
-		return entry{0, msg}
-	}
-	return entry{b.priority(msg), msg}
+	return b.queue.Len()
 }
 
 // Send implements [actor.Port].
 func (b *box) Send(msg any, _ actor.Worker) actor.SendResult {
-	e := b.entry(msg)
+	prio := b.queue.Priority(msg) // before the mutex is taken: it is the user's code
 	b.d.mu.Lock()
-	res, dropped := b.offer(e)
+	res, dropped, drop := b.push(msg, prio)
 	b.d.mu.Unlock()
-	for _, e := range dropped {
-		b.cell.Undelivered(e.msg, actor.ErrDropped)
+	if drop {
+		b.cell.Undelivered(dropped, actor.ErrDropped)
 	}
 	return res
 }
 
-// offer queues a message, if it may, and returns what had to make room for it.
-// mu is held, as in all that follow but for what the core calls.
-func (b *box) offer(e entry) (res actor.SendResult, dropped []entry) {
-	if b.shut {
-		return actor.Closed, nil
-	}
-	if b.capacity > 0 && len(b.list) >= b.capacity {
-		switch b.policy {
-		case actor.DropNewest:
-			return actor.Full, nil
-		case actor.Block:
-			return actor.MustWait, nil
-		case actor.DropOldest:
-			i := b.least()
-			if b.list[i].prio < e.prio {
-				return actor.Sent, []entry{e} // what waits matters more
-			}
-			dropped = []entry{b.take(i)}
-		}
-	}
-	b.list = append(b.list, e)
-	if b.phase == idle {
+// push queues a message, if it may, and schedules the actor if it is idle. mu is
+// held, as in all that follow but for what the core calls.
+func (b *box) push(msg any, prio int) (res actor.SendResult, dropped any, drop bool) {
+	res, dropped, drop = b.queue.Push(msg, prio)
+	if res == actor.Sent && b.phase == idle {
 		b.schedule()
 	}
-	return actor.Sent, dropped
+	return res, dropped, drop
 }
 
 // SendWait implements [actor.Port].
 func (b *box) SendWait(ctx context.Context, msg any, _ actor.Worker) error {
-	s := &sender{b.entry(msg), make(chan error, 1)}
+	prio := b.queue.Priority(msg)
 	b.d.mu.Lock()
-	switch res, _ := b.offer(s.entry); {
+	switch res, _, _ := b.push(msg, prio); {
 	case res == actor.Sent:
 		b.d.mu.Unlock()
 		return nil
@@ -182,21 +134,20 @@ func (b *box) SendWait(ctx context.Context, msg any, _ actor.Worker) error {
 		b.d.mu.Unlock()
 		return ctx.Err()
 	}
-	b.senders = append(b.senders, s)
+	ready := make(chan struct{})
+	s := b.queue.Wait(msg, prio, ready)
 	b.d.mu.Unlock()
 	select {
-	case err := <-s.answer:
-		return err
+	case <-ready:
+		return s.Err()
 	case <-ctx.Done():
 	}
 	b.d.mu.Lock()
 	defer b.d.mu.Unlock()
-	i := slices.Index(b.senders, s)
-	if i < 0 {
-		return <-s.answer // that came first
+	if b.queue.Leave(s) {
+		return ctx.Err()
 	}
-	b.senders = slices.Delete(b.senders, i, i+1)
-	return ctx.Err()
+	return s.Err() // it was answered first
 }
 
 // Wake implements [actor.Port].
@@ -211,73 +162,18 @@ func (b *box) Wake(actor.Worker) {
 // Close implements [actor.Port].
 func (b *box) Close() {
 	b.d.mu.Lock()
-	b.shut = true
-	for _, s := range b.senders {
-		s.answer <- actor.ErrStopped
-	}
-	b.senders = nil
-	var rest []entry
-	for len(b.list) > 0 {
-		rest = append(rest, b.take(b.most()))
-	}
+	left := b.queue.Close()
 	b.d.mu.Unlock()
-	for _, e := range rest {
-		b.cell.Undelivered(e.msg, actor.ErrStopped)
+	for _, msg := range left {
+		b.cell.Undelivered(msg, actor.ErrStopped)
 	}
 }
 
-// pop takes the message to handle next, and lets in who has waited longest for
-// its place.
+// pop takes the message to handle next.
 func (b *box) pop() (any, bool) {
 	b.d.mu.Lock()
 	defer b.d.mu.Unlock()
-	if len(b.list) == 0 {
-		return nil, false
-	}
-	e := b.take(b.most())
-	if len(b.senders) > 0 {
-		s := b.senders[0]
-		b.senders = slices.Delete(b.senders, 0, 1)
-		b.list = append(b.list, s.entry)
-		s.answer <- nil
-	}
-	return e.msg, true
-}
-
-// most returns the index of the message to handle next, least that of the one
-// to drop first: of equals, the one that came first.
-func (b *box) most() (i int) {
-	if b.priority != nil {
-		for k := range b.list {
-			if b.list[k].prio < b.list[i].prio {
-				i = k
-			}
-		}
-	}
-	return i
-}
-
-func (b *box) least() (i int) {
-	for k := range b.list {
-		if b.list[k].prio > b.list[i].prio {
-			i = k
-		}
-	}
-	return i
-}
-
-func (b *box) take(i int) entry {
-	e := b.list[i]
-	if i == 0 { // nothing is moved in a queue without priorities
-		b.list[0] = entry{} // or the array would keep the message alive
-		b.list = b.list[1:]
-	} else {
-		b.list = slices.Delete(b.list, i, i+1)
-	}
-	if len(b.list) == 0 && cap(b.list) > 1024 {
-		b.list = nil // a flood is over
-	}
-	return e
+	return b.queue.Pop()
 }
 
 // schedule starts a turn.
@@ -332,7 +228,7 @@ func (b *box) rest(v actor.Verdict, w *worker) {
 	switch v {
 	case actor.Continue:
 		b.phase = idle
-		again = again || len(b.list) > 0
+		again = again || b.queue.Len() > 0
 	case actor.Yield:
 		again = true
 	case actor.Suspended:

@@ -31,27 +31,22 @@ var Impl = dyno.Impl{
 
 // Group implements [group.Group]. Make one with [NewGroup].
 type Group[T any] struct {
-	cfg    group.Config
-	ctx    context.Context
-	cancel context.CancelCauseFunc
+	cfg group.Config
 
 	mu       sync.Mutex    // guards what follows
 	changed  chan struct{} // closed at the next change; nil while nobody waits
 	closed   bool
 	inflight int // accepted and unfinished tasks
 	results  []group.Result[T]
-	firstErr error
-	idles    int   // how often inflight has fallen to zero
-	verdict  error // what Wait answers, since it last did
+	outcome  group.Outcome // its Context and Cancel need no lock
+	idles    int           // how often inflight has fallen to zero
+	verdict  error         // what Wait answers, since it last did
 }
 
 // NewGroup returns an open group. A nil ctx means context.Background.
 func NewGroup[T any](ctx context.Context, opts ...group.Option) *Group[T] {
-	if ctx == nil {
-		ctx = context.Background()
-	}
 	g := &Group[T]{cfg: group.Resolve(opts...)}
-	g.ctx, g.cancel = context.WithCancelCause(ctx)
+	g.outcome = group.NewOutcome(ctx, g.cfg)
 	g.results = make([]group.Result[T], 0, g.cfg.ResultBuffer)
 	return g
 }
@@ -124,43 +119,31 @@ func (g *Group[T]) Wait() error {
 }
 
 // Cancel implements [group.Group].
-func (g *Group[T]) Cancel(cause error) { g.cancel(cause) } // nil means context.Canceled there, too
+func (g *Group[T]) Cancel(cause error) { g.outcome.Cancel(cause) }
 
 func (g *Group[T]) run(fn group.TaskFunc[T]) {
 	r := group.Result[T]{Err: group.ErrGoexit} // unless fn returns or panics
 	defer func() {
-		if g.cfg.PanicToError {
-			if v := recover(); v != nil {
-				r.Err = group.NewPanicError(v)
-			}
-		}
 		g.mu.Lock()
 		defer g.mu.Unlock()
+		g.outcome.Complete(r.Err)
 		g.results = append(g.results, r)
-		if r.Err != nil && g.firstErr == nil {
-			g.firstErr = r.Err
-			if g.cfg.FailFast {
-				g.cancel(r.Err)
-			}
-		}
 		if g.inflight--; g.inflight == 0 {
 			g.idles++
 			g.rest()
 		}
 		g.broadcast()
 	}()
-	r.Value, r.Err = fn(g.ctx)
+	r = group.Call(g.outcome.Context(), fn, g.cfg.PanicToError)
 }
 
 // rest fixes what Wait answers and, if the group is over, releases its context.
 // It is called when no task is in flight.
 func (g *Group[T]) rest() {
-	if g.verdict = g.firstErr; g.verdict == nil {
-		g.verdict = context.Cause(g.ctx)
-	}
 	if g.closed {
-		g.cancel(nil)
+		g.outcome.Settle()
 	}
+	g.verdict = g.outcome.Err()
 }
 
 // await gives up the mutex until there is a change or done is closed.

@@ -1,7 +1,6 @@
 package actorloop
 
 import (
-	"errors"
 	"runtime"
 	"sync/atomic"
 
@@ -34,8 +33,6 @@ const (
 	// is spread over so many, and so many short turns are not long to wait.
 	lease = 64
 )
-
-var errStarted = errors.New("actorloop: the dispatcher serves a system already: make one for each")
 
 // Dispatcher runs actors on workers that take them from what a scheduler puts
 // out. Make one with [NewDispatcher] or [NewDispatcherWith].
@@ -78,7 +75,7 @@ func NewDispatcherWith(c DispatcherConfig) *Dispatcher {
 // when there is work.
 func (d *Dispatcher) Start() error {
 	if !d.started.CompareAndSwap(false, true) {
-		return errStarted
+		return actor.ErrStarted
 	}
 	if d.target == 0 {
 		d.target = runtime.GOMAXPROCS(0)

@@ -39,7 +39,8 @@
 //  3. A submitted task raises inflight exactly once, before it is dispatched.
 //  4. Every accepted task emits exactly one taskDone.
 //  5. Every taskDone lowers inflight exactly once.
-//  6. firstErr is the earliest task error observed, and never changes.
+//  6. firstErr is the earliest task error observed, and never changes: that is
+//     group.Outcome's, and checked by its tests.
 //  7. The group is drained if and only if it is closed, inflight is 0 and no
 //     result is left, in results or in the outbox.
 //

@@ -27,9 +27,8 @@ const (
 // Group is a task group whose state belongs to a manager loop.
 // Make one with [NewGroup].
 type Group[T any] struct {
-	cfg    group.Config
-	ctx    context.Context
-	cancel context.CancelCauseFunc
+	cfg     group.Config
+	outcome group.Outcome // but for its Context and Cancel the manager's
 
 	inbox inbox[message[T]]
 
@@ -53,19 +52,15 @@ type state[T any] struct {
 	results     queue.Ring[group.Result[T]] // those the outbox has no room for
 	nextWaiters queue.List[*call[T]]        // calls of Next without an answer
 	waiters     queue.List[*call[T]]        // calls of Wait without an answer
-	firstErr    error
 
 	blocked queue.Ring[*node[message[T]]] // submits that wait for a slot
 	coming  int64                         // once closed: submits that were paid for and have not arrived
 	back    int64                         // credits to give back at the end of this batch
-	settled bool
-	drained bool  // the outbox is closed
-	cause   error // of the context, fixed when the group settles
+	drained bool                          // the outbox is closed
 	engine  errgroup.Group
 
 	// What the invariants are checked against; kept in builds that check only.
 	submitted, completed int64        // tasks dispatched, taskDone events handled
-	firsts               int          // how often firstErr was set
 	loops                atomic.Int32 // manager loops that run
 }
 
@@ -109,11 +104,8 @@ type answer[T any] struct {
 
 // NewGroup returns an open group. A nil ctx means context.Background.
 func NewGroup[T any](ctx context.Context, opts ...group.Option) *Group[T] {
-	if ctx == nil {
-		ctx = context.Background()
-	}
 	g := &Group[T]{cfg: group.Resolve(opts...)}
-	g.ctx, g.cancel = context.WithCancelCause(ctx)
+	g.outcome = group.NewOutcome(ctx, g.cfg)
 	g.outbox = make(chan group.Result[T], max(outboxSize, g.cfg.ResultBuffer))
 	g.credit.Store(g.limit())
 	g.inbox.init()
@@ -209,12 +201,7 @@ func (g *Group[T]) Wait() error {
 
 // Cancel implements [group.Group]. Cancelling is the context's business, not the
 // manager's.
-func (g *Group[T]) Cancel(cause error) {
-	if cause == nil {
-		cause = context.Canceled
-	}
-	g.cancel(cause)
-}
+func (g *Group[T]) Cancel(cause error) { g.outcome.Cancel(cause) }
 
 // loop is the manager. It runs on a goroutine of its own while there are
 // messages, and is the only one to touch g.manager.
@@ -342,21 +329,9 @@ func (g *Group[T]) dispatch(n *node[message[T]]) {
 	m.engine.Go(func() error {
 		defer g.report(n)
 		msg.res.Err = group.ErrGoexit // what stands if the task does not return
-		msg.res.Value, msg.res.Err = g.call(msg.fn)
+		msg.res = group.Call(g.outcome.Context(), msg.fn, g.cfg.PanicToError)
 		return nil // the manager owns the first error, not errgroup
 	})
-}
-
-// call runs fn on the task's goroutine.
-func (g *Group[T]) call(fn group.TaskFunc[T]) (v T, err error) {
-	if g.cfg.PanicToError {
-		defer func() {
-			if p := recover(); p != nil {
-				err = group.NewPanicError(p)
-			}
-		}()
-	}
-	return fn(g.ctx)
 }
 
 // report sends n back as its task's done, on the task's goroutine. It is
@@ -373,15 +348,7 @@ func (g *Group[T]) taskDone(r group.Result[T]) {
 	if invariants.Enabled {
 		m.completed++
 	}
-	if r.Err != nil && m.firstErr == nil {
-		m.firstErr = r.Err
-		if invariants.Enabled {
-			m.firsts++
-		}
-		if g.cfg.FailFast {
-			g.cancel(r.Err) // before anybody can see the result
-		}
-	}
+	g.outcome.Complete(r.Err)
 	m.results.Push(r)
 	if m.blocked.Len() > 0 { // the slot goes to the oldest who asked
 		g.accept(m.blocked.Pop())
@@ -426,12 +393,10 @@ func (g *Group[T]) grant() {
 // Wait answers, releases the context and sees the tasks' goroutines off.
 func (g *Group[T]) settle() {
 	m := &g.manager
-	if !m.closed || m.settled || m.inflight > 0 || m.coming > 0 {
+	if !m.closed || g.outcome.Settled() || m.inflight > 0 || m.coming > 0 {
 		return
 	}
-	m.settled = true
-	m.cause = context.Cause(g.ctx)
-	g.cancel(nil)
+	g.outcome.Settle()
 	// Every task has reported, which is the last thing its goroutine does, so
 	// this waits for instructions, not for tasks. The error is always nil.
 	_ = m.engine.Wait()
@@ -448,7 +413,7 @@ func (g *Group[T]) answer() {
 		default:
 			if m.results.Len() > 0 {
 				a.res, a.ok = m.results.Pop(), true
-			} else if !m.settled {
+			} else if !g.outcome.Settled() {
 				return
 			}
 		}
@@ -457,7 +422,7 @@ func (g *Group[T]) answer() {
 	for m.results.Len() > 0 && len(g.outbox) < cap(g.outbox) { // others only receive
 		g.outbox <- m.results.Pop()
 	}
-	if m.settled && m.results.Len() == 0 && !m.drained {
+	if g.outcome.Settled() && m.results.Len() == 0 && !m.drained {
 		m.drained = true
 		close(g.outbox)
 	}
@@ -469,15 +434,8 @@ func (g *Group[T]) answerWaiters() {
 	if m.inflight > 0 || m.coming > 0 {
 		return
 	}
-	err := m.firstErr
-	if err == nil {
-		err = m.cause
-	}
-	if err == nil && !m.settled {
-		err = context.Cause(g.ctx)
-	}
 	for !m.waiters.Empty() {
-		m.waiters.Pop().Value.reply(answer[T]{err: err})
+		m.waiters.Pop().Value.reply(answer[T]{err: g.outcome.Err()})
 	}
 }
 
@@ -496,8 +454,6 @@ func (g *Group[T]) check() {
 		invariants.Violated("actorloop", "only the manager loop changes the state")
 	case m.submitted != m.inflight+m.completed: // 3, 4, 5
 		invariants.Violated("actorloop", "every submitted task is in flight or has emitted one taskDone")
-	case m.firsts > 1: // 6; errors themselves may not be comparable
-		invariants.Violated("actorloop", "firstErr never changes")
 	case m.drained && !over: // 7
 		invariants.Violated("actorloop", "drained implies closed, nothing in flight, no result left")
 	case over && !m.drained: // 7
@@ -506,7 +462,7 @@ func (g *Group[T]) check() {
 		invariants.Violated("actorloop", "a submit arrives only if a credit was spent for it")
 	case !m.closed && g.credit.Load()+m.back+m.inflight > g.limit():
 		invariants.Violated("actorloop", "credit + inflight + submits on their way = limit")
-	case !m.nextWaiters.Empty() && (m.results.Len() > 0 || m.settled):
+	case !m.nextWaiters.Empty() && (m.results.Len() > 0 || g.outcome.Settled()):
 		invariants.Violated("actorloop", "a next waits only if there is neither result nor end")
 	case !m.waiters.Empty() && m.inflight == 0 && m.coming == 0:
 		invariants.Violated("actorloop", "a wait waits only if a task is in flight")

@@ -76,7 +76,7 @@ func (s *scheduler) handle(n *node[event]) {
 	case tick:
 		s.ticking = false
 		if !s.stopping {
-			s.look()
+			s.watchdog()
 		}
 	case paused:
 		s.paused++
@@ -174,8 +174,8 @@ func (s *scheduler) watch() {
 // taken returns how many actors workers have taken from the outbox.
 func (s *scheduler) taken() uint64 { return s.sent - uint64(len(s.d.outbox)) }
 
-// look looks whether workers make progress.
-func (s *scheduler) look() {
+// watchdog looks whether workers make progress.
+func (s *scheduler) watchdog() {
 	// What a worker has kept and not come to since the last tick others may run.
 	kept := false
 	for w := range s.workers {

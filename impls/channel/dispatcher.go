@@ -1,13 +1,9 @@
 package channel
 
 import (
-	"errors"
-
 	"github.com/dynolab/dyno/actor"
 	"github.com/dynolab/dyno/internal/invariants"
 )
-
-var errStarted = errors.New("channel: the dispatcher serves a system already: make one for each")
 
 // Dispatcher runs every actor on a goroutine of its own. Make one with
 // [NewDispatcher].
@@ -40,7 +36,7 @@ func (d *Dispatcher) Start() error {
 	k.started = true
 	d.registry <- k
 	if again {
-		return errStarted
+		return actor.ErrStarted
 	}
 	return nil
 }

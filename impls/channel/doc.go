@@ -29,8 +29,7 @@
 //  2. If consumers wait and there is a result or the end for them, there is a
 //     token in news, or a consumer that received one is on its way to the state.
 //  3. inflight ≥ 0, and every task in flight has a slot, if there is a limit.
-//  4. firstErr, once set, never changes.
-//  5. settled implies closed and nothing in flight.
+//  4. settled implies closed and nothing in flight.
 //
 // # Shutdown
 //

@@ -11,9 +11,8 @@ import (
 // Group is a task group whose state travels through channels.
 // Make one with [NewGroup].
 type Group[T any] struct {
-	cfg    group.Config
-	ctx    context.Context
-	cancel context.CancelCauseFunc
+	cfg     group.Config
+	outcome group.Outcome // but for its Context and Cancel it belongs to who has the state
 
 	// turn, of capacity one, holds the state between calls. It hands everything
 	// in it from one call to the next.
@@ -31,10 +30,7 @@ type Group[T any] struct {
 // state is what a group knows. It belongs to whoever received it.
 type state[T any] struct {
 	closed   bool
-	settled  bool
-	inflight int   // accepted and unfinished tasks
-	firstErr error // of the first task that completed with an error
-	cause    error // of the context, fixed when the group settles
+	inflight int // accepted and unfinished tasks
 	results  queue.Ring[group.Result[T]]
 	waiting  int   // consumers that wait for news
 	idle     *idle // what calls of Wait wait for, nil if none does
@@ -49,9 +45,6 @@ type idle struct {
 
 // NewGroup returns an open group. A nil ctx means context.Background.
 func NewGroup[T any](ctx context.Context, opts ...group.Option) *Group[T] {
-	if ctx == nil {
-		ctx = context.Background()
-	}
 	g := &Group[T]{
 		cfg:    group.Resolve(opts...),
 		turn:   make(chan *state[T], 1),
@@ -59,7 +52,7 @@ func NewGroup[T any](ctx context.Context, opts ...group.Option) *Group[T] {
 		shut:   make(chan struct{}),
 		offers: make(chan group.TaskFunc[T]),
 	}
-	g.ctx, g.cancel = context.WithCancelCause(ctx)
+	g.outcome = group.NewOutcome(ctx, g.cfg)
 	if n := g.cfg.MaxConcurrency; n > 0 {
 		g.slots = make(chan struct{}, n)
 	}
@@ -73,7 +66,7 @@ func NewGroup[T any](ctx context.Context, opts ...group.Option) *Group[T] {
 // that waits.
 func (g *Group[T]) put(s *state[T]) {
 	g.check(s)
-	if s.waiting > 0 && (s.results.Len() > 0 || s.settled) {
+	if s.waiting > 0 && (s.results.Len() > 0 || g.outcome.Settled()) {
 		select {
 		case g.news <- struct{}{}:
 		default: // there are news already
@@ -133,7 +126,7 @@ func (g *Group[T]) Close() {
 // Next implements [group.Group].
 func (g *Group[T]) Next(ctx context.Context) (group.Result[T], bool, error) {
 	s := <-g.turn
-	for s.results.Len() == 0 && !s.settled {
+	for s.results.Len() == 0 && !g.outcome.Settled() {
 		var done <-chan struct{} // nil, and never ready, for a context that cannot end
 		if ctx != nil {
 			if err := ctx.Err(); err != nil {
@@ -164,7 +157,7 @@ func (g *Group[T]) Next(ctx context.Context) (group.Result[T], bool, error) {
 func (g *Group[T]) Wait() error {
 	s := <-g.turn
 	if s.inflight == 0 {
-		err := g.verdict(s)
+		err := g.outcome.Err()
 		g.put(s)
 		return err
 	}
@@ -178,12 +171,7 @@ func (g *Group[T]) Wait() error {
 }
 
 // Cancel implements [group.Group].
-func (g *Group[T]) Cancel(cause error) {
-	if cause == nil {
-		cause = context.Canceled
-	}
-	g.cancel(cause)
-}
+func (g *Group[T]) Cancel(cause error) { g.outcome.Cancel(cause) }
 
 // work runs fn and then every task that a completion accepts in its place.
 func (g *Group[T]) work(fn group.TaskFunc[T]) {
@@ -200,34 +188,16 @@ func (g *Group[T]) work(fn group.TaskFunc[T]) {
 		}
 	}()
 	for fn != nil {
-		fn = g.complete(g.call(fn))
+		fn = g.complete(group.Call(g.outcome.Context(), fn, g.cfg.PanicToError))
 	}
 	returned = true
-}
-
-// call runs fn and makes a result of what it does.
-func (g *Group[T]) call(fn group.TaskFunc[T]) (r group.Result[T]) {
-	if g.cfg.PanicToError {
-		defer func() {
-			if v := recover(); v != nil {
-				r = group.Result[T]{Err: group.NewPanicError(v)}
-			}
-		}()
-	}
-	r.Value, r.Err = fn(g.ctx)
-	return r
 }
 
 // complete books the result of a task that is over. If a call of Go waits for
 // the slot, complete accepts its task and returns it, for the caller to run.
 func (g *Group[T]) complete(r group.Result[T]) (next group.TaskFunc[T]) {
 	s := <-g.turn
-	if r.Err != nil && s.firstErr == nil {
-		s.firstErr = r.Err
-		if g.cfg.FailFast {
-			g.cancel(r.Err) // before anybody can see the result
-		}
-	}
+	g.outcome.Complete(r.Err)
 	s.results.Push(r)
 	if g.slots != nil && !s.closed {
 		select {
@@ -241,7 +211,7 @@ func (g *Group[T]) complete(r group.Result[T]) (next group.TaskFunc[T]) {
 	if s.inflight == 0 {
 		g.settle(s)
 		if s.idle != nil {
-			s.idle.err = g.verdict(s)
+			s.idle.err = g.outcome.Err()
 			close(s.idle.over)
 			s.idle = nil
 		}
@@ -254,22 +224,9 @@ func (g *Group[T]) complete(r group.Result[T]) (next group.TaskFunc[T]) {
 // settle, if the group is closed and nothing is in flight, fixes what Wait
 // answers and releases the context. The caller owns s.
 func (g *Group[T]) settle(s *state[T]) {
-	if s.closed && s.inflight == 0 && !s.settled {
-		s.settled = true
-		s.cause = context.Cause(g.ctx)
-		g.cancel(nil)
+	if s.closed && s.inflight == 0 && !g.outcome.Settled() {
+		g.outcome.Settle()
 	}
-}
-
-// verdict is what Wait returns. The caller owns s.
-func (g *Group[T]) verdict(s *state[T]) error {
-	switch {
-	case s.firstErr != nil:
-		return s.firstErr
-	case s.settled:
-		return s.cause
-	}
-	return context.Cause(g.ctx)
 }
 
 // check panics if an invariant of the package comment does not hold. The caller
@@ -285,7 +242,7 @@ func (g *Group[T]) check(s *state[T]) {
 		invariants.Violated("channel", "inflight >= 0")
 	case g.slots != nil && s.inflight > len(g.slots):
 		invariants.Violated("channel", "every task in flight has a slot")
-	case s.settled && (!s.closed || s.inflight > 0):
+	case g.outcome.Settled() && (!s.closed || s.inflight > 0):
 		invariants.Violated("channel", "settled implies closed and nothing in flight")
 	}
 }

@@ -13,7 +13,7 @@ import (
 var Impl = dyno.Impl{
 	Name:     "channel",
 	Idea:     "the state travels through channels; a goroutine per task",
-	Promises: dyno.Promises{Overlap: true, Eager: true, StartOrder: true, Parks: true},
+	Promises: dyno.Promises{Overlap: true, Eager: true, StartOrder: true, ExactPending: true, Parks: true},
 	NewGroup: func(ctx context.Context, opts ...group.Option) group.Group[int] {
 		return NewGroup[int](ctx, opts...)
 	},

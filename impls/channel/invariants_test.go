@@ -16,7 +16,7 @@ func TestInvariantsAreChecked(t *testing.T) {
 		"the state exists once":                        func(g *Group[int], s *state[int]) { g.turn <- s },
 		"inflight >= 0":                                func(g *Group[int], s *state[int]) { s.inflight = -1 },
 		"every task in flight has a slot":              func(g *Group[int], s *state[int]) { s.inflight = 1 },
-		"settled implies closed and nothing in flight": func(g *Group[int], s *state[int]) { s.settled = true },
+		"settled implies closed and nothing in flight": func(g *Group[int], _ *state[int]) { g.outcome.Settle() },
 	}
 	for rule, breakIt := range cases {
 		g := NewGroup[int](t.Context(), group.WithMaxConcurrency(2))

@@ -1,7 +1,6 @@
 package lockbased
 
 import (
-	"errors"
 	"runtime"
 	"sync"
 	"time"
@@ -28,8 +27,6 @@ type DispatcherConfig struct {
 // while there is something to do: long against a turn, short for a person. It
 // is how long actors wait when all workers are blocked.
 const period = time.Millisecond
-
-var errStarted = errors.New("lockbased: the dispatcher serves a system already: make one for each")
 
 // Dispatcher runs actors on a fixed set of workers that take them from one
 // locked queue. Make one with [NewDispatcher] or [NewDispatcherWith].
@@ -91,7 +88,7 @@ func (d *Dispatcher) Start() error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if d.started {
-		return errStarted
+		return actor.ErrStarted
 	}
 	d.started = true
 	if d.target == 0 {
@@ -112,7 +109,7 @@ func (d *Dispatcher) Stop(done func()) {
 		d.timer.Stop()
 	}
 	for len(d.idle) > 0 {
-		d.rouse()
+		d.wakeIdle()
 	}
 	if d.workers > 0 {
 		d.done = done
@@ -140,7 +137,7 @@ func (d *Dispatcher) AddStats(s *actor.Stats) {
 // schedule queues an actor that has become ready. A worker that does so in a
 // turn takes the actor itself afterwards, so nobody else is woken for the
 // first one that is ready: that would cost more than most turns take. What is
-// queued and not taken because the turn goes on for long, look finds.
+// queued and not taken because the turn goes on for long, watchdog finds.
 func (d *Dispatcher) schedule(b *box, from actor.Worker) {
 	d.mu.Lock()
 	d.ready.Push(b)
@@ -156,7 +153,7 @@ func (d *Dispatcher) schedule(b *box, from actor.Worker) {
 func (d *Dispatcher) help() bool {
 	switch {
 	case len(d.idle) > 0:
-		d.rouse()
+		d.wakeIdle()
 		return true
 	case d.workers-d.blocked-d.stuck < d.target && d.workers < d.most:
 		d.workers++
@@ -169,8 +166,8 @@ func (d *Dispatcher) help() bool {
 	return false
 }
 
-// rouse wakes the worker that parked last. mu is held, and somebody is parked.
-func (d *Dispatcher) rouse() {
+// wakeIdle wakes the worker that parked last. mu is held, and somebody is parked.
+func (d *Dispatcher) wakeIdle() {
 	w := d.idle[len(d.idle)-1]
 	d.idle = d.idle[:len(d.idle)-1]
 	d.wakes++
@@ -195,16 +192,16 @@ func (d *Dispatcher) watch() {
 	d.watching = true
 	d.lastSeen = d.taken
 	if d.timer == nil {
-		d.timer = time.AfterFunc(period, d.look)
+		d.timer = time.AfterFunc(period, d.watchdog)
 	} else {
 		d.timer.Reset(period)
 	}
 }
 
-// look is what the timer does: if actors are ready and none was taken for a
+// watchdog is what the timer calls: if actors are ready and none was taken for a
 // whole period, the workers are busy or blocked, and as many more are
 // brought in.
-func (d *Dispatcher) look() {
+func (d *Dispatcher) watchdog() {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.watching = false
@@ -308,7 +305,7 @@ func (d *Dispatcher) take(w *worker) *box {
 			d.taken++
 			if d.ready.Len() > 0 {
 				if len(d.idle) > 0 {
-					d.rouse()
+					d.wakeIdle()
 				}
 				d.watch()
 			}

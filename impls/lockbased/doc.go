@@ -20,8 +20,7 @@
 //  2. A submission waits only if the group is open and full.
 //  3. A consumer waits only if no result is queued and the group is not drained.
 //  4. A Wait waits only if a task is in flight.
-//  5. firstErr, once set, never changes.
-//  6. settled implies closed and no task in flight.
+//  5. settled implies closed and no task in flight.
 //
 // # Shutdown
 //

@@ -225,15 +225,15 @@ func (x *Executor) watch() {
 	x.watching = true
 	x.lastSeen = x.given
 	if x.timer == nil {
-		x.timer = time.AfterFunc(period, x.look)
+		x.timer = time.AfterFunc(period, x.watchdog)
 	} else {
 		x.timer.Reset(period)
 	}
 }
 
-// look is called by the timer. If no slot has changed hands for a whole period,
+// watchdog is called by the timer. If no slot has changed hands for a whole period,
 // the tasks that have them take long or are blocked: then it makes as many more.
-func (x *Executor) look() {
+func (x *Executor) watchdog() {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	x.watching = false

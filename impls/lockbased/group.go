@@ -12,18 +12,14 @@ import (
 // Group is a task group whose whole state is behind one mutex.
 // Make one with [NewGroup].
 type Group[T any] struct {
-	cfg    group.Config
-	ctx    context.Context
-	cancel context.CancelCauseFunc
+	cfg group.Config
 
 	// mu guards everything below. It hands a task's result from the goroutine
 	// that ran it to the consumer, and a slot from a completion to a submission.
 	mu       sync.Mutex
 	closed   bool
-	settled  bool
-	inflight int   // accepted and unfinished tasks
-	firstErr error // of the first task that completed with an error
-	cause    error // of the context, fixed when the group settles
+	inflight int           // accepted and unfinished tasks
+	outcome  group.Outcome // its Context and Cancel need no lock
 
 	results   queue.Ring[group.Result[T]] // in completion order
 	blocked   queue.Ring[*submission[T]]  // calls of Go that wait for a slot
@@ -69,11 +65,8 @@ type idle struct {
 
 // NewGroup returns an open group. A nil ctx means context.Background.
 func NewGroup[T any](ctx context.Context, opts ...group.Option) *Group[T] {
-	if ctx == nil {
-		ctx = context.Background()
-	}
 	g := &Group[T]{cfg: group.Resolve(opts...)}
-	g.ctx, g.cancel = context.WithCancelCause(ctx)
+	g.outcome = group.NewOutcome(ctx, g.cfg)
 	g.results.Reserve(g.cfg.ResultBuffer)
 	return g
 }
@@ -136,7 +129,7 @@ func (g *Group[T]) Next(ctx context.Context) (group.Result[T], bool, error) {
 		g.mu.Unlock()
 		return r, true, nil
 	}
-	if g.settled {
+	if g.outcome.Settled() {
 		g.mu.Unlock()
 		return group.Result[T]{}, false, nil
 	}
@@ -180,7 +173,7 @@ func (g *Group[T]) Next(ctx context.Context) (group.Result[T], bool, error) {
 func (g *Group[T]) Wait() error {
 	g.mu.Lock()
 	if g.inflight == 0 {
-		err := g.verdict()
+		err := g.outcome.Err()
 		g.mu.Unlock()
 		return err
 	}
@@ -194,12 +187,7 @@ func (g *Group[T]) Wait() error {
 }
 
 // Cancel implements [group.Group].
-func (g *Group[T]) Cancel(cause error) {
-	if cause == nil {
-		cause = context.Canceled
-	}
-	g.cancel(cause)
-}
+func (g *Group[T]) Cancel(cause error) { g.outcome.Cancel(cause) }
 
 // work runs fn and then every submission that a completion hands it.
 func (g *Group[T]) work(fn group.TaskFunc[T]) {
@@ -216,22 +204,9 @@ func (g *Group[T]) work(fn group.TaskFunc[T]) {
 		}
 	}()
 	for fn != nil {
-		fn = g.complete(g.call(fn))
+		fn = g.complete(group.Call(g.outcome.Context(), fn, g.cfg.PanicToError))
 	}
 	returned = true
-}
-
-// call runs fn and makes a result of what it does.
-func (g *Group[T]) call(fn group.TaskFunc[T]) (r group.Result[T]) {
-	if g.cfg.PanicToError {
-		defer func() {
-			if v := recover(); v != nil {
-				r = group.Result[T]{Err: group.NewPanicError(v)}
-			}
-		}()
-	}
-	r.Value, r.Err = fn(g.ctx)
-	return r
 }
 
 // complete books the result of a task that is over. If a submission waits for
@@ -239,14 +214,7 @@ func (g *Group[T]) call(fn group.TaskFunc[T]) (r group.Result[T]) {
 func (g *Group[T]) complete(r group.Result[T]) (next group.TaskFunc[T]) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	if r.Err != nil && g.firstErr == nil {
-		g.firstErr = r.Err
-		if g.cfg.FailFast {
-			// Under the lock, so that whoever has seen the result finds the
-			// context cancelled. No foreign code runs in a cancel function.
-			g.cancel(r.Err)
-		}
-	}
+	g.outcome.Complete(r.Err)
 	if !g.consumers.Empty() {
 		g.consumers.Pop().Value.answer(r, true)
 	} else {
@@ -265,7 +233,7 @@ func (g *Group[T]) complete(r group.Result[T]) (next group.TaskFunc[T]) {
 			g.settle()
 		}
 		if g.idle != nil {
-			g.idle.err = g.verdict()
+			g.idle.err = g.outcome.Err()
 			close(g.idle.over)
 			g.idle = nil
 		}
@@ -277,23 +245,10 @@ func (g *Group[T]) complete(r group.Result[T]) (next group.TaskFunc[T]) {
 // settle fixes what Wait answers, releases the context and the consumers that
 // no result will reach any more. mu is held, the group closed and idle.
 func (g *Group[T]) settle() {
-	g.settled = true
-	g.cause = context.Cause(g.ctx)
-	g.cancel(nil)
+	g.outcome.Settle()
 	for !g.consumers.Empty() {
 		g.consumers.Pop().Value.answer(group.Result[T]{}, false)
 	}
-}
-
-// verdict is what Wait returns. mu is held.
-func (g *Group[T]) verdict() error {
-	switch {
-	case g.firstErr != nil:
-		return g.firstErr
-	case g.settled:
-		return g.cause
-	}
-	return context.Cause(g.ctx)
 }
 
 // check panics if an invariant of the package comment does not hold. mu is
@@ -310,11 +265,11 @@ func (g *Group[T]) check() {
 		invariants.Violated("lockbased", "inflight <= MaxConcurrency")
 	case g.blocked.Len() > 0 && (g.closed || limit == 0 || g.inflight < limit):
 		invariants.Violated("lockbased", "a submission waits only if the group is open and full")
-	case !g.consumers.Empty() && (g.results.Len() > 0 || g.settled):
+	case !g.consumers.Empty() && (g.results.Len() > 0 || g.outcome.Settled()):
 		invariants.Violated("lockbased", "a consumer waits only if there is neither result nor end")
 	case g.idle != nil && g.inflight == 0:
 		invariants.Violated("lockbased", "a Wait waits only if a task is in flight")
-	case g.settled && (!g.closed || g.inflight > 0):
+	case g.outcome.Settled() && (!g.closed || g.inflight > 0):
 		invariants.Violated("lockbased", "settled implies closed and nothing in flight")
 	}
 }

@@ -13,7 +13,7 @@ import (
 var Impl = dyno.Impl{
 	Name:     "lockbased",
 	Idea:     "one mutex and FIFO wait queues, a goroutine per task",
-	Promises: dyno.Promises{Overlap: true, Eager: true, StartOrder: true, Fair: true, Parks: true},
+	Promises: dyno.Promises{Overlap: true, Eager: true, StartOrder: true, Fair: true, ExactPending: true, Parks: true},
 	NewGroup: func(ctx context.Context, opts ...group.Option) group.Group[int] {
 		return NewGroup[int](ctx, opts...)
 	},

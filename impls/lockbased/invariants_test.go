@@ -25,7 +25,7 @@ func TestInvariantsAreChecked(t *testing.T) {
 			g.consumers.Push(new(queue.Node[consumer[int]]))
 		},
 		"a Wait waits only if a task is in flight":     func(g *Group[int]) { g.idle = new(idle) },
-		"settled implies closed and nothing in flight": func(g *Group[int]) { g.settled = true },
+		"settled implies closed and nothing in flight": func(g *Group[int]) { g.outcome.Settle() },
 	}
 	for rule, breakIt := range cases {
 		g := NewGroup[int](t.Context(), group.WithMaxConcurrency(2))

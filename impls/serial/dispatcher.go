@@ -2,7 +2,6 @@ package serial
 
 import (
 	"context"
-	"errors"
 	"strconv"
 	"sync"
 
@@ -20,8 +19,6 @@ type DispatcherConfig struct {
 	// that the mailboxes allow comes up with some seed.
 	Schedule Schedule
 }
-
-var errStarted = errors.New("serial: the dispatcher serves a system already: make one for each")
 
 // Dispatcher runs actors one at a time on the goroutine of whoever asks for it.
 // Make one with [NewDispatcher] or [NewDispatcherWith]. It implements
@@ -57,7 +54,7 @@ func (d *Dispatcher) Start() error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if d.started {
-		return errStarted
+		return actor.ErrStarted
 	}
 	d.started = true
 	return nil

@@ -45,10 +45,8 @@ func (e *StallError) Error() string {
 // Group is a task group that runs its tasks one at a time and on demand.
 // Make one with [NewGroup] or [NewGroupWith].
 type Group[T any] struct {
-	cfg    group.Config
-	ctx    context.Context
-	cancel context.CancelCauseFunc
-	stall  time.Duration // 0 or less: never
+	cfg   group.Config
+	stall time.Duration // 0 or less: never
 
 	mu        sync.Mutex // guards everything below
 	sched     *scheduler // nil: first in, first out
@@ -57,9 +55,7 @@ type Group[T any] struct {
 	started   uint64 // tasks begun so far
 	running   bool   // a task is in progress: the one numbered started
 	closed    bool
-	settled   bool
-	firstErr  error
-	cause     error // of the context, fixed when the group settles
+	outcome   group.Outcome // its Context and Cancel need no lock
 	results   queue.Ring[group.Result[T]]
 	consumers queue.List[consumer[T]]  // calls of Next that wait, in order of arrival
 	spare     *queue.Node[consumer[T]] // one that nobody uses: most calls of Next wait here, mostly one at a time
@@ -103,15 +99,12 @@ func NewGroup[T any](ctx context.Context, opts ...group.Option) *Group[T] {
 // NewGroupWith returns an open group that follows c. A nil ctx means
 // context.Background.
 func NewGroupWith[T any](c Config, ctx context.Context, opts ...group.Option) *Group[T] {
-	if ctx == nil {
-		ctx = context.Background()
-	}
 	g := &Group[T]{cfg: group.Resolve(opts...), stall: c.StallAfter, sched: newScheduler(c.Schedule)}
 	if g.stall == 0 {
 		g.stall = time.Minute
 	}
 	g.work = g.run
-	g.ctx, g.cancel = context.WithCancelCause(ctx)
+	g.outcome = group.NewOutcome(ctx, g.cfg)
 	g.results.Reserve(g.cfg.ResultBuffer)
 	return g
 }
@@ -163,8 +156,8 @@ func (g *Group[T]) Next(ctx context.Context) (group.Result[T], bool, error) {
 	if err == nil && g.stalled != nil {
 		err = g.stalled
 	}
-	if g.settled || err != nil {
-		if g.settled {
+	if g.outcome.Settled() || err != nil {
+		if g.outcome.Settled() {
 			err = nil
 		}
 		g.mu.Unlock()
@@ -221,7 +214,7 @@ func (g *Group[T]) Wait() error {
 	}
 	if !g.running && g.queued.Len() == 0 {
 		defer g.mu.Unlock()
-		return g.verdict()
+		return g.outcome.Err()
 	}
 	if g.idle == nil {
 		g.idle = &idle{over: make(chan struct{})}
@@ -235,12 +228,7 @@ func (g *Group[T]) Wait() error {
 }
 
 // Cancel implements [group.Group].
-func (g *Group[T]) Cancel(cause error) {
-	if cause == nil {
-		cause = context.Canceled
-	}
-	g.cancel(cause)
-}
+func (g *Group[T]) Cancel(cause error) { g.outcome.Cancel(cause) }
 
 // start begins a task if somebody demands one and none is in progress.
 // mu is held.
@@ -298,22 +286,9 @@ func (g *Group[T]) run() {
 			go g.work()
 		}
 	}()
-	for g.complete(g.call(g.current)) {
+	for g.complete(group.Call(g.outcome.Context(), g.current, g.cfg.PanicToError)) {
 	}
 	returned = true
-}
-
-// call runs fn and makes a result of what it does.
-func (g *Group[T]) call(fn group.TaskFunc[T]) (r group.Result[T]) {
-	if g.cfg.PanicToError {
-		defer func() {
-			if v := recover(); v != nil {
-				r = group.Result[T]{Err: group.NewPanicError(v)}
-			}
-		}()
-	}
-	r.Value, r.Err = fn(g.ctx)
-	return r
 }
 
 // complete books the result of the current task and reports whether the next
@@ -322,12 +297,7 @@ func (g *Group[T]) complete(r group.Result[T]) bool {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	g.running, g.stalled, g.current = false, nil, nil
-	if r.Err != nil && g.firstErr == nil {
-		g.firstErr = r.Err
-		if g.cfg.FailFast {
-			g.cancel(r.Err) // before anybody can see the result
-		}
-	}
+	g.outcome.Complete(r.Err)
 	if !g.consumers.Empty() {
 		g.consumers.Pop().Value.answer(r, true, nil)
 	} else {
@@ -335,7 +305,7 @@ func (g *Group[T]) complete(r group.Result[T]) bool {
 	}
 	g.settle()
 	if g.queued.Len() == 0 && g.idle != nil {
-		g.idle.err = g.verdict()
+		g.idle.err = g.outcome.Err()
 		close(g.idle.over)
 		g.idle = nil
 	}
@@ -350,12 +320,10 @@ func (g *Group[T]) complete(r group.Result[T]) bool {
 // settle, if the group is closed and nothing is in flight, fixes what Wait
 // answers and releases the context and the consumers. mu is held.
 func (g *Group[T]) settle() {
-	if g.settled || !g.closed || g.running || g.queued.Len() > 0 {
+	if g.outcome.Settled() || !g.closed || g.running || g.queued.Len() > 0 {
 		return
 	}
-	g.settled = true
-	g.cause = context.Cause(g.ctx)
-	g.cancel(nil)
+	g.outcome.Settle()
 	g.release(nil)
 }
 
@@ -365,17 +333,6 @@ func (g *Group[T]) release(err error) {
 	for !g.consumers.Empty() {
 		g.consumers.Pop().Value.answer(group.Result[T]{}, false, err)
 	}
-}
-
-// verdict is what Wait returns. mu is held.
-func (g *Group[T]) verdict() error {
-	switch {
-	case g.firstErr != nil:
-		return g.firstErr
-	case g.settled:
-		return g.cause
-	}
-	return context.Cause(g.ctx)
 }
 
 // answer ends the wait of c. The group's mutex is held.
@@ -438,11 +395,11 @@ func (g *Group[T]) check() {
 		return
 	}
 	switch {
-	case !g.consumers.Empty() && (g.results.Len() > 0 || g.settled):
+	case !g.consumers.Empty() && (g.results.Len() > 0 || g.outcome.Settled()):
 		invariants.Violated("serial", "a consumer waits only if there is neither result nor end")
 	case (!g.consumers.Empty() || g.idle != nil) && g.queued.Len() > 0 && !g.running:
 		invariants.Violated("serial", "a demanded task is in progress")
-	case g.settled && (!g.closed || g.running || g.queued.Len() > 0):
+	case g.outcome.Settled() && (!g.closed || g.running || g.queued.Len() > 0):
 		invariants.Violated("serial", "settled implies closed and nothing in flight")
 	}
 }

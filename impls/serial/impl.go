@@ -14,7 +14,7 @@ import (
 var Impl = dyno.Impl{
 	Name:     "serial",
 	Idea:     "one task or actor at a time, on demand, in a repeatable order",
-	Promises: dyno.Promises{StartOrder: true, Fair: true, Deterministic: true, Parks: true},
+	Promises: dyno.Promises{StartOrder: true, Fair: true, Deterministic: true, ExactPending: true, Parks: true},
 	NewGroup: func(ctx context.Context, opts ...group.Option) group.Group[int] {
 		return NewGroup[int](ctx, opts...)
 	},

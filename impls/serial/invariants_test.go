@@ -24,7 +24,7 @@ func TestInvariantsAreChecked(t *testing.T) {
 			g.queued.Push(entry[int]{func(context.Context) (int, error) { return 0, nil }, 1})
 			g.idle = new(idle)
 		},
-		"settled implies closed and nothing in flight": func(g *Group[int]) { g.settled = true },
+		"settled implies closed and nothing in flight": func(g *Group[int]) { g.outcome.Settle() },
 	}
 	for rule, breakIt := range cases {
 		g := NewGroup[int](t.Context(), group.WithMaxConcurrency(2))

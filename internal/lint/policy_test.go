@@ -26,7 +26,7 @@ const noAtomicBits = "TinyGo does not link it for processors without such an ins
 //	session, compare ─► record                    one format, written once and read once
 //	impls ─► impls/* ─► dyno, group, task, actor        one idea each
 //	conformance, workloads ─► dyno, group, task, actor  they know contracts only
-//	group, task, actor ─► nothing of ours
+//	group, task, actor ─► nothing of ours but internal/panics, internal/invariants
 //	internal/lint ─► nothing of ours                    it judges the others
 //
 // The first rule that matches a package governs it.
@@ -42,18 +42,20 @@ var importPolicy = Policy{
 		},
 		{
 			Packages:  "group",
-			Why:       "a contract depends on nothing of ours, so that it can be read and implemented alone",
+			Why:       "a contract depends on nothing of ours but the text of a panic, so that it can be read and implemented alone",
+			Ours:      []string{"internal/panics"},
 			BoardSafe: true,
 		},
 		{
 			Packages:  "task",
-			Why:       "a contract depends on nothing of ours, so that it can be read and implemented alone",
+			Why:       "a contract depends on nothing of ours but the text of a panic, so that it can be read and implemented alone",
+			Ours:      []string{"internal/panics"},
 			BoardSafe: true,
 		},
 		{
 			Packages:  "actor",
 			Why:       "a contract depends on nothing of ours; the actor core has invariants to check, and its tests need something that runs actors",
-			Ours:      []string{"internal/invariants"},
+			Ours:      []string{"internal/invariants", "internal/panics"},
 			TestOurs:  []string{".", "impls/...", "internal/patience"},
 			BoardSafe: true,
 		},
@@ -74,6 +76,11 @@ var importPolicy = Policy{
 			Packages:  "actor/mailbox",
 			Why:       "what a mailbox means is said once, for implementations here and in other modules; it knows the contract, and no implementation",
 			Ours:      []string{"actor", "internal/queue"},
+			BoardSafe: true,
+		},
+		{
+			Packages:  "internal/panics",
+			Why:       "three contracts tell of a panic, and should tell the same",
 			BoardSafe: true,
 		},
 		{

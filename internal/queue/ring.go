@@ -23,7 +23,7 @@ func (q *Ring[E]) Reserve(n int) {
 	if n <= len(q.buf) {
 		return
 	}
-	size := max(2, len(q.buf))
+	size := max(8, len(q.buf))
 	for size < n {
 		size *= 2
 	}
@@ -50,6 +50,17 @@ func (q *Ring[E]) Push(e E) {
 	}
 	q.buf[(q.head+q.n)&(len(q.buf)-1)] = e
 	q.n++
+}
+
+// TryPush is Push, but for that it does not grow: it reports whether there was
+// room. Unlike Push it is small enough to be inlined.
+func (q *Ring[E]) TryPush(e E) bool {
+	if q.n == len(q.buf) {
+		return false
+	}
+	q.buf[(q.head+q.n)&(len(q.buf)-1)] = e
+	q.n++
+	return true
 }
 
 // Pop removes and returns the oldest element; there must be one.

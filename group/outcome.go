@@ -1,0 +1,89 @@
+package group
+
+import "context"
+
+// Outcome is what a group comes to: its context, its first error, and what Wait
+// answers. It is for implementations. It is sequential: what guards the rest of a
+// group's state guards this as well, but for Context and Cancel, which any
+// goroutine may call.
+type Outcome struct {
+	ctx      context.Context
+	cancel   context.CancelCauseFunc
+	failFast bool
+	settled  bool
+	first    error // of the first task that completed with an error; never changes
+	cause    error // of the context, fixed when the group settles
+}
+
+// NewOutcome returns the outcome of a group whose tasks' context is derived from
+// ctx; nil means context.Background.
+func NewOutcome(ctx context.Context, cfg Config) Outcome {
+	if ctx == nil {
+		ctx = context.Background()
+	}
+	o := Outcome{failFast: cfg.FailFast}
+	o.ctx, o.cancel = context.WithCancelCause(ctx)
+	return o
+}
+
+// Context returns the context that tasks get.
+func (o *Outcome) Context() context.Context { return o.ctx }
+
+// Cancel is Group.Cancel: a nil cause means context.Canceled.
+func (o *Outcome) Cancel(cause error) {
+	if cause == nil {
+		cause = context.Canceled
+	}
+	o.cancel(cause)
+}
+
+// Complete notes the error of a task that is over, or nil. In a group that fails
+// fast the first one cancels the context. Call it before anybody can see the
+// result: who has seen it finds the context canceled. No foreign code runs in it.
+func (o *Outcome) Complete(err error) {
+	if err == nil || o.first != nil {
+		return
+	}
+	o.first = err
+	if o.failFast {
+		o.cancel(err)
+	}
+}
+
+// Settle fixes the answer of Wait and releases the context. The group must be
+// closed, with nothing in flight.
+func (o *Outcome) Settle() {
+	o.settled = true
+	o.cause = context.Cause(o.ctx)
+	o.cancel(nil)
+}
+
+// Settled reports whether Settle was called: no result is going to come.
+func (o *Outcome) Settled() bool { return o.settled }
+
+// Err is what Wait returns if nothing is in flight: the first error, or the cause
+// for which the context has ended, or nil.
+func (o *Outcome) Err() error {
+	switch {
+	case o.first != nil:
+		return o.first
+	case o.settled:
+		return o.cause
+	}
+	return context.Cause(o.ctx)
+}
+
+// Call runs fn and makes a result of what it does: of a panic a PanicError, if
+// the group is to recover it. If fn calls runtime.Goexit it does not return, and
+// the result is one with ErrGoexit.
+func Call[T any](ctx context.Context, fn TaskFunc[T], panicToError bool) (r Result[T]) {
+	if panicToError {
+		defer func() {
+			if v := recover(); v != nil {
+				r = Result[T]{Err: NewPanicError(v)}
+			}
+		}()
+	}
+	r.Value, r.Err = fn(ctx)
+	return r
+}

@@ -1,0 +1,98 @@
+package group_test
+
+import (
+	"context"
+	"errors"
+	"runtime"
+	"testing"
+
+	"github.com/dynolab/dyno/group"
+)
+
+var (
+	errFirst  = errors.New("the first")
+	errSecond = errors.New("the second")
+)
+
+// The first error is what Wait answers, whatever comes later; it ends the context
+// of a group that fails fast, and no other's.
+func TestOutcomeFirstError(t *testing.T) {
+	for _, failFast := range []bool{false, true} {
+		o := group.NewOutcome(t.Context(), group.Config{FailFast: failFast})
+		o.Complete(nil)
+		if o.Err() != nil || o.Context().Err() != nil {
+			t.Errorf("after a success Err is %v", o.Err())
+		}
+		o.Complete(errFirst)
+		o.Complete(errSecond)
+		o.Cancel(errSecond)
+		o.Settle()
+		if o.Err() != errFirst {
+			t.Errorf("Err is %v, want the first", o.Err())
+		}
+		want := errSecond
+		if failFast {
+			want = errFirst
+		}
+		if got := context.Cause(o.Context()); got != want {
+			t.Errorf("failing fast %v: the context ended because of %v, want %v", failFast, got, want)
+		}
+	}
+}
+
+// Without an error of a task Wait answers why the context ended, as long as the
+// group has not settled, and from then on what was true then.
+func TestOutcomeContext(t *testing.T) {
+	var none context.Context // nil is part of the contract
+	o := group.NewOutcome(none, group.Config{})
+	o.Settle()
+	if !o.Settled() || o.Err() != nil || o.Context().Err() == nil {
+		t.Errorf("a group that has settled well has the error %v, its context %v", o.Err(), o.Context().Err())
+	}
+	o.Cancel(errSecond)
+	if o.Err() != nil {
+		t.Errorf("a Cancel that came too late made it %v", o.Err())
+	}
+
+	o = group.NewOutcome(t.Context(), group.Config{})
+	o.Cancel(nil)
+	if o.Settled() || o.Err() != context.Canceled {
+		t.Errorf("after Cancel(nil) Err is %v", o.Err())
+	}
+	o.Settle()
+	if o.Err() != context.Canceled {
+		t.Errorf("after Cancel(nil) and Settle Err is %v", o.Err())
+	}
+}
+
+// Call makes a result of whatever a task does, but for a Goexit and, if it is not
+// to recover it, a panic.
+func TestCall(t *testing.T) {
+	ctx := t.Context()
+	r := group.Call(ctx, func(c context.Context) (int, error) { return 7, errFirst }, true)
+	if r.Value != 7 || r.Err != errFirst {
+		t.Errorf("Call gave %v", r)
+	}
+	r = group.Call(ctx, func(context.Context) (int, error) { panic(errFirst) }, true)
+	if p := new(group.PanicError); !errors.As(r.Err, &p) || p.Value != errFirst {
+		t.Errorf("of a panic Call made %v", r.Err)
+	}
+	func() {
+		defer func() {
+			if got := recover(); got != errFirst {
+				t.Errorf("recovered %v, want the panic to come through", got)
+			}
+		}()
+		group.Call(ctx, func(context.Context) (int, error) { panic(errFirst) }, false)
+	}()
+	ended := make(chan bool)
+	go func() {
+		returned := false
+		defer func() { ended <- !returned }()
+		group.Call(ctx, func(context.Context) (int, error) { runtime.Goexit(); return 0, nil }, true)
+		returned = true
+	}()
+	if !<-ended {
+		t.Error("a Goexit was swallowed")
+	}
+}
