@@ -90,3 +90,58 @@ func TestDecideGoexit(t *testing.T) {
 		}
 	})
 }
+
+// TestGoexitKeepsOrder has a Decide end its goroutine after it has resumed the
+// supervisor, which a Suspend behind the failure is about to suspend: the Suspend
+// came first, and so the supervisor goes on.
+func TestGoexitKeepsOrder(t *testing.T) {
+	bubbles(t, func(_ *testing.T, h *host) {
+		var j journal
+		var up, child actor.Ref
+		busy, open := make(chan struct{}), make(chan struct{})
+		p := props(func(ctx *actor.Context, msg any) error {
+			switch msg {
+			case "spawn":
+				var err error
+				child, err = ctx.Spawn(props(func(*actor.Context, any) error { return errors.New("x") }))
+				return err
+			case "wait":
+				close(busy)
+				<-open
+				return nil
+			}
+			j.add(msg)
+			return nil
+		})
+		p.Supervisor = &actor.Supervisor{Decide: func(actor.Failure) actor.Directive {
+			h.sys.Resume(up)
+			runtime.Goexit()
+			return actor.Stop
+		}}
+		top := props(func(ctx *actor.Context, _ any) error {
+			var err error
+			up, err = ctx.Spawn(p)
+			return err
+		})
+		top.Supervisor = &actor.Supervisor{Decide: func(actor.Failure) actor.Directive { return actor.Resume }}
+		must(h, h.spawn(top).Tell(nil))
+		h.settle()
+		must(h, up.Tell("spawn"))
+		h.settle()
+		if h.sys.Synchronous() {
+			must(h, child.Tell("fail"))
+			must(h, h.sys.UserGuardian().Tell(func(*actor.Context) { h.sys.Suspend(up, actor.Suspension{}) })) // in the turn before up's
+		} else {
+			must(h, up.Tell("wait"))
+			<-busy
+			must(h, child.Tell("fail"))
+			h.settle()
+			h.sys.Suspend(up, actor.Suspension{})
+			close(open)
+		}
+		h.settle()
+		must(h, up.Tell("alive"))
+		h.settle()
+		j.want(h, "alive")
+	})
+}
