@@ -189,7 +189,7 @@ func (c *Cell) handleSignals() bool {
 
 // takeSignals handles system messages until there are none.
 func (c *Cell) takeSignals() {
-	var rest *signal // taken and not begun
+	var rest *signal                           // taken and not begun
 	defer func() { c.signals.putBack(rest) }() // there is some if a hook has called Goexit
 	for rest = c.signals.take(); rest != nil; {
 		s := rest

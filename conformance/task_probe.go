@@ -26,7 +26,9 @@ func taskParts() [][]Clause {
 
 // TaskClauses returns the clauses of package task as [Clauses] does: none for an
 // implementation without an executor.
-func TaskClauses(impl dyno.Impl) iter.Seq[*Clause] { return each(impl.NewExecutor != nil, taskParts) }
+func TaskClauses(impl dyno.Impl) iter.Seq[*Clause] {
+	return each(impl.NewExecutor != nil, taskParts, nil)
+}
 
 // The vocabulary in which checks of tasks are written, on top of that for groups.
 // A check has a runner: an executor, and what has its tasks run if they do not by
@@ -40,33 +42,15 @@ func tasks(body func(r *runner)) func(e *Env) error {
 		r := e.runner()
 		defer r.abandon()
 		body(r)
+		e.hasChecked() // before end does
 		r.end()
 	})
 }
 
-// onDemand is tasks for an executor that does not run them by itself; with another
-// one there is nothing to check.
-func onDemand(body func(r *runner)) func(e *Env) error {
-	run := tasks(body)
-	return func(e *Env) error {
-		if e.Impl.Promises.Eager {
-			return nil
-		}
-		return run(e)
-	}
-}
-
-// inOrder is onDemand for an executor that promises an order as well: one that
-// runs one task at a time, in the order in which they were accepted.
-func inOrder(body func(r *runner)) func(e *Env) error {
-	run := onDemand(body)
-	return func(e *Env) error {
-		if e.Impl.Promises.Overlap || !e.Impl.Promises.StartOrder {
-			return nil
-		}
-		return run(e)
-	}
-}
+// startOrder is what executors promise that run tasks in the order in which they were
+// accepted. Those that run tasks on demand lack eager; if they lack overlapEager they
+// run one task at a time.
+var startOrder = dyno.Promises{StartOrder: true}
 
 // runner is an executor under test.
 type runner struct {
@@ -120,7 +104,7 @@ func (r *runner) again() {
 	if r.flush != nil {
 		select {
 		case <-r.flush.over:
-			r.e.require(r.flush.fate == "", "Flush ", r.flush.fate)
+			r.e.require(r.flush.ending == "", "Flush ", r.flush.ending)
 		default:
 			return // a task is in progress
 		}
@@ -139,6 +123,7 @@ func (r *runner) idle() {
 // that shows. seen, which may be missing, says what is the case instead.
 func (r *runner) until(what string, cond func() bool, seen ...func() string) {
 	e := r.e
+	e.checked.Add(1)
 	e.waitFor(what)
 	for try := 0; ; try++ {
 		r.again()
@@ -321,7 +306,7 @@ func raises(v int, err error) func(context.Context) (int, error) {
 }
 
 // tape is what tasks have done, in order. Any goroutine may write it.
-type tape struct{ diary }
+type tape struct{ eventLog }
 
 // text returns the entries, one after the other.
 func (t *tape) text() string {

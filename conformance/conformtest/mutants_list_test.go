@@ -514,4 +514,18 @@ var mutants = []mutant{
 		new:     "\tif f := c.more.front; f != nil && a == nil {",
 		clauses: "middleware-everything invoker",
 	},
+
+	// What was taken and not begun.
+	{
+		name: "what a Goexit interrupts comes behind what came later", file: "signal.go",
+		old:     "\t\t\tlast.next, newest = newest, since\n",
+		new:     "\t\t\ttail := newest\n\t\t\tfor tail.next != nil {\n\t\t\t\ttail = tail.next\n\t\t\t}\n\t\t\ttail.next = since\n",
+		clauses: "exits-keep-order",
+	},
+	{
+		name: "what a Goexit interrupts is lost", file: "cell.go",
+		old:     "defer func() { c.signals.putBack(rest) }()",
+		new:     "defer func() { rest = nil }()",
+		clauses: "exits-keep-order",
+	},
 }

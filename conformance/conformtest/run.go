@@ -22,15 +22,7 @@ import (
 // It must not be called from a parallel test: some clauses count goroutines
 // and measure the heap.
 func Run(t *testing.T, impl dyno.Impl) {
-	set, err := readSettings(os.Getenv, testing.Short(), raceEnabled)
-	if err != nil {
-		t.Fatal(err)
-	}
-	s := &suite{impl: impl, set: set, limit: patience, pkg: callingPackage()}
-	if os.Getenv(loadEnv) != "" {
-		beLoad()
-	}
-	t.Logf("random choices start from DYNO_SEED=%d", set.seed)
+	s := newSuite(t, impl)
 	if impl.NewGroup != nil {
 		s.contract(t, "group", conformance.Group(), hostClauses)
 	} else {
@@ -46,6 +38,25 @@ func Run(t *testing.T, impl dyno.Impl) {
 	} else {
 		t.Logf("%s has no executor: clauses of package task do not apply", impl.Name)
 	}
+}
+
+// RunCore runs the clauses that only the actor core can break, on the actors of impl,
+// as [Run] runs the others. It is for the core's own tests.
+func RunCore(t *testing.T, impl dyno.Impl) {
+	newSuite(t, impl).contract(t, "actor", conformance.Core(), nil)
+}
+
+// newSuite reads what the environment asks for.
+func newSuite(t *testing.T, impl dyno.Impl) *suite {
+	set, err := readSettings(os.Getenv, testing.Short(), raceEnabled)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if os.Getenv(loadEnv) != "" {
+		beLoad()
+	}
+	t.Logf("random choices start from DYNO_SEED=%d", set.seed)
+	return &suite{impl: impl, set: set, limit: patience, pkg: callingPackage()}
 }
 
 // contract runs the clauses of one contract below a sub-test of its name.
@@ -253,6 +264,7 @@ func (s *suite) env(seed uint64) *conformance.Env {
 		Rounds:   s.set.rounds,
 		Platform: conformance.Platform{Goexit: true, RuntimePanics: true, Stacks: true, Goroutines: true, Heap: true},
 		Measured: s.measured,
+		Exact:    s.impl.Promises.Parks, // it is run in a bubble
 	}
 }
 

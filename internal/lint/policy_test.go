@@ -54,7 +54,12 @@ var importPolicy = Policy{
 			Packages:  "actor",
 			Why:       "a contract depends on nothing of ours; the actor core has invariants to check, and its tests need something that runs actors",
 			Ours:      []string{"internal/invariants"},
-			TestOurs:  []string{".", "impls/..."},
+			TestOurs:  []string{".", "impls/...", "conformance/conformtest"},
+			BoardSafe: true,
+		},
+		{
+			Packages:  "actor/scenario",
+			Why:       "scenarios are data: whoever carries them out knows how",
 			BoardSafe: true,
 		},
 		{
@@ -101,8 +106,8 @@ var importPolicy = Policy{
 		{
 			Packages:  "conformance",
 			Why:       "a clause knows the contract and asks an implementation's promises; boards run the same clauses",
-			Ours:      []string{".", "actor", "group", "task"},
-			TestOurs:  []string{"conformance/..."},
+			Ours:      []string{".", "actor", "actor/scenario", "group", "task"},
+			TestOurs:  []string{"conformance/...", "impls/serial"},
 			BoardSafe: true,
 		},
 		{
