@@ -218,32 +218,6 @@ var superviseClauses = []Clause{
 		}),
 	},
 	{
-		Name: "actor/supervise-rejects", Rule: "FR-010", Core: true,
-		Why: "a supervisor that cannot be, and middleware that is nil, are refused by Spawn, which names the field",
-		Check: actors(func(w *world) {
-			w.in(w.guardian(), func(ctx *actor.Context) {
-				for _, t := range []struct {
-					field string
-					p     actor.Props
-				}{
-					{"Supervisor.Strategy", actor.Props{Supervisor: &actor.Supervisor{Strategy: actor.AllForOne + 1}}},
-					{"Supervisor.Backoff", actor.Props{Supervisor: &actor.Supervisor{Backoff: actor.Backoff{Min: -1}}}},
-					{"Supervisor.Backoff", actor.Props{Supervisor: &actor.Supervisor{Backoff: actor.Backoff{Max: -1}}}},
-					{"Supervisor.Backoff.Max", actor.Props{Supervisor: &actor.Supervisor{Backoff: actor.Backoff{Min: 2, Max: 1}}}},
-					{"Supervisor.Backoff.Factor", actor.Props{Supervisor: &actor.Supervisor{Backoff: actor.Backoff{Factor: 0.5}}}},
-					{"Supervisor.Backoff.Jitter", actor.Props{Supervisor: &actor.Supervisor{Backoff: actor.Backoff{Jitter: 1.5}}}},
-					{"Supervisor.Backoff.Jitter", actor.Props{Supervisor: &actor.Supervisor{Backoff: actor.Backoff{Jitter: -0.5}}}},
-					{"Props.Middleware", actor.Props{Middleware: []actor.Middleware{nil}}},
-				} {
-					t.p.New = w.scripted
-					r, err := ctx.Spawn(t.p)
-					var p *actor.PropsError
-					w.e.require(r.IsZero() && errors.As(err, &p) && p.Field == t.field, "Spawn returned ", err, ", want a *PropsError about ", t.field)
-				}
-			})
-		}),
-	},
-	{
 		Name: "actor/supervise-hundred", Rule: "SC-003", Core: true,
 		Why: "of a hundred failures, in every way and at every place, all are recovered by the policy, and the system goes on: no message but those that failed is lost",
 		Check: actors(func(w *world) {

@@ -165,10 +165,17 @@ var systemClauses = []Clause{
 			w.e.require(w.s.Name() == "dyno" && other.s.Name() == "other", "the systems are called ", w.s.Name(), " and ", other.s.Name(), ", want dyno and other")
 			d, far := &eventLog{}, &eventLog{}
 			here, there := w.spawn(actor.Props{New: hearing(d)}), other.spawn(actor.Props{New: hearing(far)})
-			w.in(here, func(ctx *actor.Context) { w.tells(ctx, there, 1, 2, 3) })
+			w.in(here, func(ctx *actor.Context) {
+				w.tells(ctx, there, 1)
+				ctx.Forward(there, 2)
+				w.e.same("what TellContext returned", ctx.TellContext(context.Background(), there, 3), nil)
+			})
 			other.wantLog(far, "1", "2", "3")
 			other.in(there, func(ctx *actor.Context) { w.tells(ctx, here, 4, 5) })
 			w.wantLog(d, "4", "5")
+			w.in(here, func(ctx *actor.Context) { ctx.Stop(there) })
+			other.gone(there)
+			w.returned(there.Tell(6), there, 6, actor.ErrStopped)
 			other.end()
 			w.returned(there.Tell(6), there, 6, actor.ErrStopped)
 			w.tell(here, 7)
@@ -269,34 +276,50 @@ var spawnClauses = []Clause{
 		Name: "actor/spawn-rejects", Rule: "FR-010", Core: true,
 		Why: "props that cannot work are refused with the field's name, and no actor is made",
 		Check: actors(func(w *world) {
-			props := func(throughput int, m actor.MailboxConfig) actor.Props {
-				return actor.Props{New: w.scripted, Throughput: throughput, Mailbox: m}
-			}
+			own := func() actor.Mailbox { return &pile{} }
+			box := func(m actor.MailboxConfig) actor.Props { return actor.Props{New: w.scripted, Mailbox: m} }
+			super := func(s actor.Supervisor) actor.Props { return actor.Props{New: w.scripted, Supervisor: &s} }
+			backoff := func(b actor.Backoff) actor.Props { return super(actor.Supervisor{Backoff: b}) }
 			w.in(w.guardian(), func(ctx *actor.Context) {
-				for i, p := range []actor.Props{
-					{},
-					{New: making(nil)},
-					props(-1, actor.MailboxConfig{}),
-					props(0, actor.MailboxConfig{Capacity: -1}),
-					props(0, actor.MailboxConfig{Capacity: 1}),
-					props(0, actor.MailboxConfig{Policy: actor.DropNewest}),
-					props(0, actor.MailboxConfig{Policy: actor.DropOldest}),
-					props(0, actor.MailboxConfig{Policy: actor.Grow}),
-					props(0, actor.MailboxConfig{Policy: actor.Block}),
-					props(0, actor.MailboxConfig{Policy: actor.Block, Capacity: -1}),
-					props(0, actor.MailboxConfig{Policy: actor.Block + 1, Capacity: 1}),
+				for _, t := range []struct {
+					field string
+					p     actor.Props
+				}{
+					{"Props.New", actor.Props{}},
+					{"Props.New", actor.Props{New: making(nil)}},
+					{"Props.Throughput", actor.Props{New: w.scripted, Throughput: -1}},
+					{"Props.Throughput", actor.Props{New: w.scripted, Throughput: 1<<30 + 1}},
+					{"Props.Priority", actor.Props{New: w.scripted, Priority: actor.High + 1}},
+					{"Props.Middleware", actor.Props{New: w.scripted, Middleware: []actor.Middleware{nil}}},
+					{"Mailbox.Capacity", box(actor.MailboxConfig{Capacity: -1})},
+					{"Mailbox.Capacity", box(actor.MailboxConfig{Capacity: 1})},
+					{"Mailbox.Capacity", box(actor.MailboxConfig{Policy: actor.DropNewest})},
+					{"Mailbox.Capacity", box(actor.MailboxConfig{Policy: actor.DropOldest})},
+					{"Mailbox.Capacity", box(actor.MailboxConfig{Policy: actor.Grow})},
+					{"Mailbox.Capacity", box(actor.MailboxConfig{Policy: actor.Block})},
+					{"Mailbox.Capacity", box(actor.MailboxConfig{Policy: actor.Block, Capacity: -1})},
+					{"Mailbox.Policy", box(actor.MailboxConfig{Policy: actor.Block + 1, Capacity: 1})},
+					{"Mailbox.Watermark", box(actor.MailboxConfig{Watermark: -1})},
+					{"Mailbox.New", box(actor.MailboxConfig{New: own, Policy: actor.Grow, Capacity: 1})},
+					{"Supervisor.Strategy", super(actor.Supervisor{Strategy: actor.AllForOne + 1})},
+					{"Supervisor.Backoff", backoff(actor.Backoff{Min: -1})},
+					{"Supervisor.Backoff", backoff(actor.Backoff{Max: -1})},
+					{"Supervisor.Backoff.Max", backoff(actor.Backoff{Min: 2, Max: 1})},
+					{"Supervisor.Backoff.Factor", backoff(actor.Backoff{Factor: 0.5})},
+					{"Supervisor.Backoff.Jitter", backoff(actor.Backoff{Jitter: 1.5})},
+					{"Supervisor.Backoff.Jitter", backoff(actor.Backoff{Jitter: -0.5})},
 				} {
 					for _, name := range []string{"", "x"} {
 						var r actor.Ref
 						var err error
 						if name == "" {
-							r, err = ctx.Spawn(p)
+							r, err = ctx.Spawn(t.p)
 						} else {
-							r, err = ctx.SpawnNamed(name, p)
+							r, err = ctx.SpawnNamed(name, t.p)
 						}
 						var pe *actor.PropsError
-						w.e.require(r.IsZero() && errors.As(err, &pe) && pe.Field != "" && pe.Rule != "",
-							"Spawn with wrong props ", i+1, " returned ", r.String(), " and ", err, ", want nobody and a *PropsError")
+						w.e.require(r.IsZero() && errors.As(err, &pe) && pe.Field == t.field && pe.Rule != "",
+							"Spawn with a wrong ", t.field, " returned ", r.String(), " and ", err, ", want nobody and a *PropsError that names it")
 					}
 				}
 				for r := range ctx.Children() {
@@ -304,6 +327,8 @@ var spawnClauses = []Clause{
 				}
 				w.born(ctx.SpawnNamed("x", actor.Props{New: w.scripted})) // the name was not taken
 			})
+			st := w.s.Stats()
+			w.e.require(st.Spawned == 4, "Stats.Spawned is ", st.Spawned, ", want 4, the guardians and x")
 		}),
 	},
 	{
@@ -399,6 +424,7 @@ var nameClauses = []Clause{
 			w.e.require(a.Name() != b.Name(), "two actors are called ", a.Name())
 			for _, r := range []actor.Ref{a, b} {
 				w.e.require(r.Name() == "anon-"+r.PID().String(), "actor ", r.PID().String(), " is called ", r.Name())
+				w.e.require(r.String() == r.Path()+"#"+r.PID().String(), "the text of ", r.Path(), " is ", r.String())
 				found, ok := w.s.Find("/user/" + r.Name())
 				w.e.require(ok && found == r, "Find does not find ", r.Path())
 			}

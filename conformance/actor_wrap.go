@@ -1,7 +1,6 @@
 package conformance
 
 import (
-	"errors"
 	"math/rand/v2"
 	"slices"
 	"sync/atomic"
@@ -168,30 +167,6 @@ var wrapClauses = []Clause{
 			}
 		}),
 	},
-	{
-		Name: "actor/props-wrapped", Rule: "FR-010", Core: true,
-		Why: "props that cannot be used are refused by name, before anything is made of them",
-		Check: actors(func(w *world) {
-			own := func() actor.Mailbox { return &pile{} }
-			w.in(w.guardian(), func(ctx *actor.Context) {
-				for field, p := range map[string]actor.Props{
-					"Mailbox.New":               {New: w.scripted, Mailbox: actor.MailboxConfig{New: own, Policy: actor.Grow, Capacity: 1}},
-					"Mailbox.Watermark":         {New: w.scripted, Mailbox: actor.MailboxConfig{Watermark: -1}},
-					"Props.Middleware":          {New: w.scripted, Middleware: []actor.Middleware{nil}},
-					"Supervisor.Strategy":       {New: w.scripted, Supervisor: &actor.Supervisor{Strategy: 9}},
-					"Supervisor.Backoff":        {New: w.scripted, Supervisor: &actor.Supervisor{Backoff: actor.Backoff{Min: -1}}},
-					"Supervisor.Backoff.Max":    {New: w.scripted, Supervisor: &actor.Supervisor{Backoff: actor.Backoff{Min: 2, Max: 1}}},
-					"Supervisor.Backoff.Factor": {New: w.scripted, Supervisor: &actor.Supervisor{Backoff: actor.Backoff{Factor: 0.5}}},
-				} {
-					_, err := ctx.Spawn(p)
-					var pe *actor.PropsError
-					w.e.require(errors.As(err, &pe) && pe.Field == field, "Spawn with a wrong ", field, " returned ", err)
-				}
-			})
-			st := w.s.Stats()
-			w.e.require(st.Spawned == 3, "Stats.Spawned is ", st.Spawned, ", want 3, the guardians")
-		}),
-	},
 }
 
 // around is middleware that notes when a message comes and goes. Orders it passes
@@ -220,6 +195,7 @@ func (d *eventLog) clear() {
 // bound it refuses what comes when that many wait, or drops the newest.
 type pile struct {
 	list   []any
+	fifo   bool // the oldest message is the next
 	bound  int
 	drops  bool
 	inside atomic.Int32
@@ -254,8 +230,12 @@ func (p *pile) Dequeue() (any, bool) {
 	if n == 0 {
 		return nil, false
 	}
-	msg := p.list[n-1]
-	p.list = slices.Delete(p.list, n-1, n)
+	next := n - 1
+	if p.fifo {
+		next = 0
+	}
+	msg := p.list[next]
+	p.list = slices.Delete(p.list, next, next+1)
 	return msg, true
 }
 
@@ -274,7 +254,7 @@ func pileRace(e *Env, rng *rand.Rand) {
 	all := parcels(senders * each)
 	var wrong atomic.Bool
 	bound, drops := rng.IntN(4), rng.IntN(2) == 0
-	moods := sub(rng)
+	moods, ways := sub(rng), failureKinds(e)
 	var r actor.Ref
 	parent := w.spawn(actor.Props{New: w.scripted, Supervisor: &actor.Supervisor{MaxRestarts: -1}})
 	w.in(parent, func(ctx *actor.Context) {
@@ -285,7 +265,7 @@ func pileRace(e *Env, rng *rand.Rand) {
 				return actor.ReceiveFunc(func(ctx *actor.Context, msg any) error {
 					switch moods.IntN(20) {
 					case 0:
-						return errA
+						return ways[moods.IntN(len(ways))].fail()
 					case 1:
 						ctx.Suspend(actor.Suspension{})
 						ctx.Resume(ctx.Self())

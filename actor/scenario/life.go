@@ -198,4 +198,11 @@ dead full full 6
 log full1:5
 stat returned 0`,
 	},
+	{
+		"actor/stop-before-start", "V1",
+		"an actor that is told to stop as soon as it is spawned starts and stops: the start was asked for first", `
+guardian: spawn a; stop a; stop nobody
+log a1.start a1.stop
+guardian: expect children`,
+	},
 }

@@ -382,4 +382,18 @@ time 5s
 log a3.start b3.start
 failed a a`,
 	},
+	{
+		"actor/restart-children-of-a-hook", "V8",
+		"a child that a hook spawns on the way out does not keep the restart waiting, and is not the new value's", `
+for wait in 0s 1ms
+spawn p quiet supervise default backoff $wait $wait 1
+when a1.prerestart: spawn c
+when a2.postrestart: expect children
+spawn a restartable under p
+queue a: fail
+tell a 1
+time 1ms
+log a1.start a1.prerestart a2.postrestart a2:1 c1.start c1.stop
+failed a`,
+	},
 }

@@ -269,9 +269,10 @@ log a1:silence`,
 		"actor/stash-order", "FR-002",
 		"what an actor has stashed comes next when it is unstashed, in the order in which it came and before all that waits, whatever the mailbox", `
 for mailbox
+for throughput in 1 300
 when a1:1: stash
 when a1:2: stash
-spawn a quiet mailbox each
+spawn a quiet mailbox each throughput $throughput
 tell a 1
 tell a 2
 log a1:1 a1:2
@@ -293,5 +294,14 @@ tell a 1 2 bad
 [never] log a1:1 a1:2 a1:bad a2:1 a2:2 a2:3
 [retry] log a1:1 a1:2 a1:bad a2:bad a2:1 a2:2 a2:3
 failed a`,
+	},
+	{
+		"actor/stash-stop", "FR-002",
+		"what was unstashed and not handled, what is stashed, what waits, and what is stashed in PostStop are dead letters when the actor stops, in that order", `
+when a1.stop: stash late
+spawn a
+a: tell self 3; stash 1; unstash; stash 2; stop self
+dead stopped a 1 2 3 late
+log a1.start a1.stop`,
 	},
 }
