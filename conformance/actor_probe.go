@@ -9,7 +9,6 @@ import (
 	"slices"
 	"sync"
 	"sync/atomic"
-	"time"
 
 	"github.com/dynolab/dyno"
 	"github.com/dynolab/dyno/actor"
@@ -332,15 +331,10 @@ func (w *world) drive() {
 	<-over
 }
 
-// until waits until cond, which it calls now and then. What must happen may
-// need time to pass: a worker that is blocked is replaced only when that shows.
-// Where Settle is exact time is cheap, and nothing that takes ten seconds of it
-// is going to happen; elsewhere whoever runs the check bounds it. seen, which
-// may be missing, says what is the case instead.
+// until waits until cond, which it calls now and then. seen, which may be missing,
+// says what is the case instead.
 func (w *world) until(what string, cond func() bool, seen ...func() string) {
-	w.e.checked.Add(1)
-	w.e.waitFor(what)
-	for try := 0; ; try++ {
+	for wait := w.e.wait(what); ; {
 		if w.e.Exact {
 			w.idle()
 		} else {
@@ -355,25 +349,36 @@ func (w *world) until(what string, cond func() bool, seen ...func() string) {
 		if cond() {
 			break
 		}
-		if !w.e.Exact {
-			if try%16 == 15 {
-				// Not all of it is yielding: TinyGo's clock for some emulated chips
-				// stands while anything can run, and what is waited for may come by it.
-				time.Sleep(time.Microsecond)
-			} else {
-				yield()
-			}
-			continue
-		}
-		if try == 100 {
+		if !wait.again() {
+			is := "waited in vain for " + what
 			if len(seen) > 0 {
-				w.e.fail(seen[0](), ", and nothing more happens")
+				is = seen[0]()
 			}
-			w.e.fail("waited in vain for ", what, ": nothing more happens")
+			w.e.hangs(is, ", and nothing more happens", w.states())
 		}
-		time.Sleep(100 * time.Millisecond)
 	}
 	w.e.waitFor("")
+}
+
+// states says how the actors are that have not stopped, and how many messages wait for
+// each. It is for a check that fails: the system begins to stop.
+func (w *world) states() string {
+	var s *actor.ShutdownError
+	if !errors.As(w.s.Shutdown(ended(errStop)), &s) {
+		return "; the system is done"
+	}
+	const most = 16
+	is := ""
+	for i, a := range s.Running {
+		if i == most {
+			return is + text("; and ", len(s.Running)-most, " more")
+		}
+		is += text("; ", a.Path, " is ", a.State.String())
+		if r, ok := w.s.Lookup(a.PID); ok && r.Backlog() > 0 {
+			is += text(", ", r.Backlog(), " messages wait")
+		}
+	}
+	return is
 }
 
 // finished returns what a call returned that may need actors to run.

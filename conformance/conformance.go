@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"sync"
 	"sync/atomic"
+	"time"
 
 	"github.com/dynolab/dyno"
 	"github.com/dynolab/dyno/actor/scenario"
@@ -150,6 +151,12 @@ type Env struct {
 	// Exact: what has not happened when Settle returns will not happen unless
 	// the check does something. True under testing/synctest.
 	Exact bool
+	// Patience is how long a check waits for something that must happen, where Exact
+	// is not set; 0 means that whoever runs the check bounds the time.
+	Patience time.Duration
+	// Stacks, if not nil, returns the stacks of the check's goroutines, for the
+	// error of a check that has waited in vain.
+	Stacks func() []byte
 	// Platform is what the machine can do.
 	Platform Platform
 	// Measured takes a figure that a check has found, such as the bound that an

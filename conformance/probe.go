@@ -6,6 +6,7 @@ import (
 	"math/rand/v2"
 	"strconv"
 	"sync"
+	"time"
 
 	"github.com/dynolab/dyno/group"
 )
@@ -50,6 +51,54 @@ func (e *Env) hasChecked() {
 // fail ends the check: what was seen, made of parts as text does.
 func (e *Env) fail(parts ...any) {
 	panic(failure{errors.New(text(parts...))})
+}
+
+// hangs ends a check that has waited in vain: what is the case, and where its
+// goroutines are.
+func (e *Env) hangs(parts ...any) {
+	what := text(parts...)
+	if e.Stacks != nil {
+		what += "\n" + string(e.Stacks())
+	}
+	e.fail(what)
+}
+
+// waiting is a check's wait for something that must happen.
+type waiting struct {
+	e     *Env
+	began time.Time
+	tries int
+}
+
+// wait begins to wait; what is said to whoever finds that the check hangs.
+func (e *Env) wait(what string) *waiting {
+	e.checked.Add(1)
+	e.waitFor(what)
+	return &waiting{e: e, began: time.Now()}
+}
+
+// again lets time pass until the check may look once more, or reports false: nothing
+// that has not happened by now will. What must happen may need time to pass: a worker
+// that is blocked is replaced only when that shows. Where Settle is exact time is cheap,
+// and nothing that takes ten seconds of it is going to happen; elsewhere it is Patience
+// that ends, if there is one.
+func (w *waiting) again() bool {
+	w.tries++
+	switch {
+	case w.e.Exact:
+		if w.tries > 100 {
+			return false
+		}
+		time.Sleep(100 * time.Millisecond)
+	case w.tries%16 == 0:
+		// Not all of it is yielding: TinyGo's clock for some emulated chips
+		// stands while anything can run, and what is waited for may come by it.
+		time.Sleep(time.Microsecond)
+		return w.e.Patience == 0 || time.Since(w.began) < w.e.Patience
+	default:
+		yield()
+	}
+	return true
 }
 
 // require ends the check unless ok.

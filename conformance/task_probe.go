@@ -5,7 +5,6 @@ import (
 	"errors"
 	"iter"
 	"slices"
-	"time"
 
 	"github.com/dynolab/dyno"
 	"github.com/dynolab/dyno/task"
@@ -118,14 +117,11 @@ func (r *runner) idle() {
 	r.e.Settle()
 }
 
-// until waits until cond, which it calls now and then. What must happen may need
-// time to pass, as with actors: a worker that is blocked is replaced only when
-// that shows. seen, which may be missing, says what is the case instead.
+// until waits until cond, which it calls now and then. seen, which may be missing,
+// says what is the case instead.
 func (r *runner) until(what string, cond func() bool, seen ...func() string) {
 	e := r.e
-	e.checked.Add(1)
-	e.waitFor(what)
-	for try := 0; ; try++ {
+	for wait := e.wait(what); ; {
 		r.again()
 		if e.Exact {
 			e.Settle()
@@ -133,17 +129,13 @@ func (r *runner) until(what string, cond func() bool, seen ...func() string) {
 		if cond() {
 			break
 		}
-		if !e.Exact {
-			yield()
-			continue
-		}
-		if try == 100 {
+		if !wait.again() {
+			is := "waited in vain for " + what
 			if len(seen) > 0 {
-				e.fail(seen[0](), ", and nothing more happens")
+				is = seen[0]()
 			}
-			e.fail("waited in vain for ", what, ": nothing more happens")
+			e.hangs(is, ", and nothing more happens; ", r.x.Pending(), " tasks are Pending")
 		}
-		time.Sleep(100 * time.Millisecond)
 	}
 	e.waitFor("")
 }
