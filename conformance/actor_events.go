@@ -302,7 +302,11 @@ var eventClauses = []Clause{
 		Why: "a mailbox that fills to its watermark says so, once, and once that it has emptied to half of it: a warning for each message would be a flood of its own",
 		Check: clocked(func(w *world, _ *actor.ManualClock) {
 			for _, m := range []actor.MailboxConfig{
-				{}, {Policy: actor.Grow, Capacity: 2}, {Policy: actor.DropOldest, Capacity: 12}, {Policy: actor.Block, Capacity: 12}, {Priority: samePriority},
+				{},
+				{Policy: actor.Grow, Capacity: 2},
+				{Policy: actor.DropOldest, Capacity: 12},
+				{Policy: actor.Block, Capacity: 12},
+				{Priority: samePriority},
 				{New: func() actor.Mailbox { return &pile{fifo: true} }},
 			} {
 				const mark = 8
