@@ -312,7 +312,7 @@ var letterClauses = []Clause{
 			gone := w.spawnScripted()
 			w.stop(gone)
 			var handled atomic.Int32
-			undertaker := w.spawn(actor.Props{Mailbox: actor.MailboxConfig{Policy: actor.DropOldest, Capacity: 2}, New: making(actor.ReceiveFunc(func(_ *actor.Context, msg any) error {
+			receiver := w.spawn(actor.Props{Mailbox: actor.MailboxConfig{Policy: actor.DropOldest, Capacity: 2}, New: making(actor.ReceiveFunc(func(_ *actor.Context, msg any) error {
 				if _, ok := msg.(actor.DeadLetter); ok {
 					handled.Add(1)
 				}
@@ -321,9 +321,9 @@ var letterClauses = []Clause{
 			var published atomic.Int32
 			actor.SubscribeFunc(w.s.Events(), func(l actor.DeadLetter) {
 				published.Add(1)
-				_ = undertaker.Tell(l)
+				_ = receiver.Tell(l)
 			})
-			w.suspend(undertaker, actor.Suspension{})
+			w.suspend(receiver, actor.Suspension{})
 			for i := range 5 {
 				w.returned(gone.Tell(i), gone, i, actor.ErrStopped)
 			}
@@ -331,9 +331,9 @@ var letterClauses = []Clause{
 			w.e.require(published.Load() == 5, int(published.Load()), " dead letters were published of 5, and those about which an actor could not be told")
 			st := w.s.Stats()
 			w.e.require(st.Dropped == 3, "Stats.Dropped is ", st.Dropped, ", want 3: dead letters that an actor was told of are messages")
-			w.s.Resume(undertaker)
+			w.s.Resume(receiver)
 			w.until("the dead letters to arrive", func() bool { return handled.Load() == 2 })
-			w.stop(undertaker)
+			w.stop(receiver)
 			w.returned(gone.Tell(6), gone, 6, actor.ErrStopped)
 			w.idle()
 			w.e.require(published.Load() == 6, int(published.Load()), " dead letters were published of 6")

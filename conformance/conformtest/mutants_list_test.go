@@ -173,7 +173,7 @@ var mutants = []mutant{
 	{
 		name: "dead letter without its cause", file: "supervise.go",
 		old:     "Reason: ErrFailed, Cause: f.Err})",
-		new:     "Reason: ErrFailed})",
+		new:     "Reason: ErrFailed, Time: f.Time})",
 		clauses: "supervise-directives restart-limit",
 	},
 	{
