@@ -651,6 +651,8 @@ func (p *performance) failures(who []string) {
 			told := list[0]
 			told.kind.is(p.e, f.Err)
 			p.e.require(f.Msg == told.msg, "the failure of ", who[i], " is said to be on another message")
+		} else { // it was told nothing, and so it was no message
+			p.e.require(f.Msg == nil, "the failure of ", who[i], " is said to be on a message")
 		}
 	}
 }

@@ -112,7 +112,7 @@ tell p 1
 gone c
 log p1.start p1:1
 failed p
-events top.started p.started c.started c.failed p.failed c.stopped p.resume-by-top p.suspended p.resumed`,
+stat suspends 1 resumes 1`,
 	},
 	{
 		"actor/supervise-one-for-one", "V8",

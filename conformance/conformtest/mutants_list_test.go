@@ -108,7 +108,7 @@ var mutants = []mutant{
 		name: "stopping actor restarted", file: "supervise.go",
 		old:     "\tif State(c.state.Load()) == StateStopping {\n\t\treturn\n\t}\n\tm := c.extra()\n\tif o.fail",
 		new:     "\tm := c.extra()\n\tif o.fail",
-		clauses: "supervise-stopped-meanwhile",
+		clauses: "supervise-stopping-sibling",
 	},
 	{
 		name: "one-for-one is all-for-one", file: "supervise.go",
