@@ -189,14 +189,8 @@ func (c *Cell) handleSignals() bool {
 
 // takeSignals handles system messages until there are none.
 func (c *Cell) takeSignals() {
-	var rest *signal // taken and not begun
-	defer func() {
-		for rest != nil { // a hook has called Goexit
-			s := rest
-			rest = s.next
-			c.signals.push(s)
-		}
-	}()
+	var rest *signal                           // taken and not begun
+	defer func() { c.signals.putBack(rest) }() // there is some if a hook has called Goexit
 	for rest = c.signals.take(); rest != nil; {
 		s := rest
 		rest = s.next
@@ -404,9 +398,6 @@ func (c *Cell) finish() {
 	if e := c.system.events; e.active() && !c.private() {
 		e.Publish(ActorStopped{Actor: Ref{c}, Time: c.now()})
 	}
-	for ; rest != nil; rest = rest.next {
-		c.decline(rest)
-	}
 	if c.more != nil {
 		c.stopTimers() // of PostStop
 		c.spill()
@@ -414,6 +405,9 @@ func (c *Cell) finish() {
 		c.unwatchAll()
 		c.tellWatchers()
 		c.more = nil
+	}
+	for ; rest != nil; rest = rest.next { // after those who came in time
+		c.decline(rest)
 	}
 	if c.parent == nil {
 		c.system.over()

@@ -2,7 +2,6 @@ package actor_test
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"log/slog"
 	"runtime"
@@ -27,129 +26,6 @@ func rest[E any](s *actor.Subscription[E]) (got []any) {
 			return got
 		}
 		got = append(got, ev)
-	}
-}
-
-func TestEventsByType(t *testing.T) {
-	var e actor.EventStream
-	e.Publish("nobody is there")
-	ints := actor.Subscribe[int](&e, 10)
-	errs := actor.Subscribe[error](&e, 10)
-	all := actor.Subscribe[any](&e, 10)
-	var texts journal
-	actor.SubscribeFunc(&e, func(s string) { texts.add(s) })
-	for _, ev := range []any{1, "a", errTest, nil, 2, note{}, "b"} {
-		e.Publish(ev)
-	}
-	wantAll(t, rest(ints), 1, 2)
-	wantAll(t, rest(errs), errTest)
-	wantAll(t, rest(all), 1, "a", errTest, 2, note{}, "b")
-	texts.want(t, "a", "b")
-}
-
-func TestOldestEventsAreLost(t *testing.T) {
-	var e actor.EventStream
-	small, large := actor.Subscribe[int](&e, 3), actor.Subscribe[int](&e, 100)
-	e.Publish(-1)
-	wantAll(t, rest(small), -1) // the ring does not begin at 0
-	for i := range 10 {
-		e.Publish(i)
-	}
-	wantAll(t, rest(small), 7, 8, 9)
-	if n := small.Lost(); n != 7 {
-		t.Errorf("Lost is %d, want 7", n)
-	}
-	e.Publish(10)
-	wantAll(t, rest(small), 10)
-	wantAll(t, rest(large), -1, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10)
-	if n := large.Lost(); n != 0 {
-		t.Errorf("Lost is %d, want 0", n)
-	}
-}
-
-// inOrder checks that every publisher's notes come in the order of publishing.
-type inOrder map[int]int
-
-func (o inOrder) add(t *testing.T, ev note) {
-	if last, ok := o[ev.from]; ok && ev.n <= last {
-		t.Errorf("event %d of publisher %d came after event %d", ev.n, ev.from, last)
-	}
-	o[ev.from] = ev.n
-}
-
-// TestSlowSubscriber: a subscriber that is too slow loses its own events, knows
-// how many, and nobody else loses any.
-func TestSlowSubscriber(t *testing.T) {
-	const publishers, each, all = 4, 5000, 4 * 5000
-	var e actor.EventStream
-	slow := actor.Subscribe[note](&e, 4)
-	fast := actor.Subscribe[note](&e, all)
-	stuck := actor.Subscribe[note](&e, 7)
-	var called atomic.Int64
-	f := actor.SubscribeFunc(&e, func(note) { called.Add(1) })
-
-	var wg, readers sync.WaitGroup
-	for from := range publishers {
-		wg.Go(func() {
-			for n := range each {
-				e.Publish(note{from, n})
-			}
-		})
-	}
-	received := 0
-	readers.Go(func() {
-		o := inOrder{}
-		for {
-			ev, err := slow.Next(context.Background())
-			if err != nil {
-				return
-			}
-			o.add(t, ev)
-			received++
-			runtime.Gosched()
-		}
-	})
-	wg.Wait()
-	slow.Unsubscribe()
-	readers.Wait()
-	if lost := int(slow.Lost()); received+lost != all {
-		t.Errorf("the slow one received %d and lost %d of %d", received, lost, all)
-	}
-	o := inOrder{}
-	got := rest(fast)
-	for _, ev := range got {
-		o.add(t, ev.(note))
-	}
-	if len(got) != all || fast.Lost() != 0 || called.Load() != all || f.Lost() != 0 {
-		t.Errorf("the fast one received %d and lost %d, the function %d and %d, of %d", len(got), fast.Lost(), called.Load(), f.Lost(), all)
-	}
-	if n, lost := len(rest(stuck)), stuck.Lost(); n != 7 || lost != all-7 {
-		t.Errorf("the stuck one has %d and lost %d of %d", n, lost, all)
-	}
-}
-
-func TestNext(t *testing.T) {
-	ended, cancel := context.WithCancel(context.Background())
-	cancel()
-	var e actor.EventStream
-	s := actor.Subscribe[int](&e, 10)
-	if _, err := s.Next(ended); !errors.Is(err, context.Canceled) {
-		t.Errorf("Next with an ended context returned %v", err)
-	}
-	e.Publish(1)
-	e.Publish(2)
-	if n, err := s.Next(ended); n != 1 || err != nil {
-		t.Errorf("Next with an ended context and an event returned %d, %v", n, err)
-	}
-	s.Unsubscribe()
-	s.Unsubscribe()
-	e.Publish(3)
-	var none context.Context // means Background
-	if n, err := s.Next(none); n != 2 || err != nil {
-		t.Errorf("Next after Unsubscribe returned %d, %v, want what had come", n, err)
-	}
-	if n, err := s.Next(ended); n != 0 || !errors.Is(err, actor.ErrUnsubscribed) {
-		t.Errorf("Next returned %d, %v, want ErrUnsubscribed", n, err)
 	}
 }
 
@@ -395,28 +271,6 @@ func TestSubscribeFunc(t *testing.T) {
 	}
 }
 
-func TestSubscribeActor(t *testing.T) {
-	bubbles(t, func(t *testing.T, h *host) {
-		var got journal
-		r := h.spawnFunc(func(_ *actor.Context, msg any) error { got.add(msg); return nil })
-		l := actor.SubscribeActor[note](h.sys.Events(), r, 10)
-		h.do(func(ctx *actor.Context) { // in a turn
-			ctx.System().Events().Publish(note{1, 1})
-			ctx.System().Events().Publish("not for it")
-		})
-		h.sys.Events().Publish(note{1, 2})
-		h.settle()
-		got.want(t, note{1, 1}, note{1, 2})
-		l.Unsubscribe()
-		h.sys.Events().Publish(note{1, 3})
-		h.settle()
-		got.want(t, note{1, 1}, note{1, 2})
-		if n := l.Lost(); n != 0 {
-			t.Errorf("Lost is %d, want 0", n)
-		}
-	})
-}
-
 // TestSubscribedActorIsFull: events that an actor has no room for are lost,
 // whatever its policy, and who publishes does not wait.
 func TestSubscribedActorIsFull(t *testing.T) {
@@ -507,56 +361,6 @@ func TestSubscribedActorStops(t *testing.T) {
 		l.Unsubscribe()
 		h.settle()
 		wantAll(t, h.dead())
-	})
-}
-
-// TestFailuresArePublished: once each, in the order of Config.Failures.
-func TestFailuresArePublished(t *testing.T) {
-	bubbles(t, func(t *testing.T, h *host) {
-		s := actor.Subscribe[actor.Failure](h.sys.Events(), 10)
-		r := h.spawnFunc(func(*actor.Context, any) error { return errTest })
-		must(t, r.Tell(1))
-		h.settle()
-		f := h.failed()
-		if len(f) != 1 {
-			t.Fatalf("%d failures, want 1", len(f))
-		}
-		wantAll(t, rest(s), f[0])
-	})
-}
-
-// TestEventsEndWithTheSystem: who waits is told, who has not fetched yet may.
-func TestEventsEndWithTheSystem(t *testing.T) {
-	bubbles(t, func(t *testing.T, h *host) {
-		e := h.sys.Events()
-		s, idle := actor.Subscribe[actor.DeadLetter](e, 10), actor.Subscribe[string](e, 10)
-		f := actor.SubscribeFunc(e, func(string) { t.Error("an event after the end") })
-		waits := make(chan error, 1)
-		go func() {
-			_, err := idle.Next(context.Background())
-			waits <- err
-		}()
-		h.do(func(ctx *actor.Context) {
-			must(t, ctx.Tell(ctx.Self(), "left"))
-			ctx.StopSelf()
-		})
-		must(t, h.sys.Shutdown(context.Background()))
-		if err := <-waits; !errors.Is(err, actor.ErrUnsubscribed) {
-			t.Errorf("Next returned %v", err)
-		}
-		e.Publish("late")
-		if l, err := s.Next(context.Background()); l.Msg != "left" || err != nil {
-			t.Errorf("Next returned %+v, %v, want the dead letter that the end made", l, err)
-		}
-		for _, s := range []*actor.Subscription[actor.DeadLetter]{s, actor.Subscribe[actor.DeadLetter](e, 1)} {
-			if _, err := s.Next(context.Background()); !errors.Is(err, actor.ErrUnsubscribed) {
-				t.Errorf("Next returned %v", err)
-			}
-			s.Unsubscribe()
-		}
-		f.Unsubscribe()
-		actor.SubscribeFunc(e, func(string) { t.Error("an event after the end") })
-		e.Publish("late")
 	})
 }
 

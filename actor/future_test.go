@@ -79,30 +79,6 @@ func wantLate(h *host, err error, msg any) {
 	wantAll(h, h.dead(), msg)
 }
 
-func TestAsk(t *testing.T) {
-	forEach(t, func(t *testing.T, impl dyno.Impl) {
-		h := newHost(t, impl)
-		server := h.spawnFunc(doubler)
-		// On a synchronous dispatcher Wait runs the server: nobody else does.
-		f := h.sys.Ask(server, 0, ask(21))
-		var none context.Context // which is allowed
-		if msg, err := f.Wait(none); msg != 42 || err != nil {
-			t.Errorf("Wait: %v, %v", msg, err)
-		}
-		wantTaken(t, f)
-
-		h.do(func(ctx *actor.Context) { f = ctx.Ask(server, time.Hour, ask(4)) })
-		if msg, err := f.Wait(context.Background()); msg != 8 || err != nil {
-			t.Errorf("Wait: %v, %v", msg, err)
-		}
-		wantTaken(t, f)
-		wantTaken(t, actor.Future{})
-		if !(actor.Future{}).ReplyTo().IsZero() {
-			t.Error("the zero Future has a ReplyTo")
-		}
-	})
-}
-
 func ExampleSystem_Ask() {
 	type square struct {
 		replyTo actor.ReplyTo
@@ -187,73 +163,6 @@ func TestReplies(t *testing.T) {
 			}
 		}()
 		_ = h.sys.NewFuture(0).ReplyTo().Fail(nil)
-	})
-}
-
-func TestReplyToAnActor(t *testing.T) {
-	bubbles(t, func(t *testing.T, h *host) {
-		var j journal
-		r := h.spawnFunc(func(_ *actor.Context, msg any) error { j.add(msg); return nil })
-		to := r.ReplyTo()
-		if to.IsZero() || to != r.ReplyTo() || !(actor.Ref{}).ReplyTo().IsZero() {
-			t.Error("an actor's ReplyTo is the same each time, and that of nobody zero")
-		}
-		why := errors.New("why")
-		must(t, to.Tell(1))
-		must(t, to.Fail(why))
-		h.do(func(ctx *actor.Context) { must(t, ctx.Reply(to, 2)) })
-		h.sys.Stop(r)
-		h.settle()
-		j.want(t, 1, why, 2)
-		wantBack(t, to.Tell(3), 3, r, actor.ErrStopped)
-		wantBack(t, to.Fail(why), why, r, actor.ErrStopped)
-		var none actor.ReplyTo
-		wantBack(t, none.Tell(4), 4, actor.Ref{}, actor.ErrNobody)
-		h.do(func(ctx *actor.Context) {
-			wantBack(t, ctx.Reply(to, 5), 5, r, actor.ErrStopped)
-			wantBack(t, ctx.Reply(none, 6), 6, actor.Ref{}, actor.ErrNobody)
-		})
-	})
-}
-
-func TestAskRefused(t *testing.T) {
-	bubbles(t, func(t *testing.T, h *host) {
-		gone := h.spawnFunc(doubler)
-		h.sys.Stop(gone)
-		h.settle()
-		g := newGated(h, actor.MailboxConfig{Capacity: 1, Policy: actor.DropNewest})
-		for _, to := range []struct {
-			actor.Ref
-			reason error
-		}{{gone, actor.ErrStopped}, {actor.Ref{}, actor.ErrNobody}, {g.ref, actor.ErrFull}} {
-			returned := uint64(0)
-			count := func(f func()) {
-				if to.Ref == g.ref {
-					for g.ref.Tell(0) == nil { // until it is full
-					}
-				}
-				before := h.sys.Stats().Returned
-				f()
-				returned += h.sys.Stats().Returned - before
-			}
-			var q *query
-			var f actor.Future
-			request := func(r actor.ReplyTo) any { q = &query{replyTo: r}; return q }
-			count(func() { f = h.sys.Ask(to.Ref, time.Hour, request) })
-			_, done, err := f.Poll()
-			wantBack(t, err, q, to.Ref, to.reason)
-			if !done || q.replyTo != f.ReplyTo() {
-				t.Error("the Future has not ended, or the request had another ReplyTo")
-			}
-			wantTaken(t, f)
-			h.do(func(ctx *actor.Context) { count(func() { f = ctx.Ask(to.Ref, time.Hour, request) }) })
-			_, err = f.Wait(context.Background())
-			wantBack(t, err, q, to.Ref, to.reason)
-			if returned != 2 {
-				t.Errorf("%d messages were counted as returned, want 2", returned)
-			}
-		}
-		g.open(h)
 	})
 }
 
@@ -370,28 +279,6 @@ func TestFutureTimeout(t *testing.T) {
 	})
 }
 
-// TestWaitAndContext: a context that ends ends the waiting and not the Future.
-func TestWaitAndContext(t *testing.T) {
-	bubbles(t, func(t *testing.T, h *host) {
-		f := h.sys.NewFuture(0)
-		ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
-		defer cancel()
-		start := time.Now()
-		if msg, err := f.Wait(ctx); msg != nil || err != context.DeadlineExceeded || time.Since(start) != time.Minute {
-			t.Errorf("Wait: %v, %v after %v", msg, err, time.Since(start))
-		}
-		if msg, err := f.Wait(ctx); msg != nil || err != context.DeadlineExceeded {
-			t.Errorf("Wait: %v, %v", msg, err)
-		}
-		wantPending(t, f)
-		must(t, f.ReplyTo().Tell(1))
-		if msg, err := f.Wait(ctx); msg != 1 || err != nil {
-			t.Errorf("Wait with a context that has ended, and a reply: %v, %v", msg, err)
-		}
-		wantTaken(t, f)
-	})
-}
-
 // TestOneOfManyWaitersGetsIt: and the others are told, whoever takes it and
 // whoever has given up before.
 func TestOneOfManyWaitersGetsIt(t *testing.T) {
@@ -456,45 +343,6 @@ func TestOneOfManyWaitersGetsIt(t *testing.T) {
 			})
 		})
 	}
-}
-
-// TestSystemOverEndsFutures: those that somebody waits for, those that nobody
-// does, and those that are made afterwards.
-func TestSystemOverEndsFutures(t *testing.T) {
-	bubbles(t, func(t *testing.T, h *host) {
-		replied, idle, short := h.sys.NewFuture(0), h.sys.NewFuture(0), h.sys.NewFuture(time.Hour)
-		must(t, replied.ReplyTo().Tell(1))
-		waited := make(chan error)
-		for range 3 {
-			f := h.sys.NewFuture(0)
-			go func() {
-				_, err := f.Wait(context.Background())
-				waited <- err
-			}()
-		}
-		synctest.Wait()
-		must(t, h.sys.Shutdown(context.Background()))
-		for range 3 {
-			if err := <-waited; err != actor.ErrOver {
-				t.Errorf("Wait: %v", err)
-			}
-		}
-		wantLate(h, short.ReplyTo().Tell(2), 2)
-		wantResult(t, short, nil, actor.ErrOver)
-		wantResult(t, idle, nil, actor.ErrOver)
-		wantResult(t, replied, 1, nil)
-		for _, timeout := range []time.Duration{0, time.Hour} {
-			f := h.sys.NewFuture(timeout)
-			if _, err := f.Wait(context.Background()); err != actor.ErrOver {
-				t.Errorf("Wait: %v", err)
-			}
-		}
-		f := h.sys.Ask(h.sys.UserGuardian(), 0, ask(1))
-		_, _, err := f.Poll()
-		if !errors.Is(err, actor.ErrStopped) {
-			t.Errorf("Ask: %v", err)
-		}
-	})
 }
 
 // What one client does with a Future in TestFutureIsLinearizable.

@@ -3,7 +3,9 @@ package actor_test
 import (
 	"context"
 	"errors"
+	"os"
 	"slices"
+	"strconv"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -39,20 +41,6 @@ func bubbles(t *testing.T, f func(t *testing.T, h *host)) {
 			h := newHost(t, impl)
 			h.bubble = true
 			f(t, h)
-		})
-	})
-}
-
-// bubblesWith is bubbles with a configuration of the system, made anew for each.
-func bubblesWith(t *testing.T, config func() (actor.Config, *journal), f func(t *testing.T, h *host, j *journal)) {
-	t.Helper()
-	forEach(t, func(t *testing.T, impl dyno.Impl) {
-		synctest.Test(t, func(t *testing.T) {
-			c, j := config()
-			c.Dispatcher = impl.NewDispatcher()
-			h := newHostWith(t, c)
-			h.bubble = true
-			f(t, h, j)
 		})
 	})
 }
@@ -158,6 +146,33 @@ func (h *host) spawnFunc(f actor.ReceiveFunc) actor.Ref {
 	return h.spawn(props(f))
 }
 
+// supervised spawns an actor with that supervisor, and children of it.
+func (h *host) supervised(s *actor.Supervisor, children ...actor.Props) (parent actor.Ref, refs []actor.Ref) {
+	h.Helper()
+	parent = h.spawn(actor.Props{Supervisor: s, New: func() actor.Actor {
+		return actor.ReceiveFunc(func(ctx *actor.Context, msg any) error {
+			return msg.(func(*actor.Context) error)(ctx)
+		})
+	}})
+	h.tell(parent, func(ctx *actor.Context) error {
+		for _, p := range children {
+			r, err := ctx.Spawn(p)
+			must(h, err)
+			refs = append(refs, r)
+		}
+		return nil
+	})
+	h.settle()
+	return parent, refs
+}
+
+func (h *host) tell(r actor.Ref, msgs ...any) {
+	h.Helper()
+	for _, m := range msgs {
+		must(h, r.Tell(m))
+	}
+}
+
 // dead returns the messages of the dead letters so far, and forgets them.
 func (h *host) dead() []any {
 	h.mu.Lock()
@@ -168,15 +183,6 @@ func (h *host) dead() []any {
 	}
 	h.letters = nil
 	return msgs
-}
-
-// failed returns the failures so far, and forgets them.
-func (h *host) failed() []actor.Failure {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	f := h.failures
-	h.failures = nil
-	return f
 }
 
 // props are those of an actor that is a function.
@@ -229,4 +235,57 @@ func wantBack(tb testing.TB, err error, msg any, to actor.Ref, reason error) {
 	if !errors.As(err, &e) || e.Msg != msg || e.To != to || !errors.Is(err, reason) {
 		tb.Errorf("got the error %v, want a *SendError with the message %v for %v and the reason %v", err, msg, to, reason)
 	}
+}
+
+// gated is an actor that handles its first message only when told to, so that
+// a test can fill its mailbox.
+type gated struct {
+	journal
+	ref  actor.Ref
+	gate chan struct{}
+	held bool
+}
+
+func newGated(h *host, cfg actor.MailboxConfig) *gated {
+	g := &gated{gate: make(chan struct{})}
+	p := props(func(ctx *actor.Context, msg any) error {
+		if !g.held {
+			g.held = true
+			if h.sys.Synchronous() {
+				// Nobody can open the gate meanwhile; nobody needs to: actors
+				// run only when they are driven.
+				return nil
+			}
+			<-g.gate
+			return nil
+		}
+		g.add(msg)
+		return nil
+	})
+	p.Mailbox = cfg
+	g.ref = h.spawn(p)
+	must(h, g.ref.Tell("hold"))
+	h.settle()
+	return g
+}
+
+// open lets the actor go on.
+func (g *gated) open(h *host) {
+	close(g.gate)
+	h.settle()
+}
+
+// rounds returns how often a random experiment is repeated: n times, or as many
+// times more as DYNO_SOAK says.
+func rounds(tb testing.TB, n int) int {
+	tb.Helper()
+	if testing.Short() {
+		n = max(1, n/10)
+	}
+	if s := os.Getenv("DYNO_SOAK"); s != "" {
+		k, err := strconv.Atoi(s)
+		must(tb, err)
+		n *= k
+	}
+	return n
 }

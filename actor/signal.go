@@ -62,14 +62,36 @@ func (q *signals) pending() bool { return q.top.Load() != nil }
 
 // take removes all system messages and returns them, oldest first. Only the
 // actor's turn calls it.
-func (q *signals) take() *signal {
-	var oldest *signal
-	for s := q.top.Swap(nil); s != nil; {
-		s.next, oldest, s = oldest, s, s.next
+func (q *signals) take() *signal { return reversed(q.top.Swap(nil)) }
+
+// putBack undoes a take: rest, the oldest first, comes before whatever has been
+// pushed since. Only the actor's turn calls it, while the queue is open.
+func (q *signals) putBack(rest *signal) {
+	if rest == nil {
+		return
 	}
-	return oldest
+	for newest := reversed(rest); !q.top.CompareAndSwap(nil, newest); {
+		// Others have pushed. What they pushed is this turn's as soon as it is
+		// out of the queue, and newer than all that is to be put back.
+		if since := q.top.Swap(nil); since != nil {
+			last := since
+			for last.next != nil {
+				last = last.next
+			}
+			last.next, newest = newest, since
+		}
+	}
 }
 
 // close makes the queue refuse system messages from now on and returns what is
-// in it, the newest first. Only the actor's turn calls it.
-func (q *signals) close() *signal { return q.top.Swap(&noSignals) }
+// in it, the oldest first. Only the actor's turn calls it.
+func (q *signals) close() *signal { return reversed(q.top.Swap(&noSignals)) }
+
+// reversed returns the list s the other way round.
+func reversed(s *signal) *signal {
+	var r *signal
+	for s != nil {
+		s.next, r, s = r, s, s.next
+	}
+	return r
+}

@@ -170,3 +170,35 @@ func TestSignals(t *testing.T) {
 		t.Error("a closed queue accepted")
 	}
 }
+
+// What was taken and is put back comes before what others push meanwhile, and
+// those who watch or wait are answered in the order in which they came.
+func TestSignalsPutBack(t *testing.T) {
+	var q signals
+	q.putBack(nil)
+	const n = 1000
+	for i := range n {
+		q.push(&signal{epoch: uint32(i)})
+	}
+	var wg sync.WaitGroup
+	wg.Go(func() {
+		for i := range n {
+			q.push(&signal{epoch: uint32(n + i)})
+		}
+	})
+	for range 100 {
+		q.putBack(q.take())
+	}
+	wg.Wait()
+	q.putBack(q.take())
+	next := uint32(0)
+	for s := q.close(); s != nil; s = s.next {
+		if s.epoch != next {
+			t.Fatalf("signal %d came when %d was next", s.epoch, next)
+		}
+		next++
+	}
+	if next != 2*n {
+		t.Errorf("%d signals are left of %d", next, 2*n)
+	}
+}

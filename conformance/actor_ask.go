@@ -15,46 +15,10 @@ import (
 // check finds it, and the check answers; or it answers by itself.
 var askClauses = []Clause{
 	{
-		Name: "actor/ask-reply", Rule: "V6",
-		Why: "who asks gets the reply to that very question, whoever gives it: the actor, at once or later, or somebody to whom it has left that",
-		Check: actors(func(w *world) {
-			var later actor.ReplyTo
-			server := w.spawn(plain(func(ctx *actor.Context, msg any) error {
-				switch q := msg.(type) {
-				case petition:
-					switch q.n {
-					case 1:
-						w.e.same("what Reply returned", ctx.Reply(q.re, "one"), nil)
-					case 2:
-						later = q.re
-					case 3:
-						w.e.same("what Reply returned", ctx.Reply(later, "two"), nil)
-						w.e.same("what Reply returned", ctx.Reply(q.re, "three"), nil)
-					}
-					return nil
-				case *order:
-					return q.do(ctx)
-				}
-				return nil
-			}))
-			one, two := w.inquire(server, 1, 0), w.inquire(server, 2, 0)
-			w.answered(one, "one")
-			w.idle()
-			w.unanswered(two)
-			w.answered(w.inquire(server, 3, 0), "three")
-			w.answered(two, "two")
-			f := w.s.NewFuture(0) // given away by hand
-			w.unanswered(f)
-			c := start(w.e, "ReplyTo.Tell", func() error { return f.ReplyTo().Tell("four") })
-			w.e.same("what ReplyTo.Tell returned", c.get(), nil)
-			w.answered(f, "four")
-		}),
-	},
-	{
-		Name: "actor/ask-from-actor", Rule: "V6",
+		Name: "actor/ask-from-actor", Rule: "V6", Core: true,
 		Why: "an actor can ask, too: it polls for the reply in later turns, and gives its own ReplyTo where it wants the reply as a message",
 		Check: actors(func(w *world) {
-			d := &diary{}
+			d := &eventLog{}
 			server := w.spawn(plain(func(ctx *actor.Context, msg any) error {
 				q := msg.(petition)
 				return ctx.Reply(q.re, q.n*q.n)
@@ -70,22 +34,22 @@ var askClauses = []Clause{
 				msg, done, err := f.Poll()
 				w.e.require(done && err == nil && msg == 25, "Poll returned ", msg, ", ", done, ", ", err, ", want 25, true, nil")
 			})
-			w.reads(d, "36")
+			w.wantLog(d, "36")
 		}),
 	},
 	{
-		Name: "actor/reply-to", Rule: "FR-030",
+		Name: "actor/reply-to", Rule: "FR-030", Core: true,
 		Why: "where a reply goes is a plain value in the message: an actor's, a future's, or nobody's, to be compared, copied and passed on; an actor is told the reply like any message",
 		Check: actors(func(w *world) {
-			d := &diary{}
+			d := &eventLog{}
 			r := w.spawn(actor.Props{New: hearing(d)})
-			other := w.spawnPuppet()
+			other := w.spawnScripted()
 			re := r.ReplyTo()
 			w.e.require(re == r.ReplyTo() && re != other.ReplyTo() && !re.IsZero(), "ReplyTo values of actors do not compare as the actors do")
 			w.e.same("what ReplyTo.Tell returned", re.Tell(1), nil)
 			w.in(other, func(ctx *actor.Context) { w.e.same("what Reply returned", ctx.Reply(re, 2), nil) })
 			w.e.same("what Fail returned", re.Fail(errA), nil) // told as a message
-			w.reads(d, "1", "2", text(errA))
+			w.wantLog(d, "1", "2", text(errA))
 			w.e.require(actor.ReplyTo{}.IsZero(), "the zero ReplyTo is not nobody's")
 			w.returned(actor.ReplyTo{}.Tell(3), actor.Ref{}, 3, actor.ErrNobody)
 			w.in(other, func(ctx *actor.Context) {
@@ -101,69 +65,14 @@ var askClauses = []Clause{
 		}),
 	},
 	{
-		Name: "actor/ask-fail", Rule: "V6",
-		Why: "an answer may be that there is none: the future ends with the very error, and no reply comes after it",
-		Check: actors(func(w *world) {
-			f := w.s.NewFuture(0)
-			w.e.same("what Fail returned", f.ReplyTo().Fail(errA), nil)
-			w.late(f.ReplyTo().Tell("late"), "late")
-			w.failedWith(f, errA)
-			w.late(f.ReplyTo().Fail(errB), errB)
-			w.undelivered(actor.Ref{}, actor.ErrLate, "late", errB)
-		}),
-	},
-	{
-		Name: "actor/ask-timeout", Rule: "V6",
-		Why: "a future with a deadline ends at it by the system's clock, neither before nor after; a reply that comes in time stops that, and one that comes late is refused and recorded",
-		Check: clocked(func(w *world, clock *actor.ManualClock) {
-			f, g := w.s.NewFuture(time.Minute), w.s.NewFuture(time.Minute)
-			never := w.s.NewFuture(0)
-			w.e.same("what ReplyTo.Tell returned", g.ReplyTo().Tell("in time"), nil)
-			clock.Advance(time.Minute - 1)
-			w.unanswered(f)
-			clock.Advance(1)
-			w.late(f.ReplyTo().Tell("late"), "late")
-			w.failedWith(f, actor.ErrTimeout)
-			w.answered(g, "in time")
-			clock.Advance(time.Hour)
-			w.unanswered(never)
-			never.Discard()
-			w.failedWith(w.s.NewFuture(-1), actor.ErrTimeout)
-			w.undelivered(actor.Ref{}, actor.ErrLate, "late")
-			waiting := w.s.NewFuture(time.Minute)
-			c := start(w.e, "Wait", func() error { _, err := waiting.Wait(context.Background()); return err })
-			c.blocks("there is no reply, and time")
-			clock.Advance(time.Minute)
-			w.e.same("what Wait returned", c.get(), actor.ErrTimeout)
-		}),
-	},
-	{
-		Name: "actor/ask-timeout-of-another", Rule: "V6",
-		Why: "a deadline is that of one question: when what stands behind a future is used again, the old deadline does not end the new one",
-		Check: clocked(func(w *world, clock *actor.ManualClock) {
-			for range 50 {
-				f := w.s.NewFuture(time.Minute)
-				w.e.same("what ReplyTo.Tell returned", f.ReplyTo().Tell(1), nil)
-				w.answered(f, 1)
-				g := w.s.NewFuture(0)
-				h := w.s.NewFuture(time.Hour)
-				clock.Advance(time.Minute)
-				w.unanswered(g)
-				w.unanswered(h)
-				g.Discard()
-				h.Discard()
-			}
-		}),
-	},
-	{
-		Name: "actor/ask-refused", Rule: "V6",
+		Name: "actor/ask-refused", Rule: "V6", Core: true,
 		Why: "a question that is not accepted is answered at once, by the error of sending: nobody waits for a reply that cannot come",
 		Check: actors(func(w *world) {
-			gone, full := w.spawnPuppet(), w.spawn(actor.Props{New: hearing(&diary{}), Mailbox: actor.MailboxConfig{Policy: actor.DropNewest, Capacity: 1}})
+			gone, full := w.spawnScripted(), w.spawn(actor.Props{New: hearing(&eventLog{}), Mailbox: actor.MailboxConfig{Policy: actor.DropNewest, Capacity: 1}})
 			w.stop(gone)
 			w.suspend(full, actor.Suspension{})
 			w.tell(full, 0)
-			from := w.spawnPuppet()
+			from := w.spawnScripted()
 			for _, c := range []struct {
 				to     actor.Ref
 				reason error
@@ -195,10 +104,10 @@ var askClauses = []Clause{
 		}),
 	},
 	{
-		Name: "actor/ask-left", Rule: "V6",
+		Name: "actor/ask-left", Rule: "V6", Core: true,
 		Why: "a question that its actor leaves behind is a dead letter which says who waits: the future itself goes on until its deadline, and whoever finds the letter may answer",
 		Check: clocked(func(w *world, clock *actor.ManualClock) {
-			r := w.spawn(actor.Props{New: hearing(&diary{})})
+			r := w.spawn(actor.Props{New: hearing(&eventLog{})})
 			w.suspend(r, actor.Suspension{})
 			f, g := w.inquire(r, 1, time.Minute), w.inquire(r, 2, time.Minute)
 			w.s.Stop(r)
@@ -217,7 +126,7 @@ var askClauses = []Clause{
 		}),
 	},
 	{
-		Name: "actor/ask-poll", Rule: "FR-008",
+		Name: "actor/ask-poll", Rule: "FR-008", Core: true,
 		Why: "Poll never waits: it says that there is no reply yet, delivers it once, and says then that it has been taken",
 		Check: actors(func(w *world) {
 			f := w.s.NewFuture(0)
@@ -237,7 +146,7 @@ var askClauses = []Clause{
 		}),
 	},
 	{
-		Name: "actor/ask-wait", Rule: "FR-008", Needs: overlapEager,
+		Name: "actor/ask-wait", Rule: "FR-008", Core: true, Needs: overlapEager,
 		Why: "Wait waits until there is a reply; of several who wait one gets it, and the others are told that it has been taken",
 		Check: actors(func(w *world) {
 			f := w.s.NewFuture(0)
@@ -268,7 +177,7 @@ var askClauses = []Clause{
 		}),
 	},
 	{
-		Name: "actor/ask-context", Rule: "FR-008",
+		Name: "actor/ask-context", Rule: "FR-008", Core: true,
 		Why: "a Wait that is given up loses nothing: the future is as it was, the reply is found later, and one that is there wins over a context that has ended",
 		Check: actors(func(w *world) {
 			f := w.s.NewFuture(0)
@@ -285,26 +194,7 @@ var askClauses = []Clause{
 		}),
 	},
 	{
-		Name: "actor/ask-discard", Rule: "FR-008",
-		Why: "a future that is discarded has ended: who waits is told, and its reply, whether it had come or comes later, is a dead letter",
-		Check: actors(func(w *world) {
-			f := w.s.NewFuture(0)
-			c := start(w.e, "Wait", func() error { _, err := f.Wait(context.Background()); return err })
-			c.blocks("there is no reply")
-			f.Discard()
-			w.e.same("what Wait returned", c.get(), actor.ErrTaken)
-			w.late(f.ReplyTo().Tell(1), 1)
-			w.failedWith(f, actor.ErrTaken)
-			g := w.s.NewFuture(0)
-			w.e.same("what ReplyTo.Tell returned", g.ReplyTo().Tell(2), nil)
-			g.Discard()
-			g.Discard()
-			w.failedWith(g, actor.ErrTaken)
-			w.undelivered(actor.Ref{}, actor.ErrLate, 1, 2)
-		}),
-	},
-	{
-		Name: "actor/ask-late", Rule: "SC-004",
+		Name: "actor/ask-late", Rule: "SC-004", Core: true,
 		Why: "only the first reply is one: every other, however late, is refused and recorded, and never reaches another question that uses the same place",
 		Check: clocked(func(w *world, _ *actor.ManualClock) {
 			p := w.post()
@@ -327,25 +217,7 @@ var askClauses = []Clause{
 		}),
 	},
 	{
-		Name: "actor/ask-over", Rule: "FR-008",
-		Why: "when the system is over every future without a reply has ended, so that nobody waits for ever; a reply that had come can be taken, and one that comes then is refused",
-		Check: actors(func(w *world) {
-			f, g, h := w.s.NewFuture(0), w.s.NewFuture(time.Hour), w.s.NewFuture(0)
-			w.e.same("what ReplyTo.Tell returned", h.ReplyTo().Tell("in time"), nil)
-			c := start(w.e, "Wait", func() error { _, err := f.Wait(context.Background()); return err })
-			c.blocks("there is no reply")
-			w.shutdown()
-			w.e.same("what Wait returned", c.get(), actor.ErrOver)
-			w.failedWith(g, actor.ErrOver)
-			w.answered(h, "in time")
-			late := w.s.NewFuture(0)
-			w.late(late.ReplyTo().Tell(1), 1)
-			w.failedWith(late, actor.ErrOver)
-			w.undelivered(actor.Ref{}, actor.ErrLate, 1)
-		}),
-	},
-	{
-		Name: "actor/ask-drives", Rule: "FR-034",
+		Name: "actor/ask-drives", Rule: "FR-034", Core: true,
 		Why: "where actors run only when somebody has them run, Wait does: a board asks and has the answer, without a goroutine",
 		Check: actors(func(w *world) {
 			server := w.spawn(plain(func(ctx *actor.Context, msg any) error {

@@ -14,7 +14,7 @@ import (
 
 // blocking returns the props of an actor with a mailbox that makes senders
 // wait.
-func (d *diary) blocking(capacity int, prio func(any) int) actor.Props {
+func (d *eventLog) blocking(capacity int, prio func(any) int) actor.Props {
 	return actor.Props{New: hearing(d), Mailbox: actor.MailboxConfig{Policy: actor.Block, Capacity: capacity, Priority: prio}}
 }
 
@@ -31,7 +31,7 @@ var blockClauses = []Clause{
 		Check: actors(func(w *world) {
 			for _, capacity := range capacities {
 				for _, prio := range []func(any) int{nil, samePriority} {
-					d := &diary{}
+					d := &eventLog{}
 					r, g := w.hold(d.blocking(capacity, prio))
 					for i := range capacity {
 						w.tell(r, i+1)
@@ -40,7 +40,7 @@ var blockClauses = []Clause{
 					c.blocks("the mailbox is full")
 					g.open()
 					w.e.same("what Tell returned", finished(w, c), nil)
-					w.reads(d, numbers(1, capacity+1)...)
+					w.wantLog(d, numbers(1, capacity+1)...)
 				}
 			}
 		}),
@@ -50,7 +50,7 @@ var blockClauses = []Clause{
 		Why: "each message that is handled makes room for one sender that waits, no more and no less",
 		Check: actors(func(w *world) {
 			const waiting = 4
-			d := &diary{}
+			d := &eventLog{}
 			r, g := w.hold(d.blocking(1, nil))
 			var gates [waiting + 1]*gate
 			var orders [waiting + 1]*order
@@ -104,15 +104,12 @@ var blockClauses = []Clause{
 		}),
 	},
 	{
-		Name: "actor/block-first-served", Rule: "FR-020", Needs: overlapEager,
+		Name: "actor/block-first-served", Rule: "FR-020", Exact: true, Needs: overlapEager,
 		Why: "of those who wait for room the one that came first is served first: otherwise a sender may wait for ever while others come and go",
 		Check: actors(func(w *world) {
-			if !w.e.Exact {
-				return // who came first cannot be told
-			}
 			const waiting = 6
 			for _, prio := range []func(any) int{nil, samePriority} {
-				d := &diary{}
+				d := &eventLog{}
 				r, g := w.hold(d.blocking(1, prio))
 				w.tell(r, 1)
 				var calls []*call[error]
@@ -124,7 +121,7 @@ var blockClauses = []Clause{
 				for _, c := range calls {
 					w.e.same("what Tell returned", finished(w, c), nil)
 				}
-				w.reads(d, numbers(1, waiting+1)...)
+				w.wantLog(d, numbers(1, waiting+1)...)
 			}
 		}),
 	},
@@ -133,7 +130,7 @@ var blockClauses = []Clause{
 		Why: "a sender that waits gives up with its context and has its message back; the message is not handled as well, and leaves no hole",
 		Check: actors(func(w *world) {
 			for _, prio := range []func(any) int{nil, samePriority} {
-				d := &diary{}
+				d := &eventLog{}
 				r, g := w.hold(d.blocking(2, prio))
 				w.tell(r, 1, 2)
 				w.returned(w.telling(ended(errStop), r, 3).get(), r, 3, context.Canceled)
@@ -150,9 +147,9 @@ var blockClauses = []Clause{
 				kept.blocks("the mailbox is full")
 				g.open()
 				w.e.same("what Tell returned", finished(w, kept), nil)
-				w.reads(d, "1", "2", "5")
+				w.wantLog(d, "1", "2", "5")
 				w.tell(r, 7)
-				w.reads(d, "1", "2", "5", "7")
+				w.wantLog(d, "1", "2", "5", "7")
 			}
 		}),
 	},
@@ -161,9 +158,9 @@ var blockClauses = []Clause{
 		Why: "senders that wait are released when the actor stops, with their messages; what waits in the mailbox is a dead letter",
 		Check: actors(func(w *world) {
 			for _, prio := range []func(any) int{nil, samePriority} {
-				d := &diary{}
+				d := &eventLog{}
 				r, g := w.hold(d.blocking(2, prio))
-				from := w.spawnPuppet()
+				from := w.spawnScripted()
 				w.tell(r, 1, 2)
 				calls := []*call[error]{w.telling(context.Background(), r, 3), w.telling(context.Background(), r, 3)}
 				inTurn := w.e.gate()
@@ -183,7 +180,7 @@ var blockClauses = []Clause{
 					w.returned(finished(w, c), r, 3, actor.ErrStopped)
 				}
 				w.undelivered(r, actor.ErrStopped, 1, 2)
-				w.reads(d, "given back")
+				w.wantLog(d, "given back")
 			}
 		}),
 	},
@@ -192,7 +189,7 @@ var blockClauses = []Clause{
 		Why: "senders that wait and a receiver that works get all messages through the smallest mailbox, in order",
 		Check: actors(func(w *world) {
 			for _, capacity := range []int{1, 3} {
-				d := &diary{}
+				d := &eventLog{}
 				r := w.spawn(d.blocking(capacity, nil))
 				c := start(w.e, "a loop of Tell", func() error {
 					for i := range 200 {
@@ -203,7 +200,7 @@ var blockClauses = []Clause{
 					return nil
 				})
 				w.e.same("what the sender saw", finished(w, c), nil)
-				w.reads(d, numbers(1, 200)...)
+				w.wantLog(d, numbers(1, 200)...)
 			}
 		}),
 	},
@@ -213,7 +210,7 @@ var blockClauses = []Clause{
 		Check: actors(func(w *world) {
 			const each = 20
 			senders := 2*runtime.GOMAXPROCS(0) + 3
-			d := &diary{}
+			d := &eventLog{}
 			var total, most atomic.Int32
 			next := make([]int, senders)
 			type item struct{ from, n int }
@@ -229,7 +226,7 @@ var blockClauses = []Clause{
 			})
 			var refs []actor.Ref
 			for range senders {
-				refs = append(refs, w.spawnPuppet())
+				refs = append(refs, w.spawnScripted())
 			}
 			for s, from := range refs {
 				w.ask(from, func(ctx *actor.Context) {
@@ -241,7 +238,7 @@ var blockClauses = []Clause{
 			}
 			w.until("all senders to get through", func() bool { return int(most.Load()) == senders })
 			w.until("all messages to be handled", func() bool { return int(total.Load()) == senders*each })
-			w.reads(d)
+			w.wantLog(d)
 		}),
 	},
 	{
@@ -249,7 +246,7 @@ var blockClauses = []Clause{
 		Why: "an actor that fills its own mailbox is told so: it would wait for itself",
 		Check: actors(func(w *world) {
 			for _, capacity := range capacities {
-				w.fill(actor.Block, capacity, nil, func(_ *diary, ctx *actor.Context) {
+				w.fill(actor.Block, capacity, nil, func(_ *eventLog, ctx *actor.Context) {
 					for i := range capacity {
 						w.tells(ctx, ctx.Self(), i+1)
 					}
@@ -263,7 +260,7 @@ var blockClauses = []Clause{
 		Name: "actor/block-ring", Rule: "FR-020", Needs: overlapEager,
 		Why: "actors that wait for each other in a ring are released by their contexts, and then nothing is lost",
 		Check: actors(func(w *world) {
-			d := &diary{}
+			d := &eventLog{}
 			a, b := w.spawn(d.blocking(1, nil)), w.spawn(d.blocking(1, nil))
 			ctx, cancel := context.WithCancel(context.Background())
 			defer cancel()
@@ -296,7 +293,7 @@ var blockClauses = []Clause{
 		Name: "actor/block-deadlock", Rule: "FR-020",
 		Why: "where actors run one inside the other's wait, one that would wait for ever is told so instead of hanging; elsewhere it waits until its context ends",
 		Check: actors(func(w *world) {
-			d := &diary{}
+			d := &eventLog{}
 			a, b := w.spawn(d.blocking(1, nil)), w.spawn(d.blocking(1, nil))
 			ctx, cancel := context.WithCancel(context.Background())
 			defer cancel()
@@ -435,11 +432,11 @@ var turnClauses = []Clause{
 		Why: "a turn begins with all system messages that wait, however many: the user message after them finds their work done",
 		Check: actors(func(w *world) {
 			const n = 40
-			parent := w.spawnPuppet()
+			parent := w.spawnScripted()
 			var children []actor.Ref
 			w.in(parent, func(ctx *actor.Context) {
 				for range n {
-					children = append(children, w.born(ctx.Spawn(actor.Props{New: w.puppet})))
+					children = append(children, w.born(ctx.Spawn(actor.Props{New: w.scripted})))
 				}
 			})
 			g := w.e.gate()
@@ -511,7 +508,7 @@ var turnClauses = []Clause{
 		Why: "an actor that has failed handles nothing until its parent has decided; it takes messages meanwhile, and these do not make it run",
 		Check: actors(func(w *world) {
 			const n = 50
-			d := &diary{}
+			d := &eventLog{}
 			r := w.spawn(actor.Props{New: hearing(d)})
 			g := w.e.gate()
 			w.ask(w.guardian(), func(*actor.Context) { g.pass() }) // the parent decides later
@@ -524,7 +521,7 @@ var turnClauses = []Clause{
 				msgs = append(msgs, i)
 				w.idle()
 			}
-			w.reads(d)
+			w.wantLog(d)
 			w.e.require(w.alive(r), "the actor has stopped although its parent has not decided")
 			g.open()
 			w.undelivered(r, actor.ErrStopped, msgs...)
@@ -676,17 +673,17 @@ var blockingClauses = []Clause{
 			g := w.e.gate()
 			var refs []actor.Ref
 			for range n {
-				refs = append(refs, w.spawnPuppet())
+				refs = append(refs, w.spawnScripted())
 			}
 			for _, r := range refs {
 				w.ask(r, func(*actor.Context) { g.pass() })
 			}
 			w.reached(g, n)
-			d := &diary{}
+			d := &eventLog{}
 			r := w.spawn(actor.Props{New: hearing(d)})
 			w.tell(r, 1)
-			w.in(w.spawnPuppet(), func(ctx *actor.Context) { w.tells(ctx, r, 2) })
-			w.reads(d, "1", "2")
+			w.in(w.spawnScripted(), func(ctx *actor.Context) { w.tells(ctx, r, 2) })
+			w.wantLog(d, "1", "2")
 			g.open()
 			for _, r := range refs {
 				w.in(r, func(*actor.Context) {})
@@ -700,7 +697,7 @@ var blockingClauses = []Clause{
 			n := 2*runtime.GOMAXPROCS(0) + 3
 			var refs []actor.Ref
 			for range n {
-				refs = append(refs, w.spawnPuppet())
+				refs = append(refs, w.spawnScripted())
 			}
 			block := func() {
 				g := w.e.gate()
@@ -729,14 +726,14 @@ var blockingClauses = []Clause{
 		Name: "actor/blocked-order", Rule: "V4", Needs: overlapEager,
 		Why: "messages to an actor whose handler blocks wait in order, and are handled when it goes on",
 		Check: actors(func(w *world) {
-			d := &diary{}
+			d := &eventLog{}
 			r, g := w.hold(actor.Props{New: hearing(d)})
 			for i := range 50 {
 				w.tell(r, i+1)
 			}
-			w.reads(d)
+			w.wantLog(d)
 			g.open()
-			w.reads(d, numbers(1, 50)...)
+			w.wantLog(d, numbers(1, 50)...)
 		}),
 	},
 	{
@@ -744,14 +741,14 @@ var blockingClauses = []Clause{
 		Why: "Overlap is promised: two actors are in a turn at once, so that one may wait for the other",
 		Check: actors(func(w *world) {
 			here, there := make(chan int), make(chan int)
-			a, b := w.spawnPuppet(), w.spawnPuppet()
-			d := &diary{}
+			a, b := w.spawnScripted(), w.spawnScripted()
+			d := &eventLog{}
 			w.ask(a, func(*actor.Context) {
 				here <- 1
 				d.note(<-there)
 			})
 			w.ask(b, func(*actor.Context) { there <- 1 + <-here })
-			w.reads(d, "2")
+			w.wantLog(d, "2")
 		}),
 	},
 }

@@ -12,13 +12,13 @@ import (
 // FR-032: the event stream.
 var eventClauses = []Clause{
 	{
-		Name: "actor/events-by-type", Rule: "FR-032",
+		Name: "actor/events-by-type", Rule: "FR-032", Core: true,
 		Why: "who subscribes to a type gets the events of that type, of an interface those that implement it, and nothing else, in the order of publishing",
 		Check: actors(func(w *world) {
 			e := w.s.Events()
 			ints, errs, all := actor.Subscribe[int](e, 8), actor.Subscribe[error](e, 8), actor.Subscribe[any](e, 8)
 			never := actor.Subscribe[*order](e, 1)
-			w.in(w.spawnPuppet(), func(*actor.Context) {}) // its start is an event
+			w.in(w.spawnScripted(), func(*actor.Context) {}) // its start is an event
 			w.idle()
 			for {
 				if _, ok := all.TryNext(); !ok {
@@ -35,7 +35,7 @@ var eventClauses = []Clause{
 		}),
 	},
 	{
-		Name: "actor/events-unsubscribe", Rule: "FR-032",
+		Name: "actor/events-unsubscribe", Rule: "FR-032", Core: true,
 		Why: "after Unsubscribe nothing more comes, what had come can still be fetched, and whoever waits is told; the others go on",
 		Check: actors(func(w *world) {
 			e := w.s.Events()
@@ -58,10 +58,10 @@ var eventClauses = []Clause{
 		}),
 	},
 	{
-		Name: "actor/events-over", Rule: "FR-032",
+		Name: "actor/events-over", Rule: "FR-032", Core: true,
 		Why: "when the system is over every subscription has ended, once the last event is fetched, so that nobody waits for ever; a later one has ended from the start",
 		Check: actors(func(w *world) {
-			r := w.spawnPuppet()
+			r := w.spawnScripted()
 			sub := actor.Subscribe[actor.ActorStopped](w.s.Events(), 16)
 			waits := start(w.e, "Next", func() error {
 				stopped := false
@@ -86,7 +86,7 @@ var eventClauses = []Clause{
 		}),
 	},
 	{
-		Name: "actor/events-next", Rule: "FR-032",
+		Name: "actor/events-next", Rule: "FR-032", Core: true,
 		Why: "Next waits for an event until its context ends, and an event that is there wins over a context that has ended: giving up loses nothing",
 		Check: actors(func(w *world) {
 			e := w.s.Events()
@@ -108,13 +108,13 @@ var eventClauses = []Clause{
 		}),
 	},
 	{
-		Name: "actor/events-slow", Rule: "FR-032",
+		Name: "actor/events-slow", Rule: "FR-032", Core: true,
 		Why: "a subscriber that does not fetch loses the oldest of its own events, and they are counted; nobody else loses any, and who publishes does not wait",
 		Check: actors(func(w *world) {
 			e := w.s.Events()
 			slow, quick := actor.Subscribe[int](e, 3), actor.Subscribe[int](e, 64)
 			const n = 20
-			r := w.spawnPuppet()
+			r := w.spawnScripted()
 			w.in(r, func(ctx *actor.Context) {
 				for i := range n {
 					ctx.System().Events().Publish(i)
@@ -133,14 +133,14 @@ var eventClauses = []Clause{
 		}),
 	},
 	{
-		Name: "actor/events-func", Rule: "FR-032",
+		Name: "actor/events-func", Rule: "FR-032", Core: true,
 		Why: "a function that has subscribed is called by who publishes; one that panics is counted, and hurts neither the publisher nor other subscribers",
 		Check: actors(func(w *world) {
 			e := w.s.Events()
 			sum := 0
 			bad := actor.SubscribeFunc(e, func(n int) { panic(errA) })
 			good := actor.SubscribeFunc(e, func(n int) { sum += n })
-			r := w.spawnPuppet()
+			r := w.spawnScripted()
 			w.in(r, func(ctx *actor.Context) {
 				e.Publish(1)
 				e.Publish("no number")
@@ -157,26 +157,26 @@ var eventClauses = []Clause{
 		}),
 	},
 	{
-		Name: "actor/events-actor", Rule: "FR-032",
+		Name: "actor/events-actor", Rule: "FR-032", Core: true,
 		Why: "an actor that has subscribed is sent the events as messages, as many as it lets wait; those beyond are lost and counted, nobody waits for it, and it ends when it stops",
 		Check: actors(func(w *world) {
 			for _, m := range []actor.MailboxConfig{{}, {Policy: actor.Block, Capacity: 3}, {Policy: actor.DropNewest, Capacity: 3}} {
-				d := &diary{}
+				d := &eventLog{}
 				r := w.spawn(actor.Props{New: hearing(d), Mailbox: m})
 				l := actor.SubscribeActor[int](w.s.Events(), r, 3)
 				w.s.Events().Publish(1)
 				w.s.Events().Publish("no number")
-				w.reads(d, "1")
+				w.wantLog(d, "1")
 				w.suspend(r, actor.Suspension{})
 				for i := range 5 {
 					w.s.Events().Publish(2 + i)
 				}
 				w.e.require(l.Lost() == 2, "an actor for which 3 events may wait has lost ", l.Lost(), " of 5, want 2")
 				w.s.Resume(r)
-				w.reads(d, "1", "2", "3", "4")
+				w.wantLog(d, "1", "2", "3", "4")
 				l.Unsubscribe()
 				w.s.Events().Publish(9)
-				w.reads(d, "1", "2", "3", "4")
+				w.wantLog(d, "1", "2", "3", "4")
 				actor.SubscribeActor[int](w.s.Events(), r, 3)
 				w.stop(r)
 				w.s.Events().Publish(10)
@@ -187,17 +187,17 @@ var eventClauses = []Clause{
 		}),
 	},
 	{
-		Name: "actor/events-life", Rule: "FR-007",
+		Name: "actor/events-life", Rule: "FR-007", Core: true,
 		Why: "an actor's life is on the event stream: its start, its failures, what was decided, its restarts and its end, in that order, with who and when",
 		Check: clocked(func(w *world, clock *actor.ManualClock) {
 			sub := actor.Subscribe[any](w.s.Events(), 64)
 			d := actor.Restart
-			parent := w.spawnNamed("parent", actor.Props{New: w.puppet, Supervisor: &actor.Supervisor{Decide: func(actor.Failure) actor.Directive { return d }}})
+			parent := w.spawnNamed("parent", actor.Props{New: w.scripted, Supervisor: &actor.Supervisor{Decide: func(actor.Failure) actor.Directive { return d }}})
 			clock.Advance(time.Second)
 			var r actor.Ref
 			w.in(parent, func(ctx *actor.Context) {
 				r = w.born(ctx.SpawnNamed("child", actor.Props{New: func() actor.Actor {
-					return &staged{start: func(*actor.Context) error { return nil }, receive: (&diary{}).hear}
+					return &staged{start: func(*actor.Context) error { return nil }, receive: (&eventLog{}).hear}
 				}}))
 			})
 			w.in(r, func(*actor.Context) {})
@@ -260,14 +260,14 @@ var eventClauses = []Clause{
 		}),
 	},
 	{
-		Name: "actor/events-behaviour", Rule: "FR-007",
+		Name: "actor/events-behaviour", Rule: "FR-007", Core: true,
 		Why: "a change of behaviour is an event, which says how many Unbecome can undo",
 		Check: clocked(func(w *world, _ *actor.ManualClock) {
 			sub := actor.Subscribe[actor.BehaviorChanged](w.s.Events(), 16)
-			r := w.spawnPuppet()
+			r := w.spawnScripted()
 			w.in(r, func(ctx *actor.Context) {
-				ctx.Become(w.puppet().Receive)
-				ctx.Become(w.puppet().Receive)
+				ctx.Become(w.scripted().Receive)
+				ctx.Become(w.scripted().Receive)
 				ctx.Unbecome()
 				ctx.Unbecome()
 				ctx.Unbecome() // nothing to undo
@@ -280,10 +280,10 @@ var eventClauses = []Clause{
 		}),
 	},
 	{
-		Name: "actor/events-log", Rule: "FR-022",
+		Name: "actor/events-log", Rule: "FR-022", Core: true,
 		Why: "what an actor logs is an event with its level, its actor and the time, for whichever logger has subscribed; without one it costs nothing and goes nowhere",
 		Check: clocked(func(w *world, _ *actor.ManualClock) {
-			r := w.spawnPuppet()
+			r := w.spawnScripted()
 			w.in(r, func(ctx *actor.Context) { ctx.Log(actor.LevelError, "nobody listens") })
 			sub := actor.Subscribe[actor.LogEvent](w.s.Events(), 16)
 			w.in(r, func(ctx *actor.Context) {
@@ -301,10 +301,17 @@ var eventClauses = []Clause{
 		Name: "actor/watermark", Rule: "FR-027",
 		Why: "a mailbox that fills to its watermark says so, once, and once that it has emptied to half of it: a warning for each message would be a flood of its own",
 		Check: clocked(func(w *world, _ *actor.ManualClock) {
-			for _, m := range []actor.MailboxConfig{{}, {Policy: actor.Grow, Capacity: 2}, {Policy: actor.DropOldest, Capacity: 12}, {Priority: samePriority}} {
+			for _, m := range []actor.MailboxConfig{
+				{},
+				{Policy: actor.Grow, Capacity: 2},
+				{Policy: actor.DropOldest, Capacity: 12},
+				{Policy: actor.Block, Capacity: 12},
+				{Priority: samePriority},
+				{New: func() actor.Mailbox { return &pile{fifo: true} }},
+			} {
 				const mark = 8
 				m.Watermark = mark
-				d := &diary{}
+				d := &eventLog{}
 				r := w.spawn(actor.Props{New: hearing(d), Mailbox: m})
 				high, low := actor.Subscribe[actor.MailboxHigh](w.s.Events(), 64), actor.Subscribe[actor.MailboxLow](w.s.Events(), 64)
 				next := 1
@@ -317,7 +324,7 @@ var eventClauses = []Clause{
 				}
 				empty := func() {
 					w.s.Resume(r)
-					w.reads(d, numbers(1, next-1)...)
+					w.wantLog(d, numbers(1, next-1)...)
 				}
 				fill(mark - 1)
 				events(w, high)
@@ -348,7 +355,7 @@ var eventClauses = []Clause{
 		Why: "between half of the watermark and the whole nothing is said: a mailbox that swings about its watermark does not flood the stream",
 		Check: clocked(func(w *world, _ *actor.ManualClock) {
 			const mark = 8
-			d := &diary{}
+			d := &eventLog{}
 			n := 0
 			// Its turns are of one message, after which it is suspended: so the check
 			// says how many are handled.
@@ -400,7 +407,7 @@ var eventClauses = []Clause{
 		}),
 	},
 	{
-		Name: "actor/events-race", Rule: "FR-032", Kind: Stochastic,
+		Name: "actor/events-race", Rule: "FR-032", Core: true, Kind: Stochastic,
 		Why: "whoever publishes at the same time, a subscriber gets each publisher's events in order, and what it has fetched and what is counted as lost is what has come",
 		Check: check(func(e *Env) {
 			rng := e.random()
@@ -479,7 +486,7 @@ func eventsRace(e *Env, rng *rand.Rand) {
 			}))
 			continue
 		}
-		from := w.spawnPuppet()
+		from := w.spawnScripted()
 		n := 0
 		var publish *order
 		publish = &order{func(ctx *actor.Context) error {

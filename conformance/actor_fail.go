@@ -18,8 +18,8 @@ var failureClauses = []Clause{
 		Why: "an actor that fails, by an error, a panic, a run-time error or Goexit, is reported with its message and stops as if it had been told to; the message is not handled again",
 		Check: actors(func(w *world) {
 			for _, m := range mailboxes {
-				for _, how := range failures(w.e) {
-					d := &diary{}
+				for _, how := range failureKinds(w.e) {
+					d := &eventLog{}
 					r := w.spawn(actor.Props{Mailbox: m, New: making(&staged{
 						receive: func(ctx *actor.Context, msg any) error {
 							d.note(msg)
@@ -35,14 +35,14 @@ var failureClauses = []Clause{
 						},
 					})})
 					w.tell(r, "well")
-					w.reads(d, "well")
+					w.wantLog(d, "well")
 					w.tell(r, "fail")
 					f := w.failed(r)
 					how.is(w.e, f.Err)
 					w.e.require(f.Msg == "fail", "the failure is said to be on message ", f.Msg)
 					w.undelivered(r, actor.ErrStopped, 1, 2, 3)
 					w.gone(r)
-					w.reads(d, "well", "fail", "stops")
+					w.wantLog(d, "well", "fail", "stops")
 					w.returned(r.Tell(4), r, 4, actor.ErrStopped)
 				}
 			}
@@ -52,12 +52,12 @@ var failureClauses = []Clause{
 		Name: "actor/failure-spares-others", Rule: "FR-018",
 		Why: "a failure is one actor's: its parent, its siblings and everybody else go on, also on the worker on which it happened",
 		Check: actors(func(w *world) {
-			for _, how := range failures(w.e) {
-				d := &diary{}
-				parent := w.spawnPuppet()
+			for _, how := range failureKinds(w.e) {
+				d := &eventLog{}
+				parent := w.spawnScripted()
 				var bad, sibling actor.Ref
 				w.in(parent, func(ctx *actor.Context) {
-					bad = w.born(ctx.Spawn(actor.Props{New: w.puppet}))
+					bad = w.born(ctx.Spawn(actor.Props{New: w.scripted}))
 					sibling = w.born(ctx.Spawn(actor.Props{New: hearing(d)}))
 				})
 				w.tell(bad, &order{func(ctx *actor.Context) error {
@@ -67,7 +67,7 @@ var failureClauses = []Clause{
 				w.failed(bad)
 				w.gone(bad)
 				w.tell(sibling, 2)
-				w.reads(d, "1", "2")
+				w.wantLog(d, "1", "2")
 				w.in(parent, func(ctx *actor.Context) {
 					for r := range ctx.Children() {
 						w.e.require(r == sibling, r.String(), " is a child of the parent, and should have stopped")
@@ -80,26 +80,26 @@ var failureClauses = []Clause{
 		Name: "actor/failure-takes-children", Rule: "FR-018",
 		Why: "the children of an actor that fails stop with it, before it",
 		Check: actors(func(w *world) {
-			d := &diary{}
+			d := &eventLog{}
 			a := w.spawnNamed("a", d.staged("a"))
 			var b actor.Ref
 			w.in(a, func(ctx *actor.Context) { b = w.born(ctx.SpawnNamed("b", d.staged("b"))) })
-			w.reads(d, "a-starts", "b-starts")
+			w.wantLog(d, "a-starts", "b-starts")
 			w.tell(a, &order{func(*actor.Context) error { return errA }})
 			w.failed(a)
 			w.gone(a, b)
-			w.reads(d, "a-starts", "b-starts", "b-stops", "a-stops")
+			w.wantLog(d, "a-starts", "b-starts", "b-stops", "a-stops")
 		}),
 	},
 	{
 		Name: "actor/failure-many", Rule: "FR-018",
 		Why: "no failure costs the system a worker: after many, in every way, everything still runs",
 		Check: actors(func(w *world) {
-			ways := failures(w.e)
+			ways := failureKinds(w.e)
 			n := 8 * runtime.GOMAXPROCS(0) * len(ways)
 			var refs []actor.Ref
 			for range n {
-				refs = append(refs, w.spawnPuppet())
+				refs = append(refs, w.spawnScripted())
 			}
 			for i, r := range refs {
 				w.tell(r, &order{func(*actor.Context) error { return ways[i%len(ways)].fail() }})
@@ -110,33 +110,15 @@ var failureClauses = []Clause{
 			w.failures = nil
 			w.mu.Unlock()
 			w.e.require(count == n, count, " failures are reported of ", n)
-			d := &diary{}
+			d := &eventLog{}
 			r := w.spawn(actor.Props{New: hearing(d)})
 			for i := range 20 {
-				w.in(w.spawnPuppet(), func(ctx *actor.Context) { w.tells(ctx, r, i+1) })
+				w.in(w.spawnScripted(), func(ctx *actor.Context) { w.tells(ctx, r, i+1) })
 			}
-			w.reads(d, numbers(1, 20)...)
+			w.wantLog(d, numbers(1, 20)...)
 			w.shutdown()
 			st := w.s.Stats()
 			w.e.require(st.Failures == uint64(n), "Stats.Failures is ", st.Failures, ", want ", n)
-		}),
-	},
-	{
-		Name: "actor/failure-while-stopping", Rule: "FR-018",
-		Why: "an actor that fails in the message during which it was told to stop, stops: nobody has to decide anything",
-		Check: actors(func(w *world) {
-			for _, how := range failures(w.e) {
-				d := &diary{}
-				r := w.spawnNamed("a", d.staged("a"))
-				w.reads(d, "a-starts")
-				w.tell(r, &order{func(ctx *actor.Context) error {
-					ctx.StopSelf()
-					return how.fail()
-				}})
-				w.failed(r)
-				w.gone(r)
-				w.reads(d, "a-starts", "a-stops")
-			}
 		}),
 	},
 	{
@@ -148,7 +130,7 @@ var failureClauses = []Clause{
 				w := e.world(actor.Config{})
 				defer w.abandon()
 				t := w.family(rng, 30)
-				ways := failures(e)
+				ways := failureKinds(e)
 				for _, r := range t.refs {
 					if rng.IntN(2) == 0 {
 						how := ways[rng.IntN(len(ways))]
@@ -224,7 +206,7 @@ func stopRace(e *Env, rng *rand.Rand) {
 	spawn()
 	var done atomic.Int32
 	for s := range senders {
-		from, n := w.spawnPuppet(), 0
+		from, n := w.spawnScripted(), 0
 		rng := sub(rng)
 		var send *order
 		send = &order{func(ctx *actor.Context) error {
@@ -299,7 +281,7 @@ func oneCaller(e *Env, rng *rand.Rand) {
 		return &all[i]
 	}
 	gone := ended(errStop)
-	ways := failures(e)
+	ways := failureKinds(e)
 	spawn := func(at int) {
 		rng, me, n := sub(rng), int(lives.Add(1)), 0
 		last := map[int]int{}
@@ -368,7 +350,7 @@ func actorStorm(e *Env, rng *rand.Rand) {
 		}
 		return nil
 	}
-	ways := failures(e)
+	ways := failureKinds(e)
 	gone := ended(errStop)
 	var known [64]atomic.Pointer[actor.Ref] // whom everybody knows
 	var stops, starts atomic.Int32
@@ -487,9 +469,9 @@ var synchronousClauses = []Clause{
 				w.s.RunUntilIdle()
 				w.e.fail("RunUntilIdle of a system that is not synchronous did not panic")
 			}
-			d := &diary{}
+			d := &eventLog{}
 			r := w.spawn(actor.Props{New: hearing(d)})
-			from := w.spawnPuppet()
+			from := w.spawnScripted()
 			w.tell(r, 1)
 			w.ask(from, func(ctx *actor.Context) {
 				w.tells(ctx, r, 2)
@@ -504,7 +486,7 @@ var synchronousClauses = []Clause{
 				return nil
 			}).get()
 			got := d.read()
-			w.e.require(slices.Equal(got, numbers(1, 3)), "after RunUntilIdle the diary says “", quote(got), "”, want “1 2 3”")
+			w.e.require(slices.Equal(got, numbers(1, 3)), "after RunUntilIdle the log says “", quote(got), "”, want “1 2 3”")
 			w.s.Stop(r)
 			w.e.require(w.alive(r), "an actor stopped although nobody has called RunUntilIdle")
 			w.s.RunUntilIdle()
@@ -512,13 +494,10 @@ var synchronousClauses = []Clause{
 		}),
 	},
 	{
-		Name: "actor/run-asked-meanwhile", Rule: "FR-034",
+		Name: "actor/run-asked-meanwhile", Rule: "FR-034", Lacks: eager,
 		Why: "a RunUntilIdle that finds somebody running actors returns at once, and whoever runs them goes on until all are idle, also if that is a sender that only waited for room",
 		Check: actors(func(w *world) {
-			if !w.s.Synchronous() {
-				return
-			}
-			d := &diary{}
+			d := &eventLog{}
 			r, other := w.spawn(d.blocking(1, nil)), w.spawn(actor.Props{New: hearing(d)})
 			inside, goOn := w.e.gate(), w.e.gate()
 			inside.open()
@@ -535,7 +514,7 @@ var synchronousClauses = []Clause{
 			w.e.same("what Tell returned", c.await(), nil)
 			got := d.read()
 			slices.Sort(got)
-			w.e.require(slices.Equal(got, []string{"other", "r"}), "RunUntilIdle was called while a sender ran actors, and when that is through the diary says “", quote(got), "”, want “other r”")
+			w.e.require(slices.Equal(got, []string{"other", "r"}), "RunUntilIdle was called while a sender ran actors, and when that is through the log says “", quote(got), "”, want “other r”")
 		}),
 	},
 	{
@@ -674,7 +653,7 @@ var actorLeftoverClauses = []Clause{
 			round := func() {
 				var refs []actor.Ref
 				for range 50 {
-					refs = append(refs, w.spawnPuppet())
+					refs = append(refs, w.spawnScripted())
 				}
 				for _, r := range refs {
 					w.in(r, func(*actor.Context) {})
@@ -696,7 +675,7 @@ var actorLeftoverClauses = []Clause{
 		Why: "Done is closed when the dispatcher has no worker left, and not before: who waits for it may then take away what actors were using",
 		Check: actors(func(w *world) {
 			for range 10 {
-				w.in(w.spawnPuppet(), func(*actor.Context) {})
+				w.in(w.spawnScripted(), func(*actor.Context) {})
 			}
 			w.shutdown()
 			n := w.s.Stats().Workers
@@ -710,7 +689,7 @@ func useSystem(e *Env) {
 	w := e.world(actor.Config{})
 	defer w.abandon()
 	t := w.family(rand.New(rand.NewPCG(2, 2)), 10)
-	d := &diary{}
+	d := &eventLog{}
 	r := w.spawn(d.blocking(1, nil))
 	for i, from := range t.refs {
 		w.in(from, func(ctx *actor.Context) { w.tells(ctx, r, i) })

@@ -11,17 +11,17 @@ import (
 // known to the last field.
 var letterClauses = []Clause{
 	{
-		Name: "actor/letter-returned", Rule: "SC-004",
+		Name: "actor/letter-returned", Rule: "SC-004", Core: true,
 		Why: "a message that is given back is recorded as well, with its receiver, the reason and who waits for a reply: whoever looks for what went wrong need not ask the sender",
 		Check: clocked(func(w *world, _ *actor.ManualClock) {
 			p := w.post()
-			gone := w.spawnPuppet()
+			gone := w.spawnScripted()
 			w.stop(gone)
-			full := w.spawn(actor.Props{New: hearing(&diary{}), Mailbox: actor.MailboxConfig{Policy: actor.DropNewest, Capacity: 1}})
+			full := w.spawn(actor.Props{New: hearing(&eventLog{}), Mailbox: actor.MailboxConfig{Policy: actor.DropNewest, Capacity: 1}})
 			w.suspend(full, actor.Suspension{})
 			w.tell(full, 0)
-			own := w.spawn(actor.Props{New: w.puppet, Mailbox: actor.MailboxConfig{Policy: actor.Block, Capacity: 1}})
-			from := w.spawnPuppet()
+			own := w.spawn(actor.Props{New: w.scripted, Mailbox: actor.MailboxConfig{Policy: actor.Block, Capacity: 1}})
+			from := w.spawnScripted()
 			m := petition{1, from.ReplyTo()}
 			w.returned(gone.Tell(m), gone, m, actor.ErrStopped)
 			p.brings(p.returned(m, gone, actor.ErrStopped))
@@ -47,28 +47,28 @@ var letterClauses = []Clause{
 		}),
 	},
 	{
-		Name: "actor/tell-pid", Rule: "FR-003",
+		Name: "actor/tell-pid", Rule: "FR-003", Core: true,
 		Why: "a message can be sent to a PID: it arrives while the actor is there, and comes back, as one for nobody known, when it is not",
 		Check: actors(func(w *world) {
-			d := &diary{}
+			d := &eventLog{}
 			r := w.spawn(actor.Props{New: hearing(d)})
 			w.e.same("what System.Tell returned", w.s.Tell(r.PID(), 1), nil)
-			w.reads(d, "1")
+			w.wantLog(d, "1")
 			w.stop(r)
 			w.returned(w.s.Tell(r.PID(), 2), actor.Ref{}, 2, actor.ErrUnknown)
 			w.spawn(actor.Props{New: hearing(d)}) // perhaps in its place
 			w.returned(w.s.Tell(r.PID(), 3), actor.Ref{}, 3, actor.ErrUnknown)
-			w.reads(d, "1")
+			w.wantLog(d, "1")
 		}),
 	},
 	{
-		Name: "actor/letter-dropped", Rule: "FR-020",
+		Name: "actor/letter-dropped", Rule: "FR-020", Core: true,
 		Why: "what DropOldest drops is recorded, every message of it, with who waits for a reply: a policy that drops is no excuse for silence",
 		Check: clocked(func(w *world, _ *actor.ManualClock) {
 			p := w.post()
 			for _, prio := range []func(any) int{nil, samePriority} {
 				const capacity, n = 2, 6
-				r := w.spawn(actor.Props{New: hearing(&diary{}), Mailbox: actor.MailboxConfig{Policy: actor.DropOldest, Capacity: capacity, Priority: prio}})
+				r := w.spawn(actor.Props{New: hearing(&eventLog{}), Mailbox: actor.MailboxConfig{Policy: actor.DropOldest, Capacity: capacity, Priority: prio}})
 				w.suspend(r, actor.Suspension{})
 				var want []actor.DeadLetter
 				for i := range n {
@@ -85,7 +85,7 @@ var letterClauses = []Clause{
 		}),
 	},
 	{
-		Name: "actor/letter-left", Rule: "SC-004",
+		Name: "actor/letter-left", Rule: "SC-004", Core: true,
 		Why: "what an actor has taken and not handled when it stops is recorded, all of it: what it has unstashed, what it has stashed, and what waits in its mailbox",
 		Check: clocked(func(w *world, _ *actor.ManualClock) {
 			p := w.post()
@@ -118,7 +118,7 @@ var letterClauses = []Clause{
 		}),
 	},
 	{
-		Name: "actor/letter-stashed", Rule: "SC-004",
+		Name: "actor/letter-stashed", Rule: "SC-004", Core: true,
 		Why: "what an actor still has stashed when it stops is recorded, in the order in which it came, and before what waits in its mailbox",
 		Check: clocked(func(w *world, _ *actor.ManualClock) {
 			p := w.post()
@@ -141,15 +141,15 @@ var letterClauses = []Clause{
 		}),
 	},
 	{
-		Name: "actor/letter-failed", Rule: "FR-018",
-		Why: "a message on which an actor fails is recorded with what it failed with, once its fate is decided, whatever is decided; one that succeeds when it is tried again is not",
+		Name: "actor/letter-failed", Rule: "FR-018", Core: true,
+		Why: "a message on which an actor fails is recorded with what it failed with, once it is decided what becomes of the actor, whatever is decided; one that succeeds when it is tried again is not",
 		Check: clocked(func(w *world, _ *actor.ManualClock) {
 			p := w.post()
 			for _, d := range []actor.Directive{actor.Restart, actor.Resume, actor.Stop} {
 				for _, retry := range []bool{false, true} {
 					var tries atomic.Int32
 					var r actor.Ref
-					parent := w.spawn(actor.Props{New: w.puppet, Supervisor: &actor.Supervisor{Retry: retry, Decide: func(actor.Failure) actor.Directive { return d }}})
+					parent := w.spawn(actor.Props{New: w.scripted, Supervisor: &actor.Supervisor{Retry: retry, Decide: func(actor.Failure) actor.Directive { return d }}})
 					w.in(parent, func(ctx *actor.Context) {
 						r = w.born(ctx.Spawn(actor.Props{New: func() actor.Actor {
 							return actor.ReceiveFunc(func(ctx *actor.Context, msg any) error {
@@ -180,11 +180,11 @@ var letterClauses = []Clause{
 		}),
 	},
 	{
-		Name: "actor/letter-forwarded", Rule: "FR-009",
+		Name: "actor/letter-forwarded", Rule: "FR-009", Core: true,
 		Why: "what cannot be forwarded is recorded with the reason for which it could not be sent, and the one who waits for the reply",
 		Check: clocked(func(w *world, _ *actor.ManualClock) {
 			p := w.post()
-			gone, from := w.spawnPuppet(), w.spawnPuppet()
+			gone, from := w.spawnScripted(), w.spawnScripted()
 			w.stop(gone)
 			m := petition{1, from.ReplyTo()}
 			w.in(from, func(ctx *actor.Context) {
@@ -195,15 +195,15 @@ var letterClauses = []Clause{
 		}),
 	},
 	{
-		Name: "actor/letter-shutdown", Rule: "SC-004",
+		Name: "actor/letter-shutdown", Rule: "SC-004", Core: true,
 		Why: "what waits when the system is shut down is recorded, and so is what is sent during that: the last messages are lost no more silently than others",
 		Check: clocked(func(w *world, _ *actor.ManualClock) {
 			const n = 5
 			p := w.post()
-			first := w.spawn(actor.Props{New: hearing(&diary{})})
+			first := w.spawn(actor.Props{New: hearing(&eventLog{})})
 			w.in(w.guardian(), func(ctx *actor.Context) { ctx.Watch(first) })
 			r := w.spawn(actor.Props{New: making(&staged{
-				receive: hearing(&diary{})().Receive,
+				receive: hearing(&eventLog{})().Receive,
 				stop: func(ctx *actor.Context) error {
 					w.returned(ctx.Tell(ctx.Parent(), "late"), ctx.Parent(), "late", actor.ErrStopped)
 					ctx.Forward(ctx.Self(), "later")
@@ -243,11 +243,11 @@ var letterClauses = []Clause{
 		}),
 	},
 	{
-		Name: "actor/letter-boxed", Rule: "FR-012",
+		Name: "actor/letter-boxed", Rule: "FR-012", Core: true,
 		Why: "a dead letter shows what was sent, not the box in which the typed layer carries it",
 		Check: clocked(func(w *world, _ *actor.ManualClock) {
 			p := w.post()
-			gone := w.spawnPuppet()
+			gone := w.spawnScripted()
 			w.stop(gone)
 			m := petition{7, gone.ReplyTo()}
 			w.returned(gone.Tell(crate{m}), gone, crate{m}, actor.ErrStopped)
@@ -255,21 +255,21 @@ var letterClauses = []Clause{
 		}),
 	},
 	{
-		Name: "actor/letter-resend", Rule: "FR-009",
+		Name: "actor/letter-resend", Rule: "FR-009", Core: true,
 		Why: "a dead letter can be sent again: it is handled if the actor can now, and is a dead letter once more if not",
 		Check: clocked(func(w *world, _ *actor.ManualClock) {
-			d := &diary{}
+			d := &eventLog{}
 			p := w.post()
 			r := w.spawn(actor.Props{New: hearing(d), Mailbox: actor.MailboxConfig{Policy: actor.DropOldest, Capacity: 1}})
 			w.suspend(r, actor.Suspension{})
 			w.tell(r, 1, 2)
 			p.brings(p.letter(1, r, actor.ErrDropped))
 			w.s.Resume(r)
-			w.reads(d, "2")
+			w.wantLog(d, "2")
 			letters := w.s.DeadLetters()
 			w.e.require(len(letters) == 1, len(letters), " dead letters are kept, want 1")
 			w.e.same("what Resend returned", letters[0].Resend(), nil)
-			w.reads(d, "2", "1")
+			w.wantLog(d, "2", "1")
 			p.brings()
 			w.stop(r)
 			w.returned(letters[0].Resend(), r, 1, actor.ErrStopped)
@@ -277,13 +277,13 @@ var letterClauses = []Clause{
 		}),
 	},
 	{
-		Name: "actor/letters-kept", Rule: "FR-009",
+		Name: "actor/letters-kept", Rule: "FR-009", Core: true,
 		Why: "the system keeps as many of the newest dead letters as it was told to, the oldest of them first; all are counted and published",
 		Check: check(func(e *Env) {
 			for _, c := range []struct{ config, keep int }{{3, 3}, {1, 1}, {0, 64}, {-1, 0}} {
 				w := e.world(actor.Config{KeepDeadLetters: c.config})
 				defer w.abandon()
-				gone := w.spawnPuppet()
+				gone := w.spawnScripted()
 				w.stop(gone)
 				const n = 70
 				sub := actor.Subscribe[actor.DeadLetter](w.s.Events(), 2*n)
@@ -306,13 +306,13 @@ var letterClauses = []Clause{
 		}),
 	},
 	{
-		Name: "actor/letters-passed-on", Rule: "FR-009",
+		Name: "actor/letters-passed-on", Rule: "FR-009", Core: true,
 		Why: "dead letters can be passed on to an actor, also one that does not keep up or has stopped: what becomes of them is counted, and makes no further ones without end",
 		Check: actors(func(w *world) {
-			gone := w.spawnPuppet()
+			gone := w.spawnScripted()
 			w.stop(gone)
 			var handled atomic.Int32
-			undertaker := w.spawn(actor.Props{Mailbox: actor.MailboxConfig{Policy: actor.DropOldest, Capacity: 2}, New: making(actor.ReceiveFunc(func(_ *actor.Context, msg any) error {
+			receiver := w.spawn(actor.Props{Mailbox: actor.MailboxConfig{Policy: actor.DropOldest, Capacity: 2}, New: making(actor.ReceiveFunc(func(_ *actor.Context, msg any) error {
 				if _, ok := msg.(actor.DeadLetter); ok {
 					handled.Add(1)
 				}
@@ -321,9 +321,9 @@ var letterClauses = []Clause{
 			var published atomic.Int32
 			actor.SubscribeFunc(w.s.Events(), func(l actor.DeadLetter) {
 				published.Add(1)
-				_ = undertaker.Tell(l)
+				_ = receiver.Tell(l)
 			})
-			w.suspend(undertaker, actor.Suspension{})
+			w.suspend(receiver, actor.Suspension{})
 			for i := range 5 {
 				w.returned(gone.Tell(i), gone, i, actor.ErrStopped)
 			}
@@ -331,9 +331,9 @@ var letterClauses = []Clause{
 			w.e.require(published.Load() == 5, int(published.Load()), " dead letters were published of 5, and those about which an actor could not be told")
 			st := w.s.Stats()
 			w.e.require(st.Dropped == 3, "Stats.Dropped is ", st.Dropped, ", want 3: dead letters that an actor was told of are messages")
-			w.s.Resume(undertaker)
+			w.s.Resume(receiver)
 			w.until("the dead letters to arrive", func() bool { return handled.Load() == 2 })
-			w.stop(undertaker)
+			w.stop(receiver)
 			w.returned(gone.Tell(6), gone, 6, actor.ErrStopped)
 			w.idle()
 			w.e.require(published.Load() == 6, int(published.Load()), " dead letters were published of 6")
@@ -440,8 +440,8 @@ func (p *post) brings(want ...actor.DeadLetter) {
 	w.e.require(st.Dropped-p.st.Dropped == dropped, "Stats.Dropped has grown by ", st.Dropped-p.st.Dropped, ", want ", dropped)
 	p.st = st
 	w.mu.Lock()
-	called := len(w.letters) + len(w.lapses)
-	w.letters, w.lapses = nil, nil
+	called := len(w.letters) + len(w.failedLetters)
+	w.letters, w.failedLetters = nil, nil
 	w.mu.Unlock()
 	w.e.require(called == int(letters), "Config.DeadLetters was called with ", called, " dead letters that were not returned, want ", int(letters))
 }
@@ -473,7 +473,7 @@ func lettersRace(e *Env, rng *rand.Rand) {
 	})
 	directives := []actor.Directive{actor.Restart, actor.Resume, actor.Stop}
 	decide := sub(rng)
-	parent := w.spawn(actor.Props{New: w.puppet, Supervisor: &actor.Supervisor{
+	parent := w.spawn(actor.Props{New: w.scripted, Supervisor: &actor.Supervisor{
 		Retry: rng.IntN(2) == 0, MaxRestarts: 3,
 		Decide: func(actor.Failure) actor.Directive { return directives[decide.IntN(3)] },
 	}})
@@ -536,7 +536,7 @@ func lettersRace(e *Env, rng *rand.Rand) {
 	w.shutdown()
 	w.idle()
 	w.mu.Lock()
-	for _, l := range w.lapses {
+	for _, l := range w.failedLetters {
 		l.Msg.(*parcel).undelivered.Add(1)
 		e.require(l.Cause == errA, "a message was failed on, and its cause is ", l.Cause)
 	}

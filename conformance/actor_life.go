@@ -5,7 +5,6 @@ import (
 	"errors"
 	"math/rand/v2"
 	"runtime"
-	"slices"
 	"sync"
 	"sync/atomic"
 
@@ -15,70 +14,11 @@ import (
 // V1: hooks.
 var hookClauses = []Clause{
 	{
-		Name: "actor/hooks-in-order", Rule: "V1",
-		Why: "PreStart comes before the first message, PostStop after the last, each once: what one acquires the other lets go",
-		Check: actors(func(w *world) {
-			d := &diary{}
-			r := w.spawnNamed("a", d.staged("a"))
-			w.tell(r, 1, 2)
-			w.reads(d, "a-starts", "1", "2")
-			w.s.Stop(r)
-			w.s.Stop(r)
-			w.reads(d, "a-starts", "1", "2", "a-stops")
-			w.s.Stop(r)
-			w.idle()
-			w.shutdown()
-			w.reads(d, "a-starts", "1", "2", "a-stops")
-		}),
-	},
-	{
-		Name: "actor/prestart-first", Rule: "V1",
-		Why: "messages sent before PreStart has run wait for it, however fast they come",
-		Check: actors(func(w *world) {
-			d := &diary{}
-			const n = 20
-			w.in(w.guardian(), func(ctx *actor.Context) {
-				for i := range n {
-					started := false
-					r := w.born(ctx.Spawn(actor.Props{New: making(&staged{
-						start: func(ctx *actor.Context) error {
-							w.tells(ctx, ctx.Self(), i)
-							yield()
-							started = true
-							return nil
-						},
-						receive: func(ctx *actor.Context, msg any) error {
-							w.e.require(started, ctx.Self().Path(), " was given a message before PreStart had returned")
-							return d.hear(ctx, msg)
-						},
-					})}))
-					w.tells(ctx, r, n+i)
-				}
-			})
-			w.until(text(2*n, " messages to be handled"), func() bool { return len(d.read()) == 2*n })
-			got := d.read()
-			for i := range 2 * n {
-				w.e.require(slices.Contains(got, text(i)), "message ", i, " is missing: ", quote(got))
-			}
-		}),
-	},
-	{
-		Name: "actor/prestart-without-message", Rule: "V1",
-		Why: "PreStart runs although no message comes: an actor may be there to act, not to be told",
-		Check: actors(func(w *world) {
-			d := &diary{}
-			w.spawnNamed("a", d.staged("a"))
-			w.reads(d, "a-starts")
-			w.shutdown()
-			w.reads(d, "a-starts", "a-stops")
-		}),
-	},
-	{
 		Name: "actor/prestart-fails", Rule: "V1",
 		Why: "an actor whose PreStart fails was never started: it handles nothing, PostStop is not called, it stops, and what waited is undelivered",
 		Check: actors(func(w *world) {
-			for _, how := range failures(w.e) {
-				d := &diary{}
+			for _, how := range failureKinds(w.e) {
+				d := &eventLog{}
 				var r actor.Ref
 				w.in(w.guardian(), func(ctx *actor.Context) {
 					r = w.born(ctx.Spawn(actor.Props{New: making(&staged{
@@ -100,73 +40,32 @@ var hookClauses = []Clause{
 				w.e.require(f.Msg == nil, "a failure in PreStart is said to be on message ", f.Msg)
 				w.undelivered(r, actor.ErrStopped, 1, 2)
 				w.gone(r)
-				w.reads(d, "starts")
+				w.wantLog(d, "starts")
 				w.returned(r.Tell(3), r, 3, actor.ErrStopped)
 			}
 			w.in(w.guardian(), func(*actor.Context) {}) // who is well
 		}),
 	},
 	{
-		Name: "actor/poststop-fails", Rule: "V1",
-		Why: "a PostStop that fails is reported and keeps nobody: the actor is gone, and its parent goes on",
-		Check: actors(func(w *world) {
-			for _, how := range failures(w.e) {
-				d := &diary{}
-				r := w.spawn(actor.Props{New: making(&staged{receive: d.hear, stop: func(*actor.Context) error {
-					d.note("stops")
-					return how.fail()
-				}})})
-				w.tell(r, 1)
-				w.reads(d, "1")
-				w.stop(r)
-				f := w.failed(r)
-				how.is(w.e, f.Err)
-				w.e.require(f.Msg == nil, "a failure in PostStop is said to be on message ", f.Msg)
-				w.reads(d, "1", "stops")
-			}
-			w.in(w.guardian(), func(ctx *actor.Context) {
-				for r := range ctx.Children() {
-					w.e.fail(r.String(), " has stopped and is still a child")
-				}
-			})
-		}),
-	},
-	{
-		Name: "actor/poststop-tells", Rule: "V1",
-		Why: "in PostStop an actor may still send, and its own mailbox takes nothing any more",
-		Check: actors(func(w *world) {
-			d := &diary{}
-			to := w.spawn(actor.Props{New: hearing(d)})
-			r := w.spawn(actor.Props{New: making(&staged{receive: d.hear, stop: func(ctx *actor.Context) error {
-				w.tells(ctx, to, "goodbye")
-				w.returned(ctx.Tell(ctx.Self(), "me"), ctx.Self(), "me", actor.ErrStopped)
-				w.e.require(ctx.Parent() == w.guardian(), "in PostStop the parent is ", ctx.Parent().String())
-				return nil
-			}})})
-			w.stop(r)
-			w.reads(d, "goodbye")
-		}),
-	},
-	{
 		Name: "actor/poststop-after-children", Rule: "V1",
 		Why: "an actor's PostStop comes when its children have stopped: what it lets go they may be using",
 		Check: actors(func(w *world) {
-			d := &diary{}
+			d := &eventLog{}
 			a := w.spawnNamed("a", d.staged("a"))
 			var b, c actor.Ref
 			w.in(a, func(ctx *actor.Context) { b = w.born(ctx.SpawnNamed("b", d.staged("b"))) })
 			w.in(b, func(ctx *actor.Context) { c = w.born(ctx.SpawnNamed("c", d.staged("c"))) })
-			w.reads(d, "a-starts", "b-starts", "c-starts")
+			w.wantLog(d, "a-starts", "b-starts", "c-starts")
 			w.stop(a)
 			w.gone(b, c)
-			w.reads(d, "a-starts", "b-starts", "c-starts", "c-stops", "b-stops", "a-stops")
+			w.wantLog(d, "a-starts", "b-starts", "c-starts", "c-stops", "b-stops", "a-stops")
 		}),
 	},
 }
 
 // staged returns the props of an actor that writes down its hooks and what it
 // is told.
-func (d *diary) staged(name string) actor.Props {
+func (d *eventLog) staged(name string) actor.Props {
 	return actor.Props{New: making(&staged{
 		receive: d.hear,
 		start: func(*actor.Context) error {
@@ -180,16 +79,16 @@ func (d *diary) staged(name string) actor.Props {
 	})}
 }
 
-// misfortune is a way to fail.
-type misfortune struct {
+// failureKind is a way to fail.
+type failureKind struct {
 	name string
 	fail func() error
 	is   func(e *Env, err error) // demands that err is of that kind
 }
 
-// failures returns the ways to fail that the platform has.
-func failures(e *Env) []misfortune {
-	all := []misfortune{
+// failureKinds returns the ways to fail that the platform has.
+func failureKinds(e *Env) []failureKind {
+	all := []failureKind{
 		{"error", func() error { return errA }, func(e *Env, err error) { e.same("the failure", err, errA) }},
 		{"panic", func() error { panic(errB) }, func(e *Env, err error) {
 			var p *actor.PanicError
@@ -198,7 +97,7 @@ func failures(e *Env) []misfortune {
 		}},
 	}
 	if e.Platform.RuntimePanics {
-		all = append(all, misfortune{"run-time error", func() error {
+		all = append(all, failureKind{"run-time error", func() error {
 			var m map[int]int
 			m[e.Rounds] = 1 //lint:ignore SA5000 the panic is what it is for
 			return nil
@@ -208,7 +107,7 @@ func failures(e *Env) []misfortune {
 		}})
 	}
 	if e.Platform.Goexit {
-		all = append(all, misfortune{"Goexit", func() error {
+		all = append(all, failureKind{"Goexit", func() error {
 			runtime.Goexit()
 			return nil
 		}, func(e *Env, err error) { e.same("the failure", err, actor.ErrGoexit) }})
@@ -216,73 +115,28 @@ func failures(e *Env) []misfortune {
 	return all
 }
 
-// FR-002: become and unbecome.
-var behaviourClauses = []Clause{
-	{
-		Name: "actor/become", Rule: "FR-002",
-		Why: "behaviours are a stack: Become puts one on top for the messages that follow, Unbecome takes it off, and the actor's own is at the bottom",
-		Check: actors(func(w *world) {
-			d := &diary{}
-			var behave func(level int) actor.ReceiveFunc
-			behave = func(level int) actor.ReceiveFunc {
-				return func(ctx *actor.Context, msg any) error {
-					d.note(level, msg)
-					switch msg {
-					case "up":
-						ctx.Become(behave(level + 1))
-					case "down":
-						w.e.require(ctx.Unbecome() == (level > 0), "Unbecome at level ", level, " said ", level == 0)
-					}
-					return nil
-				}
-			}
-			r := w.spawn(plain(behave(0)))
-			w.tell(r, "up", "x", "up", "up", "down", "x", "down", "down", "down", "x", "up", "x")
-			w.reads(d, "0up", "1x", "1up", "2up", "3down", "2x", "2down", "1down", "0down", "0x", "0up", "1x")
-		}),
-	},
-	{
-		Name: "actor/become-keeps-hooks", Rule: "FR-002",
-		Why: "the hooks are the actor's and not a behaviour's: PostStop lets go what PreStart acquired, whatever the actor has become",
-		Check: actors(func(w *world) {
-			d := &diary{}
-			r := w.spawnNamed("a", d.staged("a"))
-			w.in(r, func(ctx *actor.Context) {
-				for range 3 {
-					ctx.Become(func(_ *actor.Context, msg any) error {
-						d.note("became ", msg)
-						return nil
-					})
-				}
-			})
-			w.tell(r, 1)
-			w.reads(d, "a-starts", "became 1")
-			w.stop(r)
-			w.reads(d, "a-starts", "became 1", "a-stops")
-		}),
-	},
-	{
-		Name: "actor/become-in-prestart", Rule: "FR-002",
-		Why: "an actor may become something before its first message, and also while messages wait",
-		Check: actors(func(w *world) {
-			d := &diary{}
-			r := w.spawn(actor.Props{New: making(&staged{
-				receive: func(*actor.Context, any) error { return errA },
-				start: func(ctx *actor.Context) error {
-					ctx.Become(func(ctx *actor.Context, msg any) error {
-						d.note("new ", msg)
-						ctx.Become(d.hear)
-						return nil
-					})
-					w.tells(ctx, ctx.Self(), 1, 2, 3)
-					return nil
-				},
-			})})
-			w.reads(d, "new 1", "2", "3")
-			w.stop(r)
-		}),
-	},
+// failureKindNamed returns the way to fail of that name; besides those of
+// failureKinds there are the fatal ones.
+func failureKindNamed(e *Env, name string) failureKind {
+	fatal := func(e *Env, err error) {
+		var f *actor.FatalError
+		e.require(errors.As(err, &f) && errors.Is(err, errA), "the failure is ", err, ", want a *FatalError of ", errA)
+	}
+	for _, k := range append(failureKinds(e),
+		failureKind{"fatal", func() error { return actor.Fatal(errA) }, fatal},
+		failureKind{"wrapped-fatal", func() error { return errors.Join(errB, actor.Fatal(errA)) }, fatal},
+		failureKind{"fatal-panic", func() error { panic(actor.Fatal(errA)) }, fatal},
+	) {
+		if k.name == name {
+			return k
+		}
+	}
+	e.fail("there is no way to fail called ", name)
+	return failureKind{}
 }
+
+// FR-002: become and unbecome.
+var behaviourClauses = []Clause{}
 
 // V7, FR-004: stopping one.
 var stopClauses = []Clause{
@@ -294,7 +148,7 @@ var stopClauses = []Clause{
 			for i := range 1000 {
 				msgs = append(msgs, i)
 			}
-			d := &diary{}
+			d := &eventLog{}
 			for _, stop := range []func(ctx *actor.Context, r actor.Ref){
 				func(ctx *actor.Context, _ actor.Ref) { ctx.StopSelf() },
 				func(ctx *actor.Context, r actor.Ref) { ctx.Stop(r) },
@@ -308,14 +162,14 @@ var stopClauses = []Clause{
 				w.undelivered(r, actor.ErrStopped, msgs...)
 				w.gone(r)
 			}
-			w.reads(d)
+			w.wantLog(d)
 		}),
 	},
 	{
 		Name: "actor/stop-overtakes-from-outside", Rule: "FR-004", Needs: overlapEager,
 		Why: "the same when messages and stop come from outside while the actor is busy",
 		Check: actors(func(w *world) {
-			d := &diary{}
+			d := &eventLog{}
 			r, g := w.hold(actor.Props{New: hearing(d)})
 			var msgs []any
 			for i := range 1000 {
@@ -327,21 +181,21 @@ var stopClauses = []Clause{
 			g.open()
 			w.undelivered(r, actor.ErrStopped, msgs...)
 			w.gone(r)
-			w.reads(d)
+			w.wantLog(d)
 		}),
 	},
 	{
 		Name: "actor/stop-idle", Rule: "V7",
 		Why: "an actor with nothing to do stops too when it is told, by its parent, by another actor, from outside, also if it has never had a message",
 		Check: actors(func(w *world) {
-			stranger := w.spawnPuppet()
+			stranger := w.spawnScripted()
 			for _, used := range []bool{false, true} {
 				for _, stop := range []func(r actor.Ref){
 					func(r actor.Ref) { w.in(w.guardian(), func(ctx *actor.Context) { ctx.Stop(r) }) },
 					func(r actor.Ref) { w.in(stranger, func(ctx *actor.Context) { ctx.Stop(r) }) },
 					func(r actor.Ref) { w.s.Stop(r) },
 				} {
-					r := w.spawnPuppet()
+					r := w.spawnScripted()
 					if used {
 						w.in(r, func(*actor.Context) {})
 					}
@@ -356,7 +210,7 @@ var stopClauses = []Clause{
 		Name: "actor/stop-idle-soon", Rule: "FR-004",
 		Why: "a system message that comes just as the actor goes idle is found: the turn's end looks once more",
 		Check: actors(func(w *world) {
-			d := &diary{}
+			d := &eventLog{}
 			for i := range 100 {
 				r := w.spawn(actor.Props{New: hearing(d)})
 				w.tell(r, i)
@@ -378,7 +232,7 @@ var stopClauses = []Clause{
 		Name: "actor/stop-last-message", Rule: "V7",
 		Why: "the message during which an actor stops itself is its last, and it is handled to the end",
 		Check: actors(func(w *world) {
-			d := &diary{}
+			d := &eventLog{}
 			r := w.spawn(plain(func(ctx *actor.Context, msg any) error {
 				if msg == 2 {
 					w.tells(ctx, ctx.Self(), 3)
@@ -390,10 +244,10 @@ var stopClauses = []Clause{
 				return nil
 			}))
 			w.tell(r, 1)
-			w.reads(d, "1")
+			w.wantLog(d, "1")
 			w.tell(r, 2)
 			w.undelivered(r, actor.ErrStopped, 3, 4)
-			w.reads(d, "1", "2")
+			w.wantLog(d, "1", "2")
 		}),
 	},
 	{
@@ -401,7 +255,7 @@ var stopClauses = []Clause{
 		Why: "whoever sends to an actor that has stopped gets the message back, from outside and from a turn, with and without a context",
 		Check: actors(func(w *world) {
 			for _, m := range mailboxes {
-				r := w.spawn(actor.Props{New: w.puppet, Mailbox: m})
+				r := w.spawn(actor.Props{New: w.scripted, Mailbox: m})
 				w.stop(r)
 				ended := ended(errStop)
 				for range 2 {
@@ -426,7 +280,7 @@ var stopClauses = []Clause{
 		Why: "what waits in a mailbox when its actor stops becomes a dead letter, with its receiver and reason, whatever the mailbox",
 		Check: actors(func(w *world) {
 			for _, m := range mailboxes {
-				r := w.spawn(actor.Props{New: w.puppet, Mailbox: m})
+				r := w.spawn(actor.Props{New: w.scripted, Mailbox: m})
 				w.ask(r, func(ctx *actor.Context) {
 					w.tells(ctx, r, 1, 2, 3)
 					ctx.StopSelf()
@@ -440,10 +294,10 @@ var stopClauses = []Clause{
 		Name: "actor/stop-holds-messages", Rule: "FR-004", Needs: overlapEager,
 		Why: "an actor whose children are still stopping handles no user message and takes none, but is there until the last child is gone",
 		Check: actors(func(w *world) {
-			d := &diary{}
+			d := &eventLog{}
 			r := w.spawn(actor.Props{New: hearing(d)})
 			var child actor.Ref
-			w.in(r, func(ctx *actor.Context) { child = w.born(ctx.Spawn(actor.Props{New: w.puppet})) })
+			w.in(r, func(ctx *actor.Context) { child = w.born(ctx.Spawn(actor.Props{New: w.scripted})) })
 			g := w.e.gate()
 			w.ask(child, func(*actor.Context) { g.pass() })
 			w.reached(g, 1)
@@ -459,10 +313,10 @@ var stopClauses = []Clause{
 			})
 			_, ok := w.s.Lookup(r.PID())
 			w.e.require(ok, "the parent has stopped before its child")
-			w.reads(d)
+			w.wantLog(d)
 			g.open()
 			w.gone(child, r)
-			w.reads(d)
+			w.wantLog(d)
 		}),
 	},
 	{
@@ -519,7 +373,7 @@ type tree struct {
 func (w *world) family(rng *rand.Rand, n int) *tree {
 	t := &tree{w: w}
 	for i := range n {
-		p := actor.Props{New: making(&staged{receive: (&diary{}).hear, stop: func(*actor.Context) error {
+		p := actor.Props{New: making(&staged{receive: (&eventLog{}).hear, stop: func(*actor.Context) error {
 			t.mu.Lock()
 			t.stops = append(t.stops, i)
 			t.mu.Unlock()
@@ -577,10 +431,10 @@ var shutdownClauses = []Clause{
 		Name: "actor/shutdown-waiting-letters", Rule: "FR-009", Needs: overlapEager,
 		Why: "what waits anywhere when the system is shut down becomes a dead letter",
 		Check: actors(func(w *world) {
-			d := &diary{}
-			older := w.spawnPuppet()
+			d := &eventLog{}
+			older := w.spawnScripted()
 			r, g := w.hold(actor.Props{New: hearing(d)})
-			younger := w.spawnPuppet()
+			younger := w.spawnScripted()
 			w.tell(r, 1, 2, 3)
 			c := start(w.e, "Shutdown", func() error { return w.s.Shutdown(context.Background()) })
 			c.blocks("an actor has not stopped")
@@ -592,17 +446,17 @@ var shutdownClauses = []Clause{
 			w.undelivered(r, actor.ErrStopped, 1, 2, 3, 4)
 			w.e.same("what Shutdown returned", finished(w, c), nil)
 			w.done(nil)
-			w.reads(d)
+			w.wantLog(d)
 		}),
 	},
 	{
 		Name: "actor/shutdown-limit", Rule: "V7", Needs: overlapEager,
 		Why: "Shutdown returns when its context ends, and says who has not stopped; they go on stopping, and a second call sees it",
 		Check: actors(func(w *world) {
-			other := w.spawnNamed("other", actor.Props{New: w.puppet})
-			a := w.spawnNamed("a", actor.Props{New: w.puppet})
+			other := w.spawnNamed("other", actor.Props{New: w.scripted})
+			a := w.spawnNamed("a", actor.Props{New: w.scripted})
 			var b actor.Ref
-			w.in(a, func(ctx *actor.Context) { b = w.born(ctx.SpawnNamed("b", actor.Props{New: w.puppet})) })
+			w.in(a, func(ctx *actor.Context) { b = w.born(ctx.SpawnNamed("b", actor.Props{New: w.scripted})) })
 			g := w.e.gate()
 			w.ask(b, func(*actor.Context) { g.pass() })
 			w.reached(g, 1)
@@ -646,7 +500,7 @@ var shutdownClauses = []Clause{
 		Why: "any number of goroutines may call Shutdown, at once and afterwards: all return when the system is done",
 		Check: actors(func(w *world) {
 			for range 20 {
-				w.spawnPuppet()
+				w.spawnScripted()
 			}
 			var calls []*call[error]
 			for range 4 {
@@ -670,8 +524,8 @@ var shutdownClauses = []Clause{
 		Name: "actor/shutdown-within-a-turn", Rule: "V7",
 		Why: "an actor may begin the end of its system; it cannot wait for it, being in the way, and is told so when its context ends",
 		Check: actors(func(w *world) {
-			r := w.spawnPuppet()
-			d := &diary{}
+			r := w.spawnScripted()
+			d := &eventLog{}
 			w.ask(r, func(ctx *actor.Context) {
 				var s *actor.ShutdownError
 				err := w.s.Shutdown(ended(errStop))
@@ -684,7 +538,7 @@ var shutdownClauses = []Clause{
 				d.note("told")
 			})
 			w.done(nil)
-			w.reads(d, "told")
+			w.wantLog(d, "told")
 		}),
 	},
 	{

@@ -41,7 +41,7 @@ var mailboxClauses = []Clause{
 		Why: "with DropNewest a full mailbox refuses: exactly Capacity messages wait, beside the one being handled, and the sender has the others back",
 		Check: actors(func(w *world) {
 			for _, capacity := range capacities {
-				w.fill(actor.DropNewest, capacity, nil, func(d *diary, ctx *actor.Context) {
+				w.fill(actor.DropNewest, capacity, nil, func(d *eventLog, ctx *actor.Context) {
 					r := ctx.Self()
 					for i := range 2 * capacity {
 						err := ctx.Tell(r, i+1)
@@ -61,7 +61,7 @@ var mailboxClauses = []Clause{
 		Check: actors(func(w *world) {
 			for _, capacity := range capacities {
 				var dropped []any
-				r := w.fill(actor.DropOldest, capacity, nil, func(_ *diary, ctx *actor.Context) {
+				r := w.fill(actor.DropOldest, capacity, nil, func(_ *eventLog, ctx *actor.Context) {
 					for i := range 3 * capacity {
 						w.tells(ctx, ctx.Self(), i+1)
 						if i < 2*capacity {
@@ -80,7 +80,7 @@ var mailboxClauses = []Clause{
 		Why: "with Grow the capacity is room made in advance and no bound: everything is accepted, in order",
 		Check: actors(func(w *world) {
 			for _, capacity := range capacities {
-				w.fill(actor.Grow, capacity, nil, func(_ *diary, ctx *actor.Context) {
+				w.fill(actor.Grow, capacity, nil, func(_ *eventLog, ctx *actor.Context) {
 					for i := range 10 * capacity {
 						w.tells(ctx, ctx.Self(), i+1)
 					}
@@ -95,7 +95,7 @@ var mailboxClauses = []Clause{
 			for _, policy := range []actor.Policy{actor.DropNewest, actor.DropOldest, actor.Block} {
 				for _, prio := range []func(any) int{nil, samePriority} {
 					const capacity = 3
-					d := &diary{}
+					d := &eventLog{}
 					r := w.spawn(actor.Props{New: hearing(d), Mailbox: actor.MailboxConfig{Policy: policy, Capacity: capacity, Priority: prio}})
 					for round := range 20 {
 						w.in(r, func(ctx *actor.Context) {
@@ -106,7 +106,7 @@ var mailboxClauses = []Clause{
 								w.returned(ctx.Tell(r, 0), r, 0, actor.ErrFull)
 							}
 						})
-						w.reads(d, numbers(1, capacity*(round+1))...)
+						w.wantLog(d, numbers(1, capacity*(round+1))...)
 					}
 				}
 			}
@@ -120,11 +120,11 @@ var capacities = []int{1, 5, 64}
 
 // fill spawns an actor with such a mailbox, calls put in its turn, and demands
 // that it then handles want.
-func (w *world) fill(policy actor.Policy, capacity int, prio func(any) int, put func(d *diary, ctx *actor.Context), want ...string) actor.Ref {
-	d := &diary{}
+func (w *world) fill(policy actor.Policy, capacity int, prio func(any) int, put func(d *eventLog, ctx *actor.Context), want ...string) actor.Ref {
+	d := &eventLog{}
 	r := w.spawn(actor.Props{New: hearing(d), Mailbox: actor.MailboxConfig{Policy: policy, Capacity: capacity, Priority: prio}})
 	w.in(r, func(ctx *actor.Context) { put(d, ctx) })
-	w.reads(d, want...)
+	w.wantLog(d, want...)
 	return r
 }
 
@@ -195,7 +195,7 @@ var priorityClauses = []Clause{
 		Name: "actor/priority-drop-newest", Rule: "V2",
 		Why: "a full priority mailbox with DropNewest refuses whatever comes, however urgent",
 		Check: actors(func(w *world) {
-			w.fill(actor.DropNewest, 2, priorityOf, func(_ *diary, ctx *actor.Context) {
+			w.fill(actor.DropNewest, 2, priorityOf, func(_ *eventLog, ctx *actor.Context) {
 				w.tells(ctx, ctx.Self(), 5, 6)
 				w.returned(ctx.Tell(ctx.Self(), 1), ctx.Self(), 1, actor.ErrFull)
 			}, "5", "6")
@@ -237,7 +237,7 @@ var priorityClauses = []Clause{
 		Name: "actor/priority-stop", Rule: "FR-004",
 		Why: "a system message overtakes even the most urgent user message",
 		Check: actors(func(w *world) {
-			d := &diary{}
+			d := &eventLog{}
 			r := w.spawn(actor.Props{New: hearing(d), Mailbox: actor.MailboxConfig{Priority: priorityOf}})
 			urgent := []any{ranked{math.MinInt, 1}, ranked{math.MinInt, 2}}
 			w.ask(r, func(ctx *actor.Context) {
@@ -245,7 +245,7 @@ var priorityClauses = []Clause{
 				ctx.StopSelf()
 			})
 			w.undelivered(r, actor.ErrStopped, urgent...)
-			w.reads(d)
+			w.wantLog(d)
 		}),
 	},
 }

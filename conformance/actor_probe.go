@@ -9,17 +9,37 @@ import (
 	"slices"
 	"sync"
 	"sync/atomic"
-	"time"
 
 	"github.com/dynolab/dyno"
 	"github.com/dynolab/dyno/actor"
+	"github.com/dynolab/dyno/actor/scenario"
 )
 
-// Actor returns the clauses of package actor, in the order of the rules. They
-// say what an actor, its parent and its senders can see; since the core is the
-// same for all, most of them find what an [actor.Dispatcher] does wrong.
-func Actor() []Clause {
-	return slices.Concat(slices.Concat(actorLife(), actorFail(), actorTurn(), actorService())...)
+// Actor returns the clauses of package actor that an implementation has to face, in the
+// order of the rules: about turns and their order, wake-ups, blocking, mailboxes,
+// shutting down, and what is left. [Core] returns the others.
+func Actor() []Clause { return core(false) }
+
+// Core returns the clauses of package actor that only the actor core can break, which
+// is the same for all implementations: those that package actor/scenario tells, and
+// those that have to be written in Go. The core's own tests run them, on a synchronous
+// dispatcher and on a concurrent one.
+func Core() []Clause { return core(true) }
+
+// core returns those of the clauses about actors that only the core can break, or the
+// others.
+func core(is bool) (all []Clause) {
+	for _, part := range [...]iter.Seq[*Clause]{
+		each(true, actorLife, scenario.Life), each(true, actorFail, scenario.Failures),
+		each(true, actorTurn, nil), each(true, actorService, scenario.Services),
+	} {
+		for c := range part {
+			if c.Core == is {
+				all = append(all, *c)
+			}
+		}
+	}
+	return all
 }
 
 // The four parts have about as much code each: a board that has no room for all
@@ -52,25 +72,25 @@ func actorService() [][]Clause {
 // shutting down. It returns them as [Clauses] does: none for an implementation without
 // actors.
 func ActorLifeClauses(impl dyno.Impl) iter.Seq[*Clause] {
-	return each(impl.NewDispatcher != nil, actorLife)
+	return each(impl.NewDispatcher != nil, actorLife, scenario.Life)
 }
 
 // ActorFailClauses are those about failures: supervision, restarts, middleware,
 // watching.
 func ActorFailClauses(impl dyno.Impl) iter.Seq[*Clause] {
-	return each(impl.NewDispatcher != nil, actorFail)
+	return each(impl.NewDispatcher != nil, actorFail, scenario.Failures)
 }
 
 // ActorTurnClauses are those about turns and mailboxes: who runs when, what blocks
 // whom, bounds and priorities, suspending.
 func ActorTurnClauses(impl dyno.Impl) iter.Seq[*Clause] {
-	return each(impl.NewDispatcher != nil, actorTurn)
+	return each(impl.NewDispatcher != nil, actorTurn, nil)
 }
 
 // ActorServiceClauses are those about what a system offers besides: dead letters,
 // events, asking, timers, wrapped messages.
 func ActorServiceClauses(impl dyno.Impl) iter.Seq[*Clause] {
-	return each(impl.NewDispatcher != nil, actorService)
+	return each(impl.NewDispatcher != nil, actorService, scenario.Services)
 }
 
 // The vocabulary in which checks of actors are written, on top of that for
@@ -88,6 +108,7 @@ func actors(body func(w *world)) func(e *Env) error {
 		w := e.world(actor.Config{})
 		defer w.abandon()
 		body(w)
+		e.hasChecked() // before end does
 		w.end()
 	})
 }
@@ -98,11 +119,11 @@ type world struct {
 	s    *actor.System
 	over bool // the system is done; of the check's goroutine
 
-	mu       sync.Mutex // guards the book
-	letters  []actor.DeadLetter
-	lapses   []actor.DeadLetter // those on which their receiver failed
-	failures []actor.Failure
-	verdict  error // of a check that failed inside an actor
+	mu            sync.Mutex // guards the book
+	letters       []actor.DeadLetter
+	failedLetters []actor.DeadLetter // those on which their receiver failed
+	failures      []actor.Failure
+	verdict       error // of a check that failed inside an actor
 }
 
 // world starts a system with an implementation's dispatcher, where c does not
@@ -113,7 +134,7 @@ func (e *Env) world(c actor.Config) *world {
 		c.Dispatcher = e.Impl.NewDispatcher()
 	}
 	if c.Guardian.New == nil {
-		c.Guardian.New = w.puppet
+		c.Guardian.New = w.scripted
 	}
 	c.DeadLetters, c.Failures = w.letter, w.failure
 	s, err := actor.NewSystem(c)
@@ -130,7 +151,7 @@ func (w *world) letter(l actor.DeadLetter) {
 	}
 	if l.Reason == actor.ErrFailed {
 		w.mu.Lock()
-		w.lapses = append(w.lapses, l)
+		w.failedLetters = append(w.failedLetters, l)
 		w.mu.Unlock()
 		return
 	}
@@ -166,8 +187,8 @@ type order struct {
 	do func(ctx *actor.Context) error
 }
 
-// puppet makes an actor that carries out orders and knows nothing else.
-func (w *world) puppet() actor.Actor {
+// scripted makes an actor that carries out orders and knows nothing else.
+func (w *world) scripted() actor.Actor {
 	return actor.ReceiveFunc(func(ctx *actor.Context, msg any) error {
 		o, ok := msg.(*order)
 		if !ok {
@@ -179,11 +200,11 @@ func (w *world) puppet() actor.Actor {
 
 // hearing makes an actor that writes down what it is told, and carries out
 // orders.
-func hearing(d *diary) func() actor.Actor {
+func hearing(d *eventLog) func() actor.Actor {
 	return func() actor.Actor { return actor.ReceiveFunc(d.hear) }
 }
 
-func (d *diary) hear(ctx *actor.Context, msg any) error {
+func (d *eventLog) hear(ctx *actor.Context, msg any) error {
 	if o, ok := msg.(*order); ok {
 		return o.do(ctx)
 	}
@@ -219,33 +240,50 @@ func making(a actor.Actor) func() actor.Actor { return func() actor.Actor { retu
 // plain returns the props of an actor that is only a function.
 func plain(f actor.ReceiveFunc) actor.Props { return actor.Props{New: making(f)} }
 
-// diary is what actors have done, in order. Any goroutine may write it.
-type diary struct {
+// eventLog is what actors have done, in order. Any goroutine may write it.
+type eventLog struct {
 	mu      sync.Mutex
 	entries []string
+	seen    int // that next has returned
 }
 
-func (d *diary) note(parts ...any) {
+// unread returns how many entries next would return.
+func (d *eventLog) unread() int {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return len(d.entries) - d.seen
+}
+
+// next returns the entries since it was called last.
+func (d *eventLog) next() []string {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	fresh := append([]string(nil), d.entries[d.seen:]...)
+	d.seen = len(d.entries)
+	return fresh
+}
+
+func (d *eventLog) note(parts ...any) {
 	d.mu.Lock()
 	d.entries = append(d.entries, text(parts...))
 	d.mu.Unlock()
 }
 
-func (d *diary) read() []string {
+func (d *eventLog) read() []string {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	return append([]string(nil), d.entries...)
 }
 
-// reads demands that d comes to say exactly that and nothing more happens.
-func (w *world) reads(d *diary, want ...string) {
-	w.until("“"+quote(want)+"” to be in the diary", func() bool { return len(d.read()) >= len(want) },
+// wantLog demands that d comes to say exactly that and nothing more happens.
+func (w *world) wantLog(d *eventLog, want ...string) {
+	w.until("“"+quote(want)+"” to be in the log", func() bool { return len(d.read()) >= len(want) },
 		func() string {
-			return "the diary says only “" + quote(d.read()) + "”, want “" + quote(want) + "”"
+			return "the log says only “" + quote(d.read()) + "”, want “" + quote(want) + "”"
 		})
 	w.idle()
 	got := d.read()
-	w.e.require(slices.Equal(got, want), "the diary says “", quote(got), "”, want “", quote(want), "”")
+	w.e.require(slices.Equal(got, want), "the log says “", quote(got), "”, want “", quote(want), "”")
 }
 
 // quote joins entries, or the first few of many.
@@ -264,7 +302,7 @@ func quote(entries []string) string {
 	return s
 }
 
-// numbers returns the numbers from first to last as a diary has them.
+// numbers returns the numbers from first to last as a eventLog has them.
 func numbers(first, last int) []string {
 	var s []string
 	for i := first; i <= last; i++ {
@@ -293,14 +331,10 @@ func (w *world) drive() {
 	<-over
 }
 
-// until waits until cond, which it calls now and then. What must happen may
-// need time to pass: a worker that is blocked is replaced only when that shows.
-// Where Settle is exact time is cheap, and nothing that takes ten seconds of it
-// is going to happen; elsewhere whoever runs the check bounds it. seen, which
-// may be missing, says what is the case instead.
+// until waits until cond, which it calls now and then. seen, which may be missing,
+// says what is the case instead.
 func (w *world) until(what string, cond func() bool, seen ...func() string) {
-	w.e.waitFor(what)
-	for try := 0; ; try++ {
+	for wait := w.e.wait(what); ; {
 		if w.e.Exact {
 			w.idle()
 		} else {
@@ -315,25 +349,36 @@ func (w *world) until(what string, cond func() bool, seen ...func() string) {
 		if cond() {
 			break
 		}
-		if !w.e.Exact {
-			if try%16 == 15 {
-				// Not all of it is yielding: TinyGo's clock for some emulated chips
-				// stands while anything can run, and what is waited for may come by it.
-				time.Sleep(time.Microsecond)
-			} else {
-				yield()
-			}
-			continue
-		}
-		if try == 100 {
+		if !wait.again() {
+			is := "waited in vain for " + what
 			if len(seen) > 0 {
-				w.e.fail(seen[0](), ", and nothing more happens")
+				is = seen[0]()
 			}
-			w.e.fail("waited in vain for ", what, ": nothing more happens")
+			w.e.hangs(is, ", and nothing more happens", w.states())
 		}
-		time.Sleep(100 * time.Millisecond)
 	}
 	w.e.waitFor("")
+}
+
+// states says how the actors are that have not stopped, and how many messages wait for
+// each. It is for a check that fails: the system begins to stop.
+func (w *world) states() string {
+	var s *actor.ShutdownError
+	if !errors.As(w.s.Shutdown(ended(errStop)), &s) {
+		return "; the system is done"
+	}
+	const most = 16
+	is := ""
+	for i, a := range s.Running {
+		if i == most {
+			return is + text("; and ", len(s.Running)-most, " more")
+		}
+		is += text("; ", a.Path, " is ", a.State.String())
+		if r, ok := w.s.Lookup(a.PID); ok && r.Backlog() > 0 {
+			is += text(", ", r.Backlog(), " messages wait")
+		}
+	}
+	return is
 }
 
 // finished returns what a call returned that may need actors to run.
@@ -387,7 +432,7 @@ func (w *world) in(r actor.Ref, f func(ctx *actor.Context)) {
 	w.until("a turn of "+r.Path()+" to end", done.Load)
 }
 
-// guardian returns the user guardian, a puppet.
+// guardian returns the user guardian, a scripted actor.
 func (w *world) guardian() actor.Ref { return w.s.UserGuardian() }
 
 // born demands that a Spawn has succeeded.
@@ -411,8 +456,8 @@ func (w *world) spawnNamed(name string, p actor.Props) (r actor.Ref) {
 	return r
 }
 
-// spawnPuppet makes a child of the guardian that carries out orders.
-func (w *world) spawnPuppet() actor.Ref { return w.spawn(actor.Props{New: w.puppet}) }
+// spawnScripted makes a child of the guardian that carries out orders.
+func (w *world) spawnScripted() actor.Ref { return w.spawn(actor.Props{New: w.scripted}) }
 
 // alive reports whether r has not stopped, or its name is not free yet.
 func (w *world) alive(r actor.Ref) bool {
@@ -627,9 +672,9 @@ func (w *world) counted(b book) {
 	st := w.s.Stats()
 	w.e.require(st.Returned == uint64(b.returned), "Stats.Returned is ", st.Returned, ", want ", b.returned)
 	w.mu.Lock()
-	lapses := len(w.lapses)
+	failedLetters := len(w.failedLetters)
 	w.mu.Unlock()
-	w.e.require(st.DeadLetters == uint64(b.undelivered+lapses), "Stats.DeadLetters is ", st.DeadLetters, ", want ", b.undelivered+lapses)
+	w.e.require(st.DeadLetters == uint64(b.undelivered+failedLetters), "Stats.DeadLetters is ", st.DeadLetters, ", want ", b.undelivered+failedLetters)
 }
 
 // oneProcessor makes what is started while f runs believe that there is one

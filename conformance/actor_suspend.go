@@ -17,7 +17,7 @@ var suspendClauses = []Clause{
 		Why: "the message in which an actor suspends itself is the last: it takes what comes, handles none of it, and then all in order, whatever its mailbox",
 		Check: actors(func(w *world) {
 			for _, m := range mailboxes {
-				d := &diary{}
+				d := &eventLog{}
 				r := w.spawn(actor.Props{New: hearing(d), Mailbox: m})
 				w.in(r, func(ctx *actor.Context) {
 					w.tells(ctx, r, 1)
@@ -25,10 +25,10 @@ var suspendClauses = []Clause{
 					w.tells(ctx, r, 2)
 				})
 				w.tell(r, 3)
-				w.reads(d)
+				w.wantLog(d)
 				w.e.require(r.Backlog() == 3, r.Backlog(), " messages wait for a suspended actor, want 3")
 				w.s.Resume(r)
-				w.reads(d, "1", "2", "3")
+				w.wantLog(d, "1", "2", "3")
 			}
 		}),
 	},
@@ -36,27 +36,27 @@ var suspendClauses = []Clause{
 		Name: "actor/suspend-outside", Rule: "S3",
 		Why: "somebody else may suspend an actor: an idle one handles nothing more, one in a turn nothing after the message in hand",
 		Check: actors(func(w *world) {
-			d := &diary{}
+			d := &eventLog{}
 			r := w.spawn(actor.Props{New: hearing(d)})
-			other := w.spawnPuppet()
+			other := w.spawnScripted()
 			w.suspend(r, actor.Suspension{})
 			w.tell(r, 1)
-			w.reads(d)
+			w.wantLog(d)
 			w.s.Resume(r)
-			w.reads(d, "1")
+			w.wantLog(d, "1")
 			w.in(r, func(ctx *actor.Context) {
 				w.tells(ctx, r, 2)
 				w.s.Suspend(r, actor.Suspension{})
 			})
-			w.reads(d, "1")
+			w.wantLog(d, "1")
 			w.s.Resume(r)
-			w.reads(d, "1", "2")
+			w.wantLog(d, "1", "2")
 			w.in(other, func(ctx *actor.Context) { ctx.System().Suspend(r, actor.Suspension{}) })
 			w.suspends(2 + 1)
 			w.tell(r, 3)
-			w.reads(d, "1", "2")
+			w.wantLog(d, "1", "2")
 			w.in(other, func(ctx *actor.Context) { ctx.Resume(r) })
-			w.reads(d, "1", "2", "3")
+			w.wantLog(d, "1", "2", "3")
 			w.s.Suspend(actor.Ref{}, actor.Suspension{}) // nobody
 			w.s.Resume(actor.Ref{})
 		}),
@@ -65,13 +65,13 @@ var suspendClauses = []Clause{
 		Name: "actor/suspend-spares-others", Rule: "S3",
 		Why: "a suspended actor keeps nobody else: not its children, its parent, nor who shares its worker",
 		Check: actors(func(w *world) {
-			d := &diary{}
+			d := &eventLog{}
 			var child actor.Ref
-			parent := w.spawnPuppet()
+			parent := w.spawnScripted()
 			w.in(parent, func(ctx *actor.Context) { child = w.born(ctx.Spawn(actor.Props{New: hearing(d)})) })
 			w.suspend(parent, actor.Suspension{})
 			w.tell(child, 1)
-			w.reads(d, "1")
+			w.wantLog(d, "1")
 			w.in(w.guardian(), func(*actor.Context) {})
 			w.stop(child) // whose parent hears of that
 			w.s.Resume(parent)
@@ -95,7 +95,7 @@ var suspendClauses = []Clause{
 				handled.Add(1)
 				return nil
 			}))
-			from := w.spawnPuppet()
+			from := w.spawnScripted()
 			w.suspend(r, actor.Suspension{})
 			w.idle()
 			before := w.s.Stats().Turns
@@ -122,7 +122,7 @@ var suspendClauses = []Clause{
 		Check: actors(func(w *world) {
 			for _, prio := range []func(any) int{nil, samePriority} {
 				for _, policy := range []actor.Policy{actor.DropNewest, actor.DropOldest, actor.Grow} {
-					d := &diary{}
+					d := &eventLog{}
 					r := w.spawn(actor.Props{New: hearing(d), Mailbox: actor.MailboxConfig{Policy: policy, Capacity: 2, Priority: prio}})
 					w.suspend(r, actor.Suspension{})
 					w.tell(r, 1, 2)
@@ -138,9 +138,9 @@ var suspendClauses = []Clause{
 						w.tell(r, 3)
 						want = []string{"1", "2", "3"}
 					}
-					w.reads(d)
+					w.wantLog(d)
 					w.s.Resume(r)
-					w.reads(d, want...)
+					w.wantLog(d, want...)
 				}
 			}
 		}),
@@ -150,115 +150,24 @@ var suspendClauses = []Clause{
 		Why: "who sends to a full mailbox with Block waits while its owner is suspended, and goes on when that has been resumed",
 		Check: actors(func(w *world) {
 			for _, prio := range []func(any) int{nil, samePriority} {
-				d := &diary{}
+				d := &eventLog{}
 				r := w.spawn(actor.Props{New: hearing(d), Mailbox: actor.MailboxConfig{Policy: actor.Block, Capacity: 1, Priority: prio}})
 				w.suspend(r, actor.Suspension{})
 				w.tell(r, 1)
 				c := start(w.e, "Tell", func() error { return r.Tell(2) })
 				c.blocks("the mailbox is full and its owner suspended")
-				w.reads(d)
+				w.wantLog(d)
 				w.s.Resume(r)
 				w.e.same("what Tell returned", finished(w, c), nil)
-				w.reads(d, "1", "2")
+				w.wantLog(d, "1", "2")
 			}
-		}),
-	},
-	{
-		Name: "actor/suspend-system-messages", Rule: "S3",
-		Why: "a suspended actor still handles system messages: it is stopped, watched and restarted, and its hooks run",
-		Check: actors(func(w *world) {
-			d := &diary{}
-			r := w.spawnNamed("a", d.staged("a"))
-			watcher := w.spawn(plain(func(ctx *actor.Context, msg any) error {
-				if t, ok := msg.(actor.Terminated); ok {
-					w.e.require(t.Actor == r, "Terminated is about ", t.Actor.String(), ", want ", r.String())
-					d.note("terminated")
-					return nil
-				}
-				return msg.(*order).do(ctx)
-			}))
-			w.reads(d, "a-starts")
-			w.suspend(r, actor.Suspension{After: time.Hour})
-			w.in(watcher, func(ctx *actor.Context) { ctx.Watch(r) })
-			w.tell(r, 1, 2)
-			w.s.Stop(r)
-			w.undelivered(r, actor.ErrStopped, 1, 2)
-			w.gone(r)
-			w.reads(d, "a-starts", "a-stops", "terminated")
-			w.returned(r.Tell(3), r, 3, actor.ErrStopped)
-			w.s.Resume(r) // of which nobody is left
-			w.idle()
-			w.reads(d, "a-starts", "a-stops", "terminated")
-		}),
-	},
-	{
-		Name: "actor/suspend-restart", Rule: "S3",
-		Why: "a restart ends a suspension, since it was the old value's: the new one handles what waits, and nobody has to resume it",
-		Check: clocked(func(w *world, clock *actor.ManualClock) {
-			d := &diary{}
-			var a, b actor.Ref
-			parent := w.spawn(actor.Props{New: w.puppet, Supervisor: &actor.Supervisor{Strategy: actor.AllForOne}})
-			w.in(parent, func(ctx *actor.Context) {
-				a = w.born(ctx.Spawn(actor.Props{New: hearing(d)}))
-				b = w.born(ctx.Spawn(actor.Props{New: w.puppet}))
-			})
-			w.suspend(a, actor.Suspension{After: time.Hour})
-			w.tell(a, 1)
-			w.reads(d)
-			w.tell(b, &order{func(*actor.Context) error { return errA }})
-			w.failed(b)
-			w.reads(d, "1")
-			w.suspend(a, actor.Suspension{})
-			w.tell(a, 2)
-			clock.Advance(2 * time.Hour) // the old suspension's
-			w.reads(d, "1")
-			w.s.Resume(a)
-			w.reads(d, "1", "2")
-		}),
-	},
-	{
-		Name: "actor/suspend-failed", Rule: "S3",
-		Why: "a suspension and a failure are two reasons not to run: the end of one does not end the other",
-		Check: actors(func(w *world) {
-			d := &diary{}
-			var r actor.Ref
-			parent := w.spawn(actor.Props{New: w.puppet, Supervisor: &actor.Supervisor{Decide: func(actor.Failure) actor.Directive { return actor.Resume }}})
-			w.in(parent, func(ctx *actor.Context) { r = w.born(ctx.Spawn(actor.Props{New: hearing(d)})) })
-			w.tell(r, &order{func(ctx *actor.Context) error {
-				ctx.Suspend(actor.Suspension{})
-				w.tells(ctx, r, 1)
-				return errA
-			}})
-			w.failed(r) // and is forgiven
-			w.reads(d)
-			w.s.Resume(r)
-			w.reads(d, "1")
-		}),
-	},
-	{
-		Name: "actor/resume-idle", Rule: "S2",
-		Why: "to resume an actor that is not suspended does nothing and is not remembered: the next suspension holds",
-		Check: actors(func(w *world) {
-			d := &diary{}
-			r := w.spawn(actor.Props{New: hearing(d)})
-			w.s.Resume(r)
-			w.in(r, func(ctx *actor.Context) { ctx.Resume(r) })
-			w.idle()
-			w.suspend(r, actor.Suspension{})
-			w.tell(r, 1)
-			w.reads(d)
-			st := w.s.Stats()
-			w.e.require(st.Suspends == 1 && st.Resumes == 0, "Stats counts ", st.Suspends, " suspends and ", st.Resumes, " resumes, want 1 and 0")
-			w.s.Resume(r)
-			w.s.Resume(r)
-			w.reads(d, "1")
 		}),
 	},
 	{
 		Name: "actor/suspend-after", Rule: "S2",
 		Why: "a suspension for a time ends when that has passed on the system's clock, not before, and whoever is due first goes on first",
 		Check: clocked(func(w *world, clock *actor.ManualClock) {
-			d := &diary{}
+			d := &eventLog{}
 			const n = 8
 			order := w.e.random().Perm(n)
 			for _, i := range order {
@@ -266,89 +175,12 @@ var suspendClauses = []Clause{
 				w.suspend(r, actor.Suspension{After: time.Duration(i+1) * time.Minute})
 				w.tell(r, i+1)
 			}
-			w.reads(d)
+			w.wantLog(d)
 			for i := range n {
 				clock.Advance(time.Minute - 1)
-				w.reads(d, numbers(1, i)...)
+				w.wantLog(d, numbers(1, i)...)
 				clock.Advance(1)
-				w.reads(d, numbers(1, i+1)...)
-			}
-		}),
-	},
-	{
-		Name: "actor/suspend-anew", Rule: "S2",
-		Why: "a suspension belongs to its own condition: who is suspended anew waits for the new one, and the time of an earlier one does not end it",
-		Check: clocked(func(w *world, clock *actor.ManualClock) {
-			d := &diary{}
-			r := w.spawn(actor.Props{New: hearing(d)})
-			w.suspend(r, actor.Suspension{After: time.Minute})
-			w.suspend(r, actor.Suspension{After: time.Hour})
-			w.tell(r, 1)
-			clock.Advance(time.Hour - 1)
-			w.reads(d)
-			clock.Advance(1)
-			w.reads(d, "1")
-			// Resumed before its time, and then suspended without one.
-			w.suspend(r, actor.Suspension{After: time.Minute})
-			w.s.Resume(r)
-			w.suspend(r, actor.Suspension{})
-			w.tell(r, 2)
-			clock.Advance(time.Hour)
-			w.reads(d, "1")
-			w.s.Resume(r)
-			w.reads(d, "1", "2")
-			// Its time is up within the turn in which it is suspended anew.
-			w.tell(r, &order{func(ctx *actor.Context) error {
-				ctx.Suspend(actor.Suspension{After: time.Second})
-				ctx.Resume(r)
-				ctx.Suspend(actor.Suspension{})
-				return nil
-			}})
-			w.tell(r, 3)
-			clock.Advance(time.Hour)
-			w.reads(d, "1", "2")
-			w.s.Resume(r)
-			w.reads(d, "1", "2", "3")
-		}),
-	},
-	{
-		Name: "actor/suspend-stale", Rule: "S4",
-		Why: "the end of a suspension that comes when the actor has been suspended anew, by time or by room, belongs to the past and does not end the new one",
-		Check: clocked(func(w *world, clock *actor.ManualClock) {
-			full := w.spawn(actor.Props{New: hearing(&diary{}), Mailbox: actor.MailboxConfig{Policy: actor.DropNewest, Capacity: 1}})
-			for i, s := range []actor.Suspension{{After: time.Minute}, {Capacity: full}} {
-				d := &diary{}
-				w.suspend(full, actor.Suspension{})
-				w.tell(full, i)
-				// Decide runs in the turn of the actor, which is suspended: there it is
-				// suspended anew, and then its condition is fulfilled, before it looks.
-				var r, child actor.Ref
-				r = w.spawn(actor.Props{New: hearing(d), Supervisor: &actor.Supervisor{Decide: func(actor.Failure) actor.Directive {
-					w.s.Suspend(r, actor.Suspension{Reason: "anew"})
-					if s.After > 0 {
-						clock.Advance(s.After)
-					} else {
-						w.s.Stop(full)
-					}
-					return actor.Resume
-				}}})
-				w.in(r, func(ctx *actor.Context) { child = w.born(ctx.Spawn(actor.Props{New: w.puppet})) })
-				w.suspend(r, s)
-				w.idle()
-				n := w.s.Stats().Suspends
-				w.tell(r, 1)
-				w.tell(child, &order{func(*actor.Context) error { return errA }})
-				w.failed(child)
-				w.suspends(n + 1)
-				w.reads(d)
-				w.s.Resume(r)
-				w.reads(d, "1")
-				if s.After > 0 {
-					w.s.Resume(full)
-					w.idle()
-				} else {
-					w.undelivered(full, actor.ErrStopped, i)
-				}
+				w.wantLog(d, numbers(1, i+1)...)
 			}
 		}),
 	},
@@ -359,7 +191,7 @@ var suspendClauses = []Clause{
 			for _, capacity := range []int{1, 3} {
 				for _, policy := range []actor.Policy{actor.DropNewest, actor.Block} {
 					const n = 8
-					d := &diary{}
+					d := &eventLog{}
 					slow := w.spawn(actor.Props{New: hearing(d), Mailbox: actor.MailboxConfig{Policy: policy, Capacity: capacity}})
 					w.suspend(slow, actor.Suspension{})
 					for i := range capacity {
@@ -369,7 +201,7 @@ var suspendClauses = []Clause{
 						r := w.spawn(actor.Props{New: hearing(d)})
 						w.waitsFor(r, slow, func(ctx *actor.Context) { w.tells(ctx, slow, capacity+i+1) })
 					}
-					w.reads(d)
+					w.wantLog(d)
 					w.s.Resume(slow)
 					w.until("all messages to arrive", func() bool { return len(d.read()) >= capacity+n },
 						func() string {
@@ -398,7 +230,7 @@ var suspendClauses = []Clause{
 		Name: "actor/suspend-capacity-bound", Rule: "S2",
 		Why: "as many waiters go on as there is room for, and the others go on waiting: who is resumed for room finds some",
 		Check: actors(func(w *world) {
-			d := &diary{}
+			d := &eventLog{}
 			slow := w.spawn(actor.Props{New: hearing(d), Throughput: 1, Mailbox: actor.MailboxConfig{Policy: actor.DropNewest, Capacity: 1}})
 			w.suspend(slow, actor.Suspension{})
 			w.tell(slow, &order{func(ctx *actor.Context) error {
@@ -413,27 +245,27 @@ var suspendClauses = []Clause{
 				})
 			}
 			w.s.Resume(slow) // handles one message, and is suspended again
-			w.reads(d, "sends")
+			w.wantLog(d, "sends")
 			w.e.require(slow.Backlog() == 1, slow.Backlog(), " messages wait in a mailbox for 1")
 			w.s.Resume(slow)
 			w.until("all to have sent", func() bool { return len(d.read()) == 6 },
-				func() string { return "the diary says only “" + quote(d.read()) + "”" })
+				func() string { return "the log says only “" + quote(d.read()) + "”" })
 		}),
 	},
 	{
 		Name: "actor/suspend-capacity-at-once", Rule: "S2",
 		Why: "who waits for room where there is some, in a mailbox without a bound, or of an actor that has stopped or stops, does not wait: what it waits for would never come",
 		Check: actors(func(w *world) {
-			d := &diary{}
-			gone := w.spawnPuppet()
+			d := &eventLog{}
+			gone := w.spawnScripted()
 			w.stop(gone)
-			roomy := w.spawn(actor.Props{New: w.puppet, Mailbox: actor.MailboxConfig{Policy: actor.DropNewest, Capacity: 1}})
-			grows := w.spawn(actor.Props{New: w.puppet, Mailbox: actor.MailboxConfig{Policy: actor.Grow, Capacity: 1}})
+			roomy := w.spawn(actor.Props{New: w.scripted, Mailbox: actor.MailboxConfig{Policy: actor.DropNewest, Capacity: 1}})
+			grows := w.spawn(actor.Props{New: w.scripted, Mailbox: actor.MailboxConfig{Policy: actor.Grow, Capacity: 1}})
 			w.suspend(grows, actor.Suspension{})
 			for i := range 3 {
 				w.tell(grows, &order{func(*actor.Context) error { d.note(4 + i); return nil }})
 			}
-			for i, target := range []actor.Ref{gone, w.spawnPuppet(), roomy, grows} {
+			for i, target := range []actor.Ref{gone, w.spawnScripted(), roomy, grows} {
 				r := w.spawn(actor.Props{New: hearing(d)})
 				w.waitsFor(r, target, func(*actor.Context) { d.note(i) })
 			}
@@ -467,11 +299,11 @@ var suspendClauses = []Clause{
 				"waits for its time":  func(r actor.Ref) { w.s.Suspend(r, actor.Suspension{After: time.Hour}) },
 				"there, and silent":   func(actor.Ref) {},
 			} {
-				d := &diary{}
-				full := w.spawn(actor.Props{New: hearing(&diary{}), Mailbox: actor.MailboxConfig{Policy: actor.DropNewest, Capacity: 1}})
+				d := &eventLog{}
+				full := w.spawn(actor.Props{New: hearing(&eventLog{}), Mailbox: actor.MailboxConfig{Policy: actor.DropNewest, Capacity: 1}})
 				w.suspend(full, actor.Suspension{})
 				w.tell(full, 0)
-				first, second, third := w.spawnPuppet(), w.spawnPuppet(), w.spawnPuppet()
+				first, second, third := w.spawnScripted(), w.spawnScripted(), w.spawnScripted()
 				n := w.s.Stats().Suspends
 				w.s.Suspend(first, actor.Suspension{Capacity: full, After: time.Hour})
 				w.suspends(n + 1)
@@ -489,10 +321,10 @@ var suspendClauses = []Clause{
 		}),
 	},
 	{
-		Name: "actor/suspend-event", Rule: "S2",
+		Name: "actor/suspend-event", Rule: "S2", Core: true,
 		Why: "that an actor is suspended, why, until when, and that it has been resumed is on the event stream, in order, with the time",
 		Check: clocked(func(w *world, clock *actor.ManualClock) {
-			r, other := w.spawnPuppet(), w.spawnPuppet()
+			r, other := w.spawnScripted(), w.spawnScripted()
 			sub := actor.Subscribe[any](w.s.Events(), 16)
 			began := clock.Now()
 			s := actor.Suspension{Reason: "too hot", After: time.Minute}
@@ -500,7 +332,7 @@ var suspendClauses = []Clause{
 			w.idle()
 			clock.Advance(time.Minute)
 			w.idle()
-			full := w.spawn(actor.Props{New: hearing(&diary{}), Mailbox: actor.MailboxConfig{Policy: actor.DropNewest, Capacity: 1}})
+			full := w.spawn(actor.Props{New: hearing(&eventLog{}), Mailbox: actor.MailboxConfig{Policy: actor.DropNewest, Capacity: 1}})
 			w.suspend(full, actor.Suspension{Reason: "full"})
 			w.tell(full, 0)
 			s2 := actor.Suspension{Reason: "backpressure", Capacity: full}
@@ -536,10 +368,10 @@ var suspendClauses = []Clause{
 		}),
 	},
 	{
-		Name: "actor/suspend-metrics", Rule: "S5",
+		Name: "actor/suspend-metrics", Rule: "S5", Core: true,
 		Why: "suspensions and their ends are counted, and how long it took from being asked to go on until that: the sum and the longest",
 		Check: clocked(func(w *world, clock *actor.ManualClock) {
-			r := w.spawnPuppet()
+			r := w.spawnScripted()
 			sub := actor.Subscribe[actor.ActorResumed](w.s.Events(), 8)
 			took := []time.Duration{time.Second, 5 * time.Second, 2 * time.Second}
 			var sum time.Duration
@@ -571,7 +403,7 @@ var suspendClauses = []Clause{
 		Why: "an actor can be suspended and resumed any number of times: each time it stops handling messages and goes on with them",
 		Check: clocked(func(w *world, clock *actor.ManualClock) {
 			const n = 1000
-			d := &diary{}
+			d := &eventLog{}
 			count := 0
 			r := w.spawn(plain(func(ctx *actor.Context, msg any) error {
 				w.e.require(msg == count, "message ", msg, " was handled, next is ", count)
@@ -597,7 +429,7 @@ var suspendClauses = []Clause{
 					w.s.Resume(r)
 				}
 			}
-			w.reads(d, "done")
+			w.wantLog(d, "done")
 			w.idle()
 			st := w.s.Stats()
 			w.e.require(st.Suspends == n && st.Resumes == n, "Stats counts ", st.Suspends, " suspends and ", st.Resumes, " resumes, want ", n)
@@ -695,7 +527,7 @@ func suspendRace(e *Env, rng *rand.Rand) {
 			}
 			return nil
 		}))
-		from := w.spawnPuppet()
+		from := w.spawnScripted()
 		n := 0
 		var send *order
 		send = &order{func(ctx *actor.Context) error {

@@ -5,8 +5,11 @@ import (
 	"slices"
 	"strconv"
 	"sync"
+	"sync/atomic"
+	"time"
 
 	"github.com/dynolab/dyno"
+	"github.com/dynolab/dyno/actor/scenario"
 )
 
 // Kind says of a clause who must keep it and how it finds out.
@@ -52,9 +55,20 @@ type Clause struct {
 	// Needs holds what an implementation must promise for the check to make
 	// sense. It is skipped for the others; see Skip.
 	Needs dyno.Promises
+	// Either holds promises of which an implementation must make one, if there are
+	// any, for the check to make sense.
+	Either dyno.Promises
+	// Lacks holds what an implementation must not promise for the check to make
+	// sense: it is about executors that run tasks on demand, say.
+	Lacks dyno.Promises
 	// On holds what the machine must be able to do for the check to make
 	// sense.
 	On Platform
+	// Exact: the check makes sense only where Env.Exact is set.
+	Exact bool
+	// Core: only the actor core can break it, whoever runs its actors. [Core] lists
+	// it, and [Actor] does not.
+	Core bool
 	// Check returns nil if e.Impl keeps the clause and otherwise an error that
 	// says what was seen. It does not return if the implementation hangs:
 	// whoever runs it bounds the time, and finds in e.Doing what it waits for.
@@ -66,6 +80,18 @@ type Clause struct {
 func (c Clause) Skip(e *Env) string {
 	if lacks := e.Impl.Promises.Lacks(c.Needs); len(lacks) > 0 {
 		return "needs " + join(lacks) + ", which " + e.Impl.Name + " does not promise"
+	}
+	if either := (dyno.Promises{}).Lacks(c.Either); len(either) > 0 && len(e.Impl.Promises.Lacks(c.Either)) == len(either) {
+		return "needs one of " + join(either) + ", of which " + e.Impl.Name + " promises none"
+	}
+	unmade := e.Impl.Promises.Lacks(c.Lacks)
+	for _, name := range (dyno.Promises{}).Lacks(c.Lacks) {
+		if !slices.Contains(unmade, name) {
+			return "is for implementations without " + name + ", which " + e.Impl.Name + " promises"
+		}
+	}
+	if c.Exact && !e.Exact {
+		return "needs to know when nothing more happens, which nobody does here"
 	}
 	if lacks := e.Platform.lacks(c.On); len(lacks) > 0 {
 		return "needs " + join(lacks) + ", which this platform does not have"
@@ -125,12 +151,20 @@ type Env struct {
 	// Exact: what has not happened when Settle returns will not happen unless
 	// the check does something. True under testing/synctest.
 	Exact bool
+	// Patience is how long a check waits for something that must happen, where Exact
+	// is not set; 0 means that whoever runs the check bounds the time.
+	Patience time.Duration
+	// Stacks, if not nil, returns the stacks of the check's goroutines, for the
+	// error of a check that has waited in vain.
+	Stacks func() []byte
 	// Platform is what the machine can do.
 	Platform Platform
 	// Measured takes a figure that a check has found, such as the bound that an
 	// implementation keeps where the contract leaves it some room. Nil where
 	// nobody wants to know.
 	Measured func(value int, unit string)
+
+	checked atomic.Int64 // demands that the check has made of what it has seen
 
 	mu    sync.Mutex
 	doing string
@@ -197,9 +231,9 @@ func Clauses(impl dyno.Impl) iter.Seq[*Clause] {
 	}
 }
 
-// each returns the clauses of some lists, or none if the implementation does not have
-// the contract.
-func each(there bool, lists func() [][]Clause) iter.Seq[*Clause] {
+// each returns the clauses of some lists, and those that are told as scenarios, or none
+// if the implementation does not have the contract.
+func each(there bool, lists func() [][]Clause, scenarios func() [][]scenario.Scenario) iter.Seq[*Clause] {
 	return func(yield func(*Clause) bool) {
 		if !there {
 			return
@@ -211,12 +245,24 @@ func each(there bool, lists func() [][]Clause) iter.Seq[*Clause] {
 				}
 			}
 		}
+		if scenarios == nil {
+			return
+		}
+		for _, list := range scenarios() {
+			for i := range list {
+				if !yield(scenarioClause(&list[i])) {
+					return
+				}
+			}
+		}
 	}
 }
 
 // GroupClauses returns the clauses of package group as [Clauses] does: none for an
 // implementation without groups.
-func GroupClauses(impl dyno.Impl) iter.Seq[*Clause] { return each(impl.NewGroup != nil, groupParts) }
+func GroupClauses(impl dyno.Impl) iter.Seq[*Clause] {
+	return each(impl.NewGroup != nil, groupParts, nil)
+}
 
 // Group returns the clauses of package group, in the order of the rules.
 func Group() []Clause { return slices.Concat(groupParts()...) }

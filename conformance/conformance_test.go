@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/dynolab/dyno"
+	"github.com/dynolab/dyno/actor/scenario"
 	"github.com/dynolab/dyno/conformance"
 )
 
@@ -16,7 +17,7 @@ func TestClauses(t *testing.T) {
 	wellFormed := regexp.MustCompile(`^(group|actor|task)/[a-z]+(-[a-z]+)*$`)
 	rules := map[string]int{}
 	seen := map[string]bool{}
-	for _, c := range slices.Concat(conformance.Group(), conformance.Actor(), conformance.Task()) {
+	for _, c := range slices.Concat(conformance.Group(), conformance.Actor(), conformance.Core(), conformance.Task()) {
 		if !wellFormed.MatchString(c.Name) {
 			t.Errorf("%q is no name for a -run pattern", c.Name)
 		}
@@ -115,7 +116,7 @@ var lines = []struct{ rule, same, why string }{
 // TestLines demands that each line about actors that a clause can see has one.
 func TestLines(t *testing.T) {
 	clauses := map[string]int{}
-	for _, c := range conformance.Actor() {
+	for _, c := range slices.Concat(conformance.Actor(), conformance.Core()) {
 		clauses[c.Rule]++
 	}
 	known := map[string]bool{}
@@ -168,9 +169,10 @@ func TestTaskLines(t *testing.T) {
 func TestSkip(t *testing.T) {
 	all := conformance.Platform{Goexit: true, RuntimePanics: true, Stacks: true, Goroutines: true, Heap: true}
 	for _, test := range []struct {
-		needs    dyno.Promises
-		on, have conformance.Platform
-		want     string
+		needs, either, lacks dyno.Promises
+		exact                bool
+		on, have             conformance.Platform
+		want                 string
 	}{
 		{want: ""},
 		{needs: dyno.Promises{Eager: true}, want: ""},
@@ -179,6 +181,11 @@ func TestSkip(t *testing.T) {
 			needs: dyno.Promises{Overlap: true, Eager: true, StartOrder: true, Parks: true},
 			want:  "needs Overlap, StartOrder and Parks, which some does not promise",
 		},
+		{either: dyno.Promises{Eager: true, Overlap: true}, want: ""},
+		{either: dyno.Promises{Parks: true, Overlap: true}, want: "needs one of Overlap and Parks, of which some promises none"},
+		{lacks: dyno.Promises{Overlap: true}, want: ""},
+		{lacks: dyno.Promises{Overlap: true, Eager: true}, want: "is for implementations without Eager, which some promises"},
+		{exact: true, want: "needs to know when nothing more happens, which nobody does here"},
 		{on: all, have: all, want: ""},
 		{on: all, want: "needs Goexit, RuntimePanics, Stacks, Goroutines and Heap, which this platform does not have"},
 		{
@@ -186,7 +193,7 @@ func TestSkip(t *testing.T) {
 			want: "needs Heap, which this platform does not have",
 		},
 	} {
-		c := conformance.Clause{Needs: test.needs, On: test.on}
+		c := conformance.Clause{Needs: test.needs, Either: test.either, Lacks: test.lacks, Exact: test.exact, On: test.on}
 		e := &conformance.Env{Impl: dyno.Impl{Name: "some", Promises: dyno.Promises{Eager: true}}, Platform: test.have}
 		if got := c.Skip(e); got != test.want {
 			t.Errorf("Skip(%+v, %+v) = %q, want %q", test.needs, test.on, got, test.want)
@@ -203,6 +210,21 @@ func TestKindString(t *testing.T) {
 	} {
 		if got := kind.String(); got != want {
 			t.Errorf("Kind %d is %q, want %q", int(kind), got, want)
+		}
+	}
+}
+
+// TestEveryScenarioDemands: a script that only does something would pass whatever
+// happens.
+func TestEveryScenarioDemands(t *testing.T) {
+	demands := regexp.MustCompile(`(?m)(^|\] |; )(log|events|failed|dead|gone|alive|stat|backlog|over|reply|ended|woken|expect)\b`)
+	for _, lists := range [][][]scenario.Scenario{scenario.Life(), scenario.Failures(), scenario.Services()} {
+		for _, list := range lists {
+			for _, s := range list {
+				if !demands.MatchString(s.Script) {
+					t.Errorf("%s demands nothing", s.Name)
+				}
+			}
 		}
 	}
 }

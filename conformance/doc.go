@@ -4,8 +4,10 @@
 // A [Clause] has a name for patterns, the rule it belongs to, the reason why
 // the rule matters (a failure prints it), and a check of a [dyno.Impl] that
 // returns an error. [Group] lists the clauses of package group, [Task] those of
-// package task, [Actor] those of package actor; they are plain data, so that a
-// board's firmware can run them as well as a test on a host.
+// package task, [Actor] those of package actor that an implementation can break, and
+// [Core] those that only the actor core can, most of which package actor/scenario
+// tells as scripts; they are plain data, so that a board's firmware can run them as
+// well as a test on a host.
 // On the host, package conformtest is the adapter:
 //
 //	func TestConformance(t *testing.T) { conformtest.Run(t, lockbased.Impl) }
@@ -27,10 +29,10 @@
 // nothing more happens.
 //
 // Clauses ask for as little as they can. Those that need tasks to overlap, or
-// to run while nobody is in Next or Wait, say so in [Clause.Needs], and are
-// skipped for an implementation that does not promise it. Those about executors
-// that run tasks on demand, or in an order, find nothing to check with another
-// one, and pass.
+// to run while nobody is in Next or Wait, say so in [Clause.Needs], those about
+// executors that run tasks on demand in [Clause.Lacks], and so on: they are skipped,
+// with the reason, for an implementation that they are not for. A check that returns
+// without having demanded anything of what it has seen fails.
 //
 // Some sentences of the contracts are not here, because a check cannot return
 // from them or because they need more than a board has: that a panic ends the

@@ -6,6 +6,7 @@ import (
 	"math/rand/v2"
 	"strconv"
 	"sync"
+	"time"
 
 	"github.com/dynolab/dyno/group"
 )
@@ -33,7 +34,17 @@ func check(body func(e *Env)) func(e *Env) error {
 			}
 		}()
 		body(e)
+		e.hasChecked()
 		return nil
+	}
+}
+
+// hasChecked ends a check that has demanded nothing of what it has seen: it would pass
+// whatever the implementation does. What an implementation need not do is for the
+// fields of a Clause to say, and Clause.Skip.
+func (e *Env) hasChecked() {
+	if e.checked.Load() == 0 {
+		e.fail("the check returned without having checked anything")
 	}
 }
 
@@ -42,8 +53,57 @@ func (e *Env) fail(parts ...any) {
 	panic(failure{errors.New(text(parts...))})
 }
 
+// hangs ends a check that has waited in vain: what is the case, and where its
+// goroutines are.
+func (e *Env) hangs(parts ...any) {
+	what := text(parts...)
+	if e.Stacks != nil {
+		what += "\n" + string(e.Stacks())
+	}
+	e.fail(what)
+}
+
+// waiting is a check's wait for something that must happen.
+type waiting struct {
+	e     *Env
+	began time.Time
+	tries int
+}
+
+// wait begins to wait; what is said to whoever finds that the check hangs.
+func (e *Env) wait(what string) *waiting {
+	e.checked.Add(1)
+	e.waitFor(what)
+	return &waiting{e: e, began: time.Now()}
+}
+
+// again lets time pass until the check may look once more, or reports false: nothing
+// that has not happened by now will. What must happen may need time to pass: a worker
+// that is blocked is replaced only when that shows. Where Settle is exact time is cheap,
+// and nothing that takes ten seconds of it is going to happen; elsewhere it is Patience
+// that ends, if there is one.
+func (w *waiting) again() bool {
+	w.tries++
+	switch {
+	case w.e.Exact:
+		if w.tries > 100 {
+			return false
+		}
+		time.Sleep(100 * time.Millisecond)
+	case w.tries%16 == 0:
+		// Not all of it is yielding: TinyGo's clock for some emulated chips
+		// stands while anything can run, and what is waited for may come by it.
+		time.Sleep(time.Microsecond)
+		return w.e.Patience == 0 || time.Since(w.began) < w.e.Patience
+	default:
+		yield()
+	}
+	return true
+}
+
 // require ends the check unless ok.
 func (e *Env) require(ok bool, parts ...any) {
+	e.checked.Add(1)
 	if !ok {
 		e.fail(parts...)
 	}
@@ -51,6 +111,7 @@ func (e *Env) require(ok bool, parts ...any) {
 
 // same ends the check unless got is the very error want.
 func (e *Env) same(what string, got, want error) {
+	e.checked.Add(1)
 	if got != want {
 		e.fail(what, " is ", got, ", want ", want)
 	}
@@ -88,6 +149,7 @@ func (g *gate) pass() {
 
 // reached waits until n tasks have come to g since it was called last.
 func (e *Env) reached(g *gate, n int) {
+	e.checked.Add(1)
 	if e.Exact {
 		e.Settle()
 	}
@@ -108,29 +170,29 @@ func (e *Env) reached(g *gate, n int) {
 
 // call is a call on a goroutine of its own.
 type call[R any] struct {
-	e    *Env
-	what string
-	over chan struct{}
-	res  R
-	fate string // "" if the call returned, otherwise how it ended
+	e      *Env
+	what   string
+	over   chan struct{}
+	res    R
+	ending string // "" if the call returned, otherwise how it ended
 }
 
 // start calls f on a goroutine of its own; what names the call in messages.
 func start[R any](e *Env, what string, f func() R) *call[R] {
-	c := &call[R]{e: e, what: what, over: make(chan struct{}), fate: "ended its caller's goroutine"}
+	c := &call[R]{e: e, what: what, over: make(chan struct{}), ending: "ended its caller's goroutine"}
 	go func() {
 		defer close(c.over)
 		defer func() {
 			switch v := recover().(type) {
 			case nil:
 			case failure: // fail was called on this goroutine
-				c.fate = "found that " + v.err.Error()
+				c.ending = "found that " + v.err.Error()
 			default:
-				c.fate = "panicked: " + group.NewPanicError(v).Error()
+				c.ending = "panicked: " + group.NewPanicError(v).Error()
 			}
 		}()
 		c.res = f()
-		c.fate = ""
+		c.ending = ""
 	}()
 	return c
 }
@@ -154,17 +216,18 @@ func (c *call[R]) await() R {
 	c.e.waitFor(c.what + " to return")
 	<-c.over
 	c.e.waitFor("")
-	c.e.require(c.fate == "", c.what, " ", c.fate)
+	c.e.require(c.ending == "", c.what, " ", c.ending)
 	return c.res
 }
 
 // blocks demands that the call has not returned although everything that can
 // run has run; why says why it must wait.
 func (c *call[R]) blocks(why string) {
+	c.e.checked.Add(1)
 	c.e.Settle()
 	select {
 	case <-c.over:
-		c.e.require(c.fate == "", c.what, " ", c.fate)
+		c.e.require(c.ending == "", c.what, " ", c.ending)
 		c.e.fail(c.what, " returned ", any(c.res), ", but must wait: ", why)
 	default:
 	}

@@ -13,9 +13,9 @@ import (
 // X6: executors that run tasks only when somebody asks for it.
 var onDemandClauses = []Clause{
 	{
-		Name: "task/order-trace", Rule: "X6",
+		Name: "task/order-trace", Rule: "X6", Needs: startOrder, Lacks: overlapEager,
 		Why: "two tasks that write A, B and 1, 2 and yield in between write A1B2: one that yields waits until all that were ready have had their turn",
-		Check: inOrder(func(r *runner) {
+		Check: tasks(func(r *runner) {
 			t := &tape{}
 			twice := func(first, second string) func(context.Context) error {
 				return func(ctx context.Context) error {
@@ -35,9 +35,9 @@ var onDemandClauses = []Clause{
 		}),
 	},
 	{
-		Name: "task/order-start", Rule: "X6",
+		Name: "task/order-start", Rule: "X6", Needs: startOrder, Lacks: overlapEager,
 		Why: "tasks start in the order in which they were accepted: who knows the program knows what happens",
-		Check: inOrder(func(r *runner) {
+		Check: tasks(func(r *runner) {
 			const n = 100
 			var order []int
 			for i := range n {
@@ -60,9 +60,9 @@ var onDemandClauses = []Clause{
 		}),
 	},
 	{
-		Name: "task/order-yield", Rule: "X6",
+		Name: "task/order-yield", Rule: "X6", Needs: startOrder, Lacks: overlapEager,
 		Why: "who yields comes after all that are ready, those that were started meanwhile as well, and goes on where it was",
-		Check: inOrder(func(r *runner) {
+		Check: tasks(func(r *runner) {
 			t := &tape{}
 			for _, name := range []string{"a", "b", "c"} {
 				r.start(func(ctx context.Context) error {
@@ -84,9 +84,9 @@ var onDemandClauses = []Clause{
 		}),
 	},
 	{
-		Name: "task/order-awaited-first", Rule: "X6",
+		Name: "task/order-awaited-first", Rule: "X6", Needs: startOrder, Lacks: overlapEager,
 		Why: "what a task waits for runs next, inside the wait and ahead of all that are ready: a wait is like a call",
-		Check: inOrder(func(r *runner) {
+		Check: tasks(func(r *runner) {
 			t := &tape{}
 			var last *task.Future[int]
 			f := r.spawn(func(ctx context.Context) (int, error) {
@@ -109,9 +109,9 @@ var onDemandClauses = []Clause{
 		}),
 	},
 	{
-		Name: "task/demand-only", Rule: "X6",
+		Name: "task/demand-only", Rule: "X6", Lacks: eager,
 		Why: "tasks run in Flush, Wait and Value only, so that who calls them has the order in hand",
-		Check: onDemand(func(r *runner) {
+		Check: tasks(func(r *runner) {
 			var ran atomic.Bool
 			f := r.spawn(func(context.Context) (int, error) { ran.Store(true); return 1, nil })
 			r.is(f, task.Pending)
@@ -123,9 +123,9 @@ var onDemandClauses = []Clause{
 		}),
 	},
 	{
-		Name: "task/flush-counts-steps", Rule: "X6",
+		Name: "task/flush-counts-steps", Rule: "X6", Lacks: eager,
 		Why: "Flush returns how many steps it took, a step being what a task does up to where it yields or returns, and less than the limit only if no task was ready",
-		Check: onDemand(func(r *runner) {
+		Check: tasks(func(r *runner) {
 			r.e.require(r.flushes(0) == 0, "Flush took steps, and there is no task")
 			three := func(ctx context.Context) error {
 				for range 2 {
@@ -146,9 +146,9 @@ var onDemandClauses = []Clause{
 		}),
 	},
 	{
-		Name: "task/flush-budget", Rule: "X6",
+		Name: "task/flush-budget", Rule: "X6", Lacks: eager,
 		Why: "a Flush without a limit has a budget of 1,024 steps: tasks that yield for ever do not keep its caller",
-		Check: onDemand(func(r *runner) {
+		Check: tasks(func(r *runner) {
 			stop := false
 			f := r.spawn(func(ctx context.Context) (int, error) {
 				for !stop {
@@ -169,9 +169,9 @@ var onDemandClauses = []Clause{
 		}),
 	},
 	{
-		Name: "task/flush-in-a-task", Rule: "X6",
+		Name: "task/flush-in-a-task", Rule: "X6", Lacks: eager,
 		Why: "Flush inside a task, or while somebody else runs tasks, runs none and returns 0: one task runs at a time",
-		Check: onDemand(func(r *runner) {
+		Check: tasks(func(r *runner) {
 			hold := r.e.gate()
 			ran := false
 			f := r.spawn(func(context.Context) (int, error) {
@@ -191,12 +191,9 @@ var onDemandClauses = []Clause{
 		}),
 	},
 	{
-		Name: "task/one-at-a-time", Rule: "X6", Kind: Stochastic,
+		Name: "task/one-at-a-time", Rule: "X6", Kind: Stochastic, Lacks: overlapEager,
 		Why: "without Overlap one task is in progress at a time, whoever asks for tasks to run and however many they are",
-		Check: onDemand(func(r *runner) {
-			if r.e.Impl.Promises.Overlap {
-				return
-			}
+		Check: tasks(func(r *runner) {
 			for range r.e.rounds() {
 				var inside atomic.Int32
 				step := func() {
@@ -238,9 +235,9 @@ var onDemandClauses = []Clause{
 		}),
 	},
 	{
-		Name: "task/waiters-take-over", Rule: "X6", Kind: Stochastic,
+		Name: "task/waiters-take-over", Rule: "X6", Kind: Stochastic, Lacks: eager,
 		Why: "when the one who runs tasks has what it wants another one who waits goes on in its place, and so does one whose runner gives up: nobody is forgotten",
-		Check: onDemand(func(r *runner) {
+		Check: tasks(func(r *runner) {
 			rng := r.e.random()
 			for range r.e.rounds() {
 				const n = 8
@@ -273,9 +270,9 @@ var onDemandClauses = []Clause{
 		}),
 	},
 	{
-		Name: "task/started-meanwhile", Rule: "X6",
+		Name: "task/started-meanwhile", Rule: "X6", Lacks: eager,
 		Why: "one who waits for tasks that wait for nothing sees those that others start meanwhile: they run in its place",
-		Check: onDemand(func(r *runner) {
+		Check: tasks(func(r *runner) {
 			f, hold := r.held(returns(1))
 			w := r.value(f, context.Background())
 			g := r.spawn(returns(2))
@@ -286,12 +283,9 @@ var onDemandClauses = []Clause{
 		}),
 	},
 	{
-		Name: "task/cycle", Rule: "X6",
+		Name: "task/cycle", Rule: "X6", Lacks: overlapEager,
 		Why: "a circle of tasks that wait for each other is an error that names it, to the one that closes it, and not a hang",
-		Check: onDemand(func(r *runner) {
-			if r.e.Impl.Promises.Overlap {
-				return
-			}
+		Check: tasks(func(r *runner) {
 			before := 0 // tasks that were started
 			for n := 1; n <= 5; n++ {
 				var all []*task.Future[int]
@@ -323,12 +317,9 @@ var onDemandClauses = []Clause{
 		}),
 	},
 	{
-		Name: "task/cycle-returned", Rule: "X6",
+		Name: "task/cycle-returned", Rule: "X6", Lacks: overlapEager,
 		Why: "a task that returns the error of a circle fails with it, and those in the circle with that: errors.As finds it from everywhere",
-		Check: onDemand(func(r *runner) {
-			if r.e.Impl.Promises.Overlap {
-				return
-			}
+		Check: tasks(func(r *runner) {
 			var all [3]*task.Future[int]
 			for i := range all {
 				all[i] = r.spawn(func(ctx context.Context) (int, error) { return all[(i+1)%3].Value(ctx) })
@@ -343,9 +334,9 @@ var onDemandClauses = []Clause{
 		}),
 	},
 	{
-		Name: "task/no-cycle", Rule: "X6",
+		Name: "task/no-cycle", Rule: "X6", Lacks: eager,
 		Why: "waits that look like a circle and are none go well: a task that was waited for before, or that waits for one that is over",
-		Check: onDemand(func(r *runner) {
+		Check: tasks(func(r *runner) {
 			var f, g *task.Future[int]
 			f = r.spawn(func(ctx context.Context) (int, error) {
 				v, err := g.Value(ctx)
@@ -371,9 +362,9 @@ var onDemandClauses = []Clause{
 		}),
 	},
 	{
-		Name: "task/cycle-canceled", Rule: "X6",
+		Name: "task/cycle-canceled", Rule: "X6", Lacks: eager,
 		Why: "canceling one of those that wait for each other ends its part: a task that is over closes no circle",
-		Check: onDemand(func(r *runner) {
+		Check: tasks(func(r *runner) {
 			var f, g *task.Future[int]
 			f = r.spawn(func(ctx context.Context) (int, error) {
 				_, err := g.Value(ctx)

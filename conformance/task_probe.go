@@ -5,7 +5,6 @@ import (
 	"errors"
 	"iter"
 	"slices"
-	"time"
 
 	"github.com/dynolab/dyno"
 	"github.com/dynolab/dyno/task"
@@ -26,7 +25,9 @@ func taskParts() [][]Clause {
 
 // TaskClauses returns the clauses of package task as [Clauses] does: none for an
 // implementation without an executor.
-func TaskClauses(impl dyno.Impl) iter.Seq[*Clause] { return each(impl.NewExecutor != nil, taskParts) }
+func TaskClauses(impl dyno.Impl) iter.Seq[*Clause] {
+	return each(impl.NewExecutor != nil, taskParts, nil)
+}
 
 // The vocabulary in which checks of tasks are written, on top of that for groups.
 // A check has a runner: an executor, and what has its tasks run if they do not by
@@ -40,33 +41,15 @@ func tasks(body func(r *runner)) func(e *Env) error {
 		r := e.runner()
 		defer r.abandon()
 		body(r)
+		e.hasChecked() // before end does
 		r.end()
 	})
 }
 
-// onDemand is tasks for an executor that does not run them by itself; with another
-// one there is nothing to check.
-func onDemand(body func(r *runner)) func(e *Env) error {
-	run := tasks(body)
-	return func(e *Env) error {
-		if e.Impl.Promises.Eager {
-			return nil
-		}
-		return run(e)
-	}
-}
-
-// inOrder is onDemand for an executor that promises an order as well: one that
-// runs one task at a time, in the order in which they were accepted.
-func inOrder(body func(r *runner)) func(e *Env) error {
-	run := onDemand(body)
-	return func(e *Env) error {
-		if e.Impl.Promises.Overlap || !e.Impl.Promises.StartOrder {
-			return nil
-		}
-		return run(e)
-	}
-}
+// startOrder is what executors promise that run tasks in the order in which they were
+// accepted. Those that run tasks on demand lack eager; if they lack overlapEager they
+// run one task at a time.
+var startOrder = dyno.Promises{StartOrder: true}
 
 // runner is an executor under test.
 type runner struct {
@@ -120,7 +103,7 @@ func (r *runner) again() {
 	if r.flush != nil {
 		select {
 		case <-r.flush.over:
-			r.e.require(r.flush.fate == "", "Flush ", r.flush.fate)
+			r.e.require(r.flush.ending == "", "Flush ", r.flush.ending)
 		default:
 			return // a task is in progress
 		}
@@ -134,13 +117,11 @@ func (r *runner) idle() {
 	r.e.Settle()
 }
 
-// until waits until cond, which it calls now and then. What must happen may need
-// time to pass, as with actors: a worker that is blocked is replaced only when
-// that shows. seen, which may be missing, says what is the case instead.
+// until waits until cond, which it calls now and then. seen, which may be missing,
+// says what is the case instead.
 func (r *runner) until(what string, cond func() bool, seen ...func() string) {
 	e := r.e
-	e.waitFor(what)
-	for try := 0; ; try++ {
+	for wait := e.wait(what); ; {
 		r.again()
 		if e.Exact {
 			e.Settle()
@@ -148,17 +129,13 @@ func (r *runner) until(what string, cond func() bool, seen ...func() string) {
 		if cond() {
 			break
 		}
-		if !e.Exact {
-			yield()
-			continue
-		}
-		if try == 100 {
+		if !wait.again() {
+			is := "waited in vain for " + what
 			if len(seen) > 0 {
-				e.fail(seen[0](), ", and nothing more happens")
+				is = seen[0]()
 			}
-			e.fail("waited in vain for ", what, ": nothing more happens")
+			e.hangs(is, ", and nothing more happens; ", r.x.Pending(), " tasks are Pending")
 		}
-		time.Sleep(100 * time.Millisecond)
 	}
 	e.waitFor("")
 }
@@ -321,7 +298,7 @@ func raises(v int, err error) func(context.Context) (int, error) {
 }
 
 // tape is what tasks have done, in order. Any goroutine may write it.
-type tape struct{ diary }
+type tape struct{ eventLog }
 
 // text returns the entries, one after the other.
 func (t *tape) text() string {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"sync/atomic"
 
+	"github.com/dynolab/dyno"
 	"github.com/dynolab/dyno/task"
 )
 
@@ -154,12 +155,9 @@ var forkClauses = []Clause{
 		}),
 	},
 	{
-		Name: "task/fork-on-another-goroutine", Rule: "X1",
+		Name: "task/fork-on-another-goroutine", Rule: "X1", Either: dyno.Promises{Overlap: true, StartOrder: true},
 		Why: "Fork does not run the task before it returns: the calling task may hold what the other one needs",
 		Check: tasks(func(r *runner) {
-			if r.anyOrder() {
-				return // the new task may have its turn before Fork returns
-			}
 			hold := r.e.gate()
 			f := r.spawn(func(ctx context.Context) (int, error) {
 				g := task.Fork(ctx, func(context.Context) (int, error) {

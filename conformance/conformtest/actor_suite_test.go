@@ -224,7 +224,7 @@ func wrongActors(t *testing.T, b actorBug, synchronous bool, clauses string) {
 	}
 	set, _ := testSettings(t)
 	all := map[string]conformance.Clause{}
-	for _, c := range conformance.Actor() {
+	for _, c := range allActors() {
 		all[strings.TrimPrefix(c.Name, "actor/")] = c
 	}
 	s := &suite{impl: wrongActorImpl(b, synchronous), set: set, limit: patience}
@@ -325,7 +325,7 @@ func TestRightDispatcher(t *testing.T) {
 				}
 				runs = max(1, set.soak)
 			}
-			for _, c := range conformance.Actor() {
+			for _, c := range allActors() {
 				if c.Skip(s.env(0)) != "" {
 					continue
 				}
@@ -347,3 +347,6 @@ func TestRightDispatcher(t *testing.T) {
 		}
 	}
 }
+
+// allActors returns all clauses about actors: those of implementations, and the core's.
+func allActors() []conformance.Clause { return slices.Concat(conformance.Actor(), conformance.Core()) }

@@ -11,7 +11,8 @@
 //
 // The clauses of package group are run on an implementation that has task
 // groups, those of package actor on one that runs actors, and those of package
-// task on one that has an executor.
+// task on one that has an executor. What only the actor core can break is for the
+// core's own tests, by [RunCore].
 //
 // # How a clause is run
 //
@@ -77,6 +78,15 @@
 // by [RunSeeds] and [RunTaskSeeds].
 //
 // With -short the stochastic clauses repeat less, and fewer groups are dropped.
+//
+// # What a failure says
+//
+// The rule, what was seen, the seed and the command that repeats it. A check that
+// waits in vain says so within seconds: what for, how every actor is that has not
+// stopped and how many messages wait for it, and the stacks. If the process ends while
+// a clause runs, because a goroutine of the implementation panics, a line on standard
+// error names the clause, the seed and the command. Failures that have seen the same
+// are listed together at the end of a contract.
 //
 // # Output
 //

@@ -1,6 +1,7 @@
 package conformtest
 
 import (
+	"context"
 	"errors"
 	"os"
 	"os/exec"
@@ -15,6 +16,7 @@ import (
 
 	"github.com/anishathalye/porcupine"
 	"github.com/dynolab/dyno/conformance"
+	"github.com/dynolab/dyno/group"
 )
 
 // These tests are of the adapter: that it notices what goes wrong with a check,
@@ -404,9 +406,47 @@ func TestRunChild(t *testing.T) {
 	if !ok {
 		t.Skip("runs as a child of TestRunOutput only")
 	}
+	if b == string(crashes) {
+		impl := wrongImpl("")
+		impl.NewGroup = func(context.Context, ...group.Option) group.Group[int] {
+			go func() { panic("a goroutine of the implementation") }()
+			select {}
+		}
+		Run(t, impl)
+	}
 	impl := wrongImpl(bug(b))
 	impl.Promises.StartOrder = false
 	Run(t, impl)
+}
+
+// crashes is a group that ends the process.
+const crashes = bug("crashes")
+
+// TestRunCrash: a process that an implementation ends says which clause did it, and how
+// that is repeated.
+func TestRunCrash(t *testing.T) {
+	out, failed := runChild(t, crashes, "^TestRunChild$/^group$/^close-twice$", "DYNO_SEED=7")
+	want := "conform: the process ended while group/close-twice ran on wrong (rule G3: "
+	if !failed || !strings.Contains(out, want) || !strings.Contains(out, "repeat: DYNO_SEED=7 go test -count=1 ") {
+		t.Errorf("the process says\n%s\nwant %s…", out, want)
+	}
+}
+
+// TestRunCommon: failures that have seen the same are said to have one cause.
+func TestRunCommon(t *testing.T) {
+	out, failed := runChild(t, "Close waits", "^TestRunChild$/^group$/^(close|goexit|panic|drain)-.*$", "DYNO_SEED=7")
+	if !failed || !strings.Contains(out, "clauses have seen the same, and fail for one reason") {
+		t.Errorf("the process says\n%s", out)
+	}
+	for seen, want := range map[string]string{
+		"3 of 7 came": "… of … came",
+		"at “log a1.start” with 2: 5 entries": "at “log a….start” with …: … entries",
+		"at “log a1.start”: “x1” was logged":  "“x…” was logged",
+	} {
+		if got := sameSeen(seen); got != want {
+			t.Errorf("%q is taken for %q, want %q", seen, got, want)
+		}
+	}
 }
 
 // runChild runs clauses of a wrong group and returns the output of go test -v.

@@ -108,7 +108,7 @@ var mutants = []mutant{
 		name: "stopping actor restarted", file: "supervise.go",
 		old:     "\tif State(c.state.Load()) == StateStopping {\n\t\treturn\n\t}\n\tm := c.extra()\n\tif o.fail",
 		new:     "\tm := c.extra()\n\tif o.fail",
-		clauses: "supervise-stopped-meanwhile",
+		clauses: "supervise-stopping-sibling",
 	},
 	{
 		name: "one-for-one is all-for-one", file: "supervise.go",
@@ -173,7 +173,7 @@ var mutants = []mutant{
 	{
 		name: "dead letter without its cause", file: "supervise.go",
 		old:     "Reason: ErrFailed, Cause: f.Err})",
-		new:     "Reason: ErrFailed})",
+		new:     "Reason: ErrFailed, Time: f.Time})",
 		clauses: "supervise-directives restart-limit",
 	},
 	{
@@ -513,5 +513,19 @@ var mutants = []mutant{
 		old:     "\tif f := c.more.front; f != nil {",
 		new:     "\tif f := c.more.front; f != nil && a == nil {",
 		clauses: "middleware-everything invoker",
+	},
+
+	// What was taken and not begun.
+	{
+		name: "what a Goexit interrupts comes behind what came later", file: "signal.go",
+		old:     "\t\t\tlast.next, newest = newest, since\n",
+		new:     "\t\t\ttail := newest\n\t\t\tfor tail.next != nil {\n\t\t\t\ttail = tail.next\n\t\t\t}\n\t\t\ttail.next = since\n",
+		clauses: "exits-keep-order",
+	},
+	{
+		name: "what a Goexit interrupts is lost", file: "cell.go",
+		old:     "defer func() { c.signals.putBack(rest) }()",
+		new:     "defer func() { rest = nil }()",
+		clauses: "exits-keep-order",
 	},
 }

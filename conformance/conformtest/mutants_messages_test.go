@@ -95,7 +95,7 @@ var messageMutants = []mutant{
 	{
 		name: "failed message without its cause", file: "supervise.go",
 		old:     "Reason: ErrFailed, Cause: f.Err})",
-		new:     "Reason: ErrFailed})",
+		new:     "Reason: ErrFailed, Time: f.Time})",
 		clauses: "letter-failed",
 	},
 	{

@@ -22,8 +22,8 @@ import (
 // Wrong dispatchers, in wrong_test.go, show that the suite finds what an
 // implementation does wrong. The core is the same for all implementations, so
 // that no wrong one of it can be handed to the suite: these tests change a line
-// of its source, build an implementation's conformance test with that, and
-// demand that the clauses that are there for the line fail. They build a
+// of its source, build an implementation's conformance test with that, or the core's
+// own, and demand that the clauses that are there for the line fail. They build a
 // program for each mutant and start it some forty times for each clause, which
 // takes long: `make mutants`.
 
@@ -57,7 +57,7 @@ const (
 func TestMutantsApply(t *testing.T) {
 	names := map[string]bool{}
 	clauses := map[string]bool{}
-	for _, c := range conformance.Actor() {
+	for _, c := range allActors() {
 		clauses[strings.TrimPrefix(c.Name, "actor/")] = true
 	}
 	for _, m := range mutants {
@@ -101,9 +101,9 @@ func TestMutants(t *testing.T) {
 		for impl, clauses := range wanted {
 			t.Run(impl, func(t *testing.T) {
 				t.Parallel()
-				program := b.build(t, &mutant{name: "none", impl: impl})
+				p := &mutantPrograms{b: b, m: &mutant{name: "none", impl: impl}}
 				for _, c := range clauses {
-					if caught := b.try(t, program, c); caught.runs > 0 {
+					if caught := b.try(t, p, c); caught.runs > 0 {
 						t.Errorf("actor/%s fails in %d of %d runs although nothing was changed, with seed %d:\n%s",
 							c, caught.runs, mutantRuns, caught.seed, caught.output)
 					}
@@ -115,9 +115,9 @@ func TestMutants(t *testing.T) {
 		for _, m := range mutants {
 			t.Run(m.name, func(t *testing.T) {
 				t.Parallel()
-				program := b.build(t, &m)
+				p := &mutantPrograms{b: b, m: &m}
 				for _, c := range strings.Fields(m.clauses) {
-					caught := b.try(t, program, c)
+					caught := b.try(t, p, c)
 					b.note(m.name, c, caught)
 					if caught.runs < mutantRuns {
 						t.Errorf("actor/%s passed in %d of %d runs, once with seed %d", c, mutantRuns-caught.runs, mutantRuns, caught.passed)
@@ -156,9 +156,33 @@ type mutantBench struct {
 	lines []string
 }
 
-// build builds the conformance test of the mutant's implementation with the
-// mutant in the place of the core. The mutant without a file is the core.
-func (b *mutantBench) build(t *testing.T, m *mutant) (program string) {
+// mutantPrograms are the programs that run clauses on a mutant: its implementation's
+// conformance test, and the core's own tests with that implementation.
+type mutantPrograms struct {
+	b             *mutantBench
+	m             *mutant
+	whole, ofCore string // "" until it is built
+}
+
+// of returns the program that runs a clause, and the name of the clause's test in it.
+func (p *mutantPrograms) of(t *testing.T, clause string) (program, test string) {
+	t.Helper()
+	core := slices.ContainsFunc(conformance.Core(), func(c conformance.Clause) bool { return c.Name == "actor/"+clause })
+	if core {
+		if p.ofCore == "" {
+			p.ofCore = p.b.build(t, p.m, "./actor")
+		}
+		return p.ofCore, "TestCore/impl=" + p.m.runsOn() + "/actor/" + clause
+	}
+	if p.whole == "" {
+		p.whole = p.b.build(t, p.m, "./impls/"+p.m.runsOn())
+	}
+	return p.whole, "TestConformance/actor/" + clause
+}
+
+// build builds the tests of a package with the mutant in the place of the core. The
+// mutant without a file is the core.
+func (b *mutantBench) build(t *testing.T, m *mutant, pkg string) (program string) {
 	t.Helper()
 	b.mu.Lock()
 	b.built++
@@ -182,7 +206,7 @@ func (b *mutantBench) build(t *testing.T, m *mutant) (program string) {
 		}
 		args = append(args, "-overlay", program+".json")
 	}
-	cmd := exec.Command("go", append(args, "./impls/"+m.runsOn())...)
+	cmd := exec.Command("go", append(args, pkg)...)
 	cmd.Dir = b.root
 	if out, err := cmd.CombinedOutput(); err != nil {
 		t.Fatalf("the program with the mutant cannot be built: %v\n%s", err, out)
@@ -201,12 +225,13 @@ type mutantCaught struct {
 }
 
 // try runs a clause with as many seeds as there are runs.
-func (b *mutantBench) try(t *testing.T, program, clause string) (c mutantCaught) {
+func (b *mutantBench) try(t *testing.T, p *mutantPrograms, clause string) (c mutantCaught) {
 	t.Helper()
+	program, test := p.of(t, clause)
 	began := time.Now()
 	for i := range mutantRuns {
 		seed := b.set.seedOf(i)
-		out, failed := b.once(t, program, clause, seed)
+		out, failed := b.once(t, program, test, clause, seed)
 		switch {
 		case !failed:
 			c.passed = seed
@@ -223,11 +248,11 @@ func (b *mutantBench) try(t *testing.T, program, clause string) (c mutantCaught)
 
 // once runs a clause in a process of its own and reports whether it failed; a
 // process that dies has failed too, since no implementation may do that.
-func (b *mutantBench) once(t *testing.T, program, clause string, seed uint64) (out string, failed bool) {
+func (b *mutantBench) once(t *testing.T, program, test, clause string, seed uint64) (out string, failed bool) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), mutantLimit)
 	defer cancel()
-	cmd := exec.CommandContext(ctx, program, "-test.count=1", "-test.v", "-test.run="+exactly("TestConformance/actor/"+clause))
+	cmd := exec.CommandContext(ctx, program, "-test.count=1", "-test.v", "-test.run="+exactly(test))
 	cmd.Dir = b.dir
 	cmd.Env = append(os.Environ(), fmt.Sprintf("DYNO_SEED=%d", seed))
 	text, err := cmd.CombinedOutput()

@@ -21,6 +21,11 @@ import (
 // not be reached on a machine that is busy with other things.
 const patience = 60 * time.Second
 
+// waits bounds one wait of a check outside a bubble, where it is not known that nothing
+// more happens: so the clause that finds a hang says what it has waited for, and goes on
+// to the next one within seconds.
+const waits = 15 * time.Second
+
 // inBubble runs check in a synctest bubble.
 //
 // When everything in a bubble is blocked for ever, synctest.Test panics, on the
@@ -38,6 +43,7 @@ func inBubble(t *testing.T, limit time.Duration, e *conformance.Env, check func(
 		synctest.Test(t, func(*testing.T) {
 			id.Store(bubbleID())
 			e.Settle, e.Exact = synctest.Wait, true
+			e.Stacks = func() []byte { return stacksOf(id.Load()) }
 			err = <-alone(e, check)
 			// A bubble's clock runs while all wait: what waits for a time-out
 			// before it ends gets it now.
@@ -78,6 +84,7 @@ func outside(limit time.Duration, e *conformance.Env, check func(*conformance.En
 			runtime.Goexit()
 		}
 	}
+	e.Exact, e.Patience, e.Stacks = false, min(limit, waits), allStacks
 	done := alone(e, check)
 	timer := time.NewTimer(limit)
 	defer timer.Stop()

@@ -22,15 +22,7 @@ import (
 // It must not be called from a parallel test: some clauses count goroutines
 // and measure the heap.
 func Run(t *testing.T, impl dyno.Impl) {
-	set, err := readSettings(os.Getenv, testing.Short(), raceEnabled)
-	if err != nil {
-		t.Fatal(err)
-	}
-	s := &suite{impl: impl, set: set, limit: patience, pkg: callingPackage()}
-	if os.Getenv(loadEnv) != "" {
-		beLoad()
-	}
-	t.Logf("random choices start from DYNO_SEED=%d", set.seed)
+	s := newSuite(t, impl)
 	if impl.NewGroup != nil {
 		s.contract(t, "group", conformance.Group(), hostClauses)
 	} else {
@@ -48,6 +40,28 @@ func Run(t *testing.T, impl dyno.Impl) {
 	}
 }
 
+// RunCore runs the clauses that only the actor core can break, on the actors of impl,
+// as [Run] runs the others. It is for the core's own tests.
+func RunCore(t *testing.T, impl dyno.Impl) {
+	newSuite(t, impl).contract(t, "actor", conformance.Core(), nil)
+}
+
+// newSuite reads what the environment asks for.
+func newSuite(t *testing.T, impl dyno.Impl) *suite {
+	set, err := readSettings(os.Getenv, testing.Short(), raceEnabled)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if os.Getenv(loadEnv) != "" {
+		beLoad()
+	}
+	if os.Getenv(crashEnv) != "" {
+		beCrashNotes()
+	}
+	t.Logf("random choices start from DYNO_SEED=%d", set.seed)
+	return &suite{impl: impl, set: set, limit: patience, pkg: callingPackage(), crash: startCrashNotes(t)}
+}
+
 // contract runs the clauses of one contract below a sub-test of its name.
 func (s *suite) contract(t *testing.T, name string, clauses []conformance.Clause, host []hostClause) {
 	t.Run(name, func(t *testing.T) {
@@ -57,7 +71,28 @@ func (s *suite) contract(t *testing.T, name string, clauses []conformance.Clause
 		for _, c := range host {
 			t.Run(strings.TrimPrefix(c.Name, name+"/"), func(t *testing.T) { s.hostClause(t, c) })
 		}
+		s.sayCommon(t)
 	})
+}
+
+// sayCommon says which failures of a contract have one cause, as a rule: those that have
+// seen the same, but for numbers.
+func (s *suite) sayCommon(t *testing.T) {
+	for seen, names := range s.failures {
+		if len(names) > 2 {
+			t.Logf("%d clauses have seen the same, and fail for one reason, as a rule: “%s”\n    %s", len(names), seen, strings.Join(names, "\n    "))
+		}
+	}
+	s.failures = nil
+}
+
+// sameSeen returns what a check has seen without what differs from clause to clause:
+// numbers, and where in a script it was.
+func sameSeen(seen string) string {
+	if at, rest, ok := strings.Cut(seen, "”: "); ok && strings.HasPrefix(at, "at “") {
+		seen = rest
+	}
+	return regexp.MustCompile(`\d+`).ReplaceAllString(seen, "…")
 }
 
 // settings is what the environment asks for.
@@ -142,6 +177,9 @@ type suite struct {
 	limit time.Duration // of one run of a check, in real time
 	pkg   string        // import path of the package that called Run
 
+	crash    *crashNotes
+	failures map[string][]string // clauses by what was seen
+
 	// measured takes the figures of the clause that is being run; or nil.
 	measured func(value int, unit string)
 }
@@ -180,7 +218,10 @@ func (s *suite) clause(t *testing.T, c conformance.Clause) {
 			defer stop()
 		}
 		seed := s.set.seedOf(i)
-		if err := s.try(t, c.Check, seed); err != nil {
+		s.notes(t, c, seed)
+		err := s.try(t, c.Check, seed)
+		s.crash.running("")
+		if err != nil {
 			s.report(t, c, outcome{err: err, seed: seed})
 			return
 		}
@@ -198,7 +239,15 @@ func (s *suite) hostClause(t *testing.T, c hostClause) {
 		s.report(t, c.Clause, outcome{skip: why})
 		return
 	}
-	s.report(t, c.Clause, c.check(t, s))
+	s.notes(t, c.Clause, s.set.seed)
+	o := c.check(t, s)
+	s.crash.running("")
+	s.report(t, c.Clause, o)
+}
+
+// notes has said, should the process end, that this clause ran.
+func (s *suite) notes(t *testing.T, c conformance.Clause, seed uint64) {
+	s.crash.running(fmt.Sprintf("conform: the process ended while %s ran on %s (rule %s: %s); repeat: %s", c.Name, s.impl.Name, c.Rule, c.Why, s.repeat(t.Name(), seed)))
 }
 
 // report prints the line for programs and, after a failure, the text for
@@ -213,6 +262,10 @@ func (s *suite) report(t *testing.T, c conformance.Clause, o outcome) {
 	case o.err != nil:
 		seen, _, _ := strings.Cut(o.err.Error(), "\n")
 		repeat := s.repeat(t.Name(), o.seed)
+		if s.failures == nil {
+			s.failures = map[string][]string{}
+		}
+		s.failures[sameSeen(seen)] = append(s.failures[sameSeen(seen)], c.Name)
 		fmt.Fprintf(t.Output(), "%s result=fail seed=%d why=%q repeat=%q\n", line, o.seed, seen+" – rule: "+c.Why, repeat)
 		t.Errorf("%s breaks %s (rule %s)\n    rule:   %s\n    seen:   %s\n    seed:   %d\n    repeat: %s",
 			s.impl.Name, c.Name, c.Rule, c.Why, strings.ReplaceAll(o.err.Error(), "\n", "\n            "), o.seed, repeat)
@@ -253,6 +306,7 @@ func (s *suite) env(seed uint64) *conformance.Env {
 		Rounds:   s.set.rounds,
 		Platform: conformance.Platform{Goexit: true, RuntimePanics: true, Stacks: true, Goroutines: true, Heap: true},
 		Measured: s.measured,
+		Exact:    s.impl.Promises.Parks, // it is run in a bubble
 	}
 }
 

@@ -56,7 +56,12 @@ var importPolicy = Policy{
 			Packages:  "actor",
 			Why:       "a contract depends on nothing of ours; the actor core has invariants to check, and its tests need something that runs actors",
 			Ours:      []string{"internal/invariants", "internal/panics"},
-			TestOurs:  []string{".", "impls/...", "internal/patience"},
+			TestOurs:  []string{".", "impls/...", "conformance/conformtest", "internal/patience"},
+			BoardSafe: true,
+		},
+		{
+			Packages:  "actor/scenario",
+			Why:       "scenarios are data: what carries them out knows how",
 			BoardSafe: true,
 		},
 		{
@@ -119,8 +124,8 @@ var importPolicy = Policy{
 		{
 			Packages:  "conformance",
 			Why:       "a clause knows the contract and asks an implementation's promises; boards run the same clauses",
-			Ours:      []string{".", "actor", "group", "task"},
-			TestOurs:  []string{"conformance/..."},
+			Ours:      []string{".", "actor", "actor/scenario", "group", "task"},
+			TestOurs:  []string{"conformance/...", "impls/serial"},
 			BoardSafe: true,
 		},
 		{

@@ -47,7 +47,7 @@ func asked(impl dyno.Impl) (in string, n int) {
 func TestSerialOnABoard(t *testing.T) {
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1)) // as on boards without Settle
 	in, n := asked(serial.Impl)
-	if want := len(conformance.Group()) + len(conformance.Actor()) + len(conformance.Task()); n != want {
+	if want := len(conformance.Group()) + len(conformance.Actor()) + len(conformance.Core()) + len(conformance.Task()); n != want {
 		t.Errorf("%d cases, want %d", n, want)
 	}
 	ok, skipped := 0, 0

@@ -1,0 +1,220 @@
+package actor_test
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/dynolab/dyno"
+	"github.com/dynolab/dyno/actor"
+	"github.com/dynolab/dyno/impls/serial"
+	"github.com/dynolab/dyno/internal/invariants"
+)
+
+var (
+	errTest = errors.New("test")
+	errBoom = errors.New("boom")
+)
+
+func nothing(*actor.Context, any) error { return nil }
+
+func TestShutdown(t *testing.T) {
+	forEach(t, func(t *testing.T, impl dyno.Impl) {
+		synctest.Test(t, func(t *testing.T) {
+			h := newHost(t, impl)
+			h.bubble = true
+			gate := make(chan struct{})
+			r := h.spawnFunc(func(*actor.Context, any) error { <-gate; return nil })
+			other := h.spawnFunc(func(*actor.Context, any) error { return nil })
+			must(t, r.Tell(1))
+			must(t, r.Tell(2))
+			ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+			defer cancel()
+			begin := time.Now()
+			err := h.sys.Shutdown(ctx)
+			var e *actor.ShutdownError
+			if !errors.As(err, &e) || !errors.Is(err, context.DeadlineExceeded) {
+				t.Fatalf("Shutdown with an actor that hangs: %v", err)
+			}
+			if d := time.Since(begin); d != time.Minute {
+				t.Errorf("Shutdown returned after %v, want a minute", d)
+			}
+			var paths []string
+			for _, s := range e.Running {
+				paths = append(paths, s.Path+" "+s.State.String())
+			}
+			want := []string{"/ stopping", "/system running", "/user stopping", r.Path() + " running"}
+			left := []any{2}
+			if h.sys.Synchronous() { // the one that hangs was asked first
+				want = []string{"/ running", "/system running", "/user running", r.Path() + " running", other.Path() + " running"}
+				left = nil
+			}
+			if !slices.Equal(paths, want) {
+				t.Errorf("still running: %q, want %q", paths, want)
+			}
+			if !strings.Contains(err.Error(), r.Path()) {
+				t.Errorf("the error %q does not name %s", err, r.Path())
+			}
+			select {
+			case <-h.sys.Done():
+				t.Error("Done, with an actor that hangs")
+			default:
+			}
+			close(gate)
+			must(t, h.sys.Shutdown(t.Context()))
+			<-h.sys.Done()
+			wantAll(t, h.dead(), left...)
+			wantBack(t, r.Tell(3), 3, r, actor.ErrStopped)
+			u := h.sys.UserGuardian()
+			wantBack(t, u.Tell(3), 3, u, actor.ErrStopped)
+			must(t, h.sys.Shutdown(context.Background()))
+			h.sys.Stop(r)
+			if st := h.sys.Stats(); st.Actors != 0 || st.Workers != 0 || h.sys.Err() != nil {
+				t.Errorf("afterwards: %+v, %v", st, h.sys.Err())
+			}
+		})
+	})
+}
+
+// A Context that is used when its actor is not in its turn is found out.
+func TestContextOutsideItsTurn(t *testing.T) {
+	if !invariants.Enabled {
+		t.Skip("needs a build with -race or -tags dynocheck")
+	}
+	bubbles(t, func(t *testing.T, h *host) {
+		var kept *actor.Context
+		h.do(func(ctx *actor.Context) { kept = ctx })
+		for name, use := range map[string]func(){
+			"Self":        func() { kept.Self() },
+			"Parent":      func() { kept.Parent() },
+			"Children":    func() { kept.Children() },
+			"Child":       func() { kept.Child("x") },
+			"System":      func() { kept.System() },
+			"Tell":        func() { _ = kept.Tell(actor.Ref{}, 1) },
+			"TellContext": func() { _ = kept.TellContext(t.Context(), actor.Ref{}, 1) },
+			"Forward":     func() { kept.Forward(actor.Ref{}, 1) },
+			"Spawn":       func() { _, _ = kept.Spawn(props(nothing)) },
+			"SpawnNamed":  func() { _, _ = kept.SpawnNamed("x", props(nothing)) },
+			"Stop":        func() { kept.Stop(actor.Ref{}) },
+			"StopSelf":    func() { kept.StopSelf() },
+			"Become":      func() { kept.Become(nothing) },
+			"Unbecome":    func() { kept.Unbecome() },
+		} {
+			func() {
+				defer func() {
+					if v, _ := recover().(string); !strings.Contains(v, "outside its actor's turn") {
+						t.Errorf("%s outside the turn: recovered %q", name, v)
+					}
+				}()
+				use()
+			}()
+		}
+	})
+}
+
+// What no program does on purpose panics.
+func TestMisuse(t *testing.T) {
+	h := newHost(t, serial.Impl)
+	h.do(func(ctx *actor.Context) {
+		for what, f := range map[string]func(){
+			"Become(nil)":               func() { ctx.Become(nil) },
+			"StartPeriodic without end": func() { ctx.StartPeriodic(0, 1) },
+		} {
+			func() {
+				defer func() {
+					if v, _ := recover().(string); !strings.HasPrefix(v, "actor: ") {
+						t.Errorf("%s: recovered %q", what, v)
+					}
+				}()
+				f()
+			}()
+		}
+	})
+}
+
+func TestZeroRef(t *testing.T) {
+	var r actor.Ref
+	if !r.IsZero() || !r.PID().IsZero() || r.Name() != "" || r.Path() != "" || r.String() != "nobody" || r.Backlog() != 0 {
+		t.Errorf("the zero Ref is %v, %v, %q, %q", r, r.PID(), r.Name(), r.Path())
+	}
+}
+
+func FuzzParsePID(f *testing.F) {
+	for _, s := range []string{"", "1", "1.2", "4294967295.4294967295", "4294967296", "1.", ".1", "01", "1.02", "1.0", "+1", "-1", "0", "1.2.3"} {
+		f.Add(s)
+	}
+	f.Fuzz(func(t *testing.T, s string) {
+		p, ok := actor.ParsePID(s)
+		if ok && p.String() != s {
+			t.Errorf("ParsePID(%q) = %v", s, p)
+		}
+		if !ok && strings.Trim(s, "0123456789") == "" && len(s) > 0 && len(s) < 10 && s[0] != '0' {
+			t.Errorf("ParsePID(%q) failed", s)
+		}
+	})
+}
+
+// Who brings the stream hears of the guardian's start.
+func TestOwnEventStream(t *testing.T) {
+	forEach(t, func(t *testing.T, impl dyno.Impl) {
+		events := &actor.EventStream{}
+		started := actor.Subscribe[actor.ActorStarted](events, 1)
+		h := newHostWith(t, actor.Config{Events: events, Dispatcher: impl.NewDispatcher()})
+		if h.sys.Events() != events {
+			t.Error("the system has another stream")
+		}
+		if e, ok := started.TryNext(); !ok || e.Actor != h.sys.UserGuardian() {
+			t.Errorf("the first event is %v, %v, want the guardian's start", e, ok)
+		}
+	})
+}
+
+func TestDefaultThroughput(t *testing.T) {
+	bubbles(t, func(t *testing.T, h *host) {
+		if !h.sys.Synchronous() {
+			t.Skip("needs a known order")
+		}
+		before, n := 0, 0
+		busy := h.spawnFunc(func(*actor.Context, any) error { n++; return nil })
+		quiet := h.spawnFunc(func(*actor.Context, any) error { before = n; return nil })
+		for range 1000 {
+			must(t, busy.Tell(1))
+		}
+		must(t, quiet.Tell(1))
+		h.settle()
+		if before != 300 {
+			t.Errorf("the other one waited for %d messages, want 300", before)
+		}
+	})
+}
+
+func TestLen(t *testing.T) {
+	bubbles(t, func(t *testing.T, h *host) {
+		for _, cfg := range []actor.MailboxConfig{{}, {Capacity: 10, Policy: actor.DropNewest}, {Priority: func(any) int { return 0 }}} {
+			g := newGated(h, cfg)
+			for i := range 7 {
+				if n := g.ref.Backlog(); n != i {
+					t.Errorf("%+v: Backlog = %d, want %d", cfg, n, i)
+				}
+				must(t, g.ref.Tell(i))
+			}
+			g.open(h)
+			if n := g.ref.Backlog(); n != 0 {
+				t.Errorf("%+v: Backlog = %d at the end", cfg, n)
+			}
+			must(t, g.ref.Tell(8))
+			h.sys.Stop(g.ref)
+			h.settle()
+			if n := g.ref.Backlog(); n != 0 {
+				t.Errorf("%+v: Backlog = %d of a stopped actor", cfg, n)
+			}
+		}
+		if n := (actor.Ref{}).Backlog(); n != 0 {
+			t.Errorf("nobody's Backlog = %d", n)
+		}
+	})
+}
