@@ -9,7 +9,10 @@ import (
 	"github.com/dynolab/dyno/workloads/internal/condbox"
 )
 
-// Ask is request and reply: an actor sends a request that says where the reply
+// actorAsk is request and reply: between actors, and from outside in two ways.
+func actorAsk() []Workload { return []Workload{askPlain(), askOutsider(), askFutures()} }
+
+// askPlain is request and reply: an actor sends a request that says where the reply
 // is to go, waits for the reply, and sends the next. The server does not know
 // its client. An operation is a request with its reply.
 //
@@ -17,9 +20,9 @@ import (
 // request, as everybody does who may one day stop waiting: a reply that comes
 // too late must not be taken for that to the next request. ref-chan-reused has
 // one for all, as actors have one mailbox, and cannot tell.
-func Ask() Actor {
+func askPlain() Workload {
 	a := bareAsk()
-	a.Refs = []ActorRef{
+	a.Refs = []Ref{
 		{
 			Name:    refBuffered,
 			Doc:     "goroutines, a buffered channel of requests and one of capacity 1 for each reply",
@@ -44,9 +47,9 @@ func Ask() Actor {
 	return a
 }
 
-// bareAsk is Ask without references.
-func bareAsk() Actor {
-	return Actor{
+// bareAsk is askPlain without references.
+func bareAsk() Workload {
+	return Workload{
 		Name:     "ask",
 		Doc:      "an actor sends requests with a reply-to to another and waits for each reply: request and reply are one operation",
 		Messages: 2,
@@ -54,22 +57,23 @@ func bareAsk() Actor {
 	}
 }
 
-// AskOutside is Ask by a goroutine that is no actor, as every program has one
+// askOutsider is askPlain by a goroutine that is no actor, as every program has one
 // somewhere: it is woken for every reply. The reply-to is an actor that passes
-// the reply on to it. The references are those of Ask, whose client is a
+// the reply on to it. The references are those of askPlain, whose client is a
 // goroutine anyway.
-func AskOutside() Actor {
-	a := Ask()
+func askOutsider() Workload {
+	a := askPlain()
 	a.Variant = "from=outside"
 	a.Doc = "a goroutine sends requests with a reply-to to an actor and waits for each reply: what leaving and entering the system costs"
+	a.TooBig = "a goroutine waits for an actor, which is woken by nobody where one goroutine does everything; ask between actors is there"
 	a.Prepare = askFromOutside
 	return a
 }
 
-// AskFuture is AskOutside with what the system has for it, [actor.System.Ask]: a future that
+// askFutures is askOutsider with what the system has for it, [actor.System.Ask]: a future that
 // the goroutine waits for, which needs no actor in between. The references are the same.
-func AskFuture() Actor {
-	a := Ask()
+func askFutures() Workload {
+	a := askOutsider()
 	a.Variant = "from=outside/by=future"
 	a.Doc = "a goroutine asks an actor, again and again, and waits for the future of each reply: what waiting for an actor costs"
 	a.Prepare = askByFuture
@@ -152,7 +156,7 @@ func (s *askServer) Receive(ctx *actor.Context, msg any) error {
 	return ctx.Tell(q.replyTo, q.respond())
 }
 
-// askRun is Ask run by an implementation.
+// askRun is askPlain run by an implementation.
 type askRun struct {
 	*stage
 	asker
@@ -207,7 +211,7 @@ func (r *askRun) Check() error {
 	return r.check()
 }
 
-// askInside is Ask.
+// askInside is askPlain.
 type askInside struct{ *askRun }
 
 func askBetweenActors(st Setting) Run {
@@ -225,7 +229,7 @@ func (r askInside) Do(n int) error {
 	return r.play(r.begun)
 }
 
-// askOutside is AskOutside.
+// askOutside is askOutsider.
 type askOutside struct{ *askRun }
 
 func askFromOutside(st Setting) Run {
@@ -278,7 +282,7 @@ func (r askOutside) Do(n int) error {
 	return r.err()
 }
 
-// askFuture is AskFuture. Its only actor takes the client's place, and is asked.
+// askFuture is askFutures. Its only actor takes the client's place, and is asked.
 type askFuture struct {
 	*askRun
 	to actor.ReplyTo // where the reply to the last request goes
@@ -348,7 +352,7 @@ func (r *askFuture) askOnce(ctx context.Context, ask func(actor.ReplyTo) any) er
 	return r.take(a)
 }
 
-// askByHand is Ask run by a reference.
+// askByHand is askPlain run by a reference.
 type askByHand struct {
 	*crew
 	asker

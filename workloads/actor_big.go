@@ -9,22 +9,20 @@ import (
 	"github.com/dynolab/dyno/workloads/internal/condbox"
 )
 
-// bigPeers is how many actors there are, and bigFew where memory is scarce.
-const (
-	bigPeers = 120
-	bigFew   = 16
-)
+// bigPeers is how many actors there are.
+const bigPeers = 120
 
-// Big is many to many: each actor sends a ping to a random other one, waits for
+// actorBig is many to many: each actor sends a ping to a random other one, waits for
 // the pong, and sends the next, while it answers the pings of others. It is
 // the benchmark of that name of Erlang's and Savina's suites. Neither partner
 // nor processor is the same twice.
-func Big() Actor {
-	return Actor{
+func actorBig() []Workload {
+	return []Workload{{
 		Name:    "big",
 		Doc:     "120 actors send pings to random others and answer theirs: mailboxes that everybody uses",
+		TooBig:  "120 actors take more than half of 64 KiB; big/actors=16 stands for it",
 		Prepare: func(st Setting) Run { return bigOnActors(st, bigPeers) },
-		Refs: []ActorRef{
+		Refs: []Ref{
 			{
 				Name:    refBuffered,
 				Doc:     "a goroutine and a channel each with room for a message of everybody",
@@ -41,6 +39,17 @@ func Big() Actor {
 				Prepare: func(Setting) Run { return bigOnBoxes() },
 			},
 		},
+	}}
+}
+
+// bareBig is actorBig where memory is scarce.
+func bareBig(actors int) Workload {
+	return Workload{
+		Name:    "big",
+		Variant: "actors=" + strconv.Itoa(actors),
+		Doc:     "16 actors send pings to random others and answer theirs: big where memory is scarce",
+		Slicing: Slicing{Unit: 2 * actors},
+		Prepare: func(st Setting) Run { return bigOnActors(st, actors) },
 	}
 }
 

@@ -15,18 +15,19 @@ const (
 	blockedFor    = time.Millisecond
 )
 
-// Blocked is handlers that block, as those do that read a file or call a library that
+// actorBlocked is handlers that block, as those do that read a file or call a library that
 // knows no better: of 1,000 actors that have a message each, 100 sleep for a millisecond. An
 // operation is a message that is handled without blocking, and the time is that of
 // these: until the last of them has been handled. Waiting for those that sleep is
 // no part of it, where the [Meter] says so.
-func Blocked() Actor {
-	return Actor{
+func actorBlocked() []Workload {
+	return []Workload{{
 		Name:    "blocked",
 		Doc:     "100 of 1,000 actors sleep for 1 ms in their handler: how long the 900 others wait for them",
+		TooBig:  "1,000 actors, and handlers that sleep stop a machine that has one goroutine",
 		Slicing: Slicing{Unit: blockedFree},
 		Prepare: blockedOnActors,
-		Refs: []ActorRef{
+		Refs: []Ref{
 			{
 				Name:    refBuffered,
 				Doc:     "a goroutine and a buffered channel each",
@@ -52,7 +53,7 @@ func Blocked() Actor {
 				Prepare: func(st Setting) Run { return blockedByHand(st, onGoroutines[*nap]) },
 			},
 		},
-	}
+	}}
 }
 
 // A nap is a message to one of the actors, the same in every round.

@@ -11,19 +11,20 @@ import (
 // chameneosCount is how many creatures there are.
 const chameneosCount = 100
 
-// Chameneos is a hundred creatures that go to a mall to meet somebody: two at a
+// actorChameneos is a hundred creatures that go to a mall to meet somebody: two at a
 // time meet, both change colour by what the other one's is, and go again. It
 // is the benchmark of that name of Savina's suite: everybody competes for one
 // actor, and those whom it brings together then talk to each other.
 //
 // A meeting is four messages: the mall tells the first of two who the second
 // is, the first tells the second, and both go to the mall again.
-func Chameneos() Actor {
-	return Actor{
+func actorChameneos() []Workload {
+	return []Workload{{
 		Name:    "chameneos",
 		Doc:     "100 actors meet in pairs, as a broker brings them together: everybody against one, and random partners",
+		TooBig:  "101 actors take more than half of 64 KiB; big/actors=16 has random partners as well",
 		Prepare: chameneosOnActors,
-		Refs: []ActorRef{
+		Refs: []Ref{
 			{
 				Name:    refBuffered,
 				Doc:     "a goroutine and a channel each, with room for all that can come",
@@ -40,7 +41,7 @@ func Chameneos() Actor {
 				Prepare: func(Setting) Run { return chameneosOnBoxes() },
 			},
 		},
-	}
+	}}
 }
 
 // An encounter is every message.

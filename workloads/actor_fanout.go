@@ -18,14 +18,15 @@ const (
 	fanOutCredit = 32
 )
 
-// FanOut is one actor that sends to a thousand, in turn: the sender's processor
+// actorFanOut is one actor that sends to a thousand, in turn: the sender's processor
 // must give work away, or nobody else has any.
-func FanOut() Actor {
-	return Actor{
+func actorFanOut() []Workload {
+	return []Workload{{
 		Name:    "fanout",
 		Doc:     "one actor sends to 1,000 others in turn: how fast one can put others to work",
+		TooBig:  "1,000 actors, with 64 messages under way to each",
 		Prepare: fanOutOnActors,
-		Refs: []ActorRef{
+		Refs: []Ref{
 			{
 				Name:    refBuffered,
 				Doc:     "a goroutine and a channel of 64 each",
@@ -42,7 +43,7 @@ func FanOut() Actor {
 				Prepare: func(Setting) Run { return fanOutOnBoxes() },
 			},
 		},
-	}
+	}}
 }
 
 // fanOut is what runs in all ways have in common. Everybody gets the same

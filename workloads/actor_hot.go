@@ -13,18 +13,19 @@ const (
 	hotTokens = 256 // messages under way at once
 )
 
-// Hot is skewed load: of 10,000 actors one has every second message. It passes each on to
+// actorHot is skewed load: of 10,000 actors one has every second message. It passes each on to
 // another actor, which is cold by then, and that one sends it back. It is a program with a
 // cache, a counter or a connection that all of its parts need.
-func Hot() Actor {
-	return Actor{
+func actorHot() []Workload {
+	return []Workload{{
 		Name:    "hot",
 		Doc:     "10,000 actors send to a single one, which passes each message on to another: what a hot spot costs everybody",
+		TooBig:  "10,000 actors",
 		Actors:  hotActors,
 		Slicing: Slicing{Unit: hotActors},
 		Prepare: hotOnActors,
 		// With unbuffered channels the hot one and another could send to each other.
-		Refs: []ActorRef{
+		Refs: []Ref{
 			{
 				Name: refBuffered,
 				Doc:  "a goroutine and a channel each, the hot one's with room for all messages",
@@ -49,7 +50,7 @@ func Hot() Actor {
 				},
 			},
 		},
-	}
+	}}
 }
 
 // A hotToken is a message. It belongs to the node it has been sent to.

@@ -10,8 +10,9 @@ import (
 	"github.com/dynolab/dyno/actor"
 )
 
-// Latency1k is what a quiet system's user feels: a thousand messages a second
-// come from outside, and all but one processor are asleep between two of them.
+// actorLatency is what a quiet system's user feels: a thousand messages a second
+// come from outside, and all but one processor are asleep between two of them; with
+// latency100k the system is never quiet, and far from busy.
 //
 // Messages are due at times that are fixed beforehand, and latency counts from
 // then, not from the moment at which the sender got round to it: a stall delays
@@ -19,23 +20,19 @@ import (
 // see it once. The sender is a goroutine that yields until the next message is
 // due, since timers are too coarse, by a factor of a thousand. Latency is up to the
 // moment at which the actor begins to handle the message.
-func Latency1k() Actor { return latency1k.workload() }
+//
+// With idlewake the sender has slept for two milliseconds, and so have all processors.
+// Latency counts from the moment at which it wakes up and sends, for when that is the
+// system's timers decide.
+func actorLatency() []Workload {
+	fast := pace{"latency100k", "100,000 messages a second come from outside, due at fixed times: how long until an actor handles them", 10_000, false}.workload()
+	fast.TooBig = "a message every 10 µs is more than a processor of some megahertz can handle, so the backlog would grow"
+	idle := pace{"idlewake", "a message is sent to an actor when everything has slept for 2 ms: how long until it is handled", 2_000_000, true}.workload()
+	idle.TooBig = "nothing is woken where one goroutine does everything; latency1k has the same way without it"
+	return []Workload{idle, latency1k.workload(), fast}
+}
 
 var latency1k = pace{"latency1k", "1,000 messages a second come from outside, due at fixed times: how long until an actor handles them", 1_000_000, false}
-
-// Latency100k is Latency1k with a hundred times as many messages: the system is
-// never quiet, and far from busy.
-func Latency100k() Actor {
-	return pace{"latency100k", "100,000 messages a second come from outside, due at fixed times: how long until an actor handles them", 10_000, false}.workload()
-}
-
-// IdleWake is a message to a system that is asleep: the sender has slept for two
-// milliseconds, and so have all processors. Latency counts from the moment at which it wakes
-// up and sends, for when that is the system's timers decide. [Latency1k] has
-// a sender that is awake and lends its processor; here none is awake.
-func IdleWake() Actor {
-	return pace{"idlewake", "a message is sent to an actor when everything has slept for 2 ms: how long until it is handled", 2_000_000, true}.workload()
-}
 
 // A pace is a workload with a message every so many nanoseconds.
 type pace struct {
@@ -44,9 +41,9 @@ type pace struct {
 	asleep    bool // the sender sleeps meanwhile
 }
 
-func (p pace) workload() Actor {
+func (p pace) workload() Workload {
 	a := p.bare()
-	a.Refs = []ActorRef{
+	a.Refs = []Ref{
 		{
 			Name:    refBuffered,
 			Doc:     "a goroutine and a buffered channel",
@@ -67,8 +64,8 @@ func (p pace) workload() Actor {
 }
 
 // bare is workload without references.
-func (p pace) bare() Actor {
-	return Actor{
+func (p pace) bare() Workload {
+	return Workload{
 		Name:    p.name,
 		Doc:     p.doc,
 		Open:    true,

@@ -1,20 +1,20 @@
 package workloads
 
-// PingPong is two actors that send a message to and fro: the least there is,
+// actorPingPong is two actors that send a message to and fro: the least there is,
 // and all of it latency. No two messages are under way at once, so whoever
 // hands the work to another processor at every hop pays for waking it.
-func PingPong() Actor {
+func actorPingPong() []Workload {
 	a := barePingPong()
 	a.Refs = pingPongRing.refs()
-	return a
+	return []Workload{a}
 }
 
 // pingPongRing: two actors that send a message to and fro are a ring.
 var pingPongRing = ringKind{count: 1, size: 2}
 
-// barePingPong is PingPong without references.
-func barePingPong() Actor {
-	return Actor{
+// barePingPong is actorPingPong without references.
+func barePingPong() Workload {
+	return Workload{
 		Name:    "pingpong",
 		Doc:     "two actors send a message to and fro: what a hop costs when nothing else is to be done",
 		Prepare: pingPongRing.onActors,

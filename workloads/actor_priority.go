@@ -14,17 +14,18 @@ const (
 	priorityDepth  = 256 // jobs that wait at first
 )
 
-// Priority is an actor with an agenda: it files jobs of eight priorities for
+// actorPriority is an actor with an agenda: it files jobs of eight priorities for
 // itself, 256 at a time, and gets them back the most urgent first and, within a
 // priority, in the order of filing. Because it files them in one turn, all
 // of them wait before the first is handled, so that their order is known.
-func Priority() Actor {
-	return Actor{
+func actorPriority() []Workload {
+	return []Workload{{
 		Name:    "priority",
 		Doc:     "an actor files 256 jobs of 8 priorities with itself and handles them by priority: what an ordered mailbox costs",
+		TooBig:  "256 jobs and their mailbox fit, but a board's report has no use for it yet",
 		Prepare: priorityOnActor,
 		// An unbuffered channel cannot hold what its own receiver sends.
-		Refs: []ActorRef{
+		Refs: []Ref{
 			{
 				Name:    refBuffered,
 				Doc:     "a goroutine and a buffered channel for each priority, tried in turn",
@@ -36,7 +37,7 @@ func Priority() Actor {
 				Prepare: func(Setting) Run { return priorityOnLevels() },
 			},
 		},
-	}
+	}}
 }
 
 // A job is never written to.

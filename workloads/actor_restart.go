@@ -18,7 +18,7 @@ const (
 	restartBatch = 32
 )
 
-// Restart is failure as a part of the work: every other message makes the actor
+// actorRestart is failure as a part of the work: every other message makes the actor
 // fail that handles it, and its supervisor restarts it. An operation is such a
 // failure, with the next message, which the new value handles. The
 // message that did it is a dead letter.
@@ -31,22 +31,22 @@ const (
 // The [Meter] learns the share of failures that were "recovered" from, and of
 // undelivered messages that were found, "undelivered-found". Both are
 // whole if the run has no error.
-func Restart() Actor {
-	return restartKind{}.workload("", restartDoc)
+//
+// With retry=on the supervisor has the message tried again: the new value handles it, and
+// then the next one. With failure=panic the actors panic.
+func actorRestart() []Workload {
+	all := []Workload{
+		restartKind{}.workload("", restartDoc),
+		restartKind{retry: true}.workload("retry=on", "8 actors fail at every other message, are restarted and handle it again: what a second try costs"),
+		restartKind{panics: true}.workload("failure=panic", "8 actors panic at every other message and are restarted: what catching a panic costs"),
+	}
+	for i := range all[1:] {
+		all[1+i].TooBig = "variants of one storm, which restart is enough to judge"
+	}
+	return all
 }
 
 const restartDoc = "8 actors fail at every other message and are restarted: what a failure costs, until the next message is handled"
-
-// RestartRetry is Restart by a supervisor that has the message tried again: the
-// new value handles it, and then the next one.
-func RestartRetry() Actor {
-	return restartKind{retry: true}.workload("retry=on", "8 actors fail at every other message, are restarted and handle it again: what a second try costs")
-}
-
-// RestartPanic is Restart with actors that panic.
-func RestartPanic() Actor {
-	return restartKind{panics: true}.workload("failure=panic", "8 actors panic at every other message and are restarted: what catching a panic costs")
-}
 
 // restartKind is a variant.
 type restartKind struct {
@@ -54,9 +54,9 @@ type restartKind struct {
 	panics bool // failing is panicking
 }
 
-func (k restartKind) workload(variant, doc string) Actor {
+func (k restartKind) workload(variant, doc string) Workload {
 	a := k.bare(variant, doc)
-	a.Refs = []ActorRef{
+	a.Refs = []Ref{
 		{
 			Name:    refBuffered,
 			Doc:     "goroutines that receive in a loop from a buffered channel, and one around it that recovers",
@@ -72,8 +72,8 @@ func (k restartKind) workload(variant, doc string) Actor {
 }
 
 // bare is workload without references.
-func (k restartKind) bare(variant, doc string) Actor {
-	return Actor{
+func (k restartKind) bare(variant, doc string) Workload {
+	return Workload{
 		Name:     "restart",
 		Variant:  variant,
 		Doc:      doc,

@@ -11,21 +11,25 @@ import (
 // spawnMost is how many actors are alive at once.
 const spawnMost = 100_000
 
-// Spawn makes actors, sends each its first message and keeps them: what an
+// actorSpawn is how actors are made: many at once, and one after the other.
+func actorSpawn() []Workload { return []Workload{spawnCrowd(), spawnRate()} }
+
+// spawnCrowd makes actors, sends each its first message and keeps them: what an
 // actor costs that does next to nothing. An operation is an actor with its
 // first message.
 //
 // There are 100,000 at a time. The [Meter] learns of them while they have
 // nothing to do, and when they are to stop.
-func Spawn() Actor {
-	return Actor{
-		Name: "spawn",
-		Doc:  "100,000 actors at a time are made and sent a message each: what an actor costs that hardly lives",
+func spawnCrowd() Workload {
+	return Workload{
+		Name:   "spawn",
+		Doc:    "100,000 actors at a time are made and sent a message each: what an actor costs that hardly lives",
+		TooBig: "100,000 actors at a time; spawn/rate=1000 and Board/case=actor-memory are there",
 		// A round of 100,000 actors takes some tenths of a second, keeps up to
 		// hundreds of megabytes, and ends with collections that are not measured.
 		Slicing: Slicing{Whole: tooMany},
 		Prepare: spawnOnActors,
-		Refs: []ActorRef{
+		Refs: []Ref{
 			{
 				Name:    refBuffered,
 				Doc:     "a goroutine and a channel of 16 each",
@@ -45,15 +49,15 @@ func Spawn() Actor {
 	}
 }
 
-// SpawnRate is how long a new actor is waited for in a quiet system: a thousand
+// spawnRate is how long a new actor is waited for in a quiet system: a thousand
 // times a second, at fixed times, an actor is made and sent its first message.
 //
-// It is an open loop as [Latency1k] is. What is due is sent to an actor, the
+// It is an open loop as [actorLatency] is. What is due is sent to an actor, the
 // nursery, which makes another one and passes it on, and latency is up to the
 // moment at which that one begins to handle it.
-func SpawnRate() Actor {
+func spawnRate() Workload {
 	a := bareSpawnRate()
-	a.Refs = []ActorRef{
+	a.Refs = []Ref{
 		{
 			Name:    refBuffered,
 			Doc:     "a goroutine and a channel of 16 each",
@@ -73,9 +77,9 @@ func SpawnRate() Actor {
 	return a
 }
 
-// bareSpawnRate is SpawnRate without references.
-func bareSpawnRate() Actor {
-	return Actor{
+// bareSpawnRate is spawnRate without references.
+func bareSpawnRate() Workload {
+	return Workload{
 		Name:    "spawn",
 		Variant: "rate=1000",
 		Doc:     "1,000 times a second, at fixed times, an actor is made and sent a message: how long until it handles that",
@@ -152,7 +156,7 @@ func (r *spawnRoll) do(n int, round func(k int) error, stop func()) error {
 	})
 }
 
-// spawnRun is Spawn run by an implementation.
+// spawnRun is spawnCrowd run by an implementation.
 type spawnRun struct {
 	*stage
 	roll    *spawnRoll
@@ -230,7 +234,7 @@ func (r *spawnRun) dismiss() {
 
 func (r *spawnRun) Check() error { return r.stop() }
 
-// spawnByHand is Spawn run by a reference.
+// spawnByHand is spawnCrowd run by a reference.
 type spawnByHand struct {
 	*crew
 	roll    *spawnRoll
@@ -325,10 +329,10 @@ func spawnOnBoxes(st Setting) Run {
 	return r
 }
 
-// birthInterval is the time between two actors of SpawnRate, in nanoseconds.
+// birthInterval is the time between two actors of spawnRate, in nanoseconds.
 const birthInterval = 1_000_000
 
-// A birth is the first message of an actor of SpawnRate, on its way back to
+// A birth is the first message of an actor of spawnRate, on its way back to
 // where it is booked. It is one pointer, which an interface holds without
 // allocating.
 type birth struct{ *birthNote }
@@ -429,7 +433,7 @@ func birthOnActors(st Setting) Run {
 	return r
 }
 
-// birthByHand is SpawnRate run by a reference: born makes a goroutine and sends
+// birthByHand is spawnRate run by a reference: born makes a goroutine and sends
 // it the message, and the goroutine sends what it noted to the one that books.
 func birthByHand(st Setting, born func(r *latencyByHand, booked chan<- *birthNote, m *timed)) Run {
 	r := &latencyByHand{crew: new(crew)}

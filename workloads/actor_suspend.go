@@ -7,7 +7,10 @@ import (
 	"github.com/dynolab/dyno/actor"
 )
 
-// Suspend is an actor that is suspended and resumed for each message: it asks
+// actorSuspend is what it costs that an actor does not run for a while.
+func actorSuspend() []Workload { return []Workload{suspendForMessage(), suspendUntilRoom()} }
+
+// suspendForMessage is an actor that is suspended and resumed for each message: it asks
 // for it itself and says so to another one, which sends it the next message,
 // waits a turn, so that a suspension that is none would be noticed, and resumes
 // it. An operation is such a cycle, up to the moment at which the message that had
@@ -16,14 +19,15 @@ import (
 // The [Meter] learns two times: of the "cycle", from asking to be suspended to
 // handling that message, and of the "resume", from asking for it to handling
 // the message.
-func Suspend() Actor {
-	return Actor{
+func suspendForMessage() Workload {
+	return Workload{
 		Name:     "suspend",
 		Doc:      "an actor suspends itself, is sent a message, and resumed by another one: what a cycle costs, until that message is handled",
 		Messages: 3,
+		TooBig:   "its times of single cycles would have to be kept, several thousand of them",
 		Timings:  napTimings,
 		Prepare:  napOnActors,
-		Refs: []ActorRef{
+		Refs: []Ref{
 			{
 				Name:    refBuffered,
 				Doc:     "goroutines and buffered channels, one of which the suspended one waits for before it looks at its messages again",
@@ -38,7 +42,7 @@ func Suspend() Actor {
 	}
 }
 
-// SuspendUntilRoom is backpressure without a goroutine that waits: an actor with
+// suspendUntilRoom is backpressure without a goroutine that waits: an actor with
 // something to send to a full mailbox suspends itself until there is room. That of
 // the receiver is for one message, so an operation is a message, and a cycle. A
 // message that is sent before there is room would be refused.
@@ -47,15 +51,16 @@ func Suspend() Actor {
 // moment at which the sender goes on. There is no telling from outside when there
 // was room: as soon as the receiver has taken the message, which may be before it
 // handles it.
-func SuspendUntilRoom() Actor {
-	return Actor{
+func suspendUntilRoom() Workload {
+	return Workload{
 		Name:     "suspend",
 		Variant:  "until=room",
 		Doc:      "an actor sends to a mailbox with room for one message and is suspended until there is room: backpressure without waiting",
 		Messages: 2,
+		TooBig:   "its times of single cycles would have to be kept, several thousand of them",
 		Timings:  napTimings[:1],
 		Prepare:  roomOnActors,
-		Refs: []ActorRef{
+		Refs: []Ref{
 			{
 				Name:    refBuffered,
 				Doc:     "goroutines, a buffered channel of messages and one of word that there is room",
@@ -89,7 +94,7 @@ type yawn struct{ seq int64 }
 // A nudge is a message to oneself.
 type nudge struct{ seq int64 }
 
-// naps is what runs of Suspend in all ways have in common. It is used by one at a
+// naps is what runs of suspendForMessage in all ways have in common. It is used by one at a
 // time: whoever sends a message or resumes hands it over.
 type naps struct {
 	*score
@@ -208,7 +213,7 @@ func napsCheck(sys *actor.System, asked int64) error {
 	return nil
 }
 
-// napRun is Suspend run by an implementation.
+// napRun is suspendForMessage run by an implementation.
 type napRun struct {
 	*stage
 	naps           *naps
@@ -303,7 +308,7 @@ func (a waker) Receive(ctx *actor.Context, msg any) error {
 	return errStray()
 }
 
-// napByHand is Suspend run by a reference.
+// napByHand is suspendForMessage run by a reference.
 type napByHand struct {
 	*crew
 	naps   *naps
@@ -367,7 +372,7 @@ func (r *napByHand) Check() error {
 	return r.naps.check()
 }
 
-// push is what runs of SuspendUntilRoom in all ways have in common.
+// push is what runs of suspendUntilRoom in all ways have in common.
 type push struct {
 	*score
 	meter Meter
@@ -437,7 +442,7 @@ func (p *push) check() error {
 	return countCheck(p.last, p.handled)
 }
 
-// pushRun is SuspendUntilRoom run by an implementation.
+// pushRun is suspendUntilRoom run by an implementation.
 type pushRun struct {
 	*stage
 	push             *push
@@ -520,7 +525,7 @@ func (a pushReceiver) Receive(_ *actor.Context, msg any) error {
 	return a.push.take(c)
 }
 
-// pushByHand is SuspendUntilRoom run by a reference.
+// pushByHand is suspendUntilRoom run by a reference.
 type pushByHand struct {
 	*crew
 	push   *push

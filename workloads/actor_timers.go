@@ -18,10 +18,7 @@ const (
 	timerHalf = timerSpan / 2
 )
 
-// refAfterFunc is a reference of Timers only.
-const refAfterFunc = "ref-afterfunc"
-
-// Timers is a hundred thousand timers of a thousand actors, most systems' timeouts:
+// actorTimers is a hundred thousand timers of a thousand actors, most systems' timeouts:
 // half of them are stopped before they are due, by halves at once and later. An
 // operation is a timer, from its start to its end, with its message if it is due.
 //
@@ -29,13 +26,14 @@ const refAfterFunc = "ref-afterfunc"
 // is one at the end of a Do. Time is the workload's: it moves the system's clock
 // on, by half of the longest timer's time and, when those actors that are to have
 // stopped some of theirs, by the other half.
-func Timers() Actor {
-	return Actor{
+func actorTimers() []Workload {
+	return []Workload{{
 		Name:    "timers",
 		Doc:     "1,000 actors start 100 timers each and stop half of them; the clock is moved on until the others are due: what a timer costs",
+		TooBig:  "100,000 timers at a time",
 		Slicing: Slicing{Unit: timerOwners * timerEach},
 		Prepare: timersOnActors,
-		Refs: []ActorRef{
+		Refs: []Ref{
 			{
 				Name:    refBuffered,
 				Doc:     "a goroutine and a channel each, and one heap of timers behind a mutex, with a clock that is moved on",
@@ -47,7 +45,7 @@ func Timers() Actor {
 				Prepare: func(Setting) Run { return timersOnAfterFunc() },
 			},
 		},
-	}
+	}}
 }
 
 // tickState is where a tick is in its life.

@@ -16,7 +16,7 @@ const (
 	togetherTasks  = 8 // of a group
 )
 
-// Together is a program that has everything: actors that start futures that use groups. Each
+// actorTogether is a program that has everything: actors that start futures that use groups. Each
 // of 64 actors starts a future, which has a group compute eight parts and tells the
 // actor what they add up to; then the actor starts the next. No actor waits in its
 // turn. An operation is such a cycle: two messages at most, a future, a group with
@@ -24,13 +24,14 @@ const (
 //
 // Whether the three know of each other is the implementation's affair: they are made
 // as it offers them.
-func Together() Actor {
-	return Actor{
+func actorTogether() []Workload {
+	return []Workload{{
 		Name:     "together",
 		Doc:      "64 actors start futures that use groups of 8 tasks: what a program costs that has all three",
+		TooBig:   "tasks and groups keep a goroutine each where they wait, so a stack of its own",
 		Together: true,
 		Prepare:  togetherOnActors,
-		Refs: []ActorRef{
+		Refs: []Ref{
 			{
 				Name:    refBuffered,
 				Doc:     "a goroutine and a buffered channel each, a goroutine for a future, errgroup and a buffered channel for a group",
@@ -42,7 +43,7 @@ func Together() Actor {
 				Prepare: func(Setting) Run { return togetherOnChannels(0) },
 			},
 		},
-	}
+	}}
 }
 
 // An inquiry is what an actor wants to know: the argument of its future and, with the
@@ -145,9 +146,9 @@ type togetherRun struct {
 }
 
 func togetherOnActors(st Setting) Run {
-	r := &togetherRun{newGroup: st.NewGroup, opts: []group.Option{group.WithResultBuffer(togetherTasks)}}
+	r := &togetherRun{newGroup: st.Impl.NewGroup, opts: []group.Option{group.WithResultBuffer(togetherTasks)}}
 	var b *inquiryBoard
-	r.stage = &stage{ex: st.NewExecutor()}
+	r.stage = &stage{ex: st.Impl.NewExecutor()}
 	r.raise(st, func(s *stage, ctx *actor.Context) (err error) {
 		b = newInquiryBoard(&s.score)
 		r.protocol = b

@@ -345,7 +345,7 @@ func batchRefs(newBatch func() *batch, floorWorkers int) []Ref {
 		{
 			Name:    refFloor,
 			Doc:     "bare workers and an atomic counter: no order, no stream, no limit to keep",
-			Prepare: func() Run { return newBatch().onFloor(floorWorkers) },
+			Prepare: func(Setting) Run { return newBatch().onFloor(floorWorkers) },
 		},
 	}
 }
@@ -354,7 +354,7 @@ func refBatchErrgroup(newBatch func() *batch) Ref {
 	return Ref{
 		Name:    refErrgroup,
 		Doc:     "errgroup, its limit, and a channel with room for every result",
-		Prepare: func() Run { return newBatch().onErrgroup() },
+		Prepare: func(Setting) Run { return newBatch().onErrgroup() },
 	}
 }
 
@@ -362,6 +362,6 @@ func refBatchGoroutines(newBatch func() *batch) Ref {
 	return Ref{
 		Name:    refGoroutines,
 		Doc:     "a goroutine each, a semaphore channel, a WaitGroup, results in a slice behind a mutex",
-		Prepare: func() Run { return newBatch().onGoroutines() },
+		Prepare: func(Setting) Run { return newBatch().onGoroutines() },
 	}
 }

@@ -4,9 +4,9 @@
 //
 // The package neither reads a clock nor prints: who measures calls
 //
-//	run := w.Prepare(impl.NewGroup) // allocate, outside the clock
-//	err := run.Do(n)                // exactly n operations, inside the clock
-//	err  = run.Check()              // every result accounted for
+//	run := w.Prepare(Setting{Impl: impl}) // allocate, outside the clock
+//	err := run.Do(n)                      // exactly n operations, inside the clock
+//	err  = run.Check()                    // every result accounted for
 //	run.Close()
 //
 // and an error of Do or Check means that there is no figure. The same
@@ -22,8 +22,6 @@
 // Tasks of executors are functions with an argument, and what is allocated is
 // their futures; the references have closures there, as one writes them.
 //
-// A workload is one file, group_<name>.go, task_<name>.go or actor_<name>.go; the
-// list of them is generated:
-//
-//go:generate go run ./internal/listgen
+// A workload is one file, group_<name>.go, task_<name>.go or actor_<name>.go, and
+// one line in list.go.
 package workloads

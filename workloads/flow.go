@@ -350,17 +350,17 @@ func flowRefs(size, consumers int) []Ref {
 		{
 			Name:    refErrgroup,
 			Doc:     "errgroup, its limit, and a buffered channel of results",
-			Prepare: func() Run { return newFlow(size).onErrgroup(consumers) },
+			Prepare: func(Setting) Run { return newFlow(size).onErrgroup(consumers) },
 		},
 		{
 			Name:    refWorkers,
 			Doc:     "32 workers between a buffered channel of tasks and one of results",
-			Prepare: func() Run { return newFlow(size).onWorkers(consumers) },
+			Prepare: func(Setting) Run { return newFlow(size).onWorkers(consumers) },
 		},
 		{
 			Name:    refFloor,
 			Doc:     "bare workers and an atomic counter: neither producer nor consumers",
-			Prepare: func() Run { return newFlow(size).onFloor() },
+			Prepare: func(Setting) Run { return newFlow(size).onFloor() },
 		},
 	}
 }

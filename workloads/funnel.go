@@ -489,12 +489,12 @@ func funnelOnBox(k funnelKind, work uint32, room int) Run {
 // refs returns the references of a funnel whose queue is room long. Nothing that holds
 // any number of messages can be made of channels, so in a flood their senders
 // wait for room, as everybody's do; a slice takes whatever comes.
-func (k funnelKind) refs(work uint32, room int) []ActorRef {
+func (k funnelKind) refs(work uint32, room int) []Ref {
 	slice, length := "goroutines and one slice, no longer than the channel, behind a mutex and condition variables", room
 	if k.flood > 0 {
 		slice, length = "goroutines and one slice of any length behind a mutex and a condition variable", 0
 	}
-	return []ActorRef{
+	return []Ref{
 		{
 			Name:    refBuffered,
 			Doc:     "goroutines and one buffered channel",

@@ -18,7 +18,7 @@ const (
 	unevenSpread = 64  // the dearest costs just below this many times that
 )
 
-// Uneven is computing with a heavy tail: half of the tasks cost less than twice
+// groupUneven is computing with a heavy tail: half of the tasks cost less than twice
 // the cheapest, and one in sixteen makes up four tenths of the work. It tells
 // implementations that keep all processors busy to the end from those that
 // hand out tasks without looking.
@@ -26,23 +26,23 @@ const (
 // The floor is perfect balance: the same tasks, dealt beforehand into equal
 // parts, one for each processor. An implementation's time divided by the
 // floor's is its imbalance and overhead together.
-func Uneven() Group {
-	return Group{
+func groupUneven() []Workload {
+	return []Workload{{
 		Name:    "uneven",
 		Doc:     "groups of 1,024 computing tasks of very different length: whether every processor is busy to the end",
 		Work:    func(n int) int64 { return uneven().workOf(n) },
 		Slicing: Slicing{Unit: unevenTasks},
-		Prepare: func(newGroup NewGroup) Run { return unevenBatch().onGroup(newGroup) },
+		Prepare: func(st Setting) Run { return unevenBatch().onGroup(st.Impl.NewGroup) },
 		Refs: []Ref{
 			refBatchErrgroup(unevenBatch),
 			refBatchGoroutines(unevenBatch),
 			{
 				Name:    refFloor,
 				Doc:     "the same work dealt beforehand into equal parts, one for each processor",
-				Prepare: func() Run { return unevenFloor(unevenBatch()) },
+				Prepare: func(Setting) Run { return unevenFloor(unevenBatch()) },
 			},
 		},
-	}
+	}}
 }
 
 func unevenBatch() *batch {

@@ -273,7 +273,7 @@ func TestBirthIsBookedAsItWas(t *testing.T) {
 // An actor that has had its message goes: a run among ever more of them would
 // measure something else the longer it takes.
 func TestBirthsDoNotPileUp(t *testing.T) {
-	run := birthOnActors(Setting{NewDispatcher: serial.Impl.NewDispatcher}).(*latencyRun)
+	run := birthOnActors(Setting{Impl: serial.Impl}).(*latencyRun)
 	defer run.Close()
 	before := run.sys.Stats().Actors
 	if err := run.Do(100); err != nil {

@@ -350,8 +350,8 @@ func (k ringKind) new(s *score, st Setting) *rings {
 	return newRings(s, count, size, k.shuffled)
 }
 
-func (k ringKind) refs() []ActorRef {
-	return []ActorRef{
+func (k ringKind) refs() []Ref {
+	return []Ref{
 		{
 			Name:    refBuffered,
 			Doc:     "a goroutine and a buffered channel each",
@@ -407,8 +407,8 @@ func (r *ringsOnFloor) Check() error { return r.rings.check() }
 func (r *ringsOnFloor) Close() {}
 
 // floor is the reference without messages.
-func (k ringKind) floor() ActorRef {
-	return ActorRef{
+func (k ringKind) floor() Ref {
+	return Ref{
 		Name:    refFloor,
 		Doc:     "one goroutine that goes from actor to actor and calls it: the way without the messages",
 		Prepare: k.onFloor,

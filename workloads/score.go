@@ -108,7 +108,7 @@ func (s *stage) raise(st Setting, setUp func(s *stage, ctx *actor.Context) error
 	sys, err := actor.NewSystem(actor.Config{
 		Name:       "workload",
 		Guardian:   actor.Props{New: func() actor.Actor { return actor.ReceiveFunc(s.direct) }},
-		Dispatcher: st.NewDispatcher(),
+		Dispatcher: st.Impl.NewDispatcher(),
 		Clock:      s.clock,
 		Middleware: st.middleware,
 		DeadLetters: func(l actor.DeadLetter) {

@@ -200,7 +200,7 @@ func TestSupervisedSabotageIsNoticed(t *testing.T) {
 			t.Run(sab.name+"/impl="+impl.Name, func(t *testing.T) {
 				// A message that is lost is noticed after ten seconds of silence.
 				synctest.Test(t, func(t *testing.T) {
-					st := Setting{NewDispatcher: impl.NewDispatcher}
+					st := Setting{Impl: impl}
 					if sab.harm != nil {
 						do := sab.harm()
 						st.middleware = []actor.Middleware{func(next actor.ReceiveFunc) actor.ReceiveFunc {
@@ -236,7 +236,7 @@ func TestNoSupervisedSabotage(t *testing.T) {
 		}
 		seen[name] = true
 		for _, impl := range []dyno.Impl{lockbased.Impl, serial.Impl} {
-			run := sab.prepare(Setting{NewDispatcher: impl.NewDispatcher, middleware: []actor.Middleware{
+			run := sab.prepare(Setting{Impl: impl, middleware: []actor.Middleware{
 				func(next actor.ReceiveFunc) actor.ReceiveFunc { return next },
 			}})
 			if err := run.Do(8000); err != nil {
@@ -288,7 +288,7 @@ func TestTimerRefsAreChecked(t *testing.T) {
 // A Meter is told of every cycle, and that resuming is a part of it.
 func TestTimings(t *testing.T) {
 	m := new(fakeMeter)
-	run := napOnActors(Setting{NewDispatcher: serial.Impl.NewDispatcher, Meter: m})
+	run := napOnActors(Setting{Impl: serial.Impl, Meter: m})
 	defer run.Close()
 	for range 3 {
 		if err := run.Do(100); err != nil {
@@ -314,7 +314,7 @@ func TestShares(t *testing.T) {
 		lost int64
 	}{{plain, 300 + 3*18}, {retry, 3 * 18}, {panics, 300 + 3*18}} {
 		m := new(fakeMeter)
-		run := c.kind.onActors(Setting{NewDispatcher: serial.Impl.NewDispatcher, Meter: m})
+		run := c.kind.onActors(Setting{Impl: serial.Impl, Meter: m})
 		for range 3 {
 			if err := run.Do(100); err != nil {
 				t.Fatal(err)
