@@ -31,21 +31,17 @@ func actorBlocked() []Workload {
 			{
 				Name:    refBuffered,
 				Doc:     "a goroutine and a buffered channel each",
-				Prepare: func(st Setting) Run { return blockedOnChannels(st, 1) },
+				Prepare: func(st Setting) Run { return blockedByHand(st, channelsOf[*nap](1)) },
 			},
 			{
 				Name:    refUnbuffered,
 				Doc:     "a goroutine and an unbuffered channel each",
-				Prepare: func(st Setting) Run { return blockedOnChannels(st, 0) },
+				Prepare: func(st Setting) Run { return blockedByHand(st, channelsOf[*nap](0)) },
 			},
 			{
-				Name: refMutexCond,
-				Doc:  "a goroutine each and a slice behind a mutex and a condition variable",
-				Prepare: func(st Setting) Run {
-					return blockedByHand(st, func(c *crew, handle func(int, *nap) error) carrier[*nap] {
-						return onBoxes(c, blockedActors, 0, handle)
-					})
-				},
+				Name:    refMutexCond,
+				Doc:     "a goroutine each and a slice behind a mutex and a condition variable",
+				Prepare: func(st Setting) Run { return blockedByHand(st, boxesOf[*nap](0)) },
 			},
 			{
 				Name:    refGoroutines,
@@ -212,19 +208,13 @@ type blockedHands struct {
 	send    carrier[*nap]
 }
 
-func blockedByHand(st Setting, carry func(c *crew, handle func(at int, m *nap) error) carrier[*nap]) Run {
+func blockedByHand(st Setting, carry carrying[*nap]) Run {
 	r := &blockedHands{crew: new(crew)}
 	r.init()
 	b := newBlocked(&r.score, st)
 	r.blocked = b
-	r.send = carry(r.crew, func(at int, m *nap) error { return b.nodes[at].take(m) })
+	r.send = carry(r.crew, blockedActors, func(at int, m *nap) error { return b.nodes[at].take(m) })
 	return r
-}
-
-func blockedOnChannels(st Setting, room int) Run {
-	return blockedByHand(st, func(c *crew, handle func(int, *nap) error) carrier[*nap] {
-		return onChannels(c, blockedActors, roomOf(room), handle)
-	})
 }
 
 func (r *blockedHands) Do(n int) error {

@@ -41,13 +41,9 @@ func actorHot() []Workload {
 				},
 			},
 			{
-				Name: refMutexCond,
-				Doc:  "a goroutine each and a slice behind a mutex and a condition variable",
-				Prepare: func(st Setting) Run {
-					return hotByHand(st, func(c *crew, n int, handle func(int, *hotToken) error) carrier[*hotToken] {
-						return onBoxes(c, n, 0, handle)
-					})
-				},
+				Name:    refMutexCond,
+				Doc:     "a goroutine each and a slice behind a mutex and a condition variable",
+				Prepare: func(st Setting) Run { return hotByHand(st, boxesOf[*hotToken](0)) },
 			},
 		},
 	}}
@@ -203,9 +199,8 @@ func hotOnActors(st Setting) Run {
 	return r
 }
 
-func hotByHand(st Setting, carry func(c *crew, n int, handle func(at int, t *hotToken) error) carrier[*hotToken]) Run {
-	r := &crewRun{crew: new(crew)}
-	r.init()
+func hotByHand(st Setting, carry carrying[*hotToken]) Run {
+	r := newCrewRun()
 	h := newHotSpot(&r.score, st)
 	r.protocol = h
 	var send carrier[*hotToken]

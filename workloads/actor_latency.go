@@ -47,17 +47,17 @@ func (p pace) workload() Workload {
 		{
 			Name:    refBuffered,
 			Doc:     "a goroutine and a buffered channel",
-			Prepare: func(st Setting) Run { return p.onChannel(st, window) },
+			Prepare: func(st Setting) Run { return p.byHand(st, channelsOf[*timed](window)) },
 		},
 		{
 			Name:    refUnbuffered,
 			Doc:     "a goroutine and an unbuffered channel",
-			Prepare: func(st Setting) Run { return p.onChannel(st, 0) },
+			Prepare: func(st Setting) Run { return p.byHand(st, channelsOf[*timed](0)) },
 		},
 		{
 			Name:    refMutexCond,
 			Doc:     "a goroutine and a slice behind a mutex and a condition variable",
-			Prepare: p.onBox,
+			Prepare: func(st Setting) Run { return p.byHand(st, boxesOf[*timed](0)) },
 		},
 	}
 	return a
@@ -289,22 +289,12 @@ func (r *latencyByHand) Check() error {
 	return r.loop.check()
 }
 
-func (p pace) byHand(st Setting, carry func(c *crew, handle func(at int, m *timed) error) carrier[*timed]) Run {
+func (p pace) byHand(st Setting, carry carrying[*timed]) Run {
 	r := newLatencyByHand(st, p)
-	send := carry(r.crew, func(_ int, m *timed) error { return r.loop.take(m) })
+	send := carry(r.crew, 1, func(_ int, m *timed) error { return r.loop.take(m) })
 	r.send = func(m *timed) error {
 		send(0, m)
 		return nil
 	}
 	return r
-}
-
-func (p pace) onChannel(st Setting, room int) Run {
-	return p.byHand(st, func(c *crew, handle func(int, *timed) error) carrier[*timed] {
-		return onChannels(c, 1, roomOf(room), handle)
-	})
-}
-
-func (p pace) onBox(st Setting) Run {
-	return p.byHand(st, func(c *crew, handle func(int, *timed) error) carrier[*timed] { return onBoxes(c, 1, 0, handle) })
 }

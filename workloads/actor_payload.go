@@ -130,12 +130,11 @@ func payloadOnActors(st Setting, wrap func(n *note) any) Run {
 
 // payloadRefs are the references whose queues are of type M.
 func payloadRefs[M any](of string, wrap func(n *note) M, unpack func(k *funnelSink, m M) error) []Ref {
-	byHand := func(carry func(c *crew, handle func(at int, m M) error) carrier[M]) Run {
-		r := &crewRun{crew: new(crew)}
-		r.init()
+	byHand := func(carry carrying[M]) Run {
+		r := newCrewRun()
 		f := newFunnel(&r.score, 1, window)
 		r.protocol = f
-		send := carry(r.crew, func(_ int, m M) error { return unpack(&f.sink, m) })
+		send := carry(r.crew, 1, func(_ int, m M) error { return unpack(&f.sink, m) })
 		r.begun = func() { // the sender is the caller of Do
 			s := &f.senders[0]
 			for range s.quota {
@@ -144,26 +143,21 @@ func payloadRefs[M any](of string, wrap func(n *note) M, unpack func(k *funnelSi
 		}
 		return r
 	}
-	onChannel := func(room int) Run {
-		return byHand(func(c *crew, handle func(int, M) error) carrier[M] { return onChannels(c, 1, roomOf(room), handle) })
-	}
 	return []Ref{
 		{
 			Name:    refBuffered,
 			Doc:     "goroutines and a buffered channel of " + of,
-			Prepare: func(Setting) Run { return onChannel(window) },
+			Prepare: func(Setting) Run { return byHand(channelsOf[M](window)) },
 		},
 		{
 			Name:    refUnbuffered,
 			Doc:     "goroutines and an unbuffered channel of " + of,
-			Prepare: func(Setting) Run { return onChannel(0) },
+			Prepare: func(Setting) Run { return byHand(channelsOf[M](0)) },
 		},
 		{
-			Name: refMutexCond,
-			Doc:  "goroutines and a slice of " + of + " behind a mutex and condition variables",
-			Prepare: func(Setting) Run {
-				return byHand(func(c *crew, handle func(int, M) error) carrier[M] { return onBoxes(c, 1, window, handle) })
-			},
+			Name:    refMutexCond,
+			Doc:     "goroutines and a slice of " + of + " behind a mutex and condition variables",
+			Prepare: func(Setting) Run { return byHand(boxesOf[M](window)) },
 		},
 	}
 }

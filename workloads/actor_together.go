@@ -242,8 +242,7 @@ func (r *togetherRun) Close() {
 
 // togetherOnChannels has a goroutine for everything.
 func togetherOnChannels(room int) Run {
-	r := &crewRun{crew: new(crew)}
-	r.init()
+	r := newCrewRun()
 	b := newInquiryBoard(&r.score)
 	r.protocol = b
 	var send carrier[*inquiry]
@@ -253,7 +252,7 @@ func togetherOnChannels(room int) Run {
 		}
 		send(q.of.index, q)
 	}
-	send = onChannels(r.crew, togetherActors, roomOf(room), func(at int, q *inquiry) error {
+	send = onChannels(r.crew, togetherActors, func(int) int { return room }, func(at int, q *inquiry) error {
 		next, err := b.actors[at].handle(q)
 		if err == nil && next != nil {
 			go answer(next)

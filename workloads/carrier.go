@@ -46,6 +46,12 @@ type crewRun struct {
 	begun func() // begins a Do
 }
 
+func newCrewRun() *crewRun {
+	r := &crewRun{crew: new(crew)}
+	r.init()
+	return r
+}
+
 // Do implements [Run].
 func (r *crewRun) Do(n int) error {
 	r.deal(n)
@@ -65,8 +71,23 @@ func (r *crewRun) Check() error {
 // handled one after the other, in the order in which any one goroutine has sent them.
 type carrier[M any] func(to int, m M)
 
+// carrying makes the goroutines of n nodes, which handle their messages, and says how the
+// crew is let go.
+type carrying[M any] func(c *crew, n int, handle func(at int, m M) error) carrier[M]
+
+// channelsOf is onChannels with so much room for each node.
+func channelsOf[M any](room int) carrying[M] {
+	return func(c *crew, n int, handle func(int, M) error) carrier[M] {
+		return onChannels(c, n, func(int) int { return room }, handle)
+	}
+}
+
+// boxesOf is onBoxes with so much room for each node.
+func boxesOf[M any](room int) carrying[M] {
+	return func(c *crew, n int, handle func(int, M) error) carrier[M] { return onBoxes(c, n, room, handle) }
+}
+
 // onChannels makes a goroutine and a channel for each of n nodes, with so much room.
-// It also says how the crew is let go.
 func onChannels[M any](c *crew, n int, room func(at int) int, handle func(at int, m M) error) carrier[M] {
 	in := make([]chan M, n)
 	for i := range in {
@@ -88,9 +109,6 @@ func onChannels[M any](c *crew, n int, room func(at int) int, handle func(at int
 	}
 	return func(to int, m M) { in[to] <- m }
 }
-
-// roomOf is the room of channels that are all alike.
-func roomOf(room int) func(at int) int { return func(int) int { return room } }
 
 // onBoxes makes a goroutine and a locked mailbox for each of n nodes, in which at most
 // room messages wait, or any number if that is 0.
@@ -124,7 +142,7 @@ func onBoxes[M any](c *crew, n, room int, handle func(at int, m M) error) carrie
 
 // onGoroutines starts a goroutine for each message. There is no order: a node whose
 // messages may come at the same time is not for it.
-func onGoroutines[M any](c *crew, handle func(at int, m M) error) carrier[M] {
+func onGoroutines[M any](c *crew, _ int, handle func(at int, m M) error) carrier[M] {
 	c.let = func() {}
 	return func(to int, m M) {
 		c.launch(func() {

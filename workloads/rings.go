@@ -6,7 +6,6 @@ import (
 	"strconv"
 
 	"github.com/dynolab/dyno/actor"
-	"github.com/dynolab/dyno/workloads/internal/condbox"
 )
 
 // rings is a job that three workloads have in common and differ in its
@@ -20,6 +19,8 @@ type rings struct {
 	order  []int32    // the nodes' indexes ring by ring, nil if that is their order anyway
 	tokens []token    // one for each ring
 	turn   int        // the ring that gets the first of the next odd hops
+	first  int        // of the rings whose tokens have hops to make in this Do
+	moving int        // and how many they are
 	hops   []int      // of each ring in all
 }
 
@@ -112,19 +113,18 @@ func (n *ringNode) visit(t *token) (more bool, err error) {
 	return t.left > 0, nil
 }
 
-// deal gives the tokens n hops and returns how many tokens have any, which
-// are those from first on.
-func (r *rings) deal(n int) (first, moving int) {
+// deal gives the tokens n hops.
+func (r *rings) deal(n int) {
 	count := len(r.tokens)
-	first = r.turn
+	r.first, r.moving = r.turn, min(n, count)
+	r.begin(n, r.moving)
 	for i := range count {
 		k := share(n, i, count)
-		ring := (first + i) % count
+		ring := (r.first + i) % count
 		r.tokens[ring].left = k
 		r.hops[ring] += k
 	}
-	r.turn = (first + n) % count
-	return first, min(n, count)
+	r.turn = (r.first + n) % count
 }
 
 // check compares each node's visits and each token's sum with what follows
@@ -165,174 +165,6 @@ func (n *ringNode) Receive(ctx *actor.Context, msg any) error {
 	return nil
 }
 
-// ringsOfActors is rings run by an implementation.
-type ringsOfActors struct {
-	*stage
-	rings  *rings
-	first  int // of the rings whose tokens have hops to make
-	moving int // and how many they are
-}
-
-func (k ringKind) onActors(st Setting) Run {
-	r := new(ringsOfActors)
-	r.stage = newStage(st, func(s *stage, ctx *actor.Context) error {
-		r.rings = k.new(&s.score, st)
-		nodes := r.rings.nodes
-		for i := range nodes {
-			self, err := s.spawn(ctx, &nodes[i])
-			if err != nil {
-				return err
-			}
-			nodes[i].self = self
-		}
-		for i := range nodes {
-			nodes[i].to = nodes[i].next.self
-		}
-		return nil
-	})
-	r.begun = r.release
-	_ = r.warm()
-	return r
-}
-
-func (r *ringsOfActors) Do(n int) error {
-	if err := r.err(); err != nil {
-		return err
-	}
-	r.begin(n, min(n, len(r.rings.tokens)))
-	r.first, r.moving = r.rings.deal(n)
-	return r.play(r.begun)
-}
-
-// warm sends every actor its first message. If that fails, Do will say so.
-func (r *ringsOfActors) warm() error {
-	if err := r.err(); err != nil {
-		return err
-	}
-	return r.Do(len(r.rings.nodes))
-}
-
-// release lets the tokens go.
-func (r *ringsOfActors) release(ctx *actor.Context) error {
-	for i := range r.moving {
-		t := r.rings.token(r.first + i)
-		if err := ctx.Tell(t.at.self, t); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-func (r *ringsOfActors) Check() error {
-	if err := r.stop(); err != nil {
-		return err
-	}
-	return r.rings.check()
-}
-
-// ringsByHand is rings run by a reference.
-type ringsByHand struct {
-	*crew
-	rings *rings
-	send  func(to *ringNode, t *token)
-}
-
-func (r *ringsByHand) Do(n int) error {
-	r.begin(n, min(n, len(r.rings.tokens)))
-	first, moving := r.rings.deal(n)
-	for i := range moving {
-		t := r.rings.token(first + i)
-		r.send(t.at, t)
-	}
-	return r.wait()
-}
-
-func (r *ringsByHand) Check() error {
-	if err := r.stop(); err != nil {
-		return err
-	}
-	return r.rings.check()
-}
-
-// onChannels runs rings with a goroutine and a channel for each node. A node
-// has one token at most, so room for more than one would be of no use.
-func (k ringKind) onChannels(st Setting, room int) Run {
-	c := new(crew)
-	c.init()
-	r := &ringsByHand{crew: c, rings: k.new(&c.score, st)}
-	in := make([]chan *token, len(r.rings.nodes))
-	for i := range in {
-		in[i] = make(chan *token, room)
-	}
-	for i := range in {
-		n, own := &r.rings.nodes[i], in[i]
-		next := in[n.next.index]
-		c.launch(func() {
-			for t := range own {
-				more, err := n.visit(t)
-				switch {
-				case err != nil:
-					c.fail(err)
-				case more:
-					next <- t
-				default:
-					c.part()
-				}
-			}
-		})
-	}
-	r.send = func(to *ringNode, t *token) { in[to.index] <- t }
-	c.let = func() {
-		for _, ch := range in {
-			close(ch)
-		}
-	}
-	_ = r.Do(len(in))
-	return r
-}
-
-// onBoxes runs rings with a goroutine and a locked mailbox for each node.
-func (k ringKind) onBoxes(st Setting) Run {
-	c := new(crew)
-	c.init()
-	r := &ringsByHand{crew: c, rings: k.new(&c.score, st)}
-	in := make([]*condbox.Box[*token], len(r.rings.nodes))
-	for i := range in {
-		in[i] = condbox.New[*token](0)
-	}
-	for i := range in {
-		n, own := &r.rings.nodes[i], in[i]
-		next := in[n.next.index]
-		c.launch(func() {
-			var batch []*token
-			for {
-				if batch = own.TakeAll(batch); len(batch) == 0 {
-					return
-				}
-				for _, t := range batch {
-					more, err := n.visit(t)
-					switch {
-					case err != nil:
-						c.fail(err)
-					case more:
-						next.Put(t)
-					default:
-						c.part()
-					}
-				}
-			}
-		})
-	}
-	r.send = func(to *ringNode, t *token) { in[to.index].Put(t) }
-	c.let = func() {
-		for _, b := range in {
-			b.Close()
-		}
-	}
-	_ = r.Do(len(in))
-	return r
-}
-
 // ringKind is a workload of rings.
 type ringKind struct {
 	count    int  // rings
@@ -355,18 +187,79 @@ func (k ringKind) refs() []Ref {
 		{
 			Name:    refBuffered,
 			Doc:     "a goroutine and a buffered channel each",
-			Prepare: func(st Setting) Run { return k.onChannels(st, 1) },
+			Prepare: k.byHand(channelsOf[*token](1)),
 		},
 		{
 			Name:    refUnbuffered,
 			Doc:     "a goroutine and an unbuffered channel each",
-			Prepare: func(st Setting) Run { return k.onChannels(st, 0) },
+			Prepare: k.byHand(channelsOf[*token](0)),
 		},
 		{
 			Name:    refMutexCond,
 			Doc:     "a goroutine each and a slice behind a mutex and a condition variable",
-			Prepare: k.onBoxes,
+			Prepare: k.byHand(boxesOf[*token](0)),
 		},
+	}
+}
+
+// onActors runs rings by an implementation.
+func (k ringKind) onActors(st Setting) Run {
+	run := new(actorsRun)
+	var r *rings
+	run.begun = func(ctx *actor.Context) error {
+		for i := range r.moving {
+			t := r.token(r.first + i)
+			if err := ctx.Tell(t.at.self, t); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	run.stage = newStage(st, func(s *stage, ctx *actor.Context) (err error) {
+		r = k.new(&s.score, st)
+		run.protocol = r
+		for i := 0; i < len(r.nodes) && err == nil; i++ {
+			r.nodes[i].self, err = s.spawn(ctx, &r.nodes[i])
+		}
+		for i := range r.nodes {
+			r.nodes[i].to = r.nodes[i].next.self
+		}
+		return err
+	})
+	if run.err() == nil {
+		_ = run.Do(len(r.nodes)) // every actor's first message; what is wrong the next Do will say
+	}
+	return run
+}
+
+// byHand runs rings by a reference. A node has one token at most, so room for more would be of
+// no use.
+func (k ringKind) byHand(carry carrying[*token]) func(st Setting) Run {
+	return func(st Setting) Run {
+		run := newCrewRun()
+		r := k.new(&run.score, st)
+		run.protocol = r
+		var send carrier[*token]
+		send = carry(run.crew, len(r.nodes), func(at int, t *token) error {
+			more, err := r.nodes[at].visit(t)
+			switch {
+			case err != nil:
+				return err
+			case more:
+				send(t.at.index, t)
+			default:
+				r.part()
+			}
+			return nil
+		})
+		run.begun = func() {
+			for i := range r.moving {
+				t := r.token(r.first + i)
+				send(t.at.index, t)
+			}
+		}
+		_ = run.Do(len(r.nodes))
+		return run
 	}
 }
 
@@ -387,10 +280,9 @@ func (k ringKind) onFloor(st Setting) Run {
 }
 
 func (r *ringsOnFloor) Do(n int) error {
-	r.begin(n, 1)
-	first, moving := r.rings.deal(n)
-	for i := range moving {
-		t := r.rings.token(first + i)
+	r.rings.deal(n)
+	for i := range r.rings.moving {
+		t := r.rings.token(r.rings.first + i)
 		for more := true; more; {
 			var err error
 			if more, err = t.at.visit(t); err != nil {
