@@ -156,9 +156,9 @@ func (s *askServer) Receive(ctx *actor.Context, msg any) error {
 	return ctx.Tell(q.replyTo, q.respond())
 }
 
-// askRun is askPlain run by an implementation.
+// askRun is ask run by an implementation.
 type askRun struct {
-	*stage
+	actorsRun
 	asker
 	_         [64]byte // the server's line is another one
 	server    askServer
@@ -189,7 +189,8 @@ func (r *askRun) Receive(ctx *actor.Context, msg any) error {
 
 func newAsk(st Setting, client func(r *askRun) actor.Actor) *askRun {
 	r := &askRun{replies: make(chan *answer, 1)}
-	r.stage = newStage(st, func(s *stage, ctx *actor.Context) error {
+	r.protocol = askProtocol{&r.asker, &r.server.served, func(n int) { r.begin(n, 1) }}
+	r.system = newSystem(st, func(s *system, ctx *actor.Context) error {
 		var err error
 		if r.serverRef, err = s.spawn(ctx, &r.server); err != nil {
 			return err
@@ -201,32 +202,29 @@ func newAsk(st Setting, client func(r *askRun) actor.Actor) *askRun {
 	return r
 }
 
-func (r *askRun) Check() error {
-	if err := r.stop(); err != nil {
-		return err
-	}
-	if err := countCheck(r.asked, r.server.served); err != nil {
-		return err
-	}
-	return r.check()
+// askProtocol is asks that a server counts.
+type askProtocol struct {
+	*asker
+	served *int64
+	begin  func(n int)
 }
 
-// askInside is askPlain.
-type askInside struct{ *askRun }
+func (p askProtocol) deal(n int) {
+	p.begin(n)
+	p.asker.deal(n)
+}
+
+func (p askProtocol) check() error {
+	if err := countCheck(p.asked, *p.served); err != nil {
+		return err
+	}
+	return p.asker.check()
+}
 
 func askBetweenActors(st Setting) Run {
 	r := newAsk(st, func(r *askRun) actor.Actor { return r })
 	r.begun = func(ctx *actor.Context) error { return ctx.Tell(r.clientRef, nil) }
-	return askInside{r}
-}
-
-func (r askInside) Do(n int) error {
-	if err := r.err(); err != nil {
-		return err
-	}
-	r.begin(n, 1)
-	r.deal(n)
-	return r.play(r.begun)
+	return r
 }
 
 // askOutside is askOutsider.
@@ -250,11 +248,10 @@ func askFromOutside(st Setting) Run {
 }
 
 func (r askOutside) Do(n int) error {
-	r.begin(n, 1)
 	if err := r.err(); err != nil {
 		return err
 	}
-	r.deal(n)
+	r.protocol.deal(n)
 	synchronous := r.sys.Synchronous()
 	r.timer.Reset(patience)
 	defer r.timer.Stop()
@@ -305,11 +302,10 @@ func askByFuture(st Setting) Run {
 }
 
 func (r *askFuture) Do(n int) error {
-	r.begin(n, 1)
 	if err := r.err(); err != nil {
 		return err
 	}
-	r.deal(n)
+	r.protocol.deal(n)
 	// What is wrong ends the wait for a reply that does not come.
 	ctx, cancel := context.WithCancelCause(context.Background())
 	defer cancel(nil)
@@ -352,11 +348,10 @@ func (r *askFuture) askOnce(ctx context.Context, ask func(actor.ReplyTo) any) er
 	return r.take(a)
 }
 
-// askByHand is askPlain run by a reference.
+// askByHand is ask run by a reference.
 type askByHand struct {
-	*crew
+	*handRun
 	asker
-	begins chan struct{}
 	_      [64]byte // the server's line is another one
 	served int64    // the server's
 }
@@ -364,37 +359,18 @@ type askByHand struct {
 // newAskByHand makes a client that calls ask for each request and passes on its
 // reply.
 func newAskByHand(ask func(q *question) *answer) *askByHand {
-	r := &askByHand{crew: new(crew), begins: make(chan struct{}, 1)}
-	r.init()
-	r.launch(func() {
-		for range r.begins {
-			for r.left > 0 {
-				if err := r.take(ask(r.request())); err != nil {
-					r.fail(err)
-					return
-				}
+	r := &askByHand{handRun: newHandRun()}
+	r.protocol = askProtocol{&r.asker, &r.served, func(n int) { r.begin(n, 1) }}
+	r.worker(func() error {
+		for r.left > 0 {
+			if err := r.take(ask(r.request())); err != nil {
+				return err
 			}
-			r.part()
 		}
+		r.part()
+		return nil
 	})
 	return r
-}
-
-func (r *askByHand) Do(n int) error {
-	r.begin(n, 1)
-	r.deal(n)
-	r.begins <- struct{}{}
-	return r.wait()
-}
-
-func (r *askByHand) Check() error {
-	if err := r.stop(); err != nil {
-		return err
-	}
-	if err := countCheck(r.asked, r.served); err != nil {
-		return err
-	}
-	return r.check()
 }
 
 // askOnChannels has a server behind a channel. With reused, all replies take
@@ -420,10 +396,7 @@ func askOnChannels(room int, reused bool) Run {
 			req.reply <- req.respond()
 		}
 	})
-	r.let = func() {
-		close(r.begins)
-		close(requests)
-	}
+	r.also(func() { close(requests) })
 	return r
 }
 
@@ -452,9 +425,6 @@ func askOnBoxes() Run {
 			}
 		}
 	})
-	r.let = func() {
-		close(r.begins)
-		requests.Close()
-	}
+	r.also(requests.Close)
 	return r
 }

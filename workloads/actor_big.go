@@ -89,7 +89,7 @@ func (s *bigSum) add(m *bigPing) {
 
 // big is what runs in all ways have in common.
 type big struct {
-	*score
+	*progress
 	peers  []bigPeer
 	first  int     // the peer that gets the first of the next odd pings
 	single bigPing // the last operation of an odd number, which has no pong
@@ -100,8 +100,8 @@ type big struct {
 	odd   bool // and the single one
 }
 
-func newBig(s *score, peers int) *big {
-	b := &big{score: s, peers: make([]bigPeer, peers)}
+func newBig(s *progress, peers int) *big {
+	b := &big{progress: s, peers: make([]bigPeer, peers)}
 	for i := range b.peers {
 		p := &b.peers[i]
 		p.big, p.id, p.rnd = b, i, fill(uint32(i), 5)|1
@@ -237,8 +237,8 @@ func bigOnActors(st Setting, peers int) Run {
 	r.begun = func(ctx *actor.Context) error {
 		return b.start(func(to *bigPeer, m *bigPing) error { return ctx.Tell(to.self, m) })
 	}
-	r.stage = newStage(st, func(s *stage, ctx *actor.Context) (err error) {
-		b = newBig(&s.score, peers)
+	r.system = newSystem(st, func(s *system, ctx *actor.Context) (err error) {
+		b = newBig(&s.progress, peers)
 		r.protocol = b
 		for i := 0; i < peers && err == nil; i++ {
 			b.peers[i].self, err = s.spawn(ctx, &b.peers[i])
@@ -249,11 +249,11 @@ func bigOnActors(st Setting, peers int) Run {
 }
 
 // bigByHand runs big by a reference, whose goroutines serve makes.
-func bigByHand(serve func(c *crew, b *big) carrier[*bigPing]) Run {
-	r := newCrewRun()
-	b := newBig(&r.score, bigPeers)
+func bigByHand(serve func(c *goroutines, b *big) carrier[*bigPing]) Run {
+	r := newHandRun()
+	b := newBig(&r.progress, bigPeers)
 	r.protocol = b
-	send := serve(r.crew, b)
+	send := serve(r.goroutines, b)
 	r.begun = func() {
 		_ = b.start(func(to *bigPeer, m *bigPing) error {
 			send(to.id, m)
@@ -263,8 +263,8 @@ func bigByHand(serve func(c *crew, b *big) carrier[*bigPing]) Run {
 	return r
 }
 
-func bigCarried(carry carrying[*bigPing]) func(c *crew, b *big) carrier[*bigPing] {
-	return func(c *crew, b *big) (send carrier[*bigPing]) {
+func bigCarried(carry carrying[*bigPing]) func(c *goroutines, b *big) carrier[*bigPing] {
+	return func(c *goroutines, b *big) (send carrier[*bigPing]) {
 		send = carry(c, bigPeers, func(at int, m *bigPing) error {
 			next, to, err := b.peers[at].handle(m)
 			if next != nil {
@@ -278,7 +278,7 @@ func bigCarried(carry carrying[*bigPing]) func(c *crew, b *big) carrier[*bigPing
 
 // bigOnUnbuffered: who waits to send must receive meanwhile, since its receiver may be
 // waiting to send to it.
-func bigOnUnbuffered(c *crew, b *big) carrier[*bigPing] {
+func bigOnUnbuffered(c *goroutines, b *big) carrier[*bigPing] {
 	in := make([]chan *bigPing, bigPeers)
 	for i := range in {
 		in[i] = make(chan *bigPing)

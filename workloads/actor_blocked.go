@@ -69,7 +69,7 @@ type blockedNode struct {
 
 // blocked is what runs in all ways have in common.
 type blocked struct {
-	*score
+	*progress
 	meter Meter
 	nodes []blockedNode
 	naps  []nap
@@ -81,8 +81,8 @@ type blocked struct {
 	handled atomic.Int64
 }
 
-func newBlocked(s *score, st Setting) *blocked {
-	b := &blocked{score: s, meter: st.Meter, nodes: make([]blockedNode, blockedActors), naps: make([]nap, blockedActors)}
+func newBlocked(s *progress, st Setting) *blocked {
+	b := &blocked{progress: s, meter: st.Meter, nodes: make([]blockedNode, blockedActors), naps: make([]nap, blockedActors)}
 	for i := range b.nodes {
 		b.nodes[i].blocked, b.nodes[i].index = b, i
 		b.naps[i].at = i
@@ -161,14 +161,14 @@ func (n *blockedNode) Receive(_ *actor.Context, msg any) error {
 
 // blockedRun is Blocked run by an implementation.
 type blockedRun struct {
-	*stage
+	*system
 	blocked *blocked
 }
 
 func blockedOnActors(st Setting) Run {
 	r := new(blockedRun)
-	r.stage = newStage(st, func(s *stage, ctx *actor.Context) (err error) {
-		b := newBlocked(&s.score, st)
+	r.system = newSystem(st, func(s *system, ctx *actor.Context) (err error) {
+		b := newBlocked(&s.progress, st)
 		r.blocked = b
 		for i := 0; i < len(b.nodes) && err == nil; i++ {
 			b.nodes[i].self, err = s.spawn(ctx, &b.nodes[i])
@@ -203,17 +203,17 @@ func (r *blockedRun) Check() error {
 
 // blockedHands is Blocked run by a reference.
 type blockedHands struct {
-	*crew
+	*goroutines
 	blocked *blocked
 	send    carrier[*nap]
 }
 
 func blockedByHand(st Setting, carry carrying[*nap]) Run {
-	r := &blockedHands{crew: new(crew)}
+	r := &blockedHands{goroutines: new(goroutines)}
 	r.init()
-	b := newBlocked(&r.score, st)
+	b := newBlocked(&r.progress, st)
 	r.blocked = b
-	r.send = carry(r.crew, blockedActors, func(at int, m *nap) error { return b.nodes[at].take(m) })
+	r.send = carry(r.goroutines, blockedActors, func(at int, m *nap) error { return b.nodes[at].take(m) })
 	return r
 }
 

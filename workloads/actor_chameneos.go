@@ -30,7 +30,7 @@ func actorChameneos() []Workload {
 				Name: refBuffered,
 				Doc:  "a goroutine and a channel each, with room for all that can come",
 				Prepare: func(Setting) Run {
-					return chameneosByHand(func(c *crew, n int, handle func(int, *encounter) error) carrier[*encounter] {
+					return chameneosByHand(func(c *goroutines, n int, handle func(int, *encounter) error) carrier[*encounter] {
 						return onChannels(c, n, func(at int) int { return max(1, at/mallIndex*chameneosCount) }, handle)
 					})
 				},
@@ -180,7 +180,7 @@ func (l *mall) pop() *encounter {
 
 // park is what runs in all ways have in common.
 type park struct {
-	*score
+	*progress
 	mall      mall
 	creatures []creature
 
@@ -192,8 +192,8 @@ type park struct {
 	gathers  bool // the creatures are to go to the mall first
 }
 
-func newPark(s *score) *park {
-	p := &park{score: s, creatures: make([]creature, chameneosCount)}
+func newPark(s *progress) *park {
+	p := &park{progress: s, creatures: make([]creature, chameneosCount)}
 	p.begins.kind, p.opens.kind, p.regard.kind = toBegin, toOpen, toRegard
 	p.mall.park = p
 	for i := range p.creatures {
@@ -299,8 +299,8 @@ func chameneosOnActors(st Setting) Run {
 	r.begun = func(ctx *actor.Context) error {
 		return p.start(func(to int, m *encounter) error { return ctx.Tell(p.refOf(to), m) })
 	}
-	r.stage = newStage(st, func(s *stage, ctx *actor.Context) (err error) {
-		p = newPark(&s.score)
+	r.system = newSystem(st, func(s *system, ctx *actor.Context) (err error) {
+		p = newPark(&s.progress)
 		r.protocol = p
 		l := &mallActor{mall: &p.mall}
 		l.send = func(to *creature, m *encounter) error { return l.ctx.Tell(to.self, m) }
@@ -320,15 +320,15 @@ func chameneosOnActors(st Setting) Run {
 // chameneosByHand runs Chameneos by a reference. Unbuffered channels do: the mall sends only to
 // creatures that wait for it, and they send to others that wait.
 func chameneosByHand(carry carrying[*encounter]) Run {
-	r := newCrewRun()
-	p := newPark(&r.score)
+	r := newHandRun()
+	p := newPark(&r.progress)
 	r.protocol = p
 	var send carrier[*encounter]
 	toCreature := func(to *creature, m *encounter) error {
 		send(to.id, m)
 		return nil
 	}
-	send = carry(r.crew, chameneosCount+1, func(at int, m *encounter) error {
+	send = carry(r.goroutines, chameneosCount+1, func(at int, m *encounter) error {
 		if at == mallIndex {
 			return p.mall.handle(m, toCreature)
 		}

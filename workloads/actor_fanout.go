@@ -48,7 +48,7 @@ func actorFanOut() []Workload {
 // fanOut is what runs in all ways have in common. Everybody gets the same
 // messages, each of which goes to all receivers before the next one does.
 type fanOut struct {
-	*score
+	*progress
 	table     []note
 	receivers []fanOutReceiver
 
@@ -74,9 +74,9 @@ type fanOutReceiver struct {
 	_    [8]byte
 }
 
-func newFanOut(s *score) *fanOut {
+func newFanOut(s *progress) *fanOut {
 	f := &fanOut{
-		score:     s,
+		progress:  s,
 		table:     newNotes(0),
 		receivers: make([]fanOutReceiver, fanOutReceivers),
 		free:      fanOutReceivers * fanOutRoom,
@@ -186,8 +186,8 @@ func fanOutOnActors(st Setting) Run {
 	r := new(actorsRun)
 	var f *fanOut
 	r.begun = func(ctx *actor.Context) error { return ctx.Tell(f.self, beginNotes) }
-	r.stage = newStage(st, func(s *stage, ctx *actor.Context) (err error) {
-		f = newFanOut(&s.score)
+	r.system = newSystem(st, func(s *system, ctx *actor.Context) (err error) {
+		f = newFanOut(&s.progress)
 		r.protocol = f
 		f.self, err = s.spawn(ctx, fanOutSender{f})
 		for i := 0; i < fanOutReceivers && err == nil; i++ {
@@ -200,10 +200,10 @@ func fanOutOnActors(st Setting) Run {
 
 // fanOutByHand runs fanOut by a reference, whose sender is the caller of Do.
 func fanOutByHand(carry carrying[*note]) Run {
-	r := newCrewRun()
-	f := newFanOut(&r.score)
+	r := newHandRun()
+	f := newFanOut(&r.progress)
 	r.protocol = f
-	send := carry(r.crew, fanOutReceivers, func(at int, m *note) error { return f.receivers[at].take(m) })
+	send := carry(r.goroutines, fanOutReceivers, func(at int, m *note) error { return f.receivers[at].take(m) })
 	r.begun = func() {
 		for range f.quota {
 			m, to := f.pick()

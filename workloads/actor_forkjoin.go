@@ -175,14 +175,14 @@ func (n *forkNode) start(ctx *actor.Context) error {
 
 // forkRun is ForkJoin run by an implementation.
 type forkRun struct {
-	*stage
+	*system
 	fork
 	found finding // by the root of a tree
 }
 
 func forkOnActors(st Setting) Run {
 	r := &forkRun{fork: newFork()}
-	r.stage = newStage(st, func(*stage, *actor.Context) error { return nil })
+	r.system = newSystem(st, func(*system, *actor.Context) error { return nil })
 	return r
 }
 

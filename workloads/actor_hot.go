@@ -30,7 +30,7 @@ func actorHot() []Workload {
 				Name: refBuffered,
 				Doc:  "a goroutine and a channel each, the hot one's with room for all messages",
 				Prepare: func(st Setting) Run {
-					return hotByHand(st, func(c *crew, n int, handle func(int, *hotToken) error) carrier[*hotToken] {
+					return hotByHand(st, func(c *goroutines, n int, handle func(int, *hotToken) error) carrier[*hotToken] {
 						return onChannels(c, n, func(at int) int {
 							if at == 0 {
 								return hotTokens
@@ -70,7 +70,7 @@ type hotNode struct {
 
 // hotSpot is what runs in all ways have in common.
 type hotSpot struct {
-	*score
+	*progress
 	nodes  []hotNode
 	tokens []hotToken
 	turn   int // the token that gets the first of the next odd hops
@@ -84,12 +84,12 @@ type hotSpot struct {
 }
 
 // newHotSpot makes the nodes, without those that no operation would ever reach.
-func newHotSpot(s *score, st Setting) *hotSpot {
+func newHotSpot(s *progress, st Setting) *hotSpot {
 	n := hotActors
 	if st.Ops > 0 {
 		n = min(n, max(2, st.Ops))
 	}
-	h := &hotSpot{score: s, nodes: make([]hotNode, n), tokens: make([]hotToken, hotTokens), cold: make([]int32, n-1)}
+	h := &hotSpot{progress: s, nodes: make([]hotNode, n), tokens: make([]hotToken, hotTokens), cold: make([]int32, n-1)}
 	for i := range h.nodes {
 		h.nodes[i].hot, h.nodes[i].index, h.nodes[i].weight = h, i, uint64(fill(uint32(i), 2))
 	}
@@ -185,8 +185,8 @@ func hotOnActors(st Setting) Run {
 		}
 		return nil
 	}
-	r.stage = newStage(st, func(s *stage, ctx *actor.Context) (err error) {
-		h = newHotSpot(&s.score, st)
+	r.system = newSystem(st, func(s *system, ctx *actor.Context) (err error) {
+		h = newHotSpot(&s.progress, st)
 		r.protocol = h
 		for i := 0; i < len(h.nodes) && err == nil; i++ {
 			h.nodes[i].self, err = s.spawn(ctx, &h.nodes[i])
@@ -200,11 +200,11 @@ func hotOnActors(st Setting) Run {
 }
 
 func hotByHand(st Setting, carry carrying[*hotToken]) Run {
-	r := newCrewRun()
-	h := newHotSpot(&r.score, st)
+	r := newHandRun()
+	h := newHotSpot(&r.progress, st)
 	r.protocol = h
 	var send carrier[*hotToken]
-	send = carry(r.crew, len(h.nodes), func(at int, t *hotToken) error {
+	send = carry(r.goroutines, len(h.nodes), func(at int, t *hotToken) error {
 		more, err := h.nodes[at].visit(t)
 		switch {
 		case err != nil:

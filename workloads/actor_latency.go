@@ -92,7 +92,7 @@ type timed struct {
 
 // openLoop is what runs in all ways have in common.
 type openLoop struct {
-	*score
+	*progress
 	meter    Meter // nil: messages are sent without regard to time
 	interval int64
 	until    func(ns int64) // see Setting
@@ -112,7 +112,7 @@ type openLoop struct {
 	last    atomic.Int64 // the number of messages that ends the Do
 }
 
-func newOpenLoop(s *score, st Setting, p pace) *openLoop {
+func newOpenLoop(s *progress, st Setting, p pace) *openLoop {
 	l := newRinglessLoop(s, st, p.interval)
 	l.asleep = p.asleep
 	size := latencyRing
@@ -124,8 +124,8 @@ func newOpenLoop(s *score, st Setting, p pace) *openLoop {
 }
 
 // newRinglessLoop makes a loop whose messages are all new ones.
-func newRinglessLoop(s *score, st Setting, interval int64) *openLoop {
-	return &openLoop{score: s, meter: st.Meter, interval: interval, until: st.Until}
+func newRinglessLoop(s *progress, st Setting, interval int64) *openLoop {
+	return &openLoop{progress: s, meter: st.Meter, interval: interval, until: st.Until}
 }
 
 // do sends n messages when they are due.
@@ -216,7 +216,7 @@ func (l *openLoop) Receive(_ *actor.Context, msg any) error {
 
 // latencyRun is the workload run by an implementation.
 type latencyRun struct {
-	*stage
+	*system
 	loop *openLoop
 	self actor.Ref
 	send func(m *timed) error
@@ -224,8 +224,8 @@ type latencyRun struct {
 
 func (p pace) onActor(st Setting) Run {
 	r := new(latencyRun)
-	r.stage = newStage(st, func(s *stage, ctx *actor.Context) (err error) {
-		r.loop = newOpenLoop(&s.score, st, p)
+	r.system = newSystem(st, func(s *system, ctx *actor.Context) (err error) {
+		r.loop = newOpenLoop(&s.progress, st, p)
 		r.self, err = s.spawn(ctx, r.loop)
 		return err
 	})
@@ -265,15 +265,15 @@ func (r *latencyRun) Check() error {
 
 // latencyByHand is the workload run by a reference.
 type latencyByHand struct {
-	*crew
+	*goroutines
 	loop *openLoop
 	send func(m *timed) error
 }
 
 func newLatencyByHand(st Setting, p pace) *latencyByHand {
-	r := &latencyByHand{crew: new(crew)}
+	r := &latencyByHand{goroutines: new(goroutines)}
 	r.init()
-	r.loop = newOpenLoop(&r.score, st, p)
+	r.loop = newOpenLoop(&r.progress, st, p)
 	return r
 }
 
@@ -291,7 +291,7 @@ func (r *latencyByHand) Check() error {
 
 func (p pace) byHand(st Setting, carry carrying[*timed]) Run {
 	r := newLatencyByHand(st, p)
-	send := carry(r.crew, 1, func(_ int, m *timed) error { return r.loop.take(m) })
+	send := carry(r.goroutines, 1, func(_ int, m *timed) error { return r.loop.take(m) })
 	r.send = func(m *timed) error {
 		send(0, m)
 		return nil

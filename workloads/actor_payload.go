@@ -131,10 +131,10 @@ func payloadOnActors(st Setting, wrap func(n *note) any) Run {
 // payloadRefs are the references whose queues are of type M.
 func payloadRefs[M any](of string, wrap func(n *note) M, unpack func(k *funnelSink, m M) error) []Ref {
 	byHand := func(carry carrying[M]) Run {
-		r := newCrewRun()
-		f := newFunnel(&r.score, 1, window)
+		r := newHandRun()
+		f := newFunnel(&r.progress, 1, window)
 		r.protocol = f
-		send := carry(r.crew, 1, func(_ int, m M) error { return unpack(&f.sink, m) })
+		send := carry(r.goroutines, 1, func(_ int, m M) error { return unpack(&f.sink, m) })
 		r.begun = func() { // the sender is the caller of Do
 			s := &f.senders[0]
 			for range s.quota {

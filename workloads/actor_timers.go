@@ -102,7 +102,7 @@ type timerOwner struct {
 
 // timerBoard is what runs in all ways have in common.
 type timerBoard struct {
-	*score
+	*progress
 	owners []timerOwner
 	round  int
 	now    int64 // in milliseconds: where the time is, or goes
@@ -117,8 +117,8 @@ type timerBoard struct {
 	wait    func() error
 }
 
-func newTimerBoard(s *score) *timerBoard {
-	b := &timerBoard{score: s, owners: make([]timerOwner, timerOwners)}
+func newTimerBoard(s *progress) *timerBoard {
+	b := &timerBoard{progress: s, owners: make([]timerOwner, timerOwners)}
 	ticks := make([]tick, timerOwners*timerEach)
 	for i := range b.owners {
 		o := &b.owners[i]
@@ -307,14 +307,14 @@ func (o *timerOwner) take(t *tick) error {
 
 // timersRun is Timers run by an implementation.
 type timersRun struct {
-	*stage
+	*system
 	board *timerBoard
 }
 
 func timersOnActors(st Setting) Run {
 	clock := actor.NewManualClock(time.Unix(0, 0))
-	r := &timersRun{stage: &stage{clock: clock}}
-	b := newTimerBoard(&r.score)
+	r := &timersRun{system: &system{clock: clock}}
+	b := newTimerBoard(&r.progress)
 	r.board = b
 	b.tell = func(note func(o *timerOwner) any) error {
 		return r.play(func(ctx *actor.Context) error {
@@ -329,8 +329,8 @@ func timersOnActors(st Setting) Run {
 		})
 	}
 	b.advance = func(ms int64) { clock.Advance(time.Duration(ms) * time.Millisecond) }
-	b.wait = func() error { return r.stage.wait() }
-	r.raise(st, func(s *stage, ctx *actor.Context) (err error) {
+	b.wait = func() error { return r.system.wait() }
+	r.raise(st, func(s *system, ctx *actor.Context) (err error) {
 		for i := range b.owners {
 			if b.owners[i].ref, err = s.spawn(ctx, &b.owners[i]); err != nil {
 				return err
@@ -365,16 +365,16 @@ func (r *timersRun) Check() error {
 
 // timersByHand is Timers run by a reference.
 type timersByHand struct {
-	*crew
+	*goroutines
 	board *timerBoard
 	in    []chan any // an owner's
 }
 
 // newTimersByHand makes the owners, who start timers with start.
 func newTimersByHand(start func(r *timersByHand, t *tick, d time.Duration), advance func(r *timersByHand, ms int64)) *timersByHand {
-	r := &timersByHand{crew: new(crew), in: make([]chan any, timerOwners)}
+	r := &timersByHand{goroutines: new(goroutines), in: make([]chan any, timerOwners)}
 	r.init()
-	r.board = newTimerBoard(&r.score)
+	r.board = newTimerBoard(&r.progress)
 	for i := range r.in {
 		r.in[i] = make(chan any, timerEach+1) // whoever tells of a timer does not wait
 		r.launch(func() {

@@ -62,7 +62,7 @@ func (q *inquiry) compute(i int) int {
 
 // An inquirer is an actor.
 type inquirer struct {
-	*score
+	*progress
 	index     int
 	self      actor.Ref
 	inquiries [2]inquiry
@@ -107,16 +107,16 @@ func (a *inquirer) handle(q *inquiry) (*inquiry, error) {
 
 // inquiryBoard is what runs in all ways have in common.
 type inquiryBoard struct {
-	*score
+	*progress
 	actors []inquirer
 	busy   int // actors that have anything to do in this Do
 	asked  int64
 }
 
-func newInquiryBoard(s *score) *inquiryBoard {
-	b := &inquiryBoard{score: s, actors: make([]inquirer, togetherActors)}
+func newInquiryBoard(s *progress) *inquiryBoard {
+	b := &inquiryBoard{progress: s, actors: make([]inquirer, togetherActors)}
 	for i := range b.actors {
-		b.actors[i].score, b.actors[i].index = s, i
+		b.actors[i].progress, b.actors[i].index = s, i
 	}
 	return b
 }
@@ -148,9 +148,9 @@ type togetherRun struct {
 func togetherOnActors(st Setting) Run {
 	r := &togetherRun{newGroup: st.Impl.NewGroup, opts: []group.Option{group.WithResultBuffer(togetherTasks)}}
 	var b *inquiryBoard
-	r.stage = &stage{ex: st.Impl.NewExecutor()}
-	r.raise(st, func(s *stage, ctx *actor.Context) (err error) {
-		b = newInquiryBoard(&s.score)
+	r.system = &system{ex: st.Impl.NewExecutor()}
+	r.raise(st, func(s *system, ctx *actor.Context) (err error) {
+		b = newInquiryBoard(&s.progress)
 		r.protocol = b
 		for i := 0; i < togetherActors && err == nil; i++ {
 			b.actors[i].self, err = s.spawn(ctx, &togetherActor{&b.actors[i], r})
@@ -242,8 +242,8 @@ func (r *togetherRun) Close() {
 
 // togetherOnChannels has a goroutine for everything.
 func togetherOnChannels(room int) Run {
-	r := newCrewRun()
-	b := newInquiryBoard(&r.score)
+	r := newHandRun()
+	b := newInquiryBoard(&r.progress)
 	r.protocol = b
 	var send carrier[*inquiry]
 	answer := func(q *inquiry) {
@@ -252,7 +252,7 @@ func togetherOnChannels(room int) Run {
 		}
 		send(q.of.index, q)
 	}
-	send = onChannels(r.crew, togetherActors, func(int) int { return room }, func(at int, q *inquiry) error {
+	send = onChannels(r.goroutines, togetherActors, func(int) int { return room }, func(at int, q *inquiry) error {
 		next, err := b.actors[at].handle(q)
 		if err == nil && next != nil {
 			go answer(next)

@@ -31,7 +31,7 @@ func cancelBatch() *batch {
 		tasks:   make([]group.TaskFunc[int], cancelTasks),
 		want:    numbers(cancelTasks),
 		cause:   errStop,
-		judge:   func(_ *book, _ int, err error) bool { return err == errStop },
+		judge:   func(_ *ledger, _ int, err error) bool { return err == errStop },
 		waitErr: errStop,
 	}
 	for i := range b.tasks {

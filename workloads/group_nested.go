@@ -236,7 +236,7 @@ func nestedOnFloor() Run {
 	}
 	var (
 		next atomic.Int64
-		crew = make([]worker, workers)
+		team = make([]worker, workers)
 		wg   sync.WaitGroup
 	)
 	work := func(ctx context.Context, w *worker) {
@@ -257,17 +257,17 @@ func nestedOnFloor() Run {
 		for i := 1; i < workers; i++ {
 			go func() {
 				defer wg.Done()
-				work(ctx, &crew[i])
+				work(ctx, &team[i])
 			}()
 		}
-		work(ctx, &crew[0])
+		work(ctx, &team[0])
 		wg.Wait()
 		sum := 0
-		for i := range crew {
-			if crew[i].err != nil {
-				return 0, crew[i].err
+		for i := range team {
+			if team[i].err != nil {
+				return 0, team[i].err
 			}
-			sum += crew[i].sum
+			sum += team[i].sum
 		}
 		return sum, nil
 	}

@@ -75,7 +75,7 @@ func shortBatch(failFast bool) *batch {
 		seen = ctx
 		return 0, errFirst
 	}
-	b.judge = func(k *book, i int, err error) bool {
+	b.judge = func(k *ledger, i int, err error) bool {
 		if i == 0 {
 			return err == errFirst
 		}

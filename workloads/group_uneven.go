@@ -129,11 +129,11 @@ func (u *unevenTable) workOf(n int) int64 {
 
 // unevenPart is what one processor does of a round on the floor.
 type unevenPart struct {
-	tasks []int // their numbers
-	work  int64 // their rounds together
-	book  *book
-	err   error
-	_     [64]byte // parts are written by different processors
+	tasks  []int // their numbers
+	work   int64 // their rounds together
+	ledger *ledger
+	err    error
+	_      [64]byte // parts are written by different processors
 }
 
 // deal deals the tasks 0 … k-1 to parts: the dearest that is left goes to the
@@ -173,22 +173,22 @@ func unevenFloor(b *batch) Run {
 	parts := make([]unevenPart, runtime.GOMAXPROCS(0))
 	for i := range parts {
 		parts[i].tasks = make([]int, 0, unevenTasks)
-		parts[i].book = newBook(b, false)
+		parts[i].ledger = newLedger(b, false)
 	}
 	var (
 		wg    sync.WaitGroup
 		dealt int // tasks in the parts
 	)
 	do := func(p *unevenPart) {
-		p.book.open(dealt)
+		p.ledger.open(dealt)
 		for _, i := range p.tasks {
 			v, err := b.tasks[i](context.Background())
-			if p.err = p.book.enter(group.Result[int]{Value: v, Err: err}); p.err != nil {
+			if p.err = p.ledger.enter(group.Result[int]{Value: v, Err: err}); p.err != nil {
 				return
 			}
 		}
 	}
-	r := &batchRun{batch: b, book: newBook(b, false)}
+	r := &batchRun{batch: b, ledger: newLedger(b, false)}
 	r.round = func(k int) error {
 		if k != dealt { // rarely: whole rounds are alike
 			u.deal(parts, byCost, k)
@@ -203,17 +203,17 @@ func unevenFloor(b *batch) Run {
 		}
 		do(&parts[0])
 		wg.Wait()
-		r.book.open(k)
+		r.ledger.open(k)
 		for i := range parts {
 			if err := parts[i].err; err != nil {
 				return err
 			}
-			if err := r.book.absorb(parts[i].book); err != nil {
+			if err := r.ledger.absorb(parts[i].ledger); err != nil {
 				return err
 			}
 		}
-		r.booked += int64(r.book.taken)
-		return b.settle(r.book, nil)
+		r.booked += int64(r.ledger.taken)
+		return b.settle(r.ledger, nil)
 	}
 	return r
 }

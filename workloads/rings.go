@@ -6,6 +6,7 @@ import (
 	"strconv"
 
 	"github.com/dynolab/dyno/actor"
+	"github.com/dynolab/dyno/workloads/internal/condbox"
 )
 
 // rings is a job that three workloads have in common and differ in its
@@ -13,7 +14,7 @@ import (
 // An operation is a hop. Each actor has had a token once when the run is
 // prepared: what a first message costs is for spawn to say.
 type rings struct {
-	*score
+	*progress
 	size   int        // actors in a ring
 	nodes  []ringNode // in the order in which they are spawned
 	order  []int32    // the nodes' indexes ring by ring, nil if that is their order anyway
@@ -56,13 +57,13 @@ type token struct {
 
 // newRings makes count rings of size nodes. With shuffled, neighbours in a ring
 // are none in memory.
-func newRings(s *score, count, size int, shuffled bool) *rings {
+func newRings(s *progress, count, size int, shuffled bool) *rings {
 	r := &rings{
-		score:  s,
-		size:   size,
-		nodes:  make([]ringNode, count*size),
-		tokens: make([]token, count),
-		hops:   make([]int, count),
+		progress: s,
+		size:     size,
+		nodes:    make([]ringNode, count*size),
+		tokens:   make([]token, count),
+		hops:     make([]int, count),
 	}
 	if shuffled {
 		r.order = make([]int32, len(r.nodes))
@@ -173,7 +174,7 @@ type ringKind struct {
 }
 
 // new makes the rings, without actors that no token would ever reach.
-func (k ringKind) new(s *score, st Setting) *rings {
+func (k ringKind) new(s *progress, st Setting) *rings {
 	count, size := k.count, k.size
 	if st.Ops > 0 {
 		count = min(count, st.Ops)
@@ -187,17 +188,17 @@ func (k ringKind) refs() []Ref {
 		{
 			Name:    refBuffered,
 			Doc:     "a goroutine and a buffered channel each",
-			Prepare: k.byHand(channelsOf[*token](1)),
+			Prepare: k.byHand(ringsOnChannels(1)),
 		},
 		{
 			Name:    refUnbuffered,
 			Doc:     "a goroutine and an unbuffered channel each",
-			Prepare: k.byHand(channelsOf[*token](0)),
+			Prepare: k.byHand(ringsOnChannels(0)),
 		},
 		{
 			Name:    refMutexCond,
 			Doc:     "a goroutine each and a slice behind a mutex and a condition variable",
-			Prepare: k.byHand(boxesOf[*token](0)),
+			Prepare: k.byHand(ringsOnBoxes),
 		},
 	}
 }
@@ -215,8 +216,8 @@ func (k ringKind) onActors(st Setting) Run {
 		}
 		return nil
 	}
-	run.stage = newStage(st, func(s *stage, ctx *actor.Context) (err error) {
-		r = k.new(&s.score, st)
+	run.system = newSystem(st, func(s *system, ctx *actor.Context) (err error) {
+		r = k.new(&s.progress, st)
 		run.protocol = r
 		for i := 0; i < len(r.nodes) && err == nil; i++ {
 			r.nodes[i].self, err = s.spawn(ctx, &r.nodes[i])
@@ -232,26 +233,14 @@ func (k ringKind) onActors(st Setting) Run {
 	return run
 }
 
-// byHand runs rings by a reference. A node has one token at most, so room for more would be of
-// no use.
-func (k ringKind) byHand(carry carrying[*token]) func(st Setting) Run {
+// byHand runs rings by a reference, whose goroutines serve makes. The loops of those are
+// written out: onChannels and onBoxes make a hop of pingpong 3 to 6 % slower.
+func (k ringKind) byHand(serve func(c *goroutines, r *rings) carrier[*token]) func(st Setting) Run {
 	return func(st Setting) Run {
-		run := newCrewRun()
-		r := k.new(&run.score, st)
+		run := newHandRun()
+		r := k.new(&run.progress, st)
 		run.protocol = r
-		var send carrier[*token]
-		send = carry(run.crew, len(r.nodes), func(at int, t *token) error {
-			more, err := r.nodes[at].visit(t)
-			switch {
-			case err != nil:
-				return err
-			case more:
-				send(t.at.index, t)
-			default:
-				r.part()
-			}
-			return nil
-		})
+		send := serve(run.goroutines, r)
 		run.begun = func() {
 			for i := range r.moving {
 				t := r.token(r.first + i)
@@ -263,9 +252,80 @@ func (k ringKind) byHand(carry carrying[*token]) func(st Setting) Run {
 	}
 }
 
+// ringsOnChannels has a goroutine and a channel for each node. A node has one token at most,
+// so room for more than one would be of no use.
+func ringsOnChannels(room int) func(c *goroutines, r *rings) carrier[*token] {
+	return func(c *goroutines, r *rings) carrier[*token] {
+		in := make([]chan *token, len(r.nodes))
+		for i := range in {
+			in[i] = make(chan *token, room)
+		}
+		for i, own := range in {
+			n := &r.nodes[i]
+			next := in[n.next.index]
+			c.launch(func() {
+				for t := range own {
+					more, err := n.visit(t)
+					switch {
+					case err != nil:
+						c.fail(err)
+					case more:
+						next <- t
+					default:
+						c.part()
+					}
+				}
+			})
+		}
+		c.let = func() {
+			for _, ch := range in {
+				close(ch)
+			}
+		}
+		return func(to int, t *token) { in[to] <- t }
+	}
+}
+
+// ringsOnBoxes has a goroutine and a locked mailbox for each node.
+func ringsOnBoxes(c *goroutines, r *rings) carrier[*token] {
+	in := make([]*condbox.Box[*token], len(r.nodes))
+	for i := range in {
+		in[i] = condbox.New[*token](0)
+	}
+	for i, own := range in {
+		n := &r.nodes[i]
+		next := in[n.next.index]
+		c.launch(func() {
+			var batch []*token
+			for {
+				if batch = own.TakeAll(batch); len(batch) == 0 {
+					return
+				}
+				for _, t := range batch {
+					more, err := n.visit(t)
+					switch {
+					case err != nil:
+						c.fail(err)
+					case more:
+						next.Put(t)
+					default:
+						c.part()
+					}
+				}
+			}
+		})
+	}
+	c.let = func() {
+		for _, b := range in {
+			b.Close()
+		}
+	}
+	return func(to int, t *token) { in[to].Put(t) }
+}
+
 // ringsOnFloor is rings without messages.
 type ringsOnFloor struct {
-	score
+	progress
 	rings *rings
 }
 
@@ -274,7 +334,7 @@ type ringsOnFloor struct {
 func (k ringKind) onFloor(st Setting) Run {
 	r := new(ringsOnFloor)
 	r.init()
-	r.rings = k.new(&r.score, st)
+	r.rings = k.new(&r.progress, st)
 	_ = r.Do(len(r.rings.nodes))
 	return r
 }
