@@ -17,7 +17,7 @@ func actorAsk() []Workload { return []Workload{askPlain(), askOutsider(), askFut
 // its client. An operation is a request with its reply.
 //
 // The reference ref-chan-buffered makes a channel for the reply to each
-// request, as everybody does who may one day stop waiting: a reply that comes
+// request, as a client does that may one day stop waiting: a reply that comes
 // too late must not be taken for that to the next request. ref-chan-reused has
 // one for all, as actors have one mailbox, and cannot tell.
 func askPlain() Workload {
@@ -65,7 +65,7 @@ func askOutsider() Workload {
 	a := askPlain()
 	a.Variant = "from=outside"
 	a.Doc = "a goroutine sends requests with a reply-to to an actor and waits for each reply: what leaving and entering the system costs"
-	a.TooBig = "a goroutine waits for an actor, which is woken by nobody where one goroutine does everything; ask between actors is there"
+	a.TooBig = "a goroutine waits for an actor, which nothing wakes where one goroutine does everything; ask between actors is there"
 	a.Prepare = askFromOutside
 	return a
 }

@@ -18,14 +18,14 @@ const bigPeers = 120
 func actorBig() []Workload {
 	return []Workload{{
 		Name:    "big",
-		Doc:     "120 actors send pings to random others and answer theirs: mailboxes that everybody uses",
+		Doc:     "120 actors send pings to random others and answer theirs: mailboxes that all of them use",
 		TooBig:  "120 actors take more than half of 64 KiB; big/actors=16 stands for it",
 		Prepare: func(st Setting) Run { return bigOnActors(st, bigPeers) },
 		Refs: []Ref{
 			{
 				Name: refBuffered,
 				// A ping of every peer, the pong of its own, and what begins a Do.
-				Doc:     "a goroutine and a channel each with room for a message of everybody",
+				Doc:     "a goroutine and a channel each with room for a message of each",
 				Prepare: func(Setting) Run { return bigByHand(bigCarried(channelsOf[*bigPing](bigPeers + 2))) },
 			},
 			{

@@ -12,9 +12,9 @@ const (
 	mallIndex      = chameneosCount // the mall's number, after theirs
 )
 
-// actorChameneos is a hundred creatures that go to a mall to meet somebody: two at a
+// actorChameneos is a hundred creatures that go to a mall to meet another: two at a
 // time meet, both change colour by what the other one's is, and go again. It
-// is the benchmark of that name of Savina's suite: everybody competes for one
+// is the benchmark of that name of Savina's suite: all compete for one
 // actor, and those whom it brings together then talk to each other.
 //
 // A meeting is four messages: the mall tells the first of two who the second
@@ -22,7 +22,7 @@ const (
 func actorChameneos() []Workload {
 	return []Workload{{
 		Name:    "chameneos",
-		Doc:     "100 actors meet in pairs, as a broker brings them together: everybody against one, and random partners",
+		Doc:     "100 actors meet in pairs, as a broker brings them together: all against one, and random partners",
 		TooBig:  "101 actors take more than half of 64 KiB; big/actors=16 has random partners as well",
 		Prepare: chameneosOnActors,
 		Refs: []Ref{
@@ -92,7 +92,7 @@ type creature struct {
 	_       [64]byte // creatures are worked on by different processors
 }
 
-// handle does what m asks for. It returns what is to be sent to somebody it
+// handle does what m asks for. It returns what is to be sent to another that it
 // has met, if anything, and whether it is to go to the mall.
 func (c *creature) handle(m *encounter) (meet *encounter, to *creature, visit bool, err error) {
 	switch m.kind {
@@ -106,7 +106,7 @@ func (c *creature) handle(m *encounter) (meet *encounter, to *creature, visit bo
 		return nil, nil, false, nil
 	case toVisit, toMeet:
 		if !c.away || m.from == c {
-			return nil, nil, false, errors.New("workloads: a creature met somebody twice, or while it was not at the mall")
+			return nil, nil, false, errors.New("workloads: a creature met another twice, or while it was not at the mall")
 		}
 		if m.kind == toVisit {
 			meet, to = &c.meets[c.color], m.from

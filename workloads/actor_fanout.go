@@ -18,7 +18,7 @@ const (
 )
 
 // actorFanOut is one actor that sends to a thousand, in turn: the sender's processor
-// must give work away, or nobody else has any.
+// must give work away, or no other has any.
 func actorFanOut() []Workload {
 	return []Workload{{
 		Name:    "fanout",
@@ -45,7 +45,7 @@ func actorFanOut() []Workload {
 	}}
 }
 
-// fanOut is what runs in all ways have in common. Everybody gets the same
+// fanOut is what runs in all ways have in common. All receivers get the same
 // messages, each of which goes to all receivers before the next one does.
 type fanOut struct {
 	*progress

@@ -19,7 +19,7 @@ const (
 func actorHot() []Workload {
 	return []Workload{{
 		Name:    "hot",
-		Doc:     "10,000 actors send to a single one, which passes each message on to another: what a hot spot costs everybody",
+		Doc:     "10,000 actors send to a single one, which passes each message on to another: what a hot spot costs all",
 		TooBig:  "10,000 actors",
 		Actors:  hotActors,
 		Slicing: Slicing{Unit: hotActors},

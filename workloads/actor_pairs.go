@@ -31,7 +31,7 @@ func barePairs(count int, variant string) Workload {
 	return Workload{
 		Name:    "pairs",
 		Variant: variant,
-		Doc:     "1,000 pairs of actors, or the number given, send a message to and fro all at once: whether many hops at once cost less",
+		Doc:     "1,000 pairs of actors, or the number given, send a message back and forth all at once: whether many hops at once cost less",
 		Actors:  2 * count,
 		Slicing: ringSlicing(2 * count),
 		Prepare: ringKind{count: count, size: 2}.onActors,

@@ -298,7 +298,7 @@ func (l *worker) errValue() error {
 		strconv.FormatInt(l.number, 10) + ": there is to be a new one for each")
 }
 
-// find books a fault that nobody handled.
+// find books a fault that was not handled.
 func (r *restarts) find(b *fault) {
 	b.found++
 	b.from.found++
@@ -579,7 +579,7 @@ type restartByHand struct {
 }
 
 // onChannels has a goroutine for each slot, with a channel, and one that feeds
-// them. There is nobody who stops with messages left, for that is nothing that a
+// them. No goroutine stops with messages left, for that is nothing that a
 // goroutine with a channel could notice.
 func (k restartKind) onChannels(st Setting, room int) Run {
 	r := &restartByHand{

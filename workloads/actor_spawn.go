@@ -245,7 +245,7 @@ type spawnByHand struct {
 func newSpawnByHand(st Setting) *spawnByHand {
 	r := &spawnByHand{goroutines: new(goroutines)}
 	r.init()
-	r.let = func() {} // nobody is there between two Dos
+	r.let = func() {} // no goroutine is there between two Dos
 	r.roll = newSpawnRoll(&r.progress, st)
 	return r
 }

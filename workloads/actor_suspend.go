@@ -95,7 +95,7 @@ type notice struct{ seq int64 }
 type reminder struct{ seq int64 }
 
 // suspensions is what runs of suspendForMessage in all ways have in common. It is used by one at a
-// time: whoever sends a message or resumes hands it over.
+// time: the one that sends a message or resumes hands it over.
 type suspensions struct {
 	*progress
 	meter Meter

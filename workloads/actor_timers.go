@@ -41,7 +41,7 @@ func actorTimers() []Workload {
 			},
 			{
 				Name:    refAfterFunc,
-				Doc:     "a goroutine and a channel each, and time.AfterFunc, for an hour; those that are due are reset to now, for nobody can move that clock on",
+				Doc:     "a goroutine and a channel each, and time.AfterFunc, for an hour; those that are due are reset to now, for that clock cannot be moved on",
 				Prepare: func(Setting) Run { return timersOnAfterFunc() },
 			},
 		},
@@ -376,7 +376,7 @@ func newTimersByHand(start func(r *timersByHand, t *tick, d time.Duration), adva
 	r.init()
 	r.board = newTimerBoard(&r.progress)
 	for i := range r.in {
-		r.in[i] = make(chan any, timerEach+1) // whoever tells of a timer does not wait
+		r.in[i] = make(chan any, timerEach+1) // a timer does not wait for its owner
 		r.launch(func() {
 			o := &r.board.owners[i]
 			for msg := range r.in[i] {

@@ -112,7 +112,7 @@ func abandon(g group.Group[int], err error) error {
 // onErrgroup runs the batch as one writes it with errgroup: the tasks send
 // their results into a channel that has room for all of them, so that none
 // waits for the consumer and the consumer, who knows how many there are, needs
-// nobody to close it.
+// no close.
 func (b *batch) onErrgroup() Run {
 	r := &batchRun{batch: b, ledger: newLedger(b, true)}
 	var ctx context.Context
@@ -295,7 +295,7 @@ type floor struct {
 
 	wg     sync.WaitGroup
 	failed atomic.Bool
-	first  error // of a round that failed; written by whoever sets failed, read after wg.Wait
+	first  error // of a round that failed; written by the worker that sets failed, read after wg.Wait
 }
 
 // floorWorker is one worker. It books on its own, so that workers share
@@ -304,7 +304,7 @@ type floorWorker struct {
 	ledger *ledger
 	err    error
 	job    func()
-	_      [64]byte // the next worker's line is somebody else's
+	_      [64]byte // the next worker's line is another processor's
 }
 
 func (w *floorWorker) work(f *floor) {

@@ -10,7 +10,7 @@
 //	run.Close()
 //
 // and an error of Do or Check means that there is no figure. The same
-// definition serves package benchtest on the host and whoever else can count
+// definition serves package benchtest on the host and anything else that can count
 // to n. It is not a conformance suite: a workload notices results that are
 // lost, doubled, altered or out of order, because a runtime that loses work
 // must not win, but it does not look for everything that a contract rules out.

@@ -19,7 +19,7 @@ const (
 	// replace a result by one that looks the same.
 	flowValues = 1021
 
-	// flowLimit bounds the tasks in flight, as everybody does who does not know
+	// flowLimit bounds the tasks in flight, as a program does that does not know
 	// how many there will be.
 	flowLimit = 32
 

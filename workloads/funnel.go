@@ -343,7 +343,7 @@ func (k funnelKind) onActorsAs(st Setting, sender func(s *funnelSender) actor.Ac
 }
 
 // funnelByHand is a funnel run by a reference. What brings the messages is written out for
-// channels and for slices: a carrier's two calls are a tenth of what a message costs here.
+// channels and for slices: with onChannels a message costs 6 % more, with onBoxes 4 %.
 type funnelByHand struct {
 	*handRun
 	funnel *funnel
@@ -441,7 +441,7 @@ func funnelOnBox(k funnelKind, work uint32, room int) Run {
 
 // refs returns the references of a funnel whose queue is room long. Nothing that holds
 // any number of messages can be made of channels, so in a flood their senders
-// wait for room, as everybody's do; a slice takes whatever comes.
+// wait for room, as those of every channel do; a slice takes all that comes.
 func (k funnelKind) refs(work uint32, room int) []Ref {
 	slice, length := "goroutines and one slice, no longer than the channel, behind a mutex and condition variables", room
 	if k.flood > 0 {

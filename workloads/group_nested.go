@@ -18,7 +18,7 @@ const (
 )
 
 // groupNested is divide and conquer: tasks that make a group, give it tasks and wait
-// for their results, three levels deep. Whoever runs tasks on a fixed number of
+// for their results, three levels deep. An implementation that runs tasks on a fixed number of
 // workers learns here that all of them can be waiting.
 func groupNested() []Workload {
 	return []Workload{{

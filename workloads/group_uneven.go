@@ -15,7 +15,7 @@ const (
 	unevenTasks  = 1 << 10
 	unevenBlocks = 16  // with the same work in each, see unevenTable
 	unevenMin    = 256 // rounds of the cheapest task
-	unevenSpread = 64  // the dearest costs just below this many times that
+	unevenSpread = 64  // the most expensive costs just below this many times that
 )
 
 // groupUneven is computing with a heavy tail: half of the tasks cost less than twice
@@ -87,7 +87,7 @@ var uneven = sync.OnceValue(newUnevenTable)
 // newUnevenTable makes the same table on every machine, in integers.
 //
 // The costs are the quantiles of a Pareto distribution with shape 1, bounded at
-// unevenSpread times its minimum. They are dealt, dearest first and to and fro,
+// unevenSpread times its minimum. They are dealt, the most expensive first and back and forth,
 // into blocks, and the blocks shuffled within themselves: a number of
 // operations that is no multiple of the table's length then has nearly the
 // same work for each as any other.
@@ -102,7 +102,7 @@ func newUnevenTable() *unevenTable {
 		upTo:   make([]int64, unevenTasks+1),
 	}
 	rnd := rand.New(rand.NewPCG(1, 2))
-	for q := range unevenTasks { // the q-th dearest
+	for q := range unevenTasks { // the q-th most expensive
 		// min / (1 - p·(1 - 1/spread)) for the probability p = (half-1-2q)/half
 		p := half - 1 - 2*q
 		cost := unevenMin * half * unevenSpread / (half*unevenSpread - p*(unevenSpread-1))
@@ -136,9 +136,9 @@ type unevenPart struct {
 	_      [64]byte // parts are written by different processors
 }
 
-// deal deals the tasks 0 … k-1 to parts: the dearest that is left goes to the
-// part that has the least work so far. byCost holds all task numbers, dearest
-// first.
+// deal deals the tasks 0 … k-1 to parts: the most expensive that is left goes to the
+// part that has the least work so far. byCost holds all task numbers, the most
+// expensive first.
 func (u *unevenTable) deal(parts []unevenPart, byCost []int, k int) {
 	for i := range parts {
 		parts[i].tasks, parts[i].work = parts[i].tasks[:0], 0
@@ -158,7 +158,7 @@ func (u *unevenTable) deal(parts []unevenPart, byCost []int, k int) {
 	}
 }
 
-// byCost returns all task numbers, dearest first.
+// byCost returns all task numbers, the most expensive first.
 func (u *unevenTable) byCost() []int {
 	s := numbers(unevenTasks)
 	slices.SortStableFunc(s, func(i, j int) int { return int(u.rounds[j]) - int(u.rounds[i]) })

@@ -47,7 +47,7 @@ type ringNode struct {
 	_      [8]byte
 }
 
-// A token is the message. It belongs to whoever it has been sent to.
+// A token is the message. It belongs to the node it has been sent to.
 type token struct {
 	at   *ringNode // who is to have it next
 	left int       // hops of this Do

@@ -102,7 +102,7 @@ func newSystem(st Setting, setUp func(s *system, ctx *actor.Context) error) *sys
 	return s
 }
 
-// raise is newSystem for a system that somebody else has made.
+// raise is newSystem for a system that the caller has made.
 func (s *system) raise(st Setting, setUp func(s *system, ctx *actor.Context) error) {
 	s.init()
 	sys, err := actor.NewSystem(actor.Config{
@@ -139,7 +139,7 @@ func (s *system) raise(st Setting, setUp func(s *system, ctx *actor.Context) err
 // direct is the guardian's behaviour.
 func (s *system) direct(ctx *actor.Context, msg any) error {
 	if msg != any(s) {
-		return errors.New("workloads: the guardian received a message that nobody sent it")
+		return errors.New("workloads: the guardian received a message that was not sent to it")
 	}
 	if err := s.act(ctx); err != nil {
 		return err
@@ -283,7 +283,7 @@ func (c *goroutines) wait() error {
 }
 
 // stop ends the goroutines, unless the run has failed: then they may be where
-// nobody reaches them.
+// nothing reaches them.
 func (c *goroutines) stop() error {
 	if err := c.err(); err != nil {
 		return err
@@ -301,7 +301,7 @@ func (c *goroutines) Close() { _ = c.stop() }
 
 // errStray says that an actor was sent what it never is.
 func errStray() error {
-	return errors.New("workloads: an actor received a message of a type that nobody sends it")
+	return errors.New("workloads: an actor received a message of a type that it is never sent")
 }
 
 // share returns how much of n the i-th of k gets.

@@ -15,7 +15,7 @@ import (
 // cancelStorm is how many tasks are canceled in one go.
 const cancelStorm = 1024
 
-// taskCancel is a crowd of tasks that somebody has thought better of: two others
+// taskCancel is a crowd of tasks that are not wanted any more: two others
 // cancel all of them, one from the first to the last and one the other way round,
 // while those that have begun come to their ends. Every second task lets others
 // run before it does. An operation is a task, which is canceled twice.
@@ -35,7 +35,7 @@ func taskCancel() []Workload {
 			return atMost(cancelStorm, func(k int) error { return demand(ex, s.round, k, k) })
 		}),
 		Refs: []Ref{
-			taskRef(refErrgroup, "an errgroup, a context for each goroutine, which looks at it at the end, and nobody who knows whether he was in time", func() taskJob { return atMost(cancelStorm, cancelOnErrgroup) }),
+			taskRef(refErrgroup, "an errgroup, a context for each goroutine, which looks at it at the end, and no answer whether that was in time", func() taskJob { return atMost(cancelStorm, cancelOnErrgroup) }),
 			taskRef(refGoroutines, "a goroutine, a state that changes once, and a channel that is closed then, for each task", func() taskJob { return atMost(cancelStorm, cancelOnGoroutines) }),
 		},
 	}}
@@ -113,9 +113,9 @@ func cancelCheck(i int, v uint32, err error, s task.Status, up, down bool) error
 	case s == task.Resolved && !up && !down && err == nil && v == crowdValue(i):
 		return nil
 	}
-	who := "nobody"
+	who := "neither of two"
 	if up || down {
-		who = "somebody"
+		who = "one of two"
 	}
 	return errors.New("workloads: task " + strconv.Itoa(i) + ", which " + who + " has canceled, is " + s.String() +
 		" with value " + strconv.FormatUint(uint64(v), 10) + " and error " + errText(err))

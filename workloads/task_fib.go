@@ -16,7 +16,7 @@ const fibMost = 22
 // fibCalls is how many calls that takes, each a task.
 const fibCalls = 57_313
 
-// taskFib is the program that everybody measures joins with: each call is a task
+// taskFib is the program that joins are usually measured with: each call is a task
 // that starts two more and waits for them, down to those that do nothing. An
 // operation is a call. There is no cutoff, which every real program has, since
 // then it would measure the other calls.

@@ -27,7 +27,7 @@ const (
 func taskShared() []Workload {
 	return []Workload{{
 		Name:    "shared",
-		Doc:     "64 tasks wait for a single other one, again and again: what it costs to wait where everybody does, and to wake everybody",
+		Doc:     "64 tasks wait for a single other one, again and again: what it costs to wait where all do, and to wake all",
 		Slicing: Slicing{Unit: sharedWaiters},
 		Prepare: onExecutor(func(ex task.Executor) taskJob {
 			s := new(sharedOnTasks)
@@ -113,7 +113,7 @@ func (s *shared) compute(k int, yield func()) uint32 {
 	return s.value
 }
 
-// check says what is wrong with the value that somebody got.
+// check says what is wrong with the value that a waiter got.
 func (s *shared) check(v uint32, err error) error { return judge(v, s.value, err) }
 
 // sharedOnTasks is a round of tasks.

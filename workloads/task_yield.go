@@ -16,7 +16,7 @@ import (
 func taskYield() []Workload {
 	return []Workload{{
 		Name: "yield",
-		Doc:  "two tasks that let each other run, again and again: what it costs to ask whether somebody else wants to run",
+		Doc:  "two tasks that let each other run, again and again: what it costs to ask whether another task wants to run",
 		Prepare: onExecutor(func(ex task.Executor) taskJob {
 			return yieldJob(func(n int) error { return demand(ex, yieldBoth, n, n) })
 		}),

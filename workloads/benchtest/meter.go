@@ -11,8 +11,8 @@ import (
 	"github.com/dynolab/dyno/workloads"
 )
 
-// glance is up to how many operations nobody takes for a measurement: they are
-// testing's first attempts, or somebody's look at what benchmarks there are.
+// glance is up to how many operations are no measurement: they are
+// testing's first attempts, or a look at what benchmarks there are.
 const glance = 100
 
 // countable is how many actors there must be to tell what they keep from what

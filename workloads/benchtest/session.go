@@ -16,7 +16,7 @@ type driver interface {
 	DriveSession(unit int, _ bool, do func(n int) error, reset func(), end func(n int, allocs, bytes uint64) error) error
 }
 
-// asked returns who drives b, nil if nobody does. If the workload is not to be
+// asked returns the driver of b, nil if there is none. If the workload is not to be
 // sliced, it ends the benchmark.
 func asked(b *testing.B, slicing workloads.Slicing) driver {
 	d, ok := any(b).(driver)
