@@ -9,17 +9,20 @@ import (
 	"github.com/dynolab/dyno/workloads/internal/condbox"
 )
 
-// Ask is request and reply: an actor sends a request that says where the reply
+// actorAsk is request and reply: between actors, and from outside in two ways.
+func actorAsk() []Workload { return []Workload{askPlain(), askOutsider(), askFutures()} }
+
+// askPlain is request and reply: an actor sends a request that says where the reply
 // is to go, waits for the reply, and sends the next. The server does not know
 // its client. An operation is a request with its reply.
 //
 // The reference ref-chan-buffered makes a channel for the reply to each
-// request, as everybody does who may one day stop waiting: a reply that comes
+// request, as a client does that may one day stop waiting: a reply that comes
 // too late must not be taken for that to the next request. ref-chan-reused has
 // one for all, as actors have one mailbox, and cannot tell.
-func Ask() Actor {
+func askPlain() Workload {
 	a := bareAsk()
-	a.Refs = []ActorRef{
+	a.Refs = []Ref{
 		{
 			Name:    refBuffered,
 			Doc:     "goroutines, a buffered channel of requests and one of capacity 1 for each reply",
@@ -44,9 +47,9 @@ func Ask() Actor {
 	return a
 }
 
-// bareAsk is Ask without references.
-func bareAsk() Actor {
-	return Actor{
+// bareAsk is askPlain without references.
+func bareAsk() Workload {
+	return Workload{
 		Name:     "ask",
 		Doc:      "an actor sends requests with a reply-to to another and waits for each reply: request and reply are one operation",
 		Messages: 2,
@@ -54,22 +57,23 @@ func bareAsk() Actor {
 	}
 }
 
-// AskOutside is Ask by a goroutine that is no actor, as every program has one
+// askOutsider is askPlain by a goroutine that is no actor, as every program has one
 // somewhere: it is woken for every reply. The reply-to is an actor that passes
-// the reply on to it. The references are those of Ask, whose client is a
+// the reply on to it. The references are those of askPlain, whose client is a
 // goroutine anyway.
-func AskOutside() Actor {
-	a := Ask()
+func askOutsider() Workload {
+	a := askPlain()
 	a.Variant = "from=outside"
 	a.Doc = "a goroutine sends requests with a reply-to to an actor and waits for each reply: what leaving and entering the system costs"
+	a.TooBig = "a goroutine waits for an actor, which nothing wakes where one goroutine does everything; ask between actors is there"
 	a.Prepare = askFromOutside
 	return a
 }
 
-// AskFuture is AskOutside with what the system has for it, [actor.System.Ask]: a future that
+// askFutures is askOutsider with what the system has for it, [actor.System.Ask]: a future that
 // the goroutine waits for, which needs no actor in between. The references are the same.
-func AskFuture() Actor {
-	a := Ask()
+func askFutures() Workload {
+	a := askOutsider()
 	a.Variant = "from=outside/by=future"
 	a.Doc = "a goroutine asks an actor, again and again, and waits for the future of each reply: what waiting for an actor costs"
 	a.Prepare = askByFuture
@@ -152,9 +156,9 @@ func (s *askServer) Receive(ctx *actor.Context, msg any) error {
 	return ctx.Tell(q.replyTo, q.respond())
 }
 
-// askRun is Ask run by an implementation.
+// askRun is ask run by an implementation.
 type askRun struct {
-	*stage
+	actorsRun
 	asker
 	_         [64]byte // the server's line is another one
 	server    askServer
@@ -185,7 +189,8 @@ func (r *askRun) Receive(ctx *actor.Context, msg any) error {
 
 func newAsk(st Setting, client func(r *askRun) actor.Actor) *askRun {
 	r := &askRun{replies: make(chan *answer, 1)}
-	r.stage = newStage(st, func(s *stage, ctx *actor.Context) error {
+	r.protocol = askProtocol{&r.asker, &r.server.served, func(n int) { r.begin(n, 1) }}
+	r.system = newSystem(st, func(s *system, ctx *actor.Context) error {
 		var err error
 		if r.serverRef, err = s.spawn(ctx, &r.server); err != nil {
 			return err
@@ -197,35 +202,32 @@ func newAsk(st Setting, client func(r *askRun) actor.Actor) *askRun {
 	return r
 }
 
-func (r *askRun) Check() error {
-	if err := r.stop(); err != nil {
-		return err
-	}
-	if err := countCheck(r.asked, r.server.served); err != nil {
-		return err
-	}
-	return r.check()
+// askProtocol is asks that a server counts.
+type askProtocol struct {
+	*asker
+	served *int64
+	begin  func(n int)
 }
 
-// askInside is Ask.
-type askInside struct{ *askRun }
+func (p askProtocol) deal(n int) {
+	p.begin(n)
+	p.asker.deal(n)
+}
+
+func (p askProtocol) check() error {
+	if err := countCheck(p.asked, *p.served); err != nil {
+		return err
+	}
+	return p.asker.check()
+}
 
 func askBetweenActors(st Setting) Run {
 	r := newAsk(st, func(r *askRun) actor.Actor { return r })
 	r.begun = func(ctx *actor.Context) error { return ctx.Tell(r.clientRef, nil) }
-	return askInside{r}
+	return r
 }
 
-func (r askInside) Do(n int) error {
-	if err := r.err(); err != nil {
-		return err
-	}
-	r.begin(n, 1)
-	r.deal(n)
-	return r.play(r.begun)
-}
-
-// askOutside is AskOutside.
+// askOutside is askOutsider.
 type askOutside struct{ *askRun }
 
 func askFromOutside(st Setting) Run {
@@ -246,11 +248,10 @@ func askFromOutside(st Setting) Run {
 }
 
 func (r askOutside) Do(n int) error {
-	r.begin(n, 1)
 	if err := r.err(); err != nil {
 		return err
 	}
-	r.deal(n)
+	r.protocol.deal(n)
 	synchronous := r.sys.Synchronous()
 	r.timer.Reset(patience)
 	defer r.timer.Stop()
@@ -278,7 +279,7 @@ func (r askOutside) Do(n int) error {
 	return r.err()
 }
 
-// askFuture is AskFuture. Its only actor takes the client's place, and is asked.
+// askFuture is askFutures. Its only actor takes the client's place, and is asked.
 type askFuture struct {
 	*askRun
 	to actor.ReplyTo // where the reply to the last request goes
@@ -301,11 +302,10 @@ func askByFuture(st Setting) Run {
 }
 
 func (r *askFuture) Do(n int) error {
-	r.begin(n, 1)
 	if err := r.err(); err != nil {
 		return err
 	}
-	r.deal(n)
+	r.protocol.deal(n)
 	// What is wrong ends the wait for a reply that does not come.
 	ctx, cancel := context.WithCancelCause(context.Background())
 	defer cancel(nil)
@@ -348,11 +348,10 @@ func (r *askFuture) askOnce(ctx context.Context, ask func(actor.ReplyTo) any) er
 	return r.take(a)
 }
 
-// askByHand is Ask run by a reference.
+// askByHand is ask run by a reference.
 type askByHand struct {
-	*crew
+	*handRun
 	asker
-	begins chan struct{}
 	_      [64]byte // the server's line is another one
 	served int64    // the server's
 }
@@ -360,37 +359,18 @@ type askByHand struct {
 // newAskByHand makes a client that calls ask for each request and passes on its
 // reply.
 func newAskByHand(ask func(q *question) *answer) *askByHand {
-	r := &askByHand{crew: new(crew), begins: make(chan struct{}, 1)}
-	r.init()
-	r.launch(func() {
-		for range r.begins {
-			for r.left > 0 {
-				if err := r.take(ask(r.request())); err != nil {
-					r.fail(err)
-					return
-				}
+	r := &askByHand{handRun: newHandRun()}
+	r.protocol = askProtocol{&r.asker, &r.served, func(n int) { r.begin(n, 1) }}
+	r.worker(func() error {
+		for r.left > 0 {
+			if err := r.take(ask(r.request())); err != nil {
+				return err
 			}
-			r.part()
 		}
+		r.part()
+		return nil
 	})
 	return r
-}
-
-func (r *askByHand) Do(n int) error {
-	r.begin(n, 1)
-	r.deal(n)
-	r.begins <- struct{}{}
-	return r.wait()
-}
-
-func (r *askByHand) Check() error {
-	if err := r.stop(); err != nil {
-		return err
-	}
-	if err := countCheck(r.asked, r.served); err != nil {
-		return err
-	}
-	return r.check()
 }
 
 // askOnChannels has a server behind a channel. With reused, all replies take
@@ -416,10 +396,7 @@ func askOnChannels(room int, reused bool) Run {
 			req.reply <- req.respond()
 		}
 	})
-	r.let = func() {
-		close(r.begins)
-		close(requests)
-	}
+	r.also(func() { close(requests) })
 	return r
 }
 
@@ -448,9 +425,6 @@ func askOnBoxes() Run {
 			}
 		}
 	})
-	r.let = func() {
-		close(r.begins)
-		requests.Close()
-	}
+	r.also(requests.Close)
 	return r
 }

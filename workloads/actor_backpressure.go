@@ -10,18 +10,19 @@ const (
 	pressureWork    = 64 // rounds of filler work, about a hundred nanoseconds
 )
 
-// Backpressure is a receiver that is slower than its senders, with a mailbox
+// actorBackpressure is a receiver that is slower than its senders, with a mailbox
 // that makes them wait: four goroutines that are no actors send, as servers'
 // connections do, and an actor takes its time for each message.
-func Backpressure() Actor {
-	return Actor{
-		Name: "backpressure",
-		Doc:  "4 goroutines send to an actor that is slower, with room for 64 messages: what making senders wait costs",
+func actorBackpressure() []Workload {
+	return []Workload{{
+		Name:   "backpressure",
+		Doc:    "4 goroutines send to an actor that is slower, with room for 64 messages: what making senders wait costs",
+		TooBig: "4 goroutines that wait have a stack each, and 4 tables of 1,021 messages take 48 KiB",
 		Prepare: func(st Setting) Run {
 			return pressure.fromOutside(st, pressureWork, actor.MailboxConfig{Capacity: pressureRoom, Policy: actor.Block})
 		},
 		Refs: pressure.refs(pressureWork, pressureRoom),
-	}
+	}}
 }
 
 var pressure = funnelKind{senders: pressureSenders}

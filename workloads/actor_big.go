@@ -6,41 +6,50 @@ import (
 	"strconv"
 
 	"github.com/dynolab/dyno/actor"
-	"github.com/dynolab/dyno/workloads/internal/condbox"
 )
 
-// bigPeers is how many actors there are, and bigFew where memory is scarce.
-const (
-	bigPeers = 120
-	bigFew   = 16
-)
+// bigPeers is how many actors there are.
+const bigPeers = 120
 
-// Big is many to many: each actor sends a ping to a random other one, waits for
+// actorBig is many to many: each actor sends a ping to a random other one, waits for
 // the pong, and sends the next, while it answers the pings of others. It is
 // the benchmark of that name of Erlang's and Savina's suites. Neither partner
 // nor processor is the same twice.
-func Big() Actor {
-	return Actor{
+func actorBig() []Workload {
+	return []Workload{{
 		Name:    "big",
-		Doc:     "120 actors send pings to random others and answer theirs: mailboxes that everybody uses",
+		Doc:     "120 actors send pings to random others and answer theirs: mailboxes that all of them use",
+		TooBig:  "120 actors take more than half of 64 KiB; big/actors=16 stands for it",
 		Prepare: func(st Setting) Run { return bigOnActors(st, bigPeers) },
-		Refs: []ActorRef{
+		Refs: []Ref{
 			{
-				Name:    refBuffered,
-				Doc:     "a goroutine and a channel each with room for a message of everybody",
-				Prepare: func(Setting) Run { return bigOnBufferedChannels() },
+				Name: refBuffered,
+				// A ping of every peer, the pong of its own, and what begins a Do.
+				Doc:     "a goroutine and a channel each with room for a message of each",
+				Prepare: func(Setting) Run { return bigByHand(bigCarried(channelsOf[*bigPing](bigPeers + 2))) },
 			},
 			{
 				Name:    refUnbuffered,
 				Doc:     "a goroutine and an unbuffered channel each, with a select of receiving and sending, since two could send to each other",
-				Prepare: func(Setting) Run { return bigOnUnbufferedChannels() },
+				Prepare: func(Setting) Run { return bigByHand(bigOnUnbuffered) },
 			},
 			{
 				Name:    refMutexCond,
 				Doc:     "a goroutine each and a slice behind a mutex and a condition variable",
-				Prepare: func(Setting) Run { return bigOnBoxes() },
+				Prepare: func(Setting) Run { return bigByHand(bigCarried(boxesOf[*bigPing](0))) },
 			},
 		},
+	}}
+}
+
+// bareBig is actorBig where memory is scarce.
+func bareBig(actors int) Workload {
+	return Workload{
+		Name:    "big",
+		Variant: "actors=" + strconv.Itoa(actors),
+		Doc:     "16 actors send pings to random others and answer theirs: big where memory is scarce",
+		Slicing: Slicing{Unit: 2 * actors},
+		Prepare: func(st Setting) Run { return bigOnActors(st, actors) },
 	}
 }
 
@@ -80,7 +89,7 @@ func (s *bigSum) add(m *bigPing) {
 
 // big is what runs in all ways have in common.
 type big struct {
-	*score
+	*progress
 	peers  []bigPeer
 	first  int     // the peer that gets the first of the next odd pings
 	single bigPing // the last operation of an odd number, which has no pong
@@ -91,8 +100,8 @@ type big struct {
 	odd   bool // and the single one
 }
 
-func newBig(s *score, peers int) *big {
-	b := &big{score: s, peers: make([]bigPeer, peers)}
+func newBig(s *progress, peers int) *big {
+	b := &big{progress: s, peers: make([]bigPeer, peers)}
 	for i := range b.peers {
 		p := &b.peers[i]
 		p.big, p.id, p.rnd = b, i, fill(uint32(i), 5)|1
@@ -172,8 +181,8 @@ func (b *big) deal(n int) {
 	}
 }
 
-// release has send send the messages that begin what deal has dealt.
-func (b *big) release(send func(to *bigPeer, m *bigPing) error) error {
+// start has send send the messages that begin what deal has dealt.
+func (b *big) start(send func(to *bigPeer, m *bigPing) error) error {
 	for i := range min(b.pings, len(b.peers)) {
 		if err := send(b.peer(i), nil); err != nil {
 			return err
@@ -222,187 +231,100 @@ func (p *bigPeer) Receive(ctx *actor.Context, msg any) error {
 	return ctx.Tell(to.self, next)
 }
 
-// bigOfActors is big run by an implementation.
-type bigOfActors struct {
-	*stage
-	big *big
-}
-
 func bigOnActors(st Setting, peers int) Run {
-	r := new(bigOfActors)
-	r.stage = newStage(st, func(s *stage, ctx *actor.Context) error {
-		r.big = newBig(&s.score, peers)
-		for i := range r.big.peers {
-			self, err := s.spawn(ctx, &r.big.peers[i])
-			if err != nil {
-				return err
-			}
-			r.big.peers[i].self = self
+	r := new(actorsRun)
+	var b *big
+	r.begun = func(ctx *actor.Context) error {
+		return b.start(func(to *bigPeer, m *bigPing) error { return ctx.Tell(to.self, m) })
+	}
+	r.system = newSystem(st, func(s *system, ctx *actor.Context) (err error) {
+		b = newBig(&s.progress, peers)
+		r.protocol = b
+		for i := 0; i < peers && err == nil; i++ {
+			b.peers[i].self, err = s.spawn(ctx, &b.peers[i])
 		}
-		return nil
+		return err
 	})
-	r.begun = r.release
 	return r
 }
 
-func (r *bigOfActors) Do(n int) error {
-	if err := r.err(); err != nil {
-		return err
+// bigByHand runs big by a reference, whose goroutines serve makes.
+func bigByHand(serve func(c *goroutines, b *big) carrier[*bigPing]) Run {
+	r := newHandRun()
+	b := newBig(&r.progress, bigPeers)
+	r.protocol = b
+	send := serve(r.goroutines, b)
+	r.begun = func() {
+		_ = b.start(func(to *bigPeer, m *bigPing) error {
+			send(to.id, m)
+			return nil
+		})
 	}
-	r.big.deal(n)
-	return r.play(r.begun)
-}
-
-// release has the peers begin.
-func (r *bigOfActors) release(ctx *actor.Context) error {
-	return r.big.release(func(to *bigPeer, m *bigPing) error { return ctx.Tell(to.self, m) })
-}
-
-func (r *bigOfActors) Check() error {
-	if err := r.stop(); err != nil {
-		return err
-	}
-	return r.big.check()
-}
-
-// bigByHand is big run by a reference.
-type bigByHand struct {
-	*crew
-	big  *big
-	send func(to *bigPeer, m *bigPing) error
-}
-
-func newBigByHand() *bigByHand {
-	r := &bigByHand{crew: new(crew)}
-	r.init()
-	r.big = newBig(&r.score, bigPeers)
 	return r
 }
 
-func (r *bigByHand) Do(n int) error {
-	r.big.deal(n)
-	_ = r.big.release(r.send)
-	return r.wait()
-}
-
-func (r *bigByHand) Check() error {
-	if err := r.stop(); err != nil {
-		return err
+func bigCarried(carry carrying[*bigPing]) func(c *goroutines, b *big) carrier[*bigPing] {
+	return func(c *goroutines, b *big) (send carrier[*bigPing]) {
+		send = carry(c, bigPeers, func(at int, m *bigPing) error {
+			next, to, err := b.peers[at].handle(m)
+			if next != nil {
+				send(to.id, next)
+			}
+			return err
+		})
+		return send
 	}
-	return r.big.check()
 }
 
-// bigOnChannels makes a channel for each peer and has serve serve it.
-func bigOnChannels(room int, serve func(r *bigByHand, p *bigPeer, in []chan *bigPing)) Run {
-	r := newBigByHand()
+// bigOnUnbuffered: who waits to send must receive meanwhile, since its receiver may be
+// waiting to send to it.
+func bigOnUnbuffered(c *goroutines, b *big) carrier[*bigPing] {
 	in := make([]chan *bigPing, bigPeers)
 	for i := range in {
-		in[i] = make(chan *bigPing, room)
+		in[i] = make(chan *bigPing)
 	}
 	for i := range in {
-		r.launch(func() { serve(r, &r.big.peers[i], in) })
+		c.launch(func() { b.peers[i].serve(in) })
 	}
-	r.send = func(to *bigPeer, m *bigPing) error {
-		in[to.id] <- m
-		return nil
-	}
-	r.let = func() {
+	c.let = func() {
 		for _, ch := range in {
 			close(ch)
 		}
 	}
-	return r
+	return func(to int, m *bigPing) { in[to] <- m }
 }
 
-// bigOnBufferedChannels: a channel has room for a ping of every peer, the pong
-// of its own, and what begins a Do, so nobody ever waits to send.
-func bigOnBufferedChannels() Run {
-	return bigOnChannels(bigPeers+2, func(r *bigByHand, p *bigPeer, in []chan *bigPing) {
-		for m := range in[p.id] {
-			next, to, err := p.handle(m)
-			switch {
-			case err != nil:
-				r.fail(err)
-			case next != nil:
-				in[to.id] <- next
-			}
-		}
-	})
-}
-
-// bigOnUnbufferedChannels: whoever waits to send must receive meanwhile, since
-// its receiver may be waiting to send to it.
-func bigOnUnbufferedChannels() Run {
+// serve receives and sends until the peer's channel is closed.
+func (p *bigPeer) serve(in []chan *bigPing) {
 	type parcel struct {
 		m  *bigPing
 		to *bigPeer
 	}
-	return bigOnChannels(0, func(r *bigByHand, p *bigPeer, in []chan *bigPing) {
-		own := in[p.id]
-		var out []parcel // the newest goes first: no sender has two under way
-		for {
-			var (
-				ch   chan<- *bigPing // nil, on which nothing is sent, if there is nothing to send
-				last parcel
-			)
-			if len(out) > 0 {
-				last = out[len(out)-1]
-				ch = in[last.to.id]
-			}
-			select {
-			case m, ok := <-own:
-				if !ok {
-					return
-				}
-				next, to, err := p.handle(m)
-				switch {
-				case err != nil:
-					r.fail(err)
-				case next != nil:
-					out = append(out, parcel{next, to})
-				}
-			case ch <- last.m:
-				out = out[:len(out)-1]
-			}
+	own := in[p.id]
+	var out []parcel // the newest goes first: no sender has two under way
+	for {
+		var (
+			ch   chan<- *bigPing // nil, on which nothing is sent, if there is nothing to send
+			last parcel
+		)
+		if len(out) > 0 {
+			last = out[len(out)-1]
+			ch = in[last.to.id]
 		}
-	})
-}
-
-// bigOnBoxes makes a locked mailbox for each peer.
-func bigOnBoxes() Run {
-	r := newBigByHand()
-	in := make([]*condbox.Box[*bigPing], bigPeers)
-	for i := range in {
-		in[i] = condbox.New[*bigPing](0)
-	}
-	for i := range in {
-		p := &r.big.peers[i]
-		r.launch(func() {
-			var batch []*bigPing
-			for {
-				if batch = in[p.id].TakeAll(batch); len(batch) == 0 {
-					return
-				}
-				for _, m := range batch {
-					next, to, err := p.handle(m)
-					switch {
-					case err != nil:
-						r.fail(err)
-					case next != nil:
-						in[to.id].Put(next)
-					}
-				}
+		select {
+		case m, ok := <-own:
+			if !ok {
+				return
 			}
-		})
-	}
-	r.send = func(to *bigPeer, m *bigPing) error {
-		in[to.id].Put(m)
-		return nil
-	}
-	r.let = func() {
-		for _, b := range in {
-			b.Close()
+			next, to, err := p.handle(m)
+			switch {
+			case err != nil:
+				p.big.fail(err)
+			case next != nil:
+				out = append(out, parcel{next, to})
+			}
+		case ch <- last.m:
+			out = out[:len(out)-1]
 		}
 	}
-	return r
 }

@@ -15,36 +15,33 @@ const (
 	blockedFor    = time.Millisecond
 )
 
-// Blocked is handlers that block, as those do that read a file or call a library that
+// actorBlocked is handlers that block, as those do that read a file or call a library that
 // knows no better: of 1,000 actors that have a message each, 100 sleep for a millisecond. An
 // operation is a message that is handled without blocking, and the time is that of
 // these: until the last of them has been handled. Waiting for those that sleep is
 // no part of it, where the [Meter] says so.
-func Blocked() Actor {
-	return Actor{
+func actorBlocked() []Workload {
+	return []Workload{{
 		Name:    "blocked",
 		Doc:     "100 of 1,000 actors sleep for 1 ms in their handler: how long the 900 others wait for them",
+		TooBig:  "1,000 actors, and handlers that sleep stop a machine that has one goroutine",
 		Slicing: Slicing{Unit: blockedFree},
 		Prepare: blockedOnActors,
-		Refs: []ActorRef{
+		Refs: []Ref{
 			{
 				Name:    refBuffered,
 				Doc:     "a goroutine and a buffered channel each",
-				Prepare: func(st Setting) Run { return blockedOnChannels(st, 1) },
+				Prepare: func(st Setting) Run { return blockedByHand(st, channelsOf[*nap](1)) },
 			},
 			{
 				Name:    refUnbuffered,
 				Doc:     "a goroutine and an unbuffered channel each",
-				Prepare: func(st Setting) Run { return blockedOnChannels(st, 0) },
+				Prepare: func(st Setting) Run { return blockedByHand(st, channelsOf[*nap](0)) },
 			},
 			{
-				Name: refMutexCond,
-				Doc:  "a goroutine each and a slice behind a mutex and a condition variable",
-				Prepare: func(st Setting) Run {
-					return blockedByHand(st, func(c *crew, handle func(int, *nap) error) carrier[*nap] {
-						return onBoxes(c, blockedActors, 0, handle)
-					})
-				},
+				Name:    refMutexCond,
+				Doc:     "a goroutine each and a slice behind a mutex and a condition variable",
+				Prepare: func(st Setting) Run { return blockedByHand(st, boxesOf[*nap](0)) },
 			},
 			{
 				Name:    refGoroutines,
@@ -52,7 +49,7 @@ func Blocked() Actor {
 				Prepare: func(st Setting) Run { return blockedByHand(st, onGoroutines[*nap]) },
 			},
 		},
-	}
+	}}
 }
 
 // A nap is a message to one of the actors, the same in every round.
@@ -72,7 +69,7 @@ type blockedNode struct {
 
 // blocked is what runs in all ways have in common.
 type blocked struct {
-	*score
+	*progress
 	meter Meter
 	nodes []blockedNode
 	naps  []nap
@@ -84,8 +81,8 @@ type blocked struct {
 	handled atomic.Int64
 }
 
-func newBlocked(s *score, st Setting) *blocked {
-	b := &blocked{score: s, meter: st.Meter, nodes: make([]blockedNode, blockedActors), naps: make([]nap, blockedActors)}
+func newBlocked(s *progress, st Setting) *blocked {
+	b := &blocked{progress: s, meter: st.Meter, nodes: make([]blockedNode, blockedActors), naps: make([]nap, blockedActors)}
 	for i := range b.nodes {
 		b.nodes[i].blocked, b.nodes[i].index = b, i
 		b.naps[i].at = i
@@ -164,14 +161,14 @@ func (n *blockedNode) Receive(_ *actor.Context, msg any) error {
 
 // blockedRun is Blocked run by an implementation.
 type blockedRun struct {
-	*stage
+	*system
 	blocked *blocked
 }
 
 func blockedOnActors(st Setting) Run {
 	r := new(blockedRun)
-	r.stage = newStage(st, func(s *stage, ctx *actor.Context) (err error) {
-		b := newBlocked(&s.score, st)
+	r.system = newSystem(st, func(s *system, ctx *actor.Context) (err error) {
+		b := newBlocked(&s.progress, st)
 		r.blocked = b
 		for i := 0; i < len(b.nodes) && err == nil; i++ {
 			b.nodes[i].self, err = s.spawn(ctx, &b.nodes[i])
@@ -206,24 +203,18 @@ func (r *blockedRun) Check() error {
 
 // blockedHands is Blocked run by a reference.
 type blockedHands struct {
-	*crew
+	*goroutines
 	blocked *blocked
 	send    carrier[*nap]
 }
 
-func blockedByHand(st Setting, carry func(c *crew, handle func(at int, m *nap) error) carrier[*nap]) Run {
-	r := &blockedHands{crew: new(crew)}
+func blockedByHand(st Setting, carry carrying[*nap]) Run {
+	r := &blockedHands{goroutines: new(goroutines)}
 	r.init()
-	b := newBlocked(&r.score, st)
+	b := newBlocked(&r.progress, st)
 	r.blocked = b
-	r.send = carry(r.crew, func(at int, m *nap) error { return b.nodes[at].take(m) })
+	r.send = carry(r.goroutines, blockedActors, func(at int, m *nap) error { return b.nodes[at].take(m) })
 	return r
-}
-
-func blockedOnChannels(st Setting, room int) Run {
-	return blockedByHand(st, func(c *crew, handle func(int, *nap) error) carrier[*nap] {
-		return onChannels(c, blockedActors, roomOf(room), handle)
-	})
 }
 
 func (r *blockedHands) Do(n int) error {

@@ -5,42 +5,48 @@ import (
 	"strconv"
 
 	"github.com/dynolab/dyno/actor"
-	"github.com/dynolab/dyno/workloads/internal/condbox"
 )
 
-// chameneosCount is how many creatures there are.
-const chameneosCount = 100
+const (
+	chameneosCount = 100            // creatures
+	mallIndex      = chameneosCount // the mall's number, after theirs
+)
 
-// Chameneos is a hundred creatures that go to a mall to meet somebody: two at a
+// actorChameneos is a hundred creatures that go to a mall to meet another: two at a
 // time meet, both change colour by what the other one's is, and go again. It
-// is the benchmark of that name of Savina's suite: everybody competes for one
+// is the benchmark of that name of Savina's suite: all compete for one
 // actor, and those whom it brings together then talk to each other.
 //
 // A meeting is four messages: the mall tells the first of two who the second
 // is, the first tells the second, and both go to the mall again.
-func Chameneos() Actor {
-	return Actor{
+func actorChameneos() []Workload {
+	return []Workload{{
 		Name:    "chameneos",
-		Doc:     "100 actors meet in pairs, as a broker brings them together: everybody against one, and random partners",
+		Doc:     "100 actors meet in pairs, as a broker brings them together: all against one, and random partners",
+		TooBig:  "101 actors take more than half of 64 KiB; big/actors=16 has random partners as well",
 		Prepare: chameneosOnActors,
-		Refs: []ActorRef{
+		Refs: []Ref{
 			{
-				Name:    refBuffered,
-				Doc:     "a goroutine and a channel each, with room for all that can come",
-				Prepare: func(Setting) Run { return chameneosOnChannels(1, chameneosCount) },
+				Name: refBuffered,
+				Doc:  "a goroutine and a channel each, with room for all that can come",
+				Prepare: func(Setting) Run {
+					return chameneosByHand(func(c *goroutines, n int, handle func(int, *encounter) error) carrier[*encounter] {
+						return onChannels(c, n, func(at int) int { return max(1, at/mallIndex*chameneosCount) }, handle)
+					})
+				},
 			},
 			{
 				Name:    refUnbuffered,
 				Doc:     "a goroutine and an unbuffered channel each",
-				Prepare: func(Setting) Run { return chameneosOnChannels(0, 0) },
+				Prepare: func(Setting) Run { return chameneosByHand(channelsOf[*encounter](0)) },
 			},
 			{
 				Name:    refMutexCond,
 				Doc:     "a goroutine each and a slice behind a mutex and a condition variable",
-				Prepare: func(Setting) Run { return chameneosOnBoxes() },
+				Prepare: func(Setting) Run { return chameneosByHand(boxesOf[*encounter](0)) },
 			},
 		},
-	}
+	}}
 }
 
 // An encounter is every message.
@@ -86,7 +92,7 @@ type creature struct {
 	_       [64]byte // creatures are worked on by different processors
 }
 
-// handle does what m asks for. It returns what is to be sent to somebody it
+// handle does what m asks for. It returns what is to be sent to another that it
 // has met, if anything, and whether it is to go to the mall.
 func (c *creature) handle(m *encounter) (meet *encounter, to *creature, visit bool, err error) {
 	switch m.kind {
@@ -100,7 +106,7 @@ func (c *creature) handle(m *encounter) (meet *encounter, to *creature, visit bo
 		return nil, nil, false, nil
 	case toVisit, toMeet:
 		if !c.away || m.from == c {
-			return nil, nil, false, errors.New("workloads: a creature met somebody twice, or while it was not at the mall")
+			return nil, nil, false, errors.New("workloads: a creature met another twice, or while it was not at the mall")
 		}
 		if m.kind == toVisit {
 			meet, to = &c.meets[c.color], m.from
@@ -174,7 +180,7 @@ func (l *mall) pop() *encounter {
 
 // park is what runs in all ways have in common.
 type park struct {
-	*score
+	*progress
 	mall      mall
 	creatures []creature
 
@@ -183,10 +189,11 @@ type park struct {
 	meetings int // of this Do
 	odd      int // messages of this Do that belong to no meeting
 	asked    int64
+	gathers  bool // the creatures are to go to the mall first
 }
 
-func newPark(s *score) *park {
-	p := &park{score: s, creatures: make([]creature, chameneosCount)}
+func newPark(s *progress) *park {
+	p := &park{progress: s, creatures: make([]creature, chameneosCount)}
 	p.begins.kind, p.opens.kind, p.regard.kind = toBegin, toOpen, toRegard
 	p.mall.park = p
 	for i := range p.creatures {
@@ -210,8 +217,29 @@ func (p *park) deal(n int) {
 // gather prepares for the creatures' first way to the mall. They wait there
 // between two Dos.
 func (p *park) gather() {
-	p.meetings, p.odd = 0, 0
+	p.meetings, p.odd, p.gathers = 0, 0, true
 	p.parts.Store(1)
+}
+
+// start has send send the messages that begin a Do.
+func (p *park) start(send func(to int, m *encounter) error) error {
+	if p.gathers {
+		p.gathers = false
+		for i := range p.creatures {
+			if err := send(i, &p.begins); err != nil {
+				return err
+			}
+		}
+	}
+	return send(mallIndex, &p.opens)
+}
+
+// refOf returns the actor with that number.
+func (p *park) refOf(i int) actor.Ref {
+	if i == mallIndex {
+		return p.mall.self
+	}
+	return p.creatures[i].self
 }
 
 func (p *park) check() error {
@@ -265,193 +293,66 @@ func (l *mallActor) Receive(ctx *actor.Context, msg any) error {
 	return l.handle(m, l.send)
 }
 
-// chameneosRun is Chameneos run by an implementation.
-type chameneosRun struct {
-	*stage
-	park *park
-}
-
 func chameneosOnActors(st Setting) Run {
-	r := new(chameneosRun)
-	r.stage = newStage(st, func(s *stage, ctx *actor.Context) (err error) {
-		r.park = newPark(&s.score)
-		l := &mallActor{mall: &r.park.mall}
+	r := new(actorsRun)
+	var p *park
+	r.begun = func(ctx *actor.Context) error {
+		return p.start(func(to int, m *encounter) error { return ctx.Tell(p.refOf(to), m) })
+	}
+	r.system = newSystem(st, func(s *system, ctx *actor.Context) (err error) {
+		p = newPark(&s.progress)
+		r.protocol = p
+		l := &mallActor{mall: &p.mall}
 		l.send = func(to *creature, m *encounter) error { return l.ctx.Tell(to.self, m) }
 		l.self, err = s.spawn(ctx, l)
 		for i := 0; i < chameneosCount && err == nil; i++ {
-			r.park.creatures[i].self, err = s.spawn(ctx, &r.park.creatures[i])
+			p.creatures[i].self, err = s.spawn(ctx, &p.creatures[i])
 		}
 		return err
 	})
 	if r.err() == nil {
-		r.park.gather()
-		_ = r.play(func(ctx *actor.Context) error { // what is wrong Do will say
-			for i := range r.park.creatures {
-				if err := ctx.Tell(r.park.creatures[i].self, &r.park.begins); err != nil {
-					return err
-				}
-			}
-			return ctx.Tell(r.park.mall.self, &r.park.opens)
+		p.gather()
+		_ = r.play(r.begun) // what is wrong Do will say
+	}
+	return r
+}
+
+// chameneosByHand runs Chameneos by a reference. Unbuffered channels do: the mall sends only to
+// creatures that wait for it, and they send to others that wait.
+func chameneosByHand(carry carrying[*encounter]) Run {
+	r := newHandRun()
+	p := newPark(&r.progress)
+	r.protocol = p
+	var send carrier[*encounter]
+	toCreature := func(to *creature, m *encounter) error {
+		send(to.id, m)
+		return nil
+	}
+	send = carry(r.goroutines, chameneosCount+1, func(at int, m *encounter) error {
+		if at == mallIndex {
+			return p.mall.handle(m, toCreature)
+		}
+		c := &p.creatures[at]
+		meet, to, visit, err := c.handle(m)
+		if err != nil {
+			return err
+		}
+		if meet != nil {
+			send(to.id, meet)
+		}
+		if visit {
+			send(mallIndex, &c.visit)
+		}
+		return nil
+	})
+	r.begun = func() {
+		_ = p.start(func(to int, m *encounter) error {
+			send(to, m)
+			return nil
 		})
 	}
-	return r
-}
-
-func (r *chameneosRun) Do(n int) error {
-	if err := r.err(); err != nil {
-		return err
-	}
-	r.park.deal(n)
-	return r.play(func(ctx *actor.Context) error { return ctx.Tell(r.park.mall.self, &r.park.opens) })
-}
-
-func (r *chameneosRun) Check() error {
-	if err := r.stop(); err != nil {
-		return err
-	}
-	return r.park.check()
-}
-
-// chameneosByHand is Chameneos run by a reference.
-type chameneosByHand struct {
-	*crew
-	park   *park
-	toMall func(m *encounter)
-	send   func(to *creature, m *encounter) error
-}
-
-func newChameneosByHand() *chameneosByHand {
-	r := &chameneosByHand{crew: new(crew)}
-	r.init()
-	r.park = newPark(&r.score)
-	return r
-}
-
-// gather has the creatures go to the mall.
-func (r *chameneosByHand) gather() {
-	r.park.gather()
-	for i := range r.park.creatures {
-		_ = r.send(&r.park.creatures[i], &r.park.begins)
-	}
-	r.toMall(&r.park.opens)
+	p.gather()
+	r.begun()
 	_ = r.wait()
-}
-
-// attend has a creature handle a message.
-func (r *chameneosByHand) attend(c *creature, m *encounter) {
-	meet, to, visit, err := c.handle(m)
-	if err != nil {
-		r.fail(err)
-		return
-	}
-	if meet != nil {
-		_ = r.send(to, meet)
-	}
-	if visit {
-		r.toMall(&c.visit)
-	}
-}
-
-func (r *chameneosByHand) Do(n int) error {
-	r.park.deal(n)
-	r.toMall(&r.park.opens)
-	return r.wait()
-}
-
-func (r *chameneosByHand) Check() error {
-	if err := r.stop(); err != nil {
-		return err
-	}
-	return r.park.check()
-}
-
-// chameneosOnChannels makes a channel for each creature and one for the mall.
-// Unbuffered ones do: the mall sends only to creatures that wait for it, and
-// they send to others that wait.
-func chameneosOnChannels(room, mallRoom int) Run {
-	r := newChameneosByHand()
-	in := make([]chan *encounter, chameneosCount)
-	mallIn := make(chan *encounter, mallRoom)
-	r.toMall = func(m *encounter) { mallIn <- m }
-	r.send = func(to *creature, m *encounter) error {
-		in[to.id] <- m
-		return nil
-	}
-	for i := range in {
-		in[i] = make(chan *encounter, room)
-	}
-	for i := range in {
-		c := &r.park.creatures[i]
-		r.launch(func() {
-			for m := range in[c.id] {
-				r.attend(c, m)
-			}
-		})
-	}
-	r.launch(func() {
-		for m := range mallIn {
-			if err := r.park.mall.handle(m, r.send); err != nil {
-				r.fail(err)
-			}
-		}
-	})
-	r.let = func() {
-		for _, ch := range in {
-			close(ch)
-		}
-		close(mallIn)
-	}
-	r.gather()
-	return r
-}
-
-// chameneosOnBoxes makes a locked mailbox for each creature and one for the
-// mall.
-func chameneosOnBoxes() Run {
-	r := newChameneosByHand()
-	in := make([]*condbox.Box[*encounter], chameneosCount)
-	mallIn := condbox.New[*encounter](0)
-	r.toMall = mallIn.Put
-	r.send = func(to *creature, m *encounter) error {
-		in[to.id].Put(m)
-		return nil
-	}
-	for i := range in {
-		in[i] = condbox.New[*encounter](0)
-	}
-	for i := range in {
-		c := &r.park.creatures[i]
-		r.launch(func() {
-			var batch []*encounter
-			for {
-				if batch = in[c.id].TakeAll(batch); len(batch) == 0 {
-					return
-				}
-				for _, m := range batch {
-					r.attend(c, m)
-				}
-			}
-		})
-	}
-	r.launch(func() {
-		var batch []*encounter
-		for {
-			if batch = mallIn.TakeAll(batch); len(batch) == 0 {
-				return
-			}
-			for _, m := range batch {
-				if err := r.park.mall.handle(m, r.send); err != nil {
-					r.fail(err)
-				}
-			}
-		}
-	})
-	r.let = func() {
-		for _, b := range in {
-			b.Close()
-		}
-		mallIn.Close()
-	}
-	r.gather()
 	return r
 }

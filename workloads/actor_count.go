@@ -2,44 +2,41 @@ package workloads
 
 import "strconv"
 
-// Count is one actor that sends and one that counts: a mailbox under a load
-// that never lets up.
-func Count() Actor {
-	a := bareCount()
-	a.Refs = funnelKind{senders: 1}.refs(0, window)
-	return a
-}
-
-// bareCount is Count without references.
-func bareCount() Actor {
-	return Actor{
-		Name:    "count",
-		Doc:     "one actor sends to another as fast as it can: what a message costs when the mailbox is never empty",
-		Prepare: funnelKind{senders: 1}.onActors,
-	}
-}
-
-// CountFloods is Count by a sender that does not wait to hear of the receiver: a million
-// messages in one turn, or as many as the variant says, then a pause until all of
-// them have come. The mailbox grows as far as the receiver is slower.
-func CountFloods() []Actor {
-	var all []Actor
+// actorCount is one actor that sends and one that counts: a mailbox under a load that never
+// lets up. With limit=none the sender does not wait to hear of the receiver: it
+// sends a million messages in one turn, or as many as the variant says, and then there is a
+// pause until all of them have come. The mailbox grows as far as the receiver is
+// slower.
+func actorCount() []Workload {
+	plain := bareCount()
+	plain.Refs = funnelKind{senders: 1}.refs(0, window)
+	all := []Workload{plain}
 	for _, size := range []int{floodSize, 10_000, 100_000} {
 		variant := "limit=none"
 		if size != floodSize {
 			variant += "/messages=" + strconv.Itoa(size)
 		}
 		k := funnelKind{senders: 1, flood: size}
-		all = append(all, Actor{
+		all = append(all, Workload{
 			Name:    "count",
 			Variant: variant,
 			Doc:     "one actor sends 1,000,000 messages to another, or the number given, and does not wait: what a flood costs",
+			TooBig:  "floods of 10,000 messages and more, all of which wait at once; count is there",
 			Slicing: Slicing{Unit: size},
 			Prepare: k.onActors,
 			Refs:    k.refs(0, window),
 		})
 	}
 	return all
+}
+
+// bareCount is the plain one without references.
+func bareCount() Workload {
+	return Workload{
+		Name:    "count",
+		Doc:     "one actor sends to another as fast as it can: what a message costs when the mailbox is never empty",
+		Prepare: funnelKind{senders: 1}.onActors,
+	}
 }
 
 // floodSize is how many messages a flood has unless the variant says otherwise.

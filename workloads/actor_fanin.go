@@ -6,20 +6,21 @@ import (
 	"github.com/dynolab/dyno/actor"
 )
 
-// FanIn is Count with several senders, 8 or as many as the variant says, which get into
+// actorFanIn is [actorCount] with several senders, 8 or as many as the variant says, which get into
 // each other's way at the mailbox of the one that counts.
-func FanIn() []Actor {
-	var all []Actor
+func actorFanIn() []Workload {
+	var all []Workload
 	for _, senders := range []int{8, 1, 2, 4, 16, 32, 64} {
 		variant := ""
 		if senders != 8 {
 			variant = "producers=" + strconv.Itoa(senders)
 		}
 		k := funnelKind{senders: senders}
-		all = append(all, Actor{
+		all = append(all, Workload{
 			Name:    "fanin",
 			Variant: variant,
 			Doc:     "8 actors, or the number given, send to one as fast as they can: whether senders get into each other's way",
+			TooBig:  "a table of 1,021 messages for each sender, 12 KiB, so for 8 of them 96",
 			Prepare: k.onActors,
 			Refs:    k.refs(0, window),
 		})
@@ -30,13 +31,14 @@ func FanIn() []Actor {
 		}))
 }
 
-// fanInFlood is FanIn by 64 senders that do not wait to hear of the receiver.
-func fanInFlood(variant, senders string, prepare func(k funnelKind, st Setting) Run) Actor {
+// fanInFlood is actorFanIn by 64 senders that do not wait to hear of the receiver.
+func fanInFlood(variant, senders string, prepare func(k funnelKind, st Setting) Run) Workload {
 	k := funnelKind{senders: 64, flood: floodSize}
-	return Actor{
+	return Workload{
 		Name:    "fanin",
 		Variant: "producers=64/" + variant,
 		Doc:     "64 " + senders + " send 1,000,000 messages to one actor and do not wait: a flood from many sides",
+		TooBig:  "a table of 1,021 messages for each sender, 12 KiB, so for 8 of them 96",
 		Slicing: Slicing{Unit: floodSize},
 		Prepare: func(st Setting) Run { return prepare(k, st) },
 		Refs:    k.refs(0, window),

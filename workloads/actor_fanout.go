@@ -2,7 +2,6 @@ package workloads
 
 import (
 	"github.com/dynolab/dyno/actor"
-	"github.com/dynolab/dyno/workloads/internal/condbox"
 )
 
 const (
@@ -18,37 +17,38 @@ const (
 	fanOutCredit = 32
 )
 
-// FanOut is one actor that sends to a thousand, in turn: the sender's processor
-// must give work away, or nobody else has any.
-func FanOut() Actor {
-	return Actor{
+// actorFanOut is one actor that sends to a thousand, in turn: the sender's processor
+// must give work away, or no other has any.
+func actorFanOut() []Workload {
+	return []Workload{{
 		Name:    "fanout",
 		Doc:     "one actor sends to 1,000 others in turn: how fast one can put others to work",
+		TooBig:  "1,000 actors, with 64 messages under way to each",
 		Prepare: fanOutOnActors,
-		Refs: []ActorRef{
+		Refs: []Ref{
 			{
 				Name:    refBuffered,
 				Doc:     "a goroutine and a channel of 64 each",
-				Prepare: func(Setting) Run { return fanOutOnChannels(fanOutRoom) },
+				Prepare: func(Setting) Run { return fanOutByHand(channelsOf[*note](fanOutRoom)) },
 			},
 			{
 				Name:    refUnbuffered,
 				Doc:     "a goroutine and an unbuffered channel each",
-				Prepare: func(Setting) Run { return fanOutOnChannels(0) },
+				Prepare: func(Setting) Run { return fanOutByHand(channelsOf[*note](0)) },
 			},
 			{
 				Name:    refMutexCond,
 				Doc:     "a goroutine each and a slice of at most 64 behind a mutex and condition variables",
-				Prepare: func(Setting) Run { return fanOutOnBoxes() },
+				Prepare: func(Setting) Run { return fanOutByHand(boxesOf[*note](fanOutRoom)) },
 			},
 		},
-	}
+	}}
 }
 
-// fanOut is what runs in all ways have in common. Everybody gets the same
+// fanOut is what runs in all ways have in common. All receivers get the same
 // messages, each of which goes to all receivers before the next one does.
 type fanOut struct {
-	*score
+	*progress
 	table     []note
 	receivers []fanOutReceiver
 
@@ -74,9 +74,9 @@ type fanOutReceiver struct {
 	_    [8]byte
 }
 
-func newFanOut(s *score) *fanOut {
+func newFanOut(s *progress) *fanOut {
 	f := &fanOut{
-		score:     s,
+		progress:  s,
 		table:     newNotes(0),
 		receivers: make([]fanOutReceiver, fanOutReceivers),
 		free:      fanOutReceivers * fanOutRoom,
@@ -182,18 +182,13 @@ func (f fanOutSender) Receive(ctx *actor.Context, msg any) error {
 	return nil
 }
 
-// fanOutRun is FanOut run by an implementation.
-type fanOutRun struct {
-	*stage
-	fan *fanOut
-}
-
 func fanOutOnActors(st Setting) Run {
-	r := new(fanOutRun)
-	r.stage = newStage(st, func(s *stage, ctx *actor.Context) error {
-		f := newFanOut(&s.score)
-		r.fan = f
-		var err error
+	r := new(actorsRun)
+	var f *fanOut
+	r.begun = func(ctx *actor.Context) error { return ctx.Tell(f.self, beginNotes) }
+	r.system = newSystem(st, func(s *system, ctx *actor.Context) (err error) {
+		f = newFanOut(&s.progress)
+		r.protocol = f
 		f.self, err = s.spawn(ctx, fanOutSender{f})
 		for i := 0; i < fanOutReceivers && err == nil; i++ {
 			f.receivers[i].self, err = s.spawn(ctx, &f.receivers[i])
@@ -203,115 +198,17 @@ func fanOutOnActors(st Setting) Run {
 	return r
 }
 
-func (r *fanOutRun) Do(n int) error {
-	if err := r.err(); err != nil {
-		return err
-	}
-	r.fan.deal(n)
-	return r.play(func(ctx *actor.Context) error { return ctx.Tell(r.fan.self, beginNotes) })
-}
-
-func (r *fanOutRun) Check() error {
-	if err := r.stop(); err != nil {
-		return err
-	}
-	return r.fan.check()
-}
-
-// fanOutByHand is FanOut run by a reference, whose sender is the caller of Do.
-type fanOutByHand struct {
-	*crew
-	fan *fanOut
-}
-
-func newFanOutByHand() *fanOutByHand {
-	r := &fanOutByHand{crew: new(crew)}
-	r.init()
-	r.fan = newFanOut(&r.score)
-	return r
-}
-
-func (r *fanOutByHand) Check() error {
-	if err := r.stop(); err != nil {
-		return err
-	}
-	return r.fan.check()
-}
-
-// fanOutChannels is FanOut on channels.
-type fanOutChannels struct {
-	*fanOutByHand
-	in []chan *note
-}
-
-func fanOutOnChannels(room int) Run {
-	r := fanOutChannels{newFanOutByHand(), make([]chan *note, fanOutReceivers)}
-	for i := range r.in {
-		r.in[i] = make(chan *note, room)
-		to, own := &r.fan.receivers[i], r.in[i]
-		r.launch(func() {
-			for m := range own {
-				if err := to.take(m); err != nil {
-					r.fail(err)
-				}
-			}
-		})
-	}
-	r.let = func() {
-		for _, ch := range r.in {
-			close(ch)
+// fanOutByHand runs fanOut by a reference, whose sender is the caller of Do.
+func fanOutByHand(carry carrying[*note]) Run {
+	r := newHandRun()
+	f := newFanOut(&r.progress)
+	r.protocol = f
+	send := carry(r.goroutines, fanOutReceivers, func(at int, m *note) error { return f.receivers[at].take(m) })
+	r.begun = func() {
+		for range f.quota {
+			m, to := f.pick()
+			send(to, m)
 		}
 	}
 	return r
-}
-
-func (r fanOutChannels) Do(n int) error {
-	r.fan.deal(n)
-	for range n {
-		m, to := r.fan.pick()
-		r.in[to] <- m
-	}
-	return r.wait()
-}
-
-// fanOutBoxes is FanOut on locked mailboxes.
-type fanOutBoxes struct {
-	*fanOutByHand
-	in []*condbox.Box[*note]
-}
-
-func fanOutOnBoxes() Run {
-	r := fanOutBoxes{newFanOutByHand(), make([]*condbox.Box[*note], fanOutReceivers)}
-	for i := range r.in {
-		r.in[i] = condbox.New[*note](fanOutRoom)
-		to, own := &r.fan.receivers[i], r.in[i]
-		r.launch(func() {
-			var batch []*note
-			for {
-				if batch = own.TakeAll(batch); len(batch) == 0 {
-					return
-				}
-				for _, m := range batch {
-					if err := to.take(m); err != nil {
-						r.fail(err)
-					}
-				}
-			}
-		})
-	}
-	r.let = func() {
-		for _, b := range r.in {
-			b.Close()
-		}
-	}
-	return r
-}
-
-func (r fanOutBoxes) Do(n int) error {
-	r.fan.deal(n)
-	for range n {
-		m, to := r.fan.pick()
-		r.in[to].Put(m)
-	}
-	return r.wait()
 }

@@ -11,18 +11,19 @@ import (
 // forkNodes is how many nodes a tree has at most.
 const forkNodes = 1<<13 - 1
 
-// ForkJoin is divide and conquer by actors that live for one task: each makes up
+// actorForkJoin is divide and conquer by actors that live for one task: each makes up
 // to two others, waits for what they have found out, adds its own, reports to
 // the one that made it, and stops. An operation is an actor: made, asked,
 // answered, stopped.
-func ForkJoin() Actor {
-	return Actor{
+func actorForkJoin() []Workload {
+	return []Workload{{
 		Name:     "forkjoin",
 		Doc:      "actors make others for parts of a task, wait for their answers and stop: what a short life costs",
+		TooBig:   "up to 8,191 actors at once",
 		Messages: 2,
 		Slicing:  Slicing{Unit: forkNodes},
 		Prepare:  forkOnActors,
-		Refs: []ActorRef{
+		Refs: []Ref{
 			{
 				Name:    refBuffered,
 				Doc:     "a goroutine for each, and a channel with room for the answers where there are any",
@@ -39,7 +40,7 @@ func ForkJoin() Actor {
 				Prepare: func(Setting) Run { return forkByHand(forkOnMutex) },
 			},
 		},
-	}
+	}}
 }
 
 // A stretch is a part of the task: so many numbers from first on.
@@ -174,14 +175,14 @@ func (n *forkNode) start(ctx *actor.Context) error {
 
 // forkRun is ForkJoin run by an implementation.
 type forkRun struct {
-	*stage
+	*system
 	fork
 	found finding // by the root of a tree
 }
 
 func forkOnActors(st Setting) Run {
 	r := &forkRun{fork: newFork()}
-	r.stage = newStage(st, func(*stage, *actor.Context) error { return nil })
+	r.system = newSystem(st, func(*system, *actor.Context) error { return nil })
 	return r
 }
 

@@ -13,23 +13,24 @@ const (
 	hotTokens = 256 // messages under way at once
 )
 
-// Hot is skewed load: of 10,000 actors one has every second message. It passes each on to
+// actorHot is skewed load: of 10,000 actors one has every second message. It passes each on to
 // another actor, which is cold by then, and that one sends it back. It is a program with a
 // cache, a counter or a connection that all of its parts need.
-func Hot() Actor {
-	return Actor{
+func actorHot() []Workload {
+	return []Workload{{
 		Name:    "hot",
-		Doc:     "10,000 actors send to a single one, which passes each message on to another: what a hot spot costs everybody",
+		Doc:     "10,000 actors send to a single one, which passes each message on to another: what a hot spot costs all",
+		TooBig:  "10,000 actors",
 		Actors:  hotActors,
 		Slicing: Slicing{Unit: hotActors},
 		Prepare: hotOnActors,
 		// With unbuffered channels the hot one and another could send to each other.
-		Refs: []ActorRef{
+		Refs: []Ref{
 			{
 				Name: refBuffered,
 				Doc:  "a goroutine and a channel each, the hot one's with room for all messages",
 				Prepare: func(st Setting) Run {
-					return hotByHand(st, func(c *crew, n int, handle func(int, *hotToken) error) carrier[*hotToken] {
+					return hotByHand(st, func(c *goroutines, n int, handle func(int, *hotToken) error) carrier[*hotToken] {
 						return onChannels(c, n, func(at int) int {
 							if at == 0 {
 								return hotTokens
@@ -40,16 +41,12 @@ func Hot() Actor {
 				},
 			},
 			{
-				Name: refMutexCond,
-				Doc:  "a goroutine each and a slice behind a mutex and a condition variable",
-				Prepare: func(st Setting) Run {
-					return hotByHand(st, func(c *crew, n int, handle func(int, *hotToken) error) carrier[*hotToken] {
-						return onBoxes(c, n, 0, handle)
-					})
-				},
+				Name:    refMutexCond,
+				Doc:     "a goroutine each and a slice behind a mutex and a condition variable",
+				Prepare: func(st Setting) Run { return hotByHand(st, boxesOf[*hotToken](0)) },
 			},
 		},
-	}
+	}}
 }
 
 // A hotToken is a message. It belongs to the node it has been sent to.
@@ -73,7 +70,7 @@ type hotNode struct {
 
 // hotSpot is what runs in all ways have in common.
 type hotSpot struct {
-	*score
+	*progress
 	nodes  []hotNode
 	tokens []hotToken
 	turn   int // the token that gets the first of the next odd hops
@@ -87,12 +84,12 @@ type hotSpot struct {
 }
 
 // newHotSpot makes the nodes, without those that no operation would ever reach.
-func newHotSpot(s *score, st Setting) *hotSpot {
+func newHotSpot(s *progress, st Setting) *hotSpot {
 	n := hotActors
 	if st.Ops > 0 {
 		n = min(n, max(2, st.Ops))
 	}
-	h := &hotSpot{score: s, nodes: make([]hotNode, n), tokens: make([]hotToken, hotTokens), cold: make([]int32, n-1)}
+	h := &hotSpot{progress: s, nodes: make([]hotNode, n), tokens: make([]hotToken, hotTokens), cold: make([]int32, n-1)}
 	for i := range h.nodes {
 		h.nodes[i].hot, h.nodes[i].index, h.nodes[i].weight = h, i, uint64(fill(uint32(i), 2))
 	}
@@ -188,8 +185,8 @@ func hotOnActors(st Setting) Run {
 		}
 		return nil
 	}
-	r.stage = newStage(st, func(s *stage, ctx *actor.Context) (err error) {
-		h = newHotSpot(&s.score, st)
+	r.system = newSystem(st, func(s *system, ctx *actor.Context) (err error) {
+		h = newHotSpot(&s.progress, st)
 		r.protocol = h
 		for i := 0; i < len(h.nodes) && err == nil; i++ {
 			h.nodes[i].self, err = s.spawn(ctx, &h.nodes[i])
@@ -202,13 +199,12 @@ func hotOnActors(st Setting) Run {
 	return r
 }
 
-func hotByHand(st Setting, carry func(c *crew, n int, handle func(at int, t *hotToken) error) carrier[*hotToken]) Run {
-	r := &crewRun{crew: new(crew)}
-	r.init()
-	h := newHotSpot(&r.score, st)
+func hotByHand(st Setting, carry carrying[*hotToken]) Run {
+	r := newHandRun()
+	h := newHotSpot(&r.progress, st)
 	r.protocol = h
 	var send carrier[*hotToken]
-	send = carry(r.crew, len(h.nodes), func(at int, t *hotToken) error {
+	send = carry(r.goroutines, len(h.nodes), func(at int, t *hotToken) error {
 		more, err := h.nodes[at].visit(t)
 		switch {
 		case err != nil:

@@ -10,8 +10,9 @@ import (
 	"github.com/dynolab/dyno/actor"
 )
 
-// Latency1k is what a quiet system's user feels: a thousand messages a second
-// come from outside, and all but one processor are asleep between two of them.
+// actorLatency is what a quiet system's user feels: a thousand messages a second
+// come from outside, and all but one processor are asleep between two of them; with
+// latency100k the system is never quiet, and far from busy.
 //
 // Messages are due at times that are fixed beforehand, and latency counts from
 // then, not from the moment at which the sender got round to it: a stall delays
@@ -19,23 +20,19 @@ import (
 // see it once. The sender is a goroutine that yields until the next message is
 // due, since timers are too coarse, by a factor of a thousand. Latency is up to the
 // moment at which the actor begins to handle the message.
-func Latency1k() Actor { return latency1k.workload() }
+//
+// With idlewake the sender has slept for two milliseconds, and so have all processors.
+// Latency counts from the moment at which it wakes up and sends, for when that is the
+// system's timers decide.
+func actorLatency() []Workload {
+	fast := pace{"latency100k", "100,000 messages a second come from outside, due at fixed times: how long until an actor handles them", 10_000, false}.workload()
+	fast.TooBig = "a message every 10 µs is more than a processor of some megahertz can handle, so the backlog would grow"
+	idle := pace{"idlewake", "a message is sent to an actor when everything has slept for 2 ms: how long until it is handled", 2_000_000, true}.workload()
+	idle.TooBig = "nothing is woken where one goroutine does everything; latency1k has the same way without it"
+	return []Workload{idle, latency1k.workload(), fast}
+}
 
 var latency1k = pace{"latency1k", "1,000 messages a second come from outside, due at fixed times: how long until an actor handles them", 1_000_000, false}
-
-// Latency100k is Latency1k with a hundred times as many messages: the system is
-// never quiet, and far from busy.
-func Latency100k() Actor {
-	return pace{"latency100k", "100,000 messages a second come from outside, due at fixed times: how long until an actor handles them", 10_000, false}.workload()
-}
-
-// IdleWake is a message to a system that is asleep: the sender has slept for two
-// milliseconds, and so have all processors. Latency counts from the moment at which it wakes
-// up and sends, for when that is the system's timers decide. [Latency1k] has
-// a sender that is awake and lends its processor; here none is awake.
-func IdleWake() Actor {
-	return pace{"idlewake", "a message is sent to an actor when everything has slept for 2 ms: how long until it is handled", 2_000_000, true}.workload()
-}
 
 // A pace is a workload with a message every so many nanoseconds.
 type pace struct {
@@ -44,31 +41,31 @@ type pace struct {
 	asleep    bool // the sender sleeps meanwhile
 }
 
-func (p pace) workload() Actor {
+func (p pace) workload() Workload {
 	a := p.bare()
-	a.Refs = []ActorRef{
+	a.Refs = []Ref{
 		{
 			Name:    refBuffered,
 			Doc:     "a goroutine and a buffered channel",
-			Prepare: func(st Setting) Run { return p.onChannel(st, window) },
+			Prepare: func(st Setting) Run { return p.byHand(st, channelsOf[*timed](window)) },
 		},
 		{
 			Name:    refUnbuffered,
 			Doc:     "a goroutine and an unbuffered channel",
-			Prepare: func(st Setting) Run { return p.onChannel(st, 0) },
+			Prepare: func(st Setting) Run { return p.byHand(st, channelsOf[*timed](0)) },
 		},
 		{
 			Name:    refMutexCond,
 			Doc:     "a goroutine and a slice behind a mutex and a condition variable",
-			Prepare: p.onBox,
+			Prepare: func(st Setting) Run { return p.byHand(st, boxesOf[*timed](0)) },
 		},
 	}
 	return a
 }
 
 // bare is workload without references.
-func (p pace) bare() Actor {
-	return Actor{
+func (p pace) bare() Workload {
+	return Workload{
 		Name:    p.name,
 		Doc:     p.doc,
 		Open:    true,
@@ -95,7 +92,7 @@ type timed struct {
 
 // openLoop is what runs in all ways have in common.
 type openLoop struct {
-	*score
+	*progress
 	meter    Meter // nil: messages are sent without regard to time
 	interval int64
 	until    func(ns int64) // see Setting
@@ -115,7 +112,7 @@ type openLoop struct {
 	last    atomic.Int64 // the number of messages that ends the Do
 }
 
-func newOpenLoop(s *score, st Setting, p pace) *openLoop {
+func newOpenLoop(s *progress, st Setting, p pace) *openLoop {
 	l := newRinglessLoop(s, st, p.interval)
 	l.asleep = p.asleep
 	size := latencyRing
@@ -127,8 +124,8 @@ func newOpenLoop(s *score, st Setting, p pace) *openLoop {
 }
 
 // newRinglessLoop makes a loop whose messages are all new ones.
-func newRinglessLoop(s *score, st Setting, interval int64) *openLoop {
-	return &openLoop{score: s, meter: st.Meter, interval: interval, until: st.Until}
+func newRinglessLoop(s *progress, st Setting, interval int64) *openLoop {
+	return &openLoop{progress: s, meter: st.Meter, interval: interval, until: st.Until}
 }
 
 // do sends n messages when they are due.
@@ -219,7 +216,7 @@ func (l *openLoop) Receive(_ *actor.Context, msg any) error {
 
 // latencyRun is the workload run by an implementation.
 type latencyRun struct {
-	*stage
+	*system
 	loop *openLoop
 	self actor.Ref
 	send func(m *timed) error
@@ -227,8 +224,8 @@ type latencyRun struct {
 
 func (p pace) onActor(st Setting) Run {
 	r := new(latencyRun)
-	r.stage = newStage(st, func(s *stage, ctx *actor.Context) (err error) {
-		r.loop = newOpenLoop(&s.score, st, p)
+	r.system = newSystem(st, func(s *system, ctx *actor.Context) (err error) {
+		r.loop = newOpenLoop(&s.progress, st, p)
 		r.self, err = s.spawn(ctx, r.loop)
 		return err
 	})
@@ -268,15 +265,15 @@ func (r *latencyRun) Check() error {
 
 // latencyByHand is the workload run by a reference.
 type latencyByHand struct {
-	*crew
+	*goroutines
 	loop *openLoop
 	send func(m *timed) error
 }
 
 func newLatencyByHand(st Setting, p pace) *latencyByHand {
-	r := &latencyByHand{crew: new(crew)}
+	r := &latencyByHand{goroutines: new(goroutines)}
 	r.init()
-	r.loop = newOpenLoop(&r.score, st, p)
+	r.loop = newOpenLoop(&r.progress, st, p)
 	return r
 }
 
@@ -292,22 +289,12 @@ func (r *latencyByHand) Check() error {
 	return r.loop.check()
 }
 
-func (p pace) byHand(st Setting, carry func(c *crew, handle func(at int, m *timed) error) carrier[*timed]) Run {
+func (p pace) byHand(st Setting, carry carrying[*timed]) Run {
 	r := newLatencyByHand(st, p)
-	send := carry(r.crew, func(_ int, m *timed) error { return r.loop.take(m) })
+	send := carry(r.goroutines, 1, func(_ int, m *timed) error { return r.loop.take(m) })
 	r.send = func(m *timed) error {
 		send(0, m)
 		return nil
 	}
 	return r
-}
-
-func (p pace) onChannel(st Setting, room int) Run {
-	return p.byHand(st, func(c *crew, handle func(int, *timed) error) carrier[*timed] {
-		return onChannels(c, 1, roomOf(room), handle)
-	})
-}
-
-func (p pace) onBox(st Setting) Run {
-	return p.byHand(st, func(c *crew, handle func(int, *timed) error) carrier[*timed] { return onBoxes(c, 1, 0, handle) })
 }

@@ -5,36 +5,33 @@ import "strconv"
 // pairsCount is how many pairs there are unless the variant says otherwise.
 const pairsCount = 1000
 
-// Pairs is PingPong a thousand times at once: there is always work for every
-// processor, and fairness between the pairs is not asked for.
-func Pairs() Actor {
-	return pairs(pairsCount, "")
-}
-
-// PairsCurve is Pairs with as many actors as its variants say: how the price of
-// a message rises when all of them have one and do not fit into a processor's
-// caches. A scheduler may let a pair go on for a while; with [RingCurve] it
-// cannot.
-func PairsCurve() []Actor {
-	var curve []Actor
+// actorPairs is [actorPingPong] a thousand times at once: there is always work for every
+// processor, and fairness between the pairs is not asked for. The curve says how the price of
+// a message rises when all of the actors have one and do not fit into a processor's
+// caches. A scheduler may let a pair go on for a while; with [actorRing] it cannot.
+func actorPairs() []Workload {
+	all := []Workload{pairs(pairsCount, "")}
 	for _, actors := range []int{2, 20, 200, 20_000, 200_000, 1_000_000} {
-		curve = append(curve, pairs(actors/2, "actors="+strconv.Itoa(actors)))
+		all = append(all, pairs(actors/2, "actors="+strconv.Itoa(actors)))
 	}
-	return curve
+	return all
 }
 
-func pairs(count int, variant string) Actor {
+func pairs(count int, variant string) Workload {
 	a := barePairs(count, variant)
+	if count != 10 {
+		a.TooBig = "2,000 actors, or up to a million; pairs/actors=20 is there"
+	}
 	a.Refs = ringKind{count: count, size: 2}.refs()
 	return a
 }
 
 // barePairs is pairs without references.
-func barePairs(count int, variant string) Actor {
-	return Actor{
+func barePairs(count int, variant string) Workload {
+	return Workload{
 		Name:    "pairs",
 		Variant: variant,
-		Doc:     "1,000 pairs of actors, or the number given, send a message to and fro all at once: whether many hops at once cost less",
+		Doc:     "1,000 pairs of actors, or the number given, send a message back and forth all at once: whether many hops at once cost less",
 		Actors:  2 * count,
 		Slicing: ringSlicing(2 * count),
 		Prepare: ringKind{count: count, size: 2}.onActors,

@@ -6,12 +6,12 @@ import (
 	"github.com/dynolab/dyno/actor"
 )
 
-// Payload is Count with messages that carry something: 64 bytes that the sender makes anew
+// actorPayload is [actorCount] with messages that carry something: 64 bytes that the sender makes anew
 // for each message, as real programs do, and a pointer to them is sent. With by=value the
 // bytes themselves are sent. A channel of such values copies them; what takes messages of
 // any type allocates for each.
-func Payload() []Actor {
-	return []Actor{
+func actorPayload() []Workload {
+	return []Workload{
 		payload("", "one actor sends to another what it allocates for each message, 64 bytes: what a message costs that carries something",
 			func(n *note) any { return boxParcel(n) },
 			payloadRefs("pointers", boxParcel, func(k *funnelSink, p *parcel) error { return k.unpack(p) })),
@@ -21,11 +21,12 @@ func Payload() []Actor {
 	}
 }
 
-func payload(variant, doc string, wrap func(n *note) any, refs []ActorRef) Actor {
-	return Actor{
+func payload(variant, doc string, wrap func(n *note) any, refs []Ref) Workload {
+	return Workload{
 		Name:    "payload",
 		Variant: variant,
 		Doc:     doc,
+		TooBig:  "64 bytes for each of up to 1,024 messages that wait",
 		Prepare: func(st Setting) Run { return payloadOnActors(st, wrap) },
 		Refs:    refs,
 	}
@@ -128,13 +129,12 @@ func payloadOnActors(st Setting, wrap func(n *note) any) Run {
 }
 
 // payloadRefs are the references whose queues are of type M.
-func payloadRefs[M any](of string, wrap func(n *note) M, unpack func(k *funnelSink, m M) error) []ActorRef {
-	byHand := func(carry func(c *crew, handle func(at int, m M) error) carrier[M]) Run {
-		r := &crewRun{crew: new(crew)}
-		r.init()
-		f := newFunnel(&r.score, 1, window)
+func payloadRefs[M any](of string, wrap func(n *note) M, unpack func(k *funnelSink, m M) error) []Ref {
+	byHand := func(carry carrying[M]) Run {
+		r := newHandRun()
+		f := newFunnel(&r.progress, 1, window)
 		r.protocol = f
-		send := carry(r.crew, func(_ int, m M) error { return unpack(&f.sink, m) })
+		send := carry(r.goroutines, 1, func(_ int, m M) error { return unpack(&f.sink, m) })
 		r.begun = func() { // the sender is the caller of Do
 			s := &f.senders[0]
 			for range s.quota {
@@ -143,26 +143,21 @@ func payloadRefs[M any](of string, wrap func(n *note) M, unpack func(k *funnelSi
 		}
 		return r
 	}
-	onChannel := func(room int) Run {
-		return byHand(func(c *crew, handle func(int, M) error) carrier[M] { return onChannels(c, 1, roomOf(room), handle) })
-	}
-	return []ActorRef{
+	return []Ref{
 		{
 			Name:    refBuffered,
 			Doc:     "goroutines and a buffered channel of " + of,
-			Prepare: func(Setting) Run { return onChannel(window) },
+			Prepare: func(Setting) Run { return byHand(channelsOf[M](window)) },
 		},
 		{
 			Name:    refUnbuffered,
 			Doc:     "goroutines and an unbuffered channel of " + of,
-			Prepare: func(Setting) Run { return onChannel(0) },
+			Prepare: func(Setting) Run { return byHand(channelsOf[M](0)) },
 		},
 		{
-			Name: refMutexCond,
-			Doc:  "goroutines and a slice of " + of + " behind a mutex and condition variables",
-			Prepare: func(Setting) Run {
-				return byHand(func(c *crew, handle func(int, M) error) carrier[M] { return onBoxes(c, 1, window, handle) })
-			},
+			Name:    refMutexCond,
+			Doc:     "goroutines and a slice of " + of + " behind a mutex and condition variables",
+			Prepare: func(Setting) Run { return byHand(boxesOf[M](window)) },
 		},
 	}
 }

@@ -1,22 +1,22 @@
 package workloads
 
-// PingPong is two actors that send a message to and fro: the least there is,
-// and all of it latency. No two messages are under way at once, so whoever
+// actorPingPong is two actors that send a message back and forth: the least there is,
+// and all of it latency. No two messages are under way at once, so an implementation that
 // hands the work to another processor at every hop pays for waking it.
-func PingPong() Actor {
+func actorPingPong() []Workload {
 	a := barePingPong()
 	a.Refs = pingPongRing.refs()
-	return a
+	return []Workload{a}
 }
 
-// pingPongRing: two actors that send a message to and fro are a ring.
+// pingPongRing: two actors that send a message back and forth are a ring.
 var pingPongRing = ringKind{count: 1, size: 2}
 
-// barePingPong is PingPong without references.
-func barePingPong() Actor {
-	return Actor{
+// barePingPong is actorPingPong without references.
+func barePingPong() Workload {
+	return Workload{
 		Name:    "pingpong",
-		Doc:     "two actors send a message to and fro: what a hop costs when nothing else is to be done",
+		Doc:     "two actors send a message back and forth: what a hop costs when nothing else is to be done",
 		Prepare: pingPongRing.onActors,
 	}
 }

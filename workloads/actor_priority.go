@@ -14,17 +14,18 @@ const (
 	priorityDepth  = 256 // jobs that wait at first
 )
 
-// Priority is an actor with an agenda: it files jobs of eight priorities for
+// actorPriority is an actor with an agenda: it files jobs of eight priorities for
 // itself, 256 at a time, and gets them back the most urgent first and, within a
 // priority, in the order of filing. Because it files them in one turn, all
 // of them wait before the first is handled, so that their order is known.
-func Priority() Actor {
-	return Actor{
+func actorPriority() []Workload {
+	return []Workload{{
 		Name:    "priority",
 		Doc:     "an actor files 256 jobs of 8 priorities with itself and handles them by priority: what an ordered mailbox costs",
+		TooBig:  "256 jobs and their mailbox fit, but a board's report has no use for it yet",
 		Prepare: priorityOnActor,
 		// An unbuffered channel cannot hold what its own receiver sends.
-		Refs: []ActorRef{
+		Refs: []Ref{
 			{
 				Name:    refBuffered,
 				Doc:     "a goroutine and a buffered channel for each priority, tried in turn",
@@ -36,7 +37,7 @@ func Priority() Actor {
 				Prepare: func(Setting) Run { return priorityOnLevels() },
 			},
 		},
-	}
+	}}
 }
 
 // A job is never written to.
@@ -47,7 +48,7 @@ type job struct {
 
 // agenda is what runs in all ways have in common.
 type agenda struct {
-	*score
+	*progress
 	jobs  []job
 	order []*job // as they are to be handled
 
@@ -61,8 +62,8 @@ type agenda struct {
 	sum, want      int64 // of the jobs' indexes
 }
 
-func newAgenda(s *score) *agenda {
-	a := &agenda{score: s, jobs: make([]job, priorityDepth), order: make([]*job, priorityDepth)}
+func newAgenda(s *progress) *agenda {
+	a := &agenda{progress: s, jobs: make([]job, priorityDepth), order: make([]*job, priorityDepth)}
 	for i := range a.jobs {
 		a.jobs[i] = job{i, int(fill(uint32(i), 3) % priorityLevels)}
 		a.order[i] = &a.jobs[i]
@@ -147,19 +148,15 @@ func priorityOf(msg any) int {
 	return 0
 }
 
-// priorityRun is Priority run by an implementation.
-type priorityRun struct {
-	*stage
-	agenda *agenda
-	self   actor.Ref
-}
-
 func priorityOnActor(st Setting) Run {
-	r := new(priorityRun)
-	r.stage = newStage(st, func(s *stage, ctx *actor.Context) (err error) {
-		r.agenda = newAgenda(&s.score)
-		r.self, err = ctx.Spawn(actor.Props{
-			New:     func() actor.Actor { return r.agenda },
+	r := new(actorsRun)
+	var self actor.Ref
+	r.begun = func(ctx *actor.Context) error { return ctx.Tell(self, nil) }
+	r.system = newSystem(st, func(s *system, ctx *actor.Context) (err error) {
+		a := newAgenda(&s.progress)
+		r.protocol = a
+		self, err = ctx.Spawn(actor.Props{
+			New:     func() actor.Actor { return a },
 			Mailbox: actor.MailboxConfig{Priority: priorityOf},
 		})
 		return err
@@ -167,44 +164,18 @@ func priorityOnActor(st Setting) Run {
 	return r
 }
 
-func (r *priorityRun) Do(n int) error {
-	if err := r.err(); err != nil {
-		return err
-	}
-	r.agenda.deal(n)
-	return r.play(func(ctx *actor.Context) error { return ctx.Tell(r.self, nil) })
-}
-
-func (r *priorityRun) Check() error {
-	if err := r.stop(); err != nil {
-		return err
-	}
-	return r.agenda.check()
-}
-
-// priorityByHand is Priority run by a reference.
-type priorityByHand struct {
-	*crew
-	agenda *agenda
-	begins chan struct{}
-}
-
-// newPriorityByHand makes the goroutine, which files jobs with put and gets them
-// with take.
-func newPriorityByHand(put func(j *job), take func() *job) Run {
-	r := &priorityByHand{crew: new(crew), begins: make(chan struct{}, 1)}
-	r.init()
-	r.agenda = newAgenda(&r.score)
-	r.launch(func() {
-		for range r.begins {
-			if err := r.agenda.perform(put, take); err != nil {
-				r.fail(err)
-				return
-			}
-			r.part()
+// priorityByHand is a goroutine that files jobs with put and gets them with take.
+func priorityByHand(put func(j *job), take func() *job) Run {
+	r := newHandRun()
+	a := newAgenda(&r.progress)
+	r.protocol = a
+	r.worker(func() error {
+		if err := a.perform(put, take); err != nil {
+			return err
 		}
+		a.part()
+		return nil
 	})
-	r.let = func() { close(r.begins) }
 	return r
 }
 
@@ -226,25 +197,12 @@ func (a *agenda) perform(put func(j *job), take func() *job) error {
 	return nil
 }
 
-func (r *priorityByHand) Do(n int) error {
-	r.agenda.deal(n)
-	r.begins <- struct{}{}
-	return r.wait()
-}
-
-func (r *priorityByHand) Check() error {
-	if err := r.stop(); err != nil {
-		return err
-	}
-	return r.agenda.check()
-}
-
 func priorityOnChannels() Run {
 	var levels [priorityLevels]chan *job
 	for i := range levels {
 		levels[i] = make(chan *job, priorityDepth)
 	}
-	return newPriorityByHand(
+	return priorityByHand(
 		func(j *job) { levels[j.level] <- j },
 		func() *job {
 			for _, ch := range levels {
@@ -260,5 +218,5 @@ func priorityOnChannels() Run {
 
 func priorityOnLevels() Run {
 	box := condbox.NewLevels[*job](priorityLevels)
-	return newPriorityByHand(func(j *job) { box.Put(j.level, j) }, box.Take)
+	return priorityByHand(func(j *job) { box.Put(j.level, j) }, box.Take)
 }

@@ -8,9 +8,9 @@ import (
 )
 
 const (
-	// restartPosts is how many actors fail, all of them children of one. Who
+	// restartSlots is how many actors fail, all of them children of one. Who
 	// restarted a sibling by mistake would be noticed.
-	restartPosts = 8
+	restartSlots = 8
 
 	// restartBatch is how many failures are ahead of an actor at most: twice as
 	// many messages wait in its mailbox while it is restarted, and are to be
@@ -18,7 +18,7 @@ const (
 	restartBatch = 32
 )
 
-// Restart is failure as a part of the work: every other message makes the actor
+// actorRestart is failure as a part of the work: every other message makes the actor
 // fail that handles it, and its supervisor restarts it. An operation is such a
 // failure, with the next message, which the new value handles. The
 // message that did it is a dead letter.
@@ -31,22 +31,22 @@ const (
 // The [Meter] learns the share of failures that were "recovered" from, and of
 // undelivered messages that were found, "undelivered-found". Both are
 // whole if the run has no error.
-func Restart() Actor {
-	return restartKind{}.workload("", restartDoc)
+//
+// With retry=on the supervisor has the message tried again: the new value handles it, and
+// then the next one. With failure=panic the actors panic.
+func actorRestart() []Workload {
+	all := []Workload{
+		restartKind{}.workload("", restartDoc),
+		restartKind{retry: true}.workload("retry=on", "8 actors fail at every other message, are restarted and handle it again: what a second try costs"),
+		restartKind{panics: true}.workload("failure=panic", "8 actors panic at every other message and are restarted: what catching a panic costs"),
+	}
+	for i := range all[1:] {
+		all[1+i].TooBig = "variants of one storm, which restart is enough to judge"
+	}
+	return all
 }
 
 const restartDoc = "8 actors fail at every other message and are restarted: what a failure costs, until the next message is handled"
-
-// RestartRetry is Restart by a supervisor that has the message tried again: the
-// new value handles it, and then the next one.
-func RestartRetry() Actor {
-	return restartKind{retry: true}.workload("retry=on", "8 actors fail at every other message, are restarted and handle it again: what a second try costs")
-}
-
-// RestartPanic is Restart with actors that panic.
-func RestartPanic() Actor {
-	return restartKind{panics: true}.workload("failure=panic", "8 actors panic at every other message and are restarted: what catching a panic costs")
-}
 
 // restartKind is a variant.
 type restartKind struct {
@@ -54,9 +54,9 @@ type restartKind struct {
 	panics bool // failing is panicking
 }
 
-func (k restartKind) workload(variant, doc string) Actor {
+func (k restartKind) workload(variant, doc string) Workload {
 	a := k.bare(variant, doc)
-	a.Refs = []ActorRef{
+	a.Refs = []Ref{
 		{
 			Name:    refBuffered,
 			Doc:     "goroutines that receive in a loop from a buffered channel, and one around it that recovers",
@@ -72,14 +72,14 @@ func (k restartKind) workload(variant, doc string) Actor {
 }
 
 // bare is workload without references.
-func (k restartKind) bare(variant, doc string) Actor {
-	return Actor{
+func (k restartKind) bare(variant, doc string) Workload {
+	return Workload{
 		Name:     "restart",
 		Variant:  variant,
 		Doc:      doc,
 		Messages: 2,
 		Shares:   []string{shareRecovered, shareFound},
-		Slicing:  Slicing{Unit: restartPosts * restartBatch},
+		Slicing:  Slicing{Unit: restartSlots * restartBatch},
 		Prepare:  k.onActors,
 	}
 }
@@ -91,92 +91,92 @@ const (
 	shareFound     = "undelivered-found"
 )
 
-// errBlow is what actors fail with.
-var errBlow = errors.New("workloads: a failure on purpose")
+// errFault is what actors fail with.
+var errFault = errors.New("workloads: a failure on purpose")
 
-// A blow is a message that makes its receiver fail, the first time.
-type blow struct {
-	from  *post
+// A fault is a message that makes its receiver fail, the first time.
+type fault struct {
+	from  *slot
 	i     int // which one of the batch
 	tries int // how often it was handled
 	found int // how often it was found among the dead letters
 }
 
-// A chore is the message after a blow.
-type chore struct {
-	from *post
+// A request is the message after a fault.
+type request struct {
+	from *slot
 	i    int
 }
 
-// A respite tells the foreman that a post has handled a batch.
-type respite struct {
-	from  *post
+// A batchDone tells the coordinator that a slot has handled a batch.
+type batchDone struct {
+	from  *slot
 	batch int64
 }
 
-// A post is a place at which one value after the other works. What is in it
+// A slot is a place at which one value after the other works. What is in it
 // outlives them. It belongs to the turns of the actor at it and, while that has
-// nothing to do, to the foreman's.
-type post struct {
-	ref    actor.Ref
-	blows  []blow
-	chores []chore
-	rests  [2]respite // of the last two batches
+// nothing to do, to the coordinator's.
+type slot struct {
+	ref      actor.Ref
+	faults   []fault
+	requests []request
+	dones    [2]batchDone // of the last two batches
 
-	// The foreman's.
-	left   int   // pairs of blow and chore to send after this batch
+	// The coordinator's.
+	left   int   // pairs of fault and request to send after this batch
 	sent   int64 // batches
 	waits  bool  // for the end of a batch
 	asked  int64 // pairs in all
 	k      int   // pairs of this batch
 	done   int64 // batches that were handled; the actor's
 	pair   int   // of the batch: the one that is being handled
-	struck bool  // its blow has been handled, or been given up
+	struck bool  // its fault has been handled, or been given up
 
 	made      int64 // values
 	failures  int64
 	recovered int64 // of these, that the next message was handled after
-	found     int64 // blows among the dead letters
+	found     int64 // faults among the dead letters
 
 	_ [64]byte // the next one is another processor's
 }
 
 // restarts is what runs in all ways have in common.
 type restarts struct {
-	*score
+	*progress
 	restartKind
 	meter Meter
-	posts []post
+	slots []slot
 }
 
-func newRestarts(s *score, k restartKind, st Setting) *restarts {
-	r := &restarts{score: s, restartKind: k, meter: st.Meter, posts: make([]post, restartPosts)}
-	for i := range r.posts {
-		p := &r.posts[i]
-		p.blows, p.chores = make([]blow, restartBatch), make([]chore, restartBatch)
-		for j := range p.blows {
-			p.blows[j], p.chores[j] = blow{from: p, i: j}, chore{p, j}
+func newRestarts(s *progress, k restartKind, st Setting) *restarts {
+	r := &restarts{progress: s, restartKind: k, meter: st.Meter, slots: make([]slot, restartSlots)}
+	for i := range r.slots {
+		p := &r.slots[i]
+		p.faults, p.requests = make([]fault, restartBatch), make([]request, restartBatch)
+		for j := range p.faults {
+			p.faults[j], p.requests[j] = fault{from: p, i: j}, request{p, j}
 		}
-		p.rests[0].from, p.rests[1].from = p, p
+		p.dones[0].from, p.dones[1].from = p, p
 	}
 	return r
 }
 
-// deal divides n failures among the posts.
+// deal divides n failures among the slots.
 func (r *restarts) deal(n int) {
-	r.begin(n, min(n, restartPosts))
-	for i := range r.posts {
-		r.posts[i].left = share(n, i, restartPosts)
-		r.posts[i].asked += int64(r.posts[i].left)
+	r.begin(n, min(n, restartSlots))
+	for i := range r.slots {
+		r.slots[i].left = share(n, i, restartSlots)
+		r.slots[i].asked += int64(r.slots[i].left)
 	}
 }
 
 // start sends the first batches of a Do.
-func (r *restarts) start(send func(p *post, msg any) error) error {
-	for i := range r.posts {
-		p := &r.posts[i]
+func (r *restarts) start(send func(p *slot, msg any) error) error {
+	for i := range r.slots {
+		p := &r.slots[i]
 		if p.waits {
-			return errors.New("workloads: the foreman was told to begin before the end")
+			return errors.New("workloads: the coordinator was told to begin before the end")
 		}
 		if p.left > 0 {
 			if err := r.feed(p, send); err != nil {
@@ -188,18 +188,18 @@ func (r *restarts) start(send func(p *post, msg any) error) error {
 }
 
 // feed sends a batch.
-func (r *restarts) feed(p *post, send func(p *post, msg any) error) error {
+func (r *restarts) feed(p *slot, send func(p *slot, msg any) error) error {
 	p.k = min(p.left, restartBatch)
 	p.left -= p.k
 	p.sent++
 	p.waits = true
 	for i := range p.k {
-		b := &p.blows[i]
+		b := &p.faults[i]
 		b.tries, b.found = 0, 0
 		if err := send(p, b); err != nil {
 			return err
 		}
-		if err := send(p, &p.chores[i]); err != nil {
+		if err := send(p, &p.requests[i]); err != nil {
 			return err
 		}
 	}
@@ -207,10 +207,10 @@ func (r *restarts) feed(p *post, send func(p *post, msg any) error) error {
 }
 
 // hear books that a batch was handled, and sends the next one.
-func (r *restarts) hear(m *respite, send func(p *post, msg any) error) error {
+func (r *restarts) hear(m *batchDone, send func(p *slot, msg any) error) error {
 	p := m.from
 	if !p.waits || m.batch != p.sent {
-		return errors.New("workloads: the foreman was told twice of the end of a batch")
+		return errors.New("workloads: the coordinator was told twice of the end of a batch")
 	}
 	p.waits = false
 	if p.left == 0 {
@@ -220,37 +220,37 @@ func (r *restarts) hear(m *respite, send func(p *post, msg any) error) error {
 	return r.feed(p, send)
 }
 
-// A laborer is the value of an actor: what a restart replaces.
-type laborer struct {
+// A worker is the value of an actor: what a restart replaces.
+type worker struct {
 	*restarts
-	at     *post
-	number int64 // of the values at this post
+	at     *slot
+	number int64 // of the values at this slot
 }
 
-// succeed makes the next value of a post.
-func (r *restarts) succeed(p *post) *laborer {
+// replace makes the next value of a slot.
+func (r *restarts) replace(p *slot) *worker {
 	p.made++
-	return &laborer{r, p, p.made}
+	return &worker{r, p, p.made}
 }
 
-// handle handles a message. It returns the word to the foreman after the last
+// handle handles a message. It returns the word to the coordinator after the last
 // message of a batch.
-func (l *laborer) handle(msg any) (*respite, error) {
+func (l *worker) handle(msg any) (*batchDone, error) {
 	switch m := msg.(type) {
-	case *blow:
-		return nil, l.suffer(m)
-	case *chore:
+	case *fault:
+		return nil, l.failOn(m)
+	case *request:
 		return l.work(m)
 	}
 	return nil, errStray()
 }
 
-// suffer handles a blow.
-func (l *laborer) suffer(b *blow) error {
+// failOn handles a fault.
+func (l *worker) failOn(b *fault) error {
 	p := l.at
 	again := l.retry && b.tries == 1
 	if b.from != p || b.i != p.pair || p.struck || b.tries > 0 && !again {
-		return errors.New("workloads: blow " + strconv.Itoa(b.i) + " came out of turn, or again")
+		return errors.New("workloads: fault " + strconv.Itoa(b.i) + " came out of turn, or again")
 	}
 	if l.number != p.failures+1 {
 		return l.errValue()
@@ -263,13 +263,13 @@ func (l *laborer) suffer(b *blow) error {
 	p.struck = !l.retry
 	p.failures++
 	if l.panics {
-		panic(errBlow)
+		panic(errFault)
 	}
-	return errBlow
+	return errFault
 }
 
-// work handles the message after a blow.
-func (l *laborer) work(c *chore) (*respite, error) {
+// work handles the message after a fault.
+func (l *worker) work(c *request) (*batchDone, error) {
 	p := l.at
 	if c.from != p || c.i != p.pair || !p.struck {
 		return nil, errors.New("workloads: message " + strconv.Itoa(c.i) + " came out of turn, or again")
@@ -277,8 +277,8 @@ func (l *laborer) work(c *chore) (*respite, error) {
 	if l.number != p.failures+1 {
 		return nil, l.errValue()
 	}
-	if !l.retry && p.blows[c.i].found != 1 {
-		return nil, errors.New("workloads: the message that an actor failed on was found " + strconv.Itoa(p.blows[c.i].found) + " times among the dead letters")
+	if !l.retry && p.faults[c.i].found != 1 {
+		return nil, errors.New("workloads: the message that an actor failed on was found " + strconv.Itoa(p.faults[c.i].found) + " times among the dead letters")
 	}
 	p.recovered++
 	p.struck = false
@@ -287,19 +287,19 @@ func (l *laborer) work(c *chore) (*respite, error) {
 	}
 	p.pair = 0
 	p.done++
-	m := &p.rests[p.done&1]
+	m := &p.dones[p.done&1]
 	m.batch = p.done
 	return m, nil
 }
 
 // errValue says that the actor's value is not the one that it should be.
-func (l *laborer) errValue() error {
+func (l *worker) errValue() error {
 	return errors.New("workloads: after " + strconv.FormatInt(l.at.failures, 10) + " failures an actor has its value number " +
 		strconv.FormatInt(l.number, 10) + ": there is to be a new one for each")
 }
 
-// find books a blow that nobody handled.
-func (r *restarts) find(b *blow) {
+// find books a fault that was not handled.
+func (r *restarts) find(b *fault) {
 	b.found++
 	b.from.found++
 }
@@ -307,8 +307,8 @@ func (r *restarts) find(b *blow) {
 // check looks at what has been booked in the end, and tells the Meter.
 func (r *restarts) check(lost, foundLost int64) error {
 	var asked, failures, recovered, found int64
-	for i := range r.posts {
-		p := &r.posts[i]
+	for i := range r.slots {
+		p := &r.slots[i]
 		asked += p.asked
 		failures += p.failures
 		recovered += p.recovered
@@ -340,7 +340,7 @@ func (r *restarts) check(lost, foundLost int64) error {
 }
 
 // Receive implements [actor.Actor].
-func (l *laborer) Receive(ctx *actor.Context, msg any) error {
+func (l *worker) Receive(ctx *actor.Context, msg any) error {
 	m, err := l.handle(msg)
 	if err != nil || m == nil {
 		return err
@@ -348,16 +348,16 @@ func (l *laborer) Receive(ctx *actor.Context, msg any) error {
 	return ctx.Tell(ctx.Parent(), m)
 }
 
-// restartRun is Restart run by an implementation. It is also the foreman, the
+// restartRun is Restart run by an implementation. It is also the coordinator, the
 // actor that sends and supervises.
 type restartRun struct {
-	*stage
-	work    *restarts
-	policy  *actor.Supervisor
-	foreman actor.Ref
-	estates [2]estate
+	*system
+	work         *restarts
+	policy       *actor.Supervisor
+	coordinator  actor.Ref
+	abandonments [2]abandoned
 
-	lost, found int64 // wills, in all Dos
+	lost, found int64 // undelivered messages, in all Dos
 }
 
 func (k restartKind) onActors(st Setting) Run {
@@ -369,7 +369,7 @@ func (k restartKind) onActors(st Setting) Run {
 // newRestartRun makes a run without a system.
 func newRestartRun(k restartKind, st Setting) *restartRun {
 	r := &restartRun{
-		stage: new(stage),
+		system: new(system),
 		policy: &actor.Supervisor{
 			Decide:      decide,
 			MaxRestarts: -1, // they are what is measured
@@ -377,15 +377,15 @@ func newRestartRun(k restartKind, st Setting) *restartRun {
 		},
 	}
 	r.letter, r.failure = r.isLetter, r.isFailure
-	r.work = newRestarts(&r.score, k, st)
-	r.estates[1].mailbox = actor.MailboxConfig{Capacity: wills / 2, Policy: actor.DropOldest}
+	r.work = newRestarts(&r.progress, k, st)
+	r.abandonments[1].mailbox = actor.MailboxConfig{Capacity: undeliveredMost / 2, Policy: actor.DropOldest}
 	return r
 }
 
 // decide is the supervisor's policy: an actor that has failed for another reason
 // would, with the same message, do it again and again.
 func decide(f actor.Failure) actor.Directive {
-	if errors.Is(f.Err, errBlow) {
+	if errors.Is(f.Err, errFault) {
 		return actor.Restart
 	}
 	return actor.Stop
@@ -393,8 +393,8 @@ func decide(f actor.Failure) actor.Directive {
 
 // open makes the system and its actors.
 func (r *restartRun) open(st Setting) {
-	r.raise(st, func(_ *stage, ctx *actor.Context) (err error) {
-		r.foreman, err = ctx.Spawn(actor.Props{
+	r.raise(st, func(_ *system, ctx *actor.Context) (err error) {
+		r.coordinator, err = ctx.Spawn(actor.Props{
 			New:        func() actor.Actor { return r },
 			Supervisor: r.policy,
 		})
@@ -404,9 +404,9 @@ func (r *restartRun) open(st Setting) {
 
 // PreStart implements [actor.PreStarter].
 func (r *restartRun) PreStart(ctx *actor.Context) (err error) {
-	for i := range r.work.posts {
-		p := &r.work.posts[i]
-		p.ref, err = ctx.Spawn(actor.Props{New: func() actor.Actor { return r.work.succeed(p) }})
+	for i := range r.work.slots {
+		p := &r.work.slots[i]
+		p.ref, err = ctx.Spawn(actor.Props{New: func() actor.Actor { return r.work.replace(p) }})
 		if err != nil {
 			return err
 		}
@@ -416,11 +416,11 @@ func (r *restartRun) PreStart(ctx *actor.Context) (err error) {
 
 // Receive implements [actor.Actor].
 func (r *restartRun) Receive(ctx *actor.Context, msg any) error {
-	send := func(p *post, msg any) error { return ctx.Tell(p.ref, msg) }
+	send := func(p *slot, msg any) error { return ctx.Tell(p.ref, msg) }
 	if msg == nil {
 		return r.work.start(send)
 	}
-	m, ok := msg.(*respite)
+	m, ok := msg.(*batchDone)
 	if !ok {
 		return errStray()
 	}
@@ -429,20 +429,20 @@ func (r *restartRun) Receive(ctx *actor.Context, msg any) error {
 
 // isFailure reports whether a failure is one that the run asked for.
 func (r *restartRun) isFailure(f actor.Failure) bool {
-	b, ok := f.Msg.(*blow)
-	return ok && f.Actor == b.from.ref && errors.Is(f.Err, errBlow)
+	b, ok := f.Msg.(*fault)
+	return ok && f.Actor == b.from.ref && errors.Is(f.Err, errFault)
 }
 
 // isLetter books a dead letter that the run has made one.
 func (r *restartRun) isLetter(l actor.DeadLetter) bool {
 	switch m := l.Msg.(type) {
-	case *blow:
-		if r.work.retry || l.Returned || l.Reason != actor.ErrFailed || l.To != m.from.ref || !errors.Is(l.Cause, errBlow) {
+	case *fault:
+		if r.work.retry || l.Returned || l.Reason != actor.ErrFailed || l.To != m.from.ref || !errors.Is(l.Cause, errFault) {
 			return false
 		}
 		r.work.find(m)
 		return true
-	case *will:
+	case *undelivered:
 		if l.Returned != m.returned || l.Reason != m.reason || l.To != m.to {
 			return false
 		}
@@ -457,10 +457,10 @@ func (r *restartRun) Do(n int) error {
 	if err := r.err(); err != nil {
 		return err
 	}
-	if err := r.play(func(ctx *actor.Context) error { return ctx.Tell(r.foreman, nil) }); err != nil {
+	if err := r.play(func(ctx *actor.Context) error { return ctx.Tell(r.coordinator, nil) }); err != nil {
 		return err
 	}
-	return r.bury()
+	return r.abandon()
 }
 
 func (r *restartRun) Check() error {
@@ -470,45 +470,44 @@ func (r *restartRun) Check() error {
 	return r.work.check(r.lost, r.found)
 }
 
-// wills is how many messages an actor leaves behind that stops.
-const wills = 8
+// undeliveredMost is how many messages an actor leaves behind that stops.
+const undeliveredMost = 8
 
-// An estate is what an actor leaves that is made to stop with messages in its
-// mailbox.
-type estate struct {
-	mailbox actor.MailboxConfig
-	ref     actor.Ref
-	wills   [wills + 1]will // the last one comes when the actor has stopped
+// abandoned is the mailbox of an actor that is made to stop, and what was in it.
+type abandoned struct {
+	mailbox  actor.MailboxConfig
+	ref      actor.Ref
+	messages [undeliveredMost + 1]undelivered // the last one comes when the actor has stopped
 }
 
-// A will is a message that is not handled.
-type will struct {
+// undelivered is a message that is not handled.
+type undelivered struct {
 	to       actor.Ref
 	reason   error // why not
 	returned bool  // its sender gets it back
 	found    int
 }
 
-// A testator is the actor that leaves an estate.
-type testator struct{ r *restartRun }
+// An abandonedActor stops with messages in its mailbox.
+type abandonedActor struct{ r *restartRun }
 
 // Receive implements [actor.Actor].
-func (testator) Receive(*actor.Context, any) error {
+func (abandonedActor) Receive(*actor.Context, any) error {
 	return errors.New("workloads: an actor handled a message while it was suspended, before its end")
 }
 
 // PostStop implements [actor.PostStopper].
-func (t testator) PostStop(*actor.Context) error {
+func (t abandonedActor) PostStop(*actor.Context) error {
 	t.r.part()
 	return nil
 }
 
-// bury sends messages that cannot be handled, and sees that all of them are found.
-func (r *restartRun) bury() error {
-	r.parts.Store(int64(len(r.estates)))
+// abandon sends messages that cannot be handled, and sees that all of them are found.
+func (r *restartRun) abandon() error {
+	r.parts.Store(int64(len(r.abandonments)))
 	err := r.play(func(ctx *actor.Context) error {
-		for i := range r.estates {
-			if err := r.estates[i].leave(ctx, r); err != nil {
+		for i := range r.abandonments {
+			if err := r.abandonments[i].leave(ctx, r); err != nil {
 				return err
 			}
 		}
@@ -517,8 +516,8 @@ func (r *restartRun) bury() error {
 	if err != nil {
 		return err
 	}
-	for i := range r.estates {
-		if err := r.estates[i].settle(r); err != nil {
+	for i := range r.abandonments {
+		if err := r.abandonments[i].settle(r); err != nil {
 			r.fail(err)
 			return err
 		}
@@ -527,9 +526,9 @@ func (r *restartRun) bury() error {
 }
 
 // leave makes an actor that stops with messages in its mailbox.
-func (e *estate) leave(ctx *actor.Context, r *restartRun) (err error) {
+func (e *abandoned) leave(ctx *actor.Context, r *restartRun) (err error) {
 	e.ref, err = ctx.Spawn(actor.Props{
-		New:     func() actor.Actor { return testator{r} },
+		New:     func() actor.Actor { return abandonedActor{r} },
 		Mailbox: e.mailbox,
 	})
 	if err != nil {
@@ -537,14 +536,14 @@ func (e *estate) leave(ctx *actor.Context, r *restartRun) (err error) {
 	}
 	// It sees this before any message, and so handles none.
 	ctx.System().Suspend(e.ref, actor.Suspension{Reason: "it leaves its messages behind"})
-	for i := range e.wills {
-		e.wills[i] = will{to: e.ref, reason: actor.ErrStopped, returned: i == wills}
-		if e.mailbox.Capacity > 0 && i < wills-e.mailbox.Capacity {
-			e.wills[i].reason = actor.ErrDropped
+	for i := range e.messages {
+		e.messages[i] = undelivered{to: e.ref, reason: actor.ErrStopped, returned: i == undeliveredMost}
+		if e.mailbox.Capacity > 0 && i < undeliveredMost-e.mailbox.Capacity {
+			e.messages[i].reason = actor.ErrDropped
 		}
 	}
-	for i := range e.wills[:wills] {
-		if err := ctx.Tell(e.ref, &e.wills[i]); err != nil {
+	for i := range e.messages[:undeliveredMost] {
+		if err := ctx.Tell(e.ref, &e.messages[i]); err != nil {
 			return err
 		}
 	}
@@ -554,49 +553,49 @@ func (e *estate) leave(ctx *actor.Context, r *restartRun) (err error) {
 
 // settle sends one more message to the actor that has stopped, and looks whether
 // all were found.
-func (e *estate) settle(r *restartRun) error {
-	last := &e.wills[wills]
+func (e *abandoned) settle(r *restartRun) error {
+	last := &e.messages[undeliveredMost]
 	var back *actor.SendError
 	if err := e.ref.Tell(last); !errors.As(err, &back) || back.Msg != any(last) {
 		return errors.New("workloads: a message to an actor that has stopped did not come back: " + errText(err))
 	}
 	r.refused++
-	for i := range e.wills {
-		if e.wills[i].found != 1 {
-			return errors.New("workloads: undelivered message " + strconv.Itoa(i) + " was found " + strconv.Itoa(e.wills[i].found) + " times among the dead letters")
+	for i := range e.messages {
+		if e.messages[i].found != 1 {
+			return errors.New("workloads: undelivered message " + strconv.Itoa(i) + " was found " + strconv.Itoa(e.messages[i].found) + " times among the dead letters")
 		}
 		r.lost++
-		r.found += int64(e.wills[i].found)
+		r.found += int64(e.messages[i].found)
 	}
 	return nil
 }
 
 // restartByHand is Restart run by a reference.
 type restartByHand struct {
-	*crew
+	*goroutines
 	work   *restarts
-	begins chan *respite // nil: the Do; others: of the goroutines
-	in     []chan any    // a post's
+	begins chan *batchDone // nil: the Do; others: of the goroutines
+	in     []chan any      // a slot's
 }
 
-// onChannels has a goroutine for each post, with a channel, and one that feeds
-// them. There is nobody who stops with messages left, for that is nothing that a
+// onChannels has a goroutine for each slot, with a channel, and one that feeds
+// them. No goroutine stops with messages left, for that is nothing that a
 // goroutine with a channel could notice.
 func (k restartKind) onChannels(st Setting, room int) Run {
 	r := &restartByHand{
-		crew:   new(crew),
-		begins: make(chan *respite, restartPosts+1),
-		in:     make([]chan any, restartPosts),
+		goroutines: new(goroutines),
+		begins:     make(chan *batchDone, restartSlots+1),
+		in:         make([]chan any, restartSlots),
 	}
 	r.init()
-	r.work = newRestarts(&r.score, k, st)
+	r.work = newRestarts(&r.progress, k, st)
 	for i := range r.in {
 		r.in[i] = make(chan any, room)
 		r.launch(func() {
-			p, in := &r.work.posts[i], r.in[i]
+			p, in := &r.work.slots[i], r.in[i]
 			var again any // the message to try again
 			for over := false; !over; {
-				again, over = r.live(r.work.succeed(p), in, again)
+				again, over = r.live(r.work.replace(p), in, again)
 			}
 		})
 	}
@@ -610,11 +609,11 @@ func (k restartKind) onChannels(st Setting, room int) Run {
 	return r
 }
 
-// forward is the foreman.
+// forward is the coordinator.
 func (r *restartByHand) forward() {
-	send := func(p *post, msg any) error {
-		for i := range r.work.posts {
-			if p == &r.work.posts[i] {
+	send := func(p *slot, msg any) error {
+		for i := range r.work.slots {
+			if p == &r.work.slots[i] {
 				r.in[i] <- msg
 			}
 		}
@@ -635,7 +634,7 @@ func (r *restartByHand) forward() {
 
 // live is the time of one value: from its beginning to its failure, when it
 // returns the message that is to be tried again, if any, or to the end of all.
-func (r *restartByHand) live(l *laborer, in <-chan any, again any) (retry any, over bool) {
+func (r *restartByHand) live(l *worker, in <-chan any, again any) (retry any, over bool) {
 	var msg any
 	defer func() {
 		if v := recover(); v != nil {
@@ -662,9 +661,9 @@ func (r *restartByHand) live(l *laborer, in <-chan any, again any) (retry any, o
 // afterwards decides what becomes of a message that a value has failed on. It
 // returns it if it is to be tried again.
 func (r *restartByHand) afterwards(msg any, err error) (again any) {
-	b, ok := msg.(*blow)
+	b, ok := msg.(*fault)
 	switch {
-	case !ok || err != errBlow:
+	case !ok || err != errFault:
 		r.fail(err)
 	case r.work.retry:
 		return b

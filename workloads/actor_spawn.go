@@ -11,21 +11,25 @@ import (
 // spawnMost is how many actors are alive at once.
 const spawnMost = 100_000
 
-// Spawn makes actors, sends each its first message and keeps them: what an
+// actorSpawn is how actors are made: many at once, and one after the other.
+func actorSpawn() []Workload { return []Workload{spawnCrowd(), spawnRate()} }
+
+// spawnCrowd makes actors, sends each its first message and keeps them: what an
 // actor costs that does next to nothing. An operation is an actor with its
 // first message.
 //
 // There are 100,000 at a time. The [Meter] learns of them while they have
 // nothing to do, and when they are to stop.
-func Spawn() Actor {
-	return Actor{
-		Name: "spawn",
-		Doc:  "100,000 actors at a time are made and sent a message each: what an actor costs that hardly lives",
+func spawnCrowd() Workload {
+	return Workload{
+		Name:   "spawn",
+		Doc:    "100,000 actors at a time are made and sent a message each: what an actor costs that hardly lives",
+		TooBig: "100,000 actors at a time; spawn/rate=1000 and Board/case=actor-memory are there",
 		// A round of 100,000 actors takes some tenths of a second, keeps up to
 		// hundreds of megabytes, and ends with collections that are not measured.
 		Slicing: Slicing{Whole: tooMany},
 		Prepare: spawnOnActors,
-		Refs: []ActorRef{
+		Refs: []Ref{
 			{
 				Name:    refBuffered,
 				Doc:     "a goroutine and a channel of 16 each",
@@ -45,43 +49,43 @@ func Spawn() Actor {
 	}
 }
 
-// SpawnRate is how long a new actor is waited for in a quiet system: a thousand
+// spawnRate is how long a new actor is waited for in a quiet system: a thousand
 // times a second, at fixed times, an actor is made and sent its first message.
 //
-// It is an open loop as [Latency1k] is. What is due is sent to an actor, the
-// nursery, which makes another one and passes it on, and latency is up to the
+// It is an open loop as [actorLatency] is. What is due is sent to an actor, the
+// parent, which makes another one and passes it on, and latency is up to the
 // moment at which that one begins to handle it.
-func SpawnRate() Actor {
+func spawnRate() Workload {
 	a := bareSpawnRate()
-	a.Refs = []ActorRef{
+	a.Refs = []Ref{
 		{
 			Name:    refBuffered,
 			Doc:     "a goroutine and a channel of 16 each",
-			Prepare: func(st Setting) Run { return birthOnChannels(st, 16) },
+			Prepare: func(st Setting) Run { return spawnRateOnChannels(st, 16) },
 		},
 		{
 			Name:    refUnbuffered,
 			Doc:     "a goroutine and an unbuffered channel each",
-			Prepare: func(st Setting) Run { return birthOnChannels(st, 0) },
+			Prepare: func(st Setting) Run { return spawnRateOnChannels(st, 0) },
 		},
 		{
 			Name:    refMutexCond,
 			Doc:     "a goroutine each and a slice behind a mutex and a condition variable",
-			Prepare: birthOnBoxes,
+			Prepare: spawnRateOnBoxes,
 		},
 	}
 	return a
 }
 
-// bareSpawnRate is SpawnRate without references.
-func bareSpawnRate() Actor {
-	return Actor{
+// bareSpawnRate is spawnRate without references.
+func bareSpawnRate() Workload {
+	return Workload{
 		Name:    "spawn",
 		Variant: "rate=1000",
 		Doc:     "1,000 times a second, at fixed times, an actor is made and sent a message: how long until it handles that",
 		Open:    true,
 		Slicing: Slicing{Whole: byTheClock},
-		Prepare: birthOnActors,
+		Prepare: spawnRateOnActors,
 	}
 }
 
@@ -118,17 +122,17 @@ func (a *spawned) Receive(_ *actor.Context, msg any) error {
 
 // spawnRoll is what runs in all ways have in common.
 type spawnRoll struct {
-	*score
+	*progress
 	meter  Meter
 	hellos []hello // a round's
 }
 
-func newSpawnRoll(s *score, st Setting) *spawnRoll {
+func newSpawnRoll(s *progress, st Setting) *spawnRoll {
 	most := spawnMost
 	if st.Ops > 0 {
 		most = min(most, st.Ops)
 	}
-	r := &spawnRoll{score: s, meter: st.Meter, hellos: make([]hello, most)}
+	r := &spawnRoll{progress: s, meter: st.Meter, hellos: make([]hello, most)}
 	for i := range r.hellos {
 		r.hellos[i] = hello{i, r}
 	}
@@ -152,12 +156,12 @@ func (r *spawnRoll) do(n int, round func(k int) error, stop func()) error {
 	})
 }
 
-// spawnRun is Spawn run by an implementation.
+// spawnRun is spawnCrowd run by an implementation.
 type spawnRun struct {
-	*stage
-	roll    *spawnRoll
-	k       int // actors of this round
-	nursery actor.Ref
+	*system
+	roll   *spawnRoll
+	k      int // actors of this round
+	parent actor.Ref
 
 	made  int // actors of this round so far
 	props actor.Props
@@ -169,18 +173,18 @@ func spawnOnActors(st Setting) Run {
 		r.made++
 		return &spawned{id: r.made - 1}
 	}
-	r.stage = newStage(st, func(s *stage, _ *actor.Context) error {
-		r.roll = newSpawnRoll(&s.score, st)
+	r.system = newSystem(st, func(s *system, _ *actor.Context) error {
+		r.roll = newSpawnRoll(&s.progress, st)
 		return nil
 	})
 	return r
 }
 
-// spawnNursery is the parent of a round's actors, with which they stop.
-type spawnNursery struct{ *spawnRun }
+// roundParent is the parent of a round's actors, with which they stop.
+type roundParent struct{ *spawnRun }
 
 // Receive implements [actor.Actor].
-func (r spawnNursery) Receive(ctx *actor.Context, msg any) error {
+func (r roundParent) Receive(ctx *actor.Context, msg any) error {
 	if msg != nil {
 		return errStray()
 	}
@@ -197,7 +201,7 @@ func (r spawnNursery) Receive(ctx *actor.Context, msg any) error {
 }
 
 // PostStop implements [actor.PostStopper].
-func (r spawnNursery) PostStop(*actor.Context) error {
+func (r roundParent) PostStop(*actor.Context) error {
 	r.part()
 	return nil
 }
@@ -212,37 +216,37 @@ func (r *spawnRun) Do(n int) error {
 func (r *spawnRun) round(k int) error {
 	r.k, r.made = k, 0
 	return r.play(func(ctx *actor.Context) (err error) {
-		if r.nursery, err = r.spawn(ctx, spawnNursery{r}); err != nil {
+		if r.parent, err = r.spawn(ctx, roundParent{r}); err != nil {
 			return err
 		}
-		return ctx.Tell(r.nursery, nil)
+		return ctx.Tell(r.parent, nil)
 	})
 }
 
 // dismiss stops the actors of a round.
 func (r *spawnRun) dismiss() {
-	r.parts.Store(1) // the nursery's end
+	r.parts.Store(1) // the parent's end
 	_ = r.play(func(ctx *actor.Context) error {
-		ctx.Stop(r.nursery)
+		ctx.Stop(r.parent)
 		return nil
 	})
 }
 
 func (r *spawnRun) Check() error { return r.stop() }
 
-// spawnByHand is Spawn run by a reference.
+// spawnByHand is spawnCrowd run by a reference.
 type spawnByHand struct {
-	*crew
+	*goroutines
 	roll    *spawnRoll
 	round   func(k int)
 	dismiss func(k int)
 }
 
 func newSpawnByHand(st Setting) *spawnByHand {
-	r := &spawnByHand{crew: new(crew)}
+	r := &spawnByHand{goroutines: new(goroutines)}
 	r.init()
-	r.let = func() {} // nobody is there between two Dos
-	r.roll = newSpawnRoll(&r.score, st)
+	r.let = func() {} // no goroutine is there between two Dos
+	r.roll = newSpawnRoll(&r.progress, st)
 	return r
 }
 
@@ -325,22 +329,22 @@ func spawnOnBoxes(st Setting) Run {
 	return r
 }
 
-// birthInterval is the time between two actors of SpawnRate, in nanoseconds.
-const birthInterval = 1_000_000
+// spawnInterval is the time between two actors of spawnRate, in nanoseconds.
+const spawnInterval = 1_000_000
 
-// A birth is the first message of an actor of SpawnRate, on its way back to
+// A handledMsg is the first message of an actor of spawnRate, on its way back to
 // where it is booked. It is one pointer, which an interface holds without
 // allocating.
-type birth struct{ *birthNote }
+type handledMsg struct{ *handledNote }
 
-// A birthNote says what a new actor has had, and when.
-type birthNote struct {
+// A handledNote says what a new actor has had, and when.
+type handledNote struct {
 	msg     *timed
 	handled int64
 }
 
 // take notes that m was handled now. It is the actor's only message.
-func (n *birthNote) take(meter Meter, m *timed) error {
+func (n *handledNote) take(meter Meter, m *timed) error {
 	if n.msg != nil {
 		return errors.New("workloads: the first message of an actor came twice")
 	}
@@ -351,109 +355,109 @@ func (n *birthNote) take(meter Meter, m *timed) error {
 	return nil
 }
 
-// newBirthLoop makes the loop of a run. Two actors that are made at the same time
+// newSpawnLoop makes the loop of a run. Two actors that are made at the same time
 // may handle their messages in any order, so none is used again.
-func newBirthLoop(s *score, st Setting) *openLoop {
-	return newRinglessLoop(s, st, birthInterval)
+func newSpawnLoop(s *progress, st Setting) *openLoop {
+	return newRinglessLoop(s, st, spawnInterval)
 }
 
 // book books what a new actor has noted.
-func (l *openLoop) book(n *birthNote) {
+func (l *openLoop) book(n *handledNote) {
 	if l.meter != nil {
 		l.meter.Latency(n.handled - n.msg.due)
 	}
 	l.count(n.msg)
 }
 
-// birthNursery makes an actor for each message, and books it.
-type birthNursery struct {
+// spawnParent makes an actor for each message, and books it.
+type spawnParent struct {
 	loop *openLoop
 	self actor.Ref
 	made int64
 }
 
 // Receive implements [actor.Actor].
-func (r *birthNursery) Receive(ctx *actor.Context, msg any) error {
+func (r *spawnParent) Receive(ctx *actor.Context, msg any) error {
 	switch m := msg.(type) {
 	case *timed:
 		if m.seq != r.made {
 			return errors.New("workloads: actor " + strconv.FormatInt(m.seq, 10) + " was due instead of actor " + strconv.FormatInt(r.made, 10))
 		}
 		r.made++
-		child, err := ctx.Spawn(actor.Props{New: func() actor.Actor { return &newborn{nursery: r, due: m} }})
+		child, err := ctx.Spawn(actor.Props{New: func() actor.Actor { return &shortLived{parent: r, due: m} }})
 		if err != nil {
 			return err
 		}
 		return ctx.Tell(child, firstWord{m})
-	case birth:
-		r.loop.book(m.birthNote)
+	case handledMsg:
+		r.loop.book(m.handledNote)
 		return nil
 	}
 	return errStray()
 }
 
-// A firstWord is the message of a new actor, as that of its nursery is not. It is
+// A firstWord is the message of a new actor, as that of its parent is not. It is
 // one pointer, too.
 type firstWord struct{ *timed }
 
-// A newborn is an actor that lives for one message.
-type newborn struct {
-	birthNote
-	nursery *birthNursery
-	due     *timed
+// A shortLived is an actor that lives for one message.
+type shortLived struct {
+	handledNote
+	parent *spawnParent
+	due    *timed
 }
 
 // Receive implements [actor.Actor].
-func (a *newborn) Receive(ctx *actor.Context, msg any) error {
+func (a *shortLived) Receive(ctx *actor.Context, msg any) error {
 	m, ok := msg.(firstWord)
 	if !ok || m.timed != a.due {
 		return errStray()
 	}
-	if err := a.take(a.nursery.loop.meter, m.timed); err != nil {
+	if err := a.take(a.parent.loop.meter, m.timed); err != nil {
 		return err
 	}
 	ctx.StopSelf()
-	return ctx.Tell(a.nursery.self, birth{&a.birthNote})
+	return ctx.Tell(a.parent.self, handledMsg{&a.handledNote})
 }
 
-func birthOnActors(st Setting) Run {
+func spawnRateOnActors(st Setting) Run {
 	r := new(latencyRun)
-	r.stage = newStage(st, func(s *stage, ctx *actor.Context) (err error) {
-		r.loop = newBirthLoop(&s.score, st)
-		nursery := &birthNursery{loop: r.loop}
-		r.self, err = s.spawn(ctx, nursery)
-		nursery.self = r.self
+	r.system = newSystem(st, func(s *system, ctx *actor.Context) (err error) {
+		r.loop = newSpawnLoop(&s.progress, st)
+		parent := &spawnParent{loop: r.loop}
+		r.self, err = s.spawn(ctx, parent)
+		parent.self = r.self
 		return err
 	})
 	r.sendTo()
 	return r
 }
 
-// birthByHand is SpawnRate run by a reference: born makes a goroutine and sends
+// spawnRateByHand is spawnRate run by a reference: spawn makes a goroutine and sends
 // it the message, and the goroutine sends what it noted to the one that books.
-func birthByHand(st Setting, born func(r *latencyByHand, booked chan<- *birthNote, m *timed)) Run {
-	r := &latencyByHand{crew: new(crew)}
+func spawnRateByHand(st Setting, spawn func(r *latencyByHand, booked chan<- *handledNote, m *timed)) Run {
+	r := &latencyByHand{goroutines: new(goroutines)}
 	r.init()
-	r.loop = newBirthLoop(&r.score, st)
-	booked := make(chan *birthNote, window)
+	r.loop = newSpawnLoop(&r.progress, st)
+	booked := make(chan *handledNote, window)
 	r.launch(func() {
 		for n := range booked {
 			r.loop.book(n)
 		}
 	})
 	r.send = func(m *timed) error {
-		born(r, booked, m)
+		spawn(r, booked, m)
 		return nil
 	}
 	r.let = func() { close(booked) } // all have been booked
 	return r
 }
 
-func birthOnChannels(st Setting, room int) Run {
-	return birthByHand(st, func(r *latencyByHand, booked chan<- *birthNote, m *timed) {
+func spawnRateOnChannels(st Setting, room int) Run {
+	return spawnRateByHand(st, func(r *latencyByHand, booked chan<- *handledNote, m *timed) {
 		in := make(chan *timed, room)
 		r.launch(func() {
-			n := new(birthNote)
+			n := new(handledNote)
 			_ = n.take(r.loop.meter, <-in) // there is one
 			booked <- n
 		})
@@ -461,11 +465,11 @@ func birthOnChannels(st Setting, room int) Run {
 	})
 }
 
-func birthOnBoxes(st Setting) Run {
-	return birthByHand(st, func(r *latencyByHand, booked chan<- *birthNote, m *timed) {
+func spawnRateOnBoxes(st Setting) Run {
+	return spawnRateByHand(st, func(r *latencyByHand, booked chan<- *handledNote, m *timed) {
 		in := condbox.New[*timed](0)
 		r.launch(func() {
-			n := new(birthNote)
+			n := new(handledNote)
 			for _, m := range in.TakeAll(nil) {
 				_ = n.take(r.loop.meter, m) // there is one
 			}

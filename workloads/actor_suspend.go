@@ -7,7 +7,10 @@ import (
 	"github.com/dynolab/dyno/actor"
 )
 
-// Suspend is an actor that is suspended and resumed for each message: it asks
+// actorSuspend is what it costs that an actor does not run for a while.
+func actorSuspend() []Workload { return []Workload{suspendForMessage(), suspendUntilRoom()} }
+
+// suspendForMessage is an actor that is suspended and resumed for each message: it asks
 // for it itself and says so to another one, which sends it the next message,
 // waits a turn, so that a suspension that is none would be noticed, and resumes
 // it. An operation is such a cycle, up to the moment at which the message that had
@@ -16,29 +19,30 @@ import (
 // The [Meter] learns two times: of the "cycle", from asking to be suspended to
 // handling that message, and of the "resume", from asking for it to handling
 // the message.
-func Suspend() Actor {
-	return Actor{
+func suspendForMessage() Workload {
+	return Workload{
 		Name:     "suspend",
 		Doc:      "an actor suspends itself, is sent a message, and resumed by another one: what a cycle costs, until that message is handled",
 		Messages: 3,
-		Timings:  napTimings,
-		Prepare:  napOnActors,
-		Refs: []ActorRef{
+		TooBig:   "its times of single cycles would have to be kept, several thousand of them",
+		Timings:  suspendTimings,
+		Prepare:  suspendOnActors,
+		Refs: []Ref{
 			{
 				Name:    refBuffered,
 				Doc:     "goroutines and buffered channels, one of which the suspended one waits for before it looks at its messages again",
-				Prepare: func(st Setting) Run { return napOnChannels(st, 1) },
+				Prepare: func(st Setting) Run { return suspendOnChannels(st, 1) },
 			},
 			{
 				Name:    refUnbuffered,
 				Doc:     "the same, with unbuffered channels but for the messages",
-				Prepare: func(st Setting) Run { return napOnChannels(st, 0) },
+				Prepare: func(st Setting) Run { return suspendOnChannels(st, 0) },
 			},
 		},
 	}
 }
 
-// SuspendUntilRoom is backpressure without a goroutine that waits: an actor with
+// suspendUntilRoom is backpressure without a goroutine that waits: an actor with
 // something to send to a full mailbox suspends itself until there is room. That of
 // the receiver is for one message, so an operation is a message, and a cycle. A
 // message that is sent before there is room would be refused.
@@ -47,15 +51,16 @@ func Suspend() Actor {
 // moment at which the sender goes on. There is no telling from outside when there
 // was room: as soon as the receiver has taken the message, which may be before it
 // handles it.
-func SuspendUntilRoom() Actor {
-	return Actor{
+func suspendUntilRoom() Workload {
+	return Workload{
 		Name:     "suspend",
 		Variant:  "until=room",
 		Doc:      "an actor sends to a mailbox with room for one message and is suspended until there is room: backpressure without waiting",
 		Messages: 2,
-		Timings:  napTimings[:1],
+		TooBig:   "its times of single cycles would have to be kept, several thousand of them",
+		Timings:  suspendTimings[:1],
 		Prepare:  roomOnActors,
-		Refs: []ActorRef{
+		Refs: []Ref{
 			{
 				Name:    refBuffered,
 				Doc:     "goroutines, a buffered channel of messages and one of word that there is room",
@@ -70,48 +75,50 @@ func SuspendUntilRoom() Actor {
 	}
 }
 
-// napTimings are the times of a cycle.
-var napTimings = []string{napCycle: "cycle", napResume: "resume"}
+// suspendTimings are the times of a cycle.
+var suspendTimings = []string{suspendCycle: "cycle", suspendResume: "resume"}
 
 const (
-	napCycle = iota
-	napResume
+	suspendCycle = iota
+	suspendResume
 )
 
-// A call is a message to whom is suspended. In all of these types seq is the
+// A numbered message is one to an actor that is suspended. In all of these types seq is the
 // number of the operation. There are messages of each for two operations or
 // more, used in turn, so that one that comes again is told from the next one.
-type call struct{ seq int64 }
+type numbered struct{ seq int64 }
 
-// A yawn says that its sender is being suspended.
-type yawn struct{ seq int64 }
+// A notice says that its sender is being suspended.
+type notice struct{ seq int64 }
 
-// A nudge is a message to oneself.
-type nudge struct{ seq int64 }
+// A reminder is a message to oneself.
+type reminder struct{ seq int64 }
 
-// naps is what runs of Suspend in all ways have in common. It is used by one at a
-// time: whoever sends a message or resumes hands it over.
-type naps struct {
-	*score
+// suspensions is what runs of suspendForMessage in all ways have in common. It is used by one at a
+// time: the one that sends a message or resumes hands it over.
+type suspensions struct {
+	*progress
 	meter Meter
 
-	calls  [2]call
-	yawns  [2]yawn
-	nudges [2]nudge
+	messages  [2]numbered
+	notices   [2]notice
+	reminders [2]reminder
 
-	last    int64 // the operation that ends the Do
-	sent    int64 // the last call that was sent; operations count from 1
-	handled int64 // the last call that was handled
-	asleep  bool  // the sleeper has asked to be suspended since then
-	yawned  bool  // the waker has been told of that
-	resumed int64 // the last operation that a resume was asked for in
+	last      int64 // the operation that ends the Do
+	sent      int64 // the last call that was sent; operations count from 1
+	handled   int64 // the last call that was handled
+	suspended bool  // the suspendedActor has asked to be suspended since then
+	noticed   bool  // the resumer has been told of that
+	resumed   int64 // the last operation that a resume was asked for in
 
 	// In nanoseconds, by the Meter's clock.
 	begun int64 // when the suspension was asked for
 	ended int64 // when its end was
 }
 
-func newNaps(s *score, st Setting) *naps { return &naps{score: s, meter: st.Meter} }
+func newSuspensions(s *progress, st Setting) *suspensions {
+	return &suspensions{progress: s, meter: st.Meter}
+}
 
 // now returns the time, if there is a clock.
 func now(m Meter) int64 {
@@ -121,7 +128,7 @@ func now(m Meter) int64 {
 	return m.Now()
 }
 
-func (p *naps) deal(n int) {
+func (p *suspensions) deal(n int) {
 	p.begin(n, 1)
 	p.last += int64(n)
 }
@@ -131,76 +138,76 @@ func errTurn(what string, seq, last int64) error {
 	return errors.New("workloads: " + what + " of operation " + strconv.FormatInt(seq, 10) + " came out of turn, or again: the last one was " + strconv.FormatInt(last, 10))
 }
 
-// lie books that the sleeper is going to be suspended, and returns what it is
-// to tell the waker.
-func (p *naps) lie() (*yawn, error) {
-	if p.asleep {
+// suspend books that the suspendedActor is going to be suspended, and returns what it is
+// to tell the resumer.
+func (p *suspensions) suspend() (*notice, error) {
+	if p.suspended {
 		return nil, errors.New("workloads: an actor was told to begin that had begun")
 	}
-	p.asleep = true
+	p.suspended = true
 	p.begun = now(p.meter)
-	y := &p.yawns[p.handled&1]
+	y := &p.notices[p.handled&1]
 	y.seq = p.handled
 	return y, nil
 }
 
-// hear books a yawn, and returns the call to make.
-func (p *naps) hear(y *yawn) (*call, error) {
-	if p.yawned || y.seq != p.sent {
+// hear books a notice, and returns the call to make.
+func (p *suspensions) hear(y *notice) (*numbered, error) {
+	if p.noticed || y.seq != p.sent {
 		return nil, errTurn("word of the suspension", y.seq, p.sent)
 	}
-	p.yawned = true
+	p.noticed = true
 	p.sent++
-	c := &p.calls[p.sent&1]
+	c := &p.messages[p.sent&1]
 	c.seq = p.sent
 	return c, nil
 }
 
-// nudge returns what the waker tells itself then.
-func (p *naps) nudge() *nudge {
-	m := &p.nudges[p.sent&1]
+// reminder returns what the resumer tells itself then.
+func (p *suspensions) reminder() *reminder {
+	m := &p.reminders[p.sent&1]
 	m.seq = p.sent
 	return m
 }
 
-// resume books that the sleeper is going to be resumed.
-func (p *naps) resume(m *nudge) error {
-	if !p.yawned || m.seq != p.sent || p.resumed == p.sent {
-		return errTurn("the waker's message to itself", m.seq, p.sent)
+// resume books that the suspendedActor is going to be resumed.
+func (p *suspensions) resume(m *reminder) error {
+	if !p.noticed || m.seq != p.sent || p.resumed == p.sent {
+		return errTurn("the resumer's message to itself", m.seq, p.sent)
 	}
-	p.yawned = false
+	p.noticed = false
 	p.resumed = p.sent
 	p.ended = now(p.meter)
 	return nil
 }
 
-// wake books a call to the sleeper.
-func (p *naps) wake(c *call) error {
+// wakeUp books a call to the suspendedActor.
+func (p *suspensions) wakeUp(c *numbered) error {
 	if c.seq != p.handled+1 {
 		return errTurn("the message", c.seq, p.handled)
 	}
-	if !p.asleep || p.resumed != c.seq {
+	if !p.suspended || p.resumed != c.seq {
 		return errors.New("workloads: message " + strconv.FormatInt(c.seq, 10) + " was handled by an actor that was to be suspended")
 	}
 	p.handled++
-	p.asleep = false
+	p.suspended = false
 	if p.meter != nil {
 		now := p.meter.Now()
-		p.meter.Timing(napCycle, now-p.begun)
-		p.meter.Timing(napResume, now-p.ended)
+		p.meter.Timing(suspendCycle, now-p.begun)
+		p.meter.Timing(suspendResume, now-p.ended)
 	}
 	return nil
 }
 
-func (p *naps) check() error {
+func (p *suspensions) check() error {
 	if err := countCheck(p.last, p.sent); err != nil {
 		return err
 	}
 	return countCheck(p.last, p.handled)
 }
 
-// napsCheck compares the system's own count with what was asked for.
-func napsCheck(sys *actor.System, asked int64) error {
+// suspensionsCheck compares the system's own count with what was asked for.
+func suspensionsCheck(sys *actor.System, asked int64) error {
 	if st := sys.Stats(); st.Suspends != uint64(asked) || st.Resumes != uint64(asked) {
 		return errors.New("workloads: the system counted " + strconv.FormatUint(st.Suspends, 10) + " suspensions and " +
 			strconv.FormatUint(st.Resumes, 10) + " ends of them in " + strconv.FormatInt(asked, 10) + " operations")
@@ -208,22 +215,24 @@ func napsCheck(sys *actor.System, asked int64) error {
 	return nil
 }
 
-// napRun is Suspend run by an implementation.
-type napRun struct {
-	*stage
-	naps           *naps
-	waker, sleeper actor.Ref
+// suspendRun is suspendForMessage run by an implementation.
+type suspendRun struct {
+	actorsRun
+	suspensions             *suspensions
+	resumer, suspendedActor actor.Ref
 }
 
-func napOnActors(st Setting) Run {
-	r := new(napRun)
-	r.stage = newStage(st, func(s *stage, ctx *actor.Context) (err error) {
-		r.naps = newNaps(&s.score, st)
-		if r.sleeper, err = s.spawn(ctx, sleeper{r}); err != nil {
+func suspendOnActors(st Setting) Run {
+	r := new(suspendRun)
+	r.begun = func(ctx *actor.Context) error { return ctx.Tell(r.suspendedActor, nil) }
+	r.system = newSystem(st, func(s *system, ctx *actor.Context) (err error) {
+		r.suspensions = newSuspensions(&s.progress, st)
+		r.protocol = r.suspensions
+		if r.suspendedActor, err = s.spawn(ctx, suspendedActor{r}); err != nil {
 			return err
 		}
-		r.waker, err = ctx.Spawn(actor.Props{
-			New: func() actor.Actor { return waker{r} },
+		r.resumer, err = ctx.Spawn(actor.Props{
+			New: func() actor.Actor { return resumer{r} },
 			// It lets the other have a turn before it handles its own message.
 			Throughput: 1,
 		})
@@ -232,36 +241,25 @@ func napOnActors(st Setting) Run {
 	return r
 }
 
-func (r *napRun) Do(n int) error {
-	if err := r.err(); err != nil {
+func (r *suspendRun) Check() error {
+	if err := r.actorsRun.Check(); err != nil {
 		return err
 	}
-	r.naps.deal(n)
-	return r.play(func(ctx *actor.Context) error { return ctx.Tell(r.sleeper, nil) })
+	return suspensionsCheck(r.sys, r.suspensions.last)
 }
 
-func (r *napRun) Check() error {
-	if err := r.stop(); err != nil {
-		return err
-	}
-	if err := napsCheck(r.sys, r.naps.last); err != nil {
-		return err
-	}
-	return r.naps.check()
-}
-
-// A sleeper is the actor that is suspended.
-type sleeper struct{ *napRun }
+// A suspendedActor is the actor that is suspended.
+type suspendedActor struct{ *suspendRun }
 
 // Receive implements [actor.Actor].
-func (a sleeper) Receive(ctx *actor.Context, msg any) error {
-	p := a.naps
+func (a suspendedActor) Receive(ctx *actor.Context, msg any) error {
+	p := a.suspensions
 	if msg != nil {
-		c, ok := msg.(*call)
+		c, ok := msg.(*numbered)
 		if !ok {
 			return errStray()
 		}
-		if err := p.wake(c); err != nil {
+		if err := p.wakeUp(c); err != nil {
 			return err
 		}
 		if p.handled == p.last {
@@ -269,79 +267,68 @@ func (a sleeper) Receive(ctx *actor.Context, msg any) error {
 			return nil
 		}
 	}
-	y, err := p.lie()
+	y, err := p.suspend()
 	if err != nil {
 		return err
 	}
 	ctx.Suspend(actor.Suspension{Reason: "it is to be resumed"})
-	return ctx.Tell(a.waker, y)
+	return ctx.Tell(a.resumer, y)
 }
 
-// A waker is the actor that resumes the other.
-type waker struct{ *napRun }
+// A resumer is the actor that resumes the other.
+type resumer struct{ *suspendRun }
 
 // Receive implements [actor.Actor].
-func (a waker) Receive(ctx *actor.Context, msg any) error {
-	p := a.naps
+func (a resumer) Receive(ctx *actor.Context, msg any) error {
+	p := a.suspensions
 	switch m := msg.(type) {
-	case *yawn:
+	case *notice:
 		c, err := p.hear(m)
 		if err != nil {
 			return err
 		}
-		if err := ctx.Tell(a.sleeper, c); err != nil {
+		if err := ctx.Tell(a.suspendedActor, c); err != nil {
 			return err
 		}
-		return ctx.Tell(ctx.Self(), p.nudge())
-	case *nudge:
+		return ctx.Tell(ctx.Self(), p.reminder())
+	case *reminder:
 		if err := p.resume(m); err != nil {
 			return err
 		}
-		ctx.Resume(a.sleeper)
+		ctx.Resume(a.suspendedActor)
 		return nil
 	}
 	return errStray()
 }
 
-// napByHand is Suspend run by a reference.
-type napByHand struct {
-	*crew
-	naps   *naps
-	begins chan struct{}
-}
-
-// napOnChannels has a goroutine each. The suspended one waits at a channel of its own.
-func napOnChannels(st Setting, room int) Run {
-	r := &napByHand{crew: new(crew), begins: make(chan struct{}, 1)}
-	r.init()
-	p := newNaps(&r.score, st)
-	r.naps = p
-	in := make(chan *call, 1) // a mailbox: the message waits there
-	yawns, resumes := make(chan *yawn, room), make(chan struct{}, room)
-	r.launch(func() {
-		defer close(yawns)
-		for range r.begins {
-			for p.handled < p.last {
-				y, err := p.lie()
-				if err == nil {
-					yawns <- y
-					<-resumes
-					err = p.wake(<-in)
-				}
-				if err != nil {
-					r.fail(err)
-					return
-				}
+// suspendOnChannels has a goroutine each. The suspended one waits at a channel of its own.
+func suspendOnChannels(st Setting, room int) Run {
+	r := newHandRun()
+	p := newSuspensions(&r.progress, st)
+	r.protocol = p
+	in := make(chan *numbered, 1) // a mailbox: the message waits there
+	notices, resumes := make(chan *notice, room), make(chan struct{}, room)
+	r.worker(func() error {
+		for p.handled < p.last {
+			y, err := p.suspend()
+			if err != nil {
+				return err
 			}
-			p.part()
+			notices <- y
+			<-resumes
+			if err := p.wakeUp(<-in); err != nil {
+				return err
+			}
 		}
+		p.part()
+		return nil
 	})
 	r.launch(func() {
-		for y := range yawns {
+		for y := range notices {
 			c, err := p.hear(y)
 			if err == nil {
 				in <- c
-				err = p.resume(p.nudge())
+				err = p.resume(p.reminder())
 			}
 			if err != nil {
 				r.fail(err)
@@ -350,42 +337,29 @@ func napOnChannels(st Setting, room int) Run {
 			resumes <- struct{}{}
 		}
 	})
-	r.let = func() { close(r.begins) }
+	r.also(func() { close(notices) })
 	return r
 }
 
-func (r *napByHand) Do(n int) error {
-	r.naps.deal(n)
-	r.begins <- struct{}{}
-	return r.wait()
-}
-
-func (r *napByHand) Check() error {
-	if err := r.stop(); err != nil {
-		return err
-	}
-	return r.naps.check()
-}
-
-// push is what runs of SuspendUntilRoom in all ways have in common.
+// push is what runs of suspendUntilRoom in all ways have in common.
 type push struct {
-	*score
+	*progress
 	meter Meter
 	last  int64 // the operation that ends the Do
 
 	// The sender's.
-	calls  [4]call // one is being handled, one waits, and one is sent
-	nudges [2]nudge
-	sent   int64
-	asleep bool
-	begun  int64 // when the suspension was asked for, in nanoseconds
+	messages  [4]numbered // one is being handled, one waits, and one is sent
+	reminders [2]reminder
+	sent      int64
+	suspended bool
+	begun     int64 // when the suspension was asked for, in nanoseconds
 
 	_ [64]byte
 
 	handled int64 // the receiver's
 }
 
-func newPush(s *score, st Setting) *push { return &push{score: s, meter: st.Meter} }
+func newPush(s *progress, st Setting) *push { return &push{progress: s, meter: st.Meter} }
 
 func (p *push) deal(n int) {
 	p.begin(n, 2) // the sender's end and the receiver's
@@ -394,33 +368,33 @@ func (p *push) deal(n int) {
 
 // next returns the next message, if there is one to send in this Do, and what the
 // sender, which is going to be suspended, tells itself.
-func (p *push) next() (*call, *nudge) {
+func (p *push) next() (*numbered, *reminder) {
 	if p.sent == p.last {
 		p.part()
 		return nil, nil
 	}
-	p.asleep = true
+	p.suspended = true
 	p.begun = now(p.meter)
 	p.sent++
-	c, m := &p.calls[p.sent&3], &p.nudges[p.sent&1]
+	c, m := &p.messages[p.sent&3], &p.reminders[p.sent&1]
 	c.seq, m.seq = p.sent, p.sent
 	return c, m
 }
 
 // goOn books that the sender is no longer suspended.
-func (p *push) goOn(m *nudge) error {
-	if !p.asleep || m.seq != p.sent {
+func (p *push) goOn(m *reminder) error {
+	if !p.suspended || m.seq != p.sent {
 		return errTurn("the sender's message to itself", m.seq, p.sent)
 	}
-	p.asleep = false
+	p.suspended = false
 	if p.meter != nil {
-		p.meter.Timing(napCycle, p.meter.Now()-p.begun)
+		p.meter.Timing(suspendCycle, p.meter.Now()-p.begun)
 	}
 	return nil
 }
 
 // take books a message at the receiver.
-func (p *push) take(c *call) error {
+func (p *push) take(c *numbered) error {
 	if c.seq != p.handled+1 {
 		return errTurn("the message", c.seq, p.handled)
 	}
@@ -437,17 +411,19 @@ func (p *push) check() error {
 	return countCheck(p.last, p.handled)
 }
 
-// pushRun is SuspendUntilRoom run by an implementation.
+// pushRun is suspendUntilRoom run by an implementation.
 type pushRun struct {
-	*stage
+	actorsRun
 	push             *push
 	sender, receiver actor.Ref
 }
 
 func roomOnActors(st Setting) Run {
 	r := new(pushRun)
-	r.stage = newStage(st, func(s *stage, ctx *actor.Context) (err error) {
-		r.push = newPush(&s.score, st)
+	r.begun = func(ctx *actor.Context) error { return ctx.Tell(r.sender, nil) }
+	r.system = newSystem(st, func(s *system, ctx *actor.Context) (err error) {
+		r.push = newPush(&s.progress, st)
+		r.protocol = r.push
 		r.receiver, err = ctx.Spawn(actor.Props{
 			New: func() actor.Actor { return pushReceiver{r} },
 			// What is sent before there is room comes back, and fails the run.
@@ -462,22 +438,11 @@ func roomOnActors(st Setting) Run {
 	return r
 }
 
-func (r *pushRun) Do(n int) error {
-	if err := r.err(); err != nil {
-		return err
-	}
-	r.push.deal(n)
-	return r.play(func(ctx *actor.Context) error { return ctx.Tell(r.sender, nil) })
-}
-
 func (r *pushRun) Check() error {
-	if err := r.stop(); err != nil {
+	if err := r.actorsRun.Check(); err != nil {
 		return err
 	}
-	if err := napsCheck(r.sys, r.push.last); err != nil {
-		return err
-	}
-	return r.push.check()
+	return suspensionsCheck(r.sys, r.push.last)
 }
 
 // A pushSender is the actor that sends when there is room.
@@ -487,14 +452,14 @@ type pushSender struct{ *pushRun }
 func (a pushSender) Receive(ctx *actor.Context, msg any) error {
 	p := a.push
 	if msg != nil {
-		m, ok := msg.(*nudge)
+		m, ok := msg.(*reminder)
 		if !ok {
 			return errStray()
 		}
 		if err := p.goOn(m); err != nil {
 			return err
 		}
-	} else if p.asleep || p.sent == p.last {
+	} else if p.suspended || p.sent == p.last {
 		return errors.New("workloads: the sender was told twice to begin")
 	}
 	c, m := p.next()
@@ -513,39 +478,28 @@ type pushReceiver struct{ *pushRun }
 
 // Receive implements [actor.Actor].
 func (a pushReceiver) Receive(_ *actor.Context, msg any) error {
-	c, ok := msg.(*call)
+	c, ok := msg.(*numbered)
 	if !ok {
 		return errStray()
 	}
 	return a.push.take(c)
 }
 
-// pushByHand is SuspendUntilRoom run by a reference.
-type pushByHand struct {
-	*crew
-	push   *push
-	begins chan struct{}
-}
-
 // roomOnChannels has a goroutine each, and a channel that says that there is room.
 func roomOnChannels(st Setting, room int) Run {
-	r := &pushByHand{crew: new(crew), begins: make(chan struct{}, 1)}
-	r.init()
-	p := newPush(&r.score, st)
-	r.push = p
-	in, taken := make(chan *call, room), make(chan struct{}, room)
-	r.launch(func() {
-		defer close(in)
-		for range r.begins {
-			for c, m := p.next(); c != nil; c, m = p.next() {
-				in <- c
-				<-taken
-				if err := p.goOn(m); err != nil {
-					r.fail(err)
-					return
-				}
+	r := newHandRun()
+	p := newPush(&r.progress, st)
+	r.protocol = p
+	in, taken := make(chan *numbered, room), make(chan struct{}, room)
+	r.worker(func() error {
+		for c, m := p.next(); c != nil; c, m = p.next() {
+			in <- c
+			<-taken
+			if err := p.goOn(m); err != nil {
+				return err
 			}
 		}
+		return nil
 	})
 	r.launch(func() {
 		for c := range in {
@@ -555,19 +509,6 @@ func roomOnChannels(st Setting, room int) Run {
 			}
 		}
 	})
-	r.let = func() { close(r.begins) }
+	r.also(func() { close(in) })
 	return r
-}
-
-func (r *pushByHand) Do(n int) error {
-	r.push.deal(n)
-	r.begins <- struct{}{}
-	return r.wait()
-}
-
-func (r *pushByHand) Check() error {
-	if err := r.stop(); err != nil {
-		return err
-	}
-	return r.push.check()
 }

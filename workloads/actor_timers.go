@@ -18,10 +18,7 @@ const (
 	timerHalf = timerSpan / 2
 )
 
-// refAfterFunc is a reference of Timers only.
-const refAfterFunc = "ref-afterfunc"
-
-// Timers is a hundred thousand timers of a thousand actors, most systems' timeouts:
+// actorTimers is a hundred thousand timers of a thousand actors, most systems' timeouts:
 // half of them are stopped before they are due, by halves at once and later. An
 // operation is a timer, from its start to its end, with its message if it is due.
 //
@@ -29,13 +26,14 @@ const refAfterFunc = "ref-afterfunc"
 // is one at the end of a Do. Time is the workload's: it moves the system's clock
 // on, by half of the longest timer's time and, when those actors that are to have
 // stopped some of theirs, by the other half.
-func Timers() Actor {
-	return Actor{
+func actorTimers() []Workload {
+	return []Workload{{
 		Name:    "timers",
 		Doc:     "1,000 actors start 100 timers each and stop half of them; the clock is moved on until the others are due: what a timer costs",
+		TooBig:  "100,000 timers at a time",
 		Slicing: Slicing{Unit: timerOwners * timerEach},
 		Prepare: timersOnActors,
-		Refs: []ActorRef{
+		Refs: []Ref{
 			{
 				Name:    refBuffered,
 				Doc:     "a goroutine and a channel each, and one heap of timers behind a mutex, with a clock that is moved on",
@@ -43,11 +41,11 @@ func Timers() Actor {
 			},
 			{
 				Name:    refAfterFunc,
-				Doc:     "a goroutine and a channel each, and time.AfterFunc, for an hour; those that are due are reset to now, for nobody can move that clock on",
+				Doc:     "a goroutine and a channel each, and time.AfterFunc, for an hour; those that are due are reset to now, for that clock cannot be moved on",
 				Prepare: func(Setting) Run { return timersOnAfterFunc() },
 			},
 		},
-	}
+	}}
 }
 
 // tickState is where a tick is in its life.
@@ -104,7 +102,7 @@ type timerOwner struct {
 
 // timerBoard is what runs in all ways have in common.
 type timerBoard struct {
-	*score
+	*progress
 	owners []timerOwner
 	round  int
 	now    int64 // in milliseconds: where the time is, or goes
@@ -119,8 +117,8 @@ type timerBoard struct {
 	wait    func() error
 }
 
-func newTimerBoard(s *score) *timerBoard {
-	b := &timerBoard{score: s, owners: make([]timerOwner, timerOwners)}
+func newTimerBoard(s *progress) *timerBoard {
+	b := &timerBoard{progress: s, owners: make([]timerOwner, timerOwners)}
 	ticks := make([]tick, timerOwners*timerEach)
 	for i := range b.owners {
 		o := &b.owners[i]
@@ -309,14 +307,14 @@ func (o *timerOwner) take(t *tick) error {
 
 // timersRun is Timers run by an implementation.
 type timersRun struct {
-	*stage
+	*system
 	board *timerBoard
 }
 
 func timersOnActors(st Setting) Run {
 	clock := actor.NewManualClock(time.Unix(0, 0))
-	r := &timersRun{stage: &stage{clock: clock}}
-	b := newTimerBoard(&r.score)
+	r := &timersRun{system: &system{clock: clock}}
+	b := newTimerBoard(&r.progress)
 	r.board = b
 	b.tell = func(note func(o *timerOwner) any) error {
 		return r.play(func(ctx *actor.Context) error {
@@ -331,8 +329,8 @@ func timersOnActors(st Setting) Run {
 		})
 	}
 	b.advance = func(ms int64) { clock.Advance(time.Duration(ms) * time.Millisecond) }
-	b.wait = func() error { return r.stage.wait() }
-	r.raise(st, func(s *stage, ctx *actor.Context) (err error) {
+	b.wait = func() error { return r.system.wait() }
+	r.raise(st, func(s *system, ctx *actor.Context) (err error) {
 		for i := range b.owners {
 			if b.owners[i].ref, err = s.spawn(ctx, &b.owners[i]); err != nil {
 				return err
@@ -367,18 +365,18 @@ func (r *timersRun) Check() error {
 
 // timersByHand is Timers run by a reference.
 type timersByHand struct {
-	*crew
+	*goroutines
 	board *timerBoard
 	in    []chan any // an owner's
 }
 
 // newTimersByHand makes the owners, who start timers with start.
 func newTimersByHand(start func(r *timersByHand, t *tick, d time.Duration), advance func(r *timersByHand, ms int64)) *timersByHand {
-	r := &timersByHand{crew: new(crew), in: make([]chan any, timerOwners)}
+	r := &timersByHand{goroutines: new(goroutines), in: make([]chan any, timerOwners)}
 	r.init()
-	r.board = newTimerBoard(&r.score)
+	r.board = newTimerBoard(&r.progress)
 	for i := range r.in {
-		r.in[i] = make(chan any, timerEach+1) // whoever tells of a timer does not wait
+		r.in[i] = make(chan any, timerEach+1) // a timer does not wait for its owner
 		r.launch(func() {
 			o := &r.board.owners[i]
 			for msg := range r.in[i] {

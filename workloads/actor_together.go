@@ -16,7 +16,7 @@ const (
 	togetherTasks  = 8 // of a group
 )
 
-// Together is a program that has everything: actors that start futures that use groups. Each
+// actorTogether is a program that has everything: actors that start futures that use groups. Each
 // of 64 actors starts a future, which has a group compute eight parts and tells the
 // actor what they add up to; then the actor starts the next. No actor waits in its
 // turn. An operation is such a cycle: two messages at most, a future, a group with
@@ -24,13 +24,14 @@ const (
 //
 // Whether the three know of each other is the implementation's affair: they are made
 // as it offers them.
-func Together() Actor {
-	return Actor{
+func actorTogether() []Workload {
+	return []Workload{{
 		Name:     "together",
 		Doc:      "64 actors start futures that use groups of 8 tasks: what a program costs that has all three",
+		TooBig:   "tasks and groups keep a goroutine each where they wait, so a stack of its own",
 		Together: true,
 		Prepare:  togetherOnActors,
-		Refs: []ActorRef{
+		Refs: []Ref{
 			{
 				Name:    refBuffered,
 				Doc:     "a goroutine and a buffered channel each, a goroutine for a future, errgroup and a buffered channel for a group",
@@ -42,7 +43,7 @@ func Together() Actor {
 				Prepare: func(Setting) Run { return togetherOnChannels(0) },
 			},
 		},
-	}
+	}}
 }
 
 // An inquiry is what an actor wants to know: the argument of its future and, with the
@@ -61,7 +62,7 @@ func (q *inquiry) compute(i int) int {
 
 // An inquirer is an actor.
 type inquirer struct {
-	*score
+	*progress
 	index     int
 	self      actor.Ref
 	inquiries [2]inquiry
@@ -106,16 +107,16 @@ func (a *inquirer) handle(q *inquiry) (*inquiry, error) {
 
 // inquiryBoard is what runs in all ways have in common.
 type inquiryBoard struct {
-	*score
+	*progress
 	actors []inquirer
 	busy   int // actors that have anything to do in this Do
 	asked  int64
 }
 
-func newInquiryBoard(s *score) *inquiryBoard {
-	b := &inquiryBoard{score: s, actors: make([]inquirer, togetherActors)}
+func newInquiryBoard(s *progress) *inquiryBoard {
+	b := &inquiryBoard{progress: s, actors: make([]inquirer, togetherActors)}
 	for i := range b.actors {
-		b.actors[i].score, b.actors[i].index = s, i
+		b.actors[i].progress, b.actors[i].index = s, i
 	}
 	return b
 }
@@ -145,11 +146,11 @@ type togetherRun struct {
 }
 
 func togetherOnActors(st Setting) Run {
-	r := &togetherRun{newGroup: st.NewGroup, opts: []group.Option{group.WithResultBuffer(togetherTasks)}}
+	r := &togetherRun{newGroup: st.Impl.NewGroup, opts: []group.Option{group.WithResultBuffer(togetherTasks)}}
 	var b *inquiryBoard
-	r.stage = &stage{ex: st.NewExecutor()}
-	r.raise(st, func(s *stage, ctx *actor.Context) (err error) {
-		b = newInquiryBoard(&s.score)
+	r.system = &system{ex: st.Impl.NewExecutor()}
+	r.raise(st, func(s *system, ctx *actor.Context) (err error) {
+		b = newInquiryBoard(&s.progress)
 		r.protocol = b
 		for i := 0; i < togetherActors && err == nil; i++ {
 			b.actors[i].self, err = s.spawn(ctx, &togetherActor{&b.actors[i], r})
@@ -241,9 +242,8 @@ func (r *togetherRun) Close() {
 
 // togetherOnChannels has a goroutine for everything.
 func togetherOnChannels(room int) Run {
-	r := &crewRun{crew: new(crew)}
-	r.init()
-	b := newInquiryBoard(&r.score)
+	r := newHandRun()
+	b := newInquiryBoard(&r.progress)
 	r.protocol = b
 	var send carrier[*inquiry]
 	answer := func(q *inquiry) {
@@ -252,7 +252,7 @@ func togetherOnChannels(room int) Run {
 		}
 		send(q.of.index, q)
 	}
-	send = onChannels(r.crew, togetherActors, roomOf(room), func(at int, q *inquiry) error {
+	send = onChannels(r.goroutines, togetherActors, func(int) int { return room }, func(at int, q *inquiry) error {
 		next, err := b.actors[at].handle(q)
 		if err == nil && next != nil {
 			go answer(next)

@@ -193,6 +193,13 @@ var actorSabotages = []struct {
 // middle and the end.
 var actorSabotageAt = []int64{1, 2, 50, 1031, 1500, 1999}
 
+// isCurve reports whether w is a point of a curve: a workload with another number
+// of actors.
+func isCurve(w workloads.Workload) bool {
+	key, value, _ := strings.Cut(w.Variant, "=")
+	return key == "actors" || key == "shuffled" || key == "producers" && !strings.Contains(value, "/") || strings.Contains(value, "messages=")
+}
+
 // Every workload notices every sabotage, wherever in a run it strikes.
 func TestActorSabotageIsNoticed(t *testing.T) {
 	if raceEnabled {
@@ -200,7 +207,7 @@ func TestActorSabotageIsNoticed(t *testing.T) {
 	}
 	const n = 2000
 	for _, impl := range []dyno.Impl{lockbased.Impl, serial.Impl} {
-		for _, w := range workloads.Actors() {
+		for _, w := range over(workloads.ActorContract) {
 			if isCurve(w) && w.Variant != "shuffled=1000" && w.Variant != "producers=1" {
 				continue // the same with other numbers
 			}
@@ -217,7 +224,9 @@ func TestActorSabotageIsNoticed(t *testing.T) {
 							s := &actorSaboteur{Dispatcher: impl.NewDispatcher(), do: sab.do, at: at, spare: func(msg any) bool {
 								return sab.spare != nil && slices.Contains(sab.spare, fmt.Sprintf("%T", msg))
 							}}
-							run := w.Prepare(workloads.Setting{NewDispatcher: s.newDispatcher, NewExecutor: impl.NewExecutor, NewGroup: impl.NewGroup, Ops: n})
+							wrong := impl
+							wrong.NewDispatcher = s.newDispatcher
+							run := w.Prepare(workloads.Setting{Impl: wrong, Ops: n})
 							err := run.Do(n)
 							if err == nil {
 								err = run.Check()
@@ -246,16 +255,16 @@ func TestNoActorSabotage(t *testing.T) {
 		t.Skip("builds with invariants notice that the dispatcher is wrapped")
 	}
 	for _, impl := range []dyno.Impl{lockbased.Impl, serial.Impl} {
-		for _, w := range workloads.Actors() {
+		for _, w := range over(workloads.ActorContract) {
 			if w.Actors > 100_000 {
 				continue // the same with fewer
 			}
 			t.Run(w.Path()+"/impl="+impl.Name, func(t *testing.T) {
 				st := setting(impl)
-				st.NewDispatcher = func() actor.Dispatcher {
+				st.Impl.NewDispatcher = func() actor.Dispatcher {
 					return (&actorSaboteur{Dispatcher: impl.NewDispatcher(), at: 1 << 60}).newDispatcher()
 				}
-				exerciseActor(t, w, []int{2000}, w.Prepare, st)
+				exercise(t, []int{2000}, w.Prepare, st)
 			})
 		}
 	}
@@ -268,9 +277,9 @@ func (brokenDispatcher) Start() error { return errSabotage }
 
 // What Prepare cannot do, Do says.
 func TestDispatcherThatDoesNotStart(t *testing.T) {
-	for _, w := range workloads.Actors() {
+	for _, w := range over(workloads.ActorContract) {
 		st := setting(lockbased.Impl)
-		st.NewDispatcher = func() actor.Dispatcher { return brokenDispatcher{lockbased.NewDispatcher()} }
+		st.Impl.NewDispatcher = func() actor.Dispatcher { return brokenDispatcher{lockbased.NewDispatcher()} }
 		run := w.Prepare(st)
 		if err := run.Do(10); err == nil || !strings.Contains(err.Error(), "sabotage") {
 			t.Errorf("%s: Do: %v", w.Path(), err)

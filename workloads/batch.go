@@ -19,7 +19,7 @@ import (
 // to one Run, since its tasks may keep something between them.
 type batch struct {
 	tasks    []group.TaskFunc[int] // as many as a round has at most
-	want     []int                 // what each returns, see book
+	want     []int                 // what each returns, see ledger
 	limit    int                   // of concurrency; 0 is none
 	failFast bool
 
@@ -27,13 +27,13 @@ type batch struct {
 	// submission. No task ends before that, and failFast is off.
 	cause error
 
-	judge   func(b *book, i int, err error) bool // see book
-	waitErr error                                // what Wait returns
-	after   func() error                         // a last look after Wait; may be nil
+	judge   func(b *ledger, i int, err error) bool // see ledger
+	waitErr error                                  // what Wait returns
+	after   func() error                           // a last look after Wait; may be nil
 }
 
 // settle judges the end of a round: all results booked, Wait's answer.
-func (b *batch) settle(k *book, waitErr error) error {
+func (b *batch) settle(k *ledger, waitErr error) error {
 	if err := k.shut(); err != nil {
 		return err
 	}
@@ -49,7 +49,7 @@ func (b *batch) settle(k *book, waitErr error) error {
 // batchRun does a batch's rounds in one of the ways below.
 type batchRun struct {
 	*batch
-	book          *book
+	ledger        *ledger
 	round         func(k int) error
 	asked, booked int64
 }
@@ -61,11 +61,11 @@ func (r *batchRun) Do(n int) error {
 
 func (r *batchRun) Check() error { return countCheck(r.asked, r.booked) }
 
-func (r *batchRun) Close() { r.batch, r.book, r.round = nil, nil, nil }
+func (r *batchRun) Close() { r.batch, r.ledger, r.round = nil, nil, nil }
 
 // onGroup runs the batch on the groups of an implementation.
 func (b *batch) onGroup(newGroup NewGroup) Run {
-	r := &batchRun{batch: b, book: newBook(b, true)}
+	r := &batchRun{batch: b, ledger: newLedger(b, true)}
 	opts := []group.Option{group.WithFailFast(b.failFast), group.WithMaxConcurrency(b.limit), nil}
 	room := 0
 	r.round = func(k int) error {
@@ -83,7 +83,7 @@ func (b *batch) onGroup(newGroup NewGroup) Run {
 			g.Cancel(b.cause)
 		}
 		g.Close()
-		r.book.open(k)
+		r.ledger.open(k)
 		for {
 			res, ok, err := g.Next(context.Background())
 			if err != nil {
@@ -92,12 +92,12 @@ func (b *batch) onGroup(newGroup NewGroup) Run {
 			if !ok {
 				break
 			}
-			if err := r.book.enter(res); err != nil {
+			if err := r.ledger.enter(res); err != nil {
 				return abandon(g, err)
 			}
 		}
-		r.booked += int64(r.book.taken)
-		return b.settle(r.book, g.Wait())
+		r.booked += int64(r.ledger.taken)
+		return b.settle(r.ledger, g.Wait())
 	}
 	return r
 }
@@ -112,9 +112,9 @@ func abandon(g group.Group[int], err error) error {
 // onErrgroup runs the batch as one writes it with errgroup: the tasks send
 // their results into a channel that has room for all of them, so that none
 // waits for the consumer and the consumer, who knows how many there are, needs
-// nobody to close it.
+// no close.
 func (b *batch) onErrgroup() Run {
-	r := &batchRun{batch: b, book: newBook(b, true)}
+	r := &batchRun{batch: b, ledger: newLedger(b, true)}
 	var ctx context.Context
 	var results chan group.Result[int]
 	// The closures are made once, as those of the other ways are. What differs
@@ -149,14 +149,14 @@ func (b *batch) onErrgroup() Run {
 		if b.cause != nil {
 			cancel(b.cause)
 		}
-		r.book.open(k)
+		r.ledger.open(k)
 		for range k {
-			if err := r.book.enter(<-results); err != nil {
+			if err := r.ledger.enter(<-results); err != nil {
 				return err
 			}
 		}
-		r.booked += int64(r.book.taken)
-		return b.settle(r.book, eg.Wait())
+		r.booked += int64(r.ledger.taken)
+		return b.settle(r.ledger, eg.Wait())
 	}
 	return r
 }
@@ -165,7 +165,7 @@ func (b *batch) onErrgroup() Run {
 // there is a limit, a WaitGroup, and the results in a slice behind a mutex:
 // they can be looked at only when all tasks are done.
 func (b *batch) onGoroutines() Run {
-	r := &batchRun{batch: b, book: newBook(b, true)}
+	r := &batchRun{batch: b, ledger: newLedger(b, true)}
 	var (
 		ctx    context.Context
 		cancel context.CancelCauseFunc
@@ -215,14 +215,14 @@ func (b *batch) onGoroutines() Run {
 			cancel(b.cause)
 		}
 		wg.Wait()
-		r.book.open(k)
+		r.ledger.open(k)
 		for _, res := range results {
-			if err := r.book.enter(res); err != nil {
+			if err := r.ledger.enter(res); err != nil {
 				return err
 			}
 		}
-		r.booked += int64(r.book.taken)
-		return b.settle(r.book, first)
+		r.booked += int64(r.ledger.taken)
+		return b.settle(r.ledger, first)
 	}
 	return r
 }
@@ -236,16 +236,16 @@ func (b *batch) onFloor(workers int) Run {
 	if workers == 0 {
 		workers = runtime.GOMAXPROCS(0)
 	}
-	f := &floor{batch: b, crew: make([]floorWorker, workers)}
-	for i := range f.crew {
-		w := &f.crew[i]
-		w.book = newBook(b, false)
+	f := &floor{batch: b, workers: make([]floorWorker, workers)}
+	for i := range f.workers {
+		w := &f.workers[i]
+		w.ledger = newLedger(b, false)
 		w.job = func() {
 			defer f.wg.Done()
 			w.work(f)
 		}
 	}
-	r := &batchRun{batch: b, book: newBook(b, false)}
+	r := &batchRun{batch: b, ledger: newLedger(b, false)}
 	r.round = func(k int) error {
 		var cancel context.CancelCauseFunc
 		f.ctx, cancel = context.WithCancelCause(context.Background())
@@ -256,25 +256,25 @@ func (b *batch) onFloor(workers int) Run {
 		f.n = k
 		f.wg.Add(workers - 1)
 		for i := 1; i < workers; i++ {
-			go f.crew[i].job()
+			go f.workers[i].job()
 		}
 		if b.cause != nil {
 			cancel(b.cause)
 		}
-		f.crew[0].work(f)
+		f.workers[0].work(f)
 		f.wg.Wait()
-		r.book.open(k)
-		for i := range f.crew {
-			w := &f.crew[i]
+		r.ledger.open(k)
+		for i := range f.workers {
+			w := &f.workers[i]
 			if w.err != nil {
 				return w.err
 			}
-			if err := r.book.absorb(w.book); err != nil {
+			if err := r.ledger.absorb(w.ledger); err != nil {
 				return err
 			}
 		}
-		r.booked += int64(r.book.taken)
-		return b.settle(r.book, f.first)
+		r.booked += int64(r.ledger.taken)
+		return b.settle(r.ledger, f.first)
 	}
 	return r
 }
@@ -282,7 +282,7 @@ func (b *batch) onFloor(workers int) Run {
 // floor is what the workers of onFloor share.
 type floor struct {
 	*batch
-	crew []floorWorker
+	workers []floorWorker
 
 	// Set by the caller before the workers of a round start.
 	n      int
@@ -295,20 +295,20 @@ type floor struct {
 
 	wg     sync.WaitGroup
 	failed atomic.Bool
-	first  error // of a round that failed; written by whoever sets failed, read after wg.Wait
+	first  error // of a round that failed; written by the worker that sets failed, read after wg.Wait
 }
 
 // floorWorker is one worker. It books on its own, so that workers share
 // nothing but the counter.
 type floorWorker struct {
-	book *book
-	err  error
-	job  func()
-	_    [64]byte // the next worker's line is somebody else's
+	ledger *ledger
+	err    error
+	job    func()
+	_      [64]byte // the next worker's line is another processor's
 }
 
 func (w *floorWorker) work(f *floor) {
-	w.book.open(f.n)
+	w.ledger.open(f.n)
 	for {
 		i := int(f.next.Add(1)) - 1
 		if i >= f.n {
@@ -321,7 +321,7 @@ func (w *floorWorker) work(f *floor) {
 				f.cancel(err)
 			}
 		}
-		if err := w.book.enter(group.Result[int]{Value: v, Err: err}); err != nil {
+		if err := w.ledger.enter(group.Result[int]{Value: v, Err: err}); err != nil {
 			w.err = err
 			return
 		}
@@ -345,7 +345,7 @@ func batchRefs(newBatch func() *batch, floorWorkers int) []Ref {
 		{
 			Name:    refFloor,
 			Doc:     "bare workers and an atomic counter: no order, no stream, no limit to keep",
-			Prepare: func() Run { return newBatch().onFloor(floorWorkers) },
+			Prepare: func(Setting) Run { return newBatch().onFloor(floorWorkers) },
 		},
 	}
 }
@@ -354,7 +354,7 @@ func refBatchErrgroup(newBatch func() *batch) Ref {
 	return Ref{
 		Name:    refErrgroup,
 		Doc:     "errgroup, its limit, and a channel with room for every result",
-		Prepare: func() Run { return newBatch().onErrgroup() },
+		Prepare: func(Setting) Run { return newBatch().onErrgroup() },
 	}
 }
 
@@ -362,6 +362,6 @@ func refBatchGoroutines(newBatch func() *batch) Ref {
 	return Ref{
 		Name:    refGoroutines,
 		Doc:     "a goroutine each, a semaphore channel, a WaitGroup, results in a slice behind a mutex",
-		Prepare: func() Run { return newBatch().onGoroutines() },
+		Prepare: func(Setting) Run { return newBatch().onGoroutines() },
 	}
 }

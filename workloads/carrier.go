@@ -8,7 +8,7 @@ import (
 // A protocol is the part of a workload that does not know who carries its messages: what n
 // operations are, and what is known in the end.
 type protocol interface {
-	// deal prepares a Do of n operations: [score.begin] and whatever goes with it.
+	// deal prepares a Do of n operations: [progress.begin] and whatever goes with it.
 	deal(n int)
 
 	// check looks after the last Do whether everything is accounted for.
@@ -17,9 +17,10 @@ type protocol interface {
 
 // An actorsRun is a protocol carried by the actors of an implementation.
 type actorsRun struct {
-	*stage
+	*system
 	protocol
 	begun func(ctx *actor.Context) error // begins a Do in the guardian's turn
+	most  int                            // operations of a round, where a Do has rounds
 }
 
 // Do implements [Run].
@@ -27,8 +28,18 @@ func (r *actorsRun) Do(n int) error {
 	if err := r.err(); err != nil {
 		return err
 	}
-	r.deal(n)
-	return r.play(r.begun)
+	return inRoundsOf(r.most, n, func(n int) error {
+		r.deal(n)
+		return r.play(r.begun)
+	})
+}
+
+// inRoundsOf is inRounds, or if most is 0 a single round of any size.
+func inRoundsOf(most, n int, round func(k int) error) error {
+	if most == 0 {
+		return round(n)
+	}
+	return inRounds(n, most, round)
 }
 
 // Check implements [Run].
@@ -39,22 +50,46 @@ func (r *actorsRun) Check() error {
 	return r.check()
 }
 
-// A crewRun is a protocol carried by the goroutines of a reference.
-type crewRun struct {
-	*crew
+// A handRun is a protocol carried by the goroutines of a reference.
+type handRun struct {
+	*goroutines
 	protocol
 	begun func() // begins a Do
+	most  int    // operations of a round, where a Do has rounds
+}
+
+func newHandRun() *handRun {
+	r := &handRun{goroutines: new(goroutines)}
+	r.init()
+	return r
+}
+
+// worker makes a goroutine that calls work for each Do.
+func (r *handRun) worker(work func() error) {
+	begins := make(chan struct{}, 1)
+	r.launch(func() {
+		for range begins {
+			if err := work(); err != nil {
+				r.fail(err)
+				return
+			}
+		}
+	})
+	r.begun = func() { begins <- struct{}{} }
+	r.let = func() { close(begins) }
 }
 
 // Do implements [Run].
-func (r *crewRun) Do(n int) error {
-	r.deal(n)
-	r.begun()
-	return r.wait()
+func (r *handRun) Do(n int) error {
+	return inRoundsOf(r.most, n, func(n int) error {
+		r.deal(n)
+		r.begun()
+		return r.wait()
+	})
 }
 
 // Check implements [Run].
-func (r *crewRun) Check() error {
+func (r *handRun) Check() error {
 	if err := r.stop(); err != nil {
 		return err
 	}
@@ -65,9 +100,24 @@ func (r *crewRun) Check() error {
 // handled one after the other, in the order in which any one goroutine has sent them.
 type carrier[M any] func(to int, m M)
 
+// carrying makes the goroutines of n nodes, which handle their messages, and says how the
+// crew is let go.
+type carrying[M any] func(c *goroutines, n int, handle func(at int, m M) error) carrier[M]
+
+// channelsOf is onChannels with so much room for each node.
+func channelsOf[M any](room int) carrying[M] {
+	return func(c *goroutines, n int, handle func(int, M) error) carrier[M] {
+		return onChannels(c, n, func(int) int { return room }, handle)
+	}
+}
+
+// boxesOf is onBoxes with so much room for each node.
+func boxesOf[M any](room int) carrying[M] {
+	return func(c *goroutines, n int, handle func(int, M) error) carrier[M] { return onBoxes(c, n, room, handle) }
+}
+
 // onChannels makes a goroutine and a channel for each of n nodes, with so much room.
-// It also says how the crew is let go.
-func onChannels[M any](c *crew, n int, room func(at int) int, handle func(at int, m M) error) carrier[M] {
+func onChannels[M any](c *goroutines, n int, room func(at int) int, handle func(at int, m M) error) carrier[M] {
 	in := make([]chan M, n)
 	for i := range in {
 		in[i] = make(chan M, room(i))
@@ -89,12 +139,9 @@ func onChannels[M any](c *crew, n int, room func(at int) int, handle func(at int
 	return func(to int, m M) { in[to] <- m }
 }
 
-// roomOf is the room of channels that are all alike.
-func roomOf(room int) func(at int) int { return func(int) int { return room } }
-
 // onBoxes makes a goroutine and a locked mailbox for each of n nodes, in which at most
 // room messages wait, or any number if that is 0.
-func onBoxes[M any](c *crew, n, room int, handle func(at int, m M) error) carrier[M] {
+func onBoxes[M any](c *goroutines, n, room int, handle func(at int, m M) error) carrier[M] {
 	in := make([]*condbox.Box[M], n)
 	for i := range in {
 		in[i] = condbox.New[M](room)
@@ -124,7 +171,7 @@ func onBoxes[M any](c *crew, n, room int, handle func(at int, m M) error) carrie
 
 // onGoroutines starts a goroutine for each message. There is no order: a node whose
 // messages may come at the same time is not for it.
-func onGoroutines[M any](c *crew, handle func(at int, m M) error) carrier[M] {
+func onGoroutines[M any](c *goroutines, _ int, handle func(at int, m M) error) carrier[M] {
 	c.let = func() {}
 	return func(to int, m M) {
 		c.launch(func() {

@@ -73,9 +73,9 @@ func divideOnChannels[S divisible[S]](s S) int {
 
 // divideRefs are the references of a workload whose jobs newJob makes: work does
 // a share and returns of how many tasks that was. floor does it without dividing.
-func divideRefs[S divisible[S]](newJob func(work func(s S) (int, error)) func(n int) (int, error), floorDoc string, floor func(s S) (int, error)) []Ref {
+func divideRefs[S divisible[S]](newJob func(work func(s S) (int, error)) taskJob, floorDoc string, floor func(s S) (int, error)) []Ref {
 	ref := func(name, doc string, work func(s S) (int, error)) Ref {
-		return Ref{Name: name, Doc: doc, Prepare: func() Run { return byHand(newJob(work)) }}
+		return taskRef(name, doc, func() taskJob { return newJob(work) })
 	}
 	return []Ref{
 		ref(refErrgroup, "an errgroup for every division", divideOnErrgroup[S]),

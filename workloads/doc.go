@@ -4,13 +4,13 @@
 //
 // The package neither reads a clock nor prints: who measures calls
 //
-//	run := w.Prepare(impl.NewGroup) // allocate, outside the clock
-//	err := run.Do(n)                // exactly n operations, inside the clock
-//	err  = run.Check()              // every result accounted for
+//	run := w.Prepare(Setting{Impl: impl}) // allocate, outside the clock
+//	err := run.Do(n)                      // exactly n operations, inside the clock
+//	err  = run.Check()                    // every result accounted for
 //	run.Close()
 //
 // and an error of Do or Check means that there is no figure. The same
-// definition serves package benchtest on the host and whoever else can count
+// definition serves package benchtest on the host and anything else that can count
 // to n. It is not a conformance suite: a workload notices results that are
 // lost, doubled, altered or out of order, because a runtime that loses work
 // must not win, but it does not look for everything that a contract rules out.
@@ -22,8 +22,6 @@
 // Tasks of executors are functions with an argument, and what is allocated is
 // their futures; the references have closures there, as one writes them.
 //
-// A workload is one file, group_<name>.go, task_<name>.go or actor_<name>.go; the
-// list of them is generated:
-//
-//go:generate go run ./internal/listgen
+// A workload is one file, group_<name>.go, task_<name>.go or actor_<name>.go, and
+// one line in list.go.
 package workloads

@@ -132,7 +132,7 @@ var vandalisms = []struct {
 
 // Every workload notices every vandalism, wherever in a run it is done.
 func TestVandalismIsNoticed(t *testing.T) {
-	for _, w := range workloads.Tasks() {
+	for _, w := range over(workloads.TaskContract) {
 		n, turns := 600, []int{1, 2, 3, 100, 256, 257, 590}
 		if w.Name == "quicksort" || w.Name == "matmul" {
 			n, turns = 70, []int{1, 2, 3, 63, 64, 65, 70} // tasks that do something
@@ -150,7 +150,7 @@ func TestVandalismIsNoticed(t *testing.T) {
 						continue // it has no more
 					}
 					v := &vandal{plain: new(plain), vandalism: c.do, at: at}
-					run := w.Prepare(func() task.Executor { return v })
+					run := w.Prepare(withExecutor(func() task.Executor { return v }))
 					err := run.Do(n)
 					if err == nil {
 						err = run.Check()
@@ -173,11 +173,9 @@ func TestVandalismIsNoticed(t *testing.T) {
 
 // The vandal's own machinery does no harm.
 func TestNoVandalism(t *testing.T) {
-	for _, w := range workloads.Tasks() {
+	for _, w := range over(workloads.TaskContract) {
 		t.Run(w.Path(), func(t *testing.T) {
-			exercise(t, []int{70}, func() workloads.Run {
-				return w.Prepare(func() task.Executor { return &vandal{plain: new(plain)} })
-			})
+			exercise(t, []int{70}, w.Prepare, withExecutor(func() task.Executor { return &vandal{plain: new(plain)} }))
 		})
 	}
 }

@@ -2,16 +2,10 @@ package workloads_test
 
 import (
 	"context"
-	"fmt"
 	"runtime"
-	"strings"
 	"sync"
 	"testing"
 
-	"go.uber.org/goleak"
-
-	"github.com/dynolab/dyno"
-	"github.com/dynolab/dyno/impls"
 	"github.com/dynolab/dyno/task"
 	"github.com/dynolab/dyno/workloads"
 )
@@ -90,74 +84,6 @@ func (x *plain) Close() {
 	x.closed = true
 }
 
-// executors are the simplest one and all that there are.
-func executors() []dyno.Impl {
-	list := []dyno.Impl{{Name: "plain", NewExecutor: newPlain, Promises: dyno.Promises{Overlap: true, Eager: true, Parks: true}}}
-	for _, impl := range impls.All() {
-		if impl.NewExecutor != nil {
-			list = append(list, impl)
-		}
-	}
-	return list
-}
-
-// taskScale returns which numbers of operations to use for a workload. The race
-// detector is slow, and allows a process no more than 8,128 goroutines.
-func taskScale(w workloads.Task) []int {
-	switch {
-	case w.Name == "quicksort":
-		return []int{1, 2, 3, 7, 256, 257} // tasks that do something
-	case w.Name == "matmul":
-		return []int{1, 2, 3, 7, 64, 65}
-	case raceEnabled:
-		return []int{1, 2, 3, 16, 17, 65, 257, 1025, 4097}
-	}
-	counts := []int{1, 2, 3, 4, 5, 15, 16, 17, 33, 63, 64, 65, 255, 256, 257, 1000, 1023, 1024, 1025, 2057, 4095, 4097}
-	switch w.Name {
-	case "fib", "queens", "spawnawait", "tree":
-		counts = append(counts, 100_001) // a problem of full size, and part of one
-	}
-	return counts
-}
-
-func TestTasks(t *testing.T) {
-	for _, w := range workloads.Tasks() {
-		for _, impl := range executors() {
-			t.Run(w.Path()+"/impl="+impl.Name, func(t *testing.T) {
-				if lacks := impl.Promises.Lacks(w.Needs); len(lacks) > 0 {
-					t.Skip("needs ", strings.Join(lacks, ", "))
-				}
-				defer goleak.VerifyNone(t, goleak.IgnoreCurrent())
-				exercise(t, taskScale(w), func() workloads.Run { return w.Prepare(impl.NewExecutor) })
-			})
-		}
-	}
-}
-
-func TestTaskRefs(t *testing.T) {
-	for _, w := range workloads.Tasks() {
-		for _, ref := range w.Refs {
-			t.Run(w.Path()+"/impl="+ref.Name, func(t *testing.T) {
-				defer goleak.VerifyNone(t, goleak.IgnoreCurrent())
-				exercise(t, taskScale(w), ref.Prepare)
-			})
-		}
-	}
-}
-
-// A run that was prepared and never used leaves nothing behind either.
-func TestUnusedTaskRun(t *testing.T) {
-	defer goleak.VerifyNone(t, goleak.IgnoreCurrent())
-	for _, w := range workloads.Tasks() {
-		for _, ref := range w.Refs {
-			ref.Prepare().Close()
-		}
-		for _, impl := range executors() {
-			w.Prepare(impl.NewExecutor).Close()
-		}
-	}
-}
-
 // counting counts the tasks that it is given.
 type counting struct {
 	task.Executor
@@ -197,9 +123,9 @@ func TestTasksMade(t *testing.T) {
 		"workload=tree":                    n,        //
 		"workload=yield":                   3,        // and as many yields as operations
 	}
-	for _, w := range workloads.Tasks() {
+	for _, w := range over(workloads.TaskContract) {
 		c := &counting{Executor: newPlain()}
-		run := w.Prepare(func() task.Executor { return c })
+		run := w.Prepare(withExecutor(func() task.Executor { return c }))
 		if err := run.Do(n); err != nil {
 			t.Fatalf("%s: %v", w.Path(), err)
 		}
@@ -212,24 +138,3 @@ func TestTasksMade(t *testing.T) {
 		}
 	}
 }
-
-func TestTasksDoOfNothingPanics(t *testing.T) {
-	for _, w := range workloads.Tasks() {
-		for _, n := range []int{0, -1} {
-			func() {
-				run := w.Prepare(newPlain)
-				defer run.Close()
-				defer func() {
-					if v := fmt.Sprint(recover()); !strings.HasPrefix(v, "workloads: ") {
-						t.Errorf("%s: Do(%d): panicked with %s, want a message of this package", w.Path(), n, v)
-					}
-				}()
-				run.Do(n)
-			}()
-		}
-	}
-}
-
-func TestTaskFields(t *testing.T) { checkFields(t, describedTasks(), "ref-errgroup") }
-
-func TestTaskDocumentIsCurrent(t *testing.T) { checkDocument(t, describedTasks(), "Executors") }

@@ -19,7 +19,7 @@ const (
 	// replace a result by one that looks the same.
 	flowValues = 1021
 
-	// flowLimit bounds the tasks in flight, as everybody does who does not know
+	// flowLimit bounds the tasks in flight, as a program does that does not know
 	// how many there will be.
 	flowLimit = 32
 
@@ -350,17 +350,17 @@ func flowRefs(size, consumers int) []Ref {
 		{
 			Name:    refErrgroup,
 			Doc:     "errgroup, its limit, and a buffered channel of results",
-			Prepare: func() Run { return newFlow(size).onErrgroup(consumers) },
+			Prepare: func(Setting) Run { return newFlow(size).onErrgroup(consumers) },
 		},
 		{
 			Name:    refWorkers,
 			Doc:     "32 workers between a buffered channel of tasks and one of results",
-			Prepare: func() Run { return newFlow(size).onWorkers(consumers) },
+			Prepare: func(Setting) Run { return newFlow(size).onWorkers(consumers) },
 		},
 		{
 			Name:    refFloor,
 			Doc:     "bare workers and an atomic counter: neither producer nor consumers",
-			Prepare: func() Run { return newFlow(size).onFloor() },
+			Prepare: func(Setting) Run { return newFlow(size).onFloor() },
 		},
 	}
 }

@@ -12,18 +12,18 @@ const cancelTasks = 10_000
 // errStop is the cause the caller cancels with.
 var errStop = errors.New("workloads: the caller has had enough")
 
-// Cancel is the way out under load: 10,000 tasks accepted, none finished, and
+// groupCancel is the way out under load: 10,000 tasks accepted, none finished, and
 // the caller changes its mind. Every task waits for the cancellation, so it
 // makes no difference whether an implementation has started it by then (a
 // goroutine each) or still has it in a queue: none can be over before.
-func Cancel() Group {
-	return Group{
+func groupCancel() []Workload {
+	return []Workload{{
 		Name:    "cancel",
 		Doc:     "groups of 10,000 tasks that are all accepted and unfinished when the caller cancels: how fast a group is rid of its work",
 		Slicing: Slicing{Unit: cancelTasks},
-		Prepare: func(newGroup NewGroup) Run { return cancelBatch().onGroup(newGroup) },
+		Prepare: func(st Setting) Run { return cancelBatch().onGroup(st.Impl.NewGroup) },
 		Refs:    batchRefs(cancelBatch, 0),
-	}
+	}}
 }
 
 func cancelBatch() *batch {
@@ -31,7 +31,7 @@ func cancelBatch() *batch {
 		tasks:   make([]group.TaskFunc[int], cancelTasks),
 		want:    numbers(cancelTasks),
 		cause:   errStop,
-		judge:   func(_ *book, _ int, err error) bool { return err == errStop },
+		judge:   func(_ *ledger, _ int, err error) bool { return err == errStop },
 		waitErr: errStop,
 	}
 	for i := range b.tasks {

@@ -5,14 +5,14 @@ const (
 	consumersCount = 8
 )
 
-// Consumers is Stream with eight goroutines that compete for the results of one
+// groupConsumers is Stream with eight goroutines that compete for the results of one
 // group. All of them must be released when it is drained.
-func Consumers() Group {
-	return Group{
+func groupConsumers() []Workload {
+	return []Workload{{
 		Name:    "consumers",
 		Doc:     "10,000 trivial tasks through one group with 8 goroutines in Next: whether takers get into each other's way",
 		Slicing: Slicing{Unit: consumersTasks},
-		Prepare: func(newGroup NewGroup) Run { return newFlow(consumersTasks).onGroup(newGroup, consumersCount) },
+		Prepare: func(st Setting) Run { return newFlow(consumersTasks).onGroup(st.Impl.NewGroup, consumersCount) },
 		Refs:    flowRefs(consumersTasks, consumersCount),
-	}
+	}}
 }

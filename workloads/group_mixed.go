@@ -10,18 +10,18 @@ const (
 	mixedWait  = 200 * time.Microsecond // for this long
 )
 
-// Mixed is Short with tasks that wait as for a reply from a near machine. It
+// groupMixed is Short with tasks that wait as for a reply from a near machine. It
 // tells implementations that keep working while tasks wait from those that
 // do not.
-func Mixed() Group {
-	return Group{
+func groupMixed() []Workload {
+	return []Workload{{
 		Name:    "mixed",
 		Doc:     "as short, but every 8th task waits for 200 µs: whether waiting tasks hold up the others",
 		Slicing: Slicing{Unit: shortTasks},
-		Prepare: func(newGroup NewGroup) Run { return mixedBatch().onGroup(newGroup) },
+		Prepare: func(st Setting) Run { return mixedBatch().onGroup(st.Impl.NewGroup) },
 		// Workers that wait do not work: the floor has as many as the limit allows.
 		Refs: batchRefs(mixedBatch, shortLimit),
-	}
+	}}
 }
 
 func mixedBatch() *batch {

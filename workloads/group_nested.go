@@ -17,33 +17,33 @@ const (
 	nestedLeaves = nestedFan * nestedFan * nestedFan
 )
 
-// Nested is divide and conquer: tasks that make a group, give it tasks and wait
-// for their results, three levels deep. Whoever runs tasks on a fixed number of
+// groupNested is divide and conquer: tasks that make a group, give it tasks and wait
+// for their results, three levels deep. An implementation that runs tasks on a fixed number of
 // workers learns here that all of them can be waiting.
-func Nested() Group {
-	return Group{
+func groupNested() []Workload {
+	return []Workload{{
 		Name:    "nested",
 		Doc:     "a tree of groups, 8 × 8 × 8 leaves: what a small group costs, and whether tasks may wait for tasks",
 		Slicing: Slicing{Unit: nestedLeaves},
-		Prepare: func(newGroup NewGroup) Run { return nestedOnGroup(newGroup) },
+		Prepare: func(st Setting) Run { return nestedOnGroup(st.Impl.NewGroup) },
 		Refs: []Ref{
 			{
 				Name:    refErrgroup,
 				Doc:     "an errgroup and a channel of results for every group of the tree",
-				Prepare: nestedOnErrgroup,
+				Prepare: func(Setting) Run { return nestedOnErrgroup() },
 			},
 			{
 				Name:    refGoroutines,
 				Doc:     "a goroutine each, a WaitGroup and results in a slice behind a mutex for every group of the tree",
-				Prepare: nestedOnGoroutines,
+				Prepare: func(Setting) Run { return nestedOnGoroutines() },
 			},
 			{
 				Name:    refFloor,
 				Doc:     "bare workers and an atomic counter over the leaves, no groups at all",
-				Prepare: nestedOnFloor,
+				Prepare: func(Setting) Run { return nestedOnFloor() },
 			},
 		},
-	}
+	}}
 }
 
 // A nestedRun adds up the weights of the leaves by a tree of groups. A leaf that
@@ -236,7 +236,7 @@ func nestedOnFloor() Run {
 	}
 	var (
 		next atomic.Int64
-		crew = make([]worker, workers)
+		team = make([]worker, workers)
 		wg   sync.WaitGroup
 	)
 	work := func(ctx context.Context, w *worker) {
@@ -257,17 +257,17 @@ func nestedOnFloor() Run {
 		for i := 1; i < workers; i++ {
 			go func() {
 				defer wg.Done()
-				work(ctx, &crew[i])
+				work(ctx, &team[i])
 			}()
 		}
-		work(ctx, &crew[0])
+		work(ctx, &team[0])
 		wg.Wait()
 		sum := 0
-		for i := range crew {
-			if crew[i].err != nil {
-				return 0, crew[i].err
+		for i := range team {
+			if team[i].err != nil {
+				return 0, team[i].err
 			}
-			sum += crew[i].sum
+			sum += team[i].sum
 		}
 		return sum, nil
 	}

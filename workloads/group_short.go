@@ -3,6 +3,7 @@ package workloads
 import (
 	"context"
 	"errors"
+	"strconv"
 
 	"github.com/dynolab/dyno/group"
 )
@@ -16,30 +17,37 @@ const (
 // errFirst is what the failing task of a fail-fast workload fails with.
 var errFirst = errors.New("workloads: the first task fails")
 
-// Short is the everyday group: many tasks that do next to nothing, so that the
+// groupShort is the everyday group: many tasks that do next to nothing, so that the
 // group itself is all there is to measure.
-func Short() Group {
-	return Group{
-		Name:    "short",
-		Variant: "failfast=off",
-		Doc:     "groups of 256 tiny tasks, at most 32 at once: what a task costs when it costs nothing itself",
-		Slicing: Slicing{Unit: shortTasks},
-		Prepare: func(newGroup NewGroup) Run { return shortBatch(false).onGroup(newGroup) },
-		Refs:    batchRefs(func() *batch { return shortBatch(false) }, 0),
+//
+// With failfast=on the first task fails. The others look at the context first, and how
+// many of them still find it open is up to the implementation; but none may be seen to
+// give up before the one that failed.
+func groupShort() []Workload {
+	short := func(failFast bool, variant, doc string) Workload {
+		return Workload{
+			Name:    "short",
+			Variant: variant,
+			Doc:     doc,
+			Slicing: Slicing{Unit: shortTasks},
+			Prepare: func(st Setting) Run { return shortBatch(failFast).onGroup(st.Impl.NewGroup) },
+			Refs:    batchRefs(func() *batch { return shortBatch(failFast) }, 0),
+		}
+	}
+	return []Workload{
+		short(false, "failfast=off", "groups of 256 tiny tasks, at most 32 at once: what a task costs when it costs nothing itself"),
+		short(true, "failfast=on", "the same with a first task that fails and so cancels the rest: what the way out costs"),
 	}
 }
 
-// ShortFailFast is Short with a first task that fails. The others look at the
-// context first, and how many of them still find it open is up to the
-// implementation; but none may be seen to give up before the one that failed.
-func ShortFailFast() Group {
-	return Group{
+// bareShort is groupShort failfast=off where memory is scarce.
+func bareShort(tasks, limit int) Workload {
+	return Workload{
 		Name:    "short",
-		Variant: "failfast=on",
-		Doc:     "the same with a first task that fails and so cancels the rest: what the way out costs",
-		Slicing: Slicing{Unit: shortTasks},
-		Prepare: func(newGroup NewGroup) Run { return shortBatch(true).onGroup(newGroup) },
-		Refs:    batchRefs(func() *batch { return shortBatch(true) }, 0),
+		Variant: "tasks=" + strconv.Itoa(tasks),
+		Doc:     "groups of 32 tiny tasks, at most 8 at once: short failfast=off where memory is scarce",
+		Slicing: Slicing{Unit: tasks},
+		Prepare: func(st Setting) Run { return tinyTasks(tasks, limit).onGroup(st.Impl.NewGroup) },
 	}
 }
 
@@ -67,7 +75,7 @@ func shortBatch(failFast bool) *batch {
 		seen = ctx
 		return 0, errFirst
 	}
-	b.judge = func(k *book, i int, err error) bool {
+	b.judge = func(k *ledger, i int, err error) bool {
 		if i == 0 {
 			return err == errFirst
 		}

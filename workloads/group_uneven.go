@@ -15,10 +15,10 @@ const (
 	unevenTasks  = 1 << 10
 	unevenBlocks = 16  // with the same work in each, see unevenTable
 	unevenMin    = 256 // rounds of the cheapest task
-	unevenSpread = 64  // the dearest costs just below this many times that
+	unevenSpread = 64  // the most expensive costs just below this many times that
 )
 
-// Uneven is computing with a heavy tail: half of the tasks cost less than twice
+// groupUneven is computing with a heavy tail: half of the tasks cost less than twice
 // the cheapest, and one in sixteen makes up four tenths of the work. It tells
 // implementations that keep all processors busy to the end from those that
 // hand out tasks without looking.
@@ -26,23 +26,23 @@ const (
 // The floor is perfect balance: the same tasks, dealt beforehand into equal
 // parts, one for each processor. An implementation's time divided by the
 // floor's is its imbalance and overhead together.
-func Uneven() Group {
-	return Group{
+func groupUneven() []Workload {
+	return []Workload{{
 		Name:    "uneven",
 		Doc:     "groups of 1,024 computing tasks of very different length: whether every processor is busy to the end",
 		Work:    func(n int) int64 { return uneven().workOf(n) },
 		Slicing: Slicing{Unit: unevenTasks},
-		Prepare: func(newGroup NewGroup) Run { return unevenBatch().onGroup(newGroup) },
+		Prepare: func(st Setting) Run { return unevenBatch().onGroup(st.Impl.NewGroup) },
 		Refs: []Ref{
 			refBatchErrgroup(unevenBatch),
 			refBatchGoroutines(unevenBatch),
 			{
 				Name:    refFloor,
 				Doc:     "the same work dealt beforehand into equal parts, one for each processor",
-				Prepare: func() Run { return unevenFloor(unevenBatch()) },
+				Prepare: func(Setting) Run { return unevenFloor(unevenBatch()) },
 			},
 		},
-	}
+	}}
 }
 
 func unevenBatch() *batch {
@@ -87,7 +87,7 @@ var uneven = sync.OnceValue(newUnevenTable)
 // newUnevenTable makes the same table on every machine, in integers.
 //
 // The costs are the quantiles of a Pareto distribution with shape 1, bounded at
-// unevenSpread times its minimum. They are dealt, dearest first and to and fro,
+// unevenSpread times its minimum. They are dealt, the most expensive first and back and forth,
 // into blocks, and the blocks shuffled within themselves: a number of
 // operations that is no multiple of the table's length then has nearly the
 // same work for each as any other.
@@ -102,7 +102,7 @@ func newUnevenTable() *unevenTable {
 		upTo:   make([]int64, unevenTasks+1),
 	}
 	rnd := rand.New(rand.NewPCG(1, 2))
-	for q := range unevenTasks { // the q-th dearest
+	for q := range unevenTasks { // the q-th most expensive
 		// min / (1 - p·(1 - 1/spread)) for the probability p = (half-1-2q)/half
 		p := half - 1 - 2*q
 		cost := unevenMin * half * unevenSpread / (half*unevenSpread - p*(unevenSpread-1))
@@ -129,16 +129,16 @@ func (u *unevenTable) workOf(n int) int64 {
 
 // unevenPart is what one processor does of a round on the floor.
 type unevenPart struct {
-	tasks []int // their numbers
-	work  int64 // their rounds together
-	book  *book
-	err   error
-	_     [64]byte // parts are written by different processors
+	tasks  []int // their numbers
+	work   int64 // their rounds together
+	ledger *ledger
+	err    error
+	_      [64]byte // parts are written by different processors
 }
 
-// deal deals the tasks 0 … k-1 to parts: the dearest that is left goes to the
-// part that has the least work so far. byCost holds all task numbers, dearest
-// first.
+// deal deals the tasks 0 … k-1 to parts: the most expensive that is left goes to the
+// part that has the least work so far. byCost holds all task numbers, the most
+// expensive first.
 func (u *unevenTable) deal(parts []unevenPart, byCost []int, k int) {
 	for i := range parts {
 		parts[i].tasks, parts[i].work = parts[i].tasks[:0], 0
@@ -158,7 +158,7 @@ func (u *unevenTable) deal(parts []unevenPart, byCost []int, k int) {
 	}
 }
 
-// byCost returns all task numbers, dearest first.
+// byCost returns all task numbers, the most expensive first.
 func (u *unevenTable) byCost() []int {
 	s := numbers(unevenTasks)
 	slices.SortStableFunc(s, func(i, j int) int { return int(u.rounds[j]) - int(u.rounds[i]) })
@@ -173,22 +173,22 @@ func unevenFloor(b *batch) Run {
 	parts := make([]unevenPart, runtime.GOMAXPROCS(0))
 	for i := range parts {
 		parts[i].tasks = make([]int, 0, unevenTasks)
-		parts[i].book = newBook(b, false)
+		parts[i].ledger = newLedger(b, false)
 	}
 	var (
 		wg    sync.WaitGroup
 		dealt int // tasks in the parts
 	)
 	do := func(p *unevenPart) {
-		p.book.open(dealt)
+		p.ledger.open(dealt)
 		for _, i := range p.tasks {
 			v, err := b.tasks[i](context.Background())
-			if p.err = p.book.enter(group.Result[int]{Value: v, Err: err}); p.err != nil {
+			if p.err = p.ledger.enter(group.Result[int]{Value: v, Err: err}); p.err != nil {
 				return
 			}
 		}
 	}
-	r := &batchRun{batch: b, book: newBook(b, false)}
+	r := &batchRun{batch: b, ledger: newLedger(b, false)}
 	r.round = func(k int) error {
 		if k != dealt { // rarely: whole rounds are alike
 			u.deal(parts, byCost, k)
@@ -203,17 +203,17 @@ func unevenFloor(b *batch) Run {
 		}
 		do(&parts[0])
 		wg.Wait()
-		r.book.open(k)
+		r.ledger.open(k)
 		for i := range parts {
 			if err := parts[i].err; err != nil {
 				return err
 			}
-			if err := r.book.absorb(parts[i].book); err != nil {
+			if err := r.ledger.absorb(parts[i].ledger); err != nil {
 				return err
 			}
 		}
-		r.booked += int64(r.book.taken)
-		return b.settle(r.book, nil)
+		r.booked += int64(r.ledger.taken)
+		return b.settle(r.ledger, nil)
 	}
 	return r
 }

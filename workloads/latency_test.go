@@ -55,7 +55,7 @@ func in(ns []int64) []int64 {
 // processor, all the messages that were due meanwhile are late, and not one of
 // them only.
 func TestOpenLoopDoesNotOmit(t *testing.T) {
-	var s score
+	var s progress
 	s.init()
 	m := new(fakeMeter)
 	l := newOpenLoop(&s, Setting{Meter: m}, pace{interval: millisecond})
@@ -82,7 +82,7 @@ func TestOpenLoopDoesNotOmit(t *testing.T) {
 
 // The backlog is what has been sent before and not been handled.
 func TestOpenLoopBacklog(t *testing.T) {
-	var s score
+	var s progress
 	s.init()
 	m := new(fakeMeter)
 	l := newOpenLoop(&s, Setting{Meter: m}, pace{interval: millisecond})
@@ -112,7 +112,7 @@ func TestOpenLoopBacklog(t *testing.T) {
 
 // However many wait, none is overwritten.
 func TestOpenLoopLongBacklog(t *testing.T) {
-	var s score
+	var s progress
 	s.init()
 	l := newOpenLoop(&s, Setting{}, pace{interval: millisecond})
 	const n = 3 * latencyRing
@@ -137,7 +137,7 @@ func TestOpenLoopLongBacklog(t *testing.T) {
 // A short ring is as good as a long one, and so is none: what waits is not overwritten.
 func TestOpenLoopRings(t *testing.T) {
 	for _, size := range []int{1, 3, latencyRing} {
-		var s score
+		var s progress
 		s.init()
 		l := newOpenLoop(&s, Setting{Ring: size}, pace{interval: millisecond})
 		if len(l.ring) != size {
@@ -169,7 +169,7 @@ func TestOpenLoopRings(t *testing.T) {
 // Who waits is asked to let the time pass, once for each message that is not due yet; and
 // if that returns early nothing is sent early.
 func TestOpenLoopUntil(t *testing.T) {
-	var s score
+	var s progress
 	s.init()
 	m := new(fakeMeter)
 	var waits []int64
@@ -214,7 +214,7 @@ func TestRingFloorIsChecked(t *testing.T) {
 
 // Neighbours in a shuffled ring are none in memory, and all nodes are in it.
 func TestShuffledRing(t *testing.T) {
-	var s score
+	var s progress
 	r := newRings(&s, 1, 1000, true)
 	seen := make(map[int]bool)
 	next := 0
@@ -234,15 +234,15 @@ func TestShuffledRing(t *testing.T) {
 
 // The latency of a new actor ends when it handles its message, whenever that is
 // booked, and none is lost that answers out of turn.
-func TestBirthIsBookedAsItWas(t *testing.T) {
-	var s score
+func TestSpawnLatencyIsBookedAsItWas(t *testing.T) {
+	var s progress
 	s.init()
 	m := new(fakeMeter)
-	l := newBirthLoop(&s, Setting{Meter: m})
-	var notes []*birthNote
+	l := newSpawnLoop(&s, Setting{Meter: m})
+	var notes []*handledNote
 	err := l.do(5, func(msg *timed) error {
 		m.now += 2000
-		n := new(birthNote)
+		n := new(handledNote)
 		notes = append(notes, n)
 		return n.take(m, msg)
 	})
@@ -272,8 +272,8 @@ func TestBirthIsBookedAsItWas(t *testing.T) {
 
 // An actor that has had its message goes: a run among ever more of them would
 // measure something else the longer it takes.
-func TestBirthsDoNotPileUp(t *testing.T) {
-	run := birthOnActors(Setting{NewDispatcher: serial.Impl.NewDispatcher}).(*latencyRun)
+func TestSpawnedActorsDoNotPileUp(t *testing.T) {
+	run := spawnRateOnActors(Setting{Impl: serial.Impl}).(*latencyRun)
 	defer run.Close()
 	before := run.sys.Stats().Actors
 	if err := run.Do(100); err != nil {

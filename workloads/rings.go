@@ -14,12 +14,14 @@ import (
 // An operation is a hop. Each actor has had a token once when the run is
 // prepared: what a first message costs is for spawn to say.
 type rings struct {
-	*score
+	*progress
 	size   int        // actors in a ring
 	nodes  []ringNode // in the order in which they are spawned
 	order  []int32    // the nodes' indexes ring by ring, nil if that is their order anyway
 	tokens []token    // one for each ring
 	turn   int        // the ring that gets the first of the next odd hops
+	first  int        // of the rings whose tokens have hops to make in this Do
+	moving int        // and how many they are
 	hops   []int      // of each ring in all
 }
 
@@ -45,7 +47,7 @@ type ringNode struct {
 	_      [8]byte
 }
 
-// A token is the message. It belongs to whoever it has been sent to.
+// A token is the message. It belongs to the node it has been sent to.
 type token struct {
 	at   *ringNode // who is to have it next
 	left int       // hops of this Do
@@ -55,13 +57,13 @@ type token struct {
 
 // newRings makes count rings of size nodes. With shuffled, neighbours in a ring
 // are none in memory.
-func newRings(s *score, count, size int, shuffled bool) *rings {
+func newRings(s *progress, count, size int, shuffled bool) *rings {
 	r := &rings{
-		score:  s,
-		size:   size,
-		nodes:  make([]ringNode, count*size),
-		tokens: make([]token, count),
-		hops:   make([]int, count),
+		progress: s,
+		size:     size,
+		nodes:    make([]ringNode, count*size),
+		tokens:   make([]token, count),
+		hops:     make([]int, count),
 	}
 	if shuffled {
 		r.order = make([]int32, len(r.nodes))
@@ -112,19 +114,18 @@ func (n *ringNode) visit(t *token) (more bool, err error) {
 	return t.left > 0, nil
 }
 
-// deal gives the tokens n hops and returns how many tokens have any, which
-// are those from first on.
-func (r *rings) deal(n int) (first, moving int) {
+// deal gives the tokens n hops.
+func (r *rings) deal(n int) {
 	count := len(r.tokens)
-	first = r.turn
+	r.first, r.moving = r.turn, min(n, count)
+	r.begin(n, r.moving)
 	for i := range count {
 		k := share(n, i, count)
-		ring := (first + i) % count
+		ring := (r.first + i) % count
 		r.tokens[ring].left = k
 		r.hops[ring] += k
 	}
-	r.turn = (first + n) % count
-	return first, min(n, count)
+	r.turn = (r.first + n) % count
 }
 
 // check compares each node's visits and each token's sum with what follows
@@ -165,143 +166,134 @@ func (n *ringNode) Receive(ctx *actor.Context, msg any) error {
 	return nil
 }
 
-// ringsOfActors is rings run by an implementation.
-type ringsOfActors struct {
-	*stage
-	rings  *rings
-	first  int // of the rings whose tokens have hops to make
-	moving int // and how many they are
+// ringKind is a workload of rings.
+type ringKind struct {
+	count    int  // rings
+	size     int  // actors in each
+	shuffled bool // neighbours in a ring have not been spawned one after the other
 }
 
+// new makes the rings, without actors that no token would ever reach.
+func (k ringKind) new(s *progress, st Setting) *rings {
+	count, size := k.count, k.size
+	if st.Ops > 0 {
+		count = min(count, st.Ops)
+		size = min(size, max(2, st.Ops))
+	}
+	return newRings(s, count, size, k.shuffled)
+}
+
+func (k ringKind) refs() []Ref {
+	return []Ref{
+		{
+			Name:    refBuffered,
+			Doc:     "a goroutine and a buffered channel each",
+			Prepare: k.byHand(ringsOnChannels(1)),
+		},
+		{
+			Name:    refUnbuffered,
+			Doc:     "a goroutine and an unbuffered channel each",
+			Prepare: k.byHand(ringsOnChannels(0)),
+		},
+		{
+			Name:    refMutexCond,
+			Doc:     "a goroutine each and a slice behind a mutex and a condition variable",
+			Prepare: k.byHand(ringsOnBoxes),
+		},
+	}
+}
+
+// onActors runs rings by an implementation.
 func (k ringKind) onActors(st Setting) Run {
-	r := new(ringsOfActors)
-	r.stage = newStage(st, func(s *stage, ctx *actor.Context) error {
-		r.rings = k.new(&s.score, st)
-		nodes := r.rings.nodes
-		for i := range nodes {
-			self, err := s.spawn(ctx, &nodes[i])
-			if err != nil {
+	run := new(actorsRun)
+	var r *rings
+	run.begun = func(ctx *actor.Context) error {
+		for i := range r.moving {
+			t := r.token(r.first + i)
+			if err := ctx.Tell(t.at.self, t); err != nil {
 				return err
 			}
-			nodes[i].self = self
-		}
-		for i := range nodes {
-			nodes[i].to = nodes[i].next.self
 		}
 		return nil
+	}
+	run.system = newSystem(st, func(s *system, ctx *actor.Context) (err error) {
+		r = k.new(&s.progress, st)
+		run.protocol = r
+		for i := 0; i < len(r.nodes) && err == nil; i++ {
+			r.nodes[i].self, err = s.spawn(ctx, &r.nodes[i])
+		}
+		for i := range r.nodes {
+			r.nodes[i].to = r.nodes[i].next.self
+		}
+		return err
 	})
-	r.begun = r.release
-	_ = r.warm()
-	return r
-}
-
-func (r *ringsOfActors) Do(n int) error {
-	if err := r.err(); err != nil {
-		return err
+	if run.err() == nil {
+		_ = run.Do(len(r.nodes)) // every actor's first message; what is wrong the next Do will say
 	}
-	r.begin(n, min(n, len(r.rings.tokens)))
-	r.first, r.moving = r.rings.deal(n)
-	return r.play(r.begun)
+	return run
 }
 
-// warm sends every actor its first message. If that fails, Do will say so.
-func (r *ringsOfActors) warm() error {
-	if err := r.err(); err != nil {
-		return err
-	}
-	return r.Do(len(r.rings.nodes))
-}
-
-// release lets the tokens go.
-func (r *ringsOfActors) release(ctx *actor.Context) error {
-	for i := range r.moving {
-		t := r.rings.token(r.first + i)
-		if err := ctx.Tell(t.at.self, t); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-func (r *ringsOfActors) Check() error {
-	if err := r.stop(); err != nil {
-		return err
-	}
-	return r.rings.check()
-}
-
-// ringsByHand is rings run by a reference.
-type ringsByHand struct {
-	*crew
-	rings *rings
-	send  func(to *ringNode, t *token)
-}
-
-func (r *ringsByHand) Do(n int) error {
-	r.begin(n, min(n, len(r.rings.tokens)))
-	first, moving := r.rings.deal(n)
-	for i := range moving {
-		t := r.rings.token(first + i)
-		r.send(t.at, t)
-	}
-	return r.wait()
-}
-
-func (r *ringsByHand) Check() error {
-	if err := r.stop(); err != nil {
-		return err
-	}
-	return r.rings.check()
-}
-
-// onChannels runs rings with a goroutine and a channel for each node. A node
-// has one token at most, so room for more than one would be of no use.
-func (k ringKind) onChannels(st Setting, room int) Run {
-	c := new(crew)
-	c.init()
-	r := &ringsByHand{crew: c, rings: k.new(&c.score, st)}
-	in := make([]chan *token, len(r.rings.nodes))
-	for i := range in {
-		in[i] = make(chan *token, room)
-	}
-	for i := range in {
-		n, own := &r.rings.nodes[i], in[i]
-		next := in[n.next.index]
-		c.launch(func() {
-			for t := range own {
-				more, err := n.visit(t)
-				switch {
-				case err != nil:
-					c.fail(err)
-				case more:
-					next <- t
-				default:
-					c.part()
-				}
+// byHand runs rings by a reference, whose goroutines serve makes. The loops of those are
+// written out: onChannels and onBoxes make a hop of pingpong 3 to 6 % slower.
+func (k ringKind) byHand(serve func(c *goroutines, r *rings) carrier[*token]) func(st Setting) Run {
+	return func(st Setting) Run {
+		run := newHandRun()
+		r := k.new(&run.progress, st)
+		run.protocol = r
+		send := serve(run.goroutines, r)
+		run.begun = func() {
+			for i := range r.moving {
+				t := r.token(r.first + i)
+				send(t.at.index, t)
 			}
-		})
-	}
-	r.send = func(to *ringNode, t *token) { in[to.index] <- t }
-	c.let = func() {
-		for _, ch := range in {
-			close(ch)
 		}
+		_ = run.Do(len(r.nodes))
+		return run
 	}
-	_ = r.Do(len(in))
-	return r
 }
 
-// onBoxes runs rings with a goroutine and a locked mailbox for each node.
-func (k ringKind) onBoxes(st Setting) Run {
-	c := new(crew)
-	c.init()
-	r := &ringsByHand{crew: c, rings: k.new(&c.score, st)}
-	in := make([]*condbox.Box[*token], len(r.rings.nodes))
+// ringsOnChannels has a goroutine and a channel for each node. A node has one token at most,
+// so room for more than one would be of no use.
+func ringsOnChannels(room int) func(c *goroutines, r *rings) carrier[*token] {
+	return func(c *goroutines, r *rings) carrier[*token] {
+		in := make([]chan *token, len(r.nodes))
+		for i := range in {
+			in[i] = make(chan *token, room)
+		}
+		for i, own := range in {
+			n := &r.nodes[i]
+			next := in[n.next.index]
+			c.launch(func() {
+				for t := range own {
+					more, err := n.visit(t)
+					switch {
+					case err != nil:
+						c.fail(err)
+					case more:
+						next <- t
+					default:
+						c.part()
+					}
+				}
+			})
+		}
+		c.let = func() {
+			for _, ch := range in {
+				close(ch)
+			}
+		}
+		return func(to int, t *token) { in[to] <- t }
+	}
+}
+
+// ringsOnBoxes has a goroutine and a locked mailbox for each node.
+func ringsOnBoxes(c *goroutines, r *rings) carrier[*token] {
+	in := make([]*condbox.Box[*token], len(r.nodes))
 	for i := range in {
 		in[i] = condbox.New[*token](0)
 	}
-	for i := range in {
-		n, own := &r.rings.nodes[i], in[i]
+	for i, own := range in {
+		n := &r.nodes[i]
 		next := in[n.next.index]
 		c.launch(func() {
 			var batch []*token
@@ -323,56 +315,17 @@ func (k ringKind) onBoxes(st Setting) Run {
 			}
 		})
 	}
-	r.send = func(to *ringNode, t *token) { in[to.index].Put(t) }
 	c.let = func() {
 		for _, b := range in {
 			b.Close()
 		}
 	}
-	_ = r.Do(len(in))
-	return r
-}
-
-// ringKind is a workload of rings.
-type ringKind struct {
-	count    int  // rings
-	size     int  // actors in each
-	shuffled bool // neighbours in a ring have not been spawned one after the other
-}
-
-// new makes the rings, without actors that no token would ever reach.
-func (k ringKind) new(s *score, st Setting) *rings {
-	count, size := k.count, k.size
-	if st.Ops > 0 {
-		count = min(count, st.Ops)
-		size = min(size, max(2, st.Ops))
-	}
-	return newRings(s, count, size, k.shuffled)
-}
-
-func (k ringKind) refs() []ActorRef {
-	return []ActorRef{
-		{
-			Name:    refBuffered,
-			Doc:     "a goroutine and a buffered channel each",
-			Prepare: func(st Setting) Run { return k.onChannels(st, 1) },
-		},
-		{
-			Name:    refUnbuffered,
-			Doc:     "a goroutine and an unbuffered channel each",
-			Prepare: func(st Setting) Run { return k.onChannels(st, 0) },
-		},
-		{
-			Name:    refMutexCond,
-			Doc:     "a goroutine each and a slice behind a mutex and a condition variable",
-			Prepare: k.onBoxes,
-		},
-	}
+	return func(to int, t *token) { in[to].Put(t) }
 }
 
 // ringsOnFloor is rings without messages.
 type ringsOnFloor struct {
-	score
+	progress
 	rings *rings
 }
 
@@ -381,16 +334,15 @@ type ringsOnFloor struct {
 func (k ringKind) onFloor(st Setting) Run {
 	r := new(ringsOnFloor)
 	r.init()
-	r.rings = k.new(&r.score, st)
+	r.rings = k.new(&r.progress, st)
 	_ = r.Do(len(r.rings.nodes))
 	return r
 }
 
 func (r *ringsOnFloor) Do(n int) error {
-	r.begin(n, 1)
-	first, moving := r.rings.deal(n)
-	for i := range moving {
-		t := r.rings.token(first + i)
+	r.rings.deal(n)
+	for i := range r.rings.moving {
+		t := r.rings.token(r.rings.first + i)
 		for more := true; more; {
 			var err error
 			if more, err = t.at.visit(t); err != nil {
@@ -407,8 +359,8 @@ func (r *ringsOnFloor) Check() error { return r.rings.check() }
 func (r *ringsOnFloor) Close() {}
 
 // floor is the reference without messages.
-func (k ringKind) floor() ActorRef {
-	return ActorRef{
+func (k ringKind) floor() Ref {
+	return Ref{
 		Name:    refFloor,
 		Doc:     "one goroutine that goes from actor to actor and calls it: the way without the messages",
 		Prepare: k.onFloor,

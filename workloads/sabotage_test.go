@@ -247,7 +247,7 @@ func sabotagedImpls() []dyno.Impl {
 func TestSabotageIsNoticed(t *testing.T) {
 	const n = 600 // more than a group of most workloads
 	for _, impl := range sabotagedImpls() {
-		for _, w := range workloads.Groups() {
+		for _, w := range over(workloads.GroupContract) {
 			if len(impl.Promises.Lacks(w.Needs)) > 0 {
 				continue
 			}
@@ -261,7 +261,7 @@ func TestSabotageIsNoticed(t *testing.T) {
 				t.Run(w.Path()+"/impl="+impl.Name+"/"+sab.name, func(t *testing.T) {
 					for _, at := range []int64{1, 2, 100, 256, 257, 590} {
 						s := &saboteur{sabotage: sab.do, impl: impl, at: at}
-						run := w.Prepare(s.newGroup)
+						run := w.Prepare(withGroups(s.newGroup))
 						err := run.Do(n)
 						if err == nil {
 							err = run.Check()
@@ -289,18 +289,16 @@ func TestFailedRunLeavesNoTasks(t *testing.T) {
 		goes: func(*sabotaged, group.TaskFunc[int]) error { return errSabotage },
 	}}
 	// The 99 tasks before wait until they are cancelled.
-	if err := find(t, "workload=cancel").Prepare(s.newGroup).Do(200); err == nil {
+	if err := find(t, workloads.GroupContract, "workload=cancel").Prepare(withGroups(s.newGroup)).Do(200); err == nil {
 		t.Fatal("the refused task was not noticed")
 	}
 }
 
 // The saboteur's own machinery does no harm.
 func TestNoSabotage(t *testing.T) {
-	for _, w := range workloads.Groups() {
+	for _, w := range over(workloads.GroupContract) {
 		t.Run(w.Path(), func(t *testing.T) {
-			exercise(t, []int{600}, func() workloads.Run {
-				return w.Prepare((&saboteur{impl: lockbased.Impl}).newGroup)
-			})
+			exercise(t, []int{600}, w.Prepare, withGroups((&saboteur{impl: lockbased.Impl}).newGroup))
 		})
 	}
 }

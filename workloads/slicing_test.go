@@ -5,9 +5,12 @@ import "testing"
 // A unit is what a problem really has: a job that may do as much as it likes
 // does so much.
 func TestUnits(t *testing.T) {
-	for _, w := range Tasks() {
+	for _, w := range All() {
 		for _, ref := range w.Refs {
-			r, ok := ref.Prepare().(*taskRun)
+			if w.Contract != TaskContract {
+				break
+			}
+			r, ok := ref.Prepare(Setting{}).(*taskRun)
 			if !ok || w.Slicing.Unit == 0 {
 				continue // no jobs, or of any size
 			}
@@ -21,12 +24,12 @@ func TestUnits(t *testing.T) {
 			r.Close()
 		}
 	}
-	for _, w := range Groups() {
-		if w.Slicing.Unit == 0 {
+	for _, w := range All() {
+		if w.Slicing.Unit == 0 || w.Contract != GroupContract {
 			continue
 		}
 		for _, ref := range w.Refs {
-			r := ref.Prepare()
+			r := ref.Prepare(Setting{})
 			size := 0
 			switch r := r.(type) {
 			case *batchRun:
@@ -40,27 +43,6 @@ func TestUnits(t *testing.T) {
 				t.Errorf("%s, %s: groups of %d, and the unit is %d", w.Path(), ref.Name, size, w.Slicing.Unit)
 			}
 			r.Close()
-		}
-	}
-}
-
-// Either a workload can be sliced, or it says why not.
-func TestSlicing(t *testing.T) {
-	check := func(path string, s Slicing, whole bool) {
-		if s.Unit < 0 || (s.Whole != "") != whole || whole && s.Unit != 0 {
-			t.Errorf("%s: %+v", path, s)
-		}
-	}
-	for _, w := range Groups() {
-		check(w.Path(), w.Slicing, false)
-	}
-	for _, w := range Tasks() {
-		check(w.Path(), w.Slicing, false)
-	}
-	for _, w := range Actors() {
-		check(w.Path(), w.Slicing, w.Open || w.Name == "spawn" || w.Actors >= tooManyActors)
-		if w.Actors > 0 && w.Actors < tooManyActors && w.Slicing.Unit != w.Actors {
-			t.Errorf("%s: a unit of %d, with %d actors", w.Path(), w.Slicing.Unit, w.Actors)
 		}
 	}
 }

@@ -150,31 +150,31 @@ var supervisedSabotages = []struct {
 	{"restart: the message is not tried again", restarting(retry, func(r *restartRun) {
 		r.policy.Retry = false
 	}), nil, "dead letter"},
-	{"restart: a dead letter is not found", mishear[*blow](plain, 0), nil, "found 0 times"},
-	{"restart: a dead letter is found twice", mishear[*blow](plain, 2), nil, "found 2 times"},
-	{"restart: a dead letter of a panic is not found", mishear[*blow](panics, 0), nil, "found 0 times"},
-	{"restart: a message left behind is not found", mishear[*will](plain, 0), nil, "found 0 times"},
-	{"restart: a message left behind is found twice", mishear[*will](retry, 2), nil, "found 2 times"},
-	{"restart: an actor does not fail", restartKind{}.onActors, once(70, func(next actor.ReceiveFunc, ctx *actor.Context, m *blow) error {
+	{"restart: a dead letter is not found", mishear[*fault](plain, 0), nil, "found 0 times"},
+	{"restart: a dead letter is found twice", mishear[*fault](plain, 2), nil, "found 2 times"},
+	{"restart: a dead letter of a panic is not found", mishear[*fault](panics, 0), nil, "found 0 times"},
+	{"restart: a message left behind is not found", mishear[*undelivered](plain, 0), nil, "found 0 times"},
+	{"restart: a message left behind is found twice", mishear[*undelivered](retry, 2), nil, "found 2 times"},
+	{"restart: an actor does not fail", restartKind{}.onActors, once(70, func(next actor.ReceiveFunc, ctx *actor.Context, m *fault) error {
 		_ = next(ctx, m)
 		return nil
 	}), "there is to be a new one for each"},
-	{"restart: an actor fails that should not", restartKind{}.onActors, once(70, func(actor.ReceiveFunc, *actor.Context, *chore) error {
-		return errBlow
+	{"restart: an actor fails that should not", restartKind{}.onActors, once(70, func(actor.ReceiveFunc, *actor.Context, *request) error {
+		return errFault
 	}), "a failure on purpose"},
-	{"restart: a blow is lost", restartKind{}.onActors, lose[*blow](70), "out of turn"},
-	{"restart: the next message is lost", restartKind{}.onActors, lose[*chore](70), "out of turn"},
-	{"restart: the next message comes twice", restartKind{}.onActors, double[*chore](70), "out of turn, or again"},
-	{"restart: a message is tried twice", retry.onActors, double[*blow](0), "out of turn, or again"},
+	{"restart: a fault is lost", restartKind{}.onActors, lose[*fault](70), "out of turn"},
+	{"restart: the next message is lost", restartKind{}.onActors, lose[*request](70), "out of turn"},
+	{"restart: the next message comes twice", restartKind{}.onActors, double[*request](70), "out of turn, or again"},
+	{"restart: a message is tried twice", retry.onActors, double[*fault](0), "out of turn, or again"},
 
-	{"suspend: a suspension is none", napOnActors, resumeAtOnce[*call](), "was to be suspended"},
-	{"suspend: an actor is not resumed", napOnActors, lose[*nudge](70), "one was lost"},
-	{"suspend: a message is lost on resuming", napOnActors, lose[*call](70), "one was lost"},
-	{"suspend: a message comes twice on resuming", napOnActors, double[*call](70), "out of turn, or again"},
-	{"until=room: a suspension is none", roomOnActors, resumeAtOnce[*nudge](), "the mailbox is full"},
-	{"until=room: an actor is not resumed", roomOnActors, lose[*nudge](70), "one was lost"},
-	{"until=room: a message is lost", roomOnActors, lose[*call](70), "out of turn"},
-	{"until=room: a message comes twice", roomOnActors, double[*call](70), "out of turn, or again"},
+	{"suspend: a suspension is none", suspendOnActors, resumeAtOnce[*numbered](), "was to be suspended"},
+	{"suspend: an actor is not resumed", suspendOnActors, lose[*reminder](70), "one was lost"},
+	{"suspend: a message is lost on resuming", suspendOnActors, lose[*numbered](70), "one was lost"},
+	{"suspend: a message comes twice on resuming", suspendOnActors, double[*numbered](70), "out of turn, or again"},
+	{"until=room: a suspension is none", roomOnActors, resumeAtOnce[*reminder](), "the mailbox is full"},
+	{"until=room: an actor is not resumed", roomOnActors, lose[*reminder](70), "one was lost"},
+	{"until=room: a message is lost", roomOnActors, lose[*numbered](70), "out of turn"},
+	{"until=room: a message comes twice", roomOnActors, double[*numbered](70), "out of turn, or again"},
 
 	{"timers: a timer's message is lost", timersOnActors, lose[*tick](70), "one was lost"},
 	{"timers: a timer's message comes twice", timersOnActors, double[*tick](70), "came twice"},
@@ -200,7 +200,7 @@ func TestSupervisedSabotageIsNoticed(t *testing.T) {
 			t.Run(sab.name+"/impl="+impl.Name, func(t *testing.T) {
 				// A message that is lost is noticed after ten seconds of silence.
 				synctest.Test(t, func(t *testing.T) {
-					st := Setting{NewDispatcher: impl.NewDispatcher}
+					st := Setting{Impl: impl}
 					if sab.harm != nil {
 						do := sab.harm()
 						st.middleware = []actor.Middleware{func(next actor.ReceiveFunc) actor.ReceiveFunc {
@@ -236,7 +236,7 @@ func TestNoSupervisedSabotage(t *testing.T) {
 		}
 		seen[name] = true
 		for _, impl := range []dyno.Impl{lockbased.Impl, serial.Impl} {
-			run := sab.prepare(Setting{NewDispatcher: impl.NewDispatcher, middleware: []actor.Middleware{
+			run := sab.prepare(Setting{Impl: impl, middleware: []actor.Middleware{
 				func(next actor.ReceiveFunc) actor.ReceiveFunc { return next },
 			}})
 			if err := run.Do(8000); err != nil {
@@ -288,20 +288,20 @@ func TestTimerRefsAreChecked(t *testing.T) {
 // A Meter is told of every cycle, and that resuming is a part of it.
 func TestTimings(t *testing.T) {
 	m := new(fakeMeter)
-	run := napOnActors(Setting{NewDispatcher: serial.Impl.NewDispatcher, Meter: m})
+	run := suspendOnActors(Setting{Impl: serial.Impl, Meter: m})
 	defer run.Close()
 	for range 3 {
 		if err := run.Do(100); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if len(m.timings) != 2 || len(m.timings[napCycle]) != 300 || len(m.timings[napResume]) != 300 {
+	if len(m.timings) != 2 || len(m.timings[suspendCycle]) != 300 || len(m.timings[suspendResume]) != 300 {
 		t.Fatalf("timings %v, want 300 of two kinds", m.timings)
 	}
-	// Whoever looks at the clock makes a microsecond pass: the sleeper when it asks to
-	// be suspended, the waker when it resumes it, and the sleeper again.
+	// Whoever looks at the clock makes a microsecond pass: the suspendedActor when it asks to
+	// be suspended, the resumer when it resumes it, and the suspendedActor again.
 	for i := range 300 {
-		if c, r := m.timings[napCycle][i], m.timings[napResume][i]; c != 2000 || r != 1000 {
+		if c, r := m.timings[suspendCycle][i], m.timings[suspendResume][i]; c != 2000 || r != 1000 {
 			t.Fatalf("cycle %d took %d ns, and resuming %d; want 2,000 and 1,000", i, c, r)
 		}
 	}
@@ -314,7 +314,7 @@ func TestShares(t *testing.T) {
 		lost int64
 	}{{plain, 300 + 3*18}, {retry, 3 * 18}, {panics, 300 + 3*18}} {
 		m := new(fakeMeter)
-		run := c.kind.onActors(Setting{NewDispatcher: serial.Impl.NewDispatcher, Meter: m})
+		run := c.kind.onActors(Setting{Impl: serial.Impl, Meter: m})
 		for range 3 {
 			if err := run.Do(100); err != nil {
 				t.Fatal(err)

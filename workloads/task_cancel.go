@@ -15,40 +15,30 @@ import (
 // cancelStorm is how many tasks are canceled in one go.
 const cancelStorm = 1024
 
-// CancelStorm is a crowd of tasks that somebody has thought better of: two others
+// taskCancel is a crowd of tasks that are not wanted any more: two others
 // cancel all of them, one from the first to the last and one the other way round,
 // while those that have begun come to their ends. Every second task lets others
 // run before it does. An operation is a task, which is canceled twice.
 //
 // How many are over before they are canceled is up to the implementation. That a
 // task was canceled at most once, and everything else fits that, is not.
-func CancelStorm() Task {
-	return Task{
+func taskCancel() []Workload {
+	return []Workload{{
 		Name:    "cancel",
 		Doc:     "1,024 tasks are canceled from both ends while they run: what it costs to be rid of tasks, and whether all agree what became of each",
 		Slicing: Slicing{Unit: cancelStorm},
-		Prepare: func(newExecutor NewExecutor) Run {
-			return onExecutor(newExecutor, func(ex task.Executor) func(n int) (int, error) {
-				s := &storm{
-					tasks: make([]*task.Future[uint32], cancelStorm),
-					won:   [2][]bool{make([]bool, cancelStorm), make([]bool, cancelStorm)},
-				}
-				return atMost(cancelStorm, func(k int) error { return demand(ex, s.round, k, k) })
-			})
-		},
+		Prepare: onExecutor(func(ex task.Executor) taskJob {
+			s := &storm{
+				tasks: make([]*task.Future[uint32], cancelStorm),
+				won:   [2][]bool{make([]bool, cancelStorm), make([]bool, cancelStorm)},
+			}
+			return atMost(cancelStorm, func(k int) error { return demand(ex, s.round, k, k) })
+		}),
 		Refs: []Ref{
-			{
-				Name:    refErrgroup,
-				Doc:     "an errgroup, a context for each goroutine, which looks at it at the end, and nobody who knows whether he was in time",
-				Prepare: func() Run { return byHand(atMost(cancelStorm, cancelOnErrgroup)) },
-			},
-			{
-				Name:    refGoroutines,
-				Doc:     "a goroutine, a state that changes once, and a channel that is closed then, for each task",
-				Prepare: func() Run { return byHand(atMost(cancelStorm, cancelOnGoroutines)) },
-			},
+			taskRef(refErrgroup, "an errgroup, a context for each goroutine, which looks at it at the end, and no answer whether that was in time", func() taskJob { return atMost(cancelStorm, cancelOnErrgroup) }),
+			taskRef(refGoroutines, "a goroutine, a state that changes once, and a channel that is closed then, for each task", func() taskJob { return atMost(cancelStorm, cancelOnGoroutines) }),
 		},
-	}
+	}}
 }
 
 // storm is a round of tasks.
@@ -123,9 +113,9 @@ func cancelCheck(i int, v uint32, err error, s task.Status, up, down bool) error
 	case s == task.Resolved && !up && !down && err == nil && v == crowdValue(i):
 		return nil
 	}
-	who := "nobody"
+	who := "neither of two"
 	if up || down {
-		who = "somebody"
+		who = "one of two"
 	}
 	return errors.New("workloads: task " + strconv.Itoa(i) + ", which " + who + " has canceled, is " + s.String() +
 		" with value " + strconv.FormatUint(uint64(v), 10) + " and error " + errText(err))

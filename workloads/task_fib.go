@@ -16,58 +16,34 @@ const fibMost = 22
 // fibCalls is how many calls that takes, each a task.
 const fibCalls = 57_313
 
-// Fib is the program that everybody measures joins with: each call is a task
+// taskFib is the program that joins are usually measured with: each call is a task
 // that starts two more and waits for them, down to those that do nothing. An
 // operation is a call. There is no cutoff, which every real program has, since
 // then it would measure the other calls.
-func Fib() Task {
-	return Task{
+func taskFib() []Workload {
+	return []Workload{{
 		Name:    "fib",
 		Doc:     "Fibonacci numbers with a task for every call, down to the smallest: what it costs to start a task and wait for it",
 		Slicing: Slicing{Unit: fibCalls},
-		Prepare: func(newExecutor NewExecutor) Run {
-			return onExecutor(newExecutor, func(ex task.Executor) func(n int) (int, error) {
-				return fibJob(func(n, want int) error { return demand(ex, fibTask, n, want) })
-			})
-		},
+		Prepare: onExecutor(func(ex task.Executor) taskJob {
+			return fibJob(func(n, want int) error { return demand(ex, fibTask, n, want) })
+		}),
 		Refs: []Ref{
-			{
-				Name: refErrgroup,
-				Doc:  "an errgroup for the two calls of every call",
-				Prepare: func() Run {
-					return byHand(fibJob(func(n, want int) error {
-						got, err := fibOnErrgroup(n)
-						return judge(got, want, err)
-					}))
-				},
-			},
-			{
-				Name: refGoroutines,
-				Doc:  "two goroutines and a WaitGroup for every call",
-				Prepare: func() Run {
-					return byHand(fibJob(func(n, want int) error { return judge(fibOnGoroutines(n), want, nil) }))
-				},
-			},
-			{
-				Name: refBuffered,
-				Doc:  "a goroutine and a channel for the one value of every call",
-				Prepare: func() Run {
-					return byHand(fibJob(func(n, want int) error { return judge(<-fibOnChannels(n), want, nil) }))
-				},
-			},
-			{
-				Name: refFloor,
-				Doc:  "calls of a function, on one goroutine",
-				Prepare: func() Run {
-					return byHand(fibJob(func(n, want int) error { return judge(fibOnFloor(n), want, nil) }))
-				},
-			},
+			taskRef(refErrgroup, "an errgroup for the two calls of every call", func() taskJob {
+				return fibJob(func(n, want int) error {
+					got, err := fibOnErrgroup(n)
+					return judge(got, want, err)
+				})
+			}),
+			taskRef(refGoroutines, "two goroutines and a WaitGroup for every call", func() taskJob { return fibJob(func(n, want int) error { return judge(fibOnGoroutines(n), want, nil) }) }),
+			taskRef(refBuffered, "a goroutine and a channel for the one value of every call", func() taskJob { return fibJob(func(n, want int) error { return judge(<-fibOnChannels(n), want, nil) }) }),
+			taskRef(refFloor, "calls of a function, on one goroutine", func() taskJob { return fibJob(func(n, want int) error { return judge(fibOnFloor(n), want, nil) }) }),
 		},
-	}
+	}}
 }
 
 // fibJob asks for the largest Fibonacci numbers that n calls are enough for.
-func fibJob(ask func(n, want int) error) func(n int) (int, error) {
+func fibJob(ask func(n, want int) error) taskJob {
 	calls, want := make([]int, fibMost+1), make([]int, fibMost+1)
 	for i := range calls {
 		if calls[i], want[i] = 1, 1; i > 1 {

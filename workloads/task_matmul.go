@@ -21,25 +21,23 @@ const (
 // of 16 × 16 of the product, which takes some 20 µs; which tasks do which blocks
 // is divided by halves. An operation is such a task. All cost the same, and they
 // read the same matrices and write next to each other.
-func Matmul() Task {
-	return Task{
+func taskMatmul() []Workload {
+	return []Workload{{
 		Name:    "matmul",
 		Doc:     "the product of two matrices in 64 tasks, a block each: even work over memory that all read",
 		Slicing: Slicing{Unit: matmulTasks},
-		Prepare: func(newExecutor NewExecutor) Run {
-			return onExecutor(newExecutor, func(ex task.Executor) func(n int) (int, error) {
-				return matmulJob(func(s matmulShare) (int, error) {
-					return task.Call(ex, matmulTask, s).Value(context.Background())
-				})
+		Prepare: onExecutor(func(ex task.Executor) taskJob {
+			return matmulJob(func(s matmulShare) (int, error) {
+				return task.Call(ex, matmulTask, s).Value(context.Background())
 			})
-		},
+		}),
 		Refs: divideRefs(matmulJob, "a loop over the blocks, on one goroutine", func(s matmulShare) (int, error) {
 			for i := s.from; i < s.to; i++ {
 				matmulShare{s.m, i, i + 1}.do()
 			}
 			return s.to - s.from, nil
 		}),
-	}
+	}}
 }
 
 // matrix is a matrix row by row. What does not fit a number is cut off, which is
@@ -77,7 +75,7 @@ type matmulShare struct {
 }
 
 // matmulJob computes the first k blocks of the product.
-func matmulJob(work func(s matmulShare) (int, error)) func(n int) (int, error) {
+func matmulJob(work func(s matmulShare) (int, error)) taskJob {
 	m := &matrices{factors: matmulFactors()}
 	return atMost(matmulTasks, func(k int) error {
 		clear(m.c[:])

@@ -13,48 +13,34 @@ const (
 	pipelineItems  = 256
 )
 
-// Pipeline is what the data decide that tasks wait for: items go through the
+// taskPipeline is what the data decide that tasks wait for: items go through the
 // stages of a pipeline, and what a stage does with an item is a task, which needs
 // what the stage before has made of the item, and what this one has made of the
 // item before. It waits for both. An operation is such a task.
-func Pipeline() Task {
-	return Task{
+func taskPipeline() []Workload {
+	return []Workload{{
 		Name:    "pipeline",
 		Doc:     "256 items go through 16 stages, with a task for each step that waits for two others: joins that are no tree",
 		Slicing: Slicing{Unit: pipelineStages * pipelineItems},
-		Prepare: func(newExecutor NewExecutor) Run {
-			return onExecutor(newExecutor, func(ex task.Executor) func(n int) (int, error) {
-				p := &pipelineOnTasks{steps: make([]pipelineStep, pipelineStages*pipelineItems)}
-				return pipelineJob(func(k int, want uint32) error { return demand(ex, p.round, k, want) })
-			})
-		},
+		Prepare: onExecutor(func(ex task.Executor) taskJob {
+			p := &pipelineOnTasks{steps: make([]pipelineStep, pipelineStages*pipelineItems)}
+			return pipelineJob(func(k int, want uint32) error { return demand(ex, p.round, k, want) })
+		}),
 		Refs: []Ref{
-			{
-				Name: refErrgroup,
-				Doc:  "an errgroup, a goroutine for each step, and a channel that is closed when it is done",
-				Prepare: func() Run {
-					return byHand(pipelineJob(func(k int, want uint32) error {
-						got, err := pipelineOnErrgroup(k)
-						return judge(got, want, err)
-					}))
-				},
-			},
-			{
-				Name: refBuffered,
-				Doc:  "a goroutine for each stage, and channels of 64 between them: what one writes who knows the stages",
-				Prepare: func() Run {
-					return byHand(pipelineJob(func(k int, want uint32) error { return judge(pipelineOnChannels(k, 64), want, nil) }))
-				},
-			},
-			{
-				Name: refUnbuffered,
-				Doc:  "the same with unbuffered channels",
-				Prepare: func() Run {
-					return byHand(pipelineJob(func(k int, want uint32) error { return judge(pipelineOnChannels(k, 0), want, nil) }))
-				},
-			},
+			taskRef(refErrgroup, "an errgroup, a goroutine for each step, and a channel that is closed when it is done", func() taskJob {
+				return pipelineJob(func(k int, want uint32) error {
+					got, err := pipelineOnErrgroup(k)
+					return judge(got, want, err)
+				})
+			}),
+			taskRef(refBuffered, "a goroutine for each stage, and channels of 64 between them: what one writes who knows the stages", func() taskJob {
+				return pipelineJob(func(k int, want uint32) error { return judge(pipelineOnChannels(k, 64), want, nil) })
+			}),
+			taskRef(refUnbuffered, "the same with unbuffered channels", func() taskJob {
+				return pipelineJob(func(k int, want uint32) error { return judge(pipelineOnChannels(k, 0), want, nil) })
+			}),
 		},
-	}
+	}}
 }
 
 // pipelineMix is what a stage makes of what it gets, and of what it has made of
@@ -66,7 +52,7 @@ func pipelineMix(item, before uint32) uint32 { return fill(item+31*before, 1) }
 // item: everything else is in there.
 
 // pipelineJob runs the first steps.
-func pipelineJob(do func(k int, want uint32) error) func(n int) (int, error) {
+func pipelineJob(do func(k int, want uint32) error) taskJob {
 	most := pipelineStages * pipelineItems
 	wants := make([]uint32, most+1)
 	var last [pipelineStages]uint32

@@ -11,62 +11,42 @@ import (
 // queensMost is the size of the largest board.
 const queensMost = 10
 
-// Queens is a search whose branches nobody can foresee: every way to put one
+// taskQueens is a search whose branches cannot be foreseen: every way to put one
 // more queen on the board, where no other attacks it, is a task that tries all
-// ways to go on. An operation is such a position.
-func Queens() Task {
-	return queens("", queensMost, "all ways to put 10 queens on a board, with a task for every position on the way: a wide and uneven tree of joins")
+// ways to go on. An operation is such a position. On a chessboard a search is done
+// after a fraction of a millisecond, and the next one is started from outside.
+func taskQueens() []Workload {
+	return []Workload{
+		queens("", queensMost, "all ways to put 10 queens on a board, with a task for every position on the way: a wide and uneven tree of joins"),
+		queens("board=8", 8, "the same with 8 queens, again and again: how soon all processors are at work, and have no more to do"),
+	}
 }
 
-// QueensSmall is Queens on a chessboard. A search is over after a fraction of a
-// millisecond, and the next one is started from outside.
-func QueensSmall() Task {
-	return queens("board=8", 8, "the same with 8 queens, again and again: how soon all processors are at work, and have no more to do")
-}
-
-func queens(variant string, size int, doc string) Task {
-	return Task{
+func queens(variant string, size int, doc string) Workload {
+	return Workload{
 		Name:    "queens",
 		Variant: variant,
 		Doc:     doc,
 		Slicing: Slicing{Unit: queensPositions[size]},
-		Prepare: func(newExecutor NewExecutor) Run {
-			return onExecutor(newExecutor, func(ex task.Executor) func(n int) (int, error) {
-				return queensJob(size, func(b queensBoard, want uint64) error { return demand(ex, queensTask, b, want) })
-			})
-		},
+		Prepare: onExecutor(func(ex task.Executor) taskJob {
+			return queensJob(size, func(b queensBoard, want uint64) error { return demand(ex, queensTask, b, want) })
+		}),
 		Refs: []Ref{
-			{
-				Name: refErrgroup,
-				Doc:  "an errgroup for the positions that follow on each one",
-				Prepare: func() Run {
-					return byHand(queensJob(size, func(b queensBoard, want uint64) error {
-						got, err := queensOnErrgroup(b)
-						return judge(got, want, err)
-					}))
-				},
-			},
-			{
-				Name: refGoroutines,
-				Doc:  "a goroutine each, and a WaitGroup for those that follow on each position",
-				Prepare: func() Run {
-					return byHand(queensJob(size, func(b queensBoard, want uint64) error { return judge(queensOnGoroutines(b), want, nil) }))
-				},
-			},
-			{
-				Name: refBuffered,
-				Doc:  "a goroutine each, and a channel for the values of those that follow on each position",
-				Prepare: func() Run {
-					return byHand(queensJob(size, func(b queensBoard, want uint64) error { return judge(queensOnChannels(b), want, nil) }))
-				},
-			},
-			{
-				Name: refFloor,
-				Doc:  "calls of a function, on one goroutine",
-				Prepare: func() Run {
-					return byHand(queensJob(size, func(b queensBoard, want uint64) error { return judge(queensOnFloor(b), want, nil) }))
-				},
-			},
+			taskRef(refErrgroup, "an errgroup for the positions that follow on each one", func() taskJob {
+				return queensJob(size, func(b queensBoard, want uint64) error {
+					got, err := queensOnErrgroup(b)
+					return judge(got, want, err)
+				})
+			}),
+			taskRef(refGoroutines, "a goroutine each, and a WaitGroup for those that follow on each position", func() taskJob {
+				return queensJob(size, func(b queensBoard, want uint64) error { return judge(queensOnGoroutines(b), want, nil) })
+			}),
+			taskRef(refBuffered, "a goroutine each, and a channel for the values of those that follow on each position", func() taskJob {
+				return queensJob(size, func(b queensBoard, want uint64) error { return judge(queensOnChannels(b), want, nil) })
+			}),
+			taskRef(refFloor, "calls of a function, on one goroutine", func() taskJob {
+				return queensJob(size, func(b queensBoard, want uint64) error { return judge(queensOnFloor(b), want, nil) })
+			}),
 		},
 	}
 }
@@ -81,7 +61,7 @@ var (
 
 // queensJob searches the largest board, up to the given size, that n positions
 // are enough for.
-func queensJob(size int, search func(b queensBoard, want uint64) error) func(n int) (int, error) {
+func queensJob(size int, search func(b queensBoard, want uint64) error) taskJob {
 	return largest(queensPositions[:size+1], func(i int) error {
 		return search(queensBoard{size: uint32(i)}, queensWays[i]<<32+uint64(queensPositions[i]))
 	})

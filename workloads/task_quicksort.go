@@ -19,23 +19,21 @@ const (
 // are divided about a median of three, and one of the two goes to a new task. An
 // operation is a task, which sorts 512 numbers on average: some 20 µs, so that
 // little depends on what a task costs, and most on how the work is shared out.
-func Quicksort() Task {
-	return Task{
+func taskQuicksort() []Workload {
+	return []Workload{{
 		Name:    "quicksort",
 		Doc:     "131,072 numbers are sorted by 256 tasks, which divide them among each other: uneven work that appears as it is done",
 		Slicing: Slicing{Unit: quicksortTasks},
-		Prepare: func(newExecutor NewExecutor) Run {
-			return onExecutor(newExecutor, func(ex task.Executor) func(n int) (int, error) {
-				return quicksortJob(func(s quicksortShare) (int, error) {
-					return task.Call(ex, quicksortTask, s).Value(context.Background())
-				})
+		Prepare: onExecutor(func(ex task.Executor) taskJob {
+			return quicksortJob(func(s quicksortShare) (int, error) {
+				return task.Call(ex, quicksortTask, s).Value(context.Background())
 			})
-		},
+		}),
 		Refs: divideRefs(quicksortJob, "package slices, on one goroutine", func(s quicksortShare) (int, error) {
 			slices.Sort(s.data)
 			return s.tasks, nil
 		}),
-	}
+	}}
 }
 
 // quicksortShare are numbers to sort, and by how many tasks.
@@ -45,7 +43,7 @@ type quicksortShare struct {
 }
 
 // quicksortJob sorts the first 512·k numbers of a large array, with k tasks.
-func quicksortJob(work func(s quicksortShare) (int, error)) func(n int) (int, error) {
+func quicksortJob(work func(s quicksortShare) (int, error)) taskJob {
 	n := quicksortNumbers()
 	data := make([]uint32, len(n.from))
 	return atMost(quicksortTasks, func(k int) error {

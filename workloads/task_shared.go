@@ -21,80 +21,70 @@ const (
 	sharedPatience = 1_000_000
 )
 
-// Shared is one value that many wait for: 64 tasks wait for a single one, which
+// taskShared is one value that many wait for: 64 tasks wait for a single one, which
 // is not over before all of them have come. Then all are to be woken. An
 // operation is such a wait.
-func Shared() Task {
-	return Task{
+func taskShared() []Workload {
+	return []Workload{{
 		Name:    "shared",
-		Doc:     "64 tasks wait for a single other one, again and again: what it costs to wait where everybody does, and to wake everybody",
+		Doc:     "64 tasks wait for a single other one, again and again: what it costs to wait where all do, and to wake all",
 		Slicing: Slicing{Unit: sharedWaiters},
-		Prepare: func(newExecutor NewExecutor) Run {
-			return onExecutor(newExecutor, func(ex task.Executor) func(n int) (int, error) {
-				s := new(sharedOnTasks)
-				return sharedJob(&s.shared, func(k int) error { return demand(ex, s.round, k, k) })
-			})
-		},
+		Prepare: onExecutor(func(ex task.Executor) taskJob {
+			s := new(sharedOnTasks)
+			return sharedJob(&s.shared, func(k int) error { return demand(ex, s.round, k, k) })
+		}),
 		Refs: []Ref{
-			{
-				Name: refErrgroup,
-				Doc:  "an errgroup, and a channel that is closed when the value is there",
-				Prepare: func() Run {
-					s := new(shared)
-					return byHand(sharedJob(s, func(k int) error {
-						var (
-							eg    errgroup.Group
-							value uint32
-						)
-						there := make(chan struct{})
+			taskRef(refErrgroup, "an errgroup, and a channel that is closed when the value is there", func() taskJob {
+				s := new(shared)
+				return sharedJob(s, func(k int) error {
+					var (
+						eg    errgroup.Group
+						value uint32
+					)
+					there := make(chan struct{})
+					eg.Go(func() error {
+						defer close(there)
+						value = s.compute(k, runtime.Gosched)
+						return nil
+					})
+					for range k {
 						eg.Go(func() error {
-							defer close(there)
-							value = s.compute(k, runtime.Gosched)
-							return nil
+							s.come()
+							<-there
+							return s.check(value, nil)
 						})
-						for range k {
-							eg.Go(func() error {
-								s.come()
-								<-there
-								return s.check(value, nil)
-							})
-						}
-						return eg.Wait()
-					}))
-				},
-			},
-			{
-				Name: refGoroutines,
-				Doc:  "goroutines, and two WaitGroups: for the value, and for those who wait for it",
-				Prepare: func() Run {
-					s := new(shared)
-					return byHand(sharedJob(s, func(k int) error {
-						var (
-							there, over sync.WaitGroup
-							value       uint32
-						)
-						errs := make([]error, k)
-						there.Add(1)
+					}
+					return eg.Wait()
+				})
+			}),
+			taskRef(refGoroutines, "goroutines, and two WaitGroups: for the value, and for those who wait for it", func() taskJob {
+				s := new(shared)
+				return sharedJob(s, func(k int) error {
+					var (
+						there, over sync.WaitGroup
+						value       uint32
+					)
+					errs := make([]error, k)
+					there.Add(1)
+					go func() {
+						defer there.Done()
+						value = s.compute(k, runtime.Gosched)
+					}()
+					over.Add(k)
+					for i := range errs {
 						go func() {
-							defer there.Done()
-							value = s.compute(k, runtime.Gosched)
+							defer over.Done()
+							s.come()
+							there.Wait()
+							errs[i] = s.check(value, nil)
 						}()
-						over.Add(k)
-						for i := range errs {
-							go func() {
-								defer over.Done()
-								s.come()
-								there.Wait()
-								errs[i] = s.check(value, nil)
-							}()
-						}
-						over.Wait()
-						return errors.Join(errs...)
-					}))
-				},
-			},
+					}
+					over.Wait()
+					return errors.Join(errs...)
+				})
+			}),
 		},
-	}
+	}}
 }
 
 // shared is what a job's tasks know.
@@ -104,7 +94,7 @@ type shared struct {
 }
 
 // sharedJob is n waits, at most 64 at once.
-func sharedJob(s *shared, round func(k int) error) func(n int) (int, error) {
+func sharedJob(s *shared, round func(k int) error) taskJob {
 	return atMost(sharedWaiters, func(k int) error {
 		s.value = fill(s.value+1, 2) | 1
 		s.here.Store(0)
@@ -123,7 +113,7 @@ func (s *shared) compute(k int, yield func()) uint32 {
 	return s.value
 }
 
-// check says what is wrong with the value that somebody got.
+// check says what is wrong with the value that a waiter got.
 func (s *shared) check(v uint32, err error) error { return judge(v, s.value, err) }
 
 // sharedOnTasks is a round of tasks.

@@ -11,91 +11,76 @@ import (
 // spawnAwaitMost is how many tasks there are at once.
 const spawnAwaitMost = 100_000
 
-// SpawnAwait starts tasks that do next to nothing, 100,000 of them, and then
-// waits for one after the other. A task does it: a program that is made of tasks.
-func SpawnAwait() Task {
-	return spawnAwait("", "a task starts 100,000 others that do next to nothing, and then waits for each: what a flat crowd of tasks costs",
-		func(f *futures) func(k int) error {
-			return func(k int) error { return demand(f.ex, f.fromTask, k, 1) }
-		})
+// taskSpawnAwait starts tasks that do next to nothing, 100,000 of them, and then
+// waits for one after the other. A task does it: a program that is made of tasks. With
+// from=outside a goroutine does it that is no task: how a program that is not made of
+// tasks hands some over.
+func taskSpawnAwait() []Workload {
+	return []Workload{
+		spawnAwait("", "a task starts 100,000 others that do next to nothing, and then waits for each: what a flat crowd of tasks costs",
+			func(f *futures) func(k int) error {
+				return func(k int) error { return demand(f.ex, f.fromTask, k, 1) }
+			}),
+		spawnAwait("from=outside", "the same by a goroutine that is no task: what it costs to get tasks into an executor, and their values out",
+			func(f *futures) func(k int) error { return f.fromOutside }),
+	}
 }
 
-// SpawnAwaitOutside is the same done by a goroutine that is no task: how a
-// program that is not made of tasks hands some over.
-func SpawnAwaitOutside() Task {
-	return spawnAwait("from=outside", "the same by a goroutine that is no task: what it costs to get tasks into an executor, and their values out",
-		func(f *futures) func(k int) error { return f.fromOutside })
-}
-
-func spawnAwait(variant, doc string, do func(f *futures) func(k int) error) Task {
-	return Task{
+func spawnAwait(variant, doc string, do func(f *futures) func(k int) error) Workload {
+	return Workload{
 		Name:    "spawnawait",
 		Variant: variant,
 		Doc:     doc,
 		Slicing: Slicing{Unit: spawnAwaitMost},
-		Prepare: func(newExecutor NewExecutor) Run {
-			return onExecutor(newExecutor, func(ex task.Executor) func(n int) (int, error) {
-				return atMost(spawnAwaitMost, do(&futures{ex: ex, all: make([]*task.Future[uint32], spawnAwaitMost)}))
-			})
-		},
+		Prepare: onExecutor(func(ex task.Executor) taskJob {
+			return atMost(spawnAwaitMost, do(&futures{ex: ex, all: make([]*task.Future[uint32], spawnAwaitMost)}))
+		}),
 		Refs: []Ref{
-			{
-				Name: refErrgroup,
-				Doc:  "an errgroup, and the values in a slice",
-				Prepare: func() Run {
-					values := make([]uint32, spawnAwaitMost)
-					return byHand(atMost(spawnAwaitMost, func(k int) error {
-						var eg errgroup.Group
-						for i := range values[:k] {
-							eg.Go(func() error {
-								values[i] = crowdValue(i)
-								return nil
-							})
+			taskRef(refErrgroup, "an errgroup, and the values in a slice", func() taskJob {
+				values := make([]uint32, spawnAwaitMost)
+				return atMost(spawnAwaitMost, func(k int) error {
+					var eg errgroup.Group
+					for i := range values[:k] {
+						eg.Go(func() error {
+							values[i] = crowdValue(i)
+							return nil
+						})
+					}
+					return checkCrowd(values[:k], eg.Wait())
+				})
+			}),
+			taskRef(refGoroutines, "a goroutine each, a WaitGroup, and the values in a slice", func() taskJob {
+				values := make([]uint32, spawnAwaitMost)
+				return atMost(spawnAwaitMost, func(k int) error {
+					var wg sync.WaitGroup
+					wg.Add(k)
+					for i := range values[:k] {
+						go func() {
+							defer wg.Done()
+							values[i] = crowdValue(i)
+						}()
+					}
+					wg.Wait()
+					return checkCrowd(values[:k], nil)
+				})
+			}),
+			taskRef(refBuffered, "a goroutine and a channel for its one value each: the only one of these that can be waited for one at a time", func() taskJob {
+				values := make([]chan uint32, spawnAwaitMost)
+				return atMost(spawnAwaitMost, func(k int) error {
+					for i := range values[:k] {
+						value := make(chan uint32, 1)
+						values[i] = value
+						go func() { value <- crowdValue(i) }()
+					}
+					for i, value := range values[:k] {
+						if err := judge(<-value, crowdValue(i), nil); err != nil {
+							return err
 						}
-						return checkCrowd(values[:k], eg.Wait())
-					}))
-				},
-			},
-			{
-				Name: refGoroutines,
-				Doc:  "a goroutine each, a WaitGroup, and the values in a slice",
-				Prepare: func() Run {
-					values := make([]uint32, spawnAwaitMost)
-					return byHand(atMost(spawnAwaitMost, func(k int) error {
-						var wg sync.WaitGroup
-						wg.Add(k)
-						for i := range values[:k] {
-							go func() {
-								defer wg.Done()
-								values[i] = crowdValue(i)
-							}()
-						}
-						wg.Wait()
-						return checkCrowd(values[:k], nil)
-					}))
-				},
-			},
-			{
-				Name: refBuffered,
-				Doc:  "a goroutine and a channel for its one value each: the only one of these that can be waited for one at a time",
-				Prepare: func() Run {
-					values := make([]chan uint32, spawnAwaitMost)
-					return byHand(atMost(spawnAwaitMost, func(k int) error {
-						for i := range values[:k] {
-							value := make(chan uint32, 1)
-							values[i] = value
-							go func() { value <- crowdValue(i) }()
-						}
-						for i, value := range values[:k] {
-							if err := judge(<-value, crowdValue(i), nil); err != nil {
-								return err
-							}
-						}
-						clear(values[:k])
-						return nil
-					}))
-				},
-			},
+					}
+					clear(values[:k])
+					return nil
+				})
+			}),
 		},
 	}
 }

@@ -15,50 +15,32 @@ const treeMost = 1<<16 - 1
 // for those of its two children. An operation is a node. Unlike that of [Fib]
 // the tree is balanced, and lies in memory, where its nodes were found by
 // somebody else before.
-func Tree() Task {
-	return Task{
+func taskTree() []Workload {
+	return []Workload{{
 		Name:    "tree",
 		Doc:     "the sum over a binary tree of 65,535 nodes with a task for each: a reduction without a cutoff",
 		Slicing: Slicing{Unit: treeMost},
-		Prepare: func(newExecutor NewExecutor) Run {
-			return onExecutor(newExecutor, func(ex task.Executor) func(n int) (int, error) {
-				return treeJob(func(root *treeNode, want uint32) error { return demand(ex, treeTask, root, want) })
-			})
-		},
+		Prepare: onExecutor(func(ex task.Executor) taskJob {
+			return treeJob(func(root *treeNode, want uint32) error { return demand(ex, treeTask, root, want) })
+		}),
 		Refs: []Ref{
-			{
-				Name: refErrgroup,
-				Doc:  "an errgroup for the two children of every node",
-				Prepare: func() Run {
-					return byHand(treeJob(func(root *treeNode, want uint32) error {
-						got, err := treeOnErrgroup(root)
-						return judge(got, want, err)
-					}))
-				},
-			},
-			{
-				Name: refGoroutines,
-				Doc:  "two goroutines and a WaitGroup for every node",
-				Prepare: func() Run {
-					return byHand(treeJob(func(root *treeNode, want uint32) error { return judge(treeOnGoroutines(root), want, nil) }))
-				},
-			},
-			{
-				Name: refBuffered,
-				Doc:  "a goroutine and a channel for the one value of every node",
-				Prepare: func() Run {
-					return byHand(treeJob(func(root *treeNode, want uint32) error { return judge(<-treeOnChannels(root), want, nil) }))
-				},
-			},
-			{
-				Name: refFloor,
-				Doc:  "calls of a function, on one goroutine",
-				Prepare: func() Run {
-					return byHand(treeJob(func(root *treeNode, want uint32) error { return judge(treeOnFloor(root), want, nil) }))
-				},
-			},
+			taskRef(refErrgroup, "an errgroup for the two children of every node", func() taskJob {
+				return treeJob(func(root *treeNode, want uint32) error {
+					got, err := treeOnErrgroup(root)
+					return judge(got, want, err)
+				})
+			}),
+			taskRef(refGoroutines, "two goroutines and a WaitGroup for every node", func() taskJob {
+				return treeJob(func(root *treeNode, want uint32) error { return judge(treeOnGoroutines(root), want, nil) })
+			}),
+			taskRef(refBuffered, "a goroutine and a channel for the one value of every node", func() taskJob {
+				return treeJob(func(root *treeNode, want uint32) error { return judge(<-treeOnChannels(root), want, nil) })
+			}),
+			taskRef(refFloor, "calls of a function, on one goroutine", func() taskJob {
+				return treeJob(func(root *treeNode, want uint32) error { return judge(treeOnFloor(root), want, nil) })
+			}),
 		},
-	}
+	}}
 }
 
 // treeNode is a node. Its weight is irregular, so that one that is lost or taken
@@ -114,7 +96,7 @@ func (f *forest) link(i, j int) {
 }
 
 // treeJob adds up trees.
-func treeJob(add func(root *treeNode, want uint32) error) func(n int) (int, error) {
+func treeJob(add func(root *treeNode, want uint32) error) taskJob {
 	f := newForest()
 	return atMost(treeMost, func(k int) error { return add(f.tree(k), f.upTo[k]) })
 }

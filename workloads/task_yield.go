@@ -9,73 +9,57 @@ import (
 	"github.com/dynolab/dyno/workloads/internal/errgroup"
 )
 
-// Yield is two tasks that do nothing but let each other run. An operation is a
+// taskYield is two tasks that do nothing but let each other run. An operation is a
 // yield. Where tasks run on goroutines it is a hint, and the other one may well
 // run at the same time, so what is measured is the price of the hint; only where
 // one task runs at a time is it that of the step from one to the other.
-func Yield() Task {
-	return Task{
+func taskYield() []Workload {
+	return []Workload{{
 		Name: "yield",
-		Doc:  "two tasks that let each other run, again and again: what it costs to ask whether somebody else wants to run",
-		Prepare: func(newExecutor NewExecutor) Run {
-			return onExecutor(newExecutor, func(ex task.Executor) func(n int) (int, error) {
-				return yieldJob(func(n int) error { return demand(ex, yieldBoth, n, n) })
-			})
-		},
+		Doc:  "two tasks that let each other run, again and again: what it costs to ask whether another task wants to run",
+		Prepare: onExecutor(func(ex task.Executor) taskJob {
+			return yieldJob(func(n int) error { return demand(ex, yieldBoth, n, n) })
+		}),
 		Refs: []Ref{
-			{
-				Name: refErrgroup,
-				Doc:  "an errgroup of two goroutines that call runtime.Gosched",
-				Prepare: func() Run {
-					return byHand(yieldJob(func(n int) error {
-						var (
-							eg     errgroup.Group
-							counts [2]int
-						)
-						for i := range counts {
-							eg.Go(func() error {
-								counts[i] = yieldBy((n+i)/2, runtime.Gosched)
-								return nil
-							})
-						}
-						err := eg.Wait()
-						return judge(counts[0]+counts[1], n, err)
-					}))
-				},
-			},
-			{
-				Name: refGoroutines,
-				Doc:  "two goroutines that call runtime.Gosched, and a WaitGroup",
-				Prepare: func() Run {
-					return byHand(yieldJob(func(n int) error {
-						var (
-							wg     sync.WaitGroup
-							counts [2]int
-						)
-						wg.Add(len(counts))
-						for i := range counts {
-							go func() {
-								defer wg.Done()
-								counts[i] = yieldBy((n+i)/2, runtime.Gosched)
-							}()
-						}
-						wg.Wait()
-						return judge(counts[0]+counts[1], n, nil)
-					}))
-				},
-			},
-			{
-				Name: refUnbuffered,
-				Doc:  "two goroutines that pass the turn on through an unbuffered channel: a step to the other one that is no hint",
-				Prepare: func() Run {
-					return byHand(yieldJob(func(n int) error { return judge(yieldOnChannel(n), n, nil) }))
-				},
-			},
+			taskRef(refErrgroup, "an errgroup of two goroutines that call runtime.Gosched", func() taskJob {
+				return yieldJob(func(n int) error {
+					var (
+						eg     errgroup.Group
+						counts [2]int
+					)
+					for i := range counts {
+						eg.Go(func() error {
+							counts[i] = yieldBy((n+i)/2, runtime.Gosched)
+							return nil
+						})
+					}
+					err := eg.Wait()
+					return judge(counts[0]+counts[1], n, err)
+				})
+			}),
+			taskRef(refGoroutines, "two goroutines that call runtime.Gosched, and a WaitGroup", func() taskJob {
+				return yieldJob(func(n int) error {
+					var (
+						wg     sync.WaitGroup
+						counts [2]int
+					)
+					wg.Add(len(counts))
+					for i := range counts {
+						go func() {
+							defer wg.Done()
+							counts[i] = yieldBy((n+i)/2, runtime.Gosched)
+						}()
+					}
+					wg.Wait()
+					return judge(counts[0]+counts[1], n, nil)
+				})
+			}),
+			taskRef(refUnbuffered, "two goroutines that pass the turn on through an unbuffered channel: a step to the other one that is no hint", func() taskJob { return yieldJob(func(n int) error { return judge(yieldOnChannel(n), n, nil) }) }),
 		},
-	}
+	}}
 }
 
-func yieldJob(do func(n int) error) func(n int) (int, error) {
+func yieldJob(do func(n int) error) taskJob {
 	return func(n int) (int, error) { return n, do(n) }
 }
 

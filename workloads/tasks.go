@@ -5,61 +5,31 @@ import (
 	"errors"
 	"strconv"
 
-	"github.com/dynolab/dyno"
 	"github.com/dynolab/dyno/task"
 )
 
-// NewExecutor makes an executor of tasks; it is the type of [dyno.Impl]'s field.
-type NewExecutor = func() task.Executor
+// A taskJob does k operations, at least one and at most n, and returns when all
+// their results have been checked.
+type taskJob func(n int) (k int, err error)
 
-// Task is a workload over the contract of executors. It is a plain value and
-// may be prepared any number of times.
-type Task struct {
-	// Name is the workload's name: lower-case letters and digits.
-	Name string
-
-	// Variant is a key=value pair, such as "from=outside", that tells workloads
-	// of one name apart, or empty for the plain one.
-	Variant string
-
-	// Doc says in one sentence what the workload stands for.
-	Doc string
-
-	// Needs is what an implementation must promise. Without it the workload
-	// does not finish, so it must be skipped. None here needs anything: tasks
-	// wait for each other by Wait, Value and Yield only.
-	Needs dyno.Promises
-
-	// Slicing says how the workload is to be measured a piece at a time.
-	Slicing Slicing
-
-	// Prepare makes an executor and allocates whatever can be allocated before
-	// the clock starts. No goroutine is left when the Run has been closed.
-	Prepare func(newExecutor NewExecutor) Run
-
-	// Refs are hand-written programs that do the same without dyno. The first
-	// one is the base of comparisons, the 1.00 line.
-	Refs []Ref
-}
-
-// Path returns the key=value path of the workload in benchmark names:
-// "workload=spawnawait/from=outside".
-func (t Task) Path() string { return Group{Name: t.Name, Variant: t.Variant}.Path() }
-
-// A taskRun is a [Task] in progress, or one of its references. It does its
+// A taskRun is a workload of executors in progress, or one of its references. It does its
 // operations in jobs, one after the other.
 type taskRun struct {
-	// job does k operations, at least one and at most n, and returns when all
-	// their results have been checked.
-	job func(n int) (k int, err error)
-
-	ex task.Executor // nil in references
+	job taskJob
+	ex  task.Executor // nil in references
 }
 
 // onExecutor makes an executor and a run of the jobs that newJob makes for it.
-func onExecutor(newExecutor NewExecutor, newJob func(ex task.Executor) func(n int) (int, error)) Run {
-	ex := newExecutor()
-	return &taskRun{job: newJob(ex), ex: ex}
+func onExecutor(newJob func(ex task.Executor) taskJob) func(Setting) Run {
+	return func(st Setting) Run {
+		ex := st.Impl.NewExecutor()
+		return &taskRun{job: newJob(ex), ex: ex}
+	}
+}
+
+// taskRef is a reference that does the jobs of newJob.
+func taskRef(name, doc string, newJob func() taskJob) Ref {
+	return Ref{Name: name, Doc: doc, Prepare: func(Setting) Run { return &taskRun{job: newJob()} }}
 }
 
 func (r *taskRun) Do(n int) error {
@@ -95,7 +65,7 @@ func (r *taskRun) Close() {
 }
 
 // atMost makes a job of do, which does k operations: any number up to most.
-func atMost(most int, do func(k int) error) func(n int) (int, error) {
+func atMost(most int, do func(k int) error) taskJob {
 	return func(n int) (int, error) {
 		k := min(n, most)
 		return k, do(k)
@@ -107,7 +77,7 @@ func atMost(most int, do func(k int) error) func(n int) (int, error) {
 // as large as the one before or larger. It takes the largest problem that n
 // operations are enough for. So nearly all operations are in problems of the
 // last size, and any n is made up of whole ones.
-func largest(sizes []int, do func(i int) error) func(n int) (int, error) {
+func largest(sizes []int, do func(i int) error) taskJob {
 	return func(n int) (int, error) {
 		i := len(sizes) - 1
 		for sizes[i] > n {
@@ -135,6 +105,3 @@ func judge[T uint32 | uint64 | int](got, want T, err error) error {
 	}
 	return nil
 }
-
-// byHand is the [Run] of a reference.
-func byHand(job func(n int) (int, error)) Run { return &taskRun{job: job} }

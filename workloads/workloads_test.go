@@ -3,6 +3,8 @@ package workloads_test
 import (
 	"context"
 	"fmt"
+	"os"
+	"regexp"
 	"slices"
 	"strings"
 	"sync/atomic"
@@ -10,88 +12,317 @@ import (
 
 	"go.uber.org/goleak"
 
+	"github.com/dynolab/dyno"
 	"github.com/dynolab/dyno/group"
 	"github.com/dynolab/dyno/impls"
 	"github.com/dynolab/dyno/impls/lockbased"
+	"github.com/dynolab/dyno/task"
 	"github.com/dynolab/dyno/workloads"
 )
 
-// counts are numbers of operations around everything a workload might round
-// to: its fan-out, its limit, the size of its groups, several of them.
-var counts = []int{1, 2, 7, 8, 9, 31, 32, 33, 64, 65, 255, 256, 257, 511, 512, 513, 1000, 1021, 1022, 1024, 1025, 5000, 10_001}
-
-// scale returns which of counts to use for a workload.
-func scale(w workloads.Group) []int {
-	most := counts[len(counts)-1]
-	switch {
-	case w.Name == "mixed":
-		most = 1025 // it waits for a millisecond a group, or a task
-	case w.Name == "cancel" && raceEnabled:
-		most = 5000 // the race detector ends a process with more than 8,128 goroutines
-	}
-	return counts[:slices.Index(counts, most)+1]
+// subjects are all implementations, and the simplest executor that there is.
+func subjects() []dyno.Impl {
+	simplest := dyno.Impl{Name: "plain", NewExecutor: newPlain, Promises: dyno.Promises{Overlap: true, Eager: true, Parks: true}}
+	return append([]dyno.Impl{simplest}, impls.All()...)
 }
 
-func TestGroups(t *testing.T) {
-	for _, w := range workloads.Groups() {
-		for _, impl := range impls.All() {
-			t.Run(w.Path()+"/impl="+impl.Name, func(t *testing.T) {
-				if impl.NewGroup == nil {
-					t.Skip("no task group")
+func setting(impl dyno.Impl) workloads.Setting { return workloads.Setting{Impl: impl} }
+
+func withGroups(newGroup workloads.NewGroup) workloads.Setting {
+	return setting(dyno.Impl{NewGroup: newGroup})
+}
+
+func withExecutor(newExecutor func() task.Executor) workloads.Setting {
+	return setting(dyno.Impl{NewExecutor: newExecutor})
+}
+
+// over returns the workloads over a contract.
+func over(c workloads.Contract) []workloads.Workload {
+	return slices.DeleteFunc(workloads.All(), func(w workloads.Workload) bool { return w.Contract != c })
+}
+
+func find(t *testing.T, c workloads.Contract, path string) workloads.Workload {
+	t.Helper()
+	for _, w := range over(c) {
+		if w.Path() == path {
+			return w
+		}
+	}
+	t.Fatalf("no workload %s", path)
+	return workloads.Workload{}
+}
+
+// isLarge reports whether w has so many actors that tests leave out those that no operation
+// reaches.
+func isLarge(w workloads.Workload) bool { return w.Actors >= 10_000 }
+
+// counts returns numbers of operations around everything that a workload might divide by or
+// round to, but for problems that take long. The race detector is slow, and allows a
+// process no more than 8,128 goroutines.
+func counts(w workloads.Workload) []int {
+	unit := w.Slicing.Unit
+	switch {
+	case isLarge(w):
+		return []int{1, 1001, 2001} // two actors for each operation
+	case unit > 0 && unit < 2000:
+		return []int{1, 2, 9, unit - 1, unit, unit + 1, 2*unit + 1}
+	case raceEnabled:
+		return []int{1, 3, 8, 120, 257, 1025, 5000}
+	case unit > 0 && unit <= 100_000 && w.Contract == workloads.TaskContract:
+		return []int{1, 2, 3, 16, 65, 1025, unit + 1}
+	}
+	return []int{1, 2, 3, 8, 33, 120, 241, 257, 1021, 1025, 5000, 10_001}
+}
+
+// Every workload runs on every implementation, and leaves no goroutine.
+func TestWorkloads(t *testing.T) {
+	for _, w := range workloads.All() {
+		for _, impl := range subjects() {
+			t.Run(w.Benchmark(impl.Name), func(t *testing.T) {
+				if why := w.Lacks(impl); why != "" {
+					t.Skip(why)
 				}
-				if lacks := impl.Promises.Lacks(w.Needs); len(lacks) > 0 {
-					t.Skip("needs ", strings.Join(lacks, ", "))
-				}
-				exercise(t, scale(w), func() workloads.Run { return w.Prepare(impl.NewGroup) })
+				defer goleak.VerifyNone(t, goleak.IgnoreCurrent())
+				exercise(t, counts(w), w.Prepare, scaled(w, setting(impl)))
 			})
 		}
 	}
 }
 
 func TestRefs(t *testing.T) {
-	for _, w := range workloads.Groups() {
+	for _, w := range workloads.All() {
 		for _, ref := range w.Refs {
-			t.Run(w.Path()+"/impl="+ref.Name, func(t *testing.T) {
+			t.Run(w.Benchmark(ref.Name), func(t *testing.T) {
 				defer goleak.VerifyNone(t, goleak.IgnoreCurrent())
-				exercise(t, scale(w), ref.Prepare)
+				exercise(t, counts(w), ref.Prepare, scaled(w, workloads.Setting{}))
 			})
 		}
 	}
 }
 
-// exercise checks runs of n operations in one go, of several in a row, and of
-// two prepared at the same time.
-func exercise(t *testing.T, counts []int, prepare func() workloads.Run) {
+// What small machines run is checked like the others.
+func TestSmall(t *testing.T) {
+	for _, w := range workloads.Small() {
+		for _, impl := range impls.All() {
+			t.Run(w.Benchmark(impl.Name), func(t *testing.T) {
+				defer goleak.VerifyNone(t, goleak.IgnoreCurrent())
+				exercise(t, []int{1, 2, 33, 500}, w.Prepare, workloads.Setting{Impl: impl, Ring: 8})
+			})
+		}
+	}
+}
+
+// scaled has a large workload leave out actors that no operation reaches.
+func scaled(w workloads.Workload, st workloads.Setting) workloads.Setting {
+	if isLarge(w) {
+		all := counts(w)
+		st.Ops = all[len(all)-1]
+	}
+	return st
+}
+
+// exercise checks runs of n operations in one go, of several in a row, and
+// of two prepared at the same time.
+func exercise(t *testing.T, counts []int, prepare func(workloads.Setting) workloads.Run, st workloads.Setting) {
 	t.Helper()
-	all, other := prepare(), prepare()
+	all, other := prepare(st), prepare(st)
 	for _, n := range counts {
-		one := prepare()
-		for name, run := range map[string]workloads.Run{"alone": one, "in a row": all} {
-			if err := run.Do(n); err != nil {
-				t.Fatalf("%d operations, %s: Do: %v", n, name, err)
-			}
-			if err := run.Check(); err != nil {
-				t.Fatalf("%d operations, %s: Check: %v", n, name, err)
-			}
+		st.Ops = n
+		one := prepare(st)
+		if err := one.Do(n); err != nil {
+			t.Fatalf("%d operations, alone: Do: %v", n, err)
+		}
+		if err := one.Check(); err != nil {
+			t.Fatalf("%d operations, alone: Check: %v", n, err)
 		}
 		one.Close()
+		if err := all.Do(n); err != nil {
+			t.Fatalf("%d operations, in a row: Do: %v", n, err)
+		}
 		if err := other.Do(3); err != nil {
 			t.Fatalf("3 operations of another run after %d of the first: %v", n, err)
 		}
 	}
-	if err := other.Check(); err != nil {
-		t.Fatalf("another run beside it: Check: %v", err)
+	for name, run := range map[string]workloads.Run{"in a row": all, "another beside it": other} {
+		if err := run.Check(); err != nil {
+			t.Fatalf("%s: Check: %v", name, err)
+		}
+		run.Close()
 	}
-	all.Close()
-	other.Close()
+}
+
+// A run that was prepared and never used leaves nothing behind either.
+func TestUnusedRun(t *testing.T) {
+	defer goleak.VerifyNone(t, goleak.IgnoreCurrent())
+	for _, w := range workloads.All() {
+		for _, ref := range w.Refs {
+			ref.Prepare(workloads.Setting{Ops: 1}).Close()
+		}
+		for _, impl := range subjects() {
+			if w.Lacks(impl) == "" {
+				w.Prepare(workloads.Setting{Impl: impl, Ops: 1}).Close()
+			}
+		}
+	}
+}
+
+func TestDoOfNothingPanics(t *testing.T) {
+	for _, w := range workloads.All() {
+		for _, n := range []int{0, -1} {
+			func() {
+				run := w.Prepare(workloads.Setting{Impl: lockbased.Impl, Ops: 1})
+				defer run.Close()
+				defer func() {
+					if v := fmt.Sprint(recover()); !strings.HasPrefix(v, "workloads: ") {
+						t.Errorf("%s: Do(%d): panicked with %s, want a message of this package", w.Path(), n, v)
+					}
+				}()
+				run.Do(n)
+			}()
+		}
+	}
+}
+
+// A workload that lacks something is skipped with that reason.
+func TestLacks(t *testing.T) {
+	w := workloads.Workload{Contract: workloads.TaskContract, Needs: dyno.Promises{Overlap: true, Eager: true}}
+	for _, c := range []struct {
+		impl dyno.Impl
+		want string
+	}{
+		{dyno.Impl{Name: "none"}, "none has no executor of tasks"},
+		{dyno.Impl{Name: "modest", NewExecutor: newPlain}, "needs Overlap, Eager, which modest does not promise"},
+		{dyno.Impl{Name: "eager", NewExecutor: newPlain, Promises: dyno.Promises{Eager: true}}, "needs Overlap, which eager does not promise"},
+		{lockbased.Impl, ""},
+	} {
+		if got := w.Lacks(c.impl); got != c.want {
+			t.Errorf("%s: %q, want %q", c.impl.Name, got, c.want)
+		}
+	}
+	none := dyno.Impl{Name: "none"}
+	for c, want := range map[workloads.Contract]string{workloads.GroupContract: "none has no task group", workloads.ActorContract: "none runs no actors"} {
+		if got := (workloads.Workload{Contract: c}).Lacks(none); got != want {
+			t.Errorf("%s: %q, want %q", c, got, want)
+		}
+	}
+	none.NewGroup, none.NewDispatcher = lockbased.Impl.NewGroup, lockbased.Impl.NewDispatcher
+	if got := (workloads.Workload{Contract: workloads.ActorContract, Together: true}).Lacks(none); got == "" {
+		t.Error("a workload that needs everything lacks nothing without an executor")
+	}
+}
+
+var (
+	path     = regexp.MustCompile(`^workload=[a-z0-9]+(/[a-z0-9]+=[a-z0-9]+)*$`)
+	sentence = regexp.MustCompile(`^[^\n]{20,160}[^\n.]$`)
+)
+
+// What fits no table.
+func TestFields(t *testing.T) {
+	seen := map[string]bool{}
+	for _, w := range workloads.All() {
+		base := "ref-errgroup"
+		if w.Contract == workloads.ActorContract {
+			base = "ref-chan-buffered"
+		}
+		name := w.Benchmark("")
+		switch {
+		case !path.MatchString(w.Path()):
+			t.Errorf("%q is not a path of lower-case keys and values", w.Path())
+		case seen[name]:
+			t.Errorf("%s is in the list twice", name)
+		case !sentence.MatchString(w.Doc):
+			t.Errorf("%s: its description fits no table: %q", name, w.Doc)
+		case len(w.Refs) == 0 || w.Refs[0].Name != base:
+			t.Errorf("%s: the first reference, the base, must be %s", name, base)
+		}
+		seen[name] = true
+		refs := map[string]bool{}
+		for _, ref := range w.Refs {
+			if !strings.HasPrefix(ref.Name, "ref-") || refs[ref.Name] || ref.Doc == "" {
+				t.Errorf("%s: reference %q: no ref- name, twice, or without a description", name, ref.Name)
+			}
+			refs[ref.Name] = true
+		}
+		if s := w.Slicing; s.Unit < 0 || s.Unit > 0 && s.Whole != "" || w.Open && s.Whole == "" || w.Actors > 0 && s.Whole == "" && s.Unit != w.Actors {
+			t.Errorf("%s: %+v", name, s)
+		}
+	}
+}
+
+// The tables of the document have a row for every workload with its variants and references,
+// and none for others. So the document is also what keeps names, which are keys of tables
+// and results, from changing by accident: old figures could not be compared any more.
+func TestDocument(t *testing.T) {
+	page, err := os.ReadFile("../docs/workloads.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for c, section := range map[workloads.Contract]string{
+		workloads.GroupContract: "Task groups", workloads.TaskContract: "Executors", workloads.ActorContract: "Actors",
+	} {
+		_, table, found := strings.Cut(string(page), "\n## "+section+"\n")
+		if !found {
+			t.Fatalf("docs/workloads.md has no section %s", section)
+		}
+		table, _, _ = strings.Cut(table, "\n#")
+		got, want := documented(table), rows(over(c))
+		for name, r := range want {
+			if got[name] != r {
+				t.Errorf("docs/workloads.md, row of %s: %+v, want %+v", name, got[name], r)
+			}
+		}
+		for name := range got {
+			if _, ok := want[name]; !ok {
+				t.Errorf("docs/workloads.md has a row for %s, which is no workload", name)
+			}
+		}
+	}
+}
+
+// A row is what is checked of a row of a table.
+type row struct{ variants, refs string }
+
+func documented(table string) map[string]row {
+	found := map[string]row{}
+	for line := range strings.Lines(table) {
+		cells := strings.Split(line, "|") // empty, name, variants, …, references, empty
+		if len(cells) != 7 || !strings.Contains(cells[1], "`") {
+			continue // no row, or the table's head
+		}
+		for i := range cells {
+			cells[i] = strings.TrimSpace(cells[i])
+		}
+		found[strings.Trim(cells[1], "`")] = row{cells[2], cells[5]}
+	}
+	return found
+}
+
+func rows(all []workloads.Workload) map[string]row {
+	want := map[string]row{}
+	for _, w := range all {
+		r := want[w.Name]
+		if w.Variant != "" {
+			if r.variants != "" {
+				r.variants += ", "
+			}
+			r.variants += "`" + w.Variant + "`"
+		}
+		var refs []string
+		for _, ref := range w.Refs {
+			refs = append(refs, "`"+ref.Name+"`")
+		}
+		r.refs = strings.Join(refs, ", ")
+		want[w.Name] = r
+	}
+	return want
 }
 
 // A stretch of stream is longer than any of counts.
 func TestStreamOfSeveralGroups(t *testing.T) {
-	w := find(t, "workload=stream")
-	exercise(t, []int{100_000, 200_001}, func() workloads.Run { return w.Prepare(impls.All()[0].NewGroup) })
+	w := find(t, workloads.GroupContract, "workload=stream")
+	exercise(t, []int{100_000, 200_001}, w.Prepare, setting(lockbased.Impl))
 	for _, ref := range w.Refs {
-		exercise(t, []int{100_000, 200_001}, ref.Prepare)
+		exercise(t, []int{100_000, 200_001}, ref.Prepare, workloads.Setting{})
 	}
 }
 
@@ -108,13 +339,13 @@ func TestOptions(t *testing.T) {
 		"workload=stream":             {FailFast: true, PanicToError: true, MaxConcurrency: 32, ResultBuffer: 1024},
 		"workload=uneven":             {FailFast: true, PanicToError: true, MaxConcurrency: 0, ResultBuffer: n},
 	}
-	for _, w := range workloads.Groups() {
-		run := w.Prepare(func(ctx context.Context, opts ...group.Option) group.Group[int] {
+	for _, w := range over(workloads.GroupContract) {
+		run := w.Prepare(withGroups(func(ctx context.Context, opts ...group.Option) group.Group[int] {
 			if got := group.Resolve(opts...); got != want[w.Path()] {
 				t.Errorf("%s: a group with %+v, want %+v", w.Path(), got, want[w.Path()])
 			}
 			return lockbased.NewGroup[int](ctx, opts...)
-		})
+		}))
 		if err := run.Do(n); err != nil {
 			t.Errorf("%s: %v", w.Path(), err)
 		}
@@ -133,12 +364,12 @@ func TestGroupsMade(t *testing.T) {
 		"workload=stream":             1,
 		"workload=uneven":             20,
 	}
-	for _, w := range workloads.Groups() {
+	for _, w := range over(workloads.GroupContract) {
 		var made atomic.Int64
-		run := w.Prepare(func(ctx context.Context, opts ...group.Option) group.Group[int] {
+		run := w.Prepare(withGroups(func(ctx context.Context, opts ...group.Option) group.Group[int] {
 			made.Add(1)
 			return lockbased.NewGroup[int](ctx, opts...)
-		})
+		}))
 		n := 39*512 + 33 // 20,001
 		if w.Name == "cancel" && raceEnabled {
 			n, want[w.Path()] = 5000, 1
@@ -169,9 +400,9 @@ func (g ends) Next(ctx context.Context) (group.Result[int], bool, error) {
 func TestTakers(t *testing.T) {
 	for path, want := range map[string]int64{"workload=consumers": 8, "workload=stream": 1} {
 		var n atomic.Int64
-		run := find(t, path).Prepare(func(ctx context.Context, opts ...group.Option) group.Group[int] {
+		run := find(t, workloads.GroupContract, path).Prepare(withGroups(func(ctx context.Context, opts ...group.Option) group.Group[int] {
 			return ends{lockbased.NewGroup[int](ctx, opts...), &n}
-		})
+		}))
 		if err := run.Do(100); err != nil {
 			t.Fatal(err)
 		}
@@ -179,34 +410,4 @@ func TestTakers(t *testing.T) {
 			t.Errorf("%s: %d takers, want %d", path, got, want)
 		}
 	}
-}
-
-func TestDoOfNothingPanics(t *testing.T) {
-	for _, w := range workloads.Groups() {
-		for _, n := range []int{0, -1} {
-			func() {
-				defer func() {
-					if v := fmt.Sprint(recover()); !strings.HasPrefix(v, "workloads: ") {
-						t.Errorf("%s: Do(%d): panicked with %s, want a message of this package", w.Path(), n, v)
-					}
-				}()
-				w.Prepare(impls.All()[0].NewGroup).Do(n)
-			}()
-		}
-	}
-}
-
-func TestFields(t *testing.T) { checkFields(t, describedGroups(), "ref-errgroup") }
-
-func TestDocumentIsCurrent(t *testing.T) { checkDocument(t, describedGroups(), "Task groups") }
-
-func find(t *testing.T, path string) workloads.Group {
-	t.Helper()
-	for _, w := range workloads.Groups() {
-		if w.Path() == path {
-			return w
-		}
-	}
-	t.Fatalf("no workload %s", path)
-	return workloads.Group{}
 }

@@ -74,22 +74,11 @@ func TestFields(t *testing.T) {
 // would notice.
 func TestTargetsNameWhatThereIs(t *testing.T) {
 	refs := map[string][]string{} // by workload
-	for _, w := range workloads.Groups() {
-		refs["Group/"+w.Path()] = []string{}
+	for _, w := range workloads.All() {
+		path := string(w.Contract) + "/" + w.Path()
+		refs[path] = []string{}
 		for _, r := range w.Refs {
-			refs["Group/"+w.Path()] = append(refs["Group/"+w.Path()], r.Name)
-		}
-	}
-	for _, w := range workloads.Tasks() {
-		refs["Task/"+w.Path()] = []string{}
-		for _, r := range w.Refs {
-			refs["Task/"+w.Path()] = append(refs["Task/"+w.Path()], r.Name)
-		}
-	}
-	for _, w := range workloads.Actors() {
-		refs["Actor/"+w.Path()] = []string{}
-		for _, r := range w.Refs {
-			refs["Actor/"+w.Path()] = append(refs["Actor/"+w.Path()], r.Name)
+			refs[path] = append(refs[path], r.Name)
 		}
 	}
 	host, board := hostUnits(t), boardUnits()

@@ -15,39 +15,61 @@
 package benchtest
 
 import (
-	"strings"
 	"testing"
 
 	"github.com/dynolab/dyno"
-	"github.com/dynolab/dyno/internal/measure"
 	"github.com/dynolab/dyno/workloads"
 )
 
-// Groups runs every task-group workload with one implementation, each as a
-// sub-benchmark workload=…/impl=….
+// Groups, Tasks and Actors run every workload over a contract with one implementation, each
+// as a sub-benchmark workload=…/impl=….
 //
 // A workload that needs what the implementation does not promise is skipped
 // with that reason (shown with -test.v), and so are all of them for an
-// implementation without task groups. A run whose results are wrong fails its
+// implementation without the contract. A run whose results are wrong fails its
 // sub-benchmark and reports no figure.
 //
-// Beside ns/op the sub-benchmarks report allocs/task and B/task, which have
-// fractions, unlike allocs/op and B/op, and rounds/op where the tasks compute.
-func Groups(b *testing.B, impl dyno.Impl) {
-	for _, w := range workloads.Groups() {
-		benchImpl(b, w, impl)
+// Beside ns/op the sub-benchmarks report allocations and bytes by the task, or of actors by the
+// message, which have fractions, unlike allocs/op and B/op, and what the workload tells its
+// meter: docs/workloads.md has the units.
+func Groups(b *testing.B, impl dyno.Impl) { each(b, workloads.GroupContract, impl) }
+
+// Tasks is one of the functions at [Groups].
+func Tasks(b *testing.B, impl dyno.Impl) { each(b, workloads.TaskContract, impl) }
+
+// Actors is one of the functions at [Groups].
+func Actors(b *testing.B, impl dyno.Impl) { each(b, workloads.ActorContract, impl) }
+
+// GroupsSideBySide, TasksSideBySide and ActorsSideBySide run every workload over a contract with
+// its references and then with each of impls, so that the reference that is the base comes
+// first in the output and in tables made of it.
+func GroupsSideBySide(b *testing.B, impls []dyno.Impl) {
+	sideBySide(b, workloads.GroupContract, impls)
+}
+
+// TasksSideBySide is one of the functions at [GroupsSideBySide].
+func TasksSideBySide(b *testing.B, impls []dyno.Impl) { sideBySide(b, workloads.TaskContract, impls) }
+
+// ActorsSideBySide is one of the functions at [GroupsSideBySide].
+func ActorsSideBySide(b *testing.B, impls []dyno.Impl) {
+	sideBySide(b, workloads.ActorContract, impls)
+}
+
+func each(b *testing.B, c workloads.Contract, impl dyno.Impl) {
+	for _, w := range workloads.All() {
+		if w.Contract == c {
+			benchImpl(b, w, impl)
+		}
 	}
 }
 
-// GroupsSideBySide runs every task-group workload with its references and then
-// with each of impls, so that the reference that is the base comes first in
-// the output and in tables made of it.
-func GroupsSideBySide(b *testing.B, impls []dyno.Impl) {
-	for _, w := range workloads.Groups() {
+func sideBySide(b *testing.B, c workloads.Contract, impls []dyno.Impl) {
+	for _, w := range workloads.All() {
+		if w.Contract != c {
+			continue
+		}
 		for _, ref := range w.Refs {
-			b.Run(w.Path()+"/impl="+ref.Name, func(b *testing.B) {
-				bench(b, w.Path(), w.Slicing, w.Work, ref.Prepare)
-			})
+			benchRun(b, w, ref.Name, workloads.Setting{}, ref.Prepare)
 		}
 		for _, impl := range impls {
 			benchImpl(b, w, impl)
@@ -55,36 +77,45 @@ func GroupsSideBySide(b *testing.B, impls []dyno.Impl) {
 	}
 }
 
-func benchImpl(b *testing.B, w workloads.Group, impl dyno.Impl) {
-	b.Run(w.Path()+"/impl="+impl.Name, func(b *testing.B) {
-		if impl.NewGroup == nil {
-			b.Skip(impl.Name + " has no task group")
-		}
-		if lacks := impl.Promises.Lacks(w.Needs); len(lacks) > 0 {
-			b.Skip("needs " + strings.Join(lacks, ", ") + ", which " + impl.Name + " does not promise")
-		}
-		bench(b, w.Path(), w.Slicing, w.Work, func() workloads.Run { return w.Prepare(impl.NewGroup) })
-	})
+func benchImpl(b *testing.B, w workloads.Workload, impl dyno.Impl) {
+	if why := w.Lacks(impl); why != "" {
+		b.Run(w.Path()+"/impl="+impl.Name, func(b *testing.B) { b.Skip(why) })
+		return
+	}
+	benchRun(b, w, impl.Name, workloads.Setting{Impl: impl}, w.Prepare)
 }
 
-// bench measures one run of b.N operations of the workload with the given path, or
-// a session of slices if it is driven. work is what they compute, or nil.
-func bench(b *testing.B, path string, slicing workloads.Slicing, work func(n int) int64, prepare func() workloads.Run) {
+func benchRun(b *testing.B, w workloads.Workload, name string, st workloads.Setting, prepare func(workloads.Setting) workloads.Run) {
+	var c crowd
+	b.Run(w.Path()+"/impl="+name, func(b *testing.B) { bench(b, w, &c, st, prepare) })
+}
+
+// bench measures one run of b.N operations, or a session of slices if it is driven. Testing
+// calls it with a larger N each time until that takes long enough; c is the same every time.
+func bench(b *testing.B, w workloads.Workload, c *crowd, st workloads.Setting, prepare func(workloads.Setting) workloads.Run) {
 	b.StopTimer()
-	s := asked(b, slicing)
-	run := prepare()
-	defer run.Close()
-	metrics := func(ops int, allocated measure.Memory) []measure.Metric {
-		ms := allocated.Per(ops, "task")
-		if work != nil {
-			ms = append(ms, measure.Metric{Value: float64(work(ops)) / float64(ops), Unit: "rounds/op", Better: measure.Neither})
-		}
-		return ms
+	s := asked(b, w.Slicing)
+	m := newMeter(b, w, c, b.N)
+	st.Meter = m
+	if b.N <= glance && s == nil {
+		st.Ops = b.N
 	}
-	printUnits(b, metrics(1, measure.Memory{}))
-	report := func(ops int, allocated measure.Memory) { reportMetrics(b, metrics(ops, allocated)) }
+	printUnits(b, m.metrics(1, true))
+	count := w.Actors >= countable && st.Ops == 0 && c.n == 0
+	if count {
+		m.memory = inUse()
+	}
+	run := prepare(st)
+	defer run.Close()
+	if w.Contract == workloads.ActorContract {
+		before := m.memory
+		m.memory = inUse()
+		if count {
+			c.see(w.Actors, before, m.memory)
+		}
+	}
 	if s != nil {
-		session(b, s, path, slicing, run, func() {}, report)
+		session(b, s, w, run, m)
 		return
 	}
 
@@ -92,27 +123,18 @@ func bench(b *testing.B, path string, slicing workloads.Slicing, work func(n int
 	// allocs/op and B/op down to whole numbers, even when ReportMetric sets
 	// them, and an implementation that allocates twice per group of 256 tasks
 	// is not one that never allocates. Other units keep their fractions.
-	var allocated measure.Memory
 	b.ResetTimer()
-	allocated.Begin()
+	m.allocated.Begin()
 	b.StartTimer()
 	err := run.Do(b.N)
 	b.StopTimer()
-	allocated.End()
+	m.allocated.End()
 
 	if err == nil {
 		err = run.Check()
 	}
 	if err != nil {
-		b.Fatalf("%s: %d operations: %v", path, b.N, err)
+		b.Fatalf("%s: %d operations: %v", w.Path(), b.N, err)
 	}
-	report(b.N, allocated)
-}
-
-// reportMetrics has b report them. What they are measure says, with which boards
-// measure, too.
-func reportMetrics(b *testing.B, metrics []measure.Metric) {
-	for _, m := range metrics {
-		b.ReportMetric(m.Value, m.Unit)
-	}
+	m.report(b.N)
 }

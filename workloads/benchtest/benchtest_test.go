@@ -16,6 +16,7 @@ import (
 	"github.com/dynolab/dyno/group"
 	"github.com/dynolab/dyno/impls/lockbased"
 	"github.com/dynolab/dyno/impls/serial"
+	"github.com/dynolab/dyno/task"
 	"github.com/dynolab/dyno/workloads"
 )
 
@@ -53,6 +54,14 @@ func (g wrong) Next(ctx context.Context) (group.Result[int], bool, error) {
 	return r, ok, err
 }
 
+// forgetful executors run every task and say that it was canceled.
+type forgetful struct{ task.Executor }
+
+func (forgetful) Status(*task.Handle) task.Status { return task.Cancelled }
+
+// newForgetful is the executor of the subject that is wrong.
+func newForgetful() task.Executor { return forgetful{lockbased.NewExecutor()} }
+
 // losing loses the first message to one of the actors that a workload makes, of
 // which the first three are the guardians. It is Synchronous, so that a workload
 // need not wait to see that a message does not come.
@@ -84,50 +93,24 @@ func (p losingPort) Send(msg any, from actor.Worker) actor.SendResult {
 	return p.Port.Send(msg, from)
 }
 
-func BenchmarkGroup(b *testing.B) {
+func BenchmarkGroup(b *testing.B) { Groups(b, subjectOf(b)) }
+func BenchmarkTask(b *testing.B)  { Tasks(b, subjectOf(b)) }
+func BenchmarkActor(b *testing.B) { Actors(b, subjectOf(b)) }
+
+func BenchmarkGroupSideBySide(b *testing.B) { GroupsSideBySide(b, subjectsOf(b)) }
+func BenchmarkTaskSideBySide(b *testing.B)  { TasksSideBySide(b, subjectsOf(b)) }
+func BenchmarkActorSideBySide(b *testing.B) { ActorsSideBySide(b, subjectsOf(b)) }
+
+// subjectOf returns the implementation that a test asks for.
+func subjectOf(b *testing.B) dyno.Impl {
 	impl, ok := subjects[os.Getenv(subject)]
 	if !ok {
 		b.Skip("only for the tests of this package")
 	}
-	Groups(b, impl)
+	return impl
 }
 
-func BenchmarkGroupSideBySide(b *testing.B) {
-	if os.Getenv(subject) == "" {
-		b.Skip("only for the tests of this package")
-	}
-	GroupsSideBySide(b, []dyno.Impl{subjects["right"], subjects["none"]})
-}
-
-// No workload of today needs a promise; this one does.
-func BenchmarkNeeds(b *testing.B) {
-	if os.Getenv(subject) == "" {
-		b.Skip("only for the tests of this package")
-	}
-	w := workloads.Groups()[0]
-	w.Needs = dyno.Promises{Overlap: true, Eager: true}
-	promises := subjects["right"]
-	eager := dyno.Impl{Name: "eager", Promises: dyno.Promises{Eager: true}, NewGroup: promises.NewGroup}
-	modest := dyno.Impl{Name: "modest", NewGroup: promises.NewGroup}
-	for _, impl := range []dyno.Impl{modest, eager, promises} {
-		benchImpl(b, w, impl)
-	}
-}
-
-func BenchmarkActor(b *testing.B) {
-	impl, ok := subjects[os.Getenv(subject)]
-	if !ok {
-		b.Skip("only for the tests of this package")
-	}
-	Actors(b, impl)
-}
-
-func BenchmarkActorSideBySide(b *testing.B) {
-	if os.Getenv(subject) == "" {
-		b.Skip("only for the tests of this package")
-	}
-	ActorsSideBySide(b, []dyno.Impl{subjects["right"], subjects["none"]})
-}
+func subjectsOf(b *testing.B) []dyno.Impl { return []dyno.Impl{subjectOf(b), subjects["none"]} }
 
 // output runs the benchmarks that match pattern, n operations each, and returns
 // what they print and whether they succeed.
@@ -177,111 +160,163 @@ func names(rs []*benchfmt.Result) []string {
 	return s
 }
 
+// units returns the units of a result as they are printed.
+func units(r *benchfmt.Result) []string {
+	var us []string
+	for _, v := range r.Values {
+		if v.OrigUnit != "" {
+			us = append(us, v.OrigUnit)
+		} else {
+			us = append(us, v.Unit)
+		}
+	}
+	slices.Sort(us)
+	return us
+}
+
+// expected returns the units that a workload reports with an implementation that is right.
+func expected(w workloads.Workload) []string {
+	all := []string{"B/" + w.Item(), "allocs/" + w.Item(), "ns/op"}
+	if w.Work != nil {
+		all = append(all, "rounds/op")
+	}
+	if w.Open {
+		all = append(all, "backlog", "backlog-end", "backlog-mean", "max-ns", "mean-ns", "p50-ns", "p99-ns", "p99.9-ns")
+	}
+	if w.Path() == "workload=spawn" {
+		all = append(all, "stop-ns/actor") // and B/actor and actors, if they are more
+	}
+	for _, name := range w.Timings {
+		all = append(all, name+"-p50-ns", name+"-p99-ns", name+"-max-ns")
+	}
+	for _, name := range w.Shares {
+		all = append(all, name+"-%")
+	}
+	slices.Sort(all)
+	return all
+}
+
 func TestNamesAndUnits(t *testing.T) {
-	out, ok := output(t, "right", "^BenchmarkGroup$", "300x")
+	out, ok := output(t, "right", "^Benchmark(Group|Task|Actor)$", "1x")
 	if !ok {
 		t.Fatalf("failed:\n%s", out)
 	}
+	want := map[string]workloads.Workload{}
+	for _, w := range workloads.All() {
+		want[w.Benchmark("lockbased")] = w
+	}
 	rs := records(t, out)
-	var want []string
-	for _, w := range workloads.Groups() {
-		want = append(want, "Group/"+w.Path()+"/impl=lockbased")
+	for i, name := range names(rs) {
+		w, ok := want[name]
+		if !ok {
+			t.Errorf("%s is no workload, or there twice", name)
+			continue
+		}
+		delete(want, name)
+		if got, want := units(rs[i]), expected(w); !slices.Equal(got, want) {
+			t.Errorf("%s reports %q, want %q", name, got, want)
+		}
 	}
-	if got := names(rs); !slices.Equal(got, want) {
-		t.Errorf("benchmarks\n%q\nwant\n%q", got, want)
-	}
-	for _, r := range rs {
-		units := []string{"sec/op", "allocs/task", "B/task"}
-		if strings.Contains(string(r.Name), "workload=uneven") {
-			units = append(units, "rounds/op")
-		}
-		for _, unit := range units {
-			if _, ok := r.Value(unit); !ok {
-				t.Errorf("%s reports no %s", r.Name, unit)
-			}
-		}
-		if len(r.Values) != len(units) {
-			t.Errorf("%s reports %d values, want %d: %v", r.Name, len(r.Values), len(units), r.Values)
-		}
+	for name := range want {
+		t.Errorf("no result of %s", name)
 	}
 }
 
 func TestSideBySideHasReferencesFirst(t *testing.T) {
-	out, ok := output(t, "right", "^BenchmarkGroupSideBySide$", "1x")
+	out, ok := output(t, "right", "^Benchmark.*SideBySide$", "1x")
 	if !ok {
 		t.Fatalf("failed:\n%s", out)
 	}
-	var want []string
-	for _, w := range workloads.Groups() {
-		for _, ref := range w.Refs {
-			want = append(want, "GroupSideBySide/"+w.Path()+"/impl="+ref.Name)
+	got := names(records(t, out))
+	for _, c := range []workloads.Contract{workloads.GroupContract, workloads.TaskContract, workloads.ActorContract} {
+		var want []string
+		for _, w := range workloads.All() {
+			if w.Contract != c {
+				continue
+			}
+			for _, ref := range w.Refs {
+				want = append(want, string(c)+"SideBySide/"+w.Path()+"/impl="+ref.Name)
+			}
+			want = append(want, string(c)+"SideBySide/"+w.Path()+"/impl=lockbased")
 		}
-		want = append(want, "GroupSideBySide/"+w.Path()+"/impl=lockbased")
-	}
-	if got := names(records(t, out)); !slices.Equal(got, want) {
-		t.Errorf("benchmarks\n%q\nwant\n%q", got, want)
-	}
-}
-
-// An allocation in many operations is not none.
-func TestAllocationsHaveFractions(t *testing.T) {
-	out, ok := output(t, "right", "GroupSideBySide/workload=short/failfast=off/impl=ref-goroutines$", "256000x")
-	if !ok {
-		t.Fatalf("failed:\n%s", out)
-	}
-	rs := records(t, out)
-	if len(rs) != 1 {
-		t.Fatalf("%d results, want 1:\n%s", len(rs), out)
-	}
-	for _, unit := range []string{"allocs/task", "B/task"} {
-		v, _ := rs[0].Value(unit)
-		if v == 0 || v == float64(int(v)) {
-			t.Errorf("%v %s: the fraction is lost", v, unit)
+		var have []string
+		for _, name := range got {
+			if strings.HasPrefix(name, string(c)) {
+				have = append(have, name)
+			}
+		}
+		if !slices.Equal(have, want) {
+			t.Errorf("benchmarks\n%q\nwant\n%q", have, want)
 		}
 	}
-	// A context with its cancel function, a semaphore, a slice in 256 tasks.
-	if v, _ := rs[0].Value("allocs/task"); v < 2.0/256 || v > 0.1 {
-		t.Errorf("%v allocs/task, want a few in 256 tasks", v)
-	}
 }
 
-func TestLackingPromiseIsSkippedWithReason(t *testing.T) {
-	out, ok := output(t, "right", "^BenchmarkNeeds$", "1x", "-test.v")
-	if !ok {
-		t.Fatalf("failed:\n%s", out)
+// An allocation in many operations is not none: one task of a thousand here is the frame of
+// the others. Nothing else is counted: a reference that calls functions allocates nothing.
+func TestAllocations(t *testing.T) {
+	out, ok := output(t, "right", "SideBySide/workload=(short|spawnawait|fib)$/(failfast=off|impl=ref-(goroutines|floor))$/impl=ref-goroutines", "100000x")
+	few, ok2 := output(t, "right", "TaskSideBySide/workload=(spawnawait|fib)$/impl=ref-(goroutines|floor)$", "100000x")
+	if !ok || !ok2 {
+		t.Fatalf("failed:\n%s%s", out, few)
 	}
-	for _, want := range []string{
-		"needs Overlap, Eager, which modest does not promise",
-		"needs Overlap, which eager does not promise",
-	} {
-		if !strings.Contains(out, want) {
-			t.Errorf("no reason %q in\n%s", want, out)
+	rs := records(t, out+few)
+	if len(rs) != 4 {
+		t.Fatalf("%d results, want 4:\n%s%s", len(rs), out, few)
+	}
+	for _, r := range rs {
+		v, _ := r.Value("allocs/task")
+		switch name := string(r.Name); {
+		case strings.Contains(name, "workload=short"):
+			// A context with its cancel function, a semaphore, a slice in 256 tasks.
+			if v < 2.0/256 || v > 0.1 {
+				t.Errorf("%s: %v allocs/task, want a few in 256 tasks", name, v)
+			}
+		case strings.Contains(name, "ref-floor"):
+			if v > 0.01 {
+				t.Errorf("%s: %v allocs/task", name, v)
+			}
+		case v < 0.9:
+			t.Errorf("%s: %v allocs/task, want a closure's at least", name, v)
 		}
 	}
-	if got := names(records(t, out)); len(got) != 1 || !strings.HasSuffix(got[0], "/impl=lockbased") {
-		t.Errorf("figures of %q, want of lockbased only", got)
+}
+
+// An implementation that lacks something is skipped with the reason.
+func TestWhatIsLackingIsSkipped(t *testing.T) {
+	out, ok := output(t, "none", "^Benchmark(Group|Task|Actor)$", "1x", "-test.v")
+	if !ok || strings.Contains(out, "ns/op") {
+		t.Errorf("success %v, want no figures:\n%s", ok, out)
+	}
+	for _, reason := range []string{"none has no task group", "none has no executor of tasks", "none runs no actors"} {
+		if !strings.Contains(out, reason) {
+			t.Errorf("no %q in\n%s", reason, out)
+		}
 	}
 }
 
-func TestNoTaskGroupIsSkipped(t *testing.T) {
-	out, ok := output(t, "none", "^BenchmarkGroup$", "1x", "-test.v")
-	if !ok || !strings.Contains(out, "none has no task group") || strings.Contains(out, "ns/op") {
-		t.Errorf("success %v, want the reason and no figures:\n%s", ok, out)
-	}
-}
-
+// A run whose results are wrong, or that has lost a message, has no figure.
 func TestWrongResultsHaveNoFigure(t *testing.T) {
-	out, ok := output(t, "wrong", "^BenchmarkGroup$", "1x")
-	if ok {
-		t.Errorf("success")
-	}
-	if strings.Contains(out, "ns/op") {
-		t.Errorf("a figure of wrong results:\n%s", out)
-	}
-	for _, w := range workloads.Groups() {
-		name := "BenchmarkGroup/" + w.Path() + "/impl=wrong"
-		if !strings.Contains(out, "--- FAIL: "+name) || !strings.Contains(out, w.Path()+": 1 operations: workloads: ") {
-			t.Errorf("%s did not fail with a reason:\n%s", name, out)
+	for subject, contracts := range map[string][]workloads.Contract{
+		"wrong": {workloads.GroupContract, workloads.TaskContract},
+		"loses": {workloads.ActorContract},
+	} {
+		if checked && subject == "loses" {
+			continue // builds with invariants notice that the dispatcher is wrapped
+		}
+		for _, c := range contracts {
+			out, ok := output(t, subject, "^Benchmark"+string(c)+"$", "1x")
+			if ok || strings.Contains(out, "ns/op") {
+				t.Errorf("success %v, or a figure of wrong results:\n%s", ok, out)
+			}
+			for _, w := range workloads.All() {
+				if w.Contract != c {
+					continue
+				}
+				name := "Benchmark" + w.Benchmark(subject)
+				if !strings.Contains(out, "--- FAIL: "+name) || !strings.Contains(out, w.Path()+": 1 operations: workloads: ") {
+					t.Errorf("%s did not fail with a reason:\n%s", name, out)
+				}
+			}
 		}
 	}
 }

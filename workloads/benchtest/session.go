@@ -16,7 +16,7 @@ type driver interface {
 	DriveSession(unit int, _ bool, do func(n int) error, reset func(), end func(n int, allocs, bytes uint64) error) error
 }
 
-// asked returns who drives b, nil if nobody does. If the workload is not to be
+// asked returns the driver of b, nil if there is none. If the workload is not to be
 // sliced, it ends the benchmark.
 func asked(b *testing.B, slicing workloads.Slicing) driver {
 	d, ok := any(b).(driver)
@@ -32,21 +32,22 @@ func asked(b *testing.B, slicing workloads.Slicing) driver {
 // session lets d have slices of run until it has enough, and reports what they
 // found then: operations, and allocations and bytes of all of them. What was before
 // the last reset does not count, but is checked with the others.
-func session(b *testing.B, d driver, path string, slicing workloads.Slicing, run workloads.Run, reset func(), report func(ops int, allocated measure.Memory)) {
+func session(b *testing.B, d driver, w workloads.Workload, run workloads.Run, m *meter) {
 	total := 0
-	err := d.DriveSession(max(slicing.Unit, 1), false, func(n int) error {
+	err := d.DriveSession(max(w.Slicing.Unit, 1), false, func(n int) error {
 		total += n
 		return run.Do(n)
-	}, reset, func(n int, allocs, bytes uint64) error {
+	}, m.reset, func(n int, allocs, bytes uint64) error {
 		if err := run.Check(); err != nil {
 			return err
 		}
 		if n > 0 {
-			report(n, measure.Memory{Objects: allocs, Bytes: bytes})
+			m.allocated = measure.Memory{Objects: allocs, Bytes: bytes}
+			m.report(n)
 		}
 		return nil
 	})
 	if err != nil {
-		b.Fatalf("%s: %d operations: %v", path, total, err)
+		b.Fatalf("%s: %d operations: %v", w.Path(), total, err)
 	}
 }

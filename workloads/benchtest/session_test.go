@@ -13,7 +13,6 @@ import (
 
 	"golang.org/x/perf/benchfmt"
 
-	"github.com/dynolab/dyno/impls"
 	"github.com/dynolab/dyno/internal/program"
 	"github.com/dynolab/dyno/internal/testbin"
 	"github.com/dynolab/dyno/workloads"
@@ -68,65 +67,22 @@ func drive(t *testing.T, name string) (*program.Process, error) {
 }
 
 // Every workload is driven in a session, in slices of whole problems, and reports
-// the units that it always reports; or it says why it is not. -short leaves it at
-// the references and one implementation.
+// the units that it always reports; or it says why it is not.
 func TestSessions(t *testing.T) {
 	if checked {
 		t.Skip("they are the same processes with -race and without it")
 	}
-	runners := func(refs []string) []string {
-		names := refs
-		for _, impl := range impls.All() {
-			if !testing.Short() || impl.Name == "lockbased" {
-				names = append(names, impl.Name)
-			}
-		}
-		return names
-	}
-	for _, w := range workloads.Groups() {
-		units := []string{"B/task", "allocs/task", "ns/op"}
-		if w.Work != nil {
-			units = append(units, "rounds/op")
-		}
-		var refs []string
-		for _, r := range w.Refs {
-			refs = append(refs, r.Name)
-		}
-		for _, name := range runners(refs) {
-			checkSession(t, "BenchmarkGroup/"+w.Path()+"/impl="+name, w.Slicing, units)
-		}
-	}
-	for _, w := range workloads.Tasks() {
-		var refs []string
-		for _, r := range w.Refs {
-			refs = append(refs, r.Name)
-		}
-		for _, name := range runners(refs) {
-			checkSession(t, "BenchmarkTask/"+w.Path()+"/impl="+name, w.Slicing, []string{"B/task", "allocs/task", "ns/op"})
-		}
-	}
-	for _, w := range workloads.Actors() {
-		units := []string{"B/msg", "allocs/msg", "ns/op"}
-		for _, name := range w.Timings {
-			units = append(units, name+"-p50-ns", name+"-p99-ns", name+"-max-ns")
-		}
-		if w.Name == "restart" {
-			units = append(units, "recovered-%", "undelivered-found-%")
-		}
-		if w.Actors >= countable {
-			units = append(units, "B/actor", "actors")
-		}
-		var refs []string
-		for _, r := range w.Refs {
-			refs = append(refs, r.Name)
-		}
-		for _, name := range runners(refs) {
-			want := slices.Clone(units)
-			if w.Variant == "retry=on" && strings.HasPrefix(name, "ref-") {
-				// These have nothing that is not delivered.
+	for _, w := range workloads.All() {
+		for _, name := range []string{w.Refs[0].Name, "lockbased"} {
+			want := expected(w)
+			if w.Variant == "retry=on" && name != "lockbased" {
+				// It has nothing that is not delivered.
 				want = slices.DeleteFunc(want, func(u string) bool { return u == "undelivered-found-%" })
 			}
-			checkSession(t, "BenchmarkActor/"+w.Path()+"/impl="+name, w.Slicing, want)
+			if w.Actors >= countable {
+				want = append(want, "B/actor", "actors")
+			}
+			checkSession(t, "Benchmark"+w.Benchmark(name), w.Slicing, want)
 		}
 	}
 }

@@ -222,61 +222,25 @@ func TestNoFigureOfALostMessage(t *testing.T) {
 	}
 }
 
-// Every workload of the host is asked of boards, or there is a reason why not.
+// Every workload of the host is asked of boards, or there is a reason why not. Smaller
+// workloads have names of their own: a figure says nothing of the larger one.
 func TestNothingIsLeftOutSilently(t *testing.T) {
-	var all []string
-	for _, w := range workloads.Actors() {
-		all = append(all, "Actor/"+w.Path())
-	}
-	for _, w := range workloads.Groups() {
-		all = append(all, "Group/"+w.Path())
-	}
-	for _, w := range workloads.Tasks() {
-		all = append(all, "Task/"+w.Path())
-	}
-	used := make([]bool, len(bench.LeftOut()))
-	there := " " + strings.Join(names(serial.Impl), " ") + " "
-	for _, path := range all {
-		if strings.Contains(there, " bench/"+path+"/impl=serial ") {
-			continue
-		}
-		found := false
-		for i, r := range bench.LeftOut() {
-			if full := r.Bench + "/" + r.Path; path == full || strings.HasPrefix(path, full+"/") || strings.HasPrefix(path, full) && strings.HasSuffix(full, "/") || full+"x" == r.Bench+"/workload=x" && strings.HasPrefix(path, full) {
-				found, used[i] = true, true
-			}
-		}
-		if !found {
-			t.Errorf("%s is neither a case nor left out for a reason", path)
-		}
-	}
-	for i, r := range bench.LeftOut() {
-		if !used[i] || r.Why == "" {
-			t.Errorf("%+v is of no workload there is, or without a reason", r)
-		}
-	}
-}
-
-// Smaller workloads have names of their own: a figure says nothing of the larger one.
-func TestSmallWorkloadsAreTheSameOrHaveTheirOwnNames(t *testing.T) {
+	there := names(serial.Impl)
 	whole := make(map[string]string)
-	for _, w := range workloads.Actors() {
-		whole[w.Path()] = w.Doc
+	for _, w := range workloads.All() {
+		name := w.Benchmark("serial")
+		whole[name] = w.Doc
+		if asked := slices.Contains(there, "bench/"+name); asked == (w.TooBig != "") {
+			t.Errorf("%s is neither a case nor left out for a reason, or both: %q", name, w.TooBig)
+		}
 	}
-	for _, w := range workloads.SmallActors() {
-		doc, ok := whole[w.Path()]
-		if ok && doc != w.Doc || !ok && w.Path() != "workload=big/actors=16" {
+	for _, w := range workloads.Small() {
+		doc, ok := whole[w.Benchmark("serial")]
+		if ok && doc != w.Doc || !ok && !strings.Contains(w.Variant, "=") {
 			t.Errorf("%s: %q, and on the host %q", w.Path(), w.Doc, doc)
 		}
 		if len(w.Refs) > 0 {
 			t.Errorf("%s has references, which a board carries", w.Path())
-		}
-	}
-	for _, w := range workloads.Groups() {
-		for _, s := range workloads.SmallGroups() {
-			if s.Path() == w.Path() || len(s.Refs) > 0 {
-				t.Errorf("%s", s.Path())
-			}
 		}
 	}
 }

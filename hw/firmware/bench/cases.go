@@ -16,18 +16,9 @@ const part = "bench"
 // implements, and if it runs actors what is asked of boards.
 func Cases(impl dyno.Impl) firmware.Cases {
 	return func(yield func(firmware.Case) bool) {
-		if impl.NewDispatcher != nil {
-			for _, w := range workloads.SmallActors() {
-				if !yield(actorCase(impl, w)) {
-					return
-				}
-			}
-		}
-		if impl.NewGroup != nil {
-			for _, w := range workloads.SmallGroups() {
-				if !yield(groupCase(impl, w)) {
-					return
-				}
+		for _, w := range workloads.Small() {
+			if has(impl, w.Contract) && !yield(workloadCase(impl, w)) {
+				return
 			}
 		}
 		if impl.NewDispatcher != nil {
@@ -56,8 +47,16 @@ const (
 	ring = 32
 )
 
+// has reports whether impl implements a contract that boards measure.
+func has(impl dyno.Impl, c workloads.Contract) bool {
+	if c == workloads.GroupContract {
+		return impl.NewGroup != nil
+	}
+	return impl.NewDispatcher != nil
+}
+
 // operations returns how many operations of w a case does.
-func operations(w workloads.Actor) int {
+func operations(w workloads.Workload) int {
 	switch {
 	case w.Name == "restart":
 		return storm
@@ -75,21 +74,16 @@ func whole(n int, s workloads.Slicing) int {
 	return max(n/unit, 1) * unit
 }
 
-// actorCase measures a workload over the actor contract.
-func actorCase(impl dyno.Impl, w workloads.Actor) firmware.Case {
+// workloadCase measures a workload.
+func workloadCase(impl dyno.Impl, w workloads.Workload) firmware.Case {
 	n := operations(w)
-	name := "Actor/" + w.Path() + "/impl=" + impl.Name
+	name := w.Benchmark(impl.Name)
 	return firmware.Case{
 		Part: part, Name: name, Ops: n,
-		Skip: lacks(impl, w.Needs),
+		Skip: func(*firmware.Board) string { return w.Lacks(impl) },
 		Run: func(r *firmware.Report) error {
 			m := newMeter(r.Board, n, w.Open)
-			run := w.Prepare(workloads.Setting{
-				NewDispatcher: impl.NewDispatcher,
-				Meter:         m,
-				Ring:          ring,
-				Until:         m.until,
-			})
+			run := w.Prepare(workloads.Setting{Impl: impl, Meter: m, Ring: ring, Until: m.until})
 			defer run.Close()
 			do := measure.Measure
 			if w.Open || w.Name == "restart" {
@@ -101,50 +95,11 @@ func actorCase(impl dyno.Impl, w workloads.Actor) firmware.Case {
 			if err != nil {
 				return err
 			}
-			f.Add(f.Memory.Per(n*max(w.Messages, 1), "msg")...)
+			f.Add(f.Memory.Per(w.Items(n), w.Item())...)
 			m.addTo(&f)
 			r.Result(name, f)
 			return nil
 		},
-	}
-}
-
-// groupCase measures a workload over the contract of task groups.
-func groupCase(impl dyno.Impl, w workloads.Group) firmware.Case {
-	n := whole(most, w.Slicing)
-	name := "Group/" + w.Path() + "/impl=" + impl.Name
-	return firmware.Case{
-		Part: part, Name: name, Ops: n,
-		Skip: lacks(impl, w.Needs),
-		Run: func(r *firmware.Report) error {
-			run := w.Prepare(impl.NewGroup)
-			defer run.Close()
-			f, err := measure.Measure(run, n, r.Board.Clock)
-			if err != nil {
-				return err
-			}
-			f.Add(f.Memory.Per(n, "task")...)
-			r.Result(name, f)
-			return nil
-		},
-	}
-}
-
-// lacks returns a Skip that says which promises impl does not make.
-func lacks(impl dyno.Impl, need dyno.Promises) func(*firmware.Board) string {
-	return func(*firmware.Board) string {
-		names := impl.Promises.Lacks(need)
-		if len(names) == 0 {
-			return ""
-		}
-		why := "needs "
-		for i, name := range names {
-			if i > 0 {
-				why += ", "
-			}
-			why += name
-		}
-		return why + ", which " + impl.Name + " does not promise"
 	}
 }
 

@@ -15,6 +15,6 @@
 // collector that is not certain what is a pointer keeps some of the first run, for
 // which, besides, there is no room.
 //
-// Workloads of the host that no board is asked for are listed by [LeftOut], with
-// reasons.
+// Why a workload of the host is not asked of boards it says itself: see TooBig of
+// [workloads.Workload].
 package bench

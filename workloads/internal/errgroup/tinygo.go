@@ -4,7 +4,7 @@ package errgroup
 
 import "context"
 
-// Group has errgroup's methods, for the references to compile. Nobody can use them: a
+// Group has errgroup's methods, for the references to compile. They cannot be used: a
 // board's list of workloads has no references.
 type Group struct{}
 

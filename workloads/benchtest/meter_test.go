@@ -2,64 +2,11 @@ package benchtest
 
 import (
 	"runtime"
-	"slices"
 	"strings"
 	"testing"
 
-	"github.com/HdrHistogram/hdrhistogram-go"
-	"golang.org/x/perf/benchfmt"
-
 	"github.com/dynolab/dyno/workloads"
 )
-
-// units returns the units of a result as they are printed.
-func units(r *benchfmt.Result) []string {
-	var us []string
-	for _, v := range r.Values {
-		if v.OrigUnit != "" {
-			us = append(us, v.OrigUnit)
-		} else {
-			us = append(us, v.Unit)
-		}
-	}
-	slices.Sort(us)
-	return us
-}
-
-func TestActorNamesAndUnits(t *testing.T) {
-	out, ok := output(t, "right", "^BenchmarkActor$", "1x")
-	if !ok {
-		t.Fatalf("failed:\n%s", out)
-	}
-	rs := records(t, out)
-	ws := workloads.Actors()
-	var want []string
-	for _, w := range ws {
-		want = append(want, "Actor/"+w.Path()+"/impl=lockbased")
-	}
-	if got := names(rs); !slices.Equal(got, want) {
-		t.Fatalf("benchmarks\n%q\nwant\n%q", got, want)
-	}
-	for i, r := range rs {
-		want := []string{"B/msg", "allocs/msg", "ns/op"}
-		if ws[i].Open {
-			want = append(want, "backlog", "backlog-end", "backlog-mean", "max-ns", "mean-ns", "p50-ns", "p99-ns", "p99.9-ns")
-		}
-		if ws[i].Path() == "workload=spawn" {
-			want = append(want, "stop-ns/actor") // and B/actor and actors, if they are more
-		}
-		for _, name := range ws[i].Timings {
-			want = append(want, name+"-p50-ns", name+"-p99-ns", name+"-max-ns")
-		}
-		if ws[i].Name == "restart" {
-			want = append(want, "recovered-%", "undelivered-found-%")
-		}
-		slices.Sort(want)
-		if got := units(r); !slices.Equal(got, want) {
-			t.Errorf("%s reports %q, want %q", r.Name, got, want)
-		}
-	}
-}
 
 // What many idle actors keep is a figure, and it is of as many as the name says,
 // however few operations there are.
@@ -158,8 +105,7 @@ func TestInUse(t *testing.T) {
 // The histogram's figures are those of what was booked.
 func TestMeterReports(t *testing.T) {
 	res := testing.Benchmark(func(b *testing.B) {
-		m := &meter{b: b, crowd: new(crowd), latency: hdrhistogram.New(1, int64(slowest), 3)}
-		m.backlog.Late = 900
+		m := newMeter(b, workloads.Workload{Contract: workloads.ActorContract, Open: true}, new(crowd), 1000)
 		for i := range 1000 {
 			m.Latency(int64(i+1) * 1000)
 			if i < 900 {
@@ -184,10 +130,8 @@ func TestMeterReports(t *testing.T) {
 // So are those of times that a workload names, and the shares.
 func TestMeterReportsWhatIsNamed(t *testing.T) {
 	res := testing.Benchmark(func(b *testing.B) {
-		m := &meter{b: b, crowd: new(crowd)}
-		for _, name := range []string{"cycle", "resume"} {
-			m.timings = append(m.timings, timing{name, hdrhistogram.New(1, int64(slowest), 3)})
-		}
+		w := workloads.Workload{Contract: workloads.ActorContract, Timings: []string{"cycle", "resume"}, Shares: []string{"recovered", "undelivered-found"}}
+		m := newMeter(b, w, new(crowd), 1000)
 		for i := range 1000 {
 			m.Timing(0, int64(i+1)*1000)
 			m.Timing(1, int64(i+1)*10)
@@ -204,32 +148,5 @@ func TestMeterReportsWhatIsNamed(t *testing.T) {
 		if got, ok := res.Extra[unit]; !ok || got < want*0.998 || got > want*1.002 {
 			t.Errorf("%v %s, want %v", got, unit, want)
 		}
-	}
-}
-
-// A run that has lost a message has no figure.
-func TestLostMessagesHaveNoFigure(t *testing.T) {
-	if checked {
-		t.Skip("builds with invariants notice that the dispatcher is wrapped")
-	}
-	out, ok := output(t, "loses", "^BenchmarkActor$", "1x")
-	if ok {
-		t.Errorf("success")
-	}
-	if strings.Contains(out, "ns/op") {
-		t.Errorf("a figure of a run that lost a message:\n%s", out)
-	}
-	for _, w := range workloads.Actors() {
-		name := "BenchmarkActor/" + w.Path() + "/impl=loses"
-		if !strings.Contains(out, "--- FAIL: "+name) || !strings.Contains(out, w.Path()+": 1 operations: workloads: ") {
-			t.Errorf("%s did not fail with a reason:\n%s", name, out)
-		}
-	}
-}
-
-func TestNoDispatcherIsSkipped(t *testing.T) {
-	out, ok := output(t, "none", "^BenchmarkActor$", "1x", "-test.v")
-	if !ok || !strings.Contains(out, "none runs no actors") || strings.Contains(out, "ns/op") {
-		t.Errorf("success %v, want the reason and no figures:\n%s", ok, out)
 	}
 }

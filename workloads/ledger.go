@@ -8,15 +8,15 @@ import (
 	"github.com/dynolab/dyno/group"
 )
 
-// A book keeps account of the results of one round of numbered tasks: each
+// A ledger keeps account of the results of one round of numbered tasks: each
 // task yields one result, once, and the right one. It is not safe for
 // concurrent use.
 //
 // Results are entered inside the measured part, so entering one costs one or
 // two nanoseconds: the number of the task is in the low bits of its value.
-type book struct {
-	want  []int                              // what task i returns; its low bits are i
-	judge func(b *book, i int, e error) bool // whether task i may end with e; nil: only with nil
+type ledger struct {
+	want  []int                                // what task i returns; its low bits are i
+	judge func(b *ledger, i int, e error) bool // whether task i may end with e; nil: only with nil
 
 	// inOrder: results are entered in the order in which tasks completed.
 	inOrder bool
@@ -27,9 +27,9 @@ type book struct {
 	taken int      // results entered in this round
 }
 
-func newBook(b *batch, inOrder bool) *book {
+func newLedger(b *batch, inOrder bool) *ledger {
 	size := 1 << bits.Len(uint(len(b.want)-1))
-	return &book{
+	return &ledger{
 		want:    b.want,
 		judge:   b.judge,
 		inOrder: inOrder,
@@ -39,16 +39,16 @@ func newBook(b *batch, inOrder bool) *book {
 }
 
 // open begins a round of n tasks, numbered from 0.
-func (b *book) open(n int) {
+func (b *ledger) open(n int) {
 	b.n, b.taken = n, 0
 	clear(b.marks[:(n+63)/64])
 }
 
 // has reports whether the result of task i has been entered.
-func (b *book) has(i int) bool { return b.marks[i>>6]&(1<<(i&63)) != 0 }
+func (b *ledger) has(i int) bool { return b.marks[i>>6]&(1<<(i&63)) != 0 }
 
 // enter books one result. The error says what is wrong with it.
-func (b *book) enter(r group.Result[int]) error {
+func (b *ledger) enter(r group.Result[int]) error {
 	i := r.Value & b.mask
 	if i >= b.n || b.want[i] != r.Value || b.has(i) {
 		return b.misfit(r)
@@ -62,7 +62,7 @@ func (b *book) enter(r group.Result[int]) error {
 }
 
 // misfit explains why r is not the first result of a task of this round.
-func (b *book) misfit(r group.Result[int]) error {
+func (b *ledger) misfit(r group.Result[int]) error {
 	i := r.Value & b.mask
 	if i < b.n && b.want[i] == r.Value {
 		return errors.New("workloads: two results of task " + strconv.Itoa(i))
@@ -72,7 +72,7 @@ func (b *book) misfit(r group.Result[int]) error {
 }
 
 // shut ends the round. The error names a task whose result is missing.
-func (b *book) shut() error {
+func (b *ledger) shut() error {
 	if b.taken == b.n {
 		return nil // no task has two, so none is without
 	}
@@ -84,8 +84,8 @@ func (b *book) shut() error {
 		" results missing, among them that of task " + strconv.Itoa(first))
 }
 
-// absorb moves the entries of other, a book of the same round, into b.
-func (b *book) absorb(other *book) error {
+// absorb moves the entries of other, a ledger of the same round, into b.
+func (b *ledger) absorb(other *ledger) error {
 	for w, m := range other.marks[:(b.n+63)/64] {
 		if both := b.marks[w] & m; both != 0 {
 			return errors.New("workloads: two results of task " + strconv.Itoa(w<<6+bits.TrailingZeros64(both)))

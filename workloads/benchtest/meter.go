@@ -2,127 +2,17 @@ package benchtest
 
 import (
 	"runtime"
-	"strings"
 	"testing"
 	"time"
 
 	"github.com/HdrHistogram/hdrhistogram-go"
 
-	"github.com/dynolab/dyno"
 	"github.com/dynolab/dyno/internal/measure"
 	"github.com/dynolab/dyno/workloads"
 )
 
-// Actors runs every actor workload with one implementation, each as a
-// sub-benchmark workload=…/impl=…. It skips and fails as [Groups] does.
-//
-// Beside ns/op the sub-benchmarks report allocs/msg and B/msg, which have
-// fractions. Where there are many actors they report B/actor, what an idle one
-// keeps in heap and stacks, and actors, of how many at once that is; where making them is the operation, also
-// stop-ns/actor, the time it takes to stop one of many; where messages are sent
-// at fixed times, latencies (mean-ns, p50-ns, p99-ns, p99.9-ns, max-ns) and how many
-// messages waited when one was sent (backlog at most, backlog-mean on average,
-// backlog-end in the last tenth of the time: more than on average if the
-// receiver does not keep up). Of times that a workload names, such as resume,
-// they report resume-p50-ns, resume-p99-ns and resume-max-ns, and of shares, such
-// as recovered, recovered-%.
-func Actors(b *testing.B, impl dyno.Impl) {
-	for _, w := range workloads.Actors() {
-		benchActorImpl(b, w, impl)
-	}
-}
-
-// ActorsSideBySide runs every actor workload with its references and then with
-// each of impls, as [GroupsSideBySide] does.
-func ActorsSideBySide(b *testing.B, impls []dyno.Impl) {
-	for _, w := range workloads.Actors() {
-		for _, ref := range w.Refs {
-			var c crowd
-			b.Run(w.Path()+"/impl="+ref.Name, func(b *testing.B) {
-				benchActor(b, w, &c, workloads.Setting{}, ref.Prepare)
-			})
-		}
-		for _, impl := range impls {
-			benchActorImpl(b, w, impl)
-		}
-	}
-}
-
-func benchActorImpl(b *testing.B, w workloads.Actor, impl dyno.Impl) {
-	var c crowd
-	b.Run(w.Path()+"/impl="+impl.Name, func(b *testing.B) {
-		if impl.NewDispatcher == nil {
-			b.Skip(impl.Name + " runs no actors")
-		}
-		if w.Together && (impl.NewExecutor == nil || impl.NewGroup == nil) {
-			b.Skip(impl.Name + " has no executor of tasks, or no task group")
-		}
-		if lacks := impl.Promises.Lacks(w.Needs); len(lacks) > 0 {
-			b.Skip("needs " + strings.Join(lacks, ", ") + ", which " + impl.Name + " does not promise")
-		}
-		benchActor(b, w, &c, workloads.Setting{NewDispatcher: impl.NewDispatcher, NewExecutor: impl.NewExecutor, NewGroup: impl.NewGroup}, w.Prepare)
-	})
-}
-
-// benchActor measures one run of b.N operations, or a session of slices if it is
-// driven. Testing calls it with a larger N each time until that takes long enough;
-// c is the same every time.
-func benchActor(b *testing.B, w workloads.Actor, c *crowd, st workloads.Setting, prepare func(workloads.Setting) workloads.Run) {
-	b.StopTimer()
-	s := asked(b, w.Slicing)
-	m := &meter{b: b, base: time.Now(), crowd: c}
-	st.Meter = m
-	if b.N <= glance && s == nil {
-		st.Ops = b.N
-	}
-	if w.Open {
-		m.latency = hdrhistogram.New(1, int64(slowest), 3)
-		m.backlog.Late = b.N - b.N/10
-	}
-	for _, name := range w.Timings {
-		m.timings = append(m.timings, timing{name, hdrhistogram.New(1, int64(slowest), 3)})
-	}
-	for _, name := range w.Shares {
-		m.named = append(m.named, measure.Share(name, 0, 1))
-	}
-	printUnits(b, m.metrics(1, true))
-	count := w.Actors >= countable && st.Ops == 0 && c.n == 0
-	if count {
-		m.memory = inUse()
-	}
-	run := prepare(st)
-	defer run.Close()
-
-	before := m.memory
-	m.memory = inUse()
-	if count {
-		c.see(w.Actors, before, m.memory)
-	}
-	if s != nil {
-		session(b, s, w.Path(), w.Slicing, run, m.reset, func(ops int, allocated measure.Memory) {
-			m.allocated = allocated
-			m.report(ops * max(w.Messages, 1))
-		})
-		return
-	}
-	b.ResetTimer()
-	m.allocated.Begin()
-	b.StartTimer()
-	err := run.Do(b.N)
-	b.StopTimer()
-	m.allocated.End()
-
-	if err == nil {
-		err = run.Check()
-	}
-	if err != nil {
-		b.Fatalf("%s: %d operations: %v", w.Path(), b.N, err)
-	}
-	m.report(b.N * max(w.Messages, 1))
-}
-
-// glance is up to how many operations nobody takes for a measurement: they are
-// testing's first attempts, or somebody's look at what benchmarks there are.
+// glance is up to how many operations are no measurement: they are
+// testing's first attempts, or a look at what benchmarks there are.
 const glance = 100
 
 // countable is how many actors there must be to tell what they keep from what
@@ -148,6 +38,7 @@ func (c *crowd) see(n int, before, with uint64) {
 // meter implements [workloads.Meter].
 type meter struct {
 	b    *testing.B
+	w    workloads.Workload
 	base time.Time
 
 	allocated measure.Memory // of Do
@@ -171,6 +62,22 @@ type meter struct {
 type timing struct {
 	name string
 	hist *hdrhistogram.Histogram
+}
+
+// newMeter makes the meter of a benchmark with so many operations.
+func newMeter(b *testing.B, w workloads.Workload, c *crowd, ops int) *meter {
+	m := &meter{b: b, w: w, base: time.Now(), crowd: c}
+	if w.Open {
+		m.latency = hdrhistogram.New(1, int64(slowest), 3)
+		m.backlog.Late = ops - ops/10
+	}
+	for _, name := range w.Timings {
+		m.timings = append(m.timings, timing{name, hdrhistogram.New(1, int64(slowest), 3)})
+	}
+	for _, name := range w.Shares {
+		m.named = append(m.named, measure.Share(name, 0, 1))
+	}
+	return m
 }
 
 // reset forgets what was told before a session's slices counted. What there is of
@@ -238,16 +145,24 @@ func inUse() uint64 {
 	return s.HeapInuse + s.StackInuse
 }
 
-// report reports what has been measured over the given number of messages.
-func (m *meter) report(messages int) { reportMetrics(m.b, m.metrics(messages, false)) }
+// report has b report what has been measured over the given number of operations.
+func (m *meter) report(ops int) {
+	for _, metric := range m.metrics(ops, false) {
+		m.b.ReportMetric(metric.Value, metric.Unit)
+	}
+}
 
-// metrics returns what has been measured over the given number of messages; with all also
+// metrics returns what has been measured over the given number of operations; with all also
 // what may still come, for its units.
-func (m *meter) metrics(messages int, all bool) []measure.Metric {
-	ms := m.allocated.Per(messages, "msg")
+func (m *meter) metrics(ops int, all bool) []measure.Metric {
+	ms := m.allocated.Per(m.w.Items(ops), m.w.Item())
 	add := func(v float64, unit string, better measure.Better) {
 		ms = append(ms, measure.Metric{Value: v, Unit: unit, Better: better})
 	}
+	if m.w.Work != nil {
+		add(float64(m.w.Work(ops))/float64(ops), "rounds/op", measure.Neither)
+	}
+	all = all && m.w.Contract == workloads.ActorContract
 	if m.crowd.n > 0 || all {
 		add(float64(m.crowd.bytes)/float64(max(m.crowd.n, 1)), "B/actor", measure.Lower)
 		add(float64(m.crowd.n), "actors", measure.Higher)

@@ -10,7 +10,7 @@ import (
 
 // Each thing that can be wrong with the results of a round has its message.
 // Several of them are noticed twice over in a run; here each is alone.
-func TestBook(t *testing.T) {
+func TestLedger(t *testing.T) {
 	ok := func(i int) group.Result[int] { return group.Result[int]{Value: i} }
 	errTask := errors.New("task failed")
 	for _, c := range []struct {
@@ -29,7 +29,7 @@ func TestBook(t *testing.T) {
 		{"negative", 3, []group.Result[int]{ok(-1)}, "no task returned: value -1"},
 		{"failed", 3, []group.Result[int]{{Value: 1, Err: errTask}}, `task 1 ended with the wrong error: "task failed"`},
 	} {
-		b := newBook(&batch{want: numbers(100)}, true)
+		b := newLedger(&batch{want: numbers(100)}, true)
 		for range 2 { // what is left of one round must not show in the next
 			b.open(100)
 			for _, r := range results(100) {
@@ -56,8 +56,8 @@ func TestBook(t *testing.T) {
 
 func TestBookAbsorb(t *testing.T) {
 	spec := &batch{want: numbers(100)}
-	all, one, two := newBook(spec, false), newBook(spec, false), newBook(spec, false)
-	for _, b := range []*book{one, two} { // a longer round before
+	all, one, two := newLedger(spec, false), newLedger(spec, false), newLedger(spec, false)
+	for _, b := range []*ledger{one, two} { // a longer round before
 		b.open(100)
 		for _, r := range results(100) {
 			if err := b.enter(r); err != nil {
@@ -66,7 +66,7 @@ func TestBookAbsorb(t *testing.T) {
 		}
 	}
 	for _, overlap := range []bool{false, true} {
-		for _, b := range []*book{all, one, two} {
+		for _, b := range []*ledger{all, one, two} {
 			b.open(20)
 		}
 		for i, r := range results(20) {

@@ -20,9 +20,9 @@ const patience = 10 * time.Second
 // parting is how long Close waits for what a run that has failed has left.
 const parting = time.Second
 
-// score is what runs of actors and of references have in common: who waits for
+// progress is what runs of actors and of references have in common: who waits for
 // the end of a Do, and what was wrong first.
-type score struct {
+type progress struct {
 	parts atomic.Int64  // parts of this Do that are not over
 	over  chan struct{} // capacity 1: all parts are over, or something is wrong
 
@@ -30,11 +30,11 @@ type score struct {
 	wrong error // what was wrong first
 }
 
-func (s *score) init() { s.over = make(chan struct{}, 1) }
+func (s *progress) init() { s.over = make(chan struct{}, 1) }
 
 // fail books that something is wrong and ends the wait for the Do. Any
 // goroutine may call it.
-func (s *score) fail(err error) {
+func (s *progress) fail(err error) {
 	s.mu.Lock()
 	if s.wrong == nil {
 		s.wrong = err
@@ -43,14 +43,14 @@ func (s *score) fail(err error) {
 	s.end()
 }
 
-func (s *score) err() error {
+func (s *progress) err() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.wrong
 }
 
 // end ends the wait for the Do.
-func (s *score) end() {
+func (s *progress) end() {
 	select {
 	case s.over <- struct{}{}:
 	default: // it has been ended
@@ -58,14 +58,14 @@ func (s *score) end() {
 }
 
 // part books that a part of the Do is over.
-func (s *score) part() {
+func (s *progress) part() {
 	if s.parts.Add(-1) == 0 {
 		s.end()
 	}
 }
 
 // begin begins a Do of n operations in the given number of parts.
-func (s *score) begin(n, parts int) {
+func (s *progress) begin(n, parts int) {
 	if n < 1 {
 		panic("workloads: Do of fewer than one operation")
 	}
@@ -75,9 +75,9 @@ func (s *score) begin(n, parts int) {
 // errLost is what a run ends with whose messages do not come to an end.
 var errLost = errors.New("workloads: nothing is left to do and the last message has not come: one was lost on the way")
 
-// stage is a system for one run.
-type stage struct {
-	score
+// system is an actor system for one run.
+type system struct {
+	progress
 	sys *actor.System
 
 	// What a workload wants otherwise than others. Nil is what others want.
@@ -94,21 +94,21 @@ type stage struct {
 	seen  uint64 // progress when the timer fired last
 }
 
-// newStage makes a system whose guardian does what it is told, and has it do
+// newSystem makes a system whose guardian does what it is told, and has it do
 // setUp, which makes the actors. If that fails, Do will say so.
-func newStage(st Setting, setUp func(s *stage, ctx *actor.Context) error) *stage {
-	s := new(stage)
+func newSystem(st Setting, setUp func(s *system, ctx *actor.Context) error) *system {
+	s := new(system)
 	s.raise(st, setUp)
 	return s
 }
 
-// raise is newStage for a stage that somebody else has made.
-func (s *stage) raise(st Setting, setUp func(s *stage, ctx *actor.Context) error) {
+// raise is newSystem for a system that the caller has made.
+func (s *system) raise(st Setting, setUp func(s *system, ctx *actor.Context) error) {
 	s.init()
 	sys, err := actor.NewSystem(actor.Config{
 		Name:       "workload",
 		Guardian:   actor.Props{New: func() actor.Actor { return actor.ReceiveFunc(s.direct) }},
-		Dispatcher: st.NewDispatcher(),
+		Dispatcher: st.Impl.NewDispatcher(),
 		Clock:      s.clock,
 		Middleware: st.middleware,
 		DeadLetters: func(l actor.DeadLetter) {
@@ -137,9 +137,9 @@ func (s *stage) raise(st Setting, setUp func(s *stage, ctx *actor.Context) error
 }
 
 // direct is the guardian's behaviour.
-func (s *stage) direct(ctx *actor.Context, msg any) error {
+func (s *system) direct(ctx *actor.Context, msg any) error {
 	if msg != any(s) {
-		return errors.New("workloads: the guardian received a message that nobody sent it")
+		return errors.New("workloads: the guardian received a message that was not sent to it")
 	}
 	if err := s.act(ctx); err != nil {
 		return err
@@ -150,7 +150,7 @@ func (s *stage) direct(ctx *actor.Context, msg any) error {
 
 // play has the guardian do act, which is one more part of the Do, and waits
 // until all parts are over.
-func (s *stage) play(act func(ctx *actor.Context) error) error {
+func (s *system) play(act func(ctx *actor.Context) error) error {
 	s.act = act
 	s.parts.Add(1)
 	if err := s.sys.UserGuardian().Tell(s); err != nil {
@@ -160,7 +160,7 @@ func (s *stage) play(act func(ctx *actor.Context) error) error {
 }
 
 // wait waits until the Do is over.
-func (s *stage) wait() error {
+func (s *system) wait() error {
 	if s.sys.Synchronous() {
 		s.sys.RunUntilIdle()
 		for s.ex != nil && s.ex.Flush(0) > 0 {
@@ -180,7 +180,7 @@ func (s *stage) wait() error {
 }
 
 // look gives up the Do if no message was handled since it was called before.
-func (s *stage) look() {
+func (s *system) look() {
 	st := s.sys.Stats()
 	now := st.Messages + st.Turns + st.Spawned
 	if now == s.seen {
@@ -192,12 +192,12 @@ func (s *stage) look() {
 }
 
 // spawn makes an actor of the given value.
-func (s *stage) spawn(ctx *actor.Context, a actor.Actor) (actor.Ref, error) {
+func (s *system) spawn(ctx *actor.Context, a actor.Actor) (actor.Ref, error) {
 	return ctx.Spawn(actor.Props{New: func() actor.Actor { return a }})
 }
 
 // stop stops the system and looks for what it has not handled.
-func (s *stage) stop() error {
+func (s *system) stop() error {
 	if err := s.err(); err != nil {
 		return err
 	}
@@ -212,7 +212,7 @@ func (s *stage) stop() error {
 }
 
 // Close stops the system, if the run has failed and Check has not.
-func (s *stage) Close() {
+func (s *system) Close() {
 	if s.sys == nil {
 		return
 	}
@@ -222,7 +222,7 @@ func (s *stage) Close() {
 }
 
 // shutdown stops the system and waits for that, no longer than limit.
-func (s *stage) shutdown(limit time.Duration) error {
+func (s *system) shutdown(limit time.Duration) error {
 	if s.sys.Synchronous() {
 		// On this goroutine, as everything before: the one that Shutdown starts, to be
 		// able to give up, takes memory for its stack, and on a board has a small one.
@@ -238,7 +238,7 @@ func (s *stage) shutdown(limit time.Duration) error {
 }
 
 // stopped reports whether nothing is left of the system.
-func (s *stage) stopped() bool {
+func (s *system) stopped() bool {
 	if s.sys == nil {
 		return true
 	}
@@ -250,16 +250,25 @@ func (s *stage) stopped() bool {
 	}
 }
 
-// crew is the goroutines of a reference.
-type crew struct {
-	score
+// goroutines are those of a reference.
+type goroutines struct {
+	progress
 	wg    sync.WaitGroup
 	let   func() // lets the goroutines go, which have nothing to do
 	ended bool
 }
 
+// also has f called when the goroutines are let go.
+func (c *goroutines) also(f func()) {
+	before := c.let
+	c.let = func() {
+		before()
+		f()
+	}
+}
+
 // launch starts a goroutine.
-func (c *crew) launch(f func()) {
+func (c *goroutines) launch(f func()) {
 	c.wg.Add(1)
 	go func() {
 		defer c.wg.Done()
@@ -268,14 +277,14 @@ func (c *crew) launch(f func()) {
 }
 
 // wait waits until the Do is over.
-func (c *crew) wait() error {
+func (c *goroutines) wait() error {
 	<-c.over
 	return c.err()
 }
 
 // stop ends the goroutines, unless the run has failed: then they may be where
-// nobody reaches them.
-func (c *crew) stop() error {
+// nothing reaches them.
+func (c *goroutines) stop() error {
 	if err := c.err(); err != nil {
 		return err
 	}
@@ -288,11 +297,11 @@ func (c *crew) stop() error {
 }
 
 // Close ends the goroutines if Check has not.
-func (c *crew) Close() { _ = c.stop() }
+func (c *goroutines) Close() { _ = c.stop() }
 
 // errStray says that an actor was sent what it never is.
 func errStray() error {
-	return errors.New("workloads: an actor received a message of a type that nobody sends it")
+	return errors.New("workloads: an actor received a message of a type that it is never sent")
 }
 
 // share returns how much of n the i-th of k gets.
