@@ -222,7 +222,7 @@ const hexDigits = "0123456789ABCDEF"
 func escape(b []byte, s string, slash bool) []byte {
 	for i := range len(s) {
 		c := s[i]
-		if plain(c) || slash && c == '/' {
+		if bare(c) || slash && c == '/' {
 			b = append(b, c)
 		} else {
 			b = append(b, '%', hexDigits[c>>4], hexDigits[c&15])
@@ -231,8 +231,8 @@ func escape(b []byte, s string, slash bool) []byte {
 	return b
 }
 
-// plain reports whether c means itself everywhere in a URL.
-func plain(c byte) bool {
+// bare reports whether c means itself everywhere in a URL.
+func bare(c byte) bool {
 	return 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' || '0' <= c && c <= '9' ||
 		c == '-' || c == '.' || c == '_' || c == '~'
 }

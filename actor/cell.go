@@ -106,6 +106,7 @@ func (c *Cell) BeginTurn(w Worker) bool {
 // Undelivered by Port.Close.
 func (c *Cell) Invoke(msg any) bool {
 	c.left--
+	msg = plain(msg)
 	if err := c.actor.Receive((*Context)(c), msg); err != nil {
 		c.fail(msg, err, true)
 		return false
@@ -149,6 +150,8 @@ func (c *Cell) Caught(t *Tally, msg, recovered any) Verdict {
 		m.busy, m.current = false, notice{}
 	} else if !sent {
 		msg = nil // a hook failed, not a message
+	} else {
+		msg = plain(msg) // as Receive was given it
 	}
 	c.fail(msg, caught(recovered), sent)
 	return c.EndTurn(t)

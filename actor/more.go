@@ -149,7 +149,7 @@ func (c *Cell) deliver() bool {
 			if !ok {
 				return true
 			}
-			n = notice{msg: msg, sent: true}
+			n = notice{msg: plain(msg), sent: true}
 		} else {
 			return true
 		}
