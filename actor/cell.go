@@ -250,6 +250,9 @@ func (c *Cell) handle(s *signal) {
 		c.terminated(s.arg.(*Terminated))
 	case sigTimer:
 		c.rings(s.arg.(*Timer))
+	case sigDrain:
+		m := c.extra()
+		m.drains = append(m.drains, *s.arg.(*drain))
 	case sigNudge:
 		if m := c.more; s == &m.nudge {
 			m.nudged = false
@@ -340,6 +343,9 @@ func (c *Cell) ended(left int32) {
 	if len(m.seekers) > 0 {
 		c.room(false)
 	}
+	if len(m.drains) > 0 {
+		c.drained(State(c.state.Load()) == StateStopping)
+	}
 }
 
 // settle does what the end of a turn of an actor that is not running asks for.
@@ -414,6 +420,7 @@ func (c *Cell) finish() {
 		c.stopTimers() // of PostStop
 		c.spill()
 		c.room(true)
+		c.drained(true)
 		c.unwatchAll()
 		c.tellWatchers()
 		c.more = nil
@@ -432,6 +439,8 @@ func (c *Cell) decline(s *signal) {
 		c.send(s.arg.(*Cell), &signal{kind: sigTerminated, arg: &Terminated{Actor: Ref{c}}})
 	case sigSeek:
 		resume(s.arg.(*Cell), s.epoch, c.workerFor(s.arg.(*Cell)))
+	case sigDrain:
+		s.arg.(*drain).f()
 	}
 }
 

@@ -37,6 +37,7 @@ type more struct {
 	sought   seeker // whose mailbox had room for this actor, which is in its first turn since
 	seekers  []seeker
 	granted  int // of them
+	drains   []drain
 	watchers watchers
 	watching map[*Cell]struct{}
 
