@@ -613,8 +613,13 @@ func (s *System) ResolveReply(a Address) (ReplyTo, error) {
 	return r.ReplyTo(), err
 }
 
-// awaits reports whether r stands for a Future in another system.
-func (r Ref) awaits() bool { return r.cell != nil && r.cell.away() && r.cell.name() == replyPath }
+// Awaits reports whether r is a Future's, here or in another system.
+func (r ReplyTo) Awaits() bool {
+	return r.promise != nil || r.ref.cell != nil && r.ref.cell.away() && r.ref.cell.name() == replyPath
+}
+
+// IsReply reports whether a is the address of a Future.
+func (a Address) IsReply() bool { return a.Path == replyPath }
 
 // Observer watches actors for somebody who is none, such as a link. Make one with
 // [System.NewObserver]. Its methods may be called by any number of goroutines.

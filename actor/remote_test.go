@@ -48,7 +48,7 @@ func connect(from, to *actor.System) *control {
 	l := &control{direct: direct{to: to}}
 	l.observer = to.NewObserver(func(t actor.Terminated) {
 		a := t.Actor.Address()
-		l.line.Load().Terminated(a.Path, a.PID, t.Err)
+		go l.line.Load().Terminated(a.Path, a.PID, t.Err) // it may come of Watch, with that one's lock
 	})
 	l.line.Store(from.Connect(to.Name(), to.Boot(), l))
 	return l
@@ -59,13 +59,11 @@ func (l *control) Stop(to actor.Ref) { l.at(to, l.to.Stop) }
 func (l *control) Watch(to actor.Ref) {
 	l.watches.Add(1)
 	a := to.Address()
-	go func() { // not with the lock that it is called with
-		if r, err := l.to.ResolveAddress(a); err == nil {
-			l.observer.Watch(r)
-		} else {
-			l.line.Load().Terminated(a.Path, a.PID, nil)
-		}
-	}()
+	if r, err := l.to.ResolveAddress(a); err == nil {
+		l.observer.Watch(r)
+	} else {
+		go l.line.Load().Terminated(a.Path, a.PID, nil)
+	}
 }
 
 func (l *control) Unwatch(to actor.Ref) {
