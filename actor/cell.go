@@ -440,7 +440,7 @@ func (c *Cell) decline(s *signal) {
 	case sigSeek:
 		resume(s.arg.(*Cell), s.epoch, c.workerFor(s.arg.(*Cell)))
 	case sigDrain:
-		s.arg.(*drain).f()
+		s.arg.(*drain).who.Drained()
 	}
 }
 

@@ -292,28 +292,34 @@ func (r Ref) Offer(msg any) SendResult {
 	return r.cell.port.Send(msg, nil)
 }
 
-// WhenBelow has f called, once, at the end of a turn of the actor after which fewer
+// Drainer is who waits for a mailbox to become shorter.
+type Drainer interface {
+	// Drained is called in the actor's turn and must not wait.
+	Drained()
+}
+
+// WhenBelow has d told, once, at the end of a turn of the actor after which fewer
 // than n messages wait in its mailbox, or when it is stopping: soon, if that is
-// so now. It returns false, and f is not called, if the actor has stopped. f is
-// called in the actor's turn and must not wait. It is for links.
-func (s *System) WhenBelow(r Ref, n int, f func()) bool {
-	return r.cell != nil && r.cell.post(&signal{kind: sigDrain, arg: &drain{n, f}}, nil)
+// so now. It returns false, and d is not told, if the actor has stopped. It is for
+// links.
+func (s *System) WhenBelow(r Ref, n int, d Drainer) bool {
+	return r.cell != nil && r.cell.post(&signal{kind: sigDrain, arg: &drain{n, d}}, nil)
 }
 
 // drain is somebody who waits for an actor's mailbox to become shorter.
 type drain struct {
 	below int
-	f     func()
+	who   Drainer
 }
 
-// drained calls those whose wait is over, or all of them, at the end of a turn.
+// drained tells those whose wait is over, or all of them, at the end of a turn.
 func (c *Cell) drained(all bool) {
 	m := c.more
 	list := m.drains
 	m.drains = nil
 	for _, d := range list {
 		if all || c.port.Len() < d.below {
-			d.f()
+			d.who.Drained()
 		} else {
 			m.drains = append(m.drains, d)
 		}

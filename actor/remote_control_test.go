@@ -216,6 +216,11 @@ func TestObserver(t *testing.T) {
 	})
 }
 
+// drainer is a Drainer that is a function.
+type drainer func()
+
+func (d drainer) Drained() { d() }
+
 func TestWhenBelowAndOffer(t *testing.T) {
 	bubbles(t, func(t *testing.T, h *host) {
 		var j journal
@@ -233,13 +238,13 @@ func TestWhenBelowAndOffer(t *testing.T) {
 		if res := r.Offer(4); res != actor.Full {
 			t.Errorf("Offer to a full mailbox: %v", res)
 		}
-		h.sys.WhenBelow(r, 2, func() { j.add("below 2") })
-		h.sys.WhenBelow(r, 9, func() { j.add("below 9") })
+		h.sys.WhenBelow(r, 2, drainer(func() { j.add("below 2") }))
+		h.sys.WhenBelow(r, 9, drainer(func() { j.add("below 9") }))
 		h.settle()
 		h.sys.Resume(r)
 		h.settle()
 		j.want(t, "below 9", 0, 1, 2, "below 2", 3)
-		h.sys.WhenBelow(r, 0, func() { j.add("at the end") })
+		h.sys.WhenBelow(r, 0, drainer(func() { j.add("at the end") }))
 		h.settle()
 		h.sys.Stop(r)
 		h.settle()

@@ -24,6 +24,7 @@ import (
 	"context"
 	"encoding/base64"
 	"errors"
+	"io"
 	"sync"
 	"time"
 
@@ -271,6 +272,8 @@ func (w *wire) ReadFrame() ([]byte, error) {
 	for {
 		m, err := w.sub.NextMsgWithContext(w.ctx)
 		switch {
+		case err == nil && len(m.Data) == 0:
+			return nil, io.EOF
 		case errors.Is(err, nats.ErrSlowConsumer):
 			continue // frames were dropped: they will be resent
 		case err != nil:
@@ -280,10 +283,13 @@ func (w *wire) ReadFrame() ([]byte, error) {
 	}
 }
 
-// Close implements [remote.Wire]. The other end does not see it: it is told by a
-// frame before, or notices the silence.
+// Close implements [remote.Wire]. The other end is told by a message without a
+// frame, if there is a connection to tell it over; else it notices the silence.
 func (w *wire) Close() error {
 	w.once.Do(func() {
+		if w.out != "" {
+			_ = w.bus.conn.Publish(w.out, nil)
+		}
 		w.cancel()
 		_ = w.sub.Unsubscribe()
 		w.bus.mu.Lock()

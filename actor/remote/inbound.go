@@ -183,8 +183,11 @@ func (in *inbound) inOrder(records []byte) error {
 	}
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	a.gap = len(in.stash) > 0
-	a.ackSoon()
+	if a.gap = len(in.stash) > 0; a.gap {
+		a.ackNow() // another one is missing
+	} else {
+		a.ackSoon()
+	}
 	return nil
 }
 
@@ -385,13 +388,13 @@ func (in *inbound) park(to actor.Ref, p parcel) {
 // it may be. in.mu is held.
 func (l *lane) wait() {
 	n := min(max(1, l.ref.Backlog()), max(1, l.in.a.node.config.Backlog/2))
-	if !l.in.a.node.sys.WhenBelow(l.ref, n, l.drain) {
+	if !l.in.a.node.sys.WhenBelow(l.ref, n, l) {
 		l.empty() // it has stopped
 	}
 }
 
-// drain hands over what waits, in a turn of the actor's.
-func (l *lane) drain() {
+// Drained implements [actor.Drainer]: it hands over what waits.
+func (l *lane) Drained() {
 	in := l.in
 	in.mu.Lock()
 	l.empty()
