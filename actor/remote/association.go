@@ -50,15 +50,14 @@ type association struct {
 
 	mu      sync.Mutex // guards what follows
 	state   state
-	reason  error // why it was lost, or is going to be
-	busy    bool  // somebody writes frames: who has set it, and nobody else
-	kicked  bool  // a token is in kick, or its taker has not looked yet
-	greet   bool  // a hello is due
-	answer  bool  // it is to be an answer
-	leaving bool  // a bye is due, behind everything
-	departs bool  // and was at the last tick
+	reason  error          // why it was lost, or is going to be
+	busy    bool           // somebody writes frames: who has set it, and nobody else
+	kicked  bool           // a token is in kick, or its taker has not looked yet
+	greet   bool           // a hello is due
+	answer  bool           // it is to be an answer
+	leaving bool           // a bye is due, when everything is acknowledged
+	departs int            // ticks since leaving
 	small   [maxHello]byte // of whoever is busy: a frame that is not of data
-	knowsUs bool  // the peer has answered our hello
 
 	filling  *frame   // being filled; nil: nothing is
 	sent     []*frame // in order: written or to be written, and not acknowledged
@@ -90,13 +89,13 @@ type association struct {
 	saidBytes uint64
 
 	// Time, as of the last tick.
-	now       time.Time
-	heard     time.Time
-	hears     bool // a frame came since the last tick
-	wrote     time.Time
-	writes    bool // a frame was written since the last tick
-	greeted   time.Time
-	quick     bool // the alarm is set for the next quick tick
+	now     time.Time
+	heard   time.Time
+	hears   bool // a frame came since the last tick
+	wrote   time.Time
+	writes  bool // a frame was written since the last tick
+	greeted time.Time
+	quick   bool // the alarm is set for the next quick tick
 }
 
 type state uint8
@@ -442,7 +441,7 @@ func (a *association) flush(most int) {
 
 // pending reports whether next has something. mu is held.
 func (a *association) pending() bool {
-	return a.greet || a.leaving || a.state == open && (a.ackDue || a.filling != nil || a.written < len(a.sent) || a.again < a.until)
+	return a.greet || a.departing() || a.state == open && (a.ackDue || a.filling != nil || a.written < len(a.sent) || a.again < a.until)
 }
 
 // next returns the frame to write next, nil if there is none. mu is held; the
@@ -480,7 +479,7 @@ func (a *association) next() []byte {
 		b := a.small[:headerSize]
 		h.put(b)
 		return b
-	case a.leaving:
+	case a.departing():
 		h := a.header(frameBye)
 		b := a.small[:headerSize]
 		h.put(b)
@@ -488,6 +487,16 @@ func (a *association) next() []byte {
 	}
 	return nil
 }
+
+// departing reports whether a bye is due: what was sent is acknowledged, or has had
+// its time. mu is held.
+func (a *association) departing() bool {
+	return a.leaving && a.state == open && (len(a.sent) == 0 && a.filling == nil || a.departs >= patience)
+}
+
+// patience is how many ticks what was sent has to be acknowledged when a node is
+// closed. Two more, and it is not waited for the bye either.
+const patience = 10
 
 // outgoing gives f a header. mu is held.
 func (a *association) outgoing(f *frame) []byte {
@@ -526,6 +535,9 @@ func (a *association) acknowledged(h *header) (room []func(), err error) {
 		a.sent = a.sent[:left]
 		a.written -= n
 		a.again, a.until = max(0, a.again-n), max(0, a.until-n)
+		if a.departing() {
+			a.wake()
+		}
 	}
 	if h.kind == frameAck && h.number == 1 && a.written > 0 && a.sent[0].number != a.resent {
 		a.resent = a.sent[0].number
@@ -611,7 +623,7 @@ func (a *association) tick() {
 	case a.now.Sub(a.heard) >= c.Timeout:
 		a.fail(ErrSilent)
 		return
-	case a.departs:
+	case a.departs >= patience+2:
 		a.fail(ErrClosed)
 		return
 	case a.state == greeting:
@@ -630,7 +642,9 @@ func (a *association) tick() {
 			a.ackDue = true
 		}
 	}
-	a.departs = a.leaving
+	if a.leaving {
+		a.departs++
+	}
 	if a.pending() {
 		a.wake()
 	}

@@ -51,16 +51,16 @@ var ErrProtocol = errors.New("remote: a frame that no node sends")
 
 // The kinds of records.
 const (
-	recordMessage  = 1 + iota // actor, type, flags, payload, reply if the flag is set
-	recordForget              // both tables are empty from here
-	recordReply               // actor (a Future), type, payload
-	recordFail                // actor (a Future), error
-	recordStop                // actor
-	recordWatch               // actor
-	recordUnwatch             // actor
-	recordEnded               // actor (the sender's), error
-	recordFind                // number, path
-	recordFound               // number, 1 and actor (the sender's), or 0
+	recordMessage = 1 + iota // actor, type, flags, payload, reply if the flag is set
+	recordForget             // both tables are empty from here
+	recordReply              // actor (a Future), type, payload
+	recordFail               // actor (a Future), error
+	recordStop               // actor
+	recordWatch              // actor
+	recordUnwatch            // actor
+	recordEnded              // actor (the sender's), error
+	recordFind               // number, path
+	recordFound              // number, 1 and actor (the sender's), or 0
 )
 
 // A table gives what was written out once a number, from 1, so that it is not

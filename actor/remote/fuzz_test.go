@@ -26,7 +26,6 @@ type victim struct {
 	sys      *actor.System
 	a        *association
 	target   actor.Ref
-	watched  actor.Ref // in the peer's system, watched by target
 	received []any
 }
 
@@ -121,7 +120,8 @@ func seeds() [][]byte {
 		at(recordWatch, "/user/t", "5"), at(recordUnwatch, "/user/t", "5"), at(recordWatch, "/user/none", "55"),
 		appendError(at(recordEnded, "/user/x", "8"), errors.New("x")),
 		appendText(appendFind(3), "/user/t"),
-		{recordFound, 3, 0}, append([]byte{recordFound, 3}, at(1, "/user/x", "8")...),
+		{recordFound, 3, 0},
+		append([]byte{recordFound, 3}, at(1, "/user/x", "8")...),
 	}
 }
 
@@ -289,6 +289,22 @@ func TestHostile(t *testing.T) {
 	}
 	if n := len(v.a.in.stash); n > mostStash || v.a.in.stashBytes > 2*v.a.node.config.WindowBytes {
 		t.Errorf("%d frames of %d bytes are kept for one that never comes", n, v.a.in.stashBytes)
+	}
+	// Nor is what a peer sends beyond its window.
+	v = newVictim(t)
+	held := v.target.Address()
+	v.sys.Suspend(v.target, actor.Suspension{})
+	v.sys.RunUntilIdle()
+	message := appendText(appendText([]byte{recordMessage, 1}, held.Path), held.PID.String())
+	message = append(appendText(append(message, 1), "w"), 0, 0)
+	var err error
+	n := uint64(0)
+	for ; err == nil && n < 100_000; n++ {
+		err = v.a.in.frame(frameOf(frameData, header{tag: 1, number: n + 1}, message))
+		message = []byte{recordMessage, 1, 1, 0, 0}
+	}
+	if c := v.a.node.config; err == nil || n > uint64(c.Window+c.Backlog+2*lookEvery) {
+		t.Errorf("after %d messages for an actor that handles none: %v", n, err)
 	}
 	// A peer that confirms nothing is not kept waiting for without end.
 	for range 2*maxSystem + 1 {

@@ -47,6 +47,8 @@ type inbound struct {
 	actors  []target
 	types   []typed
 	lanes   map[actor.Ref]*lane
+	waits   int      // messages in lanes
+	waitsOf uint64   // and how many bytes
 	later   []func() // what calls users' code, for when mu is not held any more
 	msgs    uint64   // handed over, not booked yet
 	bytes   uint64
@@ -201,8 +203,12 @@ func (in *inbound) records(b []byte) error {
 			in.record(&r)
 		}
 	}
+	// What waits the peer has no credit back for: it has no more than a window
+	// there, and one message that was larger, or it does not keep to it.
+	c := &in.a.node.config
+	over := in.waits > c.Window || in.waitsOf > uint64(c.WindowBytes)+MaxFrame
 	in.settle()
-	if p.bad {
+	if p.bad || over {
 		return ErrProtocol
 	}
 	return nil
@@ -330,7 +336,7 @@ func (in *inbound) message(r *record) {
 		return
 	}
 	if l := in.lanes[to.ref]; l != nil {
-		l.queue = append(l.queue, p)
+		l.add(p)
 		return
 	}
 	if to.n++; to.n%lookEvery == 0 && to.ref.Backlog() >= in.a.node.config.Backlog {
@@ -379,9 +385,17 @@ func (in *inbound) dead(to actor.Ref, at place, p parcel, reason error) {
 
 // park begins a lane. mu is held.
 func (in *inbound) park(to actor.Ref, p parcel) {
-	l := &lane{in: in, ref: to, queue: []parcel{p}}
+	l := &lane{in: in, ref: to}
 	in.lanes[to] = l
+	l.add(p)
 	l.wait()
+}
+
+// add puts a message into the lane. in.mu is held.
+func (l *lane) add(p parcel) {
+	l.queue = append(l.queue, p)
+	l.in.waits++
+	l.in.waitsOf += p.size
 }
 
 // wait has the lane go on when the mailbox is shorter than now, and half as long as
@@ -412,6 +426,8 @@ func (l *lane) empty() {
 			l.wait()
 			return
 		}
+		in.waits--
+		in.waitsOf -= l.queue[i].size
 	}
 	delete(in.lanes, l.ref)
 }

@@ -210,7 +210,7 @@ func killOnce(t *testing.T, a *remotetest.Host, moment time.Duration, before act
 		load.Add(1)
 		go func() {
 			defer load.Done()
-			for sink.Tell(remotetest.Count(s<<40|accepted[s])) == nil {
+			for sink.Tell(remotetest.Count(s)<<40|remotetest.Count(accepted[s])) == nil {
 				accepted[s]++
 			}
 		}()

@@ -374,8 +374,8 @@ func (n *Node) Peer(system string) (*Peer, bool) {
 	return &Peer{a}, a != nil
 }
 
-// Close ends all associations, after what was sent over them has been written if
-// that takes no longer than some 40 ms, and waits for that. What the peers have
+// Close ends all associations, after what was sent over them has been confirmed if
+// that takes no longer than some 200 ms, and waits for that. What the peers have
 // not confirmed by then goes to the dead letters.
 func (n *Node) Close() {
 	n.mu.Lock()

@@ -123,7 +123,7 @@ func soak(t *testing.T, total int, seed uint64) {
 		go func() {
 			defer sending.Done()
 			for i := range each {
-				m := remotetest.Count(s<<40 | i)
+				m := remotetest.Count(s)<<40 | remotetest.Count(i)
 				if err := r.Tell(m); err != nil {
 					if !errors.Is(err, actor.ErrNoLink) && !errors.Is(err, actor.ErrUnreachable) {
 						t.Errorf("message %d: %v", i, err)

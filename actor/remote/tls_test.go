@@ -104,7 +104,7 @@ func TestMisuse(t *testing.T) {
 	for field, c := range map[string]remote.Config{
 		"Config.Codecs":      {},
 		"Config.Window":      {Codecs: remotetest.Codecs(), Window: -1},
-		"Config.WindowBytes": {Codecs: remotetest.Codecs(), WindowBytes: 1 << 31},
+		"Config.WindowBytes": {Codecs: remotetest.Codecs(), WindowBytes: 1<<30 + 1},
 		"Config.Batch":       {Codecs: remotetest.Codecs(), Batch: remote.MaxFrame + 1},
 		"Config.Backlog":     {Codecs: remotetest.Codecs(), Backlog: -1},
 		"Config.Timeout":     {Codecs: remotetest.Codecs(), Timeout: time.Millisecond},

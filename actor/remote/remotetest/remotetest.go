@@ -82,7 +82,6 @@ type Host struct {
 
 	mu      sync.Mutex
 	letters []actor.DeadLetter
-	lost    []remote.Lost
 }
 
 // NewHost makes a host whose actors d runs. It is shut down when the test ends.
