@@ -47,7 +47,11 @@ func TestClausesOverMemory(t *testing.T) {
 }
 
 func TestClausesOverLossy(t *testing.T) {
-	for seed := range uint64(3) {
+	seeds := uint64(3)
+	if testing.Short() {
+		seeds = 1
+	}
+	for seed := range seeds {
 		remotetest.Run(t, lossyLink(1000*seed, lossy.Faults{Drop: .05, Double: .05, Reorder: .05, Delay: .05}))
 	}
 }

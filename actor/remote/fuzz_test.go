@@ -315,6 +315,74 @@ func TestHostile(t *testing.T) {
 	}
 }
 
+// pending returns an association of n with the system name that has been introduced
+// and is not open.
+func pending(n *Node, name string, boot uint64, dialed bool) *association {
+	a := newAssociation(n, &blind{}, dialed)
+	a.peer = hello{tag: 2, boot: boot, msgs: 1, bytes: 1, name: name}
+	n.all[a] = struct{}{}
+	return a
+}
+
+// Of two associations that both ends begin at the same time both keep the same one,
+// in whichever order each of them gets to know the two; and of two that one end has
+// begun the newer one.
+func TestTwins(t *testing.T) {
+	v, w := newVictim(t), newVictim(t)
+	open := func(v *victim, name string, list ...*association) *association {
+		for _, a := range list {
+			_ = v.a.node.open(a)
+		}
+		v.a.node.mu.Lock()
+		defer v.a.node.mu.Unlock()
+		return v.a.node.peers[name]
+	}
+	// Both systems are called "here": for the one "a" is the other, for the other "z".
+	for range 2 {
+		mine, yours := pending(v.a.node, "z", 5, true), pending(v.a.node, "z", 5, false)
+		theirs, ours := pending(w.a.node, "a", 5, false), pending(w.a.node, "a", 5, true)
+		if got := open(v, "z", mine, yours); got != mine {
+			t.Error("the end with the smaller name gives up what it has dialed")
+		}
+		if got := open(w, "a", ours, theirs); got != theirs {
+			t.Error("the end with the larger name keeps what it has dialed")
+		}
+		delete(v.a.node.peers, "z")
+		delete(w.a.node.peers, "a")
+		mine, yours = pending(v.a.node, "z", 5, true), pending(v.a.node, "z", 5, false)
+		theirs, ours = pending(w.a.node, "a", 5, false), pending(w.a.node, "a", 5, true)
+		if got := open(v, "z", yours, mine); got != mine {
+			t.Error("the end with the smaller name gives up what it has dialed, when it comes second")
+		}
+		if got := open(w, "a", theirs, ours); got != theirs {
+			t.Error("the end with the larger name keeps what it has dialed, when it comes second")
+		}
+	}
+	again := pending(v.a.node, "z", 5, true)
+	if got := open(v, "z", again); got != again {
+		t.Error("a node that dials again does not get its new association")
+	}
+}
+
+// Who has ceased to watch costs nothing any more.
+func TestUnwatchIsHeard(t *testing.T) {
+	v := newVictim(t)
+	at := v.target.Address()
+	for i, kind := range []byte{recordWatch, recordUnwatch} {
+		if err := v.a.in.frame(frameOf(frameData, header{tag: 1, number: uint64(i + 1)}, appendPlace([]byte{kind}, at))); err != nil {
+			t.Fatal(err)
+		}
+		if got := len(v.a.in.watched); got != 1-i {
+			t.Errorf("after record %d of 2, %d actors are watched", i+1, got)
+		}
+	}
+	v.sys.Stop(v.target)
+	v.sys.RunUntilIdle()
+	if v.a.filling != nil {
+		t.Errorf("the peer is told %q of an actor that it does not watch", v.a.filling.buf[headerSize:])
+	}
+}
+
 // A codec that panics makes a dead letter, and nothing else.
 func TestDecodePanics(t *testing.T) {
 	msg, err := decode(&typed{"x", panicking{}}, []byte("b"), actor.ReplyTo{})

@@ -43,7 +43,11 @@ const (
 //
 //	DYNO_REMOTE_SOAK=10000000 DYNO_REMOTE_SEED=1 go test ./actor/remote -run TestSoak
 func TestSoak(t *testing.T) {
-	total := fromEnv(t, "DYNO_REMOTE_SOAK", 200_000)
+	preset := 200_000
+	if testing.Short() {
+		preset = 50_000
+	}
+	total := fromEnv(t, "DYNO_REMOTE_SOAK", preset)
 	seed := uint64(fromEnv(t, "DYNO_REMOTE_SEED", 1))
 	defer func() {
 		if t.Failed() {
