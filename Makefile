@@ -208,8 +208,9 @@ examples:
 	@for e in counter chatroom pipeline workerpool; do go run ./examples/$$e >/dev/null; done
 	$(call say,an implementation in another module)
 	cd examples/outoftree && $(GO_TEST) $(RACE) ./... && $(GO_TEST) -run '^$$' -bench . -benchtime 10x ./...
-	$(call say,actors over NATS, in another module)
+	$(call say,actors over NATS, and with protocol buffers, in modules of their own)
 	cd actor/natslink && $(GO_TEST) $(RACE) ./...
+	cd actor/protocodec && $(GO_TEST) $(RACE) ./...
 
 .PHONY: soak
 soak: ## the long tests: SOAK=1000 rounds, 10^9 messages, plain and under -race (hours)

@@ -23,7 +23,7 @@ func pid(t testing.TB, s string) actor.PID {
 // goodAddresses are addresses with the texts they must have.
 func goodAddresses(t testing.TB) map[string]actor.Address {
 	return map[string]actor.Address{
-		"":                                  {},
+		"":                                    {},
 		"dyno://dyno@5f3a/user#3":             {"dyno", 0x5f3a, "/user", pid(t, "3")},
 		"dyno://s@1/user/room/anon-12.4#12.4": {"s", 1, "/user/room/anon-12.4", pid(t, "12.4")},
 		"dyno://a%2Fb%23%25%40@ffffffffffffffff/user/%23%25%20%3F%40.~_-#4294967295.4294967295": {
@@ -212,11 +212,11 @@ func TestResolveLocal(t *testing.T) {
 		a := named.Address()
 		here := "dyno://dyno@" + strconv.FormatUint(h.sys.Boot(), 16)
 		for text, want := range map[string]error{
-			here + "/user/other#" + named.PID().String():        actor.ErrUnknown,
-			here + "/user#999":                                  actor.ErrUnknown,
-			here + "/user":                                      actor.ErrBadAddress,
+			here + "/user/other#" + named.PID().String():          actor.ErrUnknown,
+			here + "/user#999":                                    actor.ErrUnknown,
+			here + "/user":                                        actor.ErrBadAddress,
 			"dyno://dyno@1/user/a%20%231#" + named.PID().String(): actor.ErrStopped, // of another system that had the name
-			"dyno://elsewhere@1/user#3":                          actor.ErrNoLink,
+			"dyno://elsewhere@1/user#3":                           actor.ErrNoLink,
 		} {
 			if r, err := h.sys.Resolve(text); err != want || !r.IsZero() {
 				t.Errorf("Resolve(%q) = %v, %v, want %v", text, r, err, want)

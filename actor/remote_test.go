@@ -415,7 +415,7 @@ func TestDeliver(t *testing.T) {
 			stranger: actor.ErrUnknown,
 			{}:       actor.ErrUnknown,
 			{System: "dyno", Boot: a.Boot, Path: a.Path, PID: pid(t, "99")}: actor.ErrUnknown,
-			{System: "dyno", Boot: a.Boot + 1, Path: a.Path, PID: a.PID}: actor.ErrStopped,
+			{System: "dyno", Boot: a.Boot + 1, Path: a.Path, PID: a.PID}:    actor.ErrStopped,
 			{System: "dyno"}: actor.ErrBadAddress,
 		} {
 			if err := h.sys.Deliver(context.Background(), to, 2); err != want {

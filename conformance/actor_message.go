@@ -81,7 +81,8 @@ var messageClauses = []Clause{
 				actor.MailboxConfig{}.Policy,
 				actor.Stats{},
 				"stop", "kill", nil, w.s,
-				actor.Terminated{Actor: w.guardian(), Err: errA}, actor.Terminated{},
+				actor.Terminated{Actor: w.guardian(), Err: errA},
+				actor.Terminated{},
 				actor.ReceiveTimeout{},
 			}
 			for _, m := range mailboxes {
