@@ -344,7 +344,7 @@ func (c *Cell) ended(left int32) {
 		c.room(false)
 	}
 	if len(m.drains) > 0 {
-		c.drained(State(c.state.Load()) == StateStopping)
+		c.drained(left)
 	}
 }
 
@@ -420,7 +420,7 @@ func (c *Cell) finish() {
 		c.stopTimers() // of PostStop
 		c.spill()
 		c.room(true)
-		c.drained(true)
+		c.drained(0)
 		c.unwatchAll()
 		c.tellWatchers()
 		c.more = nil

@@ -312,13 +312,20 @@ type drain struct {
 	who   Drainer
 }
 
-// drained tells those whose wait is over, or all of them, at the end of a turn.
-func (c *Cell) drained(all bool) {
+// drained tells those whose wait is over at the end of a turn; all of them if the
+// actor is stopping. left is what it had left of its share.
+func (c *Cell) drained(left int32) {
 	m := c.more
 	list := m.drains
 	m.drains = nil
+	state := State(c.state.Load())
+	waiting := 0
+	if state != StateRunning || left <= 0 {
+		waiting = c.port.Len()
+	} // else the mailbox was found empty. Its length may be that before the turn: it is
+	// counted when the turn is over, and there need not be another one
 	for _, d := range list {
-		if all || c.port.Len() < d.below {
+		if state >= StateStopping || waiting < d.below {
 			d.who.Drained()
 		} else {
 			m.drains = append(m.drains, d)

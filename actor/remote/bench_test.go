@@ -6,7 +6,9 @@ import (
 	"encoding/binary"
 	"io"
 	"net"
+	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/dynolab/dyno/actor"
 	"github.com/dynolab/dyno/actor/remote"
@@ -192,6 +194,41 @@ func BenchmarkAsk(b *testing.B) {
 			if m, err := f.Wait(context.Background()); err != nil || m != remotetest.Count(1) {
 				b.Fatal(m, err)
 			}
+		}
+	})
+}
+
+// BenchmarkSlowReceiver is an actor that handles a message a microsecond, at the other
+// end of senders that send as fast as they may. An op is a message handled; most
+// is how many were accepted and not handled at once, which a window and a backlog
+// bound.
+func BenchmarkSlowReceiver(b *testing.B) {
+	b.Run("impl=remote", func(b *testing.B) {
+		c := remote.Config{Window: 256, Backlog: 256}
+		x, y := nodes(b, c)
+		var accepted, handled atomic.Int64
+		done := make(chan struct{})
+		far := x.Abroad(y.SpawnFunc(func(*actor.Context, any) error {
+			for t := time.Now(); time.Since(t) < time.Microsecond; {
+			}
+			if handled.Add(1) == int64(b.N) {
+				close(done)
+			}
+			return nil
+		}))
+		b.ResetTimer()
+		most := int64(0)
+		for range b.N {
+			if err := far.Tell(remotetest.Count(1)); err != nil {
+				b.Fatal(err)
+			}
+			most = max(most, accepted.Add(1)-handled.Load())
+		}
+		<-done
+		b.ReportMetric(float64(most), "most")
+		// Between two looks at the mailbox 32 come, and a turn may have picked up 300.
+		if bound := int64(c.Window + c.Backlog + 32 + 300 + 1); most > bound {
+			b.Errorf("%d messages were accepted and not handled, of at most %d", most, bound)
 		}
 	})
 }

@@ -33,8 +33,8 @@ func Run(t *testing.T, l Link) {
 					}
 				}()
 				w := &world{T: t, link: l, config: c.config}
-				w.a = NewHost(t, "a", dispatcher("workstealing"), c.config)
-				w.b = NewHost(t, "b", dispatcher("lockbased"), c.config)
+				w.a = NewHost(t, "a", dispatcher("lockbased"), c.config)
+				w.b = NewHost(t, "b", dispatcher("workstealing"), c.config)
 				w.join()
 				c.check(w)
 			}
@@ -594,6 +594,31 @@ var clauses = []clause{
 			w.must(<-waiting)
 			w.inOrder(in.wait(1000), 1000)
 			suspended.want(Text("there is room"))
+		},
+	},
+	{
+		name:   "slow-receiver-catches-up",
+		why:    "an actor that is behind time and again is given everything in the end, whatever has waited for it, and wherever",
+		config: remote.Config{Window: 256, Backlog: 256},
+		check: func(w *world) {
+			const n = 20_000
+			in := w.inbox(w.b)
+			sum := 0
+			r := w.a.Abroad(w.b.SpawnFunc(func(ctx *actor.Context, msg any) error {
+				for i := range 3000 { // some time, and none of the clock's
+					sum += i
+				}
+				return in.receive(ctx, msg)
+			}))
+			for i := range n {
+				ctx, end := context.WithTimeout(context.Background(), patience)
+				w.must(r.TellContext(ctx, Count(i)))
+				end()
+				if w.Failed() {
+					return
+				}
+			}
+			w.inOrder(in.wait(n), n)
 		},
 	},
 	{
