@@ -574,7 +574,7 @@ func TestRunGone(t *testing.T) {
 				o: RunOptions{Progress: noProgress{}}, s: new(Summary), target: &goneTarget{why: tt.why}, store: store,
 				plan: Plan{Images: []PlannedImage{{Cases: 10}}}, images: []*boardImage{im}, on: im,
 			}
-			err = session.Run(t.Context(), plan, r, store, nil, quiet{}, nil)
+			err = session.Run(t.Context(), plan, r, store, nil, session.Quiet{}, nil)
 			text, _ := os.ReadFile(path)
 			if n := strings.Count(string(text), "\n# hole: "); n != tt.kept || len(r.s.Results) != tt.kept {
 				t.Errorf("the results have %d cases, and %d were told of, want %d:\n%s", n, len(r.s.Results), tt.kept, text)

@@ -246,13 +246,19 @@ var importPolicy = Policy{
 			Packages: "internal/record",
 			Why:      "what is kept of a run is one format, for who writes it and for who reads it: neither knows the other",
 			Ours:     []string{"internal/filelock"},
+			TestOurs: []string{"internal/recordtest"},
 			Others:   []string{"golang.org/x/perf/..."},
+		},
+		{
+			Packages: "internal/recordtest",
+			Why:      "tests of several packages need the same plans and files, and no program does",
+			Ours:     []string{"internal/record"},
 		},
 		{
 			Packages: "internal/session",
 			Why:      "the loop that measures knows neither what is measured nor what becomes of the figures: a subject is an interface, and a comparison a function that is called at looks",
-			Ours:     []string{"internal/program", "internal/record", "internal/stats"},
-			TestOurs: []string{"internal/compare"},
+			Ours:     []string{"internal/child", "internal/program", "internal/record", "internal/stats"},
+			TestOurs: []string{"internal/compare", "internal/recordtest"},
 			Others:   []string{"github.com/shirou/gopsutil/v4/...", "golang.org/x/perf/..."},
 		},
 		{
@@ -271,14 +277,14 @@ var importPolicy = Policy{
 			Packages: "internal/compare",
 			Why:      "it judges what is recorded, whoever measured it and however it is shown",
 			Ours:     []string{"internal/record", "internal/stats"},
-			TestOurs: []string{"internal/session"},
+			TestOurs: []string{"internal/recordtest", "internal/session"},
 			Others:   []string{"github.com/agnivade/levenshtein", "golang.org/x/perf/..."},
 		},
 		{
 			Packages: "internal/calibrate",
 			Why:      "it says what verdicts are worth, by files of what is known beforehand: it plans them and reads them, and measures nothing itself",
 			Ours:     []string{"internal/compare", "internal/record", "internal/session", "internal/stats"},
-			TestOurs: []string{"internal/program"},
+			TestOurs: []string{"internal/program", "internal/recordtest"},
 			Others:   []string{"golang.org/x/perf/..."},
 		},
 		{
@@ -307,7 +313,7 @@ var importPolicy = Policy{
 			Packages: "internal/runner",
 			Why:      "it carries out what commands measure on this host; how that is shown is theirs, so it knows no report",
 			Ours: []string{
-				"internal/calibrate", "internal/compare", "internal/console", "internal/program/...", "internal/record", "internal/scratch",
+				"internal/calibrate", "internal/child", "internal/compare", "internal/console", "internal/program/...", "internal/record", "internal/scratch",
 				"internal/session", "internal/testbin", "internal/truth", "internal/versions",
 			},
 			Others: []string{errgroup}, // two versions are built side by side

@@ -35,10 +35,12 @@ func aTruth() *calibrate.Truth {
 		Undecided: 1, Unknown: 1, Longest: 8.25,
 	}
 	return &calibrate.Truth{
-		Schema: calibrate.TruthSchema, Files: []string{"truth-1.bench", "truth-1-ab.bench", "truth-1-benchstat.bench", "truth-2-ab.bench"},
-		Measured:      time.Date(2026, 11, 22, 12, 0, 0, 0, time.UTC),
-		Circumstances: map[string]string{"machine": "some-cpu-2c", "toolchain": "go version go1.26", "commit": "0123456789"},
-		Alpha:         0.05, Margin: 0.02,
+		Findings: compare.Findings{
+			Schema: calibrate.TruthSchema, Files: []string{"truth-1.bench", "truth-1-ab.bench", "truth-1-benchstat.bench", "truth-2-ab.bench"},
+			Measured:      time.Date(2026, 11, 22, 12, 0, 0, 0, time.UTC),
+			Circumstances: map[string]string{"machine": "some-cpu-2c", "toolchain": "go version go1.26", "commit": "0123456789"},
+			Alpha:         0.05, Margin: 0.02,
+		},
 		Rows: []calibrate.TruthRow{
 			{
 				Pkg: "example.com/plants", Name: "PointersInHeapN-2", Driven: "runN", Truth: calibrate.TruthRatio{Pairs: 30, Ratio: 1.2660, Lo: 1.2411, Hi: 1.2914, Is: compare.Slower},
@@ -57,7 +59,7 @@ func aTruth() *calibrate.Truth {
 		},
 		Dyno:      all,
 		Benchstat: calibrate.TruthCount{Wrong: compare.Rate{N: 1, Hi: 0.975}, Found: compare.Rate{N: 1, Hi: 0.975}, Large: compare.Rate{N: 1, Hi: 0.975}, Missed: 1},
-		Problems:  []string{"t.bench:7: torn"}, Holes: []string{"X: hole in block 3: crashed"},
+		Faults:    compare.Faults{Problems: []string{"t.bench:7: torn"}, Holes: []string{"X: hole in block 3: crashed"}},
 	}
 }
 
