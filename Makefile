@@ -213,11 +213,16 @@ examples:
 	@for e in counter chatroom pipeline workerpool; do go run ./examples/$$e >/dev/null; done
 	$(call say,an implementation in another module)
 	cd examples/outoftree && $(GO_TEST) $(RACE) ./... && $(GO_TEST) -run '^$$' -bench . -benchtime 10x ./...
+	$(call say,actors over NATS, and with protocol buffers, in modules of their own)
+	cd actor/natslink && $(GO_TEST) $(RACE) ./...
+	cd actor/protocodec && $(GO_TEST) $(RACE) ./...
 
 .PHONY: soak
 soak: ## the long tests: SOAK=1000 rounds, 10^9 messages, plain and under -race (hours)
 	$(call say,soak of $(SOAK) rounds)
 	DYNO_SOAK=$(SOAK) go test -count=1 -v -timeout 0 ./actor ./impls/... ./conformance/... | $(call sent,1000000 * $(SOAK))
+	$(call say,40 processes killed under load, and 10^7 messages over a wire that breaks)
+	DYNO_REMOTE_KILLS=40 DYNO_REMOTE_SOAK=10000000 go test -count=1 -v -timeout 0 -run '^Test(Kill|Soak)$$' ./actor/remote
 	$(call say,soak of $(SOAK) rounds under -race)
 	DYNO_SOAK=$(SOAK) go test -count=1 -v -race -timeout 0 ./actor ./impls/... ./conformance/... | $(call sent,100000 * $(SOAK))
 

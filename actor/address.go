@@ -1,6 +1,9 @@
 package actor
 
-import "errors"
+import (
+	"errors"
+	"strconv"
+)
 
 // Address names one incarnation of an actor in whatever system it lives: it is
 // what a [Ref] is outside memory. It is a plain value, comparable with ==. The
@@ -9,7 +12,7 @@ import "errors"
 // Its text is a URL, and its own exact inverse: [ParseAddress] takes what
 // AppendText gives and nothing else.
 //
-//	dyno://chess/user/room/anon-12#12
+//	dyno://chess@5f3a9c/user/room/anon-12#12
 //
 // In names, everything but ASCII letters, digits and -._~ is written as % and
 // two hexadecimal digits. The text of the zero Address is empty.
@@ -18,12 +21,13 @@ import "errors"
 // turn. That of the zero Address is empty, too.
 //
 // A PID is given out once by a system, not once for ever: a system that takes
-// over the name of one that is gone gives the same PIDs again. Systems whose
-// addresses outlive them need names that do not come back, say with the time
-// of their start.
+// over the name of one that is gone gives the same PIDs again. Boot tells them
+// apart; the text has it after the @, in hexadecimal digits.
 type Address struct {
 	// System is the name of the system: Config.Name.
 	System string
+	// Boot is the system's boot id: System.Boot. It is not 0.
+	Boot uint64
 	// Path is the path of the actor in it, such as "/user/room/anon-12".
 	Path string
 	// PID is the actor's PID in it.
@@ -38,7 +42,7 @@ var (
 
 const (
 	scheme        = "dyno://"
-	binaryVersion = 1
+	binaryVersion = 2
 )
 
 // IsZero reports whether a is nobody's.
@@ -46,7 +50,7 @@ func (a Address) IsZero() bool { return a == Address{} }
 
 // valid reports whether an actor can have the address.
 func (a Address) valid() bool {
-	if a.System == "" || a.PID.slot == 0 || len(a.Path) < 2 || a.Path[0] != '/' || a.Path[len(a.Path)-1] == '/' {
+	if a.System == "" || a.Boot == 0 || a.PID.slot == 0 || len(a.Path) < 2 || a.Path[0] != '/' || a.Path[len(a.Path)-1] == '/' {
 		return false
 	}
 	for i := range len(a.Path) - 1 {
@@ -97,6 +101,7 @@ func (a *Address) UnmarshalText(text []byte) error {
 func (a Address) appendText(b []byte) []byte {
 	b = append(b, scheme...)
 	b = escape(b, a.System, false)
+	b = strconv.AppendUint(append(b, '@'), a.Boot, 16)
 	b = escape(b, a.Path, true)
 	b = append(b, '#')
 	return a.PID.append(b)
@@ -111,26 +116,29 @@ func ParseAddress(text string) (Address, error) {
 		return Address{}, ErrBadAddress
 	}
 	rest := text[len(scheme):]
-	slash, hash := len(rest), len(rest)
+	at, slash, hash := len(rest), len(rest), len(rest)
 	for i := range len(rest) {
 		switch {
+		case rest[i] == '@' && at == len(rest):
+			at = i
 		case rest[i] == '/' && slash == len(rest):
 			slash = i
 		case rest[i] == '#' && hash == len(rest):
 			hash = i
 		}
 	}
-	if hash == len(rest) || slash > hash {
+	if hash == len(rest) || slash > hash || at > slash {
 		return Address{}, ErrBadAddress
 	}
-	system, ok1 := unescape(rest[:slash])
+	system, ok1 := unescape(rest[:at])
+	boot, err := strconv.ParseUint(rest[at+1:slash], 16, 64)
 	path, ok2 := unescape(rest[slash:hash])
 	pid, ok3 := ParsePID(rest[hash+1:])
-	a := Address{System: system, Path: path, PID: pid}
+	a := Address{System: system, Boot: boot, Path: path, PID: pid}
 	// Other spellings of the same address are nobody's, so that equal texts and
 	// equal addresses are the same thing. An escaped slash in the path is one
 	// of them: no name contains it.
-	if !ok1 || !ok2 || !ok3 || !a.valid() || string(a.appendText(nil)) != text {
+	if err != nil || !ok1 || !ok2 || !ok3 || !a.valid() || string(a.appendText(nil)) != text {
 		return Address{}, ErrBadAddress
 	}
 	return a, nil
@@ -164,9 +172,10 @@ func (a *Address) UnmarshalBinary(data []byte) error {
 	rest := data[1:]
 	slot, rest := number(rest)
 	gen, rest := number(rest)
+	boot, rest := word(rest)
 	system, rest := text(rest)
 	path, rest := text(rest)
-	x := Address{System: system, Path: path, PID: PID{slot: slot, gen: gen}}
+	x := Address{System: system, Boot: boot, Path: path, PID: PID{slot: slot, gen: gen}}
 	if len(rest) != 0 || !x.valid() || string(x.appendBinary(nil)) != string(data) {
 		return ErrBadAddress
 	}
@@ -174,13 +183,17 @@ func (a *Address) UnmarshalBinary(data []byte) error {
 	return nil
 }
 
-// appendBinary appends the version, the PID's two numbers, the system and the
-// path, each of these with its length before it. Numbers are written seven bits
-// a byte, the lowest first.
+// appendBinary appends the version, the PID's two numbers, the boot id, the system
+// and the path, each of these two with its length before it. Numbers are written
+// seven bits a byte, the lowest first; the boot id is random, and so in eight
+// bytes, the highest first.
 func (a Address) appendBinary(b []byte) []byte {
 	b = append(b, binaryVersion)
 	b = appendNumber(b, uint64(a.PID.slot))
 	b = appendNumber(b, uint64(a.PID.gen))
+	for shift := 56; shift >= 0; shift -= 8 {
+		b = append(b, byte(a.Boot>>shift))
+	}
 	b = append(appendNumber(b, uint64(len(a.System))), a.System...)
 	return append(appendNumber(b, uint64(len(a.Path))), a.Path...)
 }
@@ -206,6 +219,17 @@ func number(b []byte) (uint32, []byte) {
 	return 0, nil
 }
 
+// word takes eight bytes off the front of b, the highest first.
+func word(b []byte) (n uint64, rest []byte) {
+	if len(b) < 8 {
+		return 0, nil
+	}
+	for _, c := range b[:8] {
+		n = n<<8 | uint64(c)
+	}
+	return n, b[8:]
+}
+
 // text takes a string with its length off the front of b.
 func text(b []byte) (string, []byte) {
 	n, rest := number(b)
@@ -222,7 +246,7 @@ const hexDigits = "0123456789ABCDEF"
 func escape(b []byte, s string, slash bool) []byte {
 	for i := range len(s) {
 		c := s[i]
-		if plain(c) || slash && c == '/' {
+		if bare(c) || slash && c == '/' {
 			b = append(b, c)
 		} else {
 			b = append(b, '%', hexDigits[c>>4], hexDigits[c&15])
@@ -231,8 +255,8 @@ func escape(b []byte, s string, slash bool) []byte {
 	return b
 }
 
-// plain reports whether c means itself everywhere in a URL.
-func plain(c byte) bool {
+// bare reports whether c means itself everywhere in a URL.
+func bare(c byte) bool {
 	return 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' || '0' <= c && c <= '9' ||
 		c == '-' || c == '.' || c == '_' || c == '~'
 }
@@ -272,7 +296,8 @@ func (r Ref) Address() Address {
 	if p, ok := r.cell.port.(*proxy); ok {
 		return p.address()
 	}
-	return Address{System: r.cell.system.name, Path: r.Path(), PID: r.cell.pid}
+	s := r.cell.system
+	return Address{System: s.name, Boot: s.boot, Path: r.Path(), PID: r.cell.pid}
 }
 
 // AppendText appends the text of the actor's address to b, nothing for the zero
@@ -315,7 +340,8 @@ func (s *System) ResolveBinary(data []byte) (Ref, error) {
 // system, it is the one incarnation that the address names, or [ErrUnknown] if
 // it has stopped or never was. If it is in another one, the Ref goes over the
 // link to that, whether there is such an actor or not; without a link the error
-// is [ErrNoLink]. The zero Address is that of the zero Ref.
+// is [ErrNoLink]. Of an incarnation of a system that another one has followed it
+// is [ErrStopped]. The zero Address is that of the zero Ref.
 func (s *System) ResolveAddress(a Address) (Ref, error) {
 	switch {
 	case a.IsZero():
@@ -324,6 +350,8 @@ func (s *System) ResolveAddress(a Address) (Ref, error) {
 		return Ref{}, ErrBadAddress
 	case a.System != s.name:
 		return s.remote.resolve(s, a)
+	case a.Boot != s.boot:
+		return Ref{}, ErrStopped
 	}
 	var buf [64]byte
 	c := s.table.find(a.PID)

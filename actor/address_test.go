@@ -4,6 +4,8 @@ import (
 	"encoding/json"
 	"errors"
 	"net/url"
+	"strconv"
+	"strings"
 	"testing"
 
 	"github.com/dynolab/dyno/actor"
@@ -21,13 +23,13 @@ func pid(t testing.TB, s string) actor.PID {
 // goodAddresses are addresses with the texts they must have.
 func goodAddresses(t testing.TB) map[string]actor.Address {
 	return map[string]actor.Address{
-		"":                                  {},
-		"dyno://dyno/user#3":                {"dyno", "/user", pid(t, "3")},
-		"dyno://s/user/room/anon-12.4#12.4": {"s", "/user/room/anon-12.4", pid(t, "12.4")},
-		"dyno://a%2Fb%23%25/user/%23%25%20%3F.~_-#4294967295.4294967295": {
-			"a/b#%", "/user/#% ?.~_-", pid(t, "4294967295.4294967295"),
+		"":                                    {},
+		"dyno://dyno@5f3a/user#3":             {"dyno", 0x5f3a, "/user", pid(t, "3")},
+		"dyno://s@1/user/room/anon-12.4#12.4": {"s", 1, "/user/room/anon-12.4", pid(t, "12.4")},
+		"dyno://a%2Fb%23%25%40@ffffffffffffffff/user/%23%25%20%3F%40.~_-#4294967295.4294967295": {
+			"a/b#%@", 1<<64 - 1, "/user/#% ?@.~_-", pid(t, "4294967295.4294967295"),
 		},
-		"dyno://caf%C3%A9/user/%FF%00/x#128.127": {"café", "/user/\xff\x00/x", pid(t, "128.127")},
+		"dyno://caf%C3%A9@100000000/user/%FF%00/x#128.127": {"café", 1 << 32, "/user/\xff\x00/x", pid(t, "128.127")},
 	}
 }
 
@@ -45,7 +47,7 @@ func TestAddresses(t *testing.T) {
 		if err2 := back.UnmarshalBinary(bin); err != nil || err2 != nil || back != a {
 			t.Errorf("%#v comes back from its binary form as %#v, %v, %v", a, back, err, err2)
 		}
-		if len(bin) > len(text) {
+		if len(bin) > len(text)+6 { // a boot id of one digit has eight bytes
 			t.Errorf("%q has %d bytes of text and %d in binary form", text, len(text), len(bin))
 		}
 		for n := range bin {
@@ -60,42 +62,46 @@ func TestAddresses(t *testing.T) {
 			t.Errorf("a failed UnmarshalBinary has changed the address to %#v", back)
 		}
 		if a.System == "dyno" || a.System == "s" { // net/url takes few escapes in a host
-			if u, err := url.Parse(text); err != nil || u.Host != a.System || u.Path != a.Path || u.Fragment != a.PID.String() {
+			if u, err := url.Parse(text); err != nil || u.User.Username() != a.System || u.Host != strconv.FormatUint(a.Boot, 16) || u.Path != a.Path || u.Fragment != a.PID.String() {
 				t.Errorf("as a URL %q is %#v, %v", text, u, err)
 			}
 		}
 	}
 	// The form is written down: others may read it.
-	a := actor.Address{System: "ab", Path: "/user/c", PID: pid(t, "300.1")}
-	if got, _ := a.MarshalBinary(); string(got) != "\x01\xac\x02\x01\x02ab\x07/user/c" {
+	a := actor.Address{System: "ab", Boot: 0x0102030405060708, Path: "/user/c", PID: pid(t, "300.1")}
+	if got, _ := a.MarshalBinary(); string(got) != "\x02\xac\x02\x01\x01\x02\x03\x04\x05\x06\x07\x08\x02ab\x07/user/c" {
 		t.Errorf("the binary form is %q", got)
 	}
 }
 
 func TestBadAddresses(t *testing.T) {
 	for _, text := range []string{
-		"dyno", "dyno:", "dyno://", "http://s/user#3", "DYNO://s/user#3", "dyno://s#3", "dyno://s/#3", "dyno:///user#3",
-		"dyno://s/user", "dyno://s/user#", "dyno://s/user#0", "dyno://s/user#03", "dyno://s/user#3.0", "dyno://s/user#3#3",
-		"dyno://s/user/#3", "dyno://s//user#3", "dyno://s/user//a#3", "dyno://s/a%2Fb#3", "dyno://s/%2fb#3", "dyno://s/%ff#3",
-		"dyno://s/%41#3", "dyno://s/%4#3", "dyno://s/%#3", "dyno://s/%GG#3", "dyno://s/a b#3", "dyno://s/é#3", " dyno://s/user#3", "dyno://s/user#3 ",
-		"dyno://s#/user#3",
+		"dyno", "dyno:", "dyno://", "http://s@1/user#3", "DYNO://s@1/user#3", "dyno://s@1#3", "dyno://s@1/#3", "dyno://@1/user#3",
+		"dyno://s@1/user", "dyno://s@1/user#", "dyno://s@1/user#0", "dyno://s@1/user#03", "dyno://s@1/user#3.0", "dyno://s@1/user#3#3",
+		"dyno://s@1/user/#3", "dyno://s@1//user#3", "dyno://s@1/user//a#3", "dyno://s@1/a%2Fb#3", "dyno://s@1/%2fb#3", "dyno://s@1/%ff#3",
+		"dyno://s@1/%41#3", "dyno://s@1/%4#3", "dyno://s@1/%#3", "dyno://s@1/%GG#3", "dyno://s@1/a b#3", "dyno://s@1/é#3", " dyno://s@1/user#3", "dyno://s@1/user#3 ",
+		"dyno://s@1#/user#3", "dyno://s/user#3", "dyno://s@/user#3", "dyno://s@0/user#3", "dyno://s@01/user#3", "dyno://s@A/user#3",
+		"dyno://s@1@1/user#3", "dyno://s/user@1#3", "dyno://s/user#@1", "dyno://s@10000000000000000/user#3", "dyno://s@-1/user#3",
 	} {
 		if a, err := actor.ParseAddress(text); err != actor.ErrBadAddress || !a.IsZero() {
 			t.Errorf("ParseAddress(%q) = %#v, %v", text, a, err)
 		}
 	}
 	for _, bin := range []string{
-		"\x00", "\x01", "\x02\x03\x00\x01s\x05/user", "\x01\x03\x00\x01s\x05/user!", "\x01\x83\x00\x00\x01s\x05/user",
-		"\x01\x00\x00\x01s\x05/user", "\x01\x03\x00\x00\x05/user", "\x01\x03\x00\x01s\x01/", "\x01\x03\x00\x01s\x06/user",
-		"\x01\xff\xff\xff\xff\x7f\x00\x01s\x05/user", "\x01\x80\x80\x80\x80\x80\x80\x80\x80\x80\x01\x00\x01s\x05/user",
-		"\x01\x03\x00\x01s\xff\xff\xff\xff\x0f/user",
+		"\x00", "\x02", "\x01\x03\x00B\x01s\x05/user", "\x02\x03\x00B\x01s\x05/user!", "\x02\x83\x00\x00B\x01s\x05/user",
+		"\x02\x00\x00B\x01s\x05/user", "\x02\x03\x00B\x00\x05/user", "\x02\x03\x00B\x01s\x01/", "\x02\x03\x00B\x01s\x06/user",
+		"\x02\xff\xff\xff\xff\x7f\x00B\x01s\x05/user", "\x02\x80\x80\x80\x80\x80\x80\x80\x80\x80\x01\x00B\x01s\x05/user",
+		"\x02\x03\x00B\x01s\xff\xff\xff\xff\x0f/user", "\x02\x03\x00\x00\x00\x00\x00\x00\x00\x00\x00\x01s\x05/user", "\x02\x03\x00\x00\x00",
 	} {
+		bin = strings.Replace(bin, "B", "bootboot", 1) // any eight bytes but zeros
 		var a actor.Address
 		if err := a.UnmarshalBinary([]byte(bin)); err != actor.ErrBadAddress || !a.IsZero() {
 			t.Errorf("the binary form %q: %#v, %v", bin, a, err)
 		}
 	}
-	for _, a := range []actor.Address{{System: "s"}, {Path: "/a", PID: pid(t, "1")}, {"s", "a", pid(t, "1")}, {"s", "/a", actor.PID{}}} {
+	for _, a := range []actor.Address{
+		{System: "s"}, {Boot: 1, Path: "/a", PID: pid(t, "1")}, {"s", 1, "a", pid(t, "1")}, {"s", 1, "/a", actor.PID{}}, {"s", 0, "/a", pid(t, "1")},
+	} {
 		if b, err := a.AppendText([]byte("x")); err != actor.ErrBadAddress || string(b) != "x" {
 			t.Errorf("the text of %#v is %q, %v", a, b, err)
 		}
@@ -113,7 +119,7 @@ func FuzzParseAddress(f *testing.F) {
 	for text := range goodAddresses(f) {
 		f.Add(text)
 	}
-	f.Add("dyno://s/a%2Fb#3")
+	f.Add("dyno://s@1/a%2Fb#3")
 	f.Fuzz(func(t *testing.T, text string) {
 		a, err := actor.ParseAddress(text)
 		if err != nil {
@@ -181,7 +187,7 @@ func TestResolveLocal(t *testing.T) {
 			anon, err = ctx.Spawn(props(nothing))
 			must(t, err)
 		})
-		if got := named.Address(); got != (actor.Address{System: "dyno", Path: "/user/a #1", PID: named.PID()}) {
+		if got := named.Address(); got != (actor.Address{System: "dyno", Boot: h.sys.Boot(), Path: "/user/a #1", PID: named.PID()}) {
 			t.Errorf("Address = %#v", got)
 		}
 		for _, r := range []actor.Ref{{}, named, anon, h.sys.UserGuardian()} {
@@ -204,11 +210,13 @@ func TestResolveLocal(t *testing.T) {
 			}
 		}
 		a := named.Address()
+		here := "dyno://dyno@" + strconv.FormatUint(h.sys.Boot(), 16)
 		for text, want := range map[string]error{
-			"dyno://dyno/user/other#" + named.PID().String(): actor.ErrUnknown, // of another system that had the name
-			"dyno://dyno/user#999":                           actor.ErrUnknown,
-			"dyno://dyno/user":                               actor.ErrBadAddress,
-			"dyno://elsewhere/user#3":                        actor.ErrNoLink,
+			here + "/user/other#" + named.PID().String():          actor.ErrUnknown,
+			here + "/user#999":                                    actor.ErrUnknown,
+			here + "/user":                                        actor.ErrBadAddress,
+			"dyno://dyno@1/user/a%20%231#" + named.PID().String(): actor.ErrStopped, // of another system that had the name
+			"dyno://elsewhere@1/user#3":                           actor.ErrNoLink,
 		} {
 			if r, err := h.sys.Resolve(text); err != want || !r.IsZero() {
 				t.Errorf("Resolve(%q) = %v, %v, want %v", text, r, err, want)

@@ -106,6 +106,7 @@ func (c *Cell) BeginTurn(w Worker) bool {
 // Undelivered by Port.Close.
 func (c *Cell) Invoke(msg any) bool {
 	c.left--
+	msg = plain(msg)
 	if err := c.actor.Receive((*Context)(c), msg); err != nil {
 		c.fail(msg, err, true)
 		return false
@@ -149,6 +150,8 @@ func (c *Cell) Caught(t *Tally, msg, recovered any) Verdict {
 		m.busy, m.current = false, notice{}
 	} else if !sent {
 		msg = nil // a hook failed, not a message
+	} else {
+		msg = plain(msg) // as Receive was given it
 	}
 	c.fail(msg, caught(recovered), sent)
 	return c.EndTurn(t)
@@ -241,6 +244,9 @@ func (c *Cell) handle(s *signal) {
 		c.terminated(s.arg.(*Terminated))
 	case sigTimer:
 		c.rings(s.arg.(*Timer))
+	case sigDrain:
+		m := c.extra()
+		m.drains = append(m.drains, *s.arg.(*drain))
 	case sigNudge:
 		if m := c.more; s == &m.nudge {
 			m.nudged = false
@@ -331,6 +337,9 @@ func (c *Cell) ended(left int32) {
 	if len(m.seekers) > 0 {
 		c.room(false)
 	}
+	if len(m.drains) > 0 {
+		c.drained(left)
+	}
 }
 
 // settle does what the end of a turn of an actor that is not running asks for.
@@ -402,6 +411,7 @@ func (c *Cell) finish() {
 		c.stopTimers() // of PostStop
 		c.spill()
 		c.room(true)
+		c.drained(0)
 		c.unwatchAll()
 		c.tellWatchers()
 		c.more = nil
@@ -423,6 +433,8 @@ func (c *Cell) decline(s *signal) {
 		c.send(s.arg.(*Cell), &signal{kind: sigTerminated, arg: &Terminated{Actor: Ref{c}}})
 	case sigSeek:
 		resume(s.arg.(*Cell), s.epoch, c.workerFor(s.arg.(*Cell)))
+	case sigDrain:
+		s.arg.(*drain).who.Drained()
 	}
 }
 

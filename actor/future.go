@@ -67,6 +67,9 @@ func (r ReplyTo) Fail(err error) error {
 		panic("actor: Fail(nil): an answer that is no failure is told, not failed")
 	}
 	if r.promise == nil {
+		if r.Awaits() {
+			return r.ref.Tell(Failed{err})
+		}
 		return r.ref.Tell(err)
 	}
 	return r.promise.reply(r.ticket, nil, err)

@@ -37,6 +37,7 @@ type more struct {
 	sought   seeker // whose mailbox had room for this actor, which is in its first turn since
 	seekers  []seeker
 	granted  int // of them
+	drains   []drain
 	watchers watchers
 	watching map[*Cell]struct{}
 
@@ -149,7 +150,7 @@ func (c *Cell) deliver() bool {
 			if !ok {
 				return true
 			}
-			n = notice{msg: msg, sent: true}
+			n = notice{msg: plain(msg), sent: true}
 		} else {
 			return true
 		}

@@ -88,7 +88,9 @@ func (r Ref) Intake() *Intake {
 
 // Backlog returns how many user messages wait in the actor's mailbox. While it
 // is being sent to, or in a turn, the number may be out of date at once, and
-// those that the turn has picked up may or may not be counted.
+// those that the turn has picked up may or may not be counted. Of an actor in
+// another system it is how many messages are under way there, to whichever
+// actor: accepted here and, as far as is known, in no mailbox yet.
 func (r Ref) Backlog() int {
 	if r.cell == nil {
 		return 0

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"runtime"
 	"strconv"
+	"sync"
 	"sync/atomic"
 	"testing"
 
@@ -22,20 +23,69 @@ type direct struct {
 	err   error
 }
 
-func (l *direct) Send(ctx context.Context, to actor.Address, msg any) error {
+func (l *direct) Send(ctx context.Context, to actor.Ref, msg any) error {
 	l.calls.Add(1)
 	if l.err != nil {
 		return l.err
 	}
-	return l.to.Deliver(ctx, to, msg)
+	return l.to.Deliver(ctx, to.Address(), msg)
 }
 
-// stopping is a link that carries Stop.
-type stopping struct{ direct }
+// control is a link that carries everything.
+type control struct {
+	direct
+	line     atomic.Pointer[actor.Line]
+	observer *actor.Observer
+	watches  atomic.Int64 // Watch less Unwatch
 
-func (l *stopping) Stop(to actor.Address) {
-	if r, err := l.to.ResolveAddress(to); err == nil {
-		l.to.Stop(r)
+	mu   sync.Mutex // guards what follows
+	full bool       // there is no room
+	wait []func()
+}
+
+// connect connects from to to over a link that carries everything.
+func connect(from, to *actor.System) *control {
+	l := &control{direct: direct{to: to}}
+	l.observer = to.NewObserver(func(t actor.Terminated) {
+		a := t.Actor.Address()
+		go l.line.Load().Terminated(a.Path, a.PID, t.Err) // it may come of Watch, with that one's lock
+	})
+	l.line.Store(from.Connect(to.Name(), to.Boot(), l))
+	return l
+}
+
+func (l *control) Stop(to actor.Ref) { l.at(to, l.to.Stop) }
+
+func (l *control) Watch(to actor.Ref) {
+	l.watches.Add(1)
+	a := to.Address()
+	if r, err := l.to.ResolveAddress(a); err == nil {
+		l.observer.Watch(r)
+	} else {
+		go l.line.Load().Terminated(a.Path, a.PID, nil)
+	}
+}
+
+func (l *control) Unwatch(to actor.Ref) {
+	l.watches.Add(-1)
+	l.at(to, l.observer.Unwatch)
+}
+
+func (l *control) at(to actor.Ref, f func(actor.Ref)) {
+	if r, err := l.to.ResolveAddress(to.Address()); err == nil {
+		f(r)
+	}
+}
+
+func (l *control) Backlog() int { return 7 }
+
+func (l *control) Room(f func()) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.full {
+		l.wait = append(l.wait, f)
+	} else {
+		go f()
 	}
 }
 
@@ -70,7 +120,7 @@ type envelope struct {
 	Hit wireHit
 }
 
-func (l *encoding) Send(ctx context.Context, to actor.Address, msg any) error {
+func (l *encoding) Send(ctx context.Context, to actor.Ref, msg any) error {
 	m, ok := msg.(*hit)
 	if !ok {
 		return fmt.Errorf("the link does not carry a %T", msg)
@@ -80,7 +130,7 @@ func (l *encoding) Send(ctx context.Context, to actor.Address, msg any) error {
 		return err
 	}
 	var buf bytes.Buffer
-	if err := gob.NewEncoder(&buf).Encode(envelope{to, wireHit{m.left, from}}); err != nil {
+	if err := gob.NewEncoder(&buf).Encode(envelope{to.Address(), wireHit{m.left, from}}); err != nil {
 		return err
 	}
 	select {
@@ -182,8 +232,8 @@ func TestPingPongOverLinks(t *testing.T) {
 	t.Run("link=direct", func(t *testing.T) {
 		onAll(t, func(t *testing.T, a, b *host) {
 			ab, ba := &direct{to: b.sys}, &direct{to: a.sys}
-			a.sys.Connect("b", ab)
-			b.sys.Connect("a", ba)
+			a.sys.Connect("b", b.sys.Boot(), ab)
+			b.sys.Connect("a", a.sys.Boot(), ba)
 			play(t, a, b)
 			if ab.calls.Load() != rounds+1 || ba.calls.Load() != rounds {
 				t.Errorf("%d messages went one way, and %d the other, want %d and %d", ab.calls.Load(), ba.calls.Load(), rounds+1, rounds)
@@ -195,8 +245,8 @@ func TestPingPongOverLinks(t *testing.T) {
 			ab, ba := newEncoding(b.sys), newEncoding(a.sys)
 			defer ba.close()
 			defer ab.close()
-			a.sys.Connect("b", ab)
-			b.sys.Connect("a", ba)
+			a.sys.Connect("b", b.sys.Boot(), ab)
+			b.sys.Connect("a", a.sys.Boot(), ba)
 			play(t, a, b)
 		})
 	})
@@ -220,14 +270,13 @@ func TestRemoteRefs(t *testing.T) {
 		if _, err := a.sys.ResolveAddress(far.Address()); err != actor.ErrNoLink {
 			t.Errorf("without a link: %v", err)
 		}
-		a.sys.Connect("b", nil) // nothing to take away
-		a.sys.Connect("b", link)
+		line := a.sys.Connect("b", b.sys.Boot(), link)
 		r := abroad(t, a.sys, far)
 		if again := abroad(t, a.sys, far); again != r {
 			t.Errorf("%v and %v are not equal", r, again)
 		}
 		other := abroad(t, a.sys, b.sys.UserGuardian())
-		text := "dyno://b/user/x%20y#" + far.PID().String()
+		text := "dyno://b@" + strconv.FormatUint(b.sys.Boot(), 16) + "/user/x%20y#" + far.PID().String()
 		if r == other || r == far || r.IsZero() || r.Address() != far.Address() || r.PID() != far.PID() ||
 			r.Name() != "x y" || r.Path() != "/user/x y" || r.String() != text || r.Backlog() != 0 || other.Name() != "user" {
 			t.Errorf("the remote Ref is %v: %#v, %v, %q, %q, %d", r, r.Address(), r.PID(), r.Name(), r.Path(), r.Backlog())
@@ -292,9 +341,10 @@ func TestRemoteRefs(t *testing.T) {
 		link.err = errLink
 		refused(errLink)
 		link.err = nil
-		a.sys.Connect("b", nil)
+		line.End()
 		refused(actor.ErrNoLink)
-		a.sys.Connect("b", link)
+		a.sys.Connect("b", b.sys.Boot(), link)
+		line.End() // of a link that is not there any more: nothing
 		if abroad(t, a.sys, far) != r {
 			t.Error("the loss of a link has changed a Ref")
 		}
@@ -303,8 +353,7 @@ func TestRemoteRefs(t *testing.T) {
 		a.sys.Stop(r)
 		a.do(func(ctx *actor.Context) { ctx.Stop(r) })
 		wait() // it is still there
-		stopper := &stopping{direct{to: b.sys}}
-		a.sys.Connect("b", stopper)
+		connect(a.sys, b.sys)
 		a.sys.Stop(r)
 		for {
 			b.drive()
@@ -323,7 +372,7 @@ func TestRemoteRefs(t *testing.T) {
 func TestStopInATurnGoesOverTheLink(t *testing.T) {
 	onAll(t, func(t *testing.T, a, b *host) {
 		far := b.spawnFunc(nothing)
-		a.sys.Connect("b", &stopping{direct{to: b.sys}})
+		connect(a.sys, b.sys)
 		r := abroad(t, a.sys, far)
 		a.do(func(ctx *actor.Context) { ctx.Stop(r) })
 		for {
@@ -340,7 +389,7 @@ func TestStopInATurnGoesOverTheLink(t *testing.T) {
 func TestLinkSeesTheContext(t *testing.T) {
 	onAll(t, func(t *testing.T, a, b *host) {
 		stuck := &encoding{to: b.sys, bytes: make(chan []byte)} // nobody reads
-		a.sys.Connect("b", stuck)
+		a.sys.Connect("b", b.sys.Boot(), stuck)
 		r := abroad(t, a.sys, b.sys.UserGuardian())
 		ctx, cancel := context.WithCancel(context.Background())
 		cancel()
@@ -361,11 +410,12 @@ func TestDeliver(t *testing.T) {
 		must(t, h.sys.Deliver(context.Background(), a, 1))
 		h.settle()
 		j.want(t, 1)
-		stranger := actor.Address{System: "else", Path: a.Path, PID: a.PID}
+		stranger := actor.Address{System: "else", Boot: 1, Path: a.Path, PID: a.PID}
 		for to, want := range map[actor.Address]error{
 			stranger: actor.ErrUnknown,
 			{}:       actor.ErrUnknown,
-			{System: "dyno", Path: a.Path, PID: pid(t, "99")}: actor.ErrUnknown,
+			{System: "dyno", Boot: a.Boot, Path: a.Path, PID: pid(t, "99")}: actor.ErrUnknown,
+			{System: "dyno", Boot: a.Boot + 1, Path: a.Path, PID: a.PID}:    actor.ErrStopped,
 			{System: "dyno"}: actor.ErrBadAddress,
 		} {
 			if err := h.sys.Deliver(context.Background(), to, 2); err != want {
@@ -401,7 +451,7 @@ func TestDeliver(t *testing.T) {
 		h.dead() // what waited for the actor that has failed
 
 		// What a link loses is reported, whoever it was for.
-		for _, to := range []actor.Address{a, {System: "dyno", Path: "/user/gone", PID: pid(t, "77.7")}, stranger, {}} {
+		for _, to := range []actor.Address{a, {System: "dyno", Boot: a.Boot, Path: "/user/gone", PID: pid(t, "77.7")}, stranger, {}} {
 			h.sys.Undeliverable(to, 5, errLink)
 			h.mu.Lock()
 			l := h.letters
@@ -426,14 +476,18 @@ func TestDeliver(t *testing.T) {
 
 func TestConnectMisuse(t *testing.T) {
 	h := newHost(t, implsUnderTest[1])
-	for _, name := range []string{"", "dyno"} {
+	for _, x := range []struct {
+		name string
+		boot uint64
+		link actor.Link
+	}{{"", 1, &direct{}}, {"dyno", 1, &direct{}}, {"b", 0, &direct{}}, {"b", 1, nil}} {
 		func() {
 			defer func() {
 				if recover() == nil {
-					t.Errorf("Connect(%q) does not panic", name)
+					t.Errorf("Connect(%q, %d, %v) does not panic", x.name, x.boot, x.link)
 				}
 			}()
-			h.sys.Connect(name, &direct{})
+			h.sys.Connect(x.name, x.boot, x.link)
 		}()
 	}
 }
@@ -442,9 +496,9 @@ func TestConnectMisuse(t *testing.T) {
 // without end, and what is used stays equal meanwhile.
 func TestRemoteRefsAreForgotten(t *testing.T) {
 	h := newHost(t, implsUnderTest[1])
-	h.sys.Connect("b", &direct{to: h.sys})
+	h.sys.Connect("b", 1, &direct{to: h.sys})
 	address := func(i int) actor.Address {
-		return actor.Address{System: "b", Path: "/user/anon-" + strconv.Itoa(i), PID: pid(t, strconv.Itoa(i))}
+		return actor.Address{System: "b", Boot: 1, Path: "/user/anon-" + strconv.Itoa(i), PID: pid(t, strconv.Itoa(i))}
 	}
 	resolve := func(i int) actor.Ref {
 		r, err := h.sys.ResolveAddress(address(i))

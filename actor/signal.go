@@ -30,6 +30,7 @@ const (
 	sigTerminated                         // *Terminated: an actor that may be watched has stopped
 	sigTimer                              // *Timer: its time is up
 	sigNudge                              // look at your notices
+	sigDrain                              // *drain: tell it when few messages wait
 )
 
 // signals is a queue of system messages: a lock-free stack that the actor's

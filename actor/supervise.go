@@ -233,6 +233,7 @@ func isFatal(err error) bool {
 }
 
 // Terminated is the message that tells an actor that one it watches has stopped.
+// Only the runtime makes one: who sends one has it arrive as a [Forged].
 type Terminated struct {
 	Actor Ref
 	// Err is the failure that the actor was stopped for, and nil if it was asked

@@ -25,8 +25,8 @@ type Suspension struct {
 	// Capacity, if not zero, is an actor whose mailbox is full or may be: the
 	// suspension ends when there is room in it, or the actor stops. Those who
 	// wait for the same mailbox are resumed in the order in which they came, as
-	// many at a time as there is room for. Of an actor in another system nobody
-	// knows: it ends at once.
+	// many at a time as there is room for. For an actor in another system it
+	// ends when its link could take a message, or is lost.
 	Capacity Ref
 }
 
@@ -126,8 +126,8 @@ func (c *Cell) suspended(p *pause) {
 	}
 	c.system.suspends.Add(1) // now, so that who has seen it counted finds the timer running
 	t := p.Capacity.cell
-	if t != nil && (t.away() || !t.post(&signal{kind: sigSeek, arg: c, epoch: p.epoch}, c.workerFor(t))) {
-		resume(c, p.epoch, c.worker) // it has stopped; or is elsewhere, and links relay nothing of the kind
+	if t != nil && !t.post(&signal{kind: sigSeek, arg: c, epoch: p.epoch}, c.workerFor(t)) {
+		resume(c, p.epoch, c.worker) // it has stopped
 	}
 }
 

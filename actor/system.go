@@ -2,6 +2,7 @@ package actor
 
 import (
 	"context"
+	"math/rand/v2"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -11,6 +12,12 @@ import (
 type Config struct {
 	// Name is the system's name, for people; the default is "dyno".
 	Name string
+
+	// Boot tells this system from others that have or had the same name: it is
+	// part of its actors' addresses, so that those of a system that was restarted
+	// are not taken for the old ones. 0, the default, means a random number; a
+	// machine without a source of randomness brings its own.
+	Boot uint64
 
 	// Guardian makes the user guardian, the one actor that is there from the
 	// start. Everything else is spawned by it and its descendants.
@@ -69,6 +76,7 @@ type Failure struct {
 //	└── user     Config.Guardian
 type System struct {
 	name       string
+	boot       uint64
 	dispatcher Dispatcher
 	clock      Clock
 	timers     timers
@@ -124,6 +132,7 @@ func NewSystem(c Config) (*System, error) {
 	}
 	s := &System{
 		name:       c.Name,
+		boot:       c.Boot,
 		dispatcher: c.Dispatcher,
 		clock:      c.Clock,
 		onLetter:   c.DeadLetters,
@@ -139,6 +148,9 @@ func NewSystem(c Config) (*System, error) {
 	}
 	if s.name == "" {
 		s.name = "dyno"
+	}
+	for s.boot == 0 {
+		s.boot = rand.Uint64()
 	}
 	if s.clock == nil {
 		s.clock = wallClock{}
@@ -164,6 +176,12 @@ func ignore(*Context, any) error { return nil }
 
 // Name returns the system's name.
 func (s *System) Name() string { return s.name }
+
+// Boot returns the system's boot id: [Config].Boot, or the random number it got.
+func (s *System) Boot() uint64 { return s.boot }
+
+// Clock returns the system's clock.
+func (s *System) Clock() Clock { return s.clock }
 
 // UserGuardian returns the Ref of the user guardian.
 func (s *System) UserGuardian() Ref { return Ref{s.user} }

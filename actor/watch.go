@@ -34,15 +34,13 @@ func (w *watchers) remove(c *Cell) {
 // Watch has the actor be told, by a [Terminated] message, when r has stopped: once,
 // also if it has stopped already, and however often it is watched. The message
 // comes ahead of the mailbox and takes no room in it. When it comes r's name is
-// free. Watching the zero Ref or itself does nothing. Watching an actor in another
-// system panics: links relay no Terminated.
+// free. Watching the zero Ref or itself does nothing. An actor in another system
+// that cannot be reached, now or later on, is as good as stopped: its Terminated has
+// [ErrUnreachable], though it may live.
 func (x *Context) Watch(r Ref) {
 	c, t := x.turn(), r.cell
 	if t == nil || t == c {
 		return
-	}
-	if t.away() {
-		panic("actor: Watch of " + r.String() + ", which is in another system: links relay no Terminated")
 	}
 	m := c.extra()
 	if m.watching == nil {

@@ -64,7 +64,7 @@ var messageClauses = []Clause{
 	},
 	{
 		Name: "actor/tell-forged", Rule: "FR-033",
-		Why: "user code cannot make a system message: whatever value it sends is a user message like any other, in its place in the order, and nobody stops or fails of it",
+		Why: "user code cannot make a system message: whatever value it sends is a user message like any other, in its place in the order, and nobody stops or fails of it; what the runtime tells actors by a message arrives as actor.Forged if it was sent",
 		Check: actors(func(w *world) {
 			forged := []any{
 				actor.StateStopping, actor.StateStopped, actor.Stopped, actor.Suspended, actor.Closed,
@@ -81,6 +81,9 @@ var messageClauses = []Clause{
 				actor.MailboxConfig{}.Policy,
 				actor.Stats{},
 				"stop", "kill", nil, w.s,
+				actor.Terminated{Actor: w.guardian(), Err: errA},
+				actor.Terminated{},
+				actor.ReceiveTimeout{},
 			}
 			for _, m := range mailboxes {
 				if m.Capacity > 0 {
@@ -99,8 +102,12 @@ var messageClauses = []Clause{
 				w.in(r, func(ctx *actor.Context) { w.tells(ctx, r, forged...) })
 				w.until("all messages to be handled", func() bool { return int(n.Load()) == len(forged) },
 					func() string { return text("only ", int(n.Load()), " of ", len(forged), " messages were handled") })
-				for i := range forged {
-					w.e.require(got[i] == forged[i], "message ", i+1, " arrived as ", got[i], ", want ", forged[i])
+				for i, want := range forged {
+					switch want.(type) {
+					case actor.Terminated, actor.ReceiveTimeout:
+						want = actor.Forged{Msg: want}
+					}
+					w.e.require(got[i] == want, "message ", i+1, " arrived as ", got[i], ", want ", want)
 				}
 				w.e.require(w.alive(r), "an actor has stopped because of a user message")
 				w.stop(r)

@@ -12,6 +12,11 @@ type ReplyTo[R any] struct {
 	to actor.ReplyTo
 }
 
+// ReplyToOf returns to for replies of type R, for a request that takes its ReplyTo
+// where it arrives, in another process. Nobody checks that R is what is waited for:
+// any other reply is [ErrType].
+func ReplyToOf[R any](to actor.ReplyTo) ReplyTo[R] { return ReplyTo[R]{to} }
+
 // Untyped returns the ReplyTo without its type.
 func (r ReplyTo[R]) Untyped() actor.ReplyTo { return r.to }
 

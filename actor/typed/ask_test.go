@@ -116,3 +116,14 @@ func TestRestartHooksAndSignals(t *testing.T) {
 		}
 	})
 }
+
+func TestReplyToOf(t *testing.T) {
+	onAll(t, func(t *testing.T, h *host) {
+		f := h.sys.NewFuture(0)
+		to := typed.ReplyToOf[int](f.ReplyTo())
+		must(t, to.Tell(3))
+		if got, err := f.Wait(context.Background()); got != 3 || err != nil || to.Untyped() != f.ReplyTo() {
+			t.Errorf("the Future has %v, %v", got, err)
+		}
+	})
+}

@@ -485,7 +485,7 @@ func TestMisuse(t *testing.T) {
 // link writes down what it is to carry.
 type link struct{ got chan any }
 
-func (l link) Send(_ context.Context, _ actor.Address, msg any) error {
+func (l link) Send(_ context.Context, _ actor.Ref, msg any) error {
 	l.got <- msg
 	return nil
 }
@@ -494,8 +494,8 @@ func (l link) Send(_ context.Context, _ actor.Address, msg any) error {
 func TestLinksSeeNoBoxes(t *testing.T) {
 	h := newHost(t, impls.All()[0])
 	l := link{make(chan any, 1)}
-	h.sys.Connect("b", l)
-	r, err := h.sys.Resolve("dyno://b/user/x#7")
+	h.sys.Connect("b", 1, l)
+	r, err := h.sys.Resolve("dyno://b@1/user/x#7")
 	must(t, err)
 	must(t, typed.Of[order](r).Tell(newOrder(1, 2)))
 	if m := <-l.got; m != any(newOrder(1, 2)) {

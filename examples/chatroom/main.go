@@ -10,13 +10,22 @@
 //
 //	go run ./examples/chatroom
 //	go run ./examples/chatroom -impl actorloop
+//
+// In two and more processes, one of which has the room, it is about people who
+// type (remote.go):
+//
+//	go run ./examples/chatroom -listen 127.0.0.1:7000
+//	go run ./examples/chatroom -join 127.0.0.1:7000 -name ann
 package main
 
 import (
 	"context"
 	"errors"
+	"flag"
 	"fmt"
 	"io"
+	"os"
+	"os/signal"
 	"slices"
 	"strconv"
 	"strings"
@@ -268,7 +277,24 @@ func (h *host) next(ctx *actor.Context) error {
 	return ctx.Tell(h.room, step)
 }
 
-func main() { cli.Main(run) }
+func main() {
+	var address, at, name string
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	defer stop()
+	cli.Main(func(w io.Writer, d actor.Dispatcher) error {
+		switch {
+		case address != "":
+			return listen(ctx, w, d, address)
+		case at != "":
+			return joinRoom(ctx, os.Stdin, w, d, at, name)
+		}
+		return run(w, d)
+	}, func(f *flag.FlagSet) {
+		f.StringVar(&address, "listen", "", "open a room for other processes at this `address`")
+		f.StringVar(&at, "join", "", "enter the room at this `address`, and say what is typed")
+		f.StringVar(&name, "name", "somebody", "under this `name`, which nobody else in the room has")
+	})
+}
 
 // run is the program, with the actors run by d.
 func run(w io.Writer, d actor.Dispatcher) error {

@@ -159,7 +159,7 @@ func Dependencies(fsys fs.FS) ([]Violation, error) {
 		return nil, err
 	}
 	var found []Violation
-	for _, file := range []string{"go.mod", "tools/go.mod"} {
+	for _, file := range []string{"go.mod", "actor/natslink/go.mod", "actor/protocodec/go.mod", "tools/go.mod"} {
 		goMod, err := fs.ReadFile(fsys, file)
 		if err != nil {
 			return nil, err
@@ -170,6 +170,7 @@ func Dependencies(fsys fs.FS) ([]Violation, error) {
 		if file == "tools/go.mod" {
 			want = submatches(toolLine, string(goMod))
 		}
+		want = slices.DeleteFunc(want, func(m string) bool { return strings.Contains(string(goMod), "replace "+m+" ") }) // our own
 		for _, m := range want {
 			if !slices.Contains(got, m) {
 				found = append(found, Violation{Where: page, What: "no row for " + m + " of " + file + ": say what it is for, why this one, and what dropping it would cost"})

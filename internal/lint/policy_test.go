@@ -71,6 +71,22 @@ var importPolicy = Policy{
 			TestOurs: []string{"impls/*", "internal/patience"},
 		},
 		{
+			Packages: "actor/remote/remotetest",
+			Why:      "the clauses of remote actors need something that runs actors, and nothing of how frames are carried",
+			Ours:     []string{"actor", "actor/remote", "impls"},
+		},
+		{
+			Packages: "actor/remote/lossy",
+			Why:      "a wire knows what a wire is",
+			Ours:     []string{"actor/remote"},
+		},
+		{
+			Packages: "actor/remote",
+			Why:      "remoting is a layer on the contract: sockets and goroutines of its own are no board's; what it needs of the core others could use as well",
+			Ours:     []string{"actor"},
+			TestOurs: []string{"actor/remote/...", "impls/..."},
+		},
+		{
 			Packages:  "actor/typed",
 			Why:       "the typed layer is one of many that could stand on the contract, and has no more of it than they would",
 			Ours:      []string{"actor"},
@@ -404,7 +420,7 @@ var importPolicy = Policy{
 		{
 			Packages: "examples/*",
 			Why:      "an example shows what a user writes: the contracts, an implementation, and no dependency that a reader would have to learn first",
-			Ours:     []string{"actor", "actor/actorslog", "examples/internal/cli"},
+			Ours:     []string{"actor", "actor/actorslog", "actor/remote", "examples/internal/cli"},
 			TestOurs: []string{"impls"},
 		},
 		{

@@ -36,6 +36,14 @@ var recursionPolicy = RecursionPolicy{
 			Why: "as deep as the actor is below the root; a path is made for who asks for it",
 		},
 		{
+			From: "(*actor.proxy).Wake", To: "(*actor.Cell).post",
+			Why: "who watches an actor elsewhere is told that it cannot be reached, and stands for none elsewhere itself",
+		},
+		{
+			From: "(*actor.proxy).Wake$1", To: "actor.resume",
+			Why: "who waits for room at an actor elsewhere goes on, and stands for none elsewhere itself",
+		},
+		{
 			From: "(*actor.marked).…", To: "(*actor.marked).…",
 			Why: "a port is wrapped twice at most: a mailbox of the actor's own around the dispatcher's port, the watermark around that",
 		},

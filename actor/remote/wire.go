@@ -1,0 +1,79 @@
+package remote
+
+import (
+	"bufio"
+	"encoding/binary"
+	"io"
+	"net"
+	"sync"
+)
+
+// Wire carries frames between two nodes. It may lose, double, reorder and delay
+// them, but a frame arrives whole or not at all, and as it was.
+type Wire interface {
+	// WriteFrame sends a frame of at most MaxFrame bytes. It must not keep b. It may
+	// wait for the network; a slow receiver is not what it waits for long, as
+	// nodes send no more than the other end has given credit for. An error means
+	// that the wire is broken for good. One goroutine at a time calls it.
+	WriteFrame(b []byte) error
+
+	// ReadFrame returns the next frame, which is valid until the next call. An
+	// error means that the wire is broken for good, or closed. One goroutine
+	// calls it.
+	ReadFrame() ([]byte, error)
+
+	// Close breaks the wire, also for the other end if that can be. It ends
+	// WriteFrame and ReadFrame. Any goroutine may call it, more than once.
+	Close() error
+}
+
+// tcp is a Wire over a connection that keeps bytes in order: TCP, TLS, a pipe.
+type tcp struct {
+	conn  net.Conn
+	r     *bufio.Reader
+	frame []byte
+	close sync.Once
+	err   error
+}
+
+// TCP returns a Wire over a connection that carries bytes in order. A frame begins
+// with its length, so nothing stands between them.
+func TCP(conn net.Conn) Wire {
+	return &tcp{conn: conn, r: bufio.NewReaderSize(conn, 64<<10)}
+}
+
+func (w *tcp) WriteFrame(b []byte) error {
+	_, err := w.conn.Write(b)
+	return err
+}
+
+func (w *tcp) ReadFrame() ([]byte, error) {
+	head, err := w.r.Peek(lengthSize)
+	if err != nil {
+		return nil, err
+	}
+	n := int64(binary.BigEndian.Uint32(head)) + lengthSize
+	if n > MaxFrame {
+		return nil, ErrProtocol // and no memory is set aside for it
+	}
+	if n <= int64(w.r.Size()) {
+		// It fits in the reader: the frame is looked at where it is.
+		b, err := w.r.Peek(int(n))
+		if err != nil {
+			return nil, err
+		}
+		_, err = w.r.Discard(int(n)) // leaves the bytes until the next read
+		return b, err
+	}
+	if int64(cap(w.frame)) < n {
+		w.frame = make([]byte, n)
+	}
+	w.frame = w.frame[:n]
+	_, err = io.ReadFull(w.r, w.frame)
+	return w.frame, err
+}
+
+func (w *tcp) Close() error {
+	w.close.Do(func() { w.err = w.conn.Close() })
+	return w.err
+}
