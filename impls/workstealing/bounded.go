@@ -152,7 +152,7 @@ func (q *bounded) wait(ctx context.Context, b *box, msg any, from actor.Worker) 
 	s := &blocked{msg: msg, ready: make(chan error, 1)}
 	q.admit = append(q.admit, s)
 	q.mu.Unlock()
-	if w, ok := from.(*runner); ok {
+	if w, ok := from.(*worker); ok {
 		w.block()
 		defer w.unblock()
 	}

@@ -46,8 +46,6 @@ type box struct {
 
 	bounded *bounded // the queue of a mailbox with a capacity or priorities; else nil
 
-	next *box // in the injector; guarded by its mutex
-
 	cell actor.Cell // last: what senders read most is at its beginning
 }
 
@@ -123,7 +121,7 @@ func (b *box) sendSlow(v uint32, msg any, from actor.Worker) actor.SendResult {
 // waits for its turn, if it waits for the sender's own worker. It is apart from Send
 // because it is called seldom.
 func (b *box) offer(n int, from actor.Worker) {
-	if w, ok := from.(*runner); ok {
+	if w, ok := from.(*worker); ok {
 		w.offer(b, n)
 	}
 }
@@ -229,7 +227,7 @@ func (b *box) pop() (any, bool) {
 }
 
 // after does what the verdict v of a turn asks for.
-func (b *box) after(w *runner, v actor.Verdict) {
+func (b *box) after(w *worker, v actor.Verdict) {
 	rest := int32(len(b.out) - b.begun)
 	if b.any {
 		rest++
@@ -250,9 +248,27 @@ func (b *box) after(w *runner, v actor.Verdict) {
 	}
 }
 
+// run implements runnable: it runs a turn.
+func (b *box) run(w *worker, _ any) {
+	if w.d != b.d {
+		b.d.enter(w)
+	}
+	b.after(w, b.turn(w))
+}
+
+// recovers implements runnable.
+func (b *box) recovers() bool { return true }
+
+// caught implements runnable.
+func (b *box) caught(w *worker, recovered any) {
+	v := b.cell.Caught(&w.tally.Tally, w.handled, recovered)
+	w.handled = nil
+	b.after(w, v)
+}
+
 // turn runs a turn of the actor on w. It keeps the message that is being handled in
-// handled, for whoever deals with a turn that does not return.
-func (b *box) turn(w *runner, handled *any) actor.Verdict {
+// w.handled, for a turn that does not return.
+func (b *box) turn(w *worker) actor.Verdict {
 	if invariants.Enabled && b.word.Load()&phaseMask != phaseScheduled {
 		invariants.Violated("workstealing", "an actor has a turn only if it is scheduled")
 	}
@@ -269,19 +285,19 @@ func (b *box) turn(w *runner, handled *any) actor.Verdict {
 					break
 				}
 			}
-			*handled = msg
+			w.handled = msg
 			if !b.cell.Invoke(msg) {
 				break
 			}
 		}
-		*handled = nil // it must not stay alive while the worker sleeps
+		w.handled = nil // it must not stay alive while the worker sleeps
 	}
-	return b.cell.EndTurn(&w.tally)
+	return b.cell.EndTurn(&w.tally.Tally)
 }
 
 // rest ends the actor's time in the schedule: phase is idle or suspended. If
 // there is something to do after all it is scheduled again.
-func (b *box) rest(w *runner, phase uint32) {
+func (b *box) rest(w *worker, phase uint32) {
 	if len(b.out) == b.begun && cap(b.out) > keep {
 		b.out, b.begun = nil, 0
 	}

@@ -53,7 +53,7 @@ func (s Strategy) String() string {
 	return "Strategy(" + strconv.Itoa(int(s)) + ")"
 }
 
-// Config is what can be chosen about a [Dispatcher]. The zero value is the
+// Config is what can be chosen about a [Pool]. The zero value is the
 // default.
 type Config struct {
 	// Strategy is the order in which actors have their turns.
@@ -82,7 +82,7 @@ type Config struct {
 
 	// QueueCapacity is how many ready actors wait in one worker's own queue; when
 	// it is full half of it goes to the queue that all share. It must be a power of
-	// two from 2 to 1<<16; 0 means 256, which takes 2 KiB.
+	// two from 2 to 1<<15; 0 means 256, which takes 2 KiB.
 	QueueCapacity int
 }
 
@@ -98,9 +98,6 @@ func (e *ConfigError) Error() string {
 
 // complete fills the defaults in, or returns a *ConfigError.
 func (c *Config) complete() error {
-	if c.Parallelism == 0 {
-		c.Parallelism = runtime.GOMAXPROCS(0)
-	}
 	if c.MaxWorkers == 0 {
 		c.MaxWorkers = max(10_000, c.Parallelism)
 	}
@@ -121,8 +118,11 @@ func (c *Config) complete() error {
 		return &ConfigError{"MinWorkers", "must be from 0 to MaxWorkers, which is " + strconv.Itoa(c.MaxWorkers)}
 	case c.KeepAlive < 0:
 		return &ConfigError{"KeepAlive", "must not be negative"}
-	case c.QueueCapacity < 2 || c.QueueCapacity > 1<<16 || c.QueueCapacity&(c.QueueCapacity-1) != 0:
-		return &ConfigError{"QueueCapacity", "must be a power of two from 2 to 65536"}
+	case c.QueueCapacity < 2 || c.QueueCapacity > 1<<15 || c.QueueCapacity&(c.QueueCapacity-1) != 0:
+		return &ConfigError{"QueueCapacity", "must be a power of two from 2 to 32768"}
+	}
+	if c.Parallelism >= runtime.GOMAXPROCS(0) {
+		c.Parallelism = 0 // no bound that Go's scheduler does not set itself
 	}
 	return nil
 }

@@ -13,7 +13,6 @@ import (
 // Group is a task group whose tasks run on a [Pool].
 // Make one with [NewGroup] or [NewGroupOn].
 type Group[T any] struct {
-	home home
 	pool *Pool
 	cfg  group.Config
 	ctx  context.Context
@@ -67,13 +66,6 @@ const (
 
 const closedBit = 1
 
-// home is a group as the pool sees it.
-type home struct {
-	// exec runs fn, and further tasks of the same group from w's stock. It
-	// returns a task of another group if it took one.
-	exec func(w *worker, fn any) (job, bool)
-}
-
 // submission is a call of Go that waits for a slot.
 type submission[T any] struct {
 	fn    group.TaskFunc[T]
@@ -86,6 +78,9 @@ type idle struct {
 	over chan struct{} // closed when nothing is in flight
 	err  error         // what Wait returns; set before over is closed
 }
+
+// shared is the pool of the groups that are made without one.
+var shared = newPool()
 
 // NewGroup returns an open group on the pool that all groups made with NewGroup
 // share. A nil ctx means context.Background.
@@ -100,7 +95,6 @@ func NewGroupOn[T any](p *Pool, ctx context.Context, opts ...group.Option) *Grou
 	}
 	g := &Group[T]{pool: p, cfg: group.Resolve(opts...)}
 	g.ctx, g.cancel = context.WithCancelCause(ctx)
-	g.home.exec = g.exec
 	g.results.init(g.cfg.ResultBuffer)
 	return g
 }
@@ -122,7 +116,7 @@ func (g *Group[T]) Go(fn group.TaskFunc[T]) error {
 			return g.block(fn)
 		}
 		if g.state.CompareAndSwap(st, st+2) {
-			g.pool.submit(job{&g.home, fn})
+			g.pool.submit(job{g, fn})
 			return nil
 		}
 	}
@@ -179,7 +173,7 @@ func (g *Group[T]) admit() {
 		s := g.blocked[0]
 		g.blocked[0] = nil
 		g.blocked = g.blocked[1:]
-		g.pool.submit(job{&g.home, s.fn})
+		g.pool.submit(job{g, s.fn})
 		s.ready <- nil
 	}
 	if len(g.blocked) == 0 {
@@ -308,39 +302,24 @@ func (g *Group[T]) Cancel(cause error) {
 	g.cancel(cause)
 }
 
-// exec runs fn and then tasks of this group from w's stock, one after the
-// other: a loop of its own, so that consecutive tasks of a group share one
-// deferred call and one indirect one.
-func (g *Group[T]) exec(w *worker, fn any) (next job, ok bool) {
-	running := true
-	defer func() {
-		if !running {
-			return
-		}
-		if g.cfg.PanicToError {
-			if v := recover(); v != nil {
-				g.complete(group.Result[T]{Err: group.NewPanicError(v)})
-				next, ok = w.next()
-				return
-			}
-		}
-		// The task called Goexit (or panics in a group that lets panics
-		// through: then the process ends as soon as this function returns).
-		// This goroutine ends; the slot, and the tasks in it, go to another.
-		g.complete(group.Result[T]{Err: group.ErrGoexit})
-		go w.run()
-	}()
-	for {
-		var r group.Result[T]
-		r.Value, r.Err = fn.(group.TaskFunc[T])(g.ctx)
-		g.complete(r)
-		next, ok = w.next()
-		if !ok || next.home != &g.home {
-			running = false
-			return next, ok
-		}
-		fn = next.fn
+// run implements runnable: it runs a task.
+func (g *Group[T]) run(_ *worker, fn any) {
+	var r group.Result[T]
+	r.Value, r.Err = fn.(group.TaskFunc[T])(g.ctx)
+	g.complete(r)
+}
+
+// recovers implements runnable.
+func (g *Group[T]) recovers() bool { return g.cfg.PanicToError }
+
+// caught implements runnable. If the task panics in a group that lets panics
+// through, the process ends as soon as the deferred function returns.
+func (g *Group[T]) caught(_ *worker, recovered any) {
+	err := error(group.ErrGoexit)
+	if recovered != nil {
+		err = group.NewPanicError(recovered)
 	}
+	g.complete(group.Result[T]{Err: err})
 }
 
 // complete books the result of a task that is over.
