@@ -54,7 +54,7 @@ func (d *Dispatcher) Attach(cfg actor.MailboxConfig) actor.Port {
 	case cfg.Priority != nil, cfg.Policy != actor.Unbounded && cfg.Policy != actor.Grow:
 		b.bounded = newBounded(cfg)
 	case cfg.Capacity > 0:
-		b.in = make([]any, 0, cfg.Capacity)
+		b.in.reserve(cfg.Capacity)
 	}
 	return b
 }

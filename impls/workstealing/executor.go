@@ -76,7 +76,7 @@ func (x *Executor) Start(h, from *task.Handle) error {
 	}
 	if w := x.at(from); w != nil {
 		x.of(w).started.Add(1)
-		w.fork(job{r: (*future)(h)})
+		w.fork((*future)(h))
 		x.pool.wake()
 	} else {
 		x.accepted.Add(1)

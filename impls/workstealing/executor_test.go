@@ -703,7 +703,7 @@ func TestOwnTasksDoNotStarveOthers(t *testing.T) {
 	w := x.pool.unpark()
 	own, outside := hs[1:200], hs[0]
 	for _, h := range own {
-		w.fork(job{r: (*future)(h)})
+		w.fork((*future)(h))
 	}
 	x.pool.inject.push(job{r: (*future)(outside)})
 	more := hs[200:]
@@ -715,7 +715,7 @@ func TestOwnTasksDoNotStarveOthers(t *testing.T) {
 		if h != outside && h != own[0] && h != own[1] && number(h) < 150 {
 			t.Fatalf("task %d comes out of turn: %v", number(h), order)
 		}
-		w.fork(job{r: (*future)(more[0])}) // there is always a newer one
+		w.fork((*future)(more[0])) // there is always a newer one
 		more = more[1:]
 	}
 	for what, want := range map[string]*task.Handle{
@@ -746,7 +746,7 @@ func TestResign(t *testing.T) {
 	if j, _ := w.grab(); handle(j) != hs[0] {
 		t.Error("it does not find the task")
 	}
-	w.fork(job{r: (*future)(hs[1])})
+	w.fork((*future)(hs[1]))
 	if p.resign() || p.search.Load() != 1 {
 		t.Errorf("it gives up, or counts no more, with a task in a queue: %d", p.search.Load())
 	}

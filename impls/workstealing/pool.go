@@ -126,7 +126,8 @@ func newPool() *Pool {
 	if err != nil {
 		panic(err) // the default can be used
 	}
-	p.cfg.KeepAlive = 0 // no timers
+	p.cfg.KeepAlive = 0           // no timers
+	p.cfg.QueueCapacity = 1 << 14 // tasks may start many others before they wait for them
 	return p
 }
 
@@ -365,8 +366,8 @@ func (p *Pool) park(w *worker) {
 	}
 }
 
-// kept is how many parked workers are kept.
-func (p *Pool) kept() int { return max(4*int(p.procs()), p.cfg.MinWorkers) }
+// kept is how many parked workers are kept: those of a row.
+func (p *Pool) kept() int { return max(64, p.cfg.MinWorkers) }
 
 // drop lets go of a parked worker. Its place is used again. mu is held.
 func (p *Pool) drop(w *worker) {

@@ -42,7 +42,7 @@ func TestPoolGrowsWhenTasksBlock(t *testing.T) {
 		if got := p.active.Load(); got != 0 {
 			t.Errorf("%d workers left without work", got)
 		}
-		if got, most := p.slots(), 4*runtime.GOMAXPROCS(0); got > most {
+		if got, most := p.slots(), p.kept(); got > most {
 			t.Errorf("%d workers kept, want at most %d", got, most)
 		}
 	})

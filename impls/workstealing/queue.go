@@ -2,6 +2,10 @@ package workstealing
 
 import "sync/atomic"
 
+// litter is how many tasks are waited for between two times that those that were
+// claimed are looked for in the queue.
+const litter = 64
+
 // smallest is the number of places of a queue that has its first job.
 const smallest = 8
 
@@ -37,8 +41,10 @@ type queue struct {
 	word  atomic.Uint64
 	slots atomic.Pointer[places] // replaced by the owner, under flagGrowing
 
-	forks int // how many of the newest jobs were forks, at least; owner only
-	limit int // the most places, a power of two
+	forks int     // how many of the newest jobs were forks, at least; owner only
+	last  *future // the newest of them, or nil: not known; owner only
+	drops uint32  // owner only
+	limit int     // the most places, a power of two
 }
 
 // places is a power of two of places for jobs, for indices of 16 bits.
@@ -156,6 +162,7 @@ func (q *queue) newest() (job, bool) {
 		s.tail--
 		if q.word.CompareAndSwap(v, s.pack()) {
 			q.forks--
+			q.last = nil
 			return q.clear(s.tail), true
 		}
 	}
@@ -240,13 +247,28 @@ func (q *queue) steal(to *queue) (job, bool) {
 }
 
 // drop takes f, which was claimed, out of the queue if it is the newest, as it is as a
-// rule when what is divided is joined. Elsewhere it stays until its turn comes. Owner
-// only.
+// rule when what is divided is joined. Elsewhere it stays until its turn comes; now and
+// then those at the new end are dropped, so that they do not gather where each task
+// waits for the older one of two. Owner only.
 func (q *queue) drop(f *future) {
-	if q.forks == 0 {
+	q.drops++
+	thorough := q.drops%litter == 0
+	if q.forks == 0 || !thorough && q.last != nil && q.last != f {
 		return
 	}
-	if j, ok := q.newest(); ok && j.r != runnable(f) {
-		q.push(j, flagForks|flagUrgent) // there is room: this was its place
+	for {
+		j, ok := q.newest()
+		if !ok {
+			return
+		}
+		newest, isFuture := j.r.(*future)
+		if !isFuture || newest.waits() {
+			q.push(j, flagForks|flagUrgent) // there is room: this was its place
+			q.last = newest
+			return
+		}
+		if q.forks == 0 || !thorough && newest == f {
+			return
+		}
 	}
 }

@@ -176,8 +176,8 @@ func TestClaimedForksDoNotGather(t *testing.T) {
 	for _, first := range []int{0, 1} {
 		for range 10_000 {
 			hs := numbered(2)
-			w.fork(forkOf(hs[0]))
-			w.fork(forkOf(hs[1]))
+			w.fork((*future)(hs[0]))
+			w.fork((*future)(hs[1]))
 			for _, i := range []int{first, 1 - first} {
 				claim(hs[i])
 				w.queue.drop((*future)(hs[i]))
@@ -188,10 +188,10 @@ func TestClaimedForksDoNotGather(t *testing.T) {
 		t.Errorf("tasks that were claimed are in the inject queue, or %d in the worker's own", w.queue.len())
 	}
 	kept := numbered(1)[0]
-	w.fork(forkOf(kept))
+	w.fork((*future)(kept))
 	for range 10_000 {
 		h := numbered(1)[0]
-		w.fork(forkOf(h))
+		w.fork((*future)(h))
 		claim(h)
 	}
 	for j, ok := w.take(); handle(j) != kept; j, ok = w.take() {

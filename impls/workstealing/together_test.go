@@ -78,6 +78,7 @@ func TestOnePoolRunsAll(t *testing.T) {
 			shutdown(t, s)
 		}
 		quiet(t, x)
+		time.Sleep(time.Hour)
 		if n := p.slots(); n != 0 {
 			t.Errorf("%d workers are kept after KeepAlive", n)
 		}

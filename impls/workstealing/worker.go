@@ -316,8 +316,11 @@ func (w *worker) add(j job, flags uint16) {
 	w.show()
 }
 
-// fork appends j, a task that the one in progress here has started.
-func (w *worker) fork(j job) { w.add(j, flagForks|flagUrgent) }
+// fork appends f, a task that the one in progress here has started.
+func (w *worker) fork(f *future) {
+	w.add(job{r: f}, flagForks|flagUrgent)
+	w.queue.last = f
+}
 
 // pays reports whether what waits in the queue is worth another worker: whether it
 // would wait here for longer than the other one needs to come to it. Any goroutine
@@ -384,7 +387,9 @@ func (w *worker) look() (job, bool) {
 			if p.closed.Load() {
 				break
 			}
-			runtime.Gosched()
+			if w.tally != nil { // what an actor is told often comes from who waited for another one
+				runtime.Gosched()
+			}
 		}
 		if p.resign() {
 			return job{}, false
