@@ -299,7 +299,7 @@ func (im *Image) run(ctx context.Context, args []string) (said string, err error
 	var out bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &out
 	cmd.Cancel = func() error { child.KillGroup(cmd); return nil }
-	cmd.WaitDelay = time.Second
+	cmd.WaitDelay = 10 * time.Second
 	if err := child.Start(cmd); err != nil {
 		return "", err
 	}

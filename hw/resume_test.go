@@ -430,7 +430,7 @@ func TestResumeRefuses(t *testing.T) {
 			o.Limits.Silence, o.Limits.Case = time.Second, time.Minute
 		}, []string{
 			"impl: serial,lost,loose,large → serial", "parts: bench,conform/group,conform/task → bench", "case: . → none", "count: 2 → 3",
-			"silence: 2m0s → 1s", "timeout: 2m0s → 1m0s",
+			"silence: 10m0s → 1s", "timeout: 10m0s → 1m0s",
 		}},
 		{"images", func(d *desk, _ *RunOptions) { d.salt = "x" }, []string{
 			"image of toy with serial (bench and conform/group and conform/task): 73657269616c → 73657269616c",

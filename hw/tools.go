@@ -169,7 +169,7 @@ func findTinyGo(ctx context.Context, b Board) (*Compiler, error) {
 func (c *Compiler) say(ctx context.Context, args ...string) (string, error) {
 	cmd := exec.CommandContext(ctx, c.Path, args...)
 	cmd.Env = append(os.Environ(), c.Env...)
-	cmd.WaitDelay = time.Second // if it is interrupted, what it has started may go on
+	cmd.WaitDelay = 10 * time.Second // if it is interrupted, what it has started may go on
 	out, err := cmd.CombinedOutput()
 	return strings.TrimSpace(string(out)), err
 }

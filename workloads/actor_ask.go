@@ -1,6 +1,7 @@
 package workloads
 
 import (
+	"context"
 	"errors"
 	"strconv"
 
@@ -62,6 +63,16 @@ func AskOutside() Actor {
 	a.Variant = "from=outside"
 	a.Doc = "a goroutine sends requests with a reply-to to an actor and waits for each reply: what leaving and entering the system costs"
 	a.Prepare = askFromOutside
+	return a
+}
+
+// AskFuture is AskOutside with what the system has for it, [actor.System.Ask]: a future that
+// the goroutine waits for, which needs no actor in between. The references are the same.
+func AskFuture() Actor {
+	a := Ask()
+	a.Variant = "from=outside/by=future"
+	a.Doc = "a goroutine asks an actor, again and again, and waits for the future of each reply: what waiting for an actor costs"
+	a.Prepare = askByFuture
 	return a
 }
 
@@ -265,6 +276,76 @@ func (r askOutside) Do(n int) error {
 		}
 	}
 	return r.err()
+}
+
+// askFuture is AskFuture. Its only actor takes the client's place, and is asked.
+type askFuture struct {
+	*askRun
+	to actor.ReplyTo // where the reply to the last request goes
+}
+
+// Receive implements [actor.Actor].
+func (r *askFuture) Receive(ctx *actor.Context, msg any) error {
+	q, ok := msg.(*question)
+	if !ok {
+		return errStray()
+	}
+	r.server.served++
+	return ctx.Reply(r.to, q.respond())
+}
+
+func askByFuture(st Setting) Run {
+	r := new(askFuture)
+	r.askRun = newAsk(st, func(*askRun) actor.Actor { return r })
+	return r
+}
+
+func (r *askFuture) Do(n int) error {
+	r.begin(n, 1)
+	if err := r.err(); err != nil {
+		return err
+	}
+	r.deal(n)
+	// What is wrong ends the wait for a reply that does not come.
+	ctx, cancel := context.WithCancelCause(context.Background())
+	defer cancel(nil)
+	r.timer.Reset(patience)
+	defer r.timer.Stop()
+	stop := make(chan struct{})
+	defer close(stop)
+	go func() {
+		select {
+		case <-r.over:
+			cancel(r.err())
+		case <-stop:
+		}
+	}()
+	ask := func(to actor.ReplyTo) any {
+		r.to = to
+		return r.request()
+	}
+	for r.left > 0 {
+		if err := r.askOnce(ctx, ask); err != nil {
+			r.fail(err)
+			return r.err() // why the server has stopped, if that is why
+		}
+	}
+	return r.err()
+}
+
+// askOnce asks and waits for the reply.
+func (r *askFuture) askOnce(ctx context.Context, ask func(actor.ReplyTo) any) error {
+	f := r.sys.Ask(r.clientRef, 0, ask)
+	msg, err := f.Wait(ctx)
+	if err != nil {
+		f.Discard()
+		return err
+	}
+	a, ok := msg.(*answer)
+	if !ok {
+		return errStray()
+	}
+	return r.take(a)
 }
 
 // askByHand is Ask run by a reference.

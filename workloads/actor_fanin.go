@@ -1,29 +1,44 @@
 package workloads
 
-import "strconv"
+import (
+	"strconv"
 
-// fanInSenders is how many senders there are unless the variant says otherwise.
-const fanInSenders = 8
+	"github.com/dynolab/dyno/actor"
+)
 
-// FanIn is Count with several senders, which get into each other's way at the
-// mailbox of the one that counts.
-func FanIn() Actor { return fanIn(fanInSenders, "") }
-
-// FanInCurve is FanIn with as many senders as its variants say.
-func FanInCurve() []Actor {
-	var curve []Actor
-	for _, senders := range []int{1, 2, 4, 16, 32, 64} {
-		curve = append(curve, fanIn(senders, "producers="+strconv.Itoa(senders)))
+// FanIn is Count with several senders, 8 or as many as the variant says, which get into
+// each other's way at the mailbox of the one that counts.
+func FanIn() []Actor {
+	var all []Actor
+	for _, senders := range []int{8, 1, 2, 4, 16, 32, 64} {
+		variant := ""
+		if senders != 8 {
+			variant = "producers=" + strconv.Itoa(senders)
+		}
+		k := funnelKind{senders: senders}
+		all = append(all, Actor{
+			Name:    "fanin",
+			Variant: variant,
+			Doc:     "8 actors, or the number given, send to one as fast as they can: whether senders get into each other's way",
+			Prepare: k.onActors,
+			Refs:    k.refs(0, window),
+		})
 	}
-	return curve
+	return append(all, fanInFlood("limit=none", "actors", funnelKind.onActors),
+		fanInFlood("from=outside", "goroutines that are no actors", func(k funnelKind, st Setting) Run {
+			return k.fromOutside(st, 0, actor.MailboxConfig{})
+		}))
 }
 
-func fanIn(senders int, variant string) Actor {
+// fanInFlood is FanIn by 64 senders that do not wait to hear of the receiver.
+func fanInFlood(variant, senders string, prepare func(k funnelKind, st Setting) Run) Actor {
+	k := funnelKind{senders: 64, flood: floodSize}
 	return Actor{
 		Name:    "fanin",
-		Variant: variant,
-		Doc:     "8 actors, or the number given, send to one as fast as they can: whether senders get into each other's way",
-		Prepare: func(st Setting) Run { return funnelOnActors(st, senders) },
-		Refs:    funnelRefs(senders, 0, window),
+		Variant: "producers=64/" + variant,
+		Doc:     "64 " + senders + " send 1,000,000 messages to one actor and do not wait: a flood from many sides",
+		Slicing: Slicing{Unit: floodSize},
+		Prepare: func(st Setting) Run { return prepare(k, st) },
+		Refs:    k.refs(0, window),
 	}
 }

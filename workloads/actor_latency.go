@@ -5,9 +5,9 @@ import (
 	"runtime"
 	"strconv"
 	"sync/atomic"
+	"time"
 
 	"github.com/dynolab/dyno/actor"
-	"github.com/dynolab/dyno/workloads/internal/condbox"
 )
 
 // Latency1k is what a quiet system's user feels: a thousand messages a second
@@ -19,45 +19,61 @@ import (
 // see it once. The sender is a goroutine that yields until the next message is
 // due, since timers are too coarse, by a factor of a thousand. Latency is up to the
 // moment at which the actor begins to handle the message.
-func Latency1k() Actor { return latency(latency1k()) }
+func Latency1k() Actor { return latency1k.workload() }
 
-func latency1k() (name, rate string, interval int64) { return "latency1k", "1,000", 1_000_000 }
+var latency1k = pace{"latency1k", "1,000 messages a second come from outside, due at fixed times: how long until an actor handles them", 1_000_000, false}
 
 // Latency100k is Latency1k with a hundred times as many messages: the system is
 // never quiet, and far from busy.
-func Latency100k() Actor { return latency("latency100k", "100,000", 10_000) }
+func Latency100k() Actor {
+	return pace{"latency100k", "100,000 messages a second come from outside, due at fixed times: how long until an actor handles them", 10_000, false}.workload()
+}
 
-// latency is a workload with a message every so many nanoseconds.
-func latency(name, rate string, interval int64) Actor {
-	a := bareLatency(name, rate, interval)
+// IdleWake is a message to a system that is asleep: the sender has slept for two
+// milliseconds, and so have all processors. Latency counts from the moment at which it wakes
+// up and sends, for when that is the system's timers decide. [Latency1k] has
+// a sender that is awake and lends its processor; here none is awake.
+func IdleWake() Actor {
+	return pace{"idlewake", "a message is sent to an actor when everything has slept for 2 ms: how long until it is handled", 2_000_000, true}.workload()
+}
+
+// A pace is a workload with a message every so many nanoseconds.
+type pace struct {
+	name, doc string
+	interval  int64
+	asleep    bool // the sender sleeps meanwhile
+}
+
+func (p pace) workload() Actor {
+	a := p.bare()
 	a.Refs = []ActorRef{
 		{
 			Name:    refBuffered,
 			Doc:     "a goroutine and a buffered channel",
-			Prepare: func(st Setting) Run { return latencyOnChannel(st, interval, window) },
+			Prepare: func(st Setting) Run { return p.onChannel(st, window) },
 		},
 		{
 			Name:    refUnbuffered,
 			Doc:     "a goroutine and an unbuffered channel",
-			Prepare: func(st Setting) Run { return latencyOnChannel(st, interval, 0) },
+			Prepare: func(st Setting) Run { return p.onChannel(st, 0) },
 		},
 		{
 			Name:    refMutexCond,
 			Doc:     "a goroutine and a slice behind a mutex and a condition variable",
-			Prepare: func(st Setting) Run { return latencyOnBox(st, interval) },
+			Prepare: p.onBox,
 		},
 	}
 	return a
 }
 
-// bareLatency is latency without references.
-func bareLatency(name, rate string, interval int64) Actor {
+// bare is workload without references.
+func (p pace) bare() Actor {
 	return Actor{
-		Name:    name,
-		Doc:     rate + " messages a second come from outside, due at fixed times: how long until an actor handles them",
+		Name:    p.name,
+		Doc:     p.doc,
 		Open:    true,
 		Slicing: Slicing{Whole: byTheClock},
-		Prepare: func(st Setting) Run { return latencyOnActor(st, interval) },
+		Prepare: p.onActor,
 	}
 }
 
@@ -83,6 +99,7 @@ type openLoop struct {
 	meter    Meter // nil: messages are sent without regard to time
 	interval int64
 	until    func(ns int64) // see Setting
+	asleep   bool           // the sender sleeps for the interval; a message is due when it wakes
 
 	_ [64]byte // both read what is in front, and each writes its own
 
@@ -98,8 +115,9 @@ type openLoop struct {
 	last    atomic.Int64 // the number of messages that ends the Do
 }
 
-func newOpenLoop(s *score, st Setting, interval int64) *openLoop {
-	l := newRinglessLoop(s, st, interval)
+func newOpenLoop(s *score, st Setting, p pace) *openLoop {
+	l := newRinglessLoop(s, st, p.interval)
+	l.asleep = p.asleep
 	size := latencyRing
 	if st.Ring > 0 {
 		size = st.Ring
@@ -128,23 +146,33 @@ func (l *openLoop) do(n int, send func(m *timed) error) error {
 		} else {
 			m = &l.ring[l.sent%int64(len(l.ring))]
 		}
-		m.seq, m.due = l.sent, due
 		if l.meter != nil {
-			if l.until != nil {
-				l.until(due)
-			}
-			for l.meter.Now() < due {
-				runtime.Gosched()
+			if l.asleep {
+				time.Sleep(time.Duration(l.interval))
+				due = l.meter.Now()
+			} else {
+				l.await(due)
 			}
 			l.meter.Backlog(int(l.sent - l.handled.Load()))
-			due += l.interval
 		}
+		m.seq, m.due = l.sent, due
+		due += l.interval
 		l.sent++
 		if err := send(m); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// await lets time pass until due.
+func (l *openLoop) await(due int64) {
+	if l.until != nil {
+		l.until(due)
+	}
+	for l.meter.Now() < due {
+		runtime.Gosched()
+	}
 }
 
 // take books a message, which is the next one, as handled now.
@@ -197,10 +225,10 @@ type latencyRun struct {
 	send func(m *timed) error
 }
 
-func latencyOnActor(st Setting, interval int64) Run {
+func (p pace) onActor(st Setting) Run {
 	r := new(latencyRun)
 	r.stage = newStage(st, func(s *stage, ctx *actor.Context) (err error) {
-		r.loop = newOpenLoop(&s.score, st, interval)
+		r.loop = newOpenLoop(&s.score, st, p)
 		r.self, err = s.spawn(ctx, r.loop)
 		return err
 	})
@@ -245,10 +273,10 @@ type latencyByHand struct {
 	send func(m *timed) error
 }
 
-func newLatencyByHand(st Setting, interval int64) *latencyByHand {
+func newLatencyByHand(st Setting, p pace) *latencyByHand {
 	r := &latencyByHand{crew: new(crew)}
 	r.init()
-	r.loop = newOpenLoop(&r.score, st, interval)
+	r.loop = newOpenLoop(&r.score, st, p)
 	return r
 }
 
@@ -264,44 +292,22 @@ func (r *latencyByHand) Check() error {
 	return r.loop.check()
 }
 
-func latencyOnChannel(st Setting, interval int64, room int) Run {
-	r := newLatencyByHand(st, interval)
-	in := make(chan *timed, room)
-	r.launch(func() {
-		for m := range in {
-			if err := r.loop.take(m); err != nil {
-				r.fail(err)
-			}
-		}
-	})
+func (p pace) byHand(st Setting, carry func(c *crew, handle func(at int, m *timed) error) carrier[*timed]) Run {
+	r := newLatencyByHand(st, p)
+	send := carry(r.crew, func(_ int, m *timed) error { return r.loop.take(m) })
 	r.send = func(m *timed) error {
-		in <- m
+		send(0, m)
 		return nil
 	}
-	r.let = func() { close(in) }
 	return r
 }
 
-func latencyOnBox(st Setting, interval int64) Run {
-	r := newLatencyByHand(st, interval)
-	in := condbox.New[*timed](0)
-	r.launch(func() {
-		var batch []*timed
-		for {
-			if batch = in.TakeAll(batch); len(batch) == 0 {
-				return
-			}
-			for _, m := range batch {
-				if err := r.loop.take(m); err != nil {
-					r.fail(err)
-				}
-			}
-		}
+func (p pace) onChannel(st Setting, room int) Run {
+	return p.byHand(st, func(c *crew, handle func(int, *timed) error) carrier[*timed] {
+		return onChannels(c, 1, roomOf(room), handle)
 	})
-	r.send = func(m *timed) error {
-		in.Put(m)
-		return nil
-	}
-	r.let = in.Close
-	return r
+}
+
+func (p pace) onBox(st Setting) Run {
+	return p.byHand(st, func(c *crew, handle func(int, *timed) error) carrier[*timed] { return onBoxes(c, 1, 0, handle) })
 }

@@ -46,6 +46,10 @@ type Actor struct {
 	// Slicing says how the workload is to be measured a piece at a time.
 	Slicing Slicing
 
+	// Together says that the workload needs all that an implementation may have: actors,
+	// executors and groups.
+	Together bool
+
 	// Prepare makes a system and its actors before the clock starts. An error
 	// is Do's to return.
 	Prepare func(s Setting) Run
@@ -82,6 +86,10 @@ type ActorRef struct {
 type Setting struct {
 	// NewDispatcher makes what runs the actors: the field of [dyno.Impl].
 	NewDispatcher func() actor.Dispatcher
+
+	// NewExecutor and NewGroup are further fields of [dyno.Impl]. Together needs them.
+	NewExecutor NewExecutor
+	NewGroup    NewGroup
 
 	// Ops is how many operations Do will be asked for in all if nobody is
 	// interested in a figure, and 0 otherwise. A workload may leave out actors
@@ -130,6 +138,9 @@ type Meter interface {
 	// that were "recovered" from: one of the names in [Actor].Shares. Check calls it,
 	// at most once for each.
 	Share(name string, part, whole int64)
+
+	// Pause calls f, whose time is no part of the time of Do.
+	Pause(f func())
 
 	// Idle says that n actors are there that have nothing to do, and have been
 	// made since the run was prepared or the last call of Idle. It must call

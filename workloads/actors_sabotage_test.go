@@ -99,7 +99,7 @@ func (p *sabotagedPort) Send(msg any, from actor.Worker) actor.SendResult {
 func order(msg any) string {
 	s := fmt.Sprintf("%T", msg)
 	v := reflect.ValueOf(msg)
-	if v.Kind() == reflect.Struct {
+	if v.Kind() == reflect.Struct && v.Field(0).Kind() == reflect.Pointer {
 		return fmt.Sprint(s, v.Field(0).Pointer()) // forkAnswer: the child
 	}
 	if v.Kind() != reflect.Pointer || v.IsNil() {
@@ -217,7 +217,7 @@ func TestActorSabotageIsNoticed(t *testing.T) {
 							s := &actorSaboteur{Dispatcher: impl.NewDispatcher(), do: sab.do, at: at, spare: func(msg any) bool {
 								return sab.spare != nil && slices.Contains(sab.spare, fmt.Sprintf("%T", msg))
 							}}
-							run := w.Prepare(workloads.Setting{NewDispatcher: s.newDispatcher})
+							run := w.Prepare(workloads.Setting{NewDispatcher: s.newDispatcher, NewExecutor: impl.NewExecutor, NewGroup: impl.NewGroup, Ops: n})
 							err := run.Do(n)
 							if err == nil {
 								err = run.Check()
@@ -251,9 +251,11 @@ func TestNoActorSabotage(t *testing.T) {
 				continue // the same with fewer
 			}
 			t.Run(w.Path()+"/impl="+impl.Name, func(t *testing.T) {
-				exerciseActor(t, w, []int{2000}, w.Prepare, workloads.Setting{NewDispatcher: func() actor.Dispatcher {
+				st := setting(impl)
+				st.NewDispatcher = func() actor.Dispatcher {
 					return (&actorSaboteur{Dispatcher: impl.NewDispatcher(), at: 1 << 60}).newDispatcher()
-				}})
+				}
+				exerciseActor(t, w, []int{2000}, w.Prepare, st)
 			})
 		}
 	}
@@ -267,9 +269,9 @@ func (brokenDispatcher) Start() error { return errSabotage }
 // What Prepare cannot do, Do says.
 func TestDispatcherThatDoesNotStart(t *testing.T) {
 	for _, w := range workloads.Actors() {
-		run := w.Prepare(workloads.Setting{NewDispatcher: func() actor.Dispatcher {
-			return brokenDispatcher{lockbased.NewDispatcher()}
-		}})
+		st := setting(lockbased.Impl)
+		st.NewDispatcher = func() actor.Dispatcher { return brokenDispatcher{lockbased.NewDispatcher()} }
+		run := w.Prepare(st)
 		if err := run.Do(10); err == nil || !strings.Contains(err.Error(), "sabotage") {
 			t.Errorf("%s: Do: %v", w.Path(), err)
 		}

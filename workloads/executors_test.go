@@ -230,25 +230,6 @@ func TestTasksDoOfNothingPanics(t *testing.T) {
 	}
 }
 
-func TestTaskNames(t *testing.T) {
-	const joins = ": ref-errgroup ref-goroutines ref-chan-buffered ref-floor"
-	want := []string{
-		"workload=cancel: ref-errgroup ref-goroutines",
-		"workload=fib" + joins,
-		"workload=matmul" + joins,
-		"workload=pipeline: ref-errgroup ref-chan-buffered ref-chan-unbuffered",
-		"workload=queens" + joins,
-		"workload=queens/board=8" + joins,
-		"workload=quicksort" + joins,
-		"workload=shared: ref-errgroup ref-goroutines",
-		"workload=spawnawait: ref-errgroup ref-goroutines ref-chan-buffered",
-		"workload=spawnawait/from=outside: ref-errgroup ref-goroutines ref-chan-buffered",
-		"workload=tree" + joins,
-		"workload=yield: ref-errgroup ref-goroutines ref-chan-unbuffered",
-	}
-	checkNames(t, describedTasks(), want)
-}
-
 func TestTaskFields(t *testing.T) { checkFields(t, describedTasks(), "ref-errgroup") }
 
 func TestTaskDocumentIsCurrent(t *testing.T) { checkDocument(t, describedTasks(), "Executors") }

@@ -3,6 +3,7 @@ package workloads
 import (
 	"errors"
 	"strconv"
+	"time"
 
 	"github.com/dynolab/dyno/actor"
 	"github.com/dynolab/dyno/workloads/internal/condbox"
@@ -88,6 +89,7 @@ func (in *inbound) check(table []note, count int64) error {
 type funnel struct {
 	*score
 	work    uint32 // rounds of filler work for each message
+	window  int    // messages of a sender that may be under way; 0 is no limit
 	senders []funnelSender
 	sink    funnelSink
 	odd     int // the sender that gets the first of the next odd messages
@@ -107,6 +109,9 @@ type funnelSender struct {
 	// its sender has gone to sleep, so left is the sender's alone.
 	quota int   // notes to send in this Do
 	sent  int64 // and in all
+	deals int   // Dos, or floods of one
+
+	heard int // the last of these that it was told to begin
 
 	_ [64]byte // senders are worked on by different processors
 }
@@ -127,8 +132,8 @@ type funnelInbound struct {
 	owed int // notes it has not told the sender of
 }
 
-func newFunnel(s *score, senders int) *funnel {
-	f := &funnel{score: s, senders: make([]funnelSender, senders)}
+func newFunnel(s *score, senders, window int) *funnel {
+	f := &funnel{score: s, senders: make([]funnelSender, senders), window: window}
 	f.sink.funnel = f
 	f.sink.in = make([]funnelInbound, senders)
 	for i := range f.senders {
@@ -147,6 +152,10 @@ func (f *funnel) deal(n int) {
 		s := &f.senders[(f.odd+i)%k]
 		s.quota = share(n, i, k)
 		s.sent += int64(s.quota)
+		s.deals++
+		if f.window == 0 {
+			s.free = s.quota
+		}
 	}
 	f.odd = (f.odd + n) % k
 	f.sink.left = n
@@ -158,7 +167,7 @@ func (f *funnel) check() error {
 		if err := in.check(s.table, s.sent); err != nil {
 			return err
 		}
-		if s.free+in.owed != window {
+		if f.window > 0 && s.free+in.owed != f.window {
 			return errCredit
 		}
 	}
@@ -192,6 +201,19 @@ func (k *funnelSink) take(m *note) error {
 	return nil
 }
 
+// silentSink is the actor that receives where senders hear nothing of it: they are told
+// to wait by a full mailbox, or need not wait.
+type silentSink struct{ *funnelSink }
+
+// Receive implements [actor.Actor].
+func (k silentSink) Receive(_ *actor.Context, msg any) error {
+	m, ok := msg.(*note)
+	if !ok {
+		return errStray()
+	}
+	return k.take(m)
+}
+
 // moreNotes tells a sender to go on, and that as many of its notes as the
 // number have arrived.
 type moreNotes int
@@ -202,16 +224,31 @@ var (
 	creditNote any = moreNotes(credit)
 )
 
+// hear books what the sender is told, and reports whether hearing it is a part of the Do.
+func (s *funnelSender) hear(more moreNotes) (part bool, err error) {
+	if more > 0 {
+		s.free += int(more)
+		return true, nil
+	}
+	if s.heard == s.deals {
+		return false, errors.New("workloads: a sender was told twice to begin")
+	}
+	s.heard = s.deals
+	s.left = s.quota
+	return false, nil
+}
+
 // Receive implements [actor.Actor].
 func (s *funnelSender) Receive(ctx *actor.Context, msg any) error {
 	more, ok := msg.(moreNotes)
 	if !ok {
 		return errStray()
 	}
-	if more == 0 {
-		s.left = s.quota
-	} else {
-		s.free += int(more)
+	part, err := s.hear(more)
+	if err != nil {
+		return err
+	}
+	if part {
 		defer s.part()
 	}
 	for s.left > 0 && s.free > 0 {
@@ -230,6 +267,11 @@ func (k *funnelSink) Receive(ctx *actor.Context, msg any) error {
 	if !ok {
 		return errStray()
 	}
+	return k.accept(ctx, m)
+}
+
+// accept takes a note, and tells its sender when that is due.
+func (k *funnelSink) accept(ctx *actor.Context, m *note) error {
 	// What is owed is paid first: with the last note the Do is over.
 	in := &k.in[m.from]
 	if in.owed++; in.owed == credit {
@@ -242,21 +284,60 @@ func (k *funnelSink) Receive(ctx *actor.Context, msg any) error {
 	return k.take(m)
 }
 
+// A funnelKind is a workload of a funnel.
+type funnelKind struct {
+	senders int
+
+	// flood is how many messages are sent without hearing of the receiver, all of
+	// which may be under way at once; there is a pause until all have come, and
+	// then as many again. 0: no more than window of a sender are under way.
+	flood int
+}
+
+// window is how many messages of a sender may be under way; 0 is no limit.
+func (k funnelKind) window() int {
+	if k.flood > 0 {
+		return 0
+	}
+	return window
+}
+
+// rounds performs n operations, in floods where there are any.
+func (k funnelKind) rounds(n int, do func(n int) error) error {
+	if k.flood == 0 {
+		return do(n)
+	}
+	return inRounds(n, k.flood, do)
+}
+
 // funnelOfActors is a funnel run by an implementation.
 type funnelOfActors struct {
 	*stage
+	funnelKind
 	funnel *funnel
 }
 
-func funnelOnActors(st Setting, senders int) Run {
-	r := new(funnelOfActors)
+func (k funnelKind) onActors(st Setting) Run {
+	return k.onActorsAs(st,
+		func(s *funnelSender) actor.Actor { return s },
+		func(sink *funnelSink) actor.Actor {
+			if k.flood > 0 {
+				return silentSink{sink}
+			}
+			return sink
+		})
+}
+
+// onActorsAs is onActors with actors of other types.
+func (k funnelKind) onActorsAs(st Setting, sender func(s *funnelSender) actor.Actor, receiver func(k *funnelSink) actor.Actor) Run {
+	r := &funnelOfActors{funnelKind: k}
 	r.stage = newStage(st, func(s *stage, ctx *actor.Context) error {
-		f := newFunnel(&s.score, senders)
+		f := newFunnel(&s.score, k.senders, k.window())
 		r.funnel = f
-		sink, err := s.spawn(ctx, &f.sink)
-		for i := 0; i < senders && err == nil; i++ {
+		sink, err := s.spawn(ctx, receiver(&f.sink))
+		for i := 0; i < k.senders && err == nil; i++ {
 			f.senders[i].sink = sink
-			f.senders[i].self, err = s.spawn(ctx, &f.senders[i])
+			f.senders[i].self, err = s.spawn(ctx, sender(&f.senders[i]))
 		}
 		return err
 	})
@@ -268,8 +349,10 @@ func (r *funnelOfActors) Do(n int) error {
 	if err := r.err(); err != nil {
 		return err
 	}
-	r.funnel.deal(n)
-	return r.play(r.begun)
+	return r.rounds(n, func(n int) error {
+		r.funnel.deal(n)
+		return r.play(r.begun)
+	})
 }
 
 // release lets the senders send.
@@ -296,14 +379,17 @@ func (r *funnelOfActors) Check() error {
 // funnelByHand is a funnel run by a reference.
 type funnelByHand struct {
 	*crew
+	funnelKind
 	funnel *funnel
 	start  []chan struct{} // to the senders
 }
 
 func (r *funnelByHand) Do(n int) error {
-	r.funnel.deal(n)
-	r.release()
-	return r.wait()
+	return r.rounds(n, func(n int) error {
+		r.funnel.deal(n)
+		r.release()
+		return r.wait()
+	})
 }
 
 // release lets the senders send that have anything to send, and returns how
@@ -329,12 +415,12 @@ func (r *funnelByHand) Check() error {
 
 // newFunnelByHand makes the senders' goroutines, which call send in each Do.
 // What lets the receiver go is end.
-func newFunnelByHand(senders int, work uint32, send func(s *funnelSender), end func()) *funnelByHand {
+func newFunnelByHand(k funnelKind, work uint32, send func(s *funnelSender), end func()) *funnelByHand {
 	c := new(crew)
 	c.init()
-	r := &funnelByHand{crew: c, funnel: newFunnel(&c.score, senders)}
+	r := &funnelByHand{crew: c, funnelKind: k, funnel: newFunnel(&c.score, k.senders, k.window())}
 	r.funnel.work = work
-	for i := range senders {
+	for i := range k.senders {
 		s, start := &r.funnel.senders[i], make(chan struct{}, 1)
 		r.start = append(r.start, start)
 		c.launch(func() {
@@ -353,19 +439,19 @@ func newFunnelByHand(senders int, work uint32, send func(s *funnelSender), end f
 }
 
 // funnelOnChannel is a funnel with one channel.
-func funnelOnChannel(senders int, work uint32, room int) Run {
+func funnelOnChannel(k funnelKind, work uint32, room int) Run {
 	in := make(chan *note, room)
-	r := newFunnelByHand(senders, work,
+	r := newFunnelByHand(k, work,
 		func(s *funnelSender) {
 			for range s.quota {
 				in <- s.pick()
 			}
 		},
 		func() { close(in) })
-	k := &r.funnel.sink
+	sink := &r.funnel.sink
 	r.launch(func() {
 		for m := range in {
-			if err := k.take(m); err != nil {
+			if err := sink.take(m); err != nil {
 				r.fail(err) // and go on, or the senders would wait for ever
 			}
 		}
@@ -374,16 +460,16 @@ func funnelOnChannel(senders int, work uint32, room int) Run {
 }
 
 // funnelOnBox is a funnel with one locked mailbox.
-func funnelOnBox(senders int, work uint32, room int) Run {
+func funnelOnBox(k funnelKind, work uint32, room int) Run {
 	in := condbox.New[*note](room)
-	r := newFunnelByHand(senders, work,
+	r := newFunnelByHand(k, work,
 		func(s *funnelSender) {
 			for range s.quota {
 				in.Put(s.pick())
 			}
 		},
 		in.Close)
-	k := &r.funnel.sink
+	sink := &r.funnel.sink
 	r.launch(func() {
 		var batch []*note
 		for {
@@ -391,7 +477,7 @@ func funnelOnBox(senders int, work uint32, room int) Run {
 				return
 			}
 			for _, m := range batch {
-				if err := k.take(m); err != nil {
+				if err := sink.take(m); err != nil {
 					r.fail(err)
 				}
 			}
@@ -400,23 +486,121 @@ func funnelOnBox(senders int, work uint32, room int) Run {
 	return r
 }
 
-// funnelRefs returns the references of a funnel whose queue is room long.
-func funnelRefs(senders int, work uint32, room int) []ActorRef {
+// refs returns the references of a funnel whose queue is room long. Nothing that holds
+// any number of messages can be made of channels, so in a flood their senders
+// wait for room, as everybody's do; a slice takes whatever comes.
+func (k funnelKind) refs(work uint32, room int) []ActorRef {
+	slice, length := "goroutines and one slice, no longer than the channel, behind a mutex and condition variables", room
+	if k.flood > 0 {
+		slice, length = "goroutines and one slice of any length behind a mutex and a condition variable", 0
+	}
 	return []ActorRef{
 		{
 			Name:    refBuffered,
 			Doc:     "goroutines and one buffered channel",
-			Prepare: func(Setting) Run { return funnelOnChannel(senders, work, room) },
+			Prepare: func(Setting) Run { return funnelOnChannel(k, work, room) },
 		},
 		{
 			Name:    refUnbuffered,
 			Doc:     "goroutines and one unbuffered channel",
-			Prepare: func(Setting) Run { return funnelOnChannel(senders, work, 0) },
+			Prepare: func(Setting) Run { return funnelOnChannel(k, work, 0) },
 		},
 		{
 			Name:    refMutexCond,
-			Doc:     "goroutines and one slice, no longer than the channel, behind a mutex and condition variables",
-			Prepare: func(Setting) Run { return funnelOnBox(senders, work, room) },
+			Doc:     slice,
+			Prepare: func(Setting) Run { return funnelOnBox(k, work, length) },
 		},
+	}
+}
+
+// outsideFunnel is a funnel run by an implementation whose senders are goroutines.
+type outsideFunnel struct {
+	*stage
+	senders *funnelByHand // who send to the actor
+	funnel  *funnel
+	sent    chan struct{} // a sender has sent its quota, or given up
+	busy    int           // senders that have not said so
+}
+
+// fromOutside has goroutines send that are no actors. They hear nothing of the receiver:
+// its mailbox makes them wait, or they do not.
+func (k funnelKind) fromOutside(st Setting, work uint32, mailbox actor.MailboxConfig) Run {
+	r := &outsideFunnel{sent: make(chan struct{}, k.senders)}
+	var sink actor.Ref
+	r.senders = newFunnelByHand(k, work,
+		func(s *funnelSender) {
+			for range s.quota {
+				if err := sink.Tell(s.pick()); err != nil {
+					r.fail(err)
+					break
+				}
+			}
+			r.sent <- struct{}{}
+		},
+		func() {})
+	r.funnel = r.senders.funnel
+	r.stage = newStage(st, func(s *stage, ctx *actor.Context) (err error) {
+		r.funnel.score = &s.score // not that of the senders' crew
+		sink, err = ctx.Spawn(actor.Props{
+			New:     func() actor.Actor { return silentSink{&r.funnel.sink} },
+			Mailbox: mailbox,
+		})
+		return err
+	})
+	return r
+}
+
+func (r *outsideFunnel) Do(n int) error {
+	if err := r.err(); err != nil {
+		return err
+	}
+	return r.senders.rounds(n, r.round)
+}
+
+func (r *outsideFunnel) round(n int) error {
+	r.funnel.deal(n)
+	r.timer.Reset(patience)
+	defer r.timer.Stop()
+	for r.busy = r.senders.release(); r.busy > 0; r.busy-- {
+		select {
+		case <-r.sent:
+		case <-r.over:
+			// Either the actor was faster than a sender's word that it is done,
+			// or something is wrong.
+			if err := r.err(); err != nil {
+				return err
+			}
+			r.end()
+			<-r.sent
+		}
+	}
+	return r.wait()
+}
+
+func (r *outsideFunnel) Check() error {
+	if err := r.senders.stop(); err != nil {
+		return err
+	}
+	if err := r.stop(); err != nil {
+		return err
+	}
+	return r.funnel.check()
+}
+
+// Close stops what Check has not.
+func (r *outsideFunnel) Close() {
+	r.stage.Close()
+	late := time.NewTimer(parting)
+	defer late.Stop()
+	for ; r.busy > 0; r.busy-- { // the run has failed
+		select {
+		case <-r.sent:
+		case <-late.C:
+			return // they wait in Tell for ever
+		}
+	}
+	r.senders.Close()
+	if !r.stopped() {
+		r.stage.Close() // now that no sender runs the actors, where senders do
 	}
 }

@@ -37,6 +37,7 @@ func (m *fakeMeter) Share(name string, part, whole int64) {
 	m.shares[name] = [2]int64{part, whole}
 }
 func (m *fakeMeter) Idle(_ int, stop func()) { stop() }
+func (m *fakeMeter) Pause(f func())          { f() }
 
 const millisecond = 1_000_000
 
@@ -57,7 +58,7 @@ func TestOpenLoopDoesNotOmit(t *testing.T) {
 	var s score
 	s.init()
 	m := new(fakeMeter)
-	l := newOpenLoop(&s, Setting{Meter: m}, millisecond)
+	l := newOpenLoop(&s, Setting{Meter: m}, pace{interval: millisecond})
 	err := l.do(10, func(msg *timed) error {
 		if msg.seq == 2 {
 			m.now += 5 * millisecond
@@ -84,7 +85,7 @@ func TestOpenLoopBacklog(t *testing.T) {
 	var s score
 	s.init()
 	m := new(fakeMeter)
-	l := newOpenLoop(&s, Setting{Meter: m}, millisecond)
+	l := newOpenLoop(&s, Setting{Meter: m}, pace{interval: millisecond})
 	var waiting []*timed
 	err := l.do(7, func(msg *timed) error {
 		waiting = append(waiting, msg)
@@ -113,7 +114,7 @@ func TestOpenLoopBacklog(t *testing.T) {
 func TestOpenLoopLongBacklog(t *testing.T) {
 	var s score
 	s.init()
-	l := newOpenLoop(&s, Setting{}, millisecond)
+	l := newOpenLoop(&s, Setting{}, pace{interval: millisecond})
 	const n = 3 * latencyRing
 	var waiting []*timed
 	err := l.do(n, func(msg *timed) error {
@@ -138,7 +139,7 @@ func TestOpenLoopRings(t *testing.T) {
 	for _, size := range []int{1, 3, latencyRing} {
 		var s score
 		s.init()
-		l := newOpenLoop(&s, Setting{Ring: size}, millisecond)
+		l := newOpenLoop(&s, Setting{Ring: size}, pace{interval: millisecond})
 		if len(l.ring) != size {
 			t.Errorf("a ring of %d messages, want %d", len(l.ring), size)
 		}
@@ -178,7 +179,7 @@ func TestOpenLoopUntil(t *testing.T) {
 			return
 		}
 		m.now = max(m.now, ns)
-	}}, millisecond)
+	}}, pace{interval: millisecond})
 	if err := l.do(4, func(msg *timed) error {
 		if m.now < msg.due {
 			t.Errorf("message %d is sent %d ns early", msg.seq, msg.due-m.now)

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/dynolab/dyno/actor"
+	"github.com/dynolab/dyno/task"
 )
 
 // patience is how long a run waits while no message at all is handled before
@@ -85,6 +86,8 @@ type stage struct {
 	failure func(f actor.Failure) bool    // books a failure, if the workload has made an actor fail; any actor's turn calls it
 	refused uint64                        // messages that the workload sent to be given back
 
+	ex task.Executor // runs tasks when all actors are idle, where nothing runs by itself
+
 	act   func(ctx *actor.Context) error // what the guardian is to do now
 	begun func(ctx *actor.Context) error // what begins a Do; made once, or each would allocate
 	timer *time.Timer
@@ -160,6 +163,9 @@ func (s *stage) play(act func(ctx *actor.Context) error) error {
 func (s *stage) wait() error {
 	if s.sys.Synchronous() {
 		s.sys.RunUntilIdle()
+		for s.ex != nil && s.ex.Flush(0) > 0 {
+			s.sys.RunUntilIdle()
+		}
 		select {
 		case <-s.over:
 		default:

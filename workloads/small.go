@@ -39,7 +39,7 @@ func SmallActors() []Actor {
 			Prepare: func(st Setting) Run { return bigOnActors(st, bigFew) },
 		},
 		bareCount(),
-		bareLatency(latency1k()),
+		latency1k.bare(),
 		barePairs(smallPairs, "actors=20"),
 		barePingPong(),
 		restartKind{}.bare("", restartDoc),

@@ -196,20 +196,6 @@ func TestDoOfNothingPanics(t *testing.T) {
 	}
 }
 
-func TestNames(t *testing.T) {
-	want := []string{
-		"workload=cancel: ref-errgroup ref-goroutines ref-floor",
-		"workload=consumers: ref-errgroup ref-workers ref-floor",
-		"workload=mixed: ref-errgroup ref-goroutines ref-floor",
-		"workload=nested: ref-errgroup ref-goroutines ref-floor",
-		"workload=short/failfast=off: ref-errgroup ref-goroutines ref-floor",
-		"workload=short/failfast=on: ref-errgroup ref-goroutines ref-floor",
-		"workload=stream: ref-errgroup ref-workers ref-floor",
-		"workload=uneven: ref-errgroup ref-goroutines ref-floor",
-	}
-	checkNames(t, describedGroups(), want)
-}
-
 func TestFields(t *testing.T) { checkFields(t, describedGroups(), "ref-errgroup") }
 
 func TestDocumentIsCurrent(t *testing.T) { checkDocument(t, describedGroups(), "Task groups") }

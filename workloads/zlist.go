@@ -26,21 +26,26 @@ func Actors() []Actor {
 		[]Actor{
 			Ask(),
 			AskOutside(),
+			AskFuture(),
 			Backpressure(),
 			Big(),
+			Blocked(),
 			Chameneos(),
 			Count(),
-			FanIn(),
 		},
-		FanInCurve(),
+		CountFloods(),
+		FanIn(),
 		[]Actor{
 			FanOut(),
 			ForkJoin(),
+			Hot(),
 			Latency1k(),
 			Latency100k(),
+			IdleWake(),
 			Pairs(),
 		},
 		PairsCurve(),
+		Payload(),
 		[]Actor{
 			PingPong(),
 			Priority(),
@@ -56,6 +61,7 @@ func Actors() []Actor {
 			Suspend(),
 			SuspendUntilRoom(),
 			Timers(),
+			Together(),
 		},
 	)
 }

@@ -36,7 +36,7 @@ func startServe(t *testing.T, args ...string) (address string, stop func() (int,
 		select {
 		case code := <-status:
 			return code, said.String()
-		case <-time.After(time.Minute):
+		case <-time.After(10 * time.Minute):
 			t.Fatal("it does not end")
 			return 0, ""
 		}

@@ -5,33 +5,30 @@ import (
 	"sync"
 
 	"github.com/dynolab/dyno/actor"
+	"github.com/dynolab/dyno/actor/mailbox"
 	"github.com/dynolab/dyno/internal/invariants"
 )
 
-// alarm is what a sender has to do about an actor that gets a message.
-type alarm uint8
+// phase is where an actor is in the schedule.
+type phase uint8
 
 const (
-	on       alarm = iota // schedule it: it is asleep
-	off                   // nothing: it is scheduled or in a turn
-	muted                 // nothing: it handles system messages only
-	detached              // never again anything: it has stopped
+	asleep    phase = iota // who sends it something tells the scheduler
+	scheduled              // the scheduler, or a worker, has it
+	suspended              // it handles system messages only
+	finished               // it has stopped for good
 )
-
-// keep is the capacity up to which an empty mailbox keeps its memory: a flood
-// should not be remembered for ever, and less is soon needed again.
-const keep = 1 << 10
 
 // box is an actor with its mailbox.
 type box struct {
 	cell  actor.Cell
 	d     *Dispatcher
-	event event // says that the actor is ready; sent by whoever sets alarm to off
+	event node[event] // says that the actor is ready; sent by who sets phase to scheduled
 
-	bound *bounded // nil if the mailbox is a plain one; the pointer never changes
+	bound *mailbox.Queue // nil if the mailbox is a plain one; the pointer never changes
 
 	mu    sync.Mutex // guards what follows, down to held, and *bound
-	alarm alarm
+	phase phase
 	shut  bool
 	in    []any // arrived, if the mailbox is a plain one
 	held  int   // messages in out, as last counted
@@ -42,9 +39,10 @@ type box struct {
 
 func newBox(d *Dispatcher, cfg actor.MailboxConfig) *box {
 	b := &box{d: d}
-	b.event.box = b // its kind is ready, the zero one
-	if cfg.Policy != actor.Unbounded || cfg.Priority != nil {
-		b.bound = newBounded(cfg)
+	b.event.msg.box = b // its kind is ready, the zero one
+	if !mailbox.Plain(cfg) {
+		q := mailbox.New(cfg)
+		b.bound = &q
 	}
 	return b
 }
@@ -55,45 +53,40 @@ func (b *box) Cell() *actor.Cell { return &b.cell }
 // Send implements [actor.Port].
 func (b *box) Send(msg any, from actor.Worker) actor.SendResult {
 	if b.bound != nil {
-		return b.sendBounded(b.bound.rank(msg), msg, from)
+		return b.sendBounded(msg, from)
 	}
 	b.mu.Lock()
 	if b.shut {
 		b.mu.Unlock()
 		return actor.Closed
 	}
-	b.in = append(b.in, msg)
-	b.ring(on, from)
+	b.in = mailbox.Append(b.in, msg)
+	b.scheduleUnlock(false, from)
 	return actor.Sent
 }
 
-// ring schedules the actor if its alarm is on, or is the given one, and unlocks
-// mu.
-func (b *box) ring(also alarm, from actor.Worker) {
-	a := b.alarm
-	if a != on && a != also {
+// scheduleUnlock schedules the actor if it is asleep or, for system messages,
+// suspended, and unlocks mu.
+func (b *box) scheduleUnlock(system bool, from actor.Worker) {
+	if b.phase == asleep || system && b.phase == suspended {
+		b.phase = scheduled
 		b.mu.Unlock()
+		b.d.schedule(b, from)
 		return
 	}
-	b.alarm = off
 	b.mu.Unlock()
-	b.d.schedule(b, from)
 }
 
-// sendBounded is Send for a mailbox that is not a plain one. rank was got
-// before the lock is taken: the function is the user's.
-func (b *box) sendBounded(rank int, msg any, from actor.Worker) actor.SendResult {
+// sendBounded is Send for a mailbox that is not a plain one.
+func (b *box) sendBounded(msg any, from actor.Worker) actor.SendResult {
+	prio := b.bound.Priority(msg) // before the lock is taken: it is the user's
 	b.mu.Lock()
-	if b.shut {
-		b.mu.Unlock()
-		return actor.Closed
-	}
-	dropped, drop, res := b.bound.offer(rank, msg)
+	res, dropped, drop := b.bound.Push(msg, prio)
 	if res != actor.Sent {
 		b.mu.Unlock()
 		return res
 	}
-	b.ring(on, from)
+	b.scheduleUnlock(false, from)
 	if drop {
 		b.cell.Undelivered(dropped, actor.ErrDropped)
 	}
@@ -102,57 +95,56 @@ func (b *box) sendBounded(rank int, msg any, from actor.Worker) actor.SendResult
 
 // SendWait implements [actor.Port].
 func (b *box) SendWait(ctx context.Context, msg any, from actor.Worker) error {
-	s := &sender{rank: b.bound.rank(msg), msg: msg, ready: make(chan error, 1)}
+	prio := b.bound.Priority(msg)
 	b.mu.Lock()
-	if b.shut {
+	switch res, _, _ := b.bound.Push(msg, prio); res {
+	case actor.Sent:
+		b.scheduleUnlock(false, from)
+		return nil
+	case actor.Closed:
 		b.mu.Unlock()
 		return actor.ErrStopped
-	}
-	if _, _, res := b.bound.offer(s.rank, msg); res == actor.Sent {
-		b.ring(on, from)
-		return nil
 	}
 	if err := ctx.Err(); err != nil {
 		b.mu.Unlock()
 		return err
 	}
-	b.bound.senders.push(s)
+	ready := make(chan struct{}) // hands the place in the queue, or the refusal, to this goroutine
+	s := b.bound.Wait(msg, prio, ready)
 	b.mu.Unlock()
 	if w, ok := from.(*worker); ok {
 		w.pause()
 		defer w.resume()
 	}
 	select {
-	case err := <-s.ready:
-		return err
+	case <-ready:
+		return s.Err()
 	case <-ctx.Done():
 	}
 	b.mu.Lock()
-	defer b.mu.Unlock()
-	select {
-	case err := <-s.ready: // it was answered first
-		return err
-	default:
+	waited := b.bound.Leave(s)
+	b.mu.Unlock()
+	if waited {
+		return ctx.Err()
 	}
-	b.bound.giveUp(s)
-	return ctx.Err()
+	return s.Err() // it was answered first
 }
 
 // pause is called by a worker that is about to wait in a turn: it gives away
 // what it has kept, and another worker may take its place.
 func (w *worker) pause() {
 	if b := w.next.Swap(nil); b != nil {
-		w.d.inbox.send(&b.event)
+		w.d.send(&b.event)
 	}
-	w.d.inbox.send(&event{kind: paused})
+	w.d.send(newEvent(event{kind: paused}))
 }
 
-func (w *worker) resume() { w.d.inbox.send(&event{kind: resume}) }
+func (w *worker) resume() { w.d.send(newEvent(event{kind: resume})) }
 
 // Wake implements [actor.Port].
 func (b *box) Wake(from actor.Worker) {
 	b.mu.Lock()
-	b.ring(muted, from)
+	b.scheduleUnlock(true, from)
 }
 
 // Close implements [actor.Port].
@@ -162,7 +154,7 @@ func (b *box) Close() {
 	left := append(b.out[b.pos:], b.in...)
 	b.in, b.held = nil, 0
 	if b.bound != nil {
-		left = b.bound.close(left)
+		left = append(left, b.bound.Close()...)
 	}
 	b.mu.Unlock()
 	b.out, b.pos = nil, 0
@@ -178,7 +170,7 @@ func (b *box) Len() int {
 	defer b.mu.Unlock()
 	n := b.held + len(b.in)
 	if b.bound != nil {
-		n += b.bound.len()
+		n += b.bound.Len()
 	}
 	return n
 }
@@ -196,11 +188,11 @@ func (b *box) refill() bool {
 		return len(b.out) > 0
 	}
 	b.out = b.out[:0]
-	if b.bound.len() == 0 {
-		return false
+	msg, ok := b.bound.Pop()
+	if ok {
+		b.out = append(b.out, msg)
 	}
-	b.out = append(b.out, b.bound.pop())
-	return true
+	return ok
 }
 
 // rest acts on the verdict of a turn and reports whether the actor has to be
@@ -208,32 +200,28 @@ func (b *box) refill() bool {
 func (b *box) rest(v actor.Verdict) (again bool) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if invariants.Enabled && b.alarm != off {
-		invariants.Violated("actorloop", "the alarm of an actor in its turn is off")
+	if invariants.Enabled && b.phase != scheduled {
+		invariants.Violated("actorloop", "an actor in a turn is scheduled")
 	}
 	b.held = len(b.out) - b.pos
 	switch v {
 	case actor.Yield:
 		return true
 	case actor.Stopped:
-		b.alarm = detached
+		b.phase = finished
 		return false
 	case actor.Suspended:
-		b.alarm = muted
+		b.phase = suspended
 	case actor.Continue:
-		if b.held > 0 || len(b.in) > 0 || b.bound != nil && b.bound.len() > 0 {
+		if b.held > 0 || len(b.in) > 0 || b.bound != nil && b.bound.Len() > 0 {
 			return true
 		}
-		b.alarm = on
-		if cap(b.in) > keep {
-			b.in = nil
-		}
-		if cap(b.out) > keep {
-			b.out, b.pos = nil, 0
-		}
+		b.phase = asleep
+		b.in = mailbox.Discard(b.in)
+		b.out, b.pos = mailbox.Discard(b.out[:0]), 0
 	}
 	if b.cell.Pending() {
-		b.alarm = off
+		b.phase = scheduled
 		return true
 	}
 	return false

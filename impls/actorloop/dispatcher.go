@@ -43,7 +43,8 @@ type Dispatcher struct {
 	target, most int
 
 	started atomic.Bool
-	inbox   inbox
+	inbox   inbox[event]
+	bell    chan struct{} // capacity 1; rung by who finds the inbox asleep
 
 	// outbox holds the actors that have been ready for longest. The scheduler
 	// sends, and closes it at the end.
@@ -83,14 +84,14 @@ func (d *Dispatcher) Start() error {
 		d.target = runtime.GOMAXPROCS(0)
 	}
 	d.target = min(d.target, d.most)
-	d.inbox.bell = make(chan struct{}, 1)
+	d.bell = make(chan struct{}, 1)
 	d.outbox = make(chan *box, outboxActors)
-	d.wantRoom.event.kind = room
-	d.wantKept.event.kind = kept
+	d.wantRoom.event.msg.kind = room
+	d.wantKept.event.msg.kind = kept
 	d.wantKept.want()
 	d.over = make(chan struct{})
 	d.sched.d = d
-	d.sched.tick.kind = tick
+	d.sched.tick.msg.kind = tick
 	d.sched.workers = make(map[*worker]struct{})
 	go d.sched.loop()
 	return nil
@@ -100,7 +101,7 @@ func (d *Dispatcher) Start() error {
 func (d *Dispatcher) Attach(cfg actor.MailboxConfig) actor.Port { return newBox(d, cfg) }
 
 // Stop implements [actor.Dispatcher].
-func (d *Dispatcher) Stop(done func()) { d.inbox.send(&event{kind: stop, done: done}) }
+func (d *Dispatcher) Stop(done func()) { d.send(newEvent(event{kind: stop, done: done})) }
 
 // AddStats implements [actor.Dispatcher]. It asks the scheduler, or reads what
 // that has left behind.
@@ -108,11 +109,11 @@ func (d *Dispatcher) AddStats(s *actor.Stats) {
 	if !d.started.Load() {
 		return
 	}
-	e := &event{kind: count, ask: make(chan actor.Stats, 1)}
-	d.inbox.send(e)
+	ask := make(chan actor.Stats, 1)
+	d.send(newEvent(event{kind: count, ask: ask}))
 	var c actor.Stats
 	select {
-	case c = <-e.ask:
+	case c = <-ask:
 	case <-d.over:
 		c = d.sched.gone
 	}
@@ -134,10 +135,10 @@ func (d *Dispatcher) schedule(b *box, from actor.Worker) {
 		w.next.Store(b)
 		// After that: either this sees that the scheduler wants to know, or the
 		// scheduler, which looks once more when it has come to want, sees b.
-		d.wantKept.tell(&d.inbox)
+		d.wantKept.tell(d)
 		return
 	}
-	d.inbox.send(&b.event)
+	d.send(&b.event)
 }
 
 // worker is a goroutine that runs turns.
@@ -152,8 +153,8 @@ type worker struct {
 	streak int  // turns since it last took an actor from the outbox
 	ended  bool // it is to end
 
-	seen    *box  // what was in next at the last tick; the scheduler's
-	leaving event // sent once
+	seen    *box        // what was in next at the last tick; the scheduler's
+	leaving node[event] // sent once
 }
 
 // Dispatcher implements [actor.Worker].
@@ -171,7 +172,7 @@ func (w *worker) run() {
 		w.serve()
 	}
 	returned = true
-	w.d.inbox.send(&w.leaving)
+	w.d.send(&w.leaving)
 }
 
 // serve runs turns until the worker is to end or a turn does not return.
@@ -225,16 +226,16 @@ func (w *worker) settle(b *box, v actor.Verdict) {
 	if !b.rest(v) {
 		return
 	}
-	if w.next.Load() == nil && !w.d.pressed() {
+	if w.next.Load() == nil && !w.d.hasUnassigned() {
 		w.next.Store(b) // behind all others: there are none
-		w.d.wantKept.tell(&w.d.inbox)
+		w.d.wantKept.tell(w.d)
 		return
 	}
-	w.d.inbox.send(&b.event)
+	w.d.send(&b.event)
 }
 
-// pressed reports whether there are actors to run that are nobody's.
-func (d *Dispatcher) pressed() bool { return len(d.outbox) > 0 || !d.inbox.empty() }
+// hasUnassigned reports whether actors are ready that no worker has.
+func (d *Dispatcher) hasUnassigned() bool { return len(d.outbox) > 0 || !d.inbox.empty() }
 
 // choose returns the next actor to run, for which it waits if need be, or nil
 // if the worker is to end.
@@ -243,10 +244,10 @@ func (w *worker) choose() *box {
 	if w.next.Load() != nil {
 		if b := w.next.Swap(nil); b != nil {
 			w.streak++
-			if w.streak < lease || !d.pressed() {
+			if w.streak < lease || !d.hasUnassigned() {
 				return b
 			}
-			d.inbox.send(&b.event)
+			d.send(&b.event)
 		}
 	}
 	w.streak = 0
@@ -271,7 +272,7 @@ func (w *worker) choose() *box {
 		return nil
 	}
 	if len(d.outbox) <= outboxLow {
-		d.wantRoom.tell(&d.inbox)
+		d.wantRoom.tell(d)
 	}
 	return b
 }

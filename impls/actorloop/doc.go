@@ -20,12 +20,12 @@
 //   - Outbox. The manager puts results into a channel until it is full. Next
 //     receives from it without asking; only when it is empty does it ask, which
 //     also fills the outbox again.
-//   - Batches. The mailbox gives the manager everything that has arrived at once.
-//     Before it ends a round with an empty mailbox it yields once, so that the
+//   - Batches. The inbox gives the manager everything that has arrived at once.
+//     Before it ends a round with an empty inbox it yields once, so that the
 //     tasks it has started can fill it.
 //
 // The manager is a goroutine only while there are messages: whoever puts the
-// first one into an empty mailbox starts it, with the state as the last one left
+// first one into an empty inbox starts it, with the state as the last one left
 // it. So a group that nobody calls has no goroutine, and none can be leaked by
 // dropping it.
 //
@@ -61,7 +61,7 @@
 // # Rejected
 //
 //   - Channels for commands and events, as the document draws them: a send and a
-//     receive cost 60 ns uncontended, the mailbox 15; and the loop gets one
+//     receive cost 60 ns uncontended, the inbox 15; and the loop gets one
 //     message at a time.
 //   - A manager that lives as long as the group, as in the original: it is leaked
 //     by every group that is not closed, or is closed and not drained.
@@ -90,7 +90,7 @@
 //     the scheduler, if others wait.
 //
 // Mailboxes are not the scheduler's: each has a mutex, and beside the messages
-// the alarm, which says whether the scheduler has to hear of the next one. So
+// its phase, which says whether the scheduler has to hear of the next one. So
 // only the message that wakes an actor can become an event. The event is part of
 // the actor, which is why it costs no allocation. A turn takes all messages of a
 // plain mailbox at once.
@@ -98,12 +98,12 @@
 // # Actors: handlers that block
 //
 // A worker that is about to wait in a send gives away the actor that it keeps
-// and tells the scheduler, which hires another worker if actors wait in the
+// and tells the scheduler, which starts another worker if actors wait in the
 // outbox. Of anything else that blocks (a lock, a sleep, a system call) Go tells
 // nobody. While a worker keeps an actor, or actors wait, the scheduler has a
 // timer send it a tick every millisecond. At a tick it takes away what a worker
 // has kept since the last one, and if actors wait and no worker has taken any,
-// it takes all workers for blocked and hires one for each actor that waits, at
+// it takes all workers for blocked and starts one for each actor that waits, at
 // most as many as there are processors, and at most MaxWorkers in all. A worker
 // that comes to the outbox when as many as processors wait there already ends.
 //
@@ -111,13 +111,13 @@
 //
 // Checked under -race and the build tag dynocheck are the last sentence of 1, and 6.
 //
-//  1. An actor whose alarm is off is in one place: its event in the inbox or in
+//  1. An actor whose phase is scheduled is in one place: its event in the inbox or in
 //     the scheduler's list, or the actor in the outbox, in one worker's next, or
 //     in a turn. Whoever takes it out of one puts it into another. During a turn
-//     the alarm is off.
-//  2. The alarm is on only if no message waits, and on or muted only if no system
+//     it is scheduled.
+//  2. An actor is asleep only if no message waits, and suspended only if no system
 //     message does, or whoever has queued that is on its way to Wake. The sender
-//     queues, then looks at the alarm; the end of a turn sets the alarm, then
+//     queues, then looks at the phase; the end of a turn sets the phase, then
 //     looks at the queues.
 //  3. Only the worker itself fills its next, when that is empty. It empties it by
 //     a swap and the scheduler by compare-and-swap, so one of them gets the actor.
@@ -146,7 +146,7 @@
 //  5. A send that races with its actor's end takes the mailbox's mutex before
 //     Close, and Close hands the message to the dead letters; or after it, and
 //     it is refused. Calls that wait for room are answered by Close. A Wake
-//     that races with it finds the alarm off or detached, and nothing to do.
+//     that races with it finds the actor scheduled or finished, and nothing to do.
 //  6. An actor that calls runtime.Goexit ends its worker's goroutine. What the
 //     deferred functions do is what the worker would have done with the verdict;
 //     then another goroutine goes on as that worker. The scheduler hears nothing
@@ -154,7 +154,7 @@
 //
 // # Actors: rejected
 //
-//   - Messages as events, or the alarm among what the scheduler owns: then every
+//   - Messages as events, or the phase among what the scheduler owns: then every
 //     message would pass through one goroutine, and not only those that wake
 //     somebody.
 //   - A scheduler that is a goroutine only while there are events, as a group's
@@ -168,7 +168,7 @@
 // # Executor: idea
 //
 // As with groups, errgroup runs the tasks and a manager loop, which is a goroutine
-// only while there are orders on its desk, owns what becomes of them: their states,
+// only while there are orders to it, owns what becomes of them: their states,
 // who waits, and how many are over. Nobody else decides anything. Await, revoke,
 // publish and census are commands, and returned is the event; an await that is
 // given up is a command as well (forgo), so it is the manager who decides whether
@@ -198,7 +198,7 @@
 //
 // and not checked:
 //
-//  4. An await is in its record's circle only while the task is Pending.
+//  4. An await is in its record's list only while the task is Pending.
 //  5. Who finds a task over also finds it counted: the state and the count are
 //     changed by the same order, and the count is given between orders.
 //
@@ -208,7 +208,7 @@
 //     then its task runs, or is refused.
 //  2. The event returned is the last thing that a task's goroutine does, in a
 //     deferred function, so that runtime.Goexit makes no difference.
-//  3. When the desk is empty the manager ends. Nobody has to say that it was the
+//  3. When there is no order the manager ends. Nobody has to say that it was the
 //     last time.
 //
 // # Executor: rejected

@@ -9,6 +9,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/dynolab/dyno/internal/invariants"
+	"github.com/dynolab/dyno/internal/queue"
 	"github.com/dynolab/dyno/task"
 )
 
@@ -27,8 +28,8 @@ type Executor struct {
 
 	engine errgroup.Group // runs the tasks
 
-	desk  desk
-	calls sync.Pool // of *order, each with a reply
+	orders inbox[order] // to the manager
+	calls  sync.Pool    // of *inquiry
 
 	manager ledger // belongs to the manager loop
 }
@@ -45,11 +46,11 @@ type ledger struct {
 // record is a task as the manager sees it.
 type record struct {
 	h   *task.Handle
-	end order // sent once: returned
+	end node[order] // sent once: returned
 
 	// These are the manager's.
-	waits *order        // the oldest of those without an answer, which are a circle
-	done  chan struct{} // nil until somebody asks for it
+	waits queue.List[*inquiry] // those without an answer
+	done  chan struct{}        // nil until somebody asks for it
 }
 
 type orderKind uint8
@@ -57,7 +58,7 @@ type orderKind uint8
 const (
 	returned orderKind = iota // the task is to be what status says, unless it is over
 	await                     // answered when the task is over
-	forgo                     // the caller of wait does not wait any more; wait is answered
+	forgo                     // the caller of an await does not wait any more; that is answered, unless it has been
 	revoke                    // make the task Canceled; answered with whether it was done
 	publish                   // answered with the task's done channel
 	census                    // answered with the number of Pending tasks
@@ -65,15 +66,20 @@ const (
 
 // order is a command or an event.
 type order struct {
-	next *order // on the desk
-	kind orderKind
-
-	of     *record     // of all but census
+	kind   orderKind
 	status task.Status // of returned
-	wait   *order      // of forgo
-	reply  chan reply  // of all that are answered; capacity 1
+	of     *record     // of all but census
+	by     *inquiry    // of all that are answered, which it is part of; of forgo, that of the await
+}
 
-	older, newer *order // of await, while it has no answer: neighbours in the circle
+// inquiry is a command whose caller waits for the answer.
+type inquiry struct {
+	command node[order]
+	reply   chan reply // capacity 1
+
+	// These are the manager's, of an await.
+	waiting bool
+	queued  queue.Node[*inquiry]
 }
 
 // reply is the manager's answer.
@@ -86,41 +92,42 @@ type reply struct {
 // NewExecutor returns an executor that is open.
 func NewExecutor() *Executor {
 	x := new(Executor)
-	x.desk.init()
+	x.orders.init()
 	return x
 }
 
-// send puts o on the manager's desk.
-func (x *Executor) send(o *order) {
-	if x.desk.send(o) {
+// send gives the manager an order.
+func (x *Executor) send(o *node[order]) {
+	if x.orders.send(o) {
 		go x.loop()
 	}
 }
 
-// call returns an order that is going to be answered.
-func (x *Executor) call(k orderKind, of *record) *order {
-	o, _ := x.calls.Get().(*order)
-	if o == nil {
-		o = &order{reply: make(chan reply, 1)}
+// inquire sends a command that is going to be answered.
+func (x *Executor) inquire(k orderKind, of *record) *inquiry {
+	q, _ := x.calls.Get().(*inquiry)
+	if q == nil {
+		q = &inquiry{reply: make(chan reply, 1)}
+		q.queued.Value = q
 	}
-	o.kind, o.of = k, of
-	return o
+	q.command.msg = order{kind: k, of: of, by: q}
+	x.send(&q.command)
+	return q
 }
 
-// ask gives an order and returns the manager's answer.
+// ask gives a command and returns the manager's answer.
 func (x *Executor) ask(k orderKind, of *record) reply {
-	o := x.call(k, of)
-	x.send(o)
-	a := <-o.reply
-	x.keep(o)
+	q := x.inquire(k, of)
+	a := <-q.reply
+	x.keep(q)
 	return a
 }
 
-// keep saves an order that was answered, and that the manager does not have any
+// keep saves a command that was answered, and that the manager does not have any
 // more, for the next call.
-func (x *Executor) keep(o *order) {
-	o.of = nil
-	x.calls.Put(o)
+func (x *Executor) keep(q *inquiry) {
+	q.command.msg.of = nil
+	x.calls.Put(q)
 }
 
 // Start implements [task.Executor].
@@ -135,7 +142,7 @@ func (x *Executor) Start(h, _ *task.Handle) error {
 		}
 	}
 	r := &record{h: h}
-	r.end = order{kind: returned, of: r}
+	r.end.msg = order{kind: returned, of: r}
 	h.Room().Own = r
 	x.engine.Go(func() error {
 		x.run(r)
@@ -158,8 +165,7 @@ func (x *Executor) Wait(ctx context.Context, h, _ *task.Handle) error {
 	if ctx.Err() != nil {
 		return x.verdict(ctx, h)
 	}
-	w := x.call(await, recordOf(h))
-	x.send(w)
+	w := x.inquire(await, recordOf(h))
 	select {
 	case <-w.reply:
 		x.keep(w)
@@ -167,7 +173,7 @@ func (x *Executor) Wait(ctx context.Context, h, _ *task.Handle) error {
 		// The manager may be about to answer. It decides, and its answer may
 		// be that the task is over all the same. Either way forgo refers to w,
 		// which therefore is not kept.
-		x.send(&order{kind: forgo, wait: w})
+		x.send(&node[order]{msg: order{kind: forgo, by: w}})
 		<-w.reply
 	}
 	return x.verdict(ctx, h)
@@ -216,13 +222,13 @@ func recordOf(h *task.Handle) *record { return h.Room().Own.(*record) }
 
 // run is the task's goroutine. Whatever the task does, the last thing is to report.
 func (x *Executor) run(r *record) {
-	r.end.status = task.Failed // what stands if the task does not return
+	r.end.msg.status = task.Failed // what stands if the task does not return
 	defer x.send(&r.end)
 	if s := x.Status(r.h); s != task.Pending {
-		r.end.status = s // it was canceled before it began
+		r.end.msg.status = s // it was canceled before it began
 		return
 	}
-	r.end.status = r.h.Run()
+	r.end.msg.status = r.h.Run()
 }
 
 // loop is the manager. It runs on a goroutine of its own while there are orders,
@@ -232,7 +238,7 @@ func (x *Executor) loop() {
 		x.manager.loops.Add(1)
 	}
 	for yielded := false; ; {
-		o := x.desk.receive()
+		o := x.orders.receive()
 		if o == nil {
 			switch {
 			case !yielded:
@@ -259,16 +265,17 @@ func (x *Executor) sleep() bool {
 	if invariants.Enabled {
 		x.manager.loops.Add(-1) // before: afterwards there may be another manager
 	}
-	asleep := x.desk.sleep()
+	asleep := x.orders.sleep()
 	if invariants.Enabled && !asleep {
 		x.manager.loops.Add(1)
 	}
 	return asleep
 }
 
-// handle does what o asks for. Like all methods below it is the manager's. An
-// order that is answered is its sender's again.
-func (x *Executor) handle(o *order) {
+// handle does what an order asks for. Like all methods below it is the manager's.
+// A command that is answered is its sender's again.
+func (x *Executor) handle(n *node[order]) {
+	o := &n.msg
 	switch r := o.of; o.kind {
 	case returned:
 		if invariants.Enabled {
@@ -279,13 +286,15 @@ func (x *Executor) handle(o *order) {
 		}
 	case await:
 		if x.Status(r.h) != task.Pending {
-			o.reply <- reply{}
+			o.by.reply <- reply{}
 			return
 		}
-		r.join(o)
+		o.by.waiting = true
+		r.waits.Push(&o.by.queued)
 	case forgo:
-		if w := o.wait; w.newer != nil {
-			w.of.part(w)
+		if w := o.by; w.waiting {
+			w.waiting = false
+			w.command.msg.of.waits.Remove(&w.queued)
 			w.reply <- reply{}
 		}
 	case revoke:
@@ -293,7 +302,7 @@ func (x *Executor) handle(o *order) {
 		if pending {
 			x.settle(r, task.Cancelled)
 		}
-		o.reply <- reply{ok: pending}
+		o.by.reply <- reply{ok: pending}
 	case publish:
 		if r.done == nil {
 			r.done = make(chan struct{})
@@ -301,9 +310,9 @@ func (x *Executor) handle(o *order) {
 				close(r.done)
 			}
 		}
-		o.reply <- reply{done: r.done}
+		o.by.reply <- reply{done: r.done}
 	case census:
-		o.reply <- reply{n: int(x.door.Load()&^shut - x.manager.over)}
+		o.by.reply <- reply{n: int(x.door.Load()&^shut - x.manager.over)}
 	}
 }
 
@@ -312,38 +321,14 @@ func (x *Executor) handle(o *order) {
 func (x *Executor) settle(r *record, s task.Status) {
 	r.h.Room().Word.Store(uint64(s)) // hands the result over to all who do not ask
 	x.manager.over++
-	for r.waits != nil {
-		w := r.waits
-		r.part(w)
+	for !r.waits.Empty() {
+		w := r.waits.Pop().Value
+		w.waiting = false
 		w.reply <- reply{}
 	}
 	if r.done != nil {
 		close(r.done)
 	}
-}
-
-// join puts w behind those that wait for the end of r.
-func (r *record) join(w *order) {
-	if r.waits == nil {
-		w.older, w.newer = w, w
-		r.waits = w
-		return
-	}
-	w.older, w.newer = r.waits.older, r.waits
-	w.older.newer, w.newer.older = w, w
-}
-
-// part removes w from them.
-func (r *record) part(w *order) {
-	if w.newer == w {
-		r.waits = nil
-	} else {
-		w.older.newer, w.newer.older = w.newer, w.older
-		if r.waits == w {
-			r.waits = w.newer
-		}
-	}
-	w.older, w.newer = nil, nil
 }
 
 // check panics if an invariant of the package comment does not hold, in between

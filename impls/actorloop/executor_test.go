@@ -21,13 +21,13 @@ func TestManagerEnds(t *testing.T) {
 			ctx, cancel := context.WithCancel(t.Context())
 			go func() { _ = h.Wait(ctx) }()
 			synctest.Wait()
-			if x.desk.top.Load() != &x.desk.asleep {
+			if x.orders.top.Load() != &x.orders.asleep {
 				t.Error("there is a manager, and nothing for it to do")
 			}
 			cancel()
 			synctest.Wait()
 		}
-		if r := recordOf(h); r.waits != nil {
+		if r := recordOf(h); !r.waits.Empty() {
 			t.Error("a wait that was given up is remembered")
 		}
 		close(gate)
@@ -35,13 +35,13 @@ func TestManagerEnds(t *testing.T) {
 			t.Error(err)
 		}
 		synctest.Wait()
-		if x.desk.top.Load() != &x.desk.asleep {
+		if x.orders.top.Load() != &x.orders.asleep {
 			t.Error("there is a manager in the end")
 		}
 	})
 }
 
-// No order is lost between the last look at the desk and the manager's end.
+// No order is lost between the manager's last look and its end.
 func TestNoOrderIsLost(t *testing.T) {
 	x := NewExecutor()
 	var askers sync.WaitGroup
@@ -81,7 +81,7 @@ func TestForgo(t *testing.T) {
 		waiters.Go(cancel)
 		waiters.Go(func() { close(gate) })
 		waiters.Wait()
-		if recordOf(h).waits != nil {
+		if !recordOf(h).waits.Empty() {
 			t.Error("somebody waits for a task that is over")
 		}
 	}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/dynolab/dyno/group"
 	"github.com/dynolab/dyno/internal/invariants"
+	"github.com/dynolab/dyno/internal/queue"
 )
 
 const (
@@ -30,7 +31,7 @@ type Group[T any] struct {
 	ctx    context.Context
 	cancel context.CancelCauseFunc
 
-	mail mailbox[T]
+	inbox inbox[message[T]]
 
 	// credit is the number of tasks that may be submitted without asking. Go
 	// lowers it, the manager raises and withdraws it: it hands the right to
@@ -49,14 +50,14 @@ type Group[T any] struct {
 type state[T any] struct {
 	closed      bool
 	inflight    int64
-	results     queue[group.Result[T]] // those the outbox has no room for
-	nextWaiters []*message[T]          // calls of Next without an answer
-	waiters     []*message[T]          // calls of Wait without an answer
+	results     queue.Ring[group.Result[T]] // those the outbox has no room for
+	nextWaiters queue.List[*call[T]]        // calls of Next without an answer
+	waiters     queue.List[*call[T]]        // calls of Wait without an answer
 	firstErr    error
 
-	blocked queue[*message[T]] // submits that wait for a slot
-	coming  int64              // once closed: submits that were paid for and have not arrived
-	back    int64              // credits to give back at the end of this batch
+	blocked queue.Ring[*node[message[T]]] // submits that wait for a slot
+	coming  int64                         // once closed: submits that were paid for and have not arrived
+	back    int64                         // credits to give back at the end of this batch
 	settled bool
 	drained bool  // the outbox is closed
 	cause   error // of the context, fixed when the group settles
@@ -72,31 +73,38 @@ type kind uint8
 
 const (
 	submit  kind = iota // run fn; paid for with a credit
-	ask                 // run fn when there is a slot; answered with errc
+	ask                 // run fn when there is a slot; answered
 	done                // fn is over with res: the document's taskDone
-	closing             // answered with errc
-	next                // answered with answers
-	giveUp              // of is a next whose caller does not wait any more; of is answered
-	wait                // answered with errc
+	closing             // answered
+	next                // answered
+	giveUp              // the caller of a next does not wait any more; answered as that next, unless it has been
+	wait                // answered
 )
 
 // message is a command or an event. A submit becomes its task's done.
 type message[T any] struct {
 	kind kind
-	next *message[T] // in the mailbox
-
-	fn      group.TaskFunc[T]
-	res     group.Result[T]
-	of      *message[T]
-	errc    chan error     // capacity 1
-	answers chan answer[T] // capacity 1
+	fn   group.TaskFunc[T]
+	res  group.Result[T]
+	call *call[T] // of all that are answered, which it is part of; of giveUp, that of the next
 }
 
-// answer is the manager's answer to a next.
+// call is a command whose caller waits for the answer.
+type call[T any] struct {
+	command node[message[T]]
+	answers chan answer[T] // capacity 1
+
+	// These are the manager's, of a next and a wait.
+	waiting bool
+	queued  queue.Node[*call[T]]
+}
+
+// answer is what the manager says to a call.
 type answer[T any] struct {
 	res    group.Result[T]
 	ok     bool
-	gaveUp bool // there was none before the caller gave up
+	err    error
+	gaveUp bool // there was no result before the caller gave up
 }
 
 // NewGroup returns an open group. A nil ctx means context.Background.
@@ -108,7 +116,7 @@ func NewGroup[T any](ctx context.Context, opts ...group.Option) *Group[T] {
 	g.ctx, g.cancel = context.WithCancelCause(ctx)
 	g.outbox = make(chan group.Result[T], max(outboxSize, g.cfg.ResultBuffer))
 	g.credit.Store(g.limit())
-	g.mail.init()
+	g.inbox.init()
 	return g
 }
 
@@ -120,11 +128,19 @@ func (g *Group[T]) limit() int64 {
 	return unlimited
 }
 
-// send puts msg into the manager's mailbox.
-func (g *Group[T]) send(msg *message[T]) {
-	if g.mail.send(msg) {
+// send puts a message into the manager's inbox.
+func (g *Group[T]) send(n *node[message[T]]) {
+	if g.inbox.send(n) {
 		go g.loop()
 	}
+}
+
+// ask sends a command that is going to be answered.
+func (g *Group[T]) ask(k kind, fn group.TaskFunc[T]) *call[T] {
+	c := &call[T]{answers: make(chan answer[T], 1)}
+	c.command.msg = message[T]{kind: k, fn: fn, call: c}
+	g.send(&c.command)
+	return c
 }
 
 // Go implements [group.Group].
@@ -138,12 +154,10 @@ func (g *Group[T]) Go(fn group.TaskFunc[T]) error {
 			return group.ErrGroupClosed
 		}
 		if c == 0 {
-			errc := make(chan error, 1) // msg may be a done by the time of the answer
-			g.send(&message[T]{kind: ask, fn: fn, errc: errc})
-			return <-errc
+			return (<-g.ask(ask, fn).answers).err
 		}
 		if g.credit.CompareAndSwap(c, c-1) {
-			g.send(&message[T]{kind: submit, fn: fn})
+			g.send(&node[message[T]]{msg: message[T]{kind: submit, fn: fn}})
 			return nil
 		}
 	}
@@ -154,9 +168,7 @@ func (g *Group[T]) Close() {
 	if g.credit.Load() < 0 {
 		return
 	}
-	msg := &message[T]{kind: closing, errc: make(chan error, 1)}
-	g.send(msg)
-	<-msg.errc
+	<-g.ask(closing, nil).answers
 }
 
 // Next implements [group.Group].
@@ -166,23 +178,22 @@ func (g *Group[T]) Next(ctx context.Context) (group.Result[T], bool, error) {
 		return r, ok, nil
 	default:
 	}
-	msg := &message[T]{kind: next, answers: make(chan answer[T], 1)}
-	g.send(msg)
+	c := g.ask(next, nil)
 	var over <-chan struct{} // nil, and never ready, for a context that cannot end
 	if ctx != nil {
 		over = ctx.Done()
 	}
 	var a answer[T]
 	if over == nil {
-		a = <-msg.answers
+		a = <-c.answers
 	} else {
 		select {
-		case a = <-msg.answers:
+		case a = <-c.answers:
 		case <-over:
 			// The manager may be about to answer. It decides, and the answer
 			// that it then gives may be a result all the same.
-			g.send(&message[T]{kind: giveUp, of: msg})
-			a = <-msg.answers
+			g.send(&node[message[T]]{msg: message[T]{kind: giveUp, call: c}})
+			a = <-c.answers
 		}
 	}
 	if a.gaveUp {
@@ -193,9 +204,7 @@ func (g *Group[T]) Next(ctx context.Context) (group.Result[T], bool, error) {
 
 // Wait implements [group.Group].
 func (g *Group[T]) Wait() error {
-	msg := &message[T]{kind: wait, errc: make(chan error, 1)}
-	g.send(msg)
-	return <-msg.errc
+	return (<-g.ask(wait, nil).answers).err
 }
 
 // Cancel implements [group.Group]. Cancelling is the context's business, not the
@@ -214,8 +223,8 @@ func (g *Group[T]) loop() {
 		g.manager.loops.Add(1)
 	}
 	for yielded := false; ; {
-		msg := g.mail.receive()
-		if msg == nil {
+		n := g.inbox.receive()
+		if n == nil {
 			switch {
 			case !yielded:
 				yielded = true
@@ -226,12 +235,12 @@ func (g *Group[T]) loop() {
 			continue
 		}
 		yielded = false
-		for msg != nil {
-			following := msg.next
-			msg.next = nil
-			g.handle(msg)
+		for n != nil {
+			following := n.next
+			n.next = nil
+			g.handle(n)
 			g.check()
-			msg = following
+			n = following
 		}
 		g.grant()
 	}
@@ -243,51 +252,60 @@ func (g *Group[T]) sleep() bool {
 	if invariants.Enabled {
 		g.manager.loops.Add(-1) // before: afterwards there may be another manager
 	}
-	asleep := g.mail.sleep()
+	asleep := g.inbox.sleep()
 	if invariants.Enabled && !asleep {
 		g.manager.loops.Add(1)
 	}
 	return asleep
 }
 
-// handle does what msg asks for. Like all methods below it is the manager's.
-func (g *Group[T]) handle(msg *message[T]) {
+// handle does what a message asks for. Like all methods below it is the manager's.
+func (g *Group[T]) handle(n *node[message[T]]) {
 	m := &g.manager
-	switch msg.kind {
+	switch msg := &n.msg; msg.kind {
 	case submit:
 		if m.closed {
 			m.coming--
 		}
-		g.dispatch(msg)
+		g.dispatch(n)
 	case ask:
 		switch {
 		case m.closed:
-			msg.errc <- group.ErrGroupClosed
+			msg.call.answers <- answer[T]{err: group.ErrGroupClosed}
 		case g.afford():
-			g.accept(msg)
+			g.accept(n)
 		default:
-			m.blocked.push(msg)
+			m.blocked.Push(n)
 		}
 	case done:
 		g.taskDone(msg.res)
 	case closing:
 		g.close()
-		msg.errc <- nil
+		msg.call.answers <- answer[T]{}
 	case next:
-		m.nextWaiters = append(m.nextWaiters, msg)
+		msg.call.join(&m.nextWaiters)
 		g.answer()
 	case giveUp:
-		for i, w := range m.nextWaiters {
-			if w == msg.of {
-				m.nextWaiters = append(m.nextWaiters[:i], m.nextWaiters[i+1:]...)
-				w.answers <- answer[T]{gaveUp: true}
-				break
-			}
+		if c := msg.call; c.waiting {
+			m.nextWaiters.Remove(&c.queued)
+			c.reply(answer[T]{gaveUp: true})
 		}
 	case wait:
-		m.waiters = append(m.waiters, msg)
+		msg.call.join(&m.waiters)
 		g.answerWaiters()
 	}
+}
+
+// join puts c behind those that wait for the same.
+func (c *call[T]) join(l *queue.List[*call[T]]) {
+	c.waiting, c.queued.Value = true, c
+	l.Push(&c.queued)
+}
+
+// reply answers c, which has left those that wait.
+func (c *call[T]) reply(a answer[T]) {
+	c.waiting = false
+	c.answers <- a
 }
 
 // afford takes a credit for a submit that came without one.
@@ -309,20 +327,20 @@ func (g *Group[T]) afford() bool {
 
 // accept starts the task of an ask and answers it. The answer comes first: from
 // dispatch on the message is the task's.
-func (g *Group[T]) accept(msg *message[T]) {
-	msg.errc <- nil
-	g.dispatch(msg)
+func (g *Group[T]) accept(n *node[message[T]]) {
+	n.msg.call.answers <- answer[T]{}
+	g.dispatch(n)
 }
 
-// dispatch starts the task of msg.
-func (g *Group[T]) dispatch(msg *message[T]) {
-	m := &g.manager
+// dispatch starts the task of n.
+func (g *Group[T]) dispatch(n *node[message[T]]) {
+	m, msg := &g.manager, &n.msg
 	m.inflight++ // before the task can end
 	if invariants.Enabled {
 		m.submitted++
 	}
 	m.engine.Go(func() error {
-		defer g.report(msg)
+		defer g.report(n)
 		msg.res.Err = group.ErrGoexit // what stands if the task does not return
 		msg.res.Value, msg.res.Err = g.call(msg.fn)
 		return nil // the manager owns the first error, not errgroup
@@ -341,11 +359,11 @@ func (g *Group[T]) call(fn group.TaskFunc[T]) (v T, err error) {
 	return fn(g.ctx)
 }
 
-// report sends msg back as its task's done, on the task's goroutine. It is
+// report sends n back as its task's done, on the task's goroutine. It is
 // deferred: a task that calls Goexit reports as well.
-func (g *Group[T]) report(msg *message[T]) {
-	msg.kind, msg.fn, msg.errc = done, nil, nil
-	g.send(msg)
+func (g *Group[T]) report(n *node[message[T]]) {
+	n.msg.kind, n.msg.fn, n.msg.call = done, nil, nil
+	g.send(n)
 }
 
 // taskDone handles the event of that name.
@@ -364,9 +382,9 @@ func (g *Group[T]) taskDone(r group.Result[T]) {
 			g.cancel(r.Err) // before anybody can see the result
 		}
 	}
-	m.results.push(r)
-	if m.blocked.len() > 0 { // the slot goes to the oldest who asked
-		g.accept(m.blocked.pop())
+	m.results.Push(r)
+	if m.blocked.Len() > 0 { // the slot goes to the oldest who asked
+		g.accept(m.blocked.Pop())
 	} else {
 		m.back++
 	}
@@ -385,8 +403,8 @@ func (g *Group[T]) close() {
 	unspent := g.credit.Swap(0) + m.back
 	m.back = 0
 	m.coming = g.limit() - unspent - m.inflight
-	for m.blocked.len() > 0 {
-		m.blocked.pop().errc <- group.ErrGroupClosed
+	for m.blocked.Len() > 0 {
+		m.blocked.Pop().msg.call.answers <- answer[T]{err: group.ErrGroupClosed}
 	}
 	g.settle()
 	// Only now can a Go be refused without asking: a caller that has been refused
@@ -423,24 +441,23 @@ func (g *Group[T]) settle() {
 // outbox, and tells of the end when there is nothing left to give.
 func (g *Group[T]) answer() {
 	m := &g.manager
-	for len(m.nextWaiters) > 0 {
+	for !m.nextWaiters.Empty() {
 		a := answer[T]{}
 		select {
 		case a.res, a.ok = <-g.outbox: // what is there is older than results; not ok if it is closed
 		default:
-			if m.results.len() > 0 {
-				a.res, a.ok = m.results.pop(), true
+			if m.results.Len() > 0 {
+				a.res, a.ok = m.results.Pop(), true
 			} else if !m.settled {
 				return
 			}
 		}
-		m.nextWaiters[0].answers <- a
-		m.nextWaiters = append(m.nextWaiters[:0], m.nextWaiters[1:]...) // there are few
+		m.nextWaiters.Pop().Value.reply(a)
 	}
-	for m.results.len() > 0 && len(g.outbox) < cap(g.outbox) { // others only receive
-		g.outbox <- m.results.pop()
+	for m.results.Len() > 0 && len(g.outbox) < cap(g.outbox) { // others only receive
+		g.outbox <- m.results.Pop()
 	}
-	if m.settled && m.results.len() == 0 && !m.drained {
+	if m.settled && m.results.Len() == 0 && !m.drained {
 		m.drained = true
 		close(g.outbox)
 	}
@@ -459,10 +476,9 @@ func (g *Group[T]) answerWaiters() {
 	if err == nil && !m.settled {
 		err = context.Cause(g.ctx)
 	}
-	for _, w := range m.waiters {
-		w.errc <- err
+	for !m.waiters.Empty() {
+		m.waiters.Pop().Value.reply(answer[T]{err: err})
 	}
-	m.waiters = m.waiters[:0]
 }
 
 // check panics if an invariant of the package comment does not hold, in between
@@ -472,7 +488,7 @@ func (g *Group[T]) check() {
 		return
 	}
 	m := &g.manager
-	over := m.closed && m.inflight == 0 && m.coming == 0 && m.results.len() == 0
+	over := m.closed && m.inflight == 0 && m.coming == 0 && m.results.Len() == 0
 	switch {
 	case m.inflight < 0: // 1
 		invariants.Violated("actorloop", "inflight >= 0")
@@ -490,9 +506,9 @@ func (g *Group[T]) check() {
 		invariants.Violated("actorloop", "a submit arrives only if a credit was spent for it")
 	case !m.closed && g.credit.Load()+m.back+m.inflight > g.limit():
 		invariants.Violated("actorloop", "credit + inflight + submits on their way = limit")
-	case len(m.nextWaiters) > 0 && (m.results.len() > 0 || m.settled):
+	case !m.nextWaiters.Empty() && (m.results.Len() > 0 || m.settled):
 		invariants.Violated("actorloop", "a next waits only if there is neither result nor end")
-	case len(m.waiters) > 0 && m.inflight == 0 && m.coming == 0:
+	case !m.waiters.Empty() && m.inflight == 0 && m.coming == 0:
 		invariants.Violated("actorloop", "a wait waits only if a task is in flight")
 	}
 }

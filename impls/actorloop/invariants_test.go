@@ -22,11 +22,11 @@ func TestInvariantsAreChecked(t *testing.T) {
 			m.closed, m.settled = true, true
 		},
 		"a next waits only if there is neither result nor end": func(_ *Group[int], m *state[int]) {
-			m.nextWaiters = append(m.nextWaiters, new(message[int]))
-			m.results.push(group.Result[int]{})
+			new(call[int]).join(&m.nextWaiters)
+			m.results.Push(group.Result[int]{})
 		},
 		"a wait waits only if a task is in flight": func(_ *Group[int], m *state[int]) {
-			m.waiters = append(m.waiters, new(message[int]))
+			new(call[int]).join(&m.waiters)
 		},
 		"every submitted task is in flight or has emitted one taskDone": func(_ *Group[int], m *state[int]) {
 			m.submitted = 1

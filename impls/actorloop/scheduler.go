@@ -18,16 +18,16 @@ const period = time.Millisecond
 type scheduler struct {
 	d *Dispatcher
 
-	oldest, newest *event // actors that are ready and not in the outbox, linked by next
-	sent           uint64 // actors put into the outbox so far
+	oldest, newest *node[event] // actors that are ready and not in the outbox, linked by next
+	sent           uint64       // actors put into the outbox so far
 
 	workers map[*worker]struct{}
 	paused  int // workers that wait in SendWait
 
 	timer   *time.Timer
-	ticking bool   // it is set, or its event is on the way
-	tick    event  // the timer's
-	seen    uint64 // actors that workers had taken when the timer was set
+	ticking bool        // it is set, or its event is on the way
+	tick    node[event] // the timer's
+	seen    uint64      // actors that workers had taken when the timer was set
 
 	stopping bool
 	done     func()      // to be called at the end
@@ -43,8 +43,8 @@ func (s *scheduler) loop() {
 			if !yielded {
 				yielded = true
 				runtime.Gosched() // those who run have more to say
-			} else {
-				in.sleep()
+			} else if in.sleep() {
+				<-s.d.bell
 			}
 			continue
 		}
@@ -63,11 +63,11 @@ func (s *scheduler) loop() {
 	s.done()
 }
 
-// handle does what e asks for.
-func (s *scheduler) handle(e *event) {
-	switch e.kind {
+// handle does what n asks for.
+func (s *scheduler) handle(n *node[event]) {
+	switch e := &n.msg; e.kind {
 	case ready:
-		s.push(e)
+		s.push(n)
 	case room:
 		s.d.wantRoom.granted()
 	case kept:
@@ -106,7 +106,7 @@ func (s *scheduler) handle(e *event) {
 }
 
 // push puts an actor behind all that are ready.
-func (s *scheduler) push(e *event) {
+func (s *scheduler) push(e *node[event]) {
 	e.next = nil
 	if s.oldest == nil {
 		s.oldest = e
@@ -122,9 +122,9 @@ func (s *scheduler) deliver() {
 	out := s.d.outbox
 	for asked := false; s.oldest != nil; {
 		e := s.oldest
-		following := e.next // once e.box is in the outbox, e may be sent again
+		following := e.next // once the box is in the outbox, e may be sent again
 		select {
-		case out <- e.box:
+		case out <- e.msg.box:
 			s.oldest = following
 			s.sent++
 			continue
@@ -138,19 +138,19 @@ func (s *scheduler) deliver() {
 	}
 	if waiting := len(out); waiting > 0 {
 		for n := waiting; n > 0 && len(s.workers)-s.paused < s.d.target; n-- {
-			s.hire()
+			s.startWorker()
 		}
 		s.watch()
 	}
 }
 
-// hire starts a worker, if there may be one more.
-func (s *scheduler) hire() {
+// startWorker starts a worker, if there may be one more.
+func (s *scheduler) startWorker() {
 	if len(s.workers) >= s.d.most {
 		return
 	}
 	w := &worker{d: s.d}
-	w.leaving = event{kind: left, by: w}
+	w.leaving.msg = event{kind: left, by: w}
 	s.workers[w] = struct{}{}
 	s.gone.Wakes++
 	go w.run()
@@ -165,7 +165,7 @@ func (s *scheduler) watch() {
 	s.ticking = true
 	s.seen = s.taken()
 	if s.timer == nil {
-		s.timer = time.AfterFunc(period, func() { s.d.inbox.send(&s.tick) })
+		s.timer = time.AfterFunc(period, func() { s.d.send(&s.tick) })
 	} else {
 		s.timer.Reset(period)
 	}
@@ -192,7 +192,7 @@ func (s *scheduler) look() {
 		// Nobody has taken anything for a whole period: all workers are busy
 		// with long turns, or blocked.
 		for range min(s.d.target, waiting) {
-			s.hire()
+			s.startWorker()
 		}
 	}
 	if kept || waiting > 0 || s.oldest != nil {

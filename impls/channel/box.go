@@ -11,7 +11,7 @@ import (
 //
 // A mailbox is one of three things: a channel with an overflow, if it has no
 // bound (calm is not nil); a channel, if what a full channel does is its policy;
-// or a shelf. The fields that a mailbox does not use are nil.
+// or ordered. The fields that a mailbox does not use are nil.
 type box struct {
 	cell actor.Cell
 	d    *Dispatcher
@@ -20,13 +20,13 @@ type box struct {
 
 	// The overflow, see overflow.go. Its queue is in calm when the channel is
 	// to be used and in spill when it is not, or with whoever received it.
-	calm, spill chan *queue
-	queue       queue // whoever received its address
+	calm, spill chan *overflow
+	overflow    overflow // whoever received its address
 
-	bell  chan struct{} // capacity one: wakes the actor; without an overflow
-	shut  chan struct{} // closed with the mailbox; without an overflow
-	block bool          // the policy is Block
-	shelf *shelf
+	bell    chan struct{} // capacity one: wakes the actor; without an overflow
+	shut    chan struct{} // closed with a mailbox that is a channel
+	block   bool          // the policy is Block
+	ordered *ordered
 
 	// What follows belongs to the turn, down to tally. With an overflow it is
 	// handed on with the queue when the goroutine ends and when one starts.
@@ -38,13 +38,13 @@ type box struct {
 	ended bool // the mailbox is closed
 	out   []any
 	pos   int // of the next message in out
-	keep  int // the capacity up to which an empty overflow keeps its memory
+	keep  int // the capacity up to which an empty overflow keeps its memory in any case
 	// verdict is how the last turn ended. It outlives the goroutine if an actor
 	// calls Goexit.
 	verdict actor.Verdict
 	tally   actor.Tally // the counts of the goroutine, see count
 
-	older, newer *box // belong to the books
+	older, newer *box // belong to the registry
 }
 
 // mark is what comes out of a channel of messages and is none. In a mailbox
@@ -68,10 +68,6 @@ const (
 	// most is the largest capacity for which a mailbox is a channel of that
 	// capacity. A channel's memory is there from the start: here a mebibyte.
 	most = 1 << 16
-
-	// keep is the capacity up to which an empty mailbox keeps its memory: a
-	// flood should not be remembered for ever, and less is soon needed again.
-	keep = 1 << 10
 )
 
 func newBox(d *Dispatcher, cfg actor.MailboxConfig) *box {
@@ -80,20 +76,20 @@ func newBox(d *Dispatcher, cfg actor.MailboxConfig) *box {
 	switch {
 	case grows && cfg.Priority == nil:
 		b.in = make(chan any, room)
-		b.calm, b.spill = make(chan *queue, 1), make(chan *queue, 1)
-		b.keep = max(keep, cfg.Capacity)
+		b.calm, b.spill = make(chan *overflow, 1), make(chan *overflow, 1)
+		b.keep = cfg.Capacity
 		if cfg.Capacity > room {
-			b.queue.msgs = make([]any, 0, cfg.Capacity-room)
+			b.overflow.msgs = make([]any, 0, cfg.Capacity-room)
 		}
-		b.spill <- &b.queue
+		b.spill <- &b.overflow
 		return b
 	case cfg.Priority == nil && cfg.Policy != actor.DropOldest && cfg.Capacity <= most:
 		b.in = make(chan any, cfg.Capacity)
+		b.shut = make(chan struct{})
 	default:
-		b.shelf = newShelf(cfg)
+		b.ordered = newOrdered(cfg)
 	}
 	b.bell = make(chan struct{}, 1)
-	b.shut = make(chan struct{})
 	return b
 }
 
@@ -129,7 +125,7 @@ func (b *box) Wake(from actor.Worker) {
 	case b.calm == nil:
 		b.ring()
 	default:
-		b.knock()
+		b.wakeByMark()
 	}
 }
 
@@ -144,8 +140,8 @@ func (b *box) ring() {
 
 // sendBounded is Send for a mailbox without an overflow.
 func (b *box) sendBounded(msg any) actor.SendResult {
-	if b.shelf != nil {
-		return b.sendShelf(msg)
+	if b.ordered != nil {
+		return b.sendOrdered(msg)
 	}
 	select {
 	case b.in <- msg:
@@ -170,6 +166,9 @@ func (b *box) refusal() actor.SendResult {
 
 // SendWait implements [actor.Port].
 func (b *box) SendWait(ctx context.Context, msg any, _ actor.Worker) error {
+	if b.ordered != nil {
+		return b.waitOrdered(ctx, msg)
+	}
 	switch b.sendBounded(msg) {
 	case actor.Sent:
 		return nil
@@ -178,9 +177,6 @@ func (b *box) SendWait(ctx context.Context, msg any, _ actor.Worker) error {
 	}
 	if err := ctx.Err(); err != nil {
 		return err
-	}
-	if b.shelf != nil {
-		return b.waitShelf(ctx, msg)
 	}
 	select {
 	case b.in <- msg:
@@ -195,8 +191,8 @@ func (b *box) SendWait(ctx context.Context, msg any, _ actor.Worker) error {
 // Len implements [actor.Port].
 func (b *box) Len() int {
 	switch {
-	case b.shelf != nil:
-		return b.shelf.len()
+	case b.ordered != nil:
+		return b.ordered.len()
 	case b.calm != nil:
 		return b.lenSpill()
 	}
@@ -213,13 +209,14 @@ func (b *box) Len() int {
 func (b *box) Close() {
 	b.ended = true
 	switch {
-	case b.shelf != nil:
-		close(b.shut)
-		b.closeShelf()
+	case b.ordered != nil:
+		for _, msg := range b.ordered.close() {
+			b.refuse(msg)
+		}
 	case b.calm == nil:
 		close(b.shut) // releases those in SendWait before there is room
 		b.refuseRest()
-		b.entomb()
+		b.fillUp()
 	default:
 		b.closeSpill()
 	}
@@ -258,12 +255,12 @@ func (b *box) next() (msg any, ok bool) {
 	return nil, false
 }
 
-// entomb fills the channel with marks, so that no send succeeds any more, and
+// fillUp fills the channel with marks, so that no send succeeds any more, and
 // hands over what a send that was under way has put between them. Receiving is
 // the only way to make room, and nobody else receives: so a message either is
 // found here or has not been accepted. There must be no mark in the channel,
 // and nobody who may send one.
-func (b *box) entomb() {
+func (b *box) fillUp() {
 	for marks := 0; marks < cap(b.in); {
 		select {
 		case b.in <- theMark:
@@ -379,8 +376,8 @@ func (b *box) caught(msg, recovered any) {
 // pop returns the next message, if there is one, when first and out have been
 // used up.
 func (b *box) pop() (msg any, ok bool) {
-	if b.shelf != nil {
-		return b.popShelf()
+	if b.ordered != nil {
+		return b.ordered.pop()
 	}
 	if msg, ok = b.next(); ok || b.calm == nil {
 		return msg, ok

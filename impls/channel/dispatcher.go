@@ -12,13 +12,13 @@ var errStarted = errors.New("channel: the dispatcher serves a system already: ma
 // Dispatcher runs every actor on a goroutine of its own. Make one with
 // [NewDispatcher].
 type Dispatcher struct {
-	// books, of capacity one, holds what is known of all actors together,
+	// registry, of capacity one, holds what is known of all actors together,
 	// between those who look something up or enter it.
-	books chan *books
+	registry chan *registry
 }
 
-// books belong to whoever received them.
-type books struct {
+// registry belongs to whoever received it.
+type registry struct {
 	started bool
 	newest  *box        // the actors that have a goroutine, linked through older and newer
 	actors  int         // their number
@@ -28,17 +28,17 @@ type books struct {
 
 // NewDispatcher returns a dispatcher.
 func NewDispatcher() *Dispatcher {
-	d := &Dispatcher{books: make(chan *books, 1)}
-	d.books <- &books{}
+	d := &Dispatcher{registry: make(chan *registry, 1)}
+	d.registry <- &registry{}
 	return d
 }
 
 // Start implements [actor.Dispatcher].
 func (d *Dispatcher) Start() error {
-	k := <-d.books
+	k := <-d.registry
 	again := k.started
 	k.started = true
-	d.books <- k
+	d.registry <- k
 	if again {
 		return errStarted
 	}
@@ -55,22 +55,22 @@ func (d *Dispatcher) Attach(cfg actor.MailboxConfig) actor.Port {
 	return b
 }
 
-// enter puts an actor whose goroutine is about to start into the books.
+// enter puts an actor whose goroutine is about to start into the registry.
 func (d *Dispatcher) enter(b *box) {
-	k := <-d.books
+	k := <-d.registry
 	b.older = k.newest
 	if b.older != nil {
 		b.older.newer = b
 	}
 	k.newest = b
 	k.actors++
-	d.books <- k
+	d.registry <- k
 }
 
-// leave takes an actor whose goroutine is about to end out of the books.
+// leave takes an actor whose goroutine is about to end out of the registry.
 func (d *Dispatcher) leave(b *box) {
 	b.tally.Publish()
-	k := <-d.books
+	k := <-d.registry
 	b.count(&k.gone)
 	if b.newer == nil {
 		k.newest = b.older
@@ -87,26 +87,26 @@ func (d *Dispatcher) leave(b *box) {
 	if k.actors > 0 {
 		done = nil
 	}
-	d.books <- k
+	d.registry <- k
 	if done != nil {
 		done()
 	}
 }
 
 // Stop implements [actor.Dispatcher]. The root's goroutine, in whose turn it is
-// called, is still in the books, so somebody is left to call done.
+// called, is still in the registry, so somebody is left to call done.
 func (d *Dispatcher) Stop(done func()) {
-	k := <-d.books
+	k := <-d.registry
 	if invariants.Enabled && k.actors == 0 {
 		invariants.Violated("channel", "the actor in whose turn Stop is called has a goroutine")
 	}
 	k.done = done
-	d.books <- k
+	d.registry <- k
 }
 
 // AddStats implements [actor.Dispatcher].
 func (d *Dispatcher) AddStats(s *actor.Stats) {
-	k := <-d.books
+	k := <-d.registry
 	s.Messages += k.gone.Messages
 	s.Turns += k.gone.Turns
 	s.Parks += k.gone.Parks
@@ -115,5 +115,5 @@ func (d *Dispatcher) AddStats(s *actor.Stats) {
 	for b := k.newest; b != nil; b = b.older {
 		b.count(s)
 	}
-	d.books <- k
+	d.registry <- k
 }

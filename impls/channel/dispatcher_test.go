@@ -10,6 +10,7 @@ import (
 	"testing/synctest"
 
 	"github.com/dynolab/dyno/actor"
+	"github.com/dynolab/dyno/actor/mailbox"
 	"github.com/dynolab/dyno/internal/invariants"
 )
 
@@ -87,17 +88,17 @@ func (r *rig) shutdown() {
 
 // latest returns the box whose goroutine started last.
 func (r *rig) latest() *box {
-	k := <-r.d.books
+	k := <-r.d.registry
 	b := k.newest
-	r.d.books <- k
+	r.d.registry <- k
 	return b
 }
 
-// moodOf looks at a queue.
-func moodOf(b *box) mood {
+// modeOf looks at a queue.
+func modeOf(b *box) mode {
 	q := b.take()
 	defer b.put(q)
-	return q.mood
+	return q.mode
 }
 
 // gated is an actor that waits at a gate in each message, and its box.
@@ -230,9 +231,9 @@ func TestYieldsAreNoParks(t *testing.T) {
 	})
 }
 
-// TestBooks: a goroutine that ends leaves the others in the books, wherever it
+// TestRegistry: a goroutine that ends leaves the others in the registry, wherever it
 // stands there.
-func TestBooks(t *testing.T) {
+func TestRegistry(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := newRig(t)
 		base := r.Stats().Workers
@@ -253,12 +254,12 @@ func TestBooks(t *testing.T) {
 			n := 0
 			for b := r.latest(); b != nil; b = b.older {
 				if b.older != nil && b.older.newer != b {
-					t.Error("the books' links do not agree")
+					t.Error("the registry's links do not agree")
 				}
 				n++
 			}
 			if want := base + 2 - i; n != want {
-				t.Errorf("%d boxes in the books, want %d", n, want)
+				t.Errorf("%d boxes in the registry, want %d", n, want)
 			}
 		}
 		r.shutdown()
@@ -269,13 +270,13 @@ func TestBooks(t *testing.T) {
 // later as well, in order and counted; the actor ends the flood when it has
 // handled everything, and forgets a large one.
 func TestFlood(t *testing.T) {
-	for _, n := range []int{room, room + 1, room + 2, 5 * keep, 5*keep + 1} {
+	for _, n := range []int{room, room + 1, room + 2, 5 * mailbox.Keep, 5*mailbox.Keep + 1} {
 		more := n%2 == 1 // comes later; the slices change places once more then
 		synctest.Test(t, func(t *testing.T) {
 			r := newRig(t)
 			g := r.gated(actor.MailboxConfig{})
-			if m := moodOf(g.box); m != calm {
-				t.Errorf("mood %d before the flood, want calm", m)
+			if m := modeOf(g.box); m != calm {
+				t.Errorf("mode %d before the flood, want calm", m)
 			}
 			for i := range n {
 				r.tell(g.ref, i)
@@ -284,8 +285,8 @@ func TestFlood(t *testing.T) {
 			if n <= room {
 				want = calm
 			}
-			if m := moodOf(g.box); m != want {
-				t.Errorf("mood %d after %d messages, want %d", m, n, want)
+			if m := modeOf(g.box); m != want {
+				t.Errorf("mode %d after %d messages, want %d", m, n, want)
 			}
 			r.wantBacklog(g, n)
 			if more {
@@ -300,10 +301,10 @@ func TestFlood(t *testing.T) {
 			synctest.Wait()
 			r.wantGot(g, append([]any{"busy"}, numbers(0, n)...)...)
 			r.wantBacklog(g, 0)
-			if m := moodOf(g.box); m != calm {
-				t.Errorf("mood %d after the flood, want calm", m)
+			if m := modeOf(g.box); m != calm {
+				t.Errorf("mode %d after the flood, want calm", m)
 			}
-			if c := max(cap(g.box.out), cap(g.box.queue.msgs)); c > keep {
+			if c := max(cap(g.box.out), cap(g.box.overflow.msgs)); c > mailbox.Keep {
 				t.Errorf("room for %d messages is kept", c)
 			}
 			r.shutdown()
@@ -314,7 +315,7 @@ func TestFlood(t *testing.T) {
 // TestGrowKeeps: a mailbox that grows keeps the room that was asked for.
 func TestGrowKeeps(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		const n = 4 * keep
+		const n = 4 * mailbox.Keep
 		r := newRig(t)
 		g := r.gated(actor.MailboxConfig{Policy: actor.Grow, Capacity: n})
 		for i := range n {
@@ -322,7 +323,7 @@ func TestGrowKeeps(t *testing.T) {
 		}
 		close(g.gate)
 		synctest.Wait()
-		if c := max(cap(g.box.out), cap(g.box.queue.msgs)); c < n-room {
+		if c := max(cap(g.box.out), cap(g.box.overflow.msgs)); c < n-room {
 			t.Errorf("room for %d messages is left, of %d", c, n-room)
 		}
 		r.shutdown()
@@ -615,7 +616,7 @@ func TestBirth(t *testing.T) {
 }
 
 // TestSecondThoughts: a first goroutine that is about to end goes on if there is
-// something to do, although it is out of the books.
+// something to do, although it is out of the registry.
 func TestSecondThoughts(t *testing.T) {
 	for name, do := range map[string]func(r *rig, ref actor.Ref){
 		"message": func(r *rig, ref actor.Ref) { r.tell(ref, "second") },
@@ -629,11 +630,11 @@ func TestSecondThoughts(t *testing.T) {
 				ref := r.spawn(props(func(*actor.Context, any) error { <-gate; return nil }))
 				r.tell(ref, "first")
 				synctest.Wait()
-				k := <-r.d.books // it waits for them on its way out
+				k := <-r.d.registry // it waits for them on its way out
 				close(gate)
 				synctest.Wait()
 				do(r, ref)
-				r.d.books <- k
+				r.d.registry <- k
 				synctest.Wait()
 				st := r.Stats()
 				switch name {
@@ -666,8 +667,8 @@ func TestLateWake(t *testing.T) {
 		b := r.latest()
 		close(gate)
 		synctest.Wait()
-		if m := moodOf(b); m != resting {
-			t.Fatalf("the actor is in mood %d, want that it rests", m)
+		if m := modeOf(b); m != resting {
+			t.Fatalf("the actor is in mode %d, want that it rests", m)
 		}
 		b.Wake(nil)
 		synctest.Wait()
@@ -688,7 +689,7 @@ func TestLateWake(t *testing.T) {
 func TestBoundedLen(t *testing.T) {
 	for name, m := range map[string]actor.MailboxConfig{
 		"channel": {Policy: actor.DropNewest, Capacity: 10},
-		"shelf":   {Policy: actor.DropNewest, Capacity: 10, Priority: func(any) int { return 0 }},
+		"ordered": {Policy: actor.DropNewest, Capacity: 10, Priority: func(any) int { return 0 }},
 		"large":   {Policy: actor.DropNewest, Capacity: most + 1},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -710,30 +711,10 @@ func TestBoundedLen(t *testing.T) {
 	}
 }
 
-// TestShelfForgets: a shelf that has held much gives the memory back.
-func TestShelfForgets(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		r := newRig(t)
-		g := r.gated(actor.MailboxConfig{Priority: func(any) int { return 0 }})
-		for i := range 3 * keep {
-			r.tell(g.ref, i)
-		}
-		close(g.gate)
-		synctest.Wait()
-		r.wantGot(g, append([]any{"busy"}, numbers(0, 3*keep)...)...)
-		h := <-g.box.shelf.turn
-		if c := cap(h.items); c > keep {
-			t.Errorf("room for %d messages is kept", c)
-		}
-		g.box.shelf.turn <- h
-		r.shutdown()
-	})
-}
-
 // TestWaitEnds: a wait for room ends with the actor or with its context, and
 // does not begin if the context has ended.
 func TestWaitEnds(t *testing.T) {
-	for name, priority := range map[string]func(any) int{"channel": nil, "shelf": func(any) int { return 0 }} {
+	for name, priority := range map[string]func(any) int{"channel": nil, "ordered": func(any) int { return 0 }} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				r := newRig(t)
@@ -794,7 +775,7 @@ func TestDispatcherInvariants(t *testing.T) {
 	d := NewDispatcher()
 	b := newBox(d, actor.MailboxConfig{})
 	for rule, breakIt := range map[string]func(){
-		"an overflow that is not used is empty":                  func() { b.put(&queue{mood: calm, held: 1}) },
+		"an overflow that is not used is empty":                  func() { b.put(&overflow{mode: calm, held: 1}) },
 		"the actor in whose turn Stop is called has a goroutine": func() { d.Stop(func() {}) },
 	} {
 		func() {

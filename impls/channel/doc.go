@@ -60,8 +60,8 @@
 // An actor is a process: a goroutine that receives messages from a channel and
 // sleeps in that receive. A mailbox with a bound is a channel of that capacity,
 // and a full channel does what the policy says. An order or a policy that no
-// channel has (priorities, DropOldest) is kept in a heap that travels through a
-// channel like a group's state (shelf.go).
+// channel has (priorities, DropOldest) is kept in a queue that travels through a
+// channel like a group's state (ordered.go).
 //
 // A mailbox without a bound has a small channel and an overflow: a queue that
 // travels, so that whoever has received it may append. It lies in one of two
@@ -78,7 +78,7 @@
 // message than a receive.
 //
 // Such an actor sleeps in a plain receive from the one channel, and is woken for
-// system messages by a mark among the messages (knock).
+// system messages by a mark among the messages (wakeByMark).
 //
 // A goroutine starts with the first message and ends when that has been handled
 // and nothing else has come: an actor with one message may never have another,
@@ -99,15 +99,15 @@
 //     channel full. The actor then has something to receive, and before it
 //     sleeps again it looks at calm, which was emptied before that.
 //  6. There is at most one mark in the channel of an open mailbox.
-//  7. An actor without a goroutine has its queue in spill, with the mood resting
+//  7. An actor without a goroutine has its queue in spill, with the mode resting
 //     and nothing else in it, and an empty channel: before the queue has been in
 //     calm nobody sends there. Who takes the queue then starts the goroutine.
 //
 // # Actors: how the first goroutine ends
 //
-//  1. Nothing is left to do: it leaves the books.
+//  1. Nothing is left to do: it leaves the registry.
 //  2. It takes the queue. If a message is in it, or a system message is pending,
-//     it enters the books again and stays for good. A sender that had the queue
+//     it enters the registry again and stays for good. A sender that had the queue
 //     before has appended, and a Wake that had it before comes after its system
 //     message: both are found now.
 //  3. Otherwise it notes in the queue that the actor rests, gives it back and
@@ -126,11 +126,11 @@
 //  3. A sender that looked at calm before and has not sent yet may still fill
 //     the channel. While the actor waits for its children it refuses what
 //     comes.
-//  4. Before the goroutine ends it fills the channel with marks (entomb). Only a
+//  4. Before the goroutine ends it fills the channel with marks (fillUp). Only a
 //     receive makes room, and nobody else receives, so a late send is found
 //     between the marks or fails, and goes on to the queue. If the queue has never
 //     been in calm there is no such sender, and this is left out.
-//  5. The goroutine leaves the books. The last one to do so after Stop calls
+//  5. The goroutine leaves the registry. The last one to do so after Stop calls
 //     done; the root's own, in whose turn Stop is called, has not left yet.
 //
 // # Actors: how far from bare channels

@@ -5,6 +5,7 @@ import (
 
 	"github.com/dynolab/dyno/group"
 	"github.com/dynolab/dyno/internal/invariants"
+	"github.com/dynolab/dyno/internal/queue"
 )
 
 // Group is a task group whose state travels through channels.
@@ -34,7 +35,7 @@ type state[T any] struct {
 	inflight int   // accepted and unfinished tasks
 	firstErr error // of the first task that completed with an error
 	cause    error // of the context, fixed when the group settles
-	results  fifo[group.Result[T]]
+	results  queue.Ring[group.Result[T]]
 	waiting  int   // consumers that wait for news
 	idle     *idle // what calls of Wait wait for, nil if none does
 }
@@ -62,7 +63,9 @@ func NewGroup[T any](ctx context.Context, opts ...group.Option) *Group[T] {
 	if n := g.cfg.MaxConcurrency; n > 0 {
 		g.slots = make(chan struct{}, n)
 	}
-	g.turn <- &state[T]{results: newFIFO[group.Result[T]](g.cfg.ResultBuffer)}
+	s := new(state[T])
+	s.results.Reserve(g.cfg.ResultBuffer)
+	g.turn <- s
 	return g
 }
 
@@ -70,7 +73,7 @@ func NewGroup[T any](ctx context.Context, opts ...group.Option) *Group[T] {
 // that waits.
 func (g *Group[T]) put(s *state[T]) {
 	g.check(s)
-	if s.waiting > 0 && (s.results.len() > 0 || s.settled) {
+	if s.waiting > 0 && (s.results.Len() > 0 || s.settled) {
 		select {
 		case g.news <- struct{}{}:
 		default: // there are news already
@@ -130,7 +133,7 @@ func (g *Group[T]) Close() {
 // Next implements [group.Group].
 func (g *Group[T]) Next(ctx context.Context) (group.Result[T], bool, error) {
 	s := <-g.turn
-	for s.results.len() == 0 && !s.settled {
+	for s.results.Len() == 0 && !s.settled {
 		var done <-chan struct{} // nil, and never ready, for a context that cannot end
 		if ctx != nil {
 			if err := ctx.Err(); err != nil {
@@ -149,9 +152,9 @@ func (g *Group[T]) Next(ctx context.Context) (group.Result[T], bool, error) {
 		s.waiting--
 	}
 	var r group.Result[T]
-	ok := s.results.len() > 0
+	ok := s.results.Len() > 0
 	if ok {
-		r = s.results.pop()
+		r = s.results.Pop()
 	}
 	g.put(s)
 	return r, ok, nil
@@ -225,7 +228,7 @@ func (g *Group[T]) complete(r group.Result[T]) (next group.TaskFunc[T]) {
 			g.cancel(r.Err) // before anybody can see the result
 		}
 	}
-	s.results.push(r)
+	s.results.Push(r)
 	if g.slots != nil && !s.closed {
 		select {
 		case next = <-g.offers: // accepted: the state is in hand, and open

@@ -4,26 +4,28 @@ import (
 	"runtime"
 
 	"github.com/dynolab/dyno/actor"
+	"github.com/dynolab/dyno/actor/mailbox"
 	"github.com/dynolab/dyno/internal/invariants"
 )
 
-// queue is what the overflow of an unbounded mailbox consists of, and what is
+// overflow is the messages that the channel of an unbounded mailbox has no room
+// for, and what is
 // to be known of its actor. It belongs to whoever received it, and nobody who
 // has it waits for anything.
-type queue struct {
+type overflow struct {
 	msgs []any
 	held int  // messages that a turn has taken from here and not handled
-	mood mood // of the actor
+	mode mode // of the actor
 	rung bool // the mark is in the channel, or the actor has just received it
 	born bool // the actor has had a goroutine
 }
 
-// mood says where an actor is, for those who send to it.
-type mood uint8
+// mode says where an actor is, for those who send to it.
+type mode uint8
 
 const (
 	// resting: it has no goroutine. Whoever has something for it starts one.
-	resting mood = iota
+	resting mode = iota
 	// young: its first goroutine is running. All messages go to the overflow, in
 	// which it looks before it ends.
 	young
@@ -43,7 +45,7 @@ const (
 // select would be handed it before it runs again, all others would find it
 // missing until then and wait as well, and from there on every message would
 // cost two switches of goroutines.
-func (b *box) take() *queue {
+func (b *box) take() *overflow {
 	for try := 1; ; try++ {
 		select {
 		case q := <-b.spill: // alone in a select with default it is cheap
@@ -63,7 +65,7 @@ func (b *box) take() *queue {
 
 // hold is take for the actor itself, which might never be as quick as a sender
 // in a loop. There is one actor, so its waiting delays nobody for long.
-func (b *box) hold() *queue {
+func (b *box) hold() *overflow {
 	select {
 	case q := <-b.spill:
 		return q
@@ -78,11 +80,11 @@ func (b *box) hold() *queue {
 }
 
 // put gives the queue back.
-func (b *box) put(q *queue) {
-	if invariants.Enabled && q.mood == calm && len(q.msgs)+q.held > 0 {
+func (b *box) put(q *overflow) {
+	if invariants.Enabled && q.mode == calm && len(q.msgs)+q.held > 0 {
 		invariants.Violated("channel", "an overflow that is not used is empty")
 	}
-	if q.mood == calm {
+	if q.mode == calm {
 		b.calm <- q
 	} else {
 		b.spill <- q
@@ -92,7 +94,7 @@ func (b *box) put(q *queue) {
 // sendSpill is Send for a mailbox whose channel is full or not to be used.
 func (b *box) sendSpill(msg any) actor.SendResult {
 	q := b.take()
-	switch q.mood {
+	switch q.mode {
 	case calm: // so the channel was full
 		select {
 		case b.in <- msg:
@@ -102,7 +104,7 @@ func (b *box) sendSpill(msg any) actor.SendResult {
 		}
 		// The channel is full, so the actor is not asleep, and before it goes
 		// to sleep it finds calm empty: that it is came first.
-		q.mood = flood
+		q.mode = flood
 	case resting:
 		b.first, b.woken = msg, true
 		b.start(q)
@@ -111,24 +113,27 @@ func (b *box) sendSpill(msg any) actor.SendResult {
 		b.put(q)
 		return actor.Closed
 	}
-	q.msgs = append(q.msgs, msg)
+	q.msgs = mailbox.Append(q.msgs, msg)
 	n := len(q.msgs)
 	b.put(q)
-	if n%keep == 0 {
+	if n%patience == 0 {
 		// A channel would make the sender wait. Sends do not wait, but before
-		// the overflow needs memory that it will not keep the receiver should
-		// have its chance.
+		// the overflow outgrows what an actor keeps the receiver should have
+		// its chance.
 		runtime.Gosched()
 	}
 	return actor.Sent
 }
 
+// patience is for how many messages in the overflow a sender yields once.
+const patience = 1 << 10
+
 // start gives back the queue of an actor that rests and starts its goroutine.
-func (b *box) start(q *queue) {
-	q.mood = flood
+func (b *box) start(q *overflow) {
+	q.mode = flood
 	if !q.born {
 		q.born = true
-		q.mood = young
+		q.mode = young
 		b.young = true
 	}
 	b.put(q)
@@ -136,16 +141,16 @@ func (b *box) start(q *queue) {
 	go b.live()
 }
 
-// knock wakes an actor with an overflow, or makes it look once more for system
+// wakeByMark wakes an actor with an overflow, or makes it look once more for system
 // messages before it goes to sleep.
 //
 // A select of two channels costs half as much again as a plain receive, so such
 // an actor waits for messages only, and is woken by the mark among them. It
 // takes part in no bound there.
-func (b *box) knock() {
+func (b *box) wakeByMark() {
 	q := b.take()
 	switch {
-	case q.mood == resting:
+	case q.mode == resting:
 		if b.cell.Pending() {
 			b.start(q)
 			return
@@ -153,7 +158,7 @@ func (b *box) knock() {
 		// The caller was overtaken: a turn has handled what it had queued, and
 		// the actor has gone to rest since. A goroutine would find nothing and
 		// go to sleep at the channel, while messages go to the overflow.
-	case q.mood != young && !q.rung:
+	case q.mode != young && !q.rung:
 		select {
 		case b.in <- theMark:
 			q.rung = true
@@ -178,7 +183,7 @@ func (b *box) unring() {
 func (b *box) lenSpill() int {
 	q := b.take()
 	n := 0
-	if q.mood != closed {
+	if q.mode != closed {
 		n = len(b.in) + len(q.msgs) + q.held
 		if q.rung {
 			n--
@@ -213,7 +218,7 @@ func (b *box) unspill() bool {
 	switch {
 	case len(out) == 0:
 		b.settle(q)
-	case q.mood != calm:
+	case q.mode != calm:
 		q.held = len(out)
 	default:
 		// The overflow is not used: a sender had the queue when the actor found
@@ -224,16 +229,16 @@ func (b *box) unspill() bool {
 }
 
 // settle ends a flood. The overflow is empty and in hand.
-func (b *box) settle(q *queue) {
+func (b *box) settle(q *overflow) {
 	q.held = 0
 	if cap(b.out) > b.keep {
-		b.out, b.pos = nil, 0
+		b.out, b.pos = mailbox.Discard(b.out[:0]), 0
 	}
 	if cap(q.msgs) > b.keep {
-		q.msgs = nil
+		q.msgs = mailbox.Discard(q.msgs)
 	}
-	if q.mood == flood {
-		q.mood = calm
+	if q.mode == flood {
+		q.mode = calm
 		b.known = true
 	}
 }
@@ -248,14 +253,14 @@ func (b *box) retire() bool {
 	q := b.hold()
 	b.young = false
 	if len(q.msgs) > 0 || b.cell.Pending() {
-		q.mood = flood
+		q.mode = flood
 		b.put(q)
 		b.d.enter(b)
 		return false
 	}
 	b.settle(q)
 	b.verdict = actor.Continue
-	q.mood = resting
+	q.mode = resting
 	b.put(q)
 	return true
 }
@@ -264,8 +269,8 @@ func (b *box) retire() bool {
 // those whose senders were about to use the channel.
 func (b *box) awaitMark() {
 	q := b.hold()
-	if q.mood != closed {
-		q.mood = flood
+	if q.mode != closed {
+		q.mode = flood
 		b.young = false
 	}
 	b.tell(q)
@@ -296,7 +301,7 @@ func (b *box) awaitMark() {
 
 // tell tells the queue, which is in hand, how much of what was taken from it is
 // left.
-func (b *box) tell(q *queue) {
+func (b *box) tell(q *overflow) {
 	q.held = len(b.out) - b.pos
 	if b.woken {
 		q.held++
@@ -308,7 +313,7 @@ func (b *box) closeSpill() {
 	q := b.hold()
 	msgs := q.msgs
 	q.msgs, q.held = nil, 0
-	q.mood = closed
+	q.mode = closed
 	b.put(q)
 	b.refuseRest()
 	for _, msg := range msgs {
@@ -332,5 +337,5 @@ func (b *box) seal() {
 			b.refuse(msg)
 		}
 	}
-	b.entomb()
+	b.fillUp()
 }

@@ -6,6 +6,7 @@ import (
 	"sync/atomic"
 
 	"github.com/dynolab/dyno/actor"
+	"github.com/dynolab/dyno/actor/mailbox"
 	"github.com/dynolab/dyno/internal/invariants"
 )
 
@@ -30,18 +31,19 @@ type box struct {
 
 	_ [8]byte // what senders write, for every message as well, begins a cache line: 192
 
-	mu    sync.Mutex // guards what follows, down to in, and *bound
+	mu    sync.Mutex // guards what follows, down to in, and *bound; hands messages from senders to the turn
 	phase phase
 	shut  bool
-	in    []any    // arrived, if the mailbox is a plain unbounded one
-	bound *bounded // nil if it is; the pointer never changes
+	in    []any          // arrived, if the mailbox is a plain unbounded one
+	bound *mailbox.Queue // nil if it is; the pointer never changes
 	d     *Dispatcher
 }
 
 func newBox(d *Dispatcher, cfg actor.MailboxConfig) *box {
 	b := &box{d: d}
-	if cfg.Policy != actor.Unbounded || cfg.Priority != nil {
-		b.bound = newBounded(cfg)
+	if !mailbox.Plain(cfg) {
+		q := mailbox.New(cfg)
+		b.bound = &q
 	}
 	return b
 }
@@ -59,10 +61,7 @@ func (b *box) Send(msg any, from actor.Worker) actor.SendResult {
 		b.mu.Unlock()
 		return actor.Closed
 	}
-	if len(b.in) == cap(b.in) && len(b.in) >= keep {
-		b.in = b.d.grow(b.in)
-	}
-	b.in = append(b.in, msg)
+	b.in = mailbox.Append(b.in, msg)
 	if b.phase != scheduled {
 		b.scheduleUnlock(false, from)
 		return actor.Sent
@@ -96,13 +95,9 @@ func (b *box) scheduleUnlock(system bool, from actor.Worker) {
 
 // sendBounded is Send for a mailbox that is not a plain one.
 func (b *box) sendBounded(msg any, from actor.Worker) actor.SendResult {
-	prio := b.bound.prio(msg) // before the lock is taken: it is the user's
+	prio := b.bound.Priority(msg) // before the lock is taken: it is the user's
 	b.mu.Lock()
-	if b.shut {
-		b.mu.Unlock()
-		return actor.Closed
-	}
-	dropped, drop, res := b.bound.offer(prio, msg)
+	res, dropped, drop := b.bound.Push(msg, prio)
 	if res != actor.Sent {
 		b.mu.Unlock()
 		return res
@@ -116,42 +111,39 @@ func (b *box) sendBounded(msg any, from actor.Worker) actor.SendResult {
 
 // SendWait implements [actor.Port].
 func (b *box) SendWait(ctx context.Context, msg any, from actor.Worker) error {
-	prio := b.bound.prio(msg)
+	prio := b.bound.Priority(msg)
 	b.mu.Lock()
-	if b.shut {
-		b.mu.Unlock()
-		return actor.ErrStopped
-	}
-	if _, _, res := b.bound.offer(prio, msg); res == actor.Sent {
+	switch res, _, _ := b.bound.Push(msg, prio); res {
+	case actor.Sent:
 		b.scheduleUnlock(false, from)
 		return nil
+	case actor.Closed:
+		b.mu.Unlock()
+		return actor.ErrStopped
 	}
 	if err := ctx.Err(); err != nil {
 		b.mu.Unlock()
 		return err
 	}
-	s := &sender{prio: prio, msg: msg, ready: make(chan error, 1)}
-	b.bound.senders.push(s)
+	ready := make(chan struct{}) // hands the place in the queue, or the refusal, to this goroutine
+	s := b.bound.Wait(msg, prio, ready)
 	b.mu.Unlock()
 	if from != nil {
 		b.d.pause()
 		defer b.d.resume()
 	}
 	select {
-	case err := <-s.ready:
-		return err
+	case <-ready:
+		return s.Err()
 	case <-ctx.Done():
 	}
 	b.mu.Lock()
-	select {
-	case err := <-s.ready: // it was answered first
-		b.mu.Unlock()
-		return err
-	default:
-	}
-	b.bound.senders.remove(s)
+	waited := b.bound.Leave(s)
 	b.mu.Unlock()
-	return ctx.Err()
+	if waited {
+		return ctx.Err()
+	}
+	return s.Err() // it was answered first
 }
 
 // Wake implements [actor.Port].
@@ -168,7 +160,7 @@ func (b *box) Close() {
 	b.in = nil
 	b.held.Store(0)
 	if b.bound != nil {
-		left = b.bound.close(left)
+		left = append(left, b.bound.Close()...)
 	}
 	b.mu.Unlock()
 	b.out, b.pos = nil, 0
@@ -182,7 +174,7 @@ func (b *box) Len() int {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if b.bound != nil {
-		return b.bound.len()
+		return b.bound.Len()
 	}
 	return int(b.held.Load()) + len(b.in)
 }
@@ -216,37 +208,12 @@ func (b *box) refill() bool {
 		b.pos = 0
 		return len(b.out) > 0
 	}
-	if b.bound.len() == 0 {
-		return false
+	msg, ok := b.bound.Pop()
+	if ok {
+		b.out = append(b.out[:0], msg)
+		b.pos = 0
 	}
-	b.out = append(b.out[:0], b.bound.pop())
-	b.pos = 0
-	return true
-}
-
-// keep is the capacity up to which an actor that goes to sleep keeps the memory
-// of its empty queue. What is larger goes to a pool, from where the next flood
-// gets it: a flood should not be remembered for ever by every actor that saw
-// one, but a stream of messages, which finds the actor asleep often, should not
-// have the queue grow again every time.
-const keep = 1 << 10
-
-// buffer is a large empty queue in the pool.
-type buffer struct{ msgs []any }
-
-// discard puts an empty queue that is large into the pool.
-func (d *Dispatcher) discard(msgs []any) {
-	if cap(msgs) > keep {
-		d.buffers.Put(&buffer{msgs[:0]})
-	}
-}
-
-// grow returns msgs with more capacity.
-func (d *Dispatcher) grow(msgs []any) []any {
-	if b, _ := d.buffers.Get().(*buffer); b != nil && cap(b.msgs) > cap(msgs) {
-		return append(b.msgs, msgs...)
-	}
-	return append(make([]any, 0, 2*cap(msgs)), msgs...)
+	return ok
 }
 
 // rest acts on the verdict of a turn and reports whether the actor is to be
@@ -273,15 +240,12 @@ func (b *box) rest(v actor.Verdict) (again bool) {
 	case actor.Suspended:
 		b.phase = suspended
 	case actor.Continue:
-		if left > 0 || len(b.in) > 0 || b.bound != nil && b.bound.len() > 0 {
+		if left > 0 || len(b.in) > 0 || b.bound != nil && b.bound.Len() > 0 {
 			return true
 		}
 		b.phase = asleep
-		if cap(b.in) > keep || cap(b.out) > keep {
-			b.d.discard(b.in)
-			b.d.discard(b.out)
-			b.in, b.out, b.pos = nil, nil, 0
-		}
+		b.in = mailbox.Discard(b.in)
+		b.out, b.pos = mailbox.Discard(b.out[:0]), 0
 	}
 	if b.cell.Pending() {
 		b.phase = scheduled

@@ -8,6 +8,7 @@ import (
 
 	"github.com/dynolab/dyno/actor"
 	"github.com/dynolab/dyno/internal/invariants"
+	"github.com/dynolab/dyno/internal/queue"
 )
 
 // DispatcherConfig is what makes a dispatcher of this implementation different
@@ -36,17 +37,15 @@ type Dispatcher struct {
 	target int // workers that are to be able to run
 	most   int
 
-	buffers sync.Pool // of *buffer
-
-	mu       sync.Mutex // guards everything below
-	ready    ring[*box] // scheduled actors, the one that waits longest first
-	idle     []*worker  // parked workers; the last to park is the first to be woken
-	workers  int        // goroutines
-	blocked  int        // workers that wait in SendWait
-	stuck    int        // workers that are taken for blocked by something else
-	taken    uint64     // actors taken from ready so far
-	watching bool       // the timer is set
-	lastSeen uint64     // taken, when the timer fired last
+	mu       sync.Mutex       // guards everything below
+	ready    queue.Ring[*box] // scheduled actors, the one that waits longest first
+	idle     []*worker        // parked workers; the last to park is the first to be woken
+	workers  int              // goroutines
+	blocked  int              // workers that wait in SendWait
+	stuck    int              // workers that are taken for blocked by something else
+	taken    uint64           // actors taken from ready so far
+	watching bool             // the timer is set
+	lastSeen uint64           // taken, when the timer fired last
 	timer    *time.Timer
 	started  bool
 	stopping bool
@@ -144,9 +143,9 @@ func (d *Dispatcher) AddStats(s *actor.Stats) {
 // queued and not taken because the turn goes on for long, look finds.
 func (d *Dispatcher) schedule(b *box, from actor.Worker) {
 	d.mu.Lock()
-	d.ready.push(b)
-	helped := (from == nil || d.ready.len() > 1) && d.help()
-	if !helped || d.ready.len() > 1 {
+	d.ready.Push(b)
+	helped := (from == nil || d.ready.Len() > 1) && d.help()
+	if !helped || d.ready.Len() > 1 {
 		d.watch()
 	}
 	d.mu.Unlock()
@@ -181,7 +180,7 @@ func (d *Dispatcher) rouse() {
 // nudge gets an idle worker to work if an actor is ready.
 func (d *Dispatcher) nudge() {
 	d.mu.Lock()
-	if d.ready.len() > 0 {
+	if d.ready.Len() > 0 {
 		d.help()
 	}
 	d.mu.Unlock()
@@ -190,7 +189,7 @@ func (d *Dispatcher) nudge() {
 // watch sets the timer if an actor is ready. It is called whenever one is and
 // no worker is on its way to it but those that are in a turn. mu is held.
 func (d *Dispatcher) watch() {
-	if d.watching || d.ready.len() == 0 {
+	if d.watching || d.ready.Len() == 0 {
 		return
 	}
 	d.watching = true
@@ -209,14 +208,14 @@ func (d *Dispatcher) look() {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.watching = false
-	if d.stopping || d.ready.len() == 0 {
+	if d.stopping || d.ready.Len() == 0 {
 		return
 	}
 	if d.taken == d.lastSeen {
 		if len(d.idle) == 0 {
 			d.stuck = d.workers - d.blocked
 		}
-		for range min(d.target, d.ready.len()) {
+		for range min(d.target, d.ready.Len()) {
 			d.help()
 		}
 	}
@@ -227,7 +226,7 @@ func (d *Dispatcher) look() {
 func (d *Dispatcher) pause() {
 	d.mu.Lock()
 	d.blocked++
-	if d.ready.len() > 0 {
+	if d.ready.Len() > 0 {
 		d.help()
 	}
 	d.mu.Unlock()
@@ -284,7 +283,7 @@ func (w *worker) serve() (again bool) {
 		again := b.rest(v)
 		d.mu.Lock()
 		if again {
-			d.ready.push(b)
+			d.ready.Push(b)
 		}
 	}
 }
@@ -295,7 +294,7 @@ func (w *worker) settle() {
 	w.box = nil
 	if b.rest(v) {
 		w.d.mu.Lock()
-		w.d.ready.push(b)
+		w.d.ready.Push(b)
 		w.d.mu.Unlock()
 	}
 }
@@ -304,10 +303,10 @@ func (w *worker) settle() {
 // nil if the worker is to end. mu is held at the call and not afterwards.
 func (d *Dispatcher) take(w *worker) *box {
 	for {
-		if d.ready.len() > 0 {
-			b := d.ready.pop()
+		if d.ready.Len() > 0 {
+			b := d.ready.Pop()
 			d.taken++
-			if d.ready.len() > 0 {
+			if d.ready.Len() > 0 {
 				if len(d.idle) > 0 {
 					d.rouse()
 				}
@@ -341,7 +340,7 @@ func (d *Dispatcher) leave(w *worker) {
 	if d.workers > 0 {
 		done = nil
 	}
-	if invariants.Enabled && done != nil && d.ready.len() > 0 {
+	if invariants.Enabled && done != nil && d.ready.Len() > 0 {
 		invariants.Violated("lockbased", "no actor is ready when the last worker leaves")
 	}
 	d.mu.Unlock()

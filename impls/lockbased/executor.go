@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/dynolab/dyno/internal/invariants"
+	"github.com/dynolab/dyno/internal/queue"
 	"github.com/dynolab/dyno/task"
 )
 
@@ -31,18 +32,18 @@ const patience = 64
 // Of a handle's room, Word is the state, written under the mutex and read by
 // anybody. The rest belongs to who has the mutex: ID is the task's phase, Link
 // and Place are its neighbours in the queue of those that have not begun, and Own
-// is the crowd of those who wait for it.
+// is the list of those who wait for it.
 type Executor struct {
 	slots    int
 	sleepers sync.Pool // of *sleeper
 
 	mu        sync.Mutex // guards everything below
 	closed    bool
-	pending   int   // tasks whose state is Pending
-	taken     int   // slots in use; more than slots if some seem to be blocked
-	fresh     line  // tasks that have not begun and are not over
-	returning crowd // those that need a slot to go on after a wait
-	streak    int   // see patience
+	pending   int                  // tasks whose state is Pending
+	taken     int                  // slots in use; more than slots if some seem to be blocked
+	fresh     task.Queue           // tasks that have not begun and are not over
+	returning queue.List[*sleeper] // those that need a slot to go on after a wait
+	streak    int                  // see patience
 
 	timer    *time.Timer
 	watching bool   // the timer is set
@@ -83,7 +84,7 @@ func (x *Executor) Start(h, _ *task.Handle) error {
 	}
 	x.pending++
 	if x.taken >= x.slots {
-		x.fresh.push(h)
+		x.fresh.Push(h)
 		x.watch()
 		x.check()
 		x.mu.Unlock()
@@ -144,10 +145,10 @@ func (x *Executor) settle(h *task.Handle, s task.Status) {
 	r := h.Room()
 	r.Word.Store(uint64(s)) // hands the result over to those who do not take the mutex
 	x.pending--
-	c := crowdOf(h)
+	c := sleepersOf(h)
 	r.Own = nil
-	for !c.empty() {
-		w := c.pop()
+	for !c.Empty() {
+		w := c.Pop().Value
 		if w.done != nil {
 			close(w.done)
 			r.Own = w // Done is going to return the same one
@@ -158,14 +159,14 @@ func (x *Executor) settle(h *task.Handle, s task.Status) {
 	}
 }
 
-// recall ends the wait of w, which has left the crowd: at once, unless it needs a
+// recall ends the wait of w, which has left the list: at once, unless it needs a
 // slot and there is none. mu is held.
 func (x *Executor) recall(w *sleeper) {
 	switch {
 	case w.from == nil:
 	case w.from.Room().ID == gone: // a goroutine that it has left behind waits
 	case x.taken >= x.slots:
-		x.returning.push(w)
+		x.returning.Push(&w.node)
 		return
 	default:
 		x.taken++
@@ -179,8 +180,8 @@ func (x *Executor) recall(w *sleeper) {
 // that has not begun, pass returns it, and the caller has it run. mu is held.
 func (x *Executor) pass() *task.Handle {
 	x.given++
-	for !x.returning.empty() && (x.streak < patience || x.fresh.empty()) {
-		w := x.returning.pop()
+	for !x.returning.Empty() && (x.streak < patience || x.fresh.Len() == 0) {
+		w := x.returning.Pop().Value
 		if r := w.from.Room(); r.ID != gone {
 			x.streak++
 			r.ID = working
@@ -189,9 +190,9 @@ func (x *Executor) pass() *task.Handle {
 		}
 		w.ready <- struct{}{}
 	}
-	if !x.fresh.empty() {
+	if x.fresh.Len() > 0 {
 		x.streak = 0
-		h := x.fresh.oldest
+		h := x.fresh.Oldest()
 		x.begin(h)
 		return h
 	}
@@ -212,13 +213,13 @@ func (x *Executor) lend(h *task.Handle) *task.Handle {
 
 // begin takes h out of fresh: it has got a slot. mu is held.
 func (x *Executor) begin(h *task.Handle) {
-	x.fresh.remove(h)
+	x.fresh.Remove(h)
 	h.Room().ID = working
 }
 
 // watch sets the timer if somebody waits for a slot. mu is held.
 func (x *Executor) watch() {
-	if x.watching || x.fresh.empty() && x.returning.empty() {
+	if x.watching || x.fresh.Len() == 0 && x.returning.Empty() {
 		return
 	}
 	x.watching = true
@@ -237,7 +238,7 @@ func (x *Executor) look() {
 	defer x.mu.Unlock()
 	x.watching = false
 	if x.given == x.lastSeen {
-		for i := 0; i < x.slots && !(x.fresh.empty() && x.returning.empty()); i++ {
+		for i := 0; i < x.slots && !(x.fresh.Len() == 0 && x.returning.Empty()); i++ {
 			x.taken++
 			if next := x.pass(); next != nil {
 				go x.work(next)
@@ -284,6 +285,7 @@ func (x *Executor) lieDown(h, from *task.Handle) *sleeper {
 	w, _ := x.sleepers.Get().(*sleeper)
 	if w == nil {
 		w = &sleeper{ready: make(chan struct{}, 1)}
+		w.node.Value = w
 	}
 	x.mu.Lock()
 	if x.Status(h) != task.Pending {
@@ -291,9 +293,9 @@ func (x *Executor) lieDown(h, from *task.Handle) *sleeper {
 		x.sleepers.Put(w)
 		return nil
 	}
-	c := crowdOf(h)
-	c.push(w)
-	c.of(h)
+	c := sleepersOf(h)
+	c.Push(&w.node)
+	keepSleepers(h, c)
 	var next *task.Handle
 	if from != nil && from.Executor() == task.Executor(x) && from.Room().ID == working {
 		w.from = from
@@ -313,9 +315,9 @@ func (x *Executor) lieDown(h, from *task.Handle) *sleeper {
 func (x *Executor) getUp(w *sleeper, h *task.Handle) {
 	x.mu.Lock()
 	if !w.answered { // else whoever did it has recalled w
-		c := crowdOf(h)
-		c.remove(w)
-		c.of(h)
+		c := sleepersOf(h)
+		c.Remove(&w.node)
+		keepSleepers(h, c)
 		x.recall(w)
 		x.watch()
 		x.check()
@@ -336,17 +338,17 @@ func (x *Executor) verdict(ctx context.Context, h *task.Handle) error {
 func (x *Executor) Done(h *task.Handle) <-chan struct{} {
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	c := crowdOf(h)
-	if !c.empty() && c.oldest.done != nil {
-		return c.oldest.done
+	c := sleepersOf(h)
+	if !c.Empty() && c.Oldest().Value.done != nil {
+		return c.Oldest().Value.done
 	}
 	if x.Status(h) != task.Pending {
 		return past
 	}
 	w := &sleeper{done: make(chan struct{})}
-	c.push(w)
-	c.oldest = w // the crowd is a circle: it has come round to the front
-	c.of(h)
+	w.node.Value = w
+	c.PushFront(&w.node)
+	keepSleepers(h, c)
 	return w.done
 }
 
@@ -368,7 +370,7 @@ func (x *Executor) Cancel(h *task.Handle) bool {
 		return false
 	}
 	if h.Room().ID == queued {
-		x.fresh.remove(h)
+		x.fresh.Remove(h)
 		h.Room().ID = gone
 	}
 	x.settle(h, task.Cancelled)
@@ -404,7 +406,7 @@ func (x *Executor) check() {
 	if !invariants.Enabled {
 		return
 	}
-	wanted := !x.fresh.empty() || !x.returning.empty()
+	wanted := x.fresh.Len() > 0 || !x.returning.Empty()
 	switch {
 	case x.pending < 0:
 		invariants.Violated("lockbased", "pending >= 0")
@@ -414,7 +416,7 @@ func (x *Executor) check() {
 		invariants.Violated("lockbased", "a task waits for a slot only if all are taken")
 	case wanted && !x.watching:
 		invariants.Violated("lockbased", "a task waits for a slot only if the timer is set")
-	case !x.fresh.empty() && x.fresh.oldest.Room().ID != queued:
+	case x.fresh.Len() > 0 && x.fresh.Oldest().Room().ID != queued:
 		invariants.Violated("lockbased", "a task that waits to begin has not begun")
 	}
 }

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/dynolab/dyno/internal/invariants"
+	"github.com/dynolab/dyno/internal/queue"
 	"github.com/dynolab/dyno/task"
 )
 
@@ -269,7 +270,7 @@ func TestSlotsAreKept(t *testing.T) {
 			t.Error(err)
 		}
 		synctest.Wait()
-		if x.taken != 0 || x.Pending() != 0 || !x.returning.empty() {
+		if x.taken != 0 || x.Pending() != 0 || !x.returning.Empty() {
 			t.Errorf("in the end %d slots are taken, and %d tasks pending", x.taken, x.Pending())
 		}
 	})
@@ -309,7 +310,7 @@ func TestSlotForNobody(t *testing.T) {
 			t.Error(err)
 		}
 		synctest.Wait()
-		if x.taken != 0 || !x.returning.empty() {
+		if x.taken != 0 || !x.returning.Empty() {
 			t.Errorf("%d slots are taken in the end", x.taken)
 		}
 	})
@@ -341,7 +342,7 @@ func TestLine(t *testing.T) {
 			all[i].Cancel()
 		}
 		left := 0
-		for h := x.fresh.oldest; h != nil; h = h.Room().Link {
+		for h := x.fresh.Oldest(); h != nil; h = h.Room().Link {
 			left++
 		}
 		if left != 4-len(cancel) {
@@ -379,12 +380,12 @@ func TestExecutorInvariantsAreChecked(t *testing.T) {
 	for rule, breakIt := range map[string]func(x *Executor){
 		"pending >= 0": func(x *Executor) { x.pending = -1 },
 		"taken >= 0":   func(x *Executor) { x.taken = -1 },
-		"a task waits for a slot only if all are taken":    func(x *Executor) { x.fresh.push(new(task.Handle)) },
-		"a task waits for a slot only if the timer is set": func(x *Executor) { x.returning.push(new(sleeper)); x.taken = 1 },
+		"a task waits for a slot only if all are taken":    func(x *Executor) { x.fresh.Push(new(task.Handle)) },
+		"a task waits for a slot only if the timer is set": func(x *Executor) { x.returning.Push(new(queue.Node[*sleeper])); x.taken = 1 },
 		"a task that waits to begin has not begun": func(x *Executor) {
 			h := new(task.Handle)
 			h.Room().ID = working
-			x.fresh.push(h)
+			x.fresh.Push(h)
 			x.taken, x.watching = 1, true
 		},
 	} {

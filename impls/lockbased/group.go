@@ -6,6 +6,7 @@ import (
 
 	"github.com/dynolab/dyno/group"
 	"github.com/dynolab/dyno/internal/invariants"
+	"github.com/dynolab/dyno/internal/queue"
 )
 
 // Group is a task group whose whole state is behind one mutex.
@@ -24,21 +25,39 @@ type Group[T any] struct {
 	firstErr error // of the first task that completed with an error
 	cause    error // of the context, fixed when the group settles
 
-	results   ring[group.Result[T]] // in completion order
-	blocked   ring[*submission[T]]  // calls of Go that wait for a slot
-	consumers consumers[T]          // calls of Next that wait for a result
-	idle      *idle                 // what calls of Wait wait for, nil if none does
+	results   queue.Ring[group.Result[T]] // in completion order
+	blocked   queue.Ring[*submission[T]]  // calls of Go that wait for a slot
+	consumers queue.List[consumer[T]]     // calls of Next that wait for a result
+	idle      *idle                       // what calls of Wait wait for, nil if none does
 
 	// One of each kind of waiter for the next call that has to wait, to save
 	// allocating one: mostly a single goroutine submits, and a single one drains.
 	spareSubmission *submission[T]
-	spareConsumer   *consumer[T]
+	spareConsumer   *queue.Node[consumer[T]]
 }
 
 // submission is a call of Go that waits for a slot.
 type submission[T any] struct {
 	fn    group.TaskFunc[T]
 	ready chan error // capacity 1; receives what Go returns
+}
+
+// consumer is a call of Next that waits for a result.
+type consumer[T any] struct {
+	ready chan struct{} // capacity 1; a token means the answer is there
+
+	// Written under the group's mutex by whoever answers; read after receiving
+	// from ready or, by a caller that gives up, under the mutex.
+	answered bool
+	res      group.Result[T]
+	ok       bool
+}
+
+// answer ends the wait of c, which has been taken out of the queue. The
+// group's mutex is held.
+func (c *consumer[T]) answer(r group.Result[T], ok bool) {
+	c.res, c.ok, c.answered = r, ok, true
+	c.ready <- struct{}{}
 }
 
 // idle is one stretch of time with tasks in flight, as seen by those who wait
@@ -55,7 +74,7 @@ func NewGroup[T any](ctx context.Context, opts ...group.Option) *Group[T] {
 	}
 	g := &Group[T]{cfg: group.Resolve(opts...)}
 	g.ctx, g.cancel = context.WithCancelCause(ctx)
-	g.results.reserve(g.cfg.ResultBuffer)
+	g.results.Reserve(g.cfg.ResultBuffer)
 	return g
 }
 
@@ -76,7 +95,7 @@ func (g *Group[T]) Go(fn group.TaskFunc[T]) error {
 			s = &submission[T]{ready: make(chan error, 1)}
 		}
 		s.fn = fn
-		g.blocked.push(s)
+		g.blocked.Push(s)
 		g.mu.Unlock()
 		err := <-s.ready
 		s.fn = nil
@@ -100,8 +119,8 @@ func (g *Group[T]) Close() {
 		return
 	}
 	g.closed = true
-	for g.blocked.len() > 0 {
-		g.blocked.pop().ready <- group.ErrGroupClosed
+	for g.blocked.Len() > 0 {
+		g.blocked.Pop().ready <- group.ErrGroupClosed
 	}
 	if g.inflight == 0 {
 		g.settle()
@@ -112,8 +131,8 @@ func (g *Group[T]) Close() {
 // Next implements [group.Group].
 func (g *Group[T]) Next(ctx context.Context) (group.Result[T], bool, error) {
 	g.mu.Lock()
-	if g.results.len() > 0 {
-		r := g.results.pop()
+	if g.results.Len() > 0 {
+		r := g.results.Pop()
 		g.mu.Unlock()
 		return r, true, nil
 	}
@@ -129,12 +148,13 @@ func (g *Group[T]) Next(ctx context.Context) (group.Result[T], bool, error) {
 		}
 		done = ctx.Done()
 	}
-	c := g.spareConsumer
+	n := g.spareConsumer
 	g.spareConsumer = nil
-	if c == nil {
-		c = &consumer[T]{ready: make(chan struct{}, 1)}
+	if n == nil {
+		n = &queue.Node[consumer[T]]{Value: consumer[T]{ready: make(chan struct{}, 1)}}
 	}
-	g.consumers.push(c)
+	c := &n.Value
+	g.consumers.Push(n)
 	g.check()
 	g.mu.Unlock()
 	select {
@@ -143,7 +163,7 @@ func (g *Group[T]) Next(ctx context.Context) (group.Result[T], bool, error) {
 	case <-done:
 		g.mu.Lock()
 		if !c.answered {
-			g.consumers.remove(c)
+			g.consumers.Remove(n)
 			g.mu.Unlock()
 			return group.Result[T]{}, false, ctx.Err()
 		}
@@ -151,7 +171,7 @@ func (g *Group[T]) Next(ctx context.Context) (group.Result[T], bool, error) {
 	}
 	r, ok := c.res, c.ok
 	c.res, c.answered = group.Result[T]{}, false
-	g.spareConsumer = c
+	g.spareConsumer = n
 	g.mu.Unlock()
 	return r, ok, nil
 }
@@ -227,13 +247,13 @@ func (g *Group[T]) complete(r group.Result[T]) (next group.TaskFunc[T]) {
 			g.cancel(r.Err)
 		}
 	}
-	if !g.consumers.empty() {
-		g.consumers.pop().answer(r, true)
+	if !g.consumers.Empty() {
+		g.consumers.Pop().Value.answer(r, true)
 	} else {
-		g.results.push(r)
+		g.results.Push(r)
 	}
-	if g.blocked.len() > 0 {
-		s := g.blocked.pop()
+	if g.blocked.Len() > 0 {
+		s := g.blocked.Pop()
 		next = s.fn // before the answer: then s is its owner's again
 		s.ready <- nil
 		g.check()
@@ -260,8 +280,8 @@ func (g *Group[T]) settle() {
 	g.settled = true
 	g.cause = context.Cause(g.ctx)
 	g.cancel(nil)
-	for !g.consumers.empty() {
-		g.consumers.pop().answer(group.Result[T]{}, false)
+	for !g.consumers.Empty() {
+		g.consumers.Pop().Value.answer(group.Result[T]{}, false)
 	}
 }
 
@@ -288,9 +308,9 @@ func (g *Group[T]) check() {
 		invariants.Violated("lockbased", "inflight >= 0")
 	case limit > 0 && g.inflight > limit:
 		invariants.Violated("lockbased", "inflight <= MaxConcurrency")
-	case g.blocked.len() > 0 && (g.closed || limit == 0 || g.inflight < limit):
+	case g.blocked.Len() > 0 && (g.closed || limit == 0 || g.inflight < limit):
 		invariants.Violated("lockbased", "a submission waits only if the group is open and full")
-	case !g.consumers.empty() && (g.results.len() > 0 || g.settled):
+	case !g.consumers.Empty() && (g.results.Len() > 0 || g.settled):
 		invariants.Violated("lockbased", "a consumer waits only if there is neither result nor end")
 	case g.idle != nil && g.inflight == 0:
 		invariants.Violated("lockbased", "a Wait waits only if a task is in flight")

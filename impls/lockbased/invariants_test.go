@@ -5,6 +5,7 @@ import (
 
 	"github.com/dynolab/dyno/group"
 	"github.com/dynolab/dyno/internal/invariants"
+	"github.com/dynolab/dyno/internal/queue"
 )
 
 // Each broken state is reported by its rule, in builds that check.
@@ -17,11 +18,11 @@ func TestInvariantsAreChecked(t *testing.T) {
 		"inflight <= MaxConcurrency": func(g *Group[int]) { g.inflight = 3 },
 		"a submission waits only if the group is open and full": func(g *Group[int]) {
 			g.inflight = 1
-			g.blocked.push(new(submission[int]))
+			g.blocked.Push(new(submission[int]))
 		},
 		"a consumer waits only if there is neither result nor end": func(g *Group[int]) {
-			g.results.push(group.Result[int]{})
-			g.consumers.push(new(consumer[int]))
+			g.results.Push(group.Result[int]{})
+			g.consumers.Push(new(queue.Node[consumer[int]]))
 		},
 		"a Wait waits only if a task is in flight":     func(g *Group[int]) { g.idle = new(idle) },
 		"settled implies closed and nothing in flight": func(g *Group[int]) { g.settled = true },

@@ -68,17 +68,17 @@ func (x *Executor) choose() *task.Handle {
 	clear(x.late)
 	x.late = x.late[:0]
 	x.poll()
-	if len(x.patrons) == 0 || x.ready.n == 0 {
+	if len(x.patrons) == 0 || x.ready.Len() == 0 {
 		x.rest()
 		return nil
 	}
-	h := x.ready.first
+	h := x.ready.Oldest()
 	if x.sched != nil {
-		for i := x.sched.choose(&x.ready); i > 0; i-- {
+		for i := x.sched.choose((*readyTasks)(x)); i > 0; i-- {
 			h = h.Room().Link
 		}
 	}
-	x.ready.remove(h)
+	x.ready.Remove(h)
 	x.current = h
 	x.watch()
 	return h

@@ -7,7 +7,9 @@ import (
 	"sync"
 
 	"github.com/dynolab/dyno/actor"
+	"github.com/dynolab/dyno/actor/mailbox"
 	"github.com/dynolab/dyno/internal/invariants"
+	"github.com/dynolab/dyno/internal/queue"
 )
 
 // DispatcherConfig is what makes a dispatcher of this implementation different
@@ -30,13 +32,13 @@ type Dispatcher struct {
 	current current     // likewise: the innermost turn
 	drove   bool        // likewise: the innermost drive has come to its end
 
-	mu      sync.Mutex // guards everything below, and every box
-	sched   *scheduler // nil: first in, first out
-	ready   ring[*box] // scheduled actors
-	boxes   uint32     // actors so far, if there is a schedule
-	running bool       // somebody runs actors
-	asked   bool       // RunUntilIdle was called meanwhile
-	parked  int        // senders that wait for room while another goroutine runs actors
+	mu      sync.Mutex       // guards everything below, and every box
+	sched   *scheduler       // nil: first in, first out
+	ready   queue.Ring[*box] // scheduled actors
+	boxes   uint32           // actors so far, if there is a schedule
+	running bool             // somebody runs actors
+	asked   bool             // RunUntilIdle was called meanwhile
+	parked  int              // senders that wait for room while another goroutine runs actors
 	started bool
 }
 
@@ -63,7 +65,7 @@ func (d *Dispatcher) Start() error {
 
 // Attach implements [actor.Dispatcher].
 func (d *Dispatcher) Attach(cfg actor.MailboxConfig) actor.Port {
-	b := &box{d: d, mail: newMailbox(cfg)}
+	b := &box{d: d, mail: mailbox.New(cfg)}
 	if d.sched != nil {
 		d.mu.Lock()
 		d.boxes++
@@ -102,7 +104,7 @@ func (d *Dispatcher) RunUntilIdle() {
 // or s, if it is not nil, needs no more and nobody else does: neither a sender
 // that waits nor a caller of RunUntilIdle who was told that somebody runs them.
 // mu is held, and nobody runs actors.
-func (d *Dispatcher) run(ctx context.Context, s *sender) {
+func (d *Dispatcher) run(ctx context.Context, s *mailbox.Sender) {
 	d.running, d.asked = true, false
 	defer d.rested()
 	d.drive(ctx, s)
@@ -115,10 +117,10 @@ func (d *Dispatcher) rested() { d.running = false }
 
 // drive runs turns until none is ready or, if s is not nil, s is answered or
 // ctx has ended. mu is held, but not during turns.
-func (d *Dispatcher) drive(ctx context.Context, s *sender) {
+func (d *Dispatcher) drive(ctx context.Context, s *mailbox.Sender) {
 	defer d.driven(ctx, d.drove, d.current)
 	d.drove, d.current = false, current{}
-	for d.ready.len() > 0 && (s == nil || !s.answered && ctx.Err() == nil) {
+	for d.ready.Len() > 0 && (s == nil || s.Waiting() && ctx.Err() == nil) {
 		b := d.next()
 		d.mu.Unlock()
 		b.turn()
@@ -139,26 +141,26 @@ func (d *Dispatcher) driven(ctx context.Context, drove bool, outer current) {
 // next takes the next actor out of the ready queue. mu is held.
 func (d *Dispatcher) next() *box {
 	if d.sched == nil {
-		return d.ready.pop()
+		return d.ready.Pop()
 	}
-	return d.ready.remove(d.sched.choose((*turns)(d)))
+	return d.ready.Remove(d.sched.choose((*turns)(d)))
 }
 
 // turns is what the schedule of a dispatcher chooses from.
 type turns Dispatcher
 
-func (t *turns) len() int { return t.ready.len() }
+func (t *turns) len() int { return t.ready.Len() }
 
 func (t *turns) numbers(yield func(int, uint64) bool) {
-	for i := range t.ready.len() {
-		if !yield(i, uint64(t.ready.at(i).number)) {
+	for i := range t.ready.Len() {
+		if !yield(i, uint64(t.ready.At(i).number)) {
 			return
 		}
 	}
 }
 
 func (t *turns) who(i int) string {
-	return "actor " + strconv.FormatUint(uint64(t.ready.at(i).number), 10)
+	return "actor " + strconv.FormatUint(uint64(t.ready.At(i).number), 10)
 }
 
 // phase is where an actor is in the schedule.
@@ -177,9 +179,8 @@ type box struct {
 	d    *Dispatcher
 
 	// Guarded by the dispatcher's mutex.
-	mail  mailbox
+	mail  mailbox.Queue
 	phase phase
-	shut  bool
 
 	number uint32 // for the schedule: in the order of Attach, counted from 1; never written again
 }
@@ -190,13 +191,9 @@ func (b *box) Cell() *actor.Cell { return &b.cell }
 // Send implements [actor.Port]. It only queues: whoever runs actors runs this
 // one too.
 func (b *box) Send(msg any, _ actor.Worker) actor.SendResult {
-	prio := b.mail.prio(msg) // before the lock is taken: it is the user's
+	prio := b.mail.Priority(msg) // before the lock is taken: it is the user's
 	b.d.mu.Lock()
-	if b.shut {
-		b.d.mu.Unlock()
-		return actor.Closed
-	}
-	dropped, drop, res := b.mail.offer(prio, msg)
+	res, dropped, drop := b.mail.Push(msg, prio)
 	if res == actor.Sent {
 		b.schedule(false)
 	}
@@ -212,7 +209,7 @@ func (b *box) Send(msg any, _ actor.Worker) actor.SendResult {
 func (b *box) schedule(system bool) {
 	if b.phase == asleep || system && b.phase == suspended {
 		b.phase = scheduled
-		b.d.ready.push(b)
+		b.d.ready.Push(b)
 	}
 }
 
@@ -221,44 +218,42 @@ func (b *box) schedule(system bool) {
 // is ready and there is still no room.
 func (b *box) SendWait(ctx context.Context, msg any, from actor.Worker) error {
 	d := b.d
-	prio := b.mail.prio(msg)
+	prio := b.mail.Priority(msg)
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	if b.shut {
-		return actor.ErrStopped
-	}
-	if _, _, res := b.mail.offer(prio, msg); res == actor.Sent {
+	switch res, _, _ := b.mail.Push(msg, prio); res {
+	case actor.Sent:
 		b.schedule(false)
 		return nil
+	case actor.Closed:
+		return actor.ErrStopped
 	}
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	s := &sender{prio: prio, msg: msg}
-	b.mail.bound.senders.push(s)
-	defer func() {
-		if !s.answered { // also if an actor that was run meanwhile has called Goexit
-			b.mail.bound.senders.remove(s)
-		}
-	}()
+	var ready chan struct{} // nil if the sender runs actors meanwhile
+	if from == nil && d.running {
+		ready = make(chan struct{})
+	}
+	s := b.mail.Wait(msg, prio, ready)
+	defer b.mail.Leave(s) // also if an actor that was run meanwhile has called Goexit
 	switch {
 	case from != nil: // in a turn, so on the goroutine that runs actors
 		d.drive(ctx, s)
 	case !d.running:
 		d.run(ctx, s)
 	default:
-		s.ready = make(chan struct{})
 		d.parked++
 		d.mu.Unlock()
 		select {
-		case <-s.ready:
+		case <-ready:
 		case <-ctx.Done():
 		}
 		d.mu.Lock()
 		d.parked--
 	}
-	if s.answered {
-		return s.err
+	if !s.Waiting() {
+		return s.Err()
 	}
 	if err := ctx.Err(); err != nil {
 		return err
@@ -276,8 +271,7 @@ func (b *box) Wake(actor.Worker) {
 // Close implements [actor.Port].
 func (b *box) Close() {
 	b.d.mu.Lock()
-	b.shut = true
-	left := b.mail.close()
+	left := b.mail.Close()
 	b.d.mu.Unlock()
 	for _, msg := range left {
 		b.cell.Undelivered(msg, actor.ErrStopped)
@@ -288,7 +282,7 @@ func (b *box) Close() {
 func (b *box) Len() int {
 	b.d.mu.Lock()
 	defer b.d.mu.Unlock()
-	return b.mail.len()
+	return b.mail.Len()
 }
 
 // turn runs a turn of the actor. mu is not held at the call, and held
@@ -328,9 +322,7 @@ func (b *box) end() {
 
 func (b *box) pop() (msg any, ok bool) {
 	b.d.mu.Lock()
-	if ok = b.mail.len() > 0; ok {
-		msg = b.mail.pop()
-	}
+	msg, ok = b.mail.Pop()
 	b.d.mu.Unlock()
 	return msg, ok
 }
@@ -343,7 +335,7 @@ func (b *box) rest(v actor.Verdict) {
 	again := b.cell.Pending()
 	switch v {
 	case actor.Continue:
-		again = again || b.mail.len() > 0
+		again = again || b.mail.Len() > 0
 		b.phase = asleep
 	case actor.Yield:
 		again = true
@@ -355,6 +347,6 @@ func (b *box) rest(v actor.Verdict) {
 	}
 	if again {
 		b.phase = scheduled
-		b.d.ready.push(b)
+		b.d.ready.Push(b)
 	}
 }

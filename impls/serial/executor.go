@@ -3,10 +3,12 @@ package serial
 import (
 	"context"
 	"slices"
+	"strconv"
 	"sync"
 	"time"
 
 	"github.com/dynolab/dyno/internal/invariants"
+	"github.com/dynolab/dyno/internal/queue"
 	"github.com/dynolab/dyno/task"
 )
 
@@ -31,7 +33,7 @@ type Executor struct {
 
 	mu      sync.Mutex // guards everything below, and the Rooms of all tasks, but for the state
 	sched   *scheduler // nil: first in, first out
-	ready   queue      // tasks that wait for their turn
+	ready   task.Queue // tasks that wait for their turn
 	started uint64     // tasks so far
 	pending int        // tasks whose state is Pending
 	closed  bool
@@ -40,11 +42,11 @@ type Executor struct {
 	current *task.Handle // whose coroutine that is
 	turns   uint64       // how often the baton has been handed over
 
-	patrons []*waiter // who waits outside tasks: the demand
-	late    []*waiter // those of them who are answered before the next turn
-	flush   *waiter   // the one of them that is a call of Flush, if one is
-	polled  jobs      // tasks that wait for another one
-	spare   *waiter   // one that nobody uses
+	patrons []*waiter        // who waits outside tasks: the demand
+	late    []*waiter        // those of them who are answered before the next turn
+	flush   *waiter          // the one of them that is a call of Flush, if one is
+	polled  queue.List[*job] // tasks that wait for another one
+	spare   *waiter          // one that nobody uses
 
 	idle  *coroutine // those that have no task
 	idles int
@@ -63,9 +65,8 @@ type job struct {
 	h  *task.Handle
 	co *coroutine // nil until the task begins
 
-	// Who waits for the task, in the order in which they came.
-	oldest, newest *waiter
-	done           chan struct{} // nil until somebody asks for it
+	waiters queue.List[*waiter] // who waits for the task, in the order in which they came
+	done    chan struct{}       // nil until somebody asks for it
 
 	// What the task itself waits for.
 	awaits *task.Handle
@@ -73,15 +74,16 @@ type job struct {
 	err    error           // what Wait returns
 	self   waiter          // in the list of those who wait for awaits
 
-	prev, next *job // in the list of those that are polled, or (next) that are free
+	poll queue.Node[*job] // in the list of those that are polled
+	next *job             // in the list of those that are free
 }
 
 // waiter is somebody who waits for a task: another task, or a call of Wait, or of
 // Flush, outside tasks.
 type waiter struct {
-	j          *job         // the task that waits, or nil
-	h          *task.Handle // what a call of Wait waits for
-	prev, next *waiter      // in the list of those who wait for it
+	j    *job                // the task that waits, or nil
+	h    *task.Handle        // what a call of Wait waits for
+	node queue.Node[*waiter] // in the list of those who wait for it
 
 	// Outside tasks.
 	ready    chan struct{} // capacity 1; a token means that the wait is over
@@ -131,9 +133,9 @@ func (x *Executor) Start(h, from *task.Handle) error {
 	x.started++
 	x.pending++
 	h.Room().ID = x.started
-	x.ready.push(h)
+	x.ready.Push(h)
 	if from != nil && from == x.current && x.sched.fine() {
-		x.ready.unshift(from) // by default it goes on
+		x.ready.PushFront(from) // by default it goes on
 		x.pass(own(from))
 		return nil
 	}
@@ -201,13 +203,13 @@ func (x *Executor) Cancel(h *task.Handle) bool {
 	x.settle(h, task.Cancelled)
 	switch {
 	case j == nil:
-		x.ready.remove(h)
+		x.ready.Remove(h)
 	case j.co == nil:
-		x.ready.remove(h)
+		x.ready.Remove(h)
 		x.release(j)
 	case j.awaits != nil: // most likely its context is about to end
-		x.polled.remove(j)
-		x.polled.unshift(j)
+		x.polled.Remove(&j.poll)
+		x.polled.PushFront(&j.poll)
 	}
 	return true
 }
@@ -220,7 +222,7 @@ func (x *Executor) Yield(h *task.Handle) {
 		return
 	}
 	x.stepped()
-	x.ready.push(h)
+	x.ready.Push(h)
 	x.pass(own(h))
 }
 
@@ -266,13 +268,14 @@ func (x *Executor) await(ctx context.Context, h, from *task.Handle) error {
 	}
 	o := x.job(h)
 	if o.co == nil {
-		x.ready.remove(h) // it has its turn now, ahead of the queue
-		x.ready.unshift(h)
+		x.ready.Remove(h) // it has its turn now, ahead of the queue
+		x.ready.PushFront(h)
 	}
 	o.enlist(&j.self)
 	j.awaits, j.ctx = h, ctx
 	j.self.j = j
-	x.polled.push(j)
+	j.poll.Value = j
+	x.polled.Push(&j.poll)
 	x.pass(j)
 	err := j.err
 	j.err = nil
@@ -361,7 +364,7 @@ func (x *Executor) dispel(w *waiter, err error) {
 	case w.h != nil:
 		j := own(w.h)
 		j.leave(w)
-		if j.co == nil && j.oldest == nil && j.done == nil {
+		if j.co == nil && j.waiters.Empty() && j.done == nil {
 			x.release(j)
 		}
 	}
@@ -464,13 +467,13 @@ func (x *Executor) settle(h *task.Handle, s task.Status) {
 	if j.done != nil {
 		close(j.done)
 	}
-	for j.newest != nil { // backwards, so that the one that came first is next
-		w := j.newest
+	for !j.waiters.Empty() { // backwards, so that the one that came first is next
+		w := j.waiters.Newest().Value
 		j.leave(w)
 		switch {
 		case w.j != nil:
 			x.resume(w.j, nil)
-			x.ready.unshift(w.j.h)
+			x.ready.PushFront(w.j.h)
 		case s == task.Cancelled && x.running && x.current != h:
 			// Most likely by the task in progress: the goroutine that waits goes on
 			// when that has had its turn, or both would run at once.
@@ -485,49 +488,37 @@ func (x *Executor) settle(h *task.Handle, s task.Status) {
 // resume ends the wait of j's task, which is nobody's waiter any longer and is to
 // be made ready. mu is held.
 func (x *Executor) resume(j *job, err error) {
-	x.polled.remove(j)
+	x.polled.Remove(&j.poll)
 	j.awaits, j.ctx, j.err = nil, nil, err
 }
 
 // enlist adds w to those who wait for j's task. The executor's mutex is held.
 func (j *job) enlist(w *waiter) {
-	w.prev = j.newest
-	if w.prev == nil {
-		j.oldest = w
-	} else {
-		w.prev.next = w
-	}
-	j.newest = w
+	w.node.Value = w
+	j.waiters.Push(&w.node)
 }
 
 // leave undoes enlist.
-func (j *job) leave(w *waiter) {
-	if w.prev == nil {
-		j.oldest = w.next
-	} else {
-		w.prev.next = w.next
-	}
-	if w.next == nil {
-		j.newest = w.prev
-	} else {
-		w.next.prev = w.prev
-	}
-	w.prev, w.next = nil, nil
-}
+func (j *job) leave(w *waiter) { j.waiters.Remove(&w.node) }
 
 // poll makes ready those whose wait is over because its context has ended. The
 // list goes round, so that everybody is asked some time. mu is held.
 func (x *Executor) poll() {
-	for range min(polls, x.polled.n) {
-		j := x.polled.first
+	first := x.polled.Oldest()
+	for i := range polls {
+		n := x.polled.Oldest()
+		if n == nil || i > 0 && n == first {
+			return // there are no more
+		}
+		j := n.Value
 		if err := j.ctx.Err(); err != nil {
 			own(j.awaits).leave(&j.self)
 			x.resume(j, err)
-			x.ready.push(j.h)
+			x.ready.Push(j.h)
 			continue
 		}
-		x.polled.remove(j)
-		x.polled.push(j)
+		x.polled.Remove(n)
+		x.polled.Push(n)
 	}
 }
 
@@ -535,7 +526,7 @@ func (x *Executor) poll() {
 // progress. It stays armed from one to the next: setting a timer for each would
 // cost more than many tasks do. mu is held.
 func (x *Executor) watch() {
-	if x.stall <= 0 || x.armed || !x.running || x.ready.n == 0 {
+	if x.stall <= 0 || x.armed || !x.running || x.ready.Len() == 0 {
 		return
 	}
 	x.armed, x.watched = true, x.turns
@@ -549,7 +540,7 @@ func (x *Executor) watch() {
 // unwatch disarms the watchdog if there is nothing to be done, so that the timer
 // does not keep an executor that is over. mu is held.
 func (x *Executor) unwatch() {
-	if x.armed && x.ready.n == 0 {
+	if x.armed && x.ready.Len() == 0 {
 		x.watchdog.Stop()
 		x.armed = false
 	}
@@ -564,15 +555,35 @@ func (x *Executor) bark() {
 		return
 	}
 	x.armed = false
-	if !x.running || x.ready.n == 0 {
+	if !x.running || x.ready.Len() == 0 {
 		return
 	}
 	if x.turns != x.watched {
 		x.watch() // another one by now: give it the same time
 		return
 	}
-	x.stalled = &StallError{Task: x.current.Room().ID, Waiting: x.ready.n, After: x.stall}
+	x.stalled = &StallError{Task: x.current.Room().ID, Waiting: x.ready.Len(), After: x.stall}
 	for len(x.patrons) > 0 {
 		x.dispel(x.patrons[0], x.stalled)
 	}
+}
+
+// readyTasks is what the schedule of an executor chooses from.
+type readyTasks Executor
+
+func (q *readyTasks) len() int { return q.ready.Len() }
+
+func (q *readyTasks) numbers(yield func(int, uint64) bool) {
+	i := 0
+	for h := q.ready.Oldest(); h != nil && yield(i, h.Room().ID); h = h.Room().Link {
+		i++
+	}
+}
+
+func (q *readyTasks) who(i int) string {
+	h := q.ready.Oldest()
+	for range i {
+		h = h.Room().Link
+	}
+	return "task " + strconv.FormatUint(h.Room().ID, 10)
 }

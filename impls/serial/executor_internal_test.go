@@ -30,8 +30,8 @@ func TestExecutorKeepsLittle(t *testing.T) {
 	if _, err := b.Value(t.Context()); err != nil {
 		t.Error(err)
 	}
-	if x.idle != nil || x.idles != 0 || x.polled.n != 0 || len(x.patrons) != 0 || x.ready.n != 0 {
-		t.Errorf("at rest there are %d idle coroutines, %d that wait, %d outside, %d ready", x.idles, x.polled.n, len(x.patrons), x.ready.n)
+	if x.idle != nil || x.idles != 0 || !x.polled.Empty() || len(x.patrons) != 0 || x.ready.Len() != 0 {
+		t.Errorf("at rest there are %d idle coroutines, some that wait: %v, %d outside, %d ready", x.idles, !x.polled.Empty(), len(x.patrons), x.ready.Len())
 	}
 }
 

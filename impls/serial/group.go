@@ -8,6 +8,7 @@ import (
 
 	"github.com/dynolab/dyno/group"
 	"github.com/dynolab/dyno/internal/invariants"
+	"github.com/dynolab/dyno/internal/queue"
 )
 
 // Config is what makes a group of this implementation different from the
@@ -51,7 +52,7 @@ type Group[T any] struct {
 
 	mu        sync.Mutex // guards everything below
 	sched     *scheduler // nil: first in, first out
-	queued    ring[entry[T]]
+	queued    queue.Ring[entry[T]]
 	accepted  uint64 // tasks so far
 	started   uint64 // tasks begun so far
 	running   bool   // a task is in progress: the one numbered started
@@ -59,10 +60,10 @@ type Group[T any] struct {
 	settled   bool
 	firstErr  error
 	cause     error // of the context, fixed when the group settles
-	results   ring[group.Result[T]]
-	consumers []*consumer[T] // calls of Next that wait, in order of arrival
-	spare     *consumer[T]   // one that nobody uses: most calls of Next wait here, mostly one at a time
-	idle      *idle          // what calls of Wait wait for, nil if none does
+	results   queue.Ring[group.Result[T]]
+	consumers queue.List[consumer[T]]  // calls of Next that wait, in order of arrival
+	spare     *queue.Node[consumer[T]] // one that nobody uses: most calls of Next wait here, mostly one at a time
+	idle      *idle                    // what calls of Wait wait for, nil if none does
 
 	work    func()            // runs tasks as long as they are demanded; a value, to start it without allocating
 	current group.TaskFunc[T] // the task in progress, for work to pick up
@@ -80,10 +81,11 @@ type entry[T any] struct {
 
 // consumer is a call of Next that waits.
 type consumer[T any] struct {
-	ready chan struct{} // capacity 1; a token means the fields below are set
-	res   group.Result[T]
-	ok    bool
-	err   error
+	ready    chan struct{} // capacity 1; a token means the fields below are set
+	answered bool
+	res      group.Result[T]
+	ok       bool
+	err      error
 }
 
 // idle is what calls of Wait wait for.
@@ -110,7 +112,7 @@ func NewGroupWith[T any](c Config, ctx context.Context, opts ...group.Option) *G
 	}
 	g.work = g.run
 	g.ctx, g.cancel = context.WithCancelCause(ctx)
-	g.results.reserve(g.cfg.ResultBuffer)
+	g.results.Reserve(g.cfg.ResultBuffer)
 	return g
 }
 
@@ -126,7 +128,7 @@ func (g *Group[T]) Go(fn group.TaskFunc[T]) error {
 		return group.ErrGroupClosed
 	}
 	g.accepted++
-	g.queued.push(entry[T]{fn, g.accepted})
+	g.queued.Push(entry[T]{fn, g.accepted})
 	g.start()
 	if g.running {
 		g.watch() // from now on somebody waits for the one in progress
@@ -148,8 +150,8 @@ func (g *Group[T]) Close() {
 // Beyond the contract it returns a *StallError when a task in progress stalls.
 func (g *Group[T]) Next(ctx context.Context) (group.Result[T], bool, error) {
 	g.mu.Lock()
-	if g.results.len() > 0 {
-		r := g.results.pop()
+	if g.results.Len() > 0 {
+		r := g.results.Pop()
 		g.mu.Unlock()
 		return r, true, nil
 	}
@@ -168,12 +170,13 @@ func (g *Group[T]) Next(ctx context.Context) (group.Result[T], bool, error) {
 		g.mu.Unlock()
 		return group.Result[T]{}, false, err
 	}
-	c := g.spare
+	n := g.spare
 	g.spare = nil
-	if c == nil {
-		c = &consumer[T]{ready: make(chan struct{}, 1)}
+	if n == nil {
+		n = &queue.Node[consumer[T]]{Value: consumer[T]{ready: make(chan struct{}, 1)}}
 	}
-	g.consumers = append(g.consumers, c)
+	c := &n.Value
+	g.consumers.Push(n)
 	g.start()
 	g.check()
 	g.mu.Unlock()
@@ -183,31 +186,29 @@ func (g *Group[T]) Next(ctx context.Context) (group.Result[T], bool, error) {
 		select {
 		case <-c.ready:
 		case <-done:
-			if g.leave(c) {
+			if g.leave(n) {
 				return group.Result[T]{}, false, ctx.Err()
 			}
 			<-c.ready // it was answered first
 		}
 	}
 	r, ok, err := c.res, c.ok, c.err
-	c.res = group.Result[T]{}
+	c.res, c.answered = group.Result[T]{}, false
 	g.mu.Lock()
-	g.spare = c
+	g.spare = n
 	g.mu.Unlock()
 	return r, ok, err
 }
 
-// leave takes c out of the queue and reports whether it was in it.
-func (g *Group[T]) leave(c *consumer[T]) bool {
+// leave takes a consumer out of the queue and reports whether it was in it.
+func (g *Group[T]) leave(n *queue.Node[consumer[T]]) bool {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	for i := range g.consumers {
-		if g.consumers[i] == c {
-			g.consumers = append(g.consumers[:i], g.consumers[i+1:]...)
-			return true
-		}
+	if n.Value.answered {
+		return false
 	}
-	return false
+	g.consumers.Remove(n)
+	return true
 }
 
 // Wait implements [group.Group]. It runs every queued task. Beyond the contract
@@ -218,7 +219,7 @@ func (g *Group[T]) Wait() error {
 		defer g.mu.Unlock()
 		return g.stalled
 	}
-	if !g.running && g.queued.len() == 0 {
+	if !g.running && g.queued.Len() == 0 {
 		defer g.mu.Unlock()
 		return g.verdict()
 	}
@@ -252,7 +253,7 @@ func (g *Group[T]) start() {
 // choose makes the next task in the queue the current one, for the caller to
 // run, if somebody demands one and none is in progress. mu is held.
 func (g *Group[T]) choose() bool {
-	if g.running || g.queued.len() == 0 || (len(g.consumers) == 0 && g.idle == nil) {
+	if g.running || g.queued.Len() == 0 || g.consumers.Empty() && g.idle == nil {
 		return false
 	}
 	i := 0
@@ -261,7 +262,7 @@ func (g *Group[T]) choose() bool {
 	}
 	g.running = true
 	g.started++
-	g.current = g.queued.remove(i).fn
+	g.current = g.queued.Remove(i).fn
 	g.watch()
 	return true
 }
@@ -269,18 +270,18 @@ func (g *Group[T]) choose() bool {
 // unstarted is what the schedule of a group chooses from.
 type unstarted[T any] Group[T]
 
-func (q *unstarted[T]) len() int { return q.queued.len() }
+func (q *unstarted[T]) len() int { return q.queued.Len() }
 
 func (q *unstarted[T]) numbers(yield func(int, uint64) bool) {
-	for i := range q.queued.len() {
-		if !yield(i, q.queued.at(i).number) {
+	for i := range q.queued.Len() {
+		if !yield(i, q.queued.At(i).number) {
 			return
 		}
 	}
 }
 
 func (q *unstarted[T]) who(i int) string {
-	return "task " + strconv.FormatUint(q.queued.at(i).number, 10)
+	return "task " + strconv.FormatUint(q.queued.At(i).number, 10)
 }
 
 // run runs the current task and then further ones as long as they are demanded.
@@ -327,21 +328,19 @@ func (g *Group[T]) complete(r group.Result[T]) bool {
 			g.cancel(r.Err) // before anybody can see the result
 		}
 	}
-	if len(g.consumers) > 0 {
-		c := g.consumers[0]
-		g.consumers = append(g.consumers[:0], g.consumers[1:]...) // there are few
-		c.answer(r, true, nil)
+	if !g.consumers.Empty() {
+		g.consumers.Pop().Value.answer(r, true, nil)
 	} else {
-		g.results.push(r)
+		g.results.Push(r)
 	}
 	g.settle()
-	if g.queued.len() == 0 && g.idle != nil {
+	if g.queued.Len() == 0 && g.idle != nil {
 		g.idle.err = g.verdict()
 		close(g.idle.over)
 		g.idle = nil
 	}
 	again := g.choose()
-	if !again && g.queued.len() == 0 {
+	if !again && g.queued.Len() == 0 {
 		g.unwatch()
 	}
 	g.check()
@@ -351,7 +350,7 @@ func (g *Group[T]) complete(r group.Result[T]) bool {
 // settle, if the group is closed and nothing is in flight, fixes what Wait
 // answers and releases the context and the consumers. mu is held.
 func (g *Group[T]) settle() {
-	if g.settled || !g.closed || g.running || g.queued.len() > 0 {
+	if g.settled || !g.closed || g.running || g.queued.Len() > 0 {
 		return
 	}
 	g.settled = true
@@ -363,10 +362,9 @@ func (g *Group[T]) settle() {
 // release answers all waiting consumers that there is nothing for them, because
 // of err. mu is held.
 func (g *Group[T]) release(err error) {
-	for _, c := range g.consumers {
-		c.answer(group.Result[T]{}, false, err)
+	for !g.consumers.Empty() {
+		g.consumers.Pop().Value.answer(group.Result[T]{}, false, err)
 	}
-	g.consumers = nil
 }
 
 // verdict is what Wait returns. mu is held.
@@ -382,7 +380,7 @@ func (g *Group[T]) verdict() error {
 
 // answer ends the wait of c. The group's mutex is held.
 func (c *consumer[T]) answer(r group.Result[T], ok bool, err error) {
-	c.res, c.ok, c.err = r, ok, err
+	c.res, c.ok, c.err, c.answered = r, ok, err, true
 	c.ready <- struct{}{}
 }
 
@@ -390,7 +388,7 @@ func (c *consumer[T]) answer(r group.Result[T], ok bool, err error) {
 // progress. It stays armed from one task to the next: setting a timer for each
 // would cost more than many tasks do. mu is held.
 func (g *Group[T]) watch() {
-	if g.stall <= 0 || g.watched != 0 || g.queued.len() == 0 {
+	if g.stall <= 0 || g.watched != 0 || g.queued.Len() == 0 {
 		return
 	}
 	g.watched = g.started
@@ -417,14 +415,14 @@ func (g *Group[T]) bark() {
 	defer g.mu.Unlock()
 	watched := g.watched
 	g.watched = 0
-	if watched == 0 || !g.running || g.queued.len() == 0 {
+	if watched == 0 || !g.running || g.queued.Len() == 0 {
 		return
 	}
 	if g.started != watched {
 		g.watch() // another task by now: give it the same time
 		return
 	}
-	g.stalled = &StallError{Task: g.started, Waiting: g.queued.len(), After: g.stall}
+	g.stalled = &StallError{Task: g.started, Waiting: g.queued.Len(), After: g.stall}
 	g.release(g.stalled)
 	if g.idle != nil {
 		g.idle.err = g.stalled
@@ -440,11 +438,11 @@ func (g *Group[T]) check() {
 		return
 	}
 	switch {
-	case len(g.consumers) > 0 && (g.results.len() > 0 || g.settled):
+	case !g.consumers.Empty() && (g.results.Len() > 0 || g.settled):
 		invariants.Violated("serial", "a consumer waits only if there is neither result nor end")
-	case (len(g.consumers) > 0 || g.idle != nil) && g.queued.len() > 0 && !g.running:
+	case (!g.consumers.Empty() || g.idle != nil) && g.queued.Len() > 0 && !g.running:
 		invariants.Violated("serial", "a demanded task is in progress")
-	case g.settled && (!g.closed || g.running || g.queued.len() > 0):
+	case g.settled && (!g.closed || g.running || g.queued.Len() > 0):
 		invariants.Violated("serial", "settled implies closed and nothing in flight")
 	}
 }

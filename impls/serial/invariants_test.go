@@ -6,6 +6,7 @@ import (
 
 	"github.com/dynolab/dyno/group"
 	"github.com/dynolab/dyno/internal/invariants"
+	"github.com/dynolab/dyno/internal/queue"
 	"github.com/dynolab/dyno/task"
 )
 
@@ -16,11 +17,11 @@ func TestInvariantsAreChecked(t *testing.T) {
 	}
 	cases := map[string]func(g *Group[int]){
 		"a consumer waits only if there is neither result nor end": func(g *Group[int]) {
-			g.results.push(group.Result[int]{})
-			g.consumers = append(g.consumers, new(consumer[int]))
+			g.results.Push(group.Result[int]{})
+			g.consumers.Push(new(queue.Node[consumer[int]]))
 		},
 		"a demanded task is in progress": func(g *Group[int]) {
-			g.queued.push(entry[int]{func(context.Context) (int, error) { return 0, nil }, 1})
+			g.queued.Push(entry[int]{func(context.Context) (int, error) { return 0, nil }, 1})
 			g.idle = new(idle)
 		},
 		"settled implies closed and nothing in flight": func(g *Group[int]) { g.settled = true },
@@ -49,7 +50,7 @@ func TestExecutorInvariantsAreChecked(t *testing.T) {
 	for rule, breakIt := range map[string]func(x *Executor){
 		"if nothing is ready, nothing is waited for": func(x *Executor) {
 			h := task.Start(x, returns)
-			x.ready.remove(h)
+			x.ready.Remove(h)
 			_ = h.Wait(t.Context())
 		},
 		"a task waits for one thing at a time": func(x *Executor) {

@@ -1,7 +1,8 @@
 package child
 
 import (
-	"errors"
+	"io"
+	"os"
 	"os/exec"
 	"strings"
 	"sync"
@@ -24,19 +25,63 @@ type Process struct {
 // Run starts cmd as [Start] does.
 func Run(cmd *exec.Cmd) (*Process, error) {
 	p := &Process{Cmd: cmd, ended: make(chan struct{})}
-	cmd.Stdout, cmd.Stderr = &p.Stdout, &p.Stderr
-	cmd.WaitDelay = time.Second // a grandchild may hold the pipe open
-	if err := Start(cmd); err != nil {
+	stdout, err := newPipe(&p.Stdout)
+	if err != nil {
+		return nil, err
+	}
+	stderr, err := newPipe(&p.Stderr)
+	if err != nil {
+		stdout.write.Close()
+		stdout.end()
+		return nil, err
+	}
+	cmd.Stdout, cmd.Stderr = stdout.write, stderr.write
+	err = Start(cmd)
+	stdout.write.Close()
+	stderr.write.Close()
+	if err != nil {
+		stdout.end()
+		stderr.end()
 		return nil, err
 	}
 	go func() {
-		if err := cmd.Wait(); !errors.Is(err, exec.ErrWaitDelay) {
-			p.exit = err
-		}
-		KillGroup(cmd) // those that are left of it
+		p.exit = cmd.Wait()
+		KillGroup(cmd) // those that are left of it, and hold the pipes open
+		stdout.end()
+		stderr.end()
 		close(p.ended)
 	}()
 	return p, nil
+}
+
+// A pipe takes what a process prints to a Buffer. Package os/exec has such pipes too, and
+// gives them up some time after the process has ended: either too early for a machine that
+// is busy, and the process's last words are lost, or late for who waits for a grandchild,
+// which only then can be killed.
+type pipe struct {
+	read, write *os.File
+	drained     chan struct{} // closed when all has been read
+}
+
+func newPipe(to io.Writer) (*pipe, error) {
+	r, w, err := os.Pipe()
+	if err != nil {
+		return nil, err
+	}
+	p := &pipe{r, w, make(chan struct{})}
+	go func() {
+		_, _ = io.Copy(to, r)
+		close(p.drained)
+	}()
+	return p, nil
+}
+
+// end waits until all has been read: until nobody has the pipe open any more for writing.
+func (p *pipe) end() {
+	// Somebody may have left the process group, or the system may have none.
+	_ = p.read.SetReadDeadline(time.Now().Add(10 * time.Second))
+	<-p.drained
+	p.read.Close()
 }
 
 // Ended returns a channel that is closed when the process has ended.

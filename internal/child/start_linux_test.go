@@ -22,7 +22,7 @@ import (
 func TestEndsWithItsStarter(t *testing.T) {
 	const role = "CHILD_TEST_ROLE"
 	again := func(as string) *exec.Cmd {
-		cmd := exec.Command(os.Args[0], "-test.run=^TestEndsWithItsStarter$", "-test.timeout=1m")
+		cmd := exec.Command(os.Args[0], "-test.run=^TestEndsWithItsStarter$", "-test.timeout=15m")
 		cmd.Env = append(os.Environ(), role+"="+as)
 		return cmd
 	}
@@ -81,7 +81,7 @@ func endsWithItsStarter(t *testing.T, cmd *exec.Cmd, frozen bool) {
 		}
 		stopped(t, pid)
 		// What is stopped for ever never closes its end.
-		if err := out.(*os.File).SetReadDeadline(time.Now().Add(time.Minute)); err != nil {
+		if err := out.(*os.File).SetReadDeadline(time.Now().Add(5 * time.Minute)); err != nil {
 			t.Error(err)
 		}
 		defer syscall.Kill(-pid, syscall.SIGKILL)
@@ -102,7 +102,7 @@ func endsWithItsStarter(t *testing.T, cmd *exec.Cmd, frozen bool) {
 // stopped waits until a process stands still, which takes it a moment.
 func stopped(t *testing.T, pid int) {
 	t.Helper()
-	for deadline := time.Now().Add(time.Minute); state(t, pid) != "T"; runtime.Gosched() {
+	for deadline := time.Now().Add(5 * time.Minute); state(t, pid) != "T"; runtime.Gosched() {
 		if time.Now().After(deadline) {
 			t.Fatal("the process does not stop")
 		}

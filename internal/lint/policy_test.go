@@ -71,6 +71,17 @@ var importPolicy = Policy{
 			BoardSafe: true,
 		},
 		{
+			Packages:  "actor/mailbox",
+			Why:       "what a mailbox means is said once, for implementations here and in other modules; it knows the contract, and no implementation",
+			Ours:      []string{"actor", "internal/queue"},
+			BoardSafe: true,
+		},
+		{
+			Packages:  "internal/queue",
+			Why:       "a container has no lock and no atomic, so who shares it shares no mechanism",
+			BoardSafe: true,
+		},
+		{
 			Packages:  "impls",
 			Why:       "the list of implementations is a list: it knows their values and does nothing with them",
 			Ours:      []string{".", "impls/*"},
@@ -80,15 +91,15 @@ var importPolicy = Policy{
 		{
 			Packages:  "impls/actorloop",
 			Why:       "the document this implementation follows has errgroup execute its tasks",
-			Ours:      []string{".", "actor", "group", "task", "internal/invariants"},
+			Ours:      []string{".", "actor", "actor/mailbox", "group", "task", "internal/invariants", "internal/queue"},
 			TestOurs:  []string{"conformance/...", "workloads/..."},
 			Others:    []string{errgroup},
 			BoardSafe: true,
 		},
 		{
 			Packages:  "impls/*",
-			Why:       "implementations share the contract and never mechanism: two that share a queue would be one measurement",
-			Ours:      []string{".", "actor", "group", "task", "internal/invariants"},
+			Why:       "implementations share the contract and what it means, never mechanism: two that share a lock or a wake-up would be one measurement",
+			Ours:      []string{".", "actor", "actor/mailbox", "group", "task", "internal/invariants", "internal/queue"},
 			TestOurs:  []string{"conformance/...", "workloads/..."},
 			BoardSafe: true,
 		},
@@ -198,6 +209,7 @@ var importPolicy = Policy{
 			Packages: "internal/program",
 			Why:      "it starts programs that speak the driving protocol and knows no more of them than that",
 			Ours:     []string{"internal/child", "internal/hwcount"},
+			TestOurs: []string{"internal/patience"},
 		},
 		{
 			Packages: "internal/program/subject",
@@ -231,7 +243,7 @@ var importPolicy = Policy{
 			Packages: "internal/testbin",
 			Why:      "it makes subjects of Go packages, which it builds and lists; it knows neither contracts nor implementations",
 			Ours:     []string{"internal/child", "internal/program", "internal/record", "internal/session"},
-			TestOurs: []string{"internal/hwcount"},
+			TestOurs: []string{"internal/hwcount", "internal/patience"},
 			Others: []string{
 				errgroup, // builds go on side by side
 				"github.com/agnivade/levenshtein",
@@ -315,7 +327,7 @@ var importPolicy = Policy{
 			Packages: "hw",
 			Why:      "it brings firmware to boards and reads what comes back: it knows the protocol and the format of results, and no board or implementation by name",
 			Ours:     []string{"hw/boards", "hw/firmware/line", "internal/child", "internal/compare", "internal/filelock", "internal/record", "internal/scratch", "internal/session"},
-			TestOurs: []string{".", "hw/...", "internal/measure", "impls/...", "internal/barepath"},
+			TestOurs: []string{".", "hw/...", "internal/measure", "impls/...", "internal/barepath", "internal/patience"},
 			Others: []string{
 				"github.com/agnivade/levenshtein",
 				"go.bug.st/serial/...",
@@ -386,6 +398,10 @@ var importPolicy = Policy{
 		{
 			Packages: "internal/barepath",
 			Why:      "it hides the programs of this machine from tests, whatever those look for",
+		},
+		{
+			Packages: "internal/patience",
+			Why:      "tests of time limits vary the limit, whatever it is that the limit ends",
 		},
 		{
 			Packages: "internal/child",

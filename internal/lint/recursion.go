@@ -58,6 +58,10 @@ type RecursionPolicy struct {
 	// given on another stack or later: "time.AfterFunc".
 	Apart []string
 
+	// Beyond are functions that lie on no path, and are not looked into: of the packages that
+	// were read, what no board runs. One that is not reached is a violation.
+	Beyond []string
+
 	// Allowed are calls that may close a cycle. One that closes none is a
 	// violation: the list would otherwise hide what comes later.
 	Allowed []Call
@@ -249,7 +253,12 @@ func (p *Program) Check(policy RecursionPolicy) []Violation {
 	for _, r := range unknown {
 		bad("the root %s is not in the packages that were read", r)
 	}
-	graph, through := p.reach(roots, policy.Apart)
+	graph, through := p.reach(roots, policy)
+	for _, name := range policy.Beyond {
+		if !through[name] {
+			bad("%s was not reached", name)
+		}
+	}
 	for _, name := range policy.Apart {
 		if !through[name] {
 			bad("nothing that was reached hands a function to %s", name)
@@ -354,7 +363,7 @@ func (p *Program) face(name string) *types.Interface {
 // reach returns the calls of functions that can be reached from the roots, without those
 // on a stack of their own, such as calls by the functions in apart; and the functions
 // outside that calls go through.
-func (p *Program) reach(roots, apart []string) (graph map[string][]call, through map[string]bool) {
+func (p *Program) reach(roots []string, policy RecursionPolicy) (graph map[string][]call, through map[string]bool) {
 	graph, through = map[string][]call{}, map[string]bool{}
 	for len(roots) > 0 {
 		f := roots[len(roots)-1]
@@ -364,9 +373,13 @@ func (p *Program) reach(roots, apart []string) (graph map[string][]call, through
 		}
 		graph[f] = nil
 		for _, c := range p.calls[f] {
-			roots = append(roots, c.to)
 			through[c.via] = true
-			if !c.own && !slices.Contains(apart, c.via) {
+			if slices.Contains(policy.Beyond, c.to) {
+				through[c.to] = true
+				continue
+			}
+			roots = append(roots, c.to)
+			if !c.own && !slices.Contains(policy.Apart, c.via) {
 				graph[f] = append(graph[f], c)
 			}
 		}

@@ -28,6 +28,8 @@ var recursionPolicy = RecursionPolicy{
 		"(*actor.Cell).Undelivered",
 	},
 	Apart: []string{"time.AfterFunc"},
+	// It starts tasks, and no board is asked for it.
+	Beyond: []string{"(*workloads.togetherActor).Receive"},
 	Allowed: []Call{
 		{
 			From: "(*actor.Cell).appendPath", To: "(*actor.Cell).appendPath",

@@ -18,6 +18,7 @@ func TestRecursion(t *testing.T) {
 		Roots:   []string{"cycles.Gone"},
 		RootsOf: []string{"cycles.Port", "cycles.Gone", "gone.Port"},
 		Apart:   []string{"time.AfterFunc", "time.Gone"},
+		Beyond:  []string{"allowed.beyond", "allowed.gone"},
 		Allowed: []Call{
 			{From: "allowed.down", To: "allowed.up", Why: "three times"},
 			{From: "allowed.m…", To: "allowed.many…", Why: "three times"},
@@ -45,6 +46,7 @@ func TestRecursion(t *testing.T) {
 		"the root cycles.Gone is not in the packages that were read", // of Roots
 		"the root cycles.Gone is not in the packages that were read", // of RootsOf
 		"the root gone.Port is not in the packages that were read",
+		"allowed.gone was not reached",
 		"nothing that was reached hands a function to time.Gone",
 		"no reason is given why allowed.StartReasonless may call allowed.StartReasonless",
 		"the call of allowed.leaf by allowed.StartLoop is on no cycle",

@@ -11,6 +11,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/dynolab/dyno/internal/patience"
 )
 
 // TestMain lets this test binary play a program that speaks the protocol, as fakeVariable
@@ -208,7 +210,6 @@ func TestViolations(t *testing.T) {
 		{"run", "slice\t{n}\t5\t6\t7\t8\t9\t10", `"10" is no value`},
 		{"run", "usage", "when slice was due"},
 		{"run", "exit", "the benchmark or its package ended the process"},
-		{"run", "hang", "no answer after"},
 		{"reset", "reset\tnow", `"now" is no value`},
 		{"finish", "result\tunquoted", "invalid syntax"},
 
@@ -223,11 +224,7 @@ func TestViolations(t *testing.T) {
 		t.Run(c.word+" "+c.answer, func(t *testing.T) {
 			t.Parallel()
 			script := least + ";" + c.word + ":" + c.answer
-			p, err := fake(t, script, func(cfg *Config) {
-				if c.answer == "hang" {
-					cfg.Timeout = time.Second
-				}
-			})
+			p, err := fake(t, script)
 			if err == nil && c.word != "hello" {
 				if _, err = p.Run(8); err == nil {
 					err = p.Reset()
@@ -247,6 +244,24 @@ func TestViolations(t *testing.T) {
 			}
 		})
 	}
+}
+
+// A program that does not answer in time is ended.
+func TestHangs(t *testing.T) {
+	patience.Try(t, time.Second, func(limit time.Duration) error {
+		p, err := fake(t, least+";run:hang", func(c *Config) { c.Timeout = limit })
+		if err != nil {
+			return err
+		}
+		_, err = p.Run(8)
+		if want := fmt.Sprintf("no answer after %v: hangs", limit); err == nil || !strings.HasPrefix(err.Error(), want) {
+			return fmt.Errorf("error %w, want %q", err, want)
+		}
+		if _, again := p.Run(8); !errors.Is(again, err) {
+			return fmt.Errorf("a slice after the end: %w", again)
+		}
+		return nil
+	})
 }
 
 // A program is told what it is to do by its environment, arguments and folder.

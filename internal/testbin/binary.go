@@ -125,7 +125,7 @@ func (b *builder) goCommand(ctx context.Context, args ...string) *exec.Cmd {
 	cmd.Env = append(cmd.Environ(), b.options.Env...)
 	child.OwnGroup(cmd)
 	cmd.Cancel = func() error { return cmd.Process.Signal(os.Interrupt) }
-	cmd.WaitDelay = time.Second // compilers may outlive a go command that is killed
+	cmd.WaitDelay = 10 * time.Second // compilers may outlive a go command that is killed
 	return cmd
 }
 

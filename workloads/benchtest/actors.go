@@ -54,10 +54,13 @@ func benchActorImpl(b *testing.B, w workloads.Actor, impl dyno.Impl) {
 		if impl.NewDispatcher == nil {
 			b.Skip(impl.Name + " runs no actors")
 		}
+		if w.Together && (impl.NewExecutor == nil || impl.NewGroup == nil) {
+			b.Skip(impl.Name + " has no executor of tasks, or no task group")
+		}
 		if lacks := impl.Promises.Lacks(w.Needs); len(lacks) > 0 {
 			b.Skip("needs " + strings.Join(lacks, ", ") + ", which " + impl.Name + " does not promise")
 		}
-		benchActor(b, w, &c, workloads.Setting{NewDispatcher: impl.NewDispatcher}, w.Prepare)
+		benchActor(b, w, &c, workloads.Setting{NewDispatcher: impl.NewDispatcher, NewExecutor: impl.NewExecutor, NewGroup: impl.NewGroup}, w.Prepare)
 	})
 }
 
@@ -204,18 +207,25 @@ func (m *meter) Share(name string, part, whole int64) {
 	m.shares = append(m.shares, measure.Share(name, part, whole))
 }
 
-// Idle implements [workloads.Meter].
-func (m *meter) Idle(n int, stop func()) {
+// Pause implements [workloads.Meter].
+func (m *meter) Pause(f func()) {
 	m.b.StopTimer()
 	m.allocated.End()
-	m.crowd.see(n, m.memory, inUse())
-	begin := time.Now()
-	stop()
-	m.stopTime += time.Since(begin)
-	m.stopped += n
-	inUse() // collects, so that the next actors find what these leave
+	f()
 	m.allocated.Begin()
 	m.b.StartTimer()
+}
+
+// Idle implements [workloads.Meter].
+func (m *meter) Idle(n int, stop func()) {
+	m.Pause(func() {
+		m.crowd.see(n, m.memory, inUse())
+		begin := time.Now()
+		stop()
+		m.stopTime += time.Since(begin)
+		m.stopped += n
+		inUse() // collects, so that the next actors find what these leave
+	})
 }
 
 // inUse returns the bytes of heap and stacks in use after a collection. It

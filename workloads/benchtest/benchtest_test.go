@@ -31,6 +31,8 @@ var subjects = map[string]dyno.Impl{
 		NewDispatcher: func() actor.Dispatcher {
 			return &losing{Synchronous: serial.NewDispatcher()}
 		},
+		NewExecutor: serial.Impl.NewExecutor,
+		NewGroup:    serial.Impl.NewGroup,
 	},
 	"wrong": {
 		Name:     "wrong",

@@ -197,6 +197,9 @@ func (m *meter) Share(name string, part, whole int64) {
 // Idle implements [workloads.Meter].
 func (m *meter) Idle(_ int, stop func()) { stop() }
 
+// Pause implements [workloads.Meter]. No workload here asks for it.
+func (m *meter) Pause(f func()) { f() }
+
 // until lets the others run that can, and then time pass until ns, as the board does
 // that; in steps, since those who run may make others ready.
 func (m *meter) until(ns int64) {

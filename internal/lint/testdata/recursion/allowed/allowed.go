@@ -37,3 +37,8 @@ func StartReasonless() { StartReasonless() }
 
 func StartLoop() { leaf() }
 func leaf()      {}
+
+// StartBeyond calls what is not looked into.
+func StartBeyond() { beyond() }
+
+func beyond() { beyond() }

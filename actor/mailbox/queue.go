@@ -1,0 +1,335 @@
+// Package mailbox is what an actor's mailbox means, once for all
+// implementations: the order of messages, what happens to one that finds the
+// mailbox full, and in which order senders wait for room.
+//
+// A [Queue] is sequential. It has no lock, no atomic and no goroutine: an
+// implementation of [actor.Port] brings its own synchronisation and calls it
+// under that. A mutex is enough:
+//
+//	func (p *port) Send(msg any, from actor.Worker) actor.SendResult {
+//		prio := p.queue.Priority(msg) // before the lock: it is the user's code
+//		p.mu.Lock()
+//		res, dropped, drop := p.queue.Push(msg, prio)
+//		wake := res == actor.Sent && p.idle
+//		p.idle = p.idle && !wake
+//		p.mu.Unlock()
+//		if drop {
+//			p.cell.Undelivered(dropped, actor.ErrDropped)
+//		}
+//		if wake {
+//			p.schedule(from)
+//		}
+//		return res
+//	}
+//
+//	func (p *port) SendWait(ctx context.Context, msg any, from actor.Worker) error {
+//		prio := p.queue.Priority(msg)
+//		p.mu.Lock()
+//		// Push once more: Closed is ErrStopped, and after Sent schedule the actor.
+//		ready := make(chan struct{})
+//		s := p.queue.Wait(msg, prio, ready)
+//		p.mu.Unlock()
+//		select {
+//		case <-ready:
+//			return s.Err()
+//		case <-ctx.Done():
+//		}
+//		p.mu.Lock()
+//		waited := p.queue.Leave(s)
+//		p.mu.Unlock()
+//		if waited {
+//			return ctx.Err()
+//		}
+//		return s.Err() // it was answered first
+//	}
+//
+// # Memory
+//
+// A queue begins with room for two messages and grows by doubling up to a segment
+// of 256. Beyond that it is a chain of segments, so a flood never copies what
+// waits; segments that are used up go to a pool, which the garbage collector
+// empties. So in the steady state nothing is allocated per message, and after a
+// flood an actor keeps one segment. Messages with priorities are in a heap, which
+// has to be in one piece: it is copied when it grows, and kept up to the
+// mailbox's capacity.
+package mailbox
+
+import (
+	"sync"
+
+	"github.com/dynolab/dyno/actor"
+	"github.com/dynolab/dyno/internal/queue"
+)
+
+// Plain reports whether cfg asks for no more than a first-in-first-out queue
+// without a bound: the default, for which an implementation may have a mechanism
+// of its own instead of a Queue.
+func Plain(cfg actor.MailboxConfig) bool {
+	return cfg.Policy == actor.Unbounded && cfg.Priority == nil
+}
+
+// Queue is the user messages that wait in an actor's mailbox, and the senders
+// that wait for room in it. The zero value is a plain one. Its methods must not
+// be called at the same time, except Priority.
+type Queue struct {
+	ring  queue.Ring[any] // the oldest messages, unless they have priorities
+	later *chain          // those behind them, if ring is full; shut after Close
+	limit *limit          // nil for a plain queue, to keep that small; never written again
+}
+
+// limit is what a queue with a capacity or with priorities has in addition.
+type limit struct {
+	policy   actor.Policy
+	capacity int // 0: none
+	priority func(any) int
+	heap     heap // the messages, if they have priorities
+	senders  queue.List[*Sender]
+}
+
+// New returns an empty queue that follows cfg, which the core has checked.
+func New(cfg actor.MailboxConfig) (q Queue) {
+	if Plain(cfg) {
+		return q
+	}
+	q.limit = &limit{policy: cfg.Policy, capacity: cfg.Capacity, priority: cfg.Priority}
+	q.limit.heap.keep = max(segmentLen, cfg.Capacity)
+	if cfg.Policy == actor.Grow {
+		q.limit.capacity = 0
+		if cfg.Priority == nil {
+			q.ring.Reserve(cfg.Capacity)
+		} else {
+			q.limit.heap.items = make([]item, 0, cfg.Capacity)
+		}
+	}
+	return q
+}
+
+// Len returns how many messages wait.
+func (q *Queue) Len() int {
+	n := q.ring.Len()
+	if q.later != nil {
+		n += q.later.n
+	}
+	if q.limit != nil {
+		n += len(q.limit.heap.items)
+	}
+	return n
+}
+
+// Priority returns the priority of msg, for Push and Wait. It calls the user's
+// function and so belongs before a lock is taken; any number of goroutines may
+// call it at once.
+func (q *Queue) Priority(msg any) int {
+	if q.limit == nil || q.limit.priority == nil {
+		return 0
+	}
+	return q.limit.priority(msg)
+}
+
+// Push queues msg, if the policy allows it. The result is Port.Send's. If drop is
+// true a message had to go for it: dropped, which may be msg itself, and belongs
+// into Cell.Undelivered with ErrDropped when no lock is held any more.
+func (q *Queue) Push(msg any, prio int) (res actor.SendResult, dropped any, drop bool) {
+	if q.later == shut {
+		return actor.Closed, nil, false
+	}
+	x := q.limit
+	if x == nil {
+		q.append(msg)
+		return actor.Sent, nil, false
+	}
+	if x.capacity > 0 && q.Len() >= x.capacity {
+		switch x.policy {
+		case actor.DropNewest:
+			return actor.Full, nil, false
+		case actor.Block:
+			return actor.MustWait, nil, false
+		case actor.DropOldest:
+			return actor.Sent, q.exchange(msg, prio), true
+		}
+	}
+	q.put(msg, prio)
+	return actor.Sent, nil, false
+}
+
+// put queues msg, for which there is room.
+func (q *Queue) put(msg any, prio int) {
+	if q.limit.priority == nil {
+		q.append(msg)
+	} else {
+		q.limit.heap.push(prio, msg)
+	}
+}
+
+// exchange queues msg and takes the oldest message out, or the oldest of those
+// with the lowest priority, which is msg if nothing that waits matters less.
+func (q *Queue) exchange(msg any, prio int) (dropped any) {
+	h := &q.limit.heap
+	switch {
+	case q.limit.priority == nil:
+		dropped = q.take()
+	case h.items[h.last()].prio < prio:
+		return msg
+	default:
+		dropped = h.remove(h.last())
+	}
+	q.put(msg, prio)
+	return dropped
+}
+
+// Pop removes and returns the message to be handled next, and false if there is
+// none. The room goes to the sender that has waited for it longest.
+func (q *Queue) Pop() (msg any, ok bool) {
+	x := q.limit
+	switch {
+	case x != nil && x.priority != nil:
+		if len(x.heap.items) == 0 {
+			return nil, false
+		}
+		msg = x.heap.remove(0)
+	case q.ring.Len() == 0:
+		return nil, false
+	default:
+		msg = q.take()
+	}
+	if x != nil && !x.senders.Empty() {
+		s := x.senders.Pop().Value
+		q.put(s.msg, s.prio)
+		s.answer(nil)
+	}
+	return msg, true
+}
+
+// Close has every later Push return Closed, and every sender that waits be
+// answered with ErrStopped. It returns the messages that wait, in the order in
+// which they would have been handled: each belongs into Cell.Undelivered with
+// ErrStopped when no lock is held any more.
+func (q *Queue) Close() []any {
+	if x := q.limit; x != nil {
+		for !x.senders.Empty() {
+			x.senders.Pop().Value.answer(actor.ErrStopped)
+		}
+	}
+	left := make([]any, 0, q.Len())
+	for msg, ok := q.Pop(); ok; msg, ok = q.Pop() {
+		left = append(left, msg)
+	}
+	q.ring, q.later = queue.Ring[any]{}, shut
+	if q.limit != nil {
+		q.limit.heap.items = nil
+	}
+	return left
+}
+
+// Sender is a call of Port.SendWait that waits for room.
+type Sender struct {
+	node    queue.Node[*Sender]
+	waiting bool // it is in the queue
+	msg     any
+	prio    int
+	ready   chan struct{}
+	err     error
+}
+
+// Wait puts a sender behind those that wait for room already. It may be called if
+// Push has just returned MustWait. When there is room and msg is queued, or the
+// queue is closed, ready is closed, unless it is nil.
+func (q *Queue) Wait(msg any, prio int, ready chan struct{}) *Sender {
+	s := &Sender{waiting: true, msg: msg, prio: prio, ready: ready}
+	s.node.Value = s
+	q.limit.senders.Push(&s.node)
+	return s
+}
+
+// Leave ends the wait of a sender that gives up, and reports whether it had not
+// been answered. If it had been, its message is queued or refused, as Err says.
+func (q *Queue) Leave(s *Sender) bool {
+	if !s.waiting {
+		return false
+	}
+	s.waiting = false
+	q.limit.senders.Remove(&s.node)
+	return true
+}
+
+// Waiting reports whether s has neither been answered nor left.
+func (s *Sender) Waiting() bool { return s.waiting }
+
+// Err is what SendWait returns for a sender that has been answered: nil if its
+// message has been queued, else ErrStopped. Who has found ready closed may call it
+// without synchronisation.
+func (s *Sender) Err() error { return s.err }
+
+// answer ends the wait of s, which has been taken out of the list.
+func (s *Sender) answer(err error) {
+	s.waiting, s.err, s.msg = false, err, nil
+	if s.ready != nil {
+		close(s.ready)
+	}
+}
+
+// segmentLen is the length of a segment: with two words a message it is a page,
+// and what an actor keeps after a flood.
+const segmentLen = 256
+
+type segment [segmentLen]any
+
+// chain is what waits behind a full ring: segments of which all but the last are
+// full.
+type chain struct {
+	segments queue.Ring[*segment]
+	n        int // messages
+}
+
+// shut is the chain of a closed queue, for Push to see at no price.
+var shut = new(chain)
+
+// spare has segments without messages. It is safe for concurrent use, so queues
+// may share it.
+var spare = sync.Pool{New: func() any { return new(segment) }}
+
+// append queues msg behind all others.
+func (q *Queue) append(msg any) {
+	full := q.ring.Len() == q.ring.Cap() && q.ring.Cap() >= segmentLen
+	if full || q.later != nil && q.later.n > 0 {
+		q.appendLater(msg)
+		return
+	}
+	q.ring.Push(msg)
+}
+
+func (q *Queue) appendLater(msg any) {
+	if q.later == nil {
+		q.later = new(chain)
+	}
+	c := q.later
+	i := c.n % segmentLen
+	if i == 0 {
+		c.segments.Push(spare.Get().(*segment))
+	}
+	c.segments.At(c.segments.Len() - 1)[i] = msg
+	c.n++
+}
+
+// take removes and returns the first message of the ring. If the ring is empty
+// then, it goes on with the next segment.
+func (q *Queue) take() any {
+	msg := q.ring.Pop()
+	if q.ring.Len() == 0 && q.later != nil && q.later.n > 0 {
+		q.advance()
+	}
+	return msg
+}
+
+func (q *Queue) advance() {
+	c := q.later
+	n := min(c.n, segmentLen)
+	c.n -= n
+	old := q.ring.Replace(c.segments.Pop()[:], n)
+	if len(old) == segmentLen {
+		spare.Put((*segment)(old))
+	}
+	if c.n == 0 && c.segments.Cap() > 16 {
+		q.later = nil // a flood is over, whose chain was long
+	}
+}

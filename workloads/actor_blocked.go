@@ -1,0 +1,243 @@
+package workloads
+
+import (
+	"errors"
+	"sync/atomic"
+	"time"
+
+	"github.com/dynolab/dyno/actor"
+)
+
+const (
+	blockedActors = 1000
+	blockedEvery  = 10 // one handler of so many blocks
+	blockedFree   = blockedActors - blockedActors/blockedEvery
+	blockedFor    = time.Millisecond
+)
+
+// Blocked is handlers that block, as those do that read a file or call a library that
+// knows no better: of 1,000 actors that have a message each, 100 sleep for a millisecond. An
+// operation is a message that is handled without blocking, and the time is that of
+// these: until the last of them has been handled. Waiting for those that sleep is
+// no part of it, where the [Meter] says so.
+func Blocked() Actor {
+	return Actor{
+		Name:    "blocked",
+		Doc:     "100 of 1,000 actors sleep for 1 ms in their handler: how long the 900 others wait for them",
+		Slicing: Slicing{Unit: blockedFree},
+		Prepare: blockedOnActors,
+		Refs: []ActorRef{
+			{
+				Name:    refBuffered,
+				Doc:     "a goroutine and a buffered channel each",
+				Prepare: func(st Setting) Run { return blockedOnChannels(st, 1) },
+			},
+			{
+				Name:    refUnbuffered,
+				Doc:     "a goroutine and an unbuffered channel each",
+				Prepare: func(st Setting) Run { return blockedOnChannels(st, 0) },
+			},
+			{
+				Name: refMutexCond,
+				Doc:  "a goroutine each and a slice behind a mutex and a condition variable",
+				Prepare: func(st Setting) Run {
+					return blockedByHand(st, func(c *crew, handle func(int, *nap) error) carrier[*nap] {
+						return onBoxes(c, blockedActors, 0, handle)
+					})
+				},
+			},
+			{
+				Name:    refGoroutines,
+				Doc:     "a goroutine for each message: what one starts who knows that handlers may block",
+				Prepare: func(st Setting) Run { return blockedByHand(st, onGoroutines[*nap]) },
+			},
+		},
+	}
+}
+
+// A nap is a message to one of the actors, the same in every round.
+type nap struct {
+	at    int
+	round int64 // that it was sent in
+}
+
+// A blockedNode is an actor.
+type blockedNode struct {
+	*blocked
+	index int
+	round int64 // of its last message
+	self  actor.Ref
+	_     [64]byte // nodes are worked on by different processors
+}
+
+// blocked is what runs in all ways have in common.
+type blocked struct {
+	*score
+	meter Meter
+	nodes []blockedNode
+	naps  []nap
+
+	round   int64
+	busy    int          // actors that have a message in this round
+	asleep  atomic.Int64 // those that sleep, or will, and one for the Do
+	asked   int64
+	handled atomic.Int64
+}
+
+func newBlocked(s *score, st Setting) *blocked {
+	b := &blocked{score: s, meter: st.Meter, nodes: make([]blockedNode, blockedActors), naps: make([]nap, blockedActors)}
+	for i := range b.nodes {
+		b.nodes[i].blocked, b.nodes[i].index = b, i
+		b.naps[i].at = i
+	}
+	return b
+}
+
+// sleeps reports whether the handler of node i blocks.
+func sleeps(i int) bool { return i%blockedEvery == 0 }
+
+// do performs n operations in rounds, which begin calls once each; it waits until what
+// does not block has been handled. wait waits for the rest.
+func (b *blocked) do(n int, begin, wait func() error) error {
+	return inRounds(n, blockedFree, func(k int) error {
+		b.round++
+		b.asked += int64(k)
+		// Every tenth sleeps, from the first on, so some sleep before any other.
+		asleep := (k + blockedEvery - 2) / (blockedEvery - 1)
+		b.busy = k + asleep
+		b.asleep.Store(int64(asleep) + 1)
+		b.begin(k, k)
+		for i := range b.busy {
+			b.naps[i].round = b.round
+		}
+		if err := begin(); err != nil {
+			return err
+		}
+		var err error
+		rest := func() {
+			b.parts.Store(1)
+			b.rested()
+			err = wait()
+		}
+		if b.meter != nil {
+			b.meter.Pause(rest)
+		} else {
+			rest()
+		}
+		return err
+	})
+}
+
+// rested books that one who sleeps does so no more, or that the Do waits for them.
+func (b *blocked) rested() {
+	if b.asleep.Add(-1) == 0 {
+		b.part()
+	}
+}
+
+// take handles a message.
+func (n *blockedNode) take(m *nap) error {
+	if m.at != n.index || m.round == n.round {
+		return errors.New("workloads: a message came twice, or to an actor that it was not sent to")
+	}
+	n.round = m.round
+	if sleeps(n.index) {
+		time.Sleep(blockedFor)
+		n.rested()
+		return nil
+	}
+	n.handled.Add(1)
+	n.part()
+	return nil
+}
+
+func (b *blocked) check() error { return countCheck(b.asked, b.handled.Load()) }
+
+// Receive implements [actor.Actor].
+func (n *blockedNode) Receive(_ *actor.Context, msg any) error {
+	m, ok := msg.(*nap)
+	if !ok {
+		return errStray()
+	}
+	return n.take(m)
+}
+
+// blockedRun is Blocked run by an implementation.
+type blockedRun struct {
+	*stage
+	blocked *blocked
+}
+
+func blockedOnActors(st Setting) Run {
+	r := new(blockedRun)
+	r.stage = newStage(st, func(s *stage, ctx *actor.Context) (err error) {
+		b := newBlocked(&s.score, st)
+		r.blocked = b
+		for i := 0; i < len(b.nodes) && err == nil; i++ {
+			b.nodes[i].self, err = s.spawn(ctx, &b.nodes[i])
+		}
+		return err
+	})
+	r.begun = func(ctx *actor.Context) error {
+		b := r.blocked
+		for i := range b.busy {
+			if err := ctx.Tell(b.nodes[i].self, &b.naps[i]); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	return r
+}
+
+func (r *blockedRun) Do(n int) error {
+	if err := r.err(); err != nil {
+		return err
+	}
+	return r.blocked.do(n, func() error { return r.play(r.begun) }, r.wait)
+}
+
+func (r *blockedRun) Check() error {
+	if err := r.stop(); err != nil {
+		return err
+	}
+	return r.blocked.check()
+}
+
+// blockedHands is Blocked run by a reference.
+type blockedHands struct {
+	*crew
+	blocked *blocked
+	send    carrier[*nap]
+}
+
+func blockedByHand(st Setting, carry func(c *crew, handle func(at int, m *nap) error) carrier[*nap]) Run {
+	r := &blockedHands{crew: new(crew)}
+	r.init()
+	b := newBlocked(&r.score, st)
+	r.blocked = b
+	r.send = carry(r.crew, func(at int, m *nap) error { return b.nodes[at].take(m) })
+	return r
+}
+
+func blockedOnChannels(st Setting, room int) Run {
+	return blockedByHand(st, func(c *crew, handle func(int, *nap) error) carrier[*nap] {
+		return onChannels(c, blockedActors, roomOf(room), handle)
+	})
+}
+
+func (r *blockedHands) Do(n int) error {
+	return r.blocked.do(n, func() error {
+		for i := range r.blocked.busy {
+			r.send(i, &r.blocked.naps[i])
+		}
+		return r.wait()
+	}, r.wait)
+}
+
+func (r *blockedHands) Check() error {
+	if err := r.stop(); err != nil {
+		return err
+	}
+	return r.blocked.check()
+}

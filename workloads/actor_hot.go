@@ -1,0 +1,231 @@
+package workloads
+
+import (
+	"errors"
+	"math/rand/v2"
+	"strconv"
+
+	"github.com/dynolab/dyno/actor"
+)
+
+const (
+	hotActors = 10_000
+	hotTokens = 256 // messages under way at once
+)
+
+// Hot is skewed load: of 10,000 actors one has every second message. It passes each on to
+// another actor, which is cold by then, and that one sends it back. It is a program with a
+// cache, a counter or a connection that all of its parts need.
+func Hot() Actor {
+	return Actor{
+		Name:    "hot",
+		Doc:     "10,000 actors send to a single one, which passes each message on to another: what a hot spot costs everybody",
+		Actors:  hotActors,
+		Slicing: Slicing{Unit: hotActors},
+		Prepare: hotOnActors,
+		// With unbuffered channels the hot one and another could send to each other.
+		Refs: []ActorRef{
+			{
+				Name: refBuffered,
+				Doc:  "a goroutine and a channel each, the hot one's with room for all messages",
+				Prepare: func(st Setting) Run {
+					return hotByHand(st, func(c *crew, n int, handle func(int, *hotToken) error) carrier[*hotToken] {
+						return onChannels(c, n, func(at int) int {
+							if at == 0 {
+								return hotTokens
+							}
+							return 1
+						}, handle)
+					})
+				},
+			},
+			{
+				Name: refMutexCond,
+				Doc:  "a goroutine each and a slice behind a mutex and a condition variable",
+				Prepare: func(st Setting) Run {
+					return hotByHand(st, func(c *crew, n int, handle func(int, *hotToken) error) carrier[*hotToken] {
+						return onBoxes(c, n, 0, handle)
+					})
+				},
+			},
+		},
+	}
+}
+
+// A hotToken is a message. It belongs to the node it has been sent to.
+type hotToken struct {
+	home int // which one it is: tokens are in no order among each other
+	at   int // the node that is to have it next
+	left int // hops of this Do
+	sum  uint64
+	_    [32]byte
+}
+
+// A hotNode is an actor. Node 0 is the hot one.
+type hotNode struct {
+	hot    *hotSpot
+	index  int
+	weight uint64 // of a visit in the token's sum
+	visits uint64
+	self   actor.Ref
+	_      [24]byte // nodes are worked on by different processors
+}
+
+// hotSpot is what runs in all ways have in common.
+type hotSpot struct {
+	*score
+	nodes  []hotNode
+	tokens []hotToken
+	turn   int // the token that gets the first of the next odd hops
+	first  int // of the tokens that have hops to make
+	moving int // and how many they are
+	asked  uint64
+
+	_    [64]byte
+	next int     // the hot node's: where in order the next message goes
+	cold []int32 // the other nodes, in the order in which they have messages
+}
+
+// newHotSpot makes the nodes, without those that no operation would ever reach.
+func newHotSpot(s *score, st Setting) *hotSpot {
+	n := hotActors
+	if st.Ops > 0 {
+		n = min(n, max(2, st.Ops))
+	}
+	h := &hotSpot{score: s, nodes: make([]hotNode, n), tokens: make([]hotToken, hotTokens), cold: make([]int32, n-1)}
+	for i := range h.nodes {
+		h.nodes[i].hot, h.nodes[i].index, h.nodes[i].weight = h, i, uint64(fill(uint32(i), 2))
+	}
+	for i := range h.tokens {
+		h.tokens[i].home = i
+	}
+	for i, at := range rand.New(rand.NewPCG(1, 2)).Perm(n - 1) { // the same in every run
+		h.cold[i] = int32(at + 1)
+	}
+	return h
+}
+
+func (h *hotSpot) deal(n int) {
+	h.begin(n, min(n, hotTokens))
+	h.asked += uint64(n)
+	h.first, h.moving = h.turn, min(n, hotTokens)
+	for i := range h.moving {
+		h.token(i).left = share(n, i, hotTokens)
+	}
+	h.turn = (h.turn + n) % hotTokens
+}
+
+// token returns the i-th token that has hops to make.
+func (h *hotSpot) token(i int) *hotToken { return &h.tokens[(h.first+i)%hotTokens] }
+
+// warm is how many hops it takes until each actor has had a message.
+func (h *hotSpot) warm() int { return 2*len(h.nodes) + hotTokens }
+
+// visit books that n has the token, sets where it is to go, and reports whether it is to go
+// there now.
+func (n *hotNode) visit(t *hotToken) (more bool, err error) {
+	if t.at != n.index || t.left <= 0 {
+		return false, errors.New("workloads: token " + strconv.Itoa(t.home) + " came twice, or to an actor that it was not sent to")
+	}
+	n.visits++
+	t.sum += n.weight
+	t.left--
+	t.at = 0
+	if n.index == 0 {
+		h := n.hot
+		t.at = int(h.cold[h.next])
+		if h.next++; h.next == len(h.cold) {
+			h.next = 0
+		}
+	}
+	return t.left > 0, nil
+}
+
+func (h *hotSpot) check() error {
+	var visits, sum, want uint64
+	for i := range h.nodes {
+		visits += h.nodes[i].visits
+		want += h.nodes[i].visits * h.nodes[i].weight
+	}
+	for i := range h.tokens {
+		sum += h.tokens[i].sum
+	}
+	if err := countCheck(int64(h.asked), int64(visits)); err != nil {
+		return err
+	}
+	if sum != want {
+		return errors.New("workloads: the tokens were not where they say")
+	}
+	return nil
+}
+
+// Receive implements [actor.Actor].
+func (n *hotNode) Receive(ctx *actor.Context, msg any) error {
+	t, ok := msg.(*hotToken)
+	if !ok {
+		return errStray()
+	}
+	more, err := n.visit(t)
+	if err != nil {
+		return err
+	}
+	if more {
+		return ctx.Tell(n.hot.nodes[t.at].self, t)
+	}
+	n.hot.part()
+	return nil
+}
+
+func hotOnActors(st Setting) Run {
+	r := new(actorsRun)
+	var h *hotSpot
+	r.begun = func(ctx *actor.Context) error {
+		for i := range h.moving {
+			t := h.token(i)
+			if err := ctx.Tell(h.nodes[t.at].self, t); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	r.stage = newStage(st, func(s *stage, ctx *actor.Context) (err error) {
+		h = newHotSpot(&s.score, st)
+		r.protocol = h
+		for i := 0; i < len(h.nodes) && err == nil; i++ {
+			h.nodes[i].self, err = s.spawn(ctx, &h.nodes[i])
+		}
+		return err
+	})
+	if r.err() == nil {
+		_ = r.Do(h.warm()) // what is wrong the next Do will say
+	}
+	return r
+}
+
+func hotByHand(st Setting, carry func(c *crew, n int, handle func(at int, t *hotToken) error) carrier[*hotToken]) Run {
+	r := &crewRun{crew: new(crew)}
+	r.init()
+	h := newHotSpot(&r.score, st)
+	r.protocol = h
+	var send carrier[*hotToken]
+	send = carry(r.crew, len(h.nodes), func(at int, t *hotToken) error {
+		more, err := h.nodes[at].visit(t)
+		switch {
+		case err != nil:
+			return err
+		case more:
+			send(t.at, t)
+		default:
+			h.part()
+		}
+		return nil
+	})
+	r.begun = func() {
+		for i := range h.moving {
+			t := h.token(i)
+			send(t.at, t)
+		}
+	}
+	_ = r.Do(h.warm())
+	return r
+}

@@ -1,0 +1,168 @@
+package workloads
+
+import (
+	"errors"
+
+	"github.com/dynolab/dyno/actor"
+)
+
+// Payload is Count with messages that carry something: 64 bytes that the sender makes anew
+// for each message, as real programs do, and a pointer to them is sent. With by=value the
+// bytes themselves are sent. A channel of such values copies them; what takes messages of
+// any type allocates for each.
+func Payload() []Actor {
+	return []Actor{
+		payload("", "one actor sends to another what it allocates for each message, 64 bytes: what a message costs that carries something",
+			func(n *note) any { return boxParcel(n) },
+			payloadRefs("pointers", boxParcel, func(k *funnelSink, p *parcel) error { return k.unpack(p) })),
+		payload("by=value", "the same with the 64 bytes themselves in the message: what sending a value costs",
+			func(n *note) any { return newParcel(n) },
+			payloadRefs("values", newParcel, func(k *funnelSink, p parcel) error { return k.unpack(&p) })),
+	}
+}
+
+func payload(variant, doc string, wrap func(n *note) any, refs []ActorRef) Actor {
+	return Actor{
+		Name:    "payload",
+		Variant: variant,
+		Doc:     doc,
+		Prepare: func(st Setting) Run { return payloadOnActors(st, wrap) },
+		Refs:    refs,
+	}
+}
+
+// A parcel is a message of 64 bytes.
+type parcel struct {
+	note
+	body [13]uint32
+}
+
+func newParcel(n *note) parcel {
+	p := parcel{note: *n}
+	for i := range p.body {
+		p.body[i] = n.value + uint32(i)
+	}
+	return p
+}
+
+func boxParcel(n *note) *parcel {
+	p := newParcel(n)
+	return &p
+}
+
+// open returns what is in a parcel, if nothing has been altered.
+func (p *parcel) open() (*note, error) {
+	for i, v := range p.body {
+		if v != p.value+uint32(i) {
+			return nil, errors.New("workloads: what a message carries is not what was sent")
+		}
+	}
+	return &p.note, nil
+}
+
+// parcelSender is the sender of a funnel, whose notes it wraps.
+type parcelSender struct {
+	*funnelSender
+	wrap func(n *note) any
+}
+
+// Receive implements [actor.Actor].
+func (s parcelSender) Receive(ctx *actor.Context, msg any) error {
+	more, ok := msg.(moreNotes)
+	if !ok {
+		return errStray()
+	}
+	part, err := s.hear(more)
+	if err != nil {
+		return err
+	}
+	if part {
+		defer s.part()
+	}
+	for s.left > 0 && s.free > 0 {
+		s.left--
+		s.free--
+		if err := ctx.Tell(s.sink, s.wrap(s.pick())); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// unpack books what is in a parcel.
+func (k *funnelSink) unpack(p *parcel) error {
+	n, err := p.open()
+	if err != nil {
+		return err
+	}
+	return k.take(n)
+}
+
+// parcelSink is the receiver.
+type parcelSink struct{ *funnelSink }
+
+// Receive implements [actor.Actor].
+func (k parcelSink) Receive(ctx *actor.Context, msg any) error {
+	var (
+		n   *note
+		err error
+	)
+	switch m := msg.(type) {
+	case *parcel:
+		n, err = m.open()
+	case parcel:
+		n, err = m.open()
+	default:
+		return errStray()
+	}
+	if err != nil {
+		return err
+	}
+	return k.accept(ctx, n)
+}
+
+func payloadOnActors(st Setting, wrap func(n *note) any) Run {
+	return funnelKind{senders: 1}.onActorsAs(st,
+		func(s *funnelSender) actor.Actor { return parcelSender{s, wrap} },
+		func(k *funnelSink) actor.Actor { return parcelSink{k} })
+}
+
+// payloadRefs are the references whose queues are of type M.
+func payloadRefs[M any](of string, wrap func(n *note) M, unpack func(k *funnelSink, m M) error) []ActorRef {
+	byHand := func(carry func(c *crew, handle func(at int, m M) error) carrier[M]) Run {
+		r := &crewRun{crew: new(crew)}
+		r.init()
+		f := newFunnel(&r.score, 1, window)
+		r.protocol = f
+		send := carry(r.crew, func(_ int, m M) error { return unpack(&f.sink, m) })
+		r.begun = func() { // the sender is the caller of Do
+			s := &f.senders[0]
+			for range s.quota {
+				send(0, wrap(s.pick()))
+			}
+		}
+		return r
+	}
+	onChannel := func(room int) Run {
+		return byHand(func(c *crew, handle func(int, M) error) carrier[M] { return onChannels(c, 1, roomOf(room), handle) })
+	}
+	return []ActorRef{
+		{
+			Name:    refBuffered,
+			Doc:     "goroutines and a buffered channel of " + of,
+			Prepare: func(Setting) Run { return onChannel(window) },
+		},
+		{
+			Name:    refUnbuffered,
+			Doc:     "goroutines and an unbuffered channel of " + of,
+			Prepare: func(Setting) Run { return onChannel(0) },
+		},
+		{
+			Name: refMutexCond,
+			Doc:  "goroutines and a slice of " + of + " behind a mutex and condition variables",
+			Prepare: func(Setting) Run {
+				return byHand(func(c *crew, handle func(int, M) error) carrier[M] { return onBoxes(c, 1, window, handle) })
+			},
+		},
+	}
+}
