@@ -1,7 +1,6 @@
 package workstealing
 
 import (
-	"context"
 	"runtime"
 	"sync/atomic"
 
@@ -60,9 +59,6 @@ const (
 	bitWaiting = 1 << 3 // in is not empty
 	bitShut    = 1 << 4 // Close was called: in takes no more
 )
-
-// keep is how many messages a bounded mailbox has room for in advance.
-const keep = 1024
 
 var _ actor.Port = (*box)(nil)
 
@@ -140,11 +136,6 @@ func (b *box) lock() uint32 {
 			runtime.Gosched() // whoever has it may have lost its processor
 		}
 	}
-}
-
-// SendWait implements [actor.Port].
-func (b *box) SendWait(ctx context.Context, msg any, from actor.Worker) error {
-	return b.bounded.wait(ctx, b, msg, from)
 }
 
 // Wake implements [actor.Port].

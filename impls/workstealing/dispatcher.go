@@ -5,6 +5,7 @@ import (
 	"sync/atomic"
 
 	"github.com/dynolab/dyno/actor"
+	"github.com/dynolab/dyno/actor/mailbox"
 )
 
 // Dispatcher runs the actors of a system on a [Pool]. Make one with [NewDispatcher].
@@ -51,10 +52,10 @@ func (d *Dispatcher) Start() (err error) {
 func (d *Dispatcher) Attach(cfg actor.MailboxConfig) actor.Port {
 	b := &box{d: d}
 	switch {
-	case cfg.Priority != nil, cfg.Policy != actor.Unbounded && cfg.Policy != actor.Grow:
-		b.bounded = newBounded(cfg)
-	case cfg.Capacity > 0:
+	case cfg.Policy == actor.Grow && cfg.Priority == nil:
 		b.in.reserve(cfg.Capacity)
+	case !mailbox.Plain(cfg):
+		b.bounded = &bounded{queue: mailbox.New(cfg)}
 	}
 	return b
 }

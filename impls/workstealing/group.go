@@ -8,6 +8,7 @@ import (
 
 	"github.com/dynolab/dyno/group"
 	"github.com/dynolab/dyno/internal/invariants"
+	"github.com/dynolab/dyno/internal/queue"
 )
 
 // Group is a task group whose tasks run on a [Pool].
@@ -47,13 +48,13 @@ type Group[T any] struct {
 	firstErr error // of the first task that completed with an error
 	cause    error // of the context, fixed when the group settles
 	blocked  []*submission[T]
-	waiting  consumers[T]
+	waiting  queue.List[consumer[T]]
 	idle     *idle
 
 	// One of each kind of waiter for the next call that has to wait, to save
 	// allocating one: mostly a single goroutine submits, and a single one drains.
 	spareSubmission *submission[T]
-	spareConsumer   *consumer[T]
+	spareConsumer   *queue.Node[consumer[T]]
 }
 
 // flags of a group.
@@ -70,6 +71,24 @@ const closedBit = 1
 type submission[T any] struct {
 	fn    group.TaskFunc[T]
 	ready chan error // capacity 1; receives what Go returns
+}
+
+// consumer is a call of Next that waits for a result.
+type consumer[T any] struct {
+	ready chan struct{} // capacity 1; a token means the answer is there
+
+	// Written under the group's mutex by who answers; read after receiving
+	// from ready or, by a caller that gives up, under the mutex.
+	answered bool
+	res      group.Result[T]
+	ok       bool
+}
+
+// answer ends the wait of c, which has been taken out of the queue. The
+// group's mutex is held.
+func (c *consumer[T]) answer(r group.Result[T], ok bool) {
+	c.res, c.ok, c.answered = r, ok, true
+	c.ready <- struct{}{}
 }
 
 // idle is one stretch of time with tasks in flight, as seen by those who wait
@@ -228,12 +247,13 @@ func (g *Group[T]) wait(ctx context.Context) (group.Result[T], bool, error) {
 		}
 		done = ctx.Done()
 	}
-	c := g.spareConsumer
+	n := g.spareConsumer
 	g.spareConsumer = nil
-	if c == nil {
-		c = &consumer[T]{ready: make(chan struct{}, 1)}
+	if n == nil {
+		n = &queue.Node[consumer[T]]{Value: consumer[T]{ready: make(chan struct{}, 1)}}
 	}
-	g.waiting.push(c)
+	c := &n.Value
+	g.waiting.Push(n)
 	g.mu.Unlock()
 	select {
 	case <-c.ready:
@@ -241,7 +261,7 @@ func (g *Group[T]) wait(ctx context.Context) (group.Result[T], bool, error) {
 	case <-done:
 		g.mu.Lock()
 		if !c.answered {
-			g.waiting.remove(c)
+			g.waiting.Remove(n)
 			g.unflag()
 			g.mu.Unlock()
 			return group.Result[T]{}, false, ctx.Err()
@@ -250,7 +270,7 @@ func (g *Group[T]) wait(ctx context.Context) (group.Result[T], bool, error) {
 	}
 	r, ok = c.res, c.ok
 	c.res, c.answered = group.Result[T]{}, false
-	g.spareConsumer = c
+	g.spareConsumer = n
 	g.mu.Unlock()
 	return r, ok, nil
 }
@@ -263,7 +283,7 @@ func (g *Group[T]) lower(flag uint32) { g.flags.Store(g.flags.Load() &^ flag) }
 
 // unflag clears the waiting flag if nobody waits. mu is held.
 func (g *Group[T]) unflag() {
-	if g.waiting.empty() {
+	if g.waiting.Empty() {
 		g.lower(flagWaiting)
 	}
 }
@@ -370,12 +390,12 @@ func (g *Group[T]) attend() {
 	// handed out below, so that nobody is told of the end before the last result.
 	over := g.over()
 	g.settle()
-	for !g.waiting.empty() {
+	for !g.waiting.Empty() {
 		r, ok := g.results.pop()
 		if !ok && !g.settled {
 			break
 		}
-		g.waiting.pop().answer(r, ok)
+		g.waiting.Pop().Value.answer(r, ok)
 	}
 	g.unflag()
 	if over && g.idle != nil {

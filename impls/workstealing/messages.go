@@ -62,6 +62,9 @@ func (q *messages) push(msg any) {
 
 // reserve makes room for n messages in an empty chain.
 func (q *messages) reserve(n int) {
+	if n == 0 {
+		return
+	}
 	q.tail = newChunk(n)
 	q.head, q.size = q.tail, int32(min(n, large))
 }

@@ -58,7 +58,7 @@ const (
 // works there: it is parked without one. Methods are for that goroutine, the owner,
 // where nothing else is said.
 type worker struct {
-	queue queue
+	queue runq
 	_     [24]byte // thieves write the queue's word
 
 	// next is the actor that the one in its turn sent to last: it runs next,

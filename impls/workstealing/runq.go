@@ -23,7 +23,7 @@ const (
 	flagGrowing
 )
 
-// queue is a worker's own queue. The owner appends, and takes the oldest job or,
+// runq is a worker's own queue. The owner appends, and takes the oldest job or,
 // of forks, the newest; thieves take the oldest. It is that of tokio's scheduler
 // (runtime/scheduler/multi_thread/queue.rs) with the owner's end of Chase and
 // Lev's deque (SPAA 2005) added.
@@ -32,7 +32,7 @@ const (
 // alone, and nobody reads a place before a swap has made it theirs. So there is
 // nothing to read twice, and a word that comes back (ABA) does no harm: equal words
 // mean the same jobs for the taking. A job is four words of plain memory.
-type queue struct {
+type runq struct {
 	// word packs flags, steal, head and tail, 16 bits each. The jobs from head to
 	// tail wait. A thief raises head to claim, reads, and then raises steal to
 	// head, which hands the places back to the owner; while they differ other
@@ -66,17 +66,17 @@ func (s span) pack() uint64 {
 func (s span) len() int { return int(s.tail - s.head) }
 
 // len returns how many jobs wait.
-func (q *queue) len() int { return unpack(q.word.Load()).len() }
+func (q *runq) len() int { return unpack(q.word.Load()).len() }
 
 // urgent reports whether a job may wait for which another worker is always woken.
-func (q *queue) urgent() bool {
+func (q *runq) urgent() bool {
 	s := unpack(q.word.Load())
 	return s.flags&flagUrgent != 0 && s.len() > 0
 }
 
 // room returns the places with room for n more jobs from index tail on, or nil
 // if the queue must not become so long. Owner only.
-func (q *queue) room(n int) (slots places, tail uint16) {
+func (q *runq) room(n int) (slots places, tail uint16) {
 	for {
 		v := q.word.Load()
 		s := unpack(v)
@@ -110,7 +110,7 @@ func (q *queue) room(n int) (slots places, tail uint16) {
 
 // publish makes n jobs, which the owner has put into the places behind tail,
 // visible.
-func (q *queue) publish(n int, flags uint16) {
+func (q *runq) publish(n int, flags uint16) {
 	for {
 		v := q.word.Load()
 		s := unpack(v)
@@ -132,7 +132,7 @@ func (q *queue) publish(n int, flags uint16) {
 }
 
 // push appends j and reports whether there was room. Owner only.
-func (q *queue) push(j job, flags uint16) bool {
+func (q *runq) push(j job, flags uint16) bool {
 	slots, tail := q.room(1)
 	if slots == nil {
 		return false
@@ -143,7 +143,7 @@ func (q *queue) push(j job, flags uint16) bool {
 }
 
 // pop takes the newest job if it is a fork, else the oldest. Owner only.
-func (q *queue) pop() (job, bool) {
+func (q *runq) pop() (job, bool) {
 	if q.forks > 0 {
 		return q.newest()
 	}
@@ -151,7 +151,7 @@ func (q *queue) pop() (job, bool) {
 }
 
 // newest takes the newest job. Owner only.
-func (q *queue) newest() (job, bool) {
+func (q *runq) newest() (job, bool) {
 	for {
 		v := q.word.Load()
 		s := unpack(v)
@@ -169,7 +169,7 @@ func (q *queue) newest() (job, bool) {
 }
 
 // oldest takes the oldest job. Owner only.
-func (q *queue) oldest() (job, bool) {
+func (q *runq) oldest() (job, bool) {
 	for {
 		v := q.word.Load()
 		s := unpack(v)
@@ -189,7 +189,7 @@ func (q *queue) oldest() (job, bool) {
 
 // clear takes the job out of place i, which is the owner's: what it holds must not
 // live on there.
-func (q *queue) clear(i uint16) job {
+func (q *runq) clear(i uint16) job {
 	place := q.slots.Load().at(i)
 	j := *place
 	*place = job{}
@@ -198,7 +198,7 @@ func (q *queue) clear(i uint16) job {
 
 // steal moves half of the queue, the larger one if it is odd, but of forks one,
 // to the empty queue of the caller, who owns it, and returns the oldest.
-func (q *queue) steal(to *queue) (job, bool) {
+func (q *runq) steal(to *runq) (job, bool) {
 	var s span
 	var room places
 	var tail uint16
@@ -250,7 +250,7 @@ func (q *queue) steal(to *queue) (job, bool) {
 // rule when what is divided is joined. Elsewhere it stays until its turn comes; now and
 // then those at the new end are dropped, so that they do not gather where each task
 // waits for the older one of two. Owner only.
-func (q *queue) drop(f *future) {
+func (q *runq) drop(f *future) {
 	q.drops++
 	thorough := q.drops%litter == 0
 	if q.forks == 0 || !thorough && q.last != nil && q.last != f {

@@ -19,7 +19,7 @@ func TestQueueIsADeque(t *testing.T) {
 	for seed := range uint64(300) {
 		r := rand.New(rand.NewPCG(seed, 0))
 		hs := numbered(2000)
-		q := queue{limit: 1 << (1 + r.IntN(8))}
+		q := runq{limit: 1 << (1 + r.IntN(8))}
 		if seed%2 == 0 { // indices near the end of their range
 			q.word.Store(span{0, 1<<16 - 10, 1<<16 - 10, 1<<16 - 10}.pack())
 		}
@@ -52,7 +52,7 @@ func TestQueueIsADeque(t *testing.T) {
 					want, model = model[0].n, model[1:]
 				}
 			default:
-				to := queue{limit: 1 << (1 + r.IntN(8))}
+				to := runq{limit: 1 << (1 + r.IntN(8))}
 				_, forks := unpack(q.word.Load()), unpack(q.word.Load()).flags&flagForks != 0
 				j, _ := q.steal(&to)
 				got = number(handle(j))
@@ -101,13 +101,13 @@ func TestQueueHandsEachJobOutOnce(t *testing.T) {
 			}
 			return ok
 		}
-		q := queue{limit: 1 << (1 + r.IntN(8))}
+		q := runq{limit: 1 << (1 + r.IntN(8))}
 		flags := [...]uint16{0, flagForks}[seed%2]
 		var over atomic.Bool
 		var wg sync.WaitGroup
 		for range thieves {
 			wg.Go(func() {
-				own := queue{limit: 1 << (1 + seed%5)}
+				own := runq{limit: 1 << (1 + seed%5)}
 				for {
 					done := over.Load()
 					found := took(q.steal(&own))
@@ -151,7 +151,7 @@ func TestQueueHandsEachJobOutOnce(t *testing.T) {
 
 // What was taken is not held.
 func TestQueueLetsGo(t *testing.T) {
-	q, to := queue{limit: 1 << 10}, queue{limit: 1 << 10}
+	q, to := runq{limit: 1 << 10}, runq{limit: 1 << 10}
 	for _, h := range numbered(1000) {
 		q.push(forkOf(h), 0)
 	}
