@@ -132,8 +132,8 @@ func (b *box) lock() uint32 {
 			}
 			continue
 		}
-		if spins%16 == 15 {
-			runtime.Gosched() // whoever has it may have lost its processor
+		if spins%128 == 127 {
+			runtime.Gosched() // the one that has it may have lost its processor
 		}
 	}
 }

@@ -1,6 +1,10 @@
 package workstealing
 
-import "sync/atomic"
+import (
+	"sync/atomic"
+
+	"github.com/dynolab/dyno/internal/invariants"
+)
 
 // litter is how many tasks are waited for between two times that those that were
 // claimed are looked for in the queue.
@@ -45,7 +49,19 @@ type runq struct {
 	last  *future // the newest of them, or nil: not known; owner only
 	drops uint32  // owner only
 	limit int     // the most places, a power of two
+
+	busy atomic.Bool // the owner is in a method; only in builds that check
 }
+
+// enter and leave find out that two goroutines own the queue, which destroys
+// it: one of them uses the context of a task that is in progress on the other.
+func (q *runq) enter() {
+	if q.busy.Swap(true) {
+		invariants.Violated("workstealing", "a task's context is used by the task's own goroutine only")
+	}
+}
+
+func (q *runq) leave() { q.busy.Store(false) }
 
 // places is a power of two of places for jobs, for indices of 16 bits.
 type places []job
@@ -133,6 +149,10 @@ func (q *runq) publish(n int, flags uint16) {
 
 // push appends j and reports whether there was room. Owner only.
 func (q *runq) push(j job, flags uint16) bool {
+	if invariants.Enabled {
+		q.enter()
+		defer q.leave()
+	}
 	slots, tail := q.room(1)
 	if slots == nil {
 		return false
@@ -152,6 +172,10 @@ func (q *runq) pop() (job, bool) {
 
 // newest takes the newest job. Owner only.
 func (q *runq) newest() (job, bool) {
+	if invariants.Enabled {
+		q.enter()
+		defer q.leave()
+	}
 	for {
 		v := q.word.Load()
 		s := unpack(v)
@@ -170,6 +194,10 @@ func (q *runq) newest() (job, bool) {
 
 // oldest takes the oldest job. Owner only.
 func (q *runq) oldest() (job, bool) {
+	if invariants.Enabled {
+		q.enter()
+		defer q.leave()
+	}
 	for {
 		v := q.word.Load()
 		s := unpack(v)

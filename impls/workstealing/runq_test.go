@@ -7,6 +7,7 @@ import (
 	"sync/atomic"
 	"testing"
 
+	"github.com/dynolab/dyno/internal/invariants"
 	"github.com/dynolab/dyno/task"
 )
 
@@ -198,5 +199,29 @@ func TestClaimedForksDoNotGather(t *testing.T) {
 		if !ok {
 			t.Fatal("the one task that waits is gone")
 		}
+	}
+}
+
+// Two owners at once are noticed, in builds that check.
+func TestTwoOwnersAreNoticed(t *testing.T) {
+	if !invariants.Enabled {
+		t.Skip("invariants are checked under -race and -tags dynocheck only")
+	}
+	for name, op := range map[string]func(*runq){
+		"push":   func(q *runq) { q.push(forkOf(numbered(1)[0]), flagForks) },
+		"newest": func(q *runq) { q.newest() },
+		"oldest": func(q *runq) { q.oldest() },
+	} {
+		func() {
+			defer func() {
+				want := "workstealing: invariant violated: a task's context is used by the task's own goroutine only"
+				if got := recover(); got != want {
+					t.Errorf("%s beside another owner: %v was said, want %q", name, got, want)
+				}
+			}()
+			q := runq{limit: 4}
+			q.enter()
+			op(&q)
+		}()
 	}
 }
