@@ -45,9 +45,11 @@ type runq struct {
 	word  atomic.Uint64
 	slots atomic.Pointer[places] // replaced by the owner, under flagGrowing
 
-	forks int     // how many of the newest jobs were forks, at least; owner only
-	last  *future // the newest of them, or nil: not known; owner only
-	drops uint32  // owner only
+	// Of the owner.
+	own   places  // what slots points to
+	forks int     // how many of the newest jobs were forks, at least
+	last  *future // the newest of them, or nil: not known
+	drops uint32  // how often drop was called
 	limit int     // the most places, a power of two
 
 	busy atomic.Bool // the owner is in a method; only in builds that check
@@ -96,11 +98,9 @@ func (q *runq) room(n int) (slots places, tail uint16) {
 	for {
 		v := q.word.Load()
 		s := unpack(v)
-		if p := q.slots.Load(); p != nil {
-			if int(s.tail-s.steal)+n <= len(*p) {
-				return *p, s.tail
-			}
-			slots = *p
+		slots = q.own
+		if int(s.tail-s.steal)+n <= len(slots) {
+			return slots, s.tail
 		}
 		if s.len()+n > q.limit || s.steal != s.head {
 			return nil, 0 // too long, or a thief is at it: then it is full for now
@@ -119,6 +119,7 @@ func (q *runq) room(n int) (slots places, tail uint16) {
 		for i := s.head; i != s.tail; i++ {
 			*bigger.at(i) = *slots.at(i)
 		}
+		q.own = bigger
 		q.slots.Store(&bigger)
 		q.word.Store(s.pack()) // hands the new places to thieves
 	}
@@ -152,6 +153,19 @@ func (q *runq) push(j job, flags uint16) bool {
 	if invariants.Enabled {
 		q.enter()
 		defer q.leave()
+	}
+	v := q.word.Load()
+	s := unpack(v)
+	if int(s.tail-s.steal) < len(q.own) && s.head != s.tail {
+		*q.own.at(s.tail) = j
+		s.flags |= flags
+		s.tail++
+		if q.word.CompareAndSwap(v, s.pack()) { // what publish would do
+			if q.forks++; flags&flagForks == 0 {
+				q.forks = 0
+			}
+			return true
+		}
 	}
 	slots, tail := q.room(1)
 	if slots == nil {
@@ -218,7 +232,7 @@ func (q *runq) oldest() (job, bool) {
 // clear takes the job out of place i, which is the owner's: what it holds must not
 // live on there.
 func (q *runq) clear(i uint16) job {
-	place := q.slots.Load().at(i)
+	place := q.own.at(i)
 	j := *place
 	*place = job{}
 	return j

@@ -67,8 +67,7 @@ type worker struct {
 	next atomic.Pointer[box]
 
 	pool    *Pool
-	current runnable // what runs now
-	handled any      // the message that is being handled
+	handled any // the message that is being handled
 
 	// What it counts, and for whom: they change when it comes to another
 	// dispatcher's actors, or another executor's tasks.
@@ -125,11 +124,9 @@ func (w *worker) loop(j job, ok bool) {
 			j, ok = w.other()
 		}
 	}
-	if w.current == nil {
-		p := w.pool
-		p.park(w)
-		p.exit()
-	}
+	p := w.pool
+	p.park(w)
+	p.exit()
 }
 
 // serve runs j and others until there are none for this worker, and returns
@@ -138,12 +135,11 @@ func (w *worker) loop(j job, ok bool) {
 // One deferred function is there for all jobs, since what it shares with this one
 // costs TinyGo five allocations each time that it is deferred.
 func (w *worker) serve(j job) (again bool) {
+	var r runnable // what runs now
 	defer func() {
-		r := w.current
 		if r == nil {
 			return
 		}
-		w.current = nil
 		var v any
 		if r.recovers() {
 			v = recover()
@@ -157,9 +153,9 @@ func (w *worker) serve(j job) (again bool) {
 		if v := w.pool.search.Load(); w.round != round(v) {
 			w.move(round(v))
 		}
-		w.current = j.r
-		j.r.run(w, j.arg)
-		w.current = nil
+		r = j.r
+		r.run(w, j.arg)
+		r = nil
 	}
 	return false
 }
@@ -375,7 +371,7 @@ func (w *worker) find() (job, bool) {
 func (w *worker) look() (job, bool) {
 	p := w.pool
 	for {
-		for range looks {
+		for i := range 2 * looks {
 			if j, ok := w.grab(); ok {
 				// What others have left is this one's business as well: who
 				// left something and blocked counted on it.
@@ -387,7 +383,7 @@ func (w *worker) look() (job, bool) {
 			if p.closed.Load() {
 				break
 			}
-			if w.tally != nil { // what an actor is told often comes from who waited for another one
+			if w.tally != nil && i%2 == 1 { // what an actor is told often comes from who waited for another one
 				runtime.Gosched()
 			}
 		}
