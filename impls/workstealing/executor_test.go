@@ -284,6 +284,7 @@ func TestWaitFailsBeforeTheContextEnds(t *testing.T) {
 		x := NewExecutor()
 		gate, ended := make(chan struct{}), make(chan error, 1)
 		blocked := task.Go(x, func(context.Context) (int, error) { <-gate; return 1, nil })
+		synctest.Wait() // it has begun, and cannot run in the place of the one that waits
 		waiter := task.Go(x, func(ctx context.Context) (int, error) {
 			_ = ctx.Done() // from now on there is a context that has to be ended
 			ended <- blocked.Handle().Wait(ctx)

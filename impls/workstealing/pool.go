@@ -13,8 +13,12 @@ const (
 	// timers have a resolution of about a millisecond.
 	period = time.Millisecond
 
+	// slice is the time from which on a yield has let something run that was not about
+	// to yield as well: less than a turn of an actor that has many messages.
+	slice = 20 * time.Microsecond
+
 	// patience is the most turns that a new worker leaves to those that are busy
-	// with tasks which wait for one another, before it takes over other work (see
+	// with tasks which wait for one another, or with long jobs, before it takes over other work (see
 	// Pool.await). Such a turn is a time slice of Go's scheduler, 10 ms. It
 	// leaves one to each that there is, up to this: so in a second of such work there
 	// are some 14 workers more, and not one each slice.
@@ -197,21 +201,34 @@ func (p *Pool) work() {
 // and it runs now: as a rule because a running job blocked, since Go's
 // scheduler then gives the processor to the next goroutine, this one. (That is
 // how the pool learns of a blocked job, at no cost while none blocks.) But it
-// also runs when a worker's time slice ended. So it counts the workers that
-// began a job since it last looked: if there are as many as processors, it lets
-// them go on and looks again later. A task that joins others may run them on its
-// worker for ever and look at nothing else; to such workers it leaves a few turns
-// only. There is one new worker at a time, or a few at the most; they share the
-// count, and may then judge too early.
+// also runs when a worker's time slice ended. So, unless there are fewer workers than
+// processors, it counts those that began a job since it last looked. If they are as many
+// as processors, it lets them go on and looks again later. If they are fewer, it
+// yields: where a worker has blocked the processor is free, and the yield is over at
+// once; where one computes it goes on for a slice.
+//
+// A task that joins others may run them on its worker for ever and look at nothing
+// else, and what others do with the processors is not the pool's to know: it leaves them
+// a few turns only. There is one new worker at a time, or a few at the most; they share
+// the count, and may then judge too early.
 func (p *Pool) await() {
 	procs := p.procs()
 	for turn := int32(0); ; turn++ {
 		loops, joins := p.loops.Swap(0), p.joins.Swap(0)
 		p.search.Add(1 << 32)
-		if loops+joins < procs || loops < procs && turn >= min(p.active.Load(), patience) || !p.visible(nil) {
+		active := p.active.Load()
+		if active < procs || loops < procs && turn >= min(active, patience) || !p.visible(nil) {
 			return
 		}
+		if loops+joins >= procs {
+			runtime.Gosched()
+			continue
+		}
+		begun := time.Now()
 		runtime.Gosched()
+		if time.Since(begun) < slice {
+			return
+		}
 	}
 }
 
