@@ -261,7 +261,8 @@ func (x *Executor) block(ctx context.Context, h, from *task.Handle) error {
 	done := x.Done(h)
 	w := x.at(from)
 	if w != nil {
-		w.still()
+		w.block()
+		defer w.unblock()
 	}
 	if w != nil && task.Own(ctx, from) {
 		// The context ends when the task is over, which costs less to wait for.

@@ -85,6 +85,10 @@ type Pool struct {
 	active atomic.Int32           // the workers that have a goroutine; written under mu
 	stuck  atomic.Int32           // of these, those that are marked stuck
 
+	// waiting is how many of these wait in a call of this package, for room in a mailbox
+	// or for a future, as block says before and unblock after it: await need not find out.
+	waiting atomic.Int32
+
 	mu     sync.Mutex // guards what follows and the writing of rows and active
 	parked []*worker  // workers without a goroutine; who parked last is last
 	holes  []*worker  // workers that were dropped, for their places
@@ -201,8 +205,8 @@ func (p *Pool) work() {
 // and it runs now: as a rule because a running job blocked, since Go's
 // scheduler then gives the processor to the next goroutine, this one. (That is
 // how the pool learns of a blocked job, at no cost while none blocks.) But it
-// also runs when a worker's time slice ended. So, unless there are fewer workers than
-// processors, it counts those that began a job since it last looked. If they are as many
+// also runs when a worker's time slice ended. So, unless there are fewer workers that
+// do not wait than processors, it counts those that began a job since it last looked. If they are as many
 // as processors, it lets them go on and looks again later. If they are fewer, it
 // yields: where a worker has blocked the processor is free, and the yield is over at
 // once; where one computes it goes on for a slice.
@@ -216,7 +220,7 @@ func (p *Pool) await() {
 	for turn := int32(0); ; turn++ {
 		loops, joins := p.loops.Swap(0), p.joins.Swap(0)
 		p.search.Add(1 << 32)
-		active := p.active.Load()
+		active := p.active.Load() - p.waiting.Load()
 		if active < procs || loops < procs && turn >= min(active, patience) || !p.visible(nil) {
 			return
 		}

@@ -77,17 +77,16 @@ type worker struct {
 	x     *Executor
 	books *books
 
-	rng    uint64        // xorshift state
-	round  uint32        // the last round in which it counted itself,
-	among  *atomic.Int32 // and where; nil if it took that back
-	jobs   uint32        // taken between two jobs
-	streak int           // turns in a row from next
-	depth  int           // tasks in progress on its goroutine
+	rng    uint64 // xorshift state
+	round  uint32 // the last round in which it counted itself
+	jobs   uint32 // taken between two jobs
+	streak int    // turns in a row from next
+	depth  int    // tasks in progress on its goroutine
 
 	// asked is set by the watchdog and cleared by the owner between two jobs. It
 	// hands the question over whether this worker is stuck, which stuck answers:
-	// thieves may then take next. Both are set for a worker that waits for room in
-	// a mailbox.
+	// thieves may then take next. Both are set for a worker that waits in a call of
+	// this package.
 	asked, stuck atomic.Bool
 	cost         atomic.Uint32 // what a turn takes, in nanoseconds, or 0: not known; the owner writes it
 	since        time.Time     // when the owner last answered
@@ -251,10 +250,10 @@ func (w *worker) mark() {
 	}
 }
 
-// block is called in a turn that is about to wait: what waits for this worker
+// block is called in a job that is about to wait: what waits for this worker
 // goes to others.
 func (w *worker) block() {
-	w.still()
+	w.pool.waiting.Add(1)
 	w.asked.Store(true)
 	w.mark()
 	if w.stock() || w.pool.queued() {
@@ -263,7 +262,10 @@ func (w *worker) block() {
 }
 
 // unblock undoes block.
-func (w *worker) unblock() { w.answer() }
+func (w *worker) unblock() {
+	w.pool.waiting.Add(-1)
+	w.answer()
+}
 
 // stock reports whether a job waits for this worker. Any goroutine may call it.
 func (w *worker) stock() bool { return w.next.Load() != nil || w.queue.len() > 0 }
@@ -493,19 +495,11 @@ func (w *worker) stealFrom(victim *worker) (job, bool) {
 
 // move counts the worker among those that have begun a job in this round.
 func (w *worker) move(round uint32) {
-	w.round, w.among = round, &w.pool.loops
+	w.round = round
 	if w.depth > 0 {
-		w.among = &w.pool.joins
-	}
-	w.among.Add(1)
-}
-
-// still takes it back: the worker is about to block.
-func (w *worker) still() {
-	if w.among != nil && w.round == round(w.pool.search.Load()) {
-		w.among.Add(-1)
-		w.among = nil
-		w.round--
+		w.pool.joins.Add(1)
+	} else {
+		w.pool.loops.Add(1)
 	}
 }
 
