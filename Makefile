@@ -19,11 +19,14 @@ CODE_MODULES := $(filter-out tools,$(MODULES))
 # compile for a 32-bit machine.
 CONCURRENT := . ./actor/... ./group/... ./task/... ./impls/... ./conformance/... ./workloads/... ./internal/measure ./hw/firmware/...
 
-# Of these, the ones that are tested with several GOMAXPROCS, and so not once more
-# with as many as there are processors. Not conformtest: its own tests are about wrong
-# groups, each of them run many times, and take minutes; nor benchtest, whose
-# processes have a GOMAXPROCS of their own.
-PROCS := ./actor/... ./group/... ./task/... ./impls/... ./workloads ./examples/...
+# Of these, the ones whose tests run once more under -race, with several GOMAXPROCS. Not
+# conformtest: its own tests are about wrong groups, each of them run many times, and find
+# nothing there that they do not find plain; its clauses run with the implementations.
+PROCS := ./actor/... ./group/... ./task/... ./impls/...
+NUMBERS := 1,2,8
+
+# The engine's tests build and run other programs: under -race the short ones do.
+ENGINE := ./cmd/... $(patsubst %,./internal/%/...,calibrate compare conform console program record runner session stats testbin truth versions why)
 
 # What has nothing that goes on at the same time: the race detector finds nothing there.
 SEQUENTIAL := . ./internal/lint ./internal/report ./internal/targets
@@ -31,13 +34,16 @@ SEQUENTIAL := . ./internal/lint ./internal/report ./internal/targets
 # What boards carry: it is tested as on machines of 32 bits as well.
 BOARD := ./actor/... ./group ./task ./impls/... ./conformance ./internal/measure ./hw/firmware/...
 
-# How many rounds the long tests take in `make soak`; in `make test` only the
-# implementations' own take any.
+# How many rounds the long tests take in `make soak` and in `make nightly`.
 SOAK ?= 1000
-SOAK_SHORT ?= 5
+nightly: SOAK = 20
 
-# A test that hangs is to end with its stacks long before CI gives up.
+# A test that hangs is to end with its stacks before CI gives up.
 GO_TEST := go test -count=1 -timeout 20m
+
+# With DYNO_NIGHTLY tests take as long as they need, and are about real time, processors
+# and memory, too.
+NIGHT_TEST := DYNO_NIGHTLY=1 go test -count=1 -timeout 2h
 
 # sent passes on what tests say, but for what has passed, and fails if all the
 # systems of the clause actor/soak together have not been sent so many messages.
@@ -75,8 +81,23 @@ report: benchrun ## write the report of the newest results file (or FILE=path)
 bench-pr: benchrun ## compare this tree with BASE (default origin/main) into bin/pr/comment.md
 	.ci/bench-pr "$(or $(BASE),origin/main)"
 
+# Eight minutes on two processors that nobody else uses, of which a machine on which nothing
+# was built before needs two or three more.
 .PHONY: test
-test: check unit browser boards procs foreign race examples soak-short ## everything CI runs
+test: check unit race foreign examples ## everything CI runs: no minute of waiting, no program but Go, make and git
+	$(call say,all stages passed)
+
+# What make test leaves out, and why:
+#	night      tests that wait for time limits, look at processors and memory, kill and resume
+#	           again and again, run all seeds, and make wrong implementations hang
+#	procs      the concurrent packages in full with GOMAXPROCS 1 and 2 and 8; make test has
+#	           them short with -race, and in full with as many processors as there are
+#	race-all   under -race: all tests in full, those of the suite itself among them
+#	browser, boards, arm	need other programs
+#	soak       clauses some dozen times: minutes each
+#	mutants    builds a hundred programs
+.PHONY: nightly
+nightly: test night procs race-all browser boards arm soak mutants ## all there is, before a release (hours)
 	$(call say,all stages passed)
 
 .PHONY: check
@@ -123,8 +144,14 @@ policy:
 
 .PHONY: unit
 unit:
-	$(call say,all tests but those of concurrent packages and of the policy)
-	$(GO_TEST) $$(comm -23 <(go list ./... | sort) <(go list $(PROCS) ./internal/lint | sort))
+	$(call say,all tests but those of the policy)
+	$(GO_TEST) -skip '$(SEEDED)' $$(go list ./... | grep -v /internal/lint$$)
+	$(GO_TEST) -run '$(SEEDED)' ./impls/serial
+
+.PHONY: night
+night:
+	$(call say,all tests as long as they need)
+	$(NIGHT_TEST) -p 1 $$(go list ./... | grep -v /internal/lint$$)
 
 .PHONY: browser
 browser: ## look at the report and the served pages with Chromium, if there is one
@@ -138,34 +165,42 @@ boards: ## run some firmware on each emulated board that this machine has the pr
 	go vet -tags boards ./hw
 	cd hw && $(GO_TEST) -tags boards -run '^TestEmulated'
 
-# Where the order is that of a seed, the number of processors makes no difference.
-SEEDED := ^TestConformance(Task)?Seeds$$
-
 .PHONY: procs
 procs:
 	$(call say,concurrent packages with GOMAXPROCS 1 and 2 and 8)
-	$(GO_TEST) -cpu 1,2,8 -skip '$(SEEDED)' $(PROCS)
-	$(GO_TEST) -run '$(SEEDED)' ./impls/serial
+	$(NIGHT_TEST) -cpu $(NUMBERS) -skip '$(SEEDED)' $(PROCS) ./workloads ./examples/...
 
 # 386 is this machine's own on most, and has every implementation conform; arm is
 # emulated, which is slow, and runs what the firmware makes of the clauses and workloads.
 # The firmware on arm64 and riscv64 is run by make boards.
 .PHONY: foreign
-foreign: ## what boards carry, on 32 bits and, in qemu-user, on other processors
+foreign: ## what boards carry, on 32 bits
 	$(call say,what boards carry with GOARCH=386)
 	.ci/foreign 386 qemu-i386 -count=1 -timeout 20m -short -skip '$(SEEDED)' $(BOARD)
-	$(call say,what boards carry on arm)
-	.ci/foreign arm qemu-arm -count=1 -timeout 20m -short ./group ./task ./internal/measure ./hw/firmware/...
 
-# The engine's tests build and run other programs: under -race the short ones do.
-ENGINE := ./cmd/... $(patsubst %,./internal/%/...,calibrate compare conform console program record runner session stats testbin truth versions why)
+.PHONY: arm
+arm: ## what boards carry, on arm, in qemu-user
+	$(call say,what boards carry on arm)
+	.ci/foreign arm qemu-arm -count=1 -timeout 2h -short ./group ./task ./internal/measure ./hw/firmware/...
+
+# Where the order is that of a seed, the number of processors makes no difference.
+SEEDED := ^TestConformance(Task)?Seeds$$
+
+# The packages with goroutines that are neither PROCS nor run other programs.
+RACED = $$(comm -23 <(go list ./... | sort) <(go list $(PROCS) $(SEQUENTIAL) $(ENGINE) ./conformance/conformtest ./workloads/benchtest ./hw | sort))
 
 .PHONY: race
-race: ## all tests under the race detector, with the invariant checks it switches on
-	$(call say,all tests under -race)
+race: ## concurrent packages under the race detector, with the invariant checks it switches on
+	$(call say,tests under -race; those of concurrent packages with GOMAXPROCS 1 and 2 and 8)
 	$(if $(RACE),,@echo "SKIPPED: the race detector needs a C compiler, and none is installed (Debian and Ubuntu have it in gcc)")
-	$(if $(RACE),$(GO_TEST) -race $$(comm -23 <(go list ./... | sort) <(go list $(SEQUENTIAL) $(ENGINE) | sort)))
+	$(if $(RACE),$(GO_TEST) -race -short -cpu $(NUMBERS) -skip '$(SEEDED)' $(PROCS))
+	$(if $(RACE),$(GO_TEST) -race -short $(RACED))
 	$(if $(RACE),$(GO_TEST) -race -short $(ENGINE))
+
+.PHONY: race-all
+race-all:
+	$(call say,all tests under -race in full)
+	$(if $(RACE),$(NIGHT_TEST) -race -p 1 $$(comm -23 <(go list ./... | sort) <(go list $(SEQUENTIAL) | sort)))
 
 .PHONY: examples
 examples:
@@ -173,11 +208,6 @@ examples:
 	@for e in counter chatroom pipeline workerpool; do go run ./examples/$$e >/dev/null; done
 	$(call say,an implementation in another module)
 	cd examples/outoftree && $(GO_TEST) $(RACE) ./... && $(GO_TEST) -run '^$$' -bench . -benchtime 10x ./...
-
-.PHONY: soak-short
-soak-short:
-	$(call say,the conformance suite $(SOAK_SHORT) times with every implementation)
-	DYNO_SOAK=$(SOAK_SHORT) $(GO_TEST) -v -run '^TestConformance$$' ./impls/... | $(call sent,1000000 * $(SOAK_SHORT))
 
 .PHONY: soak
 soak: ## the long tests: SOAK=1000 rounds, 10^9 messages, plain and under -race (hours)

@@ -9,9 +9,9 @@ import (
 	"github.com/dynolab/dyno/task"
 )
 
-// A hundred orders in which tasks can be run keep the contract as well.
+// A hundred orders in which tasks can be run keep the contract as well; ten by day.
 func TestConformanceTaskSeeds(t *testing.T) {
-	conformtest.RunTaskSeeds(t, 100, func(seed uint64) dyno.Impl {
+	conformtest.RunTaskSeeds(t, orders(100), func(seed uint64) dyno.Impl {
 		impl := serial.Impl
 		impl.NewExecutor = func() task.Executor {
 			return serial.NewExecutorWith(serial.ExecutorConfig{Schedule: serial.Schedule{Order: serial.Seeded, Seed: seed}})

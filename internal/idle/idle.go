@@ -16,9 +16,9 @@ const calm = 4
 
 // Patience bounds [Wait] in real time. Where goroutines come to rest that takes
 // microseconds. On a machine that is busy with other things it takes as long as the
-// system keeps a thread from running that has a goroutine in its hands, which was
-// seen to be more than 10 ms; so the bound is for what never rests.
-const Patience = time.Second
+// system keeps a thread from running that has a goroutine in its hands, which may be
+// seconds; so the bound is for what never rests.
+const Patience = 30 * time.Second
 
 // pause is how long the processor is left to another thread that runs a goroutine, or
 // looks for one.

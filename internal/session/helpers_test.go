@@ -10,6 +10,9 @@ import (
 	"github.com/dynolab/dyno/internal/record"
 )
 
+// nightly is whether to try everything, which takes a minute.
+var nightly = os.Getenv("DYNO_NIGHTLY") != ""
+
 // aPlan is a plan of n benchmarks, each with one and with two processors.
 func aPlan(n, blocks int) *record.Plan {
 	p := &record.Plan{
