@@ -86,12 +86,6 @@ func (s span) len() int { return int(s.tail - s.head) }
 // len returns how many jobs wait.
 func (q *runq) len() int { return unpack(q.word.Load()).len() }
 
-// urgent reports whether a job may wait for which another worker is always woken.
-func (q *runq) urgent() bool {
-	s := unpack(q.word.Load())
-	return s.flags&flagUrgent != 0 && s.len() > 0
-}
-
 // room returns the places with room for n more jobs from index tail on, or nil
 // if the queue must not become so long. Owner only.
 func (q *runq) room(n int) (slots places, tail uint16) {
