@@ -2,8 +2,8 @@ package workstealing
 
 import "sync/atomic"
 
-// blockSize is the number of jobs of a block, which is 10 KiB.
-const blockSize = 256
+// blockSize is the number of jobs of a block, which is 5 KiB, and half of that on a board.
+const blockSize = 128
 
 // block holds jobs. A slot is written once and taken once in each of the
 // block's lives; when the last of its jobs has been taken, the block begins
