@@ -443,58 +443,31 @@ func TestAnswerMeasuresTurns(t *testing.T) {
 	})
 }
 
-// Handlers that compute for some milliseconds are not blocked: they must not
-// have workers multiply. The watchdog takes every worker that has ended no turn for
-// stuck, those that wait for a processor included; a new one finds out that others
-// make progress (see Pool.await).
-func TestBusyHandlersDoNotMultiplyWorkers(t *testing.T) {
-	spin := func(*actor.Context, any) error {
-		for begun := time.Now(); time.Since(begun) < 3*time.Millisecond; {
+// Jobs that compute for long are not blocked: they must not have workers multiply. A new
+// worker leaves a slice to each that there is, if its yields go on for one.
+func TestNewWorkerLeavesSlicesToThoseThatCompute(t *testing.T) {
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
+	w, _ := busy(t, Config{})
+	p := w.pool
+	p.active.Store(5)
+	p.inject.push(job{r: new(box)}) // there is work
+	var over atomic.Bool
+	var hog sync.WaitGroup
+	hog.Go(func() {
+		for !over.Load() {
 		}
-		return nil
-	}
-	var refs []actor.Ref
-	ready := make(chan struct{})
-	s, err := actor.NewSystem(actor.Config{
-		Dispatcher: NewDispatcher(),
-		Guardian: actor.Props{New: func() actor.Actor {
-			return actor.ReceiveFunc(func(ctx *actor.Context, _ any) error {
-				for range 200 {
-					r, err := ctx.Spawn(actor.Props{New: func() actor.Actor { return actor.ReceiveFunc(spin) }})
-					if err != nil {
-						return err
-					}
-					refs = append(refs, r)
-				}
-				close(ready)
-				return nil
-			})
-		}},
 	})
-	if err != nil {
-		t.Fatal(err)
+	p.await()
+	over.Store(true)
+	hog.Wait()
+	if got := round(p.search.Load()); got != 6 {
+		t.Errorf("it looked %d times, want once before each of 5 slices and once more", got)
 	}
-	if err := s.UserGuardian().Tell(0); err != nil {
-		t.Fatal(err)
-	}
-	<-ready
-	for _, r := range refs {
-		if err := r.Tell(0); err != nil {
-			t.Fatal(err)
-		}
-	}
-	most := 0
-	for s.Stats().Messages < uint64(len(refs)) {
-		most = max(most, s.Stats().Workers)
-		runtime.Gosched()
-	}
-	if err := s.Shutdown(context.Background()); err != nil {
-		t.Fatal(err)
-	}
-	t.Logf("at most %d workers", most)
-	// A few more come and go on a machine that others use as well.
-	if limit := len(refs) / 2; most > limit {
-		t.Errorf("%d workers for %d busy actors on %d processors, want at most %d", most, len(refs), runtime.GOMAXPROCS(0), limit)
+	p.active.Store(1)
+	p.waiting.Store(1)
+	p.await()
+	if got := round(p.search.Load()); got != 7 {
+		t.Errorf("it looked %d times, want once: the only worker has said that it waits", got-6)
 	}
 }
 
