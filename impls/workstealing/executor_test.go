@@ -787,7 +787,7 @@ func TestFindLeavesNothingBehind(t *testing.T) {
 
 // A task that arrives while the last processor gives up looking is not forgotten,
 // however long after the one before it comes.
-func TestLateArrivals(t *testing.T) {
+func TestLateTasks(t *testing.T) {
 	x := NewExecutor()
 	rounds := 20_000
 	if testing.Short() {

@@ -77,11 +77,11 @@ type worker struct {
 	x     *Executor
 	books *books
 
-	rng    uint64 // xorshift state
-	round  uint32 // the last round in which it counted itself
-	jobs   uint32 // taken between two jobs
-	streak int    // turns in a row from next
-	depth  int    // tasks in progress on its goroutine
+	rng   uint64 // xorshift state
+	round uint32 // the last round in which it counted itself
+	jobs  uint32 // taken between two jobs
+	nexts int    // turns in a row from next
+	depth int    // tasks in progress on its goroutine
 
 	// asked is set by the watchdog and cleared by the owner between two jobs. It
 	// hands the question over whether this worker is stuck, which stuck answers:
@@ -187,15 +187,15 @@ func (w *worker) take() (job, bool) {
 			return j, true
 		}
 	}
-	if w.streak < budget {
+	if w.nexts < budget {
 		if b := w.next.Load(); b != nil {
 			if b = w.next.Swap(nil); b != nil {
-				w.streak++
+				w.nexts++
 				return job{r: b}, true
 			}
 		}
 	}
-	w.streak = 0
+	w.nexts = 0
 	if j, ok := w.queue.pop(); ok {
 		return j, true
 	}
