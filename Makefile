@@ -19,17 +19,19 @@ CODE_MODULES := $(filter-out tools,$(MODULES))
 # compile for a 32-bit machine.
 CONCURRENT := . ./actor/... ./group/... ./task/... ./impls/... ./conformance/... ./workloads/... ./internal/measure ./hw/firmware/...
 
-# Of these, the ones whose tests run once more under -race, with several GOMAXPROCS. Not
-# conformtest: its own tests are about wrong groups, each of them run many times, and find
-# nothing there that they do not find plain; its clauses run with the implementations.
-PROCS := ./actor/... ./group/... ./task/... ./impls/...
+# Of these, the ones whose tests run under -race with several GOMAXPROCS. Not actor, whose
+# tests are about the core, which runs by turns: it has them at night. Not conformtest: its
+# own tests are about wrong groups, each of them run many times, and find nothing there that
+# they do not find plain; its clauses run with the implementations.
+PROCS := ./group/... ./task/... ./impls/...
 NUMBERS := 1,2,8
 
-# The engine's tests build and run other programs: under -race the short ones do.
-ENGINE := ./cmd/... $(patsubst %,./internal/%/...,calibrate compare conform console program record runner session stats testbin truth versions why)
-
 # What has nothing that goes on at the same time: the race detector finds nothing there.
-SEQUENTIAL := . ./internal/lint ./internal/report ./internal/targets
+SEQUENTIAL := . $(patsubst %,./internal/%,lint report targets calibrate compare conform record stats versions) ./internal/truth/...
+
+# Of the rest of the engine, which builds and runs other programs in its tests, the short
+# ones run under -race.
+ENGINE := ./cmd/... $(patsubst %,./internal/%/...,console program runner session testbin why)
 
 # What boards carry: it is tested as on machines of 32 bits as well.
 BOARD := ./actor/... ./group ./task ./impls/... ./conformance ./internal/measure ./hw/firmware/...
@@ -91,7 +93,8 @@ test: check unit race foreign examples ## everything CI runs: no minute of waiti
 #	night      tests that wait for time limits, look at processors and memory, kill and resume
 #	           again and again, run all seeds, and make wrong implementations hang
 #	procs      the concurrent packages in full with GOMAXPROCS 1 and 2 and 8; make test has
-#	           them short with -race, and in full with as many processors as there are
+#	           the implementations short with -race, and all in full with as many
+#	           processors as there are
 #	race-all   under -race: all tests in full, those of the suite itself among them
 #	browser, boards, arm	need other programs
 #	soak       clauses some dozen times: minutes each
@@ -145,8 +148,9 @@ policy:
 .PHONY: unit
 unit:
 	$(call say,all tests but those of the policy)
-	$(GO_TEST) -skip '$(SEEDED)' $$(go list ./... | grep -v /internal/lint$$)
+	$(GO_TEST) -skip '$(SEEDED)' $$(go list ./... | grep -vE '/internal/lint$$|/workloads/benchtest$$')
 	$(GO_TEST) -run '$(SEEDED)' ./impls/serial
+	$(GO_TEST) -short ./workloads/benchtest # of each workload one implementation
 
 .PHONY: night
 night:
@@ -168,7 +172,7 @@ boards: ## run some firmware on each emulated board that this machine has the pr
 .PHONY: procs
 procs:
 	$(call say,concurrent packages with GOMAXPROCS 1 and 2 and 8)
-	$(NIGHT_TEST) -cpu $(NUMBERS) -skip '$(SEEDED)' $(PROCS) ./workloads ./examples/...
+	$(NIGHT_TEST) -cpu $(NUMBERS) -skip '$(SEEDED)' $(PROCS) ./actor/... ./workloads ./examples/...
 
 # 386 is this machine's own on most, and has every implementation conform; arm is
 # emulated, which is slow, and runs what the firmware makes of the clauses and workloads.
@@ -186,8 +190,9 @@ arm: ## what boards carry, on arm, in qemu-user
 # Where the order is that of a seed, the number of processors makes no difference.
 SEEDED := ^TestConformance(Task)?Seeds$$
 
-# The packages with goroutines that are neither PROCS nor run other programs.
-RACED = $$(comm -23 <(go list ./... | sort) <(go list $(PROCS) $(SEQUENTIAL) $(ENGINE) ./conformance/conformtest ./workloads/benchtest ./hw | sort))
+# The packages with goroutines that are neither PROCS nor run other programs. Not workloads,
+# which under -race take minutes: the night has them.
+RACED = $$(comm -23 <(go list ./... | sort) <(go list $(PROCS) $(SEQUENTIAL) $(ENGINE) ./conformance/conformtest ./workloads ./workloads/benchtest ./hw | sort))
 
 .PHONY: race
 race: ## concurrent packages under the race detector, with the invariant checks it switches on

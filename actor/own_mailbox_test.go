@@ -85,7 +85,7 @@ func TestOwnMailboxAnnouncedOnce(t *testing.T) {
 	}()
 	select {
 	case <-done:
-	case <-time.After(10 * time.Second):
+	case <-time.After(5 * time.Minute):
 		t.Fatal("the actor's turn does not end: its queue of system messages is a circle")
 	}
 	j.want(t, 2, 3)

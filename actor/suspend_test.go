@@ -132,7 +132,12 @@ func TestSuspendUntilCapacity(t *testing.T) {
 		j.want(t, "slow1 starts", "p waits", "q waits")
 		h.sys.Resume(slow)
 		h.settle()
-		j.want(t, "slow1 starts", "p waits", "q waits", "slow1 gets 1", "slow1 gets 2", "slow1 gets 3", "slow1 gets 4")
+		// There is room for both at once, and nothing says which of the two is first.
+		want := []any{"slow1 starts", "p waits", "q waits", "slow1 gets 1", "slow1 gets 2", "slow1 gets 3", "slow1 gets 4"}
+		if got := j.got(); len(got) == len(want) && got[5] == want[6] {
+			want[5], want[6] = want[6], want[5]
+		}
+		j.want(t, want...)
 		// Who waits for an actor that stops, or has stopped, goes on.
 		h.sys.Suspend(slow, actor.Suspension{})
 		h.settle()

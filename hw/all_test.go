@@ -84,12 +84,12 @@ func TestRunAll(t *testing.T) {
 // TestRunAllOutOfMemory: a case that runs out of memory is a hole, and a failure of the
 // run if its implementation was asked for or nothing has passed.
 func TestRunAllOutOfMemory(t *testing.T) {
-	_, d := fakeBench(t)
+	o := fakeBench(t, "")
 	tree := maps.Clone(smallTree)
 	maps.DeleteFunc(tree, func(name, _ string) bool {
 		return strings.HasPrefix(name, "impls/") && name != "impls/serial/impl.go"
 	})
-	checkout := checkoutOf(t, tree)
+	o.Checkout = checkoutOf(t, tree)
 	for _, tt := range []struct {
 		cases string
 		impls []string
@@ -100,16 +100,12 @@ func TestRunAllOutOfMemory(t *testing.T) {
 		{"good|greedy", []string{"serial"}, OutOfMemory},
 		{"greedy", nil, OutOfMemory},
 	} {
-		out := filepath.Join(t.TempDir(), "toy.bench")
-		s, err := Run(t.Context(), RunOptions{
-			Progress: noProgress{},
-			Checkout: checkout, Devices: []Device{d}, Impls: tt.impls, Out: out, Limits: patient, Case: regexp.MustCompile(tt.cases),
-		})
-		if err != nil || s.Worst != tt.worst {
-			t.Errorf("%s of %q: %v, %v, want %v", tt.cases, tt.impls, s.Worst, err, tt.worst)
+		o.Impls, o.Out, o.Case = tt.impls, filepath.Join(t.TempDir(), "toy.bench"), regexp.MustCompile(tt.cases)
+		s, text := runs(t, o)
+		if s.Worst != tt.worst {
+			t.Errorf("%s of %q: %v, want %v", tt.cases, tt.impls, s.Worst, tt.worst)
 		}
-		text, _ := os.ReadFile(out)
-		if !strings.Contains(string(text), "\n# hole: case=BenchmarkToy/workload=greedy/impl=serial block=1 reason=\"out of memory: ") {
+		if !strings.Contains(text, "\n# hole: case=BenchmarkToy/workload=greedy/impl=serial block=1 reason=\"out of memory: ") {
 			t.Errorf("the results lack the hole:\n%s", text)
 		}
 	}

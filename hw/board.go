@@ -243,59 +243,54 @@ var (
 func (b *Board) faults() []error {
 	var all []error
 	fault := func(format string, args ...any) { all = append(all, fmt.Errorf(format, args...)) }
-	required := func(field, value string) {
-		if strings.TrimSpace(value) == "" {
-			fault("%q is missing", field)
-		}
-	}
-	notFor := func(field, value string) {
-		if value != "" {
-			fault("%q means nothing to a board of kind %q", field, b.Kind)
-		}
-	}
-	oneOf := func(field, value string, values []string) {
-		if value != "" && !slices.Contains(values, value) {
-			fault("%q is %q, not one of %s", field, value, strings.Join(values, ", "))
-		}
-	}
-	if required("name", b.Name); b.Name != "" && !validName.MatchString(b.Name) {
+	if b.Name != "" && !validName.MatchString(b.Name) {
 		fault("\"name\" is %q: a name has lower case letters, digits and single hyphens", b.Name)
 	}
-	required("title", b.Title)
-	required("chip", b.Chip)
-	required("install", b.Install)
-	switch b.Kind {
-	case kindTinyGo:
-		required("target", b.Target)
-		notFor("goos", b.GOOS)
-		notFor("goarch", b.GOARCH)
-		notFor("goarm", b.GOARM)
-		if b.RAM <= 0 || b.Flash <= 0 {
-			fault("\"ram\" and \"flash\" are the limits of an image in bytes, and more than 0 for a microcontroller")
-		}
-	case kindGo:
-		required("goos", b.GOOS)
-		required("goarch", b.GOARCH)
-		notFor("target", b.Target)
-		notFor("stack", b.Stack)
-		notFor("gc", b.GC)
-		notFor("scheduler", b.Scheduler)
-		notFor("opt", b.Opt)
-		if b.RAM < 0 || b.Flash < 0 {
-			fault("\"ram\" and \"flash\" are the limits of an image in bytes, or 0 for none")
-		}
-		if len(b.Emulator) == 0 && !b.SSH {
-			fault("a board of kind %q is run by an \"emulator\" or by \"ssh\"", b.Kind)
-		}
-	default:
+	if b.Kind != kindTinyGo && b.Kind != kindGo {
 		fault("\"kind\" is %q, not %q or %q", b.Kind, kindTinyGo, kindGo)
+	}
+	for _, f := range []struct {
+		name, value string
+		of          Kind // the only kind that it is for; "" for both
+		required    bool
+		values      []string // that it may have; nil for any
+	}{
+		{"name", b.Name, "", true, nil},
+		{"title", b.Title, "", true, nil},
+		{"chip", b.Chip, "", true, nil},
+		{"install", b.Install, "", true, nil},
+		{"target", b.Target, kindTinyGo, true, nil},
+		{"stack", b.Stack, kindTinyGo, false, nil},
+		{"gc", b.GC, kindTinyGo, false, tinygoGC},
+		{"scheduler", b.Scheduler, kindTinyGo, false, tinygoSchedulers},
+		{"opt", b.Opt, kindTinyGo, false, tinygoOpt},
+		{"goos", b.GOOS, kindGo, true, nil},
+		{"goarch", b.GOARCH, kindGo, true, nil},
+		{"goarm", b.GOARM, kindGo, false, nil},
+	} {
+		missing := strings.TrimSpace(f.value) == ""
+		switch {
+		case f.required && missing && (f.of == "" || f.of == b.Kind):
+			fault("%q is missing", f.name)
+		case missing:
+		case f.of == kindTinyGo && b.Kind == kindGo, f.of == kindGo && b.Kind == kindTinyGo:
+			fault("%q means nothing to a board of kind %q", f.name, b.Kind)
+		case f.values != nil && !slices.Contains(f.values, f.value):
+			fault("%q is %q, not one of %s", f.name, f.value, strings.Join(f.values, ", "))
+		}
+	}
+	switch least := min(b.RAM, b.Flash); {
+	case b.Kind == kindTinyGo && least <= 0:
+		fault("\"ram\" and \"flash\" are the limits of an image in bytes, and more than 0 for a microcontroller")
+	case least < 0:
+		fault("\"ram\" and \"flash\" are the limits of an image in bytes, or 0 for none")
+	}
+	if b.Kind == kindGo && len(b.Emulator) == 0 && !b.SSH {
+		fault("a board of kind %q is run by an \"emulator\" or by \"ssh\"", b.Kind)
 	}
 	if b.Stack != "" && !validSize.MatchString(b.Stack) {
 		fault("\"stack\" is %q, not a size such as \"1KB\" or \"512B\"", b.Stack)
 	}
-	oneOf("gc", b.GC, tinygoGC)
-	oneOf("scheduler", b.Scheduler, tinygoSchedulers)
-	oneOf("opt", b.Opt, tinygoOpt)
 	if len(b.Emulator) > 0 {
 		switch {
 		case !slices.ContainsFunc(b.Emulator, func(arg string) bool { return strings.Contains(arg, "{image}") }):

@@ -69,9 +69,7 @@ func checkoutOf(t *testing.T, files map[string]string) Checkout {
 		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
 			t.Fatal(err)
 		}
-		if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		writeFile(t, path, []byte(text))
 	}
 	c, err := FindCheckout(t.Context(), dir)
 	if err != nil {
@@ -222,10 +220,7 @@ func TestBuildForTinyGo(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	text, err := os.ReadFile(log)
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := readFile(t, log)
 	lines := strings.Split(strings.TrimSpace(string(text)), "\n")
 	want := "build -o " + im.Path + " -target=toy-target -ldflags=-X main.commit=0123abcd -X main.toolchain=tinygo0.41.0-go1.26.8 -extldflags=--wrap=tinygo_scanCurrentStack " +
 		"-stack-size=1KB -gc=conservative -scheduler=tasks -opt=2 -panic=print ."
@@ -252,9 +247,7 @@ func TestBuildForTinyGo(t *testing.T) {
 			if err := os.MkdirAll(filepath.Join(root, "targets"), 0o755); err != nil {
 				t.Fatal(err)
 			}
-			if err := os.WriteFile(filepath.Join(root, "targets", name), []byte(text), 0o644); err != nil {
-				t.Fatal(err)
-			}
+			writeFile(t, filepath.Join(root, "targets", name), []byte(text))
 		}
 		// With a table, of an image for a target with more room.
 		small := b
@@ -427,9 +420,7 @@ func TestHashImage(t *testing.T) {
 		t.Helper()
 		dir := t.TempDir()
 		path = filepath.Join(dir, "x")
-		if err := os.WriteFile(path+".go", []byte(source), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		writeFile(t, path+".go", []byte(source))
 		cmd := exec.Command("go", append(append([]string{"build", "-buildvcs=false", "-o", path}, more...), path+".go")...)
 		cmd.Env = append(os.Environ(), "GOOS=linux", "GOARCH=arm", "CGO_ENABLED=0", "GOFLAGS=")
 		if out, err := cmd.CombinedOutput(); err != nil {
@@ -454,10 +445,7 @@ func TestHashImage(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer f.Close()
-	data, err := os.ReadFile(one)
-	if err != nil {
-		t.Fatal(err)
-	}
+	data := readFile(t, one)
 	for name, same := range map[string]bool{".text": false, ".rodata": false, ".data": false, ".symtab": true, ".strtab": true} {
 		s := f.Section(name)
 		if s == nil || s.FileSize == 0 {
@@ -466,9 +454,7 @@ func TestHashImage(t *testing.T) {
 		changed := slices.Clone(data)
 		changed[s.Offset+s.FileSize-1] ^= 1
 		path := filepath.Join(t.TempDir(), "x")
-		if err := os.WriteFile(path, changed, 0o644); err != nil {
-			t.Fatal(err)
-		}
+		writeFile(t, path, changed)
 		if hash, err := hashImage(path); err != nil || (hash == first) != same {
 			t.Errorf("with a bit of %s changed it is the same image: %v, want %v (%v)", name, hash == first, same, err)
 		}

@@ -158,10 +158,7 @@ func testLinux(t *testing.T, boards Registry, b Board, checkout Checkout, impl d
 		Progress: noProgress{},
 		Checkout: checkout, Impls: []string{impl.Name}, Case: exactly(append(clauses, pingpong+impl.Name)...),
 	})
-	data, err := os.ReadFile(out)
-	if err != nil {
-		t.Fatal(err)
-	}
+	data := readFile(t, out)
 	text := string(data)
 	figures := strings.Count(text, "\nBenchmarkActor/workload=pingpong/impl="+impl.Name)
 	pass, skip := strings.Count(text, " result=pass\n"), strings.Count(text, " result=skip ")

@@ -1,7 +1,6 @@
 package hw
 
 import (
-	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -90,9 +89,7 @@ func TestMapFaults(t *testing.T) {
 	}
 	// All at once, each with the file and its line.
 	path := filepath.Join(t.TempDir(), "map.yaml")
-	if err := os.WriteFile(path, []byte("boards:\n  - id: a\n  - board: pico\n"), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	writeFile(t, path, []byte("boards:\n  - id: a\n  - board: pico\n"))
 	_, err := ReadMap(path, kinds)
 	want := path + ":2: the entry has no board\n" + path + ":3: the entry has no id"
 	if err == nil || err.Error() != want {
@@ -109,9 +106,7 @@ func TestReadMap(t *testing.T) {
 	if _, err := ReadMap("there-is-none.yaml", kinds); err == nil {
 		t.Error("no error although there is no such file")
 	}
-	if err := os.WriteFile(DefaultMap, []byte("boards:\n  - {id: a, board: pico}\n"), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	writeFile(t, DefaultMap, []byte("boards:\n  - {id: a, board: pico}\n"))
 	m, err := ReadMap("", kinds)
 	if err != nil || len(m.Entries) != 1 || m.Path != DefaultMap {
 		t.Errorf("%+v, %v", m, err)

@@ -421,3 +421,28 @@ func needsSymlinks(t *testing.T) {
 		t.Skip("Windows lets users make no links")
 	}
 }
+
+func writeFile(t *testing.T, path string, data []byte) {
+	t.Helper()
+	if err := os.WriteFile(path, data, 0o644); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func readFile(t *testing.T, path string) []byte {
+	t.Helper()
+	data, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return data
+}
+
+func newTarget(t *testing.T, d Device, ports Ports) Target {
+	t.Helper()
+	target, err := NewTarget(d, ports)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return target
+}

@@ -27,10 +27,7 @@ func TestSystemPort(t *testing.T) {
 		}
 	}
 	d := picoDevice(Entry{Port: "/dev/pts/" + strconv.Itoa(int(number))})
-	target, err := NewTarget(d, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	target := newTarget(t, d, nil)
 	_, err = NewTarget(d, nil)
 	wantOutcome(t, err, NoConsole, "another benchrun")
 	defer target.Close()

@@ -234,6 +234,45 @@ func deskRun(t *testing.T, cheap bool) (path string, data []byte, s *Summary) {
 	return o.Out, data, s
 }
 
+// interrupted is a run of which the first block is in the file.
+func interrupted(t *testing.T, cheap bool) (path string, kept, data []byte, whole *Summary) {
+	t.Helper()
+	path, data, whole = deskRun(t, cheap)
+	kept = data[:bytes.Index(data, []byte("block: 2\n"))]
+	writeFile(t, path, kept)
+	return path, kept, data, whole
+}
+
+// resumed goes on with a run on a new desk, after change if that is not nil.
+func resumed(t *testing.T, path string, cheap bool, change func(*desk, *RunOptions, *deps)) (*desk, *Summary, error) {
+	t.Helper()
+	d, o := newDesk(cheap), deskOptions()
+	var err error
+	if o.Resume, err = record.ReadInterruptedBoard(path); err != nil {
+		t.Fatal(err)
+	}
+	deps := d.deps()
+	if change != nil {
+		change(d, &o, &deps)
+	}
+	s, err := run(t.Context(), o, deps)
+	return d, s, err
+}
+
+// wantFile checks what is in a results file, whatever the order.
+func wantFile(t *testing.T, path string, want []string) {
+	t.Helper()
+	data := readFile(t, path)
+	wantLines(t, "the file has", contents(data), want)
+}
+
+func wantLines(t *testing.T, what string, got, want []string) {
+	t.Helper()
+	if !slices.Equal(got, want) {
+		t.Errorf("%s\n%s\nwant\n%s", what, strings.Join(got, "\n"), strings.Join(want, "\n"))
+	}
+}
+
 // timesIn counts how many times a case was run, by what is kept.
 func timesIn(kept []byte, impl, name string) int {
 	text := string(kept)
@@ -254,7 +293,7 @@ func TestResumeFromAnywhere(t *testing.T) {
 			header := bytes.Index(data, []byte("\nblock: 1\n")) + len("\nblock: 1\n")
 			seed := rand.Uint64()
 			r := rand.New(rand.NewPCG(seed, 0))
-			lines, resumed := 0, 0
+			lines, times := 0, 0
 			for cut := 0; cut <= len(data); cut++ {
 				from, err := record.ParseInterrupted(path, data[:cut])
 				if cut < header {
@@ -279,32 +318,18 @@ func TestResumeFromAnywhere(t *testing.T) {
 				if !ends && r.IntN(500) > 0 || testing.Short() && (!ends || lines%5 > 0) {
 					continue
 				}
-				resumed++
-				if err := os.WriteFile(path, data[:cut], 0o644); err != nil {
-					t.Fatal(err)
-				}
-				if from, err = record.ReadInterruptedBoard(path); err != nil {
-					t.Fatal(err)
-				}
-				d, o := newDesk(cheap), deskOptions()
-				o.Resume = from
-				s, err := run(t.Context(), o, d.deps())
+				times++
+				writeFile(t, path, data[:cut])
+				d, s, err := resumed(t, path, cheap, nil)
 				if err != nil {
 					t.Fatalf("cut at %d: %v", cut, err)
 				}
-				now, err := os.ReadFile(path)
-				if err != nil {
-					t.Fatal(err)
-				}
+				now := readFile(t, path)
 				if !bytes.HasPrefix(now, kept) || len(kept) < len(data) && !bytes.HasPrefix(now[len(kept):], []byte("# resumed ")) {
 					t.Errorf("what was complete has changed, or that it was resumed is not said")
 				}
-				if got := contents(now); !slices.Equal(got, want) {
-					t.Errorf("the file has\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
-				}
-				if got := came(s); !slices.Equal(got, results) {
-					t.Errorf("there came\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(results, "\n"))
-				}
+				wantLines(t, "the file has", contents(now), want)
+				wantLines(t, "there came", came(s), results)
 				for what, n := range d.target.runs {
 					impl, name, _ := strings.Cut(what, " ")
 					before := timesIn(kept, impl, name)
@@ -319,8 +344,8 @@ func TestResumeFromAnywhere(t *testing.T) {
 					t.Fatalf("cut at %d, seed %d:\n%s", cut, seed, now)
 				}
 			}
-			if least := lines / 5; lines < 50 || resumed < least {
-				t.Errorf("resumed %d times only, of %d lines", resumed, lines)
+			if least := lines / 5; lines < 50 || times < least {
+				t.Errorf("resumed %d times only, of %d lines", times, lines)
 			}
 		})
 	}
@@ -347,9 +372,7 @@ func TestInterruptedAgainAndAgain(t *testing.T) {
 		s, err := run(ctx, o, d.deps())
 		cancel()
 		if err == nil {
-			if got := came(s); !slices.Equal(got, came(whole)) {
-				t.Errorf("there came\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(came(whole), "\n"))
-			}
+			wantLines(t, "there came", came(s), came(whole))
 			break
 		}
 		if !errors.Is(err, session.ErrInterrupted) || s.Unfinished != path || len(s.NotBegun) > 0 {
@@ -363,13 +386,7 @@ func TestInterruptedAgainAndAgain(t *testing.T) {
 			t.Errorf("an interrupt has left %q", o.Resume.Torn)
 		}
 	}
-	now, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if got, want := contents(now), contents(data); !slices.Equal(got, want) {
-		t.Errorf("the file has\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
-	}
+	wantFile(t, path, contents(data))
 }
 
 // TestNotBegun: of several boards those are named that an interrupt has left out.
@@ -400,8 +417,7 @@ func TestNotBegun(t *testing.T) {
 // TestResumeRefuses: what would make the two halves two runs is named, and nothing is
 // done.
 func TestResumeRefuses(t *testing.T) {
-	path, data, _ := deskRun(t, true)
-	data = data[:bytes.Index(data, []byte("block: 2\n"))]
+	path, kept, _, _ := interrupted(t, true)
 	for _, tt := range []struct {
 		name   string
 		change func(d *desk, o *RunOptions)
@@ -437,17 +453,7 @@ func TestResumeRefuses(t *testing.T) {
 		}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			if err := os.WriteFile(path, data, 0o644); err != nil {
-				t.Fatal(err)
-			}
-			from, err := record.ReadInterruptedBoard(path)
-			if err != nil {
-				t.Fatal(err)
-			}
-			d, o := newDesk(true), deskOptions()
-			o.Resume = from
-			tt.change(d, &o)
-			_, err = run(t.Context(), o, d.deps())
+			d, _, err := resumed(t, path, true, func(d *desk, o *RunOptions, _ *deps) { tt.change(d, o) })
 			if err == nil || !strings.HasPrefix(err.Error(), path+" cannot be resumed, because this is not the same run any more:\n  ") {
 				t.Fatalf("the error is %v", err)
 			}
@@ -459,7 +465,7 @@ func TestResumeRefuses(t *testing.T) {
 			if n := strings.Count(err.Error(), "\n") - 1; tt.name != "images" && n != len(tt.want) {
 				t.Errorf("it has %d lines, want %d:\n%v", n, len(tt.want), err)
 			}
-			if now, _ := os.ReadFile(path); !bytes.Equal(now, data) || len(d.target.runs) > 0 {
+			if now, _ := os.ReadFile(path); !bytes.Equal(now, kept) || len(d.target.runs) > 0 {
 				t.Errorf("%d cases were run, and the file has %q", len(d.target.runs), now)
 			}
 		})
@@ -487,52 +493,30 @@ func TestResumeRefuses(t *testing.T) {
 // TestResumeCannotBuild: that what is left cannot be built any more is told, and the
 // file stays as it is.
 func TestResumeCannotBuild(t *testing.T) {
-	path, data, _ := deskRun(t, true)
-	data = data[:bytes.Index(data, []byte("block: 2\n"))]
-	if err := os.WriteFile(path, data, 0o644); err != nil {
-		t.Fatal(err)
-	}
-	d, o := newDesk(true), deskOptions()
-	var err error
-	if o.Resume, err = record.ReadInterruptedBoard(path); err != nil {
-		t.Fatal(err)
-	}
-	h := d.deps()
-	h.build = func(context.Context, Board, *Compiler, BuildOptions) (*Image, error) {
-		return nil, failed(BuildFailed, "no space left", nil)
-	}
-	_, err = run(t.Context(), o, h)
-	if !outcomeIs(err, BuildFailed) {
-		t.Errorf("the error is %v", err)
-	}
-	if now, _ := os.ReadFile(path); !bytes.Equal(now, data) {
-		t.Errorf("the file has %q", now)
+	path, kept, _, _ := interrupted(t, true)
+	_, _, err := resumed(t, path, true, func(_ *desk, _ *RunOptions, h *deps) {
+		h.build = func(context.Context, Board, *Compiler, BuildOptions) (*Image, error) {
+			return nil, failed(BuildFailed, "no space left", nil)
+		}
+	})
+	if now, _ := os.ReadFile(path); !outcomeIs(err, BuildFailed) || !bytes.Equal(now, kept) {
+		t.Errorf("the error is %v, and the file has %q", err, now)
 	}
 }
 
 // TestResumeMissing: if nothing is different, but what the board needs is missing here, that
 // is the result, and the file stays as it is.
 func TestResumeMissing(t *testing.T) {
-	path, data, _ := deskRun(t, true)
-	data = data[:bytes.Index(data, []byte("block: 2\n"))]
-	if err := os.WriteFile(path, data, 0o644); err != nil {
-		t.Fatal(err)
-	}
+	path, kept, _, _ := interrupted(t, true)
 	for what, change := range map[string]func(*desk){
 		"compiler": func(d *desk) { d.noCompiler = true },
 		"emulator": func(d *desk) { d.noTarget = true },
 	} {
-		d, o := newDesk(true), deskOptions()
-		change(d)
-		var err error
-		if o.Resume, err = record.ReadInterruptedBoard(path); err != nil {
-			t.Fatal(err)
-		}
-		s, err := run(t.Context(), o, d.deps())
+		_, s, err := resumed(t, path, true, func(d *desk, _ *RunOptions, _ *deps) { change(d) })
 		if err != nil || s.Worst != ToolchainMissing || len(s.Results) != 1 || !strings.Contains(s.Results[0].Err.Error(), "no "+what) {
 			t.Errorf("without the %s: %v, %+v", what, err, s)
 		}
-		if now, _ := os.ReadFile(path); !bytes.Equal(now, data) {
+		if now, _ := os.ReadFile(path); !bytes.Equal(now, kept) {
 			t.Errorf("without the %s the file has %q", what, now)
 		}
 	}
@@ -549,41 +533,21 @@ func (unpluggedTarget) Start(context.Context) (io.ReadWriteCloser, error) {
 // cases have failed: when it is there again, all of them are run.
 func TestResumeUnplugged(t *testing.T) {
 	for _, cheap := range []bool{true, false} {
-		path, data, whole := deskRun(t, cheap)
-		want := contents(data)
-		if err := os.WriteFile(path, data[:bytes.Index(data, []byte("block: 2\n"))], 0o644); err != nil {
-			t.Fatal(err)
-		}
-		resumed := func(target func(*desk) Target) *Summary {
-			t.Helper()
-			d, o := newDesk(cheap), deskOptions()
-			var err error
-			if o.Resume, err = record.ReadInterruptedBoard(path); err != nil {
-				t.Fatal(err)
-			}
-			deps := d.deps()
-			deps.target = func(Device, Ports) (Target, error) { return target(d), nil }
-			s, err := run(t.Context(), o, deps)
-			if err != nil {
-				t.Fatal(err)
-			}
-			return s
-		}
-		s := resumed(func(d *desk) Target { return unpluggedTarget{d.target} })
-		if last := s.Results[len(s.Results)-1]; last.Outcome != NoConsole || !strings.Contains(last.Err.Hint(), "--resume "+path) {
-			t.Errorf("unplugged: %+v", last)
-		}
-		s = resumed(func(d *desk) Target { return d.target })
-		if got := came(s); !slices.Equal(got, came(whole)) {
-			t.Errorf("there came\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(came(whole), "\n"))
-		}
-		now, err := os.ReadFile(path)
+		path, _, data, whole := interrupted(t, cheap)
+		_, s, err := resumed(t, path, cheap, func(d *desk, _ *RunOptions, h *deps) {
+			h.target = func(Device, Ports) (Target, error) { return unpluggedTarget{d.target}, nil }
+		})
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got := contents(now); !slices.Equal(got, want) {
-			t.Errorf("the file has\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
+		if last := s.Results[len(s.Results)-1]; last.Outcome != NoConsole || !strings.Contains(last.Err.Hint(), "--resume "+path) {
+			t.Errorf("unplugged: %+v", last)
 		}
+		if _, s, err = resumed(t, path, cheap, nil); err != nil {
+			t.Fatal(err)
+		}
+		wantLines(t, "there came", came(s), came(whole))
+		wantFile(t, path, contents(data))
 	}
 }
 

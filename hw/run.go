@@ -241,7 +241,7 @@ func (r *deviceRun) run(ctx context.Context) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, r.store.Close()) }()
-	if err := session.Run(ctx, plan, r, r.store, from, quiet{}, nil); err != nil {
+	if err := session.Run(ctx, plan, r, r.store, from, session.Quiet{}, nil); err != nil {
 		return r.fails(ctx, err)
 	}
 	return nil
@@ -270,17 +270,6 @@ func (r *deviceRun) fails(ctx context.Context, err error) error {
 	}
 	return err
 }
-
-// quiet is the progress of a session that tells nothing: the device tells of its cases.
-type quiet struct{}
-
-func (quiet) Start(int, *session.Forecast)                {}
-func (quiet) Step(int, record.Step)                       {}
-func (quiet) Turns(int, record.Group)                     {}
-func (quiet) Done(int, record.Step, *record.Hole, string) {}
-func (quiet) Note(string)                                 {}
-func (quiet) Block(int, int)                              {}
-func (quiet) Look(int, []record.Group, int)               {}
 
 // prepare builds what is to be run, asks it what it can run, and opens the results file.
 // There is no file, and no error, if there is nothing that can be run.

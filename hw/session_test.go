@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"path/filepath"
 	"strconv"
 	"strings"
@@ -33,18 +32,15 @@ type scriptStep struct {
 	output  []string
 }
 
-func readScript(path string) (*script, error) {
-	data, err := os.ReadFile(path)
-	if err != nil {
-		return nil, err
-	}
+func readScript(t *testing.T, path string) *script {
+	t.Helper()
 	s := &script{steps: make([]scriptStep, 1)}
-	for text := range strings.Lines(string(data)) {
+	for text := range strings.Lines(string(readFile(t, path))) {
 		text = strings.TrimSuffix(text, "\n")
 		if rest, ok := strings.CutPrefix(text, "# want: "); ok {
 			s.want = rest
 		} else if rest, ok := strings.CutPrefix(text, "# results: "); ok {
-			s.results, err = strconv.Atoi(rest)
+			s.results, _ = strconv.Atoi(rest)
 		} else if strings.HasPrefix(text, "# ") {
 			continue
 		} else if command, ok := strings.CutPrefix(text, "< "); ok {
@@ -53,14 +49,11 @@ func readScript(path string) (*script, error) {
 			last := &s.steps[len(s.steps)-1]
 			last.output = append(last.output, framed(text))
 		}
-		if err != nil {
-			return nil, err
-		}
 	}
 	if s.want == "" {
-		return nil, fmt.Errorf("%s says not what it wants", path)
+		t.Fatalf("%s says not what it wants", path)
 	}
-	return s, nil
+	return s
 }
 
 // framed returns a line of a script as it is printed.
@@ -167,10 +160,7 @@ func TestSessions(t *testing.T) {
 	}
 	for _, file := range files {
 		t.Run(strings.TrimSuffix(filepath.Base(file), ".txt"), func(t *testing.T) {
-			s, err := readScript(file)
-			if err != nil {
-				t.Fatal(err)
-			}
+			s := readScript(t, file)
 			synctest.Test(t, func(t *testing.T) { s.check(t) })
 		})
 	}
@@ -218,10 +208,7 @@ func (s *script) check(t *testing.T) {
 // TestSessionEnds: a session that is not wanted any more ends at once, and leaves
 // nothing behind: synctest would complain of a goroutine that is left.
 func TestSessionEnds(t *testing.T) {
-	s, err := readScript("testdata/sessions/hung.txt")
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := readScript(t, "testdata/sessions/hung.txt")
 	synctest.Test(t, func(t *testing.T) {
 		session := newSession(s.console(), Limits{})
 		defer session.Close()
@@ -243,10 +230,7 @@ func TestSessionEnds(t *testing.T) {
 // TestHelloUnasked: what a board says of itself when it begins is taken at once, and
 // not asked for again, whatever it has read of the question.
 func TestHelloUnasked(t *testing.T) {
-	s, err := readScript("testdata/sessions/hello_unasked.txt")
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := readScript(t, "testdata/sessions/hello_unasked.txt")
 	synctest.Test(t, func(t *testing.T) {
 		console := s.console()
 		var sent strings.Builder
@@ -267,10 +251,7 @@ func TestHelloUnasked(t *testing.T) {
 // TestLimits: the limits that are given are those that count.
 func TestLimits(t *testing.T) {
 	for file, want := range map[string]time.Duration{"hung": 3 * time.Second, "hung_talking": 7 * time.Second} {
-		s, err := readScript("testdata/sessions/" + file + ".txt")
-		if err != nil {
-			t.Fatal(err)
-		}
+		s := readScript(t, "testdata/sessions/"+file+".txt")
 		synctest.Test(t, func(t *testing.T) {
 			session := newSession(s.console(), Limits{Silence: 3 * time.Second, Case: 7 * time.Second})
 			defer session.Close()

@@ -22,11 +22,11 @@ type Sizes struct {
 
 // A PackageSize is what a package needs, in bytes.
 type PackageSize struct {
-	Name   string
-	Code   int64 // instructions
-	ROData int64 // constants, strings, tables
-	Data   int64 // variables that do not begin as zero, and code that runs in RAM: in flash, and copied to RAM
-	BSS    int64 // variables that begin as zero
+	Name   string `json:"name"`
+	Code   int64  `json:"code"`   // instructions
+	ROData int64  `json:"rodata"` // constants, strings, tables
+	Data   int64  `json:"data"`   // variables that do not begin as zero, and code that runs in RAM: in flash, and copied to RAM
+	BSS    int64  `json:"bss"`    // variables that begin as zero
 }
 
 // Flash returns how many bytes of flash the package needs.

@@ -5,7 +5,6 @@ import (
 	"debug/elf"
 	"encoding/binary"
 	"maps"
-	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -165,9 +164,7 @@ func elfOf(t *testing.T, sections []elfSection) string {
 	file.Write(data.Bytes())
 	file.Write(table.Bytes())
 	path := filepath.Join(t.TempDir(), "image.elf")
-	if err := os.WriteFile(path, file.Bytes(), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	writeFile(t, path, file.Bytes())
 	return path
 }
 

@@ -161,10 +161,7 @@ func TestStartUART(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			ports := new(fakePorts)
 			ports.plug(Port{Path: "/dev/ttyUSB0"}, b)
-			target, err := NewTarget(picoDevice(Entry{Port: "/dev/ttyUSB0"}), ports)
-			if err != nil {
-				t.Fatal(err)
-			}
+			target := newTarget(t, picoDevice(Entry{Port: "/dev/ttyUSB0"}), ports)
 			console, err := target.Start(t.Context())
 			if err != nil {
 				t.Fatalf("%s: %v", name, err)
@@ -192,10 +189,7 @@ func TestStartUSB(t *testing.T) {
 			time.Sleep(3 * time.Second)
 			ports.plug(Port{Path: "/dev/ttyACM2", USB: picoID, Serial: "LEFT"}, again)
 		}
-		target, err := NewTarget(picoDevice(Entry{ID: "left", USBSerial: "left"}), ports)
-		if err != nil {
-			t.Fatal(err)
-		}
+		target := newTarget(t, picoDevice(Entry{ID: "left", USBSerial: "left"}), ports)
 		console, err := target.Start(t.Context())
 		if err != nil {
 			t.Fatal(err)
@@ -232,12 +226,9 @@ func TestStartFails(t *testing.T) {
 				tt.board.reset = func(io.Writer) { ports.unplug("/dev/ttyACM0") }
 				tt.want = "there is no port with the USB ID 2e8a:000a"
 			}
-			target, err := NewTarget(picoDevice(tt.entry), ports)
-			if err != nil {
-				t.Fatal(err)
-			}
+			target := newTarget(t, picoDevice(tt.entry), ports)
 			begun := time.Now()
-			_, err = target.Start(t.Context())
+			_, err := target.Start(t.Context())
 			wantOutcome(t, err, NoConsole, tt.want)
 			if took := time.Since(begun); took > time.Minute {
 				t.Errorf("%s: took %v", tt.name, took)
@@ -322,10 +313,7 @@ func TestStartInterrupted(t *testing.T) {
 			if board != nil {
 				ports.plug(Port{Path: "/dev/ttyACM0", USB: picoID}, board)
 			}
-			target, err := NewTarget(picoDevice(Entry{}), ports)
-			if err != nil {
-				t.Fatal(err)
-			}
+			target := newTarget(t, picoDevice(Entry{}), ports)
 			stop := errors.New("stop")
 			ctx, cancel := context.WithCancelCause(t.Context())
 			time.AfterFunc(time.Second, func() { cancel(stop) })
@@ -349,10 +337,7 @@ func TestStartStuck(t *testing.T) {
 			defer close(b.stuck)
 			ports := new(fakePorts)
 			ports.plug(Port{Path: "/dev/ttyACM0", USB: picoID}, b)
-			target, err := NewTarget(picoDevice(Entry{}), ports)
-			if err != nil {
-				t.Fatal(err)
-			}
+			target := newTarget(t, picoDevice(Entry{}), ports)
 			// Were it waited for, nothing here would ever end that: so this is told as
 			// a failure and not as a test that goes on for ever.
 			timer := time.AfterFunc(time.Minute, func() { t.Errorf("%s: it still waits", name); b.stuck <- struct{}{} })
@@ -377,10 +362,7 @@ func TestStartRefused(t *testing.T) {
 		b := &fakeUSBBoard{refuses: errors.New("input/output error")}
 		ports := new(fakePorts)
 		ports.plug(Port{Path: "/dev/ttyACM0", USB: picoID}, b)
-		target, err := NewTarget(picoDevice(Entry{}), ports)
-		if err != nil {
-			t.Fatal(err)
-		}
+		target := newTarget(t, picoDevice(Entry{}), ports)
 		begun := time.Now()
 		console, err := target.Start(t.Context())
 		if err != nil {
@@ -472,9 +454,7 @@ func TestFindPort(t *testing.T) {
 	}
 	// A link is as good as the port.
 	link := filepath.Join(t.TempDir(), "by-id")
-	if err := os.WriteFile(link, nil, 0o644); err != nil {
-		t.Fatal(err)
-	}
+	writeFile(t, link, nil)
 	if p, ok, err := find(ports, picoDevice(Entry{Port: link})); err != nil || !ok || p.Path != link {
 		t.Errorf("a link: %q, %t, %v", p.Path, ok, err)
 	}
@@ -495,10 +475,7 @@ func TestFlashTinyGo(t *testing.T) {
 	ports := new(fakePorts)
 	ports.plug(Port{Path: "/dev/ttyACM0", USB: picoID, Serial: "A"}, &fakeUSBBoard{})
 	flash := func(e Entry) error {
-		target, err := NewTarget(picoDevice(e), ports)
-		if err != nil {
-			t.Fatal(err)
-		}
+		target := newTarget(t, picoDevice(e), ports)
 		if target.Cheap() {
 			t.Error("flashing is not cheap")
 		}
@@ -513,10 +490,7 @@ func TestFlashTinyGo(t *testing.T) {
 		t.Errorf("tinygo %s, want %s", got, want)
 	}
 	// The other one of two waits in its boot loader: TinyGo must not reset this one.
-	target, err := NewTarget(picoDevice(Entry{ID: "left", USBSerial: "B"}), ports)
-	if err != nil {
-		t.Fatal(err)
-	}
+	target := newTarget(t, picoDevice(Entry{ID: "left", USBSerial: "B"}), ports)
 	ctx, cancel := context.WithCancel(t.Context())
 	target.(*serialTarget).run = func(ctx context.Context, im *Image, args []string) (string, error) {
 		defer cancel() // nobody comes back
@@ -561,14 +535,9 @@ func TestSSH(t *testing.T) {
 	program(t, "ssh")
 	d := Device{Board: Board{Name: "far", Kind: kindGo, SSH: true}, Entry: Entry{ID: "attic", Board: "far", SSH: "pi@attic"}}
 	path := filepath.Join(t.TempDir(), "image")
-	if err := os.WriteFile(path, []byte("#!/bin/sh\nread line\necho \"@1 heard $line\"\n"), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	writeFile(t, path, []byte("#!/bin/sh\nread line\necho \"@1 heard $line\"\n"))
 	const hash = "0123456789abcdef"
-	target, err := NewTarget(d, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	target := newTarget(t, d, nil)
 	if _, err := target.Start(t.Context()); err == nil {
 		t.Error("it starts what was not copied")
 	}

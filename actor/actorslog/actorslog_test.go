@@ -17,6 +17,7 @@ import (
 	"github.com/dynolab/dyno/actor/actorslog"
 	"github.com/dynolab/dyno/impls/lockbased"
 	"github.com/dynolab/dyno/impls/serial"
+	"github.com/dynolab/dyno/internal/patience"
 )
 
 var (
@@ -177,7 +178,8 @@ func TestSlowHandler(t *testing.T) {
 // TestSystemOver: a Logger that nobody closes ends with its system, when it has
 // written everything.
 func TestSystemOver(t *testing.T) {
-	defer goleak.VerifyNone(t, goleak.IgnoreCurrent())
+	before := goleak.IgnoreCurrent()
+	defer patience.Until(t, func() error { return goleak.Find(before) })
 	var out bytes.Buffer
 	sys, err := actor.NewSystem(actor.Config{
 		Dispatcher: lockbased.NewDispatcher(),

@@ -7,7 +7,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/dynolab/dyno/internal/compare"
 	"github.com/dynolab/dyno/internal/record"
 	"github.com/dynolab/dyno/internal/report"
 	"github.com/dynolab/dyno/internal/runner"
@@ -20,7 +19,7 @@ import (
 // many can have, 2/2^14, is still small enough after Holm's correction over some
 // four hundred comparisons; each has a layout of its own.
 var defaultConfig = runner.Config{
-	Packages: []string{defaultPackages},
+	Packages: []string{runner.DefaultPackages},
 	Bench: "^BenchmarkGroup$" +
 		"|^BenchmarkActor$/^workload=(pingpong|count|ring)$/^impl=" +
 		"|^BenchmarkTask$/^workload=yield$/^impl=",
@@ -38,7 +37,7 @@ var defaultConfig = runner.Config{
 // runDefault is benchrun without a command: the comparison of dyno's own
 // implementations, sized to take about five minutes on two cores.
 func runDefault(cmd *cobra.Command, _ []string) error {
-	if !inDyno(cmd.Context()) {
+	if !runner.InDyno(cmd.Context()) {
 		return errors.New("without a command benchrun compares dyno's implementations, and this folder is not in a checkout of dyno; " +
 			"to measure a package here: benchrun run ./package (benchrun --help shows more)")
 	}
@@ -56,7 +55,7 @@ func runDefault(cmd *cobra.Command, _ []string) error {
 
 // present shows the results of the default comparison and writes their report.
 func present(cmd *cobra.Command, path string) error {
-	c, card, err := compareFiles(cmd, []string{path}, compare.Options{Alpha: compare.DefaultAlpha, Margin: compare.DefaultMargin})
+	c, card, err := compareFiles(cmd, []string{path}, reportOptions())
 	if err != nil {
 		return err
 	}

@@ -48,6 +48,24 @@ func TestDocumentHasEveryFlag(t *testing.T) {
 	}
 }
 
+// Each text is one of a command.
+func TestHelpIsOfCommands(t *testing.T) {
+	files, err := helpFiles.ReadDir("help")
+	if err != nil {
+		t.Fatal(err)
+	}
+	root := newRootCmd()
+	for _, f := range files {
+		path := strings.Split(strings.TrimSuffix(f.Name(), ".txt"), "_")
+		if path[0] == root.Name() {
+			path = nil
+		}
+		if cmd, rest, err := root.Find(path); err != nil || len(rest) > 0 {
+			t.Errorf("help/%s is of no command: %v, %v", f.Name(), cmd.Name(), err)
+		}
+	}
+}
+
 // Defaults that the document names are those of the flags.
 func TestDocumentHasTheDefaults(t *testing.T) {
 	data, err := os.ReadFile("../../docs/benchrun.md")

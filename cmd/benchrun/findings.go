@@ -5,13 +5,53 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/dynolab/dyno/internal/calibrate"
 	"github.com/dynolab/dyno/internal/report"
+	"github.com/dynolab/dyno/internal/runner"
 )
+
+// measure calibrates, or goes on with it, and shows what came of it.
+func (c *calibrateFlags) measure(cmd *cobra.Command, packages []string) error {
+	if c.quick {
+		c.For, _ = time.ParseDuration(quickCalibration)
+	}
+	c.copies.For, c.Packages = c.For, packages
+	path, err := runner.New(consoleOf(cmd), "benchrun calibrate").Packages(cmd.Context(), c.Config, &c.copies)
+	if path == "" {
+		return err
+	}
+	if shown := showCalibration(cmd, []string{path}, calibrate.Options{}, c.format, calibrate.CalibrationPath(path)); err == nil {
+		err = shown
+	}
+	return err
+}
+
+// measureTruth measures a truth suite, or goes on with it, and shows what came of it.
+func (c *calibrateFlags) measureTruth(cmd *cobra.Command, args []string) error {
+	c.Time = c.plainTime
+	if !c.Given("for") {
+		c.For = 0
+	}
+	c.Args, c.Packages = versionsAndPackages(cmd, args)
+	files, err := runner.New(consoleOf(cmd), "benchrun calibrate --truth").Truth(cmd.Context(), &c.Truth)
+	if len(files) == 0 {
+		return err
+	}
+	if !slices.Contains(c.Parts, calibrate.TruthPairs) && c.Resume == "" {
+		fmt.Fprintf(cmd.ErrOrStderr(), "results: %s\nthe truth is in other files: benchrun calibrate --truth --from FILES shows them together\n", strings.Join(files, " "))
+		return err
+	}
+	if shown := showTruth(cmd, files, c.format, calibrate.CalibrationPath(calibrate.TruthPath(files[0], calibrate.TruthPairs))); err == nil {
+		err = shown
+	}
+	return err
+}
 
 // showCalibration computes what the files show and prints it, and writes it as
 // JSON to path, if that is not empty.
@@ -20,7 +60,7 @@ func showCalibration(cmd *cobra.Command, files []string, o calibrate.Options, fo
 	if err != nil {
 		return err
 	}
-	return showFindings(cmd, "calibration", files, format, path, report.Calibration(c), func(w io.Writer) error { return report.CalibrationJSON(w, c) })
+	return showFindings(cmd, "calibration", files, format, path, report.Calibration(c), func(w io.Writer) error { return report.WriteJSON(w, c) })
 }
 
 // showTruth computes what the files show and prints it, and writes it as JSON to path,
@@ -30,7 +70,7 @@ func showTruth(cmd *cobra.Command, files []string, format, path string) error {
 	if err != nil {
 		return err
 	}
-	return showFindings(cmd, "truth suite", files, format, path, report.Truth(t), func(w io.Writer) error { return report.TruthJSON(w, t) })
+	return showFindings(cmd, "truth suite", files, format, path, report.Truth(t), func(w io.Writer) error { return report.WriteJSON(w, t) })
 }
 
 // showFindings prints what was found in files, and writes it as JSON to path, if that is not

@@ -23,15 +23,19 @@ func TestKilledAndResumed(t *testing.T) {
 	if testing.Short() {
 		t.Skip("compiles a test binary for each resumption")
 	}
-	t.Run("process", func(t *testing.T) { killAndResume(t, 60, "--mode", "process") })
+	kills := 1
+	if os.Getenv("DYNO_NIGHTLY") != "" {
+		kills = 6
+	}
+	t.Run("process", func(t *testing.T) { killAndResume(t, kills, 9*kills, "--mode", "process") })
 	// Each block has two rows of four processes, in one of two layouts.
 	t.Run("turns", func(t *testing.T) {
-		killAndResume(t, 24, "--mode", "turns", "--rounds", "3", "--slice", "50us", "--layouts", "2")
+		killAndResume(t, kills, 4*kills, "--mode", "turns", "--rounds", "3", "--slice", "50us", "--layouts", "2")
 	})
 }
 
-// killAndResume begins a run with the flags mode, and kills and resumes it.
-func killAndResume(t *testing.T, blocks int, mode ...string) {
+// killAndResume begins a run with the flags mode, and kills and resumes it so many times.
+func killAndResume(t *testing.T, kills, blocks int, mode ...string) {
 	copies := []int{1}
 	if mode[1] != "process" {
 		copies = []int{1, 2} // the base has a control
@@ -80,10 +84,6 @@ func BenchmarkX(b *testing.B) {
 		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o644); err != nil {
 			t.Fatal(err)
 		}
-	}
-	kills := 2
-	if os.Getenv("DYNO_NIGHTLY") != "" {
-		kills = 6
 	}
 	path, temp := filepath.Join(dir, "r.bench"), t.TempDir()
 	// may lets the run complete so many blocks in all, after which it waits for its end: how

@@ -2,37 +2,17 @@ package main
 
 import (
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
-	"slices"
 	"time"
 
 	"github.com/spf13/cobra"
-	"golang.org/x/term"
 
 	"github.com/dynolab/dyno/internal/calibrate"
 	"github.com/dynolab/dyno/internal/compare"
-	"github.com/dynolab/dyno/internal/report"
 	"github.com/dynolab/dyno/internal/targets"
 )
-
-// compareFlags are the flags that say what is compared, for compare and
-// report.
-func compareFlags(cmd *cobra.Command, o *compare.Options) {
-	f := cmd.Flags()
-	f.StringVar(&o.Col, "col", "", "the `key` whose values become columns, such as /impl, commit or .file; a benchproc\nprojection (default side if two versions were measured, else /impl if benchmark names\nhave it, else .file)")
-	f.StringVar(&o.Filter, "filter", "", "use only what matches this benchproc filter `expr`ession, such as '/workload:short .unit:ns/op'")
-	f.StringVar(&o.Base, "base", "", "the `column` that others are compared to (default: each benchmark's first reference, else the first column)")
-	f.Float64Var(&o.Alpha, "alpha", compare.DefaultAlpha, "the `level` of all claims together, as a part; each interval has confidence 1-alpha")
-	f.Float64Var(&o.Margin, "margin", compare.DefaultMargin, "the `part` below which a difference counts as none: 0.02 is 2 %")
-}
-
-// acceptFlag is the flag that says what may be missing.
-func acceptFlag(cmd *cobra.Command, o *compare.Options) {
-	cmd.Flags().StringVar(&o.Accept, "accept", "", "benchmarks whose names match this regular `expr`ession, such as '^BenchmarkX$', may be gone from the new\nversion or skip themselves there, whatever --gate says")
-}
 
 // needFiles is the argument check of compare and report.
 func needFiles(cmd *cobra.Command, args []string) error {
@@ -112,46 +92,4 @@ func leftOut(cmd *cobra.Command, problems []string) {
 	for _, p := range problems {
 		fmt.Fprintf(cmd.ErrOrStderr(), "benchrun: %s (left out)\n", p)
 	}
-}
-
-// documentOf returns a document in one of its forms.
-type documentOf func(report.Form) report.Doc
-
-// show prints a document in format: text, md or html, or what data has for another one.
-func (of documentOf) show(out io.Writer, format string, data map[string]func(io.Writer) error) error {
-	switch write := data[format]; {
-	case write != nil:
-		return write(out)
-	case format == "md":
-		return of(report.Document).Markdown(out, report.MarkdownOptions{})
-	case format == "html":
-		return of(report.Page).HTML(out)
-	}
-	return of(report.Terminal).Text(out, report.TextOptions{Color: wantsColor(out)})
-}
-
-// comparison returns the document of a comparison.
-func comparison(c *compare.Comparison, card *targets.Scorecard) documentOf {
-	return func(form report.Form) report.Doc { return report.Comparison(c, form, report.Extra{Card: card}) }
-}
-
-// judge tells what the gate found, and returns its exit status as an error.
-func judge(w io.Writer, g compare.Gate) error {
-	for _, s := range slices.Concat(g.Broken, g.Slower, g.Inconclusive) {
-		fmt.Fprintf(w, "gate: %s\n", s)
-	}
-	switch {
-	case g.Bad():
-		return exitError(exitSlower)
-	case len(g.Inconclusive) > 0:
-		return exitError(exitInconclusive)
-	}
-	return nil
-}
-
-// wantsColor reports whether w is a terminal that takes colours; see
-// https://no-color.org.
-func wantsColor(w io.Writer) bool {
-	f, ok := w.(*os.File)
-	return ok && os.Getenv("NO_COLOR") == "" && os.Getenv("TERM") != "dumb" && term.IsTerminal(int(f.Fd()))
 }

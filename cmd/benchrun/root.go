@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"runtime/debug"
 
 	"github.com/spf13/cobra"
 )
@@ -31,38 +32,11 @@ func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.
 }
 
 func newRootCmd() *cobra.Command {
-	root := &cobra.Command{
-		Use:   "benchrun",
-		Short: "Measure, compare and report Go benchmarks",
-		Long: `Benchrun measures Go benchmarks so that they can be compared: in fresh
-processes, block by block, in random order, all of it on record. It says what
-differs, by how much and how surely.
-
-Without a command, in a checkout of dyno, it runs the default comparison: all
-task groups, and actors and executors on some workloads, next to references, in
-about five minutes. It prints the table and the path of the report. The other
-workloads are measured by benchrun run.
-
-A run that is interrupted keeps what it has measured and can be resumed.
-
-Exit status: 0, or 2 on an error, or 130 if it was interrupted; compare --gate, ab --gate,
-conform, targets and board add their own.`,
-		Example: `  benchrun
-  benchrun run ./mypackage
-  benchrun ab main
-  benchrun compare results/my-machine/run.bench
-  benchrun conform ./impls/...
-  benchrun targets results/my-machine/run.bench
-  benchrun board run linux-arm64-qemu`,
-		Args:          noCommand,
-		SilenceErrors: true, // run prints them
-		SilenceUsage:  true,
-		RunE:          runDefault,
-
-		SuggestionsMinimumDistance: 2, // edits; noCommand asks
-
-		Version: buildVersion(),
-	}
+	root := newCommand("benchrun", runDefault)
+	root.Args = noCommand
+	root.SilenceErrors, root.SilenceUsage = true, true // run prints them
+	root.SuggestionsMinimumDistance = 2                // edits; noCommand asks
+	root.Version = buildVersion()
 	root.SetFlagErrorFunc(explainFlagError)
 	root.AddCommand(
 		newListCmd(),
@@ -96,4 +70,20 @@ func noCommand(cmd *cobra.Command, args []string) error {
 		msg += fmt.Sprintf("; to measure a package, benchrun run %s", args[0])
 	}
 	return errors.New(msg)
+}
+
+// buildVersion says which benchrun this is: the version of the module or the commit that
+// it was built from, as far as the toolchain noted them.
+func buildVersion() string {
+	info, ok := debug.ReadBuildInfo()
+	if !ok {
+		return "unknown"
+	}
+	version := info.Main.Version
+	for _, s := range info.Settings {
+		if s.Key == "vcs.revision" && version == "(devel)" {
+			version = s.Value[:min(8, len(s.Value))]
+		}
+	}
+	return version + " " + info.GoVersion
 }

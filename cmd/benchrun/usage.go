@@ -3,7 +3,6 @@ package main
 import (
 	"errors"
 	"fmt"
-	"runtime/debug"
 	"slices"
 	"strings"
 
@@ -11,25 +10,6 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 )
-
-// groupKey is the annotation of a flag that says in which group of the help it is.
-const groupKey = "benchrun_group"
-
-// The groups of flags that are not the first ones that a user needs.
-const (
-	measuringFlags = "Measuring (rarely needed)"
-	judgingFlags   = "Judging (rarely needed)"
-)
-
-// group puts flags of cmd into a group of its help. Those that are in none are told
-// first; within a group they stand in the order of their definition.
-func group(cmd *cobra.Command, title string, flags ...string) {
-	for _, name := range flags {
-		if err := cmd.Flags().SetAnnotation(name, groupKey, []string{title}); err != nil {
-			panic(err) // there is no such flag
-		}
-	}
-}
 
 // flagGroups are the flags of cmd as its help has them.
 func flagGroups(cmd *cobra.Command) string {
@@ -108,20 +88,4 @@ func nearestFlag(cmd *cobra.Command, name string) string {
 		}
 	}
 	return ""
-}
-
-// buildVersion says which benchrun this is: the version of the module or the commit that
-// it was built from, as far as the toolchain noted them.
-func buildVersion() string {
-	info, ok := debug.ReadBuildInfo()
-	if !ok {
-		return "unknown"
-	}
-	version := info.Main.Version
-	for _, s := range info.Settings {
-		if s.Key == "vcs.revision" && version == "(devel)" {
-			version = s.Value[:min(8, len(s.Value))]
-		}
-	}
-	return version + " " + info.GoVersion
 }

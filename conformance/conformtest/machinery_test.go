@@ -388,9 +388,7 @@ func TestPanicEndsProcess(t *testing.T) {
 }
 
 func TestPanicSwallowedIsNoticed(t *testing.T) {
-	if testing.Short() {
-		t.Skip("waits for a process that does not end")
-	}
+	atNight(t) // it waits for a process that does not end
 	o := checkPanicEndsProcess(t, &suite{impl: wrongImpl("panic made an error although off")})
 	if o.err == nil || !strings.Contains(o.err.Error(), "survived") {
 		t.Errorf("the error is %v, want that the process survived", o.err)

@@ -18,8 +18,8 @@ const (
 	childEnv    = "DYNO_CONFORM_CHILD" // set in a process whose end is the test
 	childPanic  = "conformance: this panic must end the process"
 	childAlive  = "conformance: the process survived the panic"
-	childLimit  = 60 * time.Second // for all it does
-	childGrace  = 3 * time.Second  // for the panic to end it, once everything else has
+	childLimit  = 5 * time.Minute  // for all it does
+	childGrace  = 30 * time.Second // for the panic to end it, once everything else has
 	childFailed = 2                // exit status of a Go program that panics
 )
 

@@ -15,31 +15,22 @@ import (
 
 // A Built image is what came of building it.
 type Built struct {
-	Board     string        `json:"board"`
-	Impl      string        `json:"implementation"`
-	Parts     []string      `json:"parts"`
-	Outcome   string        `json:"outcome"`
-	Why       string        `json:"why,omitempty"`
-	Path      string        `json:"path,omitempty"`
-	Toolchain string        `json:"toolchain,omitempty"`
-	Flash     *Used         `json:"flash,omitempty"`
-	RAM       *Used         `json:"ram,omitempty"`
-	Packages  []PackageSize `json:"packages,omitempty"`
+	Board     string           `json:"board"`
+	Impl      string           `json:"implementation"`
+	Parts     []string         `json:"parts"`
+	Outcome   string           `json:"outcome"`
+	Why       string           `json:"why,omitempty"`
+	Path      string           `json:"path,omitempty"`
+	Toolchain string           `json:"toolchain,omitempty"`
+	Flash     *Used            `json:"flash,omitempty"`
+	RAM       *Used            `json:"ram,omitempty"`
+	Packages  []hw.PackageSize `json:"packages,omitempty"`
 }
 
 // Used is how much of a memory an image needs, in bytes.
 type Used struct {
 	Used  int64 `json:"used"`
 	Limit int64 `json:"limit"` // 0: none
-}
-
-// A PackageSize is hw's, for programs.
-type PackageSize struct {
-	Name   string `json:"name"`
-	Code   int64  `json:"code"`
-	ROData int64  `json:"rodata"`
-	Data   int64  `json:"data"`
-	BSS    int64  `json:"bss"`
 }
 
 // BuildOptions say what becomes of images.
@@ -167,7 +158,7 @@ func (b *builder) build(ctx context.Context, board hw.Board, impl string, compil
 func (b *builder) conclude() error {
 	var err error
 	if b.JSON {
-		err = WriteJSON(b.c.Out, b.all)
+		err = report.WriteJSON(b.c.Out, b.all)
 	} else if len(b.all) > 1 {
 		err = compareImages(b.all).Text(b.c.Out, b.c.Text)
 	}
@@ -187,9 +178,7 @@ func (b *Built) describe(im *hw.Image) {
 	}
 	b.Flash = &Used{im.Sizes.Flash(), im.Board.Flash}
 	b.RAM = &Used{im.Sizes.RAM(), im.Board.RAM}
-	for _, p := range im.Sizes.Packages {
-		b.Packages = append(b.Packages, PackageSize(p))
-	}
+	b.Packages = im.Sizes.Packages
 }
 
 // writeImage writes the table of an image, what it leaves of its board, and where it is

@@ -1,50 +1,20 @@
 package boardrun
 
 import (
-	"flag"
 	"fmt"
-	"os"
-	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
 	"github.com/dynolab/dyno/hw"
+	"github.com/dynolab/dyno/internal/quotetest"
 )
-
-var update = flag.Bool("update", false, "rewrite what docs/boards.md says of outcomes and boards; look at the difference before you commit it")
-
-// holdBoards compares the part of docs/boards.md between the marks of this name with
-// what it should be. With -update it writes that.
-func holdBoards(t *testing.T, name, want string) {
-	t.Helper()
-	const page = "../../docs/boards.md"
-	data, err := os.ReadFile(page)
-	if err != nil {
-		t.Fatal(err)
-	}
-	begin, end := "<!-- "+name+": begin -->\n", "<!-- "+name+": end -->"
-	marks := regexp.MustCompile("(?s)" + begin + "(.*?)" + end)
-	m := marks.FindStringSubmatchIndex(string(data))
-	if m == nil {
-		t.Fatalf("docs/boards.md has no %s", strings.TrimSpace(begin))
-	}
-	got := string(data[m[2]:m[3]])
-	if got == want {
-		return
-	}
-	if !*update {
-		t.Fatalf("docs/boards.md is not what the program says; run go test ./internal/boardrun -run TestBoardsPage -update\ngot:\n%s\nwant:\n%s", got, want)
-	}
-	if err := os.WriteFile(page, []byte(string(data[:m[2]])+want+string(data[m[3]:])), 0o644); err != nil {
-		t.Fatal(err)
-	}
-}
 
 // The page has every outcome with its status and what to do, as the command says it.
 func TestBoardsPageOutcomes(t *testing.T) {
-	var b strings.Builder
-	b.WriteString("| Status | Outcome | What to do |\n|---:|---|---|\n")
+	var b quotetest.Table
+	b.Head("rl", "Status", "Outcome", "What to do")
 	seen := make(map[int]bool)
 	for _, o := range hw.Outcomes() {
 		if o == hw.OK {
@@ -55,9 +25,9 @@ func TestBoardsPageOutcomes(t *testing.T) {
 			t.Errorf("%s has the status %d, which something else has, or no hint", o, code)
 		}
 		seen[code] = true
-		fmt.Fprintf(&b, "| %d | %s | %s |\n", code, o, o.Hint())
+		b.Row(strconv.Itoa(code), o.String(), o.Hint())
 	}
-	holdBoards(t, "outcomes", b.String())
+	quotetest.Hold(t, "docs/boards.md", "outcomes", func([]string) string { return b.String() })
 }
 
 // The page says which implementations fit which board, and why others do not, as kept
@@ -79,15 +49,15 @@ func TestBoardsPageFits(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	var b strings.Builder
-	fmt.Fprintf(&b, "| board | chip | RAM | flash | | %s |\n|---|---|---:|---:|---|%s\n", strings.Join(impls, " | "), strings.Repeat("---|", len(impls)))
+	var b quotetest.Table
+	b.Head("llrrl", append([]string{"board", "chip", "RAM", "flash", ""}, impls...)...)
 	var notes []string
 	for _, board := range boards {
 		kind := "real"
 		if board.Emulated {
 			kind = "emulated"
 		}
-		fmt.Fprintf(&b, "| `%s` | %s | %s | %s | %s |", board.Name, board.Chip, memory(board.RAM), memory(board.Flash), kind)
+		row := []string{"`" + board.Name + "`", board.Chip, memory(board.RAM), memory(board.Flash), kind}
 		for _, impl := range impls {
 			why, no := kept[board.Name].unfit[impl]
 			switch {
@@ -96,20 +66,17 @@ func TestBoardsPageFits(t *testing.T) {
 				if at < 0 {
 					at, notes = len(notes), append(notes, why)
 				}
-				fmt.Fprintf(&b, " no (%d) |", at+1)
+				row = append(row, fmt.Sprintf("no (%d)", at+1))
 			case slices.Contains(kept[board.Name].fit, impl):
-				b.WriteString(" fits |")
+				row = append(row, "fits")
 			default:
-				b.WriteString(" not tried |")
+				row = append(row, "not tried")
 			}
 		}
-		b.WriteString("\n")
-	}
-	if len(notes) > 0 {
-		b.WriteString("\n")
+		b.Row(row...)
 	}
 	for i, why := range notes {
-		fmt.Fprintf(&b, "%d. %s\n", i+1, why)
+		b.Sayf("%s%d. %s\n", strings.Repeat("\n", max(0, 1-i)), i+1, why)
 	}
-	holdBoards(t, "fits", b.String())
+	quotetest.Hold(t, "docs/boards.md", "fits", func([]string) string { return b.String() })
 }

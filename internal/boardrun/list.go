@@ -3,10 +3,8 @@ package boardrun
 import (
 	"cmp"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"strings"
 
 	"github.com/dynolab/dyno/hw"
@@ -142,12 +140,4 @@ func addRow(t *report.Table, texts ...string) {
 		row.Cells = append(row.Cells, report.Cell{Text: text})
 	}
 	t.Rows = append(t.Rows, row)
-}
-
-// WriteJSON writes what programs are to read.
-func WriteJSON(w io.Writer, v any) error {
-	enc := json.NewEncoder(w)
-	enc.SetEscapeHTML(false)
-	enc.SetIndent("", "  ")
-	return enc.Encode(v)
 }

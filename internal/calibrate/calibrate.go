@@ -142,7 +142,7 @@ func (p *trialPair) slowed() bool { return p.slow > 0 }
 
 // rates are what judged pairs show of A/A and of slowed programs, and effects the latter
 // by slow-down, smallest first.
-func rates(pairs []*trialPair, alpha, margin float64) (alarms, wrong, covered compare.Rate, effects []compare.CalibratedEffect) {
+func rates(pairs []*trialPair, alpha, margin float64) (r compare.CalibratedRates, effects []compare.CalibratedEffect) {
 	alarm := func(p *trialPair) bool { return p.vs.P <= alpha }
 	covers := func(p *trialPair) bool { return p.vs.Lo <= 1+p.slow && 1+p.slow <= p.vs.Hi }
 	same := where(pairs, func(p *trialPair) bool { return !p.slowed() })
@@ -162,7 +162,8 @@ func rates(pairs []*trialPair, alpha, margin float64) (alarms, wrong, covered co
 		})
 	}
 	slices.SortFunc(effects, func(a, b compare.CalibratedEffect) int { return cmp.Compare(a.Slow, b.Slow) })
-	return rateOf(same, alarm), rateOf(same, func(p *trialPair) bool { return claims(p.verdict) }), rateOf(slowed, covers), effects
+	claimed := func(p *trialPair) bool { return claims(p.verdict) }
+	return compare.CalibratedRates{Alarms: rateOf(same, alarm), Wrong: rateOf(same, claimed), Covered: rateOf(slowed, covers)}, effects
 }
 
 // count sums up what the pairs show.
@@ -176,13 +177,13 @@ func count(c *compare.Calibration, all []*trialPair) {
 			c.Rounds = max(c.Rounds, len(proc.slices))
 		}
 	}
-	c.Alarms, c.Wrong, c.Covered, c.Effects = rates(pairs, c.Alpha, c.Margin)
+	c.CalibratedRates, c.Effects = rates(pairs, c.Alpha, c.Margin)
 	benches := groupBy(pairs, (*trialPair).bench)
 	slices.SortStableFunc(benches, func(a, b group[benchKey, *trialPair]) int { return a.members[0].place - b.members[0].place })
 	c.Benchmarks = make([]compare.CalibratedBenchmark, 0, len(benches))
 	for _, way := range groupBy(benches, func(b group[benchKey, *trialPair]) string { return b.key.driven }) {
 		w := compare.CalibratedWay{Driven: way.key}
-		w.Alarms, w.Wrong, w.Covered, w.Effects = rates(where(pairs, func(p *trialPair) bool { return p.driven == way.key }), c.Alpha, c.Margin)
+		w.CalibratedRates, w.Effects = rates(where(pairs, func(p *trialPair) bool { return p.driven == way.key }), c.Alpha, c.Margin)
 		c.Ways = append(c.Ways, w)
 		for _, b := range way.members {
 			c.Benchmarks = append(c.Benchmarks, benchmark(b.key, b.members, c.Alpha, c.Margin))
@@ -193,8 +194,9 @@ func count(c *compare.Calibration, all []*trialPair) {
 
 // benchmark is what the pairs of one benchmark show.
 func benchmark(key benchKey, pairs []*trialPair, alpha, margin float64) compare.CalibratedBenchmark {
-	b := compare.CalibratedBenchmark{Pkg: key.pkg, Name: key.name, Driven: key.driven, Seconds: mean(each(pairs, (*trialPair).seconds))}
-	b.Alarms, b.Wrong, b.Covered, b.Effects = rates(pairs, alpha, margin)
+	b := compare.CalibratedBenchmark{Pkg: key.pkg, Name: key.name, Seconds: mean(each(pairs, (*trialPair).seconds))}
+	b.Driven = key.driven
+	b.CalibratedRates, b.Effects = rates(pairs, alpha, margin)
 	detectable := each(pairs, func(p *trialPair) float64 { return math.Expm1(p.vs.Shift.Detectable(p.vs.Shift.Units, alpha)) })
 	b.Detectable = medianOf(where(detectable, func(d float64) bool { return d > 0 && !math.IsInf(d, 1) }))
 	same := where(pairs, func(p *trialPair) bool { return !p.slowed() })

@@ -13,6 +13,7 @@ import (
 
 	"github.com/dynolab/dyno/internal/compare"
 	"github.com/dynolab/dyno/internal/record"
+	"github.com/dynolab/dyno/internal/recordtest"
 )
 
 // Intervals as R. G. Newcombe tells them for the method of Clopper and Pearson
@@ -104,7 +105,7 @@ func ofTexts(t testing.TB, o Options, texts ...string) *compare.Calibration {
 	t.Helper()
 	var paths []string
 	for i, text := range texts {
-		paths = append(paths, write(t, fmt.Sprintf("c%d.bench", i), text))
+		paths = append(paths, recordtest.Write(t, fmt.Sprintf("c%d.bench", i), text))
 	}
 	c, err := Read(paths, o)
 	if err != nil {
@@ -336,7 +337,7 @@ func TestCalibrationByWayOfDriving(t *testing.T) {
 // The judge of a trial is told how its benchmarks were driven, as one of a report is.
 func TestTrialsSayHowTheyWereDriven(t *testing.T) {
 	f := record.Read("f", []byte("BenchmarkX-2 1 5 ns/op\n"))
-	of := &trial{from: f, records: []trialRecord{{name: "X-2", driven: "loop", copy: "1", record: f.Results[0]}}}
+	of := &trial{from: f, records: []trialRecord{{measured: measured{name: "X-2", driven: "loop", record: f.Results[0]}, copy: "1"}}}
 	if r := of.file(false).Results[0].Result; r.GetConfig("driven") != "loop" {
 		t.Errorf("%+v", r)
 	}
@@ -371,7 +372,7 @@ func TestCalibrationReadsWhatItCan(t *testing.T) {
 	lines[first] = "BenchmarkX/impl=a-2 what\n"
 	lines = append(lines, "# hole: case=BenchmarkX/impl=a-2 block=17 reason=\"crashed: oh\"\n",
 		"BenchmarkX/impl=a-2 100 5 ns/op\n", "!?\n", "# slices: n=0 ns=1\n", "BenchmarkX/impl=a-2 100 5")
-	path := write(t, "c.bench", strings.Join(lines, ""))
+	path := recordtest.Write(t, "c.bench", strings.Join(lines, ""))
 	c, err := Read([]string{path}, Options{})
 	if err != nil {
 		t.Fatal(err)
@@ -399,7 +400,7 @@ func TestCalibrationReadsWhatItCan(t *testing.T) {
 		"other results":    "BenchmarkX 100 5 ns/op\n",
 		"nothing in pairs": "trial: 1\nblock: 1\nslow: 0\nBenchmarkX 100 5 ns/op\n",
 	} {
-		if c, err := Read([]string{write(t, "x.bench", text)}, Options{}); err == nil {
+		if c, err := Read([]string{recordtest.Write(t, "x.bench", text)}, Options{}); err == nil {
 			t.Errorf("%s: %+v", name, c)
 		}
 	}
@@ -517,7 +518,7 @@ func TestCalibrationOfVersions(t *testing.T) {
 	if c.Wrong.K != 1 || c.Alarms.K == 0 {
 		t.Errorf("of a report of a version that is 30 %% slower: %d called different, %d alarms", c.Wrong.K, c.Alarms.K)
 	}
-	path := write(t, "ab.bench", alike[0])
+	path := recordtest.Write(t, "ab.bench", alike[0])
 	if _, err := Read([]string{path}, Options{Rounds: 10}); err == nil || !strings.Contains(err.Error(), "benchrun ab") {
 		t.Errorf("fewer rounds of a report: %v", err)
 	}

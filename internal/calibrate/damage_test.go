@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -74,9 +75,6 @@ func readAll(t testing.TB, data []byte) *compare.Comparison {
 	if err := os.WriteFile(path, data, 0o644); err != nil {
 		t.Fatal(err)
 	}
-	for line := range strings.Lines(string(data)) {
-		_, _, _ = record.ParseSlices(strings.TrimRight(line, "\r\n"))
-	}
 	if r, err := record.ReadInterrupted(path); err == nil {
 		r.Finished()
 		if len(r.Plan.Steps()) < 1e4 {
@@ -99,9 +97,20 @@ func readAll(t testing.TB, data []byte) *compare.Comparison {
 	if err != nil {
 		return nil
 	}
+	c.Gate()
+	lines := bytes.Count(data, []byte("\n")) + 1
 	for _, p := range c.Problems {
-		if !strings.HasPrefix(p, path+":") {
-			t.Errorf("a problem does not name file and line: %s", p)
+		rest, _ := strings.CutPrefix(p, path+":")
+		number, _, _ := strings.Cut(rest, ":")
+		if n, err := strconv.Atoi(number); err != nil || n < 1 || n > lines {
+			t.Errorf("problem %q has no place in %d lines", p, lines)
+		}
+	}
+	for _, tab := range c.Tables {
+		for _, r := range tab.Rows {
+			if len(r.Cells) != len(tab.Cols) {
+				t.Errorf("row %s has %d cells for %d columns", r.Name, len(r.Cells), len(tab.Cols))
+			}
 		}
 	}
 	return c
@@ -177,66 +186,6 @@ func TestDamagedFiles(t *testing.T) {
 	}
 }
 
-// A calibration of which some lines are damaged is one without them.
-func TestDamagedCalibration(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "calibration.bench")
-	read := func(data []byte) (*compare.Calibration, error) {
-		if err := os.WriteFile(path, data, 0o644); err != nil {
-			t.Fatal(err)
-		}
-		return Read([]string{path}, Options{})
-	}
-	whole := soundCalibration()
-	if c, err := read(whole); err != nil || c.Trials != 1 || len(c.Problems) != 0 {
-		t.Fatalf("the calibration is not sound: %+v, %v", c, err)
-	}
-	lines := bytes.SplitAfter(whole, []byte("\n"))
-	seed := rand.Uint64()
-	r := rand.New(rand.NewPCG(seed, 0))
-	for range 50 {
-		damaged := slices.Clone(lines)
-		at := 4 + r.IntN(len(lines)-5)
-		damaged[at] = []byte("Benchmark\xff torn\n")
-		c, err := read(bytes.Join(damaged, nil))
-		if err != nil || c.Trials != 1 {
-			t.Fatalf("seed %d: with line %d damaged: %+v, %v", seed, at+1, c, err)
-		}
-		if want := fmt.Sprintf("%s:%d: ", path, at+1); !slices.ContainsFunc(c.Problems, func(p string) bool { return strings.HasPrefix(p, want) }) {
-			t.Errorf("seed %d: line %d is not among the problems %q", seed, at+1, c.Problems)
-		}
-	}
-}
-
-// Every kind of line that cannot be read is reported with its number, and costs
-// nothing but itself.
-func TestDamageIsReportedByLine(t *testing.T) {
-	lines := strings.SplitAfter(string(sound(t)), "\n")
-	at := slices.IndexFunc(lines, func(l string) bool { return isResult([]byte(l)) })
-	for what, bad := range map[string]string{
-		"a torn figure":   "BenchmarkX/impl=b-2 1000 10\n",
-		"no number":       "BenchmarkX/impl=b-2 1000 1o5 ns/op\n",
-		"infinite":        "BenchmarkX/impl=b-2 1000 Inf ns/op\n",
-		"too large":       "BenchmarkX/impl=b-2 1000 1e999 ns/op\n",
-		"a hole":          "# hole: case=BenchmarkX reason=\"torn\n",
-		"a very long one": "BenchmarkX/impl=b-2 1000 " + strings.Repeat("9", 1<<17) + " ns/op\n",
-		"a long comment":  "# slices: n=1 ns=" + strings.Repeat("1,", 1<<17) + "\n",
-	} {
-		damaged := slices.Clone(lines)
-		damaged[at] = bad
-		c := readAll(t, []byte(strings.Join(damaged, "")))
-		if c == nil {
-			t.Errorf("%s: nothing was read", what)
-			continue
-		}
-		if want := 8; c.Files[0].Results != want && what != "infinite" {
-			t.Errorf("%s: %d results were read, not %d", what, c.Files[0].Results, want)
-		}
-		if !slices.ContainsFunc(c.Problems, func(p string) bool { return strings.Contains(p, fmt.Sprintf("f.bench:%d: ", at+1)) }) {
-			t.Errorf("%s: line %d is not among the problems %q", what, at+1, c.Problems)
-		}
-	}
-}
-
 // A plan that would be a flood of steps is refused before it is one.
 func TestFloodOfSteps(t *testing.T) {
 	var b strings.Builder
@@ -259,43 +208,15 @@ func FuzzResults(f *testing.F) {
 	f.Add(data)
 	f.Add(data[:len(data)/2])
 	f.Add(soundCalibration())
+	for _, name := range []string{"interleaved.bench", "old.txt"} {
+		data, err := os.ReadFile(filepath.Join("../compare/testdata/compare", name))
+		if err != nil {
+			f.Fatal(err)
+		}
+		f.Add(data)
+	}
+	f.Add([]byte("BenchmarkX 1 0 ns/op\nBenchmarkX/impl=ref-a 1 NaN ns/op -1 B/op +Inf x\n# hole: case=X reason=\"\"\n"))
+	f.Add([]byte("BenchmarkX 1 1 \x00hole:0\n# hole: case=X\r\nBenchmarkX/impl=a/impl=b-2 1 1 MB/s"))
 	f.Add([]byte("# plan: {\"cpu\":[1],\"blocks\":2,\"time\":\"1x\",\"timeout\":1,\"mode\":\"turns\",\"rounds\":3}\n# case: p BenchmarkX/impl=a\nblock: 1\n# row \"X\" of block 1\n"))
 	f.Fuzz(func(t *testing.T, data []byte) { readAll(t, data) })
-}
-
-// A line of slices that is read gives the same line again, and the same slices.
-func FuzzSlices(f *testing.F) {
-	f.Add("# slices: n=100 warmup=3 steady=true gcs=0 ns=10000,-,10100")
-	f.Add("# slices: n=100 warmup=3 steady=true gcs=2 whole=true row-ms=350 rare=0.0234 ns=10000,10100 cpu-us=12,15")
-	f.Add("# slices: ns=1 n=1 other=\"x y\"")
-	f.Fuzz(func(t *testing.T, line string) {
-		s, ok, err := record.ParseSlices(line)
-		if err != nil || !ok {
-			return
-		}
-		again, ok, err := record.ParseSlices(s.Line())
-		s.Rare = again.Rare // three digits of it
-		if err != nil || !ok || fmt.Sprint(again) != fmt.Sprint(s) || again.Line() != s.Line() {
-			t.Errorf("%q is read as %+v, and that as %+v, %v", line, s, again, err)
-		}
-	})
-}
-
-func FuzzHole(f *testing.F) {
-	f.Add(`# hole: case=BenchmarkX-2 block=1 reason="crashed: \"x\""`)
-	f.Add(`# skip: pkg=p reason=none`)
-	f.Add(`# hole: pkg=p side=new reason="crashed: panic: oh (p.go:3)"`)
-	f.Fuzz(func(t *testing.T, line string) {
-		h, ok, err := record.ParseHoleLine(line)
-		if err != nil || !ok || strings.ContainsAny(h.Pkg+h.Block+h.Side, " \t\"") || h.Case != "" && strings.ContainsAny(h.Case, " \t\"") {
-			return
-		}
-		again, ok, err := record.ParseHoleLine(h.Line())
-		if h.Case != "" {
-			again.Pkg, h.Pkg = "", "" // it is in the line before
-		}
-		if err != nil || !ok || again != h {
-			t.Errorf("%q is read as %+v, and that as %+v, %v", line, h, again, err)
-		}
-	})
 }

@@ -40,15 +40,13 @@ type trial struct {
 	versions bool
 }
 
-// A trialRecord is one result, and what holds for it.
+// A trialRecord is one result of a trial.
 type trialRecord struct {
-	trial           string // its number
-	versions        bool   // as trial has it
-	pkg, kase, name string // name with the suffix that tells GOMAXPROCS
-	driven          string // how: one of driven's modes
-	slow            float64
-	copy            string // "2" for the control, the second identical process
-	record          record.Record
+	measured
+	trial    string // its number
+	versions bool   // as trial has it
+	slow     float64
+	copy     string // "2" for the control, the second identical process
 	trialProcess
 }
 
@@ -83,10 +81,7 @@ func Read(paths []string, o Options) (*compare.Calibration, error) {
 			pairs = append(pairs, t.pairs...)
 		}
 	}
-	c := &compare.Calibration{
-		Schema: CalibrationSchema, Alpha: o.Alpha, Margin: compare.DefaultMargin,
-		Files: from.files, Measured: from.measured, Circumstances: from.circumstances, Problems: from.problems, Holes: from.holes,
-	}
+	c := &compare.Calibration{Findings: from.findings(CalibrationSchema, o.Alpha), Faults: from.faults}
 	count(c, pairs)
 	if c.Trials == 0 {
 		return nil, from.nothing("nothing to compute a calibration from: no trial has a benchmark measured twice in a block; benchrun calibrate makes such results")
@@ -96,8 +91,8 @@ func Read(paths []string, o Options) (*compare.Calibration, error) {
 
 // readTrials splits a file into trials.
 func readTrials(from *sources, path string) (trials []*trial, err error) {
-	f, err := from.read(path, func(rec record.Record) (wrong string) {
-		r, wrong := trialRecordOf(rec)
+	f, err := from.read(path, func(m measured) (wrong string) {
+		r, wrong := trialRecordOf(m)
 		if wrong != "" {
 			return wrong
 		}
@@ -114,33 +109,25 @@ func readTrials(from *sources, path string) (trials []*trial, err error) {
 	return trials, err
 }
 
-// trialRecordOf returns a result with what holds for it, or what is wrong with it.
-func trialRecordOf(rec record.Record) (r trialRecord, what string) {
-	at := rec.Result.GetConfig
-	r = trialRecord{
-		trial: at("trial"), pkg: at("pkg"), kase: at("case"), name: string(rec.Result.Name), driven: at("driven"),
-		copy: cmp.Or(at("copy"), "1"), record: rec,
-		trialProcess: trialProcess{block: at("block"), layout: at("layout")},
-	}
+// trialRecordOf returns a result with what a trial makes of it, or what is wrong with it.
+func trialRecordOf(m measured) (r trialRecord, wrong string) {
+	at := m.record.Result.GetConfig
+	r = trialRecord{measured: m, trial: at("trial"), copy: cmp.Or(at("copy"), "1"), trialProcess: trialProcess{block: m.block, layout: m.layout, nsPerOp: m.ns}}
 	slowed := at("slow")
-	if r.versions = r.trial == "" && at(record.SideKey) != ""; r.versions {
+	if r.versions = r.trial == "" && m.side != ""; r.versions {
 		r.trial, slowed = "1", "0"
 		switch {
 		case r.copy != "1":
 			r.copy = "control" // of the old version: the report has it in the base
-		case at(record.SideKey) == record.SideNew:
+		case m.side == record.SideNew:
 			r.copy = "2"
 		}
 	}
 	var err error
-	if r.slow, err = strconv.ParseFloat(slowed, 64); err != nil || !(r.slow >= 0) || math.IsInf(r.slow, 0) || r.trial == "" || r.block == "" {
+	if r.slow, err = strconv.ParseFloat(slowed, 64); err != nil || !(r.slow >= 0) || math.IsInf(r.slow, 0) || r.trial == "" || m.block == "" {
 		return r, "a benchmark result without trial, block and slow lines before it is no calibration's"
 	}
-	var ok bool
-	if r.nsPerOp, ok = timeOf(rec); !ok {
-		return r, withoutTime
-	}
-	if s := rec.Slices; s != nil {
+	if s := m.record.Slices; s != nil {
 		r.n, r.slices = s.N, s.Ns
 	}
 	return r, ""
@@ -178,13 +165,11 @@ func (t *trial) pair() {
 			if of[at] == nil {
 				of[at] = make(map[string]trialProcess)
 			}
-			of[at][rec.block] = rec.trialProcess
-			if n, err := strconv.Atoi(rec.kase); err == nil {
-				place = min(place, n)
-			}
+			of[at][rec.trialProcess.block] = rec.trialProcess
+			place = min(place, rec.place())
 		}
 		others := slices.SortedFunc(maps.Keys(of), func(a, b side) int { return cmp.Compare(a.slow, b.slow) })
-		blocks := groupBy(where(r.members, func(rec trialRecord) bool { return side{rec.slow, rec.copy} == base }), func(rec trialRecord) string { return rec.block })
+		blocks := groupBy(where(r.members, func(rec trialRecord) bool { return side{rec.slow, rec.copy} == base }), func(rec trialRecord) string { return rec.trialProcess.block })
 		for _, other := range others {
 			if other != (side{0, "2"}) && (other.slow == 0 || other.copy != "1") {
 				continue
@@ -277,7 +262,7 @@ func (t *trial) file(asColumn bool) *record.File {
 		if !asColumn {
 			res.SetConfig("copy", r.copy)
 		}
-		for _, set := range [][2]string{{"pkg", r.pkg}, {"case", r.kase}, {"block", r.block}, {"layout", r.layout}, {"driven", r.driven}} {
+		for _, set := range [][2]string{{"pkg", r.pkg}, {"case", r.kase}, {"block", r.measured.block}, {"layout", r.measured.layout}, {"driven", r.driven}} {
 			res.SetConfig(set[0], set[1])
 		}
 		f.Results = append(f.Results, record.Record{Result: res, Slices: r.record.Slices})

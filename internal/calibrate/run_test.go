@@ -65,20 +65,15 @@ func (m fakeSubject) Start(block int, s record.Step, env []string) (session.Driv
 	return m.start(block, s, env)
 }
 
-// A silent progress ends a run's context when so many blocks are done.
-type silent struct {
-	stopAfter int
-	stop      context.CancelFunc
+// A stopping progress ends a run's context when so many blocks are done.
+type stopping struct {
+	session.Quiet
+	after int
+	stop  context.CancelFunc
 }
 
-func (silent) Start(int, *session.Forecast)                {}
-func (silent) Step(int, record.Step)                       {}
-func (silent) Turns(int, record.Group)                     {}
-func (silent) Done(int, record.Step, *record.Hole, string) {}
-func (silent) Note(string)                                 {}
-func (silent) Look(int, []record.Group, int)               {}
-func (s silent) Block(n, _ int) {
-	if n == s.stopAfter {
+func (s stopping) Block(n, _ int) {
+	if n == s.after {
 		s.stop()
 	}
 }
@@ -115,7 +110,7 @@ func TestCalibrationThroughTheLab(t *testing.T) {
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
-	err = session.Run(ctx, plan, h, store, nil, silent{37, cancel}, nil)
+	err = session.Run(ctx, plan, h, store, nil, stopping{after: 37, stop: cancel}, nil)
 	if !errors.Is(err, session.ErrInterrupted) || store.Close() != nil {
 		t.Fatal(err)
 	}

@@ -3,7 +3,6 @@ package calibrate
 import (
 	"math"
 	"slices"
-	"time"
 
 	"golang.org/x/perf/benchmath"
 
@@ -19,15 +18,7 @@ const TruthSchema = "dyno-truth/1"
 // binaries show, in fresh processes that alternate. docs/calibration.md tells how it
 // comes about.
 type Truth struct {
-	Schema string `json:"schema"`
-
-	// Files, Measured and Circumstances are as a Calibration has them.
-	Files         []string          `json:"files"`
-	Measured      time.Time         `json:"measured"`
-	Circumstances map[string]string `json:"circumstances"`
-
-	Alpha  float64 `json:"alpha"`  // level of reports and tests; intervals have confidence 1-Alpha
-	Margin float64 `json:"margin"` // a difference below it is none, as a part: 0.02
+	compare.Findings
 
 	Rows []TruthRow `json:"rows"` // in the plan's order
 	Ways []TruthWay `json:"ways"` // by how benchmarks are driven
@@ -35,9 +26,7 @@ type Truth struct {
 	Dyno      TruthCount `json:"dyno"` // over all rows
 	Benchstat TruthCount `json:"benchstat"`
 
-	// Problems and Holes are as a Calibration has them.
-	Problems []string `json:"problems,omitempty"`
-	Holes    []string `json:"holes,omitempty"`
+	compare.Faults
 }
 
 // A TruthRow is a benchmark of both versions.

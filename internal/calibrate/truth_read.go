@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"math"
 	"slices"
-	"strconv"
 	"time"
 
 	"github.com/dynolab/dyno/internal/compare"
@@ -24,13 +23,12 @@ type truthFile struct {
 
 // A truthValue is a benchmark line.
 type truthValue struct {
-	truthKey
-	file                *truthFile
-	side, block, driven string
-	place               int           // the number of the case
-	ns                  float64       // of an operation
-	took                time.Duration // how long the row took in this block; 0 if that is not known
+	measured
+	file *truthFile
+	took time.Duration // how long the row took in this block; 0 if that is not known
 }
+
+func (v truthValue) key() truthKey { return truthKey{v.pkg, v.name} }
 
 // sideOf returns the times of one version.
 func sideOf(values []truthValue, side string) []float64 {
@@ -59,10 +57,7 @@ func ReadTruth(paths []string) (*Truth, error) {
 	if err := sameTimes(files); err != nil {
 		return nil, err
 	}
-	t := &Truth{
-		Schema: TruthSchema, Alpha: compare.DefaultAlpha, Margin: compare.DefaultMargin,
-		Files: from.files, Measured: from.measured, Circumstances: from.circumstances, Problems: from.problems, Holes: from.holes,
-	}
+	t := &Truth{Findings: from.findings(TruthSchema, compare.DefaultAlpha), Faults: from.faults}
 	t.pool(files)
 	for i, f := range files {
 		switch f.part {
@@ -98,16 +93,10 @@ func sameTimes(files []*truthFile) error {
 
 func readTruthFile(from *sources, path string) (_ *truthFile, err error) {
 	f := new(truthFile)
-	f.File, err = from.read(path, func(rec record.Record) (wrong string) {
-		ns, ok := timeOf(rec)
-		if !ok {
-			return withoutTime
-		}
-		at := rec.Result.GetConfig
-		v := truthValue{truthKey{at("pkg"), string(rec.Result.Name)}, f, at(record.SideKey), at("block"), at("driven"), 0, ns, 0}
-		v.place, _ = strconv.Atoi(at("case"))
-		if rec.Slices != nil {
-			v.took = rec.Slices.Took
+	f.File, err = from.read(path, func(m measured) (wrong string) {
+		v := truthValue{measured: m, file: f}
+		if m.record.Slices != nil {
+			v.took = m.record.Slices.Took
 		}
 		f.values = append(f.values, v)
 		return ""
@@ -121,7 +110,7 @@ func readTruthFile(from *sources, path string) (_ *truthFile, err error) {
 
 // row returns the values of a row.
 func (f *truthFile) row(row truthKey) []truthValue {
-	return where(f.values, func(v truthValue) bool { return v.truthKey == row })
+	return where(f.values, func(v truthValue) bool { return v.key() == row })
 }
 
 // time returns how long measuring a row took, all of it; 0 if that is not known.
@@ -147,8 +136,10 @@ func (t *Truth) pool(files []*truthFile) {
 	for _, f := range files {
 		values = append(values, f.values...)
 	}
-	rows := groupBy(values, func(v truthValue) truthKey { return v.truthKey })
-	slices.SortStableFunc(rows, func(a, b group[truthKey, truthValue]) int { return a.members[0].place - b.members[0].place })
+	rows := groupBy(values, truthValue.key)
+	slices.SortStableFunc(rows, func(a, b group[truthKey, truthValue]) int {
+		return cmp.Compare(a.members[0].place(), b.members[0].place())
+	})
 	type process struct {
 		file  *truthFile
 		block string

@@ -16,6 +16,7 @@ import (
 	"github.com/dynolab/dyno/internal/compare"
 	"github.com/dynolab/dyno/internal/program"
 	"github.com/dynolab/dyno/internal/record"
+	"github.com/dynolab/dyno/internal/recordtest"
 	"github.com/dynolab/dyno/internal/session"
 )
 
@@ -110,7 +111,7 @@ func TestOneByOne(t *testing.T) {
 	if ran != 4 {
 		t.Errorf("%d processes, want 4", ran)
 	}
-	pairs := write(t, "pairs.bench", pairsText(3, 1.2, 0.01, "A", "B"))
+	pairs := recordtest.Write(t, "pairs.bench", pairsText(3, 1.2, 0.01, "A", "B"))
 	truth, err := ReadTruth([]string{pairs, path})
 	if err != nil || len(truth.Rows) != 2 || len(truth.Problems) > 0 {
 		t.Fatalf("%v, %+v", err, truth)
@@ -135,7 +136,7 @@ func truthFileOf(t *testing.T, p *record.Plan, part string, ctx context.Context,
 		t.Fatal(err)
 	}
 	h := fakeSubject{measure: process}
-	err = session.Run(ctx, p, h, store, nil, silent{}, nil)
+	err = session.Run(ctx, p, h, store, nil, session.Quiet{}, nil)
 	if closed := store.Close(); closed != nil {
 		t.Fatal(closed)
 	}
@@ -302,10 +303,10 @@ func TestTruthJudges(t *testing.T) {
 // The truth is pooled, and each comparison of it is judged.
 func TestReadTruth(t *testing.T) {
 	paths := []string{
-		write(t, "truth-1.bench", pairsText(12, 1.1, 0.01, "B", "A")),
-		write(t, "truth-2.bench", pairsText(10, 1.1, 0.01, "B", "A")),
-		write(t, "truth-1-ab.bench", abText(map[string]float64{"A": 1.1, "B": 1}, "runN", 0.002)),
-		write(t, "other.bench", abText(map[string]float64{"A": 0.9, "B": 1.1}, "runN", 0.002)),
+		recordtest.Write(t, "truth-1.bench", pairsText(12, 1.1, 0.01, "B", "A")),
+		recordtest.Write(t, "truth-2.bench", pairsText(10, 1.1, 0.01, "B", "A")),
+		recordtest.Write(t, "truth-1-ab.bench", abText(map[string]float64{"A": 1.1, "B": 1}, "runN", 0.002)),
+		recordtest.Write(t, "other.bench", abText(map[string]float64{"A": 0.9, "B": 1.1}, "runN", 0.002)),
 	}
 	truth, err := ReadTruth(paths)
 	if err != nil {
@@ -342,7 +343,7 @@ func TestReadTruth(t *testing.T) {
 	// What is not decided says what could have been, and what the report says of it.
 	blurred := abText(map[string]float64{"A": 1.001, "B": 1}, "loop", 0.3)
 	blurred = strings.Replace(blurred, "\nblock: 2\n", "\nblock: 2\nside: new\ncopy: 1\n# hole: case=BenchmarkB-2 block=13 reason=\"crashed: oh\"\n", 1)
-	truth, err = ReadTruth([]string{paths[0], write(t, "a.bench", blurred)})
+	truth, err = ReadTruth([]string{paths[0], recordtest.Write(t, "a.bench", blurred)})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -352,7 +353,7 @@ func TestReadTruth(t *testing.T) {
 
 	// A row of which there is nothing but what benchstat says is left out.
 	only := strings.Replace(pairsText(10, 1.1, 0.01, "A", "C"), "truth: "+TruthPairs, "truth: "+TruthBenchstat, 1)
-	if truth, err = ReadTruth([]string{paths[0], write(t, "s.bench", only)}); err != nil {
+	if truth, err = ReadTruth([]string{paths[0], recordtest.Write(t, "s.bench", only)}); err != nil {
 		t.Fatal(err)
 	}
 	if len(truth.Rows) != 2 || len(truth.Rows[0].Benchstat) != 1 || truth.Rows[1].Name != "B-2" {
@@ -361,8 +362,8 @@ func TestReadTruth(t *testing.T) {
 
 	// A change of 3 % is one, and not a large one. What is the same is to be called so.
 	truth, err = ReadTruth([]string{
-		write(t, "p.bench", pairsText(60, 1.03, 0.01, "A")), write(t, "q.bench", pairsText(60, 1, 0.005, "B")),
-		write(t, "a.bench", abText(map[string]float64{"A": 1.03, "B": 1}, "loop", 0.002)),
+		recordtest.Write(t, "p.bench", pairsText(60, 1.03, 0.01, "A")), recordtest.Write(t, "q.bench", pairsText(60, 1, 0.005, "B")),
+		recordtest.Write(t, "a.bench", abText(map[string]float64{"A": 1.03, "B": 1}, "loop", 0.002)),
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -378,7 +379,7 @@ func TestReadTruthReadsWhatItCan(t *testing.T) {
 	text = strings.Replace(text, "block: 3\n", "block: 3\n# hole: case=BenchmarkA-2 block=3 reason=\"crashed\"\n# took: what\nBenchmarkA-2 1 x\n", 1)
 	text += "block: 8\nside: new\nBenchmarkA-2 100 7 ns/op\n" // twice
 	text += "block: 9\nside: old\nBenchmarkA-2 100 3 ns/op\nside: new\nBenchmarkA-2 100 3"
-	path := write(t, "p.bench", text)
+	path := recordtest.Write(t, "p.bench", text)
 	truth, err := ReadTruth([]string{path})
 	if err != nil {
 		t.Fatal(err)
@@ -393,11 +394,11 @@ func TestReadTruthReadsWhatItCan(t *testing.T) {
 	}
 	for name, paths := range map[string][]string{
 		"given twice":          {path, path},
-		"another machine":      {path, write(t, "o.bench", strings.Replace(text, "machine: m", "machine: o", 1))},
-		"not one truth":        {path, write(t, "t.bench", strings.Replace(text, "machine: m", "benchtime: 3s\nmachine: m", 1))},
-		"nothing to compute":   {write(t, "a.bench", abText(map[string]float64{"A": 1, "B": 1}, "loop", 0.002))},
+		"another machine":      {path, recordtest.Write(t, "o.bench", strings.Replace(text, "machine: m", "machine: o", 1))},
+		"not one truth":        {path, recordtest.Write(t, "t.bench", strings.Replace(text, "machine: m", "benchtime: 3s\nmachine: m", 1))},
+		"nothing to compute":   {recordtest.Write(t, "a.bench", abText(map[string]float64{"A": 1, "B": 1}, "loop", 0.002))},
 		"no such file":         {filepath.Join(t.TempDir(), "x.bench")},
-		"no benchmark results": {path, write(t, "empty.bench", "machine: m\n# nothing\n")},
+		"no benchmark results": {path, recordtest.Write(t, "empty.bench", "machine: m\n# nothing\n")},
 	} {
 		if _, err := ReadTruth(paths); err == nil || !strings.Contains(err.Error(), name) {
 			t.Errorf("%s: %v", name, err)

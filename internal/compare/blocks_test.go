@@ -300,18 +300,6 @@ func TestOrderIsTold(t *testing.T) {
 	}
 }
 
-// Malformed lines of slices are reported with their place, and the result stays.
-func TestMalformedSlices(t *testing.T) {
-	text := "block: 1\nBenchmarkX 1 10 ns/op\n# slices: n=0 ns=1\nBenchmarkX/impl=a 1 10 ns/op\n\n# slices: n=1 ns=1\n"
-	c := compareText(t, Options{}, text)
-	if len(c.Problems) != 2 || !strings.Contains(c.Problems[0], ":3: ") || !strings.Contains(c.Problems[1], ":6: slices of no benchmark result") {
-		t.Errorf("problems: %q", c.Problems)
-	}
-	if c.Files[0].Results != 2 {
-		t.Errorf("%d results", c.Files[0].Results)
-	}
-}
-
 // Counts that never vary are compared as they are, whether or not the file says
 // that they are exact.
 func TestCountsAreExact(t *testing.T) {

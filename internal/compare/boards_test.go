@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/dynolab/dyno/internal/record"
+	"github.com/dynolab/dyno/internal/recordtest"
 )
 
 const (
@@ -43,8 +44,8 @@ BenchmarkActor/workload=pingpong/impl=serial 1000 6000 ns/op 0 allocs/op
 // Emulated figures are compared with those of the same board only, whatever the
 // columns would be.
 func TestEmulatedIsNotComparedWithReal(t *testing.T) {
-	host, emulated, real := write(t, "host.bench", hostText), write(t, "emulated.bench", emulatedText), write(t, "real.bench", realText)
-	other := write(t, "other.bench", strings.Replace(emulatedText, "tiny-qemu", "other-qemu", 1))
+	host, emulated, real := recordtest.Write(t, "host.bench", hostText), recordtest.Write(t, "emulated.bench", emulatedText), recordtest.Write(t, "real.bench", realText)
+	other := recordtest.Write(t, "other.bench", strings.Replace(emulatedText, "tiny-qemu", "other-qemu", 1))
 	for _, c := range []struct {
 		paths []string
 		o     Options
@@ -97,8 +98,8 @@ func TestInstructionsAreExact(t *testing.T) {
 }
 
 func TestPlaces(t *testing.T) {
-	host, emulated, real := write(t, "host.bench", hostText), write(t, "emulated.bench", emulatedText), write(t, "real.bench", realText)
-	plain := write(t, "plain.txt", "BenchmarkX 1 1 ns/op\n")
+	host, emulated, real := recordtest.Write(t, "host.bench", hostText), recordtest.Write(t, "emulated.bench", emulatedText), recordtest.Write(t, "real.bench", realText)
+	plain := recordtest.Write(t, "plain.txt", "BenchmarkX 1 1 ns/op\n")
 	d, err := Read([]string{host, emulated, "again=" + host, real, plain, "-"}, strings.NewReader(emulatedText))
 	if err != nil {
 		t.Fatal(err)
@@ -127,7 +128,7 @@ func sideBySide(paths []string, o Options) (*SideBySide, error) {
 }
 
 func TestCompareSideBySide(t *testing.T) {
-	s, err := sideBySide([]string{write(t, "host.bench", hostText), "-", write(t, "real.bench", realText)}, Options{Stdin: strings.NewReader(emulatedText)})
+	s, err := sideBySide([]string{recordtest.Write(t, "host.bench", hostText), "-", recordtest.Write(t, "real.bench", realText)}, Options{Stdin: strings.NewReader(emulatedText)})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -189,15 +190,15 @@ func TestCompareSideBySide(t *testing.T) {
 			}
 		}
 	}
-	if _, err := sideBySide([]string{write(t, "none.bench", "board: x\n")}, Options{}); err == nil || !strings.Contains(err.Error(), "no benchmark results") {
+	if _, err := sideBySide([]string{recordtest.Write(t, "none.bench", "board: x\n")}, Options{}); err == nil || !strings.Contains(err.Error(), "no benchmark results") {
 		t.Errorf("a file without results: %v", err)
 	}
 }
 
 // The first line of an implementation is its time, wherever it was found first.
 func TestSideBySideTimeFirst(t *testing.T) {
-	a := write(t, "a.bench", "machine: a\nBenchmarkX/impl=i 1 8 B/op 3 backlog\n")
-	b := write(t, "b.bench", "board: b\nBenchmarkX/impl=i 1 5 ns/op 1 allocs/op\n")
+	a := recordtest.Write(t, "a.bench", "machine: a\nBenchmarkX/impl=i 1 8 B/op 3 backlog\n")
+	b := recordtest.Write(t, "b.bench", "board: b\nBenchmarkX/impl=i 1 5 ns/op 1 allocs/op\n")
 	s, err := sideBySide([]string{a, b}, Options{})
 	if err != nil {
 		t.Fatal(err)
@@ -213,8 +214,8 @@ func TestSideBySideTimeFirst(t *testing.T) {
 
 // What processes used is in no side by side: no board has anything to set beside it.
 func TestSideBySideHasNoResources(t *testing.T) {
-	a := write(t, "a.bench", "machine: a\nBenchmarkX/impl=i 1 8 ns/op 9 cpu-ns/op 2 gcs/Mop 65536 live-heap-B 1 allocs/op\n")
-	b := write(t, "b.bench", "board: b\nBenchmarkX/impl=i 1 5 ns/op 1 allocs/op\n")
+	a := recordtest.Write(t, "a.bench", "machine: a\nBenchmarkX/impl=i 1 8 ns/op 9 cpu-ns/op 2 gcs/Mop 65536 live-heap-B 1 allocs/op\n")
+	b := recordtest.Write(t, "b.bench", "board: b\nBenchmarkX/impl=i 1 5 ns/op 1 allocs/op\n")
 	s, err := sideBySide([]string{a, b}, Options{})
 	if err != nil {
 		t.Fatal(err)

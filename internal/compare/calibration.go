@@ -1,14 +1,10 @@
 package compare
 
-import (
-	"time"
-)
+import "time"
 
-// A Calibration is what a machine has shown of our verdicts where the truth is
-// known: programs that are the same (A/A), and programs slowed on purpose by a
-// known part. It is derived from results, by the same reader and the same
-// judgement as every report; docs/calibration.md tells how it comes about.
-type Calibration struct {
+// Findings begin what is derived from results by the same reader and the same judgement
+// as every report.
+type Findings struct {
 	Schema string `json:"schema"`
 
 	// Files are the results it was computed from, without their folders, and
@@ -20,8 +16,22 @@ type Calibration struct {
 	// which the files have several values has them all, joined by "; ".
 	Circumstances map[string]string `json:"circumstances"`
 
-	Alpha  float64 `json:"alpha"`  // level of each test
+	Alpha  float64 `json:"alpha"`  // level of each test; intervals have confidence 1-Alpha
 	Margin float64 `json:"margin"` // a difference below it is none, as a part: 0.02
+}
+
+// Faults are what of the files could not be used: Problems are lines that could not be read,
+// each "file:line: what", and Holes measurements that were due and failed.
+type Faults struct {
+	Problems []string `json:"problems,omitempty"`
+	Holes    []string `json:"holes,omitempty"`
+}
+
+// A Calibration is what a machine has shown of our verdicts where the truth is
+// known: programs that are the same (A/A), and programs slowed on purpose by a
+// known part. docs/calibration.md tells how it comes about.
+type Calibration struct {
+	Findings
 
 	// Trials is the number of trials that gave a comparison. Each trial is like
 	// one report: Blocks blocks of Rounds rounds, of processes of its own; Layouts
@@ -32,6 +42,19 @@ type Calibration struct {
 	Rounds  int `json:"rounds"`
 	Layouts int `json:"layouts"`
 
+	CalibratedRates
+	Ways       []CalibratedWay       `json:"ways"`       // by how benchmarks are driven
+	Benchmarks []CalibratedBenchmark `json:"benchmarks"` // in the plan's order, those of a way together
+	Effects    []CalibratedEffect    `json:"effects"`    // over all benchmarks, smallest first
+
+	// Habits are what others' procedures say of the same data.
+	Habits []Habit `json:"habits"`
+
+	Faults
+}
+
+// CalibratedRates are how often verdicts were right, and wrong.
+type CalibratedRates struct {
 	// Alarms counts the A/A comparisons whose p-value is at most Alpha: false
 	// alarms, of which Alpha is the promised share. Wrong counts those whose
 	// verdict, in a report of the whole trial, is that one is faster.
@@ -41,40 +64,22 @@ type Calibration struct {
 	// Covered counts the comparisons with a slowed program whose interval has
 	// the true ratio. 1 - Alpha is the promised share.
 	Covered Rate `json:"covered"`
-
-	Ways       []CalibratedWay       `json:"ways"`       // by how benchmarks are driven
-	Benchmarks []CalibratedBenchmark `json:"benchmarks"` // in the plan's order, those of a way together
-	Effects    []CalibratedEffect    `json:"effects"`    // over all benchmarks, smallest first
-
-	// Habits are what others' procedures say of the same data.
-	Habits []Habit `json:"habits"`
-
-	// Problems are lines that could not be read, each "file:line: what", and
-	// Holes measurements that were due and failed.
-	Problems []string `json:"problems,omitempty"`
-	Holes    []string `json:"holes,omitempty"`
 }
 
 // A CalibratedWay is what a calibration says of all benchmarks that are driven in
 // one way: some see less than others, which figures of all together do not tell.
 type CalibratedWay struct {
-	Driven  string             `json:"driven"` // "session", "loop", "runN"; "" if the file does not say
-	Alarms  Rate               `json:"alarms"`
-	Wrong   Rate               `json:"wrong"`
-	Covered Rate               `json:"covered"`
+	Driven string `json:"driven"` // "session", "loop", "runN"; "" if the file does not say
+	CalibratedRates
 	Effects []CalibratedEffect `json:"effects"`
 }
 
 // A CalibratedBenchmark is what a calibration says of one benchmark.
 type CalibratedBenchmark struct {
-	Pkg     string             `json:"pkg"`    // "" if the file does not say
-	Name    string             `json:"name"`   // with the suffix that tells GOMAXPROCS
-	Driven  string             `json:"driven"` // as CalibratedWay has it
-	Alarms  Rate               `json:"alarms"`
-	Wrong   Rate               `json:"wrong"`
-	Covered Rate               `json:"covered"`
-	Effects []CalibratedEffect `json:"effects"`
-	Spread  float64            `json:"spread"` // standard deviation of the blocks' log ratios, A/A, if they were normal: the median over trials
+	Pkg  string `json:"pkg"`  // "" if the file does not say
+	Name string `json:"name"` // with the suffix that tells GOMAXPROCS
+	CalibratedWay
+	Spread float64 `json:"spread"` // standard deviation of the blocks' log ratios, A/A, if they were normal: the median over trials
 	// Detectable is the smallest slow-down that a trial finds in nine cases of
 	// ten if nothing else is compared, as a part (0.01 is 1 %): the median over its
 	// comparisons; 0 if unknown.

@@ -327,14 +327,22 @@ func Compare(paths []string, opts Options) (*Comparison, error) {
 	return d.Compare(opts)
 }
 
-// check fills in the default levels. The error says which level makes no sense.
+// check fills in the default levels, and is Check then.
 func (o *Options) check() error {
 	o.Alpha, o.Margin = cmp.Or(o.Alpha, DefaultAlpha), cmp.Or(o.Margin, DefaultMargin)
+	return o.Check()
+}
+
+// Check returns an error for options that make no sense, which names the flag.
+func (o Options) Check() error {
 	if !(o.Alpha > 0 && o.Alpha < 1) {
-		return fmt.Errorf("alpha is %v; it must lie between 0 and 1, such as %v", o.Alpha, DefaultAlpha)
+		return fmt.Errorf("--alpha is %v; it must lie between 0 and 1, such as %v", o.Alpha, DefaultAlpha)
 	}
 	if !(o.Margin > 0 && o.Margin < 1) {
-		return fmt.Errorf("the margin is %v; it must lie between 0 and 1, such as %v", o.Margin, DefaultMargin)
+		return fmt.Errorf("--margin is %v; it must lie between 0 and 1, such as %v", o.Margin, DefaultMargin)
+	}
+	if _, err := regexp.Compile(o.Accept); err != nil {
+		return fmt.Errorf("--accept %q: %w", o.Accept, err)
 	}
 	return nil
 }
@@ -381,10 +389,7 @@ func (d *Data) Compare(opts Options) (*Comparison, error) {
 func (d *Data) judge(opts Options) (*Comparison, error) {
 	var accept *regexp.Regexp
 	if opts.Accept != "" {
-		var err error
-		if accept, err = regexp.Compile(opts.Accept); err != nil {
-			return nil, fmt.Errorf("accept: %w", err)
-		}
+		accept = regexp.MustCompile(opts.Accept) // which check has looked at
 	}
 	c := &Comparison{Alpha: opts.Alpha, Margin: opts.Margin, Col: opts.Col}
 	g, err := arrange(d, opts, c)

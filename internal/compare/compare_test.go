@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
-	"os"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -14,23 +13,13 @@ import (
 	"golang.org/x/perf/benchfmt"
 	"golang.org/x/perf/benchmath"
 
-	"github.com/dynolab/dyno/internal/record"
+	"github.com/dynolab/dyno/internal/recordtest"
 )
-
-// write puts a results file into a temporary folder and returns its path.
-func write(t testing.TB, name, text string) string {
-	t.Helper()
-	path := filepath.Join(t.TempDir(), name)
-	if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
-		t.Fatal(err)
-	}
-	return path
-}
 
 // compareText compares one file of the given text.
 func compareText(t testing.TB, o Options, text string) *Comparison {
 	t.Helper()
-	c, err := Compare([]string{write(t, "a.bench", text)}, o)
+	c, err := Compare([]string{recordtest.Write(t, "a.bench", text)}, o)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -313,7 +302,7 @@ func TestBaseIsTheFirstReference(t *testing.T) {
 	wantVerdict(t, c, "ns/op", "G/w=1", "ref-b", Slower)
 	wantVerdict(t, c, "ns/op", "G/w=3", "fast", Base)
 
-	_, err := Compare([]string{write(t, "a", text)}, Options{Base: "fats"})
+	_, err := Compare([]string{recordtest.Write(t, "a", text)}, Options{Base: "fats"})
 	if err == nil || !strings.Contains(err.Error(), `did you mean "fast"`) {
 		t.Errorf("unknown base: %v", err)
 	}
@@ -321,8 +310,8 @@ func TestBaseIsTheFirstReference(t *testing.T) {
 
 // Where files number their cases differently, the least number counts.
 func TestPlanOrderOfSeveralFiles(t *testing.T) {
-	a := write(t, "a.bench", "case: 1\nBenchmarkFirst/impl=x 1 5 ns/op\ncase: 2\nBenchmarkSecond/impl=x 1 5 ns/op\n")
-	b := write(t, "b.bench", "case: 9\nBenchmarkFirst/impl=x 1 5 ns/op\n")
+	a := recordtest.Write(t, "a.bench", "case: 1\nBenchmarkFirst/impl=x 1 5 ns/op\ncase: 2\nBenchmarkSecond/impl=x 1 5 ns/op\n")
+	b := recordtest.Write(t, "b.bench", "case: 9\nBenchmarkFirst/impl=x 1 5 ns/op\n")
 	c, err := Compare([]string{a, b}, Options{})
 	if err != nil {
 		t.Fatal(err)
@@ -553,7 +542,7 @@ func TestColumnKeys(t *testing.T) {
 	for _, o := range []Options{
 		{Col: "/impl@nonsense"}, {Filter: "impl:"}, {Filter: "/impl:none"}, {Alpha: 2}, {Alpha: math.NaN()}, {Alpha: -1},
 	} {
-		if _, err := Compare([]string{write(t, "a", text)}, o); err == nil {
+		if _, err := Compare([]string{recordtest.Write(t, "a", text)}, o); err == nil {
 			t.Errorf("%+v: no error", o)
 		}
 	}
@@ -605,7 +594,7 @@ BenchmarkZ/impl=ref-z 1 10 ns/op
 
 // Malformed lines are reported with their place, and the rest is read.
 func TestMalformedLines(t *testing.T) {
-	path := write(t, "a.bench", "BenchmarkX 1 10 ns/op\nBenchmarkX one 10 ns/op\n# hole: case=\n# hole: case=\"x\nBenchmarkX 1 30 ns/op\nUnit ns/op better\nBenchmarkX 1 NaN ns/op +Inf B/op\n")
+	path := recordtest.Write(t, "a.bench", "BenchmarkX 1 10 ns/op\nBenchmarkX one 10 ns/op\n# hole: case=\n# hole: case=\"x\nBenchmarkX 1 30 ns/op\nUnit ns/op better\nBenchmarkX 1 NaN ns/op +Inf B/op\n")
 	c, err := Compare([]string{path}, Options{})
 	if err != nil {
 		t.Fatal(err)
@@ -629,9 +618,9 @@ func TestNothingToCompare(t *testing.T) {
 	for want, paths := range map[string][]string{
 		"no result file given":             nil,
 		"no such file":                     {filepath.Join(t.TempDir(), "missing")},
-		"no benchmark results":             {write(t, "empty", "PASS\n")},
-		"malformed line is":                {write(t, "bad", "BenchmarkX one\n")},
-		"longer than any that can be read": {write(t, "long", "key: "+strings.Repeat("x", 1<<17))},
+		"no benchmark results":             {recordtest.Write(t, "empty", "PASS\n")},
+		"malformed line is":                {recordtest.Write(t, "bad", "BenchmarkX one\n")},
+		"longer than any that can be read": {recordtest.Write(t, "long", "key: "+strings.Repeat("x", 1<<17))},
 		"labelled=missing":                 {"labelled=missing/labelled=missing"},
 	} {
 		_, err := Compare(paths, Options{})
@@ -642,7 +631,7 @@ func TestNothingToCompare(t *testing.T) {
 }
 
 func TestLabels(t *testing.T) {
-	odd := write(t, "w=1.bench", "")
+	odd := recordtest.Write(t, "w=1.bench", "")
 	for _, c := range []struct {
 		args []string
 		want string
@@ -676,8 +665,8 @@ func TestStdin(t *testing.T) {
 // Blocks of different files are different blocks: they were not measured
 // together.
 func TestFilesAreNotPaired(t *testing.T) {
-	a := write(t, "a.bench", blocks(8, "BenchmarkX 1 10~ ns/op"))
-	b := write(t, "b.bench", blocks(8, "BenchmarkX 1 20~ ns/op"))
+	a := recordtest.Write(t, "a.bench", blocks(8, "BenchmarkX 1 10~ ns/op"))
+	b := recordtest.Write(t, "b.bench", blocks(8, "BenchmarkX 1 20~ ns/op"))
 	c, err := Compare([]string{a, b}, Options{})
 	if err != nil {
 		t.Fatal(err)
@@ -686,8 +675,8 @@ func TestFilesAreNotPaired(t *testing.T) {
 		t.Error("paired across files")
 	}
 	// But one file's blocks are pairs, whatever other files say.
-	mixed := write(t, "c.bench", blocks(8, "BenchmarkX/impl=a 1 10~ ns/op", "BenchmarkX/impl=b 1 20~ ns/op"))
-	again := write(t, "d.bench", blocks(4, "BenchmarkX/impl=a 1 10~ ns/op", "BenchmarkX/impl=b 1 20~ ns/op"))
+	mixed := recordtest.Write(t, "c.bench", blocks(8, "BenchmarkX/impl=a 1 10~ ns/op", "BenchmarkX/impl=b 1 20~ ns/op"))
+	again := recordtest.Write(t, "d.bench", blocks(4, "BenchmarkX/impl=a 1 10~ ns/op", "BenchmarkX/impl=b 1 20~ ns/op"))
 	if c, err = Compare([]string{mixed, again}, Options{}); err != nil {
 		t.Fatal(err)
 	}
@@ -720,71 +709,4 @@ func TestGate(t *testing.T) {
 			t.Errorf("%s: %+v, want %d slower and %d inconclusive", name, got, c.slower, c.inconclusive)
 		}
 	}
-}
-
-func FuzzHoleLine(f *testing.F) {
-	for _, s := range []string{
-		`# hole: case=BenchmarkX block=3 reason="a b"`, `# skip: case="X/y=z" reason=r`, `# hole: case=`, `# hole: =`, `# hole: case="`,
-		"# hole: case=\"a\\nb\"", "# hole: case=X case=Y", "# hole:", "Benchmark",
-	} {
-		f.Add(s)
-	}
-	f.Fuzz(func(t *testing.T, line string) {
-		h, ok, err := record.ParseHoleLine(line)
-		if ok && err != nil {
-			t.Fatalf("a hole and an error: %+v, %v", h, err)
-		}
-		if !ok {
-			return
-		}
-		if strings.ContainsAny(h.Case, " \t\n\r") || !strings.HasPrefix(h.Case, "Benchmark") {
-			t.Fatalf("case %q is no benchmark name", h.Case)
-		}
-		// What was read can be written and read again.
-		kind := "hole"
-		if h.Skipped {
-			kind = "skip"
-		}
-		again, ok, err := record.ParseHoleLine("# " + kind + ": case=" + strconv.Quote(h.Case) + " block=" + strconv.Quote(h.Block) + " reason=" + strconv.Quote(h.Reason))
-		if !ok || err != nil || again != h {
-			t.Fatalf("%+v came back as %+v, %v, %v", h, again, ok, err)
-		}
-	})
-}
-
-// Whatever a file holds, comparing it neither panics nor loses a line's
-// number.
-func FuzzCompare(f *testing.F) {
-	for _, name := range []string{"interleaved.bench", "old.txt"} {
-		data, err := os.ReadFile(filepath.Join("testdata/compare", name))
-		if err != nil {
-			f.Fatal(err)
-		}
-		f.Add(string(data))
-	}
-	f.Add("BenchmarkX 1 0 ns/op\nBenchmarkX/impl=ref-a 1 NaN ns/op -1 B/op +Inf x\n# hole: case=X reason=\"\"\n")
-	f.Add("BenchmarkX 1 1 \x00hole:0\n# hole: case=X\r\nBenchmarkX/impl=a/impl=b-2 1 1 MB/s")
-	f.Fuzz(func(t *testing.T, text string) {
-		path := write(t, "a", text)
-		c, err := Compare([]string{path}, Options{})
-		if err != nil {
-			return
-		}
-		c.Gate()
-		lines := strings.Count(text, "\n") + 1
-		for _, p := range c.Problems {
-			rest, _ := strings.CutPrefix(p, path+":")
-			number, _, _ := strings.Cut(rest, ":")
-			if n, err := strconv.Atoi(number); err != nil || n < 1 || n > lines {
-				t.Fatalf("problem %q has no place in %d lines", p, lines)
-			}
-		}
-		for _, tab := range c.Tables {
-			for _, r := range tab.Rows {
-				if len(r.Cells) != len(tab.Cols) {
-					t.Fatalf("row %s has %d cells for %d columns", r.Name, len(r.Cells), len(tab.Cols))
-				}
-			}
-		}
-	})
 }

@@ -5,13 +5,15 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/dynolab/dyno/internal/recordtest"
 )
 
 // What was read is compared with any options, in any order, as if it had just been read.
 func TestDataIsComparedManyTimes(t *testing.T) {
-	host := write(t, "host.bench", blocks(8, "BenchmarkX/impl=ref-a 1 100~ ns/op 8 B/op", "BenchmarkX/impl=b 1 200~ ns/op NaN B/op", "BenchmarkY/impl=b 1 300~ ns/op")+
+	host := recordtest.Write(t, "host.bench", blocks(8, "BenchmarkX/impl=ref-a 1 100~ ns/op 8 B/op", "BenchmarkX/impl=b 1 200~ ns/op NaN B/op", "BenchmarkY/impl=b 1 300~ ns/op")+
 		"# hole: case=BenchmarkY/impl=ref-a block=2 reason=r\n# hole: pkg=p reason=s\n")
-	other := write(t, "host.bench", blocks(8, "BenchmarkX/impl=ref-a 1 100~ ns/op", "BenchmarkX/impl=b 1 50~ ns/op"))
+	other := recordtest.Write(t, "host.bench", blocks(8, "BenchmarkX/impl=ref-a 1 100~ ns/op", "BenchmarkX/impl=b 1 50~ ns/op"))
 	d, err := Read([]string{host, other, "new=" + other}, nil)
 	if err != nil {
 		t.Fatal(err)
@@ -62,8 +64,8 @@ func shown(c string) string {
 
 // What several files say of a unit must agree; what the first of them says counts.
 func TestFilesDisagreeOnAUnit(t *testing.T) {
-	a := write(t, "a.bench", "Unit x better=lower\n"+blocks(8, "BenchmarkX 1 10~ x"))
-	b := write(t, "b.bench", "commit: c\nUnit x better=higher\n"+blocks(8, "BenchmarkX 1 20~ x"))
+	a := recordtest.Write(t, "a.bench", "Unit x better=lower\n"+blocks(8, "BenchmarkX 1 10~ x"))
+	b := recordtest.Write(t, "b.bench", "commit: c\nUnit x better=higher\n"+blocks(8, "BenchmarkX 1 20~ x"))
 	c, err := Compare([]string{a, b}, Options{})
 	if err != nil {
 		t.Fatal(err)

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/dynolab/dyno/internal/record"
+	"github.com/dynolab/dyno/internal/recordtest"
 )
 
 // gateBlocks is how many blocks the files of these tests have.
@@ -348,7 +349,7 @@ func TestGateAccepts(t *testing.T) {
 			}
 		}
 	}
-	if _, err := Compare([]string{write(t, "a", gateText([]gateRow{gateRows["same"]}))}, Options{Accept: "("}); err == nil || !strings.HasPrefix(err.Error(), "accept: ") {
+	if _, err := Compare([]string{recordtest.Write(t, "a", gateText([]gateRow{gateRows["same"]}))}, Options{Accept: "("}); err == nil || !strings.HasPrefix(err.Error(), "--accept ") {
 		t.Errorf("a pattern that is none: %v", err)
 	}
 }

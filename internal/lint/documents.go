@@ -20,7 +20,6 @@ var (
 	makeCommand = regexp.MustCompile(`(?:^|[\s(;&|])make +([a-z][a-z0-9-]*)`)
 	makeTarget  = regexp.MustCompile(`(?m)^([a-z][a-z0-9-]*):`)
 	benchrun    = regexp.MustCompile(`(?:^|[\s(;&|/])benchrun +([a-z][a-z-]*)`)
-	cobraUse    = regexp.MustCompile(`\bUse:\s+"([^" ]+)`)
 	published   = regexp.MustCompile(`go (?:get|install)[^#\n]* github\.com/dynolab/dyno`)
 	slugDrop    = regexp.MustCompile(`[^\p{L}\p{N}_ -]`)
 	requireLine = regexp.MustCompile(`(?m)^(?:\t|require )(\S+) v\S+$`) // with a comment // indirect it does not match
@@ -96,20 +95,20 @@ func Documents(fsys fs.FS) ([]Violation, error) {
 	return found, err
 }
 
-// benchrunCommands returns the names of benchrun's commands: the first words
-// of its cobra commands' usage lines, and those that cobra adds.
+// benchrunCommands returns the names of benchrun's commands: the first words of their help
+// texts, and those that cobra adds.
 func benchrunCommands(fsys fs.FS) ([]string, error) {
-	names, err := fs.Glob(fsys, "cmd/benchrun/*.go")
+	names, err := fs.Glob(fsys, "cmd/benchrun/help/*.txt")
 	if err != nil {
 		return nil, err
 	}
 	commands := []string{"help", "completion"}
 	for _, name := range names {
-		src, err := fs.ReadFile(fsys, name)
+		text, err := fs.ReadFile(fsys, name)
 		if err != nil {
 			return nil, err
 		}
-		commands = append(commands, submatches(cobraUse, string(src))...)
+		commands = append(commands, strings.Fields(string(text))[0])
 	}
 	return slices.DeleteFunc(commands, func(s string) bool { return s == "benchrun" }), nil
 }

@@ -43,11 +43,12 @@ func TestDocumentsFindsEachViolation(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			got, err := Documents(fstest.MapFS{
-				"Makefile":             {Data: []byte("each = x\ntest: unit ## all\n$(BIN)/all: y\n\tmake each\n")},
-				"cmd/benchrun/root.go": {Data: []byte("package main\n\nvar r, c = T{Use: \"benchrun\"}, T{Use: \"run [packages]\"}\n")},
-				"docs/a.md":            {Data: []byte("# Two words & more\n\n[up](../README.md)\n")},
-				"README.md":            {Data: []byte(c.text)},
-				"testdata/x.md":        {Data: []byte("`make nothing`")},
+				"Makefile":                       {Data: []byte("each = x\ntest: unit ## all\n$(BIN)/all: y\n\tmake each\n")},
+				"cmd/benchrun/help/benchrun.txt": {Data: []byte("benchrun\nMeasure\n")},
+				"cmd/benchrun/help/run.txt":      {Data: []byte("run [packages]\nRun\n")},
+				"docs/a.md":                      {Data: []byte("# Two words & more\n\n[up](../README.md)\n")},
+				"README.md":                      {Data: []byte(c.text)},
+				"testdata/x.md":                  {Data: []byte("`make nothing`")},
 			})
 			if err != nil {
 				t.Fatal(err)

@@ -54,14 +54,14 @@ var importPolicy = Policy{
 			Packages:  "actor",
 			Why:       "a contract depends on nothing of ours; the actor core has invariants to check, and its tests need something that runs actors",
 			Ours:      []string{"internal/invariants"},
-			TestOurs:  []string{".", "impls/..."},
+			TestOurs:  []string{".", "impls/...", "internal/patience"},
 			BoardSafe: true,
 		},
 		{
 			Packages: "actor/actorslog",
 			Why:      "it is what a host's program subscribes with: log/slog is too large for a board, and a subscriber knows the contract only",
 			Ours:     []string{"actor"},
-			TestOurs: []string{"impls/*"},
+			TestOurs: []string{"impls/*", "internal/patience"},
 		},
 		{
 			Packages:  "actor/typed",
@@ -197,7 +197,12 @@ var importPolicy = Policy{
 			Packages: "internal/targets",
 			Why:      "promises name workloads, metrics and columns as results have them, and are judged by what the engine reads from files, never by the code that was measured",
 			Ours:     []string{"internal/compare", "internal/record"},
-			TestOurs: []string{".", "hw/firmware", "hw/firmware/bench", "impls", "impls/serial", "internal/measure", "workloads", "workloads/benchtest"},
+			TestOurs: []string{".", "hw/firmware", "hw/firmware/bench", "impls", "impls/serial", "internal/measure", "internal/targets/targetstest", "workloads", "workloads/benchtest"},
+		},
+		{
+			Packages: "internal/targets/targetstest",
+			Why:      "it is what tests judge, and how",
+			Ours:     []string{"internal/compare", "internal/targets"},
 		},
 		{
 			Packages: "internal/program",
@@ -224,13 +229,19 @@ var importPolicy = Policy{
 			Packages: "internal/record",
 			Why:      "what is kept of a run is one format, for who writes it and for who reads it: neither knows the other",
 			Ours:     []string{"internal/filelock"},
+			TestOurs: []string{"internal/recordtest"},
 			Others:   []string{"golang.org/x/perf/..."},
+		},
+		{
+			Packages: "internal/recordtest",
+			Why:      "tests of several packages need the same plans and files, and no program does",
+			Ours:     []string{"internal/record"},
 		},
 		{
 			Packages: "internal/session",
 			Why:      "the loop that measures knows neither what is measured nor what becomes of the figures: a subject is an interface, and a comparison a function that is called at looks",
-			Ours:     []string{"internal/program", "internal/record", "internal/stats"},
-			TestOurs: []string{"internal/compare"},
+			Ours:     []string{"internal/child", "internal/program", "internal/record", "internal/stats"},
+			TestOurs: []string{"internal/compare", "internal/recordtest"},
 			Others:   []string{"github.com/shirou/gopsutil/v4/...", "golang.org/x/perf/..."},
 		},
 		{
@@ -249,14 +260,14 @@ var importPolicy = Policy{
 			Packages: "internal/compare",
 			Why:      "it judges what is recorded, whoever measured it and however it is shown",
 			Ours:     []string{"internal/record", "internal/stats"},
-			TestOurs: []string{"internal/session"},
+			TestOurs: []string{"internal/recordtest", "internal/session"},
 			Others:   []string{"github.com/agnivade/levenshtein", "golang.org/x/perf/..."},
 		},
 		{
 			Packages: "internal/calibrate",
 			Why:      "it says what verdicts are worth, by files of what is known beforehand: it plans them and reads them, and measures nothing itself",
 			Ours:     []string{"internal/compare", "internal/record", "internal/session", "internal/stats"},
-			TestOurs: []string{"internal/program"},
+			TestOurs: []string{"internal/program", "internal/recordtest"},
 			Others:   []string{"golang.org/x/perf/..."},
 		},
 		{
@@ -285,7 +296,7 @@ var importPolicy = Policy{
 			Packages: "internal/runner",
 			Why:      "it carries out what commands measure on this host; how that is shown is theirs, so it knows no report",
 			Ours: []string{
-				"internal/calibrate", "internal/compare", "internal/console", "internal/program/...", "internal/record", "internal/scratch",
+				"internal/calibrate", "internal/child", "internal/compare", "internal/console", "internal/program/...", "internal/record", "internal/scratch",
 				"internal/session", "internal/testbin", "internal/truth", "internal/versions",
 			},
 			Others: []string{errgroup}, // two versions are built side by side
@@ -297,6 +308,7 @@ var importPolicy = Policy{
 				"hw", "hw/firmware/line", "internal/compare", "internal/console", "internal/record", "internal/report",
 				"internal/runner", "internal/scratch", "internal/session", "internal/targets",
 			},
+			TestOurs: []string{"internal/quotetest"},
 		},
 		{
 			Packages: "internal/report/serve",
@@ -309,7 +321,7 @@ var importPolicy = Policy{
 			Packages: "internal/report/...",
 			Why:      "a report is derived from what the engine read from files and judged by targets, which are data, never from the code that was measured",
 			Ours:     []string{"internal/calibrate", "internal/compare", "internal/conform", "internal/record", "internal/why", "internal/report/...", "internal/targets"},
-			TestOurs: []string{"internal/truth/..."},
+			TestOurs: []string{"internal/quotetest", "internal/targets/targetstest", "internal/truth/..."},
 			Others: []string{
 				"github.com/google/pprof/...",
 				"github.com/jedib0t/go-pretty/v6/...",
@@ -404,6 +416,10 @@ var importPolicy = Policy{
 		{
 			Packages: "internal/filelock",
 			Why:      "a lock that ends with its process tells whether somebody is still at work, whatever the file is for",
+		},
+		{
+			Packages: "internal/quotetest",
+			Why:      "it compares pages with what tests make, and does not know of what that is",
 		},
 		{
 			Packages: "internal/hwcount",

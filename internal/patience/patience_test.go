@@ -5,6 +5,7 @@ import (
 	"runtime"
 	"slices"
 	"testing"
+	"testing/synctest"
 	"time"
 )
 
@@ -20,6 +21,28 @@ func (*failed) Logf(string, ...any) {}
 func (f *failed) Fatalf(string, ...any) {
 	f.why = "Fatalf"
 	runtime.Goexit()
+}
+
+func TestUntil(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		begun := time.Now()
+		Until(t, func() error {
+			if time.Since(begun) < time.Minute {
+				return errors.New("not yet")
+			}
+			return nil
+		})
+		f := new(failed)
+		ended := make(chan struct{})
+		go func() {
+			defer close(ended)
+			Until(f, func() error { return errors.New("never") })
+		}()
+		<-ended
+		if f.why != "Fatalf" {
+			t.Error("what never happens does not fail")
+		}
+	})
 }
 
 func TestTry(t *testing.T) {

@@ -41,8 +41,8 @@ type Process struct {
 }
 
 // Start starts a benchmark and returns when it is ready for its first slice. Its
-// error is a [*Refusal], a [*Failure], or wraps [ErrUnsupported], [ErrKilled] or
-// what has ended ctx, which ends the process.
+// error is a [*Refusal], a [*Failure], or wraps [ErrUnsupported] or what has ended ctx, which
+// ends the process at once.
 func Start(ctx context.Context, c Config) (*Process, error) {
 	if err := Supported(); err != nil {
 		return nil, err
@@ -65,15 +65,6 @@ func Start(ctx context.Context, c Config) (*Process, error) {
 		return nil, err
 	}
 	p.stop = context.AfterFunc(ctx, func() { p.proc.Kill(context.Cause(ctx)) })
-	if c.Kill != nil {
-		go func() {
-			select {
-			case <-c.Kill:
-				p.proc.Kill(ErrKilled)
-			case <-p.proc.Ended():
-			}
-		}()
-	}
 	if err := p.greet(); err != nil {
 		_ = p.Close()
 		return nil, err

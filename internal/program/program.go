@@ -26,7 +26,8 @@ import (
 // program does not speak the protocol.
 var ErrUnsupported = errors.New("benchmarks cannot be driven here")
 
-// ErrKilled is the error of what was under way when Config.Kill was closed.
+// ErrKilled is the cause of the end of a context by which processes are ended on request,
+// and so the error of what was under way.
 var ErrKilled = errors.New("killed")
 
 // A Refusal says why a benchmark that is in order is not to be driven. It can
@@ -90,9 +91,6 @@ type Config struct {
 
 	// Timeout is how long one answer may take; 0 means a minute.
 	Timeout time.Duration
-
-	// Kill ends the process at once when it is closed; nil means never.
-	Kill <-chan struct{}
 }
 
 // The ways in which a benchmark is driven, best first.

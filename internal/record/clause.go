@@ -33,26 +33,22 @@ func (c BoardClause) Line() string {
 	return ClauseMark + formatFields("impl", c.Impl, "clause", c.Name, "result", c.Result, "outcome", quoteSome(c.Outcome), "why", quoteSome(c.Why))
 }
 
-// ParseClauseLine reads the line of a clause; ok is false for any other line.
-func ParseClauseLine(line string) (c BoardClause, ok bool, err error) {
-	rest, ok := strings.CutPrefix(line, ClauseMark)
-	if !ok {
-		return c, false, nil
-	}
-	fields, err := ParseFields(rest)
+// parseClause reads what stands behind ClauseMark.
+func parseClause(text string) (c BoardClause, err error) {
+	fields, err := ParseFields(text)
 	if err != nil {
-		return c, false, fmt.Errorf("malformed line of a clause: %w", err)
+		return c, fmt.Errorf("malformed line of a clause: %w", err)
 	}
 	c = BoardClause{fields["impl"], fields["clause"], fields["result"], fields["outcome"], fields["why"]}
 	for _, name := range []string{c.Impl, c.Name} {
 		if name == "" || strings.ContainsFunc(name, unicode.IsSpace) {
-			return c, false, errors.New("malformed line of a clause: it names no implementation or no clause")
+			return c, errors.New("malformed line of a clause: it names no implementation or no clause")
 		}
 	}
 	if !slices.Contains([]string{ClausePassed, ClauseSkipped, ClauseFailed}, c.Result) {
-		return c, false, fmt.Errorf("malformed line of a clause: its result is %q, and not pass, skip or fail", c.Result)
+		return c, fmt.Errorf("malformed line of a clause: its result is %q, and not pass, skip or fail", c.Result)
 	}
-	return c, true, nil
+	return c, nil
 }
 
 // A ClauseTally counts the clauses of an implementation on a board, each once. Of a

@@ -1,8 +1,8 @@
 // Package record is what is kept of a run: a [Plan], and a results file, which is
 // written once while measuring, and read once by whatever follows.
 //
-//   - A [Plan] says what is measured, how often, and in which order (plan.go). It is
-//     in the file, so that a run can be repeated, and resumed.
+//   - A [Plan] says what is measured, how often, and in which order (plan.go, order.go). It is
+//     in the file, so that a run can be repeated, and resumed (planfile.go).
 //   - A [Record] is what one step gave in one block: a result, or a [Hole] that says why
 //     there is none, and its [Slices] (record.go).
 //   - A [Store] appends records, synced row by row and block by block, so that a run

@@ -168,8 +168,8 @@ func (r *fileReader) looks(l Line) error {
 
 // clause takes in what became of a clause.
 func (r *fileReader) clause(l Line) error {
-	c, ok, err := ParseClauseLine(l.Text)
-	if ok {
+	c, err := parseClause(l.Rest)
+	if err == nil {
 		r.f.Clauses = append(r.f.Clauses, c)
 	}
 	return err
@@ -226,7 +226,7 @@ var errOrphaned = errors.New("slices of no benchmark result")
 
 // slices takes in a line of slices, which belongs to the result in the line above.
 func (r *fileReader) slices(l Line) error {
-	s, _, err := ParseSlices(l.Text)
+	s, err := parseSlices(l.Rest)
 	if err != nil {
 		return err
 	}
@@ -240,7 +240,7 @@ func (r *fileReader) slices(l Line) error {
 
 // hole takes in a hole, which has the configuration in force, but for that of a package.
 func (r *fileReader) hole(l Line) error {
-	h, _, err := ParseHoleLine(l.Text)
+	h, err := parseHole(l.Rest, l.Mark == SkipMark)
 	if err != nil {
 		return err
 	}

@@ -131,8 +131,8 @@ func TestReadTornResult(t *testing.T) {
 
 // Values are numbers in tidy units.
 func TestReadTidies(t *testing.T) {
-	f := Read("f", []byte("BenchmarkX 1 0 ns/op NaN B/op 3 MB/s +Inf x\n"))
-	told(t, f.Problems, []string{"1: the value in B/op is NaN", "1: the value in x is +Inf"})
+	f := Read("f", []byte("BenchmarkX 1 0 ns/op NaN B/op 3 MB/s +Inf x\nBenchmarkX 1 1o5 ns/op\nBenchmarkX 1 1e999 ns/op\n"))
+	told(t, f.Problems, []string{"1: the value in B/op is NaN", "1: the value in x is +Inf", "2: parsing measurement", "3: parsing measurement"})
 	want := []benchfmt.Value{{Unit: "sec/op", OrigUnit: "ns/op"}, {Value: 3e6, Unit: "B/s", OrigValue: 3, OrigUnit: "MB/s"}}
 	if !slices.Equal(f.Results[0].Result.Values, want) {
 		t.Errorf("%+v, want %+v", f.Results[0].Result.Values, want)
@@ -172,7 +172,7 @@ func TestConfigurationLines(t *testing.T) {
 
 // What a Store writes of a record is what Read reads.
 func TestRecordsAreReadAsWritten(t *testing.T) {
-	plan := turnsPlan(2, 1, 3)
+	plan := &Plan{Mode: ModeAuto, Control: true, CPU: []int{2}, Cases: []Case{{Name: "BenchmarkG/impl=a"}, {Name: "BenchmarkG/impl=b"}}}
 	steps := plan.Groups()[0].Steps
 	res := &benchfmt.Result{
 		Name: benchfmt.Name("X-2"), Iters: 100,

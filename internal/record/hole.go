@@ -57,29 +57,22 @@ func (h Hole) Line() string {
 	return mark + formatFields("pkg", pkg, SideKey, side, "case", h.Case, "block", h.Block, "reason", strconv.Quote(h.Reason))
 }
 
-// ParseHoleLine reads the line of a hole; ok is false for any other line.
-func ParseHoleLine(line string) (h Hole, ok bool, err error) {
-	rest, isHole := strings.CutPrefix(line, HoleMark)
-	if !isHole {
-		if rest, ok = strings.CutPrefix(line, SkipMark); !ok {
-			return h, false, nil
-		}
-		h.Skipped = true
-	}
-	fields, err := ParseFields(rest)
+// parseHole reads what stands behind HoleMark, or SkipMark.
+func parseHole(text string, skipped bool) (h Hole, err error) {
+	fields, err := ParseFields(text)
 	if err != nil {
-		return h, false, fmt.Errorf("malformed hole line: %w", err)
+		return h, fmt.Errorf("malformed hole line: %w", err)
 	}
-	h.Pkg, h.Case, h.Block, h.Reason = fields["pkg"], fields["case"], fields["block"], fields["reason"]
+	h = Hole{Pkg: fields["pkg"], Case: fields["case"], Block: fields["block"], Reason: fields["reason"], Skipped: skipped}
 	if h.Case == "" && h.Pkg != "" {
 		h.Side = fields[SideKey]
-		return h, true, nil
+		return h, nil
 	}
 	if h.Case == "" || strings.ContainsFunc(h.Case, unicode.IsSpace) {
-		return h, false, fmt.Errorf("malformed hole line: case is %q, not a benchmark name", h.Case)
+		return h, fmt.Errorf("malformed hole line: case is %q, not a benchmark name", h.Case)
 	}
-	if !strings.HasPrefix(h.Case, "Benchmark") {
-		h.Case = "Benchmark" + h.Case
+	if !strings.HasPrefix(h.Case, ResultMark) {
+		h.Case = ResultMark + h.Case
 	}
-	return h, true, nil
+	return h, nil
 }

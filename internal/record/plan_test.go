@@ -1,4 +1,4 @@
-package record
+package record_test
 
 import (
 	"cmp"
@@ -8,27 +8,13 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	. "github.com/dynolab/dyno/internal/record"
+	"github.com/dynolab/dyno/internal/recordtest"
 )
 
-// aPlan is a plan of n benchmarks, each with one and with two processors.
-func aPlan(n, blocks int) *Plan {
-	p := &Plan{
-		CPU: []int{1, 2}, Blocks: blocks, Time: "1x", Seed: 7, Timeout: time.Minute,
-		Packages: []string{"./..."}, Bench: ".", Subjects: map[string]string{"example.com/a": "00", "example.com/b": "11"},
-	}
-	for i := range n {
-		// The first two print the same name: B with -2 on two processors, and B-2
-		// on one.
-		p.Cases = append(p.Cases, Case{Pkg: "example.com/" + string(rune('a'+i%2)), Name: "BenchmarkB" + []string{"", "-2", "/x=1", "/y"}[i%4] + strings.Repeat("z", i/4)})
-	}
-	if n > 1 {
-		p.Cases[1].Pkg = p.Cases[0].Pkg
-	}
-	return p
-}
-
 func TestOrder(t *testing.T) {
-	p := aPlan(8, 5)
+	p := recordtest.Plan(8, 5)
 	byIndex := func(a, b Unit) int { return cmp.Compare(a.Step.Index, b.Step.Index) }
 	seen := make(map[string]bool)
 	for _, seed := range []uint64{7, 8} {
@@ -53,7 +39,7 @@ func TestOrder(t *testing.T) {
 
 func TestSteps(t *testing.T) {
 	var names []string
-	for i, s := range aPlan(3, 1).Steps() {
+	for i, s := range recordtest.Plan(3, 1).Steps() {
 		if s.Index != i+1 {
 			t.Errorf("step %d has index %d", i, s.Index)
 		}
@@ -78,14 +64,14 @@ func TestPlanCheck(t *testing.T) {
 		`--time is "-1s"`:     func(p *Plan) { p.Time = "-1s" },
 		`--time is "100"; it must be a duration such as "100ms" or a number of iterations such as "1000x"`: func(p *Plan) { p.Time = "100" },
 	} {
-		p := aPlan(2, 2)
+		p := recordtest.Plan(2, 2)
 		spoil(p)
 		if err := p.Check(); (err == nil) != (want == "") || err != nil && !strings.Contains(err.Error(), want) {
 			t.Errorf("want %q, got %v", want, err)
 		}
 	}
 	for _, good := range []string{"1x", "200ms", "1m30s"} {
-		if err := checkTime(good); err != nil {
+		if err := CheckTime(good); err != nil {
 			t.Error(err)
 		}
 	}
@@ -95,9 +81,9 @@ func TestPlanCheck(t *testing.T) {
 }
 
 func TestPlanSurvivesTheFile(t *testing.T) {
-	p := aPlan(6, 3)
-	lines := p.encode()
-	got, err := decode(append([]string{"commit: x", "# a comment"}, lines...))
+	p := recordtest.Plan(6, 3)
+	lines := p.Encode()
+	got, err := Decode(append([]string{"commit: x", "# a comment"}, lines...))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -117,7 +103,7 @@ func TestPlanSurvivesTheFile(t *testing.T) {
 		`line 2: "BenchmarkX" is not a package and a ben`: {lines[0], "# case: BenchmarkX"},
 		"the plan has no benchmarks":                      {lines[0]},
 	} {
-		if _, err := decode(lines); err == nil || !strings.Contains(err.Error(), want) {
+		if _, err := Decode(lines); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%q: %v, want %q", lines, err, want)
 		}
 	}
@@ -135,7 +121,7 @@ func asJSON(t *testing.T, v any) string {
 // Every field of a plan has a difference of its own name. A field that is added
 // and not compared is caught by the count.
 func TestPlanDifferences(t *testing.T) {
-	if diffs := aPlan(4, 2).Differences(aPlan(4, 2)); len(diffs) != 0 {
+	if diffs := recordtest.Plan(4, 2).Differences(recordtest.Plan(4, 2)); len(diffs) != 0 {
 		t.Errorf("equal plans differ: %q", diffs)
 	}
 	spoilers := map[string]struct {
@@ -158,9 +144,9 @@ func TestPlanDifferences(t *testing.T) {
 		}},
 	}
 	for field, c := range spoilers {
-		now := aPlan(4, 2)
+		now := recordtest.Plan(4, 2)
 		c.spoil(now)
-		if got := aPlan(4, 2).Differences(now); !slices.Equal(got, c.want) {
+		if got := recordtest.Plan(4, 2).Differences(now); !slices.Equal(got, c.want) {
 			t.Errorf("%s: %q, want %q", field, got, c.want)
 		}
 	}
@@ -180,7 +166,7 @@ func TestPlanDifferences(t *testing.T) {
 		"alpha":   {func(p *Plan) { p.Alpha = 0.1 }, []string{"alpha: 0.05 → 0.1"}},
 		"margin":  {func(p *Plan) { p.Margin = 0.01 }, []string{"margin: 0.02 → 0.01"}},
 	} {
-		then, now := sequentialPlan(), sequentialPlan()
+		then, now := recordtest.Sequential(), recordtest.Sequential()
 		c.spoil(now)
 		if got := then.Differences(now); !slices.Equal(got, c.want) {
 			t.Errorf("%s: %q, want %q", field, got, c.want)
@@ -190,7 +176,7 @@ func TestPlanDifferences(t *testing.T) {
 			t.Errorf("the ID does not depend on %s", field)
 		}
 	}
-	then := sequentialPlan()
+	then := recordtest.Sequential()
 	then.Col, then.Count = "/impl", 10
 	var fields map[string]any
 	if err := json.Unmarshal([]byte(asJSON(t, then)), &fields); err != nil {
@@ -208,9 +194,9 @@ func TestPlanDifferences(t *testing.T) {
 
 // What a plan has beyond the settings of single processes survives the file too.
 func TestPlanOfTurnsSurvivesTheFile(t *testing.T) {
-	p := sequentialPlan()
+	p := recordtest.Sequential()
 	p.Cases[1].Side, p.Cases[2].Slow = "new", 0.05
-	got, err := decode(p.encode())
+	got, err := Decode(p.Encode())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -218,11 +204,11 @@ func TestPlanOfTurnsSurvivesTheFile(t *testing.T) {
 		t.Errorf("decoded %s, want %s", a, b)
 	}
 	for want, line := range map[string]string{
-		"slow=x is no number of times":  caseMark + "p BenchmarkX slow=x",
-		"slow=-1 is no number of times": caseMark + "p BenchmarkX slow=-1",
-		"expected key=value":            caseMark + "p BenchmarkX slow",
+		"slow=x is no number of times":  CaseMark + "p BenchmarkX slow=x",
+		"slow=-1 is no number of times": CaseMark + "p BenchmarkX slow=-1",
+		"expected key=value":            CaseMark + "p BenchmarkX slow",
 	} {
-		if _, err := decode(append(p.encode(), line)); err == nil || !strings.Contains(err.Error(), want) {
+		if _, err := Decode(append(p.Encode(), line)); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%q: %v", line, err)
 		}
 	}
@@ -241,7 +227,7 @@ func TestPlanOfTurnsCheck(t *testing.T) {
 		"is not after the last of":  func(p *Plan) { p.Looks = []int{2, 4} },
 		"the level 0 and margin":    func(p *Plan) { p.Alpha = 0 },
 	} {
-		p := sequentialPlan()
+		p := recordtest.Sequential()
 		spoil(p)
 		if err := p.Check(); (err == nil) != (want == "") || err != nil && !strings.Contains(err.Error(), want) {
 			t.Errorf("want %q, got %v", want, err)

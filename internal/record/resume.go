@@ -91,26 +91,35 @@ func ParseInterrupted(path string, data []byte) (*Interrupted, error) {
 		Alone: make(map[int]string), Stopped: make(map[int]int), config: make(map[string]string),
 		Torn: string(data[len(whole):]), size: int64(len(whole)),
 	}
-	if err := r.parse(slices.Collect(Lines(string(whole)))); err != nil {
+	if err := r.parse(string(whole)); err != nil {
 		return nil, fmt.Errorf("%s cannot be resumed: %w", path, err)
 	}
 	return r, nil
 }
 
 // parse takes in all lines of the file.
-func (r *Interrupted) parse(lines []Line) (err error) {
-	begun := slices.ContainsFunc(lines, func(l Line) bool { return l.Key == "block" })
+func (r *Interrupted) parse(text string) (err error) {
 	switch {
-	case len(lines) > 0 && lines[0].Text == WrittenBy && !begun:
+	case strings.HasPrefix(text, WrittenBy) && !strings.Contains(text, "\nblock: "):
 		return errors.New("nothing was measured when its run ended; start a new one")
-	case len(lines) > 0 && lines[0].Text == writtenByBoardRun:
+	case strings.HasPrefix(text, writtenByBoardRun):
 		return errors.New("it was written by a benchrun that kept the results of boards in another way; start a new run")
 	}
-	if r.Plan, err = decodePlan(lines); err != nil {
-		return err
+	p := position{Interrupted: r, at: StepKey{0, 1}}
+	for l := range Lines(text) {
+		if l.Key == "block" && p.steps == nil {
+			if err := p.begin(); err != nil {
+				return err
+			}
+		}
+		if err := p.take(l); err != nil {
+			return fmt.Errorf("line %d: %w", l.Number, err)
+		}
 	}
-	if err := r.read(lines); err != nil {
-		return err
+	if p.steps == nil {
+		if err := p.begin(); err != nil {
+			return err
+		}
 	}
 	if id := r.Plan.ID(); r.Config["plan"] != id {
 		return fmt.Errorf("its plan is %s by name and %s by content, so it has been changed", r.Config["plan"], id)
@@ -152,26 +161,30 @@ type position struct {
 	at      StepKey
 }
 
-// read takes in what was measured.
-func (r *Interrupted) read(lines []Line) error {
-	p := position{Interrupted: r, steps: make(map[StepKey]bool), groups: r.Plan.Groups(), at: StepKey{0, 1}}
-	for _, s := range r.Plan.Steps() {
-		p.steps[s.Key()] = true
+// begin ends the plan, which comes before what was measured.
+func (p *position) begin() error {
+	if p.Plan == nil {
+		return errors.New("there is no plan in it: it was not written by benchrun run")
 	}
-	for _, l := range lines {
-		if l.Key != "" {
-			r.config[l.Key] = l.Value
-		}
-		if err := p.take(l); err != nil {
-			return fmt.Errorf("line %d: %w", l.Number, err)
-		}
+	if err := p.Plan.Check(); err != nil {
+		return err
+	}
+	p.groups, p.steps = p.Plan.Groups(), make(map[StepKey]bool)
+	for _, s := range p.Plan.Steps() {
+		p.steps[s.Key()] = true
 	}
 	return nil
 }
 
 // take takes in a line.
-func (p *position) take(l Line) error {
+func (p *position) take(l Line) (err error) {
+	if l.Key != "" {
+		p.config[l.Key] = l.Value
+	}
 	switch {
+	case l.Mark == PlanMark, l.Mark == caseMark:
+		p.Plan, err = p.Plan.decode(l)
+		return err
 	case l.Mark == unitMark:
 		p.units = append(p.units, l.Rest)
 	case l.Mark == BlockEnd:

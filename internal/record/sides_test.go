@@ -1,30 +1,17 @@
-package record
+package record_test
 
 import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
+
+	. "github.com/dynolab/dyno/internal/record"
+	"github.com/dynolab/dyno/internal/recordtest"
 )
 
-// twoSides is a plan that compares two versions of a package: n benchmarks that
-// both have.
-func twoSides(n, blocks int) *Plan {
-	p := &Plan{
-		CPU: []int{2}, Blocks: blocks, Time: "1x", Seed: 7, Timeout: time.Minute,
-		Packages: []string{"./..."}, Bench: ".", Subjects: map[string]string{"example.com/a old": "00", "example.com/a new": "11"},
-	}
-	for i := range n {
-		for _, side := range []string{"old", "new"} {
-			p.Cases = append(p.Cases, Case{Pkg: "example.com/a", Name: "BenchmarkB" + strings.Repeat("z", i), Side: side})
-		}
-	}
-	return p
-}
-
 func TestSidesInThePlan(t *testing.T) {
-	p := twoSides(2, 3)
-	got, err := decode(p.encode())
+	p := recordtest.Sides(2, 3)
+	got, err := Decode(p.Encode())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -34,7 +21,7 @@ func TestSidesInThePlan(t *testing.T) {
 	if got.ID() != p.ID() {
 		t.Errorf("the plan %s became %s", p.ID(), got.ID())
 	}
-	now := twoSides(2, 3)
+	now := recordtest.Sides(2, 3)
 	now.Cases = now.Cases[:3]
 	now.Subjects["example.com/a new"] = "22"
 	want := []string{"benchmark BenchmarkBz of example.com/a new: there → gone", "test binary of example.com/a new: 11 → 22"}

@@ -67,19 +67,13 @@ func (s Slices) Line() string {
 		"whole", whole, "row-ms", took, "rare", rare, "ns", strings.Join(ns, ","), "cpu-us", strings.Join(cpu, ","))
 }
 
-// ParseSlices reads the line of slices; ok is false for any other line.
-func ParseSlices(line string) (s Slices, ok bool, err error) {
-	rest, ok := strings.CutPrefix(line, SlicesMark)
-	if !ok {
-		return s, false, nil
-	}
-	if s, err = parseSlices(rest); err != nil {
-		return Slices{}, false, fmt.Errorf("malformed line of slices: %w", err)
-	}
-	return s, true, nil
-}
-
+// parseSlices reads what stands behind SlicesMark.
 func parseSlices(text string) (s Slices, err error) {
+	defer func() {
+		if err != nil {
+			s, err = Slices{}, fmt.Errorf("malformed line of slices: %w", err)
+		}
+	}()
 	fields, err := ParseFields(text)
 	if err != nil {
 		return s, err

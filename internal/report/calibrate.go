@@ -155,10 +155,10 @@ func calibrationLines(c *compare.Calibration, parts []calibrationPart, effects, 
 			add(b, false, after && i == 0)
 		}
 		if after {
-			add(compare.CalibratedBenchmark{Name: p.name, Alarms: p.Alarms, Wrong: p.Wrong, Effects: p.Effects}, true, len(p.benchmarks) == 0)
+			add(compare.CalibratedBenchmark{Name: p.name, CalibratedWay: p.CalibratedWay}, true, len(p.benchmarks) == 0)
 		}
 	}
-	add(compare.CalibratedBenchmark{Name: "all", Alarms: c.Alarms, Wrong: c.Wrong, Effects: c.Effects}, true, after)
+	add(compare.CalibratedBenchmark{Name: "all", CalibratedWay: compare.CalibratedWay{CalibratedRates: c.CalibratedRates, Effects: c.Effects}}, true, after)
 	return all
 }
 
@@ -268,7 +268,7 @@ func quoteCalibration(q compare.CalibrationQuote) string {
 		}
 	}
 	if len(quotes) == 0 || len(c.Ways) == 1 {
-		quotes = []string{quoteWay(compare.CalibratedWay{Alarms: c.Alarms, Wrong: c.Wrong, Covered: c.Covered, Effects: c.Effects}, c.Alpha)}
+		quotes = []string{quoteWay(compare.CalibratedWay{CalibratedRates: c.CalibratedRates, Effects: c.Effects}, c.Alpha)}
 	}
 	s := fmt.Sprintf("On this kind of machine (%s, calibrated %s): %s.", q.Machine, c.Measured.UTC().Format(time.DateOnly), strings.Join(quotes, "; "))
 	if len(lacking) > 0 {

@@ -21,28 +21,33 @@ func aCalibration() *compare.Calibration {
 	many := few
 	many.Slow, many.Ratio = 0.05, 1.0498
 	return &compare.Calibration{
-		Schema: calibrate.CalibrationSchema, Files: []string{"calibration-1.bench"}, Measured: time.Date(2026, 11, 21, 22, 0, 0, 0, time.UTC),
-		Circumstances: map[string]string{"machine": "some-cpu-2c", "toolchain": "go version go1.26", "kernel": "linux 6"},
-		Alpha:         0.05, Margin: 0.02, Trials: 40, Blocks: 10, Rounds: 10, Layouts: 8,
-		Alarms: compare.Rate{K: 4, N: 80, Lo: 0.014, Hi: 0.123}, Wrong: compare.Rate{K: 0, N: 80, Hi: 0.045}, Covered: compare.Rate{K: 78, N: 80, Lo: 0.913, Hi: 0.997},
+		Findings: compare.Findings{
+			Schema: calibrate.CalibrationSchema, Files: []string{"calibration-1.bench"}, Measured: time.Date(2026, 11, 21, 22, 0, 0, 0, time.UTC),
+			Circumstances: map[string]string{"machine": "some-cpu-2c", "toolchain": "go version go1.26", "kernel": "linux 6"},
+			Alpha:         0.05, Margin: 0.02,
+		},
+		Trials: 40, Blocks: 10, Rounds: 10, Layouts: 8,
+		CalibratedRates: compare.CalibratedRates{
+			Alarms: compare.Rate{K: 4, N: 80, Lo: 0.014, Hi: 0.123}, Wrong: compare.Rate{K: 0, N: 80, Hi: 0.045}, Covered: compare.Rate{K: 78, N: 80, Lo: 0.913, Hi: 0.997},
+		},
 		Ways: []compare.CalibratedWay{
 			{
-				Driven: "session", Alarms: compare.Rate{K: 1, N: 40, Lo: 0.001, Hi: 0.132}, Wrong: compare.Rate{N: 40, Hi: 0.088},
-				Covered: compare.Rate{K: 39, N: 40, Lo: 0.868, Hi: 0.999}, Effects: []compare.CalibratedEffect{few, many},
+				Driven: "session", CalibratedRates: compare.CalibratedRates{Alarms: compare.Rate{K: 1, N: 40, Lo: 0.001, Hi: 0.132}, Wrong: compare.Rate{N: 40, Hi: 0.088}, Covered: compare.Rate{K: 39, N: 40, Lo: 0.868, Hi: 0.999}},
+				Effects: []compare.CalibratedEffect{few, many},
 			},
 			{
-				Driven: "runN", Alarms: compare.Rate{K: 3, N: 40, Lo: 0.016, Hi: 0.204}, Wrong: compare.Rate{N: 40, Hi: 0.088},
-				Covered: compare.Rate{K: 38, N: 40, Lo: 0.831, Hi: 0.994}, Effects: []compare.CalibratedEffect{few},
+				Driven: "runN", CalibratedRates: compare.CalibratedRates{Alarms: compare.Rate{K: 3, N: 40, Lo: 0.016, Hi: 0.204}, Wrong: compare.Rate{N: 40, Hi: 0.088}, Covered: compare.Rate{K: 38, N: 40, Lo: 0.831, Hi: 0.994}},
+				Effects: []compare.CalibratedEffect{few},
 			},
 		},
 		Benchmarks: []compare.CalibratedBenchmark{
 			{
-				Name: "Actor/workload=pingpong/impl=a_b-2", Driven: "session", Alarms: compare.Rate{K: 1, N: 40, Lo: 0.001, Hi: 0.132}, Wrong: compare.Rate{N: 40, Hi: 0.088},
-				Effects: []compare.CalibratedEffect{few, many}, Spread: 0.0061, Detectable: 0.0112, Seconds: 1.02,
+				Name: "Actor/workload=pingpong/impl=a_b-2", CalibratedWay: compare.CalibratedWay{Driven: "session", CalibratedRates: compare.CalibratedRates{Alarms: compare.Rate{K: 1, N: 40, Lo: 0.001, Hi: 0.132}, Wrong: compare.Rate{N: 40, Hi: 0.088}}, Effects: []compare.CalibratedEffect{few, many}},
+				Spread: 0.0061, Detectable: 0.0112, Seconds: 1.02,
 			},
 			{
-				Name: "HashN-2", Driven: "runN", Alarms: compare.Rate{K: 3, N: 40, Lo: 0.016, Hi: 0.204}, Wrong: compare.Rate{N: 40, Hi: 0.088},
-				Effects: []compare.CalibratedEffect{few}, Spread: 0.0161, Seconds: 1.1,
+				Name: "HashN-2", CalibratedWay: compare.CalibratedWay{Driven: "runN", CalibratedRates: compare.CalibratedRates{Alarms: compare.Rate{K: 3, N: 40, Lo: 0.016, Hi: 0.204}, Wrong: compare.Rate{N: 40, Hi: 0.088}}, Effects: []compare.CalibratedEffect{few}},
+				Spread: 0.0161, Seconds: 1.1,
 			},
 		},
 		Effects: []compare.CalibratedEffect{few, many},
@@ -52,21 +57,21 @@ func aCalibration() *compare.Calibration {
 				Effects: []compare.HabitEffect{{Slow: 0.02, Found: compare.Rate{K: 20, N: 40}}},
 			},
 		},
-		Problems: []string{"c.bench:7: torn"}, Holes: []string{"X: hole in block 3: crashed"},
+		Faults: compare.Faults{Problems: []string{"c.bench:7: torn"}, Holes: []string{"X: hole in block 3: crashed"}},
 	}
 }
 
 func TestGoldenCalibration(t *testing.T) {
 	c := aCalibration()
-	golden(t, "calibration.txt", render(t, func(w io.Writer) error { return Calibration(c).Text(w, TextOptions{}) }))
-	golden(t, "calibration.md", []byte(markdownOf(t, Calibration(c))))
-	text := render(t, func(w io.Writer) error { return CalibrationJSON(w, c) })
+	golden(t, "calibration.txt", plainText(t, Calibration(c)))
+	golden(t, "calibration.md", markdownOf(t, Calibration(c)))
+	text := render(t, func(w io.Writer) error { return WriteJSON(w, c) })
 	back := new(compare.Calibration)
 	if err := json.Unmarshal(text, back); err != nil || !reflect.DeepEqual(back, c) {
 		t.Errorf("%v: read back: %+v", err, back)
 	}
 	// One without anything in it has no figure, and no NaN either.
-	empty := string(render(t, func(w io.Writer) error { return Calibration(new(compare.Calibration)).Text(w, TextOptions{}) }))
+	empty := plainText(t, Calibration(new(compare.Calibration)))
 	if strings.Contains(empty, "NaN") || strings.Contains(empty, "0.0%") {
 		t.Error(empty)
 	}
@@ -81,12 +86,8 @@ func TestCalibrationNamesPackagesWhereItMust(t *testing.T) {
 	other := c.Benchmarks[1]
 	other.Pkg = "example.com/n"
 	c.Benchmarks = append(c.Benchmarks, other)
-	text := string(render(t, func(w io.Writer) error { return Calibration(c).Text(w, TextOptions{}) }))
-	for _, want := range []string{"example.com/m HashN-2", "example.com/n HashN-2"} {
-		if !strings.Contains(text, want) {
-			t.Errorf("no %q in\n%s", want, text)
-		}
-	}
+	text := plainText(t, Calibration(c))
+	mentions(t, text, "example.com/m HashN-2", "example.com/n HashN-2")
 	if strings.Contains(text, "example.com/m Actor") {
 		t.Errorf("a package where none is needed:\n%s", text)
 	}
@@ -120,7 +121,7 @@ func TestReportsQuoteTheCalibration(t *testing.T) {
 			Ways   []compare.CalibratedWay
 		}
 	}
-	if err := json.Unmarshal(render(t, func(w io.Writer) error { return JSON(w, c, nil) }), &doc); err != nil {
+	if err := json.Unmarshal([]byte(jsonOf(t, c, nil)), &doc); err != nil {
 		t.Fatal(err)
 	}
 	if len(doc.Calibrations) != 1 || doc.Calibrations[0].File != "calibration-1.json" || doc.Calibrations[0].Alarms.K != 4 || len(doc.Calibrations[0].Stale) != 1 || len(doc.Calibrations[0].Ways) != 2 {
@@ -151,14 +152,10 @@ func TestReportsQuoteTheirWayOfDriving(t *testing.T) {
 		{aCalibration(), []string{"loop"}, []string{all, none + "b.Loop, "}, []string{session, runN}},
 		{only, []string{"session"}, []string{all}, []string{"driven by"}},
 		{only, []string{"loop", "runN"}, []string{all, none + "b.Loop or b.N, "}, []string{session}},
-		{&compare.Calibration{Alarms: compare.Rate{N: 80, K: 4}}, []string{"loop"}, []string{all}, []string{none}}, // of an earlier version
+		{&compare.Calibration{CalibratedRates: compare.CalibratedRates{Alarms: compare.Rate{N: 80, K: 4}}}, []string{"loop"}, []string{all}, []string{none}}, // of an earlier version
 	} {
 		got := quoteCalibration(compare.CalibrationQuote{Machine: "m", Calibration: c.calibration, Driven: c.driven})
-		for _, want := range c.has {
-			if !strings.Contains(got, want) {
-				t.Errorf("driven by %v: no %q in %q", c.driven, want, got)
-			}
-		}
+		mentions(t, got, c.has...)
 		for _, not := range c.lacks {
 			if strings.Contains(got, not) {
 				t.Errorf("driven by %v: %q in %q", c.driven, not, got)

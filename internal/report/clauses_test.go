@@ -2,8 +2,6 @@ package report
 
 import (
 	"encoding/json"
-	"io"
-	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -30,9 +28,7 @@ func TestReportsShowClauses(t *testing.T) {
 	dir := t.TempDir()
 	write := func(name, text string) string {
 		path := filepath.Join(dir, name)
-		if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		writeFixture(t, path, []byte(text))
 		return path
 	}
 	board := write("board.bench", clausesBench)
@@ -50,7 +46,7 @@ func TestReportsShowClauses(t *testing.T) {
 		t.Fatal(err)
 	}
 	forms := formsOf(t, c)
-	forms["side in text"] = string(render(t, func(w io.Writer) error { return SideBySide(s, Terminal, nil).Text(w, TextOptions{}) }))
+	forms["side in text"] = plainText(t, SideBySide(s, Terminal, nil))
 	forms["side in markdown"] = markdownOf(t, SideBySide(s, Document, nil))
 	forms["side in HTML"] = string(render(t, SideBySide(s, Page, nil).HTML))
 	for name, out := range forms {
@@ -61,18 +57,14 @@ func TestReportsShowClauses(t *testing.T) {
 		if strings.HasSuffix(name, "HTML") {
 			wants = append(wants, `href="#clauses"`, "out of &lt;memory&gt;")
 		}
-		for _, want := range wants {
-			if !strings.Contains(out, want) {
-				t.Errorf("%s lacks %q:\n%s", name, want, out)
-			}
-		}
+		mentions(t, out, wants...)
 	}
 	var doc struct {
 		Files []struct {
 			Clauses []struct{ Implementation, Clause, Result, Outcome, Why string }
 		}
 	}
-	if err := json.Unmarshal(render(t, func(w io.Writer) error { return JSON(w, c, nil) }), &doc); err != nil {
+	if err := json.Unmarshal([]byte(jsonOf(t, c, nil)), &doc); err != nil {
 		t.Fatal(err)
 	}
 	if all := doc.Files[0].Clauses; len(all) != 8 || all[2].Clause != "group/c" || all[2].Implementation != "serial" || all[2].Result != "fail" || all[2].Outcome != "out of memory" || all[2].Why != "panic: out of <memory>" {
@@ -84,7 +76,7 @@ func TestReportsShowClauses(t *testing.T) {
 		t.Fatal(err)
 	}
 	forms = formsOf(t, plain)
-	forms["JSON"] = string(render(t, func(w io.Writer) error { return JSON(w, plain, nil) }))
+	forms["JSON"] = jsonOf(t, plain, nil)
 	for name, out := range forms {
 		if strings.Contains(out, "Clauses of the contracts") || strings.Contains(out, `"clauses"`) {
 			t.Errorf("%s of a file without clauses:\n%s", name, out)

@@ -63,7 +63,7 @@ var someVersions = Versions{
 // at one line.
 func TestComment(t *testing.T) {
 	for name, verdict := range map[string]compare.Verdict{"slower": compare.Slower, "quiet": compare.Inconclusive} {
-		golden(t, "comment-"+name+".md", []byte(markdownOf(t, Comment(aDuel(verdict, 1.25), someVersions))))
+		golden(t, "comment-"+name+".md", markdownOf(t, Comment(aDuel(verdict, 1.25), someVersions)))
 	}
 }
 

@@ -6,12 +6,13 @@
 //  2. [Comparison], [SideBySide], [Conformance], [Scorecard], [Calibration], [Truth] and
 //     [Comment] make a [Doc] of it: a title and blocks, such as headings, lists, tables
 //     and figures. A column of a table is an entry of a list (columns.go).
-//  3. [Doc.Text], [Doc.Markdown] and [Doc.HTML] write blocks. They know nothing of what
-//     these are about; a new document needs no renderer, and a new renderer no document.
+//  3. [Doc.Text], [Doc.Markdown] and [Doc.HTML] write blocks, a page by the templates of
+//     html/page.tmpl. They know nothing of what these are about; a new document needs no
+//     renderer, and a new renderer no document.
 //  4. One chart engine (svg.go) draws figures as SVG: in a page, where they follow the
 //     reader's width, and light or dark; and as files beside Markdown. [WriteFlames] draws the
 //     profiles that package why compares.
-//  5. [JSON] and the functions like it, and [CSV], are for programs: their schemas are of
+//  5. [JSON] and the functions like it, [WriteJSON] and [CSV], are for programs: their schemas are of
 //     the data and not of blocks.
 //  6. [Write] puts the page, the Markdown with its charts, and the JSON beside the
 //     results they come from.

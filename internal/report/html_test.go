@@ -44,28 +44,32 @@ func TestHTMLStandsAlone(t *testing.T) {
 				t.Errorf("%s has %q: …%s…", name, bad, withoutText(page)[max(0, i-80):i+40])
 			}
 		}
-		ids := make(map[string]int)
-		for _, m := range regexp.MustCompile(` id="([^"]*)"`).FindAllStringSubmatch(page, -1) {
-			ids[m[1]]++
-		}
-		for id, n := range ids {
-			if n > 1 {
-				t.Errorf("%s: %d elements are %q", name, n, id)
-			}
-		}
-		links := regexp.MustCompile(`(?:href|aria-labelledby)="([^"]*)"`).FindAllStringSubmatch(page, -1)
-		if len(links) < 10 {
-			t.Errorf("%s has %d links", name, len(links))
-		}
-		for _, m := range links {
-			if ids[strings.TrimPrefix(m[1], "#")] == 0 {
-				t.Errorf("%s: nothing is %q", name, m[1])
-			}
+		if n := linksLead(t, page); n < 10 {
+			t.Errorf("%s has %d links", name, n)
 		}
 		if again := pageOf(t, c, Extra{Title: "Comparison of " + name}); again != page {
 			t.Errorf("%s: a second page of the same results differs", name)
 		}
 	}
+}
+
+// linksLead checks that links lead to a part of the page, of which each has a name of its own,
+// and counts them.
+func linksLead(t *testing.T, page string) int {
+	t.Helper()
+	ids := make(map[string]int)
+	for _, m := range regexp.MustCompile(` id="([^"]*)"`).FindAllStringSubmatch(page, -1) {
+		if ids[m[1]]++; ids[m[1]] > 1 {
+			t.Errorf("two elements are %q", m[1])
+		}
+	}
+	links := regexp.MustCompile(`(?:href|aria-labelledby)="([^"]*)"`).FindAllStringSubmatch(page, -1)
+	for _, m := range links {
+		if ids[strings.TrimPrefix(m[1], "#")] == 0 {
+			t.Errorf("nothing is %q", m[1])
+		}
+	}
+	return len(links)
 }
 
 // withoutText is the tags of a page: what it shows may be anything.
@@ -105,11 +109,7 @@ func TestHTMLHasEveryCell(t *testing.T) {
 			}
 		}
 	}
-	for _, want := range slices.Concat(c.Warnings, c.Notes, legend(c), []string{"crashed: exit status 2"}) {
-		if !strings.Contains(page, want) {
-			t.Errorf("the page lacks %q", want)
-		}
-	}
+	mentions(t, page, slices.Concat(c.Warnings, c.Notes, legend(c), []string{"crashed: exit status 2"})...)
 }
 
 // What cannot be told says what it would have seen, and what would decide it; what is
@@ -191,14 +191,10 @@ func TestHTMLExplains(t *testing.T) {
 		}},
 	}}}
 	page := pageOf(t, c, Extra{Why: x, Folder: fstest.MapFS{"a/flame.svg": {Data: svg}}, Profiles: "profile/"})
-	for _, want := range []string{
+	mentions(t, html.UnescapeString(page),
 		"It allocates less.", "context switches", "0.400 to 0.600", "runtime.mallocgc", "−18.00 ns",
-		`src="data:image/svg+xml;base64,` + base64.StdEncoding.EncodeToString(svg), `href="profile/a/base.pb.gz/"`, `href="profile/a/this.pb.gz/"`,
-	} {
-		if !strings.Contains(html.UnescapeString(page), want) {
-			t.Errorf("the page lacks %s", want)
-		}
-	}
+		`src="data:image/svg+xml;base64,`+base64.StdEncoding.EncodeToString(svg), `href="profile/a/base.pb.gz/"`, `href="profile/a/this.pb.gz/"`,
+	)
 	if strings.Contains(page, "page faults") {
 		t.Error("a counter that did not move is shown")
 	}
@@ -248,9 +244,7 @@ func TestWriteExplains(t *testing.T) {
 		t.Fatal(err)
 	}
 	results := filepath.Join(dir, "run.bench")
-	if err := os.WriteFile(results, data, 0o644); err != nil {
-		t.Fatal(err)
-	}
+	writeFixture(t, results, data)
 	c := compared(t, results)
 	r, col := cellWith(t, c, compare.Verdict.Proven)
 	x := &why.Index{Schema: why.Schema, Cells: []why.Cell{{Row: r.Name, Base: c.Tables[0].Cols[r.Base].Name, Column: c.Tables[0].Cols[col].Name, Folder: "a", Sentence: "It does less."}}}

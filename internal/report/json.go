@@ -9,7 +9,6 @@ import (
 	"reflect"
 	"strings"
 
-	"github.com/dynolab/dyno/internal/calibrate"
 	"github.com/dynolab/dyno/internal/compare"
 	"github.com/dynolab/dyno/internal/conform"
 	"github.com/dynolab/dyno/internal/record"
@@ -71,7 +70,8 @@ func each[T, U any](all []T, of func(T) U) []U {
 
 func list(all []string) []string { return append([]string{}, all...) }
 
-func writeJSON(w io.Writer, doc any) error {
+// WriteJSON writes what programs are to read, indented.
+func WriteJSON(w io.Writer, doc any) error {
 	enc := json.NewEncoder(w)
 	enc.SetEscapeHTML(false)
 	enc.SetIndent("", "  ")
@@ -88,7 +88,7 @@ func JSON(w io.Writer, c *compare.Comparison, card *targets.Scorecard) error {
 		"findings", list(c.Findings),
 	}
 	doc = append(doc, remarkMembers(c.Warnings, c.Problems, card)...)
-	return writeJSON(w, append(doc,
+	return WriteJSON(w, append(doc,
 		"failures,omitempty", each(c.Failures, failureObject), "calibrations,omitempty", each(c.Calibrations, calibrationObject)))
 }
 
@@ -210,7 +210,7 @@ func calibrationObject(q compare.CalibrationQuote) object {
 
 // ConformJSON writes m as one indented JSON object.
 func ConformJSON(w io.Writer, m *conform.Matrix) error {
-	return writeJSON(w, object{
+	return WriteJSON(w, object{
 		"schema", matrixSchema,
 		"clauses", each(m.Clauses, func(c conform.Clause) object { return object{"name", c.Name, "rule", c.Rule} }),
 		"packages", each(m.Packages, func(p conform.Conformance) object {
@@ -226,7 +226,7 @@ func ConformJSON(w io.Writer, m *conform.Matrix) error {
 // SideBySideJSON writes s as one indented JSON object, with the scores of card if that is
 // not nil.
 func SideBySideJSON(w io.Writer, s *compare.SideBySide, card *targets.Scorecard) error {
-	return writeJSON(w, append(object{
+	return WriteJSON(w, append(object{
 		"schema", sideBySideSchema,
 		"places", each(s.Places, func(p compare.Place) object {
 			return object{"name", p.Name, "board", p.Board, "chip,omitempty", p.Chip, "emulated", p.Emulated, "paths", p.Paths}
@@ -266,7 +266,7 @@ func ScorecardJSON(w io.Writer, c *targets.Scorecard) error {
 		n := c.Tally(required)
 		return object{"pass", n.Pass, "miss", n.Miss, "not_measured", n.NotMeasured, "skipped", n.Skipped}
 	}
-	return writeJSON(w, object{
+	return WriteJSON(w, object{
 		"schema", targetsSchema, "alpha", c.Alpha, "required", tally(true), "aims", tally(false),
 		"files", each(c.Files, fileObject), "scores", each(c.Scores, scoreObject),
 	})
@@ -294,9 +294,3 @@ func scoreObject(s targets.Score) object {
 		"n", figures.N, "file,omitempty", figures.File,
 	}
 }
-
-// CalibrationJSON writes c as JSON, as docs/calibration.md describes it.
-func CalibrationJSON(w io.Writer, c *compare.Calibration) error { return writeJSON(w, c) }
-
-// TruthJSON writes t as JSON, as docs/calibration.md describes it.
-func TruthJSON(w io.Writer, t *calibrate.Truth) error { return writeJSON(w, t) }

@@ -27,15 +27,15 @@ var versionsOfMeans = Versions{Old: "v1.0.0", New: "v1.1.0"}
 
 func commentOn(t *testing.T, c *compare.Comparison) string {
 	t.Helper()
-	return string(render(t, func(w io.Writer) error { return Comment(c, versionsOfMeans).Markdown(w, MarkdownOptions{}) }))
+	return markdownOf(t, Comment(c, versionsOfMeans))
 }
 
 func TestMeansGolden(t *testing.T) {
 	c := means(t)
-	golden(t, "means.txt", []byte(textOf(t, c)))
-	golden(t, "means.md", []byte(markdownOf(t, Comparison(c, Document, Extra{}))))
+	golden(t, "means.txt", terminalOf(t, c))
+	golden(t, "means.md", markdownOf(t, Comparison(c, Document, Extra{})))
 	golden(t, "means.csv", render(t, func(w io.Writer) error { return CSV(w, c) }))
-	golden(t, "comment-means.md", []byte(commentOn(t, c)))
+	golden(t, "comment-means.md", commentOn(t, c))
 }
 
 // cellOf is the new version's cell of a benchmark in a unit.
@@ -53,50 +53,13 @@ func cellOf(t *testing.T, c *compare.Comparison, unit, name string) compare.Cell
 	return compare.Cell{}
 }
 
-// lineOfText returns the line of out that begins with name or, if later is not 0, the one so
-// many lines after it.
-func lineOfText(t *testing.T, out, name string, later int) string {
-	t.Helper()
-	lines := strings.Split(out, "\n")
-	i := slices.IndexFunc(lines, func(l string) bool { return strings.HasPrefix(l, name) })
-	if i < 0 || i+later >= len(lines) {
-		t.Fatalf("no line begins with %q in\n%s", name, out)
-	}
-	return lines[i+later]
-}
-
-// The time table has the typical time beside the mean, and says where rare costs make
-// them differ.
+// The page says where rare costs make the typical time another than the mean. What text has of
+// them is golden.
 func TestTypicalBesideTheMean(t *testing.T) {
 	c := means(t)
-	out := textOf(t, c)
 	rare := cellOf(t, c, "ns/op", "Rare-2")
 	if !rare.Vs.RareCosts || math.Abs(rare.Vs.Ratio-rare.Vs.Typical) < 0.04 {
 		t.Fatalf("the sample has no rare costs: %+v", rare.Vs)
-	}
-	head := strings.Fields(lineOfText(t, out, "benchmark", 0))
-	if want := strings.Fields("benchmark side time/op ± ratio 95% interval typical p n could detect would need verdict"); !slices.Equal(head, want) {
-		t.Errorf("head %q, want %q", head, want)
-	}
-	typical := strings.Index(lineOfText(t, out, "benchmark", 0), "typical") + len("typical")
-	base, this := lineOfText(t, out, "Rare-2", 0), lineOfText(t, out, "Rare-2", 1)
-	if !strings.HasSuffix(base[:typical], " 247.2 ns") {
-		t.Errorf("the base's typical time is not its median slice: %s", base)
-	}
-	if !strings.HasSuffix(this[:typical], " "+formatRatio(rare.Vs.Typical)) || !strings.HasSuffix(this, "slower        rare costs") {
-		t.Errorf("the typical ratio or the remark is missing: %s", this)
-	}
-	if steady := lineOfText(t, out, "Steady-2", 1); strings.Contains(steady, "rare costs") {
-		t.Errorf("rare costs where there are none: %s", steady)
-	}
-	for _, want := range []string{"\ntime/op: ", "\nrare costs: "} {
-		if !strings.Contains(out, want) {
-			t.Errorf("the legend lacks %q", want)
-		}
-	}
-	// What has no slices has no such column, and no such lines.
-	if out := textOf(t, unpaired(t)); strings.Contains(out, "typical") || strings.Contains(out, "rare costs") {
-		t.Errorf("typical times of what has no slices:\n%s", out)
 	}
 	page := html.UnescapeString(pageOf(t, c, Extra{}))
 	if want := "rare costs: the typical ratio is " + formatRatio(rare.Vs.Typical); strings.Count(page, want) != 1 || !strings.Contains(page, ">typical<") {
@@ -104,34 +67,27 @@ func TestTypicalBesideTheMean(t *testing.T) {
 	}
 }
 
-// Findings come before warnings, everywhere, and tails are shown with their slices.
+// Findings come before warnings, everywhere, and the page shows all slices: those of a tail
+// that moved at once.
 func TestFindings(t *testing.T) {
 	c := means(t)
 	if len(c.Findings) == 0 || !cellOf(t, c, "ns/op", "Tail-2").Vs.TailMoved {
 		t.Fatal("no tail moved in the sample")
 	}
 	c.Warnings = append(c.Warnings, "a warning to come later")
-	markdown := markdownOf(t, Comparison(c, Document, Extra{}))
-	page := html.UnescapeString(pageOf(t, c, Extra{}))
-	for name, out := range map[string]string{"text": textOf(t, c), "markdown": markdown, "HTML": page, "comment": commentOn(t, c)} {
+	forms := formsOf(t, c)
+	forms["comment"] = commentOn(t, c)
+	for name, out := range forms {
 		for _, f := range c.Findings {
-			if at := strings.Index(out, "finding: "+f); at < 0 || at > strings.Index(out, "a warning to come later") {
+			if out := html.UnescapeString(out); !strings.Contains(out, "finding: "+f) || strings.Index(out, "finding: "+f) > strings.Index(out, "a warning to come later") {
 				t.Errorf("%s lacks finding %q before the warnings", name, f)
 			}
 		}
 	}
-	d := cellOf(t, c, "ns/op", "Tail-2").Slices
-	for name, out := range map[string]string{"text": textOf(t, c), "markdown": markdown, "HTML": page} {
-		for _, v := range []float64{d.P50, d.P90, d.P99, d.Max} {
-			if !strings.Contains(out, formatValue(v, "ns/op")) {
-				t.Errorf("%s lacks %s of the slices in which a tail moved", name, formatValue(v, "ns/op"))
-			}
-		}
-	}
-	// What has no finding has its slices in HTML only.
-	max := formatValue(cellOf(t, c, "ns/op", "Noisy-2").Slices.Max, "ns/op")
-	if strings.Contains(textOf(t, c), max) || strings.Contains(markdown, max) || !strings.Contains(page, max) {
-		t.Errorf("%s, the longest slice of what has no finding, is not on the page alone", max)
+	page := html.UnescapeString(forms["HTML"])
+	for _, name := range []string{"Tail-2", "Noisy-2"} { // one with a finding and one without
+		d := cellOf(t, c, "ns/op", name).Slices
+		mentions(t, page, each([]float64{d.P50, d.P90, d.P99, d.Max}, func(v float64) string { return formatValue(v, "ns/op") })...)
 	}
 	// It is a table that opens by itself only where there is something to see.
 	if folded, open := strings.Count(page, "<details><summary>Slices"), strings.Count(page, "<details open><summary>Slices"); folded != 3 || open != 2 {
@@ -165,12 +121,10 @@ func TestFindingsChangeNoGate(t *testing.T) {
 	}
 }
 
-// Text, Markdown and the comment have the resources that differ and no others; the
-// page has all.
+// The page has all resources, apart from what benchmarks report. Text, Markdown and the
+// comment have those that differ and no others, which is golden.
 func TestResources(t *testing.T) {
 	c := means(t)
-	out := textOf(t, c)
-	markdown := markdownOf(t, Comparison(c, Document, Extra{}))
 	page := html.UnescapeString(pageOf(t, c, Extra{}))
 	differ, alike := 0, 0
 	for _, tab := range c.Tables {
@@ -188,38 +142,20 @@ func TestResources(t *testing.T) {
 		if strings.Contains(others, tab.Unit) || !strings.Contains(used, tab.Unit) {
 			t.Errorf("%s is not apart from the other units of a benchmark", tab.Unit)
 		}
-		for _, name := range []string{out, markdown, commentOn(t, c)} {
-			if strings.Contains(name, caption(tab)) {
-				t.Errorf("%s has a table of its own:\n%s", tab.Unit, name)
-			}
-		}
 		for _, r := range tab.Rows {
 			cell := r.Cells[1-r.Base]
-			there := func(out string) bool {
-				return strings.Contains(out, formatValue(cell.Center, tab.Unit)) && strings.Contains(out, tab.Unit)
-			}
+			mentions(t, after, formatValue(cell.Center, tab.Unit))
 			if cell.Verdict.Proven() {
 				differ++
-				if !there(out) || !there(markdown) || !there(commentOn(t, c)) || !there(page) {
-					t.Errorf("%s of %s is not shown", tab.Unit, r.Name)
-				}
-				continue
-			}
-			alike++
-			if there(out) || there(markdown) || there(commentOn(t, c)) || !there(page) {
-				t.Errorf("%s of %s is shown elsewhere than on the page", tab.Unit, r.Name)
+			} else {
+				alike++
 			}
 		}
 	}
 	if differ != 4 || alike < 20 {
 		t.Errorf("%d resources differ and %d do not: not what the sample is for", differ, alike)
 	}
-	if !strings.HasPrefix(commentOn(t, c), "### Benchmarks: 1 slower; 2 findings; resources: 3 worse, 1 better\n") {
-		t.Errorf("the headline does not count them apart:\n%s", commentOn(t, c))
-	}
-	if !strings.Contains(page, "3 worse, 1 better in 25 comparisons") || !strings.Contains(out, "with the same chance again: corrected for 25 comparisons") {
-		t.Error("their family is not told")
-	}
+	mentions(t, page, "3 worse, 1 better in 25 comparisons")
 }
 
 // Where no resource differs a line says so, and in how many comparisons.
@@ -242,7 +178,7 @@ func TestNoResources(t *testing.T) {
 		t.Errorf("the comment:\n%s", out)
 	}
 	// Of files that have none nothing is said.
-	if out := textOf(t, turns(t)); strings.Contains(out, "Processor time") {
+	if out := terminalOf(t, turns(t)); strings.Contains(out, "Processor time") {
 		t.Errorf("resources of a file that has none:\n%s", out)
 	}
 }
@@ -290,12 +226,8 @@ func TestResourcesAskedFor(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	out := textOf(t, c)
-	for _, want := range []string{"gcs/Mop (less is better)\n", "live-heap-B (less is better)\n", "\nNoisy-2 ", "p: corrected for 10 comparisons"} {
-		if !strings.Contains(out, want) {
-			t.Errorf("no %q in\n%s", want, out)
-		}
-	}
+	out := terminalOf(t, c)
+	mentions(t, out, "gcs/Mop (less is better)\n", "live-heap-B (less is better)\n", "\nNoisy-2 ", "p: corrected for 10 comparisons")
 	if page := pageOf(t, c, Extra{}); strings.Contains(page, `id="resources"`) || !strings.Contains(page, "gcs/Mop") {
 		t.Error("the page has them apart from nothing")
 	}
@@ -330,7 +262,7 @@ func TestJSONOfCell(t *testing.T) {
 		},
 	} {
 		var got bytes.Buffer
-		if err := json.Compact(&got, render(t, func(w io.Writer) error { return writeJSON(w, cellObject(c, compare.Column{Name: "new"}, tt.cell)) })); err != nil || got.String() != tt.want {
+		if err := json.Compact(&got, render(t, func(w io.Writer) error { return WriteJSON(w, cellObject(c, compare.Column{Name: "new"}, tt.cell)) })); err != nil || got.String() != tt.want {
 			t.Errorf("%v, got\n%s\nwant\n%s", err, got.String(), tt.want)
 		}
 	}

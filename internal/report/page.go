@@ -105,13 +105,15 @@ func Glance(w io.Writer, c *compare.Comparison) error {
 	if len(c.Tables) > 0 {
 		answer = answerTable(c, c.Tables[0], false)
 	}
-	var p page
+	var shown Block = Paragraph{Text: "Nothing is compared: each benchmark has one column only."}
 	if len(answer.Rows) > 0 {
-		p.block(answer)
-	} else {
-		p.block(Paragraph{Text: "Nothing is compared: each benchmark has one column only."})
+		shown = answer
 	}
-	_, err := w.Write(p.b)
+	html, err := pageOfBlocks([]Block{shown})
+	if err != nil {
+		return err
+	}
+	_, err = io.WriteString(w, string(html))
 	return err
 }
 

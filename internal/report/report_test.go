@@ -5,7 +5,6 @@ import (
 	"encoding/csv"
 	"encoding/xml"
 	"errors"
-	"flag"
 	"fmt"
 	"io"
 	"math"
@@ -17,24 +16,22 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/dynolab/dyno/internal/conform"
-
 	"github.com/dynolab/dyno/internal/compare"
+	"github.com/dynolab/dyno/internal/conform"
+	"github.com/dynolab/dyno/internal/quotetest"
+	"github.com/dynolab/dyno/internal/targets"
 )
 
-var update = flag.Bool("update", false, "rewrite the golden files; look at the difference before you commit it")
-
 // golden compares got to a file in testdata.
-func golden(t *testing.T, name string, got []byte) {
+func golden[T string | []byte](t *testing.T, name string, text T) {
 	t.Helper()
+	got := []byte(text)
 	path := filepath.Join("testdata", name)
-	if *update {
+	if *quotetest.Update {
 		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
 			t.Fatal(err)
 		}
-		if err := os.WriteFile(path, got, 0o644); err != nil {
-			t.Fatal(err)
-		}
+		writeFixture(t, path, got)
 		return
 	}
 	want, err := os.ReadFile(path)
@@ -42,7 +39,7 @@ func golden(t *testing.T, name string, got []byte) {
 		t.Fatal(err)
 	}
 	if !bytes.Equal(significant(got), significant(want)) {
-		t.Errorf("%s differs; if that is right, run go test ./report -update. Got:\n%s", path, got)
+		t.Errorf("%s differs; if that is right, run go test ./internal/report -update. Got:\n%s", path, got)
 	}
 }
 
@@ -89,6 +86,13 @@ func compared(t testing.TB, paths ...string) *compare.Comparison {
 	return c
 }
 
+func writeFixture(t testing.TB, path string, data []byte) {
+	t.Helper()
+	if err := os.WriteFile(path, data, 0o644); err != nil {
+		t.Fatal(err)
+	}
+}
+
 func render(t *testing.T, f func(io.Writer) error) []byte {
 	t.Helper()
 	var b bytes.Buffer
@@ -98,9 +102,34 @@ func render(t *testing.T, f func(io.Writer) error) []byte {
 	return b.Bytes()
 }
 
-func textOf(t *testing.T, c *compare.Comparison) string {
+func textOf(t *testing.T, d Doc, o TextOptions) string {
 	t.Helper()
-	return string(render(t, func(w io.Writer) error { return Comparison(c, Terminal, Extra{}).Text(w, TextOptions{}) }))
+	return string(render(t, func(w io.Writer) error { return d.Text(w, o) }))
+}
+
+func plainText(t *testing.T, d Doc) string {
+	t.Helper()
+	return textOf(t, d, TextOptions{})
+}
+
+func terminalOf(t *testing.T, c *compare.Comparison) string {
+	t.Helper()
+	return plainText(t, Comparison(c, Terminal, Extra{}))
+}
+
+func jsonOf(t *testing.T, c *compare.Comparison, card *targets.Scorecard) string {
+	t.Helper()
+	return string(render(t, func(w io.Writer) error { return JSON(w, c, card) }))
+}
+
+// mentions checks that all of wants are in what was written.
+func mentions(t *testing.T, out string, wants ...string) {
+	t.Helper()
+	for _, want := range wants {
+		if !strings.Contains(out, want) {
+			t.Errorf("no %q in\n%s", want, out)
+		}
+	}
 }
 
 func markdownOf(t *testing.T, d Doc) string {
@@ -111,13 +140,13 @@ func markdownOf(t *testing.T, d Doc) string {
 // formsOf are the forms of a comparison that people read.
 func formsOf(t *testing.T, c *compare.Comparison) map[string]string {
 	t.Helper()
-	return map[string]string{"text": textOf(t, c), "markdown": markdownOf(t, Comparison(c, Document, Extra{})), "HTML": pageOf(t, c, Extra{})}
+	return map[string]string{"text": terminalOf(t, c), "markdown": markdownOf(t, Comparison(c, Document, Extra{})), "HTML": pageOf(t, c, Extra{})}
 }
 
 func TestGolden(t *testing.T) {
 	for name, c := range map[string]*compare.Comparison{"interleaved": interleaved(t), "unpaired": unpaired(t), "turns": turns(t)} {
-		golden(t, name+".txt", []byte(textOf(t, c)))
-		golden(t, name+".md", []byte(markdownOf(t, Comparison(c, Document, Extra{}))))
+		golden(t, name+".txt", terminalOf(t, c))
+		golden(t, name+".md", markdownOf(t, Comparison(c, Document, Extra{})))
 		golden(t, name+".csv", render(t, func(w io.Writer) error { return CSV(w, c) }))
 		golden(t, name+".json", render(t, func(w io.Writer) error { return JSON(w, withoutPaths(c), nil) }))
 	}
@@ -134,17 +163,13 @@ func withoutPaths(c *compare.Comparison) *compare.Comparison {
 // Colour adds escape sequences and nothing else.
 func TestColorOnlyAddsColor(t *testing.T) {
 	c := turns(t)
-	plain := render(t, func(w io.Writer) error { return Comparison(c, Terminal, Extra{}).Text(w, TextOptions{}) })
-	colored := render(t, func(w io.Writer) error { return Comparison(c, Terminal, Extra{}).Text(w, TextOptions{Color: true}) })
-	if bytes.Contains(plain, []byte("\x1b")) {
+	plain := terminalOf(t, c)
+	colored := textOf(t, Comparison(c, Terminal, Extra{}), TextOptions{Color: true})
+	if strings.Contains(plain, "\x1b") {
 		t.Error("plain text has escape sequences")
 	}
-	for _, want := range []string{"\x1b[32mfaster", "\x1b[31mslower", "\x1b[33munproven", "\x1b[2mref-errgroup"} {
-		if !bytes.Contains(colored, []byte(want)) {
-			t.Errorf("no %q", want)
-		}
-	}
-	if stripped := regexp.MustCompile("\x1b\\[[0-9]+m").ReplaceAll(colored, nil); !bytes.Equal(stripped, plain) {
+	mentions(t, colored, "\x1b[32mfaster", "\x1b[31mslower", "\x1b[33munproven", "\x1b[2mref-errgroup")
+	if stripped := regexp.MustCompile("\x1b\\[[0-9]+m").ReplaceAllString(colored, ""); stripped != plain {
 		t.Errorf("without colours it is\n%s", stripped)
 	}
 }
@@ -324,19 +349,13 @@ BenchmarkB/impl=x 1 5 ns/op
 		t.Error("there is no overview")
 	}
 	wellFormed(t, "overview", []byte(svg))
-	for _, want := range []string{">A <", ">against ref-r<", ">B <", ">missing<"} {
-		if !strings.Contains(svg, want) {
-			t.Errorf("no %s in the overview", want)
-		}
-	}
+	mentions(t, svg, ">A <", ">against ref-r<", ">B <", ">missing<")
 }
 
 func compareText(t testing.TB, text string) *compare.Comparison {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "a.bench")
-	if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	writeFixture(t, path, []byte(text))
 	return compared(t, path)
 }
 
@@ -433,17 +452,13 @@ func matrix() *conform.Matrix {
 
 func TestConformGolden(t *testing.T) {
 	m := matrix()
-	golden(t, "conform.txt", render(t, func(w io.Writer) error { return Conformance(m, Terminal).Text(w, TextOptions{}) }))
-	golden(t, "conform.md", render(t, func(w io.Writer) error { return Conformance(m, Document).Markdown(w, MarkdownOptions{}) }))
+	golden(t, "conform.txt", plainText(t, Conformance(m, Terminal)))
+	golden(t, "conform.md", markdownOf(t, Conformance(m, Document)))
 	golden(t, "conform.json", render(t, func(w io.Writer) error { return ConformJSON(w, m) }))
-	colored := string(render(t, func(w io.Writer) error { return Conformance(m, Terminal).Text(w, TextOptions{Color: true}) }))
-	for _, want := range []string{"\x1b[32mpass", "\x1b[33mskip[2]", "\x1b[31mFAIL[1]", "\x1b[31mUNKNOWN[3]"} {
-		if !strings.Contains(colored, want) {
-			t.Errorf("no %q in\n%s", want, colored)
-		}
-	}
+	colored := textOf(t, Conformance(m, Terminal), TextOptions{Color: true})
+	mentions(t, colored, "\x1b[32mpass", "\x1b[33mskip[2]", "\x1b[31mFAIL[1]", "\x1b[31mUNKNOWN[3]")
 	m.Packages[2].Path = "example.com/other/good"
-	if text := string(render(t, func(w io.Writer) error { return Conformance(m, Terminal).Text(w, TextOptions{}) })); !strings.Contains(text, "example.com/impls/good") {
+	if text := plainText(t, Conformance(m, Terminal)); !strings.Contains(text, "example.com/impls/good") {
 		t.Errorf("packages of one name are not told apart:\n%s", text)
 	}
 }
@@ -506,11 +521,7 @@ func TestCurves(t *testing.T) {
 		t.Errorf("pictures %q, want %q, and %d files", pictures, want, len(files))
 	}
 	ring := string(files["run/Actor-workload=ring-2-by-actors.svg"])
-	for _, want := range []string{" missing<", ">100k<", " ×", ">ref-mutex-cond "} {
-		if !strings.Contains(ring, want) {
-			t.Errorf("no %s in the picture", want)
-		}
-	}
+	mentions(t, ring, " missing<", ">100k<", " ×", ">ref-mutex-cond ")
 	// Nobody measured lockbased there.
 	if big := string(files["run/Actor-workload=big-by-GOMAXPROCS.svg"]); strings.Contains(big, "lockbased") {
 		t.Error("a line without a point has a label")
@@ -583,9 +594,7 @@ func TestWriteErrors(t *testing.T) {
 		}
 	}
 	file := filepath.Join(t.TempDir(), "file")
-	if err := os.WriteFile(file, nil, 0o644); err != nil {
-		t.Fatal(err)
-	}
+	writeFixture(t, file, nil)
 	if err := Write(c, nil, filepath.Join(file, "run.md")); err == nil {
 		t.Error("a report inside a file was written")
 	}

@@ -40,8 +40,8 @@ var boardTargets = []targets.Target{
 
 func TestSideBySideGolden(t *testing.T) {
 	s, card := sideBySide(t)
-	golden(t, "sidebyside.txt", render(t, func(w io.Writer) error { return SideBySide(s, Terminal, card).Text(w, TextOptions{}) }))
-	golden(t, "sidebyside.md", render(t, func(w io.Writer) error { return SideBySide(s, Document, card).Markdown(w, MarkdownOptions{}) }))
+	golden(t, "sidebyside.txt", plainText(t, SideBySide(s, Terminal, card)))
+	golden(t, "sidebyside.md", markdownOf(t, SideBySide(s, Document, card)))
 	golden(t, "sidebyside.json", render(t, func(w io.Writer) error { return SideBySideJSON(w, s, card) }))
 }
 
@@ -72,26 +72,9 @@ func TestSideBySideRanksNothing(t *testing.T) {
 func TestSideBySideHTML(t *testing.T) {
 	s, card := sideBySide(t)
 	page := string(render(t, func(w io.Writer) error { return SideBySide(s, Page, card).HTML(w) }))
-	ids := make(map[string]bool)
-	for _, m := range regexp.MustCompile(` id="([^"]*)"`).FindAllStringSubmatch(page, -1) {
-		if ids[m[1]] {
-			t.Errorf("two elements are %q", m[1])
-		}
-		ids[m[1]] = true
-	}
-	links := regexp.MustCompile(`(?:href|aria-labelledby)="([^"]*)"`).FindAllStringSubmatch(page, -1)
-	for _, m := range links {
-		if !ids[strings.TrimPrefix(m[1], "#")] {
-			t.Errorf("%s leads nowhere", m[1])
-		}
-	}
-	for _, want := range []string{"tiny-qemu (emulated)", "312 insns", "30.00 ns", "1 instruction = 64.00 ns emulated", "FR-014", "serial on tiny-qemu, emulated"} {
-		if !strings.Contains(page, want) {
-			t.Errorf("the page lacks %q", want)
-		}
-	}
-	if len(links) < 5 || strings.Contains(page, "ZgotmplZ") || strings.Contains(page, "<script") {
-		t.Errorf("%d links:\n%s", len(links), page)
+	mentions(t, page, "tiny-qemu (emulated)", "312 insns", "30.00 ns", "1 instruction = 64.00 ns emulated", "FR-014", "serial on tiny-qemu, emulated")
+	if n := linksLead(t, page); n < 5 || strings.Contains(page, "ZgotmplZ") || strings.Contains(page, "<script") {
+		t.Errorf("%d links:\n%s", n, page)
 	}
 }
 
@@ -128,15 +111,9 @@ func TestWriteSideBySide(t *testing.T) {
 // A report of one emulated board says that it is.
 func TestEmulatedIsSaid(t *testing.T) {
 	c := compared(t, "testdata/side-emulated.bench")
-	text := string(render(t, func(w io.Writer) error { return Comparison(c, Terminal, Extra{}).Text(w, TextOptions{}) }))
-	for _, want := range []string{"side-emulated.bench: tiny-qemu, m3, emulated, 1 instruction = 64.00 ns emulated", "emulated: a program plays the board", "312"} {
-		if !strings.Contains(text, want) {
-			t.Errorf("the text lacks %q:\n%s", want, text)
-		}
-	}
-	if text := string(render(t, func(w io.Writer) error {
-		return Comparison(compared(t, "testdata/side-board.bench"), Terminal, Extra{}).Text(w, TextOptions{})
-	})); strings.Contains(text, "emulated") {
+	text := terminalOf(t, c)
+	mentions(t, text, "side-emulated.bench: tiny-qemu, m3, emulated, 1 instruction = 64.00 ns emulated", "emulated: a program plays the board", "312")
+	if text := terminalOf(t, compared(t, "testdata/side-board.bench")); strings.Contains(text, "emulated") {
 		t.Errorf("a real board is said to be emulated:\n%s", text)
 	}
 }

@@ -52,7 +52,6 @@ type ABRun struct {
 	*Versions
 	Plan     *record.Plan
 	Binaries []testbin.Binary
-	Kill     <-chan struct{} // closed by the second interrupt
 
 	Path string // of the results; "" if there was nothing to measure
 
@@ -91,8 +90,8 @@ func (r *Runner) AB(ctx context.Context, c *AB, then func(ctx context.Context, r
 			run.Unmeasured, err = v.nothing(ctx, c, plan)
 			return nil, err
 		}
-		run.Binaries, run.Kill, j.absent = v.all(), r.kill, v.absent
-		j.subject = testbin.NewBinaries(plan, run.Binaries, r.kill)
+		run.Binaries, j.absent = v.all(), v.absent
+		j.subject = testbin.NewBinaries(r.processes, plan, run.Binaries)
 		j.here = v.circumstances(ctx, c.Machine, cmp.Or(c.Out, c.Resume))
 		if j.path == "" && from == nil {
 			j.path = resultsPath(ctx, c.Dir, j.here.Machine, "", abName(j.here), time.Now())

@@ -146,12 +146,6 @@ func (c *Config) resume(more bool, leaveOut string) (*record.Interrupted, error)
 
 // check returns an error for what cannot be carried out, before anything takes time.
 func (c *Config) check(plan *record.Plan) error {
-	oneOf := func(flag, value string, words ...string) error {
-		if slices.Contains(words, value) {
-			return nil
-		}
-		return fmt.Errorf("%s is %q; it must be one of %s", flag, value, strings.Join(words, ", "))
-	}
 	if err := oneOf("--idle", c.Idle, IdleWarn, IdleWait, IdleOff); err != nil {
 		return err
 	}
@@ -165,6 +159,14 @@ func (c *Config) check(plan *record.Plan) error {
 		return err
 	}
 	return plan.CheckSettings()
+}
+
+// oneOf checks the value of a flag that takes one of a few words.
+func oneOf(flag, value string, words ...string) error {
+	if slices.Contains(words, value) {
+		return nil
+	}
+	return fmt.Errorf("%s is %q; it must be one of %s", flag, value, strings.Join(words, ", "))
 }
 
 // CheckOut returns an error for an --out that cannot be written: a file that is there, or

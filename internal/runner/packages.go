@@ -1,6 +1,7 @@
 package runner
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -43,9 +44,29 @@ func (c *Calibration) plan(p *record.Plan, cases []record.Case) {
 	}
 }
 
+// check returns an error if there can be no such calibration.
+func (c *Calibration) check(plan *record.Plan, given bool) error {
+	switch {
+	case c.For < 0, c.For == 0 && c.Trials == 0:
+		return fmt.Errorf("--for is %v; it must be more than zero", c.For)
+	case c.Trials < 0 || c.Trials == 0 && given:
+		return fmt.Errorf("--trials is %d; it must be at least 1", c.Trials)
+	}
+	return calibrate.CheckCalibration(c.Slows, plan.Blocks, max(1, c.Trials))
+}
+
+// CalibrationConfig returns how a calibration measures, if nothing is said of it.
+func CalibrationConfig() Config {
+	return Config{
+		Blocks: calibrate.CalibrationBlocks, Idle: IdleWarn, Time: "100ms", // of processes alone, of which there are none
+		Mode: record.ModeTurns, Control: true, Rounds: calibrate.CalibrationRounds, Slice: calibrate.CalibrationSlice, Layouts: calibrate.CalibrationLayouts,
+	}
+}
+
 // Packages measures the benchmarks of packages, or the rest of the run that is resumed, and
-// returns the path of the results; "" if there are none yet. calibration is nil for an
-// ordinary run.
+// returns the path of the results; "" if there are none yet. Without packages it is those of
+// dyno in its checkout, and elsewhere the one in the working directory. calibration is nil for
+// an ordinary run.
 func (r *Runner) Packages(ctx context.Context, c Config, calibration *Calibration) (path string, err error) {
 	from, err := c.resume(len(c.Packages) > 0, "with its own packages: leave out --out and the packages")
 	if err != nil {
@@ -54,10 +75,17 @@ func (r *Runner) Packages(ctx context.Context, c Config, calibration *Calibratio
 	if from != nil && ComparesVersions(from) {
 		return "", fmt.Errorf("%s compares two versions: go on with benchrun ab --resume", c.Resume)
 	}
+	if from == nil {
+		if own := len(c.Packages) == 0 && c.Bench == "" && InDyno(ctx); own && calibration != nil {
+			c.Bench, c.Packages = calibrate.OwnBench, calibrate.OwnPackages
+		}
+		c.Packages = packagesOr(ctx, c.Packages)
+	}
+	c.Bench = cmp.Or(c.Bench, ".")
 	plan := c.plan(from)
 	err = c.check(plan)
 	if err == nil && calibration != nil && from == nil {
-		err = calibrate.CheckCalibration(calibration.Slows, plan.Blocks, max(1, calibration.Trials))
+		err = calibration.check(plan, c.given("trials"))
 	}
 	if err != nil {
 		return "", err
@@ -89,7 +117,7 @@ func (r *Runner) prepare(ctx context.Context, j *job, c *Config, calibration *Ca
 	j.absent = tests.Absent
 	addHashes(j.plan, tests.Binaries)
 	maps.Copy(j.plan.Subjects, subject.Hashes(tests.Programs))
-	j.subject = subject.New(j.plan, tests.Programs, testbin.NewBinaries(j.plan, tests.Binaries, r.kill), r.kill)
+	j.subject = subject.New(r.processes, j.plan, tests.Programs, testbin.NewBinaries(r.processes, j.plan, tests.Binaries))
 	j.here = session.Describe(ctx, ".", c.Machine, c.Resume)
 	if j.path == "" && j.from == nil {
 		prefix := ""
@@ -114,7 +142,7 @@ func (r *Runner) testsOf(ctx context.Context, folder string, j *job, calibration
 		// Nothing is listed: binaries that are the same have the same benchmarks.
 		tests, err = build(ctx, r.con, folder, plan.Packages, o)
 		plan.Cases = j.from.Plan.Cases
-	} else if tests, err = List(ctx, r.con, folder, plan, o); err == nil {
+	} else if tests, err = listTests(ctx, r.con, folder, plan, o); err == nil {
 		plan.Cases = tests.Cases
 		if calibration != nil {
 			calibration.plan(plan, tests.Cases)
@@ -195,10 +223,24 @@ func build(ctx context.Context, w io.Writer, folder string, packages []string, o
 	return t, nil
 }
 
-// List builds the Packages of plan into folder and lists those of their benchmarks that
+// List lists the benchmarks of plan's Packages that match its Bench. What does not work is
+// said; it is an error only if nothing is left.
+func (r *Runner) List(ctx context.Context, plan *record.Plan) (*Tests, error) {
+	ctx, _, stop := session.Interruptible(ctx, func() {})
+	defer stop()
+	defer r.close()
+	folder, err := r.scratch()
+	if err != nil {
+		return nil, err
+	}
+	plan.Packages = packagesOr(ctx, plan.Packages)
+	return listTests(ctx, r.con, folder, plan, testbin.BuildOptions{})
+}
+
+// listTests builds the Packages of plan into folder and lists those of their benchmarks that
 // match its Bench, with the most of its CPU; none may be silent for longer than its
 // Timeout. What does not work is said on w; it is an error only if nothing is left.
-func List(ctx context.Context, w io.Writer, folder string, plan *record.Plan, o testbin.BuildOptions) (*Tests, error) {
+func listTests(ctx context.Context, w io.Writer, folder string, plan *record.Plan, o testbin.BuildOptions) (*Tests, error) {
 	if err := record.CheckPattern(plan.Bench); err != nil {
 		return nil, err
 	}
@@ -247,7 +289,7 @@ func list(ctx context.Context, w io.Writer, b testbin.Binary, plan *record.Plan)
 	if b.Side != "" {
 		name += " (" + b.Side + ")"
 	}
-	l, err := b.Cases(plan.Bench, slices.Max(plan.CPU), plan.Timeout, ctx.Done())
+	l, err := b.Cases(ctx, plan.Bench, slices.Max(plan.CPU), plan.Timeout)
 	if ctx.Err() != nil {
 		return nil, nil, context.Cause(ctx)
 	}
@@ -269,7 +311,7 @@ func list(ctx context.Context, w io.Writer, b testbin.Binary, plan *record.Plan)
 // one, or what has ended ctx while they were asked which ones they have.
 func noMatch(ctx context.Context, binaries []testbin.Binary, known []record.Case, plan *record.Plan) error {
 	for _, b := range binaries {
-		l, err := b.Cases(".", slices.Max(plan.CPU), plan.Timeout, ctx.Done())
+		l, err := b.Cases(ctx, ".", slices.Max(plan.CPU), plan.Timeout)
 		if ctx.Err() != nil {
 			return context.Cause(ctx)
 		}

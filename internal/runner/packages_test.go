@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/dynolab/dyno/internal/child"
 	"github.com/dynolab/dyno/internal/record"
 	"github.com/dynolab/dyno/internal/scratch"
 	"github.com/dynolab/dyno/internal/testbin"
@@ -22,8 +23,12 @@ func inModule(t *testing.T, test string) {
 		t.Skip("compiles test binaries")
 	}
 	t.Setenv("GOFLAGS", "")
-	t.Setenv("GOCACHE", goOutput(t.Context(), ".", "env", "GOCACHE")) // filling another takes minutes
-	t.Setenv("XDG_CACHE_HOME", t.TempDir())                           // of test binaries
+	cache, err := child.Says(t.Context(), ".", nil, "go", "env", "GOCACHE") // filling another takes minutes
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Setenv("GOCACHE", cache)
+	t.Setenv("XDG_CACHE_HOME", t.TempDir()) // of test binaries
 	t.Setenv("TMPDIR", t.TempDir())
 	dir := t.TempDir()
 	files := map[string]string{"go.mod": "module example.com/m\n\ngo 1.23\n", "x.go": "package m\n"}
@@ -107,7 +112,7 @@ func TestListOfNothing(t *testing.T) {
 				t.Fatal(err)
 			}
 			defer folder.Remove()
-			_, err = List(t.Context(), io.Discard, folder.Path,
+			_, err = listTests(t.Context(), io.Discard, folder.Path,
 				&record.Plan{Packages: []string{"."}, Bench: c.pattern, CPU: []int{1}, Timeout: time.Minute}, testbin.BuildOptions{})
 			if err == nil || !strings.HasPrefix(err.Error(), c.want) {
 				t.Errorf("got %v\nwant %s", err, c.want)

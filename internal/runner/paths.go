@@ -4,11 +4,12 @@ import (
 	"cmp"
 	"context"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/dynolab/dyno/internal/child"
 )
 
 // resultsPath is where the results of kind are kept by default: below results/ in the
@@ -38,7 +39,7 @@ func short(commit string) string {
 // moduleRoot returns the root of the module that dir is in, relative to the working
 // directory if it can be; dir if it is in none.
 func moduleRoot(ctx context.Context, dir string) string {
-	mod := goOutput(ctx, dir, "env", "GOMOD")
+	mod, _ := child.Says(ctx, dir, nil, "go", "env", "GOMOD")
 	if !filepath.IsAbs(mod) || mod == os.DevNull {
 		return dir
 	}
@@ -51,17 +52,27 @@ func moduleRoot(ctx context.Context, dir string) string {
 	return root
 }
 
-// Module returns the path of the module that the working directory is in, "" if it is in
-// none.
-func Module(ctx context.Context) string { return goOutput(ctx, ".", "list", "-m") }
+const (
+	dyno = "github.com/dynolab/dyno"
+	// DefaultPackages are those that are measured in dyno's checkout if none are named: a
+	// path that means the same in every folder of it.
+	DefaultPackages = dyno + "/impls"
+)
 
-// goOutput returns what the go command prints in dir, "" if it fails.
-func goOutput(ctx context.Context, dir string, args ...string) string {
-	cmd := exec.CommandContext(ctx, "go", args...)
-	cmd.Dir = dir
-	out, err := cmd.Output()
-	if err != nil {
-		return ""
+// InDyno reports whether the working directory is in a checkout of dyno.
+func InDyno(ctx context.Context) bool {
+	module, _ := child.Says(ctx, ".", nil, "go", "list", "-m")
+	return module == dyno
+}
+
+// packagesOr returns the packages that are named, and else the ones that are meant: dyno's
+// own in its checkout, the working directory's elsewhere.
+func packagesOr(ctx context.Context, named []string) []string {
+	switch {
+	case len(named) > 0:
+		return named
+	case InDyno(ctx):
+		return []string{DefaultPackages}
 	}
-	return strings.TrimSpace(string(out))
+	return []string{"."}
 }

@@ -20,9 +20,9 @@ type Runner struct {
 	command  string // that goes on with an interrupted run, such as "benchrun run"
 	progress *progress
 
-	kill    <-chan struct{} // closed by the second interrupt
-	cache   *testbin.BuildCache
-	cleanUp []func()
+	processes context.Context // ended by the second interrupt
+	cache     *testbin.BuildCache
+	cleanUp   []func()
 }
 
 // New returns a Runner that says on con what it does. command is the command that goes on
@@ -37,9 +37,9 @@ func New(con *console.Console, command string) *Runner {
 //
 // Its error is session.ErrInterrupted if it was interrupted, which has been said.
 func (r *Runner) run(ctx context.Context, idle string, prepare func(context.Context) ([]*job, error), then func(context.Context) error) error {
-	ctx, kill, stop := session.Interruptible(ctx, r.progress.interrupted)
+	ctx, processes, stop := session.Interruptible(ctx, r.progress.interrupted)
 	defer stop()
-	r.kill = kill
+	r.processes = processes
 	defer r.close()
 	err := r.checkIdle(ctx, idle)
 	var jobs []*job

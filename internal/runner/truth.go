@@ -1,6 +1,7 @@
 package runner
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -62,6 +63,7 @@ func (r *Runner) Truth(ctx context.Context, c *Truth) (files []string, err error
 	if len(c.Parts) < len(calibrate.TruthParts) {
 		r.command += " --parts " + strings.Join(c.Parts, ",")
 	}
+	c.Bench = cmp.Or(c.Bench, ".")
 	t := &truthRun{Runner: r, c: c, from: make(map[string]*record.Interrupted), plans: make(map[string]*record.Plan)}
 	if err := t.resume(); err != nil {
 		return nil, err
@@ -132,6 +134,14 @@ func (t *truthRun) check() error {
 	}
 	if len(c.Parts) == 0 {
 		return fmt.Errorf("--parts is empty; it lists %s", strings.Join(calibrate.TruthParts, ", "))
+	}
+	for _, part := range c.Parts {
+		if err := oneOf("--parts", part, calibrate.TruthParts...); err != nil {
+			return err
+		}
+	}
+	if c.given("for") && c.For <= 0 {
+		return fmt.Errorf("--for is %v; it must be more than zero", c.For)
 	}
 	a := DefaultAB()
 	a.Args, a.Packages, a.Bench, a.CPU, a.Machine, a.Idle, a.Timeout, a.Seed = c.Args, c.Packages, c.Bench, c.CPU, c.Machine, c.Idle, c.Timeout, c.Seed
@@ -324,7 +334,7 @@ func (t *truthRun) jobs() []*job {
 			binaries = t.v.all()
 		}
 		jobs = append(jobs, &job{
-			title: partTitles[part], plan: t.plans[part], subject: testbin.NewBinaries(t.plans[part], binaries, t.kill),
+			title: partTitles[part], plan: t.plans[part], subject: testbin.NewBinaries(t.processes, t.plans[part], binaries),
 			here: &here, from: from, path: calibrate.TruthPath(t.path, part), absent: t.v.absent,
 		})
 	}

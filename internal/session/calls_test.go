@@ -13,6 +13,7 @@ import (
 
 	"github.com/dynolab/dyno/internal/program"
 	"github.com/dynolab/dyno/internal/record"
+	"github.com/dynolab/dyno/internal/recordtest"
 )
 
 // triesOf are tries of calls whose cost, in each length, is that of cost times what
@@ -354,7 +355,7 @@ func TestCallsFail(t *testing.T) {
 			}
 			return f
 		}}
-		path := filepath.Join(t.TempDir(), "run.bench")
+		path := filepath.Join(recordtest.Dir(t), "run.bench")
 		s := create(t, path, plan)
 		if err := carryOut(context.Background(), plan, s, nil, new(watched), w.deps()); !errors.Is(err, c.want) {
 			t.Errorf("%v: %v", c.fail, err)

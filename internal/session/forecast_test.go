@@ -5,10 +5,11 @@ import (
 	"time"
 
 	"github.com/dynolab/dyno/internal/record"
+	"github.com/dynolab/dyno/internal/recordtest"
 )
 
 func TestForecast(t *testing.T) {
-	p := aPlan(4, 5) // 8 rows of one step, so 40 processes
+	p := recordtest.Plan(4, 5) // 8 rows of one step, so 40 processes
 	p.Time = "100ms"
 	if got, want := NewForecast(p, nil).Left(), 40*(60+175)*time.Millisecond; got != want {
 		t.Errorf("got %v, want %v", got, want)

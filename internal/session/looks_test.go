@@ -13,18 +13,8 @@ import (
 
 	"github.com/dynolab/dyno/internal/compare"
 	"github.com/dynolab/dyno/internal/record"
+	"github.com/dynolab/dyno/internal/recordtest"
 )
-
-// sequentialPlan is a plan of three rows with looks after 2, 4 and 6 blocks, and
-// one of one step.
-func sequentialPlan() *record.Plan {
-	p := turnsPlan(2, 6, 3)
-	for _, name := range []string{"BenchmarkH/impl=a", "BenchmarkH/impl=b", "BenchmarkI/impl=a", "BenchmarkI/impl=b", "BenchmarkAlone"} {
-		p.Cases = append(p.Cases, record.Case{Pkg: "example.com/a", Name: name})
-	}
-	p.Looks, p.Alpha, p.Margin = []int{2, 4, 6}, 0.05, 0.02
-	return p
-}
 
 // lookAt returns a hand that decides the second group after block 2, and all that
 // are left of the first three after block 4.
@@ -40,8 +30,8 @@ func lookAt(plan *record.Plan, looked *[]int) func() ([]record.Group, error) {
 }
 
 func TestLooks(t *testing.T) {
-	plan := sequentialPlan()
-	path := filepath.Join(t.TempDir(), "run.bench")
+	plan := recordtest.Sequential()
+	path := filepath.Join(recordtest.Dir(t), "run.bench")
 	s := create(t, path, plan)
 	w := new(fakeWorld)
 	h := w.deps()
@@ -100,9 +90,9 @@ func TestLooks(t *testing.T) {
 
 // When all is decided the run is finished.
 func TestLooksDecideAll(t *testing.T) {
-	plan := sequentialPlan()
+	plan := recordtest.Sequential()
 	plan.Cases = plan.Cases[:4]
-	path := filepath.Join(t.TempDir(), "run.bench")
+	path := filepath.Join(recordtest.Dir(t), "run.bench")
 	s := create(t, path, plan)
 	h := new(fakeWorld).deps()
 	h.look = func() ([]record.Group, error) { return plan.Groups(), nil }
@@ -120,7 +110,7 @@ func TestThreeLooks(t *testing.T) {
 		if got := fmt.Sprint(looks); got != want {
 			t.Errorf("%d blocks: looks after %s, want %s", blocks, got, want)
 		}
-		p := turnsPlan(2, blocks, 3)
+		p := recordtest.Turns(2, blocks, 3)
 		p.Looks, p.Alpha, p.Margin = looks, compare.DefaultAlpha, compare.DefaultMargin
 		if err := p.Check(); err != nil {
 			t.Error(err)
@@ -132,9 +122,9 @@ func TestThreeLooks(t *testing.T) {
 // since a twentieth of the level is too little for eight blocks and two comparisons –
 // and what is the same within a narrow margin or more is not.
 func TestLooksByVerdicts(t *testing.T) {
-	plan := sequentialPlan()
+	plan := recordtest.Sequential()
 	plan.Blocks, plan.Looks, plan.Cases = 16, []int{8, 12, 16}, plan.Cases[:4]
-	path := filepath.Join(t.TempDir(), "run.bench")
+	path := filepath.Join(recordtest.Dir(t), "run.bench")
 	s := create(t, path, plan)
 	w := new(fakeWorld)
 	w.make = func(block int, s record.Step) *fakeDriver {

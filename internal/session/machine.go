@@ -6,7 +6,6 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"regexp"
 	"runtime"
@@ -19,6 +18,7 @@ import (
 	"github.com/shirou/gopsutil/v4/load"
 	"github.com/shirou/gopsutil/v4/mem"
 
+	"github.com/dynolab/dyno/internal/child"
 	"github.com/dynolab/dyno/internal/record"
 )
 
@@ -152,14 +152,8 @@ func Load(ctx context.Context) string {
 	return f(l.Load1) + " " + f(l.Load5) + " " + f(l.Load15)
 }
 
-// output runs a command of the system and returns what it prints, without the
-// space around it; "" if it fails.
+// output is what a command of the system prints, without the space around it; "" if it fails.
 func output(ctx context.Context, dir, name string, args ...string) string {
-	cmd := exec.CommandContext(ctx, name, args...)
-	cmd.Dir = dir
-	out, err := cmd.Output()
-	if err != nil {
-		return ""
-	}
-	return strings.TrimSpace(string(out))
+	said, _ := child.Says(ctx, dir, nil, name, args...)
+	return said
 }

@@ -16,6 +16,7 @@ import (
 	"golang.org/x/perf/benchfmt"
 
 	"github.com/dynolab/dyno/internal/record"
+	"github.com/dynolab/dyno/internal/recordtest"
 )
 
 func TestSlug(t *testing.T) {
@@ -36,7 +37,7 @@ func TestSlug(t *testing.T) {
 func TestDescribe(t *testing.T) {
 	t.Setenv("GOGC", "123")
 	t.Setenv("GOFLAGS", "-trimpath  -mod=mod")
-	env := filepath.Join(t.TempDir(), "env")
+	env := filepath.Join(recordtest.Dir(t), "env")
 	must(t, os.WriteFile(env, []byte("GOAMD64=v2\n"), 0o644))
 	t.Setenv("GOENV", env) // what go env -w writes
 	t.Setenv("GODEBUG", "")
@@ -87,7 +88,7 @@ func TestDescribeWorkTree(t *testing.T) {
 	if _, err := exec.LookPath("git"); err != nil {
 		t.Skip("needs git")
 	}
-	dir := t.TempDir()
+	dir := recordtest.Dir(t)
 	t.Setenv("GIT_CONFIG_GLOBAL", os.DevNull)
 	git := func(args ...string) {
 		t.Helper()
@@ -129,7 +130,7 @@ func TestDescribeWorkTree(t *testing.T) {
 	if got := state(out); got != "false" {
 		t.Errorf("with results only it is %q", got)
 	}
-	outside := filepath.Join(t.TempDir(), "out.txt")
+	outside := filepath.Join(recordtest.Dir(t), "out.txt")
 	first := state(outside) // out.txt counts now
 	if !regexp.MustCompile(`^true [0-9a-f]{12}$`).MatchString(first) {
 		t.Errorf("with another new file it is %q", first)

@@ -41,6 +41,17 @@ type Progress interface {
 	Look(block int, stopped []record.Group, saved int)
 }
 
+// Quiet is a [Progress] that says nothing.
+type Quiet struct{}
+
+func (Quiet) Start(int, *Forecast)                        {}
+func (Quiet) Step(int, record.Step)                       {}
+func (Quiet) Turns(int, record.Group)                     {}
+func (Quiet) Done(int, record.Step, *record.Hole, string) {}
+func (Quiet) Note(string)                                 {}
+func (Quiet) Block(int, int)                              {}
+func (Quiet) Look(int, []record.Group, int)               {}
+
 // ErrInterrupted is the error of a run that was asked to stop. What it measured
 // is in the results, and the run can be resumed.
 var ErrInterrupted = errors.New("interrupted")
@@ -77,7 +88,7 @@ func Single(s record.Step, block int, lines string, units []string, err error) (
 // blocks in Plan.Looks.
 //
 // When ctx ends, the process that runs is finished, or the row that takes turns
-// if that is soon; or killed as soon as the subject's kill is closed. Then Run returns
+// if that is soon; or killed as soon as the subject's context ends. Then Run returns
 // ErrInterrupted. A step that fails is a hole in the results and no error.
 func Run(ctx context.Context, plan *record.Plan, subject Subject, s *record.Store, from *record.Interrupted, p Progress, look func() ([]record.Group, error)) error {
 	return carryOut(ctx, plan, s, from, p, deps{

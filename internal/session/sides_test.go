@@ -6,12 +6,13 @@ import (
 
 	"github.com/dynolab/dyno/internal/compare"
 	"github.com/dynolab/dyno/internal/record"
+	"github.com/dynolab/dyno/internal/recordtest"
 )
 
 // The two sides of a benchmark have the same name, so only the side key tells
 // them apart: they are columns by default, old first, whatever ran first.
 func TestSidesAreColumns(t *testing.T) {
-	path := fakeRun(t, twoSides(2, 3), 4)
+	path := fakeRun(t, recordtest.Sides(2, 3), 4)
 	c, err := compare.Compare([]string{path}, compare.Options{})
 	if err != nil {
 		t.Fatal(err)
@@ -35,7 +36,7 @@ func TestSidesAreColumns(t *testing.T) {
 
 // A run that goes on goes on with the side that the file is at.
 func TestSidesAreResumed(t *testing.T) {
-	path := fakeRun(t, twoSides(2, 3), 0)
+	path := fakeRun(t, recordtest.Sides(2, 3), 0)
 	r := interrupted(t, path)
 	last := r.Plan.Order(3)[len(r.Plan.Order(3))-1]
 	said := func() int {

@@ -21,6 +21,7 @@ import (
 	"github.com/dynolab/dyno/internal/compare"
 	"github.com/dynolab/dyno/internal/program"
 	"github.com/dynolab/dyno/internal/record"
+	"github.com/dynolab/dyno/internal/recordtest"
 )
 
 var someCircumstances = &record.Circumstances{Machine: "box", Fixed: []record.Setting{
@@ -110,7 +111,7 @@ func inProcesses(measure alone) deps { return deps{Subject: measure, now: time.N
 // fakeRun carries out plan and returns the path of the results.
 func fakeRun(t testing.TB, plan *record.Plan, bad int) string {
 	t.Helper()
-	path := filepath.Join(t.TempDir(), "folder", "run.bench")
+	path := filepath.Join(recordtest.Dir(t), "folder", "run.bench")
 	s, err := record.Create(path, plan, someCircumstances, []record.Hole{
 		{Pkg: "example.com/b", Case: "BenchmarkAbsent-2", Reason: "needs a board", Skipped: true},
 		{Pkg: "example.com/c", Reason: "does not build"},
@@ -180,7 +181,7 @@ func checkComplete(t testing.TB, path string, plan *record.Plan, bad int) {
 }
 
 func TestStore(t *testing.T) {
-	plan := aPlan(3, 4)
+	plan := recordtest.Plan(3, 4)
 	path := fakeRun(t, plan, 3)
 	checkComplete(t, path, plan, 3)
 	data := readFile(t, path)
@@ -243,9 +244,9 @@ pkg: example.com/b
 // docs/results-format.md tells of everything that stands in a file.
 func TestDocumentHasEveryKey(t *testing.T) {
 	doc := readFile(t, "../../docs/results-format.md")
-	plan := aPlan(3, 4)
+	plan := recordtest.Plan(3, 4)
 	data := readFile(t, fakeRun(t, plan, 3))
-	turns := sequentialPlan()
+	turns := recordtest.Sequential()
 	turns.Col = "/impl"
 	turnsPath, _ := turnsRun(t, turns, new(fakeWorld))
 	more := readFile(t, turnsPath)
@@ -294,7 +295,7 @@ func TestDocumentHasEveryKey(t *testing.T) {
 
 // A hole's place in tables is its own, not that of the result before it.
 func TestHolesKeepTheOrderOfThePlan(t *testing.T) {
-	plan := aPlan(0, 6)
+	plan := recordtest.Plan(0, 6)
 	plan.CPU = []int{1}
 	for _, name := range []string{"impl=ref-a", "impl=b", "impl=c", "impl=d", "impl=e"} {
 		plan.Cases = append(plan.Cases, record.Case{Pkg: "example.com/a", Name: "BenchmarkG/" + name})
@@ -316,7 +317,7 @@ func TestHolesKeepTheOrderOfThePlan(t *testing.T) {
 
 // A benchmark that never gives a result is in no table, and told all the same.
 func TestNothingButHoles(t *testing.T) {
-	plan := aPlan(0, 2)
+	plan := recordtest.Plan(0, 2)
 	plan.CPU = []int{1}
 	plan.Cases = []record.Case{{Pkg: "example.com/a", Name: "BenchmarkG/impl=ref-a"}, {Pkg: "example.com/a", Name: "BenchmarkCrash"}}
 	c, err := compare.Compare([]string{fakeRun(t, plan, 2)}, compare.Options{})
@@ -332,8 +333,8 @@ func TestNothingButHoles(t *testing.T) {
 }
 
 func TestRunTellsItsProgress(t *testing.T) {
-	plan := aPlan(2, 3)
-	s := create(t, filepath.Join(t.TempDir(), "x"), plan)
+	plan := recordtest.Plan(2, 3)
+	s := create(t, filepath.Join(recordtest.Dir(t), "x"), plan)
 	defer s.Close()
 	var order []record.Step
 	w := &watched{after: func(_ int, s record.Step) { order = append(order, s) }}
@@ -351,9 +352,9 @@ func TestRunTellsItsProgress(t *testing.T) {
 
 // One failure is an accident; only two in a row end the trying.
 func TestRunGivesUpAfterFailuresInARow(t *testing.T) {
-	plan := aPlan(1, 6)
+	plan := recordtest.Plan(1, 6)
 	plan.CPU = []int{1}
-	s := create(t, filepath.Join(t.TempDir(), "x"), plan)
+	s := create(t, filepath.Join(recordtest.Dir(t), "x"), plan)
 	defer s.Close()
 	tries := 0
 	err := carryOut(context.Background(), plan, s, nil, new(watched), inProcesses(func(s record.Step) (string, error) {
@@ -369,8 +370,8 @@ func TestRunGivesUpAfterFailuresInARow(t *testing.T) {
 }
 
 func TestRunIsInterrupted(t *testing.T) {
-	plan := aPlan(3, 2)
-	path := filepath.Join(t.TempDir(), "x")
+	plan := recordtest.Plan(3, 2)
+	path := filepath.Join(recordtest.Dir(t), "x")
 	s := create(t, path, plan)
 	ctx, cancel := context.WithCancel(context.Background())
 	n := 0
@@ -414,11 +415,11 @@ func TestRunIsInterrupted(t *testing.T) {
 
 // What failed too often before an interruption is not tried after it.
 func TestResumeRemembersFailures(t *testing.T) {
-	plan := aPlan(2, 4)
+	plan := recordtest.Plan(2, 4)
 	data := readFile(t, fakeRun(t, plan, 2))
 	for blocks, want := range map[int]int{1: 1, 2: 0, 3: 0} {
 		at := bytes.Index(data, []byte("block: "+strconv.Itoa(blocks+1)))
-		path := filepath.Join(t.TempDir(), "x")
+		path := filepath.Join(recordtest.Dir(t), "x")
 		must(t, os.WriteFile(path, append(slices.Clone(data[:at]), "block: "+strconv.Itoa(blocks+1)+"\n"...), 0o644))
 		r := interrupted(t, path)
 		s := resume(t, r)
@@ -437,9 +438,9 @@ func TestResumeRemembersFailures(t *testing.T) {
 
 // A success between failures counts after an interruption as it does without one.
 func TestResumeCountsFailuresInARow(t *testing.T) {
-	plan := aPlan(1, 4)
+	plan := recordtest.Plan(1, 4)
 	plan.CPU = []int{1}
-	path := filepath.Join(t.TempDir(), "x")
+	path := filepath.Join(recordtest.Dir(t), "x")
 	s := create(t, path, plan)
 	ctx, cancel := context.WithCancel(context.Background())
 	tries := 0
@@ -465,7 +466,7 @@ func TestResumeCountsFailuresInARow(t *testing.T) {
 
 // The torn end is gone even if the run ends again at once.
 func TestResumeCutsTheTornEndOff(t *testing.T) {
-	path := fakeRun(t, aPlan(2, 2), 0)
+	path := fakeRun(t, recordtest.Plan(2, 2), 0)
 	whole := readFile(t, path)
 	must(t, os.WriteFile(path, append(slices.Clone(whole), "case: 1\nBenchmark"+strings.Repeat("x", 200)...), 0o644))
 	r := interrupted(t, path)
@@ -494,14 +495,14 @@ func resumeFake(t testing.TB, path string, bad int) *record.Interrupted {
 // Wherever a kill cuts the file off, the run can be resumed from there: complete
 // blocks stay as they are, and every step is in every block once.
 func TestResumeFromEveryByte(t *testing.T) {
-	plan := aPlan(2, 3)
+	plan := recordtest.Plan(2, 3)
 	const bad = 2
 	data := readFile(t, fakeRun(t, plan, bad))
 	first := bytes.Index(data, []byte("block: 1\n"))
-	dir := t.TempDir()
+	dir := recordtest.Dir(t)
 	path := filepath.Join(dir, "run.bench")
 	for cut := 0; cut <= len(data); cut++ {
-		if !nightly && cut%7 != 0 {
+		if testing.Short() && cut%7 != 0 {
 			continue
 		}
 		must(t, os.WriteFile(path, data[:cut], 0o644))
@@ -541,7 +542,7 @@ func TestResumeFromEveryByte(t *testing.T) {
 }
 
 func TestReadInterruptedRefuses(t *testing.T) {
-	plan := aPlan(2, 2)
+	plan := recordtest.Plan(2, 2)
 	data := readFile(t, fakeRun(t, plan, 0))
 	good := string(data)
 	header, _, _ := strings.Cut(good, "block: 1\n")
@@ -560,21 +561,21 @@ func TestReadInterruptedRefuses(t *testing.T) {
 		"block 1 has case 3 already":                    header + "block: 1\ncase: 3\n" + line("BenchmarkB-2") + "# hole: case=BenchmarkB-2 block=1 reason=\"\"\n",
 		"so it has been changed":                        strings.Replace(good, "# case: example.com/a BenchmarkB\n", "# case: example.com/a BenchmarkC\n", 1),
 	} {
-		path := filepath.Join(t.TempDir(), "x.bench")
+		path := filepath.Join(recordtest.Dir(t), "x.bench")
 		must(t, os.WriteFile(path, []byte(text), 0o644))
 		if _, err := record.ReadInterrupted(path); err == nil || !strings.Contains(err.Error(), want) || !strings.HasPrefix(err.Error(), path+" cannot be resumed: ") {
 			t.Errorf("want %q, got %v", want, err)
 		}
 	}
-	if _, err := record.ReadInterrupted(filepath.Join(t.TempDir(), "none")); !errors.Is(err, os.ErrNotExist) {
+	if _, err := record.ReadInterrupted(filepath.Join(recordtest.Dir(t), "none")); !errors.Is(err, os.ErrNotExist) {
 		t.Errorf("no file: %v", err)
 	}
 }
 
 // Two runs must not append to one file.
 func TestResumeWhileAnotherWrites(t *testing.T) {
-	plan := aPlan(2, 2)
-	path := filepath.Join(t.TempDir(), "x.bench")
+	plan := recordtest.Plan(2, 2)
+	path := filepath.Join(recordtest.Dir(t), "x.bench")
 	s := create(t, path, plan)
 	s.Block(1, "", plan)
 	r := interrupted(t, path)
@@ -593,8 +594,8 @@ func TestResumeWhileAnotherWrites(t *testing.T) {
 
 // The first error of a write ends the run, and is told.
 func TestRunEndsWhenItCannotWrite(t *testing.T) {
-	plan := aPlan(2, 2)
-	s := create(t, filepath.Join(t.TempDir(), "x"), plan)
+	plan := recordtest.Plan(2, 2)
+	s := create(t, filepath.Join(recordtest.Dir(t), "x"), plan)
 	n := 0
 	err := carryOut(context.Background(), plan, s, nil, new(watched), inProcesses(func(st record.Step) (string, error) {
 		if n++; n == 2 {
@@ -614,7 +615,7 @@ func TestRunEndsWhenItCannotWrite(t *testing.T) {
 // can be finished.
 func FuzzReadInterrupted(f *testing.F) {
 	for _, bad := range []int{0, 1} {
-		data, err := os.ReadFile(fakeRun(f, aPlan(2, 2), bad))
+		data, err := os.ReadFile(fakeRun(f, recordtest.Plan(2, 2), bad))
 		if err != nil {
 			f.Fatal(err)
 		}
@@ -623,7 +624,7 @@ func FuzzReadInterrupted(f *testing.F) {
 		f.Add(bytes.ReplaceAll(data, []byte("\n"), []byte("\r\n")))
 	}
 	f.Fuzz(func(t *testing.T, data []byte) {
-		path := filepath.Join(t.TempDir(), "x")
+		path := filepath.Join(recordtest.Dir(t), "x")
 		must(t, os.WriteFile(path, data, 0o644))
 		r, err := record.ReadInterrupted(path)
 		if err != nil || r.Plan.Blocks*len(r.Plan.Steps()) > 100 {

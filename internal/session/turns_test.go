@@ -20,6 +20,7 @@ import (
 	"github.com/dynolab/dyno/internal/compare"
 	"github.com/dynolab/dyno/internal/program"
 	"github.com/dynolab/dyno/internal/record"
+	"github.com/dynolab/dyno/internal/recordtest"
 	"github.com/dynolab/dyno/internal/stats"
 )
 
@@ -248,22 +249,9 @@ func (w *fakeWorld) Measure(_ context.Context, block int, s record.Step) (record
 	return Single(s, block, text, nil, err)
 }
 
-// turnsPlan is a plan of one row of n columns.
-func turnsPlan(n, blocks, rounds int) *record.Plan {
-	p := &record.Plan{
-		Mode: record.ModeAuto, Control: true, Rounds: rounds, Slice: 5 * time.Millisecond, Layouts: 3,
-		CPU: []int{2}, Blocks: blocks, Time: "1x", Seed: 7, Timeout: time.Minute,
-		Packages: []string{"./..."}, Bench: ".", Subjects: map[string]string{"example.com/a": "00"},
-	}
-	for i := range n {
-		p.Cases = append(p.Cases, record.Case{Pkg: "example.com/a", Name: "BenchmarkG/workload=w/impl=" + string(rune('a'+i)) + "/x=1"})
-	}
-	return p
-}
-
 // turnsPlanOf is turnsPlan with slices that take so long.
 func turnsPlanOf(n, blocks, rounds int, slice time.Duration) *record.Plan {
-	p := turnsPlan(n, blocks, rounds)
+	p := recordtest.Turns(n, blocks, rounds)
 	p.Slice = slice
 	return p
 }
@@ -271,7 +259,7 @@ func turnsPlanOf(n, blocks, rounds int, slice time.Duration) *record.Plan {
 // turnsRun carries plan out in w, and returns the path of the results.
 func turnsRun(t testing.TB, plan *record.Plan, w *fakeWorld) (path string, p *watched) {
 	t.Helper()
-	path = filepath.Join(t.TempDir(), "run.bench")
+	path = filepath.Join(recordtest.Dir(t), "run.bench")
 	s := create(t, path, plan)
 	p = new(watched)
 	must(t, errors.Join(carryOut(context.Background(), plan, s, nil, p, w.deps()), s.Close()))
@@ -397,7 +385,7 @@ func TestGroups(t *testing.T) {
 // Everything random is from the seed, each block has its own, and single
 // processes keep the order that plans without turns have.
 func TestTurnsAreRandom(t *testing.T) {
-	plan := turnsPlan(4, 3, 9)
+	plan := recordtest.Turns(4, 3, 9)
 	plan.Cases = append(plan.Cases, record.Case{Pkg: "example.com/a", Name: "BenchmarkAlone"})
 	var runs [2]*fakeWorld
 	var files [2][]byte
@@ -456,7 +444,7 @@ func TestTurnsAreRandom(t *testing.T) {
 // The copies of a benchmark do the same work in each slice, although they take not
 // quite the same time for it, unless one is more than twice as fast.
 func TestCopiesDoTheSameWork(t *testing.T) {
-	plan := turnsPlan(0, 5, 4)
+	plan := recordtest.Turns(0, 5, 4)
 	plan.Slice = time.Millisecond
 	for _, side := range []string{"a", "b", "c"} {
 		plan.Cases = append(plan.Cases, record.Case{Pkg: "example.com/a", Name: "BenchmarkG", Side: side})
@@ -502,7 +490,7 @@ func TestHardwareIsCountedApart(t *testing.T) {
 			}
 			return f
 		}}
-		path, _ := turnsRun(t, turnsPlan(2, 2, c.rounds), w)
+		path, _ := turnsRun(t, recordtest.Turns(2, 2, c.rounds), w)
 		got := find(t, path)
 		w.onlySlicesCount(t, got)
 		for key, f := range got {
@@ -517,7 +505,7 @@ func TestHardwareIsCountedApart(t *testing.T) {
 		}
 	}
 	// One that cannot be counted is no reason not to count later ones.
-	path, _ := turnsRun(t, turnsPlan(2, 2, 20), &fakeWorld{make: func(block int, _ record.Step) *fakeDriver {
+	path, _ := turnsRun(t, recordtest.Turns(2, 2, 20), &fakeWorld{make: func(block int, _ record.Step) *fakeDriver {
 		f := &fakeDriver{perOp: constantly(1000)}
 		if block == 2 {
 			f.counts = &program.Hardware{Instructions: 7, Cycles: 3}
@@ -529,7 +517,7 @@ func TestHardwareIsCountedApart(t *testing.T) {
 			t.Errorf("%s: %s", key, f.name)
 		}
 	}
-	_, p := turnsRun(t, turnsPlan(2, 2, 20), new(fakeWorld))
+	_, p := turnsRun(t, recordtest.Turns(2, 2, 20), new(fakeWorld))
 	if p.uncounted != 1 {
 		t.Errorf("it is said %d times that nothing counts", p.uncounted)
 	}
@@ -538,7 +526,7 @@ func TestHardwareIsCountedApart(t *testing.T) {
 // The file has of each round one slice a process; each figure is the mean of the
 // slices.
 func TestTurnsInTheFile(t *testing.T) {
-	plan := turnsPlan(3, 4, 7)
+	plan := recordtest.Turns(3, 4, 7)
 	w := &fakeWorld{make: func(_ int, s record.Step) *fakeDriver {
 		return &fakeDriver{unit: 64, perOp: func(slice int) time.Duration { return time.Duration(100*s.Index + slice%3) }}
 	}}
@@ -588,7 +576,7 @@ func TestTurnsInTheFile(t *testing.T) {
 // The machine gets slower and slower, twice as slow in the end: the rounds'
 // ratios do not see that.
 func TestTurnsUnderDrift(t *testing.T) {
-	plan := turnsPlan(2, 6, 20)
+	plan := recordtest.Turns(2, 6, 20)
 	w := &fakeWorld{slow: func(at time.Duration) float64 { return 1 + at.Seconds()/3 }}
 	path, _ := turnsRun(t, plan, w)
 	if w.time < 2*time.Second || w.time > 10*time.Second {
@@ -629,7 +617,7 @@ func TestTurnsFail(t *testing.T) {
 		"skipped itself":                           func(f *fakeDriver) { f.refuse = &program.Failure{Reason: "skipped itself", Output: "stacks"} },
 		`ended with "nothing", which is no result`: func(f *fakeDriver) { f.reports = "nothing" },
 	} {
-		plan := turnsPlan(3, 4, 20)
+		plan := recordtest.Turns(3, 4, 20)
 		w := &fakeWorld{make: func(_ int, s record.Step) *fakeDriver {
 			f := new(fakeDriver)
 			if s.Index == 2 {
@@ -669,7 +657,7 @@ func TestTurnsFallBack(t *testing.T) {
 		"G/workload=w/impl=b/x=1: no pipes: benchmarks cannot be driven here":                 {refuse: fmt.Errorf("no pipes: %w", program.ErrUnsupported)},
 		"its processes together hold more than 250 MiB of memory, a quarter of what there is": {room: 250 * MiB},
 	} {
-		plan := turnsPlan(3, 4, 5)
+		plan := recordtest.Turns(3, 4, 5)
 		w := &fakeWorld{make: func(block int, s record.Step) *fakeDriver {
 			f := &fakeDriver{pid: 1}
 			if s.Index == 2 && block == 2 { // it becomes too large
@@ -679,7 +667,7 @@ func TestTurnsFallBack(t *testing.T) {
 		}}
 		h := w.deps()
 		h.room, h.rss = c.room, func(pid int) uint64 { return uint64(pid) * 60 * MiB }
-		path := filepath.Join(t.TempDir(), "run.bench")
+		path := filepath.Join(recordtest.Dir(t), "run.bench")
 		s := create(t, path, plan)
 		ctx, cancel := context.WithCancel(context.Background())
 		w.beforeAlone = func() {
@@ -726,7 +714,7 @@ func TestTurnsFallBack(t *testing.T) {
 		}
 	}
 	// Who asks for turns gets a hole instead.
-	plan := turnsPlan(2, 1, 5)
+	plan := recordtest.Turns(2, 1, 5)
 	plan.Mode = record.ModeTurns
 	w := &fakeWorld{make: func(_ int, s record.Step) *fakeDriver {
 		if s.Index == 2 {
@@ -753,7 +741,7 @@ func TestTurnsAreInterrupted(t *testing.T) {
 		"interrupted":                 {time.Microsecond, 12, false, 2},
 		"interrupted, but it is slow": {time.Second, 2, false, 1},
 	} {
-		plan := turnsPlan(3, 3, 8)
+		plan := recordtest.Turns(3, 3, 8)
 		ctx, cancel := context.WithCancel(context.Background())
 		w := new(fakeWorld)
 		var asked time.Duration // when
@@ -774,7 +762,7 @@ func TestTurnsAreInterrupted(t *testing.T) {
 			}
 			return f
 		}
-		path := filepath.Join(t.TempDir(), "run.bench")
+		path := filepath.Join(recordtest.Dir(t), "run.bench")
 		s := create(t, path, plan)
 		if err := carryOut(ctx, plan, s, nil, new(watched), w.deps()); !errors.Is(err, ErrInterrupted) {
 			t.Errorf("%s: %v", name, err)
@@ -796,7 +784,7 @@ func TestTurnsAreInterrupted(t *testing.T) {
 // Wherever a kill cuts the file off, at most the row that was being written is
 // taken away, and in the end each step is in each block once.
 func TestTurnsResumeFromEveryByte(t *testing.T) {
-	plan := turnsPlan(2, 2, 3)
+	plan := recordtest.Turns(2, 2, 3)
 	plan.Cases = append(plan.Cases, record.Case{Pkg: "example.com/b", Name: "BenchmarkAlone"}, record.Case{Pkg: "example.com/b", Name: "BenchmarkH/impl=a"}, record.Case{Pkg: "example.com/b", Name: "BenchmarkH/impl=b"})
 	// The second row cannot be driven, the third has a hole.
 	behave := func(_ int, s record.Step) *fakeDriver {
@@ -814,9 +802,9 @@ func TestTurnsResumeFromEveryByte(t *testing.T) {
 	if len(want) != 14 {
 		t.Fatalf("%d entries", len(want))
 	}
-	path = filepath.Join(t.TempDir(), "run.bench")
+	path = filepath.Join(recordtest.Dir(t), "run.bench")
 	for cut := bytes.Index(data, []byte("block: 1\n")) + len("block: 1\n"); cut <= len(data); cut++ {
-		if cut%5 != 0 && (!nightly || cut%2 != 0) {
+		if testing.Short() && cut%5 != 0 {
 			continue
 		}
 		must(t, os.WriteFile(path, data[:cut], 0o644))
@@ -974,47 +962,6 @@ func TestFiguresOfCycles(t *testing.T) {
 		_, times, err := p.figures(false)
 		if err != nil || times.Whole != c.frozen || times.Rare != c.rare || times.Took != p.took {
 			t.Errorf("%+v: %+v, %v", c, times, err)
-		}
-	}
-}
-
-func TestParseSlices(t *testing.T) {
-	ms := time.Millisecond
-	for want, s := range map[string]record.Slices{
-		"n=16384 warmup=9 steady=false gcs=3 ns=5,-,7":    {N: 16384, Warmup: 9, Steady: false, GCs: 3, Ns: []int64{5, record.Lost, 7}},
-		"n=1 warmup=0 steady=true gcs=0 ns=1":             {N: 1, Steady: true, Ns: []int64{1}},
-		"n=1 warmup=0 steady=true gcs=0 whole=true ns=1":  {N: 1, Steady: true, Whole: true, Ns: []int64{1}},
-		"n=1 warmup=0 steady=true gcs=0 row-ms=2500 ns=1": {N: 1, Steady: true, Took: 2500 * ms, Ns: []int64{1}},
-		"n=1 warmup=0 steady=true gcs=0 rare=0.025 ns=1":  {N: 1, Steady: true, Rare: 0.025, Ns: []int64{1}},
-		"n=1 warmup=0 steady=true gcs=0 ns=1,2 cpu-us=3,0": {
-			N: 1, Steady: true, Ns: []int64{1, 2}, CPU: []time.Duration{3 * time.Microsecond, 0},
-		},
-		"n=2 warmup=4 steady=true gcs=5 whole=true row-ms=60 rare=1e-05 ns=7000000000000,- cpu-us=9000000000,8": {
-			N: 2, Warmup: 4, Steady: true, GCs: 5, Whole: true, Took: 60 * ms, Rare: 1e-5, Ns: []int64{7e12, record.Lost},
-			CPU: []time.Duration{9000 * time.Second, 8 * time.Microsecond},
-		},
-	} {
-		if got := s.Line(); got != record.SlicesMark+want {
-			t.Errorf("%q, want %q", got, want)
-		}
-		if got, ok, err := record.ParseSlices(s.Line()); err != nil || !ok || fmt.Sprint(got) != fmt.Sprint(s) {
-			t.Errorf("%+v, %v, %v; want %+v", got, ok, err, s)
-		}
-	}
-	if got, ok, err := record.ParseSlices("# slices: later=x ns=8 n=1"); err != nil || !ok || got.N != 1 || !got.Steady || got.Whole || got.Took != 0 || !slices.Equal(got.Ns, []int64{8}) || got.CPU != nil {
-		t.Errorf("%+v, %v, %v", got, ok, err)
-	}
-	if _, ok, err := record.ParseSlices("# slice: n=1 ns=1"); ok || err != nil {
-		t.Errorf("another line: %v, %v", ok, err)
-	}
-	for _, bad := range []string{
-		"", "n=1", "ns=1", "n=0 ns=1", "n=x ns=1", "n=1 ns=", "n=1 ns=1,", "n=1 ns=1,,2", "n=1 ns=-1", "n=1 ns=1.5", "n=1 ns=99999999999999999999",
-		"n=1 warmup=x ns=1", "n=1 gcs=-1 ns=1", `n=1 ns="1`, "n",
-		"n=1 row-ms=x ns=1", "n=1 row-ms=-5 ns=1", "n=1 row-ms=9223372036855000 ns=1", "n=1 rare=x ns=1", "n=1 rare=-0.1 ns=1", "n=1 rare=NaN ns=1", "n=1 rare=Inf ns=1",
-		"n=1 ns=1 cpu-us=x", "n=1 ns=1 cpu-us=-1", "n=1 ns=1 cpu-us=9223372036855000", "n=1 ns=1,2 cpu-us=1", "n=1 ns=1 cpu-us=1,2", "n=1 ns=1 cpu-us=-",
-	} {
-		if got, ok, err := record.ParseSlices(record.SlicesMark + bad); err == nil || ok || !strings.HasPrefix(err.Error(), "malformed line of slices: ") {
-			t.Errorf("%q: %+v, %v, %v", bad, got, ok, err)
 		}
 	}
 }

@@ -11,6 +11,7 @@ import (
 
 	"github.com/dynolab/dyno/internal/compare"
 	"github.com/dynolab/dyno/internal/record"
+	"github.com/dynolab/dyno/internal/recordtest"
 
 	"github.com/dynolab/dyno/internal/program"
 )
@@ -36,12 +37,12 @@ func unitLinesOf(t *testing.T, path string) (lines []string, before []int) {
 // figure in that unit, and of others nothing. What contradicts is a note, once. A run
 // that is resumed says nothing again.
 func TestUnits(t *testing.T) {
-	plan := aPlan(1, 3)
+	plan := recordtest.Plan(1, 3)
 	plan.CPU = []int{1}
 	if len(plan.Cases) != 1 {
 		t.Fatalf("%d cases", len(plan.Cases))
 	}
-	path := filepath.Join(t.TempDir(), "run.bench")
+	path := filepath.Join(recordtest.Dir(t), "run.bench")
 	s := create(t, path, plan)
 	more := "" // of later processes
 	tried := 0
@@ -94,7 +95,7 @@ func TestUnits(t *testing.T) {
 // TestUnitsInTurns: so it is with those that take turns, and a row that is torn takes with
 // it what it had said.
 func TestUnitsInTurns(t *testing.T) {
-	plan := turnsPlan(2, 2, 2)
+	plan := recordtest.Turns(2, 2, 2)
 	w := &fakeWorld{make: func(int, record.Step) *fakeDriver {
 		return &fakeDriver{unit: 1, reports: "1 123 ns/op 7 msgs", units: []string{"msgs better=higher", "unused better=lower"}}
 	}}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/dynolab/dyno/internal/program"
 	"github.com/dynolab/dyno/internal/record"
+	"github.com/dynolab/dyno/internal/recordtest"
 )
 
 // warmed warms f up in a world of its own, for slices of 5 ms.
@@ -240,7 +241,7 @@ func TestRoundsOfLongSlices(t *testing.T) {
 		{[]time.Duration{1, 30 * time.Millisecond, 45 * time.Millisecond}, 4},
 		{[]time.Duration{1, time.Second, time.Second}, leastRounds},
 	} {
-		plan := turnsPlan(3, 1, 20)
+		plan := recordtest.Turns(3, 1, 20)
 		path, _ := turnsRun(t, plan, &fakeWorld{make: func(_ int, s record.Step) *fakeDriver {
 			return &fakeDriver{perOp: constantly(c.perOp[s.Index-1])}
 		}})

@@ -554,6 +554,9 @@ func (f Family) first(n int) Family {
 
 // The tables of docs/method.md are what the code does.
 func TestTables(t *testing.T) {
+	if testing.Short() {
+		t.Skip("simulates a hundred thousand reports")
+	}
 	const path = "../../docs/method.md"
 	data, err := os.ReadFile(path)
 	if err != nil {

@@ -199,15 +199,17 @@ func implementations(files []*file, target Target) []string {
 }
 
 // judgeOne judges one target for one implementation by the first file that has the
-// figure.
+// figure: the figure is measured, and then judged.
 func judgeOne(t Target, impl string, files []*file) (Score, error) {
 	none := Score{Target: t, Impl: impl, Outcome: NotMeasured}
 	for _, f := range files {
 		s := Score{Target: t, Impl: impl, Outcome: NotMeasured, Lo: math.NaN(), Hi: math.NaN(), Min: math.NaN(), Max: math.NaN()}
-		if err := f.measure(&s); err != nil {
+		cell, err := f.measure(&s)
+		if err != nil {
 			return s, err
 		}
-		if s.Measured() {
+		if cell != nil {
+			s.judge(cell)
 			return s, nil
 		}
 		// A reason that a file gives is better than that it has no such row.
@@ -218,39 +220,42 @@ func judgeOne(t Target, impl string, files []*file) (Score, error) {
 	return none, nil
 }
 
-// measure fills in s as far as the file has what it is of: its figure and the outcome,
-// or why there is none.
-func (f *file) measure(s *Score) error {
+// measure fills in the figure of s, and returns the cell that it is of; without one, s says
+// why.
+func (f *file) measure(s *Score) (*compare.Cell, error) {
 	t := s.Target
 	cell, figure := f.find(s)
 	if cell == nil {
-		return nil
+		return nil, nil
 	}
-	if t.Base != "" {
-		to, err := f.to(t.Base)
-		if err != nil {
-			return err
-		}
-		if to == nil { // and cell is compared to something else
-			s.Why = "no results of " + t.Base + " to compare to"
-			return nil
-		}
-		cell = figureOf(to, t.Row(), t.Metric, s.Impl)
-	}
-	s.N, s.File = cell.N, f.of().Label
-	var ok bool
+	ok := true
+	s.File = f.of().Label
 	switch {
 	case t.Base != "":
-		ok = s.toReference(cell)
+		to, err := f.to(t.Base)
+		if err != nil {
+			return nil, err
+		}
+		if to != nil { // else cell is compared to something else
+			cell = figureOf(to, t.Row(), t.Metric, s.Impl)
+		}
+		ok = s.toReference(cell, to != nil)
 	case t.BaseWorkload != "":
+		s.N = cell.N
 		ok = s.toWorkload(f.c, cell)
 	default:
+		s.N = cell.N
 		s.absolute(cell, figure)
-		ok = true
 	}
 	if !ok {
-		return nil
+		return nil, nil
 	}
+	return cell, nil
+}
+
+// judge gives s, which has the figure of cell, its outcome, and says what is to be doubted.
+func (s *Score) judge(cell *compare.Cell) {
+	t := s.Target
 	if t.Statistic == Median && t.BaseWorkload == "" && (math.IsInf(cell.Hi, 0) || math.IsInf(s.Hi, 0) || math.IsNaN(s.Hi)) {
 		s.Lo, s.Hi = math.NaN(), math.NaN()
 		s.Why = "too few blocks for an interval"
@@ -265,7 +270,6 @@ func (f *file) measure(s *Score) error {
 	if cell.Hole {
 		s.Why = strings.TrimPrefix(s.Why+"; with a hole", "; ")
 	}
-	return nil
 }
 
 // find returns the measured cell of a score, and what makes the figure that is judged
@@ -294,14 +298,14 @@ func (f *file) find(s *Score) (cell *compare.Cell, figure func(float64) float64)
 	return nil, nil
 }
 
-// toReference makes the figure of a cell that is compared to the target's base.
-func (s *Score) toReference(cell *compare.Cell) bool {
+// toReference makes the figure of a cell, if that is compared to the target's base.
+func (s *Score) toReference(cell *compare.Cell, compared bool) bool {
 	vs := cell.Vs
-	if vs == nil || math.IsNaN(vs.Ratio) {
+	if !compared || vs == nil || math.IsNaN(vs.Ratio) {
 		s.Why = "no results of " + s.Target.Base + " to compare to"
 		return false
 	}
-	s.Figure, s.Lo, s.Hi = vs.Ratio, vs.Lo, vs.Hi
+	s.Figure, s.Lo, s.Hi, s.N = vs.Ratio, vs.Lo, vs.Hi, cell.N
 	if vs.Paired {
 		s.N = vs.N
 	}

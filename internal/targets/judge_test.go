@@ -9,51 +9,14 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/dynolab/dyno/internal/compare"
 	"github.com/dynolab/dyno/internal/targets"
+	"github.com/dynolab/dyno/internal/targets/targetstest"
 )
-
-// sampleTargets are of all kinds, for the results in ../report/testdata/targets.bench.
-var sampleTargets = []targets.Target{
-	{ID: "SC-005", Says: "no allocation per message", Bench: "Actor", Workload: "pingpong", Metric: "allocs/msg", Limit: 0.01, Required: true, Where: targets.Anywhere},
-	{ID: "FR-014", Says: "1,000 messages to and fro within 100 µs", Bench: "Actor", Workload: "pingpong", Metric: "ns/op", Times: 1000, Unit: "ns", Limit: 1e5, Required: true, Where: targets.Anywhere, Note: "derived: 1,000 × ns/op"},
-	{ID: "V11/rate", Says: "a million messages a second", Bench: "Actor", Workload: "count", Metric: "ns/op", PerSecond: true, Unit: "msgs/s", Limit: 1e6, Bound: targets.AtLeast, Required: true, Where: targets.Host},
-	{ID: "V11/memory", Says: "an idle actor takes less than 1 KiB", Bench: "Actor", Workload: "spawn", Metric: "B/actor", Limit: 1024, Required: true, Where: targets.Host},
-	{ID: "SC-002", Says: "no more than 10 wait", Bench: "Actor", Workload: "latency1k", Metric: "backlog", Unit: "waiting", Limit: 10, Required: true, Where: targets.Host},
-	{ID: "SC-003", Says: "95 of 100 failures are recovered from", Bench: "Actor", Workload: "restart", Metric: "recovered-%", Unit: "%", Limit: 95, Bound: targets.AtLeast, Statistic: targets.Worst, Required: true, Where: targets.Anywhere},
-	{ID: "S5/cycle", Says: "suspend and resume within 1 ms at p99", Bench: "Actor", Workload: "suspend", Metric: "cycle-p99-ns", Limit: 1e6, Required: true, Where: targets.Host},
-	{ID: "SC-001/board", Says: "within 20 ms", Bench: "Actor", Workload: "pingpong", Metric: "ns/op", Limit: 1, Required: true, Where: targets.Board},
-	{ID: "X/none", Says: "of a workload that is not there", Bench: "Actor", Workload: "nothing", Metric: "ns/op", Limit: 1, Required: true, Where: targets.Host},
-	{ID: "X/group", Says: "of a contract that is not there", Bench: "Group", Workload: "short", Metric: "ns/op", Limit: 1, Required: true, Where: targets.Host},
-	{ID: "aim/pingpong/fast", Says: "time over that of ref-chan", Bench: "Actor", Workload: "pingpong", Metric: "ns/op", Base: "ref-chan", Limit: 0.31, Impls: []string{"fast"}, Where: targets.Host},
-	{ID: "aim/pingpong/slow", Says: "time over that of ref-chan", Bench: "Actor", Workload: "pingpong", Metric: "ns/op", Base: "ref-chan", Limit: 1.3, Impls: []string{"slow"}, Where: targets.Host},
-	{ID: "aim/count/fast", Says: "time over that of ref-other", Bench: "Actor", Workload: "count", Metric: "ns/op", Base: "ref-other", Limit: 1, Impls: []string{"fast"}, Where: targets.Host},
-	{ID: "aim/ring/fast", Says: "time over that of two", Bench: "Actor", Workload: "ring/actors=1000", Metric: "ns/op", BaseWorkload: "ring/actors=2", Limit: 3, Impls: []string{"fast"}, Where: targets.Host},
-	{ID: "aim/ring/slow", Says: "time over that of two", Bench: "Actor", Workload: "ring/actors=1000", Metric: "ns/op", BaseWorkload: "ring/actors=2", Limit: 3, Impls: []string{"slow"}, Where: targets.Host},
-}
-
-// judgeFiles reads files and judges them.
-func judgeFiles(all []targets.Target, paths []string, o targets.JudgeOptions) (*targets.Scorecard, error) {
-	d, err := compare.Read(paths, nil)
-	if err != nil {
-		return nil, err
-	}
-	return targets.Judge(all, d, o)
-}
-
-func judge(t *testing.T, all []targets.Target, paths ...string) *targets.Scorecard {
-	t.Helper()
-	card, err := judgeFiles(all, paths, targets.JudgeOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return card
-}
 
 // Every kind of target and of figure, worked out by hand.
 func TestJudge(t *testing.T) {
 	nan := math.NaN()
-	card := judge(t, sampleTargets, "../report/testdata/targets.bench")
+	card := targetstest.Judge(t, targetstest.Sample, "../report/testdata/targets.bench")
 	for _, c := range []struct {
 		id, impl       string
 		outcome        targets.Outcome
@@ -147,12 +110,12 @@ func TestJudgeSeveralFiles(t *testing.T) {
 		outcome        targets.Outcome
 		figure         float64
 	}{{"a", "one.bench", targets.Pass, 10}, {"b", "two.bench", targets.Miss, 30}, {"c", "one.bench", targets.Pass, 5}, {"d", "", targets.Skip, 0}, {"e", "", targets.NotMeasured, 0}} {
-		s := judge(t, of(c.workload), one, two).Scores
+		s := targetstest.Judge(t, of(c.workload), one, two).Scores
 		if len(s) != 1 || s[0].File != c.file || s[0].Outcome != c.outcome || s[0].Figure != c.figure && s[0].Measured() {
 			t.Errorf("%s: %+v, want %s %v of %q", c.workload, s, c.outcome, c.figure, c.file)
 		}
 	}
-	if s := judge(t, of("a"), two, one).Scores; s[0].Figure != 20 {
+	if s := targetstest.Judge(t, of("a"), two, one).Scores; s[0].Figure != 20 {
 		t.Errorf("%v of the second file, want 20 of the first", s[0].Figure)
 	}
 }
@@ -174,7 +137,7 @@ func TestJudgeNames(t *testing.T) {
 		workload string
 		want     float64
 	}{{"a", 16}, {"a/k=1", 98}, {"one", 7}, {"h", 0}} {
-		s := judge(t, []targets.Target{{Bench: "Actor", Workload: c.workload, Metric: "ns/op", Limit: 1, Impls: []string{"x"}, Where: targets.Host}}, file).Scores[0]
+		s := targetstest.Judge(t, []targets.Target{{Bench: "Actor", Workload: c.workload, Metric: "ns/op", Limit: 1, Impls: []string{"x"}, Where: targets.Host}}, file).Scores[0]
 		if c.want != s.Figure || c.workload == "h" && s.Why != "hole: its own" {
 			t.Errorf("%s: %v (%s), want %v", c.workload, s.Figure, s.Why, c.want)
 		}
@@ -185,7 +148,7 @@ func TestJudgeNames(t *testing.T) {
 func TestJudgeFewBlocks(t *testing.T) {
 	file := resultsFile(t, "x.bench", "BenchmarkActor/workload=a/impl=x-2 1 10 ns/op", "BenchmarkActor/workload=a/impl=ref-r-2 1 20 ns/op")
 	for _, base := range []string{"", "ref-r"} {
-		s := judge(t, []targets.Target{{Bench: "Actor", Workload: "a", Metric: "ns/op", Base: base, Limit: 15, Where: targets.Host}}, file).Scores[0]
+		s := targetstest.Judge(t, []targets.Target{{Bench: "Actor", Workload: "a", Metric: "ns/op", Base: base, Limit: 15, Where: targets.Host}}, file).Scores[0]
 		if s.Outcome != targets.Pass || s.Why != "too few blocks for an interval" || !math.IsNaN(s.Hi) || s.Doubtful() {
 			t.Errorf("base %q: %+v", base, s)
 		}
@@ -206,7 +169,7 @@ func TestJudgeHoles(t *testing.T) {
 	one := targets.Target{Bench: "Actor", Workload: "a", Metric: "ns/op", Limit: 15, Where: targets.Host}
 	ratio := one
 	ratio.Base = "ref-r"
-	card := judge(t, []targets.Target{one, ratio}, file)
+	card := targetstest.Judge(t, []targets.Target{one, ratio}, file)
 	var got []string
 	for _, s := range card.Scores {
 		got = append(got, fmt.Sprintf("%s %s %d %s", s.Impl, s.Outcome, s.N, s.Why))
@@ -227,7 +190,7 @@ func TestJudgeWithoutBase(t *testing.T) {
 		"of another workload": {"BenchmarkActor/workload=a/impl=ref-a-2 1 20 ns/op", "BenchmarkActor/workload=b/impl=ref-r-2 1 20 ns/op"},
 	} {
 		file := resultsFile(t, "x.bench", append(lines, "BenchmarkActor/workload=a/impl=x-2 1 10 ns/op")...)
-		s := judge(t, []targets.Target{target}, file).Scores[0]
+		s := targetstest.Judge(t, []targets.Target{target}, file).Scores[0]
 		if s.Outcome != targets.NotMeasured || s.Why != "no results of ref-r to compare to" {
 			t.Errorf("%s: %s %v, %q", name, s.Outcome, s.Figure, s.Why)
 		}
@@ -241,11 +204,11 @@ func TestJudgeErrors(t *testing.T) {
 		"nothing in it":   {resultsFile(t, "empty.bench", "PASS")},
 		"second, missing": {"../report/testdata/targets.bench", "../report/testdata/none.bench"},
 	} {
-		if card, err := judgeFiles(sampleTargets, paths, targets.JudgeOptions{}); err == nil {
+		if card, err := targetstest.JudgeFiles(targetstest.Sample, paths, targets.JudgeOptions{}); err == nil {
 			t.Errorf("%s: %d scores and no error", name, len(card.Scores))
 		}
 	}
-	card := judge(t, sampleTargets, resultsFile(t, "torn.bench", "BenchmarkActor/workload=pingpong/impl=fast-2 1 30 ns/op", "BenchmarkActor/workload=pingpong/impl=fast-2 many ns/op"))
+	card := targetstest.Judge(t, targetstest.Sample, resultsFile(t, "torn.bench", "BenchmarkActor/workload=pingpong/impl=fast-2 1 30 ns/op", "BenchmarkActor/workload=pingpong/impl=fast-2 many ns/op"))
 	if len(card.Problems) != 1 || !strings.Contains(card.Problems[0], "torn.bench:2:") {
 		t.Errorf("a malformed line gave %q", card.Problems)
 	}
@@ -253,7 +216,7 @@ func TestJudgeErrors(t *testing.T) {
 
 // Filter and level are those of the comparison.
 func TestJudgeOptions(t *testing.T) {
-	card, err := judgeFiles(sampleTargets, []string{"../report/testdata/targets.bench"}, targets.JudgeOptions{Filter: "/workload:count", Alpha: 0.5})
+	card, err := targetstest.JudgeFiles(targetstest.Sample, []string{"../report/testdata/targets.bench"}, targets.JudgeOptions{Filter: "/workload:count", Alpha: 0.5})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -278,7 +241,7 @@ var boardTargets = []targets.Target{
 // Targets are judged of hosts and each board by itself: what a host keeps says
 // nothing of a board. An emulated board's instructions become times by its clock.
 func TestJudgeBoards(t *testing.T) {
-	card := judge(t, boardTargets, "../report/testdata/side-host.bench", "../report/testdata/side-emulated.bench", "../report/testdata/side-board.bench")
+	card := targetstest.Judge(t, boardTargets, "../report/testdata/side-host.bench", "../report/testdata/side-emulated.bench", "../report/testdata/side-board.bench")
 	var got []string
 	for _, s := range card.Scores {
 		line := s.Subject() + " | " + s.Target.ID + " | " + string(s.Outcome)
@@ -307,13 +270,13 @@ func TestJudgeBoards(t *testing.T) {
 		"BenchmarkActor/workload=pingpong/impl=serial 1 312 ns/op 99 backlog 0 allocs/msg")
 	for metric, want := range map[string]targets.Outcome{"ns/op": targets.Skip, "backlog": targets.Skip, "allocs/msg": targets.Pass} {
 		target := targets.Target{ID: "x", Bench: "Actor", Workload: "pingpong", Metric: metric, Timed: metric == "backlog", Limit: 1e9, Where: targets.Board}
-		if s := judge(t, []targets.Target{target}, slow).Scores[0]; s.Outcome != want || want == targets.Skip && !strings.Contains(s.Why, "emulator") {
+		if s := targetstest.Judge(t, []targets.Target{target}, slow).Scores[0]; s.Outcome != want || want == targets.Skip && !strings.Contains(s.Why, "emulator") {
 			t.Errorf("%s: %s, %q", metric, s.Outcome, s.Why)
 		}
 	}
 	// Without the clock's rate an instruction is no time.
 	noHz := resultsFile(t, "nohz.bench", "board: b", "emulated: yes", "clock-unit: insns", "BenchmarkActor/workload=pingpong/impl=serial 1 312 insns/op")
-	s := judge(t, boardTargets[:1], noHz).Scores[0]
+	s := targetstest.Judge(t, boardTargets[:1], noHz).Scores[0]
 	if s.Outcome != targets.NotMeasured || !strings.Contains(s.Why, "clock-hz") {
 		t.Errorf("%s: %s", s.Outcome, s.Why)
 	}

@@ -119,17 +119,6 @@ const (
 	Anywhere = Host | Board
 )
 
-// String is the name of the set.
-func (p Place) String() string {
-	switch p {
-	case Host:
-		return "host"
-	case Board:
-		return "board"
-	}
-	return "anywhere"
-}
-
 // Ratio reports whether the figure is compared to another one.
 func (t Target) Ratio() bool { return t.Base != "" || t.BaseWorkload != "" }
 

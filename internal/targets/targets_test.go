@@ -202,28 +202,28 @@ func (b *fakeBoard) Now() int64 {
 
 func TestFigure(t *testing.T) {
 	for _, c := range []struct {
-		target       targets.Target
-		v, want      float64
-		unit         string
-		met          bool
-		bound, where string
+		target  targets.Target
+		v, want float64
+		unit    string
+		met     bool
+		bound   string
 	}{
-		{targets.Target{Metric: "B/actor", Limit: 10, Where: targets.Host}, 10, 10, "B/actor", true, "≤", "host"},
-		{targets.Target{Metric: "B/actor", Limit: 10, Where: targets.Board}, 10.1, 10.1, "B/actor", false, "≤", "board"},
-		{targets.Target{Metric: "p-%", Unit: "%", Limit: 95, Bound: targets.AtLeast, Where: targets.Anywhere}, 95, 95, "%", true, "≥", "anywhere"},
-		{targets.Target{Metric: "p-%", Limit: 95, Bound: targets.AtLeast, Where: targets.Host}, 94, 94, "p-%", false, "≥", "host"},
-		{targets.Target{Metric: "ns/op", PerSecond: true, Unit: "msgs/s", Limit: 1e6, Bound: targets.AtLeast, Where: targets.Host}, 500, 2e6, "msgs/s", true, "≥", "host"},
-		{targets.Target{Metric: "ns/op", Times: 1000, Unit: "ns", Limit: 1e9, Where: targets.Host}, 2e6, 2e9, "ns", false, "≤", "host"},
-		{targets.Target{Metric: "ns/op", Base: "ref-a", Limit: 1, Where: targets.Host}, 0.5, 0.5, "", true, "≤", "host"},
-		{targets.Target{Metric: "ns/op", BaseWorkload: "a", Limit: 1, Where: targets.Host}, math.NaN(), math.NaN(), "", false, "≤", "host"},
-		{targets.Target{Metric: "x", Bound: targets.AtLeast, Where: targets.Host}, math.NaN(), math.NaN(), "x", false, "≥", "host"},
+		{targets.Target{Metric: "B/actor", Limit: 10}, 10, 10, "B/actor", true, "≤"},
+		{targets.Target{Metric: "B/actor", Limit: 10}, 10.1, 10.1, "B/actor", false, "≤"},
+		{targets.Target{Metric: "p-%", Unit: "%", Limit: 95, Bound: targets.AtLeast}, 95, 95, "%", true, "≥"},
+		{targets.Target{Metric: "p-%", Limit: 95, Bound: targets.AtLeast}, 94, 94, "p-%", false, "≥"},
+		{targets.Target{Metric: "ns/op", PerSecond: true, Unit: "msgs/s", Limit: 1e6, Bound: targets.AtLeast}, 500, 2e6, "msgs/s", true, "≥"},
+		{targets.Target{Metric: "ns/op", Times: 1000, Unit: "ns", Limit: 1e9}, 2e6, 2e9, "ns", false, "≤"},
+		{targets.Target{Metric: "ns/op", Base: "ref-a", Limit: 1}, 0.5, 0.5, "", true, "≤"},
+		{targets.Target{Metric: "ns/op", BaseWorkload: "a", Limit: 1}, math.NaN(), math.NaN(), "", false, "≤"},
+		{targets.Target{Metric: "x", Bound: targets.AtLeast}, math.NaN(), math.NaN(), "x", false, "≥"},
 	} {
 		got := c.target.Figure(c.v)
 		if got != c.want && !math.IsNaN(c.want) {
 			t.Errorf("%+v: the figure of %v is %v, want %v", c.target, c.v, got, c.want)
 		}
-		if c.target.FigureUnit() != c.unit || c.target.Met(got) != c.met || c.target.Bound.String() != c.bound || c.target.Where.String() != c.where {
-			t.Errorf("%+v: %v %s, met %v, %s, %s", c.target, got, c.target.FigureUnit(), c.target.Met(got), c.target.Bound, c.target.Where)
+		if c.target.FigureUnit() != c.unit || c.target.Met(got) != c.met || c.target.Bound.String() != c.bound {
+			t.Errorf("%+v: %v %s, met %v, %s", c.target, got, c.target.FigureUnit(), c.target.Met(got), c.target.Bound)
 		}
 	}
 	if targets.Median.String() != "median" || targets.Worst.String() != "worst" {

@@ -15,7 +15,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"time"
 
 	"golang.org/x/sync/errgroup"
 
@@ -116,31 +115,14 @@ type builder struct {
 	sources string // all that decides what is compiled, "" if that is not known
 }
 
-// goCommand returns the go command with args, to be run in the builder's folder. An
-// interrupt from the terminal does not end it: then it would look as if something
-// did not build. ctx does, and lets it clean up.
+// goCommand returns the go command with args, to be run in the builder's folder.
 func (b *builder) goCommand(ctx context.Context, args ...string) *exec.Cmd {
-	cmd := exec.CommandContext(ctx, "go", args...)
-	cmd.Dir = b.dir
-	cmd.Env = append(cmd.Environ(), b.options.Env...)
-	child.OwnGroup(cmd)
-	cmd.Cancel = func() error { return cmd.Process.Signal(os.Interrupt) }
-	cmd.WaitDelay = 10 * time.Second // compilers may outlive a go command that is killed
-	return cmd
+	return child.Command(ctx, b.dir, append(os.Environ(), b.options.Env...), "go", args...)
 }
 
 // says runs the go command with args, and returns what it prints.
 func (b *builder) says(ctx context.Context, args ...string) (string, error) {
-	cmd := b.goCommand(ctx, args...)
-	var stdout, stderr bytes.Buffer
-	cmd.Stdout, cmd.Stderr = &stdout, &stderr
-	if err := cmd.Run(); err != nil {
-		if ctx.Err() != nil {
-			return "", context.Cause(ctx)
-		}
-		return "", fmt.Errorf("go %s: %w\n%s", args[0], err, bytes.TrimSpace(stderr.Bytes()))
-	}
-	return stdout.String(), nil
+	return child.Says(ctx, b.dir, append(os.Environ(), b.options.Env...), "go", args...)
 }
 
 // goSays runs the go command in the folder dir.

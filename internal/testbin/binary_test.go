@@ -131,9 +131,9 @@ func subject(t *testing.T, how string) Binary {
 }
 
 // measureSubject runs one of the benchmarks of BenchmarkSubject as Run does.
-func measureSubject(s Binary, name string, timeout time.Duration, kill <-chan struct{}) (string, error) {
+func measureSubject(ctx context.Context, s Binary, name string, timeout time.Duration) (string, error) {
 	plan := &record.Plan{Time: "2x", Timeout: timeout}
-	lines, _, err := measure(plan, s, record.Step{Case: record.Case{Pkg: s.Pkg, Name: "BenchmarkSubject/" + name}, CPU: 2}, kill)
+	lines, _, err := measure(ctx, plan, s, record.Step{Case: record.Case{Pkg: s.Pkg, Name: "BenchmarkSubject/" + name}, CPU: 2})
 	return lines, err
 }
 
@@ -154,7 +154,7 @@ func TestMeasure(t *testing.T) {
 		{"print", `printed "in the way" in its result line`, "in the way"},
 	} {
 		t.Run(c.how, func(t *testing.T) {
-			line, err := measureSubject(subject(t, c.how), c.how, time.Minute, nil)
+			line, err := measureSubject(t.Context(), subject(t, c.how), c.how, time.Minute)
 			if c.want == "" {
 				if err != nil || !strings.HasPrefix(line, "BenchmarkSubject/"+c.how+"-2") || !strings.Contains(line, " ns/op") {
 					t.Fatalf("got %q, %v", line, err)
@@ -170,10 +170,10 @@ func TestMeasure(t *testing.T) {
 		})
 	}
 	// b.Run("good/crash") is another benchmark, and not to be run with "good".
-	if _, err := measureSubject(subject(t, "good,good/crash"), "good", time.Minute, nil); err != nil {
+	if _, err := measureSubject(t.Context(), subject(t, "good,good/crash"), "good", time.Minute); err != nil {
 		t.Errorf("beside one with a longer name: %v", err)
 	}
-	if _, err := measureSubject(Binary{Path: filepath.Join(t.TempDir(), "none")}, "x", time.Minute, nil); err == nil || !strings.HasPrefix(err.Error(), "does not start: ") {
+	if _, err := measureSubject(t.Context(), Binary{Path: filepath.Join(t.TempDir(), "none")}, "x", time.Minute); err == nil || !strings.HasPrefix(err.Error(), "does not start: ") {
 		t.Errorf("a binary that is not there: %v", err)
 	}
 }
@@ -188,7 +188,7 @@ func TestMeasureEndsWhatHangs(t *testing.T) {
 	} {
 		s := subject(t, how)
 		patience.Try(t, time.Second, func(limit time.Duration) error {
-			_, err := measureSubject(s, how, limit, nil)
+			_, err := measureSubject(t.Context(), s, how, limit)
 			want := fmt.Sprintf("not finished after %v: hangs, or needs a longer --timeout", limit)
 			if how == "hang" {
 				want += " (" + whereIs(t, "select {}") + ")"
@@ -205,16 +205,14 @@ func TestMeasureEndsWhatHangs(t *testing.T) {
 }
 
 func TestMeasureIsKilledOnRequest(t *testing.T) {
-	kill := make(chan struct{})
-	close(kill)
-	if _, err := measureSubject(subject(t, "hang"), "hang", time.Minute, kill); err != program.ErrKilled {
+	if _, err := measureSubject(killed(), subject(t, "hang"), "hang", time.Minute); err != program.ErrKilled {
 		t.Errorf("got %v", err)
 	}
 }
 
 func TestCases(t *testing.T) {
 	s := subject(t, "good,crash,log,fatal,print,exit,skip,last")
-	l, err := s.Cases("Subject", 2, time.Minute, nil)
+	l, err := s.Cases(t.Context(), "Subject", 2, time.Minute)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -259,14 +257,12 @@ func TestCulprit(t *testing.T) {
 		{append(name("/crash"), slices.Repeat(name("/good"), mostCrashes)...), ""}, // too far back
 		{nil, ""},
 	} {
-		h, err := s.culprit(c.begun, 1, time.Minute, nil)
+		h, err := s.culprit(t.Context(), c.begun, 1, time.Minute)
 		if err != nil || h.Case != c.want || c.want != "" && !strings.HasPrefix(h.Reason, "crashed: panic: oh no (") {
 			t.Errorf("of %q it is %+v, %v, want %q", c.begun, h, err, c.want)
 		}
 	}
-	kill := make(chan struct{})
-	close(kill)
-	if _, err := s.culprit(name("/good"), 1, time.Minute, kill); err != program.ErrKilled {
+	if _, err := s.culprit(killed(), name("/good"), 1, time.Minute); err != program.ErrKilled {
 		t.Errorf("killed: %v", err)
 	}
 }
@@ -279,7 +275,7 @@ func TestCasesWithHang(t *testing.T) {
 	for _, how := range []string{"hang", "chatter"} {
 		s := subject(t, "good,"+how+",last")
 		patience.Try(t, time.Second, func(limit time.Duration) error {
-			l, err := s.Cases("^BenchmarkSubject$", 1, limit, nil)
+			l, err := s.Cases(t.Context(), "^BenchmarkSubject$", 1, limit)
 			if err != nil {
 				return err
 			}
@@ -301,7 +297,7 @@ func TestCasesThatTakeLongTogether(t *testing.T) {
 	s := subject(t, "slow,slow,slow,slow,slow")
 	patience.Try(t, time.Second, func(limit time.Duration) error {
 		t.Setenv(slowVariable, (limit / 4).String())
-		if l, err := s.Cases("^BenchmarkSubject$", 1, limit, nil); err != nil || len(l.Cases) != 5 {
+		if l, err := s.Cases(t.Context(), "^BenchmarkSubject$", 1, limit); err != nil || len(l.Cases) != 5 {
 			return fmt.Errorf("%+v, %v", l, err)
 		}
 		return nil
@@ -310,17 +306,15 @@ func TestCasesThatTakeLongTogether(t *testing.T) {
 
 // An end that is no benchmark's doing is an error, and what was listed stays.
 func TestCasesOfABrokenSubject(t *testing.T) {
-	l, err := subject(t, "status").Cases("^BenchmarkSubject$", 1, time.Minute, nil)
+	l, err := subject(t, "status").Cases(t.Context(), "^BenchmarkSubject$", 1, time.Minute)
 	if err == nil || err.Error() != "ended with exit status 3" || len(l.Cases) != 1 {
 		t.Errorf("%+v, %v", l, err)
 	}
-	kill := make(chan struct{})
-	close(kill)
-	if _, err := subject(t, "hang").Cases("^BenchmarkSubject$", 1, time.Minute, kill); err != program.ErrKilled {
+	if _, err := subject(t, "hang").Cases(killed(), "^BenchmarkSubject$", 1, time.Minute); err != program.ErrKilled {
 		t.Errorf("killed: %v", err)
 	}
 	many := slices.Repeat([]string{"crash"}, mostCrashes+1)
-	if l, err := subject(t, strings.Join(many, ",")).Cases("^BenchmarkSubject$", 1, time.Minute, nil); err == nil || len(l.Absent) != mostCrashes {
+	if l, err := subject(t, strings.Join(many, ",")).Cases(t.Context(), "^BenchmarkSubject$", 1, time.Minute); err == nil || len(l.Absent) != mostCrashes {
 		t.Errorf("%d crashes: %+v, %v", len(many), l, err)
 	}
 }
@@ -347,7 +341,7 @@ func TestBuildRefuses(t *testing.T) {
 func TestMeasureUnits(t *testing.T) {
 	s := subject(t, "units")
 	plan := &record.Plan{Time: "2x", Timeout: time.Minute}
-	line, units, err := measure(plan, s, record.Step{Case: record.Case{Pkg: s.Pkg, Name: "BenchmarkSubject/units"}, CPU: 2}, nil)
+	line, units, err := measure(t.Context(), plan, s, record.Step{Case: record.Case{Pkg: s.Pkg, Name: "BenchmarkSubject/units"}, CPU: 2})
 	if err != nil || strings.Join(units, "; ") != "widgets better=higher; gadgets  better=lower assume=exact" || !strings.HasPrefix(line, "BenchmarkSubject/units-2") || strings.Contains(line, "\n") {
 		t.Errorf("%v; %q, %q", err, units, line)
 	}

@@ -606,11 +606,18 @@ func resultShapes(out string) []string {
 	return all
 }
 
-// Killing ends whatever is under way.
+// killed is a context that was ended on request.
+func killed() context.Context {
+	ctx, kill := context.WithCancelCause(context.Background())
+	kill(program.ErrKilled)
+	return ctx
+}
+
+// The end of its context ends whatever is under way.
 func TestKill(t *testing.T) {
 	drivable(t) // here, where a test may end
 	for _, name := range []string{"BenchmarkBad/hang/before", "BenchmarkBad/hang/loop", "waiting"} {
-		kill := make(chan struct{})
+		ctx, kill := context.WithCancelCause(context.Background())
 		reached := make(chan error, 1)
 		bench := name
 		if name == "waiting" {
@@ -619,9 +626,9 @@ func TestKill(t *testing.T) {
 		begun := make(chan struct{})
 		go func() {
 			close(begun)
-			p, err := start(t, bench, func(c *program.Config) { c.Kill = kill })
+			p, err := Drive(ctx, program.Config{Path: drivable(t), Dir: drivableDir, Benchmark: bench})
 			if err == nil && name == "waiting" {
-				close(kill)
+				kill(program.ErrKilled)
 				<-p.Done()
 			}
 			if err == nil {
@@ -631,23 +638,13 @@ func TestKill(t *testing.T) {
 		}()
 		<-begun
 		if name != "waiting" {
-			close(kill)
+			kill(program.ErrKilled)
 		}
 		if err := <-reached; !errors.Is(err, program.ErrKilled) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
-	ctx, cancel := context.WithCancel(context.Background())
-	p, err := Drive(ctx, program.Config{Path: drivable(t), Dir: drivableDir, Benchmark: "BenchmarkLoop"})
-	if err != nil {
-		t.Fatal(err)
-	}
-	cancel()
-	<-p.Done()
-	if _, err := p.Run(1); !errors.Is(err, context.Canceled) {
-		t.Errorf("after the context's end: %v", err)
-	}
-	if _, err := Drive(ctx, program.Config{Path: drivable(t), Dir: drivableDir, Benchmark: "BenchmarkLoop"}); !errors.Is(err, context.Canceled) {
+	if _, err := Drive(killed(), program.Config{Path: drivable(t), Dir: drivableDir, Benchmark: "BenchmarkLoop"}); !errors.Is(err, program.ErrKilled) {
 		t.Errorf("with a context that has ended: %v", err)
 	}
 }

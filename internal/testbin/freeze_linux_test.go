@@ -228,19 +228,6 @@ func TestEndsAfterStandingStill(t *testing.T) {
 		finish(t, p)
 		gone(t, p)
 	})
-	t.Run("is killed", func(t *testing.T) {
-		t.Parallel()
-		kill := make(chan struct{})
-		p := started(t, "BenchmarkLoop", func(c *program.Config) { c.Kill = kill })
-		run(t, p, 50)
-		freeze(t, p)
-		close(kill)
-		<-p.Done()
-		if _, err := p.Run(50); !errors.Is(err, program.ErrKilled) {
-			t.Error(err)
-		}
-		gone(t, p)
-	})
 	t.Run("its context ends", func(t *testing.T) {
 		t.Parallel()
 		ctx, cancel := context.WithCancel(context.Background())

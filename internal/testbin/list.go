@@ -2,6 +2,7 @@ package testbin
 
 import (
 	"cmp"
+	"context"
 	"errors"
 	"fmt"
 	"math"
@@ -37,11 +38,11 @@ const mostCrashes = 10
 // that fails, crashes, or prints nothing for as long as timeout is absent; the
 // others are listed all the same. It is an error if the subject ends in a way
 // that is no benchmark's doing; what was listed before is returned with it.
-func (s Binary) Cases(bench string, cpu int, timeout time.Duration, kill <-chan struct{}) (*Listing, error) {
+func (s Binary) Cases(ctx context.Context, bench string, cpu int, timeout time.Duration) (*Listing, error) {
 	var crashed []record.Hole
 	var skip []string
 	for {
-		text, err := s.once(bench, strings.Join(skip, "|"), cpu, timeout, kill)
+		text, err := s.once(ctx, bench, strings.Join(skip, "|"), cpu, timeout)
 		l, at := parseListing(s.Pkg, text, cpu)
 		l.Absent = append(slices.Clone(crashed), l.Absent...)
 		var f *program.Failure
@@ -57,7 +58,7 @@ func (s Binary) Cases(bench string, cpu int, timeout time.Duration, kill <-chan 
 		}
 		h := record.Hole{Case: at.running, Reason: f.Reason}
 		if strings.HasPrefix(f.Reason, "crashed: ") {
-			found, err := s.culprit(at.names, cpu, timeout, kill)
+			found, err := s.culprit(ctx, at.names, cpu, timeout)
 			if err != nil {
 				return l, err
 			}
@@ -74,7 +75,7 @@ func (s Binary) Cases(bench string, cpu int, timeout time.Duration, kill <-chan 
 }
 
 // once runs benchmarks once each.
-func (s Binary) once(bench, skip string, cpu int, timeout time.Duration, kill <-chan struct{}) (string, error) {
+func (s Binary) once(ctx context.Context, bench, skip string, cpu int, timeout time.Duration) (string, error) {
 	return invocation{
 		subject: s,
 		// With -v a skipped benchmark tells why, and each says its name before
@@ -85,21 +86,20 @@ func (s Binary) once(bench, skip string, cpu int, timeout time.Duration, kill <-
 		},
 		timeout:     timeout,
 		sinceOutput: true,
-		kill:        kill,
-	}.bench()
+	}.bench(ctx)
 }
 
 // culprit finds which benchmark it was that crashed, of those that had begun, in
 // this order: the latest that crashes alone too. It need not be the latest of
 // all. When a benchmark panics, its deferred calls run, and one of testing's
 // begins the next benchmark while the runtime is still printing the stack.
-func (s Binary) culprit(begun []string, cpu int, timeout time.Duration, kill <-chan struct{}) (record.Hole, error) {
+func (s Binary) culprit(ctx context.Context, begun []string, cpu int, timeout time.Duration) (record.Hole, error) {
 	for tried, name := range slices.Backward(begun) {
 		if len(begun)-tried > mostCrashes {
 			break
 		}
 		c := record.Case{Name: name}
-		_, err := s.once(c.Pattern(), c.Beneath(), cpu, timeout, kill)
+		_, err := s.once(ctx, c.Pattern(), c.Beneath(), cpu, timeout)
 		var f *program.Failure
 		switch {
 		case err == nil:

@@ -33,7 +33,7 @@ func TestPrebuilt(t *testing.T) {
 	if !errors.Is(b.Undrivable, program.ErrUnsupported) || !strings.Contains(b.Undrivable.Error(), "without the overlay") {
 		t.Errorf("built without the overlay: %v", b.Undrivable)
 	}
-	l, err := b.Cases("^Benchmark(Sub|N)$", 1, time.Minute, nil)
+	l, err := b.Cases(t.Context(), "^Benchmark(Sub|N)$", 1, time.Minute)
 	if err != nil || len(l.Cases) != 6 || l.Cases[0].Pkg != b.Pkg {
 		t.Errorf("%+v, %v", l, err)
 	}
@@ -134,7 +134,7 @@ func TestPrebuiltOfFiles(t *testing.T) {
 	if err != nil || b[0].Pkg != "my-bench" {
 		t.Fatalf("%+v, %v", b, err)
 	}
-	l, err := b[0].Cases(".", 1, time.Minute, nil)
+	l, err := b[0].Cases(t.Context(), ".", 1, time.Minute)
 	if err != nil || !slices.Equal(caseNames(l), []string{"BenchmarkA"}) {
 		t.Errorf("%+v, %v", l, err)
 	}

@@ -1,6 +1,7 @@
 package testbin
 
 import (
+	"context"
 	"fmt"
 	"os/exec"
 	"runtime"
@@ -21,14 +22,12 @@ type invocation struct {
 	timeout time.Duration
 	// sinceOutput lets the timeout begin anew whenever the process prints.
 	sinceOutput bool
-	// kill ends the process at once; nil means never.
-	kill <-chan struct{}
 }
 
 // run runs the subject and returns what it printed on standard output. A
 // subject that crashes, fails or takes too long gives a *program.Failure, and what it
-// printed. Standard error is apart, so that a log does not tear result lines.
-func (v invocation) run() (string, error) {
+// printed; one that ctx has ended gives its cause. Standard error is apart, so that a log does not tear result lines.
+func (v invocation) run(ctx context.Context) (string, error) {
 	// Package testing's own limit does not hold for benchmarks; ours kills.
 	cmd := exec.Command(v.subject.Path, append([]string{"-test.timeout=0"}, v.args...)...)
 	cmd.Dir = v.subject.Dir
@@ -36,7 +35,7 @@ func (v invocation) run() (string, error) {
 	if err != nil {
 		return "", &program.Failure{Reason: "does not start: " + err.Error()}
 	}
-	inTime := v.wait(p)
+	inTime := v.wait(ctx, p)
 	text, said := p.Stdout.String(), p.Printed()
 	switch {
 	case p.Killed() != nil:
@@ -54,7 +53,7 @@ func (v invocation) run() (string, error) {
 }
 
 // wait waits until the process has ended, or ends it: inTime is false if it took too long.
-func (v invocation) wait(p *child.Process) (inTime bool) {
+func (v invocation) wait(ctx context.Context, p *child.Process) (inTime bool) {
 	start := time.Now()
 	limit := time.NewTimer(v.timeout)
 	defer limit.Stop()
@@ -62,8 +61,8 @@ func (v invocation) wait(p *child.Process) (inTime bool) {
 		select {
 		case <-p.Ended():
 			return true
-		case <-v.kill:
-			p.Kill(program.ErrKilled)
+		case <-ctx.Done():
+			p.Kill(context.Cause(ctx))
 			<-p.Ended()
 			return true
 		case <-limit.C:

@@ -15,7 +15,7 @@ import (
 func TestMeasureEndsGrandchildren(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "lock")
 	t.Setenv("LAB_LOCK", path)
-	if line, err := measureSubject(subject(t, "leave"), "leave", time.Minute, nil); err != nil || line == "" {
+	if line, err := measureSubject(t.Context(), subject(t, "leave"), "leave", time.Minute); err != nil || line == "" {
 		t.Fatalf("a subject that leaves a child: %q, %v", line, err)
 	}
 	waitForLock(t, path)

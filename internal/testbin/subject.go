@@ -20,17 +20,17 @@ import (
 type Binaries struct {
 	plan *record.Plan
 	byID map[string]Binary
-	kill <-chan struct{}
+	ctx  context.Context // of the processes
 }
 
-// NewBinaries returns all as what plan is carried out on. Processes are ended when kill
-// is closed.
-func NewBinaries(plan *record.Plan, all []Binary, kill <-chan struct{}) *Binaries {
+// NewBinaries returns all as what plan is carried out on. Processes are ended when ctx
+// ends: an interrupt that lets a row finish must not end it.
+func NewBinaries(ctx context.Context, plan *record.Plan, all []Binary) *Binaries {
 	byID := make(map[string]Binary)
 	for _, b := range all {
 		byID[b.ID()] = b
 	}
-	return &Binaries{plan, byID, kill}
+	return &Binaries{plan, byID, ctx}
 }
 
 // of returns the binary that a step of block runs.
@@ -44,7 +44,7 @@ func (b *Binaries) of(block int, s record.Step) Binary {
 
 // Measure implements session.Subject.
 func (b *Binaries) Measure(_ context.Context, block int, s record.Step) (record.Record, error) {
-	lines, units, err := measure(b.plan, b.of(block, s), s, b.kill)
+	lines, units, err := measure(b.ctx, b.plan, b.of(block, s), s)
 	return session.Single(s, block, lines, units, err)
 }
 
@@ -54,8 +54,7 @@ func (b *Binaries) Start(block int, s record.Step, env []string) (session.Driver
 	if binary.Undrivable != nil {
 		return nil, binary.Undrivable
 	}
-	// An interrupt lets a row finish: what ends a process at once is kill.
-	p, err := Drive(context.Background(), program.Config{
+	p, err := Drive(b.ctx, program.Config{
 		Path:      binary.Path,
 		Dir:       binary.Dir,
 		Benchmark: s.Case.Name,
@@ -63,7 +62,6 @@ func (b *Binaries) Start(block int, s record.Step, env []string) (session.Driver
 		Env:       env,
 		Slow:      s.Case.Slow,
 		Timeout:   b.plan.Timeout,
-		Kill:      b.kill,
 	})
 	if err != nil {
 		return nil, err // and no driver, which a nil *Process would be
@@ -89,7 +87,7 @@ func Drive(ctx context.Context, c program.Config) (*program.Process, error) {
 
 // measure runs one step and returns its benchmark line, or as many lines as the plan
 // has counts, and what it printed of units.
-func measure(plan *record.Plan, s Binary, step record.Step, kill <-chan struct{}) (lines string, units []string, err error) {
+func measure(ctx context.Context, plan *record.Plan, s Binary, step record.Step) (lines string, units []string, err error) {
 	if step.Case.Slow != 0 {
 		return "", nil, &program.Failure{Reason: "only a benchmark that is driven can be made slower"}
 	}
@@ -98,8 +96,7 @@ func measure(plan *record.Plan, s Binary, step record.Step, kill <-chan struct{}
 		subject: s,
 		args:    append(flags(step.Case, plan.Time, step.CPU, count), "-test.benchmem="+strconv.FormatBool(plan.Benchmem)),
 		timeout: plan.Timeout,
-		kill:    kill,
-	}.bench()
+	}.bench(ctx)
 	if err != nil {
 		return "", nil, err
 	}
@@ -110,18 +107,14 @@ func measure(plan *record.Plan, s Binary, step record.Step, kill <-chan struct{}
 // RunFixed runs one step's benchmark for n operations in a process of its own and
 // returns its benchmark line. more are further flags of the test binary, such as
 // those that write profiles. A process that fails, or takes longer than timeout,
-// gives an error that says why, with the output that [program.Output] returns. One
-// that is ended because kill was closed gives [session.ErrInterrupted].
-func (s Binary) RunFixed(step record.Step, n int, more []string, timeout time.Duration, kill <-chan struct{}) (string, error) {
+// gives an error that says why, with the output that [program.Output] returns, or it is what
+// has ended ctx.
+func (s Binary) RunFixed(ctx context.Context, step record.Step, n int, more []string, timeout time.Duration) (string, error) {
 	text, err := invocation{
 		subject: s,
 		args:    append(flags(step.Case, strconv.Itoa(n)+"x", step.CPU, 1), more...),
 		timeout: timeout,
-		kill:    kill,
-	}.run()
-	if err == program.ErrKilled {
-		return "", session.ErrInterrupted
-	}
+	}.run(ctx)
 	if err != nil {
 		return "", err
 	}
@@ -133,9 +126,9 @@ func (s Binary) RunFixed(step record.Step, n int, more []string, timeout time.Du
 // thirty times where there are two processors, it prints a result of no operations
 // and ends the process with success. Then the process is run again: it is to say
 // why it panics.
-func (v invocation) bench() (text string, err error) {
+func (v invocation) bench(ctx context.Context) (text string, err error) {
 	for range 5 {
-		text, err = v.run()
+		text, err = v.run(ctx)
 		if err != nil || !hasNoOperations(text) {
 			break
 		}

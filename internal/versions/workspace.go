@@ -1,13 +1,9 @@
 package versions
 
 import (
-	"bytes"
-	"cmp"
 	"context"
 	"errors"
-	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -115,7 +111,7 @@ func (w *Workspace) clearStale(ctx context.Context) {
 // git runs git in dir and returns what it prints, without the space around it.
 func (w *Workspace) git(ctx context.Context, dir string, args ...string) (string, error) {
 	// No hooks: what they do after a checkout is meant for people's work trees.
-	return w.command(ctx, dir, gitEnv(), "git", append([]string{"-c", "core.hooksPath=" + os.DevNull}, args...)...)
+	return child.Says(ctx, dir, gitEnv(), "git", append([]string{"-c", "core.hooksPath=" + os.DevNull}, args...)...)
 }
 
 // gitEnv is the environment without what ties git to one repository, as it does
@@ -133,33 +129,5 @@ func gitEnv() []string {
 
 // goCommand runs the go command in dir with additional environment.
 func (w *Workspace) goCommand(ctx context.Context, dir string, env []string, args ...string) (string, error) {
-	return w.command(ctx, dir, append(os.Environ(), env...), "go", args...)
-}
-
-// command runs a command in a process group of its own, so that an interrupt
-// from the terminal does not end it in the middle: ctx does, in its time. The
-// error has what it said.
-func (w *Workspace) command(ctx context.Context, dir string, env []string, name string, args ...string) (string, error) {
-	cmd := exec.CommandContext(ctx, name, args...)
-	cmd.Dir, cmd.Env = dir, append(env, "PWD="+dir)
-	var stdout, stderr bytes.Buffer
-	cmd.Stdout, cmd.Stderr = &stdout, &stderr
-	cmd.WaitDelay = 10 * time.Second
-	child.OwnGroup(cmd)
-	if err := cmd.Run(); err != nil {
-		if exit := (*exec.ExitError)(nil); errors.As(err, &exit) && exit.ExitCode() < 0 {
-			// A signal, which may have come before the group was its own, and then is
-			// ours too.
-			select {
-			case <-ctx.Done():
-			case <-time.After(100 * time.Millisecond):
-			}
-		}
-		if ctx.Err() != nil {
-			return "", context.Cause(ctx)
-		}
-		said := strings.TrimSpace(cmp.Or(stderr.String(), stdout.String()))
-		return "", fmt.Errorf("%s %s in %s: %w\n%s", name, strings.Join(args, " "), dir, err, said)
-	}
-	return strings.TrimSpace(stdout.String()), nil
+	return child.Says(ctx, dir, append(os.Environ(), env...), "go", args...)
 }

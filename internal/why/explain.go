@@ -29,8 +29,6 @@ type Options struct {
 	// means DefaultTime.
 	Time time.Duration
 
-	Kill <-chan struct{} // ends everything at once when it is closed; nil means never
-
 	// Draw is called with each cell of a results file before it is written, to draw its
 	// graphs.
 	Draw func(results string, c *Cell) error
@@ -287,14 +285,14 @@ func (e *explainer) run(ctx context.Context, file string, b *Bench, kind Kind, n
 			return s, err
 		}
 	}
-	s, err := e.whole(file, b, kind, n)
+	s, err := e.whole(ctx, file, b, kind, n)
 	if err != nil || kind == CPU {
 		return s, err
 	}
 	// Events are few enough to see those of the preparation. With twice as many
 	// operations they are the same, so the difference has those of n operations
 	// only. Of CPU time it would only have more noise.
-	second, err := e.whole(file, b, kind, 2*n)
+	second, err := e.whole(ctx, file, b, kind, 2*n)
 	if err != nil {
 		return second, err
 	}
@@ -316,7 +314,7 @@ func (e *explainer) timeout(b *Bench, kind Kind, n int) time.Duration {
 func (e *explainer) drive(ctx context.Context, b *Bench, timeout time.Duration, counters bool) (*program.Process, error) {
 	return testbin.Drive(ctx, program.Config{
 		Path: b.Binary.Path, Dir: b.Binary.Dir, Benchmark: b.Step.Case.Name, CPU: b.Step.CPU,
-		Counters: counters, Timeout: timeout, Kill: e.opts.Kill,
+		Counters: counters, Timeout: timeout,
 	})
 }
 
@@ -361,12 +359,12 @@ func (e *explainer) sliced(ctx context.Context, file string, b *Bench, kind Kind
 }
 
 // whole takes a profile of a whole process.
-func (e *explainer) whole(file string, b *Bench, kind Kind, n int) (s Sampled, err error) {
+func (e *explainer) whole(ctx context.Context, file string, b *Bench, kind Kind, n int) (s Sampled, err error) {
 	flags := []string{kinds[kind].flag + file}
 	if rate := kinds[kind].rate; rate != "" {
 		flags = append(flags, rate)
 	}
-	line, err := b.Binary.RunFixed(b.Step, n, flags, e.timeout(b, kind, n), e.opts.Kill)
+	line, err := b.Binary.RunFixed(ctx, b.Step, n, flags, e.timeout(b, kind, n))
 	if err != nil {
 		return s, err
 	}

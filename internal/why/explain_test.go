@@ -174,15 +174,16 @@ func TestExplain(t *testing.T) {
 func TestExplainKilled(t *testing.T) {
 	s := buildLeanAndFat(t)
 	results := filepath.Join(t.TempDir(), "run.bench")
-	kill := make(chan struct{})
+	ctx, kill := context.WithCancel(context.Background())
+	defer kill()
 	n := 0
 	x := &Index{Schema: Schema}
-	err := explain(context.Background(), results, x, []Pair{leanFatPair(s, "fat"), leanFatPair(s, "fat")}, Options{
-		Time: 20 * time.Millisecond, Kill: kill,
+	err := explain(ctx, results, x, []Pair{leanFatPair(s, "fat"), leanFatPair(s, "fat")}, Options{
+		Time: 20 * time.Millisecond,
 		Draw: undrawn,
 		step: func(string) {
 			if n++; n == 6 { // the second cell's first
-				close(kill)
+				kill()
 			}
 		},
 		timeout: time.Hour,

@@ -19,19 +19,19 @@ type Programs struct {
 	plan   *record.Plan
 	byCase map[record.Case]Program // without side and slow-down
 	others session.Subject
-	kill   <-chan struct{}
+	ctx    context.Context // of the processes
 }
 
 // New returns all as what plan is carried out on, and others for cases that none of them
-// has. Processes are ended when kill is closed.
-func New(plan *record.Plan, all []Program, others session.Subject, kill <-chan struct{}) *Programs {
+// has. Processes are ended when ctx ends: an interrupt that lets a row finish must not end it.
+func New(ctx context.Context, plan *record.Plan, all []Program, others session.Subject) *Programs {
 	byCase := make(map[record.Case]Program)
 	for _, p := range all {
 		for _, c := range p.Cases {
 			byCase[c] = p
 		}
 	}
-	return &Programs{plan, byCase, others, kill}
+	return &Programs{plan, byCase, others, ctx}
 }
 
 // Hashes returns the hash of each program by its name, for Plan.Subjects.
@@ -63,8 +63,7 @@ func (p *Programs) Start(block int, s record.Step, env []string) (session.Driver
 }
 
 func (p *Programs) start(prog Program, s record.Step, env []string) (*program.Process, error) {
-	// An interrupt lets a row finish: what ends a process at once is kill.
-	return program.Start(context.Background(), program.Config{
+	return program.Start(p.ctx, program.Config{
 		Path:      prog.Path,
 		Dir:       prog.Dir,
 		Benchmark: s.Case.Name,
@@ -73,7 +72,6 @@ func (p *Programs) start(prog Program, s record.Step, env []string) (*program.Pr
 		Units:     prog.Units,
 		Slow:      s.Case.Slow,
 		Timeout:   p.plan.Timeout,
-		Kill:      p.kill,
 	})
 }
 

@@ -43,20 +43,17 @@ func open(t *testing.T, path string) Program {
 	return p
 }
 
-// quiet is told of a run and keeps what it is told of holes.
-type quiet struct{ holes []string }
+// holes is told of a run and keeps what it is told of holes.
+type holes struct {
+	session.Quiet
+	all []string
+}
 
-func (*quiet) Start(int, *session.Forecast) {}
-func (*quiet) Step(int, record.Step)        {}
-func (*quiet) Turns(int, record.Group)      {}
-func (q *quiet) Done(_ int, s record.Step, hole *record.Hole, output string) {
+func (h *holes) Done(_ int, s record.Step, hole *record.Hole, output string) {
 	if hole != nil {
-		q.holes = append(q.holes, hole.String()+" "+output)
+		h.all = append(h.all, hole.String()+" "+output)
 	}
 }
-func (*quiet) Note(string)                   {}
-func (*quiet) Block(int, int)                {}
-func (*quiet) Look(int, []record.Group, int) {}
 
 // A C program is listed, measured in turns, alone what is compared with nothing, and
 // compared; and the variant that does half as much again is slower by that.
@@ -108,10 +105,10 @@ func measured(t *testing.T, p Program) (path string, c *compare.Comparison) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	var told quiet
-	err = errors.Join(session.Run(t.Context(), plan, New(plan, []Program{p}, nil, nil), store, nil, &told, nil), store.Close())
-	if err != nil || len(told.holes) > 0 {
-		t.Fatalf("%v, holes %q", err, told.holes)
+	var told holes
+	err = errors.Join(session.Run(t.Context(), plan, New(t.Context(), plan, []Program{p}, nil), store, nil, &told, nil), store.Close())
+	if err != nil || len(told.all) > 0 {
+		t.Fatalf("%v, holes %q", err, told.all)
 	}
 	if c, err = compare.Compare([]string{path}, compare.Options{}); err != nil || len(c.Problems) > 0 {
 		t.Fatalf("%v, problems %q", err, c.Problems)
@@ -134,12 +131,12 @@ func table(t *testing.T, c *compare.Comparison, unit string) compare.Table {
 func TestMeasure(t *testing.T) {
 	p := open(t, compiled(t))
 	t.Setenv("HASH_TIMES_GIVEN", "1")
-	measure := func(benchtime string, count int, c record.Case, kill <-chan struct{}) (string, []string, error) {
+	measure := func(ctx context.Context, benchtime string, count int, c record.Case) (string, []string, error) {
 		plan := &record.Plan{Time: benchtime, Count: count, Timeout: time.Minute}
-		return New(plan, []Program{p}, nil, kill).alone(p, record.Step{Case: c, CPU: 2})
+		return New(ctx, plan, []Program{p}, nil).alone(p, record.Step{Case: c, CPU: 2})
 	}
 	for _, count := range []int{0, 3} {
-		text, units, err := measure("1000x", count, p.Cases[0], nil)
+		text, units, err := measure(t.Context(), "1000x", count, p.Cases[0])
 		if !slices.Equal(units, []string{"rounds/op better=lower"}) {
 			t.Errorf("units %q", units)
 		}
@@ -154,19 +151,19 @@ func TestMeasure(t *testing.T) {
 			}
 		}
 	}
-	line, _, err := measure("5ms", 1, p.Cases[0], nil)
+	line, _, err := measure(t.Context(), "5ms", 1, p.Cases[0])
 	if res, ok := record.ParseResult(line); err != nil || !ok || res.Iters < 12_000 || res.Iters > 13_000 { // of 400 ns
 		t.Errorf("%q, %v", line, err)
 	}
 	slow := p.Cases[0]
 	slow.Slow = 0.5
 	var refusal *program.Refusal
-	if _, _, err := measure("1x", 1, slow, nil); !errors.As(err, &refusal) {
+	if _, _, err := measure(t.Context(), "1x", 1, slow); !errors.As(err, &refusal) {
 		t.Errorf("slowed down: %v", err)
 	}
-	kill := make(chan struct{})
-	close(kill)
-	if _, _, err := measure("1h", 1, p.Cases[0], kill); !errors.Is(err, program.ErrKilled) {
+	ctx, kill := context.WithCancelCause(t.Context())
+	kill(program.ErrKilled)
+	if _, _, err := measure(ctx, "1h", 1, p.Cases[0]); !errors.Is(err, program.ErrKilled) {
 		t.Errorf("killed: %v", err)
 	}
 }
@@ -227,10 +224,10 @@ func TestOpenRefuses(t *testing.T) {
 		filepath.Join(dir, "none"):  "there is no file",
 		dir:                         "is a folder",
 		put("text", "hello", 0o644): "is not executable",
-		put("says", "#!/bin/sh\necho hello\n", 0o755):     `does not speak the driving protocol: asked for its benchmarks, it printed "hello"`,
-		put("silent", "#!/bin/sh\n", 0o755):               "it named none",
-		put("fails", "#!/bin/sh\nexit 3\n", 0o755):        "ended with exit status 3",
-		put("bad", "#!/none/such\n", 0o755):               "does not start",
+		put("says", "#!/bin/sh\necho hello\n", 0o755):       `does not speak the driving protocol: asked for its benchmarks, it printed "hello"`,
+		put("silent", "#!/bin/sh\n", 0o755):                 "it named none",
+		put("fails", "#!/bin/sh\nexit 3\n", 0o755):          "ended with exit status 3",
+		put("bad", "#!/none/such\n", 0o755):                 "does not start",
 		put("hangs", "#!/bin/sh\nexec sleep 1000\n", 0o755): "does not say within",
 	} {
 		limit := time.Minute
@@ -263,7 +260,7 @@ func TestPackageAndOthers(t *testing.T) {
 	if err != nil || len(p.Cases) != 1 || p.Cases[0] != (record.Case{Pkg: "example.com/p", Name: "Benchmark_where"}) {
 		t.Fatalf("%+v, %v", p, err)
 	}
-	s := New(new(record.Plan), []Program{p}, others{}, nil)
+	s := New(t.Context(), new(record.Plan), []Program{p}, others{})
 	step := record.Step{Case: record.Case{Pkg: "example.com/p", Name: "BenchmarkGo"}}
 	if _, err := s.Measure(t.Context(), 1, step); !errors.Is(err, errOthers) {
 		t.Error(err)

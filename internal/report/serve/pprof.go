@@ -3,6 +3,7 @@ package serve
 import (
 	"bytes"
 	"errors"
+	"flag"
 	"fmt"
 	"io"
 	"net/http"
@@ -73,7 +74,7 @@ func (s *server) mount(name string) (map[string]http.Handler, error) {
 			return nil, fmt.Errorf("%s is no profile: %w", path.Base(name), err)
 		}
 		err = driver.PProf(&driver.Options{
-			Flagset: flags{}, Fetch: fetched{p}, Sym: nothing{}, Obj: nothing{}, UI: nothing{},
+			Flagset: flags{flag.NewFlagSet("pprof", flag.ContinueOnError)}, Fetch: fetched{p}, Sym: nothing{}, Obj: nothing{}, UI: nothing{},
 			HTTPServer: func(args *driver.HTTPServerArgs) error {
 				handlers = args.Handlers
 				return nil
@@ -83,28 +84,9 @@ func (s *server) mount(name string) (map[string]http.Handler, error) {
 	})
 }
 
-// flags are pprof's flags: to serve, to whom we mount it, and to look for no
-// binaries. Every other one has its default.
-type flags struct{}
-
-func (flags) Bool(name string, def bool, _ string) *bool {
-	def = def || name == "no_browser"
-	return &def
-}
-
-func (flags) Int(_ string, def int, _ string) *int { return &def }
-
-func (flags) Float64(_ string, def float64, _ string) *float64 { return &def }
-
-func (flags) String(name, def, _ string) *string {
-	switch name {
-	case "http":
-		def = "localhost:1" // nobody listens there: HTTPServer does not
-	case "symbolize":
-		def = "none"
-	}
-	return &def
-}
+// flags are pprof's command line: to serve, to whom we mount it, and to look for no
+// binaries.
+type flags struct{ *flag.FlagSet }
 
 func (flags) StringList(string, string, string) *[]*string { return new([]*string) }
 
@@ -112,7 +94,11 @@ func (flags) ExtraUsage() string { return "" }
 
 func (flags) AddExtraUsage(string) {}
 
-func (flags) Parse(func()) []string { return []string{"profile"} }
+// Parse implements [driver.FlagSet]. Nobody listens at the port: HTTPServer does not.
+func (f flags) Parse(func()) []string {
+	_ = f.FlagSet.Parse([]string{"-http=localhost:1", "-no_browser", "-symbolize=none", "profile"}) // all of them are pprof's
+	return f.Args()
+}
 
 // fetched is a profile that is there already.
 type fetched struct{ p *profile.Profile }

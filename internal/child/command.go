@@ -1,0 +1,58 @@
+package child
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+)
+
+// Command returns a command of the system, such as go or git, that is to run in the folder
+// dir. env is its environment; nil is that of the calling process. It has a process group of
+// its own, so that an interrupt from the terminal does not end it in the middle: ctx does,
+// and lets it clean up.
+func Command(ctx context.Context, dir string, env []string, name string, args ...string) *exec.Cmd {
+	cmd := exec.CommandContext(ctx, name, args...)
+	cmd.Dir = dir
+	if env != nil {
+		cmd.Env = env
+		if pwd, err := filepath.Abs(dir); err == nil { // which os/exec adds to the inherited one only
+			cmd.Env = append(slices.Clip(env), "PWD="+pwd)
+		}
+	}
+	OwnGroup(cmd)
+	cmd.Cancel = func() error { return cmd.Process.Signal(os.Interrupt) }
+	cmd.WaitDelay = 10 * time.Second // compilers may outlive a go command that is killed
+	return cmd
+}
+
+// Says runs a [Command], and returns what it prints, without the space around it. The error
+// has what it said, or is what has ended ctx.
+func Says(ctx context.Context, dir string, env []string, name string, args ...string) (string, error) {
+	cmd := Command(ctx, dir, env, name, args...)
+	var stdout, stderr bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &stdout, &stderr
+	if err := cmd.Run(); err != nil {
+		if exit := (*exec.ExitError)(nil); errors.As(err, &exit) && exit.ExitCode() < 0 {
+			// A signal, which may have come before the group was its own, and then is
+			// ours too.
+			select {
+			case <-ctx.Done():
+			case <-time.After(100 * time.Millisecond):
+			}
+		}
+		if ctx.Err() != nil {
+			return "", context.Cause(ctx)
+		}
+		said := strings.TrimSpace(cmp.Or(stderr.String(), stdout.String()))
+		return "", fmt.Errorf("%s %s in %s: %w\n%s", name, strings.Join(args, " "), cmp.Or(dir, "."), err, said)
+	}
+	return strings.TrimSpace(stdout.String()), nil
+}
