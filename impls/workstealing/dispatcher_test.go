@@ -444,30 +444,41 @@ func TestAnswerMeasuresTurns(t *testing.T) {
 }
 
 // Jobs that compute for long are not blocked: they must not have workers multiply. A new
-// worker leaves a slice to each that there is, if its yields go on for one.
+// worker leaves a slice to each that there is, if its yields go on for one. (The collector
+// may end a slice early, so the first of several tries that leaves all of them will do; a
+// worker that leaves none never would.)
 func TestNewWorkerLeavesSlicesToThoseThatCompute(t *testing.T) {
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
 	w, _ := busy(t, Config{})
 	p := w.pool
-	p.active.Store(5)
 	p.inject.push(job{r: new(box)}) // there is work
+	looks := func(active, waiting int32) uint32 {
+		p.active.Store(active)
+		p.waiting.Store(waiting)
+		before := round(p.search.Load())
+		p.await()
+		return round(p.search.Load()) - before
+	}
 	var over atomic.Bool
 	var hog sync.WaitGroup
 	hog.Go(func() {
 		for !over.Load() {
 		}
 	})
-	p.await()
+	const want = 6 // once before each of 5 slices, and once more
+	got := uint32(0)
+	for try := 0; try < 20 && got != want; try++ {
+		if got = looks(5, 0); got > want {
+			t.Fatalf("it looked %d times, want at most %d", got, want)
+		}
+	}
+	if got != want {
+		t.Errorf("it looked %d times, want %d", got, want)
+	}
 	over.Store(true)
 	hog.Wait()
-	if got := round(p.search.Load()); got != 6 {
-		t.Errorf("it looked %d times, want once before each of 5 slices and once more", got)
-	}
-	p.active.Store(1)
-	p.waiting.Store(1)
-	p.await()
-	if got := round(p.search.Load()); got != 7 {
-		t.Errorf("it looked %d times, want once: the only worker has said that it waits", got-6)
+	if got := looks(1, 1); got != 1 {
+		t.Errorf("it looked %d times, want once: the only worker has said that it waits", got)
 	}
 }
 
