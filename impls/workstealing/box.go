@@ -1,7 +1,6 @@
 package workstealing
 
 import (
-	"context"
 	"runtime"
 	"sync/atomic"
 
@@ -21,32 +20,29 @@ import (
 // actor to another that waits for it costs two compare-and-swaps of this word,
 // one to schedule and one to go idle.
 //
-// Messages for an actor that is not idle are appended to in, under the word's
-// lock bit; the turn takes them all at once by exchanging in and out. The lock
-// is held for the time of an append.
+// Messages for an actor that is not idle are appended to a chain of chunks, under
+// the word's lock bit; the turn takes the whole chain at once. The lock
+// is held for the time of an append, which copies nothing: a chain that grows
+// gets another chunk.
 type box struct {
 	// word packs phase, locked, waiting and shut. Setting phase to scheduled
-	// hands first from the sender to the turn; clearing locked hands in from
-	// one who had it to the next.
+	// hands first from the sender to the turn; clearing locked hands the chain in
+	// from one who had it to the next.
 	word atomic.Uint32
 
-	any bool // first holds a message; its owner's, like first
-	d   *Dispatcher
+	in messages // guarded by locked; on the line of the word
+	d  *Dispatcher
 
-	in    []any // guarded by locked
+	bounded *bounded // the queue of a mailbox with a capacity or priorities; else nil
+
+	any   bool  // first holds a message; its owner's, like first
 	first any   // see above
-	out   []any // the turn's: a batch that was taken, handled up to begun
-	begun int
-	gave  int // the capacity of what the turn gave for out, which is now in's; the turn's
+	out   taken // the turn's
 
 	// left is how many messages of first and out the last turn left for the next one,
 	// for Len; known is what the turn has written to it.
 	left  atomic.Int32
 	known int32
-
-	bounded *bounded // the queue of a mailbox with a capacity or priorities; else nil
-
-	next *box // in the injector; guarded by its mutex
 
 	cell actor.Cell // last: what senders read most is at its beginning
 }
@@ -59,13 +55,10 @@ const (
 	phaseSuspended = 2 // nobody runs it; only a system message schedules it
 	phaseGone      = 3 // it has stopped
 
-	bitLocked  = 1 << 2 // somebody has in
+	bitLocked  = 1 << 2 // a goroutine has in
 	bitWaiting = 1 << 3 // in is not empty
 	bitShut    = 1 << 4 // Close was called: in takes no more
 )
-
-// keep is the largest buffer, in messages, that an idle mailbox keeps.
-const keep = 1024
 
 var _ actor.Port = (*box)(nil)
 
@@ -93,11 +86,11 @@ func (b *box) Send(msg any, from actor.Worker) actor.SendResult {
 	if v&(bitShut|phaseMask) != phaseScheduled {
 		return b.sendSlow(v, msg, from)
 	}
-	n := len(b.in) + 1
-	b.in = append(b.in, msg)
+	b.in.push(msg)
+	n := b.in.n
 	b.word.Store(v | bitWaiting) // hands in over; the actor has been scheduled
 	if n&(n-1) == 0 {
-		b.offer(n, from)
+		b.offer(int(n), from)
 	}
 	return actor.Sent
 }
@@ -109,7 +102,7 @@ func (b *box) sendSlow(v uint32, msg any, from actor.Worker) actor.SendResult {
 		b.word.Store(v)
 		return actor.Closed
 	}
-	b.in = append(b.in, msg)
+	b.in.push(msg)
 	if v&phaseMask != phaseIdle {
 		b.word.Store(v | bitWaiting) // it must not be scheduled
 		return actor.Sent
@@ -123,7 +116,7 @@ func (b *box) sendSlow(v uint32, msg any, from actor.Worker) actor.SendResult {
 // waits for its turn, if it waits for the sender's own worker. It is apart from Send
 // because it is called seldom.
 func (b *box) offer(n int, from actor.Worker) {
-	if w, ok := from.(*runner); ok {
+	if w, ok := from.(*worker); ok {
 		w.offer(b, n)
 	}
 }
@@ -139,15 +132,10 @@ func (b *box) lock() uint32 {
 			}
 			continue
 		}
-		if spins%16 == 15 {
-			runtime.Gosched() // whoever has it may have lost its processor
+		if spins%128 == 127 {
+			runtime.Gosched() // the one that has it may have lost its processor
 		}
 	}
-}
-
-// SendWait implements [actor.Port].
-func (b *box) SendWait(ctx context.Context, msg any, from actor.Worker) error {
-	return b.bounded.wait(ctx, b, msg, from)
 }
 
 // Wake implements [actor.Port].
@@ -169,20 +157,20 @@ func (b *box) Wake(from actor.Worker) {
 // Close implements [actor.Port].
 func (b *box) Close() {
 	v := b.lock()
-	in := b.in
-	b.in = nil
+	head, last, n := b.in.take(nil)
 	b.word.Store(v&^bitWaiting | bitShut)
 	if b.any {
 		b.cell.Undelivered(b.first, actor.ErrStopped)
 		b.first, b.any = nil, false
 	}
-	for _, msg := range b.out[b.begun:] {
-		b.cell.Undelivered(msg, actor.ErrStopped)
+	for b.out.n > 0 {
+		b.cell.Undelivered(b.out.next(), actor.ErrStopped)
 	}
-	b.out, b.begun = nil, 0
-	for _, msg := range in {
-		b.cell.Undelivered(msg, actor.ErrStopped)
+	b.out.used()
+	for b.out.begin(head, last, n); b.out.n > 0; {
+		b.cell.Undelivered(b.out.next(), actor.ErrStopped)
 	}
+	b.out.used()
 	if b.bounded != nil {
 		b.bounded.close(b)
 	}
@@ -195,9 +183,9 @@ func (b *box) Len() int {
 		return b.bounded.len()
 	}
 	v := b.lock()
-	n := len(b.in)
+	n := b.in.n
 	b.word.Store(v)
-	return n + int(b.left.Load())
+	return int(n + b.left.Load())
 }
 
 // pop takes the next message. Only the turn calls it.
@@ -207,30 +195,25 @@ func (b *box) pop() (any, bool) {
 		b.first, b.any = nil, false
 		return msg, true
 	}
-	if b.begun < len(b.out) {
-		msg := b.out[b.begun]
-		b.out[b.begun] = nil
-		b.begun++
-		return msg, true
+	if b.out.n == 0 {
+		if b.bounded != nil {
+			return b.bounded.pop()
+		}
+		if b.word.Load()&bitWaiting == 0 {
+			return nil, false
+		}
+		used := b.out.used()
+		v := b.lock()
+		head, last, n := b.in.take(used)
+		b.word.Store(v &^ bitWaiting)
+		b.out.begin(head, last, n)
 	}
-	if b.bounded != nil {
-		return b.bounded.pop()
-	}
-	if b.word.Load()&bitWaiting == 0 {
-		return nil, false
-	}
-	b.gave = cap(b.out)
-	v := b.lock()
-	b.in, b.out, b.begun = b.out[:0], b.in, 1
-	b.word.Store(v &^ bitWaiting)
-	msg := b.out[0]
-	b.out[0] = nil
-	return msg, true
+	return b.out.next(), true
 }
 
 // after does what the verdict v of a turn asks for.
-func (b *box) after(w *runner, v actor.Verdict) {
-	rest := int32(len(b.out) - b.begun)
+func (b *box) after(w *worker, v actor.Verdict) {
+	rest := b.out.n
 	if b.any {
 		rest++
 	}
@@ -250,49 +233,56 @@ func (b *box) after(w *runner, v actor.Verdict) {
 	}
 }
 
+// run implements runnable: it runs a turn.
+func (b *box) run(w *worker, _ any) {
+	if w.d != b.d {
+		b.d.enter(w)
+	}
+	b.after(w, b.turn(w))
+}
+
+// recovers implements runnable.
+func (b *box) recovers() bool { return true }
+
+// caught implements runnable.
+func (b *box) caught(w *worker, recovered any) {
+	v := b.cell.Caught(&w.tally.Tally, w.handled, recovered)
+	w.handled = nil
+	b.after(w, v)
+}
+
 // turn runs a turn of the actor on w. It keeps the message that is being handled in
-// handled, for whoever deals with a turn that does not return.
-func (b *box) turn(w *runner, handled *any) actor.Verdict {
+// w.handled, for a turn that does not return.
+func (b *box) turn(w *worker) actor.Verdict {
 	if invariants.Enabled && b.word.Load()&phaseMask != phaseScheduled {
 		invariants.Violated("workstealing", "an actor has a turn only if it is scheduled")
 	}
 	if b.cell.BeginTurn(w) {
 		for {
 			var msg any
-			if i := b.begun; i < len(b.out) && !b.any { // what pop would do; in a stream nearly always
-				msg = b.out[i]
-				b.out[i] = nil
-				b.begun = i + 1
+			if b.out.n > 0 && !b.any { // what pop would do; in a stream nearly always
+				msg = b.out.next()
 			} else {
 				var ok bool
 				if msg, ok = b.pop(); !ok {
 					break
 				}
 			}
-			*handled = msg
+			w.handled = msg
 			if !b.cell.Invoke(msg) {
 				break
 			}
 		}
-		*handled = nil // it must not stay alive while the worker sleeps
+		w.handled = nil // it must not stay alive while the worker sleeps
 	}
-	return b.cell.EndTurn(&w.tally)
+	return b.cell.EndTurn(&w.tally.Tally)
 }
 
 // rest ends the actor's time in the schedule: phase is idle or suspended. If
 // there is something to do after all it is scheduled again.
-func (b *box) rest(w *runner, phase uint32) {
-	if len(b.out) == b.begun && cap(b.out) > keep {
-		b.out, b.begun = nil, 0
-	}
-	if b.gave > keep {
-		// Both buffers have grown. A message that has come meanwhile keeps its own.
-		b.gave = 0
-		v := b.lock()
-		if len(b.in) == 0 {
-			b.in = nil
-		}
-		b.word.Store(v)
+func (b *box) rest(w *worker, phase uint32) {
+	if s := b.out.out; s != nil && b.out.n == 0 && len(s.msgs) >= large {
+		b.out.used() // an idle mailbox keeps no large chunk
 	}
 	for {
 		v := b.word.Load()
@@ -300,7 +290,7 @@ func (b *box) rest(w *runner, phase uint32) {
 		case v&bitLocked != 0:
 			runtime.Gosched()
 			continue
-		case phase == phaseIdle && (v&bitWaiting != 0 || b.any || b.begun < len(b.out)):
+		case phase == phaseIdle && (v&bitWaiting != 0 || b.any || b.out.n > 0):
 			w.push(b)
 			return
 		case !b.word.CompareAndSwap(v, v&^phaseMask|phase):

@@ -51,12 +51,14 @@ func TestLenCountsWhatATurnLeft(t *testing.T) {
 	})
 }
 
-// An actor that has had very many messages waiting keeps neither of its buffers.
+// An actor that has had very many messages waiting keeps none of its large chunks.
 func TestIdleMailboxGivesMemoryBack(t *testing.T) {
 	const n = 1 << 18 // 4 MiB a buffer
 	inUse := func() uint64 {
 		var m runtime.MemStats
-		runtime.GC()
+		for range 3 { // a sync.Pool keeps what it has for two
+			runtime.GC()
+		}
 		runtime.ReadMemStats(&m)
 		return m.HeapAlloc
 	}
@@ -99,29 +101,4 @@ func TestIdleMailboxGivesMemoryBack(t *testing.T) {
 	}
 	runtime.KeepAlive(s)
 	shutdown(t, s)
-}
-
-// A mailbox with a capacity or priorities allocates nothing for a message once
-// it has had as many.
-func TestBoundedAllocatesNothing(t *testing.T) {
-	for name, cfg := range map[string]actor.MailboxConfig{
-		"first in, first out": {Capacity: 64, Policy: actor.DropNewest},
-		"oldest dropped":      {Capacity: 16, Policy: actor.DropOldest},
-		"priority":            {Priority: func(m any) int { return len(m.(string)) % 3 }},
-	} {
-		q := newBounded(cfg)
-		work := func() {
-			for _, m := range [...]any{"a", "bb", "ccc", "dddd"} {
-				for range 8 {
-					q.offer(m)
-				}
-			}
-			for _, ok := q.pop(); ok; _, ok = q.pop() {
-			}
-		}
-		work()
-		if n := testing.AllocsPerRun(100, work); n != 0 {
-			t.Errorf("%s: %v allocations for 32 messages, want none", name, n)
-		}
-	}
 }

@@ -18,7 +18,7 @@ const (
 	//
 	// Bound: an actor that is in a worker's queue behind p others has its turn
 	// after at most 65·(p+1) turns of that worker, and one told from outside,
-	// with p others before it, after at most 61·(p+1).
+	// with p others before it, after at most 61·(p+1) turns of any worker.
 	Fair Strategy = iota
 
 	// Priority gives a turn to the actor whose Props.Priority is highest, and
@@ -53,36 +53,37 @@ func (s Strategy) String() string {
 	return "Strategy(" + strconv.Itoa(int(s)) + ")"
 }
 
-// Config is what can be chosen about a [Dispatcher]. The zero value is the
+// Config is what can be chosen about a [Pool]. The zero value is the
 // default.
 type Config struct {
 	// Strategy is the order in which actors have their turns.
 	Strategy Strategy
 
-	// Parallelism is how many workers run handlers at the same time, as long as
-	// none is stuck in one; 0 means GOMAXPROCS at the time of Start.
+	// Parallelism is how many workers run jobs at the same time, as long as
+	// none is stuck in one; 0, or what is not less than GOMAXPROCS when the pool is made,
+	// means GOMAXPROCS.
 	Parallelism int
 
 	// MinWorkers is how many workers stay, parked, while there is no work for
-	// them. The default is 0: an idle system ends up without goroutines. Workers
-	// are started when there is first work for them, these too.
+	// them. The default is 0. Workers are started when there is first work for them,
+	// these too.
 	MinWorkers int
 
-	// MaxWorkers is the most workers there may be, with those that are stuck in
-	// a handler or wait for room in a mailbox. 0 means 10,000, Go's own limit
+	// MaxWorkers is the most workers that have a goroutine at the same time, with those
+	// that are stuck in a job or wait for room in a mailbox. 0 means 10,000, Go's own limit
 	// for threads, or Parallelism if that is more. When so many are stuck, the
-	// others' actors wait until one is not.
+	// others' jobs wait until one is not.
 	MaxWorkers int
 
-	// KeepAlive is how long a worker stays parked without work before it ends,
-	// unless it is one of the last MinWorkers; 0 means a minute. A parked worker
-	// costs a goroutine's stack and its queue, some 5 KiB; one that has ended is
-	// made anew when it is needed.
+	// KeepAlive is how long a worker stays parked without work before it is let go of,
+	// unless it is one of the last MinWorkers; 0 means a minute. More than 64, or
+	// MinWorkers, are never parked. A parked worker has no goroutine and costs its
+	// queue, at most 8 KiB with the default QueueCapacity.
 	KeepAlive time.Duration
 
-	// QueueCapacity is how many ready actors wait in one worker's own queue; when
+	// QueueCapacity is how many jobs wait in one worker's own queue; when
 	// it is full half of it goes to the queue that all share. It must be a power of
-	// two from 2 to 1<<16; 0 means 256, which takes 2 KiB.
+	// two from 2 to 1<<15; 0 means 256, which takes 8 KiB once so many have waited.
 	QueueCapacity int
 }
 
@@ -98,9 +99,6 @@ func (e *ConfigError) Error() string {
 
 // complete fills the defaults in, or returns a *ConfigError.
 func (c *Config) complete() error {
-	if c.Parallelism == 0 {
-		c.Parallelism = runtime.GOMAXPROCS(0)
-	}
 	if c.MaxWorkers == 0 {
 		c.MaxWorkers = max(10_000, c.Parallelism)
 	}
@@ -121,8 +119,11 @@ func (c *Config) complete() error {
 		return &ConfigError{"MinWorkers", "must be from 0 to MaxWorkers, which is " + strconv.Itoa(c.MaxWorkers)}
 	case c.KeepAlive < 0:
 		return &ConfigError{"KeepAlive", "must not be negative"}
-	case c.QueueCapacity < 2 || c.QueueCapacity > 1<<16 || c.QueueCapacity&(c.QueueCapacity-1) != 0:
-		return &ConfigError{"QueueCapacity", "must be a power of two from 2 to 65536"}
+	case c.QueueCapacity < 2 || c.QueueCapacity > 1<<15 || c.QueueCapacity&(c.QueueCapacity-1) != 0:
+		return &ConfigError{"QueueCapacity", "must be a power of two from 2 to 32768"}
+	}
+	if c.Parallelism >= runtime.GOMAXPROCS(0) {
+		c.Parallelism = 0 // no bound that Go's scheduler does not set itself
 	}
 	return nil
 }

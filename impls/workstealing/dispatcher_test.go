@@ -247,8 +247,8 @@ func TestNoGoroutineIsLeft(t *testing.T) {
 			})
 			_ = r.Tell(1)
 			synctest.Wait()
-			if d.running == 0 || d.running != len(d.parked) {
-				t.Errorf("%d of %d workers are parked in an idle system", len(d.parked), d.running)
+			if a, r := d.pool.active.Load(), d.pool.running.Load(); a != 0 || r != 0 {
+				t.Errorf("%d workers in %d goroutines in an idle system", a, r)
 			}
 			_ = r.Tell(2)
 			shutdown(t, s)
@@ -286,56 +286,6 @@ func TestGoexitKeepsTheWorker(t *testing.T) {
 	})
 }
 
-// The ring hands every actor out once, to its owner or a thief.
-func TestRingHandsEachActorOutOnce(t *testing.T) {
-	const n = 20_000
-	var q ring
-	q.init(256)
-	boxes := make([]box, n)
-	var taken sync.Map
-	took := func(b *box) {
-		if b == nil {
-			return
-		}
-		if _, twice := taken.LoadOrStore(b, true); twice {
-			t.Error("an actor was taken twice")
-		}
-	}
-	var wg sync.WaitGroup
-	var over atomic.Bool
-	for range 2 {
-		wg.Go(func() {
-			var own ring
-			own.init(256)
-			for !over.Load() || q.len() > 0 {
-				took(q.steal(&own))
-				for b := own.pop(); b != nil; b = own.pop() {
-					took(b)
-				}
-				runtime.Gosched()
-			}
-		})
-	}
-	for i := range boxes {
-		for !q.push(&boxes[i]) {
-			took(q.pop())
-		}
-		if i%3 == 0 {
-			took(q.pop())
-		}
-	}
-	over.Store(true)
-	wg.Wait()
-	for b := q.pop(); b != nil; b = q.pop() {
-		took(b)
-	}
-	count := 0
-	taken.Range(func(any, any) bool { count++; return true })
-	if count != n {
-		t.Errorf("%d of %d actors came out", count, n)
-	}
-}
-
 // A dispatcher serves one system.
 func TestDispatcherServesOnce(t *testing.T) {
 	d := NewDispatcher()
@@ -346,24 +296,20 @@ func TestDispatcherServesOnce(t *testing.T) {
 	shutdown(t, s)
 }
 
-// pair returns a dispatcher with one worker that is busy, as far as others can see,
-// and one that is parked.
-func pair(t *testing.T, cfg Config) (d *Dispatcher, busy, parked *runner) {
+// busy returns a pool with a worker that runs something, as far as others can see,
+// and that never starts another one: woken says whether it would have.
+func busy(t *testing.T, cfg Config) (w *worker, woken func() bool) {
 	t.Helper()
-	cfg.Parallelism, cfg.MaxWorkers = 2, max(cfg.MaxWorkers, 2) // no other is started
-	d = NewDispatcherWith(cfg)
-	if err := d.Start(); err != nil {
+	p, err := NewPool(cfg)
+	if err != nil {
 		t.Fatal(err)
 	}
-	busy, parked = newRunner(d, 1), newRunner(d, 2)
-	parked.asleep = true
-	d.workers.Store(&[]*runner{busy, parked})
-	d.running, d.parked = 2, []*runner{parked}
-	d.count()
-	d.patrols.Store(true)
-	d.timer = time.AfterFunc(time.Hour, func() {})
-	t.Cleanup(func() { d.timer.Stop() })
-	return d, busy, parked
+	p.start = func() {}
+	w = p.unpark()
+	p.armed.Store(true)
+	p.timer = time.AfterFunc(time.Hour, func() {})
+	t.Cleanup(func() { p.timer.Stop() })
+	return w, func() bool { return searching(p.search.Load()) > 0 }
 }
 
 // Another worker is woken for actors in a queue only if they would wait there for
@@ -382,57 +328,71 @@ func TestWorkerIsWokenWhenItPays(t *testing.T) {
 		{"not known yet", 0, 2, Config{}, true},
 		{"work-conserving", 1, 2, Config{Strategy: WorkConserving}, true},
 		{"a full queue", 1, 5, Config{QueueCapacity: 4}, true},
+		{"all workers are busy", worthwhile, 2, Config{MaxWorkers: 1}, false},
 	} {
-		_, w, parked := pair(t, c.cfg)
+		w, woken := busy(t, c.cfg)
 		w.cost.Store(c.cost)
 		for range c.actors {
 			w.push(new(box))
 		}
-		if got := len(parked.wake) > 0; got != c.woken {
+		if got := woken(); got != c.woken {
 			t.Errorf("%s: woken is %v, want %v", c.name, got, c.woken)
+		}
+		if w.pool.visible(nil) != (c.woken || c.cfg.MaxWorkers > 0) {
+			t.Errorf("%s: visible is %v", c.name, w.pool.visible(nil))
 		}
 	}
 }
 
-// What it did not pay to wake somebody for is not forgotten: the patrol does when
-// the same actor is the first in the queue at its next round, and not before.
-func TestPatrolFindsWhoWaits(t *testing.T) {
-	d, w, parked := pair(t, Config{})
+// What it did not pay to wake a worker for is not forgotten: the watchdog does when
+// the same actor is the first in the queue at its next look, and not before.
+func TestWatchdogFindsWhoWaits(t *testing.T) {
+	w, woken := busy(t, Config{})
 	w.cost.Store(1)
 	w.push(new(box))
 	w.push(new(box))
-	w.head = ^uint32(0) // as if another one had been first at the last round
-	d.round()
-	if len(parked.wake) > 0 {
-		t.Fatal("a worker was woken at the first round")
+	w.head = ^uint16(0) // as if another one had been first at the last look
+	w.pool.watch()
+	if woken() {
+		t.Fatal("a worker was woken at the first look")
 	}
 	w.answer()
 	w.cost.Store(1)
-	d.round()
-	if len(parked.wake) == 0 {
-		t.Fatal("no worker was woken although the same actor was first in the queue for a round")
+	w.pool.watch()
+	if !woken() {
+		t.Fatal("no worker was woken although the same actor was first in the queue since the last look")
 	}
 }
 
-// A worker that has not answered by the next round counts as stuck, and a rescuer is
-// woken if actors wait for it; one that has answered does not.
-func TestPatrolFindsWhoIsStuck(t *testing.T) {
+// A worker that has not answered by the next look counts as stuck, and another one is
+// woken if actors wait for it, also the one that is to run next there, which it may
+// take; one that has answered does not.
+func TestWatchdogFindsWhoIsStuck(t *testing.T) {
 	for _, c := range []struct{ answers, waits, woken bool }{
 		{false, true, true},
 		{false, false, false},
 		{true, true, false},
 	} {
-		d, w, parked := pair(t, Config{})
+		w, woken := busy(t, Config{})
+		b := new(box)
 		if c.waits {
-			w.next.Store(new(box))
+			w.next.Store(b)
 		}
-		d.round()
+		w.pool.watch()
 		if c.answers {
 			w.answer()
 		}
-		d.round()
-		if woken := len(parked.wake) > 0; woken != c.woken || parked.rescuer != c.woken {
-			t.Errorf("%+v: woken is %v, as a rescuer %v", c, woken, parked.rescuer)
+		w.pool.watch()
+		if got := woken(); got != c.woken || w.stuck.Load() == c.answers {
+			t.Errorf("%+v: woken is %v, stuck %v", c, got, w.stuck.Load())
+		}
+		j, ok := w.pool.unpark().grab()
+		if ok != c.woken || ok && j.r != runnable(b) {
+			t.Errorf("%+v: another worker finds %v", c, ok)
+		}
+		w.answer()
+		if w.stuck.Load() || w.pool.stuck.Load() != 0 {
+			t.Errorf("%+v: it is stuck after it has answered", c)
 		}
 	}
 }
@@ -451,13 +411,13 @@ func TestNextIsOfferedWhenItPays(t *testing.T) {
 		{worthwhile, 1, true},
 		{0, 1, true},
 	} {
-		_, w, parked := pair(t, Config{})
+		w, woken := busy(t, Config{})
 		w.cost.Store(c.cost)
 		b := new(box)
 		w.next.Store(b)
 		w.offer(b, c.n)
-		if got := w.next.Load() == nil && w.queue.len() == 1; got != c.offered || c.offered != (len(parked.wake) > 0) {
-			t.Errorf("cost %d, message %d: offered is %v, somebody woken %v, want %v", c.cost, c.n, got, len(parked.wake) > 0, c.offered)
+		if got := w.next.Load() == nil && w.queue.len() == 1; got != c.offered || c.offered != woken() {
+			t.Errorf("cost %d, message %d: offered is %v, a worker woken %v, want %v", c.cost, c.n, got, woken(), c.offered)
 		}
 	}
 }
@@ -465,7 +425,8 @@ func TestNextIsOfferedWhenItPays(t *testing.T) {
 // A worker writes down what its turns take.
 func TestAnswerMeasuresTurns(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		_, w, _ := pair(t, Config{})
+		w, _ := busy(t, Config{})
+		new(Dispatcher).enter(w)
 		w.answer()
 		w.tally.Turns += 1000
 		time.Sleep(time.Millisecond)
@@ -482,132 +443,79 @@ func TestAnswerMeasuresTurns(t *testing.T) {
 	})
 }
 
-// Handlers that compute for some milliseconds are not blocked: they must not
-// have workers multiply. Each round of the patrol takes every worker that has
-// ended no turn for stuck, those that wait for a processor included, so it must
-// notice that who was to help them had to wait for one, too.
-func TestBusyHandlersDoNotMultiplyWorkers(t *testing.T) {
-	spin := func(*actor.Context, any) error {
-		for begun := time.Now(); time.Since(begun) < 3*time.Millisecond; {
-		}
-		return nil
+// Jobs that compute for long are not blocked: they must not have workers multiply. A new
+// worker leaves a slice to each that there is, if its yields go on for one. (The collector
+// may end a slice early, so the first of several tries that leaves all of them will do; a
+// worker that leaves none never would.)
+func TestNewWorkerLeavesSlicesToThoseThatCompute(t *testing.T) {
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
+	w, _ := busy(t, Config{})
+	p := w.pool
+	p.inject.push(job{r: new(box)}) // there is work
+	looks := func(active, waiting int32) uint32 {
+		p.active.Store(active)
+		p.waiting.Store(waiting)
+		before := round(p.search.Load())
+		p.await()
+		return round(p.search.Load()) - before
 	}
-	var refs []actor.Ref
-	ready := make(chan struct{})
-	s, err := actor.NewSystem(actor.Config{
-		Dispatcher: NewDispatcher(),
-		Guardian: actor.Props{New: func() actor.Actor {
-			return actor.ReceiveFunc(func(ctx *actor.Context, _ any) error {
-				for range 200 {
-					r, err := ctx.Spawn(actor.Props{New: func() actor.Actor { return actor.ReceiveFunc(spin) }})
-					if err != nil {
-						return err
-					}
-					refs = append(refs, r)
-				}
-				close(ready)
-				return nil
-			})
-		}},
+	var over atomic.Bool
+	var hog sync.WaitGroup
+	hog.Go(func() {
+		for !over.Load() {
+		}
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := s.UserGuardian().Tell(0); err != nil {
-		t.Fatal(err)
-	}
-	<-ready
-	for _, r := range refs {
-		if err := r.Tell(0); err != nil {
-			t.Fatal(err)
+	const want = 6 // once before each of 5 slices, and once more
+	got := uint32(0)
+	for try := 0; try < 20 && got != want; try++ {
+		if got = looks(5, 0); got > want {
+			t.Fatalf("it looked %d times, want at most %d", got, want)
 		}
 	}
-	most := 0
-	for s.Stats().Messages < uint64(len(refs)) {
-		most = max(most, s.Stats().Workers)
-		runtime.Gosched()
+	if got != want {
+		t.Errorf("it looked %d times, want %d", got, want)
 	}
-	if err := s.Shutdown(context.Background()); err != nil {
-		t.Fatal(err)
-	}
-	t.Logf("at most %d workers", most)
-	// A few more come and go on a machine that others use as well. Without
-	// patience they are as many as actors before long; see also
-	// TestRescuersArePatient.
-	if limit := len(refs) / 2; most > limit {
-		t.Errorf("%d workers for %d busy actors on %d processors, want at most %d", most, len(refs), runtime.GOMAXPROCS(0), limit)
+	over.Store(true)
+	hog.Wait()
+	if got := looks(1, 1); got != 1 {
+		t.Errorf("it looked %d times, want once: the only worker has said that it waits", got)
 	}
 }
 
-// There are no more rescuers while one is on its way, nor for a while after one has
-// had to wait for a processor; then there are again.
-func TestRescuersArePatient(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		d, w, first := pair(t, Config{MaxWorkers: 3})
-		second := newRunner(d, 3)
-		second.asleep = true
-		d.parked = []*runner{second, first} // who parked last is woken first
-		d.running++
-		w.next.Store(new(box))
-		d.round()
-		d.round()
-		if len(first.wake) == 0 {
-			t.Fatal("nobody was roused for a worker that is stuck")
-		}
-		d.round()
-		if len(second.wake) > 0 {
-			t.Fatal("another rescuer was roused while the first had not begun to look")
-		}
-		time.Sleep(10 * time.Millisecond) // so long has the first one waited for a processor
-		d.arrived(first)
-		d.round()
-		if len(second.wake) > 0 {
-			t.Fatal("another rescuer was roused although the first had to wait for a processor")
-		}
-		time.Sleep(time.Second)
-		d.round()
-		if len(second.wake) == 0 {
-			t.Fatal("no rescuer was roused after a second in which a worker was stuck")
-		}
-	})
-}
-
-// A worker that was promised and is not to be had leaves the patrol behind:
-// meanwhile others have seen that somebody is about to look, and have left to him
+// A worker that was promised and is not to be had leaves the watchdog behind:
+// meanwhile others have seen that one is about to look, and have left to it
 // what they made ready.
-func TestAlertThatFindsNobodyLeavesThePatrol(t *testing.T) {
+func TestWorkerTooManyLeavesTheWatchdog(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		d, w, parked := pair(t, Config{})
-		d.patrols.Store(false)
-		// The other worker was woken for something else. That spare says so comes
-		// last.
-		d.parked, parked.asleep = nil, false
+		w, _ := busy(t, Config{MaxWorkers: 1})
+		p := w.pool
+		p.armed.Store(false)
 		w.next.Store(new(box))
-		d.alert()
-		if !d.patrols.Load() {
-			t.Error("an actor waits, nobody looks for it, and no patrol is set")
+		p.search.Add(1)
+		p.running.Add(1)
+		p.work()
+		if !p.armed.Load() {
+			t.Error("an actor waits, no worker searches, and the watchdog is not armed")
 		}
-		if n := d.watch.Load(); n != 0 {
-			t.Errorf("%d workers are believed to look, and none does", n)
+		if n, r := p.search.Load()&0xffffffff, p.running.Load(); n != 0 || r != 0 {
+			t.Errorf("%d workers are believed to search in %d goroutines, and none does", n, r)
 		}
-		d.timer.Stop()
+		p.timer.Stop()
 	})
 }
 
 // What an actor sent to first waits with the worker as what it sent to last does,
-// should the handler block now: the patrol looks after it, also if it had ended.
+// should the handler block now: the watchdog looks after it, also if it had ended.
 func TestDisplacedActorIsLookedAfter(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		d, w, parked := pair(t, Config{})
-		d.patrols.Store(false)
-		d.parked, parked.asleep = nil, false // busy as well
-		d.count()
+		w, _ := busy(t, Config{})
+		w.pool.armed.Store(false)
 		w.cost.Store(1000) // so that they are not worth another worker
 		w.next.Store(new(box))
-		d.schedule(new(box), w)
-		if !d.patrols.Load() {
-			t.Error("two actors wait for a worker in a turn that may never end, and no patrol is set")
+		(&Dispatcher{pool: w.pool}).schedule(new(box), w)
+		if !w.pool.armed.Load() {
+			t.Error("two actors wait for a worker in a turn that may never end, and the watchdog is not armed")
 		}
-		d.timer.Stop()
+		w.pool.timer.Stop()
 	})
 }

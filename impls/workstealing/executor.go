@@ -2,7 +2,6 @@ package workstealing
 
 import (
 	"context"
-	"math/bits"
 	"runtime"
 	"sync"
 	"sync/atomic"
@@ -18,13 +17,6 @@ const (
 	// stack exceeds 1 GB (250 MB where an int has 32 bits), which leaves 64 KB
 	// for each task, and one that does little takes less than 1 KB.
 	deepest = 1 << 14
-
-	// patience is the most turns that a new processor leaves to those that are busy
-	// with tasks which wait for one another, before it takes over other work (see
-	// Executor.await). Such a turn is a time slice of Go's scheduler, 10 ms. It
-	// leaves one to each that there is, up to this: so in a second of such work there
-	// are some 14 processors more, and not one each slice.
-	patience = 32
 )
 
 // The word of a task's room: its [task.Status] in the two lowest bits, and these.
@@ -43,82 +35,114 @@ const (
 	status = 3
 )
 
-// Executor runs tasks on processors that steal from one another, and a task that
+// Executor runs tasks on a [Pool], and a task that
 // waits for one that nobody has begun runs it in its own place. Make one with
 // [NewExecutor].
 //
 // An executor without work has no goroutines; one that is no longer used need not
 // be closed.
 type Executor struct {
-	start func() // work; a value, to start a goroutine without allocating a closure
-
-	// watch packs round<<32 | lookers, as that of Pool does: whoever makes a task
-	// visible reads lookers afterwards and starts a processor at 0; whoever stops
-	// looking lowers lookers first and looks once more afterwards.
-	watch  atomic.Uint64
+	pool   *Pool
 	closed atomic.Bool
 	_      [47]byte // read for every task, written rarely
 
-	// loops and joins count the processors that have begun a task in this round,
-	// loops those that were between two tasks, and joins those that did so in a
-	// task that waits.
-	loops, joins atomic.Int32
-	_            [56]byte
-
-	arrivals arrivals
-
 	// accepted counts the tasks started from outside, and canceled those that
-	// were over by Cancel. A processor counts the others, in its forks and in over.
+	// were over by Cancel. Workers count the others in their books.
 	accepted, canceled atomic.Uint32
-
-	rows   atomic.Pointer[[]*row] // every slot in use, and some that are parked, for thieves
-	active atomic.Int32           // the slots that have a goroutine; written under mu
-
-	mu     sync.Mutex   // guards what follows and the writing of rows and active
-	parked []*processor // slots without a goroutine
-	made   uint64       // slots ever made
-	before uint32       // pending tasks in the books of slots that were dropped, modulo 1<<32
+	books              records[books]
 
 	waits sync.Mutex // guards every room's Own
 }
 
-var _ task.Executor = (*Executor)(nil)
-
-// NewExecutor returns an executor of tasks.
-func NewExecutor() *Executor {
-	x := new(Executor)
-	x.start = x.work
-	x.rows.Store(new([]*row))
-	return x
+// books is what a worker counts for an executor, modulo 1<<32.
+type books struct {
+	started, over atomic.Uint32 // written by the worker
+	_             [56]byte      // the next worker's must not share the line
 }
 
+var _ task.Executor = (*Executor)(nil)
+
+// NewExecutor returns an executor of tasks, on a pool of its own.
+func NewExecutor() *Executor { return NewExecutorOn(newPool()) }
+
+// NewExecutorOn returns an executor of tasks on p.
+func NewExecutorOn(p *Pool) *Executor { return &Executor{pool: p} }
+
 // Start implements [task.Executor]. A task that another one starts goes to the
-// processor of that one.
+// worker of that one.
 func (x *Executor) Start(h, from *task.Handle) error {
 	if x.closed.Load() {
 		return task.ErrClosed
 	}
-	if p := x.at(from); p != nil {
-		p.forks.push(h)
-		p.show()
+	if w := x.at(from); w != nil {
+		x.of(w).started.Add(1)
+		w.fork((*future)(h))
+		x.pool.wake()
 	} else {
 		x.accepted.Add(1)
-		x.arrivals.push(h)
+		x.pool.submit(job{r: (*future)(h)})
 	}
-	x.wake()
 	return nil
 }
 
-// at returns the processor on which the task is in progress, if it is one of x.
-func (x *Executor) at(h *task.Handle) *processor {
+// of returns the books of w for x.
+func (x *Executor) of(w *worker) *books {
+	if w.x != x {
+		w.x, w.books = x, x.books.of(w)
+	}
+	return w.books
+}
+
+// at returns the worker on which the task is in progress, if it is one of x's pool.
+func (x *Executor) at(h *task.Handle) *worker {
 	if h == nil {
 		return nil
 	}
-	p, _ := h.Room().Place.(*processor)
-	if p == nil || p.x != x {
+	w, _ := h.Room().Place.(*worker)
+	if w == nil || w.pool != x.pool {
 		return nil
 	}
-	return p
+	return w
+}
+
+// future is a task as the pool sees it.
+type future task.Handle
+
+// run implements runnable. The task may be over, or in progress elsewhere.
+func (f *future) run(w *worker, _ any) {
+	if h := (*task.Handle)(f); claim(h) {
+		w.perform(h)
+	}
+}
+
+// recovers implements runnable: Run does.
+func (f *future) recovers() bool { return false }
+
+// caught implements runnable: the deferred function of perform has seen to it.
+func (f *future) caught(*worker, any) {}
+
+// waits reports whether nobody has claimed the task and it is not over.
+func (f *future) waits() bool { return (*task.Handle)(f).Room().Word.Load()&^awaited == 0 }
+
+// perform runs h, which this worker has claimed.
+func (w *worker) perform(h *task.Handle) {
+	if v := w.pool.search.Load(); w.round != round(v) {
+		w.move(round(v))
+	}
+	r := h.Room()
+	if invariants.Enabled && (r.Word.Load()&claimed == 0 || r.Place != nil) {
+		invariants.Violated("workstealing", "a task runs once, by who has claimed it")
+	}
+	s := task.Failed // unless Run returns
+	w.depth++
+	r.Place = w
+	defer func() {
+		w.depth--
+		r.Place = nil
+		x := h.Executor().(*Executor)
+		x.end(h, s, &x.of(w).over)
+	}()
+	s = h.Run()
 }
 
 // state is the state of a task with the word v.
@@ -216,11 +240,9 @@ func (x *Executor) Done(h *task.Handle) <-chan struct{} {
 func (x *Executor) Wait(ctx context.Context, h, from *task.Handle) error {
 	v := h.Room().Word.Load()
 	if v&^awaited == 0 && from != nil && task.Own(ctx, from) {
-		if p := x.at(from); p != nil && p.depth < deepest && x.Status(from) == task.Pending {
-			if claim(h) {
-				p.forks.trim() // as a rule it is the newest
-				p.perform(h)
-			}
+		if w := x.at(from); w != nil && w.depth < deepest && x.Status(from) == task.Pending && claim(h) {
+			w.queue.drop((*future)(h))
+			w.perform(h)
 		}
 		v = h.Room().Word.Load()
 	}
@@ -230,18 +252,19 @@ func (x *Executor) Wait(ctx context.Context, h, from *task.Handle) error {
 	return x.block(ctx, h, from)
 }
 
-// block is Wait without helping. If it blocks a processor's goroutine somebody else
+// block is Wait without helping. If it blocks a worker's goroutine somebody else
 // looks after what is visible, as in any other case in which one blocks.
 func (x *Executor) block(ctx context.Context, h, from *task.Handle) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
 	done := x.Done(h)
-	p := x.at(from)
-	if p != nil {
-		p.still()
+	w := x.at(from)
+	if w != nil {
+		w.block()
+		defer w.unblock()
 	}
-	if p != nil && task.Own(ctx, from) {
+	if w != nil && task.Own(ctx, from) {
 		// The context ends when the task is over, which costs less to wait for.
 		select {
 		case <-done:
@@ -273,22 +296,11 @@ func (x *Executor) Flush(int) int { return 0 }
 // Pending implements [task.Executor]. While tasks are started and end, it may
 // count some that are over, but it leaves none out.
 func (x *Executor) Pending() int {
-	x.mu.Lock()
-	defer x.mu.Unlock()
-	rows := *x.rows.Load()
-	n := x.before - x.canceled.Load()
-	for _, r := range rows {
-		for i := range r.used {
-			n -= r.slots[i].Load().over.Load()
-		}
-	}
+	n := -x.canceled.Load()
+	x.books.each(func(b *books) { n -= b.over.Load() })
 	// Behind the books of what is over: each of these was accepted before.
 	n += x.accepted.Load()
-	for _, r := range rows {
-		for i := range r.used {
-			n += r.slots[i].Load().forks.accepted()
-		}
-	}
+	x.books.each(func(b *books) { n += b.started.Load() })
 	if invariants.Enabled && int32(n) < 0 {
 		invariants.Violated("workstealing", "no pending task is left out of the books")
 	}
@@ -297,134 +309,3 @@ func (x *Executor) Pending() int {
 
 // Close implements [task.Executor].
 func (x *Executor) Close() { x.closed.Store(true) }
-
-// wake starts a processor unless one is looking for work already. It is called
-// after a task became visible.
-func (x *Executor) wake() {
-	for {
-		v := x.watch.Load()
-		if lookers(v) != 0 {
-			return
-		}
-		if x.watch.CompareAndSwap(v, v+1) { // fails also if only the round changed
-			go x.start()
-			return
-		}
-	}
-}
-
-// await returns when this new processor is needed. It is Pool.await, but that a
-// task which waits may run others for as long as it likes on its processor, which
-// looks at nothing else meanwhile: so for such ones it waits a few turns only.
-func (x *Executor) await() {
-	procs := int32(runtime.GOMAXPROCS(0))
-	for turn := int32(0); ; turn++ {
-		loops, joins := x.loops.Swap(0), x.joins.Swap(0)
-		x.watch.Add(1 << 32)
-		if loops+joins < procs || loops < procs && turn >= min(x.active.Load(), patience) || !x.visible() {
-			return
-		}
-		runtime.Gosched()
-	}
-}
-
-// visible reports whether there is a task that a looker could take, or one that
-// is claimed or over and was left in a queue.
-func (x *Executor) visible() bool {
-	if !x.arrivals.empty() {
-		return true
-	}
-	for _, r := range *x.rows.Load() {
-		for shown := r.shown.Load(); shown != 0; shown &= shown - 1 {
-			p := r.slots[bits.TrailingZeros64(shown)].Load()
-			if p.forks.len() > 0 {
-				return true
-			}
-			// The owner adds a task and then looks whether it is shown; this hides
-			// it and then looks whether there is a task. One of them sees the other.
-			r.hide(p.bit)
-			if p.forks.len() > 0 {
-				r.show(p.bit)
-				return true
-			}
-		}
-	}
-	return false
-}
-
-// row is places for slots.
-type row struct {
-	// shown has a bit for each slot whose forks may hold a task: looking for work
-	// costs as much as there are such slots, and not as many as are blocked.
-	shown atomic.Uint64
-
-	used  int // how many there are; guarded by the executor's mutex
-	slots [64]atomic.Pointer[processor]
-}
-
-// show sets a bit of shown, and hide clears it. They are not Or and And, which
-// TinyGo does not have for 64 bits on 32-bit processors; they are called when a slot
-// gets its first task, or is found without one, and not for every task.
-func (r *row) show(bit uint64) {
-	for {
-		shown := r.shown.Load()
-		if shown&bit != 0 || r.shown.CompareAndSwap(shown, shown|bit) {
-			return
-		}
-	}
-}
-
-func (r *row) hide(bit uint64) {
-	for {
-		shown := r.shown.Load()
-		if shown&bit == 0 || r.shown.CompareAndSwap(shown, shown&^bit) {
-			return
-		}
-	}
-}
-
-// unpark returns a slot for the calling goroutine.
-func (x *Executor) unpark() *processor {
-	x.mu.Lock()
-	defer x.mu.Unlock()
-	x.active.Add(1)
-	if n := len(x.parked); n > 0 {
-		p := x.parked[n-1]
-		x.parked = x.parked[:n-1]
-		return p
-	}
-	rows := *x.rows.Load()
-	if n := len(rows); n == 0 || rows[n-1].used == len(rows[n-1].slots) {
-		rows = append(rows[:n:n], new(row))
-		x.rows.Store(&rows)
-	}
-	r := rows[len(rows)-1]
-	x.made++
-	p := &processor{x: x, row: r, bit: 1 << r.used, rng: x.made * 0x9e3779b97f4a7c15}
-	r.slots[r.used].Store(p)
-	r.used++
-	return p
-}
-
-// park gives back the slot of a goroutine that is about to end. With the last one
-// all slots but those of one row are dropped.
-func (x *Executor) park(p *processor) {
-	p.forks.tidy()
-	x.mu.Lock()
-	defer x.mu.Unlock()
-	x.parked = append(x.parked, p)
-	rows := *x.rows.Load()
-	if x.active.Add(-1) > 0 || len(rows) == 1 {
-		return
-	}
-	var kept []*processor
-	for _, p := range x.parked {
-		if p.row == rows[0] {
-			kept = append(kept, p)
-		} else {
-			x.before += p.forks.accepted() - p.over.Load()
-		}
-	}
-	x.parked = kept
-	x.rows.Store(&[]*row{rows[0]})
-}

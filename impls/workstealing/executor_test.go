@@ -17,30 +17,63 @@ import (
 	"github.com/dynolab/dyno/task"
 )
 
-// still makes x start no processor until release is called: it seems that one is
-// looking already.
+// still makes x's pool start no worker until release is called: it seems that one is
+// searching already.
 func (x *Executor) still() (release func()) {
-	x.watch.Add(1)
-	return func() { go x.work() }
+	x.pool.search.Add(1)
+	x.pool.running.Add(1)
+	return func() { go x.pool.work() }
 }
 
 // quiet fails the test if x has a goroutine or thinks that a task is pending.
 func quiet(t *testing.T, x *Executor) {
 	t.Helper()
 	synctest.Wait()
-	if a, p, l := x.active.Load(), x.Pending(), lookers(x.watch.Load()); a != 0 || p != 0 || l != 0 {
-		t.Errorf("%d processors, %d tasks and %d lookers are left", a, p, l)
+	if a, p, s := x.pool.active.Load(), x.Pending(), searching(x.pool.search.Load()); a != 0 || p != 0 || s != 0 {
+		t.Errorf("%d workers, %d tasks and %d searching workers are left", a, p, s)
 	}
 }
 
-// slots is how many slots x has.
-func (x *Executor) slots() (n int) {
-	x.mu.Lock()
-	defer x.mu.Unlock()
-	for _, r := range *x.rows.Load() {
+// places is how many workers p has had at once.
+func (p *Pool) places() (n int) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for _, r := range *p.rows.Load() {
 		n += r.used
 	}
 	return n
+}
+
+// slots is how many workers p has.
+func (p *Pool) slots() (n int) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.each(func(*worker) { n++ })
+	return n
+}
+
+// numbered returns n handles that nobody has started, numbered from 1.
+func numbered(n int) []*task.Handle {
+	hs := make([]*task.Handle, n)
+	for i := range hs {
+		hs[i] = new(task.Handle)
+		hs[i].Room().ID = uint64(i + 1)
+	}
+	return hs
+}
+
+// number is the number of h, or 0.
+func number(h *task.Handle) uint64 {
+	if h == nil {
+		return 0
+	}
+	return h.Room().ID
+}
+
+// handle is the task of j, or nil.
+func handle(j job) *task.Handle {
+	f, _ := j.r.(*future)
+	return (*task.Handle)(f)
 }
 
 func one(context.Context) (int, error) { return 1, nil }
@@ -56,7 +89,7 @@ func TestWaitRunsTheAwaited(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		x := NewExecutor()
 		release := x.still()
-		x.watch.Add(1)               // nor any other one
+		x.pool.search.Add(1)         // nor any other one
 		elsewhere := task.Go(x, one) // behind the one that waits for it
 		var order []int
 		f := task.Go(x, func(ctx context.Context) (int, error) {
@@ -80,19 +113,17 @@ func TestWaitRunsTheAwaited(t *testing.T) {
 			}
 			return sum, nil
 		})
-		// The first that arrived begins first; let it be the one that waits.
-		h := elsewhere.Handle()
-		var some [1]*task.Handle
-		x.arrivals.take(some[:])
-		x.arrivals.push(some[0])
-		if some[0] != h {
-			t.Fatal("what arrives does not leave in order")
+		// The first that came begins first; let it be the one that waits.
+		j, _ := x.pool.inject.pop()
+		x.pool.inject.push(j)
+		if j.r != runnable((*future)(elsewhere.Handle())) {
+			t.Fatal("what comes from outside does not leave in order")
 		}
 		release()
 		if v, err := f.Value(context.Background()); v != 140231 || err != nil {
 			t.Errorf("%v, %v; in order %v", v, err, order)
 		}
-		x.watch.Add(^uint64(0))
+		x.pool.search.Add(^uint64(0))
 		quiet(t, x)
 	})
 }
@@ -115,7 +146,7 @@ func TestDeepJoin(t *testing.T) {
 		t.Fatal(v, err)
 	}
 	// Thieves are as fast as the one they steal from now and then, and it waits.
-	if n := x.slots(); n > 2000 {
+	if n := x.pool.places(); n > depth/10 { // a broken one needs as many as tasks
 		t.Errorf("%d goroutines for a chain of %d", n, depth)
 	} else {
 		t.Logf("%d goroutines for a chain of %d", n, depth)
@@ -128,13 +159,13 @@ func TestDeepJoinAlone(t *testing.T) {
 		const depth = 3*deepest + 10
 		x := NewExecutor()
 		f := task.Go(x, func(ctx context.Context) (int, error) {
-			defer x.watch.Add(^uint64(0))
+			defer x.pool.search.Add(^uint64(0))
 			return alone(ctx, depth)
 		})
 		if v, err := f.Value(context.Background()); v != depth || err != nil {
 			t.Fatal(v, err)
 		}
-		if n := x.slots(); n != 4 {
+		if n := x.pool.places(); n != 4 {
 			t.Errorf("%d goroutines for a chain of %d, want 4", n, depth)
 		}
 		quiet(t, x)
@@ -146,15 +177,15 @@ func alone(ctx context.Context, n int) (int, error) {
 	x := task.Current(ctx).Executor().(*Executor)
 	p := x.at(task.Current(ctx))
 	if p.depth == 1 {
-		x.watch.Add(1)
+		x.pool.search.Add(1)
 	}
 	if n == 0 {
 		return 0, nil
 	}
 	f := task.ForkCall(ctx, alone, n-1)
 	if p.depth == deepest {
-		x.watch.Add(^uint64(0))
-		x.wake()
+		x.pool.search.Add(^uint64(0))
+		x.pool.wake()
 	}
 	v, err := f.Value(ctx)
 	return v + 1, err
@@ -253,6 +284,7 @@ func TestWaitFailsBeforeTheContextEnds(t *testing.T) {
 		x := NewExecutor()
 		gate, ended := make(chan struct{}), make(chan error, 1)
 		blocked := task.Go(x, func(context.Context) (int, error) { <-gate; return 1, nil })
+		synctest.Wait() // it has begun, and cannot run in the place of the one that waits
 		waiter := task.Go(x, func(ctx context.Context) (int, error) {
 			_ = ctx.Done() // from now on there is a context that has to be ended
 			ended <- blocked.Handle().Wait(ctx)
@@ -467,12 +499,12 @@ func TestWords(t *testing.T) {
 		}
 		w.Store(c.word)
 		h.Room().Own = make(chan struct{})
-		var over atomic.Uint32
+		over := &new(books).over
 		want := c.word
 		if c.end {
 			want = claimed | uint64(task.Failed)
 		}
-		if got := x.end(h, task.Failed, &over); got != c.end || got != (over.Load() == 1) || w.Load() != want {
+		if got := x.end(h, task.Failed, over); got != c.end || got != (over.Load() == 1) || w.Load() != want {
 			t.Errorf("%s: end says %v, %d are counted, and the word is %#x", c.what, got, over.Load(), w.Load())
 		}
 	}
@@ -484,7 +516,7 @@ func TestGoexit(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		x := NewExecutor()
 		release := x.still()
-		x.watch.Add(1) // there is one processor all the time
+		x.pool.search.Add(1) // there is one processor all the time
 		var inner *task.Future[int]
 		var middle *task.Future[int]
 		outer := task.Go(x, func(ctx context.Context) (int, error) {
@@ -523,7 +555,7 @@ func TestGoexit(t *testing.T) {
 				t.Errorf("what was left ended with %v, %v", v, err)
 			}
 		}
-		x.watch.Add(^uint64(0))
+		x.pool.search.Add(^uint64(0))
 		quiet(t, x)
 	})
 }
@@ -551,7 +583,7 @@ func TestExecutorGrowsWhenTasksBlock(t *testing.T) {
 					})
 				}
 				synctest.Wait()
-				if n := int(x.active.Load()); n != sleepers {
+				if n := int(x.pool.active.Load()); n != sleepers {
 					t.Errorf("%d processors for %d sleepers", n, sleepers)
 				}
 				start := time.Now()
@@ -567,7 +599,7 @@ func TestExecutorGrowsWhenTasksBlock(t *testing.T) {
 					t.Errorf("they slept %v, want an hour side by side", took)
 				}
 				quiet(t, x)
-				if got := x.slots(); got > 64 {
+				if got := x.pool.slots(); got > 64 {
 					t.Errorf("%d slots are kept, want at most 64", got)
 				}
 				if x.Pending() != 0 {
@@ -638,13 +670,13 @@ func TestForwardProgress(t *testing.T) {
 			var hidden *task.Future[int]
 			started, gate := make(chan struct{}), make(chan struct{})
 			blocked := task.Go(x, func(ctx context.Context) (int, error) {
-				x.watch.Add(1)
+				x.pool.search.Add(1)
 				for range 3 * runtime.GOMAXPROCS(0) {
 					_ = task.ForkCall(ctx, hog, &over)
 				}
 				hidden = task.Fork(ctx, one) // the newest: thieves take it last
-				x.watch.Add(^uint64(0))
-				x.wake()
+				x.pool.search.Add(^uint64(0))
+				x.pool.wake()
 				close(started)
 				<-gate
 				return 0, nil
@@ -663,99 +695,99 @@ func TestForwardProgress(t *testing.T) {
 	}
 }
 
-// A processor with any number of tasks of its own looks at what has arrived, at what
-// others have, and at its oldest one, within so many turns.
-func TestGlance(t *testing.T) {
-	hs := numbered(200 + 2*glance)
+// A worker with any number of tasks of its own looks at what comes from outside, and
+// at its oldest one, within so many tasks.
+func TestOwnTasksDoNotStarveOthers(t *testing.T) {
+	hs := numbered(200 + 2*poll)
 	x := NewExecutor()
-	x.watch.Add(1) // nobody else
-	p, other := x.unpark(), x.unpark()
-	own, arrived, others := hs[2:200], hs[0], hs[1]
+	x.pool.search.Add(1) // nobody else
+	w := x.pool.unpark()
+	own, outside := hs[1:200], hs[0]
 	for _, h := range own {
-		p.forks.push(h)
+		w.fork((*future)(h))
 	}
-	x.arrivals.push(arrived)
-	other.forks.push(others)
-	other.show()
+	x.pool.inject.push(job{r: (*future)(outside)})
 	more := hs[200:]
 	var order []uint64
-	for range 2 * glance {
-		h := p.next()
+	for range 2 * poll {
+		j, _ := w.take()
+		h := handle(j)
 		order = append(order, number(h))
-		if h != arrived && h != others && h != own[0] && h != own[1] && number(h) < 150 {
+		if h != outside && h != own[0] && h != own[1] && number(h) < 150 {
 			t.Fatalf("task %d comes out of turn: %v", number(h), order)
 		}
-		p.forks.push(more[0]) // there is always a newer one
+		w.fork((*future)(more[0])) // there is always a newer one
 		more = more[1:]
 	}
 	for what, want := range map[string]*task.Handle{
-		"what has arrived": arrived, "what another one has": others, "the oldest": own[0], "the oldest but one": own[1],
+		"what comes from outside": outside, "the oldest": own[0], "the oldest but one": own[1],
 	} {
 		if !slices.Contains(order, number(want)) {
-			t.Errorf("%s, task %d, was not taken in %d turns: %v", what, number(want), 2*glance, order)
+			t.Errorf("%s, task %d, was not taken in %d tasks: %v", what, number(want), 2*poll, order)
 		}
 	}
 }
 
-// A looker that is about to give up does not, if a task became visible after its
-// last look, inside or outside.
+// A searching worker that is about to give up does not, if a task became visible
+// after its last look, inside or outside.
 func TestResign(t *testing.T) {
 	hs := numbered(2)
 	x := NewExecutor()
-	x.watch.Add(1)
-	p := x.unpark()
-	if !x.resign() || x.watch.Load() != 0 {
-		t.Errorf("it looks on, or counts, with nothing to do: %d", x.watch.Load())
+	p := x.pool
+	p.search.Add(1)
+	w := p.unpark()
+	if !p.resign() || p.search.Load() != 0 {
+		t.Errorf("it searches on, or counts, with nothing to do: %d", p.search.Load())
 	}
-	x.watch.Add(1)
-	x.arrivals.push(hs[0])
-	if x.resign() || x.watch.Load() != 1 {
-		t.Errorf("it gives up, or counts no more, with a task that has arrived: %d", x.watch.Load())
+	p.search.Add(1)
+	p.inject.push(job{r: (*future)(hs[0])})
+	if p.resign() || p.search.Load() != 1 {
+		t.Errorf("it gives up, or counts no more, with a task from outside: %d", p.search.Load())
 	}
-	if p.grab(1) != hs[0] {
+	if j, _ := w.grab(); handle(j) != hs[0] {
 		t.Error("it does not find the task")
 	}
-	p.forks.push(hs[1])
-	p.show()
-	if x.resign() || x.watch.Load() != 1 {
-		t.Errorf("it gives up, or counts no more, with a task in a deque: %d", x.watch.Load())
+	w.fork((*future)(hs[1]))
+	if p.resign() || p.search.Load() != 1 {
+		t.Errorf("it gives up, or counts no more, with a task in a queue: %d", p.search.Load())
 	}
-	p.forks.pop()
-	if !x.resign() || p.row.shown.Load() != 0 {
-		t.Errorf("it looks on, or an empty deque is shown: %b", p.row.shown.Load())
+	w.queue.pop()
+	if !p.resign() || w.row.shown.Load() != 0 {
+		t.Errorf("it searches on, or an empty queue is shown: %b", w.row.shown.Load())
 	}
 }
 
-// A processor that is no looker and takes many tasks that have arrived has others
+// A worker that is not searching and takes many tasks from outside has others
 // look for those it does not begin.
-func TestTakeLeavesNothingBehind(t *testing.T) {
+func TestFindLeavesNothingBehind(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		x := NewExecutor()
-		x.watch.Add(1)
+		x.pool.search.Add(1)
 		var fs [5]*task.Future[int]
 		for i := range fs {
 			fs[i] = task.Go(x, one)
 		}
-		x.watch.Add(^uint64(0)) // it has looked while they were in somebody's hands
-		p := x.unpark()
-		h := p.take(batch)
+		x.pool.search.Add(^uint64(0)) // it has looked while they were in somebody's hands
+		w := x.pool.unpark()
+		x.pool.running.Add(1)
+		j, ok := w.find()
 		synctest.Wait()
 		for i, f := range fs[1:] {
 			if f.Status() != task.Resolved {
 				t.Errorf("task %d is %v", i+1, f.Status())
 			}
 		}
-		if h != fs[0].Handle() {
+		if handle(j) != fs[0].Handle() {
 			t.Fatal("it did not take the first")
 		}
-		p.run(h)
+		w.loop(j, ok)
 		quiet(t, x)
 	})
 }
 
 // A task that arrives while the last processor gives up looking is not forgotten,
 // however long after the one before it comes.
-func TestLateArrivals(t *testing.T) {
+func TestLateTasks(t *testing.T) {
 	x := NewExecutor()
 	rounds := 20_000
 	if testing.Short() {
@@ -891,11 +923,11 @@ func TestNothingIsHeld(t *testing.T) {
 	for range 100 {
 		runtime.GC()
 		runtime.Gosched()
-		if left = tasks - freed.Load(); left <= 2*litter {
+		if left = tasks - freed.Load(); left <= 2*batch {
 			break
 		}
 	}
-	if left > 2*litter {
+	if left > 2*batch {
 		t.Errorf("%d of %d tasks are held", left, tasks)
 	}
 	close(gate)
@@ -1063,7 +1095,7 @@ func TestExecutorInvariantsAreChecked(t *testing.T) {
 	}
 	for rule, breakIt := range map[string]func(x *Executor){
 		"a task runs once, by who has claimed it": func(x *Executor) {
-			(&processor{x: x}).perform(new(task.Handle))
+			newWorker(x.pool, 1).perform(new(task.Handle))
 		},
 		"no pending task is left out of the books": func(x *Executor) {
 			x.canceled.Add(1)

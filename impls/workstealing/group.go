@@ -8,12 +8,12 @@ import (
 
 	"github.com/dynolab/dyno/group"
 	"github.com/dynolab/dyno/internal/invariants"
+	"github.com/dynolab/dyno/internal/queue"
 )
 
 // Group is a task group whose tasks run on a [Pool].
 // Make one with [NewGroup] or [NewGroupOn].
 type Group[T any] struct {
-	home home
 	pool *Pool
 	cfg  group.Config
 	ctx  context.Context
@@ -48,13 +48,13 @@ type Group[T any] struct {
 	firstErr error // of the first task that completed with an error
 	cause    error // of the context, fixed when the group settles
 	blocked  []*submission[T]
-	waiting  consumers[T]
+	waiting  queue.List[consumer[T]]
 	idle     *idle
 
 	// One of each kind of waiter for the next call that has to wait, to save
 	// allocating one: mostly a single goroutine submits, and a single one drains.
 	spareSubmission *submission[T]
-	spareConsumer   *consumer[T]
+	spareConsumer   *queue.Node[consumer[T]]
 }
 
 // flags of a group.
@@ -67,17 +67,28 @@ const (
 
 const closedBit = 1
 
-// home is a group as the pool sees it.
-type home struct {
-	// exec runs fn, and further tasks of the same group from w's stock. It
-	// returns a task of another group if it took one.
-	exec func(w *worker, fn any) (job, bool)
-}
-
 // submission is a call of Go that waits for a slot.
 type submission[T any] struct {
 	fn    group.TaskFunc[T]
 	ready chan error // capacity 1; receives what Go returns
+}
+
+// consumer is a call of Next that waits for a result.
+type consumer[T any] struct {
+	ready chan struct{} // capacity 1; a token means the answer is there
+
+	// Written under the group's mutex by who answers; read after receiving
+	// from ready or, by a caller that gives up, under the mutex.
+	answered bool
+	res      group.Result[T]
+	ok       bool
+}
+
+// answer ends the wait of c, which has been taken out of the queue. The
+// group's mutex is held.
+func (c *consumer[T]) answer(r group.Result[T], ok bool) {
+	c.res, c.ok, c.answered = r, ok, true
+	c.ready <- struct{}{}
 }
 
 // idle is one stretch of time with tasks in flight, as seen by those who wait
@@ -86,6 +97,9 @@ type idle struct {
 	over chan struct{} // closed when nothing is in flight
 	err  error         // what Wait returns; set before over is closed
 }
+
+// shared is the pool of the groups that are made without one.
+var shared = newPool()
 
 // NewGroup returns an open group on the pool that all groups made with NewGroup
 // share. A nil ctx means context.Background.
@@ -100,7 +114,6 @@ func NewGroupOn[T any](p *Pool, ctx context.Context, opts ...group.Option) *Grou
 	}
 	g := &Group[T]{pool: p, cfg: group.Resolve(opts...)}
 	g.ctx, g.cancel = context.WithCancelCause(ctx)
-	g.home.exec = g.exec
 	g.results.init(g.cfg.ResultBuffer)
 	return g
 }
@@ -122,7 +135,7 @@ func (g *Group[T]) Go(fn group.TaskFunc[T]) error {
 			return g.block(fn)
 		}
 		if g.state.CompareAndSwap(st, st+2) {
-			g.pool.submit(job{&g.home, fn})
+			g.pool.submit(job{g, fn})
 			return nil
 		}
 	}
@@ -179,7 +192,7 @@ func (g *Group[T]) admit() {
 		s := g.blocked[0]
 		g.blocked[0] = nil
 		g.blocked = g.blocked[1:]
-		g.pool.submit(job{&g.home, s.fn})
+		g.pool.submit(job{g, s.fn})
 		s.ready <- nil
 	}
 	if len(g.blocked) == 0 {
@@ -234,12 +247,13 @@ func (g *Group[T]) wait(ctx context.Context) (group.Result[T], bool, error) {
 		}
 		done = ctx.Done()
 	}
-	c := g.spareConsumer
+	n := g.spareConsumer
 	g.spareConsumer = nil
-	if c == nil {
-		c = &consumer[T]{ready: make(chan struct{}, 1)}
+	if n == nil {
+		n = &queue.Node[consumer[T]]{Value: consumer[T]{ready: make(chan struct{}, 1)}}
 	}
-	g.waiting.push(c)
+	c := &n.Value
+	g.waiting.Push(n)
 	g.mu.Unlock()
 	select {
 	case <-c.ready:
@@ -247,7 +261,7 @@ func (g *Group[T]) wait(ctx context.Context) (group.Result[T], bool, error) {
 	case <-done:
 		g.mu.Lock()
 		if !c.answered {
-			g.waiting.remove(c)
+			g.waiting.Remove(n)
 			g.unflag()
 			g.mu.Unlock()
 			return group.Result[T]{}, false, ctx.Err()
@@ -256,7 +270,7 @@ func (g *Group[T]) wait(ctx context.Context) (group.Result[T], bool, error) {
 	}
 	r, ok = c.res, c.ok
 	c.res, c.answered = group.Result[T]{}, false
-	g.spareConsumer = c
+	g.spareConsumer = n
 	g.mu.Unlock()
 	return r, ok, nil
 }
@@ -269,7 +283,7 @@ func (g *Group[T]) lower(flag uint32) { g.flags.Store(g.flags.Load() &^ flag) }
 
 // unflag clears the waiting flag if nobody waits. mu is held.
 func (g *Group[T]) unflag() {
-	if g.waiting.empty() {
+	if g.waiting.Empty() {
 		g.lower(flagWaiting)
 	}
 }
@@ -308,39 +322,24 @@ func (g *Group[T]) Cancel(cause error) {
 	g.cancel(cause)
 }
 
-// exec runs fn and then tasks of this group from w's stock, one after the
-// other: a loop of its own, so that consecutive tasks of a group share one
-// deferred call and one indirect one.
-func (g *Group[T]) exec(w *worker, fn any) (next job, ok bool) {
-	running := true
-	defer func() {
-		if !running {
-			return
-		}
-		if g.cfg.PanicToError {
-			if v := recover(); v != nil {
-				g.complete(group.Result[T]{Err: group.NewPanicError(v)})
-				next, ok = w.next()
-				return
-			}
-		}
-		// The task called Goexit (or panics in a group that lets panics
-		// through: then the process ends as soon as this function returns).
-		// This goroutine ends; the slot, and the tasks in it, go to another.
-		g.complete(group.Result[T]{Err: group.ErrGoexit})
-		go w.run()
-	}()
-	for {
-		var r group.Result[T]
-		r.Value, r.Err = fn.(group.TaskFunc[T])(g.ctx)
-		g.complete(r)
-		next, ok = w.next()
-		if !ok || next.home != &g.home {
-			running = false
-			return next, ok
-		}
-		fn = next.fn
+// run implements runnable: it runs a task.
+func (g *Group[T]) run(_ *worker, fn any) {
+	var r group.Result[T]
+	r.Value, r.Err = fn.(group.TaskFunc[T])(g.ctx)
+	g.complete(r)
+}
+
+// recovers implements runnable.
+func (g *Group[T]) recovers() bool { return g.cfg.PanicToError }
+
+// caught implements runnable. If the task panics in a group that lets panics
+// through, the process ends as soon as the deferred function returns.
+func (g *Group[T]) caught(_ *worker, recovered any) {
+	err := error(group.ErrGoexit)
+	if recovered != nil {
+		err = group.NewPanicError(recovered)
 	}
+	g.complete(group.Result[T]{Err: err})
 }
 
 // complete books the result of a task that is over.
@@ -391,12 +390,12 @@ func (g *Group[T]) attend() {
 	// handed out below, so that nobody is told of the end before the last result.
 	over := g.over()
 	g.settle()
-	for !g.waiting.empty() {
+	for !g.waiting.Empty() {
 		r, ok := g.results.pop()
 		if !ok && !g.settled {
 			break
 		}
-		g.waiting.pop().answer(r, ok)
+		g.waiting.Pop().Value.answer(r, ok)
 	}
 	g.unflag()
 	if over && g.idle != nil {

@@ -10,10 +10,10 @@ import (
 )
 
 // Impl is this implementation for suites, workloads and boards. Its groups
-// share one pool.
+// share one pool; each executor and each dispatcher has its own.
 var Impl = dyno.Impl{
 	Name:     "workstealing",
-	Idea:     "workers with a deque each, thieves, an injector; no goroutine per task",
+	Idea:     "one pool of workers with a queue each, thieves, an inject queue; no goroutine per task",
 	Promises: dyno.Promises{Overlap: true, Eager: true, StartOrder: true, Fair: true, Parks: true},
 	NewGroup: func(ctx context.Context, opts ...group.Option) group.Group[int] {
 		return NewGroup[int](ctx, opts...)

@@ -37,20 +37,13 @@ func TestDispatcherInvariantsAreChecked(t *testing.T) {
 	if !invariants.Enabled {
 		t.Skip("invariants are checked under -race and -tags dynocheck only")
 	}
-	d := NewDispatcher()
-	if err := d.Start(); err != nil {
-		t.Fatal(err)
-	}
+	d := NewDispatcherOn(newPool())
 	for rule, breakIt := range map[string]func(){
 		"first holds a message only while the actor is scheduled": func() {
 			b := &box{d: d, any: true}
 			b.Send(1, nil)
 		},
-		"an actor has a turn only if it is scheduled": func() { new(box).turn(newRunner(d, 1), new(any)) },
-		"no more workers are parked than there are": func() {
-			d := &Dispatcher{parked: make([]*runner, 1)}
-			d.count()
-		},
+		"an actor has a turn only if it is scheduled": func() { new(box).turn(newWorker(d.pool, 1)) },
 	} {
 		func() {
 			defer func() {

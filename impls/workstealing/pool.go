@@ -1,294 +1,552 @@
 package workstealing
 
 import (
+	"math/bits"
 	"runtime"
 	"sync"
 	"sync/atomic"
+	"time"
 )
 
 const (
-	// batch is the most tasks a worker takes from the injector at once. With
-	// it the injector's line changes hands once in 32 tasks; what a blocked
-	// worker holds back from others is theirs to steal.
-	batch = 32
+	// period is the time between two looks of the watchdog. An idle Go program's
+	// timers have a resolution of about a millisecond.
+	period = time.Millisecond
 
-	// crowd is the number of workers from which on most are surely blocked. A
-	// worker then takes one task at a time, because what it took more would
-	// have to be found among many, and stolen.
-	crowd = 8
+	// slice is the time from which on a yield has let something run that was not about
+	// to yield as well: less than a turn of an actor that has many messages.
+	slice = 20 * time.Microsecond
 
-	// looks is how often a worker without work looks around before it retires.
-	// Few: a worker that comes back costs 300 ns, and whoever it waits for may
-	// need its processor.
-	looks = 8
+	// patience is the most turns that a new worker leaves to those that are busy
+	// with tasks which wait for one another, or with long jobs, before it takes over other work (see
+	// Pool.await). Such a turn is a time slice of Go's scheduler, 10 ms. It
+	// leaves one to each that there is, up to this: so in a second of such work there
+	// are some 14 workers more, and not one each slice.
+	patience = 32
 )
 
-// Pool is a set of workers that run the tasks of any number of groups.
-// Make one with [NewPool]. All methods may be called by any goroutine.
+// runnable is what a pool runs: an actor, whose run is a turn; a group, whose run is
+// a task, the argument; a future.
+type runnable interface {
+	run(w *worker, arg any)
+
+	// recovers says whether a panic of run is recovered.
+	recovers() bool
+
+	// caught takes the place of run's end if it panicked, with the value recovered,
+	// or, if that is nil, called runtime.Goexit, or panicked and is not to be
+	// recovered. The deferred function that has recovered calls it.
+	caught(w *worker, recovered any)
+}
+
+// job is a runnable that is ready.
+type job struct {
+	r   runnable
+	arg any // a func or nil: neither allocates
+}
+
+// Pool is a set of workers that run actors, the tasks of groups, and futures: of
+// any number of [Dispatcher]s, [Group]s and [Executor]s of one program. Make one
+// with [NewPool]. All methods may be called by any goroutine.
 //
-// A pool has as many workers as can make progress, and none while it has
+// A pool has as many workers as can make progress, and no goroutine while it has
 // nothing to do; there is nothing to close.
 type Pool struct {
-	inj   injector
+	cfg   Config // never written after it was made
 	start func() // work; a value, to start a goroutine without allocating a closure
 
-	// watch packs round<<32 | lookers.
+	// search packs round<<32 | searching.
 	//
-	// lookers is the number of workers that look for a task or are about to:
+	// searching is the number of workers that look for a job or are about to:
 	// started and not yet scheduled, or looking around. It hands the duty to
-	// look from a submitter to a worker. The rule that keeps tasks from being
-	// forgotten: whoever makes work visible reads lookers afterwards and starts
-	// a worker at 0; whoever stops looking lowers lookers first and looks once
+	// look from who has made a job visible to a worker. The rule that keeps jobs
+	// from being forgotten: who makes one visible reads searching afterwards and
+	// starts a worker at 0; who stops looking lowers searching first and looks once
 	// more afterwards. One of the two sees the other.
 	//
 	// round is raised by a new worker that wants to know who is making progress;
-	// a worker that takes its first task in a round counts itself in movers.
-	watch atomic.Uint64
-	_     [56]byte // read for every task, written rarely
+	// a worker that takes its first job in a round counts itself in loops or joins.
+	search atomic.Uint64
 
-	movers atomic.Int32
-	_      [60]byte
+	// armed says that the watchdog's timer is set.
+	armed atomic.Bool
+	_     [47]byte // read for every job, written rarely
 
-	// workers is every slot that has ever been in use and was not trimmed,
-	// for thieves. The slice grows in place; a reader keeps the length it saw.
-	workers atomic.Pointer[[]*worker]
+	// loops and joins count the workers that have begun a job in this round,
+	// loops those that were between two jobs, and joins those that did so in a
+	// task that waits.
+	loops, joins atomic.Int32
+	_            [56]byte
 
-	// active is the number of slots that have a goroutine; written under mu.
-	active atomic.Int32
+	inject inject
+	ranks  *ranks // in place of all other queues, with the strategy Priority; else nil
 
-	mu     sync.Mutex // guards what follows and the writing of workers and active
-	parked []*worker  // slots without a goroutine
+	rows   atomic.Pointer[[]*row] // places of all workers, for thieves
+	active atomic.Int32           // the workers that have a goroutine; written under mu
+	stuck  atomic.Int32           // of these, those that are marked stuck
+
+	// waiting is how many of these wait in a call of this package, for room in a mailbox
+	// or for a future, as block says before and unblock after it: await need not find out.
+	waiting atomic.Int32
+
+	mu     sync.Mutex // guards what follows and the writing of rows and active
+	parked []*worker  // workers without a goroutine; who parked last is last
+	holes  []*worker  // workers that were dropped, for their places
+	made   uint64     // workers ever made
+
+	timer  *time.Timer // the watchdog's
+	reaper *time.Timer // see reap
+	reaps  bool        // reaper is set
+
+	running atomic.Int32 // goroutines
+	closed  atomic.Bool  // see close
+	done    func()       // set before closed
+	once    sync.Once    // for done
+
+	// self is what the timers hold of the pool. Package time may keep a
+	// timer that was stopped for as long as it would have run, so close takes it
+	// away from them.
+	self *atomic.Pointer[Pool]
 }
 
-// NewPool returns a pool without workers.
-func NewPool() *Pool {
-	p := new(Pool)
+// NewPool returns a pool without workers. If cfg cannot be used the error is a
+// [*ConfigError].
+func NewPool(cfg Config) (*Pool, error) {
+	if err := cfg.complete(); err != nil {
+		return nil, err
+	}
+	p := &Pool{cfg: cfg, self: new(atomic.Pointer[Pool])}
+	p.self.Store(p)
 	p.start = p.work
-	p.inj.init()
-	p.workers.Store(new([]*worker))
+	p.inject.init()
+	if cfg.Strategy == Priority {
+		p.ranks = new(ranks)
+		p.ranks.init()
+	}
+	p.rows.Store(new([]*row))
+	return p, nil
+}
+
+// newPool returns a pool with the default configuration, but that it keeps parked
+// workers for as long as it lives.
+func newPool() *Pool {
+	p, err := NewPool(Config{})
+	if err != nil {
+		panic(err) // the default can be used
+	}
+	p.cfg.KeepAlive = 0           // no timers
+	p.cfg.QueueCapacity = 1 << 14 // tasks may start many others before they wait for them
 	return p
 }
 
-// shared is the pool of the groups that are made without one.
-var shared = NewPool()
-
-// worker is a slot for a goroutine that runs tasks. The slot outlives the
-// goroutine: it is parked without one, and costs no stack then.
-type worker struct {
-	deque
-	_ [40]byte // the next worker's owner must not share the line
-
-	pool  *Pool
-	rng   uint64 // xorshift state; owner only
-	round uint32 // the last round in which the worker counted itself; owner only
-	_     [40]byte
-}
-
-// submit queues t and sees to it that somebody looks for it.
-func (p *Pool) submit(t job) {
-	p.inj.push(t)
+// submit makes j, which comes from outside, ready to run.
+func (p *Pool) submit(j job) {
+	p.inject.push(j)
 	p.wake()
 }
 
-func lookers(watch uint64) uint32 { return uint32(watch) }
+func searching(search uint64) uint32 { return uint32(search) }
 
-func round(watch uint64) uint32 { return uint32(watch >> 32) }
+func round(search uint64) uint32 { return uint32(search >> 32) }
 
-// wake starts a worker unless somebody is looking for work already. It is
-// called after work became visible.
+// wake starts a worker unless one is searching already. It is
+// called after a job became visible.
 func (p *Pool) wake() {
 	for {
-		v := p.watch.Load()
-		if lookers(v) != 0 {
+		v := p.search.Load()
+		if searching(v) != 0 {
 			return
 		}
-		if p.watch.CompareAndSwap(v, v+1) { // fails also if only the round changed
+		if p.full() {
+			p.arm() // all are busy; or stuck
+			return
+		}
+		if p.search.CompareAndSwap(v, v+1) { // fails also if only the round changed
+			p.running.Add(1)
 			go p.start()
 			return
 		}
 	}
 }
 
-// work is the life of a worker's goroutine, which counts as a looker from the
+// full reports whether there are as many workers as there may be.
+func (p *Pool) full() bool {
+	n := int(p.active.Load())
+	return n >= p.cfg.MaxWorkers || p.cfg.Parallelism > 0 && n-int(p.stuck.Load()) >= p.cfg.Parallelism
+}
+
+// procs is how many workers run at the same time if none blocks.
+func (p *Pool) procs() int32 {
+	n := runtime.GOMAXPROCS(0)
+	if p.cfg.Parallelism > 0 {
+		n = min(n, p.cfg.Parallelism)
+	}
+	return int32(n)
+}
+
+// work is the life of a worker's goroutine, which counts as searching from the
 // moment it was started.
 func (p *Pool) work() {
 	p.await()
-	w := p.unpark()
-	if w.look() {
-		w.run()
+	if w := p.unpark(); w != nil {
+		w.loop(w.look())
 		return
 	}
-	p.park(w)
+	// There are as many as there may be after all: who has stopped since and
+	// found this one searching has left the rest to it.
+	p.search.Add(^uint64(0))
+	p.arm()
+	p.exit()
 }
 
 // await returns when this new worker is needed.
 //
-// The goroutine was made runnable when there was work and nobody looked for it,
-// and it runs now: as a rule because a running task blocked, since Go's
+// Its goroutine was made runnable when there was work and nobody was searching,
+// and it runs now: as a rule because a running job blocked, since Go's
 // scheduler then gives the processor to the next goroutine, this one. (That is
-// how the pool learns of a blocked task, at no cost while none blocks.) But it
-// also runs when a worker's time slice ended. So it counts the workers that
-// took a task since it last looked: if there are as many as processors, it lets
-// them go on and looks again later. There is one new worker at a time, or a few
-// at the most; they share the count, and may then judge too early.
+// how the pool learns of a blocked job, at no cost while none blocks.) But it
+// also runs when a worker's time slice ended. So, unless there are fewer workers that
+// do not wait than processors, it counts those that began a job since it last looked. If they are as many
+// as processors, it lets them go on and looks again later. If they are fewer, it
+// yields: where a worker has blocked the processor is free, and the yield is over at
+// once; where one computes it goes on for a slice.
+//
+// A task that joins others may run them on its worker for ever and look at nothing
+// else, and what others do with the processors is not the pool's to know: it leaves them
+// a few turns only. There is one new worker at a time, or a few at the most; they share
+// the count, and may then judge too early.
 func (p *Pool) await() {
-	procs := int32(runtime.GOMAXPROCS(0))
-	for {
-		moved := p.movers.Swap(0)
-		p.watch.Add(1 << 32)
-		if moved < procs || p.inj.empty() {
+	procs := p.procs()
+	for turn := int32(0); ; turn++ {
+		loops, joins := p.loops.Swap(0), p.joins.Swap(0)
+		p.search.Add(1 << 32)
+		active := p.active.Load() - p.waiting.Load()
+		if active < procs || loops < procs && turn >= min(active, patience) || !p.visible(nil) {
 			return
 		}
+		if loops+joins >= procs {
+			runtime.Gosched()
+			continue
+		}
+		begun := time.Now()
 		runtime.Gosched()
+		if time.Since(begun) < slice {
+			return
+		}
 	}
 }
 
-// unpark returns a slot for the calling goroutine.
+// exit is the end of a goroutine.
+func (p *Pool) exit() {
+	if p.running.Add(-1) == 0 && p.closed.Load() {
+		p.once.Do(p.done)
+	}
+}
+
+// close has done called when the last goroutine ends. Nothing is ready to run, and
+// nothing will be.
+func (p *Pool) close(done func()) {
+	p.mu.Lock()
+	p.done = done
+	p.closed.Store(true)
+	for _, t := range []*time.Timer{p.timer, p.reaper} {
+		if t != nil {
+			t.Stop()
+		}
+	}
+	p.self.Store(nil)
+	p.mu.Unlock()
+	if p.running.Load() == 0 {
+		p.once.Do(done)
+	}
+}
+
+// visible reports whether there is a job that a searching worker should take, not
+// counting the one that except, if it is not nil, is about to begin.
+func (p *Pool) visible(except *worker) bool {
+	if p.queued() {
+		return true
+	}
+	for _, r := range *p.rows.Load() {
+		for shown := r.shown.Load(); shown != 0; shown &= shown - 1 {
+			w := r.workers[bits.TrailingZeros64(shown)].Load()
+			if w == nil || w == except {
+				continue
+			}
+			if w.pays() {
+				return true
+			}
+			if w.stock() {
+				continue // the worker comes to it, or the watchdog does
+			}
+			// The owner adds a job and then looks whether it is shown; this hides
+			// it and then looks whether there is a job. One of them sees the other.
+			r.hide(w.bit)
+			if w.stock() {
+				r.show(w.bit)
+				if w.pays() {
+					return true
+				}
+			}
+		}
+	}
+	return false
+}
+
+// queued reports whether a job waits in a queue that is not a worker's.
+func (p *Pool) queued() bool {
+	return !p.inject.empty() || p.ranks != nil && !p.ranks.empty()
+}
+
+// row is places for workers.
+type row struct {
+	// shown has a bit for each worker that may have a job for others: looking for
+	// work costs as much as there are such workers, and not as many as are blocked.
+	shown atomic.Uint64
+
+	used    int // how many there have been; guarded by the pool's mutex
+	workers [64]atomic.Pointer[worker]
+}
+
+// show sets a bit of shown, and hide clears it. They are not Or and And, which
+// TinyGo does not have for 64 bits on 32-bit processors; they are called when a worker
+// gets its first job, or is found without one, and not for every job.
+func (r *row) show(bit uint64) {
+	for {
+		shown := r.shown.Load()
+		if shown&bit != 0 || r.shown.CompareAndSwap(shown, shown|bit) {
+			return
+		}
+	}
+}
+
+func (r *row) hide(bit uint64) {
+	for {
+		shown := r.shown.Load()
+		if shown&bit == 0 || r.shown.CompareAndSwap(shown, shown&^bit) {
+			return
+		}
+	}
+}
+
+// unpark returns a worker for the calling goroutine, or nil if there are as many as
+// there may be.
 func (p *Pool) unpark() *worker {
 	p.mu.Lock()
 	defer p.mu.Unlock()
+	if int(p.active.Load()) >= p.cfg.MaxWorkers {
+		return nil
+	}
 	p.active.Add(1)
 	if n := len(p.parked); n > 0 {
 		w := p.parked[n-1]
 		p.parked = p.parked[:n-1]
+		w.busy = true
+		w.count(wakes)
 		return w
 	}
-	w := &worker{pool: p}
-	ws := append(*p.workers.Load(), w)
-	w.rng = uint64(len(ws)) * 0x9e3779b97f4a7c15
-	p.workers.Store(&ws)
+	p.made++
+	w := newWorker(p, p.made)
+	w.busy = true
+	if n := len(p.holes); n > 0 {
+		w.row, w.bit, w.id = p.holes[n-1].row, p.holes[n-1].bit, p.holes[n-1].id
+		p.holes = p.holes[:n-1]
+	} else {
+		rows := *p.rows.Load()
+		if n := len(rows); n == 0 || rows[n-1].used == len(rows[n-1].workers) {
+			rows = append(rows[:n:n], new(row))
+			p.rows.Store(&rows)
+		}
+		r := rows[len(rows)-1]
+		w.row, w.bit, w.id = r, 1<<r.used, 64*(len(rows)-1)+r.used
+		r.used++
+	}
+	w.row.workers[w.id%64].Store(w)
 	return w
 }
 
-// park gives back the slot of a goroutine that is about to end. When the last
-// one is given back, all slots but a few are dropped: a pool in which a
-// thousand tasks slept at once should not remember that for ever.
+// park gives back the worker of a goroutine that is about to end: without one it
+// costs no stack. Only so many are kept: a pool in which a thousand jobs slept at
+// once should not remember that for ever.
 func (p *Pool) park(w *worker) {
+	w.count(parks)
+	w.answer()
 	p.mu.Lock()
-	defer p.mu.Unlock()
-	w.settle()
-	w.block.Store(nil)
-	p.parked = append(p.parked, w)
-	if keep := 4 * runtime.GOMAXPROCS(0); p.active.Add(-1) == 0 && len(p.parked) > 2*keep {
-		ws := append([]*worker(nil), p.parked[len(p.parked)-keep:]...)
-		p.workers.Store(&ws)
-		p.parked = append([]*worker(nil), ws...)
+	w.busy = false
+	p.active.Add(-1)
+	if len(p.parked) < p.kept() {
+		p.parked = append(p.parked, w)
+		p.keep(w)
+	} else {
+		p.drop(w)
 	}
-}
-
-// run runs tasks until there are none, then parks the slot. The calling
-// goroutine owns w and is not a looker.
-func (w *worker) run() {
-	for {
-		t, ok := w.next()
-		for ok {
-			t, ok = t.home.exec(w, t.fn)
-		}
-		if w.grab() {
-			continue
-		}
-		if lookers(w.pool.watch.Load()) > 0 {
-			break // somebody looks already; two would only be in each other's way
-		}
-		w.pool.watch.Add(1)
-		if !w.look() {
-			break
-		}
-	}
-	w.pool.park(w)
-}
-
-// next takes a task from the worker's own stock and makes sure that others look
-// for what is left, in case this task blocks.
-func (w *worker) next() (job, bool) {
-	t, ok := w.pop()
-	if !ok {
-		return t, false
-	}
-	p := w.pool
-	v := p.watch.Load()
-	if w.round != round(v) {
-		w.round = round(v)
-		p.movers.Add(1)
-	}
-	if lookers(v) == 0 && (!w.empty() || !p.inj.empty()) {
+	p.mu.Unlock()
+	// Who found the pool full has left it to those that are busy.
+	if p.visible(nil) {
 		p.wake()
 	}
-	return t, true
 }
 
-// look looks for tasks for a while and reports whether there are any in the
-// worker's stock now. The worker counts as a looker before the call and not
-// after it.
-func (w *worker) look() bool {
-	p := w.pool
-	for {
-		for range looks {
-			if w.grab() {
-				// The others' stocks are this looker's business as well: who
-				// left something there and blocked counted on it.
-				if lookers(p.watch.Add(^uint64(0))) == 0 && p.visible(w) {
-					p.wake()
-				}
-				return true
+// kept is how many parked workers are kept: those of a row.
+func (p *Pool) kept() int { return max(64, p.cfg.MinWorkers) }
+
+// drop lets go of a parked worker. Its place is used again. mu is held.
+func (p *Pool) drop(w *worker) {
+	w.row.workers[w.id%64].Store(nil)
+	p.holes = append(p.holes, &worker{row: w.row, bit: w.bit, id: w.id})
+}
+
+// keep sees to it that w, which has just parked, is let go when it was not
+// needed for KeepAlive. mu is held.
+func (p *Pool) keep(w *worker) {
+	if p.cfg.KeepAlive == 0 {
+		return
+	}
+	w.idle = time.Now()
+	if p.reaps || p.closed.Load() || len(p.parked) <= p.cfg.MinWorkers {
+		return
+	}
+	p.reaps = true
+	if p.reaper == nil {
+		p.reaper = after(p.cfg.KeepAlive, p.self, (*Pool).reap)
+	} else {
+		p.reaper.Reset(p.cfg.KeepAlive)
+	}
+}
+
+// reap lets go of the workers that have been parked for KeepAlive, but for the last
+// MinWorkers.
+func (p *Pool) reap() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.reaps = false
+	now, n := time.Now(), 0
+	for surplus := len(p.parked) - p.cfg.MinWorkers; n < surplus && !p.closed.Load(); n++ {
+		w := p.parked[n] // who parked first is first
+		if left := p.cfg.KeepAlive - now.Sub(w.idle); left > 0 {
+			p.reaps = true
+			p.reaper.Reset(left)
+			break
+		}
+		p.drop(w)
+	}
+	p.parked = append(p.parked[:0], p.parked[n:]...)
+}
+
+// after is time.AfterFunc for what is done to a pool until it is closed.
+func after(t time.Duration, self *atomic.Pointer[Pool], do func(*Pool)) *time.Timer {
+	return time.AfterFunc(t, func() {
+		if p := self.Load(); p != nil {
+			do(p)
+		}
+	})
+}
+
+// arm sets the watchdog's timer.
+func (p *Pool) arm() {
+	if p.armed.Load() {
+		return
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.set()
+}
+
+// set is arm with mu held.
+func (p *Pool) set() {
+	if p.armed.Load() || p.closed.Load() {
+		return
+	}
+	p.armed.Store(true)
+	if p.timer == nil {
+		p.timer = after(period, p.self, (*Pool).watch)
+	} else {
+		p.timer.Reset(period)
+	}
+}
+
+// watch is one look of the watchdog. It marks workers that are stuck in a job, that
+// is, have ended none since the last look: searching workers may take all that waits
+// for such a worker, also what is to run next there. And it looks for actors
+// that have waited since the last look because no worker was woken for them (see
+// worthwhile). As long as any worker makes progress or anything waits there will be
+// another look.
+func (p *Pool) watch() {
+	p.mu.Lock()
+	moved, late := false, p.queued()
+	waits := late
+	p.each(func(w *worker) {
+		if !w.busy {
+			return
+		}
+		if w.asked.Swap(true) {
+			w.mark()
+			late = late || w.stock()
+			return
+		}
+		moved = true
+		head := unpack(w.queue.word.Load()).head
+		late = late || w.queue.len() > 0 && head == w.head || w.pays()
+		waits = waits || w.stock()
+		w.head = head
+	})
+	waits = waits || late
+	if p.closed.Load() || !moved && !waits {
+		p.armed.Store(false)
+		// A sender that saw the watchdog armed may have come after the look above.
+		again := p.queued()
+		p.each(func(w *worker) { again = again || w.stock() })
+		if again {
+			p.set()
+		}
+		p.mu.Unlock()
+		return
+	}
+	p.timer.Reset(period)
+	p.mu.Unlock()
+	if late {
+		p.wake()
+	}
+}
+
+// each calls f with each worker. mu is held.
+func (p *Pool) each(f func(w *worker)) {
+	for _, r := range *p.rows.Load() {
+		for i := range r.used {
+			if w := r.workers[i].Load(); w != nil {
+				f(w)
 			}
 		}
-		p.watch.Add(^uint64(0))
-		if !p.visible(nil) {
-			return false
-		}
-		p.watch.Add(1)
 	}
 }
 
-// grab fills the worker's stock, which is empty, from the injector or from
-// another worker, and reports whether it found anything.
-func (w *worker) grab() bool {
-	p := w.pool
-	w.settle()
-	share, limit := uint32(p.active.Load()), uint32(batch)
-	if share > crowd {
-		limit = 1
-	}
-	if b, lo, hi := p.inj.take(share, limit); b != nil {
-		w.fill(b, lo, hi)
-		return true
-	}
-	ws := *p.workers.Load()
-	w.rng ^= w.rng << 13
-	w.rng ^= w.rng >> 7
-	w.rng ^= w.rng << 17
-	start := int(w.rng % uint64(len(ws)+1))
-	for _, part := range [2][]*worker{ws[start:], ws[:start]} {
-		for _, victim := range part {
-			if b, lo, hi := victim.steal(); b != nil {
-				w.fill(b, lo, hi)
-				return true
-			}
-		}
-	}
-	return false
+// records is a record for each worker of a pool, in which it counts for one of
+// those whose jobs it runs.
+type records[T any] struct {
+	mu  sync.Mutex
+	all []*T // by the worker's id
 }
 
-// settle tells the injector of the tasks taken from the present block. The
-// worker's stock is empty.
-func (w *worker) settle() {
-	if w.begun > 0 {
-		w.pool.inj.started(w.block.Load(), w.begun)
-		w.begun = 0
+// of returns the record of w.
+func (r *records[T]) of(w *worker) *T {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for len(r.all) <= w.id {
+		r.all = append(r.all, nil)
 	}
+	if r.all[w.id] == nil {
+		r.all[w.id] = new(T)
+	}
+	return r.all[w.id]
 }
 
-// visible reports whether there is a task for a looker to take, not counting
-// the one that except, if it is not nil, is about to begin.
-func (p *Pool) visible(except *worker) bool {
-	if !p.inj.empty() {
-		return true
-	}
-	for _, w := range *p.workers.Load() {
-		if n := w.len(); n > 1 || n == 1 && w != except {
-			return true
+// each calls f with each record there is.
+func (r *records[T]) each(f func(*T)) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for _, t := range r.all {
+		if t != nil {
+			f(t)
 		}
 	}
-	return false
 }

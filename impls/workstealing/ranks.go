@@ -7,32 +7,38 @@ import "github.com/dynolab/dyno/actor"
 // low priority.
 const kept = 16
 
-// ranks is the queue of ready actors of the strategy Priority: an entrance for
-// each priority, the most urgent first.
-type ranks [3]entrance
+// ranks is the queue of ready actors of the strategy Priority: an inject queue for
+// each priority, the most urgent first. What is no actor has the normal one.
+type ranks [3]inject
 
-func (q *ranks) push(b *box) { q[rank(b.cell.Priority())].push(b) }
+func (q *ranks) init() {
+	for i := range q {
+		q[i].init()
+	}
+}
+
+func (q *ranks) push(b *box) { q[rank(b.cell.Priority())].push(job{r: b}) }
 
 // rank is the index of a priority.
 func rank(p actor.Priority) int { return int(actor.High - p) }
 
-// pop takes the actor that is to run on a worker that has had turns turns.
-func (q *ranks) pop(turns uint32) *box {
+// pop takes the job that is to run on a worker that has had turns turns.
+func (q *ranks) pop(turns uint32) (job, bool) {
 	if turns%kept == 0 {
 		first := 1 + turns/kept%2 // the index of the normal priority is 1, of the low one 2
-		for _, i := range [2]uint32{first, 3 - first} {
-			if b := q[i].pop(); b != nil {
-				return b
+		for _, i := range [3]uint32{first, 3 - first, 0} {
+			if j, ok := q[i].pop(); ok {
+				return j, true
 			}
 		}
-		return q[0].pop()
+		return job{}, false
 	}
 	for i := range q {
-		if b := q[i].pop(); b != nil {
-			return b
+		if j, ok := q[i].pop(); ok {
+			return j, true
 		}
 	}
-	return nil
+	return job{}, false
 }
 
 func (q *ranks) empty() bool { return q[0].empty() && q[1].empty() && q[2].empty() }

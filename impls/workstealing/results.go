@@ -20,7 +20,7 @@ const (
 // number of slots claimed is also the number of tasks completed: there is no
 // second counter that workers would have to share.
 //
-// The queue is the injector's, with slots that hold a result, pages that grow,
+// The queue is the inject queue's, with slots that hold a result, pages that grow,
 // and consumers that take one result at a time.
 type results[T any] struct {
 	tail atomic.Pointer[page[T]] // where workers claim; may lag behind the last page

@@ -44,10 +44,14 @@ func TestConfigIsChecked(t *testing.T) {
 // sleepers has n actors asleep in a handler at once and returns the workers
 // that there are then; peak is the most handlers that were under way at once.
 func sleepers(t *testing.T, cfg Config, n int, wait time.Duration) (s *actor.System, peak *atomic.Int32) {
+	return sleepersOn(t, NewDispatcherWith(cfg), n, wait)
+}
+
+func sleepersOn(t *testing.T, d *Dispatcher, n int, wait time.Duration) (s *actor.System, peak *atomic.Int32) {
 	var now atomic.Int32
 	peak = new(atomic.Int32)
 	var all []actor.Ref
-	s = system(t, actor.Config{Dispatcher: NewDispatcherWith(cfg)}, func(ctx *actor.Context) {
+	s = system(t, actor.Config{Dispatcher: d}, func(ctx *actor.Context) {
 		for range n {
 			all = append(all, spawn(t, ctx, props(func(*actor.Context, any) error {
 				k := now.Add(1)
@@ -94,31 +98,33 @@ func TestPoolGrowsToMaxWorkers(t *testing.T) {
 	}
 }
 
-// Workers beyond Parallelism end when they are no longer needed, those up to it
-// after KeepAlive, and MinWorkers stay and are of use.
+// Workers without work have no goroutine. Those beyond 64 are
+// dropped at once, the others after KeepAlive, and MinWorkers stay and are of use.
 func TestPoolShrinksWhenIdle(t *testing.T) {
 	for _, min := range []int{0, 1, 3} {
 		synctest.Test(t, func(t *testing.T) {
-			s, _ := sleepers(t, Config{Parallelism: 4, MinWorkers: min, KeepAlive: time.Hour}, 20, time.Minute)
+			d := NewDispatcherWith(Config{Parallelism: 1, MinWorkers: min, KeepAlive: time.Hour})
+			s, _ := sleepersOn(t, d, 100, time.Minute)
+			slots := func(when string, want int) {
+				t.Helper()
+				synctest.Wait()
+				if got := d.pool.slots(); got != want {
+					t.Errorf("%d workers %s, want %d", got, when, want)
+				}
+				if got := s.Stats().Workers; got != 0 {
+					t.Errorf("%d workers with a goroutine %s", got, when)
+				}
+			}
 			time.Sleep(2 * time.Minute)
-			synctest.Wait()
-			if got := s.Stats().Workers; got != 4 {
-				t.Errorf("%d workers right after the work, want 4", got)
-			}
+			slots("right after the work", d.pool.kept())
 			time.Sleep(30 * time.Minute)
-			synctest.Wait()
-			if got := s.Stats().Workers; got != 4 {
-				t.Errorf("%d workers before KeepAlive is over, want 4", got)
-			}
+			slots("before KeepAlive is over", d.pool.kept())
 			time.Sleep(2 * time.Hour)
-			synctest.Wait()
-			if got := s.Stats().Workers; got != min {
-				t.Errorf("%d workers after KeepAlive, want %d", got, min)
-			}
+			slots("after KeepAlive", min)
 			handled := s.Stats().Messages
 			if err := s.UserGuardian().Tell("again"); err == nil {
 				// The guardian's setup closes a channel twice and panics: all
-				// that matters is that somebody ran it.
+				// that matters is that a worker ran it.
 				synctest.Wait()
 			}
 			time.Sleep(time.Second)
@@ -135,7 +141,8 @@ func TestPoolShrinksWhenIdle(t *testing.T) {
 func TestKeepAliveBeginsAnew(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var r actor.Ref
-		s := system(t, actor.Config{Dispatcher: NewDispatcherWith(Config{Parallelism: 1, KeepAlive: time.Minute})}, func(ctx *actor.Context) {
+		d := NewDispatcherWith(Config{Parallelism: 1, KeepAlive: time.Minute})
+		s := system(t, actor.Config{Dispatcher: d}, func(ctx *actor.Context) {
 			r = spawn(t, ctx, props(func(*actor.Context, any) error { return nil }))
 		})
 		synctest.Wait()
@@ -145,14 +152,14 @@ func TestKeepAliveBeginsAnew(t *testing.T) {
 				t.Error(err)
 			}
 			synctest.Wait()
-			if d := s.Stats(); d.Workers != 1 {
-				t.Fatalf("%d workers, want the one that works every 40 s", d.Workers)
+			if n := d.pool.slots(); n != 1 {
+				t.Fatalf("%d workers, want the one that works every 40 s", n)
 			}
 		}
 		time.Sleep(2 * time.Minute)
 		synctest.Wait()
-		if d := s.Stats(); d.Workers != 0 {
-			t.Errorf("%d workers after two minutes without work", d.Workers)
+		if n := d.pool.slots(); n != 0 {
+			t.Errorf("%d workers after two minutes without work", n)
 		}
 		shutdown(t, s)
 	})
@@ -278,9 +285,9 @@ func TestStarvationBounds(t *testing.T) {
 		busy, quiet actor.Priority
 		bound       int64 // turns
 	}{
-		// Told from outside: one look at the entrance in 61 turns, twice for kick's sake.
-		{"fair", Config{}, 10, actor.Normal, actor.Normal, 2*outside + 11},
-		{"work-conserving", Config{Strategy: WorkConserving}, 10, actor.Normal, actor.Normal, 2*outside + 11},
+		// Told from outside: one look at the inject queue in 61 turns, twice for kick's sake.
+		{"fair", Config{}, 10, actor.Normal, actor.Normal, 2*poll + 11},
+		{"work-conserving", Config{Strategy: WorkConserving}, 10, actor.Normal, actor.Normal, 2*poll + 11},
 		{"priority, equal", Config{Strategy: Priority}, 10, actor.Normal, actor.Normal, 12},
 		{"priority, quiet is low", Config{Strategy: Priority}, 10, actor.High, actor.Low, 2*kept + 12},
 		{"priority, quiet is normal", Config{Strategy: Priority}, 10, actor.High, actor.Normal, 2*kept + 12},

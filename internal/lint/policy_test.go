@@ -132,12 +132,6 @@ var importPolicy = Policy{
 			BoardSafe: true,
 		},
 		{
-			Packages:  "impls/workstealing/mailboxes",
-			Why:       "it is the evidence for one implementation's choice of a mailbox: nobody imports it, and it needs no contract",
-			Ours:      []string{"internal/invariants"},
-			BoardSafe: true,
-		},
-		{
 			Packages:  "conformance",
 			Why:       "a clause knows the contract and asks an implementation's promises; boards run the same clauses",
 			Ours:      []string{".", "actor", "actor/scenario", "group", "task"},

@@ -28,8 +28,14 @@ var recursionPolicy = RecursionPolicy{
 		"(*actor.Cell).Undelivered",
 	},
 	Apart: []string{"time.AfterFunc"},
-	// It starts tasks, and no board is asked for it.
-	Beyond: []string{"(*workloads.togetherActor).Receive"},
+	Beyond: []string{
+		// It starts tasks, and no board is asked for it.
+		"(*workloads.togetherActor).Receive",
+		// A task is no message: a worker comes to one only if a program has
+		// both on one pool.
+		"(*impls/workstealing.future).run",
+		"(*impls/workstealing.Group[T]).run",
+	},
 	Allowed: []Call{
 		{
 			From: "(*actor.Cell).appendPath", To: "(*actor.Cell).appendPath",

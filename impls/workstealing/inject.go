@@ -2,22 +2,15 @@ package workstealing
 
 import "sync/atomic"
 
-// blockSize is the number of tasks of a block, which is 8 KiB. A worker's range,
-// two indices into one block, fits a word with room to spare.
-const blockSize = 256
+// blockSize is the number of jobs of a block, which is 5 KiB, and half of that on a board.
+const blockSize = 128
 
-// job is a submitted task: what to call and the group that knows how.
-type job struct {
-	home *home
-	fn   any // a group.TaskFunc[T] of the home's T; a func in an interface allocates nothing
-}
-
-// block holds tasks. A slot is written once and taken once in each of the
-// block's lives; when the last of its tasks has been taken, the block begins
+// block holds jobs. A slot is written once and taken once in each of the
+// block's lives; when the last of its jobs has been taken, the block begins
 // another life in a later segment.
 type block struct {
-	// left counts the tasks that nobody has started. It hands the whole block
-	// from those who started the tasks to whoever makes the next segment.
+	// left counts the jobs that were not taken. It hands the whole block
+	// from those who took the jobs to whoever makes the next segment.
 	left atomic.Int32
 
 	// life numbers the lives. It is written between two of them.
@@ -26,7 +19,7 @@ type block struct {
 	slots [blockSize]slot
 }
 
-// slot is a place for one task: 32 bytes, two to a cache line.
+// slot is a place for one job.
 type slot struct {
 	job
 	// full is set to the block's life by the producer after it wrote the task,
@@ -35,10 +28,9 @@ type slot struct {
 	full atomic.Uint32
 }
 
-// segment is a link of the injector's queue. Segments are never reused: that
-// spares their indices an ABA problem. They are apart from the blocks because
-// workers keep blocks: a worker that is blocked for an hour in a task must not
-// hold on to an hour's segments by the links from one to the next.
+// segment is a link of the inject queue. Segments are never reused: that
+// spares their indices an ABA problem. They are apart from the blocks, which are
+// used again.
 type segment struct {
 	// claimed counts the slots promised to producers; it may exceed
 	// blockSize, by one for each producer that found the block full.
@@ -53,16 +45,16 @@ type segment struct {
 	next  atomic.Pointer[segment]
 }
 
-// injector is the queue through which tasks enter the pool: first in, first
+// inject is the queue through which jobs enter the pool: first in, first
 // out, unbounded, for any number of producers and takers, none of whom ever
 // waits for another. Producers claim a slot with one fetch-and-add; takers
 // advance over a batch of full slots with one compare-and-swap. A producer that
 // stops between claiming and filling its slot hides the tasks behind it until
-// it goes on; it counts them when it does (see Pool.wake), so none is forgotten.
+// it goes on; it counts them when it does (see Pool.search), so none is forgotten.
 //
 // The claim-by-fetch-and-add array is that of the FAA array queue (Ramalhete
 // and Correia, 2016), without its consumers, who there claim empty slots too.
-type injector struct {
+type inject struct {
 	tail atomic.Pointer[segment] // where producers claim; may lag behind the last segment
 	_    [56]byte
 	head atomic.Pointer[segment] // where workers take; may lag behind the first segment with tasks
@@ -74,7 +66,7 @@ type injector struct {
 }
 
 // newSegment returns a segment that nobody else knows.
-func (q *injector) newSegment() *segment {
+func (q *inject) newSegment() *segment {
 	b := q.spare.Swap(nil)
 	if b == nil {
 		b = new(block)
@@ -84,21 +76,21 @@ func (q *injector) newSegment() *segment {
 	return &segment{block: b, life: b.life}
 }
 
-// started books that n tasks of b were started, or will never be.
-func (q *injector) started(b *block, n int32) {
+// started books that n jobs of b were taken out of it, or will never be.
+func (q *inject) started(b *block, n int32) {
 	if b.left.Add(-n) == 0 {
 		q.spare.Store(b)
 	}
 }
 
-func (q *injector) init() {
+func (q *inject) init() {
 	s := q.newSegment()
 	q.tail.Store(s)
 	q.head.Store(s)
 }
 
 // push appends t. Any goroutine may call it.
-func (q *injector) push(t job) {
+func (q *inject) push(t job) {
 	for {
 		s := q.tail.Load()
 		if i := s.claimed.Add(1) - 1; i < blockSize {
@@ -137,11 +129,30 @@ func (s *segment) full(i uint32) bool {
 	return s.block.slots[i].full.Load() == s.life
 }
 
+// claim takes the job out of slot i, which belongs to the caller: a block may live
+// for long, what it held must not.
+func (b *block) claim(i uint32) job {
+	j := b.slots[i].job
+	b.slots[i].job = job{}
+	return j
+}
+
+// pop takes the oldest job. Any goroutine may call it.
+func (q *inject) pop() (job, bool) {
+	b, i, end := q.take(1, 1)
+	if i == end {
+		return job{}, false
+	}
+	j := b.claim(i)
+	q.started(b, 1)
+	return j, true
+}
+
 // take takes a batch of tasks: at least one if there is any, at most limit, and
 // not more than a share-th of what the first segment holds, so that share
 // takers find equal parts. The slots lo ≤ i < hi of the returned block then
 // belong to the caller. Any goroutine may call it.
-func (q *injector) take(share, limit uint32) (b *block, lo, hi uint32) {
+func (q *inject) take(share, limit uint32) (b *block, lo, hi uint32) {
 	for {
 		s := q.head.Load()
 		lo := s.taken.Load()
@@ -172,7 +183,7 @@ func (q *injector) take(share, limit uint32) (b *block, lo, hi uint32) {
 }
 
 // empty reports whether there was nothing to take at some moment of the call.
-func (q *injector) empty() bool {
+func (q *inject) empty() bool {
 	s := q.head.Load()
 	lo := s.taken.Load()
 	if lo == blockSize {

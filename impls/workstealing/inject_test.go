@@ -1,0 +1,89 @@
+package workstealing
+
+import (
+	"runtime"
+	"slices"
+	"sync"
+	"testing"
+)
+
+func TestInjectIsFIFOAndLosesNothing(t *testing.T) {
+	const producers, each = 4, 5000
+	var q inject
+	q.init()
+	var wg sync.WaitGroup
+	for p := range producers {
+		wg.Go(func() {
+			for i := range each {
+				q.push(job{arg: p*each + i})
+			}
+		})
+	}
+	var mu sync.Mutex
+	seen := make([][]int, producers)
+	count := 0
+	for range 2 {
+		wg.Go(func() {
+			for {
+				mu.Lock() // so that what is taken in order is recorded in order
+				b, lo, hi := q.take(1, batch)
+				for i := lo; b != nil && i < hi; i++ {
+					v := b.claim(i).arg.(int)
+					seen[v/each] = append(seen[v/each], v%each)
+					count++
+				}
+				if b != nil {
+					q.started(b, int32(hi-lo))
+				}
+				all := count == producers*each
+				mu.Unlock()
+				if all {
+					return
+				}
+				runtime.Gosched()
+			}
+		})
+	}
+	wg.Wait()
+	for p, got := range seen {
+		if len(got) != each || !slices.IsSorted(got) {
+			t.Errorf("producer %d: %d tasks, want %d in order", p, len(got), each)
+		}
+	}
+	if !q.empty() {
+		t.Error("something is left")
+	}
+}
+
+// Blocks are used again: a steady stream of tasks allocates next to nothing.
+func TestInjectReusesBlocks(t *testing.T) {
+	var q inject
+	q.init()
+	blocks := map[*block]bool{}
+	for range 100 * blockSize {
+		q.push(job{})
+		b, lo, hi := q.take(1, batch)
+		for i := lo; i < hi; i++ {
+			b.claim(i)
+		}
+		q.started(b, int32(hi-lo))
+		blocks[b] = true
+	}
+	if len(blocks) > 2 {
+		t.Errorf("100 blocks' worth of tasks went through %d blocks, want 2", len(blocks))
+	}
+}
+
+// A share leaves the others theirs.
+func TestTakeShares(t *testing.T) {
+	var q inject
+	q.init()
+	for range 12 {
+		q.push(job{})
+	}
+	for _, want := range []uint32{4, 3, 2, 1, 1, 1, 0} {
+		if _, lo, hi := q.take(3, batch); hi-lo != want {
+			t.Errorf("took %d, want %d", hi-lo, want)
+		}
+	}
+}

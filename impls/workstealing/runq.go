@@ -1,0 +1,310 @@
+package workstealing
+
+import (
+	"sync/atomic"
+
+	"github.com/dynolab/dyno/internal/invariants"
+)
+
+// litter is how many tasks are waited for between two times that those that were
+// claimed are looked for in the queue.
+const litter = 64
+
+// smallest is the number of places of a queue that has its first job.
+const smallest = 8
+
+// The flags of a queue's word.
+const (
+	// flagForks says that thieves take one job at a time: of tasks that divide a
+	// problem the oldest is worth as much as all the others together.
+	flagForks = 1 << iota
+
+	// flagUrgent says that a job waits for which another worker is always woken:
+	// any but an actor that was made ready in a turn.
+	flagUrgent
+
+	// flagGrowing keeps thieves away while the owner exchanges the places.
+	flagGrowing
+)
+
+// runq is a worker's own queue. The owner appends, and takes the oldest job or,
+// of forks, the newest; thieves take the oldest. It is that of tokio's scheduler
+// (runtime/scheduler/multi_thread/queue.rs) with the owner's end of Chase and
+// Lev's deque (SPAA 2005) added.
+//
+// All that owner and thieves agree on is one word, changed by compare-and-swap
+// alone, and nobody reads a place before a swap has made it theirs. So there is
+// nothing to read twice, and a word that comes back (ABA) does no harm: equal words
+// mean the same jobs for the taking. A job is four words of plain memory.
+type runq struct {
+	// word packs flags, steal, head and tail, 16 bits each. The jobs from head to
+	// tail wait. A thief raises head to claim, reads, and then raises steal to
+	// head, which hands the places back to the owner; while they differ other
+	// thieves keep away. Raising tail hands what is in the places from the owner to
+	// who takes it.
+	word  atomic.Uint64
+	slots atomic.Pointer[places] // replaced by the owner, under flagGrowing
+
+	// Of the owner.
+	own   places  // what slots points to
+	forks int     // how many of the newest jobs were forks, at least
+	last  *future // the newest of them, or nil: not known
+	drops uint32  // how often drop was called
+	limit int     // the most places, a power of two
+
+	busy atomic.Bool // the owner is in a method; only in builds that check
+}
+
+// enter and leave find out that two goroutines own the queue, which destroys
+// it: one of them uses the context of a task that is in progress on the other.
+func (q *runq) enter() {
+	if q.busy.Swap(true) {
+		invariants.Violated("workstealing", "a task's context is used by the task's own goroutine only")
+	}
+}
+
+func (q *runq) leave() { q.busy.Store(false) }
+
+// places is a power of two of places for jobs, for indices of 16 bits.
+type places []job
+
+func (p places) at(i uint16) *job { return &p[int(i)&(len(p)-1)] }
+
+// span is a queue's word, unpacked.
+type span struct{ flags, steal, head, tail uint16 }
+
+func unpack(v uint64) span {
+	return span{uint16(v >> 48), uint16(v >> 32), uint16(v >> 16), uint16(v)}
+}
+
+func (s span) pack() uint64 {
+	return uint64(s.flags)<<48 | uint64(s.steal)<<32 | uint64(s.head)<<16 | uint64(s.tail)
+}
+
+func (s span) len() int { return int(s.tail - s.head) }
+
+// len returns how many jobs wait.
+func (q *runq) len() int { return unpack(q.word.Load()).len() }
+
+// room returns the places with room for n more jobs from index tail on, or nil
+// if the queue must not become so long. Owner only.
+func (q *runq) room(n int) (slots places, tail uint16) {
+	for {
+		v := q.word.Load()
+		s := unpack(v)
+		slots = q.own
+		if int(s.tail-s.steal)+n <= len(slots) {
+			return slots, s.tail
+		}
+		if s.len()+n > q.limit || s.steal != s.head {
+			return nil, 0 // too long, or a thief is at it: then it is full for now
+		}
+		grown := s
+		grown.flags |= flagGrowing
+		if !q.word.CompareAndSwap(v, grown.pack()) {
+			continue // a thief came first
+		}
+		// No thief comes now, and so nobody else uses the places.
+		size := max(smallest, 2*len(slots))
+		for size < s.len()+n {
+			size *= 2
+		}
+		bigger := make(places, min(size, q.limit))
+		for i := s.head; i != s.tail; i++ {
+			*bigger.at(i) = *slots.at(i)
+		}
+		q.own = bigger
+		q.slots.Store(&bigger)
+		q.word.Store(s.pack()) // hands the new places to thieves
+	}
+}
+
+// publish makes n jobs, which the owner has put into the places behind tail,
+// visible.
+func (q *runq) publish(n int, flags uint16) {
+	for {
+		v := q.word.Load()
+		s := unpack(v)
+		if s.head == s.tail {
+			s.flags = 0
+			q.forks = 0
+		}
+		s.flags |= flags
+		s.tail += uint16(n)
+		if q.word.CompareAndSwap(v, s.pack()) {
+			break
+		}
+	}
+	if flags&flagForks != 0 {
+		q.forks += n
+	} else {
+		q.forks = 0
+	}
+}
+
+// push appends j and reports whether there was room. Owner only.
+func (q *runq) push(j job, flags uint16) bool {
+	if invariants.Enabled {
+		q.enter()
+		defer q.leave()
+	}
+	v := q.word.Load()
+	s := unpack(v)
+	if int(s.tail-s.steal) < len(q.own) && s.head != s.tail {
+		*q.own.at(s.tail) = j
+		s.flags |= flags
+		s.tail++
+		if q.word.CompareAndSwap(v, s.pack()) { // what publish would do
+			if q.forks++; flags&flagForks == 0 {
+				q.forks = 0
+			}
+			return true
+		}
+	}
+	slots, tail := q.room(1)
+	if slots == nil {
+		return false
+	}
+	*slots.at(tail) = j
+	q.publish(1, flags)
+	return true
+}
+
+// pop takes the newest job if it is a fork, else the oldest. Owner only.
+func (q *runq) pop() (job, bool) {
+	if q.forks > 0 {
+		return q.newest()
+	}
+	return q.oldest()
+}
+
+// newest takes the newest job. Owner only.
+func (q *runq) newest() (job, bool) {
+	if invariants.Enabled {
+		q.enter()
+		defer q.leave()
+	}
+	for {
+		v := q.word.Load()
+		s := unpack(v)
+		if s.head == s.tail {
+			q.forks = 0
+			return job{}, false
+		}
+		s.tail--
+		if q.word.CompareAndSwap(v, s.pack()) {
+			q.forks--
+			q.last = nil
+			return q.clear(s.tail), true
+		}
+	}
+}
+
+// oldest takes the oldest job. Owner only.
+func (q *runq) oldest() (job, bool) {
+	if invariants.Enabled {
+		q.enter()
+		defer q.leave()
+	}
+	for {
+		v := q.word.Load()
+		s := unpack(v)
+		if s.head == s.tail {
+			return job{}, false
+		}
+		i := s.head
+		s.head++
+		if s.steal == i { // else a thief hands back this place with its own
+			s.steal = s.head
+		}
+		if q.word.CompareAndSwap(v, s.pack()) {
+			return q.clear(i), true
+		}
+	}
+}
+
+// clear takes the job out of place i, which is the owner's: what it holds must not
+// live on there.
+func (q *runq) clear(i uint16) job {
+	place := q.own.at(i)
+	j := *place
+	*place = job{}
+	return j
+}
+
+// steal moves half of the queue, the larger one if it is odd, but of forks one,
+// to the empty queue of the caller, who owns it, and returns the oldest.
+func (q *runq) steal(to *runq) (job, bool) {
+	var s span
+	var room places
+	var tail uint16
+	n := 0
+	for {
+		v := q.word.Load()
+		s = unpack(v)
+		if n = s.len(); n == 0 || s.steal != s.head || s.flags&flagGrowing != 0 {
+			return job{}, false
+		}
+		if n -= n / 2; s.flags&flagForks != 0 {
+			n = 1
+		}
+		for n > 1 {
+			if room, tail = to.room(n - 1); room != nil {
+				break
+			}
+			n = (n + 1) / 2
+		}
+		claimed := s
+		claimed.head += uint16(n)
+		if q.word.CompareAndSwap(v, claimed.pack()) {
+			break
+		}
+	}
+	slots := *q.slots.Load() // nobody replaces them while steal and head differ
+	first := *slots.at(s.head)
+	*slots.at(s.head) = job{}
+	for i := range uint16(n - 1) {
+		from := slots.at(s.head + 1 + i)
+		*room.at(tail + i) = *from
+		*from = job{}
+	}
+	for {
+		v := q.word.Load()
+		s := unpack(v)
+		s.steal = s.head // also what the owner has taken meanwhile
+		if q.word.CompareAndSwap(v, s.pack()) {
+			break
+		}
+	}
+	if n > 1 {
+		to.publish(n-1, s.flags&flagUrgent)
+	}
+	return first, true
+}
+
+// drop takes f, which was claimed, out of the queue if it is the newest, as it is as a
+// rule when what is divided is joined. Elsewhere it stays until its turn comes; now and
+// then those at the new end are dropped, so that they do not gather where each task
+// waits for the older one of two. Owner only.
+func (q *runq) drop(f *future) {
+	q.drops++
+	thorough := q.drops%litter == 0
+	if q.forks == 0 || !thorough && q.last != nil && q.last != f {
+		return
+	}
+	for {
+		j, ok := q.newest()
+		if !ok {
+			return
+		}
+		newest, isFuture := j.r.(*future)
+		if !isFuture || newest.waits() {
+			q.push(j, flagForks|flagUrgent) // there is room: this was its place
+			q.last = newest
+			return
+		}
+		if q.forks == 0 || !thorough && newest == f {
+			return
+		}
+	}
+}

@@ -1,0 +1,227 @@
+package workstealing
+
+import (
+	"math/rand/v2"
+	"runtime"
+	"sync"
+	"sync/atomic"
+	"testing"
+
+	"github.com/dynolab/dyno/internal/invariants"
+	"github.com/dynolab/dyno/task"
+)
+
+// forkOf is a job for h.
+func forkOf(h *task.Handle) job { return job{r: (*future)(h)} }
+
+// One goroutine cannot tell the queue from a slice, also where the indices
+// overflow: the newest comes out if it is a fork, else the oldest.
+func TestQueueIsADeque(t *testing.T) {
+	for seed := range uint64(300) {
+		r := rand.New(rand.NewPCG(seed, 0))
+		hs := numbered(2000)
+		q := runq{limit: 1 << (1 + r.IntN(8))}
+		if seed%2 == 0 { // indices near the end of their range
+			q.word.Store(span{0, 1<<16 - 10, 1<<16 - 10, 1<<16 - 10}.pack())
+		}
+		type item struct {
+			n    uint64
+			fork bool
+		}
+		var model []item
+		for len(hs) > 0 {
+			var got, want uint64
+			switch op := r.IntN(10); {
+			case op < 5:
+				fork := r.IntN(3) > 0
+				flags := uint16(flagUrgent)
+				if fork {
+					flags |= flagForks
+				}
+				if q.push(forkOf(hs[0]), flags) {
+					model = append(model, item{number(hs[0]), fork})
+				} else if len(model) < q.limit {
+					t.Fatalf("seed %d: no room for one beside %d of %d", seed, len(model), q.limit)
+				}
+				hs = hs[1:]
+			case op < 8:
+				j, _ := q.pop()
+				got = number(handle(j))
+				if n := len(model); n > 0 && model[n-1].fork {
+					want, model = model[n-1].n, model[:n-1]
+				} else if n > 0 {
+					want, model = model[0].n, model[1:]
+				}
+			default:
+				to := runq{limit: 1 << (1 + r.IntN(8))}
+				_, forks := unpack(q.word.Load()), unpack(q.word.Load()).flags&flagForks != 0
+				j, _ := q.steal(&to)
+				got = number(handle(j))
+				n := 0
+				if len(model) > 0 {
+					n = len(model) - len(model)/2
+					if forks {
+						n = 1
+					}
+					want, n = model[0].n, min(n, 1+to.len())
+					model = model[1:]
+				}
+				for range n - 1 {
+					j, _ := to.oldest()
+					if number(handle(j)) != model[0].n {
+						t.Fatalf("seed %d: task %d was moved, want %d", seed, number(handle(j)), model[0].n)
+					}
+					model = model[1:]
+				}
+				if to.len() != 0 {
+					t.Fatalf("seed %d: %d more were moved", seed, to.len())
+				}
+			}
+			if got != want || q.len() != len(model) {
+				t.Fatalf("seed %d: task %d came out, want %d; %d are left, want %d", seed, got, want, q.len(), len(model))
+			}
+		}
+	}
+}
+
+// Owner and thieves together take each job once, also where they are closest: where
+// there is one job or two, and where the queue is full or grows.
+func TestQueueHandsEachJobOutOnce(t *testing.T) {
+	const thieves = 3
+	rounds := uint64(200)
+	if testing.Short() {
+		rounds = 40
+	}
+	for seed := range rounds {
+		r := rand.New(rand.NewPCG(seed, 1))
+		hs := numbered(2000)
+		taken := make([]atomic.Int32, len(hs)+1)
+		took := func(j job, ok bool) bool {
+			if ok {
+				taken[number(handle(j))].Add(1)
+			}
+			return ok
+		}
+		q := runq{limit: 1 << (1 + r.IntN(8))}
+		flags := [...]uint16{0, flagForks}[seed%2]
+		var over atomic.Bool
+		var wg sync.WaitGroup
+		for range thieves {
+			wg.Go(func() {
+				own := runq{limit: 1 << (1 + seed%5)}
+				for {
+					done := over.Load()
+					found := took(q.steal(&own))
+					for took(own.pop()) {
+					}
+					if !found {
+						if done {
+							return
+						}
+						runtime.Gosched()
+					}
+				}
+			})
+		}
+		most := 1 + r.IntN(40)
+		for len(hs) > 0 {
+			for range min(1+r.IntN(most), len(hs)) {
+				for !q.push(forkOf(hs[0]), flags) {
+					took(q.oldest())
+				}
+				hs = hs[1:]
+			}
+			for range r.IntN(most) {
+				if !took(q.pop()) {
+					break
+				}
+			}
+			runtime.Gosched()
+		}
+		over.Store(true)
+		wg.Wait()
+		for took(q.oldest()) {
+		}
+		for i := 1; i < len(taken); i++ {
+			if n := taken[i].Load(); n != 1 {
+				t.Fatalf("seed %d: task %d was taken %d times", seed, i, n)
+			}
+		}
+	}
+}
+
+// What was taken is not held.
+func TestQueueLetsGo(t *testing.T) {
+	q, to := runq{limit: 1 << 10}, runq{limit: 1 << 10}
+	for _, h := range numbered(1000) {
+		q.push(forkOf(h), 0)
+	}
+	for range 300 {
+		q.newest()
+		q.oldest()
+	}
+	q.steal(&to)
+	for i, j := range *q.slots.Load() {
+		if s := unpack(q.word.Load()); j.r != nil && uint16(i)-s.head >= s.tail-s.head {
+			t.Errorf("place %d holds task %d, which was taken", i, number(handle(j)))
+		}
+	}
+}
+
+// Tasks that were claimed where they are queued do not gather: a task may start two
+// and wait for the older one first, for ever.
+func TestClaimedForksDoNotGather(t *testing.T) {
+	x := NewExecutor()
+	x.pool.search.Add(1) // no other worker
+	w := x.pool.unpark()
+	for _, first := range []int{0, 1} {
+		for range 10_000 {
+			hs := numbered(2)
+			w.fork((*future)(hs[0]))
+			w.fork((*future)(hs[1]))
+			for _, i := range []int{first, 1 - first} {
+				claim(hs[i])
+				w.queue.drop((*future)(hs[i]))
+			}
+		}
+	}
+	if !x.pool.inject.empty() || w.queue.len() > w.queue.limit {
+		t.Errorf("tasks that were claimed are in the inject queue, or %d in the worker's own", w.queue.len())
+	}
+	kept := numbered(1)[0]
+	w.fork((*future)(kept))
+	for range 10_000 {
+		h := numbered(1)[0]
+		w.fork((*future)(h))
+		claim(h)
+	}
+	for j, ok := w.take(); handle(j) != kept; j, ok = w.take() {
+		if !ok {
+			t.Fatal("the one task that waits is gone")
+		}
+	}
+}
+
+// Two owners at once are noticed, in builds that check.
+func TestTwoOwnersAreNoticed(t *testing.T) {
+	if !invariants.Enabled {
+		t.Skip("invariants are checked under -race and -tags dynocheck only")
+	}
+	for name, op := range map[string]func(*runq){
+		"push":   func(q *runq) { q.push(forkOf(numbered(1)[0]), flagForks) },
+		"newest": func(q *runq) { q.newest() },
+		"oldest": func(q *runq) { q.oldest() },
+	} {
+		func() {
+			defer func() {
+				want := "workstealing: invariant violated: a task's context is used by the task's own goroutine only"
+				if got := recover(); got != want {
+					t.Errorf("%s beside another owner: %v was said, want %q", name, got, want)
+				}
+			}()
+			q := runq{limit: 4}
+			q.enter()
+			op(&q)
+		}()
+	}
+}

@@ -1,0 +1,86 @@
+package workstealing
+
+import (
+	"context"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/dynolab/dyno/actor"
+	"github.com/dynolab/dyno/group"
+	"github.com/dynolab/dyno/task"
+)
+
+// Actors start futures that use groups, and tell each other what these have found:
+// all on the workers of one pool, some of which block. Nothing is lost, each face
+// counts its own, and in the end nothing is left.
+func TestOnePoolRunsAll(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		const actors, rounds, tasks = 20, 10, 5
+		p, err := NewPool(Config{KeepAlive: time.Minute})
+		if err != nil {
+			t.Fatal(err)
+		}
+		x := NewExecutorOn(p)
+		sum := func(ctx context.Context, n int) (int, error) {
+			g := NewGroupOn[int](p, ctx)
+			for i := range tasks {
+				if err := g.Go(func(ctx context.Context) (int, error) {
+					if i == 0 && n%3 == 0 {
+						time.Sleep(time.Second)
+					}
+					return n, nil
+				}); err != nil {
+					return 0, err
+				}
+			}
+			g.Close()
+			half := task.ForkCall(ctx, func(_ context.Context, n int) (int, error) { return n, nil }, n)
+			total := 0
+			for r := range group.Results[int](ctx, g) {
+				total += r.Value
+			}
+			v, err := half.Value(ctx)
+			return total + v, err
+		}
+		var systems [2]*actor.System
+		var total atomic.Int64
+		for i := range systems {
+			var refs [actors]actor.Ref
+			systems[i] = system(t, actor.Config{Dispatcher: NewDispatcherOn(p)}, func(ctx *actor.Context) {
+				for i := range refs {
+					refs[i] = spawn(t, ctx, props(func(ctx *actor.Context, m any) error {
+						n := m.(int)
+						v, err := task.Call(x, sum, n).Value(context.Background())
+						total.Add(int64(v))
+						if n > 0 {
+							return ctx.Tell(refs[(i+n)%actors], n-1)
+						}
+						return err
+					}))
+				}
+				for _, r := range refs {
+					if err := ctx.Tell(r, rounds); err != nil {
+						t.Error(err)
+					}
+				}
+			})
+		}
+		time.Sleep(time.Hour)
+		if got, want := total.Load(), int64(2*actors*(tasks+1)*rounds*(rounds+1)/2); got != want {
+			t.Errorf("the sum is %d, want %d", got, want)
+		}
+		for _, s := range systems {
+			if got := s.Stats().Messages; got != actors*(rounds+1)+1 {
+				t.Errorf("a system has handled %d messages, want %d", got, actors*(rounds+1)+1)
+			}
+			shutdown(t, s)
+		}
+		quiet(t, x)
+		time.Sleep(time.Hour)
+		if n := p.slots(); n != 0 {
+			t.Errorf("%d workers are kept after KeepAlive", n)
+		}
+	})
+}

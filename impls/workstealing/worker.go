@@ -1,0 +1,529 @@
+package workstealing
+
+import (
+	"math/bits"
+	"runtime"
+	"sync/atomic"
+	"time"
+
+	"github.com/dynolab/dyno/actor"
+)
+
+const (
+	// budget is how many turns in a row a worker gives to actors in its run-next
+	// slot before those in the queue have theirs: two actors that only talk to
+	// each other must not keep a processor for ever.
+	budget = 64
+
+	// poll is how many jobs a worker takes from its own queue before it
+	// looks into the inject queue, as in Go's scheduler: a prime, so that it does
+	// not fall in step with the program.
+	poll = 61
+
+	// bottom is the number of the job among those at which a worker takes the oldest
+	// of its forks and not the newest, for the same reason.
+	bottom = 31
+
+	// batch is the most jobs a worker takes from the inject queue at once. With
+	// it the queue's line changes hands once in 32 jobs; what a blocked
+	// worker holds back from others is theirs to steal.
+	batch = 32
+
+	// crowd is the number of workers from which on most are surely blocked. A
+	// worker then takes one job at a time, because what it took more would
+	// have to be found among many, and stolen.
+	crowd = 8
+
+	// looks is how often a worker without work looks around before it parks,
+	// giving up its processor in between. Few: more did not make any workload
+	// faster, and a second thread that is awake costs latency, as the operating
+	// system now and then puts it where the first one runs: with 32 instead of 4
+	// the mean backlog of latency100k was 2 to 40 times as long.
+	looks = 4
+
+	// worthwhile is the time in nanoseconds that the actors in a worker's queue
+	// must take, as far as one can tell, before another worker is woken for
+	// them. A woken worker comes some 5 to 50 µs later, and actors that talk to
+	// each other from two processors send twice as slowly as from one: measured,
+	// count ran in 18 ns a message on one and 30 on two, fanin in 18 and 34.
+	worthwhile = 50_000
+
+	// many is how many messages a turn may send to the actor that runs next
+	// before others are offered it, if turns are short: 4,096 sends take about
+	// as long as worthwhile says.
+	many = 4096
+)
+
+// worker runs jobs. It is a place with a queue, which outlives the goroutine that
+// works there: it is parked without one. Methods are for that goroutine, the owner,
+// where nothing else is said.
+type worker struct {
+	queue runq
+	_     [24]byte // thieves write the queue's word
+
+	// next is the actor that the one in its turn sent to last: it runs next,
+	// while what they share is in this processor's cache. Owner and thieves
+	// swap it; thieves only when the worker is stuck, or work is to be conserved.
+	next atomic.Pointer[box]
+
+	pool    *Pool
+	handled any // the message that is being handled
+
+	// What it counts, and for whom: they change when it comes to another
+	// dispatcher's actors, or another executor's tasks.
+	d     *Dispatcher
+	tally *tally
+	early [events]uint64 // what it counted before it came to the first dispatcher's
+	x     *Executor
+	books *books
+
+	rng   uint64 // xorshift state
+	round uint32 // the last round in which it counted itself
+	jobs  uint32 // taken between two jobs
+	nexts int    // turns in a row from next
+	depth int    // tasks in progress on its goroutine
+
+	// asked is set by the watchdog and cleared by the owner between two jobs. It
+	// hands the question over whether this worker is stuck, which stuck answers:
+	// thieves may then take next. Both are set for a worker that waits in a call of
+	// this package.
+	asked, stuck atomic.Bool
+	cost         atomic.Uint32 // what a turn takes, in nanoseconds, or 0: not known; the owner writes it
+	since        time.Time     // when the owner last answered
+	then         uint64        // its turns at that time
+
+	// Of the pool; guarded by its mutex.
+	row  *row      // where it is
+	bit  uint64    // and its bit there
+	id   int       // the number of its place, from 0; never written again
+	busy bool      // it has a goroutine
+	head uint16    // the oldest in queue when the watchdog looked last
+	idle time.Time // when it parked
+	_    [64]byte  // the next worker's owner must not share the line
+}
+
+var _ actor.Worker = (*worker)(nil)
+
+// newWorker returns a worker without place and goroutine; seed is not 0.
+func newWorker(p *Pool, seed uint64) *worker {
+	w := &worker{pool: p, rng: seed * 0x9e3779b97f4a7c15}
+	w.queue.limit = p.cfg.QueueCapacity
+	return w
+}
+
+// Dispatcher implements [actor.Worker].
+func (w *worker) Dispatcher() actor.Dispatcher { return w.d }
+
+// loop runs j, if there is one, and others until there are none for this worker,
+// parks it, and ends the goroutine.
+func (w *worker) loop(j job, ok bool) {
+	for ok {
+		ok = w.serve(j)
+		if ok { // a job has panicked
+			j, ok = w.other()
+		}
+	}
+	p := w.pool
+	p.park(w)
+	p.exit()
+}
+
+// serve runs j and others until there are none for this worker, and returns
+// false; or until one panics, and returns true: then the worker goes on.
+//
+// One deferred function is there for all jobs, since what it shares with this one
+// costs TinyGo five allocations each time that it is deferred.
+func (w *worker) serve(j job) (again bool) {
+	var r runnable // what runs now
+	defer func() {
+		if r == nil {
+			return
+		}
+		var v any
+		if r.recovers() {
+			v = recover()
+		}
+		r.caught(w, v)
+		if again = v != nil; !again {
+			go w.resume() // this goroutine ends; what waits here goes on on another one
+		}
+	}()
+	for ok := true; ok; j, ok = w.other() {
+		if v := w.pool.search.Load(); w.round != round(v) {
+			w.move(round(v))
+		}
+		r = j.r
+		r.run(w, j.arg)
+		r = nil
+	}
+	return false
+}
+
+// resume goes on with a worker whose goroutine a job has ended.
+func (w *worker) resume() { w.loop(w.other()) }
+
+// other returns the job that comes after another one, or none when the
+// worker is to park.
+func (w *worker) other() (job, bool) {
+	if j, ok := w.take(); ok {
+		return j, true
+	}
+	return w.find()
+}
+
+// take takes a job from what the worker has itself.
+func (w *worker) take() (job, bool) {
+	if w.asked.Load() {
+		w.answer()
+	}
+	w.jobs++
+	switch w.jobs % poll {
+	case 0:
+		if j, ok := w.poll(); ok {
+			return j, true
+		}
+	case bottom:
+		if j, ok := w.queue.oldest(); ok {
+			return j, true
+		}
+	}
+	if w.nexts < budget {
+		if b := w.next.Load(); b != nil {
+			if b = w.next.Swap(nil); b != nil {
+				w.nexts++
+				return job{r: b}, true
+			}
+		}
+	}
+	w.nexts = 0
+	if j, ok := w.queue.pop(); ok {
+		return j, true
+	}
+	if b := w.next.Load(); b != nil {
+		if b = w.next.Swap(nil); b != nil {
+			return job{r: b}, true
+		}
+	}
+	return job{}, false
+}
+
+// poll takes a job from elsewhere though there are own ones: which has waited in
+// the inject queue; or, if a new worker waits to be needed, which another worker
+// has: that one may be blocked, and all others be busy with their own.
+func (w *worker) poll() (job, bool) {
+	p := w.pool
+	if j, ok := p.inject.pop(); ok {
+		return j, true
+	}
+	if searching(p.search.Load()) > 0 && w.queue.len() == 0 {
+		return w.rob()
+	}
+	return job{}, false
+}
+
+// answer tells the watchdog that the worker is not stuck, and writes down what its
+// turns take. Time that it slept counts: who was idle a moment ago has others woken
+// sooner.
+func (w *worker) answer() {
+	w.asked.Store(false)
+	if w.stuck.Swap(false) {
+		w.pool.stuck.Add(-1)
+	}
+	if w.tally == nil {
+		return
+	}
+	w.tally.Publish()
+	now := time.Now()
+	if turns, took := w.tally.Turns-w.then, now.Sub(w.since); turns > 0 && took > 0 {
+		w.cost.Store(uint32(min(max(uint64(took)/turns, 1), worthwhile)))
+	}
+	w.since, w.then = now, w.tally.Turns
+}
+
+// mark marks the worker as stuck. Any goroutine may call it.
+func (w *worker) mark() {
+	if !w.stuck.Swap(true) {
+		w.pool.stuck.Add(1)
+	}
+	if w.stock() {
+		w.show()
+	}
+}
+
+// block is called in a job that is about to wait: what waits for this worker
+// goes to others.
+func (w *worker) block() {
+	w.pool.waiting.Add(1)
+	w.asked.Store(true)
+	w.mark()
+	if w.stock() || w.pool.queued() {
+		w.pool.wake()
+	}
+}
+
+// unblock undoes block.
+func (w *worker) unblock() {
+	w.pool.waiting.Add(-1)
+	w.answer()
+}
+
+// stock reports whether a job waits for this worker. Any goroutine may call it.
+func (w *worker) stock() bool { return w.next.Load() != nil || w.queue.len() > 0 }
+
+// show makes the worker's jobs visible for others, after one was added. Any
+// goroutine may call it.
+func (w *worker) show() {
+	if w.row.shown.Load()&w.bit == 0 {
+		w.row.show(w.bit)
+	}
+}
+
+// push puts b at the end of the worker's queue, for itself or a thief.
+func (w *worker) push(b *box) {
+	if w.pool.ranks != nil {
+		w.pool.ranks.push(b)
+		w.pool.wake()
+		return
+	}
+	alone := w.queue.len() == 0 && w.next.Load() == nil
+	w.add(job{r: b}, 0)
+	switch {
+	case alone: // the worker itself comes to it next
+	case w.pays():
+		w.pool.wake()
+	case !w.pool.armed.Load():
+		w.pool.arm()
+	}
+}
+
+// add appends j to the queue. If it is full half of it goes to the inject queue,
+// where all look.
+func (w *worker) add(j job, flags uint16) {
+	for !w.queue.push(j, flags) {
+		for range max(1, w.queue.limit/2) {
+			old, ok := w.queue.oldest()
+			if !ok {
+				break
+			}
+			if f, ok := old.r.(*future); !ok || f.waits() {
+				w.pool.inject.push(old)
+			}
+		}
+		w.pool.wake()
+	}
+	w.show()
+}
+
+// fork appends f, a task that the one in progress here has started.
+func (w *worker) fork(f *future) {
+	w.add(job{r: f}, flagForks|flagUrgent)
+	w.queue.last = f
+}
+
+// pays reports whether what waits in the queue is worth another worker: whether it
+// would wait here for longer than the other one needs to come to it. Any goroutine
+// may call it.
+func (w *worker) pays() bool {
+	all := w.stuck.Load() || w.pool.cfg.Strategy == WorkConserving
+	if all && w.next.Load() != nil {
+		return true
+	}
+	s := unpack(w.queue.word.Load())
+	n := s.len()
+	if n == 0 {
+		return false
+	}
+	c := w.cost.Load()
+	return all || s.flags&flagUrgent != 0 || c == 0 || uint64(n)*uint64(c) >= worthwhile
+}
+
+// offer puts b, if it is the one to run next here, where others can take it: the
+// actor in its turn goes on sending to it, n messages by now, so they are not
+// taking turns.
+func (w *worker) offer(b *box, n int) {
+	if c := w.cost.Load(); c != 0 && c < worthwhile && n < many {
+		return
+	}
+	if !w.pool.full() && w.next.Load() == b && w.next.CompareAndSwap(b, nil) {
+		w.add(job{r: b}, flagUrgent)
+		w.pool.wake()
+	}
+}
+
+// find looks for a job elsewhere, and returns none when the worker is to park.
+func (w *worker) find() (job, bool) {
+	p := w.pool
+	if j, ok := w.grab(); ok {
+		// What is left may have been out of sight meanwhile, and who looked for it
+		// have given up.
+		if searching(p.search.Load()) == 0 && (w.queue.len() > 0 || p.queued()) {
+			p.wake()
+		}
+		return j, true
+	}
+	if searching(p.search.Load()) > 0 {
+		return job{}, false // two would only be in each other's way
+	}
+	p.search.Add(1)
+	return w.look()
+}
+
+// look looks for a job for a while and returns none if the worker is to park. It
+// counts as searching before the call and not after it.
+func (w *worker) look() (job, bool) {
+	p := w.pool
+	for {
+		for i := range 2 * looks {
+			if j, ok := w.grab(); ok {
+				// What others have left is this one's business as well: who
+				// left something and blocked counted on it.
+				if searching(p.search.Add(^uint64(0))) == 0 && p.visible(nil) {
+					p.wake()
+				}
+				return j, true
+			}
+			if p.closed.Load() {
+				break
+			}
+			if w.tally != nil && i%2 == 1 { // what an actor is told often comes from who waited for another one
+				runtime.Gosched()
+			}
+		}
+		if p.resign() {
+			return job{}, false
+		}
+	}
+}
+
+// resign ends a worker's search, unless there is a job now that it has not found: who
+// has made that visible may have relied on it.
+func (p *Pool) resign() bool {
+	p.search.Add(^uint64(0))
+	if !p.visible(nil) {
+		return true
+	}
+	p.search.Add(1)
+	return false
+}
+
+// grab takes a job from the inject queue, and more of them into the worker's own,
+// which is empty; or one from another worker.
+func (w *worker) grab() (job, bool) {
+	p := w.pool
+	if p.ranks != nil {
+		if j, ok := p.ranks.pop(w.jobs); ok {
+			return j, true
+		}
+	}
+	if !p.inject.empty() {
+		if j, ok := w.receive(); ok {
+			return j, true
+		}
+	}
+	return w.rob()
+}
+
+// receive takes a batch out of the inject queue.
+func (w *worker) receive() (job, bool) {
+	p := w.pool
+	share, limit := uint32(max(1, p.active.Load())), uint32(batch)
+	if share > crowd {
+		limit = 1
+	}
+	slots, tail := w.queue.room(batch - 1)
+	if slots == nil {
+		limit = 1
+	}
+	b, lo, hi := p.inject.take(share, limit)
+	if b == nil {
+		return job{}, false
+	}
+	first := b.claim(lo)
+	for i := lo + 1; i < hi; i++ {
+		*slots.at(tail) = b.claim(i)
+		tail++
+	}
+	p.inject.started(b, int32(hi-lo))
+	if n := int(hi - lo); n > 1 {
+		w.queue.publish(n-1, flagUrgent)
+		w.show()
+	}
+	return first, true
+}
+
+// rob takes a job from another worker, and half of its queue with it.
+func (w *worker) rob() (job, bool) {
+	p := w.pool
+	w.rng ^= w.rng << 13
+	w.rng ^= w.rng >> 7
+	w.rng ^= w.rng << 17
+	rows := *p.rows.Load()
+	if len(rows) == 0 {
+		return job{}, false
+	}
+	start, first := int(w.rng>>6%uint64(len(rows))), int(w.rng%64)
+	for i := range rows {
+		r := rows[(start+i)%len(rows)]
+		for shown := bits.RotateLeft64(r.shown.Load(), -first); shown != 0; shown &= shown - 1 {
+			victim := r.workers[(bits.TrailingZeros64(shown)+first)%64].Load()
+			if victim == nil || victim == w {
+				continue
+			}
+			if j, ok := w.stealFrom(victim); ok {
+				w.count(steals)
+				return j, true
+			}
+		}
+	}
+	return job{}, false
+}
+
+func (w *worker) stealFrom(victim *worker) (job, bool) {
+	if j, ok := victim.queue.steal(&w.queue); ok {
+		if w.queue.len() > 0 {
+			w.show()
+		}
+		return j, true
+	}
+	if (victim.stuck.Load() || w.pool.cfg.Strategy == WorkConserving) && victim.next.Load() != nil {
+		if b := victim.next.Swap(nil); b != nil {
+			return job{r: b}, true
+		}
+	}
+	return job{}, false
+}
+
+// move counts the worker among those that have begun a job in this round.
+func (w *worker) move(round uint32) {
+	w.round = round
+	if w.depth > 0 {
+		w.pool.joins.Add(1)
+	} else {
+		w.pool.loops.Add(1)
+	}
+}
+
+// What a worker counts of itself, for the dispatcher whose actors it last ran.
+type event int
+
+const (
+	parks event = iota
+	wakes
+	steals
+	events
+)
+
+func (w *worker) count(e event) {
+	if w.tally == nil {
+		w.early[e]++
+		return
+	}
+	switch e {
+	case parks:
+		w.tally.Parks++
+	case wakes:
+		w.tally.Wakes++
+	case steals:
+		w.tally.Steals++
+	}
+}
