@@ -9,6 +9,11 @@ import "sync"
 // again every time.
 const Keep = 1 << 10
 
+// swell is the number of messages from which on memory that a flood left is used to grow
+// into, which is sooner than it is given back: what doubles its way up to Keep each time
+// leaves as much behind as the flood itself holds.
+const swell = 64
+
 // floods has the memory of large slices that are empty. It is safe for concurrent
 // use, so all mailboxes share one.
 type floods[E any] struct {
@@ -17,7 +22,7 @@ type floods[E any] struct {
 
 // append returns s with e behind it.
 func (f *floods[E]) append(s []E, e E) []E {
-	if len(s) == cap(s) && len(s) >= Keep {
+	if len(s) == cap(s) && len(s) >= swell {
 		s = f.grow(s)
 	}
 	return append(s, e)

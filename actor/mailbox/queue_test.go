@@ -4,6 +4,7 @@ import (
 	"errors"
 	"math/rand/v2"
 	"runtime"
+	"runtime/debug"
 	"slices"
 	"strconv"
 	"testing"
@@ -241,6 +242,37 @@ func TestNoAllocations(t *testing.T) {
 			if allocs > n/100 {
 				t.Errorf("%s, %d waiting: %v allocations for %d messages", name(cfg), backlog, allocs, n)
 			}
+		}
+	}
+}
+
+// A queue that empties after each flood grows into the memory of the one before.
+func TestFloodsShareMemory(t *testing.T) {
+	defer debug.SetGCPercent(debug.SetGCPercent(-1)) // a collection may empty the pool
+	for _, cfg := range configs() {
+		if cfg.Capacity > 0 {
+			continue
+		}
+		q := mailbox.New(cfg)
+		const floods, n = 100, 2 * mailbox.Keep
+		flood := func() {
+			for i := range n {
+				q.Push(nil, i)
+			}
+			for range n {
+				q.Pop()
+			}
+		}
+		flood()
+		var before, after runtime.MemStats
+		runtime.ReadMemStats(&before)
+		for range floods {
+			flood()
+		}
+		runtime.ReadMemStats(&after)
+		// Under the race detector a sync.Pool forgets one of four.
+		if each := float64(after.TotalAlloc-before.TotalAlloc) / (floods * n); each > 40 {
+			t.Errorf("%s: %.1f bytes a message", name(cfg), each)
 		}
 	}
 }
