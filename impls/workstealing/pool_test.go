@@ -100,3 +100,24 @@ func TestGroupsShareAPool(t *testing.T) {
 		t.Errorf("sum %d, length %d", sum, length)
 	}
 }
+
+// A worker that counts for somebody new does not wait for who reads what is counted: it
+// would seem blocked, and have another worker started, and that one too.
+func TestRecordsAreReadAndMadeAtOnce(t *testing.T) {
+	var r records[int]
+	*r.of(&worker{id: 0}) = 1
+	const last = 1000
+	r.each(func(*int) { *r.of(&worker{id: last}) = 2 }) // a lock would never be had here
+	if *r.of(&worker{id: 0}) != 1 || *r.of(&worker{id: last}) != 2 {
+		t.Error("a worker's record is not the one it had")
+	}
+	sum := 0
+	for id := range last {
+		r.of(&worker{id: id})
+	}
+	n := 0
+	r.each(func(c *int) { n++; sum += *c })
+	if n != last+1 || sum != 3 {
+		t.Errorf("%d records with %d in all, want %d with 3", n, sum, last+1)
+	}
+}
