@@ -232,8 +232,9 @@ func (q *runq) clear(i uint16) job {
 	return j
 }
 
-// steal moves half of the queue, the larger one if it is odd, but of forks one,
-// to the empty queue of the caller, who owns it, and returns the oldest.
+// steal moves half of the queue, the larger one if it is odd, to the queue of the
+// caller, who owns it, and returns the oldest; of forks it takes one, and for a caller
+// who has jobs.
 func (q *runq) steal(to *runq) (job, bool) {
 	var s span
 	var room places
@@ -245,7 +246,7 @@ func (q *runq) steal(to *runq) (job, bool) {
 		if n = s.len(); n == 0 || s.steal != s.head || s.flags&flagGrowing != 0 {
 			return job{}, false
 		}
-		if n -= n / 2; s.flags&flagForks != 0 {
+		if n -= n / 2; s.flags&flagForks != 0 || to.len() > 0 {
 			n = 1
 		}
 		for n > 1 {

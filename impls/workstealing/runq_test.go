@@ -168,6 +168,19 @@ func TestQueueLetsGo(t *testing.T) {
 	}
 }
 
+// A thief that has jobs of its own takes one.
+func TestBusyThiefTakesOne(t *testing.T) {
+	q, to := runq{limit: 1 << 10}, runq{limit: 1 << 10}
+	all := numbered(9)
+	for _, h := range all[:8] {
+		q.push(forkOf(h), 0)
+	}
+	to.push(forkOf(all[8]), 0)
+	if j, ok := q.steal(&to); !ok || handle(j) != all[0] || q.len() != 7 || to.len() != 1 {
+		t.Errorf("%v, %d and %d jobs left, want the oldest, 7 and 1", ok, q.len(), to.len())
+	}
+}
+
 // Tasks that were claimed where they are queued do not gather: a task may start two
 // and wait for the older one first, for ever.
 func TestClaimedForksDoNotGather(t *testing.T) {
