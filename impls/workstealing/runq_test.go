@@ -168,6 +168,25 @@ func TestQueueLetsGo(t *testing.T) {
 	}
 }
 
+// A worker whose newest fork was stolen does not hold it.
+func TestQueueLetsGoOfAStolenFork(t *testing.T) {
+	for name, next := range map[string]func(w *worker){
+		"nothing comes":     func(w *worker) { w.queue.pop() },
+		"an actor comes":    func(w *worker) { w.add(job{r: new(box)}, 0) },
+		"an actor is there": func(w *worker) { w.add(job{r: new(box)}, 0); w.add(job{r: new(box)}, 0) },
+	} {
+		w, _ := busy(t, Config{})
+		w.fork((*future)(numbered(1)[0]))
+		to := runq{limit: 1 << 10}
+		if _, ok := w.queue.steal(&to); !ok {
+			t.Fatal("nothing was stolen")
+		}
+		if next(w); w.queue.last != nil {
+			t.Errorf("%s: the queue holds a fork that was stolen", name)
+		}
+	}
+}
+
 // A thief that has jobs of its own takes one.
 func TestBusyThiefTakesOne(t *testing.T) {
 	q, to := runq{limit: 1 << 10}, runq{limit: 1 << 10}
