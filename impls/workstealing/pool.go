@@ -370,8 +370,8 @@ func (p *Pool) unpark() *worker {
 // once should not remember that for ever.
 func (p *Pool) park(w *worker) {
 	w.count(parks)
-	w.answer()
 	p.mu.Lock()
+	w.answer() // with mu held: the watchdog must not mark it afterwards
 	w.busy = false
 	p.active.Add(-1)
 	if len(p.parked) < p.kept() {
