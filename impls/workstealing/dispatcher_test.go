@@ -504,6 +504,31 @@ func TestWorkerTooManyLeavesTheWatchdog(t *testing.T) {
 	})
 }
 
+// An actor that was to be next and is not, since it is time for what comes from
+// elsewhere, is looked after: that may block, and who searched has perhaps given up.
+func TestActorBehindAPolledJobIsLookedAfter(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w, _ := busy(t, Config{})
+		p := w.pool
+		p.armed.Store(false)
+		w.cost.Store(1000) // so that it is not worth another worker
+		w.jobs = poll - 1
+		first := job{r: new(box)}
+		w.push(new(box))
+		if p.armed.Load() {
+			t.Error("the watchdog is armed for an actor that comes next")
+		}
+		p.inject.push(first)
+		if j, ok := w.take(); !ok || j != first {
+			t.Fatal("the job from outside did not come first")
+		}
+		if !p.armed.Load() {
+			t.Error("an actor waits behind a job that may block, and the watchdog is not armed")
+		}
+		p.timer.Stop()
+	})
+}
+
 // What an actor sent to first waits with the worker as what it sent to last does,
 // should the handler block now: the watchdog looks after it, also if it had ended.
 func TestDisplacedActorIsLookedAfter(t *testing.T) {

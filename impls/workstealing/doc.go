@@ -22,9 +22,10 @@
 // # Order
 //
 // A worker takes what is next, at most 64 times in a row; then, if the newest in its queue is a
-// fork, that, and else the oldest. One job in 61 comes from the inject queue, and one from
-// the old end. Thieves take half from the old end, but of forks one: the oldest is the
-// largest part of a problem that is being divided.
+// fork, that, and else the oldest. One job in 61 comes from the inject queue, or from
+// another worker if a new one waits to be needed, and one from the old end. Thieves take
+// half from the old end, but one if they have jobs, and of forks: the oldest is the largest
+// part of a problem that is being divided.
 //
 // A task that waits for one that no worker has begun claims it, by one
 // compare-and-swap on the word that is also its state, and runs it there and then,

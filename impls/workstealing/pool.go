@@ -370,8 +370,8 @@ func (p *Pool) unpark() *worker {
 // once should not remember that for ever.
 func (p *Pool) park(w *worker) {
 	w.count(parks)
-	w.answer()
 	p.mu.Lock()
+	w.answer() // with mu held: the watchdog must not mark it afterwards
 	w.busy = false
 	p.active.Add(-1)
 	if len(p.parked) < p.kept() {
@@ -521,32 +521,47 @@ func (p *Pool) each(f func(w *worker)) {
 }
 
 // records is a record for each worker of a pool, in which it counts for one of
-// those whose jobs it runs.
+// those whose jobs it runs. There is no lock: a worker that waited for one would seem
+// blocked in its job, and another would be started for it, to wait as well.
 type records[T any] struct {
-	mu  sync.Mutex
-	all []*T // by the worker's id
+	first atomic.Pointer[shelf[T]]
 }
 
-// of returns the record of w.
+// shelf is places for records, by the workers' ids.
+type shelf[T any] struct {
+	next  atomic.Pointer[shelf[T]] // twice as large
+	slots []atomic.Pointer[T]
+}
+
+// of returns the record of w, whose owner calls it.
 func (r *records[T]) of(w *worker) *T {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	for len(r.all) <= w.id {
-		r.all = append(r.all, nil)
+	at, i, size := &r.first, w.id, 4
+	for {
+		s := at.Load()
+		if s == nil {
+			at.CompareAndSwap(nil, &shelf[T]{slots: make([]atomic.Pointer[T], size)})
+			continue
+		}
+		if i >= size {
+			at, i, size = &s.next, i-size, 2*size
+			continue
+		}
+		t := s.slots[i].Load()
+		if t == nil {
+			t = new(T)
+			s.slots[i].Store(t) // hands it to each; nobody else writes to this place
+		}
+		return t
 	}
-	if r.all[w.id] == nil {
-		r.all[w.id] = new(T)
-	}
-	return r.all[w.id]
 }
 
-// each calls f with each record there is.
+// each calls f with each record there is. Any goroutine may call it.
 func (r *records[T]) each(f func(*T)) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	for _, t := range r.all {
-		if t != nil {
-			f(t)
+	for s := r.first.Load(); s != nil; s = s.next.Load() {
+		for i := range s.slots {
+			if t := s.slots[i].Load(); t != nil {
+				f(t)
+			}
 		}
 	}
 }

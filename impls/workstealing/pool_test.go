@@ -100,3 +100,61 @@ func TestGroupsShareAPool(t *testing.T) {
 		t.Errorf("sum %d, length %d", sum, length)
 	}
 }
+
+// stub is a job of a test.
+type stub func(w *worker)
+
+func (f stub) run(w *worker, _ any) { f(w) }
+func (f stub) recovers() bool       { return false }
+func (f stub) caught(*worker, any)  {}
+
+// What waits for a worker that has blocked does not wait until others, which always have
+// something to do, have nothing: there is no further worker as long as as many as there
+// are processors make progress.
+func TestJobsBehindABlockedOneDoNotWaitForABusyWorker(t *testing.T) {
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
+	p := newPool()
+	const most = 10_000_000 // some hundred slices; 179 turns when there is nothing else
+	release, ended := make(chan struct{}), make(chan struct{})
+	turns, others := 0, atomic.Int32{}
+	var busy stub
+	busy = func(w *worker) {
+		if turns++; turns == most || others.Load() == 6 {
+			close(ended)
+			return
+		}
+		w.add(job{r: busy}, 0)
+	}
+	other := stub(func(*worker) { others.Add(1) })
+	// The first worker takes all of them and blocks; the second one takes the half with
+	// the one that never ends.
+	for _, f := range []stub{func(*worker) { <-release }, other, other, other, busy, other, other, other} {
+		p.submit(job{r: f})
+	}
+	<-ended
+	if turns == most {
+		t.Errorf("a worker had %d turns while jobs waited behind one that was blocked", turns)
+	}
+	close(release)
+}
+
+// A worker that counts for somebody new does not wait for who reads what is counted: it
+// would seem blocked, and have another worker started, and that one too.
+func TestRecordsAreReadAndMadeAtOnce(t *testing.T) {
+	var r records[int]
+	*r.of(&worker{id: 0}) = 1
+	const last = 1000
+	r.each(func(*int) { *r.of(&worker{id: last}) = 2 }) // a lock would never be had here
+	if *r.of(&worker{id: 0}) != 1 || *r.of(&worker{id: last}) != 2 {
+		t.Error("a worker's record is not the one it had")
+	}
+	sum := 0
+	for id := range last {
+		r.of(&worker{id: id})
+	}
+	n := 0
+	r.each(func(c *int) { n++; sum += *c })
+	if n != last+1 || sum != 3 {
+		t.Errorf("%d records with %d in all, want %d with 3", n, sum, last+1)
+	}
+}

@@ -127,7 +127,7 @@ func (q *runq) publish(n int, flags uint16) {
 		s := unpack(v)
 		if s.head == s.tail {
 			s.flags = 0
-			q.forks = 0
+			q.forget()
 		}
 		s.flags |= flags
 		s.tail += uint16(n)
@@ -138,9 +138,13 @@ func (q *runq) publish(n int, flags uint16) {
 	if flags&flagForks != 0 {
 		q.forks += n
 	} else {
-		q.forks = 0
+		q.forget()
 	}
 }
+
+// forget books that the newest job is no fork. One that a thief has taken must not
+// live on in last.
+func (q *runq) forget() { q.forks, q.last = 0, nil }
 
 // push appends j and reports whether there was room. Owner only.
 func (q *runq) push(j job, flags uint16) bool {
@@ -156,7 +160,7 @@ func (q *runq) push(j job, flags uint16) bool {
 		s.tail++
 		if q.word.CompareAndSwap(v, s.pack()) { // what publish would do
 			if q.forks++; flags&flagForks == 0 {
-				q.forks = 0
+				q.forget()
 			}
 			return true
 		}
@@ -188,7 +192,7 @@ func (q *runq) newest() (job, bool) {
 		v := q.word.Load()
 		s := unpack(v)
 		if s.head == s.tail {
-			q.forks = 0
+			q.forget()
 			return job{}, false
 		}
 		s.tail--
@@ -232,8 +236,9 @@ func (q *runq) clear(i uint16) job {
 	return j
 }
 
-// steal moves half of the queue, the larger one if it is odd, but of forks one,
-// to the empty queue of the caller, who owns it, and returns the oldest.
+// steal moves half of the queue, the larger one if it is odd, to the queue of the
+// caller, who owns it, and returns the oldest; of forks it takes one, and for a caller
+// who has jobs.
 func (q *runq) steal(to *runq) (job, bool) {
 	var s span
 	var room places
@@ -245,7 +250,7 @@ func (q *runq) steal(to *runq) (job, bool) {
 		if n = s.len(); n == 0 || s.steal != s.head || s.flags&flagGrowing != 0 {
 			return job{}, false
 		}
-		if n -= n / 2; s.flags&flagForks != 0 {
+		if n -= n / 2; s.flags&flagForks != 0 || to.len() > 0 {
 			n = 1
 		}
 		for n > 1 {

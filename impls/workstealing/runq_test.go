@@ -168,6 +168,38 @@ func TestQueueLetsGo(t *testing.T) {
 	}
 }
 
+// A worker whose newest fork was stolen does not hold it.
+func TestQueueLetsGoOfAStolenFork(t *testing.T) {
+	for name, next := range map[string]func(w *worker){
+		"nothing comes":     func(w *worker) { w.queue.pop() },
+		"an actor comes":    func(w *worker) { w.add(job{r: new(box)}, 0) },
+		"an actor is there": func(w *worker) { w.add(job{r: new(box)}, 0); w.add(job{r: new(box)}, 0) },
+	} {
+		w, _ := busy(t, Config{})
+		w.fork((*future)(numbered(1)[0]))
+		to := runq{limit: 1 << 10}
+		if _, ok := w.queue.steal(&to); !ok {
+			t.Fatal("nothing was stolen")
+		}
+		if next(w); w.queue.last != nil {
+			t.Errorf("%s: the queue holds a fork that was stolen", name)
+		}
+	}
+}
+
+// A thief that has jobs of its own takes one.
+func TestBusyThiefTakesOne(t *testing.T) {
+	q, to := runq{limit: 1 << 10}, runq{limit: 1 << 10}
+	all := numbered(9)
+	for _, h := range all[:8] {
+		q.push(forkOf(h), 0)
+	}
+	to.push(forkOf(all[8]), 0)
+	if j, ok := q.steal(&to); !ok || handle(j) != all[0] || q.len() != 7 || to.len() != 1 {
+		t.Errorf("%v, %d and %d jobs left, want the oldest, 7 and 1", ok, q.len(), to.len())
+	}
+}
+
 // Tasks that were claimed where they are queued do not gather: a task may start two
 // and wait for the older one first, for ever.
 func TestClaimedForksDoNotGather(t *testing.T) {

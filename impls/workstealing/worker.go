@@ -210,15 +210,15 @@ func (w *worker) take() (job, bool) {
 // poll takes a job from elsewhere though there are own ones: which has waited in
 // the inject queue; or, if a new worker waits to be needed, which another worker
 // has: that one may be blocked, and all others be busy with their own.
-func (w *worker) poll() (job, bool) {
+func (w *worker) poll() (j job, ok bool) {
 	p := w.pool
-	if j, ok := p.inject.pop(); ok {
-		return j, true
+	if j, ok = p.inject.pop(); !ok && searching(p.search.Load()) > 0 {
+		j, ok = w.rob()
 	}
-	if searching(p.search.Load()) > 0 && w.queue.len() == 0 {
-		return w.rob()
+	if ok && !p.armed.Load() && w.stock() && !w.pays() {
+		p.arm() // should j block, what was to be next (see push) waits here
 	}
-	return job{}, false
+	return j, ok
 }
 
 // answer tells the watchdog that the worker is not stuck, and writes down what its
