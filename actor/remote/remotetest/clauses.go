@@ -102,7 +102,7 @@ func (s *switched) mute() {
 
 // patience bounds how long a clause waits for what has to happen: it is a
 // limit for what is broken, and no time that anything is to take.
-const patience = 30 * time.Second
+const patience = 10 * time.Minute
 
 // until waits for something that has to happen.
 func (w *world) until(what string, done func() bool) {
@@ -841,6 +841,26 @@ var clauses = []clause{
 			msgs := w.letters(w.b, 1, remote.ErrNoCodec)
 			if u, ok := msgs[0].(*remote.Undecoded); !ok || u.Type != "test.Strange" || string(u.Bytes) != "x" {
 				w.Errorf("the dead letter is %v", msgs[0])
+			}
+			w.must(r.Tell(Count(1)))
+			in.want(Count(1))
+		},
+	},
+	{
+		name: "mailbox-panics",
+		why:  "a message over which a function of the mailbox's panics is a dead letter at the receiver, who asked is told, and neither process nor association is harmed",
+		check: func(w *world) {
+			in := &inbox{w: w}
+			p := Func(in.receive)
+			p.Mailbox.Priority = func(msg any) int { return int(msg.(Count)) }
+			in.ref = w.b.Spawn("", p)
+			r := w.a.Abroad(in.ref)
+			w.must(r.Tell(Text("no number")))
+			w.letters(w.b, 1, remote.ErrMailbox)
+			_, err := w.a.Sys.Ask(r, 0, func(to actor.ReplyTo) any { return Question{ReplyTo: to} }).Wait(context.Background())
+			var e *remote.Error
+			if !errors.As(err, &e) {
+				w.Errorf("who asked is told %v", err)
 			}
 			w.must(r.Tell(Count(1)))
 			in.want(Count(1))
