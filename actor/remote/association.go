@@ -361,7 +361,19 @@ func (a *association) Watch(to actor.Ref) { a.about(recordWatch, to) }
 func (a *association) Unwatch(to actor.Ref) { a.about(recordUnwatch, to) }
 
 func (a *association) about(kind byte, to actor.Ref) {
-	a.say(appendPlace([]byte{kind}, to.Address()))
+	at := to.Address()
+	if len(at.Path) <= maxPath {
+		a.say(appendPlace([]byte{kind}, at))
+		return
+	}
+	// The peer would end the association for it. Who made up the address may have
+	// been a third one.
+	if kind == recordWatch {
+		go func() { // the caller has the lock that Terminated takes
+			<-a.up
+			a.line.Load().Terminated(at.Path, at.PID, ErrTooLarge)
+		}()
+	}
 }
 
 // Backlog implements [actor.Controller].

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"slices"
+	"strings"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -844,6 +845,28 @@ var clauses = []clause{
 			}
 			w.must(r.Tell(Count(1)))
 			in.want(Count(1))
+		},
+	},
+	{
+		name: "long-path",
+		why:  "an address with a path that no frame has room for, whoever made it up, reaches nobody and does the association no harm",
+		check: func(w *world) {
+			in, known := w.inbox(w.a), w.inbox(w.b)
+			at := known.ref.Address()
+			at.Path += "/" + strings.Repeat("x", 5000)
+			r, err := w.a.Sys.ResolveAddress(at)
+			w.must(err)
+			in.do(func(ctx *actor.Context) {
+				ctx.Watch(r)
+				ctx.Stop(r)
+			})
+			in.want(actor.Terminated{Actor: r, Err: remote.ErrTooLarge})
+			w.back(r.Tell(Count(1)), Count(1), remote.ErrTooLarge)
+			w.must(w.a.Abroad(known.ref).Tell(Count(2)))
+			known.want(Count(2))
+			if err := w.ab.Err(); err != nil {
+				w.Errorf("the association is lost: %v", err)
+			}
 		},
 	},
 	{
