@@ -548,12 +548,15 @@ var clauses = []clause{
 					full++
 					time.Sleep(5 * time.Millisecond)
 				}
+				w.until("the window to be used up", func() bool { // if it was not yet after all
+					if r.Tell(Count(n)) == nil {
+						n++
+					}
+					return r.Backlog() == 64
+				})
 				// lookEvery messages pass between two looks at the mailbox.
 				if most := 1 + 64 + 32 + 32 + box.Capacity; n < 64 || n > most {
 					w.Errorf("%d messages were accepted, want from 64 to %d", n, most)
-				}
-				if got := r.Backlog(); got != 64 {
-					w.Errorf("Backlog = %d, want 64", got)
 				}
 				close(release)
 				w.inOrder(in.wait(n), n)
