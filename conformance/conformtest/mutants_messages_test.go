@@ -68,13 +68,13 @@ var messageMutants = []mutant{
 	},
 	{
 		name: "end of an actor keeps those who wait for room", file: "cell.go",
-		old:     "\t\tc.room(true)\n\t\tc.unwatchAll()",
-		new:     "\t\tc.unwatchAll()",
+		old:     "\t\tc.room(true)\n\t\tc.drained(0)",
+		new:     "\t\tc.drained(0)",
 		clauses: "suspend-capacity-at-once",
 	},
 	{
 		name: "room of an actor that has stopped waited for", file: "suspend.go",
-		old:     "\t\tresume(c, p.epoch, c.worker) // it has stopped; or is elsewhere, and links relay nothing of the kind\n",
+		old:     "\t\tresume(c, p.epoch, c.worker) // it has stopped\n",
 		new:     "\t\t_ = t\n",
 		clauses: "suspend-capacity-at-once",
 	},

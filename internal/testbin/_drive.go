@@ -366,7 +366,13 @@ func (b *B) driveLoop() bool {
 
 // driveLaunch is launch of a benchmark that is driven.
 func (b *B) driveLaunch() {
-	defer func() { b.signal <- true }() // the benchmark may call Goexit
+	defer func() {
+		// The benchmark may have called Goexit. If it panics the runtime is about to end
+		// the process: told that it is over, main might end it first, and with success.
+		if !drivePanics() {
+			b.signal <- true
+		}
+	}()
 	d := drive
 	if b.previousN == 0 {
 		// The first call of the function did not return. It panics, with
@@ -412,6 +418,21 @@ func (b *B) driveLaunch() {
 	d.addExtra(b.extra)
 	d.began.since(d.addValue)
 	d.send()
+}
+
+// drivePanics reports whether the calling goroutine, in a deferred function, panics.
+func drivePanics() bool {
+	pcs := make([]uintptr, 64)
+	frames := runtime.CallersFrames(pcs[:runtime.Callers(2, pcs)])
+	for {
+		frame, more := frames.Next()
+		if frame.Function == "runtime.gopanic" {
+			return true
+		}
+		if !more {
+			return false
+		}
+	}
 }
 
 // driveCollect reports whether runN is to collect garbage before it calls the

@@ -418,7 +418,7 @@ func whereItEnds(t *testing.T, name string) string {
 	t.Helper()
 	_, kind, _ := strings.Cut(name, "BenchmarkBad/")
 	kind, _, _ = strings.Cut(kind, "/")
-	code := map[string]string{"panic": `panic("no more")`, "stuck": "<-make(chan int)", "hang": "time.Sleep(time.Hour)"}[kind]
+	code := map[string]string{"panic": `panic(late("no more"))`, "stuck": "<-make(chan int)", "hang": "time.Sleep(time.Hour)"}[kind]
 	switch {
 	case kind == "spin":
 		return " (subject_test.go:" // one of the lines of the loop

@@ -732,7 +732,7 @@ var clauses = []clause{
 		name: "silent",
 		why:  "a peer from which nothing comes for Config.Timeout is lost, at both ends, and who watches is told; before that silence is no reason",
 		config: remote.Config{
-			Heartbeat: 20 * time.Millisecond, Timeout: 600 * time.Millisecond,
+			Heartbeat: 100 * time.Millisecond, Timeout: 3 * time.Second, // in which a wire may lose many hellos
 		},
 		timed: true,
 		check: func(w *world) {

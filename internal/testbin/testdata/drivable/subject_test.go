@@ -215,13 +215,22 @@ func BenchmarkSub(b *testing.B) {
 	})
 }
 
+// late is an error that takes its time to say what it is, when all deferred functions have
+// run: what else is to end the process then can.
+type late string
+
+func (l late) Error() string {
+	time.Sleep(50 * time.Millisecond)
+	return string(l)
+}
+
 // BenchmarkBad ends in some way when it comes to the hundredth operation, or
 // before its loop.
 func BenchmarkBad(b *testing.B) {
 	for name, end := range map[string]func(b *testing.B){
 		"fatal": func(b *testing.B) { b.Fatal("no more than", 99) },
 		"error": func(b *testing.B) { b.Error("no more than", 99) },
-		"panic": func(*testing.B) { panic("no more") },
+		"panic": func(*testing.B) { panic(late("no more")) },
 		"skip":  func(b *testing.B) { b.Skip("not today") },
 		"exit":  func(*testing.B) { os.Exit(0) },
 		"exit7": func(*testing.B) { os.Exit(7) },
