@@ -730,8 +730,11 @@ func (a *association) read() {
 // lose accounts for everything.
 func (a *association) lose(reason error) {
 	a.mu.Lock()
-	if a.reason != nil {
+	switch {
+	case a.reason != nil:
 		reason = a.reason // the wire was broken for it
+	case a.leaving:
+		reason = ErrClosed // the peer was quicker to break it than this end
 	}
 	a.reason = reason
 	wasOpen := a.state == open
