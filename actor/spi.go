@@ -113,7 +113,9 @@ type Port interface {
 	Close()
 
 	// Len returns how many user messages wait; while others send it may be out
-	// of date at once.
+	// of date at once. What the present turn has taken does not count in a mailbox
+	// with a capacity: those who wait for room there are told by it. In one
+	// without it may count, or not, until the turn is over.
 	Len() int
 }
 

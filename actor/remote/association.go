@@ -90,8 +90,9 @@ type association struct {
 
 	// Time, as of the last tick.
 	now     time.Time
-	heard   time.Time
-	hears   bool // a frame came since the last tick
+	due     time.Time // when the next tick is to be
+	heard   time.Time // and later by what ticks were late: see look
+	hears   bool      // a frame came since the last tick
 	wrote   time.Time
 	writes  bool // a frame was written since the last tick
 	greeted time.Time
@@ -148,7 +149,7 @@ func newAssociation(n *Node, w Wire, dialed bool) *association {
 	a.in.init(a)
 	clock := n.sys.Clock()
 	a.now = clock.Now()
-	a.heard, a.wrote, a.greeted = a.now, a.now, a.now
+	a.due, a.heard, a.wrote, a.greeted = a.now, a.now, a.now, a.now
 	a.alarm = clock.NewAlarm(a.tick)
 	return a
 }
@@ -360,7 +361,19 @@ func (a *association) Watch(to actor.Ref) { a.about(recordWatch, to) }
 func (a *association) Unwatch(to actor.Ref) { a.about(recordUnwatch, to) }
 
 func (a *association) about(kind byte, to actor.Ref) {
-	a.say(appendPlace([]byte{kind}, to.Address()))
+	at := to.Address()
+	if len(at.Path) <= maxPath {
+		a.say(appendPlace([]byte{kind}, at))
+		return
+	}
+	// The peer would end the association for it. Who made up the address may have
+	// been a third one.
+	if kind == recordWatch {
+		go func() { // the caller has the lock that Terminated takes
+			<-a.up
+			a.line.Load().Terminated(at.Path, at.PID, ErrTooLarge)
+		}()
+	}
 }
 
 // Backlog implements [actor.Controller].
@@ -598,9 +611,26 @@ func (a *association) ackSoon() {
 func (a *association) hurry() {
 	if !a.quick && a.state != lost {
 		a.quick = true
-		a.now = a.node.sys.Clock().Now()
-		a.alarm.Set(tickQuick)
+		a.look()
+		a.ring(tickQuick)
 	}
+}
+
+// look takes the time. If a tick is late this process stood still, or its machine
+// did, and what the peer has sent meanwhile nobody has read: that time is no
+// silence. mu is held.
+func (a *association) look() {
+	a.now = a.node.sys.Clock().Now()
+	if late := a.now.Sub(a.due); late > 0 {
+		a.heard = a.heard.Add(late)
+		a.due = a.now
+	}
+}
+
+// ring has the next tick come in d. mu is held.
+func (a *association) ring(d time.Duration) {
+	a.due = a.now.Add(d)
+	a.alarm.Set(d)
 }
 
 // tick is called by the alarm: each 20 ms while something is under way, and else
@@ -612,7 +642,7 @@ func (a *association) tick() {
 		return
 	}
 	c := a.node.config
-	a.now = a.node.sys.Clock().Now()
+	a.look()
 	if a.hears {
 		a.hears, a.heard = false, a.now
 	}
@@ -650,9 +680,9 @@ func (a *association) tick() {
 	}
 	a.quick = a.state == greeting || a.leaving || a.gap || len(a.sent) > 0 || a.filling != nil || a.ackLater
 	if a.quick {
-		a.alarm.Set(tickQuick)
+		a.ring(tickQuick)
 	} else {
-		a.alarm.Set(min(c.Heartbeat, c.Timeout) / 2)
+		a.ring(min(c.Heartbeat, c.Timeout) / 2)
 	}
 }
 
@@ -700,8 +730,11 @@ func (a *association) read() {
 // lose accounts for everything.
 func (a *association) lose(reason error) {
 	a.mu.Lock()
-	if a.reason != nil {
+	switch {
+	case a.reason != nil:
 		reason = a.reason // the wire was broken for it
+	case a.leaving:
+		reason = ErrClosed // the peer was quicker to break it than this end
 	}
 	a.reason = reason
 	wasOpen := a.state == open

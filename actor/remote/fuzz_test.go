@@ -32,11 +32,11 @@ type victim struct {
 // word is a message that is text.
 type word string
 
-func newVictim(tb testing.TB) *victim {
+func newVictim(tb testing.TB, clock actor.Clock) *victim {
 	v := &victim{}
 	var err error
 	v.sys, err = actor.NewSystem(actor.Config{
-		Name: "here", Boot: 7, Dispatcher: serial.Impl.NewDispatcher(),
+		Name: "here", Boot: 7, Clock: clock, Dispatcher: serial.Impl.NewDispatcher(),
 		Guardian: actor.Props{New: func() actor.Actor {
 			return actor.ReceiveFunc(func(ctx *actor.Context, msg any) error {
 				if f, ok := msg.(func(*actor.Context)); ok {
@@ -144,7 +144,7 @@ func FuzzRecords(f *testing.F) {
 		if len(records) > MaxMessage {
 			return
 		}
-		v := newVictim(t)
+		v := newVictim(t, nil)
 		for i := range uint64(2) { // the second time with the tables of the first
 			if err := v.a.in.frame(frameOf(frameData, header{tag: 1, number: i + 1}, records)); err != nil && !errors.Is(err, ErrProtocol) {
 				t.Errorf("the frame is answered %v", err)
@@ -175,7 +175,7 @@ func FuzzFrames(f *testing.F) {
 	f.Add(frameOf(frameBye, header{tag: 1}, nil))
 	f.Add(frameOf(frameData, header{tag: 1, number: 3}, nil))
 	f.Fuzz(func(t *testing.T, b []byte) {
-		v := newVictim(t)
+		v := newVictim(t, nil)
 		err := v.a.in.frame(b)
 		if err != nil && !errors.Is(err, ErrProtocol) && !errors.Is(err, ErrLeft) && !errors.Is(err, ErrSelf) {
 			t.Errorf("the frame is answered %v", err)
@@ -271,7 +271,7 @@ func TestHostile(t *testing.T) {
 		"of the past":         {frameOf(frameData, header{tag: 1, number: 0}, []byte{99}), nil},
 	} {
 		t.Run(name, func(t *testing.T) {
-			v := newVictim(t)
+			v := newVictim(t, nil)
 			if err := v.a.in.frame(x.b); !errors.Is(err, x.want) {
 				t.Errorf("got %v, want %v", err, x.want)
 			}
@@ -281,7 +281,7 @@ func TestHostile(t *testing.T) {
 			}
 		})
 	}
-	v := newVictim(t)
+	v := newVictim(t, nil)
 	for i := range uint64(10_000) {
 		if err := v.a.in.frame(frameOf(frameData, header{tag: 1, number: i + 2}, make([]byte, 10_000))); err != nil {
 			t.Fatal(err)
@@ -291,7 +291,7 @@ func TestHostile(t *testing.T) {
 		t.Errorf("%d frames of %d bytes are kept for one that never comes", n, v.a.in.stashBytes)
 	}
 	// Nor is what a peer sends beyond its window.
-	v = newVictim(t)
+	v = newVictim(t, nil)
 	held := v.target.Address()
 	v.sys.Suspend(v.target, actor.Suspension{})
 	v.sys.RunUntilIdle()
@@ -328,7 +328,7 @@ func pending(n *Node, name string, boot uint64, dialed bool) *association {
 // in whichever order each of them gets to know the two; and of two that one end has
 // begun the newer one.
 func TestTwins(t *testing.T) {
-	v, w := newVictim(t), newVictim(t)
+	v, w := newVictim(t, nil), newVictim(t, nil)
 	open := func(v *victim, name string, list ...*association) *association {
 		for _, a := range list {
 			_ = v.a.node.open(a)
@@ -366,7 +366,7 @@ func TestTwins(t *testing.T) {
 
 // Who has ceased to watch costs nothing any more.
 func TestUnwatchIsHeard(t *testing.T) {
-	v := newVictim(t)
+	v := newVictim(t, nil)
 	at := v.target.Address()
 	for i, kind := range []byte{recordWatch, recordUnwatch} {
 		if err := v.a.in.frame(frameOf(frameData, header{tag: 1, number: uint64(i + 1)}, appendPlace([]byte{kind}, at))); err != nil {

@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/binary"
 	"errors"
+	"fmt"
 	"strings"
 	"sync"
 
@@ -20,6 +21,10 @@ var (
 	// ErrUndecoded: the codec refused the bytes, or panicked. The message is an
 	// [*Undecoded].
 	ErrUndecoded = errors.New("remote: the codec cannot read the message")
+
+	// ErrMailbox: a function of the actor's mailbox, as its Priority, has
+	// panicked over the message.
+	ErrMailbox = errors.New("remote: the actor's mailbox has panicked")
 )
 
 // Undecoded is a message that came and could not be read.
@@ -351,7 +356,12 @@ func (in *inbound) message(r *record) {
 // offer hands a message to a mailbox, and reports false if it would have to wait.
 // mu is held.
 func (in *inbound) offer(to actor.Ref, p parcel) bool {
-	switch to.Offer(p.msg) {
+	res, err := send(to, p.msg)
+	if err != nil {
+		in.dead(to, place{}, p, err)
+		return true
+	}
+	switch res {
 	case actor.Sent:
 		in.msgs++
 		in.bytes += p.size
@@ -363,6 +373,17 @@ func (in *inbound) offer(to actor.Ref, p parcel) bool {
 		return false
 	}
 	return true
+}
+
+// send is Ref.Offer. A mailbox may call functions of the user's, and that they
+// panic over what came from outside is no reason to end the process.
+func send(to actor.Ref, msg any) (res actor.SendResult, err error) {
+	defer func() {
+		if v := recover(); v != nil {
+			err = fmt.Errorf("%w: %v", ErrMailbox, v)
+		}
+	}()
+	return to.Offer(msg), nil
 }
 
 // dead makes a dead letter of a message, and tells the Future that waits for its

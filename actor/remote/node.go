@@ -46,7 +46,8 @@ type Config struct {
 
 	// Heartbeat is how often something is sent to a peer when there is nothing
 	// to say; 0 means a second. Timeout is how long a peer may be silent before
-	// it is lost; 0 means 5 s. It must be larger than Heartbeat.
+	// it is lost; 0 means 5 s. It must be larger than Heartbeat. The time in which
+	// this process stood still, so that its clock rang late, does not count.
 	Heartbeat, Timeout time.Duration
 }
 

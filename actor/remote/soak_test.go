@@ -60,7 +60,7 @@ func TestSoak(t *testing.T) {
 func soak(t *testing.T, total int, seed uint64) {
 	const senders = 4
 	each := total / senders
-	link := lossyLink(seed<<32, lossy.Faults{Drop: .01, Double: .01, Reorder: .02, Delay: .02, Cut: .0005})
+	link := lossyLink(seed<<32, lossy.Faults{Drop: .01, Double: .01, Reorder: .02, Delay: .02, Cut: .005})
 	config := remote.Config{Batch: 2048}
 	a := remotetest.NewHost(t, "a", workstealing.Impl.NewDispatcher(), config)
 	b := remotetest.NewHost(t, "b", workstealing.Impl.NewDispatcher(), config)

@@ -106,13 +106,18 @@ func (d *Dispatcher) AddStats(s *actor.Stats) {
 	if !d.started.Load() {
 		return
 	}
-	ask := make(chan actor.Stats, 1)
-	d.send(newEvent(event{kind: count, ask: ask}))
 	var c actor.Stats
 	select {
-	case c = <-ask:
-	case <-d.over:
+	case <-d.over: // first: what is sent then nobody takes out of the inbox
 		c = d.sched.gone
+	default:
+		ask := make(chan actor.Stats, 1)
+		d.send(newEvent(event{kind: count, ask: ask}))
+		select {
+		case c = <-ask:
+		case <-d.over:
+			c = d.sched.gone
+		}
 	}
 	s.Messages += c.Messages
 	s.Turns += c.Turns

@@ -3,6 +3,7 @@ package channel
 import (
 	"context"
 	"runtime"
+	"sync/atomic"
 
 	"github.com/dynolab/dyno/actor"
 )
@@ -26,6 +27,7 @@ type box struct {
 	bell    chan struct{} // capacity one: wakes the actor; without an overflow
 	shut    chan struct{} // closed with a mailbox that is a channel
 	block   bool          // the policy is Block
+	held    atomic.Bool   // first is one, of an actor that is suspended: for Len, in a mailbox that is a channel
 	ordered *ordered
 
 	// What follows belongs to the turn, down to tally. With an overflow it is
@@ -200,8 +202,12 @@ func (b *box) Len() int {
 	case <-b.shut:
 		return 0
 	default:
-		return len(b.in)
 	}
+	n := len(b.in)
+	if b.held.Load() {
+		n++
+	}
+	return n
 }
 
 // Close implements [actor.Port]. It is called in the actor's turn, like
@@ -336,6 +342,9 @@ func (b *box) serve() (rests bool) {
 			b.awaitSignal()
 		}
 		if b.cell.BeginTurn(b) {
+			if b.held.Load() {
+				b.held.Store(false)
+			}
 			for {
 				if b.pos < len(b.out) { // in a flood, nearly always
 					msg = b.popOut()
@@ -454,6 +463,9 @@ func (b *box) awaitSignal() {
 		b.awaitMark()
 		return
 	}
+	// The message that woke the actor cannot go back. It waits beside the channel, so
+	// with it one more may wait than the capacity says.
+	b.held.Store(b.woken)
 	b.tally.Publish()
 	for !b.cell.Pending() {
 		<-b.bell

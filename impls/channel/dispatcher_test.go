@@ -458,6 +458,39 @@ func TestSuspendedFirst(t *testing.T) {
 	})
 }
 
+// TestSuspendedAwake: an actor that is suspended when a message has just woken it has
+// that message waiting, whatever its mailbox is.
+func TestSuspendedAwake(t *testing.T) {
+	for name, m := range map[string]actor.MailboxConfig{
+		"overflow": {},
+		"channel":  {Policy: actor.DropNewest, Capacity: 1},
+		"ordered":  {Policy: actor.DropNewest, Capacity: 1, Priority: func(any) int { return 0 }},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				r := newRig(t)
+				handled := 0
+				p := props(func(*actor.Context, any) error { handled++; return nil })
+				p.Mailbox = m
+				ref := r.spawn(p)
+				synctest.Wait() // it sleeps
+				r.tell(ref, 1)
+				r.Suspend(ref, actor.Suspension{})
+				synctest.Wait()
+				if n := ref.Backlog() + handled; n != 1 {
+					t.Errorf("of one message %d wait or were handled", n)
+				}
+				r.Resume(ref)
+				synctest.Wait()
+				if n := ref.Backlog(); n != 0 || handled != 1 {
+					t.Errorf("%d messages wait of 1 that was handled %d times", n, handled)
+				}
+				r.shutdown()
+			})
+		})
+	}
+}
+
 // TestLateSends: what a sender that was about to use the channel puts there
 // while the actor stops is undelivered, and afterwards it does not get it in.
 func TestLateSends(t *testing.T) {

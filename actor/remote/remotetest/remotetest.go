@@ -11,7 +11,6 @@ import (
 	"fmt"
 	"sync"
 	"testing"
-	"time"
 
 	"github.com/dynolab/dyno/actor"
 	"github.com/dynolab/dyno/actor/remote"
@@ -183,8 +182,7 @@ func (h *Host) must(err error) {
 // Join connects two hosts over a new wire.
 func Join(tb testing.TB, l Link, a, b *Host) (ab, ba *remote.Peer) {
 	tb.Helper()
-	ctx, end := context.WithTimeout(context.Background(), 10*time.Second)
-	defer end()
+	ctx := tb.Context() // who waits in vain is told by the nodes' own limits
 	wa, wb := l.Pair(tb)
 	type result struct {
 		p   *remote.Peer
