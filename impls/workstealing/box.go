@@ -35,8 +35,11 @@ type box struct {
 
 	bounded *bounded // the queue of a mailbox with a capacity or priorities; else nil
 
-	any   bool  // first holds a message; its owner's, like first
+	// What the turn looks at for every message begins here, on another line than the word
+	// that senders write: with any on the word's line both sides missed their caches for
+	// every message, and fan-in on two processors took 140 ns a message and not 23.
 	first any   // see above
+	any   bool  // first holds a message; its owner's, like first
 	out   taken // the turn's
 
 	// left is how many messages of first and out the last turn left for the next one,

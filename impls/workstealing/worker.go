@@ -345,8 +345,9 @@ func (w *worker) offer(b *box, n int) {
 		return
 	}
 	if !w.pool.full() && w.next.Load() == b && w.next.CompareAndSwap(b, nil) {
-		w.add(job{r: b}, flagUrgent)
+		w.add(job{r: b}, 0)
 		w.pool.wake()
+		w.pool.arm() // who searches may have looked already, and not find it worth coming
 	}
 }
 
@@ -439,13 +440,18 @@ func (w *worker) receive() (job, bool) {
 		return job{}, false
 	}
 	first := b.claim(lo)
+	var flags uint16
 	for i := lo + 1; i < hi; i++ {
-		*slots.at(tail) = b.claim(i)
+		j := b.claim(i)
+		if _, actor := j.r.(*box); !actor {
+			flags = flagUrgent
+		}
+		*slots.at(tail) = j
 		tail++
 	}
 	p.inject.started(b, int32(hi-lo))
 	if n := int(hi - lo); n > 1 {
-		w.queue.publish(n-1, flagUrgent)
+		w.queue.publish(n-1, flags)
 		w.show()
 	}
 	return first, true
