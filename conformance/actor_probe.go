@@ -504,23 +504,29 @@ func (w *world) reached(g *gate, n int) {
 	}
 }
 
-// undelivered demands that these messages, in that order, and no others, are
-// dead letters; and forgets them.
-func (w *world) undelivered(to actor.Ref, reason error, msgs ...any) {
+// takeAll waits until n entries are in a list of w's and no more are to come, and takes them;
+// what is their name. It demands that there are no others.
+func takeAll[T any](w *world, list *[]T, n int, what string) []T {
 	count := func() int {
 		w.mu.Lock()
 		defer w.mu.Unlock()
-		return len(w.letters)
+		return len(*list)
 	}
-	w.until(text(len(msgs), " dead letters"), func() bool { return count() >= len(msgs) },
-		func() string { return text("there are ", count(), " dead letters, want ", len(msgs)) })
+	w.until(text(n, " ", what), func() bool { return count() >= n },
+		func() string { return text("there are ", count(), " ", what, ", want ", n) })
 	w.idle()
 	w.mu.Lock()
-	letters := w.letters
-	w.letters = nil
+	all := *list
+	*list = nil
 	w.mu.Unlock()
-	w.e.require(len(letters) == len(msgs), "there are ", len(letters), " dead letters, want ", len(msgs))
-	for i, l := range letters {
+	w.e.require(len(all) == n, "there are ", len(all), " ", what, ", want ", n)
+	return all
+}
+
+// undelivered demands that these messages, in that order, and no others, are
+// dead letters; and forgets them.
+func (w *world) undelivered(to actor.Ref, reason error, msgs ...any) {
+	for i, l := range takeAll(w, &w.letters, len(msgs), "dead letters") {
 		w.e.require(l.Msg == msgs[i], "dead letter ", i+1, " is ", l.Msg, ", want ", msgs[i])
 		w.e.require(l.To == to, "dead letter ", l.Msg, " is said to be for ", l.To.String(), ", want ", to.String())
 		w.e.same(text("the reason of dead letter ", l.Msg), l.Reason, reason)

@@ -82,20 +82,7 @@ func failA() *order { return &order{func(*actor.Context) error { return errA }} 
 // wantFailedLetters demands that actors have failed on these messages of to, and on no
 // others, and that each is a dead letter which says why; and forgets them.
 func (w *world) wantFailedLetters(to actor.Ref, cause error, msgs ...any) {
-	count := func() int {
-		w.mu.Lock()
-		defer w.mu.Unlock()
-		return len(w.failedLetters)
-	}
-	w.until(text(len(msgs), " messages that failed to be dead letters"), func() bool { return count() >= len(msgs) },
-		func() string { return text(count(), " messages that failed are dead letters, want ", len(msgs)) })
-	w.idle()
-	w.mu.Lock()
-	failedLetters := w.failedLetters
-	w.failedLetters = nil
-	w.mu.Unlock()
-	w.e.require(len(failedLetters) == len(msgs), len(failedLetters), " messages that failed are dead letters, want ", len(msgs))
-	for i, l := range failedLetters {
+	for i, l := range takeAll(w, &w.failedLetters, len(msgs), "dead letters of failures") {
 		w.e.require(l.Msg == msgs[i], "dead letter ", i+1, " is not the message that failed")
 		w.e.require(l.To == to, "a message that failed is said to be for ", l.To.String(), ", want ", to.String())
 		w.e.same("the cause of the dead letter", l.Cause, cause)

@@ -624,21 +624,7 @@ func author(entry string) string {
 // failures demands that since the last time these actors have failed, in that order, in
 // the way of the script, and that a restart was given the error as its cause.
 func (p *performance) failures(who []string) {
-	w := p.w
-	count := func() int {
-		w.mu.Lock()
-		defer w.mu.Unlock()
-		return len(w.failures)
-	}
-	w.until(text(len(who), " failures"), func() bool { return count() >= len(who) },
-		func() string { return text("there are ", count(), " failures, want ", len(who)) })
-	w.idle()
-	w.mu.Lock()
-	got := w.failures
-	w.failures = nil
-	w.mu.Unlock()
-	p.e.require(len(got) == len(who), "there are ", len(got), " failures, want ", len(who))
-	for i, f := range got {
+	for i, f := range takeAll(p.w, &p.w.failures, len(who), "failures") {
 		p.e.require(f.Actor == p.ref(who[i]), "failure ", i+1, " is that of ", f.Actor.Path(), ", want ", who[i])
 		p.e.require(!f.Time.IsZero(), "the failure of ", who[i], " has no time")
 		p.mu.Lock()
@@ -668,21 +654,7 @@ func (p *performance) dead(reason, to string, msgs []string) {
 		p.w.undelivered(p.ref(to), reasonNamed(p.e, reason), all...)
 		return
 	}
-	w := p.w
-	count := func() int {
-		w.mu.Lock()
-		defer w.mu.Unlock()
-		return len(w.failedLetters)
-	}
-	w.until(text(len(all), " dead letters of failures"), func() bool { return count() >= len(all) },
-		func() string { return text(count(), " messages that failed are dead letters, want ", len(all)) })
-	w.idle()
-	w.mu.Lock()
-	got := w.failedLetters
-	w.failedLetters = nil
-	w.mu.Unlock()
-	p.e.require(len(got) == len(all), len(got), " messages that failed are dead letters, want ", len(all))
-	for i, l := range got {
+	for i, l := range takeAll(p.w, &p.w.failedLetters, len(all), "dead letters of failures") {
 		_, ordered := l.Msg.(*order)
 		p.e.require(l.Msg == all[i] || ordered && msgs[i] == "order", "dead letter ", i+1, " is not ", msgs[i])
 		p.e.require(l.To == p.ref(to), "a message that failed is said to be for ", l.To.String(), ", want ", to)
