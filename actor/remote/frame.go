@@ -103,35 +103,25 @@ type parser struct {
 
 func (p *parser) fail() { p.bad, p.rest = true, nil }
 
-func (p *parser) byte() byte {
-	if len(p.rest) == 0 {
+// zeros are the bytes that are not there.
+var zeros [8]byte
+
+// take takes the next n bytes, 8 at most.
+func (p *parser) take(n int) []byte {
+	if len(p.rest) < n {
 		p.fail()
-		return 0
+		return zeros[:n]
 	}
-	b := p.rest[0]
-	p.rest = p.rest[1:]
+	b := p.rest[:n]
+	p.rest = p.rest[n:]
 	return b
 }
 
-func (p *parser) uint64() uint64 {
-	if len(p.rest) < 8 {
-		p.fail()
-		return 0
-	}
-	n := binary.BigEndian.Uint64(p.rest)
-	p.rest = p.rest[8:]
-	return n
-}
+func (p *parser) byte() byte { return p.take(1)[0] }
 
-func (p *parser) uint32() uint32 {
-	if len(p.rest) < 4 {
-		p.fail()
-		return 0
-	}
-	n := binary.BigEndian.Uint32(p.rest)
-	p.rest = p.rest[4:]
-	return n
-}
+func (p *parser) uint64() uint64 { return binary.BigEndian.Uint64(p.take(8)) }
+
+func (p *parser) uint32() uint32 { return binary.BigEndian.Uint32(p.take(4)) }
 
 func (p *parser) number() uint64 {
 	n, size := binary.Uvarint(p.rest)

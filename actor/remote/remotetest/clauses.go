@@ -177,6 +177,18 @@ func (in *inbox) want(want ...any) {
 	}
 }
 
+// tellInOrder tells an actor of the other node the Counts from 0 to n-1, and fails unless
+// they arrive so.
+func (w *world) tellInOrder(n int) {
+	w.Helper()
+	in := w.inbox(w.b)
+	r := w.a.Abroad(in.ref)
+	for i := range n {
+		w.must(r.Tell(Count(i)))
+	}
+	w.inOrder(in.wait(n), n)
+}
+
 // inOrder fails unless the messages are the Counts from 0 to n-1.
 func (w *world) inOrder(got []any, n int) {
 	w.Helper()
@@ -231,31 +243,15 @@ var errTest = errors.New("for a test")
 
 var clauses = []clause{
 	{
-		name: "tell-in-order",
-		why:  "what one node sends to an actor of another arrives in the order of sending, and once",
-		check: func(w *world) {
-			const n = 20_000
-			in := w.inbox(w.b)
-			r := w.a.Abroad(in.ref)
-			for i := range n {
-				w.must(r.Tell(Count(i)))
-			}
-			w.inOrder(in.wait(n), n)
-		},
+		name:  "tell-in-order",
+		why:   "what one node sends to an actor of another arrives in the order of sending, and once",
+		check: func(w *world) { w.tellInOrder(20_000) },
 	},
 	{
 		name:   "tell-one-a-frame",
 		why:    "the same if each message is a frame of its own",
 		config: remote.Config{Batch: 1},
-		check: func(w *world) {
-			const n = 5_000
-			in := w.inbox(w.b)
-			r := w.a.Abroad(in.ref)
-			for i := range n {
-				w.must(r.Tell(Count(i)))
-			}
-			w.inOrder(in.wait(n), n)
-		},
+		check:  func(w *world) { w.tellInOrder(5_000) },
 	},
 	{
 		name: "tell-many",
