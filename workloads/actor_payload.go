@@ -69,11 +69,7 @@ type parcelSender struct {
 
 // Receive implements [actor.Actor].
 func (s parcelSender) Receive(ctx *actor.Context, msg any) error {
-	more, ok := msg.(moreNotes)
-	if !ok {
-		return errStray()
-	}
-	part, err := s.hear(more)
+	part, err := s.hear(msg)
 	if err != nil {
 		return err
 	}

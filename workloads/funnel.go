@@ -225,7 +225,11 @@ var (
 )
 
 // hear books what the sender is told, and reports whether hearing it is a part of the Do.
-func (s *funnelSender) hear(more moreNotes) (part bool, err error) {
+func (s *funnelSender) hear(msg any) (part bool, err error) {
+	more, ok := msg.(moreNotes)
+	if !ok {
+		return false, errStray()
+	}
 	if more > 0 {
 		s.free += int(more)
 		return true, nil
@@ -240,11 +244,7 @@ func (s *funnelSender) hear(more moreNotes) (part bool, err error) {
 
 // Receive implements [actor.Actor].
 func (s *funnelSender) Receive(ctx *actor.Context, msg any) error {
-	more, ok := msg.(moreNotes)
-	if !ok {
-		return errStray()
-	}
-	part, err := s.hear(more)
+	part, err := s.hear(msg)
 	if err != nil {
 		return err
 	}
