@@ -69,7 +69,7 @@ help: ## list these targets
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
 
 .PHONY: bench
-bench: benchrun ## run the default comparison (about 5 minutes) and write its report
+bench: benchrun ## run the default comparison (8 to 9 minutes) and write its report
 	$(BIN)/benchrun
 
 .PHONY: report

@@ -35,7 +35,7 @@ var defaultConfig = runner.Config{
 }
 
 // runDefault is benchrun without a command: the comparison of dyno's own
-// implementations, sized to take about five minutes on two cores.
+// implementations, sized to take eight to nine minutes on two cores.
 func runDefault(cmd *cobra.Command, _ []string) error {
 	if !runner.InDyno(cmd.Context()) {
 		return errors.New("without a command benchrun compares dyno's implementations, and this folder is not in a checkout of dyno; " +
