@@ -38,6 +38,29 @@ type Impl struct {
 	// NewExecutor makes an executor of tasks, which is open when it is returned.
 	// Nil means that the implementation has none.
 	NewExecutor func() task.Executor
+
+	// NewRuntime makes a runtime that serves groups, actors and tasks alike, such as
+	// one pool of workers. Nil means that the three of the implementation know
+	// nothing of each other.
+	NewRuntime func() Runtime
+}
+
+// Runtime is one runtime's factories, which are as those of [Impl], and of which
+// there are as many as the implementation has.
+type Runtime struct {
+	NewGroup      func(ctx context.Context, opts ...group.Option) group.Group[int]
+	NewDispatcher func() actor.Dispatcher
+	NewExecutor   func() task.Executor
+}
+
+// Joined returns the implementation with all that it makes on one runtime, which is
+// new. It returns i as it is if that has no NewRuntime.
+func (i Impl) Joined() Impl {
+	if i.NewRuntime != nil {
+		r := i.NewRuntime()
+		i.NewGroup, i.NewDispatcher, i.NewExecutor = r.NewGroup, r.NewDispatcher, r.NewExecutor
+	}
+	return i
 }
 
 // Promises is what an implementation promises. The zero value promises

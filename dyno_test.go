@@ -1,11 +1,15 @@
 package dyno_test
 
 import (
+	"context"
 	"reflect"
 	"slices"
 	"testing"
 
 	"github.com/dynolab/dyno"
+	"github.com/dynolab/dyno/actor"
+	"github.com/dynolab/dyno/group"
+	"github.com/dynolab/dyno/task"
 )
 
 // TestLacks goes through every field of Promises, so that one that is added is
@@ -39,5 +43,35 @@ func TestLacks(t *testing.T) {
 	}
 	if got := (dyno.Promises{}).Lacks(all); !slices.Equal(got, names) {
 		t.Errorf("Lacks of all = %q, want the order of declaration %q", got, names)
+	}
+}
+
+// Joined takes all that a runtime makes, and nothing from elsewhere.
+func TestJoined(t *testing.T) {
+	alone := dyno.Impl{
+		Name:          "alone",
+		NewDispatcher: func() actor.Dispatcher { return nil },
+		NewExecutor:   func() task.Executor { return nil },
+	}
+	if j := alone.Joined(); j.NewDispatcher == nil || j.NewExecutor == nil || j.NewGroup != nil {
+		t.Errorf("without a runtime: %+v", j)
+	}
+	runtimes, groups := 0, 0
+	together := alone
+	together.NewRuntime = func() dyno.Runtime {
+		runtimes++
+		return dyno.Runtime{NewGroup: func(context.Context, ...group.Option) group.Group[int] {
+			groups++
+			return nil
+		}}
+	}
+	j := together.Joined()
+	if j.Name != "alone" || j.NewDispatcher != nil || j.NewExecutor != nil {
+		t.Errorf("with a runtime that makes groups only: %+v", j)
+	}
+	j.NewGroup(context.Background())
+	j.NewGroup(context.Background())
+	if runtimes != 1 || groups != 2 {
+		t.Errorf("%d groups on %d runtimes, want 2 on 1", groups, runtimes)
 	}
 }

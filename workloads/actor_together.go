@@ -22,8 +22,7 @@ const (
 // turn. An operation is such a cycle: two messages at most, a future, a group with
 // eight tasks.
 //
-// Whether the three know of each other is the implementation's affair: they are made
-// as it offers them.
+// They run on one runtime where the implementation has such, and else side by side.
 func actorTogether() []Workload {
 	return []Workload{{
 		Name:     "together",
@@ -146,6 +145,7 @@ type togetherRun struct {
 }
 
 func togetherOnActors(st Setting) Run {
+	st.Impl = st.Impl.Joined()
 	r := &togetherRun{newGroup: st.Impl.NewGroup, opts: []group.Option{group.WithResultBuffer(togetherTasks)}}
 	var b *inquiryBoard
 	r.system = &system{ex: st.Impl.NewExecutor()}

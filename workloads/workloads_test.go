@@ -13,6 +13,7 @@ import (
 	"go.uber.org/goleak"
 
 	"github.com/dynolab/dyno"
+	"github.com/dynolab/dyno/actor"
 	"github.com/dynolab/dyno/group"
 	"github.com/dynolab/dyno/impls"
 	"github.com/dynolab/dyno/impls/lockbased"
@@ -315,6 +316,39 @@ func rows(all []workloads.Workload) map[string]row {
 		want[w.Name] = r
 	}
 	return want
+}
+
+// Together runs on one runtime where the implementation has such.
+func TestTogetherOnOneRuntime(t *testing.T) {
+	const none = "no runtime of its own is to be used"
+	var made []string
+	run := find(t, workloads.ActorContract, "workload=together").Prepare(setting(dyno.Impl{
+		NewGroup:      func(context.Context, ...group.Option) group.Group[int] { panic(none) },
+		NewDispatcher: func() actor.Dispatcher { panic(none) },
+		NewExecutor:   func() task.Executor { panic(none) },
+		NewRuntime: func() dyno.Runtime {
+			made = append(made, "runtime")
+			return dyno.Runtime{
+				NewGroup: lockbased.Impl.NewGroup,
+				NewDispatcher: func() actor.Dispatcher {
+					made = append(made, "dispatcher")
+					return lockbased.NewDispatcher()
+				},
+				NewExecutor: func() task.Executor {
+					made = append(made, "executor")
+					return lockbased.NewExecutor()
+				},
+			}
+		},
+	}))
+	defer run.Close()
+	if err := run.Do(100); err != nil {
+		t.Fatal(err)
+	}
+	slices.Sort(made)
+	if want := []string{"dispatcher", "executor", "runtime"}; !slices.Equal(made, want) {
+		t.Errorf("the run has made %q, want %q", made, want)
+	}
 }
 
 // A stretch of stream is longer than any of counts.

@@ -1,15 +1,32 @@
 package workstealing_test
 
 import (
+	"context"
 	"testing"
 
 	"github.com/dynolab/dyno"
 	"github.com/dynolab/dyno/actor"
 	"github.com/dynolab/dyno/conformance/conformtest"
+	"github.com/dynolab/dyno/group"
 	"github.com/dynolab/dyno/impls/workstealing"
+	"github.com/dynolab/dyno/task"
 )
 
 func TestConformance(t *testing.T) { conformtest.Run(t, workstealing.Impl) }
+
+// Groups and executors on a runtime keep the contract as well. Each has a runtime of its own
+// here, for one cannot be used inside and outside of a test's bubble. For actors there is
+// TestOnePoolRunsAll: the suite counts what a system that is done has handled, and
+// the workers of others go on counting.
+func TestConformanceOfRuntimes(t *testing.T) {
+	impl := workstealing.Impl
+	impl.NewGroup = func(ctx context.Context, opts ...group.Option) group.Group[int] {
+		return workstealing.Impl.Joined().NewGroup(ctx, opts...)
+	}
+	impl.NewExecutor = func() task.Executor { return workstealing.Impl.Joined().NewExecutor() }
+	impl.NewDispatcher = nil
+	conformtest.Run(t, impl)
+}
 
 // strategies is the implementation once for each strategy but the default one,
 // without groups and tasks, to which strategies mean nothing.

@@ -14,6 +14,7 @@ type Dispatcher struct {
 	cfg     Config
 	own     bool // the pool is this one's alone
 	started atomic.Bool
+	stopped atomic.Bool // on a pool that others use: its workers are no longer this one's
 
 	tallies records[tally]
 }
@@ -32,7 +33,9 @@ func NewDispatcher() *Dispatcher { return NewDispatcherWith(Config{}) }
 // cannot be used, Start, and with it actor.NewSystem, returns a [*ConfigError].
 func NewDispatcherWith(cfg Config) *Dispatcher { return &Dispatcher{cfg: cfg, own: true} }
 
-// NewDispatcherOn returns a dispatcher for one system, on p.
+// NewDispatcherOn returns a dispatcher for one system, on p. When the system is done a worker
+// may still have to publish what it has counted for it: it does so within some
+// milliseconds, or when the job that it has begun meanwhile is over.
 func NewDispatcherOn(p *Pool) *Dispatcher { return &Dispatcher{pool: p} }
 
 var _ actor.Dispatcher = (*Dispatcher)(nil)
@@ -66,6 +69,7 @@ func (d *Dispatcher) Stop(done func()) {
 	if d.own {
 		d.pool.close(done)
 	} else {
+		d.stopped.Store(true)
 		done()
 	}
 }
@@ -74,7 +78,7 @@ func (d *Dispatcher) Stop(done func()) {
 // count for each of them.
 func (d *Dispatcher) AddStats(s *actor.Stats) {
 	d.tallies.each(func(t *tally) { t.AddTo(s) })
-	if d.pool != nil {
+	if d.pool != nil && !d.stopped.Load() {
 		s.Workers += int(d.pool.active.Load())
 	}
 }

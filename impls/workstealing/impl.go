@@ -10,7 +10,8 @@ import (
 )
 
 // Impl is this implementation for suites, workloads and boards. Its groups
-// share one pool; each executor and each dispatcher has its own.
+// share one pool; each executor and each dispatcher has its own. A runtime is a pool
+// for all three.
 var Impl = dyno.Impl{
 	Name:     "workstealing",
 	Idea:     "one pool of workers with a queue each, thieves, an inject queue; no goroutine per task",
@@ -20,4 +21,14 @@ var Impl = dyno.Impl{
 	},
 	NewDispatcher: func() actor.Dispatcher { return NewDispatcher() },
 	NewExecutor:   func() task.Executor { return NewExecutor() },
+	NewRuntime: func() dyno.Runtime {
+		p := newPool()
+		return dyno.Runtime{
+			NewGroup: func(ctx context.Context, opts ...group.Option) group.Group[int] {
+				return NewGroupOn[int](p, ctx, opts...)
+			},
+			NewDispatcher: func() actor.Dispatcher { return NewDispatcherOn(p) },
+			NewExecutor:   func() task.Executor { return NewExecutorOn(p) },
+		}
+	},
 }

@@ -84,3 +84,31 @@ func TestOnePoolRunsAll(t *testing.T) {
 		}
 	})
 }
+
+// A system that is done has no workers, though those of its pool work for another.
+func TestWorkersOfOnePool(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p, err := NewPool(Config{KeepAlive: time.Minute})
+		if err != nil {
+			t.Fatal(err)
+		}
+		idle := system(t, actor.Config{Dispatcher: NewDispatcherOn(p)}, func(*actor.Context) {})
+		busy := system(t, actor.Config{Dispatcher: NewDispatcherOn(p)}, func(ctx *actor.Context) {
+			sleeper := spawn(t, ctx, props(func(*actor.Context, any) error {
+				time.Sleep(time.Hour)
+				return nil
+			}))
+			if err := ctx.Tell(sleeper, 0); err != nil {
+				t.Error(err)
+			}
+		})
+		time.Sleep(time.Minute)
+		shutdown(t, idle)
+		if done, other := idle.Stats().Workers, busy.Stats().Workers; done != 0 || other == 0 {
+			t.Errorf("the system that is done has %d workers and the other one %d, want 0 and some", done, other)
+		}
+		time.Sleep(time.Hour)
+		shutdown(t, busy)
+		time.Sleep(time.Hour)
+	})
+}
