@@ -22,6 +22,7 @@ func actorAsk() []Workload { return []Workload{askPlain(), askOutsider(), askFut
 // one for all, as actors have one mailbox, and cannot tell.
 func askPlain() Workload {
 	a := bareAsk()
+	a.Checked = "each reply is that to the last request, once; what all replies add up to"
 	a.Refs = []Ref{
 		{
 			Name:    refBuffered,

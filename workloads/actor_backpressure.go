@@ -15,9 +15,10 @@ const (
 // connections do, and an actor takes its time for each message.
 func actorBackpressure() []Workload {
 	return []Workload{{
-		Name:   "backpressure",
-		Doc:    "4 goroutines send to an actor that is slower, with room for 64 messages: what making senders wait costs",
-		TooBig: "4 goroutines that wait have a stack each, and 4 tables of 1,021 messages take 48 KiB",
+		Name:    "backpressure",
+		Doc:     "4 goroutines send to an actor that is slower, with room for 64 messages: what making senders wait costs",
+		Checked: checkedFunnel,
+		TooBig:  "4 goroutines that wait have a stack each, and 4 tables of 1,021 messages take 48 KiB",
 		Prepare: func(st Setting) Run {
 			return pressure.fromOutside(st, pressureWork, actor.MailboxConfig{Capacity: pressureRoom, Policy: actor.Block})
 		},

@@ -19,6 +19,7 @@ func actorBig() []Workload {
 	return []Workload{{
 		Name:    "big",
 		Doc:     "120 actors send pings to random others and answer theirs: mailboxes that all of them use",
+		Checked: "each ping is served once, by whom it was sent to, and comes back once; the sums of what was sent and served",
 		TooBig:  "120 actors take more than half of 64 KiB; big/actors=16 stands for it",
 		Prepare: func(st Setting) Run { return bigOnActors(st, bigPeers) },
 		Refs: []Ref{

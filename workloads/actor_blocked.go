@@ -24,6 +24,8 @@ func actorBlocked() []Workload {
 	return []Workload{{
 		Name:    "blocked",
 		Doc:     "100 of 1,000 actors sleep for 1 ms in their handler: how long the 900 others wait for them",
+		Op:      "a message that is handled without blocking",
+		Checked: "each message once and by whom it was sent to; how many there were",
 		TooBig:  "1,000 actors, and handlers that sleep stop a machine that has one goroutine",
 		Slicing: Slicing{Unit: blockedFree},
 		Prepare: blockedOnActors,

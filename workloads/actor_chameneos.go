@@ -23,6 +23,7 @@ func actorChameneos() []Workload {
 	return []Workload{{
 		Name:    "chameneos",
 		Doc:     "100 actors meet in pairs, as a broker brings them together: all against one, and random partners",
+		Checked: "each visit to the mall once and in turn, each meeting of two who wait; who was brought together is who has met",
 		TooBig:  "101 actors take more than half of 64 KiB; big/actors=16 has random partners as well",
 		Prepare: chameneosOnActors,
 		Refs: []Ref{

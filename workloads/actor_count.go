@@ -9,6 +9,7 @@ import "strconv"
 // slower.
 func actorCount() []Workload {
 	plain := bareCount()
+	plain.Checked = checkedFunnel
 	plain.Refs = funnelKind{senders: 1}.refs(0, window)
 	all := []Workload{plain}
 	for _, size := range []int{floodSize, 10_000, 100_000} {

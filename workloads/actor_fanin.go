@@ -20,6 +20,7 @@ func actorFanIn() []Workload {
 			Name:    "fanin",
 			Variant: variant,
 			Doc:     "8 actors, or the number given, send to one as fast as they can: whether senders get into each other's way",
+			Checked: checkedFunnel,
 			TooBig:  "a table of 1,021 messages for each sender, 12 KiB, so for 8 of them 96",
 			Prepare: k.onActors,
 			Refs:    k.refs(0, window),

@@ -23,6 +23,7 @@ func actorFanOut() []Workload {
 	return []Workload{{
 		Name:    "fanout",
 		Doc:     "one actor sends to 1,000 others in turn: how fast one can put others to work",
+		Checked: "each receiver's messages in order, none missing, none twice; their sum",
 		TooBig:  "1,000 actors, with 64 messages under way to each",
 		Prepare: fanOutOnActors,
 		Refs: []Ref{

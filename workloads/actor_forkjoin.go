@@ -19,6 +19,8 @@ func actorForkJoin() []Workload {
 	return []Workload{{
 		Name:     "forkjoin",
 		Doc:      "actors make others for parts of a task, wait for their answers and stop: what a short life costs",
+		Op:       "such an actor, with two messages",
+		Checked:  "each asked once and by its parent, each answer once; how many there were and what they found out together",
 		TooBig:   "up to 8,191 actors at once",
 		Messages: 2,
 		Slicing:  Slicing{Unit: forkNodes},

@@ -20,6 +20,7 @@ func actorHot() []Workload {
 	return []Workload{{
 		Name:    "hot",
 		Doc:     "10,000 actors send to a single one, which passes each message on to another: what a hot spot costs all",
+		Checked: "each message at the actor that it was sent to; how many visits there were, and of which actors",
 		TooBig:  "10,000 actors",
 		Actors:  hotActors,
 		Slicing: Slicing{Unit: hotActors},

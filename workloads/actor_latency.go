@@ -43,6 +43,7 @@ type pace struct {
 
 func (p pace) workload() Workload {
 	a := p.bare()
+	a.Checked = "messages in order, none missing, none twice; their sum"
 	a.Refs = []Ref{
 		{
 			Name:    refBuffered,

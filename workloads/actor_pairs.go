@@ -19,6 +19,7 @@ func actorPairs() []Workload {
 
 func pairs(count int, variant string) Workload {
 	a := barePairs(count, variant)
+	a.Checked = checkedRings
 	if count != 10 {
 		a.TooBig = "2,000 actors, or up to a million; pairs/actors=20 is there"
 	}

@@ -26,6 +26,7 @@ func payload(variant, doc string, wrap func(n *note) any, refs []Ref) Workload {
 		Name:    "payload",
 		Variant: variant,
 		Doc:     doc,
+		Checked: checkedFunnel + "; all 64 bytes",
 		TooBig:  "64 bytes for each of up to 1,024 messages that wait",
 		Prepare: func(st Setting) Run { return payloadOnActors(st, wrap) },
 		Refs:    refs,

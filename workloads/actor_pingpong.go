@@ -5,6 +5,7 @@ package workloads
 // hands the work to another processor at every hop pays for waking it.
 func actorPingPong() []Workload {
 	a := barePingPong()
+	a.Checked = checkedRings
 	a.Refs = pingPongRing.refs()
 	return []Workload{a}
 }

@@ -22,6 +22,7 @@ func actorPriority() []Workload {
 	return []Workload{{
 		Name:    "priority",
 		Doc:     "an actor files 256 jobs of 8 priorities with itself and handles them by priority: what an ordered mailbox costs",
+		Checked: "each job in exactly the one right place",
 		TooBig:  "256 jobs and their mailbox fit, but a board's report has no use for it yet",
 		Prepare: priorityOnActor,
 		// An unbuffered channel cannot hold what its own receiver sends.

@@ -56,6 +56,10 @@ type restartKind struct {
 
 func (k restartKind) workload(variant, doc string) Workload {
 	a := k.bare(variant, doc)
+	a.Op = "a failure with the next message, which the new value handles"
+	a.Checked = "a new value for each failure and no other; all messages in order, none missing, none twice, though up to 63 wait meanwhile; each message " +
+		"that an actor failed on among the dead letters once, before the next one is handled. After each Do, the same of messages that an actor left " +
+		"behind which stopped, that a mailbox dropped, and that came when the actor had stopped"
 	a.Refs = []Ref{
 		{
 			Name:    refBuffered,

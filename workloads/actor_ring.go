@@ -26,6 +26,7 @@ func actorRing() []Workload {
 
 func ring(k ringKind, variant string) Workload {
 	a := bareRing(k, variant)
+	a.Checked = checkedRings
 	if k.size != ringSize && k.size != 10 || k.shuffled {
 		a.TooBig = "the curve goes up to a million actors; ring and ring/actors=10 are there"
 	}

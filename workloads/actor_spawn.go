@@ -22,9 +22,11 @@ func actorSpawn() []Workload { return []Workload{spawnCrowd(), spawnRate()} }
 // nothing to do, and when they are to stop.
 func spawnCrowd() Workload {
 	return Workload{
-		Name:   "spawn",
-		Doc:    "100,000 actors at a time are made and sent a message each: what an actor costs that hardly lives",
-		TooBig: "100,000 actors at a time; spawn/rate=1000 and Board/case=actor-memory are there",
+		Name:    "spawn",
+		Doc:     "100,000 actors at a time are made and sent a message each: what an actor costs that hardly lives",
+		Op:      opSpawn,
+		Checked: "each gets its own first message, once; all of them stop",
+		TooBig:  "100,000 actors at a time; spawn/rate=1000 and Board/case=actor-memory are there",
 		// A round of 100,000 actors takes some tenths of a second, keeps up to
 		// hundreds of megabytes, and ends with collections that are not measured.
 		Slicing: Slicing{Whole: tooMany},
@@ -49,6 +51,9 @@ func spawnCrowd() Workload {
 	}
 }
 
+// opSpawn is what an operation of both is.
+const opSpawn = "such an actor"
+
 // spawnRate is how long a new actor is waited for in a quiet system: a thousand
 // times a second, at fixed times, an actor is made and sent its first message.
 //
@@ -57,6 +62,7 @@ func spawnCrowd() Workload {
 // moment at which that one begins to handle it.
 func spawnRate() Workload {
 	a := bareSpawnRate()
+	a.Op = opSpawn
 	a.Refs = []Ref{
 		{
 			Name:    refBuffered,

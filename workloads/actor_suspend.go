@@ -23,6 +23,8 @@ func suspendForMessage() Workload {
 	return Workload{
 		Name:     "suspend",
 		Doc:      "an actor suspends itself, is sent a message, and resumed by another one: what a cycle costs, until that message is handled",
+		Op:       "such a cycle",
+		Checked:  "no message is handled while the actor is to be suspended; all in order, none missing, none twice; the system's own count of suspensions",
 		Messages: 3,
 		TooBig:   "its times of single cycles would have to be kept, several thousand of them",
 		Timings:  suspendTimings,
@@ -56,6 +58,8 @@ func suspendUntilRoom() Workload {
 		Name:     "suspend",
 		Variant:  "until=room",
 		Doc:      "an actor sends to a mailbox with room for one message and is suspended until there is room: backpressure without waiting",
+		Op:       "such a message",
+		Checked:  "no message is sent while there is no room; all in order, none missing, none twice; the system's own count of suspensions",
 		Messages: 2,
 		TooBig:   "its times of single cycles would have to be kept, several thousand of them",
 		Timings:  suspendTimings[:1],

@@ -30,6 +30,8 @@ func actorTimers() []Workload {
 	return []Workload{{
 		Name:    "timers",
 		Doc:     "1,000 actors start 100 timers each and stop half of them; the clock is moved on until the others are due: what a timer costs",
+		Op:      "a timer, from its start to its end, with its message if it is due",
+		Checked: "exactly those come that were not stopped, once, to their actor, and not early; a timer that is stopped says that it ran",
 		TooBig:  "100,000 timers at a time",
 		Slicing: Slicing{Unit: timerOwners * timerEach},
 		Prepare: timersOnActors,

@@ -27,6 +27,8 @@ func actorTogether() []Workload {
 	return []Workload{{
 		Name:     "together",
 		Doc:      "64 actors start futures that use groups of 8 tasks: what a program costs that has all three",
+		Op:       "such a cycle: a future, its group and the message of the answer",
+		Checked:  "each answer once, to the actor that has asked; each sum",
 		TooBig:   "tasks and groups keep a goroutine each where they wait, so a stack of its own",
 		Together: true,
 		Prepare:  togetherOnActors,

@@ -32,6 +32,9 @@ type batch struct {
 	after   func() error                           // a last look after Wait; may be nil
 }
 
+// checkedBatch is what a batch checks.
+const checkedBatch = "each task's result, once; `Wait`'s answer"
+
 // settle judges the end of a round: all results booked, Wait's answer.
 func (b *batch) settle(k *ledger, waitErr error) error {
 	if err := k.shut(); err != nil {

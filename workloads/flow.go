@@ -45,6 +45,9 @@ func newFlow(size int) *flow {
 	return f
 }
 
+// checkedFlow is what a flow checks.
+const checkedFlow = "as many results as tasks, each kind as often as it was submitted; `Wait`'s answer"
+
 // flowRun does a flow's stretches in one of the ways below.
 type flowRun struct {
 	*flow

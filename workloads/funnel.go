@@ -33,6 +33,9 @@ type note struct {
 	value uint32
 }
 
+// checkedFunnel is what a funnel checks.
+const checkedFunnel = "each sender's messages in order, none missing, none twice; their sum"
+
 // newNotes makes the notes of a sender.
 func newNotes(from int) []note {
 	table := make([]note, notes)

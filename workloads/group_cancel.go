@@ -20,6 +20,7 @@ func groupCancel() []Workload {
 	return []Workload{{
 		Name:    "cancel",
 		Doc:     "groups of 10,000 tasks that are all accepted and unfinished when the caller cancels: how fast a group is rid of its work",
+		Checked: "each task's result, once, with the cause of the cancellation; `Wait`'s answer",
 		Slicing: Slicing{Unit: cancelTasks},
 		Prepare: func(st Setting) Run { return cancelBatch().onGroup(st.Impl.NewGroup) },
 		Refs:    batchRefs(cancelBatch, 0),

@@ -17,6 +17,7 @@ func groupMixed() []Workload {
 	return []Workload{{
 		Name:    "mixed",
 		Doc:     "as short, but every 8th task waits for 200 µs: whether waiting tasks hold up the others",
+		Checked: checkedBatch,
 		Slicing: Slicing{Unit: shortTasks},
 		Prepare: func(st Setting) Run { return mixedBatch().onGroup(st.Impl.NewGroup) },
 		// Workers that wait do not work: the floor has as many as the limit allows.

@@ -24,6 +24,8 @@ func groupNested() []Workload {
 	return []Workload{{
 		Name:    "nested",
 		Doc:     "a tree of groups, 8 × 8 × 8 leaves: what a small group costs, and whether tasks may wait for tasks",
+		Op:      "a leaf",
+		Checked: "the number of results of each group, the sum over all leaves, every `Wait`",
 		Slicing: Slicing{Unit: nestedLeaves},
 		Prepare: func(st Setting) Run { return nestedOnGroup(st.Impl.NewGroup) },
 		Refs: []Ref{

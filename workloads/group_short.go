@@ -24,19 +24,22 @@ var errFirst = errors.New("workloads: the first task fails")
 // many of them still find it open is up to the implementation; but none may be seen to
 // give up before the one that failed.
 func groupShort() []Workload {
-	short := func(failFast bool, variant, doc string) Workload {
+	short := func(failFast bool, variant, doc, checked string) Workload {
 		return Workload{
 			Name:    "short",
 			Variant: variant,
 			Doc:     doc,
+			Checked: checked,
 			Slicing: Slicing{Unit: shortTasks},
 			Prepare: func(st Setting) Run { return shortBatch(failFast).onGroup(st.Impl.NewGroup) },
 			Refs:    batchRefs(func() *batch { return shortBatch(failFast) }, 0),
 		}
 	}
 	return []Workload{
-		short(false, "failfast=off", "groups of 256 tiny tasks, at most 32 at once: what a task costs when it costs nothing itself"),
-		short(true, "failfast=on", "the same with a first task that fails and so cancels the rest: what the way out costs"),
+		short(false, "failfast=off", "groups of 256 tiny tasks, at most 32 at once: what a task costs when it costs nothing itself",
+			checkedBatch),
+		short(true, "failfast=on", "the same with a first task that fails and so cancels the rest: what the way out costs",
+			"the same, and the first error, the cause in the context, and that no task is seen to give up before the one that failed"),
 	}
 }
 

@@ -30,6 +30,7 @@ func groupUneven() []Workload {
 	return []Workload{{
 		Name:    "uneven",
 		Doc:     "groups of 1,024 computing tasks of very different length: whether every processor is busy to the end",
+		Checked: "each task's result, once, with a checksum of what it computed; `Wait`'s answer",
 		Work:    func(n int) int64 { return uneven().workOf(n) },
 		Slicing: Slicing{Unit: unevenTasks},
 		Prepare: func(st Setting) Run { return unevenBatch().onGroup(st.Impl.NewGroup) },

@@ -25,6 +25,9 @@ type rings struct {
 	hops   []int      // of each ring in all
 }
 
+// checkedRings is what rings check.
+const checkedRings = "each hop reaches the node it was sent to; how often each node has been reached; the sum that a message has collected on its way"
+
 // ringSlicing is the Slicing of a workload with so many actors: each is to have
 // its turn.
 func ringSlicing(actors int) Slicing {

@@ -26,6 +26,7 @@ func taskCancel() []Workload {
 	return []Workload{{
 		Name:    "cancel",
 		Doc:     "1,024 tasks are canceled from both ends while they run: what it costs to be rid of tasks, and whether all agree what became of each",
+		Checked: "that at most one of the two was told that it has canceled a task, and that the task's state, value and error fit",
 		Slicing: Slicing{Unit: cancelStorm},
 		Prepare: onExecutor(func(ex task.Executor) taskJob {
 			s := &storm{

@@ -24,6 +24,8 @@ func taskFib() []Workload {
 	return []Workload{{
 		Name:    "fib",
 		Doc:     "Fibonacci numbers with a task for every call, down to the smallest: what it costs to start a task and wait for it",
+		Op:      "a call",
+		Checked: "the number, to which every call's value belongs",
 		Slicing: Slicing{Unit: fibCalls},
 		Prepare: onExecutor(func(ex task.Executor) taskJob {
 			return fibJob(func(n, want int) error { return demand(ex, fibTask, n, want) })

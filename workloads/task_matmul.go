@@ -25,6 +25,7 @@ func taskMatmul() []Workload {
 	return []Workload{{
 		Name:    "matmul",
 		Doc:     "the product of two matrices in 64 tasks, a block each: even work over memory that all read",
+		Checked: "how many tasks; every number of the product",
 		Slicing: Slicing{Unit: matmulTasks},
 		Prepare: onExecutor(func(ex task.Executor) taskJob {
 			return matmulJob(func(s matmulShare) (int, error) {

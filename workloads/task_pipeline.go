@@ -21,6 +21,7 @@ func taskPipeline() []Workload {
 	return []Workload{{
 		Name:    "pipeline",
 		Doc:     "256 items go through 16 stages, with a task for each step that waits for two others: joins that are no tree",
+		Checked: "a value in which all steps have their part, each in its place",
 		Slicing: Slicing{Unit: pipelineStages * pipelineItems},
 		Prepare: onExecutor(func(ex task.Executor) taskJob {
 			p := &pipelineOnTasks{steps: make([]pipelineStep, pipelineStages*pipelineItems)}

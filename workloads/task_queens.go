@@ -27,6 +27,8 @@ func queens(variant string, size int, doc string) Workload {
 		Name:    "queens",
 		Variant: variant,
 		Doc:     doc,
+		Op:      "a position",
+		Checked: "the number of ways, and of positions",
 		Slicing: Slicing{Unit: queensPositions[size]},
 		Prepare: onExecutor(func(ex task.Executor) taskJob {
 			return queensJob(size, func(b queensBoard, want uint64) error { return demand(ex, queensTask, b, want) })

@@ -23,6 +23,7 @@ func taskQuicksort() []Workload {
 	return []Workload{{
 		Name:    "quicksort",
 		Doc:     "131,072 numbers are sorted by 256 tasks, which divide them among each other: uneven work that appears as it is done",
+		Checked: "how many tasks; that the numbers are in order, and the ones that there were",
 		Slicing: Slicing{Unit: quicksortTasks},
 		Prepare: onExecutor(func(ex task.Executor) taskJob {
 			return quicksortJob(func(s quicksortShare) (int, error) {

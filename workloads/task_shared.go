@@ -28,6 +28,8 @@ func taskShared() []Workload {
 	return []Workload{{
 		Name:    "shared",
 		Doc:     "64 tasks wait for a single other one, again and again: what it costs to wait where all do, and to wake all",
+		Op:      "such a wait",
+		Checked: "each waiter's value, which is another one every time",
 		Slicing: Slicing{Unit: sharedWaiters},
 		Prepare: onExecutor(func(ex task.Executor) taskJob {
 			s := new(sharedOnTasks)

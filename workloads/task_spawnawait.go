@@ -31,6 +31,7 @@ func spawnAwait(variant, doc string, do func(f *futures) func(k int) error) Work
 		Name:    "spawnawait",
 		Variant: variant,
 		Doc:     doc,
+		Checked: "each task's value",
 		Slicing: Slicing{Unit: spawnAwaitMost},
 		Prepare: onExecutor(func(ex task.Executor) taskJob {
 			return atMost(spawnAwaitMost, do(&futures{ex: ex, all: make([]*task.Future[uint32], spawnAwaitMost)}))

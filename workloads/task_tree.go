@@ -19,6 +19,8 @@ func taskTree() []Workload {
 	return []Workload{{
 		Name:    "tree",
 		Doc:     "the sum over a binary tree of 65,535 nodes with a task for each: a reduction without a cutoff",
+		Op:      "a node",
+		Checked: "the sum, of irregular weights",
 		Slicing: Slicing{Unit: treeMost},
 		Prepare: onExecutor(func(ex task.Executor) taskJob {
 			return treeJob(func(root *treeNode, want uint32) error { return demand(ex, treeTask, root, want) })

@@ -15,8 +15,10 @@ import (
 // one task runs at a time is it that of the step from one to the other.
 func taskYield() []Workload {
 	return []Workload{{
-		Name: "yield",
-		Doc:  "two tasks that let each other run, again and again: what it costs to ask whether another task wants to run",
+		Name:    "yield",
+		Doc:     "two tasks that let each other run, again and again: what it costs to ask whether another task wants to run",
+		Op:      "a yield",
+		Checked: "how often they did",
 		Prepare: onExecutor(func(ex task.Executor) taskJob {
 			return yieldJob(func(n int) error { return demand(ex, yieldBoth, n, n) })
 		}),

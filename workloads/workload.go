@@ -35,6 +35,13 @@ type Workload struct {
 	// Doc says in one sentence what the workload stands for.
 	Doc string
 
+	// Op says what an operation is, where it is not a task or message: half a sentence.
+	Op string
+
+	// Checked says what a run checks, as the document has it, if that is not what is said
+	// of the variant before.
+	Checked string
+
 	// Needs is what an implementation must promise. Without it the workload
 	// does not finish, so it must be skipped. None here needs anything: tasks wait for
 	// each other by Wait, Value and Yield only, and actors not at all.

@@ -220,6 +220,7 @@ var (
 // What fits no table.
 func TestFields(t *testing.T) {
 	seen := map[string]bool{}
+	var before workloads.Workload
 	for _, w := range workloads.All() {
 		base := "ref-errgroup"
 		if w.Contract == workloads.ActorContract {
@@ -233,10 +234,13 @@ func TestFields(t *testing.T) {
 			t.Errorf("%s is in the list twice", name)
 		case !sentence.MatchString(w.Doc):
 			t.Errorf("%s: its description fits no table: %q", name, w.Doc)
+		case w.Checked == "" && (w.Contract != before.Contract || w.Name != before.Name):
+			t.Errorf("%s does not say what it checks", name)
 		case len(w.Refs) == 0 || w.Refs[0].Name != base:
 			t.Errorf("%s: the first reference, the base, must be %s", name, base)
 		}
 		seen[name] = true
+		before = w
 		refs := map[string]bool{}
 		for _, ref := range w.Refs {
 			if !strings.HasPrefix(ref.Name, "ref-") || refs[ref.Name] || ref.Doc == "" {
@@ -250,72 +254,69 @@ func TestFields(t *testing.T) {
 	}
 }
 
-// The tables of the document have a row for every workload with its variants and references,
-// and none for others. So the document is also what keeps names, which are keys of tables
-// and results, from changing by accident: old figures could not be compared any more.
+// TestDocument holds the tables of workloads in docs/workloads.md to the list.
+// DYNO_UPDATE=1 writes them.
 func TestDocument(t *testing.T) {
-	page, err := os.ReadFile("../docs/workloads.md")
+	const page = "../docs/workloads.md"
+	data, err := os.ReadFile(page)
 	if err != nil {
 		t.Fatal(err)
 	}
-	for c, section := range map[workloads.Contract]string{
-		workloads.GroupContract: "Task groups", workloads.TaskContract: "Executors", workloads.ActorContract: "Actors",
-	} {
-		_, table, found := strings.Cut(string(page), "\n## "+section+"\n")
-		if !found {
-			t.Fatalf("docs/workloads.md has no section %s", section)
+	text := string(data)
+	for _, c := range []workloads.Contract{workloads.GroupContract, workloads.TaskContract, workloads.ActorContract} {
+		begin, end := fmt.Sprintf("<!-- workloads: %s begin -->\n", c), fmt.Sprintf("<!-- workloads: %s end -->\n", c)
+		before, rest, ok := strings.Cut(text, begin)
+		_, after, ok2 := strings.Cut(rest, end)
+		if !ok || !ok2 {
+			t.Fatalf("%s has no place for the table of contract %s", page, c)
 		}
-		table, _, _ = strings.Cut(table, "\n#")
-		got, want := documented(table), rows(over(c))
-		for name, r := range want {
-			if got[name] != r {
-				t.Errorf("docs/workloads.md, row of %s: %+v, want %+v", name, got[name], r)
-			}
-		}
-		for name := range got {
-			if _, ok := want[name]; !ok {
-				t.Errorf("docs/workloads.md has a row for %s, which is no workload", name)
-			}
-		}
+		text = before + begin + table(over(c)) + end + after
+	}
+	if text == string(data) {
+		return
+	}
+	if os.Getenv("DYNO_UPDATE") == "" {
+		t.Fatalf("the tables in %s are not those of the list: DYNO_UPDATE=1 go test -run TestDocument ./workloads writes them", page)
+	}
+	if err := os.WriteFile(page, []byte(text), 0o644); err != nil {
+		t.Fatal(err)
 	}
 }
 
-// A row is what is checked of a row of a table.
-type row struct{ variants, refs string }
-
-func documented(table string) map[string]row {
-	found := map[string]row{}
-	for line := range strings.Lines(table) {
-		cells := strings.Split(line, "|") // empty, name, variants, …, references, empty
-		if len(cells) != 7 || !strings.Contains(cells[1], "`") {
-			continue // no row, or the table's head
+// table is the table of workloads in Markdown. Variants of which the same is said share a row.
+func table(all []workloads.Workload) string {
+	var b strings.Builder
+	b.WriteString("| Name | Variants | What it stands for | What is checked | References |\n|---|---|---|---|---|\n")
+	var name, checked string // of the row before
+	for len(all) > 0 {
+		w, n := all[0], 1
+		for n < len(all) && all[n].Name == w.Name && all[n].Doc == w.Doc {
+			n++
 		}
-		for i := range cells {
-			cells[i] = strings.TrimSpace(cells[i])
-		}
-		found[strings.Trim(cells[1], "`")] = row{cells[2], cells[5]}
-	}
-	return found
-}
-
-func rows(all []workloads.Workload) map[string]row {
-	want := map[string]row{}
-	for _, w := range all {
-		r := want[w.Name]
-		if w.Variant != "" {
-			if r.variants != "" {
-				r.variants += ", "
+		var variants []string
+		for _, v := range all[:n] {
+			if v.Variant != "" {
+				variants = append(variants, "`"+v.Variant+"`")
 			}
-			r.variants += "`" + w.Variant + "`"
+		}
+		stands := w.Doc
+		if w.Op != "" {
+			stands += ". An operation is " + w.Op
 		}
 		var refs []string
 		for _, ref := range w.Refs {
 			refs = append(refs, "`"+ref.Name+"`")
 		}
-		r.refs = strings.Join(refs, ", ")
-		want[w.Name] = r
+		if w.Name == name && w.Checked == checked {
+			w.Checked = ""
+		}
+		if w.Checked != "" {
+			name, checked = w.Name, w.Checked
+		}
+		fmt.Fprintf(&b, "| `%s` | %s | %s | %s | %s |\n", w.Name, strings.Join(variants, ", "), stands, w.Checked, strings.Join(refs, ", "))
+		all = all[n:]
 	}
-	return want
+	return b.String()
 }
 
 // Together runs on one runtime where the implementation has such.
