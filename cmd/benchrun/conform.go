@@ -17,8 +17,10 @@ func newConformCmd() *cobra.Command {
 		if opts.Timeout <= 0 {
 			return errors.New("--timeout must be more than zero, such as 10m")
 		}
-		opts.Packages, opts.Progress = args, cmd.ErrOrStderr()
+		con := consoleOf(cmd)
+		opts.Packages, opts.Progress = args, con.Status
 		m, err := conform.Run(cmd.Context(), opts)
+		con.Clear()
 		if err != nil {
 			return err
 		}

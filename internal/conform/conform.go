@@ -26,8 +26,8 @@ type Options struct {
 	// test has it. A test that reaches it is killed, and its stacks are shown.
 	Timeout time.Duration
 
-	// Progress gets a line for each package that is done; nil discards them.
-	Progress io.Writer
+	// Progress is called with what there is to say while the tests run; nil is never.
+	Progress func(string)
 }
 
 // A Matrix says which clauses of the conformance suite each package passed.
@@ -66,7 +66,7 @@ type ClauseResult struct {
 func (m *Matrix) Conforms() bool {
 	for _, p := range m.Packages {
 		for _, r := range p.Results {
-			if !r.ok() {
+			if !r.Passed() {
 				return false
 			}
 		}
@@ -80,7 +80,8 @@ func (m *Matrix) Broken() bool {
 	return slices.ContainsFunc(m.Packages, func(p Conformance) bool { return p.Problem != "" })
 }
 
-func (r ClauseResult) ok() bool { return r.Outcome == "pass" || r.Outcome == "skip" }
+// Passed reports whether the clause was passed, or skipped for a reason.
+func (r ClauseResult) Passed() bool { return r.Outcome == "pass" || r.Outcome == "skip" }
 
 // Run runs the conformance test of packages and collects what their
 // clauses say. Packages without such a test are left out; that there is none
@@ -99,7 +100,7 @@ func Run(ctx context.Context, o Options) (*Matrix, error) {
 		o.Timeout = 10 * time.Minute
 	}
 	if o.Progress == nil {
-		o.Progress = io.Discard
+		o.Progress = func(string) {}
 	}
 	args := append([]string{"test", "-json", "-count=1", "-timeout=" + o.Timeout.String(), "-run=^TestConformance$"}, o.Packages...)
 	cmd := exec.CommandContext(ctx, "go", args...)
@@ -114,6 +115,7 @@ func Run(ctx context.Context, o Options) (*Matrix, error) {
 	if err != nil {
 		return nil, err
 	}
+	o.Progress("building and running the conformance test of " + strings.Join(o.Packages, " "))
 	if err := cmd.Start(); err != nil {
 		return nil, fmt.Errorf("running go test: %w", err)
 	}
@@ -152,7 +154,7 @@ type running struct {
 }
 
 // readConform reads the output of go test -json.
-func readConform(r io.Reader, progress io.Writer) (*Matrix, error) {
+func readConform(r io.Reader, progress func(string)) (*Matrix, error) {
 	const test = "TestConformance"
 	m := new(Matrix)
 	packages := make(map[string]*running)
@@ -185,7 +187,7 @@ func readConform(r io.Reader, progress io.Writer) (*Matrix, error) {
 				if e.Test == "" && (e.Action == "pass" || e.Action == "fail" || e.Action == "skip") {
 					if p.end(e, builds[e.FailedBuild]) {
 						m.Packages = append(m.Packages, p.Conformance)
-						fmt.Fprintln(progress, p.Summary())
+						progress(p.Summary())
 					}
 					delete(packages, e.Package)
 				}
@@ -236,7 +238,7 @@ func (p *running) take(m *Matrix, e event, test string) {
 		m.Clauses = append(m.Clauses, c)
 	}
 	// A clause that speaks twice has been run twice: what is worse stays.
-	if old, said := p.Results[c.Name]; !said || (old.ok() && !res.ok()) || (old.Outcome == "skip" && res.Outcome == "pass") {
+	if old, said := p.Results[c.Name]; !said || (old.Passed() && !res.Passed()) || (old.Outcome == "skip" && res.Outcome == "pass") {
 		p.Results[c.Name] = res
 	}
 }
@@ -244,12 +246,7 @@ func (p *running) take(m *Matrix, e event, test string) {
 // end concludes p at its last event, and reports whether it belongs in the
 // matrix.
 func (p *running) end(e event, build *bytes.Buffer) bool {
-	failing := 0
-	for _, r := range p.Results {
-		if !r.ok() {
-			failing++
-		}
-	}
+	_, _, failing := p.Count()
 	switch {
 	case e.FailedBuild != "":
 		p.Problem = "does not build"
@@ -274,19 +271,24 @@ func (p *running) end(e event, build *bytes.Buffer) bool {
 	return p.Problem != "" || p.seen
 }
 
-// Summary counts the results in one line.
-func (c Conformance) Summary() string {
-	var pass, skip, fail int
+// Count returns how many clauses were passed and skipped, and how many were not.
+func (c Conformance) Count() (passed, skipped, failed int) {
 	for _, r := range c.Results {
 		switch r.Outcome {
 		case "pass":
-			pass++
+			passed++
 		case "skip":
-			skip++
+			skipped++
 		default:
-			fail++
+			failed++
 		}
 	}
+	return passed, skipped, failed
+}
+
+// Summary counts the results in one line.
+func (c Conformance) Summary() string {
+	pass, skip, fail := c.Count()
 	s := fmt.Sprintf("%s: %d passed, %d skipped, %d failed", c.Path, pass, skip, fail)
 	if c.Problem != "" {
 		s += "; " + c.Problem

@@ -14,7 +14,11 @@ import (
 
 // Conformance returns m as a document: which package passes which clause, the reasons of
 // what was not passed, and the output of what has a problem.
+// On a screen the failures come first, as go test has them, and the matrix is left out.
 func Conformance(m *conform.Matrix, form Form) Doc {
+	if form == Screen {
+		return Doc{Title: "Conformance", Blocks: conformScreen(m)}
+	}
 	matrix, notes := matrixTable(m)
 	blocks := []Block{matrix, List{Items: items(notes...), Numbered: true}}
 	byRule := "By rule"
@@ -32,6 +36,70 @@ func Conformance(m *conform.Matrix, form Form) Doc {
 	return Doc{Title: "Conformance", Blocks: blocks}
 }
 
+// conformScreen has each failure with what was seen, a line for each package, and what to
+// look at first.
+func conformScreen(m *conform.Matrix) (blocks []Block) {
+	for _, p := range m.Packages {
+		if p.Problem != "" {
+			blocks = append(blocks, Verbatim{p.Path + ": " + p.Problem, p.Output})
+		}
+		for _, c := range m.Clauses {
+			if r, ok := p.Results[c.Name]; ok && !r.Passed() {
+				blocks = append(blocks, linesOf(failureLines(p, c, r))...)
+			}
+		}
+	}
+	return append(blocks, listOf(append(each(m.Packages, packageLine), conformSentence(m))...))
+}
+
+// failureLines are a failure as go test has one.
+func failureLines(p conform.Conformance, c conform.Clause, r conform.ClauseResult) []string {
+	seen, rule, _ := strings.Cut(cmp.Or(r.Why, unsaid), " – rule: ")
+	lines := []string{"--- " + strings.ToUpper(r.Outcome) + ": " + c.Name + " (" + p.Path + ")"}
+	for _, field := range []struct{ name, text string }{{"rule", joined(": ", c.Rule, rule)}, {"seen", seen}, {"seed", r.Seed}, {"repeat", r.Repeat}} {
+		if field.text != "" {
+			lines = append(lines, fmt.Sprintf("    %-7s %s", field.name+":", strings.ReplaceAll(field.text, "\n", "\n            ")))
+		}
+	}
+	return lines
+}
+
+// packageLine says how a package did, as go test does.
+func packageLine(p conform.Conformance) string {
+	passed, skipped, failed := p.Count()
+	word := "ok"
+	if failed > 0 || p.Problem != "" {
+		word = "FAIL"
+	}
+	return fmt.Sprintf("%-4s  %s  %d passed, %d skipped, %d failed", word, p.Path, passed, skipped, failed)
+}
+
+// conformSentence is what came of all clauses in all packages, and where to begin.
+func conformSentence(m *conform.Matrix) string {
+	failed, all, skipped, first := 0, 0, 0, ""
+	for _, p := range m.Packages {
+		passed, s, f := p.Count()
+		failed, skipped, all = failed+f, skipped+s, all+passed+s+f
+		for _, c := range m.Clauses {
+			if r, ok := p.Results[c.Name]; ok && !r.Passed() && first == "" {
+				first = c.Name
+				if len(m.Packages) > 1 {
+					first += " in " + p.Path
+				}
+			}
+		}
+	}
+	switch {
+	case failed > 0:
+		return fmt.Sprintf("%d of %d clauses fail; look first at %s.", failed, all, first)
+	case m.Broken():
+		return fmt.Sprintf("No clause of %d fails, but not all could be run: see above.", all)
+	case skipped > 0:
+		return fmt.Sprintf("No clause fails: %d of %d pass, %d do not apply (--format full has the reasons).", all-skipped, all, skipped)
+	}
+	return fmt.Sprintf("All %d clauses pass.", all)
+}
+
 // matrixTable has one line a clause and one column a package, and lists the notes to
 // which its cells point. They are numbered line by line.
 func matrixTable(m *conform.Matrix) (Table, []string) {
@@ -41,12 +109,7 @@ func matrixTable(m *conform.Matrix) (Table, []string) {
 	names := shortNames(m.Packages)
 	for i, p := range m.Packages {
 		t.Columns = append(t.Columns, Column{Head: names[i]})
-		passed := 0
-		for _, r := range p.Results {
-			if r.Outcome == "pass" {
-				passed++
-			}
-		}
+		passed, _, _ := p.Count()
 		sums = append(sums, Cell{Text: fmt.Sprintf("%d of %d", passed, len(m.Clauses))})
 	}
 	for _, c := range m.Clauses {

@@ -453,6 +453,7 @@ func matrix() *conform.Matrix {
 func TestConformGolden(t *testing.T) {
 	m := matrix()
 	golden(t, "conform.txt", plainText(t, Conformance(m, Terminal)))
+	golden(t, "conform-screen.txt", plainText(t, Conformance(m, Screen)))
 	golden(t, "conform.md", markdownOf(t, Conformance(m, Document)))
 	golden(t, "conform.json", render(t, func(w io.Writer) error { return ConformJSON(w, m) }))
 	colored := textOf(t, Conformance(m, Terminal), TextOptions{Color: true})
