@@ -66,7 +66,7 @@ func (c *abFlags) run(cmd *cobra.Command, args []string) error {
 		return err
 	}
 	compared = cmp.Or(run.Unmeasured, compared)
-	if err := c.show(cmd, compared, run.Versions); err != nil {
+	if err := c.show(cmd, compared, run); err != nil {
 		return err
 	}
 	switch {

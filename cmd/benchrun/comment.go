@@ -12,12 +12,17 @@ import (
 
 // show prints a comparison of versions and writes the comment. compared is nil if nothing
 // was measured, because all packages are identical.
-func (c *abFlags) show(cmd *cobra.Command, compared *compare.Comparison, v *runner.Versions) error {
-	out := cmd.OutOrStdout()
+func (c *abFlags) show(cmd *cobra.Command, compared *compare.Comparison, run *runner.ABRun) error {
+	out, v := cmd.OutOrStdout(), run.Versions
 	if compared != nil && c.comment != "-" {
-		if err := comparison(compared, nil).show(out, "text", nil); err != nil {
+		var x report.Extra
+		if run.Path != "" {
+			x.Again = again(cmd, run.Path)
+		}
+		if err := comparison(compared, x).show(out, "text", nil); err != nil {
 			return err
 		}
+		fmt.Fprintf(out, "\n%s\n", report.Sentence(compared)) // where the eye is when the command ends
 	}
 	if c.comment == "" {
 		return nil

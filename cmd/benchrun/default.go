@@ -59,14 +59,10 @@ func present(cmd *cobra.Command, path string) error {
 	if err != nil {
 		return err
 	}
-	out := cmd.OutOrStdout()
-	if err := comparison(c, card).show(out, "text", nil); err != nil {
-		return err
-	}
 	doc := report.Path([]string{path}, "")
 	if err := report.Write(c, card, doc); err != nil {
 		return fmt.Errorf("writing the report: %w", err)
 	}
-	fmt.Fprintf(out, "\nreport:  %s\nresults: %s\n", report.HTMLPath(doc), path)
-	return nil
+	next := []string{"report:  " + report.HTMLPath(doc), "results: " + path}
+	return comparison(c, report.Extra{Card: card, Next: next}).show(cmd.OutOrStdout(), "text", nil)
 }

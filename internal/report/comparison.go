@@ -20,9 +20,10 @@ type Form uint8
 
 // The forms.
 const (
-	Terminal Form = iota
-	Document      // from top to bottom, as of Markdown
-	Page          // the answer first, then each benchmark with all that is known of it
+	Screen Form = iota // a summary, as [Summary] makes it
+	Terminal
+	Document // from top to bottom, as of Markdown
+	Page     // the answer first, then each benchmark with all that is known of it
 )
 
 // Extra is what a report says besides the comparison. The zero value is
@@ -39,6 +40,12 @@ type Extra struct {
 	Profiles string
 
 	Home []Link // to other pages
+
+	// Again is what a command was given that says what is compared, files and flags: a
+	// summary's next commands have it as well, and without it there are none. Next, if it
+	// is not nil, stands in place of these.
+	Again string
+	Next  []string
 }
 
 // footer is said at the end of pages.
@@ -48,6 +55,8 @@ const footer = "Derived by benchrun report from the results named above, which a
 func Comparison(c *compare.Comparison, form Form, x Extra) Doc {
 	d := Doc{Title: cmp.Or(x.Title, "Comparison"), Home: x.Home, Footer: footer}
 	switch form {
+	case Screen:
+		return Summary(c, x)
 	case Terminal:
 		d.Blocks = onTerminal(c, x.Card)
 	case Document:

@@ -11,8 +11,11 @@ import (
 )
 
 // SideBySide returns s as a document: a table for each benchmark, and the targets of card
-// if that is not nil.
+// if that is not nil. It has no summary: nothing is compared.
 func SideBySide(s *compare.SideBySide, form Form, card *targets.Scorecard) Doc {
+	if form == Screen {
+		form = Terminal
+	}
 	d := Doc{Title: sideTitle(s), Footer: footer}
 	notes := new(noteList)
 	var tables []Block

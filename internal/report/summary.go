@@ -1,0 +1,396 @@
+package report
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/jedib0t/go-pretty/v6/text"
+
+	"github.com/dynolab/dyno/internal/compare"
+	"github.com/dynolab/dyno/internal/record"
+	"github.com/dynolab/dyno/internal/targets"
+)
+
+// A summary fits on a screen: so many lines of so many columns.
+const (
+	SummaryLines   = 24
+	SummaryColumns = 100
+)
+
+// Summary returns what a terminal shows of c: the answer, a row for each benchmark, what is
+// folded, and what to type next. As many rows are folded as do not fit.
+func Summary(c *compare.Comparison, x Extra) Doc {
+	for rows := SummaryLines; ; rows-- {
+		d := Doc{Title: Headline(c), Blocks: summarized(c, x, rows)}
+		if rows == 0 || strings.Count(TextOptions{}.blocks(d.Blocks), "\n") <= SummaryLines {
+			return d
+		}
+	}
+}
+
+// summarized has at most so many rows in its table.
+func summarized(c *compare.Comparison, x Extra, rows int) []Block {
+	blocks := linesOf(slices.Concat(faults(c), wrapped(slices.Concat(answerLines(c), settle(c)))))
+	if len(c.Tables) > 0 {
+		table, folded := summaryTable(c, rows)
+		for _, t := range table {
+			blocks = append(blocks, t.narrowed(SummaryColumns))
+		}
+		blocks = append(blocks, linesOf(wrapped(folded))...)
+	}
+	return append(blocks, linesOf(slices.Concat(doubts(c, x), next(c, x)))...)
+}
+
+// linesOf is a list of lines, if there are any.
+func linesOf(lines []string) []Block {
+	if len(lines) == 0 {
+		return nil
+	}
+	return []Block{listOf(lines...)}
+}
+
+// wrapped are lines that are not too long. Commands are not among them, which are to be
+// copied, nor what crashes, which is to be found.
+func wrapped(lines []string) (out []string) {
+	const together = "\u00a0%" // a number and its sign
+	for _, line := range lines {
+		for part := range strings.SplitSeq(text.WrapSoft(strings.ReplaceAll(line, " %", together), SummaryColumns), "\n") {
+			out = append(out, strings.TrimRight(strings.ReplaceAll(part, together, " %"), " "))
+		}
+	}
+	return out
+}
+
+// answerLines are the sentences, below what they are of.
+func answerLines(c *compare.Comparison) []string {
+	return append([]string{Headline(c)}, sentences(c)...)
+}
+
+// settle says why two files prove nothing, and what would.
+func settle(c *compare.Comparison) []string {
+	if !isPair(c) || c.Col == record.SideKey || !isUnpaired(c) {
+		return nil
+	}
+	return []string{
+		"The two were measured one after the other, so whatever the machine did in between counts as a difference.",
+		"benchrun ab main (or HEAD~1, or ../old) measures both versions in turns, and settles it.",
+	}
+}
+
+// isUnpaired reports whether c compares values that were not measured together.
+func isUnpaired(c *compare.Comparison) bool {
+	return slices.ContainsFunc(c.Tables, func(t compare.Table) bool {
+		return some(t, func(c compare.Cell) bool { return c.Vs != nil && !c.Vs.Paired && !math.IsNaN(c.Vs.P) })
+	})
+}
+
+// summaryTable is the table of a summary, with so many rows at most, and lines for what it
+// has not.
+func summaryTable(c *compare.Comparison, rows int) (table []Table, folded []string) {
+	switch t := c.Tables[0]; {
+	case isPair(c):
+		return pairTable(c, rows)
+	case len(t.Contenders()) > 0:
+		return ratioMatrix(t, rows)
+	default:
+		return valueTable(c, t, rows)
+	}
+}
+
+// pairTable has a row for each benchmark with old, new and change: what got worse first,
+// then what got better, then the rest.
+func pairTable(c *compare.Comparison, rows int) (table []Table, folded []string) {
+	f := sortFindings(c)
+	reported, resources := split(c)
+	all := slices.Concat(f.broken, f.proven)
+	for _, p := range f.others {
+		if p.table.Unit == reported[0].Unit {
+			all = append(all, p)
+		}
+	}
+	others := reported[1:]
+	if isUnpaired(c) { // unit by unit, as benchstat has them
+		all, others = nil, nil
+		for _, t := range reported {
+			if !some(t, func(c compare.Cell) bool { return c.Vs != nil && c.Verdict != compare.Same }) {
+				others = append(others, t)
+				continue
+			}
+			all = append(all, slices.DeleteFunc(placesIn(t, t.Rows...), func(p place) bool { return p.col == 0 })...)
+		}
+	}
+	shown := all[:min(len(all), rows)]
+	if len(shown) > 0 {
+		table = append(table, pairRows(c, shown, reported[0]))
+	}
+	if n := len(all) - len(shown); n > 0 {
+		folded = append(folded, fmt.Sprintf("%d more: %s", n, tally(compare.Table{Cols: reported[0].Cols, Rows: rowsOf(all[len(shown):])})))
+	}
+	if units := unchangedUnits(others); len(units) > 0 {
+		folded = append(folded, strings.Join(units, ", ")+": no difference proven")
+	}
+	if says := resourceCounts(resources); says != "" {
+		folded = append(folded, "processor time, collections, memory: "+says)
+	}
+	return table, folded
+}
+
+// rowsOf are the rows of places, each with the place's cell only.
+func rowsOf(all []place) []compare.Row {
+	return each(all, func(p place) compare.Row {
+		r := p.row
+		r.Cells = make([]compare.Cell, len(p.row.Cells))
+		r.Cells[p.col] = p.cell
+		return r
+	})
+}
+
+// unchangedUnits are the units of tables in which nothing is proven to differ.
+func unchangedUnits(tables []compare.Table) (units []string) {
+	for _, t := range tables {
+		if !some(t, func(c compare.Cell) bool { return c.Verdict.Proven() }) {
+			units = append(units, t.Unit)
+		}
+	}
+	return units
+}
+
+// pairRows are the rows of places of a pair, and below them the geometric mean of the times
+// of all benchmarks.
+func pairRows(c *compare.Comparison, shown []place, first compare.Table) Table {
+	unpaired := isUnpaired(c)
+	names := make(map[string]string)
+	for _, t := range c.Tables {
+		for i, name := range rowNames(t) {
+			names[benchmark(t.Rows[i])] = name
+		}
+	}
+	value := func(p place) string {
+		if !p.isMeasured() {
+			return "—"
+		}
+		if unpaired {
+			return p.center() + " " + formatSpread(p.cell)
+		}
+		return p.center()
+	}
+	isBounded := func(p place) bool { return changeInterval(p.cell.Vs) != "" }
+	t := tabulate(shown, []column[place]{
+		{head: "benchmark", text: func(p place) string { return names[benchmark(p.row)] }},
+		{
+			head: "unit", hide: !slices.ContainsFunc(shown, func(p place) bool { return p.table.Unit != shown[0].table.Unit }),
+			text: func(p place) string { return p.table.Unit },
+		},
+		{head: cutMiddle(first.Cols[0].Name, headWidth), right: true, text: func(p place) string { return value(placeOf(p.table, p.row, 0)) }},
+		{head: cutMiddle(first.Cols[1].Name, headWidth), right: true, text: func(p place) string { return value(placeOf(p.table, p.row, 1)) }},
+		{head: "change", right: true, only: place.isCompared, text: func(p place) string {
+			if unpaired && p.cell.Vs.P > c.Alpha {
+				return "~"
+			}
+			return change(p.cell.Vs.Ratio)
+		}},
+		{head: confidence(c) + " interval", right: true, hide: unpaired, only: isBounded, text: func(p place) string { return changeInterval(p.cell.Vs) }},
+		{head: "p", right: true, hide: !unpaired, only: place.isCompared, text: func(p place) string { return formatP(p.cell.Vs.P) }},
+		{head: "n", right: true, hide: !unpaired, only: place.isCompared, text: func(p place) string { return formatN(p.cell) }},
+		{head: "verdict", cell: func(p place) Cell {
+			cell := verdictCell(p)
+			for _, f := range c.Failures {
+				if f.Row == p.row.Name && f.Pkg == p.row.Pkg && f.Col == p.column().Name && !p.isMeasured() {
+					cell.Text = string(f.Kind)
+				}
+			}
+			return cell
+		}},
+	})
+	var rows []Row
+	for i, r := range t.Rows {
+		rows = append(rows, r)
+		unit := shown[i].table
+		if last := i+1 == len(t.Rows); unpaired && (last || shown[i+1].table.Unit != unit.Unit) {
+			rows = append(rows, geomeanRow(t, unit)...)
+		} else if last {
+			rows = append(rows, geomeanRow(t, first)...)
+		}
+	}
+	t.Rows = rows
+	return t
+}
+
+// geomeanRow is the geometric mean of the changes in a unit, if there are several, as a row
+// of t.
+func geomeanRow(t Table, unit compare.Table) []Row {
+	s, ok := second(unit)
+	if !ok || s.GeomeanRows < 2 {
+		return nil
+	}
+	r := Row{Cells: make([]Cell, len(t.Columns))}
+	for i, c := range t.Columns {
+		switch c.Head {
+		case "benchmark":
+			r.Cells[i].Text = "geomean"
+		case "unit":
+			r.Cells[i].Text = unit.Unit
+		case "change":
+			r.Cells[i].Text = change(s.Geomean)
+		case "verdict":
+			r.Cells[i] = Cell{Text: fmt.Sprintf("of %d", s.GeomeanRows), Tone: Dim}
+		}
+	}
+	return []Row{r}
+}
+
+// ratioMatrix has the ratio and a word for each benchmark and design. It is left out where
+// it would be too wide.
+func ratioMatrix(t compare.Table, rows int) (table []Table, folded []string) {
+	contenders, names := t.Contenders(), rowNames(t)
+	indexes := slices.Collect(func(yield func(int) bool) {
+		for i := range t.Rows[:min(len(t.Rows), rows)] {
+			if !yield(i) {
+				return
+			}
+		}
+	})
+	columns := []column[int]{{head: "ratio to the base", text: func(i int) string { return names[i] }}}
+	for _, s := range contenders {
+		columns = append(columns, column[int]{head: t.Cols[s.Col].Name, right: true, cell: func(i int) Cell {
+			cell := t.Rows[i].Cells[s.Col]
+			cell.Notes = nil // which a summary has not
+			return Cell{Text: brief(cell), Tone: verdictTone(cell.Verdict)}
+		}})
+	}
+	out := tabulate(indexes, columns)
+	if n := len(t.Rows) - len(indexes); n > 0 {
+		folded = append(folded, fmt.Sprintf("and %d more", n))
+	}
+	if len(indexes) == 0 || out.narrowed(SummaryColumns).width() > SummaryColumns {
+		return nil, nil
+	}
+	return []Table{out}, folded
+}
+
+// valueTable has the values of what is compared with nothing.
+func valueTable(c *compare.Comparison, t compare.Table, rows int) (table []Table, folded []string) {
+	places, names := placesIn(t, t.Rows...), make(map[string]string)
+	for i, name := range rowNames(t) {
+		names[benchmark(t.Rows[i])] = name
+	}
+	shown := places[:min(len(places), rows)]
+	if n := len(places) - len(shown); n > 0 {
+		folded = append(folded, fmt.Sprintf("and %d more", n))
+	}
+	if len(shown) == 0 {
+		return nil, folded
+	}
+	return []Table{tabulate(shown, []column[place]{
+		{head: "benchmark", text: func(p place) string { return names[benchmark(p.row)] }},
+		nameColumn(c),
+		{head: t.Unit, right: true, text: place.center},
+		{head: "±", right: true, hide: t.Exact, only: place.isMeasured, text: func(p place) string { return formatSpread(p.cell) }},
+		{head: "n", right: true, only: place.isMeasured, text: func(p place) string { return formatN(p.cell) }},
+		{cell: func(p place) Cell { return Cell{Text: p.cell.Failure} }},
+	})}, folded
+}
+
+// mostDoubts is how many findings and warnings a summary shows.
+const mostDoubts = 3
+
+// doubts are what to read before one believes the figures, each in a line, and how many
+// targets are met.
+func doubts(c *compare.Comparison, x Extra) []string {
+	all := slices.Concat(prefixed("warning: ", c.Warnings), prefixed("finding: ", c.Findings))
+	more := len(all) - mostDoubts
+	lines := all[:min(len(all), mostDoubts)]
+	if score := scored(x.Card); score != "" {
+		lines = append([]string{joined("; ", slices.Concat([]string{score}, lines[:min(len(lines), 1)])...)}, lines[min(len(lines), 1):]...)
+	}
+	lines = each(lines, func(s string) string { return shortened(s, SummaryColumns) })
+	if more > 0 {
+		lines = append(lines, fmt.Sprintf("and %d more", more))
+	}
+	return lines
+}
+
+// shortened is s, cut to so many characters.
+func shortened(s string, n int) string {
+	if r := []rune(s); len(r) > n {
+		return strings.TrimRight(string(r[:n-2]), " ,;:") + " …"
+	}
+	return s
+}
+
+// headWidth is how many characters the name of a file has as a head.
+const headWidth = 18
+
+// nameWidth is how many characters of a row's name are shown at least.
+const nameWidth = 16
+
+// narrowed is t, with the names of its rows cut so that a line has so many columns at
+// most, if that can be.
+func (t Table) narrowed(columns int) Table {
+	over := t.width() - columns
+	if over <= 0 {
+		return t
+	}
+	name := max(t.widthOf(0)-over, nameWidth)
+	t.Rows = slices.Clone(t.Rows)
+	for i, r := range t.Rows {
+		r.Cells = slices.Clone(r.Cells)
+		r.Cells[0].Text = cutMiddle(r.Cells[0].Text, name)
+		t.Rows[i] = r
+	}
+	return t
+}
+
+// width is how long the lines of t are in text.
+func (t Table) width() int {
+	n := 2 * (len(t.Columns) - 1)
+	for i := range t.Columns {
+		n += t.widthOf(i)
+	}
+	return n
+}
+
+func (t Table) widthOf(column int) int {
+	n := utf8.RuneCountInString(t.Columns[column].Head)
+	for _, r := range t.Rows {
+		n = max(n, utf8.RuneCountInString(r.Cells[column].plain()))
+	}
+	return n
+}
+
+// cutMiddle is s, cut in its middle to so many characters: the ends of names differ.
+func cutMiddle(s string, n int) string {
+	r := []rune(s)
+	if len(r) <= n {
+		return s
+	}
+	head := (n - 1) / 2
+	return string(r[:head]) + "…" + string(r[len(r)-(n-1-head):])
+}
+
+// scored counts the targets that the results decide.
+func scored(card *targets.Scorecard) string {
+	if card == nil || len(card.Scores) == 0 {
+		return ""
+	}
+	must, aim := card.Tally(true), card.Tally(false)
+	return fmt.Sprintf("targets: %d met, %d missed", must.Pass+aim.Pass, must.Miss+aim.Miss)
+}
+
+// next are the commands with which to go on.
+func next(c *compare.Comparison, x Extra) (lines []string) {
+	if x.Next != nil || x.Again == "" {
+		return x.Next
+	}
+	if len(c.Tables) > 0 && len(c.Tables[0].Contenders()) == 0 {
+		lines = append(lines, "benchrun ab main (in the module) compares it with another version")
+	}
+	lines = append(lines, "benchrun report "+x.Again, "benchrun compare --format full "+x.Again)
+	if c.Col == record.SideKey && len(provenIn(c.Tables[:min(1, len(c.Tables))])) > 0 {
+		lines = append(lines, "benchrun why "+x.Again)
+	}
+	return lines
+}

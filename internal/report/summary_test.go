@@ -1,0 +1,122 @@
+package report
+
+import (
+	"path/filepath"
+	"strings"
+	"testing"
+	"unicode/utf8"
+
+	"github.com/dynolab/dyno/internal/compare"
+)
+
+func summaryOf(t *testing.T, c *compare.Comparison, x Extra) string {
+	t.Helper()
+	return plainText(t, Summary(c, x))
+}
+
+func TestSummaryGolden(t *testing.T) {
+	for name, c := range map[string]*compare.Comparison{
+		"interleaved": interleaved(t), "unpaired": unpaired(t), "turns": turns(t), "slower": aDuel(compare.Slower, 1.034), "quiet": aDuel(compare.Inconclusive, 1.001),
+	} {
+		golden(t, "summary-"+name+".txt", summaryOf(t, c, Extra{Again: "run.bench"}))
+	}
+}
+
+// A summary fits on a screen, whatever it is of; only commands, which are to be copied, may
+// be longer. It is what all that is kept here says.
+func TestSummaryFits(t *testing.T) {
+	files, err := filepath.Glob("../../results/*/2*.bench")
+	if err != nil || len(files) == 0 {
+		t.Fatalf("%d files: %v", len(files), err)
+	}
+	for _, path := range append(files, samples+"interleaved.bench", "testdata/curves.bench", "testdata/targets.bench", "testdata/side-board.bench") {
+		c, err := compare.Compare([]string{path}, compare.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		out := summaryOf(t, c, Extra{Again: path})
+		lines := strings.Split(strings.TrimSuffix(out, "\n"), "\n")
+		if len(lines) > SummaryLines {
+			t.Errorf("%s: %d lines:\n%s", path, len(lines), out)
+		}
+		for _, line := range lines {
+			if n := utf8.RuneCountInString(line); n > SummaryColumns && !strings.HasPrefix(line, "benchrun ") {
+				t.Errorf("%s: %d columns: %s", path, n, line)
+			}
+		}
+		for _, sentence := range sentences(c) {
+			if !strings.Contains(strings.ReplaceAll(out, "\n", " "), sentence) {
+				t.Errorf("%s: no %q in\n%s", path, sentence, out)
+			}
+		}
+	}
+}
+
+// The sentence names what got slower, worst first, with its change and interval.
+func TestSentence(t *testing.T) {
+	slower := aDuel(compare.Slower, 1.1)
+	slower.Tables[0].Rows[1].Cells[1].Verdict = compare.Slower
+	slower.Tables[0].Rows[1].Cells[1].Vs.Ratio = 1.3
+	slower.Tables[0].Rows[3].Cells[1].Verdict = compare.Faster
+	for name, test := range map[string]struct {
+		c    *compare.Comparison
+		want string
+	}{
+		"slower":  {slower, "2 of 4 benchmarks got slower: Encode +30 % (+0.1 to +2.1 %), Decode/size=1k +10 % (+8.9 to +11.1 %); 1 of 4 benchmarks got faster: Sum +0.1 % (−0.9 to +1.1 %)"},
+		"two":     {unpaired(t), "3 unproven in ns/op; 1 of 3 benchmarks got worse in B/op: Encode +30 %; 1 of 3 benchmarks got better in B/op: Decode −23 %"},
+		"designs": {turns(t), "channel: faster on 1 of 2; 0.610 to 1.008"},
+		"none":    {&compare.Comparison{}, "There is nothing to compare."},
+	} {
+		if got := Sentence(test.c); got != test.want {
+			t.Errorf("%s: %q, want %q", name, got, test.want)
+		}
+	}
+}
+
+// What is typed next compares the same: it has what was typed.
+func TestNext(t *testing.T) {
+	c := aDuel(compare.Slower, 1.1)
+	mentions(t, summaryOf(t, c, Extra{Again: "run.bench --base=old"}), "\nbenchrun report run.bench --base=old\n",
+		"\nbenchrun compare --format full run.bench --base=old\n", "\nbenchrun why run.bench --base=old\n")
+	if out := summaryOf(t, c, Extra{Next: []string{"report: x.html"}}); !strings.HasSuffix(out, "\nreport: x.html\n") || strings.Contains(out, "benchrun") {
+		t.Errorf("given what is next, it is\n%s", out)
+	}
+	if out := summaryOf(t, c, Extra{}); strings.Contains(out, "benchrun report") {
+		t.Errorf("standard input cannot be read again:\n%s", out)
+	}
+	if out := summaryOf(t, aDuel(compare.Same, 1), Extra{Again: "run.bench"}); strings.Contains(out, "benchrun why") {
+		t.Errorf("there is nothing to explain:\n%s", out)
+	}
+}
+
+func TestChangeInterval(t *testing.T) {
+	for _, test := range []struct {
+		lo, hi float64
+		want   string
+	}{
+		{1.097, 1.104, "+9.7 to +10.4 %"}, {0.994, 1.025, "−0.6 to +2.5 %"}, {1, 1.00001, "0 to 0 %"}, {0.6, 0.7, "−40 to −30 %"}, {1.5, 2.5, "+50 % to ×2.500"}, {0, 2, ""},
+	} {
+		if got := changeInterval(&compare.Versus{Lo: test.lo, Hi: test.hi}); got != test.want {
+			t.Errorf("%v to %v is %q, want %q", test.lo, test.hi, got, test.want)
+		}
+	}
+}
+
+// Names are as short as they can be while they differ.
+func TestRowNames(t *testing.T) {
+	rows := func(names ...string) compare.Table {
+		return compare.Table{Rows: each(names, func(n string) compare.Row { return compare.Row{Name: n} })}
+	}
+	for _, test := range []struct{ in, want []string }{
+		{[]string{"Group/workload=short-2", "Hash-2"}, []string{"Group/short", "Hash"}},
+		{[]string{"Hash-2", "Hash-4"}, []string{"Hash-2", "Hash-4"}},
+		{[]string{"A/workload=x", "A/x", "B-y"}, []string{"A/workload=x", "A/x", "B-y"}},
+	} {
+		if got := rowNames(rows(test.in...)); strings.Join(got, " ") != strings.Join(test.want, " ") {
+			t.Errorf("%q: %q, want %q", test.in, got, test.want)
+		}
+	}
+	if got := cutMiddle("abcdefghij", 5); got != "ab…ij" {
+		t.Errorf("cut: %q", got)
+	}
+}
