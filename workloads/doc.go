@@ -24,4 +24,9 @@
 //
 // A workload is one file, group_<name>.go, task_<name>.go or actor_<name>.go, and
 // one line in list.go.
+//
+// Figures of two commits are of the same work as long as the sources of this package and
+// of those below it are the same, which the next line tells benchrun.
+//
+//benchrun:workload
 package workloads

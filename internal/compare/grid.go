@@ -335,7 +335,7 @@ func columnName(key benchproc.Key) string {
 // Passing are the configuration keys that differ from result to result or from
 // run to run by design; that they do is no reason for a warning.
 var Passing = map[string]bool{
-	"block": true, "case": true, "pkg": true, "load": true, "image": true,
+	"block": true, "case": true, "pkg": true, "load": true, record.AnchorKey: true, "image": true,
 	"copy": true, "layout": true, "envpad": true,
 	// They tell two runs apart, not what was measured.
 	"started": true, "plan": true, "seed": true,

@@ -34,6 +34,10 @@ type File struct {
 	Took    []RowLine     // how long measuring rows took
 	Looks   []int         // of the plan; empty if that is fixed, or cannot be read
 
+	// Sources and Slice are those of the plan; none if it has none, or cannot be read.
+	Sources map[string]string
+	Slice   time.Duration
+
 	// Problems are what cannot be read, in the order of lines; the rest was. Strays are
 	// lines that benchrun never writes whole, such as those of go test around its
 	// results, or a benchmark line without an end, whose last figure may lack digits.
@@ -123,7 +127,7 @@ type fileReader struct {
 
 // lineReaders take in lines by their mark.
 var lineReaders = map[string]func(r *fileReader, l Line) error{
-	PlanMark: (*fileReader).looks,
+	PlanMark: (*fileReader).plan,
 	aloneMark: func(r *fileReader, l Line) error {
 		return l.row(&r.f.Alone, "reason", "malformed line of a row")
 	},
@@ -156,12 +160,16 @@ func (r *fileReader) take(l Line) {
 	}
 }
 
-// looks takes in a plan. Of one that cannot be read one only loses that it had looks,
-// which resuming would complain of.
-func (r *fileReader) looks(l Line) error {
-	var p struct{ Looks []int }
+// plan takes in a plan. Of one that cannot be read one only loses what a reader wants to
+// know of it, which resuming would complain of.
+func (r *fileReader) plan(l Line) error {
+	var p struct {
+		Looks   []int
+		Sources map[string]string
+		Slice   time.Duration
+	}
 	if json.Unmarshal([]byte(l.Rest), &p) == nil && slices.IsSorted(p.Looks) {
-		r.f.Looks = p.Looks
+		r.f.Looks, r.f.Sources, r.f.Slice = p.Looks, p.Sources, p.Slice
 	}
 	return nil
 }

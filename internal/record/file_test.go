@@ -13,7 +13,7 @@ import (
 
 // aFile is a results file with one of each kind of line, by number:
 const aFile = `commit: c1
-# plan: {"looks":[2,4]}
+# plan: {"looks":[2,4],"slice":5000000,"sources":{"example.com/a":"0123"}}
 Unit ns/op better=lower
 # hole: pkg=example.com/z side=new reason="does not build"
 block: 1
@@ -81,6 +81,9 @@ func TestRead(t *testing.T) {
 	alone.Text, note.Text, took.Took = "no room", "works in the background", 1500*time.Millisecond
 	if !slices.Equal(f.Alone, []RowLine{alone}) || !slices.Equal(f.Notes, []RowLine{note}) || !slices.Equal(f.Took, []RowLine{took}) {
 		t.Errorf("rows %+v, %+v, %+v", f.Alone, f.Notes, f.Took)
+	}
+	if f.Slice != 5*time.Millisecond || f.Sources["example.com/a"] != "0123" {
+		t.Errorf("slice %v, sources %v", f.Slice, f.Sources)
 	}
 	if len(f.Clauses) != 1 || !slices.Equal(f.Looks, []int{2, 4}) || f.Units.Get("ns/op", "better").Value != "lower" {
 		t.Errorf("clauses %+v, looks %v, units %v", f.Clauses, f.Looks, f.Units)

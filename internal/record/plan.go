@@ -58,6 +58,11 @@ type Plan struct {
 	Bench    string            `json:"bench"`
 	Subjects map[string]string `json:"subjects"`
 
+	// Sources are the digests of the sources of what is measured and of its references,
+	// by the subject's ID; they do not change with what is measured that way. Absent
+	// where that is not known.
+	Sources map[string]string `json:"sources,omitempty"`
+
 	Mode string `json:"mode,omitempty"` // one of the Mode constants; "" means ModeProcess
 
 	// Col is the key whose values are compared with one another: "/impl" for a

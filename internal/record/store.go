@@ -96,6 +96,13 @@ func (s *Store) Block(n int, load string, plan *Plan) {
 	}
 }
 
+// Anchor notes how fast the machine is, as [AnchorKey] has it; "" is not known.
+func (s *Store) Anchor(text string) {
+	if text != "" {
+		s.line(AnchorKey + ": " + text)
+	}
+}
+
 // load notes the load of the machine, if it is known.
 func (s *Store) load(load string) {
 	if load != "" {
@@ -179,6 +186,16 @@ func (s *Store) Close() error {
 // LearnUnits takes in what a subject says of units, and returns what contradicts an earlier
 // one, each once.
 func (s *Store) LearnUnits(units []string) (contradictions []string) { return s.units.learn(units...) }
+
+// The configuration keys that a history of runs asks for.
+const (
+	// AnchorKey has the times of loops that never change, in nanoseconds for a step, with
+	// spaces between: what they take is the speed of the machine.
+	AnchorKey = "anchor"
+	// ProvesKey says which suspicion a comparison was measured for, and at which level
+	// it is judged.
+	ProvesKey = "proves"
+)
 
 // SideKey is the configuration key that tells the versions of a package apart, and
 // the Plan.Col of a run that compares versions.

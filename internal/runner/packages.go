@@ -185,13 +185,19 @@ func (t *Tests) withoutTurns(ctx context.Context, folder string, plan *record.Pl
 	return err
 }
 
-// addHashes adds those of binaries to the Subjects of plan.
+// addHashes adds those of binaries to the Subjects of plan, and those of their sources.
 func addHashes(plan *record.Plan, binaries []testbin.Binary) {
 	if plan.Subjects == nil {
 		plan.Subjects = make(map[string]string)
 	}
+	if plan.Sources == nil {
+		plan.Sources = make(map[string]string)
+	}
 	for _, b := range binaries {
 		maps.Copy(plan.Subjects, b.Hashes())
+		if b.Source != "" {
+			plan.Sources[b.ID()] = b.Source
+		}
 	}
 }
 

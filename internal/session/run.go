@@ -94,7 +94,7 @@ func Run(ctx context.Context, plan *record.Plan, subject Subject, s *record.Stor
 	return carryOut(ctx, plan, s, from, p, deps{
 		Subject: subject,
 		look:    look,
-		now:     time.Now, sleep: time.Sleep,
+		now:     time.Now, sleep: time.Sleep, anchor: Anchor,
 		rss: residentSize, room: memoryForTurns(ctx),
 	})
 }
@@ -107,6 +107,8 @@ type deps struct {
 	now  func() time.Time
 	// sleep waits while a process is watched.
 	sleep func(d time.Duration)
+	// anchor returns how fast the machine is; nil asks for nothing.
+	anchor func() string
 	// rss returns how many bytes a process holds in memory, 0 if the system does
 	// not tell; all that live at a time may hold room, 0 meaning any amount.
 	rss  func(pid int) uint64
@@ -156,6 +158,9 @@ func carryOut(ctx context.Context, plan *record.Plan, s *record.Store, from *rec
 			return nil // all is decided
 		}
 		s.Block(block, Load(ctx), plan)
+		if r.anchor != nil {
+			s.Anchor(r.anchor())
+		}
 		for _, u := range r.order(block, done) {
 			if ctx.Err() != nil {
 				return errors.Join(ErrInterrupted, s.Sync())

@@ -30,6 +30,10 @@ type Binary struct {
 	Path string // of the binary
 	Hash string // SHA-256 of the binary, in hexadecimal
 
+	// Source is a digest of the sources of what its benchmarks do and are compared to; ""
+	// if it is not known. See sourcesOf.
+	Source string
+
 	Side string // which of two versions this is, as in Case; "" if there is one
 
 	// Layouts are the same program, linked with its functions in different orders;
@@ -170,6 +174,7 @@ func Build(ctx context.Context, dir, out string, patterns []string, o BuildOptio
 	built := make([]Binary, len(pkgs))
 	faults := make([]*BuildProblem, len(pkgs))
 	b.sources = b.describe(ctx)
+	sources := b.sourcesOf(ctx, pkgs)
 	work, ctx := errgroup.WithContext(ctx)
 	work.SetLimit(runtime.GOMAXPROCS(0))
 	for i, p := range pkgs {
@@ -183,7 +188,7 @@ func Build(ctx context.Context, dir, out string, patterns []string, o BuildOptio
 			continue
 		}
 		work.Go(func() (err error) {
-			s := Binary{Pkg: p.ImportPath, Dir: p.Dir, Side: o.Side, made: b, importPath: p.ImportPath, Undrivable: undrivable}
+			s := Binary{Pkg: p.ImportPath, Dir: p.Dir, Source: sources[p.ImportPath], Side: o.Side, made: b, importPath: p.ImportPath, Undrivable: undrivable}
 			image, said, err := b.goTest(ctx, s, filepath.Join(out, "subject"+strconv.Itoa(i)))
 			if said != "" {
 				faults[i] = &BuildProblem{Pkg: p.ImportPath, Reason: "does not build", Output: said}
