@@ -299,6 +299,11 @@ var importPolicy = Policy{
 			Others:   []string{"golang.org/x/perf/..."},
 		},
 		{
+			Packages: "internal/history",
+			Why:      "it reads what was measured of a machine, run after run, and measures nothing itself",
+			Ours:     []string{"internal/child", "internal/compare", "internal/record", "internal/stats"},
+		},
+		{
 			Packages: "internal/conform",
 			Why:      "it runs a conformance suite as go test does and reads what that says; it knows no clause",
 			Ours:     []string{"internal/record"},

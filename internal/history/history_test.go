@@ -1,0 +1,383 @@
+package history
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/dynolab/dyno/internal/compare"
+)
+
+// A written run is a results file to be written: blocks of two benchmarks, of which the second
+// takes ratio times as long as the first, its reference.
+type written struct {
+	commit string
+	dirty  bool
+	config string // further lines of it
+	ratio  float64
+	blocks int // 4 if it is 0
+	old    string
+	anchor float64
+}
+
+// folder writes runs into a folder, a day after one another.
+func folder(t *testing.T, runs ...written) string {
+	t.Helper()
+	dir := t.TempDir()
+	r := rand.New(rand.NewPCG(3, 1))
+	for i, w := range runs {
+		var b strings.Builder
+		started := time.Date(2026, 1, 1, 12, 0, 0, 0, time.UTC).AddDate(0, 0, i)
+		if !strings.Contains(w.config, "machine:") {
+			w.config += "machine: box\n"
+		}
+		if w.old == "" {
+			fmt.Fprintf(&b, "commit: %s\ndirty: %v\n", w.commit, w.dirty)
+		} else {
+			fmt.Fprintf(&b, "old: x\nold-commit: %s\nold-dirty: false\nnew: y\nnew-commit: %s\nnew-dirty: %v\n", w.old, w.commit, w.dirty)
+		}
+		fmt.Fprintf(&b, "%sstarted: %s\nUnit ns/op better=lower\npkg: example.com/m\n", w.config, started.Format(time.RFC3339))
+		for block := range max(w.blocks, 4*(1-min(1, w.blocks))) {
+			moment := 100 * (1 + 0.2*r.Float64()) // of the machine, which both have
+			fmt.Fprintf(&b, "block: %d\n", block+1)
+			if w.anchor > 0 {
+				fmt.Fprintf(&b, "anchor: %.3f %.3f\n", w.anchor, 4*w.anchor)
+			}
+			own := moment * w.ratio * math.Exp(0.001*r.NormFloat64())
+			if w.old == "" {
+				fmt.Fprintf(&b, "BenchmarkX/impl=ref-a/n=1-2 10 %.6f ns/op\nBenchmarkX/impl=b/n=1-2 10 %.6f ns/op\n", moment, own)
+			} else {
+				fmt.Fprintf(&b, "side: old\nBenchmarkX/impl=b/n=1-2 10 %.6f ns/op\nside: new\nBenchmarkX/impl=b/n=1-2 10 %.6f ns/op\n", moment, own)
+			}
+		}
+		if err := os.WriteFile(filepath.Join(dir, fmt.Sprintf("run%03d.bench", i)), []byte(b.String()), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return dir
+}
+
+// commits are runs of commits c0, c1, … with these ratios.
+func commits(ratios ...float64) (runs []written) {
+	for i, r := range ratios {
+		runs = append(runs, written{commit: fmt.Sprintf("c%d", i), ratio: r})
+	}
+	return runs
+}
+
+// stepped are ratios that scatter by 0.2 %, and are larger by size from at on.
+func stepped(n, at int, size float64) []float64 {
+	r := rand.New(rand.NewPCG(11, uint64(n)))
+	ratios := make([]float64, n)
+	for i := range ratios {
+		ratios[i] = 2 * math.Exp(0.002*r.NormFloat64())
+		if i >= at {
+			ratios[i] *= 1 + size
+		}
+	}
+	return ratios
+}
+
+func read(t *testing.T, dir string, o Options) *History {
+	t.Helper()
+	h, err := Read([]string{dir}, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return h
+}
+
+// only returns the only series that has a reference.
+func only(t *testing.T, h *History) *Series {
+	t.Helper()
+	if len(h.Series) != 1 || h.Series[0].Reference == "" {
+		t.Fatalf("series: %+v, want one with a reference", h.Series)
+	}
+	return &h.Series[0]
+}
+
+// TestSeries: a series is the ratio to the reference of the same run, in the order of time.
+func TestSeries(t *testing.T) {
+	h := read(t, folder(t, commits(2, 3, 4)...), Options{})
+	s := only(t, h)
+	if s.Machine != "box" || s.Pkg != "example.com/m" || s.Name != "X/impl=b/n=1-2" || s.Reference != "ref-a" || s.Unit != "ns/op" {
+		t.Errorf("series is %+v", s)
+	}
+	for i, p := range s.Points {
+		if math.Abs(math.Exp(p.Log)-float64(i+2)) > 0.01 || !(p.SE > 0 && p.SE < 0.005) || p.Blocks != 4 || p.Value < 150 {
+			t.Errorf("point %d is %+v", i, p)
+		}
+		if h.Runs[p.Run].Commit != fmt.Sprintf("c%d", i) {
+			t.Errorf("point %d is of %s", i, h.Runs[p.Run].Commit)
+		}
+	}
+	if len(s.Pieces) != 1 || !math.IsInf(s.Pieces[0].Detectable, 1) {
+		t.Errorf("pieces are %+v; three points show nothing", s.Pieces)
+	}
+}
+
+// TestSeriesOfVersions: what was compared to one old version again and again is a series, and
+// its reference is that commit. A dirty one is none.
+func TestSeriesOfVersions(t *testing.T) {
+	runs := []written{{commit: "n1", old: "base", ratio: 1.1}, {commit: "n2", old: "base", ratio: 1.2}, {commit: "n3", old: "other", ratio: 1.3}}
+	h := read(t, folder(t, runs...), Options{})
+	if len(h.Series) != 2 || h.Series[0].Reference != "base" || len(h.Series[0].Points) != 2 || h.Series[1].Reference != "other" {
+		t.Fatalf("series are %+v", h.Series)
+	}
+	if got := math.Exp(h.Series[0].Points[1].Log); math.Abs(got-1.2) > 0.01 {
+		t.Errorf("ratio %v, want 1.2", got)
+	}
+}
+
+// TestAbsoluteTimesAreNotJudged: what has no reference is a series without pieces.
+func TestAbsoluteTimesAreNotJudged(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "x.bench")
+	if err := os.WriteFile(path, []byte("machine: box\nblock: 1\nBenchmarkA 1 5 ns/op\nblock: 2\nBenchmarkA 1 5 ns/op\n"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	h := read(t, path, Options{})
+	if len(h.Series) != 1 || len(h.Series[0].Pieces) != 0 || h.Series[0].Points[0].Value != 5 {
+		t.Errorf("series are %+v", h.Series)
+	}
+}
+
+// TestCuts: a series begins anew where what has to be the same is another, and says why.
+func TestCuts(t *testing.T) {
+	for _, c := range []struct{ before, after, want string }{
+		{"toolchain: go1\n", "toolchain: go2\n", "toolchain: go1 → go2"},
+		{"kernel: linux 1\n", "kernel: linux 2\n", "kernel: linux 1 → linux 2"},
+		{"cpu-model: A\n", "cpu-model: B\n", "machine, cpu-model: A → B"},
+		{"gogc: 50\n", "", "GOGC: 50 → not on record"},
+		{`# plan: {"sources":{"example.com/m":"11"}}` + "\n", `# plan: {"sources":{"example.com/m":"22"}}` + "\n", "source of the workload and its references: 11 → 22"},
+		{"driven: process\n", "driven: session\n", "way of measuring: process → session"},
+	} {
+		runs := commits(2, 2, 2, 2)
+		for i := range runs {
+			runs[i].config = c.before
+			if i >= 2 {
+				runs[i].config = c.after
+			}
+		}
+		s := only(t, read(t, folder(t, runs...), Options{}))
+		if len(s.Pieces) != 2 || s.Pieces[0].End != 2 || s.Pieces[1].First != 2 || fmt.Sprint(s.Pieces[1].Cut) != "["+c.want+"]" {
+			t.Errorf("pieces are %+v, want a cut after two points: %s", s.Pieces, c.want)
+		}
+	}
+	if s := only(t, read(t, folder(t, commits(2, 2)...), Options{})); len(s.Pieces) != 1 {
+		t.Errorf("pieces are %+v of runs that do not differ", s.Pieces)
+	}
+}
+
+// TestMachinesApart: ratios of two machines are two series.
+func TestMachinesApart(t *testing.T) {
+	runs := commits(2, 2)
+	runs[1].config = "machine: barn\n"
+	if h := read(t, folder(t, runs...), Options{}); len(h.Series) != 2 || fmt.Sprint(h.Machines()) != "[barn box]" {
+		t.Errorf("series are %+v", h.Series)
+	}
+	if h := read(t, folder(t, runs...), Options{Machine: "barn"}); len(h.Series) != 1 || h.Series[0].Machine != "barn" {
+		t.Errorf("series of barn are %+v", h.Series)
+	}
+}
+
+// TestOtherMachineOfTheName: a run on a machine that is not as fast as it was takes no part.
+func TestOtherMachineOfTheName(t *testing.T) {
+	runs := commits(2, 2, 2, 2, 9, 2, 2)
+	for i := range runs {
+		runs[i].anchor = []float64{1.50, 1.52, 1.49, 1.51, 1.20, 1.50, 1.48}[i]
+	}
+	h := read(t, folder(t, runs...), Options{})
+	for i, r := range h.Runs {
+		if apart := r.Apart != ""; apart != (i == 4) {
+			t.Errorf("run %d: apart %q", i, r.Apart)
+		}
+	}
+	if want := "machine differs: its own loops take -20 % of their usual time"; h.Runs[4].Apart != want {
+		t.Errorf("said %q", h.Runs[4].Apart)
+	}
+	s := only(t, h)
+	if got := h.Members(s, s.Pieces[0]); len(s.Pieces) != 1 || len(got) != 6 {
+		t.Errorf("points %v of %+v take part", got, s.Pieces)
+	}
+	if len(h.Notes) != 0 {
+		t.Errorf("notes: %v", h.Notes)
+	}
+	runs[2].anchor = 0
+	if h := read(t, folder(t, runs...), Options{}); len(h.Notes) != 1 || !strings.Contains(h.Notes[0], "1 of 7 runs do not say how fast the machine was") {
+		t.Errorf("notes: %v", h.Notes)
+	}
+}
+
+// TestOthersAreNoHistory: calibrations and truth suites are left out, and said to be.
+func TestOthersAreNoHistory(t *testing.T) {
+	runs := commits(2, 2, 2)
+	runs[1].config, runs[2].config = "trial: 1\n", "truth: pairs\n"
+	h := read(t, folder(t, runs...), Options{})
+	if len(h.Runs) != 1 || len(h.Others) != 2 || h.Files != 3 {
+		t.Errorf("%d runs, others %v", len(h.Runs), h.Others)
+	}
+	if _, err := Read([]string{t.TempDir()}, Options{}); err == nil || !strings.Contains(err.Error(), "benchrun run") {
+		t.Errorf("of an empty folder: %v", err)
+	}
+}
+
+// TestSuspected: a step is suspected, with the commits between which it lies.
+func TestSuspected(t *testing.T) {
+	h := read(t, folder(t, commits(stepped(24, 12, 0.02)...)...), Options{})
+	steps := h.Steps()
+	if len(steps) != 1 {
+		t.Fatalf("steps are %+v", steps)
+	}
+	s := steps[0].Step
+	if s.At != 12 || s.State != Suspected || s.Adjusted > 0.05 || math.Abs(math.Expm1(s.Log)-0.02) > 0.003 || s.Ended != 0 {
+		t.Errorf("step is %+v", s)
+	}
+	if s.Lo > 12 || s.Hi < 12 || s.Before != s.Lo-1 || s.Old != fmt.Sprintf("c%d", s.Before) || s.New != fmt.Sprintf("c%d", s.Hi) || s.Unprovable != "" {
+		t.Errorf("step lies between %+v", s)
+	}
+	p := steps[0].Piece
+	if !(p.Detectable > 0.001 && p.Detectable < 0.01) {
+		t.Errorf("a step of %v would have been seen, of noise %v", p.Detectable, p.Noise)
+	}
+	want := Request{Machine: "box", Pkg: "example.com/m", Old: s.Old, New: s.New, Largest: s.Log}
+	if r := h.Requests(); len(r) != 1 || r[0].Old != want.Old || r[0].New != want.New || r[0].Pkg != want.Pkg || r[0].Pattern() != "^BenchmarkX$/^impl=b$/^n=1$" {
+		t.Errorf("requests are %+v", h.Requests())
+	}
+}
+
+// TestTwoSteps: behind one step the next is looked for, and one that was taken back is two
+// ends of one.
+func TestTwoSteps(t *testing.T) {
+	ratios := stepped(45, 15, 0.05)
+	for i := 30; i < 45; i++ {
+		ratios[i] *= 1.05
+	}
+	steps := read(t, folder(t, commits(ratios...)...), Options{}).Series[0].Pieces[0].Steps
+	if len(steps) != 2 || steps[0].At != 15 || steps[1].At != 30 {
+		t.Errorf("steps are %+v", steps)
+	}
+	ratios = stepped(45, 15, 0.05)
+	for i := 30; i < 45; i++ {
+		ratios[i] /= 1.05
+	}
+	steps = read(t, folder(t, commits(ratios...)...), Options{}).Series[0].Pieces[0].Steps
+	if len(steps) != 1 || steps[0].At != 15 || steps[0].Ended != 30 {
+		t.Errorf("steps are %+v", steps)
+	}
+}
+
+// TestCutHidesNothing: what changed with the circumstances is no step.
+func TestCutHidesNothing(t *testing.T) {
+	runs := commits(stepped(24, 12, 0.1)...)
+	for i := 12; i < 24; i++ {
+		runs[i].config = "toolchain: go2\n"
+	}
+	h := read(t, folder(t, runs...), Options{})
+	if len(h.Steps()) != 0 || len(only(t, h).Pieces) != 2 {
+		t.Errorf("steps are %+v", h.Steps())
+	}
+}
+
+// TestUnprovable: a step between two runs of one commit is not the code's, and what was not
+// committed cannot be measured again.
+func TestUnprovable(t *testing.T) {
+	for want, change := range map[string]func(w *written){
+		"both sides are the same commit, so it was not the code":   func(w *written) { w.commit = "same" },
+		"a side was measured with changes that were not committed": func(w *written) { w.dirty = true },
+		"the results do not say of which commits they are":         func(w *written) { w.commit = "" },
+	} {
+		runs := commits(stepped(24, 12, 0.1)...)
+		for i := range runs {
+			change(&runs[i])
+		}
+		h := read(t, folder(t, runs...), Options{})
+		if s := h.Steps(); len(s) != 1 || s[0].Step.Unprovable != want || len(h.Requests()) != 0 {
+			t.Errorf("steps are %+v, want one of which %s", s, want)
+		}
+	}
+}
+
+// TestOrderOfCommits: an old commit that is measured late stands where it belongs.
+func TestOrderOfCommits(t *testing.T) {
+	runs := commits(stepped(24, 12, 0.1)...)
+	runs[2], runs[20] = runs[20], runs[2]
+	order := make(map[string]int)
+	for i := range runs {
+		order[fmt.Sprintf("c%d", i)] = i
+	}
+	dir := folder(t, runs...)
+	s := read(t, dir, Options{Order: func() map[string]int { return order }}).Steps()
+	if len(s) != 1 || s[0].Step.At != 12 {
+		t.Errorf("steps are %+v", s)
+	}
+	if inTime := read(t, dir, Options{}).Steps(); len(inTime) == 1 && inTime[0].Step.Adjusted <= s[0].Step.Adjusted && inTime[0].Step.At == 12 && inTime[0].Step.Lo == 12 {
+		t.Errorf("in the order of time the step is as plain: %+v", inTime[0].Step)
+	}
+	delete(order, "c5")
+	h := read(t, dir, Options{Order: func() map[string]int { return order }})
+	if got := h.Runs[h.Series[0].Points[2].Run].Commit; got != "c20" {
+		t.Errorf("of a commit that is not known the series is not in the order of time: its third point is %s", got)
+	}
+}
+
+// TestProofs: a comparison of both sides that was measured for it decides what a step is.
+func TestProofs(t *testing.T) {
+	const proves = "proves: history level=0.001\n"
+	for _, c := range []struct {
+		name  string
+		proof written
+		want  State
+	}{
+		{"proven", written{commit: "c14", old: "c9", ratio: 1.1, config: proves, blocks: 12}, Proven},
+		{"another way", written{commit: "c14", old: "c9", ratio: 0.9, config: proves, blocks: 12}, Refuted},
+		{"same", written{commit: "c14", old: "c9", ratio: 1, config: proves, blocks: 12}, Refuted},
+		{"too few blocks", written{commit: "c14", old: "c9", ratio: 1.1, config: proves, blocks: 2}, Undecided},
+		{"not beside it", written{commit: "c20", old: "c14", ratio: 1.1, config: proves, blocks: 12}, Suspected},
+		{"not for it", written{commit: "c14", old: "c9", ratio: 1.1, blocks: 12}, Suspected},
+		{"not committed", written{commit: "c14", old: "c9", dirty: true, ratio: 1.1, config: proves, blocks: 12}, Suspected},
+		{"other machine", written{commit: "c14", old: "c9", ratio: 1.1, config: proves + "machine: barn\n", blocks: 12}, Suspected},
+	} {
+		h := read(t, folder(t, append(commits(stepped(24, 12, 0.1)...), c.proof)...), Options{})
+		var of []Suspicion
+		for _, s := range h.Steps() {
+			if s.Series.Reference == "ref-a" {
+				of = append(of, s)
+			}
+		}
+		if len(of) != 1 || of[0].Step.State != c.want {
+			t.Errorf("%s: steps are %+v, want %s", c.name, of, c.want)
+			continue
+		}
+		if p := of[0].Step.Proof; (p == nil) != (c.want == Suspected) {
+			t.Errorf("%s: proof is %+v", c.name, p)
+		}
+		if asked := len(h.Requests()) > 0; asked != (c.want == Suspected) {
+			t.Errorf("%s: requests are %+v", c.name, h.Requests())
+		}
+	}
+}
+
+// TestProofLevel: each comparison of a year spends its part of the level.
+func TestProofLevel(t *testing.T) {
+	runs := commits(2, 2, 2)
+	runs[0] = written{commit: "b", old: "a", ratio: 1, config: "proves: history level=0.001\n"}
+	runs[2] = runs[0]
+	h := read(t, folder(t, runs...), Options{})
+	for _, c := range []struct {
+		days, left int
+	}{{3, proofsPerYear - 2}, {366, proofsPerYear - 1}, {400, proofsPerYear}} {
+		level, left := h.ProofLevel("box", time.Date(2026, 1, 1, 13, 0, 0, 0, time.UTC).AddDate(0, 0, c.days))
+		if left != c.left || math.Abs(level*proofsPerYear-compare.DefaultAlpha) > 1e-12 {
+			t.Errorf("after %d days: level %v, %d left", c.days, level, left)
+		}
+	}
+	bad := written{commit: "b", old: "a", ratio: 1, config: "proves: something\n"}
+	if h := read(t, folder(t, append(commits(2), bad)...), Options{}); !strings.Contains(strings.Join(h.Notes, "\n"), "proves nothing") {
+		t.Errorf("notes: %v", h.Notes)
+	}
+}

@@ -1,0 +1,125 @@
+package history
+
+import (
+	"bytes"
+	"cmp"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/dynolab/dyno/internal/compare"
+	"github.com/dynolab/dyno/internal/record"
+)
+
+// A Run is a results file of the history.
+type Run struct {
+	Path    string
+	Machine string // as results have it; of a board its name
+	Started time.Time
+
+	// Commit is what was measured, of two versions the new one; "" if the file does not
+	// say. Dirty says that the work tree differed from it.
+	Commit string
+	Dirty  bool
+
+	// Old is the commit that two versions were compared to: their reference; "" if the
+	// file is not of two versions, or the old one was not a clean commit.
+	Old string
+
+	// Anchor is the time of the machine's own loops in nanoseconds, 0 if the file does not
+	// have it; see record.Anchor.
+	Anchor float64
+
+	// Apart says why the run takes no part, "" if it does.
+	Apart string
+
+	circumstances []circumstance
+	source        map[string]string // digests of what benchmarks are made of, by package
+	proves        string            // the suspicion that it was measured for
+	file          *record.File
+}
+
+// A circumstance is what has to be the same for points to be compared.
+type circumstance struct{ what, value string }
+
+// machineKeys are what a machine is told by.
+var machineKeys = []string{"cpu-model", "cores", "memory", "virtual", "governor", "emulated", "chip", "emulator"}
+
+// ErrNoResults is the error if there is nothing to read.
+var ErrNoResults = errors.New("no results files: benchrun run makes one below results/")
+
+// find returns the results files below paths, which are files and folders.
+func find(paths []string) (files []string, err error) {
+	for _, path := range paths {
+		err := filepath.WalkDir(path, func(at string, entry fs.DirEntry, err error) error {
+			switch {
+			case err != nil:
+				return err
+			case !entry.IsDir() && (at == path || filepath.Ext(at) == ".bench"):
+				files = append(files, at)
+			}
+			return nil
+		})
+		if err != nil {
+			return nil, err
+		}
+	}
+	slices.Sort(files)
+	files = slices.Compact(files)
+	if len(files) == 0 {
+		return nil, fmt.Errorf("%s: %w", strings.Join(paths, " "), ErrNoResults)
+	}
+	return files, nil
+}
+
+// notHistory are the keys of files in which programs were made slower on purpose, or were
+// changed to see what a verdict is worth.
+var notHistory = []string{"trial", "slow", "truth"}
+
+// isOther reports whether data is a calibration or a truth suite, whose programs are not
+// what they are called.
+func isOther(data []byte) bool {
+	return slices.ContainsFunc(notHistory, func(key string) bool { return bytes.Contains(data, []byte("\n"+key+": ")) })
+}
+
+// readRun reads a results file; nil if it is none of the history.
+func readRun(path string) (*Run, error) {
+	data, err := os.ReadFile(path)
+	if err != nil || isOther(data) {
+		return nil, err
+	}
+	f := record.Read(path, data)
+	if len(f.Results) == 0 {
+		return nil, nil
+	}
+	r := &Run{Path: path, Machine: cmp.Or(f.Value(record.BoardKey), f.Value("machine"), "unnamed machine"), file: f}
+	r.Started, _ = time.Parse(time.RFC3339, f.Value("started")) // of go test: none
+	r.Commit, r.Dirty = f.Value("commit"), strings.HasPrefix(f.Value("dirty"), "true")
+	if f.Value(record.SideOld) != "" {
+		r.Commit, r.Dirty = f.Value("new-commit"), strings.HasPrefix(f.Value("new-dirty"), "true")
+		if !strings.HasPrefix(f.Value("old-dirty"), "true") {
+			r.Old = f.Value("old-commit")
+		}
+	}
+	r.proves = f.Value(record.ProvesKey)
+	r.Anchor = anchorOf(f)
+	r.source = f.Sources
+	for _, key := range machineKeys {
+		r.circumstances = append(r.circumstances, circumstance{"machine, " + key, f.Value(key)})
+	}
+	r.circumstances = append(r.circumstances, circumstance{"kernel", f.Value("kernel")}, circumstance{"toolchain", f.Value("toolchain")})
+	for _, name := range record.Environment {
+		r.circumstances = append(r.circumstances, circumstance{name, f.Value(strings.ToLower(name))})
+	}
+	return r, nil
+}
+
+// compared returns what the run compares, in its first unit of time; nil if it has none.
+func (r *Run) compared(alpha float64) (*compare.Comparison, error) {
+	return compare.Of(r.file).Compare(compare.Options{Alpha: alpha})
+}

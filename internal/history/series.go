@@ -1,0 +1,338 @@
+package history
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"math"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/dynolab/dyno/internal/compare"
+	"github.com/dynolab/dyno/internal/record"
+	"github.com/dynolab/dyno/internal/stats"
+)
+
+// A Series is what the runs say of one benchmark.
+type Series struct {
+	Machine, Pkg string
+	Name         string // of the benchmark, with GOMAXPROCS, without "Benchmark"
+	Reference    string // what it is divided by: a column, or the commit of an old version; "" for nothing
+	Unit         string // of absolute times
+
+	Points []Point // in the order of commits, or of time where that is not known
+	Pieces []Piece // what is judged, each by itself; none without a reference
+}
+
+// A Point is what a run says of a series.
+type Point struct {
+	Run int // index in History.Runs
+
+	// Log is the logarithm of the ratio to the reference, and SE its standard error, from
+	// the run's blocks; both are NaN if there is no ratio, and SE if there is one block.
+	Log, SE float64
+	Blocks  int
+	Value   float64 // of the benchmark itself, in Unit; it is never judged
+
+	circumstances []circumstance
+}
+
+// A Piece is points of a series that can be compared with one another, and what was found
+// among them.
+type Piece struct {
+	First, End int      // points, from First up to and without End
+	Cut        []string // why the piece begins: what is another than before; none for the first
+
+	// Noise is the standard deviation of a point, and Detectable the smallest lasting step
+	// in the middle of the piece that would be suspected nine times of ten, both
+	// logarithms. They are NaN and infinite if there are too few points.
+	Noise, Detectable float64
+
+	Steps []Step // in the order of points
+}
+
+// A History is what the runs of some machines say.
+type History struct {
+	Alpha  float64 // level at which steps are suspected, of all series of a machine
+	Runs   []Run   // in the order of time
+	Series []Series
+
+	Files  int      // that were read
+	Others []string // files that are no history: calibrations, truth suites and files without results
+	Notes  []string // what a reader should know
+}
+
+// Options say what is read, and how steps are looked for.
+type Options struct {
+	// Alpha is the level at which steps are suspected, of all series of a machine
+	// together. 0 means compare.DefaultAlpha.
+	Alpha float64
+
+	// Machine is the name of the one machine that is wanted, Filter a part of the names
+	// of the benchmarks; "" is all.
+	Machine, Filter string
+
+	// Order returns the place of each commit in the history of the repository, of those
+	// that it knows. nil, or where a commit of a series is not among them: points are in
+	// the order of time.
+	Order func() map[string]int
+}
+
+// Read reads the results files at paths and below them, and looks for steps.
+func Read(paths []string, o Options) (*History, error) {
+	files, err := find(paths)
+	if err != nil {
+		return nil, err
+	}
+	o.Alpha = cmp.Or(o.Alpha, compare.DefaultAlpha)
+	h := &History{Alpha: o.Alpha, Files: len(files)}
+	for _, path := range files {
+		r, err := readRun(path)
+		switch {
+		case err != nil:
+			return nil, err
+		case r == nil:
+			h.Others = append(h.Others, path)
+		case o.Machine == "" || r.Machine == o.Machine:
+			h.Runs = append(h.Runs, *r)
+		}
+	}
+	slices.SortStableFunc(h.Runs, func(a, b Run) int { return a.Started.Compare(b.Started) })
+	h.judgeSpeed()
+	if err := h.gather(o); err != nil {
+		return nil, err
+	}
+	h.suspect()
+	return h, h.readProofs()
+}
+
+// A seriesKey tells series apart.
+type seriesKey struct{ machine, pkg, name, reference string }
+
+// gather makes the series of the runs.
+func (h *History) gather(o Options) error {
+	of := make(map[seriesKey]*Series)
+	var keys []seriesKey
+	for i := range h.Runs {
+		r := &h.Runs[i]
+		if r.proves != "" {
+			continue // it is asked for below, and was measured because of what others say
+		}
+		c, err := r.compared(compare.DefaultAlpha)
+		if err != nil {
+			h.Notes = append(h.Notes, fmt.Sprintf("%s takes no part: %v", r.Path, err))
+			r.Apart = err.Error()
+			continue
+		}
+		for _, m := range r.measured(c) {
+			if o.Filter != "" && !strings.Contains(m.name, o.Filter) {
+				continue
+			}
+			key := seriesKey{r.Machine, m.pkg, m.name, m.reference}
+			s := of[key]
+			if s == nil {
+				s = &Series{Machine: r.Machine, Pkg: m.pkg, Name: m.name, Reference: m.reference, Unit: m.unit}
+				of[key] = s
+				keys = append(keys, key)
+			}
+			m.point.Run = i
+			s.Points = append(s.Points, m.point)
+		}
+	}
+	var order map[string]int
+	if o.Order != nil {
+		order = o.Order()
+	}
+	slices.SortStableFunc(keys, func(a, b seriesKey) int { return strings.Compare(a.machine, b.machine) })
+	for _, key := range keys {
+		s := of[key]
+		h.arrange(s, order)
+		h.cut(s)
+		h.Series = append(h.Series, *s)
+	}
+	return nil
+}
+
+// timeUnits are those of times of an operation.
+var timeUnits = []string{"ns/op", "sec/op", "insns/op"}
+
+// A measurement is what a run says of one series.
+type measurement struct {
+	pkg, name, reference, unit string
+	point                      Point
+}
+
+// measured returns what a run says of each of its benchmarks.
+func (r *Run) measured(c *compare.Comparison) (all []measurement) {
+	if len(c.Tables) == 0 || !slices.Contains(timeUnits, c.Tables[0].Unit) {
+		return nil
+	}
+	t := c.Tables[0] // time comes first
+	names := r.names(c.Col)
+	for _, row := range t.Rows {
+		for i, cell := range row.Cells {
+			full, known := names[place{row.Name, row.Pkg, t.Cols[i].Name}]
+			if cell.N == 0 || !known || row.Base == i && t.Cols[i].Ref {
+				continue
+			}
+			m := measurement{pkg: full.pkg, name: full.name, unit: t.Unit}
+			m.point = Point{Log: math.NaN(), SE: math.NaN(), Blocks: cell.N, Value: cell.Center}
+			switch {
+			case c.Col == record.SideKey:
+				if t.Cols[i].Name != record.SideNew || r.Old == "" {
+					continue // an old side has no reference
+				}
+				m.reference = r.Old
+			case row.Base >= 0 && t.Cols[row.Base].Ref:
+				m.reference = t.Cols[row.Base].Name
+			}
+			if vs := cell.Vs; m.reference != "" && vs != nil && vs.Paired && vs.Ratio > 0 {
+				m.point.Log, m.point.Blocks = math.Log(vs.Ratio), vs.N
+				m.point.SE = standardError(vs.Shift)
+			} else {
+				m.reference = ""
+			}
+			m.point.circumstances = append(slices.Clip(r.circumstances),
+				circumstance{"source of the workload and its references", r.source[full.subject]},
+				circumstance{"way of measuring", full.way})
+			all = append(all, m)
+		}
+	}
+	return all
+}
+
+// standardError is that of the mean of a shift's units.
+func standardError(s stats.Shift) float64 {
+	if s.Units < 2 {
+		return math.NaN()
+	}
+	return s.Spread / math.Sqrt(float64(s.Units))
+}
+
+// A place is where a benchmark stands in tables; pkg is "" where nothing else has the name.
+type place struct{ row, pkg, col string }
+
+// A benchmark is what stands there, and how it was measured.
+type benchmark struct{ pkg, name, subject, way string }
+
+// names returns the benchmarks of the run by their places.
+func (r *Run) names(col string) map[place]benchmark {
+	all := make(map[place]benchmark)
+	for _, rec := range r.file.Results {
+		res := rec.Result
+		name, pkg := string(res.Name), res.GetConfig("pkg")
+		row, column := name, res.GetConfig(record.SideKey)
+		if col == "/impl" {
+			row, column = splitImpl(name)
+		}
+		b := benchmark{pkg: pkg, name: name, subject: record.SubjectID(pkg, res.GetConfig(record.SideKey))}
+		b.way = cmp.Or(res.GetConfig("driven"), "process")
+		if rec.Slices != nil {
+			b.way += fmt.Sprintf(", slices of %v", r.file.Slice)
+			if !rec.Slices.Whole {
+				b.way += ", collections outside"
+			}
+		}
+		if column == "" {
+			column = "(no impl)"
+		}
+		if col != "/impl" && col != record.SideKey {
+			column = filepath.Base(r.Path)
+		}
+		for _, p := range []string{"", pkg} {
+			all[place{row, p, column}] = b
+		}
+	}
+	return all
+}
+
+// splitImpl takes the implementation out of a benchmark's name.
+func splitImpl(name string) (row, impl string) {
+	parts := strings.Split(name, "/")
+	last := len(parts) - 1
+	end := ""
+	if k := strings.LastIndexByte(parts[last], '-'); k > 0 {
+		if without, n := compare.WithoutProcs(name); n > 1 || without != name {
+			parts[last], end = parts[last][:k], parts[last][k:]
+		}
+	}
+	parts = slices.DeleteFunc(parts, func(p string) bool {
+		value, ok := strings.CutPrefix(p, "impl=")
+		if ok {
+			impl = value
+		}
+		return ok
+	})
+	return strings.Join(parts, "/") + end, impl
+}
+
+// arrange puts the points of a series into the order of commits, if that is known of all
+// that are clean, and else leaves them in that of time.
+func (h *History) arrange(s *Series, order map[string]int) {
+	commit := func(p Point) string { return h.Runs[p.Run].Commit }
+	for _, p := range s.Points {
+		if _, ok := order[commit(p)]; !ok {
+			return
+		}
+	}
+	slices.SortStableFunc(s.Points, func(a, b Point) int {
+		return cmp.Or(order[commit(a)]-order[commit(b)], a.Run-b.Run)
+	})
+}
+
+// cut cuts a series where the circumstances change, and leaves out runs that take no part.
+func (h *History) cut(s *Series) {
+	if s.Reference == "" {
+		return
+	}
+	was := make(map[string]string)
+	for i, p := range s.Points {
+		if h.Runs[p.Run].Apart != "" {
+			continue
+		}
+		var why []string
+		now := make(map[string]string)
+		for _, c := range p.circumstances {
+			// What neither says is no difference. What one says and the other does not is
+			// one: nothing tells that it was the same.
+			now[c.what] = c.value
+			if then, known := was[c.what]; known && then != c.value {
+				why = append(why, fmt.Sprintf("%s: %s → %s", c.what, cmp.Or(then, "not on record"), cmp.Or(c.value, "not on record")))
+			}
+		}
+		was = now
+		if len(s.Pieces) == 0 || len(why) > 0 {
+			s.Pieces = append(s.Pieces, Piece{First: i, Cut: why, Noise: math.NaN(), Detectable: math.Inf(1)})
+		}
+		s.Pieces[len(s.Pieces)-1].End = i + 1
+	}
+}
+
+// Members returns the indexes of the piece's points that take part.
+func (h *History) Members(s *Series, p Piece) (points []int) {
+	for i := p.First; i < p.End; i++ {
+		if h.Runs[s.Points[i].Run].Apart == "" {
+			points = append(points, i)
+		}
+	}
+	return points
+}
+
+// Machines returns the names of the machines, in order.
+func (h *History) Machines() []string {
+	names := make(map[string]bool)
+	for _, r := range h.Runs {
+		names[r.Machine] = true
+	}
+	return slices.Sorted(maps.Keys(names))
+}
+
+// Span is when the first and the last run were begun.
+func (h *History) Span() (first, last time.Time) {
+	if len(h.Runs) == 0 {
+		return first, last
+	}
+	return h.Runs[0].Started, h.Runs[len(h.Runs)-1].Started
+}

@@ -1,0 +1,200 @@
+package history
+
+import (
+	"cmp"
+	"math"
+	"slices"
+
+	"github.com/dynolab/dyno/internal/stats"
+)
+
+// A Step is where a series changed, as far as the history can tell.
+type Step struct {
+	At    int // index of the first point that is different
+	Ended int // index of the first point after it that is as before; 0 if it lasts
+
+	// Lo and Hi bound At with 95 % confidence, and Before is the point before Lo: what changed
+	// is in Hi and not in Before.
+	Before, Lo, Hi int
+
+	Log      float64 // by how much the logarithm of the ratio changed, about
+	P        float64 // of the piece alone, at any place
+	Adjusted float64 // corrected for all pieces of the machine: at most History.Alpha
+
+	// Old and New are commits, clean ones, between which it lies: of the points Before and
+	// Hi. Unprovable says why no two commits can be compared; "" if they can.
+	Old, New   string
+	Unprovable string
+
+	State State
+	Proof *Proof // what decided State; nil if that is Suspected
+}
+
+// A State is what is known of a step.
+type State string
+
+// The states.
+const (
+	Suspected State = "suspected" // by the history alone
+	Proven    State = "proven"    // by a comparison of both sides
+	Refuted   State = "refuted"   // a comparison of both sides shows nothing of the kind
+	Undecided State = "undecided" // a comparison of both sides could not tell
+)
+
+// leastPermutations is how many orders a step is held against at least, and
+// permutationsPerTest how many for each level that Holm's correction may ask for.
+const (
+	leastPermutations   = 19_999
+	permutationsPerTest = 40
+)
+
+// A span is points of a piece in which a step is looked for.
+type span struct {
+	piece   *Piece
+	series  *Series
+	members []int // points
+	found   stats.Step
+	tested  bool
+	split   bool
+}
+
+// suspect looks for steps, machine by machine. Where one is found its sides are looked at
+// again, and belong to the family of tests like all others.
+func (h *History) suspect() {
+	for _, machine := range h.Machines() {
+		var spans []*span
+		for i := range h.Series {
+			s := &h.Series[i]
+			if s.Machine != machine {
+				continue
+			}
+			for k := range s.Pieces {
+				p := &s.Pieces[k]
+				spans = h.consider(spans, &span{piece: p, series: s, members: h.Members(s, *p)})
+			}
+		}
+		adjusted := h.search(&spans)
+		level := stats.HolmLevel(adjusted, h.Alpha)
+		h.detectable(machine, level)
+	}
+}
+
+// consider adds a span, if its points could show anything at all. That depends on their
+// number alone, so those that could not are no members of the family.
+func (h *History) consider(spans []*span, sp *span) []*span {
+	n := len(sp.members)
+	if n < stats.LeastSequence || math.IsInf(stats.DetectableStep(n/2, n-n/2, 1, h.Alpha), 1) {
+		return spans
+	}
+	return append(spans, sp)
+}
+
+// search tests all spans, splits those in which there is a step, and goes on until there is
+// none. It returns the corrected p-values of all.
+func (h *History) search(spans *[]*span) (adjusted []float64) {
+	for {
+		permutations := max(leastPermutations, int(permutationsPerTest*float64(len(*spans))/h.Alpha))
+		p := make([]float64, len(*spans))
+		for i, sp := range *spans {
+			if !sp.tested {
+				sp.found, sp.tested = sp.series.sequence(sp.members).Step(permutations), true
+			}
+			p[i] = sp.found.P
+		}
+		adjusted = stats.Holm(p)
+		more := false
+		for i, sp := range slices.Clone(*spans) {
+			if sp.split || adjusted[i] > h.Alpha {
+				continue
+			}
+			sp.split, more = true, true
+			h.addStep(sp, adjusted[i])
+			cuts := []int{0, sp.found.First, sp.found.End, len(sp.members)}
+			for k, from := range cuts[:3] {
+				part := *sp
+				part.members, part.tested, part.split = sp.members[from:cuts[k+1]], false, false
+				*spans = h.consider(*spans, &part)
+			}
+		}
+		if !more {
+			return adjusted
+		}
+	}
+}
+
+// sequence is the points of a series with these indexes.
+func (s *Series) sequence(points []int) (q stats.Sequence) {
+	for _, i := range points {
+		q.D = append(q.D, s.Points[i].Log)
+		q.SE = append(q.SE, s.Points[i].SE)
+	}
+	return q
+}
+
+// addStep adds what was found in sp to its piece.
+func (h *History) addStep(sp *span, adjusted float64) {
+	f := sp.found
+	step := Step{
+		At: sp.members[f.First], Before: sp.members[f.Lo-1], Lo: sp.members[f.Lo], Hi: sp.members[f.Hi],
+		Log: f.Shift, P: f.P, Adjusted: adjusted, State: Suspected,
+	}
+	if f.End < len(sp.members) {
+		step.Ended = sp.members[f.End]
+	}
+	before, after := h.Runs[sp.series.Points[step.Before].Run], h.Runs[sp.series.Points[step.Hi].Run]
+	step.Old, step.New = before.Commit, after.Commit
+	switch {
+	case step.Old == "" || step.New == "":
+		step.Unprovable = "the results do not say of which commits they are"
+	case step.Old == step.New:
+		step.Unprovable = "both sides are the same commit, so it was not the code"
+	case before.Dirty || after.Dirty:
+		step.Unprovable = "a side was measured with changes that were not committed"
+	}
+	sp.piece.Steps = append(sp.piece.Steps, step)
+	slices.SortFunc(sp.piece.Steps, func(a, b Step) int { return cmp.Compare(a.At, b.At) })
+}
+
+// detectable says of each piece of a machine what would have been suspected at this level.
+func (h *History) detectable(machine string, level float64) {
+	for i := range h.Series {
+		s := &h.Series[i]
+		if s.Machine != machine {
+			continue
+		}
+		for k := range s.Pieces {
+			p := &s.Pieces[k]
+			members := h.Members(s, *p)
+			p.Noise = s.sequence(members).Noise()
+			if n := len(members); n >= stats.LeastSequence {
+				p.Detectable = stats.DetectableStep(n/2, n-n/2, p.Noise, level)
+			}
+		}
+	}
+}
+
+// A Suspicion is a step, and where it is.
+type Suspicion struct {
+	Series *Series
+	Piece  *Piece
+	Step   *Step
+}
+
+// Steps returns all steps, those that need attention first: proven ones, then suspected
+// ones, and among them the largest first.
+func (h *History) Steps() (all []Suspicion) {
+	for i := range h.Series {
+		s := &h.Series[i]
+		for k := range s.Pieces {
+			p := &s.Pieces[k]
+			for j := range p.Steps {
+				all = append(all, Suspicion{s, p, &p.Steps[j]})
+			}
+		}
+	}
+	rank := []State{Proven, Suspected, Undecided, Refuted}
+	slices.SortStableFunc(all, func(a, b Suspicion) int {
+		return cmp.Or(slices.Index(rank, a.Step.State)-slices.Index(rank, b.Step.State), -cmp.Compare(math.Abs(a.Step.Log), math.Abs(b.Step.Log)))
+	})
+	return all
+}
