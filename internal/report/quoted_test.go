@@ -34,18 +34,25 @@ func TestQuotes(t *testing.T) {
 		page, mark string
 		make       func(q *quote, files []string)
 	}{
-		{"README.md", "figures", (*quote).groups},
-		{"README.md", "aims", func(q *quote, files []string) { q.aims("Actor", files) }},
-		{"README.md", "task aims", func(q *quote, files []string) { q.aims("Task", files) }},
+		{"README.md", "ab", (*quote).ab},
+		{"README.md", "heat map", (*quote).heatMap},
+		{"docs/choose.md", "choices", (*quote).choices},
+		{"docs/choose.md", "heat map", (*quote).heatMap},
+		{"docs/choose.md", "memory", (*quote).memory},
+		{"docs/targets.md", "group aims", func(q *quote, files []string) { q.aims("Group", files) }},
+		{"docs/targets.md", "task aims", func(q *quote, files []string) { q.aims("Task", files) }},
+		{"docs/targets.md", "actor aims", func(q *quote, files []string) { q.aims("Actor", files) }},
 		{"docs/dispatchers.md", "figures", (*quote).dispatchers},
 		{"docs/mailboxes.md", "figures", (*quote).mailboxes},
 		{"docs/boards.md", "boards", (*quote).boards},
 		{"docs/boards.md", "clauses", (*quote).clauses},
-		{"docs/calibration.md", "calibrations", (*quote).calibrations},
-		{"docs/calibration.md", "unchanged", (*quote).unchanged},
-		{"docs/calibration.md", "truth", (*quote).truth},
-		{"docs/calibration.md", "truth sums", (*quote).truthSums},
-		{"docs/calibration.md", "plants", (*quote).plants},
+		{"README.md", "proof", (*quote).proof},
+		{"docs/calibration.md", "proof", (*quote).proof},
+		{"results/calibration.md", "plants", (*quote).plants},
+		{"results/calibration.md", "calibrations", (*quote).calibrations},
+		{"results/calibration.md", "unchanged", (*quote).unchanged},
+		{"results/calibration.md", "truth", (*quote).truth},
+		{"results/calibration.md", "truth sums", (*quote).truthSums},
 	} {
 		t.Run(path.Base(part.page)+"/"+part.mark, func(t *testing.T) {
 			quotetest.Hold(t, part.page, part.mark, func(files []string) string {
@@ -160,38 +167,6 @@ func (q *quote) ratios(name string, r compare.Row, cols []int) {
 	})...)...)
 }
 
-// groups are the README's times of task groups, their picture, and what is aimed at.
-func (q *quote) groups(files []string) {
-	file := files[0]
-	c := q.compare(file, compare.Options{})
-	table, f := c.Tables[0], c.Files[0]
-	q.Sayf("Time per task relative to the reference `ref-errgroup`, less is better; **bold** where it is proven to differ, in %s at level %v together.\n",
-		counted(c.Comparisons, "comparison"), c.Alpha)
-	q.Sayf("%s; commit %.8s, %d blocks.\n\n", machine(f, "kernel", "toolchain"), setting(f, "commit"), f.Blocks)
-	cols := baseFirst(table, "ref-errgroup", func(compare.Column) bool { return false })
-	// Implementations first; references that some workloads have last.
-	slices.SortStableFunc(cols[1:], func(a, b int) int { return ref(table.Cols[a]) - ref(table.Cols[b]) })
-	q.Head("lr", append([]string{"workload"}, names(table, cols)...)...)
-	for _, r := range table.Rows {
-		q.ratios(workloadName(r), r, cols)
-	}
-	stem := strings.TrimSuffix(file, path.Ext(file))
-	q.Sayf("\n![Ratios with their intervals](%s/overview.svg)\n", stem)
-	q.Sayf("\nThe whole [report](%s.md) and the [raw file](%s). What we aim at, and what this run shows:\n\n", stem, file)
-	q.Head("lllrrl", "workload", "implementation", "base", "target", "measured (interval)", "")
-	for _, a := range q.aimsOf("Group", files) {
-		measured, verdict := quoteAim(a)
-		q.Row(a.Target.Workload, a.Impl, a.Target.Base, fmt.Sprintf("≤ %.2f", a.Target.Limit), measured, verdict)
-	}
-}
-
-func ref(c compare.Column) int {
-	if c.Ref {
-		return 1
-	}
-	return 0
-}
-
 // aimsOf judges what the implementations of a contract aim at. A miss is shown as one; no
 // test fails for it.
 func (q *quote) aimsOf(bench string, files []string) []targets.Score {
@@ -200,7 +175,7 @@ func (q *quote) aimsOf(bench string, files []string) []targets.Score {
 	return must(q, card, err).Scores
 }
 
-// quoteAim is a score as the README quotes it: the figure and what it shows.
+// quoteAim is a score as docs/targets.md quotes it: the figure and what it shows.
 func quoteAim(s targets.Score) (measured, verdict string) {
 	switch t := s.Target; {
 	case !s.Measured():
@@ -236,14 +211,14 @@ func digits3(v float64) string {
 	return fmt.Sprintf("%.3g", v)
 }
 
-// aims are the README's of a contract, of files of which the first that has the row counts.
+// aims are those of a contract, of files of which the first that has the row counts.
 func (q *quote) aims(bench string, files []string) {
 	for i, file := range files {
 		f := q.compare(file, compare.Options{}).Files[0]
 		if i == 0 {
 			q.Sayf("%s. Files:", machine(f, "kernel", "toolchain"))
 		}
-		q.Sayf(" [%.8s, %d blocks](%s)", setting(f, "commit"), f.Blocks, file)
+		q.Sayf(" [%.8s, %d blocks](../%s)", setting(f, "commit"), f.Blocks, file)
 	}
 	q.Sayf(".\n\n")
 	q.Head("llllrrl", "workload", "implementation", "unit", "base", "aim", "measured (interval)", "")

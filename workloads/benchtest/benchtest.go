@@ -7,11 +7,15 @@
 //
 //	BenchmarkActor/workload=pingpong/impl=workstealing-2
 //
-// The benchmark file of an implementation is
+// Only benchmarks of one package are compared in one run, so the benchmark file of an
+// implementation in another module has dyno's own implementations and the references in it:
 //
-//	func BenchmarkGroup(b *testing.B) { benchtest.Groups(b, lockbased.Impl) }
-//	func BenchmarkTask(b *testing.B)  { benchtest.Tasks(b, lockbased.Impl) }
-//	func BenchmarkActor(b *testing.B) { benchtest.Actors(b, lockbased.Impl) }
+//	func BenchmarkGroup(b *testing.B) { benchtest.GroupsSideBySide(b, append(impls.All(), mine.Impl)) }
+//	func BenchmarkTask(b *testing.B)  { benchtest.TasksSideBySide(b, append(impls.All(), mine.Impl)) }
+//	func BenchmarkActor(b *testing.B) { benchtest.ActorsSideBySide(b, append(impls.All(), mine.Impl)) }
+//
+// Those of dyno's have the implementation alone, by [Groups], [Tasks] and [Actors]: the package
+// impls compares all of them.
 package benchtest
 
 import (

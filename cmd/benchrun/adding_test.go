@@ -1,0 +1,95 @@
+package main
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+)
+
+// The files of docs/adding-an-implementation.md, in a module of their own outside of the
+// checkout, are what the page says: they compile, keep the contract, fail as it shows if the
+// line is broken that it names, and their benchmarks are in one package with the references
+// and dyno's own designs, so that one run compares them.
+func TestAddingAnImplementation(t *testing.T) {
+	page := readPage(t, "../../docs/adding-an-implementation.md")
+	dir := t.TempDir()
+	for _, m := range regexp.MustCompile("(?s)`([a-z_]+\\.go)`[^`]*(?:`[A-Za-z]+`[^`]*)*\n\n```go\n(package mine|// Package mine.*?\npackage mine)\n(.*?)```").FindAllStringSubmatch(page, -1) {
+		writeFile(t, filepath.Join(dir, m[1]), m[2]+"\n"+m[3])
+	}
+	files, err := filepath.Glob(filepath.Join(dir, "*.go"))
+	if err != nil || len(files) != 4 {
+		t.Fatalf("the page has the files %v (%v), want four", files, err)
+	}
+	// What go mod tidy would write, without asking for anything.
+	root, err := filepath.Abs("../..")
+	if err != nil {
+		t.Fatal(err)
+	}
+	mod := readPage(t, filepath.Join(root, "examples/outoftree/go.mod"))
+	mod = strings.NewReplacer("example.com/onemutex", "example.com/mine", "=> ../..", "=> "+root).Replace(mod)
+	writeFile(t, filepath.Join(dir, "go.mod"), mod)
+	writeFile(t, filepath.Join(dir, "go.sum"), readPage(t, filepath.Join(root, "examples/outoftree/go.sum")))
+
+	if out, ok := goIn(t, dir, "vet", "."); !ok {
+		t.Fatal(out)
+	}
+	if out, ok := goIn(t, dir, "test", "-count=1", "-run", "^TestConformance$", "."); !ok {
+		t.Fatal(out)
+	}
+	out, ok := goIn(t, dir, "test", "-run", "^$", "-bench", "Group/workload=nested", "-benchtime", "1x", ".")
+	for _, column := range []string{"ref-errgroup", "lockbased", "workstealing", "mine"} {
+		if !ok || !strings.Contains(out, "BenchmarkGroup/workload=nested/impl="+column) {
+			t.Errorf("no benchmark of %s stands beside the others:\n%s", column, out)
+		}
+	}
+
+	const right, wrong = "g.results = append(g.results, r)", "g.results = append([]group.Result[T]{r}, g.results...)"
+	if !strings.Contains(page, "`"+wrong+"`") {
+		t.Fatal("the page breaks another line")
+	}
+	group := readPage(t, filepath.Join(dir, "mine.go"))
+	writeFile(t, filepath.Join(dir, "mine.go"), strings.Replace(group, right, wrong, 1))
+	out, ok = goIn(t, dir, "test", "-count=1", "-run", "^TestConformance$/^group$/^next-completion-order$", ".")
+	if ok {
+		t.Fatalf("it passes although it is broken:\n%s", out)
+	}
+	for _, line := range []string{"breaks group/next-completion-order", "rule: ", "seen: ", "repeat: "} {
+		i := strings.Index(page, line)
+		shown, _, _ := strings.Cut(page[i:], "\n")
+		if line == "repeat: " {
+			shown = "repeat: DYNO_SEED=" // which is another one each time
+		}
+		if i < 0 || !strings.Contains(out, strings.TrimSpace(shown)) {
+			t.Errorf("the page shows %q, which is not in\n%s", shown, out)
+		}
+	}
+}
+
+func readPage(t *testing.T, path string) string {
+	t.Helper()
+	data, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(data)
+}
+
+func writeFile(t *testing.T, path, text string) {
+	t.Helper()
+	if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// goIn runs the go command in a folder and returns what it prints.
+func goIn(t *testing.T, dir string, args ...string) (out string, ok bool) {
+	t.Helper()
+	cmd := exec.CommandContext(t.Context(), "go", args...)
+	cmd.Dir = dir
+	cmd.Env = append(os.Environ(), "GOFLAGS=-mod=mod", "GOWORK=off")
+	text, err := cmd.CombinedOutput()
+	return string(text), err == nil
+}
