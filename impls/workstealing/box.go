@@ -25,9 +25,10 @@ import (
 // is held for the time of an append, which copies nothing: a chain that grows
 // gets another chunk.
 type box struct {
-	// word packs phase, locked, waiting and shut. Setting phase to scheduled
-	// hands first from the sender to the turn; clearing locked hands the chain in
-	// from one who had it to the next.
+	// word packs phase, locked, waiting and shut, and of a lane side, count and owner.
+	// Setting phase to scheduled hands first from the sender to the turn; clearing
+	// locked hands the chain in from one who had it to the next; raising count
+	// hands a message from the owner of the lane to who takes the chain.
 	word atomic.Uint32
 
 	in messages // guarded by locked; on the line of the word
@@ -61,6 +62,8 @@ const (
 	bitLocked  = 1 << 2 // a goroutine has in
 	bitWaiting = 1 << 3 // in is not empty
 	bitShut    = 1 << 4 // Close was called: in takes no more
+
+	lowBits = phaseMask | bitLocked | bitWaiting | bitShut
 )
 
 var _ actor.Port = (*box)(nil)
@@ -75,7 +78,7 @@ func (b *box) Send(msg any, from actor.Worker) actor.SendResult {
 		return b.sendBounded(msg, from)
 	}
 	v := b.word.Load()
-	if v == phaseIdle && b.word.CompareAndSwap(phaseIdle, phaseScheduled) {
+	if v&lowBits == phaseIdle && b.word.CompareAndSwap(v, v|phaseScheduled) {
 		if invariants.Enabled && b.any {
 			invariants.Violated("workstealing", "first holds a message only while the actor is scheduled")
 		}
@@ -83,45 +86,58 @@ func (b *box) Send(msg any, from actor.Worker) actor.SendResult {
 		b.d.schedule(b, from)
 		return actor.Sent
 	}
+	w, _ := from.(*worker)
+	if w != nil {
+		if w.lane.box == b {
+			if w.lane.push(w, v, msg) {
+				return actor.Sent
+			}
+		} else if w.sends(b) && w.takeLane(b, msg) {
+			return actor.Sent
+		}
+	}
 	if v&bitLocked != 0 || !b.word.CompareAndSwap(v, v|bitLocked) {
 		v = b.lock()
 	}
-	if v&(bitShut|phaseMask) != phaseScheduled {
+	if v&(bitShut|phaseMask) != phaseScheduled || v >= laneOwner {
 		return b.sendSlow(v, msg, from)
 	}
 	b.in.push(msg)
 	n := b.in.n
 	b.word.Store(v | bitWaiting) // hands in over; the actor has been scheduled
-	if n&(n-1) == 0 {
-		b.offer(int(n), from)
+	if n&(n-1) == 0 && w != nil {
+		w.offer(b, int(n))
 	}
 	return actor.Sent
 }
 
-// sendSlow is the rest of Send for an actor that is not scheduled. The word,
-// which was v, is locked.
+// sendSlow is the rest of Send for an actor that is not scheduled, or to which there is a
+// lane. The word, which was v, is locked.
 func (b *box) sendSlow(v uint32, msg any, from actor.Worker) actor.SendResult {
-	if v&bitShut != 0 {
+	w, _ := from.(*worker)
+	switch {
+	case v&bitShut != 0:
 		b.word.Store(v)
 		return actor.Closed
+	case v >= laneOwner:
+		v = b.pushLane(v, msg, w)
+	default:
+		b.in.push(msg)
 	}
-	b.in.push(msg)
-	if v&phaseMask != phaseIdle {
+	n := b.in.n
+	switch v & phaseMask {
+	case phaseIdle:
+		b.word.Store(v | bitWaiting | phaseScheduled)
+		b.d.schedule(b, from)
+	case phaseScheduled:
+		b.word.Store(v | bitWaiting)
+		if w != nil && n >= many {
+			w.offer(b, int(n))
+		}
+	default:
 		b.word.Store(v | bitWaiting) // it must not be scheduled
-		return actor.Sent
 	}
-	b.word.Store(v | bitWaiting | phaseScheduled)
-	b.d.schedule(b, from)
 	return actor.Sent
-}
-
-// offer lets others have the actor, which has just got its nth message while it
-// waits for its turn, if it waits for the sender's own worker. It is apart from Send
-// because it is called seldom.
-func (b *box) offer(n int, from actor.Worker) {
-	if w, ok := from.(*worker); ok {
-		w.offer(b, n)
-	}
 }
 
 // lock sets the lock bit and returns the word without it, for the caller to
@@ -160,6 +176,9 @@ func (b *box) Wake(from actor.Worker) {
 // Close implements [actor.Port].
 func (b *box) Close() {
 	v := b.lock()
+	if v >= laneOwner {
+		v = b.in.endLane(v)
+	}
 	head, last, n := b.in.take(nil)
 	b.word.Store(v&^bitWaiting | bitShut)
 	if b.any {
@@ -186,9 +205,9 @@ func (b *box) Len() int {
 		return b.bounded.len()
 	}
 	v := b.lock()
-	n := b.in.n
+	n := uint32(b.in.n) + v&laneCounts/laneCount
 	b.word.Store(v)
-	return int(n + b.left.Load())
+	return int(n) + int(b.left.Load())
 }
 
 // pop takes the next message. Only the turn calls it.
@@ -205,13 +224,25 @@ func (b *box) pop() (any, bool) {
 		if b.word.Load()&bitWaiting == 0 {
 			return nil, false
 		}
-		used := b.out.used()
-		v := b.lock()
+		b.refill()
+	}
+	return b.out.next(), true
+}
+
+// refill takes all messages that wait; there are some.
+func (b *box) refill() {
+	used := b.out.used()
+	v := b.lock()
+	if v < laneOwner {
 		head, last, n := b.in.take(used)
 		b.word.Store(v &^ bitWaiting)
 		b.out.begin(head, last, n)
+		return
 	}
-	return b.out.next(), true
+	head, last, n := b.in.takeLane(v)
+	b.word.Store(v&^(bitWaiting|laneCounts) ^ laneSide) // hands the other chunk to the owner of the lane
+	b.out.begin(head, last, n)
+	b.out.lent = true
 }
 
 // after does what the verdict v of a turn asks for.

@@ -14,6 +14,7 @@ const (
 type chunk struct {
 	next *chunk
 	msgs []any
+	twin *chunk // the other one of a lane
 }
 
 // larges keeps large chunks between two floods, when they belong to no mailbox.
@@ -81,13 +82,26 @@ func (q *messages) grow() {
 	default:
 		q.size = large
 	}
-	s := newChunk(int(q.size))
+	q.link(newChunk(int(q.size)))
+}
+
+// link appends a chunk, which is empty, behind those there are, which are full.
+func (q *messages) link(s *chunk) {
 	if q.tail == nil {
 		q.head = s
 	} else {
 		q.tail.next = s
 	}
 	q.tail, q.fill = s, 0
+}
+
+// cut makes the newest chunk a full one: as short as it is filled.
+func (q *messages) cut() {
+	if q.n == 0 {
+		q.head, q.tail, q.fill = nil, nil, 0
+	} else if int(q.fill) < len(q.tail.msgs) {
+		q.tail.msgs = q.tail.msgs[:q.fill]
+	}
 }
 
 // take takes all messages: n in the chunks from head on, last of them in the
@@ -108,6 +122,7 @@ type taken struct {
 	end   int32  // to here in it
 	last  int32  // and so many in the last chunk
 	n     int32  // how many there are
+	lent  bool   // the last chunk is a lane's
 }
 
 // begin makes the messages of a chain those of the turn.
@@ -143,8 +158,11 @@ func (t *taken) next() any {
 // used returns the last chunk for a chain to go on with, or nil; there is no
 // message.
 func (t *taken) used() *chunk {
-	s := t.out
-	t.out = nil
+	s, lent := t.out, t.lent
+	t.out, t.lent = nil, false
+	if lent {
+		return nil
+	}
 	if s != nil && len(s.msgs) >= large {
 		s.free()
 		return nil

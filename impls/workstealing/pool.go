@@ -370,6 +370,8 @@ func (p *Pool) unpark() *worker {
 // once should not remember that for ever.
 func (p *Pool) park(w *worker) {
 	w.count(parks)
+	w.leaveLane()
+	w.stream, w.patient = nil, streak
 	p.mu.Lock()
 	w.answer() // with mu held: the watchdog must not mark it afterwards
 	w.busy = false

@@ -77,6 +77,12 @@ type worker struct {
 	x     *Executor
 	books *books
 
+	// How it sends to actors that are not idle: see lane.
+	lane    lane
+	stream  *box // the one that it sent to last
+	streak  int  // and how often in a row
+	patient int  // how often in a row before it takes a lane
+
 	rng   uint64 // xorshift state
 	round uint32 // the last round in which it counted itself
 	jobs  uint32 // taken between two jobs
@@ -106,7 +112,7 @@ var _ actor.Worker = (*worker)(nil)
 
 // newWorker returns a worker without place and goroutine; seed is not 0.
 func newWorker(p *Pool, seed uint64) *worker {
-	w := &worker{pool: p, rng: seed * 0x9e3779b97f4a7c15}
+	w := &worker{pool: p, rng: seed * 0x9e3779b97f4a7c15, patient: streak}
 	w.queue.limit = p.cfg.QueueCapacity
 	return w
 }

@@ -1,0 +1,196 @@
+package workstealing
+
+import (
+	"math/rand/v2"
+	"runtime"
+	"sync"
+	"testing"
+
+	"github.com/dynolab/dyno/actor"
+)
+
+// scheduled returns the box of an actor that is in its turn, and workers that send to it and
+// take a lane at once.
+func scheduled(workers int) (b *box, all []*worker) {
+	p := newPool()
+	p.cfg.MaxWorkers = 0 // none is to be woken
+	b = &box{d: NewDispatcherOn(p)}
+	b.word.Store(phaseScheduled)
+	for i := range workers {
+		w := newWorker(p, uint64(i+1))
+		w.id, w.patient = i, 1
+		all = append(all, w)
+	}
+	return b, all
+}
+
+// from is w as who sends, without the type if it is nil.
+func from(w *worker) actor.Worker {
+	if w == nil {
+		return nil
+	}
+	return w
+}
+
+// Whoever sends, and whoever has a lane, messages are taken in the order in which they
+// were sent, and counted.
+func TestLanesKeepTheOrder(t *testing.T) {
+	for seed := range uint64(50) {
+		r := rand.New(rand.NewPCG(seed, 1))
+		b, workers := scheduled(2)
+		senders := append(workers, nil)
+		sent, taken, lanes := 0, 0, 0
+		pop := func() {
+			msg, ok := b.pop()
+			if ok != (taken < sent) || ok && msg != any(taken) {
+				t.Fatalf("seed %d: took %v, %v as message %d of %d", seed, msg, ok, taken, sent)
+			}
+			if ok {
+				taken++
+			}
+		}
+		for range 300 {
+			switch w := senders[r.IntN(3)]; r.IntN(8) {
+			case 0, 1, 2, 3:
+				for range 1 << r.IntN(11) {
+					if b.Send(sent, from(w)) != actor.Sent {
+						t.Fatalf("seed %d: message %d was refused", seed, sent)
+					}
+					sent++
+				}
+				if w != nil {
+					w.patient = 1 + r.IntN(20)
+					if w.lane.box == b {
+						lanes++
+					}
+				}
+			case 4:
+				if w != nil {
+					w.leaveLane()
+				}
+			default:
+				for range 1 << r.IntN(11) {
+					pop()
+				}
+				if got, want := b.Len()+int(b.out.n), sent-taken; got != want {
+					t.Fatalf("seed %d: %d messages wait, want %d", seed, got, want)
+				}
+			}
+		}
+		for taken < sent {
+			pop()
+		}
+		pop()
+		if lanes < 10 {
+			t.Errorf("seed %d: a sender had a lane %d times", seed, lanes)
+		}
+	}
+}
+
+// Workers and one from outside send at the same time, take lanes and end each other's.
+func TestLanesOfSeveralSenders(t *testing.T) {
+	each := 100_000
+	if testing.Short() {
+		each = 10_000
+	}
+	b, workers := scheduled(2)
+	type note struct{ sender, n int }
+	var wg sync.WaitGroup
+	lanes := make([]int, 3)
+	for i, w := range append(workers, nil) {
+		wg.Go(func() {
+			for n := range each {
+				b.Send(note{i, n}, from(w))
+				if w != nil {
+					w.patient = 8 // not more and more
+					if w.lane.box == b {
+						lanes[i]++
+					}
+				}
+				if n%500 == 100*i {
+					runtime.Gosched()
+				}
+			}
+			if w != nil {
+				w.leaveLane()
+			}
+		})
+	}
+	var next [3]int
+	for total := 0; total < 3*each; {
+		msg, ok := b.pop()
+		if !ok {
+			runtime.Gosched()
+			continue
+		}
+		m := msg.(note)
+		if m.n != next[m.sender] {
+			t.Fatalf("sender %d: message %d, want %d", m.sender, m.n, next[m.sender])
+		}
+		next[m.sender]++
+		total++
+	}
+	wg.Wait()
+	if _, ok := b.pop(); ok || lanes[0] == 0 || lanes[1] == 0 {
+		t.Errorf("a message more is %v; so many were sent with a lane: %v", ok, lanes)
+	}
+}
+
+// The chunks of a lane are not used elsewhere while its owner may write to them.
+func TestChunksOfALaneAreNotShared(t *testing.T) {
+	b, workers := scheduled(2)
+	w := workers[0]
+	for n := range 10 {
+		b.Send(n, w)
+	}
+	if w.lane.box != b {
+		t.Fatal("there is no lane")
+	}
+	mine := w.lane.chunks
+	b.Send("of another one", workers[1])
+	for {
+		if _, ok := b.pop(); !ok {
+			break
+		}
+	}
+	b.out.used()
+	for range 10 {
+		if got := (*[large]any)(newChunk(large).msgs); got == mine[0] || got == mine[1] {
+			t.Fatal("a chunk of a lane that another sender has ended is used again")
+		}
+	}
+}
+
+// A closed mailbox refuses what comes through a lane, and a parked worker has none.
+func TestLanesEnd(t *testing.T) {
+	b, workers := scheduled(1)
+	w := workers[0]
+	for n := range 10 {
+		b.Send(n, w)
+	}
+	for {
+		if _, ok := b.pop(); !ok {
+			break
+		}
+	}
+	b.Close()
+	if b.Send(11, w) != actor.Closed {
+		t.Error("a closed mailbox has accepted a message")
+	}
+	b.d.pool.park(w)
+	if w.lane != (lane{}) || w.stream != nil {
+		t.Error("a parked worker holds on to an actor")
+	}
+}
+
+// Tags are a pool's own: a worker of another one takes no lane.
+func TestNoLaneFromAnotherPool(t *testing.T) {
+	b, _ := scheduled(1)
+	_, strangers := scheduled(1)
+	for n := range 100 {
+		b.Send(n, strangers[0])
+	}
+	if strangers[0].lane.box != nil {
+		t.Error("a worker of another pool has a lane")
+	}
+}
