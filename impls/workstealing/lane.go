@@ -25,7 +25,7 @@ const (
 // locked instruction before the message is written and one after it. With a lane it is
 // one: the newest chunk is the worker's, which writes the message and then raises the count
 // in the word. Only it writes to that chunk, so a message that it has written and
-// not counted, because the word had changed meanwhile, harms nobody.
+// not counted, because the word had changed meanwhile, is in no one else's way.
 //
 // There are two chunks. Who takes the chain takes the one that is being filled, and
 // the owner goes on with the other one, which has been read by then. None of them may be
@@ -45,7 +45,7 @@ func (l *lane) push(w *worker, v uint32, msg any) bool {
 	}
 	place := &l.chunks[v/laneSide%2][n]
 	*place = msg
-	// Hands the message to who takes the chain. That nobody has taken it since the word was read:
+	// Hands the message to who takes the chain. That it was not taken since the word was read:
 	// count and side come back only after this worker has sent.
 	if !l.box.word.CompareAndSwap(v, v|bitWaiting+laneCount) {
 		*place = nil

@@ -32,7 +32,7 @@ func from(w *worker) actor.Worker {
 	return w
 }
 
-// Whoever sends, and whoever has a lane, messages are taken in the order in which they
+// Any sender, with a lane or without: messages are taken in the order in which they
 // were sent, and counted.
 func TestLanesKeepTheOrder(t *testing.T) {
 	for seed := range uint64(50) {
