@@ -106,6 +106,9 @@ func TestSmall(t *testing.T) {
 	for _, w := range workloads.Small() {
 		for _, impl := range impls.All() {
 			t.Run(w.Benchmark(impl.Name), func(t *testing.T) {
+				if why := w.Lacks(impl); why != "" {
+					t.Skip(why)
+				}
 				defer goleak.VerifyNone(t, goleak.IgnoreCurrent())
 				exercise(t, []int{1, 2, 33, 500}, w.Prepare, workloads.Setting{Impl: impl, Ring: 8})
 			})

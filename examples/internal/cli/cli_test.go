@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/dynolab/dyno/actor"
+	"github.com/dynolab/dyno/impls"
 	"github.com/dynolab/dyno/impls/lockbased"
 	"github.com/dynolab/dyno/impls/workstealing"
 )
@@ -35,6 +36,13 @@ func TestRun(t *testing.T) {
 		return nil
 	}
 	fail := func(io.Writer, actor.Dispatcher) error { return errors.New("broken") }
+	var dispatchers []string
+	for _, impl := range impls.All() {
+		if impl.NewDispatcher != nil {
+			dispatchers = append(dispatchers, impl.Name)
+		}
+	}
+	all := strings.Join(dispatchers, ", ")
 	for _, c := range []struct {
 		name   string
 		p      Program
@@ -46,7 +54,7 @@ func TestRun(t *testing.T) {
 		{"default", show, "x", 0, "workstealing", ""},
 		{"chosen", show, "x -impl lockbased", 0, "lockbased", ""},
 		{"failure", fail, "x", 1, "", "x: broken\n"},
-		{"unknown implementation", fail, "x -impl none", 2, "", `x: no implementation "none": there are lockbased, actorloop, channel, workstealing, serial` + "\n"},
+		{"unknown implementation", fail, "x -impl none", 2, "", `x: no implementation "none": there are ` + all + "\n"},
 		{"unknown flag", fail, "x -imp serial", 2, "", "flag provided but not defined: -imp\n"},
 		{"argument", fail, "x serial", 2, "", `x: unexpected argument "serial"` + "\n"},
 		{"own flag's default", tellN, "x", 0, "3", ""},
@@ -54,7 +62,7 @@ func TestRun(t *testing.T) {
 		{"own flag below its least", tellN, "x -n 1", 2, "", `invalid value "1" for flag -n: want a number from 2`},
 		{"own flag without a number", tellN, "x -n many", 2, "", `invalid value "many" for flag -n: want a number from 2`},
 		{"help with own flag", fail, "x --help", 0, "", "-n number\n    \ta number (default 3)\n"},
-		{"help", fail, "x -h", 0, "", "who runs the actors: lockbased, actorloop, channel, workstealing, serial"},
+		{"help", fail, "x -h", 0, "", "who runs the actors: " + all},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			var stdout, stderr strings.Builder
