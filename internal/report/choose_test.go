@@ -219,21 +219,12 @@ func filesOf(t *testing.T, page, mark string) []string {
 	return strings.Fields(string(m[1]))
 }
 
-// ab is what a file of benchrun ab says of some of its benchmarks.
+// ab is what benchrun ab prints of some benchmarks of a file: the answer and its table.
 func (q *quote) ab(args []string) {
-	file, want := args[0], args[1:]
-	c := q.compare(file, compare.Options{})
-	q.Head("lrrrll", "benchmark", "old", "new", "change", "95% interval", "verdict")
-	for _, r := range tableOf(c, "ns/op").Rows {
-		name := rowName(r)
-		if !slices.Contains(want, name) {
-			continue
-		}
-		now := r.Cells[1]
-		by, verdict := change(now.Vs.Ratio), string(now.Verdict)
-		if now.Verdict.Proven() {
-			by, verdict = "**"+by+"**", "**"+verdict+"**"
-		}
-		q.Row(name, nanoseconds(r.Cells[0].Center), nanoseconds(now.Center), by, change(now.Vs.Lo)+" to "+change(now.Vs.Hi), verdict)
+	c := q.compare(args[0], compare.Options{Filter: ".name:(" + strings.Join(args[1:], " OR ") + ") .unit:ns/op"})
+	answer, _, ok := strings.Cut(summaryOf(q.t, c, Extra{}), "\n\nwarning:")
+	if !ok {
+		q.t.Error("the summary ends in another way")
 	}
+	q.Sayf("```\n%s\n```\n", answer)
 }
