@@ -11,23 +11,13 @@ import (
 	"github.com/dynolab/dyno/conformance"
 )
 
-// former says what became of clauses about actors whose name is no clause's any more.
-var former = []struct{ name, now string }{
-	{"actor/props-wrapped", "actor/spawn-rejects"},
-	{"actor/supervise-rejects", "actor/spawn-rejects"},
-	{"actor/supervise-stopped-meanwhile", "actor/supervise-stopped-undecided"},
-	{"actor/supervise-stopped-meanwhile", "actor/supervise-stopped-restarting"},
-	{"actor/supervise-stopped-meanwhile", "actor/supervise-stopping-sibling"},
-	{"actor/prestart-first", "actor/prestart-of-many"},
-}
-
 const (
-	tableFile  = "../docs/conformance.md"
+	tableFile  = "CLAUSES.md"
 	tableBegin = "<!-- clauses: begin -->\n"
 	tableEnd   = "<!-- clauses: end -->\n"
 )
 
-// TestTable holds the table of clauses about actors in docs/conformance.md to the
+// TestTable holds the table of clauses about actors in CLAUSES.md to the
 // lists: who runs each, and in which form. DYNO_UPDATE=1 writes it.
 func TestTable(t *testing.T) {
 	told := map[string]bool{}
@@ -53,22 +43,11 @@ func TestTable(t *testing.T) {
 	}
 	var rows []string
 	for name, row := range by {
-		var also []string
-		for _, f := range former {
-			if f.now == name {
-				also = append(also, "`"+f.name+"`")
-			}
-		}
-		rows = append(rows, fmt.Sprintf("| `%s` | %s | %s |\n", name, row, strings.Join(also, ", ")))
-	}
-	for _, f := range former {
-		if by[f.now] == "" {
-			t.Errorf("%s is said to be %s now, which there is not", f.name, f.now)
-		}
+		rows = append(rows, fmt.Sprintf("| `%s` | %s |\n", name, row))
 	}
 	slices.Sort(rows)
 	want := tableBegin + fmt.Sprintf("%d for implementations, %d of the core as scenarios, %d of the core in Go.\n\n", count["implementations"], count["core, a scenario"], count["core"]) +
-		"| Clause | Rule | Who runs it | Holds a rule of the former |\n|---|---|---|---|\n" + strings.Join(rows, "") + tableEnd
+		"| Clause | Rule | Who runs it |\n|---|---|---|\n" + strings.Join(rows, "") + tableEnd
 	text, err := os.ReadFile(tableFile)
 	if err != nil {
 		t.Fatal(err)

@@ -78,5 +78,5 @@ func TestBoardsPageFits(t *testing.T) {
 	for i, why := range notes {
 		b.Sayf("%s%d. %s\n", strings.Repeat("\n", max(0, 1-i)), i+1, why)
 	}
-	quotetest.Hold(t, "docs/boards.md", "fits", func([]string) string { return b.String() })
+	quotetest.Hold(t, "results/boards.md", "fits", func([]string) string { return b.String() })
 }

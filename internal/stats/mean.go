@@ -35,7 +35,7 @@ const (
 
 	// expected is the correlation of a block with the next that a test reckons with
 	// as long as nothing is known, and expectedBlocks how many blocks that weighs:
-	// docs/method.md, Which test of the mean, has the figures that chose them.
+	// SIMULATED.md has the figures that chose them.
 	expected       = 0.2
 	expectedBlocks = 30
 
@@ -66,7 +66,7 @@ func Mean(d []float64, layout []string, alpha float64) Shift {
 //   - A dozen blocks hardly tell how large that correlation is. So it starts from
 //     what the other comparisons of the family show, and that from expected.
 //
-// docs/method.md, Which test of the mean, compares it with others and names the
+// SIMULATED.md compares it with others and names the
 // sources.
 func (f Family) Mean(i int, looks Looks, alpha float64) Shift {
 	b := f[i]

@@ -12,9 +12,9 @@ import (
 	"testing"
 )
 
-var update = flag.Bool("update", false, "rewrite the simulated tables of docs/method.md; look at the difference before you commit it")
+var update = flag.Bool("update", false, "rewrite the tables of SIMULATED.md; look at the difference before you commit it")
 
-// The simulations here decide what this package does, and docs/method.md has their
+// The simulations here decide what this package does, and SIMULATED.md has their
 // tables. They draw from fixed seeds, so the tables are the code's own: a change of
 // the code that changes them fails TestTables until -update writes them again. Each
 // figure that is promised is held to its bound as well, plus four standard
@@ -552,12 +552,12 @@ func (f Family) first(n int) Family {
 	return out
 }
 
-// The tables of docs/method.md are what the code does.
+// The tables of SIMULATED.md are what the code does.
 func TestTables(t *testing.T) {
 	if testing.Short() {
 		t.Skip("simulates a hundred thousand reports")
 	}
-	const path = "../../docs/method.md"
+	const path = "SIMULATED.md"
 	data, err := os.ReadFile(path)
 	if err != nil {
 		t.Fatal(err)
