@@ -123,7 +123,7 @@ func (b *planted) search(y strategy, wrong bool, n uint64) (seeds []uint64, firs
 // tableSeeds is how many schedules of each strategy the table is made of.
 const tableSeeds = 2000
 
-// table returns the table in docs/exploration.md.
+// table returns the table in EXPLORED.md.
 func table() string {
 	var b strings.Builder
 	b.WriteString("| Bug | what is wrong | the right variant |")
@@ -167,12 +167,12 @@ func TestExplorationTable(t *testing.T) {
 	if raceEnabled || testing.Short() {
 		t.Skip("150,000 schedules take a minute under -race, and are the same ones as without")
 	}
-	page, err := os.ReadFile("../../docs/exploration.md")
+	page, err := os.ReadFile("EXPLORED.md")
 	if err != nil {
 		t.Fatal(err)
 	}
 	if want := table(); !strings.Contains(string(page), want) {
-		t.Errorf("docs/exploration.md does not have this table:\n%s", want)
+		t.Errorf("EXPLORED.md does not have this table:\n%s", want)
 	}
 }
 

@@ -141,7 +141,7 @@
 //   - A watchdog that replaces workers it finds stuck: two periods late, a hundred
 //     sleeping handlers cost the others eight times what they cost goroutines.
 //   - A buffer that doubles as the mailbox: a flood copied it, under the lock, again and
-//     again. Linked nodes, claimed places and stacks were measured too: docs/mailboxes.md.
+//     again. Linked nodes, claimed places and stacks were measured too: MAILBOX.md.
 //   - Looking at a locked mailbox again and again until it is unlocked: each message then
 //     passes through both senders' caches, and a flood took three times as long.
 //   - A hop with fewer than four locked instructions, which are 24 of its 39 ns: what is next in
