@@ -82,8 +82,8 @@ type (
 		Caption string
 		Columns []Column
 		Rows    []Row
-		Axis    []tick // below the bars, if there are any
-		Answer  bool   // the table of the page that is read first
+		Axis    []tick // above the bars, if there are any
+		Look    Tone   // of a page, such as Answer
 	}
 	// A Column says how a table's cells look. Bars are charts, which text and Markdown
 	// leave out.
@@ -106,6 +106,8 @@ type (
 		Small  string   // in a second line
 		Tone   Tone
 		Strong bool
+		Heat   Tone   // how a cell of a heat map is filled
+		Hint   string // what a page says where the pointer rests
 		Again  bool   // the same as above, which pages show and others need not
 		Notes  []int  // indexes of the notes to which Text refers, as [1]
 		Link   string // where it leads
@@ -138,6 +140,15 @@ const (
 	Open      Tone = "unsure"
 	Dim       Tone = "dim"
 	Reference Tone = "ref"
+)
+
+// The looks of what a page begins with, and of tables that lead to other pages.
+const (
+	Lead    Tone = "lead"   // the sentence that answers
+	Answer  Tone = "answer" // ratios below the names of their benchmarks
+	HeatMap Tone = "heat"
+	Pair    Tone = "pair" // changes from one to the other of two
+	Index   Tone = "list"
 )
 
 // items are the lines of a list.

@@ -23,7 +23,7 @@ const (
 // overviewChart draws the ratios of t: a group of bars for each row, in it one for each
 // column that has a ratio or lacks what is due. ok is false if there is no ratio.
 func overviewChart(c *compare.Comparison, t compare.Table) (out chart, ok bool) {
-	s := ratioScale(t.Rows)
+	s := ratioScale(t, t.Rows...)
 	for _, r := range t.Rows {
 		title := benchmark(r)
 		for i, cell := range r.Cells {
@@ -43,7 +43,8 @@ func overviewChart(c *compare.Comparison, t compare.Table) (out chart, ok bool) 
 			out.panes = append(out.panes, p)
 		}
 	}
-	out.panes = append(out.panes, axisPane(s.ratioTicks(7)))
+	axis := axisPane(s.ratioTicks(7))
+	out.panes = slices.Concat([]pane{axis}, out.panes, []pane{axis})
 	out.title = t.Unit + " relative to each benchmark's base"
 	out.caption = fmt.Sprintf("ratio with %s interval, logarithmic; base = 1", confidence(c))
 	switch {
@@ -102,20 +103,40 @@ func rowChart(c *compare.Comparison, t compare.Table, r compare.Row) (out chart,
 	return out, ok
 }
 
-// ratioScale is an axis for all ratios of rows, and for 1.
-func ratioScale(rows []compare.Row) scale {
-	values := []float64{1}
-	for _, r := range rows {
-		for _, cell := range r.Cells {
-			if vs := cell.Vs; vs != nil {
-				values = append(values, vs.Ratio, vs.Lo, vs.Hi)
-			}
-		}
+// ratioScale is an axis for the ratios of rows, and for 1. References, of which some are
+// floors, and the few values that lie far from all others do not squeeze it: these stand at
+// its edge, as an arrow.
+func ratioScale(t compare.Table, rows ...compare.Row) scale {
+	values := ratiosOf(t, rows, false)
+	if len(values) == 0 {
+		values = ratiosOf(t, rows, true)
 	}
-	lo, hi := extremes(values)
+	lo, hi := extremes(append(values, 1))
+	if n := len(values); n > 0 {
+		slices.Sort(values)
+		const rare, far = 20, 2 // one in so many, and so many times beyond the others
+		lo, hi = max(lo, values[n/rare]/far), min(hi, values[n-1-n/rare]*far)
+	}
 	// A little air; and a tenth to each side at least, so that noise does not fill
 	// the picture.
 	return scale{min(lo/1.02, 1/1.1), max(hi*1.02, 1.1)}
+}
+
+// ratiosOf are the ratios of rows with the ends of their intervals, as far as an axis has
+// them: of references, or of the others.
+func ratiosOf(t compare.Table, rows []compare.Row, refs bool) (values []float64) {
+	for _, r := range rows {
+		for i, cell := range r.Cells {
+			if vs := cell.Vs; vs != nil && t.Cols[i].Ref == refs {
+				for _, v := range []float64{vs.Ratio, vs.Lo, vs.Hi} {
+					if v > 0 && !math.IsInf(v, 1) {
+						values = append(values, v)
+					}
+				}
+			}
+		}
+	}
+	return values
 }
 
 // ratio is the bar of a cell's ratio to its base.

@@ -120,6 +120,9 @@ func verdictColumns() []column[place] {
 
 func verdictCell(p place) Cell {
 	v := p.cell.Verdict
+	if p.column().Ref {
+		return Cell{Text: string(v), Tone: Reference} // background, and no contender
+	}
 	strong := v == compare.Missing
 	tone := verdictTone(v)
 	return Cell{Text: string(v), Tone: tone, Strong: strong || tone == Good || tone == Bad}
@@ -171,7 +174,7 @@ func (p place) typical() string {
 // figureTable has rows of t with a line for each cell: the benchmark's base first, then the
 // others in column order. Cells that are neither there nor due have no line.
 func figureTable(c *compare.Comparison, t compare.Table, rows ...compare.Row) Table {
-	s := ratioScale(rows)
+	s := ratioScale(t, rows...)
 	out := grouped(tabulate(placesIn(t, rows...), figureColumns(c, t, s)))
 	if !t.Exact {
 		out.Axis = s.ratioTicks(5)
@@ -424,8 +427,13 @@ func tally(t compare.Table) Tally {
 			break
 		}
 	}
-	return tallyOf(counts, compare.Better, compare.Faster, compare.Slower, compare.Worse, compare.Lower, compare.Higher, compare.Same,
-		compare.Inconclusive, compare.Unproven, compare.Missing, compare.NoBase, compare.Skipped)
+	return tallyOf(counts, verdictOrder...)
+}
+
+// verdictOrder is that in which verdicts are counted.
+var verdictOrder = []compare.Verdict{
+	compare.Better, compare.Faster, compare.Slower, compare.Worse, compare.Lower, compare.Higher, compare.Same,
+	compare.Inconclusive, compare.Unproven, compare.Missing, compare.NoBase, compare.Skipped,
 }
 
 // tallyOf lists the counts of verdicts in this order, without those of which there is
@@ -448,14 +456,28 @@ func rareCosts(c compare.Cell) string {
 	return ""
 }
 
-// more is what there is to say of a cell beside its verdict: why it failed, what would
-// decide it, and whether rare costs make the difference.
-func more(cell compare.Cell) string {
-	rare := rareCosts(cell)
+// more is what there is to say of a cell beside its verdict: why it failed, why it is
+// inconclusive, what would decide it, and whether rare costs make the difference.
+func more(c *compare.Comparison, p place) string {
+	rare := rareCosts(p.cell)
 	if rare != "" {
-		rare += ": the typical ratio is " + formatRatio(cell.Vs.Typical)
+		rare += ": the typical ratio is " + formatRatio(p.cell.Vs.Typical)
 	}
-	return joined("; ", cell.Failure, power(cell), rare)
+	return joined("; ", p.cell.Failure, crowded(c, p), power(p.cell), rare)
+}
+
+// crowded says why a cell is inconclusive although its interval excludes 1: the interval is
+// of this comparison alone, the verdict of all that the report makes.
+func crowded(c *compare.Comparison, p place) string {
+	vs := p.cell.Vs
+	if p.cell.Verdict != compare.Inconclusive || vs == nil || !(vs.Lo > 1 || vs.Hi < 1) || !(vs.P <= c.Alpha) || vs.Adjusted <= c.Alpha {
+		return ""
+	}
+	n := c.Comparisons
+	if p.table.Resource {
+		n = c.ResourceComparisons
+	}
+	return fmt.Sprintf("alone p = %s, but among %s %s", formatP(vs.P), counted(n, "comparison"), formatP(vs.Adjusted))
 }
 
 // power says what an inconclusive cell could detect, and what would decide it; empty
@@ -467,10 +489,10 @@ func power(cell compare.Cell) string {
 	case "nothing":
 		least = "so few blocks can prove nothing"
 	default:
-		least = "could detect " + least
+		least = "could only have detected " + least + " or more"
 	}
 	if need != "" && need != undecidable {
-		need = "would need about " + need
+		need = "about " + need + " would probably decide"
 	}
 	return joined("; ", least, need)
 }
@@ -478,7 +500,7 @@ func power(cell compare.Cell) string {
 // answerTable is the table that answers: a line for each cell that is compared, below
 // its benchmark. Without verdicts, which only the end of a run has, it leads nowhere.
 func answerTable(c *compare.Comparison, t compare.Table, verdicts bool) Table {
-	s := ratioScale(t.Rows)
+	s := ratioScale(t, t.Rows...)
 	columns := []column[place]{
 		nameColumn(c), barColumn(c, s, verdicts),
 		{head: "ratio", right: true, cell: func(p place) Cell {
@@ -493,11 +515,11 @@ func answerTable(c *compare.Comparison, t compare.Table, verdicts bool) Table {
 		}},
 		{head: "verdict", hide: !verdicts, cell: func(p place) Cell {
 			cell := verdictCell(p)
-			cell.Text, cell.Notes, cell.Small = joined(" ", cell.Text, references(p.cell.Notes)), p.cell.Notes, more(p.cell)
+			cell.Text, cell.Notes, cell.Small = joined(" ", cell.Text, references(p.cell.Notes)), p.cell.Notes, more(c, p)
 			return cell
 		}},
 	}
-	out := Table{Answer: true, Caption: fmt.Sprintf("Ratio to the base in %s, with its %s interval", caption(t), confidence(c)), Axis: s.ratioTicks(3)}
+	out := Table{Look: Answer, Caption: fmt.Sprintf("Ratio to the base in %s, with its %s interval", caption(t), confidence(c)), Axis: s.ratioTicks(5)}
 	for i, r := range t.Rows {
 		places := slices.DeleteFunc(placesIn(t, r), func(p place) bool { return p.cell.Verdict == compare.Base })
 		if len(places) == 0 {

@@ -29,7 +29,7 @@ const (
 // Extra is what a report says besides the comparison. The zero value is
 // nothing.
 type Extra struct {
-	Title string             // "Comparison" if empty
+	Title string             // what was compared, where and when, if empty
 	Card  *targets.Scorecard // the targets that the results decide
 
 	// Why explains differences, on a Page. Its flame graphs are in Folder, and left out
@@ -53,7 +53,7 @@ const footer = "Derived by benchrun report from the results named above, which a
 
 // Comparison returns the report of c.
 func Comparison(c *compare.Comparison, form Form, x Extra) Doc {
-	d := Doc{Title: cmp.Or(x.Title, "Comparison"), Home: x.Home, Footer: footer}
+	d := Doc{Title: cmp.Or(x.Title, Headline(c)), Home: x.Home, Footer: footer}
 	switch form {
 	case Screen:
 		return Summary(c, x)

@@ -3,9 +3,10 @@
 //
 //  1. [compare.Compare], [conform.Run] and [targets.Judge] make plain data: a
 //     [compare.Comparison], a [conform.Matrix], a [targets.Scorecard].
-//  2. [Comparison], [SideBySide], [Conformance], [Scorecard], [Calibration], [Truth] and
-//     [Comment] make a [Doc] of it: a title and blocks, such as headings, lists, tables
-//     and figures. A column of a table is an entry of a list (columns.go).
+//  2. [Comparison], [Summary], [SideBySide], [Conformance], [Scorecard], [Calibration],
+//     [Truth] and [Comment] make a [Doc] of it: a title and blocks, such as headings, lists,
+//     tables and figures. A column of a table is an entry of a list (columns.go). What
+//     came of a comparison is said in words by answer.go, wherever it is said.
 //  3. [Doc.Text], [Doc.Markdown] and [Doc.HTML] write blocks, a page by the templates of
 //     html/page.tmpl. They know nothing of what these are about; a new document needs no
 //     renderer, and a new renderer no document.

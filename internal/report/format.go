@@ -30,7 +30,8 @@ func formatValue(v float64, unit string) string {
 	if abs := math.Abs(v); v == math.Trunc(v) && abs < 100_000 {
 		return strconv.FormatFloat(v, 'f', 0, 64)
 	} else if abs < 1 {
-		return strconv.FormatFloat(v, 'g', 3, 64)
+		short, _ := strconv.ParseFloat(strconv.FormatFloat(v, 'g', 3, 64), 64)
+		return strconv.FormatFloat(short, 'f', -1, 64) // 0.00000245, as people write it
 	}
 	return benchunit.Scale(v, benchunit.ClassOf(unit))
 }

@@ -17,15 +17,24 @@ import (
 //go:embed html/style.css
 var pageStyle string
 
+//go:embed html/page.js
+var pageScript string
+
 // styleSheet is that of a page: of its charts, and of the rest.
 var styleSheet = chartStyle + pageStyle
 
-// Policy returns the Content-Security-Policy of the page: it lets in the one style
-// sheet that is in it, and pictures that are in it, and nothing else: no script,
-// nothing from elsewhere.
-func Policy() string {
-	sum := sha256.Sum256([]byte(styleSheet))
-	return "default-src 'none'; style-src 'sha256-" + base64.StdEncoding.EncodeToString(sum[:]) + "'; img-src data:; base-uri 'none'; form-action 'none'"
+// Policy returns the Content-Security-Policy of the page: it lets in the one style sheet,
+// the one script and the pictures that are in it, and scripts from the sources that are
+// given, and nothing else.
+func Policy(scripts ...string) string {
+	return "default-src 'none'; style-src " + sourceOf(styleSheet) + "; script-src " + joined(" ", append([]string{sourceOf(pageScript)}, scripts...)...) +
+		"; img-src data:; base-uri 'none'; form-action 'none'"
+}
+
+// sourceOf is how a policy names what is in the page itself.
+func sourceOf(text string) string {
+	sum := sha256.Sum256([]byte(text))
+	return "'sha256-" + base64.StdEncoding.EncodeToString(sum[:]) + "'"
 }
 
 // Style returns the style sheet of the page, for others that are to look like it.
@@ -36,7 +45,7 @@ var pageText string
 
 // pageTemplates have a page, and the types of blocks by their names.
 var pageTemplates = template.Must(template.New("").Funcs(template.FuncMap{
-	"policy": Policy, "style": Style, "lowerFirst": lowerFirst, "href": href, "class": class, "noteID": noteID, "noted": noted,
+	"policy": func() string { return Policy() }, "script": func() template.JS { return template.JS(pageScript) }, "style": Style, "lowerFirst": lowerFirst, "href": href, "class": class, "noteID": noteID, "noted": noted,
 	"symbols": func() template.HTML { return template.HTML(symbolDefs()) },
 	"axis":    func(ticks []tick) template.HTML { return template.HTML(axisBody(ticks)) },
 	"bar":     barPicture,
@@ -46,7 +55,8 @@ var pageTemplates = template.Must(template.New("").Funcs(template.FuncMap{
 }).Parse(pageText))
 
 // HTML writes the blocks as one page. It refers to nothing outside itself, but for the
-// links in Home, and has no script. What stands before the first section is its head.
+// links in Home, and all of it can be read without its script. What stands before the first
+// section is its head.
 func (d Doc) HTML(w io.Writer) error {
 	start := max(0, slices.IndexFunc(d.Blocks, func(b Block) bool { h, ok := b.(Heading); return ok && h.ID != "" }))
 	sections := contents(d.Blocks)
@@ -115,13 +125,10 @@ func class(all ...Tone) template.HTMLAttr {
 
 // Class is the style of a table.
 func (t Table) Class() Tone {
-	switch {
-	case t.Answer:
-		return "answer"
-	case len(t.Axis) > 0:
+	if t.Look == "" && len(t.Axis) > 0 {
 		return "detail"
 	}
-	return ""
+	return t.Look
 }
 
 // Class is the style of a column's cells.
@@ -205,7 +212,11 @@ func (p *page) heading(h Heading) {
 		return
 	}
 	p.open = append(p.open, h.Level)
-	p.add("<section id=\"%s\" aria-labelledby=\"%s-h\"><h%d id=\"%s-h\">%s</h%d>\n", h.ID, h.ID, h.Level, h.ID, h.Text, h.Level)
+	class := ""
+	if h.Level == 3 {
+		class = ` class="benchmark"`
+	}
+	p.add("<section%s id=\"%s\" aria-labelledby=\"%s-h\"><h%d id=\"%s-h\">%s</h%d>\n", template.HTML(class), h.ID, h.ID, h.Level, h.ID, h.Text, h.Level)
 }
 
 // figure writes a chart: a grid of its panes, with what stands left and right of them.

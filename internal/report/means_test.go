@@ -277,11 +277,11 @@ func TestFormatNeed(t *testing.T) {
 		need   string
 		sight  string
 	}{
-		{compare.Versus{Detectable: 1.034, Need: 24, NeedTime: 31 * time.Second}, "3.4%", "24 blocks, 31s", "could detect 3.4%; would need about 24 blocks, 31s"},
-		{compare.Versus{Detectable: 1.034, Need: 24, NeedTime: 3100 * time.Millisecond}, "3.4%", "24 blocks, 3.1s", "could detect 3.4%; would need about 24 blocks, 3.1s"},
-		{compare.Versus{Detectable: 2.6, Undecidable: true}, "160%", "not decidable here", "could detect 160%; not decidable here"},
-		{compare.Versus{Detectable: math.Inf(1), Need: 9}, "nothing", "9 blocks", "so few blocks can prove nothing; would need about 9 blocks"},
-		{compare.Versus{Detectable: 1.02}, "2%", "", "could detect 2%"},
+		{compare.Versus{Detectable: 1.034, Need: 24, NeedTime: 31 * time.Second}, "3.4%", "24 blocks, 31s", "could only have detected 3.4% or more; about 24 blocks, 31s would probably decide"},
+		{compare.Versus{Detectable: 1.034, Need: 24, NeedTime: 3100 * time.Millisecond}, "3.4%", "24 blocks, 3.1s", "could only have detected 3.4% or more; about 24 blocks, 3.1s would probably decide"},
+		{compare.Versus{Detectable: 2.6, Undecidable: true}, "160%", "not decidable here", "could only have detected 160% or more; not decidable here"},
+		{compare.Versus{Detectable: math.Inf(1), Need: 9}, "nothing", "9 blocks", "so few blocks can prove nothing; about 9 blocks would probably decide"},
+		{compare.Versus{Detectable: 1.02}, "2%", "", "could only have detected 2% or more"},
 		{compare.Versus{Detectable: math.NaN()}, "", "", ""},
 	} {
 		cell := compare.Cell{Verdict: compare.Inconclusive, Vs: &tt.vs}

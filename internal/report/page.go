@@ -5,7 +5,10 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"math"
 	"slices"
+	"strconv"
+	"strings"
 
 	"github.com/dynolab/dyno/internal/compare"
 	"github.com/dynolab/dyno/internal/why"
@@ -13,16 +16,16 @@ import (
 
 // onPage has the answer first, then what it rests on, to be looked up.
 func onPage(c *compare.Comparison, x Extra) []Block {
-	var benchmarks, curves, units, resources []Block
+	var ratios, benchmarks, curves, units, resources []Block
 	if len(c.Tables) > 0 {
 		reported, used := split(c)
-		benchmarks, curves = benchmarkSection(c, x), curveSection(c)
+		ratios, benchmarks, curves = ratioSection(c), benchmarkSection(c, x), curveSection(c)
 		units, resources = unitSection(c, reported[1:]), usedSection(c, used)
 	}
 	return slices.Concat(
-		fileLines(c.Files), answerSection(c),
+		answerSection(c),
 		pageFindings(c), warningSection(c.Warnings, Page),
-		benchmarks, curves, units, resources,
+		ratios, benchmarks, curves, units, resources,
 		clauseSection(c.Files), scoreSection(x.Card, Page), trustSection(c), pageEnd(c.Notes, c.Files, c.Problems, append(legend(c), chartLegend(c)...)))
 }
 
@@ -51,27 +54,24 @@ func trustSection(c *compare.Comparison) []Block {
 	return section(Heading{Level: 2, Text: "How far this machine can be trusted", ID: "calibration", Short: "This machine"}, says...)
 }
 
-// answerSection says how many verdicts there are of each word, what to read before one
-// believes them, and shows them.
+// answerSection is what a page begins with: the answer in sentences, and as a table that
+// shows it at a glance; and what to read before one believes it.
 func answerSection(c *compare.Comparison) []Block {
 	blocks := append([]Block{Heading{Level: 2, Text: "The answer", ID: "answer"}}, faultNote(c)...)
-	if len(c.Tables) == 0 {
-		return append(blocks, Paragraph{Text: "There is nothing to compare."})
-	}
-	t := c.Tables[0]
-	counts, n := tally(t), 0
-	for _, k := range counts {
-		n += k.N
-	}
-	if n == 0 {
-		blocks = append(blocks, Paragraph{Text: "Nothing was compared: each benchmark has one column only."})
+	says := sentences(c)
+	if len(c.Tables) == 0 || isPair(c) || len(c.Tables[0].Contenders()) == 0 {
+		blocks = append(blocks, Paragraph{Text: says[0], Tone: Lead})
 	} else {
-		blocks = append(blocks, Paragraph{Text: fmt.Sprintf("%s in %s, each with its benchmark's base.", counted(n, "comparison"), caption(t))}, counts)
+		blocks = append(blocks, List{Items: each(says, func(s string) Item {
+			name, text, _ := strings.Cut(s, ": ")
+			return Item{name, text}
+		}), Tone: Lead})
+	}
+	blocks = append(blocks, linesOf(settle(c))...)
+	if len(c.Tables) > 0 {
+		blocks = append(blocks, glance(c)...)
 	}
 	reported, resources := split(c)
-	if others := reported[1:]; len(others) > 0 {
-		blocks = append(blocks, Fold{Summary: "The verdicts in " + counted(len(others), "other unit"), Blocks: []Block{tallies(others)}})
-	}
 	for _, p := range []struct {
 		n          int
 		text, part string
@@ -84,10 +84,132 @@ func answerSection(c *compare.Comparison) []Block {
 			blocks = append(blocks, Paragraph{Text: p.text, Tone: Dim, Links: []Link{{"#" + lowerFirst(p.part), p.part}}})
 		}
 	}
-	if answer := answerTable(c, t, true); len(answer.Rows) > 0 {
-		blocks = append(blocks, answer)
+	if len(reported) > 1 {
+		others := reported[1:]
+		blocks = append(blocks, Fold{Summary: "The verdicts in " + counted(len(others), "other unit"), Blocks: []Block{tallies(others)}})
+	}
+	return append(blocks, fileLines(c.Files)...)
+}
+
+// glance shows the answer: what has changed, or which design does how on which workload.
+func glance(c *compare.Comparison) []Block {
+	t := c.Tables[0]
+	switch {
+	case isPair(c):
+		return changes(c)
+	case len(t.Contenders()) > 0:
+		return []Block{heatMap(t), Paragraph{Text: heatLegend(t), Tone: Dim}}
+	}
+	return nil
+}
+
+// changes are the rows of a pair, what got worse first. What has not changed is folded, if
+// anything has.
+func changes(c *compare.Comparison) (blocks []Block) {
+	f := sortFindings(c)
+	first := c.Tables[0]
+	isSame := func(p place) bool { return p.cell.Verdict == compare.Same }
+	shown, folded := slices.Concat(f.broken, f.proven), f.others
+	if len(shown) == 0 {
+		shown = slices.DeleteFunc(slices.Clone(f.others), isSame)
+		folded = slices.DeleteFunc(slices.Clone(f.others), func(p place) bool { return !isSame(p) })
+	}
+	if len(shown) > 0 {
+		t := pairRows(c, shown, first, Page)
+		t.Caption = fmt.Sprintf("Change with its %s interval, what got worse first", confidence(c))
+		blocks = append(blocks, t)
+	}
+	if len(folded) > 0 {
+		more := fmt.Sprintf("%d more: %s", len(folded), countOf(folded))
+		blocks = append(blocks, Fold{Summary: more, Open: len(shown) == 0, Blocks: []Block{pairRows(c, folded, first, Page)}})
 	}
 	return blocks
+}
+
+// heatMap has the ratio of each design on each workload, filled by how far it is proven to
+// differ, on a logarithmic scale.
+func heatMap(t compare.Table) Table {
+	names := rowNames(t)
+	columns := []column[int]{{head: "ratio to the base", cell: func(i int) Cell {
+		r := t.Rows[i]
+		cell := Cell{Text: names[i], Link: "#" + rowID(i)}
+		if r.Base >= 0 {
+			cell.Small = "against " + t.Cols[r.Base].Name
+		}
+		return cell
+	}}}
+	for _, s := range t.Contenders() {
+		columns = append(columns, column[int]{head: t.Cols[s.Col].Name, right: true, cell: func(i int) Cell { return heatCell(placeOf(t, t.Rows[i], s.Col)) }})
+	}
+	rows := make([]int, len(t.Rows))
+	for i := range rows {
+		rows[i] = i
+	}
+	out := labelled(tabulate(rows, columns), "Ratios at a glance", "")
+	out.Look = HeatMap
+	return out
+}
+
+// glyphs are the verdicts of a heat map. Where it is proven which way a value differs the
+// glyph points there.
+var glyphs = map[compare.Verdict]string{compare.Same: "=", compare.Inconclusive: "~", compare.Unproven: "?", compare.Missing: "missing", compare.Skipped: "skipped", compare.NoBase: "no base", compare.Base: "base"}
+
+func heatCell(p place) Cell {
+	glyph := glyphs[p.cell.Verdict]
+	if !p.isCompared() {
+		return Cell{Text: glyph, Tone: Dim}
+	}
+	if p.cell.Verdict.Proven() {
+		glyph = "▲"
+		if p.cell.Vs.Ratio < 1 {
+			glyph = "▼"
+		}
+	}
+	cell := Cell{Text: formatRatio(p.cell.Vs.Ratio) + " " + glyph, Hint: joined(", ", string(p.cell.Verdict), p.interval(), p.center())}
+	switch verdictTone(p.cell.Verdict) {
+	case Good:
+		cell.Heat = heat("cool", p.cell)
+	case Bad:
+		cell.Heat = heat("warm", p.cell)
+	}
+	return cell
+}
+
+// heat is one of four steps: up to a quarter more or less, up to half as much again, up to
+// three times, and beyond.
+func heat(kind string, c compare.Cell) Tone {
+	step := 1
+	for _, from := range []float64{1.25, 1.5, 3} {
+		if size(c) >= math.Log(from) {
+			step++
+		}
+	}
+	return Tone(kind + strconv.Itoa(step))
+}
+
+// heatLegend explains a heat map.
+func heatLegend(t compare.Table) string {
+	less, more := "less", "more"
+	switch {
+	case t.Better < 0:
+		less, more = "faster", "slower"
+	case t.Better > 0:
+		less, more = "slower", "faster"
+	}
+	if _, isTime := seconds(1, t.Unit); !isTime && t.Better != 0 {
+		less, more = map[string]string{"faster": "better", "slower": "worse"}[less], map[string]string{"faster": "better", "slower": "worse"}[more]
+	}
+	return fmt.Sprintf("%s, as a part of each benchmark's base. Filled is what is proven: ▼ %s, ▲ %s, the darker the further. Not filled: = the same, ~ inconclusive, ? unproven. A name leads to all that is known of it.", caption(t), less, more)
+}
+
+// ratioSection has every ratio with its interval, of references too. A pair has them
+// in its answer.
+func ratioSection(c *compare.Comparison) []Block {
+	answer := answerTable(c, c.Tables[0], true)
+	if isPair(c) || len(answer.Rows) == 0 {
+		return nil
+	}
+	return section(Heading{Level: 2, Text: "The ratios and their intervals", ID: "ratios", Short: "Ratios"}, answer)
 }
 
 // tallies are the verdicts in some units, a line each.

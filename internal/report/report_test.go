@@ -412,6 +412,7 @@ func TestFormat(t *testing.T) {
 		{528, "allocs/op", "528"},
 		{17120, "B/op", "17120"},
 		{0.03125, "allocs/op", "0.0312"},
+		{2.4512e-6, "allocs/msg", "0.00000245"},
 		{1048576, "B/op", "1.000Mi"},
 		{2.5e6, "msgs/s", "2.500M"},
 		{math.Inf(1), "ns/op", "–"},

@@ -121,6 +121,9 @@ func formatLimit(t targets.Target) string {
 		}
 		limit = value + " " + prefix
 	default:
+		if t.Limit >= 10_000 {
+			limit = formatCount(t.Limit)
+		}
 		limit += " " + unit
 	}
 	return t.Bound.String() + " " + limit

@@ -124,13 +124,22 @@ func (tl timeline) foot() (m markup) {
 	n := len(tl.moments)
 	for i, at := range tl.moments {
 		if n <= 14 || i == 0 || i == n-1 || i%((n+9)/10) == 0 && i < n-3 {
-			m.text(along(tl.middle(i)), "11", "middle", tl.block(i))
+			m.footText(i, along(tl.middle(i)), "11", tl.block(i))
 		}
 		if n <= 16 && tl.layouts[at] != "" {
-			m.text(along(tl.middle(i)), "25", "middle", "L"+tl.layouts[at])
+			m.footText(i, along(tl.middle(i)), "25", "L"+tl.layouts[at])
 		}
 	}
 	return m
+}
+
+// footText is the label of the moment i. Where it is narrow each third one is left.
+func (m *markup) footText(i int, x, y, label string) {
+	class := ""
+	if i%3 != 0 {
+		class = ` class="fine"`
+	}
+	m.add(`<text%s x="%s" y="%s" text-anchor="middle">%s</text>`, class, x, y, escaped(label))
 }
 
 // bands mark every other block where blocks have layouts.

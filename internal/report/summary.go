@@ -124,10 +124,10 @@ func pairTable(c *compare.Comparison, rows int) (table []Table, folded []string)
 	}
 	shown := all[:min(len(all), rows)]
 	if len(shown) > 0 {
-		table = append(table, pairRows(c, shown, reported[0]))
+		table = append(table, pairRows(c, shown, reported[0], Screen))
 	}
 	if n := len(all) - len(shown); n > 0 {
-		folded = append(folded, fmt.Sprintf("%d more: %s", n, tally(compare.Table{Cols: reported[0].Cols, Rows: rowsOf(all[len(shown):])})))
+		folded = append(folded, fmt.Sprintf("%d more: %s", n, countOf(all[len(shown):])))
 	}
 	if units := unchangedUnits(others); len(units) > 0 {
 		folded = append(folded, strings.Join(units, ", ")+": no difference proven")
@@ -138,14 +138,13 @@ func pairTable(c *compare.Comparison, rows int) (table []Table, folded []string)
 	return table, folded
 }
 
-// rowsOf are the rows of places, each with the place's cell only.
-func rowsOf(all []place) []compare.Row {
-	return each(all, func(p place) compare.Row {
-		r := p.row
-		r.Cells = make([]compare.Cell, len(p.row.Cells))
-		r.Cells[p.col] = p.cell
-		return r
-	})
+// countOf counts the verdicts of places.
+func countOf(all []place) Tally {
+	counts := make(map[string]int)
+	for _, p := range all {
+		counts[string(p.cell.Verdict)]++
+	}
+	return tallyOf(counts, verdictOrder...)
 }
 
 // unchangedUnits are the units of tables in which nothing is proven to differ.
@@ -158,9 +157,9 @@ func unchangedUnits(tables []compare.Table) (units []string) {
 	return units
 }
 
-// pairRows are the rows of places of a pair, and below them the geometric mean of the times
-// of all benchmarks.
-func pairRows(c *compare.Comparison, shown []place, first compare.Table) Table {
+// pairRows are the rows of places of a pair, and on a screen below them the geometric mean of
+// the times of all benchmarks. A page has bars as well, and what stands behind a verdict.
+func pairRows(c *compare.Comparison, shown []place, first compare.Table, form Form) Table {
 	unpaired := isUnpaired(c)
 	names := make(map[string]string)
 	for _, t := range c.Tables {
@@ -177,9 +176,18 @@ func pairRows(c *compare.Comparison, shown []place, first compare.Table) Table {
 		}
 		return p.center()
 	}
+	link := make(map[string]string)
+	for i, r := range first.Rows {
+		link[benchmark(r)] = "#" + rowID(i)
+	}
+	s := ratioScale(compare.Table{Cols: first.Cols}, each(shown, func(p place) compare.Row { return p.row })...)
+	bars := barColumn(c, s, true)
+	bars.head, bars.hide = "", form != Page
 	isBounded := func(p place) bool { return changeInterval(p.cell.Vs) != "" }
 	t := tabulate(shown, []column[place]{
-		{head: "benchmark", text: func(p place) string { return names[benchmark(p.row)] }},
+		{head: "benchmark", cell: func(p place) Cell {
+			return Cell{Text: names[benchmark(p.row)], Link: link[benchmark(p.row)]}
+		}},
 		{
 			head: "unit", hide: !slices.ContainsFunc(shown, func(p place) bool { return p.table.Unit != shown[0].table.Unit }),
 			text: func(p place) string { return p.table.Unit },
@@ -192,7 +200,8 @@ func pairRows(c *compare.Comparison, shown []place, first compare.Table) Table {
 			}
 			return change(p.cell.Vs.Ratio)
 		}},
-		{head: confidence(c) + " interval", right: true, hide: unpaired, only: isBounded, text: func(p place) string { return changeInterval(p.cell.Vs) }},
+		bars,
+		{head: confidence(c) + " interval", right: true, hide: unpaired && form != Page, only: isBounded, text: func(p place) string { return changeInterval(p.cell.Vs) }},
 		{head: "p", right: true, hide: !unpaired, only: place.isCompared, text: func(p place) string { return formatP(p.cell.Vs.P) }},
 		{head: "n", right: true, hide: !unpaired, only: place.isCompared, text: func(p place) string { return formatN(p.cell) }},
 		{head: "verdict", cell: func(p place) Cell {
@@ -204,7 +213,14 @@ func pairRows(c *compare.Comparison, shown []place, first compare.Table) Table {
 			}
 			return cell
 		}},
+		{head: "why", long: true, hide: form != Page, cell: func(p place) Cell {
+			return Cell{Text: joined(" ", references(p.cell.Notes), more(c, p)), Notes: p.cell.Notes}
+		}},
 	})
+	if form == Page {
+		t.Look, t.Axis, t.Label = Pair, s.changeTicks(5), "Changes"
+		return t
+	}
 	var rows []Row
 	for i, r := range t.Rows {
 		rows = append(rows, r)

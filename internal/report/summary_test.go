@@ -52,6 +52,19 @@ func TestSummaryFits(t *testing.T) {
 	}
 }
 
+// A long name is cut in its middle, for its ends differ.
+func TestSummaryCutsNames(t *testing.T) {
+	c := aDuel(compare.Same, 1)
+	c.Tables[0].Rows[1].Name = "Decode/" + strings.Repeat("x", 100) + "/size=1k-2"
+	out := summaryOf(t, c, Extra{})
+	mentions(t, out, "\nDecode/xxx", "…", "x/size=1k ")
+	for line := range strings.Lines(out) {
+		if n := utf8.RuneCountInString(line) - 1; n > SummaryColumns {
+			t.Errorf("%d columns: %s", n, line)
+		}
+	}
+}
+
 // The sentence names what got slower, worst first, with its change and interval.
 func TestSentence(t *testing.T) {
 	slower := aDuel(compare.Slower, 1.1)

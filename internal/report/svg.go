@@ -72,6 +72,7 @@ func symbolDefs() string {
 	for i, path := range symbols {
 		m.add(`<g id="m%d"><path d="%s"/></g>`, i, path)
 	}
+	m.add(`<g id="less"><path d="M7 -5L0 0L7 5z"/></g><g id="more"><path d="M-7 -5L0 0L-7 5z"/></g>`) // what lies beyond an axis
 	m.add("</defs>")
 	return string(m)
 }
@@ -177,6 +178,20 @@ func (s scale) ratioTicks(most int) []tick {
 	return s.ticks(values, func(v float64) string { return strconv.FormatFloat(v, 'g', -1, 64) })
 }
 
+// changeTicks are ratioTicks as changes in percent, where these are not beyond reading.
+func (s scale) changeTicks(most int) []tick {
+	ticks := s.ratioTicks(most)
+	if s.hi > 3 {
+		return ticks
+	}
+	for i, t := range ticks {
+		if v, err := strconv.ParseFloat(t.label, 64); err == nil {
+			ticks[i].label = change(v)
+		}
+	}
+	return ticks
+}
+
 // ticks are marks at values.
 func (s scale) ticks(values []float64, label func(float64) string) []tick {
 	return each(values, func(v float64) tick { return tick{s.at(v), label(v)} })
@@ -269,9 +284,16 @@ func (b bar) body() (m markup) {
 	}
 	if !math.IsNaN(b.lo) {
 		dot = "dot"
-		m.line(mark, along(b.lo), "50%", along(b.hi), "50%")
+		if b.lo < b.hi {
+			m.line(mark, along(b.lo), "50%", along(b.hi), "50%")
+		}
 	}
-	if !math.IsNaN(b.at) {
+	switch {
+	case b.at < 0:
+		m.symbol("less", "0", "50%", "")
+	case b.at > 1:
+		m.symbol("more", "100%", "50%", "")
+	case !math.IsNaN(b.at):
 		m.dot(dot, along(b.at), "50%", "4", "")
 	}
 	return m

@@ -73,7 +73,7 @@ func TestFormatLimit(t *testing.T) {
 		{targets.Target{Metric: "p99-ns", Limit: 2.5e6}, "≤ 2.5 ms"},
 		{targets.Target{Metric: "ns/op", Limit: 800}, "≤ 800 ns"},
 		{targets.Target{Metric: "ns/op", Times: 1000, Unit: "ns", Limit: 1e9}, "≤ 1 s"},
-		{targets.Target{Metric: "ns/op", PerSecond: true, Unit: "msgs/s", Limit: 1e6, Bound: targets.AtLeast}, "≥ 1000000 msgs/s"},
+		{targets.Target{Metric: "ns/op", PerSecond: true, Unit: "msgs/s", Limit: 1e6, Bound: targets.AtLeast}, "≥ 1M msgs/s"},
 		{targets.Target{Metric: "allocs/msg", Limit: 0.01}, "≤ 0.01 allocs/msg"},
 		{targets.Target{Metric: "ns/op", Base: "ref-a", Limit: 1.3}, "≤ ×1.3"},
 	} {

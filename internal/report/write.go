@@ -26,7 +26,7 @@ import (
 // A benchmark that a logarithmic axis cannot show has no chart.
 func Write(c *compare.Comparison, card *targets.Scorecard, out string) error {
 	x := explained(c)
-	x.Title, x.Card = "Comparison of "+stem(out), card
+	x.Card = card
 	return writeAll(out, Comparison(c, Document, x), Comparison(c, Page, x), func(w io.Writer) error { return JSON(w, c, card) })
 }
 

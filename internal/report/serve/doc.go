@@ -18,6 +18,6 @@
 //   - Only GET and HEAD are answered, and only requests whose Host is an IP
 //     address, localhost, or the name that was asked for. A page of another site
 //     that has its name resolve to this machine (DNS rebinding) sends that name.
-//   - Pages carry a Content-Security-Policy without scripts, but for one file of
-//     ours that polls, and on pages of pprof, which has scripts in them.
+//   - Pages carry a Content-Security-Policy that lets in the script of a report, by its
+//     hash, and one file of ours that polls; and on pages of pprof what is in them.
 package serve

@@ -129,7 +129,7 @@ func refuse(w http.ResponseWriter, err error) {
 }
 
 // pagePolicy is the Content-Security-Policy of our own pages.
-var pagePolicy = report.Policy() + "; script-src 'self'; connect-src 'self'; frame-ancestors 'none'"
+var pagePolicy = report.Policy("'self'") + "; connect-src 'self'; frame-ancestors 'none'"
 
 // guard lets through what may be answered, and says in headers what pages may do.
 func (s *server) guard(next http.Handler) http.Handler {
