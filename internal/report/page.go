@@ -168,16 +168,16 @@ func heatCell(p place) Cell {
 	cell := Cell{Text: formatRatio(p.cell.Vs.Ratio) + " " + glyph, Hint: joined(", ", string(p.cell.Verdict), p.interval(), p.center())}
 	switch verdictTone(p.cell.Verdict) {
 	case Good:
-		cell.Heat = heat("cool", p.cell)
+		cell.Heat = heatStep("cool", p.cell)
 	case Bad:
-		cell.Heat = heat("warm", p.cell)
+		cell.Heat = heatStep("warm", p.cell)
 	}
 	return cell
 }
 
-// heat is one of four steps: up to a quarter more or less, up to half as much again, up to
+// heatStep is one of four steps: up to a quarter more or less, up to half as much again, up to
 // three times, and beyond.
-func heat(kind string, c compare.Cell) Tone {
+func heatStep(kind string, c compare.Cell) Tone {
 	step := 1
 	for _, from := range []float64{1.25, 1.5, 3} {
 		if size(c) >= math.Log(from) {
