@@ -20,8 +20,9 @@
 //     reorder them. TCP is in this package ([TCP]); package lossy has one in
 //     memory that does all of that on purpose, and natslink one over NATS.
 //   - An association is two nodes with a wire between them (association.go). It
-//     numbers frames, acknowledges and resends them, packs messages into them,
-//     counts credit, and finds out that the other one has gone silent.
+//     packs messages into frames and counts credit (send.go), numbers, writes,
+//     acknowledges and resends frames (write.go), and finds out that the other one has
+//     gone silent (liveness.go).
 //   - What comes is parsed (frame.go, which trusts nobody), decoded (codec.go), and
 //     handed to mailboxes without waiting (inbound.go).
 //   - A [Node] has the associations of a system, at most one with each other one.

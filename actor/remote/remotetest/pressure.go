@@ -1,0 +1,173 @@
+package remotetest
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/dynolab/dyno/actor"
+	"github.com/dynolab/dyno/actor/remote"
+)
+
+// pressure are the clauses about receivers that are slower than senders.
+var pressure = []clause{
+	{
+		name:   "slow-receiver-full",
+		why:    "a node that sends to a slow actor faster than it handles messages is told ErrFull when the window is used up, and not before; nothing it was told is sent gets lost, and later it can send again",
+		config: remote.Config{Policy: actor.DropNewest, Window: 64, Backlog: 32},
+		check: func(w *world) {
+			for _, box := range []actor.MailboxConfig{{}, {Policy: actor.Block, Capacity: 2}, {Policy: actor.Grow, Capacity: 4}} {
+				p, hold, release := w.held()
+				in := &inbox{w: w}
+				p.Mailbox = box
+				p.New = after(p.New, in.receive)
+				r := w.a.Abroad(w.b.Spawn("", p))
+				w.must(r.Tell(Count(0)))
+				<-hold
+				n := 1
+				// The window is used up for good when even after a while, in which
+				// all that the actor's node can take has been taken, there is none.
+				for full := 0; full < 100; {
+					err := r.Tell(Count(n))
+					if err == nil {
+						n, full = n+1, 0
+						continue
+					}
+					w.back(err, Count(n), actor.ErrFull)
+					full++
+					time.Sleep(5 * time.Millisecond)
+				}
+				w.until("the window to be used up", func() bool { // if it was not yet after all
+					if r.Tell(Count(n)) == nil {
+						n++
+					}
+					return r.Backlog() == 64
+				})
+				// lookEvery messages pass between two looks at the mailbox.
+				if most := 1 + 64 + 32 + 32 + box.Capacity; n < 64 || n > most {
+					w.Errorf("%d messages were accepted, want from 64 to %d", n, most)
+				}
+				close(release)
+				w.inOrder(in.wait(n), n)
+				w.until("room", func() bool { return r.Tell(Count(n)) == nil })
+				w.inOrder(in.wait(n+1), n+1)
+			}
+		},
+	},
+	{
+		name:   "slow-receiver-block",
+		why:    "with the policy Block the sender waits, as long as its context allows, and goes on when there is room",
+		config: remote.Config{Window: 16, Backlog: 8},
+		check: func(w *world) {
+			p, hold, release := w.held()
+			in := &inbox{w: w}
+			p.New = after(p.New, in.receive)
+			r := w.a.Abroad(w.b.Spawn("", p))
+			w.must(r.Tell(Count(0)))
+			<-hold
+			n := 1
+			for {
+				ctx, end := context.WithTimeout(context.Background(), 300*time.Millisecond)
+				err := r.TellContext(ctx, Count(n))
+				end()
+				if err != nil {
+					w.back(err, Count(n), context.DeadlineExceeded)
+					break
+				}
+				n++
+			}
+			waiting := make(chan error)
+			go func() {
+				for ; n < 1000; n++ {
+					if err := r.Tell(Count(n)); err != nil {
+						waiting <- err
+						return
+					}
+				}
+				close(waiting)
+			}()
+			suspended := w.inbox(w.a)
+			suspended.do(func(ctx *actor.Context) { ctx.Suspend(actor.Suspension{Capacity: r}) })
+			w.must(suspended.ref.Tell(Text("there is room")))
+			close(release)
+			w.must(<-waiting)
+			w.inOrder(in.wait(1000), 1000)
+			suspended.want(Text("there is room"))
+		},
+	},
+	{
+		name:   "slow-receiver-catches-up",
+		why:    "an actor that is behind time and again is given everything in the end, whatever has waited for it, and wherever",
+		config: remote.Config{Window: 256, Backlog: 256},
+		check: func(w *world) {
+			const n = 20_000
+			in := w.inbox(w.b)
+			sum := 0
+			r := w.a.Abroad(w.b.SpawnFunc(func(ctx *actor.Context, msg any) error {
+				for i := range 3000 { // some time, and none of the clock's
+					sum += i
+				}
+				return in.receive(ctx, msg)
+			}))
+			for i := range n {
+				ctx, end := context.WithTimeout(context.Background(), patience)
+				w.must(r.TellContext(ctx, Count(i)))
+				end()
+				if w.Failed() {
+					return
+				}
+			}
+			w.inOrder(in.wait(n), n)
+		},
+	},
+	{
+		name:   "block-ends-with-the-association",
+		why:    "who waits for room is let go when the association is lost",
+		config: remote.Config{Window: 4, Backlog: 4},
+		check: func(w *world) {
+			p, hold, release := w.held()
+			defer close(release)
+			r := w.a.Abroad(w.b.Spawn("", p))
+			w.must(r.Tell(Count(0)))
+			<-hold
+			result := make(chan error)
+			go func() {
+				for i := 1; ; i++ {
+					if err := r.Tell(Count(i)); err != nil {
+						result <- err
+						return
+					}
+				}
+			}()
+			w.until("the window to be used up", func() bool { return r.Backlog() == 4 })
+			w.cut()
+			if err := <-result; !errors.Is(err, actor.ErrUnreachable) && !errors.Is(err, actor.ErrNoLink) {
+				w.Errorf("got %v", err)
+			}
+		},
+	},
+	{
+		name: "other-actors-go-on",
+		why:  "one slow actor does not keep messages from others as long as there is credit",
+		config: remote.Config{
+			Window: 64, Backlog: 8,
+		},
+		check: func(w *world) {
+			p, hold, release := w.held()
+			p.Mailbox = actor.MailboxConfig{Policy: actor.Block, Capacity: 1}
+			slow := w.a.Abroad(w.b.Spawn("", p))
+			quick := w.inbox(w.b)
+			far := w.a.Abroad(quick.ref)
+			w.must(slow.Tell(Count(0)))
+			<-hold
+			for range 20 {
+				w.must(slow.Tell(Count(1)))
+			}
+			for i := range 500 {
+				w.must(far.Tell(Count(i)))
+			}
+			w.inOrder(quick.wait(500), 500)
+			close(release)
+		},
+	},
+}

@@ -1,0 +1,259 @@
+package remote
+
+import (
+	"context"
+	"encoding/binary"
+	"errors"
+	"time"
+
+	"github.com/dynolab/dyno/actor"
+)
+
+// frame is a frame of data on its way out.
+type frame struct {
+	buf     []byte // with room for the header
+	number  uint64
+	records int
+	system  int    // of the runtime's
+	items   []item // the messages in it
+	at      time.Time
+}
+
+// item is a message that is a dead letter if the frame is not acknowledged.
+type item struct {
+	to  actor.Ref
+	msg any
+}
+
+// overhead is what a message counts in bytes beyond its own.
+const overhead = 32
+
+// Send implements [actor.Link].
+func (a *association) Send(ctx context.Context, to actor.Ref, msg any) error {
+	e := encoders.Get().(*encoder)
+	defer e.free()
+	if err := e.encode(a, to, msg); err != nil {
+		return err
+	}
+	a.mu.Lock()
+	if e.reply {
+		if a.state == lost {
+			a.mu.Unlock()
+			return actor.ErrUnreachable
+		}
+		if a.system >= maxSystem {
+			a.mu.Unlock()
+			return actor.ErrFull
+		}
+	} else if err := a.reserve(ctx, uint64(len(e.payload)+len(e.address)+overhead)); err != nil {
+		a.mu.Unlock()
+		return err
+	}
+	a.put(e, to, msg)
+	if a.busy || len(a.sent) > 0 || a.state != open {
+		a.wake()
+		a.mu.Unlock()
+		return nil
+	}
+	a.busy = true
+	a.flush(1) // unlocks
+	return nil
+}
+
+// reserve takes credit for a message of so many bytes. If there is none it does
+// what the outbox's policy says. mu is held, but not while it waits.
+func (a *association) reserve(ctx context.Context, size uint64) error {
+	for {
+		if a.state == lost {
+			return actor.ErrUnreachable
+		}
+		if a.hasRoom(size) {
+			a.sentMsgs++
+			a.sentBytes += size
+			return nil
+		}
+		if a.node.config.Policy == actor.DropNewest {
+			return actor.ErrFull
+		}
+		if a.room == nil {
+			a.room = make(chan struct{})
+		}
+		room := a.room
+		a.mu.Unlock()
+		select {
+		case <-room:
+			a.mu.Lock()
+		case <-ctx.Done():
+			a.mu.Lock()
+			return ctx.Err()
+		}
+	}
+}
+
+// hasRoom reports whether there is credit. A message that is larger than all of it
+// goes alone. mu is held.
+func (a *association) hasRoom(size uint64) bool {
+	msgs, bytes := a.sentMsgs-a.takenMsgs, a.sentBytes-a.takenBytes
+	return msgs < uint64(a.peer.msgs) && (bytes == 0 || bytes+size <= uint64(a.peer.bytes))
+}
+
+// frame returns the frame to put n bytes into. mu is held.
+func (a *association) frame(n int) *frame {
+	f := a.filling
+	if f != nil && len(f.buf)+n > max(a.node.config.Batch, headerSize+n) {
+		a.seal()
+		f = nil
+	}
+	if f == nil {
+		if last := len(a.spare) - 1; last >= 0 {
+			f = a.spare[last]
+			a.spare = a.spare[:last]
+		} else {
+			f = &frame{}
+		}
+		if cap(f.buf) < headerSize {
+			f.buf = make([]byte, headerSize, 512)
+		}
+		f.buf = f.buf[:headerSize]
+		a.filling = f
+	}
+	f.records++
+	return f
+}
+
+// seal ends the frame that is being filled. mu is held.
+func (a *association) seal() {
+	if f := a.filling; f != nil {
+		a.hurry()
+		a.numbered++
+		f.number = a.numbered
+		f.at = a.now
+		a.sent = append(a.sent, f)
+		a.filling = nil
+	}
+}
+
+// put adds what e has encoded to a frame. mu is held.
+func (a *association) put(e *encoder, to actor.Ref, msg any) {
+	if len(a.actors) == maxActors || len(a.types) == maxTypes {
+		clear(a.actors)
+		clear(a.types)
+		f := a.frame(1)
+		f.buf = append(f.buf, recordForget)
+	}
+	f := a.frame(e.size())
+	b := f.buf
+	switch {
+	case e.fails:
+		b = appendPlace(append(b, recordFail), e.to)
+		b = append(b, e.payload...)
+	case e.reply:
+		b = appendPlace(append(b, recordReply), e.to)
+		b = a.appendType(b, e.name)
+		b = appendBytes(b, e.payload)
+	default:
+		b = a.appendActor(append(b, recordMessage), to)
+		b = a.appendType(b, e.name)
+		if e.address == nil {
+			b = appendBytes(append(b, 0), e.payload)
+		} else {
+			b = appendBytes(append(b, flagReply), e.payload)
+			b = appendBytes(b, e.address)
+		}
+	}
+	f.buf = b
+	f.items = append(f.items, item{to, msg})
+	if e.reply {
+		f.system++
+		a.system++
+	}
+}
+
+func (a *association) appendActor(b []byte, r actor.Ref) []byte {
+	n, ok := a.actors[r]
+	if ok {
+		return binary.AppendUvarint(b, n)
+	}
+	n = uint64(len(a.actors) + 1)
+	a.actors[r] = n
+	return appendPlace(binary.AppendUvarint(b, n), r.Address())
+}
+
+func (a *association) appendType(b []byte, name string) []byte {
+	n, ok := a.types[name]
+	if ok {
+		return binary.AppendUvarint(b, n)
+	}
+	n = uint64(len(a.types) + 1)
+	a.types[name] = n
+	return appendText(binary.AppendUvarint(b, n), name)
+}
+
+func appendBytes(b, x []byte) []byte {
+	return append(binary.AppendUvarint(b, uint64(len(x))), x...)
+}
+
+// say sends a record of the runtime's, which takes no credit. Any goroutine may
+// call it; it does not wait.
+func (a *association) say(record []byte) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if a.state == lost {
+		return
+	}
+	if a.system >= 2*maxSystem { // replies end at half of that
+		a.fail(errSystem)
+		return
+	}
+	f := a.frame(len(record))
+	f.buf = append(f.buf, record...)
+	f.system++
+	a.system++
+	a.wake()
+}
+
+var errSystem = errors.New("remote: the peer confirms nothing any more")
+
+// Stop implements [actor.Controller].
+func (a *association) Stop(to actor.Ref) { a.about(recordStop, to) }
+
+// Watch implements [actor.Controller].
+func (a *association) Watch(to actor.Ref) { a.about(recordWatch, to) }
+
+// Unwatch implements [actor.Controller].
+func (a *association) Unwatch(to actor.Ref) { a.about(recordUnwatch, to) }
+
+func (a *association) about(kind byte, to actor.Ref) {
+	at := to.Address()
+	if len(at.Path) <= maxPath {
+		a.say(appendPlace([]byte{kind}, at))
+		return
+	}
+	// The peer would end the association for it. Who made up the address may have
+	// been a third one.
+	if kind == recordWatch {
+		go func() { // the caller has the lock that Terminated takes
+			<-a.up
+			a.line.Load().Terminated(at.Path, at.PID, ErrTooLarge)
+		}()
+	}
+}
+
+// Backlog implements [actor.Controller].
+func (a *association) Backlog() int {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return int(a.sentMsgs - a.takenMsgs)
+}
+
+// Room implements [actor.Controller].
+func (a *association) Room(f func()) {
+	a.mu.Lock()
+	if a.state != lost && !a.hasRoom(1) {
+		a.callbacks = append(a.callbacks, f)
+		a.mu.Unlock()
+		return
+	}
+	a.mu.Unlock()
+	f()
+}
