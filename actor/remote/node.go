@@ -185,7 +185,7 @@ const mostGreeting = 256
 
 // Serve accepts connections until the listener or the node is closed, whose error
 // it returns. With TLS the listener is one of tls.Listen, with a config that
-// asks for the other end's certificate.
+// demands the other end's certificate, for which [TCP] says what it must be.
 func (n *Node) Serve(l net.Listener) error {
 	n.mu.Lock()
 	if n.closed {
@@ -279,6 +279,11 @@ var errTwin = fmt.Errorf("%w, which the other end has begun", ErrReplaced)
 
 // hello handles the peer's hello. Only the reader calls it.
 func (a *association) hello(h *hello) error {
+	if v, ok := a.wire.(Verifier); ok {
+		if err := v.Verify(h.name); err != nil {
+			return err
+		}
+	}
 	a.mu.Lock()
 	if a.peer.tag == 0 {
 		if h.name == a.node.sys.Name() {

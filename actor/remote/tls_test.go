@@ -20,15 +20,15 @@ import (
 	"github.com/dynolab/dyno/impls/lockbased"
 )
 
-// certificate makes a key pair that signs itself, for both ends.
-func certificate(t *testing.T) (tls.Certificate, *x509.CertPool) {
+// certificate makes a key pair that signs itself, for both ends, of systems with these names.
+func certificate(t *testing.T, names ...string) (tls.Certificate, *x509.CertPool) {
 	t.Helper()
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	if err != nil {
 		t.Fatal(err)
 	}
 	template := &x509.Certificate{
-		SerialNumber: big.NewInt(1), Subject: pkix.Name{CommonName: "node"},
+		SerialNumber: big.NewInt(1), Subject: pkix.Name{CommonName: names[0]}, DNSNames: names[1:],
 		NotBefore: time.Now().Add(-time.Hour), NotAfter: time.Now().Add(time.Hour),
 		IsCA: true, BasicConstraintsValid: true, KeyUsage: x509.KeyUsageDigitalSignature | x509.KeyUsageCertSign,
 		ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth, x509.ExtKeyUsageClientAuth}, IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1)},
@@ -48,7 +48,7 @@ func certificate(t *testing.T) (tls.Certificate, *x509.CertPool) {
 
 // With TLS that asks for the other end's certificate, who has none gets nowhere.
 func TestTLS(t *testing.T) {
-	cert, pool := certificate(t)
+	cert, pool := certificate(t, "a", "b")
 	l, err := tls.Listen("tcp", "127.0.0.1:0", &tls.Config{
 		Certificates: []tls.Certificate{cert}, ClientCAs: pool, ClientAuth: tls.RequireAndVerifyClientCert,
 	})
@@ -88,6 +88,48 @@ func TestTLS(t *testing.T) {
 	}
 	if err := b.Node.Serve(l); !errors.Is(err, remote.ErrClosed) {
 		t.Errorf("Serve of a closed node: %v", err)
+	}
+}
+
+// With TLS a node has the name that its certificate has, at both ends.
+func TestTLSNames(t *testing.T) {
+	cert, pool := certificate(t, "a", "b")
+	config := &tls.Config{Certificates: []tls.Certificate{cert}, RootCAs: pool, ClientCAs: pool, ClientAuth: tls.RequireAndVerifyClientCert}
+	open := config.Clone()
+	open.ClientAuth = tls.NoClientCert
+	for _, x := range []struct {
+		name         string
+		server       *tls.Config
+		dialer, host string
+		want         error
+	}{
+		{"names that the certificate has", config, "a", "b", nil},
+		{"the dialing node has another's name", config, "c", "b", remote.ErrName},
+		{"the dialed node has another's name", config, "a", "c", remote.ErrName},
+		{"the dialed node asks for no certificate", open, "a", "b", remote.ErrName},
+	} {
+		t.Run(x.name, func(t *testing.T) {
+			l, err := tls.Listen("tcp", "127.0.0.1:0", x.server)
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer l.Close()
+			a := remotetest.NewHost(t, x.dialer, lockbased.Impl.NewDispatcher(), remote.Config{})
+			b := remotetest.NewHost(t, x.host, lockbased.Impl.NewDispatcher(), remote.Config{})
+			accepted := make(chan error, 1)
+			go func() {
+				conn, err := l.Accept()
+				if err == nil {
+					_, err = b.Node.Accept(t.Context(), remote.TCP(conn))
+				}
+				accepted <- err
+			}()
+			_, dialed := a.Node.Dial(t.Context(), l.Addr().String(), config)
+			err = <-accepted
+			if x.want == nil && (dialed != nil || err != nil) || x.want != nil && (dialed == nil || err == nil || !errors.Is(dialed, x.want) && !errors.Is(err, x.want)) {
+				t.Errorf("the dialing node has %v, the dialed one %v, want %v", dialed, err, x.want)
+			}
+		})
 	}
 }
 

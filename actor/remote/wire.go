@@ -2,9 +2,13 @@ package remote
 
 import (
 	"bufio"
+	"crypto/tls"
 	"encoding/binary"
+	"errors"
+	"fmt"
 	"io"
 	"net"
+	"slices"
 	"sync"
 )
 
@@ -27,6 +31,18 @@ type Wire interface {
 	Close() error
 }
 
+// Verifier is a Wire that knows whom it leads to.
+type Verifier interface {
+	Wire
+
+	// Verify returns an error if the other end may not have that system's name. It is
+	// called when a frame with the name has come, and ends the association.
+	Verify(system string) error
+}
+
+// ErrName: the other end's certificate does not have the name of its system.
+var ErrName = errors.New("remote: the peer's certificate is not for a system of that name")
+
 // tcp is a Wire over a connection that keeps bytes in order: TCP, TLS, a pipe.
 type tcp struct {
 	conn  net.Conn
@@ -38,8 +54,29 @@ type tcp struct {
 
 // TCP returns a Wire over a connection that carries bytes in order. A frame begins
 // with its length, so nothing stands between them.
+//
+// If it is a [tls.Conn] the other end must have a certificate, with the name of its
+// system as one of the DNS names, as it is, or as the common name. Whether the
+// certificate is to be trusted is the tls.Config's to say.
 func TCP(conn net.Conn) Wire {
 	return &tcp{conn: conn, r: bufio.NewReaderSize(conn, 64<<10)}
+}
+
+// Verify implements [Verifier].
+func (w *tcp) Verify(system string) error {
+	conn, ok := w.conn.(*tls.Conn)
+	if !ok {
+		return nil
+	}
+	certs := conn.ConnectionState().PeerCertificates
+	if len(certs) == 0 {
+		return fmt.Errorf("%w: there is none (of %q)", ErrName, system)
+	}
+	names := append([]string{certs[0].Subject.CommonName}, certs[0].DNSNames...)
+	if !slices.Contains(names, system) {
+		return fmt.Errorf("%w: it is for %q, and the system is %q", ErrName, names, system)
+	}
+	return nil
 }
 
 func (w *tcp) WriteFrame(b []byte) error {
