@@ -1,6 +1,7 @@
 package remote
 
 import (
+	"errors"
 	"math/rand/v2"
 	"sync"
 	"sync/atomic"
@@ -66,8 +67,9 @@ type association struct {
 	numbered uint64
 	spare    []*frame
 	actors   map[actor.Ref]uint64
+	paths    int // bytes of the paths in actors
 	types    map[string]uint64
-	system   int // records of the runtime's that are not acknowledged
+	system   uncredited // what is not acknowledged
 
 	// Credit. All four only grow; what is under way is sent less taken.
 	sentMsgs, sentBytes   uint64
@@ -164,17 +166,27 @@ func (a *association) leave() {
 // read is the reader, and what becomes of the association when it is lost.
 func (a *association) read() {
 	defer a.ended.Done()
-	for {
-		b, err := a.wire.ReadFrame()
-		if err == nil {
-			err = a.in.frame(b)
+	err := errGoexit
+	defer func() {
+		if v := recover(); v != nil {
+			panic(v) // a defect, which is not to be hidden by waiting for a lock that it has left
 		}
-		if err != nil {
-			a.lose(err)
+		a.lose(err)
+	}()
+	for {
+		b, bad := a.wire.ReadFrame()
+		if bad == nil {
+			bad = a.in.frame(b)
+		}
+		if bad != nil {
+			err = bad
 			return
 		}
 	}
 }
+
+// errGoexit: a function of the user's that the reader calls has ended its goroutine.
+var errGoexit = errors.New("remote: a codec, or a function of a mailbox, has called runtime.Goexit")
 
 // lose accounts for everything.
 func (a *association) lose(reason error) {

@@ -65,16 +65,24 @@ const (
 
 // A table gives what was written out once a number, from 1, so that it is not
 // written again; 0 stands before what has none. Both ends fill theirs alike, as
-// frames are handled in order. When the one of actors or of types is full both
+// frames are handled in order. When one of the two, of actors and of types, is full both
 // begin anew (recordForget).
 const (
 	maxActors = 1 << 12
 	maxTypes  = 1 << 10
 )
 
-// maxSystem bounds, in records, what the runtime itself has sent and the other end
-// has not confirmed: a peer that confirms no more than that is lost.
-const maxSystem = 20_000
+// maxPaths bounds the bytes of the paths in a table of actors together: a peer may
+// write out 4,096 of 4 KiB.
+const maxPaths = 1 << 20
+
+// What takes no credit - replies, and what the runtime itself sends, most of it because
+// the peer has asked for it - is bounded by what the peer has not confirmed: at so many
+// records or bytes replies wait, and at twice that the peer is lost.
+const (
+	maxSystem      = 20_000
+	maxSystemBytes = 4 << 20
+)
 
 // flagReply: a message has a reply address.
 const flagReply = 1

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"io"
 	"net"
+	"strings"
 	"testing"
 	"time"
 
@@ -416,5 +417,102 @@ func TestRegisterMisuse(t *testing.T) {
 			}()
 			f(NewCodecs())
 		})
+	}
+}
+
+// kept is how many bytes of frames an association keeps.
+func (v *victim) kept() (n int) {
+	v.a.mu.Lock()
+	defer v.a.mu.Unlock()
+	for _, f := range append(v.a.sent, v.a.filling) {
+		if f != nil {
+			n += cap(f.buf)
+		}
+	}
+	return n
+}
+
+// A peer that confirms nothing has this node keep no more for it than maxSystemBytes
+// allows, by whatever it asks for without credit: fifty frames, each full of what is
+// answered with as much.
+func TestHostileAnswers(t *testing.T) {
+	v := newVictim(t, nil)
+	var records []byte
+	for len(records) < MaxFrame-10_000 {
+		records = appendText(appendText(append(records, recordWatch), "/user/"+strings.Repeat("x", 4000)), "55")
+	}
+	var err error
+	for n := uint64(1); n <= 50 && err == nil; n++ {
+		if err = v.a.in.frame(frameOf(frameData, header{tag: 1, number: n}, records)); err == nil {
+			v.a.mu.Lock()
+			err = v.a.reason
+			v.a.mu.Unlock()
+		}
+	}
+	if n := v.kept(); err == nil || n > 4*maxSystemBytes {
+		t.Errorf("the peer has had %d bytes made, and the association ends with %v", n, err)
+	}
+}
+
+// Replies take no credit. Those that are not confirmed are bounded all the same.
+func TestHostileQuestions(t *testing.T) {
+	v := newVictim(t, nil)
+	to, err := v.sys.ResolveAddress(actor.Address{System: "there", Boot: 9, Path: "/reply", PID: pid("12.13")})
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, end := context.WithCancel(context.Background())
+	end()
+	reply := word(strings.Repeat("x", 1_000_000))
+	for range 50 {
+		if err = v.a.Send(ctx, to, reply); err != nil {
+			break
+		}
+	}
+	if n := v.kept(); !errors.Is(err, context.Canceled) || n > 4*maxSystemBytes {
+		t.Errorf("replies to a peer that confirms none end with %v, after %d bytes", err, n)
+	}
+	// When some are confirmed there is room again.
+	v.a.mu.Lock()
+	v.a.written = len(v.a.sent)
+	received := v.a.numbered
+	v.a.mu.Unlock()
+	if err := v.a.in.frame(frameOf(frameAck, header{tag: 1, received: received}, nil)); err != nil {
+		t.Fatal(err)
+	}
+	if err := v.a.Send(ctx, to, reply); err != nil {
+		t.Errorf("a reply after the others were confirmed: %v", err)
+	}
+}
+
+// The paths in the table of actors are bounded together, at both ends alike.
+func TestHostilePaths(t *testing.T) {
+	v := newVictim(t, nil)
+	var err error
+	for n := uint64(1); n <= maxActors && err == nil; n++ {
+		m := binary.AppendUvarint([]byte{recordMessage}, n)
+		m = appendText(appendText(m, "/user/"+strings.Repeat("x", 4000)), "55")
+		if m = append(m, 1); n == 1 {
+			m = appendText(m, "w")
+		}
+		err = v.a.in.frame(frameOf(frameData, header{tag: 1, number: n}, append(m, 0, 0)))
+	}
+	n := 0
+	for _, x := range v.a.in.actors {
+		n += len(x.at.path)
+	}
+	if !errors.Is(err, ErrProtocol) || n > maxPaths+maxPath {
+		t.Errorf("the table has paths of %d bytes, and the last frame is answered %v", n, err)
+	}
+}
+
+// No memory is set aside for what is only announced.
+func TestHostileLength(t *testing.T) {
+	w := TCP(bytesConn{bytes.NewReader(append(binary.BigEndian.AppendUint32(nil, MaxFrame-lengthSize), make([]byte, 100_000)...))})
+	if _, err := w.ReadFrame(); err == nil {
+		t.Error("a frame of which most is missing was read")
+	}
+	if n := cap(w.(*tcp).frame); n > 400_000 {
+		t.Errorf("%d bytes were set aside for 100,000", n)
 	}
 }

@@ -50,6 +50,7 @@ type inbound struct {
 
 	mu      sync.Mutex // guards what follows, and the order of each actor's messages
 	actors  []target
+	paths   int // bytes of the paths in actors
 	types   []typed
 	lanes   map[actor.Ref]*lane
 	waits   int      // messages in lanes
@@ -82,6 +83,7 @@ type lane struct {
 	in    *inbound
 	ref   actor.Ref
 	queue []parcel
+	taken int // how many of them the mailbox has, while it is being filled
 }
 
 type parcel struct {
@@ -202,7 +204,8 @@ func (in *inbound) inOrder(records []byte) error {
 func (in *inbound) records(b []byte) error {
 	p := parser{rest: b}
 	in.mu.Lock()
-	for len(p.rest) > 0 && !p.bad {
+	defer in.settle() // also if a codec ends the goroutine
+	for len(p.rest) > 0 && !p.bad && in.paths <= maxPaths {
 		r := p.record(len(in.actors), len(in.types))
 		if !p.bad {
 			in.record(&r)
@@ -211,8 +214,7 @@ func (in *inbound) records(b []byte) error {
 	// What waits the peer has no credit back for: it has no more than a window
 	// there, and one message that was larger, or it does not keep to it.
 	c := &in.a.node.config
-	over := in.waits > c.Window || in.waitsOf > uint64(c.WindowBytes)+MaxFrame
-	in.settle()
+	over := in.waits > c.Window || in.waitsOf > uint64(c.WindowBytes)+MaxFrame || in.paths > maxPaths
 	if p.bad || over {
 		return ErrProtocol
 	}
@@ -237,7 +239,8 @@ func (in *inbound) record(r *record) {
 	a, sys := in.a, in.a.node.sys
 	switch r.kind {
 	case recordForget:
-		in.actors, in.types = in.actors[:0], in.types[:0]
+		clear(in.actors)
+		in.actors, in.types, in.paths = in.actors[:0], in.types[:0], 0
 	case recordMessage:
 		in.message(r)
 	case recordReply:
@@ -322,6 +325,7 @@ func (in *inbound) message(r *record) {
 	if r.defines {
 		ref, err := sys.ResolveAddress(in.local(r.at))
 		in.actors = append(in.actors, target{ref: ref, at: r.at, err: err})
+		in.paths += len(r.at.path)
 	}
 	t := in.typ(r)
 	to := &in.actors[r.actor-1]
@@ -355,12 +359,19 @@ func (in *inbound) message(r *record) {
 
 // offer hands a message to a mailbox, and reports false if it would have to wait.
 // mu is held.
-func (in *inbound) offer(to actor.Ref, p parcel) bool {
-	res, err := send(to, p.msg)
-	if err != nil {
-		in.dead(to, place{}, p, err)
-		return true
-	}
+func (in *inbound) offer(to actor.Ref, p parcel) (done bool) {
+	returned := false
+	defer func() {
+		if !returned {
+			// A mailbox may call functions of the user's, and that they panic over what
+			// came from outside is no reason to end the process. If they end the
+			// goroutine this deferred function is the last that is done for the message.
+			in.dead(to, place{}, p, fmt.Errorf("%w: %v", ErrMailbox, recover()))
+			done = true
+		}
+	}()
+	res := to.Offer(p.msg)
+	returned = true
 	switch res {
 	case actor.Sent:
 		in.msgs++
@@ -373,17 +384,6 @@ func (in *inbound) offer(to actor.Ref, p parcel) bool {
 		return false
 	}
 	return true
-}
-
-// send is Ref.Offer. A mailbox may call functions of the user's, and that they
-// panic over what came from outside is no reason to end the process.
-func send(to actor.Ref, msg any) (res actor.SendResult, err error) {
-	defer func() {
-		if v := recover(); v != nil {
-			err = fmt.Errorf("%w: %v", ErrMailbox, v)
-		}
-	}()
-	return to.Offer(msg), nil
 }
 
 // dead makes a dead letter of a message, and tells the Future that waits for its
@@ -432,25 +432,46 @@ func (l *lane) wait() {
 func (l *lane) Drained() {
 	in := l.in
 	in.mu.Lock()
+	returned := false
+	defer func() {
+		if !returned {
+			go l.Drained() // a function of the mailbox's ends this goroutine
+		}
+		in.settle()
+	}()
 	l.empty()
-	in.settle()
+	returned = true
 }
 
 // empty hands over as much as the mailbox takes. in.mu is held.
 func (l *lane) empty() {
 	in := l.in
-	for i := range l.queue {
-		if i%lookEvery == lookEvery-1 && l.ref.Backlog() >= in.a.node.config.Backlog || !in.offer(l.ref, l.queue[i]) {
-			n := copy(l.queue, l.queue[i:])
-			clear(l.queue[n:])
-			l.queue = l.queue[:n]
-			l.wait()
+	for l.taken < len(l.queue) {
+		if l.taken%lookEvery == lookEvery-1 && l.ref.Backlog() >= in.a.node.config.Backlog {
+			l.keep(l.taken)
 			return
 		}
+		p := l.queue[l.taken]
+		// It is taken off before it is offered, which may end the goroutine.
+		l.taken++
 		in.waits--
-		in.waitsOf -= l.queue[i].size
+		in.waitsOf -= p.size
+		if !in.offer(l.ref, p) {
+			in.waits++
+			in.waitsOf += p.size
+			l.keep(l.taken - 1)
+			return
+		}
 	}
 	delete(in.lanes, l.ref)
+}
+
+// keep keeps what the mailbox has not taken, for later. in.mu is held.
+func (l *lane) keep(taken int) {
+	n := copy(l.queue, l.queue[taken:])
+	clear(l.queue[n:])
+	l.queue, l.taken = l.queue[:n], 0
+	l.wait()
 }
 
 // watch begins to watch for the peer. mu is held.

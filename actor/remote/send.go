@@ -14,9 +14,20 @@ type frame struct {
 	buf     []byte // with room for the header
 	number  uint64
 	records int
-	system  int    // of the runtime's
+	system  uncredited
 	items   []item // the messages in it
 	at      time.Time
+}
+
+// uncredited is what took no credit: replies, and what the runtime has to say.
+type uncredited struct{ records, bytes int }
+
+// add adds a record of so many bytes to what is under way and to the frame it is in.
+func (a *association) addSystem(f *frame, size int) {
+	f.system.records++
+	f.system.bytes += size
+	a.system.records++
+	a.system.bytes += size
 }
 
 // item is a message that is a dead letter if the frame is not acknowledged.
@@ -36,16 +47,7 @@ func (a *association) Send(ctx context.Context, to actor.Ref, msg any) error {
 		return err
 	}
 	a.mu.Lock()
-	if e.reply {
-		if a.state == lost {
-			a.mu.Unlock()
-			return actor.ErrUnreachable
-		}
-		if a.system >= maxSystem {
-			a.mu.Unlock()
-			return actor.ErrFull
-		}
-	} else if err := a.reserve(ctx, uint64(len(e.payload)+len(e.address)+overhead)); err != nil {
+	if err := a.reserve(ctx, e); err != nil {
 		a.mu.Unlock()
 		return err
 	}
@@ -60,19 +62,25 @@ func (a *association) Send(ctx context.Context, to actor.Ref, msg any) error {
 	return nil
 }
 
-// reserve takes credit for a message of so many bytes. If there is none it does
-// what the outbox's policy says. mu is held, but not while it waits.
-func (a *association) reserve(ctx context.Context, size uint64) error {
+// reserve takes credit for a message. If there is none it does
+// what the node's policy says. mu is held, but not while it waits.
+//
+// A reply takes none, or two actors that ask each other could wait for ever. What it may
+// wait for is the acknowledgement of others, and the peer's reader waits for nobody. That
+// a Future fails is said by this end's reader too, so that does not wait at all.
+func (a *association) reserve(ctx context.Context, e *encoder) error {
+	size := uint64(len(e.payload) + len(e.address) + overhead)
 	for {
-		if a.state == lost {
+		switch {
+		case a.state == lost:
 			return actor.ErrUnreachable
-		}
-		if a.hasRoom(size) {
+		case e.reply && a.hasSystemRoom(len(e.payload)):
+			return nil
+		case !e.reply && a.hasRoom(size):
 			a.sentMsgs++
 			a.sentBytes += size
 			return nil
-		}
-		if a.node.config.Policy == actor.DropNewest {
+		case e.fails || a.node.config.Policy == actor.DropNewest:
 			return actor.ErrFull
 		}
 		if a.room == nil {
@@ -95,6 +103,11 @@ func (a *association) reserve(ctx context.Context, size uint64) error {
 func (a *association) hasRoom(size uint64) bool {
 	msgs, bytes := a.sentMsgs-a.takenMsgs, a.sentBytes-a.takenBytes
 	return msgs < uint64(a.peer.msgs) && (bytes == 0 || bytes+size <= uint64(a.peer.bytes))
+}
+
+// hasSystemRoom reports whether there is room for a reply of so many bytes. mu is held.
+func (a *association) hasSystemRoom(size int) bool {
+	return a.system.records < maxSystem && a.system.bytes+size <= maxSystemBytes
 }
 
 // frame returns the frame to put n bytes into. mu is held.
@@ -135,9 +148,10 @@ func (a *association) seal() {
 
 // put adds what e has encoded to a frame. mu is held.
 func (a *association) put(e *encoder, to actor.Ref, msg any) {
-	if len(a.actors) == maxActors || len(a.types) == maxTypes {
+	if len(a.actors) == maxActors || len(a.types) == maxTypes || a.paths+len(e.to.Path) > maxPaths {
 		clear(a.actors)
 		clear(a.types)
+		a.paths = 0
 		f := a.frame(1)
 		f.buf = append(f.buf, recordForget)
 	}
@@ -164,8 +178,7 @@ func (a *association) put(e *encoder, to actor.Ref, msg any) {
 	f.buf = b
 	f.items = append(f.items, item{to, msg})
 	if e.reply {
-		f.system++
-		a.system++
+		a.addSystem(f, len(e.payload))
 	}
 }
 
@@ -176,7 +189,9 @@ func (a *association) appendActor(b []byte, r actor.Ref) []byte {
 	}
 	n = uint64(len(a.actors) + 1)
 	a.actors[r] = n
-	return appendPlace(binary.AppendUvarint(b, n), r.Address())
+	at := r.Address()
+	a.paths += len(at.Path)
+	return appendPlace(binary.AppendUvarint(b, n), at)
 }
 
 func (a *association) appendType(b []byte, name string) []byte {
@@ -201,14 +216,13 @@ func (a *association) say(record []byte) {
 	if a.state == lost {
 		return
 	}
-	if a.system >= 2*maxSystem { // replies end at half of that
+	if a.system.records >= 2*maxSystem || a.system.bytes >= 2*maxSystemBytes {
 		a.fail(errSystem)
 		return
 	}
 	f := a.frame(len(record))
 	f.buf = append(f.buf, record...)
-	f.system++
-	a.system++
+	a.addSystem(f, len(record))
 	a.wake()
 }
 

@@ -102,11 +102,13 @@ func (w *tcp) ReadFrame() ([]byte, error) {
 		_, err = w.r.Discard(int(n)) // leaves the bytes until the next read
 		return b, err
 	}
-	if int64(cap(w.frame)) < n {
-		w.frame = make([]byte, n)
+	// Memory is set aside as bytes come, and not for what is announced only.
+	w.frame = w.frame[:0]
+	for have := 0; have < int(n) && err == nil; have = len(w.frame) {
+		more := min(int(n)-have, max(have, w.r.Size()))
+		w.frame = slices.Grow(w.frame, more)[:have+more]
+		_, err = io.ReadFull(w.r, w.frame[have:])
 	}
-	w.frame = w.frame[:n]
-	_, err = io.ReadFull(w.r, w.frame)
 	return w.frame, err
 }
 

@@ -138,12 +138,15 @@ func (a *association) acknowledged(h *header) (room []func(), err error) {
 	if h.received > a.numbered || h.msgs > a.sentMsgs || h.bytes > a.sentBytes {
 		return nil, ErrProtocol // of what was never sent
 	}
-	n := 0
+	n, freed := 0, false
 	for n < len(a.sent) && a.sent[n].number <= h.received {
 		if n >= a.written {
 			return nil, ErrProtocol
 		}
-		a.system -= a.sent[n].system
+		said := a.sent[n].system
+		a.system.records -= said.records
+		a.system.bytes -= said.bytes
+		freed = freed || said.records > 0
 		a.recycle(a.sent[n])
 		n++
 	}
@@ -162,7 +165,7 @@ func (a *association) acknowledged(h *header) (room []func(), err error) {
 		a.again, a.until = 0, max(1, a.until)
 		a.wake()
 	}
-	if h.msgs <= a.takenMsgs && h.bytes <= a.takenBytes {
+	if !freed && h.msgs <= a.takenMsgs && h.bytes <= a.takenBytes {
 		return nil, nil
 	}
 	a.takenMsgs, a.takenBytes = max(a.takenMsgs, h.msgs), max(a.takenBytes, h.bytes)

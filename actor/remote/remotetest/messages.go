@@ -3,6 +3,7 @@ package remotetest
 import (
 	"context"
 	"errors"
+	"runtime"
 	"slices"
 	"strings"
 	"sync"
@@ -169,6 +170,68 @@ var messages = []clause{
 			}
 			w.must(r.Tell(Count(1)))
 			in.want(Count(1))
+		},
+	},
+	{
+		name: "codec-ends-its-goroutine",
+		why:  "a codec that calls runtime.Goexit ends the association, both ends are told, and the message is accounted for",
+		check: func(w *world) {
+			codecs := Codecs()
+			remote.String[Strange](codecs, "test.Strange")
+			c := NewHost(w.T, "c", dispatcher("lockbased"), remote.Config{Codecs: codecs})
+			codecs = Codecs()
+			codecs.Register("test.Strange", Strange(""), exiting{})
+			d := NewHost(w.T, "d", dispatcher("lockbased"), remote.Config{Codecs: codecs})
+			cd, dc := Join(w.T, w.link, c, d)
+			w.must(c.Abroad(w.inbox(d).ref).Tell(Strange("x")))
+			<-cd.Done()
+			<-dc.Done()
+			if msgs := w.letters(c, 1, actor.ErrUnreachable); msgs[0] != Strange("x") {
+				w.Errorf("the dead letter is %v", msgs[0])
+			}
+			Join(w.T, w.link, c, d)
+		},
+	},
+	{
+		name: "mailbox-ends-a-goroutine",
+		why:  "a function of a mailbox's that calls runtime.Goexit over a message that waited for room makes a dead letter of that message, fails the actor in whose turn it did, and what waits behind it is accounted for",
+		check: func(w *world) {
+			p, hold, release := w.held()
+			in := &inbox{w: w}
+			p.New = after(p.New, in.receive)
+			p.Mailbox = actor.MailboxConfig{Policy: actor.Block, Capacity: 1, Priority: func(msg any) int {
+				if msg == Text("end") {
+					runtime.Goexit()
+				}
+				return 0
+			}}
+			r := w.a.Abroad(w.b.Spawn("", p))
+			w.must(r.Tell(Count(0)))
+			<-hold
+			all := []any{Count(0), Count(1), Count(2), Text("end"), Count(3), Count(4)}
+			for _, m := range all[1:] {
+				w.must(r.Tell(m))
+			}
+			w.until("the others to wait", func() bool { return r.Backlog() == 4 })
+			close(release)
+			var letters []any
+			w.until("each message to be delivered or a dead letter", func() bool {
+				for _, l := range w.b.Letters() {
+					if (l.Msg == Text("end")) != errors.Is(l.Reason, remote.ErrMailbox) {
+						w.Errorf("%v is a dead letter for %v", l.Msg, l.Reason)
+					}
+					letters = append(letters, l.Msg)
+				}
+				return len(letters)+len(in.all()) >= len(all)
+			})
+			for _, m := range all {
+				if slices.Contains(letters, m) == slices.Contains(in.all(), m) {
+					w.Errorf("%v is delivered and a dead letter, or neither: %v, %v", m, in.all(), letters)
+				}
+			}
+			if err := w.ab.Err(); err != nil {
+				w.Errorf("the association is lost: %v", err)
+			}
 		},
 	},
 	{

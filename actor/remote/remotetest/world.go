@@ -2,6 +2,7 @@ package remotetest
 
 import (
 	"errors"
+	"runtime"
 	"slices"
 	"sync"
 	"testing"
@@ -227,4 +228,14 @@ func after(first func() actor.Actor, f actor.ReceiveFunc) func() actor.Actor {
 			return f(ctx, msg)
 		})
 	}
+}
+
+// exiting is a codec that ends the goroutine that has it decode.
+type exiting struct{}
+
+func (exiting) Append(dst []byte, _ any) ([]byte, error) { return dst, nil }
+
+func (exiting) Decode([]byte, actor.ReplyTo) (any, error) {
+	runtime.Goexit()
+	return nil, nil
 }
