@@ -67,7 +67,7 @@ type Bus struct {
 	mu      sync.Mutex // guards what follows
 	wires   map[*wire]struct{}
 	closed  bool
-	serving sync.WaitGroup
+	serving sync.WaitGroup // Add with mu held and closed not set, so never while Close waits
 }
 
 // Start connects to the server, and starts it before if there is no URL.
@@ -166,7 +166,7 @@ func (b *Bus) subject(system string) string {
 // Serve has who dials the node's system get an association, until the Bus is closed.
 // system is the name of the node's system.
 func (b *Bus) Serve(n *remote.Node, system string) error {
-	sub, err := b.conn.Subscribe(b.subject(system), func(m *nats.Msg) {
+	_, err := b.conn.Subscribe(b.subject(system), func(m *nats.Msg) {
 		if m.Reply == "" {
 			return
 		}
@@ -174,11 +174,10 @@ func (b *Bus) Serve(n *remote.Node, system string) error {
 		if err != nil {
 			return
 		}
-		if err := m.Respond([]byte(w.in)); err != nil {
+		if m.Respond([]byte(w.in)) != nil || !b.begin() {
 			_ = w.Close()
 			return
 		}
-		b.serving.Add(1)
 		go func() {
 			defer b.serving.Done()
 			ctx, end := context.WithTimeout(context.Background(), time.Minute) // the node's own limit is shorter
@@ -189,8 +188,17 @@ func (b *Bus) Serve(n *remote.Node, system string) error {
 	if err != nil {
 		return err
 	}
-	_ = sub
 	return b.conn.Flush() // from here on the server knows
+}
+
+// begin has Close wait for one more that is served, if it has not begun to wait.
+func (b *Bus) begin() bool {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if !b.closed {
+		b.serving.Add(1)
+	}
+	return !b.closed
 }
 
 // Dial begins an association with the system of that name.
@@ -242,6 +250,7 @@ func (b *Bus) newWire(out string) (*wire, error) {
 		return nil, err
 	}
 	if err = w.sub.SetPendingLimits(mostPendingFrames, mostPendingBytes); err != nil {
+		_ = w.sub.Unsubscribe()
 		return nil, err
 	}
 	w.ctx, w.cancel = context.WithCancel(context.Background())
