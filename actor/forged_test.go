@@ -3,6 +3,7 @@ package actor_test
 import (
 	"errors"
 	"testing"
+	"time"
 
 	"github.com/dynolab/dyno/actor"
 )
@@ -69,6 +70,49 @@ func TestForged(t *testing.T) {
 			})
 		})
 	}
+}
+
+// Nor through a timer, although what a timer says comes ahead of the mailbox, as what
+// the runtime says does.
+func TestForgedByTimer(t *testing.T) {
+	bubbles(t, func(t *testing.T, h *host) {
+		var j journal
+		h.do(func(ctx *actor.Context) {
+			_, err := ctx.Spawn(actor.Props{New: func() actor.Actor { return &forger{j: &j} }})
+			must(t, err)
+		})
+		for range 6 {
+			time.Sleep(2500 * time.Millisecond)
+			h.settle()
+		}
+		j.want(t, actor.Forged{Msg: actor.Terminated{}}, actor.Forged{Msg: actor.ReceiveTimeout{}}, actor.ReceiveTimeout{})
+	})
+}
+
+// forger has timers that say what only the runtime says, and a real timeout.
+type forger struct {
+	j        *journal
+	periodic *actor.Timer
+}
+
+func (f *forger) PreStart(ctx *actor.Context) error {
+	ctx.StartTimer(time.Second, actor.Terminated{})
+	f.periodic = ctx.StartPeriodic(2*time.Second, actor.ReceiveTimeout{})
+	return nil
+}
+
+func (f *forger) Receive(ctx *actor.Context, msg any) error {
+	f.j.add(msg)
+	if (msg == actor.Forged{Msg: actor.ReceiveTimeout{}}) {
+		f.periodic.Stop()
+		ctx.SetReceiveTimeout(10 * time.Second)
+		ctx.Become(func(ctx *actor.Context, msg any) error {
+			ctx.SetReceiveTimeout(0)
+			f.j.add(msg)
+			return nil
+		})
+	}
+	return nil
 }
 
 // fatherOf spawns one child.

@@ -24,7 +24,7 @@ type Timer struct {
 // system's clock, in a turn of its own and ahead of the mailbox, in which it
 // takes no room. While the actor is suspended the message waits.
 func (x *Context) StartTimer(d time.Duration, msg any) *Timer {
-	return x.turn().startTimer(&Timer{msg: msg}, d)
+	return x.turn().startTimer(&Timer{msg: plain(msg)}, d)
 }
 
 // StartPeriodic is StartTimer again and again, the first time after d. An actor
@@ -35,7 +35,7 @@ func (x *Context) StartPeriodic(d time.Duration, msg any) *Timer {
 	if d <= 0 {
 		panic("actor: StartPeriodic with a period that is not positive")
 	}
-	return x.turn().startTimer(&Timer{msg: msg, period: d}, d)
+	return x.turn().startTimer(&Timer{msg: plain(msg), period: d}, d)
 }
 
 // Stop ends the timer: its message does not come any more, not even if the time
