@@ -120,6 +120,7 @@ var wrongOnHost = []struct {
 	limit   time.Duration // of a run, for bugs that make it hang; 0 means the suite's
 }{
 	{"messages kept", "messages-collected cycles-leak-nothing", 0},
+	{"a byte of each message kept", "cycles-leak-nothing", 0},
 	{"mailbox of a stopped actor kept", "stopped-collected", 0},
 	{"system kept for ever", "system-collected soak", 0},
 	{"one worker", "blocked-for-real", 100 * time.Millisecond},
@@ -245,7 +246,7 @@ func wrongActors(t *testing.T, b actorBug, synchronous bool, clauses string) {
 func TestWrongOnHost(t *testing.T) {
 	set, _ := testSettings(t)
 	runs := wrongRunsOnHost(set)
-	set.flood, set.cycles = 10_000, 100_000
+	set.flood, set.cycles = 10_000, 100_000 // and a million suspensions
 	all := map[string]hostClause{}
 	for _, c := range actorHostClauses {
 		all[strings.TrimPrefix(c.Name, "actor/")] = c
@@ -311,7 +312,7 @@ func TestSoakCounts(t *testing.T) {
 func TestRightDispatcher(t *testing.T) {
 	set, runs := testSettings(t)
 	if set.soak == 0 { // the full sizes are the implementations'
-		set.messages, set.flood, set.cycles = 20_000, 100_000, 2_000
+		set.messages, set.flood, set.cycles, set.million = 20_000, 100_000, 2_000, 2_000
 	}
 	for _, synchronous := range []bool{false, true} {
 		for _, parks := range []bool{true, false} {

@@ -53,6 +53,7 @@ type wrongDispatcher struct {
 	done     func()
 	gone     actor.Stats  // of goroutines that have ended
 	kept     []any        // what should have been let go
+	bytes    []byte       // the same
 	taken    int          // actors out of ready
 	waits    *wrongSender // who drives, and only as long as it has to wait; for some bugs only
 	free     []*wrongBox  // of actors that have stopped, for some bugs only
@@ -323,6 +324,9 @@ func (b *wrongBox) push(it wrongItem) {
 	}
 	if bug.is("messages kept") {
 		b.d.kept = append(b.d.kept, it.msg)
+	}
+	if bug.is("a byte of each message kept") {
+		b.d.bytes = append(b.d.bytes, 0)
 	}
 }
 

@@ -39,7 +39,7 @@
 //	actor/waits-are-idle       who waits burns no processor time
 //	actor/flood-of-a-million   a flood is handled to the last; reports what a quiet actor waits
 //	actor/model                random programs for one actor against a sequential model, shrunk (rapid)
-//	actor/cycles-leak-nothing  suspensions, asks, timers, restarts, watches … over and over leave nothing behind
+//	actor/cycles-leak-nothing  a million suspensions, and asks, timers, restarts, watches … over and over leave nothing behind
 //	actor/soak                 everything that messages can meet with, for as many of them as DYNO_SOAK says
 //	task/linearizable          histories of one task, with its beginning and its end, are linearizable (porcupine)
 //	task/deep-joins            waits inside waits, 100,000 deep; reports time and memory a level
@@ -70,6 +70,10 @@
 //	              1,000,000. The second half of the runs is made while other
 //	              processes load every core. The suite's own tests then run
 //	              wrong groups 40 times.
+//
+//	DYNO_NIGHTLY=1
+//	              actor/cycles-leak-nothing has a million of each cycle, or of the
+//	              slow ones 100,000, and not only of suspensions.
 //
 //	DYNO_SCHEDULE=step:index,…
 //	              Explore runs this one schedule, as a failure prints it.

@@ -108,25 +108,29 @@ type settings struct {
 	messages int           // for actor/soak: at least so many are sent
 	soaking  time.Duration // for actor/soak: it fails if that takes longer
 	cycles   int           // for actor/cycles-leak-nothing
+	million  int           // for the same: how often an actor is suspended and resumed
 	flood    int           // for actor/flood-of-a-million
 	duels    int           // for task/cancel-races-the-end-a-million-times
 	futures  int           // for task/futures-collected and task/waiters-forgotten
 	depth    int           // for task/deep-joins
 }
 
-// readSettings reads DYNO_SEED and DYNO_SOAK.
+// readSettings reads DYNO_SEED, DYNO_SOAK and DYNO_NIGHTLY.
 func readSettings(getenv func(string) string, short, race bool) (settings, error) {
-	set := settings{seed: rand.Uint64(), rounds: 10, programs: 200, hists: 500, groups: 50_000, queued: 100_000, queueing: 500 * time.Millisecond, messages: 200_000, soaking: time.Minute, cycles: 20_000, flood: 1_000_000, duels: 100_000, futures: 100_000, depth: 100_000}
+	set := settings{seed: rand.Uint64(), rounds: 10, programs: 200, hists: 500, groups: 50_000, queued: 100_000, queueing: 500 * time.Millisecond, messages: 200_000, soaking: time.Minute, cycles: 20_000, million: 1_000_000, flood: 1_000_000, duels: 100_000, futures: 100_000, depth: 100_000}
 	if race {
 		set.programs, set.hists, set.groups, set.queued = 100, 200, 10_000, 20_000
-		set.messages, set.cycles, set.flood = 40_000, 5_000, 200_000
+		set.messages, set.cycles, set.million, set.flood = 40_000, 5_000, 5_000, 200_000
 		// The race detector ends a process with more than 8,128 goroutines.
 		set.duels, set.futures, set.depth = 10_000, 20_000, 5_000
 	}
 	if short {
 		set.rounds, set.programs, set.hists, set.groups, set.queued = 3, 50, 100, 5_000, 10_000
-		set.messages, set.cycles, set.flood = 20_000, 2_000, 100_000
+		set.messages, set.cycles, set.million, set.flood = 20_000, 2_000, 2_000, 100_000
 		set.duels, set.futures, set.depth = min(set.duels, 20_000), min(set.futures, 20_000), min(set.depth, 20_000)
+	}
+	if getenv("DYNO_NIGHTLY") != "" && !race && !short {
+		set.cycles = set.million
 	}
 	if v := getenv("DYNO_SOAK"); v != "" {
 		n, err := strconv.Atoi(v)
