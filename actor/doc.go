@@ -22,11 +22,7 @@
 //  4. It ends the turn with [Cell.EndTurn]. The core judges – continue, yield,
 //     suspended, stopped – and the implementation schedules accordingly.
 //
-// So the parts that the source documents name are found here: the Invoker that
-// judges is the Cell's turn, with the state that the document on suspension
-// gives the ActorCell; the ReadyQueueCoordinator, which registers and
-// unregisters and knows of no suspension, and the MailboxRegistry that relays a
-// wake-up to it, are the implementation behind Port.
+// Where the parts are that the source document on suspension names: see [Suspension].
 //
 // Every message sent is handled, returned to its sender with a [*SendError], or
 // reported as a dead letter, exactly once. A message that an actor fails on is

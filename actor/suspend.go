@@ -8,12 +8,17 @@ import (
 // Suspension is why an actor handles no user messages for a while, and what
 // ends that. Whatever the condition, Resume ends it too, and so does a restart.
 //
-// The duties are divided as the source document on suspension has it. The
-// invoker, which is the Cell's turn, judges, and answers Suspended at the turn's
-// end. The Cell owns the state and this condition. The Dispatcher, in the roles of
-// ReadyQueueCoordinator and MailboxRegistry, only unregisters the actor, and
-// registers it again when the Cell asks for that with Port.Wake; it knows of no
-// suspension.
+// The duties are divided as the source document on suspension has it:
+//
+//   - MessageInvoker: the Cell's turn, BeginTurn to EndTurn, judges, and answers
+//     [Suspended] at its end.
+//   - ActorCell: the [Cell] owns the state, and with it this reason and condition. The
+//     document has them in the answer as well. Here they are not: an implementation has
+//     no use for them and would have to carry them, so they are published, as
+//     [ActorSuspended], for those who have.
+//   - ReadyQueueCoordinator: the implementation's schedule. It does not register an
+//     actor that is Suspended, and knows nothing else of suspension.
+//   - MailboxRegistry: [Port]. Its Wake relays the Cell's wish to go on to the schedule.
 type Suspension struct {
 	// Reason is for people: it is recorded in events.
 	Reason string
@@ -92,15 +97,6 @@ func (s *System) Resume(r Ref) {
 	if r.cell != nil {
 		resume(r.cell, 0, nil)
 	}
-}
-
-// Suspension returns why and until when the actor is suspended; false if nobody
-// has asked for that. It is for the implementation, in the actor's turn.
-func (c *Cell) Suspension() (Suspension, bool) {
-	if c.more == nil || c.more.pause == nil {
-		return Suspension{}, false
-	}
-	return c.more.pause.Suspension, true
 }
 
 // suspended begins a suspension.
