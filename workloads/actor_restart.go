@@ -28,9 +28,10 @@ const (
 // to one that has stopped, and to a mailbox that makes room by dropping the oldest.
 // All of these are to be found among the dead letters, too.
 //
-// The [Meter] learns the share of failures that were "recovered" from, and of
-// undelivered messages that were found, "undelivered-found". Both are
-// whole if the run has no error.
+// The [Meter] learns the share of failures that were "recovered" from, which is to say
+// that a new value handled the next message, and of undelivered messages that were
+// found, "undelivered-found". What is missing of them is their figure's to say and fails
+// no run; what there is too much of does.
 //
 // With retry=on the supervisor has the message tried again: the new value handles it, and
 // then the next one. With failure=panic the actors panic.
@@ -57,9 +58,9 @@ type restartKind struct {
 func (k restartKind) workload(variant, doc string) Workload {
 	a := k.bare(variant, doc)
 	a.Op = "a failure with the next message, which the new value handles"
-	a.Checked = "a new value for each failure and no other; all messages in order, none missing, none twice, though up to 63 wait meanwhile; each message " +
-		"that an actor failed on among the dead letters once, before the next one is handled. After each Do, the same of messages that an actor left " +
-		"behind which stopped, that a mailbox dropped, and that came when the actor had stopped"
+	a.Checked = "no new value but for a failure; all messages in order, none missing, none twice, though up to 63 wait meanwhile; no message that an actor " +
+		"failed on twice among the dead letters; after each Do, the same of messages that an actor left behind which stopped, that a mailbox dropped, and " +
+		"that came when the actor had stopped. How many failures have a new value, and how many letters are found, are figures"
 	a.Refs = []Ref{
 		{
 			Name:    refBuffered,
@@ -139,7 +140,8 @@ type slot struct {
 
 	made      int64 // values
 	failures  int64
-	recovered int64 // of these, that the next message was handled after
+	failed    int64 // the value that was the last to fail
+	recovered int64 // failures that a newer value handled the next message after
 	found     int64 // faults among the dead letters
 
 	_ [64]byte // the next one is another processor's
@@ -256,7 +258,7 @@ func (l *worker) failOn(b *fault) error {
 	if b.from != p || b.i != p.pair || p.struck || b.tries > 0 && !again {
 		return errors.New("workloads: fault " + strconv.Itoa(b.i) + " came out of turn, or again")
 	}
-	if l.number != p.failures+1 {
+	if l.number > p.failures+1 {
 		return l.errValue()
 	}
 	b.tries++
@@ -266,6 +268,7 @@ func (l *worker) failOn(b *fault) error {
 	}
 	p.struck = !l.retry
 	p.failures++
+	p.failed = l.number
 	if l.panics {
 		panic(errFault)
 	}
@@ -278,13 +281,15 @@ func (l *worker) work(c *request) (*batchDone, error) {
 	if c.from != p || c.i != p.pair || !p.struck {
 		return nil, errors.New("workloads: message " + strconv.Itoa(c.i) + " came out of turn, or again")
 	}
-	if l.number != p.failures+1 {
+	if l.number > p.failures+1 {
 		return nil, l.errValue()
 	}
-	if !l.retry && p.faults[c.i].found != 1 {
-		return nil, errors.New("workloads: the message that an actor failed on was found " + strconv.Itoa(p.faults[c.i].found) + " times among the dead letters")
+	if n := p.faults[c.i].found; n > 1 {
+		return nil, errors.New("workloads: the message that an actor failed on was found " + strconv.Itoa(n) + " times among the dead letters")
 	}
-	p.recovered++
+	if l.number > p.failed {
+		p.recovered++
+	}
 	p.struck = false
 	if p.pair++; p.pair < p.k {
 		return nil, nil
@@ -296,10 +301,10 @@ func (l *worker) work(c *request) (*batchDone, error) {
 	return m, nil
 }
 
-// errValue says that the actor's value is not the one that it should be.
+// errValue says that the actor's value was made for no failure.
 func (l *worker) errValue() error {
 	return errors.New("workloads: after " + strconv.FormatInt(l.at.failures, 10) + " failures an actor has its value number " +
-		strconv.FormatInt(l.number, 10) + ": there is to be a new one for each")
+		strconv.FormatInt(l.number, 10) + ": there is to be one new one for each")
 }
 
 // find books a fault that was not handled.
@@ -317,21 +322,18 @@ func (r *restarts) check(lost, foundLost int64) error {
 		failures += p.failures
 		recovered += p.recovered
 		found += p.found
-		if p.made != p.failures+1 {
+		if p.made > p.failures+1 {
 			return errors.New("workloads: " + strconv.FormatInt(p.made, 10) + " values were made for " + strconv.FormatInt(p.failures, 10) + " failures and the beginning")
 		}
 	}
 	if err := countCheck(asked, failures); err != nil {
 		return err
 	}
-	if err := countCheck(failures, recovered); err != nil {
-		return err
-	}
 	if !r.retry {
 		lost += failures
 	}
 	found += foundLost
-	if lost != found {
+	if found > lost {
 		return errors.New("workloads: of " + strconv.FormatInt(lost, 10) + " undelivered messages " + strconv.FormatInt(found, 10) + " were found among the dead letters")
 	}
 	if r.meter != nil {
@@ -565,7 +567,7 @@ func (e *abandoned) settle(r *restartRun) error {
 	}
 	r.refused++
 	for i := range e.messages {
-		if e.messages[i].found != 1 {
+		if e.messages[i].found > 1 {
 			return errors.New("workloads: undelivered message " + strconv.Itoa(i) + " was found " + strconv.Itoa(e.messages[i].found) + " times among the dead letters")
 		}
 		r.lost++

@@ -32,6 +32,7 @@ var wrongDispatchers = []struct {
 	{"actor not woken again", "tell-wakes"},
 	{"what comes in a turn overlooked", "tell-self mailbox-unbounded"},
 	{"late message overlooked", "tell-wakes"},
+	{"idle actor not woken until twelve numbers wait", "steady-rate"},
 	{"late system message overlooked", "stop-idle stop-idle-soon"},
 	{"idle actor not woken by system messages", "stop-idle"},
 	{"system message of an actor wakes nobody", "stop-idle poststop-after-children"},

@@ -400,6 +400,9 @@ func (b *wrongBox) Send(msg any, _ actor.Worker) actor.SendResult {
 		return actor.Full
 	}
 	b.push(it)
+	if _, number := msg.(int); number && len(b.items) < 12 && bug.is("idle actor not woken until twelve numbers wait") {
+		return actor.Sent
+	}
 	b.wake(wrongAsleep)
 	return actor.Sent
 }

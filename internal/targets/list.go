@@ -37,13 +37,13 @@ func required() []Target {
 		},
 		{
 			ID: "SC-001/host", Says: "a new actor handles its first message within 5 ms",
-			Workload: "spawn/rate=1000", Metric: "p99-ns", Limit: 5 * millisecond, Where: Host,
-			Note: "p99 from the moment it is due: the slowest, max-ns, is the slower the longer one measures",
+			Workload: "spawn/rate=1000", Metric: "max-ns", Limit: 5 * millisecond, Statistic: Worst, Where: Host,
+			Note: "the slowest of all, from the moment it is due: the longer one measures, the slower it is",
 		},
 		{
 			ID: "SC-001/board", Says: "a new actor handles its first message within 20 ms",
-			Workload: "spawn/rate=1000", Metric: "p99-ns", Limit: 20 * millisecond, Where: Board,
-			Note: "p99, as on the host",
+			Workload: "spawn/rate=1000", Metric: "max-ns", Limit: 20 * millisecond, Statistic: Worst, Where: Board,
+			Note: "the slowest, as on the host",
 		},
 		{
 			ID: "SC-002", Says: "1,000 messages a second: no more than 10 wait",
