@@ -49,6 +49,7 @@ func newRootCmd() *cobra.Command {
 		newConformCmd(),
 		newTargetsCmd(),
 		newCalibrateCmd(),
+		newHistoryCmd(),
 		newWhyCmd(),
 		newOverlayCmd(),
 		newManCmd(root),

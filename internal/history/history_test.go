@@ -208,7 +208,7 @@ func TestOtherMachineOfTheName(t *testing.T) {
 		t.Errorf("notes: %v", h.Notes)
 	}
 	runs[2].anchor = 0
-	if h := read(t, folder(t, runs...), Options{}); len(h.Notes) != 1 || !strings.Contains(h.Notes[0], "1 of 7 runs do not say how fast the machine was") {
+	if h := read(t, folder(t, runs...), Options{}); len(h.Notes) != 1 || !strings.Contains(h.Notes[0], "1 of 7 runs have no anchor") {
 		t.Errorf("notes: %v", h.Notes)
 	}
 }
@@ -311,7 +311,7 @@ func TestOrderOfCommits(t *testing.T) {
 		order[fmt.Sprintf("c%d", i)] = i
 	}
 	dir := folder(t, runs...)
-	s := read(t, dir, Options{Order: func() map[string]int { return order }}).Steps()
+	s := read(t, dir, Options{Order: order}).Steps()
 	if len(s) != 1 || s[0].Step.At != 12 {
 		t.Errorf("steps are %+v", s)
 	}
@@ -319,7 +319,7 @@ func TestOrderOfCommits(t *testing.T) {
 		t.Errorf("in the order of time the step is as plain: %+v", inTime[0].Step)
 	}
 	delete(order, "c5")
-	h := read(t, dir, Options{Order: func() map[string]int { return order }})
+	h := read(t, dir, Options{Order: order})
 	if got := h.Runs[h.Series[0].Points[2].Run].Commit; got != "c20" {
 		t.Errorf("of a commit that is not known the series is not in the order of time: its third point is %s", got)
 	}

@@ -70,18 +70,20 @@ type Options struct {
 	// together. 0 means compare.DefaultAlpha.
 	Alpha float64
 
-	// Machine is the name of the one machine that is wanted, Filter a part of the names
-	// of the benchmarks; "" is all.
-	Machine, Filter string
+	// Machine is the name of the one machine that is wanted, Bench a pattern of go test
+	// -bench for the benchmarks; "" is all.
+	Machine, Bench string
 
-	// Order returns the place of each commit in the history of the repository, of those
-	// that it knows. nil, or where a commit of a series is not among them: points are in
-	// the order of time.
-	Order func() map[string]int
+	// Order has the place of each commit in the history of the repository. Where a commit of
+	// a series is not among them, or Order is nil, points are in the order of time.
+	Order map[string]int
 }
 
 // Read reads the results files at paths and below them, and looks for steps.
 func Read(paths []string, o Options) (*History, error) {
+	if err := record.CheckPattern(o.Bench); err != nil {
+		return nil, err
+	}
 	files, err := find(paths)
 	if err != nil {
 		return nil, err
@@ -127,7 +129,7 @@ func (h *History) gather(o Options) error {
 			continue
 		}
 		for _, m := range r.measured(c) {
-			if o.Filter != "" && !strings.Contains(m.name, o.Filter) {
+			if o.Bench != "" && !record.Matches(o.Bench, record.ResultMark+m.name) {
 				continue
 			}
 			key := seriesKey{r.Machine, m.pkg, m.name, m.reference}
@@ -141,14 +143,10 @@ func (h *History) gather(o Options) error {
 			s.Points = append(s.Points, m.point)
 		}
 	}
-	var order map[string]int
-	if o.Order != nil {
-		order = o.Order()
-	}
 	slices.SortStableFunc(keys, func(a, b seriesKey) int { return strings.Compare(a.machine, b.machine) })
 	for _, key := range keys {
 		s := of[key]
-		h.arrange(s, order)
+		h.arrange(s, o.Order)
 		h.cut(s)
 		h.Series = append(h.Series, *s)
 	}

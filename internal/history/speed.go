@@ -70,7 +70,7 @@ func (h *History) judgeSpeed() {
 			}
 		}
 		if unknown > 0 {
-			h.Notes = append(h.Notes, fmt.Sprintf("%s: %d of %d runs do not say how fast the machine was (no anchor), so that it was the same one rests on what it is called",
+			h.Notes = append(h.Notes, fmt.Sprintf("%s: %d of %d runs have no anchor: whether the machine was as fast as ever is not known of them",
 				machine, unknown, unknown+len(known)))
 		}
 		if len(known) < leastAnchors {

@@ -82,8 +82,7 @@ func (h *History) suspect() {
 // consider adds a span, if its points could show anything at all. That depends on their
 // number alone, so those that could not are no members of the family.
 func (h *History) consider(spans []*span, sp *span) []*span {
-	n := len(sp.members)
-	if n < stats.LeastSequence || math.IsInf(stats.DetectableStep(n/2, n-n/2, 1, h.Alpha), 1) {
+	if len(sp.members) < LeastPoints(h.Alpha) {
 		return spans
 	}
 	return append(spans, sp)
@@ -173,6 +172,34 @@ func (h *History) detectable(machine string, level float64) {
 	}
 }
 
+// Power is how small the steps are that would have been suspected, in the middle of a piece
+// and nine times of ten, as logarithms of ratios. Of Pieces those that are Short have too few
+// points for any step.
+type Power struct {
+	Pieces, Short       int
+	Least, Median, Most float64
+}
+
+// Power sums up what could have been seen.
+func (h *History) Power() (p Power) {
+	var seen []float64
+	for i := range h.Series {
+		for _, piece := range h.Series[i].Pieces {
+			p.Pieces++
+			if math.IsInf(piece.Detectable, 1) || math.IsNaN(piece.Detectable) {
+				p.Short++
+			} else {
+				seen = append(seen, piece.Detectable)
+			}
+		}
+	}
+	if len(seen) > 0 {
+		slices.Sort(seen)
+		p.Least, p.Median, p.Most = seen[0], stats.Median(seen), seen[len(seen)-1]
+	}
+	return p
+}
+
 // A Suspicion is a step, and where it is.
 type Suspicion struct {
 	Series *Series
@@ -181,7 +208,7 @@ type Suspicion struct {
 }
 
 // Steps returns all steps, those that need attention first: proven ones, then suspected
-// ones, and among them the largest first.
+// ones, and among them what became slower most first.
 func (h *History) Steps() (all []Suspicion) {
 	for i := range h.Series {
 		s := &h.Series[i]
@@ -194,7 +221,17 @@ func (h *History) Steps() (all []Suspicion) {
 	}
 	rank := []State{Proven, Suspected, Undecided, Refuted}
 	slices.SortStableFunc(all, func(a, b Suspicion) int {
-		return cmp.Or(slices.Index(rank, a.Step.State)-slices.Index(rank, b.Step.State), -cmp.Compare(math.Abs(a.Step.Log), math.Abs(b.Step.Log)))
+		return cmp.Or(slices.Index(rank, a.Step.State)-slices.Index(rank, b.Step.State), cmp.Compare(b.Step.Log, a.Step.Log))
 	})
 	return all
+}
+
+// LeastPoints is how many points a piece has to have for a step to be suspected at all, were
+// it the only one.
+func LeastPoints(alpha float64) int {
+	n := stats.LeastSequence
+	for math.IsInf(stats.DetectableStep(n/2, n-n/2, 1, alpha), 1) {
+		n++
+	}
+	return n
 }

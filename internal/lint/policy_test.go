@@ -358,7 +358,7 @@ var importPolicy = Policy{
 		{
 			Packages: "internal/report/...",
 			Why:      "a report is derived from what the engine read from files and judged by targets, which are data, never from the code that was measured",
-			Ours:     []string{"internal/calibrate", "internal/compare", "internal/conform", "internal/record", "internal/why", "internal/report/...", "internal/targets"},
+			Ours:     []string{"internal/calibrate", "internal/compare", "internal/conform", "internal/history", "internal/record", "internal/why", "internal/report/...", "internal/targets"},
 			TestOurs: []string{"internal/quotetest", "internal/targets/targetstest", "internal/truth/..."},
 			Others: []string{
 				"github.com/google/pprof/...",

@@ -112,6 +112,7 @@ type (
 		Notes  []int  // indexes of the notes to which Text refers, as [1]
 		Link   string // where it leads
 		bar    *bar
+		spark  markup // a small chart in place of Text
 	}
 )
 

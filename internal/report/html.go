@@ -162,7 +162,10 @@ const hidden template.HTML = `aria-hidden="true" focusable="false"`
 
 // barPicture is the bar of a cell; "" if it has none.
 func barPicture(c Cell) template.HTML {
-	if c.bar == nil {
+	switch {
+	case c.spark != nil:
+		return template.HTML(fmt.Sprintf(`<svg%s height="%d" %s>%s</svg>`, class("spark", c.Tone), sparkHeight, hidden, c.spark))
+	case c.bar == nil:
 		return ""
 	}
 	return template.HTML(fmt.Sprintf(`<svg%s %s>%s</svg>`, class("bar", c.bar.class), hidden, c.bar.body()))

@@ -33,6 +33,8 @@ type AB struct {
 	NoCache   bool // build all anew
 	Trimpath  bool // build so that equal sources give equal binaries
 	Identical bool // measure packages whose test binaries are identical, too
+
+	Settings []record.Setting // more of what the results say, such as what they are for
 }
 
 // DefaultAB returns what is compared, and how, if nothing is said of it.
@@ -93,6 +95,7 @@ func (r *Runner) AB(ctx context.Context, c *AB, then func(ctx context.Context, r
 		run.Binaries, j.absent = v.all(), v.absent
 		j.subject = testbin.NewBinaries(r.processes, plan, run.Binaries)
 		j.here = v.circumstances(ctx, c.Machine, cmp.Or(c.Out, c.Resume))
+		j.here.Fixed = append(c.Settings, j.here.Fixed...)
 		if j.path == "" && from == nil {
 			j.path = resultsPath(ctx, c.Dir, j.here.Machine, "", abName(j.here), time.Now())
 		}
