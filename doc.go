@@ -11,7 +11,7 @@
 //     deterministic thread. Implementations share the contract, never
 //     mechanism: two that share a queue would be one measurement.
 //  3. An [Impl] bundles an implementation's factories with what it [Promises].
-//     Whoever tests or measures asks the promises, never the name.
+//     Tests and measurements ask for the promises, never for the name.
 //  4. Package conformance holds the contract's clauses as functions of an
 //     Impl; conformtest runs them under testing and testing/synctest.
 //  5. Package workloads holds programs over the contracts, each with a checked

@@ -12,7 +12,7 @@ import (
 // its factories, and what it promises beyond the contract.
 //
 // An Impl is a plain value. A package that implements the contracts exports
-// one as a variable, and whoever wants to run it puts that variable in a list;
+// one as a variable, and its users put that variable in a list;
 // nothing registers itself.
 type Impl struct {
 	// Name is the implementation's name in benchmark names and tables: lower
@@ -76,8 +76,8 @@ type Promises struct {
 	// stops every other task.
 	Overlap bool
 
-	// Eager: an accepted task runs although nobody is in Next or Wait, and an
-	// actor with messages although nobody is in RunUntilIdle. A dispatcher
+	// Eager: an accepted task runs although no goroutine is in Next or Wait, and an
+	// actor with messages although no goroutine is in RunUntilIdle. A dispatcher
 	// without it is an [actor.Synchronous] one, and an executor without it runs
 	// tasks in Flush, Wait and Value only.
 	Eager bool

@@ -39,7 +39,7 @@ var askClauses = []Clause{
 	},
 	{
 		Name: "actor/reply-to", Rule: "FR-030", Core: true,
-		Why: "where a reply goes is a plain value in the message: an actor's, a future's, or nobody's, to be compared, copied and passed on; an actor is told the reply like any message",
+		Why: "where a reply goes is a plain value in the message: an actor's, a future's, or zero, to be compared, copied and passed on; an actor is told the reply like any message",
 		Check: actors(func(w *world) {
 			d := &eventLog{}
 			r := w.spawn(actor.Props{New: hearing(d)})
@@ -50,7 +50,7 @@ var askClauses = []Clause{
 			w.in(other, func(ctx *actor.Context) { w.e.same("what Reply returned", ctx.Reply(re, 2), nil) })
 			w.e.same("what Fail returned", re.Fail(errA), nil) // told as a message
 			w.wantLog(d, "1", "2", text(errA))
-			w.e.require(actor.ReplyTo{}.IsZero(), "the zero ReplyTo is not nobody's")
+			w.e.require(actor.ReplyTo{}.IsZero(), "the zero ReplyTo is not zero")
 			w.returned(actor.ReplyTo{}.Tell(3), actor.Ref{}, 3, actor.ErrNobody)
 			w.in(other, func(ctx *actor.Context) {
 				w.returned(ctx.Reply(actor.ReplyTo{}, 4), actor.Ref{}, 4, actor.ErrNobody)
@@ -66,7 +66,7 @@ var askClauses = []Clause{
 	},
 	{
 		Name: "actor/ask-refused", Rule: "V6", Core: true,
-		Why: "a question that is not accepted is answered at once, by the error of sending: nobody waits for a reply that cannot come",
+		Why: "a question that is not accepted is answered at once, by the error of sending: no caller waits for a reply that cannot come",
 		Check: actors(func(w *world) {
 			gone, full := w.spawnScripted(), w.spawn(actor.Props{New: hearing(&eventLog{}), Mailbox: actor.MailboxConfig{Policy: actor.DropNewest, Capacity: 1}})
 			w.stop(gone)
@@ -105,7 +105,7 @@ var askClauses = []Clause{
 	},
 	{
 		Name: "actor/ask-left", Rule: "V6", Core: true,
-		Why: "a question that its actor leaves behind is a dead letter which says who waits: the future itself goes on until its deadline, and whoever finds the letter may answer",
+		Why: "a question that its actor leaves behind is a dead letter which says who waits: the future itself goes on until its deadline, and a reader of the letter may answer",
 		Check: clocked(func(w *world, clock *actor.ManualClock) {
 			r := w.spawn(actor.Props{New: hearing(&eventLog{})})
 			w.suspend(r, actor.Suspension{})
@@ -218,7 +218,7 @@ var askClauses = []Clause{
 	},
 	{
 		Name: "actor/ask-drives", Rule: "FR-034", Core: true,
-		Why: "where actors run only when somebody has them run, Wait does: a board asks and has the answer, without a goroutine",
+		Why: "where actors run only on demand, Wait runs them: a board asks and has the answer, without a goroutine",
 		Check: actors(func(w *world) {
 			server := w.spawn(plain(func(ctx *actor.Context, msg any) error {
 				q := msg.(petition)
@@ -276,7 +276,7 @@ func (w *world) failedWith(f actor.Future, want error) {
 // late demands that err refuses a reply that came too late, and gives it back.
 func (w *world) late(err error, msg any) { w.returned(err, actor.Ref{}, msg, actor.ErrLate) }
 
-// askRace asks, and has two replies, the deadline and somebody who discards race
+// askRace asks, and has two replies, the deadline and a discard race
 // for each future.
 func askRace(e *Env, rng *rand.Rand) {
 	const askers, each = 3, 60
@@ -287,7 +287,7 @@ func askRace(e *Env, rng *rand.Rand) {
 	settle := func(p *parcel, err error) {
 		var s *actor.SendError
 		switch {
-		case err == nil: // whoever has the future has it, or a letter
+		case err == nil: // the future has it, or it is a letter
 		case !errors.As(err, &s) || s.Msg != p || s.Reason != actor.ErrLate:
 			p.wrong.Store(true)
 		default: // refused, and a letter

@@ -286,7 +286,7 @@ var blockClauses = []Clause{
 			w.until("both to give up", func() bool { return waiting.Load() == 0 })
 			// The first to give up makes room for the other one.
 			w.until("all messages to be handled", func() bool { return len(d.read()) == 4-int(back.Load()) })
-			w.e.require(back.Load() > 0, "nobody gave up, and yet nobody waits")
+			w.e.require(back.Load() > 0, "no sender gave up, and yet none waits")
 		}),
 	},
 	{

@@ -36,7 +36,7 @@ var eventClauses = []Clause{
 	},
 	{
 		Name: "actor/events-unsubscribe", Rule: "FR-032", Core: true,
-		Why: "after Unsubscribe nothing more comes, what had come can still be fetched, and whoever waits is told; the others go on",
+		Why: "after Unsubscribe nothing more comes, what had come can still be fetched, and waiting callers return; the others go on",
 		Check: actors(func(w *world) {
 			e := w.s.Events()
 			sub, other := actor.Subscribe[int](e, 8), actor.Subscribe[int](e, 8)
@@ -59,7 +59,7 @@ var eventClauses = []Clause{
 	},
 	{
 		Name: "actor/events-over", Rule: "FR-032", Core: true,
-		Why: "when the system is over every subscription has ended, once the last event is fetched, so that nobody waits for ever; a later one has ended from the start",
+		Why: "when the system is over every subscription has ended, once the last event is fetched, so that no caller waits for ever; a later one has ended from the start",
 		Check: actors(func(w *world) {
 			r := w.spawnScripted()
 			sub := actor.Subscribe[actor.ActorStopped](w.s.Events(), 16)
@@ -76,7 +76,7 @@ var eventClauses = []Clause{
 					stopped = stopped || ev.Actor == r
 				}
 			})
-			waits.blocks("nobody has stopped")
+			waits.blocks("nothing has stopped")
 			w.shutdown()
 			w.e.same("what Next returned", waits.get(), actor.ErrUnsubscribed)
 			late := actor.Subscribe[any](w.s.Events(), 1)
@@ -109,7 +109,7 @@ var eventClauses = []Clause{
 	},
 	{
 		Name: "actor/events-slow", Rule: "FR-032", Core: true,
-		Why: "a subscriber that does not fetch loses the oldest of its own events, and they are counted; nobody else loses any, and who publishes does not wait",
+		Why: "a subscriber that does not fetch loses the oldest of its own events, and they are counted; no other subscriber loses any, and publishing does not wait",
 		Check: actors(func(w *world) {
 			e := w.s.Events()
 			slow, quick := actor.Subscribe[int](e, 3), actor.Subscribe[int](e, 64)
@@ -125,7 +125,7 @@ var eventClauses = []Clause{
 			events(w, slow, n-3, n-2, n-1)
 			for i := range n {
 				ev, ok := quick.TryNext()
-				w.e.require(ok && ev == i, "event ", i, " did not come to the subscriber that has room")
+				w.e.require(ok && ev == i, "event ", i, " did not reach the subscriber that has room")
 			}
 			e.Publish(n)
 			events(w, slow, n)
@@ -158,7 +158,7 @@ var eventClauses = []Clause{
 	},
 	{
 		Name: "actor/events-actor", Rule: "FR-032", Core: true,
-		Why: "an actor that has subscribed is sent the events as messages, as many as it lets wait; those beyond are lost and counted, nobody waits for it, and it ends when it stops",
+		Why: "an actor that has subscribed is sent the events as messages, as many as it lets wait; those beyond are lost and counted, publishers do not wait for it, and it ends when it stops",
 		Check: actors(func(w *world) {
 			for _, m := range []actor.MailboxConfig{{}, {Policy: actor.Block, Capacity: 3}, {Policy: actor.DropNewest, Capacity: 3}} {
 				d := &eventLog{}
@@ -284,7 +284,7 @@ var eventClauses = []Clause{
 		Why: "what an actor logs is an event with its level, its actor and the time, for whichever logger has subscribed; without one it costs nothing and goes nowhere",
 		Check: clocked(func(w *world, _ *actor.ManualClock) {
 			r := w.spawnScripted()
-			w.in(r, func(ctx *actor.Context) { ctx.Log(actor.LevelError, "nobody listens") })
+			w.in(r, func(ctx *actor.Context) { ctx.Log(actor.LevelError, "without a listener") })
 			sub := actor.Subscribe[actor.LogEvent](w.s.Events(), 16)
 			w.in(r, func(ctx *actor.Context) {
 				ctx.Log(actor.LevelWarn, "hot")
@@ -408,7 +408,7 @@ var eventClauses = []Clause{
 	},
 	{
 		Name: "actor/events-race", Rule: "FR-032", Core: true, Kind: Stochastic,
-		Why: "whoever publishes at the same time, a subscriber gets each publisher's events in order, and what it has fetched and what is counted as lost is what has come",
+		Why: "however many publish at the same time, a subscriber gets each publisher's events in order, and what it has fetched and what is counted as lost is what has come",
 		Check: check(func(e *Env) {
 			rng := e.random()
 			for range e.rounds() {

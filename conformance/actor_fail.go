@@ -50,7 +50,7 @@ var failureClauses = []Clause{
 	},
 	{
 		Name: "actor/failure-spares-others", Rule: "FR-018",
-		Why: "a failure is one actor's: its parent, its siblings and everybody else go on, also on the worker on which it happened",
+		Why: "a failure is one actor's: its parent, its siblings and all others go on, also on the worker on which it happened",
 		Check: actors(func(w *world) {
 			for _, how := range failureKinds(w.e) {
 				d := &eventLog{}
@@ -352,7 +352,7 @@ func actorStorm(e *Env, rng *rand.Rand) {
 	}
 	ways := failureKinds(e)
 	gone := ended(errStop)
-	var known [64]atomic.Pointer[actor.Ref] // whom everybody knows
+	var known [64]atomic.Pointer[actor.Ref] // which all know
 	var stops, starts atomic.Int32
 	var props func(rng *rand.Rand) actor.Props
 	props = func(rng *rand.Rand) actor.Props {
@@ -480,7 +480,7 @@ var synchronousClauses = []Clause{
 				w.tells(ctx, r, 3)
 			})
 			w.e.Settle()
-			w.e.require(len(d.read()) == 0, "an actor ran although nobody has called RunUntilIdle")
+			w.e.require(len(d.read()) == 0, "an actor ran although RunUntilIdle was not called")
 			start(w.e, "RunUntilIdle", func() error {
 				w.s.RunUntilIdle()
 				return nil
@@ -488,14 +488,14 @@ var synchronousClauses = []Clause{
 			got := d.read()
 			w.e.require(slices.Equal(got, numbers(1, 3)), "after RunUntilIdle the log says “", quote(got), "”, want “1 2 3”")
 			w.s.Stop(r)
-			w.e.require(w.alive(r), "an actor stopped although nobody has called RunUntilIdle")
+			w.e.require(w.alive(r), "an actor stopped although RunUntilIdle was not called")
 			w.s.RunUntilIdle()
 			w.e.require(!w.alive(r), "an actor that was told to stop is there after RunUntilIdle")
 		}),
 	},
 	{
 		Name: "actor/run-asked-meanwhile", Rule: "FR-034", Lacks: eager,
-		Why: "a RunUntilIdle that finds somebody running actors returns at once, and whoever runs them goes on until all are idle, also if that is a sender that only waited for room",
+		Why: "a RunUntilIdle that finds another goroutine running actors returns at once, and that one goes on until all are idle, also if that is a sender that only waited for room",
 		Check: actors(func(w *world) {
 			d := &eventLog{}
 			r, other := w.spawn(d.blocking(1, nil)), w.spawn(actor.Props{New: hearing(d)})

@@ -12,7 +12,7 @@ import (
 var letterClauses = []Clause{
 	{
 		Name: "actor/letter-returned", Rule: "SC-004", Core: true,
-		Why: "a message that is given back is recorded as well, with its receiver, the reason and who waits for a reply: whoever looks for what went wrong need not ask the sender",
+		Why: "a message that is given back is recorded as well, with its receiver, the reason and who waits for a reply: to find what went wrong the sender need not be asked",
 		Check: clocked(func(w *world, _ *actor.ManualClock) {
 			p := w.post()
 			gone := w.spawnScripted()
@@ -48,7 +48,7 @@ var letterClauses = []Clause{
 	},
 	{
 		Name: "actor/tell-pid", Rule: "FR-003", Core: true,
-		Why: "a message can be sent to a PID: it arrives while the actor is there, and comes back, as one for nobody known, when it is not",
+		Why: "a message can be sent to a PID: it arrives while the actor is there, and comes back, as one for an unknown actor, when it is not",
 		Check: actors(func(w *world) {
 			d := &eventLog{}
 			r := w.spawn(actor.Props{New: hearing(d)})

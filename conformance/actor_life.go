@@ -22,7 +22,7 @@ var hookClauses = []Clause{
 				var r actor.Ref
 				w.in(w.guardian(), func(ctx *actor.Context) {
 					r = w.born(ctx.Spawn(actor.Props{New: making(&staged{
-						// Told from inside, so that both wait whoever is faster.
+						// Told from inside, so that both wait, whichever is faster.
 						start: func(ctx *actor.Context) error {
 							w.tells(ctx, ctx.Self(), 1, 2)
 							d.note("starts")
@@ -252,7 +252,7 @@ var stopClauses = []Clause{
 	},
 	{
 		Name: "actor/stop-refuses", Rule: "FR-009",
-		Why: "whoever sends to an actor that has stopped gets the message back, from outside and from a turn, with and without a context",
+		Why: "a sender to an actor that has stopped gets the message back, from outside and from a turn, with and without a context",
 		Check: actors(func(w *world) {
 			for _, m := range mailboxes {
 				r := w.spawn(actor.Props{New: w.scripted, Mailbox: m})
@@ -321,7 +321,7 @@ var stopClauses = []Clause{
 	},
 	{
 		Name: "actor/stop-family", Rule: "V7",
-		Why: "stopping an actor stops all below it, children before parents, and nobody else",
+		Why: "stopping an actor stops all below it, children before parents, and no others",
 		Check: actors(func(w *world) {
 			t := w.family(w.e.random(), 60)
 			top := t.refs[1]
@@ -573,7 +573,7 @@ func shutdownRace(e *Env, rng *rand.Rand) {
 			return nil
 		}))}))
 	}
-	// Everybody sends while the system goes down: it needs some turns for that,
+	// All send while the system goes down: it needs some turns for that,
 	// which come when senders yield.
 	after := rng.IntN(each / 2)
 	var down atomic.Bool

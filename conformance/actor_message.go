@@ -44,7 +44,7 @@ var messageClauses = []Clause{
 	},
 	{
 		Name: "actor/tell-identity", Rule: "FR-011",
-		Why: "what arrives is the very value that was sent, nil included: messages are untyped and nobody copies or wraps them",
+		Why: "what arrives is the very value that was sent, nil included: messages are untyped, and neither copied nor wrapped",
 		Check: actors(func(w *world) {
 			p := &parcel{}
 			sent := []any{nil, 0, "x", p, w, 1.5, struct{}{}, [2]int{1, 2}, errA, w.guardian(), order{}.do == nil}
@@ -64,7 +64,7 @@ var messageClauses = []Clause{
 	},
 	{
 		Name: "actor/tell-forged", Rule: "FR-033",
-		Why: "user code cannot make a system message: whatever value it sends is a user message like any other, in its place in the order, and nobody stops or fails of it; what the runtime tells actors by a message arrives as actor.Forged if it was sent",
+		Why: "user code cannot make a system message: whatever value it sends is a user message like any other, in its place in the order, and no actor stops or fails of it; what the runtime tells actors by a message arrives as actor.Forged if it was sent",
 		Check: actors(func(w *world) {
 			forged := []any{
 				actor.StateStopping, actor.StateStopped, actor.Stopped, actor.Suspended, actor.Closed,
@@ -212,7 +212,7 @@ var messageClauses = []Clause{
 	},
 	{
 		Name: "actor/tell-chain", Rule: "V3",
-		Why: "a message handed on from actor to actor arrives, round after round: no hop is lost, and nobody has to be woken from outside",
+		Why: "a message handed on from actor to actor arrives, round after round: no hop is lost, and no actor has to be woken from outside",
 		Check: actors(func(w *world) {
 			const n, laps = 50, 20
 			var count [n]int
@@ -239,7 +239,7 @@ var messageClauses = []Clause{
 	},
 	{
 		Name: "actor/tell-many-to-one", Rule: "V3", Kind: Stochastic,
-		Why: "whoever sends at the same time, each sender's messages arrive once and in the order of sending, and the receiver's state needs no lock",
+		Why: "with any number of senders, each one's messages arrive once and in the order of sending, and the receiver's state needs no lock",
 		Check: check(func(e *Env) {
 			rng := e.random()
 			for range e.rounds() {
@@ -259,7 +259,7 @@ var messageClauses = []Clause{
 	},
 	{
 		Name: "actor/one-at-a-time", Rule: "V1", Needs: overlapEager,
-		Why: "an actor handles one message at a time, whoever sends, stops or wakes it meanwhile: its state is its own",
+		Why: "an actor handles one message at a time, whatever is sent to it, stops or wakes it meanwhile: its state is its own",
 		Check: actors(func(w *world) {
 			r, g := w.hold(actor.Props{New: w.scripted})
 			inside := w.e.gate()
@@ -435,7 +435,7 @@ func manyToOne(e *Env, rng *rand.Rand) {
 }
 
 // exchange lets actors send to each other: each message is handed on some
-// times to somebody at random.
+// times to a random one.
 func exchange(e *Env, rng *rand.Rand) {
 	const peers, each, hops = 12, 6, 40
 	w := e.world(actor.Config{})

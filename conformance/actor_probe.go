@@ -192,7 +192,7 @@ func (w *world) scripted() actor.Actor {
 	return actor.ReceiveFunc(func(ctx *actor.Context, msg any) error {
 		o, ok := msg.(*order)
 		if !ok {
-			w.e.fail(ctx.Self().Path(), " was given ", msg, ", which nobody sent it")
+			w.e.fail(ctx.Self().Path(), " was given ", msg, ", which was not sent to it")
 		}
 		return o.do(ctx)
 	})
@@ -490,17 +490,17 @@ func (w *world) hold(p actor.Props) (r actor.Ref, g *gate) {
 	return r, g
 }
 
-// reached waits until n have come to g since it was called last.
+// reached waits until n have reached g since it was called last.
 func (w *world) reached(g *gate, n int) {
 	for i := range n {
-		w.until("actors to come to a gate", func() bool {
+		w.until("actors to reach a gate", func() bool {
 			select {
 			case <-g.arrived:
 				return true
 			default:
 				return false
 			}
-		}, func() string { return text("only ", i, " of ", n, " actors have come to the gate") })
+		}, func() string { return text("only ", i, " of ", n, " actors have reached the gate") })
 	}
 }
 
@@ -534,7 +534,7 @@ func (w *world) undelivered(to actor.Ref, reason error, msgs ...any) {
 	}
 }
 
-// failed waits for a failure of who, demands that nobody else has failed, and
+// failed waits for a failure of who, demands that no other has failed, and
 // forgets it.
 func (w *world) failed(who actor.Ref) actor.Failure {
 	var all []actor.Failure

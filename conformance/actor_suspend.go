@@ -34,7 +34,7 @@ var suspendClauses = []Clause{
 	},
 	{
 		Name: "actor/suspend-outside", Rule: "S3",
-		Why: "somebody else may suspend an actor: an idle one handles nothing more, one in a turn nothing after the message in hand",
+		Why: "another may suspend an actor: an idle one handles nothing more, one in a turn nothing after the message in hand",
 		Check: actors(func(w *world) {
 			d := &eventLog{}
 			r := w.spawn(actor.Props{New: hearing(d)})
@@ -57,13 +57,13 @@ var suspendClauses = []Clause{
 			w.wantLog(d, "1", "2")
 			w.in(other, func(ctx *actor.Context) { ctx.Resume(r) })
 			w.wantLog(d, "1", "2", "3")
-			w.s.Suspend(actor.Ref{}, actor.Suspension{}) // nobody
+			w.s.Suspend(actor.Ref{}, actor.Suspension{}) // no actor
 			w.s.Resume(actor.Ref{})
 		}),
 	},
 	{
 		Name: "actor/suspend-spares-others", Rule: "S3",
-		Why: "a suspended actor keeps nobody else: not its children, its parent, nor who shares its worker",
+		Why: "a suspended actor holds up no other: not its children, its parent, nor those on its worker",
 		Check: actors(func(w *world) {
 			d := &eventLog{}
 			var child actor.Ref
@@ -165,7 +165,7 @@ var suspendClauses = []Clause{
 	},
 	{
 		Name: "actor/suspend-after", Rule: "S2",
-		Why: "a suspension for a time ends when that has passed on the system's clock, not before, and whoever is due first goes on first",
+		Why: "a suspension for a time ends when that has passed on the system's clock, not before, and the one that is due first goes on first",
 		Check: clocked(func(w *world, clock *actor.ManualClock) {
 			d := &eventLog{}
 			const n = 8
@@ -289,15 +289,15 @@ var suspendClauses = []Clause{
 	},
 	{
 		Name: "actor/suspend-capacity-left", Rule: "S4",
-		Why: "room that the first in line does not take is for the next one: who has gone on otherwise, has stopped, or does not send after all keeps nobody waiting",
+		Why: "room that the first in line does not take is for the next one: who has gone on otherwise, has stopped, or does not send after all, keeps none waiting",
 		Check: clocked(func(w *world, clock *actor.ManualClock) {
 			for how, leave := range map[string]func(first actor.Ref){
-				"resumed by somebody": func(r actor.Ref) { w.s.Resume(r) },
-				"resumed by time":     func(actor.Ref) { clock.Advance(time.Hour) },
-				"stopped":             func(r actor.Ref) { w.s.Stop(r) },
-				"suspended anew":      func(r actor.Ref) { w.s.Suspend(r, actor.Suspension{}) },
-				"waits for its time":  func(r actor.Ref) { w.s.Suspend(r, actor.Suspension{After: time.Hour}) },
-				"there, and silent":   func(actor.Ref) {},
+				"resumed by a call":  func(r actor.Ref) { w.s.Resume(r) },
+				"resumed by time":    func(actor.Ref) { clock.Advance(time.Hour) },
+				"stopped":            func(r actor.Ref) { w.s.Stop(r) },
+				"suspended anew":     func(r actor.Ref) { w.s.Suspend(r, actor.Suspension{}) },
+				"waits for its time": func(r actor.Ref) { w.s.Suspend(r, actor.Suspension{After: time.Hour}) },
+				"there, and silent":  func(actor.Ref) {},
 			} {
 				d := &eventLog{}
 				full := w.spawn(actor.Props{New: hearing(&eventLog{}), Mailbox: actor.MailboxConfig{Policy: actor.DropNewest, Capacity: 1}})
@@ -474,8 +474,8 @@ func (w *world) waitsFor(r, to actor.Ref, then func(ctx *actor.Context)) {
 
 // suspendRace suspends and resumes actors, in every way and on several
 // goroutines, while messages are sent to them. Each suspension has its end:
-// somebody who resumes the actor after having suspended it, or a time. So in the
-// end nobody is suspended, and a message that is still there was overlooked.
+// a goroutine that resumes the actor after having suspended it, or a time. So in the
+// end none is suspended, and a message that is still there was overlooked.
 func suspendRace(e *Env, rng *rand.Rand) {
 	const senders, each, cycles = 3, 60, 20
 	clock := actor.NewManualClock(genesis)
@@ -484,7 +484,7 @@ func suspendRace(e *Env, rng *rand.Rand) {
 	all := parcels(2 * senders * each)
 	m := mailboxes[rng.IntN(len(mailboxes))]
 	if m.Policy == actor.Block && w.s.Synchronous() {
-		m = actor.MailboxConfig{} // who waits there for a suspended actor is told that nobody will make room
+		m = actor.MailboxConfig{} // who waits there for a suspended actor learns that no room will be made
 	}
 	var inside, handled atomic.Int32
 	waker := w.spawn(plain(func(ctx *actor.Context, msg any) error {

@@ -19,7 +19,7 @@ var systemClauses = []Clause{
 			w.e.require(g.Path() == "/user" && g.Name() == "user", "the user guardian is ", g.Path(), ", named ", g.Name(), ", want /user")
 			w.in(g, func(ctx *actor.Context) {
 				w.e.require(ctx.Self() == g, "the guardian's Self is not UserGuardian")
-				w.e.require(ctx.Parent().IsZero(), "the guardian's Parent is ", ctx.Parent().String(), ", want nobody")
+				w.e.require(ctx.Parent().IsZero(), "the guardian's Parent is ", ctx.Parent().String(), ", want none")
 				w.e.require(ctx.System() == w.s, "Context.System is not the system")
 				for r := range ctx.Children() {
 					w.e.fail("the new guardian has a child: ", r.String())
@@ -184,7 +184,7 @@ var systemClauses = []Clause{
 	},
 	{
 		Name: "actor/guardian-stops-system", Rule: "FR-001",
-		Why: "when the user guardian has stopped there is nobody left to spawn anything: the system ends, in order, without an error",
+		Why: "when the user guardian has stopped there is no actor left to spawn any: the system ends, in order, without an error",
 		Check: actors(func(w *world) {
 			d := &eventLog{}
 			child := w.spawn(actor.Props{New: making(&staged{stop: func(*actor.Context) error {
@@ -200,7 +200,7 @@ var systemClauses = []Clause{
 	},
 	{
 		Name: "actor/guardian-fails-system", Rule: "FR-018",
-		Why: "the user guardian's failure ends the system, and Err says which it was: nobody else could",
+		Why: "the user guardian's failure ends the system, and Err says which it was: nothing else could",
 		Check: actors(func(w *world) {
 			child := w.spawnScripted()
 			o := &order{func(*actor.Context) error { return errA }}
@@ -319,7 +319,7 @@ var spawnClauses = []Clause{
 						}
 						var pe *actor.PropsError
 						w.e.require(r.IsZero() && errors.As(err, &pe) && pe.Field == t.field && pe.Rule != "",
-							"Spawn with a wrong ", t.field, " returned ", r.String(), " and ", err, ", want nobody and a *PropsError that names it")
+							"Spawn with a wrong ", t.field, " returned ", r.String(), " and ", err, ", want none and a *PropsError that names it")
 					}
 				}
 				for r := range ctx.Children() {
@@ -406,7 +406,7 @@ var nameClauses = []Clause{
 			w.in(w.guardian(), func(ctx *actor.Context) {
 				for _, name := range []string{"", "/", "a/b", "/a", "anon-", "anon-7", "anon-x"} {
 					r, err := ctx.SpawnNamed(name, actor.Props{New: w.scripted})
-					w.e.require(r.IsZero() && err == actor.ErrBadName, "SpawnNamed(", name, ") returned ", r.String(), " and ", err, ", want nobody and ", actor.ErrBadName)
+					w.e.require(r.IsZero() && err == actor.ErrBadName, "SpawnNamed(", name, ") returned ", r.String(), " and ", err, ", want none and ", actor.ErrBadName)
 				}
 				for _, name := range []string{"anon", "ano", "Anon-7", "7", "ä b", "user"} {
 					r := w.born(ctx.SpawnNamed(name, actor.Props{New: w.scripted}))
@@ -433,7 +433,7 @@ var nameClauses = []Clause{
 				"/user/" + a.Name() + "/", "/user//" + a.Name(), "user/" + a.Name(), "", "/user/named/named",
 			} {
 				r, ok := w.s.Find(path)
-				w.e.require(!ok && r.IsZero(), "Find(", path, ") finds ", r.String(), ", want nobody")
+				w.e.require(!ok && r.IsZero(), "Find(", path, ") finds ", r.String(), ", want none")
 			}
 			found, ok := w.s.Find("/user/named")
 			w.e.require(ok && found == named, "Find does not find /user/named")
@@ -448,7 +448,7 @@ var nameClauses = []Clause{
 var refClauses = []Clause{
 	{
 		Name: "actor/pid-lookup", Rule: "FR-003", Core: true,
-		Why: "a PID finds its actor as long as that has not stopped, and nobody afterwards",
+		Why: "a PID finds its actor as long as that has not stopped, and none afterwards",
 		Check: actors(func(w *world) {
 			var refs []actor.Ref
 			for range 100 {
@@ -461,11 +461,11 @@ var refClauses = []Clause{
 				w.e.require(ok && p == r.PID(), "ParsePID does not understand ", r.PID().String())
 			}
 			_, ok := w.s.Lookup(actor.PID{})
-			w.e.require(!ok, "Lookup finds somebody for the zero PID")
+			w.e.require(!ok, "Lookup finds an actor for the zero PID")
 			never, ok := actor.ParsePID("4000000")
 			w.e.require(ok, "ParsePID does not understand 4000000")
 			_, ok = w.s.Lookup(never)
-			w.e.require(!ok, "Lookup finds somebody for a PID that was never given out")
+			w.e.require(!ok, "Lookup finds an actor for a PID that was never given out")
 			for i, r := range refs {
 				if i%2 == 0 {
 					w.s.Stop(r)
@@ -570,7 +570,7 @@ type incarnation struct {
 	no  int
 }
 
-// namesakes lets senders tell whoever they think has a name, while the
+// namesakes has senders send to the actor that they think has a name, while the
 // incarnations of that name follow each other.
 func namesakes(e *Env, batch, lives int) {
 	const senders, each = 3, 100

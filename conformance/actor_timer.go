@@ -158,7 +158,7 @@ func timerStorm(e *Env, rng *rand.Rand) {
 			}
 		})
 		clock.Advance(time.Duration(rng.IntN(300)) * time.Millisecond)
-		// Whoever is between two messages now has looked for system messages
+		// An actor that is between two messages now has looked for system messages
 		// already: what is sent after the advance could still come before them.
 		w.idle()
 		w.in(r, func(*actor.Context) {

@@ -107,7 +107,7 @@ var watchClauses = []Clause{
 	},
 	{
 		Name: "actor/watch-each-other", Rule: "FR-023", Core: true,
-		Why: "actors that watch each other, their parents and their children stop like all others: nobody is told who has stopped before, and the system ends",
+		Why: "actors that watch each other, their parents and their children stop like all others: none learns of a stop that came before, and the system ends",
 		Check: actors(func(w *world) {
 			t := w.family(w.e.random(), 40)
 			for _, r := range t.refs {
@@ -121,7 +121,7 @@ var watchClauses = []Clause{
 			w.shutdown()
 			t.inOrder(len(t.refs))
 			st := w.s.Stats()
-			w.e.require(st.DeadLetters == 0, st.DeadLetters, " dead letters although nobody has sent anything")
+			w.e.require(st.DeadLetters == 0, st.DeadLetters, " dead letters although nothing was sent")
 		}),
 	},
 	{
@@ -184,7 +184,7 @@ func watchStorm(e *Env, rng *rand.Rand) {
 				return msg.do(ctx)
 			case actor.Terminated:
 				if !open[i][msg.Actor] {
-					e.fail("the end of ", msg.Actor.Path(), " was told to somebody who does not watch it, or has been told")
+					e.fail("the end of ", msg.Actor.Path(), " was reported to an actor that does not watch it, or for the second time")
 				}
 				delete(open[i], msg.Actor)
 				if w.alive(msg.Actor) {

@@ -14,7 +14,7 @@ import (
 var wrapClauses = []Clause{
 	{
 		Name: "actor/middleware-fails", Rule: "FR-026", Core: true,
-		Why: "middleware that panics or ends its goroutine is a failure of the actor, like one of its own, and of nobody else",
+		Why: "middleware that panics or ends its goroutine is a failure of the actor, like one of its own, and of no other",
 		Check: actors(func(w *world) {
 			for _, how := range failureKinds(w.e) {
 				r := w.spawn(actor.Props{New: w.scripted, Middleware: []actor.Middleware{func(next actor.ReceiveFunc) actor.ReceiveFunc {

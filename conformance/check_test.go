@@ -62,8 +62,8 @@ func TestScripts(t *testing.T) {
 		"spawn a\nevents ordered a.stopped":                      "a.started",
 		"spawn a\nbacklog a 1":                                   "want 1",
 		"spawn a\nstop a\ngone a\nalive a":                       "a is not found",
-		"sing a":                                                 "nobody understands",
-		"spawn a loudly":                                         "nobody understands",
+		"sing a":                                                 "is not understood",
+		"spawn a loudly":                                         "is not understood",
 		"tell b 1":                                               "there is no actor b",
 	} {
 		err := found(t, play(script))

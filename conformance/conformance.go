@@ -66,12 +66,12 @@ type Clause struct {
 	On Platform
 	// Exact: the check makes sense only where Env.Exact is set.
 	Exact bool
-	// Core: only the actor core can break it, whoever runs its actors. [Core] lists
+	// Core: only the actor core can break it, on any implementation. [Core] lists
 	// it, and [Actor] does not.
 	Core bool
 	// Check returns nil if e.Impl keeps the clause and otherwise an error that
 	// says what was seen. It does not return if the implementation hangs:
-	// whoever runs it bounds the time, and finds in e.Doing what it waits for.
+	// its runner bounds the time, and finds in e.Doing what it waits for.
 	Check func(e *Env) error
 }
 
@@ -91,7 +91,7 @@ func (c Clause) Skip(e *Env) string {
 		}
 	}
 	if c.Exact && !e.Exact {
-		return "needs to know when nothing more happens, which nobody does here"
+		return "needs to know when nothing more happens, which is not known here"
 	}
 	if lacks := e.Platform.lacks(c.On); len(lacks) > 0 {
 		return "needs " + join(lacks) + ", which this platform does not have"
@@ -134,7 +134,7 @@ func (p Platform) lacks(need Platform) []string {
 	return lacks
 }
 
-// Env is what a check runs in. Whoever runs clauses makes a new one for every
+// Env is what a check runs in. The runner of clauses makes a new one for every
 // run of a check; its exported fields do not change afterwards.
 type Env struct {
 	// Impl is the implementation to check.
@@ -152,7 +152,7 @@ type Env struct {
 	// the check does something. True under testing/synctest.
 	Exact bool
 	// Patience is how long a check waits for something that must happen, where Exact
-	// is not set; 0 means that whoever runs the check bounds the time.
+	// is not set; 0 means that the check's runner bounds the time.
 	Patience time.Duration
 	// Stacks, if not nil, returns the stacks of the check's goroutines, for the
 	// error of a check that has waited in vain.
@@ -161,7 +161,7 @@ type Env struct {
 	Platform Platform
 	// Measured takes a figure that a check has found, such as the bound that an
 	// implementation keeps where the contract leaves it some room. Nil where
-	// nobody wants to know.
+	// it is not asked for.
 	Measured func(value int, unit string)
 
 	checked atomic.Int64 // demands that the check has made of what it has seen
@@ -172,7 +172,7 @@ type Env struct {
 }
 
 // Doing says what the check waits for, in words such as "Next to return". It
-// may be called at any time by any goroutine; it is meant for whoever finds
+// may be called at any time by any goroutine; it is meant for a runner that finds
 // that the check hangs.
 func (e *Env) Doing() string {
 	e.mu.Lock()

@@ -185,7 +185,7 @@ func TestSkip(t *testing.T) {
 		{either: dyno.Promises{Parks: true, Overlap: true}, want: "needs one of Overlap and Parks, of which some promises none"},
 		{lacks: dyno.Promises{Overlap: true}, want: ""},
 		{lacks: dyno.Promises{Overlap: true, Eager: true}, want: "is for implementations without Eager, which some promises"},
-		{exact: true, want: "needs to know when nothing more happens, which nobody does here"},
+		{exact: true, want: "needs to know when nothing more happens, which is not known here"},
 		{on: all, have: all, want: ""},
 		{on: all, want: "needs Goexit, RuntimePanics, Stacks, Goroutines and Heap, which this platform does not have"},
 		{

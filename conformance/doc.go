@@ -20,7 +20,7 @@
 // let everything run that can run, and looks at what has returned and what has
 // not. Where Settle is exact (under testing/synctest it is) a call that has
 // not returned then never will, and the check says so. Elsewhere the check
-// waits for what must happen, and whoever runs it bounds the time; what must
+// waits for what must happen, and its runner bounds the time; what must
 // *not* happen may then go unseen, but is never seen wrongly.
 //
 // Actors and executors differ in one thing: a worker that a handler or a task
@@ -29,7 +29,7 @@
 // nothing more happens.
 //
 // Clauses ask for as little as they can. Those that need tasks to overlap, or
-// to run while nobody is in Next or Wait, say so in [Clause.Needs], those about
+// to run while no goroutine is in Next or Wait, say so in [Clause.Needs], those about
 // executors that run tasks on demand in [Clause.Lacks], and so on: they are skipped,
 // with the reason, for an implementation that they are not for. A check that returns
 // without having demanded anything of what it has seen fails.

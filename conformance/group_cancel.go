@@ -328,7 +328,7 @@ var failFastClauses = []Clause{
 	},
 	{
 		Name: "group/failfast-before-result", Rule: "G6", Kind: Stochastic,
-		Why: "whoever has seen the failed result finds the context ended already: otherwise it submits work that is meant to be called off",
+		Why: "a consumer that has seen the failed result finds the context ended already: otherwise it submits work that is meant to be called off",
 		Check: check(func(e *Env) {
 			for range e.rounds() {
 				// A consumer that waits, and one that looks all the time.

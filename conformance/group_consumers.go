@@ -27,7 +27,7 @@ var consumerClauses = []Clause{
 			for _, c := range calls {
 				t := c.get()
 				e.require(t.ok && t.err == nil && t.r.Value >= 0 && t.r.Value < n && !seen[t.r.Value],
-					"a waiting Next returned ", t, ", want one of the values 0 to ", n-1, " that nobody else got")
+					"a waiting Next returned ", t, ", want one of the values 0 to ", n-1, " that no other consumer got")
 				seen[t.r.Value] = true
 			}
 			p.finish(nil)
@@ -209,7 +209,7 @@ var consumerClauses = []Clause{
 		Name: "group/waiter-gives-up-after-answer", Rule: "G4", Needs: eager,
 		Why: "a consumer that has its result and whose context ends before it runs again keeps the result or puts it back",
 		Check: check(func(e *Env) {
-			// Two consumers wait on the same context; one result. Whoever is
+			// Two consumers wait on the same context; one result. Whichever is
 			// answered, the end of the context reaches both.
 			for range 64 {
 				p, hold := e.open(), e.gate()
@@ -307,7 +307,7 @@ var consumerClauses = []Clause{
 					})
 				}
 				e.same("what Go returned", p.submitAll(tasks, value).await(), nil)
-				// Somebody must drive an implementation that is not eager, for
+				// A caller must drive an implementation that is not eager, for
 				// a consumer that gives up need not run the task it waited for.
 				p.waits(nil)
 				p.close()

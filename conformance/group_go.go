@@ -276,7 +276,7 @@ var limitClauses = []Clause{
 				more := p.submit(value(limit))
 				more.blocks("as many tasks as the limit allows are unfinished")
 				hold.open()
-				w := p.wait() // somebody must drive an implementation that is not eager
+				w := p.wait() // a caller must drive an implementation that is not eager
 				e.same("what Go returned", more.get(), nil)
 				w.get()
 				p.takesAll(limit + 1)
@@ -370,7 +370,7 @@ var limitClauses = []Clause{
 	},
 	{
 		Name: "group/limit-slot-free-before-taken", Rule: "G2",
-		Why: "the limit is on unfinished tasks, not on results: a slot is free again although nobody has taken the result",
+		Why: "the limit is on unfinished tasks, not on results: a slot is free again although the result was not taken",
 		Check: check(func(e *Env) {
 			p := e.open(group.WithMaxConcurrency(1))
 			for i := range 10 {
@@ -470,7 +470,7 @@ var limitClauses = []Clause{
 	},
 	{
 		Name: "group/limit-never-stuck", Rule: "G2",
-		Why: "a loop of Go gets through although nobody is in Next or Wait: tasks run by themselves, or, where they run on demand, Go does not block",
+		Why: "a loop of Go gets through although no goroutine is in Next or Wait: tasks run by themselves, or, where they run on demand, Go does not block",
 		Check: check(func(e *Env) {
 			const n = 20
 			p := e.open(group.WithMaxConcurrency(2))

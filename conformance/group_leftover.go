@@ -26,7 +26,7 @@ var leftoverClauses = []Clause{
 	},
 	{
 		Name: "group/leaves-no-goroutine-when-dropped", Rule: "G8", Kind: Promised, Needs: dyno.Promises{Parks: true}, On: Platform{Goroutines: true},
-		Why: "no goroutine outlives an open group whose owner dropped it after Wait: nobody is left who could close it",
+		Why: "no goroutine outlives an open group whose owner dropped it after Wait: no owner is left to close it",
 		Check: check(func(e *Env) {
 			base := e.goroutines()
 			for _, opts := range groupKinds {
@@ -180,7 +180,7 @@ var groupKinds = [][]group.Option{
 }
 
 // use does a little of everything with p, and leaves it drained and closed, or
-// open with a result that nobody took.
+// open with a result that was not taken.
 func use(e *Env, p *probe, closed bool) {
 	ctx, cancel := context.WithCancel(context.Background())
 	quitter := p.next(ctx)

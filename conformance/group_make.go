@@ -15,7 +15,7 @@ var makeClauses = []Clause{
 		Check: check(func(e *Env) {
 			p := e.group(nil) //nolint:staticcheck // nil is what is tested
 			ctx := p.context()
-			p.alive(ctx, "nobody cancelled it")
+			p.alive(ctx, "it was not cancelled")
 			_, limited := ctx.Deadline()
 			e.require(!limited, "the tasks' context has a deadline")
 			p.finish(nil)
@@ -99,7 +99,7 @@ var makeClauses = []Clause{
 	},
 	{
 		Name: "group/buffer-is-a-hint", Rule: "G1",
-		Why: "a result buffer saves growing and bounds nothing: tasks finish although nobody takes results",
+		Why: "a result buffer saves growing and bounds nothing: tasks finish although results are not taken",
 		Check: check(func(e *Env) {
 			for _, room := range []int{0, 1, 7, 64} {
 				p := e.open(group.WithResultBuffer(room))
@@ -179,7 +179,7 @@ var makeClauses = []Clause{
 	},
 	{
 		Name: "group/parent-untouched", Rule: "G1",
-		Why: "cancelling a group ends its own context, never the parent's: the parent belongs to somebody else",
+		Why: "cancelling a group ends its own context, never the parent's: the parent is not the group's",
 		Check: check(func(e *Env) {
 			parent, cancel := context.WithCancel(context.Background())
 			defer cancel()

@@ -13,7 +13,7 @@ var (
 	// check does something else.
 	overlapEager = dyno.Promises{Overlap: true, Eager: true}
 	// eager is what a task needs that is to run, or to be held up, while
-	// nobody is in Next or Wait.
+	// no goroutine is in Next or Wait.
 	eager = dyno.Promises{Eager: true}
 )
 
@@ -260,7 +260,7 @@ var nextClauses = []Clause{
 	},
 	{
 		Name: "group/next-result-once", Rule: "G4",
-		Why: "a result is delivered once: whoever counts or adds up results would be wrong by every second delivery",
+		Why: "a result is delivered once: counts and sums would be wrong by every second delivery",
 		Check: check(func(e *Env) {
 			p := e.open()
 			// Taken from the queue, and handed to one who waits.

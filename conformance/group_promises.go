@@ -49,7 +49,7 @@ var promiseClauses = []Clause{
 	},
 	{
 		Name: "group/promise-eager", Rule: "G2", Kind: Promised, Needs: eager,
-		Why: "Eager is promised: an accepted task runs although nobody is in Next or Wait",
+		Why: "Eager is promised: an accepted task runs although no goroutine is in Next or Wait",
 		Check: check(func(e *Env) {
 			p := e.open()
 			for i := range 3 {

@@ -33,7 +33,7 @@ func storm(e *Env, rng *rand.Rand) {
 	var runs, results [submitters * each]atomic.Int32
 	var accepted [submitters * each]bool // each written by one submitter, read after it has returned
 	var submitted atomic.Int32
-	var firstErr atomic.Pointer[error] // of the first failed result that somebody got
+	var firstErr atomic.Pointer[error] // of the first failed result that was taken
 
 	var producers [submitters]*call[error]
 	for s := range producers {

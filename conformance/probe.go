@@ -70,7 +70,7 @@ type waiting struct {
 	tries int
 }
 
-// wait begins to wait; what is said to whoever finds that the check hangs.
+// wait begins to wait; what is said if the check hangs.
 func (e *Env) wait(what string) *waiting {
 	e.checked.Add(1)
 	e.waitFor(what)
@@ -125,7 +125,7 @@ func (e *Env) random() *rand.Rand { return rand.New(rand.NewPCG(e.Seed, 0)) }
 type gate struct {
 	opened  chan struct{}
 	once    sync.Once
-	arrived chan struct{} // a token for everybody who came, as far as there is room
+	arrived chan struct{} // a token for each that came, as far as there is room
 }
 
 func (e *Env) gate() *gate {
@@ -147,7 +147,7 @@ func (g *gate) pass() {
 	<-g.opened
 }
 
-// reached waits until n tasks have come to g since it was called last.
+// reached waits until n tasks have reached g since it was called last.
 func (e *Env) reached(g *gate, n int) {
 	e.checked.Add(1)
 	if e.Exact {
@@ -340,7 +340,7 @@ func (p *probe) empty(why string) {
 }
 
 // wait calls Wait, which may block. It also drives an implementation that runs
-// tasks only while somebody is in Next or Wait.
+// tasks only while a goroutine is in Next or Wait.
 func (p *probe) wait() *call[error] {
 	return start(p.e, "Wait", func() error { return p.g.Wait() })
 }

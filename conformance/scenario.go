@@ -146,7 +146,7 @@ type performance struct {
 	gates   map[string]*gate
 	timers  map[string]*actor.Timer
 	errs    map[string]error    // with which actors have failed last
-	mishaps map[string][]mishap // that nobody has asked for
+	mishaps map[string][]mishap // that were not asked for
 	all     []error             // of all failures
 	replies map[string]actor.ReplyTo
 }
@@ -219,7 +219,7 @@ func bare(word string) string {
 	return word
 }
 
-// step carries out one step from outside. What is no step is an act, done by nobody.
+// step carries out one step from outside. What is no step is an act, without an actor.
 func (p *performance) step(words []string) {
 	w, args := p.w, words[1:]
 	if name := words[0]; name[len(name)-1] == ':' {
@@ -462,7 +462,7 @@ func (p *performance) act(t *turn, words []string) error {
 	case "answer":
 		p.answer(t, args)
 	default:
-		p.e.fail("a script says “", quote(words), "”, which nobody understands")
+		p.e.fail("a script says “", quote(words), "”, which is not understood")
 	}
 	return nil
 }
@@ -505,7 +505,7 @@ func (p *performance) suspend(t *turn, args []string) {
 		case "room":
 			s.Capacity = p.ref(args[1])
 		default:
-			p.e.fail("nobody understands how to suspend an actor ", args[0])
+			p.e.fail("there is no way to suspend an actor called ", args[0])
 		}
 	}
 	switch {
@@ -558,7 +558,7 @@ func (p *performance) expect(t *turn, args []string) {
 	case "gone":
 		p.e.require(!p.w.alive(p.ref(args[0])), args[0], " is found")
 	default:
-		p.e.fail("a script expects ", what, ", which nobody understands")
+		p.e.fail("a script expects ", what, ", which is not understood")
 	}
 }
 
@@ -693,7 +693,7 @@ func (p *performance) stat(args []string) {
 			case "resumes":
 				return int(st.Resumes)
 			}
-			p.e.fail("nobody counts ", args[0])
+			p.e.fail("there is no counter ", args[0])
 			return 0
 		}
 		want := number(args[1])
@@ -929,6 +929,6 @@ func reasonNamed(e *Env, word string) error {
 			return r.err
 		}
 	}
-	e.fail("nobody knows the reason ", word)
+	e.fail("there is no reason ", word)
 	return nil
 }

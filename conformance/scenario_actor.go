@@ -132,7 +132,7 @@ func (p *performance) spawn(ctx *actor.Context, args []string) {
 		case "backoff": // FIRST LONGEST FACTOR
 			super().Backoff = actor.Backoff{Min: duration(value()), Max: duration(value()), Factor: float64(number(value()))}
 		default:
-			p.e.fail("nobody understands how to spawn an actor ", word)
+			p.e.fail("there is no way to spawn an actor called ", word)
 		}
 	}
 	life := 0

@@ -83,7 +83,7 @@ var taskCancelClauses = []Clause{
 	},
 	{
 		Name: "task/cancel-not-begun", Rule: "X2", Lacks: eager,
-		Why: "a task that nobody has asked for can be canceled for sure: it is Cancelled at once, and stays it",
+		Why: "a task that was not asked for can be canceled for sure: it is Cancelled at once, and stays it",
 		Check: tasks(func(r *runner) {
 			ran := false
 			f := r.spawn(func(context.Context) (int, error) { ran = true; return 1, nil })
@@ -247,7 +247,7 @@ var taskCancelClauses = []Clause{
 	},
 	{
 		Name: "task/cancel-races-the-end", Rule: "X2", Kind: Stochastic,
-		Why: "if a task ends as it is canceled one of the two is first, and Cancel, Status and everybody who waits agree on which",
+		Why: "if a task ends as it is canceled one of the two is first, and Cancel, Status and all waiters agree on which",
 		Check: tasks(func(r *runner) {
 			rng := r.e.random()
 			for range 10 * r.e.rounds() {
@@ -356,7 +356,7 @@ var taskCancelClauses = []Clause{
 
 // late demands that as few of n tasks as can be began after they were canceled.
 // Between the moment at which an executor makes sure that a task was not canceled
-// and the task's first act somebody may cancel it; but that is a short time, and
+// and the task's first act it may be canceled; but that is a short time, and
 // the task has begun then. One that runs tasks one at a time has no such moment.
 func (r *runner) late(began, n int) {
 	most := 0

@@ -41,7 +41,7 @@ var futureClauses = []Clause{
 	},
 	{
 		Name: "task/future-failure-to-all", Rule: "X3",
-		Why: "the failure of a future is raised to everybody who asks, in a task or not: the same *task.Error, so that it can be told apart",
+		Why: "the failure of a future is raised to every caller, in a task or not: the same *task.Error, so that it can be told apart",
 		Check: tasks(func(r *runner) {
 			for _, body := range []func(context.Context) (int, error){
 				raises(1, errA),
@@ -119,7 +119,7 @@ var futureClauses = []Clause{
 	},
 	{
 		Name: "task/future-diamond", Rule: "X6",
-		Why: "two tasks that wait for a third, and one that waits for both: the shared one runs once and stops nobody",
+		Why: "two tasks that wait for a third, and one that waits for both: the shared one runs once and stops no task",
 		Check: tasks(func(r *runner) {
 			const wide = 12
 			var runs atomic.Int32
@@ -192,7 +192,7 @@ var futureClauses = []Clause{
 	},
 	{
 		Name: "task/future-passed-on", Rule: "X3", On: Platform{Heap: true},
-		Why: "a future can be handed to another task, and waited for by one that did not start it: it belongs to nobody",
+		Why: "a future can be handed to another task, and waited for by one that did not start it: it has no owner",
 		Check: tasks(func(r *runner) {
 			const n = 100
 			f := r.spawn(func(ctx context.Context) (int, error) {
@@ -253,7 +253,7 @@ var taskErrorClauses = []Clause{
 	},
 	{
 		Name: "task/error-with-value", Rule: "X4",
-		Why: "a task that returns a value beside an error has failed: the value is nobody's",
+		Why: "a task that returns a value beside an error has failed: the value is dropped",
 		Check: tasks(func(r *runner) {
 			r.fails(r.spawn(raises(7, errB)), errB)
 		}),
@@ -392,7 +392,7 @@ var taskGoexitClauses = []Clause{
 	},
 	{
 		Name: "task/goexit-nested", Rule: "X4", On: Platform{Goexit: true},
-		Why: "if a task that another one waits for calls Goexit, the other one learns it, or fails with ErrGoexit too where it ran inside it; nobody hangs",
+		Why: "if a task that another one waits for calls Goexit, the other one learns it, or fails with ErrGoexit too where it ran inside it; nothing hangs",
 		Check: tasks(func(r *runner) {
 			f := r.spawn(func(ctx context.Context) (int, error) {
 				_, err := task.Fork(ctx, exiting).Value(ctx)
@@ -519,7 +519,7 @@ var insideClauses = []Clause{
 	},
 	{
 		Name: "task/yield-to-one-it-started", Rule: "X7",
-		Why: "a task that yields until one that it has started itself has run gets there, although nobody waits for that one",
+		Why: "a task that yields until one that it has started itself has run gets there, although no caller waits for that one",
 		Check: tasks(func(r *runner) {
 			for range 8 {
 				f := r.spawn(func(ctx context.Context) (int, error) {

@@ -76,7 +76,7 @@ var taskLeftoverClauses = []Clause{
 	},
 	{
 		Name: "task/not-retained", Rule: "X3", On: Platform{Heap: true},
-		Why: "a future that nobody waits for leaks nothing: an executor that lives on keeps neither the task, nor its value, nor what was canceled",
+		Why: "a future without waiters leaks nothing: an executor that lives on keeps neither the task, nor its value, nor what was canceled",
 		Check: tasks(func(r *runner) {
 			const n, size = 32, 64 << 10
 			round := func() {
@@ -162,7 +162,7 @@ var taskLeftoverClauses = []Clause{
 	},
 	{
 		Name: "task/handle-keeps-no-task", Rule: "X3", On: Platform{Heap: true},
-		Why: "a handle that somebody keeps holds the answer, and not what the task needed to find it",
+		Why: "a handle that is kept holds the answer, and not what the task needed to find it",
 		Check: tasks(func(r *runner) {
 			const n, size = 64, 64 << 10
 			var all []*task.Future[int]

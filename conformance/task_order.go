@@ -10,7 +10,7 @@ import (
 	"github.com/dynolab/dyno/task"
 )
 
-// X6: executors that run tasks only when somebody asks for it.
+// X6: executors that run tasks only on demand.
 var onDemandClauses = []Clause{
 	{
 		Name: "task/order-trace", Rule: "X6", Needs: startOrder, Lacks: overlapEager,
@@ -115,9 +115,9 @@ var onDemandClauses = []Clause{
 			var ran atomic.Bool
 			f := r.spawn(func(context.Context) (int, error) { ran.Store(true); return 1, nil })
 			r.is(f, task.Pending)
-			r.pending(1, "nobody has asked for tasks to run")
+			r.pending(1, "tasks were not asked to run")
 			r.e.Settle()
-			r.e.require(!ran.Load(), "a task ran although nobody was in Flush, Wait or Value")
+			r.e.require(!ran.Load(), "a task ran although no goroutine was in Flush, Wait or Value")
 			r.e.require(r.flushes(0) == 1 && ran.Load(), "Flush did not run the task")
 			r.gives(f, 1)
 		}),
@@ -170,7 +170,7 @@ var onDemandClauses = []Clause{
 	},
 	{
 		Name: "task/flush-in-a-task", Rule: "X6", Lacks: eager,
-		Why: "Flush inside a task, or while somebody else runs tasks, runs none and returns 0: one task runs at a time",
+		Why: "Flush inside a task, or while another goroutine runs tasks, runs none and returns 0: one task runs at a time",
 		Check: tasks(func(r *runner) {
 			hold := r.e.gate()
 			ran := false
@@ -184,7 +184,7 @@ var onDemandClauses = []Clause{
 			g := r.spawn(func(context.Context) (int, error) { ran = true; return 2, nil })
 			r.reached(hold, 1)
 			n := atOnce(r, "Flush", func() int { return r.x.Flush(0) })
-			r.e.require(n == 0, "Flush took ", n, " steps while somebody else ran tasks")
+			r.e.require(n == 0, "Flush took ", n, " steps while another goroutine ran tasks")
 			hold.open()
 			r.gives(f, 1)
 			r.gives(g, 2)
@@ -192,7 +192,7 @@ var onDemandClauses = []Clause{
 	},
 	{
 		Name: "task/one-at-a-time", Rule: "X6", Kind: Stochastic, Lacks: overlapEager,
-		Why: "without Overlap one task is in progress at a time, whoever asks for tasks to run and however many they are",
+		Why: "without Overlap one task is in progress at a time, however many goroutines ask for tasks to run",
 		Check: tasks(func(r *runner) {
 			for range r.e.rounds() {
 				var inside atomic.Int32
@@ -236,7 +236,7 @@ var onDemandClauses = []Clause{
 	},
 	{
 		Name: "task/waiters-take-over", Rule: "X6", Kind: Stochastic, Lacks: eager,
-		Why: "when the one who runs tasks has what it wants another one who waits goes on in its place, and so does one whose runner gives up: nobody is forgotten",
+		Why: "when the one who runs tasks has what it wants another one who waits goes on in its place, and so does one whose runner gives up: none is forgotten",
 		Check: tasks(func(r *runner) {
 			rng := r.e.random()
 			for range r.e.rounds() {
@@ -387,7 +387,7 @@ var onDemandClauses = []Clause{
 var taskPromiseClauses = []Clause{
 	{
 		Name: "task/promise-eager", Rule: "X7", Kind: Promised, Needs: eager,
-		Why: "Eager is promised: an accepted task runs although nobody is in Flush, Wait or Value",
+		Why: "Eager is promised: an accepted task runs although no goroutine is in Flush, Wait or Value",
 		Check: tasks(func(r *runner) {
 			for i := range 3 {
 				ran := r.e.gate()

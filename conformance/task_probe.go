@@ -35,7 +35,7 @@ func TaskClauses(impl dyno.Impl) iter.Seq[*Clause] {
 
 // tasks turns the body of a check of tasks into one that returns what it found.
 // When the body has returned the gates are opened and the executor is closed, and
-// every task must come to its end.
+// every task must end.
 func tasks(body func(r *runner)) func(e *Env) error {
 	return check(func(e *Env) {
 		r := e.runner()
@@ -64,7 +64,7 @@ type runner struct {
 func (e *Env) runner() *runner { return &runner{e: e, x: e.Impl.NewExecutor()} }
 
 // anyOrder reports whether tasks have their turn one at a time in an order that
-// nobody knows: then one that is held up holds up any other.
+// not known: then one that is held up holds up any other.
 func (r *runner) anyOrder() bool {
 	p := r.e.Impl.Promises
 	return !p.Overlap && !p.StartOrder
@@ -140,7 +140,7 @@ func (r *runner) until(what string, cond func() bool, seen ...func() string) {
 	e.waitFor("")
 }
 
-// reached has tasks run and waits until n of them have come to g since it was
+// reached has tasks run and waits until n of them have reached g since it was
 // called last.
 func (r *runner) reached(g *gate, n int) {
 	r.drive()
@@ -184,7 +184,7 @@ func (r *runner) spawn(fn func(ctx context.Context) (int, error)) *task.Future[i
 }
 
 // held starts a task that passes a gate, and then returns what fn does. It has
-// come to the gate when held returns.
+// reached the gate when held returns.
 func (r *runner) held(fn func(ctx context.Context) (int, error)) (*task.Future[int], *gate) {
 	hold := r.e.gate()
 	f := r.spawn(func(ctx context.Context) (int, error) {

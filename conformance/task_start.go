@@ -30,7 +30,7 @@ var startClauses = []Clause{
 	},
 	{
 		Name: "task/start-once", Rule: "X1",
-		Why: "each of many tasks runs once, whoever waits for it or not, or work is lost or done twice",
+		Why: "each of many tasks runs once, waited for or not, or work is lost or done twice",
 		Check: tasks(func(r *runner) {
 			const n = 500
 			var runs [n]atomic.Int32
@@ -45,7 +45,7 @@ var startClauses = []Clause{
 				r.gives(all[i], i)
 			}
 			r.drive()
-			r.until("tasks that nobody waits for to be over", func() bool { return r.x.Pending() == 0 })
+			r.until("tasks without waiters to be over", func() bool { return r.x.Pending() == 0 })
 			for i := range runs {
 				r.e.require(runs[i].Load() == 1, "task ", i, " of ", n, " ran ", int(runs[i].Load()), " times")
 			}
@@ -336,7 +336,7 @@ var pendingClauses = []Clause{
 var closedClauses = []Clause{
 	{
 		Name: "task/close-refuses", Rule: "X1",
-		Why: "a closed executor refuses tasks: they have failed with ErrClosed and never run, and whoever waits for one learns it",
+		Why: "a closed executor refuses tasks: they have failed with ErrClosed and never run, and waiters learn it",
 		Check: tasks(func(r *runner) {
 			r.close()
 			var ran atomic.Bool
@@ -384,7 +384,7 @@ var closedClauses = []Clause{
 	},
 	{
 		Name: "task/close-twice", Rule: "X1",
-		Why: "a second Close does nothing, so that everybody who may be the last can call it",
+		Why: "a second Close does nothing, so that all who may be the last can call it",
 		Check: tasks(func(r *runner) {
 			f := r.spawn(returns(1))
 			r.close()

@@ -223,7 +223,7 @@ var taskWaitClauses = []Clause{
 	},
 	{
 		Name: "task/wait-result-beats-context", Rule: "X2",
-		Why: "a task that is over answers also with a context that has ended: the result is there, so nobody waits",
+		Why: "a task that is over answers also with a context that has ended: the result is there, so there is no wait",
 		Check: tasks(func(r *runner) {
 			for _, c := range []struct {
 				v   int
@@ -361,7 +361,7 @@ var taskWaitClauses = []Clause{
 	},
 	{
 		Name: "task/wait-detached", Rule: "X2", Needs: overlapEager,
-		Why: "goroutines that a task starts wait with a detached context, which is nobody's: it ends with the task's, and what they wait for runs meanwhile",
+		Why: "goroutines that a task starts wait with a detached context, which belongs to no task: it ends with the task's, and what they wait for runs meanwhile",
 		Check: tasks(func(r *runner) {
 			f := r.spawn(func(ctx context.Context) (int, error) {
 				a, b := task.Fork(ctx, returns(20)), task.Fork(ctx, returns(22))

@@ -45,7 +45,7 @@ type Group[T any] interface {
 	// the slot does that the cancelled tasks give up. A task that calls Go on
 	// its own full group waits for itself. An implementation that runs tasks
 	// only on demand, inside Next and Wait (it does not promise Eager), runs
-	// one at a time and never blocks in Go: nobody would free the slot.
+	// one at a time and never blocks in Go: no task would free the slot.
 	//
 	// Go returns ErrNilTask if fn is nil (in every state), ErrGroupClosed if
 	// the group is closed, and nil otherwise. It never runs the task on the
@@ -61,12 +61,12 @@ type Group[T any] interface {
 	// whose results have not been taken, and blocks until there is one. It
 	// returns
 	//
-	//	(result, true, nil)        a result, which nobody else will see;
+	//	(result, true, nil)        a result, which no other caller will see;
 	//	(zero, false, nil)         the group is drained: closed, no task in
 	//	                           flight, every result taken;
 	//	(zero, false, ctx.Err())   ctx ended before there was a result.
 	//
-	// Whoever has been given the first failed result of a fail-fast group finds
+	// The caller that got the first failed result of a fail-fast group finds
 	// the group's context cancelled already.
 	//
 	// A queued result wins over a context that has ended, and so does the end

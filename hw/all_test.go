@@ -21,7 +21,7 @@ func TestRunAll(t *testing.T) {
 		o := deskOptions()
 		o.Checkout, o.Impls, o.Parts, o.Case = checkout, impls, []string{"bench"}, regexp.MustCompile(cases)
 		o.Out = filepath.Join(t.TempDir(), "toy.bench")
-		s, err := run(t.Context(), o, newDesk(true).deps())
+		s, err := run(t.Context(), o, newWorld(true).deps())
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -55,7 +55,7 @@ func TestRunAll(t *testing.T) {
 	o := deskOptions()
 	o.Checkout, o.Impls, o.Parts, o.Case = checkout, nil, []string{"bench"}, regexp.MustCompile("good")
 	o.Out = filepath.Join(t.TempDir(), "toy.bench")
-	s, err := run(t.Context(), o, newDesk(true).deps())
+	s, err := run(t.Context(), o, newWorld(true).deps())
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -31,7 +31,7 @@ func lockDevice(dir string, d Device) (*os.File, error) {
 		f, err = os.OpenFile(path, os.O_RDONLY|os.O_CREATE, 0o644)
 	}
 	if err != nil {
-		return nil, nil // nobody can tell: it is as if there were no locks
+		return nil, nil // unknown: it is as if there were no locks
 	}
 	switch filelock.Try(f) {
 	case filelock.Taken:

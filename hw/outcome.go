@@ -24,12 +24,12 @@ const (
 	TooBig
 	// FlashFailed: the image could not be brought to the board.
 	FlashFailed
-	// NoConsole: there is no port, or nobody who speaks the firmware's protocol
+	// NoConsole: there is no port, or nothing there that speaks the firmware's protocol
 	// answers on it.
 	NoConsole
 	// CorruptedLine: a line was damaged or lost on the way.
 	CorruptedLine
-	// Hung: the board said nothing for too long, or did not come to an end.
+	// Hung: the board said nothing for too long, or did not end.
 	Hung
 	// Crashed: the program panicked, ended or started anew in the middle of a case.
 	Crashed

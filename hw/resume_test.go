@@ -21,15 +21,15 @@ import (
 	"github.com/dynolab/dyno/internal/session"
 )
 
-// A deskTarget is a board in this process, which answers at once. The image of loose
+// A scriptedTarget is a board in this process, which answers at once. The image of loose
 // cannot be brought to it.
-type deskTarget struct {
+type scriptedTarget struct {
 	cheap bool
 	image *Image
 	runs  map[string]int // how many times each case was run, with implementation
 }
 
-func (d *deskTarget) Flash(_ context.Context, im *Image) error {
+func (d *scriptedTarget) Flash(_ context.Context, im *Image) error {
 	if im.Impl == "loose" {
 		return failed(FlashFailed, "the cable is loose", nil)
 	}
@@ -37,24 +37,24 @@ func (d *deskTarget) Flash(_ context.Context, im *Image) error {
 	return nil
 }
 
-func (d *deskTarget) Attach(ctx context.Context) (io.ReadWriteCloser, error) { return d.Start(ctx) }
-func (d *deskTarget) Cheap() bool                                            { return d.cheap }
-func (d *deskTarget) Close() error                                           { return nil }
+func (d *scriptedTarget) Attach(ctx context.Context) (io.ReadWriteCloser, error) { return d.Start(ctx) }
+func (d *scriptedTarget) Cheap() bool                                            { return d.cheap }
+func (d *scriptedTarget) Close() error                                           { return nil }
 
-func (d *deskTarget) Start(context.Context) (io.ReadWriteCloser, error) {
+func (d *scriptedTarget) Start(context.Context) (io.ReadWriteCloser, error) {
 	r, w := io.Pipe()
-	return &deskConsole{PipeReader: r, out: w, target: d}, nil
+	return &scriptedConsole{PipeReader: r, out: w, target: d}, nil
 }
 
-// A deskCase is what a desk answers when a case is run, and in its list.
-type deskCase struct {
+// A scriptedCase is what a world answers when a case is run, and in its list.
+type scriptedCase struct {
 	part, name string // of names with an implementation, all before that
 	answer     []string
 	verdict    line.Verdict
 	skip       string
 }
 
-var deskCases = []deskCase{
+var scriptedCases = []scriptedCase{
 	{part: "bench", name: "Toy/workload=good/impl=", answer: []string{
 		"unit insns/op better=lower", "unit B/op better=lower", "note all is well", "result BenchmarkToy/workload=good/impl=% 10 500 insns/op 0 B/op", "note and ended",
 	}},
@@ -66,16 +66,16 @@ var deskCases = []deskCase{
 	{part: "conform/task", name: "skipped", skip: "needs Goexit"},
 }
 
-// A deskConsole is the console of a desk.
-type deskConsole struct {
+// A scriptedConsole is the console of a world.
+type scriptedConsole struct {
 	*io.PipeReader
 	out    *io.PipeWriter
-	target *deskTarget
+	target *scriptedTarget
 	seq    uint32
 }
 
 // Write answers a command.
-func (c *deskConsole) Write(p []byte) (int, error) {
+func (c *scriptedConsole) Write(p []byte) (int, error) {
 	im := c.target.image
 	request, command := line.SplitRequest(strings.TrimSpace(string(p)))
 	say := func(text string) {
@@ -94,7 +94,7 @@ func (c *deskConsole) Write(p []byte) (int, error) {
 		}
 		say(string(h.Append(nil)))
 	}
-	for _, k := range deskCases {
+	for _, k := range scriptedCases {
 		if !slices.Contains(im.Parts, k.part) {
 			continue
 		}
@@ -117,25 +117,25 @@ func (c *deskConsole) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-func (c *deskConsole) Close() error { return c.PipeReader.Close() }
+func (c *scriptedConsole) Close() error { return c.PipeReader.Close() }
 
-// A desk is what a run on a deskTarget needs. Nothing is compiled: lost does not build,
+// A world is what a run on a scriptedTarget needs. Nothing is compiled: lost does not build,
 // and large has no room for several parts.
-type desk struct {
-	target                         *deskTarget
+type world struct {
+	target                         *scriptedTarget
 	toolchain, commit, dirty, host string
 	salt                           string // of the hashes of images
 	noCompiler, noTarget           bool   // they are missing on this machine
 }
 
-func newDesk(cheap bool) *desk {
-	return &desk{
-		target: &deskTarget{cheap: cheap, runs: make(map[string]int)}, toolchain: "0.41.0",
-		commit: "0123456789abcdef0123", dirty: "false", host: "desk",
+func newWorld(cheap bool) *world {
+	return &world{
+		target: &scriptedTarget{cheap: cheap, runs: make(map[string]int)}, toolchain: "0.41.0",
+		commit: "0123456789abcdef0123", dirty: "false", host: "world",
 	}
 }
 
-func (d *desk) deps() deps {
+func (d *world) deps() deps {
 	return deps{
 		compiler: func(context.Context, Board) (*Compiler, error) {
 			if d.noCompiler {
@@ -219,10 +219,10 @@ func contents(data []byte) (all []string) {
 	return all
 }
 
-// deskRun runs all on a new desk, and returns what is in the file.
-func deskRun(t *testing.T, cheap bool) (path string, data []byte, s *Summary) {
+// scriptedRun runs all on a new world, and returns what is in the file.
+func scriptedRun(t *testing.T, cheap bool) (path string, data []byte, s *Summary) {
 	t.Helper()
-	d, o := newDesk(cheap), deskOptions()
+	d, o := newWorld(cheap), deskOptions()
 	o.Out = filepath.Join(t.TempDir(), "run.bench")
 	s, err := run(t.Context(), o, d.deps())
 	if err != nil {
@@ -237,16 +237,16 @@ func deskRun(t *testing.T, cheap bool) (path string, data []byte, s *Summary) {
 // interrupted is a run of which the first block is in the file.
 func interrupted(t *testing.T, cheap bool) (path string, kept, data []byte, whole *Summary) {
 	t.Helper()
-	path, data, whole = deskRun(t, cheap)
+	path, data, whole = scriptedRun(t, cheap)
 	kept = data[:bytes.Index(data, []byte("block: 2\n"))]
 	writeFile(t, path, kept)
 	return path, kept, data, whole
 }
 
-// resumed goes on with a run on a new desk, after change if that is not nil.
-func resumed(t *testing.T, path string, cheap bool, change func(*desk, *RunOptions, *deps)) (*desk, *Summary, error) {
+// resumed goes on with a run on a new world, after change if that is not nil.
+func resumed(t *testing.T, path string, cheap bool, change func(*world, *RunOptions, *deps)) (*world, *Summary, error) {
 	t.Helper()
-	d, o := newDesk(cheap), deskOptions()
+	d, o := newWorld(cheap), deskOptions()
 	var err error
 	if o.Resume, err = record.ReadInterruptedBoard(path); err != nil {
 		t.Fatal(err)
@@ -288,7 +288,7 @@ func timesIn(kept []byte, impl, name string) int {
 func TestResumeFromAnywhere(t *testing.T) {
 	for _, cheap := range []bool{true, false} {
 		t.Run(fmt.Sprint("cheap=", cheap), func(t *testing.T) {
-			path, data, whole := deskRun(t, cheap)
+			path, data, whole := scriptedRun(t, cheap)
 			want, results := contents(data), came(whole)
 			header := bytes.Index(data, []byte("\nblock: 1\n")) + len("\nblock: 1\n")
 			seed := rand.Uint64()
@@ -354,13 +354,13 @@ func TestResumeFromAnywhere(t *testing.T) {
 // TestInterruptedAgainAndAgain: a run that is interrupted before each case gets on by one
 // case each time, and comes to its end.
 func TestInterruptedAgainAndAgain(t *testing.T) {
-	_, data, whole := deskRun(t, true)
-	d, o := newDesk(true), deskOptions()
+	_, data, whole := scriptedRun(t, true)
+	d, o := newWorld(true), deskOptions()
 	o.Out = filepath.Join(t.TempDir(), "run.bench")
 	path := o.Out
 	for n := 0; ; n++ {
 		if n > 100 {
-			t.Fatal("it does not come to an end")
+			t.Fatal("it does not end")
 		}
 		ctx, cancel := context.WithCancel(t.Context())
 		cases := 0
@@ -391,7 +391,7 @@ func TestInterruptedAgainAndAgain(t *testing.T) {
 
 // TestNotBegun: of several boards those are named that an interrupt has left out.
 func TestNotBegun(t *testing.T) {
-	d, o := newDesk(true), deskOptions()
+	d, o := newWorld(true), deskOptions()
 	o.Devices = append(o.Devices, o.Devices[0], o.Devices[0])
 	o.Devices[1].Entry.ID = "second"
 	o.Checkout.Dir = t.TempDir()
@@ -420,40 +420,40 @@ func TestResumeRefuses(t *testing.T) {
 	path, kept, _, _ := interrupted(t, true)
 	for _, tt := range []struct {
 		name   string
-		change func(d *desk, o *RunOptions)
+		change func(d *world, o *RunOptions)
 		want   []string // the lines that name what is different
 	}{
-		{"commit", func(d *desk, _ *RunOptions) { d.commit = "fedcba9876543210" }, []string{"commit: 0123456789abcdef0123 → fedcba9876543210"}},
-		{"work tree", func(d *desk, _ *RunOptions) { d.dirty = "true 012345abcdef" }, []string{"dirty: false → true 012345abcdef"}},
-		{"no repository", func(d *desk, _ *RunOptions) { d.commit, d.dirty = "", "" }, []string{"commit: 0123456789abcdef0123 → none", "dirty: false → none"}},
-		{"toolchain", func(d *desk, _ *RunOptions) { d.toolchain = "0.42.0" }, []string{"toolchain: tinygo0.41.0-go1.26.8 → tinygo0.42.0-go1.26.8"}},
-		{"host of an emulator", func(d *desk, _ *RunOptions) { d.host = "other" }, []string{"host: desk → other"}},
-		{"device", func(_ *desk, o *RunOptions) { o.Devices[0].Entry.ID = "toy-2" }, []string{"device: none → toy-2"}},
-		{"board", func(_ *desk, o *RunOptions) {
+		{"commit", func(d *world, _ *RunOptions) { d.commit = "fedcba9876543210" }, []string{"commit: 0123456789abcdef0123 → fedcba9876543210"}},
+		{"work tree", func(d *world, _ *RunOptions) { d.dirty = "true 012345abcdef" }, []string{"dirty: false → true 012345abcdef"}},
+		{"no repository", func(d *world, _ *RunOptions) { d.commit, d.dirty = "", "" }, []string{"commit: 0123456789abcdef0123 → none", "dirty: false → none"}},
+		{"toolchain", func(d *world, _ *RunOptions) { d.toolchain = "0.42.0" }, []string{"toolchain: tinygo0.41.0-go1.26.8 → tinygo0.42.0-go1.26.8"}},
+		{"host of an emulator", func(d *world, _ *RunOptions) { d.host = "other" }, []string{"host: world → other"}},
+		{"device", func(_ *world, o *RunOptions) { o.Devices[0].Entry.ID = "toy-2" }, []string{"device: none → toy-2"}},
+		{"board", func(_ *world, o *RunOptions) {
 			o.Devices[0].Board.Name, o.Devices[0].Board.Title, o.Devices[0].Entry.ID = "other", "Another", "other"
 		}, []string{"board: toy → other", "title: A toy → Another"}},
-		{"board whose emulator is missing", func(d *desk, o *RunOptions) {
+		{"board whose emulator is missing", func(d *world, o *RunOptions) {
 			o.Devices[0].Board.Name, o.Devices[0].Entry.ID, d.toolchain, d.noTarget = "other", "other", "0.42.0", true
 		}, []string{"board: toy → other", "toolchain: tinygo0.41.0-go1.26.8 → tinygo0.42.0-go1.26.8"}},
-		{"board whose compiler is missing", func(d *desk, o *RunOptions) {
+		{"board whose compiler is missing", func(d *world, o *RunOptions) {
 			o.Devices[0].Board.Name, o.Devices[0].Entry.ID, o.Count, d.noCompiler = "other", "other", 3, true
 		}, []string{"board: toy → other", "count: 2 → 3"}},
-		{"chip and emulator", func(_ *desk, o *RunOptions) {
+		{"chip and emulator", func(_ *world, o *RunOptions) {
 			o.Devices[0].Board.Chip, o.Devices[0].Board.Emulator, o.Devices[0].Board.Emulated = "t2", nil, false
 		}, []string{"chip: t1 → t2", "emulated: yes → no", "emulator: toy {image} → none"}},
-		{"settings", func(_ *desk, o *RunOptions) {
+		{"settings", func(_ *world, o *RunOptions) {
 			o.Impls, o.Parts, o.Case, o.Count = []string{"serial"}, []string{"bench"}, nil, 3
 			o.Limits.Silence, o.Limits.Case = time.Second, time.Minute
 		}, []string{
 			"impl: serial,lost,loose,large → serial", "parts: bench,conform/group,conform/task → bench", "case: . → none", "count: 2 → 3",
 			"silence: 10m0s → 1s", "timeout: 10m0s → 1m0s",
 		}},
-		{"images", func(d *desk, _ *RunOptions) { d.salt = "x" }, []string{
+		{"images", func(d *world, _ *RunOptions) { d.salt = "x" }, []string{
 			"image of toy with serial (bench and conform/group and conform/task): 73657269616c → 73657269616c",
 		}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			d, _, err := resumed(t, path, true, func(d *desk, o *RunOptions, _ *deps) { tt.change(d, o) })
+			d, _, err := resumed(t, path, true, func(d *world, o *RunOptions, _ *deps) { tt.change(d, o) })
 			if err == nil || !strings.HasPrefix(err.Error(), path+" cannot be resumed, because this is not the same run any more:\n  ") {
 				t.Fatalf("the error is %v", err)
 			}
@@ -471,7 +471,7 @@ func TestResumeRefuses(t *testing.T) {
 		})
 	}
 	t.Run("a real board may be elsewhere", func(t *testing.T) {
-		d, o := newDesk(false), deskOptions()
+		d, o := newWorld(false), deskOptions()
 		o.Devices[0].Board.Emulated, o.Devices[0].Board.Emulator = false, nil
 		o.Out = filepath.Join(t.TempDir(), "run.bench")
 		ctx, cancel := context.WithCancel(t.Context())
@@ -494,7 +494,7 @@ func TestResumeRefuses(t *testing.T) {
 // file stays as it is.
 func TestResumeCannotBuild(t *testing.T) {
 	path, kept, _, _ := interrupted(t, true)
-	_, _, err := resumed(t, path, true, func(_ *desk, _ *RunOptions, h *deps) {
+	_, _, err := resumed(t, path, true, func(_ *world, _ *RunOptions, h *deps) {
 		h.build = func(context.Context, Board, *Compiler, BuildOptions) (*Image, error) {
 			return nil, failed(BuildFailed, "no space left", nil)
 		}
@@ -508,11 +508,11 @@ func TestResumeCannotBuild(t *testing.T) {
 // is the result, and the file stays as it is.
 func TestResumeMissing(t *testing.T) {
 	path, kept, _, _ := interrupted(t, true)
-	for what, change := range map[string]func(*desk){
-		"compiler": func(d *desk) { d.noCompiler = true },
-		"emulator": func(d *desk) { d.noTarget = true },
+	for what, change := range map[string]func(*world){
+		"compiler": func(d *world) { d.noCompiler = true },
+		"emulator": func(d *world) { d.noTarget = true },
 	} {
-		_, s, err := resumed(t, path, true, func(d *desk, _ *RunOptions, _ *deps) { change(d) })
+		_, s, err := resumed(t, path, true, func(d *world, _ *RunOptions, _ *deps) { change(d) })
 		if err != nil || s.Worst != ToolchainMissing || len(s.Results) != 1 || !strings.Contains(s.Results[0].Err.Error(), "no "+what) {
 			t.Errorf("without the %s: %v, %+v", what, err, s)
 		}
@@ -523,7 +523,7 @@ func TestResumeMissing(t *testing.T) {
 }
 
 // An unplugged target takes images and starts nothing.
-type unpluggedTarget struct{ *deskTarget }
+type unpluggedTarget struct{ *scriptedTarget }
 
 func (unpluggedTarget) Start(context.Context) (io.ReadWriteCloser, error) {
 	return nil, failed(NoConsole, "there is no port", nil)
@@ -534,7 +534,7 @@ func (unpluggedTarget) Start(context.Context) (io.ReadWriteCloser, error) {
 func TestResumeUnplugged(t *testing.T) {
 	for _, cheap := range []bool{true, false} {
 		path, _, data, whole := interrupted(t, cheap)
-		_, s, err := resumed(t, path, cheap, func(d *desk, _ *RunOptions, h *deps) {
+		_, s, err := resumed(t, path, cheap, func(d *world, _ *RunOptions, h *deps) {
 			h.target = func(Device, Ports) (Target, error) { return unpluggedTarget{d.target}, nil }
 		})
 		if err != nil {
@@ -553,7 +553,7 @@ func TestResumeUnplugged(t *testing.T) {
 
 // TestPlanOfRefuses: a plan that is none of a board's, or not a sound one, says why.
 func TestPlanOfRefuses(t *testing.T) {
-	_, data, _ := deskRun(t, true)
+	_, data, _ := scriptedRun(t, true)
 	good, err := record.ParseInterrupted("x.bench", data)
 	if err != nil {
 		t.Fatal(err)

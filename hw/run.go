@@ -90,7 +90,7 @@ type Summary struct {
 	// Worst is the greatest outcome of all that count: see [Plan.All].
 	Worst Outcome
 	// Unfinished is the one of Files that can be resumed, and NotBegun are the devices
-	// that were not come to, if the run was interrupted.
+	// that were not reached, if the run was interrupted.
 	Unfinished string
 	NotBegun   []Device
 }

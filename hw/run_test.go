@@ -53,7 +53,7 @@ func runs(t *testing.T, o RunOptions) (*Summary, string) {
 // they do not keep them.
 var patient = Limits{Answer: 10 * time.Minute, Silence: 10 * time.Minute, Case: 10 * time.Minute}
 
-// noProgress is a Progress that tells nobody.
+// noProgress is a Progress that reports nothing.
 type noProgress struct{}
 
 func (noProgress) Build(Device, string, []string)        {}
@@ -485,8 +485,8 @@ func (t *goneTarget) Start(context.Context) (io.ReadWriteCloser, error) {
 func (*goneTarget) Cheap() bool { return false }
 
 // TestRunGone: a board that was unplugged is given up, and not waited for in each of
-// hundreds of cases; one that only fails now and then is not. Whoever resumes the run
-// has what was not run before him, the last ones that found no board too.
+// hundreds of cases; one that only fails now and then is not. A resumed run
+// runs what was not run, also the last ones that found no board.
 func TestRunGone(t *testing.T) {
 	for name, tt := range map[string]struct {
 		why  func(start int) Outcome

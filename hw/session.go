@@ -119,7 +119,7 @@ func (s *Session) Hello(ctx context.Context) (line.Hello, error) {
 			break
 		}
 		if waited >= s.limits.Answer {
-			return line.Hello{}, s.fail(NoConsole, "nobody says hello within "+s.limits.Answer.String(), nil)
+			return line.Hello{}, s.fail(NoConsole, "no hello within "+s.limits.Answer.String(), nil)
 		}
 	}
 	if err != nil {
@@ -197,7 +197,7 @@ var (
 func (s *Session) command(ctx context.Context, command string, silence, total time.Duration) (*Answer, error) {
 	s.request++
 	if _, err := s.console.Write(line.AppendCommand(nil, s.request, command)); err != nil {
-		// Nobody is there to read it. Why is in what it has said.
+		// The other end is closed. Why is in what it has said.
 		return nil, s.ended("its console ended before "+command+" did", s.drain(ctx))
 	}
 	a, began, words := new(Answer), false, ""
@@ -288,7 +288,7 @@ func (s *Session) command(ctx context.Context, command string, silence, total ti
 			}
 			return nil, s.hung(fmt.Sprintf("no line for %v in the middle of %s", patience(), command), began)
 		case <-whole.C:
-			return nil, s.hung(fmt.Sprintf("%s did not come to an end within %v", command, total), began)
+			return nil, s.hung(fmt.Sprintf("%s did not end within %v", command, total), began)
 		case <-ctx.Done():
 			return nil, context.Cause(ctx)
 		}

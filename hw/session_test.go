@@ -20,7 +20,7 @@ import (
 // what the host sends, and what follows is what the board then prints. In
 // "@7 ~ text" the checksum is put in; any other line is printed as it is, and without a
 // line feed if it ends with a backslash. "= eof" closes the console, "= babble" prints a
-// line every second until somebody closes it.
+// line every second until it is closed.
 type script struct {
 	want    string // "outcome: beginning of what", or "ok", or "ok skipped: why"
 	results int
@@ -71,7 +71,7 @@ func framed(text string) string {
 // play plays a script on a console, and waits between lines that babble by sleep. It
 // ignores commands that the script does not have next: a board would not answer either.
 func (s *script) play(in io.ReadCloser, out io.WriteCloser, sleep func(time.Duration) bool) {
-	defer in.Close() // nobody listens any more
+	defer in.Close() // there is no reader any more
 	steps := s.steps
 	say := func() bool {
 		for _, text := range steps[0].output {

@@ -139,7 +139,7 @@ func folders(parts []string) (all []string) {
 // naming the checkout in a replace directive: a TinyGo that is a year old has a Go
 // that refuses the checkout's go.mod, and that of other modules, although the
 // packages for boards use nothing that is new. And an image is then of sources that
-// nobody edits in the meantime.
+// is not edited in the meantime.
 func (c Checkout) write(ctx context.Context, dir string, b Board, impl string, parts []string, goVersion string) error {
 	imports := []string{module + "/hw/firmware", module + "/hw/boards/" + b.Name, module + "/impls/" + impl}
 	if b.Kind == kindTinyGo {

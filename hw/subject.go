@@ -361,7 +361,7 @@ func (r *deviceRun) start(ctx context.Context, im *Image) (*Session, line.Hello,
 }
 
 // believe returns an error if what a board says of its clock cannot be, or is not what
-// its board.json says: figures would be in another unit than everybody takes them for.
+// its board.json says: figures would be in another unit than readers take them for.
 func (s *Session) believe(b Board, h line.Hello) error {
 	contradicts := ""
 	switch {

@@ -105,7 +105,7 @@ type sshTarget struct {
 
 func (t *sshTarget) Cheap() bool { return false }
 
-// command runs a shell command on the board. Nobody is there to answer questions.
+// command runs a shell command on the board, which cannot ask questions.
 func (t *sshTarget) command(ctx context.Context, command string) *exec.Cmd {
 	return exec.CommandContext(ctx, t.ssh, "-o", "BatchMode=yes", "-o", "ConnectTimeout=15", t.device.Entry.SSH, command)
 }
@@ -119,7 +119,7 @@ func (t *sshTarget) Flash(ctx context.Context, im *Image) error {
 		return err
 	}
 	defer f.Close()
-	// The name has no character that a shell knows, and is nobody else's: another run
+	// The name has no character that a shell knows, and is of this run only: another run
 	// on the same board may have the same image, and removes it when it ends.
 	t.remote = "/tmp/dyno-firmware-" + im.Hash[:12] + "-" + strings.ToLower(rand.Text()[:10])
 	cmd := t.command(ctx, "cat > "+t.remote+" && chmod 700 "+t.remote)
@@ -231,7 +231,7 @@ type serialTarget struct {
 
 	// deaf says that the board was not brought back by flashing it anew either. That
 	// takes half a minute, so it is not tried again until it has begun anew by itself,
-	// or because somebody pressed its button.
+	// or because its button was pressed.
 	deaf bool
 
 	// run runs the image's compiler, whose affair flashing is.
@@ -318,7 +318,7 @@ func (t *serialTarget) open(ctx context.Context, limit time.Duration) (Wire, err
 	return w, err
 }
 
-// Start resets the board: by the firmware's own command, or if nobody listens by the
+// Start resets the board: by the firmware's own command, or if that is not answered by the
 // lines of the port, or if that does nothing by flashing it anew, which resets also a
 // board whose firmware hangs: what TinyGo asks the boot loader by is answered by an
 // interrupt, or by the chip itself. That it has begun anew shows in the numbers of its
@@ -366,7 +366,7 @@ func (t *serialTarget) Start(ctx context.Context) (io.ReadWriteCloser, error) {
 }
 
 // tell sends text, and tells how that went when all of it has left. A board that hangs
-// may take nothing, and then it waits in the system until the board is unplugged: nobody
+// may take nothing, and then it waits in the system until the board is unplugged: nothing
 // is to wait for it.
 func tell(w Wire, text string) <-chan error {
 	told := make(chan error, 1)
@@ -381,7 +381,7 @@ func tell(w Wire, text string) <-chan error {
 }
 
 // A starting is told whether a board begins anew: true by the first of its lines,
-// false if its port vanishes. Nobody else reads from the port until one of both has
+// false if its port vanishes. No other goroutine reads from the port until one of both has
 // happened, or the port is closed.
 type starting <-chan bool
 

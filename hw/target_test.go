@@ -239,7 +239,7 @@ func TestStartFails(t *testing.T) {
 
 // TestStartHangs: a board that hangs takes no command, and one that makes its port itself
 // has no reset line: flashing it anew resets it, and the run goes on. If that does not
-// help either it is not tried for each case anew, until somebody has pressed the button.
+// help either it is not tried for each case anew, until the button has been pressed.
 func TestStartHangs(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ports := new(fakePorts)
@@ -277,7 +277,7 @@ func TestStartHangs(t *testing.T) {
 		_, err := start()
 		wantOutcome(t, err, NoConsole, "does not begin anew")
 		if flashed != 0 {
-			t.Error("a board is flashed that nobody has flashed before")
+			t.Error("a board is flashed that was not flashed before")
 		}
 		if err := target.Flash(t.Context(), im); err != nil {
 			t.Fatal(err)
@@ -293,7 +293,7 @@ func TestStartHangs(t *testing.T) {
 		if flashed != 3 {
 			t.Errorf("flashed %d times, want 3: once in vain is enough", flashed)
 		}
-		// Somebody presses the button, and later it hangs once more.
+		// The button is pressed, and later it hangs once more.
 		ports.boards[pico.Path].reset = printer(time.Second, "@1 ~ hello dyno-firmware/1")
 		if _, err := start(); err != nil {
 			t.Fatal(err)
@@ -325,7 +325,7 @@ func TestStartInterrupted(t *testing.T) {
 	}
 }
 
-// TestStartStuck: a board that hangs so that it takes no bytes at all keeps nobody
+// TestStartStuck: a board that hangs so that it takes no bytes at all keeps no caller
 // waiting: its line resets it, or it is given up.
 func TestStartStuck(t *testing.T) {
 	for name, pulse := range map[string]func(io.Writer){
@@ -493,7 +493,7 @@ func TestFlashTinyGo(t *testing.T) {
 	target := newTarget(t, picoDevice(Entry{ID: "left", USBSerial: "B"}), ports)
 	ctx, cancel := context.WithCancel(t.Context())
 	target.(*serialTarget).run = func(ctx context.Context, im *Image, args []string) (string, error) {
-		defer cancel() // nobody comes back
+		defer cancel() // no call returns
 		return im.run(ctx, args)
 	}
 	if err := target.Flash(ctx, im); !errors.Is(err, context.Canceled) {

@@ -15,7 +15,7 @@
 //	                      │     panicked or called Goexit
 //	                      └──── Cancel ───────────────────► Canceled
 //
-// The first step out of Pending wins, whatever races, and is final: everybody who
+// The first step out of Pending wins, whatever races, and is final: every caller that
 // waits, then or later, gets the same answer. A task that is canceled before it
 // starts never runs. One that is canceled in progress is over as far as others
 // can see, its context ends, and what it returns is dropped.

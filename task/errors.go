@@ -25,7 +25,7 @@ var (
 	ErrGoexit = errors.New("task: the task called runtime.Goexit")
 
 	// ErrDeadlock is what Wait and Value return, in an executor that runs one task
-	// at a time, if what they wait for can never be over: nobody else runs the
+	// at a time, if what they wait for can never be over: no other goroutine runs the
 	// task. A circle of tasks that wait for each other is a [*CycleError].
 	ErrDeadlock = errors.New("task: nothing can run, and what is waited for is not over")
 )

@@ -52,7 +52,7 @@ type Executor interface {
 	// a step being a task from where it began, or yielded, to where it yields or
 	// returns; 0 or less means [FlushLimit]. It returns the number of steps, which
 	// is less than the limit only if no task was ready. Called inside a task, or
-	// while somebody else runs tasks, it runs none and returns 0.
+	// while another goroutine runs tasks, it runs none and returns 0.
 	//
 	// An executor whose tasks run by themselves does nothing and returns 0.
 	Flush(limit int) int
@@ -82,7 +82,7 @@ const (
 	Pending   Status = iota // it waits to run, runs, or waits in between
 	Resolved                // it returned without an error
 	Failed                  // it returned an error, panicked, or called runtime.Goexit
-	Cancelled               // somebody canceled it before it was over
+	Cancelled               // it was canceled before it was over
 )
 
 // String returns the state in lower case.

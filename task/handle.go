@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// Handle is a task that was started, as everybody sees it. Its methods may be
+// Handle is a task that was started, as callers see it. Its methods may be
 // called by any number of goroutines at once, but for those that are for
 // implementations of [Executor].
 type Handle struct {
@@ -18,7 +18,7 @@ type Handle struct {
 	// it over with the state.
 	failure *Error
 
-	// life is the context that ends with the task; nil until somebody asks for it,
+	// life is the context that ends with the task; nil until it is asked for,
 	// which few tasks do.
 	life atomic.Pointer[life]
 
@@ -36,7 +36,7 @@ type life struct {
 	end context.CancelFunc
 }
 
-// dead is the life of every task that nobody asked for its context while it ran.
+// dead is the life of every task whose context was not asked for while it ran.
 var dead = func() *life {
 	ctx, end := context.WithCancel(context.Background())
 	end()
@@ -61,7 +61,7 @@ func (h *Handle) refuse(err error) {
 func (h *Handle) Status() Status { return h.ex.Status(h) }
 
 // Wait blocks until the task is over and returns nil if it succeeded, else an
-// [*Error]: the same one to everybody, whenever they ask.
+// [*Error]: the same one to every caller, at any time.
 //
 // If ctx ends first Wait returns its error, and nothing becomes of the task. A
 // result that is there wins over a context that has ended. A nil ctx means
@@ -104,7 +104,7 @@ func (h *Handle) Cancel() bool {
 	if !h.ex.Cancel(h) {
 		return false
 	}
-	// Whoever makes the context after this load looks at the state afterwards.
+	// A goroutine that makes the context after this load looks at the state afterwards.
 	if l := h.life.Load(); l != nil {
 		l.end()
 	}

@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// A queue is a slice, whoever leaves, and what has left it is linked no more.
+// A queue is a slice, whichever task leaves, and what has left it is linked no more.
 func TestQueue(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 4))
 	var (

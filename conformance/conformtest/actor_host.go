@@ -21,7 +21,7 @@ var actorHostClauses = []hostClause{
 	{
 		Clause: conformance.Clause{
 			Name: "actor/context-outside-turn", Rule: "FR-002",
-			Why: "builds with -race panic when a Context is used outside its actor's turn: there it belongs to nobody, and what it says may be wrong",
+			Why: "builds with -race panic when a Context is used outside its actor's turn: there it has no owner, and what it says may be wrong",
 		},
 		check: checkContextOutside,
 	},
@@ -42,7 +42,7 @@ var actorHostClauses = []hostClause{
 	{
 		Clause: conformance.Clause{
 			Name: "actor/messages-collected", Rule: "FR-016",
-			Why: "a message that was handled, dropped or given back is nobody's: an idle mailbox keeps none alive",
+			Why: "a message that was handled, dropped or given back is not kept: an idle mailbox keeps none alive",
 		},
 		check: checkMessagesCollected,
 	},
@@ -113,7 +113,7 @@ func carryOut(ctx *actor.Context, msg any) error {
 	return nil
 }
 
-// until lets actors run until cond holds; whoever runs the check bounds it.
+// until lets actors run until cond holds; the check's runner bounds it.
 func (h *hosted) until(cond func() bool) {
 	for !cond() {
 		if h.Synchronous() {

@@ -145,7 +145,7 @@ const (
 	burnLimit   = burnStretch / burnShare
 )
 
-// leastBurnt returns the processor time of a process in which nobody can go on, and
+// leastBurnt returns the processor time of a process in which no goroutine can go on, and
 // a note of it for the clause: the least of several stretches, since what else
 // there is in the process, such as a collection, comes and goes.
 func leastBurnt(e *conformance.Env, clause string) (least time.Duration, note string) {
@@ -165,7 +165,7 @@ func leastBurnt(e *conformance.Env, clause string) (least time.Duration, note st
 
 // burning is the error of a process that has burnt too much.
 func burning(least time.Duration) error {
-	return fmt.Errorf("in %v in which nobody could go on the process burnt at least %v of processor time, want at most %v", burnStretch, least, burnLimit)
+	return fmt.Errorf("in %v in which no goroutine could go on the process burnt at least %v of processor time, want at most %v", burnStretch, least, burnLimit)
 }
 
 // checkWaitsAreIdle measures the processor time of a process in which senders

@@ -35,7 +35,7 @@ const soakTargets = 16
 
 // soakParcel is a message.
 type soakParcel struct {
-	from, n int32         // the sender, and its how manieth message: ascending for every receiver
+	from, n int32         // the sender, and its sequence number: ascending for every receiver
 	fate    atomic.Uint32 // how many things have become of it
 }
 
@@ -60,7 +60,7 @@ type soakOrder struct {
 	do func(ctx *actor.Context) error
 }
 
-// soakBook returns the book of a message that somebody has sent, nil for others.
+// soakBook returns the book of a message that was sent by the test, nil for others.
 func soakBook(msg any) *soakParcel {
 	switch m := msg.(type) {
 	case *soakParcel:
@@ -76,7 +76,7 @@ func soakBook(msg any) *soakParcel {
 // soakTarget is whom messages are sent to.
 type soakTarget struct {
 	ref   actor.Ref
-	block bool // its policy is Block: whoever sends without a context may wait for long
+	block bool // its policy is Block: a sender without a context may wait for long
 }
 
 // soakCounts is what was counted in one system or, in the end, in all.
@@ -143,7 +143,7 @@ func (r *soakRound) became(p *soakParcel, what string) {
 	}
 }
 
-// take returns a parcel that nobody has sent yet, nil when all are sent.
+// take returns a parcel that was not sent yet, nil when all are sent.
 func (r *soakRound) take(from int32, n *int32) *soakParcel {
 	i := r.next.Add(1) - 1
 	if i >= int64(len(r.parcels)) {
@@ -192,7 +192,7 @@ func (r *soakRound) letter(l actor.DeadLetter) {
 	}
 	p := soakBook(l.Msg)
 	if p == nil {
-		r.wrong("a dead letter is %v, which nobody sent", l.Msg)
+		r.wrong("a dead letter is %v, which was not sent", l.Msg)
 		return
 	}
 	if q, ok := l.Msg.(*soakQuestion); ok && l.ReplyTo != q.to {
@@ -225,7 +225,7 @@ func (r *soakRound) answer(a *soakAnswer, what string) {
 	}
 }
 
-// failure sees every failure of an actor: none is of somebody else's making.
+// failure sees every failure of an actor: none has another cause.
 func (r *soakRound) failure(f actor.Failure) {
 	r.reported.Add(1)
 	if !soakFailure(f.Err) {
@@ -282,7 +282,7 @@ func (r *soakRound) send(rng *rand.Rand) {
 	id, n := r.ids.Add(1), int32(0)
 	for {
 		t := r.targets[rng.IntN(soakTargets)].Load()
-		// Actors pass on more than they are sent: whoever floods them only has
+		// Actors pass on more than they are sent: a flood only has
 		// the messages wait.
 		for try := 0; !r.storm && t.ref.Backlog() > 32 && try < 64 && r.next.Load() < int64(len(r.parcels)); try++ {
 			r.drive()
@@ -313,7 +313,7 @@ func (r *soakRound) send(rng *rand.Rand) {
 	}
 }
 
-// soakAsk is an ask that has not ended, or has and nobody knows.
+// soakAsk is an ask that has not ended, or whose end was not seen.
 type soakAsk struct {
 	q      *soakQuestion
 	future actor.Future
@@ -526,18 +526,18 @@ func (s *suite) soakSystem(e *conformance.Env, parcels []soakParcel, storm bool,
 	if heard {
 		actor.SubscribeFunc(sys.Events(), func(actor.ActorStopped) { r.stopped.Add(1) })
 	}
-	nobody := soakTarget{ref: sys.UserGuardian()}
+	guardian := soakTarget{ref: sys.UserGuardian()}
 	for i := range r.targets {
-		r.targets[i].Store(&nobody)
+		r.targets[i].Store(&guardian)
 	}
-	// Whoever sends finds actors, not the guardian, which takes orders only.
+	// Senders find actors, not the guardian, which takes orders only.
 	spawns := rand.New(rand.NewPCG(rng.Uint64(), 0))
 	r.tellGuardian(func(ctx *actor.Context) error {
 		for all := false; !all; {
 			g.spawn(ctx, spawns)
 			all = true
 			for i := range r.targets {
-				all = all && r.targets[i].Load() != &nobody
+				all = all && r.targets[i].Load() != &guardian
 			}
 		}
 		r.begun.Store(true)
@@ -569,7 +569,7 @@ func (s *suite) soakSystem(e *conformance.Env, parcels []soakParcel, storm bool,
 	return c, weak.Make(sys), err
 }
 
-// balance closes the book of a system that is done, when nobody sends any more.
+// balance closes the book of a system that is done, when nothing is sent any more.
 func (r *soakRound) balance(middle, heard bool) (soakCounts, error) {
 	var actors, calls, handled, raised, raisedOn, escalated int64
 	for _, a := range r.soakers {

@@ -46,8 +46,8 @@ type soaker struct {
 	asked    []soakAsk
 	closing  func(left int) // told how many are still watched
 
-	calls, handled   int64 // of Receive; and messages that somebody has sent
-	raised, raisedOn int64 // failures; and those on a message that somebody has sent
+	calls, handled   int64 // of Receive; and messages that were sent
+	raised, raisedOn int64 // failures; and those on a message that was sent
 	escalated        int64
 }
 
@@ -82,7 +82,7 @@ func (a *soaker) obey(ctx *actor.Context, msg any) error {
 			a.closing(len(a.watching))
 		}
 	default:
-		a.r.wrong("the guardian was given %v, which nobody sent", msg)
+		a.r.wrong("the guardian was given %v, which was not sent", msg)
 	}
 	return nil
 }
@@ -233,7 +233,7 @@ func (a *soaker) arrived(ctx *actor.Context, msg any) {
 	}
 	p := soakBook(msg)
 	if p == nil {
-		a.r.wrong("%v was given %v, which nobody sent", ctx.Self(), msg)
+		a.r.wrong("%v was given %v, which was not sent", ctx.Self(), msg)
 		return
 	}
 	if last := a.last[p.from]; p.n <= last {
@@ -301,7 +301,7 @@ func (a *soaker) receive(ctx *actor.Context, msg any) error {
 	}
 	switch {
 	case !r.begun.Load():
-		return nil // there is nobody to send to yet
+		return nil // there is no target yet
 	case k == 4096:
 		if k := a.rng.IntN(16); k > 0 {
 			a.tell(ctx, k == 1)
@@ -368,7 +368,7 @@ func (a *soaker) tell(ctx *actor.Context, patient bool) {
 }
 
 // act does what k says, from 16 to 4095. Fewer actors stop than are spawned, or
-// there would soon be nobody to send to, and in a storm fewer messages are sent
+// there would soon be no target, and in a storm fewer messages are sent
 // than handled, or there would be ever more.
 func (a *soaker) act(ctx *actor.Context, k int) {
 	r := a.r
@@ -543,7 +543,7 @@ func (a *soaker) decide(f actor.Failure) actor.Directive {
 	return actor.Stop
 }
 
-// spawn makes a child, whom senders then know instead of somebody else.
+// spawn makes a child, which senders then know instead of another one.
 func (a *soaker) spawn(ctx *actor.Context, rng *rand.Rand) {
 	r := a.r
 	if a.closing != nil {

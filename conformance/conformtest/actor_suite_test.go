@@ -35,7 +35,7 @@ var wrongDispatchers = []struct {
 	{"idle actor not woken until twelve numbers wait", "steady-rate"},
 	{"late system message overlooked", "stop-idle stop-idle-soon"},
 	{"idle actor not woken by system messages", "stop-idle"},
-	{"system message of an actor wakes nobody", "stop-idle poststop-after-children"},
+	{"system message of an actor wakes no worker", "stop-idle poststop-after-children"},
 	{"suspended actor not woken", "failure-stops failure-takes-children prestart-fails stop-family suspend-self suspend-after"},
 	{"suspended actor woken by messages", "suspended-waits suspend-unregistered"},
 	{"BeginTurn's answer ignored", "prestart-fails"},

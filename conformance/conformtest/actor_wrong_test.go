@@ -460,7 +460,7 @@ func (b *wrongBox) Wake(from actor.Worker) {
 	b.d.mu.Lock()
 	defer b.d.mu.Unlock()
 	switch bug := b.d.bug; {
-	case bug.is("system message of an actor wakes nobody") && from != nil:
+	case bug.is("system message of an actor wakes no worker") && from != nil:
 	case bug.is("idle actor not woken by system messages") && b.phase == wrongAsleep && b.sends > 0:
 	case bug.is("suspended actor not woken"):
 		b.wake(wrongAsleep)
@@ -511,7 +511,7 @@ func (b *wrongBox) SendWait(ctx context.Context, msg any, from actor.Worker) err
 	return b.giveUp(s, ctx.Err())
 }
 
-// runAndWait has the waiting sender run actors, since nobody else does. mu is
+// runAndWait has the waiting sender run actors, since no other goroutine does. mu is
 // held.
 func (b *wrongBox) runAndWait(ctx context.Context, s *wrongSender, from actor.Worker) error {
 	d := b.d

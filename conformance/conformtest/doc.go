@@ -35,7 +35,7 @@
 //	actor/system-collected     nothing keeps a system that is done (weak pointers)
 //	actor/stopped-collected    a Ref keeps of a stopped actor a shell only
 //	actor/messages-collected   an idle mailbox keeps no message
-//	actor/blocked-for-real     handlers that sleep, lock or sit in system calls stop nobody else
+//	actor/blocked-for-real     handlers that sleep, lock or sit in system calls stop no other
 //	actor/waits-are-idle       who waits burns no processor time
 //	actor/flood-of-a-million   a flood is handled to the last; reports what a quiet actor waits
 //	actor/model                random programs for one actor against a sequential model, shrunk (rapid)
@@ -45,9 +45,9 @@
 //	task/deep-joins            waits inside waits, 100,000 deep; reports time and memory a level
 //	task/cancel-races-the-end-a-million-times  every race of a Cancel with an end has one winner, whom all see
 //	task/waiters-forgotten     who gave up waiting leaves nothing with a task that goes on
-//	task/futures-collected     futures nobody waits for, and closed executors, leave no memory and no goroutine
+//	task/futures-collected     futures without waiters, and closed executors, leave no memory and no goroutine
 //	task/executor-collected    nothing keeps a closed executor and what its tasks have computed (weak pointers)
-//	task/blocked-for-real      tasks that sleep, lock or sit in system calls stop nobody else
+//	task/blocked-for-real      tasks that sleep, lock or sit in system calls stop no other
 //	task/waits-are-idle        who waits for a task burns no processor time
 //
 // The linearizability checks have three answers. A history that could not be

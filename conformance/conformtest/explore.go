@@ -23,8 +23,8 @@ const (
 	Replay Strategy = iota
 	// Walk takes any who is ready, each with the same probability.
 	Walk
-	// PCT gives everybody a random priority, always takes the highest, and lowers
-	// that of whoever runs at Depth - 1 random steps among the first Steps
+	// PCT gives each a random priority, always takes the highest, and lowers
+	// that of the one that runs at Depth - 1 random steps among the first Steps
 	// (Burckhardt and others, ASPLOS 2010).
 	PCT
 )

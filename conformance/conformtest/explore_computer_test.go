@@ -139,7 +139,7 @@ func (p *process) note(format string, args ...any) {
 	p.m.note(p.name + " " + fmt.Sprintf(format, args...))
 }
 
-// work takes n steps that nobody notices.
+// work takes n steps that have no effect.
 func (p *process) work(n int) {
 	for range n {
 		p.step()
@@ -191,7 +191,7 @@ type queue struct {
 	waiting []*process
 }
 
-// park blocks until somebody signals: a signal that came before is lost.
+// park blocks until there is a signal: a signal that came before is lost.
 func (p *process) park(q *queue) {
 	p.step()
 	p.block(q)

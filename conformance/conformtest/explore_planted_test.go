@@ -178,7 +178,7 @@ var plantedBugs = []planted{
 					turn(p)
 				}
 			})
-			m.finally = func() error { return want("messages left with nobody to handle them", mail.v, 0) }
+			m.finally = func() error { return want("messages left that will not be handled", mail.v, 0) }
 		},
 	},
 	{
@@ -402,7 +402,7 @@ var plantedBugs = []planted{
 		},
 	},
 	{
-		"made twice", "nobody looks again when the lock has been taken", "looks again under the lock",
+		"made twice", "no process looks again when the lock has been taken", "looks again under the lock",
 		func(m *computer, wrong bool) {
 			made, mu := &word{name: "made"}, &mutex{queue: queue{name: "mu"}}
 			for i, work := range []int{0, 4} {

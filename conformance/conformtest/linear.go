@@ -23,7 +23,7 @@ import (
 // calls, in which each takes effect at one moment between its beginning and
 // its return, that the contract allows. porcupine looks for that order.
 //
-// That a task completes is an operation, too, of nobody's: it begins with the
+// That a task completes is an operation, too, without a caller: it begins with the
 // last act of the task and has no end but that of the call that took the
 // result. So the model need not guess.
 //
@@ -257,7 +257,7 @@ func record(e *conformance.Env, seed uint64) (history []porcupine.Operation, lim
 		}()
 	}
 	close(start)
-	// Some may wait for what nobody will do any more: closing lets all go. A
+	// Some may wait for what will not be done any more: closing lets all go. A
 	// blocked Go on a group that runs on demand waits for a consumer: there is
 	// none left but this one.
 	e.Settle()

@@ -159,7 +159,7 @@ func TestPlaces(t *testing.T) {
 func TestHangSaysWhat(t *testing.T) {
 	impl := wrongImpl("waiters not woken by Close")
 	impl.Promises.Parks = false
-	// On a busy machine it takes a while to come to where it hangs.
+	// On a busy machine it takes a while to reach where it hangs.
 	for limit := 500 * time.Millisecond; ; limit *= 2 {
 		s := &suite{impl: impl, limit: limit}
 		err := s.try(t, clause(t, "waiters-released-by-close").Check, 1)

@@ -97,7 +97,7 @@ const (
 	opNext             // a consumer that waits
 	opTry              // Next with an ended context
 	opGiveUp           // the arg-th waiting consumer gives up
-	opWait             // somebody waits
+	opWait             // a goroutine waits
 	opCancel           // arg decides the cause
 	opClose
 )
@@ -357,7 +357,7 @@ func (x *machine) next(try bool) {
 	x.nexts = append(x.nexts, n)
 }
 
-// settle lets the group come to rest, brings the model up to date with what
+// settle lets the group become idle, brings the model up to date with what
 // happened, and compares.
 func (x *machine) settle(st step) error {
 	x.e.Settle()

@@ -75,7 +75,7 @@ var mutants = []mutant{
 		clauses: "supervise-directives",
 	},
 	{
-		name: "nobody asks Decide", file: "supervise.go",
+		name: "Decide is not asked", file: "supervise.go",
 		old:     "\t\tif s.Decide != nil {",
 		new:     "\t\tif s.Decide != nil && f == nil {",
 		clauses: "supervise-directives supervise-told",

@@ -50,7 +50,7 @@ var taskHostClauses = []hostClause{
 	{
 		Clause: conformance.Clause{
 			Name: "task/futures-collected", Rule: "X3", On: conformance.Platform{Heap: true},
-			Why: "futures that nobody waits for, and executors that are closed, leave no memory and no goroutine, however many there were",
+			Why: "futures without waiters, and executors that are closed, leave no memory and no goroutine, however many there were",
 		},
 		check: checkFuturesCollected,
 	},
@@ -398,7 +398,7 @@ func checkFuturesCollected(_ *testing.T, s *suite) outcome {
 		base, goroutines := heapInUse(), runtime.NumGoroutine()
 		drop(x, n)
 		if err := letGo(e, base, int64(256<<10+2*n)); err != nil {
-			return fmt.Errorf("after %d futures that nobody waited for %w", n, err)
+			return fmt.Errorf("after %d futures without waiters %w", n, err)
 		}
 		executors(n / 100)
 		if err := letGo(e, base, int64(256<<10+2*n)); err != nil {

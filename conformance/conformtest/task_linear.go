@@ -24,7 +24,7 @@ import (
 //
 // That the task begins and that it ends are operations, too. It begins between its
 // start and its first act, and ends some time after its last one: an end that
-// nobody needs has no limit.
+// not needed has no limit.
 
 // taskOp is what an operation of a history of a task does.
 type taskOp int

@@ -72,7 +72,7 @@ var wrongExecutors = []struct {
 	{"budget of 1,000", true, "flush-budget"},
 	{"ends counted as steps", true, "flush-counts-steps order-trace"},
 	{"canceled task is a step", true, "cancel-not-begun"},
-	{"who waits not told that nobody runs tasks", true, "waiters-take-over"},
+	{"waiters are not told that tasks are not run", true, "waiters-take-over"},
 }
 
 // wrongExecutorsOnHost is the same for clauses that need a host.

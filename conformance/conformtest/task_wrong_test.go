@@ -33,7 +33,7 @@ func (b taskBug) any(names ...taskBug) bool {
 }
 
 // wrongExecutor runs every task on a goroutine of its own, under one mutex, with
-// at most one bug. A lone one runs them one at a time, in order, when somebody
+// at most one bug. A lone one runs them one at a time, in order, when a goroutine
 // asks: their goroutines hand on the turn.
 type wrongExecutor struct {
 	bug  taskBug
@@ -52,7 +52,7 @@ type wrongExecutor struct {
 	// Of a lone one.
 	ready   []*task.Handle // that would go on
 	running *task.Handle   // whose turn it is
-	driven  bool           // somebody runs tasks
+	driven  bool           // a goroutine runs tasks
 	back    chan struct{}  // a token when the turn is handed back
 	change  chan struct{}  // closed, and made anew, when a driver looks again
 }
@@ -62,7 +62,7 @@ type wrongTask struct {
 	state task.Status
 	done  chan struct{}
 	left  chan struct{} // closed when its goroutine is done with it
-	idle  bool          // nobody has asked for it; for one bug only
+	idle  bool          // it was not asked for; for one bug only
 	begun bool
 
 	// Of a lone executor.
@@ -435,7 +435,7 @@ func (x *wrongExecutor) wake(w, h *task.Handle) {
 	}
 }
 
-// drive runs tasks, one step after the other, until stop or none is ready. Nobody
+// drive runs tasks, one step after the other, until stop or none is ready. No one
 // else does.
 func (x *wrongExecutor) drive(stop func() bool, step func()) {
 	x.driven = true
@@ -458,9 +458,9 @@ func (x *wrongExecutor) drive(stop func() bool, step func()) {
 		<-x.back
 		x.mu.Lock()
 	}
-	if x.bug.is("who waits not told that nobody runs tasks") {
-		// They were told that a task is over. They have the time to see that somebody
-		// runs tasks, which is true for a moment more.
+	if x.bug.is("waiters are not told that tasks are not run") {
+		// They were told that a task is over. They have the time to see that tasks
+		// are run, which is true for a moment more.
 		x.mu.Unlock()
 		for range 100 {
 			runtime.Gosched()
@@ -535,7 +535,7 @@ func (x *wrongExecutor) inside(over func() bool, ended *bool, h, from *task.Hand
 	return nil
 }
 
-// outside waits, and has tasks run if nobody else does, until over or ended. mu is
+// outside waits, and has tasks run if no other goroutine does, until over or ended. mu is
 // held.
 func (x *wrongExecutor) outside(over func() bool, ended *bool, h *task.Handle) error {
 	for !over() && !*ended {

@@ -54,7 +54,7 @@ type wrong struct {
 	nilled   bool          // Cancel was called with nil
 	kept     []any         // what should have been let go
 	one      chan struct{} // held by the one task that may run
-	lazy     []func()      // accepted tasks that nobody has started
+	lazy     []func()      // accepted tasks that were not started
 }
 
 type indexed struct {
@@ -197,7 +197,7 @@ func (g *wrong) Go(fn group.TaskFunc[int]) error {
 	return nil
 }
 
-// start starts the tasks that nobody has started; g.mu is held.
+// start starts the tasks that were not started; g.mu is held.
 func (g *wrong) start() {
 	for _, f := range g.lazy {
 		go f()

@@ -108,7 +108,7 @@ var (
 	slow    = actor.Props{
 		New: func() actor.Actor { return &member{} },
 		// Who cannot keep up misses lines, the oldest first. With Block the
-		// room, and so everybody in it, would wait for the slowest.
+		// room, and so all its members, would wait for the slowest.
 		Mailbox: actor.MailboxConfig{Capacity: samsRoom, Policy: actor.DropOldest},
 	}
 )
@@ -292,7 +292,7 @@ func main() {
 	}, func(f *flag.FlagSet) {
 		f.StringVar(&address, "listen", "", "open a room for other processes at this `address`")
 		f.StringVar(&at, "join", "", "enter the room at this `address`, and say what is typed")
-		f.StringVar(&name, "name", "somebody", "under this `name`, which nobody else in the room has")
+		f.StringVar(&name, "name", "guest", "under this `name`, which no other member of the room has")
 	})
 }
 

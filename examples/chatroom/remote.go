@@ -129,7 +129,7 @@ func listen(ctx context.Context, w io.Writer, d actor.Dispatcher, address string
 		return err
 	}
 	defer end()
-	// Without TLS: whoever reaches the port is let in. docs/remote.md says how to
+	// Without TLS: every client that reaches the port is let in. docs/remote.md says how to
 	// choose who is.
 	l, err := net.Listen("tcp", address)
 	if err != nil {

@@ -34,7 +34,7 @@ const (
 type (
 	// increment adds one.
 	increment struct{}
-	// read asks for the number. Nobody knows who has sent a message unless it
+	// read asks for the number. A receiver does not know the sender of a message unless it
 	// says so: the reply goes to the Ref in it.
 	read struct{ replyTo actor.Ref }
 	// total is the reply to read.
@@ -118,7 +118,7 @@ func run(w io.Writer, d actor.Dispatcher) error {
 		Name:       "counter",
 		Dispatcher: d,
 		Guardian:   actor.Props{New: func() actor.Actor { return &guardian{result: result, ref: ref} }},
-		Failures: func(f actor.Failure) { // of any actor; without it nobody would hear of one
+		Failures: func(f actor.Failure) { // of any actor; without it failures are not reported
 			select {
 			case failed <- fmt.Errorf("%s: %w", f.Actor.Path(), f.Err):
 			default: // the first one is enough

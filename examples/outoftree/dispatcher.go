@@ -72,10 +72,10 @@ func (d *Dispatcher) AddStats(s *actor.Stats) {
 type phase uint8
 
 const (
-	idle      phase = iota // whoever sends it something schedules it
+	idle      phase = iota // a send schedules it
 	scheduled              // it has a turn, or will
 	suspended              // only Wake schedules it
-	finished               // nobody schedules it
+	finished               // never scheduled again
 )
 
 // box implements [actor.Port].

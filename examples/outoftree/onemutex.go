@@ -1,8 +1,8 @@
 // Package onemutex is an implementation that lives outside dyno's module: one
 // mutex, and a goroutine for each task and each turn of an actor.
 //
-// The group is the shortest one that keeps the contract. Whoever waits looks at
-// the state, and looks again each time anything has changed; nobody keeps a
+// The group is the shortest one that keeps the contract. A waiter looks at
+// the state, and looks again each time anything has changed; there is no
 // list of who waits for what. It pays for that when many wait: each change
 // wakes all of them.
 //
@@ -34,7 +34,7 @@ type Group[T any] struct {
 	cfg group.Config
 
 	mu       sync.Mutex    // guards what follows
-	changed  chan struct{} // closed at the next change; nil while nobody waits
+	changed  chan struct{} // closed at the next change; nil while there are no waiters
 	closed   bool
 	inflight int // accepted and unfinished tasks
 	results  []group.Result[T]

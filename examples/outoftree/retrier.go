@@ -4,7 +4,7 @@ import "github.com/dynolab/dyno/actor"
 
 // Retrier is an invoker that calls an actor again, at once and in the same
 // turn, if it returns an error that may pass. The actor has not failed then, and
-// nobody is asked what becomes of it. Panics are failures as ever.
+// its supervisor is not asked. Panics are failures as ever.
 //
 // It goes into a Props with any dispatcher, and any number of actors may share
 // one.

@@ -45,7 +45,7 @@ import (
 type config struct {
 	jobs, workers int
 	room          int // for jobs, in a worker's mailbox
-	flaky, bad    int // every so manieth job finds the service busy once, or is refused for good; 0: none
+	flaky, bad    int // every Nth job fails once, or permanently; 0: none
 	log           io.Writer
 	level         slog.Level
 	service       *service
@@ -268,7 +268,7 @@ func (p *pool) handOut(ctx *actor.Context) error {
 	return nil
 }
 
-// answer replies to those who have asked, if every job has met its fate.
+// answer replies to the waiting askers, if every job is done or given up.
 func (p *pool) answer(ctx *actor.Context) error {
 	if p.sum.done+len(p.sum.givenUp) < p.cfg.jobs {
 		return nil
@@ -337,7 +337,7 @@ func run(ctx context.Context, cfg config, w io.Writer, d actor.Dispatcher) (err 
 	if sys.Synchronous() {
 		go drive(sys)
 	}
-	// Whoever listens does by now: the pool begins when it is asked.
+	// All listeners have subscribed by now: the pool begins when it is asked.
 	future := sys.Ask(sys.UserGuardian(), 0, func(to actor.ReplyTo) any { return ask{to} })
 	defer future.Discard()
 	reply, err := future.Wait(ctx)

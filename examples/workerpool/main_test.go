@@ -46,7 +46,7 @@ func TestWorkerpool(t *testing.T) {
 				t.Errorf("got\n%s\nwant\n%s", got, want)
 			}
 			// 54 jobs find the service busy and are done at the second call; the
-			// others meet their fate at the first.
+			// others are decided at the first.
 			if n := s.called(); n != 300+54 {
 				t.Errorf("the service was called %d times, want %d", n, 300+54)
 			}

@@ -41,8 +41,8 @@ func checkBoards(overlay map[string][]byte) (n int, err error) {
 	return n, errors.Join(faults...)
 }
 
-// The packages of microcontrollers are compiled by TinyGo only, which whoever
-// changes the firmware may not have.
+// The packages of microcontrollers are compiled by TinyGo only, which is not
+// needed to change the firmware.
 func TestBoardsTypeCheck(t *testing.T) {
 	n, err := checkBoards(nil)
 	if err != nil {

@@ -63,7 +63,7 @@ type Port interface {
 	Poll() (b byte, ok bool)
 
 	// Closed reports that the host has gone: no byte is left and none will come. A
-	// serial line, of which nobody knows, returns false.
+	// serial line, whose end cannot be seen, returns false.
 	Closed() bool
 
 	// Write sends all of p to the host, and waits as long as that takes. p is the

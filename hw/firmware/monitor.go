@@ -21,7 +21,7 @@ func Main(b Board, impl dyno.Impl, build Build, parts ...Cases) {
 				b.Exit(0)
 				return
 			}
-			m.idle() // whoever comes next may use the port again
+			m.idle() // the next monitor may use the port again
 		case what == tooLong:
 			m.begin("fail ")
 			m.add("a command of more than " + strconv.Itoa(maxCommand) + " bytes was ignored: a line feed is missing, or that is no command")

@@ -8,7 +8,7 @@
 // to be looked through, and pops them again; it looks through the stack afterwards,
 // when other calls have written over the place. A register that none of the
 // functions in between saves on its own account, because none of them uses it, is then
-// seen by nobody, and the object is given to somebody else. With optimization for
+// not seen, and the object's memory is given out again. With optimization for
 // size, TinyGo's default, that is true of r10 and r11 of a Cortex-M and s9 to s11 of
 // a RISC-V.
 //

@@ -3,7 +3,7 @@
 // have to name, and what they have forgotten to name fails on every machine, not only
 // on one that lacks it.
 //
-// It hides programs from those that look for them on PATH, and from nobody else.
+// It hides programs from those that look for them on PATH only.
 package barepath
 
 import (

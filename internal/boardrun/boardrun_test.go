@@ -191,7 +191,7 @@ func TestProgressResumed(t *testing.T) {
 }
 
 // Of several boards that were interrupted, the one that ran can be gone on with, and
-// those that were not come to are named.
+// those that were not reached are named.
 func TestTellInterrupted(t *testing.T) {
 	left := func(n int) *hw.Summary { return &hw.Summary{NotBegun: make([]hw.Device, n)} }
 	begun := func(n int) *hw.Summary {

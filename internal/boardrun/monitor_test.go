@@ -138,7 +138,7 @@ func TestMonitorEnds(t *testing.T) {
 	}
 }
 
-// A neverReader is a terminal at which nobody types.
+// A neverReader is a terminal without input.
 type neverReader struct{}
 
 func (neverReader) Read([]byte) (int, error) { select {} }

@@ -157,7 +157,7 @@ func TestCalibrationOfTheMethod(t *testing.T) {
 	if w := c.Benchmarks; len(w) != 1 || w[0].Name != "X/impl=a-2" || math.Abs(w[0].Spread-0.0073) > 0.001 {
 		t.Errorf("benchmarks %+v", w)
 	}
-	// The machine drifts, so whoever measures one after the other is misled, and who
+	// The machine drifts, so one who measures one after the other is misled, and one who
 	// does not pair is blind.
 	for _, h := range c.Habits[:2] {
 		if h.Alarms.Lo < 0.2 {
@@ -195,8 +195,8 @@ func TestCalibrationOfProcessesThatDiffer(t *testing.T) {
 	}
 }
 
-// A machine without drift and without a difference between processes misleads
-// nobody.
+// A machine without drift and without a difference between processes does
+// not mislead.
 func TestCalibrationOfAQuietWorld(t *testing.T) {
 	quiet := world{slice: 0.01}
 	c := ofTexts(t, Options{}, quiet.calibrationText(7, 150, 8, 10, 0.05))

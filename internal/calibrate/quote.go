@@ -76,7 +76,7 @@ func CalibrationsIn(files []compare.File, open func(folder string) fs.FS) []comp
 func latestCalibration(folder fs.FS, machine string) (latest *compare.Calibration, name string) {
 	names, _ := fs.Glob(folder, CalibrationPrefix+"*.json") // the pattern is well-formed
 	for _, n := range names {
-		// Opening a pipe would wait for somebody to write to it.
+		// Opening a pipe would wait for a writer.
 		if info, err := fs.Stat(folder, n); err != nil || !info.Mode().IsRegular() {
 			continue
 		}

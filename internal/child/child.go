@@ -84,7 +84,7 @@ func shortened(s string) string {
 	return s
 }
 
-// Failed is the line with which package testing ends if it has come to
+// Failed is the line with which package testing ends if it has reached
 // its end and something failed.
 const Failed = "FAIL"
 

@@ -76,9 +76,9 @@ func newPipe(to io.Writer) (*pipe, error) {
 	return p, nil
 }
 
-// end waits until all has been read: until nobody has the pipe open any more for writing.
+// end waits until all has been read: until no process has the pipe open any more for writing.
 func (p *pipe) end() {
-	// Somebody may have left the process group, or the system may have none.
+	// A process may have left the process group, or the system may have none.
 	_ = p.read.SetReadDeadline(time.Now().Add(10 * time.Second))
 	<-p.drained
 	p.read.Close()

@@ -10,7 +10,7 @@ import (
 // Start starts the process in a process group of its own. If the calling program
 // is killed, even by a signal that it cannot handle, the process is killed too: one
 // that hangs would otherwise disturb what is measured for as long as the machine
-// runs, and nobody would know whose it is.
+// runs, and it would not be known whose it is.
 //
 // Linux ties this to the thread that has started the process, and ends threads
 // before programs. So all processes are started by one thread that is kept.

@@ -92,7 +92,7 @@ func endsWithItsStarter(t *testing.T, cmd *exec.Cmd, frozen bool) {
 	if _, err := cmd.Process.Wait(); err != nil {
 		t.Error(err)
 	}
-	_, _ = io.WriteString(ask, "b\n") // nobody is there to read it
+	_, _ = io.WriteString(ask, "b\n") // there is no reader
 	ask.Close()
 	if rest, err := io.ReadAll(r); err != nil || len(rest) > 0 {
 		t.Errorf("the third process has outlived the second, and says %q, %v", rest, err)

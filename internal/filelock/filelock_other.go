@@ -4,6 +4,6 @@ package filelock
 
 import "os"
 
-// Try takes the lock on f, if nobody has it, and says what came of it: here there
+// Try takes the lock on f, if it is free, and says what came of it: here there
 // are no such locks.
 func Try(*os.File) State { return Unknown }

@@ -8,7 +8,7 @@ import (
 	"syscall"
 )
 
-// Try takes the lock on f, if nobody has it, and says what came of it. The system
+// Try takes the lock on f, if it is free, and says what came of it. The system
 // takes the lock off when f is closed, however the process ends.
 func Try(f *os.File) State {
 	for {

@@ -10,7 +10,7 @@
 //     from one reading to the other, or why that is not known.
 //  4. [Counters.Close] takes them from the process.
 //
-// Only what is done in user space counts: Linux allows that to everybody by default,
+// Only what is done in user space counts: Linux allows that to all users by default,
 // and what the kernel does depends on what else goes on. The process is not traced, but
 // it does notice: the kernel saves and loads its counters whenever a processor turns to
 // another thread, which a hypervisor makes dear. A program that collects 2 KiB of garbage

@@ -1,4 +1,4 @@
-// Package idle tells when a program has come to rest: no goroutine runs or could
+// Package idle tells when a program is at rest: no goroutine runs or could
 // run but those that ask. It is for checks that something does not happen,
 // where there is no synctest bubble to say so exactly.
 package idle
@@ -14,7 +14,7 @@ import (
 // counts are of several processors, and not of one moment.
 const calm = 4
 
-// Patience bounds [Wait] in real time. Where goroutines come to rest that takes
+// Patience bounds [Wait] in real time. Where goroutines get to rest that takes
 // microseconds. On a machine that is busy with other things it takes as long as the
 // system keeps a thread from running that has a goroutine in its hands, which may be
 // seconds; so the bound is for what never rests.
@@ -48,7 +48,7 @@ func wait(deadline time.Time) bool {
 		metrics.Read(samples[:])
 		runnable, running := int64(samples[0].Value.Uint64()), int64(samples[1].Value.Uint64())
 		switch {
-		case runnable+running <= min(before, waiting.Load()): // whoever came or left meanwhile was busy
+		case runnable+running <= min(before, waiting.Load()): // goroutines that came or left meanwhile were busy
 			quiet++
 			continue
 		case time.Now().After(deadline):

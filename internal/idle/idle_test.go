@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// A chain of goroutines that wake each other has come to its end when wait returns.
+// A chain of goroutines that wake each other has ended when wait returns.
 func TestWait(t *testing.T) {
 	for range 50 {
 		end := make(chan int, 1)
@@ -33,7 +33,7 @@ func TestWait(t *testing.T) {
 				t.Fatalf("the chain yielded %d, want 20", n)
 			}
 		default:
-			t.Fatal("the chain had not come to its end when wait returned")
+			t.Fatal("the chain had not ended when wait returned")
 		}
 	}
 }

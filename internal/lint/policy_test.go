@@ -19,7 +19,7 @@ const noAtomicBits = "TinyGo does not link it for processors without such an ins
 
 // importPolicy says who may import what, and why. Arrows point one way:
 //
-//	cmd/benchrun ─► report ─► compare ─► stats    records are judged, whoever made them
+//	cmd/benchrun ─► report ─► compare ─► stats    records are judged, from any subject
 //	            ├─► targets ─► compare            the promises are data: the engine does not know them
 //	            ├─► boardrun ─► hw, report            what is done with boards
 //	            └─► runner ─► session ◄─ testbin, hw  a subject is a test binary, a board, any program
@@ -291,7 +291,7 @@ var importPolicy = Policy{
 		},
 		{
 			Packages: "internal/compare",
-			Why:      "it judges what is recorded, whoever measured it and however it is shown",
+			Why:      "it judges what is recorded, from any subject and for any output",
 			Ours:     []string{"internal/record", "internal/stats"},
 			TestOurs: []string{"internal/recordtest", "internal/session"},
 			Others:   []string{"github.com/agnivade/levenshtein", "golang.org/x/perf/..."},
@@ -453,7 +453,7 @@ var importPolicy = Policy{
 		},
 		{
 			Packages: "internal/filelock",
-			Why:      "a lock that ends with its process tells whether somebody is still at work, whatever the file is for",
+			Why:      "a lock that ends with its process tells whether its owner is still at work, whatever the file is for",
 		},
 		{
 			Packages: "internal/quotetest",
@@ -471,7 +471,7 @@ var importPolicy = Policy{
 		},
 		{
 			Packages: "internal/scratch",
-			Why:      "whoever builds or lays out for a while needs a folder that a kill does not leave for ever",
+			Why:      "a build or a checkout needs a folder that a kill does not leave for ever",
 			Ours:     []string{"internal/filelock"},
 		},
 		{

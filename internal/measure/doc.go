@@ -4,7 +4,7 @@
 //
 // How a figure comes about:
 //
-//  1. Somebody prepares a workload; a prepared one is a [Run].
+//  1. The caller prepares a workload; a prepared one is a [Run].
 //  2. [Measure] lets it do its operations once unmeasured, so that queues have grown
 //     and workers are there, collects garbage, and lets it do them again between
 //     two looks at a [Clock] and at the allocator.
@@ -14,7 +14,7 @@
 //     better.
 //
 // It does no statistics: how often to measure, and what several figures of one thing
-// say, is for whoever collects them. And it knows no workload: a Run is whatever
+// say, is for the collector of results. And it knows no workload: a Run is whatever
 // can do n operations.
 //
 // # Clocks

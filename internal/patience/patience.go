@@ -1,5 +1,5 @@
 // Package patience is for tests of what happens in real time. How long something honest
-// takes on a machine that others use, nobody knows: a limit short enough to wait for is too
+// takes on a machine that others use is not known: a limit short enough to wait for is too
 // short some day. So the limit is what a test varies of what ends a process that takes too
 // long ([Try]), and what is about to happen is waited for until it has ([Until]).
 package patience

@@ -8,7 +8,7 @@ type List[T any] struct {
 }
 
 // Node is an element of a List, and in one at a time. It is part of the memory of
-// whoever waits, so that a list allocates nothing.
+// the waiter, so that a list allocates nothing.
 type Node[T any] struct {
 	Value      T
 	prev, next *Node[T] // neighbours in the circle

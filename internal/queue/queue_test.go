@@ -63,7 +63,7 @@ func TestRingMemory(t *testing.T) {
 	}
 }
 
-// A list is a slice, whoever leaves.
+// A list is a slice, whichever element leaves.
 func TestList(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 3))
 	var (

@@ -152,7 +152,7 @@ func (l Line) ofStep() bool {
 	return slices.Contains([]string{ResultMark, HoleMark, SkipMark, ClauseMark}, l.Mark)
 }
 
-// A position is where reading what was measured has come to.
+// A position is how far reading what was measured has got.
 type position struct {
 	*Interrupted
 	steps   map[StepKey]bool // of the plan

@@ -169,7 +169,7 @@ func (s *Store) End(n int, load string) error {
 }
 
 // LockResults keeps a second run from appending to the results file f until that is
-// closed: its error says that somebody else is at it. On a file system without locks
+// closed: its error says that another process writes to it. On a file system without locks
 // nothing does, which is no reason not to measure.
 func LockResults(f *os.File) error {
 	if filelock.Try(f) == filelock.Held {

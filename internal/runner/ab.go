@@ -141,11 +141,11 @@ func (r *Runner) newVersions(ctx context.Context, c *AB) (*Versions, error) {
 	if !c.NoCache {
 		cache = r.openCache()
 	}
-	desk, err := versions.Open(ctx, c.Dir)
+	workspace, err := versions.Open(ctx, c.Dir)
 	if err != nil {
 		return nil, err
 	}
-	v := &Versions{w: r.con, desk: desk, trimpath: c.Trimpath, identical: c.Identical, cache: cache}
+	v := &Versions{w: r.con, workspace: workspace, trimpath: c.Trimpath, identical: c.Identical, cache: cache}
 	r.cleanUp = append(r.cleanUp, v.close)
 	return v, nil
 }

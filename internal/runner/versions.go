@@ -48,7 +48,7 @@ type Versions struct {
 	Notes []string
 
 	w         io.Writer
-	desk      *versions.Workspace
+	workspace *versions.Workspace
 	trees     [2]*versions.Tree // old, new
 	cache     *testbin.BuildCache
 	trimpath  bool
@@ -64,7 +64,7 @@ type Versions struct {
 // close removes what was laid out, also after an interrupt; a kill leaves it to the
 // next benchrun.
 func (v *Versions) close() {
-	if err := v.desk.Close(); err != nil {
+	if err := v.workspace.Close(); err != nil {
 		fmt.Fprintf(v.w, "benchrun: not everything could be removed: %v\n", err)
 	}
 }
@@ -82,8 +82,8 @@ func (v *Versions) split(ctx context.Context, args []string) (names [2]string, p
 		return names, nil
 	}
 	second := args[1]
-	module := v.desk.IsModule(second) && (!v.desk.IsRevision(ctx, args[0]) || !v.desk.IsHere(ctx, second))
-	if module || v.desk.IsRevision(ctx, second) || versions.IsModuleVersion(second) {
+	module := v.workspace.IsModule(second) && (!v.workspace.IsRevision(ctx, args[0]) || !v.workspace.IsHere(ctx, second))
+	if module || v.workspace.IsRevision(ctx, second) || versions.IsModuleVersion(second) {
 		names[1] = second
 		return names, args[2:]
 	}
@@ -99,7 +99,7 @@ func (v *Versions) lay(ctx context.Context, names [2]string, from *record.Interr
 			return err
 		}
 		var err error
-		if toolchains[i], err = v.desk.Toolchain(ctx, v.trees[i]); err != nil {
+		if toolchains[i], err = v.workspace.Toolchain(ctx, v.trees[i]); err != nil {
 			return err
 		}
 	}
@@ -117,11 +117,11 @@ func (v *Versions) layOne(ctx context.Context, i int, name string, from *record.
 		switch commit := from.Config[sides[i]+"-commit"]; {
 		case name == versions.WorkTreeName:
 			called = versions.WorkTree
-		case commit != "" && v.desk.IsRevision(ctx, name):
+		case commit != "" && v.workspace.IsRevision(ctx, name):
 			called = commit
 		}
 	}
-	t, err := v.desk.Lay(ctx, called, sides[i])
+	t, err := v.workspace.Lay(ctx, called, sides[i])
 	if err != nil {
 		return err
 	}
@@ -194,12 +194,12 @@ func (v *Versions) build(ctx context.Context) error {
 func (v *Versions) compile(ctx context.Context) (problems [2][]testbin.BuildProblem, err error) {
 	work, building := errgroup.WithContext(ctx)
 	for i, t := range v.trees {
-		v.folders[i] = filepath.Join(v.desk.Temp(), "build-"+sides[i])
+		v.folders[i] = filepath.Join(v.workspace.Temp(), "build-"+sides[i])
 		if err := os.Mkdir(v.folders[i], 0o755); err != nil {
 			return problems, err
 		}
 		if v.trimpath {
-			if err := v.desk.AddGoFlag(ctx, t, trimpath); err != nil {
+			if err := v.workspace.AddGoFlag(ctx, t, trimpath); err != nil {
 				return problems, err
 			}
 		}
@@ -247,7 +247,7 @@ func (v *Versions) rename(ctx context.Context, problems []testbin.BuildProblem) 
 	var paths [2]string
 	for i, t := range v.trees {
 		var err error
-		if paths[i], err = v.desk.ModulePath(ctx, t); err != nil {
+		if paths[i], err = v.workspace.ModulePath(ctx, t); err != nil {
 			return err
 		}
 	}

@@ -4,7 +4,7 @@
 //
 // Such a folder has a file that its process holds a lock on. The system takes the
 // lock off when the process ends, however it does, so a folder whose lock is free
-// is nobody's any more. A process's number would not say that: another process may
+// has no owner any more. A process's number would not say that: another process may
 // have it by now, and in a container every process has a low one. Nothing else is ever
 // removed: no folder without such a file, nor any where there are no locks.
 package scratch
@@ -49,14 +49,14 @@ func New() (*Folder, error) {
 }
 
 // take takes the folder's lock. The file gets its name when it is locked: in
-// between, somebody who clears away would find it free.
+// between, a process that clears away would find it free.
 func (f *Folder) take() (err error) {
 	unlocked := filepath.Join(f.Path, lockName+".new")
 	if f.lock, err = os.Create(unlocked); err != nil {
 		return err
 	}
 	if filelock.Try(f.lock) != filelock.Taken {
-		// Nobody can tell whether we are at work, so nobody is to ask.
+		// Other processes cannot tell whether we are at work, so they must not find it.
 		return errors.Join(f.lock.Close(), os.Remove(unlocked))
 	}
 	if err = os.Rename(unlocked, filepath.Join(f.Path, lockName)); err != nil {
@@ -68,7 +68,7 @@ func (f *Folder) take() (err error) {
 // Remove removes the folder with all that is in it.
 func (f *Folder) Remove() error {
 	err := removeAll(f.Path)
-	_ = f.lock.Close() // last: until then nobody else clears it away. It may be closed already.
+	_ = f.lock.Close() // last: until then no other process clears it away. It may be closed already.
 	return err
 }
 
@@ -82,7 +82,7 @@ func clearStale(dir string) {
 	for _, path := range paths {
 		lock, err := os.Open(filepath.Join(path, lockName))
 		if err != nil {
-			continue // it is just being made, or somebody else's
+			continue // it is just being made, or another process's
 		}
 		if filelock.Try(lock) == filelock.Taken {
 			_ = removeAll(path)

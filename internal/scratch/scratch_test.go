@@ -92,7 +92,7 @@ func TestRemove(t *testing.T) {
 }
 
 // What a killed process has left is removed by the next, and nothing else: not the
-// folder of a process that lives, of this one, or one that nobody has locked.
+// folder of a process that lives, of this one, or one that is not locked.
 func TestClear(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		t.Skip("there are no locks that end with their process")

@@ -82,7 +82,7 @@ func TestSize(t *testing.T) {
 	}
 }
 
-// Each block has a layout of its own, unless somebody wants fewer; and a plan that
+// Each block has a layout of its own, unless fewer are asked for; and a plan that
 // gets fewer blocks for want of time has no more layouts than those.
 func TestLayoutsAreAsManyAsBlocks(t *testing.T) {
 	for _, c := range []struct{ given, blocks, want int }{

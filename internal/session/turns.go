@@ -194,7 +194,7 @@ func (p *player) blame(err error) error {
 	return nil
 }
 
-// padVariable is the variable that pads environments. Nobody reads it.
+// padVariable is the variable that pads environments. It is never read.
 const padVariable = "DYNO_PADDING"
 
 // fit returns an error if the processes hold more memory than those of a row may.

@@ -71,7 +71,7 @@ func required() []Target {
 	}
 	all = append(all,
 		Target{
-			ID: "FR-014", Says: "1,000 messages to and fro within 1 s",
+			ID: "FR-014", Says: "1,000 messages back and forth within 1 s",
 			Workload: "pingpong", Metric: "ns/op", Times: 1000, Unit: "ns", Limit: second, Where: Anywhere,
 			Note: "derived: 1,000 × ns/op",
 		},

@@ -70,7 +70,7 @@ func TestFields(t *testing.T) {
 	}
 }
 
-// A target that names what no run can print would never be measured, and nobody
+// A target that names what no run can print would never be measured, and no test
 // would notice.
 func TestTargetsNameWhatThereIs(t *testing.T) {
 	refs := map[string][]string{} // by workload

@@ -291,7 +291,7 @@ func (d *driver) total(b *B) {
 	b.duration, b.netAllocs, b.netBytes = d.time, d.allocs, d.bytes
 }
 
-// DriveAsked reports whether b is driven: whether somebody wants to tell it
+// DriveAsked reports whether b is driven: whether a driver will tell it
 // slice by slice what to do. A benchmark that knows how calls
 // [B.DriveSession] then, or [B.DriveRefused].
 func (b *B) DriveAsked() bool { return b.driven() && drive.mode == "" }

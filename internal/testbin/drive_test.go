@@ -303,7 +303,7 @@ func TestEnds(t *testing.T) {
 	} {
 		switch {
 		case c.name == "race" && !raceEnabled, c.reason == deadlock && raceEnabled:
-			continue // there is nobody who sees it
+			continue // nothing sees it
 		case c.name == "race":
 			c.name = "BenchmarkBad/race/loop"
 		}
@@ -574,7 +574,7 @@ func TestProcessorTime(t *testing.T) {
 	}
 }
 
-// The driven binary is an ordinary one when nobody drives it.
+// The driven binary is an ordinary one when it is not driven.
 func TestOrdinary(t *testing.T) {
 	args := []string{"-test.run=^$", "-test.bench=N$|Loop|Session|Refuses|Sub", "-test.benchtime=100x"}
 	out, err := exec.Command(drivable(t), args...).CombinedOutput()

@@ -19,7 +19,7 @@ import (
 )
 
 // states returns the states of all threads of a process group, as Linux names them:
-// "T" for one that is stopped. What has ended is left out, though whoever is to take note of
+// "T" for one that is stopped. What has ended is left out, though its parent is yet to take note of
 // its end may not have done so yet, or never.
 func states(t testing.TB, group int) (all []string) {
 	t.Helper()
@@ -208,7 +208,7 @@ func TestEndsAfterStandingStill(t *testing.T) {
 		}
 		gone(t, p)
 	})
-	t.Run("is killed by somebody", func(t *testing.T) {
+	t.Run("is killed from outside", func(t *testing.T) {
 		t.Parallel()
 		p, _ := drive(t, "BenchmarkLoop", 50)
 		freeze(t, p)
@@ -219,7 +219,7 @@ func TestEndsAfterStandingStill(t *testing.T) {
 		}
 		gone(t, p)
 	})
-	t.Run("is let go on by somebody", func(t *testing.T) {
+	t.Run("is continued from outside", func(t *testing.T) {
 		t.Parallel()
 		p, _ := drive(t, "BenchmarkLoop", 50)
 		freeze(t, p)

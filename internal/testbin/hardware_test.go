@@ -57,12 +57,12 @@ func TestHardwareFake(t *testing.T) {
 	}
 	uncounted := func() {
 		if s := run(t, p, 10)[0]; s.Hardware != nil || s.NoHardware != "" {
-			t.Errorf("a slice that nobody counts has %v, %q", s.Hardware, s.NoHardware)
+			t.Errorf("a slice that is not counted has %v, %q", s.Hardware, s.NoHardware)
 		}
 	}
 	uncounted()
 	if opened != 0 {
-		t.Error("opened, when nobody has asked")
+		t.Error("opened, although not asked for")
 	}
 	if err := p.CountHardware(); err != nil || opened != 1 || f.readings != 0 {
 		t.Errorf("opened %d times, read %d times, %v", opened, f.readings, err)

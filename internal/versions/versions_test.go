@@ -540,7 +540,7 @@ func TestModuleCache(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	t.Cleanup(func() { // or nobody can remove it
+	t.Cleanup(func() { // or it cannot be removed
 		_ = os.Chmod(module, 0o755)
 		_ = os.Chmod(filepath.Join(module, "sub"), 0o755)
 	})

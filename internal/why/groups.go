@@ -21,7 +21,7 @@ type class struct {
 // classes are in the order in which they are looked for in the frames of one
 // sample: an allocation that helps to collect garbage is collecting, and sending
 // that wakes another goroutine is scheduling. Functions that serve several ends,
-// such as futex or memmove, belong to whoever called them.
+// such as futex or memmove, belong to their callers.
 var classes = []class{
 	{"garbage collection", []string{
 		"gcBgMarkWorker", "gcDrain", "gcAssist", "gcStart", "gcMark", "gcSweep", "gcParkAssist", "gcWriteBarrier", "gcmarknewobject",

@@ -143,7 +143,7 @@ func TestSerialAllocatesNothing(t *testing.T) {
 	}
 }
 
-// Where the heap is counted in pages, nobody is told what an actor takes of it.
+// Where the heap is counted in pages, what an actor takes of it is not reported.
 func TestMemoryWhereItCannotBeTold(t *testing.T) {
 	largeHeap = true
 	defer func() { largeHeap = false }()

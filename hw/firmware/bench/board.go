@@ -265,7 +265,7 @@ type counting struct{ *counter }
 // Receive implements [actor.Actor].
 func (a *counting) Receive(_ *actor.Context, msg any) error {
 	if msg != any(a.counter) {
-		return errors.New("an actor received a message that nobody sent it")
+		return errors.New("an actor received a message that was not sent to it")
 	}
 	a.handled.Add(1)
 	return nil
@@ -305,7 +305,7 @@ func newHall(b *firmware.Board, impl dyno.Impl) (*hall, error) {
 // Receive implements [actor.Actor].
 func (h *hall) Receive(ctx *actor.Context, msg any) error {
 	if msg != any(h) {
-		return errors.New("the guardian received a message that nobody sent it")
+		return errors.New("the guardian received a message that was not sent to it")
 	}
 	err := h.act(ctx)
 	h.done.Add(1)

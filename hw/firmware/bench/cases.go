@@ -33,7 +33,7 @@ func Cases(impl dyno.Impl) firmware.Cases {
 
 const (
 	// most is how many operations a case does if nothing else is said: those of the
-	// requirement that 1,000 messages go to and fro within a second.
+	// requirement that 1,000 messages go back and forth within a second.
 	most = 1000
 
 	// storm is how many failures are injected.
@@ -172,7 +172,7 @@ func (m *meter) until(ns int64) {
 	}
 }
 
-// looksPerSecond is how often whoever waits looks whether others can run.
+// looksPerSecond is how often a waiter looks whether others can run.
 const looksPerSecond = 20_000
 
 func itoa(n int) string { return strconv.Itoa(n) }

@@ -3,7 +3,7 @@
 // The clauses are those of the host. What is different is how a check learns that
 // nothing more happens: there is no synctest on a board, so it asks the board's
 // Settle, or goroutines are let run some times; what must not happen and does so later
-// goes unseen. What must happen is waited for, and whoever started the board bounds the
+// goes unseen. What must happen is waited for, and the host bounds the
 // time.
 //
 // Clauses that need promises which an implementation does not make, or a platform

@@ -34,8 +34,8 @@ type Event struct {
 	Seq uint32
 
 	// Lost is how many lines should have come between the line before and this
-	// one. Corrupt lines are among them. It is 0 of the first line there is: nobody
-	// knows what came before one began to listen.
+	// one. Corrupt lines are among them. It is 0 of the first line: what
+	// came before it is not known.
 	Lost uint32
 
 	// Restart says that the numbers begin anew: the board has started again. It is

@@ -284,7 +284,7 @@ func TestHello(t *testing.T) {
 		t.Errorf("read as %+v, %v", got, err)
 	}
 	if got, err := ParseHello(text + " later=x"); got != h || err != nil {
-		t.Errorf("with a key that nobody knows, read as %+v, %v", got, err)
+		t.Errorf("with an unknown key, read as %+v, %v", got, err)
 	}
 	for text, says := range map[string]string{
 		"":                                    "not a hello",

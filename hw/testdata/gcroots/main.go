@@ -2,7 +2,7 @@
 
 // Command gcroots asks whether TinyGo's collector finds an object of which only a
 // register knows, one register after the other: all that functions preserve. It prints
-// a line for each register whose object was given to somebody else, and at last "end".
+// a line for each register whose object's memory was given out again, and at last "end".
 package main
 
 /*
@@ -21,7 +21,7 @@ import (
 
 var commit, toolchain string // set by the flags that every image is built with
 
-// mark is what is in an object that has not been given to somebody else.
+// mark is what is in an object whose memory was not given out again.
 const mark = 0x5AFE0B1E
 
 type object [4]uint32

@@ -12,7 +12,7 @@ import (
 // Sample are of all kinds, for the results in internal/report/testdata/targets.bench.
 var Sample = []targets.Target{
 	{ID: "SC-005", Says: "no allocation per message", Bench: "Actor", Workload: "pingpong", Metric: "allocs/msg", Limit: 0.01, Required: true, Where: targets.Anywhere},
-	{ID: "FR-014", Says: "1,000 messages to and fro within 100 µs", Bench: "Actor", Workload: "pingpong", Metric: "ns/op", Times: 1000, Unit: "ns", Limit: 1e5, Required: true, Where: targets.Anywhere, Note: "derived: 1,000 × ns/op"},
+	{ID: "FR-014", Says: "1,000 messages back and forth within 100 µs", Bench: "Actor", Workload: "pingpong", Metric: "ns/op", Times: 1000, Unit: "ns", Limit: 1e5, Required: true, Where: targets.Anywhere, Note: "derived: 1,000 × ns/op"},
 	{ID: "V11/rate", Says: "a million messages a second", Bench: "Actor", Workload: "count", Metric: "ns/op", PerSecond: true, Unit: "msgs/s", Limit: 1e6, Bound: targets.AtLeast, Required: true, Where: targets.Host},
 	{ID: "V11/memory", Says: "an idle actor takes less than 1 KiB", Bench: "Actor", Workload: "spawn", Metric: "B/actor", Limit: 1024, Required: true, Where: targets.Host},
 	{ID: "SC-002", Says: "no more than 10 wait", Bench: "Actor", Workload: "latency1k", Metric: "backlog", Unit: "waiting", Limit: 10, Required: true, Where: targets.Host},

@@ -64,7 +64,7 @@ const ahead = 256
 
 // parting is how long the firmware may go on with a case when the host has gone, who
 // went because it hangs, or was interrupted. Over ssh nothing else ends it, and it would
-// take its processor from the cases after it until somebody looks.
+// take its processor from the cases after it until it is killed by hand.
 const parting = 10 * time.Second
 
 // abandonedStatus is the exit status of a firmware that has given up.

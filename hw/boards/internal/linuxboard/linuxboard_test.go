@@ -22,7 +22,7 @@ func next(p *port) byte {
 	}
 }
 
-// What is typed arrives whole and in order, however it is cut, and nobody waits
+// What is typed arrives whole and in order, however it is cut, and no reader waits
 // for what has not come.
 func TestRead(t *testing.T) {
 	in, typed := io.Pipe()

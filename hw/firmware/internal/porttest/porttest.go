@@ -35,7 +35,7 @@ func (p *Port) Closed() bool { return p.In == "" }
 func (p *Port) Write(text []byte) { p.Out.Write(text) }
 
 // A Clock is an emulator's: it counts instructions, some for each look at it, so that
-// whoever waits for a time reaches it. Its goroutines may be many.
+// every wait for a time ends. Its goroutines may be many.
 type Clock struct {
 	// Look is how many instructions a look takes.
 	Look int64
