@@ -202,7 +202,7 @@ func contents(data []byte) (all []string) {
 	for line := range strings.Lines(string(data)) {
 		line = strings.TrimSuffix(line, "\n")
 		if key, value, ok := strings.Cut(line, ": "); ok && !strings.HasPrefix(line, "#") && !strings.HasPrefix(line, "Unit ") {
-			if config[key] = value; key == "started" || key == "load" {
+			if config[key] = value; key == "started" || key == "load" || key == "anchor" {
 				delete(config, key)
 			}
 			continue
