@@ -189,11 +189,11 @@ func (b *box) Close() {
 		b.cell.Undelivered(b.first, actor.ErrStopped)
 		b.first, b.any = nil, false
 	}
-	for b.out.n > 0 {
+	for b.out.len() > 0 {
 		b.cell.Undelivered(b.out.next(), actor.ErrStopped)
 	}
 	b.out.used()
-	for b.out.begin(head, last, n); b.out.n > 0; {
+	for b.out.begin(head, last, n); b.out.len() > 0; {
 		b.cell.Undelivered(b.out.next(), actor.ErrStopped)
 	}
 	b.out.used()
@@ -221,7 +221,7 @@ func (b *box) pop() (any, bool) {
 		b.first, b.any = nil, false
 		return msg, true
 	}
-	if b.out.n == 0 {
+	if b.out.len() == 0 {
 		if b.bounded != nil {
 			return b.bounded.pop()
 		}
@@ -251,7 +251,7 @@ func (b *box) refill() {
 
 // after does what the verdict v of a turn asks for.
 func (b *box) after(w *worker, v actor.Verdict) {
-	rest := b.out.n
+	rest := b.out.len()
 	if b.any {
 		rest++
 	}
@@ -298,8 +298,8 @@ func (b *box) turn(w *worker) actor.Verdict {
 	if b.cell.BeginTurn(w) {
 		for {
 			var msg any
-			if b.out.n > 0 && !b.any { // what pop would do; in a stream nearly always
-				msg = b.out.next()
+			if b.out.begun != b.out.end && !b.any { // what pop would do; in a stream nearly always
+				msg = b.out.here()
 			} else {
 				var ok bool
 				if msg, ok = b.pop(); !ok {
@@ -319,7 +319,7 @@ func (b *box) turn(w *worker) actor.Verdict {
 // rest ends the actor's time in the schedule: phase is idle or suspended. If
 // there is something to do after all it is scheduled again.
 func (b *box) rest(w *worker, phase uint32) {
-	if s := b.out.out; s != nil && b.out.n == 0 && len(s.msgs) >= large {
+	if s := b.out.out; s != nil && b.out.len() == 0 && len(s.msgs) >= large {
 		b.out.used() // an idle mailbox keeps no large chunk
 	}
 	for {
@@ -328,7 +328,7 @@ func (b *box) rest(w *worker, phase uint32) {
 		case v&bitLocked != 0:
 			runtime.Gosched()
 			continue
-		case phase == phaseIdle && (v&bitWaiting != 0 || b.any || b.out.n > 0):
+		case phase == phaseIdle && (v&bitWaiting != 0 || b.any || b.out.len() > 0):
 			w.push(b)
 			return
 		case !b.word.CompareAndSwap(v, v&^phaseMask|phase):

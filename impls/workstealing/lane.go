@@ -13,8 +13,8 @@ const (
 )
 
 const (
-	// streak is after how many messages in a row that a worker has sent to one mailbox
-	// in which others wait it takes a lane there. Each lane that it takes
+	// streak is how many messages more than to all others a worker has sent to a mailbox
+	// in which others wait when it takes a lane there. Each lane that it takes
 	// doubles the number until it parks, up to longest: a lane costs two chunks,
 	// which are lost if another sender ends it.
 	streak  = 64
@@ -58,13 +58,18 @@ func (l *lane) push(w *worker, v uint32, msg any) bool {
 }
 
 // sends books that the worker sends to b, which is not idle, and reports whether it is to
-// take a lane there.
+// take a lane there. What it finds so is the majority (Boyer and Moore, 1981), if there
+// is one: a funnel's end tells its senders now and then that they may go on.
 func (w *worker) sends(b *box) bool {
-	if w.stream != b {
-		w.stream, w.streak = b, 0
+	switch {
+	case w.stream == b:
+		w.streak++
+	case w.streak > 0:
+		w.streak--
+	default:
+		w.stream = b
 	}
-	w.streak++
-	return w.streak > w.patient
+	return w.streak > w.patient && w.stream == b
 }
 
 // takeLane makes the worker the owner of a lane to b, with msg in it, and reports whether

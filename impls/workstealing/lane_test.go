@@ -72,7 +72,7 @@ func TestLanesKeepTheOrder(t *testing.T) {
 				for range 1 << r.IntN(11) {
 					pop()
 				}
-				if got, want := b.Len()+int(b.out.n), sent-taken; got != want {
+				if got, want := b.Len()+int(b.out.len()), sent-taken; got != want {
 					t.Fatalf("seed %d: %d messages wait, want %d", seed, got, want)
 				}
 			}

@@ -121,13 +121,14 @@ type taken struct {
 	begun int32  // from here
 	end   int32  // to here in it
 	last  int32  // and so many in the last chunk
-	n     int32  // how many there are
+	later int32  // how many there are in the chunks behind out
 	lent  bool   // the last chunk is a lane's
 }
 
-// begin makes the messages of a chain those of the turn.
+// begin makes the n messages of a chain, of which last are in the last chunk, those of
+// the turn.
 func (t *taken) begin(head *chunk, last, n int32) {
-	*t = taken{out: head, last: last, n: n}
+	*t = taken{out: head, last: last, later: n}
 	t.enter()
 }
 
@@ -137,7 +138,11 @@ func (t *taken) enter() {
 	if t.out != nil && t.out.next != nil {
 		t.end = int32(len(t.out.msgs))
 	}
+	t.later -= t.end
 }
+
+// len returns how many messages there are.
+func (t *taken) len() int32 { return t.end - t.begun + t.later }
 
 // next takes the next message; there is one.
 func (t *taken) next() any {
@@ -147,11 +152,15 @@ func (t *taken) next() any {
 		used.free()
 		t.enter()
 	}
+	return t.here()
+}
+
+// here takes the next message, which is in the chunk out.
+func (t *taken) here() any {
 	place := &t.out.msgs[t.begun]
 	msg := *place
 	*place = nil
 	t.begun++
-	t.n--
 	return msg
 }
 

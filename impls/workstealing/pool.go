@@ -390,7 +390,7 @@ func (p *Pool) unpark() *worker {
 func (p *Pool) park(w *worker) {
 	w.count(parks)
 	w.leaveLane()
-	w.stream, w.patient = nil, streak
+	w.stream, w.streak, w.patient = nil, 0, streak
 	p.mu.Lock()
 	w.answer() // with mu held: the watchdog must not mark it afterwards
 	w.busy = false

@@ -79,9 +79,9 @@ type worker struct {
 
 	// How it sends to actors that are not idle: see lane.
 	lane    lane
-	stream  *box // the one that it sent to last
-	streak  int  // and how often in a row
-	patient int  // how often in a row before it takes a lane
+	stream  *box // the one that it sends to most
+	streak  int  // and how often more than to others
+	patient int  // how often that is before it takes a lane
 
 	rng   uint64 // xorshift state
 	round uint32 // the last round in which it counted itself
