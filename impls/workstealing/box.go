@@ -63,8 +63,6 @@ const (
 	bitWaiting = 1 << 3 // in is not empty
 	bitShut    = 1 << 4 // Close was called: in takes no more
 
-	longestPause = 2048 // steps of lock, of about half a nanosecond
-
 	lowBits = phaseMask | bitLocked | bitWaiting | bitShut
 )
 
@@ -148,16 +146,32 @@ func (b *box) sendSlow(v uint32, msg any, from actor.Worker) actor.SendResult {
 // messages in its own cache: two that look again at once send each message
 // through both caches, and take several times as long.
 func (b *box) lock() uint32 {
-	for pause := 64; ; pause = min(2*pause, longestPause) {
-		v := b.word.Load()
-		if v&bitLocked == 0 && b.word.CompareAndSwap(v, v|bitLocked) {
+	for pause := 64; pause <= 2048; pause *= 2 {
+		if v, ok := b.tryLock(); ok {
 			return v
 		}
-		for range pause {
+		for range pause { // half a nanosecond each
 		}
-		if pause == longestPause {
-			runtime.Gosched() // the one that has it may have lost its processor
+	}
+	return b.lockSlow()
+}
+
+func (b *box) tryLock() (v uint32, ok bool) {
+	v = b.word.Load()
+	return v, v&bitLocked == 0 && b.word.CompareAndSwap(v, v|bitLocked)
+}
+
+// lockSlow is lock for a word that has been locked for long: the one that has it has
+// lost its processor. One goroutine at a time yields until it is unlocked, the others
+// sleep, so that it gets one.
+func (b *box) lockSlow() uint32 {
+	b.d.crowd.Lock()
+	defer b.d.crowd.Unlock()
+	for {
+		if v, ok := b.tryLock(); ok {
+			return v
 		}
+		runtime.Gosched()
 	}
 }
 

@@ -2,6 +2,7 @@ package workstealing
 
 import (
 	"runtime"
+	"sync"
 	"testing"
 	"testing/synctest"
 
@@ -101,4 +102,32 @@ func TestIdleMailboxGivesMemoryBack(t *testing.T) {
 	}
 	runtime.KeepAlive(s)
 	shutdown(t, s)
+}
+
+// Senders that find the lock taken for long come in when it is free, and wait in line
+// meanwhile: the line is what one of them has and the others sleep for.
+func TestSendersWaitInLine(t *testing.T) {
+	b, _ := scheduled(0)
+	v := b.lock()
+	const senders = 8
+	var wg sync.WaitGroup
+	for i := range senders {
+		wg.Go(func() {
+			if b.Send(i, nil) != actor.Sent {
+				t.Error("a message was refused")
+			}
+		})
+	}
+	for b.d.crowd.TryLock() {
+		b.d.crowd.Unlock()
+		runtime.Gosched()
+	}
+	b.word.Store(v)
+	wg.Wait()
+	if got := b.Len(); got != senders {
+		t.Errorf("%d messages wait, want %d", got, senders)
+	}
+	if !b.d.crowd.TryLock() {
+		t.Error("the line is taken and no one waits")
+	}
 }

@@ -2,6 +2,7 @@ package workstealing
 
 import (
 	"errors"
+	"sync"
 	"sync/atomic"
 
 	"github.com/dynolab/dyno/actor"
@@ -17,6 +18,10 @@ type Dispatcher struct {
 	stopped atomic.Bool // on a pool that others use: its workers are no longer this one's
 
 	tallies records[tally]
+
+	// crowd hands the right to wait for a mailbox's lock bit from one goroutine to
+	// the next, see box.lockSlow. Who has a lock bit does not take it.
+	crowd sync.Mutex
 }
 
 // tally is what a worker counts for a dispatcher.
