@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"runtime"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -15,7 +16,7 @@ import (
 
 // system makes a system whose guardian runs setup for its first message, and
 // returns it after that.
-func system(t *testing.T, conf actor.Config, setup func(ctx *actor.Context)) *actor.System {
+func system(t testing.TB, conf actor.Config, setup func(ctx *actor.Context)) *actor.System {
 	t.Helper()
 	ready := make(chan struct{})
 	conf.Guardian = actor.Props{New: func() actor.Actor {
@@ -43,7 +44,7 @@ func props(f actor.ReceiveFunc) actor.Props {
 	return actor.Props{New: func() actor.Actor { return f }}
 }
 
-func spawn(t *testing.T, ctx *actor.Context, p actor.Props) actor.Ref {
+func spawn(t testing.TB, ctx *actor.Context, p actor.Props) actor.Ref {
 	t.Helper()
 	r, err := ctx.Spawn(p)
 	if err != nil {
@@ -52,7 +53,7 @@ func spawn(t *testing.T, ctx *actor.Context, p actor.Props) actor.Ref {
 	return r
 }
 
-func shutdown(t *testing.T, s *actor.System) {
+func shutdown(t testing.TB, s *actor.System) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
 	defer cancel()
@@ -233,6 +234,78 @@ func TestNextSlotDoesNotStarve(t *testing.T) {
 	<-answered // or the test's time limit
 	stop.Store(true)
 	shutdown(t, s)
+}
+
+// A handler that keeps its worker for 10 ms delays no neighbour, be it told by that very
+// handler, before it on the same worker, or from outside, by more than a period of the
+// watchdog, wherever between two looks the handler begins and however few workers there may be; and by
+// no more than a look if there was nothing to look at before.
+func TestALongHandlerDelaysItsNeighboursBriefly(t *testing.T) {
+	const step = period / 8
+	for phase := -step; phase < 2*period; phase += step {
+		most, quiet := period, phase < 0
+		if quiet {
+			most = look
+		}
+		synctest.Test(t, func(t *testing.T) {
+			var begun time.Time
+			var late sync.Map // by the neighbour's name
+			var first, long, metronome actor.Ref
+			told := map[string]actor.Ref{}
+			s := system(t, actor.Config{Dispatcher: NewDispatcherWith(Config{Parallelism: 1})}, func(ctx *actor.Context) {
+				for _, name := range []string{"queued", "displaced", "next", "from outside"} {
+					told[name] = spawn(t, ctx, props(func(*actor.Context, any) error {
+						late.Store(name, time.Since(begun))
+						return nil
+					}))
+				}
+				tell := func(ctx *actor.Context, r actor.Ref) {
+					if err := ctx.Tell(r, "run"); err != nil {
+						t.Error(err)
+					}
+				}
+				long = spawn(t, ctx, props(func(ctx *actor.Context, _ any) error {
+					begun = time.Now()
+					tell(ctx, told["displaced"])
+					tell(ctx, told["next"])
+					time.Sleep(10 * time.Millisecond)
+					return nil
+				}))
+				first = spawn(t, ctx, props(func(ctx *actor.Context, _ any) error {
+					tell(ctx, told["queued"])
+					tell(ctx, long) // runs next, so the one before is in the queue
+					return nil
+				}))
+				metronome = spawn(t, ctx, props(func(*actor.Context, any) error { return nil }))
+			})
+			for at := time.Duration(0); at < 4*period+phase && !quiet; at += step { // the watchdog has been looking, and turns were short
+				if err := metronome.Tell("tick"); err != nil {
+					t.Error(err)
+				}
+				time.Sleep(step)
+			}
+			if quiet {
+				time.Sleep(time.Second)
+				first = long
+				delete(told, "queued")
+			}
+			if err := first.Tell("go"); err != nil {
+				t.Error(err)
+			}
+			time.Sleep(time.Microsecond)
+			if err := told["from outside"].Tell("run"); err != nil {
+				t.Error(err)
+			}
+			time.Sleep(time.Second)
+			for name := range told {
+				d, ok := late.Load(name)
+				if !ok || d.(time.Duration) > most {
+					t.Errorf("phase %v: the neighbour %q ran after %v, want at most %v", phase, name, d, most)
+				}
+			}
+			shutdown(t, s)
+		})
+	}
 }
 
 // A system that has been shut down leaves no goroutine, and in between its
@@ -543,4 +616,39 @@ func TestDisplacedActorIsLookedAfter(t *testing.T) {
 		}
 		w.pool.timer.Stop()
 	})
+}
+
+// BenchmarkNeighbourOfALongHandler is how long an actor waits that a handler has told which
+// then computes for 10 ms: the median, and the longest.
+func BenchmarkNeighbourOfALongHandler(b *testing.B) {
+	var begun time.Time
+	var waits []time.Duration
+	var long, neighbour actor.Ref
+	ended := make(chan struct{}, 2)
+	s := system(b, actor.Config{}, func(ctx *actor.Context) {
+		neighbour = spawn(b, ctx, props(func(*actor.Context, any) error {
+			waits = append(waits, time.Since(begun))
+			ended <- struct{}{}
+			return nil
+		}))
+		long = spawn(b, ctx, props(func(ctx *actor.Context, _ any) error {
+			begun = time.Now()
+			err := ctx.Tell(neighbour, "run")
+			for time.Since(begun) < 10*time.Millisecond {
+			}
+			ended <- struct{}{}
+			return err
+		}))
+	})
+	for b.Loop() {
+		if err := long.Tell("go"); err != nil {
+			b.Fatal(err)
+		}
+		<-ended
+		<-ended
+	}
+	slices.Sort(waits)
+	b.ReportMetric(float64(waits[len(waits)/2].Microseconds()), "p50-µs")
+	b.ReportMetric(float64(waits[len(waits)-1].Microseconds()), "max-µs")
+	shutdown(b, s)
 }

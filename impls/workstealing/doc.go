@@ -84,10 +84,10 @@
 // is more. So blocking costs microseconds, and the pool grows by one goroutine a
 // blocked job, which is what a goroutine per job costs always.
 //
-// What is not worth a worker the watchdog looks after, each millisecond while actors
+// What is not worth a worker the watchdog looks after, twice a millisecond while actors
 // are ready: it marks workers that have ended no job since its last look as stuck, whose
 // run-next slot is then for all to take, and starts a worker for actors that have waited
-// since. A worker that waits for room in a mailbox is marked at once.
+// since. So a job that goes on keeps no neighbour waiting for longer than a millisecond. A worker that waits for room in a mailbox is marked at once.
 //
 // # Invariants (1 to 4 and 7 checked under -race and the build tag dynocheck)
 //

@@ -9,9 +9,11 @@ import (
 )
 
 const (
-	// period is the time between two looks of the watchdog. An idle Go program's
-	// timers have a resolution of about a millisecond.
+	// period is the longest that a job that goes on keeps others waiting which no worker is
+	// woken for. The watchdog sees it at the second of two looks, so there are two in it.
+	// (An idle Go program's timers have a resolution of about a millisecond.)
 	period = time.Millisecond
+	look   = period / 2
 
 	// slice is the time from which on a yield has let something run that was not about
 	// to yield as well: less than a turn of an actor that has many messages.
@@ -473,16 +475,22 @@ func (p *Pool) arm() {
 	p.set()
 }
 
-// set is arm with mu held.
+// set is arm with mu held. It asks, as a look does: a job that is in progress now, as a rule
+// the one that has made something ready, is found stuck at the next look.
 func (p *Pool) set() {
 	if p.armed.Load() || p.closed.Load() {
 		return
 	}
 	p.armed.Store(true)
+	p.each(func(w *worker) {
+		if w.busy {
+			w.asked.Store(true)
+		}
+	})
 	if p.timer == nil {
-		p.timer = after(period, p.self, (*Pool).watch)
+		p.timer = after(look, p.self, (*Pool).watch)
 	} else {
-		p.timer.Reset(period)
+		p.timer.Reset(look)
 	}
 }
 
@@ -523,7 +531,7 @@ func (p *Pool) watch() {
 		p.mu.Unlock()
 		return
 	}
-	p.timer.Reset(period)
+	p.timer.Reset(look)
 	p.mu.Unlock()
 	if late {
 		p.wake()
