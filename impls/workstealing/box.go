@@ -41,6 +41,7 @@ type box struct {
 	// every message, and fan-in on two processors took 140 ns a message and not 23.
 	first any   // see above
 	any   bool  // first holds a message; its owner's, like first
+	lent  bool  // the last chunk of out is a lane's; the turn's
 	out   taken // the turn's
 
 	// left is how many messages of first and out the last turn left for the next one,
@@ -206,11 +207,11 @@ func (b *box) Close() {
 	for b.out.len() > 0 {
 		b.cell.Undelivered(b.out.next(), actor.ErrStopped)
 	}
-	b.out.used()
+	b.used()
 	for b.out.begin(head, last, n); b.out.len() > 0; {
 		b.cell.Undelivered(b.out.next(), actor.ErrStopped)
 	}
-	b.out.used()
+	b.used()
 	if b.bounded != nil {
 		b.bounded.close(b)
 	}
@@ -247,9 +248,19 @@ func (b *box) pop() (any, bool) {
 	return b.out.next(), true
 }
 
+// used returns the last chunk that the turn has used up, for the chain to go on with, or
+// nil if there is none, or it must not.
+func (b *box) used() *chunk {
+	if b.lent {
+		b.lent, b.out.out = false, nil
+		return nil
+	}
+	return b.out.used()
+}
+
 // refill takes all messages that wait; there are some.
 func (b *box) refill() {
-	used := b.out.used()
+	used := b.used()
 	v := b.lock()
 	if v < laneOwner {
 		head, last, n := b.in.take(used)
@@ -260,7 +271,7 @@ func (b *box) refill() {
 	head, last, n := b.in.takeLane(v)
 	b.word.Store(v&^(bitWaiting|laneCounts) ^ laneSide) // hands the other chunk to the owner of the lane
 	b.out.begin(head, last, n)
-	b.out.lent = true
+	b.lent = true
 }
 
 // after does what the verdict v of a turn asks for.
@@ -334,7 +345,7 @@ func (b *box) turn(w *worker) actor.Verdict {
 // there is something to do after all it is scheduled again.
 func (b *box) rest(w *worker, phase uint32) {
 	if s := b.out.out; s != nil && b.out.len() == 0 && len(s.msgs) >= large {
-		b.out.used() // an idle mailbox keeps no large chunk
+		b.used() // an idle mailbox keeps no large chunk
 	}
 	for {
 		v := b.word.Load()

@@ -153,7 +153,7 @@ func TestChunksOfALaneAreNotShared(t *testing.T) {
 			break
 		}
 	}
-	b.out.used()
+	b.used()
 	for range 10 {
 		if got := (*[large]any)(newChunk(large).msgs); got == mine[0] || got == mine[1] {
 			t.Fatal("a chunk of a lane that another sender has ended is used again")

@@ -122,7 +122,6 @@ type taken struct {
 	end   int32  // to here in it
 	last  int32  // and so many in the last chunk
 	later int32  // how many there are in the chunks behind out
-	lent  bool   // the last chunk is a lane's
 }
 
 // begin makes the n messages of a chain, of which last are in the last chunk, those of
@@ -167,11 +166,8 @@ func (t *taken) here() any {
 // used returns the last chunk for a chain to go on with, or nil; there is no
 // message.
 func (t *taken) used() *chunk {
-	s, lent := t.out, t.lent
-	t.out, t.lent = nil, false
-	if lent {
-		return nil
-	}
+	s := t.out
+	t.out = nil
 	if s != nil && len(s.msgs) >= large {
 		s.free()
 		return nil
