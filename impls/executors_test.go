@@ -33,7 +33,7 @@ func eachExecutor(t *testing.T, needs dyno.Promises, test func(t *testing.T, new
 	}
 }
 
-// Whoever finds a task over finds it counted no more.
+// The goroutine that finds a task over finds it counted no more.
 func TestOverIsCounted(t *testing.T) {
 	eachExecutor(t, dyno.Promises{}, func(t *testing.T, newExecutor func() task.Executor) {
 		for range 50 {

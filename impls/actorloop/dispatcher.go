@@ -108,7 +108,7 @@ func (d *Dispatcher) AddStats(s *actor.Stats) {
 	}
 	var c actor.Stats
 	select {
-	case <-d.over: // first: what is sent then nobody takes out of the inbox
+	case <-d.over: // first: what is sent then no goroutine takes out of the inbox
 		c = d.sched.gone
 	default:
 		ask := make(chan actor.Stats, 1)
@@ -127,9 +127,9 @@ func (d *Dispatcher) AddStats(s *actor.Stats) {
 }
 
 // schedule is told that b has become ready, by the worker from, in its turn, or
-// by somebody else if that is nil.
+// by another worker if that is nil.
 //
-// Whoever wakes an actor has the right to have it run, and as a rule gives that
+// The goroutine that wakes an actor has the right to have it run, and as a rule gives that
 // to the scheduler. A worker may keep it for one actor at a time: that is the
 // lease.
 func (d *Dispatcher) schedule(b *box, from actor.Worker) {

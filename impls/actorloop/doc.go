@@ -24,9 +24,9 @@
 //     Before it ends a round with an empty inbox it yields once, so that the
 //     tasks it has started can fill it.
 //
-// The manager is a goroutine only while there are messages: whoever puts the
+// The manager is a goroutine only while there are messages: the sender that puts the
 // first one into an empty inbox starts it, with the state as the last one left
-// it. So a group that nobody calls has no goroutine, and none can be leaked by
+// it. So a group that is not called has no goroutine, and none can be leaked by
 // dropping it.
 //
 // # Invariants
@@ -57,7 +57,7 @@
 //     context released, and errgroup waited for, so that no goroutine of a task
 //     outlives the group.
 //  4. When the last result has gone into the outbox the manager closes it: from
-//     then on Next learns of the end without asking anybody.
+//     then on Next learns of the end without asking.
 //
 // # Rejected
 //
@@ -73,7 +73,7 @@
 //
 // One goroutine, the scheduler, lives as long as the system and owns what there
 // is to decide: which actors are ready and in which order, which workers there
-// are, and when there must be more. Everybody else tells it, with an event in
+// are, and when there must be more. All others tell it, with an event in
 // its inbox. It handles all that has arrived, one event after the other, and
 // needs no lock for what it owns.
 //
@@ -84,7 +84,7 @@
 //     ready for longest. Workers receive from it without asking. What does not
 //     fit stays in the scheduler's list, and then it wants to be told, once, when
 //     the outbox is nearly empty.
-//   - Lease. Whoever wakes an actor has the right to have it run. A worker may
+//   - Lease. The goroutine that wakes an actor has the right to have it run. A worker may
 //     keep that right for one actor at a time, in next, and run that actor after
 //     its present turn: so a message from one actor to another does without the
 //     scheduler. After so many such turns in a row the worker gives the actor to
@@ -100,8 +100,8 @@
 //
 // A worker that is about to wait in a send gives away the actor that it keeps
 // and tells the scheduler, which starts another worker if actors wait in the
-// outbox. Of anything else that blocks (a lock, a sleep, a system call) Go tells
-// nobody. While a worker keeps an actor, or actors wait, the scheduler has a
+// outbox. Anything else that blocks (a lock, a sleep, a system call) Go does not
+// report. While a worker keeps an actor, or actors wait, the scheduler has a
 // timer send it a tick every millisecond. At a tick it takes away what a worker
 // has kept since the last one, and if actors wait and no worker has taken any,
 // it takes all workers for blocked and starts one for each actor that waits, at
@@ -114,10 +114,10 @@
 //
 //  1. An actor whose phase is scheduled is in one place: its event in the inbox or in
 //     the scheduler's list, or the actor in the outbox, in one worker's next, or
-//     in a turn. Whoever takes it out of one puts it into another. During a turn
+//     in a turn. The goroutine that takes it out of one puts it into another. During a turn
 //     it is scheduled.
 //  2. An actor is asleep only if no message waits, and suspended only if no system
-//     message does, or whoever has queued that is on its way to Wake. The sender
+//     message does, or the goroutine that has queued that is on its way to Wake. The sender
 //     queues, then looks at the phase; the end of a turn sets the phase, then
 //     looks at the queues.
 //  3. Only the worker itself fills its next, when that is empty. It empties it by
@@ -125,7 +125,7 @@
 //  4. If a worker keeps an actor, the timer is set, or the scheduler wants to be
 //     told of the first that is kept, or it is being told. The worker keeps, then
 //     looks whether that is wanted; the scheduler wants, then looks what is kept.
-//  5. If actors wait in the scheduler's list the outbox is full, or somebody is
+//  5. If actors wait in the scheduler's list the outbox is full, or a worker is
 //     going to say that it is not: the scheduler wants to be told of room, then
 //     tries once more to put actors there; a worker takes, then looks whether
 //     that is wanted.
@@ -157,7 +157,7 @@
 //
 //   - Messages as events, or the phase among what the scheduler owns: then every
 //     message would pass through one goroutine, and not only those that wake
-//     somebody.
+//     an actor.
 //   - A scheduler that is a goroutine only while there are events, as a group's
 //     manager is: a system has events all the time, and to start a goroutine
 //     costs twice a wake-up.
@@ -170,7 +170,7 @@
 //
 // As with groups, errgroup runs the tasks and a manager loop, which is a goroutine
 // only while there are orders to it, owns what becomes of them: their states,
-// who waits, and how many are over. Nobody else decides anything. Await, revoke,
+// who waits, and how many are over. No other goroutine decides anything. Await, revoke,
 // publish and census are commands, and returned is the event; an await that is
 // given up is a command as well (forgo), so it is the manager who decides whether
 // the end came first.
@@ -180,7 +180,7 @@
 //   - The door. A counter and a bit say how many tasks were accepted and whether
 //     more are. Start and Close change it without asking. The task begins at once,
 //     since there is nothing to decide then: Pending is what every handle is from
-//     the start. The manager hears of a task when it is over or somebody asks.
+//     the start. The manager hears of a task when it is over or a goroutine asks.
 //   - The state. The manager publishes it in the handle, so that Status, and Wait
 //     for what is over, read it without asking.
 //   - The event is part of the task's record, and commands are kept for the next
@@ -209,7 +209,7 @@
 //     then its task runs, or is refused.
 //  2. The event returned is the last thing that a task's goroutine does, in a
 //     deferred function, so that runtime.Goexit makes no difference.
-//  3. When there is no order the manager ends. Nobody has to say that it was the
+//  3. When there is no order the manager ends. No goroutine has to say that it was the
 //     last time.
 //
 // # Executor: rejected
@@ -218,7 +218,7 @@
 //     every task costs two visits and begins a switch of goroutines later; fib by
 //     futures took three times as long.
 //   - A table of tasks in the manager: the record hangs from the handle, and both go
-//     when nobody has the handle any more.
+//     when no goroutine has the handle any more.
 //   - Waiting for errgroup when the last task is over: all goroutines have sent their
-//     event by then, and nobody is there to be told.
+//     event by then, and no goroutine is there to be told.
 package actorloop

@@ -19,7 +19,7 @@ const shut = 1 << 63
 // Executor runs tasks whose states belong to a manager loop. Make one with
 // [NewExecutor].
 //
-// Of a handle's room, Word is the state: the manager writes it and anybody may
+// Of a handle's room, Word is the state: the manager writes it and any goroutine may
 // read it. Own is the task's record; Start sets it.
 type Executor struct {
 	// door is the number of tasks accepted so far, and shut. Start and Close
@@ -50,7 +50,7 @@ type record struct {
 
 	// These are the manager's.
 	waits queue.List[*inquiry] // those without an answer
-	done  chan struct{}        // nil until somebody asks for it
+	done  chan struct{}        // nil until a goroutine asks for it
 }
 
 type orderKind uint8

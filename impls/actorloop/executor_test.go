@@ -58,7 +58,7 @@ func TestNoOrderIsLost(t *testing.T) {
 	askers.Wait()
 }
 
-// The manager decides what came first, the end or the giving up, and nobody waits
+// The manager decides what came first, the end or the giving up, and no goroutine waits
 // in vain or is answered twice.
 func TestForgo(t *testing.T) {
 	x := NewExecutor()
@@ -82,7 +82,7 @@ func TestForgo(t *testing.T) {
 		waiters.Go(func() { close(gate) })
 		waiters.Wait()
 		if !recordOf(h).waits.Empty() {
-			t.Error("somebody waits for a task that is over")
+			t.Error("a goroutine waits for a task that is over")
 		}
 	}
 	if x.Pending() != 0 {

@@ -20,7 +20,7 @@ const (
 	// tasks than can be in flight.
 	unlimited = 1 << 62
 
-	// withdrawn is the credit of a closed group. Nobody can spend it.
+	// withdrawn is the credit of a closed group. No goroutine can spend it.
 	withdrawn = -1
 )
 

@@ -2,14 +2,14 @@ package actorloop
 
 import "sync/atomic"
 
-// inbox is the queue of messages to whoever owns a state: any number of
+// inbox is the queue of messages to the goroutine that owns a state: any number of
 // senders, one receiver that takes everything at once. It is a stack of linked
 // messages (R. Kent Treiber, "Systems Programming: Coping with Parallelism", IBM
 // RJ 5118, 1986) that is only ever emptied as a whole, so that there is no ABA
 // problem, and turned round by the receiver. What carries a message is part of
 // the memory of who sends it, so sending allocates nothing.
 //
-// It also is the receiver's switch. In an asleep inbox nobody looks, and the
+// It also is the receiver's switch. In an asleep inbox the receiver does not look, and the
 // sender that finds it so must start or wake the receiver.
 type inbox[M any] struct {
 	// top is the newest message, nil if there is none, or the mailbox's asleep

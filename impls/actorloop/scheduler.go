@@ -189,7 +189,7 @@ func (s *scheduler) watchdog() {
 	}
 	waiting := len(s.d.outbox)
 	if waiting > 0 && s.seen == s.taken() {
-		// Nobody has taken anything for a whole period: all workers are busy
+		// No goroutine has taken anything for a whole period: all workers are busy
 		// with long turns, or blocked.
 		for range min(s.d.target, waiting) {
 			s.startWorker()

@@ -20,9 +20,9 @@ type box struct {
 	in chan any // user messages; with an overflow also the mark
 
 	// The overflow, see overflow.go. Its queue is in calm when the channel is
-	// to be used and in spill when it is not, or with whoever received it.
+	// to be used and in spill when it is not, or with the goroutine that received it.
 	calm, spill chan *overflow
-	overflow    overflow // whoever received its address
+	overflow    overflow // of the goroutine that received its address
 
 	bell    chan struct{} // capacity one: wakes the actor; without an overflow
 	shut    chan struct{} // closed with a mailbox that is a channel
@@ -248,7 +248,7 @@ func (b *box) refuseRest() {
 	}
 }
 
-// next receives a message if there is one. Nobody else receives, so what is in
+// next receives a message if there is one. No other goroutine receives, so what is in
 // the channel stays there, and a plain receive is cheaper than one that may
 // find nothing.
 func (b *box) next() (msg any, ok bool) {
@@ -263,9 +263,9 @@ func (b *box) next() (msg any, ok bool) {
 
 // fillUp fills the channel with marks, so that no send succeeds any more, and
 // hands over what a send that was under way has put between them. Receiving is
-// the only way to make room, and nobody else receives: so a message either is
+// the only way to make room, and no other goroutine receives: so a message either is
 // found here or has not been accepted. There must be no mark in the channel,
-// and nobody who may send one.
+// and no goroutine that may send one.
 func (b *box) fillUp() {
 	for marks := 0; marks < cap(b.in); {
 		select {
@@ -414,7 +414,7 @@ func (b *box) popOut() any {
 // nothing here is this goroutine's any more.
 func (b *box) await() (rests bool) {
 	switch {
-	case b.woken: // by whoever started the goroutine
+	case b.woken: // by the sender that started the goroutine
 		return false
 	case b.young:
 		rests = b.retire()

@@ -13,7 +13,7 @@ type Dispatcher struct {
 	registry chan *registry
 }
 
-// registry belongs to whoever received it.
+// registry belongs to the goroutine that received it.
 type registry struct {
 	started bool
 	newest  *box        // the actors that have a goroutine, linked through older and newer
@@ -44,7 +44,7 @@ func (d *Dispatcher) Start() error {
 // Attach implements [actor.Dispatcher].
 func (d *Dispatcher) Attach(cfg actor.MailboxConfig) actor.Port {
 	b := newBox(d, cfg)
-	if b.calm == nil { // or whoever sends first starts the goroutine
+	if b.calm == nil { // or the first sender starts the goroutine
 		d.enter(b)
 		go b.live()
 	}
@@ -90,7 +90,7 @@ func (d *Dispatcher) leave(b *box) {
 }
 
 // Stop implements [actor.Dispatcher]. The root's goroutine, in whose turn it is
-// called, is still in the registry, so somebody is left to call done.
+// called, is still in the registry, so a goroutine is left to call done.
 func (d *Dispatcher) Stop(done func()) {
 	k := <-d.registry
 	if invariants.Enabled && k.actors == 0 {

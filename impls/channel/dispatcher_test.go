@@ -711,7 +711,7 @@ func TestLateWake(t *testing.T) {
 		r.tell(ref, "second")
 		synctest.Wait()
 		if n := ref.Backlog(); n != 0 {
-			t.Errorf("%d messages that nobody handles", n)
+			t.Errorf("%d messages that are not handled", n)
 		}
 		r.shutdown()
 	})

@@ -4,7 +4,7 @@
 // # Idea
 //
 // State is shared by communicating it. A group's state is one value that
-// travels: whoever has received it from the channel turn owns it, and sends it
+// travels: the goroutine that has received it from the channel turn owns it, and sends it
 // back when done. The channel has capacity one, so the state is either there
 // or in one pair of hands. Waiting for something the state does not say yet is
 // receiving from another channel:
@@ -37,7 +37,7 @@
 //     calls of Go that wait for a slot.
 //  2. A Go that got its slot while Close was under way finds closed in the
 //     state, gives the slot back and is refused.
-//  3. Whoever leaves a closed group with nothing in flight settles it and sends
+//  3. The goroutine that leaves a closed group with nothing in flight settles it and sends
 //     news. The consumer that receives it sees the end and sends news on to the
 //     next one.
 //
@@ -63,7 +63,7 @@
 // channel like a group's state (ordered.go).
 //
 // A mailbox without a bound has a small channel and an overflow: a queue that
-// travels, so that whoever has received it may append. It lies in one of two
+// travels, so that the goroutine that has received it may append. It lies in one of two
 // channels, and in which of them is what a sender looks at first:
 //
 //	calm    the overflow is empty: send to the channel
@@ -90,7 +90,7 @@
 //  1. The queue is in calm only if the overflow is empty and no message taken
 //     from it waits.
 //  2. The actor in whose turn Stop is called has a goroutine.
-//  3. The queue exists once, and whoever has it waits for nothing but the
+//  3. The queue exists once, and the goroutine that has it waits for nothing but the
 //     processor. So those who want it may look for it again and again.
 //  4. Only the actor's goroutine receives from its channel.
 //  5. An actor asleep in its receive has calm not empty, or is suspended. For a
@@ -100,7 +100,7 @@
 //  6. There is at most one mark in the channel of an open mailbox.
 //  7. An actor without a goroutine has its queue in spill, with the mode resting
 //     and nothing else in it, and an empty channel: before the queue has been in
-//     calm nobody sends there. Who takes the queue then starts the goroutine.
+//     calm no goroutine sends there. Who takes the queue then starts the goroutine.
 //
 // # Actors: how the first goroutine ends
 //
@@ -126,7 +126,7 @@
 //     the channel. While the actor waits for its children it refuses what
 //     comes.
 //  4. Before the goroutine ends it fills the channel with marks (fillUp). Only a
-//     receive makes room, and nobody else receives, so a late send is found
+//     receive makes room, and no other goroutine receives, so a late send is found
 //     between the marks or fails, and goes on to the queue. If the queue has never
 //     been in calm there is no such sender, and this is left out.
 //  5. The goroutine leaves the registry. The last one to do so after Stop calls
@@ -160,7 +160,7 @@
 //   - Waiting for the queue in a blocking receive: it is handed to the one that
 //     waits, who has to be woken first, and meanwhile all others begin to wait.
 //   - Backing off for a microsecond when the queue is away: fanin 1.4, but a
-//     spinning sender keeps a processor from somebody else.
+//     spinning sender keeps a processor from another goroutine.
 //   - Two channels, one filled and one emptied, that change places: a sender
 //     that has looked and not sent yet can be overtaken by itself.
 //   - A large channel from the start: 16 KiB for an actor of 1,024 messages.
@@ -180,7 +180,7 @@
 //	ledger  how many tasks are over
 //
 // A task is ended with the ledger in hand, so only once: who finds the channel
-// open closes it. Two and not one because whoever starts tasks and those that
+// open closes it. Two and not one because the goroutine that starts tasks and those that
 // end then need not wait for each other.
 //
 // Fairness: that of Go's scheduler. Every task begins at once, and there is no
@@ -194,7 +194,7 @@
 //
 //  1. No more tasks are over than came in. Pending takes the door first.
 //  2. The channel of a task is closed while its end is in the ledger's count, and
-//     not before or after: so whoever finds a task over also finds it counted.
+//     not before or after: so the goroutine that finds a task over also finds it counted.
 //
 // # Executor: shutdown
 //
@@ -209,7 +209,7 @@
 //     bytes for every task, and who came second would have to wait until the
 //     first has closed the other one, or Status would still say Pending.
 //   - A pool of processes that receive tasks from a channel: it is bounded, or it
-//     keeps goroutines that nobody uses, and tasks that wait must leave it.
+//     keeps goroutines that are not used, and tasks that wait must leave it.
 //   - Looking for the ledger again and again, as actors do for their queue: no
 //     better here, since between two ends of a task there is a task.
 package channel

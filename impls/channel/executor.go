@@ -11,7 +11,7 @@ import (
 // Executor runs each task on a goroutine of its own. Make one with [NewExecutor].
 //
 // Of a handle's room it uses two fields. Own is the task's done channel; Start
-// sets it. ID is the state in which the task is over: whoever has the ledger and
+// sets it. ID is the state in which the task is over: the goroutine that has the ledger and
 // finds the channel open writes it and closes the channel, which hands it over to
 // all who find the channel closed.
 type Executor struct {
@@ -23,7 +23,7 @@ type Executor struct {
 	ledger chan uint64
 }
 
-// entries is what was accepted. It belongs to whoever received it.
+// entries is what was accepted. It belongs to the goroutine that received it.
 type entries struct {
 	closed   bool
 	accepted uint64 // tasks so far

@@ -27,7 +27,7 @@ type Group[T any] struct {
 	offers chan group.TaskFunc[T]
 }
 
-// state is what a group knows. It belongs to whoever received it.
+// state is what a group knows. It belongs to the goroutine that received it.
 type state[T any] struct {
 	closed   bool
 	inflight int // accepted and unfinished tasks

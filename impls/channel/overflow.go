@@ -10,7 +10,7 @@ import (
 
 // overflow is the messages that the channel of an unbounded mailbox has no room
 // for, and what is
-// to be known of its actor. It belongs to whoever received it, and nobody who
+// to be known of its actor. It belongs to the goroutine that received it, and no goroutine that
 // has it waits for anything.
 type overflow struct {
 	msgs []any
@@ -24,7 +24,7 @@ type overflow struct {
 type mode uint8
 
 const (
-	// resting: it has no goroutine. Whoever has something for it starts one.
+	// resting: it has no goroutine. A sender that has something for it starts one.
 	resting mode = iota
 	// young: its first goroutine is running. All messages go to the overflow, in
 	// which it looks before it ends.
@@ -64,7 +64,7 @@ func (b *box) take() *overflow {
 }
 
 // hold is take for the actor itself, which might never be as quick as a sender
-// in a loop. There is one actor, so its waiting delays nobody for long.
+// in a loop. There is one actor, so its waiting delays no other for long.
 func (b *box) hold() *overflow {
 	select {
 	case q := <-b.spill:
@@ -244,7 +244,7 @@ func (b *box) settle(q *overflow) {
 }
 
 // retire ends the actor's first goroutine if there is nothing to do, and reports
-// whether it has. Then whoever takes the queue next may start another one.
+// whether it has. Then the goroutine that takes the queue next may start another one.
 func (b *box) retire() bool {
 	if b.cell.Pending() {
 		return false
@@ -330,7 +330,7 @@ func (b *box) seal() {
 		return
 	}
 	q := b.hold()
-	q.rung = true // so nobody rings any more
+	q.rung = true // so no sender rings any more
 	b.put(q)
 	for len(b.in) > 0 {
 		if msg := <-b.in; !isMark(msg) {

@@ -14,10 +14,10 @@ import (
 type phase uint8
 
 const (
-	asleep    phase = iota // whoever sends it something schedules it
+	asleep    phase = iota // a sender schedules it
 	scheduled              // in the ready queue, in a turn, or on the way from one to the other
 	suspended              // only Wake schedules it
-	finished               // nobody schedules it
+	finished               // no sender schedules it
 )
 
 // box is an actor with its mailbox.
@@ -180,7 +180,7 @@ func (b *box) Len() int {
 }
 
 // turn runs a turn of the actor on w. It keeps the message that is being handled in
-// handled, for whoever deals with a turn that does not return.
+// handled, for the deferred function that deals with a turn that does not return.
 func (b *box) turn(w *worker, handled *any) actor.Verdict {
 	if b.cell.BeginTurn(w) {
 		for b.pos < len(b.out) || b.refill() {

@@ -135,7 +135,7 @@ func (d *Dispatcher) AddStats(s *actor.Stats) {
 }
 
 // schedule queues an actor that has become ready. A worker that does so in a
-// turn takes the actor itself afterwards, so nobody else is woken for the
+// turn takes the actor itself afterwards, so no other one is woken for the
 // first one that is ready: that would cost more than most turns take. What is
 // queued and not taken because the turn goes on for long, watchdog finds.
 func (d *Dispatcher) schedule(b *box, from actor.Worker) {
@@ -166,7 +166,7 @@ func (d *Dispatcher) help() bool {
 	return false
 }
 
-// wakeIdle wakes the worker that parked last. mu is held, and somebody is parked.
+// wakeIdle wakes the worker that parked last. mu is held, and a worker is parked.
 func (d *Dispatcher) wakeIdle() {
 	w := d.idle[len(d.idle)-1]
 	d.idle = d.idle[:len(d.idle)-1]

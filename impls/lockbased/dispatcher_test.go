@@ -180,7 +180,7 @@ func TestGoexitKeepsWorkers(t *testing.T) {
 	})
 }
 
-// A message from one actor to another wakes nobody. In a bubble no worker stands still for
+// A message from one actor to another wakes no worker. In a bubble no worker stands still for
 // a period, for which another one would be woken.
 func TestHopsWakeNobody(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

@@ -5,10 +5,10 @@
 // # Idea
 //
 // Every call locks the mutex, looks at the state, and either is done or puts
-// itself into a FIFO wait queue with a place for its answer. Whoever changes
+// itself into a FIFO wait queue with a place for its answer. The goroutine that changes
 // the state so that a waiter's wish comes true fills in the answer, takes the
 // waiter out of the queue and wakes it: hand-over instead of wake-and-retry,
-// so that nobody wakes for nothing and nobody is overtaken.
+// so that no goroutine wakes for nothing and none is overtaken.
 //
 // A task costs a goroutine, unless the group is full: then the goroutine whose
 // task ends takes the oldest blocked submission with its slot and runs that
@@ -57,7 +57,7 @@
 // capacity or with priorities gives its messages out one by one, because what
 // comes meanwhile matters there.
 //
-// A worker that makes an actor ready in a turn wakes nobody for it: it is going
+// A worker that makes an actor ready in a turn wakes no worker for it: it is going
 // to take that actor itself, and waking another worker costs more than most
 // turns. It wakes one if a second actor is ready, or if so many messages wait
 // for the first that the turn seems not to end (nudge).
@@ -65,8 +65,8 @@
 // # Actors: handlers that block
 //
 // A worker that waits in a send is counted out, and another one is started in
-// its place at once. Of anything else that blocks (a lock, a sleep, a system
-// call) Go tells nobody. While actors are ready a timer looks every millisecond
+// its place at once. Anything else that blocks (a lock, a sleep, a system
+// call) Go does not report. While actors are ready a timer looks every millisecond
 // whether any was taken meanwhile; if not, all workers are taken for stuck, and
 // one more is brought in for each actor that is ready, at most as many as there
 // are processors, and at most MaxWorkers in all. When they find nothing to do,
@@ -101,7 +101,7 @@
 //  5. The timer may fire while the last worker leaves; it finds the mark.
 //  6. An actor that calls runtime.Goexit ends its worker's goroutine. The deferred
 //     function acts on the verdict and starts another goroutine as the same
-//     worker. The number of workers does not fall meanwhile, so nobody else takes
+//     worker. The number of workers does not fall meanwhile, so no other goroutine takes
 //     itself for the last to leave.
 //
 // # Actors: rejected
@@ -132,9 +132,9 @@
 // that waits for another one costs its goroutine: in a chain of 100,000 tasks 4.1 KB
 // of stack and 1.3 KB of everything else for each.
 //
-// Of what blocks a task in any other way Go tells nobody. While somebody needs a
+// What blocks a task in any other way Go does not report. While a task needs a
 // slot a timer looks every millisecond whether any has changed hands; if not, there
-// are as many slots more, until nobody needs one. So the tasks behind some that
+// are as many slots more, until no task needs one. So the tasks behind some that
 // block wait for a millisecond, and the number of slots is no limit on which the
 // meaning of a program depends.
 //
@@ -150,13 +150,13 @@
 // and not checked:
 //
 //  4. A state changes under the mutex, together with pending. Status reads it
-//     without: what it says was true, and everybody who asks later finds it so.
+//     without: what it says was true, and every goroutine that asks later finds it so.
 //  5. taken is the number of tasks in the phase working.
 //
 // # Executor: shutdown
 //
-// There is nothing to shut down: goroutines end when their slot goes to somebody
-// else or to nobody. The timer may be left, for a millisecond. A task that calls
+// There is nothing to shut down: goroutines end when their slot goes to another task
+// or to none. The timer may be left, for a millisecond. A task that calls
 // runtime.Goexit ends its goroutine; the deferred function makes it Failed, and what
 // gets the slot then runs on a new one. A wait that its context ends races with
 // the end of the task that it waits for: the mutex decides, and either way the

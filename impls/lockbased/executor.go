@@ -30,7 +30,7 @@ const patience = 64
 // mutex. Make one with [NewExecutor] or [NewExecutorWith].
 //
 // Of a handle's room, Word is the state, written under the mutex and read by
-// anybody. The rest belongs to who has the mutex: ID is the task's phase, Link
+// any goroutine. The rest belongs to who has the mutex: ID is the task's phase, Link
 // and Place are its neighbours in the queue of those that have not begun, and Own
 // is the list of those who wait for it.
 type Executor struct {
@@ -217,7 +217,7 @@ func (x *Executor) begin(h *task.Handle) {
 	h.Room().ID = working
 }
 
-// watch sets the timer if somebody waits for a slot. mu is held.
+// watch sets the timer if a task waits for a slot. mu is held.
 func (x *Executor) watch() {
 	if x.watching || x.fresh.Len() == 0 && x.returning.Empty() {
 		return
@@ -314,7 +314,7 @@ func (x *Executor) lieDown(h, from *task.Handle) *sleeper {
 // for a slot, if w needs one.
 func (x *Executor) getUp(w *sleeper, h *task.Handle) {
 	x.mu.Lock()
-	if !w.answered { // else whoever did it has recalled w
+	if !w.answered { // else the goroutine that did it has recalled w
 		c := sleepersOf(h)
 		c.Remove(&w.node)
 		keepSleepers(h, c)
@@ -352,7 +352,7 @@ func (x *Executor) Done(h *task.Handle) <-chan struct{} {
 	return w.done
 }
 
-// past is the done channel of the tasks that were over when somebody asked.
+// past is the done channel of the tasks that were over before Done was called.
 var past = func() chan struct{} {
 	c := make(chan struct{})
 	close(c)

@@ -42,7 +42,7 @@ type submission[T any] struct {
 type consumer[T any] struct {
 	ready chan struct{} // capacity 1; a token means the answer is there
 
-	// Written under the group's mutex by whoever answers; read after receiving
+	// Written under the group's mutex by the goroutine that answers; read after receiving
 	// from ready or, by a caller that gives up, under the mutex.
 	answered bool
 	res      group.Result[T]

@@ -57,8 +57,8 @@ func (x *Executor) hand() *coroutine {
 	return j.co
 }
 
-// choose takes the next task out of the queue. If there is none, or nobody demands
-// it, it returns nil, and nobody has the baton any longer. mu is held.
+// choose takes the next task out of the queue. If there is none, or no caller demands
+// it, it returns nil, and no goroutine has the baton any longer. mu is held.
 func (x *Executor) choose() *task.Handle {
 	x.turns++
 	x.stalled = nil
@@ -84,7 +84,7 @@ func (x *Executor) choose() *task.Handle {
 	return h
 }
 
-// rest is what is done when nobody has the baton any longer. mu is held.
+// rest is what is done when no goroutine has the baton any longer. mu is held.
 func (x *Executor) rest() {
 	x.running, x.current = false, nil
 	for len(x.patrons) > 0 { // nothing is ready

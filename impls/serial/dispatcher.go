@@ -20,12 +20,12 @@ type DispatcherConfig struct {
 	Schedule Schedule
 }
 
-// Dispatcher runs actors one at a time on the goroutine of whoever asks for it.
+// Dispatcher runs actors one at a time on the goroutine that asks for it.
 // Make one with [NewDispatcher] or [NewDispatcherWith]. It implements
 // [actor.Synchronous].
 type Dispatcher struct {
 	single  bool        // a turn is one message
-	tally   actor.Tally // of whoever runs actors
+	tally   actor.Tally // of the goroutine that runs actors
 	current current     // likewise: the innermost turn
 	drove   bool        // likewise: the innermost drive has come to its end
 
@@ -33,7 +33,7 @@ type Dispatcher struct {
 	sched   *scheduler       // nil: first in, first out
 	ready   queue.Ring[*box] // scheduled actors
 	boxes   uint32           // actors so far, if there is a schedule
-	running bool             // somebody runs actors
+	running bool             // a goroutine runs actors
 	asked   bool             // RunUntilIdle was called meanwhile
 	parked  int              // senders that wait for room while another goroutine runs actors
 	started bool
@@ -98,9 +98,9 @@ func (d *Dispatcher) RunUntilIdle() {
 }
 
 // run makes the calling goroutine the one that runs actors, until none is ready
-// or s, if it is not nil, needs no more and nobody else does: neither a sender
-// that waits nor a caller of RunUntilIdle who was told that somebody runs them.
-// mu is held, and nobody runs actors.
+// or s, if it is not nil, needs no more and no other goroutine does: neither a sender
+// that waits nor a caller of RunUntilIdle who was told that a goroutine runs them.
+// mu is held, and no goroutine runs actors.
 func (d *Dispatcher) run(ctx context.Context, s *mailbox.Sender) {
 	d.running, d.asked = true, false
 	defer d.rested()
@@ -164,10 +164,10 @@ func (t *turns) who(i int) string {
 type phase uint8
 
 const (
-	asleep    phase = iota // whoever sends it something schedules it
+	asleep    phase = iota // a send schedules it
 	scheduled              // in the ready queue, in a turn, or on the way from one to the other
 	suspended              // only Wake schedules it
-	finished               // nobody schedules it
+	finished               // nothing schedules it
 )
 
 // box is an actor with its mailbox.
@@ -185,7 +185,7 @@ type box struct {
 // Cell implements [actor.Port].
 func (b *box) Cell() *actor.Cell { return &b.cell }
 
-// Send implements [actor.Port]. It only queues: whoever runs actors runs this
+// Send implements [actor.Port]. It only queues: the goroutine that runs actors runs this
 // one too.
 func (b *box) Send(msg any, _ actor.Worker) actor.SendResult {
 	prio := b.mail.Priority(msg) // before the lock is taken: it is the user's
@@ -312,7 +312,7 @@ func (b *box) end() {
 	if !d.current.returned {
 		v = b.cell.Caught(&d.tally, d.current.msg, recover())
 	}
-	d.current = current{} // a message that was handled is nobody's any more
+	d.current = current{} // a message that was handled is not kept
 	d.mu.Lock()
 	b.rest(v)
 }

@@ -150,7 +150,7 @@ func TestSeedsExplore(t *testing.T) {
 	}
 }
 
-// Sending runs nobody.
+// Sending runs no actor.
 func TestSendOnlyQueues(t *testing.T) {
 	ran := false
 	s, err := actor.NewSystem(actor.Config{
@@ -202,7 +202,7 @@ func TestPanicAfterOthersRan(t *testing.T) {
 							}
 						}
 						if handled == 0 {
-							t.Error("nobody else ran while it waited for room")
+							t.Error("no other actor ran while it waited for room")
 						}
 						panic("it had three to tell")
 					})

@@ -54,14 +54,14 @@
 // demand, as Next is for a group: while there is one, tasks have their turn, one
 // after the other. Each task that has begun is a coroutine: a goroutine that goes
 // on only while it has the baton. Who yields, waits or ends chooses the next task
-// and hands the baton to its coroutine directly; nobody stands in between. A task
+// and hands the baton to its coroutine directly; no goroutine stands in between. A task
 // that has not begun is run by the coroutine that has just ended one, so that
 // tasks which do not yield cost no switch at all.
 //
 // Those who wait outside never run anything. They are on a list, and parked; so
 // there is none that drives and none that would have to take over when it leaves.
 // The one who has the baton looks at the list between two turns, puts the baton
-// down if nobody is on it, and picks it up again on the goroutine of the next one
+// down if no goroutine is on it, and picks it up again on the goroutine of the next one
 // who comes. Both happen under the mutex.
 //
 // # Executors: order
@@ -103,7 +103,7 @@
 //
 //  1. At most one coroutine has the baton, and only its task makes progress.
 //  2. If there is a demand, a coroutine has the baton.
-//  3. If nothing is ready and nobody has the baton, nothing is waited for.
+//  3. If nothing is ready and no goroutine has the baton, nothing is waited for.
 //  4. A task that is Pending and has not begun is in the queue.
 //  5. A task waits for one thing at a time.
 //
@@ -114,7 +114,7 @@
 //  2. What was accepted runs on demand, as before.
 //  3. Who finds no demand, or nothing ready, puts the baton down, wakes the idle
 //     coroutines, which end, and ends itself if its task is over. So whether it is
-//     closed or not, an executor that nobody uses has the goroutines of those tasks
+//     closed or not, an executor that no goroutine uses has the goroutines of those tasks
 //     only that are in the middle: each is left when it is over.
 //  4. A task that calls runtime.Goexit ends its goroutine, whose deferred function
 //     makes it Failed and hands the baton on.
@@ -142,10 +142,10 @@
 //
 // # Actors: waiting
 //
-// On one goroutine nobody else can make room in a full mailbox while a sender
+// On one goroutine nothing else can make room in a full mailbox while a sender
 // waits for it. So the sender runs other actors until there is room: inside its
 // own turn, nested, if it is an actor. An actor that is in a turn further out is
-// not run again, of course; if nobody else is ready and there is still no room
+// not run again, of course; if no other actor is ready and there is still no room
 // the send fails with actor.ErrDeadlock. Where several goroutines use a system
 // one of them runs actors, and the others wait for it.
 //
@@ -166,16 +166,16 @@
 //  1. At most one turn makes progress; those it is nested in wait for it.
 //  2. An actor's phase is scheduled exactly when it is in the ready queue or in
 //     a turn.
-//  3. Nobody runs actors only if none is ready, or nobody has asked for it since.
+//  3. No goroutine runs actors only if none is ready, or no call has asked for it since.
 //
 // # Actors: shutdown
 //
 //  1. The core asks the root to stop and calls RunUntilIdle, on the caller's
 //     goroutine, or on another one if the caller has a time limit.
-//  2. If another goroutine runs actors already, that call returns at once. Whoever
+//  2. If another goroutine runs actors already, that call returns at once. The goroutine that
 //     holds the mutex when it finds nothing ready stops running actors before it
 //     lets go of it, so the stop is either found by the one who runs, or made
-//     ready when nobody does.
+//     ready when no goroutine does.
 //  3. The last turn is the root's; it calls Stop, and there is nothing to stop.
 //  4. If the time limit passes while a handler does not return, the goroutine
 //     that runs it stays until it does. It is the only one that this

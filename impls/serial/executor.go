@@ -46,11 +46,11 @@ type Executor struct {
 	late    []*waiter        // those of them who are answered before the next turn
 	flush   *waiter          // the one of them that is a call of Flush, if one is
 	polled  queue.List[*job] // tasks that wait for another one
-	spare   *waiter          // one that nobody uses
+	spare   *waiter          // one that is not in use
 
 	idle  *coroutine // those that have no task
 	idles int
-	free  *job // those that nobody uses
+	free  *job // those that are not in use
 	frees int
 
 	watchdog *time.Timer // fires some time after it was armed; nil until it is needed
@@ -59,14 +59,14 @@ type Executor struct {
 	stalled  *StallError // set while the task in progress is taken for stalled
 }
 
-// job is what a task has that is in progress, or that somebody waits for. It is in
+// job is what a task has that is in progress, or that a caller waits for. It is in
 // its Room's Own.
 type job struct {
 	h  *task.Handle
 	co *coroutine // nil until the task begins
 
 	waiters queue.List[*waiter] // who waits for the task, in the order in which they came
-	done    chan struct{}       // nil until somebody asks for it
+	done    chan struct{}       // nil until a goroutine asks for it
 
 	// What the task itself waits for.
 	awaits *task.Handle
@@ -78,7 +78,7 @@ type job struct {
 	next *job             // in the list of those that are free
 }
 
-// waiter is somebody who waits for a task: another task, or a call of Wait, or of
+// waiter is what waits for a task: another task, or a call of Wait, or of
 // Flush, outside tasks.
 type waiter struct {
 	j    *job                // the task that waits, or nil
@@ -163,7 +163,7 @@ func (x *Executor) Close() {
 	x.mu.Unlock()
 }
 
-// Done implements [task.Executor]. It is no demand: nobody runs the task because
+// Done implements [task.Executor]. It is no demand: no goroutine runs the task because
 // of it.
 func (x *Executor) Done(h *task.Handle) <-chan struct{} {
 	x.mu.Lock()
@@ -185,7 +185,7 @@ func (x *Executor) Done(h *task.Handle) <-chan struct{} {
 	return j.done
 }
 
-// over is what Done returns for tasks that were over before anybody asked.
+// over is what Done returns for tasks that were over before any goroutine asked.
 var over = func() chan struct{} {
 	c := make(chan struct{})
 	close(c)
@@ -342,7 +342,7 @@ func (x *Executor) Flush(limit int) int {
 	return steps
 }
 
-// patron returns somebody new who waits outside tasks. mu is held.
+// patron returns a new waiter that is no task. mu is held.
 func (x *Executor) patron() *waiter {
 	w := x.spare
 	x.spare = nil
@@ -384,7 +384,7 @@ func (x *Executor) serve() {
 	to.run()
 }
 
-// answer ends the wait of w, which is nobody's waiter any longer. mu is held.
+// answer ends the wait of w, which waits for nothing any longer. mu is held.
 func (x *Executor) answer(w *waiter, err error) {
 	last := len(x.patrons) - 1
 	x.patrons[w.place] = x.patrons[last]
@@ -441,7 +441,7 @@ func (x *Executor) job(h *task.Handle) *job {
 }
 
 // release takes the job away from its task, which is over or has not begun, and
-// for which nobody waits. mu is held.
+// for which no caller waits. mu is held.
 func (x *Executor) release(j *job) {
 	r := j.h.Room()
 	if r.Own = nil; j.done != nil {
@@ -455,7 +455,7 @@ func (x *Executor) release(j *job) {
 	}
 }
 
-// settle makes h, which is Pending, what it is to be for ever, and tells everybody
+// settle makes h, which is Pending, what it is to be for ever, and tells every waiter
 // who waits for it. mu is held.
 func (x *Executor) settle(h *task.Handle, s task.Status) {
 	h.Room().Word.Store(uint64(s))
@@ -485,7 +485,7 @@ func (x *Executor) settle(h *task.Handle, s task.Status) {
 	}
 }
 
-// resume ends the wait of j's task, which is nobody's waiter any longer and is to
+// resume ends the wait of j's task, which waits for nothing any longer and is to
 // be made ready. mu is held.
 func (x *Executor) resume(j *job, err error) {
 	x.polled.Remove(&j.poll)
@@ -502,7 +502,7 @@ func (j *job) enlist(w *waiter) {
 func (j *job) leave(w *waiter) { j.waiters.Remove(&w.node) }
 
 // poll makes ready those whose wait is over because its context has ended. The
-// list goes round, so that everybody is asked some time. mu is held.
+// list goes round, so that every waiter is asked some time. mu is held.
 func (x *Executor) poll() {
 	first := x.polled.Oldest()
 	for i := range polls {
@@ -546,7 +546,7 @@ func (x *Executor) unwatch() {
 	}
 }
 
-// bark is what the watchdog does when it fires: if nobody has had a turn since it
+// bark is what the watchdog does when it fires: if no goroutine has had a turn since it
 // was armed, those who wait outside tasks are told.
 func (x *Executor) bark() {
 	x.mu.Lock()

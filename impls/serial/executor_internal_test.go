@@ -22,7 +22,7 @@ func TestExecutorKeepsLittle(t *testing.T) {
 	a := task.Call(x, down, 500)
 	b := task.Go(x, func(ctx context.Context) (int, error) {
 		_, err := a.Value(ctx)
-		if x.idles > maxIdle || x.frees > maxFree { // it has the baton: nobody else is here
+		if x.idles > maxIdle || x.frees > maxFree { // it has the baton: no other goroutine is here
 			t.Errorf("500 tasks that were over have left %d coroutines and %d jobs", x.idles, x.frees)
 		}
 		return 0, err
@@ -50,7 +50,7 @@ func TestWaitLeavesNothing(t *testing.T) {
 			stop()
 		}
 		if h.Room().Own != nil {
-			t.Error("the task has not begun, nobody waits for it, and there is something in its Room")
+			t.Error("the task has not begun, no goroutine waits for it, and there is something in its Room")
 		}
 		if !h.Cancel() || h.Room().Link != nil || h.Room().Place != nil {
 			t.Error("a canceled task is still in the queue")
@@ -98,7 +98,7 @@ func TestCanceledByATask(t *testing.T) {
 			t.Error("a wait was forgotten")
 		}
 		if len(x.late) != 0 {
-			t.Error("somebody is still to be answered")
+			t.Error("a waiter is still to be answered")
 		}
 	})
 }

@@ -140,7 +140,7 @@ func TestCycle(t *testing.T) {
 	}
 }
 
-// An awaited task may wait for somebody else than the one that waits: no circle.
+// An awaited task may wait for another task than the one that waits: no circle.
 func TestNoCycle(t *testing.T) {
 	x := serial.NewExecutor()
 	var a, b *task.Handle
@@ -326,7 +326,7 @@ func TestContextOfAWaiter(t *testing.T) {
 	})
 }
 
-// No goroutine is left when nobody waits and no task is in the middle, whether the
+// No goroutine is left when no caller waits and no task is in the middle, whether the
 // executor is open or closed: a bubble does not end before its goroutines.
 func TestNoGoroutineIsLeft(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

@@ -58,7 +58,7 @@ type Group[T any] struct {
 	outcome   group.Outcome // its Context and Cancel need no lock
 	results   queue.Ring[group.Result[T]]
 	consumers queue.List[consumer[T]]  // calls of Next that wait, in order of arrival
-	spare     *queue.Node[consumer[T]] // one that nobody uses: most calls of Next wait here, mostly one at a time
+	spare     *queue.Node[consumer[T]] // one that is not in use: most calls of Next wait here, mostly one at a time
 	idle      *idle                    // what calls of Wait wait for, nil if none does
 
 	work    func()            // runs tasks as long as they are demanded; a value, to start it without allocating
@@ -124,7 +124,7 @@ func (g *Group[T]) Go(fn group.TaskFunc[T]) error {
 	g.queued.Push(entry[T]{fn, g.accepted})
 	g.start()
 	if g.running {
-		g.watch() // from now on somebody waits for the one in progress
+		g.watch() // from now on a caller waits for the one in progress
 	}
 	g.check()
 	return nil
@@ -230,7 +230,7 @@ func (g *Group[T]) Wait() error {
 // Cancel implements [group.Group].
 func (g *Group[T]) Cancel(cause error) { g.outcome.Cancel(cause) }
 
-// start begins a task if somebody demands one and none is in progress.
+// start begins a task if a caller demands one and none is in progress.
 // mu is held.
 func (g *Group[T]) start() {
 	if g.choose() {
@@ -239,7 +239,7 @@ func (g *Group[T]) start() {
 }
 
 // choose makes the next task in the queue the current one, for the caller to
-// run, if somebody demands one and none is in progress. mu is held.
+// run, if a caller demands one and none is in progress. mu is held.
 func (g *Group[T]) choose() bool {
 	if g.running || g.queued.Len() == 0 || g.consumers.Empty() && g.idle == nil {
 		return false

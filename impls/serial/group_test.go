@@ -167,7 +167,7 @@ func TestWaitReportsStall(t *testing.T) {
 	})
 }
 
-// Long is not stalled: with nobody behind it, with another task by the time the
+// Long is not stalled: with nothing behind it, with another task by the time the
 // watchdog fires, or with StallAfter negative.
 func TestNoStall(t *testing.T) {
 	sleep := func(d time.Duration) group.TaskFunc[int] {

@@ -28,7 +28,7 @@ const (
 	opWait                 // with the task's own context
 	opLeave                // wait with a context that opStop ends
 	opStop                 // ends the context of that task
-	opCancel               // somebody else
+	opCancel               // another task
 	opError                // return an error
 	opPanic
 	opGoexit
@@ -259,7 +259,7 @@ func (m *model) pending() (n int) {
 	return n
 }
 
-// drive takes turns until nobody wants more.
+// drive takes turns until no task wants more.
 func (m *model) drive() {
 	for {
 		for range min(2, len(m.polled)) {

@@ -110,7 +110,7 @@ type fall struct {
 }
 
 // newScheduler returns nil if s needs no scheduler: first in, first out, and
-// nobody wants to know.
+// not observed.
 func newScheduler(s Schedule) *scheduler {
 	c := &scheduler{Schedule: s}
 	switch s.Order {
@@ -180,7 +180,7 @@ func (c *scheduler) highest(l line) (index int, number uint64) {
 }
 
 // priority returns the priority of the one with that number. It is a function of
-// the seed and the number, so that nobody has to keep it.
+// the seed and the number, so that no one has to keep it.
 func (c *scheduler) priority(number uint64) uint64 {
 	for i := len(c.fallen) - 1; i >= 0; i-- {
 		if c.fallen[i].number == number {

@@ -138,7 +138,7 @@ func TestPCTFinds(t *testing.T) {
 	}
 }
 
-// After the steps that PCT was told of, nobody is left behind for ever.
+// After the steps that PCT was told of, no actor is left behind for ever.
 func TestPCTEnds(t *testing.T) {
 	for seed := range uint64(100) {
 		c := newScheduler(Schedule{Order: PCT, Seed: seed, Steps: 10})

@@ -55,9 +55,9 @@ type box struct {
 // The bits of box.word.
 const (
 	phaseMask      = 3
-	phaseIdle      = 0 // nobody runs it, no message waits
+	phaseIdle      = 0 // no goroutine runs it, no message waits
 	phaseScheduled = 1 // it is in a ready queue, or in its turn
-	phaseSuspended = 2 // nobody runs it; only a system message schedules it
+	phaseSuspended = 2 // no goroutine runs it; only a system message schedules it
 	phaseGone      = 3 // it has stopped
 
 	bitLocked  = 1 << 2 // a goroutine has in

@@ -38,7 +38,7 @@
 //
 // # The queue
 //
-// runq is a ring whose indices are one word. Nobody reads a place before a
+// runq is a ring whose indices are one word. No goroutine reads a place before a
 // compare-and-swap of the word has made it theirs, so a job may be four words of
 // plain memory, and a word that comes back does no harm.
 //
@@ -151,8 +151,8 @@
 //   - A deque with the owner at the new end for actors: two that talk to each other would
 //     keep all others waiting.
 //   - Running other tasks than the awaited one in a wait, also only those that the
-//     task itself has started, or whoever stole it (leapfrogging: Wagner and Calder, PPoPP
-//     1993): futures can be handed to anybody.
+//     task itself has started, or the worker that stole it (leapfrogging: Wagner and Calder, PPoPP
+//     1993): futures can be handed to any goroutine.
 //   - Running tasks inside a group's Wait: one that calls Goexit would end the caller.
 //   - Spinning in Go and Next before parking: short took 1.7 times as long.
 //   - Counting a task before or after it is over, without ending: Pending then counts it

@@ -21,12 +21,12 @@ const (
 
 // The word of a task's room: its [task.Status] in the two lowest bits, and these.
 const (
-	// claimed says that somebody runs the task. Whoever sets it does.
+	// claimed says that a goroutine runs the task: the one that has set it.
 	claimed = 4 << iota
 
 	// ending says that it is decided how the task ends, and by whom: who has set
 	// the bit counts the task as over and then writes the state. For others it is
-	// Pending until then. So whoever sees a task over finds it counted.
+	// Pending until then. So the goroutine that sees a task over finds it counted.
 	ending
 
 	// awaited says that there is a channel to close in the room's Own.
@@ -36,7 +36,7 @@ const (
 )
 
 // Executor runs tasks on a [Pool], and a task that
-// waits for one that nobody has begun runs it in its own place. Make one with
+// waits for one that no goroutine has begun runs it in its own place. Make one with
 // [NewExecutor].
 //
 // An executor without work has no goroutines; one that is no longer used need not
@@ -121,7 +121,7 @@ func (f *future) recovers() bool { return false }
 // caught implements runnable: the deferred function of perform has seen to it.
 func (f *future) caught(*worker, any) {}
 
-// waits reports whether nobody has claimed the task and it is not over.
+// waits reports whether no goroutine has claimed the task and it is not over.
 func (f *future) waits() bool { return (*task.Handle)(f).Room().Word.Load()&^awaited == 0 }
 
 // perform runs h, which this worker has claimed.
@@ -151,7 +151,7 @@ func state(v uint64) task.Status { return task.Status(v & status) }
 // Status implements [task.Executor].
 func (x *Executor) Status(h *task.Handle) task.Status { return state(h.Room().Word.Load()) }
 
-// claim reports whether the caller is to run h: nobody else does, and it was not
+// claim reports whether the caller is to run h: no other goroutine does, and it was not
 // canceled.
 func claim(h *task.Handle) bool {
 	w := &h.Room().Word
@@ -167,9 +167,9 @@ func claim(h *task.Handle) bool {
 }
 
 // end makes h, which is Pending, s, and reports whether it did: it is too late if
-// somebody else decides. over is where it is counted.
+// another goroutine decides. over is where it is counted.
 //
-// Between the two steps of somebody else everybody sees the task Pending. "Too
+// Between the two steps of another goroutine all see the task Pending. "Too
 // late" must not be said before they see why, so end waits for the second step,
 // which is an addition away.
 func (x *Executor) end(h *task.Handle, s task.Status, over *atomic.Uint32) bool {
@@ -199,11 +199,11 @@ func (x *Executor) end(h *task.Handle, s task.Status, over *atomic.Uint32) bool 
 	return true
 }
 
-// Cancel implements [task.Executor]. A task that nobody has begun stays where it
+// Cancel implements [task.Executor]. A task that no goroutine has begun stays where it
 // is queued, as one that was claimed, and is dropped when its turn comes.
 func (x *Executor) Cancel(h *task.Handle) bool { return x.end(h, task.Cancelled, &x.canceled) }
 
-// always is the channel of tasks that were over before somebody asked.
+// always is the channel of tasks that were over before a goroutine asked.
 var always = func() chan struct{} {
 	c := make(chan struct{})
 	close(c)
@@ -226,7 +226,7 @@ func (x *Executor) Done(h *task.Handle) <-chan struct{} {
 	for {
 		v := r.Word.Load()
 		if v&status != 0 {
-			close(done) // it is over since, and nobody was told
+			close(done) // it is over since, and no goroutine was told
 			return done
 		}
 		if r.Word.CompareAndSwap(v, v|awaited) {
@@ -252,7 +252,7 @@ func (x *Executor) Wait(ctx context.Context, h, from *task.Handle) error {
 	return x.block(ctx, h, from)
 }
 
-// block is Wait without helping. If it blocks a worker's goroutine somebody else
+// block is Wait without helping. If it blocks a worker's goroutine another worker
 // looks after what is visible, as in any other case in which one blocks.
 func (x *Executor) block(ctx context.Context, h, from *task.Handle) error {
 	if err := ctx.Err(); err != nil {

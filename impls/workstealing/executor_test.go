@@ -52,7 +52,7 @@ func (p *Pool) slots() (n int) {
 	return n
 }
 
-// numbered returns n handles that nobody has started, numbered from 1.
+// numbered returns n handles that no goroutine has started, numbered from 1.
 func numbered(n int) []*task.Handle {
 	hs := make([]*task.Handle, n)
 	for i := range hs {
@@ -84,7 +84,7 @@ func inside(x *Executor, fn func(ctx context.Context) (int, error)) (int, error)
 }
 
 // A task that waits runs what it waits for on its own goroutine, and one that
-// nobody has begun wherever it is queued.
+// no goroutine has begun wherever it is queued.
 func TestWaitRunsTheAwaited(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		x := NewExecutor()
@@ -319,7 +319,7 @@ func TestContextOfATaskThatIsOver(t *testing.T) {
 	})
 }
 
-// What is canceled before anybody has begun it never runs, and is let go.
+// What is canceled before any goroutine has begun it never runs, and is let go.
 func TestCancelBeforeTheStart(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		x := NewExecutor()
@@ -361,7 +361,7 @@ func TestCancelBeforeTheStart(t *testing.T) {
 	})
 }
 
-// Cancel and completion race: one wins, everybody sees that one, and nothing is
+// Cancel and completion race: one wins, every goroutine sees that one, and nothing is
 // counted twice.
 func TestCancelRace(t *testing.T) {
 	x := NewExecutor()
@@ -445,7 +445,7 @@ func TestTooLateIsSeen(t *testing.T) {
 	for state(w.Load()) == task.Pending && w.Load()&claimed == 0 {
 		runtime.Gosched()
 	}
-	w.Or(ending) // somebody has decided, and has not got any further
+	w.Or(ending) // a goroutine has decided, and has not got any further
 	var answer atomic.Int32
 	go func() {
 		if h.Cancel() {
@@ -477,12 +477,12 @@ func TestWords(t *testing.T) {
 		word       uint64
 		claim, end bool
 	}{
-		{"nobody has begun it", 0, true, true},
-		{"somebody waits for it", awaited, true, true},
+		{"no goroutine has begun it", 0, true, true},
+		{"a goroutine waits for it", awaited, true, true},
 		{"it is in progress", claimed, false, true},
-		{"it is in progress, and somebody waits", claimed | awaited, false, true},
+		{"it is in progress, and a goroutine waits", claimed | awaited, false, true},
 		{"it is being canceled", ending, false, false},
-		{"it is being canceled, and somebody waits", ending | awaited, false, false},
+		{"it is being canceled, and a goroutine waits", ending | awaited, false, false},
 		{"it ends", claimed | ending, false, false},
 		{"it is over", claimed | uint64(task.Resolved), false, false},
 		{"it is canceled", claimed | uint64(task.Cancelled), false, false},
@@ -510,8 +510,7 @@ func TestWords(t *testing.T) {
 	}
 }
 
-// A task that ends its goroutine takes those along that wait below it, nobody
-// else, and no waiter is left hanging.
+// A task that ends its goroutine takes those along that wait below it, no others, and no waiter is left hanging.
 func TestGoexit(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		x := NewExecutor()
@@ -632,7 +631,7 @@ func TestBlockedByItsOwnTask(t *testing.T) {
 	})
 }
 
-// Nobody is kept waiting for ever by tasks that are always there: by such as start
+// No goroutine is kept waiting for ever by tasks that are always there: by such as start
 // the next one, and by such as wait for others all the time.
 func TestForwardProgress(t *testing.T) {
 	for name, hog := range map[string]func(ctx context.Context, over *atomic.Bool) (int, error){
@@ -700,7 +699,7 @@ func TestForwardProgress(t *testing.T) {
 func TestOwnTasksDoNotStarveOthers(t *testing.T) {
 	hs := numbered(200 + 2*poll)
 	x := NewExecutor()
-	x.pool.search.Add(1) // nobody else
+	x.pool.search.Add(1) // no other goroutine
 	w := x.pool.unpark()
 	own, outside := hs[1:200], hs[0]
 	for _, h := range own {
@@ -767,7 +766,7 @@ func TestFindLeavesNothingBehind(t *testing.T) {
 		for i := range fs {
 			fs[i] = task.Go(x, one)
 		}
-		x.pool.search.Add(^uint64(0)) // it has looked while they were in somebody's hands
+		x.pool.search.Add(^uint64(0)) // it has looked while they were in a goroutine's hands
 		w := x.pool.unpark()
 		x.pool.running.Add(1)
 		j, ok := w.find()
@@ -1016,7 +1015,7 @@ func randomProgram(t *testing.T, seed uint64) {
 			}
 		}
 		// Made after its kids: whom it waits for was made before, and waits for
-		// nobody that is made later.
+		// none that is made later.
 		for range r.IntN(3) {
 			if len(all) > 0 {
 				n.waitsFor = append(n.waitsFor, all[r.IntN(len(all))])
@@ -1072,7 +1071,7 @@ func randomProgram(t *testing.T, seed uint64) {
 			if exact {
 				t.Errorf("task %d was never started", n.id)
 			}
-			continue // whoever was to start it has ended with its goroutine
+			continue // the task that was to start it has ended with its goroutine
 		}
 		v, err := n.future.Load().Value(context.Background())
 		s := n.future.Load().Status()

@@ -275,13 +275,13 @@ func (g *Group[T]) wait(ctx context.Context) (group.Result[T], bool, error) {
 	return r, ok, nil
 }
 
-// raise sets a flag, and lower clears it. mu is held, so nobody else writes flags
+// raise sets a flag, and lower clears it. mu is held, so no other goroutine writes flags
 // meanwhile. They are not Or and And, which TinyGo does not have for processors that
 // have no instruction for it, such as the Cortex-M0.
 func (g *Group[T]) raise(flag uint32) { g.flags.Store(g.flags.Load() | flag) }
 func (g *Group[T]) lower(flag uint32) { g.flags.Store(g.flags.Load() &^ flag) }
 
-// unflag clears the waiting flag if nobody waits. mu is held.
+// unflag clears the waiting flag if no goroutine waits. mu is held.
 func (g *Group[T]) unflag() {
 	if g.waiting.Empty() {
 		g.lower(flagWaiting)
@@ -352,7 +352,7 @@ func (g *Group[T]) complete(r group.Result[T]) {
 	}
 	f := g.flags.Load()
 	if f&(flagBlocked|flagWaiting) == 0 && (f == 0 || done != g.state.Load()>>1) {
-		return // nobody cares, or only for the last completion, which this is not
+		return // nothing waits for it, or only for the last completion, which this is not
 	}
 	g.mu.Lock()
 	g.attend()
@@ -367,7 +367,7 @@ func (g *Group[T]) fail(r group.Result[T]) uint64 {
 	if g.firstErr == nil {
 		g.firstErr = r.Err
 		if g.cfg.FailFast {
-			// Before the push, so that whoever has seen the result finds the
+			// Before the push, so that the goroutine that has seen the result finds the
 			// context cancelled.
 			g.cancel(r.Err)
 		}
@@ -387,7 +387,7 @@ func (g *Group[T]) attend() {
 		g.admit()
 	}
 	// The order matters: what was pushed before this look at the counters is
-	// handed out below, so that nobody is told of the end before the last result.
+	// handed out below, so that no goroutine is told of the end before the last result.
 	over := g.over()
 	g.settle()
 	for !g.waiting.Empty() {

@@ -10,7 +10,7 @@ const blockSize = 128
 // another life in a later segment.
 type block struct {
 	// left counts the jobs that were not taken. It hands the whole block
-	// from those who took the jobs to whoever makes the next segment.
+	// from those who took the jobs to the goroutine that makes the next segment.
 	left atomic.Int32
 
 	// life numbers the lives. It is written between two of them.
@@ -23,7 +23,7 @@ type block struct {
 type slot struct {
 	job
 	// full is set to the block's life by the producer after it wrote the task,
-	// and hands the task over to whoever takes the slot. Being a number and
+	// and hands the task over to the goroutine that takes the slot. Being a number and
 	// not a flag it need not be reset.
 	full atomic.Uint32
 }
@@ -65,7 +65,7 @@ type inject struct {
 	spare atomic.Pointer[block]
 }
 
-// newSegment returns a segment that nobody else knows.
+// newSegment returns a segment that no other goroutine knows.
 func (q *inject) newSegment() *segment {
 	b := q.spare.Swap(nil)
 	if b == nil {
@@ -99,7 +99,7 @@ func (q *inject) push(t job) {
 		}
 		next := s.next.Load()
 		if next == nil {
-			// The first slot of a new block is filled before anybody else
+			// The first slot of a new block is filled before any other goroutine
 			// can see the segment, so this producer is done if it wins.
 			n := q.newSegment()
 			n.claimed.Store(1)
@@ -108,7 +108,7 @@ func (q *inject) push(t job) {
 				q.tail.CompareAndSwap(s, n) // losing means another producer helped
 				return
 			}
-			// Somebody else made the next segment. The block goes back, whole.
+			// Another goroutine made the next segment. The block goes back, whole.
 			n.block.slots[0].job = job{}
 			q.spare.Store(n.block)
 			next = s.next.Load()

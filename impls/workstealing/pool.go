@@ -222,7 +222,7 @@ func touch(b *[2000]byte) { b[0] = 1 }
 
 // await returns when this new worker is needed.
 //
-// Its goroutine was made runnable when there was work and nobody was searching,
+// Its goroutine was made runnable when there was work and no goroutine was searching,
 // and it runs now: as a rule because a running job blocked, since Go's
 // scheduler then gives the processor to the next goroutine, this one. (That is
 // how the pool learns of a blocked job, at no cost while none blocks.) But it
@@ -578,7 +578,7 @@ func (r *records[T]) of(w *worker) *T {
 		t := s.slots[i].Load()
 		if t == nil {
 			t = new(T)
-			s.slots[i].Store(t) // hands it to each; nobody else writes to this place
+			s.slots[i].Store(t) // hands it to each; no other goroutine writes to this place
 		}
 		return t
 	}

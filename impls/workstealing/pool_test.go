@@ -138,7 +138,7 @@ func TestJobsBehindABlockedOneDoNotWaitForABusyWorker(t *testing.T) {
 	close(release)
 }
 
-// A worker that counts for somebody new does not wait for who reads what is counted: it
+// A worker that begins to count for another dispatcher does not wait for who reads what is counted: it
 // would seem blocked, and have another worker started, and that one too.
 func TestRecordsAreReadAndMadeAtOnce(t *testing.T) {
 	var r records[int]

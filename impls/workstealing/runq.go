@@ -33,7 +33,7 @@ const (
 // Lev's deque (SPAA 2005) added.
 //
 // All that owner and thieves agree on is one word, changed by compare-and-swap
-// alone, and nobody reads a place before a swap has made it theirs. So there is
+// alone, and no goroutine reads a place before a swap has made it theirs. So there is
 // nothing to read twice, and a word that comes back (ABA) does no harm: equal words
 // mean the same jobs for the taking. A job is four words of plain memory.
 type runq struct {
@@ -104,7 +104,7 @@ func (q *runq) room(n int) (slots places, tail uint16) {
 		if !q.word.CompareAndSwap(v, grown.pack()) {
 			continue // a thief came first
 		}
-		// No thief comes now, and so nobody else uses the places.
+		// No thief comes now, and so no other goroutine uses the places.
 		size := max(smallest, 2*len(slots))
 		for size < s.len()+n {
 			size *= 2
@@ -265,7 +265,7 @@ func (q *runq) steal(to *runq) (job, bool) {
 			break
 		}
 	}
-	slots := *q.slots.Load() // nobody replaces them while steal and head differ
+	slots := *q.slots.Load() // no goroutine replaces them while steal and head differ
 	first := *slots.at(s.head)
 	*slots.at(s.head) = job{}
 	for i := range uint16(n - 1) {
