@@ -44,8 +44,11 @@ const (
 // The queue is away for the time of an append. Who waited for it in a blocking
 // select would be handed it before it runs again, all others would find it
 // missing until then and wait as well, and from there on every message would
-// cost two switches of goroutines.
+// cost two switches of goroutines. Who finds it missing stays away for longer and longer,
+// up to some microseconds: with two that look again at once each message goes through
+// both processors' caches.
 func (b *box) take() *overflow {
+	pause := 64 // steps of about half a nanosecond
 	for try := 1; ; try++ {
 		select {
 		case q := <-b.spill: // alone in a select with default it is cheap
@@ -57,7 +60,10 @@ func (b *box) take() *overflow {
 			return q
 		default:
 		}
-		if try%16 == 0 {
+		for range pause {
+		}
+		pause = min(2*pause, 4096)
+		if try%8 == 0 {
 			runtime.Gosched()
 		}
 	}
