@@ -63,7 +63,7 @@ func TestScripts(t *testing.T) {
 		"spawn a\nbacklog a 1":                                   "want 1",
 		"spawn a\nstop a\ngone a\nalive a":                       "a is not found",
 		"sing a":                                                 "is not understood",
-		"spawn a loudly":                                         "is not understood",
+		"spawn a loudly":                                         "no way to spawn an actor",
 		"tell b 1":                                               "there is no actor b",
 	} {
 		err := found(t, play(script))
