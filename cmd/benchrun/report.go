@@ -14,10 +14,16 @@ import (
 )
 
 func newReportCmd() *cobra.Command {
-	opts, dir, format := reportOptions(), "", ""
+	opts, dir, format, site := reportOptions(), "", "", ""
 	cmd := newCommand("report", func(cmd *cobra.Command, args []string) error {
 		if format != "" && dir != "" {
 			return errors.New("--format prints the report and --out writes it: give one of them")
+		}
+		if site != "" {
+			if err := refuse(cmd, rule{true, []string{"col", "base", "out", "format"}, "is for a report, and a site has one of each file"}); err != nil {
+				return err
+			}
+			return writeSite(cmd, args, site, opts)
 		}
 		d, err := compare.Read(args, cmd.InOrStdin())
 		if err != nil {
@@ -42,8 +48,13 @@ func newReportCmd() *cobra.Command {
 		return comparison(c, report.Extra{Card: card, Again: again(cmd, args...)}).give(cmd.OutOrStdout(), format,
 			func(w io.Writer) error { return report.JSON(w, c, card) },
 			report.Path(args, dir), func(path string) error { return report.Write(c, card, path) })
-	}, compareFields(&opts), fields{"out": &dir, "format": &format})
-	cmd.Args = needFiles
+	}, compareFields(&opts), fields{"out": &dir, "format": &format, "site": &site})
+	cmd.Args = func(cmd *cobra.Command, args []string) error {
+		if site != "" && len(args) > 0 {
+			return nil // folders, which writeSite looks at
+		}
+		return needFiles(cmd, args)
+	}
 	return cmd
 }
 

@@ -1,0 +1,91 @@
+package report
+
+import (
+	"fmt"
+	"html"
+	"io"
+	"path"
+	"regexp"
+	"strings"
+	"testing"
+)
+
+// sitePages are the pages of a site as they are written, by their paths.
+func sitePages(t *testing.T, pages []SitePage) map[string]string {
+	t.Helper()
+	out := make(map[string]string)
+	for _, p := range pages {
+		if out[p.Path] != "" {
+			t.Errorf("two pages are %s", p.Path)
+		}
+		out[p.Path] = string(render(t, func(w io.Writer) error { return p.Doc.HTML(w) }))
+	}
+	return out
+}
+
+func aSite(t *testing.T) []SiteRun {
+	t.Helper()
+	return []SiteRun{
+		{Path: "intel/old.bench", Comparison: resultsOf(t, "intel-xeon-2c-linux-amd64/20261122-022738-4f3837d0.bench")},
+		{Path: "intel/ab.bench", Comparison: resultsOf(t, "intel-xeon-2c-linux-amd64/20261122-023338-ab-69d75370-4f3837d0.bench")},
+		{Path: "rv32/board.bench", Comparison: compared(t, "testdata/side-board.bench")},
+		{Path: "a b/#1?.bench", Comparison: turns(t)},
+	}
+}
+
+// All pages lead to one another, and nowhere else: each link is a page of the site, and its
+// fragment is there.
+func TestSiteLinks(t *testing.T) {
+	more := SitePage{"history.html", Doc{Title: "What changed over time"}}
+	pages := sitePages(t, Site(aSite(t), more))
+	links := 0
+	reached := map[string]bool{"index.html": true}
+	for at, page := range pages {
+		for _, m := range regexp.MustCompile(`href="([^"]*)"`).FindAllStringSubmatch(page, -1) {
+			to, fragment, _ := strings.Cut(html.UnescapeString(m[1]), "#")
+			target := at
+			if to != "" {
+				target = path.Join(path.Dir(at), strings.NewReplacer("%20", " ", "%23", "#", "%3F", "?").Replace(to))
+			}
+			if pages[target] == "" || fragment != "" && !strings.Contains(pages[target], ` id="`+fragment+`"`) {
+				t.Errorf("%s leads to %s, which is not there", at, m[1])
+			}
+			reached[target] = true
+			links++
+		}
+	}
+	for p := range pages {
+		if !reached[p] {
+			t.Errorf("no link leads to %s", p)
+		}
+	}
+	if links < 100 || len(pages) < 20 {
+		t.Errorf("%d links on %d pages", links, len(pages))
+	}
+}
+
+// The figures of a design are the latest ratios to a reference on each machine. What is
+// compared with another design only has its value.
+func TestSiteFigures(t *testing.T) {
+	runs := aSite(t)
+	pages := sitePages(t, Site(runs))
+	page := html.UnescapeString(pages["designs/workstealing.html"])
+	tab := runs[0].Comparison.Tables[0]
+	col := columnIndex(tab, "workstealing")
+	for i, r := range tab.Rows {
+		want := fmt.Sprintf(`href="../runs/intel/old.html#%s">%s `, rowID(i), formatRatio(r.Cells[col].Vs.Ratio))
+		if !strings.Contains(page, want) {
+			t.Errorf("no %s of %s", want, r.Name)
+		}
+	}
+	board := runs[2].Comparison.Tables[0]
+	p := placesIn(board, board.Rows[0])[0]
+	if p.column().Ref {
+		t.Fatalf("the board has a reference, %s", p.column().Name)
+	}
+	row := regexp.MustCompile(`(?s)<tr>[^\n]*` + regexp.QuoteMeta(p.center()) + `[^\n]*tiny`).FindString(html.UnescapeString(pages["designs/"+p.column().Name+".html"]))
+	if row == "" || strings.Contains(row, "faster") || strings.Contains(row, "worse") || strings.Contains(row, "better") {
+		t.Errorf("the board's figure %s stands as %q in\n%s", p.center(), row, pages["designs/"+p.column().Name+".html"])
+	}
+	mentions(t, pages["index.html"], "Results: 4 runs on 3 machines", "HEAD against 69d7537, 5 benchmarks", "workstealing: faster on 10 of 12")
+}
