@@ -1,6 +1,9 @@
 package session
 
 import (
+	"os"
+	"path/filepath"
+	"slices"
 	"testing"
 	"time"
 
@@ -33,19 +36,55 @@ func TestForecast(t *testing.T) {
 		t.Errorf("%v with slices of 1 ms, %v with slices of 5 ms: %v more", short, long, more)
 	}
 
-	// What has been measured counts for its row, and scales what has not.
+	// What has been measured counts for its row, and scales what has not, by as much as it
+	// is of all rows.
 	f = NewForecast(p, nil)
 	steps := p.Steps()
 	f.Took(120*time.Millisecond, steps[0])
-	if got, want := f.Left(), 39*120*time.Millisecond; got != want {
+	if got, want := f.Left(), 4*120*time.Millisecond+35*67500*time.Microsecond; got != want { // an eighth of ×2, and as it was expected
 		t.Errorf("after one: %v, want %v", got, want)
 	}
 	f.Took(600*time.Millisecond, steps[1])
-	if got, want := f.Left(), 4*120*time.Millisecond+4*600*time.Millisecond+30*360*time.Millisecond; got != want {
+	if got, want := f.Left(), 4*120*time.Millisecond+4*600*time.Millisecond+30*135*time.Millisecond; got != want {
 		t.Errorf("after two: %v, want %v", got, want)
 	}
 	f.decided(p.Groups()[1])
-	if got, want := f.Left(), 4*120*time.Millisecond+30*360*time.Millisecond; got != want || f.Steps() != 34 {
+	if got, want := f.Left(), 4*120*time.Millisecond+30*135*time.Millisecond; got != want || f.Steps() != 34 {
 		t.Errorf("without the second: %v, want %v; %d steps", got, want, f.Steps())
+	}
+}
+
+// At the start, with nothing measured yet, a forecast is about as long as what is kept took,
+// in the median.
+func TestForecastOfWhatIsKept(t *testing.T) {
+	files, err := filepath.Glob("../../results/*/truth-*-ab.bench")
+	more, _ := filepath.Glob("../../results/*/unchanged-*/*-loop-1.bench")
+	if files = append(files, more...); err != nil || len(files) < 5 {
+		t.Fatalf("%d files: %v", len(files), err)
+	}
+	var ratios []float64
+	for _, path := range files {
+		data, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		run, err := record.ReadInterrupted(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var took time.Duration
+		for _, r := range record.Read(path, data).Results {
+			if r.Slices != nil {
+				took += r.Slices.Took / 3 // the row's, of each of its three processes: old, new and control
+			}
+		}
+		if took == 0 {
+			continue // a file of before rows said so
+		}
+		ratios = append(ratios, NewForecast(run.Plan, nil).Left().Seconds()/took.Seconds())
+	}
+	slices.Sort(ratios) // some programs take many times as long as others
+	if n := len(ratios); n < 5 || ratios[n/2] < 0.75 || ratios[n/2] > 1.25 {
+		t.Errorf("forecasts are %.2f times what was taken", ratios)
 	}
 }
