@@ -78,6 +78,14 @@ func TestSiteFigures(t *testing.T) {
 			t.Errorf("no %s of %s", want, r.Name)
 		}
 	}
+	// A later run without a reference takes no ratio's place.
+	later := compareText(t, "machine: "+setting(runs[0].Comparison.Files[0], "machine")+"\nstarted: 2027-01-01T00:00:00Z\n"+
+		"BenchmarkGroup/workload=cancel/impl=lockbased-2 1 5 ns/op\nBenchmarkGroup/workload=cancel/impl=workstealing-2 1 7 ns/op\nBenchmarkNew/impl=workstealing-2 1 123 ns/op\n")
+	again := sitePages(t, Site(append(runs, SiteRun{Path: "intel/later.bench", Comparison: later})))["designs/workstealing.html"]
+	mentions(t, again, "runs/intel/old.html#b1", "123.0 ns")
+	if strings.Contains(again, "7.000 ns") {
+		t.Errorf("the design has a later value in place of its ratio:\n%s", again)
+	}
 	board := runs[2].Comparison.Tables[0]
 	p := placesIn(board, board.Rows[0])[0]
 	if p.column().Ref {

@@ -155,7 +155,13 @@ func (r *Runner) testsOf(ctx context.Context, folder string, j *job, calibration
 	if plan.Layouts > 1 {
 		fmt.Fprintf(r.con, "linking them in %s\n", console.Count(plan.Layouts, "layout"))
 	}
-	return tests, testbin.Link(ctx, folder, tests.Binaries, plan.Layouts)
+	defer r.con.Clear()
+	return tests, testbin.Link(ctx, folder, tests.Binaries, plan.Layouts, linked(r.con, "tests"))
+}
+
+// linked says on con how far linking is: it may take longer than measuring.
+func linked(con *console.Console, what string) func(linked, of int) {
+	return func(linked, of int) { con.Status(fmt.Sprintf("%d/%d layouts of the %s linked", linked, of, what)) }
 }
 
 // withoutTurns makes plan one of plain processes, and the tests such as go test builds, if

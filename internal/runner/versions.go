@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"path/filepath"
 	"slices"
@@ -47,7 +46,7 @@ type Versions struct {
 	// Notes say what a reader of the results should know of how they were built.
 	Notes []string
 
-	w         io.Writer
+	w         *console.Console
 	workspace *versions.Workspace
 	trees     [2]*versions.Tree // old, new
 	cache     *testbin.BuildCache
@@ -329,11 +328,12 @@ func (v *Versions) link(ctx context.Context, plan *record.Plan) error {
 	if plan.Layouts > 1 {
 		fmt.Fprintf(v.w, "linking both in %s\n", console.Count(plan.Layouts, "layout"))
 	}
+	defer v.w.Clear()
 	v.drop(func(pkg string) bool {
 		return !slices.ContainsFunc(v.cases, func(c record.Case) bool { return c.Pkg == pkg })
 	})
 	for i := range sides {
-		if err := testbin.Link(ctx, v.folders[i], v.binaries[i], plan.Layouts); err != nil {
+		if err := testbin.Link(ctx, v.folders[i], v.binaries[i], plan.Layouts, linked(v.w, sides[i]+" version")); err != nil {
 			return err
 		}
 	}

@@ -15,6 +15,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 
 	"golang.org/x/sync/errgroup"
 
@@ -223,8 +224,10 @@ func Build(ctx context.Context, dir, out string, patterns []string, o BuildOptio
 // they are.
 //
 // It takes linking only, because the go command's cache has the rest, and half of that
-// work is left out with what debuggers read. Profiles do not need it.
-func Link(ctx context.Context, out string, subjects []Binary, n int) error {
+// work is left out with what debuggers read. Profiles do not need it. It may take longer than
+// measuring does, so progress, if it is not nil, is called with how many of how many are
+// linked, by one goroutine at a time.
+func Link(ctx context.Context, out string, subjects []Binary, n int, progress func(linked, of int)) error {
 	first := slices.IndexFunc(subjects, func(s Binary) bool { return !s.Prebuilt() })
 	if n <= 1 || first < 0 {
 		return nil
@@ -234,6 +237,21 @@ func Link(ctx context.Context, out string, subjects []Binary, n int) error {
 	ldflags := flagIn(said, "-ldflags")
 	work, ctx := errgroup.WithContext(ctx)
 	work.SetLimit(runtime.GOMAXPROCS(0))
+	all := 0
+	for _, s := range subjects {
+		if !s.Prebuilt() {
+			all += n - 1
+		}
+	}
+	var mu sync.Mutex // guards linked, and calls progress
+	linked := 0
+	one := func() {
+		mu.Lock()
+		defer mu.Unlock()
+		if linked++; progress != nil {
+			progress(linked, all)
+		}
+	}
 	for i, s := range subjects {
 		if s.Prebuilt() {
 			continue
@@ -250,6 +268,9 @@ func Link(ctx context.Context, out string, subjects []Binary, n int) error {
 					return fmt.Errorf("linking %s with its functions in another order: %s", s.Pkg, said)
 				}
 				layouts[l] = image
+				if err == nil {
+					one()
+				}
 				return err
 			})
 		}
