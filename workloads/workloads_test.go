@@ -257,10 +257,10 @@ func TestFields(t *testing.T) {
 	}
 }
 
-// TestDocument holds the tables of workloads in docs/workloads.md to the list.
+// TestDocument holds the tables of workloads in WORKLOADS.md to the list.
 // DYNO_UPDATE=1 writes them.
 func TestDocument(t *testing.T) {
-	const page = "../docs/workloads.md"
+	const page = "WORKLOADS.md"
 	data, err := os.ReadFile(page)
 	if err != nil {
 		t.Fatal(err)
@@ -274,6 +274,15 @@ func TestDocument(t *testing.T) {
 			t.Fatalf("%s has no place for the table of contract %s", page, c)
 		}
 		text = before + begin + table(over(c)) + end + after
+	}
+	names, err := os.ReadFile("../docs/workloads.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, w := range workloads.All() {
+		if !strings.Contains(string(names), "`"+w.Name+"`") {
+			t.Errorf("docs/workloads.md does not name %s", w.Name)
+		}
 	}
 	if text == string(data) {
 		return
