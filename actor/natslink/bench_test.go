@@ -5,73 +5,108 @@ import (
 
 	"github.com/nats-io/nats.go"
 
-	"github.com/dynolab/dyno/actor"
 	"github.com/dynolab/dyno/actor/natslink"
 	"github.com/dynolab/dyno/actor/remote"
-	"github.com/dynolab/dyno/actor/remote/remotetest"
-	"github.com/dynolab/dyno/impls/workstealing"
+	"github.com/dynolab/dyno/impls"
+	"github.com/dynolab/dyno/workloads"
+	"github.com/dynolab/dyno/workloads/benchtest"
+	"github.com/dynolab/dyno/workloads/remoteload"
 )
 
-// BenchmarkPingPong is a message there and back through a server that two clients
-// reach over loopback; an op is both. The reference is two subscriptions that
-// publish to each other.
-func BenchmarkPingPong(b *testing.B) {
-	near := start(b, natslink.Options{Listen: "127.0.0.1:0"})
-	b.Run("impl=ref-nats", func(b *testing.B) {
-		connect := func() *nats.Conn {
-			c, err := nats.Connect(near.URL())
-			if err != nil {
-				b.Fatal(err)
-			}
-			b.Cleanup(c.Close)
-			return c
+// BenchmarkRemote runs the workloads of actors in two systems through a server in this
+// process that two clients reach over loopback, and the references over NATS itself.
+func BenchmarkRemote(b *testing.B) { benchtest.SideBySide(b, overNATS(b), impls.All()) }
+
+// TestWorkloads runs each of them once with every reference and one implementation.
+func TestWorkloads(t *testing.T) {
+	impl := impls.All()[0]
+	for _, w := range overNATS(t) {
+		runs := append([]workloads.Ref{{Name: impl.Name, Prepare: w.Prepare}}, w.Refs...)
+		for _, ref := range runs {
+			t.Run(w.Path()+"/"+ref.Name, func(t *testing.T) {
+				run := ref.Prepare(workloads.Setting{Impl: impl, Ops: 5000})
+				defer run.Close()
+				if err := run.Do(5000); err != nil {
+					t.Fatal(err)
+				}
+				if err := run.Check(); err != nil {
+					t.Error(err)
+				}
+			})
 		}
-		x, y := connect(), connect()
-		if _, err := y.Subscribe("ping", func(m *nats.Msg) { _ = y.Publish("pong", m.Data) }); err != nil {
-			b.Fatal(err)
-		}
-		back, err := x.SubscribeSync("pong")
-		if err != nil {
-			b.Fatal(err)
-		}
-		if err := y.Flush(); err != nil {
-			b.Fatal(err)
-		}
-		ctx, msg := b.Context(), make([]byte, 64)
-		for b.Loop() {
-			if err := x.Publish("ping", msg); err != nil {
-				b.Fatal(err)
-			}
-			if _, err := back.NextMsgWithContext(ctx); err != nil {
-				b.Fatal(err)
-			}
-		}
-	})
-	b.Run("impl=remote-nats", func(b *testing.B) {
-		far := start(b, natslink.Options{URL: near.URL()})
-		x := remotetest.NewHost(b, "x", workstealing.Impl.NewDispatcher(), remote.Config{})
-		y := remotetest.NewHost(b, "y", workstealing.Impl.NewDispatcher(), remote.Config{})
-		remotetest.Join(b, remotetest.Link{Pair: func(tb testing.TB) (dialed, accepted remote.Wire) {
-			d, a, err := natslink.Pair(near, far)
-			if err != nil {
-				tb.Fatal(err)
-			}
-			return d, a
-		}}, x, y)
-		var home actor.Ref
-		done, left := make(chan struct{}), b.N
-		back := y.Abroad(x.SpawnFunc(func(ctx *actor.Context, msg any) error {
-			if left--; left == 0 {
-				close(done)
-				return nil
-			}
-			return ctx.Tell(home, msg)
-		}))
-		home = x.Abroad(y.SpawnFunc(func(ctx *actor.Context, msg any) error { return ctx.Tell(back, msg) }))
-		b.ResetTimer()
-		if err := home.Tell(remotetest.Count(7)); err != nil {
-			b.Fatal(err)
-		}
-		<-done
+	}
+}
+
+func overNATS(tb testing.TB) []workloads.Workload {
+	near := start(tb, natslink.Options{Listen: "127.0.0.1:0"})
+	far := start(tb, natslink.Options{URL: near.URL()})
+	return remoteload.All(remoteload.Link{
+		Wire: func() (dialed, accepted remote.Wire, err error) { return natslink.Pair(near, far) },
+		Ref:  "ref-nats",
+		Doc:  "two subjects of a NATS server",
+		Raw:  func() (x, y remoteload.End, err error) { return rawPair(near.URL()) },
 	})
 }
+
+// A sender that nobody holds back would have the server drop the messages, or the
+// receiving client keep them all: what is under way is bounded, by a channel within
+// the process, which costs next to nothing.
+const (
+	chunk    = 1024 // messages
+	underWay = 64   // chunks
+)
+
+// rawEnd is a remoteload.End: a subject to publish to and a subscription.
+type rawEnd struct {
+	conn           *nats.Conn
+	to             string
+	sub            *nats.Subscription
+	sent, received int
+	out, in        chan struct{} // a token a chunk under way, there and back
+}
+
+func rawPair(url string) (x, y *rawEnd, err error) {
+	there, back := make(chan struct{}, underWay), make(chan struct{}, underWay)
+	x, y = &rawEnd{out: there, in: back}, &rawEnd{out: back, in: there}
+	for _, e := range []*rawEnd{x, y} {
+		if e.conn, err = nats.Connect(url); err != nil {
+			return nil, nil, err
+		}
+	}
+	for _, e := range [][2]*rawEnd{{x, y}, {y, x}} {
+		e[1].to = nats.NewInbox()
+		if e[0].sub, err = e[0].conn.SubscribeSync(e[1].to); err != nil {
+			return nil, nil, err
+		}
+		if err = e[0].sub.SetPendingLimits(-1, -1); err != nil {
+			return nil, nil, err
+		}
+		if err = e[0].conn.Flush(); err != nil { // from here on the server knows
+			return nil, nil, err
+		}
+	}
+	return x, y, nil
+}
+
+func (e *rawEnd) Send(b []byte) error {
+	if e.sent++; e.sent%chunk == 0 {
+		e.out <- struct{}{}
+	}
+	return e.conn.Publish(e.to, b)
+}
+
+// Flush does nothing: the client writes what was published when it has nothing else to do.
+func (*rawEnd) Flush() error { return nil }
+
+func (e *rawEnd) Receive() ([]byte, error) {
+	m, err := e.sub.NextMsg(nats.DefaultDrainTimeout * 10)
+	if err != nil {
+		return nil, err
+	}
+	if e.received++; e.received%chunk == 0 {
+		<-e.in
+	}
+	return m.Data, nil
+}
+
+func (e *rawEnd) Close() error { e.conn.Close(); return nil }

@@ -173,6 +173,17 @@ var importPolicy = Policy{
 			Why:      "the reference that waits on a sync.Cond is made of nothing else; boards have sync.Cond, it only allocates there",
 		},
 		{
+			Packages: "workloads/remoteload",
+			Why:      "workloads over sockets know what those of boards know, and remoting; which implementations there are is for who measures",
+			Ours:     []string{".", "actor", "actor/remote", "workloads"},
+			TestOurs: []string{"impls/...", "workloads/..."},
+			Banned: Symbols{
+				"time.Now":   "a workload that reads the clock measures itself",
+				"time.Since": "a workload that reads the clock measures itself",
+				"time.Until": "a workload that reads the clock measures itself",
+			},
+		},
+		{
 			Packages: "workloads/...",
 			Why:      "the host adapters bring workloads and testing together and know no implementation, so that one in another module can use them; their tests drive them as the engine would",
 			Ours:     []string{".", "actor", "group", "task", "internal/measure", "workloads/..."},

@@ -69,9 +69,16 @@ func each(b *testing.B, c workloads.Contract, impl dyno.Impl) {
 
 func sideBySide(b *testing.B, c workloads.Contract, impls []dyno.Impl) {
 	for _, w := range workloads.All() {
-		if w.Contract != c {
-			continue
+		if w.Contract == c {
+			SideBySide(b, []workloads.Workload{w}, impls)
 		}
+	}
+}
+
+// SideBySide runs workloads that are not among those of package workloads, each
+// with its references and then with each of impls.
+func SideBySide(b *testing.B, list []workloads.Workload, impls []dyno.Impl) {
+	for _, w := range list {
 		for _, ref := range w.Refs {
 			benchRun(b, w, ref.Name, workloads.Setting{}, ref.Prepare)
 		}
