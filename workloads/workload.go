@@ -121,12 +121,12 @@ func (w Workload) Benchmark(impl string) string {
 	return string(w.Contract) + "/" + w.Path() + "/impl=" + impl
 }
 
-// Item is what allocations are counted by: "task" or, of actors, "msg".
+// Item is what allocations are counted by: "task", or "msg" where no tasks are run.
 func (w Workload) Item() string {
-	if w.Contract == ActorContract {
-		return "msg"
+	if w.Contract == GroupContract || w.Contract == TaskContract {
+		return "task"
 	}
-	return "task"
+	return "msg"
 }
 
 // Items is how many of them n operations are.

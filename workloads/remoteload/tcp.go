@@ -53,7 +53,8 @@ type stream struct {
 	conn net.Conn
 	w    *bufio.Writer
 	r    *bufio.Reader
-	last int // bytes of the message that was received last
+	head [4]byte // of the message that is sent
+	last int     // bytes of the message that was received last
 }
 
 func newStream(c net.Conn) *stream {
@@ -61,9 +62,8 @@ func newStream(c net.Conn) *stream {
 }
 
 func (s *stream) Send(b []byte) error {
-	var head [4]byte
-	binary.BigEndian.PutUint32(head[:], uint32(len(b)))
-	if _, err := s.w.Write(head[:]); err != nil {
+	binary.BigEndian.PutUint32(s.head[:], uint32(len(b)))
+	if _, err := s.w.Write(s.head[:]); err != nil {
 		return err
 	}
 	_, err := s.w.Write(b)

@@ -87,6 +87,25 @@ var ends = []clause{
 		},
 	},
 	{
+		name:  "silent-by-default",
+		why:   "who watches an actor of a node that dies without a word is told within six seconds",
+		timed: true,
+		check: func(w *world) {
+			in := w.inbox(w.a)
+			far := w.a.Abroad(w.b.Sys.UserGuardian())
+			in.do(func(ctx *actor.Context) { ctx.Watch(far) })
+			time.Sleep(time.Minute + 300*time.Millisecond) // heartbeats, and a moment between two
+			begin := time.Now()
+			for _, x := range w.wires {
+				x.mute()
+			}
+			in.want(actor.Terminated{Actor: far, Err: actor.ErrUnreachable})
+			if took := time.Since(begin); took > 6*time.Second {
+				w.Errorf("it takes %v", took)
+			}
+		},
+	},
+	{
 		name: "close",
 		why:  "a node that is closed says so, after what was sent",
 		check: func(w *world) {
