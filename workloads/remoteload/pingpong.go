@@ -1,6 +1,8 @@
 package remoteload
 
 import (
+	"io"
+
 	"github.com/dynolab/dyno/actor"
 	"github.com/dynolab/dyno/actor/remote"
 	"github.com/dynolab/dyno/workloads"
@@ -15,7 +17,11 @@ func (k kit) pingPong() []workloads.Workload {
 		Checked:  "each message in turn, at both ends",
 		Messages: 2,
 		Prepare:  k.pingPongOnActors,
-		Refs:     k.ref("two goroutines", k.pingPongByHand),
+		Refs: append(k.ref("two goroutines", k.pingPongByHand), workloads.Ref{
+			Name:    k.link.Ref + "-handed",
+			Doc:     "the same with a goroutine at each end that reads and hands over through a channel: what that step costs",
+			Prepare: k.handed().pingPongByHand,
+		}),
 	}}
 }
 
@@ -103,6 +109,69 @@ func (k kit) pingPongByHand(workloads.Setting) workloads.Run {
 		return r.y.Flush()
 	})
 	return r
+}
+
+// handed returns a kit whose ends have goroutines of their own to read.
+func (k kit) handed() kit {
+	raw := k.link.Raw
+	k.link.Raw = func() (x, y End, err error) {
+		if x, y, err = raw(); err != nil {
+			return nil, nil, err
+		}
+		return newHandedEnd(x), newHandedEnd(y), nil
+	}
+	return k
+}
+
+// handedEnd is an End off which a goroutine reads, which hands over through a channel.
+type handedEnd struct {
+	End
+	come chan Note
+	buf  []byte
+	over chan struct{} // closed by Close
+	done chan struct{} // closed when the goroutine has ended
+}
+
+func newHandedEnd(e End) *handedEnd {
+	h := &handedEnd{End: e, come: make(chan Note), over: make(chan struct{}), done: make(chan struct{})}
+	go func() {
+		defer close(h.done)
+		defer close(h.come)
+		for {
+			b, err := e.Receive()
+			var n Note
+			if err != nil || n.UnmarshalBinary(b) != nil {
+				return
+			}
+			select {
+			case h.come <- n:
+			case <-h.over:
+				return
+			}
+		}
+	}()
+	return h
+}
+
+func (h *handedEnd) Receive() ([]byte, error) {
+	n, ok := <-h.come
+	if !ok {
+		return nil, io.EOF
+	}
+	h.buf, _ = n.AppendBinary(h.buf[:0])
+	return h.buf, nil
+}
+
+func (h *handedEnd) Close() error {
+	select {
+	case <-h.over:
+		return nil
+	default:
+	}
+	close(h.over)
+	err := h.End.Close()
+	<-h.done
+	return err
 }
 
 func (r *echo) Do(n int) error {
