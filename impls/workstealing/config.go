@@ -82,8 +82,9 @@ type Config struct {
 	KeepAlive time.Duration
 
 	// QueueCapacity is how many jobs wait in one worker's own queue; when
-	// it is full half of it goes to the queue that all share. It must be a power of
-	// two from 2 to 1<<15; 0 means 256, which takes 8 KiB once so many have waited.
+	// it is full half of it goes to the queue that all share. It must be from 2 to
+	// 1<<15; 0 means 256, which takes 8 KiB once so many have waited. (The source
+	// document has 1,000, with a queue that is all there from the beginning.)
 	QueueCapacity int
 }
 
@@ -119,8 +120,8 @@ func (c *Config) complete() error {
 		return &ConfigError{"MinWorkers", "must be from 0 to MaxWorkers, which is " + strconv.Itoa(c.MaxWorkers)}
 	case c.KeepAlive < 0:
 		return &ConfigError{"KeepAlive", "must not be negative"}
-	case c.QueueCapacity < 2 || c.QueueCapacity > 1<<15 || c.QueueCapacity&(c.QueueCapacity-1) != 0:
-		return &ConfigError{"QueueCapacity", "must be a power of two from 2 to 32768"}
+	case c.QueueCapacity < 2 || c.QueueCapacity > 1<<15:
+		return &ConfigError{"QueueCapacity", "must be from 2 to 32768"}
 	}
 	if c.Parallelism >= runtime.GOMAXPROCS(0) {
 		c.Parallelism = 0 // no bound that Go's scheduler does not set itself

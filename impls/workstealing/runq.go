@@ -50,7 +50,7 @@ type runq struct {
 	forks int     // how many of the newest jobs were forks, at least
 	last  *future // the newest of them, or nil: not known
 	drops uint32  // how often drop was called
-	limit int     // the most places, a power of two
+	limit int     // the most jobs
 
 	busy atomic.Bool // the owner is in a method; only in builds that check
 }
@@ -93,7 +93,7 @@ func (q *runq) room(n int) (slots places, tail uint16) {
 		v := q.word.Load()
 		s := unpack(v)
 		slots = q.own
-		if int(s.tail-s.steal)+n <= len(slots) {
+		if int(s.tail-s.steal)+n <= min(len(slots), q.limit) {
 			return slots, s.tail
 		}
 		if s.len()+n > q.limit || s.steal != s.head {
@@ -109,7 +109,7 @@ func (q *runq) room(n int) (slots places, tail uint16) {
 		for size < s.len()+n {
 			size *= 2
 		}
-		bigger := make(places, min(size, q.limit))
+		bigger := make(places, size)
 		for i := s.head; i != s.tail; i++ {
 			*bigger.at(i) = *slots.at(i)
 		}

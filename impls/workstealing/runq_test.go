@@ -20,7 +20,7 @@ func TestQueueIsADeque(t *testing.T) {
 	for seed := range uint64(300) {
 		r := rand.New(rand.NewPCG(seed, 0))
 		hs := numbered(2000)
-		q := runq{limit: 1 << (1 + r.IntN(8))}
+		q := runq{limit: 2 + r.IntN(300)}
 		if seed%2 == 0 { // indices near the end of their range
 			q.word.Store(span{0, 1<<16 - 10, 1<<16 - 10, 1<<16 - 10}.pack())
 		}
@@ -39,7 +39,9 @@ func TestQueueIsADeque(t *testing.T) {
 					flags |= flagForks
 				}
 				if q.push(forkOf(hs[0]), flags) {
-					model = append(model, item{number(hs[0]), fork})
+					if model = append(model, item{number(hs[0]), fork}); len(model) > q.limit {
+						t.Fatalf("seed %d: %d are in a queue of %d", seed, len(model), q.limit)
+					}
 				} else if len(model) < q.limit {
 					t.Fatalf("seed %d: no room for one beside %d of %d", seed, len(model), q.limit)
 				}
@@ -53,7 +55,7 @@ func TestQueueIsADeque(t *testing.T) {
 					want, model = model[0].n, model[1:]
 				}
 			default:
-				to := runq{limit: 1 << (1 + r.IntN(8))}
+				to := runq{limit: 2 + r.IntN(300)}
 				_, forks := unpack(q.word.Load()), unpack(q.word.Load()).flags&flagForks != 0
 				j, _ := q.steal(&to)
 				got = number(handle(j))
@@ -102,7 +104,7 @@ func TestQueueHandsEachJobOutOnce(t *testing.T) {
 			}
 			return ok
 		}
-		q := runq{limit: 1 << (1 + r.IntN(8))}
+		q := runq{limit: 2 + r.IntN(300)}
 		flags := [...]uint16{0, flagForks}[seed%2]
 		var over atomic.Bool
 		var wg sync.WaitGroup
