@@ -55,7 +55,7 @@ func TestProgressOnATerminal(t *testing.T) {
 	const again = "\r\x1b[K"
 	want := "2 of 6 processes are done already\n" +
 		again + "2/6  block 2  Group/workload=" + // one short of the width: the cursor needs a place
-		again + "3/6, 3s left  block 2  Ä/work" +
+		again + "3/6, 2s left  block 2  Ä/work" +
 		again + "4/6, 2s left  block 3  Group/" +
 		again + "benchrun: BenchmarkGroup/workload=short-2: hole in block 3: crashed: panic: oh\n" +
 		"    line 1\n    line 2\n" +
