@@ -51,6 +51,7 @@ type runq struct {
 	last  *future // the newest of them, or nil: not known
 	drops uint32  // how often drop was called
 	limit int     // the most jobs
+	fits  int     // how many of them the places there are may hold
 
 	busy atomic.Bool // the owner is in a method; only in builds that check
 }
@@ -93,7 +94,7 @@ func (q *runq) room(n int) (slots places, tail uint16) {
 		v := q.word.Load()
 		s := unpack(v)
 		slots = q.own
-		if int(s.tail-s.steal)+n <= min(len(slots), q.limit) {
+		if int(s.tail-s.steal)+n <= q.fits {
 			return slots, s.tail
 		}
 		if s.len()+n > q.limit || s.steal != s.head {
@@ -113,7 +114,7 @@ func (q *runq) room(n int) (slots places, tail uint16) {
 		for i := s.head; i != s.tail; i++ {
 			*bigger.at(i) = *slots.at(i)
 		}
-		q.own = bigger
+		q.own, q.fits = bigger, min(size, q.limit)
 		q.slots.Store(&bigger)
 		q.word.Store(s.pack()) // hands the new places to thieves
 	}
@@ -154,7 +155,7 @@ func (q *runq) push(j job, flags uint16) bool {
 	}
 	v := q.word.Load()
 	s := unpack(v)
-	if int(s.tail-s.steal) < len(q.own) && s.head != s.tail {
+	if int(s.tail-s.steal) < q.fits && s.head != s.tail {
 		*q.own.at(s.tail) = j
 		s.flags |= flags
 		s.tail++
