@@ -212,6 +212,8 @@ type BlockValue struct {
 	Layout string // code layout of the binary, as results have it; "" if they do not say
 	V      float64
 	Ratio  float64 // to the base in the same block; NaN if it has none there
+	// Typical is that of the typical times; NaN if they are not made of slices.
+	Typical float64
 }
 
 // A Versus is one cell compared to its base.

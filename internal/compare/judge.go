@@ -195,7 +195,7 @@ func (j *judge) figures(t *Table, cell *Cell, c *gridCell, values []value) {
 func blockValues(values []value) []BlockValue {
 	out := make([]BlockValue, len(values))
 	for i, v := range values {
-		out[i] = BlockValue{File: v.file, Block: v.block, Layout: v.layout, V: v.v, Ratio: math.NaN()}
+		out[i] = BlockValue{File: v.file, Block: v.block, Layout: v.layout, V: v.v, Ratio: math.NaN(), Typical: math.NaN()}
 	}
 	return out
 }
@@ -451,7 +451,9 @@ func (t *tested) setRatios(blocks []BlockValue) {
 	for i, p := range t.pairs {
 		for k, b := range blocks {
 			if t.logs && p.x.blockID == (blockID{b.File, b.Block}) {
-				blocks[k].Ratio = math.Exp(t.blocks.D[i])
+				if blocks[k].Ratio = math.Exp(t.blocks.D[i]); len(t.typical) > 0 {
+					blocks[k].Typical = math.Exp(t.typical[i])
+				}
 			}
 		}
 	}

@@ -1,6 +1,7 @@
 package runner
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -23,6 +24,9 @@ type job struct {
 	from   *record.Interrupted // the run to go on with; nil for a new one
 	path   string              // of a new one's results
 	absent []record.Hole       // what a new one's plan has to leave out
+
+	quiet  bool   // what it measures is told by its caller
+	resume string // what to go on with after an interrupt; "" is its own results
 
 	begun bool // there is a results file
 }
@@ -65,13 +69,15 @@ func (r *Runner) measure(ctx context.Context, j *job) error {
 // carryOut measures into store, and closes it.
 func (r *Runner) carryOut(ctx context.Context, j *job, store *record.Store) error {
 	rest := session.NewForecast(j.plan, j.from)
-	fmt.Fprintf(r.con, "measuring %s in %s, %s, about %v; order by seed %d\nresults: %s\n",
-		console.Count(len(j.plan.Cases)*len(j.plan.CPU), "benchmark"), console.Count(j.plan.Blocks, "block"), console.Count(rest.Steps(), "process"),
-		console.Rough(rest.Left()), j.plan.Seed, store.Path)
+	if r.progress.quiet = j.quiet; !j.quiet {
+		fmt.Fprintf(r.con, "measuring %s in %s, %s, about %v; order by seed %d\nresults: %s\n",
+			console.Count(len(j.plan.Cases)*len(j.plan.CPU), "benchmark"), console.Count(j.plan.Blocks, "block"), console.Count(rest.Steps(), "process"),
+			console.Rough(rest.Left()), j.plan.Seed, store.Path)
+	}
 	err := session.Run(ctx, j.plan, j.subject, store, j.from, r.progress,
 		func() ([]record.Group, error) { return compare.Decided(j.plan, store.Path) })
 	r.progress.end()
-	goOn := fmt.Sprintf("what was measured is kept. To go on:\n  %s --resume %s", r.command, console.ShellWord(store.Path))
+	goOn := fmt.Sprintf("what was measured is kept. To go on:\n  %s --resume %s", r.command, console.ShellWord(cmp.Or(j.resume, store.Path)))
 	if closed := store.Close(); closed != nil { // the first error of all writes: the run ended for it
 		return fmt.Errorf("%w; when there is a remedy for that, %s", closed, goOn)
 	}

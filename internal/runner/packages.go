@@ -156,7 +156,7 @@ func (r *Runner) testsOf(ctx context.Context, folder string, j *job, calibration
 		fmt.Fprintf(r.con, "linking them in %s\n", console.Count(plan.Layouts, "layout"))
 	}
 	defer r.con.Clear()
-	return tests, testbin.Link(ctx, folder, tests.Binaries, plan.Layouts, linked(r.con, "tests"))
+	return tests, testbin.Link(ctx, folder, tests.Binaries, 0, plan.Layouts, linked(r.con, "tests"))
 }
 
 // linked says on con how far linking is: it may take longer than measuring.

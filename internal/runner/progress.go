@@ -23,6 +23,21 @@ type progress struct {
 	holes    int  // of those
 	turns    bool // processes take turns
 	running  bool
+	quiet    bool // blocks are not told
+
+	began  time.Time   // when the session began
+	blocks []time.Time // when its blocks ended
+}
+
+// firstBlock returns how long the first block of the latest session took, and how many it
+// did.
+func (p *progress) firstBlock() (took time.Duration, blocks int) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if len(p.blocks) == 0 {
+		return 0, 0
+	}
+	return p.blocks[0].Sub(p.began), len(p.blocks)
 }
 
 // Start implements [session.Progress].
@@ -30,7 +45,8 @@ func (p *progress) Start(total int, f *session.Forecast) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.total, p.forecast, p.measured, p.holes, p.running = total, f, 0, 0, true
-	if done := total - f.Steps(); done > 0 {
+	p.began, p.blocks = time.Now(), nil
+	if done := total - f.Steps(); done > 0 && !p.quiet {
 		fmt.Fprintf(p.con, "%d of %d processes are done already\n", done, total)
 	}
 }
@@ -80,7 +96,8 @@ func (p *progress) Done(_ int, s record.Step, hole *record.Hole, output string) 
 func (p *progress) Block(n, of int) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if !p.con.Terminal() {
+	p.blocks = append(p.blocks, time.Now())
+	if !p.con.Terminal() && !p.quiet {
 		fmt.Fprintf(p.con, "block %d of %d done%s\n", n, of, p.left())
 	}
 }

@@ -32,36 +32,48 @@ func New(con *console.Console, command string) *Runner {
 }
 
 // run measures what prepare makes ready, and then calls then, unless that is nil or
-// nothing was to be measured: until it returns everything is still there. What prepare
-// gave r.cleanUp is called in the end, the last first.
+// nothing was to be measured: until it returns everything is still there.
 //
 // Its error is session.ErrInterrupted if it was interrupted, which has been said.
 func (r *Runner) run(ctx context.Context, idle string, prepare func(context.Context) ([]*job, error), then func(context.Context) error) error {
+	return r.whole(ctx, idle, func(ctx context.Context) error {
+		jobs, err := prepare(ctx)
+		if err != nil || ctx.Err() != nil {
+			return r.unmeasured(ctx, err)
+		}
+		for _, j := range jobs {
+			if err := r.measure(ctx, j); err != nil {
+				return err
+			}
+		}
+		if then == nil || len(jobs) == 0 {
+			return nil
+		}
+		return then(ctx)
+	})
+}
+
+// whole does all of a command, work, once the machine was looked at. What it gave r.cleanUp
+// is called in the end, the last first.
+func (r *Runner) whole(ctx context.Context, idle string, work func(context.Context) error) error {
 	ctx, processes, stop := session.Interruptible(ctx, r.progress.interrupted)
 	defer stop()
 	r.processes = processes
 	defer r.close()
-	err := r.checkIdle(ctx, idle)
-	var jobs []*job
-	if err == nil {
-		jobs, err = prepare(ctx)
+	if err := r.checkIdle(ctx, idle); err != nil {
+		return r.unmeasured(ctx, err)
 	}
-	switch {
-	case errors.Is(err, session.ErrInterrupted), ctx.Err() != nil:
+	return work(ctx)
+}
+
+// unmeasured is the error of a run that ends with err, or with ctx, before it measures: that
+// it was interrupted is said.
+func (r *Runner) unmeasured(ctx context.Context, err error) error {
+	if errors.Is(err, session.ErrInterrupted) || ctx.Err() != nil {
 		fmt.Fprintln(r.con, "interrupted before anything was measured")
 		return session.ErrInterrupted
-	case err != nil:
-		return err
 	}
-	for _, j := range jobs {
-		if err := r.measure(ctx, j); err != nil {
-			return err
-		}
-	}
-	if then == nil || len(jobs) == 0 {
-		return nil
-	}
-	return then(ctx)
+	return err
 }
 
 // close cleans up.

@@ -333,7 +333,7 @@ func (v *Versions) link(ctx context.Context, plan *record.Plan) error {
 		return !slices.ContainsFunc(v.cases, func(c record.Case) bool { return c.Pkg == pkg })
 	})
 	for i := range sides {
-		if err := testbin.Link(ctx, v.folders[i], v.binaries[i], plan.Layouts, linked(v.w, sides[i]+" version")); err != nil {
+		if err := testbin.Link(ctx, v.folders[i], v.binaries[i], 0, plan.Layouts, linked(v.w, sides[i]+" version")); err != nil {
 			return err
 		}
 	}

@@ -220,27 +220,30 @@ func Build(ctx context.Context, dir, out string, patterns []string, o BuildOptio
 }
 
 // Link makes layouts of subjects that Build has made, into the folder out: n of
-// each, the first of which is the one that is there. Those that were built already stay as
-// they are.
+// each, from number first on. Number 0 is the one that is there. Those that were built
+// already stay as they are.
 //
 // It takes linking only, because the go command's cache has the rest, and half of that
 // work is left out with what debuggers read. Profiles do not need it. It may take longer than
 // measuring does, so progress, if it is not nil, is called with how many of how many are
 // linked, by one goroutine at a time.
-func Link(ctx context.Context, out string, subjects []Binary, n int, progress func(linked, of int)) error {
-	first := slices.IndexFunc(subjects, func(s Binary) bool { return !s.Prebuilt() })
-	if n <= 1 || first < 0 {
+func Link(ctx context.Context, out string, subjects []Binary, first, n int, progress func(linked, of int)) error {
+	made := slices.IndexFunc(subjects, func(s Binary) bool { return !s.Prebuilt() })
+	if first == 0 && n <= 1 || made < 0 {
 		return nil
 	}
 	// A flag of ours takes the place of one in GOFLAGS.
-	said, _ := subjects[first].made.says(ctx, "env", "GOFLAGS")
+	said, _ := subjects[made].made.says(ctx, "env", "GOFLAGS")
 	ldflags := flagIn(said, "-ldflags")
 	work, ctx := errgroup.WithContext(ctx)
 	work.SetLimit(runtime.GOMAXPROCS(0))
 	all := 0
 	for _, s := range subjects {
 		if !s.Prebuilt() {
-			all += n - 1
+			all += n
+			if first == 0 {
+				all--
+			}
 		}
 	}
 	var mu sync.Mutex // guards linked, and calls progress
@@ -257,13 +260,17 @@ func Link(ctx context.Context, out string, subjects []Binary, n int, progress fu
 			continue
 		}
 		layouts := make([]Image, n)
-		layouts[0] = Image{s.Path, s.Hash}
 		subjects[i].Layouts = layouts
 		name := strings.TrimSuffix(strings.TrimSuffix(filepath.Base(s.Path), ".exe"), ".test")
-		for l := 1; l < n; l++ {
+		for l := range layouts {
+			number := strconv.Itoa(first + l)
+			if number == "0" {
+				layouts[l] = Image{s.Path, s.Hash}
+				continue
+			}
 			work.Go(func() error {
-				flag := "-ldflags=" + strings.TrimSpace(ldflags+" -s -w -randlayout="+strconv.Itoa(l))
-				image, said, err := s.made.goTest(ctx, s, filepath.Join(out, name+"-"+strconv.Itoa(l)), flag)
+				flag := "-ldflags=" + strings.TrimSpace(ldflags+" -s -w -randlayout="+number)
+				image, said, err := s.made.goTest(ctx, s, filepath.Join(out, name+"-"+number), flag)
 				if said != "" {
 					return fmt.Errorf("linking %s with its functions in another order: %s", s.Pkg, said)
 				}

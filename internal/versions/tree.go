@@ -25,6 +25,8 @@ type Tree struct {
 	// needs in addition to its environment, as "KEY=value".
 	Dir string
 	Env []string
+	// Root is where a revision is checked out, "" for what is none.
+	Root string
 
 	// Source identifies the sources: trees with the same one are compiled to the
 	// same programs by the same toolchain with the same settings. It is "" if
@@ -184,7 +186,7 @@ func (w *Workspace) revision(ctx context.Context, name, commit, label string) (*
 	if err != nil {
 		return nil, err
 	}
-	t := &Tree{Name: name, Commit: commit, Dir: filepath.Join(root, rel)}
+	t := &Tree{Name: name, Commit: commit, Dir: filepath.Join(root, rel), Root: root}
 	if info, err := os.Stat(t.Dir); err != nil || !info.IsDir() {
 		return nil, fmt.Errorf("there is no folder %s in %s", filepath.ToSlash(rel), name)
 	}
