@@ -12,6 +12,7 @@ import (
 const (
 	exitSlower       = 1   // something is slower or broken; a clause failed; a target is missed
 	exitInconclusive = 3   // not that, but of something it cannot be told
+	exitNothing      = 1   // bisect: there is nothing to look for
 	exitInterrupted  = 130 // 128 + SIGINT, as shells have it
 )
 

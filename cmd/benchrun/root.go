@@ -42,6 +42,7 @@ func newRootCmd() *cobra.Command {
 		newListCmd(),
 		newRunCmd(),
 		newABCmd(),
+		newBisectCmd(),
 		newCompareCmd(),
 		newReportCmd(),
 		newServeCmd(),

@@ -320,6 +320,11 @@ var importPolicy = Policy{
 			Ours:     []string{"internal/child", "internal/compare", "internal/record", "internal/stats"},
 		},
 		{
+			Packages: "internal/bisect",
+			Why:      "it decides what is measured next and what that says, of versions that a lab has: on a machine or in a simulation",
+			Ours:     []string{"internal/stats"},
+		},
+		{
 			Packages: "internal/conform",
 			Why:      "it runs a conformance suite as go test does and reads what that says; it knows no clause",
 			Ours:     []string{"internal/record"},
@@ -345,7 +350,7 @@ var importPolicy = Policy{
 			Packages: "internal/runner",
 			Why:      "it carries out what commands measure on this host; how that is shown is theirs, so it knows no report",
 			Ours: []string{
-				"internal/calibrate", "internal/child", "internal/compare", "internal/console", "internal/program/...", "internal/record", "internal/scratch",
+				"internal/bisect", "internal/calibrate", "internal/child", "internal/compare", "internal/console", "internal/program/...", "internal/record", "internal/scratch",
 				"internal/session", "internal/testbin", "internal/truth", "internal/versions",
 			},
 			Others: []string{errgroup}, // two versions are built side by side
@@ -369,7 +374,7 @@ var importPolicy = Policy{
 		{
 			Packages: "internal/report/...",
 			Why:      "a report is derived from what the engine read from files and judged by targets, which are data, never from the code that was measured",
-			Ours:     []string{"internal/calibrate", "internal/compare", "internal/conform", "internal/history", "internal/record", "internal/why", "internal/report/...", "internal/targets"},
+			Ours:     []string{"internal/bisect", "internal/calibrate", "internal/compare", "internal/conform", "internal/history", "internal/record", "internal/why", "internal/report/...", "internal/targets"},
 			TestOurs: []string{"internal/quotetest", "internal/targets/targetstest", "internal/truth/..."},
 			Others: []string{
 				"github.com/google/pprof/...",

@@ -1,0 +1,638 @@
+package bisect
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"slices"
+)
+
+// A Lab has versions in a row, by position: 0 is the good end and the last one the bad
+// end. It is called by one goroutine. An error of it ends the bisection.
+type Lab interface {
+	// Build makes the version at a position ready to be measured.
+	Build(ctx context.Context, position int) (Build, error)
+	// Measure measures versions side by side.
+	Measure(ctx context.Context, m Measurement) (*Measured, error)
+	// Cost returns about how many seconds it takes to build what is not built of these
+	// positions, and to measure them side by side in so many blocks.
+	Cost(positions []int, blocks int) float64
+	// Left returns how many seconds there are before an answer is due; it may be infinite.
+	Left() float64
+}
+
+// A Build is what came of building a version.
+type Build struct {
+	Identity string // the same for versions that are the same program with the same data
+	Problem  string // why it cannot be measured; "" if it can
+}
+
+// A Measurement asks for versions to be measured side by side.
+type Measurement struct {
+	Positions []int // different ones
+	Blocks    int
+	// Proof asks for blocks whose layouts no earlier measurement had. The second position
+	// is then the suspect, and the first, if it is the one before, its parent.
+	Proof bool
+}
+
+// Measured is what a measurement gave.
+type Measured struct {
+	// Levels has a value for each block, by position: by how much it lies above the first
+	// position, as the logarithm of a ratio, or of counts as their difference.
+	Levels map[int][]float64
+	// Failed says why positions have no values, or not in each block.
+	Failed map[int]string
+	// Judge compares the version at x with that at base, at the level alpha.
+	Judge func(base, x int, alpha float64) (Judgement, error)
+}
+
+// A Judgement says how one version compares with another.
+type Judgement struct {
+	Word   string // the verdict: "slower", "same", …
+	Proven bool   // that they differ
+	Same   bool   // that they do not, beyond the margin
+	// Ratio is x over base, with its interval, and P the corrected p-value. Of counts, that
+	// are exact, Lo and Hi are Ratio and P is NaN.
+	Ratio, Lo, Hi, P float64
+	Base, X          float64 // what both took, in the unit
+	Detectable       float64 // the smallest ratio above 1 that would have been proven in nine of ten cases; NaN if unknown
+	Need             int     // about how many blocks would tell if nothing is proven; 0 if unknown
+}
+
+// Options say how a bisection goes about it.
+type Options struct {
+	Alpha    float64 // the chance that any version is named that changes nothing
+	Blocks   int     // of a comparison of ends, and the least of a proof
+	Offered  []int   // numbers of blocks that a visit may have, ascending
+	Suspects float64 // the probability at which a version is proven, and of the set in its place
+	Exact    bool    // levels are counts: they do not vary
+
+	// Ends is the comparison of both ends, if there is one already.
+	Ends *Measured
+	// Weights are those of versions being the culprit, from position 1; nil is equal ones.
+	Weights []float64
+
+	Told func(Event) // is told of what is done; nil for nobody
+}
+
+// DefaultOptions returns those for times, of which nothing is said.
+func DefaultOptions() Options {
+	return Options{Alpha: 0.05, Blocks: 12, Offered: []int{2, 3, 4, 6, 9, 12}, Suspects: 0.95}
+}
+
+// An Event is what a bisection has just learnt, or is about to do.
+type Event struct {
+	Kind     EventKind
+	Position int // of EventVisit, EventSeen, EventBroken and EventProof; the first of a range
+	Last     int // of a range
+	Blocks   int
+	Problem  string    // of EventBroken
+	Level    float64   // of EventSeen: above the good end of the range, as in Measured.Levels
+	Step     float64   // of EventSeen: the bad end's
+	Judged   Judgement // of EventEnds and EventProved
+	Suspects []int     // of EventSeen
+	Most     float64   // of EventSeen: the probability of the likeliest
+	Left     float64   // of EventVisit: about how many seconds it still takes, with the proof
+}
+
+// An EventKind is what an Event is about.
+type EventKind int
+
+// The kinds of events.
+const (
+	EventCompare EventKind = iota // the ends of a range are about to be compared
+	EventEnds                     // they were
+	EventVisit                    // a position is about to be visited
+	EventSeen                     // it was
+	EventBroken                   // it cannot be measured
+	EventSame                     // it is the same program as Last
+	EventSplit                    // it is at the level of neither end of its range, which is searched on both sides
+	EventProof                    // a position is about to be proven
+	EventProved                   // it was, or was not
+	EventRest                     // a range that still differs is searched
+)
+
+// An Answer is what a bisection has found.
+type Answer struct {
+	Ends  Judgement // of the bad end against the good one
+	Steps []Step    // those that are proven, by position
+	Open  []Open    // what is not pinned down to one version
+
+	Comparisons, Blocks int // measurements that were made, and their blocks
+	Broken              map[int]string
+}
+
+// A Step is a version that is proven to differ from the one before.
+type Step struct {
+	Position int
+	Judged   Judgement
+}
+
+// An Open is a range of which something is known, but no one version.
+type Open struct {
+	First, Last int   // the culprit is after First, and Last at the latest
+	Suspects    []int // that hold it with Options.Suspects probability, if there is one step
+	Why         string
+	Judged      *Judgement // of Last against First, fresh, if that was measured
+}
+
+// A finder carries out a bisection.
+type finder struct {
+	Options
+	lab    Lab
+	built  map[int]Build
+	proofs int
+	answer *Answer
+}
+
+// mostProofs bounds how many suspects of a range are put to the proof.
+const mostProofs = 3
+
+// Find finds which of the versions from 1 to last, the bad end, made a benchmark slower,
+// or faster.
+//
+// Both ends are compared first. Then a [Search] visits versions between them, and what it
+// suspects is proven by a fresh comparison with the version before; each has half the
+// level of the one before it, so that all together keep to o.Alpha. In the same
+// measurement it is seen what is left before and after it: a rest that is proven to differ
+// too is searched in turn. So is each side of a version that is at the level of neither
+// end: there is more than one step then.
+func Find(ctx context.Context, lab Lab, last int, o Options) (*Answer, error) {
+	f := &finder{Options: o, lab: lab, built: make(map[int]Build), answer: &Answer{Broken: make(map[int]string)}}
+	if f.Told == nil {
+		f.Told = func(Event) {}
+	}
+	err := f.find(ctx, last)
+	slices.SortFunc(f.answer.Steps, func(a, b Step) int { return a.Position - b.Position })
+	slices.SortFunc(f.answer.Open, func(a, b Open) int { return a.First - b.First })
+	return f.answer, err
+}
+
+func (f *finder) find(ctx context.Context, last int) (err error) {
+	ends := f.Ends
+	if ends == nil {
+		if ends, err = f.measure(ctx, Measurement{Positions: []int{0, last}, Blocks: f.Blocks}); err != nil {
+			return err
+		}
+	}
+	if err := ends.whole(0, last); err != nil {
+		return err
+	}
+	if f.answer.Ends, err = ends.Judge(0, last, f.Alpha/2); err != nil {
+		return err
+	}
+	f.Told(Event{Kind: EventEnds, Position: 0, Last: last, Judged: f.answer.Ends})
+	if need := f.answer.Ends.Need; !f.answer.Ends.Proven && !f.answer.Ends.Same && need > 0 && need <= mostProofBlocks {
+		// Once more, with as many blocks as it takes; each time has half of the level.
+		again := Measurement{Positions: []int{0, last}, Blocks: min(max(need+need/4, 2*f.Blocks), mostProofBlocks)}
+		if f.lab.Left() < f.lab.Cost(again.Positions, again.Blocks) {
+			return nil
+		}
+		f.Told(Event{Kind: EventCompare, Position: 0, Last: last, Blocks: again.Blocks})
+		if ends, err = f.measure(ctx, again); err != nil {
+			return err
+		}
+		if err := ends.whole(0, last); err != nil {
+			return err
+		}
+		if f.answer.Ends, err = ends.Judge(0, last, f.Alpha/2); err != nil {
+			return err
+		}
+		f.Told(Event{Kind: EventEnds, Position: 0, Last: last, Judged: f.answer.Ends})
+	}
+	if !f.answer.Ends.Proven {
+		return nil
+	}
+	return f.search(ctx, 0, last, ends)
+}
+
+// whole returns an error if positions that have to be there gave no values.
+func (m *Measured) whole(positions ...int) error {
+	for _, p := range positions {
+		if why := m.Failed[p]; why != "" {
+			return &EndError{p, why}
+		}
+	}
+	return nil
+}
+
+// An EndError says why an end of a range gave no figures.
+type EndError struct {
+	Position int
+	Reason   string
+}
+
+func (e *EndError) Error() string { return fmt.Sprintf("position %d: %s", e.Position, e.Reason) }
+
+// measure has the lab measure something.
+func (f *finder) measure(ctx context.Context, m Measurement) (*Measured, error) {
+	seen, err := f.lab.Measure(ctx, m)
+	if err == nil {
+		f.answer.Comparisons++
+		f.answer.Blocks += m.Blocks
+	}
+	return seen, err
+}
+
+// build has the lab build something, once.
+func (f *finder) build(ctx context.Context, position int) (Build, error) {
+	b, ok := f.built[position]
+	if ok {
+		return b, nil
+	}
+	b, err := f.lab.Build(ctx, position)
+	if err != nil {
+		return b, err
+	}
+	f.built[position] = b
+	if b.Problem != "" {
+		f.broken(position, b.Problem)
+	}
+	return b, nil
+}
+
+func (f *finder) broken(position int, why string) {
+	f.built[position] = Build{Problem: why}
+	f.answer.Broken[position] = why
+	f.Told(Event{Kind: EventBroken, Position: position, Problem: why})
+}
+
+// A hunt is the search of one range whose ends differ.
+type hunt struct {
+	*finder
+	*Search
+	first, last int
+	proofs      int
+	known       map[int]bool // positions of which the search knows what came of building them
+}
+
+// search finds what makes the ends of a range differ, which were compared.
+func (f *finder) search(ctx context.Context, first, last int, ends *Measured) error {
+	levels := make([]float64, len(ends.Levels[last]))
+	for i := range levels {
+		levels[i] = ends.Levels[last][i]
+		if base := ends.Levels[first]; len(base) == len(levels) {
+			levels[i] -= base[i]
+		}
+	}
+	weights := slices.Repeat([]float64{1}, last-first)
+	if f.Weights != nil {
+		weights = f.Weights[first:last]
+	}
+	h := &hunt{finder: f, Search: New(weights, levels), first: first, last: last, known: make(map[int]bool)}
+	if f.Exact {
+		h.trust = trustCount
+	}
+	for p, b := range f.built {
+		if p > first && p < last {
+			h.know(p, b)
+		}
+	}
+	for {
+		done, err := h.step(ctx)
+		if done || err != nil {
+			return err
+		}
+	}
+}
+
+// know takes in what came of building a position of the range.
+func (h *hunt) know(position int, b Build) (same bool) {
+	if h.known[position] {
+		return false
+	}
+	h.known[position] = true
+	if b.Problem != "" {
+		h.Exclude(position - h.first)
+		return false
+	}
+	h.Ready(position - h.first)
+	for other, o := range h.built {
+		if other != position && other >= h.first && other <= h.last && o.Problem == "" && o.Identity != "" && o.Identity == b.Identity {
+			h.Same(position-h.first, other-h.first)
+			h.Told(Event{Kind: EventSame, Position: position, Last: other})
+			same = true
+		}
+	}
+	return same
+}
+
+// step makes the next visit, or if enough is known proves it. done says that the range has
+// its answer.
+func (h *hunt) step(ctx context.Context) (done bool, err error) {
+	suspect, p := h.Culprit()
+	if p >= h.Options.Suspects {
+		return h.prove(ctx, h.first+suspect)
+	}
+	cost := func(position, blocks int) float64 {
+		return h.lab.Cost([]int{h.first, h.last, h.first + position}, blocks)
+	}
+	choice, ok := h.Next(h.Offered, cost)
+	if !ok {
+		return h.narrow(ctx)
+	}
+	proof := h.lab.Cost(h.proofPositions(h.first+suspect-1, h.first+suspect), h.Options.Blocks)
+	if h.lab.Left() < choice.Cost+proof {
+		h.open("there was no time for more", nil)
+		return true, nil
+	}
+	left := max(choice.Cost, max(0, h.Open()-sureBits)*choice.Cost/choice.Bits) + proof
+	return h.visit(ctx, h.first+choice.Position, choice.Blocks, left)
+}
+
+// sureBits is about how much is not known of what is known with 95 %.
+const sureBits = 0.4
+
+// visit measures a position with both ends of the range.
+func (h *hunt) visit(ctx context.Context, position, blocks int, left float64) (done bool, err error) {
+	h.Told(Event{Kind: EventVisit, Position: position, Blocks: blocks, Left: left})
+	_, again := h.built[position]
+	b, err := h.build(ctx, position)
+	if err != nil {
+		return false, err
+	}
+	if !again && h.know(position, b) || b.Problem != "" {
+		return false, nil
+	}
+	m, err := h.measure(ctx, Measurement{Positions: []int{h.first, h.last, position}, Blocks: blocks})
+	if err != nil {
+		return false, err
+	}
+	if why := m.Failed[position]; why != "" {
+		h.broken(position, why)
+		h.Exclude(position - h.first)
+		return false, nil
+	}
+	if err := m.whole(h.first, h.last); err != nil {
+		return false, err
+	}
+	h.take(m, position)
+	_, most := h.Culprit()
+	h.Told(Event{
+		Kind: EventSeen, Position: position, Blocks: blocks, Level: mean(m.Levels[position]), Step: mean(m.Levels[h.last]),
+		Suspects: h.suspects(), Most: most,
+	})
+	switch off, seen := h.Between(position - h.first); {
+	case off >= doubtful && seen < h.Options.Blocks:
+		return h.visit(ctx, position, h.Options.Blocks, left)
+	case off >= between:
+		return true, h.split(ctx, position)
+	}
+	return false, nil
+}
+
+// By how many standard errors a version lies off both ends so that it is visited again, and
+// so that there is more than one step. Spreads are known from a few dozen blocks.
+const (
+	doubtful = 3
+	between  = 5
+)
+
+// take takes in what a measurement with both ends says of a position.
+func (h *hunt) take(m *Measured, position int) {
+	good, bad, seen := m.Levels[h.first], m.Levels[h.last], m.Levels[position]
+	v := Visit{Position: position - h.first}
+	for i := range min(len(bad), len(seen)) {
+		var base float64
+		if i < len(good) {
+			base = good[i]
+		}
+		v.Blocks = append(v.Blocks, Block{Candidate: seen[i] - base, Bad: bad[i] - base})
+	}
+	h.Add(v)
+}
+
+// suspects are the fewest positions that hold the culprit.
+func (h *hunt) suspects() []int {
+	all := h.Search.Suspects(h.Options.Suspects)
+	for i := range all {
+		all[i] += h.first
+	}
+	return all
+}
+
+// open leaves the range with the set of suspects.
+func (h *hunt) open(why string, judged *Judgement) {
+	all := h.suspects()
+	h.answer.Open = append(h.answer.Open, Open{First: all[0] - 1, Last: all[len(all)-1], Suspects: all, Why: why, Judged: judged})
+}
+
+// split searches both sides of a position that is at the level of neither end.
+func (h *hunt) split(ctx context.Context, position int) error {
+	h.Told(Event{Kind: EventSplit, Position: position})
+	found := len(h.answer.Steps) + len(h.answer.Open)
+	if err := h.rest(ctx, h.first, position); err != nil {
+		return err
+	}
+	if err := h.rest(ctx, position, h.last); err != nil {
+		return err
+	}
+	if len(h.answer.Steps)+len(h.answer.Open) == found {
+		h.open("there is more than one step, and none of them is large enough to be proven alone", nil)
+	}
+	return nil
+}
+
+// rest searches a range that may differ, if its ends are proven to.
+func (f *finder) rest(ctx context.Context, first, last int) error {
+	if last <= first {
+		return nil
+	}
+	if f.lab.Left() < f.lab.Cost([]int{first, last}, f.Blocks) {
+		f.answer.Open = append(f.answer.Open, Open{First: first, Last: last, Suspects: upTo(first, last), Why: "there was no time to search it, too"})
+		return nil
+	}
+	f.Told(Event{Kind: EventCompare, Position: first, Last: last})
+	// A range of one version is its own proof, of which nothing was chosen.
+	m, err := f.measure(ctx, Measurement{Positions: []int{first, last}, Blocks: f.Blocks, Proof: last == first+1})
+	if err != nil {
+		return err
+	}
+	if err := m.whole(first, last); err != nil {
+		return err
+	}
+	f.proofs++
+	j, err := m.Judge(first, last, f.level())
+	if err != nil {
+		return err
+	}
+	f.Told(Event{Kind: EventEnds, Position: first, Last: last, Judged: j})
+	switch {
+	case !j.Proven:
+		return nil
+	case last == first+1:
+		f.answer.Steps = append(f.answer.Steps, Step{last, j})
+		return nil
+	}
+	return f.search(ctx, first, last, m)
+}
+
+// level is that of the latest proof: a half of what is left, so that all that there may be
+// come to Alpha.
+func (f *finder) level() float64 { return f.Alpha * math.Pow(0.5, float64(f.proofs)) }
+
+// upTo are the positions after first up to last.
+func upTo(first, last int) (all []int) {
+	for p := first + 1; p <= last; p++ {
+		all = append(all, p)
+	}
+	return all
+}
+
+// proofPositions are those that the proof of a suspect measures: it and its parent, and if
+// they are others both ends of the range.
+func (h *hunt) proofPositions(parent, suspect int) []int {
+	all := []int{parent, suspect}
+	for _, end := range [...]int{h.first, h.last} {
+		if !slices.Contains(all, end) {
+			all = append(all, end)
+		}
+	}
+	return all
+}
+
+// prove compares a suspect with the version before it, in fresh blocks. If one of them
+// cannot be measured, it is the nearest that can, and what is proven is that it lies
+// between.
+func (h *hunt) prove(ctx context.Context, suspect int) (done bool, err error) {
+	parent, err := h.nearest(ctx, suspect-1, -1)
+	if err != nil {
+		return false, err
+	}
+	if suspect, err = h.nearest(ctx, suspect, 1); err != nil {
+		return false, err
+	}
+	positions, blocks := h.proofPositions(parent, suspect), h.proofBlocks()
+	if h.proofs > 0 && h.lab.Left() < h.lab.Cost(positions, blocks) {
+		h.open("there was no time for more", nil)
+		return true, nil
+	}
+	h.Told(Event{Kind: EventProof, Position: suspect, Last: parent, Blocks: blocks})
+	m, err := h.measure(ctx, Measurement{Positions: positions, Blocks: blocks, Proof: true})
+	if err != nil {
+		return false, err
+	}
+	if err := m.whole(positions...); err != nil {
+		return false, err
+	}
+	h.proofs++
+	h.finder.proofs++
+	j, err := m.Judge(parent, suspect, h.level())
+	if err != nil {
+		return false, err
+	}
+	h.Told(Event{Kind: EventProved, Position: suspect, Last: parent, Judged: j})
+	switch {
+	case j.Proven && suspect == parent+1:
+		h.answer.Steps = append(h.answer.Steps, Step{suspect, j})
+	case j.Proven:
+		h.answer.Open = append(h.answer.Open, Open{parent, suspect, upTo(parent, suspect), "what lies between cannot be measured", &j})
+	case h.proofs == mostProofs:
+		h.open(fmt.Sprintf("%d suspects were put to the proof, and none was proven", mostProofs), nil)
+		return true, nil
+	default: // two visits more, which may lead elsewhere
+		for _, p := range [...]int{parent, suspect} {
+			if p > h.first && p < h.last {
+				h.take(m, p)
+			}
+		}
+		if s, p := h.Culprit(); p >= h.Options.Suspects && h.first+s == suspect {
+			h.open("it is where both ends' levels meet, and was not proven", &j)
+			return true, nil
+		}
+		return false, nil
+	}
+	return true, h.others(ctx, m, parent, suspect)
+}
+
+// others searches what is left before and after a step that is proven, if that was seen to
+// differ in the same measurement.
+func (h *hunt) others(ctx context.Context, m *Measured, parent, suspect int) error {
+	for _, r := range [...][2]int{{h.first, parent}, {suspect, h.last}} {
+		if r[0] == r[1] {
+			continue
+		}
+		j, err := m.Judge(r[0], r[1], h.Alpha)
+		if err != nil {
+			return err
+		}
+		if !j.Proven {
+			continue
+		}
+		h.Told(Event{Kind: EventRest, Position: r[0], Last: r[1], Judged: j})
+		if err := h.rest(ctx, r[0], r[1]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// narrow ends a search in which no visit can tell more, since what is left cannot be
+// measured: it proves between which versions the step lies.
+func (h *hunt) narrow(ctx context.Context) (done bool, err error) {
+	all := h.suspects()
+	if h.proofs > 0 {
+		h.open("no visit can tell more", nil)
+		return true, nil
+	}
+	parent, err := h.nearest(ctx, all[0]-1, -1)
+	if err != nil {
+		return false, err
+	}
+	suspect, err := h.nearest(ctx, all[len(all)-1], 1)
+	if err != nil {
+		return false, err
+	}
+	positions := h.proofPositions(parent, suspect)
+	if h.lab.Left() < h.lab.Cost(positions, h.Options.Blocks) {
+		h.open("what lies between cannot be measured", nil)
+		return true, nil
+	}
+	done, err = h.prove(ctx, suspect)
+	if err == nil && !done {
+		h.open("no visit can tell more", nil)
+	}
+	return true, err
+}
+
+// nearest returns the nearest position from p on, in steps of by, that can be measured. The
+// ends of the range can. One that is not likely to build is not tried.
+func (h *hunt) nearest(ctx context.Context, p, by int) (int, error) {
+	for ; p > h.first && p < h.last; p += by {
+		if h.excluded[p-h.first-1] || h.chance(p-h.first-1) < unlikely {
+			continue
+		}
+		b, err := h.build(ctx, p)
+		if err != nil {
+			return p, err
+		}
+		if h.know(p, b); b.Problem == "" {
+			break
+		}
+	}
+	return p, nil
+}
+
+// unlikely is the chance of building below which the next version is as good.
+const unlikely = 0.3
+
+// proofBlocks is how many blocks prove a step of this height with little doubt: a block of
+// a difference scatters by the spread times √(1.5/1.375), and four standard errors more
+// than the critical value of about three are enough.
+func (h *hunt) proofBlocks() int {
+	if h.Exact {
+		return h.Options.Blocks
+	}
+	step, _ := h.Step()
+	n := h.spread.variance() * 1.5 / 1.375 * 36 / (step * step)
+	return min(max(h.Options.Blocks, int(math.Ceil(n))), mostProofBlocks)
+}
+
+// mostProofBlocks bounds the blocks of a proof: more take too long.
+const mostProofBlocks = 48
+
+func mean(values []float64) float64 {
+	m, _ := moments(values)
+	return m
+}

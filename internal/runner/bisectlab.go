@@ -1,0 +1,658 @@
+package runner
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"math"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/dynolab/dyno/internal/bisect"
+	"github.com/dynolab/dyno/internal/compare"
+	"github.com/dynolab/dyno/internal/console"
+	"github.com/dynolab/dyno/internal/record"
+	"github.com/dynolab/dyno/internal/session"
+	"github.com/dynolab/dyno/internal/testbin"
+)
+
+// A bisectRun is the lab of its own search: what package bisect asks for is built and
+// measured here, or found in the log.
+
+// mostTrees is how many versions, ends apart, are checked out at a time.
+const mostTrees = 4
+
+// Build implements [bisect.Lab].
+func (b *bisectRun) Build(ctx context.Context, position int) (bisect.Build, error) {
+	commit := b.at[position].Hash
+	e, ok := b.log.answer(commit)
+	if !ok {
+		began := time.Now()
+		m, err := b.version(ctx, commit, position)
+		if err != nil {
+			return bisect.Build{}, err
+		}
+		e = bisectEntry{Do: doBuilt, Key: commit, Identity: m.Identity, Problem: m.Problem, Seconds: time.Since(began).Seconds()}
+		if err := b.log.add(e); err != nil {
+			return bisect.Build{}, err
+		}
+	}
+	b.built[commit] = true
+	b.times.Build += (e.Seconds - b.times.Build) / float64(len(b.built)+1)
+	return bisect.Build{Identity: e.Identity, Problem: e.Problem}, nil
+}
+
+// version returns a version ready to be linked, or why it is not.
+func (b *bisectRun) version(ctx context.Context, commit string, position int) (*madeVersion, error) {
+	m := b.made[commit]
+	switch {
+	case m != nil && (m.Problem != "" || m.tree != nil):
+		b.use(ctx, commit)
+		return m, nil
+	case position == 0, position == len(b.at)-1:
+		return b.end(ctx, commit, position)
+	}
+	m, err := b.make(ctx, commit)
+	if err != nil {
+		return nil, err
+	}
+	b.made[commit] = m
+	b.use(ctx, commit)
+	return m, nil
+}
+
+// end is the version of an end, which was built with the ends.
+func (b *bisectRun) end(ctx context.Context, commit string, position int) (*madeVersion, error) {
+	side := min(position, 1)
+	i := slices.IndexFunc(b.v.binaries[side], func(o testbin.Binary) bool { return o.Pkg == b.row.Pkg })
+	m := &madeVersion{tree: b.v.trees[side], folder: b.v.folders[side], binary: b.v.binaries[side][i]}
+	var err error
+	m.Identity, err = b.identity(ctx, m.tree.Commit, m.binary)
+	b.made[commit] = m
+	return m, err
+}
+
+// use notes that a version is used, and removes what was not for longest, but for ends.
+func (b *bisectRun) use(ctx context.Context, commit string) {
+	if m := b.made[commit]; m.tree == nil || slices.Contains(b.v.trees[:], m.tree) {
+		return
+	}
+	b.used = append(slices.DeleteFunc(b.used, func(c string) bool { return c == commit }), commit)
+	for len(b.used) > mostTrees {
+		old := b.made[b.used[0]]
+		_ = b.v.workspace.Remove(ctx, old.tree) // what stays is removed in the end
+		_ = os.RemoveAll(old.folder)
+		delete(b.made, b.used[0])
+		b.used = b.used[1:]
+	}
+}
+
+// make checks a commit out, builds it and looks whether it has the benchmark. Whatever is
+// wrong with it is its Problem, unless ctx has ended.
+func (b *bisectRun) make(ctx context.Context, commit string) (m *madeVersion, err error) {
+	m = new(madeVersion)
+	defer func() {
+		if ctx.Err() != nil {
+			m, err = nil, context.Cause(ctx)
+		} else if m.Problem != "" && m.tree != nil {
+			_ = b.v.workspace.Remove(ctx, m.tree) // it is not needed any more
+			m.tree = nil
+		}
+	}()
+	label := "commit-" + strconv.Itoa(len(b.made)) + "-" + short(commit)
+	t, err := b.v.workspace.Lay(ctx, commit, label)
+	if err != nil {
+		m.Problem = err.Error()
+		return m, nil
+	}
+	m.tree = t
+	if b.v.trimpath {
+		if err := b.v.workspace.AddGoFlag(ctx, t, trimpath); err != nil {
+			m.Problem = err.Error()
+			return m, nil
+		}
+	}
+	m.folder = filepath.Join(b.v.workspace.Temp(), "build-"+label)
+	if err := os.Mkdir(m.folder, 0o755); err != nil {
+		return m, err
+	}
+	o := testbin.BuildOptions{Driven: true, Env: t.Env, Cache: b.v.cache, Source: t.Source}
+	binaries, problems, err := testbin.Build(ctx, t.Dir, m.folder, []string{"./" + filepath.ToSlash(b.row.dir)}, o)
+	switch {
+	case err != nil:
+		m.Problem = err.Error()
+	case len(problems) > 0:
+		m.Problem = strings.TrimRight(problems[0].Reason+"\n"+problems[0].Output, "\n")
+	default:
+		m.binary = binaries[0]
+		m.binary.Pkg = b.row.Pkg // which its module may call otherwise
+		m.Problem = b.lacks(ctx, m.binary)
+	}
+	if m.Problem == "" {
+		m.Identity, err = b.identity(ctx, commit, m.binary)
+	}
+	return m, err
+}
+
+// lacks says why a binary has no figure of the row, "" if it has one.
+func (b *bisectRun) lacks(ctx context.Context, binary testbin.Binary) string {
+	l, err := binary.Cases(ctx, b.row.Pattern(), b.row.cpu, b.plan.Timeout)
+	if l != nil {
+		for _, c := range l.Cases {
+			if c.Name == b.row.Name {
+				return ""
+			}
+		}
+		for _, h := range l.Absent {
+			if h.Case == b.row.Name || strings.HasPrefix(b.row.Name, h.Case+"/") {
+				return h.Reason
+			}
+		}
+	}
+	if err != nil {
+		return record.ListingFailed + err.Error()
+	}
+	return "has no benchmark " + b.row.Name
+}
+
+// identity tells programs apart, and the data that their tests may read.
+func (b *bisectRun) identity(ctx context.Context, commit string, binary testbin.Binary) (string, error) {
+	files, err := b.v.workspace.Files(ctx, commit, b.sources.data)
+	if err != nil {
+		return "", err
+	}
+	sum := sha256.Sum256([]byte(binary.Hash + "\n" + strings.Join(files, "\n")))
+	return hex.EncodeToString(sum[:12]), nil
+}
+
+// bisectTimes are how many seconds things take, about.
+type bisectTimes struct {
+	First float64 `json:"first"` // what a process takes in the first block of a measurement beyond the others
+	Block float64 `json:"block"` // a process in a block
+	Link  float64 `json:"link"`  // a layout
+	Build float64 `json:"build"` // a version
+}
+
+// learn takes in how long a measurement of so many processes a block took: the first block
+// also finds how long slices have to be.
+func (t *bisectTimes) learn(p *progress, took time.Duration, processes int) {
+	first, blocks := p.firstBlock()
+	if blocks == 0 {
+		return
+	}
+	each := took.Seconds() / float64(processes)
+	if blocks > 1 {
+		t.Block = max(0, took-first).Seconds() / float64((blocks-1)*processes)
+		each = first.Seconds() / float64(processes)
+	}
+	t.First = max(0, each-t.Block)
+}
+
+// measured takes over what was known after a measurement, so that one that goes on decides
+// as it did.
+func (t *bisectTimes) measured(e bisectEntry) {
+	if e.Times != nil {
+		*t = *e.Times
+	}
+}
+
+// Cost implements [bisect.Lab].
+func (b *bisectRun) Cost(positions []int, blocks int) float64 {
+	cost := float64(len(positions)+1) * (b.times.First + float64(blocks)*b.times.Block)
+	for _, p := range positions {
+		if p == 0 || p == len(b.at)-1 {
+			continue
+		}
+		cost += b.times.Link * float64(blocks)
+		if !b.built[b.at[p].Hash] {
+			cost += b.times.Build
+		}
+	}
+	return cost
+}
+
+// Left implements [bisect.Lab].
+func (b *bisectRun) Left() float64 {
+	if b.c.Within <= 0 {
+		return math.Inf(1)
+	}
+	return b.c.Within.Seconds() - b.log.seconds
+}
+
+// The roles of versions in a measurement: the sides of its file.
+const (
+	sideGood    = "good"
+	sideBad     = "bad"
+	sideVisited = "candidate"
+	sideParent  = "parent"
+	sideCulprit = "culprit"
+	sideFrom    = "from" // ends of a range within the whole
+	sideTo      = "to"
+)
+
+// roles names the positions of a measurement.
+func (b *bisectRun) roles(m bisect.Measurement) []string {
+	names := make([]string, len(m.Positions))
+	for i, p := range m.Positions {
+		switch {
+		case m.Proof && i == 0:
+			names[i] = sideParent
+		case m.Proof && i == 1:
+			names[i] = sideCulprit
+		case p == 0:
+			names[i] = sideGood
+		case p == len(b.at)-1:
+			names[i] = sideBad
+		case m.Proof && i == 2 || !m.Proof && i == 0:
+			names[i] = sideFrom
+		case m.Proof || i == 1:
+			names[i] = sideTo
+		default:
+			names[i] = sideVisited
+		}
+	}
+	return names
+}
+
+// proofCounts are the blocks of a proof of counts, which may vary by what the runtime does
+// beside the program: so many prove a difference at any level that a proof may have.
+const proofCounts = 10
+
+// Measure implements [bisect.Lab].
+func (b *bisectRun) Measure(ctx context.Context, m bisect.Measurement) (*bisect.Measured, error) {
+	roles, commits := b.roles(m), make([]string, len(m.Positions))
+	if b.row.exact && m.Proof {
+		m.Blocks = proofCounts
+	}
+	what := make([]string, len(m.Positions))
+	for i, p := range m.Positions {
+		commits[i] = b.at[p].Hash
+		if m.Proof && i == 0 && m.Positions[1] == p+1 {
+			commits[i] = b.at[p+1].Parent
+		}
+		what[i] = roles[i] + "=" + commits[i]
+	}
+	b.visited++
+	key := b.log.measurement(strings.Join(what, " ") + " blocks=" + strconv.Itoa(m.Blocks))
+	done, ok := b.log.answer(key)
+	if !ok {
+		var err error
+		if done, err = b.carryOutVisit(ctx, m, roles, commits, key); err != nil {
+			return nil, err
+		}
+	}
+	b.times.measured(done)
+	b.files[m.Positions[0]*len(b.at)+m.Positions[1]] = done.File
+	positions := make(map[string]int)
+	for i, role := range roles {
+		positions[role] = m.Positions[i]
+	}
+	return b.read(done.File, positions, m.Positions[0])
+}
+
+// carryOutVisit measures, or what is left of it.
+func (b *bisectRun) carryOutVisit(ctx context.Context, m bisect.Measurement, roles, commits []string, key string) (done bisectEntry, err error) {
+	began := time.Now()
+	file := fmt.Sprintf("%03d-%s.bench", b.visited, b.fileName(roles, commits))
+	var from *record.Interrupted
+	if e, ok := b.log.began[key]; ok {
+		file = e.File
+		from, err = record.ReadInterrupted(filepath.Join(b.log.folder, file))
+		if err != nil && !errors.Is(err, os.ErrNotExist) {
+			from, err = nil, os.Remove(filepath.Join(b.log.folder, file)) // nothing was measured in it
+		} else {
+			err = nil
+		}
+		if err != nil {
+			return done, err
+		}
+	} else if err := b.log.add(bisectEntry{Do: doMeasure, Key: key, File: file}); err != nil {
+		return done, err
+	}
+	plan, binaries, fixed, err := b.link(ctx, m, roles, commits)
+	if err != nil {
+		return done, err
+	}
+	if from != nil {
+		plan.Seed = from.Plan.Seed
+	}
+	path := filepath.Join(b.log.folder, file)
+	here := session.Describe(ctx, b.v.trees[1].Dir, b.c.Machine, path)
+	here.Fixed = append(fixed, slices.DeleteFunc(here.Fixed, func(s record.Setting) bool { return s.Key == "commit" || s.Key == "dirty" })...)
+	measuring := time.Now()
+	if err := b.measure(ctx, &job{
+		plan: plan, from: from, path: path, quiet: true, resume: b.log.folder, here: here, subject: testbin.NewBinaries(b.processes, plan, binaries),
+	}); err != nil {
+		return done, err
+	}
+	if from == nil {
+		b.times.learn(b.progress, time.Since(measuring), len(roles)+1)
+	}
+	times := b.times
+	done = bisectEntry{Do: doDone, Key: key, File: file, Seconds: time.Since(began).Seconds(), Times: &times}
+	return done, b.log.add(done)
+}
+
+// fileName says what a measurement is of.
+func (b *bisectRun) fileName(roles, commits []string) string {
+	for i, role := range roles {
+		switch role {
+		case sideVisited:
+			return "visit-" + short(commits[i])
+		case sideCulprit:
+			return "proof-" + short(commits[i])
+		}
+	}
+	return "range-" + short(commits[0]) + "-" + short(commits[1])
+}
+
+// link links what is measured, in layouts that take turns with those of other visits, or for
+// a proof in new ones, and makes the plan.
+func (b *bisectRun) link(ctx context.Context, m bisect.Measurement, roles, commits []string) (*record.Plan, []testbin.Binary, []record.Setting, error) {
+	plan := *b.plan
+	plan.Cases, plan.Subjects, plan.Looks, plan.Alpha, plan.Margin = nil, nil, nil, 0, 0
+	plan.Blocks, plan.Layouts = m.Blocks, m.Blocks
+	plan.CPU, plan.Packages, plan.Bench = []int{b.row.cpu}, []string{b.row.Pkg}, b.row.Pattern()
+	plan.Seed = b.plan.Seed + uint64(b.visited)
+	layouts := max(b.plan.Layouts, m.Blocks)
+	first := b.visited * 5 % (layouts - m.Blocks + 1)
+	if m.Proof {
+		first = layouts + b.visited*record.MaxLayouts
+	}
+	var fixed record.Settings
+	var binaries []testbin.Binary
+	began, fresh := time.Now(), 0
+	for i, role := range roles {
+		v, err := b.version(ctx, commits[i], m.Positions[i])
+		if err != nil {
+			return nil, nil, nil, err
+		}
+		if v.Problem != "" { // the parent of a suspect, of which the version before is the stand-in
+			b.note("%s, the parent of %s, cannot be measured: %s", short(commits[i]), short(commits[1]), firstLineOf(v.Problem))
+			if v, err = b.version(ctx, b.at[m.Positions[i]].Hash, m.Positions[i]); err != nil {
+				return nil, nil, nil, err
+			}
+		}
+		one := []testbin.Binary{v.binary}
+		one[0].Side, one[0].Layouts = role, nil
+		if err := testbin.Link(ctx, v.folder, one, first, plan.Layouts, linked(b.con, role)); err != nil {
+			return nil, nil, nil, err
+		}
+		if fresh++; slices.Contains(b.v.trees[:], v.tree) {
+			fresh--
+		}
+		binaries = append(binaries, one[0])
+		c := b.row.Case
+		c.Side = role
+		plan.Cases = append(plan.Cases, c)
+		fixed.Add(role+"-commit", commits[i])
+	}
+	if fresh > 0 {
+		b.times.Link = (b.times.Link + time.Since(began).Seconds()/float64(fresh*m.Blocks)) / 2
+	}
+	if b.v.trimpath {
+		fixed.Add("build", trimpath)
+	}
+	addHashes(&plan, binaries)
+	return &plan, binaries, fixed.List, nil
+}
+
+func firstLineOf(s string) string {
+	line, _, _ := strings.Cut(s, "\n")
+	return line
+}
+
+// read reads a measurement's results. positions are those of its sides, and base is the one
+// that levels are above.
+func (b *bisectRun) read(file string, positions map[string]int, base int) (*bisect.Measured, error) {
+	path := filepath.Join(b.log.folder, file)
+	d, err := compare.Read([]string{path}, nil)
+	if err != nil {
+		return nil, err
+	}
+	sideOf := make(map[int]string)
+	for side, p := range positions {
+		sideOf[p] = side
+	}
+	m := &bisect.Measured{Levels: make(map[int][]float64), Failed: make(map[int]string)}
+	cells, err := b.cells(d, compare.Options{Base: sideOf[base]})
+	if err != nil {
+		return nil, err
+	}
+	fillLevels(m, cells, positions, sideOf[base], b.row)
+	m.Judge = func(x, y int, alpha float64) (bisect.Judgement, error) {
+		o := b.c.Compare
+		o.Base, o.Alpha = sideOf[x], alpha
+		o.Filter = fmt.Sprintf("side:(%s OR %s)", sideOf[x], sideOf[y])
+		if file == endsFile {
+			o.Filter = "" // all its benchmarks are one report
+		}
+		cells, err := b.cells(d, o)
+		if err != nil {
+			return bisect.Judgement{}, err
+		}
+		return b.judgement(cells, sideOf[x], sideOf[y]), nil
+	}
+	return m, nil
+}
+
+// cells are what the row has in its unit, by side.
+func (b *bisectRun) cells(d *compare.Data, o compare.Options) (map[string]*compare.Cell, error) {
+	o.Col = record.SideKey
+	c, err := d.Compare(o)
+	if err != nil {
+		return nil, err
+	}
+	cells := make(map[string]*compare.Cell)
+	for _, t := range c.Tables {
+		for i := range t.Rows {
+			r := &t.Rows[i]
+			if r.Name != b.row.name || r.Pkg != "" && r.Pkg != b.row.Pkg || t.Unit != b.row.unit && len(cells) > 0 {
+				continue
+			}
+			for k := range r.Cells {
+				if cell := &r.Cells[k]; t.Unit == b.row.unit || cell.N == 0 {
+					cells[t.Cols[k].Name] = cell
+				}
+			}
+		}
+	}
+	for _, f := range c.Failures {
+		if cell := cells[f.Col]; cell != nil && cell.Failure == "" {
+			cell.Failure = f.Reason
+		}
+	}
+	for side, cell := range cells {
+		if cell.N == 0 && cell.Failure == "" && len(cell.Notes) > 0 {
+			cell.Failure = c.Notes[cell.Notes[0]]
+		}
+		cells[side] = cell
+	}
+	return cells, nil
+}
+
+// fillLevels fills in the levels of blocks that all sides have, and why a side has none.
+func fillLevels(m *bisect.Measured, cells map[string]*compare.Cell, positions map[string]int, base string, row bisectRow) {
+	blocks := make(map[string]int) // how many sides have it
+	well := 0
+	for side, p := range positions {
+		cell := cells[side]
+		if cell == nil || cell.N == 0 {
+			m.Failed[p] = "gave no figure"
+			if cell != nil && cell.Failure != "" {
+				m.Failed[p] = cell.Failure
+			}
+			continue
+		}
+		well++
+		for _, v := range cell.Blocks {
+			blocks[v.Block]++
+		}
+	}
+	values := make(map[string]float64) // of the base
+	if cell := cells[base]; cell != nil {
+		for _, v := range cell.Blocks {
+			values[v.Block] = v.V
+		}
+	}
+	for side, p := range positions {
+		if m.Failed[p] != "" {
+			continue
+		}
+		for _, v := range cells[side].Blocks {
+			if blocks[v.Block] < well {
+				continue
+			}
+			switch {
+			case side == base:
+				m.Levels[p] = append(m.Levels[p], 0)
+			case row.exact:
+				m.Levels[p] = append(m.Levels[p], v.V-values[v.Block])
+			case row.typed && v.Typical > 0:
+				m.Levels[p] = append(m.Levels[p], math.Log(v.Typical))
+			default:
+				m.Levels[p] = append(m.Levels[p], math.Log(v.Ratio))
+			}
+		}
+		if len(m.Levels[p]) == 0 {
+			m.Failed[p] = "gave no figure in any block in which the others did"
+		}
+	}
+}
+
+// judgement is what a comparison says of a side against another one.
+func (b *bisectRun) judgement(cells map[string]*compare.Cell, base, side string) bisect.Judgement {
+	nan := math.NaN()
+	from, cell := cells[base], cells[side]
+	j := bisect.Judgement{Ratio: nan, Lo: nan, Hi: nan, P: nan, Detectable: nan, Base: nan, X: nan}
+	if from == nil || cell == nil || cell.Vs == nil {
+		return j
+	}
+	j.Word, j.Base, j.X = string(cell.Verdict), from.Center, cell.Center
+	j.Proven = cell.Verdict.Proven()
+	j.Same = cell.Verdict == compare.Same
+	vs := cell.Vs
+	j.Ratio, j.Lo, j.Hi, j.P, j.Detectable = vs.Ratio, vs.Lo, vs.Hi, vs.Adjusted, vs.Detectable
+	j.Need = vs.Need
+	return j
+}
+
+// change is a judgement for people, of the results in a file.
+func (b *bisectRun) change(j bisect.Judgement, file string) bisect.Change {
+	known := func(v float64) *float64 {
+		if math.IsNaN(v) || math.IsInf(v, 0) {
+			return nil
+		}
+		return &v
+	}
+	c := bisect.Change{Verdict: j.Word, Ratio: known(j.Ratio), Lo: known(j.Lo), Hi: known(j.Hi), P: known(j.P), Detectable: known(j.Detectable), File: file}
+	if v := known(j.Base); v != nil {
+		c.Base = *v
+	}
+	if v := known(j.X); v != nil {
+		c.Value = *v
+	}
+	return c
+}
+
+// complete makes a result of an answer.
+func (b *bisectRun) complete(r *bisect.Result, a *bisect.Answer) {
+	commit := func(position int) bisect.Commit {
+		c := b.at[position]
+		return bisect.Commit{Hash: c.Hash, Parent: c.Parent, Merge: c.Merge, Author: c.Author, Date: c.Date, Subject: c.Subject}
+	}
+	last := len(b.at) - 1
+	r.Ends = b.change(a.Ends, endsFile)
+	for _, s := range a.Steps {
+		r.Culprits = append(r.Culprits, bisect.Culprit{Commit: commit(s.Position), Change: b.change(s.Judged, b.files[(s.Position-1)*(last+1)+s.Position])})
+	}
+	for _, o := range a.Open {
+		s := bisect.Suspected{Why: o.Why}
+		for _, p := range o.Suspects {
+			s.Commits = append(s.Commits, commit(p))
+		}
+		if o.Judged != nil && o.Judged.Proven {
+			change := b.change(*o.Judged, b.files[o.First*(last+1)+o.Last])
+			s.Change = &change
+		}
+		r.Suspects = append(r.Suspects, s)
+	}
+	for p := 1; p < last; p++ {
+		if why, ok := a.Broken[p]; ok {
+			r.Broken = append(r.Broken, bisect.Broken{Commit: commit(p), Reason: why})
+		}
+	}
+	switch {
+	case len(a.Open) > 0 || !a.Ends.Proven && !a.Ends.Same || a.Ends.Proven && len(a.Steps) == 0:
+		r.Outcome = bisect.Unsure
+	case len(a.Steps) > 0:
+		r.Outcome = bisect.Found
+	default:
+		r.Outcome = bisect.NoStep
+	}
+	r.Comparisons, r.Blocks, r.Builds, r.Seconds = a.Comparisons+1, a.Blocks+b.plan.Blocks, len(b.built), b.log.seconds
+	if n := a.Ends.Need; n > 0 && !a.Ends.Proven {
+		b.note("about %d blocks would tell whether the ends differ: --blocks %d", n, n)
+	}
+	r.Notes = b.notes
+}
+
+// tell says what the search does.
+func (b *bisectRun) tell(e bisect.Event) {
+	if b.log.left > 0 { // it was told when it was done
+		return
+	}
+	b.con.Clear()
+	say := func(format string, args ...any) { fmt.Fprintf(b.con, format+"\n", args...) }
+	percent := func(level float64) string {
+		if b.row.exact {
+			return fmt.Sprintf("%+.4g %s", level, b.row.unit)
+		}
+		return fmt.Sprintf("%+.2f %%", 100*math.Expm1(level))
+	}
+	judged := func(j bisect.Judgement) string {
+		if b.row.exact {
+			return fmt.Sprintf("%s, %.4g to %.4g %s", j.Word, j.Base, j.X, b.row.unit)
+		}
+		return fmt.Sprintf("%s, %+.2f %% (%+.2f to %+.2f)", j.Word, 100*(j.Ratio-1), 100*(j.Lo-1), 100*(j.Hi-1))
+	}
+	switch e.Kind {
+	case bisect.EventEnds:
+		say("%s to %s: %s", b.called(e.Position), b.called(e.Last), judged(e.Judged))
+	case bisect.EventVisit:
+		left := ""
+		if !math.IsInf(e.Left, 0) && !math.IsNaN(e.Left) && e.Left > 0 {
+			left = fmt.Sprintf("; about %v left", time.Duration(e.Left*float64(time.Second)).Round(time.Second))
+		}
+		say("visiting %s in %s%s", b.called(e.Position), console.Count(e.Blocks, "block"), left)
+	case bisect.EventSeen:
+		say("  %s above the good end, the bad one %s; %s left", percent(e.Level), percent(e.Step), console.Count(len(e.Suspects), "suspect"))
+	case bisect.EventBroken:
+		say("  %s cannot be measured: %s", short(b.at[e.Position].Hash), firstLineOf(e.Problem))
+	case bisect.EventSame:
+		say("  the same program as %s", b.called(e.Last))
+	case bisect.EventSplit:
+		say("  at the level of neither end: there is more than one step")
+	case bisect.EventProof:
+		say("proving %s against %s in %s", b.called(e.Position), "its parent", console.Count(e.Blocks, "block"))
+	case bisect.EventProved:
+		say("  %s", judged(e.Judged))
+	case bisect.EventRest:
+		say("%s to %s still differ: %s", b.called(e.Position), b.called(e.Last), judged(e.Judged))
+	case bisect.EventCompare:
+		say("comparing %s with %s%s", b.called(e.Last), b.called(e.Position), inBlocks(e.Blocks))
+	}
+}
+
+func inBlocks(n int) string {
+	if n == 0 {
+		return ""
+	}
+	return " in " + console.Count(n, "block")
+}
