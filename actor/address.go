@@ -7,7 +7,7 @@ import (
 
 // Address names one incarnation of an actor in whatever system it lives: it is
 // what a [Ref] is outside memory. It is a plain value, comparable with ==. The
-// zero Address is nobody's.
+// zero Address is no actor's.
 //
 // Its text is a URL, and its own exact inverse: [ParseAddress] takes what
 // AppendText gives and nothing else.
@@ -36,7 +36,7 @@ type Address struct {
 
 // Errors of addresses.
 var (
-	// ErrBadAddress: the text or the bytes are nobody's address.
+	// ErrBadAddress: the text or the bytes are not an address.
 	ErrBadAddress = errors.New("actor: not an address")
 )
 
@@ -45,7 +45,7 @@ const (
 	binaryVersion = 2
 )
 
-// IsZero reports whether a is nobody's.
+// IsZero reports whether a is the zero Address.
 func (a Address) IsZero() bool { return a == Address{} }
 
 // valid reports whether an actor can have the address.
@@ -135,7 +135,7 @@ func ParseAddress(text string) (Address, error) {
 	path, ok2 := unescape(rest[slash:hash])
 	pid, ok3 := ParsePID(rest[hash+1:])
 	a := Address{System: system, Boot: boot, Path: path, PID: pid}
-	// Other spellings of the same address are nobody's, so that equal texts and
+	// Other spellings of the same address are errors, so that equal texts and
 	// equal addresses are the same thing. An escaped slash in the path is one
 	// of them: no name contains it.
 	if err != nil || !ok1 || !ok2 || !ok3 || !a.valid() || string(a.appendText(nil)) != text {

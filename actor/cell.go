@@ -45,7 +45,7 @@ func (s State) String() string {
 
 // Cell is an actor as the core keeps it. It is part of the Port that an
 // implementation makes, and its exported methods are what an implementation
-// writes a turn with (see spi.go); nobody else calls them.
+// writes a turn with (see spi.go); no other code calls them.
 //
 // A Cell must not be copied. Where nothing else is said, fields belong to the
 // turn: only one goroutine at a time is in it, and the implementation hands
@@ -169,7 +169,7 @@ func caught(recovered any) error {
 // implementation does when it has made the actor idle.
 func (c *Cell) Pending() bool { return c.signals.pending() }
 
-// Undelivered takes a message that Send had accepted and nobody is going to
+// Undelivered takes a message that Send had accepted and that is not going to
 // handle: with ErrStopped what Close finds, with ErrDropped what DropOldest
 // drops. Any goroutine may call it.
 func (c *Cell) Undelivered(msg any, reason error) {
@@ -295,15 +295,15 @@ func (c *Cell) announce() {
 	}
 }
 
-// private reports whether c is the root or the system guardian, of which nobody
-// gets a Ref.
+// private reports whether c is the root or the system guardian, of which users
+// get no Ref.
 func (c *Cell) private() bool {
 	return c.parent == nil || c.parent.parent == nil && c.name() == systemGuardian
 }
 
 // fail suspends the actor and asks its parent what is to become of it. msg is
 // the message it failed on, nil for a hook; sent says that it is one that
-// somebody sent and must be accounted for.
+// was sent and must be accounted for.
 func (c *Cell) fail(msg any, err error, sent bool) {
 	f := &Failure{Actor: Ref{c}, Msg: msg, Err: err, Time: c.now(), early: !c.started}
 	if b, ok := msg.(Boxed); ok {
@@ -492,7 +492,7 @@ func (c *Cell) workerFor(to *Cell) Worker {
 // insist is the function insist for this actor's turn.
 func (c *Cell) insist(ctx context.Context, to *Cell, msg any, res SendResult) (reason error) {
 	if res == MustWait && to == c {
-		return ErrFull // nobody else could ever make room
+		return ErrFull // only this actor could ever make room
 	}
 	return insist(ctx, to, msg, c.workerFor(to), res)
 }

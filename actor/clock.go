@@ -28,7 +28,7 @@ type Alarm interface {
 	//
 	// The function may be called when it need not be: a call that is on its way
 	// cannot be taken back, and a clock whose ticks are coarse may ring early.
-	// Whoever is called looks at the clock, and sets the alarm again.
+	// The alarm's function looks at the clock, and sets the alarm again.
 	Set(d time.Duration)
 
 	// Stop makes the alarm ring no more until it is set again.

@@ -26,7 +26,7 @@ func (x *Context) turn() *Cell {
 func (x *Context) Self() Ref { return Ref{x.turn()} }
 
 // Parent returns the Ref of the actor's parent. It is zero for the user
-// guardian, whose parent, the root, is nobody to talk to.
+// guardian, whose parent, the root, takes no messages.
 func (x *Context) Parent() Ref {
 	c := x.turn()
 	if c.parent == nil || c.parent.parent == nil {
@@ -130,7 +130,7 @@ func (x *Context) SpawnNamed(name string, p Props) (Ref, error) {
 // Stop asks an actor to stop: after the message it is handling it handles no
 // other; its children stop, then the actor. Messages that wait in its mailbox
 // go to the dead letters. Stop does not wait. For an actor that has stopped,
-// and for nobody, it does nothing.
+// and for the zero Ref, it does nothing.
 func (x *Context) Stop(r Ref) {
 	if c := x.turn(); r.cell != nil {
 		c.signal(r.cell, sigStop)
@@ -144,7 +144,7 @@ func (x *Context) StopSelf() {
 }
 
 // Log publishes a [LogEvent] of the actor's on the system's event stream. If
-// nobody listens it costs next to nothing.
+// there is no listener it costs next to nothing.
 func (x *Context) Log(level Level, text string) {
 	c := x.turn()
 	if e := c.system.events; e.active() {

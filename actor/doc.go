@@ -29,7 +29,7 @@
 // not handled: its fate is the supervisor's decision.
 //
 // What an actor can do besides receiving is in its [Context]: spawn and stop, tell
-// and ask, watch, suspend itself, stash, start timers, become somebody else. What
+// and ask, watch, suspend itself, stash, start timers, change its behaviour. What
 // becomes of failures says [Supervisor]; what happens to actors is published on
 // the [EventStream]; what is called around a message are [Middleware] and
 // [Invoker]; other systems are reached over a [Link]. Package typed, below this

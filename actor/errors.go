@@ -23,8 +23,8 @@ var (
 	// has gone on.
 	ErrDropped = errors.New("actor: dropped from a full mailbox")
 
-	// ErrDeadlock: the mailbox is full, its policy is Block, and nobody is
-	// left who could make room: everybody who could run waits.
+	// ErrDeadlock: the mailbox is full, its policy is Block, and no actor is
+	// left that could make room: all that could run wait.
 	ErrDeadlock = errors.New("actor: the mailbox is full and every actor that could make room waits")
 
 	// ErrFailed: the actor failed while it handled the message, and its

@@ -19,7 +19,7 @@ var ErrUnsubscribed = errors.New("actor: the subscription has ended")
 // number of goroutines at once.
 //
 // Publishing never waits for a subscriber. One that is too slow loses events,
-// its own and nobody else's, and they are counted. There are three ways to
+// its own only, and they are counted. There are three ways to
 // listen: [Subscribe] keeps events for a goroutine that fetches them,
 // [SubscribeActor] sends them to an actor, and [SubscribeFunc] calls a function
 // on the publisher's goroutine.
@@ -27,7 +27,7 @@ var ErrUnsubscribed = errors.New("actor: the subscription has ended")
 // What one goroutine publishes a subscriber gets in that order. Between
 // goroutines there is no order, not even the same one for all subscribers.
 type EventStream struct {
-	// subs is nil if nobody has subscribed, so that to see this is one load. A
+	// subs is nil if there are no subscribers, so that to see this is one load. A
 	// list is never changed but replaced, so that to publish takes no lock.
 	subs atomic.Pointer[[]subscriber]
 
@@ -44,8 +44,8 @@ type subscriber interface {
 	end()
 }
 
-// Publish hands ev to everybody who has subscribed to its type. It does not
-// wait for them and, if nobody has subscribed to anything, does nothing.
+// Publish hands ev to every subscriber of its type. It does not
+// wait for them and, without subscribers, does nothing.
 func (e *EventStream) Publish(ev any) {
 	if list := e.subs.Load(); list != nil {
 		publish(*list, ev)
@@ -58,8 +58,8 @@ func publish(list []subscriber, ev any) {
 	}
 }
 
-// active reports whether anybody has subscribed to anything. Who asks before
-// making an event makes it, reads the clock and allocates for somebody.
+// active reports whether there is any subscriber. It is asked before an event is made, so
+// that without one no clock is read and nothing is allocated.
 func (e *EventStream) active() bool { return e.subs.Load() != nil }
 
 // add puts s on the list, or ends it if the stream is over.
@@ -127,7 +127,7 @@ type Subscription[E any] struct {
 	n      int // how many there are
 	lost   uint64
 	ended  bool
-	notify chan struct{} // holds a token whenever somebody who waits should look; closed at the end
+	notify chan struct{} // holds a token whenever a waiter should look; closed at the end
 }
 
 // Subscribe subscribes to all events whose type is E or, if E is an interface
@@ -202,7 +202,7 @@ func (s *Subscription[E]) take() (ev E, ok, ended bool) {
 // wake leaves a token for who waits. mu is held.
 func (s *Subscription[E]) wake() {
 	if s.ended {
-		return // the channel is closed, which wakes everybody
+		return // the channel is closed, which wakes all waiters
 	}
 	select {
 	case s.notify <- struct{}{}:
@@ -324,7 +324,7 @@ func SubscribeFunc[E any](e *EventStream, f func(E)) *Listener {
 // for a message about the last one there would be a next one.
 func SubscribeActor[E any](e *EventStream, to Ref, backlog int) *Listener {
 	if to.cell == nil {
-		panic("actor: SubscribeActor of nobody")
+		panic("actor: SubscribeActor of the zero Ref")
 	}
 	if backlog < 1 {
 		panic("actor: SubscribeActor with a backlog below 1")

@@ -14,7 +14,7 @@ type Supervised struct {
 	Time      time.Time
 }
 
-// ActorSuspended says that an actor handles no user messages because somebody
+// ActorSuspended says that an actor handles no user messages because a caller
 // asked for that.
 type ActorSuspended struct {
 	Actor      Ref

@@ -1,7 +1,7 @@
 package actor
 
 // Forged is what an actor is given in the place of a [Terminated] or a
-// [ReceiveTimeout] that somebody sent to it. Of these two only the runtime makes
+// [ReceiveTimeout] that was sent to it. Of these two only the runtime makes
 // real ones, and what Receive gets as one of them is real: it never comes from
 // Tell, Forward, Reply, a timer or another system. Only an actor that stashes one of
 // its own making has that come back as it was: it deceives itself. The message is

@@ -24,7 +24,7 @@ var (
 	ErrLate = errors.New("actor: nobody waits for this reply any more")
 
 	// ErrTaken is what a Future answers that has delivered its result before,
-	// perhaps to somebody else, or has been discarded.
+	// perhaps to another caller, or has been discarded.
 	ErrTaken = errors.New("actor: the future's result has been taken")
 
 	// ErrOver is the result of a Future that had no reply when its system was
@@ -33,8 +33,8 @@ var (
 )
 
 // ReplyTo is where a reply is to go, to be put into a request: an actor, or the
-// one who waits with a [Future]. Whoever answers need not know which. It is a
-// plain value, comparable with ==; the zero ReplyTo is nobody's.
+// one who waits with a [Future]. The replier need not know which. It is a
+// plain value, comparable with ==; the zero ReplyTo reaches no waiter.
 type ReplyTo struct {
 	ref     Ref // an actor's, or
 	promise *promise
@@ -44,7 +44,7 @@ type ReplyTo struct {
 // ReplyTo returns the actor as the receiver of replies: they are messages to it.
 func (r Ref) ReplyTo() ReplyTo { return ReplyTo{ref: r} }
 
-// IsZero reports whether r is nobody's.
+// IsZero reports whether r is zero.
 func (r ReplyTo) IsZero() bool { return r == ReplyTo{} }
 
 // Tell sends a reply from outside the system; an actor uses [Context.Reply],
@@ -131,7 +131,7 @@ func (s *System) NewFuture(timeout time.Duration) Future {
 // Block, but no longer than timeout.
 //
 // An actor should not wait for the reply in its turn: meanwhile it handles
-// nothing else, and whoever runs it nobody else; two actors that wait for each
+// nothing else, and its worker runs no other actor; two actors that wait for each
 // other do so for ever. It gives its own ReplyTo and takes the reply as a
 // message.
 func (s *System) Ask(to Ref, timeout time.Duration, request func(ReplyTo) any) Future {
@@ -218,7 +218,7 @@ func (f Future) Wait(ctx context.Context) (any, error) {
 	return p.wait(ctx, f.ticket)
 }
 
-// Discard says that nobody wants the reply: the Future has ended and been
+// Discard says that the reply is not wanted: the Future has ended and been
 // taken, and those who wait for it get ErrTaken. A reply that is there already,
 // or comes later, goes to the dead letters. A Future that has been taken is
 // left alone, so Discard may stand in a defer.
@@ -249,21 +249,21 @@ func (f Future) Discard() {
 // is not abandoned, and alone writes the result. Who makes the step from done
 // to taken has the result, and alone reads it. The promise goes back to the
 // pool in phase taken without waiters, and who makes it so puts it there: no
-// waiter enters after writing, so that happens once. Whoever comes late, the
+// waiter enters after writing, so that happens once. A waiter that comes late, the
 // deadline included, has a ticket.
 //
 // A waiter sleeps on the channel wake, which holds one token. A token says only
 // "look": since who sends it does so after the step that it tells of, it may
-// come late, in another use. It is sent by whoever completes a promise that
+// come late, in another use. It is sent by the goroutine that completes a promise that
 // waiters have entered, and passed on by each of them that leaves a promise that
-// is taken. So nobody needs to know how many tokens there should be, and none
+// is taken. So it need not be known how many tokens there should be, and none
 // is waited for in vain: if one is lost because there is one already, that one
 // is still to be received.
 //
 // Rejected: a mutex and a list of waiters (a reply would wait for who looks); a
 // channel for each use (allocations, and no telling whether a reply is late); to
 // keep the pending ones in a list for the day the system is over (they would
-// never be collected, and everybody would write to the list): who waits selects
+// never be collected, and all would write to the list): a waiter selects
 // on the channel over, and who does not wait looks at futures.ended.
 type promise struct {
 	state  atomic.Uint64
@@ -324,7 +324,7 @@ func (p *promise) complete(ticket uint64, err error) {
 }
 
 // claim makes the step to writing. If it reports true settle must follow; if
-// not, everybody can see that the promise is complete.
+// not, all can see that the promise is complete.
 func (p *promise) claim(ticket uint64) bool {
 	for {
 		w := p.state.Load()
@@ -337,8 +337,8 @@ func (p *promise) claim(ticket uint64) bool {
 				return true
 			}
 		case useWriting:
-			// Whoever was told now to be too late, and then looked, would not
-			// find what he is said to have been too late for.
+			// A replier that learned now that it is too late, and then looked, would
+			// not find what it was too late for.
 			runtime.Gosched()
 		default:
 			return false
@@ -447,7 +447,7 @@ func (p *promise) wait(ctx context.Context, ticket uint64) (any, error) {
 		select {
 		case <-p.wake:
 		case <-over:
-			over = nil // if somebody is writing there will be a token
+			over = nil // if the result is being written there will be a token
 			p.complete(ticket, ErrOver)
 		case <-ctx.Done():
 			if p.leave(ticket) {
@@ -523,7 +523,7 @@ func (p *promise) discard(ticket uint64) {
 	}
 }
 
-// release takes back what somebody counts for in state.
+// release takes back what a waiter counts for in state.
 func (p *promise) release(inside uint64) {
 	w := p.state.Add(-inside)
 	if w&usePhases == useTaken {
@@ -553,7 +553,7 @@ func (p *promise) signal() {
 // recycle makes the promise ready for another use. w is the state it is in.
 func (p *promise) recycle(w uint64) {
 	if invariants.Enabled && p.state.Load()&^useTimed != w&useTickets|useTaken {
-		invariants.Violated("actor", "a promise is used again when it is taken and nobody is inside")
+		invariants.Violated("actor", "a promise is used again when it is taken and no waiter is inside")
 	}
 	p.msg, p.err, p.sent = nil, nil, false
 	next := w&useTickets + oneTicket
@@ -573,14 +573,14 @@ type futures struct {
 
 	once sync.Once
 	// Those who wait select on a channel that is closed when the system is
-	// over. To sleep on a channel takes its lock: one for everybody would be
-	// taken by everybody, so there are as many as processors, and each promise
+	// over. To sleep on a channel takes its lock: one for all would be
+	// contended by all, so there are as many as processors, and each promise
 	// has one of them.
 	over []chan struct{}
 	made atomic.Uint32 // promises ever made
 }
 
-// get returns a promise that nobody has, in phase pending.
+// get returns a promise that is free, in phase pending.
 func (f *futures) get(s *System) *promise {
 	if p, ok := f.pool.Get().(*promise); ok {
 		return p

@@ -5,12 +5,12 @@ import (
 	"time"
 )
 
-// DeadLetter is a message that was not handled: accepted, and then nobody
-// handled it; or not accepted and given back to its sender.
+// DeadLetter is a message that was not handled: accepted and then
+// lost its receiver, or not accepted and given back to its sender.
 type DeadLetter struct {
 	// Msg is the message; of a message that is [Boxed], what is in the box.
 	Msg any
-	// To is the actor it was for, zero if it was for nobody.
+	// To is the actor it was for, zero if it was for the zero Ref.
 	To Ref
 	// Reason is ErrStopped, ErrDropped, ErrFailed or ErrLate; for a message that
 	// was returned or forwarded, any reason of a SendError.
@@ -34,7 +34,7 @@ type DeadLetter struct {
 func (l DeadLetter) Resend() error { return l.To.Tell(l.Msg) }
 
 // Requester is implemented by messages that carry a ReplyTo, so that a dead letter
-// can show who waits for an answer, and whoever looks through the dead letters
+// can show who waits for an answer, and a reader of the dead letters
 // give one.
 type Requester interface {
 	// ReplyAddress returns where the reply is to go.

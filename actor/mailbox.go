@@ -10,7 +10,7 @@ import (
 type Policy uint8
 
 const (
-	// Unbounded is never full. It is the default because it refuses nobody and
+	// Unbounded is never full. It is the default because it refuses no sender and
 	// keeps Tell from ever waiting; memory is what bounds it.
 	Unbounded Policy = iota
 	// DropNewest refuses the message: the sender gets it back with ErrFull.
@@ -117,7 +117,7 @@ type custom struct {
 	shut   bool
 	queued bool   // the turn is going to look into the mailbox until it finds it empty
 	posted bool   // node is queued or about to be: it is in one place at a time
-	node   signal // pushed by whoever sets posted
+	node   signal // pushed by the sender that sets posted
 }
 
 // Send implements Port.
@@ -204,7 +204,7 @@ type marked struct {
 	Port
 	cell  *Cell
 	mark  int
-	above atomic.Bool // whoever changes it publishes
+	above atomic.Bool // the goroutine that changes it publishes
 }
 
 // Send implements Port.

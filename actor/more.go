@@ -18,7 +18,7 @@ type more struct {
 
 	hold     hold     // why it is suspended; 0: it is not
 	broken   *Failure // what it failed with, until that is decided
-	failed   bool     // failedOn is a message that was sent, and now somebody's to account for
+	failed   bool     // failedOn is a message that was sent, and must be accounted for
 	failedOn any      // as it was sent
 	verdict  *verdict // the restart that is under way
 	lastErr  error    // what it is going to stop for, for those who watch it
@@ -59,7 +59,7 @@ type hold uint8
 const (
 	holdFailed  hold = 1 << iota // its parent has not decided yet
 	holdRestart                  // a restart is under way
-	holdPaused                   // somebody asked for it
+	holdPaused                   // it was asked for
 )
 
 // suspend takes the actor, which is not stopping, out of the schedule of user messages.
@@ -80,9 +80,9 @@ func (c *Cell) release(why hold) {
 // notice is something that Receive is called with ahead of the mailbox.
 type notice struct {
 	msg   any
-	timer *Timer // whose message it is; nil: nobody's
+	timer *Timer // whose message it is; nil: none's
 	from  *Cell  // the actor that a Terminated is about
-	sent  bool   // it was sent by somebody: if it is not handled it is a dead letter
+	sent  bool   // it was sent: if it is not handled it is a dead letter
 }
 
 // noticeQueue is first in, first out, except that a batch can be put in front.

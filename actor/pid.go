@@ -4,14 +4,14 @@ import "strconv"
 
 // PID names one incarnation of one actor within its system. It is a plain
 // value: comparable, immutable, and never given out again by the same system.
-// The zero PID is nobody's. PIDs of different systems have nothing to do with
+// The zero PID is no actor's. PIDs of different systems have nothing to do with
 // each other.
 type PID struct {
 	slot uint32 // index into the system's table, counted from 1
 	gen  uint32 // how many actors had the slot before
 }
 
-// IsZero reports whether p is nobody's.
+// IsZero reports whether p is the zero PID.
 func (p PID) IsZero() bool { return p == PID{} }
 
 // String returns the PID as text, "7" for the first user of a slot and "7.2"
@@ -52,6 +52,6 @@ func ParsePID(s string) (PID, bool) {
 		}
 		p.gen = uint32(g)
 	}
-	// Other spellings of the same numbers, such as 07 or 7.0, are nobody's name.
+	// Other spellings of the same numbers, such as 07 or 7.0, are errors.
 	return p, p.String() == s
 }

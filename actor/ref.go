@@ -3,7 +3,7 @@ package actor
 import "context"
 
 // Ref is a reference to one incarnation of an actor: a plain value, comparable
-// with ==, to be copied and put into messages freely. The zero Ref is nobody's.
+// with ==, to be copied and put into messages freely. The zero Ref is no actor's.
 //
 // A Ref stays bound to its actor when that has stopped: sending fails then,
 // and never reaches another actor of the same name. All that a Ref keeps in
@@ -13,7 +13,7 @@ type Ref struct {
 	cell *Cell
 }
 
-// IsZero reports whether r is nobody's.
+// IsZero reports whether r is zero.
 func (r Ref) IsZero() bool { return r.cell == nil }
 
 // Tell sends msg from outside the system; an actor uses [Context.Tell], which

@@ -68,13 +68,13 @@ type Dispatcher interface {
 }
 
 // Synchronous is a Dispatcher without workers: turns run on the goroutine of
-// whoever calls RunUntilIdle, or waits in SendWait, and at no other time.
+// the goroutine that calls RunUntilIdle, or waits in SendWait, and at no other time.
 type Synchronous interface {
 	Dispatcher
 
 	// RunUntilIdle runs turns until no actor has anything to do. If a turn is
 	// under way already, on this goroutine or another one, it returns at once:
-	// whoever runs that one goes on with everything that is queued.
+	// the goroutine that runs that one goes on with everything that is queued.
 	RunUntilIdle()
 }
 
@@ -108,7 +108,7 @@ type Port interface {
 	// Close makes every later Send return Closed and every waiting SendWait
 	// return ErrStopped, and hands each message that was accepted and not
 	// handled, in order, to Cell.Undelivered with ErrStopped. What a Send that
-	// is under way may still queue must be handed over as well, by whoever
+	// is under way may still queue must be handed over as well, by the goroutine that
 	// finds it. The core calls it once, inside Cell.EndTurn or Cell.Caught.
 	Close()
 
@@ -158,7 +158,7 @@ const (
 	// suspended, and what resumes it, is the Cell's to know: see [Suspension].
 	Suspended
 	// Stopped: the actor is gone for good, its Port closed. Never schedule it
-	// again and let go of what it no longer needs: whoever keeps a Ref keeps
+	// again and let go of what it no longer needs: a Ref that is kept keeps
 	// the Port.
 	Stopped
 )

@@ -23,7 +23,7 @@ type Stats struct {
 	Dropped     uint64 // messages dropped by DropOldest
 	Returned    uint64 // messages given back with a *SendError
 	Failures    uint64 // errors and panics of actors
-	Failed      uint64 // those of them in which Receive was handling a message that somebody had sent
+	Failed      uint64 // those of them in which Receive was handling a message that was sent
 
 	Restarts    uint64        // new values made for actors that failed, or whose sibling did
 	Suspends    uint64        // suspensions that were asked for

@@ -11,7 +11,7 @@ type Directive uint8
 
 const (
 	// Restart replaces the actor's value by a new one. Its children are stopped,
-	// its mailbox, its Ref and whoever watches it are kept.
+	// its mailbox, its Ref and its watchers are kept.
 	Restart Directive = iota
 	// Resume has the actor go on as if nothing had happened, with the message
 	// after the one it failed on. An actor whose PreStart has failed, which
@@ -71,7 +71,7 @@ func (s Strategy) String() string {
 // failure ends the system.
 type Supervisor struct {
 	// Strategy says whom a restart or stop concerns besides the child that has
-	// failed; the default is nobody.
+	// failed; the default is none.
 	Strategy Strategy
 
 	// Decide says what becomes of a child. It runs in the supervisor's turn, while

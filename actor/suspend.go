@@ -35,7 +35,7 @@ type Suspension struct {
 	Capacity Ref
 }
 
-// pause is a suspension that somebody asked for.
+// pause is a suspension that was asked for.
 type pause struct {
 	Suspension
 	since time.Time
@@ -58,7 +58,7 @@ func resume(to *Cell, epoch uint32, from Worker) {
 //
 // It stays in the list until it says that it has gone on, for whatever reason:
 // one that was resumed when its first turn is over, in which it will have taken
-// the room. So nobody else is promised the same room meanwhile, and what it does
+// the room. So no other is promised the same room meanwhile, and what it does
 // not take the next one gets.
 type seeker struct {
 	cell    *Cell
@@ -76,7 +76,7 @@ func (x *Context) Suspend(s Suspension) {
 }
 
 // Resume ends a suspension, this actor's or another one's. For an actor that is
-// not suspended it does nothing, and nobody remembers it; an actor that waits
+// not suspended it does nothing, and is not remembered; an actor that waits
 // for its parent's decision about a failure goes on waiting.
 func (x *Context) Resume(r Ref) {
 	if c := x.turn(); r.cell != nil {

@@ -276,7 +276,7 @@ func (s *System) Synchronous() bool {
 
 // RunUntilIdle runs actors on the calling goroutine until none has anything to
 // do. It panics if the dispatcher is not a [Synchronous] one: the others run
-// actors by themselves, and are idle when nobody knows.
+// actors by themselves, and are idle at times that are not known.
 func (s *System) RunUntilIdle() {
 	d, ok := s.dispatcher.(Synchronous)
 	if !ok {
@@ -514,7 +514,7 @@ func (s *System) giveBack(to Ref, msg any, reason error) error {
 	return &SendError{Msg: msg, To: to, Reason: reason}
 }
 
-// deadLetter books a message that nobody is going to handle, or that its sender
+// deadLetter books a message that will not be handled, or that its sender
 // gets back. Every such message comes here, once.
 func (s *System) deadLetter(l DeadLetter) {
 	if l.Returned {

@@ -25,7 +25,7 @@ type table struct {
 const firstSegment = 32
 
 type slot struct {
-	cell atomic.Pointer[Cell] // nil if nobody uses the slot
+	cell atomic.Pointer[Cell] // nil if the slot is free
 	gen  uint32               // of the present or, if there is none, the next user
 	free uint32               // index+1 of the slot given back before this one
 }
@@ -110,7 +110,7 @@ func (t *table) all() []*Cell {
 	return cells
 }
 
-// clear lets go of the slots when all actors have stopped: a Ref that somebody
+// clear lets go of the slots when all actors have stopped: a Ref that a program
 // keeps keeps the system.
 func (t *table) clear() {
 	t.mu.Lock()

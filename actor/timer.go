@@ -131,7 +131,7 @@ func (c *Cell) stopTimers() {
 
 // ReceiveTimeout is the message of an actor that has asked, with
 // SetReceiveTimeout, to be told that nothing has come for a while.
-// Whoever sends one has it arrive as a [Forged].
+// One that is sent arrives as a [Forged].
 type ReceiveTimeout struct{}
 
 // idle is a receive timeout. Its timer is not armed for each message anew: when

@@ -51,7 +51,7 @@ type timers struct {
 	heap    []timerEntry
 	seq     uint64 // how many times a timer was started
 	armed   int64  // when the alarm rings, never if it is not set
-	ringing bool   // somebody is in ring, and sets the alarm when done
+	ringing bool   // a goroutine is in ring, and sets the alarm when done
 	closed  bool
 }
 
@@ -138,7 +138,7 @@ func (t *timers) startAs(x *timer, d time.Duration, tag uint64) {
 }
 
 // after returns the time d after now, which is before never. now is negative if
-// somebody else started the system's first timer after this clock was read.
+// another goroutine started the system's first timer after this clock was read.
 func after(now, d int64) int64 {
 	now, d = max(now, 0), max(d, 0)
 	return now + min(d, never-1-now)
@@ -181,7 +181,7 @@ func (t *timers) ring() {
 	t.mu.Lock() // unlocked without defer: due is called in between, and a panic there must show itself
 	if t.ringing {
 		t.mu.Unlock()
-		return // whoever rings looks at the heap once more before it leaves
+		return // the goroutine that rings looks at the heap once more before it leaves
 	}
 	t.ringing = true
 	t.armed = never

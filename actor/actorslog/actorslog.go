@@ -8,13 +8,13 @@
 //
 // A record has the time of its event. Its attributes are "actor", the actor's
 // path, "pid", and what else the event says; of a message only the type, since
-// whoever has the message may be writing to it. Levels:
+// its owner may be writing to it. Levels:
 //
 //	Debug  actors start, stop, are suspended, resume and change behaviour;
 //	       messages given back to their senders, who have an error for it
 //	Info   mailboxes are low again; events that programs publish
 //	Warn   what supervisors decide, restarts, full mailboxes, messages that
-//	       nobody handles, lost events
+//	       that are not handled, lost events
 //	Error  failures; a stop because there were too many restarts
 //
 // An [actor.LogEvent] says its level itself.
@@ -101,7 +101,7 @@ func (l *Logger) run() {
 	}
 }
 
-// handle has a record written. As for a slog.Logger, there is nobody to tell if
+// handle has a record written. As for a slog.Logger, nothing is reported if
 // it cannot be.
 func (l *Logger) handle(r slog.Record) { _ = l.handler.Handle(context.Background(), r) }
 

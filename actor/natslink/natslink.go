@@ -3,7 +3,7 @@
 //
 //	bus, err := natslink.Start(natslink.Options{})                  // a server of its own, in this process
 //	bus, err := natslink.Start(natslink.Options{URL: "nats://…"})   // one that is there
-//	bus.Serve(node)                                                 // whoever dials this system gets an association
+//	bus.Serve(node)                                                 // a system that dials this one gets an association
 //	peer, err := bus.Dial(ctx, node, "chess")                       // the system of that name
 //
 // It is core NATS, not JetStream: a message to an actor is sent at most once, as
@@ -61,7 +61,7 @@ type Options struct {
 // goroutines at once.
 type Bus struct {
 	conn   *nats.Conn
-	own    *server.Server // nil: somebody else's
+	own    *server.Server // nil: the server is another owner's
 	prefix string
 
 	mu      sync.Mutex // guards what follows
@@ -133,7 +133,7 @@ func (b *Bus) stopServer() {
 }
 
 // URL returns where clients reach the server in this process; it is empty for
-// somebody else's server.
+// a server of another owner.
 func (b *Bus) URL() string {
 	if b.own == nil {
 		return ""
@@ -210,7 +210,7 @@ func (b *Bus) Dial(ctx context.Context, n *remote.Node, system string) (*remote.
 	return n.Connect(ctx, w)
 }
 
-// Wire makes a wire to the system of that name, which somebody serves.
+// Wire makes a wire to the system of that name, which must be served.
 func (b *Bus) Wire(ctx context.Context, system string) (remote.Wire, error) {
 	w, err := b.newWire("")
 	if err != nil {

@@ -4,7 +4,7 @@ package scenario
 var asking = []Scenario{
 	{
 		"actor/ask-reply", "V6",
-		"who asks gets the reply to that very question, whoever gives it: the actor, at once or later, or somebody to whom it has left that", `
+		"who asks gets the reply to that very question, from whichever actor: the one asked, at once or later, or one to which it has left that", `
 when s1:1?: answer 1 one
 when s1:3?: answer 2 two; answer 3 three
 spawn s quiet
@@ -78,7 +78,7 @@ dead late nobody 1 2`,
 	},
 	{
 		"actor/ask-over", "FR-008",
-		"when the system is over every future without a reply has ended, so that nobody waits for ever; a reply that had come can be taken, and one that comes then is refused", `
+		"when the system is over every future without a reply has ended, so that no caller waits for ever; a reply that had come can be taken, and one that comes then is refused", `
 future f
 future g within 1h
 future h

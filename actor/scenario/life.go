@@ -45,7 +45,7 @@ log a1.stop`,
 	},
 	{
 		"actor/poststop-fails", "V1",
-		"a PostStop that fails is reported and keeps nobody: the actor is gone, and its parent goes on", `
+		"a PostStop that fails is reported and holds up nothing: the actor has stopped, and its parent goes on", `
 for failure
 when a1.stop: fail
 spawn a
@@ -103,7 +103,7 @@ log a1.stop`,
 	},
 	{
 		"actor/failure-while-stopping", "FR-018",
-		"an actor that fails in the message during which it was told to stop, stops: nobody has to decide anything", `
+		"an actor that fails in the message during which it was told to stop, stops: no decision is needed", `
 for failure
 spawn a
 a: stop self; fail
@@ -171,7 +171,7 @@ alive a`,
 	},
 	{
 		"actor/ref-nobody", "V6",
-		"the zero Ref is nobody's: what is sent to it comes back, and to stop it does nothing", `
+		"the zero Ref is no actor's: what is sent to it comes back, and to stop it does nothing", `
 tell nobody 1 refused nobody
 stop nobody
 guardian: tell nobody 2 refused nobody; stop nobody; forward nobody 3

@@ -117,7 +117,7 @@ log`,
 	},
 	{
 		"actor/restart-ends-suspension", "V8",
-		"a restart ends a suspension that somebody asked for, and a resume after a failure does not: that decides about the failure", `
+		"a restart ends a suspension by a call, and a resume after a failure does not: that decides about the failure", `
 for decision in restart resume
 spawn p quiet supervise $decision
 spawn a under p

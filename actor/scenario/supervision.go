@@ -28,7 +28,7 @@ log b1:4 well`,
 	},
 	{
 		"actor/supervise-told", "V8",
-		"Decide is asked once for each failure, with the actor, the message and the error, and nobody asks about those who are well", `
+		"Decide is asked once for each failure, with the actor, the message and the error, and not about those that have not failed", `
 for failure
 spawn p quiet supervise asked
 spawn a quiet under p
@@ -58,7 +58,7 @@ log a1.stop a2.start a2:1 a2:2 a2:3`,
 	},
 	{
 		"actor/supervise-fatal", "FR-018",
-		"after a fatal error, returned or panicked with, wrapped or not, the actor is stopped and nobody is asked: its message is a dead letter, and the stop an event", `
+		"after a fatal error, returned or panicked with, wrapped or not, the actor is stopped without being asked about: its message is a dead letter, and the stop an event", `
 for how in fatal wrapped-fatal fatal-panic
 spawn p quiet supervise asked
 spawn a under p
@@ -85,7 +85,7 @@ log m1:1`,
 	},
 	{
 		"actor/supervise-exits", "V8",
-		"a Decide that ends its goroutine stops the child, which nobody has decided about, and is the supervisor's own failure", `
+		"a Decide that ends its goroutine stops the child, which was not decided about, and is the supervisor's own failure", `
 spawn top quiet supervise resume
 spawn m under top supervise Goexit
 spawn a under m

@@ -21,7 +21,7 @@ log`,
 	},
 	{
 		"actor/suspend-restart", "S3",
-		"a restart ends a suspension, since it was the old value's: the new one handles what waits, and nobody has to resume it", `
+		"a restart ends a suspension, since it was the old value's: the new one handles what waits, and need not be resumed", `
 spawn p quiet supervise default all-for-one
 spawn a quiet under p
 spawn b quiet under p
@@ -128,7 +128,7 @@ log r1:1
 	},
 	{
 		"actor/timer-once", "V1",
-		"a timer's message comes when its time has passed on the system's clock, not before and once, whoever is due first before the others", `
+		"a timer's message comes when its time has passed on the system's clock, not before and once, the one that is due first before the others", `
 spawn a quiet
 a: timer 3s 3; timer 1s 1; timer 2s 2; timer 2s 2b; timer 0s 0
 time 0s
@@ -216,7 +216,7 @@ log a1:early a1:late a1:1`,
 	},
 	{
 		"actor/timer-ends", "V1",
-		"when an actor stops or is restarted its timers are gone, those that were due as well, and are nobody's dead letters", `
+		"when an actor stops or is restarted its timers are gone, those that were due as well, and do not become dead letters", `
 for hook in stop Goexit
 spawn p quiet supervise default
 [Goexit] when a1.prerestart: fail Goexit

@@ -4,7 +4,7 @@ package scenario
 var watching = []Scenario{
 	{
 		"actor/watch-told-once", "FR-023",
-		"who watches an actor is told that it has stopped, once, however often it watches it and whoever stops it", `
+		"who watches an actor is told that it has stopped, once, however often it watches it and however it is stopped", `
 for times in never once often
 for by in outside itself parent watcher
 spawn who quiet
@@ -98,7 +98,7 @@ log who1:r.gone`,
 	},
 	{
 		"actor/watch-nobody", "FR-023",
-		"to watch or unwatch nobody, oneself, or an actor that is not watched does nothing", `
+		"to watch or unwatch the zero Ref, oneself, or an actor that is not watched does nothing", `
 spawn who quiet
 spawn r quiet
 who: unwatch r; watch nobody; unwatch nobody; watch self; unwatch self; unwatch r; watch self
@@ -111,7 +111,7 @@ log`,
 	},
 	{
 		"actor/unwatch", "FR-023",
-		"after Unwatch nobody is told, whether the actor is alive, has stopped, or its end is on its way; and who watches it again is told once", `
+		"after Unwatch nothing is reported, whether the actor is alive, has stopped, or its end is on its way; and who watches it again is told once", `
 spawn who quiet
 spawn r quiet
 who: watch r; unwatch r
@@ -215,7 +215,7 @@ log a2.stop who1:a.gone`,
 	},
 	{
 		"actor/watch-name-free", "FR-023",
-		"when an actor's end is told its name is free and its PID unknown: whoever hears of it can have its place taken", `
+		"when an actor's end is told its name is free and its PID unknown: a watcher can have its place taken", `
 when p1:kill: watch r; stop r
 when p1:r.gone: expect gone r; expect childless r; spawn r
 spawn p quiet
@@ -237,7 +237,7 @@ log a1.start a1:x.gone a1:1 a1:2 a1:3`,
 	},
 	{
 		"actor/watch-behaviour", "FR-023",
-		"an end is handled by the behaviour in force, as a message like any other: a failure on it is the actor's failure, and there is nobody's message to account for", `
+		"an end is handled by the behaviour in force, as a message like any other: a failure on it is the actor's failure, and there is no sent message to account for", `
 for failure
 when other:x.gone: fail
 spawn p quiet supervise default

@@ -13,7 +13,7 @@ type ReplyTo[R any] struct {
 }
 
 // ReplyToOf returns to for replies of type R, for a request that takes its ReplyTo
-// where it arrives, in another process. Nobody checks that R is what is waited for:
+// where it arrives, in another process. It is not checked that R is what is waited for:
 // any other reply is [ErrType].
 func ReplyToOf[R any](to actor.ReplyTo) ReplyTo[R] { return ReplyTo[R]{to} }
 

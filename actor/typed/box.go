@@ -14,15 +14,15 @@ type box[M any] struct {
 	pool *pool[M] // nil while the box is in the pool
 }
 
-// Unbox returns the message. The core calls it for whoever wants to see the
-// message itself.
+// Unbox returns the message. The core calls it for readers of the
+// message.
 func (b *box[M]) Unbox() any { return b.msg }
 
 // pool is where boxes of one type wait to be used again. There is one for each
 // type. It is a sync.Pool, which lets the collector have what is not needed: a
 // list of our own would hold for ever as many boxes as ever waited in mailboxes.
-// BenchmarkKeepers compares the two, for 32 bytes on two processors. Whoever
-// takes back its own boxes, as actors that answer each other do, pays 7 ns with
+// BenchmarkKeepers compares the two, for 32 bytes on two processors. An actor
+// that takes back its own boxes, as those that answer each other do, pays 7 ns with
 // a sync.Pool, 12 with a list behind one lock and 16 for allocating; boxes that
 // always go from one processor to the other cost 30, 15 and 30.
 type pool[M any] struct {
@@ -100,7 +100,7 @@ func (b *box[M]) free() {
 }
 
 // sent is what is left to do when b has been sent with the result err: the
-// mailbox has it now, or, if err is not nil, nobody has, and the sender gets
+// mailbox has it now, or, if err is not nil, none has, and the sender gets
 // the message back without it.
 func (b *box[M]) sent(err error) error {
 	if err == nil {

@@ -175,19 +175,19 @@ func (x *adapter[M]) PostRestart(ctx *actor.Context, cause error) error {
 
 // Ref is an [actor.Ref] to an actor that is taken to handle messages of type M.
 // Like that it is a plain value, one pointer, comparable with ==. The zero Ref
-// is nobody's.
+// is no actor's.
 type Ref[M any] struct {
 	ref actor.Ref
 }
 
-// Of returns r for messages of type M. Nobody checks that the actor handles
+// Of returns r for messages of type M. It is not checked that the actor handles
 // them: one of this package that does not fails with [ErrType].
 func Of[M any](r actor.Ref) Ref[M] { return Ref[M]{r} }
 
 // Untyped returns the Ref without its type.
 func (r Ref[M]) Untyped() actor.Ref { return r.ref }
 
-// IsZero reports whether r is nobody's.
+// IsZero reports whether r is zero.
 func (r Ref[M]) IsZero() bool { return r.ref.IsZero() }
 
 // String returns what [actor.Ref.String] does.
