@@ -37,7 +37,7 @@ var (
 	ErrUnknown = errors.New("actor: no actor has this PID or address")
 
 	// ErrNobody: the Ref is zero.
-	ErrNobody = errors.New("actor: the Ref is nobody's (zero)")
+	ErrNobody = errors.New("actor: the Ref is zero")
 )
 
 // ErrStarted is what Dispatcher.Start returns if the dispatcher has been started

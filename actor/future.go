@@ -21,7 +21,7 @@ var (
 	// not the first, or came after the Future had timed out, been discarded or
 	// ended with its system; or it did come first, and the Future was discarded
 	// before anybody took it.
-	ErrLate = errors.New("actor: nobody waits for this reply any more")
+	ErrLate = errors.New("actor: the reply comes too late")
 
 	// ErrTaken is what a Future answers that has delivered its result before,
 	// perhaps to another caller, or has been discarded.

@@ -106,7 +106,7 @@ func TestEveryEventIsWritten(t *testing.T) {
 		at+`ERROR msg="actor failed"`+who+` error="it broke"`,
 		at+`WARN msg="dead letter"`+who+` message=int reason="actor: dropped from a full mailbox"`,
 		at+`WARN msg="dead letter"`+who+` message=int reason="actor: the actor has stopped" cause="it broke"`,
-		at+`DEBUG msg="message returned" message=int reason="actor: the Ref is nobody's (zero)"`,
+		at+`DEBUG msg="message returned" message=int reason="actor: the Ref is zero"`,
 		at+`WARN msg=careful`+who,
 		at+`ERROR+1 msg="nobody says"`,
 	)
