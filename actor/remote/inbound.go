@@ -366,7 +366,11 @@ func (in *inbound) offer(to actor.Ref, p parcel) (done bool) {
 			// A mailbox may call functions of the user's, and that they panic over what
 			// came from outside is no reason to end the process. If they end the
 			// goroutine this deferred function is the last that is done for the message.
-			in.dead(to, place{}, p, fmt.Errorf("%w: %v", ErrMailbox, recover()))
+			v := recover()
+			if v == nil {
+				v = errGoexit
+			}
+			in.dead(to, place{}, p, fmt.Errorf("%w: %v", ErrMailbox, v))
 			done = true
 		}
 	}()

@@ -31,8 +31,9 @@ type Config struct {
 
 	// WindowBytes is the same in bytes, a message counting 32 more than it has.
 	// 0 means 1 MiB, at most 1 GiB. It bounds what a peer can make this node keep, and
-	// what this node keeps for a peer that is slow, twice over at most. A single
-	// message may be larger; it goes alone.
+	// what this node keeps for a peer that is slow, twice over at most; replies and
+	// what the runtime has to say, which take no credit, come on top with up to 9 MiB.
+	// A single message may be larger; it goes alone.
 	WindowBytes int
 
 	// Backlog is how many messages may wait in the mailbox of one actor, of

@@ -31,7 +31,8 @@ type Wire interface {
 	Close() error
 }
 
-// Verifier is a Wire that knows whom it leads to.
+// Verifier is a Wire that knows whom it leads to. One that wraps another passes Verify on:
+// what has no such method is not asked.
 type Verifier interface {
 	Wire
 
