@@ -1,8 +1,13 @@
 package main
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -38,8 +43,7 @@ var defaultConfig = runner.Config{
 // implementations, sized to take eight to nine minutes on two cores.
 func runDefault(cmd *cobra.Command, _ []string) error {
 	if !runner.InDyno(cmd.Context()) {
-		return errors.New("without a command benchrun compares dyno's implementations, and this folder is not in a checkout of dyno; " +
-			"to measure a package here: benchrun run ./package (benchrun --help shows more)")
+		return errors.New(welcome("."))
 	}
 	start := time.Now()
 	path, err := runner.New(consoleOf(cmd), "benchrun run").Packages(cmd.Context(), defaultConfig, nil)
@@ -51,6 +55,38 @@ func runDefault(cmd *cobra.Command, _ []string) error {
 	}
 	fmt.Fprintf(cmd.ErrOrStderr(), "took %v\n", time.Since(start).Round(time.Second))
 	return nil
+}
+
+// welcome says what benchrun is for where it is typed alone, and if there is no benchmark
+// below folder, what one looks like.
+func welcome(folder string) string {
+	const text = `nothing to do yet. It says which benchmarks of a Go module got slower, by how much, and how surely:
+  benchrun ab main      compares the working directory with main, in about a minute
+  benchrun run .        measures the benchmarks of a package, and keeps the results
+  benchrun --help       has the rest (in a checkout of dyno, benchrun alone compares its implementations)`
+	if hasBenchmark(folder) {
+		return text
+	}
+	return text + "\nThere is no benchmark below this folder yet. " + runner.Example
+}
+
+// hasBenchmark reports whether a test file below folder has a benchmark.
+func hasBenchmark(folder string) (found bool) {
+	_ = filepath.WalkDir(folder, func(path string, entry fs.DirEntry, err error) error {
+		switch {
+		case err != nil:
+			return nil // what cannot be read has none to see
+		case entry.IsDir() && path != folder && (entry.Name() == "vendor" || entry.Name() == "testdata" || strings.HasPrefix(entry.Name(), ".")):
+			return filepath.SkipDir
+		case strings.HasSuffix(path, "_test.go"):
+			data, _ := os.ReadFile(path)
+			if found = bytes.Contains(data, []byte("\nfunc Benchmark")); found {
+				return filepath.SkipAll
+			}
+		}
+		return nil
+	})
+	return found
 }
 
 // present shows the results of the default comparison and writes their report.

@@ -48,6 +48,27 @@ func TestDocumentHasEveryFlag(t *testing.T) {
 	}
 }
 
+// What the workflow types is what the commands take.
+func TestWorkflowIsTyped(t *testing.T) {
+	data, err := os.ReadFile("../../docs/ci.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	typed := regexp.MustCompile(`(?m)^ +benchrun ([^\n]*)$`).FindAllStringSubmatch(string(data), -1)
+	for _, m := range typed {
+		cmd, args, err := newRootCmd().Find(strings.Fields(m[1]))
+		if err == nil {
+			err = cmd.ParseFlags(args)
+		}
+		if err != nil || cmd.Name() == "benchrun" {
+			t.Errorf("benchrun %s: %v", m[1], err)
+		}
+	}
+	if len(typed) != 2 {
+		t.Errorf("it types %d commands", len(typed))
+	}
+}
+
 // Each text is one of a command.
 func TestHelpIsOfCommands(t *testing.T) {
 	files, err := helpFiles.ReadDir("help")

@@ -6,6 +6,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/dynolab/dyno/internal/console"
 	"github.com/dynolab/dyno/internal/record"
 	"github.com/dynolab/dyno/internal/runner"
 	"github.com/dynolab/dyno/internal/session"
@@ -30,6 +31,9 @@ func newRunCmd() *cobra.Command {
 		path, err := runner.New(consoleOf(cmd), "benchrun run").Packages(cmd.Context(), c, nil)
 		if path != "" {
 			fmt.Fprintln(cmd.OutOrStdout(), path)
+			if err == nil {
+				fmt.Fprintf(cmd.ErrOrStderr(), "what came of it: benchrun compare %s\n", console.ShellWord(path))
+			}
 		}
 		return err
 	}, fields{"binary": (*paths)(&files.Binaries), "program": (*paths)(&files.Programs), "dir": &files.Dir}, configFields(&c))

@@ -14,6 +14,7 @@ import (
 
 	"github.com/dynolab/dyno/internal/calibrate"
 	"github.com/dynolab/dyno/internal/compare"
+	"github.com/dynolab/dyno/internal/history"
 	"github.com/dynolab/dyno/internal/report"
 )
 
@@ -39,7 +40,12 @@ func writeSite(cmd *cobra.Command, folders []string, dir string, o compare.Optio
 	if len(runs) == 0 {
 		return fmt.Errorf("there are no results below %s that can be reported: benchrun run makes some", strings.Join(folders, ", "))
 	}
-	for _, page := range report.Site(runs) {
+	h, err := history.Read(folders, history.Options{Order: history.CommitOrder(cmd.Context(), folders[0])})
+	if err != nil {
+		return err
+	}
+	over := report.SitePage{Path: "history.html", Doc: report.History(h, report.Page)}
+	for _, page := range report.Site(runs, over) {
 		var b bytes.Buffer
 		if err := page.Doc.HTML(&b); err != nil {
 			return err

@@ -32,6 +32,9 @@ type SitePage struct {
 func Site(runs []SiteRun, more ...SitePage) []SitePage {
 	s := newSite(runs)
 	pages := []SitePage{s.index(more)}
+	for i, p := range more {
+		more[i].Doc.Home = home(p.Path)
+	}
 	for _, run := range s.runs {
 		pages = append(pages, s.run(run))
 	}

@@ -5,6 +5,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
 	"strings"
 	"time"
 
@@ -55,15 +58,24 @@ func (j *job) open(con *console.Console) (*record.Store, error) {
 // measure measures what is left of a job. Its error is session.ErrInterrupted if it was
 // interrupted; then it has said how to go on.
 func (r *Runner) measure(ctx context.Context, j *job) error {
+	isNew := j.from == nil && isMissing(filepath.Dir(filepath.Dir(j.path)))
 	store, err := j.open(r.con)
 	if err != nil {
 		return err
 	}
-	j.begun = true
+	if j.begun = true; isNew {
+		fmt.Fprintf(r.con, "%s is new: commit it to keep what is measured, or have git ignore it\n", filepath.Dir(filepath.Dir(j.path)))
+	}
 	if j.title != "" {
 		fmt.Fprintf(r.con, "%s:\n", j.title)
 	}
 	return r.carryOut(ctx, j, store)
+}
+
+// isMissing reports whether there is nothing at path.
+func isMissing(path string) bool {
+	_, err := os.Lstat(path)
+	return errors.Is(err, fs.ErrNotExist)
 }
 
 // carryOut measures into store, and closes it.

@@ -223,14 +223,17 @@ func build(ctx context.Context, w io.Writer, folder string, packages []string, o
 	}
 	t := &Tests{Binaries: binaries, Programs: programs}
 	for _, p := range problems {
-		fmt.Fprintf(w, "benchrun: %s %s\n%s", p.Pkg, p.Reason, p.Output)
+		fmt.Fprintf(w, "benchrun: %s %s\n", p.Pkg, p.Reason)
+		if strings.TrimSpace(p.Output) != p.Reason { // else it would stand there twice
+			fmt.Fprint(w, p.Output)
+		}
 		t.Absent = append(t.Absent, record.Hole{Pkg: p.Pkg, Reason: p.Reason, Skipped: p.Untested})
 	}
 	if len(binaries)+len(programs) == 0 {
 		if !slices.ContainsFunc(problems, func(p testbin.BuildProblem) bool { return !p.Untested }) {
 			return nil, fmt.Errorf("nothing to measure: %w", noTests(packages))
 		}
-		return nil, errors.New("nothing to measure: none of the packages gave a test binary that runs")
+		return nil, errors.New("nothing to measure: no package could be built; why stands above")
 	}
 	return t, nil
 }
@@ -341,14 +344,17 @@ func noTests(packages []string) error {
 
 // noBenchmarks is the error for packages that have tests and no benchmarks.
 func noBenchmarks(packages []string) error {
-	return fmt.Errorf(`there are no benchmarks in %s. One looks so, in a file whose name ends in _test.go:
+	return fmt.Errorf("there are no benchmarks in %s. %s", strings.Join(packages, " "), Example)
+}
+
+// Example is a benchmark to copy.
+const Example = `One looks so, in a file whose name ends in _test.go:
 
 	func BenchmarkWork(b *testing.B) {
 		for b.Loop() {
 			work() // what is to be measured
 		}
-	}`, strings.Join(packages, " "))
-}
+	}`
 
 // describe is an error with what the subject printed, if it is about one.
 func describe(err error) string {
