@@ -139,13 +139,13 @@ generated:
 	for m in $(CODE_MODULES); do (cd "$$copy/new/$$m" && go generate ./...); done; \
 	if ! (cd "$$copy" && diff -ru old new); then echo "make generated: stale: run go generate ./... and commit what it changes" >&2; exit 1; fi
 
-# What quotes a machine's simulations, internal/stats, is not here: it takes minutes.
+# The simulations of internal/stats are not here: they take minutes.
 .PHONY: docs
 docs: ## write the parts of documents that are made of results and lists
 	go test -count=1 ./internal/report -run '^TestQuotes$$' -update
 	go test -count=1 ./internal/boardrun -run '^TestBoardsPage' -update
 	go test -count=1 ./impls -run '^TestPromisesTable$$' -update
-	DYNO_UPDATE=1 go test -count=1 ./conformance -run '^TestTable$$'
+	DYNO_UPDATE=1 go test -count=1 ./conformance ./workloads -run '^Test(Table|Document)$$'
 
 .PHONY: policy
 policy:
