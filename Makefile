@@ -55,6 +55,15 @@ sent = awk -v want=$$(($(1))) \
 	!/^ *(=== |--- (PASS|SKIP))|result=(pass|skip)|random choices start/ { print; fflush() } \
 	END { printf "%d messages in actor/soak, of %d asked for\n", n, want; exit n < want }'
 
+# What part of each package of actors its own tests have to run, in percent.
+COVERAGE ?= 90
+
+# covered passes on what go test -cover says and fails if a package that has tests has less.
+covered = awk -v least=$(COVERAGE) \
+	'{ print; fflush() } \
+	/^ok/ && match($$0, /coverage: [0-9.]+%/) { n++; if (substr($$0, RSTART + 10, RLENGTH - 11) + 0 < least) bad = bad " " $$2 } \
+	END { if (bad) print "make unit: less than " least " % are covered in" bad; exit bad != "" || n == 0 }'
+
 # -race if the race detector can be built here. It needs a C compiler on most systems.
 RACE = $(shell go list -race . >/dev/null 2>&1 && echo -race)
 
@@ -85,7 +94,7 @@ bench-pr: benchrun ## compare this tree with BASE (default origin/main) into bin
 
 # Eleven minutes in a fresh clone on two processors that nobody else uses; eight are the aim.
 .PHONY: test
-test: check unit race foreign examples ## everything CI runs: no minute of waiting, no program but Go, make and git
+test: check unit race foreign examples firmware ## everything CI runs: no minute of waiting, no program but Go, make and git
 	$(call say,all stages passed)
 
 # What make test leaves out, and why:
@@ -155,7 +164,8 @@ policy:
 .PHONY: unit
 unit:
 	$(call say,all tests but those of the policy)
-	$(GO_TEST) -skip '$(SEEDED)' $$(go list ./... | grep -vE '/internal/lint$$|/workloads/benchtest$$')
+	$(GO_TEST) -cover ./actor/... | $(covered)
+	$(GO_TEST) -skip '$(SEEDED)' $$(go list ./... | grep -vE '/internal/lint$$|/workloads/benchtest$$|/dyno/actor(/|$$)')
 	$(GO_TEST) -run '$(SEEDED)' ./impls/serial
 	$(GO_TEST) -short ./workloads/benchtest # of each workload one implementation
 
@@ -223,6 +233,18 @@ examples:
 	$(call say,actors over NATS, and with protocol buffers, in modules of their own)
 	cd actor/natslink && $(GO_TEST) $(RACE) ./...
 	cd actor/protocodec && $(GO_TEST) $(RACE) ./...
+
+# The packages and programs of the firmware are type-checked without TinyGo, too, by the
+# tests of hw/boards.
+.PHONY: firmware
+firmware: ## compile the firmware of each microcontroller, if there is TinyGo
+	$(call say,the firmware of microcontrollers)
+	@boards=$$(cd hw/boards && grep -l '"kind": *"tinygo"' */board.json | xargs -n 1 dirname); \
+	if ! command -v tinygo >/dev/null; then \
+		echo "SKIPPED: TinyGo is not installed, and the firmware of" $$boards "is not compiled"; \
+	else \
+		for b in $$boards; do go run ./cmd/benchrun board build --impl serial --parts bench "$$b"; done; \
+	fi
 
 .PHONY: soak
 soak: ## the long tests: SOAK=1000 rounds, 10^9 messages, plain and under -race (hours)

@@ -2,7 +2,10 @@ package actor_test
 
 import (
 	"context"
+	"errors"
 	"runtime"
+	"slices"
+	"sync/atomic"
 	"testing"
 	"time"
 	"weak"
@@ -124,4 +127,81 @@ func useAndStop(t *testing.T, impl dyno.Impl) (kept actor.Ref, gone map[string]f
 	drive()
 	must(t, sys.Shutdown(context.Background()))
 	return list[len(list)-1], gone
+}
+
+// session is an actor that a registry knows.
+type session struct{ state }
+
+func (s *session) Receive(*actor.Context, any) error { s.n++; return nil }
+
+// A stopped actor's value is kept by an actor that lives and has it in a closure, and
+// not by one that has its Ref and watches it: docs/semantics-actors.md has both.
+func TestRegistryThatLeaks(t *testing.T) {
+	forEach(t, func(t *testing.T, impl dyno.Impl) {
+		for _, leaks := range []bool{true, false} {
+			h := newHost(t, impl)
+			registry := new(registry)
+			to := h.spawn(actor.Props{New: func() actor.Actor { return registry }})
+			r, gone := register(h, to, leaks)
+			h.sys.Stop(r)
+			patience.Until(t, func() error {
+				if h.settle(); registry.over.Load() == 0 {
+					return errors.New("the registry has not been told that the session has stopped")
+				}
+				return nil
+			})
+			if !leaks {
+				collected(t, map[string]func() bool{"a session that a registry has the Ref of": gone})
+				continue
+			}
+			for range 3 {
+				runtime.GC()
+			}
+			if gone() {
+				t.Error("the session is collected although the registry has it in a closure: the example in the document is none")
+			}
+			if n := h.sys.Stats().Actors; n > 4 {
+				t.Errorf("%d actors live, but what leaks is no actor any more", n)
+			}
+			runtime.KeepAlive(registry)
+		}
+	})
+}
+
+// register makes a session and has the registry know it, by a closure or by its Ref. It
+// returns a function that reports whether the session's value is collected.
+func register(h *host, registry actor.Ref, leaks bool) (r actor.Ref, gone func() bool) {
+	s := new(session)
+	made := s
+	r = h.spawn(actor.Props{New: func() actor.Actor { s, made = made, nil; return s }})
+	gone = dead(s)
+	entry := any(r)
+	if leaks {
+		keep := s
+		entry = func() int { return keep.n }
+	}
+	s = nil
+	h.tell(registry, r, entry)
+	return r, gone
+}
+
+// registry watches sessions, and forgets their Refs when they stop.
+type registry struct {
+	counts []func() int
+	refs   []actor.Ref
+	over   atomic.Int32
+}
+
+func (g *registry) Receive(ctx *actor.Context, msg any) error {
+	switch msg := msg.(type) {
+	case func() int:
+		g.counts = append(g.counts, msg)
+	case actor.Ref:
+		g.refs = append(g.refs, msg)
+		ctx.Watch(msg)
+	case actor.Terminated:
+		g.refs = slices.DeleteFunc(g.refs, func(r actor.Ref) bool { return r == msg.Actor })
+		g.over.Add(1)
+	}
+	return nil
 }
