@@ -24,26 +24,14 @@ func askPlain() Workload {
 	a := bareAsk()
 	a.Checked = "each reply is that to the last request, once; what all replies add up to"
 	a.Refs = []Ref{
-		{
-			Name:    refBuffered,
-			Doc:     "goroutines, a buffered channel of requests and one of capacity 1 for each reply",
-			Prepare: func(Setting) Run { return askOnChannels(1, false) },
-		},
-		{
-			Name:    refUnbuffered,
-			Doc:     "goroutines, an unbuffered channel of requests and one for each reply",
-			Prepare: func(Setting) Run { return askOnChannels(0, false) },
-		},
+		{refBuffered, "goroutines, a buffered channel of requests and one of capacity 1 for each reply", func(Setting) Run { return askOnChannels(1, false) }},
+		{refUnbuffered, "goroutines, an unbuffered channel of requests and one for each reply", func(Setting) Run { return askOnChannels(0, false) }},
 		{
 			Name:    refReused,
 			Doc:     "as ref-chan-buffered, with one channel for all replies, which no client could use that gives up waiting",
 			Prepare: func(Setting) Run { return askOnChannels(1, true) },
 		},
-		{
-			Name:    refMutexCond,
-			Doc:     "goroutines, a slice behind a mutex and a condition variable, and both of them for each reply",
-			Prepare: func(Setting) Run { return askOnBoxes() },
-		},
+		{refMutexCond, "goroutines, a slice behind a mutex and a condition variable, and both of them for each reply", func(Setting) Run { return askOnBoxes() }},
 	}
 	return a
 }

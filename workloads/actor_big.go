@@ -27,18 +27,14 @@ func actorBig() []Workload {
 				Name: refBuffered,
 				// A ping of every peer, the pong of its own, and what begins a Do.
 				Doc:     "a goroutine and a channel each with room for a message of each",
-				Prepare: func(Setting) Run { return bigByHand(bigCarried(channelsOf[*bigPing](bigPeers + 2))) },
+				Prepare: func(Setting) Run { return bigByHand(channelsOf[*bigPing](bigPeers + 2)) },
 			},
 			{
 				Name:    refUnbuffered,
 				Doc:     "a goroutine and an unbuffered channel each, with a select of receiving and sending, since two could send to each other",
-				Prepare: func(Setting) Run { return bigByHand(bigOnUnbuffered) },
+				Prepare: func(Setting) Run { return bigOnUnbuffered() },
 			},
-			{
-				Name:    refMutexCond,
-				Doc:     "a goroutine each and a slice behind a mutex and a condition variable",
-				Prepare: func(Setting) Run { return bigByHand(bigCarried(boxesOf[*bigPing](0))) },
-			},
+			{refMutexCond, "a goroutine each and a slice behind a mutex and a condition variable", func(Setting) Run { return bigByHand(boxesOf[*bigPing](0)) }},
 		},
 	}}
 }
@@ -183,15 +179,15 @@ func (b *big) deal(n int) {
 }
 
 // start has send send the messages that begin what deal has dealt.
-func (b *big) start(send func(to *bigPeer, m *bigPing) error) error {
+func (b *big) start(send func(to int, m *bigPing) error) error {
 	for i := range min(b.pings, len(b.peers)) {
-		if err := send(b.peer(i), nil); err != nil {
+		if err := send(b.peer(i).id, nil); err != nil {
 			return err
 		}
 	}
 	b.first = (b.first + b.pings) % len(b.peers)
 	if b.odd {
-		return send(b.single.to, &b.single)
+		return send(b.single.to.id, &b.single)
 	}
 	return nil
 }
@@ -232,54 +228,45 @@ func (p *bigPeer) Receive(ctx *actor.Context, msg any) error {
 	return ctx.Tell(to.self, next)
 }
 
+// nodes implements [network].
+func (b *big) nodes(f func(a actor.Actor, self *actor.Ref)) {
+	for i := range b.peers {
+		f(&b.peers[i], &b.peers[i].self)
+	}
+}
+
 func bigOnActors(st Setting, peers int) Run {
-	r := new(actorsRun)
-	var b *big
-	r.begun = func(ctx *actor.Context) error {
-		return b.start(func(to *bigPeer, m *bigPing) error { return ctx.Tell(to.self, m) })
-	}
-	r.system = newSystem(st, func(s *system, ctx *actor.Context) (err error) {
-		b = newBig(&s.progress, peers)
-		r.protocol = b
-		for i := 0; i < peers && err == nil; i++ {
-			b.peers[i].self, err = s.spawn(ctx, &b.peers[i])
-		}
-		return err
-	})
-	return r
+	return byActors(st, func(s *progress) network[*bigPing] { return newBig(s, peers) })
 }
 
-// bigByHand runs big by a reference, whose goroutines serve makes.
-func bigByHand(serve func(c *goroutines, b *big) carrier[*bigPing]) Run {
-	r := newHandRun()
-	b := newBig(&r.progress, bigPeers)
-	r.protocol = b
-	send := serve(r.goroutines, b)
-	r.begun = func() {
-		_ = b.start(func(to *bigPeer, m *bigPing) error {
-			send(to.id, m)
-			return nil
-		})
-	}
-	return r
+// bigByHand runs big by a reference.
+func bigByHand(carry carrying[*bigPing]) Run {
+	return byHand(carry, func(s *progress) network[*bigPing] { return newBig(s, bigPeers) })
 }
 
-func bigCarried(carry carrying[*bigPing]) func(c *goroutines, b *big) carrier[*bigPing] {
-	return func(c *goroutines, b *big) (send carrier[*bigPing]) {
-		send = carry(c, bigPeers, func(at int, m *bigPing) error {
-			next, to, err := b.peers[at].handle(m)
-			if next != nil {
-				send(to.id, next)
-			}
-			return err
-		})
-		return send
+// handle implements [network].
+func (b *big) handle(at int, m *bigPing, send carrier[*bigPing]) error {
+	next, to, err := b.peers[at].handle(m)
+	if next != nil {
+		send(to.id, next)
 	}
+	return err
 }
 
 // bigOnUnbuffered: who waits to send must receive meanwhile, since its receiver may be
 // waiting to send to it.
-func bigOnUnbuffered(c *goroutines, b *big) carrier[*bigPing] {
+func bigOnUnbuffered() Run {
+	var b *big
+	return byHand(
+		func(c *goroutines, _ int, _ func(int, *bigPing) error) carrier[*bigPing] { return b.launch(c) },
+		func(s *progress) network[*bigPing] {
+			b = newBig(s, bigPeers)
+			return b
+		})
+}
+
+// launch starts a goroutine for each peer.
+func (b *big) launch(c *goroutines) carrier[*bigPing] {
 	in := make([]chan *bigPing, bigPeers)
 	for i := range in {
 		in[i] = make(chan *bigPing)

@@ -30,21 +30,9 @@ func actorBlocked() []Workload {
 		Slicing: Slicing{Unit: blockedFree},
 		Prepare: blockedOnActors,
 		Refs: []Ref{
-			{
-				Name:    refBuffered,
-				Doc:     "a goroutine and a buffered channel each",
-				Prepare: func(st Setting) Run { return blockedByHand(st, channelsOf[*nap](1)) },
-			},
-			{
-				Name:    refUnbuffered,
-				Doc:     "a goroutine and an unbuffered channel each",
-				Prepare: func(st Setting) Run { return blockedByHand(st, channelsOf[*nap](0)) },
-			},
-			{
-				Name:    refMutexCond,
-				Doc:     "a goroutine each and a slice behind a mutex and a condition variable",
-				Prepare: func(st Setting) Run { return blockedByHand(st, boxesOf[*nap](0)) },
-			},
+			{refBuffered, "a goroutine and a buffered channel each", func(st Setting) Run { return blockedByHand(st, channelsOf[*nap](1)) }},
+			{refUnbuffered, "a goroutine and an unbuffered channel each", func(st Setting) Run { return blockedByHand(st, channelsOf[*nap](0)) }},
+			{refMutexCond, "a goroutine each and a slice behind a mutex and a condition variable", func(st Setting) Run { return blockedByHand(st, boxesOf[*nap](0)) }},
 			{
 				Name:    refGoroutines,
 				Doc:     "a goroutine for each message: what one starts who knows that handlers may block",
@@ -197,10 +185,7 @@ func (r *blockedRun) Do(n int) error {
 }
 
 func (r *blockedRun) Check() error {
-	if err := r.stop(); err != nil {
-		return err
-	}
-	return r.blocked.check()
+	return r.finish(r.blocked.check)
 }
 
 // blockedHands is Blocked run by a reference.
@@ -229,8 +214,5 @@ func (r *blockedHands) Do(n int) error {
 }
 
 func (r *blockedHands) Check() error {
-	if err := r.stop(); err != nil {
-		return err
-	}
-	return r.blocked.check()
+	return r.finish(r.blocked.check)
 }

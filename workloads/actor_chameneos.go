@@ -36,16 +36,8 @@ func actorChameneos() []Workload {
 					})
 				},
 			},
-			{
-				Name:    refUnbuffered,
-				Doc:     "a goroutine and an unbuffered channel each",
-				Prepare: func(Setting) Run { return chameneosByHand(channelsOf[*encounter](0)) },
-			},
-			{
-				Name:    refMutexCond,
-				Doc:     "a goroutine each and a slice behind a mutex and a condition variable",
-				Prepare: func(Setting) Run { return chameneosByHand(boxesOf[*encounter](0)) },
-			},
+			{refUnbuffered, "a goroutine and an unbuffered channel each", func(Setting) Run { return chameneosByHand(channelsOf[*encounter](0)) }},
+			{refMutexCond, "a goroutine each and a slice behind a mutex and a condition variable", func(Setting) Run { return chameneosByHand(boxesOf[*encounter](0)) }},
 		},
 	}}
 }
@@ -235,14 +227,6 @@ func (p *park) start(send func(to int, m *encounter) error) error {
 	return send(mallIndex, &p.opens)
 }
 
-// refOf returns the actor with that number.
-func (p *park) refOf(i int) actor.Ref {
-	if i == mallIndex {
-		return p.mall.self
-	}
-	return p.creatures[i].self
-}
-
 func (p *park) check() error {
 	var met, partners, regards int64
 	for i := range p.creatures {
@@ -294,22 +278,43 @@ func (l *mallActor) Receive(ctx *actor.Context, msg any) error {
 	return l.handle(m, l.send)
 }
 
-func chameneosOnActors(st Setting) Run {
-	r := new(actorsRun)
-	var p *park
-	r.begun = func(ctx *actor.Context) error {
-		return p.start(func(to int, m *encounter) error { return ctx.Tell(p.refOf(to), m) })
+// nodes implements [network].
+func (p *park) nodes(f func(a actor.Actor, self *actor.Ref)) {
+	for i := range p.creatures {
+		f(&p.creatures[i], &p.creatures[i].self)
 	}
-	r.system = newSystem(st, func(s *system, ctx *actor.Context) (err error) {
-		p = newPark(&s.progress)
-		r.protocol = p
-		l := &mallActor{mall: &p.mall}
-		l.send = func(to *creature, m *encounter) error { return l.ctx.Tell(to.self, m) }
-		l.self, err = s.spawn(ctx, l)
-		for i := 0; i < chameneosCount && err == nil; i++ {
-			p.creatures[i].self, err = s.spawn(ctx, &p.creatures[i])
-		}
+	l := &mallActor{mall: &p.mall}
+	l.send = func(to *creature, m *encounter) error { return l.ctx.Tell(to.self, m) }
+	f(l, &p.mall.self)
+}
+
+// handle implements [network].
+func (p *park) handle(at int, m *encounter, send carrier[*encounter]) error {
+	if at == mallIndex {
+		return p.mall.handle(m, func(to *creature, m *encounter) error {
+			send(to.id, m)
+			return nil
+		})
+	}
+	c := &p.creatures[at]
+	meet, to, visit, err := c.handle(m)
+	if err != nil {
 		return err
+	}
+	if meet != nil {
+		send(to.id, meet)
+	}
+	if visit {
+		send(mallIndex, &c.visit)
+	}
+	return nil
+}
+
+func chameneosOnActors(st Setting) Run {
+	var p *park
+	r := byActors(st, func(s *progress) network[*encounter] {
+		p = newPark(s)
+		return p
 	})
 	if r.err() == nil {
 		p.gather()
@@ -321,37 +326,11 @@ func chameneosOnActors(st Setting) Run {
 // chameneosByHand runs Chameneos by a reference. Unbuffered channels do: the mall sends only to
 // creatures that wait for it, and they send to others that wait.
 func chameneosByHand(carry carrying[*encounter]) Run {
-	r := newHandRun()
-	p := newPark(&r.progress)
-	r.protocol = p
-	var send carrier[*encounter]
-	toCreature := func(to *creature, m *encounter) error {
-		send(to.id, m)
-		return nil
-	}
-	send = carry(r.goroutines, chameneosCount+1, func(at int, m *encounter) error {
-		if at == mallIndex {
-			return p.mall.handle(m, toCreature)
-		}
-		c := &p.creatures[at]
-		meet, to, visit, err := c.handle(m)
-		if err != nil {
-			return err
-		}
-		if meet != nil {
-			send(to.id, meet)
-		}
-		if visit {
-			send(mallIndex, &c.visit)
-		}
-		return nil
+	var p *park
+	r := byHand(carry, func(s *progress) network[*encounter] {
+		p = newPark(s)
+		return p
 	})
-	r.begun = func() {
-		_ = p.start(func(to int, m *encounter) error {
-			send(to, m)
-			return nil
-		})
-	}
 	p.gather()
 	r.begun()
 	_ = r.wait()

@@ -27,16 +27,8 @@ func actorFanOut() []Workload {
 		TooBig:  "1,000 actors, with 64 messages under way to each",
 		Prepare: fanOutOnActors,
 		Refs: []Ref{
-			{
-				Name:    refBuffered,
-				Doc:     "a goroutine and a channel of 64 each",
-				Prepare: func(Setting) Run { return fanOutByHand(channelsOf[*note](fanOutRoom)) },
-			},
-			{
-				Name:    refUnbuffered,
-				Doc:     "a goroutine and an unbuffered channel each",
-				Prepare: func(Setting) Run { return fanOutByHand(channelsOf[*note](0)) },
-			},
+			{refBuffered, "a goroutine and a channel of 64 each", func(Setting) Run { return fanOutByHand(channelsOf[*note](fanOutRoom)) }},
+			{refUnbuffered, "a goroutine and an unbuffered channel each", func(Setting) Run { return fanOutByHand(channelsOf[*note](0)) }},
 			{
 				Name:    refMutexCond,
 				Doc:     "a goroutine each and a slice of at most 64 behind a mutex and condition variables",

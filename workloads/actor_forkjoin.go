@@ -26,21 +26,9 @@ func actorForkJoin() []Workload {
 		Slicing:  Slicing{Unit: forkNodes},
 		Prepare:  forkOnActors,
 		Refs: []Ref{
-			{
-				Name:    refBuffered,
-				Doc:     "a goroutine for each, and a channel with room for the answers where there are any",
-				Prepare: func(Setting) Run { return forkByHand(forkOnChannels(2)) },
-			},
-			{
-				Name:    refUnbuffered,
-				Doc:     "a goroutine for each, and an unbuffered channel where there are answers",
-				Prepare: func(Setting) Run { return forkByHand(forkOnChannels(0)) },
-			},
-			{
-				Name:    refMutexCond,
-				Doc:     "a goroutine for each, and a mutex and a WaitGroup where there are answers",
-				Prepare: func(Setting) Run { return forkByHand(forkOnMutex) },
-			},
+			{refBuffered, "a goroutine for each, and a channel with room for the answers where there are any", func(Setting) Run { return forkByHand(forkOnChannels(2)) }},
+			{refUnbuffered, "a goroutine for each, and an unbuffered channel where there are answers", func(Setting) Run { return forkByHand(forkOnChannels(0)) }},
+			{refMutexCond, "a goroutine for each, and a mutex and a WaitGroup where there are answers", func(Setting) Run { return forkByHand(forkOnMutex) }},
 		},
 	}}
 }

@@ -41,11 +41,7 @@ func actorHot() []Workload {
 					})
 				},
 			},
-			{
-				Name:    refMutexCond,
-				Doc:     "a goroutine each and a slice behind a mutex and a condition variable",
-				Prepare: func(st Setting) Run { return hotByHand(st, boxesOf[*hotToken](0)) },
-			},
+			{refMutexCond, "a goroutine each and a slice behind a mutex and a condition variable", func(st Setting) Run { return hotByHand(st, boxesOf[*hotToken](0)) }},
 		},
 	}}
 }
@@ -72,7 +68,7 @@ type hotNode struct {
 // hotSpot is what runs in all ways have in common.
 type hotSpot struct {
 	*progress
-	nodes  []hotNode
+	all    []hotNode
 	tokens []hotToken
 	turn   int // the token that gets the first of the next odd hops
 	first  int // of the tokens that have hops to make
@@ -90,9 +86,9 @@ func newHotSpot(s *progress, st Setting) *hotSpot {
 	if st.Ops > 0 {
 		n = min(n, max(2, st.Ops))
 	}
-	h := &hotSpot{progress: s, nodes: make([]hotNode, n), tokens: make([]hotToken, hotTokens), cold: make([]int32, n-1)}
-	for i := range h.nodes {
-		h.nodes[i].hot, h.nodes[i].index, h.nodes[i].weight = h, i, uint64(fill(uint32(i), 2))
+	h := &hotSpot{progress: s, all: make([]hotNode, n), tokens: make([]hotToken, hotTokens), cold: make([]int32, n-1)}
+	for i := range h.all {
+		h.all[i].hot, h.all[i].index, h.all[i].weight = h, i, uint64(fill(uint32(i), 2))
 	}
 	for i := range h.tokens {
 		h.tokens[i].home = i
@@ -117,7 +113,7 @@ func (h *hotSpot) deal(n int) {
 func (h *hotSpot) token(i int) *hotToken { return &h.tokens[(h.first+i)%hotTokens] }
 
 // warm is how many hops it takes until each actor has had a message.
-func (h *hotSpot) warm() int { return 2*len(h.nodes) + hotTokens }
+func (h *hotSpot) warm() int { return 2*len(h.all) + hotTokens }
 
 // visit books that n has the token, sets where it is to go, and reports whether it is to go
 // there now.
@@ -141,9 +137,9 @@ func (n *hotNode) visit(t *hotToken) (more bool, err error) {
 
 func (h *hotSpot) check() error {
 	var visits, sum, want uint64
-	for i := range h.nodes {
-		visits += h.nodes[i].visits
-		want += h.nodes[i].visits * h.nodes[i].weight
+	for i := range h.all {
+		visits += h.all[i].visits
+		want += h.all[i].visits * h.all[i].weight
 	}
 	for i := range h.tokens {
 		sum += h.tokens[i].sum
@@ -168,31 +164,49 @@ func (n *hotNode) Receive(ctx *actor.Context, msg any) error {
 		return err
 	}
 	if more {
-		return ctx.Tell(n.hot.nodes[t.at].self, t)
+		return ctx.Tell(n.hot.all[t.at].self, t)
 	}
 	n.hot.part()
 	return nil
 }
 
-func hotOnActors(st Setting) Run {
-	r := new(actorsRun)
-	var h *hotSpot
-	r.begun = func(ctx *actor.Context) error {
-		for i := range h.moving {
-			t := h.token(i)
-			if err := ctx.Tell(h.nodes[t.at].self, t); err != nil {
-				return err
-			}
-		}
-		return nil
+// nodes implements [network].
+func (h *hotSpot) nodes(f func(a actor.Actor, self *actor.Ref)) {
+	for i := range h.all {
+		f(&h.all[i], &h.all[i].self)
 	}
-	r.system = newSystem(st, func(s *system, ctx *actor.Context) (err error) {
-		h = newHotSpot(&s.progress, st)
-		r.protocol = h
-		for i := 0; i < len(h.nodes) && err == nil; i++ {
-			h.nodes[i].self, err = s.spawn(ctx, &h.nodes[i])
+}
+
+// start implements [network].
+func (h *hotSpot) start(send func(to int, t *hotToken) error) error {
+	for i := range h.moving {
+		t := h.token(i)
+		if err := send(t.at, t); err != nil {
+			return err
 		}
+	}
+	return nil
+}
+
+// handle implements [network].
+func (h *hotSpot) handle(at int, t *hotToken, send carrier[*hotToken]) error {
+	more, err := h.all[at].visit(t)
+	switch {
+	case err != nil:
 		return err
+	case more:
+		send(t.at, t)
+	default:
+		h.part()
+	}
+	return nil
+}
+
+func hotOnActors(st Setting) Run {
+	var h *hotSpot
+	r := byActors(st, func(s *progress) network[*hotToken] {
+		h = newHotSpot(s, st)
+		return h
 	})
 	if r.err() == nil {
 		_ = r.Do(h.warm()) // what is wrong the next Do will say
@@ -201,28 +215,11 @@ func hotOnActors(st Setting) Run {
 }
 
 func hotByHand(st Setting, carry carrying[*hotToken]) Run {
-	r := newHandRun()
-	h := newHotSpot(&r.progress, st)
-	r.protocol = h
-	var send carrier[*hotToken]
-	send = carry(r.goroutines, len(h.nodes), func(at int, t *hotToken) error {
-		more, err := h.nodes[at].visit(t)
-		switch {
-		case err != nil:
-			return err
-		case more:
-			send(t.at, t)
-		default:
-			h.part()
-		}
-		return nil
+	var h *hotSpot
+	r := byHand(carry, func(s *progress) network[*hotToken] {
+		h = newHotSpot(s, st)
+		return h
 	})
-	r.begun = func() {
-		for i := range h.moving {
-			t := h.token(i)
-			send(t.at, t)
-		}
-	}
 	_ = r.Do(h.warm())
 	return r
 }

@@ -45,21 +45,9 @@ func (p pace) workload() Workload {
 	a := p.bare()
 	a.Checked = "messages in order, none missing, none twice; their sum"
 	a.Refs = []Ref{
-		{
-			Name:    refBuffered,
-			Doc:     "a goroutine and a buffered channel",
-			Prepare: func(st Setting) Run { return p.byHand(st, channelsOf[*timed](window)) },
-		},
-		{
-			Name:    refUnbuffered,
-			Doc:     "a goroutine and an unbuffered channel",
-			Prepare: func(st Setting) Run { return p.byHand(st, channelsOf[*timed](0)) },
-		},
-		{
-			Name:    refMutexCond,
-			Doc:     "a goroutine and a slice behind a mutex and a condition variable",
-			Prepare: func(st Setting) Run { return p.byHand(st, boxesOf[*timed](0)) },
-		},
+		{refBuffered, "a goroutine and a buffered channel", func(st Setting) Run { return p.byHand(st, channelsOf[*timed](window)) }},
+		{refUnbuffered, "a goroutine and an unbuffered channel", func(st Setting) Run { return p.byHand(st, channelsOf[*timed](0)) }},
+		{refMutexCond, "a goroutine and a slice behind a mutex and a condition variable", func(st Setting) Run { return p.byHand(st, boxesOf[*timed](0)) }},
 	}
 	return a
 }
@@ -258,10 +246,7 @@ func (r *latencyRun) Do(n int) error {
 }
 
 func (r *latencyRun) Check() error {
-	if err := r.stop(); err != nil {
-		return err
-	}
-	return r.loop.check()
+	return r.finish(r.loop.check)
 }
 
 // latencyByHand is the workload run by a reference.
@@ -284,10 +269,7 @@ func (r *latencyByHand) Do(n int) error {
 }
 
 func (r *latencyByHand) Check() error {
-	if err := r.stop(); err != nil {
-		return err
-	}
-	return r.loop.check()
+	return r.finish(r.loop.check)
 }
 
 func (p pace) byHand(st Setting, carry carrying[*timed]) Run {

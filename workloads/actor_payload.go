@@ -141,20 +141,8 @@ func payloadRefs[M any](of string, wrap func(n *note) M, unpack func(k *funnelSi
 		return r
 	}
 	return []Ref{
-		{
-			Name:    refBuffered,
-			Doc:     "goroutines and a buffered channel of " + of,
-			Prepare: func(Setting) Run { return byHand(channelsOf[M](window)) },
-		},
-		{
-			Name:    refUnbuffered,
-			Doc:     "goroutines and an unbuffered channel of " + of,
-			Prepare: func(Setting) Run { return byHand(channelsOf[M](0)) },
-		},
-		{
-			Name:    refMutexCond,
-			Doc:     "goroutines and a slice of " + of + " behind a mutex and condition variables",
-			Prepare: func(Setting) Run { return byHand(boxesOf[M](window)) },
-		},
+		{refBuffered, "goroutines and a buffered channel of " + of, func(Setting) Run { return byHand(channelsOf[M](window)) }},
+		{refUnbuffered, "goroutines and an unbuffered channel of " + of, func(Setting) Run { return byHand(channelsOf[M](0)) }},
+		{refMutexCond, "goroutines and a slice of " + of + " behind a mutex and condition variables", func(Setting) Run { return byHand(boxesOf[M](window)) }},
 	}
 }

@@ -27,16 +27,8 @@ func actorPriority() []Workload {
 		Prepare: priorityOnActor,
 		// An unbuffered channel cannot hold what its own receiver sends.
 		Refs: []Ref{
-			{
-				Name:    refBuffered,
-				Doc:     "a goroutine and a buffered channel for each priority, tried in turn",
-				Prepare: func(Setting) Run { return priorityOnChannels() },
-			},
-			{
-				Name:    refMutexCond,
-				Doc:     "a goroutine and a queue for each priority behind one mutex and condition variable",
-				Prepare: func(Setting) Run { return priorityOnLevels() },
-			},
+			{refBuffered, "a goroutine and a buffered channel for each priority, tried in turn", func(Setting) Run { return priorityOnChannels() }},
+			{refMutexCond, "a goroutine and a queue for each priority behind one mutex and condition variable", func(Setting) Run { return priorityOnLevels() }},
 		},
 	}}
 }

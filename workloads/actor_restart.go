@@ -67,11 +67,7 @@ func (k restartKind) workload(variant, doc string) Workload {
 			Doc:     "goroutines that receive in a loop from a buffered channel, and one around it that recovers",
 			Prepare: func(st Setting) Run { return k.onChannels(st, 2*restartBatch) },
 		},
-		{
-			Name:    refUnbuffered,
-			Doc:     "the same with unbuffered channels",
-			Prepare: func(st Setting) Run { return k.onChannels(st, 0) },
-		},
+		{refUnbuffered, "the same with unbuffered channels", func(st Setting) Run { return k.onChannels(st, 0) }},
 	}
 	return a
 }

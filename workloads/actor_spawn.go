@@ -32,21 +32,9 @@ func spawnCrowd() Workload {
 		Slicing: Slicing{Whole: tooMany},
 		Prepare: spawnOnActors,
 		Refs: []Ref{
-			{
-				Name:    refBuffered,
-				Doc:     "a goroutine and a channel of 16 each",
-				Prepare: func(st Setting) Run { return spawnOnChannels(st, 16) },
-			},
-			{
-				Name:    refUnbuffered,
-				Doc:     "a goroutine and an unbuffered channel each",
-				Prepare: func(st Setting) Run { return spawnOnChannels(st, 0) },
-			},
-			{
-				Name:    refMutexCond,
-				Doc:     "a goroutine each and a slice behind a mutex and a condition variable",
-				Prepare: func(st Setting) Run { return spawnOnBoxes(st) },
-			},
+			{refBuffered, "a goroutine and a channel of 16 each", func(st Setting) Run { return spawnOnChannels(st, 16) }},
+			{refUnbuffered, "a goroutine and an unbuffered channel each", func(st Setting) Run { return spawnOnChannels(st, 0) }},
+			{refMutexCond, "a goroutine each and a slice behind a mutex and a condition variable", func(st Setting) Run { return spawnOnBoxes(st) }},
 		},
 	}
 }
@@ -64,21 +52,9 @@ func spawnRate() Workload {
 	a := bareSpawnRate()
 	a.Op = opSpawn
 	a.Refs = []Ref{
-		{
-			Name:    refBuffered,
-			Doc:     "a goroutine and a channel of 16 each",
-			Prepare: func(st Setting) Run { return spawnRateOnChannels(st, 16) },
-		},
-		{
-			Name:    refUnbuffered,
-			Doc:     "a goroutine and an unbuffered channel each",
-			Prepare: func(st Setting) Run { return spawnRateOnChannels(st, 0) },
-		},
-		{
-			Name:    refMutexCond,
-			Doc:     "a goroutine each and a slice behind a mutex and a condition variable",
-			Prepare: spawnRateOnBoxes,
-		},
+		{refBuffered, "a goroutine and a channel of 16 each", func(st Setting) Run { return spawnRateOnChannels(st, 16) }},
+		{refUnbuffered, "a goroutine and an unbuffered channel each", func(st Setting) Run { return spawnRateOnChannels(st, 0) }},
+		{refMutexCond, "a goroutine each and a slice behind a mutex and a condition variable", spawnRateOnBoxes},
 	}
 	return a
 }

@@ -35,11 +35,7 @@ func suspendForMessage() Workload {
 				Doc:     "goroutines and buffered channels, one of which the suspended one waits for before it looks at its messages again",
 				Prepare: func(st Setting) Run { return suspendOnChannels(st, 1) },
 			},
-			{
-				Name:    refUnbuffered,
-				Doc:     "the same, with unbuffered channels but for the messages",
-				Prepare: func(st Setting) Run { return suspendOnChannels(st, 0) },
-			},
+			{refUnbuffered, "the same, with unbuffered channels but for the messages", func(st Setting) Run { return suspendOnChannels(st, 0) }},
 		},
 	}
 }
@@ -65,16 +61,8 @@ func suspendUntilRoom() Workload {
 		Timings:  suspendTimings[:1],
 		Prepare:  roomOnActors,
 		Refs: []Ref{
-			{
-				Name:    refBuffered,
-				Doc:     "goroutines, a buffered channel of messages and one of word that there is room",
-				Prepare: func(st Setting) Run { return roomOnChannels(st, 1) },
-			},
-			{
-				Name:    refUnbuffered,
-				Doc:     "the same with unbuffered channels",
-				Prepare: func(st Setting) Run { return roomOnChannels(st, 0) },
-			},
+			{refBuffered, "goroutines, a buffered channel of messages and one of word that there is room", func(st Setting) Run { return roomOnChannels(st, 1) }},
+			{refUnbuffered, "the same with unbuffered channels", func(st Setting) Run { return roomOnChannels(st, 0) }},
 		},
 	}
 }

@@ -38,11 +38,7 @@ func actorTogether() []Workload {
 				Doc:     "a goroutine and a buffered channel each, a goroutine for a future, errgroup and a buffered channel for a group",
 				Prepare: func(Setting) Run { return togetherOnChannels(1) },
 			},
-			{
-				Name:    refUnbuffered,
-				Doc:     "the same with unbuffered channels to the actors",
-				Prepare: func(Setting) Run { return togetherOnChannels(0) },
-			},
+			{refUnbuffered, "the same with unbuffered channels to the actors", func(Setting) Run { return togetherOnChannels(0) }},
 		},
 	}}
 }

@@ -345,11 +345,7 @@ func batchRefs(newBatch func() *batch, floorWorkers int) []Ref {
 	return []Ref{
 		refBatchErrgroup(newBatch),
 		refBatchGoroutines(newBatch),
-		{
-			Name:    refFloor,
-			Doc:     "bare workers and an atomic counter: no order, no stream, no limit to keep",
-			Prepare: func(Setting) Run { return newBatch().onFloor(floorWorkers) },
-		},
+		{refFloor, "bare workers and an atomic counter: no order, no stream, no limit to keep", func(Setting) Run { return newBatch().onFloor(floorWorkers) }},
 	}
 }
 

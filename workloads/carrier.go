@@ -15,6 +15,66 @@ type protocol interface {
 	check() error
 }
 
+// A network is a protocol of nodes that send one another messages of type M. All that it
+// does not say is how they are carried.
+type network[M any] interface {
+	protocol
+
+	// nodes calls f with each node's actor, and with where the reference to it is kept.
+	nodes(f func(a actor.Actor, self *actor.Ref))
+
+	// start sends what begins a Do.
+	start(send func(to int, m M) error) error
+
+	// handle handles a message to a node of a reference. What follows it sends.
+	handle(at int, m M, send carrier[M]) error
+}
+
+// byActors has a network carried by an implementation.
+func byActors[M any](st Setting, newNetwork func(s *progress) network[M]) *actorsRun {
+	r := new(actorsRun)
+	var (
+		n    network[M]
+		refs []actor.Ref
+		turn *actor.Context // the guardian's
+	)
+	send := func(to int, m M) error { return turn.Tell(refs[to], m) }
+	r.begun = func(ctx *actor.Context) error {
+		turn = ctx
+		return n.start(send)
+	}
+	r.system = newSystem(st, func(s *system, ctx *actor.Context) (err error) {
+		n = newNetwork(&s.progress)
+		r.protocol = n
+		n.nodes(func(a actor.Actor, self *actor.Ref) {
+			if err == nil {
+				*self, err = s.spawn(ctx, a)
+				refs = append(refs, *self)
+			}
+		})
+		return err
+	})
+	return r
+}
+
+// byHand has a network carried by the goroutines that carry makes.
+func byHand[M any](carry carrying[M], newNetwork func(s *progress) network[M]) *handRun {
+	r := newHandRun()
+	n := newNetwork(&r.progress)
+	r.protocol = n
+	count := 0
+	n.nodes(func(actor.Actor, *actor.Ref) { count++ })
+	var send carrier[M]
+	send = carry(r.goroutines, count, func(at int, m M) error { return n.handle(at, m, send) })
+	r.begun = func() {
+		_ = n.start(func(to int, m M) error {
+			send(to, m)
+			return nil
+		})
+	}
+	return r
+}
+
 // An actorsRun is a protocol carried by the actors of an implementation.
 type actorsRun struct {
 	*system
@@ -44,10 +104,7 @@ func inRoundsOf(most, n int, round func(k int) error) error {
 
 // Check implements [Run].
 func (r *actorsRun) Check() error {
-	if err := r.stop(); err != nil {
-		return err
-	}
-	return r.check()
+	return r.finish(func() error { return r.check() }) // without a system there is no protocol
 }
 
 // A handRun is a protocol carried by the goroutines of a reference.
@@ -90,10 +147,7 @@ func (r *handRun) Do(n int) error {
 
 // Check implements [Run].
 func (r *handRun) Check() error {
-	if err := r.stop(); err != nil {
-		return err
-	}
-	return r.check()
+	return r.finish(r.check)
 }
 
 // A carrier brings messages to nodes, which are numbered from 0. A node's messages are

@@ -350,20 +350,8 @@ func (f *flow) onFloor() Run {
 // slice are not among them: nothing can be taken before all are done.
 func flowRefs(size, consumers int) []Ref {
 	return []Ref{
-		{
-			Name:    refErrgroup,
-			Doc:     "errgroup, its limit, and a buffered channel of results",
-			Prepare: func(Setting) Run { return newFlow(size).onErrgroup(consumers) },
-		},
-		{
-			Name:    refWorkers,
-			Doc:     "32 workers between a buffered channel of tasks and one of results",
-			Prepare: func(Setting) Run { return newFlow(size).onWorkers(consumers) },
-		},
-		{
-			Name:    refFloor,
-			Doc:     "bare workers and an atomic counter: neither producer nor consumers",
-			Prepare: func(Setting) Run { return newFlow(size).onFloor() },
-		},
+		{refErrgroup, "errgroup, its limit, and a buffered channel of results", func(Setting) Run { return newFlow(size).onErrgroup(consumers) }},
+		{refWorkers, "32 workers between a buffered channel of tasks and one of results", func(Setting) Run { return newFlow(size).onWorkers(consumers) }},
+		{refFloor, "bare workers and an atomic counter: neither producer nor consumers", func(Setting) Run { return newFlow(size).onFloor() }},
 	}
 }

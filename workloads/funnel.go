@@ -451,21 +451,9 @@ func (k funnelKind) refs(work uint32, room int) []Ref {
 		slice, length = "goroutines and one slice of any length behind a mutex and a condition variable", 0
 	}
 	return []Ref{
-		{
-			Name:    refBuffered,
-			Doc:     "goroutines and one buffered channel",
-			Prepare: func(Setting) Run { return funnelOnChannel(k, work, room) },
-		},
-		{
-			Name:    refUnbuffered,
-			Doc:     "goroutines and one unbuffered channel",
-			Prepare: func(Setting) Run { return funnelOnChannel(k, work, 0) },
-		},
-		{
-			Name:    refMutexCond,
-			Doc:     slice,
-			Prepare: func(Setting) Run { return funnelOnBox(k, work, length) },
-		},
+		{refBuffered, "goroutines and one buffered channel", func(Setting) Run { return funnelOnChannel(k, work, room) }},
+		{refUnbuffered, "goroutines and one unbuffered channel", func(Setting) Run { return funnelOnChannel(k, work, 0) }},
+		{refMutexCond, slice, func(Setting) Run { return funnelOnBox(k, work, length) }},
 	}
 }
 
@@ -537,10 +525,7 @@ func (r *outsideFunnel) Check() error {
 	if err := r.senders.stop(); err != nil {
 		return err
 	}
-	if err := r.stop(); err != nil {
-		return err
-	}
-	return r.funnel.check()
+	return r.finish(r.funnel.check)
 }
 
 // Close stops what Check has not.

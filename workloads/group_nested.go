@@ -29,21 +29,13 @@ func groupNested() []Workload {
 		Slicing: Slicing{Unit: nestedLeaves},
 		Prepare: func(st Setting) Run { return nestedOnGroup(st.Impl.NewGroup) },
 		Refs: []Ref{
-			{
-				Name:    refErrgroup,
-				Doc:     "an errgroup and a channel of results for every group of the tree",
-				Prepare: func(Setting) Run { return nestedOnErrgroup() },
-			},
+			{refErrgroup, "an errgroup and a channel of results for every group of the tree", func(Setting) Run { return nestedOnErrgroup() }},
 			{
 				Name:    refGoroutines,
 				Doc:     "a goroutine each, a WaitGroup and results in a slice behind a mutex for every group of the tree",
 				Prepare: func(Setting) Run { return nestedOnGoroutines() },
 			},
-			{
-				Name:    refFloor,
-				Doc:     "bare workers and an atomic counter over the leaves, no groups at all",
-				Prepare: func(Setting) Run { return nestedOnFloor() },
-			},
+			{refFloor, "bare workers and an atomic counter over the leaves, no groups at all", func(Setting) Run { return nestedOnFloor() }},
 		},
 	}}
 }

@@ -37,11 +37,7 @@ func groupUneven() []Workload {
 		Refs: []Ref{
 			refBatchErrgroup(unevenBatch),
 			refBatchGoroutines(unevenBatch),
-			{
-				Name:    refFloor,
-				Doc:     "the same work dealt beforehand into equal parts, one for each processor",
-				Prepare: func(Setting) Run { return unevenFloor(unevenBatch()) },
-			},
+			{refFloor, "the same work dealt beforehand into equal parts, one for each processor", func(Setting) Run { return unevenFloor(unevenBatch()) }},
 		},
 	}}
 }

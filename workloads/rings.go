@@ -188,21 +188,9 @@ func (k ringKind) new(s *progress, st Setting) *rings {
 
 func (k ringKind) refs() []Ref {
 	return []Ref{
-		{
-			Name:    refBuffered,
-			Doc:     "a goroutine and a buffered channel each",
-			Prepare: k.byHand(ringsOnChannels(1)),
-		},
-		{
-			Name:    refUnbuffered,
-			Doc:     "a goroutine and an unbuffered channel each",
-			Prepare: k.byHand(ringsOnChannels(0)),
-		},
-		{
-			Name:    refMutexCond,
-			Doc:     "a goroutine each and a slice behind a mutex and a condition variable",
-			Prepare: k.byHand(ringsOnBoxes),
-		},
+		{refBuffered, "a goroutine and a buffered channel each", k.byHand(ringsOnChannels(1))},
+		{refUnbuffered, "a goroutine and an unbuffered channel each", k.byHand(ringsOnChannels(0))},
+		{refMutexCond, "a goroutine each and a slice behind a mutex and a condition variable", k.byHand(ringsOnBoxes)},
 	}
 }
 

@@ -211,6 +211,14 @@ func (s *system) stop() error {
 	return s.err() // also of dead letters
 }
 
+// finish stops the system and then checks what it was used for.
+func (s *system) finish(check func() error) error {
+	if err := s.stop(); err != nil {
+		return err
+	}
+	return check()
+}
+
 // Close stops the system, if the run has failed and Check has not.
 func (s *system) Close() {
 	if s.sys == nil {
@@ -294,6 +302,14 @@ func (c *goroutines) stop() error {
 		c.wg.Wait()
 	}
 	return c.err()
+}
+
+// finish ends the goroutines and then checks what they were used for.
+func (c *goroutines) finish(check func() error) error {
+	if err := c.stop(); err != nil {
+		return err
+	}
+	return check()
 }
 
 // Close ends the goroutines if Check has not.
