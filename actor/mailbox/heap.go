@@ -47,7 +47,8 @@ func (h *heap) remove(i int) any {
 }
 
 // last returns the index of the oldest of the items with the largest prio. In a
-// heap those are anywhere.
+// heap those are anywhere, so it looks at all: a mailbox that drops has a capacity, and a
+// heap with two ends would cost every other message more.
 func (h *heap) last() int {
 	last := 0
 	for i := range h.items {
