@@ -42,6 +42,7 @@ func TestQuotes(t *testing.T) {
 		{"docs/targets.md", "task aims", func(q *quote, files []string) { q.aims("Task", files) }},
 		{"docs/targets.md", "actor aims", func(q *quote, files []string) { q.aims("Actor", files) }},
 		{"docs/dispatchers.md", "figures", (*quote).dispatchers},
+		{"docs/dispatchers.md", "tasks", (*quote).tasks},
 		{"impls/workstealing/MAILBOX.md", "figures", (*quote).mailboxes},
 		{"results/boards.md", "boards", (*quote).boards},
 		{"results/boards.md", "clauses", (*quote).clauses},
@@ -234,18 +235,38 @@ func (q *quote) aims(bench string, files []string) {
 // dispatchers are times relative to buffered channels, and the bytes of an idle actor.
 func (q *quote) dispatchers(files []string) {
 	const base = "ref-chan-buffered"
-	c := q.compare(files[0], compare.Options{Base: base})
-	f, times, bytesEach := c.Files[0], tableOf(c, "ns/op"), tableOf(c, "B/actor")
-	isRef := func(col compare.Column) bool { return col.Ref }
+	c := q.compare(files[0], compare.Options{Base: base, Filter: ".name:Actor"})
+	f, times := c.Files[0], tableOf(c, "ns/op")
+	times.Rows = slices.DeleteFunc(times.Rows, func(r compare.Row) bool { return workloadName(r) == "idlewake" }) // its pace
 	q.Sayf("Time per operation relative to `%s`, less is better; **bold** where the difference is proven. An operation is a message;\nwith `ask` it is a request with its reply, with `spawn` an actor with its first message.\n", base)
 	q.Sayf("%s; commit %.8s, %d blocks ([raw file](../%s)).\n\n", machine(f, "toolchain"), setting(f, "commit"), f.Blocks, files[0])
+	q.relative(times, base)
+	latency := tableOf(c, "p50-ns")
+	for _, r := range latency.Rows {
+		q.ratios(workloadName(r)+", median latency", r, baseFirst(latency, base, isRef))
+	}
+	bytesEach := tableOf(c, "B/actor")
+	for _, r := range bytesEach.Rows {
+		q.Row(append([]string{"bytes of an idle actor"}, each(baseFirst(bytesEach, base, isRef), func(i int) string { return fmt.Sprintf("%.0f", r.Cells[i].Center) })...)...)
+	}
+}
+
+// tasks are times of groups and futures relative to errgroups.
+func (q *quote) tasks(files []string) {
+	const base = "ref-errgroup"
+	c := q.compare(files[0], compare.Options{Base: base, Filter: ".name:(Group OR Task)"})
+	q.Sayf("Time per task relative to `%s`; the same run.\n\n", base)
+	q.relative(tableOf(c, "ns/op"), base)
+}
+
+func isRef(col compare.Column) bool { return col.Ref }
+
+// relative adds a table of times relative to those of base.
+func (q *quote) relative(times compare.Table, base string) {
 	cols := baseFirst(times, base, isRef)
 	q.Head("lr", append([]string{"workload"}, names(times, cols)...)...)
 	for _, r := range times.Rows {
 		q.ratios(workloadName(r), r, cols)
-	}
-	for _, r := range bytesEach.Rows {
-		q.Row(append([]string{"bytes of an idle actor"}, each(baseFirst(bytesEach, base, isRef), func(i int) string { return fmt.Sprintf("%.0f", r.Cells[i].Center) })...)...)
 	}
 }
 
