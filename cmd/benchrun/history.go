@@ -80,7 +80,7 @@ func (c *historyFlags) proveSome(cmd *cobra.Command, h *history.History) (paths 
 	requests := slices.DeleteFunc(slices.Clone(all), func(r history.Request) bool { return r.Machine != here })
 	level, left := h.ProofLevel(here, time.Now())
 	switch {
-	case len(requests) == 0 && len(all) > 0:
+	case len(requests) == 0 && len(all) > 0 && !c.watch:
 		return nil, fmt.Errorf("this machine is %s, and what is suspected was measured on %s: prove it there", here, all[0].Machine)
 	case len(requests) == 0:
 		fmt.Fprintf(con, "nothing to prove: no step is suspected on %s of which the commits are known\n", here)
@@ -108,7 +108,8 @@ func (c *historyFlags) proveOne(ctx context.Context, con *console.Console, r his
 	ab := runner.DefaultAB()
 	ab.Dir, ab.Idle, ab.Machine, ab.Within = c.dir, c.idle, r.Machine, c.within
 	ab.Args, ab.Packages, ab.Bench = []string{r.Old, r.New}, []string{r.Pkg}, r.Pattern()
-	ab.Blocks, ab.Given = history.ProofBlocks, func(flag string) bool { return flag == "blocks" }
+	ab.Blocks, ab.Layouts = history.ProofBlocks, history.ProofLayouts
+	ab.Given = func(flag string) bool { return flag == "blocks" }
 	ab.Compare.Alpha = level
 	ab.Identical = true // what is the same shows no step, and that is to be on record
 	ab.Settings = append(ab.Settings, history.ProofSetting(level))

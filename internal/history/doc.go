@@ -5,7 +5,9 @@
 //     commit, and in which circumstances.
 //  2. What the runs say of one benchmark is a [Series] (series.go). Its points are ratios
 //     to the reference that was measured in the same run, so that what the machine does
-//     cancels. Where the circumstances change it is cut into [Piece]s.
+//     cancels. They stand in the order of commits (order.go). Where the circumstances
+//     change a series is cut into [Piece]s; a run on a machine that is not as fast as it
+//     was takes no part (speed.go).
 //  3. In each piece a step is looked for by a test that knows that it looked everywhere
 //     (suspect.go; the arithmetic is [stats.Sequence]). Such a step is suspected.
 //  4. A comparison of both sides of a suspected step, measured for it and kept, proves it

@@ -356,6 +356,9 @@ func TestProofs(t *testing.T) {
 		if p := of[0].Step.Proof; (p == nil) != (c.want == Suspected) {
 			t.Errorf("%s: proof is %+v", c.name, p)
 		}
+		if own := len(h.Series[0].Points); own != 24 || strings.Contains(c.proof.config, "proves") && len(h.Series) != 1 {
+			t.Errorf("%s: %d series, the first of %d points: a proof is a point of none", c.name, len(h.Series), own)
+		}
 		if asked := len(h.Requests()) > 0; asked != (c.want == Suspected) {
 			t.Errorf("%s: requests are %+v", c.name, h.Requests())
 		}
@@ -379,5 +382,43 @@ func TestProofLevel(t *testing.T) {
 	bad := written{commit: "b", old: "a", ratio: 1, config: "proves: something\n"}
 	if h := read(t, folder(t, append(commits(2), bad)...), Options{}); !strings.Contains(strings.Join(h.Notes, "\n"), "proves nothing") {
 		t.Errorf("notes: %v", h.Notes)
+	}
+}
+
+// TestFamily: a step that is plain enough alone is none among many series, of which one or
+// the other looks like that by chance.
+func TestFamily(t *testing.T) {
+	series := func(step float64) []float64 {
+		r := rand.New(rand.NewPCG(4, 4))
+		d := make([]float64, 20)
+		for i := range d {
+			if d[i] = r.NormFloat64(); i >= 10 {
+				d[i] += step
+			}
+		}
+		return d
+	}
+	alone := historyOf(series(1.8))
+	alone.suspect()
+	steps := alone.Steps()
+	if len(steps) != 1 || steps[0].Step.P < 0.001 {
+		t.Fatalf("alone: %+v, want a step that is not too plain", steps)
+	}
+	r := rand.New(rand.NewPCG(6, 6))
+	all := [][]float64{series(1.8)}
+	for range 60 {
+		d := make([]float64, 20)
+		for i := range d {
+			d[i] = r.NormFloat64()
+		}
+		all = append(all, d)
+	}
+	among := historyOf(all...)
+	among.suspect()
+	if steps := among.Steps(); len(steps) > 0 {
+		t.Errorf("among 61 series: %+v", steps)
+	}
+	if a, b := alone.Series[0].Pieces[0].Detectable, among.Series[0].Pieces[0].Detectable; !(a < b) {
+		t.Errorf("alone a step of %v could have been seen, and among others one of %v", a, b)
 	}
 }

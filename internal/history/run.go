@@ -50,8 +50,8 @@ type circumstance struct{ what, value string }
 // machineKeys are what a machine is told by.
 var machineKeys = []string{"cpu-model", "cores", "memory", "virtual", "governor", "emulated", "chip", "emulator"}
 
-// ErrNoResults is the error if there is nothing to read.
-var ErrNoResults = errors.New("no results files: benchrun run makes one below results/")
+// errNoResults is the error if there is nothing to read.
+var errNoResults = errors.New("no results files: benchrun run makes one below results/")
 
 // find returns the results files below paths, which are files and folders.
 func find(paths []string) (files []string, err error) {
@@ -72,7 +72,7 @@ func find(paths []string) (files []string, err error) {
 	slices.Sort(files)
 	files = slices.Compact(files)
 	if len(files) == 0 {
-		return nil, fmt.Errorf("%s: %w", strings.Join(paths, " "), ErrNoResults)
+		return nil, fmt.Errorf("%s: %w", strings.Join(paths, " "), errNoResults)
 	}
 	return files, nil
 }
@@ -119,7 +119,7 @@ func readRun(path string) (*Run, error) {
 	return r, nil
 }
 
-// compared returns what the run compares, in its first unit of time; nil if it has none.
+// compared judges the run by itself.
 func (r *Run) compared(alpha float64) (*compare.Comparison, error) {
 	return compare.Of(r.file).Compare(compare.Options{Alpha: alpha})
 }

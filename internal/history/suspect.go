@@ -41,11 +41,12 @@ const (
 	Undecided State = "undecided" // a comparison of both sides could not tell
 )
 
-// leastPermutations is how many orders a step is held against at least, and
-// permutationsPerTest how many for each level that Holm's correction may ask for.
+// leastPermutations is how many orders a step is held against at least. If there are many
+// pieces it is so many that permutationsPerTest of them are as extreme as the level that
+// Holm's correction leaves to one.
 const (
-	leastPermutations   = 19_999
-	permutationsPerTest = 40
+	leastPermutations   = 4_999
+	permutationsPerTest = 20
 )
 
 // A span is points of a piece in which a step is looked for.

@@ -134,7 +134,7 @@ func TestOutlierIsNoStep(t *testing.T) {
 	for _, at := range []int{0, 20, 39} {
 		d := sequenceOf(rand.New(rand.NewPCG(8, 8)), 40, 0, 0)
 		d[at] += 100
-		if s := (Sequence{D: d}).Step(9999); s.P <= 0.05 {
+		if s := (Sequence{D: d}).Step(9999); s.P <= 0.05 || s.First < 2 || s.First > 38 || s.End < s.First+2 {
 			t.Errorf("one outlier at %d: %+v", at, s)
 		}
 	}
