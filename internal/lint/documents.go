@@ -26,6 +26,9 @@ var (
 	toolLine    = regexp.MustCompile(`(?m)^(?:\t|tool )([^\s()]+)$`)
 )
 
+// glossary is the page that every other page of docs/ links.
+const glossary = "docs/glossary.md"
+
 // Documents returns what the Markdown files of a tree tell a reader to type or to open
 // and is not there: links within the tree, targets of the Makefile, commands of benchrun,
 // and a published module.
@@ -57,6 +60,9 @@ func Documents(fsys fs.FS) ([]Violation, error) {
 		data, err := fs.ReadFile(fsys, name)
 		if err != nil {
 			return err
+		}
+		if path.Dir(name) == "docs" && name != glossary && !strings.Contains(string(data), "]("+path.Base(glossary)+")") {
+			found = append(found, Violation{Where: name, What: "no link to " + glossary + ": a reader needs the words"})
 		}
 		inCode := false
 		for i, line := range strings.Split(string(data), "\n") {

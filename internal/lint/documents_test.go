@@ -46,7 +46,8 @@ func TestDocumentsFindsEachViolation(t *testing.T) {
 				"Makefile":                       {Data: []byte("each = x\ntest: unit ## all\n$(BIN)/all: y\n\tmake each\n")},
 				"cmd/benchrun/help/benchrun.txt": {Data: []byte("benchrun\nMeasure\n")},
 				"cmd/benchrun/help/run.txt":      {Data: []byte("run [packages]\nRun\n")},
-				"docs/a.md":                      {Data: []byte("# Two words & more\n\n[up](../README.md)\n")},
+				"docs/a.md":                      {Data: []byte("# Two words & more\n\n[up](../README.md) [words](glossary.md)\n")},
+				"docs/glossary.md":               {Data: []byte("# Words\n")},
 				"README.md":                      {Data: []byte(c.text)},
 				"testdata/x.md":                  {Data: []byte("`make nothing`")},
 			})
@@ -57,6 +58,25 @@ func TestDocumentsFindsEachViolation(t *testing.T) {
 				t.Errorf("got  %q\nwant %q", got, c.want)
 			}
 		})
+	}
+}
+
+// A page of docs/ that does not link the glossary is named; the glossary, and what is
+// elsewhere, need no such link.
+func TestDocumentsFindsThePageWithoutWords(t *testing.T) {
+	got, err := Documents(fstest.MapFS{
+		"Makefile":          {},
+		"README.md":         {Data: []byte("# R\n")},
+		"docs/glossary.md":  {Data: []byte("# Words\n")},
+		"docs/linked.md":    {Data: []byte("# L\n\n[Words](glossary.md)\n")},
+		"docs/unlinked.md":  {Data: []byte("# U\n\nglossary.md\n")},
+		"docs/deeper/in.md": {Data: []byte("# D\n")},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(got) != 1 || got[0].Where != "docs/unlinked.md" {
+		t.Errorf("got %q, want docs/unlinked.md only", got)
 	}
 }
 
