@@ -83,7 +83,7 @@ type Props struct {
 	// before others get theirs; 0 means 300. A turn costs some ten nanoseconds
 	// to begin and end, which 300 messages make disappear, while 300 short
 	// messages, some ten microseconds, are not long to wait. It must not be
-	// negative.
+	// negative, nor more than 1<<30.
 	Throughput int
 
 	// Priority is how urgent the actor is among those that are ready to run, for
