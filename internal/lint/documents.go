@@ -179,7 +179,7 @@ func Dependencies(fsys fs.FS) ([]Violation, error) {
 		want = slices.DeleteFunc(want, func(m string) bool { return strings.Contains(string(goMod), "replace "+m+" ") }) // our own
 		for _, m := range want {
 			if !slices.Contains(got, m) {
-				found = append(found, Violation{Where: page, What: "no row for " + m + " of " + file + ": say what it is for, why this one, and what dropping it would cost"})
+				found = append(found, Violation{Where: page, What: "no row for " + m + " of " + file + ": say what it is for, and what dropping it would cost"})
 			}
 		}
 		for _, m := range got {
