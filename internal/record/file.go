@@ -9,6 +9,7 @@ import (
 	"math"
 	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"golang.org/x/perf/benchfmt"
@@ -30,7 +31,7 @@ type File struct {
 	Units   benchfmt.UnitMetadataMap
 	Clauses []BoardClause // of a board: one that was run several times is there several times
 	Alone   []RowLine     // rows that took no turns, with the reason
-	Notes   []RowLine     // what a reader should know of rows
+	Notes   []RowLine     // what a reader should know of rows, or of a board's cases
 	Took    []RowLine     // how long measuring rows took
 	Looks   []int         // of the plan; empty if that is fixed, or cannot be read
 
@@ -44,7 +45,7 @@ type File struct {
 	Problems, Strays []Problem
 }
 
-// A RowLine is a line about a row.
+// A RowLine is a line about a row, or about a case of a board, whose Row is the case.
 type RowLine struct {
 	Pkg, Row string
 	Text     string        // the reason or the note
@@ -214,7 +215,8 @@ func (l Line) row(to *[]RowLine, key, malformed string) error {
 	if err != nil {
 		return fmt.Errorf("%s: %w", malformed, err)
 	}
-	*to = append(*to, RowLine{Pkg: fields["pkg"], Row: fields["row"], Text: fields[key]})
+	row := cmp.Or(fields["row"], strings.TrimPrefix(fields["case"], "Benchmark"))
+	*to = append(*to, RowLine{Pkg: fields["pkg"], Row: row, Text: fields[key]})
 	return nil
 }
 

@@ -119,6 +119,15 @@ func told(t *testing.T, problems []Problem, want []string) {
 	}
 }
 
+// What a board says is of a case, not of a row: the case's name stands for the row's.
+func TestNotesOfABoardNameTheirCase(t *testing.T) {
+	f := Read("f", []byte("# note: case=BenchmarkBoard/case=slots/impl=serial text=\"5200 B\"\n# note: case=conform/actor/flood text=\"1 turns\"\n"))
+	want := []RowLine{{Row: "Board/case=slots/impl=serial", Text: "5200 B"}, {Row: "conform/actor/flood", Text: "1 turns"}}
+	if !slices.Equal(f.Notes, want) {
+		t.Errorf("%+v, want %+v", f.Notes, want)
+	}
+}
+
 // The last line may lack its end: its figure may lack digits then, of which only who
 // knows that benchrun wrote the file can be sure.
 func TestReadTornResult(t *testing.T) {
