@@ -32,7 +32,8 @@ func newRunCmd() *cobra.Command {
 		if path != "" {
 			fmt.Fprintln(cmd.OutOrStdout(), path)
 			if err == nil {
-				fmt.Fprintf(cmd.ErrOrStderr(), "what came of it: benchrun compare %s\n", console.ShellWord(path))
+				file := console.ShellWord(path)
+				fmt.Fprintf(cmd.ErrOrStderr(), "next:\n  benchrun compare %s\n  benchrun report %s\n", file, file)
 			}
 		}
 		return err
