@@ -227,7 +227,7 @@ race-all:
 .PHONY: examples
 examples:
 	$(call say,the example programs)
-	@for e in counter chatroom pipeline workerpool; do go run ./examples/$$e >/dev/null; done
+	@for e in counter chatroom pingpong pipeline workerpool; do go run ./examples/$$e >/dev/null; done
 	$(call say,an implementation in another module)
 	cd examples/outoftree && $(GO_TEST) $(RACE) ./... && $(GO_TEST) -run '^$$' -bench . -benchtime 10x ./...
 	$(call say,actors over NATS, and with protocol buffers, in modules of their own)
@@ -238,12 +238,15 @@ examples:
 # tests of hw/boards.
 .PHONY: firmware
 firmware: ## compile the firmware of each microcontroller, if there is TinyGo
+	$(call say,the sample for boards on the processors of Linux boards)
+	@for arch in arm arm64 riscv64; do GOOS=linux GOARCH=$$arch go build -o /dev/null ./examples/pingpong; done
 	$(call say,the firmware of microcontrollers)
 	@boards=$$(cd hw/boards && grep -l '"kind": *"tinygo"' */board.json | xargs -n 1 dirname); \
 	if ! command -v tinygo >/dev/null; then \
 		echo "SKIPPED: TinyGo is not installed, and the firmware of" $$boards "is not compiled"; \
 	else \
 		for b in $$boards; do go run ./cmd/benchrun board build --impl serial --parts bench "$$b"; done; \
+		tinygo build -target=cortex-m-qemu -o /dev/null ./examples/pingpong; \
 	fi
 
 .PHONY: soak

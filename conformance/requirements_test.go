@@ -75,7 +75,7 @@ var requirements = []requirement{
 	{id: "FR-010", says: "props: factory, mailbox, supervisor, throughput, middleware", lives: "actor/actor.go"},
 	{id: "FR-011", says: "untyped messages", lives: "actor"},
 	{id: "FR-012", says: "the typed layer beside it", lives: "actor/typed", tests: "actor/typed.TestBare"},
-	{id: "FR-013", says: "a ping-pong sample", lives: "conformance/actor_timer.go hw/firmware/bench"},
+	{id: "FR-013", says: "a ping-pong sample", lives: "examples/pingpong hw/firmware/bench", tests: "examples/pingpong.TestProgram examples/pingpong.TestPingpong"},
 	{id: "FR-014", says: "1,000 messages in 1 s within 64 KiB", lives: "hw/boards/cortex-m3-qemu docs/boards.md", same: "FR-013"},
 	{id: "FR-015", says: "extension points are public interfaces", lives: "actor/spi.go docs/extending.md"},
 	{id: "FR-016", says: "no reference cycle keeps what has stopped", lives: "docs/semantics-actors.md actor/leak_test.go", tests: "actor.TestNothingIsLeft actor.TestRegistryThatLeaks actor.TestSystemThatAskedIsCollected"},

@@ -79,6 +79,9 @@ func (c *checker) banned(k *pkg, info *info, r Rule) {
 				return true
 			}
 			name := symbol(info.Uses[id])
+			if r.Prints && (name == "print" || name == "println") {
+				return true
+			}
 			for _, list := range []Symbols{c.Banned, r.Banned} {
 				if why, ok := list[name]; ok {
 					c.report(c.at(id.Pos()), k.path+" may not use "+name, why)

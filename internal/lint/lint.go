@@ -70,6 +70,10 @@ type Rule struct {
 	// one name.
 	Variants bool
 
+	// Prints says that they are programs, which may print by print and println whatever
+	// the policy bans: that is all that a board has.
+	Prints bool
+
 	// Banned are symbols that the packages may not use, in addition to the
 	// policy's. It has an effect for board-safe packages only.
 	Banned Symbols

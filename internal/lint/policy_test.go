@@ -438,6 +438,14 @@ var importPolicy = Policy{
 			},
 		},
 		{
+			Packages:  "examples/pingpong",
+			Why:       "it is the sample that runs on boards: one program for them and for hosts",
+			Ours:      []string{"actor", "impls/serial"},
+			TestOurs:  []string{"impls"},
+			BoardSafe: true,
+			Prints:    true,
+		},
+		{
 			Packages: "examples/*",
 			Why:      "an example shows what a user writes: the contracts, an implementation, and no dependency that a reader would have to learn first",
 			Ours:     []string{"actor", "actor/actorslog", "actor/remote", "examples/internal/cli"},
