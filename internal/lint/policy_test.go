@@ -198,7 +198,7 @@ var importPolicy = Policy{
 		{
 			Packages:  "hw/firmware",
 			Why:       "it is what every board runs, and carries no workload and no clause that its image does not name",
-			Ours:      []string{".", "conformance", "hw/firmware/line", "internal/measure"},
+			Ours:      []string{".", "actor", "conformance", "hw/firmware/line", "internal/measure"},
 			TestOurs:  []string{"hw/firmware/...", "impls", "impls/*", "workloads"},
 			BoardSafe: true,
 		},

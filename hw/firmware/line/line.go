@@ -31,7 +31,7 @@
 //	result <line>      a line of Go's benchmark format
 //	unit <line>        what is to be known of a unit in it, as a Unit line of that format
 //	                   without the first word: "p50-ns better=lower"
-//	note <text>        for people
+//	note <text>        for people; "note log <level> <actor>: <text>" is an event of actors
 //	fail <reason>      why there is no result
 //	end <command> …    the last line of an answer: see [End]
 //
