@@ -339,7 +339,7 @@ var importPolicy = Policy{
 			Packages: "internal/versions",
 			Why:      "it lays out versions of a module, whatever is done with them",
 			Ours:     []string{"internal/child", "internal/scratch"},
-			Others:   []string{"golang.org/x/mod/modfile", "golang.org/x/mod/module"},
+			Others:   []string{"github.com/agnivade/levenshtein", "golang.org/x/mod/modfile", "golang.org/x/mod/module"},
 		},
 		{
 			Packages: "internal/console",

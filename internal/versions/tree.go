@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"github.com/agnivade/levenshtein"
 	"golang.org/x/mod/modfile"
 	"golang.org/x/mod/module"
 )
@@ -111,7 +112,26 @@ func (w *Workspace) Lay(ctx context.Context, name, label string) (*Tree, error) 
 	case w.shallow(ctx):
 		return nil, fmt.Errorf("%q is neither a folder nor a commit of this clone, which is shallow: git fetch --unshallow gets the rest", name)
 	}
+	if near := w.nearestRef(ctx, name); near != "" {
+		return nil, fmt.Errorf("%q is neither a git revision nor a folder; did you mean %s?", name, near)
+	}
 	return nil, fmt.Errorf("%q is neither a git revision nor a folder; a version that is only on a server has to be fetched first", name)
+}
+
+// nearestRef returns the branch or tag that somebody meant who typed name, "" if none is
+// near.
+func (w *Workspace) nearestRef(ctx context.Context, name string) string {
+	out, err := w.git(ctx, w.dir, "for-each-ref", "--format=%(refname:short)", "refs/heads", "refs/tags", "refs/remotes")
+	if err != nil {
+		return ""
+	}
+	least, near := len(name)/3+2, "" // from here on it is another name
+	for _, ref := range strings.Fields(out) {
+		if d := levenshtein.ComputeDistance(ref, name); d < least {
+			least, near = d, ref
+		}
+	}
+	return near
 }
 
 func (w *Workspace) shallow(ctx context.Context) bool {
