@@ -83,6 +83,7 @@ type notice struct {
 	timer *Timer // whose message it is; nil: none's
 	from  *Cell  // the actor that a Terminated is about
 	sent  bool   // it was sent: if it is not handled it is a dead letter
+	again bool   // the actor failed on it and is to try it again, before all others
 }
 
 // noticeQueue is first in, first out, except that a batch can be put in front.
@@ -108,13 +109,26 @@ func (q *noticeQueue) pop() notice {
 	return n
 }
 
-// prepend puts messages that were sent in front of what is queued, in order.
+// prepend puts messages that were sent in front of what is queued, in order, but behind
+// one that is to be tried again. There is one at the most: it is handled before any other
+// that the actor could fail on.
 func (q *noticeQueue) prepend(msgs ...any) {
+	first := q.head
+	if !q.empty() && q.list[first].again {
+		first++
+	}
 	list := make([]notice, 0, len(msgs)+len(q.list)-q.head)
+	list = append(list, q.list[q.head:first]...)
 	for _, msg := range msgs {
 		list = append(list, notice{msg: msg, sent: true})
 	}
-	q.list, q.head = append(list, q.list[q.head:]...), 0
+	q.list, q.head = append(list, q.list[first:]...), 0
+}
+
+// retry puts a message in front that the actor is to try again.
+func (q *noticeQueue) retry(msg any) {
+	q.prepend(msg)
+	q.list[0].again = true
 }
 
 // poke has the actor's turn look at its notices, now or in the next turn.

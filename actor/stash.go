@@ -9,7 +9,8 @@ func (x *Context) Stash(msg any) {
 }
 
 // UnstashAll has the stashed messages handled next, in the order in which they
-// were stashed, before all that waits.
+// were stashed, before all that waits; but for a message that is to be tried again (see
+// [Supervisor]), which comes first.
 func (x *Context) UnstashAll() {
 	c := x.turn()
 	if c.more != nil && len(c.more.stash) > 0 {
@@ -26,7 +27,7 @@ func (x *Context) Stashed() int {
 	return 0
 }
 
-// unstash puts the stashed messages in front of the notices.
+// unstash puts the stashed messages in front of the notices, see prepend.
 func (c *Cell) unstash() {
 	m := c.more
 	if len(m.stash) > 0 {

@@ -388,7 +388,7 @@ func (c *Cell) recovered(retry bool) {
 	switch {
 	case !failed:
 	case retry:
-		m.notices.prepend(msg)
+		m.notices.retry(msg)
 		c.poke()
 	default:
 		c.system.deadLetter(DeadLetter{Msg: msg, To: Ref{c}, Reason: ErrFailed, Cause: f.Err})

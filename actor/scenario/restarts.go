@@ -198,6 +198,19 @@ log a1.start a1:bad a1.stop a2.start a2:bad a2:1 a2:2 a2:3
 failed a`,
 	},
 	{
+		"actor/restart-keeps-a-retry-first", "V8",
+		"a message that is to be tried again, in an actor that was resumed and is suspended still, comes before what was stashed also if the actor is restarted meanwhile", `
+spawn p quiet supervise resume retry all-for-one
+when a1:bad: suspend self; stash 1 2; fail
+spawn a quiet under p
+tell a bad
+failed a
+when b1.start: fail  # a start is not resumed, so that all are restarted
+spawn b under p
+log a1:bad a2:bad a2:1 a2:2 b1.start b2.start
+failed b`,
+	},
+	{
 		"actor/restart-of-a-start", "V1",
 		"an actor whose PreStart failed is started anew if it is to be restarted, or resumed, for it has nothing to go on with; what never started is not stopped, and messages wait for the start", `
 for decision in restart resume
