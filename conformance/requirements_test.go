@@ -84,7 +84,7 @@ var requirements = []requirement{
 	{id: "FR-019", says: "system messages come first", lives: "actor/cell.go", same: "FR-004"},
 	{id: "FR-020", says: "policies DropNewest, DropOldest, Grow, Block", lives: "actor/mailbox docs/mailboxes.md", gap: "DropOldest is no default: docs/mailboxes.md says why"},
 	{id: "FR-021", says: "suspend and resume from outside", lives: "actor/suspend.go", same: "S3"},
-	{id: "FR-022", says: "log events, a logger subscriber: log/slog on hosts, the serial line on boards", lives: "actor/actorslog actor/events.go hw/firmware/log.go", tests: "actor/actorslog.TestEveryEventIsWritten hw/firmware.TestLogOverTheLine hw/firmware.TestLogLosesTheOldest"},
+	{id: "FR-022", says: "log events, a logger subscriber: log/slog on hosts, the serial line on boards", lives: "actor/actorslog actor/events.go hw/firmware/log.go", tests: "actor/actorslog.TestEveryEventIsWritten hw/firmware.TestLogOverTheLine hw/firmware.TestLogLosesTheOldest", gap: "no case of the firmware asks for the log yet; a program of one's own does by Report.Log"},
 	{id: "FR-023", says: "children, watch: a parent learns of stop, failure, restart", lives: "actor/system.go actor/context.go"},
 	{id: "FR-024", says: "the guardian's props are required", lives: "actor/system.go", same: "FR-001"},
 	{id: "FR-025", says: "names unique per parent, anon- else, name to PID", lives: "actor/pid.go"},
