@@ -267,14 +267,66 @@ type hunt struct {
 	known       map[int]bool // positions of which the search knows what came of building them
 }
 
-// search finds what makes the ends of a range differ, which were compared.
-func (f *finder) search(ctx context.Context, first, last int, ends *Measured) error {
-	levels := make([]float64, len(ends.Levels[last]))
+// steps returns by how much the last position of a range lay above the first in each block.
+func (m *Measured) steps(first, last int) []float64 {
+	levels := make([]float64, len(m.Levels[last]))
 	for i := range levels {
-		levels[i] = ends.Levels[last][i]
-		if base := ends.Levels[first]; len(base) == len(levels) {
+		levels[i] = m.Levels[last][i]
+		if base := m.Levels[first]; len(base) == len(levels) {
 			levels[i] -= base[i]
 		}
+	}
+	return levels
+}
+
+// height returns by how much the ends of a range differ, in blocks enough to search by it,
+// or why it cannot be searched. What just proved the ends to differ is no such measure: of a
+// step that is lost in the noise, only what looks several times as high is proven. They are
+// then measured anew, and only that counts.
+func (f *finder) height(ctx context.Context, first, last int, ends *Measured) (levels []float64, why string, err error) {
+	levels = ends.steps(first, last)
+	for again := false; !f.Exact; again = true {
+		need := blocksToKnow(levels)
+		if need <= len(levels) {
+			break
+		}
+		why = fmt.Sprintf("how much both ends differ is not known well enough to search between them: that would take about %d blocks", need)
+		m := Measurement{Positions: []int{first, last}, Blocks: max(need, f.Blocks)}
+		if again || need > mostProofBlocks || f.lab.Left() < f.lab.Cost(m.Positions, m.Blocks) {
+			return nil, why, nil
+		}
+		f.Told(Event{Kind: EventCompare, Position: first, Last: last, Blocks: m.Blocks})
+		if ends, err = f.measure(ctx, m); err == nil {
+			err = ends.whole(first, last)
+		}
+		if err != nil {
+			return nil, "", err
+		}
+		levels = ends.steps(first, last)
+	}
+	return levels, "", nil
+}
+
+// blocksToKnow returns about how many blocks show the height of a step so well that its
+// standard error is a part of it that a search can bear.
+func blocksToKnow(levels []float64) int {
+	step, squares := moments(levels)
+	n := squares / float64(len(levels)-1) * knownErrors * knownErrors / (step * step)
+	return int(math.Ceil(min(n, math.MaxInt32)))
+}
+
+// knownErrors is how many standard errors a step has to be high for that.
+const knownErrors = 3
+
+// search finds what makes the ends of a range differ, which were compared.
+func (f *finder) search(ctx context.Context, first, last int, ends *Measured) error {
+	levels, why, err := f.height(ctx, first, last, ends)
+	if err != nil {
+		return err
+	}
+	if why != "" {
+		f.answer.Open = append(f.answer.Open, Open{First: first, Last: last, Suspects: upTo(first, last), Why: why})
+		return nil
 	}
 	weights := slices.Repeat([]float64{1}, last-first)
 	if f.Weights != nil {

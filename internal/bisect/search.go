@@ -42,7 +42,9 @@ type Search struct {
 	visits   []seen
 	trust    float64   // the most that one visit says for or against, as a logarithm of odds
 	ends     []float64 // what blocks saw of bad against good
+	levels   []level   // of bad against good, a measurement each
 	spread   pooled
+	shared   float64 // the variance of what the blocks of a measurement share, by all that was seen
 
 	post     []float64        // the posterior; nil if it is not known
 	channels map[int]*channel // by 50 times how far apart the levels are
@@ -51,8 +53,15 @@ type Search struct {
 // Seen is what a visit told of its position: by how much the candidate lies above the
 // middle of both ends.
 type seen struct {
-	position, blocks int
-	above            float64
+	position int
+	level
+}
+
+// A level is what the blocks of a measurement saw on the whole.
+type level struct {
+	blocks  int
+	above   float64
+	squares float64 // of their deviations from their mean
 }
 
 // Pooled is a sum of squared deviations, with its degrees of freedom.
@@ -71,6 +80,20 @@ var (
 	trustCount = math.Log(1e6)
 )
 
+// difference is the variance of a block of the bad end against the good one, which is
+// measured twice, itself and its control, in those of a block of above: 1 + 1/2 in those of
+// one side against 1 + 1/4 + 1/8.
+const difference = 1.5 / 1.375
+
+// sharings are what the blocks of one measurement may share that those of another do not,
+// as the moment when a neighbour is busy: standard deviations, in those of a block, with how
+// likely they are before anything is seen.
+var sharings = [...]struct{ part, weight float64 }{{0, 0.5}, {0.25, 0.3}, {0.5, 0.15}, {1, 0.05}}
+
+// ownFreedom is how many degrees of freedom the spread of all blocks counts beside those of
+// a visit's own, which may have fallen into a noisy minute.
+const ownFreedom = 4
+
 // alike is by how much versions that are not the culprit differ, as a part of the step:
 // layouts of the binary, small changes. Without it many blocks would be oversure.
 const alike = 0.1
@@ -86,9 +109,8 @@ func New(prior, ends []float64) *Search {
 	n := len(prior)
 	s := &Search{prior: normalized(prior), excluded: make([]bool, n), ready: make([]bool, n), ends: slices.Clone(ends), trust: trustTime}
 	s.ready[n-1] = true // the bad end, which each visit measures anyway
-	// The good end is measured twice, itself and its control. So the difference of two sides
-	// scatters by 1.5 variances of one, and above by 1 + 1/4 + 1/8.
-	s.spread.add(ends, 1.375/1.5)
+	s.spread.add(ends, 1/difference)
+	s.levels = []level{levelOf(ends)}
 	return s
 }
 
@@ -152,13 +174,20 @@ func (s *Search) Add(v Visit) {
 		return
 	}
 	s.post = nil
-	above := make([]float64, len(v.Blocks))
+	above, bad := make([]float64, len(v.Blocks)), make([]float64, len(v.Blocks))
 	for i, b := range v.Blocks {
-		above[i] = b.Candidate - b.Bad/2
-		s.ends = append(s.ends, b.Bad)
+		above[i], bad[i] = b.Candidate-b.Bad/2, b.Bad
 	}
+	s.ends = append(s.ends, bad...)
+	s.levels = append(s.levels, levelOf(bad))
 	s.spread.add(above, 1)
-	s.visits = append(s.visits, seen{v.Position, len(v.Blocks), stats.HodgesLehmann(above)})
+	s.visits = append(s.visits, seen{v.Position, levelOf(above)})
+}
+
+// levelOf returns the level of blocks.
+func levelOf(values []float64) level {
+	_, squares := moments(values)
+	return level{len(values), stats.HodgesLehmann(values), squares}
 }
 
 // Step returns the logarithm of the ratio of the bad end to the good one, of all blocks
@@ -169,7 +198,7 @@ func (s *Search) Step() (step, err float64) {
 }
 
 // Posterior returns the probability that version i+1 is the culprit. The height of the
-// step is integrated out.
+// step and what the blocks of a measurement share are integrated out.
 func (s *Search) Posterior() []float64 {
 	if s.post == nil {
 		s.post = s.posterior()
@@ -179,41 +208,62 @@ func (s *Search) Posterior() []float64 {
 
 func (s *Search) posterior() []float64 {
 	step, err := s.Step()
+	logs := make([][]float64, 0, len(sharings)*stepPoints)
+	shares := make([]float64, 0, cap(logs))
+	top := math.Inf(-1)
+	for _, sharing := range sharings {
+		shared := sharing.part * sharing.part * s.spread.variance()
+		width := 5 * math.Sqrt(err*err+shared*difference/float64(len(s.levels)))
+		for i := range stepPoints {
+			l := s.likelihood(step+width*(2*float64(i)/(stepPoints-1)-1), shared)
+			for k := range l {
+				l[k] += math.Log(sharing.weight * max(width, floor*math.Abs(step)))
+			}
+			logs, shares = append(logs, l), append(shares, shared)
+			top = max(top, slices.Max(l))
+		}
+	}
 	post := make([]float64, len(s.prior))
 	var total float64
-	logs := make([][]float64, 0, len(nodes))
-	top := math.Inf(-1)
-	for _, z := range nodes {
-		l := s.likelihood(step + z*err)
-		logs = append(logs, l)
-		top = max(top, slices.Max(l))
-	}
-	for _, l := range logs {
+	s.shared = 0
+	for n, l := range logs {
+		var sum, likely float64
 		for i := range post {
-			p := s.prior[i] * math.Exp(l[i]-top)
-			post[i] += p
-			total += p
+			if i == 0 || l[i] != l[i-1] {
+				likely = math.Exp(l[i] - top)
+			}
+			post[i] += s.prior[i] * likely
+			sum += s.prior[i] * likely
 		}
+		total += sum
+		s.shared += sum * shares[n]
 	}
 	for i := range post {
 		post[i] /= total
 	}
+	s.shared /= total
 	return post
 }
 
-// nodes are standard normal quantiles of equal weight, over which the step is integrated.
-var nodes = [...]float64{-1.534, -0.887, -0.489, -0.157, 0.157, 0.489, 0.887, 1.534}
+// stepPoints are how many heights of the step are reckoned with, five standard errors about
+// what its blocks say.
+const stepPoints = 21
 
-// likelihood returns the logarithm of the probability of what the visits saw if version
-// i+1 is the culprit and makes a step of this height.
-func (s *Search) likelihood(step float64) []float64 {
+// likelihood returns the logarithm of the probability of what was seen if version i+1 is
+// the culprit and makes a step of this height, and what the blocks of a measurement share
+// has this variance.
+func (s *Search) likelihood(step, shared float64) []float64 {
 	// If version i is the culprit, a visit of it or a later one saw the bad end's level.
 	change := make([]float64, len(s.prior)+1)
-	var none float64 // of all visits, if each saw the good end's level
+	var none float64 // of all that was seen, if each visit saw the good end's level
+	for _, b := range s.levels {
+		err := math.Sqrt(difference * s.variance(b, 1/difference, shared, 0))
+		none += logT((b.above-step)/err) - math.Log(err)
+	}
 	for _, v := range s.visits {
-		err := s.err(v.blocks, step)
+		err := math.Sqrt(s.variance(v.level, 1, shared, step))
 		good, bad := logT((v.above+step/2)/err), logT((v.above-step/2)/err)
-		none += good
+		none += good - math.Log(err)
 		told := min(max(bad-good, -s.trust), s.trust)
 		change[0] += told
 		change[v.position] -= told
@@ -226,9 +276,26 @@ func (s *Search) likelihood(step float64) []float64 {
 	return l
 }
 
-// err returns the standard error of what a visit of so many blocks sees.
+// variance returns that of a level about the truth, in those of above; a square of its own
+// blocks is factor of one of those. It is never less than the spread of all blocks says.
+func (s *Search) variance(l level, factor, shared, step float64) float64 {
+	all := s.spread.variance()
+	own := (ownFreedom*all + l.squares*factor) / (ownFreedom + float64(l.blocks-1))
+	return max(own, all)/float64(l.blocks) + shared + alike*alike*step*step + s.least()
+}
+
+// least is the variance of what does not scatter.
+func (s *Search) least() float64 {
+	step := s.levels[0].above
+	return floor * floor * step * step
+}
+
+// floor is the part of a step below which no standard error is believed.
+const floor = 0.01
+
+// err returns the standard error of what a visit of so many blocks will see.
 func (s *Search) err(blocks int, step float64) float64 {
-	return math.Sqrt(s.spread.variance()/float64(blocks) + alike*alike*step*step)
+	return math.Sqrt(s.variance(level{blocks: blocks, squares: s.spread.variance() * float64(blocks-1)}, 1, s.shared, step))
 }
 
 // A Choice is the next visit, and what it is worth.
@@ -243,8 +310,8 @@ type Choice struct {
 // blocks: where the most information is expected for the cost, in any unit. It returns
 // false if no visit can tell more.
 func (s *Search) Next(offered []int, cost func(position, blocks int) float64) (best Choice, ok bool) {
-	step, _ := s.Step()
 	post := s.Posterior()
+	step, _ := s.Step()
 	chances := make([]float64, len(post))
 	doubt := slices.Contains(s.excluded, true)
 	for i := range post {
@@ -303,7 +370,7 @@ func (s *Search) Between(position int) (errors float64, blocks int) {
 	if off <= math.Abs(step)/4 {
 		return 0, blocks
 	}
-	return off / math.Sqrt(s.spread.variance()/float64(blocks)+stepErr*stepErr/4), blocks
+	return off / math.Sqrt(s.spread.variance()/float64(blocks)+s.shared+stepErr*stepErr/4), blocks
 }
 
 // negligible are the bits of a visit that is not worth its while: what is left cannot be
