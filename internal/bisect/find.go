@@ -316,7 +316,7 @@ func blocksToKnow(levels []float64) int {
 }
 
 // knownErrors is how many standard errors a step has to be high for that.
-const knownErrors = 3
+const knownErrors = 4
 
 // search finds what makes the ends of a range differ, which were compared.
 func (f *finder) search(ctx context.Context, first, last int, ends *Measured) error {

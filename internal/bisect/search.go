@@ -370,7 +370,7 @@ func (s *Search) Between(position int) (errors float64, blocks int) {
 	if off <= math.Abs(step)/4 {
 		return 0, blocks
 	}
-	return off / math.Sqrt(s.spread.variance()/float64(blocks)+s.shared+stepErr*stepErr/4), blocks
+	return off / math.Sqrt(s.spread.variance()/float64(blocks)+stepErr*stepErr/4), blocks
 }
 
 // negligible are the bits of a visit that is not worth its while: what is left cannot be
