@@ -5,11 +5,20 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"os"
 	"slices"
 	"testing"
 
 	"github.com/dynolab/dyno/internal/stats"
 )
+
+// histories is how many are simulated: few by day, and at night as many as the page quotes.
+func histories(day, night int) int {
+	if os.Getenv("DYNO_NIGHTLY") == "" {
+		return day
+	}
+	return night
+}
 
 // full is the blocks of a comparison that sees the step with a power of 90 % at a
 // two-sided level of 0.5 %.
@@ -168,10 +177,7 @@ func (w *world) Measure(_ context.Context, m Measurement) (*Measured, error) {
 // histories a single comparison would not tell. Visits are what other ways of bisecting
 // count as comparisons.
 func TestSimulated(t *testing.T) {
-	runs := 400
-	if testing.Short() {
-		runs = 12
-	}
+	runs := histories(12, 400)
 	every := func(n int) func(int) bool {
 		return func(p int) bool { return (p*2654435761>>7)%n == 0 }
 	}
@@ -239,10 +245,7 @@ func TestSimulated(t *testing.T) {
 // looks several times as high as it is, what all blocks of a visit share, and a search that
 // ends early, so that its set is the answer.
 func TestCoverage(t *testing.T) {
-	runs := 1000
-	if testing.Short() {
-		runs = 120
-	}
+	runs := histories(120, 1000)
 	for _, c := range []struct {
 		name    string
 		noise   func(*rand.Rand) float64
@@ -331,10 +334,7 @@ func atLeast(t *testing.T, what string, k, n int, share float64) {
 
 // TestSeveralSteps shows what is found of more than one step.
 func TestSeveralSteps(t *testing.T) {
-	runs := 200
-	if testing.Short() {
-		runs = 8
-	}
+	runs := histories(8, 200)
 	for _, c := range []struct {
 		name         string
 		steps        map[int]float64
@@ -388,10 +388,7 @@ func TestSeveralSteps(t *testing.T) {
 // TestNoStep shows that no version is named where none changes anything, though the ends
 // were taken to differ: every twentieth range has ends that seem to.
 func TestNoStep(t *testing.T) {
-	runs := 200
-	if testing.Short() {
-		runs = 8
-	}
+	runs := histories(8, 200)
 	r := rand.New(rand.NewPCG(5, 6))
 	named := 0
 	for range runs {

@@ -53,7 +53,10 @@ func suspected(r *bisect.Result, s bisect.Suspected) (blocks []Block) {
 		return []Block{Paragraph{Text: fmt.Sprintf("%s %s is likely to be it, with a probability of 95 %%, and that is not proven: %s.", c.Hash, quoted(c.Subject), s.Why)}}
 	}
 	text := fmt.Sprintf("One of %s, with a probability of 95 %%, and none of them is proven: %s.", counted(len(s.Commits), "commit"), s.Why)
-	if s.Change != nil {
+	switch {
+	case s.Change == nil && len(s.Commits) == r.Candidates:
+		text = fmt.Sprintf("No commit is ruled out, it may be any of %d: %s.", len(s.Commits), s.Why)
+	case s.Change != nil:
 		text = fmt.Sprintf("One of %s makes %s %s, which is proven of all together: %s.", counted(len(s.Commits), "commit"), r.Benchmark, changed(r, *s.Change), s.Why)
 	}
 	var lines []string
