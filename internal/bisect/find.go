@@ -176,13 +176,9 @@ func (f *finder) find(ctx context.Context, last int) (err error) {
 			return err
 		}
 	}
-	if err := ends.whole(0, last); err != nil {
+	if err := f.judgeEnds(last, ends); err != nil {
 		return err
 	}
-	if f.answer.Ends, err = ends.Judge(0, last, f.Alpha/2); err != nil {
-		return err
-	}
-	f.Told(Event{Kind: EventEnds, Position: 0, Last: last, Judged: f.answer.Ends})
 	if need := f.answer.Ends.Need; !f.answer.Ends.Proven && !f.answer.Ends.Same && need > 0 && need <= mostProofBlocks {
 		// Once more, with as many blocks as it takes; each time has half of the level.
 		again := Measurement{Positions: []int{0, last}, Blocks: min(max(need+need/4, 2*f.Blocks), mostProofBlocks)}
@@ -193,18 +189,26 @@ func (f *finder) find(ctx context.Context, last int) (err error) {
 		if ends, err = f.measure(ctx, again); err != nil {
 			return err
 		}
-		if err := ends.whole(0, last); err != nil {
+		if err := f.judgeEnds(last, ends); err != nil {
 			return err
 		}
-		if f.answer.Ends, err = ends.Judge(0, last, f.Alpha/2); err != nil {
-			return err
-		}
-		f.Told(Event{Kind: EventEnds, Position: 0, Last: last, Judged: f.answer.Ends})
 	}
 	if !f.answer.Ends.Proven {
 		return nil
 	}
 	return f.search(ctx, 0, last, ends)
+}
+
+// judgeEnds answers whether the ends differ, by what was measured of them.
+func (f *finder) judgeEnds(last int, ends *Measured) (err error) {
+	if err := ends.whole(0, last); err != nil {
+		return err
+	}
+	if f.answer.Ends, err = ends.Judge(0, last, f.Alpha/2); err != nil {
+		return err
+	}
+	f.Told(Event{Kind: EventEnds, Position: 0, Last: last, Judged: f.answer.Ends})
+	return nil
 }
 
 // whole returns an error if positions that have to be there gave no values.

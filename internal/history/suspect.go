@@ -2,6 +2,7 @@ package history
 
 import (
 	"cmp"
+	"iter"
 	"math"
 	"slices"
 
@@ -64,19 +65,29 @@ type span struct {
 func (h *History) suspect() {
 	for _, machine := range h.Machines() {
 		var spans []*span
+		for s, p := range h.pieces(machine) {
+			spans = h.consider(spans, &span{piece: p, series: s, members: h.Members(s, *p)})
+		}
+		adjusted := h.search(&spans)
+		level := stats.HolmLevel(adjusted, h.Alpha)
+		h.detectable(machine, level)
+	}
+}
+
+// pieces yields the pieces of all series of a machine, each with its series.
+func (h *History) pieces(machine string) iter.Seq2[*Series, *Piece] {
+	return func(yield func(*Series, *Piece) bool) {
 		for i := range h.Series {
 			s := &h.Series[i]
 			if s.Machine != machine {
 				continue
 			}
 			for k := range s.Pieces {
-				p := &s.Pieces[k]
-				spans = h.consider(spans, &span{piece: p, series: s, members: h.Members(s, *p)})
+				if !yield(s, &s.Pieces[k]) {
+					return
+				}
 			}
 		}
-		adjusted := h.search(&spans)
-		level := stats.HolmLevel(adjusted, h.Alpha)
-		h.detectable(machine, level)
 	}
 }
 
@@ -157,18 +168,11 @@ func (h *History) addStep(sp *span, adjusted float64) {
 
 // detectable says of each piece of a machine what would have been suspected at this level.
 func (h *History) detectable(machine string, level float64) {
-	for i := range h.Series {
-		s := &h.Series[i]
-		if s.Machine != machine {
-			continue
-		}
-		for k := range s.Pieces {
-			p := &s.Pieces[k]
-			members := h.Members(s, *p)
-			p.Noise = s.sequence(members).Noise()
-			if n := len(members); n >= stats.LeastSequence {
-				p.Detectable = stats.DetectableStep(n/2, n-n/2, p.Noise, level)
-			}
+	for s, p := range h.pieces(machine) {
+		members := h.Members(s, *p)
+		p.Noise = s.sequence(members).Noise()
+		if n := len(members); n >= stats.LeastSequence {
+			p.Detectable = stats.DetectableStep(n/2, n-n/2, p.Noise, level)
 		}
 	}
 }
