@@ -69,6 +69,8 @@ type Clause struct {
 	// Core: only the actor core can break it, on any implementation. [Core] lists
 	// it, and [Actor] does not.
 	Core bool
+	// Script is the scenario that Check plays; "" if the check is written in Go.
+	Script string
 	// Check returns nil if e.Impl keeps the clause and otherwise an error that
 	// says what was seen. It does not return if the implementation hangs:
 	// its runner bounds the time, and finds in e.Doing what it waits for.

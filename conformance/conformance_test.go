@@ -7,7 +7,6 @@ import (
 	"testing"
 
 	"github.com/dynolab/dyno"
-	"github.com/dynolab/dyno/actor/scenario"
 	"github.com/dynolab/dyno/conformance"
 )
 
@@ -88,13 +87,9 @@ func TestKindString(t *testing.T) {
 // happens.
 func TestEveryScenarioDemands(t *testing.T) {
 	demands := regexp.MustCompile(`(?m)(^|\] |; )(log|events|failed|dead|gone|alive|stat|backlog|over|reply|ended|woken|expect)\b`)
-	for _, lists := range [][][]scenario.Scenario{scenario.Life(), scenario.Failures(), scenario.Services()} {
-		for _, list := range lists {
-			for _, s := range list {
-				if !demands.MatchString(s.Script) {
-					t.Errorf("%s demands nothing", s.Name)
-				}
-			}
+	for _, c := range slices.Concat(conformance.Actor(), conformance.Core()) {
+		if c.Script != "" && !demands.MatchString(c.Script) {
+			t.Errorf("%s demands nothing", c.Name)
 		}
 	}
 }

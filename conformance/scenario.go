@@ -17,7 +17,7 @@ import (
 
 // scenarioClause makes a clause of a script. A board has no room for all of them at once.
 func scenarioClause(s *scenario.Scenario) *Clause {
-	c := &Clause{Name: s.Name, Rule: s.Rule, Why: s.Why, Core: true, Check: play(s.Script)}
+	c := &Clause{Name: s.Name, Rule: s.Rule, Why: s.Why, Core: true, Script: s.Script, Check: play(s.Script)}
 	for _, line := range lines(s.Script) {
 		if slices.Contains(line.words, "hold") { // an actor is in a turn while others run
 			c.Needs = overlapEager
