@@ -15,7 +15,7 @@ func actorPayload() []Workload {
 		payload("", "one actor sends to another what it allocates for each message, 64 bytes: what a message costs that carries something",
 			func(n *note) any { return boxParcel(n) },
 			payloadRefs("pointers", boxParcel, func(k *funnelSink, p *parcel) error { return k.unpack(p) })),
-		payload("by=value", "the same with the 64 bytes themselves in the message: what sending a value costs",
+		payload("by=value", "as payload, with the 64 bytes themselves in the message: what sending a value costs",
 			func(n *note) any { return newParcel(n) },
 			payloadRefs("values", newParcel, func(k *funnelSink, p parcel) error { return k.unpack(&p) })),
 	}

@@ -38,7 +38,7 @@ func groupShort() []Workload {
 	return []Workload{
 		short(false, "failfast=off", "groups of 256 tiny tasks, at most 32 at once: what a task costs when it costs nothing itself",
 			checkedBatch),
-		short(true, "failfast=on", "the same with a first task that fails and so cancels the rest: what the way out costs",
+		short(true, "failfast=on", "as failfast=off, with a first task that fails and so cancels the rest: what the way out costs",
 			"the same, and the first error, the cause in the context, and that no task is seen to give up before the one that failed"),
 	}
 }

@@ -18,7 +18,7 @@ const queensMost = 10
 func taskQueens() []Workload {
 	return []Workload{
 		queens("", queensMost, "all ways to put 10 queens on a board, with a task for every position on the way: a wide and uneven tree of joins"),
-		queens("board=8", 8, "the same with 8 queens, again and again: how soon all processors are at work, and have no more to do"),
+		queens("board=8", 8, "all ways to put 8 queens on a board, again and again: how soon all processors are at work, and have no more to do"),
 	}
 }
 

@@ -21,7 +21,7 @@ func taskSpawnAwait() []Workload {
 			func(f *futures) func(k int) error {
 				return func(k int) error { return demand(f.ex, f.fromTask, k, 1) }
 			}),
-		spawnAwait("from=outside", "the same by a goroutine that is no task: what it costs to get tasks into an executor, and their values out",
+		spawnAwait("from=outside", "as spawnawait, by a goroutine that is not a task: what it costs to get tasks into an executor, and their values out",
 			func(f *futures) func(k int) error { return f.fromOutside }),
 	}
 }

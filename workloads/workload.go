@@ -121,6 +121,19 @@ func (w Workload) Benchmark(impl string) string {
 	return string(w.Contract) + "/" + w.Path() + "/impl=" + impl
 }
 
+// Sentence says what the workload stands for and what an operation is.
+func (w Workload) Sentence() string {
+	op := w.Op
+	switch {
+	case op != "":
+	case w.Item() == "msg":
+		op = "a message"
+	default:
+		op = "a task"
+	}
+	return w.Doc + "; an operation is " + op
+}
+
 // Item is what allocations are counted by: "task", or "msg" where no tasks are run.
 func (w Workload) Item() string {
 	if w.Contract == GroupContract || w.Contract == TaskContract {

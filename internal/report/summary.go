@@ -52,12 +52,15 @@ func linesOf(lines []string) []Block {
 	return []Block{listOf(lines...)}
 }
 
-// wrapped are lines that are not too long. Commands are not among them, which are to be
+// wrapped are lines that fit into a summary. Commands are not among them, which are to be
 // copied, nor what crashes, which is to be found.
-func wrapped(lines []string) (out []string) {
+func wrapped(lines []string) []string { return Wrap(SummaryColumns, lines...) }
+
+// Wrap breaks lines that are longer than so many columns between words.
+func Wrap(columns int, lines ...string) (out []string) {
 	const together = "\u00a0%" // a number and its sign
 	for _, line := range lines {
-		for part := range strings.SplitSeq(text.WrapSoft(strings.ReplaceAll(line, " %", together), SummaryColumns), "\n") {
+		for part := range strings.SplitSeq(text.WrapSoft(strings.ReplaceAll(line, " %", together), columns), "\n") {
 			out = append(out, strings.TrimRight(strings.ReplaceAll(part, together, " %"), " "))
 		}
 	}

@@ -189,6 +189,7 @@ func (v *Versions) prepare(ctx context.Context, c *AB, plan *record.Plan, from *
 		}); err != nil {
 			return err
 		}
+		warnTooFew(v.w, plan, DefaultAB().Blocks)
 	}
 	return v.link(ctx, plan)
 }

@@ -92,7 +92,7 @@ func (r *Runner) Bisect(ctx context.Context, c *Bisect) (result *bisect.Result, 
 	if err := b.begin(ctx); err != nil {
 		return nil, err
 	}
-	err = r.whole(ctx, c.Idle, func(ctx context.Context) (err error) {
+	err = r.whole(ctx, func(ctx context.Context) (err error) {
 		result, err = b.find(ctx)
 		if ctx.Err() != nil && !errors.Is(err, session.ErrInterrupted) && err != nil {
 			b.interrupted()
@@ -238,6 +238,9 @@ func (b *bisectRun) find(ctx context.Context) (*bisect.Result, error) {
 		return result, nil
 	}
 	took := time.Since(began).Seconds()
+	if err := b.checkIdle(ctx, c.Idle); err != nil {
+		return nil, err
+	}
 	b.times = bisectTimes{Build: took / 4, Link: took / 4 / float64(b.plan.Blocks)} // of two versions
 	if err := b.measureEnds(ctx, &ends, from); err != nil {
 		return nil, err

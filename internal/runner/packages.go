@@ -25,7 +25,8 @@ type Tests struct {
 	Binaries []testbin.Binary
 	Programs []subject.Program // which are measured beside them
 	Cases    []record.Case
-	Absent   []record.Hole // what a plan has to leave out
+	Says     map[record.Case]string // what cases say of themselves
+	Absent   []record.Hole          // what a plan has to leave out
 }
 
 // A Calibration makes the plan of a run that of a calibration; see calibrate.Calibrate.
@@ -152,11 +153,21 @@ func (r *Runner) testsOf(ctx context.Context, folder string, j *job, calibration
 	if err != nil {
 		return nil, err
 	}
+	if j.from == nil {
+		warnTooFew(r.con, plan, 0)
+	}
 	if plan.Layouts > 1 {
 		fmt.Fprintf(r.con, "linking them in %s\n", console.Count(plan.Layouts, "layout"))
 	}
 	defer r.con.Clear()
 	return tests, testbin.Link(ctx, folder, tests.Binaries, 0, plan.Layouts, linked(r.con, "tests"))
+}
+
+// warnTooFew says on w, before plan takes time, if it has too few blocks.
+func warnTooFew(w io.Writer, plan *record.Plan, usual int) {
+	if text := session.TooFew(plan, usual); text != "" {
+		fmt.Fprintf(w, "warning: %s\n", text)
+	}
 }
 
 // linked says on con how far linking is: it may take longer than measuring.
@@ -212,7 +223,7 @@ func addHashes(plan *record.Plan, binaries []testbin.Binary) {
 func build(ctx context.Context, w io.Writer, folder string, packages []string, o testbin.BuildOptions) (*Tests, error) {
 	programs, packages, err := subject.OpenAll(ctx, packages)
 	if err != nil || len(packages) == 0 {
-		return &Tests{Programs: programs}, err
+		return &Tests{Programs: programs, Says: make(map[record.Case]string)}, err
 	}
 	if toBuild, _ := record.SplitFiles(packages); len(toBuild) > 0 {
 		fmt.Fprintf(w, "building the tests of %s\n", strings.Join(toBuild, " "))
@@ -221,7 +232,7 @@ func build(ctx context.Context, w io.Writer, folder string, packages []string, o
 	if err != nil {
 		return nil, err
 	}
-	t := &Tests{Binaries: binaries, Programs: programs}
+	t := &Tests{Binaries: binaries, Programs: programs, Says: make(map[record.Case]string)}
 	for _, p := range problems {
 		fmt.Fprintf(w, "benchrun: %s %s\n", p.Pkg, p.Reason)
 		if strings.TrimSpace(p.Output) != p.Reason { // else it would stand there twice
@@ -266,14 +277,15 @@ func listTests(ctx context.Context, w io.Writer, folder string, plan *record.Pla
 	var with []testbin.Binary // that have benchmarks
 	for _, b := range t.Binaries {
 		fmt.Fprintf(w, "listing the benchmarks of %s\n", b.Pkg)
-		cases, absent, err := list(ctx, w, b, plan)
+		l, err := list(ctx, w, b, plan)
 		if err != nil {
 			return nil, err
 		}
-		if len(cases) > 0 {
+		if len(l.Cases) > 0 {
 			with = append(with, b)
 		}
-		t.Cases, t.Absent = append(t.Cases, cases...), append(t.Absent, absent...)
+		t.Cases, t.Absent = append(t.Cases, l.Cases...), append(t.Absent, l.Absent...)
+		maps.Copy(t.Says, l.Says)
 	}
 	more, err := subject.Cases(t.Programs, plan.Bench, t.Cases)
 	if err != nil {
@@ -299,14 +311,14 @@ func listTests(ctx context.Context, w io.Writer, folder string, plan *record.Pla
 
 // list lists the benchmarks of b that plan asks for. What fails is said on w. It is an
 // error only if ctx ends.
-func list(ctx context.Context, w io.Writer, b testbin.Binary, plan *record.Plan) ([]record.Case, []record.Hole, error) {
+func list(ctx context.Context, w io.Writer, b testbin.Binary, plan *record.Plan) (*testbin.Listing, error) {
 	name := b.Pkg
 	if b.Side != "" {
 		name += " (" + b.Side + ")"
 	}
 	l, err := b.Cases(ctx, plan.Bench, slices.Max(plan.CPU), plan.Timeout)
 	if ctx.Err() != nil {
-		return nil, nil, context.Cause(ctx)
+		return nil, context.Cause(ctx)
 	}
 	if err != nil {
 		fmt.Fprintf(w, "benchrun: %s: listing its benchmarks: %s\n", name, describe(err))
@@ -319,7 +331,7 @@ func list(ctx context.Context, w io.Writer, b testbin.Binary, plan *record.Plan)
 		}
 		l.Absent[i] = h
 	}
-	return l.Cases, l.Absent, nil
+	return l, nil
 }
 
 // noMatch is the error for a plan whose Bench matches no benchmark of binaries, nor a known

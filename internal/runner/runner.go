@@ -36,8 +36,11 @@ func New(con *console.Console, command string) *Runner {
 //
 // Its error is session.ErrInterrupted if it was interrupted, which has been said.
 func (r *Runner) run(ctx context.Context, idle string, prepare func(context.Context) ([]*job, error), then func(context.Context) error) error {
-	return r.whole(ctx, idle, func(ctx context.Context) error {
+	return r.whole(ctx, func(ctx context.Context) error {
 		jobs, err := prepare(ctx)
+		if err == nil && len(jobs) > 0 { // what is wrong with the input is said first
+			err = r.checkIdle(ctx, idle)
+		}
 		if err != nil || ctx.Err() != nil {
 			return r.unmeasured(ctx, err)
 		}
@@ -53,16 +56,13 @@ func (r *Runner) run(ctx context.Context, idle string, prepare func(context.Cont
 	})
 }
 
-// whole does all of a command, work, once the machine was looked at. What it gave r.cleanUp
-// is called in the end, the last first.
-func (r *Runner) whole(ctx context.Context, idle string, work func(context.Context) error) error {
+// whole does all of a command, work. What it gave r.cleanUp is called in the end, the last
+// first.
+func (r *Runner) whole(ctx context.Context, work func(context.Context) error) error {
 	ctx, processes, stop := session.Interruptible(ctx, r.progress.interrupted)
 	defer stop()
 	r.processes = processes
 	defer r.close()
-	if err := r.checkIdle(ctx, idle); err != nil {
-		return r.unmeasured(ctx, err)
-	}
 	return work(ctx)
 }
 

@@ -1,6 +1,7 @@
 package runner
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -253,5 +254,16 @@ func TestUnwritableResultsSayHowToGoOn(t *testing.T) {
 	err = r.carryOut(t.Context(), j, store)
 	if err == nil || !strings.Contains(err.Error(), "what was measured is kept. To go on:\n  benchrun run --resume "+store.Path) {
 		t.Errorf("%v", err)
+	}
+}
+
+// What is wrong with the input is said before the machine is looked at.
+func TestInputBeforeMachine(t *testing.T) {
+	var said bytes.Buffer
+	r := New(console.New(&said, 80), "benchrun run")
+	broken := errors.New("no module")
+	err := r.run(t.Context(), IdleWait, func(context.Context) ([]*job, error) { return nil, broken }, nil)
+	if !errors.Is(err, broken) || said.Len() > 0 {
+		t.Errorf("%v, after %q", err, said.String())
 	}
 }

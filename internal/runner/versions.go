@@ -304,11 +304,11 @@ func (v *Versions) list(ctx context.Context, plan *record.Plan) error {
 	for i, side := range sides {
 		fmt.Fprintf(v.w, "listing the benchmarks of the %s version\n", side)
 		for _, b := range v.binaries[i] {
-			found, absent, err := list(ctx, v.w, b, plan)
+			l, err := list(ctx, v.w, b, plan)
 			if err != nil {
 				return err
 			}
-			cases[i], failed = append(cases[i], found...), append(failed, absent...)
+			cases[i], failed = append(cases[i], l.Cases...), append(failed, l.Absent...)
 		}
 	}
 	var absent []record.Hole

@@ -2,6 +2,7 @@ package session
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"time"
 
@@ -100,4 +101,24 @@ func fit(p *record.Plan, s Sizing) error {
 	}
 	return fmt.Errorf("--within %v is too short for %s: the least that can prove something takes about %v; choose fewer with --bench, or packages",
 		s.Within, what, shortest.Round(time.Second))
+}
+
+// TooFew says that p has too few blocks to prove a difference, and what would do: the
+// least, and usual blocks, unless that is 0, which mostly find two percent. It is empty if
+// p has enough of them, or compares nothing.
+func TooFew(p *record.Plan, usual int) string {
+	compares := slices.ContainsFunc(p.Groups(), func(g record.Group) bool { return len(g.Steps) > 1 })
+	if !compares || p.Blocks >= record.LeastBlocks {
+		return ""
+	}
+	blocks := func(n int) string {
+		q := *p
+		q.Blocks = n
+		return fmt.Sprintf("%d (about %v)", n, NewForecast(&q, nil).Left().Round(time.Second))
+	}
+	text := fmt.Sprintf("--blocks %d can prove no difference, however large; --blocks %s can", p.Blocks, blocks(record.LeastBlocks))
+	if usual > 0 {
+		text += fmt.Sprintf(", and %s mostly find one of 2 %%", blocks(usual))
+	}
+	return text
 }

@@ -102,3 +102,25 @@ func TestLayoutsAreAsManyAsBlocks(t *testing.T) {
 		t.Errorf("in 70 s: %d blocks of %d layouts, %v", p.Blocks, p.Layouts, err)
 	}
 }
+
+// Too few blocks are known before they take time, and what would do.
+func TestTooFew(t *testing.T) {
+	p := aPlanOfSides(1)
+	for _, c := range []struct {
+		blocks, usual int
+		want          string
+	}{
+		{record.LeastBlocks - 1, 12, "--blocks 5 can prove no difference, however large; --blocks 6 (about 11s) can, and 12 (about 22s) mostly find one of 2 %"},
+		{1, 0, "--blocks 1 can prove no difference, however large; --blocks 6 (about 11s) can"},
+		{record.LeastBlocks, 12, ""},
+	} {
+		p.Blocks = c.blocks
+		if got := TooFew(p, c.usual); got != c.want {
+			t.Errorf("%q, want %q", got, c.want)
+		}
+	}
+	p.Blocks, p.Cases = 1, p.Cases[:1]
+	if got := TooFew(p, 12); got != "" {
+		t.Errorf("of what is compared with nothing: %q", got)
+	}
+}

@@ -24,6 +24,10 @@ import (
 type Listing struct {
 	Cases []record.Case // in the order in which they run
 
+	// Says is the first thing that a case logs ([testing.B.Log]): a sentence about itself,
+	// if it has one.
+	Says map[record.Case]string
+
 	// Absent are benchmarks that ran and gave no figure: they skipped
 	// themselves, or failed.
 	Absent []record.Hole
@@ -120,9 +124,9 @@ type begun struct {
 
 // parseListing reads what a test binary prints with -test.v and -test.cpu=cpu.
 func parseListing(pkg, text string, cpu int) (l *Listing, at begun) {
-	l = new(Listing)
+	l = &Listing{Says: make(map[record.Case]string)}
 	suffix := record.Step{CPU: cpu}.FullName() // what follows the name
-	var last string                            // the latest log entry: what a skip or a failure gives as its reason
+	var first, last string                     // log entries; the last is what a skip or a failure gives as its reason
 	for line := range strings.Lines(text) {
 		line = strings.TrimRight(line, "\r\n")
 		for _, end := range []struct {
@@ -148,8 +152,9 @@ func parseListing(pkg, text string, cpu int) (l *Listing, at begun) {
 			last += " " + strings.TrimSpace(entry) // the entry's next line
 		case indented:
 			last = entry
+			first = cmp.Or(first, withoutPosition(entry))
 		case isName(line):
-			last, at.running = "", line
+			first, last, at.running = "", "", line
 			at.names = append(at.names, line)
 		case line == "PASS", line == child.Failed:
 			at.running = "" // what comes is not a benchmark's doing
@@ -157,7 +162,11 @@ func parseListing(pkg, text string, cpu int) (l *Listing, at begun) {
 		if res, ok := record.ParseResult(line); ok {
 			name := strings.TrimSuffix("Benchmark"+string(res.Name), suffix)
 			if res.Iters > 0 {
-				l.Cases = append(l.Cases, record.Case{Pkg: pkg, Name: name})
+				c := record.Case{Pkg: pkg, Name: name}
+				l.Cases = append(l.Cases, c)
+				if first != "" {
+					l.Says[c] = first
+				}
 			} else {
 				l.Absent = append(l.Absent, record.Hole{Case: name, Reason: record.NoOperations})
 			}

@@ -49,6 +49,9 @@ BenchmarkG
 	if !slices.Equal(l.Cases, want) {
 		t.Errorf("cases %+v, want %+v", l.Cases, want)
 	}
+	if says := l.Says[want[0]]; len(l.Says) != 1 || says != "told in passing" {
+		t.Errorf("says %v", l.Says)
+	}
 	absent := []record.Hole{
 		{Case: "BenchmarkB", Reason: "not here: no such board", Skipped: true},
 		{Case: "BenchmarkC", Reason: "no reason given", Skipped: true},

@@ -111,6 +111,9 @@ func bench(b *testing.B, w workloads.Workload, c *crowd, st workloads.Setting, p
 	if b.N <= glance && s == nil {
 		st.Ops = b.N
 	}
+	if b.N == 1 && testing.Verbose() {
+		b.Log(w.Sentence()) // which benchrun list shows
+	}
 	printUnits(b, m.metrics(1, true))
 	count := w.Actors >= countable && st.Ops == 0 && c.n == 0
 	if count {

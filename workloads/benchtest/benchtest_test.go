@@ -320,3 +320,18 @@ func TestWrongResultsHaveNoFigure(t *testing.T) {
 		}
 	}
 }
+
+// A listing, which asks for details, has the sentence of each workload; a measurement has not.
+func TestSentence(t *testing.T) {
+	for _, c := range []struct {
+		args []string
+		want bool
+	}{{[]string{"-test.v"}, true}, {nil, false}} {
+		cmd := exec.Command(os.Args[0], append([]string{"-test.run=^$", "-test.bench=Group/workload=nested", "-test.benchtime=1x"}, c.args...)...)
+		cmd.Env = append(os.Environ(), subject+"=right")
+		out, err := cmd.CombinedOutput()
+		if got := strings.Contains(string(out), "whether tasks may wait for tasks; an operation is a leaf"); err != nil || got != c.want {
+			t.Errorf("with %q: %v, sentence %v\n%s", c.args, err, got, out)
+		}
+	}
+}
