@@ -258,11 +258,18 @@ soak: ## the long tests: SOAK=1000 rounds, 10^9 messages, plain and under -race 
 	$(call say,soak of $(SOAK) rounds under -race)
 	DYNO_SOAK=$(SOAK) go test -count=1 -v -race -timeout 0 ./actor ./impls/... ./conformance/... | $(call sent,100000 * $(SOAK))
 
+# How long generated mutants are tried. An hour is a sample; all of them, MUTATE=0, are days on
+# two processors. Whoever asks again on the same commit goes on where it stopped.
+MUTATE ?= 1h
+nightly: MUTATE = 8h
+
 # Two at a time: each builds a program, and the clauses are to run on a machine
 # that is not drowned in them.
 .PHONY: mutants
-mutants: ## change lines of the actor core, and see the clauses for them fail 40 times of 40
-	$(call say,mutants of the actor core)
+mutants: ## change the source in small ways, and see the tests fail: MUTATE=1h is how long
+	$(call say,generated mutants of the actor core and of the implementations)
+	go run ./internal/mutate/mutants -for $(MUTATE)
+	$(call say,mutants of the actor core by hand: the clauses for them fail 40 times of 40)
 	DYNO_MUTANTS=1 go test -count=1 -timeout 0 -parallel 2 -v -run '^TestMutants' ./conformance/conformtest
 
 .PHONY: cover

@@ -81,6 +81,11 @@ func TestResultsAppendOnly(t *testing.T) {
 // version is a version of a file with raw results.
 type version struct{ path, blob string }
 
+// isRaw reports whether a file has raw results: of benchmarks, or of mutants.
+func isRaw(path string) bool {
+	return strings.HasSuffix(path, ".bench") || strings.HasSuffix(path, ".mutants")
+}
+
 // parseRaw reads what git log --raw says of files with raw results.
 func parseRaw(log []byte) (versions []version, err error) {
 	for line := range strings.Lines(string(log)) {
@@ -92,7 +97,7 @@ func parseRaw(log []byte) (versions []version, err error) {
 		if len(f) != 5 {
 			return nil, fmt.Errorf("git log --raw says %q", line)
 		}
-		if strings.HasSuffix(path, ".bench") {
+		if isRaw(path) {
 			versions = append(versions, version{path, f[3]})
 		}
 	}
@@ -139,7 +144,7 @@ func namedCommits(t *testing.T, root string) map[string]string {
 	named := map[string]string{}
 	line := regexp.MustCompile(`(?m)^commit: ([0-9a-f]{40})$`)
 	err := filepath.WalkDir(filepath.Join(root, "results"), func(path string, d os.DirEntry, err error) error {
-		if err != nil || filepath.Ext(path) != ".bench" {
+		if err != nil || !isRaw(path) {
 			return err
 		}
 		data, err := os.ReadFile(path)

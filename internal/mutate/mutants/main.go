@@ -1,0 +1,240 @@
+// Command mutants changes the source of the actor core, the contracts and the implementations
+// in small ways, one at a time, and looks whether the tests notice: see package mutate. It is a
+// tool for who works on dyno:
+//
+//	go run ./internal/mutate/mutants -for 1h          a sample, as large as an hour allows
+//	go run ./internal/mutate/mutants -only 'impls/channel .*: cas'
+//	go run ./internal/mutate/mutants -score results/<machine>/<file>.mutants
+//
+// Results are added to a file, and a run goes on with the file of the same commit and seed.
+// An interrupt ends it at once, and nothing that is in the file is lost.
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/dynolab/dyno/internal/mutate"
+	"github.com/dynolab/dyno/internal/scratch"
+	"github.com/dynolab/dyno/internal/session"
+)
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	defer stop()
+	if err := run(ctx, os.Stdout, os.Args[1:]); err != nil {
+		fmt.Fprintln(os.Stderr, "mutants:", err)
+		os.Exit(1)
+	}
+}
+
+// options are the flags.
+type options struct {
+	budget time.Duration
+	most   int
+	seed   uint64
+	jobs   int
+	only   *regexp.Regexp
+	out    string
+	again  string
+	score  string
+	list   bool
+}
+
+func parse(args []string) (o options, err error) {
+	flags := flag.NewFlagSet("mutants", flag.ContinueOnError)
+	flags.DurationVar(&o.budget, "for", 0, "begin no mutant after this `time`; 0 means that all are tried")
+	flags.IntVar(&o.most, "n", 0, "try so many `mutants` at most, those of earlier runs included; 0 means all")
+	flags.Uint64Var(&o.seed, "seed", 1, "which sample, and the tests' random choices: a `number`")
+	flags.IntVar(&o.jobs, "jobs", 1, "try so many mutants at a `time`")
+	only := flags.String("only", "", "try only mutants whose name matches this regular `expression`")
+	flags.StringVar(&o.out, "out", "", "add results to this `file`; by default results/<machine>/<commit>-<seed>.mutants")
+	flags.StringVar(&o.again, "again", "", "try only those that have survived in this `file`, and are not known to be equivalent")
+	flags.StringVar(&o.score, "score", "", "print the score of this `file`, and try nothing")
+	flags.BoolVar(&o.list, "list", false, "print the mutants' names in their order, and try nothing")
+	if err = flags.Parse(args); err != nil {
+		return o, err
+	}
+	if flags.NArg() > 0 || o.jobs < 1 {
+		return o, fmt.Errorf("want flags only, and at least one job: %q", args)
+	}
+	o.only, err = regexp.Compile(*only)
+	return o, err
+}
+
+func run(ctx context.Context, w io.Writer, args []string) error {
+	o, err := parse(args)
+	if errors.Is(err, flag.ErrHelp) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	equivalent, err := mutate.Equivalent()
+	if err != nil {
+		return err
+	}
+	if o.score != "" {
+		f, err := mutate.ReadFile(o.score)
+		if err != nil {
+			return err
+		}
+		mutate.WriteScore(w, f.Latest(), equivalent)
+		return nil
+	}
+	root, err := filepath.Abs(".")
+	if err != nil {
+		return err
+	}
+	packages, err := mutate.Load(root, mutate.Patterns...)
+	if err != nil {
+		return err
+	}
+	order, err := choose(packages, o, equivalent)
+	if err != nil {
+		return err
+	}
+	if o.list {
+		for _, m := range order {
+			fmt.Fprintln(w, m.ID)
+		}
+		return nil
+	}
+	file, err := openFile(ctx, root, o, len(order))
+	if err != nil {
+		return err
+	}
+	defer file.Close()
+	if err := try(ctx, w, root, packages, order, file, o); err != nil {
+		return err
+	}
+	mutate.WriteScore(w, file.Latest(), equivalent)
+	return nil
+}
+
+// choose returns the mutants that are to be tried, in their order.
+func choose(packages []*mutate.Package, o options, equivalent map[string]string) ([]mutate.Mutant, error) {
+	var all []mutate.Mutant
+	for _, p := range packages {
+		if len(mutate.Plan(p.Path)) > 0 {
+			all = append(all, p.Mutants()...)
+		}
+	}
+	order := slices.DeleteFunc(mutate.Order(all, o.seed), func(m mutate.Mutant) bool { return !o.only.MatchString(m.ID) })
+	if o.again == "" {
+		return order, nil
+	}
+	f, err := mutate.ReadFile(o.again)
+	if err != nil {
+		return nil, err
+	}
+	_, _, open := mutate.Judge(f.Latest(), equivalent)
+	return slices.DeleteFunc(order, func(m mutate.Mutant) bool { return !slices.Contains(open, m.ID) }), nil
+}
+
+// openFile opens the results of this commit and seed, or begins them.
+func openFile(ctx context.Context, root string, o options, total int) (*mutate.File, error) {
+	about := session.Describe(ctx, root, "", o.out)
+	commit, seed := about.Value("commit"), strconv.FormatUint(o.seed, 10)
+	if o.out == "" {
+		o.out = filepath.Join(root, "results", about.Machine, fmt.Sprintf("%.8s-%s.mutants", commit, seed))
+	}
+	if _, err := os.Stat(o.out); err == nil {
+		f, err := mutate.Resume(o.out)
+		if err != nil {
+			return nil, err
+		}
+		if f.Setting("commit") != commit || f.Setting("dirty") != about.Value("dirty") || f.Setting("seed") != seed {
+			return nil, errors.Join(fmt.Errorf("%s is of another commit, tree or seed: give another file with -out", o.out), f.Close())
+		}
+		return f, nil
+	}
+	if err := os.MkdirAll(filepath.Dir(o.out), 0o755); err != nil {
+		return nil, err
+	}
+	var settings []mutate.Setting
+	for _, s := range about.Fixed {
+		settings = append(settings, mutate.Setting{Key: s.Key, Value: strings.Join(s.Values, " ")})
+	}
+	return mutate.Create(o.out, append(settings,
+		mutate.Setting{Key: "started", Value: time.Now().UTC().Format(time.RFC3339)},
+		mutate.Setting{Key: "seed", Value: seed},
+		mutate.Setting{Key: "changes", Value: strconv.Itoa(total)}, // of which some do not compile
+	))
+}
+
+// memoryLimit is what a program may take: a mutant that fills a queue without end would else
+// take the machine with it.
+const memoryLimit = 4 << 30
+
+// try tries the mutants that have no result yet.
+func try(ctx context.Context, w io.Writer, root string, packages []*mutate.Package, order []mutate.Mutant, file *mutate.File, o options) error {
+	scratchFolder, err := scratch.New()
+	if err != nil {
+		return err
+	}
+	defer scratchFolder.Remove()
+	cache, err := ownCache()
+	if err != nil {
+		return err
+	}
+	bench := &mutate.Bench{
+		Root: root, Dir: scratchFolder.Path, Memory: memoryLimit, Seed: o.seed, Plan: mutate.Plan,
+		Env: append(os.Environ(), "GOCACHE="+cache),
+		NoteLimit: func(p mutate.Program, d time.Duration) error {
+			return file.Note(mutate.Setting{Key: limitKey + p.String(), Value: d.String()})
+		},
+	}
+	for _, s := range file.Settings {
+		if name, ok := strings.CutPrefix(s.Key, limitKey); ok {
+			limit, err := time.ParseDuration(s.Value)
+			if err != nil {
+				return err
+			}
+			pkg, race := strings.CutSuffix(name, " -race")
+			bench.SetLimit(mutate.Program{Package: pkg, Race: race}, limit)
+		}
+	}
+	return bench.TryAll(ctx, w, packages, order, file, mutate.Bounds{Time: o.budget, Mutants: o.most, Jobs: o.jobs})
+}
+
+// limitKey begins the settings that say how long a program may run.
+const limitKey = "limit "
+
+// mostCache is how large the cache of builds may be at the beginning.
+const mostCache = 4 << 30
+
+// ownCache returns a folder for what the go command builds of mutants, which nothing will ever
+// use again: in the cache of the go command it would lie for days. One that has grown large is
+// emptied.
+func ownCache() (path string, err error) {
+	all, err := os.UserCacheDir()
+	if err != nil {
+		return "", err
+	}
+	path = filepath.Join(all, "dyno-mutants")
+	var size int64
+	_ = filepath.WalkDir(path, func(_ string, d os.DirEntry, err error) error {
+		if err == nil && !d.IsDir() {
+			if info, err := d.Info(); err == nil {
+				size += info.Size()
+			}
+		}
+		return nil
+	})
+	if size > mostCache {
+		return path, os.RemoveAll(path)
+	}
+	return path, nil
+}

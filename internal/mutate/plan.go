@@ -1,0 +1,57 @@
+package mutate
+
+import (
+	"path"
+	"strings"
+)
+
+// Patterns are the packages that are changed: the contracts with the actor core, and every
+// implementation. Remoting and the typed layer stand on the core, and are not.
+var Patterns = []string{"./actor", "./actor/mailbox", "./group", "./task", "./internal/queue", "./impls/..."}
+
+// leftOut are files that are not changed.
+var leftOut = map[string]bool{
+	"actor/remote.go": true, // the core's end of a link: the tests of actor/remote are about it
+}
+
+// A Program is tests that a mutant is run with.
+type Program struct {
+	Package string // relative to the module
+	Race    bool   // under the race detector, which also checks invariants, with GOMAXPROCS 1, 2 and 8
+}
+
+// String returns the program as it is named in results.
+func (p Program) String() string {
+	if p.Race {
+		return p.Package + " -race"
+	}
+	return p.Package
+}
+
+// Args are those of the program's process.
+func (p Program) Args() []string {
+	args := []string{"-test.short", "-test.failfast", "-test.v", "-test.timeout=0"}
+	if p.Race {
+		args = append(args, "-test.cpu=1,2,8")
+	}
+	return args
+}
+
+// Plan returns what the author of a package runs to find a mistake in it, the quick ones
+// first: its own tests, of which the conformance suite is one; for what several
+// implementations stand on, theirs as well; and again with the race detector, as
+// CONTRIBUTING.md asks. There is none for the list of implementations, which is data.
+func Plan(pkg string) []Program {
+	switch {
+	case pkg == "impls":
+		return nil
+	case strings.HasPrefix(pkg, "impls/"):
+		return []Program{{Package: pkg}, {Package: pkg, Race: true}}
+	case pkg == "actor" || path.Dir(pkg) == "actor":
+		return []Program{{Package: "actor"}, {Package: "impls/serial"}, {Package: "impls/lockbased"}, {Package: "impls/workstealing"}, {Package: "actor", Race: true}}
+	case pkg == "group" || pkg == "task":
+		return []Program{{Package: pkg}, {Package: "impls/serial"}, {Package: "impls/lockbased"}, {Package: "impls/workstealing"}, {Package: "impls/lockbased", Race: true}}
+	default:
+		return []Program{{Package: pkg}, {Package: "impls/lockbased"}, {Package: "impls/serial"}}
+	}
+}

@@ -1,0 +1,269 @@
+package mutate
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/shirou/gopsutil/v4/process"
+
+	"github.com/dynolab/dyno/internal/child"
+)
+
+// A Verdict is what became of a mutant.
+type Verdict string
+
+const (
+	Killed   Verdict = "killed"   // a test failed, or its process crashed
+	Timeout  Verdict = "timeout"  // killed: a program did not end in its time
+	Memory   Verdict = "memory"   // killed: a program took more memory than it may
+	Survived Verdict = "survived" // all programs passed
+	Invalid  Verdict = "invalid"  // it is no mutant: the compiler refuses what the type checker takes
+)
+
+// A Result is what became of one mutant.
+type Result struct {
+	ID      string
+	Verdict Verdict
+	By      string        // the program and the test that killed it; "" if none did
+	Took    time.Duration // to build and run it
+}
+
+// A Bench builds and runs mutants.
+type Bench struct {
+	Root   string   // of the module
+	Dir    string   // for what is built
+	Env    []string // of the go command and of the programs
+	Memory uint64   // a program that takes more bytes is killed
+	Seed   uint64   // of the tests' random choices
+
+	// Plan says which programs the mutants of a package are run with.
+	Plan func(pkg string) []Program
+
+	mu     sync.Mutex // guards limits, and is held while one is found out
+	limits map[Program]time.Duration
+
+	// NoteLimit is called with what a program may take, when that has been found out.
+	NoteLimit func(Program, time.Duration) error
+}
+
+// errMemory is why a process that takes too much memory is killed.
+var errMemory = errors.New("too much memory")
+
+// A program may run ten times as long as it takes with nothing changed, since the machine may
+// be busier then, and a minute at least.
+const (
+	longer     = 10
+	leastLimit = time.Minute
+)
+
+// SetLimit says how long a program may run, as an earlier run has found out.
+func (b *Bench) SetLimit(p Program, limit time.Duration) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.limits == nil {
+		b.limits = map[Program]time.Duration{}
+	}
+	b.limits[p] = limit
+}
+
+// limit returns how long a program may run. If that is not known, it is run with nothing
+// changed. The error says how it failed: then it would kill every mutant.
+func (b *Bench) limit(ctx context.Context, p Program) (time.Duration, error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if limit := b.limits[p]; limit > 0 {
+		return limit, nil
+	}
+	folder, err := os.MkdirTemp(b.Dir, "unchanged-")
+	if err != nil {
+		return 0, err
+	}
+	defer os.RemoveAll(folder)
+	binary, err := b.build(ctx, folder, p, "")
+	if err != nil {
+		return 0, err
+	}
+	began := time.Now()
+	verdict, by := b.run(ctx, binary, p, 0)
+	if ctx.Err() != nil {
+		return 0, context.Cause(ctx)
+	}
+	if verdict != Survived {
+		return 0, fmt.Errorf("mutate: the tests of %s fail although nothing was changed: %s by %s", p, verdict, by)
+	}
+	limit := max(leastLimit, (longer * time.Since(began)).Round(time.Second))
+	if b.limits == nil {
+		b.limits = map[Program]time.Duration{}
+	}
+	b.limits[p] = limit
+	return limit, b.NoteLimit(p, limit)
+}
+
+// Try builds a mutant and runs it until something fails. An error is one of the machine or
+// of ctx, and says nothing of the mutant. One whose change does not compile is [Invalid].
+func (b *Bench) Try(ctx context.Context, pkg *Package, m Mutant) (r Result, err error) {
+	began := time.Now()
+	r = Result{ID: m.ID, Verdict: Survived}
+	defer func() { r.Took = time.Since(began) }()
+	name, src, err := pkg.Source(m)
+	if err != nil {
+		r.Verdict = Invalid
+		return r, nil
+	}
+	folder, err := os.MkdirTemp(b.Dir, "mutant-")
+	if err != nil {
+		return r, err
+	}
+	defer os.RemoveAll(folder)
+	overlay, err := writeOverlay(folder, name, src)
+	if err != nil {
+		return r, err
+	}
+	for _, p := range b.Plan(m.Package) {
+		limit, err := b.limit(ctx, p)
+		if err != nil {
+			return r, err
+		}
+		binary, err := b.build(ctx, folder, p, overlay)
+		if exit := (*exec.ExitError)(nil); errors.As(err, &exit) && ctx.Err() == nil {
+			r.Verdict = Invalid
+			return r, nil
+		}
+		if err != nil {
+			return r, err
+		}
+		verdict, by := b.run(ctx, binary, p, limit)
+		if ctx.Err() != nil {
+			return r, context.Cause(ctx)
+		}
+		if verdict != Survived {
+			r.Verdict, r.By = verdict, strings.TrimSpace(p.String()+" "+by)
+			return r, nil
+		}
+		_ = os.Remove(binary) // they are large; what is left goes with the folder
+	}
+	return r, nil
+}
+
+// writeOverlay writes what the go command is to read in the place of a file.
+func writeOverlay(folder, name string, src []byte) (path string, err error) {
+	changed := filepath.Join(folder, "changed.go")
+	if err := os.WriteFile(changed, src, 0o600); err != nil {
+		return "", err
+	}
+	text, err := json.Marshal(map[string]any{"Replace": map[string]string{name: changed}})
+	if err != nil {
+		return "", err
+	}
+	path = filepath.Join(folder, "overlay.json")
+	return path, os.WriteFile(path, text, 0o600)
+}
+
+// build builds the tests of a program, with the files of an overlay unless it is "".
+func (b *Bench) build(ctx context.Context, folder string, p Program, overlay string) (binary string, err error) {
+	binary = filepath.Join(folder, "program.test")
+	args := []string{"test", "-c", "-ldflags=-s -w", "-o", binary} // linked in half the time
+	if p.Race {
+		args = append(args, "-race")
+	}
+	if overlay != "" {
+		args = append(args, "-overlay", overlay)
+	}
+	_, err = child.Says(ctx, b.Root, b.Env, "go", append(args, "./"+p.Package)...)
+	return binary, err
+}
+
+// run runs a program to its end, or to that of its time, its memory or ctx. It may take as
+// long as it likes if limit is 0.
+func (b *Bench) run(ctx context.Context, binary string, p Program, limit time.Duration) (verdict Verdict, by string) {
+	cmd := exec.Command(binary, p.Args()...)
+	cmd.Dir = filepath.Join(b.Root, p.Package)
+	cmd.Env = append(append([]string(nil), b.Env...), "PWD="+cmd.Dir, fmt.Sprintf("DYNO_SEED=%d", b.Seed))
+	child.OwnGroup(cmd)
+	proc, err := child.Run(cmd)
+	if err != nil {
+		return Killed, err.Error()
+	}
+	var late <-chan time.Time
+	if limit > 0 {
+		timer := time.NewTimer(limit)
+		defer timer.Stop()
+		late = timer.C
+	}
+	look := time.NewTicker(100 * time.Millisecond)
+	defer look.Stop()
+	for {
+		select {
+		case <-proc.Ended():
+			if errors.Is(proc.Killed(), errMemory) {
+				return Memory, running(proc.Stdout.String())
+			}
+			if proc.Failed() {
+				return Killed, failed(proc.Stdout.String())
+			}
+			return Survived, ""
+		case <-late:
+			proc.Kill(context.DeadlineExceeded)
+			<-proc.Ended()
+			return Timeout, running(proc.Stdout.String())
+		case <-ctx.Done():
+			proc.Kill(ctx.Err())
+			<-proc.Ended()
+			return Survived, "" // of no consequence: the caller looks at ctx
+		case <-look.C:
+			if resident(proc.Cmd.Process.Pid) > b.Memory {
+				proc.Kill(errMemory)
+			}
+		}
+	}
+}
+
+// resident returns how many bytes of memory a process has; 0 if that is not known.
+func resident(pid int) uint64 {
+	p, err := process.NewProcess(int32(pid))
+	if err != nil {
+		return 0
+	}
+	m, err := p.MemoryInfo()
+	if err != nil {
+		return 0
+	}
+	return m.RSS
+}
+
+var (
+	failLine = regexp.MustCompile(`(?m)^\s*--- FAIL: (\S+)`)
+	runLine  = regexp.MustCompile(`(?m)^=== (?:RUN|CONT) +(\S+)`)
+)
+
+// failed returns the test that failed, the innermost one of them, or that which was running
+// when the process crashed.
+func failed(out string) (test string) {
+	for _, m := range failLine.FindAllStringSubmatch(out, -1) {
+		if len(m[1]) > len(test) {
+			test = m[1]
+		}
+	}
+	if test == "" {
+		return "crashed in " + running(out)
+	}
+	return test
+}
+
+// running returns the test that was started last.
+func running(out string) string {
+	all := runLine.FindAllStringSubmatch(out, -1)
+	if len(all) == 0 {
+		return "(no test)"
+	}
+	return all[len(all)-1][1]
+}

@@ -1,0 +1,5 @@
+// Package invariants has the switch.
+package invariants
+
+// Enabled is the switch.
+const Enabled = false

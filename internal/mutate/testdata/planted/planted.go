@@ -1,0 +1,18 @@
+// Package planted has mutants of each fate.
+package planted
+
+// Clamp returns n, or most if n is more.
+func Clamp(n, most int) int {
+	if n > most {
+		n = most
+	}
+	return n
+}
+
+// Rounds counts to n.
+func Rounds(n int) (rounds int) {
+	for rounds != n {
+		rounds++
+	}
+	return rounds
+}
