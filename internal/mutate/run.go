@@ -59,10 +59,11 @@ type Bench struct {
 var errMemory = errors.New("too much memory")
 
 // A program may run ten times as long as it takes with nothing changed, since the machine may
-// be busier then, and a minute at least.
+// be busier then; a minute at least, and three at most.
 const (
 	longer     = 10
 	leastLimit = time.Minute
+	mostLimit  = 3 * time.Minute
 )
 
 // SetLimit says how long a program may run, as an earlier run has found out.
@@ -100,7 +101,7 @@ func (b *Bench) limit(ctx context.Context, p Program) (time.Duration, error) {
 	if verdict != Survived {
 		return 0, fmt.Errorf("mutate: the tests of %s fail although nothing was changed: %s by %s", p, verdict, by)
 	}
-	limit := max(leastLimit, (longer * time.Since(began)).Round(time.Second))
+	limit := min(mostLimit, max(leastLimit, (longer*time.Since(began)).Round(time.Second)))
 	if b.limits == nil {
 		b.limits = map[Program]time.Duration{}
 	}
