@@ -116,7 +116,7 @@ func changes(c *compare.Comparison) (blocks []Block) {
 	}
 	if len(shown) > 0 {
 		t := pairRows(c, shown, first, Page)
-		t.Caption = fmt.Sprintf("Change with its %s interval, what got worse first", confidence(c))
+		t.Caption = fmt.Sprintf("Change with its %s interval, what got worse first; old and new are each side's middle block", confidence(c))
 		blocks = append(blocks, t)
 	}
 	if len(folded) > 0 {
@@ -199,7 +199,7 @@ func heatLegend(t compare.Table) string {
 	if _, isTime := seconds(1, t.Unit); !isTime && t.Better != 0 {
 		less, more = map[string]string{"faster": "better", "slower": "worse"}[less], map[string]string{"faster": "better", "slower": "worse"}[more]
 	}
-	return fmt.Sprintf("%s, as a part of each benchmark's base. Filled is what is proven: ▼ %s, ▲ %s, the darker the further. Not filled: = the same, ~ inconclusive, ? unproven. A name leads to all that is known of it.", caption(t), less, more)
+	return fmt.Sprintf("%s, as a part of each benchmark's base. Filled is what is proven: ▼ %s, ▲ %s, the stronger the colour, the further. Not filled: = the same, ~ inconclusive, ? unproven. A name leads to all that is known of it.", caption(t), less, more)
 }
 
 // ratioSection has every ratio with its interval, of references too. A pair has them

@@ -49,9 +49,9 @@ func scoreTable(scores []targets.Score, form Form) Table {
 	early.head, early.hide = "outcome", form != Page
 	outcome.hide = form == Page
 	return tabulate(scores, []column[targets.Score]{
-		{head: "target", text: func(s targets.Score) string { return s.Target.ID }},
+		{head: "target", long: true, text: func(s targets.Score) string { return s.Target.Says }},
 		early,
-		{head: "what", long: true, text: func(s targets.Score) string { return s.Target.Says }},
+		{head: "workload", text: func(s targets.Score) string { return s.Target.Workload }},
 		{text: func(s targets.Score) string {
 			if s.Target.Required {
 				return "required"
@@ -69,6 +69,7 @@ func scoreTable(scores []targets.Score, form Form) Table {
 		{head: "n", right: true, only: targets.Score.Measured, text: func(s targets.Score) string { return strconv.Itoa(s.N) }},
 		outcome,
 		{long: true, text: func(s targets.Score) string { return s.Why }},
+		{head: "id", text: func(s targets.Score) string { return s.Target.ID }},
 	})
 }
 

@@ -52,6 +52,20 @@ func TestSummaryFits(t *testing.T) {
 	}
 }
 
+// Where the middle values of the two sides do not have the ratio that is shown as the change,
+// the summary says why.
+func TestSummaryExplainsMiddles(t *testing.T) {
+	const why = "change is measured within each block"
+	c := aDuel(compare.Slower, 1.1)
+	cells := c.Tables[0].Rows[0].Cells
+	cells[1].Center = cells[0].Center * cells[1].Vs.Ratio
+	agree := strings.Count(summaryOf(t, c, Extra{}), why)
+	cells[1].Center = cells[0].Center * 1.5
+	if apart := strings.Count(summaryOf(t, c, Extra{}), why); agree != 0 || apart != 1 {
+		t.Errorf("explained %d times where they agree, %d times where they do not", agree, apart)
+	}
+}
+
 // A long name is cut in its middle, for its ends differ.
 func TestSummaryCutsNames(t *testing.T) {
 	c := aDuel(compare.Same, 1)

@@ -45,7 +45,7 @@ func TestPattern(t *testing.T) {
 // What is not passed is said once for all implementations that share it.
 func TestUnmet(t *testing.T) {
 	score := func(id, impl string, required bool, outcome targets.Outcome) targets.Score {
-		return targets.Score{Target: targets.Target{ID: id, Required: required}, Impl: impl, Outcome: outcome, Why: "no figure"}
+		return targets.Score{Target: targets.Target{ID: id, Says: "fast", Required: required}, Impl: impl, Outcome: outcome, Why: "no figure"}
 	}
 	onBoard := score("B", "x", true, targets.Miss)
 	onBoard.Board = "pico"
@@ -53,7 +53,7 @@ func TestUnmet(t *testing.T) {
 		score("A", "x", true, targets.Miss), score("A", "y", true, targets.NotMeasured), score("A", "z", true, targets.Miss),
 		score("aim/A", "x", false, targets.Miss), score("C", "x", true, targets.Pass), score("D", "", true, targets.NotMeasured), onBoard,
 	}}
-	want := []string{"A: missed (x, z)", "A: not measured: no figure (y)", "D: not measured: no figure", "B: missed (" + onBoard.Subject() + ")"}
+	want := []string{"fast (A): missed (x, z)", "fast (A): not measured: no figure (y)", "fast (D): not measured: no figure", "fast (B): missed (" + onBoard.Subject() + ")"}
 	if got := card.Unmet(); !slices.Equal(got, want) {
 		t.Errorf("%q, want %q", got, want)
 	}

@@ -27,9 +27,11 @@ func (c *Scorecard) Unmet() (lines []string) {
 		if !s.Target.Required || s.Outcome != Miss && s.Outcome != NotMeasured {
 			continue
 		}
-		line := s.Target.ID + ": missed"
+		line := s.Target.Says + " (" + s.Target.ID + "): "
 		if s.Outcome == NotMeasured {
-			line = s.Target.ID + ": not measured: " + s.Why
+			line += "not measured: " + s.Why
+		} else {
+			line += "missed"
 		}
 		impl := s.Impl
 		if s.Board != "" {

@@ -300,6 +300,25 @@ func TestBrowserNarrow(t *testing.T) {
 	}
 }
 
+// The heat map of five designs fits a phone of 390 pixels: none of them has to be scrolled to.
+func TestBrowserHeatMap(t *testing.T) {
+	path := filepath.FromSlash("../../../results/intel-xeon-2c-linux-amd64/20261122-022738-4f3837d0.bench")
+	c, err := compare.Compare([]string{path}, compare.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	out := report.Path([]string{path}, folder(t))
+	if err := report.Write(c, nil, out); err != nil {
+		t.Fatal(err)
+	}
+	b := newTab(t, 390, "light")
+	b.do(chromedp.Navigate((&url.URL{Scheme: "file", Path: filepath.ToSlash(report.HTMLPath(out))}).String()))
+	shown := eval[[]int](b, `((e) => [e.querySelectorAll("thead th").length, e.scrollWidth - e.clientWidth])(document.querySelector(".wide:has(.heat)"))`)
+	if want := []int{1 + 5, 0}; !slices.Equal(shown, want) {
+		t.Errorf("columns, and pixels beyond the edge: %d, want %d", shown, want)
+	}
+}
+
 // Everything that can be clicked or scrolled is reached by Tab, in the order of the
 // page, and shows that it is; and keys work it.
 func TestBrowserKeyboard(t *testing.T) {
