@@ -8,16 +8,8 @@
 //
 // A record has the time of its event. Its attributes are "actor", the actor's
 // path, "pid", and what else the event says; of a message only the type, since
-// its owner may be writing to it. Levels:
-//
-//	Debug  actors start, stop, are suspended, resume and change behaviour;
-//	       messages given back to their senders, who have an error for it
-//	Info   mailboxes are low again; events that programs publish
-//	Warn   what supervisors decide, restarts, full mailboxes, messages that
-//	       that are not handled, lost events
-//	Error  failures; a stop because there were too many restarts
-//
-// An [actor.LogEvent] says its level itself.
+// its owner may be writing to it. The levels are those of [actor.Describe]; events that
+// programs publish are Info, lost events Warn.
 package actorslog
 
 import (
@@ -108,34 +100,35 @@ func (l *Logger) handle(r slog.Record) { _ = l.handler.Handle(context.Background
 // record makes a record of an event, and says whether it is to be written. The
 // record has a time in any case.
 func (l *Logger) record(ev any) (slog.Record, bool) {
-	var (
-		level slog.Level
-		text  string
-		who   actor.Ref
-		when  time.Time
-		attrs []slog.Attr
-	)
+	e, ours := actor.Describe(ev)
+	if !ours { // a program's own
+		e = actor.Entry{Level: actor.LevelInfo, Text: "event", Time: time.Now()}
+	}
+	r := slog.NewRecord(e.Time, slog.Level(e.Level), e.Text, 0)
+	if !l.handler.Enabled(context.Background(), r.Level) {
+		return r, false
+	}
+	if !e.Actor.IsZero() {
+		r.AddAttrs(slog.String("actor", e.Actor.Path()), slog.String("pid", e.Actor.PID().String()))
+	}
+	r.AddAttrs(attrs(ev)...)
+	return r, true
+}
+
+// attrs are what else an event says.
+func attrs(ev any) (attrs []slog.Attr) {
 	switch ev := ev.(type) {
-	case actor.ActorStarted:
-		level, text, who, when = slog.LevelDebug, "actor started", ev.Actor, ev.Time
-	case actor.ActorStopped:
-		level, text, who, when = slog.LevelDebug, "actor stopped", ev.Actor, ev.Time
+	case actor.ActorStarted, actor.ActorStopped, actor.LogEvent:
 	case actor.ActorRestarted:
-		level, text, who, when = slog.LevelWarn, "actor restarted", ev.Actor, ev.Time
 		attrs = []slog.Attr{slog.Any("cause", ev.Cause), slog.Int("restarts", ev.Restarts)}
 	case actor.Supervised:
-		level, text, who, when = slog.LevelWarn, "supervisor decided", ev.Actor, ev.Time
 		attrs = []slog.Attr{
 			slog.String("parent", ev.Parent.Path()), slog.String("directive", ev.Directive.String()), slog.Any("cause", ev.Cause),
 		}
-		switch {
-		case ev.Exhausted:
-			level, text = slog.LevelError, "too many restarts"
-		case ev.Directive == actor.Restart:
+		if ev.Directive == actor.Restart && !ev.Exhausted {
 			attrs = append(attrs, slog.Int("restarts", ev.Restarts), slog.Duration("delay", ev.Delay))
 		}
 	case actor.ActorSuspended:
-		level, text, who, when = slog.LevelDebug, "actor suspended", ev.Actor, ev.Time
 		attrs = []slog.Attr{slog.String("reason", ev.Suspension.Reason)}
 		if d := ev.Suspension.After; d > 0 {
 			attrs = append(attrs, slog.Duration("after", d))
@@ -144,47 +137,27 @@ func (l *Logger) record(ev any) (slog.Record, bool) {
 			attrs = append(attrs, slog.String("capacity", r.Path()))
 		}
 	case actor.ActorResumed:
-		level, text, who, when = slog.LevelDebug, "actor resumed", ev.Actor, ev.Time
 		attrs = []slog.Attr{slog.Duration("latency", ev.Latency)}
 	case actor.BehaviorChanged:
-		level, text, who, when = slog.LevelDebug, "behavior changed", ev.Actor, ev.Time
 		attrs = []slog.Attr{slog.Int("depth", ev.Depth)}
 	case actor.MailboxHigh:
-		level, text, who, when = slog.LevelWarn, "mailbox high", ev.Actor, ev.Time
 		attrs = []slog.Attr{slog.Int("len", ev.Len)}
 	case actor.MailboxLow:
-		level, text, who, when = slog.LevelInfo, "mailbox low", ev.Actor, ev.Time
 		attrs = []slog.Attr{slog.Int("len", ev.Len)}
 	case actor.Failure:
-		level, text, who, when = slog.LevelError, "actor failed", ev.Actor, ev.Time
 		attrs = []slog.Attr{slog.Any("error", ev.Err)}
 		if ev.Msg != nil {
 			attrs = append(attrs, typeOf(ev.Msg))
 		}
 	case actor.DeadLetter:
-		level, text, who, when = slog.LevelWarn, "dead letter", ev.To, ev.Time
-		if ev.Returned {
-			level, text = slog.LevelDebug, "message returned"
-		}
 		attrs = []slog.Attr{typeOf(ev.Msg), slog.Any("reason", ev.Reason)}
 		if ev.Cause != nil {
 			attrs = append(attrs, slog.Any("cause", ev.Cause))
 		}
-	case actor.LogEvent:
-		level, text, who, when = slog.Level(ev.Level), ev.Text, ev.Actor, ev.Time
 	default: // a program's own
-		level, text, when = slog.LevelInfo, "event", time.Now()
 		attrs = []slog.Attr{slog.String("type", fmt.Sprintf("%T", ev)), slog.Any("event", ev)}
 	}
-	r := slog.NewRecord(when, level, text, 0)
-	if !l.handler.Enabled(context.Background(), level) {
-		return r, false
-	}
-	if !who.IsZero() {
-		r.AddAttrs(slog.String("actor", who.Path()), slog.String("pid", who.PID().String()))
-	}
-	r.AddAttrs(attrs...)
-	return r, true
+	return attrs
 }
 
 func typeOf(msg any) slog.Attr { return slog.String("message", fmt.Sprintf("%T", msg)) }

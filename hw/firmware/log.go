@@ -1,11 +1,9 @@
 package firmware
 
-import (
-	"github.com/dynolab/dyno/actor"
-)
+import "github.com/dynolab/dyno/actor"
 
 // Log is the logger of a board: it sends what happens in an actor system to the host, a
-// note for each event, as package actorslog writes it to log/slog on hosts.
+// note for each event, with the level and words that package actorslog writes on hosts.
 //
 //	note log WARN /user/pump: the pressure is high
 //	note log ERROR /user/pump: actor failed: no pressure
@@ -50,46 +48,18 @@ func (l *Log) Close() {
 	l.Send()
 }
 
-// one sends an event, with the levels of package actorslog. What neither an operator nor a
-// programmer looks for on a board, such as that behaviours have changed, is not sent.
+// one sends an event, if it is one of an actor system's and of a level that is asked for.
 func (l *Log) one(ev any) {
-	switch ev := ev.(type) {
-	case actor.LogEvent:
-		l.note(ev.Level, ev.Actor, ev.Text, nil)
-	case actor.ActorStarted:
-		l.note(actor.LevelDebug, ev.Actor, "actor started", nil)
-	case actor.ActorStopped:
-		l.note(actor.LevelDebug, ev.Actor, "actor stopped", nil)
-	case actor.ActorRestarted:
-		l.note(actor.LevelWarn, ev.Actor, "actor restarted", ev.Cause)
-	case actor.Supervised:
-		if ev.Exhausted {
-			l.note(actor.LevelError, ev.Actor, "too many restarts", ev.Cause)
-			return
-		}
-		l.note(actor.LevelWarn, ev.Actor, "supervisor decided: "+ev.Directive.String(), ev.Cause)
-	case actor.MailboxHigh:
-		l.note(actor.LevelWarn, ev.Actor, "mailbox high", nil)
-	case actor.MailboxLow:
-		l.note(actor.LevelInfo, ev.Actor, "mailbox low", nil)
-	case actor.Failure:
-		l.note(actor.LevelError, ev.Actor, "actor failed", ev.Err)
-	case actor.DeadLetter:
-		if ev.Returned {
-			l.note(actor.LevelDebug, ev.To, "message returned", ev.Reason)
-			return
-		}
-		l.note(actor.LevelWarn, ev.To, "dead letter", ev.Reason)
+	e, ok := actor.Describe(ev)
+	if !ok || e.Level < l.least {
+		return
 	}
-}
-
-// note sends a line of the log.
-func (l *Log) note(level actor.Level, who actor.Ref, text string, cause error) {
-	switch {
-	case level < l.least:
-	case cause != nil:
-		l.report.Note("log ", level, " ", who.Path(), ": ", text, ": ", cause)
-	default:
-		l.report.Note("log ", level, " ", who.Path(), ": ", text)
+	text := e.Text
+	if s, ok := ev.(actor.Supervised); ok {
+		text += ": " + s.Directive.String()
 	}
+	if e.Cause != nil {
+		text += ": " + e.Cause.Error()
+	}
+	l.report.Note("log ", e.Level, " ", e.Actor.Path(), ": ", text)
 }

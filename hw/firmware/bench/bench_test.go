@@ -92,6 +92,7 @@ func check(t *testing.T, c firmware.Case, impl dyno.Impl, said []string) {
 			want = append(want, "B/slot")
 		case strings.Contains(c.Name, "case=32-actors"):
 			want = append(want, "allocs/msg", "B/msg", "heap-used-B", "heap-free-B")
+		case strings.Contains(c.Name, "case=log"): // it has the time of an entry
 		case strings.Contains(c.Name, "workload=latency1k"), strings.Contains(c.Name, "workload=spawn"):
 			want = append(want, "allocs/msg", "B/msg", "mean-insns", "p50-insns", "p99-insns", "max-insns", "backlog", "backlog-mean", "backlog-end")
 		case strings.Contains(c.Name, "workload=restart"):
@@ -124,6 +125,22 @@ func check(t *testing.T, c firmware.Case, impl dyno.Impl, said []string) {
 	}
 	if results != 1 {
 		t.Errorf("%s: %d results, want one:\n%s", c.Name, results, strings.Join(said, "\n"))
+	}
+}
+
+// The case of the log has each entry sent over the line, in order with the case's result.
+func TestLog(t *testing.T) {
+	for _, impl := range impls.All() {
+		said := run(t, impl, "run bench/Board/case=log/impl="+impl.Name)
+		n := 0
+		for _, text := range said {
+			if text == "note log WARN /user: the pressure is high" {
+				n++
+			}
+		}
+		if n != 8 {
+			t.Errorf("%s: %d entries, want 8:\n%s", impl.Name, n, strings.Join(said, "\n"))
+		}
 	}
 }
 

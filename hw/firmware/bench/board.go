@@ -26,6 +26,7 @@ var questions = [...]question{
 	{"actor-memory", 32, true, actorMemory},
 	{"slot-memory", fullActors * 64, true, slotMemory},
 	{"32-actors", 32 * slots * rounds, false, manyActors},
+	{"log", 8, false, logEvents},
 }
 
 func (q question) of(impl dyno.Impl) firmware.Case {
@@ -247,6 +248,38 @@ func manyActors(r *firmware.Report, name string, n int, impl dyno.Impl) error {
 		measure.Metric{Value: float64(used), Unit: "heap-used-B", Better: measure.Lower},
 		measure.Metric{Value: float64(free), Unit: "heap-free-B", Better: measure.Higher},
 	)
+	r.Result(name, f)
+	return nil
+}
+
+// logEvents has an actor write to the log, and sends that to the host. An operation is an
+// entry: the message that asks for it, the event, and the line that is sent.
+func logEvents(r *firmware.Report, name string, n int, impl dyno.Impl) error {
+	h, err := newHall(r.Board, impl)
+	if err != nil {
+		return err
+	}
+	log := r.Log(h.sys.Events(), n, actor.LevelWarn)
+	say := func(ctx *actor.Context) error {
+		ctx.Log(actor.LevelWarn, "the pressure is high")
+		return nil
+	}
+	f := measure.Figure{Ops: n, Overhead: measure.Overhead(r.Board.Clock)}
+	f.Memory.Begin()
+	begun := r.Board.Clock.Now()
+	for range n {
+		if err := h.in(say); err != nil {
+			return h.abandon(err)
+		}
+	}
+	log.Send()
+	ended := r.Board.Clock.Now()
+	f.Memory.End()
+	f.Ticks = max(0, ended-begun-f.Overhead)
+	if err := h.end(); err != nil {
+		return err
+	}
+	log.Close()
 	r.Result(name, f)
 	return nil
 }

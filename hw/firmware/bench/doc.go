@@ -1,6 +1,7 @@
 // Package bench makes cases of a board's firmware of the workloads that fit into 64
 // KiB, and of what only boards are asked: what an actor and a place in its mailbox
-// take in memory, and whether a system of 32 actors with bounded mailboxes fits.
+// take in memory, whether a system of 32 actors with bounded mailboxes fits, and what the
+// log of an actor costs that goes over the serial line.
 //
 // A workload's case has the name of its benchmark on the host, so that one report can
 // show both, and its figures mean the same:
