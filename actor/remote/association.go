@@ -57,19 +57,20 @@ type association struct {
 	departs int            // ticks since leaving
 	small   [maxHello]byte // of whoever is busy: a frame that is not of data
 
-	filling  *frame   // being filled; nil: nothing is
-	sent     []*frame // in order: written or to be written, and not acknowledged
-	written  int      // how many of them have been written
-	again    int      // sent[again:until] are to be written again
-	until    int
-	resent   uint64 // the frame that was resent because the peer misses it, since the last tick
-	writing  *frame
-	numbered uint64
-	spare    []*frame
-	actors   map[actor.Ref]uint64
-	paths    int // bytes of the paths in actors
-	types    map[string]uint64
-	system   uncredited // what is not acknowledged
+	filling    *frame   // being filled; nil: nothing is
+	sent       []*frame // in order: written or to be written, and not acknowledged
+	written    int      // how many of them have been written
+	again      int      // sent[again:until] are to be written again
+	until      int
+	resent     uint64 // the frame that was resent because the peer misses it, since the last tick
+	writing    *frame
+	numbered   uint64
+	spare      []*frame // that are used again; their buffers have spareBytes
+	spareBytes int
+	actors     map[actor.Ref]uint64
+	paths      int // bytes of the paths in actors
+	types      map[string]uint64
+	system     uncredited // what is not acknowledged
 
 	// Credit. All four only grow; what is under way is sent less taken.
 	sentMsgs, sentBytes   uint64
@@ -78,10 +79,10 @@ type association struct {
 	callbacks             []func()      // of Room
 
 	// What the next frame says of what came in.
-	received  uint64
-	gap       bool
-	ackDue    bool // now
-	ackLater  bool // with the next tick
+	received  uint64 // written by the reader
+	gap       bool   // likewise
+	ackDue    bool   // now
+	ackLater  bool   // with the next tick
 	inMsgs    uint64
 	inBytes   uint64
 	saidMsgs  uint64

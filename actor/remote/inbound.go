@@ -56,6 +56,7 @@ type inbound struct {
 	waits   int      // messages in lanes
 	waitsOf uint64   // and how many bytes
 	later   []func() // what calls users' code, for when mu is not held any more
+	frames  uint64   // handled, not booked yet
 	msgs    uint64   // handed over, not booked yet
 	bytes   uint64
 
@@ -174,28 +175,26 @@ func (in *inbound) keep(number uint64, records []byte) {
 }
 
 // inOrder handles the records of the next frame, and of those behind it that have
-// come before.
+// come before. What it reads of the association without the lock no other goroutine
+// writes.
 func (in *inbound) inOrder(records []byte) error {
 	a := in.a
 	for ok := true; ok; {
 		if err := in.records(records); err != nil {
 			return err
 		}
-		a.mu.Lock()
-		a.received++
 		next := a.received + 1
-		a.mu.Unlock()
 		if records, ok = in.stash[next]; ok {
 			delete(in.stash, next)
 			in.stashBytes -= len(records)
 		}
 	}
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	if a.gap = len(in.stash) > 0; a.gap {
-		a.ackNow() // another one is missing
-	} else {
-		a.ackSoon()
+	if a.gap {
+		a.mu.Lock()
+		defer a.mu.Unlock()
+		if a.gap = len(in.stash) > 0; a.gap {
+			a.ackNow() // another one is missing
+		}
 	}
 	return nil
 }
@@ -218,16 +217,17 @@ func (in *inbound) records(b []byte) error {
 	if p.bad || over {
 		return ErrProtocol
 	}
+	in.frames++
 	return nil
 }
 
 // settle unlocks mu, books what was handed over, and does what was left for then.
 func (in *inbound) settle() {
-	later, msgs, bytes := in.later, in.msgs, in.bytes
-	in.later, in.msgs, in.bytes = nil, 0, 0
+	later, frames, msgs, bytes := in.later, in.frames, in.msgs, in.bytes
+	in.later, in.frames, in.msgs, in.bytes = nil, 0, 0, 0
 	in.mu.Unlock()
-	if msgs > 0 {
-		in.a.take(msgs, bytes)
+	if frames > 0 || msgs > 0 {
+		in.a.take(frames, msgs, bytes)
 	}
 	for _, f := range later {
 		f()

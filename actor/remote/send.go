@@ -11,12 +11,13 @@ import (
 
 // frame is a frame of data on its way out.
 type frame struct {
-	buf     []byte // with room for the header
-	number  uint64
-	records int
-	system  uncredited
-	items   []item // the messages in it
-	at      time.Time
+	buf       []byte // with room for the header
+	number    uint64
+	records   int
+	system    uncredited
+	items     []item // the messages in it
+	at        time.Time
+	confirmed bool // while it was being written
 }
 
 // uncredited is what took no credit: replies, and what the runtime has to say.
@@ -121,6 +122,7 @@ func (a *association) frame(n int) *frame {
 		if last := len(a.spare) - 1; last >= 0 {
 			f = a.spare[last]
 			a.spare = a.spare[:last]
+			a.spareBytes -= cap(f.buf)
 		} else {
 			f = &frame{}
 		}

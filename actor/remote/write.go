@@ -41,7 +41,12 @@ func (a *association) flush(most int) {
 		a.mu.Unlock()
 		err := a.wire.WriteFrame(b)
 		a.mu.Lock()
-		a.writing = nil
+		if f := a.writing; f != nil {
+			a.writing = nil
+			if f.confirmed {
+				a.recycle(f) // the answer was quicker than the return from the write
+			}
+		}
 		a.writes = true
 		if a.leaving && b[lengthSize] == frameBye {
 			err = ErrClosed
@@ -179,20 +184,30 @@ func (a *association) acknowledged(h *header) (room []func(), err error) {
 	return room, nil
 }
 
-// recycle keeps a frame for later. mu is held.
+// recycle keeps a frame that was acknowledged for later: at once, or when it has been
+// written. mu is held.
 func (a *association) recycle(f *frame) {
 	clear(f.items)
-	if f == a.writing || len(a.spare) == 4 || cap(f.buf) > 2*a.node.config.Batch {
-		return // the collector's: somebody still writes it, or it is not worth keeping
+	if f == a.writing {
+		f.confirmed = true
+		return
+	}
+	if a.spareBytes+cap(f.buf) > 4*a.node.config.Batch {
+		return // it is the collector's
 	}
 	*f = frame{buf: f.buf, items: f.items[:0]}
 	a.spare = append(a.spare, f)
+	a.spareBytes += cap(f.buf)
 }
 
-// take books messages that came in and are a mailbox's or a dead letter now.
-func (a *association) take(msgs, bytes uint64) {
+// take books frames that were handled, which only the reader does, and messages that came
+// in and are a mailbox's or a dead letter now.
+func (a *association) take(frames, msgs, bytes uint64) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
+	if frames > 0 {
+		a.received += frames // the reader reads it without mu
+	}
 	a.inMsgs += msgs
 	a.inBytes += bytes
 	c := a.node.config

@@ -84,7 +84,7 @@ var importPolicy = Policy{
 			Packages: "actor/remote",
 			Why:      "remoting is a layer on the contract: sockets and goroutines of its own are no board's; what it needs of the core others could use as well",
 			Ours:     []string{"actor"},
-			TestOurs: []string{"actor/remote/...", "impls/..."},
+			TestOurs: []string{"actor/remote/...", "impls/...", "internal/invariants"},
 		},
 		{
 			Packages:  "actor/typed",
@@ -113,7 +113,7 @@ var importPolicy = Policy{
 			Packages:  "impls",
 			Why:       "the list of implementations is a list: it knows their values and does nothing with them",
 			Ours:      []string{".", "impls/*"},
-			TestOurs:  []string{"actor", "group", "task", "conformance/...", "workloads/..."},
+			TestOurs:  []string{"actor", "group", "task", "conformance/...", "internal/invariants", "workloads/..."},
 			BoardSafe: true,
 		},
 		{

@@ -157,9 +157,7 @@ var messages = []clause{
 		name: "undecodable",
 		why:  "what the receiver cannot read is a dead letter there, with its bytes, and no harm to the association",
 		check: func(w *world) {
-			codecs := Codecs()
-			remote.String[Strange](codecs, "test.Strange")
-			c := NewHost(w.T, "c", dispatcher("lockbased"), remote.Config{Codecs: codecs})
+			c := w.stranger()
 			Join(w.T, w.link, c, w.b)
 			in := w.inbox(w.b)
 			r := c.Abroad(in.ref)
@@ -176,10 +174,8 @@ var messages = []clause{
 		name: "codec-ends-its-goroutine",
 		why:  "a codec that calls runtime.Goexit ends the association, both ends are told, and the message is accounted for",
 		check: func(w *world) {
+			c := w.stranger()
 			codecs := Codecs()
-			remote.String[Strange](codecs, "test.Strange")
-			c := NewHost(w.T, "c", dispatcher("lockbased"), remote.Config{Codecs: codecs})
-			codecs = Codecs()
 			codecs.Register("test.Strange", Strange(""), exiting{})
 			d := NewHost(w.T, "d", dispatcher("lockbased"), remote.Config{Codecs: codecs})
 			cd, dc := Join(w.T, w.link, c, d)

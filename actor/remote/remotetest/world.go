@@ -59,6 +59,14 @@ func (s *switched) mute() {
 	s.muted = true
 }
 
+// stranger is a host that knows a message which the others do not.
+func (w *world) stranger() *Host {
+	w.Helper()
+	codecs := Codecs()
+	remote.String[Strange](codecs, "test.Strange")
+	return NewHost(w.T, "c", dispatcher("lockbased"), remote.Config{Codecs: codecs})
+}
+
 // patience bounds how long a clause waits for what has to happen: it is a
 // limit for what is broken, and no time that anything is to take.
 const patience = 10 * time.Minute
