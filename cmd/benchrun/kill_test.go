@@ -30,7 +30,7 @@ func TestKilledAndResumed(t *testing.T) {
 	t.Run("process", func(t *testing.T) { killAndResume(t, kills, 9*kills, "--mode", "process") })
 	// Each block has two rows of four processes, in one of two layouts.
 	t.Run("turns", func(t *testing.T) {
-		killAndResume(t, kills, 4*kills, "--mode", "turns", "--rounds", "3", "--slice", "50us", "--layouts", "2")
+		killAndResume(t, kills, 4*kills, "--mode", "turns", "--rounds", "3", "--slice", "5ms", "--layouts", "2")
 	})
 }
 
@@ -73,8 +73,8 @@ func TestMain(m *testing.M) {
 func BenchmarkX(b *testing.B) {
 	for _, name := range []string{"a", "b", "c"} {
 		b.Run("impl="+name, func(b *testing.B) {
-			for i := range b.N {
-				sink += i
+			for b.Loop() {
+				sink++
 			}
 		})
 	}
