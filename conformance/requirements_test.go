@@ -211,13 +211,7 @@ func requirementOf(id string) (found requirement) {
 func (p proof) row(r requirement) string {
 	var lives, proves []string
 	for path := range strings.FieldsSeq(r.lives) {
-		link := "../" + path
-		if name, ok := strings.CutPrefix(path, "docs/"); ok {
-			link = name
-		} else if path == "docs" {
-			link = "README.md"
-		}
-		lives = append(lives, fmt.Sprintf("[%s](%s)", path, link))
+		lives = append(lives, fmt.Sprintf("[%s](../%s)", path, path))
 	}
 	code := func(kind string, names []string) {
 		if len(names) > 0 {
@@ -236,7 +230,7 @@ func (p proof) row(r requirement) string {
 	return fmt.Sprintf("| %s | %s | %s | %s |\n", r.id, r.says, strings.Join(lives, ", "), strings.Join(proves, "; "))
 }
 
-// TestRequirements holds docs/requirements.md to the lines, and the lines to what there is:
+// TestRequirements holds REQUIREMENTS.md to the lines, and the lines to what there is:
 // each lives somewhere, and what proves it exists. DYNO_UPDATE=1 writes the table.
 func TestRequirements(t *testing.T) {
 	p := readProof(t)
@@ -257,7 +251,7 @@ func TestRequirements(t *testing.T) {
 			t.Errorf("%s are clauses of %s, which is not in the table", names, rule)
 		}
 	}
-	holdTable(t, "../docs/requirements.md", "requirements", "| Line | What it asks for | Lives in | What proves it |\n|---|---|---|---|\n"+rows.String())
+	holdTable(t, "REQUIREMENTS.md", "requirements", "| Line | What it asks for | Lives in | What proves it |\n|---|---|---|---|\n"+rows.String())
 }
 
 // holdTable compares what a page has between two marks with what it should have there.

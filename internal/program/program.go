@@ -1,7 +1,7 @@
 // Package program starts programs that speak the driving protocol, and talks to them:
 // a benchmark is measured a slice at a time, in a process that lives on between slices.
 // It knows no more of a program than that. A Go test binary is one if package testbin
-// has built it so; docs/driving-protocol.md tells how any other program becomes one.
+// has built it so; PROTOCOL.md tells how any other program becomes one.
 //
 //  1. [List] asks a program for its benchmarks (list.go).
 //  2. [Start] starts a program with one benchmark, and waits until that is ready

@@ -10,7 +10,7 @@ import (
 	"unicode"
 )
 
-// docs/driving-protocol.md describes the protocol for those who implement it in a
+// PROTOCOL.md describes the protocol for those who implement it in a
 // program; a test holds that it has all that stands here.
 
 // Version is the protocol's version. It changes when a program of before would

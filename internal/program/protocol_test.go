@@ -14,7 +14,7 @@ import (
 )
 
 // protocolPage is the document that tells what a program has to do.
-const protocolPage = "../../docs/driving-protocol.md"
+const protocolPage = "PROTOCOL.md"
 
 // TestPage holds the page to the code: each has all the commands, answers, fields and
 // words of the other.

@@ -14,7 +14,7 @@ import (
 // What is added to package testing knows all commands and fields of the protocol, and
 // says nothing that the protocol does not have.
 func TestDriveSpeaksTheProtocol(t *testing.T) {
-	text := readFile(t, "../../docs/driving-protocol.md")
+	text := readFile(t, "../program/PROTOCOL.md")
 	page := string(text)
 	file, err := parser.ParseFile(token.NewFileSet(), "_drive.go", driveGo, parser.SkipObjectResolution)
 	if err != nil {

@@ -1,5 +1,5 @@
 /*
- * A program that speaks dyno's driving protocol, version 1: docs/driving-protocol.md.
+ * A program that speaks dyno's driving protocol, version 1: internal/program/PROTOCOL.md.
  * It has one kind of work in two variants, of which b does half as much again as a.
  *
  *     cc -O2 -o bench-c hash.c && benchrun run --program ./bench-c
