@@ -194,14 +194,9 @@ func (b *Bench) run(ctx context.Context, binary string, p Program, limit time.Du
 	if err != nil {
 		return Killed, err.Error()
 	}
-	var late <-chan time.Time
-	if limit > 0 {
-		timer := time.NewTimer(limit)
-		defer timer.Stop()
-		late = timer.C
-	}
 	look := time.NewTicker(100 * time.Millisecond)
 	defer look.Stop()
+	ran, looked := time.Duration(0), time.Now()
 	for {
 		select {
 		case <-proc.Ended():
@@ -212,15 +207,21 @@ func (b *Bench) run(ctx context.Context, binary string, p Program, limit time.Du
 				return Killed, failed(proc.Stdout.String())
 			}
 			return Survived, ""
-		case <-late:
-			proc.Kill(context.DeadlineExceeded)
-			<-proc.Ended()
-			return Timeout, running(proc.Stdout.String())
 		case <-ctx.Done():
 			proc.Kill(ctx.Err())
 			<-proc.Ended()
 			return Survived, "" // of no consequence: the caller looks at ctx
 		case <-look.C:
+			// A machine that was suspended, or had no time for this process, had none for the
+			// program either: that is not the mutant's time.
+			now := time.Now()
+			ran += min(now.Sub(looked), time.Second)
+			looked = now
+			if limit > 0 && ran > limit {
+				proc.Kill(context.DeadlineExceeded)
+				<-proc.Ended()
+				return Timeout, running(proc.Stdout.String())
+			}
 			if resident(proc.Cmd.Process.Pid) > b.Memory {
 				proc.Kill(errMemory)
 			}
