@@ -3,12 +3,15 @@ package lint
 import (
 	"errors"
 	"go/ast"
+	"go/build"
 	"go/importer"
 	"go/token"
 	"go/types"
+	"os/exec"
 	"path"
 	"regexp"
 	"slices"
+	"strings"
 )
 
 // checker is one run of Check. It imports for the type checker: the module's packages
@@ -32,7 +35,16 @@ type info struct {
 
 // std reads the packages of the standard library, each once for all checkers, since that
 // takes longer than all the rest.
-var std = importer.ForCompiler(token.NewFileSet(), "source", nil)
+var std = stdImporter()
+
+func stdImporter() types.Importer {
+	if build.Default.GOROOT == "" { // a program that was built with -trimpath does not know it
+		if out, err := exec.Command("go", "env", "GOROOT").Output(); err == nil {
+			build.Default.GOROOT = strings.TrimSpace(string(out))
+		}
+	}
+	return importer.ForCompiler(token.NewFileSet(), "source", nil)
+}
 
 func newChecker(t *tree, p Policy) *checker {
 	return &checker{tree: t, Policy: p, types: map[string]*types.Package{"unsafe": types.Unsafe}, infos: map[*pkg]*info{}}
