@@ -20,7 +20,7 @@ import (
 )
 
 // allocationsPage has the numbers, a row for each path and a column for each implementation.
-const allocationsPage = "../docs/semantics-actors.md"
+const allocationsPage = "ALLOCATIONS.md"
 
 // TestAllocations counts what each path of actors allocates, on each implementation, and
 // compares it with the document: one more fails, and so do one less and a path that one of

@@ -9,7 +9,7 @@
 // turn is undone by later visits. The next visit is where the most information is to be
 // had for its cost (Horstein 1963; Burnashev and Zigangirov 1974). What is found so is only
 // suspected: [Find] proves it by fresh measurements of the version and the one before, and
-// says what else differs. docs/bisect.md has the figures of its simulations.
+// says what else differs. SIMULATED.md has the figures of its simulations.
 package bisect
 
 import (

@@ -38,7 +38,7 @@ func (s *Settings) Add(key, value string) {
 }
 
 // Circumstances are what a reader needs to judge a figure, as configuration
-// lines of the Go benchmark format. docs/results-format.md explains the keys.
+// lines of the Go benchmark format. FORMAT.md explains the keys.
 type Circumstances struct {
 	// Machine is a name for machines of this kind, fit for a folder: CPU model,
 	// cores and platform.

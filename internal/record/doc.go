@@ -11,5 +11,5 @@
 //   - [Read] reads what a file says, for all who compare it (file.go). What kinds of lines
 //     there are is in one place: [Lines] (scan.go).
 //
-// docs/results-format.md describes the format.
+// docs/results-format.md describes the format, FORMAT.md each line of it.
 package record

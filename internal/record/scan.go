@@ -7,7 +7,7 @@ import (
 	"unicode/utf8"
 )
 
-// The marks of lines: what a line of each kind begins with. docs/results-format.md says
+// The marks of lines: what a line of each kind begins with. FORMAT.md says
 // what follows.
 const (
 	ResultMark  = "Benchmark"

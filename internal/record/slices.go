@@ -11,7 +11,7 @@ import (
 
 // Slices are what one process measured in turns with others: the time of each of
 // its slices. A results file has them in a comment line below the result, which
-// docs/results-format.md describes.
+// FORMAT.md describes.
 type Slices struct {
 	N      int           // operations of each slice, at least 1
 	Warmup int           // slices that were done before the measured ones

@@ -1,6 +1,6 @@
 package record
 
-// Configuration keys of results that a board gave; docs/results-format.md has all.
+// Configuration keys of results that a board gave; FORMAT.md has all.
 const (
 	// BoardKey names the board; results of a host have none.
 	BoardKey = "board"

@@ -15,7 +15,7 @@ import (
 	"github.com/dynolab/dyno/internal/targets"
 )
 
-// The schemas name the forms of JSON, which docs/reading-a-report.md describes. Fields
+// The schemas name the forms of JSON, which FORMATS.md describes. Fields
 // may be added under the same name; a change of meaning gets a new one.
 const (
 	comparisonSchema = "dyno-comparison/2"

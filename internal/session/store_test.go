@@ -241,9 +241,9 @@ pkg: example.com/b
 	}
 }
 
-// docs/results-format.md tells of everything that stands in a file.
+// internal/record/FORMAT.md has everything that stands in a file.
 func TestDocumentHasEveryKey(t *testing.T) {
-	doc := readFile(t, "../../docs/results-format.md")
+	doc := readFile(t, "../record/FORMAT.md")
 	plan := recordtest.Plan(3, 4)
 	data := readFile(t, fakeRun(t, plan, 3))
 	turns := recordtest.Sequential()
@@ -276,7 +276,7 @@ func TestDocumentHasEveryKey(t *testing.T) {
 		}
 		seen++
 		if !strings.Contains(string(doc), want) {
-			t.Errorf("docs/results-format.md lacks %s, of %q", want, line)
+			t.Errorf("FORMAT.md lacks %s, of %q", want, line)
 		}
 	}
 	if seen < 60 {
@@ -288,7 +288,7 @@ func TestDocumentHasEveryKey(t *testing.T) {
 	}
 	for f := range fields {
 		if f != "cases" && !strings.Contains(string(doc), "`"+f+"`") {
-			t.Errorf("docs/results-format.md lacks the plan's field %s", f)
+			t.Errorf("FORMAT.md lacks the plan's field %s", f)
 		}
 	}
 }

@@ -20,7 +20,7 @@ import (
 const Schema = "dyno-why/2"
 
 // An Index says what was found about the differences in one results file, in the fields
-// that docs/why.md describes. It is kept as why.json in [Folder], with the profiles in
+// that internal/report/FORMATS.md describes. It is kept as why.json in [Folder], with the profiles in
 // folders beside it; all paths in it are relative to that folder and have slashes.
 type Index struct {
 	Schema  string `json:"schema"`
