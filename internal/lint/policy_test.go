@@ -282,6 +282,12 @@ var importPolicy = Policy{
 			Ours:     []string{"internal/record"},
 		},
 		{
+			Packages: "internal/jobs",
+			Why:      "what travels to another machine is a plan and files: how it travels, and how it is carried out, is for others",
+			Ours:     []string{"internal/record"},
+			TestOurs: []string{"internal/recordtest"},
+		},
+		{
 			Packages: "internal/session",
 			Why:      "the loop that measures knows neither what is measured nor what becomes of the figures: a subject is an interface, and a comparison a function that is called at looks",
 			Ours:     []string{"internal/child", "internal/program", "internal/record", "internal/stats"},

@@ -8,10 +8,10 @@ const CaseMark = caseMark
 
 var CheckTime = checkTime
 
-func (p *Plan) Encode() []string { return p.encode() }
+func (p *Plan) Lines() []string { return p.encode() }
 
-// Decode reads a plan from lines that stand in a file.
-func Decode(lines []string) (*Plan, error) {
+// DecodeInFile reads a plan from lines that stand in a file.
+func DecodeInFile(lines []string) (*Plan, error) {
 	r := new(Interrupted)
 	r.Config = make(map[string]string)
 	r.config = make(map[string]string)

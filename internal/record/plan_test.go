@@ -82,8 +82,8 @@ func TestPlanCheck(t *testing.T) {
 
 func TestPlanSurvivesTheFile(t *testing.T) {
 	p := recordtest.Plan(6, 3)
-	lines := p.Encode()
-	got, err := Decode(append([]string{"commit: x", "# a comment"}, lines...))
+	lines := p.Lines()
+	got, err := DecodeInFile(append([]string{"commit: x", "# a comment"}, lines...))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -103,7 +103,7 @@ func TestPlanSurvivesTheFile(t *testing.T) {
 		`line 2: "BenchmarkX" is not a package and a ben`: {lines[0], "# case: BenchmarkX"},
 		"the plan has no benchmarks":                      {lines[0]},
 	} {
-		if _, err := Decode(lines); err == nil || !strings.Contains(err.Error(), want) {
+		if _, err := DecodeInFile(lines); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%q: %v, want %q", lines, err, want)
 		}
 	}
@@ -196,7 +196,7 @@ func TestPlanDifferences(t *testing.T) {
 func TestPlanOfTurnsSurvivesTheFile(t *testing.T) {
 	p := recordtest.Sequential()
 	p.Cases[1].Side, p.Cases[2].Slow = "new", 0.05
-	got, err := Decode(p.Encode())
+	got, err := DecodePlan(p.Encode())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -207,8 +207,10 @@ func TestPlanOfTurnsSurvivesTheFile(t *testing.T) {
 		"slow=x is no number of times":  CaseMark + "p BenchmarkX slow=x",
 		"slow=-1 is no number of times": CaseMark + "p BenchmarkX slow=-1",
 		"expected key=value":            CaseMark + "p BenchmarkX slow",
+		"is not of a plan":              "BenchmarkX 1 1 ns/op",
+		"not of a plan":                 strings.Split(p.Encode(), "\n")[0],
 	} {
-		if _, err := Decode(append(p.Encode(), line)); err == nil || !strings.Contains(err.Error(), want) {
+		if _, err := DecodePlan(p.Encode() + line + "\n"); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%q: %v", line, err)
 		}
 	}

@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -40,6 +41,28 @@ func (p *Plan) encode() []string {
 		lines = append(lines, strings.TrimSuffix(caseMark+c.Pkg+" "+c.Name+" "+formatFields(SideKey, c.Side, "slow", slow), " "))
 	}
 	return lines
+}
+
+// Encode returns the plan as text, which [DecodePlan] reads.
+func (p *Plan) Encode() string { return strings.Join(p.encode(), "\n") + "\n" }
+
+// DecodePlan reads what [Plan.Encode] has written, or anybody else. Its error says what is
+// wrong, or why the plan cannot be carried out.
+func DecodePlan(text string) (*Plan, error) {
+	var p *Plan
+	for l := range Lines(text) {
+		if l.Mark != PlanMark && l.Mark != caseMark || l.Mark == PlanMark && p != nil || l.Mark == caseMark && p == nil {
+			return nil, fmt.Errorf("line %d is not of a plan", l.Number)
+		}
+		var err error
+		if p, err = p.decode(l); err != nil {
+			return nil, fmt.Errorf("line %d: %w", l.Number, err)
+		}
+	}
+	if p == nil {
+		return nil, errors.New("there is no plan")
+	}
+	return p, p.Check()
 }
 
 // decode takes in a line, if it is one of those that encode wrote; nil is a plan of which

@@ -11,7 +11,7 @@ import (
 
 func TestSidesInThePlan(t *testing.T) {
 	p := recordtest.Sides(2, 3)
-	got, err := Decode(p.Encode())
+	got, err := DecodePlan(p.Encode())
 	if err != nil {
 		t.Fatal(err)
 	}
