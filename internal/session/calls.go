@@ -17,6 +17,15 @@ import (
 // what becomes of it. So in the first block of a row slices of several lengths are tried,
 // and its slices get the shortest one that costs what long ones do. Slices of FigureSlice
 // and more are long enough for all that but b.N.
+//
+//   - If the cost stays, a slice is as long as planned, with b.N leastCall at least.
+//   - If it changes up to some length and stays from there, it is of the first length with
+//     at most callsLeft of a change left, divided by the length.
+//   - If it falls up to the longest, by at most callsApart there, it is the longest.
+//   - If it still grows at the longest – by more than a tenth, or at the length before as
+//     well –, or falls by more than callsApart, with b.N it is a whole call of a second,
+//     after a collection; else the longest.
+//   - If more than shared processors are in use, it is at least sharedSlice.
 
 // callLengths are the lengths that are tried, one after another, callTries times; the
 // last one is tried lastTries times, as it takes longer than all the others together.
