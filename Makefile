@@ -233,6 +233,8 @@ examples:
 	$(call say,actors over NATS, and with protocol buffers, in modules of their own)
 	cd actor/natslink && $(GO_TEST) $(RACE) ./...
 	cd actor/protocodec && $(GO_TEST) $(RACE) ./...
+	$(call say,the peers, in a module of their own)
+	cd peers && $(GO_TEST) ./... && $(GO_TEST) -run '^$$' -bench 'workload=short/.*/impl=peer' -benchtime 1x .
 
 # The packages and programs of the firmware are type-checked without TinyGo, too, by the
 # tests of hw/boards.

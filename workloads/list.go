@@ -11,6 +11,7 @@ func All() []Workload {
 			groupConsumers(),
 			groupMixed(),
 			groupNested(),
+			groupPool(),
 			groupShort(),
 			groupStream(),
 			groupUneven(),

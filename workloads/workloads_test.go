@@ -381,6 +381,7 @@ func TestOptions(t *testing.T) {
 		"workload=consumers":          {FailFast: true, PanicToError: true, MaxConcurrency: 32, ResultBuffer: 1024},
 		"workload=mixed":              {FailFast: false, PanicToError: true, MaxConcurrency: 32, ResultBuffer: n},
 		"workload=nested":             {FailFast: true, PanicToError: true, MaxConcurrency: 0, ResultBuffer: 8},
+		"workload=pool":               {FailFast: false, PanicToError: true, MaxConcurrency: 32, ResultBuffer: n},
 		"workload=short/failfast=off": {FailFast: false, PanicToError: true, MaxConcurrency: 32, ResultBuffer: n},
 		"workload=short/failfast=on":  {FailFast: true, PanicToError: true, MaxConcurrency: 32, ResultBuffer: n},
 		"workload=stream":             {FailFast: true, PanicToError: true, MaxConcurrency: 32, ResultBuffer: 1024},
@@ -406,6 +407,7 @@ func TestGroupsMade(t *testing.T) {
 		"workload=consumers":          3,
 		"workload=mixed":              79,
 		"workload=nested":             39*73 + 1 + 1 + 5, // 39 whole trees, and one of 33 leaves
+		"workload=pool":               1,
 		"workload=short/failfast=off": 79,
 		"workload=short/failfast=on":  79,
 		"workload=stream":             1,

@@ -135,6 +135,7 @@ type Table struct {
 type Column struct {
 	Name string
 	Ref  bool // the name says that it is a reference
+	Peer bool // the name says that it is other people's
 }
 
 // A Row is one benchmark: its name without the column key.

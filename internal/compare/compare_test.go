@@ -260,6 +260,21 @@ func blocks(n int, lines ...string) string {
 	return s.String()
 }
 
+// Peers are no references, so none is a base, and stand behind the designs.
+func TestPeersComeLast(t *testing.T) {
+	c := compareText(t, Options{}, blocks(12,
+		"BenchmarkG/w=1/impl=peer-x 1 200~ ns/op",
+		"BenchmarkG/w=1/impl=ref-a 1 400~ ns/op",
+		"BenchmarkG/w=1/impl=fast 1 100~ ns/op",
+	))
+	near(t, "ratio of the peer", wantVerdict(t, c, "ns/op", "G/w=1", "peer-x", Faster).Vs.Ratio, 0.5, 0.01)
+	wantVerdict(t, c, "ns/op", "G/w=1", "ref-a", Base)
+	want := []Column{{Name: "ref-a", Ref: true}, {Name: "fast"}, {Name: "peer-x", Peer: true}}
+	if got := c.Tables[0].Cols; !slices.Equal(got, want) {
+		t.Errorf("columns %+v, want %+v", got, want)
+	}
+}
+
 // The base is each row's own first reference, in plan order.
 func TestBaseIsTheFirstReference(t *testing.T) {
 	text := blocks(12,

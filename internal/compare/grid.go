@@ -384,8 +384,11 @@ func (g *grid) order(fixed bool) {
 		return
 	}
 	rank := func(col string) int {
-		if strings.HasPrefix(col, record.RefPrefix) {
+		switch {
+		case strings.HasPrefix(col, record.RefPrefix):
 			return 0
+		case strings.HasPrefix(col, record.PeerPrefix):
+			return 2
 		}
 		return 1
 	}

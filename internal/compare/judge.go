@@ -70,7 +70,7 @@ func (j *judge) table(t *Table, g *grid, unit string, opts Options) error {
 		})
 	})
 	for _, col := range cols {
-		t.Cols = append(t.Cols, Column{Name: col, Ref: strings.HasPrefix(col, record.RefPrefix)})
+		t.Cols = append(t.Cols, Column{Name: col, Ref: strings.HasPrefix(col, record.RefPrefix), Peer: strings.HasPrefix(col, record.PeerPrefix)})
 	}
 	base := slices.Index(cols, opts.Base)
 	if opts.Base != "" && !slices.Contains(g.cols, opts.Base) {

@@ -17,6 +17,10 @@ const implKey = "/impl"
 // hand for a workload, against which implementations are measured.
 const RefPrefix = "ref-"
 
+// PeerPrefix begins the name of a column that is a framework of other people: a contender,
+// but none of the designs that promises are made of.
+const PeerPrefix = "peer-"
+
 // A Step is one process of a block: a case with a GOMAXPROCS, or a copy of it.
 type Step struct {
 	Index int // place in the plan's list of cases × CPU, counted from 1

@@ -48,7 +48,12 @@ func subject(c *compare.Comparison) string {
 	if len(contenders) == 0 {
 		return joined(", ", counted(len(t.Cols), columnNoun(c)), rows)
 	}
-	what := counted(len(contenders), columnNoun(c))
+	isPeer := func(s compare.Standing) bool { return t.Cols[s.Col].Peer }
+	designs := slices.DeleteFunc(slices.Clone(contenders), isPeer)
+	what := counted(len(designs), columnNoun(c))
+	if n := len(contenders) - len(designs); n > 0 {
+		what = joined(" and ", what, counted(n, "peer"))
+	}
 	if refs := slices.ContainsFunc(t.Cols, func(col compare.Column) bool { return col.Ref }); refs && !t.Cols[contenders[0].Col].Ref {
 		what += " against references"
 	}

@@ -69,6 +69,9 @@ func legend(c *compare.Comparison) []string {
 	if slices.ContainsFunc(c.Tables, func(t compare.Table) bool { return slices.ContainsFunc(t.Cols, isRef) }) {
 		lines = append(lines, "A name that begins with "+record.RefPrefix+" is a reference: code written by hand for that workload.")
 	}
+	if len(c.Tables) > 0 && hasPeers(c.Tables[0]) {
+		lines = append(lines, "A name that begins with "+record.PeerPrefix+" is a peer: what other people have built, used as they recommend.")
+	}
 	return lines
 }
 

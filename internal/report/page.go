@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/dynolab/dyno/internal/compare"
+	"github.com/dynolab/dyno/internal/record"
 	"github.com/dynolab/dyno/internal/why"
 )
 
@@ -139,7 +140,7 @@ func heatMap(t compare.Table) Table {
 		return cell
 	}}}
 	for _, s := range t.Contenders() {
-		columns = append(columns, column[int]{head: t.Cols[s.Col].Name, right: true, cell: func(i int) Cell { return heatCell(placeOf(t, t.Rows[i], s.Col)) }})
+		columns = append(columns, column[int]{head: markedName(t.Cols[s.Col]), right: true, cell: func(i int) Cell { return heatCell(placeOf(t, t.Rows[i], s.Col)) }})
 	}
 	rows := make([]int, len(t.Rows))
 	for i := range rows {
@@ -148,6 +149,22 @@ func heatMap(t compare.Table) Table {
 	out := labelled(tabulate(rows, columns), "Ratios at a glance", "")
 	out.Look = HeatMap
 	return out
+}
+
+// peerMark marks the columns of peers where they stand among designs.
+const peerMark = "◇"
+
+// markedName is the name of a column, with a mark if it is a peer's.
+func markedName(col compare.Column) string {
+	if col.Peer {
+		return peerMark + " " + strings.TrimPrefix(col.Name, record.PeerPrefix)
+	}
+	return col.Name
+}
+
+// hasPeers reports whether some column is a peer's.
+func hasPeers(t compare.Table) bool {
+	return slices.ContainsFunc(t.Cols, func(col compare.Column) bool { return col.Peer })
 }
 
 // glyphs are the verdicts of a heat map. Where it is proven which way a value differs the
@@ -199,7 +216,11 @@ func heatLegend(t compare.Table) string {
 	if _, isTime := seconds(1, t.Unit); !isTime && t.Better != 0 {
 		less, more = map[string]string{"faster": "better", "slower": "worse"}[less], map[string]string{"faster": "better", "slower": "worse"}[more]
 	}
-	return fmt.Sprintf("%s, as a part of each benchmark's base. Filled is what is proven: ▼ %s, ▲ %s, the stronger the colour, the further. Not filled: = the same, ~ inconclusive, ? unproven. A name leads to all that is known of it.", caption(t), less, more)
+	peers := ""
+	if hasPeers(t) {
+		peers = " " + peerMark + " is a peer: what other people have built."
+	}
+	return fmt.Sprintf("%s, as a part of each benchmark's base. Filled is what is proven: ▼ %s, ▲ %s, the stronger the colour, the further. Not filled: = the same, ~ inconclusive, ? unproven. A name leads to all that is known of it.%s", caption(t), less, more, peers)
 }
 
 // ratioSection has every ratio with its interval, of references too. A pair has them

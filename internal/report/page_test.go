@@ -85,6 +85,24 @@ func TestFirstScreenOfDesigns(t *testing.T) {
 	}
 }
 
+// The heat map marks what is other people's, and the headline counts it apart.
+func TestHeatMapMarksPeers(t *testing.T) {
+	c := resultsOf(t, "amd-epyc-2c-linux-amd64/20261121-140125-f5a39d91.bench")
+	for i, col := range c.Tables[0].Cols {
+		if col.Name == "channel" {
+			c.Tables[0].Cols[i] = compare.Column{Name: "peer-pond", Peer: true}
+		}
+	}
+	_, heat, _ := strings.Cut(firstScreen(t, pageOf(t, c, Extra{})), `<table class="heat">`)
+	mentions(t, heat, ">◇ pond<", ">lockbased<", "◇ is a peer")
+	if got := Headline(c); !strings.HasPrefix(got, "4 designs and 1 peer against references, ") {
+		t.Error(got)
+	}
+	if got := strings.Join(legend(c), " "); !strings.Contains(got, "peer-") {
+		t.Error(got)
+	}
+}
+
 // The first screen of two versions has the sentence, and below it what is proven, what got
 // worse first; what is not is folded.
 func TestFirstScreenOfVersions(t *testing.T) {

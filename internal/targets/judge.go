@@ -176,7 +176,7 @@ func columnIndex(t compare.Table, name string) int {
 	return slices.IndexFunc(t.Cols, func(c compare.Column) bool { return c.Name == name })
 }
 
-// implementations are the columns that are no references and have a value, or a
+// implementations are the columns that are neither references nor peers and have a value, or a
 // hole, in some benchmark of the target's contract.
 func implementations(files []*file, target Target) []string {
 	prefix := Row(target.Bench, "")
@@ -188,7 +188,7 @@ func implementations(files []*file, target Target) []string {
 					continue
 				}
 				for i, c := range t.Cols {
-					if !c.Ref && r.Cells[i].Verdict != compare.Absent && !slices.Contains(names, c.Name) {
+					if !c.Ref && !c.Peer && r.Cells[i].Verdict != compare.Absent && !slices.Contains(names, c.Name) {
 						names = append(names, c.Name)
 					}
 				}

@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"go/build"
 	"io"
 	"os"
 	"os/exec"
@@ -143,6 +144,9 @@ func goSays(ctx context.Context, dir string, args ...string) (string, error) {
 //
 // Patterns may also name files that are built already, as record.Files has them: what is
 // wrong with one of those is an error. They are not linked anew.
+//
+// A pattern that begins with a dot, or is an absolute path, may lead into another module than
+// that of dir: its packages are compiled there.
 func Build(ctx context.Context, dir, out string, patterns []string, o BuildOptions) ([]Binary, []BuildProblem, error) {
 	for _, p := range patterns {
 		if strings.HasPrefix(p, "-") {
@@ -160,6 +164,109 @@ func Build(ctx context.Context, dir, out string, patterns []string, o BuildOptio
 	if err != nil || len(patterns) == 0 && len(ready) > 0 {
 		return ready, nil, err
 	}
+	var built []Binary
+	var problems []BuildProblem
+	for i, part := range byModule(dir, patterns) {
+		in := out
+		if i > 0 { // each has its overlay, and numbers its packages
+			in = filepath.Join(out, "module"+strconv.Itoa(i))
+			if err := os.Mkdir(in, 0o755); err != nil {
+				return nil, nil, err
+			}
+		}
+		more, faults, err := buildModule(ctx, part.dir, in, part.patterns, o)
+		if err != nil {
+			return nil, nil, err
+		}
+		built, problems = append(built, more...), append(problems, faults...)
+	}
+	for _, s := range ready {
+		if slices.ContainsFunc(built, func(o Binary) bool { return o.Pkg == s.Pkg }) {
+			return nil, nil, fmt.Errorf("%s is of the package %s, which is measured itself: a run has one binary of each", s.Path, s.Pkg)
+		}
+	}
+	return append(built, ready...), problems, nil
+}
+
+// inModule are patterns, as the go command in dir understands them.
+type inModule struct {
+	dir      string
+	patterns []string
+}
+
+// byModule tells patterns apart by the module that they lead into. The first is that of dir,
+// as long as a pattern is left to it.
+func byModule(dir string, patterns []string) []inModule {
+	all := []inModule{{dir: dir}}
+	own := moduleAbove(dir)
+	for _, p := range patterns {
+		root, rest := elsewhere(dir, own, p)
+		if root == "" {
+			all[0].patterns = append(all[0].patterns, p)
+			continue
+		}
+		at := slices.IndexFunc(all, func(m inModule) bool { return m.dir == root })
+		if at < 0 {
+			at = len(all)
+			all = append(all, inModule{dir: root})
+		}
+		all[at].patterns = append(all[at].patterns, rest)
+	}
+	if len(all[0].patterns) == 0 && len(all) > 1 {
+		return all[1:]
+	}
+	return all
+}
+
+// elsewhere returns the root of the module that a pattern leads into, and what the packages
+// are called there; "" if that is own, the module of dir, or none.
+func elsewhere(dir, own, pattern string) (root, rest string) {
+	if !build.IsLocalImport(pattern) && !filepath.IsAbs(pattern) {
+		return "", ""
+	}
+	folder, end, wild := strings.Cut(pattern, "...")
+	if !filepath.IsAbs(folder) {
+		folder = filepath.Join(dir, folder)
+	}
+	folder, err := filepath.Abs(folder)
+	if err != nil {
+		return "", ""
+	}
+	if root = moduleAbove(folder); root == own || root == "" {
+		return "", ""
+	}
+	rest, err = filepath.Rel(root, folder)
+	if err != nil {
+		return "", ""
+	}
+	rest = "./" + filepath.ToSlash(rest)
+	if wild {
+		rest += "/..." + end
+	}
+	return root, rest
+}
+
+// moduleAbove returns the nearest folder with a go.mod, of folder and those above it, as an
+// absolute path; "" if there is none.
+func moduleAbove(folder string) string {
+	folder, err := filepath.Abs(folder)
+	if err != nil {
+		return ""
+	}
+	for {
+		if _, err := os.Stat(filepath.Join(folder, "go.mod")); err == nil {
+			return folder
+		}
+		above := filepath.Dir(folder)
+		if above == folder {
+			return ""
+		}
+		folder = above
+	}
+}
+
+// buildModule is Build for packages of one module.
+func buildModule(ctx context.Context, dir, out string, patterns []string, o BuildOptions) ([]Binary, []BuildProblem, error) {
 	b := &builder{dir: dir, options: o}
 	pkgs, err := b.list(ctx, patterns)
 	if err != nil {
@@ -211,12 +318,7 @@ func Build(ctx context.Context, dir, out string, patterns []string, o BuildOptio
 			subjects = append(subjects, s)
 		}
 	}
-	for _, s := range ready {
-		if slices.ContainsFunc(subjects, func(o Binary) bool { return o.Pkg == s.Pkg }) {
-			return nil, nil, fmt.Errorf("%s is of the package %s, which is measured itself: a run has one binary of each", s.Path, s.Pkg)
-		}
-	}
-	return append(subjects, ready...), problems, nil
+	return subjects, problems, nil
 }
 
 // Link makes layouts of subjects that Build has made, into the folder out: n of

@@ -319,6 +319,47 @@ func TestCasesOfABrokenSubject(t *testing.T) {
 	}
 }
 
+// A pattern that leads into another module is built there, as what the folder asked from
+// cannot see; others stay together, and in order.
+func TestBuildInOtherModules(t *testing.T) {
+	root := t.TempDir()
+	write := func(name, text string) {
+		path := filepath.Join(root, name)
+		must(t, os.MkdirAll(filepath.Dir(path), 0o755))
+		must(t, os.WriteFile(path, []byte(text), 0o644))
+	}
+	const test = "import \"testing\"\nfunc BenchmarkIt(b *testing.B) { for b.Loop() {} }\n"
+	write("go.mod", "module m\n\ngo 1.26.0\n")
+	write("a/a_test.go", "package a\n"+test)
+	write("b/b_test.go", "package b\n"+test)
+	write("other/go.mod", "module far.org/other\n\ngo 1.26.0\n")
+	write("other/o_test.go", "package other\n"+test)
+	write("other/in/i_test.go", "package in\n"+test)
+	for _, c := range []struct {
+		patterns []string
+		want     string
+	}{
+		{[]string{"./..."}, "m/a m/b"}, // as go has it: other modules are not below it
+		{[]string{"./other/..."}, "far.org/other far.org/other/in"},
+		{[]string{"./other"}, "far.org/other"},
+		{[]string{"./a", "./other/in", "./b"}, "m/a m/b far.org/other/in"},
+		{[]string{filepath.Join(root, "other", "in")}, "far.org/other/in"},
+	} {
+		built, problems, err := Build(t.Context(), root, t.TempDir(), c.patterns, BuildOptions{})
+		must(t, err)
+		var got []string
+		for _, b := range built {
+			got = append(got, b.Pkg)
+			if _, err := os.Stat(b.Path); err != nil {
+				t.Errorf("%s: %v", b.Pkg, err)
+			}
+		}
+		if strings.Join(got, " ") != c.want || len(problems) > 0 {
+			t.Errorf("%q: built %q, %v, want %s", c.patterns, got, problems, c.want)
+		}
+	}
+}
+
 func TestBuildRefuses(t *testing.T) {
 	for pattern, want := range map[string]string{
 		"-race":             "begins with a hyphen",

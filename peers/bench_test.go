@@ -1,0 +1,27 @@
+package peers
+
+import (
+	"testing"
+
+	"github.com/dynolab/dyno/impls"
+	"github.com/dynolab/dyno/workloads"
+	"github.com/dynolab/dyno/workloads/benchtest"
+)
+
+// The benchmarks are those of the package impls with the peers' columns behind the references,
+// as far as there is a peer for a workload: here, or among the programs beside.
+
+func BenchmarkGroup(b *testing.B) {
+	var list []workloads.Workload
+	for _, w := range workloads.All() {
+		if w.Contract == workloads.GroupContract {
+			for _, p := range Groups() {
+				if p.Without[w.Path()] == "" {
+					w.Refs = append(w.Refs, p.Ref(w))
+				}
+			}
+			list = append(list, w)
+		}
+	}
+	benchtest.SideBySide(b, list, impls.All())
+}

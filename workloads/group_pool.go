@@ -1,0 +1,19 @@
+package workloads
+
+// poolTasks is how many tasks a group of the workload has.
+const poolTasks = 100_000
+
+// groupPool is what pools of goroutines are advertised for: so many tiny tasks that what a
+// group or a pool costs by itself does not matter. The caller submits all of them before it
+// takes the first result, so that there is room for every result.
+func groupPool() []Workload {
+	newBatch := func() *batch { return tinyTasks(poolTasks, shortLimit) }
+	return []Workload{{
+		Name:    "pool",
+		Doc:     "groups of 100,000 tiny tasks, at most 32 at once, all submitted before a result is taken: what pools are made for",
+		Checked: checkedBatch,
+		Slicing: Slicing{Unit: poolTasks},
+		Prepare: func(st Setting) Run { return newBatch().onGroup(st.Impl.NewGroup) },
+		Refs:    batchRefs(newBatch, 0),
+	}}
+}
