@@ -285,7 +285,14 @@ func timesIn(kept []byte, impl, name string) int {
 // TestResumeFromAnywhere: wherever a kill, or a machine that stops, cuts the file off,
 // what was complete stays, nothing that is complete is run again, and in the end all is
 // there that a run without an interruption has.
+//
+// By night the file is cut at each byte, and gone on with at the end of each line and here
+// and there within one.
 func TestResumeFromAnywhere(t *testing.T) {
+	everyCut, everyEnd, everyByte := 20, 5, 50
+	if os.Getenv("DYNO_NIGHTLY") != "" {
+		everyCut, everyEnd, everyByte = 1, 1, 500
+	}
 	for _, cheap := range []bool{true, false} {
 		t.Run(fmt.Sprint("cheap=", cheap), func(t *testing.T) {
 			path, data, whole := scriptedRun(t, cheap)
@@ -295,6 +302,10 @@ func TestResumeFromAnywhere(t *testing.T) {
 			r := rand.New(rand.NewPCG(seed, 0))
 			lines, times := 0, 0
 			for cut := 0; cut <= len(data); cut++ {
+				ends := cut > 0 && data[cut-1] == '\n'
+				if !ends && r.IntN(everyCut) > 0 {
+					continue
+				}
 				from, err := record.ParseInterrupted(path, data[:cut])
 				if cut < header {
 					// It must be said, and not gone on with half of a header.
@@ -310,12 +321,10 @@ func TestResumeFromAnywhere(t *testing.T) {
 				if !bytes.HasSuffix(kept, []byte("\n")) || !strings.HasSuffix(string(data[:cut]), from.Torn) || from.Finished() != (len(kept) == len(data)) {
 					t.Fatalf("cut at %d: torn is %q, finished %v", cut, from.Torn, from.Finished())
 				}
-				// At the end of each line, and here and there within one.
-				ends := data[cut-1] == '\n'
 				if ends {
 					lines++
 				}
-				if !ends && r.IntN(500) > 0 || testing.Short() && (!ends || lines%5 > 0) {
+				if ends && lines%everyEnd > 0 || !ends && r.IntN(everyByte) > 0 {
 					continue
 				}
 				times++
@@ -344,7 +353,7 @@ func TestResumeFromAnywhere(t *testing.T) {
 					t.Fatalf("cut at %d, seed %d:\n%s", cut, seed, now)
 				}
 			}
-			if least := lines / 5; lines < 50 || times < least {
+			if least := lines / everyEnd; lines < 50 || times < least {
 				t.Errorf("resumed %d times only, of %d lines", times, lines)
 			}
 		})
