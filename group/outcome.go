@@ -51,8 +51,11 @@ func (o *Outcome) Complete(err error) {
 }
 
 // Settle fixes the answer of Wait and releases the context. The group must be
-// closed, with nothing in flight.
+// closed, with nothing in flight. The first call counts, later ones do nothing.
 func (o *Outcome) Settle() {
+	if o.settled {
+		return
+	}
 	o.settled = true
 	o.cause = context.Cause(o.ctx)
 	o.cancel(nil)

@@ -50,8 +50,9 @@ func TestOutcomeContext(t *testing.T) {
 		t.Errorf("a group that has settled well has the error %v, its context %v", o.Err(), o.Context().Err())
 	}
 	o.Cancel(errSecond)
+	o.Settle()
 	if o.Err() != nil {
-		t.Errorf("a Cancel that came too late made it %v", o.Err())
+		t.Errorf("a Cancel and a Settle that came too late made it %v", o.Err())
 	}
 
 	o = group.NewOutcome(t.Context(), group.Config{})
