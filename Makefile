@@ -238,6 +238,10 @@ examples:
 
 # The packages and programs of the firmware are type-checked without TinyGo, too, by the
 # tests of hw/boards.
+.PHONY: peers
+peers: benchrun ## build the peers in other languages, as far as this machine has what they need
+	$(BIN)/benchrun peers build
+
 .PHONY: firmware
 firmware: ## compile the firmware of each microcontroller, if there is TinyGo
 	$(call say,the sample for boards on the processors of Linux boards)

@@ -1,6 +1,7 @@
 package peers
 
 import (
+	"slices"
 	"testing"
 
 	"github.com/dynolab/dyno/impls"
@@ -10,6 +11,17 @@ import (
 
 // The benchmarks are those of the package impls with the peers' columns behind the references,
 // as far as there is a peer for a workload: here, or among the programs beside.
+
+// Workloads of executors for which there are programs.
+var forkJoin = []string{"fib", "tree", "quicksort"}
+
+func BenchmarkTask(b *testing.B) {
+	for _, w := range workloads.All() {
+		if w.Contract == workloads.TaskContract && slices.Contains(forkJoin, w.Name) {
+			benchtest.SideBySide(b, []workloads.Workload{w}, impls.All())
+		}
+	}
+}
 
 func BenchmarkGroup(b *testing.B) {
 	var list []workloads.Workload

@@ -47,6 +47,7 @@ func newRootCmd() *cobra.Command {
 		newReportCmd(),
 		newServeCmd(),
 		newBoardCmd(),
+		newPeersCmd(),
 		newConformCmd(),
 		newTargetsCmd(),
 		newCalibrateCmd(),

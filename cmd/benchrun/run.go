@@ -13,10 +13,7 @@ import (
 )
 
 func newRunCmd() *cobra.Command {
-	c := runner.Config{
-		Bench: ".", Blocks: 12, Time: "200ms", Idle: runner.IdleWarn,
-		Mode: record.ModeAuto, Control: true, Rounds: 20, Slice: session.FigureSlice, Schedule: runner.ScheduleFixed,
-	}
+	c := defaultRun()
 	var files record.Files // that are measured beside packages
 	return newCommand("run", func(cmd *cobra.Command, args []string) error {
 		switch {
@@ -27,15 +24,30 @@ func newRunCmd() *cobra.Command {
 		case files.Dir != "" && !isFolder(files.Dir):
 			return fmt.Errorf("--dir %s: there is no such folder", files.Dir)
 		}
-		c.Packages, c.Given = append(args, files.Marked()...), cmd.Flags().Changed
-		path, err := runner.New(consoleOf(cmd), "benchrun run").Packages(cmd.Context(), c, nil)
-		if path != "" {
-			fmt.Fprintln(cmd.OutOrStdout(), path)
-			if err == nil {
-				file := console.ShellWord(path)
-				fmt.Fprintf(cmd.ErrOrStderr(), "next:\n  benchrun compare %s\n  benchrun report %s\n", file, file)
-			}
-		}
-		return err
+		c.Packages = append(args, files.Marked()...)
+		return measureRun(cmd, "benchrun run", c)
 	}, fields{"binary": (*paths)(&files.Binaries), "program": (*paths)(&files.Programs), "dir": &files.Dir}, configFields(&c))
+}
+
+// defaultRun is how run measures, if nothing is said of it.
+func defaultRun() runner.Config {
+	return runner.Config{
+		Bench: ".", Blocks: 12, Time: "200ms", Idle: runner.IdleWarn,
+		Mode: record.ModeAuto, Control: true, Rounds: 20, Slice: session.FigureSlice, Schedule: runner.ScheduleFixed,
+	}
+}
+
+// measureRun measures the packages of c, and says where the results are and what to do with
+// them. command is the one that goes on with them.
+func measureRun(cmd *cobra.Command, command string, c runner.Config) error {
+	c.Given = cmd.Flags().Changed
+	path, err := runner.New(consoleOf(cmd), command).Packages(cmd.Context(), c, nil)
+	if path != "" {
+		fmt.Fprintln(cmd.OutOrStdout(), path)
+		if err == nil {
+			file := console.ShellWord(path)
+			fmt.Fprintf(cmd.ErrOrStderr(), "next:\n  benchrun compare %s\n  benchrun report %s\n", file, file)
+		}
+	}
+	return err
 }

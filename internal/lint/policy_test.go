@@ -348,6 +348,11 @@ var importPolicy = Policy{
 			Others:   []string{"github.com/agnivade/levenshtein", "golang.org/x/mod/modfile", "golang.org/x/mod/module"},
 		},
 		{
+			Packages: "internal/peers",
+			Why:      "it knows programs as data of a checkout: how they are measured is the runner's",
+			Ours:     []string{"internal/child"},
+		},
+		{
 			Packages: "internal/console",
 			Why:      "it is how any command says what it does: it knows no command",
 			Others:   []string{"golang.org/x/term"},

@@ -17,6 +17,7 @@ import (
 type Listing struct {
 	Pkg   string   // what it calls what it measures, as Go names packages; "" if it does not say
 	Names []string // of its benchmarks, without the number of processors; not empty
+	Made  string   // with which versions and flags it was made; "" if it does not say
 	Units []string // such as "MB/s better=higher": lines of the Go benchmark format without their first word
 }
 
@@ -77,6 +78,8 @@ func parseListing(text string) (*Listing, error) {
 		case line == "", strings.HasPrefix(line, "#"):
 		case word == "pkg:" && rest != "" && !strings.ContainsFunc(rest, unicode.IsSpace):
 			l.Pkg = rest
+		case word == "made:" && rest != "":
+			l.Made = rest
 		case word == "Unit" && len(strings.Fields(rest)) > 1:
 			l.Units = append(l.Units, rest)
 		case isName(line):

@@ -58,6 +58,10 @@ func (c *Circumstances) Value(key string) string {
 	return ""
 }
 
+// MadePrefix begins the key under which a program that speaks the driving protocol tells with
+// which versions and flags it was made: "made-" and the name of its file.
+const MadePrefix = "made-"
+
 // Environment lists the variables that change how a Go program is built or
 // runs. They are noted if they are set, in the environment or by go env -w.
 var Environment = []string{"GOFLAGS", "GOEXPERIMENT", "GOAMD64", "GOARM64", "GOGC", "GOMEMLIMIT", "GODEBUG", "GOMAXPROCS", "CGO_ENABLED"}

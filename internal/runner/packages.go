@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"maps"
+	"path/filepath"
 	"slices"
 	"strings"
 	"time"
@@ -120,6 +121,7 @@ func (r *Runner) prepare(ctx context.Context, j *job, c *Config, calibration *Ca
 	maps.Copy(j.plan.Subjects, subject.Hashes(tests.Programs))
 	j.subject = subject.New(r.processes, j.plan, tests.Programs, testbin.NewBinaries(r.processes, j.plan, tests.Binaries))
 	j.here = session.Describe(ctx, ".", c.Machine, c.Resume)
+	noteMade(j.here, tests.Programs)
 	if j.path == "" && j.from == nil {
 		prefix := ""
 		if calibration != nil {
@@ -128,6 +130,16 @@ func (r *Runner) prepare(ctx context.Context, j *job, c *Config, calibration *Ca
 		j.path = resultsPath(ctx, ".", j.here.Machine, prefix, short(j.here.Value("commit")), time.Now())
 	}
 	return nil
+}
+
+// noteMade notes with what programs were made, as they say.
+func noteMade(here *record.Circumstances, programs []subject.Program) {
+	for _, p := range programs {
+		if p.Made != "" {
+			key := record.MadePrefix + strings.ToLower(filepath.Base(p.Path))
+			here.Fixed = append(here.Fixed, record.Setting{Key: key, Values: []string{p.Made}})
+		}
+	}
 }
 
 // testsOf builds the tests that j measures into folder, and lists the cases of a new run

@@ -3,6 +3,7 @@ package runner
 import (
 	"cmp"
 	"context"
+	"errors"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -63,6 +64,16 @@ const (
 func InDyno(ctx context.Context) bool {
 	module, _ := child.Says(ctx, ".", nil, "go", "list", "-m")
 	return module == dyno
+}
+
+// Checkout returns the root of dyno's checkout that the working directory is in, or whose
+// module its own replaces dyno by.
+func Checkout(ctx context.Context) (string, error) {
+	root, err := child.Says(ctx, ".", nil, "go", "list", "-m", "-f", "{{.Dir}}", dyno)
+	if err != nil || root == "" {
+		return "", errors.New("this is not in a checkout of dyno, nor in a module that uses one")
+	}
+	return root, nil
 }
 
 // packagesOr returns the packages that are named, and else the ones that are meant: dyno's

@@ -17,6 +17,7 @@ type Program struct {
 	Name string // as it was given to Open: what a plan calls it
 	program.File
 	Pkg   string // what it measures: as it says itself, else its file's name
+	Made  string // with which versions and flags it was made, as it says; "" if it does not
 	Cases []record.Case
 	Units []string // whose better way it tells, such as "MB/s better=higher"
 }
@@ -37,7 +38,7 @@ func Open(ctx context.Context, name, dir string, timeout time.Duration) (Program
 		}
 		return Program{}, fmt.Errorf("%s: %w", name, err)
 	}
-	p.Pkg, p.Units = l.Pkg, l.Units
+	p.Pkg, p.Made, p.Units = l.Pkg, l.Made, l.Units
 	if p.Pkg == "" {
 		p.Pkg = strings.Join(strings.Fields(strings.TrimSuffix(filepath.Base(p.Path), ".exe")), "-")
 	}
