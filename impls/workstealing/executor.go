@@ -3,7 +3,6 @@ package workstealing
 import (
 	"context"
 	"runtime"
-	"sync"
 	"sync/atomic"
 
 	"github.com/dynolab/dyno/internal/invariants"
@@ -29,8 +28,13 @@ const (
 	// Pending until then. So the goroutine that sees a task over finds it counted.
 	ending
 
-	// awaited says that there is a channel to close in the room's Own.
+	// awaited says that there is a channel to close in the room's Own, or a worker to
+	// wake that waits for the task, see release.
 	awaited
+
+	// waits says that the task itself waits, or has waited, for another one, in join:
+	// Cancel has to end that.
+	waits
 
 	status = 3
 )
@@ -50,8 +54,6 @@ type Executor struct {
 	// were over by Cancel. Workers count the others in their books.
 	accepted, canceled atomic.Uint32
 	books              records[books]
-
-	waits sync.Mutex // guards every room's Own
 }
 
 // books is what a worker counts for an executor, modulo 1<<32.
@@ -189,12 +191,10 @@ func (x *Executor) end(h *task.Handle, s task.Status, over *atomic.Uint32) bool 
 	}
 	over.Add(1)
 	// Hands over what the task has left; pairs with the Load of who sees it over.
-	// From now on no channel is added.
-	if w.Swap(claimed|uint64(s))&awaited != 0 {
-		x.waits.Lock()
-		done := h.Room().Own.(chan struct{})
-		x.waits.Unlock()
-		close(done)
+	// From now on no channel is added, and no worker.
+	v := w.Swap(claimed | uint64(s))
+	if v&awaited != 0 || s == task.Cancelled && v&waits != 0 {
+		x.pool.release(h)
 	}
 	return true
 }
@@ -212,27 +212,33 @@ var always = func() chan struct{} {
 
 // Done implements [task.Executor].
 func (x *Executor) Done(h *task.Handle) <-chan struct{} {
-	x.waits.Lock()
-	defer x.waits.Unlock()
+	x.pool.waits.Lock()
+	defer x.pool.waits.Unlock()
 	r := h.Room()
+	if w, ok := r.Own.(*worker); ok { // it waits
+		if w.wait.done == nil {
+			w.wait.done = newDone(r)
+		}
+		return w.wait.done
+	}
 	if done, ok := r.Own.(chan struct{}); ok {
 		return done
 	}
 	if state(r.Word.Load()) != task.Pending {
 		return always
 	}
-	done := make(chan struct{})
+	done := newDone(r)
 	r.Own = done
-	for {
-		v := r.Word.Load()
-		if v&status != 0 {
-			close(done) // it is over since, and no goroutine was told
-			return done
-		}
-		if r.Word.CompareAndSwap(v, v|awaited) {
-			return done
-		}
+	return done
+}
+
+// newDone returns a channel for a task, which is closed if the task is over by now.
+func newDone(r *task.Room) chan struct{} {
+	done := make(chan struct{})
+	if !mark(r, awaited) {
+		close(done)
 	}
+	return done
 }
 
 // Wait implements [task.Executor]. If the awaited task has not begun, and the wait
@@ -258,22 +264,16 @@ func (x *Executor) block(ctx context.Context, h, from *task.Handle) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	done := x.Done(h)
 	w := x.at(from)
 	if w != nil {
 		w.block()
 		defer w.unblock()
 	}
 	if w != nil && task.Own(ctx, from) {
-		// The context ends when the task is over, which costs less to wait for.
-		select {
-		case <-done:
-			return nil
-		case <-x.Done(from):
-		}
+		w.join(h, from) // the context ends when the task is over, which costs less to wait for
 	} else {
 		select {
-		case <-done:
+		case <-x.Done(h):
 			return nil
 		case <-ctx.Done():
 		}
@@ -287,8 +287,15 @@ func (x *Executor) block(ctx context.Context, h, from *task.Handle) error {
 	return context.Canceled // Handle.Cancel is about to end the context
 }
 
-// Yield implements [task.Executor].
-func (x *Executor) Yield(*task.Handle) { runtime.Gosched() }
+// Yield implements [task.Executor]. Meanwhile the worker makes no progress, and a new one
+// need not find that out.
+func (x *Executor) Yield(h *task.Handle) {
+	if w := x.at(h); w != nil {
+		w.pool.waiting.Add(1)
+		defer w.pool.waiting.Add(-1)
+	}
+	runtime.Gosched()
+}
 
 // Flush implements [task.Executor].
 func (x *Executor) Flush(int) int { return 0 }

@@ -96,6 +96,8 @@ type Pool struct {
 	holes  []*worker  // workers that were dropped, for their places
 	made   uint64     // workers ever made
 
+	waits sync.Mutex // guards every wait, and Own and Link of the tasks' rooms
+
 	timer  *time.Timer // the watchdog's
 	reaper *time.Timer // see reap
 	reaps  bool        // reaper is set

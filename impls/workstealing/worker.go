@@ -89,6 +89,8 @@ type worker struct {
 	nexts int    // turns in a row from next
 	depth int    // tasks in progress on its goroutine
 
+	wait wait // of the newest of them
+
 	// asked is set by the watchdog and cleared by the owner between two jobs. It
 	// hands the question over whether this worker is stuck, which stuck answers:
 	// thieves may then take next. Both are set for a worker that waits in a call of
@@ -380,7 +382,11 @@ func (w *worker) find() (job, bool) {
 func (w *worker) look() (job, bool) {
 	p := w.pool
 	for {
-		for i := range 2 * looks {
+		n := 2 * looks
+		if w.tally == nil {
+			n = 1 // it does not give up its processor, and looks again before it parks
+		}
+		for i := range n {
 			if j, ok := w.grab(); ok {
 				// What others have left is this one's business as well: who
 				// left something and blocked counted on it.
