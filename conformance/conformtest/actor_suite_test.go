@@ -168,20 +168,26 @@ func TestWrongSynchronousDispatchers(t *testing.T) {
 	}
 }
 
-// wrongRuns is how often a clause must catch a bug that it is there for, each time
-// with another seed.
-const wrongRuns = 40
+// A clause must catch a bug that it is there for each time, with another seed each time: so
+// often by night, and by day.
+const (
+	wrongRuns      = 40
+	wrongRunsByDay = 5
+)
 
 // wrongRunsOf returns how often it is for c. What is left behind is left by every
 // run, whatever its seed, and to see that it stays takes a second of collections
 // and waiting. Under -race it is fewer runs of all: the detector finds nothing here
 // that it does not find in what is right.
 func wrongRunsOf(c conformance.Clause) int {
+	slow := c.On.Heap || strings.Contains(c.Name, "goroutine")
 	switch {
+	case slow && !nightly:
+		return 1
 	case raceEnabled:
 		return 4
-	case c.On.Heap || strings.Contains(c.Name, "goroutine"):
-		return 5
+	case slow || !nightly:
+		return wrongRunsByDay
 	}
 	return wrongRuns
 }

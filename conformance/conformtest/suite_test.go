@@ -145,7 +145,8 @@ var known = func() map[bug]bool {
 }()
 
 // testSettings returns the settings of the suite's own tests, and how often
-// they run everything: 5 times, and DYNO_SOAK times in the long version.
+// they run everything: twice by day, 5 times by night, and DYNO_SOAK times in the long
+// version.
 func testSettings(t *testing.T) (set settings, runs int) {
 	t.Helper()
 	set, err := readSettings(os.Getenv, testing.Short(), raceEnabled)
@@ -153,7 +154,11 @@ func testSettings(t *testing.T) (set settings, runs int) {
 		t.Fatal(err)
 	}
 	set.messages = min(set.messages, 200_000) // the long soak is the implementations'
-	return set, max(set.soak, 5)
+	runs = 2
+	if nightly {
+		runs = 5
+	}
+	return set, max(set.soak, runs)
 }
 
 // nightly is whether to run what takes minutes, or is about real time, processors or

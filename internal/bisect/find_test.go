@@ -177,7 +177,7 @@ func (w *world) Measure(_ context.Context, m Measurement) (*Measured, error) {
 // histories a single comparison would not tell. Visits are what other ways of bisecting
 // count as comparisons.
 func TestSimulated(t *testing.T) {
-	runs := histories(12, 400)
+	runs := histories(6, 400)
 	every := func(n int) func(int) bool {
 		return func(p int) bool { return (p*2654435761>>7)%n == 0 }
 	}
@@ -245,7 +245,7 @@ func TestSimulated(t *testing.T) {
 // looks several times as high as it is, what all blocks of a visit share, and a search that
 // ends early, so that its set is the answer.
 func TestCoverage(t *testing.T) {
-	runs := histories(120, 1000)
+	runs := histories(40, 1000)
 	for _, c := range []struct {
 		name    string
 		noise   func(*rand.Rand) float64
@@ -334,7 +334,7 @@ func atLeast(t *testing.T, what string, k, n int, share float64) {
 
 // TestSeveralSteps shows what is found of more than one step.
 func TestSeveralSteps(t *testing.T) {
-	runs := histories(8, 200)
+	runs := histories(4, 200)
 	for _, c := range []struct {
 		name         string
 		steps        map[int]float64
@@ -388,7 +388,7 @@ func TestSeveralSteps(t *testing.T) {
 // TestNoStep shows that no version is named where none changes anything, though the ends
 // were taken to differ: every twentieth range has ends that seem to.
 func TestNoStep(t *testing.T) {
-	runs := histories(8, 200)
+	runs := histories(4, 200)
 	r := rand.New(rand.NewPCG(5, 6))
 	named := 0
 	for range runs {
