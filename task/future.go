@@ -10,15 +10,6 @@ type Future[T any] struct {
 	// value is written by the goroutine that runs the task before it makes it
 	// Resolved, and read by those who have seen that it is.
 	value T
-
-	fn func(context.Context) (T, error)
-}
-
-func (f *Future[T]) run(ctx context.Context) (err error) {
-	fn := f.fn
-	f.fn = nil
-	f.value, err = fn(ctx)
-	return err
 }
 
 // Handle returns the task without its type, for those who keep tasks of many
@@ -43,6 +34,19 @@ func (f *Future[T]) Cancel() bool { return f.h.Cancel() }
 
 // Done is [Handle.Done].
 func (f *Future[T]) Done() <-chan struct{} { return f.h.Done() }
+
+// plain is a Future with its function.
+type plain[T any] struct {
+	Future[T]
+	fn func(context.Context) (T, error)
+}
+
+func (p *plain[T]) run(ctx context.Context) (err error) {
+	fn := p.fn
+	p.fn = nil
+	p.value, err = fn(ctx)
+	return err
+}
 
 // call is a Future whose function has an argument.
 type call[A, T any] struct {
@@ -90,9 +94,9 @@ func Go[T any](ex Executor, fn func(ctx context.Context) (T, error)) *Future[T] 
 	if fn == nil {
 		panic("task: Go: nil function")
 	}
-	f := &Future[T]{fn: fn}
-	f.h.begin(ex, f, nil)
-	return f
+	p := &plain[T]{fn: fn}
+	p.h.begin(ex, p, nil)
+	return &p.Future
 }
 
 // Call starts the task fn(ctx, arg). It is [Go] without a closure: the argument
@@ -113,9 +117,9 @@ func Fork[T any](ctx context.Context, fn func(ctx context.Context) (T, error)) *
 	if fn == nil {
 		panic("task: Fork: nil function")
 	}
-	f := &Future[T]{fn: fn}
-	f.h.fork(ctx, f)
-	return f
+	p := &plain[T]{fn: fn}
+	p.h.fork(ctx, p)
+	return &p.Future
 }
 
 // ForkCall starts the task fn(ctx, arg) as [Fork] does. It is to Fork what [Call]
