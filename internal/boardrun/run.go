@@ -47,6 +47,11 @@ func (c *Command) Run(ctx context.Context, o RunOptions) error {
 			return err
 		}
 	}
+	unlock, err := runner.LockMachine(ctx, c.Con, "benchrun board run "+strings.Join(c.Boards, " "))
+	if err != nil {
+		return err
+	}
+	defer unlock()
 	p := &progress{con: c.Con}
 	r.Progress = p
 	if r.Resume != nil {

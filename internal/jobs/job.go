@@ -27,7 +27,6 @@ const (
 	MostAll      = 8 << 30 // bytes of all parts
 	mostFiles    = 20_000  // in a folder of tests
 	mostText     = 4096    // bytes of a name
-	mostImages   = record.MaxLayouts + 1
 )
 
 // A Job is a plan with what is needed to carry it out.
@@ -59,7 +58,8 @@ type Binary struct {
 	Side       string   `json:"side,omitempty"`
 	Source     string   `json:"source,omitempty"`
 	Undrivable string   `json:"undrivable,omitempty"` // why its benchmarks cannot be driven; "" if they can
-	Images     []string `json:"images"`               // the parts: the binary, then its other layouts
+	Image      string   `json:"image"`                // the part
+	Layouts    []string `json:"layouts,omitempty"`    // the parts with its layouts, by number; none if it has one
 	Folder     string   `json:"folder,omitempty"`     // the part with the folder in which it runs; "" is an empty one
 }
 
@@ -188,13 +188,13 @@ func (j *Job) checkSubjects() (named []string, err error) {
 			return nil, fmt.Errorf("a binary is of the package %q", b.Pkg)
 		case has[id]:
 			return nil, fmt.Errorf("there are two binaries of %s", id)
-		case len(b.Images) == 0 || len(b.Images) > mostImages:
-			return nil, fmt.Errorf("the binary of %s has %d layouts", id, len(b.Images))
-		case j.plan.Subjects[id] != b.Images[0]:
+		case len(b.Layouts) < j.plan.Layouts && j.plan.Layouts > 1 || len(b.Layouts) > record.MaxLayouts:
+			return nil, fmt.Errorf("the binary of %s has %d layouts, and the plan asks for %d", id, len(b.Layouts), j.plan.Layouts)
+		case j.plan.Subjects[id] != b.Image:
 			return nil, fmt.Errorf("the binary of %s is not the one that the plan names", id)
 		}
 		has[id] = true
-		named = append(named, b.Images...)
+		named = append(append(named, b.Image), b.Layouts...)
 		if b.Folder != "" {
 			named = append(named, b.Folder)
 		}

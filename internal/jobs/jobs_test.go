@@ -58,7 +58,7 @@ func packed(t testing.TB) (folder, id string) {
 		Title: "run ./a", Name: "run-0123", Platform: "linux/amd64", Plan: plan.Encode(), Expected: time.Minute,
 		Settings: []record.Setting{{Key: "commit", Values: []string{"0123"}}},
 		Absent:   []record.Hole{{Pkg: "example.com/b", Reason: "does not build"}},
-		Binaries: []Binary{{Pkg: "example.com/a", Images: []string{image, other}, Folder: must(p.Folder(dir + "/pkg"))}},
+		Binaries: []Binary{{Pkg: "example.com/a", Image: image, Layouts: []string{image, other, image}, Folder: must(p.Folder(dir + "/pkg"))}},
 		Programs: []Program{{Name: "./bench-c", Pkg: "bench-c", Image: program, Cases: plan.Cases[2:]}},
 	})
 	must("", err)
@@ -81,7 +81,7 @@ func TestPackOpen(t *testing.T) {
 		if got, want := o.CarriedPlan().ID(), recordtest.Turns(2, 6, 3).ID(); got == want || len(o.CarriedPlan().Cases) != 3 {
 			t.Errorf("the plan is %s with %d cases", got, len(o.CarriedPlan().Cases))
 		}
-		image, err := os.ReadFile(o.Image(o.Binaries[0].Images[1]))
+		image, err := os.ReadFile(o.Image(o.Binaries[0].Layouts[1]))
 		if err != nil || string(image) != "second layout" {
 			t.Errorf("the second layout is %q, %v", image, err)
 		}
@@ -123,7 +123,7 @@ func TestChangedPart(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		path := PartPath(folder, j.Binaries[0].Images[0])
+		path := PartPath(folder, j.Binaries[0].Image)
 		b, err := os.ReadFile(path)
 		if err := errors.Join(err, os.WriteFile(path, change(b), 0o644)); err != nil {
 			t.Fatal(err)
@@ -162,9 +162,9 @@ func TestHostileDocuments(t *testing.T) {
 		{"a setting that is a result", "cannot be written", func(j *Job) { j.Settings = []record.Setting{{Key: "BenchmarkX", Values: []string{"1"}}} }},
 		{"a missing result that is two lines", "cannot be written", func(j *Job) { j.Absent[0].Pkg = "a\nb" }},
 		{"two binaries of a package", "two binaries", func(j *Job) { j.Binaries = append(j.Binaries, j.Binaries[0]) }},
-		{"a binary without layouts", "0 layouts", func(j *Job) { j.Binaries[0].Images = nil }},
-		{"another binary than the plan's", "not the one that the plan names", func(j *Job) { j.Binaries[0].Images = []string{digest} }},
-		{"another program than the plan's", "not the one that the plan names", func(j *Job) { j.Programs[0].Image = j.Binaries[0].Images[0] }},
+		{"a binary without layouts", "0 layouts", func(j *Job) { j.Binaries[0].Layouts = nil }},
+		{"another binary than the plan's", "not the one that the plan names", func(j *Job) { j.Binaries[0].Image = digest }},
+		{"another program than the plan's", "not the one that the plan names", func(j *Job) { j.Programs[0].Image = j.Binaries[0].Image }},
 		{"a benchmark of nothing", "nothing in it has", func(j *Job) { j.Programs[0].Cases = nil }},
 		{"a part that is not there", "not in its list", func(j *Job) { j.Binaries[0].Folder = digest }},
 		{"a path as a part", "digest", func(j *Job) { j.Parts[0].SHA256 = "../../../etc/passwd" }},

@@ -288,6 +288,11 @@ var importPolicy = Policy{
 			TestOurs: []string{"internal/recordtest"},
 		},
 		{
+			Packages: "internal/machinelock",
+			Why:      "whoever measures holds the machine; what is measured is of no concern to it",
+			Ours:     []string{"internal/filelock"},
+		},
+		{
 			Packages: "internal/session",
 			Why:      "the loop that measures knows neither what is measured nor what becomes of the figures: a subject is an interface, and a comparison a function that is called at looks",
 			Ours:     []string{"internal/child", "internal/program", "internal/record", "internal/stats"},
@@ -361,8 +366,8 @@ var importPolicy = Policy{
 			Packages: "internal/runner",
 			Why:      "it carries out what commands measure on this host; how that is shown is theirs, so it knows no report",
 			Ours: []string{
-				"internal/bisect", "internal/calibrate", "internal/child", "internal/compare", "internal/console", "internal/program/...", "internal/record", "internal/scratch",
-				"internal/session", "internal/testbin", "internal/truth", "internal/versions",
+				"internal/bisect", "internal/calibrate", "internal/child", "internal/compare", "internal/console", "internal/jobs", "internal/machinelock", "internal/program/...",
+				"internal/record", "internal/scratch", "internal/session", "internal/testbin", "internal/truth", "internal/versions",
 			},
 			Others: []string{errgroup}, // two versions are built side by side
 		},

@@ -302,3 +302,18 @@ func (r *Interrupted) takeOver(f *os.File) error {
 	_, err = f.Seek(r.size, io.SeekStart)
 	return err
 }
+
+// Complete reads a results file of a run that is finished: it has all that its plan asks for,
+// or all is decided, and nothing in it is torn. Its error says what is missing.
+func Complete(path string, data []byte) (*Interrupted, error) {
+	r, err := ParseInterrupted(path, data)
+	switch {
+	case err != nil:
+		return nil, err
+	case r.Torn != "":
+		return nil, fmt.Errorf("%s ends in the middle of %q", path, Shortened(r.Torn))
+	case !r.Finished():
+		return nil, fmt.Errorf("%s has %d of %d blocks", path, r.Ended, r.Plan.Blocks)
+	}
+	return r, nil
+}

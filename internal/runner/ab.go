@@ -93,7 +93,7 @@ func (r *Runner) AB(ctx context.Context, c *AB, then func(ctx context.Context, r
 			return nil, err
 		}
 		run.Binaries, j.absent = v.all(), v.absent
-		j.subject = testbin.NewBinaries(r.processes, plan, run.Binaries)
+		j.take(r.processes, parts{binaries: run.Binaries})
 		j.here = v.circumstances(ctx, c.Machine, cmp.Or(c.Out, c.Resume))
 		j.here.Fixed = append(c.Settings, j.here.Fixed...)
 		if j.path == "" && from == nil {
@@ -145,7 +145,7 @@ func (r *Runner) newVersions(ctx context.Context, c *AB) (*Versions, error) {
 	if err != nil {
 		return nil, err
 	}
-	v := &Versions{w: r.con, workspace: workspace, trimpath: c.Trimpath, identical: c.Identical, cache: cache}
+	v := &Versions{w: r.con, workspace: workspace, away: r.away, trimpath: c.Trimpath, identical: c.Identical, cache: cache}
 	r.cleanUp = append(r.cleanUp, v.close)
 	return v, nil
 }

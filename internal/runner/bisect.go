@@ -238,7 +238,7 @@ func (b *bisectRun) find(ctx context.Context) (*bisect.Result, error) {
 		return result, nil
 	}
 	took := time.Since(began).Seconds()
-	if err := b.checkIdle(ctx, c.Idle); err != nil {
+	if err := b.ready(ctx, c.Idle); err != nil {
 		return nil, err
 	}
 	b.times = bisectTimes{Build: took / 4, Link: took / 4 / float64(b.plan.Blocks)} // of two versions
@@ -288,9 +288,10 @@ func (b *bisectRun) measureEnds(ctx context.Context, ends *AB, from *record.Inte
 	done, ok := b.log.answer(endsFile)
 	if !ok {
 		j := &job{
-			plan: b.plan, from: from, path: path, absent: b.v.absent, resume: b.log.folder, subject: testbin.NewBinaries(b.processes, b.plan, b.v.all()),
+			plan: b.plan, from: from, path: path, absent: b.v.absent, resume: b.log.folder,
 			here: b.v.circumstances(ctx, ends.Machine, path),
 		}
+		j.take(b.processes, parts{binaries: b.v.all()})
 		began := time.Now()
 		if err := b.measure(ctx, j); err != nil {
 			return err

@@ -326,9 +326,9 @@ func (b *bisectRun) carryOutVisit(ctx context.Context, m bisect.Measurement, rol
 	here := session.Describe(ctx, b.v.trees[1].Dir, b.c.Machine, path)
 	here.Fixed = append(fixed, slices.DeleteFunc(here.Fixed, func(s record.Setting) bool { return s.Key == "commit" || s.Key == "dirty" })...)
 	measuring := time.Now()
-	if err := b.measure(ctx, &job{
-		plan: plan, from: from, path: path, quiet: true, resume: b.log.folder, here: here, subject: testbin.NewBinaries(b.processes, plan, binaries),
-	}); err != nil {
+	j := &job{plan: plan, from: from, path: path, quiet: true, resume: b.log.folder, here: here}
+	j.take(b.processes, parts{binaries: binaries})
+	if err := b.measure(ctx, j); err != nil {
 		return done, err
 	}
 	if from == nil {

@@ -22,6 +22,7 @@ type job struct {
 	title   string // what it is, if that has to be said
 	plan    *record.Plan
 	subject session.Subject
+	parts   parts // of which subject is made
 	here    *record.Circumstances
 
 	from   *record.Interrupted // the run to go on with; nil for a new one
@@ -58,6 +59,9 @@ func (j *job) open(con *console.Console) (*record.Store, error) {
 // measure measures what is left of a job. Its error is session.ErrInterrupted if it was
 // interrupted; then it has said how to go on.
 func (r *Runner) measure(ctx context.Context, j *job) error {
+	if r.away != nil {
+		return r.send(ctx, j)
+	}
 	isNew := j.from == nil && isMissing(filepath.Dir(filepath.Dir(j.path)))
 	store, err := j.open(r.con)
 	if err != nil {

@@ -119,7 +119,7 @@ func (r *Runner) prepare(ctx context.Context, j *job, c *Config, calibration *Ca
 	j.absent = tests.Absent
 	addHashes(j.plan, tests.Binaries)
 	maps.Copy(j.plan.Subjects, subject.Hashes(tests.Programs))
-	j.subject = subject.New(r.processes, j.plan, tests.Programs, testbin.NewBinaries(r.processes, j.plan, tests.Binaries))
+	j.take(r.processes, parts{tests.Binaries, tests.Programs})
 	j.here = session.Describe(ctx, ".", c.Machine, c.Resume)
 	noteMade(j.here, tests.Programs)
 	if j.path == "" && j.from == nil {
@@ -172,6 +172,9 @@ func (r *Runner) testsOf(ctx context.Context, folder string, j *job, calibration
 		fmt.Fprintf(r.con, "linking them in %s\n", console.Count(plan.Layouts, "layout"))
 	}
 	defer r.con.Clear()
+	if err := r.away.build(ctx, folder, tests.Binaries); err != nil {
+		return nil, err
+	}
 	return tests, testbin.Link(ctx, folder, tests.Binaries, 0, plan.Layouts, linked(r.con, "tests"))
 }
 

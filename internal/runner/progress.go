@@ -25,6 +25,8 @@ type progress struct {
 	running  bool
 	quiet    bool // blocks are not told
 
+	report func(CarryReport) // is told how far it is; nil for nobody
+
 	began  time.Time   // when the session began
 	blocks []time.Time // when its blocks ended
 }
@@ -46,6 +48,7 @@ func (p *progress) Start(total int, f *session.Forecast) {
 	defer p.mu.Unlock()
 	p.total, p.forecast, p.measured, p.holes, p.running = total, f, 0, 0, true
 	p.began, p.blocks = time.Now(), nil
+	p.tell(0, 0)
 	if done := total - f.Steps(); done > 0 && !p.quiet {
 		fmt.Fprintf(p.con, "%d of %d processes are done already\n", done, total)
 	}
@@ -97,8 +100,16 @@ func (p *progress) Block(n, of int) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.blocks = append(p.blocks, time.Now())
+	p.tell(n, of)
 	if !p.con.Terminal() && !p.quiet {
 		fmt.Fprintf(p.con, "block %d of %d done%s\n", n, of, p.left())
+	}
+}
+
+// tell reports that n blocks are done; of is 0 if it is not known yet how many there are.
+func (p *progress) tell(n, of int) {
+	if p.report != nil {
+		p.report(CarryReport{Block: n, Of: of, Left: p.forecast.Left().Seconds()})
 	}
 }
 

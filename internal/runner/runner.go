@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/dynolab/dyno/internal/console"
+	"github.com/dynolab/dyno/internal/machinelock"
 	"github.com/dynolab/dyno/internal/scratch"
 	"github.com/dynolab/dyno/internal/session"
 	"github.com/dynolab/dyno/internal/testbin"
@@ -20,6 +21,7 @@ type Runner struct {
 	command  string // that goes on with an interrupted run, such as "benchrun run"
 	progress *progress
 
+	away      *away           // where it is measured; nil is here
 	processes context.Context // ended by the second interrupt
 	cache     *testbin.BuildCache
 	cleanUp   []func()
@@ -39,7 +41,7 @@ func (r *Runner) run(ctx context.Context, idle string, prepare func(context.Cont
 	return r.whole(ctx, func(ctx context.Context) error {
 		jobs, err := prepare(ctx)
 		if err == nil && len(jobs) > 0 { // what is wrong with the input is said first
-			err = r.checkIdle(ctx, idle)
+			err = r.ready(ctx, idle)
 		}
 		if err != nil || ctx.Err() != nil {
 			return r.unmeasured(ctx, err)
@@ -86,6 +88,40 @@ func (r *Runner) close() {
 	if r.cache != nil {
 		_ = r.cache.Trim() // it is only a cache
 	}
+}
+
+// ready waits until no other process measures on this machine, and looks whether it is busy
+// otherwise. The machine is this run's until that ends.
+func (r *Runner) ready(ctx context.Context, idle string) error {
+	if r.away != nil {
+		return nil // it is not this machine that measures
+	}
+	if err := r.lockMachine(ctx); err != nil {
+		return err
+	}
+	return r.checkIdle(ctx, idle)
+}
+
+// lockMachine takes the machine's lock until the run ends.
+func (r *Runner) lockMachine(ctx context.Context) error {
+	unlock, err := LockMachine(ctx, r.con, r.command)
+	if err == nil {
+		r.cleanUp = append(r.cleanUp, unlock)
+	}
+	return err
+}
+
+// LockMachine waits until no other process measures on this machine, and keeps others from it
+// until unlock is called. It says on con what it waits for. what is told to others that wait.
+func LockMachine(ctx context.Context, con *console.Console, what string) (unlock func(), err error) {
+	defer con.Clear()
+	l, err := machinelock.Wait(ctx, what, func(held *machinelock.HeldError) {
+		fmt.Fprintf(con, "waiting: %v (Ctrl-C ends)\n", held)
+	})
+	if err != nil {
+		return nil, err
+	}
+	return l.Unlock, nil
 }
 
 // checkIdle warns if the machine is busy, or waits until it is not.

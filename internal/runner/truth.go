@@ -333,10 +333,9 @@ func (t *truthRun) jobs() []*job {
 		if part == calibrate.TruthAB {
 			binaries = t.v.all()
 		}
-		jobs = append(jobs, &job{
-			title: partTitles[part], plan: t.plans[part], subject: testbin.NewBinaries(t.processes, t.plans[part], binaries),
-			here: &here, from: from, path: calibrate.TruthPath(t.path, part), absent: t.v.absent,
-		})
+		j := &job{title: partTitles[part], plan: t.plans[part], here: &here, from: from, path: calibrate.TruthPath(t.path, part), absent: t.v.absent}
+		j.take(t.processes, parts{binaries: binaries})
+		jobs = append(jobs, j)
 	}
 	return jobs
 }

@@ -47,6 +47,7 @@ type Versions struct {
 	Notes []string
 
 	w         *console.Console
+	away      *away // where they are measured; nil is here
 	workspace *versions.Workspace
 	trees     [2]*versions.Tree // old, new
 	cache     *testbin.BuildCache
@@ -333,6 +334,9 @@ func (v *Versions) link(ctx context.Context, plan *record.Plan) error {
 		return !slices.ContainsFunc(v.cases, func(c record.Case) bool { return c.Pkg == pkg })
 	})
 	for i := range sides {
+		if err := v.away.build(ctx, v.folders[i], v.binaries[i]); err != nil {
+			return err
+		}
 		if err := testbin.Link(ctx, v.folders[i], v.binaries[i], 0, plan.Layouts, linked(v.w, sides[i]+" version")); err != nil {
 			return err
 		}

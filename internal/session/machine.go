@@ -27,12 +27,8 @@ import (
 // the machine if it is not empty. results, if not empty, is the path of the
 // results file; it does not make the work tree dirty.
 func Describe(ctx context.Context, dir, machine, results string) *record.Circumstances {
-	c := new(record.Circumstances)
-	note := func(key, value string) {
-		if value = strings.Join(strings.Fields(value), " "); value != "" {
-			c.Fixed = append(c.Fixed, record.Setting{Key: key, Values: []string{value}})
-		}
-	}
+	var code notes
+	note := code.add
 	if commit, dirty := Commit(ctx, dir, results); commit != "" {
 		note("commit", commit)
 		note("dirty", dirty)
@@ -46,6 +42,25 @@ func Describe(ctx context.Context, dir, machine, results string) *record.Circums
 		}
 		note(strings.ToLower(name), v)
 	}
+	c := DescribeMachine(ctx, machine)
+	c.Fixed = append(code, c.Fixed...)
+	return c
+}
+
+// notes are settings in the order in which they were found.
+type notes []record.Setting
+
+// add adds a setting, unless its value is empty.
+func (n *notes) add(key, value string) {
+	if value = strings.Join(strings.Fields(value), " "); value != "" {
+		*n = append(*n, record.Setting{Key: key, Values: []string{value}})
+	}
+}
+
+// DescribeMachine is Describe of the machine alone, whatever is measured on it.
+func DescribeMachine(ctx context.Context, machine string) *record.Circumstances {
+	c := new(record.Circumstances)
+	note := (*notes)(&c.Fixed).add
 	model := ""
 	if infos, err := cpu.InfoWithContext(ctx); err == nil && len(infos) > 0 {
 		model = infos[0].ModelName
@@ -73,6 +88,14 @@ func Describe(ctx context.Context, dir, machine, results string) *record.Circums
 	note("governor", governors())
 	note("emulated", "false")
 	return c
+}
+
+// machineKeys are the keys that DescribeMachine may give.
+var machineKeys = []string{"machine", "cpu-mhz", "cpu-model", "cores", "memory", "kernel", "virtual", "governor", "emulated"}
+
+// WithoutMachine returns what circumstances say of what is measured, and not of where.
+func WithoutMachine(c *record.Circumstances) []record.Setting {
+	return slices.DeleteFunc(slices.Clone(c.Fixed), func(s record.Setting) bool { return slices.Contains(machineKeys, s.Key) })
 }
 
 // changedGoEnv returns the go command's own variables that are not what they are

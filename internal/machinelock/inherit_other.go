@@ -1,0 +1,7 @@
+//go:build !unix
+
+package machinelock
+
+import "os"
+
+func keepFromChildren(*os.File) {}

@@ -1,0 +1,143 @@
+package runner
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/dynolab/dyno/internal/console"
+	"github.com/dynolab/dyno/internal/jobs"
+	"github.com/dynolab/dyno/internal/record"
+	"github.com/dynolab/dyno/internal/session"
+	"github.com/dynolab/dyno/internal/testbin"
+)
+
+// A Machine is one that carries plans out for others.
+type Machine struct {
+	Name     string `json:"name"`
+	Platform string `json:"platform"` // such as "linux/arm64"
+	Cores    int    `json:"cores"`
+}
+
+// Send has a machine carry out the job that is packed in folder, and writes the results file
+// to path, which is not there yet. Several run at a time, for different machines. Its error is
+// session.ErrInterrupted if it was interrupted, which it has said.
+type Send func(ctx context.Context, folder string, to Machine, path string) error
+
+// away is where plans are carried out in place of this machine.
+type away struct {
+	machines []Machine // of one platform
+	send     Send
+
+	mu   sync.Mutex
+	sent []string // paths of results
+}
+
+// SendTo has the machines, which are of one platform, measure in place of this one: all is
+// prepared as ever, but what would be measured is packed and sent. It is called before
+// anything else. Plans that decide as they go, such as a bisection, need one machine.
+func (r *Runner) SendTo(machines []Machine, send Send) {
+	r.away = &away{machines: machines, send: send}
+}
+
+// Sent returns the paths of the results that came back from machines.
+func (r *Runner) Sent() []string {
+	r.away.mu.Lock()
+	defer r.away.mu.Unlock()
+	return slices.Sorted(slices.Values(r.away.sent))
+}
+
+// build builds binaries again for the machines, if they are of another platform: what is
+// listed runs here, and what is measured there.
+func (a *away) build(ctx context.Context, folder string, binaries []testbin.Binary) error {
+	if a == nil || a.machines[0].Platform == platform() {
+		return nil
+	}
+	system, arch, _ := strings.Cut(a.machines[0].Platform, "/")
+	return testbin.For(ctx, filepath.Join(folder, "for-"+system+"-"+arch), binaries, []string{"GOOS=" + system, "GOARCH=" + arch, "CGO_ENABLED=0"})
+}
+
+func platform() string { return runtime.GOOS + "/" + runtime.GOARCH }
+
+// send packs j and has all machines carry it out.
+func (r *Runner) send(ctx context.Context, j *job) error {
+	if j.from != nil {
+		return errors.New("a run that was begun here is gone on with here: leave out --on")
+	}
+	folder, err := r.scratch()
+	if err != nil {
+		return err
+	}
+	if err := r.pack(j, folder); err != nil {
+		return err
+	}
+	machines := r.away.machines
+	errs := make([]error, len(machines))
+	var work sync.WaitGroup
+	for i, m := range machines {
+		path := j.path
+		if len(machines) > 1 {
+			path = unused(filepath.Join(filepath.Dir(filepath.Dir(j.path)), m.Name, filepath.Base(j.path)))
+		}
+		work.Go(func() {
+			if errs[i] = os.MkdirAll(filepath.Dir(path), 0o755); errs[i] == nil {
+				errs[i] = r.away.send(ctx, folder, m, path)
+			}
+			if errs[i] == nil {
+				r.away.mu.Lock()
+				defer r.away.mu.Unlock()
+				r.away.sent = append(r.away.sent, path)
+			}
+		})
+	}
+	work.Wait()
+	if err := errors.Join(errs...); err != nil {
+		return err
+	}
+	j.begun = true
+	return nil
+}
+
+// pack packs j into folder.
+func (r *Runner) pack(j *job, folder string) error {
+	to, err := jobs.NewPacker(folder)
+	if err != nil {
+		return err
+	}
+	name := strings.TrimSuffix(filepath.Base(j.path), ".bench")
+	packed := &jobs.Job{
+		Title: r.title(j), Name: name, Platform: r.away.machines[0].Platform, Plan: j.plan.Encode(),
+		Settings: session.WithoutMachine(j.here), Absent: j.absent, Expected: session.NewForecast(j.plan, nil).Left(),
+	}
+	if err := j.parts.pack(to, packed); err != nil {
+		return err
+	}
+	id, err := to.Finish(packed)
+	if err == nil && !j.quiet {
+		fmt.Fprintf(r.con, "packed %s in %s, about %v of measuring: job %s, %s\n", console.Count(len(j.plan.Cases)*len(j.plan.CPU), "benchmark"),
+			console.Count(j.plan.Blocks, "block"), console.Rough(packed.Expected), id[:12], megabytes(packed.Size()))
+	}
+	return err
+}
+
+// title says in one line what j is.
+func (r *Runner) title(j *job) string {
+	words := append(strings.Fields(r.command)[1:], j.title)
+	if old := j.here.Value(record.SideOld); old != "" {
+		words = append(words, old, j.here.Value(record.SideNew))
+	}
+	words = append(words, j.plan.Packages...)
+	if j.plan.Bench != "." {
+		words = append(words, "--bench", console.ShellWord(j.plan.Bench))
+	}
+	text := []rune(strings.Join(strings.Fields(strings.Join(words, " ")), " "))
+	return string(text[:min(200, len(text))])
+}
+
+func megabytes(n int64) string { return fmt.Sprintf("%.1f MB", float64(n)/1e6) }
