@@ -10,7 +10,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/dynolab/dyno/internal/calibrate"
 	"github.com/dynolab/dyno/internal/compare"
 	"github.com/dynolab/dyno/internal/quotetest"
 )
@@ -191,11 +190,9 @@ func boldFigures(page string) []string {
 // names.
 func (q *quote) proof(pages []string) {
 	page := pages[0]
-	all := q.calibration(filesOf(q.t, page, "calibrations")...)
+	all := q.calibration(below(filesOf(q.t, page, "calibrations")...)...)
 	paths, err := filepath.Glob(below(filesOf(q.t, page, "unchanged")...)[0])
-	must(q, paths, err)
-	unchanged, err := calibrate.Read(paths, calibrate.Options{})
-	must(q, unchanged, err)
+	unchanged := q.calibration(must(q, paths, err)...)
 	suite := q.suite(filesOf(q.t, page, "truth sums"))
 	q.Sayf("- **It does not invent differences.** Of %d comparisons of public modules with versions of themselves in which nothing changed that counts, %s were called different (%s). Of %d comparisons of a program with itself, %s.\n",
 		unchanged.Wrong.N, rate(unchanged.Wrong), rateInterval(unchanged.Wrong), all.Wrong.N, rate(all.Wrong))

@@ -84,13 +84,23 @@ func (q *quote) compare(file string, o compare.Options) *compare.Comparison {
 	return must(q, c, err)
 }
 
-func (q *quote) calibration(files ...string) *compare.Calibration {
+// calibrations are those that were read: several pages quote the same files, and to judge
+// their trials takes seconds.
+var calibrations = map[string]*compare.Calibration{}
+
+// calibration reads files together.
+func (q *quote) calibration(paths ...string) *compare.Calibration {
 	q.t.Helper()
-	c, err := calibrate.Read(below(files...), calibrate.Options{})
+	key := strings.Join(paths, " ")
+	if c := calibrations[key]; c != nil {
+		return c
+	}
+	c, err := calibrate.Read(paths, calibrate.Options{})
 	must(q, c, err)
 	if len(c.Problems) > 0 {
-		q.t.Errorf("%v: %q", files, c.Problems)
+		q.t.Errorf("%v: %q", paths, c.Problems)
 	}
+	calibrations[key] = c
 	return c
 }
 
@@ -486,7 +496,7 @@ func (q *quote) clauses(files []string) {
 func (q *quote) calibrations(files []string) {
 	q.Head("lllrrrrrrrrr", "file", "benchmark", "driven", "blocks × rounds", "A/A", "alarms", "called different", "slower by", "found", "true ratio in interval", "ratio", "measured")
 	for i, name := range files {
-		c := q.calibration(name)
+		c := q.calibration(below(name)...)
 		file := fmt.Sprintf("[%d](../%s)", i+1, name)
 		for _, w := range c.Benchmarks {
 			alike := []string{
@@ -499,7 +509,7 @@ func (q *quote) calibrations(files []string) {
 			}
 		}
 	}
-	all := q.calibration(files...)
+	all := q.calibration(below(files...)...)
 	sum := func(name string, alarms, wrong, covered compare.Rate) {
 		q.Sayf("%s: %d A/A comparisons, of which %s alarm (%s) and %s are called different (%s); the true ratio is in %s of %d intervals (%s).\n",
 			name, alarms.N, rate(alarms), rateInterval(alarms), rate(wrong), rateInterval(wrong), rate(covered), covered.N, rateInterval(covered))
@@ -524,10 +534,7 @@ func (q *quote) unchanged(patterns []string) {
 	if err != nil || len(paths) == 0 {
 		q.t.Fatalf("%s: no such files (%v)", patterns, err)
 	}
-	c, err := calibrate.Read(paths, calibrate.Options{})
-	if must(q, c, err); len(c.Problems) > 0 {
-		q.t.Errorf("%q", c.Problems)
-	}
+	c := q.calibration(paths...)
 	q.Head("llrrrrr", "package", "driven", "comparisons", "p ≤ 0.05", "95% interval", "called different", "95% interval")
 	type part struct{ driven, pkg string }
 	counts := make(map[part][3]int) // comparisons, alarms, called different
