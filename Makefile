@@ -27,11 +27,7 @@ PROCS := ./group/... ./task/... ./impls/...
 NUMBERS := 1,2,8
 
 # What has nothing that goes on at the same time: the race detector finds nothing there.
-SEQUENTIAL := . $(patsubst %,./internal/%,lint report targets calibrate compare conform record stats versions) ./internal/truth/...
-
-# Of the rest of the engine, which builds and runs other programs in its tests, the short
-# ones run under -race.
-ENGINE := ./cmd/... $(patsubst %,./internal/%/...,console program runner session testbin why)
+SEQUENTIAL := . $(patsubst %,./internal/%,lint report targets calibrate compare conform record stats versions bisect history scale) ./internal/truth/...
 
 # What boards carry: it is tested as on machines of 32 bits as well.
 BOARD := ./actor/... ./group ./task ./impls/... ./conformance ./internal/measure ./hw/firmware/...
@@ -207,9 +203,9 @@ arm: ## what boards carry, on arm, in qemu-user
 # Where the order is that of a seed, the number of processors makes no difference.
 SEEDED := ^TestConformance(Task)?Seeds$$
 
-# The packages with goroutines that are neither PROCS nor run other programs. Not workloads,
-# which under -race take minutes: the night has them.
-RACED = $$(comm -23 <(go list ./... | sort) <(go list $(PROCS) $(SEQUENTIAL) $(ENGINE) ./conformance/conformtest ./workloads ./workloads/benchtest ./hw | sort))
+# The other packages with goroutines. Not workloads, which under -race take minutes: the night
+# has them.
+RACED = $$(comm -23 <(go list ./... | sort) <(go list $(PROCS) $(SEQUENTIAL) ./conformance/conformtest ./workloads ./workloads/benchtest ./hw | sort))
 
 .PHONY: race
 race: ## concurrent packages under the race detector, with the invariant checks it switches on
@@ -217,7 +213,6 @@ race: ## concurrent packages under the race detector, with the invariant checks 
 	$(if $(RACE),,@echo "SKIPPED: the race detector needs a C compiler, and none is installed (Debian and Ubuntu have it in gcc)")
 	$(if $(RACE),$(GO_TEST) -race -short -cpu $(NUMBERS) -skip '$(SEEDED)' $(PROCS))
 	$(if $(RACE),$(GO_TEST) -race -short $(RACED))
-	$(if $(RACE),$(GO_TEST) -race -short $(ENGINE))
 
 .PHONY: race-all
 race-all:
