@@ -159,6 +159,16 @@ func (p place) center() string {
 	return p.value(p.cell.Center)
 }
 
+// after writes what p takes where the base takes its middle value: beside the base, the
+// figures then differ by the change that is shown. The middle block of p itself may be
+// another one than the base's, in which the machine was faster or slower.
+func (p place) after() string {
+	if !p.isCompared() || !p.cell.Vs.Paired || math.IsNaN(p.cell.Vs.Ratio) || math.IsInf(p.cell.Vs.Ratio, 0) {
+		return p.center()
+	}
+	return p.value(p.base().cell.Center * p.cell.Vs.Ratio)
+}
+
 // typical writes the ratio of typical times, and of the base the typical time itself: the
 // median slice. Empty for what is not made of slices.
 func (p place) typical() string {

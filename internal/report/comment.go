@@ -298,7 +298,7 @@ func findingTable(c *compare.Comparison, all []place, strong bool) Table {
 			}
 			return p.base().center()
 		}},
-		{head: "new", right: true, text: place.center},
+		{head: "new", right: true, text: place.after},
 		{head: "change", right: true, only: place.isCompared, text: func(p place) string { return change(p.cell.Vs.Ratio) }},
 		{head: confidence(c) + " interval", right: true, only: isBounded, text: func(p place) string {
 			return change(p.cell.Vs.Lo) + " to " + change(p.cell.Vs.Hi)

@@ -132,9 +132,6 @@ func pairTable(c *compare.Comparison, rows int) (table []Table, folded []string)
 	if n := len(all) - len(shown); n > 0 {
 		folded = append(folded, fmt.Sprintf("%d more: %s", n, countOf(all[len(shown):])))
 	}
-	if slices.ContainsFunc(shown, place.isOffMiddles) {
-		folded = append(folded, "change is measured within each block; old and new are each side's middle block, so their ratio may be another")
-	}
 	if units := unchangedUnits(others); len(units) > 0 {
 		folded = append(folded, strings.Join(units, ", ")+": no difference proven")
 	}
@@ -142,16 +139,6 @@ func pairTable(c *compare.Comparison, rows int) (table []Table, folded []string)
 		folded = append(folded, "processor time, collections, memory: "+says)
 	}
 	return table, folded
-}
-
-// isOffMiddles reports whether the ratio of the two sides' middle values lies outside of the
-// interval of the change, which is measured block by block.
-func (p place) isOffMiddles() bool {
-	if !p.isCompared() || !p.cell.Vs.Paired || math.IsNaN(p.cell.Vs.Lo) {
-		return false
-	}
-	ratio := p.cell.Center / placeOf(p.table, p.row, 0).cell.Center
-	return ratio < p.cell.Vs.Lo || ratio > p.cell.Vs.Hi
 }
 
 // countOf counts the verdicts of places.
@@ -190,7 +177,7 @@ func pairRows(c *compare.Comparison, shown []place, first compare.Table, form Fo
 		if unpaired {
 			return p.center() + " " + formatSpread(p.cell)
 		}
-		return p.center()
+		return p.after()
 	}
 	link := make(map[string]string)
 	for i, r := range first.Rows {
