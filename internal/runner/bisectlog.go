@@ -115,18 +115,19 @@ func (l *bisectLog) read() error {
 		return err
 	}
 	whole := data[:bytes.LastIndexByte(data, '\n')+1]
-	if err := l.f.Truncate(int64(len(whole))); err != nil {
-		return err
-	}
-	for i, line := range bytes.Split(bytes.TrimSpace(whole), []byte("\n")) {
+	for i, line := range bytes.Split(bytes.TrimSuffix(whole, []byte("\n")), []byte("\n")) {
 		var e bisectEntry
-		if err := json.Unmarshal(line, &e); err != nil {
-			return fmt.Errorf("line %d: %w", i+1, err)
-		}
-		if i == 0 && (e.Do != doStart || e.Start == nil) {
-			return errors.New("it does not say what was asked for")
+		err := json.Unmarshal(line, &e)
+		switch {
+		case i == 0 && (err != nil || e.Do != doStart || e.Start == nil):
+			return errors.New("it does not say what was asked for: start a new search")
+		case err != nil:
+			return fmt.Errorf("line %d is damaged: %w; cut the file off before it to go on from there, or start a new search", i+1, err)
 		}
 		l.take(e)
+	}
+	if err := l.f.Truncate(int64(len(whole))); err != nil {
+		return err
 	}
 	l.left = len(l.answers)
 	return nil
