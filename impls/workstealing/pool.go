@@ -243,11 +243,11 @@ func (p *Pool) await() {
 	for turn := int32(0); ; turn++ {
 		loops, joins := p.loops.Swap(0), p.joins.Swap(0)
 		p.search.Add(1 << 32)
-		active := p.active.Load() - p.waiting.Load()
-		if active < procs || loops < procs && turn >= min(active, patience) || !p.visible(nil) {
+		judged := judge(turn, p.active.Load()-p.waiting.Load(), loops, joins, procs)
+		if judged == needed || !p.visible(nil) {
 			return
 		}
-		if loops+joins >= procs {
+		if judged == unneeded {
 			runtime.Gosched()
 			continue
 		}
@@ -257,6 +257,27 @@ func (p *Pool) await() {
 			return
 		}
 	}
+}
+
+// judgement is what a new worker does in one of its turns.
+type judgement int
+
+const (
+	needed   judgement = iota
+	unneeded           // the others make progress: it looks again later
+	unknown            // it yields, and is needed if nothing ran meanwhile
+)
+
+// judge judges for await, after so many turns: active workers do not wait, and of these
+// loops and joins have begun a job since it last looked.
+func judge(turn, active, loops, joins, procs int32) judgement {
+	switch {
+	case active < procs || loops < procs && turn >= min(active, patience):
+		return needed
+	case loops+joins >= procs:
+		return unneeded
+	}
+	return unknown
 }
 
 // exit is the end of a goroutine.
