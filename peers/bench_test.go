@@ -23,6 +23,18 @@ func BenchmarkTask(b *testing.B) {
 	}
 }
 
+func BenchmarkActor(b *testing.B) {
+	for _, w := range workloads.All() {
+		if w.On == nil || w.Variant != "" { // the curves are about dyno's designs
+			continue
+		}
+		for _, p := range Actors() {
+			w.Refs = append(w.Refs, p.Ref(w))
+		}
+		benchtest.SideBySide(b, []workloads.Workload{w}, impls.All())
+	}
+}
+
 func BenchmarkGroup(b *testing.B) {
 	var list []workloads.Workload
 	for _, w := range workloads.All() {

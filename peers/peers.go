@@ -10,6 +10,7 @@ import (
 	"github.com/dynolab/dyno/peers/goroutines"
 	"github.com/dynolab/dyno/peers/peer"
 	"github.com/dynolab/dyno/peers/pond"
+	"github.com/dynolab/dyno/peers/protoactor"
 )
 
 // Groups returns the peers that run groups of tasks.
@@ -20,5 +21,12 @@ func Groups() []peer.Group {
 		pond.Peer,
 		ants.Peer,
 		goroutines.Peer,
+	}
+}
+
+// Actors returns the peers that run actors.
+func Actors() []peer.Actors {
+	return []peer.Actors{
+		protoactor.Peer,
 	}
 }

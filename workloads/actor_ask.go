@@ -22,6 +22,7 @@ func actorAsk() []Workload { return []Workload{askPlain(), askOutsider(), askFut
 // one for all, as actors have one mailbox, and cannot tell.
 func askPlain() Workload {
 	a := bareAsk()
+	a.On = func(_ Setting, f Framework) Run { return askOn(f) }
 	a.Checked = "each reply is that to the last request, once; what all replies add up to"
 	a.Refs = []Ref{
 		{refBuffered, "goroutines, a buffered channel of requests and one of capacity 1 for each reply", func(Setting) Run { return askOnChannels(1, false) }},
@@ -52,6 +53,7 @@ func bareAsk() Workload {
 // goroutine anyway.
 func askOutsider() Workload {
 	a := askPlain()
+	a.On = nil // its client is no actor
 	a.Variant = "from=outside"
 	a.Doc = "a goroutine sends requests with a reply-to to an actor and waits for each reply: what leaving and entering the system costs"
 	a.TooBig = "a goroutine waits for an actor, which nothing wakes where one goroutine does everything; ask between actors is there"
@@ -132,6 +134,9 @@ func (a *asker) check() error {
 	return nil
 }
 
+// errTwice is what is wrong when what begins a Do has come twice.
+var errTwice = errors.New("workloads: the client was told twice to begin")
+
 // askServer is the actor that answers.
 type askServer struct{ served int64 }
 
@@ -171,7 +176,7 @@ func (r *askRun) Receive(ctx *actor.Context, msg any) error {
 			return nil
 		}
 	} else if r.open || r.left == 0 {
-		return errors.New("workloads: the client was told twice to begin")
+		return errTwice
 	}
 	return ctx.Tell(r.serverRef, r.request())
 }

@@ -22,6 +22,9 @@ func actorBig() []Workload {
 		Checked: "each ping is served once, by whom it was sent to, and comes back once; the sums of what was sent and served",
 		TooBig:  "120 actors take more than half of 64 KiB; big/actors=16 stands for it",
 		Prepare: func(st Setting) Run { return bigOnActors(st, bigPeers) },
+		On: func(_ Setting, f Framework) Run {
+			return networkOn(f, func(s *progress) network[*bigPing] { return newBig(s, bigPeers) })
+		},
 		Refs: []Ref{
 			{
 				Name: refBuffered,

@@ -10,6 +10,7 @@ import "strconv"
 func actorCount() []Workload {
 	plain := bareCount()
 	plain.Checked = checkedFunnel
+	plain.On = funnelKind{senders: 1}.onFramework
 	plain.Refs = funnelKind{senders: 1}.refs(0, window)
 	all := []Workload{plain}
 	for _, size := range []int{floodSize, 10_000, 100_000} {
@@ -25,6 +26,7 @@ func actorCount() []Workload {
 			TooBig:  "floods of 10,000 messages and more, all of which wait at once; count is there",
 			Slicing: Slicing{Unit: size},
 			Prepare: k.onActors,
+			On:      k.onFramework,
 			Refs:    k.refs(0, window),
 		})
 	}

@@ -23,6 +23,7 @@ func actorFanIn() []Workload {
 			Checked: checkedFunnel,
 			TooBig:  "a table of 1,021 messages for each sender, 12 KiB, so for 8 of them 96",
 			Prepare: k.onActors,
+			On:      k.onFramework,
 			Refs:    k.refs(0, window),
 		})
 	}

@@ -44,6 +44,7 @@ type pace struct {
 func (p pace) workload() Workload {
 	a := p.bare()
 	a.Checked = "messages in order, none missing, none twice; their sum"
+	a.On = p.onFramework
 	a.Refs = []Ref{
 		{refBuffered, "a goroutine and a buffered channel", func(st Setting) Run { return p.byHand(st, channelsOf[*timed](window)) }},
 		{refUnbuffered, "a goroutine and an unbuffered channel", func(st Setting) Run { return p.byHand(st, channelsOf[*timed](0)) }},

@@ -23,7 +23,8 @@ func pairs(count int, variant string) Workload {
 	if count != 10 {
 		a.TooBig = "2,000 actors, or up to a million; pairs/actors=20 is there"
 	}
-	a.Refs = ringKind{count: count, size: 2}.refs()
+	k := ringKind{count: count, size: 2}
+	a.On, a.Refs = k.onFramework, k.refs()
 	return a
 }
 

@@ -6,6 +6,7 @@ package workloads
 func actorPingPong() []Workload {
 	a := barePingPong()
 	a.Checked = checkedRings
+	a.On = pingPongRing.onFramework
 	a.Refs = pingPongRing.refs()
 	return []Workload{a}
 }

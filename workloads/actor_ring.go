@@ -30,6 +30,7 @@ func ring(k ringKind, variant string) Workload {
 	if k.size != ringSize && k.size != 10 || k.shuffled {
 		a.TooBig = "the curve goes up to a million actors; ring and ring/actors=10 are there"
 	}
+	a.On = k.onFramework
 	a.Refs = append(k.refs(), k.floor())
 	return a
 }

@@ -31,6 +31,7 @@ func spawnCrowd() Workload {
 		// hundreds of megabytes, and ends with collections that are not measured.
 		Slicing: Slicing{Whole: tooMany},
 		Prepare: spawnOnActors,
+		On:      spawnOnFramework,
 		Refs: []Ref{
 			{refBuffered, "a goroutine and a channel of 16 each", func(st Setting) Run { return spawnOnChannels(st, 16) }},
 			{refUnbuffered, "a goroutine and an unbuffered channel each", func(st Setting) Run { return spawnOnChannels(st, 0) }},

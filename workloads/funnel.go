@@ -276,15 +276,24 @@ func (k *funnelSink) Receive(ctx *actor.Context, msg any) error {
 // accept takes a note, and tells its sender when that is due.
 func (k *funnelSink) accept(ctx *actor.Context, m *note) error {
 	// What is owed is paid first: with the last note the Do is over.
-	in := &k.in[m.from]
-	if in.owed++; in.owed == credit {
-		in.owed = 0
-		k.parts.Add(1) // that the sender hears of it is a part of the Do
+	if k.owes(m) {
 		if err := ctx.Tell(k.senders[m.from].self, creditNote); err != nil {
 			return err
 		}
 	}
 	return k.take(m)
+}
+
+// owes books that a note has come and reports whether its sender is to be told: that it hears
+// of it is a part of the Do.
+func (k *funnelSink) owes(m *note) bool {
+	in := &k.in[m.from]
+	if in.owed++; in.owed < credit {
+		return false
+	}
+	in.owed = 0
+	k.parts.Add(1)
+	return true
 }
 
 // A funnelKind is a workload of a funnel.

@@ -87,6 +87,11 @@ type Workload struct {
 	// the Run has been closed.
 	Prepare func(st Setting) Run
 
+	// On makes a run as Prepare does, by a framework that is not dyno's, which is the run's
+	// from now on. Of the Setting the implementation is not used. Nil means that the workload
+	// is about something that frameworks do not have in common.
+	On func(st Setting, f Framework) Run
+
 	// Refs are hand-written programs that do the same without dyno. The first
 	// one is the base of comparisons, the 1.00 line.
 	Refs []Ref
