@@ -76,9 +76,9 @@ func sleepersOn(t *testing.T, d *Dispatcher, n int, wait time.Duration) (s *acto
 func TestPoolGrowsToMaxWorkers(t *testing.T) {
 	for _, max := range []int{2, 5, 0} {
 		synctest.Test(t, func(t *testing.T) {
-			const n = 20
-			s, peak := sleepers(t, Config{Parallelism: 2, MaxWorkers: max}, n, time.Minute)
-			time.Sleep(30 * time.Second)
+			const n, long = 20, 100 * time.Millisecond // the watchdog looks every half a millisecond
+			s, peak := sleepers(t, Config{Parallelism: 2, MaxWorkers: max}, n, long)
+			time.Sleep(long / 2)
 			want := max
 			if max == 0 {
 				want = n
@@ -89,7 +89,7 @@ func TestPoolGrowsToMaxWorkers(t *testing.T) {
 			if got := s.Stats().Workers; max > 0 && got > max {
 				t.Errorf("MaxWorkers %d: %d workers", max, got)
 			}
-			time.Sleep(n * time.Minute)
+			time.Sleep(n * long)
 			if got := s.Stats().Messages; got != n+1 { // the guardian's one
 				t.Errorf("MaxWorkers %d: %d messages handled in the end, want %d", max, got, n+1)
 			}
