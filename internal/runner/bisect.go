@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"math"
 	"os"
 	"path/filepath"
 	"slices"
@@ -13,7 +12,6 @@ import (
 	"time"
 
 	"github.com/dynolab/dyno/internal/bisect"
-	"github.com/dynolab/dyno/internal/compare"
 	"github.com/dynolab/dyno/internal/console"
 	"github.com/dynolab/dyno/internal/record"
 	"github.com/dynolab/dyno/internal/session"
@@ -30,7 +28,7 @@ type Bisect struct {
 	Memory bool   // allocations, or if those are the same, bytes
 }
 
-// The units of which the values are counts: they do not vary.
+// The units that a search knows. The first two are counts, which hardly vary.
 const (
 	unitAllocs = "allocs/op"
 	unitBytes  = "B/op"
@@ -64,17 +62,6 @@ type bisectRun struct {
 
 	notes   []string
 	visited int // measurements of this search, ends apart
-}
-
-// A bisectRow is what is searched: one benchmark in one unit.
-type bisectRow struct {
-	record.Case
-	cpu   int
-	name  string // of the row
-	unit  string
-	typed bool // the typical time speaks, as for its ends
-	exact bool // counts
-	dir   string
 }
 
 // A madeVersion is a version that is built, or why it is not.
@@ -140,7 +127,7 @@ func (b *bisectRun) begin(ctx context.Context) error {
 		}
 		c.Unit = unitAllocs
 	}
-	if c.counts() {
+	if isCount(c.Unit) {
 		c.Rounds, c.Slice = min(c.Rounds, countRounds), max(c.Slice, session.FigureSlice)
 		if !c.given("blocks") {
 			c.Blocks = record.LeastBlocks
@@ -174,8 +161,8 @@ func (b *bisectRun) begin(ctx context.Context) error {
 // countRounds are those of benchmarks whose allocations are counted: they need no more.
 const countRounds = 20
 
-// counts reports whether what is searched does not vary.
-func (c *Bisect) counts() bool { return c.Unit == unitAllocs || c.Unit == unitBytes }
+// isCount reports whether the values of a unit are counts.
+func isCount(unit string) bool { return unit == unitAllocs || unit == unitBytes }
 
 // find compares the ends and searches between them.
 func (b *bisectRun) find(ctx context.Context) (*bisect.Result, error) {
@@ -306,106 +293,6 @@ func (b *bisectRun) measureEnds(ctx context.Context, ends *AB, from *record.Inte
 	}
 	b.times.measured(done)
 	return b.choose(path)
-}
-
-// choose chooses the row to search: of those that are proven to be worse the one that is by
-// most; else of those that differ, else of all.
-func (b *bisectRun) choose(path string) error {
-	opts := b.c.Compare
-	d, err := compare.Read([]string{path}, nil)
-	if err != nil {
-		return err
-	}
-	c, err := d.Compare(opts)
-	if err != nil {
-		return err
-	}
-	units := []string{b.c.Unit}
-	if b.c.Memory {
-		units = append(units, unitBytes)
-	}
-	var best foundRow
-	var others []string
-	var has []string
-	for _, t := range c.Tables {
-		has = append(has, t.Unit)
-		if !slices.Contains(units, t.Unit) {
-			continue
-		}
-		for i := range t.Rows {
-			for k := range t.Rows[i].Cells {
-				cell := &t.Rows[i].Cells[k]
-				if t.Cols[k].Name != record.SideNew || cell.N == 0 {
-					continue
-				}
-				f := foundRow{&t.Rows[i], cell, t.Unit, 1}
-				switch {
-				case slices.Contains([]compare.Verdict{compare.Slower, compare.Worse, compare.Lower, compare.Higher}, cell.Verdict):
-					f.rank = 3
-				case cell.Verdict.Proven():
-					f.rank = 2
-				}
-				if f.rank > 1 {
-					others = append(others, f.row.Name)
-				}
-				if f.rank > best.rank || f.rank == best.rank && f.before(best.cell) {
-					best = f
-				}
-			}
-		}
-	}
-	if best.row == nil {
-		return fmt.Errorf("no benchmark gives figures in %s at both ends; units are: %s", b.c.Unit, strings.Join(has, ", "))
-	}
-	for _, l := range locate(b.plan) {
-		if l.Row == best.row.Name && (best.row.Pkg == "" || best.row.Pkg == l.Case.Pkg) && l.Case.Side == record.SideNew {
-			b.row.Case, b.row.cpu = l.Case, l.CPU
-		}
-	}
-	b.row.Side = ""
-	b.row.name, b.row.unit = best.row.Name, best.unit
-	b.row.exact = best.unit == unitAllocs || best.unit == unitBytes
-	b.row.typed = best.cell.Vs != nil && !best.cell.Vs.RareCosts && !math.IsNaN(best.cell.Vs.Typical)
-	if others = slices.DeleteFunc(others, func(name string) bool { return name == b.row.name }); len(others) > 0 {
-		b.note("other benchmarks differ as well, and are not searched: %s; --bench names one", strings.Join(others, ", "))
-	}
-	i := slices.IndexFunc(b.v.binaries[1], func(o testbin.Binary) bool { return o.Pkg == b.row.Pkg })
-	b.row.dir, err = filepath.Rel(b.v.trees[1].Dir, b.v.binaries[1][i].Dir)
-	return err
-}
-
-// A foundRow is a row of the ends.
-type foundRow struct {
-	row  *compare.Row
-	cell *compare.Cell
-	unit string
-	rank int // 3 if it is proven to be worse, 2 to differ
-}
-
-// before reports whether f is rather searched than another one of its rank: what is proven by
-// how much it is, else by how sure it is.
-func (f foundRow) before(other *compare.Cell) bool {
-	if f.rank == 1 && f.cell.Vs != nil && other.Vs != nil {
-		return f.cell.Vs.P < other.Vs.P
-	}
-	return distance(f.cell) > distance(other)
-}
-
-// locate is compare.Locate for a plan of sides.
-func locate(plan *record.Plan) []compare.Located {
-	all, err := compare.Locate(plan, record.SideKey)
-	if err != nil {
-		panic(err) // the key is one
-	}
-	return all
-}
-
-// distance is how far a cell lies from its base.
-func distance(c *compare.Cell) float64 {
-	if c == nil || c.Vs == nil || math.IsNaN(c.Vs.Ratio) || c.Vs.Ratio <= 0 {
-		return 0
-	}
-	return math.Abs(math.Log(c.Vs.Ratio))
 }
 
 // note notes what a reader of the answer should know.
