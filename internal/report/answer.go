@@ -170,10 +170,13 @@ func worstFirst(t compare.Table, rows []int, col int) []int {
 	})
 }
 
-// size is how far a cell's ratio is from 1, either way.
+// size is how far a cell's ratio is from 1, either way. What was nothing before is furthest.
 func size(c compare.Cell) float64 {
-	if c.Vs == nil || math.IsNaN(c.Vs.Ratio) {
+	switch {
+	case c.Vs == nil:
 		return 0
+	case math.IsNaN(c.Vs.Ratio):
+		return math.Inf(1)
 	}
 	return math.Abs(math.Log(c.Vs.Ratio))
 }
@@ -182,18 +185,7 @@ func size(c compare.Cell) float64 {
 // +10.4 %)".
 func pairSentence(c *compare.Comparison) string {
 	reported, _ := split(c)
-	var parts []string
-	for i, t := range reported {
-		s, ok := second(t)
-		if !ok {
-			continue
-		}
-		for _, rows := range [][]int{s.Bad, s.Good} {
-			if len(rows) > 0 && !repeatsTime(reported, t) {
-				parts = append(parts, changedSentence(t, s, worstFirst(t, rows, s.Col), i == 0))
-			}
-		}
-	}
+	parts := changedSentences(reported)
 	f := sortFindings(c)
 	if len(parts) > 0 {
 		if !some(reported[0], func(c compare.Cell) bool { return c.Verdict.Proven() }) {
@@ -205,6 +197,39 @@ func pairSentence(c *compare.Comparison) string {
 		return fmt.Sprintf("No change: %s, the same within ±%s", counted(n, "benchmark"), percentage(c.Margin))
 	}
 	return "Nothing proven: " + f.summary(c, Versions{})
+}
+
+// changedSentences say what has changed, table by table. If that is long, units behind the
+// first one are only counted: which benchmarks they are, the rows below say.
+func changedSentences(reported []compare.Table) []string {
+	const long = 250
+	var first, others, counts []string
+	for i, t := range reported {
+		s, ok := second(t)
+		if !ok || repeatsTime(reported, t) {
+			continue
+		}
+		var words []string
+		for _, rows := range [][]int{s.Bad, s.Good} {
+			if len(rows) == 0 {
+				continue
+			}
+			words = append(words, fmt.Sprintf("%d %s", len(rows), t.Rows[rows[0]].Cells[s.Col].Verdict))
+			says := changedSentence(t, s, worstFirst(t, rows, s.Col), i == 0)
+			if i == 0 {
+				first = append(first, says)
+			} else {
+				others = append(others, says)
+			}
+		}
+		if i > 0 && len(words) > 0 {
+			counts = append(counts, t.Unit+": "+strings.Join(words, ", "))
+		}
+	}
+	if all := slices.Concat(first, others); len(first) == 0 || len(strings.Join(all, "; ")) <= long {
+		return all
+	}
+	return slices.Concat(first, counts)
 }
 
 // second is the standing of the column of a pair that is compared.
@@ -239,7 +264,11 @@ func changedSentence(t compare.Table, s compare.Standing, rows []int, first bool
 		if text := changeInterval(vs); text != "" {
 			in = " (" + text + ")"
 		}
-		all = append(all, names[i]+" "+change(vs.Ratio)+in)
+		says := change(vs.Ratio)
+		if p := placeOf(t, t.Rows[i], s.Col); math.IsNaN(vs.Ratio) {
+			says = p.base().center() + " to " + p.center()
+		}
+		all = append(all, names[i]+" "+says+in)
 	}
 	if n := len(rows) - namedChanges; n > 0 {
 		all = append(all, fmt.Sprintf("and %d more", n))

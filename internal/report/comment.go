@@ -123,7 +123,8 @@ type findings struct {
 	blind      int // times that so few blocks could prove nothing of
 }
 
-// sortFindings sorts the cells that are compared. What got worse comes first.
+// sortFindings sorts the cells that are compared. What got worse comes first, of that the
+// first unit, and in each unit what changed by most.
 func sortFindings(c *compare.Comparison) findings {
 	f := findings{count: make(map[string]int)}
 	names := make(map[string]bool)
@@ -144,9 +145,16 @@ func sortFindings(c *compare.Comparison) findings {
 		}
 	}
 	f.benchmarks = len(names)
-	isBad := func(p place) bool { return verdictTone(p.cell.Verdict) == Bad }
-	isNot := func(p place) bool { return !isBad(p) }
-	f.proven = slices.Concat(slices.DeleteFunc(slices.Clone(f.proven), isNot), slices.DeleteFunc(slices.Clone(f.proven), isBad))
+	unit := func(p place) int {
+		i := slices.IndexFunc(reported, func(t compare.Table) bool { return t.Unit == p.table.Unit })
+		if verdictTone(p.cell.Verdict) != Bad {
+			i += len(reported)
+		}
+		return i
+	}
+	slices.SortStableFunc(f.proven, func(a, b place) int {
+		return cmp.Or(unit(a)-unit(b), cmp.Compare(size(b.cell), size(a.cell)))
+	})
 	return f
 }
 

@@ -117,7 +117,7 @@ func changes(c *compare.Comparison) (blocks []Block) {
 	}
 	if len(shown) > 0 {
 		t := pairRows(c, shown, first, Page)
-		t.Caption = fmt.Sprintf("Change with its %s interval, what got worse first; new is old with this change", confidence(c))
+		t.Caption = fmt.Sprintf("Change with its %s interval, worst first; new is old with this change", confidence(c))
 		blocks = append(blocks, t)
 	}
 	if len(folded) > 0 {

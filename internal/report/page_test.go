@@ -103,8 +103,8 @@ func TestHeatMapMarksPeers(t *testing.T) {
 	}
 }
 
-// The first screen of two versions has the sentence, and below it what is proven, what got
-// worse first; what is not is folded.
+// The first screen of two versions has the sentence, and below it what is proven, worst
+// first; what is not is folded.
 func TestFirstScreenOfVersions(t *testing.T) {
 	c := aDuel(compare.Slower, 1.034)
 	better := &c.Tables[0].Rows[3].Cells[1]
@@ -121,6 +121,30 @@ func TestFirstScreenOfVersions(t *testing.T) {
 		t.Errorf("the rows are not what is proven, worst first:\n%s", table)
 	}
 	mentions(t, folded, "Encode", "Noisy", "inconclusive")
+}
+
+// Of many changes the sentence names those of the time and counts the others; the rows are in
+// order, what got worse first, of that times, and of these what changed by most; and what
+// vanished in another unit leaves the axis to the times.
+func TestFirstScreenOfManyChanges(t *testing.T) {
+	c := resultsOf(t, "amd-epyc-2c-linux-amd64/truth-20261122-174512-37b33975-ab.bench")
+	if got := Sentence(c); !strings.HasPrefix(got, "15 of 19 benchmarks got slower: LockSharedN +54 %") || !strings.HasSuffix(got, "; allocs/op: 2 worse, 2 better; B/op: 4 worse, 3 better") {
+		t.Error(got)
+	}
+	f := sortFindings(c)
+	for i, p := range f.proven[1:] {
+		before := f.proven[i]
+		isBad := func(p place) bool { return verdictTone(p.cell.Verdict) == Bad }
+		if isBad(before) == isBad(p) && before.table.Unit == p.table.Unit && size(before.cell) < size(p.cell) || isBad(p) && !isBad(before) {
+			t.Errorf("%s stands before %s", benchmark(before.row), benchmark(p.row))
+		}
+	}
+	_, table, _ := strings.Cut(firstScreen(t, pageOf(t, c, Extra{})), `<table class="pair"`)
+	head, _, _ := strings.Cut(table, "</thead>")
+	mentions(t, head, "−10 %", "+50 %")
+	if strings.Contains(head, "−90 %") {
+		t.Errorf("the axis is that of allocations:\n%s", head)
+	}
 }
 
 // A row that is inconclusive although its interval excludes 1 says why, in its place.

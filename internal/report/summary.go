@@ -183,7 +183,11 @@ func pairRows(c *compare.Comparison, shown []place, first compare.Table, form Fo
 	for i, r := range first.Rows {
 		link[benchmark(r)] = "#" + rowID(i)
 	}
-	s := ratioScale(compare.Table{Cols: first.Cols}, each(shown, func(p place) compare.Row { return p.row })...)
+	scaled := slices.DeleteFunc(slices.Clone(shown), func(p place) bool { return p.table.Unit != first.Unit })
+	if len(scaled) == 0 {
+		scaled = shown
+	} // else what vanished or came in another unit stands at the edge of the times' axis
+	s := ratioScale(compare.Table{Cols: first.Cols}, each(scaled, func(p place) compare.Row { return p.row })...)
 	bars := barColumn(c, s, true)
 	bars.head, bars.hide = "", form != Page
 	isBounded := func(p place) bool { return changeInterval(p.cell.Vs) != "" }
