@@ -101,6 +101,13 @@ func (d *Dispatcher) enter(w *worker) {
 	w.early = [events]uint64{}
 }
 
+// quit undoes enter, when d is stopped.
+func (d *Dispatcher) quit(w *worker) {
+	w.forget()
+	w.tally.Publish()
+	w.d, w.tally = nil, nil
+}
+
 // schedule makes b, which the caller has set to scheduled, ready to run: next
 // on the worker from, if it is not nil.
 func (d *Dispatcher) schedule(b *box, from actor.Worker) {

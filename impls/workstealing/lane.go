@@ -115,6 +115,12 @@ func (w *worker) leaveLane() {
 	b.word.Store(v)
 }
 
+// forget lets go of the mailboxes that the worker has sent to.
+func (w *worker) forget() {
+	w.leaveLane()
+	w.stream, w.streak, w.patient = nil, 0, streak
+}
+
 // pushLane appends msg to a mailbox with a lane, whose word was v and is locked, and
 // returns what it is to be. That ends the lane if it is not the sender's.
 func (b *box) pushLane(v uint32, msg any, w *worker) uint32 {

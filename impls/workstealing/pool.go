@@ -414,8 +414,7 @@ func (p *Pool) unpark() *worker {
 // once should not remember that for ever.
 func (p *Pool) park(w *worker) {
 	w.count(parks)
-	w.leaveLane()
-	w.stream, w.streak, w.patient = nil, 0, streak
+	w.forget()
 	p.mu.Lock()
 	w.answer() // with mu held: the watchdog must not mark it afterwards
 	w.busy = false

@@ -2,6 +2,7 @@ package workstealing
 
 import (
 	"context"
+	"runtime"
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
@@ -111,4 +112,53 @@ func TestWorkersOfOnePool(t *testing.T) {
 		shutdown(t, busy)
 		time.Sleep(time.Hour)
 	})
+}
+
+// A worker that always has something to do lets go of a system that has ended.
+func TestBusyWorkerForgetsSystems(t *testing.T) {
+	p, err := NewPool(Config{MaxWorkers: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var freed, enough atomic.Bool
+	x := NewExecutorOn(p)
+	var again func(context.Context) error
+	again = func(context.Context) error {
+		if !enough.Load() {
+			task.Start(x, again)
+		}
+		return nil
+	}
+	// Two, so that one is always ready and the worker never parks.
+	task.Start(x, again)
+	task.Start(x, again)
+	func() {
+		done := make(chan struct{})
+		s := system(t, actor.Config{Dispatcher: NewDispatcherOn(p)}, func(ctx *actor.Context) {
+			r := spawn(t, ctx, props(func(_ *actor.Context, m any) error {
+				if m == 999 {
+					close(done)
+				}
+				return nil
+			}))
+			for i := range 1000 {
+				if err := ctx.Tell(r, i); err != nil {
+					t.Error(err)
+				}
+			}
+		})
+		<-done
+		runtime.AddCleanup(s, func(struct{}) { freed.Store(true) }, struct{}{})
+		shutdown(t, s)
+	}()
+	for range 50 {
+		runtime.GC()
+		if freed.Load() {
+			break
+		}
+	}
+	enough.Store(true)
+	if !freed.Load() {
+		t.Error("a worker that has not parked keeps a system alive that has ended")
+	}
 }

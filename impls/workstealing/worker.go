@@ -187,6 +187,9 @@ func (w *worker) take() (job, bool) {
 	w.jobs++
 	switch w.jobs % poll {
 	case 0:
+		if w.d != nil && w.d.stopped.Load() {
+			w.d.quit(w) // a worker that always has something to do keeps no actor of it alive
+		}
 		if j, ok := w.poll(); ok {
 			return j, true
 		}
