@@ -20,10 +20,11 @@ CODE_MODULES := $(filter-out tools,$(MODULES))
 CONCURRENT := . ./actor/... ./group/... ./task/... ./impls/... ./conformance/... ./workloads/... ./internal/measure ./hw/firmware/...
 
 # Of these, the ones whose tests run under -race with several GOMAXPROCS. Not actor, whose
-# tests are about the core, which runs by turns: it has them at night. Not conformtest: its
+# tests are about the core, which runs by turns: it has them at night. Nor serial, whose order
+# is its own whatever the processors are: it runs under -race once. Not conformtest: its
 # own tests are about wrong groups, each of them run many times, and find nothing there that
 # they do not find plain; its clauses run with the implementations.
-PROCS := ./group/... ./task/... ./impls/...
+PROCS := ./group ./task $(filter-out ./impls/serial/,$(wildcard ./impls/*/))
 NUMBERS := 1,2,8
 
 # What has nothing that goes on at the same time: the race detector finds nothing there.
@@ -36,8 +37,12 @@ BOARD := ./actor/... ./group ./task ./impls/... ./conformance ./internal/measure
 SOAK ?= 1000
 nightly: SOAK = 20
 
-# A test that hangs is to end with its stacks before CI gives up.
-GO_TEST := go test -count=1 -timeout 20m
+# A test that hangs is to end with its stacks before CI gives up. make vet has looked at all
+# packages already, and more closely than go test does.
+GO_TEST := go test -count=1 -timeout 20m -vet=off
+
+# Else each process under the race detector sleeps for a second at its end.
+export GORACE := atexit_sleep_ms=0
 
 # With DYNO_NIGHTLY tests take as long as they need, and are about real time, processors
 # and memory, too.
@@ -144,7 +149,7 @@ generated:
 	for m in $(CODE_MODULES); do (cd "$$copy/new/$$m" && go generate ./...); done; \
 	if ! (cd "$$copy" && diff -ru old new); then echo "make generated: stale: run go generate ./... and commit what it changes" >&2; exit 1; fi
 
-# The simulations of internal/stats are not here: they take minutes.
+# The simulations of internal/stats, scale and history are not here: they take minutes.
 .PHONY: docs
 docs: ## write the parts of documents that are made of results and lists
 	go test -count=1 ./internal/report -run '^TestQuotes$$' -update
@@ -185,7 +190,7 @@ boards: ## run some firmware on each emulated board that this machine has the pr
 .PHONY: procs
 procs:
 	$(call say,concurrent packages with GOMAXPROCS 1 and 2 and 8)
-	$(NIGHT_TEST) -cpu $(NUMBERS) -skip '$(SEEDED)' $(PROCS) ./actor/... ./workloads ./examples/...
+	$(NIGHT_TEST) -cpu $(NUMBERS) -skip '$(SEEDED)' $(PROCS) ./impls ./impls/serial ./actor/... ./workloads ./examples/...
 
 # 386 is this machine's own on most, and has every implementation conform; arm is
 # emulated, which is slow, and runs what the firmware makes of the clauses and workloads.
@@ -212,7 +217,7 @@ race: ## concurrent packages under the race detector, with the invariant checks 
 	$(call say,tests under -race; those of concurrent packages with GOMAXPROCS 1 and 2 and 8)
 	$(if $(RACE),,@echo "SKIPPED: the race detector needs a C compiler, and none is installed (Debian and Ubuntu have it in gcc)")
 	$(if $(RACE),$(GO_TEST) -race -short -cpu $(NUMBERS) -skip '$(SEEDED)' $(PROCS))
-	$(if $(RACE),$(GO_TEST) -race -short $(RACED))
+	$(if $(RACE),$(GO_TEST) -race -short -skip '$(SEEDED)' $(RACED))
 
 .PHONY: race-all
 race-all:

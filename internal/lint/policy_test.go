@@ -259,11 +259,13 @@ var importPolicy = Policy{
 			Packages: "internal/stats",
 			Why:      "inference is arithmetic on plain values: what it says of them can be checked without a benchmark, a file or a clock",
 			Others:   []string{"github.com/aclements/go-moremath/...", "github.com/montanaflynn/stats"},
+			TestOurs: []string{"internal/quotetest"},
 		},
 		{
 			Packages: "internal/scale",
 			Why:      "a model is made of figures that were kept, and of nothing that it is a model of",
 			Ours:     []string{"internal/record"},
+			TestOurs: []string{"internal/quotetest"},
 		},
 		{
 			Packages: "internal/truth/...",
