@@ -51,6 +51,23 @@ inline int64_t now() {
   return std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::steady_clock::now().time_since_epoch()).count();
 }
 
+// paused is the time and the processor time that belong to no operation of a slice.
+struct used {
+  int64_t time = 0, cpu = 0;
+};
+inline used& paused() {
+  static used u;
+  return u;
+}
+
+// pause does what takes no part in the time of a slice.
+inline void pause(const std::function<void()>& f) {
+  int64_t c = cpu(), t = now();
+  f();
+  paused().time += now() - t;
+  paused().cpu += cpu() - c;
+}
+
 // quoted is a text as answers have it.
 inline std::string quoted(const std::string& s) {
   std::string q = "\"";
@@ -108,10 +125,11 @@ inline int session(const bench& b, const fields& f) {
       int64_t n = 0;
       words >> command >> n;
       if (command == "run" || command == "call") {
+        paused() = {};
         int64_t c = cpu(), t = now();
         r->ops(n);
-        t = now() - t;
-        c = cpu() - c;
+        t = now() - t - paused().time;
+        c = cpu() - c - paused().cpu;
         say("slice\t" + std::to_string(n) + "\t" + std::to_string(t) + "\t" + std::to_string(c));
       } else if (command == "usage") {
         say("usage\t" + std::to_string(cpu()));
