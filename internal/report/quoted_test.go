@@ -38,9 +38,9 @@ func TestQuotes(t *testing.T) {
 		{"README.md", "heat map", (*quote).heatMap},
 		{"docs/choose.md", "choices", (*quote).choices},
 		{"docs/choose.md", "memory", (*quote).memory},
-		{"docs/targets.md", "group aims", func(q *quote, files []string) { q.aims("Group", files) }},
-		{"docs/targets.md", "task aims", func(q *quote, files []string) { q.aims("Task", files) }},
-		{"docs/targets.md", "actor aims", func(q *quote, files []string) { q.aims("Actor", files) }},
+		{"results/targets.md", "group aims", func(q *quote, files []string) { q.aims("Group", files) }},
+		{"results/targets.md", "task aims", func(q *quote, files []string) { q.aims("Task", files) }},
+		{"results/targets.md", "actor aims", func(q *quote, files []string) { q.aims("Actor", files) }},
 		{"docs/dispatchers.md", "figures", (*quote).dispatchers},
 		{"docs/dispatchers.md", "tasks", (*quote).tasks},
 		{"impls/workstealing/MAILBOX.md", "figures", (*quote).mailboxes},
@@ -185,7 +185,7 @@ func (q *quote) aimsOf(bench string, files []string) []targets.Score {
 	return must(q, card, err).Scores
 }
 
-// quoteAim is a score as docs/targets.md quotes it: the figure and what it shows.
+// quoteAim is a score as results/targets.md quotes it: the figure and what it shows.
 func quoteAim(s targets.Score) (measured, verdict string) {
 	switch t := s.Target; {
 	case !s.Measured():

@@ -164,9 +164,9 @@ func TestWhereTheTruthIsKnown(t *testing.T) {
 	}
 }
 
-// TestPage holds the tables of docs/beyond-two-cores.md to the model. -update writes them.
+// TestPage holds the tables of FORECAST.md to the model. -update writes them.
 func TestPage(t *testing.T) {
-	const page, begin, end = "../../docs/beyond-two-cores.md", "<!-- forecast: begin -->\n", "<!-- forecast: end -->\n"
+	const page, begin, end = "FORECAST.md", "<!-- forecast: begin -->\n", "<!-- forecast: end -->\n"
 	data, err := os.ReadFile(page)
 	if err != nil {
 		t.Fatal(err)
