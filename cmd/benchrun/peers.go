@@ -129,19 +129,25 @@ func newPeersRunCmd() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			c.Packages = append([]string{peersPackage(some)}, record.Files{Programs: files}.Marked()...)
+			for i, file := range files {
+				files[i] = fromHere(file)
+			}
+			c.Packages = append([]string{fromHere(some[0].Folder())}, record.Files{Programs: files}.Marked()...)
 		}
 		return measureRun(cmd, "benchrun peers run", c)
 	}, configFields(&c))
 }
 
-// peersPackage is the package with the peers in Go, as a pattern for the working directory.
-func peersPackage(some []peers.Peer) string {
-	path := some[0].Folder()
-	if wd, err := os.Getwd(); err == nil {
-		if rel, err := filepath.Rel(wd, path); err == nil {
-			path = rel
-		}
+// fromHere is a path as one types it in the working directory, as results are to have it: it
+// means the same in every checkout.
+func fromHere(path string) string {
+	wd, err := os.Getwd()
+	if err != nil {
+		return path
 	}
-	return "." + string(filepath.Separator) + path
+	rel, err := filepath.Rel(wd, path)
+	if err != nil {
+		return path
+	}
+	return "." + string(filepath.Separator) + rel
 }
