@@ -99,8 +99,10 @@ func required() []Target {
 // groupAims are what the implementations of task groups are built for.
 func groupAims() []Target {
 	return []Target{
-		timeAim("Group", "short/failfast=off", "workstealing", "ref-errgroup", 0.35),
-		timeAim("Group", "stream", "workstealing", "ref-errgroup", 0.3),
+		timeAim("Group", "short/failfast=off", "workstealing", "ref-errgroup", 0.22),
+		timeAim("Group", "stream", "workstealing", "ref-errgroup", 0.22),
+		timeAim("Group", "nested", "workstealing", "ref-errgroup", 0.5),
+		timeAim("Group", "mixed", "workstealing", "ref-goroutines", 1),
 		timeAim("Group", "uneven", "workstealing", "ref-floor", 1.15),
 		timeAim("Group", "short/failfast=off", "lockbased", "ref-errgroup", 1.5),
 		timeAim("Group", "short/failfast=off", "actorloop", "ref-errgroup", 2),
@@ -110,35 +112,53 @@ func groupAims() []Target {
 }
 
 // taskAims are what the implementations of executors are built for.
-func taskAims() (all []Target) {
+func taskAims() []Target {
+	all := []Target{
+		timeAim("Task", "fib", "workstealing", "ref-errgroup", 0.15),
+		timeAim("Task", "tree", "workstealing", "ref-errgroup", 0.15),
+		timeAim("Task", "spawnawait", "workstealing", "ref-errgroup", 0.5),
+		timeAim("Task", "shared", "workstealing", "ref-goroutines", 1),
+	}
 	for _, w := range []string{"fib", "tree", "spawnawait"} {
-		all = append(all,
-			timeAim("Task", w, "workstealing", "ref-errgroup", 0.5),
-			aim("Task", w, "workstealing", "allocs/task", "/allocations", "allocations per future, with the workers' own", 1.01))
+		all = append(all, aim("Task", w, "workstealing", "allocs/task", "/allocations", "allocations per future, with the workers' own", 1.01))
 	}
 	return all
 }
 
 // actorAims are what the implementations of the actor contract are built for.
 func actorAims() []Target {
-	const ws = "workstealing"
-	latency := aim("Actor", "latency1k", ws, "p99-ns", "/p99", "p99 of the latency, over that of ref-chan-buffered", 1.5)
-	latency.Base = "ref-chan-buffered"
+	const (
+		ws       = "workstealing"
+		channels = "ref-chan-buffered"
+	)
 	all := []Target{
-		timeAim("Actor", "pingpong", ws, "ref-chan-buffered", 0.33),
-		timeAim("Actor", "ring", ws, "ref-chan-buffered", 0.33),
-		timeAim("Actor", "pairs", ws, "ref-chan-buffered", 0.4),
-		timeAim("Actor", "big", ws, "ref-chan-buffered", 0.6),
-		timeAim("Actor", "fanin", ws, "ref-chan-buffered", 1),
-		timeAim("Actor", "count", ws, "ref-chan-buffered", 0.5),
-		timeAim("Actor", "ask", ws, "ref-chan-reused", 1.1),
-		aim("Actor", "spawn", ws, "ns/op", "", "time to make an actor", 800),
-		aim("Actor", "spawn", ws, "B/actor", "/memory", "memory of an idle actor", 512),
-		latency,
+		timeAim("Actor", "pingpong", ws, channels, 0.25),
+		timeAim("Actor", "ring", ws, channels, 0.25),
+		timeAim("Actor", "pairs", ws, channels, 0.18),
+		timeAim("Actor", "big", ws, channels, 0.33),
+		timeAim("Actor", "count", ws, channels, 0.45),
+		timeAim("Actor", "count/limit=none", ws, channels, 0.8),
+		timeAim("Actor", "count/limit=none/messages=100000", ws, channels, 0.8),
+		timeAim("Actor", "count/limit=none/messages=10000", ws, channels, 0.8),
+		timeAim("Actor", "fanin", ws, channels, 0.5),
+		timeAim("Actor", "fanin/producers=64/limit=none", ws, channels, 0.7),
+		timeAim("Actor", "fanin/producers=64/from=outside", ws, channels, 1),
+		timeAim("Actor", "ask", ws, channels, 0.2),
+		timeAim("Actor", "ask/from=outside", ws, channels, 1),
+		timeAim("Actor", "blocked", ws, "ref-goroutines", 1.5),
+		timeAim("Actor", "spawn", ws, channels, 0.3),
+		aim("Actor", "spawn", ws, "B/actor", "/memory", "memory of an idle actor", 320),
+		latencyAim("idlewake", "p50-ns", "median", 1.5),
+		latencyAim("latency1k", "p99-ns", "p99", 1.5),
+		latencyAim("latency100k", "p99-ns", "p99", 1),
 	}
 	workloads := []string{"pingpong", "ring", "pairs", "count", "fanin", "big", "ask", "spawn"}
 	for _, w := range workloads {
-		all = append(all, timeAim("Actor", w, "channel", "ref-chan-buffered", 1.3))
+		limit := 1.3
+		if w == "pingpong" || w == "ring" { // a hop each
+			limit = 1.15
+		}
+		all = append(all, timeAim("Actor", w, "channel", channels, limit))
 	}
 	for _, w := range workloads {
 		all = append(all, timeAim("Actor", w, "lockbased", "ref-mutex-cond", 1.5))
@@ -159,6 +179,13 @@ func aim(bench, workload, impl, metric, suffix, says string, limit float64) Targ
 		Bench: bench, Workload: workload, Metric: metric, Limit: limit,
 		Impls: []string{impl}, Where: Host,
 	}
+}
+
+// latencyAim is one of a latency compared to that of raw channels.
+func latencyAim(workload, metric, which string, limit float64) Target {
+	t := aim("Actor", workload, "workstealing", metric, "", which+" of the latency, over that of ref-chan-buffered", limit)
+	t.Base = "ref-chan-buffered"
+	return t
 }
 
 // perOp is what an operation of each contract is.
