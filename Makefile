@@ -233,6 +233,8 @@ examples:
 	$(call say,actors over NATS, and with protocol buffers, in modules of their own)
 	cd actor/natslink && $(GO_TEST) $(RACE) ./...
 	cd actor/protocodec && $(GO_TEST) $(RACE) ./...
+	$(call say,a fleet of machines)
+	cd fleet && $(GO_TEST) $(RACE) -short ./...
 	$(call say,the peers, in a module of their own)
 	cd peers && $(GO_TEST) ./... && $(GO_TEST) -run '^$$' -bench 'workload=short/.*/impl=peer' -benchtime 1x .
 
@@ -290,6 +292,10 @@ clean: ## remove what make has built
 .PHONY: benchrun
 benchrun:
 	go build -o $(BIN)/benchrun ./cmd/benchrun
+
+.PHONY: fleet
+fleet: benchrun ## build benchfleet beside benchrun: what a fleet of machines needs
+	cd fleet && go build -o $(BIN)/ ./cmd/benchfleet
 
 $(BIN)/gofumpt $(BIN)/staticcheck $(BIN)/benchstat &: tools/go.mod tools/go.sum
 	cd tools && go build -o $(BIN)/ tool

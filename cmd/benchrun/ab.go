@@ -26,12 +26,13 @@ type abFlags struct {
 	gate    string
 	comment string
 	why     bool
+	on      string
 }
 
 func newABCmd() *cobra.Command {
 	c := &abFlags{AB: runner.DefaultAB()}
 	cmd := newCommand("ab", c.run, configFields(&c.Config), compareFields(&c.Compare), fields{
-		"within": &c.Within, "gate": &c.gate, "comment": &c.comment, "why": &c.why, "dir": &c.Dir,
+		"within": &c.Within, "gate": &c.gate, "comment": &c.comment, "why": &c.why, "on": &c.on, "dir": &c.Dir,
 		"identical": &c.Identical, "trimpath": &c.Trimpath, "no-cache": &c.NoCache,
 	})
 	cmd.Flags().Lookup("gate").NoOptDefVal = gateSlower
@@ -52,18 +53,29 @@ func (c *abFlags) run(cmd *cobra.Command, args []string) error {
 	}
 	c.Args, c.Packages = versionsAndPackages(cmd, args)
 	c.Given = cmd.Flags().Changed
-	con := consoleOf(cmd)
+	if err := refuse(cmd, rule{c.on != "", []string{"why", "out", "resume"}, "is for this machine: leave out --on"}); err != nil {
+		return err
+	}
+	var files []string
+	var run *runner.ABRun
 	var compared *compare.Comparison
-	run, err := runner.New(con, "benchrun ab").AB(cmd.Context(), &c.AB, func(ctx context.Context, run *runner.ABRun) (err error) {
-		compared, _, err = compareFiles(cmd, []string{run.Path}, c.AB.Compare)
-		if err != nil || !c.why {
+	err := elsewhere(cmd, "benchrun ab", c.on, func(r *runner.Runner, m runner.Machine) (err error) {
+		one := c.AB
+		measuredOn(&one.Config, m)
+		run, err = r.AB(cmd.Context(), &one, func(ctx context.Context, run *runner.ABRun) (err error) {
+			if files = append(files, r.Results(run.Path)...); len(files) > 1 {
+				return nil
+			}
+			compared, err = c.compared(ctx, cmd, &one, run)
 			return err
-		}
-		file := why.File{Comparison: compared, Plan: run.Plan, Binaries: run.Binaries}
-		return file.Explain(ctx, con, con, why.Options{Draw: report.WriteFlames})
+		})
+		return err
 	})
 	if err != nil {
 		return err
+	}
+	if len(files) > 1 {
+		return c.several(cmd, files)
 	}
 	compared = cmp.Or(run.Unmeasured, compared)
 	if err := c.show(cmd, compared, run); err != nil {
@@ -80,4 +92,35 @@ func (c *abFlags) run(cmd *cobra.Command, args []string) error {
 		return runner.ErrNothing
 	}
 	return nil
+}
+
+// compared judges a comparison while its binaries are still there.
+func (c *abFlags) compared(ctx context.Context, cmd *cobra.Command, one *runner.AB, run *runner.ABRun) (*compare.Comparison, error) {
+	compared, _, err := compareFiles(cmd, []string{run.Path}, one.Compare)
+	if err != nil || !c.why {
+		return compared, err
+	}
+	con := consoleOf(cmd)
+	file := why.File{Comparison: compared, Plan: run.Plan, Binaries: run.Binaries}
+	return compared, file.Explain(ctx, con, con, why.Options{Draw: report.WriteFlames})
+}
+
+// several shows what several machines say of the same two versions: each by itself.
+func (c *abFlags) several(cmd *cobra.Command, files []string) error {
+	bad := error(nil)
+	for _, file := range files {
+		compared, _, err := compareFiles(cmd, []string{file}, c.AB.Compare)
+		if err != nil {
+			return err
+		}
+		if err := comparison(compared, report.Extra{Again: again(cmd, file)}).show(cmd.OutOrStdout(), "text", nil); err != nil {
+			return err
+		}
+		if c.gate != "" {
+			if g := compared.Gate(); c.gate == gateStrict || g.Bad() {
+				bad = cmp.Or(bad, judge(cmd.ErrOrStderr(), g))
+			}
+		}
+	}
+	return bad
 }

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"io"
 
 	"github.com/spf13/cobra"
@@ -12,11 +13,19 @@ import (
 
 // newBisectCmd is the search for the commit that made a benchmark slower.
 func newBisectCmd() *cobra.Command {
-	c, asJSON := runner.DefaultBisect(), false
+	c, asJSON, on := runner.DefaultBisect(), false, ""
 	return newCommand("bisect", func(cmd *cobra.Command, args []string) error {
 		c.Args, c.Packages = versionsAndPackages(cmd, args)
 		c.Given = cmd.Flags().Changed
-		found, err := runner.New(consoleOf(cmd), "benchrun bisect").Bisect(cmd.Context(), &c)
+		var found *bisect.Result
+		err := elsewhere(cmd, "benchrun bisect", on, func(r *runner.Runner, m runner.Machine) (err error) {
+			if found != nil || !r.Alone() {
+				return errors.New("--on names several machines, and a search is on one: any is one that is free")
+			}
+			measuredOn(&c.Config, m)
+			found, err = r.Bisect(cmd.Context(), &c)
+			return err
+		})
 		if err != nil {
 			return err
 		}
@@ -39,6 +48,6 @@ func newBisectCmd() *cobra.Command {
 		}
 		return nil
 	}, configFields(&c.Config), compareFields(&c.Compare), fields{
-		"within": &c.Within, "dir": &c.Dir, "trimpath": &c.Trimpath, "no-cache": &c.NoCache, "unit": &c.Unit, "memory": &c.Memory, "json": &asJSON,
+		"on": &on, "within": &c.Within, "dir": &c.Dir, "trimpath": &c.Trimpath, "no-cache": &c.NoCache, "unit": &c.Unit, "memory": &c.Memory, "json": &asJSON,
 	})
 }

@@ -25,6 +25,7 @@ type calibrateFlags struct {
 	copies             runner.Calibration
 	plainTime          string // --time: how long plain processes measure
 	quick, from, truth bool
+	on                 string
 	format             string
 }
 
@@ -36,7 +37,7 @@ func newCalibrateCmd() *cobra.Command {
 	}
 	return newCommand("calibrate", c.run, fields{
 		"slow": &c.copies.Slows, "trials": &c.copies.Trials, "for": &c.For, "quick": &c.quick, "format": &c.format, "from": &c.from,
-		"truth": &c.truth, "pairs": &c.Pairs, "parts": &c.Parts, "time": &c.plainTime,
+		"truth": &c.truth, "on": &c.on, "pairs": &c.Pairs, "parts": &c.Parts, "time": &c.plainTime,
 	}, configFields(&c.Config))
 }
 
@@ -46,6 +47,7 @@ func (c *calibrateFlags) run(cmd *cobra.Command, args []string) error {
 	const nothing = "is for measuring, and with --from nothing is measured"
 	if err := refuse(
 		cmd,
+		rule{c.truth || c.from, []string{"on"}, "is for slowed copies only"},
 		rule{!c.truth, []string{"pairs", "parts", "time"}, "is for --truth"},
 		rule{c.truth, []string{"quick", "slow", "trials"}, "is for copies that are slowed on purpose, and with --truth there are none"},
 		rule{c.truth && c.Given("for"), []string{"pairs"}, "and --for both say how many pairs are measured"},

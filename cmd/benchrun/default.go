@@ -41,16 +41,26 @@ var defaultConfig = runner.Config{
 
 // runDefault is benchrun without a command: the comparison of dyno's own
 // implementations, sized to take eight to nine minutes on two cores.
-func runDefault(cmd *cobra.Command, _ []string) error {
+func runDefault(cmd *cobra.Command, on string) error {
 	if !runner.InDyno(cmd.Context()) {
 		return errors.New(welcome("."))
 	}
 	start := time.Now()
-	path, err := runner.New(consoleOf(cmd), "benchrun run").Packages(cmd.Context(), defaultConfig, nil)
+	err := elsewhere(cmd, "benchrun run", on, func(r *runner.Runner, m runner.Machine) error {
+		c := defaultConfig
+		measuredOn(&c, m)
+		path, err := r.Packages(cmd.Context(), c, nil)
+		if err != nil {
+			return err
+		}
+		for _, file := range r.Results(path) {
+			if err := present(cmd, file); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
 	if err != nil {
-		return err
-	}
-	if err := present(cmd, path); err != nil {
 		return err
 	}
 	fmt.Fprintf(cmd.ErrOrStderr(), "took %v\n", time.Since(start).Round(time.Second))

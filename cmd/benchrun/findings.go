@@ -22,14 +22,17 @@ func (c *calibrateFlags) measure(cmd *cobra.Command, packages []string) error {
 		c.For, _ = time.ParseDuration(quickCalibration)
 	}
 	c.copies.For, c.Packages = c.For, packages
-	path, err := runner.New(consoleOf(cmd), "benchrun calibrate").Packages(cmd.Context(), c.Config, &c.copies)
-	if path == "" {
+	return elsewhere(cmd, "benchrun calibrate", c.on, func(r *runner.Runner, m runner.Machine) error {
+		one := c.Config
+		measuredOn(&one, m)
+		path, err := r.Packages(cmd.Context(), one, &c.copies)
+		for _, path := range r.Results(path) {
+			if shown := showCalibration(cmd, []string{path}, calibrate.Options{}, c.format, calibrate.CalibrationPath(path)); err == nil {
+				err = shown
+			}
+		}
 		return err
-	}
-	if shown := showCalibration(cmd, []string{path}, calibrate.Options{}, c.format, calibrate.CalibrationPath(path)); err == nil {
-		err = shown
-	}
-	return err
+	})
 }
 
 // measureTruth measures a truth suite, or goes on with it, and shows what came of it.

@@ -32,7 +32,8 @@ func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.
 }
 
 func newRootCmd() *cobra.Command {
-	root := newCommand("benchrun", runDefault)
+	on := ""
+	root := newCommand("benchrun", func(cmd *cobra.Command, _ []string) error { return runDefault(cmd, on) }, fields{"on": &on})
 	root.Args = noCommand
 	root.SilenceErrors, root.SilenceUsage = true, true // run prints them
 	root.SuggestionsMinimumDistance = 2                // edits; noCommand asks
@@ -54,6 +55,8 @@ func newRootCmd() *cobra.Command {
 		newHistoryCmd(),
 		newWhyCmd(),
 		newOverlayCmd(),
+		newFleetCmd(),
+		newCarryCmd(),
 		newManCmd(root),
 	)
 	helpInGroups(root)

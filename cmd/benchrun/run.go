@@ -3,6 +3,7 @@ package main
 import (
 	"errors"
 	"fmt"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -15,6 +16,7 @@ import (
 func newRunCmd() *cobra.Command {
 	c := defaultRun()
 	var files record.Files // that are measured beside packages
+	on := ""
 	return newCommand("run", func(cmd *cobra.Command, args []string) error {
 		switch {
 		case files.Any() && cmd.Flags().Changed("layouts"):
@@ -25,8 +27,8 @@ func newRunCmd() *cobra.Command {
 			return fmt.Errorf("--dir %s: there is no such folder", files.Dir)
 		}
 		c.Packages = append(args, files.Marked()...)
-		return measureRun(cmd, "benchrun run", c)
-	}, fields{"binary": (*paths)(&files.Binaries), "program": (*paths)(&files.Programs), "dir": &files.Dir}, configFields(&c))
+		return measureRun(cmd, "benchrun run", c, on)
+	}, fields{"on": &on, "binary": (*paths)(&files.Binaries), "program": (*paths)(&files.Programs), "dir": &files.Dir}, configFields(&c))
 }
 
 // defaultRun is how run measures, if nothing is said of it.
@@ -38,16 +40,22 @@ func defaultRun() runner.Config {
 }
 
 // measureRun measures the packages of c, and says where the results are and what to do with
-// them. command is the one that goes on with them.
-func measureRun(cmd *cobra.Command, command string, c runner.Config) error {
+// them. command is the one that goes on with them. on selects machines of the fleet; "" is
+// this one.
+func measureRun(cmd *cobra.Command, command string, c runner.Config, on string) error {
 	c.Given = cmd.Flags().Changed
-	path, err := runner.New(consoleOf(cmd), command).Packages(cmd.Context(), c, nil)
-	if path != "" {
-		fmt.Fprintln(cmd.OutOrStdout(), path)
-		if err == nil {
-			file := console.ShellWord(path)
-			fmt.Fprintf(cmd.ErrOrStderr(), "next:\n  benchrun compare %s\n  benchrun report %s\n", file, file)
+	return elsewhere(cmd, command, on, func(r *runner.Runner, m runner.Machine) error {
+		one := c
+		measuredOn(&one, m)
+		path, err := r.Packages(cmd.Context(), one, nil)
+		files := r.Results(path)
+		for i, file := range files {
+			fmt.Fprintln(cmd.OutOrStdout(), file)
+			files[i] = console.ShellWord(file)
 		}
-	}
-	return err
+		if all := strings.Join(files, " "); all != "" && err == nil {
+			fmt.Fprintf(cmd.ErrOrStderr(), "next:\n  benchrun compare %s\n  benchrun report %s\n", all, all)
+		}
+		return err
+	})
 }

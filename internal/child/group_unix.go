@@ -7,8 +7,14 @@ import (
 	"syscall"
 )
 
-// OwnGroup gives the process a process group of its own.
-func OwnGroup(cmd *exec.Cmd) { cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} }
+// OwnGroup gives the process a process group of its own, beside what else it has of
+// SysProcAttr.
+func OwnGroup(cmd *exec.Cmd) {
+	if cmd.SysProcAttr == nil {
+		cmd.SysProcAttr = new(syscall.SysProcAttr)
+	}
+	cmd.SysProcAttr.Setpgid = true
+}
 
 // KillGroup ends the process and its children. The error is of no use: either
 // they are gone already, or waiting for them tells.

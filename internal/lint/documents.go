@@ -165,7 +165,7 @@ func Dependencies(fsys fs.FS) ([]Violation, error) {
 		return nil, err
 	}
 	var found []Violation
-	for _, file := range []string{"go.mod", "actor/natslink/go.mod", "actor/protocodec/go.mod", "peers/go.mod", "tools/go.mod"} {
+	for _, file := range []string{"go.mod", "actor/natslink/go.mod", "actor/protocodec/go.mod", "fleet/go.mod", "peers/go.mod", "tools/go.mod"} {
 		goMod, err := fs.ReadFile(fsys, file)
 		if err != nil {
 			return nil, err

@@ -101,6 +101,7 @@ func TestDependenciesFindsEachViolation(t *testing.T) {
 				"go.mod":                  {Data: []byte(goMod)},
 				"actor/natslink/go.mod":   {Data: []byte(nats)},
 				"actor/protocodec/go.mod": {Data: []byte("module p\n")},
+				"fleet/go.mod":            {Data: []byte("module f\n")},
 				"peers/go.mod":            {Data: []byte("module q\n")},
 				"tools/go.mod":            {Data: []byte(tools)},
 				"docs/dependencies.md":    {Data: []byte(strings.Replace(page, c.old, c.new, 1))},

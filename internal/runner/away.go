@@ -46,12 +46,27 @@ func (r *Runner) SendTo(machines []Machine, send Send) {
 	r.away = &away{machines: machines, send: send}
 }
 
-// Sent returns the paths of the results that came back from machines.
-func (r *Runner) Sent() []string {
+// Results returns the paths of the results of a run that says that they are in path: of one
+// that was sent away, a file for each machine.
+func (r *Runner) Results(path string) []string {
+	switch {
+	case r.away != nil:
+		return r.sent()
+	case path == "":
+		return nil
+	}
+	return []string{path}
+}
+
+// sent returns the paths of what came back from machines.
+func (r *Runner) sent() []string {
 	r.away.mu.Lock()
 	defer r.away.mu.Unlock()
 	return slices.Sorted(slices.Values(r.away.sent))
 }
+
+// Alone reports whether one machine measures: this one, or the one that plans are sent to.
+func (r *Runner) Alone() bool { return r.away == nil || len(r.away.machines) == 1 }
 
 // build builds binaries again for the machines, if they are of another platform: what is
 // listed runs here, and what is measured there.

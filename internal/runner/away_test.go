@@ -75,7 +75,7 @@ func sendTravelling(t *testing.T, c Config, machines ...Machine) (files []string
 	if _, err := r.Packages(t.Context(), c, nil); err != nil {
 		t.Fatalf("%v\n%s", err, said)
 	}
-	return r.Sent(), folders
+	return r.Results(""), folders
 }
 
 // What machines send back is what a run here would have written: the same plan, with their

@@ -1,0 +1,302 @@
+package fleet
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/jetstream"
+
+	"github.com/dynolab/dyno/internal/jobs"
+)
+
+// Options say how a fleet is reached.
+type Options struct {
+	Home string // the user's folder
+	URL  string // of the server; "" is the one that this user has started
+	CA   string // path of the certificate that the server's is signed with; "" asks the system
+	// Patient waits for a server that is not there yet, as what runs for long has to.
+	Patient bool
+}
+
+// A Client is a connection to a fleet. It lasts: what is lost is connected to again.
+type Client struct {
+	Key *Key
+	URL string
+
+	conn *nats.Conn
+	js   jetstream.JetStream
+}
+
+// ServerURL returns where the user's server listens, or the default.
+func ServerURL(home string) string {
+	b, err := os.ReadFile(filepath.Join(home, urlName))
+	if url := strings.TrimSpace(string(b)); err == nil && url != "" {
+		return url
+	}
+	return "nats://" + DefaultListen
+}
+
+// Connect connects to a fleet.
+func Connect(o Options) (*Client, error) {
+	key, err := OwnKey(o.Home)
+	if err != nil {
+		return nil, err
+	}
+	if o.URL == "" {
+		o.URL = ServerURL(o.Home)
+	}
+	options := []nats.Option{
+		nats.Name("benchfleet"), nats.MaxReconnects(-1), nats.ReconnectWait(time.Second), nats.RetryOnFailedConnect(o.Patient),
+		nats.Nkey(key.Public, key.pair.Sign), nats.CustomInboxPrefix(inbox(key.Public)), nats.PingInterval(beat), nats.MaxPingsOutstanding(2),
+		nats.ErrorHandler(func(*nats.Conn, *nats.Subscription, error) {}), // what matters comes back as an error of a call
+	}
+	local := filepath.Join(o.Home, certName)
+	switch _, missing := os.Stat(local); {
+	case o.CA != "":
+		options = append(options, nats.RootCAs(o.CA))
+	case missing == nil && strings.HasPrefix(o.URL, "tls://"): // of this user's own server
+		options = append(options, nats.RootCAs(local))
+	}
+	conn, err := nats.Connect(o.URL, options...)
+	if err != nil {
+		return nil, unreached(o.URL, key, err)
+	}
+	js, err := jetstream.New(conn)
+	return &Client{Key: key, URL: o.URL, conn: conn, js: js}, err
+}
+
+// unreached says what to do if there is no connection.
+func unreached(url string, key *Key, err error) error {
+	if errors.Is(err, nats.ErrAuthorization) || strings.Contains(strings.ToLower(err.Error()), "authorization") {
+		return fmt.Errorf("%s does not know this user's key: there, benchfleet key allow agent|sender %s lets it in (%w)", url, key.Public, err)
+	}
+	return fmt.Errorf("there is no fleet at %s: benchfleet serve starts one, and --server names another (%w)", url, err)
+}
+
+// Close ends the connection.
+func (c *Client) Close() { c.conn.Close() }
+
+// object writes the object with a digest to w, and checks that it is what its digest says.
+func (c *Client) object(ctx context.Context, digest string, most int64, w io.Writer) error {
+	store, err := c.js.ObjectStore(ctx, partsBucket)
+	if err != nil {
+		return err
+	}
+	o, err := store.Get(ctx, digest)
+	if err != nil {
+		return fmt.Errorf("part %.12s: %w", digest, err)
+	}
+	defer o.Close()
+	sum := sha256.New()
+	n, err := io.Copy(io.MultiWriter(w, sum), io.LimitReader(o, most+1))
+	switch {
+	case err != nil:
+		return fmt.Errorf("part %.12s: %w", digest, err)
+	case n > most:
+		return fmt.Errorf("part %.12s has more than %d bytes", digest, most)
+	case hex.EncodeToString(sum.Sum(nil)) != digest:
+		return fmt.Errorf("part %.12s is not what its digest says", digest)
+	}
+	return nil
+}
+
+// objectChunk is how much of an object is in a message: messages have a megabyte at most, and
+// each is synced.
+const objectChunk = 768 << 10
+
+// put stores what r has under its digest, unless it is there.
+func (c *Client) put(ctx context.Context, digest string, size int64, r io.Reader) error {
+	store, err := c.js.ObjectStore(ctx, partsBucket)
+	if err != nil {
+		return err
+	}
+	if info, err := store.GetInfo(ctx, digest); err == nil && int64(info.Size) == size {
+		return nil
+	}
+	_, err = store.Put(ctx, jetstream.ObjectMeta{Name: digest, Opts: &jetstream.ObjectMetaOptions{ChunkSize: objectChunk}}, r)
+	return err
+}
+
+// putFile is put of a file.
+func (c *Client) putFile(ctx context.Context, digest, path string) error {
+	f, err := os.Open(path)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	info, err := f.Stat()
+	if err != nil {
+		return err
+	}
+	return c.put(ctx, digest, info.Size(), f)
+}
+
+// Submit sends the job in a folder to a machine, and returns its name. A job that was sent
+// there before is not sent again.
+func (c *Client) Submit(ctx context.Context, folder, machine string, progress func(sent, of int64)) (id string, err error) {
+	document, j, err := jobs.Read(folder)
+	if err != nil {
+		return "", err
+	}
+	id = jobs.ID(document)
+	if done, err := c.Stored(ctx, machine, id); err == nil && done != nil {
+		return id, nil
+	}
+	sent := int64(0)
+	for _, p := range j.Parts {
+		if err := c.putFile(ctx, p.SHA256, jobs.PartPath(folder, p.SHA256)); err != nil {
+			return "", err
+		}
+		if sent += p.Size; progress != nil {
+			progress(sent, j.Size())
+		}
+	}
+	if err := c.putFile(ctx, id, jobs.DocumentPath(folder)); err != nil {
+		return "", err
+	}
+	order, err := c.Key.sign(Order{Job: id, Machine: machine, Title: j.Title, Expected: j.Expected, At: time.Now().UTC().Truncate(time.Second)})
+	if err != nil {
+		return "", err
+	}
+	_, err = c.js.Publish(ctx, jobSubject(machine, id), order, jetstream.WithExpectLastSequencePerSubject(0))
+	if isStoredAlready(err) {
+		err = nil // it waits in the queue
+	}
+	return id, err
+}
+
+// isStoredAlready reports whether a message was refused because there is one of its subject.
+func isStoredAlready(err error) bool {
+	var api *jetstream.APIError
+	return errors.As(err, &api) && (api.ErrorCode == jetstream.JSErrCodeStreamWrongLastSequence || api.ErrorCode == codeMostPerSubject)
+}
+
+// codeMostPerSubject is the code of the server for a stream that takes one message of a
+// subject: server.JSStreamStoreFailedF, whose text says which limit it was.
+const codeMostPerSubject = 10077
+
+// Stored returns what became of a job, nil if that is not known yet.
+func (c *Client) Stored(ctx context.Context, machine, id string) (*Stored, error) {
+	bucket, err := c.js.KeyValue(ctx, storedBucket)
+	if err != nil {
+		return nil, err
+	}
+	entry, err := bucket.Get(ctx, storedKey(machine, id))
+	if errors.Is(err, jetstream.ErrKeyNotFound) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	return decodeStored(entry.Value())
+}
+
+func decodeStored(data []byte) (*Stored, error) {
+	s := new(Stored)
+	err := json.Unmarshal(data, s)
+	return s, err
+}
+
+// Wait waits until it is known what became of a job. told is called with what the machine
+// says meanwhile, by one goroutine at a time.
+func (c *Client) Wait(ctx context.Context, machine, id string, told func(text string)) (*Stored, error) {
+	var mu sync.Mutex
+	notes, err := c.conn.Subscribe(noteSubject(machine, id), func(m *nats.Msg) {
+		mu.Lock()
+		defer mu.Unlock()
+		told(printable(string(m.Data)))
+	})
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = notes.Unsubscribe() }()
+	bucket, err := c.js.KeyValue(ctx, storedBucket)
+	if err != nil {
+		return nil, err
+	}
+	watch, err := bucket.Watch(ctx, storedKey(machine, id))
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = watch.Stop() }()
+	look := time.NewTicker(30 * time.Second) // beside the watch, which a server that was begun anew may have lost
+	defer look.Stop()
+	for {
+		select {
+		case entry, ok := <-watch.Updates():
+			if ok && entry != nil {
+				return decodeStored(entry.Value())
+			}
+			if !ok {
+				return nil, errors.New("the connection to the fleet was closed")
+			}
+		case <-look.C:
+			if s, err := c.Stored(ctx, machine, id); err == nil && s != nil {
+				return s, nil
+			}
+		case <-ctx.Done():
+			return nil, context.Cause(ctx)
+		}
+	}
+}
+
+// printable is text of somebody else as a terminal may have it.
+func printable(s string) string {
+	return strings.Map(func(r rune) rune {
+		if r < ' ' || r == 0x7f || r >= 0x80 && r < 0xa0 {
+			return ' '
+		}
+		return r
+	}, s[:min(len(s), 1000)])
+}
+
+// Fetch writes the results of a job to path, which must not be there yet.
+func (c *Client) Fetch(ctx context.Context, s *Stored, path string) error {
+	if s.Outcome != Done {
+		return s.Err()
+	}
+	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
+	if err != nil {
+		return err
+	}
+	err = c.object(ctx, s.SHA256, mostResults, f)
+	if err := errors.Join(err, f.Sync(), f.Close()); err != nil {
+		return errors.Join(err, os.Remove(path))
+	}
+	return nil
+}
+
+// Cancel has a machine not carry out a job, or end it.
+func (c *Client) Cancel(ctx context.Context, machine, id string) error {
+	return c.order(ctx, machine+".cancel."+id, true)
+}
+
+// Drain has a machine take no more jobs, or take them again. The one that it is at is
+// finished.
+func (c *Client) Drain(ctx context.Context, machine string, on bool) error {
+	return c.order(ctx, machine+".drain", on)
+}
+
+// order sets an order, or takes it away.
+func (c *Client) order(ctx context.Context, key string, on bool) error {
+	bucket, err := c.js.KeyValue(ctx, ordersBucket)
+	if err != nil {
+		return err
+	}
+	if !on {
+		return bucket.Delete(ctx, key)
+	}
+	_, err = bucket.PutString(ctx, key, c.Key.Public)
+	return err
+}

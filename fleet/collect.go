@@ -1,0 +1,288 @@
+package fleet
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+	"unicode"
+
+	"github.com/nats-io/nats.go/jetstream"
+
+	"github.com/dynolab/dyno/internal/jobs"
+	"github.com/dynolab/dyno/internal/record"
+	"github.com/dynolab/dyno/internal/runner"
+)
+
+// A Collector stores what machines send in a folder, by machine and job.
+type Collector struct {
+	client *Client
+	folder string
+	log    io.Writer
+	failed map[string]bool // results that could not be stored for now, which was said
+}
+
+// Collect stores results below folder until ctx ends. Several collectors with one folder do no harm.
+func Collect(ctx context.Context, c *Client, folder string, log io.Writer) error {
+	k := &Collector{client: c, folder: folder, log: log, failed: make(map[string]bool)}
+	if err := k.remember(ctx); err != nil {
+		return err
+	}
+	for ctx.Err() == nil {
+		m, err := k.next(ctx)
+		if m != nil {
+			k.take(ctx, m)
+		} else if err != nil {
+			pause(ctx, time.Second)
+		}
+	}
+	return nil
+}
+
+func (k *Collector) say(format string, args ...any) {
+	fmt.Fprintf(k.log, "%s  %s\n", time.Now().Format("15:04:05"), printable(fmt.Sprintf(format, args...)))
+}
+
+// next returns a result that is not acknowledged.
+func (k *Collector) next(ctx context.Context) (jetstream.Msg, error) {
+	c, err := k.client.js.CreateOrUpdateConsumer(ctx, resultsStream, jetstream.ConsumerConfig{
+		Durable: "collector", AckPolicy: jetstream.AckExplicitPolicy, AckWait: leaseTime, MaxAckPending: 1, MaxDeliver: -1,
+	})
+	if err != nil {
+		return nil, err
+	}
+	ctx, cancel := context.WithTimeout(ctx, fetchTime)
+	defer cancel()
+	batch, err := c.Fetch(1, jetstream.FetchContext(ctx))
+	if err != nil {
+		return nil, err
+	}
+	select {
+	case m := <-batch.Messages():
+		return m, batch.Error()
+	case <-ctx.Done():
+		return nil, nil
+	}
+}
+
+// take stores a result, says so, and only then acknowledges it: who ends in between gets it
+// again, and finds it stored.
+func (k *Collector) take(ctx context.Context, m jetstream.Msg) {
+	machine, job, err := splitSubject(m.Subject(), "result")
+	if err != nil {
+		k.say("dropped: %v", err)
+		_ = m.Term()
+		return
+	}
+	var s Stored
+	if err := json.Unmarshal(m.Data(), &s.Result); err != nil {
+		s.Result = Result{Outcome: Refused, Said: err.Error()}
+	}
+	if s.Outcome == Done {
+		s.File, err = k.store(ctx, machine, job, &s.Result)
+		var bad *badResultError
+		if errors.As(err, &bad) {
+			s.Result, err = Result{Outcome: Refused, Said: bad.why, At: s.At}, nil
+		}
+	}
+	if err == nil {
+		err = k.tell(ctx, machine, job, &s)
+	}
+	if err != nil {
+		if !k.failed[machine+job] {
+			k.say("job %.12s on %s is not stored yet: %v", job, machine, err)
+		}
+		k.failed[machine+job] = true
+		_ = m.NakWithDelay(5 * time.Second)
+		return
+	}
+	delete(k.failed, machine+job)
+	k.say("job %.12s on %s: %s %s", job, machine, s.Outcome, s.File)
+	_ = m.DoubleAck(ctx)
+}
+
+// tell says what became of a job. The first word counts: results that are there are never
+// taken back.
+func (k *Collector) tell(ctx context.Context, machine, job string, s *Stored) error {
+	bucket, err := k.client.js.KeyValue(ctx, storedBucket)
+	if err != nil {
+		return err
+	}
+	s.Said = tail(s.Said, mostSaid)
+	text, err := json.Marshal(s)
+	if err != nil {
+		return err
+	}
+	_, err = bucket.Create(ctx, storedKey(machine, job), text)
+	if errors.Is(err, jetstream.ErrKeyExists) {
+		return nil
+	}
+	return err
+}
+
+// A badResultError says why what a machine has sent is not a result of its job.
+type badResultError struct{ why string }
+
+func (e *badResultError) Error() string { return e.why }
+
+// store writes a results file, and returns its path below the folder. It is there, whole and
+// synced, when store returns. If there is one already, the first stays.
+func (k *Collector) store(ctx context.Context, machine, job string, r *Result) (file string, err error) {
+	if !jobs.IsID(r.SHA256) || r.Size < 0 || r.Size > mostResults {
+		return "", &badResultError{"it names no results file"}
+	}
+	var document, data bytes.Buffer
+	if err := k.client.object(ctx, job, jobs.MostDocument, &document); err != nil {
+		return "", err
+	}
+	if err := k.client.object(ctx, r.SHA256, r.Size, &data); err != nil {
+		return "", err
+	}
+	j, err := jobs.Decode(document.Bytes())
+	if err != nil {
+		return "", &badResultError{err.Error()}
+	}
+	if err := check(data.Bytes(), machine, job, j.CarriedPlan().ID()); err != nil {
+		return "", &badResultError{err.Error()}
+	}
+	file = filepath.Join(machine, j.Name+"-"+job[:12]+".bench")
+	return file, k.write(filepath.Join(k.folder, file), data.Bytes())
+}
+
+// check returns an error unless data are whole results of a job on a machine.
+func check(data []byte, machine, job, plan string) error {
+	run, err := record.Complete("what the machine sent", data)
+	switch {
+	case err != nil:
+		return err
+	case run.Plan.ID() != plan:
+		return fmt.Errorf("it is of the plan %s, and the job's is %s", run.Plan.ID(), plan)
+	case run.Config[runner.JobKey] != job:
+		return fmt.Errorf("it is of the job %.12s", run.Config[runner.JobKey])
+	case run.Config["machine"] != machine:
+		return fmt.Errorf("it is of the machine %.60q", run.Config["machine"])
+	}
+	return nil
+}
+
+// write writes a file that stays: synced, under a name that it has only when it is whole.
+func (k *Collector) write(path string, data []byte) error {
+	if there, err := os.ReadFile(path); err == nil {
+		if !bytes.Equal(there, data) {
+			k.say("%s is there with other figures: a second measurement of the job is dropped", path)
+		}
+		return nil
+	}
+	dir := filepath.Dir(path)
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return err
+	}
+	temp, err := os.CreateTemp(dir, ".new-")
+	if err != nil {
+		return err
+	}
+	defer os.Remove(temp.Name())
+	_, err = temp.Write(data)
+	if err := errors.Join(err, temp.Chmod(0o644), temp.Sync(), temp.Close()); err != nil {
+		return err
+	}
+	if err := os.Link(temp.Name(), path); err != nil && !errors.Is(err, fs.ErrExist) {
+		return err
+	}
+	return errors.Join(syncFolder(dir), syncFolder(k.folder))
+}
+
+// syncFolder makes the names in a folder stay.
+func syncFolder(dir string) error {
+	f, err := os.Open(dir)
+	if err != nil {
+		return err
+	}
+	return errors.Join(f.Sync(), f.Close())
+}
+
+// remember says of all results in the folder that they are stored: it is the truth, whatever
+// became of the server's store.
+func (k *Collector) remember(ctx context.Context) error {
+	leftovers, _ := filepath.Glob(filepath.Join(k.folder, "*", ".new-*")) // of a collector that was killed
+	for _, path := range leftovers {
+		_ = os.Remove(path)
+	}
+	files, err := filepath.Glob(filepath.Join(k.folder, "*", "*.bench"))
+	if err != nil {
+		return err
+	}
+	for _, path := range files {
+		machine, job := k.of(path)
+		if CheckMachine(machine) != nil || !jobs.IsID(job) {
+			continue
+		}
+		if known, err := k.client.Stored(ctx, machine, job); err != nil || known != nil {
+			continue
+		}
+		if err := k.rememberOne(ctx, path, machine, job); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// rememberOne says that a file is stored, which the server does not know any more.
+func (k *Collector) rememberOne(ctx context.Context, path, machine, job string) error {
+	data, err := os.ReadFile(path)
+	if err != nil {
+		return err
+	}
+	sum := sha256.Sum256(data)
+	s := Stored{Result: Result{Outcome: Done, SHA256: hex.EncodeToString(sum[:]), Size: int64(len(data))}}
+	if s.File, err = filepath.Rel(k.folder, path); err != nil {
+		return err
+	}
+	if err := k.client.put(ctx, s.SHA256, s.Size, bytes.NewReader(data)); err != nil {
+		return err
+	}
+	return k.tell(ctx, machine, job, &s)
+}
+
+// of returns of which machine and job a results file is, by its first lines.
+func (k *Collector) of(path string) (machine, job string) {
+	f, err := os.Open(path)
+	if err != nil {
+		return "", ""
+	}
+	defer f.Close()
+	head, err := io.ReadAll(io.LimitReader(f, 64<<10))
+	if err != nil {
+		return "", ""
+	}
+	for l := range record.Lines(string(head)) {
+		switch {
+		case l.Key == runner.JobKey && job == "":
+			job = l.Value
+		case l.Key == "machine" && machine == "":
+			machine = l.Value
+		case l.Key == "block":
+			return machine, job
+		}
+	}
+	return machine, job
+}
+
+// printableLines is printable for several lines.
+func printableLines(s string) string {
+	return strings.Map(func(r rune) rune {
+		if r != '\n' && unicode.IsControl(r) {
+			return ' '
+		}
+		return r
+	}, s)
+}

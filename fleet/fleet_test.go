@@ -1,0 +1,393 @@
+package fleet_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/dynolab/dyno/fleet"
+	"github.com/dynolab/dyno/internal/jobs"
+	"github.com/dynolab/dyno/internal/machinelock"
+	"github.com/dynolab/dyno/internal/record"
+	"github.com/dynolab/dyno/internal/runner"
+)
+
+// built are the programs that tests run, made once.
+var built struct {
+	once   sync.Once
+	dir    string
+	err    error
+	folder string // of a job's binary: see newJob
+}
+
+// programs builds benchrun, benchfleet and the test binary of jobs.
+func programs(t *testing.T) (dir string) {
+	t.Helper()
+	built.once.Do(func() {
+		built.dir, built.err = os.MkdirTemp("", "benchfleet-test-")
+		if built.err != nil {
+			return
+		}
+		run := func(dir, name string, args ...string) {
+			cmd := exec.Command(name, args...)
+			cmd.Dir = dir
+			if out, err := cmd.CombinedOutput(); err != nil {
+				built.err = errors.Join(built.err, fmt.Errorf("%s %v: %w\n%s", name, args, err, out))
+			}
+		}
+		run("..", "go", "build", "-o", built.dir+"/", "./cmd/benchrun")
+		run(".", "go", "build", "-o", built.dir+"/", "./cmd/benchfleet")
+		run("testdata/job", "go", "test", "-c", "-o", filepath.Join(built.dir, "job.test"), ".")
+	})
+	if built.err != nil {
+		t.Fatal(built.err)
+	}
+	return built.dir
+}
+
+// TestMain is also what a sandbox begins with, as in benchfleet.
+func TestMain(m *testing.M) {
+	if len(os.Args) > 1 && os.Args[1] == fleet.InsideCommand {
+		fmt.Fprintln(os.Stderr, fleet.Inside(os.Args[2:]))
+		os.Exit(1)
+	}
+	status := m.Run()
+	if built.dir != "" {
+		_ = os.RemoveAll(built.dir)
+	}
+	os.Exit(status)
+}
+
+// newJob packs a job of so many blocks of one benchmark, which differs from others by seed.
+func newJob(t *testing.T, blocks int, seed uint64, bench string) (folder string) {
+	t.Helper()
+	folder = t.TempDir()
+	p, err := jobs.NewPacker(folder)
+	if err != nil {
+		t.Fatal(err)
+	}
+	image, err := p.File(filepath.Join(programs(t), "job.test"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	const pkg = "example.com/job"
+	plan := &record.Plan{
+		Cases: []record.Case{{Pkg: pkg, Name: "Benchmark" + bench}}, CPU: []int{1}, Blocks: blocks, Time: "1x", Seed: seed, Timeout: time.Minute,
+		Packages: []string{"."}, Bench: ".", Subjects: map[string]string{pkg: image},
+	}
+	_, err = p.Finish(&jobs.Job{
+		Title: fmt.Sprintf("run %s %d", bench, seed), Name: fmt.Sprintf("run-%d", seed), Platform: runtime.GOOS + "/" + runtime.GOARCH, Plan: plan.Encode(),
+		Expected: time.Second, Binaries: []jobs.Binary{{Pkg: pkg, Image: image, Undrivable: "not built for it"}},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return folder
+}
+
+// A lab is a fleet of a test: a server, its collector, and what is said.
+type lab struct {
+	t       *testing.T
+	home    string
+	results string
+	client  *fleet.Client
+	server  *fleet.Server
+	said    *said
+}
+
+// said is what goroutines say.
+type said struct {
+	mu sync.Mutex
+	b  bytes.Buffer
+}
+
+func (s *said) Write(p []byte) (int, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.b.Write(p)
+}
+
+func (s *said) String() string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.b.String()
+}
+
+// newLab starts a fleet in this process.
+func newLab(t *testing.T) *lab {
+	t.Helper()
+	l := &lab{t: t, home: t.TempDir(), said: new(said)}
+	l.results = filepath.Join(l.home, "results")
+	if err := os.Mkdir(l.results, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	t.Setenv(machinelock.Env, filepath.Join(l.home, "machine.lock"))
+	var err error
+	if l.server, err = fleet.Start(fleet.ServerOptions{Home: l.home, Listen: "127.0.0.1:0"}); err != nil {
+		t.Fatal(err)
+	}
+	if l.client, err = fleet.Connect(fleet.Options{Home: l.home}); err != nil {
+		t.Fatal(err)
+	}
+	if err := l.client.Found(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	ended := make(chan error, 1)
+	go func() { ended <- fleet.Collect(ctx, l.client, l.results, l.said) }()
+	t.Cleanup(func() {
+		cancel()
+		if err := <-ended; err != nil {
+			t.Error(err)
+		}
+		l.client.Close()
+		l.server.Stop()
+		if t.Failed() {
+			t.Log(l.said)
+		}
+	})
+	return l
+}
+
+// join has an agent join, and returns what makes it leave: at the end of its job, and at once.
+func (l *lab) join(o fleet.AgentOptions) (leave, kill func()) {
+	l.t.Helper()
+	ctx, leave := context.WithCancel(context.Background())
+	processes, end := context.WithCancel(context.Background())
+	kill = func() { leave(); end() }
+	o.Home, o.Log, o.Longest, o.Patient = l.home, l.said, time.Minute, true
+	o.Carry = []string{filepath.Join(programs(l.t), "benchrun"), "carry"}
+	ended := make(chan error, 1)
+	go func() { ended <- fleet.Join(ctx, processes, o) }()
+	l.t.Cleanup(func() {
+		kill()
+		if err := <-ended; err != nil && !errors.Is(err, context.Canceled) {
+			l.t.Error(err)
+		}
+	})
+	return leave, kill
+}
+
+// bare is a machine that runs jobs as what it is.
+func bare(name string) fleet.AgentOptions {
+	return fleet.AgentOptions{Machine: name, Sandbox: fleet.Sandbox{Off: true}}
+}
+
+// submit sends a job, and wait waits for what becomes of it.
+func (l *lab) submit(folder, machine string) string {
+	l.t.Helper()
+	id, err := l.client.Submit(l.t.Context(), folder, machine, nil)
+	if err != nil {
+		l.t.Fatal(err)
+	}
+	return id
+}
+
+func (l *lab) wait(machine, id string) *fleet.Stored {
+	l.t.Helper()
+	ctx, cancel := context.WithTimeout(l.t.Context(), 2*time.Minute)
+	defer cancel()
+	s, err := l.client.Wait(ctx, machine, id, func(text string) { fmt.Fprintf(l.said, "%s says %s\n", machine, text) })
+	if err != nil {
+		l.t.Fatalf("job %.12s on %s: %v\n%s", id, machine, err, l.said)
+	}
+	return s
+}
+
+// until waits until what the fleet does is as it should be.
+func (l *lab) until(what string, is func(s *fleet.Status) bool) {
+	l.t.Helper()
+	deadline := time.Now().Add(time.Minute)
+	for {
+		s, err := l.client.Status(l.t.Context())
+		if err == nil && is(s) {
+			return
+		}
+		if time.Now().After(deadline) {
+			text, _ := json.Marshal(s)
+			l.t.Fatalf("never %s: %s %v\n%s", what, text, err, l.said)
+		}
+		time.Sleep(20 * time.Millisecond) // there is nothing to wait for but the fleet
+	}
+}
+
+// A plan that is sent comes back as a results file, whole, and with the machine that measured
+// it; sent again, it is not measured again.
+func TestFleetOfOne(t *testing.T) {
+	l := newLab(t)
+	folder := newJob(t, 3, 1, "X")
+	id := l.submit(folder, "one") // before there is a machine
+	l.join(bare("one"))
+	s := l.wait("one", id)
+	if s.Outcome != fleet.Done || s.File != filepath.Join("one", "run-1-"+id[:12]+".bench") {
+		t.Fatalf("%+v", s)
+	}
+	path := filepath.Join(t.TempDir(), "r.bench")
+	if err := l.client.Fetch(t.Context(), s, path); err != nil {
+		t.Fatal(err)
+	}
+	data, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	run, err := record.Complete(path, data)
+	if err != nil || run.Config[runner.JobKey] != id || run.Config["machine"] != "one" {
+		t.Errorf("%v: %v", err, run.Config)
+	}
+	stored, err := os.ReadFile(filepath.Join(l.results, s.File))
+	if err != nil || !bytes.Equal(stored, data) {
+		t.Errorf("what is stored is not what was fetched, %v", err)
+	}
+	if again := l.submit(folder, "one"); again != id {
+		t.Errorf("the same job is %s", again)
+	}
+	if n := strings.Count(l.said.String(), ": run X 1\n"); n != 1 {
+		t.Errorf("it was carried out %d times", n)
+	}
+}
+
+// A job that fails is tried three times, and then its sender is told why.
+func TestFailing(t *testing.T) {
+	l := newLab(t)
+	folder := newJob(t, 1, 1, "X")
+	_, j, err := jobs.Read(folder)
+	if err != nil {
+		t.Fatal(err)
+	}
+	j.Platform = "plan9/mips"
+	document, err := j.Encode()
+	if err == nil {
+		err = os.WriteFile(jobs.DocumentPath(folder), document, 0o644)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	fleet.RetryAfter(t, 10*time.Millisecond)
+	l.join(bare("one"))
+	s := l.wait("one", l.submit(folder, "one"))
+	if s.Outcome != fleet.Failed || !strings.Contains(s.Said, "the job is for plan9/mips") || s.Err() == nil {
+		t.Errorf("%+v", s)
+	}
+	if n := strings.Count(l.said.String(), ": run X 1\n"); n != 3 {
+		t.Errorf("it was tried %d times", n)
+	}
+}
+
+// Jobs wait for who measures on the machine otherwise; a job that waits, or runs, can be
+// cancelled, and a machine drained.
+func TestWaitCancelDrain(t *testing.T) {
+	l := newLab(t)
+	l.join(bare("one"))
+	lock, err := machinelock.Try("benchrun ab main")
+	if err != nil {
+		t.Fatal(err)
+	}
+	waits, queued := l.submit(newJob(t, 1, 1, "X"), "one"), l.submit(newJob(t, 1, 2, "X"), "one")
+	l.until("waiting", func(s *fleet.Status) bool {
+		m := s.Machines[0]
+		return m.Live != nil && m.Live.State == fleet.StateWaiting && strings.Contains(m.Live.Waits, "benchrun ab main") && m.Live.Job == waits && len(m.Queue) == 1
+	})
+	for _, id := range []string{waits, queued} {
+		if err := l.client.Cancel(t.Context(), "one", id); err != nil {
+			t.Fatal(err)
+		}
+		if s := l.wait("one", id); s.Outcome != fleet.Cancelled {
+			t.Errorf("%+v", s)
+		}
+	}
+	lock.Unlock()
+	hangs := l.submit(newJob(t, 1, 3, "Hangs"), "one")
+	l.until("measuring", func(s *fleet.Status) bool { return s.Machines[0].Live.State == fleet.StateMeasuring })
+	if err := l.client.Drain(t.Context(), "one", true); err != nil {
+		t.Fatal(err)
+	}
+	last := l.submit(newJob(t, 1, 4, "X"), "one")
+	if err := l.client.Cancel(t.Context(), "one", hangs); err != nil {
+		t.Fatal(err)
+	}
+	if s := l.wait("one", hangs); s.Outcome != fleet.Cancelled {
+		t.Errorf("%+v", s)
+	}
+	l.until("drained", func(s *fleet.Status) bool {
+		m := s.Machines[0]
+		return m.Drained && m.Live.State == fleet.StateFree && len(m.Queue) == 1
+	})
+	if err := l.client.Drain(t.Context(), "one", false); err != nil {
+		t.Fatal(err)
+	}
+	if s := l.wait("one", last); s.Outcome != fleet.Done {
+		t.Errorf("%+v", s)
+	}
+}
+
+// An agent that is killed goes on where it was when it joins again; one that leaves finishes.
+func TestKilledAndLeaving(t *testing.T) {
+	l := newLab(t)
+	_, kill := l.join(bare("one"))
+	id := l.submit(newJob(t, 40, 1, "X"), "one")
+	l.until("in the middle", func(s *fleet.Status) bool { return len(s.Machines) > 0 && blocksDone(l, id) > 2 })
+	kill()
+	l.until("away", func(s *fleet.Status) bool { return s.Machines[0].Live == nil })
+	before := blocksDone(l, id)
+	if before >= 40 {
+		t.Skip("it was done before it was killed")
+	}
+	leave, _ := l.join(bare("one"))
+	l.until("going on", func(s *fleet.Status) bool {
+		return s.Machines[0].Live != nil && s.Machines[0].Live.State == fleet.StateMeasuring
+	})
+	leave() // at the end of the job
+	s := l.wait("one", id)
+	data, err := os.ReadFile(filepath.Join(l.results, s.File))
+	if err != nil || strings.Count(string(data), "\n# resumed ") != 1 || strings.Count(string(data), "\nBenchmarkX ") != 40 {
+		t.Errorf("after %d blocks it went on to %s, %v", before, data, err)
+	}
+	l.until("away", func(s *fleet.Status) bool { return s.Machines[0].Live == nil })
+}
+
+// blocksDone is how many blocks of a job are in its results.
+func blocksDone(l *lab, id string) int {
+	data, _ := os.ReadFile(filepath.Join(l.home, "agent-one", id, "out", "results.bench")) // there may be none yet
+	return strings.Count(string(data), "\n# end of block ")
+}
+
+// What the server's store forgets, the folder of results knows.
+func TestFolderIsTheTruth(t *testing.T) {
+	first := newLab(t)
+	first.join(bare("one"))
+	folder := newJob(t, 1, 1, "X")
+	id := first.submit(folder, "one")
+	file := first.wait("one", id).File
+	data, err := os.ReadFile(filepath.Join(first.results, file))
+	if err != nil {
+		t.Fatal(err)
+	}
+	second := newLab(t) // with another store
+	dir := filepath.Join(second.home, "kept", "one")
+	if err := errors.Join(os.MkdirAll(dir, 0o755), os.WriteFile(filepath.Join(dir, "any.bench"), data, 0o644)); err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	ended := make(chan error)
+	go func() { ended <- fleet.Collect(ctx, second.client, filepath.Dir(dir), second.said) }()
+	second.submit(folder, "one")
+	s := second.wait("one", id)
+	cancel()
+	if err := <-ended; err != nil {
+		t.Error(err)
+	}
+	path := filepath.Join(t.TempDir(), "r.bench")
+	if err := second.client.Fetch(t.Context(), s, path); err != nil || s.File != filepath.Join("one", "any.bench") {
+		t.Errorf("%+v, %v", s, err)
+	}
+}
