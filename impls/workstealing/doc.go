@@ -84,6 +84,10 @@
 // is more. So blocking costs microseconds, and the pool grows by one goroutine a
 // blocked job, which is what a goroutine per job costs always.
 //
+// A task that waits for one in progress says so: it is linked to that one, with its
+// worker, and the pool counts the worker as waiting, as it does in a yield. So a new
+// worker need not find it out, and a wait allocates nothing.
+//
 // What is not worth a worker the watchdog looks after, twice a millisecond while actors
 // are ready: it marks workers that have ended no job since its last look as stuck, whose
 // run-next slot is then for all to take, and starts a worker for actors that have waited
@@ -160,6 +164,12 @@
 //     1993): futures can be handed to any goroutine.
 //   - Running tasks inside a group's Wait: one that calls Goexit would end the caller.
 //   - Spinning in Go and Next before parking: short took 1.7 times as long.
+//   - Two channels for each wait of a task, one of them for its own cancellation, and a select:
+//     265 bytes a wait with its task, where there are 151, and no faster.
+//   - Looking around more than once before parking, where the worker has run no actors and so
+//     does not give up its processor in between: short took 1.1 times as long, shared too.
+//   - Futures made many at a time, to spare the collector, which has up to 40 % of fib on two
+//     processors: one that is kept would keep the values of its neighbours. Not measured.
 //   - Counting a task before or after it is over, without ending: Pending then counts it
 //     twice, or not at all, if Cancel and completion meet.
 package workstealing
