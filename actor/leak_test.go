@@ -205,3 +205,22 @@ func (g *registry) Receive(ctx *actor.Context, msg any) error {
 	}
 	return nil
 }
+
+// TestStopEndsTheBackoff: an actor that is stopped while it waits for its restart leaves no
+// timer, which would keep it until the backoff is over.
+func TestStopEndsTheBackoff(t *testing.T) {
+	bubbles(t, func(t *testing.T, h *host) {
+		s := &actor.Supervisor{Backoff: actor.Backoff{Min: time.Hour, Max: time.Hour}}
+		_, refs := h.supervised(s, props(func(*actor.Context, any) error { return errors.New("fails") }))
+		h.tell(refs[0], 1)
+		h.settle()
+		if n := h.sys.PendingTimers(); n != 1 {
+			t.Fatalf("%d timers are running during a backoff, want 1", n)
+		}
+		h.sys.Stop(refs[0])
+		h.settle()
+		if n := h.sys.PendingTimers(); n != 0 {
+			t.Errorf("%d timers are left when the actor has stopped", n)
+		}
+	})
+}
