@@ -127,6 +127,21 @@ log r1:1
 [room] dead stopped full 0`,
 	},
 	{
+		"actor/suspend-room-last-moment", "S4",
+		"who begins to wait for room in the mailbox of an actor that is in its PostStop, after which it looks at nothing any more, goes on all the same", `
+when r.stop: hold r
+spawn who quiet
+spawn r mailbox drop-newest 1
+stop r
+reached r
+suspend who room r
+tell who 1
+log r1.start r1.stop
+release r
+gone r
+log who1:1`,
+	},
+	{
 		"actor/timer-once", "V1",
 		"a timer's message comes when its time has passed on the system's clock, not before and once, the one that is due first before the others", `
 spawn a quiet

@@ -79,6 +79,13 @@ var messageMutants = []mutant{
 		clauses: "suspend-capacity-at-once",
 	},
 
+	{
+		name: "room of an actor waited for that has looked for the last time", file: "cell.go",
+		old:     "\t\tresume(s.arg.(*Cell), s.epoch, c.workerFor(s.arg.(*Cell)))\n",
+		new:     "",
+		clauses: "suspend-room-last-moment",
+	},
+
 	// Dead letters.
 	{
 		name: "stash forgotten at the end", file: "stash.go",
