@@ -111,6 +111,12 @@ func TestPoolShrinksWhenIdle(t *testing.T) {
 				if got := d.pool.slots(); got != want {
 					t.Errorf("%d workers %s, want %d", got, when, want)
 				}
+				d.pool.mu.Lock()
+				parked := len(d.pool.parked)
+				d.pool.mu.Unlock()
+				if parked != want {
+					t.Errorf("%d workers are parked %s, want %d: one that was dropped must not be taken", parked, when, want)
+				}
 				if got := s.Stats().Workers; got != 0 {
 					t.Errorf("%d workers with a goroutine %s", got, when)
 				}
