@@ -2,6 +2,7 @@ package fleet
 
 import (
 	"context"
+	"crypto/rand"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -99,7 +100,6 @@ func Join(ctx, processes context.Context, o AgentOptions) error {
 		}
 	}
 	a := &Agent{o: o, folder: filepath.Join(o.Home, "agent-"+o.Machine), cancelled: make(map[string]bool), changed: make(chan struct{}, 1)}
-	a.live = Live{Instance: fmt.Sprintf("%d.%d", os.Getpid(), time.Now().UnixNano()), State: StateFree}
 	if err := a.prepare(); err != nil {
 		return err
 	}
@@ -137,7 +137,16 @@ func (a *Agent) prepare() (err error) {
 	if filelock.Try(a.lock) == filelock.Held {
 		return errors.Join(fmt.Errorf("%w here: %s", ErrTaken, a.o.Machine), a.lock.Close())
 	}
-	return nil
+	// The processes of this folder follow one another, so they are one to others: one that was
+	// killed does not keep the next from its lease.
+	a.live.State = StateFree
+	path := filepath.Join(a.folder, "instance")
+	if id, err := os.ReadFile(path); err == nil && len(id) > 0 {
+		a.live.Instance = string(id)
+		return nil
+	}
+	a.live.Instance = rand.Text()
+	return os.WriteFile(path, []byte(a.live.Instance), 0o600)
 }
 
 // say writes a line to the log.
