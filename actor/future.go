@@ -350,6 +350,7 @@ func (p *promise) claim(ticket uint64) bool {
 // meanwhile: then it is as if that had come first.
 func (p *promise) settle(msg any, err error, sent bool) bool {
 	p.msg, p.err, p.sent = msg, err, sent
+	invariants.Window()
 	if p.state.Load()&useTimed != 0 {
 		p.system.timers.stop(&p.timer)
 	}

@@ -198,6 +198,7 @@ func (b *box) refill() bool {
 // rest acts on the verdict of a turn and reports whether the actor has to be
 // scheduled again, which is up to the caller then.
 func (b *box) rest(v actor.Verdict) (again bool) {
+	invariants.Window() // what comes now is left to the looks below
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if invariants.Enabled && b.phase != scheduled {

@@ -5,6 +5,7 @@ import (
 	"sync/atomic"
 
 	"github.com/dynolab/dyno/actor"
+	"github.com/dynolab/dyno/internal/invariants"
 )
 
 // DispatcherConfig is what makes a dispatcher of this implementation different
@@ -134,6 +135,7 @@ func (d *Dispatcher) AddStats(s *actor.Stats) {
 // lease.
 func (d *Dispatcher) schedule(b *box, from actor.Worker) {
 	if w, ok := from.(*worker); ok && w.next.Load() == nil {
+		invariants.Window()
 		w.next.Store(b)
 		// After that: either this sees that the scheduler wants to know, or the
 		// scheduler, which looks once more when it has come to want, sees b.
@@ -229,6 +231,7 @@ func (w *worker) settle(b *box, v actor.Verdict) {
 		return
 	}
 	if w.next.Load() == nil && !w.d.hasUnassigned() {
+		invariants.Window()
 		w.next.Store(b) // behind all others: there are none
 		w.d.wantKept.tell(w.d)
 		return

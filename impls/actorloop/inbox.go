@@ -1,6 +1,10 @@
 package actorloop
 
-import "sync/atomic"
+import (
+	"sync/atomic"
+
+	"github.com/dynolab/dyno/internal/invariants"
+)
 
 // inbox is the queue of messages to the goroutine that owns a state: any number of
 // senders, one receiver that takes everything at once. It is a stack of linked
@@ -64,4 +68,7 @@ func (m *inbox[M]) receive() *node[M] {
 // sleep puts the inbox to sleep if it is empty, and reports whether it did.
 // Only the receiver calls it; after true it is not the receiver any more, until
 // it is started or woken.
-func (m *inbox[M]) sleep() bool { return m.top.CompareAndSwap(nil, &m.asleep) }
+func (m *inbox[M]) sleep() bool {
+	invariants.Window()
+	return m.top.CompareAndSwap(nil, &m.asleep)
+}

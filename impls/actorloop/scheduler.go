@@ -133,7 +133,8 @@ func (s *scheduler) deliver() {
 		if asked {
 			break
 		}
-		asked = true // and tried once more: it may have been emptied meanwhile
+		asked = true        // and tried once more: it may have been emptied meanwhile
+		invariants.Window() // the last worker to make room may be gone before it is wanted
 		s.d.wantRoom.want()
 	}
 	if waiting := len(out); waiting > 0 {
@@ -199,6 +200,7 @@ func (s *scheduler) watchdog() {
 		s.watch()
 		return
 	}
+	invariants.Window() // a worker may keep an actor before that is wanted to be known
 	s.d.wantKept.want()
 	for w := range s.workers {
 		if w.next.Load() != nil { // it may not have seen that

@@ -6,6 +6,7 @@ import (
 	"sync/atomic"
 
 	"github.com/dynolab/dyno/actor"
+	"github.com/dynolab/dyno/internal/invariants"
 )
 
 // box is an actor with its mailbox and its goroutine, which is its worker.
@@ -112,6 +113,7 @@ func (b *box) Send(msg any, _ actor.Worker) actor.SendResult {
 	// nothing can overtake it. What others do meanwhile may make the answer
 	// wrong, but then the sender has nothing there.
 	if len(b.calm) > 0 {
+		invariants.Window() // it may be away now
 		select {
 		case b.in <- msg:
 			return actor.Sent
@@ -330,6 +332,7 @@ func (b *box) serve() (rests bool) {
 			// function: a goroutine that wakes up finds none of the returns
 			// that lead out of it predicted.
 			b.tally.Publish()
+			invariants.Window()
 			if b.first = <-b.in; isMark(b.first) {
 				b.first = nil
 				b.unring()
@@ -428,6 +431,7 @@ func (b *box) await() (rests bool) {
 		return false
 	}
 	b.tally.Publish()
+	invariants.Window()
 	select {
 	case b.first = <-b.in:
 		b.woken = true
@@ -469,6 +473,7 @@ func (b *box) awaitSignal() {
 	b.held.Store(b.woken)
 	b.tally.Publish()
 	for !b.cell.Pending() {
+		invariants.Window()
 		<-b.bell
 	}
 }

@@ -137,6 +137,7 @@ func (g *Group[T]) Next(ctx context.Context) (group.Result[T], bool, error) {
 		}
 		s.waiting++
 		g.put(s)
+		invariants.Window() // the news may be there, and taken by another one, before it waits for them
 		select {
 		case <-g.news:
 		case <-done: // the next turn of the loop looks for a result first

@@ -5,6 +5,7 @@ import (
 
 	"github.com/dynolab/dyno/actor"
 	"github.com/dynolab/dyno/actor/mailbox"
+	"github.com/dynolab/dyno/internal/invariants"
 )
 
 // ordered is a mailbox whose order, or whose policy, no channel has: messages by
@@ -56,6 +57,7 @@ func (b *box) sendOrdered(msg any) actor.SendResult {
 		b.cell.Undelivered(dropped, actor.ErrDropped)
 	}
 	if res == actor.Sent {
+		invariants.Window()
 		b.ring()
 	}
 	return res

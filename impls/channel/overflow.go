@@ -202,6 +202,7 @@ func (b *box) lenSpill() int {
 // unspill takes all messages of the overflow into out, which is used up, and
 // reports whether there were any. If not, the channel is to be used again.
 func (b *box) unspill() bool {
+	invariants.Window() // a sender may fill the channel now
 	q := b.hold()
 	out := b.out[:0]
 	// A sender may have filled the channel and gone on to the overflow since
@@ -256,6 +257,7 @@ func (b *box) retire() bool {
 		return false
 	}
 	b.d.leave(b)
+	invariants.Window()
 	q := b.hold()
 	b.young = false
 	if len(q.msgs) > 0 || b.cell.Pending() {
@@ -283,6 +285,7 @@ func (b *box) awaitMark() {
 	b.put(q)
 	b.tally.Publish()
 	for !b.cell.Pending() {
+		invariants.Window()
 		msg := <-b.in
 		switch {
 		case isMark(msg):

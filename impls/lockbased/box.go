@@ -87,6 +87,7 @@ func (b *box) scheduleUnlock(system bool, from actor.Worker) {
 	if b.phase == asleep || system && b.phase == suspended {
 		b.phase = scheduled
 		b.mu.Unlock()
+		invariants.Window()
 		b.d.schedule(b, from)
 		return
 	}
@@ -219,6 +220,7 @@ func (b *box) refill() bool {
 // rest acts on the verdict of a turn and reports whether the actor is to be
 // put into the ready queue again.
 func (b *box) rest(v actor.Verdict) (again bool) {
+	invariants.Window() // what comes now is left to the looks below
 	left := len(b.out) - b.pos
 	if left > 0 || b.held.Load() > 0 {
 		b.held.Store(int64(left))

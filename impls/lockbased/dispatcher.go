@@ -278,6 +278,7 @@ func (w *worker) serve() (again bool) {
 		v := b.turn(w, &msg)
 		inTurn = nil
 		again := b.rest(v)
+		invariants.Window()
 		d.mu.Lock()
 		if again {
 			d.ready.Push(b)
@@ -323,6 +324,7 @@ func (d *Dispatcher) take(w *worker) *box {
 		d.idle = append(d.idle, w)
 		d.parks++
 		d.mu.Unlock()
+		invariants.Window()
 		<-w.wake
 		d.mu.Lock()
 	}

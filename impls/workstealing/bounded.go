@@ -6,6 +6,7 @@ import (
 
 	"github.com/dynolab/dyno/actor"
 	"github.com/dynolab/dyno/actor/mailbox"
+	"github.com/dynolab/dyno/internal/invariants"
 )
 
 // bounded is the queue of a mailbox that has a capacity or priorities. It is
@@ -48,6 +49,7 @@ func (b *box) sendBounded(msg any, from actor.Worker) actor.SendResult {
 	if drop {
 		b.cell.Undelivered(dropped, actor.ErrDropped)
 	}
+	invariants.Window()
 	// The message is queued, and now the phase is looked at; the end of a turn sets the
 	// phase and then looks at the queue. One of them sees the other.
 	if res == actor.Sent && b.word.Load()&phaseMask == phaseIdle && b.word.CompareAndSwap(phaseIdle, phaseScheduled) {

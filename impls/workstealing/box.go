@@ -347,6 +347,9 @@ func (b *box) rest(w *worker, phase uint32) {
 	if s := b.out.out; s != nil && b.out.len() == 0 && len(s.msgs) >= large {
 		b.used() // an idle mailbox keeps no large chunk
 	}
+	if b.bounded != nil {
+		invariants.Window() // what comes now is left to the looks below
+	}
 	for {
 		v := b.word.Load()
 		switch {

@@ -227,6 +227,7 @@ func (x *Executor) Done(h *task.Handle) <-chan struct{} {
 	if state(r.Word.Load()) != task.Pending {
 		return always
 	}
+	invariants.Window() // it may end now
 	done := newDone(r)
 	r.Own = done
 	return done

@@ -2,7 +2,6 @@ package workstealing
 
 import (
 	"context"
-	"runtime"
 	"sync"
 	"sync/atomic"
 
@@ -156,6 +155,7 @@ func (g *Group[T]) room(st uint64) bool {
 
 // block waits in the queue of those who wait for a slot.
 func (g *Group[T]) block(fn group.TaskFunc[T]) error {
+	invariants.Window()
 	g.mu.Lock()
 	if g.state.Load()&closedBit != 0 {
 		g.mu.Unlock()
@@ -227,6 +227,7 @@ func (g *Group[T]) Next(ctx context.Context) (group.Result[T], bool, error) {
 
 // wait is Next when there seems to be no result.
 func (g *Group[T]) wait(ctx context.Context) (group.Result[T], bool, error) {
+	invariants.Window() // a result that comes now is pushed before the flag is raised
 	g.mu.Lock()
 	g.raise(flagWaiting)
 	r, ok := g.results.pop()
@@ -302,6 +303,7 @@ func (g *Group[T]) Wait() error {
 		i = &idle{over: make(chan struct{})}
 		g.idle = i
 	}
+	invariants.Window()
 	g.raise(flagIdle)
 	g.attend()
 	g.mu.Unlock()
@@ -425,9 +427,7 @@ func (g *Group[T]) over() bool {
 	// In this order. The other way round, a task accepted and completed between
 	// the two reads would be counted for one that is still running.
 	done := g.results.pushed()
-	if invariants.Enabled {
-		runtime.Gosched() // makes the rare common
-	}
+	invariants.Window()
 	return done == g.state.Load()>>1
 }
 

@@ -6,6 +6,8 @@ import (
 	"sync"
 	"sync/atomic"
 	"time"
+
+	"github.com/dynolab/dyno/internal/invariants"
 )
 
 const (
@@ -543,6 +545,7 @@ func (p *Pool) watch() {
 	})
 	waits = waits || late
 	if p.closed.Load() || !moved && !waits {
+		invariants.Window()
 		p.armed.Store(false)
 		// A sender that saw the watchdog armed may have come after the look above.
 		again := p.queued()

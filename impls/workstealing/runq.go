@@ -260,6 +260,7 @@ func (q *runq) steal(to *runq) (job, bool) {
 			}
 			n = (n + 1) / 2
 		}
+		invariants.Window()
 		claimed := s
 		claimed.head += uint16(n)
 		if q.word.CompareAndSwap(v, claimed.pack()) {
