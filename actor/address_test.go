@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/dynolab/dyno/actor"
+	"github.com/dynolab/dyno/actor/actortest"
 )
 
 func pid(t testing.TB, s string) actor.PID {
@@ -164,13 +165,13 @@ func FuzzNamesHaveAddresses(f *testing.F) {
 	f.Fuzz(func(t *testing.T, name string) {
 		h := newHost(t, implsUnderTest[1])
 		h.do(func(ctx *actor.Context) {
-			r, err := ctx.SpawnNamed(name, props(nothing))
+			r, err := ctx.SpawnNamed(name, actortest.Func(nothing))
 			if err != nil {
 				return // not a name
 			}
 			text, err := r.MarshalText()
 			must(t, err)
-			if got, err := h.sys.Resolve(string(text)); err != nil || got != r {
+			if got, err := h.System.Resolve(string(text)); err != nil || got != r {
 				t.Errorf("Resolve(%q) = %v, %v", text, got, err)
 			}
 		})
@@ -182,23 +183,23 @@ func TestResolveLocal(t *testing.T) {
 		var named, anon actor.Ref
 		h.do(func(ctx *actor.Context) {
 			var err error
-			named, err = ctx.SpawnNamed("a #1", props(nothing))
+			named, err = ctx.SpawnNamed("a #1", actortest.Func(nothing))
 			must(t, err)
-			anon, err = ctx.Spawn(props(nothing))
+			anon, err = ctx.Spawn(actortest.Func(nothing))
 			must(t, err)
 		})
-		if got := named.Address(); got != (actor.Address{System: "dyno", Boot: h.sys.Boot(), Path: "/user/a #1", PID: named.PID()}) {
+		if got := named.Address(); got != (actor.Address{System: "dyno", Boot: h.System.Boot(), Path: "/user/a #1", PID: named.PID()}) {
 			t.Errorf("Address = %#v", got)
 		}
-		for _, r := range []actor.Ref{{}, named, anon, h.sys.UserGuardian()} {
+		for _, r := range []actor.Ref{{}, named, anon, h.System.UserGuardian()} {
 			text, err := r.MarshalText()
 			must(t, err)
 			bin, err := r.MarshalBinary()
 			must(t, err)
-			if got, err := h.sys.Resolve(string(text)); err != nil || got != r {
+			if got, err := h.System.Resolve(string(text)); err != nil || got != r {
 				t.Errorf("Resolve(%q) = %v, %v, want %v", text, got, err, r)
 			}
-			if got, err := h.sys.ResolveBinary(bin); err != nil || got != r {
+			if got, err := h.System.ResolveBinary(bin); err != nil || got != r {
 				t.Errorf("ResolveBinary(%x) = %v, %v, want %v", bin, got, err, r)
 			}
 			js, err := json.Marshal(struct{ Who actor.Ref }{r})
@@ -210,7 +211,7 @@ func TestResolveLocal(t *testing.T) {
 			}
 		}
 		a := named.Address()
-		here := "dyno://dyno@" + strconv.FormatUint(h.sys.Boot(), 16)
+		here := "dyno://dyno@" + strconv.FormatUint(h.System.Boot(), 16)
 		for text, want := range map[string]error{
 			here + "/user/other#" + named.PID().String():          actor.ErrUnknown,
 			here + "/user#999":                                    actor.ErrUnknown,
@@ -218,26 +219,26 @@ func TestResolveLocal(t *testing.T) {
 			"dyno://dyno@1/user/a%20%231#" + named.PID().String(): actor.ErrStopped, // of another system that had the name
 			"dyno://elsewhere@1/user#3":                           actor.ErrNoLink,
 		} {
-			if r, err := h.sys.Resolve(text); err != want || !r.IsZero() {
+			if r, err := h.System.Resolve(text); err != want || !r.IsZero() {
 				t.Errorf("Resolve(%q) = %v, %v, want %v", text, r, err, want)
 			}
 		}
-		if _, err := h.sys.ResolveBinary([]byte{9}); err != actor.ErrBadAddress {
+		if _, err := h.System.ResolveBinary([]byte{9}); err != actor.ErrBadAddress {
 			t.Errorf("ResolveBinary: %v", err)
 		}
-		if _, err := h.sys.ResolveAddress(actor.Address{System: "dyno"}); err != actor.ErrBadAddress {
+		if _, err := h.System.ResolveAddress(actor.Address{System: "dyno"}); err != actor.ErrBadAddress {
 			t.Errorf("ResolveAddress: %v", err)
 		}
-		h.sys.Stop(named)
+		h.System.Stop(named)
 		h.settle()
 		h.do(func(ctx *actor.Context) { // the same name, place and path: not the same incarnation
-			again, err := ctx.SpawnNamed("a #1", props(nothing))
+			again, err := ctx.SpawnNamed("a #1", actortest.Func(nothing))
 			must(t, err)
 			if again.Path() != a.Path {
 				t.Errorf("the paths are %q and %q", again.Path(), a.Path)
 			}
 		})
-		if r, err := h.sys.ResolveAddress(a); !errors.Is(err, actor.ErrUnknown) || !r.IsZero() {
+		if r, err := h.System.ResolveAddress(a); !errors.Is(err, actor.ErrUnknown) || !r.IsZero() {
 			t.Errorf("the address of an actor that has stopped: %v, %v", r, err)
 		}
 		if named.Address() != a {

@@ -22,7 +22,7 @@ func TestMessagesDoNotAllocate(t *testing.T) {
 		})
 		run := func(n int) {
 			must(t, ring.Tell(&ball{n}))
-			h.drive()
+			h.Drive()
 			<-done
 		}
 		run(1000)

@@ -9,6 +9,7 @@ import (
 
 	"github.com/dynolab/dyno"
 	"github.com/dynolab/dyno/actor"
+	"github.com/dynolab/dyno/actor/actortest"
 )
 
 // A message on its way: how many hops it still has to go.
@@ -75,7 +76,7 @@ func BenchmarkHop(b *testing.B) {
 				for _, r := range first {
 					must(b, r.Tell(&ball{b.N / balls}))
 				}
-				h.drive()
+				h.Drive()
 				for range balls {
 					<-done
 				}
@@ -89,13 +90,13 @@ func BenchmarkHop(b *testing.B) {
 			left, done := b.N, make(chan struct{})
 			var counter, producer actor.Ref
 			h.do(func(ctx *actor.Context) {
-				counter, _ = ctx.Spawn(props(func(*actor.Context, any) error {
+				counter, _ = ctx.Spawn(actortest.Func(func(*actor.Context, any) error {
 					if left--; left == 0 {
 						close(done)
 					}
 					return nil
 				}))
-				producer, _ = ctx.Spawn(props(func(ctx *actor.Context, msg any) error {
+				producer, _ = ctx.Spawn(actortest.Func(func(ctx *actor.Context, msg any) error {
 					for range b.N {
 						if err := ctx.Tell(counter, msg); err != nil {
 							return err
@@ -107,7 +108,7 @@ func BenchmarkHop(b *testing.B) {
 			b.ReportAllocs()
 			b.ResetTimer()
 			must(b, producer.Tell(&ball{}))
-			h.drive()
+			h.Drive()
 			<-done
 		})
 	})
@@ -209,6 +210,6 @@ func BenchmarkSpawn(b *testing.B) {
 		runtime.ReadMemStats(&after)
 		b.ReportMetric(float64(after.HeapInuse+after.StackInuse-before.HeapInuse-before.StackInuse)/float64(b.N), "B/actor")
 		b.StartTimer()
-		must(b, h.sys.Shutdown(context.Background()))
+		must(b, h.System.Shutdown(context.Background()))
 	})
 }

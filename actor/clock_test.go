@@ -11,12 +11,13 @@ import (
 
 	"github.com/dynolab/dyno"
 	"github.com/dynolab/dyno/actor"
+	"github.com/dynolab/dyno/actor/actortest"
 )
 
 var noon = time.Date(2000, 1, 1, 12, 0, 0, 0, time.UTC)
 
 // idler is an actor that does nothing.
-var idler = props(func(*actor.Context, any) error { return nil })
+var idler = actortest.Func(func(*actor.Context, any) error { return nil })
 
 // TestManualClockOrder: alarms ring in order of time, those of the same time in
 // the order in which they were set, each with the clock at its time.

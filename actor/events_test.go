@@ -11,6 +11,7 @@ import (
 	"testing/synctest"
 
 	"github.com/dynolab/dyno/actor"
+	"github.com/dynolab/dyno/actor/actortest"
 	"github.com/dynolab/dyno/impls/lockbased"
 	"github.com/dynolab/dyno/impls/serial"
 )
@@ -186,14 +187,14 @@ func TestPublishDoesNotAllocate(t *testing.T) {
 func TestNobodyListens(t *testing.T) {
 	for _, listen := range []bool{false, true} {
 		h := newQuietHost(t, lockbased.NewDispatcher(), 1)
-		r := h.spawnFunc(func(*actor.Context, any) error { return nil })
-		h.sys.Stop(r)
+		r := h.spawn(actortest.Func(func(*actor.Context, any) error { return nil }))
+		h.System.Stop(r)
 		for r.Tell(1) == nil {
 			runtime.Gosched()
 		}
 		const n = 1000
 		if listen {
-			actor.Subscribe[actor.DeadLetter](h.sys.Events(), 1)
+			actor.Subscribe[actor.DeadLetter](h.System.Events(), 1)
 		}
 		got := mallocs(func() {
 			for range n {
@@ -213,19 +214,9 @@ func TestNobodyListens(t *testing.T) {
 // nobody.
 func newQuietHost(t *testing.T, d actor.Dispatcher, keep int) *host {
 	t.Helper()
-	h := &host{TB: t}
-	sys, err := actor.NewSystem(actor.Config{
-		Guardian: props(func(ctx *actor.Context, msg any) error {
-			msg.(func(*actor.Context))(ctx)
-			return nil
-		}),
-		Dispatcher:      d,
-		KeepDeadLetters: keep,
-	})
+	sys, err := actor.NewSystem(actor.Config{Guardian: actortest.Scripted(), Dispatcher: d, KeepDeadLetters: keep})
 	must(t, err)
-	h.sys = sys
-	t.Cleanup(func() { must(t, sys.Shutdown(context.Background())) })
-	return h
+	return newHostOf(t, actortest.Of(sys, func(err error) { t.Fatal(err) }))
 }
 
 func TestSubscribeFunc(t *testing.T) {
@@ -291,10 +282,10 @@ func TestSubscribedActorIsFull(t *testing.T) {
 		t.Run(fmt.Sprint(tt.mailbox.Policy, " ", tt.backlog), func(t *testing.T) {
 			bubbles(t, func(t *testing.T, h *host) {
 				g := newGated(h, tt.mailbox)
-				l := actor.SubscribeActor[int](h.sys.Events(), g.ref, tt.backlog)
+				l := actor.SubscribeActor[int](h.System.Events(), g.ref, tt.backlog)
 				h.do(func(*actor.Context) { // in a turn, or a synchronous system makes room
 					for i := range 5 {
-						h.sys.Events().Publish(i)
+						h.System.Events().Publish(i)
 					}
 				})
 				if n := l.Lost(); n != tt.lost {
@@ -314,9 +305,9 @@ func TestDeadLettersAsMessages(t *testing.T) {
 	bubbles(t, func(t *testing.T, h *host) {
 		full := actor.MailboxConfig{Policy: actor.DropOldest, Capacity: 2}
 		a, b := newGated(h, full), newGated(h, full)
-		all := actor.Subscribe[actor.DeadLetter](h.sys.Events(), 100)
-		la := actor.SubscribeActor[actor.DeadLetter](h.sys.Events(), a.ref, 100)
-		lb := actor.SubscribeActor[any](h.sys.Events(), b.ref, 100)
+		all := actor.Subscribe[actor.DeadLetter](h.System.Events(), 100)
+		la := actor.SubscribeActor[actor.DeadLetter](h.System.Events(), a.ref, 100)
+		lb := actor.SubscribeActor[any](h.System.Events(), b.ref, 100)
 		h.do(func(ctx *actor.Context) {
 			for i := range 3 {
 				must(t, ctx.Tell(a.ref, i)) // the third drops 0
@@ -330,7 +321,7 @@ func TestDeadLettersAsMessages(t *testing.T) {
 			about = append(about, l.(actor.DeadLetter).Msg)
 		}
 		wantAll(t, about, 0, 3, 1, 4, 2, 5)
-		if st := h.sys.Stats(); st.DeadLetters != 8 {
+		if st := h.System.Stats(); st.DeadLetters != 8 {
 			t.Errorf("%d dead letters, want 8: six, and two about dead letters", st.DeadLetters)
 		}
 		if la.Lost()+lb.Lost() != 0 {
@@ -346,15 +337,15 @@ func TestDeadLettersAsMessages(t *testing.T) {
 func TestSubscribedActorStops(t *testing.T) {
 	bubbles(t, func(t *testing.T, h *host) {
 		g := newGated(h, actor.MailboxConfig{})
-		l := actor.SubscribeActor[any](h.sys.Events(), g.ref, 10)
+		l := actor.SubscribeActor[any](h.System.Events(), g.ref, 10)
 		h.do(func(*actor.Context) {
-			h.sys.Events().Publish(1)
-			h.sys.Stop(g.ref)
+			h.System.Events().Publish(1)
+			h.System.Stop(g.ref)
 		})
 		g.open(h)
 		wantAll(t, h.dead(), 1)
-		h.sys.Events().Publish(2)
-		h.sys.Events().Publish(3)
+		h.System.Events().Publish(2)
+		h.System.Events().Publish(3)
 		if n := l.Lost(); n != 1 {
 			t.Errorf("Lost is %d, want 1: the one that found out", n)
 		}
@@ -371,7 +362,7 @@ func TestSubscriptionKeepsNoSystem(t *testing.T) {
 		var kept []any
 		gone := map[string]func() bool{}
 		func() {
-			sys, err := actor.NewSystem(actor.Config{Dispatcher: impl.NewDispatcher(), Guardian: props(func(*actor.Context, any) error { return nil })})
+			sys, err := actor.NewSystem(actor.Config{Dispatcher: impl.NewDispatcher(), Guardian: actortest.Func(func(*actor.Context, any) error { return nil })})
 			must(t, err)
 			gone["the system"] = dead(sys)
 			e := sys.Events()
@@ -416,7 +407,7 @@ func TestMisuseOfEvents(t *testing.T) {
 		"capacity 0":     func() { actor.Subscribe[int](&e, 0) },
 		"nil function":   func() { actor.SubscribeFunc[int](&e, nil) },
 		"nobody":         func() { actor.SubscribeActor[int](&e, actor.Ref{}, 1) },
-		"a backlog of 0": func() { actor.SubscribeActor[int](&e, h.sys.UserGuardian(), 0) },
+		"a backlog of 0": func() { actor.SubscribeActor[int](&e, h.System.UserGuardian(), 0) },
 	} {
 		func() {
 			defer func() {

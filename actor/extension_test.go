@@ -11,6 +11,7 @@ import (
 
 	"github.com/dynolab/dyno"
 	"github.com/dynolab/dyno/actor"
+	"github.com/dynolab/dyno/actor/actortest"
 )
 
 // What docs/extending.md says of persistence and of tracing is done here.
@@ -148,7 +149,7 @@ func accountProps(l *eventLog, id string) actor.Props {
 // wantBalance fails the test unless the account answers that.
 func (h *host) wantBalance(r actor.Ref, want int) {
 	h.Helper()
-	f := h.sys.Ask(r, time.Minute, func(to actor.ReplyTo) any { return balance{to} })
+	f := h.System.Ask(r, time.Minute, func(to actor.ReplyTo) any { return balance{to} })
 	h.settle()
 	if got, err := f.Wait(context.Background()); err != nil || got != any(want) {
 		h.Errorf("the balance is %v (%v), want %d", got, err, want)
@@ -160,26 +161,26 @@ func TestExtensionPersistence(t *testing.T) {
 		var l eventLog
 		_, refs := h.supervised(&actor.Supervisor{Retry: false}, accountProps(&l, "ann"), accountProps(&l, "bob"))
 		ann, bob := refs[0], refs[1]
-		h.tell(ann, deposit{10}, withdraw{3}, withdraw{8})
-		h.tell(bob, deposit{1})
+		h.Send(ann, deposit{10}, withdraw{3}, withdraw{8})
+		h.Send(bob, deposit{1})
 		h.settle()
 		h.wantBalance(ann, 7) // the second withdrawal was more than there was
 
 		// A restart replays, in the place of the state that went wrong.
-		h.tell(ann, crash{}, deposit{5})
+		h.Send(ann, crash{}, deposit{5})
 		h.settle()
 		h.wantBalance(ann, 12)
 		wantAll(t, h.dead(), crash{})
 
 		// What cannot be written has not happened: the command is a dead letter.
 		l.breaks(1)
-		h.tell(ann, deposit{100}, deposit{1})
+		h.Send(ann, deposit{100}, deposit{1})
 		h.settle()
 		h.wantBalance(ann, 13)
 		wantAll(t, h.dead(), deposit{100})
 
 		// Another actor takes over from where the first one has stopped.
-		h.sys.Stop(ann)
+		h.System.Stop(ann)
 		h.settle()
 		h.wantBalance(h.spawn(accountProps(&l, "ann")), 13)
 		wantAll(t, l.read("ann"), deposited{10}, withdrawn{3}, deposited{5}, deposited{1})
@@ -195,14 +196,14 @@ func TestExtensionPersistenceRetries(t *testing.T) {
 		l := eventLog{broken: times}
 		s := &actor.Supervisor{Retry: true, Backoff: actor.Backoff{Min: time.Millisecond}}
 		_, refs := h.supervised(s, accountProps(&l, "ann"))
-		h.tell(refs[0], deposit{10}, withdraw{10})
+		h.Send(refs[0], deposit{10}, withdraw{10})
 		for range times {
 			h.settle() // a backoff each
 		}
 		h.wantBalance(refs[0], 0)
 		wantAll(t, l.read("ann"), deposited{10}, withdrawn{10})
 		wantAll(t, h.dead())
-		if n := h.sys.Stats().Restarts; n != times {
+		if n := h.System.Stats().Restarts; n != times {
 			t.Errorf("%d restarts, want %d", n, times)
 		}
 	})
@@ -271,7 +272,7 @@ func TestExtensionTracing(t *testing.T) {
 			var gone actor.Ref
 			// Each of the chain passes on to the next; the last one fails.
 			link := func(next *actor.Ref) actor.Props {
-				return props(func(ctx *actor.Context, msg any) error {
+				return actortest.Func(func(ctx *actor.Context, msg any) error {
 					switch {
 					case msg == "tick" || next == nil:
 						return nil

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/dynolab/dyno/actor"
+	"github.com/dynolab/dyno/actor/actortest"
 )
 
 // heap is a mailbox of one's own.
@@ -36,7 +37,7 @@ func TestForged(t *testing.T) {
 			bubbles(t, func(t *testing.T, h *host) {
 				var j journal
 				fails := 0
-				p := props(func(ctx *actor.Context, msg any) error {
+				p := actortest.Func(func(ctx *actor.Context, msg any) error {
 					j.add(msg)
 					switch fails++; fails {
 					case 1:

@@ -17,6 +17,7 @@ import (
 
 	"github.com/dynolab/dyno"
 	"github.com/dynolab/dyno/actor"
+	"github.com/dynolab/dyno/actor/actortest"
 	"github.com/dynolab/dyno/impls/lockbased"
 	"github.com/dynolab/dyno/impls/serial"
 	"github.com/dynolab/dyno/internal/invariants"
@@ -69,14 +70,15 @@ func wantTaken(tb testing.TB, f actor.Future) {
 func wantLate(h *host, err error, msg any) {
 	h.Helper()
 	wantBack(h, err, msg, actor.Ref{}, actor.ErrLate)
-	h.mu.Lock()
-	for _, l := range h.letters {
+	letters := h.Letters()
+	for _, l := range letters {
 		if l.Reason != actor.ErrLate {
 			h.Errorf("a dead letter's reason is %v", l.Reason)
 		}
 	}
-	h.mu.Unlock()
-	wantAll(h, h.dead(), msg)
+	if len(letters) != 1 || letters[0].Msg != msg {
+		h.Errorf("the dead letters are %v, want %v", letters, msg)
+	}
 }
 
 func ExampleSystem_Ask() {
@@ -86,7 +88,7 @@ func ExampleSystem_Ask() {
 	}
 	sys, err := actor.NewSystem(actor.Config{
 		Dispatcher: serial.Impl.NewDispatcher(),
-		Guardian: props(func(ctx *actor.Context, msg any) error {
+		Guardian: actortest.Func(func(ctx *actor.Context, msg any) error {
 			m := msg.(square)
 			return ctx.Reply(m.replyTo, m.n*m.n)
 		}),
@@ -115,7 +117,7 @@ func TestReplies(t *testing.T) {
 				h.do(func(ctx *actor.Context) { err = ctx.Reply(r, msg) })
 				return err
 			}
-			f := h.sys.NewFuture(0)
+			f := h.System.NewFuture(0)
 			r := f.ReplyTo()
 			if r.IsZero() || r != f.ReplyTo() {
 				t.Error("a ReplyTo is the same each time, and not zero")
@@ -128,7 +130,7 @@ func TestReplies(t *testing.T) {
 			wantLate(h, tell(r, "c"), "c")
 			wantTaken(t, f)
 
-			f = h.sys.NewFuture(0) // most likely the same promise
+			f = h.System.NewFuture(0) // most likely the same promise
 			wantLate(h, tell(r, "d"), "d")
 			wantPending(t, f)
 			must(t, tell(f.ReplyTo(), nil))
@@ -136,23 +138,23 @@ func TestReplies(t *testing.T) {
 			wantResult(t, f, nil, nil)
 			wantTaken(t, f)
 
-			f = h.sys.NewFuture(0)
+			f = h.System.NewFuture(0)
 			must(t, f.ReplyTo().Fail(why))
 			wantResult(t, f, nil, why)
 
-			f = h.sys.NewFuture(0)
+			f = h.System.NewFuture(0)
 			f.Discard()
 			wantTaken(t, f)
 			wantLate(h, tell(f.ReplyTo(), "e"), "e")
 
-			f = h.sys.NewFuture(0)
+			f = h.System.NewFuture(0)
 			must(t, tell(f.ReplyTo(), "f"))
 			f.Discard()
 			wantTaken(t, f)
 			wantAll(t, h.dead(), "f")
 			wantLate(h, tell(f.ReplyTo(), "g"), "g")
 
-			f = h.sys.NewFuture(0)
+			f = h.System.NewFuture(0)
 			must(t, f.ReplyTo().Fail(why))
 			f.Discard()
 			wantAll(t, h.dead(), why)
@@ -162,7 +164,7 @@ func TestReplies(t *testing.T) {
 				t.Error("Fail(nil) does not panic")
 			}
 		}()
-		_ = h.sys.NewFuture(0).ReplyTo().Fail(nil)
+		_ = h.System.NewFuture(0).ReplyTo().Fail(nil)
 	})
 }
 
@@ -184,7 +186,7 @@ func TestAskWaitsForRoom(t *testing.T) {
 		})
 		var fs []actor.Future
 		for i := range 2 { // one in its hands and one in the mailbox
-			fs = append(fs, h.sys.Ask(slow, 0, ask(i)))
+			fs = append(fs, h.System.Ask(slow, 0, ask(i)))
 			synctest.Wait()
 		}
 		start := time.Now()
@@ -196,7 +198,7 @@ func TestAskWaitsForRoom(t *testing.T) {
 					start = start.Add(time.Second) // in which h settles
 				} else {
 					start = time.Now()
-					f = h.sys.Ask(slow, timeout, ask(1))
+					f = h.System.Ask(slow, timeout, ask(1))
 				}
 				if d := time.Since(start); d != max(timeout, 0) {
 					t.Errorf("Ask with timeout %v waited for %v", timeout, d)
@@ -211,7 +213,7 @@ func TestAskWaitsForRoom(t *testing.T) {
 			close(letGo)
 		}()
 		start = time.Now()
-		fs = append(fs, h.sys.Ask(slow, 0, ask(2)), h.sys.Ask(slow, 2*time.Hour, ask(3)))
+		fs = append(fs, h.System.Ask(slow, 0, ask(2)), h.System.Ask(slow, 2*time.Hour, ask(3)))
 		if d := time.Since(start); d != time.Hour {
 			t.Errorf("Ask waited for %v, want an hour", d)
 		}
@@ -227,7 +229,7 @@ func TestAskWaitsForRoom(t *testing.T) {
 // it has ended otherwise.
 func TestFutureTimeout(t *testing.T) {
 	bubbles(t, func(t *testing.T, h *host) {
-		f := h.sys.NewFuture(time.Minute)
+		f := h.System.NewFuture(time.Minute)
 		start := time.Now()
 		if msg, err := f.Wait(context.Background()); msg != nil || err != actor.ErrTimeout {
 			t.Errorf("Wait: %v, %v", msg, err)
@@ -238,7 +240,7 @@ func TestFutureTimeout(t *testing.T) {
 		wantTaken(t, f)
 		wantLate(h, f.ReplyTo().Tell(1), 1)
 
-		f = h.sys.NewFuture(time.Minute)
+		f = h.System.NewFuture(time.Minute)
 		time.Sleep(time.Minute - 1)
 		synctest.Wait()
 		wantPending(t, f)
@@ -247,19 +249,19 @@ func TestFutureTimeout(t *testing.T) {
 		wantLate(h, f.ReplyTo().Tell(2), 2)
 		wantResult(t, f, nil, actor.ErrTimeout)
 
-		f = h.sys.NewFuture(time.Minute)
+		f = h.System.NewFuture(time.Minute)
 		must(t, f.ReplyTo().Tell(3))
 		time.Sleep(time.Hour)
 		synctest.Wait()
 		wantResult(t, f, 3, nil)
 
-		f = h.sys.NewFuture(-1)
+		f = h.System.NewFuture(-1)
 		wantLate(h, f.ReplyTo().Tell(4), 4)
 		wantResult(t, f, nil, actor.ErrTimeout)
 
 		// The deadlines of uses that have ended do nothing to later ones.
 		for i := range 100 {
-			f := h.sys.NewFuture(time.Duration(1 + i%3))
+			f := h.System.NewFuture(time.Duration(1 + i%3))
 			if i%2 == 0 {
 				f.Discard()
 			} else {
@@ -267,8 +269,8 @@ func TestFutureTimeout(t *testing.T) {
 				wantResult(t, f, i, nil)
 			}
 		}
-		f = h.sys.NewFuture(time.Minute)
-		g := h.sys.NewFuture(0)
+		f = h.System.NewFuture(time.Minute)
+		g := h.System.NewFuture(0)
 		time.Sleep(time.Second)
 		synctest.Wait()
 		wantPending(t, f)
@@ -285,7 +287,7 @@ func TestOneOfManyWaitersGetsIt(t *testing.T) {
 	for _, end := range []string{"reply", "reply, then discard or poll", "discard", "timeout", "system over"} {
 		t.Run("end="+end, func(t *testing.T) {
 			bubbles(t, func(t *testing.T, h *host) {
-				f := h.sys.NewFuture(time.Hour)
+				f := h.System.NewFuture(time.Hour)
 				var got, told, gaveUp int
 				var mu sync.Mutex
 				ctx, cancel := context.WithCancel(context.Background())
@@ -333,7 +335,7 @@ func TestOneOfManyWaitersGetsIt(t *testing.T) {
 				case "timeout":
 					time.Sleep(time.Hour)
 				case "system over":
-					must(t, h.sys.Shutdown(context.Background()))
+					must(t, h.System.Shutdown(context.Background()))
 				}
 				wg.Wait()
 				if got != want || gaveUp != 5 || told != 5-want {
@@ -424,7 +426,7 @@ func TestFutureIsLinearizable(t *testing.T) {
 	seen := map[error]int{}
 	letters, replies := 0, 0
 	for i := range rounds(t, 20_000) {
-		f := h.sys.NewFuture(time.Duration(rng.IntN(2)) * time.Hour)
+		f := h.System.NewFuture(time.Duration(rng.IntN(2)) * time.Hour)
 		for c := range clients {
 			k := task{f: f}
 			for j := range k.ops {
@@ -551,7 +553,7 @@ func askStorm(t *testing.T, impl dyno.Impl, seed uint64, under bool) {
 			}
 		})
 	}
-	server := h.spawnFunc(func(ctx *actor.Context, msg any) error {
+	server := h.spawn(actortest.Func(func(ctx *actor.Context, msg any) error {
 		q := msg.(*stormAsk)
 		if q.outside {
 			outside <- q
@@ -559,7 +561,7 @@ func askStorm(t *testing.T, impl dyno.Impl, seed uint64, under bool) {
 			answer(q, func(r *stormReply) error { return ctx.Reply(q.replyTo, r) })
 		}
 		return nil
-	})
+	}))
 	take := func(q *stormAsk, msg any, err error) {
 		r, ok := msg.(*stormReply)
 		if !ok {
@@ -594,10 +596,10 @@ func askStorm(t *testing.T, impl dyno.Impl, seed uint64, under bool) {
 				if q.times == 0 || rng.IntN(3) == 0 {
 					timeout = time.Duration(rng.IntN(50)+1) * time.Microsecond
 				}
-				f := h.sys.Ask(server, timeout, func(r actor.ReplyTo) any { q.replyTo = r; return q })
+				f := h.System.Ask(server, timeout, func(r actor.ReplyTo) any { q.replyTo = r; return q })
 				if under && a == 0 && i == asks/2 {
 					go func() {
-						must(t, h.sys.Shutdown(context.Background()))
+						must(t, h.System.Shutdown(context.Background()))
 						close(stopped)
 					}()
 				}
@@ -645,7 +647,7 @@ func askStorm(t *testing.T, impl dyno.Impl, seed uint64, under bool) {
 		})
 	}
 	idle := make(chan struct{})
-	if h.sys.Synchronous() {
+	if h.System.Synchronous() {
 		// Wait runs the actors once, and then somebody else has to.
 		var driver sync.WaitGroup
 		driver.Go(func() {
@@ -654,7 +656,7 @@ func askStorm(t *testing.T, impl dyno.Impl, seed uint64, under bool) {
 				case <-idle:
 					return
 				default:
-					h.sys.RunUntilIdle()
+					h.System.RunUntilIdle()
 					runtime.Gosched()
 				}
 			}
@@ -666,11 +668,11 @@ func askStorm(t *testing.T, impl dyno.Impl, seed uint64, under bool) {
 	if under {
 		<-stopped
 	}
-	must(t, h.sys.Shutdown(context.Background()))
+	must(t, h.System.Shutdown(context.Background()))
 	close(outside)
 	repliers.Wait()
 	dead := int64(0)
-	for _, l := range h.letters {
+	for _, l := range h.Letters() {
 		// The others are requests that waited when the server was stopped.
 		if r, ok := l.Msg.(*stormReply); ok {
 			dead++
@@ -693,7 +695,7 @@ func askStorm(t *testing.T, impl dyno.Impl, seed uint64, under bool) {
 func TestSystemThatAskedIsCollected(t *testing.T) {
 	forEach(t, func(t *testing.T, impl dyno.Impl) {
 		gone := func() func() bool {
-			sys, err := actor.NewSystem(actor.Config{Dispatcher: impl.NewDispatcher(), Guardian: props(doubler)})
+			sys, err := actor.NewSystem(actor.Config{Dispatcher: impl.NewDispatcher(), Guardian: actortest.Func(doubler)})
 			must(t, err)
 			for i := range 100 {
 				f := sys.Ask(sys.UserGuardian(), time.Hour, ask(i))
@@ -718,18 +720,18 @@ func TestAskDoesNotAllocate(t *testing.T) {
 	}
 	forEach(t, func(t *testing.T, impl dyno.Impl) {
 		h := newHost(t, impl)
-		server := h.spawnFunc(func(ctx *actor.Context, msg any) error {
+		server := h.spawn(actortest.Func(func(ctx *actor.Context, msg any) error {
 			return ctx.Reply(msg.(*query).replyTo, msg)
-		})
+		}))
 		q := &query{}
 		for _, timeout := range []time.Duration{0, time.Hour} {
 			run := func(n int) {
 				for range n {
-					f := h.sys.Ask(server, timeout, func(r actor.ReplyTo) any { q.replyTo = r; return q })
+					f := h.System.Ask(server, timeout, func(r actor.ReplyTo) any { q.replyTo = r; return q })
 					if msg, err := f.Wait(context.Background()); msg != any(q) || err != nil {
 						t.Fatalf("Wait: %v, %v", msg, err)
 					}
-					h.sys.NewFuture(timeout).Discard()
+					h.System.NewFuture(timeout).Discard()
 				}
 			}
 			run(1000)
@@ -756,14 +758,14 @@ func BenchmarkAsk(b *testing.B) {
 		for _, timeout := range []time.Duration{0, time.Minute} {
 			b.Run("by=future/timeout="+timeout.String(), func(b *testing.B) {
 				h := newHost(b, impl)
-				server := h.spawnFunc(func(ctx *actor.Context, msg any) error {
+				server := h.spawn(actortest.Func(func(ctx *actor.Context, msg any) error {
 					return ctx.Reply(msg.(*query).replyTo, msg)
-				})
+				}))
 				q := &query{}
 				b.ReportAllocs()
 				b.ResetTimer()
 				for range b.N {
-					f := h.sys.Ask(server, timeout, func(r actor.ReplyTo) any { q.replyTo = r; return q })
+					f := h.System.Ask(server, timeout, func(r actor.ReplyTo) any { q.replyTo = r; return q })
 					if _, err := f.Wait(context.Background()); err != nil {
 						b.Fatal(err)
 					}
@@ -772,10 +774,10 @@ func BenchmarkAsk(b *testing.B) {
 		}
 		b.Run("by=channel", func(b *testing.B) {
 			h := newHost(b, impl)
-			server := h.spawnFunc(func(_ *actor.Context, msg any) error {
+			server := h.spawn(actortest.Func(func(_ *actor.Context, msg any) error {
 				msg.(*channelQuery).reply <- msg
 				return nil
-			})
+			}))
 			q := &channelQuery{}
 			b.ReportAllocs()
 			b.ResetTimer()
@@ -783,8 +785,8 @@ func BenchmarkAsk(b *testing.B) {
 				reply := make(chan any, 1)
 				q.reply = reply
 				must(b, server.Tell(q))
-				if h.sys.Synchronous() {
-					h.sys.RunUntilIdle()
+				if h.System.Synchronous() {
+					h.System.RunUntilIdle()
 				}
 				<-reply
 			}
@@ -797,7 +799,7 @@ func BenchmarkAsk(b *testing.B) {
 				b.ReportAllocs()
 				b.ResetTimer()
 				for range b.N {
-					f := h.sys.NewFuture(timeout)
+					f := h.System.NewFuture(timeout)
 					if f.ReplyTo().Tell(h) != nil {
 						b.Fatal("late")
 					}

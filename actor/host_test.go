@@ -13,6 +13,7 @@ import (
 
 	"github.com/dynolab/dyno"
 	"github.com/dynolab/dyno/actor"
+	"github.com/dynolab/dyno/actor/actortest"
 	"github.com/dynolab/dyno/impls/lockbased"
 	"github.com/dynolab/dyno/impls/serial"
 )
@@ -45,15 +46,11 @@ func bubbles(t *testing.T, f func(t *testing.T, h *host)) {
 	})
 }
 
-// host is a system whose user guardian does what it is told.
+// host is a system under test, of a test.
 type host struct {
 	testing.TB
-	sys    *actor.System
+	*actortest.System
 	bubble bool
-
-	mu       sync.Mutex
-	letters  []actor.DeadLetter
-	failures []actor.Failure
 }
 
 func newHost(tb testing.TB, impl dyno.Impl) *host {
@@ -65,129 +62,65 @@ func newHostOn(tb testing.TB, d actor.Dispatcher) *host {
 	return newHostWith(tb, actor.Config{Dispatcher: d})
 }
 
-// newHostWith makes a host of a system as c says, but for what the host needs.
+// newHostWith makes a host of a system as c says.
 func newHostWith(tb testing.TB, c actor.Config) *host {
 	tb.Helper()
-	h := &host{TB: tb}
-	c.Guardian = props(func(ctx *actor.Context, msg any) error {
-		msg.(func(*actor.Context))(ctx)
-		return nil
-	})
-	c.DeadLetters = func(l actor.DeadLetter) {
-		if l.Returned {
-			return
-		}
-		h.mu.Lock()
-		defer h.mu.Unlock()
-		h.letters = append(h.letters, l)
-	}
-	c.Failures = func(f actor.Failure) {
-		h.mu.Lock()
-		defer h.mu.Unlock()
-		h.failures = append(h.failures, f)
-	}
-	sys, err := actor.NewSystem(c)
-	must(tb, err)
-	h.sys = sys
-	tb.Cleanup(func() { must(tb, sys.Shutdown(context.Background())) })
-	return h
+	return newHostOf(tb, actortest.New(c, func(err error) { tb.Fatal(err) }))
 }
 
-// drive runs the actors of a synchronous system, on a goroutine of its own: an
-// actor may end it with Goexit.
-func (h *host) drive() {
-	if h.sys.Synchronous() {
-		done := make(chan struct{})
-		go func() {
-			defer close(done)
-			h.sys.RunUntilIdle()
-		}()
-		<-done
-	}
+func newHostOf(tb testing.TB, s *actortest.System) *host {
+	h := &host{TB: tb, System: s}
+	h.Idle = h.settle
+	tb.Cleanup(func() { must(tb, s.Shutdown(context.Background())) })
+	return h
 }
 
 // settle returns when everything that can happen has happened. In a bubble
 // that includes what happens within a second.
 func (h *host) settle() {
-	h.drive()
+	h.Drive()
 	if h.bubble {
 		time.Sleep(time.Second)
 		synctest.Wait()
-		h.drive()
+		h.Drive()
 	}
 }
 
 // do runs f in the user guardian's turn, waits for that and then settles.
 func (h *host) do(f func(ctx *actor.Context)) {
-	h.Helper()
 	done := make(chan struct{})
-	must(h, h.sys.UserGuardian().Tell(func(ctx *actor.Context) {
+	h.Send(h.UserGuardian(), func(ctx *actor.Context) {
 		defer close(done)
 		f(ctx)
-	}))
-	h.drive()
-	<-done
+	})
+	h.Drive()
+	<-done // and no polling: f may wait for an hour of a bubble's time
 	h.settle()
 }
 
-// spawn makes a child of the user guardian.
-func (h *host) spawn(p actor.Props) (r actor.Ref) {
-	h.Helper()
-	h.do(func(ctx *actor.Context) {
-		var err error
-		r, err = ctx.Spawn(p)
-		must(h, err)
-	})
+// spawn makes a child of the user guardian, and settles.
+func (h *host) spawn(p actor.Props) actor.Ref {
+	r := h.Spawn(p)
+	h.settle()
 	return r
-}
-
-func (h *host) spawnFunc(f actor.ReceiveFunc) actor.Ref {
-	h.Helper()
-	return h.spawn(props(f))
 }
 
 // supervised spawns an actor with that supervisor, and children of it.
 func (h *host) supervised(s *actor.Supervisor, children ...actor.Props) (parent actor.Ref, refs []actor.Ref) {
-	h.Helper()
-	parent = h.spawn(actor.Props{Supervisor: s, New: func() actor.Actor {
-		return actor.ReceiveFunc(func(ctx *actor.Context, msg any) error {
-			return msg.(func(*actor.Context) error)(ctx)
-		})
-	}})
-	h.tell(parent, func(ctx *actor.Context) error {
-		for _, p := range children {
-			r, err := ctx.Spawn(p)
-			must(h, err)
-			refs = append(refs, r)
-		}
-		return nil
-	})
+	parent = h.spawn(actor.Props{Supervisor: s, New: actortest.Scripted().New})
+	for i, p := range children {
+		refs = append(refs, h.SpawnUnder(parent, strconv.Itoa(i), p))
+	}
 	h.settle()
 	return parent, refs
 }
 
-func (h *host) tell(r actor.Ref, msgs ...any) {
-	h.Helper()
-	for _, m := range msgs {
-		must(h, r.Tell(m))
-	}
-}
-
 // dead returns the messages of the dead letters so far, and forgets them.
-func (h *host) dead() []any {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	var msgs []any
-	for _, l := range h.letters {
+func (h *host) dead() (msgs []any) {
+	for _, l := range h.Letters() {
 		msgs = append(msgs, l.Msg)
 	}
-	h.letters = nil
 	return msgs
-}
-
-// props are those of an actor that is a function.
-func props(f actor.ReceiveFunc) actor.Props {
-	return actor.Props{New: func() actor.Actor { return f }}
 }
 
 // journal is a list that any goroutine may write.
@@ -248,10 +181,10 @@ type gated struct {
 
 func newGated(h *host, cfg actor.MailboxConfig) *gated {
 	g := &gated{gate: make(chan struct{})}
-	p := props(func(ctx *actor.Context, msg any) error {
+	p := actortest.Func(func(ctx *actor.Context, msg any) error {
 		if !g.held {
 			g.held = true
-			if h.sys.Synchronous() {
+			if h.System.Synchronous() {
 				// Nobody can open the gate meanwhile; nobody needs to: actors
 				// run only when they are driven.
 				return nil

@@ -14,6 +14,7 @@ import (
 
 	"github.com/dynolab/dyno"
 	"github.com/dynolab/dyno/actor"
+	"github.com/dynolab/dyno/actor/actortest"
 	"github.com/dynolab/dyno/internal/patience"
 )
 
@@ -81,12 +82,12 @@ func useAndStop(t *testing.T, impl dyno.Impl) (kept actor.Ref, gone map[string]f
 	refs := make(chan []actor.Ref, 1)
 	sys, err := actor.NewSystem(actor.Config{
 		Dispatcher: impl.NewDispatcher(),
-		Guardian: props(func(ctx *actor.Context, msg any) error {
+		Guardian: actortest.Func(func(ctx *actor.Context, msg any) error {
 			var list []actor.Ref
 			for i := range 20 {
 				st := &state{}
 				gone["the state of an actor"] = dead(st)
-				p := props(func(ctx *actor.Context, _ any) error {
+				p := actortest.Func(func(ctx *actor.Context, _ any) error {
 					ctx.Become(func(*actor.Context, any) error { st.n++; return nil })
 					return nil
 				})
@@ -143,7 +144,7 @@ func TestRegistryThatLeaks(t *testing.T) {
 			registry := new(registry)
 			to := h.spawn(actor.Props{New: func() actor.Actor { return registry }})
 			r, gone := register(h, to, leaks)
-			h.sys.Stop(r)
+			h.System.Stop(r)
 			patience.Until(t, func() error {
 				if h.settle(); registry.over.Load() == 0 {
 					return errors.New("the registry has not been told that the session has stopped")
@@ -160,7 +161,7 @@ func TestRegistryThatLeaks(t *testing.T) {
 			if gone() {
 				t.Error("the session is collected although the registry has it in a closure: the example in the document is none")
 			}
-			if n := h.sys.Stats().Actors; n > 4 {
+			if n := h.System.Stats().Actors; n > 4 {
 				t.Errorf("%d actors live, but what leaks is no actor any more", n)
 			}
 			runtime.KeepAlive(registry)
@@ -181,7 +182,7 @@ func register(h *host, registry actor.Ref, leaks bool) (r actor.Ref, gone func()
 		entry = func() int { return keep.n }
 	}
 	s = nil
-	h.tell(registry, r, entry)
+	h.Send(registry, r, entry)
 	return r, gone
 }
 
@@ -211,15 +212,15 @@ func (g *registry) Receive(ctx *actor.Context, msg any) error {
 func TestStopEndsTheBackoff(t *testing.T) {
 	bubbles(t, func(t *testing.T, h *host) {
 		s := &actor.Supervisor{Backoff: actor.Backoff{Min: time.Hour, Max: time.Hour}}
-		_, refs := h.supervised(s, props(func(*actor.Context, any) error { return errors.New("fails") }))
-		h.tell(refs[0], 1)
+		_, refs := h.supervised(s, actortest.Func(func(*actor.Context, any) error { return errors.New("fails") }))
+		h.Send(refs[0], 1)
 		h.settle()
-		if n := h.sys.PendingTimers(); n != 1 {
+		if n := h.PendingTimers(); n != 1 {
 			t.Fatalf("%d timers are running during a backoff, want 1", n)
 		}
-		h.sys.Stop(refs[0])
+		h.Stop(refs[0])
 		h.settle()
-		if n := h.sys.PendingTimers(); n != 0 {
+		if n := h.PendingTimers(); n != 0 {
 			t.Errorf("%d timers are left when the actor has stopped", n)
 		}
 	})

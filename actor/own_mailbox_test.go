@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/dynolab/dyno/actor"
+	"github.com/dynolab/dyno/actor/actortest"
 	"github.com/dynolab/dyno/impls/serial"
 )
 
@@ -52,8 +53,8 @@ func TestOwnMailboxAnnouncedOnce(t *testing.T) {
 	)
 	config := actor.Config{
 		Dispatcher: serial.NewDispatcher(),
-		Guardian: props(func(ctx *actor.Context, _ any) error {
-			p := props(func(_ *actor.Context, msg any) error { j.add(msg); return nil })
+		Guardian: actortest.Func(func(ctx *actor.Context, _ any) error {
+			p := actortest.Func(func(_ *actor.Context, msg any) error { j.add(msg); return nil })
 			p.Mailbox.New = func() actor.Mailbox { return &latestOnly{} }
 			var err error
 			ref, err = ctx.Spawn(p)

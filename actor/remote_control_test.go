@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/dynolab/dyno/actor"
+	"github.com/dynolab/dyno/actor/actortest"
 )
 
 // told drives both systems until a journal has n entries.
@@ -41,7 +42,7 @@ var errFar = errors.New("far away")
 func TestRemoteWatch(t *testing.T) {
 	onAll(t, func(t *testing.T, a, b *host) {
 		var j journal
-		w := a.spawnFunc(watcher(&j))
+		w := a.spawn(actortest.Func(watcher(&j)))
 		in := func(f func(ctx *actor.Context)) {
 			t.Helper()
 			done := make(chan struct{})
@@ -49,11 +50,11 @@ func TestRemoteWatch(t *testing.T) {
 			both(a, b, done)
 		}
 		far := func() (here, there actor.Ref) {
-			there = b.spawnFunc(func(_ *actor.Context, msg any) error {
+			there = b.spawn(actortest.Func(func(_ *actor.Context, msg any) error {
 				err, _ := msg.(error)
 				return err
-			})
-			return abroad(t, a.sys, there), there
+			}))
+			return abroad(t, a.System.System, there), there
 		}
 		want := func(n int, r actor.Ref, reason error) {
 			t.Helper()
@@ -62,11 +63,11 @@ func TestRemoteWatch(t *testing.T) {
 				t.Errorf("the watcher got %v, want as number %d the end of %v for %v", got, n, r, reason)
 			}
 		}
-		link := connect(a.sys, b.sys)
+		link := connect(a.System.System, b.System.System)
 
 		r, there := far()
 		in(func(ctx *actor.Context) { ctx.Watch(r); ctx.Watch(r) })
-		b.sys.Stop(there)
+		b.System.Stop(there)
 		want(1, r, nil)
 		in(func(ctx *actor.Context) { ctx.Watch(r) }) // it has stopped
 		want(2, r, nil)
@@ -79,37 +80,37 @@ func TestRemoteWatch(t *testing.T) {
 		kept, _ := far()
 		r, there = far()
 		in(func(ctx *actor.Context) { ctx.Watch(kept); ctx.Watch(r); ctx.Unwatch(r) })
-		b.sys.Stop(there)
+		b.System.Stop(there)
 		link.line.Load().End()
 		want(4, kept, actor.ErrUnreachable)
 		in(func(ctx *actor.Context) { ctx.Watch(r) }) // there is no link
 		want(5, r, actor.ErrUnreachable)
 
-		again := connect(a.sys, b.sys)
+		again := connect(a.System.System, b.System.System)
 		in(func(ctx *actor.Context) { ctx.Watch(kept) })
-		a.sys.Stop(w) // it forgets what it watched
+		a.System.Stop(w) // it forgets what it watched
 		for again.watches.Load() != 0 {
-			a.drive()
+			a.Drive()
 			time.Sleep(100 * time.Microsecond)
 		}
 
 		// Another incarnation takes the name.
-		w = a.spawnFunc(watcher(&j))
+		w = a.spawn(actortest.Func(watcher(&j)))
 		in(func(ctx *actor.Context) { ctx.Watch(kept) })
 		old := kept.Address()
-		a.sys.Connect("b", b.sys.Boot()+1, &direct{to: b.sys})
+		a.System.Connect("b", b.System.Boot()+1, &direct{to: b.System.System})
 		want(6, kept, actor.ErrUnreachable)
 		wantBack(t, kept.Tell(1), 1, kept, actor.ErrStopped)
-		if _, err := a.sys.ResolveAddress(old); err != actor.ErrStopped {
+		if _, err := a.System.ResolveAddress(old); err != actor.ErrStopped {
 			t.Errorf("the address of an actor before the restart: %v", err)
 		}
 		old.Boot += 2
-		if _, err := a.sys.ResolveAddress(old); err != actor.ErrNoLink {
+		if _, err := a.System.ResolveAddress(old); err != actor.ErrNoLink {
 			t.Errorf("the address of an actor of an unknown incarnation: %v", err)
 		}
 
 		// A link that carries messages only.
-		r = abroad(t, a.sys, actorOf(t, a.sys, "b", b.sys.Boot()+1))
+		r = abroad(t, a.System.System, actorOf(t, a.System.System, "b", b.System.Boot()+1))
 		in(func(ctx *actor.Context) { ctx.Watch(r) })
 		want(7, r, actor.ErrUnreachable)
 	})
@@ -124,20 +125,20 @@ func actorOf(t *testing.T, s *actor.System, name string, boot uint64) actor.Ref 
 
 func TestRemoteCapacity(t *testing.T) {
 	onAll(t, func(t *testing.T, a, b *host) {
-		link := connect(a.sys, b.sys)
+		link := connect(a.System.System, b.System.System)
 		link.full = true
-		r := abroad(t, a.sys, b.sys.UserGuardian())
+		r := abroad(t, a.System.System, b.System.UserGuardian())
 		if r.Backlog() != 7 {
 			t.Errorf("Backlog = %d, want what the link says", r.Backlog())
 		}
 		var j journal
-		w := a.spawnFunc(watcher(&j))
+		w := a.spawn(actortest.Func(watcher(&j)))
 		must(t, w.Tell(func(ctx *actor.Context) { ctx.Suspend(actor.Suspension{Capacity: r}) }))
 		must(t, w.Tell("later"))
-		a.drive()
+		a.Drive()
 		var wait []func()
 		for len(wait) == 0 {
-			a.drive()
+			a.Drive()
 			link.mu.Lock()
 			wait = link.wait
 			link.mu.Unlock()
@@ -151,11 +152,11 @@ func TestRemoteCapacity(t *testing.T) {
 // A Future's ReplyTo has an address, which is good for one reply.
 func TestReplyAddress(t *testing.T) {
 	onAll(t, func(t *testing.T, a, b *host) {
-		line := a.sys.Connect("b", b.sys.Boot(), &direct{to: b.sys})
-		b.sys.Connect("a", a.sys.Boot(), &direct{to: a.sys})
+		line := a.System.Connect("b", b.System.Boot(), &direct{to: b.System.System})
+		b.System.Connect("a", a.System.Boot(), &direct{to: a.System.System})
 		export := func(f actor.Future) (actor.Address, actor.ReplyTo) {
 			to := line.ReplyAddress(f.ReplyTo())
-			r, err := b.sys.ResolveReply(to)
+			r, err := b.System.ResolveReply(to)
 			must(t, err)
 			return to, r
 		}
@@ -165,18 +166,18 @@ func TestReplyAddress(t *testing.T) {
 				t.Errorf("the Future ends with %v, %v, want %v, %v", got, err, want, reason)
 			}
 		}
-		f := a.sys.NewFuture(0)
+		f := a.System.NewFuture(0)
 		to, r := export(f)
-		if back, err := a.sys.ResolveReply(to); err != nil || back != f.ReplyTo() {
+		if back, err := a.System.ResolveReply(to); err != nil || back != f.ReplyTo() {
 			t.Errorf("at home the address is that of %v, %v", back, err)
 		}
 		must(t, r.Tell("yes"))
 		wait(f, "yes", nil)
 		must(t, r.Tell("no"))
-		if d := a.sys.Stats().DeadLetters; d != 1 {
+		if d := a.System.Stats().DeadLetters; d != 1 {
 			t.Errorf("%d dead letters, want 1 for the second reply", d)
 		}
-		f = a.sys.NewFuture(0)
+		f = a.System.NewFuture(0)
 		_, r = export(f)
 		must(t, r.Fail(errFar))
 		wait(f, nil, errFar)
@@ -184,11 +185,11 @@ func TestReplyAddress(t *testing.T) {
 		// What nobody answers does not pile up: this is a test of nothing but
 		// that it goes on; the memory is bounded by what export takes out.
 		for range 1000 {
-			f := a.sys.NewFuture(0)
+			f := a.System.NewFuture(0)
 			export(f)
 			f.Discard()
 		}
-		f = a.sys.NewFuture(0)
+		f = a.System.NewFuture(0)
 		_, r = export(f)
 		line.End()
 		wait(f, nil, actor.ErrUnreachable)
@@ -199,16 +200,16 @@ func TestReplyAddress(t *testing.T) {
 func TestObserver(t *testing.T) {
 	bubbles(t, func(t *testing.T, h *host) {
 		var j journal
-		o := h.sys.NewObserver(func(m actor.Terminated) { j.add(m) })
-		r, left := h.spawnFunc(nothing), h.spawnFunc(nothing)
+		o := h.System.NewObserver(func(m actor.Terminated) { j.add(m) })
+		r, left := h.spawn(actortest.Func(nothing)), h.spawn(actortest.Func(nothing))
 		o.Watch(actor.Ref{})
 		o.Watch(r)
 		o.Watch(r)
 		o.Watch(left)
 		o.Unwatch(left)
 		h.settle()
-		h.sys.Stop(r)
-		h.sys.Stop(left)
+		h.System.Stop(r)
+		h.System.Stop(left)
 		h.settle()
 		j.want(t, actor.Terminated{Actor: r})
 		o.Watch(r)
@@ -224,11 +225,11 @@ func (d drainer) Drained() { d() }
 func TestWhenBelowAndOffer(t *testing.T) {
 	bubbles(t, func(t *testing.T, h *host) {
 		var j journal
-		p := props(func(_ *actor.Context, msg any) error { j.add(msg); return nil })
+		p := actortest.Func(func(_ *actor.Context, msg any) error { j.add(msg); return nil })
 		p.Throughput = 1
 		p.Mailbox = actor.MailboxConfig{Policy: actor.DropNewest, Capacity: 4}
 		r := h.spawn(p)
-		h.sys.Suspend(r, actor.Suspension{})
+		h.System.Suspend(r, actor.Suspension{})
 		h.settle()
 		for i := range 4 {
 			if res := r.Offer(i); res != actor.Sent {
@@ -238,17 +239,17 @@ func TestWhenBelowAndOffer(t *testing.T) {
 		if res := r.Offer(4); res != actor.Full {
 			t.Errorf("Offer to a full mailbox: %v", res)
 		}
-		h.sys.WhenBelow(r, 2, drainer(func() { j.add("below 2") }))
-		h.sys.WhenBelow(r, 9, drainer(func() { j.add("below 9") }))
+		h.System.WhenBelow(r, 2, drainer(func() { j.add("below 2") }))
+		h.System.WhenBelow(r, 9, drainer(func() { j.add("below 9") }))
 		h.settle()
-		h.sys.Resume(r)
+		h.System.Resume(r)
 		h.settle()
 		j.want(t, "below 9", 0, 1, 2, "below 2", 3)
-		h.sys.WhenBelow(r, 0, drainer(func() { j.add("at the end") }))
+		h.System.WhenBelow(r, 0, drainer(func() { j.add("at the end") }))
 		h.settle()
-		h.sys.Stop(r)
+		h.System.Stop(r)
 		h.settle()
-		if h.sys.WhenBelow(r, 1, nil) || r.Offer(1) != actor.Closed || (actor.Ref{}).Offer(1) != actor.Closed {
+		if h.System.WhenBelow(r, 1, nil) || r.Offer(1) != actor.Closed || (actor.Ref{}).Offer(1) != actor.Closed {
 			t.Error("an actor that has stopped is taken for one that has not")
 		}
 		if got := j.got(); got[len(got)-1] != "at the end" {

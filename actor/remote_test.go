@@ -13,6 +13,7 @@ import (
 	"testing"
 
 	"github.com/dynolab/dyno/actor"
+	"github.com/dynolab/dyno/actor/actortest"
 	"github.com/dynolab/dyno/impls"
 )
 
@@ -187,9 +188,9 @@ func abroad(tb testing.TB, sys *actor.System, r actor.Ref) actor.Ref {
 
 // both drives two systems until done is closed.
 func both(a, b *host, done <-chan struct{}) {
-	for a.sys.Synchronous() {
-		a.drive()
-		b.drive()
+	for a.System.Synchronous() {
+		a.Drive()
+		b.Drive()
 		select {
 		case <-done:
 			return
@@ -218,9 +219,9 @@ func TestPingPongOverLinks(t *testing.T) {
 	play := func(t *testing.T, a, b *host) {
 		var ja, jb journal
 		done := make(chan struct{})
-		pa := a.spawnFunc(hitter(t, &ja, nil))
-		pb := b.spawnFunc(hitter(t, &jb, done))
-		must(t, abroad(t, a.sys, pb).Tell(&hit{2 * rounds, pa}))
+		pa := a.spawn(actortest.Func(hitter(t, &ja, nil)))
+		pb := b.spawn(actortest.Func(hitter(t, &jb, done)))
+		must(t, abroad(t, a.System.System, pb).Tell(&hit{2 * rounds, pa}))
 		both(a, b, done)
 		var wa, wb []any
 		for i := 2*rounds - 1; i > 0; i -= 2 {
@@ -231,9 +232,9 @@ func TestPingPongOverLinks(t *testing.T) {
 	}
 	t.Run("link=direct", func(t *testing.T) {
 		onAll(t, func(t *testing.T, a, b *host) {
-			ab, ba := &direct{to: b.sys}, &direct{to: a.sys}
-			a.sys.Connect("b", b.sys.Boot(), ab)
-			b.sys.Connect("a", a.sys.Boot(), ba)
+			ab, ba := &direct{to: b.System.System}, &direct{to: a.System.System}
+			a.System.Connect("b", b.System.Boot(), ab)
+			b.System.Connect("a", a.System.Boot(), ba)
 			play(t, a, b)
 			if ab.calls.Load() != rounds+1 || ba.calls.Load() != rounds {
 				t.Errorf("%d messages went one way, and %d the other, want %d and %d", ab.calls.Load(), ba.calls.Load(), rounds+1, rounds)
@@ -242,11 +243,11 @@ func TestPingPongOverLinks(t *testing.T) {
 	})
 	t.Run("link=encoding", func(t *testing.T) {
 		onAll(t, func(t *testing.T, a, b *host) {
-			ab, ba := newEncoding(b.sys), newEncoding(a.sys)
+			ab, ba := newEncoding(b.System.System), newEncoding(a.System.System)
 			defer ba.close()
 			defer ab.close()
-			a.sys.Connect("b", b.sys.Boot(), ab)
-			b.sys.Connect("a", a.sys.Boot(), ba)
+			a.System.Connect("b", b.System.Boot(), ab)
+			b.System.Connect("a", a.System.Boot(), ba)
 			play(t, a, b)
 		})
 	})
@@ -260,28 +261,28 @@ func TestRemoteRefs(t *testing.T) {
 		var far actor.Ref
 		b.do(func(ctx *actor.Context) {
 			var err error
-			far, err = ctx.SpawnNamed("x y", props(func(_ *actor.Context, msg any) error {
+			far, err = ctx.SpawnNamed("x y", actortest.Func(func(_ *actor.Context, msg any) error {
 				j.add(msg)
 				return nil
 			}))
 			must(t, err)
 		})
-		link := &direct{to: b.sys}
-		if _, err := a.sys.ResolveAddress(far.Address()); err != actor.ErrNoLink {
+		link := &direct{to: b.System.System}
+		if _, err := a.System.ResolveAddress(far.Address()); err != actor.ErrNoLink {
 			t.Errorf("without a link: %v", err)
 		}
-		line := a.sys.Connect("b", b.sys.Boot(), link)
-		r := abroad(t, a.sys, far)
-		if again := abroad(t, a.sys, far); again != r {
+		line := a.System.Connect("b", b.System.Boot(), link)
+		r := abroad(t, a.System.System, far)
+		if again := abroad(t, a.System.System, far); again != r {
 			t.Errorf("%v and %v are not equal", r, again)
 		}
-		other := abroad(t, a.sys, b.sys.UserGuardian())
-		text := "dyno://b@" + strconv.FormatUint(b.sys.Boot(), 16) + "/user/x%20y#" + far.PID().String()
+		other := abroad(t, a.System.System, b.System.UserGuardian())
+		text := "dyno://b@" + strconv.FormatUint(b.System.Boot(), 16) + "/user/x%20y#" + far.PID().String()
 		if r == other || r == far || r.IsZero() || r.Address() != far.Address() || r.PID() != far.PID() ||
 			r.Name() != "x y" || r.Path() != "/user/x y" || r.String() != text || r.Backlog() != 0 || other.Name() != "user" {
 			t.Errorf("the remote Ref is %v: %#v, %v, %q, %q, %d", r, r.Address(), r.PID(), r.Name(), r.Path(), r.Backlog())
 		}
-		if got, err := a.sys.Resolve(text); err != nil || got != r {
+		if got, err := a.System.Resolve(text); err != nil || got != r {
 			t.Errorf("Resolve(%q) = %v, %v", text, got, err)
 		}
 
@@ -305,7 +306,7 @@ func TestRemoteRefs(t *testing.T) {
 		wait := func() { // for far to handle all that was sent to it
 			done := make(chan struct{})
 			must(t, far.Tell(done))
-			b.drive()
+			b.Drive()
 			for {
 				if g := j.got(); len(g) > 0 && g[len(g)-1] == any(done) {
 					return
@@ -323,17 +324,14 @@ func TestRemoteRefs(t *testing.T) {
 		// What goes wrong comes back with the reason.
 		refused := func(reason error) {
 			t.Helper()
-			n := a.sys.Stats().Returned
+			n := a.System.Stats().Returned
 			for i, err := range sends() {
 				wantBack(t, err, i+1, r, reason)
 			}
-			if got := a.sys.Stats().Returned - n; got != 4 {
+			if got := a.System.Stats().Returned - n; got != 4 {
 				t.Errorf("%d messages are counted as returned, want 4", got)
 			}
-			a.mu.Lock()
-			l := a.letters
-			a.letters = nil
-			a.mu.Unlock()
+			l := a.Letters()
 			if len(l) != 1 || l[0].Msg != 5 || l[0].To != r || l[0].Reason != reason {
 				t.Errorf("the dead letters are %v", l)
 			}
@@ -343,27 +341,27 @@ func TestRemoteRefs(t *testing.T) {
 		link.err = nil
 		line.End()
 		refused(actor.ErrNoLink)
-		a.sys.Connect("b", b.sys.Boot(), link)
+		a.System.Connect("b", b.System.Boot(), link)
 		line.End() // of a link that is not there any more: nothing
-		if abroad(t, a.sys, far) != r {
+		if abroad(t, a.System.System, far) != r {
 			t.Error("the loss of a link has changed a Ref")
 		}
 
 		// Stop goes only over links that carry it.
-		a.sys.Stop(r)
+		a.System.Stop(r)
 		a.do(func(ctx *actor.Context) { ctx.Stop(r) })
 		wait() // it is still there
-		connect(a.sys, b.sys)
-		a.sys.Stop(r)
+		connect(a.System.System, b.System.System)
+		a.System.Stop(r)
 		for {
-			b.drive()
-			if _, ok := b.sys.Lookup(far.PID()); !ok {
+			b.Drive()
+			if _, ok := b.System.Lookup(far.PID()); !ok {
 				break
 			}
 			runtime.Gosched()
 		}
 		refused(actor.ErrUnknown)
-		if got := b.sys.Stats(); got.Returned != 0 || got.DeadLetters != 0 {
+		if got := b.System.Stats(); got.Returned != 0 || got.DeadLetters != 0 {
 			t.Errorf("at the other end %d messages are returned and %d undelivered", got.Returned, got.DeadLetters)
 		}
 	})
@@ -371,13 +369,13 @@ func TestRemoteRefs(t *testing.T) {
 
 func TestStopInATurnGoesOverTheLink(t *testing.T) {
 	onAll(t, func(t *testing.T, a, b *host) {
-		far := b.spawnFunc(nothing)
-		connect(a.sys, b.sys)
-		r := abroad(t, a.sys, far)
+		far := b.spawn(actortest.Func(nothing))
+		connect(a.System.System, b.System.System)
+		r := abroad(t, a.System.System, far)
 		a.do(func(ctx *actor.Context) { ctx.Stop(r) })
 		for {
-			b.drive()
-			if _, ok := b.sys.Lookup(far.PID()); !ok {
+			b.Drive()
+			if _, ok := b.System.Lookup(far.PID()); !ok {
 				return
 			}
 			runtime.Gosched()
@@ -388,9 +386,9 @@ func TestStopInATurnGoesOverTheLink(t *testing.T) {
 // The context that TellContext is given reaches the link.
 func TestLinkSeesTheContext(t *testing.T) {
 	onAll(t, func(t *testing.T, a, b *host) {
-		stuck := &encoding{to: b.sys, bytes: make(chan []byte)} // nobody reads
-		a.sys.Connect("b", b.sys.Boot(), stuck)
-		r := abroad(t, a.sys, b.sys.UserGuardian())
+		stuck := &encoding{to: b.System.System, bytes: make(chan []byte)} // nobody reads
+		a.System.Connect("b", b.System.Boot(), stuck)
+		r := abroad(t, a.System.System, b.System.UserGuardian())
 		ctx, cancel := context.WithCancel(context.Background())
 		cancel()
 		m := &hit{}
@@ -402,12 +400,12 @@ func TestLinkSeesTheContext(t *testing.T) {
 func TestDeliver(t *testing.T) {
 	bubbles(t, func(t *testing.T, h *host) {
 		var j journal
-		r := h.spawnFunc(func(_ *actor.Context, msg any) error {
+		r := h.spawn(actortest.Func(func(_ *actor.Context, msg any) error {
 			j.add(msg)
 			return nil
-		})
+		}))
 		a := r.Address()
-		must(t, h.sys.Deliver(context.Background(), a, 1))
+		must(t, h.System.Deliver(context.Background(), a, 1))
 		h.settle()
 		j.want(t, 1)
 		stranger := actor.Address{System: "else", Boot: 1, Path: a.Path, PID: a.PID}
@@ -418,16 +416,16 @@ func TestDeliver(t *testing.T) {
 			{System: "dyno", Boot: a.Boot + 1, Path: a.Path, PID: a.PID}:    actor.ErrStopped,
 			{System: "dyno"}: actor.ErrBadAddress,
 		} {
-			if err := h.sys.Deliver(context.Background(), to, 2); err != want {
+			if err := h.System.Deliver(context.Background(), to, 2); err != want {
 				t.Errorf("Deliver to %v: %v, want %v", to, err, want)
 			}
 		}
-		p := props(nothing)
+		p := actortest.Func(nothing)
 		p.Mailbox = actor.MailboxConfig{Policy: actor.DropNewest, Capacity: 1}
 		held, release := make(chan struct{}), make(chan struct{})
 		p.New = func() actor.Actor {
 			return actor.ReceiveFunc(func(*actor.Context, any) error {
-				if !h.sys.Synchronous() {
+				if !h.System.Synchronous() {
 					close(held)
 					<-release
 				}
@@ -435,15 +433,15 @@ func TestDeliver(t *testing.T) {
 			})
 		}
 		full := h.spawn(p)
-		must(t, h.sys.Deliver(context.Background(), full.Address(), 3))
-		if !h.sys.Synchronous() {
+		must(t, h.System.Deliver(context.Background(), full.Address(), 3))
+		if !h.System.Synchronous() {
 			<-held
-			must(t, h.sys.Deliver(context.Background(), full.Address(), 4))
+			must(t, h.System.Deliver(context.Background(), full.Address(), 4))
 		}
-		if err := h.sys.Deliver(context.Background(), full.Address(), 5); err != actor.ErrFull {
+		if err := h.System.Deliver(context.Background(), full.Address(), 5); err != actor.ErrFull {
 			t.Errorf("Deliver to a full mailbox: %v", err)
 		}
-		if st := h.sys.Stats(); st.Returned != 0 || st.DeadLetters != 0 {
+		if st := h.System.Stats(); st.Returned != 0 || st.DeadLetters != 0 {
 			t.Errorf("Deliver has counted: %+v", st)
 		}
 		close(release)
@@ -452,11 +450,8 @@ func TestDeliver(t *testing.T) {
 
 		// What a link loses is reported, whoever it was for.
 		for _, to := range []actor.Address{a, {System: "dyno", Boot: a.Boot, Path: "/user/gone", PID: pid(t, "77.7")}, stranger, {}} {
-			h.sys.Undeliverable(to, 5, errLink)
-			h.mu.Lock()
-			l := h.letters
-			h.letters = nil
-			h.mu.Unlock()
+			h.System.Undeliverable(to, 5, errLink)
+			l := h.Letters()
 			if len(l) != 1 || l[0].Msg != 5 || l[0].To.Address() != to || l[0].Reason != errLink {
 				t.Errorf("the dead letter for %v is %+v", to, l)
 				continue
@@ -487,7 +482,7 @@ func TestConnectMisuse(t *testing.T) {
 					t.Errorf("Connect(%q, %d, %v) does not panic", x.name, x.boot, x.link)
 				}
 			}()
-			h.sys.Connect(x.name, x.boot, x.link)
+			h.System.Connect(x.name, x.boot, x.link)
 		}()
 	}
 }
@@ -496,12 +491,12 @@ func TestConnectMisuse(t *testing.T) {
 // without end, and what is used stays equal meanwhile.
 func TestRemoteRefsAreForgotten(t *testing.T) {
 	h := newHost(t, implsUnderTest[1])
-	h.sys.Connect("b", 1, &direct{to: h.sys})
+	h.System.Connect("b", 1, &direct{to: h.System.System})
 	address := func(i int) actor.Address {
 		return actor.Address{System: "b", Boot: 1, Path: "/user/anon-" + strconv.Itoa(i), PID: pid(t, strconv.Itoa(i))}
 	}
 	resolve := func(i int) actor.Ref {
-		r, err := h.sys.ResolveAddress(address(i))
+		r, err := h.System.ResolveAddress(address(i))
 		must(t, err)
 		return r
 	}

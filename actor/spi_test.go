@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/dynolab/dyno/actor"
+	"github.com/dynolab/dyno/actor/actortest"
 )
 
 // manual is the least dispatcher there can be: a turn runs when a test says so.
@@ -77,7 +78,7 @@ func (b *manualBox) turn() (v actor.Verdict) {
 func newManual(t *testing.T, p actor.Props) (m *manual, sys *actor.System, r actor.Ref, b *manualBox) {
 	t.Helper()
 	m = &manual{}
-	sys, err := actor.NewSystem(actor.Config{Dispatcher: m, Guardian: props(func(ctx *actor.Context, _ any) (err error) {
+	sys, err := actor.NewSystem(actor.Config{Dispatcher: m, Guardian: actortest.Func(func(ctx *actor.Context, _ any) (err error) {
 		r, err = ctx.Spawn(p)
 		return err
 	})})
@@ -98,7 +99,7 @@ func wantVerdict(t *testing.T, got, want actor.Verdict) {
 // of each, and whom it wakes.
 func TestVerdicts(t *testing.T) {
 	var got []any
-	p := props(func(ctx *actor.Context, msg any) error {
+	p := actortest.Func(func(ctx *actor.Context, msg any) error {
 		got = append(got, msg)
 		switch msg {
 		case "fail":
@@ -174,7 +175,7 @@ func TestVerdicts(t *testing.T) {
 
 // A panic ends the turn like an error does, and counts the message.
 func TestCaught(t *testing.T) {
-	_, sys, r, b := newManual(t, props(func(*actor.Context, any) error { panic(errTest) }))
+	_, sys, r, b := newManual(t, actortest.Func(func(*actor.Context, any) error { panic(errTest) }))
 	must(t, r.Tell(1))
 	wantVerdict(t, b.turn(), actor.Suspended)
 	if st := sys.Stats(); st.Messages != 2 || st.Turns != 2 || st.Failures != 1 {
@@ -188,7 +189,7 @@ func TestSystemMessageInTurn(t *testing.T) {
 	var sys *actor.System
 	var r actor.Ref
 	var n int
-	p := props(func(ctx *actor.Context, _ any) error {
+	p := actortest.Func(func(ctx *actor.Context, _ any) error {
 		if n++; n == 2 {
 			sys.Stop(r)
 		}

@@ -11,6 +11,7 @@ import (
 
 	"github.com/dynolab/dyno"
 	"github.com/dynolab/dyno/actor"
+	"github.com/dynolab/dyno/actor/actortest"
 	"github.com/dynolab/dyno/impls/serial"
 	"github.com/dynolab/dyno/internal/invariants"
 )
@@ -28,14 +29,14 @@ func TestShutdown(t *testing.T) {
 			h := newHost(t, impl)
 			h.bubble = true
 			gate := make(chan struct{})
-			r := h.spawnFunc(func(*actor.Context, any) error { <-gate; return nil })
-			other := h.spawnFunc(func(*actor.Context, any) error { return nil })
+			r := h.spawn(actortest.Func(func(*actor.Context, any) error { <-gate; return nil }))
+			other := h.spawn(actortest.Func(func(*actor.Context, any) error { return nil }))
 			must(t, r.Tell(1))
 			must(t, r.Tell(2))
 			ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 			defer cancel()
 			begin := time.Now()
-			err := h.sys.Shutdown(ctx)
+			err := h.System.Shutdown(ctx)
 			var e *actor.ShutdownError
 			if !errors.As(err, &e) || !errors.Is(err, context.DeadlineExceeded) {
 				t.Fatalf("Shutdown with an actor that hangs: %v", err)
@@ -49,7 +50,7 @@ func TestShutdown(t *testing.T) {
 			}
 			want := []string{"/ stopping", "/system running", "/user stopping", r.Path() + " running"}
 			left := []any{2}
-			if h.sys.Synchronous() { // the one that hangs was asked first
+			if h.System.Synchronous() { // the one that hangs was asked first
 				want = []string{"/ running", "/system running", "/user running", r.Path() + " running", other.Path() + " running"}
 				left = nil
 			}
@@ -60,21 +61,21 @@ func TestShutdown(t *testing.T) {
 				t.Errorf("the error %q does not name %s", err, r.Path())
 			}
 			select {
-			case <-h.sys.Done():
+			case <-h.System.Done():
 				t.Error("Done, with an actor that hangs")
 			default:
 			}
 			close(gate)
-			must(t, h.sys.Shutdown(t.Context()))
-			<-h.sys.Done()
+			must(t, h.System.Shutdown(t.Context()))
+			<-h.System.Done()
 			wantAll(t, h.dead(), left...)
 			wantBack(t, r.Tell(3), 3, r, actor.ErrStopped)
-			u := h.sys.UserGuardian()
+			u := h.System.UserGuardian()
 			wantBack(t, u.Tell(3), 3, u, actor.ErrStopped)
-			must(t, h.sys.Shutdown(context.Background()))
-			h.sys.Stop(r)
-			if st := h.sys.Stats(); st.Actors != 0 || st.Workers != 0 || h.sys.Err() != nil {
-				t.Errorf("afterwards: %+v, %v", st, h.sys.Err())
+			must(t, h.System.Shutdown(context.Background()))
+			h.System.Stop(r)
+			if st := h.System.Stats(); st.Actors != 0 || st.Workers != 0 || h.System.Err() != nil {
+				t.Errorf("afterwards: %+v, %v", st, h.System.Err())
 			}
 		})
 	})
@@ -97,8 +98,8 @@ func TestContextOutsideItsTurn(t *testing.T) {
 			"Tell":        func() { _ = kept.Tell(actor.Ref{}, 1) },
 			"TellContext": func() { _ = kept.TellContext(t.Context(), actor.Ref{}, 1) },
 			"Forward":     func() { kept.Forward(actor.Ref{}, 1) },
-			"Spawn":       func() { _, _ = kept.Spawn(props(nothing)) },
-			"SpawnNamed":  func() { _, _ = kept.SpawnNamed("x", props(nothing)) },
+			"Spawn":       func() { _, _ = kept.Spawn(actortest.Func(nothing)) },
+			"SpawnNamed":  func() { _, _ = kept.SpawnNamed("x", actortest.Func(nothing)) },
 			"Stop":        func() { kept.Stop(actor.Ref{}) },
 			"StopSelf":    func() { kept.StopSelf() },
 			"Become":      func() { kept.Become(nothing) },
@@ -164,10 +165,10 @@ func TestOwnEventStream(t *testing.T) {
 		events := &actor.EventStream{}
 		started := actor.Subscribe[actor.ActorStarted](events, 1)
 		h := newHostWith(t, actor.Config{Events: events, Dispatcher: impl.NewDispatcher()})
-		if h.sys.Events() != events {
+		if h.System.Events() != events {
 			t.Error("the system has another stream")
 		}
-		if e, ok := started.TryNext(); !ok || e.Actor != h.sys.UserGuardian() {
+		if e, ok := started.TryNext(); !ok || e.Actor != h.System.UserGuardian() {
 			t.Errorf("the first event is %v, %v, want the guardian's start", e, ok)
 		}
 	})
@@ -175,12 +176,12 @@ func TestOwnEventStream(t *testing.T) {
 
 func TestDefaultThroughput(t *testing.T) {
 	bubbles(t, func(t *testing.T, h *host) {
-		if !h.sys.Synchronous() {
+		if !h.System.Synchronous() {
 			t.Skip("needs a known order")
 		}
 		before, n := 0, 0
-		busy := h.spawnFunc(func(*actor.Context, any) error { n++; return nil })
-		quiet := h.spawnFunc(func(*actor.Context, any) error { before = n; return nil })
+		busy := h.spawn(actortest.Func(func(*actor.Context, any) error { n++; return nil }))
+		quiet := h.spawn(actortest.Func(func(*actor.Context, any) error { before = n; return nil }))
 		for range 1000 {
 			must(t, busy.Tell(1))
 		}
@@ -207,7 +208,7 @@ func TestLen(t *testing.T) {
 				t.Errorf("%+v: Backlog = %d at the end", cfg, n)
 			}
 			must(t, g.ref.Tell(8))
-			h.sys.Stop(g.ref)
+			h.System.Stop(g.ref)
 			h.settle()
 			if n := g.ref.Backlog(); n != 0 {
 				t.Errorf("%+v: Backlog = %d of a stopped actor", cfg, n)

@@ -9,6 +9,7 @@ import (
 
 	"github.com/dynolab/dyno"
 	"github.com/dynolab/dyno/actor"
+	"github.com/dynolab/dyno/actor/actortest"
 )
 
 // V6, FR-008: asking. A server puts the ReplyTo of what it is asked where the
@@ -19,18 +20,18 @@ var askClauses = []Clause{
 		Why: "an actor can ask, too: it polls for the reply in later turns, and gives its own ReplyTo where it wants the reply as a message",
 		Check: actors(func(w *world) {
 			d := &eventLog{}
-			server := w.spawn(plain(func(ctx *actor.Context, msg any) error {
+			server := w.Spawn(actortest.Func(func(ctx *actor.Context, msg any) error {
 				q := msg.(petition)
 				return ctx.Reply(q.re, q.n*q.n)
 			}))
-			client := w.spawn(actor.Props{New: hearing(d)})
+			client := w.Spawn(actor.Props{New: hearing(d)})
 			var f actor.Future
-			w.in(client, func(ctx *actor.Context) {
+			w.In(client, func(ctx *actor.Context) {
 				f = ctx.Ask(server, 0, func(re actor.ReplyTo) any { return petition{5, re} })
 				w.tells(ctx, server, petition{6, ctx.Self().ReplyTo()})
 			})
 			w.idle()
-			w.in(client, func(*actor.Context) {
+			w.In(client, func(*actor.Context) {
 				msg, done, err := f.Poll()
 				w.e.require(done && err == nil && msg == 25, "Poll returned ", msg, ", ", done, ", ", err, ", want 25, true, nil")
 			})
@@ -42,22 +43,22 @@ var askClauses = []Clause{
 		Why: "where a reply goes is a plain value in the message: an actor's, a future's, or zero, to be compared, copied and passed on; an actor is told the reply like any message",
 		Check: actors(func(w *world) {
 			d := &eventLog{}
-			r := w.spawn(actor.Props{New: hearing(d)})
-			other := w.spawnScripted()
+			r := w.Spawn(actor.Props{New: hearing(d)})
+			other := w.Spawn(actortest.Scripted())
 			re := r.ReplyTo()
 			w.e.require(re == r.ReplyTo() && re != other.ReplyTo() && !re.IsZero(), "ReplyTo values of actors do not compare as the actors do")
 			w.e.same("what ReplyTo.Tell returned", re.Tell(1), nil)
-			w.in(other, func(ctx *actor.Context) { w.e.same("what Reply returned", ctx.Reply(re, 2), nil) })
+			w.In(other, func(ctx *actor.Context) { w.e.same("what Reply returned", ctx.Reply(re, 2), nil) })
 			w.e.same("what Fail returned", re.Fail(errA), nil) // told as a message
 			w.wantLog(d, "1", "2", text(errA))
 			w.e.require(actor.ReplyTo{}.IsZero(), "the zero ReplyTo is not zero")
 			w.returned(actor.ReplyTo{}.Tell(3), actor.Ref{}, 3, actor.ErrNobody)
-			w.in(other, func(ctx *actor.Context) {
+			w.In(other, func(ctx *actor.Context) {
 				w.returned(ctx.Reply(actor.ReplyTo{}, 4), actor.Ref{}, 4, actor.ErrNobody)
 			})
-			w.stop(r)
+			w.End(r)
 			w.returned(re.Tell(5), r, 5, actor.ErrStopped)
-			f, g := w.s.NewFuture(0), w.s.NewFuture(0)
+			f, g := w.NewFuture(0), w.NewFuture(0)
 			again := f.ReplyTo()
 			w.e.require(f.ReplyTo() == again && f.ReplyTo() != g.ReplyTo(), "ReplyTo values of futures do not compare as the futures do")
 			f.Discard()
@@ -68,11 +69,11 @@ var askClauses = []Clause{
 		Name: "actor/ask-refused", Rule: "V6", Core: true,
 		Why: "a question that is not accepted is answered at once, by the error of sending: no caller waits for a reply that cannot come",
 		Check: actors(func(w *world) {
-			gone, full := w.spawnScripted(), w.spawn(actor.Props{New: hearing(&eventLog{}), Mailbox: actor.MailboxConfig{Policy: actor.DropNewest, Capacity: 1}})
-			w.stop(gone)
+			gone, full := w.Spawn(actortest.Scripted()), w.Spawn(actor.Props{New: hearing(&eventLog{}), Mailbox: actor.MailboxConfig{Policy: actor.DropNewest, Capacity: 1}})
+			w.End(gone)
 			w.suspend(full, actor.Suspension{})
 			w.tell(full, 0)
-			from := w.spawnScripted()
+			from := w.Spawn(actortest.Scripted())
 			for _, c := range []struct {
 				to     actor.Ref
 				reason error
@@ -82,9 +83,9 @@ var askClauses = []Clause{
 					var q petition
 					ask := func(re actor.ReplyTo) any { q = petition{1, re}; return q }
 					if inside {
-						w.in(from, func(ctx *actor.Context) { f = ctx.Ask(c.to, time.Hour, ask) })
+						w.In(from, func(ctx *actor.Context) { f = ctx.Ask(c.to, time.Hour, ask) })
 					} else {
-						f = w.s.Ask(c.to, time.Hour, ask)
+						f = w.Ask(c.to, time.Hour, ask)
 					}
 					_, done, err := f.Poll()
 					w.e.require(done, "a question was refused, and its future has not ended")
@@ -92,14 +93,14 @@ var askClauses = []Clause{
 					w.late(q.re.Tell("late"), "late")
 				}
 			}
-			st := w.s.Stats()
+			st := w.Stats()
 			w.e.require(st.Returned == 6, "Stats.Returned is ", st.Returned, ", want 6")
 			late := make([]any, 6)
 			for i := range late {
 				late[i] = "late"
 			}
 			w.undelivered(actor.Ref{}, actor.ErrLate, late...)
-			w.s.Resume(full)
+			w.Resume(full)
 			w.idle()
 		}),
 	},
@@ -107,13 +108,13 @@ var askClauses = []Clause{
 		Name: "actor/ask-left", Rule: "V6", Core: true,
 		Why: "a question that its actor leaves behind is a dead letter which says who waits: the future itself goes on until its deadline, and a reader of the letter may answer",
 		Check: clocked(func(w *world, clock *actor.ManualClock) {
-			r := w.spawn(actor.Props{New: hearing(&eventLog{})})
+			r := w.Spawn(actor.Props{New: hearing(&eventLog{})})
 			w.suspend(r, actor.Suspension{})
 			f, g := w.inquire(r, 1, time.Minute), w.inquire(r, 2, time.Minute)
-			w.s.Stop(r)
-			w.gone(r)
-			w.until("two dead letters", func() bool { return len(w.s.DeadLetters()) == 2 })
-			letters := w.s.DeadLetters()
+			w.Stop(r)
+			w.Gone(r)
+			w.until("two dead letters", func() bool { return len(w.DeadLetters()) == 2 })
+			letters := w.DeadLetters()
 			w.e.require(letters[0].ReplyTo == f.ReplyTo() && letters[1].ReplyTo == g.ReplyTo(), "the dead letters do not say who waits for replies")
 			w.e.same("what ReplyTo.Tell returned", letters[0].ReplyTo.Tell("found"), nil)
 			w.answered(f, "found")
@@ -129,7 +130,7 @@ var askClauses = []Clause{
 		Name: "actor/ask-poll", Rule: "FR-008", Core: true,
 		Why: "Poll never waits: it says that there is no reply yet, delivers it once, and says then that it has been taken",
 		Check: actors(func(w *world) {
-			f := w.s.NewFuture(0)
+			f := w.NewFuture(0)
 			twin := f
 			for range 3 {
 				w.unanswered(f)
@@ -149,7 +150,7 @@ var askClauses = []Clause{
 		Name: "actor/ask-wait", Rule: "FR-008", Core: true, Needs: overlapEager,
 		Why: "Wait waits until there is a reply; of several who wait one gets it, and the others are told that it has been taken",
 		Check: actors(func(w *world) {
-			f := w.s.NewFuture(0)
+			f := w.NewFuture(0)
 			const n = 5
 			var calls []*call[error]
 			var got atomic.Int32
@@ -180,7 +181,7 @@ var askClauses = []Clause{
 		Name: "actor/ask-context", Rule: "FR-008", Core: true,
 		Why: "a Wait that is given up loses nothing: the future is as it was, the reply is found later, and one that is there wins over a context that has ended",
 		Check: actors(func(w *world) {
-			f := w.s.NewFuture(0)
+			f := w.NewFuture(0)
 			_, err := f.Wait(ended(errStop))
 			w.e.same("what Wait returned", err, context.Canceled)
 			ctx, cancel := context.WithCancel(context.Background())
@@ -201,7 +202,7 @@ var askClauses = []Clause{
 			letter := func(msg any) actor.DeadLetter { return p.letter(msg, actor.Ref{}, actor.ErrLate) }
 			var old []actor.ReplyTo
 			for i := range 20 {
-				f := w.s.NewFuture(time.Hour)
+				f := w.NewFuture(time.Hour)
 				for j, re := range old {
 					w.late(re.Tell(-j), -j)
 					p.brings(letter(-j))
@@ -220,7 +221,7 @@ var askClauses = []Clause{
 		Name: "actor/ask-drives", Rule: "FR-034", Core: true,
 		Why: "where actors run only on demand, Wait runs them: a board asks and has the answer, without a goroutine",
 		Check: actors(func(w *world) {
-			server := w.spawn(plain(func(ctx *actor.Context, msg any) error {
+			server := w.Spawn(actortest.Func(func(ctx *actor.Context, msg any) error {
 				q := msg.(petition)
 				return ctx.Reply(q.re, q.n+1)
 			}))
@@ -243,7 +244,7 @@ var askClauses = []Clause{
 
 // inquire asks an actor with a petition.
 func (w *world) inquire(to actor.Ref, n int, timeout time.Duration) actor.Future {
-	return w.s.Ask(to, timeout, func(re actor.ReplyTo) any { return petition{n, re} })
+	return w.Ask(to, timeout, func(re actor.ReplyTo) any { return petition{n, re} })
 }
 
 // answered demands that f ends with that reply.
@@ -294,13 +295,13 @@ func askRace(e *Env, rng *rand.Rand) {
 		}
 	}
 	moods := sub(rng)
-	second := w.spawn(plain(func(ctx *actor.Context, msg any) error {
+	second := w.Spawn(actortest.Func(func(ctx *actor.Context, msg any) error {
 		m := msg.(petition)
 		p := &all[m.n]
 		settle(p, ctx.Reply(m.re, p))
 		return nil
 	}))
-	server := w.spawn(plain(func(ctx *actor.Context, msg any) error {
+	server := w.Spawn(actortest.Func(func(ctx *actor.Context, msg any) error {
 		m := msg.(petition)
 		later := petition{2*m.n + 1, m.re}
 		w.tells(ctx, second, later)

@@ -10,6 +10,7 @@ import (
 
 	"github.com/dynolab/dyno"
 	"github.com/dynolab/dyno/actor"
+	"github.com/dynolab/dyno/actor/actortest"
 )
 
 // blocking returns the props of an actor with a mailbox that makes senders
@@ -56,7 +57,7 @@ var blockClauses = []Clause{
 			var orders [waiting + 1]*order
 			for i := range gates {
 				gates[i] = w.e.gate()
-				orders[i] = &order{func(*actor.Context) error {
+				orders[i] = &order{Do: func(*actor.Context) error {
 					gates[i].pass()
 					d.note(i)
 					return nil
@@ -160,7 +161,7 @@ var blockClauses = []Clause{
 			for _, prio := range []func(any) int{nil, samePriority} {
 				d := &eventLog{}
 				r, g := w.hold(d.blocking(2, prio))
-				from := w.spawnScripted()
+				from := w.Spawn(actortest.Scripted())
 				w.tell(r, 1, 2)
 				calls := []*call[error]{w.telling(context.Background(), r, 3), w.telling(context.Background(), r, 3)}
 				inTurn := w.e.gate()
@@ -173,7 +174,7 @@ var blockClauses = []Clause{
 				for _, c := range calls {
 					c.blocks("the mailbox is full")
 				}
-				w.s.Stop(r)
+				w.Stop(r)
 				calls[0].blocks("the actor has not heard of its stop")
 				g.open()
 				for _, c := range calls {
@@ -190,7 +191,7 @@ var blockClauses = []Clause{
 		Check: actors(func(w *world) {
 			for _, capacity := range []int{1, 3} {
 				d := &eventLog{}
-				r := w.spawn(d.blocking(capacity, nil))
+				r := w.Spawn(d.blocking(capacity, nil))
 				c := start(w.e, "a loop of Tell", func() error {
 					for i := range 200 {
 						if err := r.Tell(i + 1); err != nil {
@@ -214,7 +215,7 @@ var blockClauses = []Clause{
 			var total, most atomic.Int32
 			next := make([]int, senders)
 			type item struct{ from, n int }
-			r := w.spawn(actor.Props{
+			r := w.Spawn(actor.Props{
 				Mailbox: actor.MailboxConfig{Policy: actor.Block, Capacity: 1},
 				New: making(actor.ReceiveFunc(func(_ *actor.Context, msg any) error {
 					m := msg.(item)
@@ -226,7 +227,7 @@ var blockClauses = []Clause{
 			})
 			var refs []actor.Ref
 			for range senders {
-				refs = append(refs, w.spawnScripted())
+				refs = append(refs, w.Spawn(actortest.Scripted()))
 			}
 			for s, from := range refs {
 				w.ask(from, func(ctx *actor.Context) {
@@ -261,7 +262,7 @@ var blockClauses = []Clause{
 		Why: "actors that wait for each other in a ring are released by their contexts, and then nothing is lost",
 		Check: actors(func(w *world) {
 			d := &eventLog{}
-			a, b := w.spawn(d.blocking(1, nil)), w.spawn(d.blocking(1, nil))
+			a, b := w.Spawn(d.blocking(1, nil)), w.Spawn(d.blocking(1, nil))
 			ctx, cancel := context.WithCancel(context.Background())
 			defer cancel()
 			both := w.e.gate()
@@ -294,17 +295,17 @@ var blockClauses = []Clause{
 		Why: "where actors run one inside the other's wait, one that would wait for ever is told so instead of hanging; elsewhere it waits until its context ends",
 		Check: actors(func(w *world) {
 			d := &eventLog{}
-			a, b := w.spawn(d.blocking(1, nil)), w.spawn(d.blocking(1, nil))
+			a, b := w.Spawn(d.blocking(1, nil)), w.Spawn(d.blocking(1, nil))
 			ctx, cancel := context.WithCancel(context.Background())
 			defer cancel()
 			reason := context.Canceled
-			if w.s.Synchronous() {
+			if w.Synchronous() {
 				reason = actor.ErrDeadlock
 			}
 			begun, goOn := w.e.gate(), w.e.gate()
 			begun.open()
 			var back atomic.Bool
-			waits := &order{func(c *actor.Context) error {
+			waits := &order{Do: func(c *actor.Context) error {
 				begun.pass()
 				w.returned(c.TellContext(ctx, a, "lost"), a, "lost", reason)
 				back.Store(true)
@@ -313,12 +314,12 @@ var blockClauses = []Clause{
 			w.ask(a, func(c *actor.Context) {
 				w.tells(c, a, "own") // full from now on
 				w.tells(c, b, waits)
-				if !w.s.Synchronous() {
+				if !w.Synchronous() {
 					goOn.pass()
 				}
 				w.tells(c, b, "y") // where there is one goroutine b runs in here
 			})
-			if !w.s.Synchronous() {
+			if !w.Synchronous() {
 				w.reached(begun, 1)
 				w.idle()
 				w.e.require(!back.Load(), "an actor has given up, though its context has not ended")
@@ -354,7 +355,7 @@ func blockRaces(e *Env, rng *rand.Rand) {
 		m.Priority = func(msg any) int { return msg.(*parcel).id % 3 }
 	}
 	pause := rng.IntN(3)
-	r := w.spawn(actor.Props{Mailbox: m, Throughput: 1 + rng.IntN(4), New: making(actor.ReceiveFunc(func(_ *actor.Context, msg any) error {
+	r := w.Spawn(actor.Props{Mailbox: m, Throughput: 1 + rng.IntN(4), New: making(actor.ReceiveFunc(func(_ *actor.Context, msg any) error {
 		for range pause {
 			yield()
 		}
@@ -381,7 +382,7 @@ func blockRaces(e *Env, rng *rand.Rand) {
 				p.sent(r.TellContext(ctx, p))
 				cancel()
 				if s == 0 && i == stopAfter {
-					w.s.Stop(r)
+					w.Stop(r)
 				}
 			}
 			return nil
@@ -405,14 +406,14 @@ var turnClauses = []Clause{
 				w := w.e.world(actor.Config{})
 				defer w.abandon()
 				var count atomic.Int32
-				r := w.spawn(actor.Props{Throughput: throughput, New: making(actor.ReceiveFunc(func(ctx *actor.Context, msg any) error {
+				r := w.Spawn(actor.Props{Throughput: throughput, New: making(actor.ReceiveFunc(func(ctx *actor.Context, msg any) error {
 					if o, ok := msg.(*order); ok {
-						return o.do(ctx)
+						return o.Do(ctx)
 					}
 					count.Add(1)
 					return nil
 				}))})
-				w.in(r, func(ctx *actor.Context) {
+				w.In(r, func(ctx *actor.Context) {
 					for i := range n {
 						w.tells(ctx, r, i)
 					}
@@ -422,7 +423,7 @@ var turnClauses = []Clause{
 				if throughput == 0 {
 					throughput = 300
 				}
-				turns := w.s.Stats().Turns
+				turns := w.Stats().Turns
 				w.e.require(turns >= uint64(n/throughput), n, " messages were handled in ", turns, " turns, but a turn is ", throughput, " messages")
 			}
 		}),
@@ -432,11 +433,11 @@ var turnClauses = []Clause{
 		Why: "a turn begins with all system messages that wait, however many: the user message after them finds their work done",
 		Check: actors(func(w *world) {
 			const n = 40
-			parent := w.spawnScripted()
+			parent := w.Spawn(actortest.Scripted())
 			var children []actor.Ref
-			w.in(parent, func(ctx *actor.Context) {
+			w.In(parent, func(ctx *actor.Context) {
 				for range n {
-					children = append(children, w.born(ctx.Spawn(actor.Props{New: w.scripted})))
+					children = append(children, w.born(ctx.Spawn(actortest.Scripted())))
 				}
 			})
 			g := w.e.gate()
@@ -444,9 +445,9 @@ var turnClauses = []Clause{
 			w.ask(parent, func(*actor.Context) { g.pass() })
 			w.reached(g, 1)
 			for _, r := range children {
-				w.s.Stop(r)
+				w.Stop(r)
 			}
-			w.gone(children...)
+			w.Gone(children...)
 			w.idle() // and each has told its parent
 			var done atomic.Bool
 			w.ask(parent, func(ctx *actor.Context) {
@@ -509,11 +510,11 @@ var turnClauses = []Clause{
 		Check: actors(func(w *world) {
 			const n = 50
 			d := &eventLog{}
-			r := w.spawn(actor.Props{New: hearing(d)})
+			r := w.Spawn(actor.Props{New: hearing(d)})
 			g := w.e.gate()
-			w.ask(w.guardian(), func(*actor.Context) { g.pass() }) // the parent decides later
+			w.ask(w.UserGuardian(), func(*actor.Context) { g.pass() }) // the parent decides later
 			w.reached(g, 1)
-			w.tell(r, &order{func(*actor.Context) error { return errA }})
+			w.tell(r, &order{Do: func(*actor.Context) error { return errA }})
 			w.failed(r)
 			var msgs []any
 			for i := range n {
@@ -522,12 +523,12 @@ var turnClauses = []Clause{
 				w.idle()
 			}
 			w.wantLog(d)
-			w.e.require(w.alive(r), "the actor has stopped although its parent has not decided")
+			w.e.require(w.Alive(r), "the actor has stopped although its parent has not decided")
 			g.open()
 			w.undelivered(r, actor.ErrStopped, msgs...)
-			w.gone(r)
+			w.Gone(r)
 			w.shutdown()
-			turns := w.s.Stats().Turns
+			turns := w.Stats().Turns
 			w.e.require(!w.e.Exact || turns < n, turns, " turns: every message to the suspended actor seems to have caused one")
 		}),
 	},
@@ -617,7 +618,7 @@ func (e *Env) starved(c crowd) {
 			if c.alone {
 				to = i
 			}
-			refs[i] = w.spawn(actor.Props{Throughput: c.throughput, New: making(actor.ReceiveFunc(func(ctx *actor.Context, msg any) error {
+			refs[i] = w.Spawn(actor.Props{Throughput: c.throughput, New: making(actor.ReceiveFunc(func(ctx *actor.Context, msg any) error {
 				if over.Load() {
 					return nil
 				}
@@ -635,13 +636,13 @@ func (e *Env) starved(c crowd) {
 				return nil
 			}))})
 		}
-		quiet = w.spawn(plain(func(_ *actor.Context, msg any) error {
+		quiet = w.Spawn(actortest.Func(func(_ *actor.Context, msg any) error {
 			mu.Lock()
 			seen = seen || msg == len(got) // or it is too late
 			mu.Unlock()
 			return nil
 		}))
-		w.in(w.guardian(), func(ctx *actor.Context) {
+		w.In(w.UserGuardian(), func(ctx *actor.Context) {
 			for i := range refs {
 				if i > 0 && !c.alone {
 					break
@@ -673,20 +674,20 @@ var blockingClauses = []Clause{
 			g := w.e.gate()
 			var refs []actor.Ref
 			for range n {
-				refs = append(refs, w.spawnScripted())
+				refs = append(refs, w.Spawn(actortest.Scripted()))
 			}
 			for _, r := range refs {
 				w.ask(r, func(*actor.Context) { g.pass() })
 			}
 			w.reached(g, n)
 			d := &eventLog{}
-			r := w.spawn(actor.Props{New: hearing(d)})
+			r := w.Spawn(actor.Props{New: hearing(d)})
 			w.tell(r, 1)
-			w.in(w.spawnScripted(), func(ctx *actor.Context) { w.tells(ctx, r, 2) })
+			w.In(w.Spawn(actortest.Scripted()), func(ctx *actor.Context) { w.tells(ctx, r, 2) })
 			w.wantLog(d, "1", "2")
 			g.open()
 			for _, r := range refs {
-				w.in(r, func(*actor.Context) {})
+				w.In(r, func(*actor.Context) {})
 			}
 		}),
 	},
@@ -697,7 +698,7 @@ var blockingClauses = []Clause{
 			n := 2*runtime.GOMAXPROCS(0) + 3
 			var refs []actor.Ref
 			for range n {
-				refs = append(refs, w.spawnScripted())
+				refs = append(refs, w.Spawn(actortest.Scripted()))
 			}
 			block := func() {
 				g := w.e.gate()
@@ -707,7 +708,7 @@ var blockingClauses = []Clause{
 				w.reached(g, n)
 				g.open()
 				for _, r := range refs {
-					w.in(r, func(*actor.Context) {})
+					w.In(r, func(*actor.Context) {})
 				}
 			}
 			block()
@@ -741,7 +742,7 @@ var blockingClauses = []Clause{
 		Why: "Overlap is promised: two actors are in a turn at once, so that one may wait for the other",
 		Check: actors(func(w *world) {
 			here, there := make(chan int), make(chan int)
-			a, b := w.spawnScripted(), w.spawnScripted()
+			a, b := w.Spawn(actortest.Scripted()), w.Spawn(actortest.Scripted())
 			d := &eventLog{}
 			w.ask(a, func(*actor.Context) {
 				here <- 1

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/dynolab/dyno/actor"
+	"github.com/dynolab/dyno/actor/actortest"
 )
 
 // FR-032: the event stream.
@@ -15,10 +16,10 @@ var eventClauses = []Clause{
 		Name: "actor/events-by-type", Rule: "FR-032", Core: true,
 		Why: "who subscribes to a type gets the events of that type, of an interface those that implement it, and nothing else, in the order of publishing",
 		Check: actors(func(w *world) {
-			e := w.s.Events()
+			e := w.Events()
 			ints, errs, all := actor.Subscribe[int](e, 8), actor.Subscribe[error](e, 8), actor.Subscribe[any](e, 8)
 			never := actor.Subscribe[*order](e, 1)
-			w.in(w.spawnScripted(), func(*actor.Context) {}) // its start is an event
+			w.In(w.Spawn(actortest.Scripted()), func(*actor.Context) {}) // its start is an event
 			w.idle()
 			for {
 				if _, ok := all.TryNext(); !ok {
@@ -38,7 +39,7 @@ var eventClauses = []Clause{
 		Name: "actor/events-unsubscribe", Rule: "FR-032", Core: true,
 		Why: "after Unsubscribe nothing more comes, what had come can still be fetched, and waiting callers return; the others go on",
 		Check: actors(func(w *world) {
-			e := w.s.Events()
+			e := w.Events()
 			sub, other := actor.Subscribe[int](e, 8), actor.Subscribe[int](e, 8)
 			e.Publish(1)
 			sub.Unsubscribe()
@@ -61,8 +62,8 @@ var eventClauses = []Clause{
 		Name: "actor/events-over", Rule: "FR-032", Core: true,
 		Why: "when the system is over every subscription has ended, once the last event is fetched, so that no caller waits for ever; a later one has ended from the start",
 		Check: actors(func(w *world) {
-			r := w.spawnScripted()
-			sub := actor.Subscribe[actor.ActorStopped](w.s.Events(), 16)
+			r := w.Spawn(actortest.Scripted())
+			sub := actor.Subscribe[actor.ActorStopped](w.Events(), 16)
 			waits := start(w.e, "Next", func() error {
 				stopped := false
 				for {
@@ -79,8 +80,8 @@ var eventClauses = []Clause{
 			waits.blocks("nothing has stopped")
 			w.shutdown()
 			w.e.same("what Next returned", waits.get(), actor.ErrUnsubscribed)
-			late := actor.Subscribe[any](w.s.Events(), 1)
-			w.s.Events().Publish(1)
+			late := actor.Subscribe[any](w.Events(), 1)
+			w.Events().Publish(1)
 			_, err := late.Next(context.Background())
 			w.e.same("what Next returned of a subscription to a system that is over", err, actor.ErrUnsubscribed)
 		}),
@@ -89,7 +90,7 @@ var eventClauses = []Clause{
 		Name: "actor/events-next", Rule: "FR-032", Core: true,
 		Why: "Next waits for an event until its context ends, and an event that is there wins over a context that has ended: giving up loses nothing",
 		Check: actors(func(w *world) {
-			e := w.s.Events()
+			e := w.Events()
 			sub := actor.Subscribe[int](e, 8)
 			_, err := sub.Next(ended(errStop))
 			w.e.same("what Next returned", err, context.Canceled)
@@ -111,11 +112,11 @@ var eventClauses = []Clause{
 		Name: "actor/events-slow", Rule: "FR-032", Core: true,
 		Why: "a subscriber that does not fetch loses the oldest of its own events, and they are counted; no other subscriber loses any, and publishing does not wait",
 		Check: actors(func(w *world) {
-			e := w.s.Events()
+			e := w.Events()
 			slow, quick := actor.Subscribe[int](e, 3), actor.Subscribe[int](e, 64)
 			const n = 20
-			r := w.spawnScripted()
-			w.in(r, func(ctx *actor.Context) {
+			r := w.Spawn(actortest.Scripted())
+			w.In(r, func(ctx *actor.Context) {
 				for i := range n {
 					ctx.System().Events().Publish(i)
 				}
@@ -136,12 +137,12 @@ var eventClauses = []Clause{
 		Name: "actor/events-func", Rule: "FR-032", Core: true,
 		Why: "a function that has subscribed is called by who publishes; one that panics is counted, and hurts neither the publisher nor other subscribers",
 		Check: actors(func(w *world) {
-			e := w.s.Events()
+			e := w.Events()
 			sum := 0
 			bad := actor.SubscribeFunc(e, func(n int) { panic(errA) })
 			good := actor.SubscribeFunc(e, func(n int) { sum += n })
-			r := w.spawnScripted()
-			w.in(r, func(ctx *actor.Context) {
+			r := w.Spawn(actortest.Scripted())
+			w.In(r, func(ctx *actor.Context) {
 				e.Publish(1)
 				e.Publish("no number")
 				w.e.require(sum == 1, "the function was not called by who published")
@@ -162,27 +163,27 @@ var eventClauses = []Clause{
 		Check: actors(func(w *world) {
 			for _, m := range []actor.MailboxConfig{{}, {Policy: actor.Block, Capacity: 3}, {Policy: actor.DropNewest, Capacity: 3}} {
 				d := &eventLog{}
-				r := w.spawn(actor.Props{New: hearing(d), Mailbox: m})
-				l := actor.SubscribeActor[int](w.s.Events(), r, 3)
-				w.s.Events().Publish(1)
-				w.s.Events().Publish("no number")
+				r := w.Spawn(actor.Props{New: hearing(d), Mailbox: m})
+				l := actor.SubscribeActor[int](w.Events(), r, 3)
+				w.Events().Publish(1)
+				w.Events().Publish("no number")
 				w.wantLog(d, "1")
 				w.suspend(r, actor.Suspension{})
 				for i := range 5 {
-					w.s.Events().Publish(2 + i)
+					w.Events().Publish(2 + i)
 				}
 				w.e.require(l.Lost() == 2, "an actor for which 3 events may wait has lost ", l.Lost(), " of 5, want 2")
-				w.s.Resume(r)
+				w.Resume(r)
 				w.wantLog(d, "1", "2", "3", "4")
 				l.Unsubscribe()
-				w.s.Events().Publish(9)
+				w.Events().Publish(9)
 				w.wantLog(d, "1", "2", "3", "4")
-				actor.SubscribeActor[int](w.s.Events(), r, 3)
-				w.stop(r)
-				w.s.Events().Publish(10)
+				actor.SubscribeActor[int](w.Events(), r, 3)
+				w.End(r)
+				w.Events().Publish(10)
 				w.idle()
 			}
-			st := w.s.Stats()
+			st := w.Stats()
 			w.e.require(st.DeadLetters == 0 && st.Returned == 0, "what an actor's subscription loses is counted there, and ", st.DeadLetters, " are dead letters, ", st.Returned, " returned")
 		}),
 	},
@@ -190,19 +191,19 @@ var eventClauses = []Clause{
 		Name: "actor/events-life", Rule: "FR-007", Core: true,
 		Why: "an actor's life is on the event stream: its start, its failures, what was decided, its restarts and its end, in that order, with who and when",
 		Check: clocked(func(w *world, clock *actor.ManualClock) {
-			sub := actor.Subscribe[any](w.s.Events(), 64)
+			sub := actor.Subscribe[any](w.Events(), 64)
 			d := actor.Restart
-			parent := w.spawnNamed("parent", actor.Props{New: w.scripted, Supervisor: &actor.Supervisor{Decide: func(actor.Failure) actor.Directive { return d }}})
+			parent := w.SpawnNamed("parent", actor.Props{New: actortest.Scripted().New, Supervisor: &actor.Supervisor{Decide: func(actor.Failure) actor.Directive { return d }}})
 			clock.Advance(time.Second)
 			var r actor.Ref
-			w.in(parent, func(ctx *actor.Context) {
+			w.In(parent, func(ctx *actor.Context) {
 				r = w.born(ctx.SpawnNamed("child", actor.Props{New: func() actor.Actor {
 					return &staged{start: func(*actor.Context) error { return nil }, receive: (&eventLog{}).hear}
 				}}))
 			})
-			w.in(r, func(*actor.Context) {})
+			w.In(r, func(*actor.Context) {})
 			fails := func() {
-				w.tell(r, &order{func(*actor.Context) error { return errA }})
+				w.tell(r, &order{Do: func(*actor.Context) error { return errA }})
 				w.failed(r)
 				w.idle()
 				clock.Advance(time.Second)
@@ -210,11 +211,11 @@ var eventClauses = []Clause{
 			clock.Advance(time.Second)
 			fails()
 			fails()
-			w.in(parent, func(*actor.Context) { d = actor.Resume })
+			w.In(parent, func(*actor.Context) { d = actor.Resume })
 			fails()
-			w.in(parent, func(*actor.Context) { d = actor.Stop })
+			w.In(parent, func(*actor.Context) { d = actor.Stop })
 			fails()
-			w.gone(r)
+			w.Gone(r)
 			at := func(s int) time.Time { return genesis.Add(time.Duration(s) * time.Second) }
 			supervised := func(s int, d actor.Directive, n int) actor.Supervised {
 				return actor.Supervised{Actor: r, Parent: parent, Directive: d, Cause: errA, Restarts: n, Time: at(s)}
@@ -263,11 +264,11 @@ var eventClauses = []Clause{
 		Name: "actor/events-behaviour", Rule: "FR-007", Core: true,
 		Why: "a change of behaviour is an event, which says how many Unbecome can undo",
 		Check: clocked(func(w *world, _ *actor.ManualClock) {
-			sub := actor.Subscribe[actor.BehaviorChanged](w.s.Events(), 16)
-			r := w.spawnScripted()
-			w.in(r, func(ctx *actor.Context) {
-				ctx.Become(w.scripted().Receive)
-				ctx.Become(w.scripted().Receive)
+			sub := actor.Subscribe[actor.BehaviorChanged](w.Events(), 16)
+			r := w.Spawn(actortest.Scripted())
+			w.In(r, func(ctx *actor.Context) {
+				ctx.Become(actortest.Scripted().New().Receive)
+				ctx.Become(actortest.Scripted().New().Receive)
 				ctx.Unbecome()
 				ctx.Unbecome()
 				ctx.Unbecome() // nothing to undo
@@ -283,10 +284,10 @@ var eventClauses = []Clause{
 		Name: "actor/events-log", Rule: "FR-022", Core: true,
 		Why: "what an actor logs is an event with its level, its actor and the time, for whichever logger has subscribed; without one it costs nothing and goes nowhere",
 		Check: clocked(func(w *world, _ *actor.ManualClock) {
-			r := w.spawnScripted()
-			w.in(r, func(ctx *actor.Context) { ctx.Log(actor.LevelError, "without a listener") })
-			sub := actor.Subscribe[actor.LogEvent](w.s.Events(), 16)
-			w.in(r, func(ctx *actor.Context) {
+			r := w.Spawn(actortest.Scripted())
+			w.In(r, func(ctx *actor.Context) { ctx.Log(actor.LevelError, "without a listener") })
+			sub := actor.Subscribe[actor.LogEvent](w.Events(), 16)
+			w.In(r, func(ctx *actor.Context) {
 				ctx.Log(actor.LevelWarn, "hot")
 				ctx.Log(actor.LevelDebug, "cold")
 			})
@@ -312,8 +313,8 @@ var eventClauses = []Clause{
 				const mark = 8
 				m.Watermark = mark
 				d := &eventLog{}
-				r := w.spawn(actor.Props{New: hearing(d), Mailbox: m})
-				high, low := actor.Subscribe[actor.MailboxHigh](w.s.Events(), 64), actor.Subscribe[actor.MailboxLow](w.s.Events(), 64)
+				r := w.Spawn(actor.Props{New: hearing(d), Mailbox: m})
+				high, low := actor.Subscribe[actor.MailboxHigh](w.Events(), 64), actor.Subscribe[actor.MailboxLow](w.Events(), 64)
 				next := 1
 				fill := func(n int) {
 					w.suspend(r, actor.Suspension{})
@@ -323,7 +324,7 @@ var eventClauses = []Clause{
 					}
 				}
 				empty := func() {
-					w.s.Resume(r)
+					w.Resume(r)
 					w.wantLog(d, numbers(1, next-1)...)
 				}
 				fill(mark - 1)
@@ -359,20 +360,20 @@ var eventClauses = []Clause{
 			n := 0
 			// Its turns are of one message, after which it is suspended: so the check
 			// says how many are handled.
-			r := w.spawn(actor.Props{Throughput: 1, Mailbox: actor.MailboxConfig{Watermark: mark}, New: making(actor.ReceiveFunc(func(ctx *actor.Context, msg any) error {
+			r := w.Spawn(actor.Props{Throughput: 1, Mailbox: actor.MailboxConfig{Watermark: mark}, New: making(actor.ReceiveFunc(func(ctx *actor.Context, msg any) error {
 				ctx.Suspend(actor.Suspension{})
 				d.note(msg)
 				return nil
 			}))})
-			high, low := actor.Subscribe[actor.MailboxHigh](w.s.Events(), 64), actor.Subscribe[actor.MailboxLow](w.s.Events(), 64)
+			high, low := actor.Subscribe[actor.MailboxHigh](w.Events(), 64), actor.Subscribe[actor.MailboxLow](w.Events(), 64)
 			w.suspend(r, actor.Suspension{})
 			send := func() {
 				w.tell(r, n)
 				n++
 			}
 			handle := func() {
-				s := w.s.Stats().Suspends
-				w.s.Resume(r)
+				s := w.Stats().Suspends
+				w.Resume(r)
 				w.suspends(s + 1)
 			}
 			for range mark {
@@ -403,7 +404,7 @@ var eventClauses = []Clause{
 					handle()
 				}
 			}
-			w.s.Resume(r)
+			w.Resume(r)
 		}),
 	},
 	{
@@ -445,7 +446,7 @@ func eventsRace(e *Env, rng *rand.Rand) {
 	const publishers, each, subscribers = 4, 100, 3
 	w := e.world(actor.Config{})
 	defer w.abandon()
-	stream := w.s.Events()
+	stream := w.Events()
 	var done atomic.Int32
 	type outcome struct {
 		fetched, lost int
@@ -486,10 +487,10 @@ func eventsRace(e *Env, rng *rand.Rand) {
 			}))
 			continue
 		}
-		from := w.spawnScripted()
+		from := w.Spawn(actortest.Scripted())
 		n := 0
 		var publish *order
-		publish = &order{func(ctx *actor.Context) error {
+		publish = &order{Do: func(ctx *actor.Context) error {
 			for range 1 + rng.IntN(9) {
 				if n < each {
 					stream.Publish(published{p, n})

@@ -9,6 +9,7 @@ import (
 
 	"github.com/dynolab/dyno"
 	"github.com/dynolab/dyno/actor"
+	"github.com/dynolab/dyno/actor/actortest"
 )
 
 // FR-018: failures.
@@ -20,7 +21,7 @@ var failureClauses = []Clause{
 			for _, m := range mailboxes {
 				for _, how := range failureKinds(w.e) {
 					d := &eventLog{}
-					r := w.spawn(actor.Props{Mailbox: m, New: making(&staged{
+					r := w.Spawn(actor.Props{Mailbox: m, New: making(&staged{
 						receive: func(ctx *actor.Context, msg any) error {
 							d.note(msg)
 							if msg == "fail" {
@@ -41,7 +42,7 @@ var failureClauses = []Clause{
 					how.is(w.e, f.Err)
 					w.e.require(f.Msg == "fail", "the failure is said to be on message ", f.Msg)
 					w.undelivered(r, actor.ErrStopped, 1, 2, 3)
-					w.gone(r)
+					w.Gone(r)
 					w.wantLog(d, "well", "fail", "stops")
 					w.returned(r.Tell(4), r, 4, actor.ErrStopped)
 				}
@@ -54,21 +55,21 @@ var failureClauses = []Clause{
 		Check: actors(func(w *world) {
 			for _, how := range failureKinds(w.e) {
 				d := &eventLog{}
-				parent := w.spawnScripted()
+				parent := w.Spawn(actortest.Scripted())
 				var bad, sibling actor.Ref
-				w.in(parent, func(ctx *actor.Context) {
-					bad = w.born(ctx.Spawn(actor.Props{New: w.scripted}))
+				w.In(parent, func(ctx *actor.Context) {
+					bad = w.born(ctx.Spawn(actortest.Scripted()))
 					sibling = w.born(ctx.Spawn(actor.Props{New: hearing(d)}))
 				})
-				w.tell(bad, &order{func(ctx *actor.Context) error {
+				w.tell(bad, &order{Do: func(ctx *actor.Context) error {
 					w.tells(ctx, sibling, 1) // may wait for this very worker
 					return how.fail()
 				}})
 				w.failed(bad)
-				w.gone(bad)
+				w.Gone(bad)
 				w.tell(sibling, 2)
 				w.wantLog(d, "1", "2")
-				w.in(parent, func(ctx *actor.Context) {
+				w.In(parent, func(ctx *actor.Context) {
 					for r := range ctx.Children() {
 						w.e.require(r == sibling, r.String(), " is a child of the parent, and should have stopped")
 					}
@@ -81,13 +82,13 @@ var failureClauses = []Clause{
 		Why: "the children of an actor that fails stop with it, before it",
 		Check: actors(func(w *world) {
 			d := &eventLog{}
-			a := w.spawnNamed("a", d.staged("a"))
+			a := w.SpawnNamed("a", d.staged("a"))
 			var b actor.Ref
-			w.in(a, func(ctx *actor.Context) { b = w.born(ctx.SpawnNamed("b", d.staged("b"))) })
+			w.In(a, func(ctx *actor.Context) { b = w.born(ctx.SpawnNamed("b", d.staged("b"))) })
 			w.wantLog(d, "a-starts", "b-starts")
-			w.tell(a, &order{func(*actor.Context) error { return errA }})
+			w.tell(a, &order{Do: func(*actor.Context) error { return errA }})
 			w.failed(a)
-			w.gone(a, b)
+			w.Gone(a, b)
 			w.wantLog(d, "a-starts", "b-starts", "b-stops", "a-stops")
 		}),
 	},
@@ -99,25 +100,25 @@ var failureClauses = []Clause{
 			n := 8 * runtime.GOMAXPROCS(0) * len(ways)
 			var refs []actor.Ref
 			for range n {
-				refs = append(refs, w.spawnScripted())
+				refs = append(refs, w.Spawn(actortest.Scripted()))
 			}
 			for i, r := range refs {
-				w.tell(r, &order{func(*actor.Context) error { return ways[i%len(ways)].fail() }})
+				w.tell(r, &order{Do: func(*actor.Context) error { return ways[i%len(ways)].fail() }})
 			}
-			w.gone(refs...)
+			w.Gone(refs...)
 			w.mu.Lock()
 			count := len(w.failures)
 			w.failures = nil
 			w.mu.Unlock()
 			w.e.require(count == n, count, " failures are reported of ", n)
 			d := &eventLog{}
-			r := w.spawn(actor.Props{New: hearing(d)})
+			r := w.Spawn(actor.Props{New: hearing(d)})
 			for i := range 20 {
-				w.in(w.spawnScripted(), func(ctx *actor.Context) { w.tells(ctx, r, i+1) })
+				w.In(w.Spawn(actortest.Scripted()), func(ctx *actor.Context) { w.tells(ctx, r, i+1) })
 			}
 			w.wantLog(d, numbers(1, 20)...)
 			w.shutdown()
-			st := w.s.Stats()
+			st := w.Stats()
 			w.e.require(st.Failures == uint64(n), "Stats.Failures is ", st.Failures, ", want ", n)
 		}),
 	},
@@ -135,7 +136,7 @@ var failureClauses = []Clause{
 					if rng.IntN(2) == 0 {
 						how := ways[rng.IntN(len(ways))]
 						// Who has failed may have stopped others.
-						_ = r.Tell(&order{func(*actor.Context) error { return how.fail() }})
+						_ = r.Tell(&order{Do: func(*actor.Context) error { return how.fail() }})
 					}
 				}
 				w.shutdown()
@@ -194,7 +195,7 @@ func stopRace(e *Env, rng *rand.Rand) {
 	stopAt := rng.IntN(40)
 	spawn := func() {
 		count := 0
-		r := w.spawn(actor.Props{Mailbox: mailboxes[rng.IntN(len(mailboxes))], Throughput: rng.IntN(8), New: making(actor.ReceiveFunc(func(ctx *actor.Context, msg any) error {
+		r := w.Spawn(actor.Props{Mailbox: mailboxes[rng.IntN(len(mailboxes))], Throughput: rng.IntN(8), New: making(actor.ReceiveFunc(func(ctx *actor.Context, msg any) error {
 			msg.(*parcel).handled.Add(1)
 			if count++; count == stopAt {
 				ctx.StopSelf()
@@ -206,10 +207,10 @@ func stopRace(e *Env, rng *rand.Rand) {
 	spawn()
 	var done atomic.Int32
 	for s := range senders {
-		from, n := w.spawnScripted(), 0
+		from, n := w.Spawn(actortest.Scripted()), 0
 		rng := sub(rng)
 		var send *order
-		send = &order{func(ctx *actor.Context) error {
+		send = &order{Do: func(ctx *actor.Context) error {
 			for range 1 + rng.IntN(10) {
 				if n == each {
 					done.Add(1)
@@ -248,7 +249,7 @@ func stopRace(e *Env, rng *rand.Rand) {
 			yield()
 		}
 		old := *now.Load()
-		w.s.Stop(old)
+		w.Stop(old)
 		spawn()
 	}
 	for _, c := range calls {
@@ -286,7 +287,7 @@ func oneCaller(e *Env, rng *rand.Rand) {
 		rng, me, n := sub(rng), int(lives.Add(1)), 0
 		last := map[int]int{}
 		m := mailboxes[rng.IntN(len(mailboxes))]
-		r := w.spawn(actor.Props{Mailbox: m, Throughput: rng.IntN(4), New: making(actor.ReceiveFunc(func(ctx *actor.Context, msg any) error {
+		r := w.Spawn(actor.Props{Mailbox: m, Throughput: rng.IntN(4), New: making(actor.ReceiveFunc(func(ctx *actor.Context, msg any) error {
 			p := msg.(*parcel)
 			w.e.require(p.handled.Add(1) == 1, "message ", p.id, " was handled twice")
 			from := stamps[p.id]
@@ -320,9 +321,9 @@ func oneCaller(e *Env, rng *rand.Rand) {
 		p.sent((*refs[at].Load()).TellContext(gone, p))
 		switch rng.IntN(24) {
 		case 0:
-			w.s.Stop(*refs[at].Load())
+			w.Stop(*refs[at].Load())
 		case 1, 2, 3:
-			w.drive()
+			w.Drive()
 		case 4:
 			spawn(at)
 		}
@@ -411,7 +412,7 @@ func actorStorm(e *Env, rng *rand.Rand) {
 	}
 	for i := range 16 {
 		starts.Add(1)
-		r := w.spawn(props(rng))
+		r := w.Spawn(props(rng))
 		known[i].Store(&r)
 	}
 	shutAt := rng.IntN(2 * messages)
@@ -427,7 +428,7 @@ func actorStorm(e *Env, rng *rand.Rand) {
 				}
 				p.sent(to.TellContext(gone, p))
 				if p.id >= shutAt {
-					_ = w.s.Shutdown(gone)
+					_ = w.Shutdown(gone)
 				}
 				if rng.IntN(4) == 0 {
 					yield()
@@ -459,38 +460,38 @@ var synchronousClauses = []Clause{
 		Name: "actor/run-until-idle", Rule: "FR-034",
 		Why: "a synchronous dispatcher runs actors in RunUntilIdle only, and then until none has anything to do; any other one says that it is none",
 		Check: actors(func(w *world) {
-			if !w.s.Synchronous() {
+			if !w.Synchronous() {
 				w.e.require(w.e.Impl.Promises.Eager, w.e.Impl.Name, " does not promise Eager, and its dispatcher is not a Synchronous one")
 				defer func() {
 					if v, ok := recover().(failure); ok {
 						panic(v)
 					}
 				}()
-				w.s.RunUntilIdle()
+				w.RunUntilIdle()
 				w.e.fail("RunUntilIdle of a system that is not synchronous did not panic")
 			}
 			d := &eventLog{}
-			r := w.spawn(actor.Props{New: hearing(d)})
-			from := w.spawnScripted()
+			r := w.Spawn(actor.Props{New: hearing(d)})
+			from := w.Spawn(actortest.Scripted())
 			w.tell(r, 1)
 			w.ask(from, func(ctx *actor.Context) {
 				w.tells(ctx, r, 2)
-				w.s.RunUntilIdle() // within a turn it does nothing
+				w.RunUntilIdle() // within a turn it does nothing
 				w.e.require(len(d.read()) <= 1, "RunUntilIdle within a turn has run actors")
 				w.tells(ctx, r, 3)
 			})
 			w.e.Settle()
 			w.e.require(len(d.read()) == 0, "an actor ran although RunUntilIdle was not called")
 			start(w.e, "RunUntilIdle", func() error {
-				w.s.RunUntilIdle()
+				w.RunUntilIdle()
 				return nil
 			}).get()
 			got := d.read()
 			w.e.require(slices.Equal(got, numbers(1, 3)), "after RunUntilIdle the log says “", quote(got), "”, want “1 2 3”")
-			w.s.Stop(r)
-			w.e.require(w.alive(r), "an actor stopped although RunUntilIdle was not called")
-			w.s.RunUntilIdle()
-			w.e.require(!w.alive(r), "an actor that was told to stop is there after RunUntilIdle")
+			w.Stop(r)
+			w.e.require(w.Alive(r), "an actor stopped although RunUntilIdle was not called")
+			w.RunUntilIdle()
+			w.e.require(!w.Alive(r), "an actor that was told to stop is there after RunUntilIdle")
 		}),
 	},
 	{
@@ -498,7 +499,7 @@ var synchronousClauses = []Clause{
 		Why: "a RunUntilIdle that finds another goroutine running actors returns at once, and that one goes on until all are idle, also if that is a sender that only waited for room",
 		Check: actors(func(w *world) {
 			d := &eventLog{}
-			r, other := w.spawn(d.blocking(1, nil)), w.spawn(actor.Props{New: hearing(d)})
+			r, other := w.Spawn(d.blocking(1, nil)), w.Spawn(actor.Props{New: hearing(d)})
 			inside, goOn := w.e.gate(), w.e.gate()
 			inside.open()
 			w.ask(r, func(*actor.Context) { // its mailbox is full
@@ -509,7 +510,7 @@ var synchronousClauses = []Clause{
 			c := w.telling(context.Background(), r, "r") // runs r until there is room
 			w.e.waitFor("the sender to run the receiver")
 			<-inside.arrived
-			w.s.RunUntilIdle()
+			w.RunUntilIdle()
 			goOn.open()
 			w.e.same("what Tell returned", c.await(), nil)
 			got := d.read()
@@ -551,9 +552,9 @@ func runMany(e *Env, rng *rand.Rand) {
 	var inside, count atomic.Int32
 	refs := make([]actor.Ref, ring)
 	for i := range refs {
-		refs[i] = w.spawn(plain(func(ctx *actor.Context, msg any) error {
+		refs[i] = w.Spawn(actortest.Func(func(ctx *actor.Context, msg any) error {
 			n := inside.Add(1)
-			w.e.require(n == 1 || !w.s.Synchronous(), "two actors of a synchronous system are in a turn at once")
+			w.e.require(n == 1 || !w.Synchronous(), "two actors of a synchronous system are in a turn at once")
 			yield()
 			if left := msg.(int); left > 0 {
 				w.tells(ctx, refs[(i+1)%ring], left-1)
@@ -571,8 +572,8 @@ func runMany(e *Env, rng *rand.Rand) {
 				if err := refs[rng.IntN(ring)].Tell(hops); err != nil {
 					return err
 				}
-				if w.s.Synchronous() {
-					w.s.RunUntilIdle()
+				if w.Synchronous() {
+					w.RunUntilIdle()
 				}
 			}
 			return nil
@@ -595,7 +596,7 @@ func trace(e *Env) (lines []string) {
 	rng := rand.New(rand.NewPCG(1, 1)) // the same calls every time
 	refs := make([]actor.Ref, peers)
 	for i := range refs {
-		refs[i] = w.spawn(actor.Props{Throughput: 1 + i%3, New: making(actor.ReceiveFunc(func(ctx *actor.Context, msg any) error {
+		refs[i] = w.Spawn(actor.Props{Throughput: 1 + i%3, New: making(actor.ReceiveFunc(func(ctx *actor.Context, msg any) error {
 			n := msg.(int)
 			lines = append(lines, text(i, " handles ", n))
 			if n > 0 {
@@ -612,7 +613,7 @@ func trace(e *Env) (lines []string) {
 		w.tell(refs[rng.IntN(peers)], 5)
 	}
 	w.idle()
-	w.s.Stop(refs[0])
+	w.Stop(refs[0])
 	w.idle()
 	w.end()
 	return lines
@@ -653,13 +654,13 @@ var actorLeftoverClauses = []Clause{
 			round := func() {
 				var refs []actor.Ref
 				for range 50 {
-					refs = append(refs, w.spawnScripted())
+					refs = append(refs, w.Spawn(actortest.Scripted()))
 				}
 				for _, r := range refs {
-					w.in(r, func(*actor.Context) {})
-					w.s.Stop(r)
+					w.In(r, func(*actor.Context) {})
+					w.Stop(r)
 				}
-				w.gone(refs...)
+				w.Gone(refs...)
 			}
 			round()
 			base := w.e.goroutines()
@@ -675,10 +676,10 @@ var actorLeftoverClauses = []Clause{
 		Why: "Done is closed when the dispatcher has no worker left, and not before: who waits for it may then take away what actors were using",
 		Check: actors(func(w *world) {
 			for range 10 {
-				w.in(w.spawnScripted(), func(*actor.Context) {})
+				w.In(w.Spawn(actortest.Scripted()), func(*actor.Context) {})
 			}
 			w.shutdown()
-			n := w.s.Stats().Workers
+			n := w.Stats().Workers
 			w.e.require(n == 0, "Stats counts ", n, " workers when Done is closed")
 		}),
 	},
@@ -690,12 +691,12 @@ func useSystem(e *Env) {
 	defer w.abandon()
 	t := w.family(rand.New(rand.NewPCG(2, 2)), 10)
 	d := &eventLog{}
-	r := w.spawn(d.blocking(1, nil))
+	r := w.Spawn(d.blocking(1, nil))
 	for i, from := range t.refs {
-		w.in(from, func(ctx *actor.Context) { w.tells(ctx, r, i) })
+		w.In(from, func(ctx *actor.Context) { w.tells(ctx, r, i) })
 		w.until("a message to be handled", func() bool { return len(d.read()) == i+1 })
 	}
-	w.tell(t.refs[5], &order{func(*actor.Context) error { panic("x") }})
+	w.tell(t.refs[5], &order{Do: func(*actor.Context) error { panic("x") }})
 	w.failed(t.refs[5])
 	w.end()
 }

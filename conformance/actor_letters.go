@@ -5,6 +5,7 @@ import (
 	"sync/atomic"
 
 	"github.com/dynolab/dyno/actor"
+	"github.com/dynolab/dyno/actor/actortest"
 )
 
 // FR-009, SC-004: dead letters. The clock stands still, so that a letter is
@@ -15,33 +16,33 @@ var letterClauses = []Clause{
 		Why: "a message that is given back is recorded as well, with its receiver, the reason and who waits for a reply: to find what went wrong the sender need not be asked",
 		Check: clocked(func(w *world, _ *actor.ManualClock) {
 			p := w.post()
-			gone := w.spawnScripted()
-			w.stop(gone)
-			full := w.spawn(actor.Props{New: hearing(&eventLog{}), Mailbox: actor.MailboxConfig{Policy: actor.DropNewest, Capacity: 1}})
+			gone := w.Spawn(actortest.Scripted())
+			w.End(gone)
+			full := w.Spawn(actor.Props{New: hearing(&eventLog{}), Mailbox: actor.MailboxConfig{Policy: actor.DropNewest, Capacity: 1}})
 			w.suspend(full, actor.Suspension{})
 			w.tell(full, 0)
-			own := w.spawn(actor.Props{New: w.scripted, Mailbox: actor.MailboxConfig{Policy: actor.Block, Capacity: 1}})
-			from := w.spawnScripted()
+			own := w.Spawn(actor.Props{New: actortest.Scripted().New, Mailbox: actor.MailboxConfig{Policy: actor.Block, Capacity: 1}})
+			from := w.Spawn(actortest.Scripted())
 			m := petition{1, from.ReplyTo()}
 			w.returned(gone.Tell(m), gone, m, actor.ErrStopped)
 			p.brings(p.returned(m, gone, actor.ErrStopped))
 			w.returned(full.Tell(m), full, m, actor.ErrFull)
 			p.brings(p.returned(m, full, actor.ErrFull))
-			w.returned(w.s.Tell(gone.PID(), m), actor.Ref{}, m, actor.ErrUnknown)
+			w.returned(w.Tell(gone.PID(), m), actor.Ref{}, m, actor.ErrUnknown)
 			p.brings(p.returned(m, actor.Ref{}, actor.ErrUnknown))
-			w.returned(w.s.Tell(actor.PID{}, m), actor.Ref{}, m, actor.ErrUnknown)
+			w.returned(w.Tell(actor.PID{}, m), actor.Ref{}, m, actor.ErrUnknown)
 			p.brings(p.returned(m, actor.Ref{}, actor.ErrUnknown))
-			w.in(from, func(ctx *actor.Context) {
+			w.In(from, func(ctx *actor.Context) {
 				w.returned(ctx.Tell(actor.Ref{}, m), actor.Ref{}, m, actor.ErrNobody)
 				w.returned(ctx.Tell(gone, m), gone, m, actor.ErrStopped)
 			})
 			p.brings(p.returned(m, actor.Ref{}, actor.ErrNobody), p.returned(m, gone, actor.ErrStopped))
-			w.in(own, func(ctx *actor.Context) {
-				w.tells(ctx, own, &order{func(*actor.Context) error { return nil }})
+			w.In(own, func(ctx *actor.Context) {
+				w.tells(ctx, own, &order{Do: func(*actor.Context) error { return nil }})
 				w.returned(ctx.Tell(own, m), own, m, actor.ErrFull)
 			})
 			p.brings(p.returned(m, own, actor.ErrFull))
-			w.s.Resume(full)
+			w.Resume(full)
 			w.idle()
 			p.brings()
 		}),
@@ -51,13 +52,13 @@ var letterClauses = []Clause{
 		Why: "a message can be sent to a PID: it arrives while the actor is there, and comes back, as one for an unknown actor, when it is not",
 		Check: actors(func(w *world) {
 			d := &eventLog{}
-			r := w.spawn(actor.Props{New: hearing(d)})
-			w.e.same("what System.Tell returned", w.s.Tell(r.PID(), 1), nil)
+			r := w.Spawn(actor.Props{New: hearing(d)})
+			w.e.same("what System.Tell returned", w.Tell(r.PID(), 1), nil)
 			w.wantLog(d, "1")
-			w.stop(r)
-			w.returned(w.s.Tell(r.PID(), 2), actor.Ref{}, 2, actor.ErrUnknown)
-			w.spawn(actor.Props{New: hearing(d)}) // perhaps in its place
-			w.returned(w.s.Tell(r.PID(), 3), actor.Ref{}, 3, actor.ErrUnknown)
+			w.End(r)
+			w.returned(w.Tell(r.PID(), 2), actor.Ref{}, 2, actor.ErrUnknown)
+			w.Spawn(actor.Props{New: hearing(d)}) // perhaps in its place
+			w.returned(w.Tell(r.PID(), 3), actor.Ref{}, 3, actor.ErrUnknown)
 			w.wantLog(d, "1")
 		}),
 	},
@@ -68,18 +69,18 @@ var letterClauses = []Clause{
 			p := w.post()
 			for _, prio := range []func(any) int{nil, samePriority} {
 				const capacity, n = 2, 6
-				r := w.spawn(actor.Props{New: hearing(&eventLog{}), Mailbox: actor.MailboxConfig{Policy: actor.DropOldest, Capacity: capacity, Priority: prio}})
+				r := w.Spawn(actor.Props{New: hearing(&eventLog{}), Mailbox: actor.MailboxConfig{Policy: actor.DropOldest, Capacity: capacity, Priority: prio}})
 				w.suspend(r, actor.Suspension{})
 				var want []actor.DeadLetter
 				for i := range n {
-					m := petition{i, w.guardian().ReplyTo()}
+					m := petition{i, w.UserGuardian().ReplyTo()}
 					w.tell(r, m)
 					if i < n-capacity {
 						want = append(want, p.letter(m, r, actor.ErrDropped))
 					}
 				}
 				p.brings(want...)
-				w.s.Resume(r)
+				w.Resume(r)
 				w.idle()
 			}
 		}),
@@ -90,9 +91,9 @@ var letterClauses = []Clause{
 		Check: clocked(func(w *world, _ *actor.ManualClock) {
 			p := w.post()
 			for _, m := range mailboxes {
-				r := w.spawn(actor.Props{Mailbox: m, New: making(actor.ReceiveFunc(func(ctx *actor.Context, msg any) error {
+				r := w.Spawn(actor.Props{Mailbox: m, New: making(actor.ReceiveFunc(func(ctx *actor.Context, msg any) error {
 					if o, ok := msg.(*order); ok {
-						return o.do(ctx)
+						return o.Do(ctx)
 					}
 					ctx.Stash(msg)
 					return nil
@@ -102,9 +103,9 @@ var letterClauses = []Clause{
 					all = append(all, petition{i, r.ReplyTo()})
 				}
 				w.tell(r, all[0], all[1])
-				w.in(r, func(*actor.Context) {}) // they are stashed
+				w.In(r, func(*actor.Context) {}) // they are stashed
 				w.tell(r, all[2])
-				w.in(r, func(ctx *actor.Context) {
+				w.In(r, func(ctx *actor.Context) {
 					ctx.UnstashAll()
 					ctx.StopSelf()
 					w.tells(ctx, r, all[3], all[4])
@@ -122,21 +123,21 @@ var letterClauses = []Clause{
 		Why: "what an actor still has stashed when it stops is recorded, in the order in which it came, and before what waits in its mailbox",
 		Check: clocked(func(w *world, _ *actor.ManualClock) {
 			p := w.post()
-			r := w.spawn(plain(func(ctx *actor.Context, msg any) error {
+			r := w.Spawn(actortest.Func(func(ctx *actor.Context, msg any) error {
 				if o, ok := msg.(*order); ok {
-					return o.do(ctx)
+					return o.Do(ctx)
 				}
 				ctx.Stash(msg)
 				return nil
 			}))
 			w.tell(r, 1, 2, 3)
-			w.in(r, func(ctx *actor.Context) {
+			w.In(r, func(ctx *actor.Context) {
 				w.e.require(ctx.Stashed() == 3, ctx.Stashed(), " messages are stashed, want 3")
 			})
 			w.suspend(r, actor.Suspension{})
 			w.tell(r, 4)
 			p.brings()
-			w.s.Stop(r)
+			w.Stop(r)
 			p.brings(p.letter(1, r, actor.ErrStopped), p.letter(2, r, actor.ErrStopped), p.letter(3, r, actor.ErrStopped), p.letter(4, r, actor.ErrStopped))
 		}),
 	},
@@ -149,8 +150,8 @@ var letterClauses = []Clause{
 				for _, retry := range []bool{false, true} {
 					var tries atomic.Int32
 					var r actor.Ref
-					parent := w.spawn(actor.Props{New: w.scripted, Supervisor: &actor.Supervisor{Retry: retry, Decide: func(actor.Failure) actor.Directive { return d }}})
-					w.in(parent, func(ctx *actor.Context) {
+					parent := w.Spawn(actor.Props{New: actortest.Scripted().New, Supervisor: &actor.Supervisor{Retry: retry, Decide: func(actor.Failure) actor.Directive { return d }}})
+					w.In(parent, func(ctx *actor.Context) {
 						r = w.born(ctx.Spawn(actor.Props{New: func() actor.Actor {
 							return actor.ReceiveFunc(func(ctx *actor.Context, msg any) error {
 								if m, ok := msg.(petition); ok && m.n == 1 {
@@ -184,10 +185,10 @@ var letterClauses = []Clause{
 		Why: "what cannot be forwarded is recorded with the reason for which it could not be sent, and the one who waits for the reply",
 		Check: clocked(func(w *world, _ *actor.ManualClock) {
 			p := w.post()
-			gone, from := w.spawnScripted(), w.spawnScripted()
-			w.stop(gone)
+			gone, from := w.Spawn(actortest.Scripted()), w.Spawn(actortest.Scripted())
+			w.End(gone)
 			m := petition{1, from.ReplyTo()}
-			w.in(from, func(ctx *actor.Context) {
+			w.In(from, func(ctx *actor.Context) {
 				ctx.Forward(gone, m)
 				ctx.Forward(actor.Ref{}, m)
 			})
@@ -200,9 +201,9 @@ var letterClauses = []Clause{
 		Check: clocked(func(w *world, _ *actor.ManualClock) {
 			const n = 5
 			p := w.post()
-			first := w.spawn(actor.Props{New: hearing(&eventLog{})})
-			w.in(w.guardian(), func(ctx *actor.Context) { ctx.Watch(first) })
-			r := w.spawn(actor.Props{New: making(&staged{
+			first := w.Spawn(actor.Props{New: hearing(&eventLog{})})
+			w.In(w.UserGuardian(), func(ctx *actor.Context) { ctx.Watch(first) })
+			r := w.Spawn(actor.Props{New: making(&staged{
 				receive: hearing(&eventLog{})().Receive,
 				stop: func(ctx *actor.Context) error {
 					w.returned(ctx.Tell(ctx.Parent(), "late"), ctx.Parent(), "late", actor.ErrStopped)
@@ -229,14 +230,14 @@ var letterClauses = []Clause{
 			for i := range n {
 				want = append(want, p.letter(i, r, actor.ErrStopped))
 			}
-			want = append(want, p.returned("late", w.guardian(), actor.ErrStopped), p.letter("later", r, actor.ErrStopped))
+			want = append(want, p.returned("late", w.UserGuardian(), actor.ErrStopped), p.letter("later", r, actor.ErrStopped))
 			w.e.require(len(got) == len(want), len(got), " dead letters of a shutdown, want ", len(want))
 			for i := range want {
 				p.equal(got[i], want[i])
 			}
-			st := w.s.Stats()
+			st := w.Stats()
 			w.e.require(st.DeadLetters == n+1 && st.Returned == 2, "Stats counts ", st.DeadLetters, " dead letters and ", st.Returned, " returned, want ", n+1, " and 2")
-			w.e.require(len(w.s.DeadLetters()) == 0, "a system that is over still keeps dead letters")
+			w.e.require(len(w.DeadLetters()) == 0, "a system that is over still keeps dead letters")
 			w.mu.Lock()
 			w.letters = nil
 			w.mu.Unlock()
@@ -247,8 +248,8 @@ var letterClauses = []Clause{
 		Why: "a dead letter shows what was sent, not the box in which the typed layer carries it",
 		Check: clocked(func(w *world, _ *actor.ManualClock) {
 			p := w.post()
-			gone := w.spawnScripted()
-			w.stop(gone)
+			gone := w.Spawn(actortest.Scripted())
+			w.End(gone)
 			m := petition{7, gone.ReplyTo()}
 			w.returned(gone.Tell(crate{m}), gone, crate{m}, actor.ErrStopped)
 			p.brings(p.returned(m, gone, actor.ErrStopped))
@@ -260,18 +261,18 @@ var letterClauses = []Clause{
 		Check: clocked(func(w *world, _ *actor.ManualClock) {
 			d := &eventLog{}
 			p := w.post()
-			r := w.spawn(actor.Props{New: hearing(d), Mailbox: actor.MailboxConfig{Policy: actor.DropOldest, Capacity: 1}})
+			r := w.Spawn(actor.Props{New: hearing(d), Mailbox: actor.MailboxConfig{Policy: actor.DropOldest, Capacity: 1}})
 			w.suspend(r, actor.Suspension{})
 			w.tell(r, 1, 2)
 			p.brings(p.letter(1, r, actor.ErrDropped))
-			w.s.Resume(r)
+			w.Resume(r)
 			w.wantLog(d, "2")
-			letters := w.s.DeadLetters()
+			letters := w.DeadLetters()
 			w.e.require(len(letters) == 1, len(letters), " dead letters are kept, want 1")
 			w.e.same("what Resend returned", letters[0].Resend(), nil)
 			w.wantLog(d, "2", "1")
 			p.brings()
-			w.stop(r)
+			w.End(r)
 			w.returned(letters[0].Resend(), r, 1, actor.ErrStopped)
 			p.brings(p.returned(1, r, actor.ErrStopped))
 		}),
@@ -283,13 +284,13 @@ var letterClauses = []Clause{
 			for _, c := range []struct{ config, keep int }{{3, 3}, {1, 1}, {0, 64}, {-1, 0}} {
 				w := e.world(actor.Config{KeepDeadLetters: c.config})
 				defer w.abandon()
-				gone := w.spawnScripted()
-				w.stop(gone)
+				gone := w.Spawn(actortest.Scripted())
+				w.End(gone)
 				const n = 70
-				sub := actor.Subscribe[actor.DeadLetter](w.s.Events(), 2*n)
+				sub := actor.Subscribe[actor.DeadLetter](w.Events(), 2*n)
 				for i := range n {
 					w.returned(gone.Tell(i), gone, i, actor.ErrStopped)
-					kept := w.s.DeadLetters()
+					kept := w.DeadLetters()
 					e.require(len(kept) == min(i+1, c.keep), len(kept), " dead letters are kept of ", i+1, ", want ", min(i+1, c.keep))
 					for j, l := range kept {
 						e.require(l.Msg == i+1-len(kept)+j, "dead letter ", j, " of those kept is ", l.Msg, ", want ", i+1-len(kept)+j)
@@ -299,7 +300,7 @@ var letterClauses = []Clause{
 					l, ok := sub.TryNext()
 					e.require(ok && l.Msg == i, "dead letter ", i, " was not published")
 				}
-				st := w.s.Stats()
+				st := w.Stats()
 				e.require(st.Returned == n, "Stats.Returned is ", st.Returned, ", want ", n)
 				w.end()
 			}
@@ -309,17 +310,17 @@ var letterClauses = []Clause{
 		Name: "actor/letters-passed-on", Rule: "FR-009", Core: true,
 		Why: "dead letters can be passed on to an actor, also one that does not keep up or has stopped: what becomes of them is counted, and makes no further ones without end",
 		Check: actors(func(w *world) {
-			gone := w.spawnScripted()
-			w.stop(gone)
+			gone := w.Spawn(actortest.Scripted())
+			w.End(gone)
 			var handled atomic.Int32
-			receiver := w.spawn(actor.Props{Mailbox: actor.MailboxConfig{Policy: actor.DropOldest, Capacity: 2}, New: making(actor.ReceiveFunc(func(_ *actor.Context, msg any) error {
+			receiver := w.Spawn(actor.Props{Mailbox: actor.MailboxConfig{Policy: actor.DropOldest, Capacity: 2}, New: making(actor.ReceiveFunc(func(_ *actor.Context, msg any) error {
 				if _, ok := msg.(actor.DeadLetter); ok {
 					handled.Add(1)
 				}
 				return nil
 			}))})
 			var published atomic.Int32
-			actor.SubscribeFunc(w.s.Events(), func(l actor.DeadLetter) {
+			actor.SubscribeFunc(w.Events(), func(l actor.DeadLetter) {
 				published.Add(1)
 				_ = receiver.Tell(l)
 			})
@@ -329,11 +330,11 @@ var letterClauses = []Clause{
 			}
 			w.idle()
 			w.e.require(published.Load() == 5, int(published.Load()), " dead letters were published of 5, and those about which an actor could not be told")
-			st := w.s.Stats()
+			st := w.Stats()
 			w.e.require(st.Dropped == 3, "Stats.Dropped is ", st.Dropped, ", want 3: dead letters that an actor was told of are messages")
-			w.s.Resume(receiver)
+			w.Resume(receiver)
 			w.until("the dead letters to arrive", func() bool { return handled.Load() == 2 })
-			w.stop(receiver)
+			w.End(receiver)
 			w.returned(gone.Tell(6), gone, 6, actor.ErrStopped)
 			w.idle()
 			w.e.require(published.Load() == 6, int(published.Load()), " dead letters were published of 6")
@@ -376,7 +377,7 @@ type post struct {
 }
 
 func (w *world) post() *post {
-	return &post{w: w, sub: actor.Subscribe[actor.DeadLetter](w.s.Events(), 256), st: w.s.Stats()}
+	return &post{w: w, sub: actor.Subscribe[actor.DeadLetter](w.Events(), 256), st: w.Stats()}
 }
 
 // letter returns what is to be recorded of a message that was accepted.
@@ -415,7 +416,7 @@ func (p *post) brings(want ...actor.DeadLetter) {
 	fetch()
 	w.e.require(len(got) == len(want), len(got), " dead letters were published, want ", len(want))
 	p.all += len(want)
-	kept := w.s.DeadLetters()
+	kept := w.DeadLetters()
 	if have := min(p.all, 64); len(kept) != have {
 		w.e.fail(len(kept), " dead letters are kept, want ", have)
 	}
@@ -434,7 +435,7 @@ func (p *post) brings(want ...actor.DeadLetter) {
 			letters++
 		}
 	}
-	st := w.s.Stats()
+	st := w.Stats()
 	w.e.require(st.Returned-p.st.Returned == returned, "Stats.Returned has grown by ", st.Returned-p.st.Returned, ", want ", returned)
 	w.e.require(st.DeadLetters-p.st.DeadLetters == letters, "Stats.DeadLetters has grown by ", st.DeadLetters-p.st.DeadLetters, ", want ", letters)
 	w.e.require(st.Dropped-p.st.Dropped == dropped, "Stats.Dropped has grown by ", st.Dropped-p.st.Dropped, ", want ", dropped)
@@ -466,21 +467,21 @@ func lettersRace(e *Env, rng *rand.Rand) {
 	defer w.abandon()
 	all := parcels(senders * each)
 	published := make([]atomic.Int32, len(all))
-	actor.SubscribeFunc(w.s.Events(), func(l actor.DeadLetter) {
+	actor.SubscribeFunc(w.Events(), func(l actor.DeadLetter) {
 		if p, ok := l.Msg.(*parcel); ok {
 			published[p.id].Add(1)
 		}
 	})
 	directives := []actor.Directive{actor.Restart, actor.Resume, actor.Stop}
 	decide := sub(rng)
-	parent := w.spawn(actor.Props{New: w.scripted, Supervisor: &actor.Supervisor{
+	parent := w.Spawn(actor.Props{New: actortest.Scripted().New, Supervisor: &actor.Supervisor{
 		Retry: rng.IntN(2) == 0, MaxRestarts: 3,
 		Decide: func(actor.Failure) actor.Directive { return directives[decide.IntN(3)] },
 	}})
 	var to [receivers]atomic.Pointer[actor.Ref]
 	spawn := func(ctx *actor.Context, i int, moods *rand.Rand) {
 		m := mailboxes[moods.IntN(len(mailboxes))]
-		if m.Policy == actor.Block && w.s.Synchronous() {
+		if m.Policy == actor.Block && w.Synchronous() {
 			m = actor.MailboxConfig{}
 		}
 		r := w.born(ctx.Spawn(actor.Props{Mailbox: m, New: func() actor.Actor {
@@ -510,7 +511,7 @@ func lettersRace(e *Env, rng *rand.Rand) {
 	for i := range moods {
 		moods[i] = sub(rng)
 	}
-	w.in(parent, func(ctx *actor.Context) {
+	w.In(parent, func(ctx *actor.Context) {
 		for i := range receivers {
 			spawn(ctx, i, moods[i])
 		}
@@ -543,7 +544,7 @@ func lettersRace(e *Env, rng *rand.Rand) {
 	w.failures = nil
 	w.mu.Unlock()
 	b := w.accounted(all)
-	st := w.s.Stats()
+	st := w.Stats()
 	e.require(st.DeadLetters == uint64(b.undelivered), "Stats.DeadLetters is ", st.DeadLetters, ", want ", b.undelivered)
 	e.require(st.Returned == uint64(b.returned), "Stats.Returned is ", st.Returned, ", want ", b.returned)
 	for i := range all {

@@ -9,6 +9,7 @@ import (
 	"sync/atomic"
 
 	"github.com/dynolab/dyno/actor"
+	"github.com/dynolab/dyno/actor/actortest"
 )
 
 // V1: hooks.
@@ -20,7 +21,7 @@ var hookClauses = []Clause{
 			for _, how := range failureKinds(w.e) {
 				d := &eventLog{}
 				var r actor.Ref
-				w.in(w.guardian(), func(ctx *actor.Context) {
+				w.In(w.UserGuardian(), func(ctx *actor.Context) {
 					r = w.born(ctx.Spawn(actor.Props{New: making(&staged{
 						// Told from inside, so that both wait, whichever is faster.
 						start: func(ctx *actor.Context) error {
@@ -39,11 +40,11 @@ var hookClauses = []Clause{
 				how.is(w.e, f.Err)
 				w.e.require(f.Msg == nil, "a failure in PreStart is said to be on message ", f.Msg)
 				w.undelivered(r, actor.ErrStopped, 1, 2)
-				w.gone(r)
+				w.Gone(r)
 				w.wantLog(d, "starts")
 				w.returned(r.Tell(3), r, 3, actor.ErrStopped)
 			}
-			w.in(w.guardian(), func(*actor.Context) {}) // who is well
+			w.In(w.UserGuardian(), func(*actor.Context) {}) // who is well
 		}),
 	},
 	{
@@ -51,13 +52,13 @@ var hookClauses = []Clause{
 		Why: "an actor's PostStop comes when its children have stopped: what it lets go they may be using",
 		Check: actors(func(w *world) {
 			d := &eventLog{}
-			a := w.spawnNamed("a", d.staged("a"))
+			a := w.SpawnNamed("a", d.staged("a"))
 			var b, c actor.Ref
-			w.in(a, func(ctx *actor.Context) { b = w.born(ctx.SpawnNamed("b", d.staged("b"))) })
-			w.in(b, func(ctx *actor.Context) { c = w.born(ctx.SpawnNamed("c", d.staged("c"))) })
+			w.In(a, func(ctx *actor.Context) { b = w.born(ctx.SpawnNamed("b", d.staged("b"))) })
+			w.In(b, func(ctx *actor.Context) { c = w.born(ctx.SpawnNamed("c", d.staged("c"))) })
 			w.wantLog(d, "a-starts", "b-starts", "c-starts")
-			w.stop(a)
-			w.gone(b, c)
+			w.End(a)
+			w.Gone(b, c)
 			w.wantLog(d, "a-starts", "b-starts", "c-starts", "c-stops", "b-stops", "a-stops")
 		}),
 	},
@@ -152,15 +153,15 @@ var stopClauses = []Clause{
 			for _, stop := range []func(ctx *actor.Context, r actor.Ref){
 				func(ctx *actor.Context, _ actor.Ref) { ctx.StopSelf() },
 				func(ctx *actor.Context, r actor.Ref) { ctx.Stop(r) },
-				func(_ *actor.Context, r actor.Ref) { w.s.Stop(r) },
+				func(_ *actor.Context, r actor.Ref) { w.Stop(r) },
 			} {
-				r := w.spawn(actor.Props{New: hearing(d)})
+				r := w.Spawn(actor.Props{New: hearing(d)})
 				w.ask(r, func(ctx *actor.Context) {
 					w.tells(ctx, r, msgs...)
 					stop(ctx, r)
 				})
 				w.undelivered(r, actor.ErrStopped, msgs...)
-				w.gone(r)
+				w.Gone(r)
 			}
 			w.wantLog(d)
 		}),
@@ -176,11 +177,11 @@ var stopClauses = []Clause{
 				msgs = append(msgs, i)
 			}
 			w.tell(r, msgs...)
-			w.s.Stop(r)
+			w.Stop(r)
 			w.idle()
 			g.open()
 			w.undelivered(r, actor.ErrStopped, msgs...)
-			w.gone(r)
+			w.Gone(r)
 			w.wantLog(d)
 		}),
 	},
@@ -188,20 +189,20 @@ var stopClauses = []Clause{
 		Name: "actor/stop-idle", Rule: "V7",
 		Why: "an actor with nothing to do stops too when it is told, by its parent, by another actor, from outside, also if it has never had a message",
 		Check: actors(func(w *world) {
-			stranger := w.spawnScripted()
+			stranger := w.Spawn(actortest.Scripted())
 			for _, used := range []bool{false, true} {
 				for _, stop := range []func(r actor.Ref){
-					func(r actor.Ref) { w.in(w.guardian(), func(ctx *actor.Context) { ctx.Stop(r) }) },
-					func(r actor.Ref) { w.in(stranger, func(ctx *actor.Context) { ctx.Stop(r) }) },
-					func(r actor.Ref) { w.s.Stop(r) },
+					func(r actor.Ref) { w.In(w.UserGuardian(), func(ctx *actor.Context) { ctx.Stop(r) }) },
+					func(r actor.Ref) { w.In(stranger, func(ctx *actor.Context) { ctx.Stop(r) }) },
+					func(r actor.Ref) { w.Stop(r) },
 				} {
-					r := w.spawnScripted()
+					r := w.Spawn(actortest.Scripted())
 					if used {
-						w.in(r, func(*actor.Context) {})
+						w.In(r, func(*actor.Context) {})
 					}
 					w.idle()
 					stop(r)
-					w.gone(r)
+					w.Gone(r)
 				}
 			}
 		}),
@@ -212,7 +213,7 @@ var stopClauses = []Clause{
 		Check: actors(func(w *world) {
 			d := &eventLog{}
 			for i := range 100 {
-				r := w.spawn(actor.Props{New: hearing(d)})
+				r := w.Spawn(actor.Props{New: hearing(d)})
 				w.tell(r, i)
 				for range i % 10 {
 					yield()
@@ -220,8 +221,8 @@ var stopClauses = []Clause{
 				if i%2 == 0 {
 					w.idle()
 				}
-				w.s.Stop(r)
-				w.gone(r)
+				w.Stop(r)
+				w.Gone(r)
 			}
 			w.mu.Lock()
 			w.letters = nil // who was stopped in time has one
@@ -233,7 +234,7 @@ var stopClauses = []Clause{
 		Why: "the message during which an actor stops itself is its last, and it is handled to the end",
 		Check: actors(func(w *world) {
 			d := &eventLog{}
-			r := w.spawn(plain(func(ctx *actor.Context, msg any) error {
+			r := w.Spawn(actortest.Func(func(ctx *actor.Context, msg any) error {
 				if msg == 2 {
 					w.tells(ctx, ctx.Self(), 3)
 					ctx.StopSelf()
@@ -255,23 +256,23 @@ var stopClauses = []Clause{
 		Why: "a sender to an actor that has stopped gets the message back, from outside and from a turn, with and without a context",
 		Check: actors(func(w *world) {
 			for _, m := range mailboxes {
-				r := w.spawn(actor.Props{New: w.scripted, Mailbox: m})
-				w.stop(r)
+				r := w.Spawn(actor.Props{New: actortest.Scripted().New, Mailbox: m})
+				w.End(r)
 				ended := ended(errStop)
 				for range 2 {
 					w.returned(r.Tell(1), r, 1, actor.ErrStopped)
 					w.returned(r.TellContext(context.Background(), 1), r, 1, actor.ErrStopped)
 					w.returned(r.TellContext(ended, 1), r, 1, actor.ErrStopped)
-					w.in(w.guardian(), func(ctx *actor.Context) {
+					w.In(w.UserGuardian(), func(ctx *actor.Context) {
 						w.returned(ctx.Tell(r, 1), r, 1, actor.ErrStopped)
 						w.returned(ctx.TellContext(ended, r, 1), r, 1, actor.ErrStopped)
 					})
 				}
-				w.in(w.guardian(), func(ctx *actor.Context) { ctx.Forward(r, 2) })
+				w.In(w.UserGuardian(), func(ctx *actor.Context) { ctx.Forward(r, 2) })
 				w.undelivered(r, actor.ErrStopped, 2)
 			}
 			w.idle()
-			st := w.s.Stats()
+			st := w.Stats()
 			w.e.require(st.Returned == uint64(10*len(mailboxes)), "Stats.Returned is ", st.Returned, " after ", 10*len(mailboxes), " messages came back")
 		}),
 	},
@@ -280,13 +281,13 @@ var stopClauses = []Clause{
 		Why: "what waits in a mailbox when its actor stops becomes a dead letter, with its receiver and reason, whatever the mailbox",
 		Check: actors(func(w *world) {
 			for _, m := range mailboxes {
-				r := w.spawn(actor.Props{New: w.scripted, Mailbox: m})
+				r := w.Spawn(actor.Props{New: actortest.Scripted().New, Mailbox: m})
 				w.ask(r, func(ctx *actor.Context) {
 					w.tells(ctx, r, 1, 2, 3)
 					ctx.StopSelf()
 				})
 				w.undelivered(r, actor.ErrStopped, 1, 2, 3)
-				w.gone(r)
+				w.Gone(r)
 			}
 		}),
 	},
@@ -295,13 +296,13 @@ var stopClauses = []Clause{
 		Why: "an actor whose children are still stopping handles no user message and takes none, but is there until the last child is gone",
 		Check: actors(func(w *world) {
 			d := &eventLog{}
-			r := w.spawn(actor.Props{New: hearing(d)})
+			r := w.Spawn(actor.Props{New: hearing(d)})
 			var child actor.Ref
-			w.in(r, func(ctx *actor.Context) { child = w.born(ctx.Spawn(actor.Props{New: w.scripted})) })
+			w.In(r, func(ctx *actor.Context) { child = w.born(ctx.Spawn(actortest.Scripted())) })
 			g := w.e.gate()
 			w.ask(child, func(*actor.Context) { g.pass() })
 			w.reached(g, 1)
-			w.s.Stop(r)
+			w.Stop(r)
 			w.until("the mailbox to be closed", func() bool {
 				err := r.Tell("x")
 				if err == nil {
@@ -311,11 +312,11 @@ var stopClauses = []Clause{
 				w.returned(err, r, "x", actor.ErrStopped)
 				return true
 			})
-			_, ok := w.s.Lookup(r.PID())
+			_, ok := w.Lookup(r.PID())
 			w.e.require(ok, "the parent has stopped before its child")
 			w.wantLog(d)
 			g.open()
-			w.gone(child, r)
+			w.Gone(child, r)
 			w.wantLog(d)
 		}),
 	},
@@ -331,9 +332,9 @@ var stopClauses = []Clause{
 					below[r] = true
 				}
 			}
-			w.stop(top)
+			w.End(top)
 			for _, r := range t.refs {
-				w.e.require(w.alive(r) != below[r], r.Path(), " is alive: ", w.alive(r), ", after its ancestor was stopped: ", below[r])
+				w.e.require(w.Alive(r) != below[r], r.Path(), " is alive: ", w.Alive(r), ", after its ancestor was stopped: ", below[r])
 			}
 			t.inOrder(len(below))
 			w.shutdown()
@@ -380,12 +381,12 @@ func (w *world) family(rng *rand.Rand, n int) *tree {
 			return nil
 		}})}
 		parent := -1
-		above := w.guardian()
+		above := w.UserGuardian()
 		if i > 0 {
 			parent = max(0, i-1-rng.IntN(8))
 			above = t.refs[parent]
 		}
-		w.in(above, func(ctx *actor.Context) { t.refs = append(t.refs, w.born(ctx.Spawn(p))) })
+		w.In(above, func(ctx *actor.Context) { t.refs = append(t.refs, w.born(ctx.Spawn(p))) })
 		t.parent = append(t.parent, parent)
 	}
 	return t
@@ -419,11 +420,11 @@ var shutdownClauses = []Clause{
 			w.shutdown()
 			t.inOrder(len(t.refs))
 			for _, r := range t.refs {
-				_, ok := w.s.Lookup(r.PID())
+				_, ok := w.Lookup(r.PID())
 				w.e.require(!ok, r.Path(), " is found after Shutdown")
 				w.returned(r.Tell(1), r, 1, actor.ErrStopped)
 			}
-			g := w.guardian()
+			g := w.UserGuardian()
 			w.returned(g.Tell(1), g, 1, actor.ErrStopped)
 		}),
 	},
@@ -432,15 +433,15 @@ var shutdownClauses = []Clause{
 		Why: "what waits anywhere when the system is shut down becomes a dead letter",
 		Check: actors(func(w *world) {
 			d := &eventLog{}
-			older := w.spawnScripted()
+			older := w.Spawn(actortest.Scripted())
 			r, g := w.hold(actor.Props{New: hearing(d)})
-			younger := w.spawnScripted()
+			younger := w.Spawn(actortest.Scripted())
 			w.tell(r, 1, 2, 3)
-			c := start(w.e, "Shutdown", func() error { return w.s.Shutdown(context.Background()) })
+			c := start(w.e, "Shutdown", func() error { return w.Shutdown(context.Background()) })
 			c.blocks("an actor has not stopped")
 			// In whichever order the guardian tells its children, when both of
 			// these have stopped r has been told, too.
-			w.gone(older, younger)
+			w.Gone(older, younger)
 			w.tell(r, 4) // it is in a turn and has not heard of it
 			g.open()
 			w.undelivered(r, actor.ErrStopped, 1, 2, 3, 4)
@@ -453,16 +454,16 @@ var shutdownClauses = []Clause{
 		Name: "actor/shutdown-limit", Rule: "V7", Needs: overlapEager,
 		Why: "Shutdown returns when its context ends, and says who has not stopped; they go on stopping, and a second call sees it",
 		Check: actors(func(w *world) {
-			other := w.spawnNamed("other", actor.Props{New: w.scripted})
-			a := w.spawnNamed("a", actor.Props{New: w.scripted})
+			other := w.SpawnNamed("other", actortest.Scripted())
+			a := w.SpawnNamed("a", actortest.Scripted())
 			var b actor.Ref
-			w.in(a, func(ctx *actor.Context) { b = w.born(ctx.SpawnNamed("b", actor.Props{New: w.scripted})) })
+			w.In(a, func(ctx *actor.Context) { b = w.born(ctx.SpawnNamed("b", actortest.Scripted())) })
 			g := w.e.gate()
 			w.ask(b, func(*actor.Context) { g.pass() })
 			w.reached(g, 1)
 			ctx, cancel := context.WithCancel(context.Background())
-			c := start(w.e, "Shutdown", func() error { return w.s.Shutdown(ctx) })
-			w.gone(other)
+			c := start(w.e, "Shutdown", func() error { return w.Shutdown(ctx) })
+			w.Gone(other)
 			c.blocks("an actor has not stopped")
 			cancel()
 			var s *actor.ShutdownError
@@ -484,11 +485,11 @@ var shutdownClauses = []Clause{
 			}
 			w.e.require(running["/user/a/b"].PID == b.PID(), "Shutdown reports /user/a/b with PID ", running["/user/a/b"].PID.String(), ", want ", b.PID().String())
 			select {
-			case <-w.s.Done():
+			case <-w.Done():
 				w.e.fail("Done is closed while ", b.Path(), " is in a turn")
 			default:
 			}
-			again := start(w.e, "Shutdown", func() error { return w.s.Shutdown(nil) }) //nolint:staticcheck // nil means Background
+			again := start(w.e, "Shutdown", func() error { return w.Shutdown(nil) }) //nolint:staticcheck // nil means Background
 			again.blocks("an actor has not stopped")
 			g.open()
 			w.e.same("what the second Shutdown returned", finished(w, again), nil)
@@ -500,14 +501,14 @@ var shutdownClauses = []Clause{
 		Why: "any number of goroutines may call Shutdown, at once and afterwards: all return when the system is done",
 		Check: actors(func(w *world) {
 			for range 20 {
-				w.spawnScripted()
+				w.Spawn(actortest.Scripted())
 			}
 			var calls []*call[error]
 			for range 4 {
 				calls = append(calls, start(w.e, "Shutdown", func() error {
-					err := w.s.Shutdown(context.Background())
+					err := w.Shutdown(context.Background())
 					select {
-					case <-w.s.Done():
+					case <-w.Done():
 					default:
 						return errors.New("Shutdown returned before Done was closed")
 					}
@@ -524,11 +525,11 @@ var shutdownClauses = []Clause{
 		Name: "actor/shutdown-within-a-turn", Rule: "V7",
 		Why: "an actor may begin the end of its system; it cannot wait for it, being in the way, and is told so when its context ends",
 		Check: actors(func(w *world) {
-			r := w.spawnScripted()
+			r := w.Spawn(actortest.Scripted())
 			d := &eventLog{}
 			w.ask(r, func(ctx *actor.Context) {
 				var s *actor.ShutdownError
-				err := w.s.Shutdown(ended(errStop))
+				err := w.Shutdown(ended(errStop))
 				w.e.require(errors.As(err, &s), "Shutdown within a turn returned ", err, ", want a *ShutdownError")
 				found := false
 				for _, x := range s.Running {
@@ -563,7 +564,7 @@ func shutdownRace(e *Env, rng *rand.Rand) {
 	var to []actor.Ref
 	for i := range receivers {
 		m := mailboxes[rng.IntN(len(mailboxes))]
-		to = append(to, w.spawn(actor.Props{Mailbox: m, New: making(actor.ReceiveFunc(func(ctx *actor.Context, msg any) error {
+		to = append(to, w.Spawn(actor.Props{Mailbox: m, New: making(actor.ReceiveFunc(func(ctx *actor.Context, msg any) error {
 			p := msg.(*parcel)
 			p.handled.Add(1)
 			if p.id < len(all)/2 { // and one more, to a neighbour
@@ -591,7 +592,7 @@ func shutdownRace(e *Env, rng *rand.Rand) {
 				cancel()
 				p.sent(err)
 				if s == 0 && i == after {
-					_ = w.s.Shutdown(ended(errStop))
+					_ = w.Shutdown(ended(errStop))
 					down.Store(true)
 				}
 				if down.Load() || rng.IntN(8) == 0 {

@@ -7,6 +7,7 @@ import (
 	"sync/atomic"
 
 	"github.com/dynolab/dyno/actor"
+	"github.com/dynolab/dyno/actor/actortest"
 )
 
 // V2, FR-020: mailboxes. An actor that is in a turn fills its own mailbox, so
@@ -19,16 +20,16 @@ var mailboxClauses = []Clause{
 			const n = 20_000
 			next := 0
 			var done atomic.Bool
-			r := w.spawn(plain(func(ctx *actor.Context, msg any) error {
+			r := w.Spawn(actortest.Func(func(ctx *actor.Context, msg any) error {
 				if o, ok := msg.(*order); ok {
-					return o.do(ctx)
+					return o.Do(ctx)
 				}
 				w.e.require(msg == next, "message ", msg, " was handled, next is ", next)
 				next++
 				done.Store(next == n)
 				return nil
 			}))
-			w.in(r, func(ctx *actor.Context) {
+			w.In(r, func(ctx *actor.Context) {
 				for i := range n {
 					w.tells(ctx, r, i)
 				}
@@ -71,7 +72,7 @@ var mailboxClauses = []Clause{
 				}, numbers(2*capacity+1, 3*capacity)...)
 				w.undelivered(r, actor.ErrDropped, dropped...)
 			}
-			st := w.s.Stats()
+			st := w.Stats()
 			w.e.require(st.Dropped == st.DeadLetters && st.Dropped > 0, "Stats counts ", st.Dropped, " dropped and ", st.DeadLetters, " dead letters, want the same")
 		}),
 	},
@@ -96,9 +97,9 @@ var mailboxClauses = []Clause{
 				for _, prio := range []func(any) int{nil, samePriority} {
 					const capacity = 3
 					d := &eventLog{}
-					r := w.spawn(actor.Props{New: hearing(d), Mailbox: actor.MailboxConfig{Policy: policy, Capacity: capacity, Priority: prio}})
+					r := w.Spawn(actor.Props{New: hearing(d), Mailbox: actor.MailboxConfig{Policy: policy, Capacity: capacity, Priority: prio}})
 					for round := range 20 {
-						w.in(r, func(ctx *actor.Context) {
+						w.In(r, func(ctx *actor.Context) {
 							for i := range capacity {
 								w.tells(ctx, r, capacity*round+i+1)
 							}
@@ -122,8 +123,8 @@ var capacities = []int{1, 5, 64}
 // that it then handles want.
 func (w *world) fill(policy actor.Policy, capacity int, prio func(any) int, put func(d *eventLog, ctx *actor.Context), want ...string) actor.Ref {
 	d := &eventLog{}
-	r := w.spawn(actor.Props{New: hearing(d), Mailbox: actor.MailboxConfig{Policy: policy, Capacity: capacity, Priority: prio}})
-	w.in(r, func(ctx *actor.Context) { put(d, ctx) })
+	r := w.Spawn(actor.Props{New: hearing(d), Mailbox: actor.MailboxConfig{Policy: policy, Capacity: capacity, Priority: prio}})
+	w.In(r, func(ctx *actor.Context) { put(d, ctx) })
 	w.wantLog(d, want...)
 	return r
 }
@@ -168,9 +169,9 @@ var priorityClauses = []Clause{
 		Check: actors(func(w *world) {
 			var got []ranked
 			var done atomic.Bool
-			r := w.spawn(actor.Props{Mailbox: actor.MailboxConfig{Priority: priorityOf}, New: making(actor.ReceiveFunc(func(ctx *actor.Context, msg any) error {
+			r := w.Spawn(actor.Props{Mailbox: actor.MailboxConfig{Priority: priorityOf}, New: making(actor.ReceiveFunc(func(ctx *actor.Context, msg any) error {
 				if o, ok := msg.(*order); ok {
-					return o.do(ctx)
+					return o.Do(ctx)
 				}
 				m := msg.(ranked)
 				got = append(got, m)
@@ -180,7 +181,7 @@ var priorityClauses = []Clause{
 				done.Store(len(got) == 8)
 				return nil
 			}))})
-			w.in(r, func(ctx *actor.Context) {
+			w.In(r, func(ctx *actor.Context) {
 				for n := range 5 {
 					w.tells(ctx, r, ranked{9, n})
 				}
@@ -238,7 +239,7 @@ var priorityClauses = []Clause{
 		Why: "a system message overtakes even the most urgent user message",
 		Check: actors(func(w *world) {
 			d := &eventLog{}
-			r := w.spawn(actor.Props{New: hearing(d), Mailbox: actor.MailboxConfig{Priority: priorityOf}})
+			r := w.Spawn(actor.Props{New: hearing(d), Mailbox: actor.MailboxConfig{Priority: priorityOf}})
 			urgent := []any{ranked{math.MinInt, 1}, ranked{math.MinInt, 2}}
 			w.ask(r, func(ctx *actor.Context) {
 				w.tells(ctx, r, urgent...)
@@ -275,15 +276,15 @@ func (w *world) ranks(m actor.MailboxConfig, all, want []ranked) actor.Ref {
 	m.Priority = priorityOf
 	var got []ranked
 	var n atomic.Int32
-	r := w.spawn(actor.Props{Mailbox: m, New: making(actor.ReceiveFunc(func(ctx *actor.Context, msg any) error {
+	r := w.Spawn(actor.Props{Mailbox: m, New: making(actor.ReceiveFunc(func(ctx *actor.Context, msg any) error {
 		if o, ok := msg.(*order); ok {
-			return o.do(ctx)
+			return o.Do(ctx)
 		}
 		got = append(got, msg.(ranked))
 		n.Add(1)
 		return nil
 	}))})
-	w.in(r, func(ctx *actor.Context) {
+	w.In(r, func(ctx *actor.Context) {
 		for _, m := range all {
 			w.tells(ctx, r, m)
 		}

@@ -6,6 +6,7 @@ import (
 
 	"github.com/dynolab/dyno"
 	"github.com/dynolab/dyno/actor"
+	"github.com/dynolab/dyno/actor/actortest"
 )
 
 // V3: from tell to receive.
@@ -19,25 +20,25 @@ var messageClauses = []Clause{
 					m.Capacity = 300
 				}
 				d := &eventLog{}
-				r := w.spawn(actor.Props{New: hearing(d), Mailbox: m})
+				r := w.Spawn(actor.Props{New: hearing(d), Mailbox: m})
 				for n := range 100 {
 					w.tell(r, n+1)
 				}
 				w.wantLog(d, numbers(1, 100)...)
-				w.in(w.guardian(), func(ctx *actor.Context) {
+				w.In(w.UserGuardian(), func(ctx *actor.Context) {
 					for n := range 100 {
 						w.tells(ctx, r, n+101)
 					}
 				})
 				w.wantLog(d, numbers(1, 200)...)
-				w.in(r, func(ctx *actor.Context) {
+				w.In(r, func(ctx *actor.Context) {
 					for n := range 100 {
 						w.tells(ctx, r, n+201)
 					}
 				})
 				w.wantLog(d, numbers(1, 300)...)
 				if i%2 == 0 {
-					w.stop(r)
+					w.End(r)
 				}
 			}
 		}),
@@ -47,10 +48,10 @@ var messageClauses = []Clause{
 		Why: "what arrives is the very value that was sent, nil included: messages are untyped, and neither copied nor wrapped",
 		Check: actors(func(w *world) {
 			p := &parcel{}
-			sent := []any{nil, 0, "x", p, w, 1.5, struct{}{}, [2]int{1, 2}, errA, w.guardian(), order{}.do == nil}
+			sent := []any{nil, 0, "x", p, w, 1.5, struct{}{}, [2]int{1, 2}, errA, w.UserGuardian(), order{}.Do == nil}
 			var got []any
 			var n atomic.Int32
-			r := w.spawn(plain(func(_ *actor.Context, msg any) error {
+			r := w.Spawn(actortest.Func(func(_ *actor.Context, msg any) error {
 				got = append(got, msg)
 				n.Add(1)
 				return nil
@@ -75,13 +76,13 @@ var messageClauses = []Clause{
 				&actor.SendError{Reason: errA},
 				&actor.PanicError{}, &actor.ShutdownError{},
 				actor.Ref{},
-				w.guardian(),
+				w.UserGuardian(),
 				actor.PID{},
-				w.guardian().PID(),
+				w.UserGuardian().PID(),
 				actor.MailboxConfig{}.Policy,
 				actor.Stats{},
-				"stop", "kill", nil, w.s,
-				actor.Terminated{Actor: w.guardian(), Err: errA},
+				"stop", "kill", nil, w.System.System,
+				actor.Terminated{Actor: w.UserGuardian(), Err: errA},
 				actor.Terminated{},
 				actor.ReceiveTimeout{},
 			}
@@ -91,15 +92,15 @@ var messageClauses = []Clause{
 				}
 				var got []any
 				var n atomic.Int32
-				r := w.spawn(actor.Props{Mailbox: m, New: making(actor.ReceiveFunc(func(ctx *actor.Context, msg any) error {
+				r := w.Spawn(actor.Props{Mailbox: m, New: making(actor.ReceiveFunc(func(ctx *actor.Context, msg any) error {
 					if o, ok := msg.(*order); ok {
-						return o.do(ctx)
+						return o.Do(ctx)
 					}
 					got = append(got, msg)
 					n.Add(1)
 					return nil
 				}))})
-				w.in(r, func(ctx *actor.Context) { w.tells(ctx, r, forged...) })
+				w.In(r, func(ctx *actor.Context) { w.tells(ctx, r, forged...) })
 				w.until("all messages to be handled", func() bool { return int(n.Load()) == len(forged) },
 					func() string { return text("only ", int(n.Load()), " of ", len(forged), " messages were handled") })
 				for i, want := range forged {
@@ -109,8 +110,8 @@ var messageClauses = []Clause{
 					}
 					w.e.require(got[i] == want, "message ", i+1, " arrived as ", got[i], ", want ", want)
 				}
-				w.e.require(w.alive(r), "an actor has stopped because of a user message")
-				w.stop(r)
+				w.e.require(w.Alive(r), "an actor has stopped because of a user message")
+				w.End(r)
 			}
 		}),
 	},
@@ -120,7 +121,7 @@ var messageClauses = []Clause{
 		Check: actors(func(w *world) {
 			d := &eventLog{}
 			g := w.e.gate()
-			r := w.spawn(plain(func(_ *actor.Context, msg any) error {
+			r := w.Spawn(actortest.Func(func(_ *actor.Context, msg any) error {
 				g.pass()
 				d.note(msg)
 				return nil
@@ -128,14 +129,14 @@ var messageClauses = []Clause{
 			w.tell(r, 1) // hangs if the handler runs inside
 			g.open()
 			w.wantLog(d, "1")
-			from := w.spawnScripted()
+			from := w.Spawn(actortest.Scripted())
 			g2 := w.e.gate()
-			r2 := w.spawn(plain(func(_ *actor.Context, msg any) error {
+			r2 := w.Spawn(actortest.Func(func(_ *actor.Context, msg any) error {
 				g2.pass()
 				d.note(msg)
 				return nil
 			}))
-			w.in(from, func(ctx *actor.Context) {
+			w.In(from, func(ctx *actor.Context) {
 				w.tells(ctx, r2, 2)
 				g2.open()
 			})
@@ -148,7 +149,7 @@ var messageClauses = []Clause{
 		Check: actors(func(w *world) {
 			d := &eventLog{}
 			depth := 0
-			r := w.spawn(plain(func(ctx *actor.Context, msg any) error {
+			r := w.Spawn(actortest.Func(func(ctx *actor.Context, msg any) error {
 				depth++
 				w.e.require(depth == 1, "a message was handled inside another one")
 				if n := msg.(int); n < 50 {
@@ -167,12 +168,12 @@ var messageClauses = []Clause{
 		Why: "an actor that has gone idle is woken by the next message, every time",
 		Check: actors(func(w *world) {
 			d := &eventLog{}
-			r := w.spawn(actor.Props{New: hearing(d)})
-			from := w.spawnScripted()
+			r := w.Spawn(actor.Props{New: hearing(d)})
+			from := w.Spawn(actortest.Scripted())
 			for i := range 25 {
 				w.tell(r, 2*i+1)
 				w.wantLog(d, numbers(1, 2*i+1)...)
-				w.in(from, func(ctx *actor.Context) { w.tells(ctx, r, 2*i+2) })
+				w.In(from, func(ctx *actor.Context) { w.tells(ctx, r, 2*i+2) })
 				w.wantLog(d, numbers(1, 2*i+2)...)
 			}
 		}),
@@ -187,7 +188,7 @@ var messageClauses = []Clause{
 				defer w.abandon()
 				m := mailboxes[rng.IntN(len(mailboxes))]
 				heard := make(chan any, 1)
-				r := w.spawn(actor.Props{Mailbox: m, New: making(actor.ReceiveFunc(func(_ *actor.Context, msg any) error {
+				r := w.Spawn(actor.Props{Mailbox: m, New: making(actor.ReceiveFunc(func(_ *actor.Context, msg any) error {
 					heard <- msg
 					return nil
 				}))})
@@ -219,7 +220,7 @@ var messageClauses = []Clause{
 			var done atomic.Bool
 			refs := make([]actor.Ref, n)
 			for i := range refs {
-				refs[i] = w.spawn(plain(func(ctx *actor.Context, msg any) error {
+				refs[i] = w.Spawn(actortest.Func(func(ctx *actor.Context, msg any) error {
 					left := msg.(int)
 					count[i]++
 					if left == 0 {
@@ -261,13 +262,13 @@ var messageClauses = []Clause{
 		Name: "actor/one-at-a-time", Rule: "V1", Needs: overlapEager,
 		Why: "an actor handles one message at a time, whatever is sent to it, stops or wakes it meanwhile: its state is its own",
 		Check: actors(func(w *world) {
-			r, g := w.hold(actor.Props{New: w.scripted})
+			r, g := w.hold(actortest.Scripted())
 			inside := w.e.gate()
 			inside.open()
-			other := w.spawnScripted()
+			other := w.Spawn(actortest.Scripted())
 			count := 0
 			for i := range 20 {
-				o := &order{func(*actor.Context) error {
+				o := &order{Do: func(*actor.Context) error {
 					inside.pass()
 					count++
 					return nil
@@ -275,7 +276,7 @@ var messageClauses = []Clause{
 				if i%2 == 0 {
 					w.tell(r, o)
 				} else {
-					w.in(other, func(ctx *actor.Context) { w.tells(ctx, r, o) })
+					w.In(other, func(ctx *actor.Context) { w.tells(ctx, r, o) })
 				}
 			}
 			w.idle()
@@ -287,11 +288,11 @@ var messageClauses = []Clause{
 			w.reached(g2, 1)
 			w.e.require(count == 20, count, " messages were handled, want 20")
 			w.ask(r, func(*actor.Context) { inside.pass() })
-			w.s.Stop(r) // a system message is no turn either
+			w.Stop(r) // a system message is no turn either
 			w.idle()
-			w.e.require(len(inside.arrived) == 0 && w.alive(r), "a stop had a turn while a message was being handled")
+			w.e.require(len(inside.arrived) == 0 && w.Alive(r), "a stop had a turn while a message was being handled")
 			g2.open()
-			w.gone(r)
+			w.Gone(r)
 			w.mu.Lock()
 			left := len(w.letters)
 			w.letters = nil
@@ -307,14 +308,14 @@ var messageClauses = []Clause{
 				n  int
 				re actor.Ref
 			}
-			server := w.spawn(plain(func(ctx *actor.Context, msg any) error {
+			server := w.Spawn(actortest.Func(func(ctx *actor.Context, msg any) error {
 				q := msg.(request)
 				w.tells(ctx, q.re, q.n*q.n)
 				return nil
 			}))
 			d := &eventLog{}
-			client := w.spawn(actor.Props{New: hearing(d)})
-			w.in(client, func(ctx *actor.Context) {
+			client := w.Spawn(actor.Props{New: hearing(d)})
+			w.In(client, func(ctx *actor.Context) {
 				for n := range 5 {
 					w.tells(ctx, server, request{n, ctx.Self()})
 				}
@@ -330,8 +331,8 @@ var sendErrorClauses = []Clause{
 		Name: "actor/send-error", Rule: "FR-009",
 		Why: "a message that is not accepted comes back with its receiver and the reason, in words too, and is counted",
 		Check: actors(func(w *world) {
-			r := w.spawnNamed("a", actor.Props{New: w.scripted})
-			w.stop(r)
+			r := w.SpawnNamed("a", actortest.Scripted())
+			w.End(r)
 			p := &parcel{}
 			for range 3 {
 				err := r.Tell(p)
@@ -339,7 +340,7 @@ var sendErrorClauses = []Clause{
 				w.e.require(len(err.Error()) > len(r.String()), "the SendError says only ", err)
 			}
 			w.idle()
-			st := w.s.Stats()
+			st := w.Stats()
 			w.e.require(st.Returned == 3 && st.DeadLetters == 0, "Stats counts ", st.Returned, " returned and ", st.DeadLetters, " dead letters, want 3 and 0")
 		}),
 	},
@@ -350,10 +351,10 @@ var sendErrorClauses = []Clause{
 			late := ended(errStop)
 			for _, m := range mailboxes {
 				d := &eventLog{}
-				r := w.spawn(actor.Props{New: hearing(d), Mailbox: m})
+				r := w.Spawn(actor.Props{New: hearing(d), Mailbox: m})
 				w.e.same("what TellContext with an ended context returned", r.TellContext(late, 1), nil)
 				w.wantLog(d, "1")
-				w.in(w.guardian(), func(ctx *actor.Context) {
+				w.In(w.UserGuardian(), func(ctx *actor.Context) {
 					w.e.same("what Context.TellContext with an ended context returned", ctx.TellContext(late, r, 2), nil)
 				})
 				w.wantLog(d, "1", "2")
@@ -381,7 +382,7 @@ func manyToOne(e *Env, rng *rand.Rand) {
 	total := 0
 	var done atomic.Bool
 	pause := rng.IntN(3)
-	r := w.spawn(actor.Props{Mailbox: m, Throughput: rng.IntN(10), New: making(actor.ReceiveFunc(func(_ *actor.Context, msg any) error {
+	r := w.Spawn(actor.Props{Mailbox: m, Throughput: rng.IntN(10), New: making(actor.ReceiveFunc(func(_ *actor.Context, msg any) error {
 		i := msg.(note)
 		e.require(i.n == next[i.sender], "message ", i.n, " of sender ", i.sender, " was handled, next is ", next[i.sender])
 		for range pause {
@@ -395,10 +396,10 @@ func manyToOne(e *Env, rng *rand.Rand) {
 		return nil
 	}))})
 	for s := range inside {
-		from := w.spawnScripted()
+		from := w.Spawn(actortest.Scripted())
 		n := 0
 		var send *order
-		send = &order{func(ctx *actor.Context) error {
+		send = &order{Do: func(ctx *actor.Context) error {
 			for range 7 {
 				if n == each {
 					return nil
@@ -451,7 +452,7 @@ func exchange(e *Env, rng *rand.Rand) {
 	left.Store(peers * each)
 	for i := range refs {
 		p := &state{rng: sub(rng)}
-		refs[i] = w.spawn(actor.Props{Throughput: 1 + rng.IntN(5), New: making(actor.ReceiveFunc(func(ctx *actor.Context, msg any) error {
+		refs[i] = w.Spawn(actor.Props{Throughput: 1 + rng.IntN(5), New: making(actor.ReceiveFunc(func(ctx *actor.Context, msg any) error {
 			if m, ok := msg.(hop); ok {
 				e.require(m.n == p.next[m.from], "message ", m.n, " of actor ", m.from, " to ", i, " was handled, next is ", p.next[m.from])
 				p.next[m.from]++
@@ -478,7 +479,7 @@ func exchange(e *Env, rng *rand.Rand) {
 	w.until("the last hop of every message", func() bool { return left.Load() <= 0 })
 	w.end()
 	e.require(left.Load() == 0, "there were ", int(-left.Load()), " messages too many")
-	st := w.s.Stats()
+	st := w.Stats()
 	const want = peers*each*(hops+1) + peers + peers // hops, go, spawns
 	e.require(st.Messages == want, "Stats.Messages is ", st.Messages, ", want ", want)
 }

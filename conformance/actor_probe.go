@@ -12,6 +12,7 @@ import (
 
 	"github.com/dynolab/dyno"
 	"github.com/dynolab/dyno/actor"
+	"github.com/dynolab/dyno/actor/actortest"
 	"github.com/dynolab/dyno/actor/scenario"
 )
 
@@ -115,8 +116,8 @@ func actors(body func(w *world)) func(e *Env) error {
 
 // world is a system under test.
 type world struct {
+	*actortest.System
 	e    *Env
-	s    *actor.System
 	over bool // the system is done; of the check's goroutine
 
 	mu            sync.Mutex // guards the book
@@ -133,15 +134,10 @@ func (e *Env) world(c actor.Config) *world {
 	if c.Dispatcher == nil {
 		c.Dispatcher = e.Impl.NewDispatcher()
 	}
-	if c.Guardian.New == nil {
-		c.Guardian.New = w.scripted
-	}
 	c.DeadLetters, c.Failures = w.letter, w.failure
-	s, err := actor.NewSystem(c)
-	if err != nil {
-		e.fail("NewSystem returned ", err, ", want nil")
-	}
-	w.s = s
+	w.System = actortest.New(c, func(err error) { e.fail(err) })
+	w.Idle = w.idle
+	w.Wait = func(what string, cond func() bool) { w.until(what, cond) }
 	return w
 }
 
@@ -183,20 +179,7 @@ func (w *world) failure(f actor.Failure) {
 }
 
 // order is a message that its receiver carries out.
-type order struct {
-	do func(ctx *actor.Context) error
-}
-
-// scripted makes an actor that carries out orders and knows nothing else.
-func (w *world) scripted() actor.Actor {
-	return actor.ReceiveFunc(func(ctx *actor.Context, msg any) error {
-		o, ok := msg.(*order)
-		if !ok {
-			w.e.fail(ctx.Self().Path(), " was given ", msg, ", which was not sent to it")
-		}
-		return o.do(ctx)
-	})
-}
+type order = actortest.Order
 
 // hearing makes an actor that writes down what it is told, and carries out
 // orders.
@@ -206,7 +189,7 @@ func hearing(d *eventLog) func() actor.Actor {
 
 func (d *eventLog) hear(ctx *actor.Context, msg any) error {
 	if o, ok := msg.(*order); ok {
-		return o.do(ctx)
+		return o.Do(ctx)
 	}
 	d.note(msg)
 	return nil
@@ -236,9 +219,6 @@ func (a *staged) Receive(ctx *actor.Context, msg any) error { return a.receive(c
 
 // making returns a factory that makes a, once.
 func making(a actor.Actor) func() actor.Actor { return func() actor.Actor { return a } }
-
-// plain returns the props of an actor that is only a function.
-func plain(f actor.ReceiveFunc) actor.Props { return actor.Props{New: making(f)} }
 
 // eventLog is what actors have done, in order. Any goroutine may write it.
 type eventLog struct {
@@ -313,22 +293,8 @@ func numbers(first, last int) []string {
 
 // idle lets everything run that can.
 func (w *world) idle() {
-	w.drive()
+	w.Drive()
 	w.e.Settle()
-}
-
-// drive runs actors that do not run by themselves: on a goroutine of its own,
-// which an actor that calls Goexit ends.
-func (w *world) drive() {
-	if !w.s.Synchronous() {
-		return
-	}
-	over := make(chan struct{})
-	go func() {
-		defer close(over)
-		w.s.RunUntilIdle()
-	}()
-	<-over
 }
 
 // until waits until cond, which it calls now and then. seen, which may be missing,
@@ -338,7 +304,7 @@ func (w *world) until(what string, cond func() bool, seen ...func() string) {
 		if w.e.Exact {
 			w.idle()
 		} else {
-			w.drive()
+			w.Drive()
 		}
 		w.mu.Lock()
 		v := w.verdict
@@ -364,7 +330,7 @@ func (w *world) until(what string, cond func() bool, seen ...func() string) {
 // each. It is for a check that fails: the system begins to stop.
 func (w *world) states() string {
 	var s *actor.ShutdownError
-	if !errors.As(w.s.Shutdown(ended(errStop)), &s) {
+	if !errors.As(w.Shutdown(ended(errStop)), &s) {
 		return "; the system is done"
 	}
 	const most = 16
@@ -374,7 +340,7 @@ func (w *world) states() string {
 			return is + text("; and ", len(s.Running)-most, " more")
 		}
 		is += text("; ", a.Path, " is ", a.State.String())
-		if r, ok := w.s.Lookup(a.PID); ok && r.Backlog() > 0 {
+		if r, ok := w.Lookup(a.PID); ok && r.Backlog() > 0 {
 			is += text(", ", r.Backlog(), " messages wait")
 		}
 	}
@@ -416,24 +382,11 @@ func (w *world) tells(ctx *actor.Context, to actor.Ref, msgs ...any) {
 
 // ask has an actor that carries out orders call f in a turn. It does not wait.
 func (w *world) ask(r actor.Ref, f func(ctx *actor.Context)) {
-	w.tell(r, &order{func(ctx *actor.Context) error {
+	w.tell(r, &order{Do: func(ctx *actor.Context) error {
 		f(ctx)
 		return nil
 	}})
 }
-
-// in is ask that waits until f has returned.
-func (w *world) in(r actor.Ref, f func(ctx *actor.Context)) {
-	var done atomic.Bool
-	w.ask(r, func(ctx *actor.Context) {
-		f(ctx)
-		done.Store(true)
-	})
-	w.until("a turn of "+r.Path()+" to end", done.Load)
-}
-
-// guardian returns the user guardian, a scripted actor.
-func (w *world) guardian() actor.Ref { return w.s.UserGuardian() }
 
 // born demands that a Spawn has succeeded.
 func (w *world) born(r actor.Ref, err error) actor.Ref {
@@ -444,47 +397,11 @@ func (w *world) born(r actor.Ref, err error) actor.Ref {
 	return r
 }
 
-// spawn makes a child of the guardian.
-func (w *world) spawn(p actor.Props) (r actor.Ref) {
-	w.in(w.guardian(), func(ctx *actor.Context) { r = w.born(ctx.Spawn(p)) })
-	return r
-}
-
-// spawnNamed makes a child of the guardian with that name.
-func (w *world) spawnNamed(name string, p actor.Props) (r actor.Ref) {
-	w.in(w.guardian(), func(ctx *actor.Context) { r = w.born(ctx.SpawnNamed(name, p)) })
-	return r
-}
-
-// spawnScripted makes a child of the guardian that carries out orders.
-func (w *world) spawnScripted() actor.Ref { return w.spawn(actor.Props{New: w.scripted}) }
-
-// alive reports whether r has not stopped, or its name is not free yet.
-func (w *world) alive(r actor.Ref) bool {
-	_, ok := w.s.Lookup(r.PID())
-	named, taken := w.s.Find(r.Path())
-	return ok || taken && named == r
-}
-
-// gone waits until all of these have stopped, and their parents know it.
-func (w *world) gone(refs ...actor.Ref) {
-	for _, r := range refs {
-		w.until(r.Path()+" to stop", func() bool { return !w.alive(r) })
-	}
-	w.idle() // a name is free before the parent has been told
-}
-
-// stop stops r and waits for that.
-func (w *world) stop(r actor.Ref) {
-	w.s.Stop(r)
-	w.gone(r)
-}
-
 // hold spawns an actor that carries out orders, and keeps it in a turn until
 // the gate is opened: what it is sent meanwhile waits. It needs Overlap and
 // Eager.
 func (w *world) hold(p actor.Props) (r actor.Ref, g *gate) {
-	r, g = w.spawn(p), w.e.gate()
+	r, g = w.Spawn(p), w.e.gate()
 	w.ask(r, func(*actor.Context) { g.pass() })
 	w.reached(g, 1)
 	return r, g
@@ -570,7 +487,7 @@ func (w *world) returned(err error, to actor.Ref, msg any, reason error) {
 func (w *world) shutdown() {
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
-	c := start(w.e, "Shutdown", func() error { return w.s.Shutdown(ctx) })
+	c := start(w.e, "Shutdown", func() error { return w.Shutdown(ctx) })
 	w.e.same("what Shutdown returned", finished(w, c), nil)
 	w.done(nil)
 }
@@ -579,14 +496,14 @@ func (w *world) shutdown() {
 func (w *world) done(err error) {
 	w.until("Done to be closed", func() bool {
 		select {
-		case <-w.s.Done():
+		case <-w.Done():
 			return true
 		default:
 			return false
 		}
 	})
 	w.over = true
-	w.e.same("what System.Err returned", w.s.Err(), err)
+	w.e.same("what System.Err returned", w.Err(), err)
 }
 
 // end ends the system, unless the check has, and looks through the book. What waits in
@@ -597,7 +514,7 @@ func (w *world) end() {
 		w.shutdown()
 	}
 	w.idle()
-	st := w.s.Stats()
+	st := w.Stats()
 	w.e.require(st.Actors == 0, st.Actors, " actors are left of a system that is done")
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -620,7 +537,7 @@ func (w *world) abandon() {
 	w.e.release()
 	go func() {
 		defer func() { _ = recover() }() // what is broken has been found already
-		_ = w.s.Shutdown(ended(errStop))
+		_ = w.Shutdown(ended(errStop))
 	}()
 }
 
@@ -675,7 +592,7 @@ func (w *world) accounted(all []parcel) (b book) {
 
 // counted demands that the system has counted what b says and nothing else.
 func (w *world) counted(b book) {
-	st := w.s.Stats()
+	st := w.Stats()
 	w.e.require(st.Returned == uint64(b.returned), "Stats.Returned is ", st.Returned, ", want ", b.returned)
 	w.mu.Lock()
 	failedLetters := len(w.failedLetters)

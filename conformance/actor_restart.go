@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/dynolab/dyno/actor"
+	"github.com/dynolab/dyno/actor/actortest"
 )
 
 // V1, V8: what a restart does and what it leaves.
@@ -19,10 +20,10 @@ var restartClauses = []Clause{
 				clock := actor.NewManualClock(time.Unix(1_000_000_000, 0))
 				w := e.world(actor.Config{Clock: clock})
 				defer w.abandon()
-				events := actor.Subscribe[actor.Supervised](w.s.Events(), 10)
+				events := actor.Subscribe[actor.Supervised](w.Events(), 10)
 				_, refs := w.supervised(&actor.Supervisor{
 					MaxRestarts: -1, Window: -1, Backoff: actor.Backoff{Min: time.Hour, Factor: 1, Jitter: jitter, Seed: seed},
-				}, actor.Props{New: w.scripted}, actor.Props{New: w.scripted})
+				}, actortest.Scripted(), actortest.Scripted())
 				for range 4 {
 					for _, r := range refs {
 						w.tell(r, failA())
@@ -34,7 +35,7 @@ var restartClauses = []Clause{
 						least := time.Hour - time.Duration(jitter*float64(time.Hour))
 						e.require(least <= ev.Delay && ev.Delay <= time.Hour, "the delay is ", int64(ev.Delay/time.Millisecond), " ms, want from ", int64(least/time.Millisecond), " ms to an hour")
 						w.pass(clock, ev.Delay)
-						w.in(r, func(*actor.Context) {}) // it has been restarted
+						w.In(r, func(*actor.Context) {}) // it has been restarted
 					}
 				}
 				w.resetFailures()
@@ -91,15 +92,15 @@ var middlewareClauses = []Clause{
 				d.note("i")
 				return a.Receive(ctx, msg)
 			})
-			r := w.spawn(p)
+			r := w.Spawn(p)
 			w.tell(r, 1)
 			want := []string{"1-starts", "A-in", "B-in", "c-in", "d-in", "i", "1:1", "d-out", "c-out", "B-out", "A-out"}
 			w.wantLog(d, want...)
 			other := &eventLog{} // the actor's own is its own
-			w.tell(w.spawn(actor.Props{New: hearing(other)}), 2)
+			w.tell(w.Spawn(actor.Props{New: hearing(other)}), 2)
 			w.wantLog(d, append(want, "A-in", "B-in", "B-out", "A-out")...)
 			w.wantLog(other, "2")
-			w.stop(r)
+			w.End(r)
 			w.wantLog(d, append(want, "A-in", "B-in", "B-out", "A-out", "1-stops")...)
 			w.end()
 		}),
@@ -129,8 +130,8 @@ var middlewareClauses = []Clause{
 			}}
 			_, refs := w.supervised(&actor.Supervisor{Retry: true}, p)
 			a := refs[0]
-			x := w.spawnNamed("x", actor.Props{New: w.scripted})
-			w.in(a, func(ctx *actor.Context) {
+			x := w.SpawnNamed("x", actortest.Scripted())
+			w.In(a, func(ctx *actor.Context) {
 				ctx.Watch(x)
 				ctx.StartTimer(time.Minute, "tick")
 				ctx.SetReceiveTimeout(time.Hour)
@@ -138,13 +139,13 @@ var middlewareClauses = []Clause{
 				ctx.UnstashAll()
 			})
 			w.wantLog(seen, "stashed")
-			w.stop(x)
+			w.End(x)
 			w.wantLog(seen, "stashed", "terminated")
 			w.pass(clock, time.Minute)
 			w.wantLog(seen, "stashed", "terminated", "tick")
 			w.pass(clock, 90*time.Minute) // less than two timeouts, whenever the first is handled
 			w.until("the receive timeout", func() bool { return len(seen.read()) >= 4 })
-			w.in(a, func(ctx *actor.Context) {
+			w.In(a, func(ctx *actor.Context) {
 				ctx.SetReceiveTimeout(0)
 				ctx.Become(func(ctx *actor.Context, msg any) error {
 					d.note("b:", msg)
@@ -159,7 +160,7 @@ var middlewareClauses = []Clause{
 			w.tell(a, 2)
 			w.wantLog(seen, "stashed", "terminated", "tick", "timeout", "1", "fail", "fail", "2")
 			w.wantLog(d, "a1-starts", "a1:stashed", "a1:x-gone", "a1:tick", "b:1", "b:fail", "a1-stops", "a2-starts", "a2:fail", "a2:2")
-			w.in(a, func(*actor.Context) {
+			w.In(a, func(*actor.Context) {
 				w.e.require(chains == 1, "the chain was made ", chains, " times for one actor")
 			})
 		}),
@@ -201,7 +202,7 @@ var middlewareClauses = []Clause{
 			}
 			w.tell(a, 2)
 			w.wantLog(d, "a1-starts", "a1:changed", "a1:1", "a1:2")
-			w.in(parent, func(*actor.Context) {})
+			w.In(parent, func(*actor.Context) {})
 		}),
 	},
 	{
@@ -227,7 +228,7 @@ var middlewareClauses = []Clause{
 			a := refs[0]
 			w.tell(a, "never", "twice", 1)
 			w.wantLog(d, "a1-starts", "a1:twice", "a1:twice", "a1:1")
-			w.in(a, func(ctx *actor.Context) {
+			w.In(a, func(ctx *actor.Context) {
 				ctx.Become(func(_ *actor.Context, msg any) error {
 					d.note("b:", msg)
 					return nil
@@ -249,7 +250,7 @@ var middlewareClauses = []Clause{
 			p.Throughput = 1
 			_, refs := w.supervised(&actor.Supervisor{}, p)
 			a := refs[0]
-			w.tell(a, &order{func(ctx *actor.Context) error {
+			w.tell(a, &order{Do: func(ctx *actor.Context) error {
 				for i := range n {
 					ctx.Stash(i)
 				}
@@ -263,7 +264,7 @@ var middlewareClauses = []Clause{
 			w.failed(a)
 			w.resetFailures()
 			w.shutdown() // then the turns are counted exactly
-			turns := int(w.s.Stats().Turns)
+			turns := int(w.Stats().Turns)
 			w.e.require(turns >= n, n, " messages that were stashed were handled in ", turns, " turns of one message each")
 		}),
 	},

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/dynolab/dyno/actor"
+	"github.com/dynolab/dyno/actor/actortest"
 )
 
 // The vocabulary for what is survived.
@@ -33,7 +34,7 @@ func (a *logged) PostStop(*actor.Context) error {
 func (a *logged) Receive(ctx *actor.Context, msg any) error {
 	switch msg := msg.(type) {
 	case *order:
-		return msg.do(ctx)
+		return msg.Do(ctx)
 	case actor.Terminated:
 		a.d.note(a.name, a.life, ":", msg.Actor.Name(), "-gone")
 	default:
@@ -54,13 +55,13 @@ func (d *eventLog) logged(name string) actor.Props {
 // supervised spawns an actor that carries out orders, with that supervisor, and
 // children of it.
 func (w *world) supervised(s *actor.Supervisor, children ...actor.Props) (parent actor.Ref, refs []actor.Ref) {
-	parent = w.spawn(actor.Props{New: w.scripted, Supervisor: s})
+	parent = w.Spawn(actor.Props{New: actortest.Scripted().New, Supervisor: s})
 	return parent, w.below(parent, children...)
 }
 
 // below spawns children of an actor that carries out orders.
 func (w *world) below(parent actor.Ref, children ...actor.Props) (refs []actor.Ref) {
-	w.in(parent, func(ctx *actor.Context) {
+	w.In(parent, func(ctx *actor.Context) {
 		for _, p := range children {
 			refs = append(refs, w.born(ctx.Spawn(p)))
 		}
@@ -74,10 +75,12 @@ func always(d actor.Directive) func(actor.Failure) actor.Directive {
 }
 
 // failing returns an order to fail.
-func (m failureKind) order() *order { return &order{func(*actor.Context) error { return m.fail() }} }
+func (m failureKind) order() *order {
+	return &order{Do: func(*actor.Context) error { return m.fail() }}
+}
 
 // failA is an order to fail with errA.
-func failA() *order { return &order{func(*actor.Context) error { return errA }} }
+func failA() *order { return &order{Do: func(*actor.Context) error { return errA }} }
 
 // wantFailedLetters demands that actors have failed on these messages of to, and on no
 // others, and that each is a dead letter which says why; and forgets them.
@@ -133,7 +136,7 @@ var superviseClauses = []Clause{
 					defer w.abandon()
 					d := &eventLog{}
 					var want []string
-					r := w.guardian()
+					r := w.UserGuardian()
 					for i := range levels {
 						p := d.logged(text(i, "."))
 						p.Supervisor = up
@@ -146,14 +149,14 @@ var superviseClauses = []Clause{
 					w.tell(r, how.order())
 					w.until("Done to be closed", func() bool {
 						select {
-						case <-w.s.Done():
+						case <-w.Done():
 							return true
 						default:
 							return false
 						}
 					})
 					w.over = true
-					how.is(e, w.s.Err())
+					how.is(e, w.Err())
 					w.wantLog(d, want...)
 					n := w.resetFailures()
 					e.require(n == levels+1, n, " failures are reported, want one of each level: ", levels+1)
@@ -170,8 +173,8 @@ var superviseClauses = []Clause{
 			var wrong []string
 			counts := map[string]int{}
 			event := func(what string, r actor.Ref, alive bool) {
-				found, ok := w.s.Find(r.Path())
-				known, there := w.s.Lookup(r.PID())
+				found, ok := w.Find(r.Path())
+				known, there := w.Lookup(r.PID())
 				mu.Lock()
 				defer mu.Unlock()
 				counts[what]++
@@ -179,20 +182,20 @@ var superviseClauses = []Clause{
 					wrong = append(wrong, text(r.Path(), " ", what, ", and by its path it is found: ", ok, ", by its PID: ", there))
 				}
 			}
-			actor.SubscribeFunc(w.s.Events(), func(ev actor.ActorStarted) { event("has started", ev.Actor, true) })
-			actor.SubscribeFunc(w.s.Events(), func(ev actor.ActorRestarted) { event("was restarted", ev.Actor, true) })
-			actor.SubscribeFunc(w.s.Events(), func(ev actor.ActorStopped) { event("has stopped", ev.Actor, false) })
+			actor.SubscribeFunc(w.Events(), func(ev actor.ActorStarted) { event("has started", ev.Actor, true) })
+			actor.SubscribeFunc(w.Events(), func(ev actor.ActorRestarted) { event("was restarted", ev.Actor, true) })
+			actor.SubscribeFunc(w.Events(), func(ev actor.ActorStopped) { event("has stopped", ev.Actor, false) })
 			d := &eventLog{}
 			parent, refs := w.supervised(&actor.Supervisor{}, d.logged("a"))
-			w.in(refs[0], func(ctx *actor.Context) {
+			w.In(refs[0], func(ctx *actor.Context) {
 				w.born(ctx.SpawnNamed("b", d.logged("b")))
-				w.born(ctx.Spawn(actor.Props{New: w.scripted}))
+				w.born(ctx.Spawn(actortest.Scripted()))
 			})
 			w.wantLog(d, "a1-starts", "b1-starts")
 			w.tell(refs[0], failA())
 			w.wantLog(d, "a1-starts", "b1-starts", "b1-stops", "a1-stops", "a2-starts")
 			w.resetFailures()
-			w.stop(parent)
+			w.End(parent)
 			w.idle()
 			mu.Lock()
 			defer mu.Unlock()
@@ -222,7 +225,7 @@ var superviseClauses = []Clause{
 				kids = append(kids, actor.Props{Throughput: 1 + rng.IntN(4), New: func() actor.Actor {
 					return actor.ReceiveFunc(func(ctx *actor.Context, msg any) error {
 						if o, ok := msg.(*order); ok {
-							return o.do(ctx)
+							return o.Do(ctx)
 						}
 						sum[i].Add(1)
 						return nil
@@ -246,7 +249,7 @@ var superviseClauses = []Clause{
 			n := w.resetFailures()
 			w.e.require(n == fails, n, " failures are reported, want ", fails)
 			for _, r := range refs {
-				w.e.require(w.alive(r), r.Path(), " has not survived")
+				w.e.require(w.Alive(r), r.Path(), " has not survived")
 			}
 		}),
 	},
@@ -335,8 +338,8 @@ func superviseStorm(e *Env, rng *rand.Rand) {
 		}
 	}
 	// Not directly below the guardian, whom an escalation would end, and the system with it.
-	parent := w.spawn(actor.Props{New: w.scripted, Supervisor: &actor.Supervisor{MaxRestarts: -1}})
-	w.in(parent, func(ctx *actor.Context) {
+	parent := w.Spawn(actor.Props{New: actortest.Scripted().New, Supervisor: &actor.Supervisor{MaxRestarts: -1}})
+	w.In(parent, func(ctx *actor.Context) {
 		for i := range 8 {
 			r := w.born(ctx.Spawn(props(rng)))
 			known[i].Store(&r)
@@ -355,7 +358,7 @@ func superviseStorm(e *Env, rng *rand.Rand) {
 				}
 				all[i].sent(r.TellContext(gone, &all[i]))
 				if i >= shutAt {
-					_ = w.s.Shutdown(gone)
+					_ = w.Shutdown(gone)
 				}
 				if rng.IntN(4) == 0 {
 					yield()
@@ -377,7 +380,7 @@ func superviseStorm(e *Env, rng *rand.Rand) {
 		l.Msg.(*parcel).undelivered.Add(1)
 	}
 	b := w.accounted(all)
-	st := w.s.Stats()
+	st := w.Stats()
 	e.require(st.DeadLetters == uint64(b.undelivered), "Stats.DeadLetters is ", st.DeadLetters, ", want ", b.undelivered)
 	e.require(st.Returned == uint64(b.returned), "Stats.Returned is ", st.Returned, ", want ", b.returned)
 	w.end()

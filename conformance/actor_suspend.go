@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/dynolab/dyno/actor"
+	"github.com/dynolab/dyno/actor/actortest"
 )
 
 // S: suspension. The clock is the check's: it stands still unless the check
@@ -18,8 +19,8 @@ var suspendClauses = []Clause{
 		Check: actors(func(w *world) {
 			for _, m := range mailboxes {
 				d := &eventLog{}
-				r := w.spawn(actor.Props{New: hearing(d), Mailbox: m})
-				w.in(r, func(ctx *actor.Context) {
+				r := w.Spawn(actor.Props{New: hearing(d), Mailbox: m})
+				w.In(r, func(ctx *actor.Context) {
 					w.tells(ctx, r, 1)
 					ctx.Suspend(actor.Suspension{Reason: "test"})
 					w.tells(ctx, r, 2)
@@ -27,7 +28,7 @@ var suspendClauses = []Clause{
 				w.tell(r, 3)
 				w.wantLog(d)
 				w.e.require(r.Backlog() == 3, r.Backlog(), " messages wait for a suspended actor, want 3")
-				w.s.Resume(r)
+				w.Resume(r)
 				w.wantLog(d, "1", "2", "3")
 			}
 		}),
@@ -37,28 +38,28 @@ var suspendClauses = []Clause{
 		Why: "another may suspend an actor: an idle one handles nothing more, one in a turn nothing after the message in hand",
 		Check: actors(func(w *world) {
 			d := &eventLog{}
-			r := w.spawn(actor.Props{New: hearing(d)})
-			other := w.spawnScripted()
+			r := w.Spawn(actor.Props{New: hearing(d)})
+			other := w.Spawn(actortest.Scripted())
 			w.suspend(r, actor.Suspension{})
 			w.tell(r, 1)
 			w.wantLog(d)
-			w.s.Resume(r)
+			w.Resume(r)
 			w.wantLog(d, "1")
-			w.in(r, func(ctx *actor.Context) {
+			w.In(r, func(ctx *actor.Context) {
 				w.tells(ctx, r, 2)
-				w.s.Suspend(r, actor.Suspension{})
+				w.Suspend(r, actor.Suspension{})
 			})
 			w.wantLog(d, "1")
-			w.s.Resume(r)
+			w.Resume(r)
 			w.wantLog(d, "1", "2")
-			w.in(other, func(ctx *actor.Context) { ctx.System().Suspend(r, actor.Suspension{}) })
+			w.In(other, func(ctx *actor.Context) { ctx.System().Suspend(r, actor.Suspension{}) })
 			w.suspends(2 + 1)
 			w.tell(r, 3)
 			w.wantLog(d, "1", "2")
-			w.in(other, func(ctx *actor.Context) { ctx.Resume(r) })
+			w.In(other, func(ctx *actor.Context) { ctx.Resume(r) })
 			w.wantLog(d, "1", "2", "3")
-			w.s.Suspend(actor.Ref{}, actor.Suspension{}) // no actor
-			w.s.Resume(actor.Ref{})
+			w.Suspend(actor.Ref{}, actor.Suspension{}) // no actor
+			w.Resume(actor.Ref{})
 		}),
 	},
 	{
@@ -67,15 +68,15 @@ var suspendClauses = []Clause{
 		Check: actors(func(w *world) {
 			d := &eventLog{}
 			var child actor.Ref
-			parent := w.spawnScripted()
-			w.in(parent, func(ctx *actor.Context) { child = w.born(ctx.Spawn(actor.Props{New: hearing(d)})) })
+			parent := w.Spawn(actortest.Scripted())
+			w.In(parent, func(ctx *actor.Context) { child = w.born(ctx.Spawn(actor.Props{New: hearing(d)})) })
 			w.suspend(parent, actor.Suspension{})
 			w.tell(child, 1)
 			w.wantLog(d, "1")
-			w.in(w.guardian(), func(*actor.Context) {})
-			w.stop(child) // whose parent hears of that
-			w.s.Resume(parent)
-			w.in(parent, func(ctx *actor.Context) {
+			w.In(w.UserGuardian(), func(*actor.Context) {})
+			w.End(child) // whose parent hears of that
+			w.Resume(parent)
+			w.In(parent, func(ctx *actor.Context) {
 				for r := range ctx.Children() {
 					w.e.fail(r.String(), " has stopped, and is still a child of an actor that was suspended")
 				}
@@ -88,31 +89,31 @@ var suspendClauses = []Clause{
 		Check: actors(func(w *world) {
 			const n = 60
 			var handled atomic.Int32
-			r := w.spawn(plain(func(ctx *actor.Context, msg any) error {
+			r := w.Spawn(actortest.Func(func(ctx *actor.Context, msg any) error {
 				if o, ok := msg.(*order); ok {
-					return o.do(ctx)
+					return o.Do(ctx)
 				}
 				handled.Add(1)
 				return nil
 			}))
-			from := w.spawnScripted()
+			from := w.Spawn(actortest.Scripted())
 			w.suspend(r, actor.Suspension{})
 			w.idle()
-			before := w.s.Stats().Turns
+			before := w.Stats().Turns
 			for i := range n {
 				w.tell(r, i)
 				w.idle() // or one turn might be for several
 			}
-			w.in(from, func(ctx *actor.Context) {
+			w.In(from, func(ctx *actor.Context) {
 				for i := range n {
 					w.tells(ctx, r, i)
 				}
 			})
 			w.idle()
-			turns := w.s.Stats().Turns - before
+			turns := w.Stats().Turns - before
 			w.e.require(handled.Load() == 0, int(handled.Load()), " messages were handled by a suspended actor")
 			w.e.require(!w.e.Exact || turns <= 10, turns, " turns while ", 2*n, " messages came to a suspended actor, want only those of the sender")
-			w.s.Resume(r)
+			w.Resume(r)
 			w.until("all messages to be handled", func() bool { return handled.Load() == 2*n })
 		}),
 	},
@@ -123,7 +124,7 @@ var suspendClauses = []Clause{
 			for _, prio := range []func(any) int{nil, samePriority} {
 				for _, policy := range []actor.Policy{actor.DropNewest, actor.DropOldest, actor.Grow} {
 					d := &eventLog{}
-					r := w.spawn(actor.Props{New: hearing(d), Mailbox: actor.MailboxConfig{Policy: policy, Capacity: 2, Priority: prio}})
+					r := w.Spawn(actor.Props{New: hearing(d), Mailbox: actor.MailboxConfig{Policy: policy, Capacity: 2, Priority: prio}})
 					w.suspend(r, actor.Suspension{})
 					w.tell(r, 1, 2)
 					want := []string{"1", "2"}
@@ -139,7 +140,7 @@ var suspendClauses = []Clause{
 						want = []string{"1", "2", "3"}
 					}
 					w.wantLog(d)
-					w.s.Resume(r)
+					w.Resume(r)
 					w.wantLog(d, want...)
 				}
 			}
@@ -151,13 +152,13 @@ var suspendClauses = []Clause{
 		Check: actors(func(w *world) {
 			for _, prio := range []func(any) int{nil, samePriority} {
 				d := &eventLog{}
-				r := w.spawn(actor.Props{New: hearing(d), Mailbox: actor.MailboxConfig{Policy: actor.Block, Capacity: 1, Priority: prio}})
+				r := w.Spawn(actor.Props{New: hearing(d), Mailbox: actor.MailboxConfig{Policy: actor.Block, Capacity: 1, Priority: prio}})
 				w.suspend(r, actor.Suspension{})
 				w.tell(r, 1)
 				c := start(w.e, "Tell", func() error { return r.Tell(2) })
 				c.blocks("the mailbox is full and its owner suspended")
 				w.wantLog(d)
-				w.s.Resume(r)
+				w.Resume(r)
 				w.e.same("what Tell returned", finished(w, c), nil)
 				w.wantLog(d, "1", "2")
 			}
@@ -171,7 +172,7 @@ var suspendClauses = []Clause{
 			const n = 8
 			order := w.e.random().Perm(n)
 			for _, i := range order {
-				r := w.spawn(actor.Props{New: hearing(d)})
+				r := w.Spawn(actor.Props{New: hearing(d)})
 				w.suspend(r, actor.Suspension{After: time.Duration(i+1) * time.Minute})
 				w.tell(r, i+1)
 			}
@@ -192,17 +193,17 @@ var suspendClauses = []Clause{
 				for _, policy := range []actor.Policy{actor.DropNewest, actor.Block} {
 					const n = 8
 					d := &eventLog{}
-					slow := w.spawn(actor.Props{New: hearing(d), Mailbox: actor.MailboxConfig{Policy: policy, Capacity: capacity}})
+					slow := w.Spawn(actor.Props{New: hearing(d), Mailbox: actor.MailboxConfig{Policy: policy, Capacity: capacity}})
 					w.suspend(slow, actor.Suspension{})
 					for i := range capacity {
 						w.tell(slow, i+1)
 					}
 					for i := range n {
-						r := w.spawn(actor.Props{New: hearing(d)})
+						r := w.Spawn(actor.Props{New: hearing(d)})
 						w.waitsFor(r, slow, func(ctx *actor.Context) { w.tells(ctx, slow, capacity+i+1) })
 					}
 					w.wantLog(d)
-					w.s.Resume(slow)
+					w.Resume(slow)
 					w.until("all messages to arrive", func() bool { return len(d.read()) >= capacity+n },
 						func() string {
 							return "only “" + quote(d.read()) + "” have arrived, and those who wait are not resumed"
@@ -231,23 +232,23 @@ var suspendClauses = []Clause{
 		Why: "as many waiters go on as there is room for, and the others go on waiting: who is resumed for room finds some",
 		Check: actors(func(w *world) {
 			d := &eventLog{}
-			slow := w.spawn(actor.Props{New: hearing(d), Throughput: 1, Mailbox: actor.MailboxConfig{Policy: actor.DropNewest, Capacity: 1}})
+			slow := w.Spawn(actor.Props{New: hearing(d), Throughput: 1, Mailbox: actor.MailboxConfig{Policy: actor.DropNewest, Capacity: 1}})
 			w.suspend(slow, actor.Suspension{})
-			w.tell(slow, &order{func(ctx *actor.Context) error {
+			w.tell(slow, &order{Do: func(ctx *actor.Context) error {
 				ctx.Suspend(actor.Suspension{})
 				return nil
 			}})
 			for i := range 3 {
-				r := w.spawn(actor.Props{New: hearing(d)})
+				r := w.Spawn(actor.Props{New: hearing(d)})
 				w.waitsFor(r, slow, func(ctx *actor.Context) {
 					w.tells(ctx, slow, i+1)
 					d.note("sends")
 				})
 			}
-			w.s.Resume(slow) // handles one message, and is suspended again
+			w.Resume(slow) // handles one message, and is suspended again
 			w.wantLog(d, "sends")
 			w.e.require(slow.Backlog() == 1, slow.Backlog(), " messages wait in a mailbox for 1")
-			w.s.Resume(slow)
+			w.Resume(slow)
 			w.until("all to have sent", func() bool { return len(d.read()) == 6 },
 				func() string { return "the log says only “" + quote(d.read()) + "”" })
 		}),
@@ -257,33 +258,33 @@ var suspendClauses = []Clause{
 		Why: "who waits for room where there is some, in a mailbox without a bound, or of an actor that has stopped or stops, does not wait: what it waits for would never come",
 		Check: actors(func(w *world) {
 			d := &eventLog{}
-			gone := w.spawnScripted()
-			w.stop(gone)
-			roomy := w.spawn(actor.Props{New: w.scripted, Mailbox: actor.MailboxConfig{Policy: actor.DropNewest, Capacity: 1}})
-			grows := w.spawn(actor.Props{New: w.scripted, Mailbox: actor.MailboxConfig{Policy: actor.Grow, Capacity: 1}})
+			gone := w.Spawn(actortest.Scripted())
+			w.End(gone)
+			roomy := w.Spawn(actor.Props{New: actortest.Scripted().New, Mailbox: actor.MailboxConfig{Policy: actor.DropNewest, Capacity: 1}})
+			grows := w.Spawn(actor.Props{New: actortest.Scripted().New, Mailbox: actor.MailboxConfig{Policy: actor.Grow, Capacity: 1}})
 			w.suspend(grows, actor.Suspension{})
 			for i := range 3 {
-				w.tell(grows, &order{func(*actor.Context) error { d.note(4 + i); return nil }})
+				w.tell(grows, &order{Do: func(*actor.Context) error { d.note(4 + i); return nil }})
 			}
-			for i, target := range []actor.Ref{gone, w.spawnScripted(), roomy, grows} {
-				r := w.spawn(actor.Props{New: hearing(d)})
+			for i, target := range []actor.Ref{gone, w.Spawn(actortest.Scripted()), roomy, grows} {
+				r := w.Spawn(actor.Props{New: hearing(d)})
 				w.waitsFor(r, target, func(*actor.Context) { d.note(i) })
 			}
 			w.until("all to go on", func() bool { return len(d.read()) == 4 },
 				func() string { return "only “" + quote(d.read()) + "” go on" })
-			full := w.spawn(actor.Props{New: hearing(d), Mailbox: actor.MailboxConfig{Policy: actor.DropNewest, Capacity: 1}})
+			full := w.Spawn(actor.Props{New: hearing(d), Mailbox: actor.MailboxConfig{Policy: actor.DropNewest, Capacity: 1}})
 			w.suspend(full, actor.Suspension{})
 			w.tell(full, 0)
 			for i := range 3 {
-				r := w.spawn(actor.Props{New: hearing(d)})
+				r := w.Spawn(actor.Props{New: hearing(d)})
 				w.waitsFor(r, full, func(*actor.Context) { d.note(4 + i) })
 			}
 			w.e.require(len(d.read()) == 4, "an actor that waits for room in a full mailbox has gone on")
-			w.s.Stop(full)
+			w.Stop(full)
 			w.undelivered(full, actor.ErrStopped, 0)
 			w.until("all to go on when the actor stops that they wait for", func() bool { return len(d.read()) == 7 },
 				func() string { return "only “" + quote(d.read()) + "” go on" })
-			w.s.Resume(grows)
+			w.Resume(grows)
 			w.idle()
 		}),
 	},
@@ -292,20 +293,20 @@ var suspendClauses = []Clause{
 		Why: "room that the first in line does not take is for the next one: who has gone on otherwise, has stopped, or does not send after all, keeps none waiting",
 		Check: clocked(func(w *world, clock *actor.ManualClock) {
 			for how, leave := range map[string]func(first actor.Ref){
-				"resumed by a call":  func(r actor.Ref) { w.s.Resume(r) },
+				"resumed by a call":  func(r actor.Ref) { w.Resume(r) },
 				"resumed by time":    func(actor.Ref) { clock.Advance(time.Hour) },
-				"stopped":            func(r actor.Ref) { w.s.Stop(r) },
-				"suspended anew":     func(r actor.Ref) { w.s.Suspend(r, actor.Suspension{}) },
-				"waits for its time": func(r actor.Ref) { w.s.Suspend(r, actor.Suspension{After: time.Hour}) },
+				"stopped":            func(r actor.Ref) { w.Stop(r) },
+				"suspended anew":     func(r actor.Ref) { w.Suspend(r, actor.Suspension{}) },
+				"waits for its time": func(r actor.Ref) { w.Suspend(r, actor.Suspension{After: time.Hour}) },
 				"there, and silent":  func(actor.Ref) {},
 			} {
 				d := &eventLog{}
-				full := w.spawn(actor.Props{New: hearing(&eventLog{}), Mailbox: actor.MailboxConfig{Policy: actor.DropNewest, Capacity: 1}})
+				full := w.Spawn(actor.Props{New: hearing(&eventLog{}), Mailbox: actor.MailboxConfig{Policy: actor.DropNewest, Capacity: 1}})
 				w.suspend(full, actor.Suspension{})
 				w.tell(full, 0)
-				first, second, third := w.spawnScripted(), w.spawnScripted(), w.spawnScripted()
-				n := w.s.Stats().Suspends
-				w.s.Suspend(first, actor.Suspension{Capacity: full, After: time.Hour})
+				first, second, third := w.Spawn(actortest.Scripted()), w.Spawn(actortest.Scripted()), w.Spawn(actortest.Scripted())
+				n := w.Stats().Suspends
+				w.Suspend(first, actor.Suspension{Capacity: full, After: time.Hour})
 				w.suspends(n + 1)
 				w.idle()
 				for i, r := range []actor.Ref{second, third} {
@@ -313,10 +314,10 @@ var suspendClauses = []Clause{
 				}
 				leave(first)
 				w.idle()
-				w.s.Resume(full)
+				w.Resume(full)
 				w.until("those who wait behind one who is "+how+" to go on", func() bool { return len(d.read()) == 2 },
 					func() string { return "only “" + quote(d.read()) + "” go on behind one who is " + how })
-				w.s.Resume(first)
+				w.Resume(first)
 			}
 		}),
 	},
@@ -324,21 +325,21 @@ var suspendClauses = []Clause{
 		Name: "actor/suspend-event", Rule: "S2", Core: true,
 		Why: "that an actor is suspended, why, until when, and that it has been resumed is on the event stream, in order, with the time",
 		Check: clocked(func(w *world, clock *actor.ManualClock) {
-			r, other := w.spawnScripted(), w.spawnScripted()
-			sub := actor.Subscribe[any](w.s.Events(), 16)
+			r, other := w.Spawn(actortest.Scripted()), w.Spawn(actortest.Scripted())
+			sub := actor.Subscribe[any](w.Events(), 16)
 			began := clock.Now()
 			s := actor.Suspension{Reason: "too hot", After: time.Minute}
 			w.suspend(r, s)
 			w.idle()
 			clock.Advance(time.Minute)
 			w.idle()
-			full := w.spawn(actor.Props{New: hearing(&eventLog{}), Mailbox: actor.MailboxConfig{Policy: actor.DropNewest, Capacity: 1}})
+			full := w.Spawn(actor.Props{New: hearing(&eventLog{}), Mailbox: actor.MailboxConfig{Policy: actor.DropNewest, Capacity: 1}})
 			w.suspend(full, actor.Suspension{Reason: "full"})
 			w.tell(full, 0)
 			s2 := actor.Suspension{Reason: "backpressure", Capacity: full}
 			w.suspend(other, s2)
 			w.idle()
-			w.s.Resume(full)
+			w.Resume(full)
 			w.idle()
 			w.shutdown()
 			var got []any
@@ -371,12 +372,12 @@ var suspendClauses = []Clause{
 		Name: "actor/suspend-metrics", Rule: "S5", Core: true,
 		Why: "suspensions and their ends are counted, and how long it took from being asked to go on until that: the sum and the longest",
 		Check: clocked(func(w *world, clock *actor.ManualClock) {
-			r := w.spawnScripted()
-			sub := actor.Subscribe[actor.ActorResumed](w.s.Events(), 8)
+			r := w.Spawn(actortest.Scripted())
+			sub := actor.Subscribe[actor.ActorResumed](w.Events(), 8)
 			took := []time.Duration{time.Second, 5 * time.Second, 2 * time.Second}
 			var sum time.Duration
 			for _, t := range took {
-				w.in(r, func(ctx *actor.Context) {
+				w.In(r, func(ctx *actor.Context) {
 					ctx.Suspend(actor.Suspension{})
 					ctx.Resume(r)
 					clock.Advance(t) // while it is in its turn
@@ -384,7 +385,7 @@ var suspendClauses = []Clause{
 				sum += t
 			}
 			w.idle()
-			st := w.s.Stats()
+			st := w.Stats()
 			w.e.require(st.Suspends == 3 && st.Resumes == 3, "Stats counts ", st.Suspends, " suspends and ", st.Resumes, " resumes, want 3 and 3")
 			w.e.require(st.ResumeTotal == sum, "Stats.ResumeTotal is ", st.ResumeTotal.String(), ", want ", sum.String())
 			w.e.require(st.ResumeMax == 5*time.Second, "Stats.ResumeMax is ", st.ResumeMax.String(), ", want 5s")
@@ -393,8 +394,8 @@ var suspendClauses = []Clause{
 				w.e.require(ok && ev.Actor == r && ev.Latency == t, "ActorResumed ", i, " has the latency ", ev.Latency.String(), ", want ", t.String())
 			}
 			w.suspend(r, actor.Suspension{})
-			w.stop(r)
-			st = w.s.Stats()
+			w.End(r)
+			st = w.Stats()
 			w.e.require(st.Suspends == 4 && st.Resumes == 3, "a stop ended a suspension, and Stats counts ", st.Suspends, " suspends and ", st.Resumes, " resumes, want 4 and 3")
 		}),
 	},
@@ -405,7 +406,7 @@ var suspendClauses = []Clause{
 			const n = 1000
 			d := &eventLog{}
 			count := 0
-			r := w.spawn(plain(func(ctx *actor.Context, msg any) error {
+			r := w.Spawn(actortest.Func(func(ctx *actor.Context, msg any) error {
 				w.e.require(msg == count, "message ", msg, " was handled, next is ", count)
 				count++
 				s := actor.Suspension{}
@@ -426,12 +427,12 @@ var suspendClauses = []Clause{
 				if i%3 == 0 {
 					clock.Advance(time.Second)
 				} else {
-					w.s.Resume(r)
+					w.Resume(r)
 				}
 			}
 			w.wantLog(d, "done")
 			w.idle()
-			st := w.s.Stats()
+			st := w.Stats()
 			w.e.require(st.Suspends == n && st.Resumes == n, "Stats counts ", st.Suspends, " suspends and ", st.Resumes, " resumes, want ", n)
 		}),
 	},
@@ -452,20 +453,20 @@ var genesis = time.Unix(1_000_000_000, 0)
 
 // suspends waits until there have been n suspensions in all.
 func (w *world) suspends(n uint64) {
-	w.until(text("suspension ", n, " to begin"), func() bool { return w.s.Stats().Suspends >= n })
+	w.until(text("suspension ", n, " to begin"), func() bool { return w.Stats().Suspends >= n })
 }
 
 // suspend suspends r from outside, and waits until it is.
 func (w *world) suspend(r actor.Ref, s actor.Suspension) {
-	n := w.s.Stats().Suspends
-	w.s.Suspend(r, s)
+	n := w.Stats().Suspends
+	w.Suspend(r, s)
 	w.suspends(n + 1)
 }
 
 // waitsFor has r, which carries out orders, wait for room in to's mailbox, and
 // then do something.
 func (w *world) waitsFor(r, to actor.Ref, then func(ctx *actor.Context)) {
-	n := w.s.Stats().Suspends
+	n := w.Stats().Suspends
 	w.ask(r, func(ctx *actor.Context) { ctx.Suspend(actor.Suspension{Reason: "room", Capacity: to}) })
 	w.suspends(n + 1)
 	w.idle() // so that to knows
@@ -483,17 +484,17 @@ func suspendRace(e *Env, rng *rand.Rand) {
 	defer w.abandon()
 	all := parcels(2 * senders * each)
 	m := mailboxes[rng.IntN(len(mailboxes))]
-	if m.Policy == actor.Block && w.s.Synchronous() {
+	if m.Policy == actor.Block && w.Synchronous() {
 		m = actor.MailboxConfig{} // who waits there for a suspended actor learns that no room will be made
 	}
 	var inside, handled atomic.Int32
-	waker := w.spawn(plain(func(ctx *actor.Context, msg any) error {
+	waker := w.Spawn(actortest.Func(func(ctx *actor.Context, msg any) error {
 		ctx.Resume(msg.(actor.Ref))
 		return nil
 	}))
 	next := make([]int, 2*senders) // of each sender, the number that it is not below
 	moods := sub(rng)
-	r := w.spawn(actor.Props{Mailbox: m, Throughput: rng.IntN(5), New: making(actor.ReceiveFunc(func(ctx *actor.Context, msg any) error {
+	r := w.Spawn(actor.Props{Mailbox: m, Throughput: rng.IntN(5), New: making(actor.ReceiveFunc(func(ctx *actor.Context, msg any) error {
 		w.e.require(inside.Add(1) == 1, "two turns of an actor at once")
 		defer inside.Add(-1)
 		p := msg.(*parcel)
@@ -527,10 +528,10 @@ func suspendRace(e *Env, rng *rand.Rand) {
 			}
 			return nil
 		}))
-		from := w.spawnScripted()
+		from := w.Spawn(actortest.Scripted())
 		n := 0
 		var send *order
-		send = &order{func(ctx *actor.Context) error {
+		send = &order{Do: func(ctx *actor.Context) error {
 			for range 1 + turns.IntN(5) {
 				if n < each {
 					p := &all[(senders+s)*each+n]
@@ -549,11 +550,11 @@ func suspendRace(e *Env, rng *rand.Rand) {
 		rng := sub(rng)
 		calls = append(calls, start(e, "a loop of Suspend and Resume", func() error {
 			for range cycles {
-				w.s.Suspend(r, actor.Suspension{After: time.Duration(rng.IntN(3)) * time.Hour})
+				w.Suspend(r, actor.Suspension{After: time.Duration(rng.IntN(3)) * time.Hour})
 				for range rng.IntN(3) {
 					yield()
 				}
-				w.s.Resume(r)
+				w.Resume(r)
 				clock.Advance(1)
 			}
 			return nil

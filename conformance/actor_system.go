@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/dynolab/dyno/actor"
+	"github.com/dynolab/dyno/actor/actortest"
 )
 
 // FR-001, FR-024, FR-031: one call makes a system.
@@ -15,21 +16,21 @@ var systemClauses = []Clause{
 		Name: "actor/system-guardian", Rule: "FR-001", Core: true,
 		Why: "a new system has its three guardians and nothing else; the user guardian is there, alone at the top, and handles messages",
 		Check: actors(func(w *world) {
-			g := w.s.UserGuardian()
+			g := w.UserGuardian()
 			w.e.require(g.Path() == "/user" && g.Name() == "user", "the user guardian is ", g.Path(), ", named ", g.Name(), ", want /user")
-			w.in(g, func(ctx *actor.Context) {
+			w.In(g, func(ctx *actor.Context) {
 				w.e.require(ctx.Self() == g, "the guardian's Self is not UserGuardian")
 				w.e.require(ctx.Parent().IsZero(), "the guardian's Parent is ", ctx.Parent().String(), ", want none")
-				w.e.require(ctx.System() == w.s, "Context.System is not the system")
+				w.e.require(ctx.System() == w.System.System, "Context.System is not the system")
 				for r := range ctx.Children() {
 					w.e.fail("the new guardian has a child: ", r.String())
 				}
 			})
-			st := w.s.Stats()
+			st := w.Stats()
 			w.e.require(st.Actors == 3 && st.Spawned == 3, "a new system counts ", st.Actors, " actors and ", st.Spawned, " spawned, want the three guardians")
-			w.e.require(w.s.Err() == nil, "Err of a running system is ", w.s.Err())
+			w.e.require(w.Err() == nil, "Err of a running system is ", w.Err())
 			select {
-			case <-w.s.Done():
+			case <-w.Done():
 				w.e.fail("Done is closed while the system runs")
 			default:
 			}
@@ -63,7 +64,7 @@ var systemClauses = []Clause{
 			w.wantLog(d, "starts", "child-starts")
 			w.e.require(made == 1, "Props.New of the guardian was called ", made, " times")
 			w.e.require(child.Path() == "/user/child", "the guardian's child is ", child.Path())
-			w.in(w.guardian(), func(ctx *actor.Context) {
+			w.In(w.UserGuardian(), func(ctx *actor.Context) {
 				w.tells(ctx, ctx.Self(), 1, 2)
 				w.returned(ctx.Tell(ctx.Self(), 3), ctx.Self(), 3, actor.ErrFull)
 			})
@@ -79,13 +80,13 @@ var systemClauses = []Clause{
 			clock := &paces{}
 			w := e.world(actor.Config{Clock: clock})
 			defer w.abandon()
-			r := w.spawnScripted()
-			w.tell(r, &order{func(ctx *actor.Context) error {
+			r := w.Spawn(actortest.Scripted())
+			w.tell(r, &order{Do: func(ctx *actor.Context) error {
 				w.tells(ctx, r, "x", "y")
 				return errA
 			}})
 			failed := w.failed(r).Time
-			w.gone(r)
+			w.Gone(r)
 			w.mu.Lock()
 			letters := w.letters
 			w.letters = nil
@@ -102,22 +103,22 @@ var systemClauses = []Clause{
 		Name: "actor/stats-idle", Rule: "V5", Exact: true,
 		Why: "what a system has counted is exact whenever it is idle, and not only at the end: metrics are for looking at it while it lives",
 		Check: actors(func(w *world) {
-			r, from := w.spawnScripted(), w.spawnScripted()
+			r, from := w.Spawn(actortest.Scripted()), w.Spawn(actortest.Scripted())
 			w.idle()
-			before := w.s.Stats()
+			before := w.Stats()
 			const n = 10
 			for range n {
-				w.in(from, func(ctx *actor.Context) { w.tells(ctx, r, &order{func(*actor.Context) error { return nil }}) })
+				w.In(from, func(ctx *actor.Context) { w.tells(ctx, r, &order{Do: func(*actor.Context) error { return nil }}) })
 			}
-			w.until("the messages to be counted", func() bool { return w.s.Stats().Messages == before.Messages+2*n },
+			w.until("the messages to be counted", func() bool { return w.Stats().Messages == before.Messages+2*n },
 				func() string {
-					return text(2*n, " messages were handled, and Stats counts ", w.s.Stats().Messages-before.Messages)
+					return text(2*n, " messages were handled, and Stats counts ", w.Stats().Messages-before.Messages)
 				})
-			after := w.s.Stats()
+			after := w.Stats()
 			turns := after.Turns - before.Turns
 			w.e.require(turns >= n && turns <= 2*n, 2*n, " messages one after the other are ", turns, " turns, want from ", n, " to ", 2*n)
 			w.idle()
-			w.e.require(w.s.Stats() == after, "the Stats of an idle system change")
+			w.e.require(w.Stats() == after, "the Stats of an idle system change")
 		}),
 	},
 	{
@@ -147,11 +148,11 @@ var systemClauses = []Clause{
 			w := e.world(actor.Config{Dispatcher: d})
 			defer w.abandon()
 			again := func() {
-				s, err := actor.NewSystem(actor.Config{Dispatcher: d, Guardian: actor.Props{New: w.scripted}})
+				s, err := actor.NewSystem(actor.Config{Dispatcher: d, Guardian: actortest.Scripted()})
 				e.require(s == nil && err != nil, "NewSystem with a dispatcher that serves another system returned error ", err, ", want no system and an error")
 			}
 			again()
-			w.in(w.guardian(), func(*actor.Context) {})
+			w.In(w.UserGuardian(), func(*actor.Context) {})
 			w.end()
 			again()
 		}),
@@ -162,19 +163,19 @@ var systemClauses = []Clause{
 		Check: actors(func(w *world) {
 			other := w.e.world(actor.Config{Name: "other"})
 			defer other.abandon()
-			w.e.require(w.s.Name() == "dyno" && other.s.Name() == "other", "the systems are called ", w.s.Name(), " and ", other.s.Name(), ", want dyno and other")
+			w.e.require(w.Name() == "dyno" && other.Name() == "other", "the systems are called ", w.Name(), " and ", other.System.System.Name(), ", want dyno and other")
 			d, far := &eventLog{}, &eventLog{}
-			here, there := w.spawn(actor.Props{New: hearing(d)}), other.spawn(actor.Props{New: hearing(far)})
-			w.in(here, func(ctx *actor.Context) {
+			here, there := w.Spawn(actor.Props{New: hearing(d)}), other.Spawn(actor.Props{New: hearing(far)})
+			w.In(here, func(ctx *actor.Context) {
 				w.tells(ctx, there, 1)
 				ctx.Forward(there, 2)
 				w.e.same("what TellContext returned", ctx.TellContext(context.Background(), there, 3), nil)
 			})
 			other.wantLog(far, "1", "2", "3")
-			other.in(there, func(ctx *actor.Context) { w.tells(ctx, here, 4, 5) })
+			other.In(there, func(ctx *actor.Context) { w.tells(ctx, here, 4, 5) })
 			w.wantLog(d, "4", "5")
-			w.in(here, func(ctx *actor.Context) { ctx.Stop(there) })
-			other.gone(there)
+			w.In(here, func(ctx *actor.Context) { ctx.Stop(there) })
+			other.Gone(there)
 			w.returned(there.Tell(6), there, 6, actor.ErrStopped)
 			other.end()
 			w.returned(there.Tell(6), there, 6, actor.ErrStopped)
@@ -187,26 +188,26 @@ var systemClauses = []Clause{
 		Why: "when the user guardian has stopped there is no actor left to spawn any: the system ends, in order, without an error",
 		Check: actors(func(w *world) {
 			d := &eventLog{}
-			child := w.spawn(actor.Props{New: making(&staged{stop: func(*actor.Context) error {
+			child := w.Spawn(actor.Props{New: making(&staged{stop: func(*actor.Context) error {
 				d.note("child stopped")
 				return nil
 			}})})
-			w.ask(w.guardian(), func(ctx *actor.Context) { ctx.StopSelf() })
+			w.ask(w.UserGuardian(), func(ctx *actor.Context) { ctx.StopSelf() })
 			w.done(nil)
 			w.wantLog(d, "child stopped")
 			w.returned(child.Tell(1), child, 1, actor.ErrStopped)
-			w.e.same("what Shutdown returned afterwards", w.s.Shutdown(context.Background()), nil)
+			w.e.same("what Shutdown returned afterwards", w.Shutdown(context.Background()), nil)
 		}),
 	},
 	{
 		Name: "actor/guardian-fails-system", Rule: "FR-018",
 		Why: "the user guardian's failure ends the system, and Err says which it was: nothing else could",
 		Check: actors(func(w *world) {
-			child := w.spawnScripted()
-			o := &order{func(*actor.Context) error { return errA }}
-			w.tell(w.guardian(), o)
+			child := w.Spawn(actortest.Scripted())
+			o := &order{Do: func(*actor.Context) error { return errA }}
+			w.tell(w.UserGuardian(), o)
 			w.done(errA)
-			f := w.failed(w.guardian())
+			f := w.failed(w.UserGuardian())
 			w.e.same("the failure", f.Err, errA)
 			w.e.require(f.Msg == o, "the failure is said to be on another message")
 			w.returned(child.Tell(1), child, 1, actor.ErrStopped)
@@ -218,15 +219,15 @@ var systemClauses = []Clause{
 		Check: actors(func(w *world) {
 			const n = 100
 			d := &eventLog{}
-			r := w.spawn(actor.Props{New: hearing(d)})
-			full := w.spawn(actor.Props{New: w.scripted, Mailbox: actor.MailboxConfig{Capacity: 1, Policy: actor.DropOldest}})
+			r := w.Spawn(actor.Props{New: hearing(d)})
+			full := w.Spawn(actor.Props{New: actortest.Scripted().New, Mailbox: actor.MailboxConfig{Capacity: 1, Policy: actor.DropOldest}})
 			for i := range n {
 				w.tell(r, i+1)
 			}
 			w.wantLog(d, numbers(1, n)...)
-			nothing := &order{func(*actor.Context) error { return nil }}
+			nothing := &order{Do: func(*actor.Context) error { return nil }}
 			lost := []any{"a", "b", "c"}
-			w.in(full, func(ctx *actor.Context) { w.tells(ctx, full, append(lost, nothing)...) })
+			w.In(full, func(ctx *actor.Context) { w.tells(ctx, full, append(lost, nothing)...) })
 			w.undelivered(full, actor.ErrDropped, lost...)
 			w.ask(r, func(ctx *actor.Context) {
 				w.tells(ctx, r, "x")
@@ -234,10 +235,10 @@ var systemClauses = []Clause{
 			})
 			w.undelivered(r, actor.ErrStopped, "x")
 			w.returned(r.Tell("y"), r, "y", actor.ErrStopped)
-			w.tell(full, &order{func(*actor.Context) error { return errA }})
+			w.tell(full, &order{Do: func(*actor.Context) error { return errA }})
 			w.failed(full)
 			w.shutdown()
-			st := w.s.Stats()
+			st := w.Stats()
 			// The guardian's two spawns, n, the order to fill and the one that
 			// was left in, the order to stop, the order to fail.
 			const messages = 2 + n + 2 + 1 + 1
@@ -277,20 +278,22 @@ var spawnClauses = []Clause{
 		Why: "props that cannot work are refused with the field's name, and no actor is made",
 		Check: actors(func(w *world) {
 			own := func() actor.Mailbox { return &pile{} }
-			box := func(m actor.MailboxConfig) actor.Props { return actor.Props{New: w.scripted, Mailbox: m} }
-			super := func(s actor.Supervisor) actor.Props { return actor.Props{New: w.scripted, Supervisor: &s} }
+			box := func(m actor.MailboxConfig) actor.Props { return actor.Props{New: actortest.Scripted().New, Mailbox: m} }
+			super := func(s actor.Supervisor) actor.Props {
+				return actor.Props{New: actortest.Scripted().New, Supervisor: &s}
+			}
 			backoff := func(b actor.Backoff) actor.Props { return super(actor.Supervisor{Backoff: b}) }
-			w.in(w.guardian(), func(ctx *actor.Context) {
+			w.In(w.UserGuardian(), func(ctx *actor.Context) {
 				for _, t := range []struct {
 					field string
 					p     actor.Props
 				}{
 					{"Props.New", actor.Props{}},
 					{"Props.New", actor.Props{New: making(nil)}},
-					{"Props.Throughput", actor.Props{New: w.scripted, Throughput: -1}},
-					{"Props.Throughput", actor.Props{New: w.scripted, Throughput: 1<<30 + 1}},
-					{"Props.Priority", actor.Props{New: w.scripted, Priority: actor.High + 1}},
-					{"Props.Middleware", actor.Props{New: w.scripted, Middleware: []actor.Middleware{nil}}},
+					{"Props.Throughput", actor.Props{New: actortest.Scripted().New, Throughput: -1}},
+					{"Props.Throughput", actor.Props{New: actortest.Scripted().New, Throughput: 1<<30 + 1}},
+					{"Props.Priority", actor.Props{New: actortest.Scripted().New, Priority: actor.High + 1}},
+					{"Props.Middleware", actor.Props{New: actortest.Scripted().New, Middleware: []actor.Middleware{nil}}},
 					{"Mailbox.Capacity", box(actor.MailboxConfig{Capacity: -1})},
 					{"Mailbox.Capacity", box(actor.MailboxConfig{Capacity: 1})},
 					{"Mailbox.Capacity", box(actor.MailboxConfig{Policy: actor.DropNewest})},
@@ -325,9 +328,9 @@ var spawnClauses = []Clause{
 				for r := range ctx.Children() {
 					w.e.fail("Spawn with wrong props made ", r.String())
 				}
-				w.born(ctx.SpawnNamed("x", actor.Props{New: w.scripted})) // the name was not taken
+				w.born(ctx.SpawnNamed("x", actortest.Scripted())) // the name was not taken
 			})
-			st := w.s.Stats()
+			st := w.Stats()
 			w.e.require(st.Spawned == 4, "Stats.Spawned is ", st.Spawned, ", want 4, the guardians and x")
 		}),
 	},
@@ -338,9 +341,9 @@ var spawnClauses = []Clause{
 			const n = 2000
 			var got [n]atomic.Int32
 			refs := make([]actor.Ref, n)
-			w.in(w.guardian(), func(ctx *actor.Context) {
+			w.In(w.UserGuardian(), func(ctx *actor.Context) {
 				for i := range refs {
-					refs[i] = w.born(ctx.Spawn(plain(func(_ *actor.Context, msg any) error {
+					refs[i] = w.born(ctx.Spawn(actortest.Func(func(_ *actor.Context, msg any) error {
 						if msg == i {
 							got[i].Add(1)
 						}
@@ -359,7 +362,7 @@ var spawnClauses = []Clause{
 						return text("actor ", i, " of ", n, " has got ", int(got[i].Load()), " of its 2 messages")
 					})
 			}
-			st := w.s.Stats()
+			st := w.Stats()
 			w.e.require(st.Actors == n+3, "Stats counts ", st.Actors, " actors, want ", n+3)
 		}),
 	},
@@ -383,13 +386,13 @@ var spawnClauses = []Clause{
 					},
 				})}
 			}
-			w.spawnNamed("n", grow(1))
+			w.SpawnNamed("n", grow(1))
 			path := "/user"
 			for range depth {
 				path += "/n"
 			}
 			w.wantLog(d, path)
-			r, ok := w.s.Find(path)
+			r, ok := w.Find(path)
 			w.e.require(ok && r.Path() == path, "Find does not find ", path)
 			w.tell(r, "hello")
 			w.wantLog(d, path, "hello")
@@ -403,13 +406,13 @@ var nameClauses = []Clause{
 		Name: "actor/name-rejects", Rule: "FR-025", Core: true,
 		Why: "names that could not be told from a path or from a made name are refused",
 		Check: actors(func(w *world) {
-			w.in(w.guardian(), func(ctx *actor.Context) {
+			w.In(w.UserGuardian(), func(ctx *actor.Context) {
 				for _, name := range []string{"", "/", "a/b", "/a", "anon-", "anon-7", "anon-x"} {
-					r, err := ctx.SpawnNamed(name, actor.Props{New: w.scripted})
+					r, err := ctx.SpawnNamed(name, actortest.Scripted())
 					w.e.require(r.IsZero() && err == actor.ErrBadName, "SpawnNamed(", name, ") returned ", r.String(), " and ", err, ", want none and ", actor.ErrBadName)
 				}
 				for _, name := range []string{"anon", "ano", "Anon-7", "7", "ä b", "user"} {
-					r := w.born(ctx.SpawnNamed(name, actor.Props{New: w.scripted}))
+					r := w.born(ctx.SpawnNamed(name, actortest.Scripted()))
 					w.e.require(r.Name() == name, "the actor ", name, " is called ", r.Name())
 				}
 			})
@@ -419,26 +422,26 @@ var nameClauses = []Clause{
 		Name: "actor/name-made", Rule: "FR-025", Core: true,
 		Why: "an actor without a name of its own is called anon- and its PID, and is found by that like any other",
 		Check: actors(func(w *world) {
-			a, b := w.spawnScripted(), w.spawnScripted()
-			named := w.spawnNamed("named", actor.Props{New: w.scripted})
+			a, b := w.Spawn(actortest.Scripted()), w.Spawn(actortest.Scripted())
+			named := w.SpawnNamed("named", actortest.Scripted())
 			w.e.require(a.Name() != b.Name(), "two actors are called ", a.Name())
 			for _, r := range []actor.Ref{a, b} {
 				w.e.require(r.Name() == "anon-"+r.PID().String(), "actor ", r.PID().String(), " is called ", r.Name())
 				w.e.require(r.String() == r.Path()+"#"+r.PID().String(), "the text of ", r.Path(), " is ", r.String())
-				found, ok := w.s.Find("/user/" + r.Name())
+				found, ok := w.Find("/user/" + r.Name())
 				w.e.require(ok && found == r, "Find does not find ", r.Path())
 			}
 			for _, path := range []string{
 				"/user/anon-" + named.PID().String(), "/user/anon-0", "/user/anon-", "/user/anon-x", "/system/" + a.Name(), "/" + a.Name(),
 				"/user/" + a.Name() + "/", "/user//" + a.Name(), "user/" + a.Name(), "", "/user/named/named",
 			} {
-				r, ok := w.s.Find(path)
+				r, ok := w.Find(path)
 				w.e.require(!ok && r.IsZero(), "Find(", path, ") finds ", r.String(), ", want none")
 			}
-			found, ok := w.s.Find("/user/named")
+			found, ok := w.Find("/user/named")
 			w.e.require(ok && found == named, "Find does not find /user/named")
-			w.stop(a)
-			_, ok = w.s.Find(a.Path())
+			w.End(a)
+			_, ok = w.Find(a.Path())
 			w.e.require(!ok, "Find finds ", a.Path(), ", which has stopped")
 		}),
 	},
@@ -452,30 +455,30 @@ var refClauses = []Clause{
 		Check: actors(func(w *world) {
 			var refs []actor.Ref
 			for range 100 {
-				refs = append(refs, w.spawnScripted())
+				refs = append(refs, w.Spawn(actortest.Scripted()))
 			}
 			for _, r := range refs {
-				found, ok := w.s.Lookup(r.PID())
+				found, ok := w.Lookup(r.PID())
 				w.e.require(ok && found == r, "Lookup(", r.PID().String(), ") finds ", found.String(), ", want ", r.String())
 				p, ok := actor.ParsePID(r.PID().String())
 				w.e.require(ok && p == r.PID(), "ParsePID does not understand ", r.PID().String())
 			}
-			_, ok := w.s.Lookup(actor.PID{})
+			_, ok := w.Lookup(actor.PID{})
 			w.e.require(!ok, "Lookup finds an actor for the zero PID")
 			never, ok := actor.ParsePID("4000000")
 			w.e.require(ok, "ParsePID does not understand 4000000")
-			_, ok = w.s.Lookup(never)
+			_, ok = w.Lookup(never)
 			w.e.require(!ok, "Lookup finds an actor for a PID that was never given out")
 			for i, r := range refs {
 				if i%2 == 0 {
-					w.s.Stop(r)
+					w.Stop(r)
 				}
 			}
 			for i, r := range refs {
 				if i%2 == 0 {
-					w.gone(r)
+					w.Gone(r)
 				}
-				_, ok := w.s.Lookup(r.PID())
+				_, ok := w.Lookup(r.PID())
 				w.e.require(ok == (i%2 == 1), "Lookup of actor ", i, " says ", ok)
 			}
 		}),
@@ -488,20 +491,20 @@ var refClauses = []Clause{
 			seen := make(map[actor.PID]bool, n)
 			var old []actor.Ref
 			for range n / 3 {
-				batch := []actor.Ref{w.spawnScripted(), w.spawnScripted(), w.spawnScripted()}
+				batch := []actor.Ref{w.Spawn(actortest.Scripted()), w.Spawn(actortest.Scripted()), w.Spawn(actortest.Scripted())}
 				for _, r := range batch {
 					w.e.require(!r.PID().IsZero() && !seen[r.PID()], "PID ", r.PID().String(), " was given out twice")
 					seen[r.PID()] = true
-					w.s.Stop(r)
+					w.Stop(r)
 				}
 				old = append(old, batch...)
-				w.gone(batch...)
+				w.Gone(batch...)
 			}
 			for range 10 {
-				w.spawnScripted()
+				w.Spawn(actortest.Scripted())
 			}
 			for _, r := range old {
-				found, ok := w.s.Lookup(r.PID())
+				found, ok := w.Lookup(r.PID())
 				w.e.require(!ok, "Lookup(", r.PID().String(), "), which has stopped, finds ", found.String())
 			}
 		}),
@@ -510,12 +513,12 @@ var refClauses = []Clause{
 		Name: "actor/ref-equality", Rule: "V6", Core: true,
 		Why: "a Ref is a value: all of one actor are equal, those of two are not, and it can be a key and a message",
 		Check: actors(func(w *world) {
-			a, b := w.spawnScripted(), w.spawnScripted()
+			a, b := w.Spawn(actortest.Scripted()), w.Spawn(actortest.Scripted())
 			w.e.require(a != b, "the Refs of two actors are equal")
 			var self actor.Ref
 			var told atomic.Pointer[actor.Ref]
-			w.in(a, func(ctx *actor.Context) { self = ctx.Self() })
-			c := w.spawn(plain(func(_ *actor.Context, msg any) error {
+			w.In(a, func(ctx *actor.Context) { self = ctx.Self() })
+			c := w.Spawn(actortest.Func(func(_ *actor.Context, msg any) error {
 				r := msg.(actor.Ref)
 				told.Store(&r)
 				return nil
@@ -534,12 +537,12 @@ var refClauses = []Clause{
 			var old []actor.Ref
 			for life := range 20 {
 				d := &eventLog{}
-				r := w.spawnNamed("a", actor.Props{New: hearing(d)})
+				r := w.SpawnNamed("a", actor.Props{New: hearing(d)})
 				for _, o := range old {
 					w.e.require(o != r, "the Ref of a stopped actor equals that of its namesake")
 					w.returned(o.Tell("old"), o, "old", actor.ErrStopped)
 				}
-				w.in(w.guardian(), func(ctx *actor.Context) {
+				w.In(w.UserGuardian(), func(ctx *actor.Context) {
 					for _, o := range old {
 						w.returned(ctx.Tell(o, "old"), o, "old", actor.ErrStopped)
 						ctx.Stop(o)
@@ -547,7 +550,7 @@ var refClauses = []Clause{
 				})
 				w.tell(r, life)
 				w.wantLog(d, text(life))
-				w.stop(r)
+				w.End(r)
 				old = append(old, r)
 			}
 		}),
@@ -583,7 +586,7 @@ func namesakes(e *Env, batch, lives int) {
 	all := parcels(senders * each)
 	var now atomic.Pointer[incarnation]
 	life := func(no int) {
-		r := w.spawnNamed("a", plain(func(_ *actor.Context, msg any) error {
+		r := w.SpawnNamed("a", actortest.Func(func(_ *actor.Context, msg any) error {
 			m, ok := msg.(letter)
 			w.e.require(ok && m.to == no, "incarnation ", no, " was given a message for another one")
 			m.handled.Add(1)
@@ -608,7 +611,7 @@ func namesakes(e *Env, batch, lives int) {
 		})
 	}
 	for no := 1; no < lives; no++ {
-		w.stop(now.Load().ref)
+		w.End(now.Load().ref)
 		life(no)
 	}
 	for _, c := range calls {

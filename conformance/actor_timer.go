@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/dynolab/dyno/actor"
+	"github.com/dynolab/dyno/actor/actortest"
 )
 
 // Timers, receive timeouts and stashes: messages that an actor has of itself.
@@ -26,19 +27,19 @@ var timerClauses = []Clause{
 		Check: clocked(func(w *world, clock *actor.ManualClock) {
 			const n = 300
 			var sent, handled atomic.Int32
-			r := w.spawn(plain(func(*actor.Context, any) error {
+			r := w.Spawn(actortest.Func(func(*actor.Context, any) error {
 				handled.Add(1)
 				return nil
 			}))
-			source := w.spawn(plain(func(ctx *actor.Context, msg any) error {
+			source := w.Spawn(actortest.Func(func(ctx *actor.Context, msg any) error {
 				if o, ok := msg.(*order); ok {
-					return o.do(ctx)
+					return o.Do(ctx)
 				}
 				sent.Add(1)
 				w.tells(ctx, r, msg)
 				return nil
 			}))
-			w.in(source, func(ctx *actor.Context) { ctx.StartPeriodic(time.Millisecond, 1) })
+			w.In(source, func(ctx *actor.Context) { ctx.StartPeriodic(time.Millisecond, 1) })
 			most := 0
 			for i := range n {
 				clock.Advance(time.Millisecond)
@@ -47,7 +48,7 @@ var timerClauses = []Clause{
 				most = max(most, i+1-int(handled.Load()))
 				w.e.require(most <= 10, "after ", i+1, " ms ", most, " messages were waiting, want at most 10")
 			}
-			st := w.s.Stats()
+			st := w.Stats()
 			w.e.require(st.DeadLetters == 0 && st.Returned == 0, st.DeadLetters, " messages were dropped and ", st.Returned, " returned")
 			w.e.measured(most, "messages")
 		}),
@@ -58,13 +59,13 @@ var timerClauses = []Clause{
 		Check: actors(func(w *world) {
 			const n = 1000
 			var done atomic.Bool
-			pong := w.spawn(plain(func(ctx *actor.Context, msg any) error {
+			pong := w.Spawn(actortest.Func(func(ctx *actor.Context, msg any) error {
 				q := msg.(petition)
 				return ctx.Reply(q.re, q.n+1)
 			}))
-			ping := w.spawn(plain(func(ctx *actor.Context, msg any) error {
+			ping := w.Spawn(actortest.Func(func(ctx *actor.Context, msg any) error {
 				if o, ok := msg.(*order); ok {
-					return o.do(ctx)
+					return o.Do(ctx)
 				}
 				i := msg.(int)
 				if i == n {
@@ -83,11 +84,11 @@ var timerClauses = []Clause{
 		Check: actors(func(w *world) {
 			d := &eventLog{}
 			want := 0
-			r := w.spawn(plain(func(ctx *actor.Context, msg any) error {
+			r := w.Spawn(actortest.Func(func(ctx *actor.Context, msg any) error {
 				n, ok := msg.(int)
 				switch {
 				case !ok:
-					return msg.(*order).do(ctx)
+					return msg.(*order).Do(ctx)
 				case n != want:
 					ctx.Stash(msg)
 				default:
@@ -102,7 +103,7 @@ var timerClauses = []Clause{
 				w.tell(r, i)
 			}
 			w.wantLog(d, numbers(0, n-1)...)
-			w.in(r, func(ctx *actor.Context) { w.e.require(ctx.Stashed() == 0, ctx.Stashed(), " messages are left stashed") })
+			w.In(r, func(ctx *actor.Context) { w.e.require(ctx.Stashed() == 0, ctx.Stashed(), " messages are left stashed") })
 		}),
 	},
 }
@@ -121,9 +122,9 @@ func timerStorm(e *Env, rng *rand.Rand) {
 	}
 	var alarms []*alarm // all of it is for the actor's turns
 	last := -1          // the one that came last
-	r := w.spawn(plain(func(ctx *actor.Context, msg any) error {
+	r := w.Spawn(actortest.Func(func(ctx *actor.Context, msg any) error {
 		if o, ok := msg.(*order); ok {
-			return o.do(ctx)
+			return o.Do(ctx)
 		}
 		i := msg.(int)
 		a := alarms[i]
@@ -140,7 +141,7 @@ func timerStorm(e *Env, rng *rand.Rand) {
 	}))
 	left := n
 	for left > 0 {
-		w.in(r, func(ctx *actor.Context) {
+		w.In(r, func(ctx *actor.Context) {
 			for range min(n-len(alarms), 1+rng.IntN(20)) {
 				// At least a millisecond: what is due at once comes when others that
 				// are due now have come.
@@ -161,7 +162,7 @@ func timerStorm(e *Env, rng *rand.Rand) {
 		// An actor that is between two messages now has looked for system messages
 		// already: what is sent after the advance could still come before them.
 		w.idle()
-		w.in(r, func(*actor.Context) {
+		w.In(r, func(*actor.Context) {
 			left = n - len(alarms)
 			for i, a := range alarms {
 				switch {

@@ -5,6 +5,7 @@ import (
 	"sync/atomic"
 
 	"github.com/dynolab/dyno/actor"
+	"github.com/dynolab/dyno/actor/actortest"
 )
 
 // ends is what an actor has been told of others' ends.
@@ -17,13 +18,13 @@ type ends struct {
 // told of. The counts are its turns': ask it for them.
 func (w *world) watcher() (actor.Ref, *ends) {
 	n := &ends{map[actor.Ref]int{}, map[actor.Ref]error{}}
-	return w.spawn(plain(n.receive)), n
+	return w.Spawn(actortest.Func(n.receive)), n
 }
 
 func (n *ends) receive(ctx *actor.Context, msg any) error {
 	switch msg := msg.(type) {
 	case *order:
-		return msg.do(ctx)
+		return msg.Do(ctx)
 	case actor.Terminated:
 		n.told[msg.Actor]++
 		n.cause[msg.Actor] = msg.Err
@@ -33,7 +34,7 @@ func (n *ends) receive(ctx *actor.Context, msg any) error {
 
 // watches has an actor that carries out orders watch others.
 func (w *world) watches(who actor.Ref, refs ...actor.Ref) {
-	w.in(who, func(ctx *actor.Context) {
+	w.In(who, func(ctx *actor.Context) {
 		for _, r := range refs {
 			ctx.Watch(r)
 		}
@@ -46,7 +47,7 @@ func (w *world) told(who actor.Ref, ends *ends, r actor.Ref, n int, err error) {
 	w.idle()
 	got, cause := 0, error(nil)
 	w.until(text(n, " messages about the end of ", r.Path()), func() bool {
-		w.in(who, func(*actor.Context) { got, cause = ends.told[r], ends.cause[r] })
+		w.In(who, func(*actor.Context) { got, cause = ends.told[r], ends.cause[r] })
 		return got >= n
 	}, func() string {
 		return text("the watcher was told of the end of ", r.Path(), " ", got, " times, want ", n)
@@ -64,19 +65,19 @@ var watchClauses = []Clause{
 			const n = 300
 			who, ends := w.watcher()
 			var refs []actor.Ref
-			w.in(w.guardian(), func(ctx *actor.Context) {
+			w.In(w.UserGuardian(), func(ctx *actor.Context) {
 				for range n {
-					refs = append(refs, w.born(ctx.Spawn(actor.Props{New: w.scripted})))
+					refs = append(refs, w.born(ctx.Spawn(actortest.Scripted())))
 				}
 			})
 			w.watches(who, refs...)
-			one := w.spawnScripted()
+			one := w.Spawn(actortest.Scripted())
 			var told [n]atomic.Int32
-			w.in(w.guardian(), func(ctx *actor.Context) {
+			w.In(w.UserGuardian(), func(ctx *actor.Context) {
 				for i := range n {
-					r := w.born(ctx.Spawn(plain(func(ctx *actor.Context, msg any) error {
+					r := w.born(ctx.Spawn(actortest.Func(func(ctx *actor.Context, msg any) error {
 						if o, ok := msg.(*order); ok {
-							return o.do(ctx)
+							return o.Do(ctx)
 						}
 						w.e.require(msg == actor.Terminated{Actor: one}, "a watcher was given something else than the end of the one it watches")
 						told[i].Add(1)
@@ -87,11 +88,11 @@ var watchClauses = []Clause{
 			})
 			w.idle()
 			for _, r := range refs {
-				w.s.Stop(r)
+				w.Stop(r)
 			}
-			w.s.Stop(one)
-			w.gone(refs...)
-			w.gone(one)
+			w.Stop(one)
+			w.Gone(refs...)
+			w.Gone(one)
 			for _, r := range refs {
 				w.told(who, ends, r, 1, nil)
 			}
@@ -111,7 +112,7 @@ var watchClauses = []Clause{
 		Check: actors(func(w *world) {
 			t := w.family(w.e.random(), 40)
 			for _, r := range t.refs {
-				w.in(r, func(ctx *actor.Context) {
+				w.In(r, func(ctx *actor.Context) {
 					for _, other := range t.refs {
 						ctx.Watch(other)
 					}
@@ -120,7 +121,7 @@ var watchClauses = []Clause{
 			w.idle()
 			w.shutdown()
 			t.inOrder(len(t.refs))
-			st := w.s.Stats()
+			st := w.Stats()
 			w.e.require(st.DeadLetters == 0, st.DeadLetters, " dead letters although nothing was sent")
 		}),
 	},
@@ -131,12 +132,12 @@ var watchClauses = []Clause{
 			other := w.e.world(actor.Config{})
 			defer other.abandon()
 			who, ends := w.watcher()
-			far, dead, last := other.spawnScripted(), other.spawnScripted(), other.spawnScripted()
-			other.stop(dead)
+			far, dead, last := other.Spawn(actortest.Scripted()), other.Spawn(actortest.Scripted()), other.Spawn(actortest.Scripted())
+			other.End(dead)
 			w.watches(who, far, dead, last)
 			w.told(who, ends, dead, 1, nil)
 			other.idle()
-			other.stop(far)
+			other.End(far)
 			w.told(who, ends, far, 1, nil)
 			w.told(who, ends, last, 0, nil)
 			other.end()
@@ -160,7 +161,7 @@ func watchStorm(e *Env, rng *rand.Rand) {
 	const watchers, targets, steps = 6, 40, 60
 	w := e.world(actor.Config{})
 	defer w.abandon()
-	parent := w.spawn(actor.Props{New: w.scripted, Supervisor: &actor.Supervisor{MaxRestarts: -1, Decide: func(f actor.Failure) actor.Directive {
+	parent := w.Spawn(actor.Props{New: actortest.Scripted().New, Supervisor: &actor.Supervisor{MaxRestarts: -1, Decide: func(f actor.Failure) actor.Directive {
 		if f.Err == errB {
 			return actor.Stop
 		}
@@ -168,7 +169,7 @@ func watchStorm(e *Env, rng *rand.Rand) {
 	}}})
 	var kids []actor.Props
 	for range targets {
-		kids = append(kids, actor.Props{New: w.scripted})
+		kids = append(kids, actortest.Scripted())
 	}
 	refs := w.below(parent, kids...)
 	var open [watchers]map[actor.Ref]bool // watched, and not told yet; of the watcher's turns
@@ -181,20 +182,20 @@ func watchStorm(e *Env, rng *rand.Rand) {
 		receive := func(ctx *actor.Context, msg any) error {
 			switch msg := msg.(type) {
 			case *order:
-				return msg.do(ctx)
+				return msg.Do(ctx)
 			case actor.Terminated:
 				if !open[i][msg.Actor] {
 					e.fail("the end of ", msg.Actor.Path(), " was reported to an actor that does not watch it, or for the second time")
 				}
 				delete(open[i], msg.Actor)
-				if w.alive(msg.Actor) {
+				if w.Alive(msg.Actor) {
 					e.fail("the end of ", msg.Actor.Path(), " was told while it is there")
 				}
 			}
 			return nil
 		}
-		who[i] = w.born(w.spawn(actor.Props{New: making(actor.ReceiveFunc(receive)), Throughput: 1 + rng.IntN(4)}), nil)
-		self = &order{func(ctx *actor.Context) error {
+		who[i] = w.born(w.Spawn(actor.Props{New: making(actor.ReceiveFunc(receive)), Throughput: 1 + rng.IntN(4)}), nil)
+		self = &order{Do: func(ctx *actor.Context) error {
 			for range 1 + rng.IntN(4) {
 				r := refs[rng.IntN(targets)]
 				if rng.IntN(3) == 0 {
@@ -216,26 +217,26 @@ func watchStorm(e *Env, rng *rand.Rand) {
 		for range rng.IntN(6) {
 			yield()
 		}
-		if w.s.Synchronous() && rng.IntN(2) == 0 {
-			w.drive()
+		if w.Synchronous() && rng.IntN(2) == 0 {
+			w.Drive()
 		}
 		r := refs[at]
 		_ = r.Tell(failA()) // restarts it
 		switch rng.IntN(3) {
 		case 0:
-			w.s.Stop(r)
+			w.Stop(r)
 		case 1:
-			_ = r.Tell(&order{func(*actor.Context) error { return errB }})
+			_ = r.Tell(&order{Do: func(*actor.Context) error { return errB }})
 		case 2:
-			_ = r.Tell(&order{func(ctx *actor.Context) error { ctx.StopSelf(); return nil }})
+			_ = r.Tell(&order{Do: func(ctx *actor.Context) error { ctx.StopSelf(); return nil }})
 		}
 	}
-	w.gone(refs...)
+	w.Gone(refs...)
 	w.idle()
 	for i := range watchers {
 		left := 1
 		w.until("every watch to be answered", func() bool {
-			w.in(who[i], func(*actor.Context) { left = len(open[i]) })
+			w.In(who[i], func(*actor.Context) { left = len(open[i]) })
 			return left == 0
 		}, func() string { return text(left, " watches of actors that have stopped are not answered") })
 	}

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/dynolab/dyno/actor"
+	"github.com/dynolab/dyno/actor/actortest"
 )
 
 // FR-026, FR-005, FR-015: what stands around an actor, and what it can bring of
@@ -17,7 +18,7 @@ var wrapClauses = []Clause{
 		Why: "middleware that panics or ends its goroutine is a failure of the actor, like one of its own, and of no other",
 		Check: actors(func(w *world) {
 			for _, how := range failureKinds(w.e) {
-				r := w.spawn(actor.Props{New: w.scripted, Middleware: []actor.Middleware{func(next actor.ReceiveFunc) actor.ReceiveFunc {
+				r := w.Spawn(actor.Props{New: actortest.Scripted().New, Middleware: []actor.Middleware{func(next actor.ReceiveFunc) actor.ReceiveFunc {
 					return func(ctx *actor.Context, msg any) error {
 						if msg == "fail" {
 							return how.fail()
@@ -29,9 +30,9 @@ var wrapClauses = []Clause{
 				f := w.failed(r)
 				how.is(w.e, f.Err)
 				w.e.require(f.Msg == "fail", "the failure is said to be on message ", f.Msg)
-				w.gone(r)
+				w.Gone(r)
 			}
-			w.in(w.spawnScripted(), func(*actor.Context) {})
+			w.In(w.Spawn(actortest.Scripted()), func(*actor.Context) {})
 		}),
 	},
 	{
@@ -39,7 +40,7 @@ var wrapClauses = []Clause{
 		Why: "an actor may bring its own invoker: it is given the behaviour in force and the message, inside all middleware, and decides whether, how often and with what the actor is called",
 		Check: clocked(func(w *world, clock *actor.ManualClock) {
 			d := &eventLog{}
-			r := w.spawn(actor.Props{
+			r := w.Spawn(actor.Props{
 				New: hearing(d), Middleware: []actor.Middleware{around(d, "m")},
 				Invoker: invoker(func(ctx *actor.Context, a actor.Actor, msg any) error {
 					switch msg {
@@ -61,7 +62,7 @@ var wrapClauses = []Clause{
 			})
 			w.tell(r, "no", "retry")
 			w.wantLog(d, "m(", "not-called", ")m", "m(", "0", "1", "2", ")m")
-			w.in(r, func(ctx *actor.Context) {
+			w.In(r, func(ctx *actor.Context) {
 				ctx.StartTimer(time.Second, "no")
 				ctx.Become(func(ctx *actor.Context, msg any) error {
 					d.note("became")
@@ -76,7 +77,7 @@ var wrapClauses = []Clause{
 			w.tell(r, "fail")
 			f := w.failed(r)
 			w.e.same("the failure", f.Err, errA)
-			w.gone(r)
+			w.Gone(r)
 		}),
 	},
 	{
@@ -84,8 +85,8 @@ var wrapClauses = []Clause{
 		Why: "an actor may bring its own mailbox, and is given messages in the order of that: here the newest first; system messages pass it by",
 		Check: clocked(func(w *world, clock *actor.ManualClock) {
 			d := &eventLog{}
-			r := w.spawn(actor.Props{New: hearing(d), Mailbox: actor.MailboxConfig{New: func() actor.Mailbox { return &pile{} }}})
-			w.in(r, func(ctx *actor.Context) {
+			r := w.Spawn(actor.Props{New: hearing(d), Mailbox: actor.MailboxConfig{New: func() actor.Mailbox { return &pile{} }}})
+			w.In(r, func(ctx *actor.Context) {
 				w.tells(ctx, r, 1, 2, 3)
 				ctx.StartTimer(time.Second, "tick")
 				clock.Advance(time.Second)
@@ -96,13 +97,13 @@ var wrapClauses = []Clause{
 			w.tell(r, 4, 5)
 			w.e.require(r.Backlog() == 2, r.Backlog(), " messages wait, want 2")
 			w.wantLog(d)
-			w.s.Resume(r)
+			w.Resume(r)
 			w.wantLog(d, "5", "4")
 			w.suspend(r, actor.Suspension{})
 			w.tell(r, 6, 7)
-			w.s.Stop(r)
+			w.Stop(r)
 			w.undelivered(r, actor.ErrStopped, 7, 6)
-			w.gone(r)
+			w.Gone(r)
 			w.returned(r.Tell(8), r, 8, actor.ErrStopped)
 		}),
 	},
@@ -112,8 +113,8 @@ var wrapClauses = []Clause{
 		Check: clocked(func(w *world, _ *actor.ManualClock) {
 			p := w.post()
 			d := &eventLog{}
-			refuses := w.spawn(actor.Props{New: hearing(d), Mailbox: actor.MailboxConfig{New: func() actor.Mailbox { return &pile{bound: 2} }}})
-			drops := w.spawn(actor.Props{New: hearing(d), Mailbox: actor.MailboxConfig{New: func() actor.Mailbox { return &pile{bound: 2, drops: true} }}})
+			refuses := w.Spawn(actor.Props{New: hearing(d), Mailbox: actor.MailboxConfig{New: func() actor.Mailbox { return &pile{bound: 2} }}})
+			drops := w.Spawn(actor.Props{New: hearing(d), Mailbox: actor.MailboxConfig{New: func() actor.Mailbox { return &pile{bound: 2, drops: true} }}})
 			for _, r := range []actor.Ref{refuses, drops} {
 				w.suspend(r, actor.Suspension{})
 				w.tell(r, 1, 2)
@@ -122,9 +123,9 @@ var wrapClauses = []Clause{
 			p.brings(p.returned(3, refuses, actor.ErrFull))
 			w.tell(drops, 3)
 			p.brings(p.letter(2, drops, actor.ErrDropped))
-			w.s.Resume(refuses)
+			w.Resume(refuses)
 			w.wantLog(d, "2", "1")
-			w.s.Resume(drops)
+			w.Resume(drops)
 			w.wantLog(d, "2", "1", "3", "1")
 		}),
 	},
@@ -134,11 +135,11 @@ var wrapClauses = []Clause{
 		Check: actors(func(w *world) {
 			const n = 50
 			var handled atomic.Int32
-			r := w.spawn(actor.Props{
+			r := w.Spawn(actor.Props{
 				Throughput: 4, Mailbox: actor.MailboxConfig{New: func() actor.Mailbox { return &pile{} }},
 				New: making(actor.ReceiveFunc(func(ctx *actor.Context, msg any) error {
 					if o, ok := msg.(*order); ok {
-						return o.do(ctx)
+						return o.Do(ctx)
 					}
 					handled.Add(1)
 					return nil
@@ -149,11 +150,11 @@ var wrapClauses = []Clause{
 				w.tell(r, i)
 			}
 			w.idle()
-			before := w.s.Stats().Turns
-			w.s.Resume(r)
+			before := w.Stats().Turns
+			w.Resume(r)
 			w.until("all messages to be handled", func() bool { return handled.Load() == n })
 			w.idle()
-			turns := w.s.Stats().Turns - before
+			turns := w.Stats().Turns - before
 			w.e.require(!w.e.Exact || turns >= n/4, turns, " turns for ", n, " messages with a throughput of 4")
 		}),
 	},
@@ -256,8 +257,8 @@ func pileRace(e *Env, rng *rand.Rand) {
 	bound, drops := rng.IntN(4), rng.IntN(2) == 0
 	moods, ways := sub(rng), failureKinds(e)
 	var r actor.Ref
-	parent := w.spawn(actor.Props{New: w.scripted, Supervisor: &actor.Supervisor{MaxRestarts: -1}})
-	w.in(parent, func(ctx *actor.Context) {
+	parent := w.Spawn(actor.Props{New: actortest.Scripted().New, Supervisor: &actor.Supervisor{MaxRestarts: -1}})
+	w.In(parent, func(ctx *actor.Context) {
 		r = w.born(ctx.Spawn(actor.Props{
 			Throughput: rng.IntN(5),
 			Mailbox:    actor.MailboxConfig{New: func() actor.Mailbox { return &pile{bound: bound, drops: drops, wrong: &wrong} }},
@@ -290,7 +291,7 @@ func pileRace(e *Env, rng *rand.Rand) {
 					yield()
 				}
 				if s == 0 && i == stopAfter {
-					w.s.Stop(r)
+					w.Stop(r)
 				}
 			}
 			return nil

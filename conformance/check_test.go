@@ -23,7 +23,7 @@ func found(t *testing.T, check func(e *Env) error) (err error) {
 func TestCheckThatChecksNothing(t *testing.T) {
 	for what, check := range map[string]func(e *Env) error{
 		"a group": check(func(e *Env) { e.Impl.NewGroup(context.Background()).Close() }),
-		"actors":  actors(func(w *world) { w.s.Stats() }),
+		"actors":  actors(func(w *world) { w.Stats() }),
 		"a clock": clocked(func(_ *world, clock *actor.ManualClock) { clock.Advance(1) }),
 		"tasks":   tasks(func(r *runner) { r.x.Pending() }),
 		"script":  play("# nothing"),

@@ -168,7 +168,7 @@ func (p *performance) play(e *Env, script []scriptLine) {
 	actor.SubscribeFunc(stream, p.hear)
 	p.w = e.world(actor.Config{Clock: p.clock, Events: stream})
 	defer p.w.abandon()
-	p.refs["guardian"], p.refs["nobody"] = p.w.guardian(), actor.Ref{}
+	p.refs["guardian"], p.refs["nobody"] = p.w.UserGuardian(), actor.Ref{}
 	for i := range script {
 		p.line(&script[i])
 	}
@@ -239,12 +239,12 @@ func (p *performance) step(words []string) {
 		p.rules[key[:len(key)-1]] = args[1:]
 		p.mu.Unlock()
 	case "spawn":
-		under := w.guardian()
+		under := w.UserGuardian()
 		if i := slices.Index(args, "under"); i >= 0 {
 			under = p.ref(args[i+1])
 			args = slices.Delete(slices.Clone(args), i, i+2)
 		}
-		w.in(under, func(ctx *actor.Context) { p.spawn(ctx, args) })
+		w.In(under, func(ctx *actor.Context) { p.spawn(ctx, args) })
 	case "hold":
 		p.order(args[0], []string{"hold", args[0]})
 		w.reached(p.gate(args[0]), 1)
@@ -270,13 +270,13 @@ func (p *performance) step(words []string) {
 		p.dead(args[0], args[1], args[2:])
 	case "gone":
 		for _, name := range args {
-			w.gone(p.ref(name))
+			w.Gone(p.ref(name))
 		}
 	case "alive":
 		for _, name := range args {
 			r := p.ref(name)
-			found, ok := w.s.Find(r.Path())
-			known, there := w.s.Lookup(r.PID())
+			found, ok := w.Find(r.Path())
+			known, there := w.Lookup(r.PID())
 			p.e.require(ok && there && found == r && known == r, name, " is not found")
 		}
 	case "stat":
@@ -292,14 +292,14 @@ func (p *performance) step(words []string) {
 		if len(args) > 0 {
 			w.until("Done to be closed", func() bool {
 				select {
-				case <-w.s.Done():
+				case <-w.Done():
 					return true
 				default:
 					return false
 				}
 			})
 			w.over = true
-			p.kind.is(p.e, w.s.Err())
+			p.kind.is(p.e, w.Err())
 			return
 		}
 		w.done(nil)
@@ -341,7 +341,7 @@ func (p *performance) does(name string, acts []string) {
 func (p *performance) order(name string, acts []string) chan struct{} {
 	done := make(chan struct{})
 	var o *order
-	o = &order{func(ctx *actor.Context) error {
+	o = &order{Do: func(ctx *actor.Context) error {
 		defer func() {
 			select {
 			case <-done: // it is tried again
@@ -399,7 +399,7 @@ func (p *performance) act(t *turn, words []string) error {
 	case "stop":
 		switch r := p.who(t, args[0]); {
 		case ctx == nil:
-			p.w.s.Stop(r)
+			p.w.Stop(r)
 		case r == ctx.Self():
 			ctx.StopSelf()
 		default:
@@ -419,7 +419,7 @@ func (p *performance) act(t *turn, words []string) error {
 		p.suspend(t, args)
 	case "resume":
 		if r := p.who(t, args[0]); ctx == nil {
-			p.w.s.Resume(r)
+			p.w.Resume(r)
 		} else {
 			ctx.Resume(r)
 		}
@@ -455,7 +455,7 @@ func (p *performance) act(t *turn, words []string) error {
 		p.e.fail("an act ends its goroutine by failing: fail Goexit")
 	case "publish":
 		for _, m := range args {
-			p.w.s.Events().Publish(message(m))
+			p.w.Events().Publish(message(m))
 		}
 	case "expect":
 		p.expect(t, args)
@@ -514,7 +514,7 @@ func (p *performance) suspend(t *turn, args []string) {
 	case t.ctx == nil && t.msg == nil && !who.IsZero():
 		p.w.suspend(who, s) // and waits until it is
 	default:
-		p.w.s.Suspend(who, s)
+		p.w.Suspend(who, s)
 	}
 }
 
@@ -556,7 +556,7 @@ func (p *performance) expect(t *turn, args []string) {
 	case "stashed":
 		p.e.require(ctx.Stashed() == number(args[0]), ctx.Stashed(), " messages are stashed, want ", args[0])
 	case "gone":
-		p.e.require(!p.w.alive(p.ref(args[0])), args[0], " is found")
+		p.e.require(!p.w.Alive(p.ref(args[0])), args[0], " is found")
 	default:
 		p.e.fail("a script expects ", what, ", which is not understood")
 	}
@@ -670,7 +670,7 @@ func (p *performance) dead(reason, to string, msgs []string) {
 func (p *performance) stat(args []string) {
 	for ; len(args) > 1; args = args[2:] {
 		get := func() int {
-			st := p.w.s.Stats()
+			st := p.w.Stats()
 			switch args[0] {
 			case "actors":
 				return st.Actors
@@ -713,7 +713,7 @@ func (p *performance) future(verb string, args []string) bool {
 	}
 	switch verb {
 	case "future":
-		p.futures[args[0]] = w.s.NewFuture(within())
+		p.futures[args[0]] = w.NewFuture(within())
 	case "ask": // FUTURE WHO MESSAGE
 		p.futures[args[0]] = w.inquire(p.ref(args[1]), number(args[2]), within())
 	case "answer": // FUTURE VALUE [late], without an actor
@@ -787,7 +787,7 @@ func (p *performance) gate(name string) *gate {
 func (p *performance) behaviour(name string) actor.ReceiveFunc {
 	return func(ctx *actor.Context, msg any) error {
 		if o, ok := msg.(*order); ok {
-			return o.do(ctx)
+			return o.Do(ctx)
 		}
 		return p.happens(&turn{p: p, ctx: ctx, name: ctx.Self().Name(), msg: msg}, name, ":"+said(msg))
 	}

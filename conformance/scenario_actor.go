@@ -32,7 +32,7 @@ func (a *recorder) PostStop(ctx *actor.Context) error { return a.hook(ctx, ".sto
 func (a *recorder) Receive(ctx *actor.Context, msg any) error {
 	switch m := msg.(type) {
 	case *order:
-		return m.do(ctx)
+		return m.Do(ctx)
 	case petition:
 		a.p.mu.Lock()
 		a.p.replies[text(m.n)] = m.re

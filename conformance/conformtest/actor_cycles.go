@@ -5,11 +5,13 @@ import (
 	"errors"
 	"fmt"
 	"runtime"
+	"strconv"
 	"sync/atomic"
 	"testing"
 	"time"
 
 	"github.com/dynolab/dyno/actor"
+	"github.com/dynolab/dyno/actor/actortest"
 	"github.com/dynolab/dyno/conformance"
 )
 
@@ -19,7 +21,7 @@ import (
 // cycling is a system in which something is repeated. Its clock stands still
 // unless it is moved.
 type cycling struct {
-	*hosted
+	*actortest.System
 	clock *actor.ManualClock
 	count atomic.Int64 // what the actors of the cycle count
 }
@@ -29,15 +31,15 @@ type cycling struct {
 type cycle struct {
 	name    string
 	part    int // of the cycles asked for: one in so many; 0: a million, for S5 says so
-	prepare func(c *cycling) (repeat func(n int) error, err error)
+	prepare func(c *cycling) (repeat func(n int) error)
 }
 
 var cycles = []cycle{
 	{"suspend and resume", 0, cycleSuspend},
 	{"suspend for a time", 1, cycleSuspendFor},
 	{"suspend for room that does not come", 1, cycleSuspendRoom},
-	{"ask and answer", 1, func(c *cycling) (func(int) error, error) { return cycleAsk(c, true) }},
-	{"ask in vain", 1, func(c *cycling) (func(int) error, error) { return cycleAsk(c, false) }},
+	{"ask and answer", 1, func(c *cycling) func(int) error { return cycleAsk(c, true) }},
+	{"ask in vain", 1, func(c *cycling) func(int) error { return cycleAsk(c, false) }},
 	{"timers started and stopped", 1, cycleTimersStopped},
 	{"timers started and due", 1, cycleTimersDue},
 	{"restart", 10, cycleRestart},
@@ -71,21 +73,9 @@ func (s *suite) checkCycle(cy cycle, n int) (grown int64, err error) {
 	limit := s.limit + time.Duration(n)*100*time.Microsecond
 	return grown, outside(limit, s.env(s.set.seed), func(e *conformance.Env) error {
 		c := &cycling{clock: actor.NewManualClock(time.Unix(0, 0))}
-		sys, err := actor.NewSystem(actor.Config{
-			Dispatcher: s.impl.NewDispatcher(),
-			Guardian:   actor.Props{New: func() actor.Actor { return actor.ReceiveFunc(carryOut) }},
-			Clock:      c.clock,
-
-			KeepDeadLetters: -1,
-		})
-		if err != nil {
-			return err
-		}
-		c.hosted = &hosted{sys, e}
-		repeat, err := cy.prepare(c)
-		if err != nil {
-			return err
-		}
+		c.System = s.hosted(e, actor.Config{Clock: c.clock})
+		c.Wait = c.wait
+		repeat := cy.prepare(c)
 		for range 2 { // what is made once, or by the second use, is made now
 			if err := repeat(cycleBatch * 4); err != nil {
 				return err
@@ -118,7 +108,7 @@ func (s *suite) checkCycle(cy cycle, n int) (grown int64, err error) {
 		if more > cycleSlack {
 			return fmt.Errorf("%d goroutines more after %d cycles:\n%s", more, n, head(allStacks(), 4<<10))
 		}
-		return sys.Shutdown(context.Background())
+		return c.Shutdown(context.Background())
 	})
 }
 
@@ -141,8 +131,8 @@ func batches(n int, f func(i int) error, wait func(done int)) error {
 	return nil
 }
 
-// until is quicker than that of hosted: something happens all the time.
-func (c *cycling) until(cond func() bool) {
+// wait is quicker than that of other host clauses: something happens all the time.
+func (c *cycling) wait(_ string, cond func() bool) {
 	for !cond() {
 		if c.Synchronous() {
 			c.RunUntilIdle()
@@ -151,47 +141,29 @@ func (c *cycling) until(cond func() bool) {
 	}
 }
 
-// in calls f in a turn of r and waits for that.
-func (c *cycling) in(r actor.Ref, f func(ctx *actor.Context)) error {
-	var done atomic.Bool
-	err := r.Tell(func(ctx *actor.Context) {
-		f(ctx)
-		done.Store(true)
-	})
-	if err == nil {
-		c.until(done.Load)
-	}
-	return err
-}
-
 // counts waits until the actors have counted n since the last call.
 func (c *cycling) counts(n int) {
-	c.until(func() bool { return c.count.Load() >= int64(n) })
+	c.Wait("the cycles to end", func() bool { return c.count.Load() >= int64(n) })
 	c.count.Add(int64(-n))
-}
-
-// spawn makes a child of the guardian.
-func (c *cycling) spawn(p actor.Props) (r actor.Ref, err error) {
-	e := c.in(c.UserGuardian(), func(ctx *actor.Context) { r, err = ctx.Spawn(p) })
-	return r, errors.Join(e, err)
 }
 
 // counter makes an actor that carries out functions and counts everything else.
 func (c *cycling) counter() actor.Props {
-	return actor.Props{New: func() actor.Actor {
-		return actor.ReceiveFunc(func(ctx *actor.Context, msg any) error {
-			if f, ok := msg.(func(*actor.Context)); ok {
-				f(ctx)
-			} else {
-				c.count.Add(1)
-			}
+	return actortest.Func(func(ctx *actor.Context, msg any) error {
+		if msg == 1 {
+			c.count.Add(1)
 			return nil
-		})
-	}}
+		}
+		if _, gone := msg.(actor.Terminated); gone {
+			c.count.Add(1)
+			return nil
+		}
+		return actortest.CarryOut(ctx, msg)
+	})
 }
 
-func cycleSuspend(c *cycling) (func(int) error, error) {
-	r, err := c.spawn(c.counter())
+func cycleSuspend(c *cycling) func(int) error {
+	r := c.Spawn(c.counter())
 	return func(n int) error {
 		before := c.Stats()
 		waited := 0
@@ -209,53 +181,44 @@ func cycleSuspend(c *cycling) (func(int) error, error) {
 			return fmt.Errorf("of %d suspensions %d are counted, and %d ends", n, a, b)
 		}
 		return err
-	}, err
+	}
 }
 
 // many makes a batch of actors.
-func (c *cycling) many(p actor.Props) (refs []actor.Ref, err error) {
+func (c *cycling) many(p actor.Props) (refs []actor.Ref) {
 	for range cycleBatch {
-		r, err := c.spawn(p)
-		if err != nil {
-			return nil, err
-		}
-		refs = append(refs, r)
+		refs = append(refs, c.Spawn(p))
 	}
-	return refs, nil
+	return refs
 }
 
 // cycleSuspendFor has the clock end suspensions.
-func cycleSuspendFor(c *cycling) (func(int) error, error) {
-	refs, err := c.many(c.counter())
+func cycleSuspendFor(c *cycling) func(int) error {
+	refs := c.many(c.counter())
 	return func(n int) error {
 		return c.suspendAll(refs, n, actor.Suspension{After: time.Second})
-	}, err
+	}
 }
 
 // cycleSuspendRoom has the clock end suspensions that wait for room in a mailbox
 // that is full and stays so.
-func cycleSuspendRoom(c *cycling) (func(int) error, error) {
-	refs, err := c.many(c.counter())
-	if err != nil {
-		return nil, err
-	}
-	full, err := c.full()
+func cycleSuspendRoom(c *cycling) func(int) error {
+	refs := c.many(c.counter())
+	full := c.full()
 	return func(n int) error {
 		return c.suspendAll(refs, n, actor.Suspension{After: time.Second, Capacity: full})
-	}, err
+	}
 }
 
 // full makes an actor whose mailbox is full and stays so.
-func (c *cycling) full() (actor.Ref, error) {
+func (c *cycling) full() actor.Ref {
 	p := c.counter()
 	p.Mailbox = actor.MailboxConfig{Policy: actor.DropNewest, Capacity: 1}
-	r, err := c.spawn(p)
-	if err != nil {
-		return r, err
-	}
+	r := c.Spawn(p)
 	c.Suspend(r, actor.Suspension{})
-	c.until(func() bool { return c.Stats().Suspends == 1 })
-	return r, r.Tell(1)
+	c.Wait("it to be suspended", func() bool { return c.Stats().Suspends == 1 })
+	c.Send(r, 1)
+	return r
 }
 
 // suspendAll suspends actors n times in all, and lets the time pass.
@@ -267,8 +230,8 @@ func (c *cycling) suspendAll(refs []actor.Ref, n int, s actor.Suspension) error 
 		c.Suspend(r, s)
 		return r.Tell(1)
 	}, func(done int) {
-		c.until(func() bool { return c.Stats().Suspends == begun.Suspends+uint64(done) })
-		c.until(func() bool { // the last may have been counted, and not have started its timer
+		c.Wait("the cycles to end", func() bool { return c.Stats().Suspends == begun.Suspends+uint64(done) })
+		c.Wait("the cycles to end", func() bool { // the last may have been counted, and not have started its timer
 			c.clock.Advance(time.Second)
 			return c.Stats().Resumes == begun.Resumes+uint64(done)
 		})
@@ -277,16 +240,14 @@ func (c *cycling) suspendAll(refs []actor.Ref, n int, s actor.Suspension) error 
 	})
 }
 
-func cycleAsk(c *cycling, answered bool) (func(int) error, error) {
-	r, err := c.spawn(actor.Props{New: func() actor.Actor {
-		return actor.ReceiveFunc(func(ctx *actor.Context, msg any) error {
-			c.count.Add(1)
-			if answered {
-				return ctx.Reply(msg.(actor.ReplyTo), 1)
-			}
-			return nil
-		})
-	}})
+func cycleAsk(c *cycling, answered bool) func(int) error {
+	r := c.Spawn(actortest.Func(func(ctx *actor.Context, msg any) error {
+		c.count.Add(1)
+		if answered {
+			return ctx.Reply(msg.(actor.ReplyTo), 1)
+		}
+		return nil
+	}))
 	return func(n int) error {
 		futures := make([]actor.Future, 0, cycleBatch)
 		waited := 0
@@ -318,14 +279,14 @@ func cycleAsk(c *cycling, answered bool) (func(int) error, error) {
 			futures = futures[:0]
 		})
 		return errors.Join(err, wrong)
-	}, err
+	}
 }
 
-func cycleTimersStopped(c *cycling) (func(int) error, error) {
-	r, err := c.spawn(c.counter())
+func cycleTimersStopped(c *cycling) func(int) error {
+	r := c.Spawn(c.counter())
 	return func(n int) error {
 		stopped := 0
-		if err := c.in(r, func(ctx *actor.Context) {
+		c.In(r, func(ctx *actor.Context) {
 			for i := range n {
 				t := ctx.StartTimer(time.Hour, 1)
 				u := ctx.StartPeriodic(time.Hour, 1)
@@ -335,18 +296,16 @@ func cycleTimersStopped(c *cycling) (func(int) error, error) {
 				}
 			}
 			ctx.SetReceiveTimeout(0)
-		}); err != nil {
-			return err
-		}
+		})
 		if stopped != n {
 			return fmt.Errorf("of %d timers %d could be stopped before they were due", n, stopped)
 		}
 		return nil
-	}, err
+	}
 }
 
-func cycleTimersDue(c *cycling) (func(int) error, error) {
-	refs, err := c.many(c.counter())
+func cycleTimersDue(c *cycling) func(int) error {
+	refs := c.many(c.counter())
 	return func(n int) error {
 		for left := n; left > 0; left -= cycleBatch {
 			for _, r := range refs[:min(left, cycleBatch)] {
@@ -362,30 +321,21 @@ func cycleTimersDue(c *cycling) (func(int) error, error) {
 			c.counts(min(left, cycleBatch))
 		}
 		return nil
-	}, err
+	}
 }
 
 var errCycle = errors.New("a failure of the cycle's")
 
 // family makes a supervisor with as many children, which fail on everything
-// but functions, and count their restarts.
-func (c *cycling) family(s *actor.Supervisor, children int) (up actor.Ref, refs []actor.Ref, err error) {
+// but what they can carry out, and count their restarts.
+func (c *cycling) family(s *actor.Supervisor, children int) (up actor.Ref, refs []actor.Ref) {
 	p := c.counter()
 	p.Supervisor = s
-	up, err = c.spawn(p)
-	if err != nil {
-		return up, nil, err
+	up = c.Spawn(p)
+	for i := range children {
+		refs = append(refs, c.SpawnUnder(up, strconv.Itoa(i), c.frail()))
 	}
-	e := c.in(up, func(ctx *actor.Context) {
-		for range children {
-			var r actor.Ref
-			if r, err = ctx.Spawn(c.frail()); err != nil {
-				return
-			}
-			refs = append(refs, r)
-		}
-	})
-	return up, refs, errors.Join(e, err)
+	return up, refs
 }
 
 type cycleFrail struct{ c *cycling }
@@ -395,9 +345,8 @@ func (c *cycling) frail() actor.Props {
 }
 
 func (a *cycleFrail) Receive(ctx *actor.Context, msg any) error {
-	if f, ok := msg.(func(*actor.Context)); ok {
-		f(ctx)
-		return nil
+	if _, fails := msg.(int); !fails {
+		return actortest.CarryOut(ctx, msg)
 	}
 	ctx.StartTimer(time.Hour, 1)
 	ctx.Become(a.Receive)
@@ -409,100 +358,83 @@ func (a *cycleFrail) PostRestart(*actor.Context, error) error {
 	return nil
 }
 
-func cycleRestart(c *cycling) (func(int) error, error) {
+func cycleRestart(c *cycling) func(int) error {
 	s := &actor.Supervisor{MaxRestarts: -1, Backoff: actor.Backoff{Min: time.Second, Max: time.Second}}
-	_, refs, err := c.family(s, cycleBatch)
+	_, refs := c.family(s, cycleBatch)
 	return func(n int) error {
 		waited := 0
 		return batches(n, func(i int) error { return refs[i%len(refs)].Tell(1) }, func(done int) {
-			c.until(func() bool {
+			c.Wait("the cycles to end", func() bool {
 				c.clock.Advance(time.Second)
 				return c.count.Load() >= int64(done-waited)
 			})
 			c.counts(done - waited)
 			waited = done
 		})
-	}, err
+	}
 }
 
-func cycleSpawnRestart(c *cycling) (func(int) error, error) {
-	up, _, err := c.family(&actor.Supervisor{MaxRestarts: 1, Strategy: actor.OneForOne}, 0)
+func cycleSpawnRestart(c *cycling) func(int) error {
+	up, _ := c.family(&actor.Supervisor{MaxRestarts: 1, Strategy: actor.OneForOne}, 0)
 	return func(n int) error {
 		for left := n; left > 0; left -= cycleBatch {
 			batch := min(left, cycleBatch)
-			var err error
-			if e := c.in(up, func(ctx *actor.Context) {
+			c.In(up, func(ctx *actor.Context) {
 				for range batch {
-					var r actor.Ref
-					if r, err = ctx.Spawn(c.frail()); err != nil {
-						return
-					}
-					_ = ctx.Tell(r, 1) // is restarted
-					_ = ctx.Tell(r, 2) // and stopped, for that was the last restart
+					r, _ := ctx.Spawn(c.frail()) // who is not there is not counted
+					_ = ctx.Tell(r, 1)           // is restarted
+					_ = ctx.Tell(r, 2)           // and stopped, for that was the last restart
 				}
-			}); e != nil || err != nil {
-				return errors.Join(e, err)
-			}
+			})
 			c.counts(batch)
-			c.until(func() bool { return c.Stats().Actors == 4 })
+			c.Wait("the cycles to end", func() bool { return c.Stats().Actors == 4 })
 		}
 		return nil
-	}, err
+	}
 }
 
-func cycleWatch(c *cycling) (func(int) error, error) {
-	refs, err := c.many(c.counter())
+func cycleWatch(c *cycling) func(int) error {
+	refs := c.many(c.counter())
 	return func(n int) error {
-		return c.in(refs[0], func(ctx *actor.Context) {
+		c.In(refs[0], func(ctx *actor.Context) {
 			for i := range n {
 				ctx.Watch(refs[i%len(refs)])
 				ctx.Unwatch(refs[i%len(refs)])
 			}
 		})
-	}, err
+		return nil
+	}
 }
 
 // cycleWatchStop has an actor watch others, which stop.
-func cycleWatchStop(c *cycling) (func(int) error, error) {
-	up, err := c.spawn(c.counter())
+func cycleWatchStop(c *cycling) func(int) error {
+	up := c.Spawn(c.counter())
 	return func(n int) error {
 		for left := n; left > 0; left -= cycleBatch {
 			batch := min(left, cycleBatch)
-			var err error
-			if e := c.in(up, func(ctx *actor.Context) {
+			c.In(up, func(ctx *actor.Context) {
 				for range batch {
-					var r actor.Ref
-					if r, err = ctx.Spawn(c.counter()); err != nil {
-						return
-					}
+					r, _ := ctx.Spawn(c.counter())
 					ctx.Watch(r)
 					ctx.Stop(r)
 				}
-			}); e != nil || err != nil {
-				return errors.Join(e, err)
-			}
+			})
 			c.counts(batch)
 		}
 		return nil
-	}, err
+	}
 }
 
 // cycleStopWatching has actors watch one that goes on, and stop while they wait
 // for room in its mailbox.
-func cycleStopWatching(c *cycling) (func(int) error, error) {
-	up, err := c.spawn(c.counter())
-	if err != nil {
-		return nil, err
-	}
-	r, err := c.full()
+func cycleStopWatching(c *cycling) func(int) error {
+	up := c.Spawn(c.counter())
+	r := c.full()
 	return func(n int) error {
 		for left := n; left > 0; left -= cycleBatch {
-			if err := c.in(up, func(ctx *actor.Context) {
+			c.In(up, func(ctx *actor.Context) {
 				for range min(left, cycleBatch) {
-					w, err := ctx.Spawn(c.counter())
-					if err != nil {
-						return
-					}
+					w, _ := ctx.Spawn(c.counter())
 					_ = ctx.Tell(w, func(ctx *actor.Context) {
 						ctx.Watch(r)
 						ctx.Suspend(actor.Suspension{Capacity: r, After: time.Hour})
@@ -510,47 +442,40 @@ func cycleStopWatching(c *cycling) (func(int) error, error) {
 						c.count.Add(1)
 					})
 				}
-			}); err != nil {
-				return err
-			}
+			})
 			c.counts(min(left, cycleBatch))
-			c.until(func() bool { return c.Stats().Actors == 5 })
+			c.Wait("the cycles to end", func() bool { return c.Stats().Actors == 5 })
 		}
 		return nil
-	}, err
+	}
 }
 
-func cycleStash(c *cycling) (func(int) error, error) {
+func cycleStash(c *cycling) func(int) error {
 	stashing := true
-	r, err := c.spawn(actor.Props{New: func() actor.Actor {
-		return actor.ReceiveFunc(func(ctx *actor.Context, msg any) error {
-			switch f, ok := msg.(func(*actor.Context)); {
-			case ok:
-				stashing = false
-				f(ctx)
-			case stashing:
-				ctx.Stash(msg)
-			default:
-				c.count.Add(1)
-			}
-			return nil
-		})
-	}})
+	r := c.Spawn(actortest.Func(func(ctx *actor.Context, msg any) error {
+		switch {
+		case msg != 1:
+			stashing = false
+			return actortest.CarryOut(ctx, msg)
+		case stashing:
+			ctx.Stash(msg)
+		default:
+			c.count.Add(1)
+		}
+		return nil
+	}))
 	return func(n int) error {
-		var err error
 		waited := 0
-		return errors.Join(batches(n, func(int) error { return r.Tell(1) }, func(done int) {
-			err = errors.Join(err, c.in(r, func(ctx *actor.Context) {
-				ctx.UnstashAll()
-			}))
+		return batches(n, func(int) error { return r.Tell(1) }, func(done int) {
+			c.In(r, func(ctx *actor.Context) { ctx.UnstashAll() })
 			c.counts(done - waited)
 			waited = done
 			stashing = true // the actor is idle
-		}), err)
-	}, err
+		})
+	}
 }
 
-func cycleSubscribe(c *cycling) (func(int) error, error) {
+func cycleSubscribe(c *cycling) func(int) error {
 	return func(n int) error {
 		for range n {
 			s := actor.Subscribe[actor.Failure](c.Events(), 4)
@@ -560,5 +485,5 @@ func cycleSubscribe(c *cycling) (func(int) error, error) {
 			t.Unsubscribe()
 		}
 		return nil
-	}, nil
+	}
 }

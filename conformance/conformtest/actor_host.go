@@ -6,12 +6,12 @@ import (
 	"fmt"
 	"runtime"
 	"slices"
-	"sync/atomic"
 	"testing"
 	"weak"
 
 	"github.com/dynolab/dyno"
 	"github.com/dynolab/dyno/actor"
+	"github.com/dynolab/dyno/actor/actortest"
 	"github.com/dynolab/dyno/conformance"
 )
 
@@ -90,59 +90,20 @@ var actorHostClauses = []hostClause{
 	},
 }
 
-// hosted is a system of a host clause. Its guardian carries out functions.
-type hosted struct {
-	*actor.System
-	e *conformance.Env
-}
-
-func (s *suite) hosted(e *conformance.Env) (*hosted, error) {
-	sys, err := actor.NewSystem(actor.Config{
-		Dispatcher: s.impl.NewDispatcher(),
-		Guardian:   actor.Props{New: func() actor.Actor { return actor.ReceiveFunc(carryOut) }},
-
-		KeepDeadLetters: -1, // clauses ask what else keeps a message alive
-	})
-	return &hosted{sys, e}, err
-}
-
-func carryOut(ctx *actor.Context, msg any) error {
-	if f, ok := msg.(func(*actor.Context)); ok {
-		f(ctx)
-	}
-	return nil
-}
-
-// until lets actors run until cond holds; the check's runner bounds it.
-func (h *hosted) until(cond func() bool) {
-	for !cond() {
-		if h.Synchronous() {
-			h.RunUntilIdle()
+// hosted returns a system of a host clause, and ends it by ending the check if anything is
+// not as it must be.
+func (s *suite) hosted(e *conformance.Env, c actor.Config) *actortest.System {
+	c.Dispatcher = s.impl.NewDispatcher()
+	c.KeepDeadLetters = -1                    // clauses ask what else keeps a message alive
+	c.DeadLetters = func(actor.DeadLetter) {} // and so does the system under test
+	c.Failures = func(actor.Failure) {}
+	h := actortest.New(c, func(err error) { panic(err) })
+	h.Wait = func(_ string, cond func() bool) {
+		for h.Drive(); !cond(); h.Drive() {
+			e.Settle()
 		}
-		h.e.Settle()
 	}
-}
-
-// in calls f in a turn of r and waits for that.
-func (h *hosted) in(r actor.Ref, f func(ctx *actor.Context)) error {
-	var done atomic.Bool
-	err := r.Tell(func(ctx *actor.Context) {
-		f(ctx)
-		done.Store(true)
-	})
-	if err == nil {
-		h.until(done.Load)
-	}
-	return err
-}
-
-// stop stops r and waits for that.
-func (h *hosted) stop(r actor.Ref) {
-	h.Stop(r)
-	h.until(func() bool {
-		_, ok := h.Lookup(r.PID())
-		return !ok
-	})
+	return h
 }
 
 // checkContextOutside keeps a Context and uses it when its actor has gone idle.
@@ -151,17 +112,12 @@ func checkContextOutside(t *testing.T, s *suite) outcome {
 		return outcome{skip: "needs a build with -race, in which this is checked"}
 	}
 	err := s.try(t, func(e *conformance.Env) error {
-		h, err := s.hosted(e)
-		if err != nil {
-			return err
-		}
+		h := s.hosted(e, actor.Config{})
 		var kept *actor.Context
-		if err := h.in(h.UserGuardian(), func(ctx *actor.Context) {
+		h.In(h.UserGuardian(), func(ctx *actor.Context) {
 			kept = ctx
 			_ = ctx.Self() // inside it may be used
-		}); err != nil {
-			return err
-		}
+		})
 		// Its last turn is over, and that is visible here, when Done is closed.
 		if err := h.Shutdown(context.Background()); err != nil {
 			return err
@@ -179,7 +135,7 @@ func checkContextOutside(t *testing.T, s *suite) outcome {
 			"SpawnNamed":  func() { _, _ = kept.SpawnNamed("x", actor.Props{}) },
 			"Stop":        func() { kept.Stop(actor.Ref{}) },
 			"StopSelf":    func() { kept.StopSelf() },
-			"Become":      func() { kept.Become(carryOut) },
+			"Become":      func() { kept.Become(actortest.CarryOut) },
 			"Unbecome":    func() { kept.Unbecome() },
 		} {
 			if !panics(use) {
@@ -228,16 +184,16 @@ func newWitness() (*witness, weak.Pointer[witness]) {
 
 func checkSystemCollected(_ *testing.T, s *suite) outcome {
 	err := outside(s.limit, s.env(s.set.seed), func(e *conformance.Env) error {
-		for name, end := range map[string]func(h *hosted) error{
-			"Shutdown": func(h *hosted) error { return h.Shutdown(context.Background()) },
-			"a guardian that stopped": func(h *hosted) error {
+		for name, end := range map[string]func(h *actortest.System) error{
+			"Shutdown": func(h *actortest.System) error { return h.Shutdown(context.Background()) },
+			"a guardian that stopped": func(h *actortest.System) error {
 				h.Stop(h.UserGuardian())
-				h.until(h.over)
+				h.Wait("the system to be over", h.Over)
 				return nil
 			},
-			"a guardian that failed": func(h *hosted) error {
+			"a guardian that failed": func(h *actortest.System) error {
 				err := h.UserGuardian().Tell(func(*actor.Context) { panic("x") })
-				h.until(h.over)
+				h.Wait("the system to be over", h.Over)
 				return err
 			},
 		} {
@@ -259,25 +215,13 @@ func checkSystemCollected(_ *testing.T, s *suite) outcome {
 	return outcome{err: err, seed: s.set.seed}
 }
 
-func (h *hosted) over() bool {
-	select {
-	case <-h.Done():
-		return true
-	default:
-		return false
-	}
-}
-
 // useSystem makes a system with some life in it, ends it, and returns what must
 // be collectable when it returns.
-func (s *suite) useSystem(e *conformance.Env, end func(h *hosted) error) (system weak.Pointer[actor.System], state, message weak.Pointer[witness], err error) {
-	h, err := s.hosted(e)
-	if err != nil {
-		return system, state, message, err
-	}
+func (s *suite) useSystem(e *conformance.Env, end func(h *actortest.System) error) (system weak.Pointer[actor.System], state, message weak.Pointer[witness], err error) {
+	h := s.hosted(e, actor.Config{})
 	inside, state := newWitness()
 	waits, message := newWitness()
-	err = h.in(h.UserGuardian(), func(ctx *actor.Context) {
+	h.In(h.UserGuardian(), func(ctx *actor.Context) {
 		for i := range 20 {
 			r, spawnErr := ctx.SpawnNamed(fmt.Sprint("child ", i), actor.Props{New: func() actor.Actor {
 				return actor.ReceiveFunc(func(ctx *actor.Context, msg any) error {
@@ -290,7 +234,7 @@ func (s *suite) useSystem(e *conformance.Env, end func(h *hosted) error) (system
 			}})
 			err = errors.Join(err, spawnErr, ctx.Tell(r, i))
 		}
-		r, spawnErr := ctx.Spawn(actor.Props{New: func() actor.Actor { return actor.ReceiveFunc(carryOut) }})
+		r, spawnErr := ctx.Spawn(actortest.Scripted())
 		err = errors.Join(err, spawnErr, ctx.Tell(r, func(ctx *actor.Context) {
 			_ = ctx.Tell(ctx.Self(), waits)
 			ctx.StopSelf()
@@ -304,16 +248,11 @@ func (s *suite) useSystem(e *conformance.Env, end func(h *hosted) error) (system
 
 func checkStoppedCollected(_ *testing.T, s *suite) outcome {
 	err := outside(s.limit, s.env(s.set.seed), func(e *conformance.Env) error {
-		h, err := s.hosted(e)
-		if err != nil {
-			return err
-		}
+		h := s.hosted(e, actor.Config{})
 		refs := make([]actor.Ref, 2)
 		states, behaviours, messages := make([]weak.Pointer[witness], 2), make([]weak.Pointer[witness], 2), make([]weak.Pointer[witness], 2)
 		for i := range refs {
-			if err := h.useActor(i == 1, &refs[i], &states[i], &behaviours[i], &messages[i]); err != nil {
-				return err
-			}
+			useActor(h, i == 1, &refs[i], &states[i], &behaviours[i], &messages[i])
 		}
 		switch {
 		case collected(e, states...) >= 0:
@@ -330,49 +269,36 @@ func checkStoppedCollected(_ *testing.T, s *suite) outcome {
 }
 
 // useActor lets an actor live and stop, by itself or by failing.
-func (h *hosted) useActor(fail bool, ref *actor.Ref, state, behaviour, message *weak.Pointer[witness]) error {
+func useActor(h *actortest.System, fail bool, ref *actor.Ref, state, behaviour, message *weak.Pointer[witness]) {
 	inside, w1 := newWitness()
 	become, w2 := newWitness()
 	waits, w3 := newWitness()
 	*state, *behaviour, *message = w1, w2, w3
-	var err error
-	if e := h.in(h.UserGuardian(), func(ctx *actor.Context) {
-		*ref, err = ctx.Spawn(actor.Props{New: func() actor.Actor {
-			return actor.ReceiveFunc(func(ctx *actor.Context, msg any) error {
-				runtime.KeepAlive(inside)
-				return carryOut(ctx, msg)
-			})
-		}})
-	}); e != nil || err != nil {
-		return errors.Join(e, err)
-	}
-	if err := h.in(*ref, func(ctx *actor.Context) {
+	*ref = h.Spawn(actor.Props{New: func() actor.Actor {
+		return actor.ReceiveFunc(func(ctx *actor.Context, msg any) error {
+			runtime.KeepAlive(inside)
+			return actortest.CarryOut(ctx, msg)
+		})
+	}})
+	h.In(*ref, func(ctx *actor.Context) {
 		ctx.Become(func(ctx *actor.Context, msg any) error {
 			runtime.KeepAlive(become)
-			return carryOut(ctx, msg)
+			return actortest.CarryOut(ctx, msg)
 		})
-	}); err != nil {
-		return err
-	}
-	if err := ref.Tell(func(ctx *actor.Context) {
+	})
+	h.Send(*ref, func(ctx *actor.Context) {
 		_ = ctx.Tell(ctx.Self(), waits)
 		if fail {
 			panic("x")
 		}
 		ctx.StopSelf()
-	}); err != nil {
-		return err
-	}
-	h.stop(*ref)
-	return nil
+	})
+	h.End(*ref)
 }
 
 func checkMessagesCollected(_ *testing.T, s *suite) outcome {
 	err := outside(s.limit, s.env(s.set.seed), func(e *conformance.Env) error {
-		h, err := s.hosted(e)
-		if err != nil {
-			return err
-		}
+		h := s.hosted(e, actor.Config{})
 		for _, m := range []actor.MailboxConfig{
 			{},
 			{Policy: actor.DropNewest, Capacity: 4},
@@ -382,10 +308,7 @@ func checkMessagesCollected(_ *testing.T, s *suite) outcome {
 			{Priority: func(any) int { return 0 }},
 			{Policy: actor.DropOldest, Capacity: 4, Priority: func(any) int { return 0 }},
 		} {
-			r, messages, err := h.useMailbox(m)
-			if err != nil {
-				return err
-			}
+			r, messages := useMailbox(h, m)
 			if i := collected(e, messages...); i >= 0 {
 				how := ""
 				if m.Priority != nil {
@@ -402,18 +325,20 @@ func checkMessagesCollected(_ *testing.T, s *suite) outcome {
 
 // useMailbox has an actor with such a mailbox send itself messages, more than
 // there is room for, and handle them.
-func (h *hosted) useMailbox(m actor.MailboxConfig) (r actor.Ref, messages []weak.Pointer[witness], err error) {
-	if e := h.in(h.UserGuardian(), func(ctx *actor.Context) {
-		r, err = ctx.Spawn(actor.Props{Mailbox: m, New: func() actor.Actor { return actor.ReceiveFunc(carryOut) }})
-	}); e != nil || err != nil {
-		return r, nil, errors.Join(e, err)
-	}
-	err = h.in(r, func(ctx *actor.Context) {
+func useMailbox(h *actortest.System, m actor.MailboxConfig) (r actor.Ref, messages []weak.Pointer[witness]) {
+	r = h.Spawn(actor.Props{Mailbox: m, New: actortest.Func(func(ctx *actor.Context, msg any) error {
+		if _, is := msg.(*witness); is {
+			return nil
+		}
+		return actortest.CarryOut(ctx, msg)
+	}).New})
+	h.In(r, func(ctx *actor.Context) {
 		for range 10 {
 			w, p := newWitness()
 			messages = append(messages, p)
 			_ = ctx.Tell(ctx.Self(), w) // it may come back
 		}
 	})
-	return r, messages, errors.Join(err, h.in(r, func(*actor.Context) {}))
+	h.In(r, func(*actor.Context) {})
+	return r, messages
 }

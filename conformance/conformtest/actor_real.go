@@ -1,7 +1,6 @@
 package conformtest
 
 import (
-	"errors"
 	"fmt"
 	"io"
 	"runtime"
@@ -13,6 +12,7 @@ import (
 	"time"
 
 	"github.com/dynolab/dyno/actor"
+	"github.com/dynolab/dyno/actor/actortest"
 	"github.com/dynolab/dyno/conformance"
 )
 
@@ -79,22 +79,10 @@ func checkBlockedForReal(_ *testing.T, s *suite) outcome {
 // blockForReal returns how long an actor took at most to answer while others
 // blocked. It returns when all is over, and fails if that does not come.
 func (s *suite) blockForReal(e *conformance.Env, how blocker, n int) (worst time.Duration, err error) {
-	h, err := s.hosted(e)
-	if err != nil {
-		return 0, err
-	}
+	h := s.hosted(e, actor.Config{})
 	var refs []actor.Ref
-	if err := h.in(h.UserGuardian(), func(ctx *actor.Context) {
-		for range n + 1 {
-			r, spawnErr := ctx.Spawn(actor.Props{New: func() actor.Actor { return actor.ReceiveFunc(carryOut) }})
-			err = errors.Join(err, spawnErr)
-			refs = append(refs, r)
-		}
-	}); err != nil {
-		return 0, err
-	}
-	if err != nil {
-		return 0, err
+	for range n + 1 {
+		refs = append(refs, h.Spawn(actortest.Scripted()))
 	}
 	last := refs[n]
 	var blocked, over atomic.Int32
@@ -127,7 +115,7 @@ func (s *suite) blockForReal(e *conformance.Env, how blocker, n int) (worst time
 		return 0, fmt.Errorf("%d handlers have begun and %d are over, want %d and 0", b, o, n)
 	}
 	how.release()
-	h.until(func() bool { return over.Load() == int32(n) })
+	h.Wait("all to be over", func() bool { return over.Load() == int32(n) })
 	return worst, h.Shutdown(nil) //nolint:staticcheck // nil means Background
 }
 
@@ -175,19 +163,8 @@ func checkWaitsAreIdle(_ *testing.T, s *suite) outcome {
 		return outcome{skip: "needs a system that tells the processor time of a process"}
 	}
 	notes, err := noting(s.limit, s.env(s.set.seed), func(e *conformance.Env) (notes []string, err error) {
-		h, err := s.hosted(e)
-		if err != nil {
-			return nil, err
-		}
-		var full actor.Ref
-		if e := h.in(h.UserGuardian(), func(ctx *actor.Context) {
-			full, err = ctx.Spawn(actor.Props{
-				New:     func() actor.Actor { return actor.ReceiveFunc(carryOut) },
-				Mailbox: actor.MailboxConfig{Policy: actor.Block, Capacity: 1},
-			})
-		}); e != nil || err != nil {
-			return nil, errors.Join(e, err)
-		}
+		h := s.hosted(e, actor.Config{})
+		full := h.Spawn(actor.Props{New: actortest.Scripted().New, Mailbox: actor.MailboxConfig{Policy: actor.Block, Capacity: 1}})
 		inside, goOn := make(chan struct{}), make(chan struct{})
 		if err := full.Tell(func(*actor.Context) {
 			close(inside)
@@ -226,37 +203,20 @@ func checkWaitsAreIdle(_ *testing.T, s *suite) outcome {
 // actor/flood is about.
 func checkFloodOfAMillion(_ *testing.T, s *suite) outcome {
 	notes, err := noting(s.limit, s.env(s.set.seed), func(e *conformance.Env) ([]string, error) {
-		h, err := s.hosted(e)
-		if err != nil {
-			return nil, err
-		}
-		var flooded, quiet actor.Ref
+		h := s.hosted(e, actor.Config{})
 		count := 0 // the flooded actor's
 		answers := make(chan struct{}, 1)
-		if err := h.in(h.UserGuardian(), func(ctx *actor.Context) {
-			var e1, e2 error
-			flooded, e1 = ctx.Spawn(actor.Props{New: func() actor.Actor {
-				return actor.ReceiveFunc(func(ctx *actor.Context, msg any) error {
-					if msg != nil {
-						return carryOut(ctx, msg)
-					}
-					count++
-					return nil
-				})
-			}})
-			quiet, e2 = ctx.Spawn(actor.Props{New: func() actor.Actor {
-				return actor.ReceiveFunc(func(*actor.Context, any) error {
-					answers <- struct{}{}
-					return nil
-				})
-			}})
-			err = errors.Join(e1, e2)
-		}); err != nil {
-			return nil, err
-		}
-		if err != nil {
-			return nil, err
-		}
+		flooded := h.Spawn(actortest.Func(func(ctx *actor.Context, msg any) error {
+			if msg != nil {
+				return actortest.CarryOut(ctx, msg)
+			}
+			count++
+			return nil
+		}))
+		quiet := h.Spawn(actortest.Func(func(*actor.Context, any) error {
+			answers <- struct{}{}
+			return nil
+		}))
 		n := s.set.flood
 		var producers sync.WaitGroup
 		const parts = 2
@@ -278,7 +238,7 @@ func checkFloodOfAMillion(_ *testing.T, s *suite) outcome {
 			if err := quiet.Tell(0); err != nil {
 				return nil, err
 			}
-			h.drive()
+			h.Drive()
 			<-answers
 			took = append(took, time.Since(begun))
 			select {
@@ -289,9 +249,7 @@ func checkFloodOfAMillion(_ *testing.T, s *suite) outcome {
 			runtime.Gosched()
 		}
 		handled := 0
-		if err := h.in(flooded, func(*actor.Context) { handled = count }); err != nil {
-			return nil, err
-		}
+		h.In(flooded, func(*actor.Context) { handled = count })
 		if handled != n/parts*parts {
 			return nil, fmt.Errorf("%d messages of a flood of %d were handled", handled, n)
 		}
@@ -301,11 +259,4 @@ func checkFloodOfAMillion(_ *testing.T, s *suite) outcome {
 		return notes, h.Shutdown(nil) //nolint:staticcheck // nil means Background
 	})
 	return outcome{err: err, seed: s.set.seed, notes: notes}
-}
-
-// drive runs actors that do not run by themselves.
-func (h *hosted) drive() {
-	if h.Synchronous() {
-		h.RunUntilIdle()
-	}
 }

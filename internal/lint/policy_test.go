@@ -56,7 +56,13 @@ var importPolicy = Policy{
 			Packages:  "actor",
 			Why:       "a contract depends on nothing of ours; the actor core has invariants to check, and its tests need something that runs actors",
 			Ours:      []string{"internal/invariants", "internal/panics"},
-			TestOurs:  []string{".", "impls/...", "conformance/conformtest", "internal/patience"},
+			TestOurs:  []string{".", "actor/actortest", "impls/...", "conformance/conformtest", "internal/patience"},
+			BoardSafe: true,
+		},
+		{
+			Packages:  "actor/actortest",
+			Why:       "the system under test knows what actors are, and nothing of who tests what of them; boards run clauses",
+			Ours:      []string{"actor"},
 			BoardSafe: true,
 		},
 		{
@@ -134,14 +140,14 @@ var importPolicy = Policy{
 		{
 			Packages:  "conformance",
 			Why:       "a clause knows the contract and asks an implementation's promises; boards run the same clauses",
-			Ours:      []string{".", "actor", "actor/scenario", "group", "task"},
+			Ours:      []string{".", "actor", "actor/actortest", "actor/scenario", "group", "task"},
 			TestOurs:  []string{"conformance/...", "impls/serial"},
 			BoardSafe: true,
 		},
 		{
 			Packages: "conformance/...",
 			Why:      "the host adapters bring clauses and testing together and know no implementation, so that one in another module can use them",
-			Ours:     []string{".", "actor", "group", "task", "conformance/...", "internal/idle"},
+			Ours:     []string{".", "actor", "actor/actortest", "group", "task", "conformance/...", "internal/idle"},
 			TestOurs: []string{"impls/..."},
 			Others: []string{
 				"github.com/anishathalye/porcupine",
