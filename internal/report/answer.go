@@ -51,7 +51,10 @@ func subject(c *compare.Comparison) string {
 	isPeer := func(s compare.Standing) bool { return t.Cols[s.Col].Peer }
 	designs := slices.DeleteFunc(slices.Clone(contenders), isPeer)
 	what := counted(len(designs), columnNoun(c))
-	if n := len(contenders) - len(designs); n > 0 {
+	switch n := len(contenders) - len(designs); {
+	case n > 0 && len(designs) == 0 && t.Rows[0].Base >= 0:
+		return counted(n, "peer") + " against " + t.Cols[t.Rows[0].Base].Name + ", " + rows
+	case n > 0:
 		what = joined(" and ", what, counted(n, "peer"))
 	}
 	if refs := slices.ContainsFunc(t.Cols, func(col compare.Column) bool { return col.Ref }); refs && !t.Cols[contenders[0].Col].Ref {

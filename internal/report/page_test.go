@@ -98,6 +98,13 @@ func TestHeatMapMarksPeers(t *testing.T) {
 	if got := Headline(c); !strings.HasPrefix(got, "4 designs and 1 peer against references, ") {
 		t.Error(got)
 	}
+	// Where a design is the base there is none beside the peers.
+	one := compare.Table{Cols: []compare.Column{{Name: "mine"}, {Name: "peer-x", Peer: true}}, Rows: []compare.Row{
+		{Cells: []compare.Cell{{Verdict: compare.Base, N: 9}, {Verdict: compare.Slower, N: 9, Vs: &compare.Versus{Ratio: 2}}}},
+	}}
+	if got := subject(&compare.Comparison{Tables: []compare.Table{one}}); got != "1 peer against mine, 1 benchmark" {
+		t.Error(got)
+	}
 	if got := strings.Join(legend(c), " "); !strings.Contains(got, "peer-") {
 		t.Error(got)
 	}

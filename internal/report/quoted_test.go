@@ -41,6 +41,7 @@ func TestQuotes(t *testing.T) {
 		{"results/targets.md", "group aims", func(q *quote, files []string) { q.aims("Group", files) }},
 		{"results/targets.md", "task aims", func(q *quote, files []string) { q.aims("Task", files) }},
 		{"results/targets.md", "actor aims", func(q *quote, files []string) { q.aims("Actor", files) }},
+		{"docs/peers.md", "peers", (*quote).peers},
 		{"docs/dispatchers.md", "figures", (*quote).dispatchers},
 		{"docs/dispatchers.md", "tasks", (*quote).tasks},
 		{"impls/workstealing/MAILBOX.md", "figures", (*quote).mailboxes},
