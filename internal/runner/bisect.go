@@ -61,7 +61,8 @@ type bisectRun struct {
 	files map[int]string  // of comparisons, by both positions
 
 	notes   []string
-	visited int // measurements of this search, ends apart
+	visited int  // measurements of this search, ends apart
+	saidHow bool // a measurement that was interrupted has said how to go on
 }
 
 // A madeVersion is a version that is built, or why it is not.
@@ -81,13 +82,20 @@ func (r *Runner) Bisect(ctx context.Context, c *Bisect) (result *bisect.Result, 
 	}
 	err = r.whole(ctx, func(ctx context.Context) (err error) {
 		result, err = b.find(ctx)
-		if ctx.Err() != nil && !errors.Is(err, session.ErrInterrupted) && err != nil {
+		if ctx.Err() != nil && err != nil && !b.saidHow {
 			b.interrupted()
 			return session.ErrInterrupted
 		}
 		return err
 	})
 	return result, err
+}
+
+// take measures a job, which says how to go on if it is interrupted.
+func (b *bisectRun) take(ctx context.Context, j *job) error {
+	err := b.measure(ctx, j)
+	b.saidHow = errors.Is(err, session.ErrInterrupted)
+	return err
 }
 
 // interrupted says how to go on.
@@ -280,7 +288,7 @@ func (b *bisectRun) measureEnds(ctx context.Context, ends *AB, from *record.Inte
 		}
 		j.take(b.processes, parts{binaries: b.v.all()})
 		began := time.Now()
-		if err := b.measure(ctx, j); err != nil {
+		if err := b.take(ctx, j); err != nil {
 			return err
 		}
 		done = bisectEntry{Do: doDone, Key: endsFile, File: endsFile, Seconds: time.Since(began).Seconds()}

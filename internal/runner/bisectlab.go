@@ -326,7 +326,7 @@ func (b *bisectRun) carryOutVisit(ctx context.Context, m bisect.Measurement, rol
 	measuring := time.Now()
 	j := &job{plan: plan, from: from, path: path, quiet: true, resume: b.log.folder, here: here}
 	j.take(b.processes, parts{binaries: binaries})
-	if err := b.measure(ctx, j); err != nil {
+	if err := b.take(ctx, j); err != nil {
 		return done, err
 	}
 	if from == nil {
