@@ -284,12 +284,21 @@ func (s *System) Deliver(ctx context.Context, to Address, msg any) error {
 // Full, Closed and MustWait nothing. It counts and reports nothing, and is for
 // links, which must not wait with what has come for one actor while there is
 // something for another. To the zero Ref it answers Closed, to an actor in
-// another system MustWait.
-func (r Ref) Offer(msg any) SendResult {
+// another system MustWait. from is nil, or a [Guest] of the actor's system.
+func (r Ref) Offer(msg any, from Worker) SendResult {
 	if r.cell == nil {
 		return Closed
 	}
-	return r.cell.port.Send(msg, nil)
+	return r.cell.port.Send(msg, from)
+}
+
+// NewGuest returns a [Guest] of the system's dispatcher, or nil if that is no [Host]. It
+// is for links.
+func (s *System) NewGuest(l Lender) Guest {
+	if h, ok := s.dispatcher.(Host); ok {
+		return h.NewGuest(l)
+	}
+	return nil
 }
 
 // Drainer is who waits for a mailbox to become shorter.

@@ -232,11 +232,11 @@ func TestWhenBelowAndOffer(t *testing.T) {
 		h.System.Suspend(r, actor.Suspension{})
 		h.settle()
 		for i := range 4 {
-			if res := r.Offer(i); res != actor.Sent {
+			if res := r.Offer(i, nil); res != actor.Sent {
 				t.Errorf("Offer: %v", res)
 			}
 		}
-		if res := r.Offer(4); res != actor.Full {
+		if res := r.Offer(4, nil); res != actor.Full {
 			t.Errorf("Offer to a full mailbox: %v", res)
 		}
 		h.System.WhenBelow(r, 2, drainer(func() { j.add("below 2") }))
@@ -249,7 +249,7 @@ func TestWhenBelowAndOffer(t *testing.T) {
 		h.settle()
 		h.System.Stop(r)
 		h.settle()
-		if h.System.WhenBelow(r, 1, nil) || r.Offer(1) != actor.Closed || (actor.Ref{}).Offer(1) != actor.Closed {
+		if h.System.WhenBelow(r, 1, nil) || r.Offer(1, nil) != actor.Closed || (actor.Ref{}).Offer(1, nil) != actor.Closed {
 			t.Error("an actor that has stopped is taken for one that has not")
 		}
 		if got := j.got(); got[len(got)-1] != "at the end" {

@@ -127,6 +127,40 @@ type Worker interface {
 	Dispatcher() Dispatcher
 }
 
+// Host is a Dispatcher that can have turns run by goroutines which are none of its own.
+// One that has a goroutine for each actor cannot.
+type Host interface {
+	Dispatcher
+
+	// NewGuest returns a Guest of l. Any goroutine may call it, from Start on.
+	NewGuest(l Lender) Guest
+}
+
+// Lender is whose goroutine runs the turns of a Guest.
+type Lender interface {
+	// TurnWaits is called, on that goroutine, when such a turn is about to wait in
+	// SendWait. It must not block.
+	TurnWaits()
+}
+
+// Guest is a Worker whose goroutine is its user's. Who has got a message from outside,
+// such as off a network, and has nothing to do until the next one comes, saves waking a
+// worker: it sends as the Guest ([Ref.Offer]), and calls Run. One goroutine at a time uses it.
+type Guest interface {
+	Worker
+
+	// Run runs a turn of the actor that a send as this Guest has made ready, if one has; of
+	// several it is the first, and the dispatcher's workers have the others. Each
+	// send must be followed by Run, or Leave, at once: until then nobody runs the
+	// actor. What becomes ready in the turn is for the workers as well. The turn
+	// takes as long as its handlers do. If one calls runtime.Goexit, that ends the
+	// caller's goroutine, with the turn settled; the Guest can be used by another one then.
+	Run()
+
+	// Leave ends the use. An actor that Run has not come to the workers have.
+	Leave()
+}
+
 // SendResult is the answer of Port.Send.
 type SendResult uint8
 

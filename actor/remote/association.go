@@ -37,6 +37,7 @@ type association struct {
 	tag    uint64 // what the peer's frames carry
 	alarm  actor.Alarm
 	in     inbound
+	lent   loan
 
 	kick  chan struct{} // one token: there is something to write
 	up    chan struct{} // closed when both know each other
@@ -127,6 +128,8 @@ func newAssociation(n *Node, w Wire, dialed bool) *association {
 	a.now = clock.Now()
 	a.due, a.heard, a.wrote, a.greeted = a.now, a.now, a.now, a.now
 	a.alarm = clock.NewAlarm(a.tick)
+	a.lent.guard = time.AfterFunc(time.Hour, a.checkLoan)
+	a.lent.guard.Stop()
 	return a
 }
 
@@ -164,17 +167,24 @@ func (a *association) leave() {
 	a.wake()
 }
 
-// read is the reader, and what becomes of the association when it is lost.
+// read is the reader, and what becomes of the association when it is lost. It ends
+// before that if another goroutine has taken its place.
 func (a *association) read() {
-	defer a.ended.Done()
+	reader := true
 	err := errGoexit
 	defer func() {
 		if v := recover(); v != nil {
 			panic(v) // a defect, which is not to be hidden by waiting for a lock that it has left
 		}
-		a.lose(err)
+		if reader {
+			a.lose(err)
+			a.ended.Done()
+		}
 	}()
-	for {
+	if a.in.guest == nil {
+		a.in.guest = a.node.sys.NewGuest(a)
+	}
+	for reader {
 		b, bad := a.wire.ReadFrame()
 		if bad == nil {
 			bad = a.in.frame(b)
@@ -183,6 +193,8 @@ func (a *association) read() {
 			err = bad
 			return
 		}
+		reader = false // if the turn ends this goroutine
+		reader = a.lend()
 	}
 }
 
@@ -220,6 +232,10 @@ func (a *association) lose(reason error) {
 	close(a.kick)
 	a.mu.Unlock()
 
+	a.lent.guard.Stop()
+	if g := a.in.guest; g != nil {
+		g.Leave()
+	}
 	_ = a.wire.Close()
 	a.node.forget(a)
 	if l := a.line.Load(); l != nil {

@@ -47,6 +47,9 @@ type inbound struct {
 	// The reader's.
 	stash      map[uint64][]byte // frames that came before others
 	stashBytes int
+	guest      actor.Guest // as which it sends what is alone in its frame; nil: the dispatcher has none
+	shy        int         // how many such messages it leaves to the workers all the same
+	lends      bool        // the guest has sent
 
 	mu      sync.Mutex // guards what follows, and the order of each actor's messages
 	actors  []target
@@ -59,6 +62,7 @@ type inbound struct {
 	frames  uint64   // handled, not booked yet
 	msgs    uint64   // handed over, not booked yet
 	bytes   uint64
+	from    actor.Worker // the guest while its message is being offered, else nil
 
 	watching sync.Mutex // guards what follows; taken after mu
 	watched  map[actor.Ref]struct{}
@@ -204,11 +208,16 @@ func (in *inbound) records(b []byte) error {
 	p := parser{rest: b}
 	in.mu.Lock()
 	defer in.settle() // also if a codec ends the goroutine
-	for len(p.rest) > 0 && !p.bad && in.paths <= maxPaths {
+	for first := true; len(p.rest) > 0 && !p.bad && in.paths <= maxPaths; first = false {
 		r := p.record(len(in.actors), len(in.types))
-		if !p.bad {
-			in.record(&r)
+		if p.bad {
+			break
 		}
+		if first && len(p.rest) == 0 && r.kind == recordMessage && r.reply == nil {
+			in.alone() // see loan
+		}
+		in.record(&r)
+		in.from = nil
 	}
 	// What waits the peer has no credit back for: it has no more than a window
 	// there, and one message that was larger, or it does not keep to it.
@@ -374,10 +383,13 @@ func (in *inbound) offer(to actor.Ref, p parcel) (done bool) {
 			done = true
 		}
 	}()
-	res := to.Offer(p.msg)
+	res := to.Offer(p.msg, in.from)
 	returned = true
 	switch res {
 	case actor.Sent:
+		if in.from != nil {
+			in.lends = true
+		}
 		in.msgs++
 		in.bytes += p.size
 	case actor.Full:

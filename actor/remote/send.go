@@ -89,6 +89,7 @@ func (a *association) reserve(ctx context.Context, e *encoder) error {
 		}
 		room := a.room
 		a.mu.Unlock()
+		a.TurnWaits() // if this is the reader's goroutine nobody else would hear of room
 		select {
 		case <-room:
 			a.mu.Lock()

@@ -133,13 +133,21 @@ func (b *box) SendWait(ctx context.Context, msg any, from actor.Worker) error {
 // pause is called by a worker that is about to wait in a turn: it gives away
 // what it has kept, and another worker may take its place.
 func (w *worker) pause() {
+	if w.guest != nil {
+		w.guest.of.TurnWaits()
+		return
+	}
 	if b := w.next.Swap(nil); b != nil {
 		w.d.send(&b.event)
 	}
 	w.d.send(newEvent(event{kind: paused}))
 }
 
-func (w *worker) resume() { w.d.send(newEvent(event{kind: resume})) }
+func (w *worker) resume() {
+	if w.guest == nil {
+		w.d.send(newEvent(event{kind: resume}))
+	}
+}
 
 // Wake implements [actor.Port].
 func (b *box) Wake(from actor.Worker) {
@@ -173,6 +181,24 @@ func (b *box) Len() int {
 		n += b.bound.Len()
 	}
 	return n
+}
+
+// turn runs a turn of the actor on w. It keeps the message that is being handled in
+// handled, for the deferred function that deals with a turn that does not return.
+func (b *box) turn(w *worker, handled *any) actor.Verdict {
+	if b.cell.BeginTurn(w) {
+		for b.pos < len(b.out) || b.refill() {
+			msg := b.out[b.pos]
+			b.out[b.pos] = nil // or the slot would keep the message alive
+			b.pos++
+			*handled = msg
+			if !b.cell.Invoke(msg) {
+				break
+			}
+		}
+		*handled = nil
+	}
+	return b.cell.EndTurn(&w.tally)
 }
 
 // refill gets messages into out, which is used up, and reports whether there

@@ -110,14 +110,14 @@ func (d *Dispatcher) AddStats(s *actor.Stats) {
 	var c actor.Stats
 	select {
 	case <-d.over: // first: what is sent then no goroutine takes out of the inbox
-		c = d.sched.gone
+		c = d.sched.counted()
 	default:
 		ask := make(chan actor.Stats, 1)
 		d.send(newEvent(event{kind: count, ask: ask}))
 		select {
 		case c = <-ask:
 		case <-d.over:
-			c = d.sched.gone
+			c = d.sched.counted()
 		}
 	}
 	s.Messages += c.Messages
@@ -134,13 +134,20 @@ func (d *Dispatcher) AddStats(s *actor.Stats) {
 // to the scheduler. A worker may keep it for one actor at a time: that is the
 // lease.
 func (d *Dispatcher) schedule(b *box, from actor.Worker) {
-	if w, ok := from.(*worker); ok && w.next.Load() == nil {
-		invariants.Window()
-		w.next.Store(b)
-		// After that: either this sees that the scheduler wants to know, or the
-		// scheduler, which looks once more when it has come to want, sees b.
-		d.wantKept.tell(d)
-		return
+	switch w := from.(type) {
+	case *worker:
+		if w.guest == nil && w.next.Load() == nil {
+			invariants.Window()
+			w.next.Store(b)
+			// After that: either this sees that the scheduler wants to know, or the
+			// scheduler, which looks once more when it has come to want, sees b.
+			d.wantKept.tell(d)
+			return
+		}
+	case *guest:
+		if w.keep(b) {
+			return
+		}
 	}
 	d.send(&b.event)
 }
@@ -154,8 +161,9 @@ type worker struct {
 	// puts one there if there is none, and takes it out after the turn; the
 	// scheduler takes it out if that turn goes on for too long.
 	next   atomic.Pointer[box]
-	streak int  // turns since it last took an actor from the outbox
-	ended  bool // it is to end
+	streak int    // turns since it last took an actor from the outbox
+	ended  bool   // it is to end
+	guest  *guest // whose it is; nil: it is one of the dispatcher's own
 
 	seen    *box        // what was in next at the last tick; the scheduler's
 	leaving node[event] // sent once
@@ -193,18 +201,7 @@ func (w *worker) serve() {
 		if b = w.choose(); b == nil {
 			break
 		}
-		if b.cell.BeginTurn(w) {
-			for b.pos < len(b.out) || b.refill() {
-				msg = b.out[b.pos]
-				b.out[b.pos] = nil // or the slot would keep the message alive
-				b.pos++
-				if !b.cell.Invoke(msg) {
-					break
-				}
-			}
-			msg = nil
-		}
-		w.settle(b, b.cell.EndTurn(&w.tally))
+		w.settle(b, b.turn(w, &msg))
 	}
 	w.ended = true
 	returned = true
@@ -230,7 +227,7 @@ func (w *worker) settle(b *box, v actor.Verdict) {
 	if !b.rest(v) {
 		return
 	}
-	if w.next.Load() == nil && !w.d.hasUnassigned() {
+	if w.guest == nil && w.next.Load() == nil && !w.d.hasUnassigned() {
 		invariants.Window()
 		w.next.Store(b) // behind all others: there are none
 		w.d.wantKept.tell(w.d)

@@ -12,6 +12,7 @@ type event struct {
 
 	box  *box             // of ready
 	by   *worker          // of left
+	of   *guest           // of came and went
 	ask  chan actor.Stats // of count; capacity 1
 	done func()           // of stop
 }
@@ -26,6 +27,8 @@ const (
 	paused                  // a worker waits in SendWait
 	resume                  // and does not any more
 	left                    // by is about to end
+	came                    // there is a new guest
+	went                    // there is not any more
 	count                   // ask wants to know what has been counted
 	stop                    // every actor has stopped
 )

@@ -23,6 +23,7 @@ type scheduler struct {
 
 	workers map[*worker]struct{}
 	paused  int // workers that wait in SendWait
+	guests  map[*guest]struct{}
 
 	timer   *time.Timer
 	ticking bool        // it is set, or its event is on the way
@@ -85,13 +86,16 @@ func (s *scheduler) handle(n *node[event]) {
 	case left:
 		delete(s.workers, e.by)
 		e.by.tally.AddTo(&s.gone)
-	case count:
-		c := s.gone
-		for w := range s.workers {
-			w.tally.AddTo(&c)
+	case came:
+		if s.guests == nil {
+			s.guests = make(map[*guest]struct{})
 		}
-		c.Workers = len(s.workers)
-		e.ask <- c
+		s.guests[e.of] = struct{}{}
+	case went:
+		delete(s.guests, e.of)
+		e.of.tally.AddTo(&s.gone)
+	case count:
+		e.ask <- s.counted()
 	case stop:
 		if invariants.Enabled && (s.oldest != nil || len(s.d.outbox) > 0) {
 			invariants.Violated("actorloop", "no actor is ready when every actor has stopped")
@@ -103,6 +107,19 @@ func (s *scheduler) handle(n *node[event]) {
 			s.ticking = false
 		}
 	}
+}
+
+// counted returns what workers and guests have counted.
+func (s *scheduler) counted() actor.Stats {
+	c := s.gone
+	for w := range s.workers {
+		w.tally.AddTo(&c)
+	}
+	for g := range s.guests {
+		g.tally.AddTo(&c)
+	}
+	c.Workers = len(s.workers)
+	return c
 }
 
 // push puts an actor behind all that are ready.

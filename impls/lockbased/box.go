@@ -129,9 +129,9 @@ func (b *box) SendWait(ctx context.Context, msg any, from actor.Worker) error {
 	ready := make(chan struct{}) // hands the place in the queue, or the refusal, to this goroutine
 	s := b.bound.Wait(msg, prio, ready)
 	b.mu.Unlock()
-	if from != nil {
-		b.d.pause()
-		defer b.d.resume()
+	if w, ok := from.(*worker); ok {
+		w.pause()
+		defer w.resume()
 	}
 	select {
 	case <-ready:

@@ -58,6 +58,7 @@ type worker struct {
 	d     *Dispatcher
 	tally actor.Tally
 	wake  chan struct{} // capacity 1
+	guest *guest        // whose it is; nil: it has a goroutine of its own
 
 	// How the last turn ended, if it did not return.
 	box     *box
@@ -139,6 +140,17 @@ func (d *Dispatcher) AddStats(s *actor.Stats) {
 // first one that is ready: that would cost more than most turns take. What is
 // queued and not taken because the turn goes on for long, watchdog finds.
 func (d *Dispatcher) schedule(b *box, from actor.Worker) {
+	switch w := from.(type) {
+	case *guest:
+		if w.keep(b) {
+			return
+		}
+		from = nil
+	case *worker:
+		if w.guest != nil {
+			from = nil // it takes no other actor
+		}
+	}
 	d.mu.Lock()
 	d.ready.Push(b)
 	helped := (from == nil || d.ready.Len() > 1) && d.help()
@@ -219,8 +231,13 @@ func (d *Dispatcher) watchdog() {
 	d.watch()
 }
 
-// pause and resume surround a wait in SendWait.
-func (d *Dispatcher) pause() {
+// pause and resume surround a wait of w in SendWait.
+func (w *worker) pause() {
+	if w.guest != nil {
+		w.guest.of.TurnWaits()
+		return
+	}
+	d := w.d
 	d.mu.Lock()
 	d.blocked++
 	if d.ready.Len() > 0 {
@@ -229,7 +246,11 @@ func (d *Dispatcher) pause() {
 	d.mu.Unlock()
 }
 
-func (d *Dispatcher) resume() {
+func (w *worker) resume() {
+	if w.guest != nil {
+		return
+	}
+	d := w.d
 	d.mu.Lock()
 	d.blocked--
 	d.mu.Unlock()

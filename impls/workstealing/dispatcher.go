@@ -19,6 +19,10 @@ type Dispatcher struct {
 
 	tallies records[tally]
 
+	guestsMu sync.Mutex // guards what follows: whom to count beside those of tallies
+	guests   map[*guest]struct{}
+	left     actor.Stats // what those have counted that have left
+
 	// crowd hands the right to wait for a mailbox's lock bit from one goroutine to
 	// the next, see box.lockSlow. Who has a lock bit does not take it.
 	crowd sync.Mutex
@@ -83,6 +87,7 @@ func (d *Dispatcher) Stop(done func()) {
 // count for each of them.
 func (d *Dispatcher) AddStats(s *actor.Stats) {
 	d.tallies.each(func(t *tally) { t.AddTo(s) })
+	d.addGuests(s)
 	if d.pool != nil && !d.stopped.Load() {
 		s.Workers += int(d.pool.active.Load())
 	}
@@ -117,7 +122,8 @@ func (d *Dispatcher) schedule(b *box, from actor.Worker) {
 	case p.ranks != nil:
 		p.ranks.push(b)
 		p.wake()
-	case inside && w.pool == p:
+	case !inside && from != nil && from.(*guest).keep(b):
+	case inside && w.pool == p && w.guest == nil:
 		old := w.next.Swap(b)
 		switch {
 		case p.cfg.Strategy == WorkConserving:

@@ -67,7 +67,8 @@ type worker struct {
 	next atomic.Pointer[box]
 
 	pool    *Pool
-	handled any // the message that is being handled
+	guest   *guest // whose it is; nil: it has a place in the pool
+	handled any    // the message that is being handled
 
 	// What it counts, and for whom: they change when it comes to another
 	// dispatcher's actors, or another executor's tasks.
@@ -264,6 +265,10 @@ func (w *worker) mark() {
 // block is called in a job that is about to wait: what waits for this worker
 // goes to others.
 func (w *worker) block() {
+	if w.guest != nil {
+		w.guest.of.TurnWaits()
+		return
+	}
 	w.pool.waiting.Add(1)
 	w.asked.Store(true)
 	w.mark()
@@ -274,6 +279,9 @@ func (w *worker) block() {
 
 // unblock undoes block.
 func (w *worker) unblock() {
+	if w.guest != nil {
+		return
+	}
 	w.pool.waiting.Add(-1)
 	w.answer()
 }
@@ -294,6 +302,10 @@ func (w *worker) push(b *box) {
 	if w.pool.ranks != nil {
 		w.pool.ranks.push(b)
 		w.pool.wake()
+		return
+	}
+	if w.guest != nil {
+		w.pool.submit(job{r: b})
 		return
 	}
 	alone := w.queue.len() == 0 && w.next.Load() == nil

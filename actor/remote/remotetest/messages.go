@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"time"
 
 	"github.com/dynolab/dyno/actor"
 	"github.com/dynolab/dyno/actor/remote"
@@ -231,6 +232,88 @@ var messages = []clause{
 		},
 	},
 	{
+		name: "handler-waits",
+		why:  "a handler may take its time, and wait for what comes after its message from the same node: for another actor's message, for room in a mailbox, for credit",
+		config: remote.Config{
+			Window: 16,
+		},
+		check: func(w *world) {
+			for _, h := range []struct{ from, to *Host }{{w.a, w.b}, {w.b, w.a}} {
+				told, over := make(chan struct{}), make(chan struct{})
+				defer close(over)
+				door := h.from.Abroad(h.to.SpawnFunc(func(*actor.Context, any) error {
+					select {
+					case told <- struct{}{}:
+					default:
+					}
+					return nil
+				}))
+				slow := h.to.Spawn("", actor.Props{
+					Mailbox: actor.MailboxConfig{Policy: actor.Block, Capacity: 1},
+					New: Func(func(*actor.Context, any) error {
+						select {
+						case <-told:
+						case <-over:
+						}
+						return nil
+					}).New,
+				})
+				back := h.to.Abroad(w.inbox(h.from).ref)
+				for what, wait := range map[string]func(*actor.Context) error{
+					"another actor's message": func(*actor.Context) error {
+						<-told
+						return nil
+					},
+					"room":   func(ctx *actor.Context) error { return many(3, ctx, slow) },
+					"credit": func(ctx *actor.Context) error { return many(100, ctx, back) },
+				} {
+					began, done := make(chan struct{}), make(chan error, 1)
+					r := h.from.Abroad(h.to.SpawnFunc(func(ctx *actor.Context, _ any) error {
+						close(began)
+						done <- wait(ctx)
+						return nil
+					}))
+					w.must(r.Tell(Count(0)))
+					<-began
+					w.until(what, func() bool {
+						ctx, end := context.WithTimeout(context.Background(), time.Second)
+						defer end()
+						_ = door.TellContext(ctx, Count(1)) // as far as there is credit
+						select {
+						case err := <-done:
+							w.must(err)
+							return true
+						default:
+							return false
+						}
+					})
+				}
+			}
+		},
+	},
+	{
+		name: "handler-ends-its-goroutine",
+		why:  "a handler that calls runtime.Goexit fails its actor, and nothing else: what comes after it from the same node is read",
+		check: func(w *world) {
+			for _, h := range []struct{ from, to *Host }{{w.a, w.b}, {w.b, w.a}} {
+				in := w.inbox(h.to)
+				far := h.from.Abroad(in.ref)
+				for i := range 100 {
+					bad := h.from.Abroad(h.to.SpawnFunc(func(*actor.Context, any) error {
+						runtime.Goexit()
+						return nil
+					}))
+					w.must(bad.Tell(Count(0)))
+					w.must(far.Tell(Count(i)))
+					w.inOrder(in.wait(i+1), i+1)
+				}
+				if n := h.to.Sys.Stats().Failures; n != 100 {
+					w.Errorf("%d actors have failed, want 100", n)
+				}
+			}
+		},
+	},
+	{
 		name: "long-path",
 		why:  "an address with a path that no frame has room for, whoever made it up, reaches nobody and does the association no harm",
 		check: func(w *world) {
@@ -272,4 +355,14 @@ var messages = []clause{
 			in.want(Count(1))
 		},
 	},
+}
+
+// many tells to so many messages.
+func many(n int, ctx *actor.Context, to actor.Ref) error {
+	for i := range n {
+		if err := ctx.Tell(to, Count(i)); err != nil {
+			return err
+		}
+	}
+	return nil
 }

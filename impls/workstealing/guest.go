@@ -1,0 +1,86 @@
+package workstealing
+
+import "github.com/dynolab/dyno/actor"
+
+var _ actor.Host = (*Dispatcher)(nil)
+
+// guest is a worker for single turns of actors, on the goroutine of who sends as it. It
+// has no place in the pool, so no goroutine steals from it, and it keeps nothing: what a
+// turn makes ready goes to the inject queue.
+//
+// Between turns it is the guest that sends, and in a turn the worker in it: so a send
+// knows which of the two it is.
+type guest struct {
+	worker
+	of    actor.Lender
+	count tally
+	ready *box // what a send has made ready, for Run
+}
+
+// placeless is the id of a worker that has no place: it takes no lanes.
+const placeless = 1<<16 - 1
+
+// NewGuest implements [actor.Host].
+func (d *Dispatcher) NewGuest(l actor.Lender) actor.Guest {
+	g := &guest{of: l}
+	g.guest, g.id = g, placeless
+	g.pool, g.d, g.tally = d.pool, d, &g.count
+	d.guestsMu.Lock()
+	defer d.guestsMu.Unlock()
+	if d.guests == nil {
+		d.guests = make(map[*guest]struct{})
+	}
+	d.guests[g] = struct{}{}
+	return g
+}
+
+// addGuests adds what guests have counted to s.
+func (d *Dispatcher) addGuests(s *actor.Stats) {
+	d.guestsMu.Lock()
+	defer d.guestsMu.Unlock()
+	s.Turns += d.left.Turns
+	s.Messages += d.left.Messages
+	for g := range d.guests {
+		g.count.AddTo(s)
+	}
+}
+
+// keep makes b what Run is to run, and reports false if there is something already.
+func (g *guest) keep(b *box) bool {
+	if g.ready != nil {
+		return false
+	}
+	g.ready = b
+	return true
+}
+
+// Run implements [actor.Guest].
+func (g *guest) Run() {
+	b := g.ready
+	if b == nil {
+		return
+	}
+	g.ready = nil
+	returned := false
+	defer func() {
+		if !returned {
+			b.caught(&g.worker, recover())
+		}
+		g.count.Publish()
+	}()
+	b.run(&g.worker, nil)
+	returned = true
+}
+
+// Leave implements [actor.Guest].
+func (g *guest) Leave() {
+	d := g.d
+	if b := g.ready; b != nil {
+		g.ready = nil
+		d.schedule(b, nil)
+	}
+	d.guestsMu.Lock()
+	defer d.guestsMu.Unlock()
+	delete(d.guests, g)
+	g.count.AddTo(&d.left)
+}
