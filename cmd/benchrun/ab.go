@@ -4,11 +4,14 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"fmt"
+	"path/filepath"
 	"slices"
 
 	"github.com/spf13/cobra"
 
 	"github.com/dynolab/dyno/internal/compare"
+	"github.com/dynolab/dyno/internal/console"
 	"github.com/dynolab/dyno/internal/report"
 	"github.com/dynolab/dyno/internal/runner"
 	"github.com/dynolab/dyno/internal/why"
@@ -105,14 +108,18 @@ func (c *abFlags) compared(ctx context.Context, cmd *cobra.Command, one *runner.
 	return compared, file.Explain(ctx, con, con, why.Options{Draw: report.WriteFlames})
 }
 
-// several shows what several machines say of the same two versions: each by itself.
+// several shows what several machines say of the same two versions: each by itself, then
+// how many say so. Times of different machines are not compared.
 func (c *abFlags) several(cmd *cobra.Command, files []string) error {
 	bad := error(nil)
+	var names []string
+	var each []*compare.Comparison
 	for _, file := range files {
 		compared, _, err := compareFiles(cmd, []string{file}, c.AB.Compare)
 		if err != nil {
 			return err
 		}
+		names, each = append(names, filepath.Base(filepath.Dir(file))), append(each, compared)
 		if err := comparison(compared, report.Extra{Again: again(cmd, file)}).show(cmd.OutOrStdout(), "text", nil); err != nil {
 			return err
 		}
@@ -121,6 +128,10 @@ func (c *abFlags) several(cmd *cobra.Command, files []string) error {
 				bad = cmp.Or(bad, judge(cmd.ErrOrStderr(), g))
 			}
 		}
+	}
+	fmt.Fprintf(cmd.OutOrStdout(), "\n%s:\n", console.Count(len(names), "machine"))
+	for _, a := range compare.Machines(names, each) {
+		fmt.Fprintf(cmd.OutOrStdout(), "  %s %s: %s\n", a.Row, a.Unit, &a)
 	}
 	return bad
 }

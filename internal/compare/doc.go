@@ -9,7 +9,8 @@
 //  5. A [Comparison] is plain data; [Comparison.Gate] says what of it fails a build
 //     (gate.go), [Table.Curves] which rows differ in a number only (curve.go), and
 //     [Data.SideBySide] sets results of several machines beside one another
-//     (sidebyside.go).
+//     (sidebyside.go). [Machines] counts on how many machines the same comparison says
+//     the same (machines.go).
 //
 // docs/method.md argues the method; package stats has its arithmetic.
 package compare
