@@ -42,7 +42,7 @@ func actorRestart() []Workload {
 		restartKind{panics: true}.workload("failure=panic", "8 actors panic at every other message and are restarted: what catching a panic costs"),
 	}
 	for i := range all[1:] {
-		all[1+i].TooBig = "variants of one storm, which restart is enough to judge"
+		all[1+i].TooBig = "variants of one storm, which restart is enough to evaluate"
 	}
 	return all
 }

@@ -27,7 +27,7 @@ type batch struct {
 	// submission. No task ends before that, and failFast is off.
 	cause error
 
-	judge   func(b *ledger, i int, err error) bool // see ledger
+	accepts func(b *ledger, i int, err error) bool // see ledger
 	waitErr error                                  // what Wait returns
 	after   func() error                           // a last look after Wait; may be nil
 }
@@ -35,7 +35,7 @@ type batch struct {
 // checkedBatch is what a batch checks.
 const checkedBatch = "each task's result, once; `Wait`'s answer"
 
-// settle judges the end of a round: all results booked, Wait's answer.
+// settle checks the end of a round: all results booked, Wait's answer.
 func (b *batch) settle(k *ledger, waitErr error) error {
 	if err := k.shut(); err != nil {
 		return err

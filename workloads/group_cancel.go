@@ -32,7 +32,7 @@ func cancelBatch() *batch {
 		tasks:   make([]group.TaskFunc[int], cancelTasks),
 		want:    numbers(cancelTasks),
 		cause:   errStop,
-		judge:   func(_ *ledger, _ int, err error) bool { return err == errStop },
+		accepts: func(_ *ledger, _ int, err error) bool { return err == errStop },
 		waitErr: errStop,
 	}
 	for i := range b.tasks {

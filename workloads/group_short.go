@@ -78,7 +78,7 @@ func shortBatch(failFast bool) *batch {
 		seen = ctx
 		return 0, errFirst
 	}
-	b.judge = func(k *ledger, i int, err error) bool {
+	b.accepts = func(k *ledger, i int, err error) bool {
 		if i == 0 {
 			return err == errFirst
 		}

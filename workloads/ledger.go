@@ -15,8 +15,8 @@ import (
 // Results are entered inside the measured part, so entering one costs one or
 // two nanoseconds: the number of the task is in the low bits of its value.
 type ledger struct {
-	want  []int                                // what task i returns; its low bits are i
-	judge func(b *ledger, i int, e error) bool // whether task i may end with e; nil: only with nil
+	want    []int                                // what task i returns; its low bits are i
+	accepts func(b *ledger, i int, e error) bool // whether task i may end with e; nil: only with nil
 
 	// inOrder: results are entered in the order in which tasks completed.
 	inOrder bool
@@ -31,7 +31,7 @@ func newLedger(b *batch, inOrder bool) *ledger {
 	size := 1 << bits.Len(uint(len(b.want)-1))
 	return &ledger{
 		want:    b.want,
-		judge:   b.judge,
+		accepts: b.accepts,
 		inOrder: inOrder,
 		mask:    size - 1,
 		marks:   make([]uint64, (size+63)/64),
@@ -53,7 +53,7 @@ func (b *ledger) enter(r group.Result[int]) error {
 	if i >= b.n || b.want[i] != r.Value || b.has(i) {
 		return b.misfit(r)
 	}
-	if (r.Err != nil || b.judge != nil) && (b.judge == nil || !b.judge(b, i, r.Err)) {
+	if (r.Err != nil || b.accepts != nil) && (b.accepts == nil || !b.accepts(b, i, r.Err)) {
 		return errors.New("workloads: task " + strconv.Itoa(i) + " ended with the wrong error: " + errText(r.Err))
 	}
 	b.marks[i>>6] |= 1 << (i & 63)

@@ -64,7 +64,7 @@ func (s *storm) round(ctx context.Context, k int) (int, error) {
 	down := task.ForkCall(ctx, cancelSweep, sweep{s, k, 1})
 	for _, f := range [...]*task.Future[int]{up, down} {
 		n, err := f.Value(ctx)
-		if err := judge(n, k, err); err != nil {
+		if err := checkResult(n, k, err); err != nil {
 			return 0, err
 		}
 	}

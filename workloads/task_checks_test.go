@@ -17,32 +17,32 @@ func TestJobsCheck(t *testing.T) {
 		job  func(n int) (int, error)
 		says string // the error; empty if there is to be none
 	}{
-		{"fib", fibJob(func(n, want int) error { return judge(fibOnFloor(n), want, nil) }), ""},
-		{"fib, one too many", fibJob(func(n, want int) error { return judge(fibOnFloor(n)+1, want, nil) }), "instead of"},
-		{"queens", queensJob(8, func(b queensBoard, want uint64) error { return judge(queensOnFloor(b), want, nil) }), ""},
+		{"fib", fibJob(func(n, want int) error { return checkResult(fibOnFloor(n), want, nil) }), ""},
+		{"fib, one too many", fibJob(func(n, want int) error { return checkResult(fibOnFloor(n)+1, want, nil) }), "instead of"},
+		{"queens", queensJob(8, func(b queensBoard, want uint64) error { return checkResult(queensOnFloor(b), want, nil) }), ""},
 		{
 			"queens, a position too few",
 			queensJob(8, func(b queensBoard, want uint64) error {
-				return judge(queensOnFloor(b)-queensPosition, want, nil)
+				return checkResult(queensOnFloor(b)-queensPosition, want, nil)
 			}), "instead of",
 		},
 		{
 			"queens, a way too many",
 			queensJob(8, func(b queensBoard, want uint64) error {
-				return judge(queensOnFloor(b)+queensWay-queensPosition, want, nil)
+				return checkResult(queensOnFloor(b)+queensWay-queensPosition, want, nil)
 			}), "instead of",
 		},
-		{"tree", treeJob(func(n *treeNode, want uint32) error { return judge(treeOnFloor(n), want, nil) }), ""},
+		{"tree", treeJob(func(n *treeNode, want uint32) error { return checkResult(treeOnFloor(n), want, nil) }), ""},
 		{
 			"tree, a node less",
 			treeJob(func(n *treeNode, want uint32) error {
-				return judge(treeOnFloor(n)-n.left.right.weight, want, nil)
+				return checkResult(treeOnFloor(n)-n.left.right.weight, want, nil)
 			}), "instead of",
 		},
-		{"pipeline", pipelineJob(func(k int, want uint32) error { return judge(pipelineOnChannels(k, 1), want, nil) }), ""},
+		{"pipeline", pipelineJob(func(k int, want uint32) error { return checkResult(pipelineOnChannels(k, 1), want, nil) }), ""},
 		{
 			"pipeline, a step less",
-			pipelineJob(func(k int, want uint32) error { return judge(pipelineOnChannels(k-1, 1), want, nil) }), "instead of",
+			pipelineJob(func(k int, want uint32) error { return checkResult(pipelineOnChannels(k-1, 1), want, nil) }), "instead of",
 		},
 		{"quicksort", quicksortJob(func(s quicksortShare) (int, error) { return divideOnGoroutines(s), nil }), ""},
 		{"quicksort, a task less", quicksortJob(func(s quicksortShare) (int, error) { return divideOnGoroutines(s) - 1, nil }), "instead of"},

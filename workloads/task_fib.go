@@ -34,12 +34,18 @@ func taskFib() []Workload {
 			taskRef(refErrgroup, "an errgroup for the two calls of every call", func() taskJob {
 				return fibJob(func(n, want int) error {
 					got, err := fibOnErrgroup(n)
-					return judge(got, want, err)
+					return checkResult(got, want, err)
 				})
 			}),
-			taskRef(refGoroutines, "two goroutines and a WaitGroup for every call", func() taskJob { return fibJob(func(n, want int) error { return judge(fibOnGoroutines(n), want, nil) }) }),
-			taskRef(refBuffered, "a goroutine and a channel for the one value of every call", func() taskJob { return fibJob(func(n, want int) error { return judge(<-fibOnChannels(n), want, nil) }) }),
-			taskRef(refFloor, "calls of a function, on one goroutine", func() taskJob { return fibJob(func(n, want int) error { return judge(fibOnFloor(n), want, nil) }) }),
+			taskRef(refGoroutines, "two goroutines and a WaitGroup for every call", func() taskJob {
+				return fibJob(func(n, want int) error { return checkResult(fibOnGoroutines(n), want, nil) })
+			}),
+			taskRef(refBuffered, "a goroutine and a channel for the one value of every call", func() taskJob {
+				return fibJob(func(n, want int) error { return checkResult(<-fibOnChannels(n), want, nil) })
+			}),
+			taskRef(refFloor, "calls of a function, on one goroutine", func() taskJob {
+				return fibJob(func(n, want int) error { return checkResult(fibOnFloor(n), want, nil) })
+			}),
 		},
 	}}
 }

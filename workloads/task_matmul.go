@@ -81,7 +81,7 @@ func matmulJob(work func(s matmulShare) (int, error)) taskJob {
 	return atMost(matmulTasks, func(k int) error {
 		clear(m.c[:])
 		got, err := work(matmulShare{m, 0, k})
-		if err := judge(got, k, err); err != nil {
+		if err := checkResult(got, k, err); err != nil {
 			return err
 		}
 		for i := range matmulTasks {

@@ -31,14 +31,14 @@ func taskPipeline() []Workload {
 			taskRef(refErrgroup, "an errgroup, a goroutine for each step, and a channel that is closed when it is done", func() taskJob {
 				return pipelineJob(func(k int, want uint32) error {
 					got, err := pipelineOnErrgroup(k)
-					return judge(got, want, err)
+					return checkResult(got, want, err)
 				})
 			}),
 			taskRef(refBuffered, "a goroutine for each stage, and channels of 64 between them: what one writes who knows the stages", func() taskJob {
-				return pipelineJob(func(k int, want uint32) error { return judge(pipelineOnChannels(k, 64), want, nil) })
+				return pipelineJob(func(k int, want uint32) error { return checkResult(pipelineOnChannels(k, 64), want, nil) })
 			}),
 			taskRef(refUnbuffered, "the same with unbuffered channels", func() taskJob {
-				return pipelineJob(func(k int, want uint32) error { return judge(pipelineOnChannels(k, 0), want, nil) })
+				return pipelineJob(func(k int, want uint32) error { return checkResult(pipelineOnChannels(k, 0), want, nil) })
 			}),
 		},
 	}}

@@ -37,17 +37,17 @@ func queens(variant string, size int, doc string) Workload {
 			taskRef(refErrgroup, "an errgroup for the positions that follow on each one", func() taskJob {
 				return queensJob(size, func(b queensBoard, want uint64) error {
 					got, err := queensOnErrgroup(b)
-					return judge(got, want, err)
+					return checkResult(got, want, err)
 				})
 			}),
 			taskRef(refGoroutines, "a goroutine each, and a WaitGroup for those that follow on each position", func() taskJob {
-				return queensJob(size, func(b queensBoard, want uint64) error { return judge(queensOnGoroutines(b), want, nil) })
+				return queensJob(size, func(b queensBoard, want uint64) error { return checkResult(queensOnGoroutines(b), want, nil) })
 			}),
 			taskRef(refBuffered, "a goroutine each, and a channel for the values of those that follow on each position", func() taskJob {
-				return queensJob(size, func(b queensBoard, want uint64) error { return judge(queensOnChannels(b), want, nil) })
+				return queensJob(size, func(b queensBoard, want uint64) error { return checkResult(queensOnChannels(b), want, nil) })
 			}),
 			taskRef(refFloor, "calls of a function, on one goroutine", func() taskJob {
-				return queensJob(size, func(b queensBoard, want uint64) error { return judge(queensOnFloor(b), want, nil) })
+				return queensJob(size, func(b queensBoard, want uint64) error { return checkResult(queensOnFloor(b), want, nil) })
 			}),
 		},
 	}

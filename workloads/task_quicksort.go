@@ -51,7 +51,7 @@ func quicksortJob(work func(s quicksortShare) (int, error)) taskJob {
 		part := data[:k*quicksortGrain]
 		copy(part, n.from[:])
 		got, err := work(quicksortShare{part, k})
-		if err := judge(got, k, err); err != nil {
+		if err := checkResult(got, k, err); err != nil {
 			return err
 		}
 		if !sorted(part, n.upTo[k]) {

@@ -116,7 +116,7 @@ func (s *shared) compute(k int, yield func()) uint32 {
 }
 
 // check says what is wrong with the value that a waiter got.
-func (s *shared) check(v uint32, err error) error { return judge(v, s.value, err) }
+func (s *shared) check(v uint32, err error) error { return checkResult(v, s.value, err) }
 
 // sharedOnTasks is a round of tasks.
 type sharedOnTasks struct {

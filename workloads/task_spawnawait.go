@@ -74,7 +74,7 @@ func spawnAwait(variant, doc string, do func(f *futures) func(k int) error) Work
 						go func() { value <- crowdValue(i) }()
 					}
 					for i, value := range values[:k] {
-						if err := judge(<-value, crowdValue(i), nil); err != nil {
+						if err := checkResult(<-value, crowdValue(i), nil); err != nil {
 							return err
 						}
 					}
@@ -95,7 +95,7 @@ func crowdTask(_ context.Context, i int) (uint32, error) { return crowdValue(i),
 // that none is taken for that of a later task.
 func checkCrowd(values []uint32, err error) error {
 	for i, v := range values {
-		if err := judge(v, crowdValue(i), err); err != nil {
+		if err := checkResult(v, crowdValue(i), err); err != nil {
 			return err
 		}
 	}
@@ -128,7 +128,7 @@ func (f *futures) fromOutside(k int) error {
 func (f *futures) await(ctx context.Context, k int) error {
 	for i, one := range f.all[:k] {
 		v, err := one.Value(ctx)
-		if err = judge(v, crowdValue(i), err); err != nil {
+		if err = checkResult(v, crowdValue(i), err); err != nil {
 			return err
 		}
 	}

@@ -29,17 +29,17 @@ func taskTree() []Workload {
 			taskRef(refErrgroup, "an errgroup for the two children of every node", func() taskJob {
 				return treeJob(func(root *treeNode, want uint32) error {
 					got, err := treeOnErrgroup(root)
-					return judge(got, want, err)
+					return checkResult(got, want, err)
 				})
 			}),
 			taskRef(refGoroutines, "two goroutines and a WaitGroup for every node", func() taskJob {
-				return treeJob(func(root *treeNode, want uint32) error { return judge(treeOnGoroutines(root), want, nil) })
+				return treeJob(func(root *treeNode, want uint32) error { return checkResult(treeOnGoroutines(root), want, nil) })
 			}),
 			taskRef(refBuffered, "a goroutine and a channel for the one value of every node", func() taskJob {
-				return treeJob(func(root *treeNode, want uint32) error { return judge(<-treeOnChannels(root), want, nil) })
+				return treeJob(func(root *treeNode, want uint32) error { return checkResult(<-treeOnChannels(root), want, nil) })
 			}),
 			taskRef(refFloor, "calls of a function, on one goroutine", func() taskJob {
-				return treeJob(func(root *treeNode, want uint32) error { return judge(treeOnFloor(root), want, nil) })
+				return treeJob(func(root *treeNode, want uint32) error { return checkResult(treeOnFloor(root), want, nil) })
 			}),
 		},
 	}}

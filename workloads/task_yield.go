@@ -36,7 +36,7 @@ func taskYield() []Workload {
 						})
 					}
 					err := eg.Wait()
-					return judge(counts[0]+counts[1], n, err)
+					return checkResult(counts[0]+counts[1], n, err)
 				})
 			}),
 			taskRef(refGoroutines, "two goroutines that call runtime.Gosched, and a WaitGroup", func() taskJob {
@@ -53,10 +53,10 @@ func taskYield() []Workload {
 						}()
 					}
 					wg.Wait()
-					return judge(counts[0]+counts[1], n, nil)
+					return checkResult(counts[0]+counts[1], n, nil)
 				})
 			}),
-			taskRef(refUnbuffered, "two goroutines that pass the turn on through an unbuffered channel: a step to the other one that is no hint", func() taskJob { return yieldJob(func(n int) error { return judge(yieldOnChannel(n), n, nil) }) }),
+			taskRef(refUnbuffered, "two goroutines that pass the turn on through an unbuffered channel: a step to the other one that is no hint", func() taskJob { return yieldJob(func(n int) error { return checkResult(yieldOnChannel(n), n, nil) }) }),
 		},
 	}}
 }

@@ -91,11 +91,11 @@ func largest(sizes []int, do func(i int) error) taskJob {
 // is wrong with what it returns.
 func demand[A any, T uint32 | uint64 | int](ex task.Executor, fn func(context.Context, A) (T, error), arg A, want T) error {
 	got, err := task.Call(ex, fn, arg).Value(context.Background())
-	return judge(got, want, err)
+	return checkResult(got, want, err)
 }
 
-// judge says what is wrong with a result.
-func judge[T uint32 | uint64 | int](got, want T, err error) error {
+// checkResult says what is wrong with a result.
+func checkResult[T uint32 | uint64 | int](got, want T, err error) error {
 	if err != nil {
 		return errors.New("workloads: a task ended with " + errText(err))
 	}
