@@ -42,7 +42,7 @@ func judgeTargets(cmd *cobra.Command, files []string, all, asJSON bool) error {
 	if err != nil {
 		return err
 	}
-	card, err := targets.Judge(targets.All(), d, targets.JudgeOptions{})
+	card, err := targets.Evaluate(targets.All(), d, targets.EvaluateOptions{})
 	if err != nil {
 		return err
 	}

@@ -1,7 +1,7 @@
 // Package report shows what packages compare, conform and targets found, to people and to
 // programs.
 //
-//  1. [compare.Compare], [conform.Run] and [targets.Judge] make plain data: a
+//  1. [compare.Compare], [conform.Run] and [targets.Evaluate] make plain data: a
 //     [compare.Comparison], a [conform.Matrix], a [targets.Scorecard].
 //  2. [Comparison], [Summary], [SideBySide], [Conformance], [Scorecard], [Calibration],
 //     [Truth] and [Comment] make a [Doc] of it: a title and blocks, such as headings, lists,

@@ -182,7 +182,7 @@ func (q *quote) ratios(name string, r compare.Row, cols []int) {
 // test fails for it.
 func (q *quote) aimsOf(bench string, files []string) []targets.Score {
 	all := slices.DeleteFunc(targets.All(), func(t targets.Target) bool { return t.Required || t.Bench != bench })
-	card, err := targetstest.JudgeFiles(all, below(files...), targets.JudgeOptions{})
+	card, err := targetstest.EvaluateFiles(all, below(files...), targets.EvaluateOptions{})
 	return must(q, card, err).Scores
 }
 
@@ -362,7 +362,7 @@ func (q *quote) images(c *compare.Comparison, f compare.File) {
 
 // promises are which targets the board keeps.
 func (q *quote) promises(p compare.Place) {
-	card, err := targetstest.JudgeFiles(slices.DeleteFunc(targets.All(), func(t targets.Target) bool { return !t.Required }), p.Paths, targets.JudgeOptions{})
+	card, err := targetstest.EvaluateFiles(slices.DeleteFunc(targets.All(), func(t targets.Target) bool { return !t.Required }), p.Paths, targets.EvaluateOptions{})
 	var impls, ids []string
 	scores := make(map[[2]string]targets.Score)
 	for _, s := range must(q, card, err).Scores {

@@ -24,7 +24,7 @@ func sideBySide(t *testing.T) (*compare.SideBySide, *targets.Scorecard) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	card, err := targets.Judge(boardTargets, d, targets.JudgeOptions{})
+	card, err := targets.Evaluate(boardTargets, d, targets.EvaluateOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -14,7 +14,7 @@ import (
 )
 
 func TestScorecardGolden(t *testing.T) {
-	card := targetstest.Judge(t, targetstest.Sample, "testdata/targets.bench")
+	card := targetstest.Evaluate(t, targetstest.Sample, "testdata/targets.bench")
 	golden(t, "targets.txt", plainText(t, Scorecard(card)))
 	golden(t, "targets.json", render(t, func(w io.Writer) error { return ScorecardJSON(w, card) }))
 	golden(t, "targets.md", render(t, func(w io.Writer) error {
@@ -32,7 +32,7 @@ func bench(t *testing.T, name string, lines ...string) string {
 
 // The JSON of a comparison has the same scores as the card's own.
 func TestScoresInComparison(t *testing.T) {
-	card := targetstest.Judge(t, targetstest.Sample, "testdata/targets.bench")
+	card := targetstest.Evaluate(t, targetstest.Sample, "testdata/targets.bench")
 	c := compared(t, "testdata/targets.bench")
 	var inComparison, alone struct {
 		Schema          string
@@ -59,7 +59,7 @@ func TestScoresInComparison(t *testing.T) {
 }
 
 func TestScorecardColor(t *testing.T) {
-	card := targetstest.Judge(t, targetstest.Sample, "testdata/targets.bench")
+	card := targetstest.Evaluate(t, targetstest.Sample, "testdata/targets.bench")
 	text := textOf(t, Scorecard(card), TextOptions{Color: true})
 	mentions(t, text, "\x1b[32mpass\x1b[0m", "\x1b[31mMISS\x1b[0m", "\x1b[33mnot measured\x1b[0m", "\x1b[2mskipped\x1b[0m")
 }

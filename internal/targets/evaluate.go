@@ -22,7 +22,7 @@ type Scorecard struct {
 	Problems []string
 }
 
-// A Score is one target judged for one implementation.
+// A Score is one target evaluated for one implementation.
 type Score struct {
 	Target Target
 
@@ -30,7 +30,7 @@ type Score struct {
 	// and the results have none.
 	Impl string
 
-	// Board is the board that it was judged on, empty for a host, and Emulated
+	// Board is the board that it was evaluated on, empty for a host, and Emulated
 	// whether that was emulated. Its times are then emulated ones: instructions, each
 	// as long as the results' clock says.
 	Board    string
@@ -41,7 +41,7 @@ type Score struct {
 	// Why says why there is no figure, or why it is a doubtful one.
 	Why string
 
-	// Figure is what is judged; the other fields are of no use if there is
+	// Figure is what is evaluated; the other fields are of no use if there is
 	// none. Lo and Hi bound it; NaN if there is no interval. Min and Max are
 	// the extremes over the blocks; NaN of a ratio.
 	Figure, Lo, Hi, Min, Max float64
@@ -71,17 +71,17 @@ func (s Score) Doubtful() bool {
 	return s.Measured() && !math.IsNaN(s.Lo) && s.Target.Met(s.Lo) != s.Target.Met(s.Hi)
 }
 
-// JudgeOptions say how results are judged. The zero value is the default.
-type JudgeOptions struct {
+// EvaluateOptions say how results are evaluated. The zero value is the default.
+type EvaluateOptions struct {
 	Filter string  // as in [compare.Options]
 	Alpha  float64 // as in [compare.Options]
 }
 
-// Judge holds results against the targets that apply to what they are of: hosts, and
+// Evaluate holds results against the targets that apply to what they are of: hosts, and
 // each board by itself. Of several files of the same that have a figure the first
 // counts: figures of different runs are not pooled. The error is that of
 // [compare.Data.Compare].
-func Judge(all []Target, d *compare.Data, o JudgeOptions) (*Scorecard, error) {
+func Evaluate(all []Target, d *compare.Data, o EvaluateOptions) (*Scorecard, error) {
 	o.Alpha = cmp.Or(o.Alpha, compare.DefaultAlpha)
 	card := &Scorecard{Alpha: o.Alpha}
 	var subjects []*subject
@@ -105,7 +105,7 @@ func Judge(all []Target, d *compare.Data, o JudgeOptions) (*Scorecard, error) {
 			if t.Where&s.place() == 0 {
 				continue
 			}
-			scores, err := s.judge(t)
+			scores, err := s.evaluate(t)
 			if err != nil {
 				return nil, err
 			}
@@ -115,7 +115,7 @@ func Judge(all []Target, d *compare.Data, o JudgeOptions) (*Scorecard, error) {
 	return card, nil
 }
 
-// A subject is what targets are judged of: the hosts, or one board.
+// A subject is what targets are evaluated of: the hosts, or one board.
 type subject struct {
 	board    string
 	emulated bool
@@ -129,15 +129,15 @@ func (s *subject) place() Place {
 	return Host
 }
 
-// judge judges one target for each implementation that it is promised of.
-func (s *subject) judge(t Target) ([]Score, error) {
+// evaluate evaluates one target for each implementation that it is promised of.
+func (s *subject) evaluate(t Target) ([]Score, error) {
 	impls := t.Impls
 	if impls == nil {
 		impls = implementations(s.files, t)
 	}
 	var scores []Score
 	for _, impl := range impls {
-		score, err := judgeOne(t, impl, s.files)
+		score, err := evaluateOne(t, impl, s.files)
 		if err != nil {
 			return nil, err
 		}
@@ -198,9 +198,9 @@ func implementations(files []*file, target Target) []string {
 	return names
 }
 
-// judgeOne judges one target for one implementation by the first file that has the
-// figure: the figure is measured, and then judged.
-func judgeOne(t Target, impl string, files []*file) (Score, error) {
+// evaluateOne evaluates one target for one implementation by the first file that has the
+// figure: the figure is measured, and then evaluated.
+func evaluateOne(t Target, impl string, files []*file) (Score, error) {
 	none := Score{Target: t, Impl: impl, Outcome: NotMeasured}
 	for _, f := range files {
 		s := Score{Target: t, Impl: impl, Outcome: NotMeasured, Lo: math.NaN(), Hi: math.NaN(), Min: math.NaN(), Max: math.NaN()}
@@ -209,7 +209,7 @@ func judgeOne(t Target, impl string, files []*file) (Score, error) {
 			return s, err
 		}
 		if cell != nil {
-			s.judge(cell)
+			s.evaluate(cell)
 			return s, nil
 		}
 		// A reason that a file gives is better than that it has no such row.
@@ -253,8 +253,8 @@ func (f *file) measure(s *Score) (*compare.Cell, error) {
 	return cell, nil
 }
 
-// judge gives s, which has the figure of cell, its outcome, and says what is to be doubted.
-func (s *Score) judge(cell *compare.Cell) {
+// evaluate gives s, which has the figure of cell, its outcome, and says what is to be doubted.
+func (s *Score) evaluate(cell *compare.Cell) {
 	t := s.Target
 	if t.Statistic == Median && t.BaseWorkload == "" && (math.IsInf(cell.Hi, 0) || math.IsInf(s.Hi, 0) || math.IsNaN(s.Hi)) {
 		s.Lo, s.Hi = math.NaN(), math.NaN()
@@ -272,7 +272,7 @@ func (s *Score) judge(cell *compare.Cell) {
 	}
 }
 
-// find returns the measured cell of a score, and what makes the figure that is judged
+// find returns the measured cell of a score, and what makes the figure that is evaluated
 // of its values. Without a cell, s says why.
 func (f *file) find(s *Score) (cell *compare.Cell, figure func(float64) float64) {
 	c, t, of := f.c, s.Target, f.of()

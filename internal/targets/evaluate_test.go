@@ -14,9 +14,9 @@ import (
 )
 
 // Every kind of target and of figure, worked out by hand.
-func TestJudge(t *testing.T) {
+func TestEvaluate(t *testing.T) {
 	nan := math.NaN()
-	card := targetstest.Judge(t, targetstest.Sample, "../report/testdata/targets.bench")
+	card := targetstest.Evaluate(t, targetstest.Sample, "../report/testdata/targets.bench")
 	for _, c := range []struct {
 		id, impl       string
 		outcome        targets.Outcome
@@ -52,7 +52,7 @@ func TestJudge(t *testing.T) {
 	} {
 		i := slices.IndexFunc(card.Scores, func(s targets.Score) bool { return s.Target.ID == c.id && s.Impl == c.impl })
 		if i < 0 {
-			t.Errorf("%s is not judged for %q", c.id, c.impl)
+			t.Errorf("%s is not evaluated for %q", c.id, c.impl)
 			continue
 		}
 		s := card.Scores[i]
@@ -72,10 +72,10 @@ func TestJudge(t *testing.T) {
 	}
 	for _, s := range card.Scores {
 		if s.Target.ID == "SC-001/board" {
-			t.Error("a board's target was judged on a host")
+			t.Error("a board's target was evaluated on a host")
 		}
 		if strings.HasPrefix(s.Impl, "ref-") {
-			t.Errorf("%s was judged for the reference %s", s.Target.ID, s.Impl)
+			t.Errorf("%s was evaluated for the reference %s", s.Target.ID, s.Impl)
 		}
 	}
 	if got, want := card.Tally(true), (targets.Tally{Pass: 8, Miss: 4, NotMeasured: 4, Skipped: 1}); got != want {
@@ -98,7 +98,7 @@ func resultsFile(t *testing.T, name string, lines ...string) string {
 
 // Of several files the first that has the figure counts, and a reason that one
 // gives is better than that another has nothing.
-func TestJudgeSeveralFiles(t *testing.T) {
+func TestEvaluateSeveralFiles(t *testing.T) {
 	of := func(workload string) []targets.Target {
 		return []targets.Target{{ID: "x", Bench: "Actor", Workload: workload, Metric: "ns/op", Limit: 15, Where: targets.Host}}
 	}
@@ -110,19 +110,19 @@ func TestJudgeSeveralFiles(t *testing.T) {
 		outcome        targets.Outcome
 		figure         float64
 	}{{"a", "one.bench", targets.Pass, 10}, {"b", "two.bench", targets.Miss, 30}, {"c", "one.bench", targets.Pass, 5}, {"d", "", targets.Skip, 0}, {"e", "", targets.NotMeasured, 0}} {
-		s := targetstest.Judge(t, of(c.workload), one, two).Scores
+		s := targetstest.Evaluate(t, of(c.workload), one, two).Scores
 		if len(s) != 1 || s[0].File != c.file || s[0].Outcome != c.outcome || s[0].Figure != c.figure && s[0].Measured() {
 			t.Errorf("%s: %+v, want %s %v of %q", c.workload, s, c.outcome, c.figure, c.file)
 		}
 	}
-	if s := targetstest.Judge(t, of("a"), two, one).Scores; s[0].Figure != 20 {
+	if s := targetstest.Evaluate(t, of("a"), two, one).Scores; s[0].Figure != 20 {
 		t.Errorf("%v of the second file, want 20 of the first", s[0].Figure)
 	}
 }
 
 // Names are whole: one that another begins with is not that other, and of
 // several GOMAXPROCS the largest counts.
-func TestJudgeNames(t *testing.T) {
+func TestEvaluateNames(t *testing.T) {
 	file := resultsFile(t, "x.bench",
 		"BenchmarkActor/workload=a/impl=x-2 1 10 ns/op",
 		"BenchmarkActor/workload=a/impl=x-16 1 16 ns/op",
@@ -137,7 +137,7 @@ func TestJudgeNames(t *testing.T) {
 		workload string
 		want     float64
 	}{{"a", 16}, {"a/k=1", 98}, {"one", 7}, {"h", 0}} {
-		s := targetstest.Judge(t, []targets.Target{{Bench: "Actor", Workload: c.workload, Metric: "ns/op", Limit: 1, Impls: []string{"x"}, Where: targets.Host}}, file).Scores[0]
+		s := targetstest.Evaluate(t, []targets.Target{{Bench: "Actor", Workload: c.workload, Metric: "ns/op", Limit: 1, Impls: []string{"x"}, Where: targets.Host}}, file).Scores[0]
 		if c.want != s.Figure || c.workload == "h" && s.Why != "hole: its own" {
 			t.Errorf("%s: %v (%s), want %v", c.workload, s.Figure, s.Why, c.want)
 		}
@@ -145,10 +145,10 @@ func TestJudgeNames(t *testing.T) {
 }
 
 // Too few blocks give a figure, and say so.
-func TestJudgeFewBlocks(t *testing.T) {
+func TestEvaluateFewBlocks(t *testing.T) {
 	file := resultsFile(t, "x.bench", "BenchmarkActor/workload=a/impl=x-2 1 10 ns/op", "BenchmarkActor/workload=a/impl=ref-r-2 1 20 ns/op")
 	for _, base := range []string{"", "ref-r"} {
-		s := targetstest.Judge(t, []targets.Target{{Bench: "Actor", Workload: "a", Metric: "ns/op", Base: base, Limit: 15, Where: targets.Host}}, file).Scores[0]
+		s := targetstest.Evaluate(t, []targets.Target{{Bench: "Actor", Workload: "a", Metric: "ns/op", Base: base, Limit: 15, Where: targets.Host}}, file).Scores[0]
 		if s.Outcome != targets.Pass || s.Why != "too few blocks for an interval" || !math.IsNaN(s.Hi) || s.Doubtful() {
 			t.Errorf("base %q: %+v", base, s)
 		}
@@ -156,7 +156,7 @@ func TestJudgeFewBlocks(t *testing.T) {
 }
 
 // A hole in some blocks is said, and of a ratio only the pairs count.
-func TestJudgeHoles(t *testing.T) {
+func TestEvaluateHoles(t *testing.T) {
 	var lines []string
 	for b := range 8 {
 		lines = append(lines, fmt.Sprintf("block: %d", b+1), "BenchmarkActor/workload=a/impl=x-2 1 10 ns/op")
@@ -169,7 +169,7 @@ func TestJudgeHoles(t *testing.T) {
 	one := targets.Target{Bench: "Actor", Workload: "a", Metric: "ns/op", Limit: 15, Where: targets.Host}
 	ratio := one
 	ratio.Base = "ref-r"
-	card := targetstest.Judge(t, []targets.Target{one, ratio}, file)
+	card := targetstest.Evaluate(t, []targets.Target{one, ratio}, file)
 	var got []string
 	for _, s := range card.Scores {
 		got = append(got, fmt.Sprintf("%s %s %d %s", s.Impl, s.Outcome, s.N, s.Why))
@@ -182,7 +182,7 @@ func TestJudgeHoles(t *testing.T) {
 
 // A ratio is to the base that the target names, or to nothing: not to what a
 // comparison takes where that is missing.
-func TestJudgeWithoutBase(t *testing.T) {
+func TestEvaluateWithoutBase(t *testing.T) {
 	target := targets.Target{Bench: "Actor", Workload: "a", Metric: "ns/op", Base: "ref-r", Limit: 15, Impls: []string{"x"}, Where: targets.Host}
 	for name, lines := range map[string][]string{
 		"no reference at all": {"BenchmarkActor/workload=a/impl=y-2 1 20 ns/op"},
@@ -190,33 +190,33 @@ func TestJudgeWithoutBase(t *testing.T) {
 		"of another workload": {"BenchmarkActor/workload=a/impl=ref-a-2 1 20 ns/op", "BenchmarkActor/workload=b/impl=ref-r-2 1 20 ns/op"},
 	} {
 		file := resultsFile(t, "x.bench", append(lines, "BenchmarkActor/workload=a/impl=x-2 1 10 ns/op")...)
-		s := targetstest.Judge(t, []targets.Target{target}, file).Scores[0]
+		s := targetstest.Evaluate(t, []targets.Target{target}, file).Scores[0]
 		if s.Outcome != targets.NotMeasured || s.Why != "no results of ref-r to compare to" {
 			t.Errorf("%s: %s %v, %q", name, s.Outcome, s.Figure, s.Why)
 		}
 	}
 }
 
-func TestJudgeErrors(t *testing.T) {
+func TestEvaluateErrors(t *testing.T) {
 	for name, paths := range map[string][]string{
 		"no file":         nil,
 		"missing file":    {"../report/testdata/none.bench"},
 		"nothing in it":   {resultsFile(t, "empty.bench", "PASS")},
 		"second, missing": {"../report/testdata/targets.bench", "../report/testdata/none.bench"},
 	} {
-		if card, err := targetstest.JudgeFiles(targetstest.Sample, paths, targets.JudgeOptions{}); err == nil {
+		if card, err := targetstest.EvaluateFiles(targetstest.Sample, paths, targets.EvaluateOptions{}); err == nil {
 			t.Errorf("%s: %d scores and no error", name, len(card.Scores))
 		}
 	}
-	card := targetstest.Judge(t, targetstest.Sample, resultsFile(t, "torn.bench", "BenchmarkActor/workload=pingpong/impl=fast-2 1 30 ns/op", "BenchmarkActor/workload=pingpong/impl=fast-2 many ns/op"))
+	card := targetstest.Evaluate(t, targetstest.Sample, resultsFile(t, "torn.bench", "BenchmarkActor/workload=pingpong/impl=fast-2 1 30 ns/op", "BenchmarkActor/workload=pingpong/impl=fast-2 many ns/op"))
 	if len(card.Problems) != 1 || !strings.Contains(card.Problems[0], "torn.bench:2:") {
 		t.Errorf("a malformed line gave %q", card.Problems)
 	}
 }
 
 // Filter and level are those of the comparison.
-func TestJudgeOptions(t *testing.T) {
-	card, err := targetstest.JudgeFiles(targetstest.Sample, []string{"../report/testdata/targets.bench"}, targets.JudgeOptions{Filter: "/workload:count", Alpha: 0.5})
+func TestEvaluateOptions(t *testing.T) {
+	card, err := targetstest.EvaluateFiles(targetstest.Sample, []string{"../report/testdata/targets.bench"}, targets.EvaluateOptions{Filter: "/workload:count", Alpha: 0.5})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -238,10 +238,10 @@ var boardTargets = []targets.Target{
 	{ID: "SC-001/board", Says: "within 20 ms", Bench: "Board", Workload: "first", Metric: "max-ns", Limit: 20e6, Required: true, Where: targets.Board},
 }
 
-// Targets are judged of hosts and each board by itself: what a host keeps says
+// Targets are evaluated of hosts and each board by itself: what a host keeps says
 // nothing of a board. An emulated board's instructions become times by its clock.
-func TestJudgeBoards(t *testing.T) {
-	card := targetstest.Judge(t, boardTargets, "../report/testdata/side-host.bench", "../report/testdata/side-emulated.bench", "../report/testdata/side-board.bench")
+func TestEvaluateBoards(t *testing.T) {
+	card := targetstest.Evaluate(t, boardTargets, "../report/testdata/side-host.bench", "../report/testdata/side-emulated.bench", "../report/testdata/side-board.bench")
 	var got []string
 	for _, s := range card.Scores {
 		line := s.Subject() + " | " + s.Target.ID + " | " + string(s.Outcome)
@@ -270,13 +270,13 @@ func TestJudgeBoards(t *testing.T) {
 		"BenchmarkActor/workload=pingpong/impl=serial 1 312 ns/op 99 backlog 0 allocs/msg")
 	for metric, want := range map[string]targets.Outcome{"ns/op": targets.Skip, "backlog": targets.Skip, "allocs/msg": targets.Pass} {
 		target := targets.Target{ID: "x", Bench: "Actor", Workload: "pingpong", Metric: metric, Timed: metric == "backlog", Limit: 1e9, Where: targets.Board}
-		if s := targetstest.Judge(t, []targets.Target{target}, slow).Scores[0]; s.Outcome != want || want == targets.Skip && !strings.Contains(s.Why, "emulator") {
+		if s := targetstest.Evaluate(t, []targets.Target{target}, slow).Scores[0]; s.Outcome != want || want == targets.Skip && !strings.Contains(s.Why, "emulator") {
 			t.Errorf("%s: %s, %q", metric, s.Outcome, s.Why)
 		}
 	}
 	// Without the clock's rate an instruction is no time.
 	noHz := resultsFile(t, "nohz.bench", "board: b", "emulated: yes", "clock-unit: insns", "BenchmarkActor/workload=pingpong/impl=serial 1 312 insns/op")
-	s := targetstest.Judge(t, boardTargets[:1], noHz).Scores[0]
+	s := targetstest.Evaluate(t, boardTargets[:1], noHz).Scores[0]
 	if s.Outcome != targets.NotMeasured || !strings.Contains(s.Why, "clock-hz") {
 		t.Errorf("%s: %s", s.Outcome, s.Why)
 	}

@@ -1,9 +1,9 @@
 // Package targets holds what is promised of the implementations, as data: which
 // figure of which workload must lie on which side of which limit.
 //
-// There is one list, which [Judge] holds results files against: for benchrun targets,
+// There is one list, which [Evaluate] holds results files against: for benchrun targets,
 // for reports, and for the README. A target names workloads, metrics and columns as
-// they stand in results, so that a board can be judged by the same list.
+// they stand in results, so that a board can be evaluated by the same list.
 //
 // Two promises of the requirements are no figure of a workload and are not here:
 // the coverage of the actor packages (V11), which make cover shows, and that a
@@ -30,19 +30,19 @@ type Target struct {
 	// see OnInstructions.
 	Metric string
 
-	// PerSecond and Times derive the figure that is judged from the measured one: how
+	// PerSecond and Times derive the figure that is evaluated from the measured one: how
 	// often something of so many nanoseconds happens in a second, or that multiple.
 	PerSecond bool
 	Times     float64
 
-	// Unit is the unit of the figure that is judged, if that is not Metric.
+	// Unit is the unit of the figure that is evaluated, if that is not Metric.
 	Unit string
 
 	// Limit bounds the figure, from the side that Bound says.
 	Limit float64
 	Bound Bound
 
-	// Statistic is which of the figures of several blocks is judged.
+	// Statistic is which of the figures of several blocks is evaluated.
 	Statistic Statistic
 
 	// Base, if not empty, makes the target one of a ratio: to the figure in
@@ -122,7 +122,7 @@ const (
 // Ratio reports whether the figure is compared to another one.
 func (t Target) Ratio() bool { return t.Base != "" || t.BaseWorkload != "" }
 
-// Figure is what is judged when v was measured. Of a ratio it is the ratio.
+// Figure is what is evaluated when v was measured. Of a ratio it is the ratio.
 func (t Target) Figure(v float64) float64 {
 	switch {
 	case t.PerSecond:

@@ -9,7 +9,7 @@ import (
 
 // Measured is the scorecard of those of All that d has a figure for; nil if that is none.
 func Measured(d *compare.Data, o compare.Options) (*Scorecard, error) {
-	card, err := Judge(All(), d, JudgeOptions{Filter: o.Filter, Alpha: o.Alpha})
+	card, err := Evaluate(All(), d, EvaluateOptions{Filter: o.Filter, Alpha: o.Alpha})
 	if err != nil {
 		return nil, err
 	}

@@ -1,5 +1,5 @@
-// Package targetstest has targets of all kinds, and results by which they are judged, for the
-// tests of those who judge and of those who show what came of it.
+// Package targetstest has targets of all kinds, and results by which they are evaluated, for the
+// tests of those who evaluate and of those who show what came of it.
 package targetstest
 
 import (
@@ -28,19 +28,19 @@ var Sample = []targets.Target{
 	{ID: "aim/ring/slow", Says: "time over that of two", Bench: "Actor", Workload: "ring/actors=1000", Metric: "ns/op", BaseWorkload: "ring/actors=2", Limit: 3, Impls: []string{"slow"}, Where: targets.Host},
 }
 
-// JudgeFiles reads files and judges them.
-func JudgeFiles(all []targets.Target, paths []string, o targets.JudgeOptions) (*targets.Scorecard, error) {
+// EvaluateFiles reads files and evaluates them.
+func EvaluateFiles(all []targets.Target, paths []string, o targets.EvaluateOptions) (*targets.Scorecard, error) {
 	d, err := compare.Read(paths, nil)
 	if err != nil {
 		return nil, err
 	}
-	return targets.Judge(all, d, o)
+	return targets.Evaluate(all, d, o)
 }
 
-// Judge is JudgeFiles of files that can be read.
-func Judge(t *testing.T, all []targets.Target, paths ...string) *targets.Scorecard {
+// Evaluate is EvaluateFiles of files that can be read.
+func Evaluate(t *testing.T, all []targets.Target, paths ...string) *targets.Scorecard {
 	t.Helper()
-	card, err := JudgeFiles(all, paths, targets.JudgeOptions{})
+	card, err := EvaluateFiles(all, paths, targets.EvaluateOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}
