@@ -88,7 +88,7 @@ func (c *abFlags) run(cmd *cobra.Command, args []string) error {
 	case compared == nil:
 	case c.gate != "":
 		g := compared.Gate()
-		if err := judge(cmd.ErrOrStderr(), g); c.gate == gateStrict || g.Bad() {
+		if err := reportGate(cmd.ErrOrStderr(), g); c.gate == gateStrict || g.Bad() {
 			return err
 		}
 	case run.Unmeasured != nil:

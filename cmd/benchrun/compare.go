@@ -22,7 +22,7 @@ func newCompareCmd() *cobra.Command {
 		if err != nil || !gate {
 			return err
 		}
-		return judge(cmd.ErrOrStderr(), c.Gate())
+		return reportGate(cmd.ErrOrStderr(), c.Gate())
 	}, compareFields(&opts), fields{"format": &format, "gate": &gate})
 	cmd.Args = needFiles
 	return cmd

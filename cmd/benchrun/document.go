@@ -77,8 +77,8 @@ func (of documentOf) give(out io.Writer, format string, writeJSON func(io.Writer
 	return err
 }
 
-// judge tells what the gate found, and returns its exit status as an error.
-func judge(w io.Writer, g compare.Gate) error {
+// reportGate says what the gate found, and returns its exit status as an error.
+func reportGate(w io.Writer, g compare.Gate) error {
 	for _, s := range slices.Concat(g.Broken, g.Slower, g.Inconclusive) {
 		fmt.Fprintf(w, "gate: %s\n", s)
 	}

@@ -148,7 +148,7 @@ func decided(file string) []report.Block {
 	if err != nil {
 		return nil
 	}
-	card, err := targets.Judge(targets.All(), d, targets.JudgeOptions{})
+	card, err := targets.Evaluate(targets.All(), d, targets.EvaluateOptions{})
 	if err != nil {
 		return nil // which says that there is nothing in it
 	}

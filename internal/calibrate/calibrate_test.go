@@ -218,19 +218,19 @@ func TestCalibrationSeesABrokenInference(t *testing.T) {
 	text := drifts.calibrationText(8, 200, 10, 10, 0.02)
 	right := ofTexts(t, Options{}, text)
 	for name, c := range map[string]struct {
-		judge func(*trial, Options) error
-		seen  func(*compare.Calibration) bool
+		evaluate func(*trial, Options) error
+		seen     func(*compare.Calibration) bool
 	}{
 		"intervals of 80 %": {
 			func(tr *trial, o Options) error {
 				o.Alpha = 0.2
-				return judgeTrial(tr, o)
+				return evaluateTrial(tr, o)
 			},
 			func(c *compare.Calibration) bool { return c.Covered.Hi < 0.9 },
 		},
 		"p a third as large": {
 			func(tr *trial, o Options) error {
-				err := judgeTrial(tr, o)
+				err := evaluateTrial(tr, o)
 				for i := range tr.pairs {
 					tr.pairs[i].vs.P /= 3
 				}
@@ -240,7 +240,7 @@ func TestCalibrationSeesABrokenInference(t *testing.T) {
 		},
 		"biased by 0.4 %": {
 			func(tr *trial, o Options) error {
-				err := judgeTrial(tr, o)
+				err := evaluateTrial(tr, o)
 				for i := range tr.pairs {
 					vs := tr.pairs[i].vs
 					vs.Ratio, vs.Lo, vs.Hi = vs.Ratio*1.004, vs.Lo*1.004, vs.Hi*1.004
@@ -251,7 +251,7 @@ func TestCalibrationSeesABrokenInference(t *testing.T) {
 		},
 		"every p above alpha is a verdict": {
 			func(tr *trial, o Options) error {
-				err := judgeTrial(tr, o)
+				err := evaluateTrial(tr, o)
 				for i := range tr.pairs {
 					if tr.pairs[i].vs.Ratio > 1 {
 						tr.pairs[i].verdict = compare.Slower
@@ -262,7 +262,7 @@ func TestCalibrationSeesABrokenInference(t *testing.T) {
 			func(c *compare.Calibration) bool { return c.Wrong.Lo > 0.05 },
 		},
 	} {
-		if got := ofTexts(t, Options{judge: c.judge}, text); !c.seen(got) {
+		if got := ofTexts(t, Options{evaluate: c.evaluate}, text); !c.seen(got) {
 			t.Errorf("%s: not seen: alarms %+v, wrong %+v, covered %+v", name, got.Alarms, got.Wrong, got.Covered)
 		}
 		if c.seen(right) {
@@ -334,7 +334,7 @@ func TestCalibrationByWayOfDriving(t *testing.T) {
 	}
 }
 
-// The judge of a trial is told how its benchmarks were driven, as one of a report is.
+// The evaluate of a trial is told how its benchmarks were driven, as one of a report is.
 func TestTrialsSayHowTheyWereDriven(t *testing.T) {
 	f := record.Read("f", []byte("BenchmarkX-2 1 5 ns/op\n"))
 	of := &trial{from: f, records: []trialRecord{{measured: measured{name: "X-2", driven: "loop", record: f.Results[0]}, copy: "1"}}}

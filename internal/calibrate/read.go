@@ -23,9 +23,9 @@ type Options struct {
 	// shorter calibration would have shown. 0 means all.
 	Rounds int
 
-	// judge judges the results of a trial as a report would; nil means
-	// judgeTrial. Tests put a wrong one here.
-	judge func(t *trial, o Options) error
+	// evaluate evaluates the results of a trial as a report would; nil means
+	// evaluateTrial. Tests put a wrong one here.
+	evaluate func(t *trial, o Options) error
 }
 
 // A trial is the results of one trial, as a file has them.
@@ -33,7 +33,7 @@ type trial struct {
 	from    *record.File
 	number  string
 	records []trialRecord
-	pairs   []*trialPair // what judge judges
+	pairs   []*trialPair // what evaluate evaluates
 
 	// versions says that the trial is a report of benchrun ab of two versions that do
 	// the same: the whole file is one, and the new version is A/A.
@@ -57,8 +57,8 @@ type trialRecord struct {
 // is in them that could be compared.
 func Read(paths []string, o Options) (*compare.Calibration, error) {
 	o.Alpha = cmp.Or(o.Alpha, compare.DefaultAlpha)
-	if o.judge == nil {
-		o.judge = judgeTrial
+	if o.evaluate == nil {
+		o.evaluate = evaluateTrial
 	}
 	var pairs []*trialPair
 	var from sources
@@ -75,7 +75,7 @@ func Read(paths []string, o Options) (*compare.Calibration, error) {
 				t.shorten(o.Rounds)
 			}
 			t.pair()
-			if err := o.judge(t, o); err != nil {
+			if err := o.evaluate(t, o); err != nil {
 				return nil, fmt.Errorf("%s, trial %s: %w", path, t.number, err)
 			}
 			pairs = append(pairs, t.pairs...)
@@ -191,12 +191,12 @@ func (t *trial) pair() {
 // own.
 const identical = "identical"
 
-// judgeTrial judges the pairs of a trial as reports are judged, by Compare. It
+// evaluateTrial judges the pairs of a trial as reports are judged, by Compare. It
 // looks at the trial twice. Once as it stands, when the control is a control: that
 // gives the slowed programs' verdicts. And once with the control as a column of
 // its own, which nothing marks as the same program: that gives the verdicts of
 // A/A, and asks more of each, since there is no control to call it into question.
-func judgeTrial(t *trial, o Options) error {
+func evaluateTrial(t *trial, o Options) error {
 	if t.versions {
 		c, err := compare.Of(t.from).Compare(compare.Options{Col: record.SideKey, Alpha: o.Alpha})
 		if err != nil {

@@ -103,8 +103,8 @@ const (
 	Unknown Outcome = "unknown"
 )
 
-// judge says what v is worth.
-func (t TruthRatio) judge(v compare.Verdict) Outcome {
+// evaluate says what v is worth.
+func (t TruthRatio) evaluate(v compare.Verdict) Outcome {
 	if t.Hi == 0 {
 		return Unknown
 	}
@@ -242,7 +242,7 @@ func (t *Truth) count() {
 	for _, r := range t.Rows {
 		for _, list := range [][]TruthVerdict{r.Dyno, r.Benchstat} {
 			for k := range list {
-				list[k].Outcome = r.Truth.judge(list[k].Verdict)
+				list[k].Outcome = r.Truth.evaluate(list[k].Verdict)
 			}
 		}
 	}

@@ -293,7 +293,7 @@ func TestTruthJudges(t *testing.T) {
 		for verdict, want := range map[compare.Verdict]Outcome{
 			compare.Faster: c.faster, compare.Slower: c.slower, compare.Same: c.same, compare.Inconclusive: c.inconclusive, compare.Unproven: c.inconclusive, compare.Missing: c.inconclusive,
 		} {
-			if got := truth.judge(verdict); got != want {
+			if got := truth.evaluate(verdict); got != want {
 				t.Errorf("%s where the truth is %v to %v: %s, want %s", verdict, c.lo, c.hi, got, want)
 			}
 		}

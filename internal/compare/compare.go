@@ -377,7 +377,7 @@ func (d *Data) Compare(opts Options) (*Comparison, error) {
 	c := d.done[opts]
 	if c == nil {
 		var err error
-		if c, err = d.judge(opts); err != nil {
+		if c, err = d.evaluate(opts); err != nil {
 			return nil, err
 		}
 		if d.done == nil {
@@ -389,7 +389,7 @@ func (d *Data) Compare(opts Options) (*Comparison, error) {
 	return &again, nil
 }
 
-func (d *Data) judge(opts Options) (*Comparison, error) {
+func (d *Data) evaluate(opts Options) (*Comparison, error) {
 	var accept *regexp.Regexp
 	if opts.Accept != "" {
 		accept = regexp.MustCompile(opts.Accept) // which check has looked at
@@ -402,7 +402,7 @@ func (d *Data) judge(opts Options) (*Comparison, error) {
 	g.findFailures(accept)
 	g.dueTime()
 	c.Failures = g.failures
-	j := judge{c: c, looks: make(map[string]stats.Looks), notes: make(map[string]int), pooled: make(map[string]bool), differ: make(map[string][]string)}
+	j := evaluator{c: c, looks: make(map[string]stats.Looks), notes: make(map[string]int), pooled: make(map[string]bool), differ: make(map[string][]string)}
 	for _, s := range d.sources {
 		j.looks[s.file.Label] = stats.Looks{At: s.from.Looks}
 	}

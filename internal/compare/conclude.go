@@ -13,8 +13,8 @@ import (
 
 // conclude takes all tests of the report together, and gives those cells a verdict
 // that have been tested. docs/method.md has the reasons.
-func (j *judge) conclude() {
-	j.measure()
+func (e *evaluator) conclude() {
+	e.measure()
 	adjust := func(tests []*tested) []float64 {
 		p := make([]float64, len(tests))
 		for i, t := range tests {
@@ -30,30 +30,30 @@ func (j *judge) conclude() {
 		of := func(tests []*tested) []*tested {
 			return slices.DeleteFunc(slices.Clone(tests), func(t *tested) bool { return t.table.Resource != resource })
 		}
-		controls, family := of(j.controls), of(j.tested)
+		controls, family := of(e.controls), of(e.tested)
 		adjust(controls)
 		for _, t := range controls {
-			t.row.Control.Alarm = t.vs.Adjusted <= j.c.Alpha
+			t.row.Control.Alarm = t.vs.Adjusted <= e.c.Alpha
 		}
-		level := stats.HolmLevel(adjust(family), j.c.Alpha)
+		level := stats.HolmLevel(adjust(family), e.c.Alpha)
 		for _, t := range family {
-			j.decide(t, level)
+			e.decide(t, level)
 		}
 	}
-	j.tails()
+	e.tails()
 }
 
 // measure tests all that was measured block by block. Comparisons of one unit and
 // their controls tell together how much blocks resemble the ones before.
-func (j *judge) measure() {
+func (e *evaluator) measure() {
 	members := make(map[string][]*tested)
-	for _, t := range slices.Concat(j.tested, j.controls) {
+	for _, t := range slices.Concat(e.tested, e.controls) {
 		if t.vs.Paired {
 			members[t.unit] = append(members[t.unit], t)
 		}
 	}
 	for _, tests := range members {
-		estimate(tests, j.c.Alpha)
+		estimate(tests, e.c.Alpha)
 	}
 }
 
@@ -139,9 +139,9 @@ func (t *tested) contradicts(answer stats.Answer, better int, margin float64) bo
 }
 
 // decide gives the cell of t its verdict, if level is what the family leaves to it.
-func (j *judge) decide(t *tested, level float64) {
+func (e *evaluator) decide(t *tested, level float64) {
 	table, cell := t.table, &t.row.Cells[t.col]
-	rule := stats.Rule{Alpha: j.c.Alpha, Margin: math.Log1p(j.c.Margin)}
+	rule := stats.Rule{Alpha: e.c.Alpha, Margin: math.Log1p(e.c.Margin)}
 	if !t.logs {
 		rule.Margin = 0 // a ratio's
 	}
@@ -154,7 +154,7 @@ func (j *judge) decide(t *tested, level float64) {
 		Apart: !t.vs.Paired, Bias: bias, Layouts: t.vs.Layouts,
 	})
 	if t.contradicts(answer, table.Better, rule.Margin) {
-		j.mark(cell, "the typical time would be an answer, but all slices together do not bear it out: their mean is %s to %s of the base's, rare costs or disturbances included",
+		e.mark(cell, "the typical time would be an answer, but all slices together do not bear it out: their mean is %s to %s of the base's, rare costs or disturbances included",
 			percentOf(t.rough.Lo), percentOf(t.rough.Hi))
 		answer = stats.Unknown
 	}
@@ -162,7 +162,7 @@ func (j *judge) decide(t *tested, level float64) {
 	case stats.More, stats.Less:
 		cell.Verdict = word(t.unit, table.Better, answer == stats.More)
 		if bias > 0 {
-			j.mark(cell, "the row's A/A control is off by up to %s; this is more", percent(bias))
+			e.mark(cell, "the row's A/A control is off by up to %s; this is more", percent(bias))
 		}
 	case stats.Same:
 		cell.Verdict = Same
@@ -170,19 +170,19 @@ func (j *judge) decide(t *tested, level float64) {
 		cell.Verdict = Unproven
 		switch doubt {
 		case stats.BiasedControl:
-			j.mark(cell, "the row's A/A control, a second process of identical code, is off by up to %s: this may be nothing else", percent(bias))
+			e.mark(cell, "the row's A/A control, a second process of identical code, is off by up to %s: this may be nothing else", percent(bias))
 		case stats.FewLayouts:
-			j.mark(cell, "a difference below %s between builds may come from where the linker puts functions: it needs %d layouts, and was measured in %d",
+			e.mark(cell, "a difference below %s between builds may come from where the linker puts functions: it needs %d layouts, and was measured in %d",
 				percent(math.Log1p(stats.LayoutEffect)), stats.EnoughLayouts, t.vs.Layouts)
 		case stats.MeasuredApart:
-			j.mark(cell, "unpaired: not measured in the same blocks, so noise that drifts is taken for a difference")
+			e.mark(cell, "unpaired: not measured in the same blocks, so noise that drifts is taken for a difference")
 		}
 	default:
 		cell.Verdict = Inconclusive
-		j.tooFew(cell, t, level)
+		e.tooFew(cell, t, level)
 	}
-	j.forecast(cell, t, level)
-	j.incomplete(cell, t)
+	e.forecast(cell, t, level)
+	e.incomplete(cell, t)
 }
 
 // mostBlocks is how many blocks a report asks for at most: with more it says that
@@ -191,7 +191,7 @@ const mostBlocks = record.MaxLayouts
 
 // forecast tells of a comparison what its data could detect, and of an inconclusive
 // one what would decide it.
-func (j *judge) forecast(cell *Cell, t *tested, level float64) {
+func (e *evaluator) forecast(cell *Cell, t *tested, level float64) {
 	if !t.vs.Paired || !t.logs {
 		return
 	}
@@ -203,7 +203,7 @@ func (j *judge) forecast(cell *Cell, t *tested, level float64) {
 		return
 	}
 	// An effect as large as this looks, or if it looks like none, one that matters.
-	effect := max(math.Abs(t.shift.Est), math.Log1p(j.c.Margin))
+	effect := max(math.Abs(t.shift.Est), math.Log1p(e.c.Margin))
 	t.vs.Need = t.shift.Need(effect, level, mostBlocks) * t.vs.N / t.shift.Units // a layout has as many blocks then
 	t.vs.Undecidable = t.vs.Need == 0
 	t.vs.NeedTime = saturated(t.took, t.vs.Need)
@@ -214,32 +214,32 @@ func (j *judge) forecast(cell *Cell, t *tested, level float64) {
 
 // incomplete takes a verdict back that would be about something else than what the
 // operations cost: where collections of garbage are not in the times.
-func (j *judge) incomplete(cell *Cell, t *tested) {
+func (e *evaluator) incomplete(cell *Cell, t *tested) {
 	switch {
-	case t.rare > j.c.Margin:
+	case t.rare > e.c.Margin:
 		if cell.Verdict == Faster || cell.Verdict == Same {
 			cell.Verdict = Unproven
 		}
-		j.mark(cell, "collections of garbage come so seldom that few or none were measured, and take about %.2g %% of the time: measure longer, with more --rounds", 100*t.rare)
+		e.mark(cell, "collections of garbage come so seldom that few or none were measured, and take about %.2g %% of the time: measure longer, with more --rounds", 100*t.rare)
 	case t.partial:
-		j.partial = true
+		e.partial = true
 	}
 }
 
 // tooFew notes that no such sample could have proven anything.
-func (j *judge) tooFew(cell *Cell, t *tested, level float64) {
+func (e *evaluator) tooFew(cell *Cell, t *tested, level float64) {
 	switch {
 	case t.shift.MinP <= level:
 	case !t.vs.Paired:
-		j.mark(cell, "so few values can show no difference at level %.2g", level)
+		e.mark(cell, "so few values can show no difference at level %.2g", level)
 	default:
-		j.mark(cell, "so few blocks that both columns have can prove no difference at level %.2g", level)
+		e.mark(cell, "so few blocks that both columns have can prove no difference at level %.2g", level)
 	}
 }
 
 // mark adds a note to a cell.
-func (j *judge) mark(cell *Cell, format string, args ...any) {
-	cell.Notes = append(cell.Notes, j.note(format, args...))
+func (e *evaluator) mark(cell *Cell, format string, args ...any) {
+	cell.Notes = append(cell.Notes, e.note(format, args...))
 }
 
 // percent writes the logarithm of a ratio as the percentage by which it exceeds
@@ -262,21 +262,21 @@ const orderLevel = 0.01
 
 // ordered returns warnings about blocks that are not independent: comparisons in
 // which that shows, and whether it shows in all of the first table together.
-func (j *judge) ordered() []string {
+func (e *evaluator) ordered() []string {
 	var (
 		p      []float64
 		of     []string
 		groups [][]stats.Order // by row: comparisons of a row have their base in common
 		row    *Row
 	)
-	for _, t := range j.tested {
+	for _, t := range e.tested {
 		o, ok := stats.Ordered(t.blocks.D)
 		if !ok {
 			continue
 		}
 		p = append(p, o.LagP, o.TrendP)
 		of = append(of, fmt.Sprintf("%s (correlation with the next block %.2f)", t, o.Lag1), fmt.Sprintf("%s (trend %.2f)", t, o.Trend))
-		if t.table != &j.c.Tables[0] {
+		if t.table != &e.c.Tables[0] {
 			continue
 		}
 		if t.row != row {

@@ -17,8 +17,8 @@ import (
 	"github.com/dynolab/dyno/internal/stats"
 )
 
-// A judge turns a grid into the tables of a Comparison.
-type judge struct {
+// An evaluator turns a grid into the tables of a Comparison.
+type evaluator struct {
 	c     *Comparison
 	looks map[string]stats.Looks // by file
 	notes map[string]int         // index in c.Notes by text
@@ -33,20 +33,20 @@ type judge struct {
 }
 
 // note returns the index of the note with this text.
-func (j *judge) note(format string, args ...any) int {
+func (e *evaluator) note(format string, args ...any) int {
 	text := fmt.Sprintf(format, args...)
-	i, ok := j.notes[text]
+	i, ok := e.notes[text]
 	if !ok {
-		i = len(j.c.Notes)
-		j.c.Notes = append(j.c.Notes, text)
-		j.notes[text] = i
+		i = len(e.c.Notes)
+		e.c.Notes = append(e.c.Notes, text)
+		e.notes[text] = i
 	}
 	return i
 }
 
 // table judges all cells in one unit, for t. The values are those of the tidy unit's
 // written form.
-func (j *judge) table(t *Table, g *grid, unit string, opts Options) error {
+func (e *evaluator) table(t *Table, g *grid, unit string, opts Options) error {
 	t.Unit, t.Better = g.orig[unit], g.meta.GetBetter(unit)
 	t.Exact = g.meta.GetAssumption(unit) == benchmath.AssumeExact
 	if instructions(unit) { // whether or not the file says so
@@ -91,8 +91,8 @@ func (j *judge) table(t *Table, g *grid, unit string, opts Options) error {
 		if r.Base >= 0 && (opts.alone || !has(row, cols[r.Base])) {
 			r.Base = -1
 		}
-		j.row(t, r, cells, unit)
-		j.control(t, r, cells, unit)
+		e.row(t, r, cells, unit)
+		e.control(t, r, cells, unit)
 	}
 	return nil
 }
@@ -120,7 +120,7 @@ func nearest(s string, candidates []string) string {
 }
 
 // row fills the cells of r.
-func (j *judge) row(t *Table, r *Row, cells []*gridCell, unit string) {
+func (e *evaluator) row(t *Table, r *Row, cells []*gridCell, unit string) {
 	samples := make([][]value, len(cells))
 	most := 0
 	onlyRefs := true
@@ -132,7 +132,7 @@ func (j *judge) row(t *Table, r *Row, cells []*gridCell, unit string) {
 		if !t.Exact {
 			var reduced bool
 			if samples[i], reduced = perBlock(samples[i]); reduced {
-				j.mark(&r.Cells[i], "several values in a block were reduced to their median: they come from one process, and the process is what varies")
+				e.mark(&r.Cells[i], "several values in a block were reduced to their median: they come from one process, and the process is what varies")
 			}
 		}
 		samples[i] = withTwins(samples[i], c.control[unit])
@@ -141,10 +141,10 @@ func (j *judge) row(t *Table, r *Row, cells []*gridCell, unit string) {
 	}
 	for i, c := range cells {
 		cell := &r.Cells[i]
-		j.gaps(cell, c, len(samples[i]), most)
+		e.gaps(cell, c, len(samples[i]), most)
 		switch {
 		case len(samples[i]) > 0:
-			j.figures(t, cell, c, samples[i])
+			e.figures(t, cell, c, samples[i])
 		case c != nil && len(c.holes) > 0:
 			cell.Verdict = Missing
 			if !cell.Hole {
@@ -152,7 +152,7 @@ func (j *judge) row(t *Table, r *Row, cells []*gridCell, unit string) {
 			}
 		case !t.Cols[i].Ref && !onlyRefs:
 			cell.Verdict, cell.Hole = Missing, true
-			j.mark(cell, noReason)
+			e.mark(cell, noReason)
 		}
 	}
 	for i := range cells {
@@ -167,27 +167,27 @@ func (j *judge) row(t *Table, r *Row, cells []*gridCell, unit string) {
 		case r.Base < 0:
 			cell.Verdict = NoBase
 		default:
-			j.compare(t, r, i, samples[i], samples[r.Base], unit)
-			j.differences(t.Cols[r.Base].Name, cells[r.Base], t.Cols[i].Name, cells[i])
+			e.compare(t, r, i, samples[i], samples[r.Base], unit)
+			e.differences(t.Cols[r.Base].Name, cells[r.Base], t.Cols[i].Name, cells[i])
 		}
 	}
 }
 
 // figures sums up the values of a cell, of which there are some.
-func (j *judge) figures(t *Table, cell *Cell, c *gridCell, values []value) {
+func (e *evaluator) figures(t *Table, cell *Cell, c *gridCell, values []value) {
 	cell.N, cell.Slices, cell.Blocks = len(values), distributionOf(values), blockValues(values)
 	var assume benchmath.Assumption = benchmath.AssumeNothing
 	if t.Exact {
 		assume = benchmath.AssumeExact
 	}
-	sum := assume.Summary(j.sample(values), 1-j.c.Alpha)
+	sum := assume.Summary(e.sample(values), 1-e.c.Alpha)
 	cell.Center, cell.Lo, cell.Hi = sum.Center, sum.Lo, sum.Hi
 	cell.Min, cell.Max = slices.Min(floats(values)), slices.Max(floats(values))
 	for _, w := range sum.Warnings {
-		j.mark(cell, "%v", w)
+		e.mark(cell, "%v", w)
 	}
-	if j.mixed(c) {
-		j.mark(cell, "pools results of different circumstances; see the warnings")
+	if e.mixed(c) {
+		e.mark(cell, "pools results of different circumstances; see the warnings")
 	}
 }
 
@@ -224,14 +224,14 @@ func perBlock(in []value) (out []value, reduced bool) {
 }
 
 // gaps notes what a cell lacks and why.
-func (j *judge) gaps(cell *Cell, c *gridCell, n, most int) {
+func (e *evaluator) gaps(cell *Cell, c *gridCell, n, most int) {
 	if c != nil && len(c.holes) > 0 {
 		cell.Hole = len(due(c.holes)) > 0
 		for _, h := range mergeHoles(c.holes) {
-			j.mark(cell, "%s", h)
+			e.mark(cell, "%s", h)
 		}
 	} else if n > 0 && n < most {
-		j.mark(cell, "fewer values than others of the same benchmark, which have up to %d", most)
+		e.mark(cell, "fewer values than others of the same benchmark, which have up to %d", most)
 	}
 	slices.Sort(cell.Notes)
 	cell.Notes = slices.Compact(cell.Notes)
@@ -239,8 +239,8 @@ func (j *judge) gaps(cell *Cell, c *gridCell, n, most int) {
 
 // sample makes benchmath's sample of s. NewSample sorts in place, so it gets
 // values of its own; s keeps its order, and with it the pairs.
-func (j *judge) sample(s []value) *benchmath.Sample {
-	return benchmath.NewSample(floats(s), &benchmath.Thresholds{CompareAlpha: j.c.Alpha})
+func (e *evaluator) sample(s []value) *benchmath.Sample {
+	return benchmath.NewSample(floats(s), &benchmath.Thresholds{CompareAlpha: e.c.Alpha})
 }
 
 func floats(s []value) []float64 {
@@ -289,7 +289,7 @@ func (t *tested) String() string {
 
 // compare compares the cell in col, of the values x, with the row's base, of the values
 // ref. What needs a test gets its verdict from conclude.
-func (j *judge) compare(t *Table, r *Row, col int, x, ref []value, unit string) {
+func (e *evaluator) compare(t *Table, r *Row, col int, x, ref []value, unit string) {
 	cell, base := &r.Cells[col], &r.Cells[r.Base]
 	cell.Vs = untested(len(x), len(ref))
 	if base.Center != 0 {
@@ -313,7 +313,7 @@ func (j *judge) compare(t *Table, r *Row, col int, x, ref []value, unit string) 
 		switch {
 		case cell.Min == base.Min && cell.Max == base.Max && cell.Min == cell.Max,
 			// What is exact by what the file says differs by no chance, however little.
-			!t.Exact && apart && math.Abs(math.Log(cell.Vs.Ratio)) < math.Log1p(j.c.Margin):
+			!t.Exact && apart && math.Abs(math.Log(cell.Vs.Ratio)) < math.Log1p(e.c.Margin):
 			cell.Verdict = Same
 			return
 		case apart:
@@ -328,16 +328,16 @@ func (j *judge) compare(t *Table, r *Row, col int, x, ref []value, unit string) 
 		cell.Verdict = Same // nothing to test
 		return
 	}
-	test := j.test(cell.Vs, x, ref, unit)
+	test := e.test(cell.Vs, x, ref, unit)
 	test.table, test.row, test.col = t, r, col
 	test.setRatios(cell.Blocks)
 	if t.Resource {
-		j.c.ResourceComparisons++
+		e.c.ResourceComparisons++
 	} else {
-		j.c.Comparisons++
+		e.c.Comparisons++
 	}
-	j.unpaired = j.unpaired || !cell.Vs.Paired
-	j.tested = append(j.tested, test)
+	e.unpaired = e.unpaired || !cell.Vs.Paired
+	e.tested = append(e.tested, test)
 }
 
 // untested is a Versus of which nothing is known yet.
@@ -384,7 +384,7 @@ func largest(x, ref []value) (most float64) {
 }
 
 // control compares the row's second copy with the first, if there is one.
-func (j *judge) control(t *Table, r *Row, cells []*gridCell, unit string) {
+func (e *evaluator) control(t *Table, r *Row, cells []*gridCell, unit string) {
 	i := slices.IndexFunc(cells, func(c *gridCell) bool { return c != nil && len(c.control[unit]) > 0 && len(c.values[unit]) > 0 })
 	if i < 0 {
 		return
@@ -395,28 +395,28 @@ func (j *judge) control(t *Table, r *Row, cells []*gridCell, unit string) {
 	if _, ok := pair(copies, ref); !ok || t.Exact || unvarying(copies, ref) || largest(copies, ref) < nothing(unit) {
 		return // nothing to test
 	}
-	test := j.test(&r.Control.Vs, copies, ref, unit)
+	test := e.test(&r.Control.Vs, copies, ref, unit)
 	test.table, test.row, test.col = t, r, i
 	test.setRatios(r.Control.Blocks)
-	j.controls = append(j.controls, test)
+	e.controls = append(e.controls, test)
 }
 
 // test takes in how far x lies from ref, block by block if they were measured
 // together: then it is tested when all comparisons are known.
-func (j *judge) test(vs *Versus, x, ref []value, unit string) *tested {
+func (e *evaluator) test(vs *Versus, x, ref []value, unit string) *tested {
 	test := &tested{vs: vs, unit: unit, logs: positive(x) && positive(ref)}
 	for _, v := range slices.Concat(x, ref) {
 		test.partial, test.rare = test.partial || v.partial, max(test.rare, v.rare)
 	}
 	pairs, ok := pair(x, ref)
 	if !ok {
-		test.apart(vs, x, ref, j)
+		test.apart(vs, x, ref, e)
 		return test
 	}
 	test.pairs = pairs
 	vs.Paired, vs.N, vs.BaseN = true, len(pairs), len(pairs)
 	layouts := make(map[string]bool)
-	test.looks = j.looks[pairs[0].x.file]
+	test.looks = e.looks[pairs[0].x.file]
 	for _, p := range pairs {
 		d := p.x.v - p.ref.center(arithmetic)
 		if test.logs {
@@ -441,7 +441,7 @@ func (j *judge) test(vs *Versus, x, ref []value, unit string) *tested {
 		if o, ok := stats.Ordered(test.blocks.D); ok {
 			vs.Lag1, vs.Trend = o.Lag1, o.Trend
 		}
-		test.typical, test.tail = typical(vs, pairs, j.c.Alpha)
+		test.typical, test.tail = typical(vs, pairs, e.c.Alpha)
 	}
 	return test
 }
@@ -460,7 +460,7 @@ func (t *tested) setRatios(blocks []BlockValue) {
 }
 
 // apart tests values that were not measured in the same blocks.
-func (t *tested) apart(vs *Versus, x, ref []value, j *judge) {
+func (t *tested) apart(vs *Versus, x, ref []value, j *evaluator) {
 	a, b := floats(ref), floats(x)
 	if t.logs {
 		for _, s := range [][]float64{a, b} {
@@ -570,25 +570,25 @@ func word(unit string, better int, above bool) Verdict {
 
 // mixed reports whether a cell pools results whose circumstances differ, and
 // remembers in what.
-func (j *judge) mixed(c *gridCell) (found bool) {
+func (e *evaluator) mixed(c *gridCell) (found bool) {
 	for key, values := range c.config {
 		if len(values) > 1 {
-			j.pooled[key], found = true, true
+			e.pooled[key], found = true, true
 		}
 	}
 	return found
 }
 
 // differences remembers the circumstances in which two columns differ.
-func (j *judge) differences(baseName string, base *gridCell, name string, c *gridCell) {
+func (e *evaluator) differences(baseName string, base *gridCell, name string, c *gridCell) {
 	for key, values := range c.config {
 		a, b := strings.Join(base.config[key], ", "), strings.Join(values, ", ")
 		if a == b {
 			continue
 		}
 		for _, said := range []string{baseName + ": " + OrNone(a), name + ": " + OrNone(b)} {
-			if !slices.Contains(j.differ[key], said) {
-				j.differ[key] = append(j.differ[key], said)
+			if !slices.Contains(e.differ[key], said) {
+				e.differ[key] = append(e.differ[key], said)
 			}
 		}
 	}
@@ -603,23 +603,23 @@ func OrNone(s string) string {
 }
 
 // warn adds the warnings that concern the comparison as a whole.
-func (j *judge) warn(g *grid) {
+func (e *evaluator) warn(g *grid) {
 	warn := func(format string, args ...any) {
-		j.c.Warnings = append(j.c.Warnings, fmt.Sprintf(format, args...))
+		e.c.Warnings = append(e.c.Warnings, fmt.Sprintf(format, args...))
 	}
-	for _, key := range slices.Sorted(maps.Keys(j.pooled)) {
+	for _, key := range slices.Sorted(maps.Keys(e.pooled)) {
 		warn("results that differ in %q are pooled in one cell; separate them with --filter or --col %s", key, key)
 	}
-	for _, key := range slices.Sorted(maps.Keys(j.differ)) {
-		warn("the columns differ in %q: %s", key, strings.Join(j.differ[key], "; "))
+	for _, key := range slices.Sorted(maps.Keys(e.differ)) {
+		warn("the columns differ in %q: %s", key, strings.Join(e.differ[key], "; "))
 	}
-	if j.partial {
+	if e.partial {
 		warn("some times are of files of before 2026-11-22, which have most collections of garbage outside of the time of an operation: what they say of a program that makes garbage is about the time between collections")
 	}
-	if j.unpaired {
+	if e.unpaired {
 		warn("some comparisons are unpaired (no common blocks) and prove nothing: noise that drifts between the columns is taken for a difference far more often than the level says")
 	}
-	for _, f := range j.c.Files {
+	for _, f := range e.c.Files {
 		holes := due(f.Holes)
 		if len(holes) > 0 {
 			warn("holes in %s, measurements that were due and failed: %d", f.Label, len(holes))
@@ -644,7 +644,7 @@ func (j *judge) warn(g *grid) {
 	if g.copies > 0 {
 		warn("results of third or further copies of a benchmark, which are in no table: %d", g.copies)
 	}
-	for _, w := range j.ordered() {
+	for _, w := range e.ordered() {
 		warn("%s", w)
 	}
 }

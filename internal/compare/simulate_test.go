@@ -44,7 +44,7 @@ func (m madeUp) value(r *rand.Rand, block int, moments []float64, shift, rare fl
 // as Compare does at the level alpha.
 func (m madeUp) reports(n int, alpha float64, seed uint64) (all []*tested) {
 	r := rand.New(rand.NewPCG(seed, 17))
-	j := &judge{c: &Comparison{Alpha: alpha, Margin: DefaultMargin}}
+	j := &evaluator{c: &Comparison{Alpha: alpha, Margin: DefaultMargin}}
 	for len(all) < n {
 		var family []*tested
 		add := func(x, ref []value) *tested {

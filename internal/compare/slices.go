@@ -153,25 +153,25 @@ func (v value) tail(x value) (d float64, ok bool) {
 
 // tails finds the tails that moved otherwise than what is typical. They are no
 // verdicts; but all of the report together are wrong with a chance of at most Alpha.
-func (j *judge) tails() {
+func (e *evaluator) tails() {
 	var p, by []float64
 	var at []*tested
-	for _, t := range j.tested {
+	for _, t := range e.tested {
 		if len(t.tail) > 0 {
-			s := stats.SignedRank(t.tail, j.c.Alpha)
+			s := stats.SignedRank(t.tail, e.c.Alpha)
 			p, by, at = append(p, s.P), append(by, s.Est), append(at, t)
 		}
 	}
 	for i, adjusted := range stats.Holm(p) {
 		vs := at[i].vs
-		if vs.TailMoved = adjusted <= j.c.Alpha && math.Abs(by[i]) > math.Log1p(j.c.Margin); !vs.TailMoved {
+		if vs.TailMoved = adjusted <= e.c.Alpha && math.Abs(by[i]) > math.Log1p(e.c.Margin); !vs.TailMoved {
 			continue
 		}
 		how := "longer"
 		if by[i] < 0 {
 			how = "shorter"
 		}
-		j.c.Findings = append(j.c.Findings, fmt.Sprintf("%s, %s: the tail got %s: the 99th percentile of slices is %.3g times the base's (%.3g to %.3g), and the typical time %.3g times",
+		e.c.Findings = append(e.c.Findings, fmt.Sprintf("%s, %s: the tail got %s: the 99th percentile of slices is %.3g times the base's (%.3g to %.3g), and the typical time %.3g times",
 			at[i].row.Name, at[i].table.Cols[at[i].col].Name, how, vs.Tail, vs.TailLo, vs.TailHi, vs.Typical))
 	}
 }

@@ -57,7 +57,7 @@ type ABRun struct {
 
 	Path string // of the results; "" if there was nothing to measure
 
-	// Unmeasured is what there is to judge all the same if no benchmark can be measured
+	// Unmeasured is what there is to evaluate all the same if no benchmark can be measured
 	// in both versions, nil if that is nothing.
 	Unmeasured *compare.Comparison
 }

@@ -175,7 +175,7 @@ func (v *Versions) build(ctx context.Context) error {
 	if err := v.rename(ctx, problems[0]); err != nil {
 		return err
 	}
-	if err := v.judge(problems); err != nil {
+	if err := v.check(problems); err != nil {
 		return err
 	}
 	if len(v.all()) == 0 {
@@ -270,9 +270,9 @@ func (v *Versions) rename(ctx context.Context, problems []testbin.BuildProblem) 
 	return nil
 }
 
-// judge notes what did not build in both versions, and returns an error for what did not
+// check notes what did not build in both versions, and returns an error for what did not
 // in one.
-func (v *Versions) judge(problems [2][]testbin.BuildProblem) error {
+func (v *Versions) check(problems [2][]testbin.BuildProblem) error {
 	broken := func(side int, pkg string) bool {
 		return slices.ContainsFunc(problems[side], func(p testbin.BuildProblem) bool { return p.Pkg == pkg && !p.Untested })
 	}
