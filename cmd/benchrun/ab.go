@@ -125,7 +125,7 @@ func (c *abFlags) several(cmd *cobra.Command, files []string) error {
 		}
 		if c.gate != "" {
 			if g := compared.Gate(); c.gate == gateStrict || g.Bad() {
-				bad = cmp.Or(bad, judge(cmd.ErrOrStderr(), g))
+				bad = cmp.Or(bad, reportGate(cmd.ErrOrStderr(), g))
 			}
 		}
 	}
