@@ -86,3 +86,8 @@ func check(p *pair) {
 	}
 	p.b++
 }
+
+func (p *pair) window() {
+	invariants.Window() // nor is a window
+	p.a = 1
+}

@@ -1,0 +1,25 @@
+package invariants
+
+import (
+	"runtime"
+	"testing"
+)
+
+// TestWindow: with one processor another goroutine runs within some windows where invariants
+// are checked, and not within a few microseconds elsewhere.
+func TestWindow(t *testing.T) {
+	if !Enabled {
+		t.Skip("a window is nothing in this build: -race or -tags dynocheck")
+	}
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
+	ran := make(chan struct{})
+	go close(ran)
+	for range 2000 {
+		Window()
+	}
+	select {
+	case <-ran:
+	default:
+		t.Error("nothing else ran in 2000 windows")
+	}
+}
