@@ -37,18 +37,16 @@ func TestQuotes(t *testing.T) {
 		{"README.md", "ab", (*quote).ab},
 		{"README.md", "heat map", (*quote).heatMap},
 		{"docs/choose.md", "choices", (*quote).choices},
-		{"docs/choose.md", "memory", (*quote).memory},
+		{"results/memory.md", "memory", (*quote).memory},
 		{"results/targets.md", "group aims", func(q *quote, files []string) { q.aims("Group", files) }},
 		{"results/targets.md", "task aims", func(q *quote, files []string) { q.aims("Task", files) }},
 		{"results/targets.md", "actor aims", func(q *quote, files []string) { q.aims("Actor", files) }},
 		{"docs/peers.md", "peers", (*quote).peers},
 		{"docs/dispatchers.md", "figures", (*quote).dispatchers},
-		{"docs/dispatchers.md", "tasks", (*quote).tasks},
 		{"impls/workstealing/MAILBOX.md", "figures", (*quote).mailboxes},
 		{"results/boards.md", "boards", (*quote).boards},
 		{"results/boards.md", "clauses", (*quote).clauses},
 		{"README.md", "proof", (*quote).proof},
-		{"docs/calibration.md", "proof", (*quote).proof},
 		{"results/calibration.md", "plants", (*quote).plants},
 		{"results/calibration.md", "calibrations", (*quote).calibrations},
 		{"results/calibration.md", "unchanged", (*quote).unchanged},
@@ -260,14 +258,6 @@ func (q *quote) dispatchers(files []string) {
 	for _, r := range bytesEach.Rows {
 		q.Row(append([]string{"bytes of an idle actor"}, each(baseFirst(bytesEach, base, isRef), func(i int) string { return fmt.Sprintf("%.0f", r.Cells[i].Center) })...)...)
 	}
-}
-
-// tasks are times of groups and futures relative to errgroups.
-func (q *quote) tasks(files []string) {
-	const base = "ref-errgroup"
-	c := q.compare(files[0], compare.Options{Base: base, Filter: ".name:(Group OR Task)"})
-	q.Sayf("Time per task relative to `%s`; the same run.\n\n", base)
-	q.relative(tableOf(c, "ns/op"), base)
 }
 
 func isRef(col compare.Column) bool { return col.Ref }
