@@ -7,11 +7,13 @@ import (
 	"testing"
 
 	"github.com/dynolab/dyno/workloads"
+	"go.uber.org/goleak"
 )
 
 // plainFramework is a Framework of goroutines and channels, for the tests to do harm with.
 type plainFramework struct {
 	harm func(m any) []any // what comes of a message; nil: itself
+	quit chan struct{}     // closed by abandon; nil: it ends by Close only
 	wg   sync.WaitGroup
 
 	mu  sync.Mutex
@@ -38,9 +40,17 @@ func (f *plainFramework) Spawn(receive workloads.Receive) workloads.Address {
 	f.mu.Unlock()
 	f.wg.Go(func() {
 		defer close(a.done)
-		for p := range a.in {
-			a.from = p.from
-			receive(a, p.m)
+		for {
+			select {
+			case p, more := <-a.in:
+				if !more {
+					return
+				}
+				a.from = p.from
+				receive(a, p.m)
+			case <-f.quit:
+				return
+			}
 		}
 	})
 	return a
@@ -54,7 +64,10 @@ func (f *plainFramework) send(from *plainActor, to workloads.Address, m any) {
 		f.mu.Unlock()
 	}
 	for _, m := range all {
-		to.(*plainActor).in <- parcel{from, m}
+		select {
+		case to.(*plainActor).in <- parcel{from, m}:
+		case <-f.quit:
+		}
 	}
 }
 
@@ -75,6 +88,12 @@ func (f *plainFramework) Close() {
 	for _, a := range all {
 		a.stop.Do(func() { close(a.in) })
 	}
+	f.wg.Wait()
+}
+
+// abandon ends the actors of a run that failed, whose messages are still under way.
+func (f *plainFramework) abandon() {
+	close(f.quit)
 	f.wg.Wait()
 }
 
@@ -115,6 +134,7 @@ func TestFrameworksAreChecked(t *testing.T) {
 	if raceEnabled {
 		t.Skip("a message that comes twice is a data race")
 	}
+	defer goleak.VerifyNone(t, goleak.IgnoreCurrent())
 	for _, w := range workloads.All() {
 		if w.On == nil || w.Variant != "" {
 			continue
@@ -124,7 +144,7 @@ func TestFrameworksAreChecked(t *testing.T) {
 			"another": func(any) []any { return []any{"another"} },
 		} {
 			count := 0
-			f := &plainFramework{harm: func(m any) []any {
+			f := &plainFramework{quit: make(chan struct{}), harm: func(m any) []any {
 				if count++; count == 2100 { // 2,000 first ones are in the preparation of pairs
 					return harm(m)
 				}
@@ -138,6 +158,7 @@ func TestFrameworksAreChecked(t *testing.T) {
 			if err == nil {
 				t.Errorf("%s: a message came %s, and nothing is said of it", w.Path(), name)
 			}
+			f.abandon()
 		}
 	}
 }
