@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -269,17 +270,19 @@ func TestRunWaitsForTheMachine(t *testing.T) {
 	lines := make(chan string, 100)
 	r := New(console.New(writer(func(b []byte) { lines <- string(b) }), 0), "benchrun run")
 	j, subject := newJob(t, 1)
+	var steps atomic.Int32 // the test looks while the runner may count
+	subject.before = func(int) error { steps.Add(1); return nil }
 	ended := make(chan error)
 	go func() { ended <- r.run(t.Context(), IdleOff, prepared(j), nil) }()
 	if said := <-lines; !strings.HasPrefix(said, "waiting: another process measures on this machine: an agent (process ") {
 		t.Errorf("it says %q", said)
 	}
-	if subject.steps != 0 {
+	if steps.Load() != 0 {
 		t.Error("it measures while the machine is another's")
 	}
 	l.Unlock()
-	if err := <-ended; err != nil || subject.steps == 0 {
-		t.Errorf("it measured %d steps when the machine was free, %v", subject.steps, err)
+	if err := <-ended; err != nil || steps.Load() == 0 {
+		t.Errorf("it measured %d steps when the machine was free, %v", steps.Load(), err)
 	}
 	if l, err = machinelock.Try("next"); err != nil { // it was given back
 		t.Fatal(err)
