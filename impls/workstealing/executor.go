@@ -215,30 +215,29 @@ func (x *Executor) Done(h *task.Handle) <-chan struct{} {
 	x.pool.waits.Lock()
 	defer x.pool.waits.Unlock()
 	r := h.Room()
-	if w, ok := r.Own.(*worker); ok { // it waits
-		if w.wait.done == nil {
-			w.wait.done = newDone(r)
-		}
-		return w.wait.done
-	}
-	if done, ok := r.Own.(chan struct{}); ok {
+	if done := doneOf(r); done != nil {
 		return done
 	}
-	if state(r.Word.Load()) != task.Pending {
+	invariants.Window() // it may end now
+	// A task that is over gets no channel: release may be about to close what it finds.
+	if !mark(r, awaited) {
 		return always
 	}
-	invariants.Window() // it may end now
-	done := newDone(r)
-	r.Own = done
+	done := make(chan struct{})
+	if w, ok := r.Own.(*worker); ok { // it waits
+		w.wait.done = done
+	} else {
+		r.Own = done
+	}
 	return done
 }
 
-// newDone returns a channel for a task, which is closed if the task is over by now.
-func newDone(r *task.Room) chan struct{} {
-	done := make(chan struct{})
-	if !mark(r, awaited) {
-		close(done)
+// doneOf returns the channel that the task has, or nil.
+func doneOf(r *task.Room) chan struct{} {
+	if w, ok := r.Own.(*worker); ok {
+		return w.wait.done
 	}
+	done, _ := r.Own.(chan struct{})
 	return done
 }
 

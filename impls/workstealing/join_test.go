@@ -85,3 +85,29 @@ func joinAndCancel(t *testing.T, waiters, first, second int) {
 	}
 	quiet(t, x)
 }
+
+// Who asks for the channel of a task after it is over, and before who ended it has released
+// it, gets a closed one, which release leaves alone.
+func TestDoneBetweenEndAndRelease(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		x := NewExecutor()
+		gate := make(chan struct{})
+		one := task.Go(x, func(context.Context) (int, error) { <-gate; return 7, nil })
+		waiter := task.Go(x, func(ctx context.Context) (int, error) { return one.Value(ctx) })
+		synctest.Wait()
+		h := waiter.Handle()
+		x.canceled.Add(1) // as end does
+		h.Room().Word.Swap(claimed | uint64(task.Cancelled))
+		first := x.Done(h)
+		x.pool.release(h)
+		for _, done := range []<-chan struct{}{first, x.Done(h)} {
+			select {
+			case <-done:
+			default:
+				t.Error("the channel of a task that is over is open")
+			}
+		}
+		close(gate)
+		quiet(t, x)
+	})
+}
