@@ -89,6 +89,36 @@ func (n *savinaNode[M]) Receive(ctx *actor.Context, msg any) error {
 	return n.network.handle(n.at, m, n.send)
 }
 
+// A rota shares the operations of a Do out among so many who carry them out. Who gets the odd
+// ones changes from Do to Do.
+type rota struct {
+	of    int // who there are
+	first int // who gets the first of the next odd operations
+	busy  int // how many have any in this Do
+}
+
+// deal begins a Do of n operations, and calls give with how many of them each gets.
+func (r *rota) deal(s *progress, n int, give func(at, ops int)) {
+	r.busy = min(n, r.of)
+	s.begin(n, r.busy)
+	for i := range r.of {
+		give((r.first+i)%r.of, share(n, i, r.of))
+	}
+}
+
+// each calls f for all that have operations in this Do, until it returns an error. The next
+// Do begins with another one.
+func (r *rota) each(f func(at int) error) error {
+	first := r.first
+	r.first = (first + r.busy) % r.of
+	for i := range r.busy {
+		if err := f((first + i) % r.of); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // A splitMix is the generator SplitMix64: its state, which is the seed to begin with.
 type splitMix uint64
 

@@ -49,12 +49,11 @@ type bank struct {
 	accounts  [bankAccounts]account
 	transfers [bankTellers]transfer
 	done      [bankTellers]int // transfers of each teller in all
-	first     int              // the teller that has the first of the next odd ones
-	busy      int              // tellers of this Do
+	tellers   rota
 }
 
 func newBank(s *progress) *bank {
-	b := &bank{progress: s}
+	b := &bank{progress: s, tellers: rota{of: bankTellers}}
 	for i := range b.accounts {
 		b.accounts[i].balance = bankOpening
 	}
@@ -82,26 +81,18 @@ func (t *transfer) draw() {
 }
 
 func (b *bank) deal(n int) {
-	b.busy = min(n, bankTellers)
-	b.begin(n, b.busy)
-	for i := range bankTellers {
-		at := (b.first + i) % bankTellers
-		b.transfers[at].left = share(n, i, bankTellers)
-		b.done[at] += b.transfers[at].left
-	}
+	b.tellers.deal(b.progress, n, func(at, ops int) {
+		b.transfers[at].left = ops
+		b.done[at] += ops
+	})
 }
 
 func (b *bank) start(send func(to int, t *transfer) error) error {
-	first := b.first
-	b.first = (first + b.busy) % bankTellers
-	for i := range b.busy {
-		t := &b.transfers[(first+i)%bankTellers]
+	return b.tellers.each(func(at int) error {
+		t := &b.transfers[at]
 		t.draw()
-		if err := send(int(t.from), t); err != nil {
-			return err
-		}
-	}
-	return nil
+		return send(int(t.from), t)
+	})
 }
 
 func (b *bank) handle(at int, t *transfer, send carrier[*transfer]) error {

@@ -42,15 +42,14 @@ type dict struct {
 	*progress
 	workers [dictWorkers]lookup
 	done    [dictWorkers]int
-	first   int // the worker that has the first of the next odd requests
-	busy    int // workers of this Do
+	asking  rota // the workers
 
 	values [dictKeys]int64 // the server's
 	served int64           // the server's
 }
 
 func newDict(s *progress) *dict {
-	d := &dict{progress: s}
+	d := &dict{progress: s, asking: rota{of: dictWorkers}}
 	for i := range d.workers {
 		d.workers[i].home, d.workers[i].rnd = i, splitMix(i)
 	}
@@ -69,26 +68,18 @@ func (w *lookup) draw() {
 }
 
 func (d *dict) deal(n int) {
-	d.busy = min(n, dictWorkers)
-	d.begin(n, d.busy)
-	for i := range dictWorkers {
-		at := (d.first + i) % dictWorkers
-		d.workers[at].left = share(n, i, dictWorkers)
-		d.done[at] += d.workers[at].left
-	}
+	d.asking.deal(d.progress, n, func(at, ops int) {
+		d.workers[at].left = ops
+		d.done[at] += ops
+	})
 }
 
 func (d *dict) start(send func(to int, w *lookup) error) error {
-	first := d.first
-	d.first = (first + d.busy) % dictWorkers
-	for i := range d.busy {
-		w := &d.workers[(first+i)%dictWorkers]
+	return d.asking.each(func(at int) error {
+		w := &d.workers[at]
 		w.draw()
-		if err := send(0, w); err != nil {
-			return err
-		}
-	}
-	return nil
+		return send(0, w)
+	})
 }
 
 func (d *dict) handle(at int, w *lookup, send carrier[*lookup]) error {

@@ -44,8 +44,7 @@ type thrput struct {
 	bundles   [thrputActors * thrputWindow]bundle
 	asked     [thrputActors * thrputWindow]int
 	receivers [thrputActors]thrputReceiver
-	first     int  // the bundle that has the first of the next odd messages
-	busy      int  // bundles of this Do
+	sending   rota // the bundles
 	begins    bool // the sender has not been told to begin this Do
 
 	// The sender's.
@@ -54,6 +53,7 @@ type thrput struct {
 
 func newThrput(s *progress) *thrput {
 	t := &thrput{progress: s}
+	t.sending.of = len(t.bundles)
 	for i := range t.bundles {
 		t.bundles[i].home, t.bundles[i].value = i%thrputActors, fill(uint32(i), 2)
 	}
@@ -63,14 +63,11 @@ func newThrput(s *progress) *thrput {
 func (t *thrput) size() int { return thrputActors + 1 }
 
 func (t *thrput) deal(n int) {
-	t.busy = min(n, len(t.bundles))
-	t.begin(n, t.busy)
 	t.begins = true
-	for i := range t.bundles {
-		at := (t.first + i) % len(t.bundles)
-		t.bundles[at].left = share(n, i, len(t.bundles))
-		t.asked[at] += t.bundles[at].left
-	}
+	t.sending.deal(t.progress, n, func(at, ops int) {
+		t.bundles[at].left = ops
+		t.asked[at] += ops
+	})
 }
 
 func (t *thrput) start(send func(to int, p *bundle) error) error {
@@ -91,11 +88,10 @@ func (t *thrput) handle(at int, p *bundle, send carrier[*bundle]) error {
 			return errors.New("workloads: the sender was told twice to begin, or another was")
 		}
 		t.begins = false
-		first := t.first
-		t.first = (first + t.busy) % len(t.bundles)
-		for i := range t.busy {
-			t.dispatch(&t.bundles[(first+i)%len(t.bundles)], send)
-		}
+		return t.sending.each(func(at int) error {
+			t.dispatch(&t.bundles[at], send)
+			return nil
+		})
 	case at == p.home+1 && p.away && p.turn == t.receivers[p.home].count:
 		r := &t.receivers[p.home]
 		r.count++

@@ -42,8 +42,7 @@ type dinner struct {
 	*progress
 	all   [philosophers]philosopher
 	asked [philosophers]int
-	first int // who has the first of the next odd meals
-	busy  int // philosophers who eat in this Do
+	meals rota
 
 	// The arbiter's.
 	forks   [philosophers]bool // taken: i lies to the left of philosopher i
@@ -52,7 +51,7 @@ type dinner struct {
 }
 
 func newDinner(s *progress) *dinner {
-	d := &dinner{progress: s}
+	d := &dinner{progress: s, meals: rota{of: philosophers}}
 	for i := range d.all {
 		d.all[i].home = i
 	}
@@ -62,26 +61,18 @@ func newDinner(s *progress) *dinner {
 func (d *dinner) size() int { return philosophers + 1 }
 
 func (d *dinner) deal(n int) {
-	d.busy = min(n, philosophers)
-	d.begin(n, d.busy)
-	for i := range philosophers {
-		at := (d.first + i) % philosophers
-		d.all[at].meals = share(n, i, philosophers)
-		d.asked[at] += d.all[at].meals
-	}
+	d.meals.deal(d.progress, n, func(at, ops int) {
+		d.all[at].meals = ops
+		d.asked[at] += ops
+	})
 }
 
 func (d *dinner) start(send func(to int, p *philosopher) error) error {
-	first := d.first
-	d.first = (first + d.busy) % philosophers
-	for i := range d.busy {
-		p := &d.all[(first+i)%philosophers]
+	return d.meals.each(func(at int) error {
+		p := &d.all[at]
 		p.state = hungry
-		if err := send(0, p); err != nil {
-			return err
-		}
-	}
-	return nil
+		return send(0, p)
+	})
 }
 
 func (d *dinner) handle(at int, p *philosopher, send carrier[*philosopher]) error {
