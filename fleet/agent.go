@@ -312,10 +312,6 @@ func (a *Agent) isCancelled(job string) bool {
 	return a.cancelled[job]
 }
 
-// fetchTime is how long a request for work waits on the server: while there is none, the
-// agent does nothing else.
-const fetchTime = 30 * time.Second
-
 // work takes orders until ctx ends.
 func (a *Agent) work(ctx, processes context.Context) error {
 	for ctx.Err() == nil && processes.Err() == nil {
@@ -327,7 +323,7 @@ func (a *Agent) work(ctx, processes context.Context) error {
 			}
 			continue
 		}
-		m, err := a.next(ctx)
+		m, err := a.client.next(ctx, jobsStream, a.o.Machine, "dyno.job."+a.o.Machine+".>")
 		switch {
 		case m != nil:
 			a.take(ctx, processes, m)
@@ -336,32 +332,6 @@ func (a *Agent) work(ctx, processes context.Context) error {
 		}
 	}
 	return nil
-}
-
-// next returns the next order for this machine, nil if none comes soon.
-func (a *Agent) next(ctx context.Context) (jetstream.Msg, error) {
-	// One at a time, and back in the queue 30 seconds after the last sign of life.
-	c, err := a.client.js.CreateOrUpdateConsumer(ctx, jobsStream, jetstream.ConsumerConfig{
-		Durable: a.o.Machine, FilterSubject: "dyno.job." + a.o.Machine + ".>", AckPolicy: jetstream.AckExplicitPolicy,
-		AckWait: leaseTime, MaxAckPending: 1, MaxDeliver: -1,
-	})
-	if err != nil {
-		return nil, err
-	}
-	ctx, cancel := context.WithTimeout(ctx, fetchTime)
-	defer cancel()
-	for {
-		batch, err := c.Fetch(1, jetstream.FetchContext(ctx))
-		if err != nil {
-			return nil, err
-		}
-		select {
-		case m := <-batch.Messages():
-			return m, batch.Error()
-		case <-ctx.Done():
-			return nil, nil
-		}
-	}
 }
 
 // allowed returns an error for an order that this machine does not carry out.

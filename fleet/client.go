@@ -186,6 +186,34 @@ func isStoredAlready(err error) bool {
 // subject: server.JSStreamStoreFailedF, whose text says which limit it was.
 const codeMostPerSubject = 10077
 
+// fetchTime is how long a request for a message waits on the server: while there is none, who
+// has asked does nothing else.
+const fetchTime = 30 * time.Second
+
+// next returns the next message of a stream for a consumer that lasts, nil if none comes soon.
+// An empty subject is all of them. There is one at a time, and it is back in the queue
+// leaseTime after its last sign of life.
+func (c *Client) next(ctx context.Context, stream, consumer, subject string) (jetstream.Msg, error) {
+	queue, err := c.js.CreateOrUpdateConsumer(ctx, stream, jetstream.ConsumerConfig{
+		Durable: consumer, FilterSubject: subject, AckPolicy: jetstream.AckExplicitPolicy, AckWait: leaseTime, MaxAckPending: 1, MaxDeliver: -1,
+	})
+	if err != nil {
+		return nil, err
+	}
+	ctx, cancel := context.WithTimeout(ctx, fetchTime)
+	defer cancel()
+	batch, err := queue.Fetch(1, jetstream.FetchContext(ctx))
+	if err != nil {
+		return nil, err
+	}
+	select {
+	case m := <-batch.Messages():
+		return m, batch.Error()
+	case <-ctx.Done():
+		return nil, nil
+	}
+}
+
 // Stored returns what became of a job, nil if that is not known yet.
 func (c *Client) Stored(ctx context.Context, machine, id string) (*Stored, error) {
 	bucket, err := c.js.KeyValue(ctx, storedBucket)
@@ -253,12 +281,7 @@ func (c *Client) Wait(ctx context.Context, machine, id string, told func(text st
 
 // printable is text of somebody else as a terminal may have it.
 func printable(s string) string {
-	return strings.Map(func(r rune) rune {
-		if r < ' ' || r == 0x7f || r >= 0x80 && r < 0xa0 {
-			return ' '
-		}
-		return r
-	}, s[:min(len(s), 1000)])
+	return strings.ReplaceAll(printableLines(s[:min(len(s), 1000)]), "\n", " ")
 }
 
 // Fetch writes the results of a job to path, which must not be there yet.

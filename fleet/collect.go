@@ -38,7 +38,7 @@ func Collect(ctx context.Context, c *Client, folder string, log io.Writer) error
 		return err
 	}
 	for ctx.Err() == nil {
-		m, err := k.next(ctx)
+		m, err := k.client.next(ctx, resultsStream, "collector", "")
 		if m != nil {
 			k.take(ctx, m)
 		} else if err != nil {
@@ -50,28 +50,6 @@ func Collect(ctx context.Context, c *Client, folder string, log io.Writer) error
 
 func (k *Collector) say(format string, args ...any) {
 	fmt.Fprintf(k.log, "%s  %s\n", time.Now().Format("15:04:05"), printable(fmt.Sprintf(format, args...)))
-}
-
-// next returns a result that is not acknowledged.
-func (k *Collector) next(ctx context.Context) (jetstream.Msg, error) {
-	c, err := k.client.js.CreateOrUpdateConsumer(ctx, resultsStream, jetstream.ConsumerConfig{
-		Durable: "collector", AckPolicy: jetstream.AckExplicitPolicy, AckWait: leaseTime, MaxAckPending: 1, MaxDeliver: -1,
-	})
-	if err != nil {
-		return nil, err
-	}
-	ctx, cancel := context.WithTimeout(ctx, fetchTime)
-	defer cancel()
-	batch, err := c.Fetch(1, jetstream.FetchContext(ctx))
-	if err != nil {
-		return nil, err
-	}
-	select {
-	case m := <-batch.Messages():
-		return m, batch.Error()
-	case <-ctx.Done():
-		return nil, nil
-	}
 }
 
 // take stores a result, says so, and only then acknowledges it: who ends in between gets it

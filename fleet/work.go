@@ -115,7 +115,7 @@ func (t *task) do(ctx, processes context.Context) (Result, error) {
 		t.now(processes, func(l *Live) { l.State, l.Waits = StateWaiting, held.Holder })
 	})
 	if err != nil {
-		return t.ended(err)
+		return t.ended()
 	}
 	defer lock.Unlock()
 	t.now(processes, func(l *Live) { l.State, l.Waits = StateFetching, "" })
@@ -134,7 +134,7 @@ func (t *task) do(ctx, processes context.Context) (Result, error) {
 			return Result{}, err
 		}
 		if ctx.Err() != nil || processes.Err() != nil {
-			return t.ended(err)
+			return t.ended()
 		}
 		return t.failed(fmt.Errorf("%w\n%s", err, said))
 	}
@@ -143,7 +143,7 @@ func (t *task) do(ctx, processes context.Context) (Result, error) {
 }
 
 // ended is what became of a job that was ended before its time.
-func (t *task) ended(error) (Result, error) {
+func (t *task) ended() (Result, error) {
 	if t.isCancelled(t.order.Job) {
 		return Result{Outcome: Cancelled}, nil
 	}
