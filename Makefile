@@ -174,6 +174,7 @@ unit:
 night:
 	$(call say,all tests as long as they need)
 	$(NIGHT_TEST) -p 1 $$(go list ./... | grep -v /internal/lint$$)
+	cd peers && $(NIGHT_TEST) -run TestSemantics .
 
 .PHONY: browser
 browser: ## look at the report and the served pages with Chromium, if there is one

@@ -8,6 +8,7 @@ package conc
 
 import (
 	"context"
+	"sync"
 
 	"github.com/sourcegraph/conc/pool"
 
@@ -33,11 +34,20 @@ func newTasks(ctx context.Context, cfg group.Config) peer.Tasks {
 	if cfg.MaxConcurrency > 0 {
 		p = p.WithMaxGoroutines(cfg.MaxConcurrency)
 	}
-	return tasks{p}
+	return &tasks{ContextPool: p}
 }
 
-type tasks struct{ *pool.ContextPool }
+type tasks struct {
+	*pool.ContextPool
+	once   sync.Once // a second Wait panics; the first writes answer
+	answer error
+}
 
-func (t tasks) Go(fn group.TaskFunc[int], results chan<- group.Result[int]) {
+func (t *tasks) Wait() error {
+	t.once.Do(func() { t.answer = t.ContextPool.Wait() })
+	return t.answer
+}
+
+func (t *tasks) Go(fn group.TaskFunc[int], results chan<- group.Result[int]) {
 	t.ContextPool.Go(func(ctx context.Context) error { return peer.Run(ctx, fn, results) })
 }

@@ -60,7 +60,9 @@ func (p Group) Impl() dyno.Impl {
 		Promises: dyno.Promises{Overlap: true, Eager: true},
 		NewGroup: func(ctx context.Context, opts ...group.Option) group.Group[int] {
 			o := p.Open()
-			g := newAdapter(ctx, o, group.Resolve(opts...))
+			cfg := group.Resolve(opts...)
+			cfg.ResultBuffer = max(cfg.ResultBuffer, 1<<14) // who waits before taking results shall not wait for room
+			g := newAdapter(ctx, o, cfg)
 			g.release = o.Close
 			return g
 		},
