@@ -2,9 +2,12 @@ package serial
 
 import (
 	"context"
+	"runtime"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
+	"weak"
 
 	"github.com/dynolab/dyno/task"
 )
@@ -101,4 +104,66 @@ func TestCanceledByATask(t *testing.T) {
 			t.Error("a waiter is still to be answered")
 		}
 	})
+}
+
+// A watchdog that was armed, since work waited, goes off with the work: until its hour it
+// would keep what has no user any more.
+func TestWatchdogKeepsNothing(t *testing.T) {
+	for name, use := range map[string]func() (collected func() bool){
+		"executor": func() func() bool {
+			x := NewExecutorWith(ExecutorConfig{StallAfter: time.Hour})
+			gate := make(chan struct{})
+			task.Start(x, func(context.Context) error { <-gate; return nil })
+			last := task.Start(x, func(context.Context) error { return nil })
+			ran := make(chan int, 1)
+			go func() { ran <- x.Flush(2) }()
+			until(&x.mu, func() bool { return x.armed })
+			close(gate)
+			if n, err := <-ran, last.Wait(t.Context()); n != 2 || err != nil {
+				t.Errorf("%d tasks ran: %v", n, err)
+			}
+			w := weak.Make(x)
+			return func() bool { return w.Value() == nil }
+		},
+		"group": func() func() bool {
+			g := NewGroupWith[int](Config{StallAfter: time.Hour}, context.Background())
+			gate := make(chan struct{})
+			_ = g.Go(func(context.Context) (int, error) { <-gate; return 1, nil })
+			_ = g.Go(func(context.Context) (int, error) { return 2, nil })
+			ended := make(chan error, 1)
+			go func() { ended <- g.Wait() }()
+			until(&g.mu, func() bool { return g.watched != 0 })
+			close(gate)
+			if err := <-ended; err != nil {
+				t.Error(err)
+			}
+			w := weak.Make(g)
+			return func() bool { return w.Value() == nil }
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			collected := use()
+			for range 100 { // goroutines that are about to end may still hold it
+				runtime.GC()
+				if collected() {
+					return
+				}
+				runtime.Gosched()
+			}
+			t.Error("nothing is left to be done, and something keeps it")
+		})
+	}
+}
+
+// until returns when cond, which is asked under mu, is so.
+func until(mu sync.Locker, cond func() bool) {
+	for {
+		mu.Lock()
+		ok := cond()
+		mu.Unlock()
+		if ok {
+			return
+		}
+		runtime.Gosched()
+	}
 }

@@ -161,6 +161,43 @@ func TestChunksOfALaneAreNotShared(t *testing.T) {
 	}
 }
 
+// The word of a lane may change between what its owner has read and the push: then nothing was
+// pushed, nothing is kept, and who sends it again sends it once.
+func TestLaneEndsBeforeAPush(t *testing.T) {
+	b, workers := scheduled(2)
+	w := workers[0]
+	sent := 0
+	for ; sent < 10; sent++ {
+		b.Send(sent, w)
+	}
+	if w.lane.box != b {
+		t.Fatal("there is no lane")
+	}
+	read := b.word.Load()
+	b.Send(sent, workers[1])
+	sent++
+	if w.lane.push(w, read, "lost") {
+		t.Error("a message was pushed into a lane that another sender has ended")
+	}
+	for _, chunk := range w.lane.chunks {
+		for _, msg := range chunk {
+			if msg == "lost" {
+				t.Error("the lane keeps a message that was not pushed")
+			}
+		}
+	}
+	b.Send(sent, w)
+	sent++
+	for want := range sent {
+		if msg, ok := b.pop(); !ok || msg != any(want) {
+			t.Fatalf("took %v, %v as message %d", msg, ok, want)
+		}
+	}
+	if msg, ok := b.pop(); ok {
+		t.Errorf("%v was sent by nobody", msg)
+	}
+}
+
 // A closed mailbox refuses what comes through a lane, and a parked worker has none.
 func TestLanesEnd(t *testing.T) {
 	b, workers := scheduled(1)
