@@ -1,44 +1,69 @@
 //! rayon on dyno's fork-join workloads, over dyno's driving protocol
 //! (internal/program/PROTOCOL.md). The idiom is that of rayon's documentation: `join` of the two
-//! parts, in a pool of its own. Inputs and checks are those of workloads/task_fib.go,
-//! task_tree.go and task_quicksort.go.
+//! parts, in a pool of its own. It makes a task of one of two calls, on the caller's stack; the
+//! column with "-scope" makes one of each, as the workloads have it. Inputs and checks are those
+//! of workloads/task_fib.go, task_tree.go and task_quicksort.go.
 
-use std::fs::File;
-use std::io::{BufRead, BufReader, Write};
-use std::os::unix::io::FromRawFd;
-use std::time::Instant;
+#[path = "../../rust/drive.rs"]
+mod drive;
 
-const COLUMN: &str = "peer-rayon";
+use std::marker::PhantomData;
 
-fn fill(mut x: u32, rounds: u32) -> u32 {
-    for _ in 0..rounds {
-        x = x.wrapping_mul(0x9e37_79b1).rotate_left(15) ^ 0x85eb_ca6b;
+use drive::{fill, Bench, Outcome, Run};
+
+/// How two parts are computed.
+trait Fork: Send + 'static {
+    const COLUMN: &'static str;
+    fn both<X: Send, Y: Send>(x: impl FnOnce() -> X + Send, y: impl FnOnce() -> Y + Send) -> (X, Y);
+}
+
+/// One of them as a task, the other by the caller.
+struct Join;
+
+impl Fork for Join {
+    const COLUMN: &'static str = "peer-rayon";
+    fn both<X: Send, Y: Send>(x: impl FnOnce() -> X + Send, y: impl FnOnce() -> Y + Send) -> (X, Y) {
+        rayon::join(x, y)
     }
-    x
+}
+
+/// Each as a task.
+struct Scope;
+
+impl Fork for Scope {
+    const COLUMN: &'static str = "peer-rayon-scope";
+    fn both<X: Send, Y: Send>(x: impl FnOnce() -> X + Send, y: impl FnOnce() -> Y + Send) -> (X, Y) {
+        let (mut left, mut right) = (None, None);
+        rayon::scope(|s| {
+            s.spawn(|_| left = Some(x()));
+            s.spawn(|_| right = Some(y()));
+        });
+        (left.unwrap(), right.unwrap()) // the scope has waited for both
+    }
 }
 
 /// A problem, which is solved again and again. What is wrong with a result is an error.
 trait Problem: Send {
     fn operations(&self) -> u64;
-    fn solve(&mut self) -> Result<(), &'static str>;
+    fn solve(&mut self) -> Outcome;
 }
 
-struct Fib;
+struct Fib<F>(PhantomData<F>);
 
-fn fib(n: u32) -> u32 {
+fn fib<F: Fork>(n: u32) -> u32 {
     if n < 2 {
         return 1;
     }
-    let (x, y) = rayon::join(|| fib(n - 1), || fib(n - 2));
+    let (x, y) = F::both(|| fib::<F>(n - 1), || fib::<F>(n - 2));
     x + y
 }
 
-impl Problem for Fib {
+impl<F: Fork> Problem for Fib<F> {
     fn operations(&self) -> u64 {
         57_313
     }
-    fn solve(&mut self) -> Result<(), &'static str> {
-        if fib(22) == 28_657 {
+    fn solve(&mut self) -> Outcome {
+        if fib::<F>(22) == 28_657 {
             Ok(())
         } else {
             Err("another Fibonacci number")
@@ -53,13 +78,14 @@ struct Node {
     right: usize,
 }
 
-struct Tree {
+struct Tree<F> {
+    fork: PhantomData<F>,
     nodes: Vec<Node>,
     want: u32,
 }
 
-impl Tree {
-    fn new() -> Tree {
+impl<F: Fork> Tree<F> {
+    fn new() -> Self {
         let n = (1 << 16) - 1;
         let nodes: Vec<Node> = (0..n)
             .map(|i| {
@@ -68,25 +94,25 @@ impl Tree {
             })
             .collect();
         let want = nodes.iter().fold(0u32, |sum, n| sum.wrapping_add(n.weight));
-        Tree { nodes, want }
+        Tree { fork: PhantomData, nodes, want }
     }
 }
 
-fn sum(nodes: &[Node], at: usize) -> u32 {
+fn sum<F: Fork>(nodes: &[Node], at: usize) -> u32 {
     let n = &nodes[at];
     if n.left == 0 {
         return n.weight;
     }
-    let (x, y) = rayon::join(|| sum(nodes, n.left), || sum(nodes, n.right));
+    let (x, y) = F::both(|| sum::<F>(nodes, n.left), || sum::<F>(nodes, n.right));
     n.weight.wrapping_add(x).wrapping_add(y)
 }
 
-impl Problem for Tree {
+impl<F: Fork> Problem for Tree<F> {
     fn operations(&self) -> u64 {
         self.nodes.len() as u64
     }
-    fn solve(&mut self) -> Result<(), &'static str> {
-        if sum(&self.nodes, 0) == self.want {
+    fn solve(&mut self) -> Outcome {
+        if sum::<F>(&self.nodes, 0) == self.want {
             Ok(())
         } else {
             Err("another sum of the tree")
@@ -97,7 +123,8 @@ impl Problem for Tree {
 const TASKS: usize = 256;
 const GRAIN: usize = 512;
 
-struct Quicksort {
+struct Quicksort<F> {
+    fork: PhantomData<F>,
     from: Vec<u32>,
     data: Vec<u32>,
     want: u64,
@@ -108,11 +135,11 @@ fn mark(v: u32) -> u64 {
     m ^ m.rotate_left(29)
 }
 
-impl Quicksort {
-    fn new() -> Quicksort {
+impl<F: Fork> Quicksort<F> {
+    fn new() -> Self {
         let from: Vec<u32> = (0..TASKS * GRAIN).map(|i| fill(i as u32, 3)).collect();
         let want = from.iter().fold(0u64, |sum, &v| sum.wrapping_add(mark(v)));
-        Quicksort { data: from.clone(), from, want }
+        Quicksort { fork: PhantomData, data: from.clone(), from, want }
     }
 }
 
@@ -136,7 +163,7 @@ fn partition(d: &mut [u32]) -> usize {
     }
 }
 
-fn sort(d: &mut [u32], tasks: usize) -> usize {
+fn sort<F: Fork>(d: &mut [u32], tasks: usize) -> usize {
     if tasks == 1 {
         d.sort_unstable();
         return 1;
@@ -148,17 +175,17 @@ fn sort(d: &mut [u32], tasks: usize) -> usize {
         k = ((tasks * at + n / 2) / n).max(1).min(tasks - 1);
     }
     let (a, b) = d.split_at_mut(at);
-    let (x, y) = rayon::join(|| sort(a, k), || sort(b, tasks - k));
+    let (x, y) = F::both(|| sort::<F>(a, k), || sort::<F>(b, tasks - k));
     x + y
 }
 
-impl Problem for Quicksort {
+impl<F: Fork> Problem for Quicksort<F> {
     fn operations(&self) -> u64 {
         TASKS as u64
     }
-    fn solve(&mut self) -> Result<(), &'static str> {
+    fn solve(&mut self) -> Outcome {
         self.data.copy_from_slice(&self.from);
-        if sort(&mut self.data, TASKS) != TASKS {
+        if sort::<F>(&mut self.data, TASKS) != TASKS {
             return Err("another number of tasks");
         }
         let (mut before, mut sum) = (0, self.want);
@@ -177,83 +204,40 @@ impl Problem for Quicksort {
     }
 }
 
-fn problem(workload: &str) -> Option<Box<dyn Problem>> {
-    match workload {
-        "fib" => Some(Box::new(Fib)),
-        "tree" => Some(Box::new(Tree::new())),
-        "quicksort" => Some(Box::new(Quicksort::new())),
-        _ => None,
+/// A problem in a pool.
+struct Solver<P> {
+    problem: P,
+    pool: rayon::ThreadPool,
+}
+
+impl<P: Problem> Run for Solver<P> {
+    fn ops(&mut self, n: u64) -> Outcome {
+        let (pool, problem) = (&self.pool, &mut self.problem);
+        pool.install(|| (0..n / problem.operations()).try_for_each(|_| problem.solve()))
     }
 }
 
-fn benchmark(workload: &str) -> String {
-    format!("BenchmarkTask/workload={}/impl={}", workload, COLUMN)
+fn bench<F: Fork, P: Problem + 'static>(workload: &str, new: fn() -> P) -> Bench {
+    Bench {
+        name: format!("Task/workload={}/impl={}", workload, F::COLUMN),
+        unit: new().operations(),
+        prepare: Box::new(move |processors| {
+            let pool = rayon::ThreadPoolBuilder::new().num_threads(processors).build().unwrap();
+            Box::new(Solver { problem: new(), pool })
+        }),
+    }
 }
 
-/// The processor time of all threads in nanoseconds.
-fn cpu() -> i64 {
-    // SAFETY: getrusage writes the whole structure.
-    let u = unsafe {
-        let mut u: libc::rusage = std::mem::zeroed();
-        libc::getrusage(libc::RUSAGE_SELF, &mut u);
-        u
-    };
-    (u.ru_utime.tv_sec + u.ru_stime.tv_sec) * 1_000_000_000 + (u.ru_utime.tv_usec + u.ru_stime.tv_usec) * 1000
+fn benches<F: Fork>() -> Vec<Bench> {
+    vec![
+        bench::<F, _>("fib", || Fib(PhantomData::<F>)),
+        bench::<F, _>("tree", Tree::<F>::new),
+        bench::<F, _>("quicksort", Quicksort::<F>::new),
+    ]
 }
 
 fn main() {
-    let drive = match std::env::var("DYNO_DRIVE") {
-        Ok(d) => d,
-        Err(_) => {
-            eprintln!("This program speaks dyno's driving protocol: benchrun peers run measures it.");
-            std::process::exit(2);
-        }
-    };
-    let field = |key: &str| drive.split(' ').find_map(|f| f.strip_prefix(key)).unwrap_or("").to_string();
-    const WORKLOADS: [&str; 3] = ["fib", "tree", "quicksort"];
-    if drive.split(' ').any(|f| f == "list") {
-        println!("pkg: github.com/dynolab/dyno/peers\nmade: {} -C opt-level=3", env!("MADE"));
-        WORKLOADS.iter().for_each(|w| println!("{}", benchmark(w)));
-        return;
-    }
-    // SAFETY: the protocol hands these two to the process, and nothing else has them.
-    let (input, mut out) = unsafe { (BufReader::new(File::from_raw_fd(3)), File::from_raw_fd(4)) };
-    let mut say = |line: String| out.write_all((line + "\n").as_bytes()).unwrap_or_else(|_| std::process::exit(0));
-    if field("protocol=") != "1" || field("slow=").parse() != Ok(0.0) {
-        say("refused\t\"it speaks version 1 of the protocol, and does not slow itself down\"".to_string());
-        return;
-    }
-    let name = field("name=");
-    let workload = WORKLOADS.iter().find(|w| benchmark(w) == name).unwrap_or_else(|| std::process::exit(2));
-    let mut problem = problem(workload).unwrap();
-    let threads = field("processors=").parse().unwrap_or(1);
-    let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
-    say(format!("hello\tsession\t{}", problem.operations()));
-    for line in input.lines() {
-        let line = line.unwrap_or_else(|_| std::process::exit(0));
-        let mut words = line.split(' ');
-        match words.next() {
-            Some("run") | Some("call") => {
-                let n: u64 = words.next().and_then(|w| w.parse().ok()).unwrap_or_else(|| std::process::exit(3));
-                let (used, begin) = (cpu(), Instant::now());
-                let done = pool.install(|| (0..n / problem.operations()).try_for_each(|_| problem.solve()));
-                let (time, used) = (begin.elapsed().as_nanos(), cpu() - used);
-                match done {
-                    Ok(()) => say(format!("slice\t{}\t{}\t{}", n, time, used)),
-                    Err(what) => {
-                        say(format!("failed\t\"{}\"", what));
-                        return;
-                    }
-                }
-            }
-            Some("usage") => say(format!("usage\t{}", cpu())),
-            Some("reset") => say("reset".to_string()),
-            Some("profile") | Some("endprofile") => say("profile\t\"no profiles\"".to_string()),
-            Some("finish") => {
-                say("result".to_string());
-                return;
-            }
-            _ => std::process::exit(3),
-        }
-    }
+    let mut all = benches::<Join>();
+    all.extend(benches::<Scope>());
+    drive::serve(all, concat!(env!("MADE"), " -C opt-level=3"));
 }

@@ -1,0 +1,6 @@
+#[path = "../rust/made.rs"]
+mod made;
+
+fn main() {
+    made::tell("tokio");
+}
