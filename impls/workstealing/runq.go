@@ -1,7 +1,6 @@
 package workstealing
 
 import (
-	"runtime"
 	"sync/atomic"
 
 	"github.com/dynolab/dyno/internal/invariants"
@@ -26,14 +25,10 @@ const (
 
 	// flagGrowing keeps thieves away while the owner exchanges the places.
 	flagGrowing
-
-	// flagTaking says that a thief reads places behind tail: no jobs are put there.
-	flagTaking
 )
 
 // runq is a worker's own queue. The owner appends, and takes the oldest job or,
-// of forks, the newest; thieves take from the other end: the oldest of forks, and the newest of
-// what else waits. It is that of tokio's scheduler
+// of forks, the newest; thieves take the oldest. It is that of tokio's scheduler
 // (runtime/scheduler/multi_thread/queue.rs) with the owner's end of Chase and
 // Lev's deque (SPAA 2005) added.
 //
@@ -98,10 +93,6 @@ func (q *runq) room(n int) (slots places, tail uint16) {
 	for {
 		v := q.word.Load()
 		s := unpack(v)
-		if s.flags&flagTaking != 0 {
-			runtime.Gosched()
-			continue
-		}
 		slots = q.own
 		if int(s.tail-s.steal)+n <= q.fits {
 			return slots, s.tail
@@ -162,32 +153,26 @@ func (q *runq) push(j job, flags uint16) bool {
 		q.enter()
 		defer q.leave()
 	}
-	for {
-		v := q.word.Load()
-		s := unpack(v)
-		waits := s.head != s.tail || s.flags&flagTaking != 0
-		if waits && s.flags&flagTaking == 0 && int(s.tail-s.steal) < q.fits {
-			*q.own.at(s.tail) = j
-			s.flags |= flags
-			s.tail++
-			if q.word.CompareAndSwap(v, s.pack()) { // what publish would do
-				if q.forks++; flags&flagForks == 0 {
-					q.forget()
-				}
-				return true
+	v := q.word.Load()
+	s := unpack(v)
+	if int(s.tail-s.steal) < q.fits && s.head != s.tail {
+		*q.own.at(s.tail) = j
+		s.flags |= flags
+		s.tail++
+		if q.word.CompareAndSwap(v, s.pack()) { // what publish would do
+			if q.forks++; flags&flagForks == 0 {
+				q.forget()
 			}
-			continue
-		}
-		slots, tail := q.room(1) // waits for a thief that reads
-		if slots == nil {
-			return false
-		}
-		if !waits { // and so it stays: nobody else appends, and there is nothing to take
-			*slots.at(tail) = j
-			q.publish(1, flags)
 			return true
 		}
 	}
+	slots, tail := q.room(1)
+	if slots == nil {
+		return false
+	}
+	*slots.at(tail) = j
+	q.publish(1, flags)
+	return true
 }
 
 // pop takes the newest job if it is a fork, else the oldest. Owner only.
@@ -263,7 +248,7 @@ func (q *runq) steal(to *runq) (job, bool) {
 	for {
 		v := q.word.Load()
 		s = unpack(v)
-		if n = s.len(); n == 0 || s.steal != s.head || s.flags&(flagGrowing|flagTaking) != 0 {
+		if n = s.len(); n == 0 || s.steal != s.head || s.flags&flagGrowing != 0 {
 			return job{}, false
 		}
 		if n -= n / 2; s.flags&flagForks != 0 || to.len() > 0 {
@@ -277,21 +262,12 @@ func (q *runq) steal(to *runq) (job, bool) {
 		}
 		invariants.Window()
 		claimed := s
-		if s.flags&flagForks == 0 {
-			claimed.tail -= uint16(n)
-			claimed.flags |= flagTaking
-		} else {
-			claimed.head += uint16(n)
-		}
+		claimed.head += uint16(n)
 		if q.word.CompareAndSwap(v, claimed.pack()) {
 			break
 		}
 	}
 	slots := *q.slots.Load() // no goroutine replaces them while steal and head differ
-	newEnd := s.flags&flagForks == 0
-	if newEnd {
-		s.head = s.tail - uint16(n)
-	}
 	first := *slots.at(s.head)
 	*slots.at(s.head) = job{}
 	for i := range uint16(n - 1) {
@@ -302,11 +278,7 @@ func (q *runq) steal(to *runq) (job, bool) {
 	for {
 		v := q.word.Load()
 		s := unpack(v)
-		if newEnd {
-			s.flags &^= flagTaking
-		} else {
-			s.steal = s.head // also what the owner has taken meanwhile
-		}
+		s.steal = s.head // also what the owner has taken meanwhile
 		if q.word.CompareAndSwap(v, s.pack()) {
 			break
 		}

@@ -3,7 +3,6 @@ package workstealing
 import (
 	"math/rand/v2"
 	"runtime"
-	"slices"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -66,20 +65,15 @@ func TestQueueIsADeque(t *testing.T) {
 					if forks {
 						n = 1
 					}
-					n = min(n, 1+to.len())
+					want, n = model[0].n, min(n, 1+to.len())
+					model = model[1:]
 				}
-				first := len(model) - n
-				if forks {
-					first = 0
-				}
-				stolen := slices.Clone(model[first : first+n])
-				model = slices.Delete(model, first, first+n)
-				for i, s := range stolen {
-					if i == 0 {
-						want = s.n
-					} else if j, _ := to.oldest(); number(handle(j)) != s.n {
-						t.Fatalf("seed %d: task %d was moved, want %d", seed, number(handle(j)), s.n)
+				for range n - 1 {
+					j, _ := to.oldest()
+					if number(handle(j)) != model[0].n {
+						t.Fatalf("seed %d: task %d was moved, want %d", seed, number(handle(j)), model[0].n)
 					}
+					model = model[1:]
 				}
 				if to.len() != 0 {
 					t.Fatalf("seed %d: %d more were moved", seed, to.len())
@@ -203,8 +197,8 @@ func TestBusyThiefTakesOne(t *testing.T) {
 		q.push(forkOf(h), 0)
 	}
 	to.push(forkOf(all[8]), 0)
-	if j, ok := q.steal(&to); !ok || handle(j) != all[7] || q.len() != 7 || to.len() != 1 {
-		t.Errorf("%v, %d and %d jobs left, want the newest, 7 and 1", ok, q.len(), to.len())
+	if j, ok := q.steal(&to); !ok || handle(j) != all[0] || q.len() != 7 || to.len() != 1 {
+		t.Errorf("%v, %d and %d jobs left, want the oldest, 7 and 1", ok, q.len(), to.len())
 	}
 }
 
