@@ -79,6 +79,12 @@ type Plan struct {
 	Rounds int           `json:"rounds,omitempty"`
 	Slice  time.Duration `json:"slice,omitempty"`
 
+	// SliceOps is how many operations a slice has, and WholeCalls that it is a call as go test
+	// makes it, where another run has found that of the plan's only row. 0 has it found in the
+	// first block.
+	SliceOps   int  `json:"sliceops,omitempty"`
+	WholeCalls bool `json:"wholecalls,omitempty"`
+
 	Layouts int `json:"layouts,omitempty"` // in how many orders of its functions each test binary is linked; 0 means 1
 	Trial   int `json:"trial,omitempty"`   // how many blocks make a trial of a calibration; 0 means that it is none
 

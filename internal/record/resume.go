@@ -22,6 +22,9 @@ type Interrupted struct {
 	Done  map[StepKey]bool // the steps that block Ended+1 has results or holes for
 	Given map[StepKey]int  // for each step that has been tried, how many times in a row it has failed
 
+	// Slices are those that steps had when they were measured last.
+	Slices map[StepKey]SliceWork
+
 	// Alone holds, by Group.Index, why groups cannot take turns, Stopped the
 	// groups that are decided and after which block that was seen, and Looked the
 	// blocks after which it was looked.
@@ -36,6 +39,12 @@ type Interrupted struct {
 	size   int64             // of the file without Torn
 	units  []string          // the Unit lines, without their mark
 	config map[string]string // all configuration lines, the latest of each key
+}
+
+// SliceWork is what a slice of a step did.
+type SliceWork struct {
+	Ops   int
+	Whole bool // it was a call as go test makes it, which is known by there being one a block
 }
 
 // A StepKey names a step of a plan.
@@ -87,7 +96,7 @@ func readInterrupted(path string, board bool, otherwise string) (*Interrupted, e
 func ParseInterrupted(path string, data []byte) (*Interrupted, error) {
 	whole := complete(data)
 	r := &Interrupted{
-		Path: path, Config: make(map[string]string), Done: make(map[StepKey]bool), Given: make(map[StepKey]int),
+		Path: path, Config: make(map[string]string), Done: make(map[StepKey]bool), Given: make(map[StepKey]int), Slices: make(map[StepKey]SliceWork),
 		Alone: make(map[int]string), Stopped: make(map[int]int), config: make(map[string]string),
 		Torn: string(data[len(whole):]), size: int64(len(whole)),
 	}
@@ -200,6 +209,12 @@ func (p *position) take(l Line) (err error) {
 		p.Looked = append(p.Looked, p.Ended)
 	case p.inBlock && l.ofStep():
 		return p.step(l)
+	case p.inBlock && l.Mark == SlicesMark:
+		s, err := parseSlices(l.Rest)
+		if err != nil {
+			return err
+		}
+		p.Slices[p.at] = SliceWork{s.N, len(s.Ns) == 1 && p.Plan.Rounds > 1}
 	case !p.inBlock && l.Key != "":
 		p.Config[l.Key] = l.Value
 	}

@@ -51,6 +51,7 @@ type bisectRun struct {
 	v       *Versions    // the ends
 	plan    *record.Plan // of the ends
 	row     bisectRow
+	slices  record.SliceWork        // what a slice of the row does at the ends, and so everywhere
 	at      []versions.Commit       // by position; the good end has a Hash only
 	sources *closure                // what the row is built of
 	made    map[string]*madeVersion // by commit
@@ -300,7 +301,29 @@ func (b *bisectRun) measureEnds(ctx context.Context, ends *AB, from *record.Inte
 		}
 	}
 	b.times.measured(done)
-	return b.choose(path)
+	if err := b.choose(path); err != nil {
+		return err
+	}
+	return b.learnSlices(path)
+}
+
+// learnSlices learns what a slice of the row does at the ends: in a visit it does the same,
+// so that it is as noisy as they are, and takes no time to find.
+func (b *bisectRun) learnSlices(path string) error {
+	ends, err := record.ReadInterrupted(path)
+	if err != nil {
+		return err
+	}
+	for _, s := range b.plan.Steps() {
+		w := ends.Slices[s.Key()]
+		if s.Case.Pkg != b.row.Pkg || s.Case.Name != b.row.Name || s.CPU != b.row.cpu || w.Ops == 0 {
+			continue
+		}
+		if b.slices.Ops == 0 || w.Ops < b.slices.Ops {
+			b.slices = w
+		}
+	}
+	return nil
 }
 
 // note notes what a reader of the answer should know.

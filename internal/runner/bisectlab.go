@@ -357,7 +357,7 @@ func (b *bisectRun) link(ctx context.Context, m bisect.Measurement, roles, commi
 	plan.Cases, plan.Subjects, plan.Looks, plan.Alpha, plan.Margin = nil, nil, nil, 0, 0
 	plan.Blocks, plan.Layouts = m.Blocks, m.Blocks
 	plan.CPU, plan.Packages, plan.Bench = []int{b.row.cpu}, []string{b.row.Pkg}, b.row.Pattern()
-	plan.Seed = b.plan.Seed + uint64(b.visited)
+	plan.Seed, plan.SliceOps, plan.WholeCalls = b.plan.Seed+uint64(b.visited), b.slices.Ops, b.slices.Whole
 	layouts := max(b.plan.Layouts, m.Blocks)
 	first := b.visited * 5 % (layouts - m.Blocks + 1)
 	if m.Proof {

@@ -3,6 +3,7 @@ package session
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"math"
 	"slices"
 	"strings"
@@ -26,6 +27,11 @@ import (
 //     well –, or falls by more than callsApart, with b.N it is a whole call of a second,
 //     after a collection; else the longest.
 //   - If more than shared processors are in use, it is at least sharedSlice.
+//
+// Longer slices are fewer, and see less. So lengths are tried once more if longer ones seem
+// to be needed, and the shorter answer counts: what a noisy moment looks like is not seen
+// twice. Every second try begins with the longest, so that a machine that gets slower, or
+// faster, meanwhile speaks for short slices in one try and for long ones in the next.
 
 // callLengths are the lengths that are tried, one after another, callTries times; the
 // last one is tried lastTries times, as it takes longer than all the others together.
@@ -61,6 +67,30 @@ type calls struct {
 	whole  bool // as go test makes them
 
 	ops map[string]int // of a slice, by Step.FullName
+
+	depends bool // the length is that because the cost depends on it
+}
+
+// knownCalls returns what earlier blocks have found of how long slices have to be, by
+// Group.Index: those of the plan's own run, or of another one, whose finding is in the plan.
+func knownCalls(plan *record.Plan, from *record.Interrupted) map[int]calls {
+	known := make(map[int]calls)
+	for _, g := range plan.Groups() {
+		c := calls{whole: plan.WholeCalls, ops: make(map[string]int)}
+		for _, s := range g.Steps {
+			name, n := s.FullName(), plan.SliceOps
+			if w, ok := from.Slices[s.Key()]; ok {
+				n, c.whole = w.Ops, w.Whole
+			}
+			if c.ops[name] == 0 || n < c.ops[name] {
+				c.ops[name] = n
+			}
+		}
+		if slices.Max(slices.Collect(maps.Values(c.ops))) > 0 {
+			known[g.Index] = c
+		}
+	}
+	return known
 }
 
 // String says why a row's slices are longer than planned.
@@ -132,10 +162,10 @@ func (r *runner) measureCalls(g record.Group, players []*player, stop func() err
 	}
 	c, known := r.calls[g.Index]
 	if !known {
-		if err := r.tryLengths(called, stop); err != nil {
+		var err error
+		if c, err = r.findCalls(called, stop); err != nil {
 			return err
 		}
-		c = chooseCalls(called, r.plan.Slice)
 		r.calls[g.Index] = c
 		if c.length > max(r.plan.Slice, leastCall) {
 			r.say(g, c.String())
@@ -143,11 +173,30 @@ func (r *runner) measureCalls(g record.Group, players []*player, stop func() err
 	}
 	for _, p := range called {
 		if n := c.ops[p.step.FullName()]; n > 0 {
-			p.warm.n, p.warm.slice = n, c.length
-			p.warm.perOp = float64(c.length) / float64(n)
+			if c.length > 0 {
+				p.warm.perOp = float64(c.length) / float64(n)
+			}
+			p.warm.n, p.warm.slice = n, time.Duration(p.warm.perOp*float64(n))
 		}
 	}
 	return nil
+}
+
+// findCalls tries how long the slices of players have to be, a second time if that is
+// longer than planned because the cost seems to depend on it.
+func (r *runner) findCalls(players []*player, stop func() error) (c calls, err error) {
+	for again := range 2 {
+		if err := r.tryLengths(players, stop); err != nil {
+			return c, err
+		}
+		if one := chooseCalls(players, r.plan.Slice); again == 0 || one.length < c.length {
+			c = one
+		}
+		if !c.depends {
+			break
+		}
+	}
+	return c, nil
 }
 
 // callsFunction reports whether each slice is a call of the benchmark function.
@@ -180,7 +229,10 @@ func chooseCalls(players []*player, planned time.Duration) calls {
 			}
 		}
 		one := choose(tries, shortest)
-		c.length, c.whole = max(c.length, min(one.length, longest)), c.whole || one.whole && longest >= wholeCall
+		if length := min(one.length, longest); length > c.length {
+			c.length, c.depends = length, true
+		}
+		c.whole = c.whole || one.whole && longest >= wholeCall
 	}
 	for _, p := range players {
 		if p.costs == nil || p.err != nil || c.length <= max(planned, p.warm.slice) {
@@ -226,6 +278,9 @@ func (r *runner) tryLengths(players []*player, stop func() error) error {
 	}
 	for i := range callTries {
 		for k := range callLengths {
+			if i%2 == 1 {
+				k = last - k
+			}
 			for _, p := range players {
 				if p.err != nil || k < p.tried.shortest || k == last && i >= lastTries {
 					continue

@@ -138,20 +138,29 @@ func TestChooseCalls(t *testing.T) {
 	}
 }
 
-// callsRun carries out a plan of two sides of a benchmark, with its control, whose
-// calls of n operations take so long.
-func callsRun(t *testing.T, blocks int, takes func(block int, s record.Step, n int) time.Duration) (got map[string]found, w *fakeWorld, notes, file string) {
-	t.Helper()
+// callsPlan is a plan of two sides of a benchmark, with its control.
+func callsPlan(blocks int) *record.Plan {
 	plan := turnsPlanOf(0, blocks, 100, time.Millisecond)
 	for _, side := range []string{record.SideOld, record.SideNew} {
 		plan.Cases = append(plan.Cases, record.Case{Pkg: "example.com/a", Name: "BenchmarkG", Side: side})
 	}
 	plan.Col = record.SideKey
-	w = new(fakeWorld)
-	w.make = func(block int, s record.Step) *fakeDriver {
+	return plan
+}
+
+// callsWorld has benchmarks with b.N, whose calls of n operations take so long.
+func callsWorld(takes func(block int, s record.Step, n int) time.Duration) *fakeWorld {
+	return &fakeWorld{make: func(block int, s record.Step) *fakeDriver {
 		return &fakeDriver{mode: program.ModeRunN, takes: func(n int) time.Duration { return takes(block, s, n) }}
-	}
-	path, p := turnsRun(t, plan, w)
+	}}
+}
+
+// callsRun carries out a plan of two sides of a benchmark, with its control, whose
+// calls of n operations take so long.
+func callsRun(t *testing.T, blocks int, takes func(block int, s record.Step, n int) time.Duration) (got map[string]found, w *fakeWorld, notes, file string) {
+	t.Helper()
+	w = callsWorld(takes)
+	path, p := turnsRun(t, callsPlan(blocks), w)
 	text := readFile(t, path)
 	for line := range strings.Lines(string(text)) {
 		if strings.HasPrefix(line, record.NoteMark) {
@@ -285,6 +294,102 @@ func TestCallsOfARow(t *testing.T) {
 				t.Errorf("the file has %q, want %q", file, want)
 			}
 		})
+	}
+}
+
+// What a machine does meanwhile is no dependence: slices stay as short as planned on one
+// that gets slower all the time, or faster, and after a moment in which long calls happen to
+// be disturbed.
+func TestNoiseIsNoDependence(t *testing.T) {
+	const us, ms = time.Microsecond, time.Millisecond
+	drifting := func(by float64) func(n int, clock time.Duration) float64 {
+		return func(_ int, clock time.Duration) float64 { return math.Exp(by * min(clock.Seconds(), 9)) }
+	}
+	for name, disturbed := range map[string]func(n int, clock time.Duration) float64{
+		"gets slower": drifting(0.3),
+		"gets faster": drifting(-0.3),
+		"long calls are disturbed for three seconds and a half": func(n int, clock time.Duration) float64 {
+			if n > 100_000 && clock < 3500*ms {
+				return 1.15
+			}
+			return 1
+		},
+	} {
+		var clock time.Duration
+		got, _, notes, _ := callsRun(t, 2, func(_ int, _ record.Step, n int) time.Duration {
+			d := time.Duration(float64(n) * float64(us) * disturbed(n, clock))
+			clock += d
+			return d
+		})
+		for key, f := range got {
+			if took := time.Duration(f.times.Ns[0]); took > 2*leastCall || notes != "" {
+				t.Errorf("%s: %s has slices of %v; %s", name, key, took, notes)
+			}
+		}
+	}
+}
+
+// A run that goes on, and one that is told what another one has found, have slices like
+// those, and try no lengths.
+func TestLengthsAreKnown(t *testing.T) {
+	for name, c := range map[string]struct {
+		takes func(n int) time.Duration
+		whole bool
+	}{
+		"longer": {func(n int) time.Duration { return time.Millisecond + time.Duration(n)*time.Microsecond }, false},
+		"whole":  {func(n int) time.Duration { return growing(n, 1) }, true},
+	} {
+		takes := func(_ int, _ record.Step, n int) time.Duration { return c.takes(n) }
+		got, w, _, _ := callsRun(t, 1, takes)
+		if len(got) != 3 {
+			t.Fatalf("%s: %d results", name, len(got))
+		}
+		ops := got["1/1/1"].times.N
+		like := func(what string, got map[string]found, w *fakeWorld) {
+			for key, f := range got {
+				if f.times == nil || f.times.N != ops || (len(f.times.Ns) == 1) != c.whole {
+					t.Errorf("%s, %s, %s: %+v, want %d operations", name, what, key, f.times, ops)
+				}
+			}
+			for _, f := range w.live {
+				if f.usages > 2*callTries || (len(f.called) > 0) != c.whole {
+					t.Errorf("%s, %s: %s was asked %d times for what it has used, and called %d times", name, what, f.name, f.usages, len(f.called))
+				}
+			}
+		}
+
+		plan := callsPlan(2)
+		path := filepath.Join(recordtest.Dir(t), "run.bench")
+		s := create(t, path, plan)
+		ctx, cancel := context.WithCancel(context.Background())
+		defer cancel()
+		w = callsWorld(takes)
+		stopped := w.deps()
+		stopped.anchor = func() string {
+			if len(w.live) > 0 {
+				cancel() // in the second block
+			}
+			return ""
+		}
+		if err := carryOut(ctx, plan, s, nil, new(watched), stopped); !errors.Is(err, ErrInterrupted) {
+			t.Fatal(err)
+		}
+		must(t, s.Close())
+		r := interrupted(t, path)
+		s, w = resume(t, r), callsWorld(takes)
+		must(t, carryOut(context.Background(), r.Plan, s, r, new(watched), w.deps()))
+		must(t, s.Close())
+		if got := find(t, path); len(got) == 6 {
+			like("gone on with", got, w)
+		} else {
+			t.Errorf("%s: %d results after it went on", name, len(got))
+		}
+
+		plan = callsPlan(1)
+		plan.SliceOps, plan.WholeCalls = ops, c.whole
+		w = callsWorld(takes)
+		path, _ = turnsRun(t, plan, w)
+		like("told", find(t, path), w)
 	}
 }
 

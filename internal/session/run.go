@@ -143,7 +143,7 @@ func carryOut(ctx context.Context, plan *record.Plan, s *record.Store, from *rec
 	r := &runner{
 		plan: plan, store: s, p: p, deps: d,
 		failed: from.Given, watched: make(map[record.StepKey]bool),
-		alone: from.Alone, calls: make(map[int]calls), stopped: from.Stopped,
+		alone: from.Alone, calls: knownCalls(plan, from), stopped: from.Stopped,
 	}
 	done := from.Done
 	r.forecast = NewForecast(plan, from)
