@@ -35,8 +35,8 @@ const (
 	// WorkConserving never leaves a worker without work while an actor is
 	// ready: whenever an actor becomes ready another worker is woken, and may
 	// take even the one that is to run next here. It is for handlers that take
-	// long; short ones it makes two or three times slower. Order and bound are
-	// those of Fair.
+	// long; with short ones a stream of messages took 1.6 times as long. Order and
+	// bound are those of Fair.
 	WorkConserving
 )
 
