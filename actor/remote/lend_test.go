@@ -59,3 +59,37 @@ func TestReaderRunsTheTurn(t *testing.T) {
 		})
 	}
 }
+
+// TestWaitingTurnLeavesTheWire: a turn on the goroutine that reads, which waits for credit,
+// has another one read at once, for it is the reader that hears of credit. It does not
+// wait for the guard, which looks after 20 ms.
+func TestWaitingTurnLeavesTheWire(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		config := remote.Config{Window: 1}
+		a := remotetest.NewHost(t, "a", lockbased.NewDispatcher(), config)
+		b := remotetest.NewHost(t, "b", lockbased.NewDispatcher(), config)
+		remotetest.Join(t, lossyLink(1, lossy.Faults{}), a, b)
+		home := b.Abroad(a.SpawnFunc(func(*actor.Context, any) error { return nil }))
+		waited := make(chan time.Duration, 1)
+		r := a.Abroad(b.SpawnFunc(func(ctx *actor.Context, _ any) error {
+			if !onReader() {
+				t.Error("the turn is not on the reader, so this shows nothing")
+			}
+			begun := time.Now()
+			for i := range 3 { // there is credit for one
+				if err := ctx.Tell(home, remotetest.Count(i)); err != nil {
+					t.Error(err)
+				}
+			}
+			waited <- time.Since(begun)
+			return nil
+		}))
+		time.Sleep(time.Second) // what the nodes had to say to each other has been said
+		if err := r.Tell(remotetest.Text("go")); err != nil {
+			t.Fatal(err)
+		}
+		if d := <-waited; d > 10*time.Millisecond { // of the bubble's time
+			t.Errorf("the turn waits for %v", d)
+		}
+	})
+}

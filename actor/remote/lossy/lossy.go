@@ -1,6 +1,6 @@
 // Package lossy has a wire in memory that does what wires do at their worst, on
-// purpose: it drops, doubles, reorders and delays frames, and breaks. It is for
-// tests.
+// purpose: it drops, doubles, reorders and delays frames, and breaks. What
+// ReadFrame has returned is overwritten by the next call. It is for tests.
 package lossy
 
 import (
@@ -36,7 +36,7 @@ func Pair(seed uint64, f Faults) (a, b remote.Wire) {
 	}
 	w := &wire{faults: f, cut: make(chan struct{})}
 	there, back := newDirection(w, seed, 0), newDirection(w, seed, 1)
-	return &end{w, there, back}, &end{w, back, there}
+	return &end{wire: w, out: there, in: back}, &end{wire: w, out: back, in: there}
 }
 
 // wire is what both directions share.
@@ -55,6 +55,7 @@ func (w *wire) Close() error {
 type end struct {
 	*wire
 	out, in *direction
+	read    []byte // what ReadFrame has returned
 }
 
 // direction is one way of a wire.
@@ -111,7 +112,7 @@ func (e *end) WriteFrame(b []byte) error {
 		}
 	}
 	if double {
-		d.arrive(b)
+		d.arrive(bytes.Clone(b)) // the other one is overwritten when it has been read
 	}
 	return nil
 }
@@ -128,10 +129,12 @@ func (d *direction) arrive(b []byte) {
 // ReadFrame implements [remote.Wire].
 func (e *end) ReadFrame() ([]byte, error) {
 	d := e.in
+	clear(e.read)
 	for {
 		d.mu.Lock()
 		if len(d.queue) > 0 {
 			b := d.queue[0]
+			e.read = b
 			d.queue[0] = nil
 			if d.queue = d.queue[1:]; len(d.queue) == 0 {
 				d.queue = nil

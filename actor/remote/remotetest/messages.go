@@ -115,7 +115,21 @@ var messages = []clause{
 					w.Errorf("%q is %v, %v", path, got, err)
 				}
 			}
+			for _, x := range w.wires {
+				x.mute() // so that who asks now waits until the association is lost
+			}
+			ctx, end := context.WithTimeout(ctx, patience)
+			defer end()
+			waiting := make(chan error)
+			go func() {
+				_, err := w.ab.Find(ctx, "/user/desk")
+				waiting <- err
+			}()
+			time.Sleep(time.Millisecond) // until it waits, as a rule; it may come later as well
 			w.cut()
+			if err := <-waiting; !errors.Is(err, actor.ErrUnreachable) {
+				w.Errorf("when the association is lost: %v", err)
+			}
 			if _, err := w.ab.Find(ctx, "/user/desk"); !errors.Is(err, actor.ErrUnreachable) {
 				w.Errorf("over a lost association: %v", err)
 			}

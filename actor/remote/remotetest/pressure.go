@@ -122,7 +122,7 @@ var pressure = []clause{
 	},
 	{
 		name:   "block-ends-with-the-association",
-		why:    "who waits for room is let go when the association is lost",
+		why:    "who waits for room is let go when the association is lost, a sender as well as a suspended actor",
 		config: remote.Config{Window: 4, Backlog: 4},
 		check: func(w *world) {
 			p, hold, release := w.held()
@@ -140,7 +140,11 @@ var pressure = []clause{
 				}
 			}()
 			w.until("the window to be used up", func() bool { return r.Backlog() == 4 })
+			suspended := w.inbox(w.a)
+			suspended.do(func(ctx *actor.Context) { ctx.Suspend(actor.Suspension{Capacity: r}) })
+			w.must(suspended.ref.Tell(Text("let go")))
 			w.cut()
+			suspended.want(Text("let go"))
 			if err := <-result; !errors.Is(err, actor.ErrUnreachable) && !errors.Is(err, actor.ErrNoLink) {
 				w.Errorf("got %v", err)
 			}
