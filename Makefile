@@ -30,6 +30,10 @@ NUMBERS := 1,2,8
 # What has nothing that goes on at the same time: the race detector finds nothing there.
 SEQUENTIAL := . $(patsubst %,./internal/%,lint report targets calibrate compare conform record stats versions bisect history scale) ./internal/truth/...
 
+# What runs other programs and waits for them, on few goroutines: the tests build and start
+# those programs, which takes most of their time. They are under -race at night.
+WAITING := ./cmd/... $(patsubst %,./internal/%,testbin mutate why hwcount program/... peers) ./hw/boards ./hw/firmware/bench ./hw/firmware/conform/...
+
 # What boards carry: it is tested as on machines of 32 bits as well.
 BOARD := ./actor/... ./group ./task ./impls/... ./conformance ./internal/measure ./hw/firmware/...
 
@@ -45,8 +49,10 @@ GO_TEST := go test -count=1 -timeout 20m -vet=off
 export GORACE := atexit_sleep_ms=0
 
 # With DYNO_NIGHTLY tests take as long as they need, and are about real time, processors
-# and memory, too.
-NIGHT_TEST := DYNO_NIGHTLY=1 go test -count=1 -timeout 2h
+# and memory, too. What depends on chance is repeated for so long, each clause; by day once.
+STRESS ?= 10s
+procs: STRESS = 1s
+NIGHT_TEST = DYNO_NIGHTLY=1 DYNO_STRESS=$(STRESS) go test -count=1 -timeout 2h
 
 # sent passes on what tests say, but for what has passed, and fails if all the
 # systems of the clause actor/soak together have not been sent so many messages.
@@ -100,11 +106,13 @@ test: check unit race foreign examples firmware ## everything CI runs: no minute
 
 # What make test leaves out, and why:
 #	night      tests that wait for time limits, look at processors and memory, kill and resume
-#	           again and again, run all seeds, and make wrong implementations hang
+#	           again and again, run all seeds, make wrong implementations hang, and search
+#	           the harder histories; each stochastic clause for ten seconds, a million cycles
 #	procs      the concurrent packages in full with GOMAXPROCS 1 and 2 and 8; make test has
 #	           the implementations short with -race, and all in full with as many
 #	           processors as there are
-#	race-all   under -race: all tests in full, those of the suite itself among them
+#	race-all   under -race: all tests in full, those of the suite itself, of workloads and of
+#	           what runs other programs among them
 #	browser, boards, arm	need other programs
 #	soak       clauses some dozen times: minutes each
 #	mutants    builds a hundred programs
@@ -211,7 +219,7 @@ SEEDED := ^TestConformance(Task)?Seeds$$
 
 # The other packages with goroutines. Not workloads, which under -race take minutes: the night
 # has them.
-RACED = $$(comm -23 <(go list ./... | sort) <(go list $(PROCS) $(SEQUENTIAL) ./conformance/conformtest ./workloads ./workloads/benchtest ./hw | sort))
+RACED = $$(comm -23 <(go list ./... | sort) <(go list $(PROCS) $(SEQUENTIAL) $(WAITING) ./conformance/conformtest ./workloads ./workloads/benchtest ./hw | sort))
 
 .PHONY: race
 race: ## concurrent packages under the race detector, with the invariant checks it switches on
@@ -231,13 +239,12 @@ examples:
 	@for e in counter chatroom pingpong pipeline workerpool; do go run ./examples/$$e >/dev/null; done
 	$(call say,an implementation in another module)
 	cd examples/outoftree && $(GO_TEST) $(RACE) ./... && $(GO_TEST) -run '^$$' -bench . -benchtime 10x ./...
-	$(call say,actors over NATS, and with protocol buffers, in modules of their own)
-	cd actor/natslink && $(GO_TEST) $(RACE) ./...
-	cd actor/protocodec && $(GO_TEST) $(RACE) ./...
-	$(call say,a fleet of machines)
-	cd fleet && $(GO_TEST) $(RACE) -short ./...
-	$(call say,the peers, in a module of their own)
-	cd peers && $(GO_TEST) ./... && $(GO_TEST) -run '^$$' -bench 'workload=short/.*/impl=peer' -benchtime 1x .
+	$(call say,modules of their own at a time: actors over NATS; protocol buffers; a fleet of machines; the peers)
+	@.ci/together \
+		'cd actor/natslink && $(GO_TEST) $(RACE) ./...' \
+		'cd actor/protocodec && $(GO_TEST) $(RACE) ./...' \
+		'cd fleet && $(GO_TEST) $(RACE) -short ./...' \
+		'cd peers && $(GO_TEST) ./... && $(GO_TEST) -run "^$$" -bench "workload=short/.*/impl=peer" -benchtime 1x .'
 
 # The packages and programs of the firmware are type-checked without TinyGo, too, by the
 # tests of hw/boards.

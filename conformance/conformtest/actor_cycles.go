@@ -57,7 +57,7 @@ func checkCycles(_ *testing.T, s *suite) outcome {
 	for _, cy := range cycles {
 		n := s.set.million
 		if cy.part > 0 {
-			n = max(1000, s.set.cycles/cy.part)
+			n = max(leastCycles, s.set.cycles/cy.part)
 		}
 		grown, err := s.checkCycle(cy, n)
 		if err != nil {
@@ -77,7 +77,7 @@ func (s *suite) checkCycle(cy cycle, n int) (grown int64, err error) {
 		c.Wait = c.wait
 		repeat := cy.prepare(c)
 		for range 2 { // what is made once, or by the second use, is made now
-			if err := repeat(cycleBatch * 4); err != nil {
+			if err := repeat(min(n, cycleBatch*4)); err != nil {
 				return err
 			}
 			e.Settle()
@@ -113,8 +113,9 @@ func (s *suite) checkCycle(cy cycle, n int) (grown int64, err error) {
 }
 
 const (
-	cycleBatch = 256 // cycles between two waits
-	cycleSlack = 16  // goroutines: workers that an implementation has started meanwhile
+	cycleBatch  = 256 // cycles between two waits
+	leastCycles = 2 * cycleBatch
+	cycleSlack  = 16 // goroutines: workers that an implementation has started meanwhile
 )
 
 // batches calls f for every i below n, and after a batch of them wait, which is

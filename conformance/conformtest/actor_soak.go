@@ -656,14 +656,14 @@ func checkSoak(_ *testing.T, s *suite) outcome {
 	}
 	const kept = 64
 	var systems [kept]weak.Pointer[actor.System]
-	parcels := make([]soakParcel, max(20_000, min(soakFlow, s.set.messages/4)))
+	parcels := make([]soakParcel, min(soakFlow, max(s.set.messages/4, min(s.set.messages, 20_000))))
 	goroutines := runtime.NumGoroutine() + 1 // this one, which waits for the check's
 	err := func() error {
 		for i := 0; i < 4 || sum.sent < int64(s.set.messages) && time.Since(begun) < s.set.soaking; i++ {
 			seed = s.set.seedOf(i)
 			// Small systems have more of beginning and end, large ones of what
 			// is between.
-			n := []int{100, 1000, 20_000, len(parcels)}[i%4]
+			n := min(len(parcels), []int{100, 1000, 20_000, soakFlow}[i%4])
 			// A system is bounded by itself, so that one that hangs is known by
 			// its seed.
 			if err := settled(func() error {

@@ -39,10 +39,10 @@
 //	actor/waits-are-idle       who waits burns no processor time
 //	actor/flood-of-a-million   a flood is handled to the last; reports what a quiet actor waits
 //	actor/model                random programs for one actor against a sequential model, shrunk (rapid)
-//	actor/cycles-leak-nothing  a million suspensions, and asks, timers, restarts, watches … over and over leave nothing behind
+//	actor/cycles-leak-nothing  suspensions, at night a million, and asks, timers, restarts, watches … over and over leave nothing behind
 //	actor/soak                 everything that messages can meet with, for as many of them as DYNO_SOAK says
 //	task/linearizable          histories of one task, with its beginning and its end, are linearizable (porcupine)
-//	task/deep-joins            waits inside waits, 100,000 deep; reports time and memory a level
+//	task/deep-joins            waits inside waits, 20,000 deep, at night 100,000; reports time and memory a level
 //	task/cancel-races-the-end-a-million-times  every race of a Cancel with an end has one winner, whom all see
 //	task/waiters-forgotten     who gave up waiting leaves nothing with a task that goes on
 //	task/futures-collected     futures without waiters, and closed executors, leave no memory and no goroutine
@@ -71,9 +71,12 @@
 //	              processes load every core. The suite's own tests then run
 //	              wrong groups 40 times.
 //
+//	DYNO_STRESS=t stochastic clauses are repeated with seeds of their own for the
+//	              duration t each, such as 10s. By day each is run once.
 //	DYNO_NIGHTLY=1
-//	              actor/cycles-leak-nothing has a million of each cycle, or of the
-//	              slow ones 100,000, and not only of suspensions.
+//	              the full sizes: a million of each cycle in actor/cycles-leak-nothing,
+//	              or of the slow ones 100,000, and waits, futures and groups by the
+//	              100,000.
 //
 //	DYNO_SCHEDULE=step:index,…
 //	              Explore runs this one schedule, as a failure prints it.

@@ -42,6 +42,7 @@ func TestReadSettings(t *testing.T) {
 		{[]string{"DYNO_SEED", "18446744073709551615", "DYNO_SOAK", "3"}, 3, 1<<64 - 1, ""},
 		{[]string{"DYNO_SEED", "x"}, 0, 0, `DYNO_SEED="x": want a number`},
 		{[]string{"DYNO_SOAK", "0"}, 0, 0, `DYNO_SOAK="0": want the number of times`},
+		{[]string{"DYNO_STRESS", "-1s"}, 0, 0, `DYNO_STRESS="-1s": want how long`},
 		{[]string{"DYNO_SOAK", "many"}, 0, 0, `DYNO_SOAK="many": want the number of times`},
 	} {
 		set, err := readSettings(env(test.env...), false, false)
@@ -62,6 +63,10 @@ func TestReadSettings(t *testing.T) {
 	if long.groups != 1_000_000 || long.hists <= normal.hists || normal.groups <= short.groups || normal.rounds <= short.rounds {
 		t.Errorf("long, normal and short are not in that order: %+v, %+v, %+v", long, normal, short)
 	}
+	night, _ := readSettings(env("DYNO_NIGHTLY", "1", "DYNO_STRESS", "10s"), false, false)
+	if night.cycles <= normal.cycles || night.depth <= normal.depth || night.stress != 10*time.Second || normal.stress != 0 {
+		t.Errorf("night and day are not in that order: %+v, %+v", night, normal)
+	}
 	other, _ := readSettings(env(), false, false)
 	if other.seed == normal.seed {
 		t.Error("two runs without DYNO_SEED have the same seed")
@@ -69,6 +74,30 @@ func TestReadSettings(t *testing.T) {
 	set := settings{seed: 5}
 	if set.seedOf(0) != 5 || set.seedOf(1) == 5 || set.seedOf(1) == set.seedOf(2) {
 		t.Error("the first run does not have the given seed, or later ones not their own")
+	}
+}
+
+// What depends on chance is repeated, with a seed of its own each time, until its time is
+// over or it fails; what does not is run once.
+func TestStressIsABudgetOfTime(t *testing.T) {
+	s := &suite{impl: wrongImpl(""), limit: patience, set: settings{seed: 1, stress: time.Hour}}
+	for _, kind := range []conformance.Kind{conformance.Stochastic, conformance.Required} {
+		seeds := map[uint64]bool{}
+		c := hostClause{Clause: conformance.Clause{Name: "group/x", Kind: kind}, check: func(_ *testing.T, s *suite) outcome {
+			seeds[s.set.seed] = true
+			if len(seeds) == 5 {
+				return outcome{skip: "seen enough"}
+			}
+			return outcome{}
+		}}
+		t.Run("host", func(t *testing.T) { s.hostClause(t, c) })
+		if want := map[bool]int{true: 5, false: 1}[kind == conformance.Stochastic]; len(seeds) != want {
+			t.Errorf("a host's clause that is %v was run with %d seeds, want %d", kind, len(seeds), want)
+		}
+	}
+	stochastic := conformance.Clause{Kind: conformance.Stochastic}
+	if long := time.Now().Add(-2 * time.Hour); s.again(stochastic, 1, long) || !s.again(stochastic, 1, time.Now()) || s.again(conformance.Clause{}, 1, time.Now()) {
+		t.Error("a clause is repeated although its time is over, or does not depend on chance, or is not although there is time")
 	}
 }
 

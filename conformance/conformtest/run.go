@@ -99,6 +99,7 @@ func sameSeen(seen string) string {
 type settings struct {
 	seed     uint64        // of the first run of every clause
 	soak     int           // 0, or how often every clause is run
+	stress   time.Duration // how long a stochastic clause is repeated, if once takes less
 	rounds   int           // of stochastic clauses
 	programs int           // for group/model
 	hists    int           // for group/linearizable
@@ -107,7 +108,7 @@ type settings struct {
 	queueing time.Duration // for the same: submitting is given up after this
 	messages int           // for actor/soak: at least so many are sent
 	soaking  time.Duration // for actor/soak: it fails if that takes longer
-	cycles   int           // for actor/cycles-leak-nothing
+	cycles   int           // for actor/cycles-leak-nothing; of slow ones a tenth, but leastCycles
 	million  int           // for the same: how often an actor is suspended and resumed
 	flood    int           // for actor/flood-of-a-million
 	duels    int           // for task/cancel-races-the-end-a-million-times
@@ -115,9 +116,13 @@ type settings struct {
 	depth    int           // for task/deep-joins
 }
 
-// readSettings reads DYNO_SEED, DYNO_SOAK and DYNO_NIGHTLY.
+// readSettings reads DYNO_SEED, DYNO_SOAK, DYNO_STRESS and DYNO_NIGHTLY. By day a stochastic
+// clause is one run of about 100 ms at most, under -race with short ones.
 func readSettings(getenv func(string) string, short, race bool) (settings, error) {
-	set := settings{seed: rand.Uint64(), rounds: 10, programs: 200, hists: 500, groups: 50_000, queued: 100_000, queueing: 500 * time.Millisecond, messages: 200_000, soaking: time.Minute, cycles: 20_000, million: 1_000_000, flood: 1_000_000, duels: 100_000, futures: 100_000, depth: 100_000}
+	set := settings{seed: rand.Uint64(), rounds: 10, programs: 200, hists: 500, groups: 20_000, queued: 100_000, queueing: 500 * time.Millisecond, messages: 200_000, soaking: time.Minute, cycles: 10_000, million: 200_000, flood: 1_000_000, duels: 100_000, futures: 50_000, depth: 20_000}
+	if getenv("DYNO_NIGHTLY") != "" && !short {
+		set.groups, set.cycles, set.million, set.futures, set.depth = 50_000, 1_000_000, 1_000_000, 100_000, 100_000
+	}
 	if race {
 		set.programs, set.hists, set.groups, set.queued = 100, 200, 10_000, 20_000
 		set.messages, set.cycles, set.million, set.flood = 40_000, 5_000, 5_000, 200_000
@@ -129,8 +134,16 @@ func readSettings(getenv func(string) string, short, race bool) (settings, error
 		set.messages, set.cycles, set.million, set.flood = 20_000, 2_000, 2_000, 100_000
 		set.duels, set.futures, set.depth = min(set.duels, 20_000), min(set.futures, 20_000), min(set.depth, 20_000)
 	}
-	if getenv("DYNO_NIGHTLY") != "" && !race && !short {
-		set.cycles = set.million
+	if short && race { // what is left over is for runs without -race to count
+		set.groups, set.messages, set.cycles, set.million, set.flood = 2_000, 10_000, leastCycles, 2*leastCycles, 20_000
+		set.duels, set.futures, set.depth = 5_000, 5_000, 2_000
+	}
+	if v := getenv("DYNO_STRESS"); v != "" {
+		d, err := time.ParseDuration(v)
+		if err != nil || d < 0 {
+			return set, fmt.Errorf("DYNO_STRESS=%q: want how long each stochastic clause is repeated, such as 10s", v)
+		}
+		set.stress = d
 	}
 	if v := getenv("DYNO_SOAK"); v != "" {
 		n, err := strconv.Atoi(v)
@@ -213,7 +226,8 @@ func (s *suite) clause(t *testing.T, c conformance.Clause) {
 	worst := map[string]int{} // figure by unit
 	s.measured = func(value int, unit string) { worst[unit] = max(worst[unit], value) }
 	defer func() { s.measured = nil }()
-	for i := range s.set.runs() {
+	begun := time.Now()
+	for i := 0; i == 0 || s.again(c, i, begun); i++ {
 		if s.set.soak > 1 && i == s.set.soak/2 {
 			stop, err := startLoad(t.Name())
 			if err != nil {
@@ -243,10 +257,21 @@ func (s *suite) hostClause(t *testing.T, c hostClause) {
 		s.report(t, c.Clause, outcome{skip: why})
 		return
 	}
-	s.notes(t, c.Clause, s.set.seed)
-	o := c.check(t, s)
-	s.crash.running("")
+	var o outcome
+	again, begun := *s, time.Now()
+	for i := 0; i == 0 || o.err == nil && o.skip == "" && s.again(c.Clause, s.set.runs()+i, begun); i++ {
+		again.set.seed = s.set.seedOf(i)
+		s.notes(t, c.Clause, again.set.seed)
+		o = c.check(t, &again)
+		s.crash.running("")
+	}
 	s.report(t, c.Clause, o)
+}
+
+// again reports whether a clause that was begun at some time and has been run n times is to be
+// run once more: as often as is asked for, and one that depends on chance for as long.
+func (s *suite) again(c conformance.Clause, n int, begun time.Time) bool {
+	return n < s.set.runs() || c.Kind == conformance.Stochastic && time.Since(begun) < s.set.stress
 }
 
 // notes has said, should the process end, that this clause ran.
