@@ -117,7 +117,7 @@ test: check unit race foreign examples firmware ## everything CI runs: no minute
 #	soak       clauses some dozen times: minutes each
 #	mutants    builds a hundred programs
 .PHONY: nightly
-nightly: test night procs race-all browser boards arm soak mutants ## all there is, before a release (hours)
+nightly: test night procs race-all browser boards arm soak storm mutants ## all there is, before a release (hours)
 	$(call say,all stages passed)
 
 .PHONY: check
@@ -273,6 +273,11 @@ soak: ## the long tests: SOAK=1000 rounds, 10^9 messages, plain and under -race 
 	DYNO_REMOTE_KILLS=40 DYNO_REMOTE_SOAK=10000000 go test -count=1 -v -timeout 0 -run '^Test(Kill|Soak)$$' ./actor/remote
 	$(call say,soak of $(SOAK) rounds under -race)
 	DYNO_SOAK=$(SOAK) go test -count=1 -v -race -timeout 0 ./actor ./impls/... ./conformance/... | $(call sent,100000 * $(SOAK))
+
+.PHONY: storm
+storm: ## a fleet of five machines in a storm: 200 plans, 100 kills; and that its checks find what they are for (half an hour)
+	$(call say,a fleet in a storm)
+	cd fleet && $(NIGHT_TEST) -v -run '^TestStorm' .
 
 # How long generated mutants are tried. An hour is a sample; all of them, MUTATE=0, are days on
 # two processors. Whoever asks again on the same commit goes on where it stopped.

@@ -81,7 +81,7 @@ type Agent struct {
 	cancelled map[string]bool
 	cancel    func() // ends the job that is carried out
 
-	changed chan struct{} // gets something when drained or cancelled has changed
+	changed signal // drained or cancelled has changed
 }
 
 // ErrTaken is the error of an agent whose name another one has.
@@ -99,7 +99,7 @@ func Join(ctx, processes context.Context, o AgentOptions) error {
 			return err
 		}
 	}
-	a := &Agent{o: o, folder: filepath.Join(o.Home, "agent-"+o.Machine), cancelled: make(map[string]bool), changed: make(chan struct{}, 1)}
+	a := &Agent{o: o, folder: filepath.Join(o.Home, "agent-"+o.Machine), cancelled: make(map[string]bool), changed: make(signal, 1)}
 	if err := a.prepare(); err != nil {
 		return err
 	}
@@ -294,10 +294,7 @@ func (a *Agent) ordered(what string, on bool) {
 		a.drained = on
 		a.say("drained: %v", on)
 	}
-	select {
-	case a.changed <- struct{}{}:
-	default: // it is to look already
-	}
+	a.changed.say()
 }
 
 func (a *Agent) isDrained() bool {
@@ -323,7 +320,7 @@ func (a *Agent) work(ctx, processes context.Context) error {
 			}
 			continue
 		}
-		m, err := a.client.next(ctx, jobsStream, a.o.Machine, "dyno.job."+a.o.Machine+".>")
+		m, err := a.client.next(ctx, queue{jobsStream, a.o.Machine, "dyno.job." + a.o.Machine + ".>"})
 		switch {
 		case m != nil:
 			a.take(ctx, processes, m)

@@ -36,6 +36,24 @@ type Client struct {
 
 	conn *nats.Conn
 	js   jetstream.JetStream
+
+	mu    sync.Mutex    // guards again
+	again chan struct{} // is closed when the connection was lost and is there again
+}
+
+// reconnected returns a channel that is closed when the connection was lost and is there again:
+// what was asked of the server before is not answered any more.
+func (c *Client) reconnected() <-chan struct{} {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.again
+}
+
+func (c *Client) isReconnected(*nats.Conn) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	close(c.again)
+	c.again = make(chan struct{})
 }
 
 // ServerURL returns where the user's server listens, or the default.
@@ -56,7 +74,9 @@ func Connect(o Options) (*Client, error) {
 	if o.URL == "" {
 		o.URL = ServerURL(o.Home)
 	}
+	c := &Client{Key: key, URL: o.URL, again: make(chan struct{})}
 	options := []nats.Option{
+		nats.ReconnectHandler(c.isReconnected),
 		nats.Name("benchfleet"), nats.MaxReconnects(-1), nats.ReconnectWait(time.Second), nats.RetryOnFailedConnect(o.Patient),
 		nats.Nkey(key.Public, key.pair.Sign), nats.CustomInboxPrefix(inbox(key.Public)), nats.PingInterval(beat), nats.MaxPingsOutstanding(2),
 		nats.ErrorHandler(func(*nats.Conn, *nats.Subscription, error) {}), // what matters comes back as an error of a call
@@ -68,12 +88,11 @@ func Connect(o Options) (*Client, error) {
 	case missing == nil && strings.HasPrefix(o.URL, "tls://"): // of this user's own server
 		options = append(options, nats.RootCAs(local))
 	}
-	conn, err := nats.Connect(o.URL, options...)
-	if err != nil {
+	if c.conn, err = nats.Connect(o.URL, options...); err != nil {
 		return nil, unreached(o.URL, key, err)
 	}
-	js, err := jetstream.New(conn)
-	return &Client{Key: key, URL: o.URL, conn: conn, js: js}, err
+	c.js, err = jetstream.New(c.conn)
+	return c, err
 }
 
 // unreached says what to do if there is no connection.
@@ -89,6 +108,8 @@ func (c *Client) Close() { c.conn.Close() }
 
 // object writes the object with a digest to w, and checks that it is what its digest says.
 func (c *Client) object(ctx context.Context, digest string, most int64, w io.Writer) error {
+	ctx, cancel := context.WithTimeout(ctx, transferTime(most))
+	defer cancel()
 	store, err := c.js.ObjectStore(ctx, partsBucket)
 	if err != nil {
 		return err
@@ -115,8 +136,16 @@ func (c *Client) object(ctx context.Context, digest string, most int64, w io.Wri
 // each is synced.
 const objectChunk = 768 << 10
 
+// transferTime is how long an object of so many bytes may take, at a quarter of a megabyte a
+// second. Without a deadline the client of NATS allows five seconds for all of it.
+func transferTime(size int64) time.Duration {
+	return 30*time.Second + time.Duration(size)*time.Second/(256<<10)
+}
+
 // put stores what r has under its digest, unless it is there.
 func (c *Client) put(ctx context.Context, digest string, size int64, r io.Reader) error {
+	ctx, cancel := context.WithTimeout(ctx, transferTime(size))
+	defer cancel()
 	store, err := c.js.ObjectStore(ctx, partsBucket)
 	if err != nil {
 		return err
@@ -190,28 +219,51 @@ const codeMostPerSubject = 10077
 // has asked does nothing else.
 const fetchTime = 30 * time.Second
 
-// next returns the next message of a stream for a consumer that lasts, nil if none comes soon.
-// An empty subject is all of them. There is one at a time, and it is back in the queue
-// leaseTime after its last sign of life.
-func (c *Client) next(ctx context.Context, stream, consumer, subject string) (jetstream.Msg, error) {
-	queue, err := c.js.CreateOrUpdateConsumer(ctx, stream, jetstream.ConsumerConfig{
-		Durable: consumer, FilterSubject: subject, AckPolicy: jetstream.AckExplicitPolicy, AckWait: leaseTime, MaxAckPending: 1, MaxDeliver: -1,
-	})
+// A queue is what a consumer that lasts takes from a stream, one message at a time. Who takes
+// from it has at most one in hand, and what it has in hand when it asks for the next is of an
+// earlier life: see next.
+type queue struct {
+	stream, consumer string
+	subject          string // a filter; "" is all of them
+}
+
+// next returns the next message of a queue, nil if none comes soon. Who has one keeps it by
+// signs of life, else it is back in the queue after leaseTime.
+//
+// A message that was not acknowledged when its taker was killed comes at once: it is not waited
+// until the lease ends, which takes an hour if the server's clock was set back by an hour.
+func (c *Client) next(ctx context.Context, q queue) (jetstream.Msg, error) {
+	again := c.reconnected()
+	consumer, err := c.consumer(ctx, q)
+	if err == nil && consumer.CachedInfo().NumAckPending > 0 {
+		// The new one has all that was not acknowledged: the stream keeps it until then.
+		if err = c.js.DeleteConsumer(ctx, q.stream, q.consumer); err == nil {
+			consumer, err = c.consumer(ctx, q)
+		}
+	}
 	if err != nil {
 		return nil, err
 	}
 	ctx, cancel := context.WithTimeout(ctx, fetchTime)
 	defer cancel()
-	batch, err := queue.Fetch(1, jetstream.FetchContext(ctx))
+	batch, err := consumer.Fetch(1, jetstream.FetchContext(ctx))
 	if err != nil {
 		return nil, err
 	}
 	select {
 	case m := <-batch.Messages():
 		return m, batch.Error()
+	case <-again:
 	case <-ctx.Done():
-		return nil, nil
 	}
+	return nil, nil
+}
+
+// consumer returns that of a queue. It is made if it is not there.
+func (c *Client) consumer(ctx context.Context, q queue) (jetstream.Consumer, error) {
+	return c.js.CreateOrUpdateConsumer(ctx, q.stream, jetstream.ConsumerConfig{
+		Durable: q.consumer, FilterSubject: q.subject, AckPolicy: jetstream.AckExplicitPolicy, AckWait: leaseTime, MaxAckPending: 1, MaxDeliver: -1,
+	})
 }
 
 // Stored returns what became of a job, nil if that is not known yet.
@@ -236,8 +288,31 @@ func decodeStored(data []byte) (*Stored, error) {
 	return s, err
 }
 
-// Wait waits until it is known what became of a job. told is called with what the machine
-// says meanwhile, by one goroutine at a time.
+// ErrForgotten is the error of a job that the fleet does not know any more: its store was lost,
+// or it had no room to keep what it had acknowledged.
+var ErrForgotten = errors.New("the fleet does not know the job any more")
+
+// knows returns ErrForgotten if a job is neither queued nor measured, and nothing became of it.
+// It looks in the order in which a job moves, so that it misses none that does.
+func (c *Client) knows(ctx context.Context, machine, id string) error {
+	for _, at := range []struct{ stream, subject string }{{jobsStream, jobSubject(machine, id)}, {resultsStream, resultSubject(machine, id)}} {
+		stream, err := c.js.Stream(ctx, at.stream)
+		if err != nil {
+			return err
+		}
+		if _, err := stream.GetLastMsgForSubject(ctx, at.subject); !errors.Is(err, jetstream.ErrMsgNotFound) {
+			return err
+		}
+	}
+	if s, err := c.Stored(ctx, machine, id); err != nil || s != nil {
+		return err
+	}
+	return ErrForgotten
+}
+
+// Wait waits until it is known what became of a job that was submitted. told is called with what
+// the machine says meanwhile, by one goroutine at a time. Its error is ErrForgotten if the job
+// has to be submitted again.
 func (c *Client) Wait(ctx context.Context, machine, id string, told func(text string)) (*Stored, error) {
 	var mu sync.Mutex
 	notes, err := c.conn.Subscribe(noteSubject(machine, id), func(m *nats.Msg) {
@@ -258,8 +333,11 @@ func (c *Client) Wait(ctx context.Context, machine, id string, told func(text st
 		return nil, err
 	}
 	defer func() { _ = watch.Stop() }()
-	look := time.NewTicker(30 * time.Second) // beside the watch, which a server that was begun anew may have lost
+	look := time.NewTicker(leaseTime) // beside the watch, which a server that was begun anew may have lost
 	defer look.Stop()
+	if err := c.knows(ctx, machine, id); errors.Is(err, ErrForgotten) {
+		return nil, err
+	}
 	for {
 		select {
 		case entry, ok := <-watch.Updates():
@@ -272,6 +350,9 @@ func (c *Client) Wait(ctx context.Context, machine, id string, told func(text st
 		case <-look.C:
 			if s, err := c.Stored(ctx, machine, id); err == nil && s != nil {
 				return s, nil
+			}
+			if err := c.knows(ctx, machine, id); errors.Is(err, ErrForgotten) {
+				return nil, err
 			}
 		case <-ctx.Done():
 			return nil, context.Cause(ctx)

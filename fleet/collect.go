@@ -37,8 +37,17 @@ func Collect(ctx context.Context, c *Client, folder string, log io.Writer) error
 	if err := k.remember(ctx); err != nil {
 		return err
 	}
+	again := c.reconnected()
 	for ctx.Err() == nil {
-		m, err := k.client.next(ctx, resultsStream, "collector", "")
+		select {
+		case <-again: // to a server that may have begun anew: what it had in memory only is gone
+			if again = c.reconnected(); c.Found(ctx) != nil {
+				again = closed
+				pause(ctx, time.Second)
+			}
+		default:
+		}
+		m, err := k.client.next(ctx, queue{stream: resultsStream, consumer: "collector"})
 		if m != nil {
 			k.take(ctx, m)
 		} else if err != nil {
@@ -48,9 +57,20 @@ func Collect(ctx context.Context, c *Client, folder string, log io.Writer) error
 	return nil
 }
 
+// closed is a channel that is closed.
+var closed = func() chan struct{} {
+	c := make(chan struct{})
+	close(c)
+	return c
+}()
+
 func (k *Collector) say(format string, args ...any) {
 	fmt.Fprintf(k.log, "%s  %s\n", time.Now().Format("15:04:05"), printable(fmt.Sprintf(format, args...)))
 }
+
+// storeAgainAfter is how long a result waits that could not be stored for now, such as on a full
+// disk.
+const storeAgainAfter = 5 * time.Second
 
 // take stores a result, says so, and only then acknowledges it: who ends in between gets it
 // again, and finds it stored.
@@ -80,7 +100,8 @@ func (k *Collector) take(ctx context.Context, m jetstream.Msg) {
 			k.say("job %.12s on %s is not stored yet: %v", job, machine, err)
 		}
 		k.failed[machine+job] = true
-		_ = m.NakWithDelay(5 * time.Second)
+		pause(ctx, storeAgainAfter)
+		_ = m.Nak()
 		return
 	}
 	delete(k.failed, machine+job)

@@ -123,17 +123,22 @@ func (s *said) String() string {
 	return s.b.String()
 }
 
-// newLab starts a fleet in this process.
+// newLab starts a fleet in this process, for this user on this machine.
 func newLab(t *testing.T) *lab {
 	t.Helper()
-	l := &lab{t: t, home: t.TempDir(), said: new(said)}
+	return startLab(t, fleet.ServerOptions{Home: t.TempDir(), Listen: "127.0.0.1:0"})
+}
+
+func startLab(t *testing.T, o fleet.ServerOptions) *lab {
+	t.Helper()
+	l := &lab{t: t, home: o.Home, said: new(said)}
 	l.results = filepath.Join(l.home, "results")
 	if err := os.Mkdir(l.results, 0o755); err != nil {
 		t.Fatal(err)
 	}
 	t.Setenv(machinelock.Env, filepath.Join(l.home, "machine.lock"))
 	var err error
-	if l.server, err = fleet.Start(fleet.ServerOptions{Home: l.home, Listen: "127.0.0.1:0"}); err != nil {
+	if l.server, err = fleet.Start(o); err != nil {
 		t.Fatal(err)
 	}
 	if l.client, err = fleet.Connect(fleet.Options{Home: l.home}); err != nil {
@@ -143,14 +148,14 @@ func newLab(t *testing.T) *lab {
 		t.Fatal(err)
 	}
 	ctx, cancel := context.WithCancel(context.Background())
-	ended := make(chan error, 1)
-	go func() { ended <- fleet.Collect(ctx, l.client, l.results, l.said) }()
+	ended, owner := make(chan error, 1), l.client
+	go func() { ended <- fleet.Collect(ctx, owner, l.results, l.said) }()
 	t.Cleanup(func() {
 		cancel()
 		if err := <-ended; err != nil {
 			t.Error(err)
 		}
-		l.client.Close()
+		owner.Close()
 		l.server.Stop()
 		if t.Failed() {
 			t.Log(l.said)
@@ -165,7 +170,10 @@ func (l *lab) join(o fleet.AgentOptions) (leave, kill func()) {
 	ctx, leave := context.WithCancel(context.Background())
 	processes, end := context.WithCancel(context.Background())
 	kill = func() { leave(); end() }
-	o.Home, o.Log, o.Longest, o.Patient = l.home, l.said, time.Minute, true
+	if o.Home == "" {
+		o.Home = l.home
+	}
+	o.Log, o.Longest, o.Patient = l.said, time.Minute, true
 	o.Carry = []string{filepath.Join(programs(l.t), "benchrun"), "carry"}
 	ended := make(chan error, 1)
 	go func() { ended <- fleet.Join(ctx, processes, o) }()
@@ -390,4 +398,14 @@ func TestFolderIsTheTruth(t *testing.T) {
 	if err := second.client.Fetch(t.Context(), s, path); err != nil || s.File != filepath.Join("one", "any.bench") {
 		t.Errorf("%+v, %v", s, err)
 	}
+}
+
+// jobID returns the name of the job that is packed in a folder.
+func jobID(t *testing.T, folder string) string {
+	t.Helper()
+	document, _, err := jobs.Read(folder)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return jobs.ID(document)
 }

@@ -121,7 +121,7 @@ func (g Grant) permissions() *server.Permissions {
 		return nil
 	case RoleAgent:
 		read = append(read, "dyno.result."+m+".>", "dyno.note."+m+".>", "$KV."+machinesBucket+"."+m, "$KV."+liveBucket+"."+m,
-			"$JS.API.CONSUMER.CREATE."+jobsStream+"."+m+".dyno.job."+m+".>", "$JS.API.CONSUMER.INFO."+jobsStream+"."+m,
+			"$JS.API.CONSUMER.CREATE."+jobsStream+"."+m+".dyno.job."+m+".>", "$JS.API.CONSUMER.INFO."+jobsStream+"."+m, "$JS.API.CONSUMER.DELETE."+jobsStream+"."+m,
 			"$JS.API.CONSUMER.MSG.NEXT."+jobsStream+"."+m, "$JS.ACK."+jobsStream+"."+m+".>")
 	case RoleSender:
 		read = append(read, "dyno.job.>", "$KV."+ordersBucket+".>")

@@ -20,10 +20,10 @@ func TestSandbox(t *testing.T) {
 	t.Setenv("SECRET", "x")
 	l := newLab(t)
 	t.Setenv("SERVER", strings.TrimPrefix(l.server.URL, "nats://"))
-	confined := fleet.AgentOptions{Machine: "one", Sandbox: fleet.Sandbox{UID: 64750, Memory: 1 << 30, Procs: 4096}}
-	l.join(confined)
-	results := func(bench string) *record.File {
-		s := l.wait("one", l.submit(newJob(t, 1, 1, bench), "one"))
+	l.join(confined("one", 64))
+	l.join(confined("wide", 4096))
+	results := func(machine, bench string) *record.File {
+		s := l.wait(machine, l.submit(newJob(t, 1, 1, bench), machine))
 		if s.Outcome != fleet.Done {
 			t.Fatalf("%s: %+v", bench, s)
 		}
@@ -34,11 +34,20 @@ func TestSandbox(t *testing.T) {
 		}
 		return record.Read(path, data)
 	}
-	if f := results("Sandbox"); len(f.Holes) > 0 || len(f.Results) != 1 {
+	if f := results("one", "Sandbox"); len(f.Holes) > 0 || len(f.Results) != 1 {
 		t.Errorf("a job in a sandbox: %v", f.Holes[0].Hole)
 	}
-	if f := results("Memory"); len(f.Holes) != 1 {
+	if f := results("one", "Memory"); len(f.Holes) != 1 {
 		t.Error("a job takes eight gigabytes, where one is the limit")
+	}
+	if f := results("one", "File"); len(f.Holes) != 1 {
+		t.Error("a job makes a file of two gigabytes, where one is the limit")
+	}
+	if f := results("one", "Processes"); len(f.Holes) != 1 {
+		t.Error("a job starts a hundred processes, where 64 are the limit")
+	}
+	if f := results("wide", "Processes"); len(f.Results) != 1 {
+		t.Errorf("a job starts a hundred processes, where 4096 are the limit: %v", f.Holes[0].Hole)
 	}
 	// Without one, the same benchmark finds what it can do: it is not the benchmark that is blind.
 	l.join(bare("two"))
@@ -55,17 +64,17 @@ func TestNothingIsLeft(t *testing.T) {
 		t.Skip("needs root")
 	}
 	l := newLab(t)
-	_, kill := l.join(fleet.AgentOptions{Machine: "one", Sandbox: fleet.Sandbox{UID: 64750, Memory: 1 << 30, Procs: 4096}})
+	_, kill := l.join(confined("one", 4096))
 	l.submit(newJob(t, 1, 1, "Hangs"), "one")
 	l.until("measuring", func(s *fleet.Status) bool {
 		return len(s.Machines) > 0 && s.Machines[0].Live != nil && s.Machines[0].Live.State == fleet.StateMeasuring
 	})
 	deadline := time.Now().Add(time.Minute)
-	for running(t) == 0 && time.Now().Before(deadline) {
+	for running(t, "sleep") == 0 && time.Now().Before(deadline) {
 		time.Sleep(10 * time.Millisecond)
 	}
 	kill()
-	for running(t) > 0 {
+	for running(t, "") > 0 {
 		if time.Now().After(deadline) {
 			t.Fatal("processes of the job are left")
 		}
@@ -73,15 +82,21 @@ func TestNothingIsLeft(t *testing.T) {
 	}
 }
 
-// running counts the processes of the user that jobs are.
-func running(t *testing.T) (n int) {
+// confined is a machine with a sandbox, of a gigabyte and so many processes.
+func confined(name string, processes int) fleet.AgentOptions {
+	return fleet.AgentOptions{Machine: name, Sandbox: fleet.Sandbox{UID: 64751, Memory: 1 << 30, Procs: processes}}
+}
+
+// running counts the processes of the user that jobs are, those of a name or all.
+func running(t *testing.T, name string) (n int) {
 	t.Helper()
 	all, err := filepath.Glob("/proc/[0-9]*/status")
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, path := range all {
-		if text, err := os.ReadFile(path); err == nil && strings.Contains(string(text), "\nUid:\t64750\t") {
+		text, err := os.ReadFile(path)
+		if err == nil && strings.HasPrefix(string(text), "Name:\t"+name) && strings.Contains(string(text), "\nUid:\t64751\t") {
 			n++
 		}
 	}

@@ -5,10 +5,12 @@ import (
 	"crypto/tls"
 	"errors"
 	"fmt"
+	"io"
 	"net"
 	"os"
 	"path/filepath"
 	"strconv"
+	"sync"
 	"time"
 
 	"github.com/nats-io/nats-server/v2/server"
@@ -32,8 +34,11 @@ type Server struct {
 	URL string
 
 	options ServerOptions
-	nats    *server.Server
-	base    *server.Options
+	full    signal // gets something when the server could not write for want of room
+
+	mu   sync.Mutex // guards what follows, which is renewed
+	nats *server.Server
+	base *server.Options
 }
 
 // Start starts a server, and writes into the user's folder where it listens.
@@ -53,7 +58,7 @@ func Start(o ServerOptions) (*Server, error) {
 	if number == 0 {
 		number = server.RANDOM_PORT
 	}
-	s := &Server{options: o, base: &server.Options{
+	s := &Server{options: o, full: make(signal, 1), base: &server.Options{
 		ServerName: "dyno", Host: host, Port: number, NoSigs: true, NoLog: true,
 		JetStream: true, StoreDir: filepath.Join(o.Home, "store"), SyncAlways: true,
 		MaxConn: 4096, MaxControlLine: 4096,
@@ -74,17 +79,131 @@ func Start(o ServerOptions) (*Server, error) {
 	if err := s.load(own); err != nil {
 		return nil, err
 	}
-	if s.nats, err = server.NewServer(s.base); err != nil {
+	if err := s.begin(); err != nil {
 		return nil, err
 	}
+	s.base.Port = s.nats.Addr().(*net.TCPAddr).Port // it listens on TCP
+	s.URL = scheme + net.JoinHostPort(shown(host), strconv.Itoa(s.base.Port))
+	return s, os.WriteFile(filepath.Join(o.Home, urlName), []byte(s.URL+"\n"), 0o600)
+}
+
+// begin starts the server of NATS.
+func (s *Server) begin() (err error) {
+	if s.nats, err = server.NewServer(s.base.Clone()); err != nil {
+		return err
+	}
+	s.nats.SetLogger(&serverLog{s.full}, false, false)
 	s.nats.Start()
 	if !s.nats.ReadyForConnections(20 * time.Second) {
 		s.nats.Shutdown()
-		return nil, fmt.Errorf("no server can listen on %s: is there one already? benchfleet status asks it", o.Listen)
+		return fmt.Errorf("no server can listen on %s: is there one already? benchfleet status asks it", s.options.Listen)
 	}
-	addr := s.nats.Addr().(*net.TCPAddr) // it listens on TCP
-	s.URL = scheme + net.JoinHostPort(shown(host), strconv.Itoa(addr.Port))
-	return s, os.WriteFile(filepath.Join(o.Home, urlName), []byte(s.URL+"\n"), 0o600)
+	return nil
+}
+
+// A signal is a channel for one thing that can be said: said twice before it is heard, it is
+// heard once.
+type signal chan struct{}
+
+func (s signal) say() {
+	select {
+	case s <- struct{}{}:
+	default:
+	}
+}
+
+// A serverLog takes in what the server of NATS says: of interest is only that a disk is full.
+type serverLog struct{ full signal }
+
+func (l *serverLog) Errorf(_ string, v ...any) {
+	for _, a := range v {
+		if err, ok := a.(error); ok && isNoSpace(err) {
+			l.full.say()
+		}
+	}
+}
+
+func (l *serverLog) Warnf(format string, v ...any)  { l.Errorf(format, v...) }
+func (l *serverLog) Fatalf(format string, v ...any) { l.Errorf(format, v...) }
+func (l *serverLog) Noticef(string, ...any)         {}
+func (l *serverLog) Debugf(string, ...any)          {}
+func (l *serverLog) Tracef(string, ...any)          {}
+
+// Mend begins the server anew when the disk was full and has room again, until ctx ends: what
+// it could not write once it does not write any more. What it has acknowledged is there then.
+func (s *Server) Mend(ctx context.Context, log io.Writer) {
+	say := func(format string, args ...any) {
+		fmt.Fprintf(log, "%s  %s\n", time.Now().Format("15:04:05"), fmt.Sprintf(format, args...))
+	}
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-s.full:
+		}
+		say("the disk with %s is full: nothing is taken in until there is room", s.base.StoreDir)
+		for s.hasRoom() != nil && ctx.Err() == nil {
+			pause(ctx, 2*time.Second)
+		}
+		if ctx.Err() != nil {
+			return
+		}
+		if err := s.restart(); err != nil {
+			say("the server does not begin anew: %v", err)
+			s.full.say()
+			pause(ctx, 2*time.Second)
+			continue
+		}
+		say("there is room again: the server has begun anew")
+	}
+}
+
+// Found makes the streams and buckets of a fleet, as Client.Found does. If the disk is full, it
+// waits until there is room.
+func (s *Server) Found(ctx context.Context, c *Client, log io.Writer) error {
+	const grace = 30 * time.Second // for a server that Mend begins anew
+	for full, since := false, time.Now(); ; pause(ctx, time.Second) {
+		err := c.Found(ctx)
+		if err == nil || ctx.Err() != nil {
+			return err
+		}
+		switch noRoom := s.hasRoom(); {
+		case noRoom == nil && time.Since(since) > grace || noRoom == nil && !full:
+			return err
+		case noRoom != nil && !full:
+			full = true
+			fmt.Fprintf(log, "the fleet begins when there is room for it: %v\n", err)
+			fallthrough
+		case noRoom != nil:
+			since = time.Now()
+		}
+	}
+}
+
+// restart ends the server of NATS, and begins another one where it was.
+func (s *Server) restart() error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.stop()
+	select {
+	case <-s.full: // said by the one that has ended
+	default:
+	}
+	return s.begin()
+}
+
+// room is how many bytes have to be free for a server to begin anew.
+const room = 4 << 20
+
+// hasRoom returns an error if nothing can be written where the server stores.
+func (s *Server) hasRoom() error {
+	f, err := os.CreateTemp(s.base.StoreDir, "room-")
+	if err != nil {
+		return err
+	}
+	defer os.Remove(f.Name())
+	_, err = f.Write(make([]byte, room))
+	return errors.Join(err, f.Sync(), f.Close())
 }
 
 // urlName is the file that says where the user's server listens.
@@ -124,6 +243,8 @@ func (s *Server) load(own *Key) error {
 
 // Reload takes in what Allow has added.
 func (s *Server) Reload() error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
 	own, err := OwnKey(s.options.Home)
 	if err != nil {
 		return err
@@ -133,11 +254,17 @@ func (s *Server) Reload() error {
 	if err := s.load(own); err != nil {
 		return err
 	}
-	return s.nats.ReloadOptions(s.base)
+	return s.nats.ReloadOptions(s.base.Clone())
 }
 
 // Stop stops it. What is queued is there when it starts again.
 func (s *Server) Stop() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.stop()
+}
+
+func (s *Server) stop() {
 	s.nats.Shutdown()
 	s.nats.WaitForShutdown()
 }
@@ -167,10 +294,10 @@ func (c *Client) Found(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	// The first result of a job on a machine is stored, and no other: what is delivered twice
-	// is refused by the server, and what passes it all the same by the collector.
+	// A result waits until the collector has stored it. A second one of the job is refused by
+	// the server meanwhile, and by the collector, which knows what it has stored, at any time.
 	_, err = js.CreateOrUpdateStream(ctx, jetstream.StreamConfig{
-		Name: resultsStream, Subjects: []string{"dyno.result.>"}, MaxMsgsPerSubject: 1, Discard: jetstream.DiscardNew, DiscardNewPerSubject: true,
+		Name: resultsStream, Subjects: []string{"dyno.result.>"}, Retention: jetstream.WorkQueuePolicy, MaxMsgsPerSubject: 1, Discard: jetstream.DiscardNew, DiscardNewPerSubject: true,
 		MaxMsgSize: mostResult, AllowDirect: true,
 	})
 	if err != nil {

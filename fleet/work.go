@@ -26,8 +26,8 @@ import (
 const mostTries = 3
 
 // retryAfter is how long a job waits that could not be carried out for now, such as on a full
-// disk.
-var retryAfter = 20 * time.Second // tests have less patience
+// disk, unless it was the server that was away: then, until that is there again.
+var retryAfter = leaseTime // tests have less patience
 
 // A task is a job that this machine was ordered to carry out.
 type task struct {
@@ -55,6 +55,7 @@ func (a *Agent) take(ctx, processes context.Context, m jetstream.Msg) {
 	alive, stop := context.WithCancel(processes)
 	defer stop()
 	go t.keep(alive)
+	again := a.client.reconnected()
 	result, err := t.do(ctx, processes)
 	switch {
 	case err == nil:
@@ -65,7 +66,12 @@ func (a *Agent) take(ctx, processes context.Context, m jetstream.Msg) {
 	default:
 		a.say("job %.12s: %v; tried again in %v", o.Job, err, retryAfter)
 		t.note(fmt.Sprintf("%v; tried again in %v", err, retryAfter))
-		_ = m.NakWithDelay(retryAfter)
+		select { // here, and not by a clock of the server, which may be set
+		case <-again:
+		case <-ctx.Done():
+		case <-time.After(retryAfter):
+		}
+		_ = m.Nak()
 	}
 }
 

@@ -39,23 +39,38 @@ it gets on, and writes the results. An interrupt leaves the job in the fleet.`,
 // submit sends a job, waits, and writes the results to out.
 func submit(ctx context.Context, cmd *cobra.Command, f *fleet.Client, folder, machine, out string) error {
 	con := console.New(cmd.ErrOrStderr(), console.Width(cmd.ErrOrStderr()))
-	id, err := f.Submit(ctx, folder, machine, func(sent, of int64) {
-		con.Status(fmt.Sprintf("sending to %s: %.1f of %.1f MB", machine, float64(sent)/1e6, float64(of)/1e6))
-	})
-	con.Clear()
-	if err != nil {
-		return err
-	}
-	fmt.Fprintf(con, "%s has job %s; benchrun fleet status shows how it gets on\n", machine, id[:12])
-	stored, err := wait(ctx, con, f, machine, id)
-	if err != nil {
-		if ctx.Err() != nil {
+	for times := 1; ; times++ {
+		stored, id, err := submitOnce(ctx, con, f, folder, machine)
+		switch {
+		case err == nil:
+			return fetch(ctx, f, stored, machine, out)
+		case errors.Is(err, fleet.ErrForgotten) && times < mostTimes:
+			fmt.Fprintf(con, "%v: it is sent again\n", err)
+			continue
+		case ctx.Err() != nil && id != "":
 			fmt.Fprintf(con, "interrupted; %s goes on with the job. To have its results, or to end it:\n  benchrun fleet fetch %s %s\n  benchrun fleet cancel %s %s\n",
 				machine, machine, id, machine, id)
 		}
 		return err
 	}
-	return fetch(ctx, f, stored, machine, out)
+}
+
+// mostTimes is how often a job is sent that the fleet forgets.
+const mostTimes = 3
+
+// submitOnce sends a job, and waits until it is known what became of it. Its id is "" as long as
+// it was not sent.
+func submitOnce(ctx context.Context, con *console.Console, f *fleet.Client, folder, machine string) (stored *fleet.Stored, id string, err error) {
+	id, err = f.Submit(ctx, folder, machine, func(sent, of int64) {
+		con.Status(fmt.Sprintf("sending to %s: %.1f of %.1f MB", machine, float64(sent)/1e6, float64(of)/1e6))
+	})
+	con.Clear()
+	if err != nil {
+		return nil, "", err
+	}
+	fmt.Fprintf(con, "%s has job %s; benchrun fleet status shows how it gets on\n", machine, id[:12])
+	stored, err = wait(ctx, con, f, machine, id)
+	return stored, id, err
 }
 
 // wait waits for what becomes of a job, and says meanwhile how it gets on.

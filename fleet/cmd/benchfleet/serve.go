@@ -56,6 +56,7 @@ func (f *serveFlags) run(cmd *cobra.Command) error {
 	if err := os.MkdirAll(f.results, 0o755); err != nil {
 		return err
 	}
+	found := func(ctx context.Context, c *fleet.Client) error { return c.Found(ctx) }
 	if o.URL == "" {
 		s, err := fleet.Start(fleet.ServerOptions{Home: f.Home, Listen: f.listen, Cert: f.cert, Key: f.key})
 		if err != nil {
@@ -64,13 +65,15 @@ func (f *serveFlags) run(cmd *cobra.Command) error {
 		defer s.Stop()
 		o.URL = s.URL
 		go reloadOnHangup(ctx, s)
+		go s.Mend(ctx, cmd.ErrOrStderr())
+		found = func(ctx context.Context, c *fleet.Client) error { return s.Found(ctx, c, cmd.ErrOrStderr()) }
 	}
 	client, err := fleet.Connect(o)
 	if err != nil {
 		return err
 	}
 	defer client.Close()
-	if err := client.Found(ctx); err != nil {
+	if err := found(ctx, client); err != nil {
 		return err
 	}
 	fmt.Fprintf(cmd.ErrOrStderr(), "fleet at %s; results in %s\n", o.URL, f.results)

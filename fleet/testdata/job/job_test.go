@@ -5,22 +5,32 @@ import (
 	"fmt"
 	"net"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 )
 
 // BenchmarkX notes in the file HISTORY, if that is set, when it ran: from when on, and until
-// when, by the machine's monotonic clock.
+// when, and whether another one ran beside it.
 func BenchmarkX(b *testing.B) {
 	path := os.Getenv("HISTORY")
 	if path == "" {
 		return
 	}
+	busy, err := os.Create(path + ".busy")
+	if err != nil {
+		b.Fatal(err)
+	}
+	defer busy.Close()
+	if syscall.Flock(int(busy.Fd()), syscall.LOCK_EX|syscall.LOCK_NB) != nil {
+		note(b, path, "beside")
+	}
 	note(b, path, "begin")
 	for range b.N {
-		time.Sleep(2 * time.Millisecond)
+		time.Sleep(10 * time.Millisecond)
 	}
 	note(b, path, "end")
 }
@@ -36,8 +46,38 @@ func note(b *testing.B, path, what string) {
 	}
 }
 
-// BenchmarkHangs does not end by itself.
-func BenchmarkHangs(*testing.B) { select {} }
+// BenchmarkHangs does not end by itself, and has a process that has left its group and session.
+func BenchmarkHangs(b *testing.B) {
+	cmd := exec.Command("sleep", "1000")
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
+	if err := cmd.Start(); err != nil {
+		b.Fatal(err)
+	}
+	select {}
+}
+
+// BenchmarkProcesses starts a hundred processes.
+func BenchmarkProcesses(b *testing.B) {
+	for range 100 {
+		cmd := exec.Command("sleep", "1000")
+		if err := cmd.Start(); err != nil {
+			b.Fatal(err)
+		}
+		defer func() { _ = cmd.Process.Kill(); _ = cmd.Wait() }()
+	}
+}
+
+// BenchmarkFile makes a file of two gigabytes.
+func BenchmarkFile(b *testing.B) {
+	f, err := os.Create("/tmp/job/work/large")
+	if err != nil {
+		b.Fatal(err)
+	}
+	defer f.Close()
+	if err := f.Truncate(2 << 30); err != nil {
+		b.Fatal(err)
+	}
+}
 
 // BenchmarkSandbox fails with what it can do that it should not.
 func BenchmarkSandbox(b *testing.B) {
