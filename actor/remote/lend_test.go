@@ -19,7 +19,8 @@ import (
 func onReader() bool { return strings.Contains(string(debug.Stack()), "association).read") }
 
 // TestReaderRunsTheTurn: a message that is alone is handled by the goroutine that has
-// read it, if the dispatcher has guests; but not the thousand after a turn that took long.
+// read it, if the dispatcher has guests; but not the thousand after a turn that took long,
+// and no request.
 func TestReaderRunsTheTurn(t *testing.T) {
 	for _, impl := range impls.All() {
 		d := impl.NewDispatcher()
@@ -55,6 +56,10 @@ func TestReaderRunsTheTurn(t *testing.T) {
 					tell(remotetest.Text("short"), false)
 				}
 				tell(remotetest.Text("short"), hosts)
+				a.Sys.Ask(r, time.Second, func(to actor.ReplyTo) any { return remotetest.Question{ReplyTo: to} })
+				if <-got {
+					t.Error("a request is handled on the reader")
+				}
 			})
 		})
 	}
