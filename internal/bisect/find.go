@@ -681,7 +681,7 @@ func (h *hunt) proofBlocks() int {
 		return h.Options.Blocks
 	}
 	step, _ := h.Step()
-	n := h.spread.variance() * 1.5 / 1.375 * 36 / (step * step)
+	n := h.spread.variance * 1.5 / 1.375 * 36 / (step * step)
 	return min(max(h.Options.Blocks, int(math.Ceil(n))), mostProofBlocks)
 }
 

@@ -39,6 +39,7 @@ type world struct {
 
 	drift   float64 // of a version against the one before, standard deviation
 	layouts float64 // of a version in a layout, standard deviation
+	unlucky float64 // the part of layouts in which a version takes half as long again; none of the ends is
 	slow    float64 // of the moment, which weighs on one process more than on another: standard deviation of a random walk, a block
 	shared  float64 // what a version shows in all blocks of one measurement, standard deviation
 	disturb float64 // the part of sides of blocks that are disturbed, by ten times the noise
@@ -115,6 +116,9 @@ func (w *world) side(position, layout int) float64 {
 	key := [2]int{w.program[position], layout}
 	if _, ok := w.layoutOf[key]; !ok {
 		w.layoutOf[key] = w.layouts * w.r.NormFloat64()
+		if w.unlucky > 0 && position > 0 && position < w.versions && w.r.Float64() < w.unlucky {
+			w.layoutOf[key] = math.Log(1.5)
+		}
 	}
 	noise := w.noise()
 	if w.r.Float64() < w.disturb {
@@ -202,6 +206,7 @@ func TestSimulated(t *testing.T) {
 		{"versions drift", world{build: 0.5, drift: 0.0001}, normalNoise, 0.95, 0.9, 14, 24},
 		{"the machine drifts", world{build: 0.5, slow: 0.0005}, normalNoise, 0.95, 0.9, 14, 24},
 		{"layouts differ", world{build: 0.5, layouts: 0.003}, tails, 0.95, 0.9, 14, 24},
+		{"one layout of fifty is unlucky", world{build: 0.5, unlucky: 0.02}, normalNoise, 0.95, 0.8, 14, 24},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			r := rand.New(rand.NewPCG(1, 2))

@@ -43,7 +43,7 @@ type Search struct {
 	trust    float64   // the most that one visit says for or against, as a logarithm of odds
 	ends     []float64 // what blocks saw of bad against good
 	levels   []level   // of bad against good, a measurement each
-	spread   pooled
+	spread   spread
 	shared   float64 // the variance of what the blocks of a measurement share, by all that was seen
 
 	post     []float64        // the posterior; nil if it is not known
@@ -54,6 +54,7 @@ type Search struct {
 // middle of both ends.
 type seen struct {
 	position int
+	values   []float64 // of its blocks
 	level
 }
 
@@ -61,12 +62,13 @@ type seen struct {
 type level struct {
 	blocks  int
 	above   float64
-	squares float64 // of their deviations from their mean
+	squares float64 // of their deviations
 }
 
-// Pooled is a sum of squared deviations, with its degrees of freedom.
-type pooled struct {
-	squares, freedom float64
+// A spread is how much blocks scatter in their measurements, outliers aside.
+type spread struct {
+	deviations []float64
+	variance   float64 // of one block
 }
 
 // degrees is the freedom of Student's t with which a visit speaks: heavy tails, so that
@@ -181,20 +183,27 @@ func (s *Search) Add(v Visit) {
 	s.ends = append(s.ends, bad...)
 	s.levels = append(s.levels, levelOf(bad))
 	s.spread.add(above, 1)
-	s.visits = append(s.visits, seen{v.Position, levelOf(above)})
+	s.visits = append(s.visits, seen{v.Position, above, levelOf(above)})
 }
 
-// levelOf returns the level of blocks.
+// levelOf returns the level of blocks. Of few, all count in full: there is no telling which
+// one is off, and none of them is sure then.
 func levelOf(values []float64) level {
-	_, squares := moments(values)
-	return level{len(values), stats.HodgesLehmann(values), squares}
+	above := stats.HodgesLehmann(values)
+	if len(values) < fewBlocks {
+		_, squares := moments(values)
+		return level{len(values), above, squares}
+	}
+	return level{len(values), above, bounded(deviations(values, 1)) * float64(len(values)-1)}
 }
+
+// fewBlocks is from how many blocks on their middle does not follow one that is off.
+const fewBlocks = 5
 
 // Step returns the logarithm of the ratio of the bad end to the good one, of all blocks
 // so far, and its standard error.
 func (s *Search) Step() (step, err float64) {
-	_, squares := moments(s.ends)
-	return stats.HodgesLehmann(s.ends), math.Sqrt(squares / float64(len(s.ends)-1) / float64(len(s.ends)))
+	return stats.HodgesLehmann(s.ends), math.Sqrt(bounded(deviations(s.ends, 1)) / float64(len(s.ends)))
 }
 
 // Posterior returns the probability that version i+1 is the culprit. The height of the
@@ -212,7 +221,7 @@ func (s *Search) posterior() []float64 {
 	shares := make([]float64, 0, cap(logs))
 	top := math.Inf(-1)
 	for _, sharing := range sharings {
-		shared := sharing.part * sharing.part * s.spread.variance()
+		shared := sharing.part * sharing.part * s.spread.variance
 		width := 5 * math.Sqrt(err*err+shared*difference/float64(len(s.levels)))
 		for i := range stepPoints {
 			l := s.likelihood(step+width*(2*float64(i)/(stepPoints-1)-1), shared)
@@ -279,7 +288,7 @@ func (s *Search) likelihood(step, shared float64) []float64 {
 // variance returns that of a level about the truth, in those of above; a square of its own
 // blocks is factor of one of those. It is never less than the spread of all blocks says.
 func (s *Search) variance(l level, factor, shared, step float64) float64 {
-	all := s.spread.variance()
+	all := s.spread.variance
 	own := (ownFreedom*all + l.squares*factor) / (ownFreedom + float64(l.blocks-1))
 	return max(own, all)/float64(l.blocks) + shared + alike*alike*step*step + s.least()
 }
@@ -295,7 +304,7 @@ const floor = 0.01
 
 // err returns the standard error of what a visit of so many blocks will see.
 func (s *Search) err(blocks int, step float64) float64 {
-	return math.Sqrt(s.variance(level{blocks: blocks, squares: s.spread.variance() * float64(blocks-1)}, 1, s.shared, step))
+	return math.Sqrt(s.variance(level{blocks: blocks, squares: s.spread.variance * float64(blocks-1)}, 1, s.shared, step))
 }
 
 // A Choice is the next visit, and what it is worth.
@@ -354,23 +363,22 @@ func (s *Search) Open() (bits float64) {
 // blocks. It is 0 for what lies off by no more than a quarter of the step, as versions do
 // that are not the culprit.
 func (s *Search) Between(position int) (errors float64, blocks int) {
-	var above float64
+	var all []float64
 	for _, v := range s.visits {
 		if v.position == position {
-			above += v.above * float64(v.blocks)
-			blocks += v.blocks
+			all = append(all, v.values...)
 		}
 	}
-	if blocks == 0 {
+	if blocks = len(all); blocks == 0 {
 		return 0, 0
 	}
-	above /= float64(blocks)
+	above := stats.HodgesLehmann(all)
 	step, stepErr := s.Step()
 	off := min(math.Abs(above-step/2), math.Abs(above+step/2))
 	if off <= math.Abs(step)/4 {
 		return 0, blocks
 	}
-	return off / math.Sqrt(s.spread.variance()/float64(blocks)+stepErr*stepErr/4), blocks
+	return off / math.Sqrt(s.spread.variance/float64(blocks)+stepErr*stepErr/4), blocks
 }
 
 // negligible are the bits of a visit that is not worth its while: what is left cannot be
@@ -483,16 +491,56 @@ func entropy(p float64) float64 {
 // logT returns the logarithm of the density of Student's t at x, but for a constant.
 func logT(x float64) float64 { return -(degrees + 1) / 2.0 * math.Log1p(x*x/degrees) }
 
-// add adds the deviations of values from their mean; a variance of theirs is factor of
-// one that is looked for.
-func (p *pooled) add(values []float64, factor float64) {
-	_, squares := moments(values)
-	p.squares += squares * factor
-	p.freedom += float64(len(values) - 1)
+// add adds the deviations of values in a measurement; a variance of theirs is factor of one
+// that is looked for.
+func (s *spread) add(values []float64, factor float64) {
+	s.deviations = append(s.deviations, deviations(values, math.Sqrt(factor))...)
+	s.variance = bounded(s.deviations)
 }
 
-// variance returns that of one block.
-func (p *pooled) variance() float64 { return p.squares / max(p.freedom, 1) }
+// deviations returns those of values from their mean, or of many from their middle, times
+// factor, and so that the mean of their squares is a variance. There are none of one value.
+func deviations(values []float64, factor float64) []float64 {
+	n := len(values)
+	if n < 2 {
+		return nil
+	}
+	middle, _ := moments(values)
+	if n >= fewBlocks {
+		middle = stats.HodgesLehmann(values)
+	}
+	factor *= math.Sqrt(float64(n) / float64(n-1))
+	all := make([]float64, n)
+	for i, v := range values {
+		all[i] = (v - middle) * factor
+	}
+	return all
+}
+
+// bounded returns the mean of the squares of deviations, with those beyond 2.5 standard
+// deviations, as their median tells them, bounded there (Winsor). One layout of the binary in
+// twenty may take half as long again; if it counted in full, all measurements would seem to
+// be worthless from then on.
+func bounded(deviations []float64) (variance float64) {
+	if len(deviations) == 0 {
+		return 0
+	}
+	squares := make([]float64, len(deviations))
+	for i, d := range deviations {
+		squares[i] = d * d
+	}
+	slices.Sort(squares)
+	// The median of the square of a standard normal value is 0.6745², and the mean of that
+	// square, bounded so, is 0.9776.
+	most, part := 2.5*2.5*stats.Median(squares)/(0.6745*0.6745), 0.9776
+	if most == 0 {
+		most, part = math.Inf(1), 1 // most of them are none at all
+	}
+	for _, square := range squares {
+		variance += min(square, most)
+	}
+	return variance / part / float64(len(squares))
+}
 
 // moments returns the mean of values and the sum of their squared deviations from it.
 func moments(values []float64) (mean, squares float64) {
