@@ -156,6 +156,9 @@ type Env struct {
 	// Patience is how long a check waits for something that must happen, where Exact
 	// is not set; 0 means that the check's runner bounds the time.
 	Patience time.Duration
+	// AtRest, if not nil, reports whether nothing runs or could run at this moment but the
+	// caller: what a check waits for will not come if that stays so. Any goroutine may call it.
+	AtRest func() bool
 	// Stacks, if not nil, returns the stacks of the check's goroutines, for the
 	// error of a check that has waited in vain.
 	Stacks func() []byte

@@ -68,7 +68,16 @@ type waiting struct {
 	e     *Env
 	began time.Time
 	tries int
+	rests int // how often all was at rest, less how often it was not
 }
+
+// What a check waits for takes milliseconds. After restAfter it looks, each restPause, whether
+// anything runs at all; when nothing has restLooks times, nothing will.
+const (
+	restAfter = time.Second
+	restPause = 50 * time.Millisecond
+	restLooks = 20
+)
 
 // wait begins to wait; what is said if the check hangs.
 func (e *Env) wait(what string) *waiting {
@@ -81,7 +90,7 @@ func (e *Env) wait(what string) *waiting {
 // that has not happened by now will. What must happen may need time to pass: a worker
 // that is blocked is replaced only when that shows. Where Settle is exact time is cheap,
 // and nothing that takes ten seconds of it is going to happen; elsewhere it is Patience
-// that ends, if there is one.
+// that ends, or before that the rest of all goroutines.
 func (w *waiting) again() bool {
 	w.tries++
 	switch {
@@ -90,6 +99,16 @@ func (w *waiting) again() bool {
 			return false
 		}
 		time.Sleep(100 * time.Millisecond)
+	case w.e.AtRest != nil && time.Since(w.began) > restAfter:
+		// One look says little, since what would wake a goroutine may wait for a processor of
+		// the machine; a process that is stopped does not look.
+		if w.e.AtRest() {
+			w.rests++
+		} else if w.rests > 0 {
+			w.rests--
+		}
+		time.Sleep(restPause)
+		return w.rests < restLooks && time.Since(w.began) < w.e.Patience
 	case w.tries%16 == 0:
 		// Not all of it is yielding: TinyGo's clock for some emulated chips
 		// stands while anything can run, and what is waited for may come by it.

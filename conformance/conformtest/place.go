@@ -23,7 +23,7 @@ const patience = 60 * time.Second
 
 // waits bounds one wait of a check outside a bubble, where it is not known that nothing
 // more happens: so the clause that finds a hang says what it has waited for, and goes on
-// to the next one within seconds.
+// to the next one. It is for what spins: if all goroutines rest, two or three seconds do.
 const waits = 15 * time.Second
 
 // inBubble runs check in a synctest bubble.
@@ -72,6 +72,13 @@ func inBubble(t *testing.T, limit time.Duration, e *conformance.Env, check func(
 	return err
 }
 
+// A check that is in a call that does not return is given up when nothing ran in restLooks
+// looks, restPause apart: sooner than that its clauses wait for nothing.
+const (
+	restPause = 100 * time.Millisecond
+	restLooks = 40
+)
+
 // outside runs check on ordinary goroutines.
 //
 // A check that was given up ends when it next settles: if it went on it would use
@@ -84,17 +91,28 @@ func outside(limit time.Duration, e *conformance.Env, check func(*conformance.En
 			runtime.Goexit()
 		}
 	}
-	e.Exact, e.Patience, e.Stacks = false, min(limit, waits), allStacks
+	e.Exact, e.Patience, e.Stacks, e.AtRest = false, min(limit, waits), allStacks, idle.Now
 	done := alone(e, check)
-	timer := time.NewTimer(limit)
+	timer, look := time.NewTimer(limit), time.NewTicker(restPause)
 	defer timer.Stop()
-	select {
-	case err := <-done:
-		return err
-	case <-timer.C:
-		givenUp.Store(true)
-		return hung(e, fmt.Sprintf("was not over after %v", limit), allStacks())
+	defer look.Stop()
+	for rests := 0; rests < restLooks; {
+		select {
+		case err := <-done:
+			return err
+		case <-timer.C:
+			givenUp.Store(true)
+			return hung(e, fmt.Sprintf("was not over after %v", limit), allStacks())
+		case <-look.C:
+			if idle.Now() {
+				rests++
+			} else {
+				rests = max(0, rests-1)
+			}
+		}
 	}
+	givenUp.Store(true)
+	return hung(e, "hangs: no goroutine runs or could run", allStacks())
 }
 
 // noting is outside for a check that has something to note. If it is not over in

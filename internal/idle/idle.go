@@ -35,6 +35,10 @@ var waiting atomic.Int64
 // at once too.
 func Wait() bool { return wait(time.Now().Add(Patience)) }
 
+// Now reports whether nothing is runnable at this moment but what waits in this package. It
+// looks once, and waits for nothing.
+func Now() bool { return wait(time.Now()) }
+
 func wait(deadline time.Time) bool {
 	waiting.Add(1)
 	defer waiting.Add(-1)
