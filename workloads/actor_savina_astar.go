@@ -23,7 +23,7 @@ const (
 func savinaAStar() []Workload {
 	return savina(Workload{
 		Name:     "astar",
-		Doc:      "after Savina: a master hands the nodes of a grid out to 20 workers, the most promising first, until the shortest way is found: a queue by priority, and an end that must be found",
+		Doc:      "after Savina: a master hands the nodes of a grid out to 20 workers, the most promising first, until the shortest way is found: a queue by priority",
 		Op:       "a node that is expanded, of two messages",
 		Messages: 2,
 		Checked:  "each node that is handed out comes back once, from its worker; the cost of each way, by Dijkstra's algorithm",

@@ -29,7 +29,7 @@ func savinaConcDict() []Workload {
 func savinaConcSLL() []Workload {
 	return savina(Workload{
 		Name:     "concsll",
-		Doc:      "after Savina: 20 workers ask one server to look into a sorted linked list, to write with a tenth of the requests, and to add all up with a hundredth: concdict with a server that works longer",
+		Doc:      "after Savina: 20 workers ask one server to search a sorted list, a tenth of the time to write, a hundredth to add it up: concdict with a server that works longer",
 		Op:       "a request with its reply",
 		Messages: 2,
 		Checked:  "each request is served once, each reply is that to the last request; what a worker reads of a key never falls, nor does the sum; the list in the end",

@@ -19,7 +19,7 @@ const (
 func savinaSieve() []Workload {
 	return savina(Workload{
 		Name:    "sieve",
-		Doc:     "after Savina: numbers go through a pipeline of 10 filters, each of which keeps a thousand primes and passes on what none of them divides: work that gets less from stage to stage",
+		Doc:     "after Savina: numbers go through 10 filters, each of which keeps a thousand primes and passes on what none divides: work that gets less from stage to stage",
 		Op:      "a number",
 		Slicing: Slicing{Unit: sieveNumbers},
 		Checked: "numbers reach each filter in order, and as many as the one before has passed on; the primes of all filters",

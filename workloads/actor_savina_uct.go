@@ -17,7 +17,7 @@ const (
 func savinaUCT() []Workload {
 	return savina(Workload{
 		Name:     "uct",
-		Doc:      "after Savina: a walk through an unbalanced tree of 2,000 actors, which have ten children or none, and tell their parents what they found: work that comes in bursts",
+		Doc:      "after Savina: a walk through an unbalanced tree of 2,000 actors, which tell their parents what they found: work that comes in bursts",
 		Op:       "a node that is visited, with its answer",
 		Messages: 2,
 		Slicing:  Slicing{Unit: uctNodes},
