@@ -18,12 +18,57 @@ type Outcome struct {
 // NewOutcome returns the outcome of a group whose tasks' context is derived from
 // ctx; nil means context.Background.
 func NewOutcome(ctx context.Context, cfg Config) Outcome {
+	o := Outcome{failFast: cfg.FailFast}
+	o.ctx, o.cancel = WithCancelCause(ctx)
+	return o
+}
+
+// WithCancelCause is context.WithCancelCause, with a function that runs nothing of ctx,
+// which may be anybody's type: a group cancels with its lock held. A nil ctx means
+// context.Background.
+func WithCancelCause(ctx context.Context) (context.Context, context.CancelCauseFunc) {
 	if ctx == nil {
 		ctx = context.Background()
 	}
-	o := Outcome{failFast: cfg.FailFast}
-	o.ctx, o.cancel = context.WithCancelCause(ctx)
-	return o
+	done := ctx.Done()
+	if done == nil {
+		return context.WithCancelCause(ctx) // which does not ask again
+	}
+	return context.WithCancelCause(&parent{Context: ctx, done: done})
+}
+
+// parent is a context that remembers what package context asked when another one was
+// derived from it, and so does not ask the one that it stands for again when that is
+// canceled: its Done, and whether it is one of the package's own.
+type parent struct {
+	context.Context
+	done        <-chan struct{}
+	key, answer any // what Value was asked first, before WithCancelCause has returned, and never written again
+}
+
+// Done implements [context.Context].
+func (p *parent) Done() <-chan struct{} { return p.done }
+
+// Value implements [context.Context].
+func (p *parent) Value(key any) any {
+	switch {
+	case p.key == nil:
+		p.key, p.answer = key, p.Context.Value(key)
+		return p.answer
+	case key == p.key:
+		return p.answer
+	}
+	return p.Context.Value(key)
+}
+
+// Ending returns the channel that is closed when ctx ends, which is nil if it cannot, and
+// the error that it has ended with. It is for an implementation's Next, which must not
+// hold a lock meanwhile: a context is anybody's type. A nil ctx never ends.
+func Ending(ctx context.Context) (<-chan struct{}, error) {
+	if ctx == nil {
+		return nil, nil
+	}
+	return ctx.Done(), ctx.Err()
 }
 
 // Context returns the context that tasks get.

@@ -97,3 +97,44 @@ func TestCall(t *testing.T) {
 		t.Error("a Goexit was swallowed")
 	}
 }
+
+// foreign is a context of a type that package context does not know, which counts what is
+// asked of it.
+type foreign struct {
+	context.Context
+	asked *int
+}
+
+func (f foreign) Done() <-chan struct{} { *f.asked++; return f.Context.Done() }
+func (f foreign) Err() error            { *f.asked++; return f.Context.Err() }
+func (f foreign) Value(key any) any     { *f.asked++; return f.Context.Value(key) }
+
+// What an implementation calls with its lock held asks nothing of the context that the
+// group was made with; the end of that one and its values reach the tasks all the same.
+func TestOutcomeRunsNoForeignCode(t *testing.T) {
+	type key struct{}
+	for name, call := range map[string]func(o *group.Outcome){
+		"Settle":                func(o *group.Outcome) { o.Settle() },
+		"Complete":              func(o *group.Outcome) { o.Complete(errFirst) },
+		"Cancel":                func(o *group.Outcome) { o.Cancel(errFirst) },
+		"Err":                   func(o *group.Outcome) { _ = o.Err() },
+		"Err of what has ended": func(o *group.Outcome) { o.Cancel(nil); _ = o.Err() },
+	} {
+		ctx, cancel := context.WithCancelCause(context.WithValue(t.Context(), key{}, name))
+		asked := 0
+		o := group.NewOutcome(foreign{ctx, &asked}, group.Config{FailFast: true})
+		if got := o.Context().Value(key{}); got != name {
+			t.Errorf("a task finds the value %v, want %q", got, name)
+		}
+		before := asked
+		call(&o)
+		if asked != before {
+			t.Errorf("%s asked something of the context %d times", name, asked-before)
+		}
+		other := group.NewOutcome(foreign{ctx, &asked}, group.Config{})
+		cancel(errSecond)
+		if other.Err() != errSecond {
+			t.Errorf("the context has ended, and Err is %v", other.Err())
+		}
+	}
+}

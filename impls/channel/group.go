@@ -125,22 +125,20 @@ func (g *Group[T]) Close() {
 
 // Next implements [group.Group].
 func (g *Group[T]) Next(ctx context.Context) (group.Result[T], bool, error) {
+	done, err := group.Ending(ctx)
 	s := <-g.turn
 	for s.results.Len() == 0 && !g.outcome.Settled() {
-		var done <-chan struct{} // nil, and never ready, for a context that cannot end
-		if ctx != nil {
-			if err := ctx.Err(); err != nil {
-				g.put(s)
-				return group.Result[T]{}, false, err
-			}
-			done = ctx.Done()
+		if err != nil {
+			g.put(s)
+			return group.Result[T]{}, false, err
 		}
 		s.waiting++
 		g.put(s)
 		invariants.Window() // the news may be there, and taken by another one, before it waits for them
 		select {
 		case <-g.news:
-		case <-done: // the next turn of the loop looks for a result first
+		case <-done:
+			err = ctx.Err() // the next turn of the loop looks for a result first
 		}
 		s = <-g.turn
 		s.waiting--

@@ -123,6 +123,7 @@ func (g *Group[T]) Close() {
 
 // Next implements [group.Group].
 func (g *Group[T]) Next(ctx context.Context) (group.Result[T], bool, error) {
+	done, err := group.Ending(ctx)
 	g.mu.Lock()
 	if g.results.Len() > 0 {
 		r := g.results.Pop()
@@ -133,13 +134,9 @@ func (g *Group[T]) Next(ctx context.Context) (group.Result[T], bool, error) {
 		g.mu.Unlock()
 		return group.Result[T]{}, false, nil
 	}
-	var done <-chan struct{} // nil, and never ready, for a context that cannot end
-	if ctx != nil {
-		if err := ctx.Err(); err != nil {
-			g.mu.Unlock()
-			return group.Result[T]{}, false, err
-		}
-		done = ctx.Done()
+	if err != nil {
+		g.mu.Unlock()
+		return group.Result[T]{}, false, err
 	}
 	n := g.spareConsumer
 	g.spareConsumer = nil

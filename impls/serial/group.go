@@ -142,16 +142,12 @@ func (g *Group[T]) Close() {
 // Next implements [group.Group]. If no result is queued it runs the next task.
 // Beyond the contract it returns a *StallError when a task in progress stalls.
 func (g *Group[T]) Next(ctx context.Context) (group.Result[T], bool, error) {
+	done, err := group.Ending(ctx)
 	g.mu.Lock()
 	if g.results.Len() > 0 {
 		r := g.results.Pop()
 		g.mu.Unlock()
 		return r, true, nil
-	}
-	var done <-chan struct{} // nil, and never ready, for a context that cannot end
-	var err error
-	if ctx != nil {
-		err, done = ctx.Err(), ctx.Done()
 	}
 	if err == nil && g.stalled != nil {
 		err = g.stalled

@@ -108,11 +108,8 @@ func NewGroup[T any](ctx context.Context, opts ...group.Option) *Group[T] {
 
 // NewGroupOn returns an open group on p. A nil ctx means context.Background.
 func NewGroupOn[T any](p *Pool, ctx context.Context, opts ...group.Option) *Group[T] {
-	if ctx == nil {
-		ctx = context.Background()
-	}
 	g := &Group[T]{pool: p, cfg: group.Resolve(opts...)}
-	g.ctx, g.cancel = context.WithCancelCause(ctx)
+	g.ctx, g.cancel = group.WithCancelCause(ctx)
 	g.results.init(g.cfg.ResultBuffer)
 	return g
 }
@@ -227,6 +224,7 @@ func (g *Group[T]) Next(ctx context.Context) (group.Result[T], bool, error) {
 
 // wait is Next when there seems to be no result.
 func (g *Group[T]) wait(ctx context.Context) (group.Result[T], bool, error) {
+	done, err := group.Ending(ctx)
 	invariants.Window() // a result that comes now is pushed before the flag is raised
 	g.mu.Lock()
 	g.raise(flagWaiting)
@@ -239,14 +237,10 @@ func (g *Group[T]) wait(ctx context.Context) (group.Result[T], bool, error) {
 		g.mu.Unlock()
 		return r, ok, nil
 	}
-	var done <-chan struct{} // nil, and never ready, for a context that cannot end
-	if ctx != nil {
-		if err := ctx.Err(); err != nil {
-			g.unflag()
-			g.mu.Unlock()
-			return group.Result[T]{}, false, err
-		}
-		done = ctx.Done()
+	if err != nil {
+		g.unflag()
+		g.mu.Unlock()
+		return group.Result[T]{}, false, err
 	}
 	n := g.spareConsumer
 	g.spareConsumer = nil
