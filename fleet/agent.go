@@ -47,6 +47,7 @@ type Machine struct {
 // Live is what a machine does now.
 type Live struct {
 	Instance string    `json:"instance"`        // tells processes of one name apart
+	Fence    uint64    `json:"fence,omitempty"` // the token of its lease: who has the name now has the greatest
 	State    string    `json:"state"`           // one of the State constants
 	Waits    string    `json:"waits,omitempty"` // for whom, in StateWaiting
 	Job      string    `json:"job,omitempty"`
@@ -195,6 +196,7 @@ func (a *Agent) lease(ctx context.Context) error {
 	}
 	a.mu.Lock()
 	live, revision := a.live, a.revision
+	live.Fence = a.fence
 	a.mu.Unlock()
 	text, err := json.Marshal(live)
 	if err != nil {

@@ -383,7 +383,7 @@ func (c *Client) Fetch(ctx context.Context, s *Stored, path string) error {
 
 // Cancel has a machine not carry out a job, or end it.
 func (c *Client) Cancel(ctx context.Context, machine, id string) error {
-	return c.order(ctx, machine+".cancel."+id, true)
+	return c.order(ctx, cancelKey(machine, id), true)
 }
 
 // Drain has a machine take no more jobs, or take them again. The one that it is at is

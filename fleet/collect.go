@@ -37,8 +37,14 @@ func Collect(ctx context.Context, c *Client, folder string, log io.Writer) error
 	if err := k.remember(ctx); err != nil {
 		return err
 	}
-	again := c.reconnected()
+	again, swept := c.reconnected(), time.Time{}
 	for ctx.Err() == nil {
+		if time.Since(swept) > time.Hour {
+			swept = time.Now()
+			if err := k.sweep(ctx, swept); err != nil && ctx.Err() == nil {
+				k.say("what is not needed any more stays for another hour: %v", err)
+			}
+		}
 		select {
 		case <-again: // to a server that may have begun anew: what it had in memory only is gone
 			if again = c.reconnected(); c.Found(ctx) != nil {
@@ -122,10 +128,14 @@ func (k *Collector) tell(ctx context.Context, machine, job string, s *Stored) er
 		return err
 	}
 	_, err = bucket.Create(ctx, storedKey(machine, job), text)
-	if errors.Is(err, jetstream.ErrKeyExists) {
-		return nil
+	if err != nil && !errors.Is(err, jetstream.ErrKeyExists) {
+		return err
 	}
-	return err
+	orders, err := k.client.js.KeyValue(ctx, ordersBucket)
+	if err != nil {
+		return err
+	}
+	return orders.Purge(ctx, cancelKey(machine, job)) // it was followed, or came too late
 }
 
 // A badResultError says why what a machine has sent is not a result of its job.

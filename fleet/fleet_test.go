@@ -343,7 +343,13 @@ func TestKilledAndLeaving(t *testing.T) {
 	l := newLab(t)
 	_, kill := l.join(bare("one"))
 	id := l.submit(newJob(t, 40, 1, "X"), "one")
-	l.until("in the middle", func(s *fleet.Status) bool { return len(s.Machines) > 0 && blocksDone(l, id) > 2 })
+	var first, second uint64 // tokens of leases
+	l.until("in the middle", func(s *fleet.Status) bool {
+		if len(s.Machines) > 0 && s.Machines[0].Live != nil {
+			first = s.Machines[0].Live.Fence
+		}
+		return first > 0 && blocksDone(l, id) > 2
+	})
 	kill()
 	l.until("away", func(s *fleet.Status) bool { return s.Machines[0].Live == nil })
 	before := blocksDone(l, id)
@@ -352,10 +358,17 @@ func TestKilledAndLeaving(t *testing.T) {
 	}
 	leave, _ := l.join(bare("one"))
 	l.until("going on", func(s *fleet.Status) bool {
-		return s.Machines[0].Live != nil && s.Machines[0].Live.State == fleet.StateMeasuring
+		if s.Machines[0].Live == nil || s.Machines[0].Live.State != fleet.StateMeasuring {
+			return false
+		}
+		second = s.Machines[0].Live.Fence
+		return true
 	})
 	leave() // at the end of the job
 	s := l.wait("one", id)
+	if second <= first || s.Fence != second {
+		t.Errorf("the results were measured under the lease %d; those of the machine were %d and %d", s.Fence, first, second)
+	}
 	data, err := os.ReadFile(filepath.Join(l.results, s.File))
 	if err != nil || strings.Count(string(data), "\n# resumed ") != 1 || strings.Count(string(data), "\nBenchmarkX ") != 40 {
 		t.Errorf("after %d blocks it went on to %s, %v", before, data, err)
@@ -367,6 +380,37 @@ func TestKilledAndLeaving(t *testing.T) {
 func blocksDone(l *lab, id string) int {
 	data, _ := os.ReadFile(filepath.Join(l.home, "agent-one", id, "out", "results.bench")) // there may be none yet
 	return strings.Count(string(data), "\n# end of block ")
+}
+
+// The server keeps what queued jobs need, and not for ever what others have needed. An order to
+// cancel a job ends with it.
+func TestSweep(t *testing.T) {
+	l := newLab(t)
+	_, kill := l.join(bare("one"))
+	l.wait("one", l.submit(newJob(t, 1, 1, "X"), "one"))
+	kill()
+	queued := l.submit(newJob(t, 1, 2, "X"), "one")
+	if err := l.client.Cancel(t.Context(), "one", queued); err != nil {
+		t.Fatal(err)
+	}
+	// Two documents, the binary of both, and the first one's results.
+	for _, c := range []struct {
+		later time.Duration
+		want  int
+	}{{time.Hour, 4}, {25 * time.Hour, 3}, {31 * 24 * time.Hour, 2}} {
+		fleet.Sweep(t, l.client, c.later)
+		if objects, orders := fleet.Objects(t, l.client); objects != c.want || orders != 1 {
+			t.Errorf("after %v the server keeps %d objects, want %d, and %d orders, want 1", c.later, objects, c.want, orders)
+		}
+	}
+	l.join(bare("one"))
+	l.wait("one", queued)
+	fleet.Sweep(t, l.client, 31*24*time.Hour)
+	l.until("clean", func(*fleet.Status) bool {
+		fleet.Sweep(t, l.client, 31*24*time.Hour)
+		objects, orders := fleet.Objects(t, l.client)
+		return objects == 0 && orders == 0
+	})
 }
 
 // What the server's store forgets, the folder of results knows.

@@ -57,6 +57,9 @@ func resultSubject(machine, job string) string { return "dyno.result." + machine
 // noteSubject is where a machine says what a sender who waits wants to know at once.
 func noteSubject(machine, job string) string { return "dyno.note." + machine + "." + job }
 
+// cancelKey is the key of the order to cancel a job.
+func cancelKey(machine, job string) string { return machine + ".cancel." + job }
+
 // storedKey is the key of what became of a job.
 func storedKey(machine, job string) string { return machine + "." + job }
 

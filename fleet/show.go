@@ -78,16 +78,16 @@ func duration(seconds float64) string {
 	return time.Duration(math.Max(0, seconds) * float64(time.Second)).Round(time.Second).String()
 }
 
-// columns are those of the text and of the page.
+// columns are those of the page; the text has no room for the last one.
 var columns = []struct {
 	Head string
 	of   func(m MachineStatus) string
 }{
 	{"machine", func(m MachineStatus) string { return m.Name }},
 	{"does", MachineStatus.does},
-	{"job", MachineStatus.what},
 	{"for", MachineStatus.since},
 	{"left", MachineStatus.left},
+	{"job", MachineStatus.what},
 	{"queued", MachineStatus.waiting},
 	{"is", func(m MachineStatus) string {
 		return printable(fmt.Sprintf("%s, %d cores, %s", m.Platform, m.Cores, m.CPU))
@@ -101,6 +101,7 @@ func (s *Status) Text(w io.Writer) error {
 		return err
 	}
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	columns := columns[:len(columns)-1]
 	var heads []string
 	for _, c := range columns {
 		heads = append(heads, c.Head)
@@ -113,7 +114,7 @@ func (s *Status) Text(w io.Writer) error {
 		}
 		var cells []string
 		for _, c := range columns {
-			cells = append(cells, cmp.Or(c.of(m), "-"))
+			cells = append(cells, cmp.Or(shortened(c.of(m)), "-"))
 		}
 		fmt.Fprintln(t, strings.Join(cells, "\t"))
 	}
@@ -122,6 +123,17 @@ func (s *Status) Text(w io.Writer) error {
 	}
 	_, err := fmt.Fprintf(w, "%s, %d away; %s known; %s\n", console.Count(len(s.Machines), "machine"), away, console.Count(int(s.Results), "result"), s.Server)
 	return err
+}
+
+// widest is how many characters a cell of the text has at most, so that a line has a hundred.
+const widest = 40
+
+// shortened is a cell of the text.
+func shortened(s string) string {
+	if r := []rune(s); len(r) > widest {
+		return string(r[:widest-1]) + "…"
+	}
+	return s
 }
 
 //go:embed status.html

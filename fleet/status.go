@@ -28,8 +28,6 @@ type MachineStatus struct {
 	Queue   []Order `json:"queue,omitempty"` // what it has not begun
 	// For is how long its job has been going on, in seconds, by the clock of who asks.
 	For float64 `json:"for,omitempty"`
-	// Fence is the revision of its lease: it grows with each sign of life.
-	Fence uint64 `json:"fence,omitempty"`
 }
 
 // Status asks what the fleet does.
@@ -58,7 +56,7 @@ func (c *Client) Status(ctx context.Context) (*Status, error) {
 		}
 		m.Name = name
 		if lease := live[name]; lease != nil {
-			m.Live, m.Fence = new(Live), lease.Revision()
+			m.Live = new(Live)
 			if json.Unmarshal(lease.Value(), m.Live) != nil {
 				m.Live = nil
 			} else if job := m.Live.Job; job != "" {
