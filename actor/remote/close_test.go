@@ -107,5 +107,6 @@ func TestFrameIsLeftAlone(t *testing.T) {
 			}()
 			time.Sleep(60 * time.Millisecond) // one is confirmed, and being written, when the next one comes
 		}
+		a.Node.Close() // first, for this wire returns from a write in its own time only
 	})
 }
