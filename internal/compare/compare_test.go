@@ -233,7 +233,7 @@ func TestPairsWithHoles(t *testing.T) {
 	if cell.Vs.N != 6 || !cell.Hole {
 		t.Errorf("%d pairs, hole %v, want 6 and a hole", cell.Vs.N, cell.Hole)
 	}
-	if got := notesOf(c, cell); got != "hole in block 0, 1: no luck" {
+	if got := notesOf(c, cell); got != "missing in block 0, 1: no luck" {
 		t.Errorf("notes: %q", got)
 	}
 	if g := c.Gate(); len(g.Slower) != 1 {
@@ -577,10 +577,10 @@ BenchmarkZ/impl=ref-z 1 10 ns/op
 	for _, filter := range []string{"", ".unit:ns/op", "pkg:p", "block:1 OR /impl:(c OR d)"} {
 		c := compareText(t, Options{Filter: filter}, text)
 		b := wantVerdict(t, c, "ns/op", "X", "b", Missing)
-		if got := notesOf(c, b); got != `hole in block 1: crashed: "oh"` || !b.Hole {
+		if got := notesOf(c, b); got != `missing in block 1: crashed: "oh"` || !b.Hole {
 			t.Errorf("filter %q: b: %q, hole %v", filter, got, b.Hole)
 		}
-		if got := notesOf(c, wantVerdict(t, c, "ns/op", "X", "c", Missing)); got != "hole: gone" {
+		if got := notesOf(c, wantVerdict(t, c, "ns/op", "X", "c", Missing)); got != "missing: gone" {
 			t.Errorf("filter %q: c: %q", filter, got)
 		}
 		d := wantVerdict(t, c, "ns/op", "X", "d", Skipped)
@@ -602,7 +602,7 @@ BenchmarkZ/impl=ref-z 1 10 ns/op
 	if c := compareText(t, Options{Filter: "/impl:(a OR d)"}, text); len(c.Tables[0].Cols) != 2 {
 		t.Errorf("the filter does not hold for holes: %+v", c.Tables[0].Cols)
 	}
-	if c := compareText(t, Options{}, text); len(c.Files[0].Holes) != 3 || !strings.Contains(strings.Join(c.Warnings, "\n"), "holes in a.bench, measurements that were due and failed: 2") {
+	if c := compareText(t, Options{}, text); len(c.Files[0].Holes) != 3 || !strings.Contains(strings.Join(c.Warnings, "\n"), "missing results in a.bench, measurements that were due and failed: 2") {
 		t.Errorf("holes %+v, warnings %q", c.Files[0].Holes, c.Warnings)
 	}
 }

@@ -622,7 +622,7 @@ func (e *evaluator) warn(g *grid) {
 	for _, f := range e.c.Files {
 		holes := due(f.Holes)
 		if len(holes) > 0 {
-			warn("holes in %s, measurements that were due and failed: %d", f.Label, len(holes))
+			warn("missing results in %s, measurements that were due and failed: %d", f.Label, len(holes))
 		}
 		for _, told := range f.Told {
 			warn("%s", told)

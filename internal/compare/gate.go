@@ -296,7 +296,7 @@ func (c *Comparison) Gate() Gate {
 				case !cell.Verdict.Proven() && cell.Verdict != Same:
 					g.Inconclusive = append(g.Inconclusive, what)
 				case cell.Hole && !told:
-					g.Inconclusive = append(g.Inconclusive, what+", but with a hole")
+					g.Inconclusive = append(g.Inconclusive, what+", but a result is missing")
 				}
 				judged = judged || !t.Resource
 			}

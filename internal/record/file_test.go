@@ -69,8 +69,8 @@ func TestRead(t *testing.T) {
 	want := []string{
 		"line 9: X/impl=a-2 100 2 values true [commit=c1 block=1 pkg=example.com/a side=old case=1]",
 		"line 15: X/impl=a-2 100 1 values false [commit=c2 block=1 pkg=example.com/a case=1]",
-		"example.com/z example.com/z hole: does not build [pkg=example.com/z side=new]",
-		"BenchmarkX/impl=b-2 example.com/a hole in block 7: crashed [commit=c1 block=7 pkg=example.com/a case=1]",
+		"example.com/z example.com/z missing: does not build [pkg=example.com/z side=new]",
+		"BenchmarkX/impl=b-2 example.com/a missing in block 7: crashed [commit=c1 block=7 pkg=example.com/a case=1]",
 		"BenchmarkX/impl=c-2 example.com/a skipped: lacks it [commit=c1 block=1 pkg=example.com/a case=1]",
 	}
 	if !slices.Equal(got, want) {

@@ -21,7 +21,7 @@ type Hole struct {
 
 // String says what is missing and why, as a footnote does.
 func (h Hole) String() string {
-	what := "hole"
+	what := "missing"
 	if h.Skipped {
 		what = "skipped"
 	}

@@ -32,7 +32,7 @@ func Calibration(c *compare.Calibration) Doc {
 	return Doc{Title: "Calibration", Blocks: append(blocks,
 		Heading{Level: 2, Text: "What benchstat's test says of the same data"},
 		habitTable(c),
-		listOf(slices.Concat(remarks, prefixed("hole: ", c.Holes), prefixed("problem: ", c.Problems))...),
+		listOf(slices.Concat(remarks, prefixed("missing: ", c.Holes), prefixed("problem: ", c.Problems))...),
 	)}
 }
 

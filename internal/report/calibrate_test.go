@@ -57,7 +57,7 @@ func aCalibration() *compare.Calibration {
 				Effects: []compare.HabitEffect{{Slow: 0.02, Found: compare.Rate{K: 20, N: 40}}},
 			},
 		},
-		Faults: compare.Faults{Problems: []string{"c.bench:7: torn"}, Holes: []string{"X: hole in block 3: crashed"}},
+		Faults: compare.Faults{Problems: []string{"c.bench:7: torn"}, Holes: []string{"X: missing in block 3: crashed"}},
 	}
 }
 

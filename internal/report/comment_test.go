@@ -33,7 +33,7 @@ func aDuel(verdict compare.Verdict, ratio float64) *compare.Comparison {
 				{Pkg: "example.com/m", Case: "BenchmarkCrash-2", Side: "new", Reason: "crashed: panic: oh"},
 			},
 		}},
-		Warnings: []string{"holes in run.bench, measurements that were due and failed: 1"},
+		Warnings: []string{"missing results in run.bench, measurements that were due and failed: 1"},
 		Tables: []compare.Table{
 			{Unit: "ns/op", Better: -1, Cols: cols, Rows: []compare.Row{
 				row("Decode/size=1k-2", cell(verdict, ratio, 1.013)),

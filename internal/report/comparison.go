@@ -207,7 +207,7 @@ func holeSection(files []compare.File) []Block {
 			missing = append(missing, Item{h.Name(), h.String()})
 		}
 	}
-	return listSection(Heading{Level: 2, Text: "Holes", ID: "holes"}, List{Items: missing})
+	return listSection(Heading{Level: 2, Text: "Missing results", ID: "missing"}, List{Items: missing})
 }
 
 // manyValues is how many values of one setting a report shows; the results

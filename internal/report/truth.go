@@ -31,7 +31,7 @@ func Truth(t *calibrate.Truth) Doc {
 		),
 		Heading{Level: 2, Text: "Summed up"},
 		truthSums(t),
-		listOf(slices.Concat(remarks, prefixed("hole: ", t.Holes), prefixed("problem: ", t.Problems))...),
+		listOf(slices.Concat(remarks, prefixed("missing: ", t.Holes), prefixed("problem: ", t.Problems))...),
 	}}
 }
 

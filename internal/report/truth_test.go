@@ -51,7 +51,7 @@ func aTruth() *calibrate.Truth {
 		},
 		Dyno:      all,
 		Benchstat: calibrate.TruthCount{Wrong: compare.Rate{N: 1, Hi: 0.975}, Found: compare.Rate{N: 1, Hi: 0.975}, Large: compare.Rate{N: 1, Hi: 0.975}, Missed: 1},
-		Faults:    compare.Faults{Problems: []string{"t.bench:7: torn"}, Holes: []string{"X: hole in block 3: crashed"}},
+		Faults:    compare.Faults{Problems: []string{"t.bench:7: torn"}, Holes: []string{"X: missing in block 3: crashed"}},
 	}
 }
 

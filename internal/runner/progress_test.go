@@ -38,7 +38,7 @@ func TestProgressPlain(t *testing.T) {
 	walk(&progress{con: console.New(&b, 0)})
 	want := `2 of 6 processes are done already
 block 2 of 3 done, 2s left
-benchrun: BenchmarkGroup/workload=short-2: hole in block 3: crashed: panic: oh
+benchrun: BenchmarkGroup/workload=short-2: missing in block 3: crashed: panic: oh
     line 1
     line 2
 block 3 of 3 done
@@ -57,7 +57,7 @@ func TestProgressOnATerminal(t *testing.T) {
 		again + "2/6  block 2  Group/workload=" + // one short of the width: the cursor needs a place
 		again + "3/6, 2s left  block 2  Ä/work" +
 		again + "4/6, 2s left  block 3  Group/" +
-		again + "benchrun: BenchmarkGroup/workload=short-2: hole in block 3: crashed: panic: oh\n" +
+		again + "benchrun: BenchmarkGroup/workload=short-2: missing in block 3: crashed: panic: oh\n" +
 		"    line 1\n    line 2\n" +
 		again + "5/6, 1s left  block 3  Ä/work" +
 		again + "1 of 4 processes gave no result; the results say why\n"

@@ -222,7 +222,7 @@ pkg: example.com/b
 		t.Fatal(err)
 	}
 	warnings := strings.Join(c.Warnings, "\n")
-	for _, want := range []string{"holes in run.bench, measurements that were due and failed: 5", "no results of example.com/c in run.bench, hole: does not build"} {
+	for _, want := range []string{"missing results in run.bench, measurements that were due and failed: 5", "no results of example.com/c in run.bench, missing: does not build"} {
 		if !strings.Contains(warnings, want) {
 			t.Errorf("warnings %q lack %q", warnings, want)
 		}
@@ -324,7 +324,7 @@ func TestNothingButHoles(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if want := `no results of Crash, so it is in no table: hole in block 1, 2: crashed: panic: "oh"`; !slices.Contains(c.Warnings, want) {
+	if want := `no results of Crash, so it is in no table: missing in block 1, 2: crashed: panic: "oh"`; !slices.Contains(c.Warnings, want) {
 		t.Errorf("warnings %q lack %q", c.Warnings, want)
 	}
 	if cols := c.Tables[0].Cols; len(cols) != 1 {

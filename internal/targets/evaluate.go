@@ -268,7 +268,7 @@ func (s *Score) evaluate(cell *compare.Cell) {
 		s.Why = "not certain: the interval holds the limit"
 	}
 	if cell.Hole {
-		s.Why = strings.TrimPrefix(s.Why+"; with a hole", "; ")
+		s.Why = strings.TrimPrefix(s.Why+"; a result is missing", "; ")
 	}
 }
 

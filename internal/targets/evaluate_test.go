@@ -39,7 +39,7 @@ func TestEvaluate(t *testing.T) {
 		{"SC-003", "fast", targets.Pass, 95, nan, nan, 95, 100, 6, ""},
 		{"SC-003", "slow", targets.Miss, 94, nan, nan, 94, 100, 6, ""},
 		// What is not there, and why.
-		{"S5/cycle", "fast", targets.NotMeasured, 0, 0, 0, 0, 0, 0, "hole: crashed: panic: oh"},
+		{"S5/cycle", "fast", targets.NotMeasured, 0, 0, 0, 0, 0, 0, "missing: crashed: panic: oh"},
 		{"S5/cycle", "slow", targets.Skip, 0, 0, 0, 0, 0, 0, "needs Timers"},
 		{"X/none", "fast", targets.NotMeasured, 0, 0, 0, 0, 0, 0, "no results of workload=nothing"},
 		{"X/group", "", targets.NotMeasured, 0, 0, 0, 0, 0, 0, "no results of any implementation"},
@@ -138,7 +138,7 @@ func TestEvaluateNames(t *testing.T) {
 		want     float64
 	}{{"a", 16}, {"a/k=1", 98}, {"one", 7}, {"h", 0}} {
 		s := targetstest.Evaluate(t, []targets.Target{{Bench: "Actor", Workload: c.workload, Metric: "ns/op", Limit: 1, Impls: []string{"x"}, Where: targets.Host}}, file).Scores[0]
-		if c.want != s.Figure || c.workload == "h" && s.Why != "hole: its own" {
+		if c.want != s.Figure || c.workload == "h" && s.Why != "missing: its own" {
 			t.Errorf("%s: %v (%s), want %v", c.workload, s.Figure, s.Why, c.want)
 		}
 	}
@@ -174,7 +174,7 @@ func TestEvaluateHoles(t *testing.T) {
 	for _, s := range card.Scores {
 		got = append(got, fmt.Sprintf("%s %s %d %s", s.Impl, s.Outcome, s.N, s.Why))
 	}
-	want := []string{"x pass 8 ", "y pass 7 with a hole", "x pass 7 ", "y pass 7 with a hole"}
+	want := []string{"x pass 8 ", "y pass 7 a result is missing", "x pass 7 ", "y pass 7 a result is missing"}
 	if !slices.Equal(got, want) {
 		t.Errorf("scores are\n%q\nwant\n%q", got, want)
 	}
