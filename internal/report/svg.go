@@ -5,6 +5,7 @@ import (
 	"encoding/xml"
 	"fmt"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 	"unicode/utf8"
@@ -299,13 +300,58 @@ func (b bar) body() (m markup) {
 	return m
 }
 
-// axisBody is the ticks of a horizontal axis.
+// axisBody is the ticks of a horizontal axis. What a narrow picture leaves out of it is
+// fine, as in footText.
 func axisBody(ticks []tick) (m markup) {
-	for _, t := range ticks {
+	wide := wideApart(ticks)
+	for i, t := range ticks {
+		class, anchor := "", "middle"
+		if !wide[i] {
+			class = ` class="fine"`
+		}
+		switch {
+		case t.at < edge:
+			anchor = "start"
+		case t.at > 1-edge:
+			anchor = "end"
+		}
 		m.line("grid", along(t.at), "0", along(t.at), "4")
-		m.text(along(t.at), "15", "middle", t.label)
+		m.add(`<text%s x="%s" y="15" text-anchor="%s">%s</text>`, class, along(t.at), anchor, escaped(t.label))
 	}
 	return m
+}
+
+// edge is the part of an axis in which labels lie on the inner side of their tick.
+const edge = 0.06
+
+// narrowAxis is how wide an axis is in the narrowest picture: that of a table on a phone.
+const narrowAxis = 60.0
+
+// wideApart reports for each tick whether its label has room on a narrow axis beside
+// those that matter more: that of 1, or of no change, then the outermost.
+func wideApart(ticks []tick) []bool {
+	wide := make([]bool, len(ticks))
+	rank := func(i int) int {
+		if t := ticks[i].label; t == "1" || t == "0 %" {
+			return -1
+		}
+		return min(i, len(ticks)-1-i)
+	}
+	order := make([]int, len(ticks))
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortStableFunc(order, func(a, b int) int { return rank(a) - rank(b) })
+	for _, i := range order {
+		wide[i] = true
+		for j := range ticks {
+			gap := math.Abs(ticks[i].at-ticks[j].at) * narrowAxis
+			if j != i && wide[j] && gap < charWidth*(float64(utf8.RuneCountInString(ticks[i].label+ticks[j].label))/2+1) {
+				wide[i] = false
+			}
+		}
+	}
+	return wide
 }
 
 // tickBody is the labels of a vertical axis, at the right of their room.
