@@ -7,6 +7,7 @@ import (
 	"errors"
 	"io"
 	"net"
+	"runtime"
 	"strings"
 	"testing"
 	"time"
@@ -254,6 +255,15 @@ func FuzzErrors(f *testing.F) {
 // What a peer says it has got and was not sent is the end of it, as is a flood of
 // what is not in order; frames of other associations are nothing.
 func TestHostile(t *testing.T) {
+	// A message for an actor, number n of the table, and of the type "w", number 1.
+	define := func(n uint64, flags byte) []byte {
+		m := binary.AppendUvarint([]byte{recordMessage}, n)
+		m = append(appendText(appendText(m, "/user/nobody"), "55"), 1)
+		if n == 1 {
+			m = appendText(m, "w")
+		}
+		return append(m, flags, 0)
+	}
 	for name, x := range map[string]struct {
 		b    []byte
 		want error
@@ -266,6 +276,7 @@ func TestHostile(t *testing.T) {
 		"another association": {frameOf(frameBye, header{tag: 3}, nil), nil},
 		"unknown record":      {frameOf(frameData, header{tag: 1, number: 1}, []byte{99}), ErrProtocol},
 		"actor not in table":  {frameOf(frameData, header{tag: 1, number: 1}, []byte{recordMessage, 7}), ErrProtocol},
+		"unknown flag":        {frameOf(frameData, header{tag: 1, number: 1}, define(1, 2)), ErrProtocol},
 		"too long":            {make([]byte, MaxFrame+1), ErrProtocol},
 		"empty":               {nil, ErrProtocol},
 		"stops the guardian":  {frameOf(frameData, header{tag: 1, number: 1}, seeds()[8]), nil},
@@ -306,6 +317,14 @@ func TestHostile(t *testing.T) {
 	}
 	if c := v.a.node.config; err == nil || n > uint64(c.Window+c.Backlog+2*lookEvery) {
 		t.Errorf("after %d messages for an actor that handles none: %v", n, err)
+	}
+	// Nor are more actors than the table has room for.
+	v, err = newVictim(t, nil), nil
+	for n = 1; err == nil && n <= 2*maxActors; n++ {
+		err = v.a.in.frame(frameOf(frameData, header{tag: 1, number: n}, define(n, 0)))
+	}
+	if len(v.a.in.actors) != maxActors || !errors.Is(err, ErrProtocol) {
+		t.Errorf("the table has %d actors, and the last frame is answered %v", len(v.a.in.actors), err)
 	}
 	// A peer that confirms nothing is not kept waiting for without end.
 	for range 2*maxSystem + 1 {
@@ -472,13 +491,29 @@ func TestHostileQuestions(t *testing.T) {
 	if n := v.kept(); !errors.Is(err, context.Canceled) || n > 4*maxSystemBytes {
 		t.Errorf("replies to a peer that confirms none end with %v, after %d bytes", err, n)
 	}
-	// When some are confirmed there is room again.
+	// When some are confirmed there is room again, and who waits for it is woken.
+	waiting := make(chan error)
+	go func() { waiting <- v.a.Send(context.Background(), to, reply) }()
+	waits := func() bool {
+		v.a.mu.Lock()
+		defer v.a.mu.Unlock()
+		return v.a.room != nil
+	}
+	for !waits() {
+		runtime.Gosched()
+	}
 	v.a.mu.Lock()
 	v.a.written = len(v.a.sent)
 	received := v.a.numbered
 	v.a.mu.Unlock()
 	if err := v.a.in.frame(frameOf(frameAck, header{tag: 1, received: received}, nil)); err != nil {
 		t.Fatal(err)
+	}
+	if waits() {
+		t.Fatal("a reply goes on waiting for room that there is")
+	}
+	if err := <-waiting; err != nil {
+		t.Errorf("a reply that has waited for room: %v", err)
 	}
 	if err := v.a.Send(ctx, to, reply); err != nil {
 		t.Errorf("a reply after the others were confirmed: %v", err)

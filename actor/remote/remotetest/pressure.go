@@ -3,6 +3,7 @@ package remotetest
 import (
 	"context"
 	"errors"
+	"strings"
 	"time"
 
 	"github.com/dynolab/dyno/actor"
@@ -118,6 +119,25 @@ var pressure = []clause{
 				}
 			}
 			w.inOrder(in.wait(n), n)
+		},
+	},
+	{
+		name:   "larger-than-the-window",
+		why:    "a message that is larger than all the credit there is goes alone, and arrives",
+		config: remote.Config{WindowBytes: 1000},
+		check: func(w *world) {
+			in := w.inbox(w.b)
+			r := w.a.Abroad(in.ref)
+			ctx, end := context.WithTimeout(context.Background(), patience)
+			defer end()
+			var want []any
+			for _, c := range []string{"a", "b", "c"} {
+				want = append(want, Text(strings.Repeat(c, 5000)), Text(c))
+			}
+			for _, m := range want {
+				w.must(r.TellContext(ctx, m))
+			}
+			in.want(want...)
 		},
 	},
 	{
