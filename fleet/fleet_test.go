@@ -82,7 +82,7 @@ func newJob(t *testing.T, blocks int, seed uint64, bench string) (folder string)
 	}
 	const pkg = "example.com/job"
 	plan := &record.Plan{
-		Cases: []record.Case{{Pkg: pkg, Name: "Benchmark" + bench}}, CPU: []int{1}, Blocks: blocks, Time: "1x", Seed: seed, Timeout: time.Minute,
+		Cases: []record.Case{{Pkg: pkg, Name: "Benchmark" + bench}}, CPU: []int{1}, Blocks: blocks, Time: "1x", Seed: seed, Timeout: 20 * time.Minute,
 		Packages: []string{"."}, Bench: ".", Subjects: map[string]string{pkg: image},
 	}
 	_, err = p.Finish(&jobs.Job{

@@ -397,6 +397,9 @@ func (s *storm) checkOnce(j sent, stored *fleet.Stored) {
 	for _, r := range f.Results {
 		seen[r.Result.GetConfig("block")]++
 	}
+	for _, h := range f.Holes {
+		s.fault("%s lacks a result: %v", path, h.Hole)
+	}
 	if len(f.Results) != stormBlocks || len(seen) != stormBlocks {
 		s.fault("%s has results of the blocks %v", path, seen)
 	}
