@@ -29,7 +29,7 @@ var Peer = peer.Group{
 				if cfg.FailFast {
 					return failFast{g}
 				}
-				return &toTheEnd{tasks: g}
+				return &toTheEnd{tasks: g, ctx: g.Context()}
 			},
 			Close: func() { pools.Each(func(p pond.Pool) { p.StopAndWait() }) },
 		}
@@ -50,6 +50,7 @@ func (t failFast) Go(fn group.TaskFunc[int], results chan<- group.Result[int]) {
 // toTheEnd is a group whose tasks all run.
 type toTheEnd struct {
 	tasks pond.TaskGroup
+	ctx   context.Context // that of tasks
 
 	once  sync.Once // the first task that fails writes first; Wait reads it after all are done
 	first error
@@ -57,11 +58,17 @@ type toTheEnd struct {
 
 func (t *toTheEnd) Go(fn group.TaskFunc[int], results chan<- group.Result[int]) {
 	t.tasks.Submit(func() {
-		if err := peer.Run(t.tasks.Context(), fn, results); err != nil {
-			t.once.Do(func() { t.first = err })
+		if err := peer.Run(t.ctx, fn, results); err != nil {
+			t.fail(err)
 		}
 	})
 }
+
+// fail books an error. It is apart from the task, for whose stack a goroutine of pond has little
+// room before it must grow.
+//
+//go:noinline
+func (t *toTheEnd) fail(err error) { t.once.Do(func() { t.first = err }) }
 
 func (t *toTheEnd) Wait() error {
 	if err := t.tasks.Wait(); err != nil {
