@@ -9,28 +9,52 @@ import (
 
 // What docs/peers.md says of figures is made here.
 
-// peers has a table for each file: of each workload the time of the first design, and of each
-// peer the ratio to it and the processor time of an operation.
+// peers has tables for each file: of each workload the time of the design that peers are laid
+// beside, and of each peer the ratio to it and the processor time of an operation. Of workloads
+// that send at fixed times, of which that says nothing, it has a latency that is rarely exceeded.
 func (q *quote) peers(files []string) {
 	for _, file := range files {
-		c := q.compare(file, compare.Options{})
-		t, used := tableOf(c, "ns/op"), tableOf(c, "cpu-ns/op")
-		cols := slices.DeleteFunc(designs(t), func(i int) bool { return !t.Cols[i].Peer })
-		base := t.Rows[0].Base
-		q.Head("l"+strings.Repeat("r", len(cols)+1), append([]string{"time, and processor time, of an operation", t.Cols[base].Name}, names(t, cols)...)...)
-		for _, r := range t.Rows {
-			row := []string{rowName(r), nanoseconds(r.Cells[base].Center) + cpuTime(used, r.Name, t.Cols[base].Name)}
-			for _, i := range cols {
-				text := heat(r.Cells[i])
-				if text != "" {
-					text += cpuTime(used, r.Name, t.Cols[i].Name)
-				}
-				row = append(row, text)
-			}
-			q.Row(row...)
+		c := q.compare(file, compare.Options{Base: "workstealing"})
+		used := tableOf(c, "cpu-ns/op")
+		late := tableOf(c, "p99-ns")
+		ops := tableOf(c, "ns/op")
+		ops.Rows = slices.DeleteFunc(slices.Clone(ops.Rows), func(r compare.Row) bool {
+			return slices.ContainsFunc(late.Rows, func(l compare.Row) bool { return l.Name == r.Name })
+		})
+		q.peerTable("time, and processor time, of an operation", ops, func(r compare.Row, col string) string { return cpuTime(used, r.Name, col) })
+		if len(ops.Rows) > 0 && len(late.Rows) > 0 {
+			q.Sayf("\n")
 		}
+		q.peerTable("99th percentile of the latency", late, func(compare.Row, string) string { return "" })
 		f := c.Files[0]
-		q.Sayf("\n%s; commit %.8s, %d blocks: `benchrun compare %s`.\n\n", machine(f), setting(f, "commit"), f.Blocks, file)
+		q.Sayf("\n%s; commit %.8s, %d blocks: `benchrun compare --base workstealing %s`.\n\n", machine(f), setting(f, "commit"), f.Blocks, file)
+	}
+}
+
+// peerTable is a table of the base and the peers, with more said of each cell. It is left out if
+// there are no rows.
+func (q *quote) peerTable(what string, t compare.Table, more func(r compare.Row, col string) string) {
+	if len(t.Rows) == 0 {
+		return
+	}
+	base := t.Rows[0].Base
+	var cols []int
+	for i, c := range t.Cols {
+		if i != base && (c.Peer || strings.HasPrefix(c.Name, "ref-")) {
+			cols = append(cols, i)
+		}
+	}
+	q.Head("l"+strings.Repeat("r", len(cols)+1), append([]string{what, t.Cols[base].Name}, names(t, cols)...)...)
+	for _, r := range t.Rows {
+		row := []string{rowName(r), nanoseconds(r.Cells[base].Center) + more(r, t.Cols[base].Name)}
+		for _, i := range cols {
+			text := heat(r.Cells[i])
+			if text != "" {
+				text += more(r, t.Cols[i].Name)
+			}
+			row = append(row, text)
+		}
+		q.Row(row...)
 	}
 }
 
