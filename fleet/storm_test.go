@@ -175,7 +175,7 @@ func (s *storm) run(t *testing.T) (faults []string) {
 	beside.Go(func() { s.fillDisks(over) })
 	seen := new(sightings)
 	beside.Go(func() { seen.watch(over, client, s.jobs, s.seed) })
-	s.strike()
+	s.strike(seen)
 	s.check(client, seen)
 	end()
 	beside.Wait()
@@ -279,10 +279,14 @@ func (s *storm) submitRest(ctx context.Context, client *fleet.Client) {
 	}
 }
 
-// strike kills, and starts again, at random moments; the server a third of the time.
-func (s *storm) strike() {
+// strike kills, and starts again, at random moments; the server a third of the time. The kills are
+// spread over the plans, however fast the machine is, as long as these go on.
+func (s *storm) strike(seen *sightings) {
 	for n := range s.kills {
 		time.Sleep(time.Duration(s.random.IntN(800)) * time.Millisecond)
+		for rounds := 0; rounds < 50 && seen.stored()*s.kills < (n-5)*s.plans; rounds++ {
+			time.Sleep(100 * time.Millisecond)
+		}
 		p := s.server
 		if n > 0 && s.random.IntN(3) > 0 {
 			p = s.agents[s.random.IntN(len(s.agents))]
