@@ -335,6 +335,51 @@ func TestHostile(t *testing.T) {
 	}
 }
 
+// What a peer calls a reply reaches Futures only: an actor, whose mailbox it might have
+// this node wait for, is not given it.
+func TestHostileReply(t *testing.T) {
+	v := newVictim(t, nil)
+	at := v.target.Address()
+	r := appendPlace([]byte{recordReply}, at)
+	r = appendText(appendText(append(r, 1), "w"), "forged")
+	if err := v.a.in.frame(frameOf(frameData, header{tag: 1, number: 1}, r)); err != nil {
+		t.Fatal(err)
+	}
+	v.sys.RunUntilIdle()
+	if n := v.sys.Stats().DeadLetters; len(v.received) > 0 || n != 1 {
+		t.Errorf("the actor is given %v, and there are %d dead letters", v.received, n)
+	}
+}
+
+// A hello without credit is none: nothing could ever be sent.
+func TestHostileHello(t *testing.T) {
+	for want, h := range map[error]hello{
+		nil:         {tag: 1, boot: 1, msgs: 1, bytes: 1, name: "x"},
+		ErrProtocol: {tag: 1, boot: 1, msgs: 0, bytes: 1, name: "x"},
+	} {
+		_, p, err := parseFrame(h.append(nil))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := p.hello(); !errors.Is(err, want) {
+			t.Errorf("credit of %d messages: %v, want %v", h.msgs, err, want)
+		}
+	}
+}
+
+// Connections that say nothing are bounded.
+func TestHostileSilence(t *testing.T) {
+	n := newVictim(t, nil).a.node
+	most := mostGreeting + len(n.peers)
+	for i := len(n.all); i < most; i++ {
+		n.all[newAssociation(n, &blind{}, false)] = struct{}{}
+	}
+	if _, err := n.begin(&blind{}, false); err == nil {
+		t.Errorf("one more than %d is accepted", mostGreeting)
+	}
+	clear(n.all)
+}
+
 // pending returns an association of n with the system name that has been introduced
 // and is not open.
 func pending(n *Node, name string, boot uint64, dialed bool) *association {
