@@ -43,7 +43,7 @@ var requirements = []requirement{
 	{id: "X6", says: "the serial executor: FIFO, yield, flush's budget, inline waits, named cycles, A1B2", lives: "impls/serial", tests: "impls/serial.TestGoldenTraces impls/serial.TestFlushBudget impls/serial.TestInline impls/serial.TestCycle impls/serial.TestDeepJoins", gap: "no public Drive(handle): Value of a handle is that, in a task and outside, and takes a context as well; Flush in a task takes no step, for what it ran would stand on the task's own stack and could wait for it"},
 	{id: "X7", says: "goroutine executors: yield is a hint, flush a no-op, forward progress", lives: "docs/semantics-tasks.md", tests: "impls/workstealing.TestForwardProgress"},
 	{id: "X8", says: "every executor passes the same suite", lives: "conformance", tests: "impls/lockbased.TestConformance impls/actorloop.TestConformance impls/channel.TestConformance impls/workstealing.TestConformance impls/serial.TestConformance"},
-	{id: "X9", says: "seeded orders, random and PCT; a seed replays", lives: "impls/serial docs/exploration.md", tests: "impls/serial.TestPCT impls/serial.TestReplay impls/serial.TestSeeds"},
+	{id: "X9", says: "seeded orders, random and PCT; a seed replays", lives: "impls/serial conformance/EXPLORATION.md", tests: "impls/serial.TestPCT impls/serial.TestReplay impls/serial.TestSeeds"},
 
 	{id: "V1", says: "hooks; private state; one message at a time", lives: "actor/actor.go"},
 	{id: "V2", says: "mailboxes: unbounded, bounded, by priority", lives: "actor/mailbox"},

@@ -94,13 +94,13 @@ func keeps(ctx context.Context, peer, clause string) (bool, error) {
 // updateKey has TestSemantics write the table.
 const updateKey = "DYNO_UPDATE"
 
-// TestSemantics compares the table in docs/peers.md with what the suite says. It takes
+// TestSemantics compares the table in README.md with what the suite says. It takes
 // minutes, nearly all of them waiting for clauses that hang.
 func TestSemantics(t *testing.T) {
 	if os.Getenv("DYNO_NIGHTLY") == "" && os.Getenv(updateKey) == "" {
 		t.Skip("with DYNO_NIGHTLY or " + updateKey + " only")
 	}
-	const page, begin, end = "../docs/peers.md", "<!-- semantics begin -->\n", "<!-- semantics end -->"
+	const page, begin, end = "README.md", "<!-- semantics begin -->\n", "<!-- semantics end -->"
 	text, err := os.ReadFile(page)
 	if err != nil {
 		t.Fatal(err)

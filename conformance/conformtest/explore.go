@@ -31,7 +31,7 @@ const (
 
 // Schedule is one order in which a scenario is to run. The scenario hands it to
 // the scheduler it runs on, which asks for nothing of this package: a few lines
-// in the scenario's own test translate it. See docs/exploration.md.
+// in the scenario's own test translate it. See conformance/EXPLORATION.md.
 //
 // A schedule is for one scheduler, that is one executor, group or actor system.
 type Schedule struct {
