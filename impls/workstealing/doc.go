@@ -142,6 +142,8 @@
 //     wrong for either 10 ns handlers or 10 ms ones.
 //   - Goroutines that are parked, woken through a channel each, and ended by a timer: no
 //     faster, and not usable in a bubble.
+//   - One goroutine that waits, until its dispatcher's own pool is closed, to be the next
+//     worker's, and so needs no new stack: idlewake took 11.0 µs and not 10.8.
 //   - A watchdog that replaces workers it finds stuck: two periods late, a hundred
 //     sleeping handlers cost the others eight times what they cost goroutines.
 //   - A buffer that doubles as the mailbox: a flood copied it, under the lock, again and
