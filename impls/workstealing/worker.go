@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/dynolab/dyno/actor"
+	"github.com/dynolab/dyno/internal/invariants"
 )
 
 const (
@@ -438,6 +439,7 @@ func (w *worker) look() (job, bool) {
 // has made that visible may have relied on it.
 func (p *Pool) resign() bool {
 	p.search.Add(^uint64(0))
+	invariants.Window() // what comes now is left to the look below
 	if !p.visible(nil) {
 		return true
 	}

@@ -7,3 +7,6 @@ const Enabled = false
 
 // Window is nothing in builds that do not check invariants.
 func Window() {}
+
+// Within is for builds that have windows.
+func Within(func()) (end func()) { return func() {} }

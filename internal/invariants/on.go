@@ -5,6 +5,7 @@ package invariants
 import (
 	"math/rand/v2"
 	"runtime"
+	"sync/atomic"
 )
 
 // Enabled is true in builds with -race or -tags dynocheck.
@@ -19,6 +20,10 @@ const Enabled = true
 // another: a counter of its own would hide races from the race detector. Yields are few, for
 // each may take a slice of who computes.
 func Window() {
+	if f := within.Load(); f != nil {
+		(*f)()
+		return
+	}
 	yields := 0
 	switch n := rand.Uint32() % 64; {
 	case n == 0:
@@ -29,4 +34,15 @@ func Window() {
 	for range yields {
 		runtime.Gosched()
 	}
+}
+
+// within is what a test has happen in windows. It hands over what that test did before.
+var within atomic.Pointer[func()]
+
+// Within has f called in every window, which then yields to no other goroutine, until end is
+// called. It is for tests that say what comes between a look and what relies on it: those are
+// not parallel.
+func Within(f func()) (end func()) {
+	within.Store(&f)
+	return func() { within.Store(nil) }
 }

@@ -23,3 +23,16 @@ func TestWindow(t *testing.T) {
 		t.Error("nothing else ran in 2000 windows")
 	}
 }
+
+// TestWithin: a test may say what happens in windows, until it takes that back.
+func TestWithin(t *testing.T) {
+	n := 0
+	end := Within(func() { n++ })
+	Window()
+	Window()
+	end()
+	Window()
+	if want := map[bool]int{true: 2}[Enabled]; n != want {
+		t.Errorf("in two windows it was called %d times, want %d", n, want)
+	}
+}

@@ -1,0 +1,81 @@
+package workstealing
+
+import (
+	"testing"
+
+	"github.com/dynolab/dyno/actor"
+	"github.com/dynolab/dyno/internal/invariants"
+)
+
+// These tests have something happen between a look and what relies on it: what is not looked
+// for once more would wait for ever.
+
+func needsWindows(t *testing.T) {
+	t.Helper()
+	if !invariants.Enabled {
+		t.Skip("windows are nothing in this build: -race or -tags dynocheck")
+	}
+}
+
+// A job comes when the watchdog has seen none, and its sender sees the watchdog still armed.
+func TestJobThatComesAsTheWatchdogEnds(t *testing.T) {
+	needsWindows(t)
+	p := newPool()
+	p.cfg.MaxWorkers = 0
+	p.set()
+	defer func() {
+		p.closed.Store(true)
+		p.timer.Stop()
+	}()
+	p.timer.Stop()
+	end := invariants.Within(func() {
+		p.inject.push(job{})
+		p.set() // as a sender does
+	})
+	p.watch()
+	end()
+	if !p.armed.Load() {
+		t.Error("a job waits, and nothing will look whether a worker comes to it")
+	}
+}
+
+// A turn ends as a message for it is being queued: the sender looks at the phase last.
+func TestTurnThatEndsAsABoundedMessageIsQueued(t *testing.T) {
+	needsWindows(t)
+	p := newPool()
+	p.cfg.MaxWorkers = 0
+	d := NewDispatcherOn(p)
+	b := d.Attach(actor.MailboxConfig{Policy: actor.Block, Capacity: 4}).(*box)
+	b.word.Store(phaseScheduled)
+	end := invariants.Within(func() {
+		if b.bounded.len() == 0 {
+			t.Error("the sender gives way before its message is there for the end of the turn to see")
+		}
+		b.word.Store(phaseIdle) // the turn had looked before the message came
+	})
+	res := b.Send("m", nil)
+	end()
+	if res != actor.Sent || b.word.Load()&phaseMask != phaseScheduled {
+		t.Errorf("%v: a message is in the mailbox of an idle actor, which no worker will run", res)
+	}
+}
+
+// A job becomes visible when a worker that gives up its search does not count any more: who
+// made it visible before relied on the worker, and who does now leaves it to the last look.
+func TestJobThatComesAsAWorkerResigns(t *testing.T) {
+	needsWindows(t)
+	p := newPool()
+	p.cfg.MaxWorkers = 0
+	p.search.Add(1)
+	end := invariants.Within(func() {
+		if p.search.Load() != 0 {
+			t.Error("the worker takes its last look while others still rely on its search")
+		}
+		p.inject.push(job{})
+	})
+	gaveUp := p.resign()
+	end()
+	if gaveUp {
+		t.Error("a worker gives up its search with a job there that nobody else was woken for")
+	}
+}
