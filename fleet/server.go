@@ -61,7 +61,8 @@ func Start(o ServerOptions) (*Server, error) {
 	s := &Server{options: o, full: make(signal, 1), base: &server.Options{
 		ServerName: "dyno", Host: host, Port: number, NoSigs: true, NoLog: true,
 		JetStream: true, StoreDir: filepath.Join(o.Home, "store"), SyncAlways: true,
-		MaxConn: 4096, MaxControlLine: 4096,
+		JetStreamMaxStore: 1 << 50, // the disk is the limit, and not what it had free at the start: see Mend
+		MaxConn:           4096, MaxControlLine: 4096,
 	}}
 	scheme := "nats://"
 	switch {
