@@ -95,7 +95,7 @@ func conformSentence(m *conform.Matrix) string {
 	case m.Broken():
 		return fmt.Sprintf("No clause of %d fails, but not all could be run: see above.", all)
 	case skipped > 0:
-		return fmt.Sprintf("No clause fails: %d of %d pass, %d do not apply (--format full has the reasons).", all-skipped, all, skipped)
+		return fmt.Sprintf("No clause fails: %d of %d pass, %d skipped (--format full has the reasons).", all-skipped, all, skipped)
 	}
 	return fmt.Sprintf("All %d clauses pass.", all)
 }

@@ -371,7 +371,7 @@ func noTests(packages []string) error {
 
 // noBenchmarks is the error for packages that have tests and no benchmarks.
 func noBenchmarks(packages []string) error {
-	return fmt.Errorf("there are no benchmarks in %s. %s", strings.Join(packages, " "), Example)
+	return fmt.Errorf("there are no benchmarks in %q. %s", strings.Join(packages, " "), Example)
 }
 
 // Example is a benchmark to copy.

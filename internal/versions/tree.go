@@ -108,7 +108,7 @@ func (w *Workspace) Lay(ctx context.Context, name, label string) (*Tree, error) 
 	}
 	switch {
 	case w.top == "":
-		return nil, fmt.Errorf("%q is no folder, and no revision, since %s is not in a git repository; in one name a commit, elsewhere two folders: benchrun ab ../old ../new", name, w.dir)
+		return nil, fmt.Errorf("%q is not a folder, and not a revision, since %s is not in a git repository; in one name a commit, elsewhere two folders: benchrun ab ../old ../new", name, w.dir)
 	case w.shallow(ctx):
 		return nil, fmt.Errorf("%q is neither a folder nor a commit of this clone, which is shallow: git fetch --unshallow gets the rest", name)
 	}
