@@ -24,6 +24,7 @@ func stopped(t *testing.T) *scheduler {
 	d.Stop(func() { close(ended) })
 	<-ended
 	<-d.over
+	d.target = 0 // no worker is started: the boxes have no actors
 	d.outbox = make(chan *box, outboxActors)
 	s := &scheduler{d: d, workers: map[*worker]struct{}{}}
 	s.tick.msg.kind = tick
