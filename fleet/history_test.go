@@ -106,10 +106,6 @@ func (s *storm) begun() (n int) {
 	return n
 }
 
-// A sight is what was seen of a job at a moment: the digest of its results, "" if there were none
-// yet.
-type sight struct{ job, results string }
-
 // sightings are what was seen of jobs.
 type sightings struct {
 	mu  sync.Mutex

@@ -367,7 +367,7 @@ func (s *storm) known(client *fleet.Client, j sent, seen *sightings) *fleet.Stor
 		stored, err := client.Wait(ctx, j.machine, j.id, func(string) {})
 		if errors.Is(err, fleet.ErrForgotten) {
 			s.forgotten++
-			_, err = client.Submit(ctx, j.folder, j.machine, nil)
+			_, _ = client.Submit(ctx, j.folder, j.machine, nil) // if in vain, the next round is told of it again
 		} else if err == nil {
 			cancel()
 			return stored
