@@ -577,6 +577,33 @@ func TestWorkerTooManyLeavesTheWatchdog(t *testing.T) {
 	})
 }
 
+// Where what is next never ends, as with two actors that talk to each other, one job in 65
+// is still from the queue, besides the one in 61 that comes from its old end. The number
+// is that of the package's comment, not budget, which is held against it.
+func TestQueueHasItsShareBesideNext(t *testing.T) {
+	const inARow, all = 64, 65 * 61
+	w, _ := busy(t, Config{})
+	next, queued := new(box), new(box)
+	fromQueue := 0
+	for range all {
+		w.next.Store(next)
+		if w.queue.len() == 0 {
+			w.queue.push(job{r: queued}, 0)
+		}
+		j, ok := w.take()
+		if !ok {
+			t.Fatal("a worker with jobs finds none")
+		}
+		if j.r == queued {
+			fromQueue++
+		}
+	}
+	// What bottom takes does not count against what is next, nor the reverse.
+	if want := all/(inARow+1) + all/61; fromQueue < want-2 || fromQueue > want+2 {
+		t.Errorf("%d of %d jobs came from the queue, want %d", fromQueue, all, want)
+	}
+}
+
 // An actor that was to be next and is not, since it is time for what comes from
 // elsewhere, is looked after: that may block, and who searched has perhaps given up.
 func TestActorBehindAPolledJobIsLookedAfter(t *testing.T) {

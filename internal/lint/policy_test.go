@@ -78,8 +78,8 @@ var importPolicy = Policy{
 		},
 		{
 			Packages: "actor/remote/remotetest",
-			Why:      "the clauses of remote actors need something that runs actors, and nothing of how frames are carried",
-			Ours:     []string{"actor", "actor/remote", "impls"},
+			Why:      "the clauses of remote actors need something that runs actors, nothing of how frames are carried, and to be told when all is at rest",
+			Ours:     []string{"actor", "actor/remote", "impls", "internal/idle"},
 		},
 		{
 			Packages: "actor/remote/lossy",

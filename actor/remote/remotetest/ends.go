@@ -60,6 +60,39 @@ var ends = []clause{
 		},
 	},
 	{
+		name: "lost-is-told",
+		why:  "that an association is lost is an event at both ends, once: with whom it was, why, and how many messages were not confirmed",
+		check: func(w *world) {
+			told := make(chan remote.Lost, 4)
+			for _, h := range []*Host{w.a, w.b} {
+				defer actor.SubscribeFunc(h.Sys.Events(), func(l remote.Lost) { told <- l }).Unsubscribe()
+			}
+			in := w.inbox(w.b)
+			r := w.a.Abroad(in.ref)
+			for _, x := range w.wires {
+				x.mute()
+			}
+			for i := range 3 {
+				w.must(r.Tell(Count(i)))
+			}
+			w.cut() // the events come before Done
+			close(told)
+			lost := map[string]remote.Lost{}
+			for l := range told {
+				lost[l.System] = l
+			}
+			for _, want := range []remote.Lost{
+				{System: "a", Boot: w.a.Sys.Boot(), Err: w.ba.Err()},
+				{System: "b", Boot: w.b.Sys.Boot(), Err: w.ab.Err(), Unconfirmed: 3},
+			} {
+				got := lost[want.System]
+				if want.Time = got.Time; got.Time.IsZero() || got != want {
+					w.Errorf("the event is %+v, want %+v", got, want)
+				}
+			}
+		},
+	},
+	{
 		name: "silent",
 		why:  "a peer from which nothing comes for Config.Timeout is lost, at both ends, and who watches is told; before that silence is no reason",
 		config: remote.Config{

@@ -74,9 +74,13 @@ const patience = 10 * time.Minute
 // until waits for something that has to happen.
 func (w *world) until(what string, done func() bool) {
 	w.Helper()
-	for end := time.Now().Add(patience); !done(); time.Sleep(time.Millisecond) {
-		if time.Now().After(end) {
+	pause := time.Millisecond
+	for begun := time.Now(); !done(); time.Sleep(pause) {
+		switch waited := time.Since(begun); {
+		case waited > patience:
 			w.Fatalf("waited in vain for %s", what)
+		case waited > time.Second:
+			pause = 100 * time.Millisecond // what goes wrong in a bubble is told soon, too
 		}
 	}
 }
