@@ -242,7 +242,7 @@ var importPolicy = Policy{
 			Packages: "internal/targets",
 			Why:      "promises name workloads, metrics and columns as results have them, and are judged by what the engine reads from files, never by the code that was measured",
 			Ours:     []string{"internal/compare", "internal/record"},
-			TestOurs: []string{".", "hw/firmware", "hw/firmware/bench", "impls", "impls/serial", "internal/measure", "internal/targets/targetstest", "workloads", "workloads/benchtest"},
+			TestOurs: []string{".", "hw/firmware", "hw/firmware/bench", "impls", "impls/serial", "internal/measure", "internal/targets/targetstest", "workloads", "workloads/remoteload", "workloads/benchtest"},
 		},
 		{
 			Packages: "internal/targets/targetstest",

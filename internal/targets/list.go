@@ -4,7 +4,9 @@ import "slices"
 
 // All returns every target, those that are required first. The caller may change
 // the slice.
-func All() []Target { return slices.Concat(required(), groupAims(), taskAims(), actorAims()) }
+func All() []Target {
+	return slices.Concat(required(), groupAims(), taskAims(), actorAims(), remoteAims())
+}
 
 // In nanoseconds.
 const (
@@ -171,6 +173,23 @@ func actorAims() []Target {
 	return all
 }
 
+// remoteAims are those of actors in two systems with TCP between them.
+func remoteAims() []Target {
+	var all []Target
+	impls := []string{"lockbased", "actorloop", "channel", "workstealing"}
+	for _, impl := range impls {
+		t := timeAim("Remote", "pingpong", impl, "ref-tcp", 1.3)
+		t.ID = "aim/remote/pingpong/" + impl
+		all = append(all, t)
+	}
+	for _, impl := range impls {
+		t := aim("Remote", "count/frame=one", impl, "ns/op", "", "time per message in a frame of its own, over that among many", 5)
+		t.ID, t.BaseWorkload, t.Bound = "aim/remote/batching/"+impl, "count", AtLeast
+		all = append(all, t)
+	}
+	return all
+}
+
 // aim is one of an absolute figure; suffix tells it from others of the same
 // workload and implementation.
 func aim(bench, workload, impl, metric, suffix, says string, limit float64) Target {
@@ -189,7 +208,7 @@ func latencyAim(workload, metric, which string, limit float64) Target {
 }
 
 // perOp is what an operation of each contract is.
-var perOp = map[string]string{"Group": "task", "Task": "task", "Actor": "operation"}
+var perOp = map[string]string{"Group": "task", "Task": "task", "Actor": "operation", "Remote": "operation"}
 
 // timeAim is one of the time of an operation compared to a reference's.
 func timeAim(bench, workload, impl, base string, limit float64) Target {

@@ -21,6 +21,7 @@ import (
 	"github.com/dynolab/dyno/internal/targets"
 	"github.com/dynolab/dyno/workloads"
 	"github.com/dynolab/dyno/workloads/benchtest"
+	"github.com/dynolab/dyno/workloads/remoteload"
 )
 
 // The list has every line of the requirements that is a figure, once.
@@ -74,7 +75,7 @@ func TestFields(t *testing.T) {
 // would notice.
 func TestTargetsNameWhatThereIs(t *testing.T) {
 	refs := map[string][]string{} // by workload
-	for _, w := range workloads.All() {
+	for _, w := range slices.Concat(workloads.All(), remoteload.All(remoteload.TCP())) {
 		path := string(w.Contract) + "/" + w.Path()
 		refs[path] = []string{}
 		for _, r := range w.Refs {
