@@ -17,16 +17,26 @@ func needsWindows(t *testing.T) {
 	}
 }
 
+// workerless returns a pool that starts no workers. Its watchdog, which would look for ever
+// at work that nobody does, ends with the test.
+func workerless(t *testing.T) *Pool {
+	t.Helper()
+	p := newPool()
+	p.cfg.MaxWorkers = 0
+	t.Cleanup(func() {
+		p.closed.Store(true)
+		if p.timer != nil {
+			p.timer.Stop()
+		}
+	})
+	return p
+}
+
 // A job comes when the watchdog has seen none, and its sender sees the watchdog still armed.
 func TestJobThatComesAsTheWatchdogEnds(t *testing.T) {
 	needsWindows(t)
-	p := newPool()
-	p.cfg.MaxWorkers = 0
+	p := workerless(t)
 	p.set()
-	defer func() {
-		p.closed.Store(true)
-		p.timer.Stop()
-	}()
 	p.timer.Stop()
 	end := invariants.Within(func() {
 		p.inject.push(job{})
@@ -42,8 +52,7 @@ func TestJobThatComesAsTheWatchdogEnds(t *testing.T) {
 // A turn ends as a message for it is being queued: the sender looks at the phase last.
 func TestTurnThatEndsAsABoundedMessageIsQueued(t *testing.T) {
 	needsWindows(t)
-	p := newPool()
-	p.cfg.MaxWorkers = 0
+	p := workerless(t)
 	d := NewDispatcherOn(p)
 	b := d.Attach(actor.MailboxConfig{Policy: actor.Block, Capacity: 4}).(*box)
 	b.word.Store(phaseScheduled)
@@ -64,8 +73,7 @@ func TestTurnThatEndsAsABoundedMessageIsQueued(t *testing.T) {
 // made it visible before relied on the worker, and who does now leaves it to the last look.
 func TestJobThatComesAsAWorkerResigns(t *testing.T) {
 	needsWindows(t)
-	p := newPool()
-	p.cfg.MaxWorkers = 0
+	p := workerless(t)
 	p.search.Add(1)
 	end := invariants.Within(func() {
 		if p.search.Load() != 0 {
