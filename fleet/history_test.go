@@ -116,7 +116,6 @@ type sightings struct {
 // watch looks at one job after another, at random, until ctx ends.
 func (s *sightings) watch(ctx context.Context, client *fleet.Client, jobs []sent, seed uint64) {
 	random := rand.New(rand.NewPCG(seed, 4))
-	s.has = make(map[string]bool)
 	start := time.Now()
 	for ctx.Err() == nil {
 		j := jobs[random.IntN(len(jobs))]

@@ -167,7 +167,7 @@ func (s *storm) run(t *testing.T) (faults []string) {
 	beside.Go(func() { s.submitRest(over, client) })
 	beside.Go(func() { s.byHand(over) })
 	beside.Go(func() { s.fillDisks(over) })
-	seen := new(sightings)
+	seen := &sightings{has: make(map[string]bool)}
 	beside.Go(func() { seen.watch(over, client, s.jobs, s.seed) })
 	s.strike(seen)
 	s.check(client, seen)
