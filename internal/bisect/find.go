@@ -43,12 +43,12 @@ type Measured struct {
 	Levels map[int][]float64
 	// Failed says why positions have no values, or not in each block.
 	Failed map[int]string
-	// Judge compares the version at x with that at base, at the level alpha.
-	Judge func(base, x int, alpha float64) (Judgement, error)
+	// Compare compares the version at x with that at base, at the level alpha.
+	Compare func(base, x int, alpha float64) (Comparison, error)
 }
 
-// A Judgement says how one version compares with another.
-type Judgement struct {
+// A Comparison says how one version compares with another.
+type Comparison struct {
 	Word   string // the verdict: "slower", "same", …
 	Proven bool   // that they differ
 	Same   bool   // that they do not, beyond the margin
@@ -73,7 +73,7 @@ type Options struct {
 	// Weights are those of versions being the culprit, from position 1; nil is equal ones.
 	Weights []float64
 
-	Told func(Event) // is told of what is done; nil for nobody
+	Report func(Event) // is called with what is done; nil for none
 }
 
 // DefaultOptions returns those for times, of which nothing is said.
@@ -87,13 +87,13 @@ type Event struct {
 	Position int // of EventVisit, EventSeen, EventBroken and EventProof; the first of a range
 	Last     int // of a range
 	Blocks   int
-	Problem  string    // of EventBroken
-	Level    float64   // of EventSeen: above the good end of the range, as in Measured.Levels
-	Step     float64   // of EventSeen: the bad end's
-	Judged   Judgement // of EventEnds and EventProved
-	Suspects []int     // of EventSeen
-	Most     float64   // of EventSeen: the probability of the likeliest
-	Left     float64   // of EventVisit: about how many seconds it still takes, with the proof
+	Problem  string     // of EventBroken
+	Level    float64    // of EventSeen: above the good end of the range, as in Measured.Levels
+	Step     float64    // of EventSeen: the bad end's
+	Compared Comparison // of EventEnds and EventProved
+	Suspects []int      // of EventSeen
+	Most     float64    // of EventSeen: the probability of the likeliest
+	Left     float64    // of EventVisit: about how many seconds it still takes, with the proof
 }
 
 // An EventKind is what an Event is about.
@@ -115,9 +115,9 @@ const (
 
 // An Answer is what a bisection has found.
 type Answer struct {
-	Ends  Judgement // of the bad end against the good one
-	Steps []Step    // those that are proven, by position
-	Open  []Open    // what is not pinned down to one version
+	Ends  Comparison // of the bad end against the good one
+	Steps []Step     // those that are proven, by position
+	Open  []Open     // what is not pinned down to one version
 
 	Comparisons, Blocks int // measurements that were made, and their blocks
 	Broken              map[int]string
@@ -126,7 +126,7 @@ type Answer struct {
 // A Step is a version that is proven to differ from the one before.
 type Step struct {
 	Position int
-	Judged   Judgement
+	Compared Comparison
 }
 
 // An Open is a range of which something is known, but no one version.
@@ -134,7 +134,7 @@ type Open struct {
 	First, Last int   // the culprit is after First, and Last at the latest
 	Suspects    []int // that hold it with Options.Suspects probability, if there is one step
 	Why         string
-	Judged      *Judgement // of Last against First, fresh, if that was measured
+	Compared    *Comparison // of Last against First, fresh, if that was measured
 }
 
 // A finder carries out a bisection.
@@ -160,8 +160,8 @@ const mostProofs = 3
 // end: there is more than one step then.
 func Find(ctx context.Context, lab Lab, last int, o Options) (*Answer, error) {
 	f := &finder{Options: o, lab: lab, built: make(map[int]Build), answer: &Answer{Broken: make(map[int]string)}}
-	if f.Told == nil {
-		f.Told = func(Event) {}
+	if f.Report == nil {
+		f.Report = func(Event) {}
 	}
 	err := f.find(ctx, last)
 	slices.SortFunc(f.answer.Steps, func(a, b Step) int { return a.Position - b.Position })
@@ -176,7 +176,7 @@ func (f *finder) find(ctx context.Context, last int) (err error) {
 			return err
 		}
 	}
-	if err := f.judgeEnds(last, ends); err != nil {
+	if err := f.compareEnds(last, ends); err != nil {
 		return err
 	}
 	if need := f.answer.Ends.Need; !f.answer.Ends.Proven && !f.answer.Ends.Same && need > 0 && need <= mostProofBlocks {
@@ -185,11 +185,11 @@ func (f *finder) find(ctx context.Context, last int) (err error) {
 		if f.lab.Left() < f.lab.Cost(again.Positions, again.Blocks) {
 			return nil
 		}
-		f.Told(Event{Kind: EventCompare, Position: 0, Last: last, Blocks: again.Blocks})
+		f.Report(Event{Kind: EventCompare, Position: 0, Last: last, Blocks: again.Blocks})
 		if ends, err = f.measure(ctx, again); err != nil {
 			return err
 		}
-		if err := f.judgeEnds(last, ends); err != nil {
+		if err := f.compareEnds(last, ends); err != nil {
 			return err
 		}
 	}
@@ -199,15 +199,15 @@ func (f *finder) find(ctx context.Context, last int) (err error) {
 	return f.search(ctx, 0, last, ends)
 }
 
-// judgeEnds answers whether the ends differ, by what was measured of them.
-func (f *finder) judgeEnds(last int, ends *Measured) (err error) {
+// compareEnds says whether the ends differ, by what was measured of them.
+func (f *finder) compareEnds(last int, ends *Measured) (err error) {
 	if err := ends.whole(0, last); err != nil {
 		return err
 	}
-	if f.answer.Ends, err = ends.Judge(0, last, f.Alpha/2); err != nil {
+	if f.answer.Ends, err = ends.Compare(0, last, f.Alpha/2); err != nil {
 		return err
 	}
-	f.Told(Event{Kind: EventEnds, Position: 0, Last: last, Judged: f.answer.Ends})
+	f.Report(Event{Kind: EventEnds, Position: 0, Last: last, Compared: f.answer.Ends})
 	return nil
 }
 
@@ -259,7 +259,7 @@ func (f *finder) build(ctx context.Context, position int) (Build, error) {
 func (f *finder) broken(position int, why string) {
 	f.built[position] = Build{Problem: why}
 	f.answer.Broken[position] = why
-	f.Told(Event{Kind: EventBroken, Position: position, Problem: why})
+	f.Report(Event{Kind: EventBroken, Position: position, Problem: why})
 }
 
 // A hunt is the search of one range whose ends differ.
@@ -299,7 +299,7 @@ func (f *finder) height(ctx context.Context, first, last int, ends *Measured) (l
 		if again || need > mostProofBlocks || f.lab.Left() < f.lab.Cost(m.Positions, m.Blocks) {
 			return nil, why, nil
 		}
-		f.Told(Event{Kind: EventCompare, Position: first, Last: last, Blocks: m.Blocks})
+		f.Report(Event{Kind: EventCompare, Position: first, Last: last, Blocks: m.Blocks})
 		if ends, err = f.measure(ctx, m); err == nil {
 			err = ends.whole(first, last)
 		}
@@ -367,7 +367,7 @@ func (h *hunt) know(position int, b Build) (same bool) {
 	for other, o := range h.built {
 		if other != position && other >= h.first && other <= h.last && o.Problem == "" && o.Identity != "" && o.Identity == b.Identity {
 			h.Same(position-h.first, other-h.first)
-			h.Told(Event{Kind: EventSame, Position: position, Last: other})
+			h.Report(Event{Kind: EventSame, Position: position, Last: other})
 			same = true
 		}
 	}
@@ -402,7 +402,7 @@ const sureBits = 0.4
 
 // visit measures a position with both ends of the range.
 func (h *hunt) visit(ctx context.Context, position, blocks int, left float64) (done bool, err error) {
-	h.Told(Event{Kind: EventVisit, Position: position, Blocks: blocks, Left: left})
+	h.Report(Event{Kind: EventVisit, Position: position, Blocks: blocks, Left: left})
 	_, again := h.built[position]
 	b, err := h.build(ctx, position)
 	if err != nil {
@@ -425,7 +425,7 @@ func (h *hunt) visit(ctx context.Context, position, blocks int, left float64) (d
 	}
 	h.take(m, position)
 	_, most := h.Culprit()
-	h.Told(Event{
+	h.Report(Event{
 		Kind: EventSeen, Position: position, Blocks: blocks, Level: mean(m.Levels[position]), Step: mean(m.Levels[h.last]),
 		Suspects: h.suspects(), Most: most,
 	})
@@ -469,14 +469,14 @@ func (h *hunt) suspects() []int {
 }
 
 // open leaves the range with the set of suspects.
-func (h *hunt) open(why string, judged *Judgement) {
+func (h *hunt) open(why string, compared *Comparison) {
 	all := h.suspects()
-	h.answer.Open = append(h.answer.Open, Open{First: all[0] - 1, Last: all[len(all)-1], Suspects: all, Why: why, Judged: judged})
+	h.answer.Open = append(h.answer.Open, Open{First: all[0] - 1, Last: all[len(all)-1], Suspects: all, Why: why, Compared: compared})
 }
 
 // split searches both sides of a position that is at the level of neither end.
 func (h *hunt) split(ctx context.Context, position int) error {
-	h.Told(Event{Kind: EventSplit, Position: position})
+	h.Report(Event{Kind: EventSplit, Position: position})
 	found := len(h.answer.Steps) + len(h.answer.Open)
 	if err := h.rest(ctx, h.first, position); err != nil {
 		return err
@@ -499,7 +499,7 @@ func (f *finder) rest(ctx context.Context, first, last int) error {
 		f.answer.Open = append(f.answer.Open, Open{First: first, Last: last, Suspects: upTo(first, last), Why: "there was no time to search it, too"})
 		return nil
 	}
-	f.Told(Event{Kind: EventCompare, Position: first, Last: last})
+	f.Report(Event{Kind: EventCompare, Position: first, Last: last})
 	// A range of one version is its own proof, of which nothing was chosen.
 	m, err := f.measure(ctx, Measurement{Positions: []int{first, last}, Blocks: f.Blocks, Proof: last == first+1})
 	if err != nil {
@@ -509,11 +509,11 @@ func (f *finder) rest(ctx context.Context, first, last int) error {
 		return err
 	}
 	f.proofs++
-	j, err := m.Judge(first, last, f.level())
+	j, err := m.Compare(first, last, f.level())
 	if err != nil {
 		return err
 	}
-	f.Told(Event{Kind: EventEnds, Position: first, Last: last, Judged: j})
+	f.Report(Event{Kind: EventEnds, Position: first, Last: last, Compared: j})
 	switch {
 	case !j.Proven:
 		return nil
@@ -525,7 +525,7 @@ func (f *finder) rest(ctx context.Context, first, last int) error {
 }
 
 // level is that of the latest proof: a half of what is left, so that all that there may be
-// come to Alpha.
+// add up to Alpha.
 func (f *finder) level() float64 { return f.Alpha * math.Pow(0.5, float64(f.proofs)) }
 
 // upTo are the positions after first up to last.
@@ -564,7 +564,7 @@ func (h *hunt) prove(ctx context.Context, suspect int) (done bool, err error) {
 		h.open("there was no time for more", nil)
 		return true, nil
 	}
-	h.Told(Event{Kind: EventProof, Position: suspect, Last: parent, Blocks: blocks})
+	h.Report(Event{Kind: EventProof, Position: suspect, Last: parent, Blocks: blocks})
 	m, err := h.measure(ctx, Measurement{Positions: positions, Blocks: blocks, Proof: true})
 	if err != nil {
 		return false, err
@@ -574,11 +574,11 @@ func (h *hunt) prove(ctx context.Context, suspect int) (done bool, err error) {
 	}
 	h.proofs++
 	h.finder.proofs++
-	j, err := m.Judge(parent, suspect, h.level())
+	j, err := m.Compare(parent, suspect, h.level())
 	if err != nil {
 		return false, err
 	}
-	h.Told(Event{Kind: EventProved, Position: suspect, Last: parent, Judged: j})
+	h.Report(Event{Kind: EventProved, Position: suspect, Last: parent, Compared: j})
 	switch {
 	case j.Proven && suspect == parent+1:
 		h.answer.Steps = append(h.answer.Steps, Step{suspect, j})
@@ -609,14 +609,14 @@ func (h *hunt) others(ctx context.Context, m *Measured, parent, suspect int) err
 		if r[0] == r[1] {
 			continue
 		}
-		j, err := m.Judge(r[0], r[1], h.Alpha)
+		j, err := m.Compare(r[0], r[1], h.Alpha)
 		if err != nil {
 			return err
 		}
 		if !j.Proven {
 			continue
 		}
-		h.Told(Event{Kind: EventRest, Position: r[0], Last: r[1], Judged: j})
+		h.Report(Event{Kind: EventRest, Position: r[0], Last: r[1], Compared: j})
 		if err := h.rest(ctx, r[0], r[1]); err != nil {
 			return err
 		}

@@ -158,7 +158,7 @@ func (w *world) Measure(_ context.Context, m Measurement) (*Measured, error) {
 			seen.Levels[p] = append(seen.Levels[p], v)
 		}
 	}
-	seen.Judge = func(base, x int, alpha float64) (Judgement, error) {
+	seen.Compare = func(base, x int, alpha float64) (Comparison, error) {
 		d := make([]float64, m.Blocks)
 		for i := range d {
 			d[i] = seen.Levels[x][i] - seen.Levels[base][i]
@@ -170,7 +170,7 @@ func (w *world) Measure(_ context.Context, m Measurement) (*Measured, error) {
 		if s.P > alpha && !same {
 			need = s.Need(max(math.Abs(s.Est), margin), alpha, 100)
 		}
-		return Judgement{Proven: s.P <= alpha && !same, Same: same, Need: need, Ratio: math.Exp(s.Est), Lo: math.Exp(s.Lo), Hi: math.Exp(s.Hi), P: s.P}, nil
+		return Comparison{Proven: s.P <= alpha && !same, Same: same, Need: need, Ratio: math.Exp(s.Est), Lo: math.Exp(s.Lo), Hi: math.Exp(s.Hi), P: s.P}, nil
 	}
 	return seen, nil
 }
@@ -224,7 +224,7 @@ func TestSimulated(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				isRight, isNamed := a.judge([]int{culprit})
+				isRight, isNamed := a.grade([]int{culprit})
 				if isRight {
 					right++
 				}
@@ -283,7 +283,7 @@ func TestCoverage(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				if isRight, _ := a.judge([]int{culprit}); isRight {
+				if isRight, _ := a.grade([]int{culprit}); isRight {
 					right++
 				}
 				if len(a.Steps) > 0 || len(a.Open) > 0 && len(a.Open[0].Suspects) < w.versions {
@@ -304,7 +304,7 @@ func TestCoverage(t *testing.T) {
 func (w *world) different(t *testing.T, level float64) *Measured {
 	for range 1000 {
 		m, _ := w.Measure(t.Context(), Measurement{Positions: []int{0, w.versions}, Blocks: full})
-		if j, _ := m.Judge(0, w.versions, level); j.Proven {
+		if j, _ := m.Compare(0, w.versions, level); j.Proven {
 			return m
 		}
 	}
@@ -312,9 +312,9 @@ func (w *world) different(t *testing.T, level float64) *Measured {
 	return nil
 }
 
-// judge says whether an answer is right of a history with steps at these positions: it names
+// grade says whether an answer is right of a history with steps at these positions: it names
 // none that is no step, and each is named or in a set. All are named if it needs no set.
-func (a *Answer) judge(steps []int) (right, named bool) {
+func (a *Answer) grade(steps []int) (right, named bool) {
 	right, named = true, true
 	for _, s := range a.Steps {
 		right = right && slices.Contains(steps, s.Position)
@@ -370,7 +370,7 @@ func TestSeveralSteps(t *testing.T) {
 					t.Fatal(err)
 				}
 				wrong := slices.ContainsFunc(a.Steps, func(s Step) bool { return !slices.Contains(steps, s.Position) })
-				_, isNamed := a.judge(steps)
+				_, isNamed := a.grade(steps)
 				if !wrong {
 					right++
 				}
@@ -436,7 +436,7 @@ func TestExact(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if right, _ := a.judge([]int{culprit}); !right || len(a.Steps)+len(a.Open) != 1 || a.Comparisons > 16 {
+		if right, _ := a.grade([]int{culprit}); !right || len(a.Steps)+len(a.Open) != 1 || a.Comparisons > 16 {
 			t.Errorf("culprit %d: %+v", culprit, a)
 		}
 	}

@@ -102,7 +102,7 @@ func Read(paths []string, o Options) (*History, error) {
 		}
 	}
 	slices.SortStableFunc(h.Runs, func(a, b Run) int { return a.Started.Compare(b.Started) })
-	h.judgeSpeed()
+	h.checkSpeed()
 	if err := h.gather(o); err != nil {
 		return nil, err
 	}

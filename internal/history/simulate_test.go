@@ -292,7 +292,7 @@ func (n realNoise) stepsFound(l level, histories int) (alone, among, proven int)
 }
 
 // watched counts the comparisons that years of so many commits and series without a step ask
-// for, and the steps that they prove, if somebody looks after each commit. As in life, what a
+// for, and the steps that they prove, if each commit is followed by a look. As in life, what a
 // comparison has said of two commits is not asked again.
 func (n realNoise) watched(w world, years, commits, series int) (asked, proven, full int) {
 	r := rand.New(rand.NewPCG(uint64(years), uint64(len(w.name))))

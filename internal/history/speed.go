@@ -54,9 +54,9 @@ func anchorOf(f *record.File) float64 {
 	return math.Exp(sum)
 }
 
-// judgeSpeed leaves out runs on a machine that is not as fast as it was, and notes where
+// checkSpeed leaves out runs on a machine that is not as fast as it was, and notes where
 // that is not known.
-func (h *History) judgeSpeed() {
+func (h *History) checkSpeed() {
 	for _, machine := range h.Machines() {
 		var known []int
 		unknown := 0

@@ -342,7 +342,7 @@ func (b *bisectRun) search(ctx context.Context, result *bisect.Result) error {
 	result.Candidates = len(b.at) - 1
 	last := len(b.at) - 1
 	o := bisect.DefaultOptions()
-	o.Alpha, o.Blocks, o.Exact, o.Told = b.c.Compare.Alpha, b.plan.Blocks, b.row.exact, b.tell
+	o.Alpha, o.Blocks, o.Exact, o.Report = b.c.Compare.Alpha, b.plan.Blocks, b.row.exact, b.tell
 	if o.Exact {
 		o.Offered = []int{1}
 	}
@@ -351,7 +351,7 @@ func (b *bisectRun) search(ctx context.Context, result *bisect.Result) error {
 		if err != nil {
 			return err
 		}
-		j, err := ends.Judge(0, 1, o.Alpha)
+		j, err := ends.Compare(0, 1, o.Alpha)
 		if err != nil {
 			return err
 		}

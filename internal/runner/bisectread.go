@@ -174,7 +174,7 @@ func (b *bisectRun) read(file string, positions map[string]int, base int) (*bise
 		return nil, err
 	}
 	fillLevels(m, cells, positions, sideOf[base], b.row)
-	m.Judge = func(x, y int, alpha float64) (bisect.Judgement, error) {
+	m.Compare = func(x, y int, alpha float64) (bisect.Comparison, error) {
 		o := b.c.Compare
 		o.Base, o.Alpha = sideOf[x], alpha
 		o.Filter = fmt.Sprintf("side:(%s OR %s)", sideOf[x], sideOf[y])
@@ -183,9 +183,9 @@ func (b *bisectRun) read(file string, positions map[string]int, base int) (*bise
 		}
 		cells, err := b.cells(d, o)
 		if err != nil {
-			return bisect.Judgement{}, err
+			return bisect.Comparison{}, err
 		}
-		return b.judgement(cells, sideOf[x], sideOf[y]), nil
+		return b.comparison(cells, sideOf[x], sideOf[y]), nil
 	}
 	return m, nil
 }
@@ -274,11 +274,11 @@ func fillLevels(m *bisect.Measured, cells map[string]*compare.Cell, positions ma
 	}
 }
 
-// judgement is what a comparison says of a side against another one.
-func (b *bisectRun) judgement(cells map[string]*compare.Cell, base, side string) bisect.Judgement {
+// comparison is what a comparison says of a side against another one.
+func (b *bisectRun) comparison(cells map[string]*compare.Cell, base, side string) bisect.Comparison {
 	nan := math.NaN()
 	from, cell := cells[base], cells[side]
-	j := bisect.Judgement{Ratio: nan, Lo: nan, Hi: nan, P: nan, Detectable: nan, Base: nan, X: nan}
+	j := bisect.Comparison{Ratio: nan, Lo: nan, Hi: nan, P: nan, Detectable: nan, Base: nan, X: nan}
 	if from == nil || cell == nil || cell.Vs == nil {
 		return j
 	}

@@ -9,8 +9,8 @@ import (
 	"github.com/dynolab/dyno/internal/console"
 )
 
-// change is a judgement for people, of the results in a file.
-func (b *bisectRun) change(j bisect.Judgement, file string) bisect.Change {
+// change is a comparison for people, of the results in a file.
+func (b *bisectRun) change(j bisect.Comparison, file string) bisect.Change {
 	known := func(v float64) *float64 {
 		if math.IsNaN(v) || math.IsInf(v, 0) {
 			return nil
@@ -36,15 +36,15 @@ func (b *bisectRun) complete(r *bisect.Result, a *bisect.Answer) {
 	last := len(b.at) - 1
 	r.Ends = b.change(a.Ends, endsFile)
 	for _, s := range a.Steps {
-		r.Culprits = append(r.Culprits, bisect.Culprit{Commit: commit(s.Position), Change: b.change(s.Judged, b.files[(s.Position-1)*(last+1)+s.Position])})
+		r.Culprits = append(r.Culprits, bisect.Culprit{Commit: commit(s.Position), Change: b.change(s.Compared, b.files[(s.Position-1)*(last+1)+s.Position])})
 	}
 	for _, o := range a.Open {
 		s := bisect.Suspected{Why: o.Why}
 		for _, p := range o.Suspects {
 			s.Commits = append(s.Commits, commit(p))
 		}
-		if o.Judged != nil && o.Judged.Proven {
-			change := b.change(*o.Judged, b.files[o.First*(last+1)+o.Last])
+		if o.Compared != nil && o.Compared.Proven {
+			change := b.change(*o.Compared, b.files[o.First*(last+1)+o.Last])
 			s.Change = &change
 		}
 		r.Suspects = append(r.Suspects, s)
@@ -82,7 +82,7 @@ func (b *bisectRun) tell(e bisect.Event) {
 		}
 		return fmt.Sprintf("%+.2f %%", 100*math.Expm1(level))
 	}
-	judged := func(j bisect.Judgement) string {
+	compared := func(j bisect.Comparison) string {
 		if b.row.exact {
 			return fmt.Sprintf("%s, %.4g to %.4g %s", j.Word, j.Base, j.X, b.row.unit)
 		}
@@ -90,7 +90,7 @@ func (b *bisectRun) tell(e bisect.Event) {
 	}
 	switch e.Kind {
 	case bisect.EventEnds:
-		say("%s to %s: %s", b.called(e.Position), b.called(e.Last), judged(e.Judged))
+		say("%s to %s: %s", b.called(e.Position), b.called(e.Last), compared(e.Compared))
 	case bisect.EventVisit:
 		left := ""
 		if !math.IsInf(e.Left, 0) && !math.IsNaN(e.Left) && e.Left > 0 {
@@ -108,9 +108,9 @@ func (b *bisectRun) tell(e bisect.Event) {
 	case bisect.EventProof:
 		say("proving %s against %s in %s", b.called(e.Position), "its parent", console.Count(e.Blocks, "block"))
 	case bisect.EventProved:
-		say("  %s", judged(e.Judged))
+		say("  %s", compared(e.Compared))
 	case bisect.EventRest:
-		say("%s to %s still differ: %s", b.called(e.Position), b.called(e.Last), judged(e.Judged))
+		say("%s to %s still differ: %s", b.called(e.Position), b.called(e.Last), compared(e.Compared))
 	case bisect.EventCompare:
 		say("comparing %s with %s%s", b.called(e.Last), b.called(e.Position), inBlocks(e.Blocks))
 	}

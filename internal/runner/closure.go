@@ -72,7 +72,7 @@ func (c *closure) add(ctx context.Context, t *versions.Tree, pkg string) error {
 	})
 }
 
-// goList runs go list in a tree, and hands over what it says of each package.
+// goList runs go list in a tree, and calls take with what it says of each package.
 func goList(ctx context.Context, t *versions.Tree, take func(listed), args ...string) error {
 	said, err := child.Says(ctx, t.Dir, append(os.Environ(), t.Env...), "go", append([]string{"list", "-e"}, args...)...)
 	if err != nil {

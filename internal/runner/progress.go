@@ -25,7 +25,7 @@ type progress struct {
 	running  bool
 	quiet    bool // blocks are not told
 
-	report func(CarryReport) // is told how far it is; nil for nobody
+	report func(CarryReport) // is called with how far it is; nil for none
 
 	began  time.Time   // when the session began
 	blocks []time.Time // when its blocks ended

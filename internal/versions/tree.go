@@ -118,7 +118,7 @@ func (w *Workspace) Lay(ctx context.Context, name, label string) (*Tree, error) 
 	return nil, fmt.Errorf("%q is neither a git revision nor a folder; a version that is only on a server has to be fetched first", name)
 }
 
-// nearestRef returns the branch or tag that somebody meant who typed name, "" if none is
+// nearestRef returns the branch or tag that was meant by name, "" if none is
 // near.
 func (w *Workspace) nearestRef(ctx context.Context, name string) string {
 	out, err := w.git(ctx, w.dir, "for-each-ref", "--format=%(refname:short)", "refs/heads", "refs/tags", "refs/remotes")
