@@ -3,11 +3,13 @@ package channel
 import (
 	"context"
 	"errors"
+	"regexp"
 	"runtime"
 	"slices"
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
+	"time"
 
 	"github.com/dynolab/dyno/actor"
 	"github.com/dynolab/dyno/actor/mailbox"
@@ -797,6 +799,27 @@ func TestRoomAfterFull(t *testing.T) {
 		r.wantGot(g, "busy", 1)
 		r.shutdown()
 	})
+}
+
+// TestSendersWaitInLine: who finds the queue away for long lets go of its processor, which
+// the goroutine that has the queue may need.
+func TestSendersWaitInLine(t *testing.T) {
+	b := newBox(NewDispatcher(), actor.MailboxConfig{})
+	q := b.take()
+	taken := make(chan *overflow)
+	go func() { taken <- b.take() }()
+	waits := regexp.MustCompile(`\[select\]:\n(?:.+\n)*.*\(\*box\)\.take\(`)
+	stacks := make([]byte, 1<<20)
+	for end := time.Now().Add(30 * time.Second); !waits.Match(stacks[:runtime.Stack(stacks, true)]); {
+		if time.Now().After(end) {
+			t.Fatal("after 30 s the goroutine still looks for the queue")
+		}
+		runtime.Gosched()
+	}
+	b.put(q)
+	if got := <-taken; got != q {
+		t.Errorf("took %p, want %p", got, q)
+	}
 }
 
 // TestDispatcherInvariants: each broken state is reported by its rule, in

@@ -91,7 +91,8 @@
 //     from it waits.
 //  2. The actor in whose turn Stop is called has a goroutine.
 //  3. The queue exists once, and the goroutine that has it waits for nothing but the
-//     processor. So those who want it may look for it again and again.
+//     processor. So those who want it may look for it, again and again, before they
+//     wait.
 //  4. Only the actor's goroutine receives from its channel.
 //  5. An actor asleep in its receive has calm not empty, or is suspended. For a
 //     sender goes to the overflow only if, with the queue in hand, it finds the
@@ -158,7 +159,10 @@
 //   - A yield of the sender for every room messages in the overflow: count 1.55
 //     instead of 1.3. It yields when the overflow outgrows what it may keep.
 //   - Waiting for the queue in a blocking receive: it is handed to the one that
-//     waits, who has to be woken first, and meanwhile all others begin to wait.
+//     waits, who has to be woken first, and meanwhile all others begin to wait. After
+//     eight looks, 6 µs, fanin took a hundred times as long. After looks, 50 µs, it is
+//     what saves GOMAXPROCS 8 on two processors: 70 to 110 ns there, and 300 to 660 for
+//     senders that look until they find the queue.
 //   - Backing off for a microsecond when the queue is away: fanin 1.4, but a
 //     spinning sender keeps a processor from another goroutine.
 //   - Two channels, one filled and one emptied, that change places: a sender

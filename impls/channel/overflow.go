@@ -46,10 +46,12 @@ const (
 // missing until then and wait as well, and from there on every message would
 // cost two switches of goroutines. Who finds it missing stays away for longer and longer,
 // up to some microseconds: with two that look again at once each message goes through
-// both processors' caches.
+// both processors' caches. Who finds it missing for longer than that waits in the
+// select after all: the goroutine that has it was interrupted, and may have no
+// processor because others look.
 func (b *box) take() *overflow {
 	pause := 64 // steps of about half a nanosecond
-	for try := 1; ; try++ {
+	for try := 1; try < looks; try++ {
 		select {
 		case q := <-b.spill: // alone in a select with default it is cheap
 			return q
@@ -67,6 +69,21 @@ func (b *box) take() *overflow {
 			runtime.Gosched()
 		}
 	}
+	return b.takeTurn()
+}
+
+// looks is how often a sender looks for the queue before it waits in line: for some 50
+// microseconds, what it takes to run on another processor.
+const looks = 32
+
+// takeTurn waits in line for the queue.
+func (b *box) takeTurn() *overflow {
+	select {
+	case q := <-b.spill:
+		return q
+	case q := <-b.calm:
+		return q
+	}
 }
 
 // hold is take for the actor itself, which might never be as quick as a sender
@@ -77,12 +94,7 @@ func (b *box) hold() *overflow {
 		return q
 	default:
 	}
-	select {
-	case q := <-b.spill:
-		return q
-	case q := <-b.calm:
-		return q
-	}
+	return b.takeTurn()
 }
 
 // put gives the queue back.
