@@ -14,7 +14,7 @@ import (
 // lockDevice keeps other runs away from a board with a serial port until the file is
 // closed. The system's own lock on a port is none for root, and is off each time that the
 // port is closed: between two cases, and while the board is flashed. Two runs would
-// then flash the board under each other's hands, and each take its lines for a crash.
+// then flash the board while the other measures, and each take its lines for a crash.
 // dir is where the locks are. The file is nil where there are no locks.
 func lockDevice(dir string, d Device) (*os.File, error) {
 	e := d.Entry

@@ -78,7 +78,7 @@ func playBoard(image string, in io.Reader, out io.Writer, how string) int {
 				case "corrupt":
 					io.WriteString(out, strings.Replace(frame(fmt.Sprintf("%d note all is well", n)), "well", "wall", 1))
 				case "lost":
-					frame("note that nobody gets")
+					frame("note without a reader")
 				case "hang":
 					io.Copy(io.Discard, in)
 				case "wrong":

@@ -66,13 +66,13 @@ func TestServe(t *testing.T) {
 	}
 }
 
-// Everybody may be let in, and then it says so.
+// Every address may be let in, and then a warning says so.
 func TestServeWarns(t *testing.T) {
 	address, stop := startServe(t, t.TempDir(), "--addr", "0.0.0.0:0")
 	if !strings.HasPrefix(address, "http://localhost:") {
 		t.Errorf("the address is %s", address)
 	}
-	if code, said := stop(); code != 0 || !strings.Contains(said, "warning: ") || !strings.Contains(said, "everybody who reaches it") {
+	if code, said := stop(); code != 0 || !strings.Contains(said, "warning: ") || !strings.Contains(said, "every machine that reaches it") {
 		t.Errorf("it ends with status %d: %q", code, said)
 	}
 }

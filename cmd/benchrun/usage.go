@@ -74,7 +74,7 @@ func explainFlagError(cmd *cobra.Command, err error) error {
 	return fmt.Errorf("%w%s", err, help)
 }
 
-// nearestFlag returns the flag of cmd that somebody meant who typed name, "" if none is
+// nearestFlag returns the flag of cmd whose name is nearest to name, "" if none is
 // near.
 func nearestFlag(cmd *cobra.Command, name string) string {
 	var names []string

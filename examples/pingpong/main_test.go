@@ -10,7 +10,7 @@ import (
 	"github.com/dynolab/dyno/impls"
 )
 
-// TestPingpong: the ball is received as often as the figure says, whoever runs the actors.
+// TestPingpong: the ball is received as often as the figure says, with each implementation.
 func TestPingpong(t *testing.T) {
 	for _, impl := range impls.All() {
 		if impl.NewDispatcher == nil {

@@ -11,7 +11,7 @@ import (
 )
 
 const (
-	hostText = `machine: desk
+	hostText = `machine: host
 emulated: false
 Unit allocs/op better=lower
 block: 1
@@ -106,7 +106,7 @@ func TestPlaces(t *testing.T) {
 	}
 	got := d.Places()
 	want := []Place{
-		{Name: "desk", Paths: []string{host, "again=" + host}},
+		{Name: "host", Paths: []string{host, "again=" + host}},
 		{Name: "tiny-qemu", Chip: "m3", Board: true, Emulated: true, Paths: []string{emulated, "-"}},
 		{Name: "tiny", Chip: "m3", Board: true, Paths: []string{real}},
 		{Name: "plain.txt", Paths: []string{plain}},

@@ -239,7 +239,7 @@ func TestPairsWithHoles(t *testing.T) {
 	if g := c.Gate(); len(g.Slower) != 1 {
 		t.Errorf("gate: %+v", g)
 	}
-	// Without a hole line, nobody knows why; but it is told.
+	// Without a hole line the reason is not known, but that it is missing is reported.
 	c = compareText(t, Options{Base: "a"}, strings.ReplaceAll(strings.Join(lines, ""), "# hole", "# comment"))
 	if _, _, cell = cellAt(t, c, "ns/op", "X", "b"); !strings.Contains(notesOf(c, cell), "fewer values than others of the same benchmark, which have up to 8") {
 		t.Errorf("notes: %q", notesOf(c, cell))
@@ -587,7 +587,7 @@ BenchmarkZ/impl=ref-z 1 10 ns/op
 		if got := notesOf(c, d); got != "skipped: needs Overlap" || d.Hole {
 			t.Errorf("filter %q: d: %q, hole %v", filter, got, d.Hole)
 		}
-		// Nobody said why; a reference that a benchmark has not is no hole.
+		// No reason is recorded; a reference that a benchmark has not is no hole.
 		if a := wantVerdict(t, c, "ns/op", "Y", "a", Missing); !a.Hole || !strings.Contains(notesOf(c, a), "names no reason") {
 			t.Errorf("filter %q: a: %+v", filter, a)
 		}

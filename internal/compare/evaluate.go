@@ -427,7 +427,7 @@ func (e *evaluator) test(vs *Versus, x, ref []value, unit string) *tested {
 		test.took += p.took() / time.Duration(len(pairs))
 		n, err := strconv.Atoi(p.x.block)
 		if err != nil || p.x.file != pairs[0].x.file {
-			test.looks = stats.Looks{} // nobody looked at several files together
+			test.looks = stats.Looks{} // no interim look is at several files together
 		}
 		test.blocks.D = append(test.blocks.D, d)
 		test.blocks.Number = append(test.blocks.Number, n)

@@ -64,8 +64,8 @@ func TestContradicts(t *testing.T) {
 		{"may be faster", -0.03, -0.01, 0.01, true, true, true, [2]bool{true, false}},
 		{"slower", 0.01, 0.03, 0.05, true, false, true, [2]bool{false, true}},
 		{"faster", -0.05, -0.03, -0.01, true, true, false, [2]bool{true, false}},
-		{"nobody knows", -1, 0.1, 1.2, true, false, true, [2]bool{true, true}},
-		{"nobody knows, the other way", -1.2, -0.1, 1, true, true, true, [2]bool{true, false}},
+		{"not known", -1, 0.1, 1.2, true, false, true, [2]bool{true, true}},
+		{"not known, the other way", -1.2, -0.1, 1, true, true, true, [2]bool{true, false}},
 	} {
 		test := &tested{rough: &stats.Shift{Lo: c.lo, Est: c.est, Hi: c.hi}}
 		for what, got := range map[string][2]bool{
@@ -429,7 +429,7 @@ func TestResourcesAreAFamily(t *testing.T) {
 	}
 }
 
-// What a run told of a row is told again by whoever reads its results, once.
+// What a run noted of a row is reported once by each reader of its results.
 func TestNotesOfRowsAreTold(t *testing.T) {
 	w := turns{blocks: 6, rounds: 12, layouts: 6, noise: 0.01, process: 0.01, seed: 5}
 	const note = record.NoteMark + `pkg=example.com/a row="X-2, new" text="works in the background"` + "\n"

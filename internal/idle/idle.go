@@ -16,7 +16,7 @@ const calm = 4
 
 // Patience bounds [Wait] in real time. Where goroutines get to rest that takes
 // microseconds. On a machine that is busy with other things it takes as long as the
-// system keeps a thread from running that has a goroutine in its hands, which may be
+// system keeps a thread from running that is running a goroutine, which may be
 // seconds; so the bound is for what never rests.
 const Patience = 30 * time.Second
 

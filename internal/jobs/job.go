@@ -19,7 +19,7 @@ import (
 // misunderstood.
 const Format = 1
 
-// What bounds a job that somebody else has made.
+// The bounds of a job from another machine.
 const (
 	MostDocument = 16 << 20 // bytes of the document
 	MostParts    = 2048

@@ -134,7 +134,7 @@ func TestChangedPart(t *testing.T) {
 	}
 }
 
-// A document that somebody has made is read, or refused with a reason; it is never followed.
+// A document of unknown origin is read, or refused with a reason; it is never followed.
 func TestHostileDocuments(t *testing.T) {
 	folder, _ := packed(t)
 	document, _, err := Read(folder)

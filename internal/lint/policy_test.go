@@ -297,7 +297,7 @@ var importPolicy = Policy{
 		},
 		{
 			Packages: "internal/machinelock",
-			Why:      "whoever measures holds the machine; what is measured is of no concern to it",
+			Why:      "a measuring process holds the machine; what is measured is of no concern to it",
 			Ours:     []string{"internal/filelock"},
 		},
 		{

@@ -1,7 +1,7 @@
-// Package machinelock keeps two plans from being measured on a machine at a time: whoever
-// measures holds a lock on one file that is the same for all, whether they were started by
-// hand or by a fleet's agent. The kernel has the lock, and takes it off when the last process
-// that has the file open is gone, however it ends.
+// Package machinelock keeps two plans from being measured on a machine at a time: the
+// process that measures holds a lock on one file, which is the same for all, whether they
+// were started by hand or by a fleet's agent. The kernel releases the lock when the last
+// process that has the file open is gone, however it ends.
 //
 // A process may hand the lock that it holds to one that it starts ([Lock.File],
 // [Inherited]): then it lasts until both are gone. An agent that is killed leaves the machine

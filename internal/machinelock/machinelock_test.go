@@ -152,7 +152,7 @@ func TestInherited(t *testing.T) {
 	l.Unlock()
 }
 
-// What is no file of ours is an error, and not a lock that nobody has.
+// Another file in its place is an error, not a free lock.
 func TestNotAFile(t *testing.T) {
 	t.Setenv(Env, t.TempDir())
 	if _, err := Try("x"); err == nil {
@@ -176,7 +176,7 @@ func TestOff(t *testing.T) {
 	}
 }
 
-// The file is for all users, whoever measures first.
+// The file is for all users, whichever of them measures first.
 func TestForAllUsers(t *testing.T) {
 	path := lockFile(t)
 	l, err := Try("x")

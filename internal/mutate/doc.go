@@ -10,7 +10,7 @@
 //     runs what the author of the package would run, the quick programs first. The first
 //     failure kills the mutant.
 //  5. A [File] takes the results, a line each, and what is interrupted goes on there.
-//  6. [Judge] counts: score = killed ÷ (killed + survived − equivalent), with Wilson's 95 %
+//  6. [Evaluate] counts: score = killed ÷ (killed + survived − equivalent), with Wilson's 95 %
 //     interval. Which survivors are equivalent to the source, people say, with the reason
 //     (equivalent.txt).
 //

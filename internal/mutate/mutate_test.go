@@ -131,7 +131,7 @@ func TestPlanted(t *testing.T) {
 				err = errors.Join(err, fmt.Errorf("%s: %s by %q, want %s", r.ID, r.Verdict, r.By, fates[r.ID]))
 			}
 		}
-		all, _, open := Judge(file.Latest(), nil)
+		all, _, open := Evaluate(file.Latest(), nil)
 		if want := (Score{Killed: 7, Timeout: 2, Survived: 1}); err == nil && (all != want || len(open) != 1) {
 			t.Errorf("%+v and %q, want %+v", all, open, want)
 		}

@@ -94,9 +94,9 @@ func (s *Score) count(r Result, equivalent bool) {
 	}
 }
 
-// Judge counts results, of each package and in all, and lists the survivors that are not
+// Evaluate counts results, of each package and in all, and lists the survivors that are not
 // known to be equivalent.
-func Judge(results map[string]Result, equivalent map[string]string) (all Score, byPackage map[string]*Score, open []string) {
+func Evaluate(results map[string]Result, equivalent map[string]string) (all Score, byPackage map[string]*Score, open []string) {
 	byPackage = map[string]*Score{}
 	for _, id := range slices.Sorted(maps.Keys(results)) {
 		r := results[id]
@@ -120,7 +120,7 @@ func Judge(results map[string]Result, equivalent map[string]string) (all Score, 
 // WriteScore prints the score of each package and of all, and the survivors that are to be
 // judged.
 func WriteScore(w io.Writer, results map[string]Result, equivalent map[string]string) {
-	all, byPackage, open := Judge(results, equivalent)
+	all, byPackage, open := Evaluate(results, equivalent)
 	line := func(name string, s Score) {
 		score, low, high := s.Percent()
 		fmt.Fprintf(w, "%-20s %5d killed (%d by time) %5d survived %5d equivalent   %5.1f %% (%.1f to %.1f %%)\n",

@@ -32,7 +32,7 @@ func TestReportsShowClauses(t *testing.T) {
 		return path
 	}
 	board := write("board.bench", clausesBench)
-	host := write("host.bench", "machine: desk\nBenchmarkX/impl=serial 1 5 ns/op\n")
+	host := write("host.bench", "machine: host\nBenchmarkX/impl=serial 1 5 ns/op\n")
 	c, err := compare.Compare([]string{board}, compare.Options{})
 	if err != nil {
 		t.Fatal(err)

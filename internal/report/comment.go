@@ -213,7 +213,7 @@ func (f findings) summary(c *compare.Comparison, v Versions) string {
 		parts = append(parts, fmt.Sprintf("%d the same within ±%s", n, percentage(c.Margin)))
 	}
 	if n := f.count[inconclusive]; n > 0 {
-		parts = append(parts, fmt.Sprintf("%d inconclusive%s", n, f.sight()))
+		parts = append(parts, fmt.Sprintf("%d inconclusive%s", n, f.detects()))
 	}
 	for _, n := range tallyOf(f.count, compare.Unproven, compare.Missing) {
 		parts = append(parts, Tally{n}.String())
@@ -239,8 +239,8 @@ func (f findings) summary(c *compare.Comparison, v Versions) string {
 	return strings.Join(parts, ", ")
 }
 
-// sight says which changes inconclusive times could have shown.
-func (f findings) sight() string {
+// detects says which changes inconclusive times could have shown.
+func (f findings) detects() string {
 	if len(f.detectable) == 0 {
 		if f.blind > 0 {
 			return " (too few blocks to prove anything)"

@@ -12,10 +12,10 @@ import (
 	"github.com/dynolab/dyno/internal/record"
 )
 
-// duelOf compares two versions: absent is what the header says of them, and each row
+// comparisonOf compares two versions: absent is what the header says of them, and each row
 // is a benchmark that both have, by how many times as long the new one takes. A row of
 // 0 crashes in the new one in each block, and one below 0 in the second.
-func duelOf(t *testing.T, absent []string, rows ...float64) *compare.Comparison {
+func comparisonOf(t *testing.T, absent []string, rows ...float64) *compare.Comparison {
 	t.Helper()
 	var b strings.Builder
 	b.WriteString("Unit ns/op better=lower\nUnit allocs/op better=lower\npkg: example.com/tiny\n")
@@ -92,7 +92,7 @@ func TestFailuresComeFirst(t *testing.T) {
 			"Hash-2", someCrash,
 		},
 	} {
-		got := duelOf(t, c.absent, c.rows...)
+		got := comparisonOf(t, c.absent, c.rows...)
 		comment := commentOf(t, got)
 		if first, _, _ := strings.Cut(comment, "\n"); first != "### "+escape(c.first) {
 			t.Errorf("%s: the comment begins with\n%s\nwant\n### %s", c.name, first, escape(c.first))
@@ -148,7 +148,7 @@ func TestOtherFailures(t *testing.T) {
 		{[]string{"side: old\n# skip: case=BenchmarkCame-2 reason=\"only the new version has it\""}, "1 benchmark, 1 the same within ±2 %, 1 in the new version only"},
 		{[]string{"side: new\n# skip: case=BenchmarkSkip-2 reason=x\nside: old\n# skip: case=BenchmarkSkip-2 reason=x"}, "1 benchmark, 1 the same within ±2 %"},
 	} {
-		got := commentOf(t, duelOf(t, c.absent, 1))
+		got := commentOf(t, comparisonOf(t, c.absent, 1))
 		if want := "Benchmarks: nothing proven between v1 and v2: " + c.want + ".\n"; got != want {
 			t.Errorf("%q:\n%s\nwant\n%s", c.absent, got, want)
 		}

@@ -275,7 +275,7 @@ func TestFormatNeed(t *testing.T) {
 		vs     compare.Versus
 		detect string
 		need   string
-		sight  string
+		reason string
 	}{
 		{compare.Versus{Detectable: 1.034, Need: 24, NeedTime: 31 * time.Second}, "3.4%", "24 blocks, 31s", "could only have detected 3.4% or more; about 24 blocks, 31s would probably decide"},
 		{compare.Versus{Detectable: 1.034, Need: 24, NeedTime: 3100 * time.Millisecond}, "3.4%", "24 blocks, 3.1s", "could only have detected 3.4% or more; about 24 blocks, 3.1s would probably decide"},
@@ -285,8 +285,8 @@ func TestFormatNeed(t *testing.T) {
 		{compare.Versus{Detectable: math.NaN()}, "", "", ""},
 	} {
 		cell := compare.Cell{Verdict: compare.Inconclusive, Vs: &tt.vs}
-		if detect, need, sight := formatDetectable(cell), formatNeed(cell), power(cell); detect != tt.detect || need != tt.need || sight != tt.sight {
-			t.Errorf("%+v: %q, %q, %q, want %q, %q, %q", tt.vs, detect, need, sight, tt.detect, tt.need, tt.sight)
+		if detect, need, reason := formatDetectable(cell), formatNeed(cell), power(cell); detect != tt.detect || need != tt.need || reason != tt.reason {
+			t.Errorf("%+v: %q, %q, %q, want %q, %q, %q", tt.vs, detect, need, reason, tt.detect, tt.need, tt.reason)
 		}
 	}
 }

@@ -56,7 +56,7 @@ func trustSection(c *compare.Comparison) []Block {
 }
 
 // answerSection is what a page begins with: the answer in sentences, and as a table that
-// shows it at a glance; and what to read before one believes it.
+// shows it in one table; and what to read before one believes it.
 func answerSection(c *compare.Comparison) []Block {
 	blocks := append([]Block{Heading{Level: 2, Text: "The answer", ID: "answer"}}, faultNote(c)...)
 	says := sentences(c)
@@ -70,7 +70,7 @@ func answerSection(c *compare.Comparison) []Block {
 	}
 	blocks = append(blocks, linesOf(settle(c))...)
 	if len(c.Tables) > 0 {
-		blocks = append(blocks, glance(c)...)
+		blocks = append(blocks, answerTables(c)...)
 	}
 	reported, resources := split(c)
 	for _, p := range []struct {
@@ -92,8 +92,8 @@ func answerSection(c *compare.Comparison) []Block {
 	return append(blocks, fileLines(c.Files)...)
 }
 
-// glance shows the answer: what has changed, or which design does how on which workload.
-func glance(c *compare.Comparison) []Block {
+// answerTables show the answer: what has changed, or which design does how on which workload.
+func answerTables(c *compare.Comparison) []Block {
 	t := c.Tables[0]
 	switch {
 	case isPair(c):
@@ -146,7 +146,7 @@ func heatMap(t compare.Table) Table {
 	for i := range rows {
 		rows[i] = i
 	}
-	out := labelled(tabulate(rows, columns), "Ratios at a glance", "")
+	out := labelled(tabulate(rows, columns), "Ratios", "")
 	out.Look = HeatMap
 	return out
 }
@@ -241,9 +241,9 @@ func tallies(tables []compare.Table) Table {
 	}), "Verdicts in other units", "")
 }
 
-// Glance writes the ratios of c as a part of a page with the [Style]: a table of
+// Ratios writes the ratios of c as a part of a page with the [Style]: a table of
 // those in the first unit, without verdicts. It is for a run that goes on.
-func Glance(w io.Writer, c *compare.Comparison) error {
+func Ratios(w io.Writer, c *compare.Comparison) error {
 	var answer Table
 	if len(c.Tables) > 0 {
 		answer = answerTable(c, c.Tables[0], false)

@@ -524,7 +524,7 @@ func TestCurves(t *testing.T) {
 	}
 	ring := string(files["run/Actor-workload=ring-2-by-actors.svg"])
 	mentions(t, ring, " missing<", ">100k<", " ×", ">ref-mutex-cond ")
-	// Nobody measured lockbased there.
+	// lockbased was not measured there.
 	if big := string(files["run/Actor-workload=big-by-GOMAXPROCS.svg"]); strings.Contains(big, "lockbased") {
 		t.Error("a line without a point has a label")
 	}

@@ -111,7 +111,7 @@ func (r *Runner) begun(path string, j *job) (*record.Interrupted, error) {
 }
 
 // ranWith are the environment variables that change how a program runs: those of the sender
-// count, and not those of who started the agent.
+// count, and not those of the user who started the agent.
 var ranWith = []string{"GOGC", "GOMEMLIMIT", "GODEBUG", "GOMAXPROCS"}
 
 // setEnvironment makes the environment of what is measured that of the sender.

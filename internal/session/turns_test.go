@@ -212,7 +212,7 @@ func (w *fakeWorld) deps() deps {
 		now:     func() time.Time { return time.Unix(0, 0).Add(w.time) },
 		sleep: func(d time.Duration) {
 			if w.slept += d; d != idle { // when one is watched it is awake
-				w.only(&fakeDriver{name: "nobody"})
+				w.only(&fakeDriver{name: "absent"})
 			}
 		},
 		look: func() ([]record.Group, error) { return nil, nil },

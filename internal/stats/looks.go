@@ -62,7 +62,7 @@ func (l Looks) Share(blocks int) float64 {
 	return l.share(len(l.At) - 1)
 }
 
-// judge puts together what test says at each look so far, which is told up to which
+// combine puts together what test says at each look so far, which is told up to which
 // block it may look, and at which level. There are n blocks, with these numbers. P
 // is the least level of all looks together at which some look finds a shift, and
 // the interval is what the intervals of all looks have in common. Both hold
@@ -70,7 +70,7 @@ func (l Looks) Share(blocks int) float64 {
 //
 // If the intervals have nothing in common, which independent blocks seldom show,
 // the last one stands.
-func (l Looks) judge(n int, number []int, alpha float64, test func(until int, level float64) Shift) Shift {
+func (l Looks) combine(n int, number []int, alpha float64, test func(until int, level float64) Shift) Shift {
 	if len(l.At) <= 1 {
 		return test(always, alpha)
 	}

@@ -71,7 +71,7 @@ func Mean(d []float64, layout []string, alpha float64) Shift {
 func (f Family) Mean(i int, looks Looks, alpha float64) Shift {
 	b := f[i]
 	check(len(b.D) > 0, alpha)
-	return looks.judge(len(b.D), b.Number, alpha, func(until int, level float64) Shift {
+	return looks.combine(len(b.D), b.Number, alpha, func(until int, level float64) Shift {
 		var others lag
 		for k, other := range f {
 			if k != i {

@@ -160,8 +160,8 @@ func TestDecoder(t *testing.T) {
 			[]string{"noise: boot", "text 1 restart: hello"},
 		},
 		{
-			"words between", of(1, "a") + "panic: nil\n" + of(2, "b") + "somebody@example",
-			[]string{"text 1 restart: a", "noise: panic: nil", "text 2: b", "noise: somebody@example"},
+			"words between", of(1, "a") + "panic: nil\n" + of(2, "b") + "user@example",
+			[]string{"text 1 restart: a", "noise: panic: nil", "text 2: b", "noise: user@example"},
 		},
 		{
 			"a line is lost", of(1, "a") + of(4, "d"),

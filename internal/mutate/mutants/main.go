@@ -139,7 +139,7 @@ func choose(packages []*mutate.Package, o options, equivalent map[string]string)
 	if err != nil {
 		return nil, err
 	}
-	_, _, open := mutate.Judge(f.Latest(), equivalent)
+	_, _, open := mutate.Evaluate(f.Latest(), equivalent)
 	return slices.DeleteFunc(order, func(m mutate.Mutant) bool { return !slices.Contains(open, m.ID) }), nil
 }
 

@@ -424,7 +424,7 @@ func TestBrowserNamesEverything(t *testing.T) {
 }
 
 // The page of a run that goes on changes with it, without being loaded again, until the
-// run is complete; and says when there is nobody any more who could tell.
+// run is complete; and says when the run that would report it is gone.
 func TestBrowserProgress(t *testing.T) {
 	data := string(recordedRun(t))
 	path := filepath.Join(t.TempDir(), "run.bench")

@@ -45,7 +45,7 @@ func Folder(ctx context.Context, folder, addr string, o Options, out, log io.Wri
 	}
 	at := listener.Addr().(*net.TCPAddr)
 	if !at.IP.IsLoopback() {
-		fmt.Fprintf(log, "benchrun: warning: %s is not this machine alone: everybody who reaches it can read all of %s\n", at, folder)
+		fmt.Fprintf(log, "benchrun: warning: %s is not this machine alone: every machine that reaches it can read all of %s\n", at, folder)
 	}
 	if _, err := netip.ParseAddr(host); err != nil {
 		o.Host = host // an IP address is always taken

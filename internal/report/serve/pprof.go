@@ -94,7 +94,7 @@ func (flags) ExtraUsage() string { return "" }
 
 func (flags) AddExtraUsage(string) {}
 
-// Parse implements [driver.FlagSet]. Nobody listens at the port: HTTPServer does not.
+// Parse implements [driver.FlagSet]. The port is not opened: HTTPServer does not listen.
 func (f flags) Parse(func()) []string {
 	_ = f.FlagSet.Parse([]string{"-http=localhost:1", "-no_browser", "-symbolize=none", "profile"}) // all of them are pprof's
 	return f.Args()

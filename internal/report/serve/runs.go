@@ -201,8 +201,8 @@ func (s *server) index(w http.ResponseWriter, r *http.Request) error {
 	}{list, s.o.Now(), maxRuns, more})
 }
 
-// A glance is what a run that goes on shows.
-type glance struct {
+// A liveRun is what a run that goes on shows.
+type liveRun struct {
 	run
 	Says   string
 	Latest string
@@ -215,17 +215,17 @@ type glance struct {
 	tag       string
 }
 
-// glanceAt returns how far a run is.
-func (s *server) glanceAt(name string) (glance, error) {
+// progressOf returns how far a run is.
+func (s *server) progressOf(name string) (liveRun, error) {
 	f, err := s.read(name, maxResults)
 	if err != nil {
-		return glance{}, err
+		return liveRun{}, err
 	}
 	r := parseRun(name, f.data)
 	r.Modified = f.modified
 	now := s.o.Now()
 	pause := now.Sub(f.modified)
-	g := glance{run: r, Says: r.State(now), Latest: strings.TrimPrefix(r.Latest, "Benchmark"), Age: age(pause)}
+	g := liveRun{run: r, Says: r.State(now), Latest: strings.TrimPrefix(r.Latest, "Benchmark"), Age: age(pause)}
 	if left := r.left(); left > 0 && pause < recently {
 		g.Remaining = roughly(left)
 	}
@@ -242,7 +242,7 @@ func (s *server) glanceAt(name string) (glance, error) {
 		return g, nil
 	}
 	var b bytes.Buffer
-	err = report.Glance(&b, c)
+	err = report.Ratios(&b, c)
 	g.SoFar = template.HTML(b.String()) // made by a template that escapes
 	return g, err
 }
@@ -287,7 +287,7 @@ func roughly(d time.Duration) string {
 // live shows a run that goes on, or the part of that page that changes, which is sent
 // only if it is another one than the reader has.
 func (s *server) live(w http.ResponseWriter, r *http.Request, name string, part bool) error {
-	g, err := s.glanceAt(name)
+	g, err := s.progressOf(name)
 	if err != nil {
 		return err
 	}

@@ -484,7 +484,7 @@ func FuzzParseRun(f *testing.F) {
 // A board's run has the board's name, and says if that was emulated.
 func TestRunOfBoard(t *testing.T) {
 	for text, want := range map[string]string{
-		"machine: desk\nemulated: false\n": "desk",
+		"machine: host\nemulated: false\n": "host",
 		"board: m3\nemulated: yes\n":       "m3, emulated",
 		"board: pico\nemulated: no\n":      "pico",
 		"commit: 1\n":                      "folder",

@@ -1,4 +1,4 @@
-// Package planted has mutants of each fate.
+// Package planted has mutants of each outcome.
 package planted
 
 // Clamp returns n, or most if n is more.
