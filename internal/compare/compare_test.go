@@ -573,6 +573,7 @@ BenchmarkX/impl=a 1 10 ns/op 1 B/op
 # skip: case=BenchmarkX/impl=d reason="needs Overlap"
 BenchmarkY/impl=b 1 10 ns/op
 BenchmarkZ/impl=ref-z 1 10 ns/op
+BenchmarkZ/impl=peer-z 1 10 ns/op
 `
 	for _, filter := range []string{"", ".unit:ns/op", "pkg:p", "block:1 OR /impl:(c OR d)"} {
 		c := compareText(t, Options{Filter: filter}, text)
@@ -587,7 +588,7 @@ BenchmarkZ/impl=ref-z 1 10 ns/op
 		if got := notesOf(c, d); got != "skipped: needs Overlap" || d.Hole {
 			t.Errorf("filter %q: d: %q, hole %v", filter, got, d.Hole)
 		}
-		// No reason is recorded; a reference that a benchmark has not is no hole.
+		// No reason is recorded; a reference or a peer that a benchmark has not is no hole.
 		if a := wantVerdict(t, c, "ns/op", "Y", "a", Missing); !a.Hole || !strings.Contains(notesOf(c, a), "names no reason") {
 			t.Errorf("filter %q: a: %+v", filter, a)
 		}

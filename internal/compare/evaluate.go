@@ -123,7 +123,8 @@ func nearest(s string, candidates []string) string {
 func (e *evaluator) row(t *Table, r *Row, cells []*gridCell, unit string) {
 	samples := make([][]value, len(cells))
 	most := 0
-	onlyRefs := true
+	outside := func(i int) bool { return t.Cols[i].Ref || t.Cols[i].Peer } // is there for some benchmarks only
+	onlyOutside := true
 	for i, c := range cells {
 		if c == nil {
 			continue
@@ -137,7 +138,7 @@ func (e *evaluator) row(t *Table, r *Row, cells []*gridCell, unit string) {
 		}
 		samples[i] = withTwins(samples[i], c.control[unit])
 		most = max(most, len(samples[i]))
-		onlyRefs = onlyRefs && (t.Cols[i].Ref || len(samples[i]) == 0)
+		onlyOutside = onlyOutside && (outside(i) || len(samples[i]) == 0)
 	}
 	for i, c := range cells {
 		cell := &r.Cells[i]
@@ -150,7 +151,7 @@ func (e *evaluator) row(t *Table, r *Row, cells []*gridCell, unit string) {
 			if !cell.Hole {
 				cell.Verdict = Skipped
 			}
-		case !t.Cols[i].Ref && !onlyRefs:
+		case !outside(i) && !onlyOutside:
 			cell.Verdict, cell.Hole = Missing, true
 			e.mark(cell, noReason)
 		}

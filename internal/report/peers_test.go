@@ -9,7 +9,7 @@ import (
 
 // What docs/peers.md says of figures is made here.
 
-// peers has tables for each file: of each workload the time of the design that peers are laid
+// peers has tables for each file and contract: of each workload the time of the design that peers are laid
 // beside, and of each peer the ratio to it and the processor time of an operation. Of workloads
 // that send at fixed times, of which that says nothing, it has a latency that is rarely exceeded.
 func (q *quote) peers(files []string) {
@@ -21,18 +21,29 @@ func (q *quote) peers(files []string) {
 		ops.Rows = slices.DeleteFunc(slices.Clone(ops.Rows), func(r compare.Row) bool {
 			return slices.ContainsFunc(late.Rows, func(l compare.Row) bool { return l.Name == r.Name })
 		})
-		q.peerTable("time, and processor time, of an operation", ops, func(r compare.Row, col string) string { return cpuTime(used, r.Name, col) })
-		if len(ops.Rows) > 0 && len(late.Rows) > 0 {
-			q.Sayf("\n")
+		for len(ops.Rows) > 0 {
+			n := slices.IndexFunc(ops.Rows, func(r compare.Row) bool { return contractOf(r) != contractOf(ops.Rows[0]) })
+			if n < 0 {
+				n = len(ops.Rows)
+			}
+			same := ops
+			same.Rows, ops.Rows = ops.Rows[:n], ops.Rows[n:]
+			q.peerTable("time, and processor time, of an operation", same, func(r compare.Row, col string) string { return cpuTime(used, r.Name, col) })
 		}
 		q.peerTable("99th percentile of the latency", late, func(compare.Row, string) string { return "" })
 		f := c.Files[0]
-		q.Sayf("\n%s; commit %.8s, %d blocks: `benchrun compare --base workstealing %s`.\n\n", machine(f), setting(f, "commit"), f.Blocks, file)
+		q.Sayf("%s; commit %.8s, %d blocks: `benchrun compare --base workstealing %s`.\n\n", machine(f), setting(f, "commit"), f.Blocks, file)
 	}
 }
 
-// peerTable is a table of the base and the peers, with more said of each cell. It is left out if
-// there are no rows.
+// contractOf is the first part of a row's name.
+func contractOf(r compare.Row) string {
+	name, _, _ := strings.Cut(r.Name, "/")
+	return name
+}
+
+// peerTable is a table of the base and of those that have something to compare with it, with more
+// said of each cell. It is left out if there are no rows.
 func (q *quote) peerTable(what string, t compare.Table, more func(r compare.Row, col string) string) {
 	if len(t.Rows) == 0 {
 		return
@@ -40,7 +51,7 @@ func (q *quote) peerTable(what string, t compare.Table, more func(r compare.Row,
 	base := t.Rows[0].Base
 	var cols []int
 	for i, c := range t.Cols {
-		if i != base && (c.Peer || strings.HasPrefix(c.Name, "ref-")) {
+		if (c.Peer || c.Ref) && slices.ContainsFunc(t.Rows, func(r compare.Row) bool { return r.Cells[i].Vs != nil }) {
 			cols = append(cols, i)
 		}
 	}
@@ -56,6 +67,7 @@ func (q *quote) peerTable(what string, t compare.Table, more func(r compare.Row,
 		}
 		q.Row(row...)
 	}
+	q.Sayf("\n")
 }
 
 // cpuTime is the processor time of an operation in a row and column of used, behind a comma.
