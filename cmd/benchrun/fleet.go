@@ -8,11 +8,9 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
-	"os/signal"
 	"path/filepath"
 	"slices"
 	"strings"
-	"syscall"
 
 	"github.com/spf13/cobra"
 
@@ -22,8 +20,8 @@ import (
 	"github.com/dynolab/dyno/internal/session"
 )
 
-// newFleetCmd runs benchfleet, which is a program of its own: it carries a server that who
-// measures here does not need.
+// newFleetCmd runs benchfleet, which is a program of its own: it has a server that measuring on
+// this machine does not need.
 func newFleetCmd() *cobra.Command {
 	cmd := newCommand("fleet", func(cmd *cobra.Command, args []string) error {
 		if len(args) == 0 || slices.Contains([]string{"-h", "--help", "help"}, args[0]) && len(args) == 1 {
@@ -33,29 +31,7 @@ func newFleetCmd() *cobra.Command {
 		if err != nil {
 			return err
 		}
-		other := exec.Command(path, args...)
-		other.Stdin, other.Stdout, other.Stderr = cmd.InOrStdin(), cmd.OutOrStdout(), cmd.ErrOrStderr()
-		// An interrupt from the terminal reaches both, and one that was sent to this process is
-		// passed on: the other one knows what to finish.
-		signals := make(chan os.Signal, 2)
-		signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
-		defer signal.Stop(signals)
-		if err := other.Start(); err != nil {
-			return err
-		}
-		go func() {
-			for s := range signals {
-				if s == syscall.SIGTERM {
-					_ = other.Process.Signal(s)
-				}
-			}
-		}()
-		err = other.Wait()
-		var exit *exec.ExitError
-		if errors.As(err, &exit) {
-			return exitError(max(1, exit.ExitCode())) // it has said why
-		}
-		return err
+		return become(cmd, path, args)
 	})
 	cmd.DisableFlagParsing = true
 	return cmd
@@ -75,21 +51,30 @@ func benchfleet() (string, error) {
 	return filepath.Abs(path)
 }
 
-// machinesOn returns the machines that a selector names, by their platform and number of
-// processors: what is sent to machines that differ in these is built and planned apart.
-func machinesOn(ctx context.Context, selector string) (alike [][]runner.Machine, err error) {
+// machinesOf returns the machines that a selector names. board is the kind of board that they
+// are; "" is none: machines that run programs.
+func machinesOf(ctx context.Context, selector, board string) (machines []runner.Machine, err error) {
 	path, err := benchfleet()
 	if err != nil {
 		return nil, err
 	}
-	text, err := child.Says(ctx, ".", nil, path, "machines", "--json", "--on", selector)
+	text, err := child.Says(ctx, ".", nil, path, "machines", "--json", "--on", selector, "--board", board)
 	if err != nil {
 		_, said, _ := strings.Cut(err.Error(), "\n") // what benchfleet says, without how it was called
 		return nil, errors.New(strings.TrimPrefix(cmp.Or(said, err.Error()), "benchfleet: "))
 	}
-	var machines []runner.Machine
 	if err := json.Unmarshal([]byte(text), &machines); err != nil {
 		return nil, fmt.Errorf("%s does not say which machines there are: %w", path, err)
+	}
+	return machines, nil
+}
+
+// machinesOn returns the machines that a selector names, by their platform and number of
+// processors: what is sent to machines that differ in these is built and planned apart.
+func machinesOn(ctx context.Context, selector string) (alike [][]runner.Machine, err error) {
+	machines, err := machinesOf(ctx, selector, "")
+	if err != nil {
+		return nil, err
 	}
 	for _, m := range machines {
 		at := slices.IndexFunc(alike, func(o []runner.Machine) bool { return o[0].Platform == m.Platform && o[0].Cores == m.Cores })
