@@ -3,6 +3,8 @@ package fleet
 import (
 	"context"
 	"crypto/rand"
+	"crypto/sha256"
+	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -17,7 +19,9 @@ import (
 
 	"github.com/nats-io/nats.go/jetstream"
 
+	"github.com/dynolab/dyno/internal/console"
 	"github.com/dynolab/dyno/internal/filelock"
+	"github.com/dynolab/dyno/internal/jobs"
 	"github.com/dynolab/dyno/internal/runner"
 	"github.com/dynolab/dyno/internal/session"
 )
@@ -26,6 +30,7 @@ import (
 type AgentOptions struct {
 	Options
 	Machine string            // its name
+	Board   *Board            // the board that it is; nil if it is this machine
 	Labels  map[string]string // what selectors may ask for
 	Allow   []string          // keys whose orders are carried out; the user's own is one of them
 	Carry   []string          // the command that carries jobs out: benchrun carry
@@ -34,9 +39,18 @@ type AgentOptions struct {
 	Log     io.Writer     // gets a line for whatever happens
 }
 
+// A Board is a board or an emulator of this machine, which is a machine to others.
+type Board struct {
+	Host string // the name of this machine
+	Kind string // of the board
+	Chip string
+	Runs string // what runs its images, with its version; "" for a real board
+}
+
 // A Machine is one that has joined.
 type Machine struct {
 	runner.Machine
+	Host     string            `json:"host,omitempty"` // of a board: the machine that it is connected to
 	CPU      string            `json:"cpu,omitempty"`
 	Kernel   string            `json:"kernel,omitempty"`
 	Identity string            `json:"identity"` // session.Identity
@@ -152,7 +166,11 @@ func (a *Agent) prepare() (err error) {
 
 // say writes a line to the log.
 func (a *Agent) say(format string, args ...any) {
-	fmt.Fprintf(a.o.Log, "%s  %s\n", time.Now().Format("15:04:05"), printable(fmt.Sprintf(format, args...)))
+	text := fmt.Sprintf(format, args...)
+	if a.o.Board != nil { // another agent of this process writes there, too
+		text = a.o.Machine + ": " + text
+	}
+	fmt.Fprintf(a.o.Log, "%s  %s\n", time.Now().Format("15:04:05"), printable(text))
 }
 
 // announce says what the machine is, when there is a server, and takes its lease.
@@ -160,6 +178,11 @@ func (a *Agent) announce(ctx context.Context) error {
 	m := Machine{Machine: runner.Machine{Name: a.o.Machine, Platform: runtime.GOOS + "/" + runtime.GOARCH, Cores: runtime.NumCPU()}, Labels: a.o.Labels, Anchor: session.Anchor()}
 	here := session.DescribeMachine(ctx, a.o.Machine)
 	m.CPU, m.Kernel, m.Identity = here.Value("cpu-model"), here.Value("kernel"), session.Identity(ctx)[0].Values[0]
+	if b := a.o.Board; b != nil {
+		m.Platform, m.Cores, m.Host, m.CPU, m.Kernel = jobs.BoardPlatform(b.Kind), 1, b.Host, b.Chip, b.Runs
+		sum := sha256.Sum256([]byte(m.Identity + "\x00" + b.Kind + "\x00" + b.Runs)) // an emulator is as fast as its host
+		m.Identity = hex.EncodeToString(sum[:6])
+	}
 	text, err := json.Marshal(m)
 	if err != nil {
 		return err
@@ -174,7 +197,7 @@ func (a *Agent) announce(ctx context.Context) error {
 		}
 		switch {
 		case err == nil:
-			a.say("joined %s as %s: %s, %d cores", a.client.URL, m.Name, m.Platform, m.Cores)
+			a.say("joined %s as %s: %s, %s", a.client.URL, m.Name, m.Platform, console.Count(m.Cores, "core"))
 			return nil
 		case ctx.Err() != nil:
 			return context.Cause(ctx)

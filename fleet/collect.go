@@ -160,7 +160,7 @@ func (k *Collector) store(ctx context.Context, machine, job string, r *Result) (
 	if err != nil {
 		return "", &badResultError{err.Error()}
 	}
-	if err := check(data.Bytes(), machine, job, j.CarriedPlan().ID()); err != nil {
+	if err := check(data.Bytes(), machine, job, j); err != nil {
 		return "", &badResultError{err.Error()}
 	}
 	file = filepath.Join(machine, j.Name+"-"+job[:12]+".bench")
@@ -168,13 +168,14 @@ func (k *Collector) store(ctx context.Context, machine, job string, r *Result) (
 }
 
 // check returns an error unless data are whole results of a job on a machine.
-func check(data []byte, machine, job, plan string) error {
+func check(data []byte, machine, job string, j *jobs.Job) error {
 	run, err := record.Complete("what the machine sent", data)
-	switch {
+	if err != nil {
+		return err
+	}
+	switch err := j.CheckPlan(run.Plan); {
 	case err != nil:
 		return err
-	case run.Plan.ID() != plan:
-		return fmt.Errorf("it is of the plan %s, and the job's is %s", run.Plan.ID(), plan)
 	case run.Config[runner.JobKey] != job:
 		return fmt.Errorf("it is of the job %.12s", run.Config[runner.JobKey])
 	case run.Config["machine"] != machine:

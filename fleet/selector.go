@@ -9,6 +9,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/dynolab/dyno/internal/jobs"
 )
 
 // Select returns the machines that a selector names: terms with commas between, each of which
@@ -18,10 +20,13 @@ import (
 // least so many), or a label.
 //
 // Machines that are away or drained are left out, unless they are named.
-func (s *Status) Select(selector string) ([]MachineStatus, error) {
+//
+// board is the kind of board that is wanted: then the name of a machine also names the board
+// that is connected to it. Without one, machines that are boards are left out.
+func (s *Status) Select(selector, board string) ([]MachineStatus, error) {
 	var chosen []MachineStatus
 	for term := range strings.SplitSeq(selector, ",") {
-		found, err := s.term(strings.TrimSpace(term))
+		found, err := s.term(strings.TrimSpace(term), board)
 		if err != nil {
 			return nil, fmt.Errorf("--on %s: %w", selector, err)
 		}
@@ -34,16 +39,30 @@ func (s *Status) Select(selector string) ([]MachineStatus, error) {
 	return chosen, nil
 }
 
+// Has returns an error if no machine has a name.
+func (s *Status) Has(name string) error {
+	if !slices.ContainsFunc(s.Machines, func(m MachineStatus) bool { return m.Name == name }) {
+		return fmt.Errorf("there is no machine %q; %s", name, s.names(nil))
+	}
+	return nil
+}
+
 // term returns the machines of one term.
-func (s *Status) term(term string) ([]MachineStatus, error) {
+func (s *Status) term(term, board string) ([]MachineStatus, error) {
 	if term == "" {
 		return nil, errors.New("a term is empty")
 	}
-	if i := slices.IndexFunc(s.Machines, func(m MachineStatus) bool { return m.Name == term }); i >= 0 {
-		return s.Machines[i : i+1 : i+1], nil // also if it is away: it gets the job when it comes
+	suits := func(m MachineStatus) bool { return m.board() == board }
+	// One that is named gets the job when it comes, if it is away.
+	named := slices.DeleteFunc(slices.Clone(s.Machines), func(m MachineStatus) bool { return m.Name != term && (board == "" || m.Host != term) })
+	if found := slices.DeleteFunc(slices.Clone(named), func(m MachineStatus) bool { return !suits(m) }); len(found) > 0 {
+		return found, nil
+	}
+	if len(named) > 0 {
+		return nil, named[0].unsuited(board)
 	}
 	one := false
-	found := slices.DeleteFunc(slices.Clone(s.Machines), func(m MachineStatus) bool { return m.Live == nil || m.Drained })
+	found := slices.DeleteFunc(slices.Clone(s.Machines), func(m MachineStatus) bool { return m.Live == nil || m.Drained || !suits(m) })
 	for condition := range strings.SplitSeq(term, "&") {
 		if condition == "any" {
 			one = true
@@ -60,12 +79,32 @@ func (s *Status) term(term string) ([]MachineStatus, error) {
 		}
 	}
 	if len(found) == 0 {
-		return nil, fmt.Errorf("no machine that is there is %q; %s", term, s.names())
+		return nil, fmt.Errorf("no machine that is there is %q; %s", strings.TrimSuffix(term+" with a "+board, " with a "), s.names(suits))
 	}
 	if one {
 		found = []MachineStatus{slices.MinFunc(found, sooner)}
 	}
 	return found, nil
+}
+
+// board is the kind of board that a machine is, "" if it is none.
+func (m MachineStatus) board() string {
+	kind, _ := strings.CutPrefix(m.Platform, jobs.BoardPlatform(""))
+	if kind == m.Platform {
+		return ""
+	}
+	return kind
+}
+
+// unsuited is the error of a machine that was named and is not of the kind that is wanted.
+func (m MachineStatus) unsuited(board string) error {
+	switch {
+	case board == "":
+		return fmt.Errorf("%s is a board: benchrun board run %s --on %[1]s", m.Name, m.board())
+	case m.board() == "":
+		return fmt.Errorf("%s has no board %s: benchrun fleet join --board %[2]s, there, has one take part", m.Name, board)
+	}
+	return fmt.Errorf("%s is the board %s, and not %s", m.Name, m.board(), board)
 }
 
 // meets reports whether a machine meets a condition.
@@ -115,10 +154,13 @@ func sooner(a, b MachineStatus) int {
 	return cmp.Or(cmp.Compare(foreign(a), foreign(b)), cmp.Compare(load(a), load(b)), strings.Compare(a.Name, b.Name))
 }
 
-// names lists the machines, in a sentence.
-func (s *Status) names() string {
+// names lists the machines that suit, all if that is nil, in a sentence.
+func (s *Status) names(suits func(MachineStatus) bool) string {
 	var all []string
 	for _, m := range s.Machines {
+		if suits != nil && !suits(m) {
+			continue
+		}
 		name := m.Name
 		switch {
 		case m.Drained:
@@ -128,8 +170,11 @@ func (s *Status) names() string {
 		}
 		all = append(all, name)
 	}
-	if len(all) == 0 {
+	switch {
+	case len(s.Machines) == 0:
 		return "no machine has joined: benchfleet join makes this one join"
+	case len(all) == 0:
+		return "none has joined: benchfleet join --board has a board take part"
 	}
 	return "the machines are " + strings.Join(all, ", ")
 }

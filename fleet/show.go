@@ -57,7 +57,11 @@ func (m MachineStatus) left() string {
 	}
 	text := "about " + fmt.Sprint(console.Rough(time.Duration(m.Live.Left*float64(time.Second))))
 	if m.Live.Of > 0 {
-		text += fmt.Sprintf(", block %d of %d", min(m.Live.Block+1, m.Live.Of), m.Live.Of)
+		what := "block"
+		if m.board() != "" {
+			what = "case"
+		}
+		text += fmt.Sprintf(", %s %d of %d", what, min(m.Live.Block+1, m.Live.Of), m.Live.Of)
 	}
 	return text
 }
@@ -90,7 +94,10 @@ var columns = []struct {
 	{"job", MachineStatus.what},
 	{"queued", MachineStatus.waiting},
 	{"is", func(m MachineStatus) string {
-		return printable(fmt.Sprintf("%s, %d cores, %s", m.Platform, m.Cores, m.CPU))
+		if m.Host != "" {
+			return printable(fmt.Sprintf("%s of %s, %s", m.Platform, m.Host, m.CPU))
+		}
+		return printable(fmt.Sprintf("%s, %s, %s", m.Platform, console.Count(m.Cores, "core"), m.CPU))
 	}},
 }
 

@@ -68,7 +68,10 @@ func (r *deviceRun) asked() (Plan, error) {
 	if r.o.Case != nil {
 		p.Case = r.o.Case.String()
 	}
-	if len(p.Impls) == 0 {
+	switch from := r.o.Prebuilt; {
+	case from != nil:
+		p.Impls, p.All = from.Impls, from.All
+	case len(p.Impls) == 0:
 		p.All = true
 		p.Impls, err = r.o.Checkout.Implementations()
 	}

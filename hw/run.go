@@ -42,6 +42,12 @@ type RunOptions struct {
 	// be those of that run, or Run refuses. Nil means a new run.
 	Resume *record.Interrupted
 
+	// Prebuilt are images that were built elsewhere for the one device. Then Checkout and
+	// Impls are not looked at. Nil has Run build them.
+	Prebuilt *Prebuilt
+	// Settings are added to those that the results begin with.
+	Settings []record.Setting
+
 	Limits   Limits
 	Progress Progress
 	Ports    Ports // nil: this machine's
@@ -101,13 +107,11 @@ type Summary struct {
 // session.ErrInterrupted; other errors are of the file system or of the options, or say why
 // a run cannot be resumed.
 func Run(ctx context.Context, o RunOptions) (*Summary, error) {
-	return run(ctx, o, deps{
-		compiler: FindCompiler,
-		target:   NewTarget,
-		build:    Build,
-		commit:   session.Commit,
-		host:     func(ctx context.Context, dir string) string { return session.Describe(ctx, dir, "", "").Machine },
-	})
+	h := systemDeps
+	if o.Prebuilt != nil {
+		h = o.Prebuilt.deps(h)
+	}
+	return run(ctx, o, h)
 }
 
 // deps are the side effects of a run; tests replace them.
@@ -118,6 +122,14 @@ type deps struct {
 	// commit returns what session.Commit does, and host the name of this machine.
 	commit func(ctx context.Context, dir, results string) (commit, differs string)
 	host   func(ctx context.Context, dir string) string
+}
+
+var systemDeps = deps{
+	compiler: FindCompiler,
+	target:   NewTarget,
+	build:    Build,
+	commit:   session.Commit,
+	host:     func(ctx context.Context, dir string) string { return session.Describe(ctx, dir, "", "").Machine },
 }
 
 // run is Run with other deps.
@@ -418,7 +430,7 @@ func (r *deviceRun) circumstances(ctx context.Context) *record.Circumstances {
 		now.Add("toolchain", r.compiler.String())
 	}
 	now.Add("host", r.host(ctx, r.o.Checkout.Dir)) // that the board is connected to
-	return &record.Circumstances{Machine: r.d.Entry.ID, Fixed: now.List}
+	return &record.Circumstances{Machine: r.d.Entry.ID, Fixed: append(now.List, r.o.Settings...)}
 }
 
 // create starts the results file.

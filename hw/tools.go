@@ -75,6 +75,21 @@ func findRunner(b Board) (path string, err error) {
 	return path, nil
 }
 
+// FindRunner returns what runs b's images on this machine, in words: an emulator with its version,
+// ssh, or "" if the images are brought to the board in another way. The error has the outcome
+// ToolchainMissing.
+func FindRunner(ctx context.Context, b Board) (string, error) {
+	path, err := findRunner(b)
+	if err != nil || path == "" || b.Kit() != "emulator" {
+		return filepath.Base(path), err
+	}
+	out, err := exec.CommandContext(ctx, path, "--version").Output()
+	if err != nil {
+		return "", missing(b, path+" does not tell its version", string(out), err)
+	}
+	return firstLine(string(out)), nil
+}
+
 // Missing says what b needs to be built and run and this machine does not have. It may
 // take a second, since compilers are asked for their version.
 func Missing(ctx context.Context, b Board) (all []error) {

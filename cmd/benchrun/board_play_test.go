@@ -24,6 +24,7 @@ import (
 //	panic     it panics
 //	interrupt the file interrupted is made in $WORK, and the case goes on until there is a file released
 //	dead      not even a hello comes
+//	garbage   what comes is of another program
 func playBoard(image string, in io.Reader, out io.Writer, how string) int {
 	commit, toolchain, impl, err := readImage(image)
 	if err != nil {
@@ -44,6 +45,10 @@ func playBoard(image string, in io.Reader, out io.Writer, how string) int {
 	hello := line.Hello{
 		Board: "linux-arm64-qemu", Chip: "arm64", Clock: 1e9, Unit: "ns", Emulated: true,
 		Impl: impl, Toolchain: toolchain, Commit: commit,
+	}
+	if how == "garbage" {
+		io.WriteString(out, "U-Boot 2026.01\n=> no such command\n")
+		return 0
 	}
 	if how == "dead" {
 		io.Copy(io.Discard, in)

@@ -8,6 +8,8 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/dynolab/dyno/hw"
+	"github.com/dynolab/dyno/internal/boardrun"
 	"github.com/dynolab/dyno/internal/runner"
 )
 
@@ -18,6 +20,7 @@ const exitFull = 75
 // newCarryCmd carries out what was packed elsewhere. It is for agents, so it is hidden.
 func newCarryCmd() *cobra.Command {
 	c := runner.Carriage{Idle: runner.IdleWarn}
+	board, hwmap := "", ""
 	cmd := newCommand("carry", func(cmd *cobra.Command, args []string) error {
 		if c.Out == "" {
 			return errors.New("carry needs --out, the file for the results")
@@ -26,14 +29,28 @@ func newCarryCmd() *cobra.Command {
 		if c.Work == "" {
 			c.Work = filepath.Join(c.Job, "work")
 		}
-		err := runner.New(consoleOf(cmd), "benchrun carry").Carry(cmd.Context(), c)
+		err := carry(cmd, c, board, hwmap)
 		if errors.Is(err, syscall.ENOSPC) {
 			fmt.Fprintln(cmd.ErrOrStderr(), "benchrun:", err)
 			return exitError(exitFull)
 		}
 		return err
-	}, fields{"out": &c.Out, "work": &c.Work, "machine": &c.Machine, "idle": &c.Idle})
+	}, fields{"out": &c.Out, "work": &c.Work, "machine": &c.Machine, "idle": &c.Idle, "board": &board, "map": &hwmap})
 	cmd.Args = cobra.ExactArgs(1)
 	cmd.Hidden = true
 	return cmd
+}
+
+// carry carries a job out: on this machine, or on a board of it.
+func carry(cmd *cobra.Command, c runner.Carriage, board, hwmap string) error {
+	con := consoleOf(cmd)
+	if board == "" {
+		return runner.New(con, "benchrun carry").Carry(cmd.Context(), c)
+	}
+	b := boardrun.Command{Boards: []string{board}, Map: hwmap, Con: con, Out: cmd.ErrOrStderr()}
+	o, err := boardrun.Tell(con, b.Carry(cmd.Context(), c))
+	if o != hw.OK {
+		return exitError(o.ExitCode())
+	}
+	return err
 }

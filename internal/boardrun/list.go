@@ -25,6 +25,12 @@ type Listed struct {
 	Connect  []string          `json:"connected,omitempty"` // IDs in the hardware map
 	Missing  []string          `json:"missing"`             // on this machine
 	Install  string            `json:"install"`
+
+	// Runner is what runs its images here, as hw.FindRunner says; Unrunnable is why nothing
+	// does. Sent says that images which were built elsewhere can be run.
+	Runner     string `json:"runner,omitempty"`
+	Unrunnable string `json:"unrunnable,omitempty"`
+	Sent       bool   `json:"sent"`
 }
 
 // List returns all boards. mapFile is the path of the hardware map, as hw.ReadMap takes it.
@@ -45,7 +51,13 @@ func List(ctx context.Context, mapFile string) ([]Listed, error) {
 	}
 	all := []Listed{}
 	for _, b := range boards {
-		all = append(all, listed(b, m, kept[b.Name], hw.Missing(ctx, b)))
+		l := listed(b, m, kept[b.Name], hw.Missing(ctx, b))
+		var err error
+		if l.Runner, err = hw.FindRunner(ctx, b); err != nil {
+			l.Unrunnable = err.Error()
+		}
+		l.Sent = b.Kit() != "serial"
+		all = append(all, l)
 	}
 	return all, nil
 }

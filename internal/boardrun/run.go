@@ -39,13 +39,8 @@ func (c *Command) Run(ctx context.Context, o RunOptions) error {
 	if r.Devices, err = c.devices(); err != nil {
 		return err
 	}
-	if r.Checkout, err = hw.FindCheckout(ctx, ""); err != nil {
+	if err := c.sources(ctx, &r); err != nil {
 		return err
-	}
-	if len(c.Impls) > 0 {
-		if r.Impls, err = c.implementations(r.Checkout); err != nil {
-			return err
-		}
 	}
 	unlock, err := runner.LockMachine(ctx, c.Con, "benchrun board run "+strings.Join(c.Boards, " "))
 	if err != nil {
@@ -74,6 +69,14 @@ func (c *Command) Run(ctx context.Context, o RunOptions) error {
 		return fmt.Errorf("no case of the firmware matches %q; to see them: echo list | benchrun board monitor %s", o.Case, c.Boards[0])
 	}
 	return ended(s.Worst)
+}
+
+// sources finds what images of r are built from.
+func (c *Command) sources(ctx context.Context, r *hw.RunOptions) (err error) {
+	if r.Checkout, err = hw.FindCheckout(ctx, ""); err == nil && len(c.Impls) > 0 {
+		r.Impls, err = c.implementations(r.Checkout)
+	}
+	return err
 }
 
 // plan checks what was asked for, before anything takes time. Of a run that is resumed,

@@ -97,7 +97,7 @@ func readRun(path string) (*Run, error) {
 	if len(f.Results) == 0 {
 		return nil, nil
 	}
-	r := &Run{Path: path, Machine: cmp.Or(f.Value(record.BoardKey), f.Value("machine"), "unnamed machine"), file: f}
+	r := &Run{Path: path, Machine: cmp.Or(f.Value("machine"), f.Value(record.BoardKey), "unnamed machine"), file: f}
 	r.Started, _ = time.Parse(time.RFC3339, f.Value("started")) // of go test: none
 	r.Commit, r.Dirty = f.Value("commit"), strings.HasPrefix(f.Value("dirty"), "true")
 	if f.Value(record.SideOld) != "" {

@@ -4,6 +4,8 @@
 //  1. A [Job] is the plan, what the results say of the code, and which parts it needs: test
 //     binaries in all layouts, programs, and the folders in which tests run. It is a JSON
 //     document, and the SHA-256 of that is the job's name ([ID]).
+//     A job for a board has images in place of a plan ([Board]): a board is asked for its cases
+//     where it is connected.
 //  2. A part is a file that is known by its SHA-256. [Packer] writes a job and its parts into
 //     a folder, which is what a sender sends.
 //  3. [Decode] reads a job that anybody may have made: it is bounded, and what does not fit

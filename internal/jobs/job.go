@@ -36,8 +36,12 @@ type Job struct {
 	Name     string `json:"name"`     // of its results file, without a folder and an ending
 	Platform string `json:"platform"` // what it was built for, such as "linux/amd64"
 
+	// Board says what is run on a board; then Plan is empty, since a board is asked for its
+	// cases by the machine that it is connected to.
+	Board *Board `json:"board,omitempty"`
+
 	// Plan is what record.Plan.Encode has written.
-	Plan string `json:"plan"`
+	Plan string `json:"plan,omitempty"`
 	// Settings say what is measured, in the results: commits, how it was built, the
 	// environment in which the sender would have measured.
 	Settings []record.Setting `json:"settings,omitempty"`
@@ -90,8 +94,19 @@ func IsID(s string) bool {
 	return err == nil && len(b) == sha256.Size && s == strings.ToLower(s)
 }
 
-// CarriedPlan returns the plan of a job that [Decode] has read.
+// CarriedPlan returns the plan of a job that [Decode] has read; nil if it is for a board.
 func (j *Job) CarriedPlan() *record.Plan { return j.plan }
+
+// CheckPlan returns an error unless results of the plan p are ones of the job.
+func (j *Job) CheckPlan(p *record.Plan) error {
+	switch {
+	case j.Board != nil:
+		return j.Board.checkPlan(p)
+	case p.ID() != j.plan.ID():
+		return fmt.Errorf("it is of the plan %s, and the job's is %s", p.ID(), j.plan.ID())
+	}
+	return nil
+}
 
 // Size returns the bytes of all parts.
 func (j *Job) Size() (n int64) {
@@ -149,13 +164,15 @@ func (j *Job) check() (err error) {
 	case j.Expected < 0:
 		return fmt.Errorf("it expects to take %v", j.Expected)
 	}
-	if j.plan, err = record.DecodePlan(j.Plan); err != nil {
-		return err
-	}
 	if err := j.checkText(); err != nil {
 		return err
 	}
-	named, err := j.checkSubjects()
+	var named []string
+	if j.Board != nil {
+		named, err = j.checkBoard()
+	} else if j.plan, err = record.DecodePlan(j.Plan); err == nil {
+		named, err = j.checkSubjects()
+	}
 	if err != nil {
 		return err
 	}

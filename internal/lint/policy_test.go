@@ -383,7 +383,7 @@ var importPolicy = Policy{
 			Packages: "internal/boardrun",
 			Why:      "it is what commands about boards do, from flags to what they print: how it is done with a board is hw's",
 			Ours: []string{
-				"hw", "hw/firmware/line", "internal/compare", "internal/console", "internal/record", "internal/report",
+				"hw", "hw/firmware/line", "internal/compare", "internal/console", "internal/jobs", "internal/record", "internal/report",
 				"internal/runner", "internal/scratch", "internal/session", "internal/targets",
 			},
 			TestOurs: []string{"internal/quotetest"},

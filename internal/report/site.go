@@ -87,7 +87,7 @@ func newSite(runs []SiteRun) *site {
 	for _, r := range runs {
 		run := siteRun{r, "runs/" + withoutExt(r.Path) + ".html", path.Dir(r.Path), ""}
 		if files := r.Comparison.Files; len(files) > 0 {
-			run.machine = cmp.Or(setting(files[0], record.BoardKey), setting(files[0], "machine"), run.machine)
+			run.machine = cmp.Or(setting(files[0], "machine"), setting(files[0], record.BoardKey), run.machine)
 			run.started = setting(files[0], "started")
 		}
 		s.runs = append(s.runs, run)

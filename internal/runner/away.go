@@ -35,7 +35,6 @@ type away struct {
 	machines []Machine // of one platform
 	send     Send
 
-	mu   sync.Mutex
 	sent []string // paths of results
 }
 
@@ -60,8 +59,6 @@ func (r *Runner) Results(path string) []string {
 
 // sent returns the paths of what came back from machines.
 func (r *Runner) sent() []string {
-	r.away.mu.Lock()
-	defer r.away.mu.Unlock()
 	return slices.Sorted(slices.Values(r.away.sent))
 }
 
@@ -93,30 +90,40 @@ func (r *Runner) send(ctx context.Context, j *job) error {
 		return err
 	}
 	machines := r.away.machines
-	errs := make([]error, len(machines))
-	var work sync.WaitGroup
-	for i, m := range machines {
-		path := j.path
-		if len(machines) > 1 {
-			path = unused(filepath.Join(filepath.Dir(filepath.Dir(j.path)), m.Name, filepath.Base(j.path)))
+	sent, err := SendAll(ctx, r.away.send, folder, machines, func(m Machine) string {
+		if len(machines) == 1 {
+			return j.path
 		}
-		work.Go(func() {
-			if errs[i] = os.MkdirAll(filepath.Dir(path), 0o755); errs[i] == nil {
-				errs[i] = r.away.send(ctx, folder, m, path)
-			}
-			if errs[i] == nil {
-				r.away.mu.Lock()
-				defer r.away.mu.Unlock()
-				r.away.sent = append(r.away.sent, path)
-			}
-		})
-	}
-	work.Wait()
-	if err := errors.Join(errs...); err != nil {
+		return unused(filepath.Join(filepath.Dir(filepath.Dir(j.path)), m.Name, filepath.Base(j.path)))
+	})
+	r.away.sent = append(r.away.sent, sent...)
+	if err != nil {
 		return err
 	}
 	j.begun = true
 	return nil
+}
+
+// SendAll has machines carry out the job in folder, at the same time. path says where the results
+// of each go. It returns the paths of those that came, sorted, also with an error.
+func SendAll(ctx context.Context, send Send, folder string, machines []Machine, path func(Machine) string) (sent []string, err error) {
+	paths, errs := make([]string, len(machines)), make([]error, len(machines))
+	var work sync.WaitGroup
+	for i, m := range machines {
+		to := path(m)
+		work.Go(func() {
+			if errs[i] = os.MkdirAll(filepath.Dir(to), 0o755); errs[i] == nil {
+				errs[i] = send(ctx, folder, m, to)
+			}
+			if errs[i] == nil {
+				paths[i] = to
+			}
+		})
+	}
+	work.Wait()
+	sent = slices.DeleteFunc(paths, func(p string) bool { return p == "" })
+	slices.Sort(sent)
+	return sent, errors.Join(errs...)
 }
 
 // pack packs j into folder.

@@ -25,13 +25,13 @@ type Carriage struct {
 	Idle    string // one of the Idle constants
 
 	// Reports, if it is not nil, gets how far it is: a line of JSON, a [CarryReport], at the
-	// start and after each block.
+	// start and after each block, or before each case of a board.
 	Reports io.Writer
 }
 
 // A CarryReport says how far a job is.
 type CarryReport struct {
-	Block int     `json:"block"` // how many are done
+	Block int     `json:"block"` // how many blocks, or cases of a board, are done
 	Of    int     `json:"of"`
 	Left  float64 `json:"left"` // seconds, about
 }
@@ -55,15 +55,15 @@ func (r *Runner) Carry(ctx context.Context, c Carriage) error {
 		if err := r.checkIdle(ctx, c.Idle); err != nil {
 			return r.unmeasured(ctx, err)
 		}
-		r.progress.report = c.report
+		r.progress.report = c.Report
 		return r.measure(ctx, j)
 	})
 }
 
-// report tells how far a job is.
-func (c *Carriage) report(done CarryReport) {
+// Report tells how far a job is.
+func (c *Carriage) Report(done CarryReport) {
 	if c.Reports != nil {
-		_ = json.NewEncoder(c.Reports).Encode(done) // the results count, and not who watches
+		_ = json.NewEncoder(c.Reports).Encode(done) // the results count, and not who reads this
 	}
 }
 

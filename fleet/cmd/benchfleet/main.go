@@ -50,8 +50,8 @@ func newRoot() *cobra.Command {
 	root := &cobra.Command{
 		Use: "benchfleet", Short: "Have machines measure for one another", SilenceErrors: true, SilenceUsage: true,
 		Long: `A fleet is a server that keeps what is queued, machines that have joined it, and
-people who send them jobs with benchrun run|ab|bisect|calibrate --on. A job is a plan
-that one machine carries out alone, with all its binaries: what is compared is never
+people who send them jobs with benchrun run|ab|bisect|calibrate|board run --on. A job is
+a plan that one machine carries out alone, with all its binaries: what is compared is never
 spread over machines.`,
 		Example: `  benchrun fleet serve                  # a fleet, for this user, on this machine
   benchrun fleet join                   # this machine measures for it

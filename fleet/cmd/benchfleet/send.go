@@ -116,7 +116,7 @@ func fetch(ctx context.Context, f *fleet.Client, stored *fleet.Stored, machine, 
 }
 
 func newMachines(c *common) *cobra.Command {
-	on, asJSON := "all", false
+	on, board, asJSON := "all", "", false
 	cmd := &cobra.Command{
 		Use: "machines", Short: "List the machines that a selector names", Args: cobra.NoArgs,
 		Long: `A selector has terms with commas between: a name; a pattern such as 'epyc-*'; all; any, which
@@ -129,7 +129,7 @@ or 'any&cores=64'. Conditions ask for os, arch, cpu, cores (at least) or a label
 				if err != nil {
 					return err
 				}
-				chosen, err := s.Select(on)
+				chosen, err := s.Select(on, board)
 				if err != nil {
 					return err
 				}
@@ -137,13 +137,14 @@ or 'any&cores=64'. Conditions ask for os, arch, cpu, cores (at least) or a label
 					return json.NewEncoder(cmd.OutOrStdout()).Encode(plain(chosen))
 				}
 				for _, m := range chosen {
-					fmt.Fprintf(cmd.OutOrStdout(), "%s\t%s\t%d cores\t%s\n", m.Name, m.Platform, m.Cores, m.CPU)
+					fmt.Fprintf(cmd.OutOrStdout(), "%s\t%s\t%s\t%s\n", m.Name, m.Platform, console.Count(m.Cores, "core"), m.CPU)
 				}
 				return nil
 			})
 		},
 	}
 	cmd.Flags().StringVar(&on, "on", on, "the `selector`")
+	cmd.Flags().StringVar(&board, "board", "", "machines that are boards of this `kind`, or have one connected")
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
 	return cmd
 }
@@ -224,7 +225,7 @@ for it waits. It is for a machine that is to be used otherwise, or restarted.`,
 					return err
 				}
 				for _, name := range args {
-					if _, err := s.Select(name); err != nil {
+					if err := s.Has(name); err != nil {
 						return err
 					}
 					if err := f.Drain(ctx, name, !off); err != nil {

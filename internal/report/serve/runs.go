@@ -73,7 +73,7 @@ func parseRun(name string, data []byte) run {
 			r.Config[line.Key] = line.Value
 		}
 	}
-	if r.Machine = cmp.Or(r.Config[record.BoardKey], r.Config["machine"]); r.Machine == "" {
+	if r.Machine = cmp.Or(r.Config["machine"], r.Config[record.BoardKey]); r.Machine == "" {
 		r.Machine = path.Dir(name)
 	}
 	if compare.IsEmulated(r.Config[record.EmulatedKey]) {
