@@ -146,7 +146,7 @@ type finder struct {
 	answer *Answer
 }
 
-// mostProofs bounds how many suspects of a range are put to the proof.
+// mostProofs bounds the proofs of a range, of one suspect or of several.
 const mostProofs = 3
 
 // Find finds which of the versions from 1 to last, the bad end, made a benchmark slower,
@@ -268,6 +268,7 @@ type hunt struct {
 	*Search
 	first, last int
 	proofs      int
+	need        int          // about how many blocks would have proven what the latest proof did not; 0 if unknown
 	known       map[int]bool // positions of which the search knows what came of building them
 }
 
@@ -585,16 +586,19 @@ func (h *hunt) prove(ctx context.Context, suspect int) (done bool, err error) {
 	case j.Proven:
 		h.answer.Open = append(h.answer.Open, Open{parent, suspect, upTo(parent, suspect), "what lies between cannot be measured", &j})
 	case h.proofs == mostProofs:
-		h.open(fmt.Sprintf("%d suspects were put to the proof, and none was proven", mostProofs), nil)
+		h.open(fmt.Sprintf("%d proofs were tried, and none of them succeeded", mostProofs), nil)
 		return true, nil
-	default: // two visits more, which may lead elsewhere
+	default: // two visits more: they lead elsewhere, or to another proof in fresh blocks
 		for _, p := range [...]int{parent, suspect} {
 			if p > h.first && p < h.last {
 				h.take(m, p)
 			}
 		}
-		if s, p := h.Culprit(); p >= h.Options.Suspects && h.first+s == suspect {
-			h.open("it is where both ends' levels meet, and was not proven", &j)
+		if h.need = j.Need; h.need > mostProofBlocks {
+			h.need = 0 // one unlucky layout may be the reason, which others do not have
+		}
+		if s, p := h.Culprit(); j.Same && p >= h.Options.Suspects && h.first+s == suspect {
+			h.open("it is where both ends' levels meet, and what it changes is less than the margin", &j)
 			return true, nil
 		}
 		return false, nil
@@ -628,10 +632,6 @@ func (h *hunt) others(ctx context.Context, m *Measured, parent, suspect int) err
 // measured: it proves between which versions the step lies.
 func (h *hunt) narrow(ctx context.Context) (done bool, err error) {
 	all := h.suspects()
-	if h.proofs > 0 {
-		h.open("no visit can tell more", nil)
-		return true, nil
-	}
 	parent, err := h.nearest(ctx, all[0]-1, -1)
 	if err != nil {
 		return false, err
@@ -645,9 +645,8 @@ func (h *hunt) narrow(ctx context.Context) (done bool, err error) {
 		h.open("what lies between cannot be measured", nil)
 		return true, nil
 	}
-	done, err = h.prove(ctx, suspect)
-	if err == nil && !done {
-		h.open("no visit can tell more", nil)
+	for !done && err == nil {
+		done, err = h.prove(ctx, suspect)
 	}
 	return true, err
 }
@@ -675,14 +674,15 @@ const unlikely = 0.3
 
 // proofBlocks is how many blocks prove a step of this height with little doubt: a block of
 // a difference scatters by the spread times √(1.5/1.375), and four standard errors more
-// than the critical value of about three are enough.
+// than the critical value of about three are enough. A proof that failed may have told that it
+// takes more.
 func (h *hunt) proofBlocks() int {
 	if h.Exact {
 		return h.Options.Blocks
 	}
 	step, _ := h.Step()
 	n := h.spread.variance * 1.5 / 1.375 * 36 / (step * step)
-	return min(max(h.Options.Blocks, int(math.Ceil(n))), mostProofBlocks)
+	return min(max(h.Options.Blocks, int(math.Ceil(n)), h.need), mostProofBlocks)
 }
 
 // mostProofBlocks bounds the blocks of a proof: more take too long.

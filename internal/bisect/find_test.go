@@ -441,3 +441,42 @@ func TestExact(t *testing.T) {
 		}
 	}
 }
+
+// An unluckyLab is a world in which the first proofs meet a layout that is half as slow again.
+type unluckyLab struct {
+	*world
+	unlucky int // proofs
+	proofs  int
+}
+
+func (l *unluckyLab) Measure(ctx context.Context, m Measurement) (*Measured, error) {
+	seen, err := l.world.Measure(ctx, m)
+	if m.Proof {
+		if l.proofs++; l.proofs <= l.unlucky {
+			seen.Levels[m.Positions[1]][0] += math.Log(1.5)
+		}
+	}
+	return seen, err
+}
+
+// TestProofAgain shows that a proof which one layout has spoilt is repeated in others, and that
+// the search ends if they fail as well.
+func TestProofAgain(t *testing.T) {
+	for _, c := range []struct {
+		unlucky, proofs int
+		named           bool
+	}{{0, 1, true}, {1, 2, true}, {mostProofs, mostProofs, false}} {
+		r := rand.New(rand.NewPCG(9, 10))
+		w := &world{versions: 100, build: 0.5, steps: map[int]float64{37: 0.02}, noise: r.NormFloat64, sigma: 0.004}
+		w.begin(r)
+		lab := &unluckyLab{world: w, unlucky: c.unlucky}
+		a, err := Find(t.Context(), lab, w.versions, DefaultOptions())
+		if err != nil {
+			t.Fatal(err)
+		}
+		right, named := a.grade([]int{37})
+		if !right || named != c.named || lab.proofs != c.proofs {
+			t.Errorf("with %d unlucky layouts: right %t, named %t after %d proofs: %+v", c.unlucky, right, named, lab.proofs, a)
+		}
+	}
+}
