@@ -176,7 +176,7 @@ func (r *runner) measureCalls(g record.Group, players []*player, stop func() err
 			if c.length > 0 {
 				p.warm.perOp = float64(c.length) / float64(n)
 			}
-			p.warm.n, p.warm.slice = n, time.Duration(p.warm.perOp*float64(n))
+			p.warm.n, p.warm.slice, p.warm.known = n, time.Duration(p.warm.perOp*float64(n)), true
 		}
 	}
 	return nil

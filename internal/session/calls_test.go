@@ -393,6 +393,28 @@ func TestLengthsAreKnown(t *testing.T) {
 	}
 }
 
+// TestKnownLengthsStay proves that sides of which is known how many operations a slice has do
+// as many in all blocks, however differently long they take for them while they warm up, as on
+// a busy machine.
+func TestKnownLengthsStay(t *testing.T) {
+	const known = 19
+	plan := callsPlan(4)
+	plan.SliceOps = known
+	w := callsWorld(func(block int, s record.Step, n int) time.Duration {
+		return time.Duration(n) * time.Microsecond * time.Duration(1+(3*block+5*s.Index+7*s.Copy)%6)
+	})
+	path, _ := turnsRun(t, plan, w)
+	got := find(t, path)
+	for key, f := range got {
+		if f.times == nil || f.times.N != known {
+			t.Errorf("%s: %+v, want slices of %d operations", key, f.times, known)
+		}
+	}
+	if len(got) != 3*4 {
+		t.Errorf("%d results", len(got))
+	}
+}
+
 // A clocked is a Driver of which only the clocks matter.
 type clocked struct {
 	Driver

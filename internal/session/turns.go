@@ -220,7 +220,9 @@ func (r *runner) fit(players []*player) error {
 
 // alike gives the players that are well slices of one length, as far as leastWarm: a
 // shorter slice has a larger part of waking up in it. Beyond that the part is small, and
-// those that need no long slices would have few rounds for nothing.
+// those that need no long slices would have few rounds for nothing. What is known to have as
+// many operations on all sides keeps them, whatever it took to warm up: where a call prepares
+// something, what an operation allocates depends on how many there are.
 func alike(players []*player) {
 	var longest time.Duration
 	for _, p := range players {
@@ -229,7 +231,7 @@ func alike(players []*player) {
 		}
 	}
 	for _, p := range players {
-		if p.err == nil && p.warm.perOp > 0 && p.warm.slice < longest {
+		if p.err == nil && p.warm.perOp > 0 && p.warm.slice < longest && !p.warm.known {
 			p.warm.n = max(p.warm.n, multiple(float64(longest)/p.warm.perOp, max(1, p.live.Hello().Unit)))
 			p.warm.slice = time.Duration(p.warm.perOp * float64(p.warm.n))
 		}

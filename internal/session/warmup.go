@@ -43,6 +43,7 @@ const (
 // A warmth is how a process is after it has been warmed up.
 type warmth struct {
 	n      int           // operations of a slice
+	known  bool          // n is that of all sides and blocks: what this process takes for it changes nothing
 	slice  time.Duration // that a slice takes, about
 	slices int           // how many it took
 	steady bool
