@@ -211,7 +211,7 @@ func chooseCalls(players []*player, planned time.Duration) calls {
 			continue // the control is the base's program
 		}
 		sides[p.step.FullName()] = append(sides[p.step.FullName()], p)
-		if p.processors > shared {
+		if p.tried.isShared() {
 			c.length = max(c.length, sharedSlice)
 		}
 		if p.callsFunction() {
@@ -222,7 +222,7 @@ func chooseCalls(players []*player, planned time.Duration) calls {
 		var tries [][][]float64
 		shortest, longest := 0, time.Duration(0)
 		for _, p := range same {
-			tries = append(tries, p.tried.logs(p.processors))
+			tries = append(tries, p.tried.logs())
 			shortest = max(shortest, p.tried.shortest)
 			if longest = callLengths[len(callLengths)-1]; p.callsFunction() {
 				longest = wholeCall
@@ -254,12 +254,46 @@ type lengthTrial struct {
 }
 
 // logs returns the costs by the clock that says them best: processor time while others
-// use the machine, but the time itself for work that waits, or shares processors.
-func (t *lengthTrial) logs(processors float64) [][]float64 {
-	if processors > 0.5 && processors < shared {
+// use the machine, but the time itself for work that waits, or shares processors. On a busy
+// machine long slices wait for a processor as well, so work waits only if slices of all
+// lengths do.
+func (t *lengthTrial) logs() [][]float64 {
+	most := 0.0
+	for k := range callLengths {
+		most = max(most, t.processors(k))
+	}
+	if most > 0.5 && !t.isShared() {
 		return t.byCPU[:]
 	}
 	return t.byClock[:]
+}
+
+// isShared reports whether the longest slices used more than shared processors.
+func (t *lengthTrial) isShared() bool {
+	last := len(callLengths) - 1
+	return max(t.processors(last-1), t.processors(last)) > shared
+}
+
+// processors returns how many processors slices of length k used, collections of garbage
+// aside, by the median of the tries; 0 if none was tried.
+func (t *lengthTrial) processors(k int) float64 {
+	if k < t.shortest {
+		return 0
+	}
+	var used []float64
+	for i := range triesOfLength(k) {
+		used = append(used, math.Exp(t.byCPU[i][k]-t.byClock[i][k]))
+	}
+	slices.Sort(used)
+	return stats.Median(used)
+}
+
+// triesOfLength returns how many times slices of length k are tried.
+func triesOfLength(k int) int {
+	if k == len(callLengths)-1 {
+		return lastTries
+	}
+	return callTries
 }
 
 // tryLengths has players do slices of several lengths, in turn, as they do later: so each
@@ -282,7 +316,7 @@ func (r *runner) tryLengths(players []*player, stop func() error) error {
 				k = last - k
 			}
 			for _, p := range players {
-				if p.err != nil || k < p.tried.shortest || k == last && i >= lastTries {
+				if p.err != nil || k < p.tried.shortest || i >= triesOfLength(k) {
 					continue
 				}
 				if err := p.tryLength(i, k, stop); err != nil {
@@ -309,7 +343,6 @@ func (p *player) tryLength(i, k int, stop func() error) error {
 	}
 	p.costs[k] = float64(s.Elapsed) / float64(s.N)
 	p.tried.byCPU[i][k], p.tried.byClock[i][k] = math.Log(cost), math.Log(max(p.costs[k], 1e-9))
-	p.processors = cost / max(p.costs[k], 1e-9)
 	return nil
 }
 
@@ -400,10 +433,7 @@ func stepAt(sides [][][]float64, k int) float64 {
 // stepOf is stepAt of one side: the median over all tries, if they agree which way it
 // goes, and the cheapest tries do, which nothing has disturbed.
 func stepOf(tries [][]float64, k int) float64 {
-	n := len(tries)
-	if k+1 == len(callLengths)-1 {
-		n = lastTries
-	}
+	n := triesOfLength(k + 1)
 	var steps []float64
 	short, long := math.Inf(1), math.Inf(1)
 	for _, t := range tries[:n] {

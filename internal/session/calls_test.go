@@ -671,6 +671,33 @@ func TestCallsGoByProcessorTime(t *testing.T) {
 	}
 }
 
+// On a busy machine a process runs for a while, and then waits for its turn: slices of a
+// millisecond are as fast as ever, long ones take many times their processor time. That is
+// no dependence on the length.
+func TestBusyMachineIsNoDependence(t *testing.T) {
+	const runsFor, waits = 4 * time.Millisecond, 24 * time.Millisecond
+	work := func(n int) time.Duration { return time.Duration(n) * time.Microsecond }
+	for _, mode := range []string{program.ModeLoop, program.ModeSession, program.ModeRunN} {
+		path, p := turnsRun(t, turnsPlanOf(2, 2, 100, time.Millisecond), &fakeWorld{make: func(int, record.Step) *fakeDriver {
+			return &fakeDriver{mode: mode, works: work, takes: func(n int) time.Duration {
+				return work(n) + work(n)/runsFor*waits
+			}}
+		}})
+		want := time.Millisecond
+		if mode == program.ModeRunN {
+			want = leastCall
+		}
+		for key, f := range find(t, path) {
+			if got := work(f.times.N); got > want*5/4 {
+				t.Errorf("%s: %s has slices of %v work, want at most %v", mode, key, got, want)
+			}
+		}
+		if len(p.notes) > 0 {
+			t.Errorf("%s: notes %q", mode, p.notes)
+		}
+	}
+}
+
 // What a function does once in so many operations, and not in the last ones of a call, is
 // a small part of a call however short slices are planned.
 func TestBatchesAreNotLeftOut(t *testing.T) {

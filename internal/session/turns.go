@@ -63,12 +63,11 @@ type player struct {
 	frozen bool          // it stood still between its slices
 	costs  []float64     // nanoseconds of an operation, by callLengths; nil if that was not tried
 
-	tried      *lengthTrial    // nil if that was not
-	processors float64         // in use in the longest slices that were tried, collections of garbage aside
-	counted    []program.Slice // before the others, which are timed
-	slices     []program.Slice
-	result     program.Result
-	err        error // why it has no figure
+	tried   *lengthTrial    // nil if that was not
+	counted []program.Slice // before the others, which are timed
+	slices  []program.Slice
+	result  program.Result
+	err     error // why it has no figure
 }
 
 const (
