@@ -1,68 +1,16 @@
 // The C++ Actor Framework on dyno's workloads of actors. The idiom of its manual
 // (https://actor-framework.readthedocs.io/): event-based actors with a behavior, send, request
 // and then, on its work-stealing scheduler with so many threads. Protocols, numbers and checks
-// are those of workloads/rings.go, funnel.go, actor_ask.go and actor_spawn.go; what nodes have
-// counted is looked at while none has anything to do.
-#include <condition_variable>
-#include <memory>
-#include <mutex>
+// are those of workloads/rings.go, funnel.go, actor_ask.go, actor_latency.go and actor_spawn.go;
+// what nodes have counted is looked at while none has anything to do.
+#include <thread>
 
-#include "../cpp/drive.hpp"
-#include "caf/all.hpp"
+#include "base.hpp"
+#include "savina.hpp"
 
 using namespace caf;
 
 namespace {
-
-// gate is where the end of a slice is waited for; what was wrong first, it throws.
-class gate {
- public:
-  void begin(int64_t n) {
-    std::unique_lock<std::mutex> l(mu_);
-    parts_ = n;
-  }
-  void part() {
-    std::unique_lock<std::mutex> l(mu_);
-    if (--parts_ == 0) over_.notify_all();
-  }
-  void fail(const std::string& what) {
-    std::unique_lock<std::mutex> l(mu_);
-    if (wrong_.empty()) wrong_ = what;
-    over_.notify_all();
-  }
-  void wait() {
-    std::unique_lock<std::mutex> l(mu_);
-    over_.wait(l, [this] { return parts_ == 0 || !wrong_.empty(); });
-    if (!wrong_.empty()) throw drive::wrong(wrong_);
-  }
-
- private:
-  std::mutex mu_;
-  std::condition_variable over_;
-  int64_t parts_ = 0;   // guarded by mu_
-  std::string wrong_;  // guarded by mu_
-};
-
-int64_t share(int64_t n, int64_t i, int64_t k) { return n / k + (i < n % k ? 1 : 0); }
-
-struct config : actor_system_config {
-  explicit config(int processors) { set("scheduler.max-threads", static_cast<size_t>(processors)); }
-};
-
-// base has the actor system of a run, which ends with its actors.
-struct base : drive::run {
-  config cfg;
-  actor_system sys;
-  gate end;
-  std::vector<actor> all;
-  explicit base(int processors) : cfg(processors), sys(cfg) {}
-  void stop() {
-    for (auto& a : all) anon_send_exit(a, exit_reason::user_shutdown);
-    all.clear();
-    sys.registry().await_running_count_equal(0);
-  }
-  ~base() override { stop(); }
-};
 
 // rings: tokens go round; a hop is an operation.
 struct rings : base {
@@ -257,6 +205,35 @@ struct ask : base {
   }
 };
 
+// latency: messages come from outside at fixed times, whether those before them were handled or
+// not. The one who sends yields meanwhile, as timers are too coarse.
+struct latency : base {
+  int64_t interval, sent = 0, next = 0;
+  int64_t last = 0;         // of the actor, written between two slices
+  std::vector<int64_t> had;  // latencies in nanoseconds, the actor's within a slice
+
+  latency(int processors, int64_t interval) : base(processors), interval(interval) {
+    all.push_back(sys.spawn([this]() -> behavior {
+      return {[this](int64_t seq, int64_t due) {
+        had.push_back(drive::now() - due);
+        if (seq != next) end.fail("a message came out of order, or twice");
+        if (++next == last) end.part();
+      }};
+    }));
+  }
+  void ops(int64_t n) override {
+    end.begin(1);
+    last = sent + n;
+    for (int64_t due = drive::now(); sent < last; sent++, due += interval) {
+      while (drive::now() < due) std::this_thread::yield();
+      anon_send(all[0], sent, due);
+    }
+    end.wait();
+  }
+  void reset() override { had.clear(); }
+  std::vector<std::pair<std::string, double>> figures() override { return drive::latency_figures(had); }
+};
+
 // crowd: actors are made, 100,000 at a time, and sent a message each; then all stop.
 struct crowd : base {
   using base::base;
@@ -290,6 +267,13 @@ drive::bench bench(const char* workload, int64_t unit, As... as) {
 int main() {
   auto made = "CAF " + std::to_string(CAF_VERSION) + ", GCC " + __VERSION__ + " " + FLAGS;
   return drive::serve({bench<rings>("pingpong", 1, 1, 2), bench<rings>("ring", 100, 1, 100), bench<rings>("pairs", 2000, 1000, 2),
-                       bench<funnel>("count", 1, 1), bench<funnel>("fanin", 1, 8), bench<ask>("ask", 1), bench<crowd>("spawn", 1)},
+                       bench<funnel>("count", 1, 1), bench<funnel>("fanin", 1, 8), bench<ask>("ask", 1), bench<latency>("latency1k", 1, 1000000),
+                       bench<latency>("latency100k", 1, 10000), bench<crowd>("spawn", 1),
+                       bench<savina::astar>("savina/program=astar", 1), bench<savina::banking>("savina/program=banking", 1),
+                       bench<savina::barber>("savina/program=barber", 1), bench<savina::bndbuffer>("savina/program=bndbuffer", 1),
+                       bench<savina::dict<savina::table>>("savina/program=concdict", 1), bench<savina::dict<savina::list>>("savina/program=concsll", 1),
+                       bench<savina::fjthrput>("savina/program=fjthrput", 1), bench<savina::logmap>("savina/program=logmap", 1),
+                       bench<savina::philosopher>("savina/program=philosopher", 1), bench<savina::sieve>("savina/program=sieve", 99998),
+                       bench<savina::uct>("savina/program=uct", 2000)},
                       made);
 }

@@ -6,11 +6,14 @@
 
 #include <sys/resource.h>
 
+#include <algorithm>
 #include <chrono>
+#include <cmath>
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
 #include <functional>
+#include <iomanip>
 #include <iostream>
 #include <memory>
 #include <sstream>
@@ -32,7 +35,22 @@ struct run {
   virtual void ops(int64_t n) = 0;
   // check says after the last slice whether everything is accounted for, by throwing.
   virtual void check() {}
+  // reset forgets the figures of all slices so far, which were to warm up.
+  virtual void reset() {}
+  // figures are those beside the time, each with its unit.
+  virtual std::vector<std::pair<std::string, double>> figures() { return {}; }
 };
+
+// latencies are the percentiles of a latency by their units, as dyno's workloads have them.
+inline const std::vector<std::pair<std::string, double>> latencies = {{"p50-ns", 50}, {"p99-ns", 99}, {"p99.9-ns", 99.9}, {"max-ns", 100}};
+
+// latency_figures are the figures of a latency in nanoseconds.
+inline std::vector<std::pair<std::string, double>> latency_figures(std::vector<int64_t>& all) {
+  std::sort(all.begin(), all.end());
+  auto figures = latencies;
+  for (auto& [unit, v] : figures) v = double(all.at(std::max(size_t(std::ceil(double(all.size()) * v / 100)), size_t(1)) - 1));
+  return figures;
+}
 
 struct bench {
   std::string name;  // "Task/workload=fib/impl=peer-tbb"
@@ -134,13 +152,17 @@ inline int session(const bench& b, const fields& f) {
       } else if (command == "usage") {
         say("usage\t" + std::to_string(cpu()));
       } else if (command == "reset") {
+        r->reset();
         say("reset");
       } else if (command == "profile" || command == "endprofile") {
         say("profile\t" + quoted("no profiles"));
       } else if (command == "finish") {
         r->check();
+        std::ostringstream line;
+        line << "result" << std::setprecision(17);
+        for (auto& [unit, v] : r->figures()) line << "\tx:" << unit << '=' << v;
         r.reset();
-        say("result");
+        say(line.str());
         return 0;
       } else {
         return 3;
@@ -164,6 +186,7 @@ inline int serve(const std::vector<bench>& all, const std::string& made) {
   fields f(text);
   if (f.list) {
     std::cout << "pkg: github.com/dynolab/dyno/peers\nmade: " << made << "\n";
+    for (auto& l : latencies) std::cout << "Unit " << l.first << " better=lower\n";
     for (auto& b : all) std::cout << "Benchmark" << b.name << "\n";
     return 0;
   }

@@ -2,12 +2,14 @@
 %% (internal/program/PROTOCOL.md). The idiom is that of the language: a process for each actor,
 %% which is a function that receives and calls itself with a new state; messages are tuples.
 %% Requests carry a reference that the answer has too. Protocols, numbers and checks are those of
-%% workloads/rings.go, funnel.go, actor_big.go, actor_ask.go and actor_spawn.go; what nodes have
-%% seen they say in the end.
+%% workloads/rings.go, funnel.go, actor_big.go, actor_ask.go, actor_latency.go and actor_spawn.go;
+%% what nodes have seen they say in the end.
 -module(bench).
 -export([main/0]).
+-export([fill/2, share/3, over/0, wrong/1]). % for savina
 
 -define(COLUMN, "peer-erlang").
+-define(LATENCIES, [{"p50-ns", 50}, {"p99-ns", 99}, {"p99.9-ns", 99.9}, {"max-ns", 100}]). % percentiles by their units
 -define(M64, 16#ffffffffffffffff).
 -define(M32, 16#ffffffff).
 
@@ -21,7 +23,10 @@ workloads() ->
      {"fanin", 1, fun() -> funnel(8) end},
      {"big", 1, fun() -> big(120) end},
      {"ask", 1, fun ask/0},
-     {"spawn", 1, fun spawns/0}].
+     {"latency1k", 1, fun() -> latency(1000000) end},
+     {"latency100k", 1, fun() -> latency(10000) end},
+     {"spawn", 1, fun spawns/0}]
+    ++ [{"savina/program=" ++ Name, Unit, Prepare} || {Name, Unit, Prepare} <- savina:programs()].
 
 main() ->
     try drive(string:split(os:getenv("DYNO_DRIVE", ""), " ", all)) of
@@ -45,6 +50,7 @@ list() ->
     io:format("pkg: github.com/dynolab/dyno/peers~n"),
     io:format("made: Erlang/OTP ~s, ERTS ~s, ~p, ~s~n",
               [erlang:system_info(otp_release), erlang:system_info(version), erlang:system_info(emu_flavor), os:getenv("PEER_FLAGS", "")]),
+    [io:format("Unit ~s better=lower~n", [Unit]) || {Unit, _} <- ?LATENCIES],
     [io:format("~s~n", [benchmark(Name)]) || {Name, _, _} <- workloads()],
     0.
 
@@ -62,6 +68,7 @@ measure(Fields) ->
     Name = field("name=", Fields),
     case {field("protocol=", Fields), field("slow=", Fields), [W || {N, _, _} = W <- workloads(), benchmark(N) =:= Name]} of
         {"1", "0", [{_, Unit, Prepare}]} ->
+            put(latencies, []),
             {Do, Check} = Prepare(),
             Say(["hello\tsession\t", integer_to_list(Unit)]),
             serve(Port, Say, Do, Check);
@@ -78,10 +85,10 @@ serve(Port, Say, Do, Check) ->
             case binary:split(Line, <<" ">>, [global]) of
                 [Run, N] when Run =:= <<"run">>; Run =:= <<"call">> -> slice(Port, Say, Do, Check, binary_to_integer(N));
                 [<<"usage">>] -> Say(["usage\t", integer_to_list(cpu())]), serve(Port, Say, Do, Check);
-                [<<"reset">>] -> Say("reset"), serve(Port, Say, Do, Check);
+                [<<"reset">>] -> put(latencies, []), Say("reset"), serve(Port, Say, Do, Check);
                 [Profile | _] when Profile =:= <<"profile">>; Profile =:= <<"endprofile">> ->
                     Say("profile\t\"no profiles\""), serve(Port, Say, Do, Check);
-                [<<"finish">>] -> answer(Say, fun() -> Check(), "result" end), flush_port(Port);
+                [<<"finish">>] -> answer(Say, fun() -> Check(), ["result" | figures()] end), flush_port(Port);
                 _ -> 3
             end;
         {Port, eof} -> 0
@@ -388,6 +395,62 @@ asking(Main, Server, X, Want, Sum, Left) ->
     Server ! {self(), Ref, Request},
     receive
         {Ref, Y} -> asking(Main, Server, Request, Want + fill(Request, 1), Sum + Y, Left - 1)
+    end.
+
+%% Latency: messages are due at fixed times, whether those before them were handled or not. The one
+%% who sends yields meanwhile, as timers are too coarse.
+latency(Interval) ->
+    Main = self(),
+    Actor = spawn_link(fun() -> timed(Main, 0, []) end),
+    Sender = spawn_link(fun() -> paced(Actor, Interval, 0) end),
+    {latency_do(Sender), fun() -> ok end}.
+
+latency_do(Sender) ->
+    fun(N) ->
+        Sender ! {send, N},
+        Took = over(),
+        length(Took) =:= N orelse wrong("other messages came than were sent"),
+        put(latencies, [Took | get(latencies)]),
+        latency_do(Sender)
+    end.
+
+paced(Actor, Interval, Seq) ->
+    receive
+        {send, N} -> paced(Actor, Interval, Seq, N, erlang:monotonic_time(nanosecond))
+    end.
+
+paced(Actor, Interval, Seq, 0, _) -> paced(Actor, Interval, Seq);
+paced(Actor, Interval, Seq, Left, Due) ->
+    await(Due),
+    Actor ! {timed, Seq, Due, Left =:= 1},
+    paced(Actor, Interval, Seq + 1, Left - 1, Due + Interval).
+
+await(Due) ->
+    case erlang:monotonic_time(nanosecond) of
+        Now when Now < Due -> erlang:yield(), await(Due);
+        _ -> ok
+    end.
+
+timed(Main, Seq, Took) ->
+    receive
+        {timed, Seq, Due, Last} ->
+            All = [erlang:monotonic_time(nanosecond) - Due | Took],
+            case Last of
+                true -> Main ! {over, All}, timed(Main, Seq + 1, []);
+                false -> timed(Main, Seq + 1, All)
+            end;
+        _ ->
+            Main ! {wrong, "a message came out of order, or twice"},
+            timed(Main, Seq, Took)
+    end.
+
+%% The percentiles of all latencies, if there are any.
+figures() ->
+    case lists:sort(lists:append(get(latencies))) of
+        [] -> [];
+        Sorted ->
+            All = list_to_tuple(Sorted),
+            [io_lib:format("\tx:~s=~b", [Unit, element(max(1, ceil(tuple_size(All) * P / 100)), All)]) || {Unit, P} <- ?LATENCIES]
     end.
 
 %% Spawn: processes are made, 100,000 at a time, and sent a message each; then all stop.

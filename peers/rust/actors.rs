@@ -1,13 +1,14 @@
 //! dyno's workloads of actors for what carries messages in Rust, which is the module `carrier`
 //! of each program. Protocols, numbers and checks are those of workloads/rings.go, funnel.go,
-//! actor_big.go, actor_ask.go and actor_spawn.go. A message that is lost is noticed by whoever
+//! actor_big.go, actor_ask.go, actor_latency.go and actor_spawn.go. A message that is lost is noticed by whoever
 //! waits for the slice.
 
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::sync::{mpsc, Arc};
+use std::time::{Duration, Instant};
 
 use crate::carrier::{self, Question, Tx};
-use crate::drive::{fill, Bench, Outcome, Run};
+use crate::drive::{fill, latency_figures, Bench, Outcome, Run};
 
 /// What actors tell the one who waits for the end of a slice.
 type Over<T> = mpsc::Sender<Result<T, &'static str>>;
@@ -46,6 +47,8 @@ pub fn benches(column: &str, crowds: bool) -> Vec<Bench> {
         ("fanin", 1, run(|| Funnel::new(8))),
         ("big", 1, run(|| Big::new(120))),
         ("ask", 1, run(Ask::new)),
+        ("latency1k", 1, run(|| Latency::new(Duration::from_millis(1)))),
+        ("latency100k", 1, run(|| Latency::new(Duration::from_micros(10)))),
     ];
     if crowds {
         all.push(("spawn", 1, run(|| Crowd)));
@@ -413,6 +416,66 @@ impl Run for Ask {
             return Err("the server has served more or fewer requests");
         }
         Ok(())
+    }
+}
+
+/// A message that is due at a time.
+struct Timed {
+    seq: u64,
+    due: Instant,
+    last: bool,
+}
+
+/// Messages come at fixed times, whether those before them were handled or not. Latency counts
+/// from when a message was due until its actor begins to handle it.
+struct Latency {
+    sender: Tx<u64>,
+    had: Vec<u64>, // latencies in nanoseconds
+    over: mpsc::Receiver<Result<Vec<u64>, &'static str>>,
+}
+
+impl Latency {
+    fn new(interval: Duration) -> Latency {
+        let (over, ends) = mpsc::channel();
+        let (to, inbox) = carrier::unbounded();
+        let (mut next, mut took) = (0, Vec::new());
+        carrier::actor(inbox, move |m: Timed| {
+            took.push(m.due.elapsed().as_nanos() as u64);
+            if m.seq != next {
+                let _ = over.send(Err("a message came out of order, or twice"));
+            }
+            next += 1;
+            if m.last {
+                let _ = over.send(Ok(std::mem::take(&mut took)));
+            }
+        });
+        let (sender, begin) = carrier::unbounded();
+        let mut seq = 0;
+        carrier::paced(begin, interval, move |due, last| {
+            carrier::send(&to, Timed { seq, due, last });
+            seq += 1;
+        });
+        Latency { sender, had: Vec::new(), over: ends }
+    }
+}
+
+impl Run for Latency {
+    fn ops(&mut self, n: u64) -> Outcome {
+        carrier::send(&self.sender, n);
+        let took = wait(&self.over)?;
+        if took.len() as u64 != n {
+            return Err("other messages came than were sent");
+        }
+        self.had.extend(took);
+        Ok(())
+    }
+
+    fn reset(&mut self) {
+        self.had.clear();
+    }
+
+    fn figures(&mut self) -> Vec<(&'static str, f64)> {
+        latency_figures(&mut self.had)
     }
 }
 

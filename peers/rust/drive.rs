@@ -19,6 +19,12 @@ pub trait Run {
     fn check(&mut self) -> Outcome {
         Ok(())
     }
+    /// Forgets the figures of all slices so far, which were to warm up.
+    fn reset(&mut self) {}
+    /// Figures beside the time, each with its unit.
+    fn figures(&mut self) -> Vec<(&'static str, f64)> {
+        Vec::new()
+    }
 }
 
 pub struct Bench {
@@ -54,6 +60,17 @@ pub fn pause(f: impl FnOnce()) {
     PAUSED.with(|p| p.set((time + begin.elapsed().as_nanos() as i64, spent + cpu() - used)));
 }
 
+/// The percentiles of a latency by their units, as dyno's workloads have them.
+const LATENCIES: [(&str, f64); 4] = [("p50-ns", 50.0), ("p99-ns", 99.0), ("p99.9-ns", 99.9), ("max-ns", 100.0)];
+
+/// The figures of a latency in nanoseconds.
+#[allow(dead_code)] // not every program has one
+pub fn latency_figures(all: &mut [u64]) -> Vec<(&'static str, f64)> {
+    all.sort_unstable();
+    let at = |percent: f64| all[((all.len() as f64 * percent / 100.0).ceil() as usize).saturating_sub(1)] as f64;
+    LATENCIES.iter().filter(|_| !all.is_empty()).map(|&(unit, percent)| (unit, at(percent))).collect()
+}
+
 /// The filler function of dyno's workloads: irregular numbers, the same everywhere.
 pub fn fill(mut x: u32, rounds: u32) -> u32 {
     for _ in 0..rounds {
@@ -71,6 +88,7 @@ pub fn serve(all: Vec<Bench>, made: &str) {
     let field = |key: &str| drive.split(' ').find_map(|f| f.strip_prefix(key)).unwrap_or("").to_string();
     if drive.split(' ').any(|f| f == "list") {
         println!("pkg: github.com/dynolab/dyno/peers\nmade: {}", made);
+        LATENCIES.iter().for_each(|(unit, _)| println!("Unit {} better=lower", unit));
         all.iter().for_each(|b| println!("Benchmark{}", b.name));
         return;
     }
@@ -94,9 +112,12 @@ pub fn serve(all: Vec<Bench>, made: &str) {
                 slice(run.as_mut(), n)
             }
             Some("usage") => Ok(format!("usage\t{}", cpu())),
-            Some("reset") => Ok("reset".to_string()),
+            Some("reset") => {
+                run.reset();
+                Ok("reset".to_string())
+            }
             Some("profile") | Some("endprofile") => Ok("profile\t\"no profiles\"".to_string()),
-            Some("finish") => run.check().map(|()| "result".to_string()),
+            Some("finish") => run.check().map(|()| run.figures().iter().fold("result".to_string(), |line, (unit, v)| line + &format!("\tx:{}={}", unit, v))),
             _ => std::process::exit(3),
         };
         let over = answer.is_err() || line == "finish";

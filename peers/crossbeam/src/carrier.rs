@@ -1,6 +1,7 @@
 //! crossbeam-channel: an actor is a thread, and its mailbox a channel.
 
 use std::thread;
+use std::time::{Duration, Instant};
 
 use crossbeam_channel::{Receiver, Sender};
 
@@ -47,6 +48,21 @@ pub fn producer<M: Send + 'static>(begin: Rx<u64>, to: Tx<M>, mut make: impl FnM
     actor(begin, move |n| {
         for _ in 0..n {
             send(&to, make());
+        }
+    });
+}
+
+/// Sends as many messages as it is told to when they are due, the first at once, and says which is
+/// the last. It yields meanwhile, as timers are too coarse.
+pub fn paced(begin: Rx<u64>, interval: Duration, mut send: impl FnMut(Instant, bool) + Send + 'static) {
+    actor(begin, move |n| {
+        let mut due = Instant::now();
+        for left in (0..n).rev() {
+            while Instant::now() < due {
+                thread::yield_now();
+            }
+            send(due, left == 0);
+            due += interval;
         }
     });
 }

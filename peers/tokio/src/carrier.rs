@@ -1,6 +1,9 @@
 //! tokio: an actor is a task, and its mailbox a channel of `tokio::sync::mpsc`.
 
+use std::time::{Duration, Instant};
+
 use tokio::sync::{mpsc, oneshot};
+use tokio::task::yield_now;
 
 use crate::actors::Asker;
 
@@ -47,6 +50,23 @@ pub fn producer<M: Send + 'static>(mut begin: Rx<u64>, to: mpsc::Sender<M>, mut 
         while let Some(n) = begin.recv().await {
             for _ in 0..n {
                 let _ = to.send(make()).await;
+            }
+        }
+    });
+}
+
+/// Sends as many messages as it is told to when they are due, the first at once, and says which is
+/// the last. It yields meanwhile, as timers are too coarse.
+pub fn paced(mut begin: Rx<u64>, interval: Duration, mut send: impl FnMut(Instant, bool) + Send + 'static) {
+    tokio::spawn(async move {
+        while let Some(n) = begin.recv().await {
+            let mut due = Instant::now();
+            for left in (0..n).rev() {
+                while Instant::now() < due {
+                    yield_now().await;
+                }
+                send(due, left == 0);
+                due += interval;
             }
         }
     });
