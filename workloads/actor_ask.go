@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"strconv"
+	"sync/atomic"
 
 	"github.com/dynolab/dyno/actor"
 	"github.com/dynolab/dyno/workloads/internal/condbox"
@@ -158,7 +159,6 @@ type askRun struct {
 	server    askServer
 	serverRef actor.Ref
 	clientRef actor.Ref // who gets the replies
-	replies   chan *answer
 }
 
 // Receive implements [actor.Actor]: it is the client.
@@ -182,7 +182,7 @@ func (r *askRun) Receive(ctx *actor.Context, msg any) error {
 }
 
 func newAsk(st Setting, client func(r *askRun) actor.Actor) *askRun {
-	r := &askRun{replies: make(chan *answer, 1)}
+	r := new(askRun)
 	r.protocol = askProtocol{&r.asker, &r.server.served, func(n int) { r.begin(n, 1) }}
 	r.system = newSystem(st, func(s *system, ctx *actor.Context) error {
 		var err error
@@ -221,27 +221,32 @@ func askBetweenActors(st Setting) Run {
 	return r
 }
 
-// askOutside is askOutsider.
-type askOutside struct{ *askRun }
-
-func askFromOutside(st Setting) Run {
-	return askOutside{newAsk(st, func(r *askRun) actor.Actor {
-		return actor.ReceiveFunc(func(_ *actor.Context, msg any) error {
-			a, ok := msg.(*answer)
-			if !ok {
-				return errStray()
-			}
-			select {
-			case r.replies <- a:
-				return nil
-			default:
-				return errors.New("workloads: a second reply came before the first was taken")
-			}
-		})
-	})}
+// askOutside is askOutsider. Its client hands on what it receives.
+type askOutside struct {
+	*askRun
+	reply atomic.Pointer[answer] // from the actor to the goroutine
 }
 
-func (r askOutside) Do(n int) error {
+// Receive implements [actor.Actor].
+func (r *askOutside) Receive(_ *actor.Context, msg any) error {
+	a, ok := msg.(*answer)
+	if !ok {
+		return errStray()
+	}
+	if !r.reply.CompareAndSwap(nil, a) {
+		return errors.New("workloads: a second reply came before the first was taken")
+	}
+	r.end()
+	return nil
+}
+
+func askFromOutside(st Setting) Run {
+	r := new(askOutside)
+	r.askRun = newAsk(st, func(*askRun) actor.Actor { return r })
+	return r
+}
+
+func (r *askOutside) Do(n int) error {
 	if err := r.err(); err != nil {
 		return err
 	}
@@ -256,18 +261,18 @@ func (r askOutside) Do(n int) error {
 		}
 		if synchronous {
 			r.sys.RunUntilIdle()
-			if len(r.replies) == 0 {
+			if r.reply.Load() == nil {
 				r.fail(errLost)
 			}
 		}
-		select {
-		case a := <-r.replies:
-			if err := r.take(a); err != nil {
-				r.fail(err)
-				return err
-			}
-		case <-r.over:
+		<-r.over // a plain receive, as in the references
+		a := r.reply.Swap(nil)
+		if a == nil {
 			return r.err()
+		}
+		if err := r.take(a); err != nil {
+			r.fail(err)
+			return err
 		}
 	}
 	return r.err()
