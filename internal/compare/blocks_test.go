@@ -315,3 +315,51 @@ func TestCountsAreExact(t *testing.T) {
 	wantVerdict(t, compareText(t, Options{Base: "a", Margin: 0.001}, blocks(3,
 		"BenchmarkG/impl=a 1 100 allocs/op", "BenchmarkG/impl=b 1 101 allocs/op")), "allocs/op", "G", "b", Worse)
 }
+
+// What the runtime allocates beside a program in one of two blocks leaves a count what it is.
+func TestStrayAllocationsDoNotHideACount(t *testing.T) {
+	for _, c := range []struct {
+		base, stray, x string
+		want           Verdict
+	}{
+		{"0", "0.0003", "1", Worse},
+		{"1.0003", "1", "0", Better},
+		{"1", "1.0003", "2", Worse},
+		{"200", "200.004", "201", Same},      // apart, by less than the margin
+		{"1", "1.02", "2", Inconclusive},     // more than strays
+		{"1", "1.005", "1.09", Inconclusive}, // too near
+		{"1", "1.005", "1.006", Same},        // closer than a hundredth
+	} {
+		var text strings.Builder
+		for i, base := range []string{c.base, c.stray} {
+			fmt.Fprintf(&text, "block: %d\nBenchmarkG/impl=a 1 %s allocs/op\nBenchmarkG/impl=b 1 %s allocs/op\n", i, base, c.x)
+		}
+		comparison := compareText(t, Options{Base: "a"}, "Unit allocs/op better=lower\n"+text.String())
+		cell := wantVerdict(t, comparison, "allocs/op", "G", "b", c.want)
+		if c.want != Inconclusive && !math.IsNaN(cell.Vs.P) {
+			t.Errorf("%+v: there was a test: %+v", c, cell.Vs)
+		}
+	}
+}
+
+// By noise alone, of whatever size, two blocks have their counts apart at most as often as
+// byCount says.
+func TestNoiseIsNoCount(t *testing.T) {
+	const tries, stray = 20_000, 0.01
+	r := rand.New(rand.NewPCG(16, 2))
+	for noise := stray / 8; noise <= 64*stray; noise *= 2 {
+		for _, draw := range []func() float64{r.NormFloat64, r.Float64, r.ExpFloat64} {
+			count := func() value { return value{v: 5 + noise*draw(), twin: math.NaN()} }
+			wrong := 0
+			for range tries {
+				same := tested{unit: "allocs/op", vs: new(Versus), pairs: []valuePair{{count(), count()}, {count(), count()}}}
+				if same.byCount(math.Log1p(DefaultMargin)) != stats.Unknown {
+					wrong++
+				}
+			}
+			if wrong > tries/400 {
+				t.Errorf("noise of %g: of %d comparisons of the same program, %d say that it differs", noise, tries, wrong)
+			}
+		}
+	}
+}
