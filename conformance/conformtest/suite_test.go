@@ -145,7 +145,7 @@ var known = func() map[bug]bool {
 }()
 
 // testSettings returns the settings of the suite's own tests, and how often
-// they run everything: twice by day, 5 times by night, and DYNO_SOAK times in the long
+// they run everything: once by day, 5 times by night, and DYNO_SOAK times in the long
 // version.
 func testSettings(t *testing.T) (set settings, runs int) {
 	t.Helper()
@@ -154,7 +154,7 @@ func testSettings(t *testing.T) (set settings, runs int) {
 		t.Fatal(err)
 	}
 	set.messages = min(set.messages, 200_000) // the long soak is the implementations'
-	runs = 2
+	runs = 1
 	if nightly {
 		runs = 5
 	}
