@@ -344,6 +344,15 @@ func (p *Pool) queued() bool {
 	return !p.inject.empty() || p.ranks != nil && !p.ranks.empty()
 }
 
+// anyWaits reports whether a job waits in any queue. Of what comes later, its sender sees to it that
+// there is a look. mu is held.
+func (p *Pool) anyWaits() bool {
+	waits := p.queued()
+	p.each(func(w *worker) { waits = waits || w.stock() })
+	invariants.Window()
+	return waits
+}
+
 // row is places for workers.
 type row struct {
 	// shown has a bit for each worker that may have a job for others: looking for
@@ -548,9 +557,7 @@ func (p *Pool) watch() {
 		invariants.Window()
 		p.armed.Store(false)
 		// A sender that saw the watchdog armed may have come after the look above.
-		again := p.queued()
-		p.each(func(w *worker) { again = again || w.stock() })
-		if again {
+		if p.anyWaits() {
 			p.set()
 		}
 		p.mu.Unlock()

@@ -32,20 +32,26 @@ func workerless(t *testing.T) *Pool {
 	return p
 }
 
-// A job comes when the watchdog has seen none, and its sender sees the watchdog still armed.
+// A job comes when the watchdog has seen none: in the first window its sender sees the watchdog
+// still armed, and relies on the last look; in the second one, behind that look, it must not.
 func TestJobThatComesAsTheWatchdogEnds(t *testing.T) {
 	needsWindows(t)
-	p := workerless(t)
-	p.set()
-	p.timer.Stop()
-	end := invariants.Within(func() {
-		p.inject.push(job{})
-		p.set() // as a sender does
-	})
-	p.watch()
-	end()
-	if !p.armed.Load() {
-		t.Error("a job waits, and nothing will look whether a worker comes to it")
+	for _, at := range []int{1, 2} {
+		p := workerless(t)
+		p.set()
+		p.timer.Stop()
+		window := 0
+		end := invariants.Within(func() {
+			if window++; window == at {
+				p.inject.push(job{})
+				p.set() // as a sender does
+			}
+		})
+		p.watch()
+		end()
+		if window < at || !p.armed.Load() {
+			t.Errorf("in window %d of %d a job came, which waits, and nothing will look whether a worker comes to it", at, window)
+		}
 	}
 }
 

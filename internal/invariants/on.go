@@ -20,8 +20,8 @@ const Enabled = true
 // another: a counter of its own would hide races from the race detector. Yields are few, for
 // each may take a slice of who computes.
 func Window() {
-	if f := within.Load(); f != nil {
-		(*f)()
+	if h := within.Load(); h != nil && h.goroutine == goroutine() {
+		h.f()
 		return
 	}
 	yields := 0
@@ -37,12 +37,32 @@ func Window() {
 }
 
 // within is what a test has happen in windows. It hands over what that test did before.
-var within atomic.Pointer[func()]
+var within atomic.Pointer[happening]
 
-// Within has f called in every window, which then yields to no other goroutine, until end is
-// called. It is for tests that say what comes between a look and what relies on it: those are
-// not parallel.
+// happening is what happens in the windows of one goroutine.
+type happening struct {
+	goroutine string
+	f         func()
+}
+
+// Within has f called in every window of the calling goroutine, which then yields to no other,
+// until end is called. It is for tests that say what comes between a look and what relies on
+// it: those are not parallel. Other goroutines, such as workers that earlier tests have left,
+// may be within windows meanwhile, and have nothing to do with f.
 func Within(f func()) (end func()) {
-	within.Store(&f)
+	within.Store(&happening{goroutine(), f})
 	return func() { within.Store(nil) }
+}
+
+// goroutine returns what its stack calls the calling goroutine. The runtime tells its number
+// nowhere else.
+func goroutine() string {
+	var buf [64]byte
+	text := string(buf[:runtime.Stack(buf[:], false)])
+	for i := range text {
+		if text[i] == '[' { // its state follows
+			return text[:i]
+		}
+	}
+	return text
 }

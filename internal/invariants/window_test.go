@@ -24,11 +24,17 @@ func TestWindow(t *testing.T) {
 	}
 }
 
-// TestWithin: a test may say what happens in windows, until it takes that back.
+// TestWithin: a test may say what happens in its windows, until it takes that back.
 func TestWithin(t *testing.T) {
 	n := 0
 	end := Within(func() { n++ })
 	Window()
+	elsewhere := make(chan struct{})
+	go func() { // as a worker that an earlier test has left
+		Window()
+		close(elsewhere)
+	}()
+	<-elsewhere
 	Window()
 	end()
 	Window()
