@@ -114,5 +114,5 @@ func errText(err error) string {
 	if err == nil {
 		return "nil"
 	}
-	return strconv.Quote(err.Error())
+	return `"` + err.Error() + `"` // strconv.Quote has a table of 4 kB, which boards would carry
 }

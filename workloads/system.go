@@ -240,8 +240,9 @@ func (s *system) shutdown(limit time.Duration) error {
 	if s.stopped() {
 		return nil
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), limit)
+	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
+	defer time.AfterFunc(limit, cancel).Stop() // a deadline brings 8 kB of texts of times to boards
 	return s.sys.Shutdown(ctx)
 }
 

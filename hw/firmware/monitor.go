@@ -172,7 +172,7 @@ func (m *monitor) carryOut(cmd string) (exit bool) {
 	}
 	echo := cmd
 	if !isText(cmd) {
-		echo = strconv.QuoteToASCII(cmd)
+		echo = string(line.AppendQuoted(nil, cmd))
 	}
 	m.begin(line.BeginPrefix)
 	m.add(echo)

@@ -197,8 +197,14 @@ var importPolicy = Policy{
 			Others:   []string{"github.com/HdrHistogram/hdrhistogram-go"},
 		},
 		{
+			Packages:  "internal/decimal",
+			Why:       "figures are written by boards, which have no room for strconv's way",
+			BoardSafe: true,
+		},
+		{
 			Packages:  "internal/measure",
 			Why:       "boards and the host's benchmarks have one arithmetic; it knows no workload, so that whatever does n operations can be measured",
+			Ours:      []string{"internal/decimal"},
 			BoardSafe: true,
 		},
 		{
@@ -211,6 +217,7 @@ var importPolicy = Policy{
 		{
 			Packages:  "hw/firmware/line",
 			Why:       "both sides of the line have it, and each knows nothing of the other",
+			Ours:      []string{"internal/decimal"},
 			BoardSafe: true,
 		},
 		{

@@ -3,6 +3,8 @@ package measure
 import (
 	"runtime"
 	"strconv"
+
+	"github.com/dynolab/dyno/internal/decimal"
 )
 
 // Run is a prepared workload; those of package workloads are such. Its methods are
@@ -137,7 +139,7 @@ func (f *Figure) AppendLine(dst []byte, name string, c Clock) []byte {
 		dst = append(dst, ' ')
 		switch m.Unit {
 		case Instructions + "/op":
-			dst = appendExact(dst, m.Value)
+			dst = decimal.AppendShort(dst, m.Value, 3)
 		case "B/op", "allocs/op":
 			dst = strconv.AppendUint(dst, uint64(m.Value), 10)
 		default:
@@ -152,7 +154,7 @@ func (f *Figure) AppendLine(dst []byte, name string, c Clock) []byte {
 // but for the spaces in front: whole numbers from 1,000 on, four digits of smaller
 // ones, and never more than seven behind the point.
 func AppendValue(dst []byte, v float64) []byte {
-	return strconv.AppendFloat(dst, v, 'f', decimals(v), 64)
+	return decimal.Append(dst, v, decimals(v))
 }
 
 // decimals returns how many digits testing prints behind the point.
@@ -170,16 +172,4 @@ func decimals(v float64) int {
 		}
 	}
 	return 7
-}
-
-// appendExact appends v to the thousandth, without zeros at its end.
-func appendExact(dst []byte, v float64) []byte {
-	dst = strconv.AppendFloat(dst, v, 'f', 3, 64)
-	for dst[len(dst)-1] == '0' {
-		dst = dst[:len(dst)-1]
-	}
-	if dst[len(dst)-1] == '.' {
-		dst = dst[:len(dst)-1]
-	}
-	return dst
 }

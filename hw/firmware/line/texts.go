@@ -3,6 +3,8 @@ package line
 import (
 	"errors"
 	"strconv"
+
+	"github.com/dynolab/dyno/internal/decimal"
 )
 
 // Protocol is the name and version with which a board says hello.
@@ -16,7 +18,7 @@ const Protocol = "dyno-firmware/1"
 // strings.
 type Hello struct {
 	Board, Chip string
-	Clock       float64 // ticks a second
+	Clock       float64 // ticks a second, to the thousandth
 	Unit        string  // of ticks: "ns" or "insns"
 	RAM, Flash  int     // bytes, as the linker sees them; 0: unknown or without a limit
 	RAMFree     int     // bytes of the heap that are not in use, after a collection
@@ -32,7 +34,7 @@ func (h *Hello) Append(dst []byte) []byte {
 	dst = pair(dst, "board", h.Board)
 	dst = pair(dst, "chip", h.Chip)
 	dst = append(dst, " clock="...)
-	dst = strconv.AppendFloat(dst, h.Clock, 'f', -1, 64)
+	dst = decimal.AppendShort(dst, h.Clock, 3)
 	dst = pair(dst, "unit", h.Unit)
 	dst = number(dst, "ram", h.RAM)
 	dst = number(dst, "flash", h.Flash)
@@ -49,7 +51,25 @@ func pair(dst []byte, key, value string) []byte {
 	if plain(value) {
 		return append(dst, value...)
 	}
-	return strconv.AppendQuote(dst, value)
+	return AppendQuoted(dst, value)
+}
+
+// AppendQuoted appends s to dst as Go quotes strings, in ASCII. strconv, which reads it on the host, would bring
+// a table of 4 kB to boards to know what of Unicode can be printed.
+func AppendQuoted(dst []byte, s string) []byte {
+	const hex = "0123456789abcdef"
+	dst = append(dst, '"')
+	for i := range len(s) {
+		switch c := s[i]; {
+		case c == '"' || c == '\\':
+			dst = append(dst, '\\', c)
+		case c < ' ' || c >= 0x7f:
+			dst = append(dst, '\\', 'x', hex[c>>4], hex[c&15])
+		default:
+			dst = append(dst, c)
+		}
+	}
+	return append(dst, '"')
 }
 
 func number(dst []byte, key string, n int) []byte {
