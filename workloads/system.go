@@ -240,9 +240,8 @@ func (s *system) shutdown(limit time.Duration) error {
 	if s.stopped() {
 		return nil
 	}
-	ctx, cancel := context.WithCancel(context.Background())
+	ctx, cancel := context.WithTimeout(context.Background(), limit)
 	defer cancel()
-	defer time.AfterFunc(limit, cancel).Stop() // a deadline brings 8 kB of texts of times to boards
 	return s.sys.Shutdown(ctx)
 }
 

@@ -4,6 +4,8 @@ package panics
 import (
 	"runtime"
 	"strconv"
+
+	"github.com/dynolab/dyno/internal/decimal"
 )
 
 // Stack returns the stack of the calling goroutine in the form of runtime.Stack,
@@ -21,8 +23,8 @@ func Stack() []byte {
 }
 
 // Text renders what was panicked with, without fmt, which costs a board 47 KB of
-// flash: errors, fmt.Stringers, strings and the commonest basic types. Of others
-// it says only that they are none of those.
+// flash: errors, fmt.Stringers, strings and the commonest basic types, float64 to seven
+// places. Of others it says only that they are none of those.
 func Text(v any) string {
 	switch v := v.(type) {
 	case nil:
@@ -42,7 +44,7 @@ func Text(v any) string {
 	case uint64:
 		return strconv.FormatUint(v, 10)
 	case float64:
-		return strconv.FormatFloat(v, 'g', -1, 64)
+		return string(decimal.AppendShort(nil, v, decimal.MostPlaces))
 	}
 	return "(a value that is neither error, string nor number)"
 }

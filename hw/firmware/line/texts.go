@@ -2,6 +2,7 @@ package line
 
 import (
 	"errors"
+	"math"
 	"strconv"
 
 	"github.com/dynolab/dyno/internal/decimal"
@@ -274,9 +275,12 @@ func SplitRequest(text string) (n uint32, rest string) {
 	if !more || first == "" || first[0] < '1' || first[0] > '9' {
 		return 0, text
 	}
-	v, err := strconv.ParseUint(first, 10, 32)
-	if err != nil {
-		return 0, text
+	var v uint64
+	for i := range len(first) { // strconv's error would bring Quote, and its table, to boards
+		v = v*10 + uint64(first[i]-'0')
+		if first[i] < '0' || first[i] > '9' || v > math.MaxUint32 {
+			return 0, text
+		}
 	}
 	return uint32(v), rest
 }
