@@ -493,7 +493,7 @@ var allocationPaths = []allocationPath{
 			}
 		}
 	}},
-	{"Log, with nobody to read it", inTurn(func(_ *stage, ctx *actor.Context) { ctx.Log(actor.LevelWarn, "high") })},
+	{"Log, without a Subscription", inTurn(func(_ *stage, ctx *actor.Context) { ctx.Log(actor.LevelWarn, "high") })},
 	{"Log, with a Subscription", func(h *stage) func(int) {
 		s := actor.Subscribe[actor.LogEvent](h.sys.Events(), 10)
 		h.t.Cleanup(s.Unsubscribe)

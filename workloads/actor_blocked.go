@@ -188,15 +188,15 @@ func (r *blockedRun) Check() error {
 	return r.finish(r.blocked.check)
 }
 
-// blockedHands is Blocked run by a reference.
-type blockedHands struct {
+// blockedRef is Blocked run by a reference.
+type blockedRef struct {
 	*goroutines
 	blocked *blocked
 	send    carrier[*nap]
 }
 
 func blockedByHand(st Setting, carry carrying[*nap]) Run {
-	r := &blockedHands{goroutines: new(goroutines)}
+	r := &blockedRef{goroutines: new(goroutines)}
 	r.init()
 	b := newBlocked(&r.progress, st)
 	r.blocked = b
@@ -204,7 +204,7 @@ func blockedByHand(st Setting, carry carrying[*nap]) Run {
 	return r
 }
 
-func (r *blockedHands) Do(n int) error {
+func (r *blockedRef) Do(n int) error {
 	return r.blocked.do(n, func() error {
 		for i := range r.blocked.busy {
 			r.send(i, &r.blocked.naps[i])
@@ -213,6 +213,6 @@ func (r *blockedHands) Do(n int) error {
 	}, r.wait)
 }
 
-func (r *blockedHands) Check() error {
+func (r *blockedRef) Check() error {
 	return r.finish(r.blocked.check)
 }

@@ -198,15 +198,15 @@ func (r *forkRun) Check() error {
 	return countCheck(r.asked, r.booked)
 }
 
-// forkHands is ForkJoin run by a reference.
-type forkHands struct {
+// forkRef is ForkJoin run by a reference.
+type forkRef struct {
 	fork
 	find func(s stretch) finding
 }
 
-func forkByHand(find func(s stretch) finding) Run { return &forkHands{newFork(), find} }
+func forkByHand(find func(s stretch) finding) Run { return &forkRef{newFork(), find} }
 
-func (r *forkHands) Do(n int) error {
+func (r *forkRef) Do(n int) error {
 	r.asked += int64(n)
 	return inRounds(n, forkNodes, func(k int) error {
 		found := make(chan finding)
@@ -215,9 +215,9 @@ func (r *forkHands) Do(n int) error {
 	})
 }
 
-func (r *forkHands) Check() error { return countCheck(r.asked, r.booked) }
+func (r *forkRef) Check() error { return countCheck(r.asked, r.booked) }
 
-func (r *forkHands) Close() {}
+func (r *forkRef) Close() {}
 
 func forkOnChannels(room int) func(s stretch) finding {
 	var find func(s stretch) finding

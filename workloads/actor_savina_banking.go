@@ -43,7 +43,7 @@ type account struct {
 	_       [48]byte // accounts are worked on by different processors
 }
 
-// bank is node bankAccounts, the tellers' desk; the nodes before it are the accounts.
+// bank is node bankAccounts, the tellers; the nodes before it are the accounts.
 type bank struct {
 	*progress
 	accounts  [bankAccounts]account

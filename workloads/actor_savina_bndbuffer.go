@@ -80,7 +80,7 @@ func (b *buffer) deal(n int) {
 		b.asked[at] += ops
 	})
 	b.due = n
-	b.parts.Store(1) // it is over with the last item, whoever has made it
+	b.parts.Store(1) // it is over with the last item, of whichever producer
 }
 
 func (b *buffer) start(send func(to int, p *place) error) error { return send(0, nil) }

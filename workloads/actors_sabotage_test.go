@@ -174,7 +174,7 @@ var actorSabotages = []struct {
 	{name: "a message goes to another actor", do: func(p *sabotagedPort, msg any, from actor.Worker) actor.SendResult {
 		return p.s.another(p).deliver(msg, from)
 	}},
-	{name: "a message is replaced by one that nobody sent", do: func(p *sabotagedPort, _ any, from actor.Worker) actor.SendResult {
+	{name: "a message is replaced by one that was not sent", do: func(p *sabotagedPort, _ any, from actor.Worker) actor.SendResult {
 		return p.deliver(errSabotage, from)
 	}},
 	{name: "a message is refused because the actor has stopped", says: "the actor has stopped", do: func(*sabotagedPort, any, actor.Worker) actor.SendResult {

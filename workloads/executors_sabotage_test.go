@@ -19,7 +19,7 @@ type vandal struct {
 	mu     sync.Mutex
 	n      int
 	victim *task.Handle
-	seen   int // how often somebody has tried to cancel the victim
+	seen   int // how often a task has tried to cancel the victim
 }
 
 // vandalism is what is done.
@@ -104,7 +104,7 @@ var vandalisms = []struct {
 	{name: "a task is never run and counts as resolved", do: vandalism{starts: lost(task.Resolved)}},
 	{name: "a task is never run and counts as canceled", do: vandalism{starts: lost(task.Cancelled)}},
 	{
-		name: "a task is never run and nobody waits for it",
+		name: "a task is never run and no goroutine waits for it",
 		do: vandalism{
 			starts: lost(task.Pending), waits: func() error { return nil },
 			cancels: func(*vandal, *task.Handle, int) bool { return false },
@@ -122,10 +122,10 @@ var vandalisms = []struct {
 			return true
 		},
 	}},
-	{name: "somebody has canceled a task that goes on", crowd: true, says: "is resolved", do: vandalism{
+	{name: "Cancel reports success for a task that goes on", crowd: true, says: "is resolved", do: vandalism{
 		cancels: func(_ *vandal, _ *task.Handle, before int) bool { return before == 0 },
 	}},
-	{name: "nobody has canceled a task that is canceled", crowd: true, says: "is canceled", do: vandalism{
+	{name: "Cancel reports failure for a task that is canceled", crowd: true, says: "is canceled", do: vandalism{
 		starts: lost(task.Cancelled), cancels: func(*vandal, *task.Handle, int) bool { return false },
 	}},
 }

@@ -7,7 +7,7 @@ import (
 	"github.com/dynolab/dyno/impls/serial"
 )
 
-// fakeMeter is a Meter whose clock the test sets. Whoever looks at it makes a
+// fakeMeter is a Meter whose clock the test sets. A look at it makes a
 // microsecond pass, so that waiting ends.
 type fakeMeter struct {
 	now       int64
@@ -51,7 +51,7 @@ func in(ns []int64) []int64 {
 }
 
 // Latency counts from the moment at which a message was due. If the sender is
-// held up for five milliseconds, by a send that waits or by whoever else has the
+// held up for five milliseconds, by a send that waits or by what else has the
 // processor, all the messages that were due meanwhile are late, and not one of
 // them only.
 func TestOpenLoopDoesNotOmit(t *testing.T) {

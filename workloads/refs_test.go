@@ -21,7 +21,7 @@ var tampered = []struct {
 	says string
 }{
 	{"another's value", func(context.Context) (int, error) { return 6, nil }, "task 6"},
-	{"nobody's value", func(context.Context) (int, error) { return 1 << 20, nil }, "no task returned: value 1048576"},
+	{"no task's value", func(context.Context) (int, error) { return 1 << 20, nil }, "no task returned: value 1048576"},
 	{"an error", func(context.Context) (int, error) { return 5, errTampered }, "tampered with"},
 }
 
@@ -76,7 +76,7 @@ func TestFlowRefsAreChecked(t *testing.T) {
 			f := newFlow(3000)
 			f.tasks[5] = c.task
 			run := on(f)
-			// More than find room in the channels, if nobody took them any more.
+			// More than find room in the channels, if no consumer took them any more.
 			err := run.Do(2500)
 			if err == nil {
 				err = run.Check()

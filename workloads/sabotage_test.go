@@ -232,7 +232,7 @@ func alter(f func(v int) int) sabotage {
 }
 
 // sabotagedImpls are one implementation that runs tasks by itself and those that
-// do only while somebody takes results.
+// do only while a consumer takes results.
 func sabotagedImpls() []dyno.Impl {
 	list := []dyno.Impl{lockbased.Impl}
 	for _, impl := range impls.All() {

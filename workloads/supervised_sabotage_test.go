@@ -288,7 +288,7 @@ func TestTimings(t *testing.T) {
 	if len(m.timings) != 2 || len(m.timings[suspendCycle]) != 300 || len(m.timings[suspendResume]) != 300 {
 		t.Fatalf("timings %v, want 300 of two kinds", m.timings)
 	}
-	// Whoever looks at the clock makes a microsecond pass: the suspendedActor when it asks to
+	// A look at the clock makes a microsecond pass: the suspendedActor when it asks to
 	// be suspended, the resumer when it resumes it, and the suspendedActor again.
 	for i := range 300 {
 		if c, r := m.timings[suspendCycle][i], m.timings[suspendResume][i]; c != 2000 || r != 1000 {

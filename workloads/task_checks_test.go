@@ -126,7 +126,7 @@ func TestValuesAreChecked(t *testing.T) {
 	for i := range spawnAwaitMost {
 		v := crowdValue(i)
 		if v == 0 || seen[v] && i < 1000 {
-			t.Fatalf("task %d has the value %d, which is nobody's, or another's", i, v)
+			t.Fatalf("task %d has the value %d, which is no task's, or another's", i, v)
 		}
 		seen[v] = true
 	}
@@ -162,7 +162,7 @@ func TestSharedWaits(t *testing.T) {
 	yields = 0
 	s.compute(4, func() { yields++ })
 	if yields != sharedPatience {
-		t.Errorf("%d yields when nobody comes, want %d", yields, sharedPatience)
+		t.Errorf("%d yields when no other task comes, want %d", yields, sharedPatience)
 	}
 }
 

@@ -6,7 +6,7 @@
 // State is shared by communicating it. A group's state is one value that
 // travels: the goroutine that has received it from the channel turn owns it, and sends it
 // back when done. The channel has capacity one, so the state is either there
-// or in one pair of hands. Waiting for something the state does not say yet is
+// or with one goroutine. Waiting for something the state does not say yet is
 // receiving from another channel:
 //
 //	slots   a token for each slot in use; full means that Go waits
@@ -17,7 +17,7 @@
 //
 // A consumer waits for news and for its context's Done in one select. It leaves
 // nothing behind when it gives up but a number, which it takes back, and never
-// has a result in its hands that it has not asked for. A task is a goroutine:
+// holds a result that it has not asked for. A task is a goroutine:
 // the process of CSP.
 //
 // The state in a channel of capacity one is from Bryan C. Mills, "Rethinking

@@ -108,7 +108,7 @@ func bench(b *testing.B, w workloads.Workload, c *crowd, st workloads.Setting, p
 	s := asked(b, w.Slicing)
 	m := newMeter(b, w, c, b.N)
 	st.Meter = m
-	if b.N <= glance && s == nil {
+	if b.N <= trialOps && s == nil {
 		st.Ops = b.N
 	}
 	if b.N == 1 && testing.Verbose() {

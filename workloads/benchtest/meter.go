@@ -11,9 +11,9 @@ import (
 	"github.com/dynolab/dyno/workloads"
 )
 
-// glance is up to how many operations are no measurement: they are
+// trialOps is up to how many operations are no measurement: they are
 // testing's first attempts, or a look at what benchmarks there are.
-const glance = 100
+const trialOps = 100
 
 // countable is how many actors there must be to tell what they keep from what
 // else a process has in use.

@@ -64,7 +64,7 @@ func TestCrowd(t *testing.T) {
 		{countable - 1, 0, 1 << 20, crowd{}}, // too few to go by
 		{20_000, 500, 1500, crowd{20_000, 1000}},
 		{20_000, 500, 900, crowd{20_000, 1000}}, // a later one of as many
-		{30_000, 900, 800, crowd{20_000, 1000}}, // somebody else went meanwhile
+		{30_000, 900, 800, crowd{20_000, 1000}}, // other goroutines ended meanwhile
 		{30_000, 500, 2500, crowd{30_000, 2000}},
 		{20_000, 500, 9500, crowd{30_000, 2000}},
 	} {
