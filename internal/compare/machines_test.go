@@ -2,6 +2,7 @@ package compare
 
 import (
 	"math"
+	"strings"
 	"testing"
 )
 
@@ -32,5 +33,39 @@ func TestMachines(t *testing.T) {
 	one := Machines([]string{"a"}, []*Comparison{on(Slower, 1, 1.10)})
 	if one[0].Together != nil {
 		t.Error("one machine is summed up")
+	}
+}
+
+// A plan that was carried out alone and through a fleet of one has the same verdicts: kept results
+// of one machine, one after the other. Of what processes cost besides, one of the two may be
+// inconclusive.
+func TestAloneAndThroughAFleet(t *testing.T) {
+	verdicts := func(name string) map[string]Verdict {
+		c, err := Compare([]string{"../../results/amd-epyc-2c-linux-amd64/" + name + ".bench"}, Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		all := make(map[string]Verdict)
+		for _, table := range c.Tables {
+			for _, r := range table.Rows {
+				for i, cell := range r.Cells {
+					kind := "result"
+					if table.Resource {
+						kind = "resource"
+					}
+					all[kind+" "+r.Name+" "+table.Unit+" "+table.Cols[i].Name] = cell.Verdict
+				}
+			}
+		}
+		return all
+	}
+	alone, fleet := verdicts("20261123-132211-bc947da4-alone"), verdicts("20261123-132301-bc947da4-fleet")
+	if len(alone) != len(fleet) || len(alone) < 100 {
+		t.Fatalf("%d and %d verdicts", len(alone), len(fleet))
+	}
+	for of, v := range alone {
+		if w := fleet[of]; v != w && (strings.HasPrefix(of, "result ") || v != Inconclusive && w != Inconclusive && v != Same && w != Same) {
+			t.Errorf("%s: %v alone, and %v through the fleet", of, v, w)
+		}
 	}
 }
