@@ -31,7 +31,7 @@ var built struct {
 }
 
 // programs builds benchrun, benchfleet and the test binary of jobs.
-func programs(t *testing.T) (dir string) {
+func programs(t testing.TB) (dir string) {
 	t.Helper()
 	built.once.Do(func() {
 		built.dir, built.err = os.MkdirTemp("", "benchfleet-test-")
@@ -69,25 +69,37 @@ func TestMain(m *testing.M) {
 }
 
 // newJob packs a job of so many blocks of one benchmark, which differs from others by seed.
-func newJob(t *testing.T, blocks int, seed uint64, bench string) (folder string) {
+func newJob(t testing.TB, blocks int, seed uint64, bench string) (folder string) {
+	t.Helper()
+	return packJob(t, blocks, seed, []string{bench}, "")
+}
+
+// packJob is newJob for several benchmarks, which find the folder data as their testdata.
+func packJob(t testing.TB, blocks int, seed uint64, benchs []string, data string) (folder string) {
 	t.Helper()
 	folder = t.TempDir()
 	p, err := jobs.NewPacker(folder)
 	if err != nil {
 		t.Fatal(err)
 	}
-	image, err := p.File(filepath.Join(programs(t), "job.test"))
+	const pkg = "example.com/job"
+	binary := jobs.Binary{Pkg: pkg, Undrivable: "not built for it"}
+	if binary.Image, err = p.File(filepath.Join(programs(t), "job.test")); err == nil && data != "" {
+		binary.Folder, err = p.Folder(data)
+	}
 	if err != nil {
 		t.Fatal(err)
 	}
-	const pkg = "example.com/job"
 	plan := &record.Plan{
-		Cases: []record.Case{{Pkg: pkg, Name: "Benchmark" + bench}}, CPU: []int{1}, Blocks: blocks, Time: "1x", Seed: seed, Timeout: 20 * time.Minute,
-		Packages: []string{"."}, Bench: ".", Subjects: map[string]string{pkg: image},
+		CPU: []int{1}, Blocks: blocks, Time: "1x", Seed: seed, Timeout: 20 * time.Minute,
+		Packages: []string{"."}, Bench: ".", Subjects: map[string]string{pkg: binary.Image},
+	}
+	for _, b := range benchs {
+		plan.Cases = append(plan.Cases, record.Case{Pkg: pkg, Name: "Benchmark" + b})
 	}
 	_, err = p.Finish(&jobs.Job{
-		Title: fmt.Sprintf("run %s %d", bench, seed), Name: fmt.Sprintf("run-%d", seed), Platform: runtime.GOOS + "/" + runtime.GOARCH, Plan: plan.Encode(),
-		Expected: time.Second, Binaries: []jobs.Binary{{Pkg: pkg, Image: image, Undrivable: "not built for it"}},
+		Title: fmt.Sprintf("run %s %d", benchs[0], seed), Name: fmt.Sprintf("run-%d", seed), Platform: runtime.GOOS + "/" + runtime.GOARCH, Plan: plan.Encode(),
+		Expected: time.Second, Binaries: []jobs.Binary{binary},
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -97,7 +109,7 @@ func newJob(t *testing.T, blocks int, seed uint64, bench string) (folder string)
 
 // A lab is a fleet of a test: a server, its collector, and what is said.
 type lab struct {
-	t       *testing.T
+	t       testing.TB
 	home    string
 	results string
 	client  *fleet.Client
@@ -124,12 +136,12 @@ func (s *said) String() string {
 }
 
 // newLab starts a fleet in this process, for this user on this machine.
-func newLab(t *testing.T) *lab {
+func newLab(t testing.TB) *lab {
 	t.Helper()
 	return startLab(t, fleet.ServerOptions{Home: t.TempDir(), Listen: "127.0.0.1:0"})
 }
 
-func startLab(t *testing.T, o fleet.ServerOptions) *lab {
+func startLab(t testing.TB, o fleet.ServerOptions) *lab {
 	t.Helper()
 	l := &lab{t: t, home: o.Home, said: new(said)}
 	l.results = filepath.Join(l.home, "results")

@@ -101,6 +101,10 @@ func layOut(folder, program string) error {
 	if err := unix.Mount("", "/", "", unix.MS_REC|unix.MS_PRIVATE, ""); err != nil {
 		return err
 	}
+	readOnly := unix.MountAttr{Attr_set: unix.MOUNT_ATTR_RDONLY | unix.MOUNT_ATTR_NOSUID} // all that is mounted, not / alone
+	if err := unix.MountSetattr(unix.AT_FDCWD, "/", unix.AT_RECURSIVE, &readOnly); err != nil {
+		return fmt.Errorf("a root file system that can only be read needs Linux 5.12: %w", err)
+	}
 	job, err := os.Open(folder) // below /tmp it is out of sight in a moment
 	if err != nil {
 		return err
@@ -122,13 +126,14 @@ func layOut(folder, program string) error {
 	if err := bind(job, insideJob); err != nil {
 		return err
 	}
+	writable := unix.MountAttr{Attr_clr: unix.MOUNT_ATTR_RDONLY}
+	if err := unix.MountSetattr(unix.AT_FDCWD, insideJob, 0, &writable); err != nil {
+		return err
+	}
 	if err := bind(benchrun, insideProgram); err != nil {
 		return err
 	}
-	if err := unix.Mount("proc", "/proc", "proc", unix.MS_NOSUID|unix.MS_NODEV|unix.MS_NOEXEC, ""); err != nil {
-		return err
-	}
-	return unix.Mount("", "/", "", unix.MS_REMOUNT|unix.MS_BIND|unix.MS_RDONLY|unix.MS_NOSUID, "")
+	return unix.Mount("proc", "/proc", "proc", unix.MS_NOSUID|unix.MS_NODEV|unix.MS_NOEXEC, "")
 }
 
 // bind makes an open file or folder visible at a path.

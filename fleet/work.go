@@ -215,6 +215,7 @@ func (t *task) resultsPath() string { return filepath.Join(t.folder, "out", "res
 
 // reports takes in how far the job is.
 func (t *task) reports(r io.Reader) {
+	defer func() { _, _ = io.Copy(io.Discard, r) }() // a job that writes anything else is not to wait for a reader
 	lines := bufio.NewScanner(r)
 	for lines.Scan() {
 		var done runner.CarryReport

@@ -2,11 +2,14 @@
 package job
 
 import (
+	"errors"
 	"fmt"
 	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
+	"strconv"
 	"strings"
 	"syscall"
 	"testing"
@@ -79,45 +82,107 @@ func BenchmarkFile(b *testing.B) {
 	}
 }
 
-// BenchmarkSandbox fails with what it can do that it should not.
+// facts are what the sender knows of the machine, by name.
+func facts(b *testing.B) map[string]string {
+	text, err := os.ReadFile("testdata/facts")
+	if err != nil {
+		b.Fatal(err)
+	}
+	all := make(map[string]string)
+	for line := range strings.Lines(string(text)) {
+		name, value, _ := strings.Cut(strings.TrimSpace(line), "=")
+		all[name] = value
+	}
+	return all
+}
+
+// BenchmarkSandbox has a benchmark for each thing that a job must not be able to do. It fails if
+// the job can.
 func BenchmarkSandbox(b *testing.B) {
-	var can []string
-	add := func(what string, err error) {
-		if err == nil {
-			can = append(can, what)
+	is := facts(b)
+	reads := func(path string) error { _, err := os.ReadFile(path); return err }
+	writes := func(path string) error { return os.WriteFile(path, nil, 0o644) }
+	unless := func(bad bool) error {
+		if bad {
+			return nil
+		}
+		return os.ErrPermission
+	}
+	for _, c := range []struct {
+		name string
+		try  func() error // nil if it can
+	}{
+		{"root", func() error { return unless(os.Getuid() == 0 || os.Geteuid() == 0) }},
+		{"group", func() error {
+			all, err := os.Getgroups()
+			return unless(err == nil && (os.Getegid() == 0 || slices.Contains(all, 0)))
+		}},
+		{"address", func() error { all, err := net.InterfaceAddrs(); return unless(err == nil && len(all) > 0) }},
+		{"network", func() error { _, err := net.DialTimeout("tcp", is["server"], time.Second); return err }},
+		{"signal", func() error { pid, _ := strconv.Atoi(is["agent"]); return syscall.Kill(pid, 0) }},
+		{"processes", func() error { all, err := filepath.Glob("/proc/[0-9]*"); return unless(err == nil && len(all) > 4) }},
+		{"environment", func() error { return unless(os.Getenv("SECRET") != "") }},
+		{"keys", func() error { return reads(is["outside"] + "/own.key") }},
+		{"outside", func() error { return writes(is["outside"] + "/written") }},
+		{"mount", func() error { return writes(is["outside"] + "/mount/written") }},
+		{"tmp", func() error { return reads("/tmp/" + is["marker"]) }},
+		{"var-tmp", func() error { return reads("/var/tmp/" + is["marker"]) }},
+		{"shm", func() error { return reads("/dev/shm/" + is["marker"]) }},
+		{"ipc", func() error {
+			text, err := os.ReadFile("/proc/sysvipc/shm")
+			return unless(err == nil && strings.Contains(string(text), is["shm"]))
+		}},
+		{"setuid", func() error {
+			out, err := exec.Command(is["outside"]+"/id", "-u").Output()
+			return unless(err == nil && strings.TrimSpace(string(out)) == "0")
+		}},
+		{"privileges", func() error {
+			text, err := os.ReadFile("/proc/self/status")
+			return unless(err == nil && strings.Contains(string(text), "NoNewPrivs:\t0"))
+		}},
+		{"nosuid", func() error {
+			var fs syscall.Statfs_t
+			return unless(syscall.Statfs("/", &fs) == nil && fs.Flags&2 == 0) // ST_NOSUID
+		}},
+		{"files", func() error {
+			var l syscall.Rlimit
+			return unless(syscall.Getrlimit(syscall.RLIMIT_NOFILE, &l) == nil && l.Max > 4096)
+		}},
+		{"core", func() error {
+			var l syscall.Rlimit
+			return unless(syscall.Getrlimit(syscall.RLIMIT_CORE, &l) == nil && l.Max > 0)
+		}},
+		{"hostname", func() error {
+			own, err := os.Readlink("/proc/self/ns/uts")
+			return unless(err == nil && own == is["uts"])
+		}},
+		{"job", func() error { return writes(is["job"]) }},
+		{"program", func() error { return writes(is["program"]) }},
+	} {
+		b.Run("it="+c.name, func(b *testing.B) {
+			if c.try() == nil {
+				b.Fatal("it can")
+			}
+		})
+	}
+}
+
+// BenchmarkOutput prints 64 megabytes, at last in a line that does not end.
+func BenchmarkOutput(b *testing.B) {
+	text := strings.Repeat("x", 1<<20)
+	for i := range 64 {
+		fmt.Print(text)
+		if i < 32 {
+			fmt.Println()
 		}
 	}
-	if os.Getuid() == 0 || os.Geteuid() == 0 {
-		can = append(can, "be root")
-	}
-	addresses, err := net.InterfaceAddrs()
-	for _, a := range addresses {
-		can = append(can, "use the address "+a.String())
-	}
-	_ = err
-	_, err = net.DialTimeout("tcp", os.Getenv("SERVER"), time.Second)
-	add("reach the network", err)
-	add("write into the home folder", os.WriteFile("/root/x", nil, 0o644))
-	add("write into /etc", os.WriteFile("/etc/x", nil, 0o644))
-	add("write over its job", os.WriteFile("/tmp/job/job.json", nil, 0o644))
-	add("write over benchrun", os.WriteFile("/tmp/benchrun", nil, 0o644))
-	_, err = os.ReadFile("/etc/shadow")
-	add("read /etc/shadow", err)
-	processes, _ := filepath.Glob("/proc/[0-9]*")
-	if len(processes) > 4 {
-		can = append(can, fmt.Sprintf("see %d processes", len(processes)))
-	}
-	entries, _ := os.ReadDir("/tmp")
-	for _, e := range entries {
-		if e.Name() != "job" && e.Name() != "benchrun" && !strings.HasPrefix(e.Name(), "benchrun-tmp-") {
-			can = append(can, "see "+e.Name()+" in /tmp")
-		}
-	}
-	if os.Getenv("SECRET") != "" {
-		can = append(can, "read the agent's environment")
-	}
-	if len(can) > 0 {
-		b.Fatalf("it can %s", strings.Join(can, ", "))
+}
+
+// BenchmarkLinks has a link to a file of the machine where its results are to be.
+func BenchmarkLinks(b *testing.B) {
+	const path = "/tmp/job/out/results.bench"
+	if err := errors.Join(os.Remove(path), os.Symlink("/etc/shadow", path)); err != nil {
+		b.Fatal(err)
 	}
 }
 
