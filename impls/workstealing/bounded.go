@@ -52,8 +52,11 @@ func (b *box) sendBounded(msg any, from actor.Worker) actor.SendResult {
 	invariants.Window()
 	// The message is queued, and now the phase is looked at; the end of a turn sets the
 	// phase and then looks at the queue. One of them sees the other.
-	if res == actor.Sent && b.word.Load()&phaseMask == phaseIdle && b.word.CompareAndSwap(phaseIdle, phaseScheduled) {
-		b.d.schedule(b, from)
+	if res == actor.Sent && b.word.Load()&phaseMask == phaseIdle {
+		invariants.Window() // another sender may see the same, and one of them schedules the actor
+		if b.word.CompareAndSwap(phaseIdle, phaseScheduled) {
+			b.d.schedule(b, from)
+		}
 	}
 	return res
 }

@@ -75,6 +75,29 @@ func TestTurnThatEndsAsABoundedMessageIsQueued(t *testing.T) {
 	}
 }
 
+// Two see that an actor is idle for which they have queued messages: it is scheduled once, or two
+// workers would have its turn.
+func TestTwoSendersScheduleAnActorOnce(t *testing.T) {
+	needsWindows(t)
+	p := workerless(t)
+	b := NewDispatcherOn(p).Attach(actor.MailboxConfig{Policy: actor.Block, Capacity: 4}).(*box)
+	window := 0
+	end := invariants.Within(func() {
+		if window++; window == 2 { // the first sender has seen that the actor is idle
+			b.Send("second", nil)
+		}
+	})
+	b.Send("first", nil)
+	end()
+	jobs := 0
+	for _, ok := p.inject.pop(); ok; _, ok = p.inject.pop() {
+		jobs++
+	}
+	if window < 2 || jobs != 1 {
+		t.Errorf("after %d windows the actor is scheduled %d times, want once", window, jobs)
+	}
+}
+
 // A job becomes visible when a worker that gives up its search does not count any more: who
 // made it visible before relied on the worker, and who does now leaves it to the last look.
 func TestJobThatComesAsAWorkerResigns(t *testing.T) {
