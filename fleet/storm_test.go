@@ -27,7 +27,7 @@ import (
 // every block once, and no machine has measured two things at a time. At night clocks jump, too,
 // and what the server has not synced is lost when it is killed.
 func TestStorm(t *testing.T) {
-	s := storm{plans: 10, kills: 5}
+	s := storm{plans: 5, kills: 3}
 	if os.Getenv("DYNO_NIGHTLY") != "" {
 		s = storm{plans: 200, kills: 100, weather: true, programs: stormPrograms(t)}
 	}
