@@ -120,6 +120,9 @@ func TestPoolShrinksWhenIdle(t *testing.T) {
 				if got := s.Stats().Workers; got != 0 {
 					t.Errorf("%d workers with a goroutine %s", got, when)
 				}
+				if got := s.Stats().Parks; got < 100 {
+					t.Errorf("%d times a worker went to sleep %s, want 100 at least, one for each sleeper", got, when)
+				}
 			}
 			time.Sleep(2 * time.Minute)
 			slots("right after the work", d.pool.kept())
