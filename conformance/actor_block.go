@@ -27,26 +27,6 @@ func (w *world) telling(ctx context.Context, to actor.Ref, msg any) *call[error]
 // FR-020: the policy Block.
 var blockClauses = []Clause{
 	{
-		Name: "actor/block-waits", Rule: "FR-020", Needs: overlapEager,
-		Why: "with Block a sender waits while Capacity messages wait, goes on when there is room, and its message comes after those",
-		Check: actors(func(w *world) {
-			for _, capacity := range capacities {
-				for _, prio := range []func(any) int{nil, samePriority} {
-					d := &eventLog{}
-					r, g := w.hold(d.blocking(capacity, prio))
-					for i := range capacity {
-						w.tell(r, i+1)
-					}
-					c := w.telling(context.Background(), r, capacity+1)
-					c.blocks("the mailbox is full")
-					g.open()
-					w.e.same("what Tell returned", finished(w, c), nil)
-					w.wantLog(d, numbers(1, capacity+1)...)
-				}
-			}
-		}),
-	},
-	{
 		Name: "actor/block-one-for-one", Rule: "FR-020", Needs: overlapEager,
 		Why: "each message that is handled makes room for one sender that waits, no more and no less",
 		Check: actors(func(w *world) {
@@ -105,87 +85,6 @@ var blockClauses = []Clause{
 		}),
 	},
 	{
-		Name: "actor/block-first-served", Rule: "FR-020", Exact: true, Needs: overlapEager,
-		Why: "of those who wait for room the one that came first is served first: otherwise a sender may wait for ever while others come and go",
-		Check: actors(func(w *world) {
-			const waiting = 6
-			for _, prio := range []func(any) int{nil, samePriority} {
-				d := &eventLog{}
-				r, g := w.hold(d.blocking(1, prio))
-				w.tell(r, 1)
-				var calls []*call[error]
-				for i := range waiting {
-					calls = append(calls, w.telling(context.Background(), r, i+2))
-					calls[i].blocks("the mailbox is full")
-				}
-				g.open()
-				for _, c := range calls {
-					w.e.same("what Tell returned", finished(w, c), nil)
-				}
-				w.wantLog(d, numbers(1, waiting+1)...)
-			}
-		}),
-	},
-	{
-		Name: "actor/block-context", Rule: "FR-020", Needs: overlapEager,
-		Why: "a sender that waits gives up with its context and has its message back; the message is not handled as well, and leaves no hole",
-		Check: actors(func(w *world) {
-			for _, prio := range []func(any) int{nil, samePriority} {
-				d := &eventLog{}
-				r, g := w.hold(d.blocking(2, prio))
-				w.tell(r, 1, 2)
-				w.returned(w.telling(ended(errStop), r, 3).get(), r, 3, context.Canceled)
-				ctx, cancel := context.WithCancel(context.Background())
-				given := w.telling(ctx, r, 4)
-				kept := w.telling(context.Background(), r, 5)
-				also := w.telling(ctx, r, 6)
-				for _, c := range []*call[error]{given, kept, also} {
-					c.blocks("the mailbox is full")
-				}
-				cancel()
-				w.returned(finished(w, given), r, 4, context.Canceled)
-				w.returned(finished(w, also), r, 6, context.Canceled)
-				kept.blocks("the mailbox is full")
-				g.open()
-				w.e.same("what Tell returned", finished(w, kept), nil)
-				w.wantLog(d, "1", "2", "5")
-				w.tell(r, 7)
-				w.wantLog(d, "1", "2", "5", "7")
-			}
-		}),
-	},
-	{
-		Name: "actor/block-stop", Rule: "FR-020", Needs: overlapEager,
-		Why: "senders that wait are released when the actor stops, with their messages; what waits in the mailbox is a dead letter",
-		Check: actors(func(w *world) {
-			for _, prio := range []func(any) int{nil, samePriority} {
-				d := &eventLog{}
-				r, g := w.hold(d.blocking(2, prio))
-				from := w.Spawn(actortest.Scripted())
-				w.tell(r, 1, 2)
-				calls := []*call[error]{w.telling(context.Background(), r, 3), w.telling(context.Background(), r, 3)}
-				inTurn := w.e.gate()
-				w.ask(from, func(ctx *actor.Context) {
-					inTurn.open()
-					w.returned(ctx.Tell(r, 4), r, 4, actor.ErrStopped)
-					d.note("given back")
-				})
-				inTurn.pass()
-				for _, c := range calls {
-					c.blocks("the mailbox is full")
-				}
-				w.Stop(r)
-				calls[0].blocks("the actor has not heard of its stop")
-				g.open()
-				for _, c := range calls {
-					w.returned(finished(w, c), r, 3, actor.ErrStopped)
-				}
-				w.undelivered(r, actor.ErrStopped, 1, 2)
-				w.wantLog(d, "given back")
-			}
-		}),
-	},
-	{
 		Name: "actor/block-progress", Rule: "FR-020",
 		Why: "senders that wait and a receiver that works get all messages through the smallest mailbox, in order",
 		Check: actors(func(w *world) {
@@ -240,21 +139,6 @@ var blockClauses = []Clause{
 			w.until("all senders to get through", func() bool { return int(most.Load()) == senders })
 			w.until("all messages to be handled", func() bool { return int(total.Load()) == senders*each })
 			w.wantLog(d)
-		}),
-	},
-	{
-		Name: "actor/block-self", Rule: "FR-020",
-		Why: "an actor that fills its own mailbox is told so: it would wait for itself",
-		Check: actors(func(w *world) {
-			for _, capacity := range capacities {
-				w.fill(actor.Block, capacity, nil, func(_ *eventLog, ctx *actor.Context) {
-					for i := range capacity {
-						w.tells(ctx, ctx.Self(), i+1)
-					}
-					w.returned(ctx.Tell(ctx.Self(), 0), ctx.Self(), 0, actor.ErrFull)
-					w.returned(ctx.TellContext(context.Background(), ctx.Self(), 0), ctx.Self(), 0, actor.ErrFull)
-				}, numbers(1, capacity)...)
-			}
 		}),
 	},
 	{
@@ -721,20 +605,6 @@ var blockingClauses = []Clause{
 			}
 			more := w.e.moreThan(base, n)
 			w.e.require(more == 0, more, " goroutines more after ", n, " actors have blocked ten times")
-		}),
-	},
-	{
-		Name: "actor/blocked-order", Rule: "V4", Needs: overlapEager,
-		Why: "messages to an actor whose handler blocks wait in order, and are handled when it goes on",
-		Check: actors(func(w *world) {
-			d := &eventLog{}
-			r, g := w.hold(actor.Props{New: hearing(d)})
-			for i := range 50 {
-				w.tell(r, i+1)
-			}
-			w.wantLog(d)
-			g.open()
-			w.wantLog(d, numbers(1, 50)...)
 		}),
 	},
 	{

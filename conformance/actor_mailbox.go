@@ -37,96 +37,6 @@ var mailboxClauses = []Clause{
 			w.until("all messages to be handled", done.Load)
 		}),
 	},
-	{
-		Name: "actor/mailbox-drop-newest", Rule: "FR-020",
-		Why: "with DropNewest a full mailbox refuses: exactly Capacity messages wait, beside the one being handled, and the sender has the others back",
-		Check: actors(func(w *world) {
-			for _, capacity := range capacities {
-				w.fill(actor.DropNewest, capacity, nil, func(d *eventLog, ctx *actor.Context) {
-					r := ctx.Self()
-					for i := range 2 * capacity {
-						err := ctx.Tell(r, i+1)
-						if i < capacity {
-							w.e.require(err == nil, "message ", i+1, " to a mailbox for ", capacity, " was refused: ", err)
-							continue
-						}
-						w.returned(err, r, i+1, actor.ErrFull)
-					}
-				}, numbers(1, capacity)...)
-			}
-		}),
-	},
-	{
-		Name: "actor/mailbox-drop-oldest", Rule: "FR-020",
-		Why: "with DropOldest a full mailbox takes the new message and drops the one that has waited longest, which becomes a dead letter: nothing goes silently",
-		Check: actors(func(w *world) {
-			for _, capacity := range capacities {
-				var dropped []any
-				r := w.fill(actor.DropOldest, capacity, nil, func(_ *eventLog, ctx *actor.Context) {
-					for i := range 3 * capacity {
-						w.tells(ctx, ctx.Self(), i+1)
-						if i < 2*capacity {
-							dropped = append(dropped, i+1)
-						}
-					}
-				}, numbers(2*capacity+1, 3*capacity)...)
-				w.undelivered(r, actor.ErrDropped, dropped...)
-			}
-			st := w.Stats()
-			w.e.require(st.Dropped == st.DeadLetters && st.Dropped > 0, "Stats counts ", st.Dropped, " dropped and ", st.DeadLetters, " dead letters, want the same")
-		}),
-	},
-	{
-		Name: "actor/mailbox-grow", Rule: "FR-020",
-		Why: "with Grow the capacity is room made in advance and no bound: everything is accepted, in order",
-		Check: actors(func(w *world) {
-			for _, capacity := range capacities {
-				w.fill(actor.Grow, capacity, nil, func(_ *eventLog, ctx *actor.Context) {
-					for i := range 10 * capacity {
-						w.tells(ctx, ctx.Self(), i+1)
-					}
-				}, numbers(1, 10*capacity)...)
-			}
-		}),
-	},
-	{
-		Name: "actor/mailbox-room-again", Rule: "FR-020",
-		Why: "a bounded mailbox that was full has room again for every message that was handled: a slot that is lost once is lost for ever",
-		Check: actors(func(w *world) {
-			for _, policy := range []actor.Policy{actor.DropNewest, actor.DropOldest, actor.Block} {
-				for _, prio := range []func(any) int{nil, samePriority} {
-					const capacity = 3
-					d := &eventLog{}
-					r := w.Spawn(actor.Props{New: hearing(d), Mailbox: actor.MailboxConfig{Policy: policy, Capacity: capacity, Priority: prio}})
-					for round := range 20 {
-						w.In(r, func(ctx *actor.Context) {
-							for i := range capacity {
-								w.tells(ctx, r, capacity*round+i+1)
-							}
-							if policy != actor.DropOldest {
-								w.returned(ctx.Tell(r, 0), r, 0, actor.ErrFull)
-							}
-						})
-						w.wantLog(d, numbers(1, capacity*(round+1))...)
-					}
-				}
-			}
-		}),
-	},
-}
-
-// capacities of bounded mailboxes: the smallest, a small odd one, and one
-// beyond what a queue starts with.
-var capacities = []int{1, 5, 64}
-
-// fill spawns an actor with such a mailbox, calls put in its turn, and demands
-// that it then handles want.
-func (w *world) fill(policy actor.Policy, capacity int, prio func(any) int, put func(d *eventLog, ctx *actor.Context), want ...string) actor.Ref {
-	d := &eventLog{}
-	r := w.Spawn(actor.Props{New: hearing(d), Mailbox: actor.MailboxConfig{Policy: policy, Capacity: capacity, Priority: prio}})
-	w.In(r, func(ctx *actor.Context) { put(d, ctx) })
-	w.wantLog(d, want...)
-	return r
 }
 
 // ranked is a message with a priority.
@@ -148,58 +58,6 @@ var priorityClauses = []Clause{
 				}
 				w.ranks(m, all, byPriority(all))
 			}
-		}),
-	},
-	{
-		Name: "actor/priority-stable", Rule: "V2",
-		Why: "messages of equal priority stay in the order of sending: without that a priority mailbox breaks the order per sender",
-		Check: actors(func(w *world) {
-			for _, levels := range []int{1, 2} {
-				var all []ranked
-				for n := range 100 {
-					all = append(all, ranked{n % levels, n})
-				}
-				w.ranks(actor.MailboxConfig{}, all, byPriority(all))
-			}
-		}),
-	},
-	{
-		Name: "actor/priority-overtakes", Rule: "V2",
-		Why: "an urgent message that comes while others wait overtakes them, from one message to the next",
-		Check: actors(func(w *world) {
-			var got []ranked
-			var done atomic.Bool
-			r := w.Spawn(actor.Props{Mailbox: actor.MailboxConfig{Priority: priorityOf}, New: making(actor.ReceiveFunc(func(ctx *actor.Context, msg any) error {
-				if o, ok := msg.(*order); ok {
-					return o.Do(ctx)
-				}
-				m := msg.(ranked)
-				got = append(got, m)
-				if m.prio == 9 && m.n < 3 {
-					w.tells(ctx, ctx.Self(), ranked{1, m.n})
-				}
-				done.Store(len(got) == 8)
-				return nil
-			}))})
-			w.In(r, func(ctx *actor.Context) {
-				for n := range 5 {
-					w.tells(ctx, r, ranked{9, n})
-				}
-			})
-			w.until("8 messages to be handled", done.Load)
-			w.idle()
-			want := []ranked{{9, 0}, {1, 0}, {9, 1}, {1, 1}, {9, 2}, {1, 2}, {9, 3}, {9, 4}}
-			w.e.require(slices.Equal(got, want), "the messages (priority.number) were handled in order ", show(got), ", want ", show(want))
-		}),
-	},
-	{
-		Name: "actor/priority-drop-newest", Rule: "V2",
-		Why: "a full priority mailbox with DropNewest refuses whatever comes, however urgent",
-		Check: actors(func(w *world) {
-			w.fill(actor.DropNewest, 2, priorityOf, func(_ *eventLog, ctx *actor.Context) {
-				w.tells(ctx, ctx.Self(), 5, 6)
-				w.returned(ctx.Tell(ctx.Self(), 1), ctx.Self(), 1, actor.ErrFull)
-			}, "5", "6")
 		}),
 	},
 	{
@@ -232,21 +90,6 @@ var priorityClauses = []Clause{
 			}
 			r = w.ranks(actor.MailboxConfig{Policy: actor.DropOldest, Capacity: capacity}, all, byPriority(keep))
 			w.undelivered(r, actor.ErrDropped, dropped...)
-		}),
-	},
-	{
-		Name: "actor/priority-stop", Rule: "FR-004",
-		Why: "a system message overtakes even the most urgent user message",
-		Check: actors(func(w *world) {
-			d := &eventLog{}
-			r := w.Spawn(actor.Props{New: hearing(d), Mailbox: actor.MailboxConfig{Priority: priorityOf}})
-			urgent := []any{ranked{math.MinInt, 1}, ranked{math.MinInt, 2}}
-			w.ask(r, func(ctx *actor.Context) {
-				w.tells(ctx, r, urgent...)
-				ctx.StopSelf()
-			})
-			w.undelivered(r, actor.ErrStopped, urgent...)
-			w.wantLog(d)
 		}),
 	},
 }

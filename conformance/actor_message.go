@@ -12,38 +12,6 @@ import (
 // V3: from tell to receive.
 var messageClauses = []Clause{
 	{
-		Name: "actor/tell-in-order", Rule: "V3",
-		Why: "messages of one sender to one actor are handled in the order of sending, each once, from outside and from a turn, whatever the mailbox",
-		Check: actors(func(w *world) {
-			for i, m := range mailboxes {
-				if m.Capacity > 0 {
-					m.Capacity = 300
-				}
-				d := &eventLog{}
-				r := w.Spawn(actor.Props{New: hearing(d), Mailbox: m})
-				for n := range 100 {
-					w.tell(r, n+1)
-				}
-				w.wantLog(d, numbers(1, 100)...)
-				w.In(w.UserGuardian(), func(ctx *actor.Context) {
-					for n := range 100 {
-						w.tells(ctx, r, n+101)
-					}
-				})
-				w.wantLog(d, numbers(1, 200)...)
-				w.In(r, func(ctx *actor.Context) {
-					for n := range 100 {
-						w.tells(ctx, r, n+201)
-					}
-				})
-				w.wantLog(d, numbers(1, 300)...)
-				if i%2 == 0 {
-					w.End(r)
-				}
-			}
-		}),
-	},
-	{
 		Name: "actor/tell-identity", Rule: "FR-011",
 		Why: "what arrives is the very value that was sent, nil included: messages are untyped, and neither copied nor wrapped",
 		Check: actors(func(w *world) {
@@ -141,41 +109,6 @@ var messageClauses = []Clause{
 				g2.open()
 			})
 			w.wantLog(d, "1", "2")
-		}),
-	},
-	{
-		Name: "actor/tell-self", Rule: "V1",
-		Why: "an actor may send to itself: the message waits until the present one has been handled",
-		Check: actors(func(w *world) {
-			d := &eventLog{}
-			depth := 0
-			r := w.Spawn(actortest.Func(func(ctx *actor.Context, msg any) error {
-				depth++
-				w.e.require(depth == 1, "a message was handled inside another one")
-				if n := msg.(int); n < 50 {
-					w.tells(ctx, ctx.Self(), n+1)
-				}
-				d.note(msg)
-				depth--
-				return nil
-			}))
-			w.tell(r, 1)
-			w.wantLog(d, numbers(1, 50)...)
-		}),
-	},
-	{
-		Name: "actor/tell-wakes", Rule: "V3",
-		Why: "an actor that has gone idle is woken by the next message, every time",
-		Check: actors(func(w *world) {
-			d := &eventLog{}
-			r := w.Spawn(actor.Props{New: hearing(d)})
-			from := w.Spawn(actortest.Scripted())
-			for i := range 25 {
-				w.tell(r, 2*i+1)
-				w.wantLog(d, numbers(1, 2*i+1)...)
-				w.In(from, func(ctx *actor.Context) { w.tells(ctx, r, 2*i+2) })
-				w.wantLog(d, numbers(1, 2*i+2)...)
-			}
 		}),
 	},
 	{
@@ -300,70 +233,10 @@ var messageClauses = []Clause{
 			w.e.require(left == 1, left, " dead letters, want 1")
 		}),
 	},
-	{
-		Name: "actor/request-reply", Rule: "FR-029", Core: true,
-		Why: "an answer goes to the Ref that came in the message: there is no hidden sender",
-		Check: actors(func(w *world) {
-			type request struct {
-				n  int
-				re actor.Ref
-			}
-			server := w.Spawn(actortest.Func(func(ctx *actor.Context, msg any) error {
-				q := msg.(request)
-				w.tells(ctx, q.re, q.n*q.n)
-				return nil
-			}))
-			d := &eventLog{}
-			client := w.Spawn(actor.Props{New: hearing(d)})
-			w.In(client, func(ctx *actor.Context) {
-				for n := range 5 {
-					w.tells(ctx, server, request{n, ctx.Self()})
-				}
-			})
-			w.wantLog(d, "0", "1", "4", "9", "16")
-		}),
-	},
 }
 
 // FR-009: send errors give the message back.
-var sendErrorClauses = []Clause{
-	{
-		Name: "actor/send-error", Rule: "FR-009",
-		Why: "a message that is not accepted comes back with its receiver and the reason, in words too, and is counted",
-		Check: actors(func(w *world) {
-			r := w.SpawnNamed("a", actortest.Scripted())
-			w.End(r)
-			p := &parcel{}
-			for range 3 {
-				err := r.Tell(p)
-				w.returned(err, r, p, actor.ErrStopped)
-				w.e.require(len(err.Error()) > len(r.String()), "the SendError says only ", err)
-			}
-			w.idle()
-			st := w.Stats()
-			w.e.require(st.Returned == 3 && st.DeadLetters == 0, "Stats counts ", st.Returned, " returned and ", st.DeadLetters, " dead letters, want 3 and 0")
-		}),
-	},
-	{
-		Name: "actor/send-context", Rule: "V3",
-		Why: "tell never waits unless the mailbox is full and its policy is Block: a context that has ended refuses no message for which there is room, and nil is one that never ends",
-		Check: actors(func(w *world) {
-			late := ended(errStop)
-			for _, m := range mailboxes {
-				d := &eventLog{}
-				r := w.Spawn(actor.Props{New: hearing(d), Mailbox: m})
-				w.e.same("what TellContext with an ended context returned", r.TellContext(late, 1), nil)
-				w.wantLog(d, "1")
-				w.In(w.UserGuardian(), func(ctx *actor.Context) {
-					w.e.same("what Context.TellContext with an ended context returned", ctx.TellContext(late, r, 2), nil)
-				})
-				w.wantLog(d, "1", "2")
-				w.e.same("what TellContext(nil) returned", r.TellContext(nil, 3), nil) //nolint:staticcheck // nil is what is tested
-				w.wantLog(d, "1", "2", "3")
-			}
-		}),
-	},
-}
+var sendErrorClauses = []Clause{}
 
 // manyToOne lets goroutines and actors send to one actor.
 func manyToOne(e *Env, rng *rand.Rand) {

@@ -31,8 +31,8 @@ func Core() []Clause { return core(true) }
 // others.
 func core(is bool) (all []Clause) {
 	for _, part := range [...]iter.Seq[*Clause]{
-		each(true, actorLife, scenario.Life), each(true, actorFail, scenario.Failures),
-		each(true, actorTurn, nil), each(true, actorService, scenario.Services),
+		each(true, actorLife, scenario.Life, true), each(true, actorFail, scenario.Failures, true),
+		each(true, actorTurn, scenario.Turns, false), each(true, actorService, scenario.Services, true),
 	} {
 		for c := range part {
 			if c.Core == is {
@@ -73,25 +73,25 @@ func actorService() [][]Clause {
 // shutting down. It returns them as [Clauses] does: none for an implementation without
 // actors.
 func ActorLifeClauses(impl dyno.Impl) iter.Seq[*Clause] {
-	return each(impl.NewDispatcher != nil, actorLife, scenario.Life)
+	return each(impl.NewDispatcher != nil, actorLife, scenario.Life, true)
 }
 
 // ActorFailClauses are those about failures: supervision, restarts, middleware,
 // watching.
 func ActorFailClauses(impl dyno.Impl) iter.Seq[*Clause] {
-	return each(impl.NewDispatcher != nil, actorFail, scenario.Failures)
+	return each(impl.NewDispatcher != nil, actorFail, scenario.Failures, true)
 }
 
 // ActorTurnClauses are those about turns and mailboxes: who runs when, what blocks
 // whom, bounds and priorities, suspending.
 func ActorTurnClauses(impl dyno.Impl) iter.Seq[*Clause] {
-	return each(impl.NewDispatcher != nil, actorTurn, nil)
+	return each(impl.NewDispatcher != nil, actorTurn, scenario.Turns, false)
 }
 
 // ActorServiceClauses are those about what a system offers besides: dead letters,
 // events, asking, timers, wrapped messages.
 func ActorServiceClauses(impl dyno.Impl) iter.Seq[*Clause] {
-	return each(impl.NewDispatcher != nil, actorService, scenario.Services)
+	return each(impl.NewDispatcher != nil, actorService, scenario.Services, true)
 }
 
 // The vocabulary in which checks of actors are written, on top of that for

@@ -3,7 +3,6 @@ package conformance
 import (
 	"errors"
 	"math/rand/v2"
-	"sync"
 	"sync/atomic"
 	"time"
 
@@ -12,45 +11,6 @@ import (
 )
 
 // The vocabulary for what is survived.
-
-// logged is an actor that logs what happens to it, with its name and which of its
-// lives it is: "a1-starts", "a1:hello". It carries out orders.
-type logged struct {
-	d    *eventLog
-	name string
-	life int
-}
-
-func (a *logged) PreStart(*actor.Context) error {
-	a.d.note(a.name, a.life, "-starts")
-	return nil
-}
-
-func (a *logged) PostStop(*actor.Context) error {
-	a.d.note(a.name, a.life, "-stops")
-	return nil
-}
-
-func (a *logged) Receive(ctx *actor.Context, msg any) error {
-	switch msg := msg.(type) {
-	case *order:
-		return msg.Do(ctx)
-	case actor.Terminated:
-		a.d.note(a.name, a.life, ":", msg.Actor.Name(), "-gone")
-	default:
-		a.d.note(a.name, a.life, ":", msg)
-	}
-	return nil
-}
-
-// logged returns the props of an actor that logs what happens to it.
-func (d *eventLog) logged(name string) actor.Props {
-	lives := 0
-	return actor.Props{New: func() actor.Actor {
-		lives++
-		return &logged{d, name, lives}
-	}}
-}
 
 // supervised spawns an actor that carries out orders, with that supervisor, and
 // children of it.
@@ -69,11 +29,6 @@ func (w *world) below(parent actor.Ref, children ...actor.Props) (refs []actor.R
 	return refs
 }
 
-// always decides the same of every failure.
-func always(d actor.Directive) func(actor.Failure) actor.Directive {
-	return func(actor.Failure) actor.Directive { return d }
-}
-
 // failing returns an order to fail.
 func (m failureKind) order() *order {
 	return &order{Do: func(*actor.Context) error { return m.fail() }}
@@ -81,17 +36,6 @@ func (m failureKind) order() *order {
 
 // failA is an order to fail with errA.
 func failA() *order { return &order{Do: func(*actor.Context) error { return errA }} }
-
-// wantFailedLetters demands that actors have failed on these messages of to, and on no
-// others, and that each is a dead letter which says why; and forgets them.
-func (w *world) wantFailedLetters(to actor.Ref, cause error, msgs ...any) {
-	for i, l := range takeAll(w, &w.failedLetters, len(msgs), "dead letters of failures") {
-		w.e.require(l.Msg == msgs[i], "dead letter ", i+1, " is not the message that failed")
-		w.e.require(l.To == to, "a message that failed is said to be for ", l.To.String(), ", want ", to.String())
-		w.e.same("the cause of the dead letter", l.Cause, cause)
-		w.e.require(!l.Time.IsZero(), "the dead letter has no time")
-	}
-}
 
 // resetFailures forgets all failures and what became of their messages, and returns
 // how many failures there were.
@@ -125,88 +69,6 @@ func (w *world) pass(clock *actor.ManualClock, d time.Duration) {
 
 // V8: what a supervisor decides.
 var superviseClauses = []Clause{
-	{
-		Name: "actor/supervise-to-the-end", Rule: "V8", Core: true,
-		Why: "a failure that climbs to the root ends the system, children before parents, and System.Err is the error",
-		Check: check(func(e *Env) {
-			up := &actor.Supervisor{Decide: always(actor.Escalate)}
-			for levels := range 4 {
-				for _, how := range failureKinds(e) {
-					w := e.world(actor.Config{Guardian: actor.Props{Supervisor: up}})
-					defer w.abandon()
-					d := &eventLog{}
-					var want []string
-					r := w.UserGuardian()
-					for i := range levels {
-						p := d.logged(text(i, "."))
-						p.Supervisor = up
-						r = w.below(r, p)[0]
-						want = append(want, text(i, ".1-starts"))
-					}
-					for i := range levels {
-						want = append(want, text(levels-1-i, ".1-stops"))
-					}
-					w.tell(r, how.order())
-					w.until("Done to be closed", func() bool {
-						select {
-						case <-w.Done():
-							return true
-						default:
-							return false
-						}
-					})
-					w.over = true
-					how.is(e, w.Err())
-					w.wantLog(d, want...)
-					n := w.resetFailures()
-					e.require(n == levels+1, n, " failures are reported, want one of each level: ", levels+1)
-					w.end()
-				}
-			}
-		}),
-	},
-	{
-		Name: "actor/supervise-events-true", Rule: "FR-007", Core: true,
-		Why: "what an event says is so when it comes: who has started or was restarted is found by its path below its parent, who has stopped is not, its name is free and all below it are gone",
-		Check: actors(func(w *world) {
-			var mu sync.Mutex // guards what follows: events come in any actor's turn
-			var wrong []string
-			counts := map[string]int{}
-			event := func(what string, r actor.Ref, alive bool) {
-				found, ok := w.Find(r.Path())
-				known, there := w.Lookup(r.PID())
-				mu.Lock()
-				defer mu.Unlock()
-				counts[what]++
-				if ok != alive || there != alive || alive && (found != r || known != r) {
-					wrong = append(wrong, text(r.Path(), " ", what, ", and by its path it is found: ", ok, ", by its PID: ", there))
-				}
-			}
-			actor.SubscribeFunc(w.Events(), func(ev actor.ActorStarted) { event("has started", ev.Actor, true) })
-			actor.SubscribeFunc(w.Events(), func(ev actor.ActorRestarted) { event("was restarted", ev.Actor, true) })
-			actor.SubscribeFunc(w.Events(), func(ev actor.ActorStopped) { event("has stopped", ev.Actor, false) })
-			d := &eventLog{}
-			parent, refs := w.supervised(&actor.Supervisor{}, d.logged("a"))
-			w.In(refs[0], func(ctx *actor.Context) {
-				w.born(ctx.SpawnNamed("b", d.logged("b")))
-				w.born(ctx.Spawn(actortest.Scripted()))
-			})
-			w.wantLog(d, "a1-starts", "b1-starts")
-			w.tell(refs[0], failA())
-			w.wantLog(d, "a1-starts", "b1-starts", "b1-stops", "a1-stops", "a2-starts")
-			w.resetFailures()
-			w.End(parent)
-			w.idle()
-			mu.Lock()
-			defer mu.Unlock()
-			for _, what := range wrong {
-				w.e.fail(what)
-			}
-			for what, want := range map[string]int{"has started": 4, "was restarted": 1, "has stopped": 4} {
-				w.e.require(counts[what] == want, "there are ", counts[what], " events that an actor ", what, ", want ", want)
-			}
-		}),
-	},
 	{
 		Name: "actor/supervise-hundred", Rule: "SC-003", Core: true,
 		Why: "of a hundred failures, in every way and at every place, all are recovered by the policy, and the system goes on: no message but those that failed is lost",

@@ -184,36 +184,6 @@ var systemClauses = []Clause{
 		}),
 	},
 	{
-		Name: "actor/guardian-stops-system", Rule: "FR-001",
-		Why: "when the user guardian has stopped there is no actor left to spawn any: the system ends, in order, without an error",
-		Check: actors(func(w *world) {
-			d := &eventLog{}
-			child := w.Spawn(actor.Props{New: making(&staged{stop: func(*actor.Context) error {
-				d.note("child stopped")
-				return nil
-			}})})
-			w.ask(w.UserGuardian(), func(ctx *actor.Context) { ctx.StopSelf() })
-			w.done(nil)
-			w.wantLog(d, "child stopped")
-			w.returned(child.Tell(1), child, 1, actor.ErrStopped)
-			w.e.same("what Shutdown returned afterwards", w.Shutdown(context.Background()), nil)
-		}),
-	},
-	{
-		Name: "actor/guardian-fails-system", Rule: "FR-018",
-		Why: "the user guardian's failure ends the system, and Err says which it was: nothing else could",
-		Check: actors(func(w *world) {
-			child := w.Spawn(actortest.Scripted())
-			o := &order{Do: func(*actor.Context) error { return errA }}
-			w.tell(w.UserGuardian(), o)
-			w.done(errA)
-			f := w.failed(w.UserGuardian())
-			w.e.same("the failure", f.Err, errA)
-			w.e.require(f.Msg == o, "the failure is said to be on another message")
-			w.returned(child.Tell(1), child, 1, actor.ErrStopped)
-		}),
-	},
-	{
 		Name: "actor/stats", Rule: "V5",
 		Why: "what a system has counted is exact when it is done: messages, actors, dead letters, what was returned and what failed",
 		Check: actors(func(w *world) {

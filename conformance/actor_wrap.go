@@ -4,7 +4,6 @@ import (
 	"math/rand/v2"
 	"slices"
 	"sync/atomic"
-	"time"
 
 	"github.com/dynolab/dyno/actor"
 	"github.com/dynolab/dyno/actor/actortest"
@@ -13,151 +12,6 @@ import (
 // FR-026, FR-005, FR-015: what stands around an actor, and what it can bring of
 // its own: middleware, an invoker, a mailbox.
 var wrapClauses = []Clause{
-	{
-		Name: "actor/middleware-fails", Rule: "FR-026", Core: true,
-		Why: "middleware that panics or ends its goroutine is a failure of the actor, like one of its own, and of no other",
-		Check: actors(func(w *world) {
-			for _, how := range failureKinds(w.e) {
-				r := w.Spawn(actor.Props{New: actortest.Scripted().New, Middleware: []actor.Middleware{func(next actor.ReceiveFunc) actor.ReceiveFunc {
-					return func(ctx *actor.Context, msg any) error {
-						if msg == "fail" {
-							return how.fail()
-						}
-						return next(ctx, msg)
-					}
-				}}})
-				w.tell(r, "fail")
-				f := w.failed(r)
-				how.is(w.e, f.Err)
-				w.e.require(f.Msg == "fail", "the failure is said to be on message ", f.Msg)
-				w.Gone(r)
-			}
-			w.In(w.Spawn(actortest.Scripted()), func(*actor.Context) {})
-		}),
-	},
-	{
-		Name: "actor/invoker-inside", Rule: "FR-015", Core: true,
-		Why: "an actor may bring its own invoker: it is given the behaviour in force and the message, inside all middleware, and decides whether, how often and with what the actor is called",
-		Check: clocked(func(w *world, clock *actor.ManualClock) {
-			d := &eventLog{}
-			r := w.Spawn(actor.Props{
-				New: hearing(d), Middleware: []actor.Middleware{around(d, "m")},
-				Invoker: invoker(func(ctx *actor.Context, a actor.Actor, msg any) error {
-					switch msg {
-					case "no":
-						d.note("not-called")
-						return nil
-					case "retry":
-						for try := range 3 {
-							if err := a.Receive(ctx, try); err != nil {
-								return err
-							}
-						}
-						return nil
-					case "fail":
-						return errA
-					}
-					return a.Receive(ctx, msg)
-				}),
-			})
-			w.tell(r, "no", "retry")
-			w.wantLog(d, "m(", "not-called", ")m", "m(", "0", "1", "2", ")m")
-			w.In(r, func(ctx *actor.Context) {
-				ctx.StartTimer(time.Second, "no")
-				ctx.Become(func(ctx *actor.Context, msg any) error {
-					d.note("became")
-					return d.hear(ctx, msg)
-				})
-			})
-			d.clear()
-			clock.Advance(time.Second)
-			w.wantLog(d, "m(", "not-called", ")m")
-			w.tell(r, 5)
-			w.wantLog(d, "m(", "not-called", ")m", "m(", "became", "5", ")m")
-			w.tell(r, "fail")
-			f := w.failed(r)
-			w.e.same("the failure", f.Err, errA)
-			w.Gone(r)
-		}),
-	},
-	{
-		Name: "actor/own-mailbox", Rule: "FR-005", Core: true,
-		Why: "an actor may bring its own mailbox, and is given messages in the order of that: here the newest first; system messages pass it by",
-		Check: clocked(func(w *world, clock *actor.ManualClock) {
-			d := &eventLog{}
-			r := w.Spawn(actor.Props{New: hearing(d), Mailbox: actor.MailboxConfig{New: func() actor.Mailbox { return &pile{} }}})
-			w.In(r, func(ctx *actor.Context) {
-				w.tells(ctx, r, 1, 2, 3)
-				ctx.StartTimer(time.Second, "tick")
-				clock.Advance(time.Second)
-			})
-			w.wantLog(d, "tick", "3", "2", "1")
-			d.clear()
-			w.suspend(r, actor.Suspension{})
-			w.tell(r, 4, 5)
-			w.e.require(r.Backlog() == 2, r.Backlog(), " messages wait, want 2")
-			w.wantLog(d)
-			w.Resume(r)
-			w.wantLog(d, "5", "4")
-			w.suspend(r, actor.Suspension{})
-			w.tell(r, 6, 7)
-			w.Stop(r)
-			w.undelivered(r, actor.ErrStopped, 7, 6)
-			w.Gone(r)
-			w.returned(r.Tell(8), r, 8, actor.ErrStopped)
-		}),
-	},
-	{
-		Name: "actor/own-mailbox-full", Rule: "FR-005", Core: true,
-		Why: "what a mailbox of one's own refuses goes back to its sender, and what it drops is a dead letter: it can lose nothing silently",
-		Check: clocked(func(w *world, _ *actor.ManualClock) {
-			p := w.post()
-			d := &eventLog{}
-			refuses := w.Spawn(actor.Props{New: hearing(d), Mailbox: actor.MailboxConfig{New: func() actor.Mailbox { return &pile{bound: 2} }}})
-			drops := w.Spawn(actor.Props{New: hearing(d), Mailbox: actor.MailboxConfig{New: func() actor.Mailbox { return &pile{bound: 2, drops: true} }}})
-			for _, r := range []actor.Ref{refuses, drops} {
-				w.suspend(r, actor.Suspension{})
-				w.tell(r, 1, 2)
-			}
-			w.returned(refuses.Tell(3), refuses, 3, actor.ErrFull)
-			p.brings(p.returned(3, refuses, actor.ErrFull))
-			w.tell(drops, 3)
-			p.brings(p.letter(2, drops, actor.ErrDropped))
-			w.Resume(refuses)
-			w.wantLog(d, "2", "1")
-			w.Resume(drops)
-			w.wantLog(d, "2", "1", "3", "1")
-		}),
-	},
-	{
-		Name: "actor/own-mailbox-turns", Rule: "FR-028", Core: true,
-		Why: "an actor with a mailbox of its own has turns like any other: at most its throughput, and then others have theirs",
-		Check: actors(func(w *world) {
-			const n = 50
-			var handled atomic.Int32
-			r := w.Spawn(actor.Props{
-				Throughput: 4, Mailbox: actor.MailboxConfig{New: func() actor.Mailbox { return &pile{} }},
-				New: making(actor.ReceiveFunc(func(ctx *actor.Context, msg any) error {
-					if o, ok := msg.(*order); ok {
-						return o.Do(ctx)
-					}
-					handled.Add(1)
-					return nil
-				})),
-			})
-			w.suspend(r, actor.Suspension{})
-			for i := range n {
-				w.tell(r, i)
-			}
-			w.idle()
-			before := w.Stats().Turns
-			w.Resume(r)
-			w.until("all messages to be handled", func() bool { return handled.Load() == n })
-			w.idle()
-			turns := w.Stats().Turns - before
-			w.e.require(!w.e.Exact || turns >= n/4, turns, " turns for ", n, " messages with a throughput of 4")
-		}),
-	},
 	{
 		Name: "actor/own-mailbox-account", Rule: "FR-009", Kind: Stochastic,
 		Why: "a mailbox of one's own, whatever it refuses, drops and reorders, is called by one at a time, and every message is accounted for when sends race with suspensions, failures and stops",
@@ -168,28 +22,6 @@ var wrapClauses = []Clause{
 			}
 		}),
 	},
-}
-
-// around is middleware that notes when a message comes and goes. Orders it passes
-// on without a word.
-func around(d *eventLog, name string) actor.Middleware {
-	return func(next actor.ReceiveFunc) actor.ReceiveFunc {
-		return func(ctx *actor.Context, msg any) error {
-			if _, ok := msg.(*order); ok {
-				return next(ctx, msg)
-			}
-			d.note(name, "(")
-			defer d.note(")", name)
-			return next(ctx, msg)
-		}
-	}
-}
-
-// clear forgets what is in the log.
-func (d *eventLog) clear() {
-	d.mu.Lock()
-	d.entries = nil
-	d.mu.Unlock()
 }
 
 // pile is a mailbox of one's own: the newest message is the next. If it has a

@@ -236,9 +236,9 @@ func Clauses(impl dyno.Impl) iter.Seq[*Clause] {
 	}
 }
 
-// each returns the clauses of some lists, and those that are told as scenarios, or none
-// if the implementation does not have the contract.
-func each(there bool, lists func() [][]Clause, scenarios func() [][]scenario.Scenario) iter.Seq[*Clause] {
+// each returns the clauses of some lists, and those that are told as scenarios, which are the
+// core's or not, or none if the implementation does not have the contract.
+func each(there bool, lists func() [][]Clause, scenarios func() [][]scenario.Scenario, core bool) iter.Seq[*Clause] {
 	return func(yield func(*Clause) bool) {
 		if !there {
 			return
@@ -255,7 +255,7 @@ func each(there bool, lists func() [][]Clause, scenarios func() [][]scenario.Sce
 		}
 		for _, list := range scenarios() {
 			for i := range list {
-				if !yield(scenarioClause(&list[i])) {
+				if !yield(scenarioClause(&list[i], core)) {
 					return
 				}
 			}
@@ -266,7 +266,7 @@ func each(there bool, lists func() [][]Clause, scenarios func() [][]scenario.Sce
 // GroupClauses returns the clauses of package group as [Clauses] does: none for an
 // implementation without groups.
 func GroupClauses(impl dyno.Impl) iter.Seq[*Clause] {
-	return each(impl.NewGroup != nil, groupParts, nil)
+	return each(impl.NewGroup != nil, groupParts, nil, false)
 }
 
 // Group returns the clauses of package group, in the order of the rules.

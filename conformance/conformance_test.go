@@ -86,7 +86,7 @@ func TestKindString(t *testing.T) {
 // TestEveryScenarioDemands: a script that only does something would pass whatever
 // happens.
 func TestEveryScenarioDemands(t *testing.T) {
-	demands := regexp.MustCompile(`(?m)(^|\] |; )(log|events|failed|dead|gone|alive|stat|backlog|over|reply|ended|woken|expect)\b`)
+	demands := regexp.MustCompile(`(?m)(^|\] |; )(log|events|failed|dead|gone|alive|stat|backlog|over|reply|ended|woken|expect|fetch|lost|await|at-once|letters|kept)\b`)
 	for _, c := range slices.Concat(conformance.Actor(), conformance.Core()) {
 		if c.Script != "" && !demands.MatchString(c.Script) {
 			t.Errorf("%s demands nothing", c.Name)

@@ -5,8 +5,8 @@
 // the rule matters (a failure prints it), and a check of a [dyno.Impl] that
 // returns an error. [Group] lists the clauses of package group, [Task] those of
 // package task, [Actor] those of package actor that an implementation can break, and
-// [Core] those that only the actor core can, most of which package actor/scenario
-// tells as scripts; they are plain data, so that a board's firmware can run them as
+// [Core] those that only the actor core can, and package actor/scenario tells
+// most of both as scripts; they are plain data, so that a board's firmware can run them as
 // well as a test on a host.
 // On the host, package conformtest is the adapter:
 //

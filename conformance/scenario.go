@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/dynolab/dyno/actor"
+	"github.com/dynolab/dyno/actor/actortest"
 	"github.com/dynolab/dyno/actor/scenario"
 )
 
@@ -16,14 +17,18 @@ import (
 // actor/scenario has the scripts, and says what each word means.
 
 // scenarioClause makes a clause of a script. A board has no room for all of them at once.
-func scenarioClause(s *scenario.Scenario) *Clause {
-	c := &Clause{Name: s.Name, Rule: s.Rule, Why: s.Why, Core: true, Script: s.Script, Check: play(s.Script)}
+func scenarioClause(s *scenario.Scenario, core bool) *Clause {
+	c := &Clause{Name: s.Name, Rule: s.Rule, Why: s.Why, Core: core, Script: s.Script, Check: play(s.Script)}
 	for _, line := range lines(s.Script) {
-		if slices.Contains(line.words, "hold") { // an actor is in a turn while others run
-			c.Needs = overlapEager
-		}
-		if slices.Contains(line.words, "Goexit") {
-			c.On.Goexit = true
+		for _, word := range line.words {
+			switch word {
+			case "hold", "sending": // an actor is in a turn while others run, or a sender waits
+				c.Needs = overlapEager
+			case "Goexit":
+				c.On.Goexit = true
+			case "exact":
+				c.Exact = true
+			}
 		}
 	}
 	return c
@@ -50,14 +55,14 @@ func lines(script string) (all []scriptLine) {
 	return all
 }
 
-// words splits a line at spaces. A semicolon is a word of its own, and what follows a
-// # is for people.
+// words splits a line at spaces. A semicolon is a word of its own, a1:2..4 is a1:2 a1:3
+// a1:4, and what follows a # is for people.
 func words(line string) (all []string) {
 	begin := -1
 	for i := 0; i <= len(line); i++ {
 		if i == len(line) || line[i] == ' ' || line[i] == '\t' || line[i] == ';' || line[i] == '#' {
 			if begin >= 0 {
-				all = append(all, line[begin:i])
+				all = append(all, expand(line[begin:i])...)
 			}
 			begin = -1
 			if i < len(line) && line[i] == ';' {
@@ -71,6 +76,24 @@ func words(line string) (all []string) {
 		}
 	}
 	return all
+}
+
+// expand returns what a word stands for: a1:2..4 is a1:2 a1:3 a1:4.
+func expand(word string) (all []string) {
+	for end := 1; end+2 < len(word); end++ {
+		if word[end:end+2] != ".." {
+			continue
+		}
+		begin := end
+		for begin > 0 && '0' <= word[begin-1] && word[begin-1] <= '9' {
+			begin--
+		}
+		for n := number(word[begin:end]); n <= number(word[end+2:]); n++ {
+			all = append(all, text(word[:begin], n))
+		}
+		return all
+	}
+	return []string{word}
 }
 
 // play makes a check of a script.
@@ -87,8 +110,11 @@ func playFrom(e *Env, script []scriptLine, c choice) {
 	}
 	head := script[0].words
 	switch {
-	case len(head) == 2 && head[1] == "mailbox":
+	case len(head) <= 3 && head[1] == "mailbox":
 		for _, m := range mailboxes {
+			if len(head) == 3 && m.Capacity > 0 {
+				m.Capacity = number(head[2])
+			}
 			next := c
 			next.mailbox = m
 			next.values = append(slices.Clip(c.values), text("mailbox ", int(m.Policy), "/", m.Capacity))
@@ -109,8 +135,11 @@ func playFrom(e *Env, script []scriptLine, c choice) {
 			for i, l := range script[1:] {
 				rest[i] = scriptLine{l.text, slices.Clone(l.words)}
 				for j, w := range l.words {
-					if w == "$"+head[1] {
+					switch w {
+					case "$" + head[1]:
 						rest[i].words[j] = value
+					case "$" + head[1] + ":":
+						rest[i].words[j] = value + ":"
 					}
 				}
 			}
@@ -128,6 +157,36 @@ type choice struct {
 	kind    failureKind         // an error if nothing else is said
 }
 
+// configure changes the configuration of the system as lines at the head of the script
+// say, and returns the others.
+func (p *performance) configure(c *actor.Config, script []scriptLine) []scriptLine {
+	p.keep = 64
+	for ; len(script) > 0; script = script[1:] {
+		words := script[0].words
+		switch {
+		case words[0] == "exact": // for the clause
+		case words[0] != "system":
+			return script
+		case words[1] == "keep": // so many dead letters
+			c.KeepDeadLetters = number(words[2])
+			p.keep = max(0, c.KeepDeadLetters)
+			if c.KeepDeadLetters == 0 {
+				p.keep = 64
+			}
+		case words[1] == "supervise": // the guardian's
+			c.Guardian = actortest.Scripted()
+			c.Guardian.Supervisor = &actor.Supervisor{Decide: p.decide("user", words[2])}
+		case words[1] == "middleware":
+			for _, name := range words[2:] {
+				c.Middleware = append(c.Middleware, p.middleware(name))
+			}
+		default:
+			p.e.fail("a script says of the system: ", script[0].text)
+		}
+	}
+	return script
+}
+
 // performance is one run through a script.
 type performance struct {
 	choice
@@ -136,11 +195,18 @@ type performance struct {
 	w     *world
 	clock *actor.ManualClock
 
-	log, events eventLog // what actors have done, and what the event stream has said
-	futures     map[string]actor.Future
-	waiting     map[string]*call[error]
+	log, events, letterLog eventLog // what actors have done, and what the event stream has said
+	calls                  map[string]pendingCall
+	subs                   map[string]subscription
+	keep, seen             int // dead letters that the system keeps, and those of deadLetters
+	turns                  int // when they were last counted
 
 	mu      sync.Mutex // guards what follows, which turns use as well
+	began   time.Time  // when the line did
+	futures map[string]actor.Future
+	letters []actor.DeadLetter
+	made    map[string]int // chains of middleware
+	counts  map[string]int // of restarts, as a supervisor has decided on an actor
 	refs    map[string]actor.Ref
 	rules   map[string][]string // what follows on an entry of the log
 	gates   map[string]*gate
@@ -159,14 +225,17 @@ type mishap struct {
 
 // play carries out the steps in a new system, whose clock only the script moves.
 func (p *performance) play(e *Env, script []scriptLine) {
-	p.e, p.clock = e, actor.NewManualClock(genesis)
-	p.futures, p.waiting = map[string]actor.Future{}, map[string]*call[error]{}
+	p.e, p.clock, p.began = e, actor.NewManualClock(genesis), genesis
+	p.made, p.counts = map[string]int{}, map[string]int{}
+	p.futures, p.calls, p.subs = map[string]actor.Future{}, map[string]pendingCall{}, map[string]subscription{}
 	p.refs, p.rules, p.gates = map[string]actor.Ref{}, map[string][]string{}, map[string]*gate{}
 	p.timers, p.errs, p.mishaps = map[string]*actor.Timer{}, map[string]error{}, map[string][]mishap{}
 	p.replies = map[string]actor.ReplyTo{}
 	stream := &actor.EventStream{}
 	actor.SubscribeFunc(stream, p.hear)
-	p.w = e.world(actor.Config{Clock: p.clock, Events: stream})
+	config := actor.Config{Clock: p.clock, Events: stream}
+	script = p.configure(&config, script)
+	p.w = e.world(config)
 	defer p.w.abandon()
 	p.refs["guardian"], p.refs["nobody"] = p.w.UserGuardian(), actor.Ref{}
 	for i := range script {
@@ -179,7 +248,10 @@ func (p *performance) play(e *Env, script []scriptLine) {
 // line carries out one line; what it finds begins with the line.
 func (p *performance) line(l *scriptLine) {
 	words := l.words
-	if words[0][0] == '[' { // only for some of what is offered
+	p.mu.Lock()
+	p.began = p.clock.Now()
+	p.mu.Unlock()
+	for words[0][0] == '[' { // only for some of what is offered
 		end := 0
 		wanted := false
 		for done := false; !done; end++ {
@@ -268,6 +340,22 @@ func (p *performance) step(words []string) {
 		p.mu.Unlock()
 	case "dead":
 		p.dead(args[0], args[1], args[2:])
+	case "letters":
+		p.deadLetters(args)
+	case "kept":
+		var got []string
+		for _, l := range w.DeadLetters() {
+			got = append(got, said(l.Msg))
+		}
+		p.e.require(slices.Equal(got, args), "the dead letters “", quote(got), "” are kept, want “", quote(args), "”")
+	case "resend": // the newest dead letter
+		kept := w.DeadLetters()
+		l := kept[len(kept)-1]
+		if err := l.Resend(); len(args) > 0 {
+			w.returned(err, l.To, l.Msg, reasonNamed(p.e, args[0]))
+		} else {
+			p.e.same("what Resend returned", err, nil)
+		}
 	case "gone":
 		for _, name := range args {
 			w.Gone(p.ref(name))
@@ -282,8 +370,24 @@ func (p *performance) step(words []string) {
 	case "stat":
 		p.stat(args)
 	case "backlog":
-		n := p.ref(args[0]).Backlog()
-		p.e.require(n == number(args[1]), n, " messages wait for ", args[0], ", want ", args[1])
+		n := func() int { return p.ref(args[0]).Backlog() }
+		w.until(args[1]+" messages to wait for "+args[0], func() bool { return n() == number(args[1]) },
+			func() string { return text(n(), " messages wait for ", args[0], ", want ", args[1]) })
+	case "turns": // [NUMBER+ or NUMBER-] since the last time, at least or at most
+		w.idle()
+		before := p.turns
+		p.turns = int(w.Stats().Turns)
+		if len(args) == 0 {
+			return
+		}
+		last := len(args[0]) - 1
+		n, want := p.turns-before, number(args[0][:last])
+		p.e.require(!p.e.Exact || args[0][last] == '+' && n >= want || args[0][last] == '-' && n <= want, n, " turns, want ", args[0])
+	case "made": // NAME NUMBER: so many chains of that middleware
+		p.mu.Lock()
+		n := p.made[args[0]]
+		p.mu.Unlock()
+		p.e.require(n == number(args[1]), "middleware ", args[0], " was made ", n, " times, want ", args[1])
 	case "time":
 		w.pass(p.clock, duration(args[0]))
 	case "shutdown":
@@ -304,7 +408,7 @@ func (p *performance) step(words []string) {
 		}
 		w.done(nil)
 	default:
-		if !p.future(words[0], args) {
+		if !p.waits(words[0], args) && !p.asking(words[0], args) && !p.subscribing(words[0], args) {
 			p.e.same("what an act returned", p.act(&turn{p: p, name: "nobody"}, words), nil)
 		}
 	}
@@ -361,6 +465,14 @@ type turn struct {
 	ctx  *actor.Context
 	name string
 	msg  any // that is handled, if it is a message
+	next *passing
+}
+
+// passing is what middleware, or an invoker, is told to do with a message.
+type passing struct {
+	keep, forgive bool
+	msg           any
+	times         int
 }
 
 // acts does one act after the other, up to one that fails.
@@ -385,8 +497,27 @@ func (p *performance) acts(t *turn, words []string) error {
 func (p *performance) act(t *turn, words []string) error {
 	ctx, args := t.ctx, words[1:]
 	switch words[0] {
-	case "tell", "forward":
-		p.tell(t, words[0] == "forward", p.who(t, args[0]), args[1:])
+	case "tell", "forward", "tell-pid", "tell-ended", "tell-nil":
+		p.tell(t, words[0], p.who(t, args[0]), args[1:])
+	case "ask": // FUTURE WHO NUMBER [within TIME]
+		ask := func(re actor.ReplyTo) any { return petition{number(args[2]), re} }
+		if ctx == nil {
+			p.setFuture(args[0], p.w.Ask(p.ref(args[1]), within(args), ask))
+		} else {
+			p.setFuture(args[0], ctx.Ask(p.ref(args[1]), within(args), ask))
+		}
+	case "pass": // what has been heard, to an actor that may refuse it
+		_ = p.ref(args[0]).Tell(t.msg)
+	case "say": // LEVEL TEXT
+		ctx.Log(map[string]actor.Level{"debug": actor.LevelDebug, "warn": actor.LevelWarn, "error": actor.LevelError}[args[0]], args[1])
+	case "keep":
+		t.next.keep = true
+	case "forgive":
+		t.next.forgive = true
+	case "instead":
+		t.next.msg = p.message(t, args[0])
+	case "again":
+		t.next.times++
 	case "fail":
 		kind := p.kind
 		if len(args) > 0 {
@@ -400,7 +531,9 @@ func (p *performance) act(t *turn, words []string) error {
 		switch r := p.who(t, args[0]); {
 		case ctx == nil:
 			p.w.Stop(r)
-		case r == ctx.Self():
+		case len(args) > 1 && args[2] == "outside": // stop self by outside
+			p.w.Stop(r)
+		case r == ctx.Self() && len(args) == 1:
 			ctx.StopSelf()
 		default:
 			ctx.Stop(r)
@@ -428,7 +561,7 @@ func (p *performance) act(t *turn, words []string) error {
 			ctx.Stash(t.msg)
 		}
 		for _, m := range args {
-			ctx.Stash(message(m))
+			ctx.Stash(p.message(t, m))
 		}
 	case "unstash":
 		ctx.UnstashAll()
@@ -455,7 +588,7 @@ func (p *performance) act(t *turn, words []string) error {
 		p.e.fail("an act ends its goroutine by failing: fail Goexit")
 	case "publish":
 		for _, m := range args {
-			p.w.Events().Publish(message(m))
+			p.w.Events().Publish(p.message(t, m))
 		}
 	case "expect":
 		p.expect(t, args)
@@ -469,27 +602,41 @@ func (p *performance) act(t *turn, words []string) error {
 
 // tell sends messages, which are accepted, or come back for the reason after the word
 // refused.
-func (p *performance) tell(t *turn, forward bool, to actor.Ref, msgs []string) {
+func (p *performance) tell(t *turn, how string, to actor.Ref, msgs []string) {
 	var reason error
 	if i := slices.Index(msgs, "refused"); i >= 0 {
 		reason = reasonNamed(p.e, msgs[i+1])
 		msgs = msgs[:i]
 	}
 	for _, m := range msgs {
-		msg := message(m)
-		if forward {
-			t.ctx.Forward(to, msg)
-			continue
-		}
+		msg := p.message(t, m)
 		var err error
-		if t.ctx == nil {
+		switch {
+		case how == "forward":
+			t.ctx.Forward(to, msg)
+		case how == "tell-pid":
+			err = p.w.Tell(to.PID(), msg)
+		case how != "tell":
+			var ctx context.Context // nil, which never ends
+			if how == "tell-ended" {
+				ctx = ended(errStop)
+			}
+			if t.ctx == nil {
+				err = to.TellContext(ctx, msg)
+			} else {
+				err = t.ctx.TellContext(ctx, to, msg)
+			}
+		case t.ctx == nil:
 			err = to.Tell(msg)
-		} else {
+		default:
 			err = t.ctx.Tell(to, msg)
 		}
-		if reason != nil {
+		switch {
+		case reason == actor.ErrUnknown: // whom it was for is not known
+			p.w.returned(err, actor.Ref{}, msg, reason)
+		case reason != nil:
 			p.w.returned(err, to, msg, reason)
-		} else if err != nil {
+		case err != nil:
 			p.e.fail("Tell of ", m, " returned ", err, ", want nil")
 		}
 	}
@@ -497,7 +644,7 @@ func (p *performance) tell(t *turn, forward bool, to actor.Ref, msgs []string) {
 
 // suspend suspends an actor: [WHO] [for TIME] [room WHO].
 func (p *performance) suspend(t *turn, args []string) {
-	who, s := p.who(t, args[0]), actor.Suspension{}
+	who, s := p.who(t, args[0]), actor.Suspension{Reason: scriptReason}
 	for args = args[1:]; len(args) > 1; args = args[2:] {
 		switch args[0] {
 		case "for":
@@ -520,7 +667,7 @@ func (p *performance) suspend(t *turn, args []string) {
 
 // timer starts a timer: TIME MESSAGE [as NAME].
 func (p *performance) timer(t *turn, periodic bool, args []string) {
-	d, msg := duration(args[0]), message(args[1])
+	d, msg := duration(args[0]), p.message(t, args[1])
 	var timer *actor.Timer
 	if periodic {
 		timer = t.ctx.StartPeriodic(d, msg)
@@ -648,7 +795,7 @@ func (p *performance) failures(who []string) {
 func (p *performance) dead(reason, to string, msgs []string) {
 	var all []any
 	for _, m := range msgs {
-		all = append(all, message(m))
+		all = append(all, p.message(nil, m))
 	}
 	if reason != "failed" {
 		p.w.undelivered(p.ref(to), reasonNamed(p.e, reason), all...)
@@ -692,6 +839,10 @@ func (p *performance) stat(args []string) {
 				return int(st.Suspends)
 			case "resumes":
 				return int(st.Resumes)
+			case "resume-total": // in seconds, like the next
+				return int(st.ResumeTotal / time.Second)
+			case "resume-max":
+				return int(st.ResumeMax / time.Second)
 			}
 			p.e.fail("there is no counter ", args[0])
 			return 0
@@ -702,58 +853,12 @@ func (p *performance) stat(args []string) {
 	}
 }
 
-// future carries out a step about a future, and reports whether it is one.
-func (p *performance) future(verb string, args []string) bool {
-	w, e := p.w, p.e
-	within := func() (d time.Duration) {
-		if i := slices.Index(args, "within"); i >= 0 {
-			d = duration(args[i+1])
-		}
-		return d
-	}
-	switch verb {
-	case "future":
-		p.futures[args[0]] = w.NewFuture(within())
-	case "ask": // FUTURE WHO MESSAGE
-		p.futures[args[0]] = w.inquire(p.ref(args[1]), number(args[2]), within())
-	case "answer": // FUTURE VALUE [late], without an actor
-		err := p.futures[args[0]].ReplyTo().Tell(message(args[1]))
-		if len(args) > 2 {
-			w.late(err, message(args[1]))
-		} else {
-			e.same("what ReplyTo.Tell returned", err, nil)
-		}
-	case "fails":
-		e.same("what Fail returned", p.futures[args[0]].ReplyTo().Fail(errA), nil)
-	case "reply":
-		w.answered(p.futures[args[0]], message(args[1]))
-	case "pending":
-		for _, name := range args {
-			w.unanswered(p.futures[name])
-		}
-	case "ended":
-		w.failedWith(p.futures[args[0]], reasonNamed(e, args[1]))
-	case "discard":
-		p.futures[args[0]].Discard()
-	case "waiting": // in Wait, from now on
-		f := p.futures[args[0]]
-		c := start(e, "Wait", func() error { _, err := f.Wait(context.Background()); return err })
-		c.blocks("there is no reply")
-		p.waiting[args[0]] = c
-	case "woken": // from that
-		e.same("what Wait returned", p.waiting[args[0]].get(), reasonNamed(e, args[1]))
-	default:
-		return false
-	}
-	return true
-}
-
 // answer replies in a turn: QUESTION VALUE.
 func (p *performance) answer(t *turn, args []string) {
 	p.mu.Lock()
 	re := p.replies[args[0]]
 	p.mu.Unlock()
-	p.e.same("what Reply returned", t.ctx.Reply(re, message(args[1])), nil)
+	p.e.same("what Reply returned", t.ctx.Reply(re, p.message(t, args[1])), nil)
 }
 
 // who returns the actor of that name, in a turn.
@@ -821,47 +926,24 @@ func said(msg any) string {
 		return "silence"
 	case petition:
 		return text(msg.n, "?")
+	case *order:
+		return "order"
+	case actor.DeadLetter:
+		return "letter"
+	case ranked:
+		return msg.text()
+	case error:
+		switch msg {
+		case errA:
+			return "error-A"
+		case errB:
+			return "error-B"
+		}
+	}
+	if entry, _, _ := eventText(msg); entry != "" {
+		return entry
 	}
 	return text(msg)
-}
-
-// hear logs what the event stream says of actors that the script has named.
-func (p *performance) hear(ev any) {
-	note := func(r actor.Ref, t time.Time, what ...any) {
-		if r.Name() == "user" || r.Name() == "system" || t.IsZero() {
-			return
-		}
-		p.events.note(r.Name(), text(what...))
-	}
-	switch ev := ev.(type) {
-	case actor.ActorStarted:
-		note(ev.Actor, ev.Time, ".started")
-	case actor.ActorStopped:
-		note(ev.Actor, ev.Time, ".stopped")
-	case actor.ActorRestarted:
-		note(ev.Actor, ev.Time, ".restarted-", ev.Restarts)
-	case actor.Failure:
-		p.mu.Lock()
-		p.errs[ev.Actor.Name()] = ev.Err
-		p.all = append(p.all, ev.Err)
-		p.mu.Unlock()
-		note(ev.Actor, ev.Time, ".failed")
-	case actor.Supervised:
-		what := text(".", ev.Directive.String(), "-by-", ev.Parent.Name())
-		if ev.Exhausted {
-			what += "-exhausted"
-		}
-		if ev.Delay > 0 {
-			what += "-after-" + ev.Delay.String()
-		}
-		note(ev.Actor, ev.Time, what)
-	case actor.BehaviorChanged:
-		note(ev.Actor, ev.Time, ".depth-", ev.Depth)
-	case actor.ActorSuspended:
-		note(ev.Actor, ev.Time, ".suspended")
-	case actor.ActorResumed:
-		note(ev.Actor, ev.Time, ".resumed")
-	}
 }
 
 // number is a word as a number.
@@ -873,15 +955,42 @@ func number(word string) int {
 	return n
 }
 
-// message is a word as a message: a number if it is one.
-func message(word string) any {
+// message is a word as a message: a number if it is one, and with a question mark a
+// question of the actor whose turn it is, of the guardian outside.
+func (p *performance) message(t *turn, word string) any {
 	if n, err := strconv.Atoi(word); err == nil {
 		return n
 	}
-	if word == "error-B" {
+	if before, after, ok := cutNumbers(word); ok { // a priority and a number
+		return ranked{before, after}
+	}
+	switch last := len(word) - 1; {
+	case word == "nil":
+		return nil
+	case word == "error-A":
+		return errA
+	case word == "error-B":
 		return errB
+	case len(word) > 4 && word[:4] == "box:":
+		return crate{p.message(t, word[4:])}
+	case word[last] == '?' && t != nil && t.ctx != nil:
+		return petition{number(word[:last]), t.ctx.Self().ReplyTo()}
+	case word[last] == '?':
+		return petition{number(word[:last]), p.w.UserGuardian().ReplyTo()}
 	}
 	return word
+}
+
+// cutNumbers returns the numbers before and after a point.
+func cutNumbers(word string) (before, after int, ok bool) {
+	for i := range word {
+		if word[i] == '.' {
+			before, err := strconv.Atoi(word[:i])
+			after, err2 := strconv.Atoi(word[i+1:])
+			return before, after, err == nil && err2 == nil
+		}
+	}
+	return 0, 0, false
 }
 
 // duration is a word as a time, such as 10s; 10s-1ns is a nanosecond less, and ever is
@@ -906,29 +1015,45 @@ func duration(word string) time.Duration {
 	return d
 }
 
-// reasonNamed returns the error that a word of scripts stands for.
+// reasons are the errors that words of scripts stand for.
+var reasons = []struct {
+	word string
+	err  error
+}{
+	{"stopped", actor.ErrStopped},
+	{"stopping", actor.ErrStopping},
+	{"full", actor.ErrFull},
+	{"dropped", actor.ErrDropped},
+	{"failed", actor.ErrFailed},
+	{"unknown", actor.ErrUnknown},
+	{"nobody", actor.ErrNobody},
+	{"late", actor.ErrLate},
+	{"taken", actor.ErrTaken},
+	{"timeout", actor.ErrTimeout},
+	{"over", actor.ErrOver},
+	{"name-taken", actor.ErrNameTaken},
+	{"bad-name", actor.ErrBadName},
+	{"unsubscribed", actor.ErrUnsubscribed},
+	{"canceled", context.Canceled},
+	{"error", errA},
+}
+
 func reasonNamed(e *Env, word string) error {
-	for _, r := range []struct {
-		word string
-		err  error
-	}{
-		{"stopped", actor.ErrStopped},
-		{"stopping", actor.ErrStopping},
-		{"full", actor.ErrFull},
-		{"dropped", actor.ErrDropped},
-		{"nobody", actor.ErrNobody},
-		{"late", actor.ErrLate},
-		{"taken", actor.ErrTaken},
-		{"timeout", actor.ErrTimeout},
-		{"over", actor.ErrOver},
-		{"name-taken", actor.ErrNameTaken},
-		{"bad-name", actor.ErrBadName},
-		{"error", errA},
-	} {
+	for _, r := range reasons {
 		if r.word == word {
 			return r.err
 		}
 	}
 	e.fail("there is no reason ", word)
 	return nil
+}
+
+// reasonWord returns the word for an error, or its text if there is none.
+func reasonWord(err error) string {
+	for _, r := range reasons {
+		if r.err == err {
+			return r.word
+		}
+	}
+	return text(err)
 }

@@ -109,12 +109,31 @@ func (p *performance) spawn(ctx *actor.Context, args []string) {
 				props.Mailbox = p.mailbox
 			case "priority":
 				props.Mailbox.Priority = samePriority
+			case "urgent": // a number is its own priority
+				props.Mailbox.Priority = priorityOf
+			case "lifo", "fifo", "refuses", "drops": // of the actor's own; the last two have a bound
+				bound := 0
+				if policy == "refuses" || policy == "drops" {
+					bound = number(value())
+				}
+				props.Mailbox.New = func() actor.Mailbox {
+					return &pile{fifo: policy == "fifo", bound: bound, drops: policy == "drops"}
+				}
 			default:
 				props.Mailbox.Policy = policyNamed(p.e, policy)
 				props.Mailbox.Capacity = number(value())
 			}
 		case "throughput":
 			props.Throughput = number(value())
+		case "watermark":
+			props.Mailbox.Watermark = number(value())
+		case "middleware":
+			props.Middleware = append(props.Middleware, p.middleware(value()))
+		case "invoker":
+			name := value()
+			props.Invoker = invoker(func(ctx *actor.Context, a actor.Actor, msg any) error {
+				return p.through(ctx, name, msg, func(msg any) error { return a.Receive(ctx, msg) })
+			})
 		case "supervise":
 			super().Decide = p.decide(name, value())
 		case "all-for-one":
@@ -156,6 +175,39 @@ func (p *performance) spawn(ctx *actor.Context, args []string) {
 	p.mu.Lock()
 	p.refs[name] = r
 	p.mu.Unlock()
+}
+
+// middleware logs what comes to an actor and goes, as NAME(MESSAGE and NAME)MESSAGE. What
+// the script has follow on the first is done before, and says what becomes of it.
+func (p *performance) middleware(name string) actor.Middleware {
+	return func(next actor.ReceiveFunc) actor.ReceiveFunc {
+		p.mu.Lock()
+		p.made[name]++
+		p.mu.Unlock()
+		return func(ctx *actor.Context, msg any) error {
+			return p.through(ctx, name, msg, func(msg any) error { return next(ctx, msg) })
+		}
+	}
+}
+
+// through gives a message to what comes next, unless the script says something else. Orders
+// go through silently.
+func (p *performance) through(ctx *actor.Context, name string, msg any, next func(msg any) error) (err error) {
+	if _, ok := msg.(*order); ok {
+		return next(msg)
+	}
+	t := &turn{p: p, ctx: ctx, name: ctx.Self().Name(), msg: msg, next: &passing{msg: msg, times: 1}}
+	if err := p.happens(t, name, "("+said(msg)); err != nil || t.next.keep {
+		return err
+	}
+	for range t.next.times {
+		err = next(t.next.msg)
+	}
+	p.log.note(name, ")", said(msg))
+	if t.next.forgive {
+		return nil
+	}
+	return err
 }
 
 // make makes the value of an actor for one of its lives; nil, or a failure, if that is

@@ -26,7 +26,7 @@ func taskParts() [][]Clause {
 // TaskClauses returns the clauses of package task as [Clauses] does: none for an
 // implementation without an executor.
 func TaskClauses(impl dyno.Impl) iter.Seq[*Clause] {
-	return each(impl.NewExecutor != nil, taskParts, nil)
+	return each(impl.NewExecutor != nil, taskParts, nil, false)
 }
 
 // The vocabulary in which checks of tasks are written, on top of that for groups.

@@ -93,4 +93,153 @@ answer l 1 late
 ended l over
 dead late nobody 1`,
 	},
+	{
+		"actor/request-reply", "FR-029",
+		"an answer goes to the one that came in the message: there is no hidden sender", `
+when s1:1?: answer 1 one
+when s1:2?: answer 2 two
+spawn s quiet
+spawn c quiet
+spawn d quiet
+c: tell s 1?
+d: tell s 2?
+log s1:1? s1:2? c1:one d1:two`,
+	},
+	{
+		"actor/ask-from-actor", "V6",
+		"an actor can ask, too: it polls for the reply in later turns, and gives its own ReplyTo where it wants the reply as a message", `
+when s1:5?: answer 5 25
+when s1:6?: answer 6 36
+spawn s quiet
+spawn c quiet
+c: ask f s 5; tell s 6?
+log s1:5? s1:6? c1:36
+reply f 25`,
+	},
+	{
+		"actor/ask-refused", "V6",
+		"a question that is not accepted is answered at once, by the error of sending: no caller waits for a reply that cannot come", `
+spawn away quiet
+stop away
+gone away
+spawn full quiet mailbox drop-newest 1
+suspend full
+tell full 0
+spawn from quiet
+ask f away 1 within 1h
+refused f away 1 stopped
+answer f afterwards late
+ask f full 1 within 1h
+refused f full 1 full
+answer f afterwards late
+ask f nobody 1 within 1h
+refused f nobody 1 nobody
+answer f afterwards late
+letters returned/stopped/away/1? late/nobody/afterwards returned/full/full/1? late/nobody/afterwards returned/nobody/nobody/1? late/nobody/afterwards
+from: ask f away 1 within 1h; ask g full 1 within 1h; ask h nobody 1 within 1h
+refused f away 1 stopped
+refused g full 1 full
+refused h nobody 1 nobody
+answer h afterwards late
+letters returned/stopped/away/1? returned/full/full/1? returned/nobody/nobody/1? late/nobody/afterwards
+resume full`,
+	},
+	{
+		"actor/ask-left", "V6",
+		"a question that its actor leaves behind is a dead letter which says who waits: the future itself goes on until its deadline, and a reader of the letter may answer", `
+spawn r quiet
+suspend r
+ask f r 1 within 1m
+ask g r 2 within 1m
+stop r
+gone r
+letters stopped/r/1? stopped/r/2?
+answer f found
+reply f found
+pending g
+time 1m
+ended g timeout`,
+	},
+	{
+		"actor/ask-poll", "FR-008",
+		"Poll never waits: it says that there is no reply yet, delivers it once, and says then that it has been taken", `
+future f
+pending f f f
+answer f nil        # which is an answer, too
+reply f nil
+at-once f taken
+discard f
+ended f taken
+ended zero taken    # the zero future
+at-once zero taken
+discard zero`,
+	},
+	{
+		"actor/ask-wait", "FR-008",
+		"Wait waits until there is an end; of several who wait one gets it, and the others are told that it has been taken; who has given up before gets nothing", `
+for end in reply discard timeout shutdown
+future f within 1h
+waiting f as w1
+waiting f as w2
+waiting f as w3
+waiting f as w4
+give-up w2
+woken w2 canceled
+[reply] answer f 1
+[reply] one-of w1 w3 w4 1 taken
+[discard] discard f
+[discard] woken w1 taken
+[discard] woken w3 taken
+[discard] woken w4 taken
+[timeout] time 1h
+[timeout] one-of w1 w3 w4 timeout taken
+[shutdown] shutdown
+[shutdown] one-of w1 w3 w4 over taken
+ended f taken`,
+	},
+	{
+		"actor/ask-context", "FR-008",
+		"a Wait that is given up loses nothing: the future is as it was, the reply is found later, and one that is there wins over a context that has ended", `
+future f
+at-once f canceled
+waiting f
+give-up f
+woken f canceled
+answer f reply
+at-once f reply`,
+	},
+	{
+		"actor/ask-late", "SC-004",
+		"only the first reply is one: every other, however late, is refused and recorded, and never reaches another question that uses the same place", `
+future a within 1h
+answer a 1
+answer a twice late
+reply a 1
+answer a after late
+letters late/nobody/twice late/nobody/after
+future b within 1h
+answer a old late
+pending b
+answer b 2
+answer a old late
+reply b 2
+answer b after late
+letters late/nobody/old late/nobody/old late/nobody/after
+future c within 1h
+answer a old late
+answer b old late
+pending c
+answer c 3
+answer b old late
+reply c 3
+letters late/nobody/old late/nobody/old late/nobody/old`,
+	},
+	{
+		"actor/ask-drives", "FR-034",
+		"where actors run only on demand, Wait runs them: a board asks and has the answer, without a goroutine", `
+when s1:1?: answer 1 2
+spawn s quiet
+ask f s 1
+await f 2`,
+	},
 }

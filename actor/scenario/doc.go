@@ -1,7 +1,8 @@
-// Package scenario tells the rules of package actor that only its core can break, as
-// scripts that can be read aloud. They are the core's tests, run on a synchronous
-// dispatcher and on a concurrent one, and a board runs them too; package conformance
-// carries them out, each script in a system of its own whose clock only the script moves.
+// Package scenario tells rules of package actor as scripts that can be read aloud. Those
+// that only its core can break are the core's tests, run on a synchronous dispatcher and on
+// a concurrent one; those of [Turns] each implementation has to keep; a board runs both.
+// Package conformance carries them out, each script in a system of its own whose clock only
+// the script moves.
 //
 //	for failure                           once with each way to fail: error, panic, …
 //	spawn p quiet supervise default       an actor p, and a child of it
@@ -10,16 +11,18 @@
 //	failed a                              one failure was reported: a's
 //	log a1.start a1.stop a2.start a2:1 a2:2
 //
-// A script is a line a step; what follows a # is for people. Every actor logs what
+// A script is a line a step; what follows a # is for people, and 1..3 stands for 1 2 3. Every actor logs what
 // happens to it, with the number of its life: a1.start, a1:hello, a2.stop. Numbers are
 // messages of type int, other words strings.
 //
 // # What is offered
 //
-//	for mailbox                once with each mailbox, which the option "mailbox each" means
+//	for mailbox [CAPACITY]     once with each mailbox, which the option "mailbox each" means
 //	for failure                once with each way to fail
 //	for NAME in WORD …         once with each word in the place of $NAME
 //	[WORD …] STEP              only if one of these words was chosen
+//	exact                      only where it is known when nothing more happens
+//	system keep NUMBER, system supervise HOW, system middleware NAME …
 //
 // # Steps
 //
@@ -49,7 +52,13 @@
 //	dead REASON NAME MESSAGE … these dead letters, in order; "dead failed" are those on
 //	                           which the actor failed, an order of the script is "order"
 //	gone NAME …, alive NAME …  and found by PID and path, or not
+//	letters ENTRY …            these dead letters, in order: REASON/NAME/MESSAGE, with
+//	                           returned/ before it if the sender has an error to show for
+//	                           it; also in the store, in the counts, and who waits for a reply
+//	kept MESSAGE …             the store has these; resend [REASON] sends the newest again
 //	stat NAME NUMBER …         what System.Stats counts
+//	turns [NUMBER+ | NUMBER-]  so many turns at least, or at most, since the last time
+//	made NAME NUMBER           so many chains of that middleware
 //	backlog NAME NUMBER
 //	over                       the system is done
 //
@@ -58,6 +67,8 @@
 // # Acts
 //
 //	tell NAME MESSAGE … [refused REASON]        forward NAME MESSAGE …
+//	tell-pid, tell-ended, tell-nil              to the PID; with a context that has ended, or nil
+//	ask FUTURE NAME NUMBER [within TIME]        say LEVEL TEXT
 //	fail [HOW]                                  stop NAME
 //	watch NAME …                                unwatch NAME …
 //	suspend NAME [for TIME] [room NAME]         resume NAME
@@ -70,7 +81,11 @@
 //	spawn NAME OPTION … [refused REASON]        hold NAME
 //	expect children NAME …, child NAME, childless NAME, place PARENT, stashed NUMBER, gone NAME
 //
-// The actor itself is self, the user guardian guardian, and the zero Ref nobody.
+// The actor itself is self, the user guardian guardian, and the zero Ref nobody. The message
+// 1? is a question, 1.2 has the priority 1, and box:1 is 1 in a box of the typed layer.
+//
+// What follows on NAME(MESSAGE, an entry of middleware or an invoker, says what becomes of
+// the message: keep, instead MESSAGE, again, forgive, or fail.
 //
 // # Options of spawn
 //
@@ -80,14 +95,30 @@
 //	supervise HOW              default, restart, resume, stop, escalate, nonsense, panic,
 //	                           Goexit; asked logs that it was asked, and resumes
 //	all-for-one, retry, at-most NUMBER, within TIME, backoff FIRST LONGEST FACTOR
-//	mailbox each, mailbox priority, mailbox drop-newest NUMBER, drop-oldest, grow, block
-//	throughput NUMBER
+//	mailbox each, mailbox priority, mailbox urgent, mailbox drop-newest NUMBER, drop-oldest,
+//	grow, block; of the actor's own: lifo, fifo, refuses NUMBER, drops NUMBER
+//	throughput NUMBER, watermark NUMBER, middleware NAME, invoker NAME
 //
 // # Questions
 //
-//	ask FUTURE NAME NUMBER [within TIME]        future FUTURE [within TIME]
+//	future FUTURE [within TIME]                 discard FUTURE
 //	answer FUTURE VALUE [late]                  fails FUTURE
 //	reply FUTURE VALUE                          pending FUTURE …
-//	ended FUTURE REASON                         discard FUTURE
-//	waiting FUTURE, woken FUTURE REASON         a goroutine in Wait, which returns
+//	ended FUTURE REASON                         refused FUTURE NAME NUMBER REASON
+//
+// # Events
+//
+//	subscribe NAME TYPE NUMBER [to ACTOR]       listen NAME TYPE: logs NAME:EVENT
+//	fetch NAME EVENT …                          these, and no others
+//	lost NAME NUMBER                            unsubscribe NAME
+//
+// # Calls that wait
+//
+//	waiting FUTURE or SUBSCRIPTION [as CALL]    a goroutine in Wait or Next
+//	sending CALL NAME MESSAGE                   a goroutine that sends to a full mailbox
+//	blocked CALL …                              still
+//	give-up CALL …                              its context ends
+//	woken CALL RESULT                           it returns
+//	one-of CALL … RESULT OTHERS                 one returns RESULT
+//	await NAME RESULT, at-once NAME RESULT      now; the second with a context that has ended
 package scenario

@@ -13,6 +13,9 @@ func Life() [][]Scenario { return [][]Scenario{life} }
 // Failures returns those about what is survived: supervision, restarts, watching.
 func Failures() [][]Scenario { return [][]Scenario{supervision, restarts, watching} }
 
-// Services returns those about what an actor has besides: suspension, timers, stashes,
-// questions.
-func Services() [][]Scenario { return [][]Scenario{times, asking} }
+// Services returns those about what a system offers besides: suspension, timers, stashes,
+// questions, dead letters, events, middleware.
+func Services() [][]Scenario { return [][]Scenario{times, asking, letters, events, around} }
+
+// Turns returns those that a dispatcher can break, too, and each implementation has to keep.
+func Turns() [][]Scenario { return [][]Scenario{mailboxes, turns} }

@@ -322,4 +322,22 @@ release c
 gone c a
 log a1.start restarted a1.stop`,
 	},
+	{
+		"actor/supervise-to-the-end", "V8",
+		"a failure that climbs to the root ends the system, children before parents, and System.Err is the error", `
+for failure
+for who in guardian a b c
+system supervise escalate
+spawn a supervise escalate
+spawn b under a supervise escalate
+spawn c under b supervise escalate
+queue $who: fail
+over failed
+log ordered a1.start b1.start c1.start c1.stop b1.stop a1.stop
+[guardian] stat failures 1
+[a] stat failures 2
+[b] stat failures 3
+[c] stat failures 4
+forget`,
+	},
 }
