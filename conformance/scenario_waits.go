@@ -357,7 +357,7 @@ func (p *performance) deadLetters(want []string) {
 	}
 	st := w.Stats()
 	var returned, letters, dropped int
-	for _, l := range p.letters {
+	for _, l := range all {
 		switch {
 		case l.Returned:
 			returned++
