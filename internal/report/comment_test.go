@@ -9,9 +9,9 @@ import (
 	"github.com/dynolab/dyno/internal/record"
 )
 
-// aDuel compares two versions in two units, as compare.Compare would; verdict is that
+// twoVersions compares two versions in two units, as compare.Compare would; verdict is that
 // of the time of the first benchmark.
-func aDuel(verdict compare.Verdict, ratio float64) *compare.Comparison {
+func twoVersions(verdict compare.Verdict, ratio float64) *compare.Comparison {
 	base := compare.Cell{N: 12, Center: 1000, Lo: 990, Hi: 1010, Verdict: compare.Base}
 	vs := func(ratio, detectable float64) *compare.Versus {
 		return &compare.Versus{Ratio: ratio, Lo: ratio * 0.99, Hi: ratio * 1.01, P: 0.0005, Adjusted: 0.001, Paired: true, N: 12, BaseN: 12, Detectable: detectable, Layouts: 12}
@@ -63,7 +63,7 @@ var someVersions = Versions{
 // at one line.
 func TestComment(t *testing.T) {
 	for name, verdict := range map[string]compare.Verdict{"slower": compare.Slower, "quiet": compare.Inconclusive} {
-		golden(t, "comment-"+name+".md", markdownOf(t, Comment(aDuel(verdict, 1.25), someVersions)))
+		golden(t, "comment-"+name+".md", markdownOf(t, Comment(twoVersions(verdict, 1.25), someVersions)))
 	}
 }
 
@@ -72,7 +72,7 @@ func TestCommentIsQuiet(t *testing.T) {
 		compare.Faster: false, compare.Slower: false, compare.Better: false, compare.Worse: false, compare.Lower: false, compare.Higher: false,
 		compare.Same: true, compare.Inconclusive: true, compare.Unproven: true, compare.Missing: true, compare.NoBase: true, compare.Skipped: true,
 	} {
-		out := markdownOf(t, Comment(aDuel(v, 0.5), someVersions))
+		out := markdownOf(t, Comment(twoVersions(v, 0.5), someVersions))
 		if got := strings.Count(out, "\n") == 1; got != quiet {
 			t.Errorf("%s: one line is %v:\n%s", v, got, out)
 		}
@@ -81,7 +81,7 @@ func TestCommentIsQuiet(t *testing.T) {
 
 // What got worse is what one has to see first.
 func TestCommentHasTheBadNewsFirst(t *testing.T) {
-	c := aDuel(compare.Faster, 0.5)
+	c := twoVersions(compare.Faster, 0.5)
 	c.Tables[1].Rows[0].Cells[1].Verdict = compare.Worse
 	text := markdownOf(t, Comment(c, someVersions))
 	worse, faster := strings.Index(text, "**worse**"), strings.Index(text, "**faster**")

@@ -113,7 +113,7 @@ func TestHeatMapMarksPeers(t *testing.T) {
 // The first screen of two versions has the sentence, and below it what is proven, worst
 // first; what is not is folded.
 func TestFirstScreenOfVersions(t *testing.T) {
-	c := aDuel(compare.Slower, 1.034)
+	c := twoVersions(compare.Slower, 1.034)
 	better := &c.Tables[0].Rows[3].Cells[1]
 	better.Verdict, better.Vs.Ratio, better.Vs.Lo, better.Vs.Hi = compare.Faster, 0.9, 0.89, 0.91
 	screen := firstScreen(t, pageOf(t, c, Extra{}))
@@ -156,7 +156,7 @@ func TestFirstScreenOfManyChanges(t *testing.T) {
 
 // A row that is inconclusive although its interval excludes 1 says why, in its place.
 func TestCrowded(t *testing.T) {
-	c := aDuel(compare.Inconclusive, 1.03)
+	c := twoVersions(compare.Inconclusive, 1.03)
 	vs := c.Tables[0].Rows[0].Cells[1].Vs
 	vs.P, vs.Adjusted = 0.013, 0.092
 	const want = "alone p = 0.013, but among 5 comparisons 0.092"

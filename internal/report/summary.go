@@ -5,6 +5,7 @@ import (
 	"math"
 	"slices"
 	"strings"
+	"time"
 	"unicode/utf8"
 
 	"github.com/jedib0t/go-pretty/v6/text"
@@ -39,7 +40,7 @@ func summarized(c *compare.Comparison, x Extra, rows int) []Block {
 		for _, t := range table {
 			blocks = append(blocks, t.narrowed(SummaryColumns))
 		}
-		blocks = append(blocks, linesOf(wrapped(folded))...)
+		blocks = append(blocks, linesOf(wrapped(slices.Concat(folded, undecided(c))))...)
 	}
 	return append(blocks, linesOf(slices.Concat(doubts(c, x), next(c, x)))...)
 }
@@ -58,7 +59,7 @@ func wrapped(lines []string) []string { return Wrap(SummaryColumns, lines...) }
 
 // Wrap breaks lines that are longer than so many columns between words.
 func Wrap(columns int, lines ...string) (out []string) {
-	const together = "\u00a0%" // a number and its sign
+	const together = "\ue000%" // a number and its sign: no break between them
 	for _, line := range lines {
 		for part := range strings.SplitSeq(text.WrapSoft(strings.ReplaceAll(line, " %", together), columns), "\n") {
 			out = append(out, strings.TrimRight(strings.ReplaceAll(part, together, " %"), " "))
@@ -81,6 +82,49 @@ func settle(c *compare.Comparison) []string {
 		"The two were measured one after the other, so whatever the machine did in between counts as a difference.",
 		"benchrun ab main (or HEAD~1, or ../old) measures both versions in turns, and settles it.",
 	}
+}
+
+// undecided says what would decide those of two versions' times that are inconclusive, and
+// about how long that takes.
+func undecided(c *compare.Comparison) (lines []string) {
+	if !isPair(c) || c.Col != record.SideKey {
+		return nil
+	}
+	t, names := c.Tables[0], rowNames(c.Tables[0])
+	var near, far []string
+	blocks, row := 0, time.Duration(0) // row is how long a block takes of all that is near
+	for i, r := range t.Rows {
+		cell := r.Cells[len(r.Cells)-1]
+		switch {
+		case cell.Verdict != compare.Inconclusive || cell.Vs == nil:
+		case cell.Vs.Undecidable:
+			far = append(far, names[i])
+		case cell.Vs.Need > 0:
+			near = append(near, names[i])
+			blocks = max(blocks, cell.Vs.Need)
+			row += cell.Vs.NeedTime / time.Duration(cell.Vs.Need)
+		}
+	}
+	if len(near) > 0 {
+		took := ""
+		if row > 0 {
+			took = fmt.Sprintf(", up to about %v", (row * time.Duration(blocks)).Round(time.Second))
+		}
+		lines = append(lines, fmt.Sprintf("to decide %s: close other programs, and --blocks %d --plan sequential%s", someOf(near), blocks, took))
+	}
+	if len(far) > 0 {
+		lines = append(lines, "not decidable in reasonable time while the machine is this noisy: "+someOf(far)+"; close other programs (--idle=wait waits for them)")
+	}
+	return lines
+}
+
+// someOf names the first of several things, and counts the others.
+func someOf(names []string) string {
+	shown := names[:min(len(names), namedChanges)]
+	if n := len(names) - len(shown); n > 0 {
+		shown = append(slices.Clone(shown), fmt.Sprintf("%d more", n))
+	}
+	return strings.Join(shown, ", ")
 }
 
 // isUnpaired reports whether c compares values that were not measured together.

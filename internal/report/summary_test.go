@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 	"unicode/utf8"
 
 	"github.com/dynolab/dyno/internal/compare"
@@ -19,7 +20,7 @@ func summaryOf(t *testing.T, c *compare.Comparison, x Extra) string {
 
 func TestSummaryGolden(t *testing.T) {
 	for name, c := range map[string]*compare.Comparison{
-		"interleaved": interleaved(t), "unpaired": unpaired(t), "turns": turns(t), "slower": aDuel(compare.Slower, 1.034), "quiet": aDuel(compare.Inconclusive, 1.001),
+		"interleaved": interleaved(t), "unpaired": unpaired(t), "turns": turns(t), "slower": twoVersions(compare.Slower, 1.034), "quiet": twoVersions(compare.Inconclusive, 1.001),
 	} {
 		golden(t, "summary-"+name+".txt", summaryOf(t, c, Extra{Again: "run.bench"}))
 	}
@@ -58,7 +59,7 @@ func TestSummaryFits(t *testing.T) {
 // Old, new and change of a row are three ways to say the same, also where the middle values
 // of the two sides have another ratio; so it is in all that is kept here.
 func TestSummaryAgreesWithItself(t *testing.T) {
-	apart := aDuel(compare.Slower, 1.1)
+	apart := twoVersions(compare.Slower, 1.1)
 	cells := apart.Tables[0].Rows[0].Cells
 	cells[1].Center = cells[0].Center * 1.5
 	all := []*compare.Comparison{apart}
@@ -106,9 +107,29 @@ func float(t *testing.T, s string) float64 {
 	return f
 }
 
+// What is inconclusive has what would decide it: as many blocks as the benchmark that needs
+// most, of all that can be decided.
+func TestSummarySaysWhatWouldDecide(t *testing.T) {
+	c := twoVersions(compare.Inconclusive, 1.03)
+	mentions(t, summaryOf(t, twoVersions(compare.Slower, 1.1), Extra{}), "Encode")
+	rows := c.Tables[0].Rows
+	rows[0].Cells[1].Vs.Need, rows[0].Cells[1].Vs.NeedTime = 20, 40*time.Second
+	rows[1].Cells[1].Vs.Need, rows[1].Cells[1].Vs.NeedTime = 40, 40*time.Second
+	rows[3].Cells[1].Verdict, rows[3].Cells[1].Vs.Undecidable = compare.Inconclusive, true
+	mentions(t, summaryOf(t, c, Extra{}),
+		"to decide Decode/size=1k, Encode: close other programs, and --blocks 40 --plan sequential, up to\nabout 2m0s",
+		"smallest changes of time that would have been found:\n1 % to 3.4 %", "not decidable in reasonable time while the machine is this noisy: Sum; close other programs")
+	for i := range rows {
+		rows[i].Cells[1].Verdict = compare.Same // whatever else is known of it
+	}
+	if out := summaryOf(t, c, Extra{}); strings.Contains(out, "to decide") || strings.Contains(out, "not decidable") {
+		t.Errorf("all is decided:\n%s", out)
+	}
+}
+
 // A long name is cut in its middle, for its ends differ.
 func TestSummaryCutsNames(t *testing.T) {
-	c := aDuel(compare.Same, 1)
+	c := twoVersions(compare.Same, 1)
 	c.Tables[0].Rows[1].Name = "Decode/" + strings.Repeat("x", 100) + "/size=1k-2"
 	out := summaryOf(t, c, Extra{})
 	mentions(t, out, "\nDecode/xxx", "…", "x/size=1k ")
@@ -121,7 +142,7 @@ func TestSummaryCutsNames(t *testing.T) {
 
 // The sentence names what got slower, worst first, with its change and interval.
 func TestSentence(t *testing.T) {
-	slower := aDuel(compare.Slower, 1.1)
+	slower := twoVersions(compare.Slower, 1.1)
 	slower.Tables[0].Rows[1].Cells[1].Verdict = compare.Slower
 	slower.Tables[0].Rows[1].Cells[1].Vs.Ratio = 1.3
 	slower.Tables[0].Rows[3].Cells[1].Verdict = compare.Faster
@@ -142,7 +163,7 @@ func TestSentence(t *testing.T) {
 
 // What is typed next compares the same: it has what was typed.
 func TestNext(t *testing.T) {
-	c := aDuel(compare.Slower, 1.1)
+	c := twoVersions(compare.Slower, 1.1)
 	mentions(t, summaryOf(t, c, Extra{Again: "run.bench --base=old"}), "\nbenchrun report run.bench --base=old\n",
 		"\nbenchrun compare --format full run.bench --base=old\n", "\nbenchrun why run.bench --base=old\n")
 	if out := summaryOf(t, c, Extra{Next: []string{"report: x.html"}}); !strings.HasSuffix(out, "\nreport: x.html\n") || strings.Contains(out, "benchrun") {
@@ -151,7 +172,7 @@ func TestNext(t *testing.T) {
 	if out := summaryOf(t, c, Extra{}); strings.Contains(out, "benchrun report") {
 		t.Errorf("standard input cannot be read again:\n%s", out)
 	}
-	if out := summaryOf(t, aDuel(compare.Same, 1), Extra{Again: "run.bench"}); strings.Contains(out, "benchrun why") {
+	if out := summaryOf(t, twoVersions(compare.Same, 1), Extra{Again: "run.bench"}); strings.Contains(out, "benchrun why") {
 		t.Errorf("there is nothing to explain:\n%s", out)
 	}
 }

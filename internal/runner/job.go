@@ -82,12 +82,20 @@ func isMissing(path string) bool {
 	return errors.Is(err, fs.ErrNotExist)
 }
 
+// benchmarks counts what a plan measures; two versions of a benchmark are one.
+func benchmarks(p *record.Plan) int {
+	if p.Col == record.SideKey {
+		return len(p.Groups())
+	}
+	return len(p.Cases) * len(p.CPU)
+}
+
 // carryOut measures into store, and closes it.
 func (r *Runner) carryOut(ctx context.Context, j *job, store *record.Store) error {
 	rest := session.NewForecast(j.plan, j.from)
 	if r.progress.quiet = j.quiet; !j.quiet {
 		fmt.Fprintf(r.con, "measuring %s in %s, %s, about %v; order by seed %d\nresults: %s\n",
-			console.Count(len(j.plan.Cases)*len(j.plan.CPU), "benchmark"), console.Count(j.plan.Blocks, "block"), console.Count(rest.Steps(), "process"),
+			console.Count(benchmarks(j.plan), "benchmark"), console.Count(j.plan.Blocks, "block"), console.Count(rest.Steps(), "process"),
 			console.Rough(rest.Left()), j.plan.Seed, store.Path)
 	}
 	err := session.Run(ctx, j.plan, j.subject, store, j.from, r.progress,

@@ -19,8 +19,13 @@ type Forecast struct {
 type forecastGroup struct {
 	left     int           // steps that are not done, in all blocks
 	expected time.Duration // of a step
+	turns    bool          // they take turns
 	done     int           // steps that were measured in this run
 	took     time.Duration // all of those
+
+	// Of them those of the first block, in which the lengths of slices are tried as well.
+	firstDone int
+	firstTook time.Duration
 }
 
 // Rough times of what a step takes beside what the plan asks for.
@@ -61,7 +66,7 @@ func NewForecast(plan *record.Plan, from *record.Interrupted) *Forecast {
 		}
 		n := forecastGroup{left: len(g.Steps) * max(0, blocks-from.Ended), expected: alone}
 		if plan.TakesTurns(g) && from.Alone[g.Index] == "" {
-			n.expected = turns
+			n.expected, n.turns = turns, true
 		}
 		for _, s := range g.Steps {
 			f.of[s.Key()] = i
@@ -80,11 +85,24 @@ func (f *Forecast) Took(d time.Duration, steps ...record.Step) {
 		return
 	}
 	g := &f.groups[f.of[steps[0].Key()]]
+	expected := g.expected * time.Duration(len(steps))
+	if g.turns && g.done == 0 {
+		d = min(d, expected)
+		g.firstDone, g.firstTook = len(steps), d
+	}
 	g.left -= len(steps)
 	g.done += len(steps)
 	g.took += d
 	f.measured += d
-	f.expected += g.expected * time.Duration(len(steps))
+	f.expected += expected
+}
+
+// each returns how long a step of g takes by those that were measured.
+func (g *forecastGroup) each() float64 {
+	if g.done > g.firstDone {
+		return float64(g.took-g.firstTook) / float64(g.done-g.firstDone)
+	}
+	return float64(g.took) / float64(g.done)
 }
 
 // decided takes in that a row needs no more blocks.
@@ -106,7 +124,7 @@ func (f *Forecast) Left() time.Duration {
 		each := float64(g.expected)
 		switch {
 		case g.done > 0:
-			each = float64(g.took) / float64(g.done)
+			each = g.each()
 		case f.expected > 0:
 			each *= share*float64(f.measured)/float64(f.expected) + 1 - share
 		}

@@ -54,6 +54,23 @@ func TestForecast(t *testing.T) {
 	}
 }
 
+// The first block of a row that takes turns also tries lengths of slices, which says nothing
+// of the others.
+func TestForecastAfterTheFirstBlock(t *testing.T) {
+	p := turnsPlanOf(2, 10, 100, time.Millisecond)
+	f := NewForecast(p, nil)
+	g, began := p.Groups()[0], f.Left()
+	block := began / 10
+	f.Took(8*block, g.Steps...)
+	if got, want := f.Left(), 9*block; got < want-time.Microsecond || got > want+time.Microsecond {
+		t.Errorf("after the first block %v are left, want %v", got, want)
+	}
+	f.Took(2*block, g.Steps...)
+	if got, want := f.Left(), 8*2*block; got < want-time.Microsecond || got > want+time.Microsecond {
+		t.Errorf("after a block of twice the time %v are left, want %v", got, want)
+	}
+}
+
 // At the start, with nothing measured yet, a forecast is about as long as what is kept took,
 // in the median.
 func TestForecastOfWhatIsKept(t *testing.T) {
