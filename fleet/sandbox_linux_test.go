@@ -91,7 +91,7 @@ func TestSandbox(t *testing.T) {
 	}
 	// A machine without a sandbox has no /tmp/job, and may have these limits anyway.
 	for _, r := range results("two", 1, data, benchs...).Results {
-		if name := r.Result.Name.String(); !slices.Contains([]string{"Sandbox/it=job", "Sandbox/it=program", "Sandbox/it=nosuid", "Sandbox/it=files", "Sandbox/it=core"}, name) {
+		if name := r.Result.Name.String(); !slices.Contains([]string{"Sandbox/it=job", "Sandbox/it=program", "Sandbox/it=privileges", "Sandbox/it=nosuid", "Sandbox/it=files", "Sandbox/it=core"}, name) {
 			t.Errorf("a job without a sandbox cannot do %s", name)
 		}
 	}

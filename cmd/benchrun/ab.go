@@ -120,6 +120,7 @@ func (c *abFlags) several(cmd *cobra.Command, files []string) error {
 			return err
 		}
 		names, each = append(names, filepath.Base(filepath.Dir(file))), append(each, compared)
+		fmt.Fprintf(cmd.OutOrStdout(), "%s:\n", names[len(names)-1])
 		if err := comparison(compared, report.Extra{Again: again(cmd, file)}).show(cmd.OutOrStdout(), "text", nil); err != nil {
 			return err
 		}

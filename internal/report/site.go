@@ -31,7 +31,11 @@ type SitePage struct {
 // to these, too.
 func Site(runs []SiteRun, more ...SitePage) []SitePage {
 	s := newSite(runs)
-	pages := []SitePage{s.index(more)}
+	groups := s.groups()
+	pages := []SitePage{s.index(more, len(groups))}
+	if len(groups) > 0 {
+		pages = append(pages, s.together(groups))
+	}
 	for i, p := range more {
 		more[i].Doc.Home = home(p.Path)
 	}
@@ -175,9 +179,13 @@ func home(from string) []Link { return []Link{{link(from, "index.html"), "All re
 const siteFooter = "Derived by benchrun report --site from the results files, which anyone can recompute it from."
 
 // index leads everywhere.
-func (s *site) index(more []SitePage) SitePage {
+// plans is how many of them several machines have measured.
+func (s *site) index(more []SitePage, plans int) SitePage {
 	const here = "index.html"
 	blocks := section(Heading{Level: 2, Text: "Machines and boards", ID: "machines"}, s.machineTable(here))
+	if plans > 0 {
+		blocks = append(blocks, Paragraph{Links: []Link{{link(here, besidePath), "Machines side by side: " + counted(plans, "plan") + " that several have measured"}}})
+	}
 	for _, kind := range []*siteNames{&s.designs, &s.workloads} {
 		if len(kind.names) > 0 {
 			title := strings.ToUpper(kind.noun[:1]) + kind.noun[1:] + "s"

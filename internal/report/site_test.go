@@ -1,10 +1,13 @@
 package report
 
 import (
+	"bytes"
 	"fmt"
 	"html"
 	"io"
+	"os"
 	"path"
+	"path/filepath"
 	"regexp"
 	"strings"
 	"testing"
@@ -96,4 +99,43 @@ func TestSiteFigures(t *testing.T) {
 		t.Errorf("the board's figure %s stands as %q in\n%s", p.center(), row, pages["designs/"+p.column().Name+".html"])
 	}
 	mentions(t, pages["index.html"], "Results: 4 runs on 3 machines", "HEAD against 69d7537, 5 benchmarks", "workstealing: faster on 10 of 12")
+}
+
+// What several machines have measured of one job stands side by side: the verdict of each, how many
+// agree and how far they are apart, and no time.
+func TestSiteSideBySide(t *testing.T) {
+	run := func(machine, job, file string) SiteRun {
+		text, err := os.ReadFile(filepath.Join("../../results/amd-epyc-2c-linux-amd64", file))
+		if err != nil {
+			t.Fatal(err)
+		}
+		text = regexp.MustCompile(`(?m)^job: .*\n`).ReplaceAll(text, nil)
+		text = bytes.Replace(text, []byte("\nmachine: amd-epyc-2c-linux-amd64\n"), []byte("\njob: "+job+"\nmachine: "+machine+"\n"), 1)
+		path := filepath.Join(t.TempDir(), "run.bench")
+		if err := os.WriteFile(path, text, 0o644); err != nil {
+			t.Fatal(err)
+		}
+		return SiteRun{Path: machine + "/" + job + ".bench", Comparison: compared(t, path)}
+	}
+	const alone, fleet = "20261123-132211-bc947da4-alone.bench", "20261123-132301-bc947da4-fleet.bench"
+	pages := sitePages(t, Site([]SiteRun{run("one", "same", alone), run("two", "same", fleet), run("two", "other", alone)}))
+	page := html.UnescapeString(pages["side-by-side.html"])
+	for _, want := range []string{
+		`href="runs/one/same.html"`, `href="runs/two/same.html"`, ">2.544 slower<", ">2.430 slower<", "slower on 2 of 2 machines; together +", "heterogeneity I² ",
+	} {
+		if !strings.Contains(page, want) {
+			t.Errorf("the page has no %s", want)
+		}
+	}
+	for _, wrong := range []string{"other", " µs", " ns<"} {
+		if strings.Contains(page, wrong) {
+			t.Errorf("the page has %q", wrong)
+		}
+	}
+	if !strings.Contains(pages["index.html"], "1 plan that several have measured") {
+		t.Error("the index does not lead there")
+	}
+	if pages := sitePages(t, Site([]SiteRun{run("one", "same", alone), run("two", "other", fleet)})); pages["side-by-side.html"] != "" {
+		t.Error("two jobs stand side by side")
+	}
 }
