@@ -75,7 +75,7 @@ type Live struct {
 // The states of a machine.
 const (
 	StateFree      = "free"
-	StateWaiting   = "waiting"   // has a job, and somebody measures on the machine
+	StateWaiting   = "waiting"   // has a job, and another process measures on the machine
 	StateFetching  = "fetching"  // has the machine, and gets what the job needs
 	StateMeasuring = "measuring" // carries a job out
 	StateSending   = "sending"   // stores its results

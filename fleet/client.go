@@ -360,7 +360,7 @@ func (c *Client) Wait(ctx context.Context, machine, id string, told func(text st
 	}
 }
 
-// printable is text of somebody else as a terminal may have it.
+// printable is text of another user as a terminal may have it.
 func printable(s string) string {
 	return strings.ReplaceAll(printableLines(s[:min(len(s), 1000)]), "\n", " ")
 }

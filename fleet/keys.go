@@ -63,7 +63,7 @@ func OwnKey(home string) (*Key, error) {
 	return &Key{public, pair}, err
 }
 
-// newKey makes a key that nobody else can read. The file is there whole or not at all.
+// newKey makes a key that no other user can read. The file is there whole or not at all.
 func newKey(path string) (seed []byte, err error) {
 	pair, err := nkeys.CreateUser()
 	if err != nil {
@@ -132,7 +132,7 @@ func (k *Key) sign(o Order) ([]byte, error) {
 // mostOrder bounds an order.
 const mostOrder = 64 << 10
 
-// readOrder reads an order that anybody may have sent, and checks that it is signed by its
+// readOrder reads an order of an unknown sender, and checks that it is signed by its
 // Sender. Whether that one may send anything is for allowed.
 func readOrder(data []byte) (o Order, err error) {
 	if len(data) > mostOrder {

@@ -48,7 +48,7 @@ func TestNames(t *testing.T) {
 	}
 }
 
-// Several processes that begin at once have one key, which nobody else can read.
+// Several processes that begin at once have one key, which no other user can read.
 func TestOwnKey(t *testing.T) {
 	home := filepath.Join(t.TempDir(), "new")
 	keys := make([]string, 8)

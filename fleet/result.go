@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// What bounds results that somebody else sends.
+// What bounds results that other users send.
 const (
 	mostResult  = 256 << 10 // bytes of a Result
 	mostResults = 256 << 20 // bytes of a results file

@@ -108,7 +108,7 @@ func inbox(key string) string { return "_INBOX_" + key }
 
 // permissions are what a grant allows on the server; nil is everything.
 func (g Grant) permissions() *server.Permissions {
-	read := []string{ // of jobs, results and what machines do: whoever is let in may read it
+	read := []string{ // of jobs, results and what machines do: all who are let in may read it
 		"$JS.API.INFO", "$JS.API.STREAM.INFO.*", "$JS.API.STREAM.MSG.GET.*", "$JS.API.DIRECT.GET.>", "$JS.FC.>",
 		"$JS.API.CONSUMER.CREATE.OBJ_" + partsBucket + ".>", "$JS.API.CONSUMER.DELETE.OBJ_" + partsBucket + ".*", "$O." + partsBucket + ".>",
 	}

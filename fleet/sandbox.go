@@ -14,7 +14,7 @@ import (
 )
 
 // A Sandbox says how jobs are kept from the machine that carries them out. They are programs
-// of somebody else.
+// of other users.
 type Sandbox struct {
 	Off bool // run them as the agent's own: Unsafe, or a fleet of one's own
 	// Unsafe allows Off where others can send jobs.

@@ -22,7 +22,7 @@ import (
 	"github.com/dynolab/dyno/internal/record"
 )
 
-// Five machines and a server are killed at random moments, somebody measures on one of the
+// Five machines and a server are killed at random moments, another process measures on one of the
 // machines by hand, messages come twice, and disks are full: each job has its results once, with
 // every block once, and no machine has measured two things at a time. At night clocks jump, too,
 // and what the server has not synced is lost when it is killed.

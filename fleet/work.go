@@ -231,7 +231,7 @@ func (t *task) reports(r io.Reader) {
 	}
 }
 
-// results opens the results, which a job of somebody else has written: a link to another file
+// results opens the results, which a job of another user has written: a link to another file
 // of this machine is an error, and so is what is not a file.
 func (t *task) results() (*os.File, error) {
 	root, err := os.OpenRoot(filepath.Dir(t.resultsPath()))

@@ -8,7 +8,7 @@
 //     where it is connected.
 //  2. A part is a file that is known by its SHA-256. [Packer] writes a job and its parts into
 //     a folder, which is what a sender sends.
-//  3. [Decode] reads a job that anybody may have made: it is bounded, and what does not fit
+//  3. [Decode] reads a job of an unknown sender: it is bounded, and what does not fit
 //     together is an error. [Open] checks the parts in a folder against their digests and
 //     unpacks folders, which cannot reach out of where they are unpacked.
 //

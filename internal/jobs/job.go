@@ -128,7 +128,7 @@ func (j *Job) Encode() ([]byte, error) {
 	return document, nil
 }
 
-// Decode reads a document, which anybody may have made. Its error says what is wrong.
+// Decode reads a document of an unknown sender. Its error says what is wrong.
 func Decode(document []byte) (*Job, error) {
 	if len(document) > MostDocument {
 		return nil, fmt.Errorf("the job is a document of %d bytes, more than %d", len(document), MostDocument)
