@@ -194,7 +194,7 @@ func TestLaneEndsBeforeAPush(t *testing.T) {
 		}
 	}
 	if msg, ok := b.pop(); ok {
-		t.Errorf("%v was sent by nobody", msg)
+		t.Errorf("%v was not sent", msg)
 	}
 }
 

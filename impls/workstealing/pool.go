@@ -239,17 +239,17 @@ func touch(b *[2000]byte) { b[0] = 1 }
 // A task that joins others may run them on its worker for ever and look at nothing
 // else, and what others do with the processors is not the pool's to know: it leaves them
 // a few turns only. There is one new worker at a time, or a few at the most; they share
-// the count, and may then judge too early.
+// the count, and may then decide too early.
 func (p *Pool) await() {
 	procs := p.procs()
 	for turn := int32(0); ; turn++ {
 		loops, joins := p.loops.Swap(0), p.joins.Swap(0)
 		p.search.Add(1 << 32)
-		judged := judge(turn, p.active.Load()-p.waiting.Load(), loops, joins, procs)
-		if judged == needed || !p.visible(nil) {
+		need := demand(turn, p.active.Load()-p.waiting.Load(), loops, joins, procs)
+		if need == needed || !p.visible(nil) {
 			return
 		}
-		if judged == unneeded {
+		if need == unneeded {
 			runtime.Gosched()
 			continue
 		}
@@ -261,18 +261,18 @@ func (p *Pool) await() {
 	}
 }
 
-// judgement is what a new worker does in one of its turns.
-type judgement int
+// necessity says whether a new worker is needed, as far as it can tell in one of its turns.
+type necessity int
 
 const (
-	needed   judgement = iota
+	needed   necessity = iota
 	unneeded           // the others make progress: it looks again later
 	unknown            // it yields, and is needed if nothing ran meanwhile
 )
 
-// judge judges for await, after so many turns: active workers do not wait, and of these
+// demand decides for await, after so many turns: active workers do not wait, and of these
 // loops and joins have begun a job since it last looked.
-func judge(turn, active, loops, joins, procs int32) judgement {
+func demand(turn, active, loops, joins, procs int32) necessity {
 	switch {
 	case active < procs || loops < procs && turn >= min(active, patience):
 		return needed
@@ -585,12 +585,12 @@ func (p *Pool) each(f func(w *worker)) {
 // those whose jobs it runs. There is no lock: a worker that waited for one would seem
 // blocked in its job, and another would be started for it, to wait as well.
 type records[T any] struct {
-	first atomic.Pointer[shelf[T]]
+	first atomic.Pointer[recordTable[T]]
 }
 
-// shelf is places for records, by the workers' ids.
-type shelf[T any] struct {
-	next  atomic.Pointer[shelf[T]] // twice as large
+// recordTable has the places of records, by the workers' ids.
+type recordTable[T any] struct {
+	next  atomic.Pointer[recordTable[T]] // twice as large
 	slots []atomic.Pointer[T]
 }
 
@@ -600,7 +600,7 @@ func (r *records[T]) of(w *worker) *T {
 	for {
 		s := at.Load()
 		if s == nil {
-			at.CompareAndSwap(nil, &shelf[T]{slots: make([]atomic.Pointer[T], size)})
+			at.CompareAndSwap(nil, &recordTable[T]{slots: make([]atomic.Pointer[T], size)})
 			continue
 		}
 		if i >= size {

@@ -49,12 +49,12 @@ func TestPoolGrowsWhenTasksBlock(t *testing.T) {
 
 // A pool does not grow while as many workers as there are processors go from one job to the
 // next, although a new one gets the processor now and then, when a time slice ends. How often
-// that is, is the operating system's to decide: so these are the judgements alone.
+// that is, is the operating system's to decide: so these are the decisions alone.
 func TestJudge(t *testing.T) {
 	for _, tt := range []struct {
 		name                              string
 		turn, active, loops, joins, procs int32
-		want                              judgement
+		want                              necessity
 	}{
 		{"a processor is free", 0, 1, 0, 0, 2, needed},
 		{"a processor is free, and the others are busy", 0, 1, 2, 0, 2, needed},
@@ -70,7 +70,7 @@ func TestJudge(t *testing.T) {
 		{"of many workers, for as long as they may", patience - 1, 99, 1, 1, 2, unneeded},
 		{"of many workers, for longer", patience, 99, 1, 1, 2, needed},
 	} {
-		if got := judge(tt.turn, tt.active, tt.loops, tt.joins, tt.procs); got != tt.want {
+		if got := demand(tt.turn, tt.active, tt.loops, tt.joins, tt.procs); got != tt.want {
 			t.Errorf("%s: %d, want %d", tt.name, got, tt.want)
 		}
 	}

@@ -18,7 +18,7 @@ func needsWindows(t *testing.T) {
 }
 
 // workerless returns a pool that starts no workers. Its watchdog, which would look for ever
-// at work that nobody does, ends with the test.
+// at work that is never done, ends with the test.
 func workerless(t *testing.T) *Pool {
 	t.Helper()
 	p := newPool()
@@ -113,6 +113,6 @@ func TestJobThatComesAsAWorkerResigns(t *testing.T) {
 	gaveUp := p.resign()
 	end()
 	if gaveUp {
-		t.Error("a worker gives up its search with a job there that nobody else was woken for")
+		t.Error("a worker gives up its search with a job there that no other worker was woken for")
 	}
 }
