@@ -111,6 +111,10 @@ func TestBlockedHandlers(t *testing.T) {
 			if len(seen) != 20 {
 				t.Errorf("%d of 20 actors were run while others blocked", len(seen))
 			}
+			synctest.Wait()
+			if st := s.Stats(); st.Workers < 14 {
+				t.Errorf("%d workers are counted while 14 handlers block", st.Workers)
+			}
 			close(gate)
 			time.Sleep(time.Second)
 			synctest.Wait()
