@@ -496,13 +496,13 @@ func (f *finder) rest(ctx context.Context, first, last int) error {
 	if last <= first {
 		return nil
 	}
-	if f.lab.Left() < f.lab.Cost([]int{first, last}, f.Blocks) {
+	if f.lab.Left() < f.lab.Cost([]int{first, last}, f.rangeBlocks()) {
 		f.answer.Open = append(f.answer.Open, Open{First: first, Last: last, Suspects: upTo(first, last), Why: "there was no time to search it, too"})
 		return nil
 	}
 	f.Report(Event{Kind: EventCompare, Position: first, Last: last})
 	// A range of one version is its own proof, of which nothing was chosen.
-	m, err := f.measure(ctx, Measurement{Positions: []int{first, last}, Blocks: f.Blocks, Proof: last == first+1})
+	m, err := f.measure(ctx, Measurement{Positions: []int{first, last}, Blocks: f.rangeBlocks(), Proof: last == first+1})
 	if err != nil {
 		return err
 	}
@@ -524,6 +524,20 @@ func (f *finder) rest(ctx context.Context, first, last int) error {
 	}
 	return f.search(ctx, first, last, m)
 }
+
+// rangeBlocks are those in which a part of the whole is compared. Counts may vary by what the
+// runtime does beside the program, and are compared by their signs then: so many prove a
+// difference at the level of the next proof.
+func (f *finder) rangeBlocks() int {
+	if !f.Exact {
+		return f.Blocks
+	}
+	next := f.level() / 2
+	return max(f.Blocks, leastProofCounts, 1+int(math.Ceil(-math.Log2(next))))
+}
+
+// leastProofCounts are how many blocks a proof of counts has at least.
+const leastProofCounts = 10
 
 // level is that of the latest proof: a half of what is left, so that all that there may be
 // add up to Alpha.
@@ -678,7 +692,7 @@ const unlikely = 0.3
 // takes more.
 func (h *hunt) proofBlocks() int {
 	if h.Exact {
-		return h.Options.Blocks
+		return h.rangeBlocks()
 	}
 	step, _ := h.Step()
 	n := h.spread.variance * 1.5 / 1.375 * 36 / (step * step)

@@ -480,3 +480,38 @@ func TestProofAgain(t *testing.T) {
 		}
 	}
 }
+
+// A signsLab is a world whose comparisons look at signs only, as those of counts that vary a
+// little: six blocks prove a difference at 0.05, and none at a half of that.
+type signsLab struct{ *world }
+
+func (l signsLab) Measure(ctx context.Context, m Measurement) (*Measured, error) {
+	seen, err := l.world.Measure(ctx, m)
+	compare := seen.Compare
+	seen.Compare = func(base, x int, alpha float64) (Comparison, error) {
+		j, err := compare(base, x, alpha)
+		j.Proven = j.Proven && math.Pow(0.5, float64(m.Blocks-1)) <= alpha
+		return j, err
+	}
+	return seen, err
+}
+
+// TestSeveralCounts shows that all steps of a count are named, though their comparisons have
+// lower and lower levels.
+func TestSeveralCounts(t *testing.T) {
+	steps := []int{30, 60, 90, 120}
+	w := &world{versions: 150, build: 1, steps: make(map[int]float64), noise: func() float64 { return 0 }}
+	for _, p := range steps {
+		w.steps[p] = 8
+	}
+	w.begin(rand.New(rand.NewPCG(1, 1)))
+	o := DefaultOptions()
+	o.Exact, o.Offered, o.Blocks = true, []int{1}, 7
+	a, err := Find(t.Context(), signsLab{w}, w.versions, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, named := a.grade(steps); !named {
+		t.Errorf("%+v", a)
+	}
+}

@@ -258,16 +258,9 @@ func (b *bisectRun) roles(m bisect.Measurement) []string {
 	return names
 }
 
-// proofCounts are the blocks of a proof of counts, which may vary by what the runtime does
-// beside the program: so many prove a difference at any level that a proof may have.
-const proofCounts = 10
-
 // Measure implements [bisect.Lab].
 func (b *bisectRun) Measure(ctx context.Context, m bisect.Measurement) (*bisect.Measured, error) {
 	roles, commits := b.roles(m), make([]string, len(m.Positions))
-	if b.row.exact && m.Proof {
-		m.Blocks = proofCounts
-	}
 	what := make([]string, len(m.Positions))
 	for i, p := range m.Positions {
 		commits[i] = b.at[p].Hash
