@@ -13,8 +13,8 @@ var update = flag.Bool("update", false, "rewrite testdata/verdicts.txt; look at 
 
 // kept are the results whose verdicts are held, as patterns below results/. Of the
 // sixty reports of code that had not changed a few do, which differ in how they were
-// driven.
-var kept = []string{"*/[0-9]*.bench", "*/calibration-*.bench", "*/truth-*.bench", "*/unchanged-*/*-1.bench"}
+// driven. Of searches for a commit the ends, visits and proofs are.
+var kept = []string{"*/[0-9]*.bench", "*/calibration-*.bench", "*/truth-*.bench", "*/unchanged-*/*-1.bench", "*/bisect-*/*.bench"}
 
 // Results that are kept have the verdicts that they had. The golden file may be
 // rewritten, by -update, in a commit that changes on purpose what results are judged
