@@ -31,7 +31,7 @@ func TestAppend(t *testing.T) {
 		check(t, v)
 	}
 	rng := rand.New(rand.NewPCG(1, 2))
-	for range 100_000 {
+	for range 5_000 {
 		check(t, math.Float64frombits(rng.Uint64()))
 		check(t, rng.Float64()*math.Pow(10, float64(rng.IntN(20)-8)))
 		check(t, float64(rng.IntN(1<<20))/float64(int(1)<<rng.IntN(20))) // has ties
