@@ -144,6 +144,7 @@
 //     faster, and not usable in a bubble.
 //   - One goroutine that waits, until its dispatcher's own pool is closed, to be the next
 //     worker's, and so needs no new stack: idlewake took 11.0 µs and not 10.8.
+//   - A timer for KeepAlive in every pool that is idle: see Config.MinWorkers.
 //   - A watchdog that replaces workers it finds stuck: two periods late, a hundred
 //     sleeping handlers cost the others eight times what they cost goroutines.
 //   - A buffer that doubles as the mailbox: a flood copied it, under the lock, again and

@@ -129,7 +129,7 @@ func TestPoolShrinksWhenIdle(t *testing.T) {
 			time.Sleep(30 * time.Minute)
 			slots("before KeepAlive is over", d.pool.kept())
 			time.Sleep(2 * time.Hour)
-			slots("after KeepAlive", min)
+			slots("after KeepAlive", max(min, 1))
 			handled := s.Stats().Messages
 			if err := s.UserGuardian().Tell("again"); err == nil {
 				// The guardian's setup closes a channel twice and panics: all
@@ -145,30 +145,53 @@ func TestPoolShrinksWhenIdle(t *testing.T) {
 	}
 }
 
-// Work that comes again and again keeps its worker: KeepAlive counts from the
-// last time it parked.
+// Work that comes again and again keeps its workers: KeepAlive counts from the
+// last time they parked.
 func TestKeepAliveBeginsAnew(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		var r actor.Ref
+		var blocks [2]actor.Ref
 		d := NewDispatcherWith(Config{Parallelism: 1, KeepAlive: time.Minute})
 		s := system(t, actor.Config{Dispatcher: d}, func(ctx *actor.Context) {
-			r = spawn(t, ctx, props(func(*actor.Context, any) error { return nil }))
+			for i := range blocks {
+				blocks[i] = spawn(t, ctx, props(func(*actor.Context, any) error { time.Sleep(time.Second); return nil }))
+			}
 		})
 		synctest.Wait()
 		for range 10 {
 			time.Sleep(40 * time.Second)
-			if err := r.Tell(1); err != nil {
-				t.Error(err)
+			for _, r := range blocks {
+				if err := r.Tell(1); err != nil {
+					t.Error(err)
+				}
 			}
-			synctest.Wait()
-			if n := d.pool.slots(); n != 1 {
-				t.Fatalf("%d workers, want the one that works every 40 s", n)
+			time.Sleep(2 * time.Second)
+			if n := d.pool.slots(); n < 2 {
+				t.Fatalf("%d workers, want those that are blocked every 40 s", n)
 			}
 		}
 		time.Sleep(2 * time.Minute)
 		synctest.Wait()
-		if n := d.pool.slots(); n != 0 {
-			t.Errorf("%d workers after two minutes without work", n)
+		if n := d.pool.slots(); n != 1 {
+			t.Errorf("%d workers after two minutes without work, want the one that Parallelism says", n)
+		}
+		shutdown(t, s)
+	})
+}
+
+// A pool at rest that has no more workers than run at the same time has set no timer.
+func TestNoTimerAtRest(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		d := NewDispatcherWith(Config{Parallelism: 1, MaxWorkers: 1})
+		s := system(t, actor.Config{Dispatcher: d}, func(*actor.Context) {})
+		time.Sleep(10 * period) // the watchdog's is over
+		synctest.Wait()
+		p := d.pool
+		n := p.slots()
+		p.mu.Lock()
+		reaps := p.reaps
+		p.mu.Unlock()
+		if n == 0 || reaps || p.armed.Load() {
+			t.Errorf("%d workers, a timer for KeepAlive: %t, the watchdog's: %t; want some and no timer", n, reaps, p.armed.Load())
 		}
 		shutdown(t, s)
 	})
