@@ -124,6 +124,7 @@ func TestMisuse(t *testing.T) {
 		for what, f := range map[string]func(){
 			"Become(nil)":               func() { ctx.Become(nil) },
 			"StartPeriodic without end": func() { ctx.StartPeriodic(0, 1) },
+			"Fail(nil)":                 func() { _ = ctx.System().NewFuture(0).ReplyTo().Fail(nil) },
 		} {
 			func() {
 				defer func() {
@@ -189,33 +190,6 @@ func TestDefaultThroughput(t *testing.T) {
 		h.settle()
 		if before != 300 {
 			t.Errorf("the other one waited for %d messages, want 300", before)
-		}
-	})
-}
-
-func TestLen(t *testing.T) {
-	bubbles(t, func(t *testing.T, h *host) {
-		for _, cfg := range []actor.MailboxConfig{{}, {Capacity: 10, Policy: actor.DropNewest}, {Priority: func(any) int { return 0 }}} {
-			g := newGated(h, cfg)
-			for i := range 7 {
-				if n := g.ref.Backlog(); n != i {
-					t.Errorf("%+v: Backlog = %d, want %d", cfg, n, i)
-				}
-				must(t, g.ref.Tell(i))
-			}
-			g.open(h)
-			if n := g.ref.Backlog(); n != 0 {
-				t.Errorf("%+v: Backlog = %d at the end", cfg, n)
-			}
-			must(t, g.ref.Tell(8))
-			h.System.Stop(g.ref)
-			h.settle()
-			if n := g.ref.Backlog(); n != 0 {
-				t.Errorf("%+v: Backlog = %d of a stopped actor", cfg, n)
-			}
-		}
-		if n := (actor.Ref{}).Backlog(); n != 0 {
-			t.Errorf("nobody's Backlog = %d", n)
 		}
 	})
 }

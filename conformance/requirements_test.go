@@ -92,7 +92,7 @@ var requirements = []requirement{
 	{id: "FR-027", says: "bounded and unbounded; watermark warnings", lives: "actor/mailbox.go", gap: "no memory figures of unbounded mailboxes, and no default mailbox of the system: docs/mailboxes.md says why"},
 	{id: "FR-028", says: "throughput a turn, 300 by default", lives: "actor/cell.go", tests: "actor.TestDefaultThroughput"},
 	{id: "FR-029", says: "no implicit sender", lives: "actor/context.go"},
-	{id: "FR-030", says: "replies go to the reply-to of the message", lives: "actor/future.go", tests: "actor.TestReplies"},
+	{id: "FR-030", says: "replies go to the reply-to of the message", lives: "actor/future.go"},
 	{id: "FR-031", says: "UserGuardian() gives the guardian's reference", lives: "actor/system.go", same: "FR-001"},
 	{id: "FR-032", says: "send errors give the message back", lives: "actor/errors.go"},
 	{id: "FR-033", says: "user code cannot forge a system message", lives: "actor/forged.go", tests: "actor.TestForged actor.TestForgedByTimer"},

@@ -853,12 +853,18 @@ func (p *performance) stat(args []string) {
 	}
 }
 
-// answer replies in a turn: QUESTION VALUE.
+// answer replies in a turn: QUESTION VALUE [late].
 func (p *performance) answer(t *turn, args []string) {
 	p.mu.Lock()
 	re := p.replies[args[0]]
 	p.mu.Unlock()
-	p.e.same("what Reply returned", t.ctx.Reply(re, p.message(t, args[1])), nil)
+	msg := p.message(t, args[1])
+	err := t.ctx.Reply(re, msg)
+	if len(args) > 2 {
+		p.w.late(err, msg)
+	} else {
+		p.e.same("what Reply returned", err, nil)
+	}
 }
 
 // who returns the actor of that name, in a turn.

@@ -118,8 +118,13 @@ func (p *performance) asking(verb string, args []string) bool {
 		} else {
 			e.same("what ReplyTo.Tell returned", err, nil)
 		}
-	case "fails":
-		e.same("what Fail returned", p.future(args[0]).ReplyTo().Fail(errA), nil)
+	case "fails": // FUTURE [late], with errA
+		err := p.future(args[0]).ReplyTo().Fail(errA)
+		if len(args) > 1 {
+			w.late(err, errA)
+		} else {
+			e.same("what Fail returned", err, nil)
+		}
 	case "reply":
 		w.answered(p.future(args[0]), p.message(nil, args[1]))
 	case "pending":

@@ -6,7 +6,7 @@ var asking = []Scenario{
 		"actor/ask-reply", "V6",
 		"who asks gets the reply to that very question, from whichever actor: the one asked, at once or later, or one to which it has left that", `
 when s1:1?: answer 1 one
-when s1:3?: answer 2 two; answer 3 three
+when s1:3?: answer 2 two; answer 3 three; answer 2 again late
 spawn s quiet
 ask f s 1
 ask g s 2
@@ -19,6 +19,7 @@ future k      # given away by hand
 pending k
 answer k four
 reply k four
+dead late nobody again
 log s1:1? s1:2? s1:3?`,
 	},
 	{
@@ -29,7 +30,15 @@ fails f
 answer f afterwards late
 ended f error
 answer f error-B late
-dead late nobody afterwards error-B`,
+future g
+answer g 1
+fails g late
+reply g 1
+future h
+fails h
+discard h
+ended h taken
+dead late nobody afterwards error-B error-A error-A`,
 	},
 	{
 		"actor/ask-timeout", "V6",

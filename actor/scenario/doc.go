@@ -77,7 +77,7 @@
 //	timer TIME MESSAGE [as NAME]                every TIME MESSAGE [as NAME]
 //	cancel NAME [nothing]                       timeout TIME
 //	note WORD                                   publish MESSAGE …
-//	answer QUESTION VALUE                       time TIME
+//	answer QUESTION VALUE [late]                time TIME
 //	spawn NAME OPTION … [refused REASON]        hold NAME
 //	expect children NAME …, child NAME, childless NAME, place PARENT, stashed NUMBER, gone NAME
 //
@@ -102,7 +102,7 @@
 // # Questions
 //
 //	future FUTURE [within TIME]                 discard FUTURE
-//	answer FUTURE VALUE [late]                  fails FUTURE
+//	answer FUTURE VALUE [late]                  fails FUTURE [late]
 //	reply FUTURE VALUE                          pending FUTURE …
 //	ended FUTURE REASON                         refused FUTURE NAME NUMBER REASON
 //

@@ -96,7 +96,8 @@ for mailbox
 spawn a quiet mailbox each
 a: tell self 1..3; stop self
 dead stopped a 1..3
-gone a`,
+gone a
+backlog a 0`,
 	},
 	{
 		"actor/stop-holds-messages", "FR-004",
