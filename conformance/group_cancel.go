@@ -224,8 +224,7 @@ var failFastClauses = []Clause{
 			hold.open()
 			e.reached(hold, 3)
 			p.run(failing(9, errA))
-			p.takesError(9, errA)
-			p.takesAll(3)
+			p.takesAll(3, group.Result[int]{Value: 9, Err: errA}) // of tasks that end at the same time any may be first
 			p.finish(errA)
 		}),
 	},

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"math/rand/v2"
+	"slices"
 	"strconv"
 	"sync"
 	"time"
@@ -331,12 +332,16 @@ func (p *probe) takesError(value int, err error) {
 	p.e.require(r.Value == value && r.Err == err, "the result is ", r, ", want value ", value, " and error ", err)
 }
 
-// takesAll takes n results and demands that they carry the values 0 to n-1 in
-// any order, each once.
-func (p *probe) takesAll(n int) {
+// takesAll takes n results, and these others, in any order, and demands that those carry the
+// values 0 to n-1, each once.
+func (p *probe) takesAll(n int, others ...group.Result[int]) {
 	seen := make([]bool, n)
-	for range n {
+	for range n + len(others) {
 		r := p.take()
+		if i := slices.Index(others, r); i >= 0 {
+			others = slices.Delete(others, i, i+1)
+			continue
+		}
 		p.e.require(r.Err == nil && r.Value >= 0 && r.Value < n && !seen[r.Value],
 			"a result is ", r, "; want each value from 0 to ", n-1, " once and no error")
 		seen[r.Value] = true

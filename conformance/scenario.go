@@ -356,6 +356,8 @@ func (p *performance) step(words []string) {
 		} else {
 			p.e.same("what Resend returned", err, nil)
 		}
+	case "refuses":
+		p.refuses(p.ref(args[0]), args[1], reasonNamed(p.e, args[2]))
 	case "gone":
 		for _, name := range args {
 			w.Gone(p.ref(name))
@@ -640,6 +642,21 @@ func (p *performance) tell(t *turn, how string, to actor.Ref, msgs []string) {
 			p.e.fail("Tell of ", m, " returned ", err, ", want nil")
 		}
 	}
+}
+
+// refuses waits until an actor takes a message no more: what it still takes has to be a dead
+// letter for the same reason.
+func (p *performance) refuses(to actor.Ref, word string, reason error) {
+	msg := p.message(nil, word)
+	p.w.until(to.Path()+" to refuse messages", func() bool {
+		err := to.Tell(msg)
+		if err == nil {
+			p.w.undelivered(to, reason, msg)
+			return false
+		}
+		p.w.returned(err, to, msg, reason)
+		return true
+	})
 }
 
 // suspend suspends an actor: [WHO] [for TIME] [room WHO].

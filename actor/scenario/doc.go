@@ -52,6 +52,7 @@
 //	dead REASON NAME MESSAGE … these dead letters, in order; "dead failed" are those on
 //	                           which the actor failed, an order of the script is "order"
 //	gone NAME …, alive NAME …  and found by PID and path, or not
+//	refuses NAME MESSAGE REASON soon; what is still taken is a dead letter for that reason
 //	letters ENTRY …            these dead letters, in order: REASON/NAME/MESSAGE, with
 //	                           returned/ before it if the sender has an error to show for
 //	                           it; also in the store, in the counts, and who waits for a reply

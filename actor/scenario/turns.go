@@ -106,8 +106,7 @@ spawn a quiet
 spawn b quiet under a
 hold b
 stop a
-time 0s
-tell a x refused stopped
+refuses a x stopped
 alive a
 log
 release b

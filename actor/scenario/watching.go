@@ -220,7 +220,8 @@ when p1:kill: watch r; stop r
 when p1:r.gone: expect gone r; expect childless r; spawn r
 spawn p quiet
 p: spawn r
-repeat 20 tell p kill; time 0s
+log r1.start
+repeat 20 tell p kill; log p1:kill r1.stop p1:r.gone r1.start
 stat spawned 25
 alive r`,
 	},
