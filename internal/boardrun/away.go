@@ -214,7 +214,7 @@ func (c *Command) Carry(ctx context.Context, j runner.Carriage) error {
 	if d.Board.Emulated { // it is as fast as its host
 		r.Settings = append(r.Settings, session.Identity(ctx)...)
 	}
-	if r.Resume, err = begun(c.Con, j.Out); err != nil {
+	if r.Resume, err = runner.Begun(c.Con, j.Out, record.ReadInterruptedBoard); err != nil {
 		return err
 	}
 	if r.Resume != nil {
@@ -251,20 +251,6 @@ func carried(o *jobs.Opened) (r hw.RunOptions, err error) {
 		r.Prebuilt.Images = append(r.Prebuilt.Images, one)
 	}
 	return r, err
-}
-
-// begun reads what an earlier try has left, nil if that is nothing to go on with: then it is
-// moved out of the way.
-func begun(con *console.Console, path string) (*record.Interrupted, error) {
-	from, err := record.ReadInterruptedBoard(path)
-	switch {
-	case errors.Is(err, os.ErrNotExist):
-		return nil, nil
-	case err == nil:
-		return from, nil
-	}
-	fmt.Fprintf(con, "begun anew: %v\n", err)
-	return nil, os.Rename(path, fmt.Sprintf("%s.%d.before", path, time.Now().UnixNano()))
 }
 
 // A carrying is the progress of a job: it also reports how many cases are done.

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/dynolab/dyno/internal/console"
 	"github.com/dynolab/dyno/internal/jobs"
 	"github.com/dynolab/dyno/internal/record"
 	"github.com/dynolab/dyno/internal/session"
@@ -84,7 +85,14 @@ func (r *Runner) arrived(ctx context.Context, c Carriage) (*job, error) {
 	j.here = session.DescribeMachine(ctx, c.Machine)
 	own := append([]record.Setting{fixed(JobKey, o.ID)}, o.Settings...)
 	j.here.Fixed = append(append(own, j.here.Fixed...), session.Identity(ctx)...)
-	if j.from, err = r.begun(c.Out, j); err != nil {
+	j.from, err = Begun(r.con, c.Out, func(path string) (*record.Interrupted, error) {
+		from, err := record.ReadInterrupted(path)
+		if err == nil {
+			err = from.Refuse(append(j.here.Differences(from.Config), from.Plan.Differences(j.plan)...))
+		}
+		return from, err
+	})
+	if err != nil {
 		return nil, err
 	}
 	if j.from != nil && j.from.Finished() {
@@ -94,19 +102,17 @@ func (r *Runner) arrived(ctx context.Context, c Carriage) (*job, error) {
 	return j, nil
 }
 
-// begun reads what an earlier try has left of j, nil if that is nothing to go on with: then it
-// is moved out of the way.
-func (r *Runner) begun(path string, j *job) (*record.Interrupted, error) {
-	from, err := record.ReadInterrupted(path)
+// Begun reads what an earlier try has left at path, nil if that is nothing to go on with: what
+// read refuses is moved out of the way, and con says why.
+func Begun(con *console.Console, path string, read func(path string) (*record.Interrupted, error)) (*record.Interrupted, error) {
+	from, err := read(path)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		return nil, nil
 	case err == nil:
-		if err = from.Refuse(append(j.here.Differences(from.Config), from.Plan.Differences(j.plan)...)); err == nil {
-			return from, nil
-		}
+		return from, nil
 	}
-	fmt.Fprintf(r.con, "begun anew: %v\n", err)
+	fmt.Fprintf(con, "begun anew: %v\n", err)
 	return nil, os.Rename(path, fmt.Sprintf("%s.%d.before", path, time.Now().UnixNano()))
 }
 
